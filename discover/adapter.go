@@ -1,0 +1,97 @@
+package discover
+
+import (
+	"context"
+	"iter"
+	"time"
+
+	"agentctl/proc"
+)
+
+// Adapter is all that the rest of the program knows of one agent.
+type Adapter interface {
+	Name() Agent
+	// Homes returns the agent's data roots: the default one or what the environment names, those of the
+	// configuration, and those that live processes of this agent name in their own environment. No root is
+	// returned twice; one that does not exist is returned all the same.
+	Homes(Setup, *proc.Table) []Home
+	// Claims returns what the live processes of this agent show. Its cost depends on how many of them there are,
+	// never on the size of the store. Errors are [Warning]s, joined; the claims are valid all the same.
+	Claims(context.Context, *proc.Table, []Home) ([]Claim, error)
+	Store
+}
+
+// Store reads an agent's storage, and never changes a byte of it.
+type Store interface {
+	// Entries lists what is stored, by name and time; it opens no session file. Errors are [Warning]s, joined;
+	// the entries are valid all the same. A home that does not exist holds nothing and is no error, unless it was
+	// asked for by name.
+	Entries(context.Context, []Home, Query) ([]Entry, error)
+	// Read yields the records of the entries, in any order, as Want asks. An entry that turns out to be no
+	// session yields nothing; one that cannot be read yields a [Warning]. What has vanished is no error.
+	Read(context.Context, []Entry, Want) iter.Seq2[Record, error]
+}
+
+// Setup is where an adapter may look for homes.
+type Setup struct {
+	// Getenv is the environment of this call (os.Getenv).
+	Getenv func(string) string
+	// Configured are the homes that the configuration file names for this agent.
+	Configured []string
+}
+
+// Home is one data root of an agent.
+type Home struct {
+	// Dir is the root: ~/.claude, ~/.codex, ~/.local/share/opencode or what replaces them.
+	Dir string
+	// Files are further native files that belong to it but live elsewhere (OpenCode: databases named by OPENCODE_DB;
+	// Codex: the folder with its SQLite files).
+	Files []string
+	// Named: the person asked for this root, so its absence is worth a warning.
+	Named bool
+}
+
+// Entry is one stored session as the store's directory or index shows it, before its content is read.
+type Entry struct {
+	Agent Agent
+	ID    string
+	// Path is the native file or database; Home the root it was found under.
+	Path, Home string
+	// Updated is when the file or row last changed; the newest record inside may be older.
+	Updated time.Time
+	// Size in bytes, where the store is a file a session.
+	Size int64
+	// Parent is set where the name alone tells that this is a sub-agent's session.
+	Parent string
+}
+
+// Query narrows Entries. The zero Query means everything.
+type Query struct {
+	// ID is an exact session id or a prefix of one; stores look it up by name.
+	ID string
+	// Refs asks for these sessions only; a store looks each up directly, without a scan.
+	Refs []Ref
+	// Since leaves out what has not changed since then.
+	Since time.Time
+	// Children asks for sub-agents' sessions too.
+	Children bool
+}
+
+// Ref names one session; Path is "" where only its id is known.
+type Ref struct{ ID, Path string }
+
+// Want says how much of a record is worth reading.
+type Want struct {
+	// Tokens asks for token totals even where that means reading the whole session.
+	Tokens bool
+	// Whole asks for everything a record can hold, for `status`.
+	Whole bool
+}
+
+// Marker is implemented by adapters whose agent marks the processes it starts.
+type Marker interface {
+	// Mark returns the session id that an environment names, as this agent sets it for its tools and hooks.
+	Mark(getenv func(string) string) (session string, ok bool)
+	// MarkKeys are the environment keys that Mark asks for.
+	MarkKeys() []string
+}

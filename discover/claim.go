@@ -1,0 +1,83 @@
+package discover
+
+import (
+	"fmt"
+
+	"agentctl/proc"
+)
+
+// Strength says how sure a claim is.
+type Strength uint8
+
+const (
+	// Weak: it fits, but something else may fit as well (same directory). It counts only where it leaves one choice.
+	Weak Strength = iota + 1
+	// Strong: chance is all but excluded (a tool child of the process runs the command the session recorded).
+	Strong
+	// Exact: the agent or the kernel says so (a validated registry entry, a held lock, a file open for writing).
+	Exact
+)
+
+// String is the word used in JSON and in --explain.
+func (s Strength) String() string {
+	switch s {
+	case Weak:
+		return "weak"
+	case Strong:
+		return "strong"
+	case Exact:
+		return "exact"
+	}
+	return "none"
+}
+
+// Claim ties a live process to a session, or says that a live process is an agent whose session is not named.
+//
+// An adapter makes one claim with an empty Session for every live process that is this agent and could run
+// sessions (the process's presence), and one more for every piece of evidence that names a session. A process
+// that is known to run none – a wrapper, a helper, an updater, a client of a server – gets no presence.
+type Claim struct {
+	Agent   Agent
+	Process proc.ID
+	// Session is the agent's id; "" makes this claim a presence.
+	Session string
+	// Path is the native file or database with the session's record; "" while it is not on disk.
+	Path string
+	// Home is the agent's data root, as this process sees it.
+	Home string
+
+	Strength Strength
+	// Kind is the sort of evidence in a word ("registry", "writer-lock", "rollout-fd", "log-offset", "argv", "cwd");
+	// Detail is the evidence itself, as a person could check it.
+	Kind, Detail string
+
+	// Turn is what the process shows of the turn right now; nil where only the storage tells. It beats the record's.
+	Turn *Turn
+	// Source, Dir, Title and Version fill a row that has no record (yet), and beat the record's while the process
+	// lives: they are what is running now.
+	Source, Dir, Title, Version string
+	// Shared: the process serves many sessions (a daemon, a server), and must not be signalled to stop one.
+	Shared bool
+	// Empty, on a presence: the process runs no session of its own that a person would want to see when none is
+	// claimed (an idle daemon or server). It then makes no row.
+	Empty bool
+	// Unreadable, on a presence, says what could not be read of the process (another user's, say). Its row is then
+	// of unknown status.
+	Unreadable string
+	// Meta holds extra facts of the running process (ports, suspended, …), merged over the record's.
+	Meta map[string]any
+}
+
+// Warning is a store, file or process that could not be read. It never stops the rest from being shown.
+type Warning struct {
+	Agent Agent
+	// Path is the file, directory or process it is about.
+	Path string
+	Err  error
+}
+
+func (w *Warning) Error() string {
+	return fmt.Sprintf("%s: %s: %v", w.Agent, w.Path, w.Err)
+}
+
+func (w *Warning) Unwrap() error { return w.Err }

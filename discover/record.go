@@ -1,0 +1,122 @@
+// Package discover finds coding-agent sessions and says what is true of them now.
+//
+// Data flows one way: claims (what the live processes show) are joined with records (what the agents' storage
+// says) into sessions, from which the caller selects and renders. The reading is done by one package an agent;
+// the judging – which process runs which session, and what its status is – is done here, in [Join] and decide,
+// and nowhere else. Nothing is kept between calls and nothing is written.
+package discover
+
+import (
+	"maps"
+	"time"
+)
+
+// Agent names a coding agent as users and JSON do: "claude-code", "codex", "opencode".
+type Agent string
+
+// The agents known. A package of the same spelling below this one holds all that is known of each.
+const (
+	ClaudeCode Agent = "claude-code"
+	Codex      Agent = "codex"
+	OpenCode   Agent = "opencode"
+)
+
+// Record is what an agent's storage says of one session. There is no liveness in it: storage does not know
+// whether a process still runs.
+type Record struct {
+	Agent Agent
+	// ID is the agent's own session id.
+	ID string
+	// Path is the native file or database the record was read from.
+	Path string
+	// Home is the agent's data root the record belongs to (~/.claude, ~/.codex, ~/.local/share/opencode, …).
+	Home string
+	// Dir is the session's working directory, as the agent recorded it last.
+	Dir string
+	// Title is what the person or the agent called the session; Prompt the first real user prompt, at most
+	// [PromptLimit] characters. Both are raw text from a transcript: clean them before a terminal sees them.
+	Title, Prompt string
+	Model         string
+	// Branch is the git branch the agent recorded ("" where it recorded none or a detached head).
+	Branch string
+	// Version is that of the agent that wrote the newest record.
+	Version string
+	// Source is how the session was started: print, tui, exec, run, server, sdk, bg, ….
+	Source string
+	// Created and Updated are the times of the first and the newest record, UTC; zero where not known.
+	Created, Updated time.Time
+	Turn             Turn
+	// Tokens and Cost (USD) are nil unless the agent itself states them and they were asked for or cheap.
+	Tokens *Tokens
+	Cost   *float64
+	// Parent is the id of the session whose sub-agent this is; sub-agents are hidden unless asked for.
+	Parent string
+	// ForkedFrom is the id of the session this one was copied from.
+	ForkedFrom string
+	// Archived: the person put the session away in the agent.
+	Archived bool
+	// Meta holds the agent's own extra facts; values must marshal to JSON.
+	Meta map[string]any
+}
+
+// PromptLimit is the most characters (runes) of a first prompt that a record keeps.
+const PromptLimit = 200
+
+// TurnState is how far a session's newest turn has got.
+type TurnState uint8
+
+const (
+	// TurnUnknown: the storage is too old, torn or unreadable to tell.
+	TurnUnknown TurnState = iota
+	// TurnNone: nothing was asked yet.
+	TurnNone
+	// TurnOpen: a turn is in progress (or was, when its process died).
+	TurnOpen
+	// TurnWaiting: the turn is blocked on the person; see [Turn.WaitingFor].
+	TurnWaiting
+	// TurnDone: the turn ended well.
+	TurnDone
+	// TurnInterrupted: the turn was cut short, by the person or by an abort.
+	TurnInterrupted
+	// TurnFailed: the turn ended with the agent's own error; see [Turn.Error].
+	TurnFailed
+)
+
+// Turn is the state of a session's newest turn.
+type Turn struct {
+	State TurnState
+	// WaitingFor is "permission", "question" or the agent's own word, when State is TurnWaiting.
+	WaitingFor string
+	// Error is the agent's own text, when State is TurnFailed.
+	Error string
+	// Detail says in a few words what the turn is doing ("tool: Bash"), where it is known.
+	Detail string
+}
+
+// Tokens counts tokens as the agent states them. Context is the size of the context now, Total the agent's own
+// total where it has one, else the sum.
+type Tokens struct {
+	In, Out, CacheRead, CacheWrite, Reasoning, Total, Context int64
+}
+
+// Key tells sessions apart: an ID alone does not, since one may exist in two project directories.
+type Key struct {
+	Agent    Agent
+	ID, Path string
+}
+
+// Key returns the record's identity.
+func (r Record) Key() Key { return Key{r.Agent, r.ID, r.Path} }
+
+// SetMeta adds one of the agent's own facts; zero strings are left out.
+func (r *Record) SetMeta(key string, value any) {
+	if s, ok := value.(string); ok && s == "" {
+		return
+	}
+	m := maps.Clone(r.Meta)
+	if m == nil {
+		m = map[string]any{}
+	}
+	m[key] = value
+	r.Meta = m
+}

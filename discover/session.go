@@ -1,0 +1,56 @@
+package discover
+
+import (
+	"agentctl/proc"
+)
+
+// Status is the answer to "what is this session doing?".
+type Status string
+
+// The statuses; docs/cli.md gives their meaning for users.
+const (
+	Running Status = "running" // live, a turn is in progress, or it cannot be told
+	Waiting Status = "waiting" // live, blocked on the person
+	Idle    Status = "idle"    // live, the last turn has ended
+	Stopped Status = "stopped" // no live process
+	Unknown Status = "unknown" // the evidence cannot be read, or fits several sessions
+)
+
+// Live reports whether a process runs the session, or may.
+func (s Status) Live() bool { return s != Stopped }
+
+// Outcome says how a stopped session's last turn ended.
+type Outcome string
+
+// The outcomes of a stopped session.
+const (
+	Completed      Outcome = "completed"
+	Interrupted    Outcome = "interrupted"
+	Failed         Outcome = "error"
+	OutcomeUnknown Outcome = "unknown"
+)
+
+// Session is a record with its judgement: the one answer every verb uses.
+type Session struct {
+	Record
+	Status     Status
+	Outcome    Outcome // "" unless stopped
+	WaitingFor string  // "" unless waiting
+	Error      string  // the agent's own text, when the last turn failed; on live rows too
+	// Processes run the session now, oldest first; more than one where the agent allows it.
+	Processes []proc.Process
+	// Group is the launch group, from the live process's environment or the recorded branch.
+	Group string
+	// Shared: the processes serve other sessions as well.
+	Shared bool
+	// Evidence is all that was considered, the accepted pieces first.
+	Evidence []Evidence
+}
+
+// Evidence is one claim as the join judged it.
+type Evidence struct {
+	Claim
+	Accepted bool
+	// Why is the reason for the verdict.
+	Why string
+}

@@ -1,0 +1,63 @@
+package proc
+
+import "slices"
+
+// Facts is one process of a made-up table: what the kernel would tell of it.
+type Facts struct {
+	Process
+	Arguments  []string
+	WorkingDir string
+	Environ    map[string]string
+	Files      []OpenFile
+	Ports      []int
+	Namespaced []int
+	Namespace  string
+	// Err is returned by every on-demand question, as for another user's process.
+	Err error
+}
+
+// Of makes a table of the given processes; their on-demand facts are answered from memory. It is for tests.
+func Of(facts ...Facts) *Table {
+	list := make([]Process, 0, len(facts))
+	for _, f := range facts {
+		p := f.Process
+		p.src = f
+		list = append(list, p)
+	}
+	slices.SortFunc(list, func(a, b Process) int { return a.ID.PID - b.ID.PID })
+	return newTable(list)
+}
+
+func (f Facts) args(Process) ([]string, error) { return f.Arguments, f.Err }
+func (f Facts) dir(Process) (string, error)    { return f.WorkingDir, f.Err }
+
+func (f Facts) env(_ Process, keys []string) (map[string]string, error) {
+	out := map[string]string{}
+	for _, k := range keys {
+		if v, ok := f.Environ[k]; ok {
+			out[k] = v
+		}
+	}
+	return out, f.Err
+}
+
+func (f Facts) openFiles(_ Process, match func(string) bool) ([]OpenFile, error) {
+	var out []OpenFile
+	for _, o := range f.Files {
+		if match(o.Path) {
+			out = append(out, o)
+		}
+	}
+	return out, f.Err
+}
+
+func (f Facts) listenPorts(Process) ([]int, error) { return f.Ports, f.Err }
+
+func (f Facts) namespacePIDs(p Process) ([]int, error) {
+	if f.Namespaced == nil {
+		return []int{p.ID.PID}, f.Err
+	}
+	return f.Namespaced, f.Err
+}
+
+func (f Facts) pidNamespace(Process) (string, error) { return f.Namespace, f.Err }
