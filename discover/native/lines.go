@@ -1,0 +1,147 @@
+package native
+
+import (
+	"bytes"
+	"errors"
+	"io"
+)
+
+// MaxLine is the most bytes of one line that are held. Real lines reach megabytes (images); a longer one is given
+// cut, so that a damaged or hostile file costs bounded memory.
+const MaxLine = 16 << 20
+
+// Line is one line of a file, without its newline.
+type Line struct {
+	// Bytes are valid until visit returns.
+	Bytes []byte
+	// Offset of its first byte in the file; where it is Cut in a backward read, that of the first byte kept.
+	Offset int64
+	// Cut: the line is longer than [MaxLine] and Bytes is only its beginning (forward) or its end (backward).
+	Cut bool
+}
+
+const (
+	firstHead = 8 << 10
+	firstTail = 16 << 10
+	maxChunk  = 1 << 20
+)
+
+// Forward gives each terminated line from the given offset to visit, until it returns false, the file ends or limit
+// bytes have been read (0: no limit). An unterminated last line is not given: its writer has not finished it.
+// It reports whether everything up to the end was given.
+func (f *File) Forward(from, limit int64, visit func(Line) bool) (whole bool, err error) {
+	var (
+		buf   []byte // starts with the first byte of the current line, which is at offset start
+		start = from
+		pos   = from
+		skip  bool // inside a line that was given cut
+		chunk = int64(firstHead)
+	)
+	end := f.size
+	if limit > 0 && from+limit < end {
+		end = from + limit
+	}
+	for pos < end {
+		n := min(chunk, end-pos)
+		chunk = min(chunk*4, maxChunk)
+		fresh := len(buf)
+		buf = append(buf, make([]byte, n)...)
+		m, err := f.ReadAt(buf[fresh:], pos)
+		buf = buf[:fresh+m]
+		pos += int64(m)
+		if err != nil && !errors.Is(err, io.EOF) {
+			return false, err
+		}
+		used := 0
+		for {
+			at := max(used, fresh)
+			i := bytes.IndexByte(buf[at:], '\n')
+			if i < 0 {
+				break
+			}
+			line := Line{Bytes: buf[used : at+i], Offset: start + int64(used)}
+			used = at + i + 1
+			if skip {
+				skip = false
+				continue
+			}
+			if !visit(line) {
+				return false, nil
+			}
+		}
+		start += int64(used)
+		buf = buf[:copy(buf, buf[used:])]
+		if skip {
+			start += int64(len(buf))
+			buf = buf[:0]
+		} else if len(buf) > MaxLine {
+			if !visit(Line{Bytes: buf[:MaxLine], Offset: start, Cut: true}) {
+				return false, nil
+			}
+			skip = true
+			start += int64(len(buf))
+			buf = buf[:0]
+		}
+		if m == 0 {
+			break
+		}
+	}
+	return pos >= f.size, nil
+}
+
+// Backward gives each terminated line to visit, the last one first, until it returns false, the file's beginning is
+// reached or limit bytes have been read (0: no limit). An unterminated last line is not given. It reports whether
+// everything down to the beginning was given. The cost depends on how far visit looks, not on the file's size.
+func (f *File) Backward(limit int64, visit func(Line) bool) (whole bool, err error) {
+	var (
+		tail  []byte // bytes from pos to the end of the current line, its newline excluded
+		pos   = f.size
+		stop  = int64(0)
+		chunk = int64(firstTail)
+		begun bool // a newline was seen: what precedes it is a terminated line
+		skip  bool // inside a line that was given cut
+	)
+	if limit > 0 && f.size-limit > stop {
+		stop = f.size - limit
+	}
+	for pos > stop {
+		n := min(chunk, pos-stop)
+		chunk = min(chunk*4, maxChunk)
+		buf := make([]byte, n, n+int64(len(tail)))
+		if m, err := f.ReadAt(buf, pos-n); err != nil && !errors.Is(err, io.EOF) {
+			return false, err
+		} else if int64(m) < n { // it shrank: what is left cannot be told from a torn file
+			return false, nil
+		}
+		pos -= n
+		fresh := len(buf)
+		buf = append(buf, tail...)
+		end := len(buf)
+		for {
+			i := bytes.LastIndexByte(buf[:min(fresh, end)], '\n')
+			if i < 0 {
+				break
+			}
+			if begun && !skip && !visit(Line{Bytes: buf[i+1 : end], Offset: pos + int64(i) + 1}) {
+				return false, nil
+			}
+			begun, skip, end = true, false, i
+		}
+		tail = buf[:end]
+		if !begun || skip {
+			tail = nil
+		} else if len(tail) > MaxLine {
+			if !visit(Line{Bytes: tail[len(tail)-MaxLine:], Offset: pos + int64(len(tail)-MaxLine), Cut: true}) {
+				return false, nil
+			}
+			skip, tail = true, nil
+		}
+	}
+	if pos > 0 {
+		return false, nil
+	}
+	if begun && !skip && !visit(Line{Bytes: tail, Offset: 0}) {
+		return false, nil
+	}
+	return true, nil
+}
