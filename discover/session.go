@@ -1,6 +1,8 @@
 package discover
 
 import (
+	"time"
+
 	"agentctl/proc"
 )
 
@@ -53,4 +55,24 @@ type Evidence struct {
 	Accepted bool
 	// Why is the reason for the verdict.
 	Why string
+}
+
+// Activity is when something last happened: the newest record, or else the start of the session or its process.
+func (s Session) Activity() time.Time {
+	switch {
+	case !s.Updated.IsZero():
+		return s.Updated
+	case !s.Created.IsZero():
+		return s.Created
+	case len(s.Processes) > 0:
+		return s.Processes[0].Started
+	}
+	return time.Time{}
+}
+
+func (s Session) pid() int {
+	if len(s.Processes) == 0 {
+		return 0
+	}
+	return s.Processes[0].ID.PID
 }

@@ -1,0 +1,47 @@
+package discover
+
+import (
+	"context"
+	"slices"
+)
+
+// Current returns the session that the process with this pid runs inside of: that of its nearest ancestor which runs
+// any. Where that process runs several, the mark that the agent leaves in the environment of its tools decides, if
+// the process does run the session it names. Errors: [ErrNotFound], [*AmbiguousError].
+func (w *World) Current(ctx context.Context, pid int, getenv func(string) string) (Result, error) {
+	l, err := w.look(ctx, nil)
+	if err != nil {
+		return Result{}, err
+	}
+	l.claim(ctx)
+	l.readClaimed(ctx, Want{})
+	r := l.result()
+	for p := range r.Table.Ancestors(pid) {
+		own := slices.DeleteFunc(slices.Clone(r.Sessions), func(s Session) bool { return !s.runBy(p.ID.PID) })
+		if len(own) > 0 {
+			r.Sessions = w.marked(own, getenv)
+			return r.one("current", len(r.Sessions))
+		}
+	}
+	r.Sessions = nil
+	return r, ErrNotFound
+}
+
+// marked keeps the session that the environment names; without a mark, the sessions that are no sub-agent's.
+func (w *World) marked(sessions []Session, getenv func(string) string) []Session {
+	for _, a := range w.Adapters {
+		m, ok := a.(Marker)
+		if !ok {
+			continue
+		}
+		id, ok := m.Mark(getenv)
+		i := slices.IndexFunc(sessions, func(s Session) bool { return s.Agent == a.Name() && s.ID == id })
+		if ok && i >= 0 {
+			return sessions[i : i+1]
+		}
+	}
+	if len(sessions) == 1 {
+		return sessions
+	}
+	return slices.DeleteFunc(sessions, func(s Session) bool { return s.Parent != "" })
+}

@@ -1,0 +1,174 @@
+package discover
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// ErrNotFound: no session has that ID.
+var ErrNotFound = errors.New("no such session")
+
+// AmbiguousError: an argument means several sessions.
+type AmbiguousError struct {
+	Arg string
+	// Candidates are some of the sessions it may mean; Total is how many there are.
+	Candidates []Session
+	Total      int
+}
+
+func (e *AmbiguousError) Error() string {
+	return fmt.Sprintf("%q means any of %d sessions", e.Arg, e.Total)
+}
+
+// maxCandidates is how many sessions of an ambiguous argument are read to be shown.
+const maxCandidates = 20
+
+// argument is a session as a person names it.
+type argument struct {
+	id  string // full ID or prefix
+	dir string // with ID@DIR: the real path
+	pid int    // with pid:N
+}
+
+func parseArgument(arg string) (argument, error) {
+	if n, ok := strings.CutPrefix(arg, "pid:"); ok {
+		pid, err := strconv.Atoi(n)
+		if err != nil || pid <= 0 {
+			return argument{}, fmt.Errorf("%w: %q is not a process id", ErrNotFound, n)
+		}
+		return argument{pid: pid}, nil
+	}
+	id, dir, at := strings.Cut(arg, "@")
+	if id == "" {
+		return argument{}, fmt.Errorf("%w: the ID is empty", ErrNotFound)
+	}
+	if !at {
+		return argument{id: id}, nil
+	}
+	abs, err := filepath.Abs(dir)
+	if err != nil {
+		return argument{}, err
+	}
+	return argument{id: id, dir: realPath(abs)}, nil
+}
+
+func realPath(path string) string {
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		return real
+	}
+	return filepath.Clean(path)
+}
+
+// Find returns the session that an argument means: a full ID, a unique prefix of one, either with @DIR, or pid:N. For
+// a pid that runs several sessions it returns all of them; otherwise exactly one. Errors: [ErrNotFound],
+// [*AmbiguousError]; the result's warnings are valid with them.
+func (w *World) Find(ctx context.Context, arg string, agents []Agent, want Want) (Result, error) {
+	a, err := parseArgument(arg)
+	if err != nil {
+		return Result{}, err
+	}
+	if a.pid > 0 {
+		return w.findPID(ctx, a.pid, agents, want)
+	}
+	l, err := w.look(ctx, agents)
+	if err != nil {
+		return Result{}, err
+	}
+	entries := exactly(a.id, l.entries(ctx, func(Agent) (Query, bool) { return Query{ID: a.id, Children: true}, true }))
+	total := len(entries)
+	if a.dir == "" && total > maxCandidates {
+		entries = entries[:maxCandidates]
+	}
+	l.read(ctx, entries, want)
+	if err := l.take(ctx); err != nil {
+		return Result{}, err
+	}
+	l.claim(ctx)
+	l.claims = slices.DeleteFunc(l.claims, func(c Claim) bool {
+		return c.Session != "" && !strings.HasPrefix(c.Session, a.id) && !l.rival(c, a.id)
+	})
+	l.readNamed(ctx, a.id, want)
+	r := l.result()
+	r.Sessions = a.pick(r.Sessions)
+	return r.one(arg, total)
+}
+
+// rival reports whether a claim on another session matters for the verdict on this one: its process also claims it.
+func (l *look) rival(c Claim, id string) bool {
+	return slices.ContainsFunc(l.claims, func(o Claim) bool {
+		return o.Process == c.Process && o.Agent == c.Agent && strings.HasPrefix(o.Session, id) && o.Session != ""
+	})
+}
+
+// readNamed reads the records of claimed sessions of this name that the stores' listing did not give.
+func (l *look) readNamed(ctx context.Context, id string, want Want) {
+	all := l.claims
+	l.claims = slices.DeleteFunc(slices.Clone(all), func(c Claim) bool { return !strings.HasPrefix(c.Session, id) })
+	l.readClaimed(ctx, want)
+	l.claims = all
+}
+
+// exactly keeps only the entries of that very ID, if there are any.
+func exactly(id string, entries []Entry) []Entry {
+	same := slices.DeleteFunc(slices.Clone(entries), func(e Entry) bool { return e.ID != id })
+	if len(same) > 0 {
+		return same
+	}
+	return entries
+}
+
+// pick keeps what the argument means; an exact ID beats a prefix, and a session beats its sub-agents.
+func (a argument) pick(sessions []Session) []Session {
+	sessions = slices.DeleteFunc(sessions, func(s Session) bool {
+		return s.ID == "" || !strings.HasPrefix(s.ID, a.id) || a.dir != "" && realPath(s.Dir) != a.dir
+	})
+	for _, better := range []func(Session) bool{
+		func(s Session) bool { return s.ID == a.id },
+		func(s Session) bool { return s.Parent == "" },
+	} {
+		if slices.ContainsFunc(sessions, better) {
+			sessions = slices.DeleteFunc(sessions, func(s Session) bool { return !better(s) })
+		}
+	}
+	return sessions
+}
+
+func (r Result) one(arg string, total int) (Result, error) {
+	switch len(r.Sessions) {
+	case 0:
+		return r, fmt.Errorf("%w: %s", ErrNotFound, arg)
+	case 1:
+		return r, nil
+	}
+	return r, &AmbiguousError{Arg: arg, Candidates: r.Sessions, Total: max(total, len(r.Sessions))}
+}
+
+func (w *World) findPID(ctx context.Context, pid int, agents []Agent, want Want) (Result, error) {
+	l, err := w.look(ctx, agents)
+	if err != nil {
+		return Result{}, err
+	}
+	l.claim(ctx)
+	l.readClaimed(ctx, want)
+	r := l.result()
+	r.Sessions = slices.DeleteFunc(r.Sessions, func(s Session) bool { return !s.runBy(pid) })
+	if len(r.Sessions) == 0 {
+		return r, fmt.Errorf("%w: process %d runs none", ErrNotFound, pid)
+	}
+	return r, nil
+}
+
+// runBy reports whether the process with this pid runs the session.
+func (s Session) runBy(pid int) bool {
+	for _, p := range s.Processes {
+		if p.ID.PID == pid {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,375 @@
+package discover
+
+import (
+	"cmp"
+	"iter"
+	"maps"
+	"slices"
+
+	"agentctl/proc"
+)
+
+// Join decides which process runs which session. It returns one session for every record, one for every session
+// that live processes name but storage does not hold (yet), and one without an ID for every live agent process that
+// no evidence ties to a session.
+//
+// Its laws, whatever the order of its input: a claim of a process that is not in the table with the same birth never
+// links; exact claims always do, so one process may run many sessions and one session may have several processes;
+// a strong claim links where nothing exact speaks of its process or its session and no other process claims the
+// session as strongly; a weak claim links only where both sides are left with that one choice. What is ambiguous is
+// shown as such, on the session and on the process.
+func Join(table *proc.Table, claims []Claim, records []Record) []Session {
+	j := newJoin(table, claims)
+	j.judge()
+	return j.sessions(records)
+}
+
+// target is the session that a claim speaks of.
+type target struct {
+	agent Agent
+	id    string
+	// place is the native file, or where there is none yet the home and directory: an ID alone is not unique.
+	place string
+}
+
+func (c Claim) target() target {
+	if c.Path != "" {
+		return target{c.Agent, c.Session, c.Path}
+	}
+	return target{c.Agent, c.Session, c.Home + "\x00" + c.Dir}
+}
+
+// owner is a process as one agent's: a claim never speaks for another agent's view of the same process.
+type owner struct {
+	agent   Agent
+	process proc.ID
+}
+
+type join struct {
+	table     *proc.Table
+	evidence  []Evidence       // claims that name a session, in canonical order
+	presences map[owner]Claim  // of live processes
+	of        map[target][]int // indices into evidence
+	named     map[name][]target
+	by        map[owner][]int    // of live processes only
+	accepted  map[owner][]target // what was decided
+}
+
+func newJoin(table *proc.Table, claims []Claim) *join {
+	j := &join{
+		table: table, presences: map[owner]Claim{}, of: map[target][]int{},
+		named: map[name][]target{}, by: map[owner][]int{}, accepted: map[owner][]target{},
+	}
+	for _, c := range slices.SortedFunc(slices.Values(claims), compareClaims) {
+		_, live := table.Find(c.Process)
+		who := owner{c.Agent, c.Process}
+		if c.Session == "" {
+			if _, seen := j.presences[who]; live && !seen {
+				j.presences[who] = c
+			}
+			continue
+		}
+		e := Evidence{Claim: c}
+		if !live {
+			e.Why = "the process is gone, or its pid belongs to another one now"
+		} else {
+			j.by[who] = append(j.by[who], len(j.evidence))
+		}
+		t := c.target()
+		if len(j.of[t]) == 0 {
+			j.named[name{t.agent, t.id}] = append(j.named[name{t.agent, t.id}], t)
+		}
+		j.of[t] = append(j.of[t], len(j.evidence))
+		j.evidence = append(j.evidence, e)
+	}
+	return j
+}
+
+func compareClaims(a, b Claim) int {
+	return cmp.Or(
+		cmp.Compare(a.Agent, b.Agent),
+		cmp.Compare(a.Process.PID, b.Process.PID), cmp.Compare(a.Process.Birth, b.Process.Birth),
+		cmp.Compare(b.Strength, a.Strength),
+		cmp.Compare(a.Session, b.Session), cmp.Compare(a.Path, b.Path), cmp.Compare(a.Home, b.Home),
+		cmp.Compare(a.Dir, b.Dir), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Detail, b.Detail),
+		cmp.Compare(a.Source, b.Source), cmp.Compare(a.Title, b.Title), cmp.Compare(a.Unreadable, b.Unreadable),
+	)
+}
+
+// judge goes down from the strongest evidence to the weakest; what is decided above is never undone below.
+func (j *join) judge() {
+	for who, list := range j.by {
+		for _, i := range list {
+			if j.evidence[i].Strength == Exact {
+				j.accept(who, i, "the agent or the kernel says so")
+			}
+		}
+	}
+	for _, strength := range []Strength{Strong, Weak} {
+		j.judgeBelowExact(strength)
+	}
+}
+
+// judgeBelowExact decides all claims of one strength at once, so that their order cannot matter.
+func (j *join) judgeBelowExact(strength Strength) {
+	type link struct {
+		who owner
+		i   int
+	}
+	var links []link
+	for who, list := range j.by {
+		for _, i := range list {
+			e := &j.evidence[i]
+			if e.Strength != strength || e.Accepted {
+				continue
+			}
+			if e.Why = j.objection(who, e.target(), strength); e.Why == "" {
+				links = append(links, link{who, i})
+			}
+		}
+	}
+	for _, l := range links {
+		reason := "nothing else fits"
+		if strength == Strong {
+			reason = "strong evidence, and nothing speaks against it"
+		}
+		j.accept(l.who, l.i, reason)
+	}
+}
+
+// objection says why a claim of this strength does not link, or "".
+func (j *join) objection(who owner, t target, strength Strength) string {
+	own := j.accepted[who]
+	switch {
+	case slices.Contains(own, t):
+		return "" // it confirms what stronger evidence said
+	case len(own) > 0 && !(strength == Strong && j.shared(who)):
+		return "stronger evidence ties the process to another session"
+	case j.claimedAbove(t, strength):
+		return "stronger evidence ties the session to another process"
+	case len(j.rivals(t, strength)) > 1:
+		return "ambiguous: several processes fit the session"
+	case strength == Weak && len(j.choices(who)) > 1:
+		return "ambiguous: several sessions fit the process"
+	}
+	return ""
+}
+
+func (j *join) accept(who owner, i int, why string) {
+	e := &j.evidence[i]
+	e.Accepted, e.Why = true, why
+	if !slices.Contains(j.accepted[who], e.target()) {
+		j.accepted[who] = append(j.accepted[who], e.target())
+	}
+}
+
+// shared: the process serves many sessions, so evidence for one says nothing against another.
+func (j *join) shared(who owner) bool { return j.presences[who].Shared }
+
+// claimedAbove reports whether an accepted claim of more than this strength names the session.
+func (j *join) claimedAbove(t target, strength Strength) bool {
+	return slices.ContainsFunc(j.of[t], func(i int) bool {
+		return j.evidence[i].Accepted && j.evidence[i].Strength > strength
+	})
+}
+
+// rivals are the live processes, not yet spoken for, that claim the session with this strength.
+func (j *join) rivals(t target, strength Strength) map[owner]bool {
+	out := map[owner]bool{}
+	for _, i := range j.of[t] {
+		e := j.evidence[i]
+		who := owner{e.Agent, e.Process}
+		if _, live := j.table.Find(e.Process); live && e.Strength == strength &&
+			(len(j.accepted[who]) == 0 || j.shared(who)) {
+			out[who] = true
+		}
+	}
+	return out
+}
+
+// choices are the sessions, not yet spoken for, that a process claims weakly.
+func (j *join) choices(who owner) map[target]bool {
+	out := map[target]bool{}
+	for _, i := range j.by[who] {
+		if t := j.evidence[i].target(); j.evidence[i].Strength == Weak && !j.claimedAbove(t, Weak) {
+			out[t] = true
+		}
+	}
+	return out
+}
+
+// sessions makes the rows.
+func (j *join) sessions(records []Record) []Session {
+	var out []Session
+	spoken := map[target]bool{}
+	known := map[name][]Record{}
+	for r := range unique(records) {
+		known[name{r.Agent, r.ID}] = append(known[name{r.Agent, r.ID}], r)
+	}
+	for _, r := range slices.Concat(slices.Collect(maps.Values(known))...) {
+		var evidence []Evidence
+		for _, t := range j.targets(r, known[name{r.Agent, r.ID}]) {
+			spoken[t] = true
+			for _, i := range j.of[t] {
+				evidence = append(evidence, j.evidence[i])
+			}
+		}
+		out = append(out, j.session(r, evidence))
+	}
+	for t, list := range j.of {
+		if spoken[t] {
+			continue
+		}
+		var evidence []Evidence
+		for _, i := range list {
+			evidence = append(evidence, j.evidence[i])
+		}
+		// Storage holds nothing of it: only a live process makes it a session at all.
+		if slices.ContainsFunc(evidence, func(e Evidence) bool { return e.Accepted }) {
+			c := evidence[0]
+			out = append(out, j.session(Record{Agent: t.agent, ID: t.id, Path: c.Path, Home: c.Home}, evidence))
+		}
+	}
+	for who, c := range j.presences {
+		if len(j.accepted[who]) == 0 && !c.Empty {
+			out = append(out, j.unnamed(who, c))
+		}
+	}
+	slices.SortFunc(out, Compare)
+	return out
+}
+
+// name is what records in several places may share.
+type name struct {
+	agent Agent
+	id    string
+}
+
+// targets are the claims' targets that mean this record: those with its path, and those made before it was on disk
+// where no other record of that name fits as well.
+func (j *join) targets(r Record, namesakes []Record) []target {
+	out := slices.DeleteFunc(slices.Clone(j.named[name{r.Agent, r.ID}]), func(t target) bool {
+		c := j.evidence[j.of[t][0]].Claim
+		return c.Path != r.Path && (c.Path != "" || bestRecord(c, namesakes) != r.Key())
+	})
+	slices.SortFunc(out, func(a, b target) int { return cmp.Compare(a.place, b.place) })
+	return out
+}
+
+// bestRecord finds the one record that a claim without a path can mean; the zero Key if there is none, or several.
+func bestRecord(c Claim, namesakes []Record) Key {
+	var fits, sameDir []Key
+	for _, r := range namesakes {
+		if c.Home != "" && r.Home != c.Home {
+			continue
+		}
+		fits = append(fits, r.Key())
+		if r.Dir == c.Dir {
+			sameDir = append(sameDir, r.Key())
+		}
+	}
+	switch {
+	case len(sameDir) == 1:
+		return sameDir[0]
+	case len(fits) == 1:
+		return fits[0]
+	}
+	return Key{}
+}
+
+// unique drops records read twice; the one with the newer activity stays.
+func unique(records []Record) iter.Seq[Record] {
+	best := make(map[Key]Record, len(records))
+	for _, r := range records {
+		if old, ok := best[r.Key()]; !ok || r.Updated.After(old.Updated) {
+			best[r.Key()] = r
+		}
+	}
+	return maps.Values(best)
+}
+
+// session joins a record with the evidence about it.
+func (j *join) session(r Record, evidence []Evidence) Session {
+	slices.SortStableFunc(evidence, func(a, b Evidence) int {
+		if a.Accepted != b.Accepted {
+			return map[bool]int{true: -1, false: 1}[a.Accepted]
+		}
+		return compareClaims(a.Claim, b.Claim)
+	})
+	s := Session{Record: r, Evidence: evidence}
+	var live []Claim
+	ambiguous := false
+	for _, e := range evidence {
+		if e.Accepted {
+			live = append(live, e.Claim)
+			s.own(j.table, e.Process)
+		} else if _, alive := j.table.Find(e.Process); alive && len(j.accepted[owner{e.Agent, e.Process}]) == 0 {
+			ambiguous = true
+		}
+	}
+	for _, c := range slices.Backward(live) { // the strongest evidence has the last word
+		s.overlay(c)
+	}
+	s.judge(decide(r.Turn, live))
+	if len(live) == 0 && ambiguous {
+		s.Status, s.Outcome, s.Error = Unknown, "", ""
+	}
+	return s
+}
+
+// unnamed is the row of a live agent process that no evidence ties to a session.
+func (j *join) unnamed(who owner, c Claim) Session {
+	s := Session{Record: Record{Agent: who.agent, Home: c.Home}}
+	s.overlay(c)
+	s.own(j.table, who.process)
+	if c.Turn != nil {
+		s.Turn = *c.Turn
+	}
+	s.judge(decide(s.Turn, []Claim{c}))
+	if c.Unreadable != "" {
+		s.Status = Unknown
+	}
+	s.Evidence = []Evidence{{Claim: c, Accepted: true, Why: "a live process of the agent that no evidence ties to a session"}}
+	for _, i := range j.by[who] {
+		s.Evidence = append(s.Evidence, j.evidence[i])
+	}
+	return s
+}
+
+func (s *Session) judge(v verdict) {
+	s.Status, s.Outcome, s.WaitingFor, s.Error = v.Status, v.Outcome, v.WaitingFor, v.Error
+}
+
+// overlay puts what runs now over what was stored.
+func (s *Session) overlay(c Claim) {
+	s.Source, s.Dir, s.Title = cmp.Or(c.Source, s.Source), cmp.Or(c.Dir, s.Dir), cmp.Or(c.Title, s.Title)
+	s.Version, s.Home = cmp.Or(c.Version, s.Version), cmp.Or(c.Home, s.Home)
+	s.Shared = s.Shared || c.Shared
+	for k, v := range c.Meta {
+		s.SetMeta(k, v)
+	}
+}
+
+// own adds a process once, oldest first.
+func (s *Session) own(table *proc.Table, id proc.ID) {
+	p, ok := table.Find(id)
+	if !ok || slices.ContainsFunc(s.Processes, func(q proc.Process) bool { return q.ID == id }) {
+		return
+	}
+	s.Processes = append(s.Processes, p)
+	slices.SortFunc(s.Processes, func(a, b proc.Process) int {
+		return cmp.Or(cmp.Compare(a.Ticks, b.Ticks), a.Started.Compare(b.Started), cmp.Compare(a.ID.PID, b.ID.PID))
+	})
+}
+
+// Compare orders sessions for people: live ones first, then by newest activity; what is left is ordered by name so
+// that two looks at the same world give the same list.
+func Compare(a, b Session) int {
+	if a.Status.Live() != b.Status.Live() {
+		return map[bool]int{true: -1, false: 1}[a.Status.Live()]
+	}
+	return cmp.Or(
+		b.Activity().Compare(a.Activity()),
+		cmp.Compare(a.Agent, b.Agent), cmp.Compare(a.ID, b.ID), cmp.Compare(a.Path, b.Path), cmp.Compare(a.pid(), b.pid()),
+	)
+}

@@ -1,0 +1,195 @@
+package discover
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+
+	"agentctl/proc"
+)
+
+// World is what there is to look at: the agents' readers and the process table. Its methods are the only way to a
+// list of sessions; every verb goes through them, so two verbs cannot disagree.
+type World struct {
+	Adapters []Adapter
+	// Setup says where an agent's homes may be looked for.
+	Setup func(Agent) Setup
+	// Take reads the process table (proc.Take).
+	Take func(context.Context) (*proc.Table, error)
+}
+
+// Result is an answer together with what was left out of it.
+type Result struct {
+	Sessions []Session
+	// Warnings name the stores, files and processes that could not be read.
+	Warnings []*Warning
+	// Table is the process table the answer was judged by.
+	Table *proc.Table
+}
+
+// look is one look at the world: the processes, the homes and the claims of one moment.
+type look struct {
+	world  *World
+	agents []Adapter
+	table  *proc.Table
+	homes  map[Agent][]Home
+	claims []Claim
+
+	records  []Record
+	have     map[Key]bool
+	warnings []*Warning
+}
+
+func (w *World) look(ctx context.Context, agents []Agent) (*look, error) {
+	l := &look{world: w, have: map[Key]bool{}}
+	for _, a := range w.Adapters {
+		if len(agents) == 0 || slices.Contains(agents, a.Name()) {
+			l.agents = append(l.agents, a)
+		}
+	}
+	return l, l.take(ctx)
+}
+
+// take reads the process table, and with it which homes there are.
+func (l *look) take(ctx context.Context) error {
+	table, err := l.world.Take(ctx)
+	if err != nil {
+		return err
+	}
+	l.table, l.homes = table, map[Agent][]Home{}
+	for _, a := range l.agents {
+		l.homes[a.Name()] = a.Homes(l.world.Setup(a.Name()), table)
+	}
+	return nil
+}
+
+// claim asks all agents who runs what, by the table taken last.
+func (l *look) claim(ctx context.Context) {
+	results := forEach(l.agents, func(a Adapter) ([]Claim, error) { return a.Claims(ctx, l.table, l.homes[a.Name()]) })
+	l.claims = nil
+	for i, r := range results {
+		l.claims = append(l.claims, r.value...)
+		l.warn(l.agents[i].Name(), r.err)
+	}
+}
+
+// entries asks all stores what they hold, newest first.
+func (l *look) entries(ctx context.Context, query func(Agent) (Query, bool)) []Entry {
+	results := forEach(l.agents, func(a Adapter) ([]Entry, error) {
+		q, ok := query(a.Name())
+		if !ok {
+			return nil, nil
+		}
+		return a.Entries(ctx, l.homes[a.Name()], q)
+	})
+	var out []Entry
+	for i, r := range results {
+		out = append(out, r.value...)
+		l.warn(l.agents[i].Name(), r.err)
+	}
+	slices.SortStableFunc(out, func(a, b Entry) int { return b.Updated.Compare(a.Updated) })
+	return out
+}
+
+// read adds the records of the entries.
+func (l *look) read(ctx context.Context, entries []Entry, want Want) {
+	by := map[Agent][]Entry{}
+	for _, e := range entries {
+		if key := (Key{e.Agent, e.ID, e.Path}); !l.have[key] {
+			l.have[key] = true
+			by[e.Agent] = append(by[e.Agent], e)
+		}
+	}
+	type batch struct {
+		records []Record
+		errs    []error
+	}
+	results := forEach(l.agents, func(a Adapter) (b batch, err error) {
+		if len(by[a.Name()]) == 0 {
+			return b, nil
+		}
+		for r, err := range a.Read(ctx, by[a.Name()], want) {
+			if err != nil {
+				b.errs = append(b.errs, err)
+				continue
+			}
+			b.records = append(b.records, r)
+		}
+		return b, errors.Join(b.errs...)
+	})
+	for i, r := range results {
+		l.records = append(l.records, r.value.records...)
+		l.warn(l.agents[i].Name(), r.err)
+	}
+}
+
+// readClaimed adds the records of the sessions that live processes name, however old they are.
+func (l *look) readClaimed(ctx context.Context, want Want) {
+	refs := map[Agent][]Ref{}
+	for _, c := range l.claims {
+		ref := Ref{c.Session, c.Path}
+		if c.Session != "" && !l.have[Key{c.Agent, c.Session, c.Path}] && !slices.Contains(refs[c.Agent], ref) {
+			refs[c.Agent] = append(refs[c.Agent], ref)
+		}
+	}
+	if len(refs) == 0 {
+		return
+	}
+	l.read(ctx, l.entries(ctx, func(a Agent) (Query, bool) {
+		return Query{Refs: refs[a], Children: true}, len(refs[a]) > 0
+	}), want)
+}
+
+// warn keeps every warning once.
+func (l *look) warn(agent Agent, err error) {
+	for _, w := range warnings(agent, err) {
+		if !slices.ContainsFunc(l.warnings, func(o *Warning) bool { return o.Error() == w.Error() }) {
+			l.warnings = append(l.warnings, w)
+		}
+	}
+}
+
+// warnings takes joined errors apart.
+func warnings(agent Agent, err error) []*Warning {
+	if err == nil {
+		return nil
+	}
+	if joined, ok := err.(interface{ Unwrap() []error }); ok {
+		var out []*Warning
+		for _, e := range joined.Unwrap() {
+			out = append(out, warnings(agent, e)...)
+		}
+		return out
+	}
+	var w *Warning
+	if errors.As(err, &w) {
+		return []*Warning{w}
+	}
+	return []*Warning{{Agent: agent, Path: "store", Err: err}}
+}
+
+// result joins what was gathered.
+func (l *look) result() Result {
+	sessions := Join(l.table, l.claims, l.records)
+	for i := range sessions {
+		sessions[i].Group = groupOf(sessions[i])
+	}
+	return Result{Sessions: sessions, Warnings: l.warnings, Table: l.table}
+}
+
+type outcome[T any] struct {
+	value T
+	err   error
+}
+
+// forEach asks all agents at the same time; the answers keep their order.
+func forEach[T any](agents []Adapter, ask func(Adapter) (T, error)) []outcome[T] {
+	out := make([]outcome[T], len(agents))
+	var wg sync.WaitGroup
+	for i, a := range agents {
+		wg.Go(func() { out[i].value, out[i].err = ask(a) })
+	}
+	wg.Wait()
+	return out
+}
