@@ -1,0 +1,74 @@
+// Package lock answers whether two directories are in each other's way.
+//
+// Its one idea is the worktree key: git worktrees are the unit in which agents work side by side, so two
+// directories conflict if and only if they have the same key.
+package lock
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+)
+
+// Key returns the worktree key of a directory: the real path of the top level of the git worktree it lies in, else
+// its own real path. A linked worktree or a submodule below a repository has a key of its own. Symbolic links,
+// relative paths and sub-directories of one worktree all give one key. The error is an [fs.PathError] if dir does
+// not exist, is not a directory or cannot be resolved.
+func Key(dir string) (string, error) {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return "", err
+	}
+	real, err := filepath.EvalSymlinks(dir)
+	if err != nil {
+		return "", err
+	}
+	info, err := os.Stat(real)
+	if err != nil {
+		return "", err
+	}
+	if !info.IsDir() {
+		return "", &fs.PathError{Op: "open", Path: dir, Err: syscall.ENOTDIR}
+	}
+	for top := real; ; top = filepath.Dir(top) {
+		if isTop(top) {
+			return top, nil
+		}
+		if top == filepath.Dir(top) {
+			return real, nil
+		}
+	}
+}
+
+// isTop reports whether dir is the top level of a worktree, by git's own rule (gitrepository-layout(5)): its .git is
+// a repository – a directory with a HEAD – or a file that names one, as linked worktrees and submodules have.
+func isTop(dir string) bool {
+	git := filepath.Join(dir, ".git")
+	if _, err := os.Lstat(filepath.Join(git, "HEAD")); err == nil {
+		return true
+	} else if !errors.Is(err, syscall.ENOTDIR) {
+		return false
+	}
+	return namesRepository(git)
+}
+
+// namesRepository reports whether the regular file at path begins as a git link does.
+func namesRepository(path string) bool {
+	info, err := os.Stat(path)
+	if err != nil || !info.Mode().IsRegular() {
+		return false // never open a FIFO: that would block
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	want := []byte("gitdir: ")
+	head := make([]byte, len(want))
+	_, err = io.ReadFull(f, head)
+	return err == nil && bytes.Equal(head, want)
+}

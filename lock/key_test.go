@@ -1,0 +1,97 @@
+package lock_test
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+
+	"agentctl/lock"
+)
+
+func mkdir(t *testing.T, elem ...string) string {
+	t.Helper()
+	dir := filepath.Join(elem...)
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+func write(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// tree makes a repository with a linked worktree nested in it, beside a plain directory.
+func tree(t *testing.T) string {
+	t.Helper()
+	root, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	mkdir(t, root, "repo", ".git", "worktrees", "a")
+	write(t, filepath.Join(root, "repo", ".git", "HEAD"), "ref: refs/heads/main\n")
+	mkdir(t, root, "repo", "sub", "deep")
+	mkdir(t, root, "repo", "wt", "a", "src")
+	write(t, filepath.Join(root, "repo", "wt", "a", ".git"), "gitdir: ../../.git/worktrees/a\n")
+	mkdir(t, root, "plain", "sub")
+	mkdir(t, root, "repo", "hollow", ".git") // no HEAD: git takes it for nothing
+	mkdir(t, root, "repo", "odd")
+	write(t, filepath.Join(root, "repo", "odd", ".git"), "not a link")
+	mkdir(t, root, "repo", "pipe")
+	if err := syscall.Mkfifo(filepath.Join(root, "repo", "pipe", ".git"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(filepath.Join(root, "repo", "sub"), filepath.Join(root, "link")); err != nil {
+		t.Fatal(err)
+	}
+	return root
+}
+
+func TestKey(t *testing.T) {
+	root := tree(t)
+	for dir, want := range map[string]string{
+		"repo":             "repo",
+		"repo/sub/deep":    "repo",
+		"link":             "repo",
+		"link/deep/..":     "repo",
+		"repo/.git":        "repo",
+		"repo/wt":          "repo",
+		"repo/wt/a":        "repo/wt/a",
+		"repo/wt/a/src":    "repo/wt/a",
+		"repo/hollow":      "repo",
+		"repo/hollow/.git": "repo",
+		"repo/odd":         "repo",
+		"repo/pipe":        "repo",
+		"plain":            "plain",
+		"plain/sub":        "plain/sub",
+	} {
+		got, err := lock.Key(filepath.Join(root, dir))
+		if err != nil || got != filepath.Join(root, want) {
+			t.Errorf("Key(%s) = %s, %v; want %s", dir, got, err, want)
+		}
+	}
+}
+
+func TestKeyRelative(t *testing.T) {
+	root := tree(t)
+	t.Chdir(filepath.Join(root, "repo", "sub"))
+	if got, err := lock.Key("deep"); err != nil || got != filepath.Join(root, "repo") {
+		t.Errorf("Key(deep) = %s, %v", got, err)
+	}
+}
+
+func TestKeyErrors(t *testing.T) {
+	root := tree(t)
+	if _, err := lock.Key(filepath.Join(root, "nowhere")); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("missing directory: %v", err)
+	}
+	if _, err := lock.Key(filepath.Join(root, "repo", ".git", "HEAD")); !errors.Is(err, syscall.ENOTDIR) {
+		t.Errorf("a file: %v", err)
+	}
+}
