@@ -1,0 +1,196 @@
+//go:build linux && (amd64 || arm64)
+
+package trace
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"runtime"
+	"strconv"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// options: mark syscall stops, follow every child and thread, stop once more before the end (the memory can still
+// be measured there), and leave nothing running if we die.
+const options = unix.PTRACE_O_TRACESYSGOOD | unix.PTRACE_O_TRACECLONE | unix.PTRACE_O_TRACEFORK |
+	unix.PTRACE_O_TRACEVFORK | unix.PTRACE_O_TRACEEXEC | unix.PTRACE_O_TRACEEXIT | unix.PTRACE_O_EXITKILL
+
+// Run starts the command, traces it and all it starts until the last of them has ended, and returns what they did.
+// The command's Stdin, Stdout, Stderr, Env, Dir and context work as ever; a command that fails is no error.
+func Run(cmd *exec.Cmd) (Result, error) {
+	var r Result
+	var err error
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		// ptrace(2) speaks to the thread that started the command, and to no other.
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+		r, err = run(cmd)
+	}()
+	<-done
+	return r, err
+}
+
+func run(cmd *exec.Cmd) (Result, error) {
+	if cmd.SysProcAttr == nil {
+		cmd.SysProcAttr = &syscall.SysProcAttr{}
+	}
+	cmd.SysProcAttr.Ptrace = true
+	if err := cmd.Start(); err != nil {
+		return Result{}, err
+	}
+	t := &tracer{leader: cmd.Process.Pid, specs: specs(), pending: map[int]*entry{}, known: map[int]bool{}}
+	err := t.attach()
+	if err == nil {
+		err = t.loop()
+	}
+	if err != nil {
+		_ = cmd.Process.Kill()
+	}
+	// The tracer has already reaped the process, so Wait says ECHILD; it is called for the output still being copied.
+	if werr := cmd.Wait(); err == nil && werr != nil && !errors.Is(werr, unix.ECHILD) {
+		err = werr
+	}
+	return t.result, err
+}
+
+// tracer is the state of one traced command.
+type tracer struct {
+	leader  int
+	specs   map[uint64]spec
+	pending map[int]*entry // by thread: the call it is in
+	known   map[int]bool   // threads whose first stop has been seen
+	result  Result
+}
+
+// attach takes over the command, which stopped itself right after its exec.
+func (t *tracer) attach() error {
+	var status unix.WaitStatus
+	if _, err := wait(t.leader, &status); err != nil {
+		return err
+	}
+	if !status.Stopped() {
+		return fmt.Errorf("the command ended before it could be traced: %#x", status)
+	}
+	t.known[t.leader] = true
+	if err := unix.PtraceSetOptions(t.leader, options); err != nil {
+		return fmt.Errorf("ptrace: %w", err)
+	}
+	return unix.PtraceSyscall(t.leader, 0)
+}
+
+// loop handles stops until no traced process is left.
+func (t *tracer) loop() error {
+	for {
+		var status unix.WaitStatus
+		pid, err := wait(-1, &status)
+		if errors.Is(err, unix.ECHILD) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if !status.Stopped() {
+			t.ended(pid, status)
+			continue
+		}
+		signal := t.stopped(pid, status)
+		// A thread may be gone by now: killed with its process. Its end is reported by wait.
+		if err := unix.PtraceSyscall(pid, signal); err != nil && !errors.Is(err, unix.ESRCH) {
+			return fmt.Errorf("ptrace: %w", err)
+		}
+	}
+}
+
+// wait reaps only children and tracees of this very thread: others belong to other tests.
+func wait(pid int, status *unix.WaitStatus) (int, error) {
+	for {
+		got, err := unix.Wait4(pid, status, unix.WALL|unix.WNOTHREAD, nil)
+		if !errors.Is(err, unix.EINTR) {
+			return got, err
+		}
+	}
+}
+
+// stopped handles one stop and returns the signal to deliver with the restart.
+func (t *tracer) stopped(pid int, status unix.WaitStatus) (signal int) {
+	first := !t.known[pid]
+	t.known[pid] = true
+	switch sig := status.StopSignal(); {
+	case sig == unix.SIGTRAP|0x80:
+		t.syscall(pid)
+		return 0
+	case sig == unix.SIGTRAP:
+		t.event(pid, status.TrapCause())
+		return 0
+	case sig == unix.SIGSTOP && first:
+		return 0 // how a new child announces itself
+	default:
+		return int(sig)
+	}
+}
+
+func (t *tracer) event(pid, cause int) {
+	switch cause {
+	case unix.PTRACE_EVENT_EXEC:
+		// The thread that called exec goes on under its leader's id.
+		if former, err := unix.PtraceGetEventMsg(pid); err == nil && int(former) != pid {
+			t.pending[pid] = t.pending[int(former)]
+			delete(t.pending, int(former))
+		}
+	case unix.PTRACE_EVENT_EXIT:
+		t.result.PeakRSS = max(t.result.PeakRSS, peak(t.leader))
+	}
+}
+
+func (t *tracer) syscall(pid int) {
+	info, err := syscallInfo(pid)
+	if err != nil {
+		return
+	}
+	switch info.op {
+	case opEntry:
+		t.pending[pid] = t.enter(pid, info)
+	case opExit:
+		if e := t.pending[pid]; e != nil {
+			t.result.Calls = append(t.result.Calls, e.leave(info.ret()))
+			delete(t.pending, pid)
+		}
+	}
+}
+
+// ended records the call a thread died in, and the exit status of the command itself.
+func (t *tracer) ended(pid int, status unix.WaitStatus) {
+	if e := t.pending[pid]; e != nil {
+		t.result.Calls = append(t.result.Calls, e.call)
+		delete(t.pending, pid)
+	}
+	if pid != t.leader {
+		return
+	}
+	t.result.Exit = status.ExitStatus()
+	if status.Signaled() {
+		t.result.Exit = 128 + int(status.Signal())
+	}
+}
+
+// peak reads VmHWM. What wait4 reports instead includes the parent's memory from before the exec.
+func peak(pid int) int64 {
+	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		return 0
+	}
+	for line := range bytes.Lines(raw) {
+		if v, ok := bytes.CutPrefix(line, []byte("VmHWM:")); ok {
+			kb, _ := strconv.ParseInt(string(bytes.TrimSpace(bytes.TrimSuffix(bytes.TrimSpace(v), []byte("kB")))), 10, 64)
+			return kb << 10
+		}
+	}
+	return 0
+}

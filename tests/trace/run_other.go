@@ -1,0 +1,8 @@
+//go:build !linux || !(amd64 || arm64)
+
+package trace
+
+import "os/exec"
+
+// Run returns [ErrUnsupported].
+func Run(*exec.Cmd) (Result, error) { return Result{}, ErrUnsupported }
