@@ -25,16 +25,27 @@ const options = unix.PTRACE_O_TRACESYSGOOD | unix.PTRACE_O_TRACECLONE | unix.PTR
 func Run(cmd *exec.Cmd) (Result, error) {
 	var r Result
 	var err error
+	onCleanThread(func() { r, err = run(cmd) })
+	return r, err
+}
+
+// onCleanThread calls f on a thread of its own that has no children. ptrace(2) speaks only to the thread that
+// started the command; and wait(2) on a thread that started others before would reap those as well. A thread that
+// has some is kept busy until f is done, so that the next try gets another one.
+func onCleanThread(f func()) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		// ptrace(2) speaks to the thread that started the command, and to no other.
 		runtime.LockOSThread()
 		defer runtime.UnlockOSThread()
-		r, err = run(cmd)
+		err := unix.Waitid(unix.P_ALL, 0, nil, unix.WEXITED|unix.WNOHANG|unix.WNOWAIT|unix.WALL|unix.WNOTHREAD, nil)
+		if errors.Is(err, unix.ECHILD) {
+			f()
+			return
+		}
+		onCleanThread(f)
 	}()
 	<-done
-	return r, err
 }
 
 func run(cmd *exec.Cmd) (Result, error) {
