@@ -1,0 +1,131 @@
+package model
+
+import (
+	"encoding/json"
+	"maps"
+	"time"
+)
+
+// responses is OpenAI's Responses API, as Codex uses it: always streaming.
+type responses struct{}
+
+// responsesRequest is the part of a request that the server looks at.
+type responsesRequest struct {
+	Model        string
+	Stream       bool
+	Instructions string
+	Tools        []responsesTool
+	Input        []struct {
+		Type    string
+		Role    string
+		Content blocks
+		Name    string
+		CallID  string `json:"call_id"`
+		Output  output
+	}
+}
+
+// responsesTool is a function, or a namespace with functions in it (Codex since 0.150).
+type responsesTool struct {
+	Type, Name string
+	Tools      []responsesTool
+}
+
+// output is a tool's result: a plain string, or a list of content blocks.
+type output string
+
+func (o *output) UnmarshalJSON(raw []byte) error {
+	var t texts
+	if json.Unmarshal(raw, &t) == nil {
+		*o = output(t)
+		return nil
+	}
+	*o = output(raw) // an object: its text is searched as it is
+	return nil
+}
+
+func (responses) decode(body []byte) (turn, error) {
+	var q responsesRequest
+	if err := json.Unmarshal(body, &q); err != nil {
+		return turn{}, err
+	}
+	t := turn{model: q.Model, stream: q.Stream, system: q.Instructions}
+	for _, offered := range q.Tools {
+		t.tools = append(t.tools, offered.flat("")...)
+	}
+	polls := map[string]bool{}
+	for _, in := range q.Input {
+		switch in.Type {
+		case "function_call":
+			polls[in.CallID] = in.Name == "write_stdin"
+		case "function_call_output", "custom_tool_call_output":
+			t.items = append(t.items, item{text: string(in.Output), result: true, poll: polls[in.CallID]})
+		case "message", "":
+			for _, b := range in.Content {
+				if in.Role == "user" {
+					t.items = append(t.items, item{text: b.Text})
+				}
+			}
+		}
+	}
+	return t, nil
+}
+
+// flat lists a tool, or the tools of a namespace. Tools without a name (web_search) go by their type.
+func (o responsesTool) flat(namespace string) []tool {
+	if len(o.Tools) == 0 {
+		return []tool{{namespace, firstOf(o.Name, o.Type)}}
+	}
+	var list []tool
+	for _, inner := range o.Tools {
+		list = append(list, inner.flat(o.Name)...)
+	}
+	return list
+}
+
+func (responses) failure(status int, code, message string) object {
+	return object{"error": object{"message": message, "type": errorType(status), "param": nil, "code": firstOf(code, errorType(status))}}
+}
+
+// response is the answer's frame.
+func (responses) response(id, status string, t turn, extra object) object {
+	o := object{"id": id, "object": "response", "created_at": time.Now().Unix(), "status": status, "model": t.model, "output": []object{}}
+	maps.Copy(o, extra)
+	return o
+}
+
+// outputs are the reply's items: reasoning, message, function call.
+func (responses) outputs(r reply) []object {
+	var list []object
+	if r.think != "" {
+		list = append(list, object{"type": "reasoning", "id": newID("rs_"), "summary": []object{{"type": "summary_text", "text": r.think}}})
+	}
+	if r.text != "" {
+		list = append(list, object{
+			"type": "message", "id": newID("msg_"), "role": "assistant", "status": "completed",
+			"content": []object{{"type": "output_text", "text": r.text, "annotations": []object{}}},
+		})
+	}
+	if r.call != nil {
+		call := object{
+			"type": "function_call", "id": newID("fc_"), "call_id": newID("call_"), "status": "completed",
+			"name": r.call.name, "arguments": string(r.call.args),
+		}
+		if r.call.namespace != "" {
+			call["namespace"] = r.call.namespace
+		}
+		list = append(list, call)
+	}
+	return list
+}
+
+func (a responses) whole(t turn, r reply) object {
+	return a.response(newID("resp_"), "completed", t, object{"output": a.outputs(r), "usage": tokens()})
+}
+
+func tokens() object {
+	return object{
+		"input_tokens": 1000, "input_tokens_details": object{"cached_tokens": 600}, "output_tokens": 50,
+		"output_tokens_details": object{"reasoning_tokens": 10}, "total_tokens": 1050,
+	}
+}

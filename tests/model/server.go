@@ -1,0 +1,177 @@
+package model
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Server is a running model server.
+type Server struct {
+	// URL is the base without a version: http://127.0.0.1:PORT.
+	URL string
+
+	http    *http.Server
+	stop    context.CancelFunc
+	ended   chan struct{}
+	record  *record
+	gatesMu sync.Mutex
+	gates   map[string]chan struct{}
+}
+
+// api is one dialect.
+type api interface {
+	decode(body []byte) (turn, error)
+	failure(status int, code, message string) object
+	whole(turn, reply) object
+	answer(context.Context, *Server, http.ResponseWriter, turn, reply)
+}
+
+// Start listens on addr, "127.0.0.1:0" for a free port.
+func Start(addr string) (*Server, error) {
+	l, err := net.Listen("tcp", addr)
+	if err != nil {
+		return nil, err
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	s := &Server{
+		URL: "http://" + l.Addr().String(), stop: stop, ended: make(chan struct{}),
+		record: newRecord(), gates: map[string]chan struct{}{},
+	}
+	s.http = &http.Server{
+		Handler:           s.routes(),
+		ReadHeaderTimeout: time.Minute,
+		BaseContext:       func(net.Listener) context.Context { return ctx },
+	}
+	go func() {
+		defer close(s.ended)
+		_ = s.http.Serve(l)
+	}()
+	return s, nil
+}
+
+// Close ends the server and every answer that hangs.
+func (s *Server) Close() error {
+	s.stop()
+	err := s.http.Close()
+	<-s.ended
+	return err
+}
+
+// Release ends every pause at the gate, those to come as well: "hang @gate", "delay @gate".
+func (s *Server) Release(gate string) {
+	c := s.gate(gate)
+	s.gatesMu.Lock()
+	defer s.gatesMu.Unlock()
+	select {
+	case <-c:
+	default:
+		close(c)
+	}
+}
+
+func (s *Server) gate(name string) chan struct{} {
+	s.gatesMu.Lock()
+	defer s.gatesMu.Unlock()
+	if s.gates[name] == nil {
+		s.gates[name] = make(chan struct{})
+	}
+	return s.gates[name]
+}
+
+// WaitRequest returns the first request that matches: one that came, or the next one to come until ctx is done.
+// A request counts from its arrival, before it is answered.
+func (s *Server) WaitRequest(ctx context.Context, match func(Request) bool) (Request, error) {
+	return s.record.wait(ctx, match)
+}
+
+// Requests returns all requests so far in the order of their arrival.
+func (s *Server) Requests() []Request {
+	all, _ := s.record.since(0)
+	return all
+}
+
+func (s *Server) routes() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("POST /v1/messages", s.model("messages", anthropic{}))
+	mux.HandleFunc("POST /v1/responses", s.model("responses", responses{}))
+	mux.HandleFunc("POST /v1/messages/count_tokens", s.other("messages/count_tokens", http.StatusOK, object{"input_tokens": 1000}))
+	mux.HandleFunc("GET /v1/models", s.other("models", http.StatusOK, object{"object": "list", "data": []object{}, "models": []object{}, "has_more": false}))
+	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
+		s.other(strings.TrimPrefix(r.URL.Path, "/v1/"), http.StatusNotFound, anthropic{}.failure(http.StatusNotFound, "", "no such path"))(w, r)
+	})
+	return mux
+}
+
+// other records a request that is not for an answer of the model.
+func (s *Server) other(name string, status int, body object) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		raw, _ := io.ReadAll(r.Body)
+		s.record.add(Request{API: name, Header: r.Header, Body: raw})
+		writeJSON(w, status, body)
+	}
+}
+
+// model answers as the directive in the request asks.
+func (s *Server) model(name string, a api) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			return // the client has gone
+		}
+		t, err := a.decode(body)
+		if err != nil {
+			err = fmt.Errorf("the request is no JSON that I know: %w", err)
+		}
+		s.record.add(requestOf(name, t, r.Header, body))
+		var plan reply
+		if err == nil {
+			plan, err = t.plan()
+		}
+		if err != nil {
+			plan = reply{status: http.StatusBadRequest}
+		}
+		if plan.before != nil && !s.hold(r.Context(), *plan.before, func() {}) {
+			return
+		}
+		switch {
+		case plan.status != http.StatusOK:
+			message := errors.Join(fmt.Errorf("the model answers with status %d", plan.status), err).Error()
+			writeJSON(w, plan.status, a.failure(plan.status, plan.code, message))
+		case t.stream:
+			a.answer(r.Context(), s, w, t, plan)
+		default:
+			if plan.during == nil || s.hold(r.Context(), *plan.during, func() {}) {
+				writeJSON(w, http.StatusOK, a.whole(t, plan))
+			}
+		}
+	}
+}
+
+func requestOf(name string, t turn, header http.Header, body []byte) Request {
+	q := Request{API: name, Model: t.model, Side: t.side(), Header: header, Body: body}
+	q.Prompt, q.Step, _ = t.newest()
+	for _, offered := range t.tools {
+		q.Tools = append(q.Tools, offered.name)
+	}
+	slices.Sort(q.Tools)
+	return q
+}
+
+func writeJSON(w http.ResponseWriter, status int, body object) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(body)
+}
+
+// newID returns a new id: agents take equal ids for one message.
+func newID(prefix string) string { return prefix + rand.Text() }
