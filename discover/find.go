@@ -89,23 +89,14 @@ func (w *World) Find(ctx context.Context, arg string, agents []Agent, want Want)
 		return Result{}, err
 	}
 	l.claim(ctx)
-	l.claims = slices.DeleteFunc(l.claims, func(c Claim) bool {
-		return c.Session != "" && !strings.HasPrefix(c.Session, a.id) && !l.rival(c, a.id)
-	})
 	l.readNamed(ctx, a.id, want)
 	r := l.result()
 	r.Sessions = a.pick(r.Sessions)
 	return r.one(arg, total)
 }
 
-// rival reports whether a claim on another session matters for the verdict on this one: its process also claims it.
-func (l *look) rival(c Claim, id string) bool {
-	return slices.ContainsFunc(l.claims, func(o Claim) bool {
-		return o.Process == c.Process && o.Agent == c.Agent && strings.HasPrefix(o.Session, id) && o.Session != ""
-	})
-}
-
-// readNamed reads the records of claimed sessions of this name that the stores' listing did not give.
+// readNamed reads the records of claimed sessions of this name that the stores' listing did not give. All claims stay:
+// what processes claim of other sessions can matter for the verdict on this one.
 func (l *look) readNamed(ctx context.Context, id string, want Want) {
 	all := l.claims
 	l.claims = slices.DeleteFunc(slices.Clone(all), func(c Claim) bool { return !strings.HasPrefix(c.Session, id) })

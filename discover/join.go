@@ -64,8 +64,8 @@ func newJoin(table *proc.Table, claims []Claim) *join {
 		_, live := table.Find(c.Process)
 		who := owner{c.Agent, c.Process}
 		if c.Session == "" {
-			if _, seen := j.presences[who]; live && !seen {
-				j.presences[who] = c
+			if live {
+				j.present(who, c)
 			}
 			continue
 		}
@@ -83,6 +83,15 @@ func newJoin(table *proc.Table, claims []Claim) *join {
 		j.evidence = append(j.evidence, e)
 	}
 	return j
+}
+
+// present notes a presence. Should an adapter make several of one process, the row is hidden only if all say so.
+func (j *join) present(who owner, c Claim) {
+	if first, ok := j.presences[who]; ok {
+		first.Shared, first.Empty = first.Shared || c.Shared, first.Empty && c.Empty
+		c = first
+	}
+	j.presences[who] = c
 }
 
 func compareClaims(a, b Claim) int {

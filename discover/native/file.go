@@ -24,7 +24,11 @@ type File struct {
 	fd   int
 	size int64
 	mod  time.Time
+	id   fileID
 }
+
+// fileID tells two files of one name apart.
+type fileID struct{ device, inode uint64 }
 
 // Open opens a regular file without following a link in its last element, without blocking and without creating
 // anything. It makes two system calls where os.Open makes seven.
@@ -47,7 +51,8 @@ func Open(path string) (*File, error) {
 		_ = unix.Close(fd)
 		return nil, &fs.PathError{Op: "open", Path: path, Err: ErrNotRegular}
 	}
-	return &File{path: path, fd: fd, size: st.Size, mod: modTime(&st)}, nil
+	id := fileID{uint64(st.Dev), st.Ino} //nolint:unconvert // Dev is an int32 on macOS
+	return &File{path: path, fd: fd, size: st.Size, mod: modTime(&st), id: id}, nil
 }
 
 // Size is the file's size in bytes when it was opened.

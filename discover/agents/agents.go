@@ -1,0 +1,14 @@
+// Package agents lists the agents that are known. A fourth agent adds one folder beside the others and one line here.
+package agents
+
+import (
+	"agentctl/discover"
+	"agentctl/discover/claudecode"
+	"agentctl/discover/codex"
+	"agentctl/discover/opencode"
+)
+
+// All returns the readers of all agents.
+func All() []discover.Adapter {
+	return []discover.Adapter{claudecode.New(), codex.New(), opencode.New()}
+}

@@ -1,0 +1,209 @@
+package native
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+)
+
+// ErrNotDatabase is returned for a file that is no SQLite database.
+var ErrNotDatabase = errors.New("not an SQLite database")
+
+// errJournal: a writer of the old journal mode died, or is in the middle of a commit. Only a write could tell what
+// the database holds.
+var errJournal = errors.New("an unfinished transaction stands in its rollback journal")
+
+const sqliteMagic = "SQLite format 3\x00"
+
+// snapshot is a database with the committed part of its write-ahead log laid over it, as of the moment it was taken.
+// It is read with pread alone: nothing is locked, mapped, created or opened for writing, so its reader cannot be in
+// a writer's way. The price is that a writer may pull the pages away meanwhile; [snapshot.intact] tells.
+type snapshot struct {
+	path     string // links resolved, since SQLite puts the log next to the file itself
+	db       *File
+	wal      *wal // nil where there is none
+	pageSize int64
+	size     int64
+}
+
+// takeSnapshot opens the database at path. An empty database has size 0.
+func takeSnapshot(ctx context.Context, path string) (*snapshot, error) {
+	real, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return nil, err
+	}
+	s := &snapshot{path: real}
+	// The database first: what a checkpoint changes in it from here on shows in its times.
+	if s.db, err = Open(real); err != nil {
+		return nil, err
+	}
+	if err = s.openLog(ctx); err == nil {
+		err = s.measure()
+	}
+	if err != nil {
+		s.close()
+		return nil, err
+	}
+	return s, nil
+}
+
+func (s *snapshot) openLog(ctx context.Context) error {
+	log, err := Open(s.path + "-wal")
+	if Absent(err) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if s.wal, err = readWAL(ctx, log); err != nil {
+		_ = log.Close()
+	}
+	return err
+}
+
+// measure finds page size and size, from the log where it says something.
+func (s *snapshot) measure() error {
+	var head [100]byte
+	n, err := s.db.ReadAt(head[:], 0)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return err
+	}
+	if n > 0 && (n < len(head) || string(head[:len(sqliteMagic)]) != sqliteMagic) {
+		return ErrNotDatabase
+	}
+	if n > 0 {
+		if s.pageSize = int64(binary.BigEndian.Uint16(head[16:])); s.pageSize == 1 {
+			s.pageSize = 65536
+		}
+		s.size = s.db.Size()
+	}
+	if s.wal != nil && s.wal.next > 0 {
+		if n > 0 && s.wal.pageSize != s.pageSize {
+			return fmt.Errorf("%w: page sizes %d and, in its log, %d", ErrNotDatabase, s.pageSize, s.wal.pageSize)
+		}
+		s.pageSize, s.size = s.wal.pageSize, int64(s.wal.pages)*s.wal.pageSize
+	}
+	if s.size > 0 && !validPageSize(s.pageSize) {
+		return fmt.Errorf("%w: page size %d", ErrNotDatabase, s.pageSize)
+	}
+	return s.journal()
+}
+
+func (s *snapshot) journal() error {
+	j, err := Open(s.path + "-journal")
+	if Absent(err) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer j.Close()
+	// A journal is live as long as its header is not zeroed or cut off.
+	var head [8]byte
+	if n, _ := j.ReadAt(head[:], 0); n == len(head) && head != [8]byte{} {
+		return errJournal
+	}
+	return nil
+}
+
+// ReadAt implements io.ReaderAt over the pages as they were committed.
+func (s *snapshot) ReadAt(p []byte, off int64) (int, error) {
+	n := 0
+	for n < len(p) {
+		at := off + int64(n)
+		if at >= s.size {
+			return n, io.EOF
+		}
+		inPage := at % s.pageSize
+		want := p[n:min(int64(len(p)), int64(n)+s.pageSize-inPage)]
+		got, err := s.readPage(want, at)
+		if n += got; err != nil {
+			return n, err
+		}
+	}
+	// Both "file format" bytes say 1, a database without a log: SQLite is not to look for one.
+	for i := int64(18); i <= 19; i++ {
+		if off <= i && i < off+int64(n) {
+			p[i-off] = 1
+		}
+	}
+	return n, nil
+}
+
+// readPage reads from one page.
+func (s *snapshot) readPage(p []byte, at int64) (int, error) {
+	if s.wal != nil {
+		if off, ok := s.wal.offset(uint32(at/s.pageSize) + 1); ok {
+			return s.wal.file.ReadAt(p, off+at%s.pageSize)
+		}
+	}
+	return s.db.ReadAt(p, at)
+}
+
+// intact reports whether everything read so far belongs to the moment the snapshot was taken. Pages in the log stay
+// as they are until a writer begins the log anew, which changes its header. Pages in the database change only by a
+// checkpoint, and one that moves what the snapshot knows changes none that it reads there; so only a checkpoint of
+// frames committed since matters. Without a log, any writer has to change the file's times first.
+func (s *snapshot) intact() bool {
+	db, err := Open(s.path)
+	if err != nil {
+		return false
+	}
+	defer db.Close()
+	if db.id != s.db.id || s.journal() != nil {
+		return false
+	}
+	still := db.mod.Equal(s.db.mod) && db.size == s.db.size
+	log, err := Open(s.path + "-wal")
+	if Absent(err) {
+		return s.wal == nil && still
+	}
+	if err != nil {
+		return false
+	}
+	defer log.Close()
+	if s.wal == nil { // begun since; nothing of it reached the database so far
+		return still
+	}
+	var header [walHeaderSize]byte
+	if _, err := log.ReadAt(header[:], 0); err != nil && !errors.Is(err, io.EOF) {
+		return false
+	}
+	if log.id != s.wal.file.id || header != s.wal.header {
+		return false
+	}
+	return still || s.wal.pageSize > 0 && s.moved() <= s.wal.next
+}
+
+// moved is the number of frames that checkpoints have moved, or begun to move, into the database since the log was
+// begun. SQLite keeps it in the shared index of the log: the header with the log's salts twice (48 bytes each, salts
+// at 32), then the checkpoint state (the attempted frame at 128), in the machine's byte order (sqlite.org/walformat.html).
+func (s *snapshot) moved() int64 {
+	const unknown = 1 << 62
+	index, err := Open(s.path + "-shm")
+	if err != nil {
+		return unknown
+	}
+	defer index.Close()
+	var b [136]byte
+	if _, err := index.ReadAt(b[:], 0); err != nil || !bytes.Equal(b[:48], b[48:96]) {
+		return unknown
+	}
+	if !bytes.Equal(b[32:40], s.wal.header[16:24]) {
+		return unknown
+	}
+	return int64(binary.NativeEndian.Uint32(b[128:]))
+}
+
+func (s *snapshot) close() {
+	if s.db != nil {
+		_ = s.db.Close()
+	}
+	if s.wal != nil {
+		_ = s.wal.file.Close()
+	}
+}
