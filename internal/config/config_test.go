@@ -1,0 +1,150 @@
+package config_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"agentctl/internal/config"
+)
+
+var agents = []string{"claude-code", "codex", "opencode"}
+
+func load(t *testing.T, text string) (config.Config, error) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "config.toml")
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c, err := config.Load(path, "/home/me", agents)
+	c.File = ""
+	return c, err
+}
+
+func TestLoad(t *testing.T) {
+	got, err := load(t, `
+since = "30d"
+color = "never"
+strict = true
+
+[homes]
+claude-code = ["~/work/claude", "/srv/claude/"]
+codex = []
+`)
+	want := config.Config{
+		Since: "30d", Color: config.Never, Strict: true,
+		Homes: map[string][]string{"claude-code": {"/home/me/work/claude", "/srv/claude"}, "codex": {}},
+	}
+	if err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("got %+v, %v\nwant %+v", got, err, want)
+	}
+}
+
+func TestLoadNothing(t *testing.T) {
+	want := config.Config{Since: "7d", Color: config.Auto}
+	for _, path := range []string{"", filepath.Join(t.TempDir(), "none.toml")} {
+		if got, err := config.Load(path, "", agents); err != nil || !reflect.DeepEqual(got, want) {
+			t.Errorf("Load(%q) = %+v, %v", path, got, err)
+		}
+	}
+	if got, err := load(t, ""); err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("empty file: %+v, %v", got, err)
+	}
+}
+
+func TestLoadErrors(t *testing.T) {
+	for _, tc := range []struct {
+		text, key    string
+		line, column int
+		says         string
+	}{
+		{"since = \"7d\"\nsinse = \"7d\"\n", "sinse", 2, 10, "there are: color, since, strict, homes"},
+		{"[homes]\ncodecs = [\"/x\"]\n", "homes.codecs", 2, 11, "claude-code, codex, opencode"},
+		{"homes = 3\n", "homes", 1, 9, "want a table"},
+		{"[homes]\n  codex = \"/x\"\n", "homes.codex", 2, 12, "want a list"},
+		{"[homes]\ncodex = [\"x/y\"]\n", "homes.codex", 2, 10, `"x/y" is no absolute directory`},
+		{"[homes]\ncodex = [1]\n", "homes.codex", 2, 10, "1 is no absolute directory"},
+		{"\n\nsince = \"soon\"\n", "since", 3, 10, `"soon" is no time`},
+		{"color = \"red\"\n", "color", 1, 10, "auto, always or never"},
+		{"strict = \"yes\"\n", "strict", 1, 11, `"yes" is neither`},
+		{"since = \n", "", 1, 9, "expected value"},
+		{"[homes\n", "", 2, 7, "expected"},
+		{"since = \"\xff\"\n", "", 1, 9, "UTF-8"},
+	} {
+		_, err := load(t, tc.text)
+		var e *config.Error
+		if !errors.As(err, &e) {
+			t.Errorf("%q: %v is no *config.Error", tc.text, err)
+			continue
+		}
+		if e.Key != tc.key || e.Line != tc.line || e.Column != tc.column || !strings.Contains(e.Error(), tc.says) {
+			t.Errorf("%q: %+v; want key %q at %d:%d, saying %q", tc.text, e, tc.key, tc.line, tc.column, tc.says)
+		}
+	}
+}
+
+func TestLoadUnreadable(t *testing.T) {
+	if _, err := config.Load(t.TempDir(), "", agents); err == nil {
+		t.Error("a directory was read as a file")
+	}
+}
+
+func TestPath(t *testing.T) {
+	for _, tc := range [][3]string{
+		{"/x", "/home/me", "/x/agentctl/config.toml"},
+		{"", "/home/me", "/home/me/.config/agentctl/config.toml"},
+		{"relative", "/home/me", "/home/me/.config/agentctl/config.toml"},
+		{"", "", ""},
+	} {
+		env := map[string]string{"XDG_CONFIG_HOME": tc[0], "HOME": tc[1]}
+		if got := config.Path(func(k string) string { return env[k] }); got != tc[2] {
+			t.Errorf("%v: %q, want %q", env, got, tc[2])
+		}
+	}
+}
+
+func TestParseSince(t *testing.T) {
+	now := time.Date(2026, 11, 20, 12, 0, 0, 0, time.FixedZone("", 3600))
+	for text, want := range map[string]string{
+		"90m":                  "2026-11-20T09:30:00Z",
+		"12h":                  "2026-11-19T23:00:00Z",
+		"30d":                  "2026-10-21T11:00:00Z",
+		"2w":                   "2026-11-06T11:00:00Z",
+		"0d":                   "2026-11-20T11:00:00Z",
+		"2026-11-01":           "2026-10-31T23:00:00Z",
+		"2026-11-01T10:00:00Z": "2026-11-01T10:00:00Z",
+		"all":                  "0001-01-01T00:00:00Z",
+	} {
+		got, err := config.ParseSince(text, now)
+		if err != nil || got.Format(time.RFC3339) != want {
+			t.Errorf("%s: %s, %v; want %s", text, got.Format(time.RFC3339), err, want)
+		}
+	}
+	for _, text := range []string{"", "7", "d", "-7d", "7 d", "7dd", "1.5d", "9999999w", "999999w", "yesterday", "2026-13-01", "7y", "ALL"} {
+		if got, err := config.ParseSince(text, now); err == nil {
+			t.Errorf("%q was taken for %s", text, got)
+		}
+	}
+}
+
+func FuzzLoad(f *testing.F) {
+	f.Add("since = \"7d\"\n[homes]\ncodex = [\"/x\"]\n")
+	f.Add("a.b = {c = 1}\n[[homes]]\n")
+	f.Fuzz(func(t *testing.T, text string) {
+		c, err := load(t, text)
+		if err == nil {
+			if _, bad := config.ParseSince(string(c.Since), time.Now()); bad != nil {
+				t.Errorf("a file without error gave since = %q", c.Since)
+			}
+			return
+		}
+		var e *config.Error
+		if !errors.As(err, &e) || e.Problem == "" {
+			t.Errorf("%v is no *config.Error", err)
+		}
+	})
+}

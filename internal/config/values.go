@@ -1,0 +1,128 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// Color says when tables are coloured.
+type Color string
+
+// The values of the key color.
+const (
+	Auto   Color = "auto"   // on a terminal that can
+	Always Color = "always" // into pipes too
+	Never  Color = "never"
+)
+
+// UnmarshalText implements [encoding.TextUnmarshaler].
+func (c *Color) UnmarshalText(text []byte) error {
+	switch v := Color(text); v {
+	case Auto, Always, Never:
+		*c = v
+		return nil
+	}
+	return fmt.Errorf("color is %q, want auto, always or never", text)
+}
+
+// Since is a window of time as a person writes it; see [ParseSince].
+type Since string
+
+// UnmarshalText implements [encoding.TextUnmarshaler].
+func (s *Since) UnmarshalText(text []byte) error {
+	if _, err := ParseSince(string(text), time.Now()); err != nil {
+		return err
+	}
+	*s = Since(text)
+	return nil
+}
+
+// ParseSince turns the start of a window into a time, UTC: a span before now (90m, 12h, 30d, 2w), a date
+// (2006-01-02, midnight where we are), a time (RFC 3339), or "all", which is the zero time.
+func ParseSince(s string, now time.Time) (time.Time, error) {
+	if s == "all" {
+		return time.Time{}, nil
+	}
+	if t, err := time.ParseInLocation(time.DateOnly, s, now.Location()); err == nil {
+		return t.UTC(), nil
+	}
+	if t, err := time.Parse(time.RFC3339, s); err == nil {
+		return t.UTC(), nil
+	}
+	if d, ok := parseSpan(s); ok {
+		return now.Add(-d).UTC(), nil
+	}
+	return time.Time{}, fmt.Errorf("%q is no time: want 90m, 12h, 30d, 2w, 2006-01-31, 2006-01-31T15:04:05Z or all", s)
+}
+
+// parseSpan reads a whole number of minutes, hours, days of 24 hours, or weeks.
+func parseSpan(s string) (time.Duration, bool) {
+	units := map[string]time.Duration{
+		"m": time.Minute, "h": time.Hour, "d": 24 * time.Hour, "w": 7 * 24 * time.Hour,
+	}
+	digits := strings.TrimRight(s, "mhdw")
+	unit, ok := units[s[len(digits):]]
+	if !ok || digits == "" || len(digits) > 6 {
+		return 0, false
+	}
+	n := 0
+	for _, r := range digits {
+		if r < '0' || r > '9' {
+			return 0, false
+		}
+		n = n*10 + int(r-'0')
+	}
+	if d := time.Duration(n) * unit; d/unit == time.Duration(n) {
+		return d, true
+	}
+	return 0, false
+}
+
+// truth is a boolean; TOML's own decoding would not say where a wrong type stands.
+type truth bool
+
+// UnmarshalTOML implements [toml.Unmarshaler].
+func (t *truth) UnmarshalTOML(value any) error {
+	b, ok := value.(bool)
+	if !ok {
+		return fmt.Errorf("%s is neither true nor false", quote(value))
+	}
+	*t = truth(b)
+	return nil
+}
+
+// homeList is a list of absolute directories.
+type homeList []string
+
+// UnmarshalTOML implements [toml.Unmarshaler].
+func (l *homeList) UnmarshalTOML(value any) error {
+	list, ok := value.([]any)
+	if !ok {
+		return errors.New(`want a list of directories, as in ["/srv/agents/home"]`)
+	}
+	for _, v := range list {
+		s, ok := v.(string)
+		if _, tilde := cutHome(s); !ok || !tilde && !filepath.IsAbs(s) {
+			return fmt.Errorf("%s is no absolute directory (a leading ~/ is your home)", quote(v))
+		}
+		*l = append(*l, s)
+	}
+	return nil
+}
+
+func cutHome(path string) (rest string, ok bool) {
+	if path == "~" {
+		return "", true
+	}
+	return strings.CutPrefix(path, "~/")
+}
+
+func quote(v any) string {
+	if s, ok := v.(string); ok {
+		return fmt.Sprintf("%q", s)
+	}
+	return fmt.Sprint(v)
+}
