@@ -1,0 +1,56 @@
+package native
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+func TestOnlyRegularFilesAreOpened(t *testing.T) {
+	dir := t.TempDir()
+	regular := filepath.Join(dir, "regular")
+	if err := os.WriteFile(regular, []byte("x"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	fifo, link := filepath.Join(dir, "fifo"), filepath.Join(dir, "link")
+	if err := errors.Join(unix.Mkfifo(fifo, 0o600), os.Symlink(regular, link)); err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{fifo, link, dir, "/dev/null"} {
+		if _, err := Open(path); !errors.Is(err, ErrNotRegular) {
+			t.Errorf("%s: %v, want ErrNotRegular", path, err)
+		}
+	}
+	if _, err := Open(filepath.Join(dir, "none")); !Absent(err) {
+		t.Errorf("%v, want absent", err)
+	}
+	d, err := OpenDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	if _, err := d.Stat("link"); !errors.Is(err, ErrNotRegular) {
+		t.Errorf("stat of a link: %v", err)
+	}
+	if info, err := d.Stat("regular"); err != nil || info.Size != 1 {
+		t.Errorf("%+v, %v", info, err)
+	}
+}
+
+func TestReadFileHasACap(t *testing.T) {
+	path := writeTemp(t, []byte("12345"))
+	if _, err := ReadFile(path, 4); !errors.Is(err, ErrTooLarge) {
+		t.Errorf("%v, want ErrTooLarge", err)
+	}
+	if got, err := ReadFile(path, 5); err != nil || string(got) != "12345" {
+		t.Errorf("%q, %v", got, err)
+	}
+	var pe *fs.PathError
+	if _, err := ReadFile(path, 1); !errors.As(err, &pe) || pe.Path != path {
+		t.Errorf("%v does not name the file", err)
+	}
+}
