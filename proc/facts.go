@@ -1,7 +1,5 @@
 package proc
 
-import "slices"
-
 // Facts is one process of a made-up table: what the kernel would tell of it.
 type Facts struct {
 	Process
@@ -24,7 +22,6 @@ func Of(facts ...Facts) *Table {
 		p.src = f
 		list = append(list, p)
 	}
-	slices.SortFunc(list, func(a, b Process) int { return a.ID.PID - b.ID.PID })
 	return newTable(list)
 }
 

@@ -1,0 +1,139 @@
+package proc
+
+import (
+	"bytes"
+	"io"
+	"strconv"
+	"strings"
+)
+
+// ask reads one fact of the process that has p's pid, and returns it only if that was p: if p still lives.
+func ask[T any](f *procfs, p Process, read func(pidDir) (T, error)) (T, error) {
+	var none T
+	d := f.at(p.ID.PID)
+	fact, failed := read(d)
+	if err := f.lives(d, p.ID); err != nil {
+		return none, err
+	}
+	if failed != nil {
+		return none, failed
+	}
+	return fact, nil
+}
+
+func (f *procfs) lives(d pidDir, id ID) error {
+	m, err := f.machine()
+	if err != nil {
+		return err
+	}
+	buf := make([]byte, statSize)
+	s, err := d.stat("stat", buf)
+	if err != nil {
+		return err
+	}
+	if m.id(s) != id || d.outlived(s, buf).state.Dead() {
+		return ErrGone
+	}
+	return nil
+}
+
+func (f *procfs) args(p Process) ([]string, error) {
+	return ask(f, p, pidDir.args)
+}
+
+func (f *procfs) dir(p Process) (string, error) {
+	return ask(f, p, func(d pidDir) (string, error) {
+		path, _, err := d.target("cwd")
+		return path, err
+	})
+}
+
+func (f *procfs) env(p Process, keys []string) (map[string]string, error) {
+	return ask(f, p, func(d pidDir) (map[string]string, error) {
+		environ, err := d.file("environ")
+		if err != nil {
+			return nil, err
+		}
+		defer environ.Close()
+		return pick(environ, keys)
+	})
+}
+
+func (f *procfs) openFiles(p Process, match func(string) bool) ([]OpenFile, error) {
+	return ask(f, p, func(d pidDir) ([]OpenFile, error) { return d.openFiles(match) })
+}
+
+func (f *procfs) listenPorts(p Process) ([]int, error) {
+	return ask(f, p, pidDir.listenPorts)
+}
+
+func (f *procfs) namespacePIDs(p Process) ([]int, error) {
+	return ask(f, p, func(d pidDir) ([]int, error) {
+		s, err := d.status(make([]byte, statSize))
+		if err == nil && s.namespaced == nil {
+			return []int{p.ID.PID}, nil
+		}
+		return s.namespaced, err
+	})
+}
+
+func (f *procfs) pidNamespace(p Process) (string, error) {
+	return ask(f, p, func(d pidDir) (string, error) { return d.link("ns/pid") })
+}
+
+func (d pidDir) args() ([]string, error) {
+	cmdline, err := d.file("cmdline")
+	if err != nil {
+		return nil, err
+	}
+	defer cmdline.Close()
+	raw, err := io.ReadAll(io.LimitReader(cmdline, maxArguments))
+	if raw = bytes.TrimRight(raw, "\x00"); len(raw) == 0 {
+		return nil, err
+	}
+	return strings.Split(string(raw), "\x00"), err
+}
+
+func (d pidDir) openFiles(match func(string) bool) ([]OpenFile, error) {
+	fds, err := d.numbers("fd")
+	if err != nil {
+		return nil, err
+	}
+	var files []OpenFile
+	for _, fd := range fds {
+		file, ok, err := d.openFile(fd, match)
+		if vanished(err) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		if ok {
+			files = append(files, file)
+		}
+	}
+	return files, nil
+}
+
+// openFile describes one descriptor; it is not ok if it is no file, match does not want it, or another file took
+// its number while we read.
+func (d pidDir) openFile(fd int, match func(string) bool) (OpenFile, bool, error) {
+	name := "fd/" + strconv.Itoa(fd)
+	path, deleted, err := d.target(name)
+	if err != nil || !match(path) || !strings.HasPrefix(path, "/") {
+		return OpenFile{}, false, err
+	}
+	raw, err := d.record("fdinfo/"+strconv.Itoa(fd), make([]byte, 1024))
+	if err != nil {
+		return OpenFile{}, false, err
+	}
+	info, err := parseFdinfo(raw)
+	if err != nil {
+		return OpenFile{}, false, fail("parse", string(d)+"fdinfo/"+strconv.Itoa(fd), err)
+	}
+	again, _, err := d.target(name)
+	return OpenFile{
+		FD: fd, Path: path, Deleted: deleted, Proc: string(d) + name,
+		Writable: info.writable, Offset: info.offset, WriteLocked: info.writeLocked,
+	}, again == path, err
+}

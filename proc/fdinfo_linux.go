@@ -1,0 +1,46 @@
+package proc
+
+import (
+	"bytes"
+	"errors"
+	"strconv"
+
+	"golang.org/x/sys/unix"
+)
+
+// fdinfo is what we use of /proc/PID/fdinfo/FD, proc_pid_fdinfo(5).
+type fdinfo struct {
+	offset      int64
+	writable    bool
+	writeLocked bool
+}
+
+func parseFdinfo(raw []byte) (fdinfo, error) {
+	var info fdinfo
+	var offset, flags bool
+	for line := range bytes.Lines(raw) {
+		key, value, _ := bytes.Cut(line, []byte{':'})
+		switch value = bytes.TrimSpace(value); string(key) {
+		case "pos":
+			n, err := strconv.ParseInt(string(value), 10, 64)
+			info.offset, offset = n, err == nil
+		case "flags":
+			n, err := strconv.ParseUint(string(value), 8, 64)
+			info.writable, flags = n&unix.O_ACCMODE != unix.O_RDONLY, err == nil
+		case "lock":
+			info.writeLocked = info.writeLocked || isWriteFlock(value)
+		}
+	}
+	if !offset || !flags {
+		return fdinfo{}, errors.New("no position or flags in it")
+	}
+	return info, nil
+}
+
+// isWriteFlock reads a line as in /proc/locks: "1: FLOCK  ADVISORY  WRITE 12783 fe:00:10225579 0 EOF". The kernel
+// lists under an open file the locks held through it only, so whose pid it is does not matter: it is that of the
+// process that took the lock, which may have died and left it to this one.
+func isWriteFlock(lock []byte) bool {
+	f := bytes.Fields(lock)
+	return len(f) > 3 && string(f[1]) == "FLOCK" && string(f[3]) == "WRITE"
+}

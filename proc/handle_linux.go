@@ -1,0 +1,117 @@
+package proc
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// pin is a pidfd, pidfd_open(2).
+type pin struct{ pidfd *os.File }
+
+// newPin opens the pidfd first and looks at the birth then: from there on the pid, the birth and the pidfd are one
+// process's, whatever happens.
+func newPin(id ID) (pin, error) {
+	fd, err := unix.PidfdOpen(id.PID, 0)
+	switch {
+	case err == nil:
+	case errors.Is(err, unix.ESRCH), errors.Is(err, unix.EINVAL), errors.Is(err, unix.ENOENT): // the latter two: a thread
+		return pin{}, ErrGone
+	case errors.Is(err, unix.ENOSYS):
+		return pin{}, fmt.Errorf("pidfd_open: %w", ErrUnsupported)
+	default:
+		return pin{}, fmt.Errorf("pidfd_open %d: %w", id.PID, err)
+	}
+	p := pin{os.NewFile(uintptr(fd), "pidfd")}
+	if now, err := Inspect(id.PID); err != nil || now.ID != id || !now.Alive() {
+		return pin{}, cmp.Or(p.close(), err, ErrGone)
+	}
+	return p, nil
+}
+
+func (p pin) close() error { return p.pidfd.Close() }
+
+// signal asks first whether the process has ended: the kernel accepts signals to a zombie.
+func (p pin) signal(sig syscall.Signal) error {
+	return p.control(func(fd int) error {
+		gone, err := ended(fd)
+		if err != nil {
+			return err
+		}
+		if gone {
+			return ErrGone
+		}
+		err = unix.PidfdSendSignal(fd, sig, nil, 0)
+		if errors.Is(err, unix.ESRCH) {
+			return ErrGone
+		}
+		return err
+	})
+}
+
+// wait gives a copy of the pidfd to Go's own poller, so that no thread is blocked; its read deadline is how ctx wakes
+// it.
+func (p pin) wait(ctx context.Context) error {
+	watch, err := p.watch()
+	if err != nil {
+		return err
+	}
+	defer watch.Close()
+	conn, err := watch.SyscallConn()
+	if err != nil {
+		return err
+	}
+	defer context.AfterFunc(ctx, func() { _ = watch.SetReadDeadline(time.Unix(1, 0)) })()
+	var failed error
+	err = conn.Read(func(fd uintptr) (done bool) {
+		done, failed = ended(int(fd))
+		return done || failed != nil
+	})
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		return ctx.Err()
+	}
+	return cmp.Or(err, failed)
+}
+
+// watch copies the pidfd, each wait having a deadline of its own. Only what does not block goes to the poller.
+func (p pin) watch() (*os.File, error) {
+	var watch *os.File
+	err := p.control(func(fd int) error {
+		dup, err := unix.FcntlInt(uintptr(fd), unix.F_DUPFD_CLOEXEC, 0)
+		if err != nil {
+			return fmt.Errorf("copying a pidfd: %w", err)
+		}
+		if err := unix.SetNonblock(dup, true); err != nil {
+			return cmp.Or(unix.Close(dup), err)
+		}
+		watch = os.NewFile(uintptr(dup), "pidfd")
+		return nil
+	})
+	return watch, err
+}
+
+// control runs use while the pidfd cannot be closed.
+func (p pin) control(use func(fd int) error) error {
+	conn, err := p.pidfd.SyscallConn()
+	if err != nil {
+		return err
+	}
+	var failed error
+	if err := conn.Control(func(fd uintptr) { failed = use(int(fd)) }); err != nil {
+		return os.ErrClosed
+	}
+	return failed
+}
+
+// ended reports whether all threads of the process have ended: then a pidfd is readable, for a zombie too.
+func ended(pidfd int) (bool, error) {
+	set := []unix.PollFd{{Fd: int32(pidfd), Events: unix.POLLIN}}
+	n, err := retry(func() (int, error) { return unix.Poll(set, 0) })
+	return n > 0, err
+}

@@ -1,0 +1,130 @@
+package proc
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// pidDir is the path of a /proc/PID.
+//
+// The kernel hands a pid out again only after its process was collected. So what is read by path between two moments
+// at which the pid was one process's is all that process's, and it takes no more than a look at the birth to know.
+type pidDir string
+
+func (f *procfs) at(pid int) pidDir { return pidDir(f.root + "/" + strconv.Itoa(pid) + "/") }
+
+func fail(op, path string, err error) error { return &fs.PathError{Op: op, Path: path, Err: err} }
+
+// file opens a file of the directory for reading; the caller closes it.
+func (d pidDir) file(name string) (*os.File, error) {
+	path := string(d) + name
+	fd, err := open(path, 0)
+	if err != nil {
+		return nil, err
+	}
+	return os.NewFile(uintptr(fd), path), nil
+}
+
+// record reads a file that the kernel makes in one piece, as stat, status and fdinfo, into buf or a larger one.
+func (d pidDir) record(name string, buf []byte) ([]byte, error) {
+	path := string(d) + name
+	fd, err := open(path, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer unix.Close(fd)
+	return record(fd, path, buf)
+}
+
+// record reads to the end: a read that does not fill the buffer was the last one.
+func record(fd int, path string, buf []byte) ([]byte, error) {
+	for buf = buf[:0]; ; buf = slices.Grow(buf, cap(buf)) {
+		n, err := retry(func() (int, error) { return unix.Read(fd, buf[len(buf):cap(buf)]) })
+		if err != nil {
+			return nil, fail("read", path, err)
+		}
+		if buf = buf[:len(buf)+n]; len(buf) < cap(buf) {
+			return buf, nil
+		}
+	}
+}
+
+// link reads a symbolic link of the directory.
+func (d pidDir) link(name string) (string, error) {
+	var buf [unix.PathMax]byte
+	path := string(d) + name
+	n, err := unix.Readlink(path, buf[:])
+	if err == nil && n == len(buf) {
+		err = unix.ENAMETOOLONG
+	}
+	if err != nil {
+		return "", fail("readlink", path, err)
+	}
+	return string(buf[:n]), nil
+}
+
+// target reads a link to a file and takes off the " (deleted)" that the kernel marks a removed one with. A file may
+// really be called so: then that very file stands under the name as printed.
+func (d pidDir) target(name string) (path string, deleted bool, err error) {
+	link, err := d.link(name)
+	path, marked := strings.CutSuffix(link, " (deleted)")
+	if err != nil || !marked {
+		return link, false, err
+	}
+	var file unix.Stat_t
+	if unix.Stat(string(d)+name, &file) != nil {
+		return path, true, nil
+	}
+	for _, printed := range []string{link, string(d) + "root" + link} { // its root, for another mount namespace, as a container's
+		var named unix.Stat_t
+		err := unix.Lstat(printed, &named)
+		if err == nil && named.Dev == file.Dev && named.Ino == file.Ino {
+			return link, false, nil
+		}
+	}
+	return path, true, nil
+}
+
+// numbers lists the entries of a directory whose name is a number, ascending: processes, threads, descriptors.
+func (d pidDir) numbers(name string) ([]int, error) {
+	path := string(d) + name
+	fd, err := open(path, unix.O_DIRECTORY)
+	if err != nil {
+		return nil, err
+	}
+	defer unix.Close(fd)
+	list, err := numbers(fd)
+	if err != nil {
+		return nil, fail("readdir", path, err)
+	}
+	return list, nil
+}
+
+func open(path string, flags int) (int, error) {
+	fd, err := retry(func() (int, error) { return unix.Open(path, unix.O_RDONLY|unix.O_CLOEXEC|flags, 0) })
+	if err != nil {
+		return -1, fail("open", path, err)
+	}
+	return fd, nil
+}
+
+// retry repeats a system call that a signal interrupted.
+func retry(call func() (int, error)) (int, error) {
+	for {
+		if n, err := call(); err != unix.EINTR {
+			return n, err
+		}
+	}
+}
+
+// vanished reports whether err says that the process, or its descriptor, is no more: ENOENT of a name, ESRCH of an open file.
+func vanished(err error) bool { return errors.Is(err, unix.ENOENT) || errors.Is(err, unix.ESRCH) }
+
+// denied reports whether err says that we may not know.
+func denied(err error) bool { return errors.Is(err, fs.ErrPermission) }

@@ -1,0 +1,96 @@
+package proc
+
+import "time"
+
+// Process is what the table holds of one process. The methods ask the kernel for more, on demand; each of them
+// checks that the pid still belongs to this very process and returns [ErrGone] if not.
+type Process struct {
+	ID ID
+	// Ticks is the start time in clock ticks (10 ms) since boot, as agents record it (Linux; 0 elsewhere).
+	Ticks uint64
+	// Parent, Group and Session are pids; Parent is 1 (or a subreaper's) once the real one has died. Group and
+	// Session are 0 where the system does not tell (macOS has no Session here, other systems neither).
+	Parent, Group, Session int
+	// UID is the effective user, as ps(1) shows it; -1 where it is not known.
+	UID int
+	// State is that of the main thread, or of another one where the main thread has ended before the process.
+	State State
+	// Name is the kernel's short name (Linux comm, at most 15 bytes; macOS at most 16); any byte may occur in it.
+	Name string
+	// Exe is the path of the running binary without the kernel's " (deleted)" mark; "" for kernel threads and
+	// where it may not be read.
+	Exe string
+	// Deleted: the binary was replaced or removed while it ran.
+	Deleted bool
+	// Started is the wall-clock start, for display only: it moves when the clock is set. Linux: to about a second,
+	// but the same in every reading; zero where it is not known.
+	Started time.Time
+
+	src source
+}
+
+// Alive reports whether the process ran when the table was taken; a zombie did not.
+func (p Process) Alive() bool { return !p.State.Dead() }
+
+// Args is the command line. Agents may rewrite it, so it is a hint, not evidence. Empty arguments at its end are
+// left out: a rewritten one is padded with them. It is empty for kernel threads.
+func (p Process) Args() ([]string, error) { return p.source().args(p) }
+
+// Dir is the working directory with symbolic links resolved, without the kernel's " (deleted)" mark.
+func (p Process) Dir() (string, error) { return p.source().dir(p) }
+
+// Env returns those of the named environment variables that the process was started with. Nothing else of the
+// environment is kept: it holds secrets.
+func (p Process) Env(keys ...string) (map[string]string, error) { return p.source().env(p, keys) }
+
+// OpenFiles returns the open files whose path match accepts, with access mode, offset and locks, by ascending
+// descriptor. The path given to match has no " (deleted)" mark. Match is also shown the kernel's names of descriptors
+// that are no files ("anon_inode:inotify", "socket:[4711]"; Linux only), but those are never returned.
+func (p Process) OpenFiles(match func(path string) bool) ([]OpenFile, error) {
+	return p.source().openFiles(p, match)
+}
+
+// ListenPorts returns the TCP ports the process listens on, ascending.
+func (p Process) ListenPorts() ([]int, error) { return p.source().listenPorts(p) }
+
+// NamespacePIDs returns the process's pid in each pid namespace from ours to its own: the last one is what the
+// process itself believes to be its pid. Outside of containers it has one element.
+func (p Process) NamespacePIDs() ([]int, error) { return p.source().namespacePIDs(p) }
+
+// PIDNamespace names the process's pid namespace, as in "pid:[4026531836]"; "" on systems without such namespaces.
+func (p Process) PIDNamespace() (string, error) { return p.source().pidNamespace(p) }
+
+func (p Process) source() source {
+	if p.src == nil {
+		return system()
+	}
+	return p.src
+}
+
+// OpenFile is one open file of a process.
+type OpenFile struct {
+	FD int
+	// Path as the kernel names it, without " (deleted)"; Deleted says whether the mark was there (Linux).
+	Path    string
+	Deleted bool
+	// Writable: opened for writing (O_WRONLY or O_RDWR).
+	Writable bool
+	// Offset is the file position in bytes. For a file opened O_APPEND it is the end of the last block that this
+	// very open file wrote.
+	Offset int64
+	// WriteLocked: this open file holds an exclusive flock(2) (Linux; macOS does not tell).
+	WriteLocked bool
+	// Proc is a path through which the very file can be opened even if its name is gone ("" where there is none).
+	Proc string
+}
+
+// source answers the on-demand questions: the operating system, or the facts of a test.
+type source interface {
+	args(Process) ([]string, error)
+	dir(Process) (string, error)
+	env(Process, []string) (map[string]string, error)
+	openFiles(Process, func(string) bool) ([]OpenFile, error)
+	listenPorts(Process) ([]int, error)
+	namespacePIDs(Process) ([]int, error)
+	pidNamespace(Process) (string, error)
+}

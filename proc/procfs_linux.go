@@ -1,0 +1,86 @@
+package proc
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+)
+
+// procfs is a mounted proc(5) file system, or a recorded one.
+type procfs struct {
+	root    string
+	machine func() (machine, error) // read once: a procfs lives as long as one table
+}
+
+// machine is what all processes of one boot have in common.
+type machine struct {
+	// boot is the boot id, "" in a sandbox whose /proc does not have it.
+	boot string
+	// booted is the wall clock at tick 0, in whole seconds; zero where /proc/stat is hidden (subset=pid).
+	booted time.Time
+}
+
+func mount(root string) *procfs {
+	return &procfs{root: root, machine: sync.OnceValues(func() (machine, error) { return readMachine(root) })}
+}
+
+func system() source { return mount("/proc") }
+
+func readMachine(root string) (machine, error) {
+	if err := checkNamespace(root); err != nil {
+		return machine{}, err
+	}
+	boot, err := readIfThere(filepath.Join(root, "sys/kernel/random/boot_id"))
+	if err != nil {
+		return machine{}, err
+	}
+	stat, err := readIfThere(filepath.Join(root, "stat"))
+	if err != nil {
+		return machine{}, err
+	}
+	booted, err := parseBooted(stat)
+	return machine{strings.TrimSpace(string(boot)), booted}, err
+}
+
+// checkNamespace refuses a proc file system of another pid namespace than ours (after unshare(1) without
+// --mount-proc, say): its numbers are not those that we may signal, nor that getpid(2) returns.
+func checkNamespace(root string) error {
+	self, err := os.Readlink(filepath.Join(root, "self"))
+	if err != nil {
+		return fmt.Errorf("reading the process table: %w", err)
+	}
+	if self != strconv.Itoa(os.Getpid()) {
+		return fmt.Errorf("%s shows the processes of another pid namespace: we are %q there and %d here", root, self, os.Getpid())
+	}
+	return nil
+}
+
+func readIfThere(path string) ([]byte, error) {
+	raw, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	return raw, err
+}
+
+// parseBooted finds the time of boot in /proc/stat. It is stable where a difference of clocks would not be: the
+// kernel itself cuts it to whole seconds.
+func parseBooted(stat []byte) (time.Time, error) {
+	for line := range bytes.Lines(stat) {
+		if s, ok := bytes.CutPrefix(line, []byte("btime ")); ok {
+			n, err := strconv.ParseInt(string(bytes.TrimSpace(s)), 10, 64)
+			if err != nil {
+				return time.Time{}, fmt.Errorf("/proc/stat: btime: %w", err)
+			}
+			return time.Unix(n, 0).UTC(), nil
+		}
+	}
+	return time.Time{}, nil
+}

@@ -1,0 +1,65 @@
+package proc
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"strconv"
+)
+
+// stat is what we use of /proc/PID/stat, proc_pid_stat(5).
+type stat struct {
+	pid, parent, group, session int
+	// threads counts the living ones, and the main thread even if it has ended.
+	threads int
+	state   State
+	name    string
+	ticks   uint64
+}
+
+// parseStat reads one line. The name may hold any byte, ')' and newline too: it ends at the last ')'.
+func parseStat(line []byte) (stat, error) {
+	open, end := bytes.IndexByte(line, '('), bytes.LastIndexByte(line, ')')
+	if open < 0 || end < open {
+		return stat{}, errors.New("no name in it")
+	}
+	s := stat{name: string(line[open+1 : end])}
+	var err error
+	if s.pid, err = strconv.Atoi(string(bytes.TrimSpace(line[:open]))); err != nil {
+		return stat{}, fmt.Errorf("pid: %w", err)
+	}
+	field := 2 // the name's number; counted as the manual does
+	for f := range bytes.FieldsSeq(line[end+1:]) {
+		if field++; field > 22 {
+			break
+		}
+		if err := s.set(field, f); err != nil {
+			return stat{}, fmt.Errorf("field %d: %w", field, err)
+		}
+	}
+	if field < 22 {
+		return stat{}, fmt.Errorf("%d fields, want at least 22", field)
+	}
+	return s, nil
+}
+
+func (s *stat) set(field int, text []byte) (err error) {
+	switch field {
+	case 3:
+		if len(text) != 1 {
+			return fmt.Errorf("state %q", text)
+		}
+		s.state = State(text[0])
+	case 4:
+		s.parent, err = strconv.Atoi(string(text))
+	case 5:
+		s.group, err = strconv.Atoi(string(text))
+	case 6:
+		s.session, err = strconv.Atoi(string(text))
+	case 20:
+		s.threads, err = strconv.Atoi(string(text))
+	case 22:
+		s.ticks, err = strconv.ParseUint(string(text), 10, 64)
+	}
+	return err
+}

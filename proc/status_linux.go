@@ -1,0 +1,54 @@
+package proc
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"strconv"
+)
+
+// status is what we use of /proc/PID/status, proc_pid_status(5).
+type status struct {
+	// group is the thread group: the pid of the process that a thread belongs to.
+	group int
+	// namespaced is the pid in each pid namespace, ours first; nil before Linux 4.1.
+	namespaced []int
+}
+
+// parseStatus reads the whole file. The name in it cannot fake a line: the kernel escapes its newlines.
+func parseStatus(raw []byte) (status, error) {
+	var s status
+	for line := range bytes.Lines(raw) {
+		key, value, _ := bytes.Cut(line, []byte{':'})
+		switch string(key) {
+		case "Tgid":
+			numbers, err := parseInts(value)
+			if err != nil || len(numbers) != 1 {
+				return status{}, fmt.Errorf("thread group %q", value)
+			}
+			s.group = numbers[0]
+		case "NSpid":
+			numbers, err := parseInts(value)
+			if err != nil || len(numbers) == 0 {
+				return status{}, fmt.Errorf("namespaced pids %q", value)
+			}
+			s.namespaced = numbers
+		}
+	}
+	if s.group == 0 {
+		return status{}, errors.New("no thread group in it")
+	}
+	return s, nil
+}
+
+func parseInts(text []byte) ([]int, error) {
+	var numbers []int
+	for f := range bytes.FieldsSeq(text) {
+		n, err := strconv.Atoi(string(f))
+		if err != nil {
+			return nil, err
+		}
+		numbers = append(numbers, n)
+	}
+	return numbers, nil
+}
