@@ -1,0 +1,98 @@
+package install
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+)
+
+// Installation is a finished installation of a release.
+type Installation struct {
+	Release
+	// Native is what to execute to get the agent itself, without a launcher between.
+	Native string
+	// Shim is the launcher that npm users run; it ends up in a process of its own. It is empty where npm's
+	// command is the agent itself.
+	Shim []string
+}
+
+// platform is npm's name of this machine: linux-x64, darwin-arm64.
+func platform() string {
+	arch := map[string]string{"amd64": "x64"}[runtime.GOARCH]
+	if arch == "" {
+		arch = runtime.GOARCH
+	}
+	return runtime.GOOS + "-" + arch
+}
+
+// packages are the npm packages of a release. OpenCode has a package per platform, libc and processor
+// generation, several of which fit; the others choose by themselves.
+func (r Release) packages() []string {
+	switch r.Agent {
+	case ClaudeCode:
+		return []string{"@anthropic-ai/claude-code@" + r.Version}
+	case Codex:
+		return []string{"@openai/codex@" + r.Version}
+	default:
+		return []string{"opencode-ai@" + r.Version, "opencode-" + platform() + "@" + r.Version, "--omit=optional"}
+	}
+}
+
+// at describes the installation of r below dir, whether it is finished or not.
+func (r Release) at(dir string) (i Installation, manifest string) {
+	modules := filepath.Join(dir, "node_modules")
+	i.Release = r
+	switch r.Agent {
+	case ClaudeCode:
+		pkg := filepath.Join(modules, "@anthropic-ai", "claude-code")
+		manifest, i.Native = filepath.Join(pkg, "package.json"), filepath.Join(modules, ".bin", "claude")
+		if wrapper := filepath.Join(pkg, "cli-wrapper.cjs"); exists(wrapper) {
+			i.Shim = []string{"node", wrapper}
+		}
+	case Codex:
+		manifest = filepath.Join(modules, "@openai", "codex", "package.json")
+		// "codex/codex" in the older ones, "bin/codex" in the newer
+		found, _ := filepath.Glob(filepath.Join(modules, "@openai", "codex-"+platform(), "vendor", "*", "*", "codex"))
+		i.Native = filepath.Join(append(found, "missing")[0])
+		i.Shim = []string{filepath.Join(modules, ".bin", "codex")}
+	default:
+		manifest = filepath.Join(modules, "opencode-ai", "package.json")
+		i.Native = filepath.Join(modules, "opencode-"+platform(), "bin", "opencode")
+		// a script in the older ones; in the newer the agent's own place, which only npm's scripts would fill
+		if shim := filepath.Join(modules, "opencode-ai", "bin", "opencode"); exists(shim) {
+			i.Shim = []string{shim}
+		}
+	}
+	return i, manifest
+}
+
+// smallest is less than any agent's program and more than any placeholder that stands in for a missing one.
+const smallest = 1 << 20
+
+// check reports why the installation below dir is not the finished one of r.
+func (r Release) check(dir string) (Installation, error) {
+	i, manifest := r.at(dir)
+	raw, err := os.ReadFile(manifest)
+	if err != nil {
+		return i, err
+	}
+	var m struct{ Version string }
+	if err := json.Unmarshal(raw, &m); err != nil || m.Version != r.Version {
+		return i, fmt.Errorf("%s: version %q, want %s (%v)", manifest, m.Version, r.Version, err)
+	}
+	info, err := os.Stat(i.Native)
+	switch {
+	case err != nil:
+		return i, err
+	case info.Size() < smallest || info.Mode().Perm()&0o111 == 0:
+		return i, fmt.Errorf("%s is no program", i.Native)
+	}
+	return i, nil
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}

@@ -1,0 +1,46 @@
+package install
+
+// The pinned versions. Each stands for a generation of storage or of process evidence, so that a change here
+// means looking at docs/agents first.
+const (
+	// ClaudeCurrent is the newest Claude Code: status in the registry of headless runs too.
+	ClaudeCurrent = "2.1.329"
+	// ClaudeMain is the version that the documented facts were taken from.
+	ClaudeMain = "2.1.197"
+	// ClaudeNode is the last one that runs on node: its registry has no start time and no status.
+	ClaudeNode = "2.1.112"
+	// CodexCurrent has writer locks and a daemon behind its TUI.
+	CodexCurrent = "0.169.0"
+	// CodexOld has neither, and the older rollout dialect.
+	CodexOld = "0.104.0"
+	// OpenCodeCurrent has a SQLite store and one shared log.
+	OpenCodeCurrent = "1.18.33"
+	// OpenCodeJSON is the last one that stores JSON files; each process has a log of its own.
+	OpenCodeJSON = "1.1.65"
+)
+
+// The agents, as agentctl names them.
+const (
+	ClaudeCode = "claude-code"
+	Codex      = "codex"
+	OpenCode   = "opencode"
+)
+
+// Release is one version of one agent.
+type Release struct{ Agent, Version string }
+
+// String is the release's folder name too.
+func (r Release) String() string { return r.Agent + "-" + r.Version }
+
+// Releases are all pinned releases, the current ones first.
+func Releases() []Release {
+	return []Release{
+		{ClaudeCode, ClaudeCurrent},
+		{Codex, CodexCurrent},
+		{OpenCode, OpenCodeCurrent},
+		{ClaudeCode, ClaudeMain},
+		{ClaudeCode, ClaudeNode},
+		{Codex, CodexOld},
+		{OpenCode, OpenCodeJSON},
+	}
+}

@@ -1,0 +1,15 @@
+package term
+
+// Key is what a terminal sends for a key.
+type Key string
+
+// Keys that agents' interfaces know.
+const (
+	Enter  Key = "\r"
+	Escape Key = "\x1b"
+	Tab    Key = "\t"
+	Up     Key = "\x1b[A"
+	Down   Key = "\x1b[B"
+	CtrlC  Key = "\x03"
+	CtrlD  Key = "\x04"
+)

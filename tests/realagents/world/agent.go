@@ -1,0 +1,120 @@
+package world
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+
+	"agentctl/tests/realagents/install"
+)
+
+// Agent is an installed agent in a world; its methods start processes. It is a value: In, With and ViaShim give
+// changed copies.
+type Agent struct {
+	install.Installation
+	w    *World
+	dir  string
+	more []string
+	shim bool
+}
+
+// In is the agent at work in another directory; use [World.Dir] for one that it trusts.
+func (a Agent) In(dir string) Agent { a.dir = dir; return a }
+
+// With is the agent with more environment variables, "KEY=value".
+func (a Agent) With(env ...string) Agent { a.more = slices.Concat(a.more, env); return a }
+
+// ViaShim is the agent started through its launcher, as from npm. It skips the test where there is none.
+func (a Agent) ViaShim() Agent {
+	if a.Shim == nil {
+		a.w.t.Skip(a.Release.String() + " has no launcher here")
+	}
+	a.shim = true
+	return a
+}
+
+// Dir is where the agent works.
+func (a Agent) Dir() string { return a.dir }
+
+// command is the agent with arguments, not started. Its process is named by the command's first word, as from
+// a shell.
+func (a Agent) command(ctx context.Context, args ...string) *exec.Cmd {
+	words := []string{a.Native}
+	if a.shim {
+		words = a.Shim
+	}
+	cmd := exec.CommandContext(ctx, words[0], slices.Concat(words[1:], args)...)
+	cmd.Dir, cmd.Env = a.dir, a.w.env(a.dir, a.more...)
+	return cmd
+}
+
+// headless are the arguments of a run that reads its prompt from stdin and may use the shell.
+func (a Agent) headless() []string {
+	switch a.Agent() {
+	case install.ClaudeCode:
+		return []string{"-p", "--output-format", "stream-json", "--verbose", "--allowedTools=Bash"}
+	case install.Codex:
+		return []string{"exec", "--json"}
+	default:
+		return []string{"run", "--format", "json"}
+	}
+}
+
+// Agent is the agent's name.
+func (a Agent) Agent() string { return a.Release.Agent }
+
+// Run starts the agent headless: claude -p, codex exec, opencode run. It reads the prompt from a file on stdin,
+// writes to files and leads a session of its own. Arguments are added to the default ones.
+func (a Agent) Run(prompt string, args ...string) *Process {
+	a.w.t.Helper()
+	args = slices.Concat(a.headless(), args)
+	return a.start(prompt, args)
+}
+
+// Serve starts a server on a free port: opencode serve, codex app-server. Its address is on its stdout.
+func (a Agent) Serve(args ...string) *Process {
+	a.w.t.Helper()
+	return a.start("", slices.Concat([]string{"serve", "--port", "0"}, args))
+}
+
+// Output runs a short command of the agent to its end and returns its stdout.
+func (a Agent) Output(args ...string) string {
+	a.w.t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	cmd := a.command(ctx, args...)
+	out, err := cmd.Output()
+	if err != nil {
+		a.w.t.Fatalf("%s: %v", cmd, err)
+	}
+	return string(out)
+}
+
+// TUI starts the agent's full-screen interface and waits until it takes a prompt.
+func (a Agent) TUI(args ...string) *TUI {
+	a.w.t.Helper()
+	tui := a.Terminal(args...)
+	tui.WaitReady()
+	return tui
+}
+
+// stdin is an open file with the prompt, the null device if there is none.
+func (w *World) stdin(prompt string) (*os.File, error) {
+	if prompt == "" {
+		return os.Open(os.DevNull)
+	}
+	f, err := os.CreateTemp(w.logs(), "prompt-")
+	if err != nil {
+		return nil, err
+	}
+	if _, err = f.WriteString(prompt); err == nil {
+		_, err = f.Seek(0, 0)
+	}
+	return f, err
+}
+
+func (w *World) logFile(name string) (*os.File, error) {
+	return os.OpenFile(filepath.Join(w.logs(), name), os.O_CREATE|os.O_WRONLY|os.O_APPEND|os.O_EXCL, 0o600)
+}

@@ -1,0 +1,127 @@
+package world
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// apiKey is what agents send to the model. Claude Code asks about a key unless its last 20 characters were
+// approved: short enough to be them.
+const apiKey = "no-real-key"
+
+type object map[string]any
+
+// env is the whole environment of an agent at work in dir: nothing of ours passes but PATH. All agents get the
+// settings of all: they may start each other.
+func (w *World) env(dir string, more ...string) []string {
+	return append([]string{
+		"HOME=" + w.Home, "PATH=" + os.Getenv("PATH"), "PWD=" + dir, "TMPDIR=" + w.tmp(),
+		"TERM=xterm-256color", "LANG=C.UTF-8", "SHELL=/bin/bash", "USER=tester",
+		"GIT_CONFIG_NOSYSTEM=1",
+		"ANTHROPIC_API_KEY=" + apiKey, "ANTHROPIC_BASE_URL=" + w.Model.URL,
+		"DISABLE_TELEMETRY=1", "DISABLE_ERROR_REPORTING=1", "DISABLE_AUTOUPDATER=1",
+		"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "CLAUDE_CODE_MAX_RETRIES=1",
+		codexKey + "=" + apiKey,
+		"OPENCODE_DISABLE_AUTOUPDATE=1", "OPENCODE_DISABLE_MODELS_FETCH=1", "OPENCODE_DISABLE_LSP_DOWNLOAD=1",
+		"OPENCODE_DISABLE_SHARE=1", "OPENCODE_DISABLE_DEFAULT_PLUGINS=1", "OPENCODE_DISABLE_EMBEDDED_WEB_UI=1",
+	}, more...)
+}
+
+// configureClaude answers Claude Code's first questions. Trust in a directory holds for those below it.
+func (w *World) configureClaude() error {
+	trusted := object{"hasTrustDialogAccepted": true, "hasCompletedProjectOnboarding": true, "projectOnboardingSeenCount": 4, "allowedTools": []string{}}
+	return writeJSON(filepath.Join(w.Home, ".claude.json"), object{
+		"hasCompletedOnboarding": true, "lastOnboardingVersion": "99.0.0", "theme": "dark", "numStartups": 5,
+		"customApiKeyResponses":         object{"approved": []string{apiKey}, "rejected": []string{}},
+		"bypassPermissionsModeAccepted": true,
+		"projects":                      object{w.work(): trusted},
+	})
+}
+
+// codexKey is the environment variable that Codex takes the model's key from.
+const codexKey = "AGENTCTL_TEST_MODEL_KEY"
+
+// codexConfig has the settings before its tables, as TOML wants it; retries are few so that failures come soon.
+const codexConfig = `model = "gpt-5.4"
+model_provider = "loopback"
+check_for_update_on_startup = false
+
+[model_providers.loopback]
+name = "loopback"
+base_url = "%s/v1"
+env_key = "%s"
+wire_api = "responses"
+request_max_retries = 1
+stream_max_retries = 1
+
+[analytics]
+enabled = false
+
+[feedback]
+enabled = false
+
+[otel]
+exporter = "none"
+metrics_exporter = "none"
+`
+
+func (w *World) codexConfigFile() string { return filepath.Join(w.Home, ".codex", "config.toml") }
+
+func (w *World) configureCodex() error {
+	if err := os.MkdirAll(filepath.Dir(w.codexConfigFile()), 0o755); err != nil {
+		return err
+	}
+	return os.WriteFile(w.codexConfigFile(), fmt.Appendf(nil, codexConfig, w.Model.URL, codexKey), 0o600)
+}
+
+// trustCodex adds a directory that Codex works in without asking: it knows no trust in what is below.
+func (w *World) trustCodex(dir string) (err error) {
+	f, err := os.OpenFile(w.codexConfigFile(), os.O_APPEND|os.O_WRONLY, 0)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(f, "\n[projects.%q]\ntrust_level = \"trusted\"\n", dir)
+	return firstError(err, f.Close())
+}
+
+func (w *World) configureOpenCode() error {
+	return writeJSON(filepath.Join(w.Home, ".config", "opencode", "opencode.json"), object{
+		"autoupdate": false, "share": "disabled", "lsp": false, "formatter": false,
+		"model": "anthropic/claude-sonnet-4-5", "small_model": "anthropic/claude-haiku-4-5",
+		"enabled_providers": []string{"anthropic"},
+		"provider":          object{"anthropic": object{"options": object{"baseURL": w.Model.URL + "/v1", "apiKey": apiKey}}},
+	})
+}
+
+func writeJSON(path string, value any) error {
+	raw, err := json.MarshalIndent(value, "", "  ")
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	return os.WriteFile(path, raw, 0o600)
+}
+
+func firstError(errs ...error) error {
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// tail is the end of a text, for messages.
+func tail(s string) string {
+	const most = 2000
+	s = strings.TrimSpace(s)
+	if len(s) > most {
+		return "…" + s[len(s)-most:]
+	}
+	return s
+}

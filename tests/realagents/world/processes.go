@@ -1,0 +1,105 @@
+package world
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// These few readings of /proc are the tests' own, so that nothing is believed of the program under test.
+
+// pids are all processes of the machine.
+func pids() []int {
+	names, _ := filepath.Glob("/proc/[0-9]*")
+	var list []int
+	for _, n := range names {
+		if pid, err := strconv.Atoi(filepath.Base(n)); err == nil {
+			list = append(list, pid)
+		}
+	}
+	slices.Sort(list)
+	return list
+}
+
+// stat is the state letter and the parent of a process; 'X' if there is none.
+func stat(pid int) (state byte, parent int) {
+	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return 'X', 0
+	}
+	_, rest, _ := strings.Cut(string(raw[bytes.LastIndexByte(raw, ')'):]), " ")
+	var letter string
+	if _, err := fmt.Sscan(rest, &letter, &parent); err != nil {
+		return 'X', 0
+	}
+	return letter[0], parent
+}
+
+func alive(pid int) bool {
+	state, _ := stat(pid)
+	return state != 'Z' && state != 'X'
+}
+
+// livesIn reports whether a living process was started with this home.
+func livesIn(pid int, home string) bool {
+	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))
+	return err == nil && slices.Contains(strings.Split(string(raw), "\x00"), "HOME="+home) && alive(pid)
+}
+
+// agentBelow waits for a descendant of pid that runs the program.
+func (w *World) agentBelow(pid int, program string) (found int) {
+	w.t.Helper()
+	want, err := filepath.EvalSymlinks(program)
+	w.check(err)
+	w.waitUntil("the agent behind its launcher", func() bool {
+		found = below(pid, func(pid int) bool {
+			exe, _ := os.Readlink(fmt.Sprintf("/proc/%d/exe", pid))
+			return sameFile(exe, want)
+		})
+		return found != 0
+	})
+	return found
+}
+
+// below is the first descendant that matches, 0 if there is none.
+func below(root int, match func(pid int) bool) int {
+	family := map[int]bool{root: true}
+	for grew := true; grew; {
+		grew = false
+		for _, pid := range pids() {
+			_, parent := stat(pid)
+			if family[pid] || !family[parent] {
+				continue
+			}
+			if match(pid) {
+				return pid
+			}
+			family[pid], grew = true, true
+		}
+	}
+	return 0
+}
+
+// sameFile also knows a program by one of its hard links.
+func sameFile(a, b string) bool {
+	x, err1 := os.Stat(a)
+	y, err2 := os.Stat(b)
+	return err1 == nil && err2 == nil && os.SameFile(x, y)
+}
+
+// waitUntil asks again and again, where nothing tells: of processes that are not our children.
+func (w *World) waitUntil(what string, good func() bool) {
+	w.t.Helper()
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for deadline := time.Now().Add(patience); !good(); <-tick.C {
+		if time.Now().After(deadline) {
+			w.t.Fatalf("gave up waiting for %s", what)
+		}
+	}
+}
