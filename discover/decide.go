@@ -1,5 +1,7 @@
 package discover
 
+import "slices"
+
 // verdict is what decide says of one session.
 type verdict struct {
 	Status     Status
@@ -60,14 +62,10 @@ func shown(live []Claim) []Turn {
 	return turns
 }
 
-// urgency orders the turns of several processes that run one session: the one that needs the person counts, then
-// the one that works.
+// urgency orders the turns that several claims show of one session: the one that needs the person counts, then the one
+// that works, then what may be work. The rest is ordered so that the order of the claims cannot matter.
 func urgency(s TurnState) int {
-	switch s {
-	case TurnWaiting:
-		return 2
-	case TurnOpen:
-		return 1
-	}
-	return 0
+	return slices.Index([]TurnState{
+		TurnNone, TurnDone, TurnInterrupted, TurnFailed, TurnUnknown, TurnOpen, TurnWaiting,
+	}, s)
 }

@@ -107,12 +107,12 @@ func plain(t interface{ Fatal(...any) }, sessions []Session) string {
 	return string(out)
 }
 
-// check runs a law on ten thousand worlds.
+// check runs a law on three thousand worlds.
 func check(t *testing.T, law func(*rapid.T, world)) {
 	t.Helper()
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		for range 100 {
+		for range 30 {
 			law(t, worlds().Draw(t, "world"))
 		}
 	})
