@@ -25,6 +25,7 @@ type File struct {
 	size int64
 	mod  time.Time
 	id   fileID
+	mem  []byte // the content, where fd is -1
 }
 
 // fileID tells two files of one name apart.
@@ -62,10 +63,28 @@ func (f *File) Size() int64 { return f.size }
 func (f *File) ModTime() time.Time { return f.mod }
 
 // Close closes the file.
-func (f *File) Close() error { return unix.Close(f.fd) }
+func (f *File) Close() error {
+	if f.fd < 0 {
+		return nil
+	}
+	return unix.Close(f.fd)
+}
+
+// Memory is a file whose content is at hand already (an unpacked one, say): it has the same readers, and no system
+// call is made for it.
+func Memory(path string, data []byte, mod time.Time) *File {
+	return &File{path: path, fd: -1, size: int64(len(data)), mod: mod, mem: data}
+}
 
 // ReadAt implements io.ReaderAt. A file that shrank meanwhile ends early with io.EOF.
 func (f *File) ReadAt(p []byte, off int64) (int, error) {
+	if f.fd < 0 {
+		n := copy(p, f.mem[min(off, f.size):])
+		if n < len(p) {
+			return n, io.EOF
+		}
+		return n, nil
+	}
 	n := 0
 	for n < len(p) {
 		m, err := retry(func() (int, error) { return unix.Pread(f.fd, p[n:], off+int64(n)) })

@@ -1,0 +1,247 @@
+package native
+
+import (
+	"bytes"
+	"iter"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// Object is one JSON object, read in place: its members are found without decoding, copying or checking what nobody
+// asked for. Transcript lines hold megabytes of text around the few short facts that matter.
+type Object []byte
+
+// Members yields the object's keys as they are spelt and its values as they stand, in order. It ends where the bytes
+// stop being an object; what it gave before is then still what it says. A value may be cut by the end of the bytes
+// only if it is an object that begins there: its own members can be read all the same. Compare a key by
+// string(key) == "…", which copies nothing.
+func (o Object) Members() iter.Seq2[[]byte, Value] {
+	return func(yield func([]byte, Value) bool) {
+		b := space(o)
+		if len(b) == 0 || b[0] != '{' {
+			return
+		}
+		for b = space(b[1:]); len(b) > 0 && b[0] == '"'; b = space(b[1:]) {
+			n := stringEnd(b)
+			if n < 0 {
+				return
+			}
+			key := b[1 : n-1]
+			if b = space(b[n:]); len(b) == 0 || b[0] != ':' {
+				return
+			}
+			b = space(b[1:])
+			if !yield(key, Value(b)) {
+				return
+			}
+			end := valueEnd(b)
+			if end < 0 {
+				return
+			}
+			if b = space(b[end:]); len(b) == 0 || b[0] != ',' {
+				return
+			}
+		}
+	}
+}
+
+// Value is where a value begins; it reaches to the end of the bytes it was found in.
+type Value []byte
+
+// Object gives the value as an object; one without members if it is none.
+func (v Value) Object() Object { return Object(v) }
+
+// Raw is the value alone; nil if it is cut or malformed.
+func (v Value) Raw() []byte {
+	n := valueEnd(v)
+	if n < 0 {
+		return nil
+	}
+	return v[:n]
+}
+
+// Elements yields the elements if the value is an array.
+func (v Value) Elements() iter.Seq[Value] {
+	return func(yield func(Value) bool) {
+		if len(v) == 0 || v[0] != '[' {
+			return
+		}
+		for b := space(v[1:]); len(b) > 0 && b[0] != ']'; {
+			end := valueEnd(b)
+			if end < 0 || !yield(Value(b)) {
+				return
+			}
+			if b = space(b[end:]); len(b) == 0 || b[0] != ',' {
+				return
+			}
+			b = space(b[1:])
+		}
+	}
+}
+
+// Text decodes a string value, at most limit characters of it (0: all). It is "" for anything else, for a string that
+// is cut, and for null. Bytes that are no UTF-8 become U+FFFD.
+func (v Value) Text(limit int) string {
+	if len(v) == 0 || v[0] != '"' {
+		return ""
+	}
+	n := stringEnd(v)
+	if n < 0 {
+		return ""
+	}
+	return unquote(v[1:n-1], limit)
+}
+
+// Int is a whole number; 0 for anything else.
+func (v Value) Int() int64 {
+	var n int64
+	for _, c := range v {
+		if c < '0' || c > '9' || n > 1<<53 {
+			break
+		}
+		n = n*10 + int64(c-'0')
+	}
+	return n
+}
+
+func space(b []byte) []byte {
+	for len(b) > 0 && (b[0] == ' ' || b[0] == '\t' || b[0] == '\n' || b[0] == '\r') {
+		b = b[1:]
+	}
+	return b
+}
+
+// stringEnd returns the length of the string literal that b begins with, quotes included; -1 if it does not end.
+func stringEnd(b []byte) int {
+	for i := 1; i < len(b); i++ {
+		j := bytes.IndexByte(b[i:], '"')
+		if j < 0 {
+			return -1
+		}
+		i += j
+		escapes := 0
+		for b[i-1-escapes] == '\\' {
+			escapes++
+		}
+		if escapes%2 == 0 {
+			return i + 1
+		}
+	}
+	return -1
+}
+
+// valueEnd returns the length of the value that b begins with; -1 if it does not end. Nesting costs no stack.
+func valueEnd(b []byte) int {
+	depth := 0
+	for i := 0; i < len(b); i++ {
+		switch b[i] {
+		case '"':
+			n := stringEnd(b[i:])
+			if n < 0 {
+				return -1
+			}
+			i += n - 1
+		case '{', '[':
+			depth++
+			continue
+		case '}', ']':
+			depth--
+		case ',', ' ', '\t', '\n', '\r':
+			if depth == 0 {
+				return i
+			}
+			continue
+		default:
+			continue
+		}
+		if depth < 0 {
+			return i // the end of what holds the value
+		}
+		if depth == 0 {
+			return i + 1
+		}
+	}
+	return -1
+}
+
+// unquote decodes what stands between the quotes of a string literal, at most limit characters (0: all).
+func unquote(b []byte, limit int) string {
+	if bytes.IndexByte(b, '\\') < 0 && utf8.Valid(b) && (limit == 0 || len(b) <= limit) {
+		return string(b)
+	}
+	size := len(b)
+	if limit > 0 {
+		size = min(size, limit*utf8.UTFMax)
+	}
+	out := make([]byte, 0, size)
+	for n := 0; len(b) > 0 && (limit == 0 || n < limit); n++ {
+		r, size := character(b)
+		out, b = utf8.AppendRune(out, r), b[size:]
+	}
+	return string(out)
+}
+
+// character decodes the first character of b and returns how many bytes it takes.
+func character(b []byte) (rune, int) {
+	if b[0] != '\\' {
+		return utf8.DecodeRune(b)
+	}
+	if len(b) == 1 {
+		return utf8.RuneError, 1
+	}
+	switch b[1] {
+	case 'n':
+		return '\n', 2
+	case 't':
+		return '\t', 2
+	case 'r':
+		return '\r', 2
+	case 'b':
+		return '\b', 2
+	case 'f':
+		return '\f', 2
+	case 'u':
+		r, ok := hex4(b[2:])
+		if !ok {
+			return utf8.RuneError, 2
+		}
+		if utf16.IsSurrogate(r) {
+			if low, ok := lowHalf(b[6:]); ok {
+				if pair := utf16.DecodeRune(r, low); pair != utf8.RuneError {
+					return pair, 12
+				}
+			}
+			return utf8.RuneError, 6
+		}
+		return r, 6
+	}
+	return rune(b[1]), 2 // \" \\ \/
+}
+
+func lowHalf(b []byte) (rune, bool) {
+	if len(b) < 2 || b[0] != '\\' || b[1] != 'u' {
+		return 0, false
+	}
+	return hex4(b[2:])
+}
+
+func hex4(b []byte) (rune, bool) {
+	if len(b) < 4 {
+		return 0, false
+	}
+	var r rune
+	for _, c := range b[:4] {
+		switch {
+		case c >= '0' && c <= '9':
+			c -= '0'
+		case c >= 'a' && c <= 'f':
+			c -= 'a' - 10
+		case c >= 'A' && c <= 'F':
+			c -= 'A' - 10
+		default:
+			return 0, false
+		}
+		r = r<<4 | rune(c)
+	}
+	return r, true
+}

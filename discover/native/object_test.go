@@ -1,0 +1,125 @@
+package native
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
+
+func TestObjectMembers(t *testing.T) {
+	line := []byte(` {"a" : "x\"y" , "b":{"c":[1,{"d":"}"}],"e":-12},"n":123,"t":true,"z":null,"l":["p","q\\"]} `)
+	got := map[string]string{}
+	for key, value := range Object(line).Members() {
+		got[string(key)] = string(value.Raw())
+	}
+	want := map[string]string{
+		"a": `"x\"y"`, "b": `{"c":[1,{"d":"}"}],"e":-12}`, "n": "123", "t": "true", "z": "null", "l": `["p","q\\"]`,
+	}
+	if len(got) != len(want) {
+		t.Errorf("got %v", got)
+	}
+	for key, value := range want {
+		if got[key] != value {
+			t.Errorf("%s: got %s, want %s", key, got[key], value)
+		}
+	}
+	for key, value := range Object(line).Members() {
+		switch string(key) {
+		case "a":
+			if got := value.Text(0); got != `x"y` {
+				t.Errorf("text %q", got)
+			}
+		case "n":
+			if value.Int() != 123 {
+				t.Errorf("int %d", value.Int())
+			}
+		case "l":
+			var all []string
+			for e := range value.Elements() {
+				all = append(all, e.Text(0))
+			}
+			if strings.Join(all, "|") != `p|q\` {
+				t.Errorf("elements %q", all)
+			}
+		}
+	}
+}
+
+func TestObjectTakesWhatIsNoObject(t *testing.T) {
+	for _, s := range []string{
+		"", "null", "[1]", `"x"`, "{", `{"a"`, `{"a":`, `{"a":1`, `{"a":"`, `{1:2}`, `{"a" 1}`, `}`, "\x00\xff",
+		strings.Repeat(`{"a":`, 100000), strings.Repeat("[", 100000), `{"a":` + strings.Repeat("[", 100000),
+	} {
+		n := 0
+		for _, value := range Object(s).Members() {
+			_, _, _ = value.Raw(), value.Text(5), value.Int()
+			for range value.Elements() {
+				n++
+			}
+			n++
+		}
+		if n > 2 {
+			t.Errorf("%.20q: %d members", s, n)
+		}
+	}
+}
+
+func TestTextLimit(t *testing.T) {
+	for text, want := range map[string]string{
+		`"abcdef"`: "abc", `"äöüß"`: "äöü", `"\u00e4\n\"x"`: "ä\n\"", `"\ud83d\ude00ab"`: "😀ab", `"\ud83dxy"`: "\ufffdxy",
+		`"ab"`: "ab", `""`: "", `"ab`: "", `12`: "", "\"\xffab\"": "\ufffdab",
+	} {
+		if got := Value(text).Text(3); got != want {
+			t.Errorf("%s: got %q, want %q", text, got, want)
+		}
+	}
+}
+
+// On whatever encoding/json takes for an object, the members are those that encoding/json finds, in value and order;
+// on anything else nothing is invented beyond what stands there.
+func FuzzObject(f *testing.F) {
+	for _, s := range []string{
+		`{"a":1,"b":{"c":"d"},"e":[1,2,"x"]}`, `{"a":"\u00e4\ud83d\ude00"}`, `{"a\"b":null}`, `{}`, ` { } `, `{"a":"` + "\xff" + `"}`,
+	} {
+		f.Add([]byte(s), 3)
+	}
+	f.Fuzz(func(t *testing.T, b []byte, limit int) {
+		var want map[string]json.RawMessage
+		valid := json.Unmarshal(b, &want) == nil && want != nil
+		seen := map[string][]byte{}
+		for key, value := range Object(b).Members() {
+			seen[unquote(key, 0)] = value.Raw()
+			text := value.Text(limit & 0xff)
+			if !utf8.ValidString(text) || limit&0xff > 0 && utf8.RuneCountInString(text) > limit&0xff {
+				t.Fatalf("Text(%d) = %q", limit&0xff, text)
+			}
+			var s string
+			if valid && json.Unmarshal(value.Raw(), &s) == nil && len(value) > 0 && value[0] == '"' && value.Text(0) != s {
+				t.Fatalf("text %q, want %q", value.Text(0), s)
+			}
+		}
+		if !valid {
+			return
+		}
+		if len(seen) != len(want) {
+			t.Fatalf("%d members, want %d: %q", len(seen), len(want), b)
+		}
+		for key, raw := range want {
+			if string(seen[key]) != strings.TrimSpace(string(raw)) {
+				t.Fatalf("%q: %q, want %q", key, seen[key], raw)
+			}
+		}
+	})
+}
+
+func TestMemoryReadsLikeAFile(t *testing.T) {
+	data := []byte("one\ntwo\nthree")
+	var forth, back []string
+	f := Memory("x", data, open(t, writeTemp(t, data)).ModTime())
+	_, _ = f.Forward(0, 0, func(l Line) bool { forth = append(forth, string(l.Bytes)); return true })
+	_, _ = f.Backward(0, func(l Line) bool { back = append(back, string(l.Bytes)); return true })
+	if strings.Join(forth, " ") != "one two" || strings.Join(back, " ") != "two one" || f.Close() != nil {
+		t.Errorf("forward %q, backward %q", forth, back)
+	}
+}
