@@ -15,16 +15,20 @@ import (
 )
 
 // DB is a database at one moment. It is read-only and used by one goroutine at a time.
-type DB struct{ sql *sql.DB }
+type DB struct {
+	sql        *sql.DB
+	statements map[string]*sql.Stmt
+}
 
 // snapshotName is the only file that SQLite sees.
 const snapshotName = "db"
 
-// Retries of [ReadDB]: writers checkpoint every few hundred commits, and a read takes milliseconds.
+// Retries of [ReadDB]. Writers checkpoint every few hundred commits and a small read takes less than a millisecond, so
+// two are rare; a writer that checkpoints all the time needs many short tries.
 const (
-	maxReads  = 40
-	firstWait = 500 * time.Microsecond
-	longWait  = 20 * time.Millisecond
+	maxReads  = 200
+	firstWait = 250 * time.Microsecond
+	longWait  = 4 * time.Millisecond
 )
 
 // ReadDB runs read on the SQLite database at path as of its last committed transaction, whether or not a writer is
@@ -90,7 +94,7 @@ func (s *snapshot) query(ctx context.Context, read func(*DB) error) error {
 	if err := db.PingContext(ctx); err != nil {
 		return err
 	}
-	return read(&DB{db})
+	return read(&DB{db, map[string]*sql.Stmt{}})
 }
 
 // Columns returns the names of a table's columns; none if there is no such table.
@@ -104,9 +108,18 @@ func (d *DB) Columns(ctx context.Context, table string) (map[string]bool, error)
 	return out, err
 }
 
-// Each runs a query, scans each row into dest and calls row. Pass pointers to pointers where a value may be null.
+// Each runs a query, scans each row into dest and calls row, which must not query in its turn. The statement is kept
+// for the next time. Where a value may be null, dest holds a pointer to a pointer or one of the sql.Null types.
 func (d *DB) Each(ctx context.Context, query string, args, dest []any, row func() error) error {
-	rows, err := d.sql.QueryContext(ctx, query, args...)
+	stmt, ok := d.statements[query]
+	if !ok {
+		var err error
+		if stmt, err = d.sql.PrepareContext(ctx, query); err != nil {
+			return err
+		}
+		d.statements[query] = stmt
+	}
+	rows, err := stmt.QueryContext(ctx, args...)
 	if err != nil {
 		return err
 	}
@@ -120,11 +133,6 @@ func (d *DB) Each(ctx context.Context, query string, args, dest []any, row func(
 		}
 	}
 	return rows.Err()
-}
-
-// Prepare returns an Each for a query that is run many times, and a function that frees it.
-func (d *DB) Prepare(ctx context.Context, query string) (each func(args, dest []any, row func() error) error, free func(), err error) {
-	return nil, nil, nil
 }
 
 // Open implements fs.FS for SQLite: the one file is the database; there is no journal and no log beside it.
