@@ -1,7 +1,6 @@
 package proc
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -109,7 +108,7 @@ func await(ctx context.Context, queue int, wake unix.Kevent_t) error {
 			return nil
 		}
 	}
-	return cmp.Or(ctx.Err(), context.Canceled)
+	return ctx.Err()
 }
 
 func change(queue int, event unix.Kevent_t) error {

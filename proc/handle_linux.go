@@ -30,7 +30,8 @@ func newPin(id ID) (pin, error) {
 	}
 	p := pin{os.NewFile(uintptr(fd), "pidfd")}
 	if now, err := Inspect(id.PID); err != nil || now.ID != id || !now.Alive() {
-		return pin{}, cmp.Or(p.close(), err, ErrGone)
+		_ = p.close()
+		return pin{}, cmp.Or(err, ErrGone)
 	}
 	return p, nil
 }

@@ -1,0 +1,123 @@
+package proc
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+
+	"golang.org/x/sys/unix"
+)
+
+func system() source { return xnu{} }
+
+// xnu answers from the macOS kernel.
+type xnu struct{}
+
+// ask reads one fact of the process that has p's pid, and returns it only if that was p: if p still lives.
+func ask[T any](p Process, read func(pid int) (T, error)) (T, error) {
+	var none T
+	fact, failed := read(p.ID.PID)
+	now, err := kinfoOf(p.ID.PID)
+	if err != nil {
+		return none, err
+	}
+	if now.ID != p.ID || !now.Alive() {
+		return none, ErrGone
+	}
+	if errors.Is(failed, unix.EINVAL) && now.UID != unix.Geteuid() { // so kern.procargs2 says of another user's
+		return none, fmt.Errorf("process %d of another user: %w", p.ID.PID, fs.ErrPermission)
+	}
+	if failed != nil {
+		return none, failed
+	}
+	return fact, nil
+}
+
+func (xnu) args(p Process) ([]string, error) {
+	return ask(p, func(pid int) ([]string, error) {
+		a, err := readProcargs(pid)
+		defer clear(a.environ)
+		for len(a.args) > 0 && a.args[len(a.args)-1] == "" {
+			a.args = a.args[:len(a.args)-1]
+		}
+		return a.args, err
+	})
+}
+
+func (xnu) dir(p Process) (string, error) { return ask(p, cwd) }
+
+func (xnu) env(p Process, keys []string) (map[string]string, error) {
+	return ask(p, func(pid int) (map[string]string, error) {
+		a, err := readProcargs(pid)
+		defer clear(a.environ)
+		if err != nil {
+			return nil, err
+		}
+		return pick(bytes.NewReader(a.environ), keys)
+	})
+}
+
+func (xnu) openFiles(p Process, match func(string) bool) ([]OpenFile, error) {
+	return ask(p, func(pid int) ([]OpenFile, error) {
+		var files []OpenFile
+		err := eachFD(pid, fdVnode, flavorFDFile, fileSize, func(number int, raw []byte) error {
+			file, err := parseFile(number, raw)
+			if err == nil && file.Path != "" && match(file.Path) {
+				files = append(files, file)
+			}
+			return err
+		})
+		return files, err
+	})
+}
+
+func (xnu) listenPorts(p Process) ([]int, error) {
+	return ask(p, func(pid int) ([]int, error) {
+		var ports []int
+		err := eachFD(pid, fdSocket, flavorFDSocket, socketSize, func(_ int, raw []byte) error {
+			port, ok, err := parseSocket(raw)
+			if ok {
+				ports = append(ports, port)
+			}
+			return err
+		})
+		slices.Sort(ports)
+		return slices.Compact(ports), err
+	})
+}
+
+func (xnu) namespacePIDs(p Process) ([]int, error) {
+	return ask(p, func(pid int) ([]int, error) { return []int{pid}, nil })
+}
+
+func (xnu) pidNamespace(p Process) (string, error) {
+	return ask(p, func(int) (string, error) { return "", nil })
+}
+
+// eachFD calls use with the kernel's answer for each descriptor of the kind. One that was closed meanwhile, or whose
+// file has no name any more, is left out.
+func eachFD(pid, kind, flavor, size int, use func(number int, raw []byte) error) error {
+	fds, err := descriptors(pid)
+	if err != nil {
+		return err
+	}
+	slices.SortFunc(fds, func(a, b fd) int { return a.number - b.number })
+	for _, f := range fds {
+		if f.kind != kind {
+			continue
+		}
+		raw, err := procInfo(callPIDFDInfo, pid, flavor, f.number, make([]byte, size))
+		if errors.Is(err, unix.EBADF) || errors.Is(err, unix.ENOENT) || errors.Is(err, unix.EINVAL) {
+			continue
+		}
+		if err != nil {
+			return fmt.Errorf("descriptor %d of process %d: %w", f.number, pid, err)
+		}
+		if err := use(f.number, raw); err != nil {
+			return err
+		}
+	}
+	return nil
+}

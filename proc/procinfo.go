@@ -1,0 +1,78 @@
+package proc
+
+import (
+	"encoding/binary"
+	"fmt"
+)
+
+// Layouts of macOS's proc_info system call on 64 bits, in bytes (XNU bsd/sys/proc_info.h).
+const (
+	fdSize   = 8 // struct proc_fdinfo: proc_fd int32, proc_fdtype uint32
+	fdVnode  = 1 // PROX_FDTYPE_VNODE
+	fdSocket = 2 // PROX_FDTYPE_SOCKET
+
+	cwdPath = 152  // struct proc_vnodepathinfo: pvi_cdir.vip_path
+	cwdSize = 2352 // all of it
+
+	fileFlags  = 0   // struct vnode_fdinfowithpath: pfi.fi_openflags, the kernel's FREAD 1 and FWRITE 2
+	fileOffset = 8   // pfi.fi_offset, int64
+	filePath   = 176 // pvip.vip_path
+	fileSize   = 1200
+
+	socketKind  = 256 // struct socket_fdinfo: psi.soi_kind
+	socketPort  = 268 // psi.soi_proto.pri_tcp.tcpsi_ini.insi_lport, in network byte order
+	socketState = 344 // psi.soi_proto.pri_tcp.tcpsi_state
+	socketSize  = 792
+	socketTCP   = 2 // SOCKINFO_TCP
+	tcpListen   = 1 // TSI_S_LISTEN
+
+	pathMax = 1024 // MAXPATHLEN
+)
+
+// fd is one open descriptor.
+type fd struct{ number, kind int }
+
+// parseFDs reads the answer to PROC_PIDLISTFDS.
+func parseFDs(raw []byte) []fd {
+	var fds []fd
+	for ; len(raw) >= fdSize; raw = raw[fdSize:] {
+		fds = append(fds, fd{int(int32(binary.LittleEndian.Uint32(raw))), int(binary.LittleEndian.Uint32(raw[4:]))})
+	}
+	return fds
+}
+
+// parseCwd reads the answer to PROC_PIDVNODEPATHINFO.
+func parseCwd(raw []byte) (string, error) {
+	if len(raw) < cwdSize {
+		return "", tooShort(len(raw), cwdSize)
+	}
+	return cString(raw[cwdPath : cwdPath+pathMax]), nil
+}
+
+// parseFile reads the answer to PROC_PIDFDVNODEPATHINFO.
+func parseFile(number int, raw []byte) (OpenFile, error) {
+	if len(raw) < fileSize {
+		return OpenFile{}, tooShort(len(raw), fileSize)
+	}
+	const fwrite = 2
+	return OpenFile{
+		FD:       number,
+		Path:     cString(raw[filePath : filePath+pathMax]),
+		Writable: binary.LittleEndian.Uint32(raw[fileFlags:])&fwrite != 0,
+		Offset:   int64(binary.LittleEndian.Uint64(raw[fileOffset:])),
+	}, nil
+}
+
+// parseSocket reads the answer to PROC_PIDFDSOCKETINFO; it is not ok unless the socket listens for TCP connections.
+func parseSocket(raw []byte) (port int, ok bool, err error) {
+	if len(raw) < socketSize {
+		return 0, false, tooShort(len(raw), socketSize)
+	}
+	le := binary.LittleEndian
+	if le.Uint32(raw[socketKind:]) != socketTCP || le.Uint32(raw[socketState:]) != tcpListen {
+		return 0, false, nil
+	}
+	return int(binary.BigEndian.Uint16(raw[socketPort:])), true, nil
+}
+
+func tooShort(got, want int) error { return fmt.Errorf("%d bytes from the kernel, want %d", got, want) }
