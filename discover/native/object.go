@@ -16,33 +16,51 @@ type Object []byte
 // only if it is an object that begins there: its own members can be read all the same. Compare a key by
 // string(key) == "…", which copies nothing.
 func (o Object) Members() iter.Seq2[[]byte, Value] {
-	return func(yield func([]byte, Value) bool) {
-		b := space(o)
-		if len(b) == 0 || b[0] != '{' {
-			return
-		}
-		for b = space(b[1:]); len(b) > 0 && b[0] == '"'; b = space(b[1:]) {
-			n := stringEnd(b)
-			if n < 0 {
-				return
-			}
-			key := b[1 : n-1]
-			if b = space(b[n:]); len(b) == 0 || b[0] != ':' {
-				return
-			}
-			b = space(b[1:])
-			if !yield(key, Value(b)) {
-				return
-			}
-			end := valueEnd(b)
-			if end < 0 {
-				return
-			}
-			if b = space(b[end:]); len(b) == 0 || b[0] != ',' {
-				return
-			}
-		}
+	return func(yield func([]byte, Value) bool) { o.walk(yield) }
+}
+
+// Complete reports whether the object is whole: well formed down to its members, closed, and followed by nothing. Two
+// lines run into one by a crash are not.
+func (o Object) Complete() bool {
+	rest := o.walk(func([]byte, Value) bool { return true })
+	return len(rest) > 0 && rest[0] == '}' && len(space(rest[1:])) == 0
+}
+
+// walk gives the members to yield and returns the bytes from the closing brace on; nil if it did not get there.
+func (o Object) walk(yield func([]byte, Value) bool) (rest []byte) {
+	b := space(o)
+	if len(b) == 0 || b[0] != '{' {
+		return nil
 	}
+	if b = space(b[1:]); len(b) > 0 && b[0] == '}' {
+		return b
+	}
+	for len(b) > 0 && b[0] == '"' {
+		n := stringEnd(b)
+		if n < 0 {
+			return nil
+		}
+		key := b[1 : n-1]
+		if b = space(b[n:]); len(b) == 0 || b[0] != ':' {
+			return nil
+		}
+		b = space(b[1:])
+		if !yield(key, Value(b)) {
+			return nil
+		}
+		end := valueEnd(b)
+		if end <= 0 {
+			return nil
+		}
+		if b = space(b[end:]); len(b) > 0 && b[0] == '}' {
+			return b
+		}
+		if len(b) == 0 || b[0] != ',' {
+			return nil
+		}
+		b = space(b[1:])
+	}
+	return nil
 }
 
 // Value is where a value begins; it reaches to the end of the bytes it was found in.

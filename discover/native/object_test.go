@@ -65,6 +65,26 @@ func TestObjectTakesWhatIsNoObject(t *testing.T) {
 	}
 }
 
+func TestObjectComplete(t *testing.T) {
+	whole := `{"a":1,"p":{"q":"r","s":[1,{}]},"z":"x"}`
+	for _, s := range []string{whole, " {} ", whole + "\n"} {
+		if !Object(s).Complete() {
+			t.Errorf("%s: not complete", s)
+		}
+	}
+	for i := range whole {
+		if Object(whole[:i]).Complete() {
+			t.Errorf("%s: complete", whole[:i])
+		}
+		if i > 0 && Object(whole[:i]+whole).Complete() {
+			t.Errorf("%s: complete", whole[:i]+whole)
+		}
+	}
+	if Object(whole + whole).Complete() {
+		t.Error("two objects are one")
+	}
+}
+
 func TestTextLimit(t *testing.T) {
 	for text, want := range map[string]string{
 		`"abcdef"`: "abc", `"äöüß"`: "äöü", `"\u00e4\n\"x"`: "ä\n\"", `"\ud83d\ude00ab"`: "😀ab", `"\ud83dxy"`: "\ufffdxy",
@@ -101,6 +121,9 @@ func FuzzObject(f *testing.F) {
 		}
 		if !valid {
 			return
+		}
+		if !Object(b).Complete() {
+			t.Fatalf("%q is not complete", b)
 		}
 		if len(seen) != len(want) {
 			t.Fatalf("%d members, want %d: %q", len(seen), len(want), b)
