@@ -1,0 +1,190 @@
+package tests_test
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// file is one of the module's Go files.
+type file struct {
+	*ast.File
+	path  string // below the module's root
+	lines int
+	fset  *token.FileSet
+}
+
+func (f file) isTest() bool { return strings.HasSuffix(f.path, "_test.go") }
+
+// at is the place of a node, for messages.
+func (f file) at(n ast.Node) string {
+	return f.path + strings.TrimPrefix(f.fset.Position(n.Pos()).String(), f.fset.Position(n.Pos()).Filename)
+}
+
+// files parses the whole module, whatever system a file is for.
+func files(t *testing.T) []file {
+	t.Helper()
+	var list []file
+	err := filepath.WalkDir("..", func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if name := d.Name(); d.IsDir() && name != ".." && (strings.HasPrefix(name, ".") || name == "testdata") {
+			return filepath.SkipDir
+		}
+		if filepath.Ext(path) != ".go" {
+			return nil
+		}
+		raw, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		f := file{fset: token.NewFileSet(), lines: strings.Count(string(raw), "\n"), path: filepath.ToSlash(path[len("../"):])}
+		if f.File, err = parser.ParseFile(f.fset, path, raw, parser.ParseComments|parser.SkipObjectResolution); err != nil {
+			return err
+		}
+		list = append(list, f)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(list) < 20 {
+		t.Fatalf("only %d files: the test looks in the wrong place", len(list))
+	}
+	return list
+}
+
+// No init, no variables that could change: what a package does depends on what it is given.
+func TestNoStateInPackages(t *testing.T) {
+	// Variables that are never assigned to but cannot be constants, with the reason.
+	allowed := map[string]string{
+		"main.go:version": "set when a release is linked (-X main.version=…)",
+	}
+	for _, f := range files(t) {
+		if f.isTest() {
+			continue
+		}
+		for _, d := range f.Decls {
+			switch d := d.(type) {
+			case *ast.FuncDecl:
+				if d.Recv == nil && d.Name.Name == "init" {
+					t.Errorf("%s: init registers or computes behind the caller's back", f.at(d))
+				}
+			case *ast.GenDecl:
+				for _, v := range variables(d) {
+					key := f.path + ":" + v.name
+					if _, ok := allowed[key]; ok {
+						delete(allowed, key)
+					} else if !v.constant {
+						t.Errorf("%s: package variable %s: pass it, or build it in a function", f.at(d), v.name)
+					}
+				}
+			}
+		}
+	}
+	for key, reason := range allowed {
+		t.Errorf("%s is allowed (%s), but there is no such variable", key, reason)
+	}
+}
+
+type variable struct {
+	name     string
+	constant bool
+}
+
+// variables are those that a declaration makes. As good as constant are sentinel errors, values computed once on
+// demand, embedded files, and the blank name.
+func variables(d *ast.GenDecl) []variable {
+	if d.Tok != token.VAR {
+		return nil
+	}
+	var out []variable
+	for _, s := range d.Specs {
+		spec := s.(*ast.ValueSpec)
+		for i, name := range spec.Names {
+			v := variable{name.Name, name.Name == "_" || embedded(d.Doc) || embedded(spec.Doc)}
+			if i < len(spec.Values) {
+				if call, ok := spec.Values[i].(*ast.CallExpr); ok {
+					v.constant = v.constant || slices.Contains([]string{
+						"errors.New", "fmt.Errorf", "sync.OnceValue", "sync.OnceValues", "sync.OnceFunc",
+					}, selector(call.Fun))
+				}
+			}
+			out = append(out, v)
+		}
+	}
+	return out
+}
+
+func embedded(doc *ast.CommentGroup) bool {
+	return doc != nil && slices.ContainsFunc(doc.List, func(c *ast.Comment) bool { return strings.HasPrefix(c.Text, "//go:embed ") })
+}
+
+// selector writes x.Sel as it stands in the source; "" for any other expression.
+func selector(e ast.Expr) string {
+	if s, ok := e.(*ast.SelectorExpr); ok {
+		if x, ok := s.X.(*ast.Ident); ok {
+			return x.Name + "." + s.Sel.Name
+		}
+	}
+	return ""
+}
+
+// Only main ends the process. Test files are left out: a test binary that plays another program must end like one.
+func TestNobodyElseExits(t *testing.T) {
+	for _, f := range files(t) {
+		if f.isTest() {
+			continue
+		}
+		for _, d := range f.Decls {
+			if fn, ok := d.(*ast.FuncDecl); ok && f.Name.Name == "main" && fn.Name.Name == "main" {
+				continue
+			}
+			ast.Inspect(d, func(n ast.Node) bool {
+				if e, ok := n.(ast.Expr); ok {
+					switch selector(e) {
+					case "os.Exit", "syscall.Exit", "unix.Exit", "log.Fatal", "log.Fatalf", "log.Fatalln":
+						t.Errorf("%s: %s outside main", f.at(n), selector(e))
+					}
+				}
+				return true
+			})
+		}
+	}
+}
+
+func TestFilesAndFunctionsAreSmall(t *testing.T) {
+	var lengths, functions []int
+	for _, f := range files(t) {
+		if f.lines > 400 {
+			t.Errorf("%s has %d lines, more than 400", f.path, f.lines)
+		}
+		if f.isTest() {
+			continue
+		}
+		lengths = append(lengths, f.lines)
+		for _, d := range f.Decls {
+			if fn, ok := d.(*ast.FuncDecl); ok && fn.Body != nil {
+				functions = append(functions, f.fset.Position(fn.End()).Line-f.fset.Position(fn.Pos()).Line+1)
+			}
+		}
+	}
+	slices.Sort(lengths)
+	slices.Sort(functions)
+	median, long := lengths[len(lengths)/2], functions[len(functions)*9/10]
+	t.Logf("%d files, median %d lines; %d functions, median %d lines, nine in ten at most %d",
+		len(lengths), median, len(functions), functions[len(functions)/2], long)
+	if median > 130 {
+		t.Errorf("the median file has %d lines, more than 130", median)
+	}
+	if long > 50 {
+		t.Errorf("one function in ten has more than %d lines, which is more than 50", long)
+	}
+}
