@@ -1,0 +1,117 @@
+package claudecode
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"agentctl/discover"
+	"agentctl/proc"
+)
+
+// Claims says which live processes run which sessions.
+//
+// Kinds of evidence: "registry" (exact), "clear" (strong: a session begun by /clear in a process whose registry entry
+// is known to stay behind), "tool-env" (strong: a running command was started for the session), "argv" (strong for
+// print mode, weak for a TUI, which may have moved on), "cwd" (weak).
+//
+// Meta keys: suspended (the process is stopped by a signal), backgroundShell (idle, but a command it started still
+// runs), jobId (of a background session).
+func (Adapter) Claims(ctx context.Context, table *proc.Table, homes []discover.Home) ([]discover.Claim, error) {
+	l := &look{ctx: ctx, table: table, homes: homes}
+	l.gather()
+	var claims []discover.Claim
+	for _, x := range l.processes {
+		claims = append(claims, x.presence())
+		switch {
+		case x.registered() && parseVersion(x.entry.Version).before(followsClear):
+			claims = append(claims, l.early(x)...)
+		case x.registered():
+			claims = append(claims, l.byRegistry(x))
+		case x.unreadable == "":
+			claims = append(claims, l.byTrace(x)...)
+		}
+	}
+	return claims, errors.Join(append(l.warnings, ctx.Err())...)
+}
+
+// byRegistry is the claim of the process's own entry.
+func (l *look) byRegistry(x *process) discover.Claim {
+	c := x.claim()
+	c.Session, c.Path = x.entry.SessionID, locate(x.home, x.entry.Cwd, x.entry.SessionID)
+	c.Strength, c.Kind = discover.Exact, "registry"
+	c.Detail = x.entry.path + ": " + x.proof
+	if x.entry.Status != "" {
+		c.Detail += ", status " + x.entry.Status
+	}
+	c.Turn = l.turn(x, c.Path)
+	return c
+}
+
+// byTrace collects what else ties a process without a registry entry to a session: before it registers (a dialog
+// is open), where it never does (before 2.1.75, print mode before 2.1.85, a TUI inside of another session), or
+// where the file was lost. The best kind of evidence found is the only one used.
+func (l *look) byTrace(x *process) []discover.Claim {
+	if c, ok := l.byTool(x); ok {
+		return []discover.Claim{c}
+	}
+	if id := x.command.named(); id != "" {
+		c := l.trace(x, id, locate(x.home, x.dir, id), "argv", "the command line names the session")
+		if c.Strength = discover.Weak; x.command.print {
+			c.Strength = discover.Strong
+		}
+		return []discover.Claim{c}
+	}
+	if nodeBuild(x.Process) {
+		return l.byDirectory(x)
+	}
+	return nil // later versions register as soon as they have a session
+}
+
+func (l *look) trace(x *process, id, path, kind, detail string) discover.Claim {
+	c := x.claim()
+	c.Session, c.Path, c.Kind, c.Detail = id, path, kind, detail
+	c.Turn = l.turn(x, path)
+	return c
+}
+
+// byTool takes the session from the environment of the newest command that the process runs.
+func (l *look) byTool(x *process) (discover.Claim, bool) {
+	children := l.toolChildren(x)
+	for i := len(children) - 1; i >= 0; i-- {
+		env, err := children[i].Env(markKey, sessionKey)
+		if err != nil {
+			continue
+		}
+		if id, ok := New().Mark(func(key string) string { return env[key] }); ok {
+			c := l.trace(x, id, locate(x.home, x.dir, id), "tool-env",
+				fmt.Sprintf("its command, %s, has %s", children[i].ID, sessionKey))
+			c.Strength = discover.Strong
+			return c, true
+		}
+	}
+	return discover.Claim{}, false
+}
+
+// byDirectory offers every transcript of the process's directory that was written since it started and that no
+// process has registered.
+func (l *look) byDirectory(x *process) (claims []discover.Claim) {
+	for _, t := range l.transcripts(x, x.dir) {
+		if !l.isRegistered(t.path) && !t.modified.Before(x.Started) {
+			c := l.trace(x, t.id, t.path, "cwd", "written in the process's directory since it started")
+			c.Strength = discover.Weak
+			claims = append(claims, c)
+		}
+	}
+	return claims
+}
+
+// isRegistered reports whether a live process's registry entry means this transcript.
+func (l *look) isRegistered(path string) bool {
+	for _, x := range l.processes {
+		if x.registered() && transcriptPath(x.home, x.entry.Cwd, x.entry.SessionID) == path {
+			return true
+		}
+	}
+	return false
+}

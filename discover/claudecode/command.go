@@ -1,0 +1,114 @@
+package claudecode
+
+import (
+	"path"
+	"strings"
+
+	"agentctl/proc"
+)
+
+// command is what a command line asks of Claude Code. Node builds wipe theirs, and in a TUI it may be long out of
+// date (/clear, /resume): it is a hint.
+type command struct {
+	// helper: it runs no session (a subcommand, the background daemon and its hosts, --version, --bg).
+	helper bool
+	// host: the terminal host of a background session, whose child is the session.
+	host bool
+	// print: -p, one turn without a terminal; stream: it reads further prompts from stdin.
+	print, stream bool
+	// session and resume are the ids that --session-id and --resume name; fork makes the resumed one a copy.
+	session, resume string
+	fork            bool
+}
+
+// Subcommands that run no session, as in `claude --help` of 2.1.197 and 2.1.329, and `claude daemon`.
+const subcommands = " agents attach auth auto-mode config daemon doctor gateway import install kill logs mcp " +
+	"migrate-installer plugin plugins project purge respawn rm setup-token stop ultrareview update upgrade "
+
+// Flags that make a process a helper.
+const helperFlags = " --bg --background --bg-spare --bg-pty-host --daemon-worker --version -v -V --help -h --update " +
+	"--upgrade --chrome-native-host --claude-in-chrome-mcp "
+
+// Flags that take one value, and flags that take all words up to the next flag: needed to tell a value from a
+// subcommand.
+const (
+	valueFlags = " --agent --agents --append-system-prompt --append-system-prompt-file --autocompact --debug-file " +
+		"--effort --environment --fallback-model --input-format --json-schema --max-budget-usd --max-turns --model " +
+		"--name -n --output-format --permission-mode --permission-prompt-tool --permission-prompts --plugin-dir " +
+		"--plugin-url --remote-control-session-name-prefix --resume -r --session-id --setting-sources --settings " +
+		"--system-prompt --system-prompt-file --system-prompt-snapshot --worktree -w --debug -d --from-pr --teleport "
+	listFlags = " --add-dir --allowedTools --allowed-tools --betas --disallowedTools --disallowed-tools --file " +
+		"--mcp-config --tools "
+)
+
+func has(set, word string) bool {
+	return strings.Contains(set, " "+word+" ") && !strings.Contains(word, " ")
+}
+
+// commandOf reads the command line of a process that looks like Claude Code.
+func commandOf(p proc.Process) command {
+	args, err := p.Args()
+	if err != nil || len(args) == 0 {
+		return command{}
+	}
+	rest := args[1:]
+	if nodeBuild(p) && path.Base(args[0]) != "claude" {
+		rest = afterScript(args)
+	}
+	return parseCommand(rest)
+}
+
+func parseCommand(args []string) (c command) {
+	positional := 0
+	for len(args) > 0 && args[0] != "--" {
+		word := args[0]
+		args = args[1:]
+		if !strings.HasPrefix(word, "-") || word == "-" {
+			if positional++; positional == 1 && has(subcommands, word) {
+				c.helper = true
+			}
+			continue
+		}
+		flag, value, joined := strings.Cut(word, "=")
+		if !joined && has(valueFlags, flag) && len(args) > 0 && !strings.HasPrefix(args[0], "-") {
+			value, args = args[0], args[1:]
+		}
+		for has(listFlags, flag) && len(args) > 0 && !strings.HasPrefix(args[0], "-") {
+			args = args[1:]
+		}
+		c.set(flag, value)
+		if c.helper {
+			return c // what follows may be another process's command line
+		}
+	}
+	return c
+}
+
+func (c *command) set(flag, value string) {
+	switch flag {
+	case "-p", "--print":
+		c.print = true
+	case "--input-format":
+		c.stream = value == "stream-json"
+	case "--session-id":
+		c.session = value
+	case "--resume", "-r":
+		c.resume = value
+	case "--fork-session":
+		c.fork = true
+	case "--bg-pty-host":
+		c.host = true
+	}
+	c.helper = c.helper || has(helperFlags, flag)
+}
+
+// named is the session that the command line names, or "".
+func (c command) named() string {
+	switch {
+	case isUUID(c.session):
+		return c.session
+	case isUUID(c.resume) && !c.fork:
+		return c.resume
+	}
+	return ""
+}

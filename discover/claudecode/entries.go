@@ -1,0 +1,193 @@
+package claudecode
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"agentctl/discover"
+	"agentctl/discover/native"
+)
+
+// Entries lists the transcripts by name, size and time. A full id is looked up in each project folder without
+// listing it, a reference with a path directly.
+func (Adapter) Entries(ctx context.Context, homes []discover.Home, q discover.Query) ([]discover.Entry, error) {
+	s := search{Query: q}
+	for _, home := range homes {
+		if err := ctx.Err(); err != nil {
+			return s.found, errors.Join(append(s.warnings, err)...)
+		}
+		s.home = home.Dir
+		s.searchHome(home)
+	}
+	return s.found, errors.Join(s.warnings...)
+}
+
+type search struct {
+	discover.Query
+	home     string
+	found    []discover.Entry
+	warnings []error
+}
+
+func (s *search) warn(path string, err error) { s.warnings = append(s.warnings, warning(path, err)) }
+
+func (s *search) searchHome(home discover.Home) {
+	if home.Named {
+		if _, err := os.Stat(home.Dir); err != nil {
+			s.warn(home.Dir, err)
+			return
+		}
+	}
+	if s.byPath() {
+		return
+	}
+	projects, err := projectFolders(home.Dir)
+	if err != nil {
+		s.warn(projectsDir(home.Dir), err)
+	}
+	for _, project := range projects {
+		switch {
+		case len(s.Refs) > 0:
+			for _, ref := range s.Refs {
+				if ref.Path == "" {
+					s.exact(project, ref.ID)
+				}
+			}
+		case isUUID(s.ID):
+			s.exact(project, s.ID)
+		default:
+			s.list(project)
+		}
+	}
+}
+
+// byPath takes the references that name a file of this home. It reports whether that was all that is asked.
+func (s *search) byPath() (all bool) {
+	all = len(s.Refs) > 0
+	for _, ref := range s.Refs {
+		if ref.Path == "" {
+			all = false
+			continue
+		}
+		dir, name := filepath.Split(ref.Path)
+		if rel, err := filepath.Rel(projectsDir(s.home), ref.Path); err == nil && filepath.IsLocal(rel) {
+			s.stat(filepath.Clean(dir), name)
+		}
+	}
+	return all
+}
+
+// exact looks for one session in a project folder.
+func (s *search) exact(project, id string) {
+	if isUUID(id) {
+		s.stat(project, id+suffix)
+	}
+}
+
+// stat adds one file that may be there.
+func (s *search) stat(dir, name string) {
+	path := filepath.Join(dir, name)
+	id, parent, ok := sessionOf(path)
+	info, err := os.Lstat(path)
+	switch {
+	case !ok || native.Absent(err):
+	case err != nil:
+		s.warn(path, err)
+	case !info.Mode().IsRegular():
+		s.warn(path, native.ErrNotRegular)
+	default:
+		s.add(path, id, parent, native.Info{Size: info.Size(), ModTime: info.ModTime().UTC()})
+	}
+}
+
+// list adds the sessions of a project folder, or of a folder of sub-agents.
+func (s *search) list(dir string) {
+	d, err := native.OpenDir(dir)
+	if native.Absent(err) {
+		return
+	}
+	if err != nil {
+		s.warn(dir, err)
+		return
+	}
+	defer d.Close()
+	names, err := d.Names()
+	if err != nil {
+		s.warn(dir, err)
+	}
+	for _, n := range names {
+		path := filepath.Join(dir, n.Name())
+		if s.wantsAgents() && n.IsDir() && isUUID(n.Name()) {
+			s.list(filepath.Join(path, subagents))
+			continue
+		}
+		id, parent, ok := sessionOf(path)
+		if !ok || !strings.HasPrefix(id, s.ID) || isSubagent(id) && !s.Children {
+			continue
+		}
+		info, err := d.Stat(n.Name())
+		if native.Absent(err) {
+			continue
+		}
+		if err != nil {
+			s.warn(path, cause(err))
+			continue
+		}
+		s.add(path, id, parent, info)
+	}
+}
+
+// wantsAgents reports whether a sub-agent's session can be among those asked for.
+func (s *search) wantsAgents() bool {
+	return s.Children && (strings.HasPrefix(agentPrefix, s.ID) || strings.HasPrefix(s.ID, agentPrefix))
+}
+
+func (s *search) add(path, id, parent string, info native.Info) {
+	if info.ModTime.Before(s.Since) {
+		return
+	}
+	s.found = append(s.found, discover.Entry{
+		Agent: discover.ClaudeCode, ID: id, Path: path, Home: s.home,
+		Updated: info.ModTime, Size: info.Size, Parent: parent,
+	})
+}
+
+// cause takes off what a warning says already.
+func cause(err error) error {
+	var p *fs.PathError
+	if errors.As(err, &p) {
+		return p.Err
+	}
+	return err
+}
+
+// Sub-agents have transcripts of their own: <id>/subagents/agent-<hex>.jsonl, up to 2.0.x agent-<hex>.jsonl beside
+// the transcripts (their parent's id is inside).
+const (
+	subagents   = "subagents"
+	agentPrefix = "agent-"
+)
+
+func isSubagent(id string) bool { return strings.HasPrefix(id, agentPrefix) }
+
+// sessionOf reads a path: the id of the session whose transcript it is, and its parent where the path tells.
+func sessionOf(path string) (id, parent string, ok bool) {
+	dir, name := filepath.Split(path)
+	id, ok = strings.CutSuffix(name, suffix)
+	switch {
+	case !ok:
+		return "", "", false
+	case isUUID(id):
+		return id, "", true
+	case isSubagent(id) && len(id) > len(agentPrefix):
+		if dir = filepath.Clean(dir); filepath.Base(dir) == subagents {
+			parent = filepath.Base(filepath.Dir(dir))
+		}
+		return id, parent, true
+	}
+	return "", "", false
+}

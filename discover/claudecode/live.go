@@ -1,0 +1,78 @@
+package claudecode
+
+import (
+	"slices"
+	"time"
+
+	"agentctl/discover"
+	"agentctl/discover/native"
+)
+
+// turn is what the process itself shows of its turn; nil where only the transcript tells.
+func (l *look) turn(x *process, path string) *discover.Turn {
+	switch x.entry.Status {
+	case "busy":
+		return &discover.Turn{State: discover.TurnOpen}
+	case "waiting":
+		return &discover.Turn{State: discover.TurnWaiting, WaitingFor: waitingFor(x.entry.WaitingFor, path)}
+	case "idle", "shell":
+		return &discover.Turn{State: discover.TurnDone}
+	}
+	switch source := x.source(); {
+	case source == "print" && !x.command.stream: // it ends with its turn
+		return &discover.Turn{State: discover.TurnOpen}
+	case source == "tui" && path == "": // a TUI makes its transcript at the first prompt
+		return &discover.Turn{State: discover.TurnNone}
+	case source == "tui":
+		return l.blocked(x, path)
+	}
+	return nil
+}
+
+// questionTool is the tool by which the model asks the person something.
+const questionTool = "AskUserQuestion"
+
+// waitingFor translates the registry's word. It has one word for permissions and questions (2.1.197, 2.1.329); the
+// open tool call tells which.
+func waitingFor(word, path string) string {
+	if word != "permission prompt" {
+		return word
+	}
+	if tail, err := readTail(path); err == nil && slices.Contains(tail.turn.pending, questionTool) {
+		return "question"
+	}
+	return "permission"
+}
+
+// blocked finds out, for versions whose registry has no status (before 2.1.119), whether the person is asked: a tool
+// that starts a command, or is done at once, and has been asked for a while ago without either, waits for leave.
+func (l *look) blocked(x *process, path string) *discover.Turn {
+	tail, err := readTail(path)
+	if err != nil || tail.turn.result(true).State != discover.TurnOpen || len(tail.turn.pending) == 0 {
+		return nil
+	}
+	if slices.Contains(tail.turn.pending, questionTool) {
+		return &discover.Turn{State: discover.TurnWaiting, WaitingFor: "question"}
+	}
+	const grace = time.Second // between the record of a call and the start of its command
+	quick := []string{"Bash", "Edit", "Write", "MultiEdit", "NotebookEdit", "ExitPlanMode"}
+	for _, tool := range tail.turn.pending {
+		if !slices.Contains(quick, tool) {
+			return nil
+		}
+	}
+	if len(l.toolChildren(x)) > 0 || time.Since(tail.updated) < grace {
+		return nil
+	}
+	return &discover.Turn{State: discover.TurnWaiting, WaitingFor: "permission"}
+}
+
+// readTail reads the end of a session's transcript.
+func readTail(path string) (tail tailScan, err error) {
+	f, err := native.Open(path)
+	if err != nil {
+		return tail, err
+	}
+	defer f.Close()
+	return tail, tail.read(f)
+}

@@ -1,0 +1,175 @@
+package claudecode
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+
+	"agentctl/discover"
+	"agentctl/proc"
+)
+
+// process is a live Claude Code process that may run a session.
+type process struct {
+	proc.Process
+	command command
+	home    string // its config folder under the name that Homes gave it; "" if not known
+	dir     string // its working directory; "" if not known
+	// entry is its own registry entry and proof why it is; without one, entry.path is "".
+	entry entry
+	proof string
+	// unreadable says why nothing more can be learnt of it.
+	unreadable string
+}
+
+func (p *process) registered() bool { return p.entry.path != "" }
+
+// look is one look at the live processes.
+type look struct {
+	ctx       context.Context
+	table     *proc.Table
+	homes     []discover.Home
+	processes []*process
+	warnings  []error
+}
+
+// gather finds the processes that may run a session. Zombies, helpers and what vanishes meanwhile are left out.
+func (l *look) gather() {
+	for p := range l.table.All() {
+		if !p.Alive() || !looksLike(p) {
+			continue
+		}
+		x := &process{Process: p, command: commandOf(p)}
+		home, err := processHome(p)
+		if errors.Is(err, proc.ErrGone) {
+			continue
+		}
+		x.home = l.known(home)
+		l.register(x)
+		if l.runsSessions(x) {
+			if err != nil && !x.registered() {
+				x.unreadable = "another user's process: " + cause(err).Error()
+			}
+			if x.dir = x.entry.Cwd; x.dir == "" {
+				x.dir, _ = x.Dir()
+			}
+			l.processes = append(l.processes, x)
+		}
+	}
+}
+
+// known returns the home's name among those given, so that paths below it are the same for claims and records.
+func (l *look) known(dir string) string {
+	if dir == "" || slices.ContainsFunc(l.homes, func(h discover.Home) bool { return h.Dir == dir }) {
+		return dir
+	}
+	real := realPath(dir)
+	for _, h := range l.homes {
+		if realPath(h.Dir) == real {
+			return h.Dir
+		}
+	}
+	return filepath.Clean(dir)
+}
+
+// register finds the process's own registry entry: in its home, or where that is not known in any. In a container
+// it is named by the pid that the process has there.
+func (l *look) register(x *process) {
+	pid := x.ID.PID
+	if pids, err := x.NamespacePIDs(); err == nil && len(pids) > 0 {
+		pid = pids[len(pids)-1]
+	}
+	homes := []discover.Home{{Dir: x.home}}
+	if x.home == "" {
+		homes = l.homes
+	}
+	for _, home := range homes {
+		e, err := readEntry(l.ctx, home.Dir, pid)
+		if errors.Is(err, errNoEntry) {
+			continue
+		}
+		if err != nil {
+			l.warnings = append(l.warnings, warning(entryPath(home.Dir, pid), cause(err)))
+			continue
+		}
+		if proof, err := e.validate(x.Process, pid); err == nil {
+			x.entry, x.proof, x.home = e, proof, home.Dir
+			return
+		}
+	}
+}
+
+// runsSessions tells sessions from Claude Code's many helpers. A registry entry decides: a pre-started spare keeps
+// its command line when it becomes a session. Without one, the command line does, and a process that Claude Code
+// started itself (an MCP server, whose command line a node build has wiped) is a helper.
+func (l *look) runsSessions(x *process) bool {
+	if x.registered() {
+		return x.entry.Kind != "daemon" && x.entry.Kind != "daemon-worker"
+	}
+	if x.command.helper {
+		return false
+	}
+	parent, ok := l.table.PID(x.Parent)
+	return !ok || !looksLike(parent) || commandOf(parent).host
+}
+
+// toolChildren yields the commands that a session runs: Claude Code gives each its own session of the kernel, newest
+// last.
+func (l *look) toolChildren(x *process) (out []proc.Process) {
+	for c := range l.table.Children(x.ID.PID) {
+		if c.Alive() && c.Session == c.ID.PID {
+			out = append(out, c)
+		}
+	}
+	slices.SortFunc(out, func(a, b proc.Process) int { return int(int64(a.Ticks) - int64(b.Ticks)) })
+	return out
+}
+
+// claim is a claim of the process with what is known of it; Session is still to be named.
+func (x *process) claim() discover.Claim {
+	c := discover.Claim{
+		Agent: discover.ClaudeCode, Process: x.ID, Home: x.home, Dir: x.dir, Version: x.entry.Version,
+		Source: x.source(), Meta: map[string]any{},
+	}
+	if x.entry.NameSource != "derived" {
+		c.Title = x.entry.Name
+	}
+	if x.entry.JobID != "" {
+		c.Meta["jobId"] = x.entry.JobID
+	}
+	if x.entry.Status == "shell" {
+		c.Meta["backgroundShell"] = true
+	}
+	if x.State.Stopped() {
+		c.Meta["suspended"] = true
+	}
+	return c
+}
+
+func (x *process) source() string {
+	switch {
+	case x.entry.Kind == "bg":
+		return "bg"
+	case x.entry.Entrypoint != "":
+		return sourceOf(x.entry.Entrypoint)
+	case x.command.print:
+		return "print"
+	case x.registered() || !nodeBuild(x.Process): // 2.1.75 to 2.1.80 registered TUIs only
+		return "tui"
+	}
+	return ""
+}
+
+// presence says that the process is there.
+func (x *process) presence() discover.Claim {
+	c := x.claim()
+	c.Strength, c.Kind = discover.Exact, "process"
+	c.Detail = fmt.Sprintf("%s runs %s", x.ID, x.Exe)
+	if x.Exe == "" {
+		c.Detail = fmt.Sprintf("%s is called %s", x.ID, x.Name)
+	}
+	c.Unreadable = x.unreadable
+	return c
+}

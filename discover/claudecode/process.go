@@ -1,0 +1,74 @@
+package claudecode
+
+import (
+	"path"
+	"strings"
+
+	"agentctl/proc"
+)
+
+// looksLike reports whether p runs Claude Code, as a session or as a helper. It goes by the binary, never by a word
+// in the command line: editors and shells have such words too.
+//
+//   - native builds (2.1.113 and later): .../claude, .../bin/claude.exe, or .../claude/versions/2.1.197
+//   - node builds (up to 2.1.112): node or bun, which either calls itself "claude" (once it is up) or runs cli.js
+//
+// Where the binary may not be seen (another user's process), the kernel's short name decides.
+func looksLike(p proc.Process) bool {
+	if p.Exe == "" {
+		return isClaudeName(p.Name)
+	}
+	switch base := path.Base(p.Exe); base {
+	case "node", "nodejs", "bun":
+		return p.Name == "claude" || runsScript(p)
+	default:
+		return (isClaudeName(base) || path.Base(path.Dir(p.Exe)) == "versions" &&
+			path.Base(path.Dir(path.Dir(p.Exe))) == "claude") && !isEmbeddedTool(p)
+	}
+}
+
+func isClaudeName(name string) bool { return name == "claude" || name == "claude.exe" }
+
+// nodeBuild reports whether p is one of the versions up to 2.1.112.
+func nodeBuild(p proc.Process) bool {
+	switch path.Base(p.Exe) {
+	case "node", "nodejs", "bun":
+		return true
+	}
+	return false
+}
+
+// runsScript recognises a node build in its first moments, before it calls itself "claude" and wipes its arguments.
+func runsScript(p proc.Process) bool {
+	args, err := p.Args()
+	return err == nil && len(afterScript(args)) < len(args)
+}
+
+// afterScript returns the arguments after Claude Code's script, or all of them if it is not among the first ones.
+func afterScript(args []string) []string {
+	for i, a := range args {
+		if i > 0 && !strings.HasPrefix(a, "-") {
+			dir, base := path.Split(a)
+			bin := path.Base(dir)
+			if base == "cli.js" && bin == "claude-code" || base == "claude" && (bin == "bin" || bin == ".bin") {
+				return args[i+1:]
+			}
+			return args
+		}
+	}
+	return args
+}
+
+// isEmbeddedTool reports whether the native binary runs as one of the programs it carries: it starts itself under
+// another name in argv[0] to search files.
+func isEmbeddedTool(p proc.Process) bool {
+	args, err := p.Args()
+	if err != nil || len(args) == 0 {
+		return false
+	}
+	switch path.Base(args[0]) {
+	case "rg", "ugrep", "bfs", "grep", "find", "apply-seccomp":
+		return true
+	}
+	return false
+}

@@ -1,0 +1,66 @@
+package claudecode
+
+import (
+	"strings"
+
+	"agentctl/discover"
+)
+
+// interrupted begins the user record that Claude Code writes when the person cuts a turn short.
+const interrupted = "[Request interrupted by user"
+
+// promptOf returns what a person typed, by Claude Code's own rule for naming sessions (2.1.197): not what it wrote
+// itself into a user record, which stands in tags. A slash command is only a fallback.
+func promptOf(l line) (prompt string, command bool) {
+	if l.Type != "user" || l.IsMeta || l.IsCompactSummary {
+		return "", false
+	}
+	for _, b := range l.Message.blocks() {
+		text := strings.TrimSpace(b.Text)
+		switch {
+		case b.Type == "tool_result":
+			return "", false
+		case b.Type != "text" || text == "" || strings.HasPrefix(text, interrupted):
+		case !startsWithTag(text):
+			return cut(text), false
+		case strings.HasPrefix(text, "<bash-input>"):
+			return cut("! " + tag(text, "bash-input")), false
+		case tag(text, "command-name") != "":
+			return cut(strings.TrimSpace(tag(text, "command-name") + " " + tag(text, "command-args"))), true
+		}
+	}
+	return "", false
+}
+
+// startsWithTag: "<", a lower-case letter, letters, digits, "_" or "-", then white space or ">".
+func startsWithTag(s string) bool {
+	if len(s) < 2 || s[0] != '<' || s[1] < 'a' || s[1] > 'z' {
+		return false
+	}
+	rest := strings.TrimLeftFunc(s[1:], func(r rune) bool {
+		return r < 128 && isAlphanumeric(byte(r)) || r == '_' || r == '-'
+	})
+	return rest != "" && strings.ContainsRune("> \t\r\n", rune(rest[0]))
+}
+
+// tag returns the content of the first <name> element.
+func tag(s, name string) string {
+	_, rest, _ := strings.Cut(s, "<"+name+">")
+	content, _, ok := strings.Cut(rest, "</"+name+">")
+	if !ok {
+		return ""
+	}
+	return strings.TrimSpace(content)
+}
+
+// cut shortens to [discover.PromptLimit] characters.
+func cut(s string) string {
+	n := 0
+	for i := range s {
+		if n == discover.PromptLimit {
+			return s[:i]
+		}
+		n++
+	}
+	return s
+}

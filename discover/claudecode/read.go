@@ -1,0 +1,130 @@
+package claudecode
+
+import (
+	"cmp"
+	"context"
+	"iter"
+	"path/filepath"
+
+	"agentctl/discover"
+	"agentctl/discover/native"
+)
+
+// Read yields the records of the transcripts: from the beginning until the first prompt is known, from the end until
+// the turn is, and whole only for token totals. A transcript without a message is none: Claude Code leaves such
+// files behind at resumes.
+//
+// Meta keys: projectDir (the project folder's name), entrypoint (as Claude Code calls it, where Source is another
+// word), jobId (of a background session), agentType (of a sub-agent), turns (prompts; with Want.Whole).
+func (Adapter) Read(ctx context.Context, entries []discover.Entry, want discover.Want) iter.Seq2[discover.Record, error] {
+	jobs := jobsOf(entries)
+	return func(yield func(discover.Record, error) bool) {
+		for r := range native.Each(ctx, entries, func(e discover.Entry) (result, bool, error) {
+			r := readTranscript(e, want)
+			jobs.complete(&r)
+			return r, true, nil
+		}) {
+			if r.err != nil && !yield(discover.Record{}, warning(r.path, cause(r.err))) || r.ok && !yield(r.Record, nil) {
+				return
+			}
+		}
+	}
+}
+
+// result is what reading one transcript gave: a record, an error, or both where only a part could not be read.
+type result struct {
+	discover.Record
+	ok   bool
+	path string // what err is about
+	err  error
+}
+
+// readTranscript reads one session; neither record nor error where the file holds none, or is gone.
+func readTranscript(e discover.Entry, want discover.Want) (r result) {
+	r.path = e.Path
+	f, err := native.Open(e.Path)
+	if native.Absent(err) {
+		return r
+	}
+	if r.err = err; err != nil {
+		return r
+	}
+	defer f.Close()
+	var head headScan
+	tail := tailScan{side: isSubagent(e.ID)}
+	if r.err = head.read(f); r.err == nil {
+		r.err = tail.read(f)
+	}
+	if r.err != nil || !head.message || head.sidechain != tail.side {
+		return r
+	}
+	r.Record, r.ok = recordOf(e, head, tail), true
+	if r.Updated.IsZero() {
+		r.Updated = f.ModTime()
+	}
+	if want.Tokens || want.Whole {
+		r.path, r.err = addTotals(&r.Record, f, want)
+	}
+	return r
+}
+
+func recordOf(e discover.Entry, head headScan, tail tailScan) discover.Record {
+	r := discover.Record{
+		Agent: discover.ClaudeCode, ID: e.ID, Path: e.Path, Home: e.Home, Parent: e.Parent,
+		Dir:     cmp.Or(tail.notes.relocated, head.notes.relocated, tail.last.Cwd, head.first.Cwd),
+		Title:   cmp.Or(tail.notes.title(), head.notes.title()),
+		Prompt:  head.prompt(),
+		Model:   cmp.Or(tail.model, head.model),
+		Branch:  branch(head, tail),
+		Version: cmp.Or(tail.last.Version, head.first.Version),
+		Created: head.created, Updated: tail.updated, ForkedFrom: head.first.ForkedFrom.SessionID,
+		Turn: tail.turn.result(tail.whole), Cost: tail.notes.cost,
+	}
+	entrypoint := cmp.Or(tail.last.Entrypoint, head.first.Entrypoint)
+	if r.Source = sourceOf(entrypoint); r.Source != entrypoint {
+		r.SetMeta("entrypoint", entrypoint)
+	}
+	r.SetMeta("projectDir", projectOf(e))
+	if tail.side {
+		r.Parent = cmp.Or(r.Parent, head.first.SessionID)
+		describeSubagent(&r)
+	}
+	return r
+}
+
+// sourceOf translates the entrypoint: how the process that wrote the record was started.
+func sourceOf(entrypoint string) string {
+	switch entrypoint {
+	case "cli":
+		return "tui"
+	case "sdk-cli":
+		return "print"
+	case "sdk-ts", "sdk-py":
+		return "sdk"
+	}
+	return entrypoint
+}
+
+// branch prefers the worktree's: in a worktree that Claude Code made, records name the branch it came from.
+func branch(head headScan, tail tailScan) string {
+	if b := cmp.Or(tail.notes.worktree, head.notes.worktree); b != "" {
+		return b
+	}
+	if tail.last.GitBranch == "HEAD" {
+		return ""
+	}
+	return tail.last.GitBranch
+}
+
+// projectOf is the name of the project folder that an entry lies in.
+func projectOf(e discover.Entry) string {
+	rel, err := filepath.Rel(projectsDir(e.Home), e.Path)
+	if err != nil {
+		return ""
+	}
+	for dir := filepath.Dir(rel); ; dir = filepath.Dir(dir) {
+		if parent := filepath.Dir(dir); parent == "." || parent == dir {
+			return dir
+		}
+	}
+}

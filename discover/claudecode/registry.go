@@ -1,0 +1,153 @@
+package claudecode
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"agentctl/discover/native"
+	"agentctl/proc"
+)
+
+// entry is a live process's description of itself, sessions/<pid>.json. The file is removed at a normal exit and
+// left behind by a SIGKILL, so it says nothing before it is validated. Fields by version: pid, sessionId, cwd and
+// startedAt since 2.1.75; kind and entrypoint .85; version .116; procStart .118; status .119 (print mode: .280);
+// name .197; pidDomain .260.
+type entry struct {
+	PID       int    `json:"pid"`
+	SessionID string `json:"sessionId"`
+	Cwd       string `json:"cwd"`
+	StartedAt int64  `json:"startedAt"` // milliseconds; when it registered, not when it started
+	// ProcStart is field 22 of /proc/PID/stat on Linux, what `ps -o lstart=` prints in UTC on macOS.
+	ProcStart  string `json:"procStart"`
+	Version    string `json:"version"`
+	Kind       string `json:"kind"`       // interactive, bg, daemon, daemon-worker
+	Entrypoint string `json:"entrypoint"` // cli: a TUI; sdk-cli: print; sdk-ts, sdk-py, …
+	Name       string `json:"name"`
+	NameSource string `json:"nameSource"` // absent: the person's own; auto: the agent's; derived: made of the folder
+	JobID      string `json:"jobId"`
+	Status     string `json:"status"` // busy, waiting, idle, shell
+	WaitingFor string `json:"waitingFor"`
+	PIDDomain  string `json:"pidDomain"` // linux:<machine id>:pid:[<namespace>]
+
+	path string
+}
+
+// entryLimit bounds a registry file, in bytes; real ones have less than 1,000.
+const entryLimit = 64 << 10
+
+var errNoEntry = errors.New("no registry entry")
+
+// readEntry reads sessions/<pid>.json of a home. Claude Code rewrites it in place, so what follows the first JSON
+// value is a leftover, and a file that makes no sense is given one more look.
+func readEntry(ctx context.Context, home string, pid int) (entry, error) {
+	path := entryPath(home, pid)
+	e, err := decodeEntry(path)
+	if !errors.As(err, new(*malformed)) {
+		return e, err
+	}
+	const rewrite = 20 * time.Millisecond // many times what one takes
+	select {
+	case <-ctx.Done():
+		return entry{}, ctx.Err()
+	case <-time.After(rewrite):
+		return decodeEntry(path)
+	}
+}
+
+func entryPath(home string, pid int) string {
+	return filepath.Join(home, "sessions", strconv.Itoa(pid)+".json")
+}
+
+// malformed is what decoding a registry file may fail with, as opposed to reading it.
+type malformed struct{ err error }
+
+func (m *malformed) Error() string { return "registry entry: " + m.err.Error() }
+func (m *malformed) Unwrap() error { return m.err }
+
+func decodeEntry(path string) (entry, error) {
+	raw, err := native.ReadFile(path, entryLimit)
+	switch {
+	case native.Absent(err):
+		return entry{}, errNoEntry
+	case err != nil:
+		return entry{}, err
+	case len(raw) == 0: // it is just being made
+		return entry{}, errNoEntry
+	}
+	e, err := parseEntry(raw)
+	e.path = path
+	return e, err
+}
+
+func parseEntry(raw []byte) (entry, error) {
+	var e entry
+	if err := json.NewDecoder(bytes.NewReader(raw)).Decode(&e); err != nil {
+		return entry{}, &malformed{err}
+	}
+	if e.PID <= 0 || !isUUID(e.SessionID) {
+		return entry{}, &malformed{errors.New("no pid or session id in it")}
+	}
+	return e, nil
+}
+
+// validate returns how the entry is known to be p's own, or an error that says why it is another process's. p is
+// known to look like Claude Code; pid is its number in its own namespace.
+func (e entry) validate(p proc.Process, pid int) (proof string, err error) {
+	if e.PID != pid {
+		return "", fmt.Errorf("it names pid %d", e.PID)
+	}
+	if err := e.checkDomain(p); err != nil {
+		return "", err
+	}
+	if e.ProcStart == "" {
+		// A process that got the pid later started after the dead one had registered. The other way there is no
+		// bound: registering waits for dialogs.
+		if registered := time.UnixMilli(e.StartedAt); p.Started.After(registered.Add(2 * time.Second)) {
+			return "", fmt.Errorf("it was written at %s, before the process started", registered.UTC().Format(time.RFC3339))
+		}
+		return "registered after the process started", nil
+	}
+	if ticks, err := strconv.ParseUint(e.ProcStart, 10, 64); err == nil {
+		if ticks != p.Ticks {
+			return "", fmt.Errorf("procStart %s is not the process's %d", e.ProcStart, p.Ticks)
+		}
+	} else if start := p.Started.UTC().Format(time.ANSIC); e.ProcStart != start {
+		return "", fmt.Errorf("procStart %q is not the process's %q", e.ProcStart, start)
+	}
+	return "procStart " + e.ProcStart + " matches", nil
+}
+
+// checkDomain rejects an entry of another pid namespace, or of another machine that shares the home folder.
+func (e entry) checkDomain(p proc.Process) error {
+	machine, space, ok := strings.Cut(strings.TrimPrefix(e.PIDDomain, "linux:"), ":pid:")
+	if !ok {
+		return nil
+	}
+	own, err := p.PIDNamespace()
+	if err != nil {
+		return nil // procStart decides
+	}
+	if "pid:"+space != own {
+		return fmt.Errorf("it belongs to namespace pid:%s", space)
+	}
+	if id := machineID(); id != "" && machine != "" && id != machine && !contained(p) {
+		return errors.New("it belongs to another machine")
+	}
+	return nil
+}
+
+func machineID() string {
+	raw, err := os.ReadFile("/etc/machine-id")
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(raw))
+}

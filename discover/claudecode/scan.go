@@ -1,0 +1,198 @@
+package claudecode
+
+import (
+	"bytes"
+	"cmp"
+	"time"
+
+	"agentctl/discover/native"
+)
+
+// How far the scans look for what is not there, in bytes.
+const (
+	// promptReach: from the start, for the first prompt; a first message behind it is still found.
+	promptReach = 256 << 10
+	// turnReach: from the end, for the newest turn.
+	turnReach = 8 << 20
+	// modelReach: from the end, for the model where the turn is known.
+	modelReach = 256 << 10
+	// notesReach: from the end, for titles and other notes. It is what one read brings anyway.
+	notesReach = 16 << 10
+)
+
+// notes are the facts that stand in records of their own, appended again now and then: the newest one counts.
+type notes struct {
+	custom, ai *string // titles: the person's, the agent's; nil: not seen
+	relocated  string  // a directory that replaces the recorded one
+	worktree   string  // the branch of a worktree that Claude Code made
+	cost       *float64
+}
+
+func (n *notes) title() string {
+	for _, t := range []*string{n.custom, n.ai} {
+		if t != nil && *t != "" {
+			return *t
+		}
+	}
+	return ""
+}
+
+// add takes a note; newest says that it is newer than those seen, else it only fills gaps.
+func (n *notes) add(kind, raw []byte, newest bool) {
+	switch string(kind) {
+	case "custom-title", "ai-title", "relocated", "worktree-state", "cost-state":
+	default:
+		return
+	}
+	l, ok := parseLine(raw)
+	if !ok {
+		return
+	}
+	switch l.Type {
+	case "custom-title":
+		n.custom = pick(n.custom, &l.CustomTitle, newest)
+	case "ai-title":
+		n.ai = pick(n.ai, &l.AITitle, newest)
+	case "cost-state":
+		n.cost = pick(n.cost, l.TotalCostUSD, newest)
+	case "relocated":
+		n.relocated = pickText(n.relocated, l.RelocatedCwd, newest)
+	case "worktree-state":
+		n.worktree = pickText(n.worktree, l.WorktreeSession.Branch, newest)
+	}
+}
+
+func pick[T any](old, now *T, newest bool) *T {
+	if now == nil || old != nil && !newest {
+		return old
+	}
+	return now
+}
+
+func pickText(old, now string, newest bool) string {
+	if newest {
+		return cmp.Or(now, old)
+	}
+	return cmp.Or(old, now)
+}
+
+// headScan reads a transcript from its beginning.
+type headScan struct {
+	created time.Time
+	// first is the first record with a directory; message: there is a user or assistant record, and sidechain:
+	// the first of them is a sub-agent's.
+	first              line
+	message, sidechain bool
+	typed, command     string
+	model              string
+	notes              notes
+}
+
+func (s *headScan) prompt() string { return cmp.Or(s.typed, s.command) }
+
+func (s *headScan) read(f *native.File) error {
+	_, err := f.Forward(0, turnReach, func(l native.Line) bool {
+		s.add(l.Bytes)
+		known := s.message && s.first.Cwd != ""
+		return !known || s.typed == "" && l.Offset < promptReach
+	})
+	return err
+}
+
+func (s *headScan) add(raw []byte) {
+	kind := noteType(raw)
+	if s.created.IsZero() && string(kind) != "file-history-snapshot" {
+		s.created = timeOf(raw)
+	}
+	if kind != nil {
+		s.notes.add(kind, raw, true)
+		return
+	}
+	if s.first.Cwd != "" && isAttachment(raw) {
+		return
+	}
+	l, ok := parseLine(raw)
+	if !ok {
+		return
+	}
+	if s.first.Cwd == "" {
+		s.first = l
+	}
+	if !l.conversation() {
+		return
+	}
+	if !s.message {
+		s.message, s.sidechain = true, l.IsSidechain
+	}
+	if l.Type == "assistant" && l.Message.Model != synthetic {
+		s.model = cmp.Or(s.model, l.Message.Model)
+	}
+	prompt, command := promptOf(l)
+	if command {
+		s.command = cmp.Or(s.command, prompt)
+	} else {
+		s.typed = prompt
+	}
+}
+
+// tailScan reads a transcript from its end.
+type tailScan struct {
+	side    bool // a sub-agent's transcript: its chain is the main one
+	last    line // the newest conversation record
+	updated time.Time
+	model   string
+	turn    turnScan
+	notes   notes
+	whole   bool // the whole file was looked at
+}
+
+func (s *tailScan) read(f *native.File) (err error) {
+	s.whole, err = f.Backward(turnReach, func(l native.Line) bool {
+		if !l.Cut {
+			s.add(l.Bytes)
+		}
+		switch behind := f.Size() - l.Offset; {
+		case !s.turn.done() || behind < notesReach:
+			return true
+		default:
+			return s.model == "" && behind < modelReach
+		}
+	})
+	return err
+}
+
+func (s *tailScan) add(raw []byte) {
+	if !s.turn.done() {
+		if t := timeOf(raw); t.After(s.updated) {
+			s.updated = t
+		}
+	}
+	if kind := noteType(raw); kind != nil {
+		s.notes.add(kind, raw, false)
+		return
+	}
+	if isAttachment(raw) || s.turn.done() && !s.hasModel(raw) {
+		return
+	}
+	l, ok := parseLine(raw)
+	if !ok || l.Type == "" {
+		return
+	}
+	if s.last.Cwd == "" {
+		s.last = l
+	}
+	if l.IsSidechain != s.side {
+		return
+	}
+	if l.Type == "assistant" && l.Message.Model != synthetic {
+		s.model = cmp.Or(s.model, l.Message.Model)
+	}
+	if !s.turn.done() {
+		s.turn.add(l)
+	}
+}
+
+// hasModel reports whether a record may name the model that is still wanted.
+func (s *tailScan) hasModel(raw []byte) bool {
+	return s.model == "" && bytes.Contains(raw, []byte(`"model":"`))
+}

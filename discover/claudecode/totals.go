@@ -1,0 +1,136 @@
+package claudecode
+
+import (
+	"bytes"
+	"path/filepath"
+	"strings"
+
+	"agentctl/discover"
+	"agentctl/discover/native"
+)
+
+// totals adds up a session's tokens. One message of the API is written as several records with the same usage, the
+// last of which is complete, so the last one of each message and request counts (seen in all versions).
+type totals struct {
+	side    bool
+	byCall  map[call]usage
+	context usage // of the newest main-chain message
+	turns   int
+	notes   notes
+}
+
+type call struct{ message, request string }
+
+// addTotals completes a record with what only the whole transcript tells.
+// Tokens stay unknown where a part cannot be read; path is that part's.
+func addTotals(r *discover.Record, f *native.File, want discover.Want) (path string, err error) {
+	t := totals{side: isSubagent(r.ID), byCall: map[call]usage{}}
+	if _, err := f.Forward(0, 0, t.line); err != nil {
+		return r.Path, err
+	}
+	if title := t.notes.title(); title != "" {
+		r.Title = title
+	}
+	if t.notes.cost != nil {
+		r.Cost = t.notes.cost
+	}
+	if want.Whole {
+		r.SetMeta("turns", t.turns)
+	}
+	context := t.context
+	if !t.side {
+		if path, err = t.subagents(r.Path, r.ID); err != nil {
+			return path, err
+		}
+	}
+	r.Tokens = t.sum()
+	r.Tokens.Context = context.In + context.CacheRead + context.CacheWrite
+	return "", nil
+}
+
+func (t *totals) line(l native.Line) bool {
+	if kind := noteType(l.Bytes); kind != nil {
+		t.notes.add(kind, l.Bytes, true)
+		return true
+	}
+	if l.Cut || isAttachment(l.Bytes) {
+		return true
+	}
+	record, ok := parseLine(l.Bytes)
+	if !ok {
+		return true
+	}
+	switch record.Type {
+	case "user":
+		if prompt, command := promptOf(record); prompt != "" && !command && record.IsSidechain == t.side {
+			t.turns++
+		}
+	case "assistant":
+		t.assistant(record)
+	}
+	return true
+}
+
+func (t *totals) assistant(l line) {
+	if l.Message.Model == synthetic || l.Message.Usage == (usage{}) {
+		return
+	}
+	t.byCall[call{l.Message.ID, l.RequestID}] = l.Message.Usage
+	if l.IsSidechain == t.side {
+		t.context = l.Message.Usage
+	}
+}
+
+// subagents adds the sub-agents' own transcripts: below the session's folder, or (2.0.x) beside it.
+func (t *totals) subagents(path, id string) (failed string, err error) {
+	below := filepath.Join(strings.TrimSuffix(path, suffix), subagents)
+	if failed, err := t.folder(below, nil); err != nil {
+		return failed, err
+	}
+	return t.folder(filepath.Dir(path), []byte(`"sessionId":"`+id+`"`))
+}
+
+// folder adds all sub-agents' transcripts of a folder whose first record contains mark.
+func (t *totals) folder(dir string, mark []byte) (failed string, err error) {
+	entries, err := names(dir)
+	if err != nil {
+		return dir, err
+	}
+	for _, n := range entries {
+		if !isSubagent(n.Name()) || !strings.HasSuffix(n.Name(), suffix) {
+			continue
+		}
+		path := filepath.Join(dir, n.Name())
+		if err := t.file(path, mark); err != nil && !native.Absent(err) {
+			return path, err
+		}
+	}
+	return "", nil
+}
+
+func (t *totals) file(path string, mark []byte) error {
+	f, err := native.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	_, err = f.Forward(0, 0, func(l native.Line) bool {
+		if l.Offset == 0 && !bytes.Contains(l.Bytes, mark) {
+			return false
+		}
+		return t.line(l)
+	})
+	return err
+}
+
+func (t *totals) sum() *discover.Tokens {
+	var sum discover.Tokens
+	for _, u := range t.byCall {
+		sum.In += u.In
+		sum.Out += u.Out
+		sum.CacheRead += u.CacheRead
+		sum.CacheWrite += u.CacheWrite
+	}
+	sum.Total = sum.In + sum.Out + sum.CacheRead + sum.CacheWrite
+	return &sum
+}

@@ -1,0 +1,180 @@
+package claudecode
+
+import (
+	"slices"
+	"strings"
+
+	"agentctl/discover"
+)
+
+// turnScan finds the state of the newest turn from the conversation records, given newest first. Of sub-agents'
+// records only those of the chain asked for may be given.
+//
+// Records that are no part of a turn are passed over; but output of a local command, or a message that Claude Code
+// wrote itself after a resume, proves that no turn ran any more: a turn that looks open before them was cut.
+type turnScan struct {
+	turn    discover.Turn
+	decided bool
+
+	over    bool // turn_duration was seen: the turn ended, only how is still open
+	settled bool // no turn ran any more
+	// root is the time of a conversation's first prompt: a TUI's first write may put the answer before it, so
+	// what stands before it in the file and is newer follows it.
+	root string
+	// results are the tool calls that have an answer; pending the tools that have none, newest first.
+	results  map[string]bool
+	pending  []string
+	gathered bool // the newest message's tool calls have all been seen
+	calls    bool
+}
+
+// done reports whether older records cannot change anything.
+func (s *turnScan) done() bool { return s.decided && s.gathered && s.root == "" }
+
+func (s *turnScan) add(l line) {
+	if s.root != "" {
+		if !l.conversation() && l.Subtype != "turn_duration" {
+			return
+		}
+		if l.Timestamp > s.root {
+			*s = turnScan{}
+		}
+		s.root = ""
+	}
+	switch l.Type {
+	case "system":
+		s.over = s.over || !s.decided && l.Subtype == "turn_duration"
+		s.settled = s.settled || !s.decided && l.Subtype == "local_command"
+	case "assistant":
+		s.assistant(l)
+	case "user":
+		s.user(l)
+	}
+}
+
+func (s *turnScan) assistant(l line) {
+	blocks := l.Message.blocks()
+	switch {
+	case s.decided:
+		s.gather(blocks)
+	case l.IsAPIErrorMessage:
+		s.end(discover.TurnFailed)
+		s.turn.Error = strings.TrimSpace(text(blocks))
+	case l.Message.Model == synthetic:
+		s.settled = true
+	case slices.Contains([]string{"end_turn", "stop_sequence", "max_tokens", "refusal", "model_context_window_exceeded"}, l.Message.StopReason):
+		s.end(discover.TurnDone)
+	case l.Message.StopReason == "" && parseVersion(l.Version)[0] < 2 && !hasCall(blocks):
+		s.end(discover.TurnUnknown) // 1.x wrote messages before it knew how they end
+	default:
+		s.open()
+		s.gather(blocks)
+	}
+}
+
+func (s *turnScan) user(l line) {
+	if l.IsMeta || l.IsCompactSummary || l.IsTranscriptOnly {
+		return
+	}
+	blocks := l.Message.blocks()
+	words := strings.TrimSpace(text(blocks))
+	answers := false
+	for _, b := range blocks {
+		if b.Type == "tool_result" && !s.gathered && !s.calls {
+			if s.results == nil {
+				s.results = map[string]bool{}
+			}
+			s.results[b.ToolUseID] = true
+			answers = true
+		}
+	}
+	switch {
+	case s.decided:
+		s.gathered = s.gathered || !answers
+	case strings.HasPrefix(words, interrupted):
+		s.end(discover.TurnInterrupted)
+	case isLocalOutput(words):
+		s.settled = true
+	case strings.HasPrefix(words, "<local-command-"), s.settled && isLocalInput(words):
+	case answers:
+		s.open()
+	default:
+		s.open()
+		s.gathered = true
+		if l.ParentUUID == "" && !s.over && !s.settled {
+			s.root = l.Timestamp
+		}
+	}
+}
+
+// isLocalOutput: what a slash command or a "!" command printed.
+func isLocalOutput(words string) bool {
+	for _, tag := range []string{"<local-command-stdout>", "<local-command-stderr>", "<bash-stdout>", "<bash-stderr>"} {
+		if strings.HasPrefix(words, tag) {
+			return true
+		}
+	}
+	return false
+}
+
+func isLocalInput(words string) bool {
+	for _, tag := range []string{"<command-name>", "<command-message>", "<bash-input>"} {
+		if strings.HasPrefix(words, tag) {
+			return true
+		}
+	}
+	return false
+}
+
+// open decides for a turn that has no end of its own.
+func (s *turnScan) open() {
+	switch {
+	case s.over:
+		s.end(discover.TurnDone)
+	case s.settled:
+		s.end(discover.TurnInterrupted)
+	default:
+		s.turn.State, s.decided = discover.TurnOpen, true
+	}
+}
+
+func (s *turnScan) end(state discover.TurnState) {
+	s.turn.State, s.decided, s.gathered = state, true, true
+}
+
+// gather notes the tool calls of the newest message that have no answer. A message of several calls is several
+// records.
+func (s *turnScan) gather(blocks []block) {
+	if s.gathered {
+		return
+	}
+	for _, b := range blocks {
+		if b.Type == "tool_use" {
+			s.calls = true
+			if !s.results[b.ID] {
+				s.pending = append(s.pending, b.Name)
+			}
+		}
+	}
+}
+
+func hasCall(blocks []block) bool {
+	return slices.ContainsFunc(blocks, func(b block) bool { return b.Type == "tool_use" })
+}
+
+// result is the verdict; whole tells whether the scan saw the conversation's beginning.
+func (s *turnScan) result(whole bool) discover.Turn {
+	switch {
+	case s.decided:
+	case s.over:
+		s.turn.State = discover.TurnDone
+	case whole:
+		s.turn.State = discover.TurnNone
+	}
+	if len(s.pending) > 0 && s.turn.State == discover.TurnOpen {
+		tools := slices.Clone(s.pending)
+		slices.Reverse(tools)
+		s.turn.Detail = "tool: " + strings.Join(tools, ", ")
+	}
+	return s.turn
+}
