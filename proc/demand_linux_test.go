@@ -1,0 +1,198 @@
+package proc
+
+import (
+	"maps"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+func TestArgsAndDir(t *testing.T) {
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	args := []string{"me", "-p", "two words", "", "line\nbreak", "\xff"}
+	c := start(t, "wait", func(c *exec.Cmd) { c.Args, c.Dir = args, dir })
+	p := inspect(t, c.Process.Pid)
+	if got, err := p.Args(); err != nil || !slices.Equal(got, args) {
+		t.Errorf("arguments %q, %v", got, err)
+	}
+	if got, err := p.Dir(); err != nil || got != dir {
+		t.Errorf("directory %q, %v", got, err)
+	}
+	if err := os.Remove(dir); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := p.Dir(); err != nil || got != dir {
+		t.Errorf("removed directory %q, %v", got, err)
+	}
+}
+
+func TestEnvKeepsNamedKeysOnly(t *testing.T) {
+	long := strings.Repeat("x", 100_000)
+	c := start(t, "wait", func(c *exec.Cmd) {
+		c.Env = append([]string{"A=first", "EMPTY=", "LONG=" + long, "WITH=a=b"}, c.Env...)
+		c.Env = append(c.Env, "SECRET=s3cret", "AA=no")
+	})
+	got, err := inspect(t, c.Process.Pid).Env("A", "EMPTY", "LONG", "WITH", "NONE")
+	want := map[string]string{"A": "first", "EMPTY": "", "LONG": long, "WITH": "a=b"}
+	if err != nil || !maps.Equal(got, want) {
+		t.Errorf("%d variables, %v", len(got), err)
+	}
+}
+
+func TestOpenFiles(t *testing.T) {
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]OpenFile{}
+	hold := func(name string, flags int, offset int64, prepare ...func(*os.File) error) {
+		t.Helper()
+		path := filepath.Join(dir, name)
+		f, err := os.OpenFile(path, flags|os.O_CREATE, 0o600)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { f.Close() })
+		for _, prepare := range prepare {
+			if err := prepare(f); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want[name] = OpenFile{FD: int(f.Fd()), Path: path, Offset: offset, Writable: flags != os.O_RDONLY}
+	}
+	write := func(f *os.File) error { _, err := f.WriteString("0123456789"); return err }
+	lock := func(how int) func(*os.File) error {
+		return func(f *os.File) error { return unix.Flock(int(f.Fd()), how) }
+	}
+	hold("read", os.O_RDONLY, 0)
+	hold("written", os.O_WRONLY, 10, write)
+	hold("log", os.O_RDWR|os.O_APPEND, 10, write)
+	hold("sought", os.O_RDWR, 4, write, func(f *os.File) error { _, err := f.Seek(4, 0); return err })
+	hold("shared", os.O_RDONLY, 0, lock(unix.LOCK_SH))
+	hold("locked", os.O_RDWR, 0, lock(unix.LOCK_EX))
+	hold("removed", os.O_RDWR, 0, func(f *os.File) error { return os.Remove(f.Name()) })
+	hold("called (deleted)", os.O_RDWR, 0)
+	modify := func(name string, change func(*OpenFile)) { o := want[name]; change(&o); want[name] = o }
+	modify("locked", func(o *OpenFile) { o.WriteLocked = true })
+	modify("removed", func(o *OpenFile) { o.Deleted = true })
+
+	files, err := inspect(t, os.Getpid()).OpenFiles(func(path string) bool { return strings.HasPrefix(path, dir+"/") })
+	if err != nil || len(files) != len(want) {
+		t.Fatalf("%d files, want %d, %v", len(files), len(want), err)
+	}
+	for _, got := range files {
+		if got.Proc == "" {
+			t.Errorf("%s: no path through the process", got.Path)
+		}
+		var through, direct unix.Stat_t
+		if unix.Stat(got.Proc, &through) != nil || unix.Fstat(got.FD, &direct) != nil || through.Ino != direct.Ino {
+			t.Errorf("%s leads to another file", got.Proc)
+		}
+		got.Proc = ""
+		if name := filepath.Base(got.Path); got != want[name] {
+			t.Errorf("%s: got %+v, want %+v", name, got, want[name])
+		}
+	}
+}
+
+// TestInheritedLock: the lock shows in the process that inherited it, after the one that took it let go.
+func TestInheritedLock(t *testing.T) {
+	f, err := os.Create(filepath.Join(t.TempDir(), "writer.lock"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX); err != nil {
+		t.Fatal(err)
+	}
+	c := start(t, "wait", func(c *exec.Cmd) { c.ExtraFiles = []*os.File{f} })
+	f.Close()
+	files, err := inspect(t, c.Process.Pid).OpenFiles(func(path string) bool { return filepath.Base(path) == "writer.lock" })
+	if err != nil || len(files) != 1 || !files[0].WriteLocked || files[0].FD != 3 {
+		t.Errorf("%+v, %v", files, err)
+	}
+}
+
+func TestListenPorts(t *testing.T) {
+	var want []int
+	for _, network := range []string{"tcp4", "tcp6", "tcp"} {
+		l, err := net.Listen(network, "localhost:0")
+		if network == "tcp6" && err != nil {
+			t.Logf("no IPv6 here: %v", err)
+			continue
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer l.Close()
+		client, err := net.Dial("tcp", l.Addr().String()) // its port must not be listed
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer client.Close()
+		want = append(want, l.Addr().(*net.TCPAddr).Port)
+	}
+	slices.Sort(want)
+	if got, err := inspect(t, os.Getpid()).ListenPorts(); err != nil || !slices.Equal(got, slices.Compact(want)) {
+		t.Errorf("got %v, want %v, %v", got, want, err)
+	}
+	c := start(t, "wait")
+	if got, err := inspect(t, c.Process.Pid).ListenPorts(); err != nil || len(got) != 0 {
+		t.Errorf("of another process: %v, %v", got, err)
+	}
+}
+
+func TestPIDNamespaces(t *testing.T) {
+	needRoot(t)
+	me := inspect(t, os.Getpid())
+	if pids, err := me.NamespacePIDs(); err != nil || pids[0] != os.Getpid() {
+		t.Errorf("this process: %v, %v", pids, err)
+	}
+	ours, err := me.PIDNamespace()
+	if err != nil || !strings.HasPrefix(ours, "pid:[") {
+		t.Errorf("our namespace: %q, %v", ours, err)
+	}
+	c := start(t, "wait", flags(unix.CLONE_NEWPID))
+	p := inspect(t, c.Process.Pid)
+	if pids, err := p.NamespacePIDs(); err != nil || !slices.Equal(pids, []int{c.Process.Pid, 1}) {
+		t.Errorf("process 1 of another namespace: %v, %v", pids, err)
+	}
+	if theirs, err := p.PIDNamespace(); err != nil || theirs == ours {
+		t.Errorf("its namespace: %q, ours %q, %v", theirs, ours, err)
+	}
+}
+
+func TestForeignProcFileSystemIsRefused(t *testing.T) {
+	needRoot(t)
+	start(t, "other-namespace", flags(unix.CLONE_NEWPID))
+}
+
+func TestProcessOfAnotherUser(t *testing.T) {
+	needRoot(t)
+	c := start(t, "nobody")
+	p := inspect(t, c.Process.Pid)
+	if p.UID != 65534 || p.Exe == "" {
+		t.Errorf("%+v", p)
+	}
+}
+
+func TestHiddenProcesses(t *testing.T) {
+	needRoot(t)
+	if take(t).Hidden() {
+		t.Error("root sees all, but the table says that some are hidden")
+	}
+	start(t, "hidepid", flags(unix.CLONE_NEWNS))
+}
+
+func TestRecycledPIDInTheKernel(t *testing.T) {
+	needRoot(t)
+	start(t, "recycle", flags(unix.CLONE_NEWPID|unix.CLONE_NEWNS))
+}

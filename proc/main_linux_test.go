@@ -1,0 +1,146 @@
+package proc
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+	"testing"
+
+	"go.uber.org/goleak"
+	"golang.org/x/sys/unix"
+)
+
+// roleKey names the environment variable that makes this test binary play a part in a test instead of running tests.
+const roleKey = "PROC_TEST_ROLE"
+
+// roles are what a child of a test can do. Each says a line when it is set up; an error ends it with status 1.
+func roles() map[string]func() error {
+	return map[string]func() error{
+		"wait":            roleWait,
+		"without-leader":  roleWithoutLeader,
+		"nobody":          roleNobody,
+		"hidepid":         roleHidepid,
+		"recycle":         roleRecycle,
+		"other-namespace": roleOtherNamespace,
+	}
+}
+
+func TestMain(m *testing.M) {
+	name := os.Getenv(roleKey)
+	if name == "" {
+		goleak.VerifyTestMain(m)
+		return
+	}
+	if err := roles()[name](); err != nil {
+		fmt.Fprintf(os.Stderr, "%s: %v\n", name, err)
+		os.Exit(1)
+	}
+	os.Exit(0)
+}
+
+// roleWait is a process that lives until its input ends.
+func roleWait() error {
+	fmt.Println("ready")
+	_, err := io.Copy(io.Discard, os.Stdin)
+	return err
+}
+
+// child is a process that a test started.
+type child struct {
+	*exec.Cmd
+	stdin io.WriteCloser
+	// said is the first line it wrote: it is set up.
+	said string
+}
+
+// start runs this binary in a role and returns once it says that it is set up. It is ended with the test.
+func start(t testing.TB, role string, options ...func(*exec.Cmd)) *child {
+	t.Helper()
+	c := &child{Cmd: exec.Command("/proc/self/exe")}
+	c.Env = append(os.Environ(), roleKey+"="+role)
+	c.Stderr = os.Stderr
+	for _, option := range options {
+		option(c.Cmd)
+	}
+	var err error
+	if c.stdin, err = c.StdinPipe(); err != nil {
+		t.Fatal(err)
+	}
+	stdout, err := c.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		c.stdin.Close()
+		_ = c.Wait()
+	})
+	line, err := bufio.NewReader(stdout).ReadString('\n')
+	if err != nil {
+		t.Fatalf("role %s said nothing: %v", role, err)
+	}
+	c.said = strings.TrimSuffix(line, "\n")
+	return c
+}
+
+// end lets the child end and collects it.
+func (c *child) end(t testing.TB) {
+	t.Helper()
+	c.stdin.Close()
+	if err := c.Wait(); err != nil {
+		t.Fatalf("child: %v", err)
+	}
+}
+
+// zombify lets the child end and does not collect it.
+func (c *child) zombify(t testing.TB) {
+	t.Helper()
+	c.stdin.Close()
+	_, err := retry(func() (int, error) {
+		return 0, unix.Waitid(unix.P_PID, c.Process.Pid, nil, unix.WEXITED|unix.WNOWAIT, nil)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// flags is an option of start: new namespaces.
+func flags(clone uintptr) func(*exec.Cmd) {
+	return func(c *exec.Cmd) { c.SysProcAttr = &syscall.SysProcAttr{Cloneflags: clone} }
+}
+
+func inspect(t testing.TB, pid int) Process {
+	t.Helper()
+	p, err := Inspect(pid)
+	if err != nil {
+		t.Fatalf("Inspect(%d): %v", pid, err)
+	}
+	return p
+}
+
+func take(t testing.TB) *Table {
+	t.Helper()
+	table, err := Take(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return table
+}
+
+// needRoot skips what only root can set up (namespaces, other users). Continuous integration runs these tests as root.
+func needRoot(t testing.TB) {
+	t.Helper()
+	if os.Geteuid() == 0 {
+		return
+	}
+	if os.Getenv("CI") == "true" {
+		t.Fatal("under CI=true this test must run as root: it makes namespaces and processes of other users")
+	}
+	t.Skip("needs root, to make namespaces and processes of other users")
+}

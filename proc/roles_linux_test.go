@@ -1,0 +1,194 @@
+package proc
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"runtime"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// roleWithoutLeader is a process whose main thread ends while another one waits for the end of input.
+func roleWithoutLeader() error {
+	runtime.LockOSThread()
+	if unix.Gettid() != os.Getpid() { // Go moved us off the main thread: begin again on a new one
+		return syscall.Exec("/proc/self/exe", os.Args, os.Environ())
+	}
+	go func() {
+		stat := "/proc/" + strconv.Itoa(os.Getpid()) + "/stat"
+		for raw := []byte(nil); !strings.Contains(string(raw), ") Z "); {
+			raw, _ = os.ReadFile(stat)
+		}
+		_ = roleWait()
+		os.Exit(0)
+	}()
+	_, _, err := syscall.Syscall(unix.SYS_EXIT, 0, 0, 0) // of this thread, not of the process
+	return err
+}
+
+// becomeNobody gives up all privileges.
+func becomeNobody() error {
+	const nobody = 65534
+	return errors.Join(syscall.Setgroups(nil), syscall.Setgid(nobody), syscall.Setuid(nobody))
+}
+
+// roleNobody looks at its parent, which is root's.
+func roleNobody() error {
+	if err := becomeNobody(); err != nil {
+		return err
+	}
+	table, err := Take(context.Background())
+	if err != nil {
+		return err
+	}
+	p, ok := table.PID(os.Getppid())
+	if !ok || p.UID != 0 || p.Exe != "" || !p.Alive() || p.Name == "" || table.Hidden() {
+		return fmt.Errorf("found %v, hidden %v: %+v", ok, table.Hidden(), p)
+	}
+	if _, err := p.Args(); err != nil {
+		return fmt.Errorf("arguments: %w", err)
+	}
+	for name, ask := range map[string]func() error{
+		"Dir":         func() error { _, err := p.Dir(); return err },
+		"Env":         func() error { _, err := p.Env("HOME"); return err },
+		"OpenFiles":   func() error { _, err := p.OpenFiles(func(string) bool { return true }); return err },
+		"ListenPorts": func() error { _, err := p.ListenPorts(); return err },
+	} {
+		if err := ask(); !errors.Is(err, os.ErrPermission) {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	h, err := Open(p.ID)
+	if err != nil {
+		return err
+	}
+	defer h.Close()
+	if err := h.Signal(0); !errors.Is(err, os.ErrPermission) {
+		return fmt.Errorf("signal: %w", err)
+	}
+	return roleWait()
+}
+
+// roleHidepid reads, as nobody, proc file systems that hide other users' processes.
+func roleHidepid() error {
+	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
+		return err
+	}
+	if err := unix.Mount("tmpfs", "/tmp", "tmpfs", 0, "mode=755"); err != nil {
+		return err
+	}
+	modes := []string{"off", "noaccess", "invisible", "ptraceable"}
+	for _, mode := range modes {
+		dir := "/tmp/" + mode
+		if err := os.Mkdir(dir, 0o755); err != nil {
+			return err
+		}
+		if err := unix.Mount("proc", dir, "proc", 0, "hidepid="+mode); err != nil {
+			return err
+		}
+	}
+	if err := becomeNobody(); err != nil {
+		return err
+	}
+	for _, mode := range modes {
+		table, err := mount("/tmp/" + mode).take(context.Background())
+		if err != nil {
+			return fmt.Errorf("%s: %w", mode, err)
+		}
+		_, self := table.PID(os.Getpid())
+		_, other := table.PID(os.Getppid())
+		if hides := mode != "off"; table.Hidden() != hides || other == hides || !self {
+			return fmt.Errorf("%s: hidden %v, other %v, self %v", mode, table.Hidden(), other, self)
+		}
+	}
+	return roleWait()
+}
+
+// roleOtherNamespace is in a pid namespace of its own, but /proc is its parent's.
+func roleOtherNamespace() error {
+	for name, err := range map[string]error{
+		"Take":    func() error { _, err := Take(context.Background()); return err }(),
+		"Inspect": func() error { _, err := Inspect(1); return err }(),
+		"Open":    func() error { _, err := Open(ID{PID: 1, Birth: "x"}); return err }(),
+	} {
+		if err == nil || !strings.Contains(err.Error(), "another pid namespace") {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	return roleWait()
+}
+
+// roleRecycle is process 1 of a pid namespace. It makes two processes share a pid, one after the other, and looks
+// whether they are told apart.
+func roleRecycle() error {
+	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
+		return err
+	}
+	if err := unix.Mount("proc", "/proc", "proc", 0, ""); err != nil {
+		return err
+	}
+	first, end, err := sleeper()
+	if err != nil {
+		return err
+	}
+	if err := end(); err != nil {
+		return err
+	}
+	for { // a pid used twice within one tick has no second identity, so the tick must pass
+		last := []byte(strconv.Itoa(first.ID.PID - 1))
+		if err := os.WriteFile("/proc/sys/kernel/ns_last_pid", last, 0); err != nil {
+			return err
+		}
+		second, end, err := sleeper()
+		if err != nil {
+			return err
+		}
+		if second.ID.PID == first.ID.PID && second.Ticks != first.Ticks {
+			return errors.Join(distinguished(first, second), end(), roleWait())
+		}
+		if err := end(); err != nil {
+			return err
+		}
+	}
+}
+
+func distinguished(first, second Process) error {
+	table, err := Take(context.Background())
+	if err != nil {
+		return err
+	}
+	if _, ok := table.Find(first.ID); ok {
+		return errors.New("the table takes the second process for the first")
+	}
+	if _, ok := table.Find(second.ID); !ok {
+		return errors.New("the table does not find the second process")
+	}
+	if _, err := Open(first.ID); !errors.Is(err, ErrGone) {
+		return fmt.Errorf("opening the first process: %w", err)
+	}
+	if _, err := first.Args(); !errors.Is(err, ErrGone) {
+		return fmt.Errorf("arguments of the first process: %w", err)
+	}
+	_, err = second.Args()
+	return err
+}
+
+// sleeper starts a process that lives until end is called.
+func sleeper() (p Process, end func() error, err error) {
+	cmd := exec.Command("cat")
+	stdin, err := cmd.StdinPipe()
+	if err != nil {
+		return p, nil, err
+	}
+	if err := cmd.Start(); err != nil {
+		return p, nil, err
+	}
+	p, err = Inspect(cmd.Process.Pid)
+	return p, func() error { return errors.Join(stdin.Close(), cmd.Wait()) }, err
+}

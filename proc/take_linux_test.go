@@ -1,0 +1,261 @@
+package proc
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	ps "github.com/mitchellh/go-ps"
+	"golang.org/x/sys/unix"
+)
+
+func TestTableHoldsThisProcess(t *testing.T) {
+	p, ok := take(t).PID(os.Getpid())
+	if !ok {
+		t.Fatal("this process is not in the table")
+	}
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	session, err := unix.Getsid(0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p.Parent != os.Getppid() || p.Group != unix.Getpgrp() || p.Session != session || p.UID != os.Geteuid() || p.Exe != exe || p.Deleted || !p.Alive() {
+		t.Errorf("%+v", p)
+	}
+	now := inspect(t, os.Getpid())
+	if now.ID != p.ID || now.Ticks != p.Ticks || !now.Started.Equal(p.Started) || now.Started.IsZero() {
+		t.Errorf("Inspect says %+v, the table %+v", now, p)
+	}
+}
+
+func TestZombieIsDead(t *testing.T) {
+	c := start(t, "wait")
+	before := inspect(t, c.Process.Pid)
+	c.zombify(t)
+	p := inspect(t, c.Process.Pid)
+	if p.Alive() || p.ID != before.ID {
+		t.Errorf("before its end %+v, as a zombie %+v", before, p)
+	}
+	table := take(t)
+	if _, ok := table.PID(c.Process.Pid); !ok {
+		t.Error("the zombie is not in the table")
+	}
+	if _, ok := table.Find(before.ID); ok {
+		t.Error("the zombie is found as if it lived")
+	}
+	mustAllBeGone(t, before)
+}
+
+func TestEndedProcessIsGone(t *testing.T) {
+	c := start(t, "wait")
+	p := inspect(t, c.Process.Pid)
+	c.end(t)
+	mustAllBeGone(t, p)
+	if _, err := Inspect(p.ID.PID); !errors.Is(err, ErrGone) {
+		t.Errorf("Inspect: %v", err)
+	}
+}
+
+// mustAllBeGone asks everything that can be asked of a process that has ended.
+func mustAllBeGone(t *testing.T, p Process) {
+	t.Helper()
+	questions := map[string]func() error{
+		"Args":          func() error { _, err := p.Args(); return err },
+		"Dir":           func() error { _, err := p.Dir(); return err },
+		"Env":           func() error { _, err := p.Env("HOME"); return err },
+		"OpenFiles":     func() error { _, err := p.OpenFiles(func(string) bool { return true }); return err },
+		"ListenPorts":   func() error { _, err := p.ListenPorts(); return err },
+		"NamespacePIDs": func() error { _, err := p.NamespacePIDs(); return err },
+		"PIDNamespace":  func() error { _, err := p.PIDNamespace(); return err },
+		"Open":          func() error { _, err := Open(p.ID); return err },
+	}
+	for name, ask := range questions {
+		if err := ask(); !errors.Is(err, ErrGone) {
+			t.Errorf("%s of an ended process: %v, want ErrGone", name, err)
+		}
+	}
+}
+
+func TestAnyNameAndPath(t *testing.T) {
+	for _, name := range []string{"a) R 1 9", ")", "(sd-pam)", "two\nlines", "tab\there", "naïve", "tool (deleted)", "not\xffutf8"} {
+		t.Run(strconv.Quote(name), func(t *testing.T) {
+			path := copyOfMe(t, name)
+			c := start(t, "wait", func(c *exec.Cmd) { c.Path = path })
+			p, ok := take(t).PID(c.Process.Pid)
+			if !ok {
+				t.Fatal("not in the table")
+			}
+			if p.Name != name[:min(len(name), 15)] || p.Exe != path || p.Deleted || p.Parent != os.Getpid() {
+				t.Errorf("%+v", p)
+			}
+			if err := os.Remove(path); err != nil {
+				t.Fatal(err)
+			}
+			if p = inspect(t, c.Process.Pid); p.Exe != path || !p.Deleted {
+				t.Errorf("after its removal: exe %q, deleted %v", p.Exe, p.Deleted)
+			}
+			// An update puts another file in its place, or one that looks like the kernel's mark.
+			for _, other := range []string{path, path + " (deleted)"} {
+				if err := os.WriteFile(other, nil, 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if p = inspect(t, c.Process.Pid); p.Exe != path || !p.Deleted {
+				t.Errorf("after an update: exe %q, deleted %v", p.Exe, p.Deleted)
+			}
+		})
+	}
+}
+
+// copyOfMe returns the path of a copy of this test's binary that has the given name.
+func copyOfMe(t *testing.T, name string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	if raw, err := os.ReadFile("/proc/self/exe"); err != nil {
+		t.Fatal(err)
+	} else if err := os.WriteFile(path, raw, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func TestThreadIsNoProcess(t *testing.T) {
+	threads, err := mount("/proc").at(os.Getpid()).numbers("task")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(threads) < 2 {
+		t.Fatal("this process has no second thread to look at")
+	}
+	table := take(t)
+	for _, id := range threads {
+		if id == os.Getpid() {
+			continue
+		}
+		if p, err := Inspect(id); !errors.Is(err, ErrGone) {
+			t.Errorf("Inspect(thread %d): %+v, %v", id, p, err)
+		}
+		if _, ok := table.PID(id); ok {
+			t.Errorf("thread %d is in the table", id)
+		}
+		if _, err := Open(ID{PID: id, Birth: inspect(t, os.Getpid()).ID.Birth}); !errors.Is(err, ErrGone) {
+			t.Errorf("Open(thread %d): %v", id, err)
+		}
+	}
+}
+
+func TestVanishingProcessesAreLeftOut(t *testing.T) {
+	ctx, stop := context.WithCancel(t.Context())
+	var wg sync.WaitGroup
+	for range 4 {
+		wg.Go(func() {
+			for ctx.Err() == nil {
+				if err := exec.Command("true").Run(); err != nil {
+					t.Error(err)
+					return
+				}
+			}
+		})
+	}
+	for range 200 {
+		if _, ok := take(t).Find(inspect(t, os.Getpid()).ID); !ok {
+			t.Error("this process is missing")
+		}
+	}
+	stop()
+	wg.Wait()
+}
+
+func TestTakeEndsWithItsContext(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := Take(ctx); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
+}
+
+// TestAgreesWithGoPS: every process that go-ps lists and that still lives is in the table with the same parent and
+// name. (go-ps drops a name with a ")" in it.) A process may change both at any time, so the two are asked again until they
+// agree or it is gone.
+func TestAgreesWithGoPS(t *testing.T) {
+	theirs, err := ps.Processes()
+	if err != nil {
+		t.Fatal(err)
+	}
+	ours := take(t)
+	compared := 0
+	for _, their := range theirs {
+		p, ok := ours.PID(their.Pid())
+		for tries := 0; !ok || p.Parent != their.PPid() || p.Name != their.Executable(); tries++ {
+			if tries == 1000 {
+				t.Fatalf("pid %d: %+v, go-ps says parent %d, name %q", their.Pid(), p, their.PPid(), their.Executable())
+			}
+			if p, err = Inspect(their.Pid()); errors.Is(err, ErrGone) {
+				break
+			} else if err != nil {
+				t.Fatal(err)
+			}
+			if their, err = ps.FindProcess(p.ID.PID); err != nil || their == nil {
+				break
+			}
+			ok = true
+		}
+		compared++
+	}
+	if compared < 2 {
+		t.Errorf("only %d processes to compare", compared)
+	}
+}
+
+// TestMainThreadEndedFirst: the kernel calls such a process a zombie, but it runs.
+func TestMainThreadEndedFirst(t *testing.T) {
+	c := start(t, "without-leader")
+	raw, err := os.ReadFile("/proc/" + strconv.Itoa(c.Process.Pid) + "/stat")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(string(raw), ") Z ") {
+		t.Fatalf("the main thread has not ended: %s", raw)
+	}
+	p := inspect(t, c.Process.Pid)
+	if !p.Alive() {
+		t.Errorf("%+v", p)
+	}
+	if _, ok := take(t).Find(p.ID); !ok {
+		t.Error("not found in the table")
+	}
+	h, err := Open(p.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer h.Close()
+	if err := h.Signal(unix.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	if err := h.Wait(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if p = inspect(t, c.Process.Pid); p.Alive() {
+		t.Errorf("after its end: %+v", p)
+	}
+}
+
+func TestListIsAscending(t *testing.T) {
+	var pids []int
+	for p := range take(t).All() {
+		pids = append(pids, p.ID.PID)
+	}
+	if !slices.IsSorted(pids) || len(pids) != take(t).Len() && len(pids) == 0 {
+		t.Errorf("%v", pids)
+	}
+}
