@@ -1,0 +1,147 @@
+package cli
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+)
+
+// arrange puts a command line into the order in which the library reads all of it: the verb, its flags, --, its
+// arguments. Flags may stand anywhere before a --; short ones may be joined (-aq, -n5). What is no flag or verb of
+// ours is an error here: the library would take it for an argument.
+func arrange(app *cli.App, args []string) ([]string, error) {
+	if len(args) == 0 || isHelp(args[0]) {
+		return []string{"--help"}, nil
+	}
+	if args[0] == "help" {
+		if len(args) == 1 {
+			return []string{"--help"}, nil
+		}
+		args = []string{args[1], "--help"}
+	}
+	if args[0] == "--version" {
+		args = slices.Concat([]string{"version"}, args[1:])
+	}
+	verb := app.Command(args[0])
+	switch {
+	case verb == nil && strings.HasPrefix(args[0], "-"):
+		return nil, &usageError{"flag " + args[0] + " stands before the command", "agentctl COMMAND " + args[0]}
+	case verb == nil:
+		return nil, unknown("command", args[0], verbNames(app))
+	case verb.SkipFlagParsing:
+		return args, nil
+	}
+	flags, rest, err := permute(verb, args[1:])
+	if err != nil {
+		return nil, err
+	}
+	return slices.Concat([]string{verb.Name}, flags, []string{"--"}, rest), nil
+}
+
+func isHelp(arg string) bool { return arg == "--help" || arg == "-h" }
+
+func verbNames(app *cli.App) []string {
+	var names []string
+	for _, c := range app.Commands {
+		if !c.Hidden {
+			names = append(names, c.Names()...)
+		}
+	}
+	return names
+}
+
+// permute parts a verb's words into flags, each with its value in one word, and arguments.
+func permute(verb *cli.Command, words []string) (flags, args []string, err error) {
+	for len(words) > 0 {
+		word := words[0]
+		words = words[1:]
+		switch {
+		case word == "--":
+			return flags, append(args, words...), nil
+		case isHelp(word):
+			flags = append(flags, "--help")
+		case strings.HasPrefix(word, "--"):
+			word, words, err = longFlag(verb, word, words)
+			flags = append(flags, word)
+		case strings.HasPrefix(word, "-") && word != "-":
+			var some []string
+			some, words, err = shortFlags(verb, word, words)
+			flags = append(flags, some...)
+		default:
+			args = append(args, word)
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+	}
+	return flags, args, nil
+}
+
+// longFlag joins --name with its value.
+func longFlag(verb *cli.Command, word string, next []string) (flag string, rest []string, err error) {
+	name, value, joined := strings.Cut(word[2:], "=")
+	f := flagOf(verb, name)
+	switch {
+	case f == nil || len(name) == 1:
+		return "", nil, unknown("flag", "--"+name, flagNames(verb))
+	case !f.TakesValue():
+		return word, next, nil
+	case !joined && len(next) > 0:
+		value, next = next[0], next[1:]
+	}
+	if value == "" {
+		return "", nil, needsValue(verb, name)
+	}
+	return "--" + name + "=" + value, next, nil
+}
+
+// needsValue also refuses an empty value: it is a variable that was not set, and would select everything.
+func needsValue(verb *cli.Command, name string) error {
+	return badUsage(verb.Name, "flag %s needs a value", dashed(name))
+}
+
+// shortFlags takes a word of one-letter flags apart; the first that takes a value has the rest of the word, or the
+// next word.
+func shortFlags(verb *cli.Command, word string, next []string) (flags, rest []string, err error) {
+	letters := word[1:]
+	for i := range letters {
+		name := letters[i : i+1]
+		f := flagOf(verb, name)
+		switch {
+		case f == nil:
+			return nil, nil, unknown("flag", word, flagNames(verb))
+		case !f.TakesValue():
+			flags = append(flags, "-"+name)
+		case i+1 < len(letters):
+			return append(flags, "-"+name+"="+strings.TrimPrefix(letters[i+1:], "=")), next, nil
+		case len(next) == 0 || next[0] == "":
+			return nil, nil, needsValue(verb, name)
+		default:
+			return append(flags, "-"+name+"="+next[0]), next[1:], nil
+		}
+	}
+	return flags, next, nil
+}
+
+func flagOf(verb *cli.Command, name string) cli.DocGenerationFlag {
+	for _, f := range verb.Flags {
+		if d, ok := f.(cli.DocGenerationFlag); ok && slices.Contains(f.Names(), name) {
+			return d
+		}
+	}
+	return nil
+}
+
+// flagNames are a verb's flags as they are typed.
+func flagNames(verb *cli.Command) []string {
+	names := []string{"--help"}
+	for _, f := range verb.Flags {
+		for _, n := range f.Names() {
+			if d := dashed(n); !slices.Contains(names, d) {
+				names = append(names, d)
+			}
+		}
+	}
+	return names
+}

@@ -1,0 +1,57 @@
+// Package cli is the command line: it turns arguments into a question, asks the engine, and renders the answer.
+//
+// One file a verb: an options struct, a constructor that only parses, and a run function that works. Every way of
+// ending is decided in one switch, in exit.go.
+package cli
+
+import (
+	"context"
+	"os"
+	"os/signal"
+
+	"github.com/urfave/cli/v2"
+)
+
+// Main runs one command line, the program's name first, and returns the exit code.
+func Main(args []string, env Env) int {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	context.AfterFunc(ctx, stop) // a second interrupt ends us at once
+	return env.finish(args, env.run(ctx, args[1:]))
+}
+
+// run returns nil, or why the command failed.
+func (env Env) run(ctx context.Context, args []string) error {
+	app := newApp(env)
+	args, err := arrange(app, args)
+	if err != nil {
+		return err
+	}
+	return app.RunContext(ctx, append([]string{app.Name}, args...))
+}
+
+// newApp makes the commands. There are no global flags: every flag belongs to a verb.
+func newApp(env Env) *cli.App {
+	app := &cli.App{
+		Name:            "agentctl",
+		Usage:           "tell the truth about coding-agent sessions on this machine",
+		UsageText:       "agentctl COMMAND [FLAGS] [ARGUMENTS]",
+		Writer:          env.Stdout,
+		ErrWriter:       env.Stderr,
+		HideVersion:     true,
+		HideHelpCommand: true,
+		// A comma in a directory or a prompt separates nothing.
+		DisableSliceFlagSeparator: true,
+		// The library's own handler would end the process.
+		ExitErrHandler: func(*cli.Context, error) {},
+		Commands: []*cli.Command{
+			newList(env), newStatus(env), newCurrent(env), newDoctor(env),
+			newSchema(env), newCompletion(env), newVersion(env), newComplete(env),
+		},
+	}
+	for _, c := range app.Commands {
+		c.HideHelpCommand = true
+		c.OnUsageError = func(c *cli.Context, err error, _ bool) error { return badFlag(c.Command, err) }
+	}
+	return app
+}

@@ -1,0 +1,66 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/urfave/cli/v2"
+
+	"agentctl/discover"
+	"agentctl/internal/render"
+)
+
+type currentOptions struct{ quiet, json, noColor bool }
+
+func newCurrent(env Env) *cli.Command {
+	o := &currentOptions{}
+	return &cli.Command{
+		Name:      "current",
+		Usage:     "show the session that this shell, hook or tool runs inside of",
+		UsageText: "agentctl current [FLAGS]",
+		Flags: []cli.Flag{
+			&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "print its ID only", Destination: &o.quiet},
+			jsonFlag(&o.json),
+			noColorFlag(&o.noColor),
+		},
+		Action: func(c *cli.Context) error {
+			if _, err := arguments(c, 0, ""); err != nil {
+				return err
+			}
+			if o.quiet && o.json {
+				return badUsage("current", "--quiet and --json exclude each other")
+			}
+			return env.current(c.Context, o)
+		},
+	}
+}
+
+func (env Env) current(ctx context.Context, o *currentOptions) error {
+	s, err := env.settings(o.noColor)
+	if err != nil {
+		return err
+	}
+	r, err := env.world(s.Homes).Current(ctx, env.PID, env.Getenv)
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if errors.Is(err, discover.ErrNotFound) {
+		_ = env.warn(r.Warnings) // they may be why
+		return &refusal{"this is not inside a session"}
+	}
+	if err != nil {
+		return err
+	}
+	if !o.quiet {
+		err = env.show(r.Sessions, false, o.json, s.look)
+	} else if id := r.Sessions[0].ID; id != "" {
+		_, err = fmt.Fprintln(env.Stdout, render.Clean(id))
+	} else {
+		err = &refusal{fmt.Sprintf("this is inside %s, but no evidence names the session", r.Sessions[0].Agent)}
+	}
+	if err != nil {
+		return err
+	}
+	return env.warn(r.Warnings)
+}

@@ -1,0 +1,148 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/urfave/cli/v2"
+
+	"agentctl/discover"
+	"agentctl/internal/config"
+	"agentctl/internal/render"
+)
+
+type doctorOptions struct{ json, noColor bool }
+
+func newDoctor(env Env) *cli.Command {
+	o := &doctorOptions{}
+	return &cli.Command{
+		Name:      "doctor",
+		Usage:     "show what was found and what not: programs, stores, processes, configuration",
+		UsageText: "agentctl doctor [FLAGS]",
+		Flags:     []cli.Flag{jsonFlag(&o.json), noColorFlag(&o.noColor)},
+		Action: func(c *cli.Context) error {
+			if _, err := arguments(c, 0, ""); err != nil {
+				return err
+			}
+			return env.doctor(c.Context, o)
+		},
+	}
+}
+
+// findings is what doctor prints; its field names are the JSON contract.
+type findings struct {
+	Agents    []agentFindings `json:"agents"`
+	Processes processFindings `json:"processes"`
+	Config    config.Config   `json:"config"`
+	Warnings  []string        `json:"warnings"`
+}
+
+type agentFindings struct {
+	Adapter  string         `json:"adapter"`
+	Binaries []binary       `json:"binaries"`
+	Homes    []homeFindings `json:"homes"`
+}
+
+type processFindings struct {
+	Seen int `json:"seen"`
+	// Agents counts processes that run sessions, Unreadable those of them whose sessions cannot be read.
+	Agents     int `json:"agents"`
+	Unreadable int `json:"unreadable"`
+	// Hidden: the system shows us our own processes only.
+	Hidden bool `json:"hidden"`
+}
+
+func (env Env) doctor(ctx context.Context, o *doctorOptions) error {
+	s, err := env.settings(o.noColor)
+	if err != nil {
+		return err
+	}
+	stop := env.progress("examining the agents' stores")
+	f, err := env.examine(ctx, s.Config)
+	stop()
+	if err != nil {
+		return err
+	}
+	if o.json {
+		err = render.JSON(env.Stdout, f)
+	} else {
+		err = f.write(env.Stdout, config.Path(env.Getenv), s.look)
+	}
+	if err != nil {
+		return err
+	}
+	for _, w := range f.Warnings {
+		env.say("warning", w)
+	}
+	if len(f.Warnings) > 0 {
+		return errPartial
+	}
+	return nil
+}
+
+// examine asks every agent's reader what there is.
+func (env Env) examine(ctx context.Context, c config.Config) (findings, error) {
+	f := findings{Config: c, Agents: []agentFindings{}, Warnings: []string{}}
+	world := env.world(c.Homes)
+	live, err := world.List(ctx, discover.Select{Children: true})
+	if err != nil {
+		return f, err
+	}
+	f.Processes = processesOf(live)
+	for _, w := range live.Warnings {
+		f.warn(w)
+	}
+	if f.Processes.Hidden {
+		f.Warnings = append(f.Warnings, "processes: the system hides other users' processes, so their sessions cannot look live")
+	}
+	for _, a := range env.Adapters {
+		agent := agentFindings{Adapter: string(a.Name()), Binaries: env.binaries(a), Homes: []homeFindings{}}
+		for _, home := range a.Homes(world.Setup(a.Name()), live.Table) {
+			h, err := examineHome(ctx, a, home, live.Sessions)
+			f.warn(err)
+			agent.Homes = append(agent.Homes, h)
+		}
+		f.Agents = append(f.Agents, agent)
+	}
+	return f, ctx.Err()
+}
+
+// warn notes each of the joined errors once.
+func (f *findings) warn(err error) {
+	switch joined := err.(type) {
+	case nil:
+	case interface{ Unwrap() []error }:
+		for _, e := range joined.Unwrap() {
+			f.warn(e)
+		}
+	default:
+		if text := err.Error(); !contains(f.Warnings, text) {
+			f.Warnings = append(f.Warnings, text)
+		}
+	}
+}
+
+func processesOf(live discover.Result) processFindings {
+	p := processFindings{Seen: live.Table.Len(), Hidden: live.Table.Hidden()}
+	running, unreadable := map[int]bool{}, map[int]bool{}
+	for _, s := range live.Sessions {
+		for _, process := range s.Processes {
+			running[process.ID.PID] = true
+		}
+		for _, e := range s.Evidence {
+			if e.Unreadable != "" {
+				unreadable[e.Process.PID] = true
+			}
+		}
+	}
+	p.Agents, p.Unreadable = len(running), len(unreadable)
+	return p
+}
+
+// plural is a count with its noun.
+func plural(n int, noun string) string {
+	if n == 1 {
+		return fmt.Sprintf("1 %s", noun)
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}

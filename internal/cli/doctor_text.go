@@ -1,0 +1,98 @@
+package cli
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	"agentctl/internal/render"
+)
+
+// write prints the findings for people. wanted is where a configuration file would be.
+func (f findings) write(w io.Writer, wanted string, look render.Look) error {
+	out := bufio.NewWriter(w)
+	line := func(key, text string) { fmt.Fprintf(out, "  %-8s  %s\n", key, render.Clean(text)) }
+	for _, a := range f.Agents {
+		fmt.Fprintln(out, a.Adapter)
+		for _, b := range a.Binaries {
+			line("program", b.text())
+		}
+		if len(a.Binaries) == 0 {
+			line("program", "none in PATH")
+		}
+		for _, h := range a.Homes {
+			line("home", h.text(look))
+		}
+	}
+	fmt.Fprintln(out, "processes")
+	line("seen", f.Processes.text())
+	fmt.Fprintln(out, "configuration")
+	if f.Config.File == "" {
+		line("file", "none (looked for "+wanted+")")
+	} else {
+		line("file", f.Config.File)
+	}
+	line("since", string(f.Config.Since))
+	line("color", string(f.Config.Color))
+	line("strict", fmt.Sprint(f.Config.Strict))
+	for _, agent := range slices.Sorted(maps.Keys(f.Config.Homes)) {
+		line("homes", agent+": "+strings.Join(f.Config.Homes[agent], ", "))
+	}
+	return out.Flush()
+}
+
+func (b binary) text() string {
+	text := b.Path
+	if b.RealPath != "" {
+		text += " -> " + b.RealPath
+	}
+	if b.Version != "" {
+		text += ", version " + b.Version
+	}
+	return text
+}
+
+func (h homeFindings) text(look render.Look) string {
+	if !h.Exists {
+		return h.Path + ": does not exist"
+	}
+	parts := []string{plural(h.Sessions, "session")}
+	if h.Children > 0 {
+		parts = append(parts, plural(h.Children, "sub-agent"))
+	}
+	if h.Sessions+h.Children > 0 {
+		parts = append(parts, bytesText(h.Bytes)+" of "+strings.Join(h.Formats, ", "))
+	}
+	if !h.newest.IsZero() {
+		parts = append(parts, "newest "+render.Age(h.newest, look.Now)+" ago")
+	}
+	parts = append(parts, fmt.Sprintf("%d live", h.Live))
+	return h.Path + ": " + strings.Join(parts, ", ")
+}
+
+func (p processFindings) text() string {
+	text := fmt.Sprintf("%d, of which %d run sessions", p.Seen, p.Agents)
+	if p.Unreadable > 0 {
+		text += fmt.Sprintf("; %d cannot be read", p.Unreadable)
+	}
+	if p.Hidden {
+		text += "; those of other users are hidden by the system"
+	}
+	return text
+}
+
+// bytesText is a size in the unit that suits it.
+func bytesText(n int64) string {
+	const unit = 1024
+	if n < unit {
+		return fmt.Sprintf("%d B", n)
+	}
+	size, prefix := float64(n)/unit, 0
+	for size >= unit && prefix < len("KMGT")-1 {
+		size, prefix = size/unit, prefix+1
+	}
+	return fmt.Sprintf("%.1f %ciB", size, "KMGT"[prefix])
+}

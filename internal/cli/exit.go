@@ -1,0 +1,171 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"syscall"
+
+	"agentctl/discover"
+	"agentctl/internal/config"
+	"agentctl/internal/render"
+)
+
+// The exit codes. docs/cli.md tells people; a test compares.
+const (
+	exitOK          = 0
+	exitFailed      = 1   // failure
+	exitUsage       = 2   // wrong command line or configuration
+	exitNotFound    = 3   // no such session
+	exitAmbiguous   = 4   // the ID means several sessions
+	exitPartial     = 6   // printed, but something could not be read
+	exitNo          = 8   // the answer is no
+	exitInterrupted = 130 // SIGINT
+)
+
+// Silent ways of ending: all there is to say is said.
+var (
+	// errPartial: warnings say what was left out.
+	errPartial = errors.New("something could not be read")
+	// errNo: the exit code is the answer.
+	errNo = errors.New("no")
+)
+
+// refusal is a plain no with words.
+type refusal struct{ message string }
+
+func (r *refusal) Error() string { return r.message }
+
+// ending is how a command ends, in all its forms.
+type ending struct {
+	exit int
+	// code is the error's name in JSON.
+	code string
+	// silent: nothing is printed.
+	silent bool
+}
+
+// end is the one place where errors become exit codes.
+func end(err error) ending {
+	var (
+		usage     *usageError
+		conf      *config.Error
+		ambiguous *discover.AmbiguousError
+		no        *refusal
+	)
+	switch {
+	case err == nil:
+		return ending{exit: exitOK, silent: true}
+	case errors.Is(err, syscall.EPIPE): // the reader has seen enough
+		return ending{exit: exitFailed, silent: true}
+	case errors.Is(err, context.Canceled):
+		return ending{exit: exitInterrupted, code: "interrupted"}
+	case errors.As(err, &usage), errors.As(err, &conf):
+		return ending{exit: exitUsage, code: "usage"}
+	case errors.As(err, &ambiguous):
+		return ending{exit: exitAmbiguous, code: "ambiguous"}
+	case errors.Is(err, discover.ErrNotFound):
+		return ending{exit: exitNotFound, code: "not_found"}
+	case errors.Is(err, errPartial):
+		return ending{exit: exitPartial, silent: true}
+	case errors.Is(err, errNo):
+		return ending{exit: exitNo, silent: true}
+	case errors.As(err, &no):
+		return ending{exit: exitNo, code: "no"}
+	}
+	return ending{exit: exitFailed, code: "failed"}
+}
+
+// finish says why the command failed, if it did, and returns the exit code.
+func (env Env) finish(args []string, err error) int {
+	e := end(err)
+	if e.silent {
+		return e.exit
+	}
+	message, hint := err.Error(), env.hint(err)
+	if errors.Is(err, context.Canceled) {
+		message = "interrupted"
+	}
+	if wantsJSON(args) {
+		type body struct {
+			Code    string `json:"code"`
+			Message string `json:"message"`
+			Hint    string `json:"hint,omitempty"`
+		}
+		// A failing stderr leaves no way to say so.
+		_ = render.JSONLine(env.Stderr, map[string]body{"error": {e.code, message, hint}})
+		return e.exit
+	}
+	env.say("error", message)
+	for line := range strings.Lines(hint) {
+		env.saying("hint: ", line)
+	}
+	return e.exit
+}
+
+// hint is what to do about an error, in one line or several; "" if nothing helps.
+func (env Env) hint(err error) string {
+	var usage *usageError
+	var conf *config.Error
+	var ambiguous *discover.AmbiguousError
+	switch {
+	case errors.As(err, &usage):
+		return usage.hint
+	case errors.As(err, &conf):
+		return "mend the file, or move it away; agentctl doctor shows what is in force"
+	case errors.As(err, &ambiguous):
+		return ambiguousHint(ambiguous)
+	case errors.Is(err, discover.ErrNotFound):
+		return "agentctl list -a --since all shows every session"
+	}
+	return ""
+}
+
+// ambiguousHint names the candidates as the argument could have named them.
+func ambiguousHint(e *discover.AmbiguousError) string {
+	var b bytes.Buffer
+	ids := map[string]int{}
+	for _, s := range e.Candidates {
+		ids[s.ID]++
+	}
+	for _, s := range e.Candidates {
+		name := s.ID
+		if ids[s.ID] > 1 {
+			name += "@" + s.Dir
+		}
+		fmt.Fprintln(&b, strings.TrimSpace(fmt.Sprintf("%s  %s %s %s", render.Clean(name), s.Agent, s.Status, render.Clean(s.Title))))
+	}
+	if more := e.Total - len(e.Candidates); more > 0 {
+		fmt.Fprintf(&b, "and %d more\n", more)
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// wantsJSON reports whether the command line asks for JSON, which even an error in it answers in.
+func wantsJSON(args []string) bool {
+	if i := slices.Index(args, "--"); i >= 0 {
+		args = args[:i]
+	}
+	return slices.Contains(args, "--json") || slices.Contains(args, "--json=true")
+}
+
+// say prints one line about the answer on stderr.
+func (env Env) say(kind, message string) { env.saying("agentctl: "+kind+": ", message) }
+
+func (env Env) saying(prefix, text string) {
+	fmt.Fprintf(env.Stderr, "%s%s\n", prefix, render.Clean(text))
+}
+
+// warn says what could not be read. With any warning the command ends as partial.
+func (env Env) warn(warnings []*discover.Warning) error {
+	for _, w := range warnings {
+		env.say("warning", w.Error())
+	}
+	if len(warnings) > 0 {
+		return errPartial
+	}
+	return nil
+}

@@ -1,0 +1,153 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"iter"
+
+	"github.com/urfave/cli/v2"
+
+	"agentctl/discover"
+	"agentctl/internal/render"
+)
+
+type listOptions struct {
+	all, children, tokens, noTrunc, quiet, json, noColor bool
+	since, dir, group, format                            string
+	limit                                                int
+	adapters, statuses                                   cli.StringSlice
+}
+
+func newList(env Env) *cli.Command {
+	o := &listOptions{}
+	return &cli.Command{
+		Name:      "list",
+		Aliases:   []string{"ls", "ps"},
+		Usage:     "list live sessions, with -a stopped ones too",
+		UsageText: "agentctl list [FLAGS]",
+		Flags: []cli.Flag{
+			&cli.BoolFlag{Name: "all", Aliases: []string{"a"}, Usage: "stopped sessions of --since too", Destination: &o.all},
+			&cli.StringFlag{Name: "since", Usage: "with stopped ones active since `WHEN`: 12h, 30d, 2w, a date, a time, all (default: 7d, or the configuration's)", Destination: &o.since},
+			adapterFlag(&o.adapters),
+			&cli.StringSliceFlag{Name: "status", Usage: "only this `STATUS`: running, waiting, idle, stopped, unknown (may be repeated)", Destination: &o.statuses},
+			&cli.StringFlag{Name: "cwd", Usage: "only sessions in the same git worktree as `DIR`, else in that very directory", Destination: &o.dir},
+			&cli.StringFlag{Name: "group", Usage: "only the launch group `G`", Destination: &o.group},
+			&cli.IntFlag{Name: "n", Usage: "at most `N` sessions, the newest", Destination: &o.limit},
+			&cli.BoolFlag{Name: "children", Usage: "sub-agents' sessions too", Destination: &o.children},
+			&cli.BoolFlag{Name: "tokens", Usage: "token counts in every row of --json and --format", Destination: &o.tokens},
+			&cli.BoolFlag{Name: "no-trunc", Usage: "shorten nothing", Destination: &o.noTrunc},
+			&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "print IDs only", Destination: &o.quiet},
+			&cli.StringFlag{Name: "format", Usage: "print each session by this Go `TEMPLATE`, as in '{{.id}} {{.status}}'", Destination: &o.format},
+			jsonFlag(&o.json),
+			noColorFlag(&o.noColor),
+		},
+		Action: func(c *cli.Context) error {
+			if _, err := arguments(c, 0, ""); err != nil {
+				return err
+			}
+			return env.list(c.Context, o)
+		},
+	}
+}
+
+func (env Env) list(ctx context.Context, o *listOptions) error {
+	s, err := env.settings(o.noColor)
+	if err != nil {
+		return err
+	}
+	sel, err := env.selection(o, s)
+	if err != nil {
+		return err
+	}
+	print, err := env.lister(o, s)
+	if err != nil {
+		return err
+	}
+	stop := env.progress("reading the agents' stores")
+	r, err := env.world(s.Homes).List(ctx, sel)
+	stop()
+	if err != nil {
+		return err
+	}
+	if err := print(r.Sessions); err != nil {
+		return err
+	}
+	return env.warn(r.Warnings)
+}
+
+// lister chooses how rows are printed.
+func (env Env) lister(o *listOptions, s settings) (func([]discover.Session) error, error) {
+	forms := 0
+	for _, chosen := range []bool{o.json, o.quiet, o.format != ""} {
+		if chosen {
+			forms++
+		}
+	}
+	if forms > 1 {
+		return nil, badUsage("list", "--json, --quiet and --format exclude each other")
+	}
+	switch {
+	case o.json:
+		return func(list []discover.Session) error { return render.JSONArray(env.Stdout, objects(list)) }, nil
+	case o.quiet:
+		return env.printIDs, nil
+	case o.format != "":
+		return env.formatter(o.format, s)
+	}
+	if o.noTrunc {
+		s.look.Width = 0
+	}
+	return func(list []discover.Session) error { return env.table(list, o, s) }, nil
+}
+
+func (env Env) table(list []discover.Session, o *listOptions, s settings) error {
+	if len(list) > 0 {
+		return render.Table(env.Stdout, list, s.look)
+	}
+	if env.Width > 0 {
+		what := "no live sessions; agentctl list -a shows stopped ones too"
+		if o.all {
+			what = "no sessions; agentctl list -a --since all looks further back"
+		}
+		env.saying("agentctl: ", what)
+	}
+	return nil
+}
+
+func (env Env) formatter(text string, s settings) (func([]discover.Session) error, error) {
+	f, err := render.ParseFormat(text, s.look.Now)
+	if err != nil {
+		return nil, badUsage("list", "%v", err)
+	}
+	return func(list []discover.Session) error {
+		for _, session := range list {
+			if err := f.Write(env.Stdout, session); err != nil {
+				return err
+			}
+		}
+		return nil
+	}, nil
+}
+
+// printIDs leaves out what has none: nothing is ever printed as an ID that is not the agent's own.
+func (env Env) printIDs(list []discover.Session) error {
+	for _, s := range list {
+		if s.ID == "" {
+			continue
+		}
+		if _, err := fmt.Fprintln(env.Stdout, render.Clean(s.ID)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func objects(list []discover.Session) iter.Seq[render.Session] {
+	return func(yield func(render.Session) bool) {
+		for _, s := range list {
+			if !yield(render.Of(s)) {
+				return
+			}
+		}
+	}
+}

@@ -1,0 +1,24 @@
+package cli
+
+import (
+	"io"
+
+	"github.com/urfave/cli/v2"
+
+	"agentctl/internal/render"
+)
+
+func newSchema(env Env) *cli.Command {
+	return &cli.Command{
+		Name:      "schema",
+		Usage:     "print the JSON Schema of what --json prints",
+		UsageText: "agentctl schema",
+		Action: func(c *cli.Context) error {
+			if _, err := arguments(c, 0, ""); err != nil {
+				return err
+			}
+			_, err := io.WriteString(env.Stdout, render.Schema())
+			return err
+		},
+	}
+}

@@ -1,0 +1,56 @@
+package cli
+
+import (
+	"github.com/urfave/cli/v2"
+
+	"agentctl/internal/config"
+	"agentctl/internal/render"
+)
+
+// settings are what is in force for one call: flags over environment over file, resolved here and nowhere else.
+type settings struct {
+	config.Config
+	look render.Look
+}
+
+// settings reads the configuration. noColor is the flag.
+func (env Env) settings(noColor bool) (settings, error) {
+	c, err := config.Load(config.Path(env.Getenv), env.Getenv("HOME"), env.agentNames())
+	if err != nil {
+		return settings{}, err
+	}
+	look := render.Look{Width: env.Width, Now: env.Now(), Home: env.Getenv("HOME")}
+	switch {
+	case noColor, env.Getenv("NO_COLOR") != "", env.Getenv("TERM") == "dumb":
+		c.Color = config.Never
+	case c.Color == config.Auto:
+		look.Color = env.Width > 0
+	default:
+		look.Color = c.Color == config.Always
+	}
+	return settings{c, look}, nil
+}
+
+func jsonFlag(to *bool) cli.Flag {
+	return &cli.BoolFlag{Name: "json", Usage: "print JSON (agentctl schema)", Destination: to}
+}
+
+func noColorFlag(to *bool) cli.Flag {
+	return &cli.BoolFlag{Name: "no-color", Usage: "print no colours", Destination: to}
+}
+
+func adapterFlag(to *cli.StringSlice) cli.Flag {
+	return &cli.StringSliceFlag{Name: "adapter", Usage: "only this `AGENT` (may be repeated)", Destination: to}
+}
+
+// arguments checks how many arguments a command got.
+func arguments(c *cli.Context, want int, what string) ([]string, error) {
+	args := c.Args().Slice()
+	switch {
+	case len(args) < want:
+		return nil, badUsage(c.Command.Name, "%s needs %s", c.Command.Name, what)
+	case len(args) > want:
+		return nil, badUsage(c.Command.Name, "%s does not take the argument %q", c.Command.Name, args[want])
+	}
+	return args, nil
+}

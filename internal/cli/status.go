@@ -1,0 +1,118 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/urfave/cli/v2"
+
+	"agentctl/discover"
+	"agentctl/internal/render"
+)
+
+type statusOptions struct {
+	explain, alive, json, noColor bool
+	adapters                      cli.StringSlice
+}
+
+func newStatus(env Env) *cli.Command {
+	o := &statusOptions{}
+	return &cli.Command{
+		Name:      "status",
+		Aliases:   []string{"show"},
+		Usage:     "show one session whole",
+		UsageText: "agentctl status [FLAGS] ID",
+		Description: "ID is a full ID or a unique prefix of one; ID@DIR tells apart one ID in two project\n" +
+			"directories; pid:N names the session or sessions of a process.",
+		ArgsUsage: "ID",
+		Flags: []cli.Flag{
+			&cli.BoolFlag{Name: "explain", Usage: "also every piece of evidence considered, and why the verdict", Destination: &o.explain},
+			&cli.BoolFlag{Name: "alive", Usage: "print nothing; exit 0 if it is live, 8 if it is stopped", Destination: &o.alive},
+			adapterFlag(&o.adapters),
+			jsonFlag(&o.json),
+			noColorFlag(&o.noColor),
+		},
+		Action: func(c *cli.Context) error {
+			args, err := arguments(c, 1, "the ID of a session")
+			if err != nil {
+				return err
+			}
+			if o.alive && o.explain {
+				return badUsage("status", "--alive prints nothing, so there is nothing to explain")
+			}
+			return env.status(c.Context, args[0], o)
+		},
+	}
+}
+
+func (env Env) status(ctx context.Context, arg string, o *statusOptions) error {
+	s, err := env.settings(o.noColor)
+	if err != nil {
+		return err
+	}
+	agents, err := env.chosenAgents(o.adapters.Value())
+	if err != nil {
+		return err
+	}
+	want := discover.Want{Whole: !o.alive, Tokens: !o.alive}
+	stop := env.progress("looking for " + render.Clean(arg))
+	r, err := env.world(s.Homes).Find(ctx, arg, agents, want)
+	stop()
+	if err == nil {
+		err = ctx.Err()
+	}
+	if err != nil {
+		_ = env.warn(r.Warnings) // the error says how it ends
+		return err
+	}
+	if o.alive {
+		return env.alive(r)
+	}
+	if err := env.show(r.Sessions, o.explain, o.json, s.look); err != nil {
+		return err
+	}
+	return env.warn(r.Warnings)
+}
+
+// alive answers by the exit code. What cannot be told is neither yes nor no.
+func (env Env) alive(r discover.Result) error {
+	answer := errNo
+	for _, s := range r.Sessions {
+		switch s.Status {
+		case discover.Stopped:
+		case discover.Unknown:
+			answer = errPartial
+		default:
+			return nil
+		}
+	}
+	_ = env.warn(r.Warnings) // they say why, not what the answer is
+	return answer
+}
+
+// show prints sessions whole: one, or all those of a process.
+func (env Env) show(sessions []discover.Session, explain, asJSON bool, look render.Look) error {
+	for i, s := range sessions {
+		if i > 0 && !asJSON {
+			fmt.Fprintln(env.Stdout)
+		}
+		if err := env.showOne(s, explain, asJSON, len(sessions) > 1, look); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (env Env) showOne(s discover.Session, explain, asJSON, several bool, look render.Look) error {
+	if !asJSON {
+		return render.Block(env.Stdout, s, explain, look)
+	}
+	object := render.Of(s)
+	if explain {
+		object.Explain = render.Explain(s)
+	}
+	if several {
+		return render.JSONLine(env.Stdout, object)
+	}
+	return render.JSON(env.Stdout, object)
+}

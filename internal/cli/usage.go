@@ -1,0 +1,62 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+)
+
+// usageError is something wrong in the command line.
+type usageError struct{ message, hint string }
+
+func (e *usageError) Error() string { return e.message }
+
+// badUsage makes a usage error with the hint where to read more.
+func badUsage(verb, format string, args ...any) error {
+	return &usageError{fmt.Sprintf(format, args...), "agentctl " + verb + " --help"}
+}
+
+// unknown makes the usage error for a word that is none of the words known.
+func unknown(what, word string, known []string) error {
+	e := &usageError{message: fmt.Sprintf("unknown %s %q", what, word)}
+	if near, ok := nearest(word, known); ok {
+		e.hint = fmt.Sprintf("did you mean %s?", near)
+	} else {
+		e.hint = "there are: " + strings.Join(known, ", ")
+	}
+	return e
+}
+
+// badFlag rewords what the flag parser says of a value.
+func badFlag(c *cli.Command, err error) error {
+	message := err.Error()
+	for _, f := range c.Flags {
+		for _, name := range f.Names() {
+			message = strings.ReplaceAll(message, "flag -"+name+":", "flag "+dashed(name)+":")
+		}
+	}
+	return badUsage(c.Name, "%s", strings.TrimSuffix(message, ": parse error"))
+}
+
+// dashed is a flag's name as it is typed.
+func dashed(name string) string {
+	if len(name) == 1 {
+		return "-" + name
+	}
+	return "--" + name
+}
+
+// split takes a flag that may be repeated, or hold several words between commas, and checks each word.
+func split(what string, values, known []string) ([]string, error) {
+	var out []string
+	for _, v := range values {
+		for word := range strings.SplitSeq(v, ",") {
+			if !contains(known, word) {
+				return nil, unknown(what, word, known)
+			}
+			out = append(out, word)
+		}
+	}
+	return out, nil
+}

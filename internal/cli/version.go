@@ -1,0 +1,65 @@
+package cli
+
+import (
+	"cmp"
+	"fmt"
+	"runtime"
+	"runtime/debug"
+
+	"github.com/urfave/cli/v2"
+
+	"agentctl/internal/render"
+)
+
+// build is what is known of this binary; its field names are the JSON contract.
+type build struct {
+	Version   string `json:"version"`
+	Revision  string `json:"revision,omitempty"`
+	BuiltFrom string `json:"builtFrom,omitempty"`
+	Modified  bool   `json:"modified,omitempty"`
+	Go        string `json:"go"`
+	OS        string `json:"os"`
+	Arch      string `json:"arch"`
+}
+
+func newVersion(env Env) *cli.Command {
+	var asJSON bool
+	return &cli.Command{
+		Name:      "version",
+		Usage:     "print the version",
+		UsageText: "agentctl version [--json]",
+		Flags:     []cli.Flag{jsonFlag(&asJSON)},
+		Action: func(c *cli.Context) error {
+			if _, err := arguments(c, 0, ""); err != nil {
+				return err
+			}
+			info, _ := debug.ReadBuildInfo()
+			b := buildOf(env.Version, info)
+			if asJSON {
+				return render.JSON(env.Stdout, b)
+			}
+			_, err := fmt.Fprintf(env.Stdout, "agentctl %s (%s %s/%s)\n", b.Version, b.Go, b.OS, b.Arch)
+			return err
+		},
+	}
+}
+
+// buildOf prefers the linker's stamp to what the Go command noted; info may be nil.
+func buildOf(stamp string, info *debug.BuildInfo) build {
+	b := build{Version: stamp, Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH}
+	if info != nil {
+		b.Version = cmp.Or(b.Version, info.Main.Version)
+		for _, s := range info.Settings {
+			switch s.Key {
+			case "vcs.revision":
+				b.Revision = s.Value
+			case "vcs.time":
+				b.BuiltFrom = s.Value
+			case "vcs.modified":
+				b.Modified = s.Value == "true"
+			}
+		}
+	}
+	b.Version = cmp.Or(b.Version, "(devel)")
+	return b
+}

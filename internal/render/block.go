@@ -1,0 +1,147 @@
+package render
+
+import (
+	"bufio"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"agentctl/discover"
+)
+
+// Block writes all that is known of one session for people: one aligned line a fact, and with explain every piece of
+// evidence that was considered.
+func Block(w io.Writer, s discover.Session, explain bool, look Look) error {
+	out := bufio.NewWriter(w)
+	facts := look.facts(s)
+	width := 0
+	for _, f := range facts {
+		width = max(width, len(f.key))
+	}
+	for _, f := range facts {
+		text := Clean(f.value)
+		if f.key == "status" && look.Color {
+			text = "\x1b[" + colorOf(s) + "m" + text + "\x1b[0m"
+		}
+		if text != "" {
+			fmt.Fprintf(out, "%-*s  %s\n", width, f.key, text)
+		}
+	}
+	if explain {
+		Explain(s).write(out)
+	}
+	return out.Flush()
+}
+
+type fact struct{ key, value string }
+
+// facts are in the order a person asks for them; those without a value are not shown.
+func (l Look) facts(s discover.Session) []fact {
+	facts := []fact{
+		{"id", cmp.Or(s.ID, "- (no evidence names the session of this process)")},
+		{"agent", strings.TrimSpace(string(s.Agent) + " " + Clean(s.Version))},
+		{"status", statusText(s)},
+		{"error", s.Error},
+		{"doing", s.Turn.Detail},
+		{"title", s.Title},
+		{"prompt", s.Prompt},
+		{"dir", l.dir(s.Dir)},
+		{"branch", s.Branch},
+		{"model", s.Model},
+		{"source", s.Source},
+		{"pid", l.processes(s)},
+		{"started", l.moment(s.Created)},
+		{"active", l.moment(s.Updated)},
+		{"tokens", tokensText(s.Tokens)},
+		{"cost", costText(Of(s).Cost)},
+		{"group", s.Group},
+		{"parent", s.Parent},
+		{"forked from", s.ForkedFrom},
+		{"stored in", l.dir(s.Path)},
+		{"home", l.dir(s.Home)},
+		{"evidence", evidenceText(s)},
+	}
+	if !s.Status.Live() {
+		facts = slices.DeleteFunc(facts, func(f fact) bool { return f.key == "doing" })
+	}
+	meta := metaOf(s)
+	delete(meta, "turnDetail") // shown as doing
+	for _, k := range slices.Sorted(maps.Keys(meta)) {
+		facts = append(facts, fact{Clean(k), metaText(meta[k])})
+	}
+	return facts
+}
+
+func (l Look) processes(s discover.Session) string {
+	var out []string
+	for _, p := range s.Processes {
+		text := fmt.Sprint(p.ID.PID)
+		if !p.Started.IsZero() {
+			text += ", since " + l.moment(p.Started)
+		}
+		out = append(out, text)
+	}
+	return strings.Join(out, "; ")
+}
+
+func (l Look) moment(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return fmt.Sprintf("%s (%s ago)", t.In(l.Now.Location()).Format(time.DateTime), Age(t, l.Now))
+}
+
+func tokensText(t *discover.Tokens) string {
+	if t == nil {
+		return ""
+	}
+	var out []string
+	for _, c := range []struct {
+		n    int64
+		name string
+	}{
+		{t.In, "in"},
+		{t.Out, "out"},
+		{t.CacheRead, "cache read"},
+		{t.CacheWrite, "cache write"},
+		{t.Reasoning, "reasoning"},
+		{t.Total, "total"},
+		{t.Context, "context"},
+	} {
+		if c.n != 0 {
+			out = append(out, fmt.Sprintf("%d %s", c.n, c.name))
+		}
+	}
+	return cmp.Or(strings.Join(out, ", "), "0")
+}
+
+func costText(usd *float64) string {
+	if usd == nil {
+		return ""
+	}
+	return fmt.Sprintf("$%.4f", *usd)
+}
+
+func evidenceText(s discover.Session) string {
+	e := evidenceOf(s)
+	if e == nil {
+		return ""
+	}
+	return fmt.Sprintf("%s %s: %s", e.Strength, e.Kind, e.Detail)
+}
+
+func metaText(v any) string {
+	if s, ok := v.(string); ok {
+		return s
+	}
+	b, err := json.Marshal(v)
+	if err != nil {
+		return fmt.Sprint(v)
+	}
+	return string(b)
+}

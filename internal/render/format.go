@@ -1,0 +1,177 @@
+package render
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"reflect"
+	"slices"
+	"strings"
+	"text/template"
+	"time"
+
+	"github.com/clipperhouse/displaywidth"
+
+	"agentctl/discover"
+)
+
+// Format is a template of the person's own, in the syntax of text/template over the names of the JSON contract:
+// {{.id}}, {{.tokens.in}}. A fact that is absent is empty. `\t` and `\n` in it stand for a tab and a line break.
+type Format struct{ t *template.Template }
+
+// ParseFormat reads a template. Unknown field names are an error that lists the valid ones.
+func ParseFormat(text string, now time.Time) (*Format, error) {
+	text = strings.NewReplacer(`\t`, "\t", `\n`, "\n").Replace(text)
+	t, err := template.New("format").Option("missingkey=error").Funcs(template.FuncMap{
+		"json":     jsonText,
+		"age":      func(stamp any) string { return ageText(stamp, now) },
+		"truncate": func(n int, v any) string { return displaywidth.TruncateString(fmt.Sprint(v), n, "…") },
+	}).Parse(text)
+	if err != nil {
+		return nil, fmt.Errorf("--format: %s", strings.TrimPrefix(err.Error(), "template: "))
+	}
+	f := &Format{t}
+	var unknown *unknownFieldError
+	if errors.As(f.execute(io.Discard, blank()), &unknown) {
+		return nil, unknown
+	}
+	return f, nil // other errors may be due to the blank
+}
+
+// unknownFieldError is a template's field that the contract does not have.
+type unknownFieldError struct{ quoted string }
+
+func (e *unknownFieldError) Error() string {
+	return fmt.Sprintf("--format: no field %s; there are: %s", e.quoted, strings.Join(Fields(), ", "))
+}
+
+// Write prints one session and a line break. Its texts are cleaned as in tables.
+func (f *Format) Write(w io.Writer, s discover.Session) error {
+	fields, err := fieldsOf(Of(s))
+	if err != nil {
+		return err
+	}
+	var b bytes.Buffer
+	if err := f.execute(&b, fields); err != nil {
+		return err
+	}
+	b.WriteByte('\n')
+	_, err = w.Write(b.Bytes())
+	return err
+}
+
+func (f *Format) execute(w io.Writer, fields map[string]any) error {
+	err := f.t.Execute(w, fields)
+	if err == nil {
+		return nil
+	}
+	if _, field, ok := strings.Cut(err.Error(), "map has no entry for key "); ok {
+		return &unknownFieldError{field}
+	}
+	return fmt.Errorf("--format: %w", err)
+}
+
+// Fields are the names of the session object, in their order.
+func Fields() []string {
+	return names(reflect.TypeFor[Session](), "explain")
+}
+
+func names(t reflect.Type, without string) []string {
+	var out []string
+	for f := range t.Fields() {
+		if name, _, _ := strings.Cut(f.Tag.Get("json"), ","); name != without {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+// blank has every field, empty.
+func blank() map[string]any {
+	m := map[string]any{}
+	for _, name := range Fields() {
+		m[name] = ""
+	}
+	for name, t := range map[string]reflect.Type{
+		"tokens": reflect.TypeFor[Tokens](), "evidence": reflect.TypeFor[Evidence](),
+	} {
+		inner := map[string]any{}
+		for _, n := range names(t, "") {
+			inner[n] = ""
+		}
+		m[name] = inner
+	}
+	m["pids"], m["meta"] = []any{}, map[string]any{}
+	return m
+}
+
+// fieldsOf turns the contract's object into the template's data: what JSON would say, cleaned, over a blank.
+func fieldsOf(s Session) (map[string]any, error) {
+	text, err := json.Marshal(s)
+	if err != nil {
+		return nil, err
+	}
+	dec := json.NewDecoder(bytes.NewReader(text))
+	dec.UseNumber()
+	var have map[string]any
+	if err := dec.Decode(&have); err != nil {
+		return nil, err
+	}
+	m := blank()
+	for k, v := range have {
+		if v != nil {
+			m[k] = tidy(v)
+		}
+	}
+	return m, nil
+}
+
+// tidy cleans every text inside v, and makes numbers comparable.
+func tidy(v any) any {
+	switch v := v.(type) {
+	case string:
+		return Clean(v)
+	case json.Number:
+		if n, err := v.Int64(); err == nil {
+			return n
+		}
+		f, _ := v.Float64()
+		return f
+	case []any:
+		out := slices.Clone(v)
+		for i := range out {
+			out[i] = tidy(out[i])
+		}
+		return out
+	case map[string]any:
+		out := map[string]any{}
+		for k := range v {
+			out[Clean(k)] = tidy(v[k])
+		}
+		return out
+	}
+	return v
+}
+
+func jsonText(v any) (string, error) {
+	b, err := marshal(v, "")
+	if err != nil {
+		return "", err
+	}
+	var line bytes.Buffer
+	if err := json.Compact(&line, b); err != nil {
+		return "", err
+	}
+	return line.String(), nil
+}
+
+// ageText is the age of a time as the contract writes it.
+func ageText(stamp any, now time.Time) string {
+	t, err := time.Parse(time.RFC3339, fmt.Sprint(stamp))
+	if err != nil {
+		return ""
+	}
+	return Age(t, now)
+}

@@ -1,0 +1,152 @@
+package render
+
+import (
+	"maps"
+	"math"
+	"time"
+
+	"agentctl/discover"
+)
+
+// Session is the JSON contract: the one session object of every verb. Its field names are stable; docs/json.md
+// gives their meaning. Facts that are not known are left out, except for id and meta.
+type Session struct {
+	ID               *string        `json:"id"`
+	Adapter          string         `json:"adapter"`
+	Status           string         `json:"status"`
+	Outcome          string         `json:"outcome,omitempty"`
+	WaitingFor       string         `json:"waitingFor,omitempty"`
+	Error            string         `json:"error,omitempty"`
+	PID              int            `json:"pid,omitempty"`
+	PIDs             []int          `json:"pids,omitempty"`
+	ProcessStartedAt string         `json:"processStartedAt,omitempty"`
+	StartedAt        string         `json:"startedAt,omitempty"`
+	LastActivityAt   string         `json:"lastActivityAt,omitempty"`
+	StoppedAt        string         `json:"stoppedAt,omitempty"`
+	CWD              string         `json:"cwd,omitempty"`
+	Title            string         `json:"title,omitempty"`
+	Prompt           string         `json:"prompt,omitempty"`
+	Model            string         `json:"model,omitempty"`
+	Branch           string         `json:"branch,omitempty"`
+	Version          string         `json:"version,omitempty"`
+	Source           string         `json:"source,omitempty"`
+	Tokens           *Tokens        `json:"tokens,omitempty"`
+	Cost             *float64       `json:"cost,omitempty"`
+	Group            string         `json:"group,omitempty"`
+	ParentID         string         `json:"parentId,omitempty"`
+	ForkedFrom       string         `json:"forkedFrom,omitempty"`
+	Path             string         `json:"path,omitempty"`
+	Home             string         `json:"home,omitempty"`
+	Evidence         *Evidence      `json:"evidence,omitempty"`
+	Meta             map[string]any `json:"meta"`
+	Explain          *Explanation   `json:"explain,omitempty"`
+}
+
+// Tokens counts tokens, as the agent states them.
+type Tokens struct {
+	In         int64 `json:"in"`
+	Out        int64 `json:"out"`
+	CacheRead  int64 `json:"cacheRead"`
+	CacheWrite int64 `json:"cacheWrite"`
+	Reasoning  int64 `json:"reasoning"`
+	Total      int64 `json:"total"`
+	Context    int64 `json:"context"`
+}
+
+// Evidence is the fact that the status rests on.
+type Evidence struct {
+	Strength string `json:"strength"`
+	Kind     string `json:"kind"`
+	Detail   string `json:"detail"`
+}
+
+// Of puts a session into the contract's words.
+func Of(s discover.Session) Session {
+	out := Session{
+		Adapter: string(s.Agent), Status: string(s.Status), Outcome: string(s.Outcome),
+		WaitingFor: s.WaitingFor, Error: s.Error,
+		StartedAt: Stamp(s.Created), LastActivityAt: Stamp(s.Updated),
+		CWD: s.Dir, Title: s.Title, Prompt: s.Prompt, Model: s.Model, Branch: s.Branch,
+		Version: s.Version, Source: s.Source, Tokens: (*Tokens)(s.Tokens), Group: s.Group,
+		ParentID: s.Parent, ForkedFrom: s.ForkedFrom, Path: s.Path, Home: s.Home,
+		Evidence: evidenceOf(s), Meta: metaOf(s),
+	}
+	if s.ID != "" {
+		out.ID = &s.ID
+	}
+	if s.Status == discover.Stopped {
+		out.StoppedAt = out.LastActivityAt
+	}
+	if s.Cost != nil && !math.IsInf(*s.Cost, 0) && !math.IsNaN(*s.Cost) {
+		out.Cost = s.Cost
+	}
+	for _, p := range s.Processes {
+		out.PIDs = append(out.PIDs, p.ID.PID)
+	}
+	if len(out.PIDs) > 0 {
+		out.PID, out.ProcessStartedAt = out.PIDs[0], Stamp(s.Processes[0].Started)
+	}
+	if len(out.PIDs) == 1 {
+		out.PIDs = nil
+	}
+	return out
+}
+
+// evidenceOf is what the status rests on: the best accepted piece; of an unknown status, what is missing.
+func evidenceOf(s discover.Session) *Evidence {
+	if len(s.Evidence) == 0 {
+		return nil
+	}
+	e := s.Evidence[0]
+	switch {
+	case e.Unreadable != "":
+		return &Evidence{e.Strength.String(), kind(e), e.Unreadable}
+	case e.Accepted:
+		return &Evidence{e.Strength.String(), kind(e), detail(e)}
+	case s.Status == discover.Unknown:
+		return &Evidence{e.Strength.String(), kind(e), detail(e) + " (" + e.Why + ")"}
+	}
+	return nil
+}
+
+// kind and detail name a presence, which needs no words of its own in an adapter.
+func kind(e discover.Evidence) string {
+	if e.Kind == "" {
+		return "process"
+	}
+	return e.Kind
+}
+
+func detail(e discover.Evidence) string {
+	if e.Detail == "" {
+		return e.Process.String()
+	}
+	return e.Detail
+}
+
+// metaOf adds to the agent's own facts those of ours that have no field.
+func metaOf(s discover.Session) map[string]any {
+	meta := maps.Clone(s.Meta)
+	if meta == nil {
+		meta = map[string]any{}
+	}
+	if s.Archived {
+		meta["archived"] = true
+	}
+	if s.Shared {
+		meta["shared"] = true
+	}
+	if s.Turn.Detail != "" && s.Status.Live() {
+		meta["turnDetail"] = s.Turn.Detail
+	}
+	return meta
+}
+
+// Stamp is RFC 3339 in UTC with milliseconds; "" for a time that is not known, or that the format cannot say.
+func Stamp(t time.Time) string {
+	t = t.UTC()
+	if t.IsZero() || t.Year() < 1 || t.Year() > 9999 {
+		return ""
+	}
+	return t.Format("2006-01-02T15:04:05.000Z07:00")
+}

@@ -1,0 +1,113 @@
+package render
+
+import (
+	"bufio"
+	"cmp"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"agentctl/discover"
+)
+
+// Look is how a table or block is to look.
+type Look struct {
+	// Width is how many columns the terminal has; 0: unlimited, and nothing is shortened.
+	Width int
+	// Color allows colours.
+	Color bool
+	// Now is what ages are counted from; times are shown in its zone.
+	Now time.Time
+	// Home is shown as ~.
+	Home string
+}
+
+// Table writes one row a session, with a heading. It fits the width; into a pipe (Width 0) it shows everything whole.
+func Table(w io.Writer, sessions []discover.Session, look Look) error {
+	g := grid{columns: []column{
+		{head: "ID"},
+		{head: "AGENT", drop: 2},
+		{head: "STATUS", paint: look.Color},
+		{head: "PID", drop: 3},
+		{head: "AGE", drop: 4},
+		{head: "GROUP", drop: 5},
+		{head: "DIR", drop: 6, tail: true},
+		{head: "TITLE", drop: 7},
+	}}
+	ids := make([]string, len(sessions))
+	for i, s := range sessions {
+		ids[i] = Clean(s.ID)
+	}
+	if look.Width > 0 {
+		ids = ShortIDs(ids)
+	}
+	for i, s := range sessions {
+		g.add(row{
+			cells: []string{
+				cmp.Or(ids[i], "-"), string(s.Agent), Clean(statusText(s)), pidText(s), Age(s.Activity(), look.Now),
+				Clean(s.Group), Clean(look.dir(s.Dir)), Clean(cmp.Or(s.Title, s.Prompt)),
+			},
+			color: colorOf(s),
+		})
+	}
+	out := bufio.NewWriter(w)
+	g.write(out, look.Width)
+	return out.Flush()
+}
+
+// statusText is the status with the word that qualifies it.
+func statusText(s discover.Session) string {
+	switch {
+	case s.Status == discover.Waiting && s.WaitingFor != "":
+		return fmt.Sprintf("%s (%s)", s.Status, s.WaitingFor)
+	case s.Outcome != "" && s.Outcome != discover.Completed:
+		return fmt.Sprintf("%s (%s)", s.Status, s.Outcome)
+	case s.Status.Live() && s.Error != "":
+		return fmt.Sprintf("%s (error)", s.Status)
+	}
+	return string(s.Status)
+}
+
+// pidText names the processes; "*" marks one that serves other sessions too.
+func pidText(s discover.Session) string {
+	var pids []string
+	for _, p := range s.Processes {
+		pids = append(pids, fmt.Sprint(p.ID.PID))
+	}
+	text := strings.Join(pids, ",")
+	if s.Shared && text != "" {
+		text += "*"
+	}
+	return text
+}
+
+// dir shortens the home directory to ~, whole path elements only.
+func (l Look) dir(path string) string {
+	home := filepath.Clean(l.Home)
+	if l.Home == "" || home == "/" {
+		return path
+	}
+	if rest, ok := strings.CutPrefix(path, home); ok && (rest == "" || rest[0] == '/') {
+		return "~" + rest
+	}
+	return path
+}
+
+// colorOf is the ANSI SGR parameter for a session's status.
+func colorOf(s discover.Session) string {
+	switch {
+	case s.Outcome == discover.Failed, s.Error != "":
+		return "31" // red
+	case s.Status == discover.Running:
+		return "32" // green
+	case s.Status == discover.Waiting:
+		return "33" // yellow
+	case s.Status == discover.Idle:
+		return "36" // cyan
+	case s.Status == discover.Unknown:
+		return "35" // magenta
+	}
+	return "2" // faint
+}
