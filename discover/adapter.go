@@ -95,3 +95,9 @@ type Marker interface {
 	// MarkKeys are the environment keys that Mark asks for.
 	MarkKeys() []string
 }
+
+// Program is implemented by adapters that know under which name their agent's program is installed.
+type Program interface {
+	// Program is the name to look for in PATH.
+	Program() string
+}
