@@ -5,8 +5,12 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"os/signal"
+	"path/filepath"
 	"runtime"
+	"strconv"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -24,20 +28,75 @@ func rerun() (int, error) {
 		cmd.Env = append(os.Environ(), stage+"="+stageSetup)
 		cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
 		cmd.SysProcAttr = &attr
-		err := cmd.Run()
-		code := cmd.ProcessState.ExitCode()
-		switch {
-		case cmd.ProcessState == nil:
+		if err := cmd.Start(); err != nil {
 			reasons = append(reasons, err)
-		case code == setupFailed:
-			reasons = append(reasons, errors.New("no loopback in it"))
-		case code < 0:
-			return 1, nil // a signal ended it
-		default:
-			return code, nil
+			continue
 		}
+		code := guard(cmd)
+		if code == setupFailed {
+			reasons = append(reasons, errors.New("no loopback in it"))
+			continue
+		}
+		return code, nil
 	}
 	return 0, errors.Join(reasons...)
+}
+
+// guard waits for the program in its namespace and ends whatever it leaves there, also when both are told to end:
+// its agents lead sessions of their own, and no signal would reach them.
+func guard(cmd *exec.Cmd) (code int) {
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT)
+	defer signal.Stop(signals)
+	home := namespaceOf(cmd.Process.Pid)
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		_ = cmd.Wait()
+	}()
+	for {
+		select {
+		case s := <-signals:
+			_ = cmd.Process.Signal(s)
+			continue
+		case <-ended:
+		}
+		break
+	}
+	if home != namespaceOf(os.Getpid()) {
+		sweep(home)
+	}
+	if code = cmd.ProcessState.ExitCode(); code < 0 {
+		code = 1 // a signal ended it
+	}
+	return code
+}
+
+// namespaceOf names a process's network namespace; "" if it cannot be told.
+func namespaceOf(pid int) string {
+	name, _ := os.Readlink(fmt.Sprintf("/proc/%d/ns/net", pid))
+	return name
+}
+
+// sweep kills all processes in the namespace, until a look finds none or they turn out not to end. Only what was
+// started in the sandbox can be in it.
+func sweep(namespace string) {
+	if namespace == "" {
+		return
+	}
+	for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); {
+		left := false
+		dirs, _ := filepath.Glob("/proc/[0-9]*")
+		for _, dir := range dirs {
+			pid, err := strconv.Atoi(filepath.Base(dir))
+			if err == nil && namespaceOf(pid) == namespace && unix.Kill(pid, unix.SIGKILL) == nil {
+				left = true // it may have started another meanwhile
+			}
+		}
+		if !left {
+			return
+		}
+	}
 }
 
 func asRoot() syscall.SysProcAttr { return syscall.SysProcAttr{Cloneflags: unix.CLONE_NEWNET} }

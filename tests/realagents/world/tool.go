@@ -22,7 +22,7 @@ type Tool struct {
 func (w *World) Tool(dir string) *Tool {
 	w.t.Helper()
 	n := strconv.FormatInt(time.Now().UnixNano(), 36)
-	tool := &Tool{w: w, Command: "echo > begun-" + n + "; cat released-" + n}
+	tool := &Tool{w: w, Command: "echo > begun-" + n + "; head -n 1 released-" + n}
 	tool.begun = w.fifo(filepath.Join(dir, "begun-"+n))
 	tool.released = w.fifo(filepath.Join(dir, "released-"+n))
 	return tool
@@ -47,5 +47,9 @@ func (t *Tool) WaitRunning() {
 	}
 }
 
-// End lets the command end.
-func (t *Tool) End() { _ = t.released.Close() }
+// End lets the command end, now or as soon as it waits: the line stays in the pipe that we hold open.
+func (t *Tool) End() {
+	t.w.t.Helper()
+	_, err := t.released.WriteString("end\n")
+	t.w.check(err)
+}
