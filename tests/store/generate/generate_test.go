@@ -221,3 +221,28 @@ func TestStoreIsNotMadeOverAnother(t *testing.T) {
 		t.Error("no error")
 	}
 }
+
+func TestCachedStoreIsMadeOnce(t *testing.T) {
+	dir := t.TempDir()
+	path, made, err := generate.Cached(dir, small(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := tree(t, path)
+	again, found, err := generate.Cached(dir, small(1))
+	if err != nil || again != path || len(found) != len(made) || found[0].ID != made[0].ID || found[0].Path != made[0].Path {
+		t.Errorf("%s with %d sessions (%v), want %s with %d", again, len(found), err, path, len(made))
+	}
+	if !strings.HasPrefix(made[0].Path, path) {
+		t.Errorf("%s is not below %s", made[0].Path, path)
+	}
+	for name, want := range tree(t, path) {
+		if before[name] != want {
+			t.Errorf("%s has changed", name)
+		}
+	}
+	other, _, err := generate.Cached(dir, small(2))
+	if err != nil || other == path {
+		t.Errorf("another seed: %s (%v)", other, err)
+	}
+}

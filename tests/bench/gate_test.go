@@ -1,0 +1,180 @@
+//go:build linux && (amd64 || arm64)
+
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"maps"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"agentctl/tests/store/generate"
+	"agentctl/tests/trace"
+)
+
+// world is a store and the program to read it with. Its counts are of calls on the agents' files alone, and so the
+// same on any machine.
+type world struct {
+	agentctl string
+	home     string
+	sessions []generate.Session
+}
+
+// worlds makes two stores of real size, one ten times as large as the other.
+func worlds(t *testing.T) (small, large world) {
+	t.Helper()
+	bin := filepath.Join(t.TempDir(), "agentctl")
+	if out, err := exec.Command("../build", bin).CombinedOutput(); err != nil {
+		t.Fatalf("building: %v\n%s", err, out)
+	}
+	made := func(n int) world {
+		o := generate.Defaults()
+		o.Sessions = n
+		home, err := filepath.EvalSymlinks(t.TempDir())
+		if err != nil {
+			t.Fatal(err)
+		}
+		sessions, err := generate.Store(home, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return world{bin, home, sessions}
+	}
+	return made(40), made(400)
+}
+
+// seen is what one command did below the agents' homes.
+type seen struct {
+	calls  []trace.Call
+	stdout []byte
+	rss    int64
+}
+
+// run traces agentctl. It must succeed, say nothing on stderr, and change nothing.
+func (w world) run(t *testing.T, args ...string) seen {
+	t.Helper()
+	j := job{argv: append([]string{w.agentctl}, args...), home: w.home}
+	cmd := j.command()
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	r, err := trace.Run(cmd)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Exit != 0 || stderr.Len() > 0 {
+		t.Fatalf("agentctl %q: exit %d\n%s", args, r.Exit, stderr.String())
+	}
+	if changes := r.Changes(w.home); len(changes) > 0 {
+		t.Errorf("agentctl %q changes what it reads: %+v", args, changes)
+	}
+	claude, codex, opencode := generate.Homes(w.home)
+	return seen{r.Below(claude, codex, opencode), stdout.Bytes(), r.PeakRSS}
+}
+
+// opened are the transcripts and rollouts that were opened.
+func (w world) opened(s seen) []string {
+	known := map[string]bool{}
+	for _, session := range w.sessions {
+		known[session.Path] = filepath.Ext(session.Path) == ".jsonl"
+	}
+	return slices.DeleteFunc(trace.Opened(s.calls), func(path string) bool { return !known[path] })
+}
+
+// names counts calls by name, for messages.
+func (s seen) names() map[string]int {
+	out := map[string]int{}
+	for _, c := range s.calls {
+		out[c.Name]++
+	}
+	return out
+}
+
+// The gates of speed that no machine's speed can change.
+func TestCounts(t *testing.T) {
+	small, large := worlds(t)
+	n := len(large.sessions)
+
+	t.Run("list does not depend on the size of the store", func(t *testing.T) {
+		a, b := small.run(t, "list"), large.run(t, "list")
+		if !maps.Equal(a.names(), b.names()) {
+			t.Errorf("%d sessions: %v; %d sessions: %v", len(small.sessions), a.names(), n, b.names())
+		}
+		if files := large.opened(b); len(files) > 0 {
+			t.Errorf("nothing lives, and yet it opens %q", files)
+		}
+	})
+
+	t.Run("list -a of everything", func(t *testing.T) {
+		s := large.run(t, "list", "-a", "--since", "all", "--json")
+		checkRows(t, s.stdout, large.sessions)
+		const perSession, bytesPerSession, memory = 12, 64_000, 60_000_000
+		t.Logf("%.2f calls and %d bytes a session, %.1f MB resident; %v",
+			float64(len(s.calls))/float64(n), trace.BytesRead(s.calls)/int64(n), float64(s.rss)/1e6, s.names())
+		if len(s.calls) > perSession*n {
+			t.Errorf("%d calls for %d sessions, more than %d each: %v", len(s.calls), n, perSession, s.names())
+		}
+		if read := trace.BytesRead(s.calls); read > bytesPerSession*int64(n) {
+			t.Errorf("%d bytes read for %d sessions, more than %d each", read, n, bytesPerSession)
+		}
+		if s.rss > memory {
+			t.Errorf("%d bytes resident", s.rss)
+		}
+		if files := large.opened(s); len(files) > n {
+			t.Errorf("%d files opened", len(files))
+		}
+	})
+
+	t.Run("list -a -n opens few files", func(t *testing.T) {
+		s := large.run(t, "list", "-a", "--since", "all", "-n", "20", "--json")
+		newest := slices.Clone(large.sessions)
+		slices.SortStableFunc(newest, func(a, b generate.Session) int { return b.Updated.Compare(a.Updated) })
+		checkRows(t, s.stdout, newest[:20])
+		if files := large.opened(s); len(files) > 20 {
+			t.Errorf("%d files opened for 20 rows", len(files))
+		}
+	})
+
+	for _, agent := range []string{"claude-code", "codex", "opencode"} {
+		t.Run("status opens the one file: "+agent, func(t *testing.T) {
+			i := slices.IndexFunc(large.sessions, func(s generate.Session) bool { return s.Agent == agent })
+			want := large.sessions[i]
+			s := large.run(t, "status", want.ID, "--json")
+			var got struct{ ID, Path string }
+			if err := json.Unmarshal(s.stdout, &got); err != nil || got.ID != want.ID || got.Path != want.Path {
+				t.Errorf("%+v (%v), want %+v", got, err, want)
+			}
+			for _, file := range large.opened(s) {
+				if file != want.Path {
+					t.Errorf("opens %s", file)
+				}
+			}
+		})
+	}
+}
+
+// checkRows compares the rows' ids, in whatever order, with the sessions'.
+func checkRows(t *testing.T, raw []byte, want []generate.Session) {
+	t.Helper()
+	var rows []struct{ ID, Adapter, Status string }
+	if err := json.Unmarshal(raw, &rows); err != nil {
+		t.Fatalf("%v: %.300s", err, raw)
+	}
+	got := map[string]string{}
+	for _, r := range rows {
+		got[r.ID] = r.Adapter
+		if r.Status != "stopped" {
+			t.Errorf("%s %s is %s", r.Adapter, r.ID, r.Status)
+		}
+	}
+	for _, s := range want {
+		if got[s.ID] != s.Agent {
+			t.Errorf("no row of %s %s", s.Agent, s.ID)
+		}
+	}
+	if len(rows) != len(want) {
+		t.Errorf("%d rows, want %d", len(rows), len(want))
+	}
+}

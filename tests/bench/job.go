@@ -1,0 +1,82 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"slices"
+	"time"
+
+	"agentctl/tests/trace"
+)
+
+// job is one command that is measured.
+type job struct {
+	// name as the table shows it; sessions in its store, 0 where it reads none.
+	name     string
+	sessions int
+	argv     []string
+	home     string
+	// yardstick is the name of the job it is compared with, of the same store or of none.
+	yardstick string
+
+	times    []time.Duration
+	syscalls int   // -1: not counted
+	read     int64 // bytes from files
+	rss      int64 // bytes
+	failure  string
+}
+
+func (j *job) command() *exec.Cmd {
+	cmd := exec.Command(j.argv[0], j.argv[1:]...)
+	// Nothing of this machine's user: the store is the home, and its agents the only ones.
+	cmd.Env = []string{"HOME=" + j.home, "PATH=" + os.Getenv("PATH"), "LC_ALL=C"}
+	return cmd
+}
+
+// time runs the command once more; its output goes nowhere.
+func (j *job) time() {
+	cmd := j.command()
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	began := time.Now()
+	err := cmd.Run()
+	j.times = append(j.times, time.Since(began))
+	if err != nil && j.failure == "" {
+		j.failure = fmt.Sprintf("%v: %s", err, bytes.TrimSpace(stderr.Bytes()))
+	}
+}
+
+// count runs it under the tracer, for what does not depend on speed.
+func (j *job) count() {
+	j.syscalls = -1
+	r, err := trace.Run(j.command())
+	if err != nil {
+		if !errors.Is(err, trace.ErrUnsupported) && j.failure == "" {
+			j.failure = err.Error()
+		}
+		return
+	}
+	j.syscalls, j.read, j.rss = len(r.Calls), trace.BytesRead(r.Calls), r.PeakRSS
+}
+
+func (j *job) median() time.Duration {
+	sorted := slices.Sorted(slices.Values(j.times))
+	return sorted[len(sorted)/2]
+}
+
+func (j *job) least() time.Duration { return slices.Min(j.times) }
+
+// find returns the job of this name for a store of this size, or the one that reads none.
+func find(jobs []*job, name string, sessions int) *job {
+	for _, n := range []int{sessions, 0} {
+		for _, j := range jobs {
+			if j.name == name && j.sessions == n {
+				return j
+			}
+		}
+	}
+	return nil
+}

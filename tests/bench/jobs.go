@@ -1,0 +1,54 @@
+package main
+
+import (
+	"agentctl/tests/store/generate"
+)
+
+// The names of the jobs, which the bars compare.
+const (
+	hello    = "hello world in Go"
+	ps       = "ps -eo pid,ppid,comm"
+	version  = "agentctl version"
+	findTree = `find -printf '%T@ %p\n'`
+	wcLines  = "wc -l"
+	live     = "agentctl list"
+	listAll  = "agentctl list -a --since all --json"
+	newest   = "agentctl list -a --since all -n 20"
+	tokens   = "agentctl list -a --since all --tokens --json"
+	status   = "agentctl status " // and the agent whose session it is
+)
+
+// jobs are those that need no store.
+func (b binaries) jobs() []*job {
+	return []*job{
+		{name: hello, argv: []string{b.hello}},
+		{name: version, argv: []string{b.agentctl, "version"}, yardstick: hello},
+		{name: ps, argv: []string{"ps", "-eo", "pid,ppid,comm"}},
+	}
+}
+
+// storeJobs are those of one store. The public tools see the very same files.
+func (b binaries) storeJobs(dir string, sessions []generate.Session) []*job {
+	n := len(sessions)
+	claude, codex, opencode := generate.Homes(dir)
+	const wc = `find "$@" -name '*.jsonl' -print0 | xargs -0 wc -l`
+	jobs := []*job{
+		{name: findTree, argv: []string{"find", claude, codex, opencode, "-printf", `%T@ %p\n`}},
+		{name: live, argv: []string{b.agentctl, "list"}, yardstick: ps},
+		{name: listAll, argv: []string{b.agentctl, "list", "-a", "--since", "all", "--json"}, yardstick: findTree},
+		{name: newest, argv: []string{b.agentctl, "list", "-a", "--since", "all", "-n", "20"}, yardstick: findTree},
+		{name: wcLines, argv: []string{"sh", "-c", wc, "sh", claude, codex}},
+		{name: tokens, argv: []string{b.agentctl, "list", "-a", "--since", "all", "--tokens", "--json"}, yardstick: wcLines},
+	}
+	seen := map[string]bool{}
+	for _, s := range sessions[n/2:] {
+		if !seen[s.Agent] { // one of each agent, of middle age
+			seen[s.Agent] = true
+			jobs = append(jobs, &job{name: status + s.Agent, argv: []string{b.agentctl, "status", s.ID}, yardstick: version})
+		}
+	}
+	for _, j := range jobs {
+		j.sessions, j.home = n, dir
+	}
+	return jobs
+}

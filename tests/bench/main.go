@@ -1,0 +1,91 @@
+// Bench times and counts agentctl beside public tools, in one run and in turns, and prints one table:
+//
+//	go run ./tests/bench
+//
+// The stores are made once and kept in the user's cache folder. On Linux everything runs in a pid namespace of its
+// own with a known number of processes, where the system allows that. A bar that is not met makes the exit status 1.
+package main
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"agentctl/tests/store/generate"
+)
+
+func main() {
+	o, err := parse(os.Args[1:])
+	if err == nil {
+		err = isolated(o, run)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		os.Exit(1)
+	}
+}
+
+// options are the command line's.
+type options struct {
+	rounds    int
+	sizes     []int
+	processes int
+}
+
+func parse(args []string) (o options, err error) {
+	flags := flag.NewFlagSet("bench", flag.ExitOnError)
+	flags.IntVar(&o.rounds, "rounds", 15, "how often each command is timed")
+	flags.IntVar(&o.processes, "processes", 300, "how many other processes there are")
+	sizes := flags.String("sizes", "100,1000,10000", "sessions in the stores, ascending")
+	_ = flags.Parse(args) // it exits by itself
+	for s := range strings.SplitSeq(*sizes, ",") {
+		n, err := strconv.Atoi(s)
+		if err != nil {
+			return o, fmt.Errorf("-sizes: %w", err)
+		}
+		o.sizes = append(o.sizes, n)
+	}
+	return o, nil
+}
+
+func run(o options) error {
+	work, err := os.MkdirTemp("", "agentctl-bench-*")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(work)
+	bins, err := build(work)
+	if err != nil {
+		return err
+	}
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		return err
+	}
+	jobs := bins.jobs()
+	for _, n := range o.sizes {
+		made := generate.Defaults()
+		made.Sessions = n
+		dir, sessions, err := generate.Cached(filepath.Join(cache, "agentctl-test", "stores"), made)
+		if err != nil {
+			return err
+		}
+		jobs = append(jobs, bins.storeJobs(dir, sessions)...)
+	}
+	for range o.rounds {
+		for _, j := range jobs {
+			j.time()
+		}
+	}
+	for _, j := range jobs {
+		j.count()
+	}
+	printTable(os.Stdout, jobs)
+	if missed := printBars(os.Stdout, bars(jobs, o.sizes)); missed > 0 {
+		return fmt.Errorf("%d bars not met", missed)
+	}
+	return nil
+}
