@@ -55,11 +55,11 @@ func TestWaitEndsWithItsContext(t *testing.T) {
 	c := start(t, "wait")
 	h := hold(t, inspect(t, c.Process.Pid).ID)
 	ctx, cancel := context.WithCancel(t.Context())
-	var wg sync.WaitGroup
 	patient := make(chan error, 1)
-	wg.Go(func() { patient <- h.Wait(t.Context()) })
+	go func() { patient <- h.Wait(t.Context()) }()
+	var cancelled sync.WaitGroup
 	for range 20 {
-		wg.Go(func() {
+		cancelled.Go(func() {
 			if err := h.Wait(ctx); !errors.Is(err, context.Canceled) {
 				t.Errorf("cancelled wait: %v", err)
 			}
@@ -69,13 +69,13 @@ func TestWaitEndsWithItsContext(t *testing.T) {
 	if err := h.Wait(ctx); !errors.Is(err, context.Canceled) {
 		t.Errorf("wait with an ended context: %v", err)
 	}
+	cancelled.Wait()
 	select {
 	case err := <-patient:
 		t.Errorf("the process lives, but a wait returned %v", err)
 	default:
 	}
 	c.zombify(t)
-	wg.Wait()
 	if err := <-patient; err != nil {
 		t.Errorf("patient wait: %v", err)
 	}

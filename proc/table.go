@@ -66,12 +66,13 @@ func (t *Table) PID(pid int) (Process, bool) {
 // Ancestors yields the parent of pid, its parent, and so on up to the first process.
 func (t *Table) Ancestors(pid int) iter.Seq[Process] {
 	return func(yield func(Process) bool) {
-		p, ok := t.PID(pid)
+		child, _ := t.PID(pid)
 		for range t.list { // a cycle cannot outlast the table
-			child := p
-			if p, ok = t.PID(child.Parent); !ok || !begot(p, child) || !yield(p) {
+			parent, ok := t.PID(child.Parent)
+			if !ok || !begot(parent, child) || !yield(parent) {
 				return
 			}
+			child = parent
 		}
 	}
 }
