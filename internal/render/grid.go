@@ -113,7 +113,7 @@ func (g *grid) writeRow(out *bufio.Writer, r row, width int, painted bool) {
 	left := width
 	pad := 0
 	for i, c := range g.columns {
-		text := cut(r.cells[i], c.width, c.tail)
+		text := strings.TrimRight(cut(r.cells[i], c.width, c.tail), " ")
 		if width > 0 {
 			text = cut(text, max(0, left-pad), false)
 		}

@@ -1,0 +1,113 @@
+package render_test
+
+import (
+	"encoding/json"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"agentctl/discover"
+	"agentctl/internal/render"
+)
+
+// compile returns the part of the schema below $defs/name.
+func compile(t *testing.T, name string) *jsonschema.Schema {
+	t.Helper()
+	doc, err := jsonschema.UnmarshalJSON(strings.NewReader(render.Schema()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := jsonschema.NewCompiler()
+	if err := c.AddResource("schema.json", doc); err != nil {
+		t.Fatal(err)
+	}
+	s, err := c.Compile("schema.json#/$defs/" + name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func validate(t *testing.T, s *jsonschema.Schema, text string) error {
+	t.Helper()
+	v, err := jsonschema.UnmarshalJSON(strings.NewReader(text))
+	if err != nil {
+		t.Fatalf("%s: %v", text, err)
+	}
+	return s.Validate(v)
+}
+
+func TestSchemaTakesOutput(t *testing.T) {
+	schema := compile(t, "session")
+	for _, s := range []discover.Session{full(), stored(), unnamed()} {
+		for _, explain := range []*render.Explanation{nil, render.Explain(s)} {
+			object := render.Of(s)
+			object.Explain = explain
+			if err := validate(t, schema, text(t, object)); err != nil {
+				t.Errorf("%s: %v", text(t, object), err)
+			}
+		}
+	}
+}
+
+func TestSchemaRefuses(t *testing.T) {
+	schema := compile(t, "session")
+	for _, bad := range []string{
+		`{}`,
+		`{"id":"x","adapter":"codex","status":"idle"}`,
+		`{"id":"x","adapter":"codex","status":"asleep","meta":{}}`,
+		`{"id":"x","adapter":"codex","status":"idle","meta":{},"sessionId":"x"}`,
+		`{"id":"","adapter":"codex","status":"idle","meta":{}}`,
+		`{"id":"x","adapter":"codex","status":"stopped","meta":{}}`,
+		`{"id":"x","adapter":"codex","status":"stopped","outcome":"completed","pid":3,"meta":{}}`,
+		`{"id":null,"adapter":"codex","status":"stopped","outcome":"completed","meta":{}}`,
+		`{"id":"x","adapter":"codex","status":"idle","outcome":"completed","meta":{}}`,
+		`{"id":"x","adapter":"codex","status":"idle","startedAt":"2026-11-20T10:00:00Z","meta":{}}`,
+		`{"id":"x","adapter":"codex","status":"idle","pid":0,"meta":{}}`,
+	} {
+		if validate(t, schema, bad) == nil {
+			t.Errorf("%s passed", bad)
+		}
+	}
+}
+
+// The schema is kept by hand: it must name the very fields that the structs have.
+func TestSchemaNamesTheFields(t *testing.T) {
+	var doc struct {
+		Defs map[string]node `json:"$defs"`
+	}
+	if err := json.Unmarshal([]byte(render.Schema()), &doc); err != nil {
+		t.Fatal(err)
+	}
+	session := doc.Defs["session"].Properties
+	for _, tc := range []struct {
+		what string
+		node node
+		of   reflect.Type
+	}{
+		{"session", doc.Defs["session"], reflect.TypeFor[render.Session]()},
+		{"tokens", session["tokens"], reflect.TypeFor[render.Tokens]()},
+		{"evidence", session["evidence"], reflect.TypeFor[render.Evidence]()},
+		{"explain", session["explain"], reflect.TypeFor[render.Explanation]()},
+		{"considered", *session["explain"].Properties["considered"].Items, reflect.TypeFor[render.Considered]()},
+	} {
+		var want []string
+		for f := range tc.of.Fields() {
+			name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+			want = append(want, name)
+		}
+		slices.Sort(want)
+		if got := slices.Sorted(maps.Keys(tc.node.Properties)); !slices.Equal(got, want) {
+			t.Errorf("%s: schema has %v, struct %v", tc.what, got, want)
+		}
+	}
+}
+
+type node struct {
+	Properties map[string]node
+	Items      *node
+}
