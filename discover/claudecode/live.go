@@ -21,7 +21,7 @@ func (l *look) turn(x *process, path string) *discover.Turn {
 	switch source := x.source(); {
 	case source == "print" && !x.command.stream: // it ends with its turn
 		return &discover.Turn{State: discover.TurnOpen}
-	case source == "tui" && path == "": // a TUI makes its transcript at the first prompt
+	case source == "tui" && path == "" && x.registered(): // a TUI makes its transcript at the first prompt
 		return &discover.Turn{State: discover.TurnNone}
 	case source == "tui":
 		return l.blocked(x, path)
@@ -32,16 +32,19 @@ func (l *look) turn(x *process, path string) *discover.Turn {
 // questionTool is the tool by which the model asks the person something.
 const questionTool = "AskUserQuestion"
 
-// waitingFor translates the registry's word. It has one word for permissions and questions (2.1.197, 2.1.329); the
-// open tool call tells which.
+// waitingFor translates the registry's word. A question waits as "permission prompt" (2.1.197) or "input needed"
+// (2.1.329); that it is one, the open tool call tells.
 func waitingFor(word, path string) string {
-	if word != "permission prompt" {
+	if word != "permission prompt" && word != "input needed" {
 		return word
 	}
 	if tail, err := readTail(path); err == nil && slices.Contains(tail.turn.pending, questionTool) {
 		return "question"
 	}
-	return "permission"
+	if word == "permission prompt" {
+		return "permission"
+	}
+	return word
 }
 
 // blocked finds out, for versions whose registry has no status (before 2.1.119), whether the person is asked: a tool

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"path/filepath"
 	"slices"
 
@@ -43,8 +44,8 @@ func (l *look) gather() {
 		}
 		x := &process{Process: p, command: commandOf(p)}
 		home, err := processHome(p)
-		if errors.Is(err, proc.ErrGone) {
-			continue
+		if err != nil && !errors.Is(err, fs.ErrPermission) {
+			continue // it has just ended
 		}
 		x.home = l.known(home)
 		l.register(x)

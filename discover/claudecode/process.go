@@ -1,6 +1,7 @@
 package claudecode
 
 import (
+	"errors"
 	"path"
 	"strings"
 
@@ -16,7 +17,7 @@ import (
 // Where the binary may not be seen (another user's process), the kernel's short name decides.
 func looksLike(p proc.Process) bool {
 	if p.Exe == "" {
-		return isClaudeName(p.Name)
+		return isClaudeName(p.Name) && !dying(p)
 	}
 	switch base := path.Base(p.Exe); base {
 	case "node", "nodejs", "bun":
@@ -25,6 +26,13 @@ func looksLike(p proc.Process) bool {
 		return (isClaudeName(base) || path.Base(path.Dir(p.Exe)) == "versions" &&
 			path.Base(path.Dir(path.Dir(p.Exe))) == "claude") && !isEmbeddedTool(p)
 	}
+}
+
+// dying reports whether a process is past its end, though the kernel has not called it a zombie yet: its memory is
+// gone, and with it the binary and the arguments.
+func dying(p proc.Process) bool {
+	args, err := p.Args()
+	return err == nil && len(args) == 0 || errors.Is(err, proc.ErrGone)
 }
 
 func isClaudeName(name string) bool { return name == "claude" || name == "claude.exe" }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"iter"
 	"path/filepath"
+	"strings"
 
 	"agentctl/discover"
 	"agentctl/discover/native"
@@ -105,12 +106,13 @@ func sourceOf(entrypoint string) string {
 	return entrypoint
 }
 
-// branch prefers the worktree's: in a worktree that Claude Code made, records name the branch it came from.
+// branch prefers the worktree's: in a worktree that Claude Code made, records name the branch it came from (2.1.197).
 func branch(head headScan, tail tailScan) string {
 	if b := cmp.Or(tail.notes.worktree, head.notes.worktree); b != "" {
 		return b
 	}
-	if tail.last.GitBranch == "HEAD" {
+	inWorktree := strings.Contains(tail.last.Cwd, "/.claude/worktrees/")
+	if tail.last.GitBranch == "HEAD" || inWorktree {
 		return ""
 	}
 	return tail.last.GitBranch
