@@ -37,8 +37,8 @@ func parseProcargs(raw []byte) (procargs, error) {
 	end := bytes.Index(rest, []byte{0, 0})
 	switch {
 	case bytes.HasPrefix(rest, []byte{0}): // no environment
-	case end < 0:
-		a.environ = rest
+	case end < 0: // torn: the last one is not whole
+		a.environ = rest[:bytes.LastIndexByte(rest, 0)+1]
 	default:
 		a.environ = rest[:end+1]
 	}

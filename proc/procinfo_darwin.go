@@ -21,9 +21,12 @@ const (
 	pathInfoMaxSize = 4 * pathMax
 )
 
+// sysProcInfo is its number (XNU bsd/kern/syscalls.master). The library's own wrappers need cgo.
+const sysProcInfo = 336
+
 // procInfo is the system call behind libproc; it fills buf and returns how much of it.
 func procInfo(call, pid, flavor, arg int, buf []byte) ([]byte, error) {
-	n, _, errno := syscall.Syscall6(unix.SYS_PROC_INFO, uintptr(call), uintptr(pid), uintptr(flavor), uintptr(arg),
+	n, _, errno := syscall.Syscall6(sysProcInfo, uintptr(call), uintptr(pid), uintptr(flavor), uintptr(arg),
 		uintptr(unsafe.Pointer(unsafe.SliceData(buf))), uintptr(len(buf)))
 	if errno != 0 {
 		return nil, errno

@@ -1,0 +1,55 @@
+package proc
+
+import (
+	"errors"
+	"io"
+	"maps"
+	"strings"
+	"testing"
+	"testing/iotest"
+)
+
+// FuzzPick: a named variable comes back as it was written, whatever stands around it and however it is read.
+func FuzzPick(f *testing.F) {
+	f.Add("CLAUDE_CONFIG_DIR", "/home/me/.claude", "SECRET=x", "CODEX_HOME=")
+	f.Add("A", "b=c\nd", "A", "AA=A=1")
+	f.Add("HOME", "", "", "=")
+	f.Fuzz(func(t *testing.T, key, value, before, after string) {
+		key = strings.NewReplacer("\x00", "", "=", "").Replace(key)
+		value, _, _ = strings.Cut(value, "\x00")
+		if strings.HasPrefix(before, key+"=") || strings.Contains(before, "\x00"+key+"=") {
+			return // it would be the first of two
+		}
+		environ := before + "\x00" + key + "=" + value + "\x00" + after
+		for name, r := range map[string]io.Reader{
+			"whole":    strings.NewReader(environ),
+			"bytewise": iotest.OneByteReader(strings.NewReader(environ)),
+		} {
+			if got, err := pick(r, []string{key}); err != nil || !maps.Equal(got, map[string]string{key: value}) {
+				t.Errorf("%s: %q gives %q, %v", name, environ, got, err)
+			}
+		}
+	})
+}
+
+func TestPickBoundsWhatItReads(t *testing.T) {
+	endless := io.MultiReader(strings.NewReader("A=1\x00"), &zeros{})
+	if got, err := pick(endless, []string{"A"}); err != nil || got["A"] != "1" {
+		t.Errorf("endless environment: %v, %v", got, err)
+	}
+	long := strings.NewReader("A=" + strings.Repeat("x", maxArguments))
+	if got, err := pick(long, []string{"A"}); err == nil {
+		t.Errorf("a string longer than the system grants: %d bytes", len(got["A"]))
+	}
+	if got, err := pick(iotest.ErrReader(io.ErrUnexpectedEOF), []string{"A"}); !errors.Is(err, io.ErrUnexpectedEOF) {
+		t.Errorf("unreadable: %v, %v", got, err)
+	}
+}
+
+// zeros is an endless input of empty variables.
+type zeros struct{}
+
+func (*zeros) Read(p []byte) (int, error) {
+	clear(p)
+	return len(p), nil
+}

@@ -1,0 +1,162 @@
+package proc
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+// statLine writes a line as the kernel does.
+func statLine(s stat) string {
+	return fmt.Sprintf("%d (%s) %c %d %d %d 34837 4042 4194560 75172 4415 1 23 269 49 2 2 20 0 %d 0 %d 75106791424 73741\n",
+		s.pid, s.name, byte(s.state), s.parent, s.group, s.session, s.threads, s.ticks)
+}
+
+// FuzzStat: whatever the name, the line gives back what was written; and any bytes give a result or an error.
+func FuzzStat(f *testing.F) {
+	f.Add("claude", byte('S'), 4042, uint64(199670), []byte("1 (a) S"))
+	f.Add(") R 1 9 (", byte('Z'), 1, uint64(0), []byte("4045 (claude) S 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19"))
+	f.Add("two\nlines", byte('t'), -1, uint64(1<<63), []byte(")("))
+	f.Fuzz(func(t *testing.T, name string, state byte, number int, ticks uint64, junk []byte) {
+		if state <= ' ' || state > '~' || state == ')' {
+			state = 'S'
+		}
+		want := stat{number, number + 1, number + 2, number + 3, number + 4, State(state), name, ticks}
+		if got, err := parseStat([]byte(statLine(want))); err != nil || got != want {
+			t.Errorf("got %+v, want %+v, %v", got, want, err)
+		}
+		if got, err := parseStat(junk); err == nil && !bytes.Contains(junk, []byte("("+got.name+")")) {
+			t.Errorf("from %q: %+v", junk, got)
+		}
+	})
+}
+
+// TestStatTornAnywhere: no beginning of a line passes for the line.
+func TestStatTornAnywhere(t *testing.T) {
+	want := stat{4045, 4042, 4042, 4042, 6, 'S', "cl) S 1 (aude", 199670}
+	line := statLine(want)
+	for n := range strings.Index(line, "199670") {
+		if got, err := parseStat([]byte(line[:n])); err == nil {
+			t.Errorf("%q: %+v", line[:n], got)
+		}
+	}
+}
+
+// FuzzStatus: the numbers written are the numbers read, and a name can add none.
+func FuzzStatus(f *testing.F) {
+	f.Add("claude", 4045, 1, []byte("Tgid:\t1\nNSpid:\t1\t2\n"))
+	f.Add("NSpid:\t7", 1, 2, []byte("Tgid: x\n"))
+	f.Fuzz(func(t *testing.T, name string, outer, inner int, junk []byte) {
+		if outer == 0 {
+			outer = 1
+		}
+		name = strings.NewReplacer("\n", `\n`, `\`, `\\`).Replace(name) // as the kernel does
+		raw := fmt.Sprintf("Name:\t%s\nUmask:\t0022\nState:\tS (sleeping)\nTgid:\t%d\nNgid:\t0\nPid:\t%d\nNSpid:\t%d\t%d\n", name, outer, outer, outer, inner)
+		if got, err := parseStatus([]byte(raw)); err != nil || got.group != outer || !slices.Equal(got.namespaced, []int{outer, inner}) {
+			t.Errorf("%q: %+v, %v", raw, got, err)
+		}
+		if got, err := parseStatus(junk); err == nil && got.group == 0 {
+			t.Errorf("from %q: %+v", junk, got)
+		}
+	})
+}
+
+// FuzzFdinfo: flags and position are read exactly, and only a held exclusive flock counts as one.
+func FuzzFdinfo(f *testing.F) {
+	f.Add(int64(35952), uint32(0o2102002), "FLOCK", "WRITE", []byte("pos:\t0\nflags:\t02\nlock:\t1: FLOCK\n"))
+	f.Add(int64(0), uint32(0), "POSIX", "WRITE", []byte("pos: -1\nflags: 09\n"))
+	f.Add(int64(1), uint32(0o100001), "FLOCK", "READ", []byte("flags: 02\n"))
+	f.Add(int64(1), uint32(0o100001), "-> FLOCK", "WRITE", []byte("lock: WRITE\n"))
+	f.Fuzz(func(t *testing.T, pos int64, flags uint32, kind, mode string, junk []byte) {
+		kind, mode = strings.Join(strings.Fields(kind), " "), strings.Join(strings.Fields(mode), " ")
+		raw := fmt.Sprintf("pos:\t%d\nflags:\t0%o\nmnt_id:\t24\nino:\t3\nlock:\t1: %s  ADVISORY  %s 12783 fe:00:10225579 0 EOF\n", pos, flags, kind, mode)
+		want := fdinfo{pos, flags&3 != 0, kind == "FLOCK" && mode == "WRITE"}
+		got, err := parseFdinfo([]byte(raw))
+		if plain := kind == "FLOCK" || kind == "POSIX" || kind == "-> FLOCK"; !plain {
+			want.writeLocked = got.writeLocked // words of a lock that the kernel does not write
+		}
+		if err != nil || got != want {
+			t.Errorf("%q: got %+v, want %+v, %v", raw, got, want, err)
+		}
+		if got, err := parseFdinfo(junk); err == nil && (!bytes.Contains(junk, []byte("pos")) || !bytes.Contains(junk, []byte("flags"))) {
+			t.Errorf("from %q: %+v", junk, got)
+		}
+	})
+}
+
+// FuzzListener: a line gives its port and inode if and only if its socket listens.
+func FuzzListener(f *testing.F) {
+	f.Add("0100007F", uint16(4096), byte(0x0A), uint64(31497), []byte("  sl  local_address rem_address   st"))
+	f.Add("00000000000000000000000001000000", uint16(80), byte(0x01), uint64(1), []byte("0: : : 0A : : 0 0 0 1"))
+	f.Fuzz(func(t *testing.T, address string, port uint16, state byte, inode uint64, junk []byte) {
+		address = strings.Join(strings.Fields(address), "")
+		line := fmt.Sprintf("   0: %s:%04X 00000000:0000 %02X 00000000:00000000 00:00000000 00000000  1000        0 %d 1 0000000000000000 100 0 0 10 0", address, port, state, inode)
+		gotPort, gotInode, ok := parseListener([]byte(line))
+		if ok != (state == 0x0A) || ok && (gotPort != int(port) || gotInode != inode) {
+			t.Errorf("%q: %d, %d, %v", line, gotPort, gotInode, ok)
+		}
+		if port, _, ok := parseListener(junk); ok && (port < 0 || port > 65535) {
+			t.Errorf("from %q: port %d", junk, port)
+		}
+	})
+}
+
+func TestListening(t *testing.T) {
+	own := map[uint64]bool{7: true, 9: true}
+	table := "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode\n" +
+		"   0: 0100007F:1000 00000000:0000 0A 00000000:00000000 00:00000000 00000000  1000        0 7 1 0\n" +
+		"   1: 0100007F:1001 00000000:0000 0A 00000000:00000000 00:00000000 00000000  1000        0 8 1 0\n" +
+		"   2: 0100007F:1002 0100007F:1000 01 00000000:00000000 00:00000000 00000000  1000        0 9 1 0\n"
+	if got, err := listening(strings.NewReader(table), own); err != nil || !slices.Equal(got, []int{0x1000}) {
+		t.Errorf("%v, %v", got, err)
+	}
+}
+
+// FuzzDirents: the numeric names of any directory block are found, and nothing else is.
+func FuzzDirents(f *testing.F) {
+	f.Add("1", "self", "4194304", []byte{0, 1, 2})
+	f.Add("007", "1x", "", []byte(strings.Repeat("\xff", 40)))
+	f.Fuzz(func(t *testing.T, a, b, c string, junk []byte) {
+		var block []byte
+		var want []int
+		for _, name := range []string{a, b, c} {
+			name, _, _ = strings.Cut(name, "\x00")
+			name = name[:min(len(name), unix.NAME_MAX)]
+			block = append(block, dirent(name)...)
+			if n, err := strconv.ParseUint(name, 10, 63); err == nil && len(name) <= 9 && n < 1e9 {
+				want = append(want, int(n))
+			}
+		}
+		if got := appendNumbers(nil, block); !slices.Equal(got, want) {
+			t.Errorf("%q: %v, want %v", block, got, want)
+		}
+		for _, n := range appendNumbers(nil, junk) {
+			if !bytes.Contains(junk, []byte(strconv.Itoa(n))) {
+				t.Errorf("from %q: %d", junk, n)
+			}
+		}
+	})
+}
+
+// dirent is a struct linux_dirent64.
+func dirent(name string) []byte {
+	entry := make([]byte, (19+len(name)+1+7)/8*8)
+	binary.NativeEndian.PutUint16(entry[16:], uint16(len(entry)))
+	copy(entry[19:], name)
+	return entry
+}
+
+func TestBooted(t *testing.T) {
+	if got, err := parseBooted([]byte("cpu  1 2\nbtime 1795201065\nprocesses 3\n")); err != nil || got.Unix() != 1795201065 {
+		t.Errorf("%v, %v", got, err)
+	}
+	if got, err := parseBooted([]byte("btime soon\n")); err == nil {
+		t.Errorf("%v", got)
+	}
+}

@@ -1,0 +1,80 @@
+package proc
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestFDs(t *testing.T) {
+	raw := slices.Concat(structure(8, field{0, int32(3)}, field{4, uint32(1)}), structure(8, field{0, int32(20)}, field{4, uint32(2)}))
+	if got := parseFDs(raw); !slices.Equal(got, []fd{{3, fdVnode}, {20, fdSocket}}) {
+		t.Errorf("%+v", got)
+	}
+	if got := parseFDs(raw[:15]); len(got) != 1 {
+		t.Errorf("of a torn list: %+v", got)
+	}
+}
+
+func TestCwd(t *testing.T) {
+	if got, err := parseCwd(structure(2352, field{152, "/Users/me/w"})); err != nil || got != "/Users/me/w" {
+		t.Errorf("%q, %v", got, err)
+	}
+	longest := strings.Repeat("x", 1024) // without room for its NUL
+	if got, err := parseCwd(structure(2352, field{152, longest})); err != nil || got != longest {
+		t.Errorf("%d bytes, %v", len(got), err)
+	}
+	if got, err := parseCwd(make([]byte, 2351)); err == nil {
+		t.Errorf("of a torn answer: %q", got)
+	}
+}
+
+func TestFile(t *testing.T) {
+	for flags, writable := range map[uint32]bool{1: false, 2: true, 3: true, 1 | 8: false, 3 | 8: true} { // 8 is O_APPEND
+		raw := structure(1200, field{0, flags}, field{8, int64(35952)}, field{176, "/Users/me/log"})
+		want := OpenFile{FD: 7, Path: "/Users/me/log", Writable: writable, Offset: 35952}
+		if got, err := parseFile(7, raw); err != nil || got != want {
+			t.Errorf("flags %d: %+v, %v", flags, got, err)
+		}
+	}
+	if got, err := parseFile(7, make([]byte, 1199)); err == nil {
+		t.Errorf("of a torn answer: %+v", got)
+	}
+}
+
+func TestSocket(t *testing.T) {
+	for _, c := range []struct {
+		kind, state int32
+		ok          bool
+	}{{2, 1, true}, {2, 4, false}, {1, 1, false}, {3, 1, false}} {
+		raw := structure(792, field{256, c.kind}, field{268, [2]byte{0x10, 0x01}}, field{344, c.state})
+		port, ok, err := parseSocket(raw)
+		if err != nil || ok != c.ok || ok && port != 0x1001 {
+			t.Errorf("%+v: %d, %v, %v", c, port, ok, err)
+		}
+	}
+	if _, _, err := parseSocket(make([]byte, 791)); err == nil {
+		t.Error("a torn answer is no error")
+	}
+}
+
+// FuzzProcinfo: any answer of the kernel gives a result or an error, and paths and ports that can be.
+func FuzzProcinfo(f *testing.F) {
+	f.Add([]byte{})
+	f.Add(structure(2352, field{152, "/x"}))
+	f.Add(structure(792, field{256, int32(2)}, field{344, int32(1)}))
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		if got := parseFDs(raw); len(got) != len(raw)/8 {
+			t.Errorf("%d descriptors in %d bytes", len(got), len(raw))
+		}
+		if got, err := parseCwd(raw); (err != nil) != (len(raw) < 2352) || strings.ContainsRune(got, 0) {
+			t.Errorf("%q, %v", got, err)
+		}
+		if got, err := parseFile(0, raw); (err != nil) != (len(raw) < 1200) || strings.ContainsRune(got.Path, 0) {
+			t.Errorf("%+v, %v", got, err)
+		}
+		if port, _, err := parseSocket(raw); (err != nil) != (len(raw) < 792) || port < 0 || port > 65535 {
+			t.Errorf("%d, %v", port, err)
+		}
+	})
+}
