@@ -1,0 +1,123 @@
+package codex
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// role is what a codex process is for.
+type role uint8
+
+const (
+	helper role = iota // runs no thread: sandbox, updater, short command, client by its command line
+	exec               // one turn without a person: exec, review
+	tui                // the terminal interface; its threads may live in the daemon instead
+	server             // serves threads to others: app-server, mcp-server
+)
+
+// invocation is what a command line says.
+type invocation struct {
+	role
+	// detached: a TUI that was told to run its threads itself (--no-daemon, 0.160 and later).
+	detached bool
+	// elsewhere: no thread is run here. The TUI shows another server's (--remote), or the call is for help.
+	elsewhere bool
+	// managed: the server is the daemon behind the TUIs of its home.
+	managed bool
+	// dir is the directory given with -C; session the full id given to resume.
+	dir, session string
+}
+
+// parseArgs reads the command line as Codex's own parser does: the first word that is neither an option nor the value
+// of one is the command; if it is none of the commands, it is a prompt, and the process a TUI (SEEN 0.104, 0.169).
+func parseArgs(args []string) invocation {
+	if len(args) == 0 || isMask(args[0]) {
+		return invocation{}
+	}
+	in, words := options(args[1:])
+	command := ""
+	if len(words) > 0 {
+		command = words[0]
+	}
+	switch command {
+	case "exec", "e", "review":
+		in.role = exec
+	case "app-server":
+		in.role = serverRole(words[1:])
+	case "mcp-server":
+		in.role = server
+	case "agents", "login", "logout", "mcp", "plugin", "remote-control", "completion", "update", "doctor", "sandbox",
+		"debug", "apply", "a", "queue", "archive", "delete", "migrate-rollouts", "migrate-nfs-db", "unarchive", "cloud",
+		"cloud-tasks", "exec-server", "execpolicy", "features", "help", "responses-api-proxy", "stdio-to-uds":
+		in.role = helper
+	default:
+		in.role = tui
+	}
+	if in.elsewhere {
+		in.role = helper
+	}
+	if i := slices.Index(words, "resume"); i >= 0 && i < 2 && i+1 < len(words) && isUUID(words[i+1]) {
+		in.session = words[i+1]
+	}
+	return in
+}
+
+// isMask reports whether the binary was started under another name, by which it acts as another program: it runs
+// tools in its sandbox and applies patches that way.
+func isMask(arg0 string) bool {
+	base := filepath.Base(arg0)
+	return strings.HasPrefix(base, "codex-") && !isBinaryName(base) || base == "apply_patch" || base == "applypatch"
+}
+
+// serverRole tells an app-server from the tools around it.
+func serverRole(words []string) role {
+	for _, tool := range []string{"daemon", "proxy", "generate-ts", "generate-json-schema", "help"} {
+		if slices.Contains(words, tool) {
+			return helper
+		}
+	}
+	return server
+}
+
+// valued are the options that take the next word as their value.
+var valued = []string{
+	"-c", "--config", "--enable", "--disable", "--remote", "--remote-auth-token-env", "-i", "--image", "-m", "--model",
+	"--local-provider", "-p", "--profile", "-s", "--sandbox", "-C", "--cd", "--add-dir", "-a", "--ask-for-approval",
+	"--thread-source", "--cyber-access-program", "--output-schema", "--color", "-o", "--output-last-message", "--listen",
+	"--startup-client-info", "--cloud-skills-snapshot", "--code-mode-host", "--session-source", "--base", "--commit",
+	"--title",
+}
+
+// options reads what matters of the options and returns the words that are neither options nor their values, as far
+// as options are read: what follows "--" is a prompt.
+func options(args []string) (in invocation, words []string) {
+	for i := 0; i < len(args) && args[i] != "--"; i++ {
+		if !strings.HasPrefix(args[i], "-") || args[i] == "-" {
+			words = append(words, args[i])
+			continue
+		}
+		name, value, joined := strings.Cut(args[i], "=")
+		if !joined && slices.Contains(valued, name) && i+1 < len(args) {
+			i++
+			value = args[i]
+		}
+		in.note(name, value)
+	}
+	return in, words
+}
+
+func (in *invocation) note(option, value string) {
+	switch option {
+	case "-C", "--cd":
+		in.dir = value
+	case "--no-daemon":
+		in.detached = true
+	case "--managed-daemon":
+		in.managed = true
+	case "--remote", "-h", "--help", "-V", "--version":
+		in.elsewhere = true
+	default:
+		in.elsewhere = in.elsewhere || strings.HasPrefix(option, "--codex-run-as-")
+	}
+}

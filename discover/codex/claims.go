@@ -1,0 +1,228 @@
+package codex
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+
+	"agentctl/discover"
+	"agentctl/proc"
+)
+
+// Claims returns what the live Codex processes show: one presence for each that runs threads or is about to, and up
+// to two pieces of exact evidence for each thread, its held lock and its rollout open for writing. A process without
+// either has no thread on disk: an ephemeral run, one in its first moments, a TUI of the versions before locks that
+// nothing was typed into. TUIs that only show the daemon's threads, helpers and short commands make no claim.
+func (a Adapter) Claims(ctx context.Context, table *proc.Table, list []discover.Home) ([]discover.Claim, error) {
+	c := claimer{adapter: a, ctx: ctx}
+	for _, h := range list {
+		c.homes.add(h)
+	}
+	for p := range processes(table) {
+		if err := ctx.Err(); err != nil {
+			return c.claims, err
+		}
+		c.process(table, p)
+	}
+	return c.claims, nil
+}
+
+type claimer struct {
+	adapter Adapter
+	ctx     context.Context //nolint:containedctx // a claimer lives as long as one call
+	homes   homes
+	claims  []discover.Claim
+}
+
+// subject is one process, with what all claims of it have in common.
+type subject struct {
+	proc.Process
+	invocation
+	claim discover.Claim
+}
+
+// process adds the claims of one process.
+func (c *claimer) process(table *proc.Table, p proc.Process) {
+	args, err := p.Args()
+	if errors.Is(err, proc.ErrGone) {
+		return
+	}
+	in := parseArgs(args)
+	if err == nil && in.role == helper {
+		return
+	}
+	shown, err := gather(p)
+	client := func() bool { return in.role == tui && !in.detached && daemonRuns(table, p) }
+	switch {
+	case errors.Is(err, proc.ErrGone):
+	case err != nil && !client():
+		c.unreadable(c.subject(p, in), err)
+	case err == nil && (len(shown.threads) > 0 || in.runsThreads(shown, client)):
+		c.readable(c.subject(p, in), shown.threads)
+	}
+}
+
+func (c *claimer) subject(p proc.Process, in invocation) subject {
+	claim := discover.Claim{
+		Agent: discover.Codex, Process: p.ID, Version: version(p.Exe), Shared: in.role == server,
+		Home: c.homes.named(homeOf(p)),
+	}
+	if p.State.Stopped() {
+		claim.Meta = map[string]any{"suspended": true}
+	}
+	return subject{p, in, claim}
+}
+
+func (c *claimer) readable(s subject, threads []thread) {
+	c.claims = append(c.claims, s.presence())
+	for _, t := range threads {
+		c.thread(s, t, len(threads) == 1)
+	}
+	if len(threads) == 0 {
+		c.argv(s)
+	}
+}
+
+// unreadable adds what can be said of a process whose open files may not be read.
+func (c *claimer) unreadable(s subject, err error) {
+	claim := s.presence()
+	claim.Unreadable = fmt.Sprintf("its open files: %v", err)
+	claim.Empty = false
+	c.claims = append(c.claims, claim)
+	c.argv(s)
+}
+
+// runsThreads reports whether a process that holds no thread's files may have one all the same. A TUI may be either
+// kind: where its descriptors do not tell, it is the daemon's client if its home has a daemon.
+func (in invocation) runsThreads(shown evidence, client func() bool) bool {
+	if in.role != tui || in.detached {
+		return true
+	}
+	if shown.told {
+		return shown.watches
+	}
+	return !client()
+}
+
+// presence says that the process is there. What it says of the turn counts for its own row only, which it has while
+// no thread is named.
+func (s subject) presence() discover.Claim {
+	claim := s.claim
+	claim.Strength, claim.Kind = discover.Exact, "process"
+	claim.Detail = fmt.Sprintf("runs %s", cmp.Or(s.Exe, s.Name))
+	claim.Source, claim.Dir, claim.Turn = s.source(), s.directory(s.Process), s.turn()
+	claim.Empty = s.role == server
+	return claim
+}
+
+// thread adds the claims about one thread. Of a thread that nothing was written of yet, the process says how it stands.
+func (c *claimer) thread(s subject, t thread, only bool) {
+	claim := s.claim
+	claim.Session, claim.Strength = t.id, discover.Exact
+	stored, ok := c.locate(&claim, t)
+	if only || !ok {
+		claim.Source = s.source() // of several, some may be sub-agents, which their records tell
+	}
+	if !ok {
+		claim.Dir = s.directory(s.Process)
+	}
+	if !ok || stored.Size == 0 {
+		claim.Turn = s.turn()
+	}
+	if t.lock != nil {
+		claim.Kind, claim.Detail = "writer-lock", lockDetail(t.lock)
+		c.claims = append(c.claims, claim)
+	}
+	if t.rollout != nil {
+		claim.Kind, claim.Detail = "rollout-fd", rolloutDetail(t.rollout)
+		c.claims = append(c.claims, claim)
+	}
+}
+
+// locate finds the thread's rollout as the store names it, and sets the claim's home and path.
+func (c *claimer) locate(claim *discover.Claim, t thread) (discover.Entry, bool) {
+	ref := discover.Ref{ID: t.id}
+	for _, f := range []*proc.OpenFile{t.lock, t.rollout} {
+		if f == nil {
+			continue
+		}
+		dir, path, ok := c.homes.find(f.Path)
+		if !ok {
+			dir, path = homeAbove(f.Path), f.Path
+		}
+		claim.Home = cmp.Or(dir, claim.Home)
+		if f == t.rollout {
+			ref.Path = path
+		}
+	}
+	// What cannot be read here, whoever lists the store reports: once is enough.
+	found, _ := c.adapter.Entries(c.ctx, []discover.Home{{Dir: claim.Home}}, discover.Query{Refs: []discover.Ref{ref}})
+	if len(found) == 0 {
+		return discover.Entry{}, false
+	}
+	claim.Path = found[0].Path
+	return found[0], true
+}
+
+// argv adds the session that the command line resumes, for as long as nothing better tells.
+func (c *claimer) argv(s subject) {
+	if s.session == "" {
+		return
+	}
+	claim := s.claim
+	claim.Session, claim.Strength = s.session, discover.Weak
+	claim.Kind, claim.Detail = "argv", "its command line resumes the session"
+	if _, ok := c.locate(&claim, thread{id: s.session}); !ok {
+		claim.Dir = s.directory(s.Process)
+	}
+	c.claims = append(c.claims, claim)
+}
+
+// source says how a session is used by the role of the process that runs it, which is not always how it began.
+func (in invocation) source() string {
+	switch {
+	case in.role == exec:
+		return "exec"
+	case in.role == tui, in.managed:
+		return "tui"
+	}
+	return "" // another server's threads are started by whoever its clients are
+}
+
+// turn is what the role says of a thread that has no record: an exec process lives as long as its turn, anything else
+// waits for the first prompt.
+func (in invocation) turn() *discover.Turn {
+	if in.role == exec {
+		return &discover.Turn{State: discover.TurnOpen}
+	}
+	return &discover.Turn{State: discover.TurnNone}
+}
+
+// directory is where a new thread of the process works, "" where its clients say so.
+func (in invocation) directory(p proc.Process) string {
+	if in.role != exec && in.role != tui {
+		return ""
+	}
+	if filepath.IsAbs(in.dir) {
+		return in.dir
+	}
+	cwd, err := p.Dir()
+	if err != nil {
+		return ""
+	}
+	return filepath.Join(cwd, in.dir)
+}
+
+// daemonRuns reports whether the daemon that serves the TUIs of p's home is alive.
+func daemonRuns(table *proc.Table, p proc.Process) bool {
+	home := realPath(homeOf(p))
+	for q := range processes(table) {
+		args, err := q.Args()
+		if err == nil && parseArgs(args).managed && q.UID == p.UID && realPath(homeOf(q)) == home {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,38 @@
+// Package codex reads the sessions of OpenAI's Codex CLI, which calls them threads, and tells which live process
+// runs which. docs/agents/codex.md holds the facts it relies on, with the versions they were seen in.
+//
+// A thread is one append-only "rollout" file of JSON lines. The process that runs it keeps that file open for
+// writing and, since 0.147, holds an exclusive flock on a file named after the thread. Both marks are the kernel's
+// and vanish with the process, so they are exact evidence; the lock files and databases themselves outlive their
+// owners and are none. Codex's SQLite files are an index made from the rollouts, which can be behind, ahead of a
+// deletion or wrong for ever after a crash: they are not read.
+package codex
+
+import "agentctl/discover"
+
+// Adapter is Codex as the rest of the program sees it. It has no state.
+type Adapter struct{}
+
+// New returns the adapter for Codex.
+func New() Adapter { return Adapter{} }
+
+// Name is the agent's name in flags and JSON.
+func (Adapter) Name() discover.Agent { return discover.Codex }
+
+// threadKey is set in the environment of every command that a thread's tools run (SEEN 0.104–0.169). A codex process
+// that has it was started from inside that thread; it does not run it.
+const threadKey = "CODEX_THREAD_ID"
+
+// Mark returns the thread that an environment belongs to, as Codex sets it for its tools.
+func (Adapter) Mark(getenv func(string) string) (session string, ok bool) {
+	session = getenv(threadKey)
+	return session, isUUID(session)
+}
+
+// MarkKeys are the environment keys that Mark asks for.
+func (Adapter) MarkKeys() []string { return []string{threadKey} }
+
+// warn makes the one warning that an unreadable thing costs.
+func warn(path string, err error) error {
+	return &discover.Warning{Agent: discover.Codex, Path: path, Err: err}
+}

@@ -1,0 +1,195 @@
+package codex
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"agentctl/discover"
+	"agentctl/discover/native"
+)
+
+// Entries lists the rollouts of the homes by name and time. An id tells the day it was made, so a full id is looked up
+// in three date folders and the archive. Without one every date folder is listed: a thread that is resumed stays in
+// the folder of the day it began, so only a file's own time tells its age.
+func (Adapter) Entries(ctx context.Context, homes []discover.Home, q discover.Query) ([]discover.Entry, error) {
+	var (
+		found []discover.Entry
+		errs  []error
+	)
+	for _, h := range homes {
+		s := scan{ctx: ctx, home: h.Dir, since: q.Since}
+		if s.open(h.Named) {
+			s.query(q)
+		}
+		found, errs = append(found, s.found...), append(errs, s.errs...)
+	}
+	if err := ctx.Err(); err != nil {
+		errs = append(errs, err)
+	}
+	return found, errors.Join(errs...)
+}
+
+// scan looks through one home.
+type scan struct {
+	ctx   context.Context //nolint:containedctx // a scan lives as long as one call
+	home  string
+	since time.Time
+	found []discover.Entry
+	index map[string]int // into found, by id
+	errs  []error
+}
+
+// open reports whether there is a home to look at.
+func (s *scan) open(named bool) bool {
+	d, err := native.OpenDir(s.home)
+	switch {
+	case err == nil:
+		_ = d.Close()
+		return true
+	case named || !native.Absent(err):
+		s.errs = append(s.errs, warn(s.home, err))
+	}
+	return false
+}
+
+func (s *scan) query(q discover.Query) {
+	switch {
+	case q.Refs != nil:
+		for _, ref := range q.Refs {
+			s.ref(ref)
+		}
+	case q.ID == "":
+		s.walk(days{}, func(string) bool { return true })
+	default:
+		match := func(id string) bool { return strings.HasPrefix(id, q.ID) }
+		near, ok := daysOf(q.ID)
+		if ok {
+			s.walk(near, match)
+		}
+		if len(s.found) == 0 { // an id of another kind, or a file that someone moved
+			s.walk(days{}, match)
+		}
+	}
+}
+
+// ref looks up one session. One that is not in its date folder is not searched for: a thread that a process has just
+// begun has no file yet, which must not cost a scan each time.
+func (s *scan) ref(ref discover.Ref) {
+	if ref.Path != "" && !s.owns(ref.Path) || s.direct(ref) {
+		return
+	}
+	near, _ := daysOf(ref.ID)
+	s.walk(near, func(id string) bool { return id == ref.ID })
+}
+
+// owns reports whether a rollout's path lies in this home.
+func (s *scan) owns(path string) bool {
+	return strings.HasPrefix(path, filepath.Join(s.home, sessionsDir)+"/") ||
+		strings.HasPrefix(path, filepath.Join(s.home, archiveDir)+"/")
+}
+
+// direct finds a session by its file.
+func (s *scan) direct(ref discover.Ref) bool {
+	name, ok := parseRollout(filepath.Base(ref.Path))
+	if !ok || name.id != ref.ID {
+		return false
+	}
+	d, err := native.OpenDir(filepath.Dir(ref.Path))
+	if err != nil {
+		return false
+	}
+	defer d.Close()
+	before := len(s.found)
+	s.file(d, filepath.Base(ref.Path))
+	return len(s.found) > before
+}
+
+// walk lists the rollouts whose id match accepts in the archive and in the date folders of the range.
+func (s *scan) walk(in days, match func(id string) bool) {
+	s.dir(filepath.Join(s.home, archiveDir), "", len("YMD"), in, match)
+	s.dir(filepath.Join(s.home, sessionsDir), "", 0, in, match)
+}
+
+// dir lists one folder; depth counts the levels of date folders above it.
+func (s *scan) dir(path, date string, depth int, in days, match func(id string) bool) {
+	if s.ctx.Err() != nil {
+		return
+	}
+	d, err := native.OpenDir(path)
+	if err != nil {
+		s.fail(path, err)
+		return
+	}
+	defer d.Close()
+	names, err := d.Names()
+	if err != nil {
+		s.fail(path, err)
+		return
+	}
+	for _, n := range names {
+		name := n.Name()
+		if depth == len("YMD") {
+			if r, ok := parseRollout(name); ok && match(r.id) {
+				s.file(d, name)
+			}
+			continue
+		}
+		if folder := filepath.Join(date, name); isNumber(name) && in.has(folder) {
+			s.dir(filepath.Join(path, name), folder, depth+1, in, match)
+		}
+	}
+}
+
+func isNumber(name string) bool {
+	return len(name) > 0 && strings.Trim(name, "0123456789") == ""
+}
+
+// file adds a rollout, unless a better file of the same thread is known.
+func (s *scan) file(d *native.Dir, name string) {
+	info, err := d.Stat(name)
+	path := filepath.Join(d.Path(), name)
+	if err != nil {
+		s.fail(path, err)
+		return
+	}
+	if info.ModTime.Before(s.since) {
+		return
+	}
+	r, _ := parseRollout(name)
+	e := discover.Entry{
+		Agent: discover.Codex, ID: r.id, Path: path, Home: s.home, Updated: info.ModTime, Size: info.Size,
+	}
+	if i, ok := s.index[r.id]; ok {
+		if better(e, s.found[i]) {
+			s.found[i] = e
+		}
+		return
+	}
+	if s.index == nil {
+		s.index = map[string]int{}
+	}
+	s.index[r.id] = len(s.found)
+	s.found = append(s.found, e)
+}
+
+// better reports whether a is the file to read of a thread that has two: Codex itself reads the plain one beside a
+// compressed one, and an archived thread that is back lies among the others.
+func better(a, b discover.Entry) bool {
+	switch x, y := isArchived(a.Path), isArchived(b.Path); {
+	case x != y:
+		return y
+	case strings.HasSuffix(a.Path, packedExt) != strings.HasSuffix(b.Path, packedExt):
+		return strings.HasSuffix(b.Path, packedExt)
+	}
+	return a.Updated.After(b.Updated)
+}
+
+func (s *scan) fail(path string, err error) {
+	if !native.Absent(err) {
+		s.errs = append(s.errs, warn(path, fmt.Errorf("left out: %w", err)))
+	}
+}

@@ -1,0 +1,202 @@
+package codex
+
+import (
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"agentctl/discover"
+	"agentctl/discover/native"
+)
+
+// headLimit is how far into a file the first prompt is searched for. It follows some 40 KB of the agent's own
+// instructions; a prompt of 300 KB has been seen.
+const headLimit = 4 << 20
+
+// head is what the beginning of a rollout tells.
+type head struct {
+	id    string // by the file's name
+	lines int
+	meta  meta
+	// prompt is the first thing the person asked; review is what a review was told to look at.
+	prompt, review string
+}
+
+// meta is the first record, written once when the thread begins and never again.
+type meta struct {
+	found                          bool
+	id, root, parent, forkedFrom   string
+	created                        time.Time
+	dir, branch, version, provider string
+	originator                     string
+	source                         source
+	nickname, role                 string
+}
+
+func readHead(f *native.File, id string) (head, error) {
+	h := head{id: id}
+	_, err := f.Forward(0, headLimit, h.line)
+	return h, err
+}
+
+// line takes the next line and reports whether more are needed.
+func (h *head) line(l native.Line) bool {
+	h.lines++
+	e, ok := parseEvent(l.Bytes)
+	if !ok {
+		return true
+	}
+	switch e.kind {
+	case "session_meta":
+		// A copy of another thread's first record may follow in a fork of the older versions.
+		if m := parseMeta(e); !h.meta.found && (l.Offset == 0 || m.id == h.id) {
+			h.meta = m
+		}
+	case "event_msg":
+		h.event(e)
+	}
+	return h.prompt == ""
+}
+
+func (h *head) event(e event) {
+	switch e.name {
+	case "user_message":
+		if kind := e.get("kind").Text(0); kind == "" || kind == "plain" { // 0.42 knows more, which it writes itself
+			h.prompt = e.get("message").Text(discover.PromptLimit)
+		}
+	case "entered_review_mode":
+		h.review = e.get("user_facing_hint").Text(discover.PromptLimit)
+	case "item_completed":
+		if e.foreign(h.ownID()) {
+			return
+		}
+		switch item, kind := e.item(); kind {
+		case "UserMessage":
+			h.prompt = texts(get(item, "content"))
+		case "EnteredReviewMode":
+			h.review = get(item, "user_facing_hint").Text(discover.PromptLimit)
+		}
+	}
+}
+
+func (h *head) ownID() string {
+	if h.meta.id != "" {
+		return h.meta.id
+	}
+	return h.id
+}
+
+// texts joins the text parts of a message; pictures have none.
+func texts(content native.Value) string {
+	var b strings.Builder
+	for part := range content.Elements() {
+		left := discover.PromptLimit - utf8.RuneCountInString(b.String())
+		if left <= 0 {
+			break
+		}
+		b.WriteString(get(part.Object(), "text").Text(left))
+	}
+	return b.String()
+}
+
+func parseMeta(e event) meta {
+	m := meta{found: true, created: e.time()}
+	for key, value := range e.payload.Members() {
+		switch string(key) {
+		case "id":
+			m.id = value.Text(0)
+		case "session_id":
+			m.root = value.Text(0)
+		case "parent_thread_id":
+			m.parent = value.Text(0)
+		case "forked_from_id":
+			m.forkedFrom = value.Text(0)
+		case "timestamp":
+			if t := parseTime(value); !t.IsZero() {
+				m.created = t
+			}
+		case "cwd":
+			m.dir = value.Text(0)
+		case "originator":
+			m.originator = value.Text(0)
+		case "cli_version":
+			m.version = value.Text(0)
+		case "source":
+			m.source = parseSource(value)
+		case "model_provider":
+			m.provider = value.Text(0)
+		case "agent_nickname":
+			m.nickname = value.Text(0)
+		case "agent_role":
+			m.role = value.Text(0)
+		case "git":
+			m.branch = get(value.Object(), "branch").Text(0)
+		}
+	}
+	if m.branch == "HEAD" {
+		m.branch = ""
+	}
+	return m
+}
+
+// parentID is the thread that this one was started by as a sub-agent or reviewer, the root of the tree where it is
+// recorded (0.145 and later).
+func (m meta) parentID() string {
+	for _, id := range []string{m.root, m.parent, m.source.parent} {
+		if id != "" && id != m.id {
+			return id
+		}
+	}
+	return ""
+}
+
+// source is how a thread began, as its first record says: a word, or for a thread that another one started an object.
+type source struct {
+	word string
+	// sub is what kind of sub-agent it is ("review", "thread_spawn"), "" for a thread of a person's own.
+	sub, parent string
+}
+
+func parseSource(v native.Value) source {
+	if word := v.Text(0); word != "" {
+		return source{word: word}
+	}
+	for key, value := range v.Object().Members() {
+		s := source{word: string(key)}
+		if s.word != "subagent" {
+			return s
+		}
+		s.sub = value.Text(0)
+		for kind, spawn := range value.Object().Members() {
+			s.sub, s.parent = string(kind), get(spawn.Object(), "parent_thread_id").Text(0)
+		}
+		return s
+	}
+	return source{}
+}
+
+// kind is the source in the words that all agents share. The daemon's TUIs call themselves "vscode" (0.160–0.169), so
+// the program that asked counts too.
+func (m meta) kind() string {
+	switch m.source.word {
+	case "":
+		if m.originator == "codex_exec" {
+			return "exec"
+		}
+		return "" // 0.42 does not record it
+	case "cli":
+		return "tui"
+	case "vscode":
+		if m.originator == "codex-tui" {
+			return "tui"
+		}
+		return "server"
+	case "mcp", "appServer", "app_server":
+		return "server"
+	case "subagent":
+		if m.source.sub == "review" {
+			return "review"
+		}
+	}
+	return m.source.word
+}

@@ -1,0 +1,108 @@
+package codex
+
+import (
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+)
+
+const (
+	uuidLen   = len("01a1fa5c-c285-7d91-bd0a-842a7d8b5424")
+	stampLen  = len("2026-11-20T19-09-05")
+	plainExt  = ".jsonl"
+	packedExt = ".jsonl.zst"
+	lockExt   = ".lock"
+)
+
+// rolloutName is what the name of a thread's file tells: rollout-<local time>-<thread>.jsonl, with .zst where it is
+// compressed, and with _<window> after the thread where newer versions split a long thread over several files.
+type rolloutName struct {
+	id     string
+	packed bool
+}
+
+func parseRollout(name string) (rolloutName, bool) {
+	rest, ok := strings.CutPrefix(name, "rollout-")
+	if !ok || len(rest) < stampLen+1+uuidLen || rest[stampLen] != '-' {
+		return rolloutName{}, false
+	}
+	rest = rest[stampLen+1:]
+	id, rest := rest[:uuidLen], rest[uuidLen:]
+	if window, ok := strings.CutPrefix(rest, "_"); ok && len(window) > uuidLen && isUUID(window[:uuidLen]) {
+		rest = window[uuidLen:]
+	}
+	if !isUUID(id) || rest != plainExt && rest != packedExt {
+		return rolloutName{}, false
+	}
+	return rolloutName{id: id, packed: rest == packedExt}, true
+}
+
+// parseLock returns the thread that a file in the lock folder is named after.
+func parseLock(name string) (id string, ok bool) {
+	id, ok = strings.CutSuffix(name, lockExt)
+	return id, ok && isUUID(id)
+}
+
+// isUUID reports whether s is a UUID as Codex writes them, in lower case.
+func isUUID(s string) bool {
+	if len(s) != uuidLen {
+		return false
+	}
+	for i := range len(s) {
+		switch c := s[i]; {
+		case i == 8 || i == 13 || i == 18 || i == 23:
+			if c != '-' {
+				return false
+			}
+		case (c < '0' || c > '9') && (c < 'a' || c > 'f'):
+			return false
+		}
+	}
+	return true
+}
+
+// born returns the moment in which a thread with this id, or one that begins like this, was created: Codex's ids are
+// UUIDs of version 7, which begin with 48 bits of milliseconds since 1970. It is not ok for less than those, and for
+// an id of another version.
+func born(id string) (time.Time, bool) {
+	digits := strings.ReplaceAll(id, "-", "")
+	if len(digits) < 12 || len(digits) > 12 && digits[12] != '7' {
+		return time.Time{}, false
+	}
+	ms, err := strconv.ParseInt(digits[:12], 16, 64)
+	if err != nil {
+		return time.Time{}, false
+	}
+	return time.UnixMilli(ms).UTC(), true
+}
+
+// days is a range of date folders ("2026/11/20"), both ends included; the zero value is all of them.
+type days struct{ from, to string }
+
+// daysOf returns the folders that may hold a thread of this id. They are named by local time, wherever the machine
+// was then, which is never more than a day away from UTC.
+func daysOf(id string) (days, bool) {
+	t, ok := born(id)
+	if !ok {
+		return days{}, false
+	}
+	const layout = "2006/01/02"
+	return days{t.AddDate(0, 0, -1).Format(layout), t.AddDate(0, 0, 1).Format(layout)}, true
+}
+
+// has reports whether a folder such as "2026", "2026/11" or "2026/11/20" lies in the range or leads into it.
+func (d days) has(folder string) bool {
+	n := len(folder)
+	return d == days{} || n <= len(d.from) && folder >= d.from[:n] && folder <= d.to[:n]
+}
+
+// Folders of a home.
+const (
+	sessionsDir = "sessions"
+	archiveDir  = "archived_sessions"
+	locksDir    = "thread-writer-locks"
+)
+
+// isArchived reports whether a rollout lies where Codex puts those that the person has put away.
+func isArchived(path string) bool { return filepath.Base(filepath.Dir(path)) == archiveDir }

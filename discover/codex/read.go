@@ -1,0 +1,152 @@
+package codex
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"strings"
+	"time"
+
+	"agentctl/discover"
+	"agentctl/discover/native"
+)
+
+// errNoMeta: the file has whole lines, but none of them is the record that every rollout begins with.
+var errNoMeta = errors.New("no session_meta record: this is no rollout of Codex, or a damaged one")
+
+// neverStarted is the error of a rollout without a single record: its process ended before it wrote one (SEEN 0.169:
+// a panic because the reader of its output had gone).
+const neverStarted = "never started (empty rollout)"
+
+// Read yields one record a rollout: its head until the first prompt, its end until the newest turn is known.
+func (Adapter) Read(ctx context.Context, entries []discover.Entry, want discover.Want) iter.Seq2[discover.Record, error] {
+	return func(yield func(discover.Record, error) bool) {
+		titles := map[string]map[string]string{}
+		for _, e := range entries {
+			if _, ok := titles[e.Home]; ok {
+				continue
+			}
+			t, err := readTitles(e.Home)
+			if titles[e.Home] = t; err != nil && !yield(discover.Record{}, err) {
+				return
+			}
+		}
+		for r, err := range native.Each(ctx, entries, func(e discover.Entry) (discover.Record, bool, error) {
+			r, ok, err := read(e, want)
+			r.Title = titles[e.Home][r.ID]
+			return r, ok, err
+		}) {
+			if !yield(r, err) {
+				return
+			}
+		}
+	}
+}
+
+// read reads one rollout. A file that vanished, or was moved or compressed meanwhile, is left to the next look.
+func read(e discover.Entry, want discover.Want) (discover.Record, bool, error) {
+	end := int64(tailLimit)
+	f, err := native.Open(e.Path)
+	if err == nil && strings.HasSuffix(e.Path, packedExt) {
+		f, end, err = unpack(f, e.Path)
+	}
+	if native.Absent(err) {
+		return discover.Record{}, false, nil
+	}
+	if err != nil {
+		return discover.Record{}, false, warn(e.Path, err)
+	}
+	defer f.Close()
+	r, err := readFile(f, end, e, want)
+	if err != nil {
+		return discover.Record{}, false, warn(e.Path, err)
+	}
+	return r, true, nil
+}
+
+// readFile reads an open rollout; its last end bytes may be searched for the newest turn.
+func readFile(f *native.File, end int64, e discover.Entry, want discover.Want) (discover.Record, error) {
+	r := discover.Record{
+		Agent: discover.Codex, ID: e.ID, Path: e.Path, Home: e.Home, Archived: isArchived(e.Path), Updated: f.ModTime(),
+	}
+	r.Created, _ = born(e.ID)
+	if f.Size() == 0 {
+		r.Turn = discover.Turn{State: discover.TurnFailed, Error: neverStarted}
+		return r, nil
+	}
+	h, err := readHead(f, e.ID)
+	if err != nil {
+		return r, err
+	}
+	if !h.meta.found {
+		if h.lines == 0 && begins(f) {
+			return r, nil // its first record is being written, or was cut by a crash
+		}
+		return r, errNoMeta
+	}
+	t, err := readTail(f, end, h.ownID(), want.Tokens || want.Whole)
+	if err != nil {
+		return r, err
+	}
+	fill(&r, h, t)
+	return r, nil
+}
+
+// begins reports whether a file without a whole line may be the beginning of a rollout.
+func begins(f *native.File) bool {
+	const start = `{"timestamp":"`
+	buf := make([]byte, min(f.Size(), int64(len(start))))
+	n, _ := f.ReadAt(buf, 0)
+	return f.Size() < headLimit && strings.HasPrefix(start, string(buf[:n]))
+}
+
+// fill makes the record of what head and tail tell.
+func fill(r *discover.Record, h head, t tail) {
+	m := h.meta
+	r.ID = h.ownID()
+	r.Created = first(m.created, r.Created)
+	r.Updated = first(t.updated, r.Updated)
+	r.Prompt = h.prompt
+	if r.Prompt == "" {
+		r.Prompt = h.review
+	}
+	r.Dir, r.Branch, r.Version, r.Source = m.dir, m.branch, m.version, m.kind()
+	if t.context.dir != "" {
+		r.Dir = t.context.dir
+	}
+	r.Model, r.Turn, r.Tokens = t.context.model, t.turn.Turn, t.tokens
+	r.Parent, r.ForkedFrom = m.parentID(), m.forkedFrom
+	setMeta(r, h, t)
+}
+
+// setMeta adds Codex's own facts:
+//
+//   - originator: the program that made the thread, as it names itself ("codex_exec", "codex-tui")
+//   - provider: the model's provider
+//   - approval, sandbox: the newest turn's approval policy and sandbox mode or permission profile
+//   - contextWindow: the size of the model's context, in tokens
+//   - startDir: the directory the thread was made in, where the newest turn ran in another
+//   - subagent, agentNickname, agentRole: what kind of sub-agent it is
+func setMeta(r *discover.Record, h head, t tail) {
+	m := h.meta
+	r.SetMeta("originator", m.originator)
+	r.SetMeta("provider", m.provider)
+	r.SetMeta("approval", t.context.approval)
+	r.SetMeta("sandbox", t.context.sandbox)
+	if t.window > 0 {
+		r.SetMeta("contextWindow", t.window)
+	}
+	if m.dir != r.Dir {
+		r.SetMeta("startDir", m.dir)
+	}
+	r.SetMeta("subagent", m.source.sub)
+	r.SetMeta("agentNickname", m.nickname)
+	r.SetMeta("agentRole", m.role)
+}
+
+func first(a, b time.Time) time.Time {
+	if a.IsZero() {
+		return b
+	}
+	return a
+}

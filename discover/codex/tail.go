@@ -1,0 +1,126 @@
+package codex
+
+import (
+	"time"
+
+	"agentctl/discover"
+	"agentctl/discover/native"
+)
+
+// tailLimit is how far back the newest turn is searched for.
+const tailLimit = 256 << 20
+
+// tail is what the end of a rollout tells. Lines come newest first, so what is known already stays.
+type tail struct {
+	id         string
+	wantTokens bool
+
+	updated time.Time
+	turn    turn
+	context settings
+	applied settings
+	tokens  *discover.Tokens
+	window  int64
+}
+
+// settings are what a turn runs with.
+type settings struct{ model, dir, approval, sandbox string }
+
+// readTail reads backwards until the newest turn, its settings and, if asked for, the token totals are known. A file
+// without them is read to its beginning, if that is within the last end bytes.
+func readTail(f *native.File, end int64, id string, wantTokens bool) (tail, error) {
+	t := tail{id: id, wantTokens: wantTokens}
+	whole, err := f.Backward(end, t.line)
+	if whole {
+		t.turn.end()
+	}
+	if t.context == (settings{}) {
+		t.context = t.applied
+	}
+	return t, err
+}
+
+// line takes the line before the last one and reports whether more are needed.
+func (t *tail) line(l native.Line) bool {
+	e, ok := parseEvent(l.Bytes)
+	if !ok {
+		return true
+	}
+	if at := e.time(); at.After(t.updated) {
+		t.updated = at
+	}
+	switch e.kind {
+	case "turn_context":
+		t.setContext(e)
+	case "token_usage_record":
+		if !e.foreign(t.id) {
+			t.setTokens(e.get("thread_token_usage").Object(), e.get("usage").Object())
+		}
+	case "event_msg":
+		t.event(e)
+	}
+	t.turn.see(e, t.id)
+	return !t.turn.known() || t.context == (settings{}) || t.wantTokens && t.tokens == nil
+}
+
+func (t *tail) event(e event) {
+	switch e.name {
+	case "token_count":
+		info := e.get("info").Object()
+		if t.tokens == nil {
+			t.window = get(info, "model_context_window").Int()
+		}
+		t.setTokens(get(info, "total_token_usage").Object(), get(info, "last_token_usage").Object())
+	case "thread_settings_applied":
+		if s := get(e.payload, "thread_settings"); t.applied == (settings{}) && !e.foreign(t.id) {
+			t.applied = parseSettings(s.Object())
+		}
+	}
+}
+
+func (t *tail) setContext(e event) {
+	if t.context == (settings{}) {
+		t.context = parseSettings(e.payload)
+	}
+}
+
+func parseSettings(o native.Object) settings {
+	var s settings
+	for key, value := range o.Members() {
+		switch string(key) {
+		case "model":
+			s.model = value.Text(0)
+		case "cwd":
+			s.dir = value.Text(0)
+		case "approval_policy":
+			s.approval = value.Text(0)
+		case "sandbox_policy":
+			s.sandbox = get(value.Object(), "type").Text(0)
+			if s.sandbox == "" {
+				s.sandbox = get(value.Object(), "mode").Text(0) // 0.42
+			}
+		case "active_permission_profile": // 0.160 and later; ":workspace", ":read-only"
+			if s.sandbox == "" {
+				s.sandbox = get(value.Object(), "id").Text(0)
+			}
+		}
+	}
+	return s
+}
+
+// setTokens takes the thread's totals, which are cumulative, and the last request's, whose total is what the context
+// holds. Input includes what was read from the cache, as Codex counts it.
+func (t *tail) setTokens(total, last native.Object) {
+	if t.tokens != nil || len(total) == 0 || total[0] != '{' {
+		return
+	}
+	t.tokens = &discover.Tokens{
+		In:         get(total, "input_tokens").Int(),
+		Out:        get(total, "output_tokens").Int(),
+		CacheRead:  get(total, "cached_input_tokens").Int(),
+		CacheWrite: get(total, "cache_write_input_tokens").Int(),
+		Reasoning:  get(total, "reasoning_output_tokens").Int(),
+		Total:      get(total, "total_tokens").Int(),
+		Context:    get(last, "total_tokens").Int(),
+	}
+}

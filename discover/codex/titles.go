@@ -1,0 +1,55 @@
+package codex
+
+import (
+	"path/filepath"
+
+	"agentctl/discover/native"
+)
+
+// titlesFile holds the names that the person gave to threads, one record a line, the newest last; it is absent until
+// the first one. A rollout does not hold its thread's name.
+const titlesFile = "session_index.jsonl"
+
+// titlesLimit is how much of it is read, from its end: some hundred thousand names.
+const titlesLimit = 16 << 20
+
+// readTitles returns the names of a home's threads by id.
+func readTitles(home string) (map[string]string, error) {
+	path := filepath.Join(home, titlesFile)
+	f, err := native.Open(path)
+	if native.Absent(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, warn(path, err)
+	}
+	defer f.Close()
+	titles := map[string]string{}
+	_, err = f.Backward(titlesLimit, func(l native.Line) bool {
+		if id, name, ok := parseTitle(l.Bytes); ok {
+			if _, newer := titles[id]; !newer {
+				titles[id] = name
+			}
+		}
+		return true
+	})
+	if err != nil {
+		return titles, warn(path, err)
+	}
+	return titles, nil
+}
+
+func parseTitle(line []byte) (id, name string, ok bool) {
+	if !native.Object(line).Complete() {
+		return "", "", false
+	}
+	for key, value := range native.Object(line).Members() {
+		switch string(key) {
+		case "id":
+			id = value.Text(0)
+		case "thread_name":
+			name = value.Text(0)
+		}
+	}
+	return id, name, isUUID(id)
+}

@@ -1,0 +1,165 @@
+package codex
+
+import (
+	"slices"
+
+	"agentctl/discover"
+)
+
+// turn finds how the newest turn stands from the records of a rollout, newest first. The rule is that of Codex itself:
+// the last of task_started (open), task_complete, turn_aborted and error (over) decides. Their turn ids need not
+// match: a review's parent ends a turn that it never began.
+type turn struct {
+	discover.Turn
+	// silent: the turn is over without an answer, and the version is too old to record an error. What stands before
+	// the end decides whether it failed.
+	silent bool
+	// answered: the calls whose output has been seen; call: the newest one without.
+	answered []string
+	call     string
+	// last is the newest record of a conversation, for files without any of the above.
+	last step
+}
+
+// step is what a record contributes to the conversation.
+type step uint8
+
+const (
+	nothing step = iota
+	input        // the person's words or a tool's output: the model's answer is due
+	output       // the model's answer
+	call         // the model's call of a tool
+)
+
+func (t *turn) known() bool { return t.State != discover.TurnUnknown && !t.silent }
+
+// silence is the error of a turn that ended without an answer in a version (up to 0.130) that does not record why.
+const silence = "the turn ended without an answer; this version of Codex does not record why"
+
+// see takes the next older record.
+func (t *turn) see(e event, id string) {
+	if t.known() {
+		return
+	}
+	s := stepOf(e)
+	if t.silent {
+		t.settle(e, s)
+		return
+	}
+	if t.last == nothing {
+		t.last = s
+	}
+	t.note(e)
+	switch e.name {
+	case "task_started":
+		t.open()
+	case "task_complete":
+		t.complete(e)
+	case "turn_aborted":
+		t.State = discover.TurnInterrupted
+	case "error":
+		t.State, t.Error = discover.TurnFailed, e.get("message").Text(0)
+	case "entered_review_mode":
+		t.open()
+	case "item_completed":
+		if _, kind := e.item(); kind == "EnteredReviewMode" && !e.foreign(id) {
+			t.open()
+		}
+	}
+}
+
+func (t *turn) open() {
+	t.State = discover.TurnOpen
+	if t.call != "" {
+		t.Detail = "tool: " + t.call
+	}
+}
+
+func (t *turn) complete(e event) {
+	var answer, failed, timed bool
+	for key, value := range e.payload.Members() {
+		switch string(key) {
+		case "error":
+			if message := get(value.Object(), "message").Text(0); len(value) > 0 && value[0] == '{' {
+				failed, t.Error = true, message
+			}
+		case "last_agent_message":
+			answer = value.Text(1) != ""
+		case "completed_at":
+			timed = true
+		}
+	}
+	t.State = discover.TurnDone
+	if failed {
+		t.State = discover.TurnFailed
+	}
+	t.silent = !failed && !answer && !timed
+}
+
+// settle decides on a silent end by what stands before it: an answer that is due never came.
+func (t *turn) settle(e event, s step) {
+	started := e.name == "task_started" || e.kind == "turn_context"
+	if s == nothing && !started {
+		return
+	}
+	t.silent = false
+	if s == input || started {
+		t.State, t.Error = discover.TurnFailed, silence
+	}
+}
+
+// note remembers which call of a tool is still without its output.
+func (t *turn) note(e event) {
+	if e.kind != "response_item" || t.call != "" {
+		return
+	}
+	switch e.name {
+	case "function_call_output", "custom_tool_call_output":
+		t.answered = append(t.answered, e.get("call_id").Text(0))
+	case "function_call", "custom_tool_call":
+		if !slices.Contains(t.answered, e.get("call_id").Text(0)) {
+			t.call = e.get("name").Text(80)
+		}
+	}
+}
+
+// end takes the beginning of the file: nothing older follows. Versions up to 0.80 record neither start nor end of a
+// turn (SEEN 0.42, 0.80). There an answer ends it; anything else may be in progress, cut or failed.
+func (t *turn) end() {
+	switch {
+	case t.silent:
+		t.silent = false
+	case t.State != discover.TurnUnknown:
+	case t.last == output:
+		t.State = discover.TurnDone
+	case t.last == nothing:
+		t.State = discover.TurnNone
+	}
+}
+
+// stepOf tells what a record contributes. The agent's own additions to the conversation are user messages too.
+func stepOf(e event) step {
+	switch e.name {
+	case "user_message", "function_call_output", "custom_tool_call_output":
+		return input
+	case "agent_message", "context_compacted", "exited_review_mode":
+		return output
+	case "function_call", "custom_tool_call", "local_shell_call", "web_search_call", "reasoning", "agent_reasoning":
+		return call
+	case "message":
+		if e.get("role").Text(0) == "assistant" {
+			return output
+		}
+	case "item_completed":
+		switch _, kind := e.item(); kind {
+		case "UserMessage":
+			return input
+		case "AgentMessage", "ContextCompaction", "ExitedReviewMode":
+			return output
+		}
+	}
+	if e.kind == "compacted" {
+		return output
+	}
+	return nothing
+}
