@@ -11,18 +11,31 @@ import (
 	"agentctl/tests/realagents/sandbox"
 )
 
-// TestMain installs the agents while there is a network, and runs the tests where there is none.
+// TestMain installs the agents and builds the program while there is a network, and runs the tests where there is none.
 func TestMain(m *testing.M) {
 	flag.Parse()
+	os.Exit(run(m))
+}
+
+func run(m *testing.M) int {
 	if !sandbox.Inside() && !testing.Short() {
 		for _, r := range install.Releases() {
 			if err := install.Ensure(context.Background(), r); err != nil {
 				fmt.Fprintln(os.Stderr, err)
 			}
 		}
+		dir, err := os.MkdirTemp("", "agentctl-binary-")
+		if err == nil {
+			defer os.RemoveAll(dir)
+			err = build(dir)
+		}
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
 	}
 	if code, ran := sandbox.Enter(); ran {
-		os.Exit(code)
+		return code
 	}
-	m.Run()
+	return m.Run()
 }

@@ -1,0 +1,143 @@
+package realagents
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"agentctl/internal/render"
+	"agentctl/tests/realagents/world"
+)
+
+// binary names the environment variable with the path of the program under test; TestMain sets it.
+const binary = "AGENTCTL_TEST_BINARY"
+
+// build makes the program under test, as a user would.
+func build(dir string) error {
+	path := filepath.Join(dir, "agentctl")
+	out, err := exec.Command("go", "build", "-tags", "urfave_cli_no_docs", "-o", path, "agentctl").CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("building agentctl: %w\n%s", err, out)
+	}
+	return os.Setenv(binary, path)
+}
+
+// agentctl is the program under test, as a person with the world's home runs it.
+type agentctl struct {
+	t    *testing.T
+	home string
+}
+
+func agentctlIn(t *testing.T, w *world.World) agentctl { return agentctl{t, w.Home} }
+
+// run returns what the program prints, and its exit code.
+func (c agentctl) run(args ...string) (stdout, stderr string, code int) {
+	c.t.Helper()
+	var out, errs bytes.Buffer
+	cmd := exec.Command(os.Getenv(binary), args...)
+	cmd.Env = []string{"HOME=" + c.home, "PATH=" + os.Getenv("PATH")}
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	if err := cmd.Run(); err != nil {
+		var exit *exec.ExitError
+		if !errors.As(err, &exit) {
+			c.t.Fatal(err)
+		}
+		code = exit.ExitCode()
+	}
+	return out.String(), errs.String(), code
+}
+
+// list returns the rows of this world: the machine may run other agents.
+func (c agentctl) list(args ...string) []render.Session {
+	c.t.Helper()
+	out, errs, code := c.run(append([]string{"list", "--json"}, args...)...)
+	if code != 0 {
+		c.t.Fatalf("list %q: exit code %d\n%s", args, code, errs)
+	}
+	var rows []render.Session
+	if err := json.Unmarshal([]byte(out), &rows); err != nil {
+		c.t.Fatalf("list %q: %v\n%s", args, err, out)
+	}
+	return slices.DeleteFunc(rows, func(r render.Session) bool { return !strings.HasPrefix(r.Home, c.home) })
+}
+
+// status returns one session.
+func (c agentctl) status(args ...string) render.Session {
+	c.t.Helper()
+	out, errs, code := c.run(append([]string{"status", "--json"}, args...)...)
+	if code != 0 {
+		c.t.Fatalf("status %q: exit code %d\n%s", args, code, errs)
+	}
+	var row render.Session
+	if err := json.Unmarshal([]byte(out), &row); err != nil {
+		c.t.Fatalf("status %q: %v\n%s", args, err, out)
+	}
+	return row
+}
+
+// row is what a test expects of a session: id, process and status in one line.
+func row(id string, pid int, status string) string {
+	return fmt.Sprintf("%s pid %d %s", id, pid, status)
+}
+
+func rowOf(s render.Session) string {
+	id := "null"
+	if s.ID != nil {
+		id = *s.ID
+	}
+	status := s.Status
+	for _, more := range []string{s.WaitingFor, s.Outcome} {
+		if more != "" {
+			status += " " + more
+		}
+	}
+	return row(id, s.PID, status)
+}
+
+func rowsOf(list []render.Session) []string {
+	var out []string
+	for _, s := range list {
+		out = append(out, rowOf(s))
+	}
+	slices.Sort(out)
+	return out
+}
+
+// expect asks until the answer is the expected one: agents write their storage and registry a moment after the fact.
+// The last answer is shown if it never is.
+func (c agentctl) expect(want []string, args ...string) []render.Session {
+	c.t.Helper()
+	slices.Sort(want)
+	var got []render.Session
+	if !poll(func() bool {
+		got = c.list(args...)
+		return slices.Equal(rowsOf(got), want)
+	}) {
+		c.t.Fatalf("agentctl list %s says\n  %s\nbut the truth is\n  %s", strings.Join(args, " "),
+			strings.Join(rowsOf(got), "\n  "), strings.Join(want, "\n  "))
+	}
+	return got
+}
+
+// poll asks again and again until the answer is yes, for as long as a very busy machine may need. Between two asks it
+// lets the agents have the processor.
+func poll(ask func() bool) bool {
+	const patience = time.Minute
+	for deadline := time.Now().Add(patience); ; {
+		if ask() {
+			return true
+		}
+		if time.Now().After(deadline) {
+			return false
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+}

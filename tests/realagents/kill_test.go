@@ -1,0 +1,160 @@
+package realagents
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+	"testing"
+
+	"agentctl/tests/realagents/install"
+	"agentctl/tests/realagents/world"
+)
+
+// idOf finds the session of a prompt in the agent's own storage.
+func idOf(t *testing.T, w *world.World, a world.Agent, prompt string) string {
+	t.Helper()
+	switch {
+	case a.Agent() == install.ClaudeCode:
+		return claudeID(t, w, prompt)
+	case a.Agent() == install.Codex:
+		return codexID(t, w, prompt)
+	case a.Release.Version == install.OpenCodeJSON:
+		return jsonOpenCodeID(t, w, prompt)
+	}
+	return openCodeID(t, w, prompt)
+}
+
+// TestKilledAgentIsStoppedInTheNextCall: S9. Whatever files a killed agent leaves, they do not revive it.
+func TestKilledAgentIsStoppedInTheNextCall(t *testing.T) {
+	eachRelease(t, func(t *testing.T, w *world.World, a world.Agent) {
+		c := agentctlIn(t, w)
+		p := a.Run("killed [[hang]]")
+		w.WaitCall("killed", 0)
+		id := idOf(t, w, a, "killed [[hang]]")
+		c.expect([]string{row(id, p.PID(), "running")})
+		if out, _, code := c.run("status", id, "--alive"); code != 0 || out != "" {
+			t.Errorf("status --alive of a live session: exit code %d, %q", code, out)
+		}
+		p.Kill()
+		if rows := c.list(); len(rows) > 0 {
+			t.Errorf("after kill -9 there is still %q", rowsOf(rows))
+		}
+		if got := rowOf(c.status(id)); got != row(id, 0, "stopped interrupted") {
+			t.Errorf("after kill -9: %s", got)
+		}
+		if rows := rowsOf(c.list("-a")); len(rows) != 1 || rows[0] != row(id, 0, "stopped interrupted") {
+			t.Errorf("list -a says %q", rows)
+		}
+		if _, _, code := c.run("status", id, "--alive"); code != 8 {
+			t.Errorf("status --alive of a dead session: exit code %d", code)
+		}
+	})
+}
+
+// TestKilledIdleTUIIsCompleted: its last turn had ended well.
+func TestKilledIdleTUIIsCompleted(t *testing.T) {
+	eachRelease(t, func(t *testing.T, w *world.World, a world.Agent) {
+		c := agentctlIn(t, w)
+		tui := a.TUI()
+		tui.Submit("hello there")
+		tui.WaitFor("OK: hello there")
+		id, pid := idOf(t, w, a, "hello there"), tui.PID()
+		if a.Release.Version == install.CodexCurrent {
+			pid = daemonPID(t, w)
+		}
+		c.expect([]string{row(id, pid, "idle")})
+		if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+			t.Fatal(err)
+		}
+		if !poll(func() bool { return !living(pid) }) {
+			t.Fatal("it does not die")
+		}
+		if got := rowOf(c.status(id)); got != row(id, 0, "stopped completed") {
+			t.Errorf("after kill -9: %s", got)
+		}
+	})
+}
+
+// living reports whether a process runs: a zombie does not.
+func living(pid int) bool {
+	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	i := strings.LastIndexByte(string(raw), ')')
+	return err == nil && i > 0 && !strings.HasPrefix(string(raw[i:]), ") Z") && !strings.HasPrefix(string(raw[i:]), ") X")
+}
+
+// TestAWrappersDeathMeansNothing: S7. The launcher is killed, the agent lives and is listed live.
+func TestAWrappersDeathMeansNothing(t *testing.T) {
+	if testing.Short() {
+		t.Skip("real agents take a while")
+	}
+	tried := 0
+	for _, r := range install.Releases() {
+		i, err := install.Find(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if i.Shim == nil {
+			continue
+		}
+		tried++
+		t.Run(r.String(), func(t *testing.T) {
+			w := world.New(t)
+			c := agentctlIn(t, w)
+			a := w.Release(r).ViaShim()
+			p := a.Run("wrapped [[hang]]")
+			w.WaitCall("wrapped", 0)
+			want := []string{row(idOf(t, w, a, "wrapped [[hang]]"), p.PID(), "running")}
+			c.expect(want)
+			if p.ShimPID() == p.PID() {
+				return // this launcher has replaced itself: there is nothing to outlive
+			}
+			if err := syscall.Kill(p.ShimPID(), syscall.SIGKILL); err != nil {
+				t.Fatal(err)
+			}
+			p.Wait()
+			if got := rowsOf(c.list()); len(got) != 1 || got[0] != want[0] {
+				t.Errorf("after the launcher's death: %q, want %q", got, want)
+			}
+		})
+	}
+	if tried == 0 {
+		t.Error("no release has a launcher")
+	}
+}
+
+// TestDecoysAreNotAgents: S25. What only looks like an agent is never listed.
+func TestDecoysAreNotAgents(t *testing.T) {
+	if testing.Short() {
+		t.Skip("real agents take a while")
+	}
+	w := world.New(t)
+	c := agentctlIn(t, w)
+	a := w.Claude(install.ClaudeCurrent)
+	p := a.Run("quick answer")
+	p.Wait()
+	id := claudeID(t, w, "quick answer")
+	for _, name := range []string{"vim agentctl-daemon.md", "claude", "codex exec resume " + id, "opencode run -s " + id} {
+		cmd := exec.Command("sleep", "1000", "claude", "--resume", id)
+		cmd.Args = []string{name, "1000"}
+		cmd.Env = []string{"HOME=" + w.Home}
+		cmd.Dir = a.Dir()
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		defer func() {
+			if !living(cmd.Process.Pid) {
+				t.Errorf("the decoy %q is dead", name)
+			}
+			_ = cmd.Process.Kill()
+			_ = cmd.Wait()
+		}()
+	}
+	if rows := c.list(); len(rows) != 0 {
+		t.Errorf("decoys are listed: %q", rowsOf(rows))
+	}
+	if got := rowOf(c.status(id)); got != row(id, 0, "stopped completed") {
+		t.Errorf("a decoy revives a session: %s", got)
+	}
+}

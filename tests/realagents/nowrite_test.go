@@ -1,0 +1,117 @@
+package realagents
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"agentctl/tests/realagents/install"
+	"agentctl/tests/realagents/world"
+	"agentctl/tests/trace"
+)
+
+// TestNothingIsWritten looks at live agents through the traced program: no system call changes or write-locks
+// anything, anywhere, and no file in the world's home changes in content, size, mode, owner or time. The agents are
+// suspended meanwhile, so that any change would be ours.
+func TestNothingIsWritten(t *testing.T) {
+	if testing.Short() {
+		t.Skip("real agents take a while")
+	}
+	w := world.New(t)
+	c := agentctlIn(t, w)
+	var live []*world.Process
+	var some string
+	for _, r := range []install.Release{
+		{Agent: install.ClaudeCode, Version: install.ClaudeCurrent},
+		{Agent: install.Codex, Version: install.CodexCurrent},
+		{Agent: install.OpenCode, Version: install.OpenCodeCurrent},
+	} {
+		a := w.Release(r)
+		prompt := "lives in " + a.Agent() + " [[hang]]"
+		a.Run("ended before").Wait()
+		live = append(live, a.Run(prompt))
+		w.WaitCall(prompt, 0)
+		some = idOf(t, w, a, prompt)
+	}
+	if !poll(func() bool { return len(c.list()) == 3 }) {
+		t.Fatalf("%q, want three live sessions", rowsOf(c.list()))
+	}
+	for _, p := range live {
+		p.Signal(syscall.SIGSTOP)
+		defer p.Signal(syscall.SIGCONT)
+	}
+	before := photograph(t, w.Home)
+	outputs := map[string]string{}
+	for range 2 {
+		for _, args := range [][]string{
+			{"list"}, {"list", "-a", "--json"}, {"list", "-a", "--tokens", "--children"}, {"status", some, "--explain"},
+			{"status", some, "--json"}, {"doctor"}, {"doctor", "--json"}, {"current"}, {"list", "--cwd", w.Home},
+		} {
+			var out strings.Builder
+			cmd := exec.Command(os.Getenv(binary), args...)
+			cmd.Env, cmd.Stdout = []string{"HOME=" + w.Home, "PATH=" + os.Getenv("PATH")}, &out
+			result, err := trace.Run(cmd)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, call := range result.Changes("/") {
+				t.Errorf("%q: %s %s of %s (%d)", args, call.Name, call.Effect, call.Path, call.Ret)
+			}
+			for _, path := range trace.Opened(result.Calls) {
+				if name := filepath.Base(path); strings.HasSuffix(name, ".key") || name == "auth.json" || name == ".credentials.json" {
+					t.Errorf("%q opens the secret %s", args, path)
+				}
+			}
+			key := strings.Join(args, " ")
+			if first, again := outputs[key]; again && first != out.String() && strings.Contains(key, "--json") {
+				t.Errorf("two calls of %q differ:\n%s\n%s", key, first, out.String())
+			}
+			outputs[key] = out.String()
+		}
+	}
+	after := photograph(t, w.Home)
+	for path, was := range before {
+		if after[path] != was {
+			t.Errorf("%s was %s, is %s", path, was, after[path])
+		}
+	}
+	if len(after) != len(before) {
+		t.Errorf("%d files before, %d after", len(before), len(after))
+	}
+}
+
+// photograph notes of every file below dir what a change would change.
+func photograph(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	out := map[string]string{}
+	err := filepath.WalkDir(dir, func(path string, _ fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		info, err := os.Lstat(path)
+		if err != nil {
+			return err
+		}
+		st := info.Sys().(*syscall.Stat_t)
+		content := ""
+		if info.Mode().IsRegular() {
+			raw, err := os.ReadFile(path)
+			if err != nil {
+				return err
+			}
+			content = fmt.Sprintf("%x", sha256.Sum256(raw))
+		}
+		out[path] = fmt.Sprint(info.Mode(), info.Size(), st.Uid, st.Gid, st.Ino, st.Mtim, st.Ctim, content)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}

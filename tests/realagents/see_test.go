@@ -1,0 +1,228 @@
+package realagents
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"agentctl/internal/render"
+	"agentctl/tests/realagents/install"
+	"agentctl/tests/realagents/world"
+)
+
+// TestEveryLiveSessionIsListedAsWhatItIs has the three agents do everything at once that a person has them do, and
+// compares the whole list with the truth: ID, process and status of every row, and nothing else.
+func TestEveryLiveSessionIsListedAsWhatItIs(t *testing.T) {
+	if testing.Short() {
+		t.Skip("real agents take a while")
+	}
+	w := world.New(t)
+	c := agentctlIn(t, w)
+	var want []string
+	want = append(want, startClaude(t, w)...)
+	want = append(want, startCodex(t, w)...)
+	want = append(want, startOpenCode(t, w)...)
+
+	rows := c.expect(want)
+	for _, r := range rows {
+		if r.Evidence == nil || r.Evidence.Strength != "exact" || r.Evidence.Detail == "" {
+			t.Errorf("%s: evidence %+v, want an exact one", rowOf(r), r.Evidence)
+		}
+		if r.ID == nil {
+			continue
+		}
+		if out, errs, code := c.run("status", *r.ID, "--explain"); code != 0 || !strings.Contains(out, r.Evidence.Kind) {
+			t.Errorf("status %s --explain: exit code %d, does not name %q\n%s%s", *r.ID, code, r.Evidence.Kind, out, errs)
+		}
+		if got := rowOf(c.status(*r.ID)); got != rowOf(r) {
+			t.Errorf("status says %q, list says %q", got, rowOf(r))
+		}
+	}
+	compareWithClaude(t, w, rows)
+}
+
+func startClaude(t *testing.T, w *world.World) []string {
+	t.Helper()
+	main, current := w.Claude(install.ClaudeMain), w.Claude(install.ClaudeCurrent)
+	id := func(n int) string { return fmt.Sprintf("%08d-0000-4000-8000-000000000000", n) }
+
+	tool := w.Tool(main.Dir())
+	print := main.Run("one [[shell "+tool.Command+"]]", "--session-id", id(1))
+	tool.WaitRunning()
+
+	idle := current.TUI("--session-id", id(2))
+	idle.Submit("two is idle")
+	idle.WaitFor("OK: two is idle")
+
+	permission := main.TUI("--session-id", id(3))
+	permission.Submit("three [[shell touch q]]")
+	permission.WaitFor("Do you want to proceed?")
+
+	busy := current.TUI("--session-id", id(4))
+	busy.Submit("four [[hang]]")
+	w.WaitCall("four", 0)
+
+	cleared := current.TUI("--session-id", id(5))
+	cleared.Submit("five before clear")
+	cleared.WaitFor("OK: five before clear")
+	cleared.Submit("/clear")
+	cleared.WaitGone("OK: five before clear")
+	cleared.Submit("five after clear")
+	cleared.WaitFor("OK: five after clear")
+
+	return []string{
+		row(id(1), print.PID(), "running"),
+		row(id(2), idle.PID(), "idle"),
+		row(id(3), permission.PID(), "waiting permission"),
+		row(id(4), busy.PID(), "running"),
+		row(claudeID(t, w, "five after clear"), cleared.PID(), "idle"),
+	}
+}
+
+func startCodex(t *testing.T, w *world.World) []string {
+	t.Helper()
+	codex := w.Codex(install.CodexCurrent)
+	exec := codex.Run("exec [[hang]]")
+	w.WaitCall("exec", 0)
+
+	tui := codex.TUI()
+	tui.Submit("behind the daemon")
+	tui.WaitFor("OK: behind the daemon")
+
+	own := codex.TUI("--no-daemon")
+	own.Submit("first thread")
+	own.WaitFor("OK: first thread")
+	own.Submit("/new")
+	own.WaitGone("OK: first thread")
+	own.Submit("second thread [[hang]]")
+	w.WaitCall("second thread", 0)
+
+	return []string{
+		row(codexID(t, w, "exec [[hang]]"), exec.PID(), "running"),
+		row(codexID(t, w, "behind the daemon"), daemonPID(t, w), "idle"),
+		row(codexID(t, w, "first thread"), own.PID(), "idle"),
+		row(codexID(t, w, "second thread"), own.PID(), "running"),
+	}
+}
+
+// daemonPID is what Codex itself says of the daemon behind its TUIs.
+func daemonPID(t *testing.T, w *world.World) int {
+	t.Helper()
+	raw, err := os.ReadFile(filepath.Join(w.Home, ".codex", "app-server-daemon", "daemon.pid"))
+	var daemon struct{ PID int }
+	if err == nil {
+		err = json.Unmarshal(raw, &daemon)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return daemon.PID
+}
+
+func startOpenCode(t *testing.T, w *world.World) []string {
+	t.Helper()
+	opencode := w.OpenCode(install.OpenCodeCurrent)
+	var want []string
+	var runs []*world.Process
+	for i := range 4 {
+		runs = append(runs, opencode.Run(fmt.Sprintf("run%d [[hang]]", i)))
+	}
+	for i, p := range runs {
+		w.WaitCall(fmt.Sprintf("run%d", i), 0)
+		want = append(want, row(openCodeID(t, w, fmt.Sprintf("run%d [[hang]]", i)), p.PID(), "running"))
+	}
+
+	tui := opencode.TUI()
+	tui.Submit("tui first")
+	tui.WaitFor("OK: tui first")
+	tui.Submit("/new")
+	tui.WaitGone("OK: tui first")
+	tui.WaitReady()
+	tui.Submit("tui second [[hang]]")
+	w.WaitCall("tui second", 0)
+	want = append(want, row(openCodeID(t, w, "tui first"), tui.PID(), "idle"), row(openCodeID(t, w, "tui second"), tui.PID(), "running"))
+
+	server := opencode.Serve()
+	base := serverURL(t, server)
+	for _, prompt := range []string{"served first", "served second [[hang]]"} {
+		id := ask(t, base, opencode.Dir(), prompt)
+		w.WaitCall(prompt, 0)
+		want = append(want, row(id, server.PID(), map[bool]string{true: "running", false: "idle"}[strings.Contains(prompt, "hang")]))
+	}
+	return want
+}
+
+// serverURL waits until an OpenCode server says where it listens.
+func serverURL(t *testing.T, server *world.Process) string {
+	t.Helper()
+	var url string
+	if !poll(func() bool {
+		_, rest, ok := strings.Cut(server.Stdout(), "listening on ")
+		line, _, whole := strings.Cut(rest, "\n")
+		url = strings.TrimSpace(line)
+		return ok && whole
+	}) {
+		t.Fatalf("the server does not say where it listens: %q", server.Stdout()+server.Stderr())
+	}
+	return url
+}
+
+// ask makes a session on an OpenCode server and sends it a prompt.
+func ask(t *testing.T, base, dir, prompt string) string {
+	t.Helper()
+	query := "?directory=" + url.QueryEscape(dir)
+	var session struct{ ID string }
+	if err := json.Unmarshal(post(t, base+"/session"+query, "{}"), &session); err != nil || session.ID == "" {
+		t.Fatalf("no session: %v", err)
+	}
+	post(t, base+"/session/"+session.ID+"/prompt_async"+query, `{"parts":[{"type":"text","text":`+strconv.Quote(prompt)+`}]}`)
+	return session.ID
+}
+
+func post(t *testing.T, url, body string) []byte {
+	t.Helper()
+	res, err := http.Post(url, "application/json", strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	raw, err := io.ReadAll(res.Body)
+	if err != nil || res.StatusCode >= 300 {
+		t.Fatalf("POST %s: %s, %v: %s", url, res.Status, err, raw)
+	}
+	return raw
+}
+
+// compareWithClaude asks Claude Code for its own list of live sessions: where it speaks, it must agree.
+func compareWithClaude(t *testing.T, w *world.World, rows []render.Session) {
+	t.Helper()
+	var own []struct {
+		PID       int
+		SessionID string
+		Status    string
+	}
+	out := w.Claude(install.ClaudeCurrent).Output("agents", "--json")
+	if err := json.Unmarshal([]byte(out), &own); err != nil {
+		t.Fatalf("claude agents --json: %v\n%s", err, out)
+	}
+	said := map[string]string{"busy": "running", "idle": "idle", "waiting": "waiting", "shell": "idle"}
+	for _, o := range own {
+		i := slices.IndexFunc(rows, func(r render.Session) bool { return r.ID != nil && *r.ID == o.SessionID && r.PID == o.PID })
+		if i < 0 {
+			t.Errorf("Claude Code lists %+v, agentctl does not", o)
+		} else if o.Status != "" && rows[i].Status != said[o.Status] {
+			t.Errorf("Claude Code says %s of %s, agentctl %s", o.Status, o.SessionID, rows[i].Status)
+		}
+	}
+	if len(own) == 0 {
+		t.Error("Claude Code lists no session of its own")
+	}
+}

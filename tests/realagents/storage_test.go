@@ -1,0 +1,87 @@
+package realagents
+
+import (
+	"bytes"
+	"database/sql"
+	"encoding/json"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"agentctl/tests/realagents/world"
+
+	_ "modernc.org/sqlite" // the driver
+)
+
+// What the agents stored is looked up here by the prompt that was typed, without any code of the program under test.
+
+// fileWith waits for the file below dir whose content holds the text and whose name has the suffix.
+func fileWith(t *testing.T, dir, suffix, text string) string {
+	t.Helper()
+	found := ""
+	if !poll(func() bool {
+		_ = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() || !strings.HasSuffix(path, suffix) {
+				return nil
+			}
+			if raw, err := os.ReadFile(path); err == nil && bytes.Contains(raw, []byte(text)) {
+				found = path
+			}
+			return nil
+		})
+		return found != ""
+	}) {
+		t.Fatalf("no *%s below %s holds %q", suffix, dir, text)
+	}
+	return found
+}
+
+// claudeID is the session in whose transcript the prompt stands.
+func claudeID(t *testing.T, w *world.World, prompt string) string {
+	t.Helper()
+	path := fileWith(t, filepath.Join(w.Home, ".claude", "projects"), ".jsonl", prompt)
+	return strings.TrimSuffix(filepath.Base(path), ".jsonl")
+}
+
+// codexID is the thread in whose rollout the prompt stands.
+func codexID(t *testing.T, w *world.World, prompt string) string {
+	t.Helper()
+	name := strings.TrimSuffix(filepath.Base(fileWith(t, filepath.Join(w.Home, ".codex", "sessions"), ".jsonl", prompt)), ".jsonl")
+	return name[len(name)-36:]
+}
+
+// openCodeID is the session in whose database the prompt stands.
+func openCodeID(t *testing.T, w *world.World, prompt string) string {
+	t.Helper()
+	path := filepath.Join(w.Home, ".local", "share", "opencode", "opencode.db")
+	var id string
+	if !poll(func() bool {
+		db, err := sql.Open("sqlite", "file:"+path+"?mode=ro&_pragma=busy_timeout(5000)")
+		if err != nil {
+			return false
+		}
+		defer db.Close()
+		return db.QueryRow(`select p.session_id from part p join message m on m.id = p.message_id
+			where m.data like '%"user"%' and instr(p.data, ?) > 0 limit 1`, prompt).Scan(&id) == nil
+	}) {
+		t.Fatalf("no message in %s holds %q", path, prompt)
+	}
+	return id
+}
+
+// jsonOpenCodeID is the session in whose message files the prompt stands: part/<message>/<part>.json names it.
+func jsonOpenCodeID(t *testing.T, w *world.World, prompt string) string {
+	t.Helper()
+	path := fileWith(t, filepath.Join(w.Home, ".local", "share", "opencode", "storage", "part"), ".json", prompt)
+	var part struct{ SessionID string }
+	raw, err := os.ReadFile(path)
+	if err == nil {
+		err = json.Unmarshal(raw, &part)
+	}
+	if err != nil || part.SessionID == "" {
+		t.Fatalf("%s names no session: %v", path, err)
+	}
+	return part.SessionID
+}
