@@ -1,10 +1,20 @@
 package main
 
 import (
+	"os"
 	"strings"
 	"testing"
 	"time"
+
+	"agentctl/tests/bench/isolate"
 )
+
+func TestMain(m *testing.M) {
+	if code, ran := isolate.Enter(); ran {
+		os.Exit(code)
+	}
+	os.Exit(m.Run())
+}
 
 // made is a job that was timed and counted.
 func made(name string, sessions int, ms float64, syscalls int, rss int64) *job {
