@@ -76,6 +76,7 @@ func (env Env) status(ctx context.Context, arg string, o *statusOptions) error {
 
 // alive answers by the exit code. What cannot be told is neither yes nor no.
 func (env Env) alive(r discover.Result) error {
+	_ = env.warn(r.Warnings) // of what was left out; the answer is the exit code
 	answer := errNo
 	for _, s := range r.Sessions {
 		switch s.Status {
@@ -86,7 +87,6 @@ func (env Env) alive(r discover.Result) error {
 			return nil
 		}
 	}
-	_ = env.warn(r.Warnings) // they say why, not what the answer is
 	return answer
 }
 

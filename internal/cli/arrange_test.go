@@ -1,0 +1,87 @@
+package cli
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestArrange(t *testing.T) {
+	env, _ := testEnv(t)
+	app := newApp(env)
+	for in, want := range map[string]string{
+		"":                             "--help",
+		"-h":                           "--help",
+		"help status":                  "status --help --",
+		"list":                         "list --",
+		"ls":                           "list --",
+		"status ID --json":             "status --json -- ID",
+		"status ID --adapter codex -h": "status --adapter=codex --help -- ID",
+		"list -aqn5":                   "list -a -q -n=5 --",
+		"list -n=5 -a":                 "list -n=5 -a --",
+		"list -qn 5":                   "list -q -n=5 --",
+		"list -n -5":                   "list -n=-5 --",
+		"list --cwd --json":            "list --cwd=--json --",
+		"status -- --json -x":          "status -- --json -x",
+		"status a -- --":               "status -- a --",
+		"status -":                     "status -- -",
+		"list --cwd=a=b --all=false":   "list --cwd=a=b --all=false --",
+		"version --json":               "version --json --",
+		"--version --json":             "version --json --",
+		"__complete list --sta":        "__complete list --sta",
+	} {
+		got, err := arrange(app, strings.Fields(in))
+		if err != nil || strings.Join(got, " ") != want {
+			t.Errorf("%s: %s, %v; want %s", in, strings.Join(got, " "), err, want)
+		}
+	}
+}
+
+// No word is lost, none is made up, and what is in order stays as it is.
+func FuzzArrange(f *testing.F) {
+	f.Add("list -a --since 3d -n5 x")
+	f.Add("status ID --json -- --alive")
+	f.Add("list --adapter=codex --cwd")
+	f.Fuzz(func(t *testing.T, line string) {
+		env, _ := testEnv(t)
+		app := newApp(env)
+		words := strings.Split(line, " ")
+		got, err := arrange(app, words)
+		if err != nil || len(got) < 2 || got[0] == "__complete" {
+			return
+		}
+		again, err := arrange(app, got)
+		if err != nil || !slices.Equal(again, got) {
+			t.Errorf("%q becomes %q, and that %q, %v", words, got, again, err)
+		}
+		end := slices.Index(got, "--")
+		for _, flag := range got[1:end] {
+			if !strings.HasPrefix(flag, "-") || flag == "-" {
+				t.Errorf("%q: %q among the flags of %q", words, flag, got)
+			}
+		}
+		if words[0] == "help" {
+			return
+		}
+		rest := words[1:]
+		for _, arg := range got[end+1:] {
+			i := slices.Index(rest, arg)
+			if i < 0 {
+				t.Fatalf("%q: %q is made up or out of order in %q", words, arg, got)
+			}
+			rest = rest[i+1:]
+		}
+	})
+}
+
+func TestNearest(t *testing.T) {
+	words := []string{"list", "status", "claude-code", "-q"}
+	for in, want := range map[string]string{
+		"lsit": "list", "lst": "list", "stauts": "status", "claudecode": "claude-code", "-x": "-q",
+		"frobnicate": "", "": "", strings.Repeat("x", 1<<20): "",
+	} {
+		if got, ok := nearest(in, words); got != want || ok != (want != "") {
+			t.Errorf("%.20s: %q", in, got)
+		}
+	}
+}

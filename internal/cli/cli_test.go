@@ -1,0 +1,298 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"agentctl/discover"
+	"agentctl/proc"
+)
+
+func TestExitCodes(t *testing.T) {
+	for _, tc := range []struct {
+		args string
+		exit int
+		says string // on stderr
+	}{
+		{"", 0, ""},
+		{"--help", 0, ""},
+		{"help", 0, ""},
+		{"help list", 0, ""},
+		{"list --help", 0, ""},
+		{"list", 0, ""},
+		{"ls -a --since all", 0, ""},
+		{"ps -aq -n5", 0, ""},
+		{"list -n 0", 0, ""},
+		{"status aaaaaaaa-1", 0, ""},
+		{"show aaaaaaaa-2", 0, ""},
+		{"status pid:10", 0, ""},
+		{"status pid:20", 0, ""},
+		{"status cccccccc@/w/b", 0, ""},
+		{"status aaaaaaaa-1 --alive", 0, ""},
+		{"current", 0, ""},
+		{"doctor", 0, ""},
+		{"schema", 0, ""},
+		{"version", 0, ""},
+		{"--version", 0, ""},
+		{"completion zsh", 0, ""},
+
+		{"lst", 2, `unknown command "lst"` + "\nhint: did you mean list?"},
+		{"frobnicate", 2, "hint: there are: list, ls, ps, status, show, current, doctor, schema, completion, version"},
+		{"help lst", 2, `unknown command "lst"`},
+		{"--json list", 2, "stands before the command"},
+		{"list --stats idle", 2, `unknown flag "--stats"` + "\nhint: did you mean --status?"},
+		{"list -z", 2, `unknown flag "-z"`},
+		{"list --n 3", 2, `unknown flag "--n"`},
+		{"list -json", 2, `unknown flag "-json"` + "\nhint: did you mean --json?"},
+		{"list --adapter codx", 2, `unknown agent "codx"` + "\nhint: did you mean codex?"},
+		{"list --adapter codex,pi", 2, `unknown agent "pi"`},
+		{"list --status iddle", 2, `unknown status "iddle"` + "\nhint: did you mean idle?"},
+		{"list --status", 2, "flag --status needs a value"},
+		{"list --cwd=", 2, "flag --cwd needs a value"},
+		{"list --cwd /nowhere/at/all", 2, "--cwd: "},
+		{"list -n", 2, "flag -n needs a value"},
+		{"list -n x", 2, `invalid value "x" for flag -n`},
+		{"list -n -1", 2, "-n is -1"},
+		{"list --json=perhaps", 2, "perhaps"},
+		{"list --since soon", 2, `"soon" is no time`},
+		{"list --format {{.nope}}", 2, `no field "nope"`},
+		{"list --json -q", 2, "exclude each other"},
+		{"list extra", 2, `does not take the argument "extra"`},
+		{"list -- --json", 2, `does not take the argument "--json"`},
+		{"status", 2, "needs the ID of a session"},
+		{"status a b", 2, `does not take the argument "b"`},
+		{"status a --alive --explain", 2, "--alive prints nothing"},
+		{"status a --adapter nope", 2, `unknown agent "nope"`},
+		{"current here", 2, `"here"`},
+		{"current -q --json", 2, "exclude each other"},
+		{"completion", 2, "needs a shell"},
+		{"completion bsh", 2, "did you mean bash?"},
+		{"schema x", 2, `"x"`},
+		{"doctor x", 2, `"x"`},
+		{"version x", 2, `"x"`},
+
+		{"status nothing", 3, "no such session: nothing\nhint: agentctl list -a --since all"},
+		{"status pid:11", 3, "no such session: process 11"},
+		{"status pid:x", 3, `"x" is not a process id`},
+		{"status aaaaaaaa-1 --adapter claude-code", 3, "no such session"},
+		{"status aaaaaaaa-1@/w/elsewhere", 3, "no such session"},
+		{"status aaaaaaaa --alive", 4, "hint: aaaaaaaa-1 codex running title of aaaaaaaa-1"},
+		{"status cccccccc", 4, "cccccccc@/w/b"},
+		{"status aaaaaaaa-2 --alive", 8, ""},
+	} {
+		env, out := testEnv(t)
+		if got := run(env, strings.Fields(tc.args)...); got != tc.exit {
+			t.Errorf("%s: exit %d, want %d; %s", tc.args, got, tc.exit, out.stderr.String())
+		}
+		stderr := out.stderr.String()
+		if tc.says == "" && stderr != "" || !strings.Contains(stderr, tc.says) {
+			t.Errorf("%s: stderr %q, want %q", tc.args, stderr, tc.says)
+		}
+		if tc.exit > 1 && out.stdout.Len() > 0 {
+			t.Errorf("%s: failed with output %q", tc.args, out.stdout.String())
+		}
+		if lines := strings.Count(stderr, "\n"); tc.exit == 2 && !wantsJSON(strings.Fields(tc.args)) && (lines != 2 || !strings.HasPrefix(stderr, "agentctl: error: ")) {
+			t.Errorf("%s: not one error and one hint: %q", tc.args, stderr)
+		}
+	}
+}
+
+// What could not be read is named, cleaned, and makes the command partial.
+func TestPartial(t *testing.T) {
+	for _, args := range []string{"list -a", "list -a --json", "list -aq", "status aaaaaaaa-1", "status aaaaaaaa-1 --json", "doctor", "doctor --json"} {
+		env, out := testEnv(t)
+		if got := run(broken(env), strings.Fields(args)...); got != 6 {
+			t.Errorf("%s: exit %d", args, got)
+		}
+		if want := "agentctl: warning: codex: /h/codex/sessions: it is broken\n"; out.stderr.String() != want {
+			t.Errorf("%s: stderr %q, want %q", args, out.stderr.String(), want)
+		}
+		if out.stdout.Len() == 0 {
+			t.Errorf("%s: nothing is printed", args)
+		}
+	}
+	for args, want := range map[string]int{"status nothing": 3, "status aaaaaaaa-1 --alive": 0, "status aaaaaaaa-2 --alive": 8} {
+		env, out := testEnv(t)
+		if got := run(broken(env), strings.Fields(args)...); got != want || !strings.Contains(out.stderr.String(), "warning: codex") {
+			t.Errorf("%s: exit %d, %q", args, got, out.stderr.String())
+		}
+	}
+}
+
+// A status that cannot be told is neither alive nor stopped.
+func TestAliveUnknown(t *testing.T) {
+	env, out := testEnv(t)
+	s := env.Adapters[0].(stub)
+	s.claims[0].Unreadable = "open files: permission denied"
+	env.Adapters = []discover.Adapter{s}
+	if got := run(env, "status", "pid:20", "--alive"); got != 6 || out.stdout.Len() > 0 {
+		t.Errorf("exit %d, %q", got, out.stdout.String())
+	}
+}
+
+func TestErrorsInJSON(t *testing.T) {
+	for args, code := range map[string]string{
+		"list --json --adapter x":      "usage",
+		"lst --json":                   "usage",
+		"status --json nothing":        "not_found",
+		"status aaaaaaaa --json":       "ambiguous",
+		"list --json=true --since ?":   "usage",
+		"status --json a\x1b[2J\u202e": "not_found",
+	} {
+		env, out := testEnv(t)
+		run(env, strings.Split(args, " ")...)
+		var line struct {
+			Error struct{ Code, Message, Hint string }
+		}
+		if err := json.Unmarshal(out.stderr.Bytes(), &line); err != nil || line.Error.Code != code || line.Error.Message == "" {
+			t.Errorf("%s: %q, %v", args, out.stderr.String(), err)
+		}
+		if strings.Count(out.stderr.String(), "\n") != 1 || strings.ContainsAny(out.stderr.String(), "\x1b\u202e") {
+			t.Errorf("%s: %q", args, out.stderr.String())
+		}
+	}
+	// After --, --json is an argument.
+	env, out := testEnv(t)
+	if got := run(env, "status", "--", "--json"); got != 3 || !strings.HasPrefix(out.stderr.String(), "agentctl: error: no such session: --json") {
+		t.Errorf("%d %q", got, out.stderr.String())
+	}
+}
+
+func TestInterrupted(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	for _, args := range [][]string{{"list"}, {"list", "-a"}, {"status", "aaaaaaaa-1"}, {"current"}, {"doctor"}} {
+		env, out := testEnv(t)
+		if got := env.finish(args, env.run(ctx, args)); got != 130 || out.stderr.String() != "agentctl: error: interrupted\n" {
+			t.Errorf("%v: exit %d, %q", args, got, out.stderr.String())
+		}
+	}
+}
+
+type closedPipe struct{}
+
+func (closedPipe) Write([]byte) (int, error) {
+	return 0, &os.PathError{Op: "write", Err: syscall.EPIPE}
+}
+
+// A reader that has seen enough is no error to speak of.
+func TestClosedPipe(t *testing.T) {
+	for _, args := range []string{
+		"list", "list --json", "list -q", "list --format {{.id}}", "status aaaaaaaa-1", "status aaaaaaaa-1 --json",
+		"current -q", "doctor", "doctor --json", "schema", "version", "completion fish", "__complete l",
+	} {
+		env, out := testEnv(t)
+		env.Stdout = closedPipe{}
+		if got := run(env, strings.Fields(args)...); got != 1 || out.stderr.Len() > 0 {
+			t.Errorf("%s: exit %d, %q", args, got, out.stderr.String())
+		}
+	}
+}
+
+func TestProcessTableUnreadable(t *testing.T) {
+	env, out := testEnv(t)
+	env.Take = func(context.Context) (*proc.Table, error) {
+		return nil, fmt.Errorf("reading the process table: no /proc")
+	}
+	if got := run(env, "list"); got != 1 || out.stderr.String() != "agentctl: error: reading the process table: no /proc\n" {
+		t.Errorf("exit %d, %q", got, out.stderr.String())
+	}
+}
+
+func TestConfiguration(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "agentctl", "config.toml")
+	if err := os.Mkdir(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	write := func(text string) {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	env, out := testEnv(t)
+	env = setenv(env, "XDG_CONFIG_HOME", dir)
+
+	write("since = \"40d\"\n")
+	if run(env, "list", "-aq"); !strings.Contains(out.stdout.String(), "dddddddd") {
+		t.Errorf("the file's since is not in force: %q", out.stdout.String())
+	}
+	out.stdout.Reset()
+	if run(env, "list", "-aq", "--since", "1d"); strings.Contains(out.stdout.String(), "dddddddd") {
+		t.Errorf("the flag does not beat the file: %q", out.stdout.String())
+	}
+	write("sinse = \"40d\"\n")
+	for _, args := range []string{"list", "status x", "current", "doctor"} {
+		out.stderr.Reset()
+		if got := run(env, strings.Fields(args)...); got != 2 || !strings.Contains(out.stderr.String(), path+":1:") {
+			t.Errorf("%s: exit %d, %q", args, got, out.stderr.String())
+		}
+	}
+}
+
+func TestColor(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "agentctl", "config.toml")
+	if err := os.Mkdir(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for _, tc := range []struct {
+		color string
+		width int
+		env   []string
+		flag  string
+		want  bool
+	}{
+		{"auto", 80, nil, "", true},
+		{"auto", 0, nil, "", false},
+		{"always", 0, nil, "", true},
+		{"never", 80, nil, "", false},
+		{"auto", 80, []string{"NO_COLOR", "1"}, "", false},
+		{"always", 80, []string{"NO_COLOR", "1"}, "", false},
+		{"auto", 80, []string{"TERM", "dumb"}, "", false},
+		{"always", 80, nil, "--no-color", false},
+	} {
+		if err := os.WriteFile(path, []byte("color = \""+tc.color+"\"\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		env, out := testEnv(t)
+		env = setenv(env, append(tc.env, "XDG_CONFIG_HOME", dir)...)
+		env.Width = tc.width
+		run(env, strings.Fields("list "+tc.flag)...)
+		if got := strings.Contains(out.stdout.String(), "\x1b["); got != tc.want {
+			t.Errorf("%+v: %q", tc, out.stdout.String())
+		}
+	}
+}
+
+// What takes long is shown once it does, and leaves no trace.
+func TestProgress(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		env, out := testEnv(t)
+		env.Interactive = true
+		stop := env.progress("reading")
+		time.Sleep(900 * time.Millisecond)
+		synctest.Wait()
+		if out.stderr.Len() > 0 {
+			t.Errorf("early: %q", out.stderr.String())
+		}
+		time.Sleep(1200 * time.Millisecond)
+		synctest.Wait()
+		stop()
+		if got, want := out.stderr.String(), "\ragentctl: reading, 1s …\ragentctl: reading, 2s …\r\x1b[K"; got != want {
+			t.Errorf("%q", got)
+		}
+	})
+	env, out := testEnv(t)
+	if env.progress("reading")(); out.stderr.Len() > 0 {
+		t.Errorf("not a terminal: %q", out.stderr.String())
+	}
+}
