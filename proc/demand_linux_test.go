@@ -190,6 +190,7 @@ func TestHiddenProcesses(t *testing.T) {
 		t.Error("root sees all, but the table says that some are hidden")
 	}
 	start(t, "hidepid", flags(unix.CLONE_NEWNS))
+	start(t, "denied", flags(unix.CLONE_NEWPID|unix.CLONE_NEWNS))
 }
 
 func TestRecycledPIDInTheKernel(t *testing.T) {

@@ -89,7 +89,8 @@ func (p pin) watch() (*os.File, error) {
 			return fmt.Errorf("copying a pidfd: %w", err)
 		}
 		if err := unix.SetNonblock(dup, true); err != nil {
-			return cmp.Or(unix.Close(dup), err)
+			unix.Close(dup)
+			return fmt.Errorf("copying a pidfd: %w", err)
 		}
 		watch = os.NewFile(uintptr(dup), "pidfd")
 		return nil

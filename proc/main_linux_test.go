@@ -24,6 +24,7 @@ func roles() map[string]func() error {
 		"without-leader":  roleWithoutLeader,
 		"nobody":          roleNobody,
 		"hidepid":         roleHidepid,
+		"denied":          roleDenied,
 		"recycle":         roleRecycle,
 		"other-namespace": roleOtherNamespace,
 	}
@@ -80,6 +81,9 @@ func start(t testing.TB, role string, options ...func(*exec.Cmd)) *child {
 	t.Cleanup(func() {
 		c.stdin.Close()
 		_ = c.Wait()
+		if code := c.ProcessState.ExitCode(); code > 0 {
+			t.Errorf("role %s ended with status %d", role, code)
+		}
 	})
 	line, err := bufio.NewReader(stdout).ReadString('\n')
 	if err != nil {

@@ -75,15 +75,14 @@ func roleNobody() error {
 	return roleWait()
 }
 
-// roleHidepid reads, as nobody, proc file systems that hide other users' processes.
-func roleHidepid() error {
+// mountHiding mounts, for this process alone, a proc file system below /tmp for each hidepid mode.
+func mountHiding(modes ...string) error {
 	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
 		return err
 	}
 	if err := unix.Mount("tmpfs", "/tmp", "tmpfs", 0, "mode=755"); err != nil {
 		return err
 	}
-	modes := []string{"off", "noaccess", "invisible", "ptraceable"}
 	for _, mode := range modes {
 		dir := "/tmp/" + mode
 		if err := os.Mkdir(dir, 0o755); err != nil {
@@ -93,21 +92,67 @@ func roleHidepid() error {
 			return err
 		}
 	}
-	if err := becomeNobody(); err != nil {
+	return nil
+}
+
+// sees reads a mounted proc file system and compares what it shows.
+func sees(mode string, other int, hidden bool) error {
+	table, err := mount("/tmp/" + mode).take(context.Background())
+	if err != nil {
+		return fmt.Errorf("%s: %w", mode, err)
+	}
+	_, self := table.PID(os.Getpid())
+	if _, seen := table.PID(other); !self || seen == hidden || table.Hidden() != hidden {
+		return fmt.Errorf("%s: self %v, other %v, hidden %v", mode, self, seen, table.Hidden())
+	}
+	return nil
+}
+
+// roleHidepid looks, as nobody, for its parent, which is root's, in every kind of proc file system.
+func roleHidepid() error {
+	if err := inTurn(func() error { return mountHiding("off", "noaccess", "invisible", "ptraceable") }, becomeNobody); err != nil {
 		return err
 	}
-	for _, mode := range modes {
-		table, err := mount("/tmp/" + mode).take(context.Background())
-		if err != nil {
-			return fmt.Errorf("%s: %w", mode, err)
-		}
-		_, self := table.PID(os.Getpid())
-		_, other := table.PID(os.Getppid())
-		if hides := mode != "off"; table.Hidden() != hides || other == hides || !self {
-			return fmt.Errorf("%s: hidden %v, other %v, self %v", mode, table.Hidden(), other, self)
+	parent := os.Getppid()
+	return inTurn(
+		func() error { return sees("off", parent, false) },
+		func() error { return sees("noaccess", parent, true) },
+		func() error { return sees("invisible", parent, true) },
+		func() error { return sees("ptraceable", parent, true) },
+		roleWait,
+	)
+}
+
+// roleDenied is process 1 of a pid namespace and nobody's, so that only a process that is listed but may not be read
+// tells that some are hidden.
+func roleDenied() error {
+	if err := mountHiding("off", "noaccess"); err != nil {
+		return err
+	}
+	if err := unix.Mount("proc", "/proc", "proc", 0, ""); err != nil {
+		return err
+	}
+	roots, end, err := sleeper()
+	if err != nil {
+		return err
+	}
+	return inTurn(
+		becomeNobody,
+		func() error { return sees("off", roots.ID.PID, false) },
+		func() error { return sees("noaccess", roots.ID.PID, true) },
+		roleWait,
+		end,
+	)
+}
+
+// inTurn runs the steps up to the first that fails.
+func inTurn(steps ...func() error) error {
+	for _, step := range steps {
+		if err := step(); err != nil {
+			return err
 		}
 	}
-	return roleWait()
+	return nil
 }
 
 // roleOtherNamespace is in a pid namespace of its own, but /proc is its parent's.
@@ -150,7 +195,7 @@ func roleRecycle() error {
 			return err
 		}
 		if second.ID.PID == first.ID.PID && second.Ticks != first.Ticks {
-			return errors.Join(distinguished(first, second), end(), roleWait())
+			return inTurn(func() error { return distinguished(first, second) }, end, roleWait)
 		}
 		if err := end(); err != nil {
 			return err

@@ -10,11 +10,9 @@ import (
 // stat is what we use of /proc/PID/stat, proc_pid_stat(5).
 type stat struct {
 	pid, parent, group, session int
-	// threads counts the living ones, and the main thread even if it has ended.
-	threads int
-	state   State
-	name    string
-	ticks   uint64
+	state                       State
+	name                        string
+	ticks                       uint64
 }
 
 // parseStat reads one line. The name may hold any byte, ')' and newline too: it ends at the last ')'.
@@ -56,8 +54,6 @@ func (s *stat) set(field int, text []byte) (err error) {
 		s.group, err = strconv.Atoi(string(text))
 	case 6:
 		s.session, err = strconv.Atoi(string(text))
-	case 20:
-		s.threads, err = strconv.Atoi(string(text))
 	case 22:
 		s.ticks, err = strconv.ParseUint(string(text), 10, 64)
 	}

@@ -35,7 +35,9 @@ func (t *Table) hide(denied bool) *Table {
 }
 
 // Hidden reports whether the system keeps other users' processes from us (Linux: /proc mounted with hidepid; BSD: a
-// jail or see_other_uids), so that the table lacks processes that run.
+// jail or see_other_uids), so that the table lacks processes that run. It shows by processes that are listed but may
+// not be read, or by the first process missing; with neither (hidepid=invisible in a container whose first process is
+// ours) it cannot be told.
 func (t *Table) Hidden() bool { return t.hidden }
 
 // Len is the number of processes seen.

@@ -138,10 +138,10 @@ func (m machine) id(s stat) ID {
 // outlived corrects the state of a process whose main thread ended while others go on. The kernel calls it a
 // zombie, but it is none: its state is that of another thread.
 func (d pidDir) outlived(s stat, buf []byte) stat {
-	if !s.state.Dead() || s.threads <= 1 {
+	if !s.state.Dead() {
 		return s
 	}
-	threads, _ := d.numbers("task") // fails if they ended, too
+	threads, _ := d.numbers("task") // fails once it is collected: then it is dead indeed
 	for _, id := range threads {
 		t, err := d.stat("task/"+strconv.Itoa(id)+"/stat", buf)
 		if err == nil && !t.state.Dead() {
