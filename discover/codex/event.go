@@ -1,43 +1,67 @@
 package codex
 
 import (
+	"bytes"
 	"time"
 
 	"agentctl/discover/native"
 )
 
-// event is one line of a rollout: {"timestamp":…,"ordinal":…,"type":…,"payload":{…}}. In this package "kind" is the
-// line's type, and "name" the payload's own type where it has one ("event_msg" and "response_item").
+// event is one line of a rollout: {"timestamp":…,"ordinal":…,"type":…,"payload":{…}}.
 type event struct {
-	at      native.Value
-	kind    string
-	name    string
-	payload native.Object
+	at native.Value
+	// kind is the line's type; name the payload's own type, where it begins with one ("event_msg", "response_item").
+	kind, name []byte
+	payload    native.Object
 }
 
-// parseEvent reads a line. It is not ok for whatever is not one whole record: cut, torn, run into another, or no JSON.
-func parseEvent(line []byte) (event, bool) {
+// peek reads a line as far as its payload's type, which costs the same for a line of any length. What it returns is
+// only what the line claims to be: whole tells whether it is.
+func peek(line []byte) (event, bool) {
 	var e event
-	if !native.Object(line).Complete() {
-		return e, false
-	}
 	for key, value := range native.Object(line).Members() {
 		switch string(key) {
 		case "timestamp":
 			e.at = value
 		case "type":
-			e.kind = value.Text(0)
+			e.kind = word(value)
 		case "payload":
-			e.payload = native.Object(value.Raw())
+			e.payload = native.Object(value)
+		}
+		if e.payload != nil && e.kind != nil {
+			break
 		}
 	}
-	if e.kind == "" || !e.payload.Complete() {
-		return event{}, false
+	for key, value := range e.payload.Members() {
+		if string(key) == "type" {
+			e.name = word(value)
+		}
+		break
 	}
-	if e.kind == "event_msg" || e.kind == "response_item" {
-		e.name = e.get("type").Text(0)
+	return e, e.kind != nil && e.payload != nil
+}
+
+// word is a short string value as it stands, without its quotes.
+func word(v native.Value) []byte {
+	const longest = 64
+	v = v[:min(len(v), longest)]
+	if len(v) == 0 || v[0] != '"' {
+		return nil
 	}
-	return e, true
+	n := bytes.IndexByte(v[1:], '"')
+	if n < 0 {
+		return nil
+	}
+	return v[1 : 1+n]
+}
+
+// whole reports whether the line is one whole record – not cut, torn or run into another – and bounds its payload.
+func (e *event) whole(line []byte) bool {
+	if !native.Object(line).Complete() {
+		return false
+	}
+	e.payload = native.Object(native.Value(e.payload).Raw())
+	return e.payload.Complete()
 }
 
 // get returns a member of the payload, nil if it has none of that name.
@@ -71,10 +95,7 @@ func (e event) foreign(id string) bool {
 }
 
 // item returns the item of an event_msg/item_completed and its type ("UserMessage", "AgentMessage", …).
-func (e event) item() (native.Object, string) {
-	if e.name != "item_completed" {
-		return nil, ""
-	}
-	item := e.get("item").Object()
+func (e event) item() (item native.Object, kind string) {
+	item = e.get("item").Object()
 	return item, get(item, "type").Text(0)
 }

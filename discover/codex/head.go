@@ -42,24 +42,31 @@ func readHead(f *native.File, id string) (head, error) {
 // line takes the next line and reports whether more are needed.
 func (h *head) line(l native.Line) bool {
 	h.lines++
-	e, ok := parseEvent(l.Bytes)
-	if !ok {
-		return true
-	}
-	switch e.kind {
-	case "session_meta":
+	e, ok := peek(l.Bytes)
+	switch {
+	case !ok:
+	case string(e.kind) == "session_meta" && !h.meta.found && e.whole(l.Bytes):
 		// A copy of another thread's first record may follow in a fork of the older versions.
-		if m := parseMeta(e); !h.meta.found && (l.Offset == 0 || m.id == h.id) {
+		if m := parseMeta(e); l.Offset == 0 || m.id == h.id {
 			h.meta = m
 		}
-	case "event_msg":
+	case string(e.kind) == "event_msg" && asks(e.name) && e.whole(l.Bytes):
 		h.event(e)
 	}
 	return h.prompt == ""
 }
 
+// asks reports whether an event may hold what the person asked for.
+func asks(name []byte) bool {
+	switch string(name) {
+	case "user_message", "entered_review_mode", "item_completed":
+		return true
+	}
+	return false
+}
+
 func (h *head) event(e event) {
-	switch e.name {
+	switch string(e.name) {
 	case "user_message":
 		if kind := e.get("kind").Text(0); kind == "" || kind == "plain" { // 0.42 knows more, which it writes itself
 			h.prompt = e.get("message").Text(discover.PromptLimit)

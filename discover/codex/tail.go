@@ -42,16 +42,44 @@ func readTail(f *native.File, end int64, id string, wantTokens bool) (tail, erro
 
 // line takes the line before the last one and reports whether more are needed.
 func (t *tail) line(l native.Line) bool {
-	e, ok := parseEvent(l.Bytes)
+	e, ok := peek(l.Bytes)
 	if !ok {
 		return true
+	}
+	if t.wants(e) && e.whole(l.Bytes) {
+		t.take(e)
+		t.turn.see(e, t.id)
 	}
 	if at := e.time(); at.After(t.updated) {
 		t.updated = at
 	}
-	switch e.kind {
+	return !t.turn.known() || t.context == (settings{}) || t.wantTokens && t.tokens == nil
+}
+
+// wants reports whether a record of this kind can tell something that is not known yet.
+func (t *tail) wants(e event) bool {
+	switch string(e.kind) {
 	case "turn_context":
-		t.setContext(e)
+		return t.context == (settings{})
+	case "token_usage_record":
+		return t.tokens == nil
+	case "event_msg":
+		switch string(e.name) {
+		case "token_count":
+			return t.tokens == nil
+		case "thread_settings_applied":
+			return t.context == (settings{}) && t.applied == (settings{})
+		}
+	}
+	return !t.turn.known()
+}
+
+func (t *tail) take(e event) {
+	switch string(e.kind) {
+	case "turn_context":
+		if t.context == (settings{}) {
+			t.context = parseSettings(e.payload)
+		}
 	case "token_usage_record":
 		if !e.foreign(t.id) {
 			t.setTokens(e.get("thread_token_usage").Object(), e.get("usage").Object())
@@ -59,12 +87,10 @@ func (t *tail) line(l native.Line) bool {
 	case "event_msg":
 		t.event(e)
 	}
-	t.turn.see(e, t.id)
-	return !t.turn.known() || t.context == (settings{}) || t.wantTokens && t.tokens == nil
 }
 
 func (t *tail) event(e event) {
-	switch e.name {
+	switch string(e.name) {
 	case "token_count":
 		info := e.get("info").Object()
 		if t.tokens == nil {
@@ -72,15 +98,9 @@ func (t *tail) event(e event) {
 		}
 		t.setTokens(get(info, "total_token_usage").Object(), get(info, "last_token_usage").Object())
 	case "thread_settings_applied":
-		if s := get(e.payload, "thread_settings"); t.applied == (settings{}) && !e.foreign(t.id) {
-			t.applied = parseSettings(s.Object())
+		if t.applied == (settings{}) && !e.foreign(t.id) {
+			t.applied = parseSettings(e.get("thread_settings").Object())
 		}
-	}
-}
-
-func (t *tail) setContext(e event) {
-	if t.context == (settings{}) {
-		t.context = parseSettings(e.payload)
 	}
 }
 

@@ -50,7 +50,7 @@ func (t *turn) see(e event, id string) {
 		t.last = s
 	}
 	t.note(e)
-	switch e.name {
+	switch string(e.name) {
 	case "task_started":
 		t.open()
 	case "task_complete":
@@ -98,7 +98,7 @@ func (t *turn) complete(e event) {
 
 // settle decides on a silent end by what stands before it: an answer that is due never came.
 func (t *turn) settle(e event, s step) {
-	started := e.name == "task_started" || e.kind == "turn_context"
+	started := string(e.name) == "task_started" || string(e.kind) == "turn_context"
 	if s == nothing && !started {
 		return
 	}
@@ -110,10 +110,10 @@ func (t *turn) settle(e event, s step) {
 
 // note remembers which call of a tool is still without its output.
 func (t *turn) note(e event) {
-	if e.kind != "response_item" || t.call != "" {
+	if string(e.kind) != "response_item" || t.call != "" {
 		return
 	}
-	switch e.name {
+	switch string(e.name) {
 	case "function_call_output", "custom_tool_call_output":
 		t.answered = append(t.answered, e.get("call_id").Text(0))
 	case "function_call", "custom_tool_call":
@@ -139,7 +139,7 @@ func (t *turn) end() {
 
 // stepOf tells what a record contributes. The agent's own additions to the conversation are user messages too.
 func stepOf(e event) step {
-	switch e.name {
+	switch string(e.name) {
 	case "user_message", "function_call_output", "custom_tool_call_output":
 		return input
 	case "agent_message", "context_compacted", "exited_review_mode":
@@ -158,7 +158,7 @@ func stepOf(e event) step {
 			return output
 		}
 	}
-	if e.kind == "compacted" {
+	if string(e.kind) == "compacted" {
 		return output
 	}
 	return nothing

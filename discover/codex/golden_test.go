@@ -1,0 +1,124 @@
+package codex
+
+import (
+	"encoding/json"
+	"errors"
+	"flag"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"agentctl/discover"
+)
+
+var update = flag.Bool("update", false, "write the golden records instead of comparing them")
+
+// readHome reads all of a home, by id, and fails on anything unreadable.
+func readHome(t testing.TB, dir string, want discover.Want) []discover.Record {
+	t.Helper()
+	records, warnings := look(t, dir, discover.Query{}, want)
+	for _, err := range warnings {
+		t.Error(err)
+	}
+	return records
+}
+
+// look reads what the query selects of a home, and returns the records by id and every single warning.
+func look(t testing.TB, dir string, q discover.Query, want discover.Want) (records []discover.Record, warnings []error) {
+	t.Helper()
+	entries, err := New().Entries(t.Context(), []discover.Home{{Dir: dir}}, q)
+	warnings = split(t, err)
+	for r, err := range New().Read(t.Context(), entries, want) {
+		if err != nil {
+			warnings = append(warnings, split(t, err)...)
+			continue
+		}
+		records = append(records, r)
+	}
+	slices.SortFunc(records, func(a, b discover.Record) int { return strings.Compare(a.ID+a.Path, b.ID+b.Path) })
+	return records, warnings
+}
+
+// split takes joined errors apart; each must be a warning that names a path.
+func split(t testing.TB, err error) []error {
+	t.Helper()
+	if err == nil {
+		return nil
+	}
+	if joined, ok := err.(interface{ Unwrap() []error }); ok {
+		return slices.Clone(joined.Unwrap())
+	}
+	if w := (*discover.Warning)(nil); !errors.As(err, &w) || w.Path == "" || w.Agent != discover.Codex {
+		t.Errorf("not a warning that names a path: %v", err)
+	}
+	return []error{err}
+}
+
+// TestGolden reads the captured storage of many versions and situations (testdata/*/README says which).
+func TestGolden(t *testing.T) {
+	dirs, err := filepath.Glob("testdata/[0-9]*")
+	if err != nil || len(dirs) < 20 {
+		t.Fatalf("%d folders of fixtures: %v", len(dirs), err)
+	}
+	for _, dir := range dirs {
+		t.Run(filepath.Base(dir), func(t *testing.T) {
+			records := readHome(t, dir, discover.Want{Whole: true})
+			for i := range records {
+				if info, err := os.Stat(records[i].Path); err == nil && records[i].Updated.Equal(info.ModTime()) {
+					records[i].Updated = records[i].Created // the file's own time is that of the check-out
+				}
+			}
+			got, err := json.MarshalIndent(records, "", "  ")
+			if err != nil {
+				t.Fatal(err)
+			}
+			compare(t, filepath.Join("testdata", "golden", filepath.Base(dir)+".json"), append(got, '\n'))
+		})
+	}
+}
+
+func compare(t *testing.T, path string, got []byte) {
+	t.Helper()
+	if *update {
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, got, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(got) != string(want) {
+		t.Errorf("%s: got\n%s\nwant\n%s", path, got, want)
+	}
+}
+
+// What a list reads is what a status reads, but for the tokens: looking less far never changes an answer.
+func TestListAgreesWithStatus(t *testing.T) {
+	dirs, _ := filepath.Glob("testdata/[0-9]*")
+	for _, dir := range dirs {
+		list, status := readHome(t, dir, discover.Want{}), readHome(t, dir, discover.Want{Whole: true})
+		if len(list) != len(status) {
+			t.Errorf("%s: %d and %d records", dir, len(list), len(status))
+			continue
+		}
+		for i := range list {
+			if list[i].Tokens == nil {
+				status[i].Tokens = nil
+				delete(status[i].Meta, "contextWindow")
+				delete(list[i].Meta, "contextWindow")
+			}
+			a, _ := json.Marshal(list[i])
+			b, _ := json.Marshal(status[i])
+			if string(a) != string(b) {
+				t.Errorf("list\n%s\nstatus\n%s", a, b)
+			}
+		}
+	}
+}
