@@ -1,0 +1,152 @@
+package cli
+
+import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"agentctl/internal/render"
+)
+
+func doc(t *testing.T, name string) string {
+	t.Helper()
+	text, err := os.ReadFile("../../docs/" + name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// section returns what stands below a heading.
+func section(text, heading string) string {
+	_, after, ok := strings.Cut(text, "\n## "+heading+"\n")
+	if !ok {
+		return ""
+	}
+	body, _, _ := strings.Cut(after, "\n## ")
+	return body
+}
+
+// firstCells are the code words in the first cell of each row of the tables in text.
+func firstCells(text string) []string {
+	var out []string
+	for line := range strings.Lines(text) {
+		if cells := strings.Split(line, "|"); len(cells) > 2 {
+			for _, m := range regexp.MustCompile("`([^`]+)`").FindAllStringSubmatch(cells[1], -1) {
+				out = append(out, m[1])
+			}
+		}
+	}
+	return out
+}
+
+// docs/cli.md names every flag of every command, in its section, and no other.
+func TestDocsNameEveryFlag(t *testing.T) {
+	env, _ := testEnv(t)
+	text := doc(t, "cli.md")
+	for _, c := range newApp(env).Commands {
+		if c.Hidden {
+			continue
+		}
+		body := section(text, c.Name)
+		if body == "" {
+			t.Errorf("%s has no section", c.Name)
+		}
+		for _, alias := range c.Aliases {
+			if !regexp.MustCompile(`also:.*\b` + alias + `\b`).MatchString(body) {
+				t.Errorf("%s: alias %s is not named", c.Name, alias)
+			}
+		}
+		var got []string
+		for _, cell := range firstCells(body) {
+			name, _, _ := strings.Cut(cell, " ")
+			got = append(got, name)
+		}
+		want := slices.DeleteFunc(flagNames(c), func(n string) bool { return n == "--help" })
+		slices.Sort(got)
+		slices.Sort(want)
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: the document names %v, the code %v", c.Name, got, want)
+		}
+	}
+}
+
+// The document's exit codes are those of exit.go.
+func TestDocsNameEveryExitCode(t *testing.T) {
+	f, err := parser.ParseFile(token.NewFileSet(), "exit.go", nil, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want []string
+	for _, d := range f.Decls {
+		g, ok := d.(*ast.GenDecl)
+		if !ok || g.Tok != token.CONST {
+			continue
+		}
+		for _, s := range g.Specs {
+			want = append(want, s.(*ast.ValueSpec).Values[0].(*ast.BasicLit).Value)
+		}
+	}
+	var got []string
+	for _, m := range regexp.MustCompile(`(?m)^\| (\d+) \|`).FindAllStringSubmatch(section(doc(t, "cli.md"), "Exit codes"), -1) {
+		got = append(got, m[1])
+	}
+	if len(want) < 8 || !slices.Equal(got, want) {
+		t.Errorf("the document has %v, the code %v", got, want)
+	}
+}
+
+// docs/json.md has a row for every field, in the contract's order.
+func TestDocsNameEveryField(t *testing.T) {
+	intro, _, _ := strings.Cut(doc(t, "json.md"), "\n## ")
+	if got, want := firstCells(intro), append(render.Fields(), "explain"); !slices.Equal(got, want) {
+		t.Errorf("the document has\n%v, the code\n%v", got, want)
+	}
+}
+
+// The JSON in the document is what it says it is.
+func TestDocsExamples(t *testing.T) {
+	var blocks []string
+	for _, m := range regexp.MustCompile("(?s)```json\n(.*?)```").FindAllStringSubmatch(doc(t, "json.md"), -1) {
+		blocks = append(blocks, m[1])
+	}
+	if len(blocks) != 2 {
+		t.Fatalf("%d examples", len(blocks))
+	}
+	valid(t, "session", blocks[0])
+	valid(t, "error", blocks[1])
+}
+
+// The configuration in the document is in force when copied; what it shows are the defaults.
+func TestDocsConfiguration(t *testing.T) {
+	m := regexp.MustCompile("(?s)```toml\n(.*?)```").FindStringSubmatch(doc(t, "cli.md"))
+	if m == nil {
+		t.Fatal("no example")
+	}
+	dir := t.TempDir()
+	if err := os.Mkdir(dir+"/agentctl", 0o755); err != nil {
+		t.Fatal(err)
+	}
+	text := strings.ReplaceAll(m[1], "opencode ", "#opencode ") // the made-up world has two agents
+	if err := os.WriteFile(dir+"/agentctl/config.toml", []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	env, _ := testEnv(t)
+	plain, err := env.settings(false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := setenv(env, "XDG_CONFIG_HOME", dir).settings(false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(got.Homes) != 2 || fmt.Sprint(got.Since, got.Color, got.Strict) != fmt.Sprint(plain.Since, plain.Color, plain.Strict) {
+		t.Errorf("got %+v, default %+v", got.Config, plain.Config)
+	}
+}
