@@ -33,9 +33,15 @@ type fileID struct{ device, inode uint64 }
 
 // Open opens a regular file without following a link in its last element, without blocking and without creating
 // anything. It makes two system calls where os.Open makes seven.
-func Open(path string) (*File, error) {
+func Open(path string) (*File, error) { return open(path, unix.O_NOFOLLOW) }
+
+// OpenLink is [Open] for a path whose last element may be a link, as the kernel's names of open files are
+// (/proc/PID/fd/N).
+func OpenLink(path string) (*File, error) { return open(path, 0) }
+
+func open(path string, flags int) (*File, error) {
 	fd, err := retry(func() (int, error) {
-		return unix.Open(path, unix.O_RDONLY|unix.O_CLOEXEC|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
+		return unix.Open(path, unix.O_RDONLY|unix.O_CLOEXEC|unix.O_NONBLOCK|flags, 0)
 	})
 	if errors.Is(err, unix.ELOOP) || errors.Is(err, unix.ENXIO) {
 		err = ErrNotRegular
@@ -74,6 +80,13 @@ func (f *File) Close() error {
 // call is made for it.
 func Memory(path string, data []byte, mod time.Time) *File {
 	return &File{path: path, fd: -1, size: int64(len(data)), mod: mod, mem: data}
+}
+
+// Head is the file as if it ended after n bytes. It shares f's open file: close f, not the head.
+func (f *File) Head(n int64) *File {
+	head := *f
+	head.size = max(min(n, f.size), 0)
+	return &head
 }
 
 // ReadAt implements io.ReaderAt. A file that shrank meanwhile ends early with io.EOF.

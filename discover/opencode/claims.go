@@ -1,0 +1,135 @@
+package opencode
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	"agentctl/discover"
+	"agentctl/proc"
+)
+
+// Claims returns what the live processes show: each one's presence, and the sessions that evidence ties to it.
+func (Adapter) Claims(ctx context.Context, table *proc.Table, homes []discover.Home) ([]discover.Claim, error) {
+	s := newSurvey(table, homes)
+	s.readLogs()
+	s.load(ctx)
+	var out []discover.Claim
+	for _, sub := range s.subjects {
+		lib := s.homes[sub.home]
+		if lib == nil {
+			lib = newLibrary(discover.Home{Dir: sub.home})
+			lib.failed = true
+		}
+		out = append(out, s.claims(sub, lib)...)
+	}
+	return out, s.err()
+}
+
+// claims are those of one process. Meta: run (its name in the log), ports (TCP ports it listens on), command (how it
+// was started, where it is a server).
+func (s *survey) claims(sub *subject, lib *library) []discover.Claim {
+	base := discover.Claim{
+		Agent: discover.OpenCode, Process: sub.ID, Home: sub.home, Source: sub.mode.source(),
+		Shared: sub.mode == modeServer, Meta: map[string]any{},
+	}
+	if ports, err := sub.ListenPorts(); err == nil && len(ports) > 0 {
+		base.Meta["ports"] = ports
+	}
+	if sub.mode == modeServer {
+		base.Meta["command"] = sub.name
+	}
+	sessions := s.exact(sub, lib, base)
+	if len(sessions) == 0 && sub.mode != modeServer {
+		sessions = s.inferred(sub, lib, base)
+	}
+	presence := base
+	presence.Strength, presence.Kind, presence.Dir = discover.Exact, "process", sub.dir
+	presence.Detail = "runs " + fileOf(sub.Exe) + ", as " + sub.mode.source()
+	presence.Empty, presence.Unreadable = sub.mode == modeServer, sub.unreadable
+	if sub.mode == modeTUI && len(sessions) == 0 && sub.unreadable == "" {
+		presence.Turn = &discover.Turn{State: discover.TurnNone}
+	}
+	return append([]discover.Claim{presence}, sessions...)
+}
+
+// exact are the claims by the log, or by the command line of a headless process.
+func (s *survey) exact(sub *subject, lib *library, base discover.Claim) []discover.Claim {
+	var out []discover.Claim
+	for _, id := range slices.Sorted(maps.Keys(sub.sessions)) {
+		c := base
+		c.Strength, c.Kind, c.Detail = discover.Exact, sub.kind, sub.detail
+		out = s.name(out, c, sub, lib, id)
+	}
+	if len(out) == 0 && sub.mode == modeRun && sub.session != "" {
+		c := base
+		c.Strength, c.Kind, c.Detail = discover.Exact, "argv", "-s "+sub.session
+		out = s.name(out, c, sub, lib, sub.session)
+		out = s.withChildren(out, sub, lib)
+	}
+	return out
+}
+
+// name completes a claim for a session and adds it. One that is gone from a store that could be read was deleted.
+func (s *survey) name(out []discover.Claim, c discover.Claim, sub *subject, lib *library, id string) []discover.Claim {
+	st := lib.sessions[id]
+	if st == nil && !lib.failed {
+		return out
+	}
+	c.Session = id
+	if st == nil {
+		c.Dir = sub.dir
+		return append(out, c)
+	}
+	c.Path = st.Path
+	if turn := s.turn(sub, lib, st, maxDepth); turn.State != st.Turn.State {
+		c.Turn = &turn
+	}
+	return append(out, c)
+}
+
+// turn is what the process shows of a session's turn, over what the store says.
+func (s *survey) turn(sub *subject, lib *library, st *stored, depth int) discover.Turn {
+	turn := st.Turn
+	if turn.State != discover.TurnOpen && turn.State != discover.TurnWaiting {
+		return turn
+	}
+	if m := sub.sessions[st.ID]; m.over && st.last != nil && m.at.After(millis(st.last.created)) {
+		return discover.Turn{State: discover.TurnDone, Detail: "the log says that the turn ended"}
+	}
+	for _, p := range st.running() {
+		if p.asking(s.now) && !s.works(sub, st, p) {
+			return discover.Turn{State: discover.TurnWaiting, WaitingFor: "permission", Detail: "tool: " + p.tool}
+		}
+		child := lib.sessions[p.child]
+		if child == nil || depth == 0 {
+			continue
+		}
+		if t := s.turn(sub, lib, child, depth-1); t.State == discover.TurnWaiting {
+			return t
+		}
+	}
+	return turn
+}
+
+// withChildren adds the sub-agents of the sessions claimed: they run in the same process. Only those begun in its
+// lifetime, since earlier ones were another process's.
+func (s *survey) withChildren(out []discover.Claim, sub *subject, lib *library) []discover.Claim {
+	for i := 0; i < len(out); i++ {
+		for _, id := range slices.Sorted(maps.Keys(lib.sessions)) {
+			child := lib.sessions[id]
+			if child.Parent != out[i].Session || child.Created.Before(sub.Started) || named(out, id) {
+				continue
+			}
+			c := out[i]
+			c.Turn, c.Kind, c.Detail = nil, "parent", fmt.Sprintf("sub-agent of %s", out[i].Session)
+			out = s.name(out, c, sub, lib, id)
+		}
+	}
+	return out
+}
+
+func named(claims []discover.Claim, id string) bool {
+	return slices.ContainsFunc(claims, func(c discover.Claim) bool { return c.Session == id })
+}

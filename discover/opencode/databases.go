@@ -1,0 +1,42 @@
+package opencode
+
+import (
+	"errors"
+	"io/fs"
+	"path/filepath"
+	"slices"
+
+	"agentctl/discover"
+	"agentctl/discover/native"
+)
+
+// databasesOf lists the databases of a home, by the paths that records bear. A home that is missing holds none.
+func databasesOf(home discover.Home) ([]string, error) {
+	var out []string
+	names, err := list(home.Dir)
+	if native.Absent(err) {
+		if err = nil; home.Named {
+			err = warn(home.Dir, fs.ErrNotExist)
+		}
+	} else if err != nil {
+		err = warn(home.Dir, err)
+	}
+	for _, e := range names {
+		if isDatabaseName(e.Name()) && !e.IsDir() {
+			out = append(out, filepath.Join(home.Dir, e.Name()))
+		}
+	}
+	slices.Sort(out)
+	return append(out, home.Files...), err
+}
+
+// list gives the entries of a folder.
+func list(dir string) ([]fs.DirEntry, error) {
+	d, err := native.OpenDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer d.Close()
+	names, err := d.Names()
+	return names, errors.Join(err)
+}

@@ -1,0 +1,63 @@
+package opencode
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+const sessionPrefix = "ses_"
+
+// isSessionID reports whether s is a session id: "ses_" and letters and digits (12 hexadecimal ones for the time, 14
+// random ones; SEEN 0.5–1.18). It never holds a path separator.
+func isSessionID(s string) bool {
+	rest, ok := strings.CutPrefix(s, sessionPrefix)
+	if !ok || rest == "" {
+		return false
+	}
+	for _, c := range []byte(rest) {
+		if !(c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z') {
+			return false
+		}
+	}
+	return true
+}
+
+// idTime counts time in ids: milliseconds times 4096 and a counter, cut to 48 bits, so that it comes round every
+// 795 days. Session ids hold its complement, which sorts them newest first; message ids hold it as it is.
+const (
+	idBits = 48
+	idMask = 1<<idBits - 1
+)
+
+func idTime(t time.Time) uint64 { return uint64(t.UnixMilli()) << 12 & idMask }
+
+// within is the part of an SQL condition that holds for ids between two times of ids, and its arguments. It is a range
+// of the primary key, or two of them where the time comes round in between.
+func within(column, prefix string, from, to uint64) (condition string, args []any) {
+	condition = "(" + column + " >= ? and " + column + " < ?)"
+	if from > to {
+		condition = "(" + column + " >= ? or " + column + " < ?)"
+	}
+	return condition, []any{fmt.Sprintf("%s%012x", prefix, from), fmt.Sprintf("%s%012x~", prefix, to)}
+}
+
+// sessionsSince is the condition for sessions that began at or after t.
+func sessionsSince(t time.Time) (condition string, args []any) {
+	last := ^idTime(t) & idMask
+	return within("s.id", sessionPrefix, (last-idMask/2)&idMask, last)
+}
+
+// messagesSince is the condition for messages that were made at or after t.
+func messagesSince(t time.Time) (condition string, args []any) {
+	first := idTime(t)
+	return within("id", "msg_", first, (first+idMask/2)&idMask)
+}
+
+// millis turns a time of the store into ours; zero where there is none.
+func millis(ms int64) time.Time {
+	if ms <= 0 {
+		return time.Time{}
+	}
+	return time.UnixMilli(ms).UTC()
+}

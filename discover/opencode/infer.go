@@ -1,0 +1,104 @@
+package opencode
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"agentctl/discover"
+	"agentctl/proc"
+)
+
+// clue is a reason to think that a process runs a session.
+type clue struct{ kind, detail string }
+
+// inferred are the claims for a process whose log names no session: strong where one session alone has a telling
+// mark of the process, weak for each where only place and time fit.
+func (s *survey) inferred(sub *subject, lib *library, base discover.Claim) []discover.Claim {
+	var out []discover.Claim
+	if sub.session != "" { // a TUI: the person may have gone to another session since
+		c := base
+		c.Strength, c.Kind, c.Detail = discover.Strong, "argv", "-s "+sub.session
+		return s.withChildren(s.name(out, c, sub, lib, sub.session), sub, lib)
+	}
+	if !sub.guessing() {
+		return nil
+	}
+	candidates := lib.candidates(sub)
+	for _, find := range []func(*subject, *stored) (clue, bool){s.byTool, byTitle, byPrompt} {
+		var match []*stored
+		c := base
+		for _, st := range candidates {
+			if clue, ok := find(sub, st); ok {
+				match = append(match, st)
+				c.Strength, c.Kind, c.Detail = discover.Strong, clue.kind, clue.detail
+			}
+		}
+		if len(match) == 1 {
+			return s.withChildren(s.name(out, c, sub, lib, match[0].ID), sub, lib)
+		}
+	}
+	for _, st := range candidates {
+		c := base
+		c.Strength, c.Kind = discover.Weak, "cwd"
+		c.Detail = fmt.Sprintf("same directory %s, begun after the process", sub.dir)
+		out = s.name(out, c, sub, lib, st.ID)
+	}
+	return out
+}
+
+// byTool: a child of the process runs the very command that the session records as running.
+func (s *survey) byTool(sub *subject, st *stored) (clue, bool) {
+	for _, p := range st.running() {
+		if child, ok := s.toolChild(sub, st, p); ok {
+			return clue{"tool-child", fmt.Sprintf("its child %s runs the command that the session records", child.ID)}, true
+		}
+	}
+	return clue{}, false
+}
+
+// works reports whether a tool call has begun after all, though it has not reported so far.
+func (s *survey) works(sub *subject, st *stored, p part) bool {
+	_, ok := s.toolChild(sub, st, p)
+	return ok
+}
+
+// toolChild finds the process of a shell command: a child of the agent's in a session of its own, `/bin/bash -c
+// COMMAND` or, where the shell replaced itself, the command.
+func (s *survey) toolChild(sub *subject, st *stored, p part) (proc.Process, bool) {
+	if p.command == "" {
+		return proc.Process{}, false
+	}
+	for child := range s.table.Children(sub.ID.PID) {
+		if !child.Alive() {
+			continue
+		}
+		args, err := child.Args()
+		if err != nil || !slices.Contains(args, p.command) && strings.Join(args, " ") != p.command {
+			continue
+		}
+		if dir, err := child.Dir(); err == nil && realPath(dir) == realPath(st.Dir) {
+			return child, true
+		}
+	}
+	return proc.Process{}, false
+}
+
+func byTitle(sub *subject, st *stored) (clue, bool) {
+	return clue{"title", fmt.Sprintf("--title %q", sub.title)}, sub.title != "" && sub.title == st.Title
+}
+
+// byPrompt: the arguments of `run` are the session's first prompt.
+func byPrompt(sub *subject, st *stored) (clue, bool) {
+	asked := wrap(sub.words)
+	if sub.mode != modeRun || asked == "" || st.prompt == "" {
+		return clue{}, false
+	}
+	n := min(len(asked), len(st.prompt))
+	fits := asked[:n] == st.prompt[:n] && n >= min(len(asked), promptBytes) &&
+		(len(st.prompt) == n || st.prompt[n] == '\n' || n < len(asked))
+	return clue{"prompt", "its arguments are the session's first prompt"}, fits
+}
+
+// promptBytes are certainly kept of a stored prompt, which is cut after 500 characters.
+const promptBytes = 500

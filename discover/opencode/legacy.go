@@ -1,0 +1,129 @@
+package opencode
+
+import (
+	"errors"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"agentctl/discover"
+	"agentctl/discover/native"
+)
+
+// legacyFile is the most bytes of one such file that are read.
+const legacyFile = 16 << 20
+
+// legacyFolders lists the folders that hold sessions' files. Before 1.2 a session was a JSON file, its messages and
+// their parts one file each, in one of two layouts:
+//
+//	1.0–1.1  storage/session/<project>/ses_X.json, storage/message/ses_X/msg_Y.json, storage/part/msg_Y/prt_Z.json
+//	0.5      project/<slug>/storage/session/info/ses_X.json, …/message/ses_X/msg_Y.json, …/part/ses_X/msg_Y/prt_Z.json
+//
+// 1.2 to 1.15 copied them into the database and left them where they were; 1.17 and later do not read them at all.
+func legacyFolders(home string) ([]string, error) {
+	var out []string
+	var errs []error
+	under := func(dir string, more ...string) {
+		names, err := list(dir)
+		if err != nil && !native.Absent(err) {
+			errs = append(errs, warn(dir, err))
+		}
+		for _, e := range names {
+			if e.IsDir() {
+				out = append(out, filepath.Join(append([]string{dir, e.Name()}, more...)...))
+			}
+		}
+	}
+	under(filepath.Join(home, "storage", "session"))
+	under(filepath.Join(home, "project"), "storage", "session", "info")
+	slices.Sort(out)
+	return out, errors.Join(errs...)
+}
+
+// legacyEntries lists the sessions in files. Only a full list opens the folders: a session that is asked for by its
+// name is looked up by it.
+func legacyEntries(home discover.Home, q discover.Query) ([]discover.Entry, error) {
+	if !isFolder(home.Dir) {
+		return nil, nil // databasesOf has said so
+	}
+	folders, err := legacyFolders(home.Dir)
+	errs := []error{err}
+	var out []discover.Entry
+	for _, folder := range folders {
+		d, err := native.OpenDir(folder)
+		if err != nil {
+			if !native.Absent(err) {
+				errs = append(errs, warn(folder, err))
+			}
+			continue
+		}
+		found, err := legacyNames(d, q)
+		errs = append(errs, err)
+		for _, id := range found {
+			info, err := d.Stat(id + ".json")
+			if err != nil {
+				if !native.Absent(err) {
+					errs = append(errs, warn(filepath.Join(folder, id+".json"), err))
+				}
+				continue
+			}
+			out = append(out, discover.Entry{
+				Agent: discover.OpenCode, ID: id, Path: filepath.Join(folder, id+".json"), Home: home.Dir,
+				Updated: info.ModTime, Size: info.Size,
+			})
+		}
+		_ = d.Close()
+	}
+	return out, errors.Join(errs...)
+}
+
+func isFolder(dir string) bool {
+	d, err := native.OpenDir(dir)
+	if err != nil {
+		return false
+	}
+	_ = d.Close()
+	return true
+}
+
+// legacyNames are the ids to look for in a folder.
+func legacyNames(d *native.Dir, q discover.Query) ([]string, error) {
+	var out []string
+	if q.Refs != nil {
+		for _, r := range q.Refs {
+			if isSessionID(r.ID) {
+				out = append(out, r.ID)
+			}
+		}
+		return out, nil
+	}
+	names, err := d.Names()
+	if err != nil {
+		err = warn(d.Path(), err)
+	}
+	for _, e := range names {
+		if id, ok := strings.CutSuffix(e.Name(), ".json"); ok && isSessionID(id) && strings.HasPrefix(id, q.ID) {
+			out = append(out, id)
+		}
+	}
+	return out, err
+}
+
+// readJSON returns a file's content. These files are written in place, so that one may be met half-written: it is
+// read a second time before it counts as torn.
+func readJSON(path string) ([]byte, error) {
+	var data []byte
+	for range 2 {
+		var err error
+		if data, err = native.ReadFile(path, legacyFile); err != nil {
+			return nil, err
+		}
+		if native.Object(data).Complete() {
+			return data, nil
+		}
+	}
+	return nil, &fs.PathError{Op: "read", Path: path, Err: errTorn}
+}
+
+var errTorn = errors.New("not a whole JSON object")

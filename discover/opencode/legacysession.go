@@ -1,0 +1,191 @@
+package opencode
+
+import (
+	"errors"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"agentctl/discover"
+	"agentctl/discover/native"
+)
+
+// files are the places of one session's messages and parts.
+type files struct {
+	messages string
+	parts    func(message string) string
+}
+
+// filesOf derives them from the path of the session's file.
+func filesOf(path, id string) files {
+	folder := filepath.Dir(path)
+	if filepath.Base(folder) == "info" { // 0.5
+		root := filepath.Dir(folder)
+		return files{
+			filepath.Join(root, "message", id),
+			func(m string) string { return filepath.Join(root, "part", id, m) },
+		}
+	}
+	root := filepath.Dir(filepath.Dir(folder))
+	return files{
+		filepath.Join(root, "message", id),
+		func(m string) string { return filepath.Join(root, "part", m) },
+	}
+}
+
+// loadLegacy reads one session of JSON files; nil if it has vanished. Its errors are warnings; those about messages
+// come with the session all the same. Meta: legacy, since current versions of the agent neither list nor resume it;
+// slug and projectID as in the database.
+func loadLegacy(home, path string, want discover.Want) (*stored, error) {
+	id := strings.TrimSuffix(filepath.Base(path), ".json")
+	data, err := readJSON(path)
+	if native.Absent(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, warn(path, err)
+	}
+	s := legacySession(data)
+	if s.ID != id {
+		return nil, nil // another session's facts, or none
+	}
+	s.Agent, s.Path, s.Home = discover.OpenCode, path, home
+	err = s.readFiles(filesOf(path, id), want)
+	s.SetMeta("legacy", true)
+	s.finish()
+	return s, err
+}
+
+func legacySession(data []byte) *stored {
+	s := &stored{}
+	for key, v := range native.Object(data).Members() {
+		switch string(key) {
+		case "id":
+			s.ID = v.Text(shortLimit)
+		case "title":
+			s.Title = v.Text(0)
+		case "version":
+			s.Version = v.Text(shortLimit)
+		case "directory":
+			s.Dir = v.Text(0)
+		case "parentID":
+			s.Parent = v.Text(shortLimit)
+		case "permission":
+			if s.headless = legacyHeadless(v); s.headless {
+				s.Source = modeRun.source()
+			}
+		case "slug":
+			s.SetMeta("slug", v.Text(shortLimit))
+		case "projectID":
+			s.SetMeta("projectID", v.Text(shortLimit))
+		case "time":
+			o := v.Object()
+			s.Created, s.Updated = millis(member(o, "created").Int()), millis(member(o, "updated").Int())
+			s.Archived = member(o, "archived").Int() > 0
+		}
+	}
+	if s.Updated.IsZero() {
+		s.Updated = s.Created
+	}
+	return s
+}
+
+func legacyHeadless(v native.Value) bool { return runPermission(string(v.Raw())) }
+
+// readFiles adds what the messages say: the last one, the first prompt, and where asked for all of them. A message
+// that cannot be read is left out; if it is the last one, the state of the turn is not known.
+func (s *stored) readFiles(f files, want discover.Want) error {
+	names, err := jsonNames(f.messages, "msg_")
+	errs := []error{err}
+	all := want.Tokens || want.Whole
+	var sum totals
+	for i, name := range names {
+		last := i == len(names)-1
+		if !last && !all && s.prompt != "" {
+			continue
+		}
+		m, err := readMessage(f, name)
+		errs = append(errs, err)
+		if sum.add(m); s.prompt == "" && m.role == "user" {
+			s.prompt, err = firstText(f.parts(name))
+			errs = append(errs, err)
+		}
+		if last {
+			s.last = &m
+		}
+	}
+	if all {
+		sum.give(s)
+	}
+	if needsParts(s.last) {
+		errs = append(errs, s.readParts(f.parts(s.last.id)))
+	}
+	return errors.Join(errs...)
+}
+
+// readMessage gives a message without a role where it cannot be read.
+func readMessage(f files, name string) (m message, err error) {
+	path := filepath.Join(f.messages, name+".json")
+	data, err := readJSON(path)
+	if err != nil && !native.Absent(err) {
+		err = warn(path, err)
+	} else if err == nil {
+		m = parseMessage(data)
+	}
+	m.id = name
+	return m, err
+}
+
+// readParts reads the parts of the last message.
+func (s *stored) readParts(dir string) error {
+	return eachPart(dir, func(p part) bool {
+		s.parts = append(s.parts, p)
+		s.last.updated = max(s.last.updated, p.started)
+		return true
+	})
+}
+
+// firstText is the first text that the person wrote.
+func firstText(dir string) (text string, err error) {
+	err = eachPart(dir, func(p part) bool {
+		if p.kind == "text" && !p.hidden {
+			text = p.text
+		}
+		return text == ""
+	})
+	return text, err
+}
+
+// eachPart visits the parts of a message, oldest first, until visit returns false.
+func eachPart(dir string, visit func(part) bool) error {
+	names, err := jsonNames(dir, "prt_")
+	errs := []error{err}
+	for _, name := range names {
+		path := filepath.Join(dir, name+".json")
+		data, err := readJSON(path)
+		switch {
+		case native.Absent(err):
+		case err != nil:
+			errs = append(errs, warn(path, err))
+		case !visit(parsePart(data)):
+			return errors.Join(errs...)
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// jsonNames lists the names of a folder's JSON files, without the ending, oldest first: their ids sort so.
+func jsonNames(dir, prefix string) ([]string, error) {
+	entries, err := list(dir)
+	if err != nil && !native.Absent(err) {
+		return nil, warn(dir, err)
+	}
+	var out []string
+	for _, e := range entries {
+		if name, ok := strings.CutSuffix(e.Name(), ".json"); ok && strings.HasPrefix(name, prefix) {
+			out = append(out, name)
+		}
+	}
+	slices.Sort(out)
+	return out, nil
+}

@@ -1,0 +1,181 @@
+package opencode
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"agentctl/discover"
+	"agentctl/discover/native"
+)
+
+// library is what a home holds of the sessions that live processes may run.
+type library struct {
+	home     discover.Home
+	ids      []string
+	start    time.Time // of the oldest process that may run a session it does not name
+	files    bool      // such a process has no database open: its sessions are in files
+	sessions map[string]*stored
+	// failed: something could not be read, so that a session not found may exist.
+	failed bool
+}
+
+func newLibrary(home discover.Home) *library {
+	return &library{home: home, sessions: map[string]*stored{}}
+}
+
+func (l *library) want(id string) {
+	if isSessionID(id) && !slices.Contains(l.ids, id) {
+		l.ids = append(l.ids, id)
+	}
+}
+
+// since asks for the sessions that were begun or prompted since the process started.
+func (l *library) since(sub *subject) {
+	if l.start.IsZero() || sub.Started.Before(l.start) {
+		l.start = sub.Started
+	}
+	l.files = l.files || len(sub.databases()) == 0
+}
+
+// load reads them; its errors are warnings.
+func (l *library) load(ctx context.Context) error {
+	if len(l.ids) == 0 && l.start.IsZero() {
+		return nil
+	}
+	databases, err := databasesOf(l.home)
+	errs := []error{err}
+	for _, path := range databases {
+		if err := l.loadDatabase(ctx, path); err != nil && !native.Absent(err) {
+			l.failed = true
+			errs = append(errs, warn(path, err))
+		}
+	}
+	return errors.Join(append(errs, l.loadFiles())...)
+}
+
+func (l *library) loadDatabase(ctx context.Context, path string) error {
+	var found []stored
+	err := native.ReadDB(ctx, path, func(db *native.DB) (err error) {
+		where, args := l.condition()
+		if found, err = loadFrom(ctx, db, l.home.Dir, path, where, args, discover.Want{}); err != nil {
+			return err
+		}
+		// Sub-agents that a call waits for, and theirs: found grows while it is gone through.
+		for i := 0; i < len(found); i++ {
+			for _, p := range found[i].running() {
+				known := slices.ContainsFunc(found, func(s stored) bool { return s.ID == p.child })
+				if known || !isSessionID(p.child) {
+					continue
+				}
+				children, err := loadIDs(ctx, db, l.home.Dir, path, []string{p.child}, discover.Want{})
+				if err != nil {
+					return err
+				}
+				found = append(found, children...)
+			}
+		}
+		return nil
+	})
+	for i := range found {
+		l.add(&found[i])
+	}
+	return err
+}
+
+// condition holds for the sessions that are asked for. All of it is answered by primary keys: ids hold their time.
+func (l *library) condition() (where string, args []any) {
+	refs := make([]discover.Ref, len(l.ids))
+	for i, id := range l.ids {
+		refs[i].ID = id
+	}
+	where, args = "false", nil
+	if len(refs) > 0 {
+		where, args = idCondition(discover.Query{Refs: refs})
+	}
+	if l.start.IsZero() {
+		return where, args
+	}
+	start := l.start.Add(-clockSlack)
+	began, beganArgs := sessionsSince(start)
+	asked, askedArgs := messagesSince(start)
+	where = "(" + where + ") or " + began + " or s.id in (select session_id from message where " + asked + ")"
+	return where, slices.Concat(args, beganArgs, askedArgs)
+}
+
+// loadFiles reads the JSON files of those that no database has.
+func (l *library) loadFiles() error {
+	q := discover.Query{Refs: []discover.Ref{}}
+	for _, id := range l.ids {
+		if l.sessions[id] == nil {
+			q.Refs = append(q.Refs, discover.Ref{ID: id})
+		}
+	}
+	entries, err := legacyEntries(l.home, q)
+	errs := []error{err}
+	if l.files {
+		more, err := legacyEntries(l.home, discover.Query{})
+		errs = append(errs, err)
+		for _, e := range more {
+			if !e.Updated.Before(l.start.Add(-clockSlack)) {
+				entries = append(entries, e)
+			}
+		}
+	}
+	for _, e := range entries {
+		if l.sessions[e.ID] != nil {
+			continue
+		}
+		s, err := loadLegacy(l.home.Dir, e.Path, discover.Want{})
+		errs = append(errs, err)
+		if s != nil {
+			l.add(s)
+		}
+	}
+	err = errors.Join(errs...)
+	l.failed = l.failed || err != nil
+	return err
+}
+
+// add keeps the first of two sessions with one id: databases come before files.
+func (l *library) add(s *stored) {
+	if l.sessions[s.ID] == nil {
+		l.sessions[s.ID] = s
+	}
+}
+
+// candidates are the sessions that a process may run judged by place and time alone.
+func (l *library) candidates(sub *subject) []*stored {
+	var out []*stored
+	dir := realPath(sub.dir)
+	for _, s := range l.sessions {
+		if sub.dir != "" && s.Parent == "" && realPath(s.Dir) == dir && sub.begun(s) {
+			out = append(out, s)
+		}
+	}
+	slices.SortFunc(out, func(a, b *stored) int { return strings.Compare(a.ID, b.ID) })
+	return out
+}
+
+// startup is how long a headless process may take until its session stands in the store (4.3 s SEEN on a busy
+// machine).
+const startup = 30 * time.Second
+
+// begun reports whether the session's beginning fits the process.
+func (sub *subject) begun(s *stored) bool {
+	earliest := sub.Started.Add(-2 * time.Second)
+	if sub.mode == modeTUI {
+		return !s.headless && !s.Created.Before(earliest)
+	}
+	created := s.Created
+	if sub.resumes && s.last != nil {
+		created = millis(s.last.created)
+	}
+	return !created.Before(earliest) && created.Before(sub.Started.Add(startup)) || sub.resumes && !created.Before(earliest)
+}
+
+// fileOf is for messages to people.
+func fileOf(path string) string { return filepath.Base(path) }

@@ -1,0 +1,243 @@
+package opencode
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"iter"
+	"os"
+	"strings"
+	"time"
+
+	"agentctl/discover/native"
+	"agentctl/proc"
+)
+
+// Bounds of reading a log: the run's name stands in the last lines that its process wrote, and nothing older than the
+// process concerns it.
+const (
+	maxLastLines = 1 << 20
+	maxLog       = 256 << 20
+	// clockSlack is how far the time in a line and the start of a process, which is known to a second, may differ.
+	clockSlack = 5 * time.Second
+)
+
+// mention is the last thing that a log says of a session in a run.
+type mention struct {
+	at time.Time
+	// over: the turn ended ("exiting loop", "cancel"); anything else says that one is, or may be, going on.
+	over bool
+}
+
+// logLine is a line of the shared log that names a session.
+type logLine struct {
+	run, session string
+	mention
+}
+
+// openLog opens a log as a process has it open, up to the given offset: where the name is gone or another file has
+// it now, through the process.
+func openLog(f proc.OpenFile) (*native.File, error) {
+	if f.Proc == "" {
+		if f.Deleted {
+			return nil, os.ErrNotExist
+		}
+		return native.Open(f.Path)
+	}
+	return native.OpenLink(f.Proc)
+}
+
+// runOf finds the run of the process that wrote the bytes before offset: the last line before it that names one. The
+// lines after it in the same block are the rest of a stack trace.
+func runOf(log *native.File, offset int64) (run string, err error) {
+	_, err = log.Head(offset).Backward(maxLastLines, func(l native.Line) bool {
+		run = parseLogLine(l.Bytes).run
+		return run == ""
+	})
+	return run, err
+}
+
+// mentions collects what the log says of sessions in the given runs, down to the start of each one's process: the
+// newest mention of each session counts.
+func mentions(log *native.File, runs map[string]time.Time) (map[string]map[string]mention, error) {
+	out := map[string]map[string]mention{}
+	var oldest time.Time
+	for run, started := range runs {
+		out[run] = map[string]mention{}
+		if oldest.IsZero() || started.Before(oldest) {
+			oldest = started
+		}
+	}
+	_, err := log.Backward(maxLog, func(l native.Line) bool {
+		if at := lineTime(l.Bytes); !at.IsZero() && at.Before(oldest.Add(-clockSlack)) {
+			return false
+		}
+		if !bytes.Contains(l.Bytes, []byte(sessionPrefix)) {
+			return true
+		}
+		line := parseLogLine(l.Bytes)
+		sessions, wanted := out[line.run]
+		if !wanted || line.session == "" {
+			return true
+		}
+		if old, seen := sessions[line.session]; !seen || line.at.After(old.at) {
+			sessions[line.session] = line.mention
+		}
+		return true
+	})
+	return out, err
+}
+
+// lineTime is the time a line of the shared log begins with; zero for the rest of a stack trace.
+func lineTime(line []byte) time.Time {
+	rest, ok := bytes.CutPrefix(line, []byte("timestamp="))
+	if !ok {
+		return time.Time{}
+	}
+	stamp, _, _ := bytes.Cut(rest, []byte(" "))
+	at, err := time.Parse(time.RFC3339Nano, string(stamp))
+	if err != nil {
+		return time.Time{}
+	}
+	return at
+}
+
+// parseLogLine reads one line of the shared log (1.17 and later), as in
+//
+//	timestamp=2026-11-20T19:26:37.928Z level=INFO run=e5f72788 message=loop session.id=ses_… step=0
+//
+// A session counts as the run's own where the line is about it (session.id) or about making it (message=created id=).
+// Titles and errors hold free text, in quotes: what stands in them is none of the line's fields.
+func parseLogLine(line []byte) logLine {
+	at := lineTime(line)
+	if at.IsZero() {
+		return logLine{}
+	}
+	out := logLine{mention: mention{at: at}}
+	var message string
+	for key, value := range fields(string(line)) {
+		switch key {
+		case "run":
+			out.run = value
+		case "message":
+			message = value
+		case "session.id", "sessionID":
+			out.session = value
+		case "id":
+			if message == "created" {
+				out.session = value
+			}
+		}
+		if out.session != "" && message != "" && out.run != "" {
+			break
+		}
+	}
+	if !isSessionID(out.session) {
+		out.session = ""
+	}
+	out.over = message == "exiting loop" || message == "cancel"
+	return out
+}
+
+// fields yields the key=value pairs of a line; a value with spaces in it is quoted, with \" for a quote.
+func fields(line string) iter.Seq2[string, string] {
+	return func(yield func(key, value string) bool) {
+		for line != "" {
+			key, rest, ok := strings.Cut(line, "=")
+			if !ok {
+				return
+			}
+			var value string
+			if inner, quoted := strings.CutPrefix(rest, `"`); quoted {
+				end := closing(inner)
+				value, rest = inner[:end], inner[min(end+1, len(inner)):]
+				rest = strings.TrimPrefix(rest, " ")
+			} else {
+				value, rest, _ = strings.Cut(rest, " ")
+			}
+			if !yield(key, value) {
+				return
+			}
+			line = rest
+		}
+	}
+}
+
+// closing is where the quoted text ends.
+func closing(s string) int {
+	for i := 0; i < len(s); i++ {
+		switch s[i] {
+		case '\\':
+			i++
+		case '"':
+			return i
+		}
+	}
+	return len(s)
+}
+
+// ownSessions reads the log of a single process (before 1.17). It is that process's own only if its first line has
+// the arguments the process was started with, and no other does: processes started in the same second share a file,
+// and truncate it (SEEN 1.1.65).
+func ownSessions(log *native.File, args []string) (ids []string, own bool, err error) {
+	starts, matching := 0, 0
+	seen := map[string]bool{}
+	_, err = log.Forward(0, maxLog, func(l native.Line) bool {
+		if theirs, ok := startArgs(l.Bytes); ok {
+			if starts++; equal(theirs, args) {
+				matching++
+			}
+		}
+		if id := ownSession(l.Bytes); id != "" && !seen[id] {
+			seen[id] = true
+			ids = append(ids, id)
+		}
+		return true
+	})
+	if errors.Is(err, io.EOF) {
+		err = nil
+	}
+	return ids, starts == 1 && matching == 1, err
+}
+
+// startArgs reads the arguments in a process's first line: `… service=default version=1.1.65 args=["run","hi"] opencode`.
+func startArgs(line []byte) (args native.Value, ok bool) {
+	if !bytes.Contains(line, []byte(" service=default version=")) {
+		return nil, false
+	}
+	_, list, ok := bytes.Cut(line, []byte(" args="))
+	return native.Value(list), ok
+}
+
+func equal(list native.Value, args []string) bool {
+	i := 0
+	for v := range list.Elements() {
+		if i >= len(args) || v.Text(0) != args[i] {
+			return false
+		}
+		i++
+	}
+	return i == len(args)
+}
+
+// ownSession is the session that a line is about: `… service=session id=ses_…` and `… service=session.prompt step=0
+// sessionID=ses_…`. Titles stand in these logs without quotes, so nothing after the first field that may hold one counts.
+func ownSession(line []byte) string {
+	_, rest, ok := bytes.Cut(line, []byte("ms service=session"))
+	if !ok {
+		return ""
+	}
+	for key, value := range fields(string(rest[bytes.IndexByte(append(rest, ' '), ' '):])) {
+		switch strings.TrimSpace(key) {
+		case "id", "sessionID":
+			if isSessionID(value) {
+				return value
+			}
+			return ""
+		case "step", "messageID":
+		default:
+			return ""
+		}
+	}
+	return ""
+}

@@ -1,0 +1,162 @@
+package opencode
+
+import (
+	"math"
+	"strconv"
+	"strings"
+
+	"agentctl/discover"
+	"agentctl/discover/native"
+)
+
+// message is what matters of one message; the same JSON stands in the database's message.data and, before 1.2, in
+// files of their own. Times are in milliseconds.
+type message struct {
+	id                 string
+	role               string
+	created, completed int64
+	updated            int64 // of the row, or of its newest part; 0 in files
+	finish             string
+	failed             bool
+	errName, errText   string
+	provider, model    string
+	agent, cwd         string
+	tokens             discover.Tokens
+	cost               float64
+}
+
+const (
+	textLimit  = 2000 // characters kept of an error
+	shortLimit = 300  // of a name or path
+)
+
+func parseMessage(data []byte) message {
+	var m message
+	for key, v := range native.Object(data).Members() {
+		switch string(key) {
+		case "id":
+			m.id = v.Text(shortLimit)
+		case "role":
+			m.role = v.Text(shortLimit)
+		case "finish":
+			m.finish = v.Text(shortLimit)
+		case "agent":
+			m.agent = v.Text(shortLimit)
+		case "modelID":
+			m.model = v.Text(shortLimit)
+		case "providerID":
+			m.provider = v.Text(shortLimit)
+		case "cost":
+			m.cost = number(v)
+		default:
+			m.parseObject(string(key), v.Object())
+		}
+	}
+	return m
+}
+
+// parseObject takes in the members of a message that are objects themselves.
+func (m *message) parseObject(key string, o native.Object) {
+	switch key {
+	case "time":
+		m.created, m.completed = member(o, "created").Int(), member(o, "completed").Int()
+	case "path":
+		m.cwd = member(o, "cwd").Text(0)
+	case "model":
+		m.provider, m.model = member(o, "providerID").Text(shortLimit), member(o, "modelID").Text(shortLimit)
+	case "tokens":
+		m.tokens = parseTokens(o)
+	case "error":
+		if m.errName = member(o, "name").Text(shortLimit); m.errName != "" {
+			m.failed, m.errText = true, member(member(o, "data").Object(), "message").Text(textLimit)
+		}
+	}
+}
+
+// modelName is the model as OpenCode's own -m takes it: provider/model.
+func modelName(provider, model string) string {
+	if provider == "" || model == "" {
+		return model
+	}
+	return provider + "/" + model
+}
+
+// parseTokens reads {"total","input","output","reasoning","cache":{"read","write"}}; total is absent before 1.1.
+func parseTokens(o native.Object) discover.Tokens {
+	cache := member(o, "cache").Object()
+	t := discover.Tokens{
+		In: member(o, "input").Int(), Out: member(o, "output").Int(), Reasoning: member(o, "reasoning").Int(),
+		CacheRead: member(cache, "read").Int(), CacheWrite: member(cache, "write").Int(),
+	}
+	t.Total = t.In + t.Out + t.Reasoning + t.CacheRead + t.CacheWrite
+	return t
+}
+
+// part is what matters of one part of a message.
+type part struct {
+	kind, text string
+	hidden     bool // made by the agent, not by the person
+	tool       string
+	status     string
+	metadata   bool // the tool has begun to report
+	command    string
+	child      string // the session of a sub-agent
+	errText    string
+	started    int64
+}
+
+func parsePart(data []byte) part {
+	var p part
+	for key, v := range native.Object(data).Members() {
+		switch string(key) {
+		case "type":
+			p.kind = v.Text(shortLimit)
+		case "text":
+			p.text = v.Text(textLimit)
+		case "synthetic", "ignored":
+			p.hidden = p.hidden || strings.HasPrefix(string(v), "true")
+		case "tool":
+			p.tool = v.Text(shortLimit)
+		case "state":
+			p.parseState(v.Object())
+		}
+	}
+	return p
+}
+
+func (p *part) parseState(o native.Object) {
+	for key, v := range o.Members() {
+		switch string(key) {
+		case "status":
+			p.status = v.Text(shortLimit)
+		case "input":
+			p.command = member(v.Object(), "command").Text(0)
+		case "metadata":
+			p.metadata = true
+			p.child = member(v.Object(), "sessionId").Text(shortLimit)
+		case "error":
+			p.errText = v.Text(textLimit)
+		case "time":
+			p.started = member(v.Object(), "start").Int()
+		}
+	}
+}
+
+// number is a JSON number; 0 for anything else.
+func number(v native.Value) float64 {
+	f, err := strconv.ParseFloat(string(v.Raw()), 64)
+	if err != nil || math.IsNaN(f) || math.IsInf(f, 0) {
+		return 0
+	}
+	return f
+}
+
+// member finds one member of an object; nil if it has none of that name.
+func member(o native.Object, name string) native.Value {
+	for key, v := range o.Members() {
+		if string(key) == name {
+			return v
+		}
+	}
+	return nil
+}

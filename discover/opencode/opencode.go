@@ -1,0 +1,30 @@
+// Package opencode reads the sessions of OpenCode (opencode.ai) and tells which live process runs which.
+// docs/agents/opencode.md holds the facts it relies on, with the versions they were seen in.
+//
+// Sessions stand in an SQLite database (1.2 and later) or in JSON files (before); neither knows of processes. Which
+// process runs a session is told by the log: every process appends to it, each line names its process by a random
+// "run", and the kernel knows how far each process has written.
+package opencode
+
+import "agentctl/discover"
+
+// Adapter is OpenCode as the rest of the program sees it. It has no state.
+type Adapter struct{}
+
+// New returns the adapter for OpenCode.
+func New() Adapter { return Adapter{} }
+
+// Name is the agent's name in flags and JSON.
+func (Adapter) Name() discover.Agent { return discover.OpenCode }
+
+// Mark tells nothing: OpenCode marks the processes it starts with OPENCODE_PID, which names a process, not a session
+// (1.18.33 and before). Such a process is found by its ancestry instead.
+func (Adapter) Mark(func(string) string) (session string, ok bool) { return "", false }
+
+// MarkKeys are the environment keys that Mark asks for: none.
+func (Adapter) MarkKeys() []string { return nil }
+
+// warn makes the one warning that an unreadable thing costs.
+func warn(path string, err error) error {
+	return &discover.Warning{Agent: discover.OpenCode, Path: path, Err: err}
+}

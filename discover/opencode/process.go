@@ -1,0 +1,135 @@
+package opencode
+
+import (
+	"errors"
+	"path/filepath"
+	"strings"
+
+	"agentctl/proc"
+)
+
+// process is a live process of the agent that may run sessions.
+type process struct {
+	proc.Process
+	command
+	args []string
+	dir  string // where it was started; "" where that cannot be read
+	data string // its data folder; "" where it cannot be told
+	// files are its open databases and logs.
+	files []proc.OpenFile
+	// unreadable says why evidence is missing: another user's process.
+	unreadable string
+}
+
+// isProgram reports whether a process runs the agent's own binary. npm installs before 1.15 put a node process in
+// front of it, which is none: it can die alone (SEEN 1.1.65).
+func isProgram(p proc.Process) bool {
+	name := filepath.Base(p.Exe)
+	if p.Exe == "" {
+		name = p.Name // another user's
+	}
+	return name == "opencode" || name == "opencode.exe"
+}
+
+// processes lists the live processes that may run sessions.
+func processes(table *proc.Table) []process {
+	var out []process
+	for p := range table.All() {
+		if p.Alive() && isProgram(p) {
+			if q, ok := inspect(p); ok {
+				out = append(out, q)
+			}
+		}
+	}
+	return out
+}
+
+// inspect reads what a process shows; not ok if it runs no sessions or is gone.
+func inspect(p proc.Process) (process, bool) {
+	q := process{Process: p}
+	args, err := p.Args()
+	if errors.Is(err, proc.ErrGone) {
+		return q, false
+	}
+	if err == nil && len(args) > 0 {
+		q.args = args[1:]
+	}
+	if q.command = parseCommand(q.args); q.mode == modeNone {
+		return q, false
+	}
+	env, envErr := p.Env(dataKey, homeKey, dbKey, bunKey)
+	files, filesErr := p.OpenFiles(isEvidence)
+	if errors.Is(envErr, proc.ErrGone) || errors.Is(filesErr, proc.ErrGone) || env[bunKey] == "1" {
+		return q, false
+	}
+	q.files = files
+	q.dir, _ = p.Dir() // only a hint
+	q.data = dataDir(env[dataKey], env[homeKey])
+	if q.data == "" || !q.ours() {
+		q.data = dataFolder(files)
+	}
+	if db := database(q.data, env[dbKey]); db != "" && q.ours() {
+		q.files = append(q.files, proc.OpenFile{Path: db})
+	}
+	if err := errors.Join(envErr, filesErr); err != nil && !errors.Is(err, proc.ErrUnsupported) {
+		q.unreadable = "its environment and open files: " + reason(err)
+	}
+	return q, true
+}
+
+// reason is the error without the path in it.
+func reason(err error) string {
+	for _, e := range unjoin(err) {
+		if inner := errors.Unwrap(e); inner != nil {
+			return inner.Error()
+		}
+		return e.Error()
+	}
+	return ""
+}
+
+func unjoin(err error) []error {
+	if joined, ok := err.(interface{ Unwrap() []error }); ok {
+		return joined.Unwrap()
+	}
+	return []error{err}
+}
+
+// ours reports whether the process's paths mean what they mean to us: one in a container has its own root.
+func (p process) ours() bool {
+	pids, err := p.NamespacePIDs()
+	return err != nil || len(pids) <= 1
+}
+
+// isEvidence accepts the open files that tell something: databases and logs.
+func isEvidence(path string) bool { return strings.HasSuffix(path, ".db") || isLog(path) }
+
+// isLog reports whether a file is a log of the agent: log/opencode.log of all processes since 1.17, before that
+// log/2026-11-20T192147.log of one.
+func isLog(path string) bool {
+	dir, name := filepath.Split(path)
+	return strings.HasSuffix(name, ".log") && strings.HasSuffix(dir, "/opencode/log/")
+}
+
+func isSharedLog(path string) bool { return filepath.Base(path) == "opencode.log" }
+
+// databases are the ones that the process has open, or was told to use.
+func (p process) databases() []string {
+	var out []string
+	for _, f := range p.files {
+		if strings.HasSuffix(f.Path, ".db") && !f.Deleted {
+			out = append(out, f.Path)
+		}
+	}
+	return out
+}
+
+// dataFolder tells the data folder from the log in it.
+func dataFolder(files []proc.OpenFile) string {
+	for _, f := range files {
+		if isLog(f.Path) && !f.Deleted {
+			return filepath.Dir(filepath.Dir(f.Path))
+		}
+	}
+	return ""
+}

@@ -1,0 +1,47 @@
+package opencode
+
+import (
+	"strings"
+
+	"agentctl/discover"
+)
+
+// cutPrompt makes a record's prompt of a stored user text.
+func cutPrompt(text string) string {
+	r := []rune(unwrap(text))
+	return string(r[:min(len(r), discover.PromptLimit)])
+}
+
+// unwrap takes off the quotes that `opencode run` puts around an argument with a space in it. Only a text that is one
+// such argument is changed.
+func unwrap(text string) string {
+	inner, ok := strings.CutPrefix(text, `"`)
+	if !ok {
+		return text
+	}
+	var out strings.Builder
+	for i := 0; i < len(inner); i++ {
+		switch {
+		case strings.HasPrefix(inner[i:], `\"`):
+			i++
+		case inner[i] == '"':
+			if i == len(inner)-1 {
+				return out.String()
+			}
+			return text
+		}
+		out.WriteByte(inner[i])
+	}
+	return out.String() // cut before its end
+}
+
+// wrap joins arguments as `opencode run` does for the prompt it stores.
+func wrap(words []string) string {
+	out := make([]string, len(words))
+	for i, w := range words {
+		if out[i] = w; strings.Contains(w, " ") {
+			out[i] = `"` + strings.ReplaceAll(w, `"`, `\"`) + `"`
+		}
+	}
+	return strings.Join(out, " ")
+}

@@ -1,0 +1,130 @@
+package opencode
+
+import (
+	"context"
+	"iter"
+	"slices"
+	"strings"
+
+	"agentctl/discover"
+	"agentctl/discover/native"
+)
+
+// chunkSize is how many sessions are read of one look at a database: few enough that a writer's checkpoint rarely
+// falls into it.
+const chunkSize = 200
+
+// chunk is a piece of work for [Adapter.Read]: sessions of one database, or one session of JSON files.
+type chunk struct {
+	path, home string
+	ids        []string
+}
+
+// Read yields the records of the entries.
+func (Adapter) Read(ctx context.Context, entries []discover.Entry, want discover.Want) iter.Seq2[discover.Record, error] {
+	return func(yield func(discover.Record, error) bool) {
+		for records, err := range native.Each(ctx, chunks(entries), func(c chunk) ([]discover.Record, bool, error) {
+			return c.read(ctx, want)
+		}) {
+			if err != nil && !yield(discover.Record{}, err) {
+				return
+			}
+			for _, r := range records {
+				if !yield(r, nil) {
+					return
+				}
+			}
+		}
+	}
+}
+
+func chunks(entries []discover.Entry) []chunk {
+	by := map[[2]string][]string{}
+	var order [][2]string
+	for _, e := range entries {
+		key := [2]string{e.Path, e.Home}
+		if by[key] == nil {
+			order = append(order, key)
+		}
+		by[key] = append(by[key], e.ID)
+	}
+	var out []chunk
+	for _, key := range order {
+		for ids := range slices.Chunk(by[key], chunkSize) {
+			out = append(out, chunk{key[0], key[1], ids})
+		}
+	}
+	return out
+}
+
+func (c chunk) read(ctx context.Context, want discover.Want) ([]discover.Record, bool, error) {
+	sessions, err := c.load(ctx, want)
+	records := make([]discover.Record, len(sessions))
+	for i, s := range sessions {
+		records[i] = s.Record
+	}
+	return records, len(records) > 0, err
+}
+
+// load reads the sessions of a chunk, and looks into the sub-agents that they wait for. Its errors are warnings; what
+// has vanished is none.
+func (c chunk) load(ctx context.Context, want discover.Want) ([]stored, error) {
+	if strings.HasSuffix(c.path, ".json") {
+		s, err := loadLegacy(c.home, c.path, want)
+		if s == nil {
+			return nil, err
+		}
+		return []stored{*s}, err
+	}
+	var out []stored
+	err := native.ReadDB(ctx, c.path, func(db *native.DB) (err error) {
+		if out, err = loadIDs(ctx, db, c.home, c.path, c.ids, want); err != nil {
+			return err
+		}
+		for i := range out {
+			if err := out[i].askChild(ctx, db, maxDepth); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	switch {
+	case native.Absent(err):
+		return nil, nil
+	case err != nil:
+		return nil, warn(c.path, err)
+	}
+	return out, nil
+}
+
+// maxDepth is how deep sub-agents of sub-agents are followed.
+const maxDepth = 4
+
+// askChild takes over that a sub-agent waits for the person: its parent waits with it.
+func (s *stored) askChild(ctx context.Context, db *native.DB, depth int) error {
+	for _, p := range s.running() {
+		if !isSessionID(p.child) || depth == 0 {
+			continue
+		}
+		children, err := loadIDs(ctx, db, s.Home, s.Path, []string{p.child}, discover.Want{})
+		if err != nil || len(children) == 0 {
+			return err
+		}
+		if err := children[0].askChild(ctx, db, depth-1); err != nil {
+			return err
+		}
+		if children[0].Turn.State == discover.TurnWaiting {
+			s.Turn = children[0].Turn
+		}
+	}
+	return nil
+}
+
+func loadIDs(ctx context.Context, db *native.DB, home, path string, ids []string, want discover.Want) ([]stored, error) {
+	refs := make([]discover.Ref, len(ids))
+	for i, id := range ids {
+		refs[i].ID = id
+	}
+	where, args := idCondition(discover.Query{Refs: refs})
+	return loadFrom(ctx, db, home, path, where, args, want)
+}

@@ -1,0 +1,148 @@
+package opencode
+
+import (
+	"context"
+	"strings"
+
+	"agentctl/discover"
+	"agentctl/discover/native"
+)
+
+// stored is one session as the store has it: the record, and what the evidence about processes needs besides.
+type stored struct {
+	discover.Record
+	last   *message // nil without any
+	parts  []part   // of the last message, where they matter
+	prompt string   // the first user text as stored, cut
+	// headless: `opencode run` made it; it denies the agent to ask questions (SEEN 1.1.65 and 1.18.33).
+	headless bool
+}
+
+// maxPart is the most bytes of a message or part that are read; larger ones are pasted files.
+const maxPart = "16000000"
+
+const (
+	lastMessageQuery = `select m.id, cast(m.time_created as integer), cast(m.time_updated as integer),
+		case when octet_length(m.data) <= ` + maxPart + ` then cast(m.data as text) else '' end
+		from message m where m.session_id = ? order by m.time_created desc, m.id desc limit 1`
+	partsQuery = `select cast(p.time_updated as integer), cast(p.data as text) from part p
+		where p.message_id = ? and octet_length(p.data) <= ` + maxPart + ` order by p.id`
+	// The first text of the first user message that has one the person wrote.
+	promptQuery = `select substr(p.data ->> '$.text', 1, 500) from message m cross join part p on p.message_id = m.id
+		where m.session_id = ? and octet_length(m.data) <= ` + maxPart + ` and octet_length(p.data) <= ` + maxPart + `
+		and case when json_valid(m.data) then m.data ->> '$.role' = 'user' end
+		and case when json_valid(p.data) then p.data ->> '$.type' = 'text' and coalesce(p.data ->> '$.text', '') <> ''
+			and not coalesce(p.data ->> '$.synthetic', 0) and not coalesce(p.data ->> '$.ignored', 0) end
+		order by m.time_created, m.id, p.id limit 1`
+	messagesQuery = `select cast(m.data as text) from message m where m.session_id = ?
+		and octet_length(m.data) <= ` + maxPart + ` order by m.time_created, m.id`
+)
+
+// loadFrom reads sessions out of a database: those that the condition holds for.
+func loadFrom(ctx context.Context, db *native.DB, home, path, where string, args []any, want discover.Want) ([]stored, error) {
+	columns, err := db.Columns(ctx, "session")
+	if err != nil || len(columns) == 0 {
+		return nil, err
+	}
+	var row sessionRow
+	var out []stored
+	query := "select " + row.columns(columns) + " from session s where " + where
+	if err := db.Each(ctx, query, args, row.fields(), func() error {
+		if isSessionID(row.id) {
+			out = append(out, row.stored(home, path))
+		}
+		return nil
+	}); err != nil {
+		return nil, err
+	}
+	for i := range out {
+		if err := out[i].fill(ctx, db, want); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// fill adds what the messages say.
+func (s *stored) fill(ctx context.Context, db *native.DB, want discover.Want) error {
+	var m message
+	var created int64
+	var data []byte
+	if err := db.Each(ctx, lastMessageQuery, []any{s.ID}, []any{&m.id, &created, &m.updated, &data}, func() error {
+		id, updated := m.id, m.updated
+		m = parseMessage(data)
+		m.id, m.updated, m.created = id, updated, created
+		s.last = &m
+		return nil
+	}); err != nil {
+		return err
+	}
+	if needsParts(s.last) {
+		if err := s.fillParts(ctx, db); err != nil {
+			return err
+		}
+	}
+	if err := db.Each(ctx, promptQuery, []any{s.ID}, []any{&s.prompt}, func() error { return nil }); err != nil {
+		return err
+	}
+	if want.Tokens || want.Whole {
+		if err := s.fillTotals(ctx, db); err != nil {
+			return err
+		}
+	}
+	s.finish()
+	return nil
+}
+
+func (s *stored) fillParts(ctx context.Context, db *native.DB) error {
+	var updated int64
+	var data []byte
+	return db.Each(ctx, partsQuery, []any{s.last.id}, []any{&updated, &data}, func() error {
+		s.parts = append(s.parts, parsePart(data))
+		s.last.updated = max(s.last.updated, updated)
+		return nil
+	})
+}
+
+// finish derives what the record says from what was read.
+func (s *stored) finish() {
+	s.Turn = turnOf(s.last, s.parts)
+	s.Prompt = cutPrompt(s.prompt)
+	m := s.last
+	if m == nil {
+		return
+	}
+	for _, ms := range []int64{m.created, m.completed, m.updated} {
+		if t := millis(ms); t.After(s.Updated) {
+			s.Updated = t
+		}
+	}
+	if m.model != "" {
+		s.Model = modelName(m.provider, m.model)
+	}
+	if s.Dir == "" {
+		s.Dir = m.cwd
+	}
+	s.SetMeta("agent", m.agent)
+	if s.Tokens != nil {
+		s.Tokens.Context = max(s.Tokens.Context, m.tokens.Total)
+	}
+}
+
+// runPermission is what `opencode run` writes into the sessions it makes.
+func runPermission(permission string) bool {
+	return strings.Contains(permission, `"question"`) && strings.Contains(permission, `"deny"`)
+}
+
+// running are the tool calls of the last message that have not ended.
+func (s *stored) running() []part {
+	var out []part
+	if s.last != nil && s.last.completed == 0 && !s.last.failed {
+		for _, p := range s.parts {
+			if p.running() {
+				out = append(out, p)
+			}
+		}
+	}
+	return out
+}

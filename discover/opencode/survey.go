@@ -1,0 +1,182 @@
+package opencode
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"agentctl/discover"
+	"agentctl/discover/native"
+	"agentctl/proc"
+)
+
+// survey is one look at the live processes of the agent.
+type survey struct {
+	table    *proc.Table
+	now      time.Time
+	subjects []*subject
+	homes    map[string]*library // by the folder's name in Home
+	errs     []error
+}
+
+// subject is a process and what its log tells of it.
+type subject struct {
+	process
+	home string // its data folder as a Home names it
+	// logged: the log can be read for this process. If it names no session then, none was prompted in it.
+	logged       bool
+	kind, detail string // of the evidence in the log
+	sessions     map[string]mention
+}
+
+func newSurvey(table *proc.Table, homes []discover.Home) *survey {
+	s := &survey{table: table, now: time.Now(), homes: map[string]*library{}}
+	real := map[string]string{}
+	for _, h := range homes {
+		s.homes[h.Dir] = newLibrary(h)
+		real[realPath(h.Dir)] = h.Dir
+	}
+	for _, p := range processes(table) {
+		sub := &subject{process: p, home: p.data}
+		if dir, ok := real[realPath(p.data)]; ok {
+			sub.home = dir
+		}
+		s.subjects = append(s.subjects, sub)
+	}
+	return s
+}
+
+// opened is a log as one process has it open.
+type opened struct {
+	sub  *subject
+	file proc.OpenFile
+	run  string
+}
+
+// readLogs finds in the logs which sessions each process has worked on.
+func (s *survey) readLogs() {
+	shared := map[string][]opened{}
+	for _, sub := range s.subjects {
+		for _, f := range sub.files {
+			switch {
+			case !isLog(f.Path):
+			case !isSharedLog(f.Path):
+				s.warn(f.Path, s.readOwnLog(sub, f))
+			case f.Offset > 0:
+				key := f.Path
+				if f.Deleted {
+					key = f.Proc
+				}
+				shared[key] = append(shared[key], opened{sub: sub, file: f})
+			}
+		}
+	}
+	for _, key := range slices.Sorted(maps.Keys(shared)) {
+		s.warn(shared[key][0].file.Path, s.readSharedLog(shared[key]))
+	}
+}
+
+// readSharedLog reads one log for all processes that write it. The log is opened after the offsets were read: what
+// they point at is in it.
+func (s *survey) readSharedLog(list []opened) error {
+	log, err := openLog(list[0].file)
+	if err != nil {
+		return err
+	}
+	defer log.Close()
+	runs := map[string]time.Time{}
+	for i := range list {
+		o := &list[i]
+		if o.run, err = runOf(log, o.file.Offset); err != nil {
+			return err
+		}
+		if old, ok := runs[o.run]; o.run != "" && (!ok || o.sub.Started.Before(old)) {
+			runs[o.run] = o.sub.Started
+		}
+	}
+	said, err := mentions(log, runs)
+	if err != nil {
+		return err
+	}
+	for _, o := range list {
+		if o.run == "" {
+			continue
+		}
+		o.sub.logged, o.sub.kind = true, "log-offset"
+		o.sub.detail = fmt.Sprintf("wrote %s up to byte %d as run=%s, which names the session", o.file.Path, o.file.Offset, o.run)
+		o.sub.mention(said[o.run])
+	}
+	return nil
+}
+
+// readOwnLog reads the log of a process before 1.17.
+func (s *survey) readOwnLog(sub *subject, f proc.OpenFile) error {
+	log, err := openLog(f)
+	if err != nil {
+		return err
+	}
+	defer log.Close()
+	ids, own, err := ownSessions(log, sub.args)
+	if err != nil || !own || s.sharesLog(sub, f) {
+		return err
+	}
+	sub.logged, sub.kind = true, "log-file"
+	sub.detail = f.Path + " is written by this process alone and names the session"
+	for _, id := range ids {
+		sub.mention(map[string]mention{id: {}})
+	}
+	return nil
+}
+
+func (s *survey) sharesLog(sub *subject, f proc.OpenFile) bool {
+	return slices.ContainsFunc(s.subjects, func(o *subject) bool {
+		return o != sub && slices.ContainsFunc(o.files, func(g proc.OpenFile) bool { return g.Path == f.Path })
+	})
+}
+
+func (sub *subject) mention(sessions map[string]mention) {
+	if sub.sessions == nil {
+		sub.sessions = map[string]mention{}
+	}
+	maps.Copy(sub.sessions, sessions)
+}
+
+// guessing reports whether the process may run a session that its log does not name: the log is turned down, is of a
+// time when it could be shared, or is behind by the second that it is written late.
+func (sub *subject) guessing() bool {
+	return len(sub.sessions) == 0 && (sub.mode == modeRun || sub.mode == modeTUI && !sub.logged)
+}
+
+// load reads the sessions that the evidence names or may name.
+func (s *survey) load(ctx context.Context) {
+	for _, sub := range s.subjects {
+		lib, ok := s.homes[sub.home]
+		if !ok {
+			continue
+		}
+		for id := range sub.sessions {
+			lib.want(id)
+		}
+		lib.want(sub.session)
+		if sub.guessing() {
+			lib.since(sub)
+		}
+	}
+	for _, dir := range slices.Sorted(maps.Keys(s.homes)) {
+		if err := s.homes[dir].load(ctx); err != nil {
+			s.errs = append(s.errs, err)
+		}
+	}
+}
+
+func (s *survey) warn(path string, err error) {
+	if err != nil && !native.Absent(err) {
+		s.errs = append(s.errs, warn(path, err))
+	}
+}
+
+// err is all that could not be read.
+func (s *survey) err() error { return errors.Join(s.errs...) }

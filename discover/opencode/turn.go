@@ -1,0 +1,90 @@
+package opencode
+
+import (
+	"cmp"
+	"strings"
+	"time"
+
+	"agentctl/discover"
+)
+
+// abortedName is the error of a message whose turn the person or a signal ended.
+const abortedName = "MessageAbortedError"
+
+// What a tool's error begins with when the person refused it, which ends the turn (SEEN 1.18.33 for permissions).
+const (
+	rejectedPermission = "The user rejected permission"
+	dismissedQuestion  = "The user dismissed this question"
+)
+
+// turnOf judges a session by its last message and that message's parts. Only the last one counts: what a killed
+// process left open further up stays open for ever.
+func turnOf(last *message, parts []part) discover.Turn {
+	switch {
+	case last == nil:
+		return discover.Turn{State: discover.TurnNone}
+	case last.role == "user":
+		return discover.Turn{State: discover.TurnOpen, Detail: "model"}
+	case last.role != "assistant":
+		return discover.Turn{}
+	case last.failed && last.errName == abortedName:
+		return discover.Turn{State: discover.TurnInterrupted}
+	case last.failed:
+		return discover.Turn{State: discover.TurnFailed, Error: cmp.Or(last.errText, last.errName)}
+	case last.completed == 0:
+		return openTurn(parts)
+	case last.finish != finishToolCalls:
+		return discover.Turn{State: discover.TurnDone}
+	}
+	for _, p := range parts {
+		if strings.HasPrefix(p.errText, rejectedPermission) || strings.HasPrefix(p.errText, dismissedQuestion) {
+			return discover.Turn{State: discover.TurnInterrupted}
+		}
+	}
+	return discover.Turn{State: discover.TurnOpen, Detail: "model"}
+}
+
+// finishToolCalls ends a step, not a turn.
+const finishToolCalls = "tool-calls"
+
+// needsParts reports whether the parts of the last message say more about the turn than the message alone.
+func needsParts(last *message) bool {
+	return last != nil && last.role == "assistant" && !last.failed &&
+		(last.completed == 0 || last.finish == finishToolCalls)
+}
+
+func openTurn(parts []part) discover.Turn {
+	turn := discover.Turn{State: discover.TurnOpen, Detail: "model"}
+	for _, p := range parts {
+		if !p.running() {
+			continue
+		}
+		if p.tool == "question" {
+			return discover.Turn{State: discover.TurnWaiting, WaitingFor: "question"}
+		}
+		turn.Detail = "tool: " + p.tool
+	}
+	return turn
+}
+
+// running reports whether the part is a tool call that has not ended.
+func (p part) running() bool { return p.kind == "tool" && p.status == "running" }
+
+// asksFirst are the tools that report at once when they begin, so that a silent one has not begun (SEEN 1.18.33 for
+// bash and write). Others, of MCP servers say, may work in silence.
+func asksFirst(tool string) bool {
+	switch tool {
+	case "bash", "edit", "write", "patch", "multiedit", "apply_patch":
+		return true
+	}
+	return false
+}
+
+// silence is how long a tool may take to begin; the fraction of a second between a call and its first report is not
+// a question to the person.
+const silence = time.Second
+
+// asking reports whether the tool call waits for permission, unless a process that it started says otherwise.
+func (p part) asking(now time.Time) bool {
+	return p.running() && asksFirst(p.tool) && !p.metadata && p.started > 0 && now.Sub(millis(p.started)) > silence
+}
