@@ -104,6 +104,41 @@ func TestOpenFiles(t *testing.T) {
 	}
 }
 
+// TestDescriptorThatChangesHands: the position of one file is not told of another that took its number meanwhile.
+func TestDescriptorThatChangesHands(t *testing.T) {
+	first, err := os.Create(filepath.Join(t.TempDir(), "first"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer first.Close()
+	second, err := os.Create(filepath.Join(t.TempDir(), "second"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer second.Close()
+	files, err := inspect(t, os.Getpid()).OpenFiles(func(path string) bool {
+		if filepath.Base(path) != "first" {
+			return false
+		}
+		if err := unix.Dup3(int(second.Fd()), int(first.Fd()), unix.O_CLOEXEC); err != nil {
+			t.Error(err)
+		}
+		return true
+	})
+	if err != nil || len(files) != 0 {
+		t.Errorf("%+v, %v", files, err)
+	}
+}
+
+// TestMarkedNameInAnotherMountNamespace: a directory that really is called so, where only the process sees it.
+func TestMarkedNameInAnotherMountNamespace(t *testing.T) {
+	needRoot(t)
+	c := start(t, "elsewhere", flags(unix.CLONE_NEWNS))
+	if got, err := inspect(t, c.Process.Pid).Dir(); err != nil || got != "/tmp/called (deleted)" {
+		t.Errorf("%q, %v", got, err)
+	}
+}
+
 // TestInheritedLock: the lock shows in the process that inherited it, after the one that took it let go.
 func TestInheritedLock(t *testing.T) {
 	f, err := os.Create(filepath.Join(t.TempDir(), "writer.lock"))

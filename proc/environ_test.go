@@ -46,6 +46,35 @@ func TestPickBoundsWhatItReads(t *testing.T) {
 	}
 }
 
+func TestPickTakesTheFirstOfTwo(t *testing.T) {
+	if got, err := pick(strings.NewReader("A=1\x00A=2\x00"), []string{"A"}); err != nil || got["A"] != "1" {
+		t.Errorf("%v, %v", got, err)
+	}
+}
+
+func TestPickWipesWhatItRead(t *testing.T) {
+	r := &spy{Reader: strings.NewReader("SECRET=s3cret\x00A=1\x00")}
+	if _, err := pick(r, []string{"A"}); err != nil {
+		t.Fatal(err)
+	}
+	if len(r.given) == 0 || strings.Contains(string(r.given), "s3cret") {
+		t.Errorf("left in memory: %q", r.given)
+	}
+}
+
+// spy remembers the buffer that it was first read into.
+type spy struct {
+	io.Reader
+	given []byte
+}
+
+func (s *spy) Read(p []byte) (int, error) {
+	if s.given == nil {
+		s.given = p[:min(64, len(p))]
+	}
+	return s.Reader.Read(p)
+}
+
 // zeros is an endless input of empty variables.
 type zeros struct{}
 

@@ -24,6 +24,7 @@ func roles() map[string]func() error {
 		"without-leader":  roleWithoutLeader,
 		"nobody":          roleNobody,
 		"hidepid":         roleHidepid,
+		"elsewhere":       roleElsewhere,
 		"denied":          roleDenied,
 		"recycle":         roleRecycle,
 		"other-namespace": roleOtherNamespace,

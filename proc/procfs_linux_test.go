@@ -99,6 +99,9 @@ func TestUnreadableTableIsAnError(t *testing.T) {
 	if _, err := mount(filepath.Join(t.TempDir(), "none")).take(t.Context()); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("no /proc at all: %v", err)
 	}
+	if table, err := mount(t.TempDir()).take(t.Context()); err == nil {
+		t.Errorf("an empty directory where nothing is mounted: %d processes", table.Len())
+	}
 	root := recorded(t, "testdata/claude-code")
 	if err := os.WriteFile(root+"/4045/stat", []byte("4045 (claude) S 1"), 0o600); err != nil {
 		t.Fatal(err)

@@ -75,7 +75,17 @@ func roleNobody() error {
 	return roleWait()
 }
 
-// mountHiding mounts, for this process alone, a proc file system below /tmp for each hidepid mode.
+// roleElsewhere stands in a directory of a file system that only it has.
+func roleElsewhere() error {
+	return inTurn(
+		func() error { return mountHiding() },
+		func() error { return os.Mkdir("/tmp/called (deleted)", 0o755) },
+		func() error { return os.Chdir("/tmp/called (deleted)") },
+		roleWait,
+	)
+}
+
+// mountHiding gives this process a /tmp of its own, with a proc file system in it for each hidepid mode.
 func mountHiding(modes ...string) error {
 	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
 		return err
