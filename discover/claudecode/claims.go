@@ -12,7 +12,7 @@ import (
 // Claims says which live processes run which sessions.
 //
 // Kinds of evidence: "registry" (exact), "clear" (strong: a session begun by /clear in a process whose registry entry
-// is known to stay behind), "tool-env" (strong: a running command was started for the session), "argv" (strong for
+// is known to stay behind), "tool-call" (exact: a sub-agent whose result the session waits for), "tool-env" (strong: a running command was started for the session), "argv" (strong for
 // print mode, weak for a TUI, which may have moved on), "cwd" (weak).
 //
 // Meta keys: suspended (the process is stopped by a signal), backgroundShell (idle, but a command it started still
@@ -27,7 +27,8 @@ func (Adapter) Claims(ctx context.Context, table *proc.Table, homes []discover.H
 		case x.registered() && parseVersion(x.entry.Version).before(followsClear):
 			claims = append(claims, l.early(x)...)
 		case x.registered():
-			claims = append(claims, l.byRegistry(x))
+			c := l.byRegistry(x)
+			claims = append(append(claims, c), x.children(c)...)
 		case x.unreadable == "":
 			claims = append(claims, l.byTrace(x)...)
 		}

@@ -165,15 +165,6 @@ func cause(err error) error {
 	return err
 }
 
-// Sub-agents have transcripts of their own: <id>/subagents/agent-<hex>.jsonl, up to 2.0.x agent-<hex>.jsonl beside
-// the transcripts (their parent's id is inside).
-const (
-	subagents   = "subagents"
-	agentPrefix = "agent-"
-)
-
-func isSubagent(id string) bool { return strings.HasPrefix(id, agentPrefix) }
-
 // sessionOf reads a path: the id of the session whose transcript it is, and its parent where the path tells.
 func sessionOf(path string) (id, parent string, ok bool) {
 	dir, name := filepath.Split(path)

@@ -74,25 +74,41 @@ func homeOf(config, home string) string {
 }
 
 // processHome is the config folder that a process was started with; "" where it cannot be told: the environment does
-// not say, or names a path of a container, which is not ours. The error is that of reading the environment.
+// not say, or it names a path of a container that is not ours. The error is that of reading the process.
 func processHome(p proc.Process) (string, error) {
 	env, err := p.Env(configKey, homeKey)
-	if err != nil || contained(p) {
-		return "", err
-	}
-	dir := homeOf(env[configKey], env[homeKey])
-	if dir == "" || filepath.IsAbs(dir) {
-		return dir, nil
-	}
-	cwd, err := p.Dir()
 	if err != nil {
 		return "", err
 	}
-	return filepath.Join(cwd, dir), nil
+	dir := homeOf(env[configKey], env[homeKey])
+	if dir != "" && !filepath.IsAbs(dir) {
+		cwd, err := p.Dir()
+		if err != nil {
+			return "", err
+		}
+		dir = filepath.Join(cwd, dir)
+	}
+	if pid := innerPID(p); dir != "" && pid != p.ID.PID && !registeredIn(dir, p, pid) {
+		return "", nil
+	}
+	return dir, nil
 }
 
-// contained reports whether the process lives in a pid namespace below ours.
-func contained(p proc.Process) bool {
+// innerPID is the pid that the process has in its own namespace: another than ours in a container.
+func innerPID(p proc.Process) int {
 	pids, err := p.NamespacePIDs()
-	return err == nil && len(pids) > 1
+	if err != nil || len(pids) == 0 {
+		return p.ID.PID
+	}
+	return pids[len(pids)-1]
+}
+
+// registeredIn reports whether a folder is the one that a process in a container uses: it has its registry entry.
+func registeredIn(dir string, p proc.Process, pid int) bool {
+	e, err := decodeEntry(entryPath(dir, pid))
+	if err != nil {
+		return false
+	}
+	_, err = e.validate(p, pid)
+	return err == nil
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"path/filepath"
-	"strings"
 
 	"agentctl/discover"
 	"agentctl/discover/native"
@@ -70,21 +69,5 @@ func (j jobs) complete(r *result) {
 		r.Turn = discover.Turn{State: discover.TurnFailed, Error: job.Detail}
 	case "stopped", "crashed":
 		r.Turn = discover.Turn{State: discover.TurnInterrupted}
-	}
-}
-
-// describeSubagent adds what the note beside a sub-agent's transcript says of it.
-func describeSubagent(r *discover.Record) {
-	raw, err := native.ReadFile(strings.TrimSuffix(r.Path, suffix)+".meta.json", jobLimit)
-	if err != nil {
-		return
-	}
-	var about struct {
-		AgentType   string `json:"agentType"`
-		Description string `json:"description"`
-	}
-	if json.Unmarshal(raw, &about) == nil {
-		r.Title = cmp.Or(r.Title, about.Description)
-		r.SetMeta("agentType", about.AgentType)
 	}
 }

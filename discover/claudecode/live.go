@@ -38,7 +38,7 @@ func waitingFor(word, path string) string {
 	if word != "permission prompt" && word != "input needed" {
 		return word
 	}
-	if tail, err := readTail(path); err == nil && slices.Contains(tail.turn.pending, questionTool) {
+	if tail, err := readTail(path); err == nil && tail.turn.waitsFor(questionTool) {
 		return "question"
 	}
 	if word == "permission prompt" {
@@ -54,13 +54,13 @@ func (l *look) blocked(x *process, path string) *discover.Turn {
 	if err != nil || tail.turn.result(true).State != discover.TurnOpen || len(tail.turn.pending) == 0 {
 		return nil
 	}
-	if slices.Contains(tail.turn.pending, questionTool) {
+	if tail.turn.waitsFor(questionTool) {
 		return &discover.Turn{State: discover.TurnWaiting, WaitingFor: "question"}
 	}
 	const grace = time.Second // between the record of a call and the start of its command
 	quick := []string{"Bash", "Edit", "Write", "MultiEdit", "NotebookEdit", "ExitPlanMode"}
-	for _, tool := range tail.turn.pending {
-		if !slices.Contains(quick, tool) {
+	for _, call := range tail.turn.pending {
+		if !slices.Contains(quick, call.Name) {
 			return nil
 		}
 	}

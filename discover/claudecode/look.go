@@ -78,10 +78,7 @@ func (l *look) known(dir string) string {
 // register finds the process's own registry entry: in its home, or where that is not known in any. In a container
 // it is named by the pid that the process has there.
 func (l *look) register(x *process) {
-	pid := x.ID.PID
-	if pids, err := x.NamespacePIDs(); err == nil && len(pids) > 0 {
-		pid = pids[len(pids)-1]
-	}
+	pid := innerPID(x.Process)
 	homes := []discover.Home{{Dir: x.home}}
 	if x.home == "" {
 		homes = l.homes

@@ -138,7 +138,7 @@ func (e entry) checkDomain(p proc.Process) error {
 	if "pid:"+space != own {
 		return fmt.Errorf("it belongs to namespace pid:%s", space)
 	}
-	if id := machineID(); id != "" && machine != "" && id != machine && !contained(p) {
+	if id := machineID(); id != "" && machine != "" && id != machine && innerPID(p) == p.ID.PID {
 		return errors.New("it belongs to another machine")
 	}
 	return nil

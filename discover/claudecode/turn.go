@@ -21,9 +21,9 @@ type turnScan struct {
 	// root is the time of a conversation's first prompt: a TUI's first write may put the answer before it, so
 	// what stands before it in the file and is newer follows it.
 	root string
-	// results are the tool calls that have an answer; pending the tools that have none, newest first.
+	// results are the tool calls that have an answer; pending those that have none, newest first.
 	results  map[string]bool
-	pending  []string
+	pending  []block
 	gathered bool // the newest message's tool calls have all been seen
 	calls    bool
 }
@@ -152,10 +152,15 @@ func (s *turnScan) gather(blocks []block) {
 		if b.Type == "tool_use" {
 			s.calls = true
 			if !s.results[b.ID] {
-				s.pending = append(s.pending, b.Name)
+				s.pending = append(s.pending, b)
 			}
 		}
 	}
+}
+
+// waitsFor reports whether a call of this tool has no answer.
+func (s *turnScan) waitsFor(tool string) bool {
+	return slices.ContainsFunc(s.pending, func(b block) bool { return b.Name == tool })
 }
 
 func hasCall(blocks []block) bool {
@@ -172,8 +177,10 @@ func (s *turnScan) result(whole bool) discover.Turn {
 		s.turn.State = discover.TurnNone
 	}
 	if len(s.pending) > 0 && s.turn.State == discover.TurnOpen {
-		tools := slices.Clone(s.pending)
-		slices.Reverse(tools)
+		var tools []string
+		for _, call := range slices.Backward(s.pending) {
+			tools = append(tools, call.Name)
+		}
 		s.turn.Detail = "tool: " + strings.Join(tools, ", ")
 	}
 	return s.turn

@@ -1,0 +1,124 @@
+package claudecode
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"agentctl/discover"
+)
+
+// tail builds a transcript's lines; each has a time one second after the one before.
+type tail []string
+
+func (b tail) with(format string, args ...any) tail {
+	fields := fmt.Sprintf(format, args...)
+	return append(b, fmt.Sprintf(`{"parentUuid":"p","isSidechain":false,%s,"timestamp":"2026-01-01T00:00:%02d.000Z","cwd":"/w","version":"2.1.197","entrypoint":"cli"}`, fields, len(b)))
+}
+
+func (b tail) prompt(text string) tail {
+	return b.with(`"type":"user","message":{"role":"user","content":%q}`, text)
+}
+
+func (b tail) says(stop string) tail {
+	return b.with(`"message":{"model":"m","content":[{"type":"text","text":"words"}],"stop_reason":%s},"type":"assistant"`, stop)
+}
+
+func (b tail) calls(id, tool string) tail {
+	return b.with(`"message":{"model":"m","content":[{"type":"tool_use","id":%q,"name":%q,"input":{}}],"stop_reason":"tool_use"},"type":"assistant"`, id, tool)
+}
+
+func (b tail) answers(id string) tail {
+	return b.with(`"type":"user","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":%q,"content":"x"}]}`, id)
+}
+
+func (b tail) system(subtype string) tail {
+	return b.with(`"type":"system","subtype":%q`, subtype)
+}
+
+func (b tail) meta(text string) tail {
+	return b.with(`"type":"user","message":{"role":"user","content":%q},"isMeta":true`, text)
+}
+
+func (b tail) synthetic(fields string) tail {
+	return b.with(`"message":{"model":"<synthetic>","content":[{"type":"text","text":"No response requested."}],"stop_reason":"stop_sequence"},"type":"assistant"%s`, fields)
+}
+
+func (b tail) note(line string) tail { return append(b, line) }
+
+func TestTurn(t *testing.T) {
+	asked := tail{}.prompt("do it")
+	done := asked.says(`"end_turn"`)
+	failed := asked.synthetic(`,"isApiErrorMessage":true`)
+	cut := asked.prompt("[Request interrupted by user]")
+	for _, c := range []struct {
+		name   string
+		lines  tail
+		state  discover.TurnState
+		detail string
+	}{
+		{"asked", asked, discover.TurnOpen, ""},
+		{"answered", done, discover.TurnDone, ""},
+		{"asked again", done.prompt("more"), discover.TurnOpen, ""},
+		{"cut by a limit", asked.says(`"max_tokens"`), discover.TurnDone, ""},
+		{"streaming", asked.says(`null`), discover.TurnOpen, ""},
+		{"before its call", asked.says(`"tool_use"`), discover.TurnOpen, ""},
+		{"calling", asked.says(`"tool_use"`).calls("1", "Bash"), discover.TurnOpen, "tool: Bash"},
+		{"two calls", asked.calls("1", "Bash").calls("2", "Edit"), discover.TurnOpen, "tool: Bash, Edit"},
+		{"two calls, one answered", asked.calls("1", "Bash").calls("2", "Edit").answers("2"), discover.TurnOpen, "tool: Bash"},
+		{"calls answered", asked.calls("1", "Bash").answers("1"), discover.TurnOpen, ""},
+		{"only the last message's calls count", asked.calls("0", "Read").prompt("again").calls("1", "Bash"), discover.TurnOpen, "tool: Bash"},
+		{"TUI, over", done.system("turn_duration"), discover.TurnDone, ""},
+		{"failed", failed, discover.TurnFailed, ""},
+		{"TUI, failed", failed.system("turn_duration"), discover.TurnFailed, ""},
+		{"failed, then a local command", failed.system("local_command"), discover.TurnFailed, ""},
+		{"interrupted", cut, discover.TurnInterrupted, ""},
+		{"interrupted in a tool", asked.calls("1", "Bash").answers("1").prompt("[Request interrupted by user for tool use]"), discover.TurnInterrupted, ""},
+		{"notes after", done.note(`{"type":"last-prompt","lastPrompt":"x"}`).note(`{"type":"mode","mode":"normal"}`), discover.TurnDone, ""},
+		{"unknown records after", done.with(`"type":"from-the-future"`).note(`{"kind":7}`).note(`[1]`).note(`nonsense`), discover.TurnDone, ""},
+		{"a reminder after", done.meta("<system-reminder>\nx"), discover.TurnDone, ""},
+		{"local command after", done.prompt("<command-name>/model</command-name>").prompt("<local-command-stdout>ok</local-command-stdout>"), discover.TurnDone, ""},
+		{"a slash command that asks the model", done.prompt("<command-name>/review</command-name>").meta("Review the code"), discover.TurnOpen, ""},
+		{"shell command after", done.prompt("<bash-input>ls</bash-input>").prompt("<bash-stdout>x</bash-stdout>"), discover.TurnDone, ""},
+		{"killed, resumed, left", asked.calls("1", "Bash").synthetic(""), discover.TurnInterrupted, ""},
+		{"killed, then a local command", asked.system("local_command"), discover.TurnInterrupted, ""},
+		{"only /clear", tail{}.meta("<local-command-caveat>").prompt("<command-name>/clear</command-name>").system("local_command"), discover.TurnNone, ""},
+		{"compacted", done.system("compact_boundary").with(`"type":"user","message":{"role":"user","content":"This session…"},"isCompactSummary":true`).
+			prompt("<command-name>/compact</command-name>").prompt("<local-command-stdout>Compacted"), discover.TurnDone, ""},
+		{"compacted in the middle of a turn", asked.calls("1", "Bash").answers("1").system("compact_boundary").
+			with(`"type":"user","message":{"role":"user","content":"This session…"},"isCompactSummary":true`), discover.TurnOpen, ""},
+		{"a finished command reports", done.prompt("<task-notification>\n<task-id>x</task-id>"), discover.TurnOpen, ""},
+		{"a sub-agent's records between (2.0.x)", done.note(`{"parentUuid":null,"isSidechain":true,"type":"user","message":{"content":"sub"},"timestamp":"2026-01-01T00:09:00.000Z","cwd":"/w"}`), discover.TurnDone, ""},
+		{"first write out of order", tail{}.
+			note(`{"parentUuid":"b","isSidechain":false,"message":{"model":"m","content":[],"stop_reason":"end_turn"},"type":"assistant","timestamp":"2026-01-01T00:00:02.000Z","cwd":"/w"}`).
+			note(`{"parentUuid":"c","isSidechain":false,"type":"system","subtype":"turn_duration","timestamp":"2026-01-01T00:00:03.000Z","cwd":"/w"}`).
+			note(`{"parentUuid":null,"isSidechain":false,"type":"user","message":{"content":"hi"},"timestamp":"2026-01-01T00:00:01.000Z","cwd":"/w"}`), discover.TurnDone, ""},
+		{"rewound to the beginning", done.
+			note(`{"parentUuid":null,"isSidechain":false,"type":"user","message":{"content":"anew"},"timestamp":"2026-01-01T00:01:00.000Z","cwd":"/w"}`), discover.TurnOpen, ""},
+		{"1.0 wrote no reason to stop", tail{}.
+			note(`{"parentUuid":null,"isSidechain":false,"type":"user","message":{"content":"hi"},"timestamp":"2026-01-01T00:00:01.000Z","cwd":"/w","version":"1.0.1"}`).
+			note(`{"parentUuid":"x","isSidechain":false,"type":"assistant","message":{"model":"m","content":[{"type":"text","text":"x"}],"stop_reason":null},"timestamp":"2026-01-01T00:00:02.000Z","cwd":"/w","version":"1.0.1"}`), discover.TurnUnknown, ""},
+	} {
+		dir := t.TempDir()
+		writeTranscript(t, dir, strings.Join(c.lines, "\n")+"\n")
+		got, warned := records(t, dir, discover.Query{}, discover.Want{})
+		if len(got) != 1 || len(warned) > 0 {
+			t.Errorf("%s: %d records, %v", c.name, len(got), warned)
+			continue
+		}
+		if turn := got[0].Turn; turn.State != c.state || turn.Detail != c.detail {
+			t.Errorf("%s: state %d (%q), want %d (%q)", c.name, turn.State, turn.Detail, c.state, c.detail)
+		}
+	}
+}
+
+// writeTranscript makes one session, alive, in a home.
+func writeTranscript(t testing.TB, dir, content string) string {
+	t.Helper()
+	path := transcriptPath(dir, "/w", alive)
+	must(t, os.MkdirAll(filepath.Dir(path), 0o700))
+	must(t, os.WriteFile(path, []byte(content), 0o600))
+	return path
+}
