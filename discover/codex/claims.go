@@ -49,9 +49,11 @@ func (c *claimer) process(table *proc.Table, p proc.Process) {
 	if errors.Is(err, proc.ErrGone) {
 		return
 	}
-	in := parseArgs(args)
-	if err == nil && in.role == helper {
-		return
+	var in invocation
+	if err == nil {
+		if in = parseArgs(args); in.role == helper {
+			return
+		}
 	}
 	shown, err := gather(p)
 	client := func() bool { return in.role == tui && !in.detached && daemonRuns(table, p) }

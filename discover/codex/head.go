@@ -53,7 +53,7 @@ func (h *head) line(l native.Line) bool {
 	case string(e.kind) == "event_msg" && asks(e.name) && e.whole(l.Bytes):
 		h.event(e)
 	}
-	return h.prompt == ""
+	return h.prompt == "" || !h.meta.found
 }
 
 // asks reports whether an event may hold what the person asked for.

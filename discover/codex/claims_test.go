@@ -1,0 +1,350 @@
+package codex
+
+import (
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"agentctl/discover"
+	"agentctl/proc"
+)
+
+const (
+	npmExe    = "/opt/npm/@openai/codex-linux-x64/vendor/x86_64-unknown-linux-musl/bin/codex"
+	threadA   = "01a1fa5c-c285-7d91-bd0a-842a7d8b5424"
+	threadB   = "01a1fa60-035d-7f13-870e-9f68aa312f76"
+	nameA     = "rollout-2026-11-20T19-09-05-" + threadA + ".jsonl"
+	nameB     = "rollout-2026-11-20T19-12-38-" + threadB + ".jsonl"
+	inotify   = "anon_inode:inotify"
+	eventpoll = "anon_inode:[eventpoll]"
+)
+
+// world is a home on disk and the processes around it.
+type world struct {
+	t     *testing.T
+	home  string
+	facts []proc.Facts
+}
+
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	return &world{t: t, home: filepath.Join(t.TempDir(), ".codex")}
+}
+
+// file writes a file of the home and returns its path.
+func (w *world) file(name, content string) string {
+	w.t.Helper()
+	path := filepath.Join(w.home, name)
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		w.t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
+		w.t.Fatal(err)
+	}
+	return path
+}
+
+func (w *world) rollout(name string) string {
+	return w.file("sessions/2026/11/20/"+name, string(rollout(metaLine)))
+}
+
+func (w *world) lock(id string) proc.OpenFile {
+	return proc.OpenFile{FD: 40, Path: w.file("thread-writer-locks/"+id+".lock", ""), Writable: true, WriteLocked: true}
+}
+
+// process adds a live process; its files are by default what every codex process has.
+func (w *world) process(pid, parent int, exe string, args []string, files ...proc.OpenFile) *proc.Facts {
+	w.facts = append(w.facts, proc.Facts{
+		Process: proc.Process{
+			ID: proc.ID{PID: pid, Birth: "boot/1"}, Parent: parent, UID: 1000, State: 'S', Name: filepath.Base(exe), Exe: exe,
+		},
+		Arguments: append([]string{exe}, args...), WorkingDir: "/w", Environ: map[string]string{"CODEX_HOME": w.home},
+		Files: append(files, proc.OpenFile{Path: eventpoll}),
+	})
+	return &w.facts[len(w.facts)-1]
+}
+
+func (w *world) claims() []discover.Claim {
+	w.t.Helper()
+	table := proc.Of(w.facts...)
+	homes := New().Homes(discover.Setup{Getenv: func(string) string { return "" }}, table)
+	claims, err := New().Claims(w.t.Context(), table, homes)
+	if err != nil {
+		w.t.Error(err)
+	}
+	return claims
+}
+
+// brief writes claims as "pid session kind", presences without a session, with what is special about them.
+func brief(claims []discover.Claim) []string {
+	out := []string{}
+	for _, c := range claims {
+		words := []string{c.Process.String(), c.Session, c.Kind, c.Strength.String(), c.Source}
+		for word, is := range map[string]bool{"shared": c.Shared, "empty": c.Empty, "on-disk": c.Path != "", "unreadable": c.Unreadable != ""} {
+			if is {
+				words = append(words, word)
+			}
+		}
+		slices.Sort(words[5:])
+		if c.Turn != nil {
+			words = append(words, map[discover.TurnState]string{discover.TurnOpen: "open", discover.TurnNone: "none"}[c.Turn.State])
+		}
+		out = append(out, strings.Join(words, " "))
+	}
+	return out
+}
+
+func (w *world) expect(want ...string) {
+	w.t.Helper()
+	if got := brief(w.claims()); !slices.Equal(got, want) {
+		w.t.Errorf("got\n  %s\nwant\n  %s", strings.Join(got, "\n  "), strings.Join(want, "\n  "))
+	}
+}
+
+func writing(path string) proc.OpenFile { return proc.OpenFile{FD: 41, Path: path, Writable: true} }
+
+func TestExecHasTwoExactClaims(t *testing.T) {
+	w := newWorld(t)
+	w.process(7, 1, "/usr/bin/node", []string{"/opt/.bin/codex", "exec", "hi"})
+	path := w.rollout(nameA)
+	w.process(8, 7, npmExe, []string{"exec", "hi"}, w.lock(threadA), writing(path))
+	w.expect("pid 8  process exact exec open", "pid 8 "+threadA+" writer-lock exact exec on-disk",
+		"pid 8 "+threadA+" rollout-fd exact exec on-disk")
+	for _, c := range w.claims()[1:] {
+		if c.Path != path || c.Home != w.home || c.Turn != nil || c.Dir != "" {
+			t.Errorf("claim %+v", c)
+		}
+	}
+}
+
+func TestReadersAreNoWriters(t *testing.T) {
+	w := newWorld(t)
+	lock := w.lock(threadA)
+	lock.WriteLocked = false
+	w.process(8, 1, npmExe, []string{"exec", "hi"}, lock, proc.OpenFile{Path: w.rollout(nameA)},
+		writing(w.file("thread-writer-locks/.coordination.lock", "")), writing("/w/rollout-notes.jsonl"))
+	w.expect("pid 8  process exact exec open")
+}
+
+func TestDaemonAndItsClients(t *testing.T) {
+	w := newWorld(t)
+	daemon := filepath.Join(w.home, "packages/app-server-daemon/releases/0.169.0-x86_64-unknown-linux-musl/bin/codex")
+	args := []string{"app-server", "--listen", "unix://", "--managed-daemon"}
+	w.process(5, 1, npmExe, []string{"--no-alt-screen"})
+	w.process(6, 1, daemon, args, w.lock(threadA), writing(w.rollout(nameA)), w.lock(threadB))
+	w.process(7, 6, daemon, []string{"app-server", "daemon", "pid-update-loop"})
+	w.process(9, 1, npmExe, []string{"resume", threadA})
+	w.expect("pid 6  process exact tui empty shared none",
+		"pid 6 "+threadA+" writer-lock exact  on-disk shared", "pid 6 "+threadA+" rollout-fd exact  on-disk shared",
+		"pid 6 "+threadB+" writer-lock exact tui shared none")
+	for _, c := range w.claims() {
+		if c.Version != "0.169.0" || c.Dir != "" {
+			t.Errorf("claim %+v", c)
+		}
+	}
+}
+
+// The same command line, told apart by what the process does: one that watches files runs its own threads.
+func TestTerminalInterfaceWithoutThreads(t *testing.T) {
+	for name, test := range map[string]struct {
+		args  []string
+		files []proc.OpenFile
+		want  []string
+	}{
+		"client of the daemon":              {nil, nil, []string{}},
+		"its own, before the first prompt":  {nil, []proc.OpenFile{{Path: inotify}}, []string{"pid 8  process exact tui none"}},
+		"told to run its own":               {[]string{"--no-daemon"}, nil, []string{"pid 8  process exact tui none"}},
+		"client of another server":          {[]string{"--remote", "ws://127.0.0.1:1"}, []proc.OpenFile{{Path: inotify}}, []string{}},
+		"resuming, before it has the lock":  {[]string{"--no-daemon", "resume", threadA}, nil, []string{"pid 8  process exact tui none", "pid 8 " + threadA + " argv weak "}},
+		"a prompt that looks like commands": {[]string{"--", "exec", "it"}, []proc.OpenFile{{Path: inotify}}, []string{"pid 8  process exact tui none"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			w.process(8, 1, npmExe, test.args, test.files...)
+			w.expect(test.want...)
+		})
+	}
+}
+
+func TestWhereTheKernelDoesNotTellTheDaemonDoes(t *testing.T) {
+	w := newWorld(t)
+	w.process(8, 1, npmExe, nil).Files = nil
+	w.expect("pid 8  process exact tui none")
+	w.process(9, 1, npmExe, []string{"app-server", "--managed-daemon"})
+	w.expect("pid 9  process exact tui empty shared none")
+}
+
+func TestHelpersAreNothing(t *testing.T) {
+	w := newWorld(t)
+	path := w.rollout(nameA)
+	w.process(8, 1, npmExe, []string{"exec", "x"}, w.lock(threadA), writing(path))
+	sandbox := w.process(9, 8, npmExe, []string{"--command-cwd", "/w", "--", "bash"})
+	sandbox.Arguments[0] = "codex-linux-sandbox"
+	w.process(10, 8, npmExe, []string{"exec", "x"}, w.lock(threadA), writing(path)) // a fork before its exec
+	w.process(11, 8, "/opt/npm/bin/codex-code-mode-host", []string{"--listen", "grpc+stdio://"})
+	w.process(12, 1, npmExe, []string{"exec", "x"}, w.lock(threadB)).State = 'Z'
+	w.process(13, 1, "/usr/bin/vim", []string{"codex", "exec"})
+	w.process(14, 1, "/usr/bin/sleep", []string{"exec", "resume", threadA}).Name = "codex"
+	for pid, command := range []string{"login", "mcp", "queue", "archive", "features", "--version", "agents", "completion"} {
+		w.process(20+pid, 1, npmExe, []string{command})
+	}
+	w.expect("pid 8  process exact exec open", "pid 8 "+threadA+" writer-lock exact exec on-disk",
+		"pid 8 "+threadA+" rollout-fd exact exec on-disk")
+}
+
+// S14: a live process whose thread is not on disk yet is there all the same, and says itself how it stands.
+func TestThreadsNotOnDisk(t *testing.T) {
+	w := newWorld(t)
+	w.process(8, 1, npmExe, []string{"-C", "/elsewhere", "exec", "hi"}, w.lock(threadA))
+	w.process(9, 1, npmExe, []string{"exec", "--ephemeral", "hi"})
+	empty := w.file("sessions/2026/11/20/"+nameB, "")
+	w.process(10, 1, npmExe, []string{"exec", "hi"}, writing(empty))
+	w.expect("pid 8  process exact exec open", "pid 8 "+threadA+" writer-lock exact exec open", "pid 9  process exact exec open",
+		"pid 10  process exact exec open", "pid 10 "+threadB+" rollout-fd exact exec on-disk open")
+	if c := w.claims()[1]; c.Dir != "/elsewhere" || c.Path != "" || c.Home != w.home {
+		t.Errorf("claim %+v", c)
+	}
+}
+
+func TestSeveralThreadsInOneProcess(t *testing.T) {
+	w := newWorld(t)
+	w.process(8, 1, npmExe, []string{"--no-daemon"}, w.lock(threadB), w.lock(threadA), writing(w.rollout(nameA)), writing(w.rollout(nameB)))
+	w.expect("pid 8  process exact tui none",
+		"pid 8 "+threadA+" writer-lock exact  on-disk", "pid 8 "+threadA+" rollout-fd exact  on-disk",
+		"pid 8 "+threadB+" writer-lock exact  on-disk", "pid 8 "+threadB+" rollout-fd exact  on-disk")
+}
+
+func TestAnotherUsersProcess(t *testing.T) {
+	w := newWorld(t)
+	p := w.process(8, 1, npmExe, nil)
+	p.Exe, p.Name, p.Err = "", "codex", os.ErrPermission
+	p = w.process(9, 1, "/usr/bin/git", nil)
+	p.Exe, p.Err = "", os.ErrPermission
+	p = w.process(10, 1, npmExe, nil)
+	p.Exe, p.Name, p.Err = "", "codex", proc.ErrGone
+	w.expect("pid 8  process exact  unreadable none")
+}
+
+// A home that nobody names is found by the files that a process holds; one that is a link keeps the name it was given.
+func TestHomes(t *testing.T) {
+	w := newWorld(t)
+	link := filepath.Join(t.TempDir(), "link")
+	if err := os.Symlink(w.home, link); err != nil {
+		t.Fatal(err)
+	}
+	path := w.rollout(nameA)
+	w.process(8, 1, npmExe, []string{"exec"}, w.lock(threadA), writing(path)).Environ = nil
+	table := proc.Of(w.facts...)
+	env := func(values map[string]string) func(string) string {
+		return func(key string) string { return values[key] }
+	}
+	for name, test := range map[string]struct {
+		setup discover.Setup
+		want  string
+	}{
+		"by file":       {discover.Setup{Getenv: env(nil)}, w.home},
+		"default":       {discover.Setup{Getenv: env(map[string]string{"HOME": filepath.Dir(w.home)})}, w.home},
+		"environment":   {discover.Setup{Getenv: env(map[string]string{"HOME": "/nowhere", "CODEX_HOME": link})}, link},
+		"configuration": {discover.Setup{Getenv: env(map[string]string{"CODEX_HOME": link}), Configured: []string{w.home}}, link},
+	} {
+		homes := New().Homes(test.setup, table)
+		if len(homes) != 1 || homes[0].Dir != test.want || homes[0].Named != (name == "configuration") {
+			t.Errorf("%s: %+v", name, homes)
+			continue
+		}
+		claims, err := New().Claims(t.Context(), table, homes)
+		if err != nil || len(claims) != 3 || claims[1].Home != test.want || claims[1].Path != filepath.Join(test.want, path[len(w.home):]) {
+			t.Errorf("%s: %+v, %v", name, claims, err)
+		}
+		entries, err := New().Entries(t.Context(), homes, discover.Query{Refs: []discover.Ref{{ID: threadA, Path: claims[1].Path}}})
+		if err != nil || len(entries) != 1 || entries[0].Path != claims[1].Path {
+			t.Errorf("%s: %+v, %v", name, entries, err)
+		}
+	}
+}
+
+// The sessions folder may be a link to a bigger disk; that does not make a home of the disk.
+func TestLinkedSessionsFolder(t *testing.T) {
+	w := newWorld(t)
+	disk := t.TempDir()
+	w.file("config.toml", "")
+	if err := os.Symlink(disk, filepath.Join(w.home, "sessions")); err != nil {
+		t.Fatal(err)
+	}
+	w.rollout(nameA)
+	w.process(8, 1, npmExe, []string{"exec"}, writing(filepath.Join(disk, "2026/11/20", nameA)))
+	homes := New().Homes(discover.Setup{Getenv: func(string) string { return "" }}, proc.Of(w.facts...))
+	if len(homes) != 1 || homes[0].Dir != w.home {
+		t.Errorf("homes %+v", homes)
+	}
+	if c := w.claims()[1]; c.Path != filepath.Join(w.home, "sessions/2026/11/20", nameA) {
+		t.Errorf("claim %+v", c)
+	}
+}
+
+func TestVersionOfABinary(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "package.json"), []byte(`{"name":"x","version":"0.169.0-linux-x64"}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for exe, want := range map[string]string{
+		filepath.Join(dir, "vendor/x86_64-unknown-linux-musl/bin/codex"): "0.169.0",
+		"/h/releases/0.170.1-x86_64-unknown-linux-musl/bin/codex":        "0.170.1",
+		"/h/releases/0.170.0-alpha.2-aarch64-apple-darwin/bin/codex":     "0.170.0-alpha.2",
+		"/usr/local/bin/codex": "", "codex": "", "": "", "/nowhere/vendor/x/bin/codex": "",
+	} {
+		if got := version(exe); got != want {
+			t.Errorf("%q: %q, want %q", exe, got, want)
+		}
+	}
+}
+
+func TestMark(t *testing.T) {
+	for value, want := range map[string]bool{threadA: true, "": false, "x": false} {
+		id, ok := New().Mark(func(key string) string {
+			if !slices.Contains(New().MarkKeys(), key) {
+				t.Errorf("asked for %s", key)
+			}
+			return value
+		})
+		if ok != want || ok && id != value {
+			t.Errorf("%q: %q, %v", value, id, ok)
+		}
+	}
+}
+
+// A stale lock file, left by a killed process, ties nothing to anything; the same bytes held by a process do.
+func TestStaleLock(t *testing.T) {
+	home, err := filepath.Abs("testdata/19-stale-lock")
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := newWorld(t)
+	w.home = home
+	w.process(8, 1, npmExe, []string{"login"})
+	if claims := w.claims(); len(claims) != 0 {
+		t.Errorf("claims %v", brief(claims))
+	}
+	var sessions []discover.Session
+	for _, r := range readHome(t, home, discover.Want{}) {
+		sessions = append(sessions, discover.Join(proc.Of(w.facts...), w.claims(), []discover.Record{r})...)
+	}
+	if len(sessions) != 1 || sessions[0].Status != discover.Stopped || sessions[0].Outcome != discover.Interrupted {
+		text, _ := json.Marshal(sessions)
+		t.Errorf("sessions %s", text)
+	}
+}
+
+func TestClaimsEndWithTheContext(t *testing.T) {
+	w := newWorld(t)
+	w.process(8, 1, npmExe, []string{"exec"})
+	ctx, cancel := contextCancelled(t)
+	defer cancel()
+	if _, err := New().Claims(ctx, proc.Of(w.facts...), nil); !errors.Is(err, ctx.Err()) {
+		t.Errorf("error %v", err)
+	}
+}

@@ -1,0 +1,236 @@
+package codex
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"agentctl/discover"
+)
+
+func contextCancelled(t *testing.T) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	return ctx, cancel
+}
+
+func (w *world) entries(q discover.Query) []string {
+	w.t.Helper()
+	entries, err := New().Entries(w.t.Context(), []discover.Home{{Dir: w.home}}, q)
+	if err != nil {
+		w.t.Error(err)
+	}
+	var out []string
+	for _, e := range entries {
+		if e.Home != w.home || e.Agent != discover.Codex || e.Updated.IsZero() {
+			w.t.Errorf("entry %+v", e)
+		}
+		out = append(out, strings.TrimPrefix(e.Path, w.home+"/"))
+	}
+	slices.Sort(out)
+	return out
+}
+
+func (w *world) expectEntries(q discover.Query, want ...string) {
+	w.t.Helper()
+	if got := w.entries(q); !slices.Equal(got, want) {
+		w.t.Errorf("%+v: got %q, want %q", q, got, want)
+	}
+}
+
+func TestEntriesByID(t *testing.T) {
+	w := newWorld(t)
+	const old = "3f2a5c5c-c285-4d91-bd0a-842a7d8b5424" // as the first versions made them: no time in it
+	a, b := "sessions/2026/11/20/"+nameA, "sessions/2026/11/20/"+nameB
+	moved := "sessions/2024/01/01/rollout-2026-11-20T19-12-38-01a1fa60-035e-7f13-870e-9f68aa312f76.jsonl"
+	v4 := "sessions/2025/05/05/rollout-2025-05-05T00-00-00-" + old + ".jsonl"
+	for _, name := range []string{a, b, moved, v4, "sessions/2026/11/20/notes.jsonl", "sessions/x/y", "sessions/2026/11/.DS_Store"} {
+		w.file(name, "")
+	}
+	w.expectEntries(discover.Query{}, moved, v4, a, b)
+	w.expectEntries(discover.Query{ID: threadA}, a)
+	w.expectEntries(discover.Query{ID: threadA[:13]}, a)
+	w.expectEntries(discover.Query{ID: "01a1fa"}, moved, a, b)
+	w.expectEntries(discover.Query{ID: old}, v4)
+	w.expectEntries(discover.Query{ID: "01a1fa60-035e-7f13-870e-9f68aa312f76"}, moved)
+	w.expectEntries(discover.Query{ID: "ffffffff-ffff-7fff-8fff-ffffffffffff"})
+	w.expectEntries(discover.Query{Refs: []discover.Ref{}})
+	w.expectEntries(discover.Query{Refs: []discover.Ref{{ID: threadB}, {ID: threadA, Path: filepath.Join(w.home, a)}, {ID: old}}}, v4, a, b)
+	w.expectEntries(discover.Query{Refs: []discover.Ref{{ID: threadA, Path: "/other/home/" + a}}})
+	w.expectEntries(discover.Query{Refs: []discover.Ref{{ID: threadA, Path: filepath.Join(w.home, archiveDir, nameA)}}}, a)
+}
+
+// A thread that is resumed stays in the folder of the day it began: its file's time counts.
+func TestEntriesSince(t *testing.T) {
+	w := newWorld(t)
+	fresh := w.file("sessions/2020/01/01/"+nameA, "x")
+	stale := w.file("sessions/2026/11/20/"+nameB, "x")
+	day := time.Date(2026, 11, 20, 0, 0, 0, 0, time.UTC)
+	for path, at := range map[string]time.Time{fresh: day, stale: day.Add(-time.Hour)} {
+		if err := os.Chtimes(path, at, at); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.expectEntries(discover.Query{Since: day}, "sessions/2020/01/01/"+nameA)
+}
+
+func TestOneEntryAThread(t *testing.T) {
+	packed := strings.Replace(nameA, plainExt, packedExt, 1)
+	window := strings.Replace(nameA, plainExt, "_"+threadB+plainExt, 1)
+	for name, test := range map[string]struct{ files, want []string }{
+		"plain over packed":      {[]string{"sessions/2026/11/20/" + packed, "sessions/2026/11/20/" + nameA}, []string{"sessions/2026/11/20/" + nameA}},
+		"packed alone":           {[]string{"sessions/2026/11/20/" + packed}, []string{"sessions/2026/11/20/" + packed}},
+		"sessions over archived": {[]string{"archived_sessions/" + nameA, "sessions/2026/11/20/" + packed}, []string{"sessions/2026/11/20/" + packed}},
+		"archived alone":         {[]string{"archived_sessions/" + nameA}, []string{"archived_sessions/" + nameA}},
+		"newest window":          {[]string{"sessions/2026/11/20/" + nameA, "sessions/2026/11/21/" + window}, []string{"sessions/2026/11/21/" + window}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			for i, f := range test.files {
+				at := time.Unix(1_700_000_000+int64(i), 0)
+				if err := os.Chtimes(w.file(f, ""), at, at); err != nil {
+					t.Fatal(err)
+				}
+			}
+			w.expectEntries(discover.Query{}, test.want...)
+			w.expectEntries(discover.Query{ID: threadA}, test.want...)
+			for _, r := range readHome(t, w.home, discover.Want{}) {
+				if r.Archived != strings.HasPrefix(test.want[0], "archived") || r.ID != threadA {
+					t.Errorf("record %+v", r)
+				}
+			}
+		})
+	}
+}
+
+// Each thing that cannot be read costs one warning and nothing else.
+func TestUnreadableThings(t *testing.T) {
+	good := "sessions/2026/11/20/" + nameA
+	for name, test := range map[string]struct {
+		make     func(w *world) string // returns the path that the warning names
+		records  int
+		warnings int
+	}{
+		"fifo": {func(w *world) string {
+			path := filepath.Join(w.home, "sessions/2026/11/20/"+nameB)
+			if err := syscall.Mkfifo(path, 0o600); err != nil {
+				w.t.Fatal(err)
+			}
+			return path
+		}, 1, 1},
+		"link": {func(w *world) string {
+			path := filepath.Join(w.home, "sessions/2026/11/20/"+nameB)
+			if err := os.Symlink(nameA, path); err != nil {
+				w.t.Fatal(err)
+			}
+			return path
+		}, 1, 1},
+		"folder for a file": {func(w *world) string { return filepath.Dir(w.file("sessions/2026/11/20/"+nameB+"/x", "")) }, 1, 1},
+		"file for a folder": {func(w *world) string { return w.file("sessions/2026/12", "") }, 1, 1},
+		"file for archive":  {func(w *world) string { return w.file(archiveDir, "") }, 1, 1},
+		"no rollout":        {func(w *world) string { return w.file("sessions/2026/11/20/"+nameB, "{}\n") }, 1, 1},
+		"binary":            {func(w *world) string { return w.file("sessions/2026/11/20/"+nameB, "\x7fELF\x00\x01\xff") }, 1, 1},
+		"binary with lines": {func(w *world) string { return w.file("sessions/2026/11/20/"+nameB, "\x00\n\xff\n") }, 1, 1},
+		"packed nonsense": {func(w *world) string {
+			return w.file("sessions/2026/11/20/"+strings.Replace(nameB, plainExt, packedExt, 1), "abcdefgh")
+		}, 1, 1},
+		"folder for names":   {func(w *world) string { return filepath.Dir(w.file(titlesFile+"/x", "")) }, 1, 1},
+		"nonsense for names": {func(w *world) string { return w.file(titlesFile, "\x00{\n{}\nnull\n") }, 1, 0},
+		"torn first record":  {func(w *world) string { return w.file("sessions/2026/11/20/"+nameB, metaLine[:40]) }, 2, 0},
+		"empty":              {func(w *world) string { return w.file("sessions/2026/11/20/"+nameB, "") }, 2, 0},
+		"deep nesting": {func(w *world) string {
+			return w.file("sessions/2026/11/20/"+nameB, strings.Repeat(`{"a":`, 1<<18)+"\n"+string(rollout(strings.ReplaceAll(metaLine, someID, threadB))))
+		}, 2, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			w.file(good, string(rollout(strings.ReplaceAll(metaLine, someID, threadA))))
+			path := test.make(w)
+			records, warnings := look(t, w.home, discover.Query{}, discover.Want{Whole: true})
+			if len(records) != test.records || records[0].ID != threadA || len(warnings) != test.warnings {
+				t.Errorf("%d records, warnings %v", len(records), warnings)
+			}
+			for _, err := range warnings {
+				if !strings.Contains(err.Error(), path) {
+					t.Errorf("%v does not name %s", err, path)
+				}
+			}
+		})
+	}
+}
+
+func TestUnreadableHomes(t *testing.T) {
+	w := newWorld(t)
+	file := w.file("file", "")
+	for _, test := range []struct {
+		home     discover.Home
+		warnings int
+	}{
+		{discover.Home{Dir: filepath.Join(w.home, "missing")}, 0},
+		{discover.Home{Dir: filepath.Join(w.home, "missing"), Named: true}, 1},
+		{discover.Home{Dir: file}, 1},
+		{discover.Home{Dir: file, Named: true}, 1},
+		{discover.Home{Dir: w.home, Named: true}, 0},
+	} {
+		entries, err := New().Entries(t.Context(), []discover.Home{test.home}, discover.Query{})
+		if got := split(t, err); len(entries) != 0 || len(got) != test.warnings {
+			t.Errorf("%+v: %d entries, %v", test.home, len(entries), got)
+		}
+	}
+}
+
+func TestNames(t *testing.T) {
+	w := newWorld(t)
+	w.rollout(nameA)
+	w.file("sessions/2026/11/20/"+nameA, string(rollout(strings.ReplaceAll(metaLine, someID, threadA))))
+	w.file(titlesFile, `{"id":"`+threadA+`","thread_name":"old"}`+"\n"+`{"id":"`+threadB+`","thread_name":"other"}`+"\n"+
+		`{"id":"`+threadA+`","thread_name":"new \"name\""}`+"\n"+`{"id":"`+threadA+`","thread_name":"torn`)
+	if r := readHome(t, w.home, discover.Want{}); len(r) != 1 || r[0].Title != `new "name"` {
+		t.Errorf("records %+v", r)
+	}
+}
+
+func TestEntriesEndWithTheContext(t *testing.T) {
+	ctx, cancel := contextCancelled(t)
+	defer cancel()
+	if _, err := New().Entries(ctx, []discover.Home{{Dir: "testdata/09-tui-daemon"}}, discover.Query{}); err == nil {
+		t.Error("no error")
+	}
+}
+
+func FuzzRolloutName(f *testing.F) {
+	for _, name := range []string{nameA, nameB + ".zst", "rollout-2026-11-20T19-09-05-" + threadA + "_" + threadB + ".jsonl", "rollout-", ""} {
+		f.Add(name)
+	}
+	f.Fuzz(func(t *testing.T, name string) {
+		r, ok := parseRollout(name)
+		if ok && (!isUUID(r.id) || !strings.Contains(name, r.id) || r.packed != strings.HasSuffix(name, ".zst")) {
+			t.Fatalf("%q: %+v", name, r)
+		}
+		if at, ok := born(name); ok {
+			if d, _ := daysOf(name); !d.has(at.Format("2006/01/02")) || !d.has(at.Format("2006")) {
+				t.Fatalf("%q: born %v, not in %v", name, at, d)
+			}
+		}
+	})
+}
+
+func FuzzArgs(f *testing.F) {
+	for _, line := range []string{"codex", "codex exec hi", "codex -C /x app-server daemon", "codex -- exec", "codex resume " + threadA, "codex -C"} {
+		f.Add(line)
+	}
+	f.Fuzz(func(t *testing.T, line string) {
+		in := parseArgs(strings.Split(line, " "))
+		if in.session != "" && (!isUUID(in.session) || !strings.Contains(line, "resume")) {
+			t.Fatalf("%q: %+v", line, in)
+		}
+		if in.role == server && !strings.Contains(line, "server") || in.role == exec && !strings.Contains(line, "e") {
+			t.Fatalf("%q: %+v", line, in)
+		}
+	})
+}
