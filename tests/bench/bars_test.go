@@ -75,7 +75,9 @@ func TestTable(t *testing.T) {
 	find(jobs, listAll, 1000).failure = "exit 6"
 	find(jobs, hello, 0).syscalls = -1
 	var out strings.Builder
-	printTable(&out, jobs)
+	if err := printTable(&out, jobs); err != nil {
+		t.Fatal(err)
+	}
 	for _, want := range []string{"25.00", "2.50", "9000", "9.0", "30.0", listAll + " (" + findTree + ")", "–", "FAILED: " + listAll + " (1000 sessions): exit 6"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("no %q in\n%s", want, out.String())

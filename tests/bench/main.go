@@ -91,7 +91,9 @@ func run(args []string) error {
 	for _, j := range jobs {
 		j.count()
 	}
-	printTable(os.Stdout, jobs)
+	if err := printTable(os.Stdout, jobs); err != nil {
+		return err
+	}
 	if missed := printBars(os.Stdout, bars(jobs, o.sizes)); missed > 0 {
 		return fmt.Errorf("%d bars not met", missed)
 	}

@@ -8,7 +8,7 @@ import (
 )
 
 // printTable writes one row a job; ratios are of medians.
-func printTable(w io.Writer, jobs []*job) {
+func printTable(w io.Writer, jobs []*job) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(t, "sessions\tmedian ms\tleast ms\t÷ yardstick\tsyscalls\ta session\tMB read\tMB resident\t  command (yardstick)")
 	for _, j := range jobs {
@@ -30,12 +30,12 @@ func printTable(w io.Writer, jobs []*job) {
 		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t  %s\n",
 			size, milliseconds(j.median()), milliseconds(j.least()), ratio, calls, per, read, rss, name)
 	}
-	t.Flush()
 	for _, j := range jobs {
 		if j.failure != "" {
-			fmt.Fprintf(w, "FAILED: %s (%d sessions): %s\n", j.name, j.sessions, j.failure)
+			fmt.Fprintf(t, "FAILED: %s (%d sessions): %s\n", j.name, j.sessions, j.failure)
 		}
 	}
+	return t.Flush()
 }
 
 func milliseconds(d time.Duration) string {

@@ -3,6 +3,7 @@
 package trace_test
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -134,7 +135,7 @@ func TestMain(m *testing.M) {
 	for _, a := range actions() {
 		if a.name == name {
 			if err := a.do(os.Getenv("TRACE_DIR")); err != nil {
-				os.Stderr.WriteString(name + ": " + err.Error() + "\n")
+				fmt.Fprintf(os.Stderr, "%s: %v\n", name, err)
 				os.Exit(1)
 			}
 			os.Exit(0)

@@ -61,8 +61,8 @@ func str(pid int, addr uint64) string {
 	var out []byte
 	for len(out) < limit {
 		chunk := peek(pid, addr, page-int(addr%page))
-		if i := bytes.IndexByte(chunk, 0); i >= 0 {
-			return string(append(out, chunk[:i]...))
+		if head, _, ended := bytes.Cut(chunk, []byte{0}); ended {
+			return string(append(out, head...))
 		}
 		if len(chunk) == 0 {
 			break
