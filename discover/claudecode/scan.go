@@ -162,10 +162,8 @@ func (s *tailScan) read(f *native.File) (err error) {
 }
 
 func (s *tailScan) add(raw []byte) {
-	if !s.turn.done() {
-		if t := timeOf(raw); t.After(s.updated) {
-			s.updated = t
-		}
+	if t := timeOf(raw); t.After(s.updated) { // file order is not quite the order of time
+		s.updated = t
 	}
 	if kind := noteType(raw); kind != nil {
 		s.notes.add(kind, raw, false)

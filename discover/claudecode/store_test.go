@@ -1,0 +1,324 @@
+package claudecode
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"agentctl/discover"
+	"agentctl/discover/native"
+	"agentctl/proc"
+)
+
+const minimal = `{"parentUuid":null,"isSidechain":false,"type":"user","message":{"role":"user","content":"hi"},"uuid":"u","timestamp":"2026-01-01T00:00:00.000Z","cwd":"/w"}` + "\n"
+
+func ids(records []discover.Record) (out []string) {
+	for _, r := range records {
+		out = append(out, r.ID)
+	}
+	slices.Sort(out)
+	return out
+}
+
+func entryIDs(t *testing.T, dir string, q discover.Query) (out []string) {
+	t.Helper()
+	entries, err := New().Entries(context.Background(), []discover.Home{{Dir: dir}}, q)
+	must(t, err)
+	for _, e := range entries {
+		out = append(out, e.ID)
+	}
+	slices.Sort(out)
+	return out
+}
+
+func TestEntriesByQuery(t *testing.T) {
+	dir := home(t, "08-fork-name-same-id-two-projects-2.1.197")
+	one, two := "11111111-2222-4333-8444-555555555555", "22222222-2222-4333-8444-555555555555"
+	there := filepath.Join(projectsDir(dir), "-srv-claude-lab-w-pr", one+suffix)
+	old := time.Now().Add(-time.Hour)
+	for _, c := range []struct {
+		name string
+		q    discover.Query
+		want int
+	}{
+		{"all", discover.Query{}, 5},
+		{"one id in two projects", discover.Query{ID: one}, 2},
+		{"prefix", discover.Query{ID: "2222"}, 1},
+		{"unknown", discover.Query{ID: alive}, 0},
+		{"reference with a path", discover.Query{Refs: []discover.Ref{{ID: one, Path: there}}}, 1},
+		{"reference without", discover.Query{Refs: []discover.Ref{{ID: one}, {ID: two}}}, 3},
+		{"both sorts", discover.Query{Refs: []discover.Ref{{ID: one, Path: there}, {ID: two}}}, 2},
+		{"a path outside", discover.Query{Refs: []discover.Ref{{ID: one, Path: "/etc/" + one + suffix}}}, 0},
+		{"a path that leads outside", discover.Query{Refs: []discover.Ref{{ID: one, Path: projectsDir(dir) + "/../../" + one + suffix}}}, 0},
+		{"not since", discover.Query{Since: old}, 0},
+	} {
+		if got := entryIDs(t, dir, c.q); len(got) != c.want {
+			t.Errorf("%s: %d entries %v, want %d", c.name, len(got), got, c.want)
+		}
+	}
+}
+
+func TestSubagentsOnlyWhenAskedFor(t *testing.T) {
+	for fixture, want := range map[string][2]int{
+		"03-tui-live-clear-resume-compact-subagent-2.1.197": {2, 3},
+		"14-print-2.0.77-agent-files-beside":                {1, 4},
+	} {
+		dir := home(t, fixture)
+		without, _ := records(t, dir, discover.Query{}, discover.Want{})
+		with, _ := records(t, dir, discover.Query{Children: true}, discover.Want{})
+		if len(without) != want[0] || len(with) != want[1] {
+			t.Errorf("%s: %v without, %v with", fixture, ids(without), ids(with))
+		}
+		for _, r := range with {
+			if isUUID(r.ID) != (r.Parent == "") {
+				t.Errorf("%s: parent of %s is %q", fixture, r.ID, r.Parent)
+			}
+		}
+		agents := entryIDs(t, dir, discover.Query{ID: "agent-a", Children: true})
+		if len(agents) != want[1]-want[0] {
+			t.Errorf("%s: agents by prefix: %v", fixture, agents)
+		}
+	}
+}
+
+// What is no session's transcript: sub-agents' files under a session's name, ghosts of a resume, renamed leftovers.
+func TestNoSessions(t *testing.T) {
+	dir := t.TempDir()
+	project := filepath.Dir(transcriptPath(dir, "/w", alive))
+	must(t, os.MkdirAll(filepath.Join(project, "memory"), 0o700))
+	for name, content := range map[string]string{
+		numbered(1) + suffix:                            "",
+		numbered(2) + suffix:                            `{"type":"summary","summary":"x","leafUuid":"y"}` + "\n",
+		numbered(3) + suffix:                            strings.ReplaceAll(minimal, `"isSidechain":false`, `"isSidechain":true`),
+		numbered(4) + ".orphaned-1-deadbeef" + suffix:   minimal,
+		"notes" + suffix:                                minimal,
+		numbered(5) + ".json":                           minimal,
+		numbered(6) + suffix:                            strings.TrimSuffix(minimal, "\n"),
+		"agent-0123abc" + suffix:                        minimal,
+		strings.ToUpper("agent-0123abc") + suffix + "~": minimal,
+	} {
+		must(t, os.WriteFile(filepath.Join(project, name), []byte(content), 0o600))
+	}
+	if got, warned := records(t, dir, discover.Query{}, discover.Want{}); len(got) > 0 || len(warned) > 0 {
+		t.Errorf("sessions %v, warnings %v", ids(got), warned)
+	}
+}
+
+// S6: each thing that cannot be read costs one warning, and nothing else.
+func TestUnreadableThings(t *testing.T) {
+	dir := t.TempDir()
+	path := writeTranscript(t, dir, minimal)
+	project := filepath.Dir(path)
+	name := func(i int) string { return filepath.Join(project, numbered(i)+suffix) }
+	must(t, syscall.Mkfifo(name(1), 0o600))
+	must(t, os.Symlink(path, name(2)))
+	must(t, os.Mkdir(name(3), 0o700))
+	must(t, os.Symlink("/dev/zero", name(4)))
+	must(t, os.WriteFile(filepath.Join(projectsDir(dir), "README"), nil, 0o600))
+	got, warned := records(t, dir, discover.Query{}, discover.Want{Whole: true})
+	if len(got) != 1 || got[0].ID != alive {
+		t.Errorf("sessions %v", ids(got))
+	}
+	var paths []string
+	for _, w := range warned {
+		paths = append(paths, w.Path)
+	}
+	slices.Sort(paths)
+	if !slices.Equal(paths, []string{name(1), name(2), name(3), name(4)}) {
+		t.Errorf("warnings %v", warned)
+	}
+	if _, err := New().Entries(context.Background(), []discover.Home{{Dir: dir}}, discover.Query{ID: numbered(1)}); len(warningsIn(t, err)) != 1 {
+		t.Errorf("asked by name: %v", err)
+	}
+}
+
+// A transcript may turn into something else between the listing and the reading.
+func TestFileReplacedAfterListing(t *testing.T) {
+	dir := t.TempDir()
+	path := writeTranscript(t, dir, minimal)
+	entries, err := New().Entries(context.Background(), []discover.Home{{Dir: dir}}, discover.Query{})
+	must(t, err)
+	must(t, os.Remove(path))
+	for r, err := range New().Read(context.Background(), entries, discover.Want{}) {
+		t.Errorf("vanished: %v, %v", r, err)
+	}
+	must(t, syscall.Mkfifo(path, 0o600))
+	n := 0
+	for _, err := range New().Read(context.Background(), entries, discover.Want{}) {
+		n++
+		if w := warningsIn(t, err); len(w) != 1 || w[0].Path != path {
+			t.Errorf("FIFO: %v", err)
+		}
+	}
+	if n != 1 {
+		t.Errorf("%d results of a FIFO", n)
+	}
+}
+
+func TestHomesThatAreNone(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "file")
+	must(t, os.WriteFile(file, nil, 0o600))
+	missing := filepath.Join(t.TempDir(), "missing")
+	loop := filepath.Join(t.TempDir(), "loop")
+	must(t, os.Symlink(loop, loop))
+	for _, c := range []struct {
+		home   discover.Home
+		warned int
+	}{
+		{discover.Home{Dir: missing}, 0},
+		{discover.Home{Dir: missing, Named: true}, 1},
+		{discover.Home{Dir: t.TempDir(), Named: true}, 0},
+		{discover.Home{Dir: file}, 1},
+		{discover.Home{Dir: file, Named: true}, 1},
+		{discover.Home{Dir: loop}, 1},
+	} {
+		for _, q := range []discover.Query{{}, {ID: alive}, {ID: "c"}, {Refs: []discover.Ref{{ID: alive}}}} {
+			entries, err := New().Entries(context.Background(), []discover.Home{c.home}, q)
+			if len(entries) > 0 || len(warningsIn(t, err)) != c.warned {
+				t.Errorf("%+v, %+v: %v, %v", c.home, q, entries, err)
+			}
+		}
+	}
+}
+
+func TestLinkedProjectFolder(t *testing.T) {
+	dir, elsewhere := t.TempDir(), t.TempDir()
+	writeTranscript(t, dir, minimal)
+	must(t, os.WriteFile(filepath.Join(elsewhere, numbered(1)+suffix), []byte(minimal), 0o600))
+	must(t, os.Symlink(elsewhere, filepath.Join(projectsDir(dir), "-outside")))
+	must(t, os.Symlink("-w", filepath.Join(projectsDir(dir), "-inside")))
+	must(t, os.Symlink("nowhere", filepath.Join(projectsDir(dir), "-dangling")))
+	if got := entryIDs(t, dir, discover.Query{}); !slices.Equal(got, []string{numbered(1), alive}) {
+		t.Errorf("entries %v", got)
+	}
+}
+
+// The first directory may stand behind a prompt of hundreds of kilobytes, the last message before as much.
+func TestLongLines(t *testing.T) {
+	dir := t.TempDir()
+	long := strings.Repeat("x", 700_000)
+	attachment := `{"parentUuid":"u","isSidechain":false,"attachment":{"type":"prompt_snapshot","text":"` + long + `"},"type":"attachment","timestamp":"2026-01-01T00:00:09.000Z","cwd":"/w"}` + "\n"
+	content := `{"type":"queue-operation","operation":"enqueue","timestamp":"2026-01-01T00:00:00.000Z","content":"` + long + `"}` + "\n" +
+		strings.Replace(minimal, "hi", long, 1) + strings.Join(tail{}.says(`"end_turn"`), "") + "\n" + strings.Repeat(attachment, 3)
+	r, ok := readBytes(t, dir, []byte(content))
+	if !ok || r.Dir != "/w" || len(r.Prompt) != discover.PromptLimit || r.Turn.State != discover.TurnDone || r.Model != "m" {
+		t.Errorf("%v %+v", ok, r)
+	}
+	if want := time.Date(2026, 1, 1, 0, 0, 9, 0, time.UTC); !r.Updated.Equal(want) {
+		t.Errorf("updated %s", r.Updated)
+	}
+}
+
+func TestWildContent(t *testing.T) {
+	dir := t.TempDir()
+	for name, line := range map[string]string{
+		"binary": "\x00\xff\xfe\x1b[31m", "deep": strings.Repeat(`{"a":`, 50_000), "not UTF-8": "{\"type\":\"user\",\"x\":\"\xc3\x28\"}",
+		"wrong types": `{"type":["user"],"message":7,"timestamp":{},"cwd":[1],"isSidechain":"no"}`,
+		"over long":   strings.Repeat("y", native.MaxLine+10),
+	} {
+		for _, content := range []string{minimal + line + "\n", line + "\n" + minimal} {
+			r, ok := readBytes(t, dir, []byte(content))
+			if ok && (r.ID != alive || r.Prompt != "hi" && r.Prompt != "") {
+				t.Errorf("%s: %+v", name, r)
+			}
+			if !ok && name != "over long" {
+				t.Errorf("%s: the session is lost", name)
+			}
+		}
+	}
+}
+
+func TestSlug(t *testing.T) {
+	long := "/" + strings.Repeat("a", 300)
+	for dir, want := range map[string]string{
+		"/tmp/slug/a.b_c": "-tmp-slug-a-b-c", "/x/Ünïcödé-日本": "-x--n-c-d----", "/e😀x": "-e--x", "": "",
+		long: long[:0] + "-" + strings.Repeat("a", 199) + "-",
+	} {
+		if got := slug(dir); got != want && !(len(want) > slugLimit && strings.HasPrefix(got, want) && len(got) > len(want)) {
+			t.Errorf("slug(%q) = %q, want %q", dir, got, want)
+		}
+	}
+}
+
+// A very long path has another hash in node builds; such sessions are found by what the names have in common.
+func TestProjectsOfALongPath(t *testing.T) {
+	dir, cwd := t.TempDir(), "/"+strings.Repeat("a", 300)
+	other := filepath.Join(projectsDir(dir), slug(cwd)[:slugLimit]+"-zzzz")
+	must(t, os.MkdirAll(other, 0o700))
+	must(t, os.MkdirAll(filepath.Join(projectsDir(dir), "-w"), 0o700))
+	if got := projectsOf(dir, cwd); !slices.Equal(got, []string{other}) {
+		t.Errorf("projects %v", got)
+	}
+}
+
+// A session whose process has moved on is found in its first project; with two of that name nobody knows which.
+func TestLocate(t *testing.T) {
+	dir := t.TempDir()
+	path := writeTranscript(t, dir, minimal)
+	if got := locate(dir, "/w/elsewhere", alive); got != path {
+		t.Errorf("from elsewhere: %q", got)
+	}
+	second := transcriptPath(dir, "/v", alive)
+	must(t, os.MkdirAll(filepath.Dir(second), 0o700))
+	must(t, os.WriteFile(second, []byte(minimal), 0o600))
+	if got := locate(dir, "/v", alive); got != second {
+		t.Errorf("in its directory: %q", got)
+	}
+	if got := locate(dir, "/w/elsewhere", alive); got != "" {
+		t.Errorf("ambiguous: %q", got)
+	}
+}
+
+func TestHomes(t *testing.T) {
+	real := t.TempDir()
+	link := filepath.Join(t.TempDir(), "link")
+	must(t, os.Symlink(real, link))
+	env := map[string]string{homeKey: "/home/u", configKey: link}
+	table := proc.Of(native329(1, 1, "/home/v/.claude", "/w"), native329(2, 2, "/home/v/.claude", "/w"), func() proc.Facts {
+		f := native329(3, 3, "", "/w")
+		f.Environ = map[string]string{homeKey: "/home/x", configKey: "conf"}
+		return f
+	}())
+	setup := discover.Setup{Getenv: func(k string) string { return env[k] }, Configured: []string{real, "/etc/claude"}}
+	got := fmt.Sprint(New().Homes(setup, table))
+	want := fmt.Sprint([]discover.Home{{Dir: link, Named: true}, {Dir: "/etc/claude", Named: true}, {Dir: "/home/v/.claude"}, {Dir: "/w/conf"}})
+	if got != want {
+		t.Errorf("homes %s, want %s", got, want)
+	}
+}
+
+// Nothing is written: the store is byte for byte what it was.
+func TestReadingChangesNothing(t *testing.T) {
+	dir := home(t, "03-tui-live-clear-resume-compact-subagent-2.1.197")
+	before := contents(t, dir)
+	records(t, dir, discover.Query{Children: true}, discover.Want{Whole: true, Tokens: true})
+	claims(t, dir, native329(23113, 80645, dir, "/srv/claude-lab/w/tui1"))
+	if !bytes.Equal(before, contents(t, dir)) {
+		t.Error("the store changed")
+	}
+}
+
+func contents(t *testing.T, dir string) []byte {
+	t.Helper()
+	var all bytes.Buffer
+	must(t, filepath.Walk(dir, func(path string, info os.FileInfo, err error) error {
+		if err != nil {
+			return err
+		}
+		fmt.Fprintln(&all, path, info.Mode(), info.Size(), info.ModTime())
+		if info.Mode().IsRegular() {
+			raw, err := os.ReadFile(path)
+			all.Write(raw)
+			return err
+		}
+		return nil
+	}))
+	return all.Bytes()
+}

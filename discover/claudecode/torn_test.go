@@ -1,0 +1,182 @@
+package claudecode
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"agentctl/discover"
+)
+
+// readBytes reads one transcript of this content.
+func readBytes(t testing.TB, dir string, content []byte) (discover.Record, bool) {
+	t.Helper()
+	return readFile(t, dir, writeTranscript(t, dir, string(content)))
+}
+
+func readFile(t testing.TB, dir, path string) (discover.Record, bool) {
+	t.Helper()
+	r := readTranscript(discover.Entry{Agent: discover.ClaudeCode, ID: alive, Path: path, Home: dir}, discover.Want{Whole: true})
+	must(t, r.err)
+	if r.ok && (r.ID != alive || r.Home != dir) {
+		t.Fatalf("another session's record: %s", asJSON(t, r.Record))
+	}
+	return r.Record, r.ok
+}
+
+// asIfComplete cuts what the writer has not finished.
+func asIfComplete(content []byte) []byte { return content[:bytes.LastIndexByte(content, '\n')+1] }
+
+// summary is what must not depend on an unfinished last line.
+func summary(t testing.TB, r discover.Record, ok bool) string {
+	t.Helper()
+	return fmt.Sprint(ok) + asJSON(t, stored(r))
+}
+
+// stored leaves out the file's own time, which stands in where no record has one.
+func stored(r discover.Record) discover.Record {
+	if r.Created.IsZero() {
+		r.Updated = r.Created
+	}
+	return r
+}
+
+// An unfinished last line changes nothing before it.
+func TestTornAtEveryByte(t *testing.T) {
+	dir := t.TempDir()
+	for _, fixture := range []string{"01-print-2.1.197", "16-tui-clear-stale-id-2.1.112"} {
+		files, err := filepath.Glob(filepath.Join(fixtures, fixture, "projects/*/*"+suffix))
+		must(t, err)
+		content, err := os.ReadFile(files[0])
+		must(t, err)
+		complete := map[int]string{} // by length
+		for n := range len(content) + 1 {
+			if whole := asIfComplete(content[:n]); len(whole) == n {
+				r, ok := readBytes(t, dir, whole)
+				complete[n] = summary(t, r, ok)
+			}
+		}
+		path := writeTranscript(t, dir, string(content))
+		for n := len(content); n >= 0; n-- {
+			must(t, os.Truncate(path, int64(n)))
+			r, ok := readFile(t, dir, path)
+			if got, want := summary(t, r, ok), complete[len(asIfComplete(content[:n]))]; got != want {
+				t.Fatalf("%s, %d bytes: got %s\nwant %s", fixture, n, got, want)
+			}
+		}
+	}
+}
+
+// The first prompt and the time of creation stay what they were, however the transcript grows.
+func TestGrowingTranscriptKeepsItsBeginning(t *testing.T) {
+	dir := t.TempDir()
+	files, err := filepath.Glob(filepath.Join(fixtures, "03-*/projects/*/"+tui1+suffix))
+	must(t, err)
+	content, err := os.ReadFile(files[0])
+	must(t, err)
+	var first discover.Record
+	lines := bytes.SplitAfter(content, []byte{'\n'})
+	for n := range lines {
+		r, ok := readBytes(t, dir, bytes.Join(lines[:n], nil))
+		if !ok {
+			if first.ID != "" {
+				t.Fatalf("after %d lines the session is gone", n)
+			}
+			continue
+		}
+		if first.ID == "" {
+			first = r
+		}
+		if r.Prompt != first.Prompt || !r.Created.Equal(first.Created) || r.Updated.Before(first.Updated) {
+			t.Fatalf("after %d lines: prompt %q, created %s, updated %s; at first %q, %s, %s",
+				n, r.Prompt, r.Created, r.Updated, first.Prompt, first.Created, first.Updated)
+		}
+		first.Updated = r.Updated
+	}
+	if first.ID == "" {
+		t.Fatal("no session was ever read")
+	}
+}
+
+func FuzzTranscript(f *testing.F) {
+	files, err := filepath.Glob(filepath.Join(fixtures, "*/projects/*/*"+suffix))
+	must(f, err)
+	for _, path := range files {
+		content, err := os.ReadFile(path)
+		must(f, err)
+		if len(content) < 20_000 {
+			f.Add(content)
+		}
+	}
+	f.Add([]byte(strings.Repeat("[", 20_000) + "\n"))
+	f.Add([]byte("{\"type\":\"user\",\"message\":{\"content\":[{\"type\":7}]},\"cwd\":[]}\n\xff\xfe\x00\n"))
+	dir := f.TempDir()
+	f.Fuzz(func(t *testing.T, content []byte) {
+		got, ok := readBytes(t, dir, content)
+		want, wantOK := readBytes(t, dir, asIfComplete(content))
+		if summary(t, got, ok) != summary(t, want, wantOK) {
+			t.Fatalf("torn %s\ncomplete %s", summary(t, got, ok), summary(t, want, wantOK))
+		}
+	})
+}
+
+func FuzzEntry(f *testing.F) {
+	snapshots, err := os.ReadFile(filepath.Join(fixtures, "registry-snapshots.jsonl"))
+	must(f, err)
+	for line := range bytes.Lines(snapshots) {
+		f.Add(bytes.TrimSpace(line), []byte("}"))
+	}
+	f.Fuzz(func(t *testing.T, raw, leftover []byte) {
+		e, err := parseEntry(raw)
+		if err != nil {
+			return
+		}
+		if e.PID <= 0 || !isUUID(e.SessionID) {
+			t.Fatalf("accepted without pid or session: %q", raw)
+		}
+		// A shorter rewrite leaves the end of the longer one behind.
+		again, err := parseEntry(append(bytes.Clone(raw), append([]byte("\n"), leftover...)...))
+		if err != nil || again != e {
+			t.Fatalf("%q followed by %q: %+v, %v", raw, leftover, again, err)
+		}
+	})
+}
+
+func FuzzCommand(f *testing.F) {
+	for _, args := range []string{"-p --resume " + alive, "mcp serve", "--bg-pty-host x -- claude --session-id " + alive, "-n doctor -- x", "--session-id=" + alive} {
+		f.Add(args)
+	}
+	f.Fuzz(func(t *testing.T, joined string) {
+		args := strings.Split(joined, " ")
+		c := parseCommand(args)
+		if id := c.named(); id != "" && !isUUID(id) {
+			t.Fatalf("%q names %q", args, id)
+		}
+		// The prompt after "--" changes nothing.
+		if before, _, ok := strings.Cut(joined, " -- "); ok && parseCommand(strings.Split(before, " ")) != c {
+			t.Fatalf("%q: the prompt was read", args)
+		}
+	})
+}
+
+func FuzzPrompt(f *testing.F) {
+	for _, s := range []string{"hello", "<command-name>/x</command-name>", "<bash-input>ls</bash-input>", interrupted, strings.Repeat("é", 300), "<a"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, words string) {
+		l, ok := parseLine([]byte(`{"type":"user","message":{"content":` + strings.TrimSpace(asJSON(t, words)) + `}}`))
+		if !ok {
+			t.Fatal("not parsed")
+		}
+		prompt, _ := promptOf(l)
+		if n := len([]rune(prompt)); n > discover.PromptLimit {
+			t.Fatalf("%d characters", n)
+		}
+		if strings.HasPrefix(prompt, interrupted) || strings.HasPrefix(prompt, "<command-name>") {
+			t.Fatalf("%q is nobody's prompt", prompt)
+		}
+	})
+}
