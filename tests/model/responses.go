@@ -15,6 +15,7 @@ type responsesRequest struct {
 	Stream       bool
 	Instructions string
 	Tools        []responsesTool
+	Text         struct{ Format struct{ Type string } }
 	Input        []struct {
 		Type    string
 		Role    string
@@ -49,7 +50,7 @@ func (responses) decode(body []byte) (turn, error) {
 	if err := json.Unmarshal(body, &q); err != nil {
 		return turn{}, err
 	}
-	t := turn{model: q.Model, stream: q.Stream, system: q.Instructions}
+	t := turn{model: q.Model, stream: q.Stream, system: q.Instructions, schema: q.Text.Format.Type == "json_schema"}
 	for _, offered := range q.Tools {
 		t.tools = append(t.tools, offered.flat("")...)
 	}
@@ -64,6 +65,8 @@ func (responses) decode(body []byte) (turn, error) {
 			for _, b := range in.Content {
 				if in.Role == "user" {
 					t.items = append(t.items, item{text: b.Text})
+				} else if in.Role != "assistant" { // system, developer
+					t.system += b.Text
 				}
 			}
 		}

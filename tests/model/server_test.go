@@ -284,6 +284,19 @@ func TestBadEndings(t *testing.T) {
 	}
 }
 
+// Codex wants its titles after a schema, and sends its own instructions as a message.
+func TestCodexTitle(t *testing.T) {
+	c := start(t)
+	body := codex("Generate a title. User prompt: [[hang]]")
+	body["tools"] = []object{}
+	body["text"] = object{"format": object{"type": "json_schema"}}
+	body["input"] = append(body["input"].([]object), object{"type": "message", "role": "developer", "content": "You are an agent."})
+	text, _ := said(c.events(c.post(t.Context(), "/v1/responses", body)))
+	if text != `{"title": "A title"}` || !c.server.Requests()[0].Side {
+		t.Errorf("said %q", text)
+	}
+}
+
 // A hang is over when its gate is released, and when its client goes: then the server has nothing left to wait for.
 func TestHangEnds(t *testing.T) {
 	for path, build := range map[string]func(string, ...object) object{

@@ -10,6 +10,7 @@ type turn struct {
 	model  string
 	system string
 	stream bool
+	schema bool // the answer has to be JSON
 	tools  []tool
 	items  []item
 }
@@ -70,16 +71,16 @@ func summarises(prompt string) bool {
 		strings.Contains(prompt, "CRITICAL: Respond with TEXT ONLY")
 }
 
-// sideAnswer answers such a request plainly; Claude Code wants its titles as JSON.
+// sideAnswer answers such a request plainly; titles are wanted as JSON by some.
 func (t turn) sideAnswer() string {
 	prompt, _, _ := t.newest()
-	system := strings.ToLower(t.system)
+	about := strings.ToLower(t.system + prompt)
 	switch {
 	case summarises(prompt):
 		return "<summary>\nA summary of the conversation.\n</summary>"
-	case strings.Contains(system, "title") && strings.Contains(system, "json"):
-		return `{"title": "A title", "branch": "a-title"}`
-	case strings.Contains(system, "title"):
+	case t.schema || strings.Contains(about, "title") && strings.Contains(about, "json"):
+		return `{"title": "A title"}`
+	case strings.Contains(about, "title"):
 		return "A title"
 	}
 	return "OK"

@@ -16,6 +16,7 @@ import (
 
 	"github.com/charmbracelet/x/vt"
 	"github.com/creack/pty"
+	"golang.org/x/sys/unix"
 )
 
 // Size of the screen in cells: wide enough that short prompts do not wrap.
@@ -36,9 +37,13 @@ type Terminal struct {
 
 // Start starts cmd as the leader of a session of its own, with the new terminal as its controlling one.
 func Start(cmd *exec.Cmd) (*Terminal, error) {
-	tty, err := pty.StartWithSize(cmd, &pty.Winsize{Cols: Width, Rows: Height})
+	master, err := pty.StartWithSize(cmd, &pty.Winsize{Cols: Width, Rows: Height})
 	if err != nil {
 		return nil, err
+	}
+	tty, err := interruptible(master)
+	if err != nil {
+		return nil, errors.Join(err, cmd.Process.Kill(), cmd.Wait())
 	}
 	t := &Terminal{tty: tty, ended: make(chan struct{}), screen: vt.NewEmulator(Width, Height), drawn: make(chan struct{})}
 	go t.draw()
@@ -46,7 +51,20 @@ func Start(cmd *exec.Cmd) (*Terminal, error) {
 	return t, nil
 }
 
-// Close takes the terminal away: its programs get SIGHUP.
+// interruptible reopens the terminal so that closing it ends a read that waits.
+func interruptible(f *os.File) (*os.File, error) {
+	defer f.Close()
+	fd, err := unix.FcntlInt(f.Fd(), unix.F_DUPFD_CLOEXEC, 0)
+	if err != nil {
+		return nil, err
+	}
+	if err := unix.SetNonblock(fd, true); err != nil { // before NewFile, which looks
+		return nil, errors.Join(err, unix.Close(fd))
+	}
+	return os.NewFile(uintptr(fd), f.Name()), nil
+}
+
+// Close takes the terminal away, as closing its window would: its programs get SIGHUP.
 func (t *Terminal) Close() {
 	_ = t.tty.Close()
 	<-t.ended

@@ -30,15 +30,36 @@ func (w *World) env(dir string, more ...string) []string {
 	}, more...)
 }
 
-// configureClaude answers Claude Code's first questions. Trust in a directory holds for those below it.
+// configureClaude answers Claude Code's first questions, but for the trust in each directory.
 func (w *World) configureClaude() error {
-	trusted := object{"hasTrustDialogAccepted": true, "hasCompletedProjectOnboarding": true, "projectOnboardingSeenCount": 4, "allowedTools": []string{}}
-	return writeJSON(filepath.Join(w.Home, ".claude.json"), object{
+	return writeJSON(w.claudeConfigFile(), object{
 		"hasCompletedOnboarding": true, "lastOnboardingVersion": "99.0.0", "theme": "dark", "numStartups": 5,
 		"customApiKeyResponses":         object{"approved": []string{apiKey}, "rejected": []string{}},
-		"bypassPermissionsModeAccepted": true,
-		"projects":                      object{w.work(): trusted},
+		"bypassPermissionsModeAccepted": true, "fullscreenUpsellSeenCount": 99,
+		"projects": object{},
 	})
+}
+
+func (w *World) claudeConfigFile() string { return filepath.Join(w.Home, ".claude.json") }
+
+// trustClaude adds a directory that Claude Code works in without asking. Claude Code itself writes the file, so
+// that directories are best made before it starts.
+func (w *World) trustClaude(dir string) error {
+	raw, err := os.ReadFile(w.claudeConfigFile())
+	if err != nil {
+		return err
+	}
+	var config object
+	if err := json.Unmarshal(raw, &config); err != nil {
+		return err
+	}
+	projects, _ := config["projects"].(map[string]any)
+	if projects == nil {
+		projects = map[string]any{}
+	}
+	projects[dir] = object{"hasTrustDialogAccepted": true, "hasCompletedProjectOnboarding": true, "projectOnboardingSeenCount": 4, "allowedTools": []string{}}
+	config["projects"] = projects
+	return writeJSON(w.claudeConfigFile(), config)
 }
 
 // codexKey is the environment variable that Codex takes the model's key from.
@@ -77,7 +98,7 @@ func (w *World) configureCodex() error {
 	return os.WriteFile(w.codexConfigFile(), fmt.Appendf(nil, codexConfig, w.Model.URL, codexKey), 0o600)
 }
 
-// trustCodex adds a directory that Codex works in without asking: it knows no trust in what is below.
+// trustCodex adds a directory that Codex works in without asking: trust does not reach what is below.
 func (w *World) trustCodex(dir string) (err error) {
 	f, err := os.OpenFile(w.codexConfigFile(), os.O_APPEND|os.O_WRONLY, 0)
 	if err != nil {
@@ -104,7 +125,10 @@ func writeJSON(path string, value any) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
 	}
-	return os.WriteFile(path, raw, 0o600)
+	if err := os.WriteFile(path+".new", raw, 0o600); err != nil {
+		return err
+	}
+	return os.Rename(path+".new", path) // an agent may be reading it
 }
 
 func firstError(errs ...error) error {

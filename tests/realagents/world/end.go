@@ -3,6 +3,7 @@ package world
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"time"
@@ -24,8 +25,19 @@ func (w *World) end() {
 	if w.Model != nil {
 		_ = w.Model.Close()
 	}
+	w.removeSocket()
 	if err := os.RemoveAll(w.base); err != nil {
 		w.t.Error(err)
+	}
+}
+
+// removeSocket removes what Codex's daemon keeps outside of its home: the socket that a link in the home leads to,
+// and the lock beside it (since 0.160).
+func (w *World) removeSocket() {
+	socket, err := os.Readlink(filepath.Join(w.Home, ".codex", "app-server-control", "app-server-control.sock"))
+	if err == nil && filepath.IsAbs(socket) {
+		_ = os.Remove(socket)
+		_ = os.Remove(socket + ".lock")
 	}
 }
 

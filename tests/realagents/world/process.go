@@ -98,6 +98,13 @@ func (p *Process) Kill() {
 	p.w.waitUntil("the end of the process", func() bool { return !p.Alive() })
 }
 
+// KillShim ends the launcher alone, at once, and returns when it is gone.
+func (p *Process) KillShim() {
+	p.w.t.Helper()
+	p.w.check(p.cmd.Process.Kill())
+	<-p.reaped
+}
+
 // Done is closed when the started process has ended.
 func (p *Process) Done() <-chan struct{} { return p.reaped }
 

@@ -3,6 +3,7 @@ package world
 import (
 	"context"
 	"strings"
+	"time"
 
 	"agentctl/tests/realagents/install"
 	"agentctl/tests/realagents/term"
@@ -29,7 +30,7 @@ func (a Agent) Terminal(args ...string) *TUI {
 		if w.t.Failed() {
 			w.t.Logf("screen of %s:\n%s", p.name, tui.Screen())
 		}
-		terminal.Close()
+		tui.HangUp()
 	})
 	return tui
 }
@@ -79,6 +80,22 @@ func (u *TUI) waitUntil(what string, good func(string) bool) {
 		u.w.t.Fatalf("%s, for %q: %v", u.name, what, err)
 	}
 }
+
+// Answer presses the key until the text, a question, is on the screen no more: agents overlook what is typed in the
+// first moments of a question, so that nobody answers it by mistake.
+func (u *TUI) Answer(question string, k term.Key) {
+	u.w.t.Helper()
+	u.WaitFor(question)
+	u.w.waitUntil("the end of the question "+question, func() bool {
+		u.Press(k)
+		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+		defer cancel()
+		return u.term.WaitUntil(ctx, func(screen string) bool { return !term.Contains(screen, question) }) == nil
+	})
+}
+
+// HangUp takes the terminal away, as closing its window would.
+func (u *TUI) HangUp() { u.term.Close() }
 
 // Screen is the text on the screen.
 func (u *TUI) Screen() string {

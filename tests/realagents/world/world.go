@@ -49,6 +49,9 @@ func New(t testing.TB) *World {
 	w.check(w.configureClaude())
 	w.check(w.configureCodex())
 	w.check(w.configureOpenCode())
+	for _, name := range []string{"claude", "codex", "opencode"} {
+		w.Dir(name)
+	}
 	return w
 }
 
@@ -65,6 +68,7 @@ func (w *World) Dir(name string) string {
 		return dir
 	}
 	w.check(os.MkdirAll(dir, 0o755))
+	w.check(w.trustClaude(dir))
 	w.check(w.trustCodex(dir))
 	w.git(dir, "init", "-q", "-b", "main")
 	w.git(dir, "-c", "user.name=t", "-c", "user.email=t@localhost", "commit", "-q", "--allow-empty", "-m", "first")
