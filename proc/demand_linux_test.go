@@ -158,8 +158,8 @@ func TestInheritedLock(t *testing.T) {
 
 func TestListenPorts(t *testing.T) {
 	var want []int
-	for _, network := range []string{"tcp4", "tcp6", "tcp"} {
-		l, err := net.Listen(network, "localhost:0")
+	for network, address := range map[string]string{"tcp4": "127.0.0.1:0", "tcp6": "[::1]:0"} {
+		l, err := net.Listen(network, address)
 		if network == "tcp6" && err != nil {
 			t.Logf("no IPv6 here: %v", err)
 			continue

@@ -128,7 +128,7 @@ func TestOpenLeaksNoDescriptor(t *testing.T) {
 	}
 }
 
-// TestNoRecycledPIDIsAccepted makes 20,000 identities that differ from a living process's only in the birth.
+// TestNoRecycledPIDIsAccepted makes 12,000 identities that differ from a living process's only in the birth.
 func TestNoRecycledPIDIsAccepted(t *testing.T) {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
@@ -144,7 +144,7 @@ func TestNoRecycledPIDIsAccepted(t *testing.T) {
 			h.Close()
 		}
 	}
-	for range 20_000 {
+	for range 12_000 {
 		p := living[random.IntN(len(living))]
 		recycled := ID{p.ID.PID, otherBirth(random, p, living)}
 		if recycled == p.ID {

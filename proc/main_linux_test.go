@@ -63,7 +63,7 @@ type child struct {
 func start(t testing.TB, role string, options ...func(*exec.Cmd)) *child {
 	t.Helper()
 	c := &child{Cmd: exec.Command("/proc/self/exe")}
-	c.Env = append(os.Environ(), roleKey+"="+role)
+	c.Env = append(os.Environ(), roleKey+"="+role, "GORACE=atexit_sleep_ms=0") // a second for each child, else
 	c.Stderr = os.Stderr
 	for _, option := range options {
 		option(c.Cmd)
