@@ -1,0 +1,121 @@
+package codex
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"github.com/klauspost/compress/zstd"
+
+	"agentctl/discover"
+)
+
+func pack(t testing.TB, data []byte) []byte {
+	t.Helper()
+	w, err := zstd.NewWriter(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	return w.EncodeAll(data, nil)
+}
+
+// A compressed rollout gives the record that the plain one gives.
+func TestPackedReadsLikePlain(t *testing.T) {
+	paths, _ := filepath.Glob("testdata/*/sessions/*/*/*/*.jsonl")
+	if len(paths) < 20 {
+		t.Fatalf("%d rollouts", len(paths))
+	}
+	for _, path := range paths {
+		data, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got [2]string
+		for i, ext := range []string{plainExt, packedExt} {
+			w := newWorld(t)
+			content := data
+			if ext == packedExt {
+				content = pack(t, data)
+			}
+			w.file("sessions/2026/11/20/"+strings.Replace(filepath.Base(path), plainExt, ext, 1), string(content))
+			records := readHome(t, w.home, discover.Want{Whole: true})
+			if len(records) != 1 {
+				t.Fatalf("%s: %d records", path, len(records))
+			}
+			r := records[0]
+			if len(data) == 0 {
+				r.Updated = r.Created // the file's own time
+			}
+			r.Path, r.Home = "", ""
+			text, _ := json.Marshal(r)
+			got[i] = string(text)
+		}
+		if got[0] != got[1] {
+			t.Errorf("%s:\nplain  %s\npacked %s", path, got[0], got[1])
+		}
+	}
+}
+
+// A compressed file that is cut, as by a crash while it was made, costs a warning.
+func TestPackedAndCut(t *testing.T) {
+	w := newWorld(t)
+	whole := pack(t, rollout(metaLine, startedLine, contextLine, askedLine, completeLine))
+	w.file("sessions/2026/11/20/"+strings.Replace(nameA, plainExt, packedExt, 1), string(whole[:len(whole)-9]))
+	if records, warnings := look(t, w.home, discover.Query{}, discover.Want{}); len(records) != 0 || len(warnings) != 1 {
+		t.Errorf("records %+v, warnings %v", records, warnings)
+	}
+}
+
+// What is kept of a long stream is lines of it, in order: all of its beginning and all of its end.
+func TestKeep(t *testing.T) {
+	const head, tail = 100, 200
+	for n := range 200 {
+		var lines []string
+		for i := range n {
+			lines = append(lines, fmt.Sprintf("line %d %s\n", i, strings.Repeat("x", i*7%23)))
+		}
+		data := strings.Join(lines, "")
+		kept, end, err := keep(iotest.HalfReader(strings.NewReader(data)), head, tail)
+		if err != nil {
+			t.Fatal(err)
+		}
+		at := 0
+		for _, l := range bytes.SplitAfter(kept, []byte("\n")) {
+			if len(l) == 0 {
+				continue
+			}
+			i := slices.Index(lines[at:], string(l))
+			if i < 0 {
+				t.Fatalf("%d lines: %q is none, or out of order", n, l)
+			}
+			at += i + 1
+		}
+		if end > len(kept) || end < min(len(data), tail/2) || !strings.HasSuffix(data, string(kept[len(kept)-end:])) ||
+			!strings.HasPrefix(data, string(kept[:min(len(kept), head/2)])) {
+			t.Fatalf("%d lines: kept %q, the last %d bytes without a gap", n, kept, end)
+		}
+	}
+}
+
+// What lies before the gap says nothing of the newest turn.
+func TestGapHidesAnOlderTurn(t *testing.T) {
+	filler := strings.Repeat(answerLine+"\n", 4000)
+	data := append(rollout(metaLine, startedLine, contextLine, askedLine), filler...)
+	kept, end, err := keep(bytes.NewReader(data), 2000, 20000)
+	if err != nil || end >= len(data) {
+		t.Fatalf("kept the last %d bytes: %v", end, err)
+	}
+	e := discover.Entry{ID: someID, Path: "/x/rollout"}
+	f := memory(kept)
+	r, err := readFile(f, int64(end), e, discover.Want{Whole: true})
+	if err != nil || r.Turn.State != discover.TurnUnknown || r.Prompt != "do it" {
+		t.Errorf("record %+v, %v", r, err)
+	}
+}
