@@ -76,7 +76,7 @@ func TestUnusableInstallationIsRefused(t *testing.T) {
 		if err := Ensure(t.Context(), r); err == nil {
 			t.Errorf("%s was accepted", r)
 		}
-		if left, _ := filepath.Glob(filepath.Join(root, "[!.]*")); len(left) > 0 {
+		if left, _ := filepath.Glob(filepath.Join(root, "[^.]*")); len(left) > 0 {
 			t.Errorf("%s left %v", r, left)
 		}
 	}
