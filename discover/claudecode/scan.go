@@ -16,7 +16,7 @@ const (
 	turnReach = 8 << 20
 	// modelReach: from the end, for the model where the turn is known.
 	modelReach = 256 << 10
-	// notesReach: from the end, for titles and other notes. It is what one read brings anyway.
+	// notesReach: from the end, for titles and other notes. It is what one read brings.
 	notesReach = 16 << 10
 )
 
@@ -146,19 +146,23 @@ type tailScan struct {
 	whole   bool // the whole file was looked at
 }
 
+// read makes one short read where that is enough, as it mostly is, else starts over and looks as far as need be.
 func (s *tailScan) read(f *native.File) (err error) {
-	s.whole, err = f.Backward(turnReach, func(l native.Line) bool {
-		if !l.Cut {
-			s.add(l.Bytes)
+	side := s.side
+	for _, reach := range []int64{notesReach, turnReach} {
+		*s = tailScan{side: side}
+		s.whole, err = f.Backward(reach, func(l native.Line) bool {
+			if !l.Cut {
+				s.add(l.Bytes)
+			}
+			behind := f.Size() - l.Offset
+			return behind < notesReach || !s.turn.done() || s.model == "" && behind < modelReach
+		})
+		if err != nil || s.whole || s.turn.done() && s.model != "" {
+			return err
 		}
-		switch behind := f.Size() - l.Offset; {
-		case !s.turn.done() || behind < notesReach:
-			return true
-		default:
-			return s.model == "" && behind < modelReach
-		}
-	})
-	return err
+	}
+	return nil
 }
 
 func (s *tailScan) add(raw []byte) {
