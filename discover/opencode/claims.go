@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"path/filepath"
 	"slices"
 
 	"agentctl/discover"
@@ -37,6 +38,9 @@ func (s *survey) claims(sub *subject, lib *library) []discover.Claim {
 	if ports, err := sub.ListenPorts(); err == nil && len(ports) > 0 {
 		base.Meta["ports"] = ports
 	}
+	if sub.run != "" {
+		base.Meta["run"] = sub.run
+	}
 	if sub.mode == modeServer {
 		base.Meta["command"] = sub.name
 	}
@@ -46,7 +50,7 @@ func (s *survey) claims(sub *subject, lib *library) []discover.Claim {
 	}
 	presence := base
 	presence.Strength, presence.Kind, presence.Dir = discover.Exact, "process", sub.dir
-	presence.Detail = "runs " + fileOf(sub.Exe) + ", as " + sub.mode.source()
+	presence.Detail = "runs " + filepath.Base(sub.Exe) + ", as " + sub.mode.source()
 	presence.Empty, presence.Unreadable = sub.mode == modeServer, sub.unreadable
 	if sub.mode == modeTUI && len(sessions) == 0 && sub.unreadable == "" {
 		presence.Turn = &discover.Turn{State: discover.TurnNone}

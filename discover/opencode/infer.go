@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"agentctl/discover"
 	"agentctl/proc"
@@ -88,17 +89,13 @@ func byTitle(sub *subject, st *stored) (clue, bool) {
 	return clue{"title", fmt.Sprintf("--title %q", sub.title)}, sub.title != "" && sub.title == st.Title
 }
 
-// byPrompt: the arguments of `run` are the session's first prompt.
+// byPrompt: the arguments of `run` are the session's first prompt, or its beginning where standard input follows.
 func byPrompt(sub *subject, st *stored) (clue, bool) {
 	asked := wrap(sub.words)
 	if sub.mode != modeRun || asked == "" || st.prompt == "" {
 		return clue{}, false
 	}
-	n := min(len(asked), len(st.prompt))
-	fits := asked[:n] == st.prompt[:n] && n >= min(len(asked), promptBytes) &&
-		(len(st.prompt) == n || st.prompt[n] == '\n' || n < len(asked))
-	return clue{"prompt", "its arguments are the session's first prompt"}, fits
+	cut := utf8.RuneCountInString(st.prompt) >= promptKept && strings.HasPrefix(asked, st.prompt)
+	return clue{"prompt", "its arguments are the session's first prompt"},
+		cut || st.prompt == asked || strings.HasPrefix(st.prompt, asked+"\n")
 }
-
-// promptBytes are certainly kept of a stored prompt, which is cut after 500 characters.
-const promptBytes = 500

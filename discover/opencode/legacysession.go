@@ -140,7 +140,7 @@ func readMessage(f files, name string) (m message, err error) {
 func (s *stored) readParts(dir string) error {
 	return eachPart(dir, func(p part) bool {
 		s.parts = append(s.parts, p)
-		s.last.updated = max(s.last.updated, p.started)
+		s.last.active = max(s.last.active, p.started)
 		return true
 	})
 }

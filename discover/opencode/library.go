@@ -3,7 +3,6 @@ package opencode
 import (
 	"context"
 	"errors"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -176,6 +175,3 @@ func (sub *subject) begun(s *stored) bool {
 	}
 	return !created.Before(earliest) && created.Before(sub.Started.Add(startup)) || sub.resumes && !created.Before(earliest)
 }
-
-// fileOf is for messages to people.
-func fileOf(path string) string { return filepath.Base(path) }

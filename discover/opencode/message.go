@@ -15,7 +15,8 @@ type message struct {
 	id                 string
 	role               string
 	created, completed int64
-	updated            int64 // of the row, or of its newest part; 0 in files
+	updated            int64 // of the row; 0 in files
+	active             int64 // of the newest part, where the parts were read
 	finish             string
 	failed             bool
 	errName, errText   string

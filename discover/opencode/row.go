@@ -60,9 +60,8 @@ func (r *sessionRow) stored(home, path string) stored {
 	s.SetMeta("agent", r.agent)
 	t := discover.Tokens{In: r.in, Out: r.out, Reasoning: r.reasoning, CacheRead: r.cacheRead, CacheWrite: r.cacheIn}
 	if t.Total = total(t); t.Total > 0 {
-		s.Tokens, s.Cost = &t, &r.cost
 		cost := r.cost
-		s.Cost = &cost
+		s.Tokens, s.Cost = &t, &cost
 	}
 	return s
 }
@@ -86,16 +85,14 @@ func (s *stored) fillTotals(ctx context.Context, db *native.DB) error {
 
 // totals are the sums over a session's messages.
 type totals struct {
-	tokens  discover.Tokens
-	cost    float64
-	answers int
+	tokens discover.Tokens
+	cost   float64
 }
 
 func (t *totals) add(m message) {
 	if m.role != "assistant" {
 		return
 	}
-	t.answers++
 	t.cost += m.cost
 	t.tokens.In += m.tokens.In
 	t.tokens.Out += m.tokens.Out
@@ -113,7 +110,7 @@ func (t *totals) give(s *stored) {
 		s.Tokens.Context = t.tokens.Context
 		return
 	}
-	if t.answers > 0 {
+	if t.tokens.Total > 0 {
 		s.Tokens, s.Cost = &t.tokens, &t.cost
 	}
 }

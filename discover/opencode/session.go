@@ -18,17 +18,20 @@ type stored struct {
 	headless bool
 }
 
+// promptKept is how many characters of a first prompt are read; a record keeps fewer.
+const promptKept = 500
+
 // maxPart is the most bytes of a message or part that are read; larger ones are pasted files.
 const maxPart = "16000000"
 
 const (
-	lastMessageQuery = `select m.id, cast(m.time_created as integer), cast(m.time_updated as integer),
+	lastMessageQuery = `select m.id, coalesce(cast(m.time_created as integer), 0), coalesce(cast(m.time_updated as integer), 0),
 		case when octet_length(m.data) <= ` + maxPart + ` then cast(m.data as text) else '' end
 		from message m where m.session_id = ? order by m.time_created desc, m.id desc limit 1`
-	partsQuery = `select cast(p.time_updated as integer), cast(p.data as text) from part p
+	partsQuery = `select coalesce(cast(p.time_updated as integer), 0), cast(p.data as text) from part p
 		where p.message_id = ? and octet_length(p.data) <= ` + maxPart + ` order by p.id`
 	// The first text of the first user message that has one the person wrote.
-	promptQuery = `select substr(p.data ->> '$.text', 1, 500) from message m cross join part p on p.message_id = m.id
+	promptQuery = `select substr(p.data ->> '$.text', 1, 500 /* promptKept */) from message m cross join part p on p.message_id = m.id
 		where m.session_id = ? and octet_length(m.data) <= ` + maxPart + ` and octet_length(p.data) <= ` + maxPart + `
 		and case when json_valid(m.data) then m.data ->> '$.role' = 'user' end
 		and case when json_valid(p.data) then p.data ->> '$.type' = 'text' and coalesce(p.data ->> '$.text', '') <> ''
@@ -94,12 +97,17 @@ func (s *stored) fill(ctx context.Context, db *native.DB, want discover.Want) er
 	return nil
 }
 
+// fillParts adds the parts of the last message. A tool at work updates its part alone, which shows that the session
+// is active; a migration stamps all rows with one time, which shows nothing (SEEN 1.2.1).
 func (s *stored) fillParts(ctx context.Context, db *native.DB) error {
 	var updated int64
 	var data []byte
 	return db.Each(ctx, partsQuery, []any{s.last.id}, []any{&updated, &data}, func() error {
-		s.parts = append(s.parts, parsePart(data))
-		s.last.updated = max(s.last.updated, updated)
+		p := parsePart(data)
+		s.parts = append(s.parts, p)
+		if s.last.active = max(s.last.active, p.started); updated > s.last.updated {
+			s.last.active = max(s.last.active, updated)
+		}
 		return nil
 	})
 }
@@ -112,7 +120,7 @@ func (s *stored) finish() {
 	if m == nil {
 		return
 	}
-	for _, ms := range []int64{m.created, m.completed, m.updated} {
+	for _, ms := range []int64{m.created, m.completed, m.active} {
 		if t := millis(ms); t.After(s.Updated) {
 			s.Updated = t
 		}

@@ -28,6 +28,7 @@ type subject struct {
 	home string // its data folder as a Home names it
 	// logged: the log can be read for this process. If it names no session then, none was prompted in it.
 	logged       bool
+	run          string // its name in the log
 	kind, detail string // of the evidence in the log
 	sessions     map[string]mention
 }
@@ -105,7 +106,7 @@ func (s *survey) readSharedLog(list []opened) error {
 		if o.run == "" {
 			continue
 		}
-		o.sub.logged, o.sub.kind = true, "log-offset"
+		o.sub.logged, o.sub.run, o.sub.kind = true, o.run, "log-offset"
 		o.sub.detail = fmt.Sprintf("wrote %s up to byte %d as run=%s, which names the session", o.file.Path, o.file.Offset, o.run)
 		o.sub.mention(said[o.run])
 	}

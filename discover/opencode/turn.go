@@ -70,21 +70,21 @@ func openTurn(parts []part) discover.Turn {
 // running reports whether the part is a tool call that has not ended.
 func (p part) running() bool { return p.kind == "tool" && p.status == "running" }
 
-// asksFirst are the tools that report at once when they begin, so that a silent one has not begun (SEEN 1.18.33 for
-// bash and write). Others, of MCP servers say, may work in silence.
-func asksFirst(tool string) bool {
+// silence is the longest that a tool can have begun without reporting; a call that is silent for longer waits for
+// permission. The tools named first report at once (SEEN 1.18.33 for bash, write and task: nothing before the answer),
+// webfetch ends after two minutes at the latest. Others, those of MCP servers say, may work in silence for ever.
+func silence(tool string) (longest time.Duration, bounded bool) {
 	switch tool {
-	case "bash", "edit", "write", "patch", "multiedit", "apply_patch":
-		return true
+	case "bash", "edit", "write", "patch", "multiedit", "apply_patch", "task":
+		return time.Second, true
+	case "webfetch":
+		return 2 * time.Minute, true
 	}
-	return false
+	return 0, false
 }
-
-// silence is how long a tool may take to begin; the fraction of a second between a call and its first report is not
-// a question to the person.
-const silence = time.Second
 
 // asking reports whether the tool call waits for permission, unless a process that it started says otherwise.
 func (p part) asking(now time.Time) bool {
-	return p.running() && asksFirst(p.tool) && !p.metadata && p.started > 0 && now.Sub(millis(p.started)) > silence
+	longest, bounded := silence(p.tool)
+	return bounded && p.running() && !p.metadata && p.started > 0 && now.Sub(millis(p.started)) > longest
 }

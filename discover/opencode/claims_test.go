@@ -1,0 +1,252 @@
+package opencode
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"agentctl/discover"
+	"agentctl/proc"
+)
+
+// at is a time in the day that the dumps were captured on, UTC.
+func at(t testing.TB, clock string) time.Time {
+	t.Helper()
+	when, err := time.Parse(time.DateTime, "2026-11-20 "+clock)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return when
+}
+
+// agent is a live process of the agent, started in the project of the dumps.
+func agent(pid int, started time.Time, args ...string) proc.Facts {
+	return proc.Facts{
+		Process: proc.Process{
+			ID: proc.ID{PID: pid, Birth: "boot/" + started.Format("150405")}, Parent: 1, State: 'S',
+			Name: "opencode", Exe: "/opt/opencode/bin/opencode", Started: started,
+		},
+		Arguments: append([]string{"opencode"}, args...), WorkingDir: "/srv/opencode-lab/proj/git1",
+	}
+}
+
+// keeping gives the process its data folder, and its log written up to offset.
+func keeping(f proc.Facts, dir string, offset int64) proc.Facts {
+	f.Environ = map[string]string{"XDG_DATA_HOME": filepath.Dir(dir)}
+	f.Files = []proc.OpenFile{
+		{FD: 7, Path: filepath.Join(dir, "opencode.db"), Writable: true},
+		{FD: 12, Path: filepath.Join(dir, "log", "opencode.log"), Writable: true},
+		{FD: 13, Path: filepath.Join(dir, "log", "opencode.log"), Writable: true, Offset: offset},
+	}
+	return f
+}
+
+// claimed are the claims on a table, by process; homes are found as they are in life.
+func claimed(t testing.TB, facts ...proc.Facts) map[int][]discover.Claim {
+	t.Helper()
+	table := proc.Of(facts...)
+	setup := discover.Setup{Getenv: func(string) string { return "" }}
+	claims, err := New().Claims(t.Context(), table, New().Homes(setup, table))
+	if err != nil {
+		t.Error(err)
+	}
+	out := map[int][]discover.Claim{}
+	for _, c := range claims {
+		out[c.Process.PID] = append(out[c.Process.PID], c)
+	}
+	return out
+}
+
+// sessions are the ids of the claims that name one.
+func sessions(claims []discover.Claim) (ids []string) {
+	for _, c := range claims {
+		if c.Session != "" {
+			ids = append(ids, c.Session)
+		}
+	}
+	slices.Sort(ids)
+	return ids
+}
+
+// Four headless processes in one directory: how far each has written the log tells its session.
+func TestLogOffset(t *testing.T) {
+	dir := restore(t, "fdpos")
+	start := at(t, "19:26:50")
+	got := claimed(
+		t,
+		keeping(agent(16703, start, "run", "[[bash sleep 20; true;;text fin]]"), dir, 20219),
+		keeping(agent(16706, start, "run", "[[task ..]]"), dir, 21361),
+	)
+	for pid, want := range map[int][]string{
+		16703: {"ses_e0592f1c3fferjqNVsEgBbvV83"},
+		16706: {"ses_e0592c293ffeqrlHUFQ0Drn7wA", "ses_e0592eee2ffexP0Ea9f6TGXebt"}, // the first is its sub-agent
+	} {
+		if ids := sessions(got[pid]); !slices.Equal(ids, want) {
+			t.Errorf("%d: sessions %v, want %v", pid, ids, want)
+		}
+		for _, c := range got[pid] {
+			switch {
+			case c.Home != dir || c.Source != "run" || c.Shared:
+				t.Errorf("%d: %+v", pid, c)
+			case c.Session != "" && (c.Strength != discover.Exact || c.Kind != "log-offset" || c.Path != filepath.Join(dir, "opencode.db")):
+				t.Errorf("%d: %+v", pid, c)
+			}
+		}
+	}
+}
+
+// A process that began later than the lines of a run with its name cannot be in them.
+func TestLogOfEarlierProcess(t *testing.T) {
+	dir := restore(t, "fdpos")
+	got := claimed(t, keeping(agent(5, at(t, "20:26:50"), "run", "x"), dir, 20219))
+	if ids := sessions(got[5]); len(ids) != 0 {
+		t.Errorf("claims %v", ids)
+	}
+}
+
+// A log that was removed is read through the process that has it open.
+func TestDeletedLog(t *testing.T) {
+	dir := restore(t, "fdpos")
+	kept := filepath.Join(t.TempDir(), "fd")
+	if err := os.Rename(filepath.Join(dir, "log", "opencode.log"), kept); err != nil {
+		t.Fatal(err)
+	}
+	p := keeping(agent(1, at(t, "19:26:50"), "run", "x"), dir, 20219)
+	p.Files[2].Deleted, p.Files[2].Proc = true, kept
+	if ids := sessions(claimed(t, p)[1]); !slices.Equal(ids, []string{"ses_e0592f1c3fferjqNVsEgBbvV83"}) {
+		t.Errorf("got %v", ids)
+	}
+}
+
+// A session that the log names but a readable store does not hold was deleted; of an unreadable store nobody knows.
+func TestDeletedSession(t *testing.T) {
+	dir := restore(t, "fdpos")
+	p := keeping(agent(1, at(t, "19:26:50"), "run", "x"), dir, 20219)
+	execute(t, filepath.Join(dir, "opencode.db"), "delete from session")
+	if ids := sessions(claimed(t, p)[1]); len(ids) != 0 {
+		t.Errorf("deleted: %v", ids)
+	}
+	put(t, filepath.Join(dir, "opencode.db"), []byte("no database any more, but the process lives"))
+	table := proc.Of(p)
+	claims, err := New().Claims(t.Context(), table, home(dir))
+	oneWarning(t, err, filepath.Join(dir, "opencode.db"))
+	if ids := sessions(claims); !slices.Equal(ids, []string{"ses_e0592f1c3fferjqNVsEgBbvV83"}) || claims[1].Path != "" || claims[1].Dir == "" {
+		t.Errorf("unreadable: %+v", claims)
+	}
+}
+
+func TestNoSessionProcesses(t *testing.T) {
+	dir := restore(t, "fdpos")
+	start := at(t, "19:26:50")
+	bun := keeping(agent(20, start, "run", "/x/pyright-langserver", "--stdio"), dir, 20219)
+	bun.Environ["BUN_BE_BUN"] = "1"
+	zombie := keeping(agent(21, start, "run", "x"), dir, 20219)
+	zombie.State = 'Z'
+	node := keeping(agent(22, start, "run", "x"), dir, 20219)
+	node.Exe = "/usr/bin/node"
+	gone := keeping(agent(23, start, "run", "x"), dir, 20219)
+	gone.Err = proc.ErrGone
+	facts := []proc.Facts{bun, zombie, node, gone}
+	for i, args := range [][]string{
+		{"run", "--attach", "http://127.0.0.1:4096", "hi"}, {"attach", "http://127.0.0.1:4096"}, {"session", "list"},
+		{"export", "ses_1"}, {"stats"}, {"--help"}, {"run", "--version"}, {"mcp", "list"}, {"--log-level", "DEBUG", "models"},
+	} {
+		facts = append(facts, keeping(agent(30+i, start, args...), dir, 20219))
+	}
+	if got := claimed(t, facts...); len(got) != 0 {
+		t.Errorf("claims of processes that run no session: %+v", got)
+	}
+}
+
+func TestPresences(t *testing.T) {
+	dir := restore(t, "archived")
+	start := at(t, "20:00:00")
+	hidden := agent(4, start, "run", "x")
+	hidden.Exe, hidden.Arguments, hidden.Err = "", nil, os.ErrPermission
+	serve := keeping(agent(3, start, "serve", "--port", "4301"), dir, 0)
+	serve.Ports = []int{4301}
+	got := claimed(t, keeping(agent(1, start), dir, 0), keeping(agent(2, start, "run", "hi"), dir, 0), serve, hidden)
+	for pid, want := range map[int]discover.Claim{
+		1: {Source: "tui", Turn: &discover.Turn{State: discover.TurnNone}},
+		2: {Source: "run"},
+		3: {Source: "server", Shared: true, Empty: true},
+		4: {Source: "tui", Unreadable: "its environment and open files: permission denied"},
+	} {
+		if len(got[pid]) != 1 {
+			t.Fatalf("%d: %+v", pid, got[pid])
+		}
+		c := got[pid][0]
+		turn := c.Turn == nil && want.Turn == nil || c.Turn != nil && want.Turn != nil && *c.Turn == *want.Turn
+		if c.Session != "" || c.Source != want.Source || c.Shared != want.Shared || c.Empty != want.Empty || !turn || c.Unreadable != want.Unreadable {
+			t.Errorf("%d: %+v, want %+v", pid, c, want)
+		}
+	}
+	if ports, _ := got[3][0].Meta["ports"].([]int); !slices.Equal(ports, []int{4301}) || got[3][0].Meta["command"] != "serve" {
+		t.Errorf("server: %v", got[3][0].Meta)
+	}
+}
+
+// A server's sessions are those of its run; one process owns them all.
+func TestServer(t *testing.T) {
+	dir := restore(t, "multi-run-midturn")
+	log, err := os.ReadFile(filepath.Join(dir, "log", "opencode.log"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := keeping(agent(9, at(t, "19:23:00"), "serve"), dir, int64(len(log)))
+	claims := claimed(t, p)[9]
+	if !claims[0].Empty || len(sessions(claims)) == 0 {
+		t.Errorf("claims %+v", claims)
+	}
+	for _, c := range claims {
+		if !c.Shared || c.Source != "server" {
+			t.Errorf("claim %+v", c)
+		}
+	}
+}
+
+// A shell command that waits for permission has recorded its call, and has neither reported nor started a process.
+func TestPermissionPending(t *testing.T) {
+	dir := capture(t, "raw-tui-permission-pending")
+	log := filepath.Join(dir, "opencode.log")
+	if err := os.Rename(log, filepath.Join(mkdir(t, filepath.Join(dir, "log")), "opencode.log")); err != nil {
+		t.Fatal(err)
+	}
+	tui := keeping(agent(1, at(t, "19:20:30")), dir, 4752)
+	const id = "ses_e05988da6ffeaSNInL2Awlo4TA"
+	claims := claimed(t, tui)[1]
+	if ids := sessions(claims); !slices.Equal(ids, []string{id}) {
+		t.Fatalf("sessions %v", ids)
+	}
+	if turn := claims[1].Turn; turn == nil || turn.State != discover.TurnWaiting || turn.WaitingFor != "permission" {
+		t.Errorf("turn %+v", turn)
+	}
+	child := proc.Facts{
+		Process: proc.Process{
+			ID: proc.ID{PID: 2, Birth: "b"}, Parent: 1, State: 'S', Name: "sleep", Exe: "/usr/bin/sleep",
+		},
+		Arguments: []string{"sleep", "33"}, WorkingDir: "/srv/opencode-lab/proj/git1",
+	}
+	if turn := claimed(t, tui, child)[1][1].Turn; turn != nil {
+		t.Errorf("with its command at work: turn %+v", turn)
+	}
+}
+
+// The log knows of an ended turn before the store does, and where the store never learns of it.
+func TestTurnEndedByLog(t *testing.T) {
+	dir := capture(t, "raw-tui-permission-pending")
+	log, err := os.ReadFile(filepath.Join(dir, "opencode.log"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	run := parseLogLine(log).run
+	const id = "ses_e05988da6ffeaSNInL2Awlo4TA"
+	log = append(log, "timestamp=2026-11-20T19:25:00.000Z level=INFO run="+run+` message="exiting loop" session.id=`+id+"\n"...)
+	put(t, filepath.Join(mkdir(t, filepath.Join(dir, "log")), "opencode.log"), log)
+	claims := claimed(t, keeping(agent(1, at(t, "19:20:30")), dir, int64(len(log))))[1]
+	if len(claims) != 2 || claims[1].Turn == nil || claims[1].Turn.State != discover.TurnDone {
+		t.Errorf("claims %+v", claims)
+	}
+}

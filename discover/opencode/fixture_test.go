@@ -1,0 +1,152 @@
+package opencode
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"flag"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"agentctl/discover"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+// restore makes a data folder of a dump: the database, and the log where one was captured with it.
+func restore(t testing.TB, dump string) (dir string) {
+	t.Helper()
+	dir = filepath.Join(t.TempDir(), "opencode")
+	script, err := os.ReadFile(filepath.Join("testdata", "dumps", dump+".sql"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	execute(t, filepath.Join(mkdir(t, dir), "opencode.db"), string(script))
+	if log, err := os.ReadFile(filepath.Join("testdata", "dumps", dump+".opencode.log")); err == nil {
+		put(t, filepath.Join(mkdir(t, filepath.Join(dir, "log")), "opencode.log"), log)
+	}
+	return dir
+}
+
+// capture copies a captured data folder.
+func capture(t testing.TB, name string) (dir string) {
+	t.Helper()
+	dir = filepath.Join(t.TempDir(), "opencode")
+	if err := os.CopyFS(dir, os.DirFS(filepath.Join("testdata", name))); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// execute runs statements on a database, as a writer that closes it properly.
+func execute(t testing.TB, path string, script ...string) {
+	t.Helper()
+	db, err := sql.Open("sqlite", "file:"+path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	for _, s := range script {
+		if _, err := db.Exec(s); err != nil {
+			t.Fatalf("%s: %v", s[:min(len(s), 80)], err)
+		}
+	}
+}
+
+func mkdir(t testing.TB, dir string) string {
+	t.Helper()
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+func put(t testing.TB, path string, raw []byte) {
+	t.Helper()
+	if err := os.WriteFile(path, raw, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func home(dir string) []discover.Home { return []discover.Home{{Dir: dir}} }
+
+// look lists and reads, newest first.
+func look(t testing.TB, homes []discover.Home, q discover.Query, want discover.Want) (records []discover.Record, err error) {
+	t.Helper()
+	entries, err := New().Entries(t.Context(), homes, q)
+	errs := []error{err}
+	for r, err := range New().Read(context.WithoutCancel(t.Context()), entries, want) {
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		records = append(records, r)
+	}
+	slices.SortFunc(records, func(a, b discover.Record) int {
+		if c := b.Updated.Compare(a.Updated); c != 0 {
+			return c
+		}
+		return strings.Compare(a.ID, b.ID)
+	})
+	return records, errors.Join(errs...)
+}
+
+// golden compares with testdata/golden/NAME.json; folders that differ from run to run stand in it as "~".
+func golden(t *testing.T, name, dir string, value any) {
+	t.Helper()
+	raw, err := json.MarshalIndent(value, "", "  ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := strings.ReplaceAll(string(raw), dir, "~") + "\n"
+	path := filepath.Join("testdata", "golden", name+".json")
+	if *update {
+		put(t, filepath.Join(mkdir(t, filepath.Dir(path)), filepath.Base(path)), []byte(got))
+		return
+	}
+	want, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		t.Fatalf("%s is missing: go test -update writes it", path)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got != string(want) {
+		t.Errorf("%s differs; go test -update writes it anew. Got:\n%s", path, got)
+	}
+}
+
+// oneWarning fails unless err is exactly one warning, about path.
+func oneWarning(t *testing.T, err error, path string) {
+	t.Helper()
+	all := flatten(err)
+	if len(all) != 1 {
+		t.Errorf("%d warnings, want one about %s: %v", len(all), path, all)
+		return
+	}
+	var w *discover.Warning
+	if !errors.As(all[0], &w) || w.Path != path || w.Agent != discover.OpenCode {
+		t.Errorf("got %v, want a warning about %s", all[0], path)
+	}
+}
+
+func flatten(err error) []error {
+	if err == nil {
+		return nil
+	}
+	if joined, ok := err.(interface{ Unwrap() []error }); ok {
+		var out []error
+		for _, e := range joined.Unwrap() {
+			out = append(out, flatten(e)...)
+		}
+		return out
+	}
+	return []error{err}
+}
+
+var whole = discover.Want{Tokens: true, Whole: true}

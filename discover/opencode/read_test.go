@@ -1,0 +1,257 @@
+package opencode
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"agentctl/discover"
+)
+
+// The records of every captured database are those that were looked at once and found right.
+func TestReadDumps(t *testing.T) {
+	dumps, err := filepath.Glob("testdata/dumps/*.sql")
+	if err != nil || len(dumps) < 10 {
+		t.Fatalf("%d dumps, %v", len(dumps), err)
+	}
+	for _, dump := range dumps {
+		name := strings.TrimSuffix(filepath.Base(dump), ".sql")
+		t.Run(name, func(t *testing.T) {
+			dir := restore(t, name)
+			records, err := look(t, home(dir), discover.Query{Children: true}, whole)
+			if err != nil {
+				t.Fatal(err)
+			}
+			golden(t, name, dir, records)
+		})
+	}
+}
+
+func TestReadCaptured(t *testing.T) {
+	for _, name := range []string{
+		"raw-tui-permission-pending", "json-1.1.65-run-finished", "json-1.1.65-run-midturn-then-killed",
+		"json-0.5.29-provider-init-error",
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := capture(t, name)
+			records, err := look(t, home(dir), discover.Query{Children: true}, whole)
+			if err != nil {
+				t.Fatal(err)
+			}
+			golden(t, name, dir, records)
+		})
+	}
+}
+
+// What is not asked for is not different, only absent.
+func TestReadCheaply(t *testing.T) {
+	for _, dir := range []string{restore(t, "multi-run-midturn"), restore(t, "mig_1.2.1"), capture(t, "json-1.1.65-run-finished")} {
+		cheap, err := look(t, home(dir), discover.Query{Children: true}, discover.Want{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		full, err := look(t, home(dir), discover.Query{Children: true}, whole)
+		if err != nil || len(full) != len(cheap) {
+			t.Fatalf("%d records, %d cheap ones, %v", len(full), len(cheap), err)
+		}
+		for i, c := range cheap {
+			f := full[i]
+			if c.ID != f.ID || c.Turn != f.Turn || c.Prompt != f.Prompt || !c.Updated.Equal(f.Updated) || c.Model != f.Model {
+				t.Errorf("cheap %+v\nfull %+v", c, f)
+			}
+			if c.Tokens != nil && c.Tokens.Total != f.Tokens.Total {
+				t.Errorf("%s: tokens %+v, %+v", c.ID, c.Tokens, f.Tokens)
+			}
+		}
+	}
+}
+
+func TestEntriesByQuery(t *testing.T) {
+	dir := restore(t, "multi-run-midturn")
+	all, err := New().Entries(t.Context(), home(dir), discover.Query{Children: true})
+	if err != nil || len(all) != 7 {
+		t.Fatalf("%d entries, %v; want 7", len(all), err)
+	}
+	const child = "ses_e0595d59bffeCEky2i11cArrU2"
+	db := filepath.Join(dir, "opencode.db")
+	newest := all[0].Updated
+	for _, e := range all {
+		if e.Updated.After(newest) {
+			newest = e.Updated
+		}
+	}
+	for name, c := range map[string]struct {
+		query discover.Query
+		want  int
+	}{
+		"no children":         {discover.Query{}, 6},
+		"full id":             {discover.Query{ID: child, Children: true}, 1},
+		"prefix":              {discover.Query{ID: "ses_e0595f66", Children: true}, 2},
+		"prefix of none":      {discover.Query{ID: "ses_f", Children: true}, 0},
+		"reference":           {discover.Query{Refs: []discover.Ref{{ID: child}, {ID: "ses_none"}}, Children: true}, 1},
+		"reference and path":  {discover.Query{Refs: []discover.Ref{{ID: child, Path: db}}, Children: true}, 1},
+		"reference elsewhere": {discover.Query{Refs: []discover.Ref{{ID: child, Path: "/x.db"}}, Children: true}, 0},
+		"no reference":        {discover.Query{Refs: []discover.Ref{}, Children: true}, 0},
+		"since the newest":    {discover.Query{Since: newest, Children: true}, 1},
+		"since later":         {discover.Query{Since: newest.Add(time.Millisecond), Children: true}, 0},
+		"injection":           {discover.Query{ID: "ses_' or 1=1 --", Children: true}, 0},
+	} {
+		got, err := New().Entries(t.Context(), home(dir), c.query)
+		if err != nil || len(got) != c.want {
+			t.Errorf("%s: %d entries, %v; want %d", name, len(got), err, c.want)
+		}
+		for _, e := range got {
+			if e.Path != db || e.Home != dir || e.Agent != discover.OpenCode {
+				t.Errorf("%s: %+v", name, e)
+			}
+		}
+	}
+}
+
+// 1.2 copied JSON sessions into the database and left the files; 1.17 leaves what it does not know.
+func TestDatabaseWinsOverFiles(t *testing.T) {
+	dir := capture(t, "json-1.1.65-run-finished")
+	files, err := New().Entries(t.Context(), home(dir), discover.Query{})
+	if err != nil || len(files) != 3 {
+		t.Fatalf("%d entries, %v; want 3", len(files), err)
+	}
+	migrated := restore(t, "mig_1.2.1")
+	if err := os.Rename(filepath.Join(migrated, "opencode.db"), filepath.Join(dir, "opencode.db")); err != nil {
+		t.Fatal(err)
+	}
+	execute(t, filepath.Join(dir, "opencode.db"), "delete from session where id = '"+files[0].ID+"'")
+	for _, q := range []discover.Query{{}, {Since: time.Unix(1, 0)}, {ID: "ses_"}} {
+		records, err := look(t, home(dir), q, discover.Want{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		legacy := map[string]bool{}
+		for _, r := range records {
+			if _, twice := legacy[r.ID]; twice {
+				t.Errorf("%s is listed twice", r.ID)
+			}
+			legacy[r.ID] = r.Meta["legacy"] == true
+		}
+		for _, f := range files {
+			if legacy[f.ID] != (f.ID == files[0].ID) {
+				t.Errorf("%s: legacy %v", f.ID, legacy[f.ID])
+			}
+		}
+	}
+}
+
+func TestSeveralDatabases(t *testing.T) {
+	dir := restore(t, "archived")
+	for from, to := range map[string]string{
+		restore(t, "fail_badmodel"): filepath.Join(dir, "opencode-dev.db"),
+		restore(t, "resume"):        filepath.Join(t.TempDir(), "elsewhere.sqlite"),
+	} {
+		if err := os.Rename(filepath.Join(from, "opencode.db"), to); err != nil {
+			t.Fatal(err)
+		}
+		if filepath.Dir(to) != dir {
+			records, err := look(t, []discover.Home{{Dir: dir, Files: []string{to}}}, discover.Query{Children: true}, discover.Want{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			paths := map[string]int{}
+			for _, r := range records {
+				paths[r.Path]++
+			}
+			if paths[to] == 0 || paths[filepath.Join(dir, "opencode.db")] == 0 {
+				t.Errorf("records by database: %v", paths)
+			}
+		}
+	}
+	records, err := look(t, home(dir), discover.Query{}, discover.Want{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	archived := 0
+	for _, r := range records {
+		if r.Archived {
+			archived++
+		}
+	}
+	if archived != 1 {
+		t.Errorf("%d archived sessions, want 1", archived)
+	}
+}
+
+// Old columns, missing ones and values of the wrong type cost nothing but themselves.
+func TestReadOddSchema(t *testing.T) {
+	dir := mkdir(t, filepath.Join(t.TempDir(), "opencode"))
+	execute(t, filepath.Join(dir, "opencode.db"),
+		"create table session(id text primary key, title, time_created, time_updated, cost)",
+		"create table message(id text primary key, session_id text, time_created, time_updated, data)",
+		"create table part(id text primary key, message_id text, time_updated, data)",
+		"insert into session values ('ses_1', x'ff00', 'soon', null, 'much'), ('ses_2', 12, 1795202766525, 1795202766526.5, 1), ('../etc', '', 1, 1, 0)",
+		"insert into message values ('msg_1', 'ses_2', 5, 6, 'no json'), ('msg_2', 'ses_1', 'x', null, '{\"role\":\"user\"}')",
+		"insert into part values ('prt_1', 'msg_2', 1, '[1,2'), ('prt_2', 'msg_2', 1, '{\"type\":\"text\",\"text\":\"hi\",\"synthetic\":true}'), ('prt_3', 'msg_2', 1, '{\"type\":\"text\",\"text\":\"ho\"}')")
+	records, err := look(t, home(dir), discover.Query{}, whole)
+	if err != nil || len(records) != 2 {
+		t.Fatalf("%d records, %v", len(records), err)
+	}
+	if r := records[0]; r.ID != "ses_2" || r.Title != "12" || r.Turn.State != discover.TurnUnknown {
+		t.Errorf("got %+v", r)
+	}
+	if r := records[1]; r.ID != "ses_1" || r.Prompt != "ho" || r.Turn.State != discover.TurnOpen {
+		t.Errorf("got %+v", r)
+	}
+}
+
+func TestUnreadableStores(t *testing.T) {
+	for name, damage := range map[string]func(t *testing.T, dir string) (path string){
+		"text": func(t *testing.T, dir string) string {
+			put(t, filepath.Join(dir, "opencode-dev.db"), []byte("this is not a database, is it?"))
+			return filepath.Join(dir, "opencode-dev.db")
+		},
+		"truncated": func(t *testing.T, dir string) string {
+			if err := os.Truncate(filepath.Join(dir, "opencode.db"), 5000); err != nil {
+				t.Fatal(err)
+			}
+			return filepath.Join(dir, "opencode.db")
+		},
+		"home is a file": func(t *testing.T, dir string) string {
+			if err := os.RemoveAll(dir); err != nil {
+				t.Fatal(err)
+			}
+			put(t, dir, nil)
+			return dir
+		},
+		"legacy folder is a file": func(t *testing.T, dir string) string {
+			put(t, filepath.Join(mkdir(t, filepath.Join(dir, "storage")), "session"), nil)
+			return filepath.Join(dir, "storage", "session")
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := restore(t, "archived")
+			path := damage(t, dir)
+			_, err := look(t, home(dir), discover.Query{}, discover.Want{})
+			oneWarning(t, err, path)
+		})
+	}
+	missing := filepath.Join(t.TempDir(), "none")
+	if records, err := look(t, home(missing), discover.Query{}, discover.Want{}); len(records) != 0 || err != nil {
+		t.Errorf("missing: %v, %v", records, err)
+	}
+	_, err := look(t, []discover.Home{{Dir: missing, Named: true}}, discover.Query{}, discover.Want{})
+	oneWarning(t, err, missing)
+}
+
+// A database that vanished since it was listed is no error.
+func TestVanished(t *testing.T) {
+	dir := restore(t, "archived")
+	entries, err := New().Entries(t.Context(), home(dir), discover.Query{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(filepath.Join(dir, "opencode.db")); err != nil {
+		t.Fatal(err)
+	}
+	for r, err := range New().Read(t.Context(), entries, discover.Want{}) {
+		t.Errorf("got %v, %v", r, err)
+	}
+}
