@@ -26,6 +26,8 @@ type File struct {
 	mod  time.Time
 	id   fileID
 	mem  []byte // the content, where fd is -1
+
+	scratch *Scratch // nil: memory of its own
 }
 
 // fileID tells two files of one name apart.
@@ -33,13 +35,13 @@ type fileID struct{ device, inode uint64 }
 
 // Open opens a regular file without following a link in its last element, without blocking and without creating
 // anything. It makes two system calls where os.Open makes seven.
-func Open(path string) (*File, error) { return open(path, unix.O_NOFOLLOW) }
+func Open(path string) (*File, error) { return openWith(path, unix.O_NOFOLLOW) }
 
 // OpenLink is [Open] for a path whose last element may be a link, as the kernel's names of open files are
 // (/proc/PID/fd/N).
-func OpenLink(path string) (*File, error) { return open(path, 0) }
+func OpenLink(path string) (*File, error) { return openWith(path, 0) }
 
-func open(path string, flags int) (*File, error) {
+func openWith(path string, flags int) (*File, error) {
 	fd, err := retry(func() (int, error) {
 		return unix.Open(path, unix.O_RDONLY|unix.O_CLOEXEC|unix.O_NONBLOCK|flags, 0)
 	})

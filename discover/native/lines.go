@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"slices"
 )
 
 // MaxLine is the most bytes of one line that are held. Real lines reach megabytes (images); a longer one is given
@@ -21,7 +22,7 @@ type Line struct {
 }
 
 const (
-	firstHead = 8 << 10
+	firstHead = 16 << 10
 	firstTail = 16 << 10
 	maxChunk  = 1 << 20
 )
@@ -31,21 +32,22 @@ const (
 // It reports whether everything up to the end was given.
 func (f *File) Forward(from, limit int64, visit func(Line) bool) (whole bool, err error) {
 	var (
-		buf   []byte // starts with the first byte of the current line, which is at offset start
+		buf   = f.borrow()[:0] // starts with the first byte of the current line, which is at offset start
 		start = from
 		pos   = from
 		skip  bool // inside a line that was given cut
 		chunk = int64(firstHead)
 	)
+	defer func() { f.giveBack(buf) }()
 	end := f.size
 	if limit > 0 && from+limit < end {
 		end = from + limit
 	}
 	for pos < end {
 		n := min(chunk, end-pos)
-		chunk = min(chunk*4, maxChunk)
+		chunk = min(chunk*2, maxChunk)
 		fresh := len(buf)
-		buf = append(buf, make([]byte, n)...)
+		buf = slices.Grow(buf, int(n))[:fresh+int(n)]
 		m, err := f.ReadAt(buf[fresh:], pos)
 		buf = buf[:fresh+m]
 		pos += int64(m)
@@ -94,53 +96,52 @@ func (f *File) Forward(from, limit int64, visit func(Line) bool) (whole bool, er
 // everything down to the beginning was given. The cost depends on how far visit looks, not on the file's size.
 func (f *File) Backward(limit int64, visit func(Line) bool) (whole bool, err error) {
 	var (
-		tail  []byte // bytes from pos to the end of the current line, its newline excluded
+		w     = newWindow(f.borrow()) // bytes from pos to the end of the current line, its newline excluded
 		pos   = f.size
 		stop  = int64(0)
 		chunk = int64(firstTail)
 		begun bool // a newline was seen: what precedes it is a terminated line
 		skip  bool // inside a line that was given cut
 	)
+	defer func() { f.giveBack(w.buf) }()
 	if limit > 0 && f.size-limit > stop {
 		stop = f.size - limit
 	}
 	for pos > stop {
-		n := min(chunk, pos-stop)
-		chunk = min(chunk*4, maxChunk)
-		buf := make([]byte, n, n+int64(len(tail)))
-		if m, err := f.ReadAt(buf, pos-n); err != nil && !errors.Is(err, io.EOF) {
+		n := int(min(chunk, pos-stop))
+		chunk = min(chunk*2, maxChunk)
+		fresh := w.room(n)
+		if m, err := f.ReadAt(fresh, pos-int64(n)); err != nil && !errors.Is(err, io.EOF) {
 			return false, err
-		} else if int64(m) < n { // it shrank: what is left cannot be told from a torn file
+		} else if m < n { // it shrank: what is left cannot be told from a torn file
 			return false, nil
 		}
-		pos -= n
-		fresh := len(buf)
-		buf = append(buf, tail...)
-		end := len(buf)
+		pos -= int64(n)
 		for {
-			i := bytes.LastIndexByte(buf[:min(fresh, end)], '\n')
+			i := bytes.LastIndexByte(w.bytes()[:min(n, w.len())], '\n')
 			if i < 0 {
 				break
 			}
-			if begun && !skip && !visit(Line{Bytes: buf[i+1 : end], Offset: pos + int64(i) + 1}) {
+			if begun && !skip && !visit(Line{Bytes: w.bytes()[i+1:], Offset: pos + int64(i) + 1}) {
 				return false, nil
 			}
-			begun, skip, end = true, false, i
+			begun, skip = true, false
+			w.end = w.start + i
 		}
-		tail = buf[:end]
 		if !begun || skip {
-			tail = nil
-		} else if len(tail) > MaxLine {
-			if !visit(Line{Bytes: tail[len(tail)-MaxLine:], Offset: pos + int64(len(tail)-MaxLine), Cut: true}) {
+			w.clear()
+		} else if over := w.len() - MaxLine; over > 0 {
+			if !visit(Line{Bytes: w.bytes()[over:], Offset: pos + int64(over), Cut: true}) {
 				return false, nil
 			}
-			skip, tail = true, nil
+			skip = true
+			w.clear()
 		}
 	}
 	if pos > 0 {
 		return false, nil
 	}
-	if begun && !skip && !visit(Line{Bytes: tail, Offset: 0}) {
+	if begun && !skip && !visit(Line{Bytes: w.bytes(), Offset: 0}) {
 		return false, nil
 	}
 	return true, nil

@@ -1,0 +1,59 @@
+package native
+
+// Scratch is memory in which the line readers work through one file after another. One that reads many files saves
+// with it what getting and clearing new memory for each would cost, which is more than reading them. It belongs to one
+// goroutine at a time.
+type Scratch struct{ buf []byte }
+
+// scratchLimit is the most that is kept from one file to the next.
+const scratchLimit = 4 << 20
+
+// Use lets the line readers of f work in s. Nothing of f remains in use once they return.
+func (f *File) Use(s *Scratch) { f.scratch = s }
+
+// borrow takes the memory out of the scratch, so that a reader inside of another one gets its own.
+func (f *File) borrow() []byte {
+	if f.scratch == nil {
+		return nil
+	}
+	buf := f.scratch.buf
+	f.scratch.buf = nil
+	return buf
+}
+
+func (f *File) giveBack(buf []byte) {
+	if f.scratch != nil && cap(buf) <= scratchLimit && cap(buf) > cap(f.scratch.buf) {
+		f.scratch.buf = buf
+	}
+}
+
+// window is a piece of a file that grows towards the file's beginning.
+type window struct {
+	buf        []byte
+	start, end int // what it holds is buf[start:end]
+}
+
+func newWindow(buf []byte) window {
+	w := window{buf: buf[:cap(buf)]}
+	w.clear()
+	return w
+}
+
+func (w *window) bytes() []byte { return w.buf[w.start:w.end] }
+func (w *window) len() int      { return w.end - w.start }
+func (w *window) clear()        { w.start, w.end = len(w.buf), len(w.buf) }
+
+// room puts n bytes before what the window holds and returns them to be filled.
+func (w *window) room(n int) []byte {
+	if w.start < n {
+		to := w.buf
+		if need := n + w.len(); need > len(to) {
+			to = make([]byte, max(need, 2*len(to)))
+		}
+		held := w.bytes()
+		copy(to[len(to)-len(held):], held)
+		w.buf, w.start, w.end = to, len(to)-len(held), len(to)
+	}
+	w.start -= n
+	return w.buf[w.start : w.start+n]
+}
