@@ -5,6 +5,7 @@ import (
 	"errors"
 	"iter"
 	"strings"
+	"sync"
 	"time"
 
 	"agentctl/discover"
@@ -31,8 +32,11 @@ func (Adapter) Read(ctx context.Context, entries []discover.Entry, want discover
 				return
 			}
 		}
+		pool := sync.Pool{New: func() any { return new(native.Scratch) }}
 		for r, err := range native.Each(ctx, entries, func(e discover.Entry) (discover.Record, bool, error) {
-			r, ok, err := read(e, want)
+			scratch := pool.Get().(*native.Scratch)
+			defer pool.Put(scratch)
+			r, ok, err := read(e, want, scratch)
 			r.Title = titles[e.Home][r.ID]
 			return r, ok, err
 		}) {
@@ -44,7 +48,7 @@ func (Adapter) Read(ctx context.Context, entries []discover.Entry, want discover
 }
 
 // read reads one rollout. A file that vanished, or was moved or compressed meanwhile, is left to the next look.
-func read(e discover.Entry, want discover.Want) (discover.Record, bool, error) {
+func read(e discover.Entry, want discover.Want, scratch *native.Scratch) (discover.Record, bool, error) {
 	end := int64(tailLimit)
 	f, err := native.Open(e.Path)
 	if err == nil && strings.HasSuffix(e.Path, packedExt) {
@@ -57,6 +61,7 @@ func read(e discover.Entry, want discover.Want) (discover.Record, bool, error) {
 		return discover.Record{}, false, warn(e.Path, err)
 	}
 	defer f.Close()
+	f.Use(scratch)
 	r, err := readFile(f, end, e, want)
 	if err != nil {
 		return discover.Record{}, false, warn(e.Path, err)
