@@ -1,0 +1,118 @@
+package e2e_test
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+
+	"github.com/rogpeppe/go-internal/testscript"
+	"golang.org/x/sys/unix"
+)
+
+// cast is the processes of one script, by the name that the script gave them.
+type cast struct {
+	actors map[string]*actor
+}
+
+// actor is a process that obeys: one line on its stdin is an order, one line on its stdout the answer.
+type actor struct {
+	cmd     *exec.Cmd
+	orders  io.WriteCloser
+	answers *bufio.Scanner
+}
+
+// castKey finds a script's cast.
+type castKey struct{}
+
+func newCast(env *testscript.Env) *cast {
+	c := &cast{map[string]*actor{}}
+	env.Defer(func() {
+		for _, a := range c.actors {
+			a.end(syscall.SIGKILL)
+			_ = a.cmd.Wait() // it was killed
+		}
+	})
+	return c
+}
+
+func castOf(ts *testscript.TestScript) *cast { return ts.Value(castKey{}).(*cast) }
+
+// start runs a program and waits until it takes orders.
+func (c *cast) start(ts *testscript.TestScript, name string, cmd *exec.Cmd) {
+	if c.actors[name] != nil {
+		ts.Fatalf("there is a %s already", name)
+	}
+	cmd.Dir, cmd.Stderr = ts.MkAbs("."), os.Stderr
+	cmd.Env = environ(ts)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	orders, err := cmd.StdinPipe()
+	ts.Check(err)
+	answers, err := cmd.StdoutPipe()
+	ts.Check(err)
+	ts.Check(cmd.Start())
+	a := &actor{cmd, orders, bufio.NewScanner(answers)}
+	c.actors[name] = a
+	c.read(ts, name, a)
+}
+
+// environ is the script's environment as it stands now.
+func environ(ts *testscript.TestScript) []string {
+	var out []string
+	for _, key := range []string{
+		"HOME", "PATH", "TZ", "LANG", "TMPDIR", "AGENTCTL_GROUP", "CLAUDE_CONFIG_DIR", "CODEX_HOME", "XDG_DATA_HOME",
+		"CLAUDECODE", "CLAUDE_CODE_SESSION_ID",
+	} {
+		if v := ts.Getenv(key); v != "" {
+			out = append(out, key+"="+v)
+		}
+	}
+	return out
+}
+
+// tell gives an order and waits until it is carried out.
+func (c *cast) tell(ts *testscript.TestScript, name, order string) {
+	a := c.actor(ts, name)
+	_, err := fmt.Fprintln(a.orders, order)
+	ts.Check(err)
+	c.read(ts, name, a)
+}
+
+// read takes an answer: "ok", with facts as key=value that become the variables name_key; anything else is an error.
+func (c *cast) read(ts *testscript.TestScript, name string, a *actor) {
+	if !a.answers.Scan() {
+		ts.Fatalf("%s has gone silent: %v", name, a.answers.Err())
+	}
+	facts, ok := strings.CutPrefix(a.answers.Text(), "ok")
+	if !ok {
+		ts.Fatalf("%s: %s", name, a.answers.Text())
+	}
+	for fact := range strings.FieldsSeq(facts) {
+		key, value, _ := strings.Cut(fact, "=")
+		ts.Setenv(name+"_"+key, value)
+	}
+}
+
+func (c *cast) actor(ts *testscript.TestScript, name string) *actor {
+	a := c.actors[name]
+	if a == nil {
+		ts.Fatalf("there is no %s", name)
+	}
+	return a
+}
+
+// end sends a signal.
+func (a *actor) end(sig syscall.Signal) { _ = unix.Kill(a.cmd.Process.Pid, sig) }
+
+// dead waits until the process has ended, and leaves it a zombie.
+func (a *actor) dead() error {
+	for {
+		err := unix.Waitid(unix.P_PID, a.cmd.Process.Pid, nil, unix.WEXITED|unix.WNOWAIT, nil)
+		if err != unix.EINTR {
+			return err
+		}
+	}
+}

@@ -1,0 +1,159 @@
+package e2e_test
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf16"
+
+	"agentctl/proc"
+)
+
+// claude leaves what Claude Code 2.1.197 leaves: a registry entry with the process's start, and a transcript that is
+// opened, appended to and closed for every batch.
+type claude struct {
+	home, cwd string
+	print     bool
+	id        string
+	last      string    // uuid of the newest record
+	began     time.Time // and start, when the process started: by the clock, and by the kernel
+	start     string
+}
+
+func newClaude() *claude {
+	self, err := proc.Inspect(os.Getpid())
+	if err != nil {
+		panic(err)
+	}
+	return &claude{
+		home: home("CLAUDE_CONFIG_DIR", ".claude"), cwd: workDir(), print: slices.Contains(os.Args, "-p"),
+		began: time.Now(), start: fmt.Sprint(self.Ticks),
+	}
+}
+
+func (c *claude) obey(verb, rest string) (string, error) {
+	switch verb {
+	case "begin": // [ID]: registers, as at the start
+		if c.id = rest; c.id == "" {
+			c.id = uuid(4)
+		}
+		return "id=" + c.id, c.register("idle", "")
+	case "clear", "resume": // ID: another session in the same process
+		c.id, c.last = rest, ""
+		return "id=" + c.id, c.register("idle", "")
+	case "busy": // a turn begins, and nothing is on disk yet
+		return "", c.register("busy", "")
+	case "prompt": // TEXT
+		return "", errors.Join(c.register("busy", ""), c.write(c.user(unquoted(rest))))
+	case "tool": // COMMAND: the model asks for it, and it does not return
+		return "", errors.Join(c.register("busy", ""), c.write(c.assistant("tool_use", object{
+			"type", "tool_use", "id", "toolu_" + uuid(4)[:8], "name", "Bash", "input", object{"command", rest},
+		})))
+	case "ask": // for permission
+		return "", c.register("waiting", "permission prompt")
+	case "answer": // TEXT: the turn ends
+		return "", errors.Join(c.write(c.assistant("end_turn", object{"type", "text", "text", rest})), c.register("idle", ""))
+	case "fail": // TEXT: the turn ends with an error
+		r := c.reply("<synthetic>", "stop_sequence", object{"type", "text", "text", rest})
+		r = append(r, "isApiErrorMessage", true, "error", "server_error")
+		return "", errors.Join(c.write(r), c.register("idle", ""))
+	case "title": // TEXT
+		return "", c.write(object{"type", "custom-title", "customTitle", unquoted(rest), "sessionId", c.id})
+	case "leave": // a normal exit
+		return "", os.Remove(c.registry())
+	}
+	return "", errUnknownOrder
+}
+
+func (c *claude) registry() string {
+	return filepath.Join(c.home, "sessions", fmt.Sprintf("%d.json", os.Getpid()))
+}
+
+// register rewrites the registry entry. Print mode of this version has no status in it.
+func (c *claude) register(status, waitingFor string) error {
+	entrypoint := "cli"
+	if c.print {
+		entrypoint = "sdk-cli"
+	}
+	entry := object{
+		"pid", os.Getpid(), "sessionId", c.id, "cwd", c.cwd, "startedAt", c.began.UnixMilli(), "procStart", c.start,
+		"version", "2.1.197", "peerProtocol", 1, "kind", "interactive", "entrypoint", entrypoint,
+		"name", filepath.Base(c.cwd) + "-1", "nameSource", "derived",
+	}
+	if !c.print {
+		entry = append(entry, "status", status, "updatedAt", time.Now().UnixMilli())
+	}
+	if waitingFor != "" {
+		entry = append(entry, "waitingFor", waitingFor)
+	}
+	if err := os.MkdirAll(filepath.Dir(c.registry()), 0o700); err != nil {
+		return err
+	}
+	return os.WriteFile(c.registry(), lines(entry), 0o644)
+}
+
+// slug names the project directory after a working directory, as Claude Code does for paths that are not too long.
+func slug(dir string) string {
+	var b strings.Builder
+	for _, u := range utf16.Encode([]rune(dir)) {
+		if r := rune(u); r < 0x80 && (r >= '0' && r <= '9' || r >= 'A' && r <= 'Z' || r >= 'a' && r <= 'z') {
+			b.WriteRune(r)
+		} else {
+			b.WriteByte('-')
+		}
+	}
+	return b.String()
+}
+
+func (c *claude) transcript() string {
+	return filepath.Join(c.home, "projects", slug(c.cwd), c.id+".jsonl")
+}
+
+func (c *claude) write(records ...object) error {
+	if _, err := os.Stat(c.transcript()); c.print && errors.Is(err, fs.ErrNotExist) {
+		first := object{
+			"type", "queue-operation", "operation", "enqueue", "timestamp", stamp(), "sessionId", c.id, "content", "…",
+		}
+		records = append([]object{first}, records...)
+	}
+	return appendLines(c.transcript(), records...)
+}
+
+// record puts a message into what every record of a conversation has; the agent writes the type of the person's
+// messages before them, and of the model's after.
+func (c *claude) record(kind string, message object) object {
+	r := object{"parentUuid", nil, "isSidechain", false, "type", kind, "message", message}
+	if c.last != "" {
+		r[1] = c.last
+	}
+	if kind == "assistant" {
+		r = append(r[:4:4], "message", message, "type", kind)
+	}
+	c.last = uuid(4)
+	return append(r, "uuid", c.last, "timestamp", stamp(), "userType", "external", "entrypoint", "cli", "cwd", c.cwd,
+		"sessionId", c.id, "version", "2.1.197", "gitBranch", "main")
+}
+
+func (c *claude) user(text string) object {
+	return c.record("user", object{"role", "user", "content", text})
+}
+
+func (c *claude) assistant(stop string, block object) object {
+	return c.reply("claude-opus-4-8", stop, block)
+}
+
+func (c *claude) reply(model, stop string, block object) object {
+	return c.record("assistant", object{
+		"id", "msg_" + uuid(4)[:8], "type", "message", "role", "assistant", "model", model, "content",
+		[]any{block},
+		"stop_reason", stop, "usage",
+		object{
+			"input_tokens", 100, "cache_creation_input_tokens", 7, "cache_read_input_tokens", 11, "output_tokens", 20,
+		},
+	})
+}

@@ -1,0 +1,159 @@
+package e2e_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// codex leaves what Codex 0.169 leaves: for each thread a lock that it holds, and from the first prompt on a rollout
+// that stays open for writing.
+type codex struct {
+	home, cwd string
+	exec      bool
+	threads   map[string]*thread
+	now       *thread
+}
+
+type thread struct {
+	id, turn string
+	lock     int // held for as long as the process lives
+	rollout  *os.File
+	ordinal  int
+}
+
+func newCodex() *codex {
+	// It watches its configuration, which its clients do not.
+	if _, err := inotify(); err != nil {
+		panic(err)
+	}
+	return &codex{home: home("CODEX_HOME", ".codex"), cwd: workDir(), exec: slices.Contains(os.Args, "exec"), threads: map[string]*thread{}}
+}
+
+func (c *codex) obey(verb, rest string) (string, error) {
+	if verb == "begin" { // [ID]: a thread of the process; an ID that is known becomes the current one
+		return c.begin(rest)
+	}
+	if c.now == nil {
+		return "", fmt.Errorf("no thread was begun")
+	}
+	switch verb {
+	case "prompt": // TEXT
+		return "", c.prompt(unquoted(rest))
+	case "tool": // COMMAND
+		return "", c.write("response_item", object{
+			"type", "function_call", "name", "exec_command", "call_id", "call_1", "arguments", fmt.Sprintf("{\"cmd\":%q}", rest),
+		})
+	case "answer": // TEXT
+		return "", c.finish(object{"last_agent_message", rest})
+	case "fail": // TEXT
+		return "", c.finish(object{"last_agent_message", nil, "error", object{"message", rest, "codex_error_info", "other"}})
+	case "interrupt":
+		return "", c.write("event_msg", object{"type", "turn_aborted", "turn_id", c.now.turn, "reason", "interrupted"})
+	}
+	return "", errUnknownOrder
+}
+
+func (c *codex) begin(id string) (string, error) {
+	if id == "" {
+		id = uuid(7)
+	}
+	if c.threads[id] == nil {
+		dir := filepath.Join(c.home, "thread-writer-locks")
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			return "", err
+		}
+		fd, err := unix.Open(filepath.Join(dir, id+".lock"), unix.O_RDWR|unix.O_CREAT|unix.O_CLOEXEC, 0o600)
+		if err != nil {
+			return "", err
+		}
+		if err := unix.Flock(fd, unix.LOCK_EX|unix.LOCK_NB); err != nil {
+			return "", fmt.Errorf("it already has an active writer: %w", err)
+		}
+		c.threads[id] = &thread{id: id, lock: fd}
+	}
+	c.now = c.threads[id]
+	return "id=" + id, nil
+}
+
+func (c *codex) prompt(text string) error {
+	if c.now.rollout == nil {
+		if err := c.open(); err != nil {
+			return err
+		}
+	}
+	c.now.turn = uuid(7)
+	for _, r := range []struct {
+		kind    string
+		payload object
+	}{
+		{"event_msg", object{"type", "task_started", "turn_id", c.now.turn, "started_at", time.Now().Unix()}},
+		{"turn_context", object{"turn_id", c.now.turn, "cwd", c.cwd, "model", "gpt-5.5", "approval_policy", "never"}},
+		{"event_msg", object{
+			"type", "item_completed", "thread_id", c.now.id, "turn_id", c.now.turn,
+			"item",
+			object{"type", "UserMessage", "id", uuid(7), "content", []any{object{"type", "text", "text", text}}},
+		}},
+	} {
+		if err := c.write(r.kind, r.payload); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// open finds the thread's rollout, or makes it with its first record.
+func (c *codex) open() error {
+	old, err := filepath.Glob(filepath.Join(c.home, "sessions/*/*/*/rollout-*-"+c.now.id+".jsonl"))
+	if err != nil {
+		return err
+	}
+	path := filepath.Join(c.home, "sessions", time.Now().Format("2006/01/02"),
+		fmt.Sprintf("rollout-%s-%s.jsonl", time.Now().Format("2006-01-02T15-04-05"), c.now.id))
+	if len(old) > 0 {
+		path = old[0]
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	if c.now.rollout, err = os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600); err != nil || len(old) > 0 {
+		return err
+	}
+	source, originator := "cli", "codex-tui"
+	if c.exec {
+		source, originator = "exec", "codex_exec"
+	}
+	return c.write("session_meta", object{
+		"session_id", c.now.id, "id", c.now.id, "timestamp", stamp(), "cwd", c.cwd, "originator", originator, "cli_version", "0.169.0",
+		"source", source, "thread_source", "user", "model_provider", "mock", "base_instructions",
+		object{"text", "You are a coding agent."},
+		"history_mode", "paginated", "git",
+		object{"branch", "main"},
+	})
+}
+
+func (c *codex) finish(how object) error {
+	usage := object{
+		"input_tokens", 1000, "cached_input_tokens", 600, "output_tokens", 50, "reasoning_output_tokens", 10, "total_tokens", 1050,
+	}
+	err := c.write("event_msg", object{"type", "token_count", "info", object{
+		"total_token_usage", usage, "last_token_usage", usage, "model_context_window", 258400,
+	}})
+	if err != nil {
+		return err
+	}
+	how = append(object{"type", "task_complete", "turn_id", c.now.turn}, how...)
+	return c.write("event_msg", append(how, "completed_at", time.Now().Unix()))
+}
+
+func (c *codex) write(kind string, payload object) error {
+	_, err := c.now.rollout.Write(lines(object{
+		"timestamp", stamp(), "ordinal", c.now.ordinal, "type", kind, "payload", payload,
+	}))
+	c.now.ordinal++
+	return err
+}

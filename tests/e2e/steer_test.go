@@ -1,0 +1,186 @@
+package e2e_test
+
+import (
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+	"github.com/santhosh-tekuri/jsonschema/v6"
+	"golang.org/x/sys/unix"
+
+	"agentctl/internal/render"
+)
+
+type command = func(ts *testscript.TestScript, neg bool, args []string)
+
+// steering are the commands of our own.
+func steering() map[string]command {
+	return map[string]command{
+		// start NAME PROGRAM ARGS…: $NAME is its pid.
+		"start": want(2, func(ts *testscript.TestScript, args []string) {
+			path, err := lookPath(ts, args[1])
+			ts.Check(err)
+			play(ts, args[0], &exec.Cmd{Path: path, Args: args[1:]})
+		}),
+		// pose NAME PROGRAM ARGV…: as start, but with a command line that is not its own.
+		"pose": want(3, func(ts *testscript.TestScript, args []string) {
+			path, err := lookPath(ts, args[1])
+			ts.Check(err)
+			play(ts, args[0], &exec.Cmd{Path: path, Args: args[2:]})
+		}),
+		// tell NAME ORDER…
+		"tell": want(2, func(ts *testscript.TestScript, args []string) {
+			castOf(ts).tell(ts, args[0], strings.Join(args[1:], " "))
+		}),
+		// end NAME SIGNAL: it is a zombie afterwards.
+		"end": want(2, func(ts *testscript.TestScript, args []string) {
+			a := castOf(ts).actor(ts, args[0])
+			a.end(unix.SignalNum("SIG" + args[1]))
+			ts.Check(a.dead())
+		}),
+		// exits CODE COMMAND…: as exec, with that very exit code.
+		"exits": want(2, func(ts *testscript.TestScript, args []string) {
+			code := 0
+			var exit *exec.ExitError
+			if err := ts.Exec(args[1], args[2:]...); errors.As(err, &exit) {
+				code = exit.ExitCode()
+			} else {
+				ts.Check(err)
+			}
+			if fmt.Sprint(code) != args[0] {
+				ts.Fatalf("exit code %d, want %s", code, args[0])
+			}
+		}),
+		// reap NAME: a zombie is gone for good.
+		"reap": want(1, func(ts *testscript.TestScript, args []string) {
+			_ = castOf(ts).actor(ts, args[0]).cmd.Wait() // however it ended
+			delete(castOf(ts).actors, args[0])
+		}),
+		// alive NAME: it takes orders.
+		"alive": want(1, func(ts *testscript.TestScript, args []string) { castOf(ts).tell(ts, args[0], "nothing") }),
+		// move FROM TO renames a file or directory.
+		"move": want(2, func(ts *testscript.TestScript, args []string) {
+			ts.Check(os.Rename(ts.MkAbs(args[0]), ts.MkAbs(args[1])))
+		}),
+		// fifo PATH
+		"fifo": want(1, func(ts *testscript.TestScript, args []string) { ts.Check(syscall.Mkfifo(ts.MkAbs(args[0]), 0o600)) }),
+		// aged DURATION PATH…: as if last written that long ago.
+		"aged": want(2, func(ts *testscript.TestScript, args []string) {
+			d, err := time.ParseDuration(args[0])
+			ts.Check(err)
+			for _, path := range args[1:] {
+				ts.Check(os.Chtimes(ts.MkAbs(path), time.Time{}, time.Now().Add(-d)))
+			}
+		}),
+		// substitute PATH fills the script's variables into a file.
+		"substitute": want(1, func(ts *testscript.TestScript, args []string) {
+			text := os.Expand(ts.ReadFile(args[0]), ts.Getenv)
+			ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(text), 0o600))
+		}),
+		// snapshot NAME DIR, unchanged NAME DIR: nothing below DIR was made, removed or changed.
+		"snapshot": want(2, func(ts *testscript.TestScript, args []string) {
+			ts.Setenv("snapshot_"+args[0], digest(ts, args[1]))
+		}),
+		"unchanged": want(2, func(ts *testscript.TestScript, args []string) {
+			if ts.Getenv("snapshot_"+args[0]) != digest(ts, args[1]) {
+				ts.Fatalf("%s has changed", args[1])
+			}
+		}),
+		// valid PART FILE: JSON that the schema's part takes; with lines, each line of it.
+		"valid": want(2, func(ts *testscript.TestScript, args []string) { ts.Check(valid(args[0], ts.ReadFile(args[1]))) }),
+		// harmless FILE: nothing in it acts on a terminal.
+		"harmless": want(1, func(ts *testscript.TestScript, args []string) {
+			for line := range strings.Lines(ts.ReadFile(args[0])) {
+				if line = strings.TrimRight(line, "\n"); strings.Trim(line, " ") != strings.Trim(spaced(line), " ") {
+					ts.Fatalf("%q", line)
+				}
+			}
+		}),
+	}
+}
+
+// want checks the number of arguments; none of our commands can be negated.
+func want(n int, f func(*testscript.TestScript, []string)) command {
+	return func(ts *testscript.TestScript, neg bool, args []string) {
+		if neg || len(args) < n {
+			ts.Fatalf("it takes %d arguments and no !", n)
+		}
+		f(ts, args)
+	}
+}
+
+func play(ts *testscript.TestScript, name string, cmd *exec.Cmd) {
+	castOf(ts).start(ts, name, cmd)
+	ts.Setenv(name, fmt.Sprint(cmd.Process.Pid))
+}
+
+// lookPath finds a program along the script's PATH.
+func lookPath(ts *testscript.TestScript, name string) (string, error) {
+	for _, dir := range filepath.SplitList(ts.Getenv("PATH")) {
+		if path := filepath.Join(dir, name); filepath.IsAbs(path) {
+			if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
+				return path, nil
+			}
+		}
+	}
+	return "", &fs.PathError{Op: "find", Path: name, Err: fs.ErrNotExist}
+}
+
+// digest stands for all names, kinds, sizes, times and contents below a directory.
+func digest(ts *testscript.TestScript, dir string) string {
+	sum := sha256.New()
+	ts.Check(filepath.WalkDir(ts.MkAbs(dir), func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		info, err := d.Info()
+		if err != nil {
+			return err
+		}
+		fmt.Fprintln(sum, path, info.Mode(), info.Size(), info.ModTime().UnixNano())
+		if !info.Mode().IsRegular() {
+			return nil
+		}
+		text, err := os.ReadFile(path)
+		sum.Write(text)
+		return err
+	}))
+	return fmt.Sprintf("%x", sum.Sum(nil))
+}
+
+// spaced is the line as it may be: cleaned, but with the blanks that lay out a table.
+func spaced(line string) string {
+	var out []string
+	for cell := range strings.SplitSeq(line, " ") {
+		out = append(out, render.Clean(cell))
+	}
+	return strings.Join(out, " ")
+}
+
+func valid(part, text string) error {
+	doc, err := jsonschema.UnmarshalJSON(strings.NewReader(render.Schema()))
+	if err != nil {
+		return err
+	}
+	c := jsonschema.NewCompiler()
+	if err := c.AddResource("schema.json", doc); err != nil {
+		return err
+	}
+	schema, err := c.Compile("schema.json#/$defs/" + part)
+	if err != nil {
+		return err
+	}
+	v, err := jsonschema.UnmarshalJSON(strings.NewReader(text))
+	if err != nil {
+		return fmt.Errorf("%w in %q", err, text)
+	}
+	return schema.Validate(v)
+}
