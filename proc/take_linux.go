@@ -5,19 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
-	"strconv"
 	"sync"
 	"sync/atomic"
-	"time"
-
-	"golang.org/x/sys/unix"
 )
-
-// clockTicks is USER_HZ: the kernel's ABI fixes it at 100 on every architecture Go supports.
-const clockTicks = 100
-
-// statSize is room for a stat line: 52 numbers and a name.
-const statSize = 2048
 
 // Take reads the process table. Processes that vanish meanwhile are left out, and those that may not be seen (see
 // [Table.Hidden]); it fails if there is no process table to read, or one of another pid namespace than ours.
@@ -71,114 +61,4 @@ func share(n int, work func(i int, buf []byte)) {
 		})
 	}
 	wg.Wait()
-}
-
-func (f *procfs) inspect(pid int) (Process, error) {
-	buf := make([]byte, statSize)
-	p, err := f.process(pid, buf)
-	if err != nil {
-		return Process{}, err
-	}
-	status, err := f.at(pid).status(buf)
-	if err != nil {
-		return Process{}, err
-	}
-	if status.group != pid {
-		return Process{}, ErrGone
-	}
-	return p, nil
-}
-
-// process reads the table's facts of a process, or thread. The stat line is opened first and read last: that
-// reading fails if the process was collected in between, so everything is of one process.
-func (f *procfs) process(pid int, buf []byte) (Process, error) {
-	m, err := f.machine()
-	if err != nil {
-		return Process{}, err
-	}
-	d := f.at(pid)
-	line, err := open(string(d)+"stat", 0)
-	if err != nil {
-		return Process{}, orGone(err)
-	}
-	defer unix.Close(line)
-	p := Process{UID: -1, src: f}
-	var owner unix.Stat_t
-	if unix.Stat(string(d), &owner) == nil {
-		p.UID = int(owner.Uid)
-	}
-	// Another user's binary may not be read, and a kernel thread has none.
-	if exe, deleted, err := d.target("exe"); err == nil {
-		p.Exe, p.Deleted = exe, deleted
-	}
-	raw, err := record(line, string(d)+"stat", buf)
-	if err != nil {
-		return Process{}, orGone(err)
-	}
-	s, err := parseStat(raw)
-	if err != nil {
-		return Process{}, fail("parse", string(d)+"stat", err)
-	}
-	return p.with(m, d.outlived(s, buf)), nil
-}
-
-func (p Process) with(m machine, s stat) Process {
-	p.ID, p.Ticks, p.Name, p.State = m.id(s), s.ticks, s.name, s.state
-	p.Parent, p.Group, p.Session = s.parent, s.group, s.session
-	if !m.booted.IsZero() {
-		p.Started = m.booted.Add(time.Duration(s.ticks) * (time.Second / clockTicks))
-	}
-	return p
-}
-
-func (m machine) id(s stat) ID {
-	return ID{PID: s.pid, Birth: m.boot + "/" + strconv.FormatUint(s.ticks, 10)}
-}
-
-// outlived corrects the state of a process whose main thread ended while others go on. The kernel calls it a
-// zombie, but it is none: its state is that of another thread.
-func (d pidDir) outlived(s stat, buf []byte) stat {
-	if !s.state.Dead() {
-		return s
-	}
-	threads, _ := d.numbers("task") // fails once it is collected: then it is dead indeed
-	for _, id := range threads {
-		t, err := d.stat("task/"+strconv.Itoa(id)+"/stat", buf)
-		if err == nil && !t.state.Dead() {
-			s.state = t.state
-			break
-		}
-	}
-	return s
-}
-
-func (d pidDir) stat(name string, buf []byte) (stat, error) {
-	raw, err := d.record(name, buf)
-	if err != nil {
-		return stat{}, orGone(err)
-	}
-	s, err := parseStat(raw)
-	if err != nil {
-		return stat{}, fail("parse", string(d)+name, err)
-	}
-	return s, nil
-}
-
-func (d pidDir) status(buf []byte) (status, error) {
-	raw, err := d.record("status", buf)
-	if err != nil {
-		return status{}, orGone(err)
-	}
-	s, err := parseStatus(raw)
-	if err != nil {
-		return status{}, fail("parse", string(d)+"status", err)
-	}
-	return s, nil
-}
-
-func orGone(err error) error {
-	if vanished(err) {
-		return ErrGone
-	}
-	return err
 }

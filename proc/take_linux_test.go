@@ -251,11 +251,25 @@ func TestMainThreadEndedFirst(t *testing.T) {
 }
 
 func TestListIsAscending(t *testing.T) {
-	var pids []int
-	for p := range take(t).All() {
-		pids = append(pids, p.ID.PID)
+	table := take(t)
+	list := pids(table.All())
+	if !slices.IsSorted(list) || len(list) != table.Len() || len(list) < 2 {
+		t.Errorf("%v", list)
 	}
-	if !slices.IsSorted(pids) || len(pids) != take(t).Len() && len(pids) == 0 {
-		t.Errorf("%v", pids)
+}
+
+// TestKernelThread has neither binary nor arguments, and is no error.
+func TestKernelThread(t *testing.T) {
+	for p := range take(t).All() {
+		if p.Parent != 2 { // kthreadd
+			continue
+		}
+		args, err := p.Args()
+		if errors.Is(err, ErrGone) {
+			continue
+		}
+		if err != nil || len(args) != 0 || p.Exe != "" || !p.Alive() {
+			t.Errorf("%+v: arguments %q, %v", p, args, err)
+		}
 	}
 }
