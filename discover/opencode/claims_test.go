@@ -150,8 +150,15 @@ func TestNoSessionProcesses(t *testing.T) {
 	gone.Err = proc.ErrGone
 	facts := []proc.Facts{bun, zombie, node, gone}
 	for i, args := range [][]string{
-		{"run", "--attach", "http://127.0.0.1:4096", "hi"}, {"attach", "http://127.0.0.1:4096"}, {"session", "list"},
-		{"export", "ses_1"}, {"stats"}, {"--help"}, {"run", "--version"}, {"mcp", "list"}, {"--log-level", "DEBUG", "models"},
+		{"run", "--attach", "http://127.0.0.1:4096", "hi"},
+		{"attach", "http://127.0.0.1:4096"},
+		{"session", "list"},
+		{"export", "ses_1"},
+		{"stats"},
+		{"--help"},
+		{"run", "--version"},
+		{"mcp", "list"},
+		{"--log-level", "DEBUG", "models"},
 	} {
 		facts = append(facts, keeping(agent(30+i, start, args...), dir, 20219))
 	}

@@ -33,7 +33,6 @@ type command struct {
 	resumes bool   // -c or -s: the session may be older than the process
 	title   string
 	words   []string // the prompt of run
-	quiet   bool     // the log is turned down
 }
 
 // subcommands that run sessions; every other known one does not (1.18.33 --help, older names included).
@@ -90,8 +89,6 @@ func parseCommand(args []string) command {
 			c.session = value
 		case "--title":
 			c.title = value
-		case "--log-level":
-			c.quiet = value == "WARN" || value == "ERROR"
 		case "-c", "--continue":
 			c.resumes = true
 		case "--fork":

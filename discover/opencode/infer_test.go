@@ -1,0 +1,135 @@
+package opencode
+
+import (
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"agentctl/discover"
+	"agentctl/proc"
+)
+
+// silent is a process whose log is turned down, so that it names no session.
+func silent(f proc.Facts, dir string) proc.Facts {
+	f = keeping(f, dir, 0)
+	f.Arguments = append(f.Arguments, "--log-level", "ERROR")
+	return f
+}
+
+func only(t *testing.T, claims []discover.Claim, id, kind string, strength discover.Strength) {
+	t.Helper()
+	if len(claims) != 2 || claims[1].Session != id || claims[1].Kind != kind || claims[1].Strength != strength {
+		t.Errorf("claims %+v\nwant %s %s for %s", claims, strength, kind, id)
+	}
+}
+
+func TestInferBySession(t *testing.T) {
+	dir := restore(t, "multi-run-midturn")
+	const id = "ses_e0595f6a4ffeSH5QxP6vSaS9k3"
+	start := at(t, "19:23:33")
+	only(t, claimed(t, silent(agent(1, start, "run", "-s", id, "more"), dir))[1], id, "argv", discover.Exact)
+	only(t, claimed(t, silent(agent(1, start, "--session="+id), dir))[1], id, "argv", discover.Strong)
+	for _, args := range [][]string{{"run", "-s", id, "--fork", "x"}, {"run", "-s", "ses_none", "x"}, {"-s", "../" + id}} {
+		if claims := claimed(t, silent(agent(1, at(t, "23:00:00"), args...), dir))[1]; len(claims) != 1 {
+			t.Errorf("%v: %+v", args, claims)
+		}
+	}
+}
+
+// The parent's process runs its sub-agents too, those begun in its lifetime.
+func TestInferChildren(t *testing.T) {
+	dir := restore(t, "multi-run-midturn")
+	const parent, child = "ses_e0595f667ffeVWie6eDznQCmUS", "ses_e0595d59bffeCEky2i11cArrU2"
+	p := silent(agent(1, at(t, "19:23:33"), "run", "[[task ((bash sleep 63; true;;text sub done));;text main done]]"), dir)
+	if ids := sessions(claimed(t, p)[1]); !slices.Equal(ids, []string{child, parent}) {
+		t.Errorf("sessions %v", ids)
+	}
+}
+
+func TestInferByTitlePromptAndTool(t *testing.T) {
+	dir := restore(t, "multi-run-midturn")
+	start := at(t, "19:23:33")
+	const titled, delayed, tool = "ses_e0595f624ffevX0fZ6y4ktXfls", "ses_e0595f669ffenLUQ187t8mxT0c", "ses_e0595f672ffe84h93fI4adwl9A"
+	only(t, claimed(t, silent(agent(1, start, "run", "--title", "uniq-1-abc", "hi"), dir))[1], titled, "title", discover.Strong)
+	only(t, claimed(t, silent(agent(1, start, "run", "[[delay 40 late]]"), dir))[1], delayed, "prompt", discover.Strong)
+	child := proc.Facts{
+		Process:   proc.Process{ID: proc.ID{PID: 2, Birth: "b"}, Parent: 1, State: 'S', Name: "bash", Exe: "/bin/bash"},
+		Arguments: []string{"/bin/bash", "-c", "sleep 62; true"}, WorkingDir: "/srv/opencode-lab/proj/git1",
+	}
+	only(t, claimed(t, silent(agent(1, start, "run", "-f", "x", "hi"), dir), child)[1], tool, "tool-child", discover.Strong)
+	child.WorkingDir = "/elsewhere"
+	if claims := claimed(t, silent(agent(1, start, "run", "hi"), dir), child)[1]; len(claims) != 6 || claims[1].Strength != discover.Weak {
+		t.Errorf("a command elsewhere: %+v", claims)
+	}
+}
+
+// Place and time alone: one weak claim for each session that fits; none for one that does not.
+func TestInferByPlace(t *testing.T) {
+	dir := restore(t, "multi-run-midturn")
+	weak := func(f proc.Facts) (n int) {
+		for _, c := range claimed(t, f)[f.ID.PID] {
+			if c.Session != "" && c.Strength == discover.Weak && c.Kind == "cwd" {
+				n++
+			}
+		}
+		return n
+	}
+	start := at(t, "19:23:33") // five of the six were begun since
+	if n := weak(silent(agent(1, start, "run", "hi"), dir)); n != 5 {
+		t.Errorf("run: %d weak claims, want 5", n)
+	}
+	if n := weak(silent(agent(1, start), dir)); n != 0 {
+		t.Errorf("TUI: %d weak claims for sessions of `run`", n)
+	}
+	if n := weak(silent(agent(1, at(t, "19:20:00"), "run", "hi"), dir)); n != 0 {
+		t.Errorf("long before: %d weak claims", n)
+	}
+	if n := weak(silent(agent(1, start, "serve"), dir)); n != 0 {
+		t.Errorf("server: %d weak claims", n)
+	}
+	away := silent(agent(1, start, "run", "hi"), dir)
+	away.WorkingDir = "/srv/opencode-lab/proj"
+	if n := weak(away); n != 0 {
+		t.Errorf("elsewhere: %d weak claims", n)
+	}
+}
+
+// A TUI whose log can be read and names no session runs none, whatever was begun in its directory since.
+func TestNothingToInfer(t *testing.T) {
+	dir := restore(t, "tui-perm-pending")
+	put(t, filepath.Join(dir, "log", "opencode.log"), []byte("timestamp=2026-11-20T19:20:31.000Z level=INFO run=aaaaaaaa message=init\n"))
+	claims := claimed(t, keeping(agent(1, at(t, "19:20:30")), dir, 72))[1]
+	if len(claims) != 1 || claims[0].Turn == nil || claims[0].Turn.State != discover.TurnNone {
+		t.Errorf("claims %+v", claims)
+	}
+	claims = claimed(t, silent(agent(1, at(t, "19:20:30")), dir))[1]
+	if len(claims) != 2 || claims[1].Strength != discover.Weak {
+		t.Errorf("without a log: %+v", claims)
+	}
+}
+
+// Before 1.17 each process has a log of its own, unless two began in the same second.
+func TestOwnLog(t *testing.T) {
+	dir := capture(t, "json-1.1.65-run-finished")
+	old := func(pid int, log string, args ...string) proc.Facts {
+		f := agent(pid, at(t, "19:21:49"), args...)
+		f.Environ = map[string]string{"XDG_DATA_HOME": filepath.Dir(dir)}
+		f.Files = []proc.OpenFile{{FD: 9, Path: filepath.Join(dir, "log", log), Writable: true}}
+		return f
+	}
+	args := []string{"run", "--format", "json", "--title", "JT", "[[bash sleep 2;;text fin]]"}
+	const log, id = "2026-11-20T192149.log", "ses_e05979612ffe415jjjmvTetWgF"
+	only(t, claimed(t, old(1, log, args...))[1], id, "log-file", discover.Exact)
+	got := claimed(t, old(1, log, args...), old(2, log, "run", "other"))
+	only(t, got[1], id, "title", discover.Strong)
+	for _, c := range got[2] {
+		if c.Strength == discover.Exact && c.Session != "" {
+			t.Errorf("the other process: %+v", c)
+		}
+	}
+	for _, c := range claimed(t, old(3, log, "run", "not what the log says"))[3] {
+		if c.Strength == discover.Exact && c.Session != "" {
+			t.Errorf("another one's log: %+v", c)
+		}
+	}
+}

@@ -1,0 +1,114 @@
+package opencode
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"agentctl/discover/native"
+)
+
+const lineStart = "timestamp=2026-11-20T19:26:37.928Z level=INFO run=e5f72788 "
+
+func TestParseLogLine(t *testing.T) {
+	const id = "ses_e0593310dffecX97Nvcf9s8a1P"
+	for line, want := range map[string]struct {
+		session string
+		over    bool
+	}{
+		lineStart + "message=loop session.id=" + id + " step=0":                                     {id, false},
+		lineStart + `message="exiting loop" session.id=` + id:                                       {id, true},
+		lineStart + "message=cancel session.id=" + id:                                               {id, true},
+		lineStart + "message=created id=" + id + ` slug=x parentID=undefined title="t"`:             {id, false},
+		lineStart + "message=asking id=" + id:                                                       {"", false},
+		lineStart + "message=created id=per_1 parentID=" + id:                                       {"", false},
+		lineStart + `message=x title="a session.id=` + id + ` b"`:                                   {"", false},
+		lineStart + `message=x error="a \" session.id=` + id + `" step=1`:                           {"", false},
+		lineStart + `message="session.id=` + id + ``:                                                {"", false},
+		lineStart + "message=loop session.id=../../etc step=0":                                      {"", false},
+		"    at run (session.id=" + id + ")":                                                        {"", false},
+		`{"run":"e5f72788","session.id":"` + id + `"}`:                                              {"", false},
+		lineStart + "message=stream providerID=anthropic session.id=" + id + " small=false agent=x": {id, false},
+	} {
+		got := parseLogLine([]byte(line))
+		if got.session != want.session || got.over != want.over {
+			t.Errorf("%s\ngot %+v", line, got)
+		}
+		if strings.HasPrefix(line, lineStart) && want.session != "" && got.run != "e5f72788" {
+			t.Errorf("%s\nrun %q", line, got.run)
+		}
+	}
+}
+
+// The run of a process is named by the last line before its offset that names one; what others wrote after is not its.
+func TestRunOf(t *testing.T) {
+	first := lineStart + "message=init\n    at a stack trace\n    of two lines\n"
+	log := native.Memory("log", []byte(first+strings.ReplaceAll(lineStart, "e5f72788", "bbbbbbbb")+"message=init\n"), at(t, "19:26:37"))
+	if run, err := runOf(log, int64(len(first))); run != "e5f72788" || err != nil {
+		t.Errorf("got %q, %v", run, err)
+	}
+	if run, err := runOf(log, log.Size()); run != "bbbbbbbb" || err != nil {
+		t.Errorf("got %q, %v", run, err)
+	}
+	if run, err := runOf(log, log.Size()+99); run != "bbbbbbbb" || err != nil {
+		t.Errorf("beyond the end: %q, %v", run, err)
+	}
+}
+
+func TestOwnSession(t *testing.T) {
+	const id = "ses_e05979612ffe415jjjmvTetWgF"
+	for line, want := range map[string]string{
+		"INFO  2026-11-20T19:21:49 +2ms service=session id=" + id + " slug=swift-knight title=x":  id,
+		"INFO  2026-11-20T19:21:49 +2ms service=session.prompt step=0 sessionID=" + id + " loop":  id,
+		"INFO  2026-11-20T19:21:49 +2ms service=session.prompt sessionID=" + id + " exiting loop": id,
+		"INFO  2026-11-20T19:21:49 +2ms service=session slug=a title=x id=" + id:                  "",
+		"INFO  2026-11-20T19:21:49 +2ms service=llm title=ms service=session id=ses_../x":         "",
+		"INFO  2026-11-20T19:21:49 +2ms service=server path=/session/" + id + "/message":          "",
+		"INFO  2026-11-20T19:21:49 +2ms service=session":                                          "",
+	} {
+		if got := ownSession([]byte(line)); got != want {
+			t.Errorf("%s: %q", line, got)
+		}
+	}
+}
+
+func TestStartArgs(t *testing.T) {
+	line := []byte(`INFO  2026-11-20T19:21:49 +327ms service=default version=1.1.65 args=["run","a \"b\""] opencode`)
+	v, ok := startArgs(line)
+	if !ok || !equal(v, []string{"run", `a "b"`}) || equal(v, []string{"run"}) || equal(v, []string{"run", "x"}) {
+		t.Errorf("%s, %v", v, ok)
+	}
+}
+
+func FuzzLogLine(f *testing.F) {
+	f.Add(lineStart + "message=loop session.id=ses_e0593310dffecX97Nvcf9s8a1P step=0")
+	f.Add(lineStart + `message="a\"`)
+	f.Add("timestamp==")
+	f.Fuzz(func(t *testing.T, line string) {
+		got := parseLogLine([]byte(line))
+		if got.session != "" && (!isSessionID(got.session) || !strings.Contains(line, "="+got.session) && !strings.Contains(line, `="`+got.session)) {
+			t.Errorf("%q: session %q", line, got.session)
+		}
+		// Nothing inside quotes is a field.
+		quoted := parseLogLine([]byte(lineStart + `title="` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(line) + `" session.id=ses_1`))
+		if quoted.session != "ses_1" && !strings.Contains(line, "\n") {
+			t.Errorf("%q in quotes: %+v", line, quoted)
+		}
+		_ = ownSession([]byte(line))
+	})
+}
+
+func FuzzOwnLog(f *testing.F) {
+	f.Add([]byte("INFO  2026-11-20T19:21:49 +2ms service=session id=ses_1 x\n"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		whole, _, err := ownSessions(native.Memory("log", data, at(t, "19:00:00")), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		// A torn last line changes nothing before it.
+		torn, _, err := ownSessions(native.Memory("log", append(data, "\nINFO  x +2ms service=session id=ses_torn"...), at(t, "19:00:00")), nil)
+		if err != nil || slices.Contains(torn, "ses_torn") && !slices.Contains(whole, "ses_torn") && !strings.Contains(string(data), "ses_torn") {
+			t.Errorf("%v, %v, %v", whole, torn, err)
+		}
+	})
+}

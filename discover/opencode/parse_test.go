@@ -1,0 +1,162 @@
+package opencode
+
+import (
+	"bytes"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"agentctl/discover"
+	"agentctl/discover/native"
+)
+
+func TestParseCommand(t *testing.T) {
+	const id = "ses_e05979612ffe415jjjmvTetWgF"
+	for line, want := range map[string]command{
+		"":                                   {mode: modeTUI},
+		"/some/project":                      {mode: modeTUI},
+		"-s " + id:                           {mode: modeTUI, session: id, resumes: true},
+		"-c --fork":                          {mode: modeTUI},
+		"-m a/b run -s " + id + " hi there":  {mode: modeRun, name: "run", session: id, resumes: true, words: []string{"hi", "there"}},
+		"run --session=" + id + " --fork x":  {mode: modeRun, name: "run", words: []string{"x"}},
+		"run --title T -f a.txt x -- --help": {mode: modeRun, name: "run", title: "T", words: []string{"x", "--help"}},
+		"run --log-level ERROR x":            {mode: modeRun, name: "run", words: []string{"x"}},
+		"--print-logs serve --port 1":        {mode: modeServer, name: "serve"},
+		"acp --cwd /x":                       {mode: modeServer, name: "acp"},
+		"run --attach=http://h x":            {mode: modeNone, name: "run", words: []string{"x"}},
+		"attach http://h -s " + id:           {mode: modeNone, name: "attach", session: id, resumes: true, words: []string{"http://h"}},
+		"session list":                       {mode: modeNone, name: "session", words: []string{"list"}},
+		"--model":                            {mode: modeTUI},
+		"run -s":                             {mode: modeRun, name: "run"},
+	} {
+		if got := parseCommand(strings.Fields(line)); !reflect.DeepEqual(got, want) {
+			t.Errorf("%q\ngot  %+v\nwant %+v", line, got, want)
+		}
+	}
+}
+
+func TestPrompt(t *testing.T) {
+	for stored, want := range map[string]string{
+		`hello`: "hello", `"hello world"`: "hello world", "\"hello world\"\n": "hello world", "hi\n": "hi",
+		`"say \"hi\" to it"`: `say "hi" to it`, `fix "the bug"`: `fix "the bug"`, `"a b" "c d"`: `"a b" "c d"`,
+		`"`: "", `""`: "", "\"a b\"\nfrom stdin": "\"a b\"\nfrom stdin",
+	} {
+		if got := cutPrompt(stored); got != want {
+			t.Errorf("%q: got %q, want %q", stored, got, want)
+		}
+	}
+	if got := wrap([]string{"fix", `the "big" bug`, "now"}); got != `fix "the \"big\" bug" now` {
+		t.Errorf("got %s", got)
+	}
+	if got := cutPrompt(`"` + strings.Repeat("ä ", 250)); len([]rune(got)) != discover.PromptLimit {
+		t.Errorf("%d characters", len([]rune(got)))
+	}
+}
+
+func TestTurnOf(t *testing.T) {
+	for name, c := range map[string]struct {
+		message string // "" for none
+		parts   []string
+		want    discover.Turn
+	}{
+		"nothing asked":   {"", nil, discover.Turn{State: discover.TurnNone}},
+		"asked":           {`{"role":"user"}`, nil, discover.Turn{State: discover.TurnOpen, Detail: "model"}},
+		"answering":       {`{"role":"assistant","time":{"created":1}}`, []string{`{"type":"step-start"}`}, discover.Turn{State: discover.TurnOpen, Detail: "model"}},
+		"tool":            {`{"role":"assistant"}`, []string{`{"type":"tool","tool":"bash","state":{"status":"running"}}`}, discover.Turn{State: discover.TurnOpen, Detail: "tool: bash"}},
+		"tool ended":      {`{"role":"assistant"}`, []string{`{"type":"tool","tool":"bash","state":{"status":"completed"}}`}, discover.Turn{State: discover.TurnOpen, Detail: "model"}},
+		"question":        {`{"role":"assistant"}`, []string{`{"type":"tool","tool":"question","state":{"status":"running"}}`}, discover.Turn{State: discover.TurnWaiting, WaitingFor: "question"}},
+		"between steps":   {`{"role":"assistant","finish":"tool-calls","time":{"completed":2}}`, []string{`{"type":"tool","state":{"status":"completed"}}`}, discover.Turn{State: discover.TurnOpen, Detail: "model"}},
+		"rejected":        {`{"role":"assistant","finish":"tool-calls","time":{"completed":2}}`, []string{`{"type":"tool","state":{"status":"error","error":"The user rejected permission to use this specific tool call."}}`}, discover.Turn{State: discover.TurnInterrupted}},
+		"dismissed":       {`{"role":"assistant","finish":"tool-calls","time":{"completed":2}}`, []string{`{"type":"tool","state":{"error":"The user dismissed this question"}}`}, discover.Turn{State: discover.TurnInterrupted}},
+		"answered":        {`{"role":"assistant","finish":"stop","time":{"completed":2}}`, nil, discover.Turn{State: discover.TurnDone}},
+		"too long":        {`{"role":"assistant","finish":"length","time":{"completed":2}}`, nil, discover.Turn{State: discover.TurnDone}},
+		"aborted":         {`{"role":"assistant","error":{"name":"MessageAbortedError","data":{"message":"Aborted"}},"time":{"completed":2}}`, nil, discover.Turn{State: discover.TurnInterrupted}},
+		"failed":          {`{"role":"assistant","error":{"name":"APIError","data":{"message":"no"}},"time":{"completed":2}}`, nil, discover.Turn{State: discover.TurnFailed, Error: "no"}},
+		"failed silently": {`{"role":"assistant","error":{"name":"UnknownError"}}`, nil, discover.Turn{State: discover.TurnFailed, Error: "UnknownError"}},
+		"unknown":         {`{"role":"system"}`, nil, discover.Turn{}},
+		"torn":            {`{"role":`, nil, discover.Turn{}},
+	} {
+		var last *message
+		if c.message != "" {
+			m := parseMessage([]byte(c.message))
+			last = &m
+		}
+		var parts []part
+		for _, p := range c.parts {
+			parts = append(parts, parsePart([]byte(p)))
+		}
+		if got := turnOf(last, parts); got != c.want {
+			t.Errorf("%s: got %+v, want %+v", name, got, c.want)
+		}
+	}
+}
+
+func TestAsking(t *testing.T) {
+	now := time.UnixMilli(1_000_000)
+	for call, want := range map[string]bool{
+		`{"type":"tool","tool":"bash","state":{"status":"running","time":{"start":900000}}}`:               true,
+		`{"type":"tool","tool":"bash","state":{"status":"running","metadata":{},"time":{"start":900000}}}`: false,
+		`{"type":"tool","tool":"bash","state":{"status":"running","time":{"start":999500}}}`:               false,
+		`{"type":"tool","tool":"bash","state":{"status":"pending","time":{"start":900000}}}`:               false,
+		`{"type":"tool","tool":"bash","state":{"status":"running"}}`:                                       false,
+		`{"type":"tool","tool":"webfetch","state":{"status":"running","time":{"start":900000}}}`:           false,
+		`{"type":"tool","tool":"webfetch","state":{"status":"running","time":{"start":800000}}}`:           true,
+		`{"type":"tool","tool":"myserver_search","state":{"status":"running","time":{"start":1}}}`:         false,
+	} {
+		if got := parsePart([]byte(call)).asking(now); got != want {
+			t.Errorf("%s: %v", call, got)
+		}
+	}
+}
+
+// Ids are compared by time across the moment when it comes round.
+func TestIDsSince(t *testing.T) {
+	created := time.UnixMilli(1795201766525) // SEEN: ses_e05a2eb82ffe…
+	holds := func(id string, lo, hi string) bool {
+		if lo > hi {
+			return id >= lo || id < hi
+		}
+		return id >= lo && id < hi
+	}
+	_, args := sessionsSince(created)
+	if !holds("ses_e05a2eb82ffei3FepNAqdqxz65", args[0].(string), args[1].(string)) {
+		t.Errorf("its own time: %v", args)
+	}
+	if _, args := sessionsSince(created.Add(time.Second)); holds("ses_e05a2eb82ffei3FepNAqdqxz65", args[0].(string), args[1].(string)) {
+		t.Errorf("a second later: %v", args)
+	}
+	for _, start := range []int64{1<<36*26 - 500, 1<<36*26 + 500, 1<<36*26 - 1<<35} {
+		_, args := messagesSince(time.UnixMilli(start))
+		lo, hi := args[0].(string), args[1].(string)
+		if _, now := messagesSince(time.UnixMilli(start + 1000)); !holds(now[0].(string)+"x", lo, hi) {
+			t.Errorf("%d: %v does not hold a second later", start, args)
+		}
+		if _, before := messagesSince(time.UnixMilli(start - 1000)); holds(before[0].(string)+"x", lo, hi) {
+			t.Errorf("%d: %v holds a second before", start, args)
+		}
+	}
+}
+
+func TestMark(t *testing.T) {
+	if id, ok := New().Mark(func(string) string { return "1" }); id != "" || ok || New().MarkKeys() != nil {
+		t.Errorf("%q, %v", id, ok)
+	}
+}
+
+// What follows a whole message, the beginning of another say, changes nothing of it.
+func FuzzMessage(f *testing.F) {
+	f.Add([]byte(`{"role":"assistant","time":{"created":1,"completed":2},"finish":"stop","error":{"name":"x","data":{"message":"y"}}}`))
+	f.Add([]byte(`{"type":"tool","tool":"bash","state":{"status":"running","input":{"command":"x"},"time":{"start":1}}}`))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		m, p := parseMessage(data), parsePart(data)
+		turnOf(&m, []part{p})
+		if !native.Object(data).Complete() {
+			return
+		}
+		more := append(bytes.Clone(data), `{"role":"user","finish":"torn","tool":"torn","type":"torn","state":{"status":"torn`...)
+		if parseMessage(more) != m || parsePart(more) != p {
+			t.Errorf("%q: followed by another %+v %+v, alone %+v %+v", data, parseMessage(more), parsePart(more), m, p)
+		}
+	})
+}
