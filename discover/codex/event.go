@@ -57,11 +57,14 @@ func word(v native.Value) []byte {
 
 // whole reports whether the line is one whole record – not cut, torn or run into another – and bounds its payload.
 func (e *event) whole(line []byte) bool {
-	if !native.Object(line).Complete() {
+	n := e.payload.Len()
+	if n < 0 {
 		return false
 	}
-	e.payload = native.Object(native.Value(e.payload).Raw())
-	return e.payload.Complete()
+	// The payload comes last, so that the line needs no second look.
+	last := string(bytes.TrimSpace(e.payload[n:])) == "}"
+	e.payload = e.payload[:n]
+	return last || native.Object(line).Complete()
 }
 
 // get returns a member of the payload, nil if it has none of that name.

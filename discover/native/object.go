@@ -22,8 +22,17 @@ func (o Object) Members() iter.Seq2[[]byte, Value] {
 // Complete reports whether the object is whole: well formed down to its members, closed, and followed by nothing. Two
 // lines run into one by a crash are not.
 func (o Object) Complete() bool {
+	n := o.Len()
+	return n > 0 && len(space(o[n:])) == 0
+}
+
+// Len is the length of the object, well formed down to its members; -1 if it is not, or not closed.
+func (o Object) Len() int {
 	rest := o.walk(func([]byte, Value) bool { return true })
-	return len(rest) > 0 && rest[0] == '}' && len(space(rest[1:])) == 0
+	if len(rest) == 0 || rest[0] != '}' {
+		return -1
+	}
+	return len(o) - len(rest) + 1
 }
 
 // walk gives the members to yield and returns the bytes from the closing brace on; nil if it did not get there.
