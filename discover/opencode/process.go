@@ -1,7 +1,9 @@
 package opencode
 
 import (
+	"cmp"
 	"errors"
+	"io/fs"
 	"path/filepath"
 	"strings"
 
@@ -71,28 +73,18 @@ func inspect(p proc.Process) (process, bool) {
 	if db := database(q.data, env[dbKey]); db != "" && q.ours() {
 		q.files = append(q.files, proc.OpenFile{Path: db})
 	}
-	if err := errors.Join(envErr, filesErr); err != nil && !errors.Is(err, proc.ErrUnsupported) {
+	if err := cmp.Or(envErr, filesErr); err != nil && !errors.Is(err, proc.ErrUnsupported) {
 		q.unreadable = "its environment and open files: " + reason(err)
 	}
 	return q, true
 }
 
-// reason is the error without the path in it.
+// reason is the error without the path that it is about.
 func reason(err error) string {
-	for _, e := range unjoin(err) {
-		if inner := errors.Unwrap(e); inner != nil {
-			return inner.Error()
-		}
-		return e.Error()
+	if about := (*fs.PathError)(nil); errors.As(err, &about) {
+		err = about.Err
 	}
-	return ""
-}
-
-func unjoin(err error) []error {
-	if joined, ok := err.(interface{ Unwrap() []error }); ok {
-		return joined.Unwrap()
-	}
-	return []error{err}
+	return err.Error()
 }
 
 // ours reports whether the process's paths mean what they mean to us: one in a container has its own root.
