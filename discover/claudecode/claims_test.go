@@ -4,11 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 
@@ -40,58 +38,6 @@ func TestRegistryEntryNamesTheSession(t *testing.T) {
 	}
 }
 
-// A registry file proves nothing by itself (S9, S11): it outlives a SIGKILL, and its pid is given to others.
-func TestStaleRegistryEntryIsNoEvidence(t *testing.T) {
-	dir := home(t, "04-tui-sigkill-stale-registry-2.1.197") // pid 569, ticks 110454, "busy"
-	cwd := "/srv/claude-lab/w/st_KILL"
-	owner := native329(569, 110454, dir, cwd)
-	innocent := owner
-	innocent.Name, innocent.Exe, innocent.Arguments = "sleep", "/usr/bin/sleep", []string{"claude", "--resume", tui1}
-	zombie := owner
-	zombie.State = 'Z'
-	for name, f := range map[string]proc.Facts{
-		"another program": innocent, "zombie": zombie, "another birth": native329(569, 110455, dir, cwd),
-		"another pid": native329(570, 110454, dir, cwd),
-	} {
-		if got := sessions(claims(t, dir, f)); len(got) > 0 {
-			t.Errorf("%s: claims %+v", name, got)
-		}
-	}
-	if got := sessions(claims(t, dir, owner)); len(got) != 1 {
-		t.Errorf("the owner itself: %+v", got)
-	}
-}
-
-// Of 10,000 recycled pids none is taken for the dead owner, with procStart or without.
-func TestRecycledPIDsAreRejected(t *testing.T) {
-	rng := rand.New(rand.NewPCG(1, 2))
-	for range 10_000 {
-		born := 1 + rng.Uint64N(1<<32)
-		later := born + 301 + rng.Uint64N(1<<32) // registering takes a moment, and a clock of seconds is allowed two
-		registered := bootTime.Add(time.Duration(born) * 10 * time.Millisecond).Add(500 * time.Millisecond)
-		p := native329(4711, later, "/h", "/w").Process
-		for _, e := range []entry{
-			{PID: 4711, SessionID: alive, StartedAt: registered.UnixMilli(), ProcStart: fmt.Sprint(born)},
-			{PID: 4711, SessionID: alive, StartedAt: registered.UnixMilli()},
-		} {
-			if proof, err := e.validate(p, 4711); err == nil {
-				t.Fatalf("born %d, recycled %d: accepted, %s", born, later, proof)
-			}
-		}
-	}
-}
-
-// The owner is accepted however long a dialog held up its registration.
-func TestOwnerIsAcceptedWhenRegisteringTookLong(t *testing.T) {
-	p := native329(4711, 1000, "/h", "/w").Process
-	for _, wait := range []time.Duration{0, time.Second, time.Hour} {
-		e := entry{PID: 4711, SessionID: alive, StartedAt: p.Started.Add(wait).UnixMilli()}
-		if _, err := e.validate(p, 4711); err != nil {
-			t.Errorf("registered after %s: %v", wait, err)
-		}
-	}
-}
-
 // Two processes may run one session: a TUI and a print run that resumed it.
 func TestTwoProcessesOnOneSession(t *testing.T) {
 	dir := home(t, "09-two-processes-one-session-2.1.197")
@@ -102,56 +48,6 @@ func TestTwoProcessesOnOneSession(t *testing.T) {
 	}
 	if got[0].Source != "tui" || got[1].Source != "print" || got[1].Turn == nil || got[1].Turn.State != discover.TurnOpen {
 		t.Errorf("a print run is in its turn while it lives: %+v", got)
-	}
-}
-
-// A version before 2.1.129 keeps the first id in its registry after /clear; the transcripts tell.
-func TestClearInVersionsWhoseRegistryStaysBehind(t *testing.T) {
-	for _, c := range []struct {
-		fixture, cwd, old, new string
-		pid                    int
-		ticks                  uint64
-	}{
-		{"16-tui-clear-stale-id-2.1.75", "/srv/claude-lab/w/t2.1.75", "621dd4f6-85b1-4d31-861a-164e326ec2ca", "c0944497-9d38-4fa9-8c44-037a420209aa", 28188, 155341},
-		{"16-tui-clear-stale-id-2.1.112", "/srv/claude-lab/w/t2.1.112", "dd1c69f1-520c-4021-ae36-a450e383ae38", "a8b37138-dca9-402b-aa03-5edd88b552bd", 28263, 155384},
-	} {
-		t.Run(c.fixture, func(t *testing.T) {
-			dir := home(t, c.fixture)
-			own := node112(c.pid, c.ticks, dir, c.cwd)
-			got := sessions(claims(t, dir, own))
-			if len(got) != 1 || got[0].Session != c.new || got[0].Strength != discover.Strong || got[0].Kind != "clear" {
-				t.Fatalf("after /clear: %+v", got)
-			}
-			// Another such process in the directory may have begun it: then nobody knows.
-			other := node112(c.pid+1, c.ticks+5, dir, c.cwd)
-			for _, claim := range sessions(claims(t, dir, own, other)) {
-				if claim.Strength != discover.Weak {
-					t.Errorf("with a second process: %+v", claim)
-				}
-			}
-			// Once the first session is written again (/resume), it is the process's.
-			now := time.Now()
-			must(t, os.Chtimes(transcriptPath(dir, c.cwd, c.old), now, now))
-			got = sessions(claims(t, dir, own))
-			if len(got) != 1 || got[0].Session != c.old || got[0].Strength != discover.Exact {
-				t.Errorf("after the return: %+v", got)
-			}
-		})
-	}
-}
-
-// Before 2.1.85 the registry does not follow /resume either, and nothing else tells.
-func TestResumeThatTheRegistryMayHaveMissedIsAmbiguous(t *testing.T) {
-	dir, cwd := home(t, "16-tui-clear-stale-id-2.1.75"), "/srv/claude-lab/w/t2.1.75"
-	old := transcriptPath(dir, cwd, "621dd4f6-85b1-4d31-861a-164e326ec2ca")
-	raw, err := os.ReadFile(old)
-	must(t, err)
-	resumed := transcriptPath(dir, cwd, alive)
-	must(t, os.WriteFile(resumed, []byte(strings.ReplaceAll(string(raw), "2026-11-20T19:25", "2026-11-20T18:25")), 0o600))
-	for _, claim := range sessions(claims(t, dir, node112(28188, 155341, dir, cwd))) {
-		if claim.Strength != discover.Weak {
-			t.Errorf("claim %+v", claim)
-		}
 	}
 }
 
@@ -174,81 +70,6 @@ func TestBackgroundSession(t *testing.T) {
 	c := got[1]
 	if c.Session != "b8d3588e-9fce-4956-a72a-8fe62bb837e0" || c.Source != "bg" || c.Meta["jobId"] != "b8d3588e" || c.Title != "mock reply 396" {
 		t.Errorf("claim %+v", c)
-	}
-}
-
-func TestHelpersAreNoSessions(t *testing.T) {
-	dir := home(t, "01-print-2.1.197")
-	for _, args := range []string{
-		"daemon run --origin x", "mcp serve", "--verbose mcp serve", "agents --json", "doctor", "update", "--version",
-		"--bg-spare /tmp/x", "--bg do it", "--model opus install latest", "--mcp-config a.json b.json --strict-mcp-config mcp serve",
-	} {
-		if got := claims(t, dir, native329(100, 1000, dir, "/w", strings.Fields(args)...)); len(got) > 0 {
-			t.Errorf("claude %s: %+v", args, got)
-		}
-	}
-	search := native329(100, 1000, dir, "/w", "--files")
-	search.Arguments[0] = "rg"
-	if got := claims(t, dir, search); len(got) > 0 {
-		t.Errorf("the embedded rg: %+v", got)
-	}
-	// An MCP server of a node build has wiped its arguments; its parent tells.
-	server := node112(101, 1001, dir, "/w")
-	server.Parent = 100
-	if got := claims(t, dir, node112(100, 1000, dir, "/w"), server); len(got) != 1 || got[0].Process.PID != 100 {
-		t.Errorf("an MCP server: %+v", got)
-	}
-}
-
-func TestSessionsAreNotTakenForHelpers(t *testing.T) {
-	dir := home(t, "01-print-2.1.197")
-	for _, args := range [][]string{
-		{}, {"-p", "--", "install"}, {"-n", "doctor"}, {"--allowedTools", "mcp", "update"}, {"-p", "stop the server"},
-		{"--resume"}, {"--resume", "project"}, {"--model=mcp"},
-	} {
-		if got := claims(t, dir, native329(100, 1000, dir, "/w", args...)); len(got) != 1 || got[0].Session != "" {
-			t.Errorf("claude %q: %+v", args, got)
-		}
-	}
-}
-
-// What is not Claude Code, whatever its command line says (S25).
-func TestDecoys(t *testing.T) {
-	for name, exe := range map[string]string{
-		"vim": "/usr/bin/vim", "claude": "/usr/bin/sleep", "bash": "/bin/bash", "claude.sh": "/home/u/claude.sh", "node": "/usr/bin/node",
-	} {
-		f := process0(100, 1000, "/h", "/w")
-		f.Name, f.Exe, f.Arguments = name, exe, []string{"claude", "--session-id", alive, "/.claude/claude.md"}
-		if got := claims(t, "/h", f); len(got) > 0 {
-			t.Errorf("%s (%s): %+v", name, exe, got)
-		}
-	}
-}
-
-// TestLooksLike goes through the ways in which Claude Code is installed and started.
-func TestLooksLike(t *testing.T) {
-	for _, f := range []proc.Facts{
-		{Process: proc.Process{Name: "claude", Exe: "/opt/node_modules/@anthropic-ai/claude-code/bin/claude.exe"}},
-		{Process: proc.Process{Name: "claude.exe", Exe: "/opt/node_modules/@anthropic-ai/claude-code/bin/claude.exe"}},
-		{Process: proc.Process{Name: "claude", Exe: "/x/@anthropic-ai/claude-code-linux-x64/claude"}},
-		{Process: proc.Process{Name: "2.1.197", Exe: "/home/u/.local/share/claude/versions/2.1.197"}},
-		{Process: proc.Process{Name: "claude", Exe: "/usr/bin/node"}, Arguments: []string{"claude"}},
-		{Process: proc.Process{Name: "node", Exe: "/usr/bin/node"}, Arguments: []string{"node", "/x/.bin/claude", "-p"}},
-		{Process: proc.Process{Name: "node", Exe: "/usr/bin/node"}, Arguments: []string{"node", "--max-old-space-size=9", "/x/claude-code/cli.js"}},
-		{Process: proc.Process{Name: "claude"}, Arguments: []string{"claude"}}, // another user's: no binary to be seen
-	} {
-		if p, _ := proc.Of(f).PID(0); !looksLike(p) {
-			t.Errorf("%s, %s, %q is not recognised", f.Name, f.Exe, f.Arguments)
-		}
-	}
-}
-
-// A process that the kernel is just ending has no binary and no arguments any more, but is no zombie yet (S9).
-func TestDyingProcessIsNotAnothersUser(t *testing.T) {
-	f := process0(100, 1000, "/h", "")
-	f.Name = "claude"
-	if got := claims(t, "/h", f); len(got) > 0 {
-		t.Errorf("claims %+v", got)
 	}
 }
 
@@ -297,43 +118,6 @@ func writeEntry(t *testing.T, dir string, pid int, fields string) {
 	must(t, os.WriteFile(entryPath(dir, pid), fmt.Appendf(nil, `{"pid":%d,"cwd":"/w","startedAt":%d,"entrypoint":"cli",%s}`, pid, time.Now().UnixMilli(), fields), 0o600))
 }
 
-// In a container the file is named by the pid there, and the paths of its environment are not ours.
-func TestProcessInAContainer(t *testing.T) {
-	dir := t.TempDir()
-	writeEntry(t, dir, 1, fmt.Sprintf(`"procStart":"7777","sessionId":%q,"version":"2.1.329","pidDomain":"linux:feed:pid:[4026532454]"`, alive))
-	f := native329(5000, 7777, "/nowhere/.claude", "/w")
-	f.Namespaced, f.Namespace = []int{5000, 1}, "pid:[4026532454]"
-	if got := sessions(claims(t, dir, f)); len(got) != 1 || got[0].Session != alive || got[0].Home != dir {
-		t.Errorf("claims %+v", got)
-	}
-	f.Namespace = "pid:[4026539999]"
-	if got := sessions(claims(t, dir, f)); len(got) != 0 {
-		t.Errorf("another namespace: %+v", got)
-	}
-	if got := New().Homes(discover.Setup{Getenv: func(string) string { return "" }}, proc.Of(f)); len(got) != 0 {
-		t.Errorf("homes %+v: a path of the container is not ours", got)
-	}
-}
-
-func TestAnotherMachineOnASharedHome(t *testing.T) {
-	own := machineID()
-	if own == "" {
-		own = "none"
-	}
-	p := native329(5000, 7777, "/h", "/w")
-	table := proc.Of(p)
-	found, _ := table.PID(5000)
-	e := entry{PID: 5000, ProcStart: "7777", PIDDomain: "linux:" + own + ":pid:[4026531836]"}
-	if _, err := e.validate(found, 5000); err != nil {
-		t.Errorf("our own: %v", err)
-	}
-	if e.PIDDomain = "linux:" + strings.Repeat("0", 32) + ":pid:[4026531836]"; machineID() != "" {
-		if _, err := e.validate(found, 5000); err == nil {
-			t.Error("another machine's entry is accepted")
-		}
-	}
-}
-
 // Without a registry entry: the environment of a running command, then the command line.
 func TestOtherTracesOfASession(t *testing.T) {
 	dir := home(t, "01-print-2.1.197")
@@ -379,26 +163,6 @@ func TestDirectoryIsWeakEvidence(t *testing.T) {
 	}
 }
 
-func TestAnotherUsersProcess(t *testing.T) {
-	f := process0(100, 1000, "/h", "/w")
-	f.Name, f.Arguments = "claude", []string{"claude"}
-	p, _ := proc.Of(f).PID(100)
-	denied := &fs.PathError{Op: "open", Path: "/proc/100/environ", Err: os.ErrPermission}
-	x := process{Process: p, unreadable: "another user's process: " + denied.Error()}
-	if c := x.presence(); c.Unreadable == "" {
-		t.Error("the presence does not say that it is unreadable")
-	}
-	f.Exe, f.Err = "/opt/claude", denied
-	got := claims(t, t.TempDir(), f)
-	if len(got) != 1 || got[0].Session != "" || !strings.Contains(got[0].Unreadable, "permission denied") {
-		t.Errorf("claims %+v", got)
-	}
-	f.Err = proc.ErrGone
-	if got := claims(t, t.TempDir(), f); len(got) != 0 {
-		t.Errorf("a process that vanished: %+v", got)
-	}
-}
-
 func TestSuspendedProcess(t *testing.T) {
 	dir := home(t, "09-two-processes-one-session-2.1.197")
 	f := native329(4045, 199670, dir, "/srv/claude-lab/w/alive")
@@ -406,29 +170,6 @@ func TestSuspendedProcess(t *testing.T) {
 	for _, c := range claims(t, dir, f) {
 		if c.Meta["suspended"] != true {
 			t.Errorf("claim %+v", c)
-		}
-	}
-}
-
-func TestDamagedRegistryEntry(t *testing.T) {
-	for content, warned := range map[string]int{
-		"": 0, "{": 1, "\x00\x00": 1, `{"pid":"x"}`: 1, `[]`: 1,
-		`{"pid":100,"sessionId":"` + alive + `","procStart":"1000","version":"2.1.197","cwd":"/w"}garbage of the last rewrite`: 0,
-	} {
-		dir := t.TempDir()
-		must(t, os.MkdirAll(dir+"/sessions", 0o700))
-		must(t, os.WriteFile(entryPath(dir, 100), []byte(content), 0o600))
-		f := native329(100, 1000, dir, "/w")
-		f.Environ = map[string]string{configKey: dir}
-		got, err := New().Claims(context.Background(), proc.Of(f), []discover.Home{{Dir: dir}})
-		if w := warningsIn(t, err); len(w) != warned || warned > 0 && w[0].Path != entryPath(dir, 100) {
-			t.Errorf("%q: warnings %v", content, w)
-		}
-		if len(got) == 0 || got[0].Session != "" {
-			t.Errorf("%q: the process is gone: %+v", content, got)
-		}
-		if strings.HasSuffix(content, "rewrite") && len(got) != 2 {
-			t.Errorf("%q: claims %+v", content, got)
 		}
 	}
 }

@@ -119,6 +119,7 @@ func writeTranscript(t testing.TB, dir, content string) string {
 	t.Helper()
 	path := transcriptPath(dir, "/w", alive)
 	must(t, os.MkdirAll(filepath.Dir(path), 0o700))
+	_ = os.Remove(path) // some file systems sync a file that is emptied and written again
 	must(t, os.WriteFile(path, []byte(content), 0o600))
 	return path
 }

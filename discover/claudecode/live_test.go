@@ -1,0 +1,192 @@
+package claudecode
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"agentctl/discover"
+	"agentctl/proc"
+)
+
+// Every status that real registry entries showed over time has its meaning.
+func TestStatusOfRealEntries(t *testing.T) {
+	raw, err := os.ReadFile(filepath.Join(fixtures, "registry-snapshots.jsonl"))
+	must(t, err)
+	want := map[string]discover.TurnState{
+		"busy": discover.TurnOpen, "waiting": discover.TurnWaiting, "idle": discover.TurnDone, "shell": discover.TurnDone,
+	}
+	seen := map[string]int{}
+	for line := range bytes.Lines(raw) {
+		e, err := parseEntry(line)
+		must(t, err)
+		e.path = "x"
+		x := &process{entry: e}
+		turn := (&look{}).turn(x, "")
+		state, known := want[e.Status]
+		if !known {
+			state = discover.TurnNone // just registered: a TUI that was asked nothing
+		}
+		if !known && e.Kind == "bg" { // just registered, with a prompt to come
+			if turn != nil {
+				t.Errorf("%s: %+v", line, turn)
+			}
+		} else if turn == nil || turn.State != state {
+			t.Errorf("%s: %+v", line, turn)
+		}
+		if got := x.claim().Meta["backgroundShell"] == true; got != (e.Status == "shell") {
+			t.Errorf("%s: backgroundShell %v", line, got)
+		}
+		seen[e.Status+e.WaitingFor]++
+	}
+	for _, status := range []string{"", "busy", "idle", "shell", "waitingpermission prompt", "waitingdialog open"} {
+		if seen[status] == 0 {
+			t.Errorf("no entry with %q", status)
+		}
+	}
+}
+
+func TestWaitingFor(t *testing.T) {
+	question := filepath.Join(fixtures, "21-question-waiting-2.1.329/projects/-srv-lab-w-q329/e1b60b53-4157-4c6d-b1cb-22a78e2c28f6.jsonl")
+	tool := filepath.Join(fixtures, "04-tui-sigkill-stale-registry-2.1.197/projects/-srv-claude-lab-w-st-KILL/ae6e46be-1218-4de8-a4ed-15400c6b7a7a.jsonl")
+	for _, c := range []struct{ word, path, want string }{
+		{"permission prompt", tool, "permission"},
+		{"permission prompt", question, "question"},
+		{"permission prompt", "", "permission"},
+		{"input needed", question, "question"},
+		{"input needed", tool, "input needed"},
+		{"dialog open", question, "dialog open"},
+	} {
+		if got := waitingFor(c.word, c.path); got != c.want {
+			t.Errorf("%q, %s: %q, want %q", c.word, filepath.Base(c.path), got, c.want)
+		}
+	}
+}
+
+// Before 2.1.119 the registry has no status: a command that was called and does not run waits for leave.
+func TestPermissionWithoutStatus(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		lines tail
+		child bool
+		age   time.Duration
+		want  string // waiting for
+	}{
+		{"called long ago", tail{}.calls("1", "Bash"), false, time.Hour, "permission"},
+		{"runs", tail{}.calls("1", "Bash"), true, time.Hour, ""},
+		{"called this moment", tail{}.calls("1", "Bash"), false, -time.Hour, ""},
+		{"a tool that runs inside", tail{}.calls("1", "Task"), false, time.Hour, ""},
+		{"two tools, one inside", tail{}.calls("1", "Bash").calls("2", "WebFetch"), false, time.Hour, ""},
+		{"a question", tail{}.calls("1", questionTool), false, time.Hour, "question"},
+		{"answered", tail{}.calls("1", "Bash").answers("1"), false, time.Hour, ""},
+		{"idle", tail{}.says(`"end_turn"`), false, time.Hour, ""},
+	} {
+		dir := t.TempDir()
+		now := time.Now().Add(-c.age).UTC().Format("2006-01-02T15:04:05.000Z")
+		var lines []string
+		for i, l := range c.lines {
+			lines = append(lines, strings.Replace(l, fmt.Sprintf("2026-01-01T00:00:%02d.000Z", i), now, 1))
+		}
+		writeTranscript(t, dir, minimal+strings.Join(lines, "\n")+"\n")
+		writeEntry(t, dir, 300, fmt.Sprintf(`"sessionId":%q,"kind":"interactive"`, alive))
+		own := node112(300, 1000, dir, "/w")
+		own.Environ = map[string]string{configKey: dir}
+		table := []proc.Facts{own}
+		if c.child {
+			tool := process0(301, 1001, dir, "/w")
+			tool.Name, tool.Exe, tool.Parent = "bash", "/bin/bash", 300
+			table = append(table, tool)
+		}
+		got := sessions(claims(t, dir, table...))
+		if len(got) != 1 {
+			t.Fatalf("%s: %+v", c.name, got)
+		}
+		waiting := ""
+		if turn := got[0].Turn; turn != nil && turn.State == discover.TurnWaiting {
+			waiting = turn.WaitingFor
+		}
+		if waiting != c.want {
+			t.Errorf("%s: waiting for %q, want %q", c.name, waiting, c.want)
+		}
+	}
+}
+
+// A print run that reads its prompts from a stream is idle between them; one that got its prompt is not.
+func TestPrintWithoutStatus(t *testing.T) {
+	dir := t.TempDir()
+	writeEntry(t, dir, 300, fmt.Sprintf(`"sessionId":%q,"procStart":"1000","version":"2.1.197"`, alive))
+	raw, err := os.ReadFile(entryPath(dir, 300))
+	must(t, err)
+	must(t, os.WriteFile(entryPath(dir, 300), bytes.Replace(raw, []byte(`"cli"`), []byte(`"sdk-cli"`), 1), 0o600))
+	for args, open := range map[string]bool{"-p --": true, "-p --input-format stream-json": false, "-p --input-format=stream-json": false} {
+		f := native329(300, 1000, dir, "/w", strings.Fields(args)...)
+		f.Environ = map[string]string{configKey: dir}
+		got := sessions(claims(t, dir, f))
+		if len(got) != 1 || got[0].Source != "print" || (got[0].Turn != nil) != open {
+			t.Errorf("%s: %+v", args, got)
+		}
+	}
+}
+
+// A sub-agent runs in its parent's process: while the call that started it has no answer, and only then.
+func TestSubagentAtWork(t *testing.T) {
+	dir := home(t, "03-tui-live-clear-resume-compact-subagent-2.1.197")
+	path := filepath.Join(dir, "projects/-srv-claude-lab-w-tui1", tui1+suffix)
+	whole, err := os.ReadFile(path)
+	must(t, err)
+	call := bytes.Index(whole, []byte(`"id":"toolu_mock1795202051470_0"`))
+	during := whole[:call+bytes.IndexByte(whole[call:], '\n')+1]
+	entry, err := os.ReadFile(entryPath(dir, 23113))
+	must(t, err)
+	own := native329(23113, 80645, dir, "/srv/claude-lab/w/tui1")
+	for _, c := range []struct {
+		name, status string
+		content      []byte
+		agents       int
+	}{
+		{"at work", "busy", during, 1}, {"idle", "idle", during, 0}, {"answered", "busy", whole, 0},
+	} {
+		must(t, os.WriteFile(path, c.content, 0o600))
+		must(t, os.WriteFile(entryPath(dir, 23113), bytes.Replace(entry, []byte(`"idle"`), []byte(`"`+c.status+`"`), 1), 0o600))
+		got := sessions(claims(t, dir, own))
+		if len(got) != 1+c.agents {
+			t.Errorf("%s: %+v", c.name, got)
+			continue
+		}
+		if c.agents == 1 && (got[1].Session != "agent-a1ee3db089f2b2292" || got[1].Turn.State != discover.TurnOpen || got[1].Process != own.ID) {
+			t.Errorf("%s: %+v", c.name, got[1])
+		}
+	}
+}
+
+// A background session's job file says how it ended where the transcript cannot; it is not asked otherwise.
+func TestBackgroundJob(t *testing.T) {
+	unknown := strings.Join(tail{}.note(`{"parentUuid":null,"isSidechain":false,"type":"user","message":{"content":"x"},"isMeta":true,"timestamp":"2026-01-01T00:00:01.000Z","cwd":"/w"}`), "\n") + "\n"
+	for _, c := range []struct {
+		content, state string
+		want           discover.TurnState
+	}{
+		{unknown, "failed", discover.TurnFailed},
+		{unknown, "done", discover.TurnDone},
+		{unknown, "crashed", discover.TurnInterrupted},
+		{unknown, "working", discover.TurnNone},
+		{minimal, "done", discover.TurnOpen},
+	} {
+		dir := t.TempDir()
+		writeTranscript(t, dir, c.content)
+		job := filepath.Join(dir, "jobs", alive[:shortID])
+		must(t, os.MkdirAll(job, 0o700))
+		state, err := json.Marshal(map[string]string{"sessionId": alive, "state": c.state, "detail": "why", "name": "job"})
+		must(t, err)
+		must(t, os.WriteFile(filepath.Join(job, "state.json"), state, 0o600))
+		got, _ := records(t, dir, discover.Query{}, discover.Want{})
+		if len(got) != 1 || got[0].Turn.State != c.want || got[0].Source != "bg" || got[0].Meta["jobId"] != alive[:shortID] || got[0].Title != "job" {
+			t.Errorf("%s: %+v", c.state, got)
+		}
+	}
+}

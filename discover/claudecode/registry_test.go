@@ -1,0 +1,176 @@
+package claudecode
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"agentctl/discover"
+	"agentctl/proc"
+)
+
+// A registry file proves nothing by itself (S9, S11): it outlives a SIGKILL, and its pid is given to others.
+func TestStaleRegistryEntryIsNoEvidence(t *testing.T) {
+	dir := home(t, "04-tui-sigkill-stale-registry-2.1.197") // pid 569, ticks 110454, "busy"
+	cwd := "/srv/claude-lab/w/st_KILL"
+	owner := native329(569, 110454, dir, cwd)
+	innocent := owner
+	innocent.Name, innocent.Exe, innocent.Arguments = "sleep", "/usr/bin/sleep", []string{"claude", "--resume", tui1}
+	zombie := owner
+	zombie.State = 'Z'
+	for name, f := range map[string]proc.Facts{
+		"another program": innocent, "zombie": zombie, "another birth": native329(569, 110455, dir, cwd),
+		"another pid": native329(570, 110454, dir, cwd),
+	} {
+		if got := sessions(claims(t, dir, f)); len(got) > 0 {
+			t.Errorf("%s: claims %+v", name, got)
+		}
+	}
+	if got := sessions(claims(t, dir, owner)); len(got) != 1 {
+		t.Errorf("the owner itself: %+v", got)
+	}
+}
+
+// Of 10,000 recycled pids none is taken for the dead owner, with procStart or without.
+func TestRecycledPIDsAreRejected(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	for range 10_000 {
+		born := 1 + rng.Uint64N(1<<32)
+		later := born + 301 + rng.Uint64N(1<<32) // registering takes a moment, and a clock of seconds is allowed two
+		registered := bootTime.Add(time.Duration(born) * 10 * time.Millisecond).Add(500 * time.Millisecond)
+		p := native329(4711, later, "/h", "/w").Process
+		for _, e := range []entry{
+			{PID: 4711, SessionID: alive, StartedAt: registered.UnixMilli(), ProcStart: fmt.Sprint(born)},
+			{PID: 4711, SessionID: alive, StartedAt: registered.UnixMilli()},
+		} {
+			if proof, err := e.validate(p, 4711); err == nil {
+				t.Fatalf("born %d, recycled %d: accepted, %s", born, later, proof)
+			}
+		}
+	}
+}
+
+// The owner is accepted however long a dialog held up its registration.
+func TestOwnerIsAcceptedWhenRegisteringTookLong(t *testing.T) {
+	p := native329(4711, 1000, "/h", "/w").Process
+	for _, wait := range []time.Duration{0, time.Second, time.Hour} {
+		e := entry{PID: 4711, SessionID: alive, StartedAt: p.Started.Add(wait).UnixMilli()}
+		if _, err := e.validate(p, 4711); err != nil {
+			t.Errorf("registered after %s: %v", wait, err)
+		}
+	}
+}
+
+// A version before 2.1.129 keeps the first id in its registry after /clear; the transcripts tell.
+func TestClearInVersionsWhoseRegistryStaysBehind(t *testing.T) {
+	for _, c := range []struct {
+		fixture, cwd, old, new string
+		pid                    int
+		ticks                  uint64
+	}{
+		{"16-tui-clear-stale-id-2.1.75", "/srv/claude-lab/w/t2.1.75", "621dd4f6-85b1-4d31-861a-164e326ec2ca", "c0944497-9d38-4fa9-8c44-037a420209aa", 28188, 155341},
+		{"16-tui-clear-stale-id-2.1.112", "/srv/claude-lab/w/t2.1.112", "dd1c69f1-520c-4021-ae36-a450e383ae38", "a8b37138-dca9-402b-aa03-5edd88b552bd", 28263, 155384},
+	} {
+		t.Run(c.fixture, func(t *testing.T) {
+			dir := home(t, c.fixture)
+			own := node112(c.pid, c.ticks, dir, c.cwd)
+			got := sessions(claims(t, dir, own))
+			if len(got) != 1 || got[0].Session != c.new || got[0].Strength != discover.Strong || got[0].Kind != "clear" {
+				t.Fatalf("after /clear: %+v", got)
+			}
+			// Another such process in the directory may have begun it: then nobody knows.
+			other := node112(c.pid+1, c.ticks+5, dir, c.cwd)
+			for _, claim := range sessions(claims(t, dir, own, other)) {
+				if claim.Strength != discover.Weak {
+					t.Errorf("with a second process: %+v", claim)
+				}
+			}
+			// Once the first session is written again (/resume), it is the process's.
+			now := time.Now()
+			must(t, os.Chtimes(transcriptPath(dir, c.cwd, c.old), now, now))
+			got = sessions(claims(t, dir, own))
+			if len(got) != 1 || got[0].Session != c.old || got[0].Strength != discover.Exact {
+				t.Errorf("after the return: %+v", got)
+			}
+		})
+	}
+}
+
+// Before 2.1.85 the registry does not follow /resume either, and nothing else tells.
+func TestResumeThatTheRegistryMayHaveMissedIsAmbiguous(t *testing.T) {
+	dir, cwd := home(t, "16-tui-clear-stale-id-2.1.75"), "/srv/claude-lab/w/t2.1.75"
+	old := transcriptPath(dir, cwd, "621dd4f6-85b1-4d31-861a-164e326ec2ca")
+	raw, err := os.ReadFile(old)
+	must(t, err)
+	resumed := transcriptPath(dir, cwd, alive)
+	must(t, os.WriteFile(resumed, []byte(strings.ReplaceAll(string(raw), "2026-11-20T19:25", "2026-11-20T18:25")), 0o600))
+	for _, claim := range sessions(claims(t, dir, node112(28188, 155341, dir, cwd))) {
+		if claim.Strength != discover.Weak {
+			t.Errorf("claim %+v", claim)
+		}
+	}
+}
+
+// In a container the file is named by the pid there, and the paths of its environment are not ours.
+func TestProcessInAContainer(t *testing.T) {
+	dir := t.TempDir()
+	writeEntry(t, dir, 1, fmt.Sprintf(`"procStart":"7777","sessionId":%q,"version":"2.1.329","pidDomain":"linux:feed:pid:[4026532454]"`, alive))
+	f := native329(5000, 7777, "/nowhere/.claude", "/w")
+	f.Namespaced, f.Namespace = []int{5000, 1}, "pid:[4026532454]"
+	if got := sessions(claims(t, dir, f)); len(got) != 1 || got[0].Session != alive || got[0].Home != dir {
+		t.Errorf("claims %+v", got)
+	}
+	f.Namespace = "pid:[4026539999]"
+	if got := sessions(claims(t, dir, f)); len(got) != 0 {
+		t.Errorf("another namespace: %+v", got)
+	}
+	if got := New().Homes(discover.Setup{Getenv: func(string) string { return "" }}, proc.Of(f)); len(got) != 0 {
+		t.Errorf("homes %+v: a path of the container is not ours", got)
+	}
+}
+
+func TestAnotherMachineOnASharedHome(t *testing.T) {
+	own := machineID()
+	if own == "" {
+		own = "none"
+	}
+	p := native329(5000, 7777, "/h", "/w")
+	table := proc.Of(p)
+	found, _ := table.PID(5000)
+	e := entry{PID: 5000, ProcStart: "7777", PIDDomain: "linux:" + own + ":pid:[4026531836]"}
+	if _, err := e.validate(found, 5000); err != nil {
+		t.Errorf("our own: %v", err)
+	}
+	if e.PIDDomain = "linux:" + strings.Repeat("0", 32) + ":pid:[4026531836]"; machineID() != "" {
+		if _, err := e.validate(found, 5000); err == nil {
+			t.Error("another machine's entry is accepted")
+		}
+	}
+}
+
+func TestDamagedRegistryEntry(t *testing.T) {
+	for content, warned := range map[string]int{
+		"": 0, "{": 1, "\x00\x00": 1, `{"pid":"x"}`: 1, `[]`: 1,
+		`{"pid":100,"sessionId":"` + alive + `","procStart":"1000","version":"2.1.197","cwd":"/w"}garbage of the last rewrite`: 0,
+	} {
+		dir := t.TempDir()
+		must(t, os.MkdirAll(dir+"/sessions", 0o700))
+		must(t, os.WriteFile(entryPath(dir, 100), []byte(content), 0o600))
+		f := native329(100, 1000, dir, "/w")
+		f.Environ = map[string]string{configKey: dir}
+		got, err := New().Claims(context.Background(), proc.Of(f), []discover.Home{{Dir: dir}})
+		if w := warningsIn(t, err); len(w) != warned || warned > 0 && w[0].Path != entryPath(dir, 100) {
+			t.Errorf("%q: warnings %v", content, w)
+		}
+		if len(got) == 0 || got[0].Session != "" {
+			t.Errorf("%q: the process is gone: %+v", content, got)
+		}
+		if strings.HasSuffix(content, "rewrite") && len(got) != 2 {
+			t.Errorf("%q: claims %+v", content, got)
+		}
+	}
+}
