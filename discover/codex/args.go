@@ -80,13 +80,17 @@ func serverRole(words []string) role {
 	return server
 }
 
-// valued are the options that take the next word as their value.
-var valued = []string{
-	"-c", "--config", "--enable", "--disable", "--remote", "--remote-auth-token-env", "-i", "--image", "-m", "--model",
-	"--local-provider", "-p", "--profile", "-s", "--sandbox", "-C", "--cd", "--add-dir", "-a", "--ask-for-approval",
-	"--thread-source", "--cyber-access-program", "--output-schema", "--color", "-o", "--output-last-message", "--listen",
-	"--startup-client-info", "--cloud-skills-snapshot", "--code-mode-host", "--session-source", "--base", "--commit",
-	"--title",
+// takesValue reports whether an option takes the next word as its value.
+func takesValue(option string) bool {
+	switch option {
+	case "-c", "--config", "--enable", "--disable", "--remote", "--remote-auth-token-env", "-i", "--image", "-m", "--model",
+		"--local-provider", "-p", "--profile", "-s", "--sandbox", "-C", "--cd", "--add-dir", "-a", "--ask-for-approval",
+		"--thread-source", "--cyber-access-program", "--output-schema", "--color", "-o", "--output-last-message", "--listen",
+		"--startup-client-info", "--cloud-skills-snapshot", "--code-mode-host", "--session-source", "--base", "--commit",
+		"--title":
+		return true
+	}
+	return false
 }
 
 // options reads what matters of the options and returns the words that are neither options nor their values, as far
@@ -98,7 +102,7 @@ func options(args []string) (in invocation, words []string) {
 			continue
 		}
 		name, value, joined := strings.Cut(args[i], "=")
-		if !joined && slices.Contains(valued, name) && i+1 < len(args) {
+		if !joined && takesValue(name) && i+1 < len(args) {
 			i++
 			value = args[i]
 		}

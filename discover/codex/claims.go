@@ -31,7 +31,7 @@ func (a Adapter) Claims(ctx context.Context, table *proc.Table, list []discover.
 
 type claimer struct {
 	adapter Adapter
-	ctx     context.Context //nolint:containedctx // a claimer lives as long as one call
+	ctx     context.Context // a claimer lives as long as one call
 	homes   homes
 	claims  []discover.Claim
 }

@@ -35,7 +35,7 @@ func (Adapter) Entries(ctx context.Context, homes []discover.Home, q discover.Qu
 
 // scan looks through one home.
 type scan struct {
-	ctx   context.Context //nolint:containedctx // a scan lives as long as one call
+	ctx   context.Context // a scan lives as long as one call
 	home  string
 	since time.Time
 	found []discover.Entry

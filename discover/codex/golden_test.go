@@ -47,13 +47,16 @@ func split(t testing.TB, err error) []error {
 	if err == nil {
 		return nil
 	}
-	if joined, ok := err.(interface{ Unwrap() []error }); ok {
-		return slices.Clone(joined.Unwrap())
+	errs := []error{err}
+	if joined := interface{ Unwrap() []error }(nil); errors.As(err, &joined) {
+		errs = joined.Unwrap()
 	}
-	if w := (*discover.Warning)(nil); !errors.As(err, &w) || w.Path == "" || w.Agent != discover.Codex {
-		t.Errorf("not a warning that names a path: %v", err)
+	for _, err := range errs {
+		if w := (*discover.Warning)(nil); !errors.As(err, &w) || w.Path == "" || w.Agent != discover.Codex {
+			t.Errorf("not a warning that names a path: %v", err)
+		}
 	}
-	return []error{err}
+	return errs
 }
 
 // TestGolden reads the captured storage of many versions and situations (testdata/*/README says which).
