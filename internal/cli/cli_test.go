@@ -177,6 +177,21 @@ func TestInterrupted(t *testing.T) {
 	}
 }
 
+// A real SIGINT ends what is going on, with exit code 130.
+func TestSignal(t *testing.T) {
+	env, out := testEnv(t)
+	env.Take = func(ctx context.Context) (*proc.Table, error) {
+		if err := syscall.Kill(os.Getpid(), syscall.SIGINT); err != nil {
+			return nil, err
+		}
+		<-ctx.Done()
+		return nil, fmt.Errorf("reading the process table: %w", ctx.Err())
+	}
+	if got := run(env, "list"); got != 130 || out.stderr.String() != "agentctl: error: interrupted\n" {
+		t.Errorf("exit %d, %q", got, out.stderr.String())
+	}
+}
+
 type closedPipe struct{}
 
 func (closedPipe) Write([]byte) (int, error) {

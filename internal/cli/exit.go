@@ -115,7 +115,7 @@ func (env Env) hint(err error) string {
 	case errors.As(err, &usage):
 		return usage.hint
 	case errors.As(err, &conf):
-		return "mend the file, or move it away; agentctl doctor shows what is in force"
+		return "mend the file, or move it away; docs/cli.md has every key"
 	case errors.As(err, &ambiguous):
 		return ambiguousHint(ambiguous)
 	case errors.Is(err, discover.ErrNotFound):

@@ -32,8 +32,7 @@ func newCast(env *testscript.Env) *cast {
 	c := &cast{map[string]*actor{}}
 	env.Defer(func() {
 		for _, a := range c.actors {
-			a.end(syscall.SIGKILL)
-			_ = a.cmd.Wait() // it was killed
+			a.clear()
 		}
 	})
 	return c
@@ -106,6 +105,19 @@ func (c *cast) actor(ts *testscript.TestScript, name string) *actor {
 
 // end sends a signal.
 func (a *actor) end(sig syscall.Signal) { _ = unix.Kill(a.cmd.Process.Pid, sig) }
+
+// clear ends the process and all it started, and waits until none of them is left to be seen by the next script. What
+// has lost its parent is ours to collect in a pid namespace of our own.
+func (a *actor) clear() {
+	group := a.cmd.Process.Pid
+	_ = unix.Kill(-group, syscall.SIGKILL)
+	for {
+		if err := unix.Waitid(unix.P_PGID, group, nil, unix.WEXITED, nil); err != nil && err != unix.EINTR {
+			break
+		}
+	}
+	_ = a.cmd.Wait() // closes the pipes; that it was collected is no news
+}
 
 // dead waits until the process has ended, and leaves it a zombie.
 func (a *actor) dead() error {

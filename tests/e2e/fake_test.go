@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"os/signal"
 	"path/filepath"
 	"strings"
@@ -45,11 +46,33 @@ func common(f fake, verb, rest string) (facts string, err error) {
 	switch verb {
 	case "nothing":
 		return "", nil
-	case "ignore": // a signal
+	case "who":
+		return fmt.Sprintf("pid=%d", os.Getpid()), nil
+	case "ignore": // SIGTERM
 		signal.Ignore(syscall.SIGTERM)
 		return "", nil
+	case "run": // FILE COMMAND: as a tool does, in a session of the kernel's own; what it prints is in the file
+		file, command, _ := strings.Cut(rest, " ")
+		return runTool(file, command)
 	}
 	return f.obey(verb, rest)
+}
+
+// runTool answers with the exit code.
+func runTool(file, command string) (string, error) {
+	out, err := os.Create(file)
+	if err != nil {
+		return "", err
+	}
+	defer out.Close()
+	cmd := exec.Command("/bin/sh", "-c", command)
+	cmd.Stdout, cmd.Stderr = out, out
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	var exit *exec.ExitError
+	if err := cmd.Run(); err != nil && !errors.As(err, &exit) {
+		return "", err
+	}
+	return fmt.Sprintf("code=%d", cmd.ProcessState.ExitCode()), nil
 }
 
 // object is a JSON object that keeps its keys in order, as the agents do: key, value, key, value, ….

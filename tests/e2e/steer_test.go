@@ -66,6 +66,10 @@ func steering() map[string]command {
 		}),
 		// alive NAME: it takes orders.
 		"alive": want(1, func(ts *testscript.TestScript, args []string) { castOf(ts).tell(ts, args[0], "nothing") }),
+		// literal NAME TEXT sets a variable to a Go string.
+		"literal": want(2, func(ts *testscript.TestScript, args []string) {
+			ts.Setenv(args[0], unquoted(strings.Join(args[1:], " ")))
+		}),
 		// move FROM TO renames a file or directory.
 		"move": want(2, func(ts *testscript.TestScript, args []string) {
 			ts.Check(os.Rename(ts.MkAbs(args[0]), ts.MkAbs(args[1])))
