@@ -43,5 +43,5 @@ func (w *World) marked(sessions []Session, getenv func(string) string) []Session
 	if len(sessions) == 1 {
 		return sessions
 	}
-	return slices.DeleteFunc(sessions, func(s Session) bool { return s.Parent != "" })
+	return slices.DeleteFunc(sessions, func(s Session) bool { return s.IsSub() })
 }

@@ -120,7 +120,7 @@ func (a argument) pick(sessions []Session) []Session {
 	})
 	for _, better := range []func(Session) bool{
 		func(s Session) bool { return s.ID == a.id },
-		func(s Session) bool { return s.Parent == "" },
+		func(s Session) bool { return !s.IsSub() },
 	} {
 		if slices.ContainsFunc(sessions, better) {
 			sessions = slices.DeleteFunc(sessions, func(s Session) bool { return !better(s) })

@@ -30,7 +30,7 @@ func (sel Select) takes(s Session) bool {
 	case s.Status == Stopped && !sel.All,
 		s.Status == Stopped && !s.Updated.IsZero() && s.Updated.Before(sel.Since),
 		len(sel.Statuses) > 0 && !slices.Contains(sel.Statuses, s.Status),
-		s.Parent != "" && !sel.Children:
+		s.IsSub() && !sel.Children:
 		return false
 	}
 	return sel.Match == nil || sel.Match(s)

@@ -51,6 +51,8 @@ type Record struct {
 	Cost   *float64
 	// Parent is the id of the session whose sub-agent this is; sub-agents are hidden unless asked for.
 	Parent string
+	// Sub: this is a sub-agent's session, though the agent may not have recorded whose.
+	Sub bool `json:",omitzero"`
 	// ForkedFrom is the id of the session this one was copied from.
 	ForkedFrom string
 	// Archived: the person put the session away in the agent.
@@ -107,6 +109,9 @@ type Key struct {
 
 // Key returns the record's identity.
 func (r Record) Key() Key { return Key{r.Agent, r.ID, r.Path} }
+
+// IsSub reports whether this is a sub-agent's session, which is hidden unless asked for.
+func (r Record) IsSub() bool { return r.Sub || r.Parent != "" }
 
 // SetMeta adds one of the agent's own facts; zero strings are left out.
 func (r *Record) SetMeta(key string, value any) {

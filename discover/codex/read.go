@@ -120,7 +120,7 @@ func fill(r *discover.Record, h head, t tail) {
 		r.Dir = t.context.dir
 	}
 	r.Model, r.Turn, r.Tokens = t.context.model, t.turn.Turn, t.tokens
-	r.Parent, r.ForkedFrom = m.parentID(), m.forkedFrom
+	r.Parent, r.Sub, r.ForkedFrom = m.parentID(), m.source.sub != "", m.forkedFrom
 	setMeta(r, h, t)
 }
 
