@@ -32,7 +32,9 @@ func newCast(env *testscript.Env) *cast {
 	c := &cast{map[string]*actor{}}
 	env.Defer(func() {
 		for _, a := range c.actors {
-			a.clear()
+			_ = unix.Kill(-a.cmd.Process.Pid, syscall.SIGKILL) // and all it started: it leads a group of its own
+			a.collect()
+			_ = a.cmd.Wait() // closes the pipes; that it was collected is no news
 		}
 	})
 	return c
@@ -105,26 +107,3 @@ func (c *cast) actor(ts *testscript.TestScript, name string) *actor {
 
 // end sends a signal.
 func (a *actor) end(sig syscall.Signal) { _ = unix.Kill(a.cmd.Process.Pid, sig) }
-
-// clear ends the process and all it started, and waits until none of them is left to be seen by the next script. What
-// has lost its parent is ours to collect in a pid namespace of our own.
-func (a *actor) clear() {
-	group := a.cmd.Process.Pid
-	_ = unix.Kill(-group, syscall.SIGKILL)
-	for {
-		if err := unix.Waitid(unix.P_PGID, group, nil, unix.WEXITED, nil); err != nil && err != unix.EINTR {
-			break
-		}
-	}
-	_ = a.cmd.Wait() // closes the pipes; that it was collected is no news
-}
-
-// dead waits until the process has ended, and leaves it a zombie.
-func (a *actor) dead() error {
-	for {
-		err := unix.Waitid(unix.P_PID, a.cmd.Process.Pid, nil, unix.WEXITED|unix.WNOWAIT, nil)
-		if err != unix.EINTR {
-			return err
-		}
-	}
-}

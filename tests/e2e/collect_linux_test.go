@@ -1,0 +1,28 @@
+package e2e_test
+
+import (
+	"errors"
+
+	"golang.org/x/sys/unix"
+)
+
+// dead waits until the process has ended, and leaves it a zombie.
+func (a *actor) dead() error {
+	for {
+		err := unix.Waitid(unix.P_PID, a.cmd.Process.Pid, nil, unix.WEXITED|unix.WNOWAIT, nil)
+		if !errors.Is(err, unix.EINTR) {
+			return err
+		}
+	}
+}
+
+// collect waits until nothing is left of the process's group for the next script to see. What has lost its parent is
+// ours to collect in a pid namespace of our own.
+func (a *actor) collect() {
+	for {
+		err := unix.Waitid(unix.P_PGID, a.cmd.Process.Pid, nil, unix.WEXITED, nil)
+		if err != nil && !errors.Is(err, unix.EINTR) {
+			return
+		}
+	}
+}

@@ -1,0 +1,20 @@
+//go:build !linux
+
+package e2e_test
+
+import (
+	"errors"
+	"os/exec"
+)
+
+// dead waits until the process has ended.
+func (a *actor) dead() error {
+	err := a.cmd.Wait()
+	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) {
+		return nil
+	}
+	return err
+}
+
+// collect is done by waiting for the process itself.
+func (a *actor) collect() {}
