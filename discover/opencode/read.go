@@ -12,7 +12,7 @@ import (
 
 // chunkSize is how many sessions are read of one look at a database: few enough that a writer's checkpoint rarely
 // falls into it.
-const chunkSize = 200
+const chunkSize = 400
 
 // chunk is a piece of work for [Adapter.Read]: sessions of one database, or one session of JSON files.
 type chunk struct {

@@ -3,6 +3,7 @@ package opencode
 import (
 	"cmp"
 	"context"
+	"database/sql"
 	"strings"
 
 	"agentctl/discover"
@@ -71,7 +72,7 @@ func total(t discover.Tokens) int64 { return t.In + t.Out + t.Reasoning + t.Cach
 // fillTotals adds up the messages where the session has no totals of its own (before 1.15), and finds the size of the
 // context: what the newest answered request took.
 func (s *stored) fillTotals(ctx context.Context, db *native.DB) error {
-	var data []byte
+	var data sql.RawBytes
 	var sum totals
 	if err := db.Each(ctx, messagesQuery, []any{s.ID}, []any{&data}, func() error {
 		sum.add(parseMessage(data))

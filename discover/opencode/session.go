@@ -2,6 +2,7 @@ package opencode
 
 import (
 	"context"
+	"database/sql"
 	"strings"
 
 	"agentctl/discover"
@@ -25,9 +26,16 @@ const promptKept = 500
 const maxPart = "16000000"
 
 const (
-	lastMessageQuery = `select m.id, coalesce(cast(m.time_created as integer), 0), coalesce(cast(m.time_updated as integer), 0),
-		case when octet_length(m.data) <= ` + maxPart + ` then cast(m.data as text) else '' end
-		from message m where m.session_id = ? order by m.time_created desc, m.id desc limit 1`
+	// A session with its last message, and the first part of its first one, all by index.
+	sessionQuery = ` from session s
+		left join message m on m.id = (select id from message where session_id = s.id order by time_created desc, id desc limit 1)
+		left join message f on f.id = (select id from message where session_id = s.id order by time_created, id limit 1)
+		left join part p on p.id = (select id from part where message_id = f.id order by id limit 1)
+		where `
+	messageColumns = `, m.id, coalesce(cast(m.time_created as integer), 0), coalesce(cast(m.time_updated as integer), 0),
+		case when octet_length(m.data) <= ` + maxPart + ` then cast(m.data as text) end,
+		case when octet_length(f.data) <= ` + maxPart + ` then cast(f.data as text) end,
+		case when octet_length(p.data) <= ` + maxPart + ` then cast(p.data as text) end`
 	partsQuery = `select coalesce(cast(p.time_updated as integer), 0), cast(p.data as text) from part p
 		where p.message_id = ? and octet_length(p.data) <= ` + maxPart + ` order by p.id`
 	// The first text of the first user message that has one the person wrote.
@@ -48,11 +56,14 @@ func loadFrom(ctx context.Context, db *native.DB, home, path, where string, args
 		return nil, err
 	}
 	var row sessionRow
+	var messages messageRow
 	var out []stored
-	query := "select " + row.columns(columns) + " from session s where " + where
-	if err := db.Each(ctx, query, args, row.fields(), func() error {
+	query := "select " + row.columns(columns) + messageColumns + sessionQuery + where
+	if err := db.Each(ctx, query, args, append(row.fields(), messages.fields()...), func() error {
 		if isSessionID(row.id) {
-			out = append(out, row.stored(home, path))
+			s := row.stored(home, path)
+			messages.give(&s)
+			out = append(out, s)
 		}
 		return nil
 	}); err != nil {
@@ -66,27 +77,43 @@ func loadFrom(ctx context.Context, db *native.DB, home, path, where string, args
 	return out, nil
 }
 
-// fill adds what the messages say.
-func (s *stored) fill(ctx context.Context, db *native.DB, want discover.Want) error {
-	var m message
-	var created int64
-	var data []byte
-	if err := db.Each(ctx, lastMessageQuery, []any{s.ID}, []any{&m.id, &created, &m.updated, &data}, func() error {
-		id, updated := m.id, m.updated
-		m = parseMessage(data)
-		m.id, m.updated, m.created = id, updated, created
-		s.last = &m
-		return nil
-	}); err != nil {
-		return err
+// messageRow is what a row holds of a session's last and first messages.
+type messageRow struct {
+	id                     sql.NullString
+	created, updated       int64
+	last, first, firstPart sql.RawBytes
+}
+
+func (r *messageRow) fields() []any {
+	return []any{&r.id, &r.created, &r.updated, &r.last, &r.first, &r.firstPart}
+}
+
+// give adds the last message, and the prompt where it is the first thing that the session holds, as it is but for
+// attached files.
+func (r *messageRow) give(s *stored) {
+	if !r.id.Valid {
+		return
 	}
+	m := parseMessage(r.last)
+	m.id, m.created, m.updated = r.id.String, r.created, r.updated
+	s.last = &m
+	if p := parsePart(r.firstPart); p.kind == "text" && !p.hidden && parseMessage(r.first).role == "user" {
+		text := []rune(p.text)
+		s.prompt = string(text[:min(len(text), promptKept)])
+	}
+}
+
+// fill adds what else the messages say.
+func (s *stored) fill(ctx context.Context, db *native.DB, want discover.Want) error {
 	if needsParts(s.last) {
 		if err := s.fillParts(ctx, db); err != nil {
 			return err
 		}
 	}
-	if err := db.Each(ctx, promptQuery, []any{s.ID}, []any{&s.prompt}, func() error { return nil }); err != nil {
-		return err
+	if s.last != nil && s.prompt == "" {
+		if err := db.Each(ctx, promptQuery, []any{s.ID}, []any{&s.prompt}, func() error { return nil }); err != nil {
+			return err
+		}
 	}
 	if want.Tokens || want.Whole {
 		if err := s.fillTotals(ctx, db); err != nil {
@@ -101,7 +128,7 @@ func (s *stored) fill(ctx context.Context, db *native.DB, want discover.Want) er
 // is active; a migration stamps all rows with one time, which shows nothing (SEEN 1.2.1).
 func (s *stored) fillParts(ctx context.Context, db *native.DB) error {
 	var updated int64
-	var data []byte
+	var data sql.RawBytes
 	return db.Each(ctx, partsQuery, []any{s.last.id}, []any{&updated, &data}, func() error {
 		p := parsePart(data)
 		s.parts = append(s.parts, p)

@@ -1,0 +1,58 @@
+package opencode
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"agentctl/discover"
+	"agentctl/proc"
+)
+
+// Nothing in a home is changed, made or removed by looking at it: not by a list, not by a whole read, not by claims.
+func TestNothingChanges(t *testing.T) {
+	for _, name := range []string{"raw-tui-permission-pending", "json-1.1.65-run-midturn-then-killed"} {
+		dir := capture(t, name)
+		before := state(t, dir)
+		if _, err := look(t, home(dir), discover.Query{Children: true}, whole); err != nil {
+			t.Error(err)
+		}
+		table := proc.Of(keeping(agent(1, at(t, "19:20:30")), dir, 100), keeping(agent(2, at(t, "19:20:30"), "run", "x"), dir, 0))
+		if _, err := New().Claims(t.Context(), table, home(dir)); err != nil {
+			t.Error(err)
+		}
+		if after := state(t, dir); after != before {
+			t.Errorf("%s changed:\n%s\n%s", name, before, after)
+		}
+	}
+}
+
+// state is all that a reader could have changed in a folder.
+func state(t *testing.T, dir string) string {
+	t.Helper()
+	var out strings.Builder
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		info, err := d.Info()
+		if err != nil {
+			return err
+		}
+		fmt.Fprintln(&out, path, info.Mode(), info.ModTime(), info.Size())
+		if !info.Mode().IsRegular() {
+			return nil
+		}
+		raw, err := os.ReadFile(path)
+		fmt.Fprintf(&out, "%x\n", sha256.Sum256(raw))
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out.String()
+}
