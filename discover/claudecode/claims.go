@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"agentctl/discover"
 	"agentctl/proc"
@@ -78,15 +79,14 @@ func (l *look) trace(x *process, id, path, kind, detail string) discover.Claim {
 
 // byTool takes the session from the environment of the newest command that the process runs.
 func (l *look) byTool(x *process) (discover.Claim, bool) {
-	children := l.toolChildren(x)
-	for i := len(children) - 1; i >= 0; i-- {
-		env, err := children[i].Env(markKey, sessionKey)
+	for _, child := range slices.Backward(l.toolChildren(x)) {
+		env, err := child.Env(markKey, sessionKey)
 		if err != nil {
 			continue
 		}
 		if id, ok := New().Mark(func(key string) string { return env[key] }); ok {
 			c := l.trace(x, id, locate(x.home, x.dir, id), "tool-env",
-				fmt.Sprintf("its command, %s, has %s", children[i].ID, sessionKey))
+				fmt.Sprintf("its command, %s, has %s", child.ID, sessionKey))
 			c.Strength = discover.Strong
 			return c, true
 		}

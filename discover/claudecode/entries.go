@@ -158,8 +158,7 @@ func (s *search) add(path, id, parent string, info native.Info) {
 
 // cause takes off what a warning says already.
 func cause(err error) error {
-	var p *fs.PathError
-	if errors.As(err, &p) {
+	if p, ok := errors.AsType[*fs.PathError](err); ok {
 		return p.Err
 	}
 	return err

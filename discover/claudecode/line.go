@@ -2,74 +2,180 @@ package claudecode
 
 import (
 	"bytes"
-	"encoding/json"
-	"errors"
-	"strings"
+	"strconv"
 	"time"
+
+	"agentctl/discover/native"
 )
 
 // line is what this package reads of one transcript record. Conversation records (user, assistant, system,
 // attachment) carry the envelope; all others are notes about the session, mostly without time and directory.
 type line struct {
-	Type    string `json:"type"`
-	Subtype string `json:"subtype"`
-	// The envelope.
-	ParentUUID  string `json:"parentUuid"`
-	IsSidechain bool   `json:"isSidechain"` // a sub-agent's, up to 2.0.x in the same file
-	Timestamp   string `json:"timestamp"`   // RFC 3339, milliseconds, UTC
-	Cwd         string `json:"cwd"`
-	SessionID   string `json:"sessionId"`
-	Version     string `json:"version"`
-	GitBranch   string `json:"gitBranch"` // "HEAD" where there is none
-	Entrypoint  string `json:"entrypoint"`
-	// ForkedFrom is set on records that /branch copied.
-	ForkedFrom struct {
-		SessionID string `json:"sessionId"`
-	} `json:"forkedFrom"`
+	Type, Subtype string
+	envelope
+	message
 
-	IsMeta            bool    `json:"isMeta"` // a user record that no person wrote
-	IsCompactSummary  bool    `json:"isCompactSummary"`
-	IsTranscriptOnly  bool    `json:"isVisibleInTranscriptOnly"`
-	IsAPIErrorMessage bool    `json:"isApiErrorMessage"`
-	RequestID         string  `json:"requestId"`
-	Message           message `json:"message"`
+	IsMeta            bool // a user record that no person wrote
+	IsCompactSummary  bool
+	IsTranscriptOnly  bool
+	IsAPIErrorMessage bool
+	RequestID         string
 
 	// Notes.
-	CustomTitle     string `json:"customTitle"`
-	AITitle         string `json:"aiTitle"`
-	RelocatedCwd    string `json:"relocatedCwd"`
-	WorktreeSession struct {
-		Branch string `json:"worktreeBranch"`
-	} `json:"worktreeSession"`
-	TotalCostUSD *float64 `json:"totalCostUSD"`
+	CustomTitle, AITitle string
+	RelocatedCwd         string
+	WorktreeBranch       string
+	TotalCostUSD         *float64
 }
 
+// envelope is what every conversation record says of the session and its moment.
+type envelope struct {
+	ParentUUID string
+	// IsSidechain: a sub-agent's record; up to 2.0.x they may stand in the same file.
+	IsSidechain bool
+	Timestamp   string // RFC 3339, milliseconds, UTC
+	Cwd         string
+	SessionID   string
+	Version     string
+	GitBranch   string // "HEAD" where there is none
+	Entrypoint  string
+	ForkedFrom  string // the session that /branch copied the record from
+}
+
+// message is the model API's message of a user or assistant record.
 type message struct {
-	ID         string          `json:"id"`
-	Model      string          `json:"model"`
-	StopReason string          `json:"stop_reason"`
-	Content    json.RawMessage `json:"content"`
-	Usage      usage           `json:"usage"`
+	ID, Model, StopReason string
+	Usage                 usage
+	// content is a string or a list of blocks, valid as long as the line is.
+	content native.Value
 }
 
 // usage is what the model's API counted for one message, in tokens.
-type usage struct {
-	In         int64 `json:"input_tokens"`
-	Out        int64 `json:"output_tokens"`
-	CacheRead  int64 `json:"cache_read_input_tokens"`
-	CacheWrite int64 `json:"cache_creation_input_tokens"`
-}
+type usage struct{ In, Out, CacheRead, CacheWrite int64 }
 
 // synthetic is the model of messages that Claude Code wrote itself.
 const synthetic = "<synthetic>"
 
-// parseLine decodes one record. A field of an unexpected type is left empty; the others count.
+// parseLine reads one record; ok is false where the line is no whole JSON object. A value of an unexpected type is
+// left out; the others count.
 func parseLine(raw []byte) (l line, ok bool) {
-	err := json.Unmarshal(raw, &l)
-	if err != nil && !errors.As(err, new(*json.UnmarshalTypeError)) {
+	if !native.Object(raw).Complete() {
 		return line{}, false
 	}
+	for key, v := range native.Object(raw).Members() {
+		switch string(key) {
+		case "type":
+			l.Type = v.Text(0)
+		case "subtype":
+			l.Subtype = v.Text(0)
+		case "message":
+			l.message = parseMessage(v.Object())
+		case "requestId":
+			l.RequestID = v.Text(0)
+		case "isMeta":
+			l.IsMeta = isTrue(v)
+		case "isCompactSummary":
+			l.IsCompactSummary = isTrue(v)
+		case "isVisibleInTranscriptOnly":
+			l.IsTranscriptOnly = isTrue(v)
+		case "isApiErrorMessage":
+			l.IsAPIErrorMessage = isTrue(v)
+		default:
+			if !l.envelope.set(key, v) {
+				l.setNote(key, v)
+			}
+		}
+	}
 	return l, true
+}
+
+func (e *envelope) set(key []byte, v native.Value) bool {
+	switch string(key) {
+	case "parentUuid":
+		e.ParentUUID = v.Text(0)
+	case "isSidechain":
+		e.IsSidechain = isTrue(v)
+	case "timestamp":
+		e.Timestamp = v.Text(0)
+	case "cwd":
+		e.Cwd = v.Text(0)
+	case "sessionId":
+		e.SessionID = v.Text(0)
+	case "version":
+		e.Version = v.Text(0)
+	case "gitBranch":
+		e.GitBranch = v.Text(0)
+	case "entrypoint":
+		e.Entrypoint = v.Text(0)
+	case "forkedFrom":
+		e.ForkedFrom = member(v, "sessionId").Text(0)
+	default:
+		return false
+	}
+	return true
+}
+
+func (l *line) setNote(key []byte, v native.Value) {
+	switch string(key) {
+	case "customTitle":
+		l.CustomTitle = v.Text(0)
+	case "aiTitle":
+		l.AITitle = v.Text(0)
+	case "relocatedCwd":
+		l.RelocatedCwd = v.Text(0)
+	case "worktreeSession":
+		l.WorktreeBranch = member(v, "worktreeBranch").Text(0)
+	case "totalCostUSD":
+		if usd, err := strconv.ParseFloat(string(v.Raw()), 64); err == nil {
+			l.TotalCostUSD = &usd
+		}
+	}
+}
+
+func parseMessage(o native.Object) (m message) {
+	for key, v := range o.Members() {
+		switch string(key) {
+		case "id":
+			m.ID = v.Text(0)
+		case "model":
+			m.Model = v.Text(0)
+		case "stop_reason":
+			m.StopReason = v.Text(0)
+		case "content":
+			m.content = v
+		case "usage":
+			m.Usage = parseUsage(v.Object())
+		}
+	}
+	return m
+}
+
+func parseUsage(o native.Object) (u usage) {
+	for key, v := range o.Members() {
+		switch string(key) {
+		case "input_tokens":
+			u.In = v.Int()
+		case "output_tokens":
+			u.Out = v.Int()
+		case "cache_read_input_tokens":
+			u.CacheRead = v.Int()
+		case "cache_creation_input_tokens":
+			u.CacheWrite = v.Int()
+		}
+	}
+	return u
+}
+
+func isTrue(v native.Value) bool { return bytes.HasPrefix(v, []byte("true")) }
+
+// member is one member of a value that is an object.
+func member(v native.Value, name string) native.Value {
+	for key, value := range v.Object().Members() {
+		if string(key) == name {
+			return value
+		}
+	}
+	return nil
 }
 
 func (l line) conversation() bool { return l.Type == "user" || l.Type == "assistant" }
@@ -81,15 +187,15 @@ func noteType(raw []byte) []byte {
 	if !ok {
 		return nil
 	}
-	i := bytes.IndexByte(rest, '"')
-	if i < 0 {
+	kind, _, ok := bytes.Cut(rest, []byte{'"'})
+	if !ok {
 		return nil
 	}
-	switch string(rest[:i]) {
+	switch string(kind) {
 	case "user", "assistant", "system", "attachment":
 		return nil
 	}
-	return rest[:i]
+	return kind
 }
 
 // isAttachment tells an attachment, which may be large and never matters to the turn, from its first bytes.
@@ -118,37 +224,4 @@ func parseTime(s string) time.Time {
 		return time.Time{}
 	}
 	return t.UTC()
-}
-
-// block is one part of a message's content.
-type block struct {
-	Type      string `json:"type"` // text, tool_use, tool_result, thinking, image, …
-	Text      string `json:"text"`
-	ID        string `json:"id"`          // of a tool_use
-	Name      string `json:"name"`        // of its tool
-	ToolUseID string `json:"tool_use_id"` // of a tool_result
-}
-
-// blocks returns the content, whose short form is a string.
-func (m message) blocks() []block {
-	var text string
-	if len(m.Content) > 0 && m.Content[0] == '"' && json.Unmarshal(m.Content, &text) == nil {
-		return []block{{Type: "text", Text: text}}
-	}
-	var list []block
-	if err := json.Unmarshal(m.Content, &list); err != nil && !errors.As(err, new(*json.UnmarshalTypeError)) {
-		return nil
-	}
-	return list
-}
-
-// text joins the text blocks.
-func text(blocks []block) string {
-	var parts []string
-	for _, b := range blocks {
-		if b.Type == "text" {
-			parts = append(parts, b.Text)
-		}
-	}
-	return strings.Join(parts, "\n")
 }

@@ -9,14 +9,18 @@ import (
 // interrupted begins the user record that Claude Code writes when the person cuts a turn short.
 const interrupted = "[Request interrupted by user"
 
+// promptReading is how many characters of a message are looked at for a prompt: more than are kept, since tags and
+// white space may come first.
+const promptReading = 4 * discover.PromptLimit
+
 // promptOf returns what a person typed, by Claude Code's own rule for naming sessions (2.1.197): not what it wrote
 // itself into a user record, which stands in tags. A slash command is only a fallback.
 func promptOf(l line) (prompt string, command bool) {
 	if l.Type != "user" || l.IsMeta || l.IsCompactSummary {
 		return "", false
 	}
-	for _, b := range l.Message.blocks() {
-		text := strings.TrimSpace(b.Text)
+	for _, b := range l.blocks() {
+		text := strings.TrimSpace(b.text.Text(promptReading))
 		switch {
 		case b.Type == "tool_result":
 			return "", false

@@ -20,11 +20,12 @@ import (
 func (Adapter) Read(ctx context.Context, entries []discover.Entry, want discover.Want) iter.Seq2[discover.Record, error] {
 	jobs := jobsOf(entries)
 	return func(yield func(discover.Record, error) bool) {
-		for r := range native.Each(ctx, entries, func(e discover.Entry) (result, bool, error) {
+		read := func(e discover.Entry) (result, bool, error) {
 			r := readTranscript(e, want)
 			jobs.complete(&r)
 			return r, true, nil
-		}) {
+		}
+		for r := range native.Each(ctx, entries, read) { // errors are in the results
 			if r.err != nil && !yield(discover.Record{}, warning(r.path, cause(r.err))) || r.ok && !yield(r.Record, nil) {
 				return
 			}
@@ -78,7 +79,7 @@ func recordOf(e discover.Entry, head headScan, tail tailScan) discover.Record {
 		Model:   cmp.Or(tail.model, head.model),
 		Branch:  branch(head, tail),
 		Version: cmp.Or(tail.last.Version, head.first.Version),
-		Created: head.created, Updated: tail.updated, ForkedFrom: head.first.ForkedFrom.SessionID,
+		Created: head.created, Updated: tail.updated, ForkedFrom: head.first.ForkedFrom,
 		Turn: tail.turn.result(tail.whole), Cost: tail.notes.cost,
 	}
 	entrypoint := cmp.Or(tail.last.Entrypoint, head.first.Entrypoint)

@@ -58,7 +58,7 @@ func (n *notes) add(kind, raw []byte, newest bool) {
 	case "relocated":
 		n.relocated = pickText(n.relocated, l.RelocatedCwd, newest)
 	case "worktree-state":
-		n.worktree = pickText(n.worktree, l.WorktreeSession.Branch, newest)
+		n.worktree = pickText(n.worktree, l.WorktreeBranch, newest)
 	}
 }
 
@@ -81,7 +81,7 @@ type headScan struct {
 	created time.Time
 	// first is the first record with a directory; message: there is a user or assistant record, and sidechain:
 	// the first of them is a sub-agent's.
-	first              line
+	first              envelope
 	message, sidechain bool
 	typed, command     string
 	model              string
@@ -116,7 +116,7 @@ func (s *headScan) add(raw []byte) {
 		return
 	}
 	if s.first.Cwd == "" {
-		s.first = l
+		s.first = l.envelope
 	}
 	if !l.conversation() {
 		return
@@ -124,8 +124,8 @@ func (s *headScan) add(raw []byte) {
 	if !s.message {
 		s.message, s.sidechain = true, l.IsSidechain
 	}
-	if l.Type == "assistant" && l.Message.Model != synthetic {
-		s.model = cmp.Or(s.model, l.Message.Model)
+	if l.Type == "assistant" && l.Model != synthetic {
+		s.model = cmp.Or(s.model, l.Model)
 	}
 	prompt, command := promptOf(l)
 	if command {
@@ -137,8 +137,8 @@ func (s *headScan) add(raw []byte) {
 
 // tailScan reads a transcript from its end.
 type tailScan struct {
-	side    bool // a sub-agent's transcript: its chain is the main one
-	last    line // the newest conversation record
+	side    bool     // a sub-agent's transcript: its chain is the main one
+	last    envelope // the newest conversation record
 	updated time.Time
 	model   string
 	turn    turnScan
@@ -181,13 +181,13 @@ func (s *tailScan) add(raw []byte) {
 		return
 	}
 	if s.last.Cwd == "" {
-		s.last = l
+		s.last = l.envelope
 	}
 	if l.IsSidechain != s.side {
 		return
 	}
-	if l.Type == "assistant" && l.Message.Model != synthetic {
-		s.model = cmp.Or(s.model, l.Message.Model)
+	if l.Type == "assistant" && l.Model != synthetic {
+		s.model = cmp.Or(s.model, l.Model)
 	}
 	if !s.turn.done() {
 		s.turn.add(l)

@@ -72,12 +72,12 @@ func (t *totals) line(l native.Line) bool {
 }
 
 func (t *totals) assistant(l line) {
-	if l.Message.Model == synthetic || l.Message.Usage == (usage{}) {
+	if l.Model == synthetic || l.Usage == (usage{}) {
 		return
 	}
-	t.byCall[call{l.Message.ID, l.RequestID}] = l.Message.Usage
+	t.byCall[call{l.ID, l.RequestID}] = l.Usage
 	if l.IsSidechain == t.side {
-		t.context = l.Message.Usage
+		t.context = l.Usage
 	}
 }
 

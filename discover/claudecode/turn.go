@@ -53,18 +53,18 @@ func (s *turnScan) add(l line) {
 }
 
 func (s *turnScan) assistant(l line) {
-	blocks := l.Message.blocks()
+	blocks := l.blocks()
 	switch {
 	case s.decided:
 		s.gather(blocks)
 	case l.IsAPIErrorMessage:
 		s.end(discover.TurnFailed)
-		s.turn.Error = strings.TrimSpace(text(blocks))
-	case l.Message.Model == synthetic:
+		s.turn.Error = text(blocks, 0)
+	case l.Model == synthetic:
 		s.settled = true
-	case slices.Contains([]string{"end_turn", "stop_sequence", "max_tokens", "refusal", "model_context_window_exceeded"}, l.Message.StopReason):
+	case slices.Contains([]string{"end_turn", "stop_sequence", "max_tokens", "refusal", "model_context_window_exceeded"}, l.StopReason):
 		s.end(discover.TurnDone)
-	case l.Message.StopReason == "" && parseVersion(l.Version)[0] < 2 && !hasCall(blocks):
+	case l.StopReason == "" && parseVersion(l.Version)[0] < 2 && !hasCall(blocks):
 		s.end(discover.TurnUnknown) // 1.x wrote messages before it knew how they end
 	default:
 		s.open()
@@ -76,8 +76,8 @@ func (s *turnScan) user(l line) {
 	if l.IsMeta || l.IsCompactSummary || l.IsTranscriptOnly {
 		return
 	}
-	blocks := l.Message.blocks()
-	words := strings.TrimSpace(text(blocks))
+	blocks := l.blocks()
+	words := text(blocks, wordsReading)
 	answers := false
 	for _, b := range blocks {
 		if b.Type == "tool_result" && !s.gathered && !s.calls {
@@ -106,6 +106,9 @@ func (s *turnScan) user(l line) {
 		}
 	}
 }
+
+// wordsReading is how many characters of a user record tell what sort it is.
+const wordsReading = 100
 
 // isLocalOutput: what a slash command or a "!" command printed.
 func isLocalOutput(words string) bool {

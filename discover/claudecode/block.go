@@ -1,0 +1,57 @@
+package claudecode
+
+import (
+	"strings"
+
+	"agentctl/discover/native"
+)
+
+// block is one part of a message's content.
+type block struct {
+	Type      string // text, tool_use, tool_result, thinking, image, …
+	ID        string // of a tool_use
+	Name      string // of its tool
+	ToolUseID string // of a tool_result
+	text      native.Value
+}
+
+// blocks returns the content, whose short form is a string.
+func (m message) blocks() []block {
+	if len(m.content) > 0 && m.content[0] == '"' {
+		return []block{{Type: "text", text: m.content}}
+	}
+	var list []block
+	for v := range m.content.Elements() {
+		list = append(list, parseBlock(v.Object()))
+	}
+	return list
+}
+
+func parseBlock(o native.Object) (b block) {
+	for key, v := range o.Members() {
+		switch string(key) {
+		case "type":
+			b.Type = v.Text(0)
+		case "id":
+			b.ID = v.Text(0)
+		case "name":
+			b.Name = v.Text(0)
+		case "tool_use_id":
+			b.ToolUseID = v.Text(0)
+		case "text":
+			b.text = v
+		}
+	}
+	return b
+}
+
+// text joins the text blocks, of each at most limit characters (0: all).
+func text(blocks []block, limit int) string {
+	var parts []string
+	for _, b := range blocks {
+		if b.Type == "text" {
+			parts = append(parts, b.text.Text(limit))
+		}
+	}
+	return strings.TrimSpace(strings.Join(parts, "\n"))
+}
