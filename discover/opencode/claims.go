@@ -75,10 +75,11 @@ func (s *survey) exact(sub *subject, lib *library, base discover.Claim) []discov
 	return out
 }
 
-// name completes a claim for a session and adds it. One that is gone from a store that could be read was deleted.
+// name completes a claim for a session and adds it. One that is gone from a store that could be read was deleted; a
+// container's store is not ours to read.
 func (s *survey) name(out []discover.Claim, c discover.Claim, sub *subject, lib *library, id string) []discover.Claim {
 	st := lib.sessions[id]
-	if st == nil && !lib.failed {
+	if st == nil && !lib.failed && !sub.foreign {
 		return out
 	}
 	c.Session = id

@@ -137,6 +137,18 @@ func TestDeletedSession(t *testing.T) {
 	}
 }
 
+// The store of a process in a container is not the one of that name here, but its log is read through the process.
+func TestContainer(t *testing.T) {
+	dir := restore(t, "fdpos")
+	execute(t, filepath.Join(dir, "opencode.db"), "delete from session")
+	p := keeping(agent(1, at(t, "19:26:50"), "run", "x"), dir, 20219)
+	p.Namespaced = []int{1, 7}
+	claims := claimed(t, p)[1]
+	if len(claims) != 2 || claims[1].Session != "ses_e0592f1c3fferjqNVsEgBbvV83" || claims[1].Path != "" {
+		t.Errorf("claims %+v", claims)
+	}
+}
+
 func TestNoSessionProcesses(t *testing.T) {
 	dir := restore(t, "fdpos")
 	start := at(t, "19:26:50")

@@ -19,6 +19,8 @@ type process struct {
 	data string // its data folder; "" where it cannot be told
 	// files are its open databases and logs.
 	files []proc.OpenFile
+	// foreign: it runs in a container, where its paths need not mean what they mean to us.
+	foreign bool
 	// unreadable says why evidence is missing: another user's process.
 	unreadable string
 }
@@ -66,11 +68,14 @@ func inspect(p proc.Process) (process, bool) {
 	}
 	q.files = files
 	q.dir, _ = p.Dir() // only a hint
+	if pids, err := p.NamespacePIDs(); err == nil {
+		q.foreign = len(pids) > 1
+	}
 	q.data = dataDir(env[dataKey], env[homeKey])
-	if q.data == "" || !q.ours() {
+	if q.data == "" || q.foreign {
 		q.data = dataFolder(files)
 	}
-	if db := database(q.data, env[dbKey]); db != "" && q.ours() {
+	if db := database(q.data, env[dbKey]); db != "" && !q.foreign {
 		q.files = append(q.files, proc.OpenFile{Path: db})
 	}
 	if err := cmp.Or(envErr, filesErr); err != nil && !errors.Is(err, proc.ErrUnsupported) {
@@ -85,12 +90,6 @@ func reason(err error) string {
 		err = about.Err
 	}
 	return err.Error()
-}
-
-// ours reports whether the process's paths mean what they mean to us: one in a container has its own root.
-func (p process) ours() bool {
-	pids, err := p.NamespacePIDs()
-	return err != nil || len(pids) <= 1
 }
 
 // isEvidence accepts the open files that tell something: databases and logs.
