@@ -50,8 +50,15 @@ func TestNothingIsWritten(t *testing.T) {
 	outputs := map[string]string{}
 	for range 2 {
 		for _, args := range [][]string{
-			{"list"}, {"list", "-a", "--json"}, {"list", "-a", "--tokens", "--children"}, {"status", some, "--explain"},
-			{"status", some, "--json"}, {"doctor"}, {"doctor", "--json"}, {"current"}, {"list", "--cwd", w.Home},
+			{"list"},
+			{"list", "-a", "--json"},
+			{"list", "-a", "--tokens", "--children"},
+			{"status", some, "--explain"},
+			{"status", some, "--json"},
+			{"doctor"},
+			{"doctor", "--json"},
+			{"current"},
+			{"list", "--cwd", w.Home},
 		} {
 			var out strings.Builder
 			cmd := exec.Command(os.Getenv(binary), args...)

@@ -15,6 +15,7 @@ import (
 
 	"agentctl/internal/render"
 	"agentctl/tests/realagents/install"
+	"agentctl/tests/realagents/term"
 	"agentctl/tests/realagents/world"
 )
 
@@ -28,8 +29,8 @@ func TestEveryLiveSessionIsListedAsWhatItIs(t *testing.T) {
 	c := agentctlIn(t, w)
 	var want []string
 	want = append(want, startClaude(t, w)...)
-	want = append(want, startCodex(t, w)...)
 	want = append(want, startOpenCode(t, w)...)
+	want = append(want, startCodex(t, w)...) // last: it unloads a thread that nobody looks at after a minute
 
 	rows := c.expect(want)
 	for _, r := range rows {
@@ -99,9 +100,12 @@ func startCodex(t *testing.T, w *world.World) []string {
 
 	own := codex.TUI("--no-daemon")
 	own.Submit("first thread")
-	own.WaitFor("OK: first thread")
+	own.WaitFor("Worked for") // until then there is no /new
 	own.Submit("/new")
+	own.WaitFor("Use current Git worktree")
+	own.Press(term.Enter)
 	own.WaitGone("OK: first thread")
+	own.WaitReady()
 	own.Submit("second thread [[hang]]")
 	w.WaitCall("second thread", 0)
 
@@ -130,6 +134,8 @@ func daemonPID(t *testing.T, w *world.World) int {
 func startOpenCode(t *testing.T, w *world.World) []string {
 	t.Helper()
 	opencode := w.OpenCode(install.OpenCodeCurrent)
+	// OpenCode makes its database at the first start, and cannot do so twice at once.
+	opencode.Run("a first start").Wait()
 	var want []string
 	var runs []*world.Process
 	for i := range 4 {
