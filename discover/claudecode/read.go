@@ -6,6 +6,7 @@ import (
 	"iter"
 	"path/filepath"
 	"strings"
+	"sync"
 
 	"agentctl/discover"
 	"agentctl/discover/native"
@@ -20,12 +21,18 @@ import (
 func (Adapter) Read(ctx context.Context, entries []discover.Entry, want discover.Want) iter.Seq2[discover.Record, error] {
 	jobs := jobsOf(entries)
 	return func(yield func(discover.Record, error) bool) {
+		pool := sync.Pool{New: func() any { return new(native.Scratch) }}
 		read := func(e discover.Entry) (result, bool, error) {
-			r := readTranscript(e, want)
+			scratch := pool.Get().(*native.Scratch)
+			defer pool.Put(scratch)
+			r := readTranscript(e, want, scratch)
 			jobs.complete(&r)
 			return r, true, nil
 		}
-		for r := range native.Each(ctx, entries, read) { // errors are in the results
+		for r, err := range native.Each(ctx, entries, read) {
+			if err != nil {
+				r = result{err: err}
+			}
 			if r.err != nil && !yield(discover.Record{}, warning(r.path, cause(r.err))) || r.ok && !yield(r.Record, nil) {
 				return
 			}
@@ -42,7 +49,7 @@ type result struct {
 }
 
 // readTranscript reads one session; neither record nor error where the file holds none, or is gone.
-func readTranscript(e discover.Entry, want discover.Want) (r result) {
+func readTranscript(e discover.Entry, want discover.Want, scratch *native.Scratch) (r result) {
 	r.path = e.Path
 	f, err := native.Open(e.Path)
 	if native.Absent(err) {
@@ -52,6 +59,7 @@ func readTranscript(e discover.Entry, want discover.Want) (r result) {
 		return r
 	}
 	defer f.Close()
+	f.Use(scratch)
 	var head headScan
 	tail := tailScan{side: isSubagent(e.ID)}
 	if r.err = head.read(f); r.err == nil {

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"agentctl/discover"
+	"agentctl/discover/native"
 )
 
 // readBytes reads one transcript of this content.
@@ -19,7 +20,7 @@ func readBytes(t testing.TB, dir string, content []byte) (discover.Record, bool)
 
 func readFile(t testing.TB, dir, path string) (discover.Record, bool) {
 	t.Helper()
-	r := readTranscript(discover.Entry{Agent: discover.ClaudeCode, ID: alive, Path: path, Home: dir}, discover.Want{Whole: true})
+	r := readTranscript(discover.Entry{Agent: discover.ClaudeCode, ID: alive, Path: path, Home: dir}, discover.Want{Whole: true}, new(native.Scratch))
 	must(t, r.err)
 	if r.ok && (r.ID != alive || r.Home != dir) {
 		t.Fatalf("another session's record: %s", asJSON(t, r.Record))

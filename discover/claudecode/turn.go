@@ -155,7 +155,7 @@ func (s *turnScan) gather(blocks []block) {
 		if b.Type == "tool_use" {
 			s.calls = true
 			if !s.results[b.ID] {
-				s.pending = append(s.pending, b)
+				s.pending = append(s.pending, block{ID: b.ID, Name: b.Name})
 			}
 		}
 	}
