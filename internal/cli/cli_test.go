@@ -244,7 +244,7 @@ func TestConfiguration(t *testing.T) {
 	if run(env, "list", "-aq", "--since", "1d"); strings.Contains(out.stdout.String(), "dddddddd") {
 		t.Errorf("the flag does not beat the file: %q", out.stdout.String())
 	}
-	write("sinse = \"40d\"\n")
+	write("sinze = \"40d\"\n")
 	for _, args := range []string{"list", "status x", "current", "doctor"} {
 		out.stderr.Reset()
 		if got := run(env, strings.Fields(args)...); got != 2 || !strings.Contains(out.stderr.String(), path+":1:") {
@@ -294,12 +294,12 @@ func TestProgress(t *testing.T) {
 		env, out := testEnv(t)
 		env.Interactive = true
 		stop := env.progress("reading")
-		time.Sleep(900 * time.Millisecond)
+		<-time.After(900 * time.Millisecond) // of the bubble's own clock
 		synctest.Wait()
 		if out.stderr.Len() > 0 {
 			t.Errorf("early: %q", out.stderr.String())
 		}
-		time.Sleep(1200 * time.Millisecond)
+		<-time.After(1200 * time.Millisecond)
 		synctest.Wait()
 		stop()
 		if got, want := out.stderr.String(), "\ragentctl: reading, 1s …\ragentctl: reading, 2s …\r\x1b[K"; got != want {

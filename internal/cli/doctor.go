@@ -109,16 +109,17 @@ func (env Env) examine(ctx context.Context, c config.Config) (findings, error) {
 
 // warn notes each of the joined errors once.
 func (f *findings) warn(err error) {
-	switch joined := err.(type) {
-	case nil:
-	case interface{ Unwrap() []error }:
+	if err == nil {
+		return
+	}
+	if joined, ok := err.(interface{ Unwrap() []error }); ok {
 		for _, e := range joined.Unwrap() {
 			f.warn(e)
 		}
-	default:
-		if text := err.Error(); !contains(f.Warnings, text) {
-			f.Warnings = append(f.Warnings, text)
-		}
+		return
+	}
+	if text := err.Error(); !contains(f.Warnings, text) {
+		f.Warnings = append(f.Warnings, text)
 	}
 }
 

@@ -41,8 +41,7 @@ func (e *keyError) Unwrap() error { return e.err }
 
 // keyed names the key, unless a deeper one is named already.
 func keyed(key string, err error) error {
-	var inner *keyError
-	if errors.As(err, &inner) {
+	if _, named := errors.AsType[*keyError](err); named {
 		return err
 	}
 	return &keyError{key, err}
@@ -51,12 +50,10 @@ func keyed(key string, err error) error {
 // locate says where in the file an error of decode is.
 func locate(file string, err error) *Error {
 	out := &Error{File: file, Problem: err.Error()}
-	var k *keyError
-	if errors.As(err, &k) {
+	if k, ok := errors.AsType[*keyError](err); ok {
 		out.Key, out.Problem = k.key, k.err.Error()
 	}
-	var p toml.ParseError
-	if errors.As(err, &p) {
+	if p, ok := errors.AsType[toml.ParseError](err); ok {
 		out.Line, out.Column, out.Problem = p.Position.Line, p.Position.Col, p.Message
 	}
 	out.Problem = strings.TrimPrefix(out.Problem, "toml: ")

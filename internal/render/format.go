@@ -33,8 +33,7 @@ func ParseFormat(text string, now time.Time) (*Format, error) {
 		return nil, fmt.Errorf("--format: %s", strings.TrimPrefix(err.Error(), "template: "))
 	}
 	f := &Format{t}
-	var unknown *unknownFieldError
-	if errors.As(f.execute(io.Discard, blank()), &unknown) {
+	if unknown, ok := errors.AsType[*unknownFieldError](f.execute(io.Discard, blank())); ok {
 		return nil, unknown
 	}
 	return f, nil // other errors may be due to the blank

@@ -27,16 +27,16 @@ var errUnknownOrder = errors.New("unknown order")
 // serve says that it is ready, and obeys until its orders end. Then it dies as a process does whose terminal is gone:
 // leaving everything as it is.
 func serve(f fake) {
-	fmt.Println("ok")
+	fmt.Fprintln(os.Stdout, "ok")
 	orders := bufio.NewScanner(os.Stdin)
 	for orders.Scan() {
 		verb, rest, _ := strings.Cut(orders.Text(), " ")
 		facts, err := common(f, verb, rest)
 		if err != nil {
-			fmt.Printf("%s: %v\n", verb, err)
+			fmt.Fprintf(os.Stdout, "%s: %v\n", verb, err)
 			continue
 		}
-		fmt.Println("ok " + facts)
+		fmt.Fprintln(os.Stdout, "ok "+facts)
 	}
 	os.Exit(1)
 }

@@ -1,6 +1,3 @@
-// Package e2e_test runs agentctl as people and scripts do, beside scripted agents that leave on disk and in the process
-// table what the real ones leave there. The scripts in testdata say what each of them guards; the commands they use
-// beside testscript's own are in steer_test.go.
 package e2e_test
 
 import (
