@@ -16,7 +16,7 @@ import (
 )
 
 // patience bounds every wait, for a machine that is very busy. No test waits for it to pass.
-const patience = 2 * time.Minute
+const patience = 5 * time.Minute
 
 // World is one private home with the agents that live in it.
 type World struct {
