@@ -25,7 +25,7 @@ func (Adapter) Claims(ctx context.Context, table *proc.Table, homes []discover.H
 	for _, x := range l.processes {
 		claims = append(claims, x.presence())
 		switch {
-		case x.registered() && parseVersion(x.entry.Version).before(followsClear):
+		case x.registered() && staysBehind(x.entry.Version):
 			claims = append(claims, l.early(x)...)
 		case x.registered():
 			c := l.byRegistry(x)

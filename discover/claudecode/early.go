@@ -95,7 +95,7 @@ func (x *process) mayHave(t transcript) (cleared, resumed bool) {
 // shared reports whether another Claude Code process that could have written there works in the same directory.
 func (l *look) shared(x *process) bool {
 	for _, y := range l.processes {
-		if y != x && y.dir == x.dir && y.home == x.home && parseVersion(y.entry.Version).before(followsClear) {
+		if y != x && y.dir == x.dir && y.home == x.home && staysBehind(y.entry.Version) {
 			return true
 		}
 	}

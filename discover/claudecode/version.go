@@ -25,5 +25,6 @@ func (v version) before(w version) bool {
 	return false
 }
 
-// followsClear is the first version whose registry entry takes the new id after /clear (2.1.126 did not).
-var followsClear = version{2, 1, 129}
+// staysBehind reports whether a version's registry entry keeps the first session's id after /clear: until 2.1.129
+// (2.1.126 did), and where an entry has no version.
+func staysBehind(s string) bool { return parseVersion(s).before(version{2, 1, 129}) }
