@@ -44,14 +44,14 @@ func (l *look) gather() {
 		}
 		x := &process{Process: p, command: commandOf(p)}
 		home, err := processHome(p)
-		if err != nil && !errors.Is(err, fs.ErrPermission) {
-			continue // it has just ended
+		if gone(err) {
+			continue
 		}
 		x.home = l.known(home)
 		l.register(x)
 		if l.runsSessions(x) {
 			if err != nil && !x.registered() {
-				x.unreadable = "another user's process: " + cause(err).Error()
+				x.unreadable = "its environment: " + cause(err).Error()
 			}
 			if x.dir = x.entry.Cwd; x.dir == "" {
 				x.dir, _ = x.Dir()
@@ -59,6 +59,12 @@ func (l *look) gather() {
 			l.processes = append(l.processes, x)
 		}
 	}
+}
+
+// gone reports whether a question failed because the process has just ended: neither forbidden nor unknown to the
+// system.
+func gone(err error) bool {
+	return err != nil && !errors.Is(err, fs.ErrPermission) && !errors.Is(err, proc.ErrUnsupported)
 }
 
 // known returns the home's name among those given, so that paths below it are the same for claims and records.

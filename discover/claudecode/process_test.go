@@ -4,7 +4,9 @@ import (
 	"io/fs"
 	"os"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
 
 	"agentctl/proc"
 )
@@ -90,22 +92,46 @@ func TestDyingProcessIsGone(t *testing.T) {
 	}
 }
 
-func TestAnotherUsersProcess(t *testing.T) {
+// What may not be asked of a process does not make it vanish; what has ended does.
+func TestProcessThatTellsNothing(t *testing.T) {
 	f := process0(100, 1000, "/h", "/w")
-	f.Name, f.Arguments = "claude", []string{"claude"}
-	p, _ := proc.Of(f).PID(100)
+	f.Name, f.Exe = "claude", "/opt/claude"
 	denied := &fs.PathError{Op: "open", Path: "/proc/100/environ", Err: os.ErrPermission}
-	x := process{Process: p, unreadable: "another user's process: " + denied.Error()}
-	if c := x.presence(); c.Unreadable == "" {
-		t.Error("the presence does not say that it is unreadable")
+	for _, err := range []error{denied, proc.ErrUnsupported} {
+		f.Err = err
+		got := claims(t, t.TempDir(), f)
+		if len(got) != 1 || got[0].Session != "" || got[0].Unreadable == "" {
+			t.Errorf("%v: %+v", err, got)
+		}
 	}
-	f.Exe, f.Err = "/opt/claude", denied
-	got := claims(t, t.TempDir(), f)
-	if len(got) != 1 || got[0].Session != "" || !strings.Contains(got[0].Unreadable, "permission denied") {
-		t.Errorf("claims %+v", got)
+	for _, err := range []error{proc.ErrGone, os.ErrNotExist, syscall.ESRCH} {
+		f.Err = err
+		if got := claims(t, t.TempDir(), f); len(got) != 0 {
+			t.Errorf("%v: %+v", err, got)
+		}
 	}
-	f.Err = proc.ErrGone
-	if got := claims(t, t.TempDir(), f); len(got) != 0 {
-		t.Errorf("a process that vanished: %+v", got)
+}
+
+// Where the system does not tell when a process started, no registry entry can be checked.
+func TestUnknownStartProvesNothing(t *testing.T) {
+	p := proc.Process{ID: proc.ID{PID: 100}, Name: "claude"}
+	for _, start := range []string{"", "0", "Mon Jan  1 00:00:00 0001"} {
+		e := entry{PID: 100, SessionID: alive, StartedAt: bootTime.UnixMilli(), ProcStart: start}
+		if proof, err := e.validate(p, 100); err == nil {
+			t.Errorf("procStart %q: %s", start, proof)
+		}
+	}
+}
+
+// macOS names the start in words.
+func TestStartInWords(t *testing.T) {
+	p := proc.Process{ID: proc.ID{PID: 100}, Started: time.Date(2026, 11, 5, 7, 8, 9, 123, time.FixedZone("", 3600))}
+	e := entry{PID: 100, SessionID: alive, ProcStart: "Thu Nov  5 06:08:09 2026"}
+	if _, err := e.validate(p, 100); err != nil {
+		t.Error(err)
+	}
+	p.Started = p.Started.Add(time.Second)
+	if _, err := e.validate(p, 100); err == nil {
+		t.Error("a second later is another process")
 	}
 }

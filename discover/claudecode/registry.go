@@ -107,6 +107,9 @@ func (e entry) validate(p proc.Process, pid int) (proof string, err error) {
 	if err := e.checkDomain(p); err != nil {
 		return "", err
 	}
+	if p.Started.IsZero() {
+		return "", errors.New("when the process started is not known")
+	}
 	if e.ProcStart == "" {
 		// A process that got the pid later started after the dead one had registered. The other way there is no
 		// bound: registering waits for dialogs.
