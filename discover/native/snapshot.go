@@ -17,6 +17,9 @@ var ErrNotDatabase = errors.New("not an SQLite database")
 // the database holds.
 var errJournal = errors.New("an unfinished transaction stands in its rollback journal")
 
+// maxAhead is the most pages that are read ahead: 16 MB of the usual size.
+const maxAhead = 4096
+
 const sqliteMagic = "SQLite format 3\x00"
 
 // snapshot is a database with the committed part of its write-ahead log laid over it, as of the moment it was taken.
@@ -28,6 +31,9 @@ type snapshot struct {
 	wal      *wal // nil where there is none
 	pageSize int64
 	size     int64
+	// used are the pages read so far, by offset; ahead those that were read before anybody asked for them.
+	used  []int64
+	ahead map[int64][]byte
 }
 
 // takeSnapshot opens the database at path. An empty database has size 0.
@@ -136,12 +142,35 @@ func (s *snapshot) ReadAt(p []byte, off int64) (int, error) {
 
 // readPage reads from one page.
 func (s *snapshot) readPage(p []byte, at int64) (int, error) {
+	start := at - at%s.pageSize
+	if page, ok := s.ahead[start]; ok {
+		return copy(p, page[at-start:]), nil
+	}
+	if len(s.used) < maxAhead {
+		s.used = append(s.used, start)
+	}
 	if s.wal != nil {
-		if off, ok := s.wal.offset(uint32(at/s.pageSize) + 1); ok {
-			return s.wal.file.ReadAt(p, off+at%s.pageSize)
+		if off, ok := s.wal.offset(uint32(start/s.pageSize) + 1); ok {
+			return s.wal.file.ReadAt(p, off+at-start)
 		}
 	}
 	return s.db.ReadAt(p, at)
+}
+
+// readAhead reads pages at once, and reports whether they are intact.
+func (s *snapshot) readAhead(pages []int64) bool {
+	ahead := make(map[int64][]byte, len(pages))
+	for _, start := range pages {
+		page := make([]byte, s.pageSize)
+		if start%s.pageSize != 0 || start >= s.size {
+			continue
+		}
+		if _, err := s.readPage(page, start); err == nil {
+			ahead[start] = page
+		}
+	}
+	s.ahead, s.used = ahead, nil
+	return s.intact()
 }
 
 // intact reports whether everything read so far belongs to the moment the snapshot was taken. Pages in the log stay

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"slices"
 	"strings"
 	"time"
 
@@ -39,11 +40,15 @@ const (
 // earlier run gave it. A database that does not exist is fs.ErrNotExist, an empty one has no tables, and
 // [ErrNotDatabase] is returned for another sort of file.
 func ReadDB(ctx context.Context, path string, read func(*DB) error) error {
+	var pages []int64
 	wait := firstWait
 	for n := 1; ; n++ {
-		intact, err := readOnce(ctx, path, read)
-		if intact || ctx.Err() != nil {
+		used, intact, err := readOnce(ctx, path, pages, read)
+		if intact {
 			return err
+		}
+		if ctx.Err() != nil {
+			return ctx.Err()
 		}
 		if n == maxReads {
 			if err == nil {
@@ -51,6 +56,7 @@ func ReadDB(ctx context.Context, path string, read func(*DB) error) error {
 			}
 			return fmt.Errorf("%s: not read in %d attempts: %w", path, n, err)
 		}
+		pages = merge(pages, used)
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
@@ -60,18 +66,31 @@ func ReadDB(ctx context.Context, path string, read func(*DB) error) error {
 	}
 }
 
-// readOnce reports whether the outcome, an error too, is what the database really holds.
-func readOnce(ctx context.Context, path string, read func(*DB) error) (intact bool, err error) {
+// readOnce reports whether the outcome, an error too, is what the database really holds, and the pages that were
+// used. Those of an earlier attempt are read ahead: that is quickly done, and if all of them are intact and no other
+// is asked for, no writer can disturb the query any more, however long it takes.
+func readOnce(ctx context.Context, path string, pages []int64, read func(*DB) error) (used []int64, intact bool, err error) {
 	s, err := takeSnapshot(ctx, path)
 	if errors.Is(err, errJournal) {
-		return false, err
+		return nil, false, err
 	}
 	if err != nil {
-		return true, err
+		return nil, true, err
 	}
 	defer s.close()
+	if len(pages) > 0 && !s.readAhead(pages) {
+		return nil, false, nil
+	}
 	err = s.query(ctx, read)
-	return s.intact(), err
+	return s.used, len(s.used) == 0 || s.intact(), err
+}
+
+// merge adds the pages that are new.
+func merge(pages, used []int64) []int64 {
+	pages = append(pages, used...)
+	slices.Sort(pages)
+	pages = slices.Compact(pages)
+	return pages[:min(len(pages), maxAhead)]
 }
 
 // query hands the snapshot to SQLite as a file system of one file.

@@ -359,8 +359,9 @@ func TestReadDBTornLog(t *testing.T) {
 	}
 	last := 0
 	for cut := 0; cut <= len(raw); cut++ {
-		if cut%97 != 0 && cut%4120 > 60 && cut != len(raw) {
-			continue // inside a page every 97th byte will do
+		inFrame := (cut - walHeaderSize) % (walFrameHeader + 4096)
+		if inFrame > walFrameHeader && cut%997 != 0 && cut != len(raw) {
+			continue // inside a page every 997th byte will do
 		}
 		put(t, path+"-wal", raw[:cut])
 		n, err := count(t, path)
@@ -405,7 +406,7 @@ func TestReadDBBesideWriter(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "busy.db")
 			stop := startWriter(t, mode, path)
 			last := 0
-			for range 1000 {
+			for range 300 {
 				n, err := count(t, path)
 				if err != nil {
 					t.Fatal(err)
