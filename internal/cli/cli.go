@@ -6,18 +6,13 @@ package cli
 
 import (
 	"context"
-	"os"
-	"os/signal"
 
 	"github.com/urfave/cli/v2"
 )
 
 // Main runs one command line, the program's name first, and returns the exit code.
 func Main(args []string, env Env) int {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
-	context.AfterFunc(ctx, stop) // a second interrupt ends us at once
-	return env.finish(args, env.run(ctx, args[1:]))
+	return env.finish(args, env.run(context.Background(), args[1:]))
 }
 
 // run returns nil, or why the command failed.
@@ -26,6 +21,9 @@ func (env Env) run(ctx context.Context, args []string) error {
 	args, err := arrange(app, args)
 	if err != nil {
 		return err
+	}
+	if verb := app.Command(args[0]); verb != nil {
+		app.Commands = []*cli.Command{verb} // the library spends time on every flag of every command it has
 	}
 	return app.RunContext(ctx, append([]string{app.Name}, args...))
 }

@@ -41,10 +41,12 @@ func (env Env) current(ctx context.Context, o *currentOptions) error {
 	if err != nil {
 		return err
 	}
-	r, err := env.world(s.Homes).Current(ctx, env.PID, env.Getenv)
-	if ctx.Err() != nil {
-		return ctx.Err()
+	working, done := env.work(ctx, "looking for the session around")
+	r, err := env.world(s.Homes).Current(working, env.PID, env.Getenv)
+	if working.Err() != nil {
+		err = working.Err()
 	}
+	done()
 	if errors.Is(err, discover.ErrNotFound) {
 		_ = env.warn(r.Warnings) // they may be why
 		return &refusal{"this is not inside a session"}

@@ -57,9 +57,9 @@ func (env Env) doctor(ctx context.Context, o *doctorOptions) error {
 	if err != nil {
 		return err
 	}
-	stop := env.progress("examining the agents' stores")
-	f, err := env.examine(ctx, s.Config)
-	stop()
+	working, done := env.work(ctx, "examining the agents' stores")
+	f, err := env.examine(working, s.Config)
+	done()
 	if err != nil {
 		return err
 	}

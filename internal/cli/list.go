@@ -63,9 +63,9 @@ func (env Env) list(ctx context.Context, o *listOptions) error {
 	if err != nil {
 		return err
 	}
-	stop := env.progress("reading the agents' stores")
-	r, err := env.world(s.Homes).List(ctx, sel)
-	stop()
+	working, done := env.work(ctx, "reading the agents' stores")
+	r, err := env.world(s.Homes).List(working, sel)
+	done()
 	if err != nil {
 		return err
 	}

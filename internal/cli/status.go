@@ -55,12 +55,12 @@ func (env Env) status(ctx context.Context, arg string, o *statusOptions) error {
 		return err
 	}
 	want := discover.Want{Whole: !o.alive, Tokens: !o.alive}
-	stop := env.progress("looking for " + render.Clean(arg))
-	r, err := env.world(s.Homes).Find(ctx, arg, agents, want)
-	stop()
-	if err == nil {
-		err = ctx.Err()
+	working, done := env.work(ctx, "looking for "+render.Clean(arg))
+	r, err := env.world(s.Homes).Find(working, arg, agents, want)
+	if working.Err() != nil {
+		err = working.Err()
 	}
+	done()
 	if err != nil {
 		_ = env.warn(r.Warnings) // the error says how it ends
 		return err
