@@ -1,17 +1,22 @@
 package e2e_test
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
 
+	"github.com/clipperhouse/displaywidth"
+	"github.com/creack/pty"
 	"github.com/rogpeppe/go-internal/testscript"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"golang.org/x/sys/unix"
@@ -57,6 +62,30 @@ func steering() map[string]command {
 			}
 			if fmt.Sprint(code) != args[0] {
 				ts.Fatalf("exit code %d, want %s", code, args[0])
+			}
+		}),
+		// tty COLUMNS FILE COMMAND…: runs it in a terminal; FILE has what the terminal got.
+		"tty": want(3, func(ts *testscript.TestScript, args []string) {
+			columns, err := strconv.ParseUint(args[0], 10, 16)
+			ts.Check(err)
+			path, err := lookPath(ts, args[2])
+			ts.Check(err)
+			cmd := &exec.Cmd{Path: path, Args: args[2:], Dir: ts.MkAbs("."), Env: environ(ts)}
+			terminal, err := pty.StartWithSize(cmd, &pty.Winsize{Rows: 25, Cols: uint16(columns)})
+			ts.Check(err)
+			got, _ := io.ReadAll(terminal) // ends with EIO once the program has let go of it
+			ts.Check(cmd.Wait())
+			ts.Check(terminal.Close())
+			ts.Check(os.WriteFile(ts.MkAbs(args[1]), bytes.ReplaceAll(got, []byte("\r\n"), []byte("\n")), 0o600))
+		}),
+		// narrow COLUMNS FILE: no line of it is wider.
+		"narrow": want(2, func(ts *testscript.TestScript, args []string) {
+			columns, err := strconv.Atoi(args[0])
+			ts.Check(err)
+			for line := range strings.Lines(ts.ReadFile(args[1])) {
+				if n := (displaywidth.Options{ControlSequences: true}).String(strings.TrimSuffix(line, "\n")); n > columns {
+					ts.Fatalf("%q is %d wide", line, n)
+				}
 			}
 		}),
 		// reap NAME: a zombie is gone for good.
