@@ -1,6 +1,7 @@
 package opencode
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -267,5 +268,40 @@ func TestTurnEndedByLog(t *testing.T) {
 	claims := claimed(t, keeping(agent(1, at(t, "19:20:30")), dir, int64(len(log))))[1]
 	if len(claims) != 2 || claims[1].Turn == nil || claims[1].Turn.State != discover.TurnDone {
 		t.Errorf("claims %+v", claims)
+	}
+}
+
+// A sub-agent that waits for the person makes its parent wait: for a question by the store, for permission by the process.
+func TestWaitingChild(t *testing.T) {
+	now := time.Now().UnixMilli()
+	part := func(tool, more string) string {
+		return fmt.Sprintf(`{"type":"tool","tool":%q,"state":{"status":"running"%s,"time":{"start":%d}}}`, tool, more, now-60_000)
+	}
+	for tool, want := range map[string]string{"question": "question", "bash": "permission"} {
+		dir := mkdir(t, filepath.Join(t.TempDir(), "opencode"))
+		execute(t, filepath.Join(dir, "opencode.db"),
+			"create table session(id text primary key, parent_id, directory, time_created, time_updated)",
+			"create table message(id text primary key, session_id text, time_created, time_updated, data)",
+			"create table part(id text primary key, message_id text, time_updated, data)",
+			fmt.Sprintf("insert into session values ('ses_parent', '', '/x', %[1]d, %[1]d), ('ses_child', 'ses_parent', '/x', %[1]d, %[1]d)", now),
+			fmt.Sprintf(`insert into message values ('msg_1', 'ses_parent', %[1]d, 0, '{"role":"assistant"}'), ('msg_2', 'ses_child', %[1]d, 0, '{"role":"assistant"}')`, now),
+			"insert into part values ('prt_1', 'msg_1', 0, '"+part("task", `,"metadata":{"sessionId":"ses_child"}`)+"'), ('prt_2', 'msg_2', 0, '"+part(tool, "")+"')",
+		)
+		records, err := look(t, home(dir), discover.Query{}, discover.Want{})
+		if err != nil || len(records) != 1 || (records[0].Turn.State == discover.TurnWaiting) != (tool == "question") {
+			t.Errorf("%s: %+v, %v", tool, records, err)
+		}
+		p := keeping(agent(1, time.Now().Add(-time.Hour), "run", "-s", "ses_parent", "x"), dir, 0)
+		got := map[string]string{}
+		for _, c := range claimed(t, p)[1] {
+			if turn := c.Turn; turn != nil {
+				got[c.Session] = turn.WaitingFor
+			} else if tool == "question" && c.Session == "ses_child" {
+				got[c.Session] = "question" // the record says so
+			}
+		}
+		if got["ses_parent"] != want || got["ses_child"] != want {
+			t.Errorf("%s: waiting for %v", tool, got)
+		}
 	}
 }
