@@ -12,9 +12,10 @@ import (
 
 // Claims says which live processes run which sessions.
 //
-// Kinds of evidence: "registry" (exact), "clear" (strong: a session begun by /clear in a process whose registry entry
-// is known to stay behind), "tool-call" (exact: a sub-agent whose result the session waits for), "tool-env" (strong: a running command was started for the session), "argv" (strong for
-// print mode, weak for a TUI, which may have moved on), "cwd" (weak).
+// Kinds of evidence: "registry" (exact), "tool-call" (exact: a sub-agent whose result the session waits for), "history"
+// (strong: where the commands typed since the registered session lead, in versions whose entry stays behind),
+// "tool-env" (strong: a running command was started for the session), "argv" (strong for print mode, weak for a TUI,
+// which may have moved on), "cwd" (weak).
 //
 // Meta keys: suspended (the process is stopped by a signal), backgroundShell (idle, but a command it started still
 // runs), jobId (of a background session).

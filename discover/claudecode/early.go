@@ -1,6 +1,7 @@
 package claudecode
 
 import (
+	"slices"
 	"time"
 
 	"agentctl/discover"
@@ -30,84 +31,79 @@ func (l *look) transcripts(x *process, dir string) (out []transcript) {
 }
 
 // early judges the registry entry of a version before 2.1.129, which keeps the first session's id when /clear begins
-// another, and before 2.1.85 when /resume changes to one. If such a session was written later than the registered
-// one, and no other process in the directory can have done it, it is the process's; if one can, nobody knows.
+// another, and before 2.1.85 when /resume changes to one. If another session of the directory was written later than
+// the registered one, the history of typed commands tells whether the process has moved on to it; where that does not
+// tell, nobody knows.
 func (l *look) early(x *process) []discover.Claim {
-	var own time.Time
-	var later []transcript
-	surely := !l.shared(x)
-	all := l.transcripts(x, x.entry.Cwd)
-	for _, t := range all {
-		if t.id == x.entry.SessionID {
-			own = t.modified
-		}
-	}
-	for _, t := range all {
-		if t.id == x.entry.SessionID || !t.modified.After(own) || l.isRegistered(t.path) {
-			continue
-		}
-		cleared, resumed := x.mayHave(t)
-		if cleared || resumed {
-			later = append(later, t)
-			surely = surely && cleared
-		}
-	}
+	later, cleared := l.laterThan(x)
 	if len(later) == 0 {
 		return []discover.Claim{l.byRegistry(x)}
 	}
-	if surely {
-		t := newest(later)
-		c := l.trace(x, t.id, t.path, "clear", "begun by /clear since the process registered as "+x.entry.SessionID)
-		c.Strength = discover.Strong
+	steps := switches(x.home, time.UnixMilli(x.entry.StartedAt))
+	last, known := follow(x.entry.SessionID, steps, cleared)
+	if known && last != x.entry.SessionID {
+		if i := slices.IndexFunc(later, func(t transcript) bool { return t.id == last }); i >= 0 {
+			c := l.trace(x, last, later[i].path, "history", "history.jsonl: the commands typed since session "+x.entry.SessionID)
+			c.Strength = discover.Strong
+			return []discover.Claim{c}
+		}
+	}
+	later = slices.DeleteFunc(later, func(t transcript) bool { // begun in another process
+		return known && slices.ContainsFunc(steps, func(s typed) bool {
+			return s.session != x.entry.SessionID && s.began(cleared[t.id])
+		})
+	})
+	c := l.byRegistry(x)
+	if len(later) == 0 {
 		return []discover.Claim{c}
 	}
-	c := l.byRegistry(x)
 	c.Strength = discover.Weak
 	claims := []discover.Claim{c}
 	for _, t := range later {
-		c := l.trace(x, t.id, t.path, "cwd", "written later than the registered session, in a version that may not follow")
+		c := l.trace(x, t.id, t.path, "cwd", "written later than the registered session, by a version whose entry may stay behind")
 		c.Strength = discover.Weak
 		claims = append(claims, c)
 	}
 	return claims
 }
 
-// mayHave reports whether the process may have begun the session with /clear, or (where it would not say so) have
-// changed to it with /resume.
-func (x *process) mayHave(t transcript) (cleared, resumed bool) {
-	f, err := native.Open(t.path)
-	if err != nil {
-		return false, false
-	}
-	defer f.Close()
-	var head headScan
-	if err := head.read(f); err != nil || !head.message {
-		return false, false
+// laterThan returns the sessions that the process may have moved on to, since they were written later than its
+// registered one, and when those begun by /clear were created.
+func (l *look) laterThan(x *process) (later []transcript, cleared map[string]time.Time) {
+	cleared = map[string]time.Time{}
+	all := l.transcripts(x, x.entry.Cwd)
+	var own time.Time
+	for _, t := range all {
+		if t.id == x.entry.SessionID {
+			own = t.modified
+		}
 	}
 	registered := time.UnixMilli(x.entry.StartedAt)
-	if head.created.After(registered) {
-		return head.command == "/clear", false
-	}
-	followsResume := x.entry.Kind != ""
-	return false, !followsResume && t.modified.After(registered)
-}
-
-// shared reports whether another Claude Code process that could have written there works in the same directory.
-func (l *look) shared(x *process) bool {
-	for _, y := range l.processes {
-		if y != x && y.dir == x.dir && y.home == x.home && staysBehind(y.entry.Version) {
-			return true
+	for _, t := range all {
+		if t.id == x.entry.SessionID || t.modified.Before(registered) {
+			continue
+		}
+		head := readHead(t.path)
+		fresh := head.created.After(registered) && head.command == "/clear"
+		if fresh {
+			cleared[t.id] = head.created
+		}
+		followsResume := x.entry.Kind != ""
+		resumed := head.message && head.created.Before(registered) && !followsResume
+		if (fresh || resumed) && t.modified.After(own) && !l.isRegistered(t.path) {
+			later = append(later, t)
 		}
 	}
-	return false
+	return later, cleared
 }
 
-func newest(list []transcript) transcript {
-	best := list[0]
-	for _, t := range list[1:] {
-		if t.modified.After(best.modified) {
-			best = t
-		}
+// readHead reads the beginning of a transcript; what cannot be read has none.
+func readHead(path string) (head headScan) {
+	f, err := native.Open(path)
+	if err != nil {
+		return head
 	}
-	return best
+	defer f.Close()
+	_ = head.read(f) // as far as it goes
+	return head
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -79,16 +80,27 @@ func TestClearInVersionsWhoseRegistryStaysBehind(t *testing.T) {
 			dir := home(t, c.fixture)
 			own := node112(c.pid, c.ticks, dir, c.cwd)
 			got := sessions(claims(t, dir, own))
-			if len(got) != 1 || got[0].Session != c.new || got[0].Strength != discover.Strong || got[0].Kind != "clear" {
+			if len(got) != 1 || got[0].Session != c.new || got[0].Strength != discover.Strong || got[0].Kind != "history" {
 				t.Fatalf("after /clear: %+v", got)
 			}
-			// Another such process in the directory may have begun it: then nobody knows.
+			// Another such process in the directory changes nothing: the command was typed in this one's session.
 			other := node112(c.pid+1, c.ticks+5, dir, c.cwd)
+			writeEntry(t, dir, c.pid+1, fmt.Sprintf(`"sessionId":%q,"cwd":%q,"startedAt":%d,"kind":"interactive"`, alive, c.cwd, other.Started.UnixMilli()))
 			for _, claim := range sessions(claims(t, dir, own, other)) {
-				if claim.Strength != discover.Weak {
+				if mine := claim.Process == own.ID; mine != (claim.Session == c.new) || !mine && claim.Session != alive {
 					t.Errorf("with a second process: %+v", claim)
 				}
 			}
+			// Without the history nobody knows.
+			history, err := os.ReadFile(filepath.Join(dir, "history.jsonl"))
+			must(t, err)
+			must(t, os.Remove(filepath.Join(dir, "history.jsonl")))
+			for _, claim := range sessions(claims(t, dir, own)) {
+				if claim.Strength != discover.Weak {
+					t.Errorf("without the history: %+v", claim)
+				}
+			}
+			must(t, os.WriteFile(filepath.Join(dir, "history.jsonl"), history, 0o600))
 			// Once the first session is written again (/resume), it is the process's.
 			now := time.Now()
 			must(t, os.Chtimes(transcriptPath(dir, c.cwd, c.old), now, now))
@@ -100,17 +112,26 @@ func TestClearInVersionsWhoseRegistryStaysBehind(t *testing.T) {
 	}
 }
 
-// Before 2.1.85 the registry does not follow /resume either, and nothing else tells.
-func TestResumeThatTheRegistryMayHaveMissedIsAmbiguous(t *testing.T) {
+// Before 2.1.85 the registry does not follow /resume either; the history of typed commands tells, or nothing does.
+func TestResumeInVersionsWhoseRegistryStaysBehind(t *testing.T) {
 	dir, cwd := home(t, "16-tui-clear-stale-id-2.1.75"), "/srv/claude-lab/w/t2.1.75"
-	old := transcriptPath(dir, cwd, "621dd4f6-85b1-4d31-861a-164e326ec2ca")
-	raw, err := os.ReadFile(old)
+	raw, err := os.ReadFile(transcriptPath(dir, cwd, "621dd4f6-85b1-4d31-861a-164e326ec2ca"))
 	must(t, err)
 	resumed := transcriptPath(dir, cwd, alive)
 	must(t, os.WriteFile(resumed, []byte(strings.ReplaceAll(string(raw), "2026-11-20T19:25", "2026-11-20T18:25")), 0o600))
-	for _, claim := range sessions(claims(t, dir, node112(28188, 155341, dir, cwd))) {
+	log := filepath.Join(dir, "history.jsonl")
+	history, err := os.ReadFile(log)
+	must(t, err)
+	typed := fmt.Sprintf(`{"display":"/resume %s","timestamp":1795202750000,"sessionId":"c0944497-9d38-4fa9-8c44-037a420209aa"}`, alive)
+	must(t, os.WriteFile(log, append(history, typed+"\n"...), 0o600))
+	own := node112(28188, 155341, dir, cwd)
+	if got := sessions(claims(t, dir, own)); len(got) != 1 || got[0].Session != alive || got[0].Strength != discover.Strong {
+		t.Errorf("resumed by name: %+v", got)
+	}
+	must(t, os.WriteFile(log, append(history, strings.Replace(typed, " "+alive, "", 1)+"\n"...), 0o600))
+	for _, claim := range sessions(claims(t, dir, own)) {
 		if claim.Strength != discover.Weak {
-			t.Errorf("claim %+v", claim)
+			t.Errorf("resumed from a list: %+v", claim)
 		}
 	}
 }

@@ -1,0 +1,84 @@
+package claudecode
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"agentctl/discover/native"
+)
+
+// typed is one line of history.jsonl: what a person typed into a TUI, and the session it was typed in (seen in 2.1.75
+// and 2.1.112).
+type typed struct {
+	words, session string
+	at             time.Time
+}
+
+// historyReach bounds how far back the history is read, in bytes.
+const historyReach = 1 << 20
+
+// switches returns the commands that change a process's session, typed since then, oldest first.
+func switches(home string, since time.Time) (out []typed) {
+	f, err := native.Open(filepath.Join(home, "history.jsonl"))
+	if err != nil {
+		return nil // it may be turned off
+	}
+	defer f.Close()
+	_, _ = f.Backward(historyReach, func(l native.Line) bool {
+		t := parseTyped(l.Bytes)
+		if command, _, _ := strings.Cut(t.words, " "); command == "/clear" || command == "/resume" {
+			out = append(out, t)
+		}
+		return t.at.IsZero() || !t.at.Before(since)
+	})
+	slices.Reverse(out)
+	return slices.DeleteFunc(out, func(t typed) bool { return t.at.Before(since) })
+}
+
+func parseTyped(raw []byte) (t typed) {
+	for key, v := range native.Object(raw).Members() {
+		switch string(key) {
+		case "display":
+			t.words = strings.TrimSpace(v.Text(100))
+		case "sessionId":
+			t.session = v.Text(0)
+		case "timestamp":
+			t.at = time.UnixMilli(v.Int())
+		}
+	}
+	return t
+}
+
+// began reports whether a session that was created then was begun by this command.
+func (t typed) began(created time.Time) bool {
+	const handling = 2 * time.Second // it took some 10 ms
+	after := created.Sub(t.at)
+	return strings.HasPrefix(t.words, "/clear") && after > -handling && after < handling
+}
+
+// follow goes from session to session as the person did. known is false where a step cannot be seen: a session chosen
+// from a list, or a /clear that several sessions, or none, may have come of.
+func follow(session string, steps []typed, cleared map[string]time.Time) (last string, known bool) {
+	for _, step := range steps {
+		if step.session != session {
+			continue
+		}
+		if id, ok := strings.CutPrefix(step.words, "/resume "); ok && isUUID(id) {
+			session = id
+			continue
+		}
+		var next []string
+		for id, created := range cleared {
+			if step.began(created) {
+				next = append(next, id)
+			}
+		}
+		if len(next) != 1 {
+			return session, false
+		}
+		session = next[0]
+	}
+	return session, true
+}
