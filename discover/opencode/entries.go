@@ -76,13 +76,16 @@ func idCondition(q discover.Query) (where string, args []any) {
 		where, args = "s.id >= ? and s.id < ?", []any{q.ID, q.ID + "~"}
 	}
 	if q.Refs != nil {
-		where += " and s.id in (" + strings.TrimSuffix(strings.Repeat("?,", len(q.Refs)), ",") + ")"
+		where += " and s.id in (" + marks(len(q.Refs)) + ")"
 		for _, r := range q.Refs {
 			args = append(args, r.ID)
 		}
 	}
 	return where, args
 }
+
+// marks are n placeholders.
+func marks(n int) string { return strings.TrimSuffix(strings.Repeat("?,", n), ",") }
 
 // asked reports whether the query asks for this entry.
 func asked(q discover.Query, e discover.Entry) bool {

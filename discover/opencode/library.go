@@ -16,6 +16,7 @@ type library struct {
 	home     discover.Home
 	ids      []string
 	start    time.Time // of the oldest process that may run a session it does not name
+	dirs     []string  // where such processes were started
 	files    bool      // such a process has no database open: its sessions are in files
 	sessions map[string]*stored
 	// failed: something could not be read, so that a session not found may exist.
@@ -32,11 +33,12 @@ func (l *library) want(id string) {
 	}
 }
 
-// since asks for the sessions that were begun or prompted since the process started.
+// since asks for the sessions that were begun or prompted where the process is, since it started.
 func (l *library) since(sub *subject) {
 	if l.start.IsZero() || sub.Started.Before(l.start) {
 		l.start = sub.Started
 	}
+	l.dirs = append(l.dirs, sub.dir, realPath(sub.dir))
 	l.files = l.files || len(sub.databases()) == 0
 }
 
@@ -101,8 +103,12 @@ func (l *library) condition() (where string, args []any) {
 	start := l.start.Add(-clockSlack)
 	began, beganArgs := sessionsSince(start)
 	asked, askedArgs := messagesSince(start)
-	where = "(" + where + ") or " + began + " or s.id in (select session_id from message where " + asked + ")"
-	return where, slices.Concat(args, beganArgs, askedArgs)
+	where = "(" + where + ") or (" + began + " or s.id in (select session_id from message where " + asked + "))"
+	args = slices.Concat(args, beganArgs, askedArgs)
+	for _, dir := range l.dirs {
+		args = append(args, dir)
+	}
+	return where + " and s.directory in (" + marks(len(l.dirs)) + ")", args
 }
 
 // loadFiles reads the JSON files of those that no database has.
