@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"testing/synctest"
@@ -288,26 +289,44 @@ func TestColor(t *testing.T) {
 	}
 }
 
+// locked is a buffer that another goroutine writes.
+type locked struct {
+	mu  sync.Mutex
+	got []byte
+}
+
+func (l *locked) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.got = append(l.got, p...)
+	return len(p), nil
+}
+
+func (l *locked) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return string(l.got)
+}
+
 // What takes long is shown once it does, and leaves no trace.
 func TestProgress(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		env, out := testEnv(t)
-		env.Interactive = true
-		stop := env.progress("reading")
+		var stderr locked
+		stop := Env{Stderr: &stderr, Interactive: true}.progress("reading")
 		<-time.After(900 * time.Millisecond) // of the bubble's own clock
 		synctest.Wait()
-		if out.stderr.Len() > 0 {
-			t.Errorf("early: %q", out.stderr.String())
+		if stderr.String() != "" {
+			t.Errorf("early: %q", stderr.String())
 		}
 		<-time.After(1200 * time.Millisecond)
 		synctest.Wait()
 		stop()
-		if got, want := out.stderr.String(), "\ragentctl: reading, 1s …\ragentctl: reading, 2s …\r\x1b[K"; got != want {
+		if got, want := stderr.String(), "\ragentctl: reading, 1s …\ragentctl: reading, 2s …\r\x1b[K"; got != want {
 			t.Errorf("%q", got)
 		}
 	})
-	env, out := testEnv(t)
-	if env.progress("reading")(); out.stderr.Len() > 0 {
-		t.Errorf("not a terminal: %q", out.stderr.String())
+	var stderr locked
+	if (Env{Stderr: &stderr}).progress("reading")(); stderr.String() != "" {
+		t.Errorf("not a terminal: %q", stderr.String())
 	}
 }
