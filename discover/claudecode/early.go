@@ -31,27 +31,23 @@ func (l *look) transcripts(x *process, dir string) (out []transcript) {
 }
 
 // early judges the registry entry of a version before 2.1.129, which keeps the first session's id when /clear begins
-// another, and before 2.1.85 when /resume changes to one. If another session of the directory was written later than
-// the registered one, the history of typed commands tells whether the process has moved on to it; where that does not
-// tell, nobody knows.
+// another, and before 2.1.85 when /resume changes to one. The history of typed commands tells whether the process has
+// moved on. Where it does not tell, and another session was written later than the registered one, nobody knows.
 func (l *look) early(x *process) []discover.Claim {
-	later, cleared := l.laterThan(x)
-	if len(later) == 0 {
+	later, cleared := l.others(x)
+	followsResume := x.entry.Kind != ""
+	if followsResume && len(later) == 0 && len(cleared) == 0 {
 		return []discover.Claim{l.byRegistry(x)}
 	}
 	steps := switches(x.home, time.UnixMilli(x.entry.StartedAt))
 	last, known := follow(x.entry.SessionID, steps, cleared)
 	if known && last != x.entry.SessionID {
-		if i := slices.IndexFunc(later, func(t transcript) bool { return t.id == last }); i >= 0 {
-			c := l.trace(x, last, later[i].path, "history", "history.jsonl: the commands typed since session "+x.entry.SessionID)
-			c.Strength = discover.Strong
-			return []discover.Claim{c}
-		}
+		c := l.trace(x, last, locate(x.home, x.entry.Cwd, last), "history", "history.jsonl: the commands typed since session "+x.entry.SessionID)
+		c.Strength = discover.Strong
+		return []discover.Claim{c}
 	}
-	later = slices.DeleteFunc(later, func(t transcript) bool { // begun in another process
-		return known && slices.ContainsFunc(steps, func(s typed) bool {
-			return s.session != x.entry.SessionID && s.began(cleared[t.id])
-		})
+	later = slices.DeleteFunc(later, func(t transcript) bool { // begun in another process, or left again
+		return known && slices.ContainsFunc(steps, func(s typed) bool { return s.began(cleared[t.id]) })
 	})
 	c := l.byRegistry(x)
 	if len(later) == 0 {
@@ -67,9 +63,9 @@ func (l *look) early(x *process) []discover.Claim {
 	return claims
 }
 
-// laterThan returns the sessions that the process may have moved on to, since they were written later than its
-// registered one, and when those begun by /clear were created.
-func (l *look) laterThan(x *process) (later []transcript, cleared map[string]time.Time) {
+// others returns the sessions that the process may have moved on to, since they were written later than its
+// registered one, and when those begun by /clear since it registered were created.
+func (l *look) others(x *process) (later []transcript, cleared map[string]time.Time) {
 	cleared = map[string]time.Time{}
 	all := l.transcripts(x, x.entry.Cwd)
 	var own time.Time

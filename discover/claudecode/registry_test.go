@@ -101,9 +101,9 @@ func TestClearInVersionsWhoseRegistryStaysBehind(t *testing.T) {
 				}
 			}
 			must(t, os.WriteFile(filepath.Join(dir, "history.jsonl"), history, 0o600))
-			// Once the first session is written again (/resume), it is the process's.
-			now := time.Now()
-			must(t, os.Chtimes(transcriptPath(dir, c.cwd, c.old), now, now))
+			// After the way back (/resume), it is the first session again.
+			back := fmt.Sprintf(`{"display":"/resume %s","timestamp":%d,"sessionId":%q}`, c.old, time.Now().UnixMilli(), c.new)
+			must(t, os.WriteFile(filepath.Join(dir, "history.jsonl"), append(history, back+"\n"...), 0o600))
 			got = sessions(claims(t, dir, own))
 			if len(got) != 1 || got[0].Session != c.old || got[0].Strength != discover.Exact {
 				t.Errorf("after the return: %+v", got)
