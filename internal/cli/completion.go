@@ -63,7 +63,11 @@ _agentctl() {
         _files
     fi
 }
-compdef _agentctl agentctl
+if [[ $funcstack[1] == _agentctl ]]; then
+    _agentctl "$@" # it is a file in $fpath
+else
+    compdef _agentctl agentctl
+fi
 `,
 		"fish": `# fish completion for agentctl: agentctl completion fish | source
 function __agentctl_complete

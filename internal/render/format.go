@@ -155,15 +155,8 @@ func tidy(v any) any {
 }
 
 func jsonText(v any) (string, error) {
-	b, err := marshal(v, "")
-	if err != nil {
-		return "", err
-	}
-	var line bytes.Buffer
-	if err := json.Compact(&line, b); err != nil {
-		return "", err
-	}
-	return line.String(), nil
+	text, err := marshal(v, "")
+	return string(text), err
 }
 
 // ageText is the age of a time as the contract writes it.

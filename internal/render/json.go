@@ -1,6 +1,7 @@
 package render
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/json"
 	"fmt"
@@ -12,52 +13,42 @@ import (
 
 // JSON writes one value, indented, and a line break. Bytes that are no UTF-8 become U+FFFD; whatever a terminal
 // would act upon is escaped, so the value is unchanged.
-func JSON(w io.Writer, v any) error {
-	b, err := marshal(v, "")
-	if err != nil {
-		return err
-	}
-	_, err = w.Write(append(b, '\n'))
-	return err
-}
+func JSON(w io.Writer, v any) error { return encode(w, v, "  ") }
 
 // JSONLine writes one value on one line.
-func JSONLine(w io.Writer, v any) error {
-	b, err := marshal(v, "")
-	if err != nil {
-		return err
-	}
-	var line bytes.Buffer
-	if err := json.Compact(&line, b); err != nil {
-		return err
-	}
-	_, err = w.Write(append(line.Bytes(), '\n'))
-	return err
-}
+func JSONLine(w io.Writer, v any) error { return encode(w, v, "") }
 
-// JSONArray writes the values as one array, each as soon as it is there.
+// JSONArray writes the values as one array, each on a line of its own and as soon as it is there.
 func JSONArray[T any](w io.Writer, values iter.Seq[T]) error {
-	start, end := "[\n  ", "[]\n"
+	out := bufio.NewWriterSize(w, 64<<10)
+	start, end := "[\n", "[]\n"
 	for v := range values {
-		b, err := marshal(v, "  ")
+		text, err := marshal(v, "")
 		if err != nil {
 			return err
 		}
-		if _, err := w.Write(append([]byte(start), b...)); err != nil {
-			return err
-		}
-		start, end = ",\n  ", "\n]\n"
+		out.WriteString(start) // a failure stays, and Flush returns it
+		out.Write(text)
+		start, end = ",\n", "\n]\n"
 	}
-	_, err := io.WriteString(w, end)
+	out.WriteString(end)
+	return out.Flush()
+}
+
+func encode(w io.Writer, v any, indent string) error {
+	text, err := marshal(v, indent)
+	if err != nil {
+		return err
+	}
+	_, err = w.Write(append(text, '\n'))
 	return err
 }
 
-// marshal indents v; prefix stands before every line but the first.
-func marshal(v any, prefix string) ([]byte, error) {
+func marshal(v any, indent string) ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
-	enc.SetIndent(prefix, "  ")
+	enc.SetIndent("", indent)
 	if err := enc.Encode(v); err != nil {
 		return nil, err
 	}
@@ -67,14 +58,13 @@ func marshal(v any, prefix string) ([]byte, error) {
 // escape writes as \u what a terminal would act upon. Outside of strings JSON has only printable ASCII and the line
 // breaks and blanks of the indentation; inside of them encoding/json has escaped C0 already.
 func escape(text []byte) []byte {
-	ascii := func(r rune) bool { return r < utf8.RuneSelf && r != 0x7f }
-	if bytes.IndexFunc(text, func(r rune) bool { return !ascii(r) }) < 0 {
+	if harmless(text) {
 		return text
 	}
 	out := make([]byte, 0, len(text)+16)
 	for _, r := range string(text) {
 		switch {
-		case ascii(r), !acts(r):
+		case r < 0x7f, !acts(r):
 			out = utf8.AppendRune(out, r)
 		case r <= 0xffff:
 			out = fmt.Appendf(out, `\u%04x`, r)
@@ -84,6 +74,16 @@ func escape(text []byte) []byte {
 		}
 	}
 	return out
+}
+
+// harmless reports whether text is ASCII without DEL, as most is.
+func harmless(text []byte) bool {
+	for _, c := range text {
+		if c >= 0x7f {
+			return false
+		}
+	}
+	return true
 }
 
 // acts reports whether a character does something to the text around it instead of showing.

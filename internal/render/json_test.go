@@ -163,7 +163,7 @@ func TestJSONNeverFailsOnFacts(t *testing.T) {
 }
 
 func TestJSONArray(t *testing.T) {
-	for want, values := range map[string][]int{"[]\n": nil, "[\n  1\n]\n": {1}, "[\n  1,\n  2\n]\n": {1, 2}} {
+	for want, values := range map[string][]int{"[]\n": nil, "[\n1\n]\n": {1}, "[\n1,\n2\n]\n": {1, 2}} {
 		var b bytes.Buffer
 		if err := render.JSONArray(&b, slices.Values(values)); err != nil || b.String() != want {
 			t.Errorf("%v: %q, %v", values, b.String(), err)

@@ -1,0 +1,50 @@
+package render_test
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"testing"
+
+	"agentctl/discover"
+	"agentctl/internal/render"
+)
+
+// many are as many sessions as a busy person has in some years.
+func many() []discover.Session {
+	list := make([]discover.Session, 10_000)
+	for i := range list {
+		list[i] = full()
+		list[i].ID = fmt.Sprintf("%08x-c285-7d91-bd0a-842a7d8b5424", i*7919)
+	}
+	return list
+}
+
+func BenchmarkTable(b *testing.B) {
+	list := many()
+	for _, width := range []int{0, 120} {
+		b.Run(fmt.Sprint(width), func(b *testing.B) {
+			for b.Loop() {
+				if err := render.Table(io.Discard, list, render.Look{Now: now, Width: width, Home: "/home/me"}); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+func BenchmarkJSONArray(b *testing.B) {
+	list := many()
+	for b.Loop() {
+		objects := func(yield func(render.Session) bool) {
+			for s := range slices.Values(list) {
+				if !yield(render.Of(s)) {
+					return
+				}
+			}
+		}
+		if err := render.JSONArray(io.Discard, objects); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
