@@ -3,6 +3,7 @@ package discover
 import (
 	"context"
 	"iter"
+	"slices"
 	"time"
 
 	"agentctl/proc"
@@ -51,6 +52,9 @@ type Home struct {
 	Named bool
 }
 
+// same reports whether two homes are read in the same places.
+func (h Home) same(o Home) bool { return h.Dir == o.Dir && slices.Equal(h.Files, o.Files) }
+
 // Entry is one stored session as the store's directory or index shows it, before its content is read.
 type Entry struct {
 	Agent Agent
@@ -77,7 +81,7 @@ type Query struct {
 	Children bool
 }
 
-// Ref names one session; Path is "" where only its id is known.
+// Ref names one session and the native file or database it is in.
 type Ref struct{ ID, Path string }
 
 // Want says how much of a record is worth reading.

@@ -9,12 +9,10 @@ import (
 // any. Where that process runs several, the mark that the agent leaves in the environment of its tools decides, if
 // the process does run the session it names. Errors: [ErrNotFound], [*AmbiguousError].
 func (w *World) Current(ctx context.Context, pid int, getenv func(string) string) (Result, error) {
-	l, err := w.look(ctx, nil)
-	if err != nil {
+	l := w.look(nil)
+	if err := l.claimed(ctx, Want{}); err != nil {
 		return Result{}, err
 	}
-	l.claim(ctx)
-	l.readClaimed(ctx, Want{})
 	r := l.result()
 	for p := range r.Table.Ancestors(pid) {
 		own := slices.DeleteFunc(slices.Clone(r.Sessions), func(s Session) bool { return !s.runBy(p.ID.PID) })

@@ -75,33 +75,36 @@ func (w *World) Find(ctx context.Context, arg string, agents []Agent, want Want)
 	if a.pid > 0 {
 		return w.findPID(ctx, a.pid, agents, want)
 	}
-	l, err := w.look(ctx, agents)
+	l := w.look(agents)
+	total, err := l.search(ctx, a, want)
 	if err != nil {
 		return Result{}, err
 	}
-	entries := exactly(a.id, l.entries(ctx, func(Agent) (Query, bool) { return Query{ID: a.id, Children: true}, true }))
-	total := len(entries)
-	if a.dir == "" && total > maxCandidates {
-		entries = entries[:maxCandidates]
-	}
-	l.read(ctx, entries, want)
-	if err := l.take(ctx); err != nil {
-		return Result{}, err
-	}
 	l.claim(ctx)
-	l.readNamed(ctx, a.id, want)
+	// Only this name's records are read, but all claims count: what processes claim of other sessions can matter for
+	// the verdict on this one.
+	l.readClaimed(ctx, want, a.id)
 	r := l.result()
 	r.Sessions = a.pick(r.Sessions)
 	return r.one(arg, total)
 }
 
-// readNamed reads the records of claimed sessions of this name that the stores' listing did not give. All claims stay:
-// what processes claim of other sessions can matter for the verdict on this one.
-func (l *look) readNamed(ctx context.Context, id string, want Want) {
-	all := l.claims
-	l.claims = slices.DeleteFunc(slices.Clone(all), func(c Claim) bool { return !strings.HasPrefix(c.Session, id) })
-	l.readClaimed(ctx, want)
-	l.claims = all
+// search reads the stored sessions of that name, and then the process table. It returns how many there are; of very
+// many that an ambiguous argument means, it reads some.
+func (l *look) search(ctx context.Context, a argument, want Want) (total int, err error) {
+	var entries []Entry
+	for fresh := l.homes; len(fresh) > 0; {
+		found := l.entries(ctx, fresh, func(Agent) Query { return Query{ID: a.id, Children: true} })
+		entries = exactly(a.id, newest(append(entries, found...)))
+		if total = len(entries); a.dir == "" && total > maxCandidates {
+			entries = entries[:maxCandidates]
+		}
+		l.read(ctx, entries, want)
+		if fresh, err = l.take(ctx); err != nil {
+			return 0, err
+		}
+	}
+	return total, nil
 }
 
 // exactly keeps only the entries of that very ID, if there are any.
@@ -140,12 +143,10 @@ func (r Result) one(arg string, total int) (Result, error) {
 }
 
 func (w *World) findPID(ctx context.Context, pid int, agents []Agent, want Want) (Result, error) {
-	l, err := w.look(ctx, agents)
-	if err != nil {
+	l := w.look(agents)
+	if err := l.claimed(ctx, want); err != nil {
 		return Result{}, err
 	}
-	l.claim(ctx)
-	l.readClaimed(ctx, want)
 	r := l.result()
 	r.Sessions = slices.DeleteFunc(r.Sessions, func(s Session) bool { return !s.runBy(pid) })
 	if len(r.Sessions) == 0 {

@@ -47,42 +47,44 @@ func (sel Select) cut(r Result) Result {
 // List returns the sessions of the selection in the order of [Compare]. The error is nil unless the process table
 // cannot be read; what else could not be read is in the result's warnings.
 func (w *World) List(ctx context.Context, sel Select) (Result, error) {
-	l, err := w.look(ctx, sel.Agents)
-	if err != nil {
+	l := w.look(sel.Agents)
+	if sel.All {
+		return l.listAll(ctx, sel)
+	}
+	if err := l.claimed(ctx, Want{Tokens: sel.Tokens}); err != nil {
 		return Result{}, err
 	}
-	want := Want{Tokens: sel.Tokens}
-	if !sel.All {
-		// The cost of this path depends on the live processes, not on the store's size.
-		l.claim(ctx)
-		l.readClaimed(ctx, want)
-		return sel.cut(l.result()), ctx.Err()
-	}
-	return w.listAll(ctx, l, sel, want)
+	return sel.cut(l.result()), ctx.Err()
 }
 
 // listAll reads the storage first and the processes second: a session that lives throughout can never look stopped.
-func (w *World) listAll(ctx context.Context, l *look, sel Select, want Want) (Result, error) {
-	entries := l.entries(ctx, func(Agent) (Query, bool) {
-		return Query{Since: sel.Since, Children: sel.Children}, true
-	})
-	batch := len(entries)
-	if sel.Limit > 0 {
-		batch = sel.Limit
-	}
+// Should a process name a home that was not read, or the selection take few of what was, it looks at both again.
+func (l *look) listAll(ctx context.Context, sel Select) (Result, error) {
+	want := Want{Tokens: sel.Tokens}
+	query := func(Agent) Query { return Query{Since: sel.Since, Children: sel.Children} }
+	var rest []Entry // listed, but not read yet
+	fresh, batch := l.homes, max(sel.Limit, 1)
 	for {
-		n := min(batch, len(entries))
-		l.read(ctx, entries[:n], want)
-		entries = entries[n:]
-		if err := l.take(ctx); err != nil {
+		rest = newest(append(rest, l.entries(ctx, fresh, query)...))
+		n := len(rest)
+		if sel.Limit > 0 {
+			n = min(batch, n)
+		}
+		l.read(ctx, rest[:n], want)
+		rest = rest[n:]
+		var err error
+		if fresh, err = l.take(ctx); err != nil {
 			return Result{}, err
 		}
+		if len(fresh) > 0 {
+			continue
+		}
 		l.claim(ctx)
-		l.readClaimed(ctx, want)
+		l.readClaimed(ctx, want, "")
 		r := sel.cut(l.result())
-		if ctx.Err() != nil || len(entries) == 0 || sel.Limit > 0 && len(r.Sessions) >= sel.Limit {
+		if ctx.Err() != nil || len(rest) == 0 || len(r.Sessions) >= sel.Limit {
 			return r, ctx.Err()
 		}
-		batch *= 2 // the selection takes few of them
+		batch *= 2
 	}
 }

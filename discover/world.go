@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"sync"
 
 	"agentctl/proc"
@@ -41,26 +42,44 @@ type look struct {
 	warnings []*Warning
 }
 
-func (w *World) look(ctx context.Context, agents []Agent) (*look, error) {
-	l := &look{world: w, have: map[Key]bool{}}
+// look begins to look at what is there without processes: the homes that the environment and the configuration name.
+func (w *World) look(agents []Agent) *look {
+	l := &look{world: w, have: map[Key]bool{}, homes: map[Agent][]Home{}}
 	for _, a := range w.Adapters {
 		if len(agents) == 0 || slices.Contains(agents, a.Name()) {
 			l.agents = append(l.agents, a)
+			l.homes[a.Name()] = a.Homes(w.Setup(a.Name()), proc.Of())
 		}
 	}
-	return l, l.take(ctx)
+	return l
 }
 
-// take reads the process table, and with it which homes there are.
-func (l *look) take(ctx context.Context) error {
-	table, err := l.world.Take(ctx)
-	if err != nil {
+// take reads the process table and returns the homes that only live processes name and that were not known before.
+func (l *look) take(ctx context.Context) (fresh map[Agent][]Home, err error) {
+	if l.table, err = l.world.Take(ctx); err != nil {
+		return nil, err
+	}
+	fresh = map[Agent][]Home{}
+	for _, a := range l.agents {
+		known := l.homes[a.Name()]
+		l.homes[a.Name()] = a.Homes(l.world.Setup(a.Name()), l.table)
+		for _, h := range l.homes[a.Name()] {
+			if !slices.ContainsFunc(known, h.same) {
+				fresh[a.Name()] = append(fresh[a.Name()], h)
+			}
+		}
+	}
+	return fresh, nil
+}
+
+// claimed takes the process table and reads what the live processes show, and the records of what they claim. Its cost
+// depends on the live processes, not on the store's size.
+func (l *look) claimed(ctx context.Context, want Want) error {
+	if _, err := l.take(ctx); err != nil {
 		return err
 	}
-	l.table, l.homes = table, map[Agent][]Home{}
-	for _, a := range l.agents {
-		l.homes[a.Name()] = a.Homes(l.world.Setup(a.Name()), table)
-	}
+	l.claim(ctx)
+	l.readClaimed(ctx, want, "")
 	return nil
 }
 
@@ -74,22 +93,26 @@ func (l *look) claim(ctx context.Context) {
 	}
 }
 
-// entries asks all stores what they hold, newest first.
-func (l *look) entries(ctx context.Context, query func(Agent) (Query, bool)) []Entry {
+// entries asks the stores in the given homes what they hold, newest first.
+func (l *look) entries(ctx context.Context, homes map[Agent][]Home, query func(Agent) Query) []Entry {
 	results := forEach(l.agents, func(a Adapter) ([]Entry, error) {
-		q, ok := query(a.Name())
-		if !ok {
+		if len(homes[a.Name()]) == 0 {
 			return nil, nil
 		}
-		return a.Entries(ctx, l.homes[a.Name()], q)
+		return a.Entries(ctx, homes[a.Name()], query(a.Name()))
 	})
 	var out []Entry
 	for i, r := range results {
 		out = append(out, r.value...)
 		l.warn(l.agents[i].Name(), r.err)
 	}
-	slices.SortStableFunc(out, func(a, b Entry) int { return b.Updated.Compare(a.Updated) })
-	return out
+	return newest(out)
+}
+
+// newest orders entries by their last change.
+func newest(entries []Entry) []Entry {
+	slices.SortStableFunc(entries, func(a, b Entry) int { return b.Updated.Compare(a.Updated) })
+	return entries
 }
 
 // read adds the records of the entries.
@@ -124,21 +147,19 @@ func (l *look) read(ctx context.Context, entries []Entry, want Want) {
 	}
 }
 
-// readClaimed adds the records of the sessions that live processes name, however old they are.
-func (l *look) readClaimed(ctx context.Context, want Want) {
-	refs := map[Agent][]Ref{}
+// readClaimed adds the records of the sessions that live processes name and that begin with the prefix, however old they
+// are. A claim without a path has none: its adapter has just looked.
+func (l *look) readClaimed(ctx context.Context, want Want, prefix string) {
+	refs, homes := map[Agent][]Ref{}, map[Agent][]Home{}
 	for _, c := range l.claims {
 		ref := Ref{c.Session, c.Path}
-		if c.Session != "" && !l.have[Key{c.Agent, c.Session, c.Path}] && !slices.Contains(refs[c.Agent], ref) {
+		if c.Path != "" && strings.HasPrefix(c.Session, prefix) && !l.have[Key{c.Agent, c.Session, c.Path}] &&
+			!slices.Contains(refs[c.Agent], ref) {
 			refs[c.Agent] = append(refs[c.Agent], ref)
+			homes[c.Agent] = l.homes[c.Agent]
 		}
 	}
-	if len(refs) == 0 {
-		return
-	}
-	l.read(ctx, l.entries(ctx, func(a Agent) (Query, bool) {
-		return Query{Refs: refs[a], Children: true}, len(refs[a]) > 0
-	}), want)
+	l.read(ctx, l.entries(ctx, homes, func(a Agent) Query { return Query{Refs: refs[a], Children: true} }), want)
 }
 
 // warn keeps every warning once.
