@@ -75,7 +75,7 @@ function __agentctl_complete
     $words[1] __complete $words[2..] (commandline -ct) 2>/dev/null
 end
 complete -c agentctl -f -a '(__agentctl_complete)'
-complete -c agentctl -n '__fish_seen_argument -l cwd' -F
+complete -c agentctl -l cwd -r -F
 `,
 	}
 }
