@@ -3,7 +3,10 @@ package proc
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,8 +17,12 @@ import (
 
 // statLine writes a line as the kernel does.
 func statLine(s stat) string {
-	return fmt.Sprintf("%d (%s) %c %d %d %d 34837 4042 4194560 75172 4415 1 23 269 49 2 2 20 0 6 0 %d 75106791424 73741\n",
-		s.pid, s.name, byte(s.state), s.parent, s.group, s.session, s.ticks)
+	flags := 4194560
+	if s.exiting {
+		flags |= pfExiting
+	}
+	return fmt.Sprintf("%d (%s) %c %d %d %d 34837 4042 %d 75172 4415 1 23 269 49 2 2 20 0 6 0 %d 75106791424 73741\n",
+		s.pid, s.name, byte(s.state), s.parent, s.group, s.session, flags, s.ticks)
 }
 
 // FuzzStat: whatever the name, the line gives back what was written; and any bytes give a result or an error.
@@ -27,7 +34,7 @@ func FuzzStat(f *testing.F) {
 		if state <= ' ' || state > '~' || state == ')' {
 			state = 'S'
 		}
-		want := stat{number, number + 1, number + 2, number + 3, State(state), name, ticks}
+		want := stat{number, number + 1, number + 2, number + 3, State(state), name, ticks, ticks%2 == 1}
 		if got, err := parseStat([]byte(statLine(want))); err != nil || got != want {
 			t.Errorf("got %+v, want %+v, %v", got, want, err)
 		}
@@ -39,11 +46,36 @@ func FuzzStat(f *testing.F) {
 
 // TestStatTornAnywhere: no beginning of a line passes for the line.
 func TestStatTornAnywhere(t *testing.T) {
-	want := stat{4045, 4042, 4042, 4042, 'S', "cl) S 1 (aude", 199670}
+	want := stat{4045, 4042, 4042, 4042, 'S', "cl) S 1 (aude", 199670, false}
 	line := statLine(want)
 	for n := range strings.Index(line, "199670") {
 		if got, err := parseStat([]byte(line[:n])); err == nil {
 			t.Errorf("%q: %+v", line[:n], got)
+		}
+	}
+}
+
+// TestKilledProcessIsDeadAtOnce: a process that gives back its memory is no zombie yet, and runs nothing any more (S9).
+func TestKilledProcessIsDeadAtOnce(t *testing.T) {
+	for _, c := range []struct {
+		main, other stat
+		want        State
+	}{
+		{stat{state: 'R', exiting: true}, stat{state: 'D', exiting: true}, 'X'},
+		{stat{state: 'Z', exiting: true}, stat{state: 'R', exiting: true}, 'Z'},
+		{stat{state: 'Z', exiting: true}, stat{state: 'S'}, 'S'},
+		{stat{state: 'S'}, stat{state: 'S'}, 'S'},
+	} {
+		root := t.TempDir()
+		c.main.pid, c.other.pid = 7, 8
+		for _, s := range []stat{c.main, c.other} {
+			dir := filepath.Join(root, "task", strconv.Itoa(s.pid))
+			if err := errors.Join(os.MkdirAll(dir, 0o755), os.WriteFile(filepath.Join(dir, "stat"), []byte(statLine(s)), 0o600)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got := pidDir(root+"/").outlived(c.main, make([]byte, statSize)); got.state != c.want {
+			t.Errorf("%+v with %+v: state %c, want %c", c.main, c.other, got.state, c.want)
 		}
 	}
 }

@@ -75,19 +75,23 @@ func (m machine) id(s stat) ID {
 	return ID{PID: s.pid, Birth: m.boot + "/" + strconv.FormatUint(s.ticks, 10)}
 }
 
-// outlived corrects the state of a process whose main thread ended while others go on. The kernel calls it a
-// zombie, but it is none: its state is that of another thread.
+// outlived corrects the state of a process whose main thread has ended. While other threads go on the process lives,
+// though the kernel calls it a zombie: its state is theirs. And where none does it is dead, though the kernel may not
+// call it a zombie yet: a killed process may need a while to give back its memory.
 func (d pidDir) outlived(s stat, buf []byte) stat {
-	if !s.state.Dead() {
+	if !s.ended() {
 		return s
 	}
 	threads, _ := d.numbers("task") // fails once it is collected: then it is dead indeed
 	for _, id := range threads {
 		t, err := d.stat("task/"+strconv.Itoa(id)+"/stat", buf)
-		if err == nil && !t.state.Dead() {
+		if err == nil && !t.ended() {
 			s.state = t.state
-			break
+			return s
 		}
+	}
+	if !s.state.Dead() {
+		s.state = 'X'
 	}
 	return s
 }

@@ -13,7 +13,12 @@ type stat struct {
 	state                       State
 	name                        string
 	ticks                       uint64
+	// exiting: it runs no instruction of its program any more, though the kernel has not called it a zombie yet.
+	exiting bool
 }
+
+// pfExiting is PF_EXITING of the kernel's include/linux/sched.h, in the flags of proc_pid_stat(5).
+const pfExiting = 0x4
 
 // parseStat reads one line. The name may hold any byte, ')' and newline too: it ends at the last ')'.
 func parseStat(line []byte) (stat, error) {
@@ -41,6 +46,9 @@ func parseStat(line []byte) (stat, error) {
 	return s, nil
 }
 
+// ended reports whether this thread will never run its program again.
+func (s *stat) ended() bool { return s.state.Dead() || s.exiting }
+
 func (s *stat) set(field int, text []byte) (err error) {
 	switch field {
 	case 3:
@@ -54,6 +62,10 @@ func (s *stat) set(field int, text []byte) (err error) {
 		s.group, err = strconv.Atoi(string(text))
 	case 6:
 		s.session, err = strconv.Atoi(string(text))
+	case 9:
+		var flags uint64
+		flags, err = strconv.ParseUint(string(text), 10, 64)
+		s.exiting = flags&pfExiting != 0
 	case 22:
 		s.ticks, err = strconv.ParseUint(string(text), 10, 64)
 	}
