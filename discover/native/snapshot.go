@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"time"
 )
 
 // ErrNotDatabase is returned for a file that is no SQLite database.
@@ -31,6 +32,7 @@ type snapshot struct {
 	wal      *wal // nil where there is none
 	pageSize int64
 	size     int64
+	taken    time.Time
 	// used are the pages read so far, by offset; ahead those that were read before anybody asked for them.
 	used  []int64
 	ahead map[int64][]byte
@@ -42,7 +44,7 @@ func takeSnapshot(ctx context.Context, path string) (*snapshot, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &snapshot{path: real}
+	s := &snapshot{path: real, taken: time.Now()}
 	// The database first: what a checkpoint changes in it from here on shows in its times.
 	if s.db, err = Open(real); err != nil {
 		return nil, err
@@ -186,7 +188,7 @@ func (s *snapshot) intact() bool {
 	if db.id != s.db.id || s.journal() != nil {
 		return false
 	}
-	still := db.mod.Equal(s.db.mod) && db.size == s.db.size
+	still := db.mod.Equal(s.db.mod) && db.size == s.db.size && s.settled()
 	log, err := Open(s.path + "-wal")
 	if Absent(err) {
 		return s.wal == nil && still
@@ -206,6 +208,13 @@ func (s *snapshot) intact() bool {
 		return false
 	}
 	return still || s.wal.pageSize > 0 && s.moved() <= s.wal.next
+}
+
+// settled reports whether the next change of the database has to show in its time: kernels before 6.13 count in ticks
+// of up to 10 ms, so two changes can bear the same time.
+func (s *snapshot) settled() bool {
+	const ticks = 50 * time.Millisecond
+	return s.taken.Sub(s.db.mod).Abs() > ticks
 }
 
 // moved is the number of frames that checkpoints have moved, or begun to move, into the database since the log was
