@@ -183,8 +183,7 @@ func warnings(agent Agent, err error) []*Warning {
 		}
 		return out
 	}
-	var w *Warning
-	if errors.As(err, &w) {
+	if w, ok := errors.AsType[*Warning](err); ok {
 		return []*Warning{w}
 	}
 	return []*Warning{{Agent: agent, Path: "store", Err: err}}

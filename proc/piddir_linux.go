@@ -117,7 +117,7 @@ func open(path string, flags int) (int, error) {
 // retry repeats a system call that a signal interrupted.
 func retry(call func() (int, error)) (int, error) {
 	for {
-		if n, err := call(); err != unix.EINTR {
+		if n, err := call(); !errors.Is(err, unix.EINTR) {
 			return n, err
 		}
 	}

@@ -4,8 +4,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"regexp"
 	"strings"
+	"sync"
 )
 
 // object is a JSON object.
@@ -58,9 +60,7 @@ func (t turn) pick(options ...option) (*call, error) {
 // shell before it). Escalation is Codex's alone: the others ask by their own rules.
 func (t turn) shell(command string, escalation object) (*call, error) {
 	with := func(a object) object {
-		for k, v := range escalation {
-			a[k] = v
-		}
+		maps.Copy(a, escalation)
 		return a
 	}
 	return t.pick(
@@ -107,12 +107,14 @@ func rawCall(name, raw string) (*call, error) {
 }
 
 // stillRunning is what Codex's exec_command says when it returns before its command has ended.
-var stillRunning = regexp.MustCompile(`running with session ID (\d+)`)
+var stillRunning = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`running with session ID (\d+)`)
+})
 
 // poll goes on waiting for a command that Codex has put in the background: exec_command returns after some
 // seconds whatever it was told, and the step is over only when its command is.
 func (t turn) poll(last item) *call {
-	m := stillRunning.FindStringSubmatch(last.text)
+	m := stillRunning().FindStringSubmatch(last.text)
 	if m == nil || !last.result || !t.has("write_stdin") {
 		return nil
 	}

@@ -3,6 +3,7 @@ package model
 import (
 	"regexp"
 	"strings"
+	"sync"
 )
 
 // turn is what a request asks for, whichever API it came through.
@@ -27,16 +28,20 @@ type item struct {
 }
 
 // reminder is what Claude Code mixes into the user's texts.
-var reminder = regexp.MustCompile(`(?s)<system-reminder>.*?</system-reminder>`)
+var reminder = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?s)<system-reminder>.*?</system-reminder>`)
+})
 
 // tagged matches texts that agents send in the user's name: <environment_context> and the like, Codex's
 // AGENTS.md, Claude Code's note about an interrupted turn.
-var tagged = regexp.MustCompile(`^(<[a-z][\w-]*[\s>]|# AGENTS\.md|\[Request interrupted by user)`)
+var tagged = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(<[a-z][\w-]*[\s>]|# AGENTS\.md|\[Request interrupted by user)`)
+})
 
 // realText is a user text without what agents put there themselves; "" if nothing is left.
 func realText(s string) string {
-	s = strings.TrimSpace(reminder.ReplaceAllString(s, ""))
-	if tagged.MatchString(s) {
+	s = strings.TrimSpace(reminder().ReplaceAllString(s, ""))
+	if tagged().MatchString(s) {
 		return ""
 	}
 	return s
