@@ -85,7 +85,7 @@ func projectsOf(home, dir string) []string {
 }
 
 // names lists a folder; one that does not exist is empty.
-func names(dir string) ([]fs.DirEntry, error) {
+func names(dir string) ([]native.Name, error) {
 	d, err := native.OpenDir(dir)
 	if native.Absent(err) {
 		return nil, nil

@@ -3,7 +3,6 @@ package native
 import (
 	"errors"
 	"io/fs"
-	"os"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -13,7 +12,7 @@ import (
 // meanwhile cannot mix two trees.
 type Dir struct {
 	path string
-	file *os.File
+	fd   int
 }
 
 // Info is what a directory tells of one of its files.
@@ -21,6 +20,21 @@ type Info struct {
 	Size    int64 // bytes
 	ModTime time.Time
 }
+
+// Name is one entry of a directory.
+type Name struct {
+	name string
+	mode fs.FileMode // the type bits
+}
+
+// Name is the entry's name alone.
+func (n Name) Name() string { return n.name }
+
+// Type is the entry's type: 0 for a regular file.
+func (n Name) Type() fs.FileMode { return n.mode }
+
+// IsDir reports whether the entry is a directory; a link to one is none.
+func (n Name) IsDir() bool { return n.mode.IsDir() }
 
 // OpenDir opens a directory; links are followed, since people do link ~/.claude elsewhere.
 func OpenDir(path string) (*Dir, error) {
@@ -30,23 +44,30 @@ func OpenDir(path string) (*Dir, error) {
 	if err != nil {
 		return nil, &fs.PathError{Op: "open", Path: path, Err: err}
 	}
-	return &Dir{path: path, file: os.NewFile(uintptr(fd), path)}, nil
+	return &Dir{path: path, fd: fd}, nil
 }
 
 // Path is the path it was opened by.
 func (d *Dir) Path() string { return d.path }
 
 // Close closes the directory.
-func (d *Dir) Close() error { return d.file.Close() }
+func (d *Dir) Close() error { return unix.Close(d.fd) }
 
 // Names returns all entries in directory order; Type tells files from folders without a stat, except on file
 // systems that do not say (then it is asked for).
-func (d *Dir) Names() ([]fs.DirEntry, error) { return d.file.ReadDir(-1) }
+func (d *Dir) Names() ([]Name, error) {
+	names, err := d.readNames()
+	if err != nil {
+		return names, &fs.PathError{Op: "list", Path: d.path, Err: err}
+	}
+	return names, nil
+}
 
-// Stat states a regular file of the directory; anything else is [ErrNotRegular].
+// Stat states a regular file of the directory, or of a folder below it ("folder/name"); anything else is
+// [ErrNotRegular].
 func (d *Dir) Stat(name string) (Info, error) {
 	var st unix.Stat_t
-	if err := unix.Fstatat(int(d.file.Fd()), name, &st, unix.AT_SYMLINK_NOFOLLOW); err != nil {
+	if err := unix.Fstatat(d.fd, name, &st, unix.AT_SYMLINK_NOFOLLOW); err != nil {
 		return Info{}, &fs.PathError{Op: "stat", Path: d.path + "/" + name, Err: err}
 	}
 	if st.Mode&unix.S_IFMT != unix.S_IFREG {

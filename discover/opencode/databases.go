@@ -31,7 +31,7 @@ func databasesOf(home discover.Home) ([]string, error) {
 }
 
 // list gives the entries of a folder.
-func list(dir string) ([]fs.DirEntry, error) {
+func list(dir string) ([]native.Name, error) {
 	d, err := native.OpenDir(dir)
 	if err != nil {
 		return nil, err
