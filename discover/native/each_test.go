@@ -43,12 +43,18 @@ func TestEachLeavesNothingBehind(t *testing.T) {
 	defer goleak.VerifyNone(t)
 	items := make([]int, 1000)
 	read := func(int) (int, bool, error) { return 1, true, nil }
-	for range Each(t.Context(), items, read) {
+	for _, err := range Each(t.Context(), items, read) {
+		if err != nil {
+			t.Error(err)
+		}
 		break
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	for range Each(ctx, items, read) {
+	for _, err := range Each(ctx, items, read) {
+		if err != nil {
+			t.Error(err)
+		}
 		cancel()
 	}
 }

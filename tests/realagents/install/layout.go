@@ -79,8 +79,11 @@ func (r Release) check(dir string) (Installation, error) {
 		return i, err
 	}
 	var m struct{ Version string }
-	if err := json.Unmarshal(raw, &m); err != nil || m.Version != r.Version {
-		return i, fmt.Errorf("%s: version %q, want %s (%v)", manifest, m.Version, r.Version, err)
+	if err := json.Unmarshal(raw, &m); err != nil {
+		return i, fmt.Errorf("%s: %w", manifest, err)
+	}
+	if m.Version != r.Version {
+		return i, fmt.Errorf("%s: version %q, want %s", manifest, m.Version, r.Version)
 	}
 	info, err := os.Stat(i.Native)
 	switch {
