@@ -113,7 +113,7 @@ func TestAsking(t *testing.T) {
 // Ids are compared by time across the moment when it comes round.
 func TestIDsSince(t *testing.T) {
 	created := time.UnixMilli(1795201766525) // SEEN: ses_e05a2eb82ffe…
-	holds := func(id string, lo, hi string) bool {
+	holds := func(id, lo, hi string) bool {
 		if lo > hi {
 			return id >= lo || id < hi
 		}
