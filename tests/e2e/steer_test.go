@@ -105,13 +105,13 @@ func steering() map[string]command {
 		}),
 		// fifo PATH
 		"fifo": want(1, func(ts *testscript.TestScript, args []string) { ts.Check(syscall.Mkfifo(ts.MkAbs(args[0]), 0o600)) }),
-		// aged DURATION PATH…: as if last written that long ago.
+		// aged DURATION DIR: every file below DIR is as if last written that long ago.
 		"aged": want(2, func(ts *testscript.TestScript, args []string) {
 			d, err := time.ParseDuration(args[0])
 			ts.Check(err)
-			for _, path := range args[1:] {
-				ts.Check(os.Chtimes(ts.MkAbs(path), time.Time{}, time.Now().Add(-d)))
-			}
+			ts.Check(filepath.WalkDir(ts.MkAbs(args[1]), func(path string, _ fs.DirEntry, err error) error {
+				return errors.Join(err, os.Chtimes(path, time.Time{}, time.Now().Add(-d)))
+			}))
 		}),
 		// substitute PATH fills the script's variables into a file.
 		"substitute": want(1, func(ts *testscript.TestScript, args []string) {
