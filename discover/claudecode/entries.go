@@ -42,25 +42,26 @@ func (s *search) searchHome(home discover.Home) {
 			return
 		}
 	}
-	if s.byPath() {
+	if s.byPath() || !beginsUUID(s.ID) && !s.wantsAgents() {
 		return
 	}
-	projects, err := projectFolders(home.Dir)
+	projects, err := openProjects(home.Dir)
+	defer projects.close()
 	if err != nil {
 		s.warn(projectsDir(home.Dir), err)
 	}
-	for _, project := range projects {
+	for _, folder := range projects.folders {
 		switch {
 		case len(s.Refs) > 0:
 			for _, ref := range s.Refs {
 				if ref.Path == "" {
-					s.exact(project, ref.ID)
+					s.exact(projects, folder, ref.ID)
 				}
 			}
 		case isUUID(s.ID):
-			s.exact(project, s.ID)
+			s.exact(projects, folder, s.ID)
 		default:
-			s.list(project)
+			s.list(projects.dir.Path() + "/" + folder)
 		}
 	}
 }
@@ -82,9 +83,12 @@ func (s *search) byPath() (all bool) {
 }
 
 // exact looks for one session in a project folder.
-func (s *search) exact(project, id string) {
+func (s *search) exact(in projects, folder, id string) {
 	if isUUID(id) {
-		s.stat(project, id+suffix)
+		info, err := in.stat(folder, id)
+		if !native.Absent(err) {
+			s.take(in.path(folder, id), id, "", info, err)
+		}
 	}
 }
 
@@ -92,15 +96,27 @@ func (s *search) exact(project, id string) {
 func (s *search) stat(dir, name string) {
 	path := filepath.Join(dir, name)
 	id, parent, ok := sessionOf(path)
+	if !ok {
+		return
+	}
 	info, err := os.Lstat(path)
+	if err != nil {
+		s.take(path, id, parent, native.Info{}, err)
+	} else if !info.Mode().IsRegular() {
+		s.take(path, id, parent, native.Info{}, native.ErrNotRegular)
+	} else {
+		s.take(path, id, parent, native.Info{Size: info.Size(), ModTime: info.ModTime().UTC()}, nil)
+	}
+}
+
+// take adds a file that was looked at, or says why it could not be.
+func (s *search) take(path, id, parent string, info native.Info, err error) {
 	switch {
-	case !ok || native.Absent(err):
+	case native.Absent(err):
 	case err != nil:
-		s.warn(path, err)
-	case !info.Mode().IsRegular():
-		s.warn(path, native.ErrNotRegular)
+		s.warn(path, cause(err))
 	default:
-		s.add(path, id, parent, native.Info{Size: info.Size(), ModTime: info.ModTime().UTC()})
+		s.add(path, id, parent, info)
 	}
 }
 
@@ -120,9 +136,9 @@ func (s *search) list(dir string) {
 		s.warn(dir, err)
 	}
 	for _, n := range names {
-		path := filepath.Join(dir, n.Name())
+		path := dir + "/" + n.Name()
 		if s.wantsAgents() && n.IsDir() && isUUID(n.Name()) {
-			s.list(filepath.Join(path, subagents))
+			s.list(path + "/" + subagents)
 			continue
 		}
 		id, parent, ok := sessionOf(path)
@@ -130,14 +146,7 @@ func (s *search) list(dir string) {
 			continue
 		}
 		info, err := d.Stat(n.Name())
-		if native.Absent(err) {
-			continue
-		}
-		if err != nil {
-			s.warn(path, cause(err))
-			continue
-		}
-		s.add(path, id, parent, info)
+		s.take(path, id, parent, info, err)
 	}
 }
 

@@ -25,14 +25,15 @@ func locate(home, dir, id string) string {
 	if first := transcriptPath(home, dir, id); exists(first) {
 		return first
 	}
-	projects, _ := projectFolders(home)
+	projects, _ := openProjects(home)
+	defer projects.close()
 	found := ""
-	for _, project := range projects {
-		if path := filepath.Join(project, id+suffix); exists(path) {
+	for _, folder := range projects.folders {
+		if _, err := projects.stat(folder, id); err == nil {
 			if found != "" {
 				return "" // which of them is not known
 			}
-			found = path
+			found = projects.path(folder, id)
 		}
 	}
 	return found
@@ -43,19 +44,46 @@ func exists(path string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-// projectFolders returns the paths of a home's project folders; none if nothing was stored yet. A link counts where
-// it leads out of the store: inside, it would show every session twice.
-func projectFolders(home string) ([]string, error) {
+// projects are the folders of a home's store, ready to be looked into.
+type projects struct {
+	dir     *native.Dir // nil where there are none
+	folders []string
+}
+
+// openProjects lists a home's project folders; none if nothing was stored yet. A link counts where it leads out of the
+// store: inside, it would show every session twice. Close the projects even if there is an error.
+func openProjects(home string) (p projects, err error) {
 	root := projectsDir(home)
-	names, err := names(root)
-	var out []string
+	p.dir, err = native.OpenDir(root)
+	if native.Absent(err) {
+		return p, nil
+	}
+	if err != nil {
+		return p, err
+	}
+	names, err := p.dir.Names()
 	for _, n := range names {
-		path := filepath.Join(root, n.Name())
-		if n.IsDir() || n.Type() == fs.ModeSymlink && leadsOut(root, path) {
-			out = append(out, path)
+		if n.IsDir() || n.Type() == fs.ModeSymlink && leadsOut(root, root+"/"+n.Name()) {
+			p.folders = append(p.folders, n.Name())
 		}
 	}
-	return out, err
+	return p, err
+}
+
+func (p projects) close() {
+	if p.dir != nil {
+		_ = p.dir.Close()
+	}
+}
+
+// path is where a session's transcript is if it lies in this folder.
+func (p projects) path(folder, id string) string {
+	return p.dir.Path() + "/" + folder + "/" + id + suffix
+}
+
+// stat looks for a session's transcript in a folder, without opening the folder.
+func (p projects) stat(folder, id string) (native.Info, error) {
+	return p.dir.Stat(folder + "/" + id + suffix)
 }
 
 func leadsOut(root, link string) bool {
@@ -75,10 +103,11 @@ func projectsOf(home, dir string) []string {
 		return []string{filepath.Join(projectsDir(home), name)}
 	}
 	var out []string
-	projects, _ := projectFolders(home)
-	for _, project := range projects {
-		if strings.HasPrefix(filepath.Base(project), name[:slugLimit]+"-") {
-			out = append(out, project)
+	projects, _ := openProjects(home)
+	defer projects.close()
+	for _, folder := range projects.folders {
+		if strings.HasPrefix(folder, name[:slugLimit]+"-") {
+			out = append(out, filepath.Join(projectsDir(home), folder))
 		}
 	}
 	return out

@@ -36,20 +36,24 @@ func isAlphanumeric(c byte) bool {
 }
 
 // isUUID reports whether s has the form of a session id: 8-4-4-4-12 lower- or upper-case hex digits.
-func isUUID(s string) bool {
-	if len(s) != 36 {
+func isUUID(s string) bool { return len(s) == uuidLen && beginsUUID(s) }
+
+const uuidLen = 36
+
+// beginsUUID reports whether a session id can begin with s.
+func beginsUUID(s string) bool {
+	if len(s) > uuidLen {
 		return false
 	}
 	for i := range len(s) {
-		switch i {
-		case 8, 13, 18, 23:
-			if s[i] != '-' {
+		switch c := s[i]; {
+		case i == 8 || i == 13 || i == 18 || i == 23:
+			if c != '-' {
 				return false
 			}
+		case '0' <= c && c <= '9', 'a' <= c && c <= 'f', 'A' <= c && c <= 'F':
 		default:
-			if !strings.ContainsRune("0123456789abcdefABCDEF", rune(s[i])) {
-				return false
-			}
+			return false
 		}
 	}
 	return true

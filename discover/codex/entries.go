@@ -64,6 +64,7 @@ func (s *scan) query(q discover.Query) {
 		}
 	case q.ID == "":
 		s.walk(days{}, func(string) bool { return true })
+	case !beginsUUID(q.ID): // another agent's
 	default:
 		match := func(id string) bool { return strings.HasPrefix(id, q.ID) }
 		near, ok := daysOf(q.ID)
@@ -151,7 +152,7 @@ func isNumber(name string) bool {
 // file adds a rollout, unless a better file of the same thread is known.
 func (s *scan) file(d *native.Dir, name string) {
 	info, err := d.Stat(name)
-	path := filepath.Join(d.Path(), name)
+	path := d.Path() + "/" + name
 	if err != nil {
 		s.fail(path, err)
 		return

@@ -45,8 +45,11 @@ func parseLock(name string) (id string, ok bool) {
 }
 
 // isUUID reports whether s is a UUID as Codex writes them, in lower case.
-func isUUID(s string) bool {
-	if len(s) != uuidLen {
+func isUUID(s string) bool { return len(s) == uuidLen && beginsUUID(s) }
+
+// beginsUUID reports whether a thread's id can begin with s.
+func beginsUUID(s string) bool {
+	if len(s) > uuidLen {
 		return false
 	}
 	for i := range len(s) {

@@ -22,6 +22,9 @@ func (Adapter) Entries(ctx context.Context, homes []discover.Home, q discover.Qu
 }
 
 func entriesOf(ctx context.Context, home discover.Home, q discover.Query) ([]discover.Entry, error) {
+	if !beginsSessionID(q.ID) {
+		return nil, nil // another agent's
+	}
 	databases, err := databasesOf(home)
 	errs := []error{err}
 	var all []discover.Entry

@@ -11,9 +11,14 @@ const sessionPrefix = "ses_"
 // isSessionID reports whether s is a session id: "ses_" and letters and digits (12 hexadecimal ones for the time, 14
 // random ones; SEEN 0.5–1.18). It never holds a path separator.
 func isSessionID(s string) bool {
+	return len(s) > len(sessionPrefix) && beginsSessionID(s)
+}
+
+// beginsSessionID reports whether a session id can begin with s.
+func beginsSessionID(s string) bool {
 	rest, ok := strings.CutPrefix(s, sessionPrefix)
-	if !ok || rest == "" {
-		return false
+	if !ok {
+		return strings.HasPrefix(sessionPrefix, s)
 	}
 	for _, c := range []byte(rest) {
 		if !(c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z') {
