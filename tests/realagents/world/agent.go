@@ -10,21 +10,14 @@ import (
 	"agentctl/tests/realagents/install"
 )
 
-// Agent is an installed agent in a world; its methods start processes. It is a value: In, With and ViaShim give
-// changed copies.
+// Agent is an installed agent in a world; its methods start processes. It is a value: ViaShim gives a
+// changed copy.
 type Agent struct {
 	install.Installation
 	w    *World
 	dir  string
-	more []string
 	shim bool
 }
-
-// In is the agent at work in another directory; use [World.Dir] for one that it trusts.
-func (a Agent) In(dir string) Agent { a.dir = dir; return a }
-
-// With is the agent with more environment variables, "KEY=value".
-func (a Agent) With(env ...string) Agent { a.more = slices.Concat(a.more, env); return a }
 
 // ViaShim is the agent started through its launcher, as from npm. Where npm's command is the agent itself (Shim is
 // nil), that is what is started.
@@ -41,7 +34,7 @@ func (a Agent) command(ctx context.Context, args ...string) *exec.Cmd {
 		words = a.Shim
 	}
 	cmd := exec.CommandContext(ctx, words[0], slices.Concat(words[1:], args)...)
-	cmd.Dir, cmd.Env = a.dir, a.w.env(a.dir, a.more...)
+	cmd.Dir, cmd.Env = a.dir, a.w.env(a.dir)
 	return cmd
 }
 

@@ -16,8 +16,8 @@ type object map[string]any
 
 // env is the whole environment of an agent at work in dir: nothing of ours passes but PATH. All agents get the
 // settings of all: they may start each other.
-func (w *World) env(dir string, more ...string) []string {
-	return append([]string{
+func (w *World) env(dir string) []string {
+	return []string{
 		"HOME=" + w.Home, "PATH=" + os.Getenv("PATH"), "PWD=" + dir, "TMPDIR=" + w.tmp(),
 		"TERM=xterm-256color", "LANG=C.UTF-8", "SHELL=/bin/bash", "USER=tester",
 		"GIT_CONFIG_NOSYSTEM=1",
@@ -27,7 +27,7 @@ func (w *World) env(dir string, more ...string) []string {
 		codexKey + "=" + apiKey,
 		"OPENCODE_DISABLE_AUTOUPDATE=1", "OPENCODE_DISABLE_MODELS_FETCH=1", "OPENCODE_DISABLE_LSP_DOWNLOAD=1",
 		"OPENCODE_DISABLE_SHARE=1", "OPENCODE_DISABLE_DEFAULT_PLUGINS=1", "OPENCODE_DISABLE_EMBEDDED_WEB_UI=1",
-	}, more...)
+	}
 }
 
 // configureClaude answers Claude Code's first questions, but for the trust in each directory.

@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
-	"time"
 )
 
 // end stops every process of the world, checks that none is left, and removes the world's files.
@@ -44,17 +43,14 @@ func (w *World) removeSocket() {
 // sweep kills all that lives in the world's home: daemons that have left their parents, and what tools have
 // left behind, too. It looks again until a look finds nobody, and returns who is left at the end of patience.
 func (w *World) sweep() (left string) {
-	for deadline := time.Now().Add(patience); time.Now().Before(deadline); {
+	Poll(patience, func() bool {
 		left = ""
 		for _, pid := range w.processes() {
 			left += describe(pid)
 			_ = syscall.Kill(pid, syscall.SIGKILL)
 		}
-		if left == "" {
-			return ""
-		}
-		time.Sleep(10 * time.Millisecond) // the kernel needs a moment to end them
-	}
+		return left == ""
+	})
 	return left
 }
 

@@ -105,9 +105,6 @@ func (p *Process) KillShim() {
 	<-p.reaped
 }
 
-// Done is closed when the started process has ended.
-func (p *Process) Done() <-chan struct{} { return p.reaped }
-
 // Wait returns the exit code of the started process, -1 for a signal.
 func (p *Process) Wait() int {
 	p.w.t.Helper()

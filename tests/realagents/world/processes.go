@@ -92,14 +92,22 @@ func sameFile(a, b string) bool {
 	return err1 == nil && err2 == nil && os.SameFile(x, y)
 }
 
-// waitUntil asks again and again, where nothing tells: of processes that are not our children.
-func (w *World) waitUntil(what string, good func() bool) {
-	w.t.Helper()
+// Poll asks again and again, where nothing tells: of what other programs store, and of processes that are not our
+// children. It reports whether the answer was yes before patience ran out.
+func Poll(patience time.Duration, good func() bool) bool {
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
 	for deadline := time.Now().Add(patience); !good(); <-tick.C {
 		if time.Now().After(deadline) {
-			w.t.Fatalf("gave up waiting for %s", what)
+			return false
 		}
+	}
+	return true
+}
+
+func (w *World) waitUntil(what string, good func() bool) {
+	w.t.Helper()
+	if !Poll(patience, good) {
+		w.t.Fatalf("gave up waiting for %s", what)
 	}
 }
