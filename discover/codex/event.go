@@ -10,7 +10,7 @@ import (
 // event is one line of a rollout: {"timestamp":…,"ordinal":…,"type":…,"payload":{…}}.
 type event struct {
 	at native.Value
-	// kind is the line's type; name the payload's own type, where it begins with one ("event_msg", "response_item").
+	// kind is the line's type; name the payload's own type, where it has one ("event_msg", "response_item").
 	kind, name []byte
 	payload    native.Object
 }
@@ -32,13 +32,23 @@ func peek(line []byte) (event, bool) {
 			break
 		}
 	}
+	e.name = e.nameOf()
+	return e, e.kind != nil && e.payload != nil
+}
+
+// nameOf finds the payload's own type. Codex writes it first; should another writer not, it is looked for, where the
+// kind says that there is one.
+func (e event) nameOf() []byte {
 	for key, value := range e.payload.Members() {
 		if string(key) == "type" {
-			e.name = word(value)
+			return word(value)
 		}
 		break
 	}
-	return e, e.kind != nil && e.payload != nil
+	if kind := string(e.kind); kind == "event_msg" || kind == "response_item" {
+		return word(e.get("type"))
+	}
+	return nil
 }
 
 // word is a short string value as it stands, without its quotes.
