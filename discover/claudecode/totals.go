@@ -43,8 +43,10 @@ func addTotals(r *discover.Record, f *native.File, want discover.Want) (path str
 			return path, err
 		}
 	}
-	r.Tokens = t.sum()
-	r.Tokens.Context = context.In + context.CacheRead + context.CacheWrite
+	if len(t.byCall) > 0 { // before the first reply nothing is known, which is not 0
+		r.Tokens = t.sum()
+		r.Tokens.Context = context.In + context.CacheRead + context.CacheWrite
+	}
 	return "", nil
 }
 
