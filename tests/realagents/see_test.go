@@ -13,7 +13,6 @@ import (
 	"strings"
 	"testing"
 
-	"agentctl/internal/render"
 	"agentctl/tests/realagents/install"
 	"agentctl/tests/realagents/term"
 	"agentctl/tests/realagents/world"
@@ -208,7 +207,7 @@ func post(t *testing.T, url, body string) []byte {
 }
 
 // compareWithClaude asks Claude Code for its own list of live sessions: where it speaks, it must agree.
-func compareWithClaude(t *testing.T, w *world.World, rows []render.Session) {
+func compareWithClaude(t *testing.T, w *world.World, rows []session) {
 	t.Helper()
 	var own []struct {
 		PID       int
@@ -221,7 +220,7 @@ func compareWithClaude(t *testing.T, w *world.World, rows []render.Session) {
 	}
 	said := map[string]string{"busy": "running", "idle": "idle", "waiting": "waiting", "shell": "idle"}
 	for _, o := range own {
-		i := slices.IndexFunc(rows, func(r render.Session) bool { return r.ID != nil && *r.ID == o.SessionID && r.PID == o.PID })
+		i := slices.IndexFunc(rows, func(r session) bool { return r.ID != nil && *r.ID == o.SessionID && r.PID == o.PID })
 		if i < 0 {
 			t.Errorf("Claude Code lists %+v, agentctl does not", o)
 		} else if o.Status != "" && rows[i].Status != said[o.Status] {
