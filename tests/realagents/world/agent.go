@@ -23,6 +23,9 @@ type Agent struct {
 // nil), that is what is started.
 func (a Agent) ViaShim() Agent { a.shim = a.Shim != nil; return a }
 
+// In is the agent at work in another directory; use [World.Dir] for one that it trusts.
+func (a Agent) In(dir string) Agent { a.dir = dir; return a }
+
 // Dir is where the agent works.
 func (a Agent) Dir() string { return a.dir }
 
