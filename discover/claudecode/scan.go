@@ -18,6 +18,8 @@ const (
 	modelReach = 256 << 10
 	// notesReach: from the end, for titles and other notes. It is what one read brings.
 	notesReach = 16 << 10
+	// usualPrompt: from the start, where most transcripts have told the first prompt.
+	usualPrompt = 4 << 10
 )
 
 // notes are the facts that stand in records of their own, appended again now and then: the newest one counts.
@@ -91,6 +93,7 @@ type headScan struct {
 func (s *headScan) prompt() string { return cmp.Or(s.typed, s.command) }
 
 func (s *headScan) read(f *native.File) error {
+	f.Expect(usualPrompt)
 	_, err := f.Forward(0, turnReach, func(l native.Line) bool {
 		s.add(l.Bytes)
 		known := s.message && s.first.Cwd != ""
@@ -149,6 +152,7 @@ type tailScan struct {
 // read makes one short read where that is enough, as it mostly is, else starts over and looks as far as need be.
 func (s *tailScan) read(f *native.File) (err error) {
 	side := s.side
+	f.Expect(notesReach)
 	for _, reach := range []int64{notesReach, turnReach} {
 		*s = tailScan{side: side}
 		s.whole, err = f.Backward(reach, func(l native.Line) bool {

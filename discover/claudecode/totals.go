@@ -21,10 +21,14 @@ type totals struct {
 
 type call struct{ message, request string }
 
+// wholeChunk is the first read of a file that is read whole, in bytes.
+const wholeChunk = 128 << 10
+
 // addTotals completes a record with what only the whole transcript tells.
 // Tokens stay unknown where a part cannot be read; path is that part's.
 func addTotals(r *discover.Record, f *native.File, want discover.Want) (path string, err error) {
 	t := totals{side: isSubagent(r.ID), byCall: map[call]usage{}}
+	f.Expect(wholeChunk)
 	if _, err := f.Forward(0, 0, t.line); err != nil {
 		return r.Path, err
 	}
@@ -116,6 +120,7 @@ func (t *totals) file(path string, mark []byte) error {
 		return err
 	}
 	defer f.Close()
+	f.Expect(wholeChunk)
 	_, err = f.Forward(0, 0, func(l native.Line) bool {
 		if l.Offset == 0 && !bytes.Contains(l.Bytes, mark) {
 			return false

@@ -27,7 +27,8 @@ type File struct {
 	id   fileID
 	mem  []byte // the content, where fd is -1
 
-	scratch *Scratch // nil: memory of its own
+	scratch  *Scratch // nil: memory of its own
+	expected int64    // of the line readers' first read; 0: not said
 }
 
 // fileID tells two files of one name apart.

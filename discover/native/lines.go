@@ -22,10 +22,21 @@ type Line struct {
 }
 
 const (
-	firstHead = 16 << 10
-	firstTail = 16 << 10
-	maxChunk  = 1 << 20
+	firstChunk = 16 << 10
+	maxChunk   = 1 << 20
 )
+
+// Expect says how many bytes from either end the line readers will most likely look at: so much their first read
+// brings, and each further one twice as much as that before it. A read costs by its bytes as well as by itself.
+func (f *File) Expect(n int64) { f.expected = n }
+
+// first is the size of a line reader's first read.
+func (f *File) first() int64 {
+	if f.expected > 0 {
+		return min(f.expected, maxChunk)
+	}
+	return firstChunk
+}
 
 // Forward gives each terminated line from the given offset to visit, until it returns false, the file ends or limit
 // bytes have been read (0: no limit). An unterminated last line is not given: its writer has not finished it.
@@ -36,7 +47,7 @@ func (f *File) Forward(from, limit int64, visit func(Line) bool) (whole bool, er
 		start = from
 		pos   = from
 		skip  bool // inside a line that was given cut
-		chunk = int64(firstHead)
+		chunk = f.first()
 	)
 	defer func() { f.giveBack(buf) }()
 	end := f.size
@@ -99,7 +110,7 @@ func (f *File) Backward(limit int64, visit func(Line) bool) (whole bool, err err
 		w     = newWindow(f.borrow()) // bytes from pos to the end of the current line, its newline excluded
 		pos   = f.size
 		stop  = int64(0)
-		chunk = int64(firstTail)
+		chunk = f.first()
 		begun bool // a newline was seen: what precedes it is a terminated line
 		skip  bool // inside a line that was given cut
 

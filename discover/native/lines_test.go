@@ -75,7 +75,7 @@ func TestLinesAreThoseOfTheFile(t *testing.T) {
 	long := strings.Repeat("x", 3*maxChunk)
 	for _, data := range []string{
 		"", "\n", "a", "a\n", "a\nb", "\n\n", "a\n\nb\n", long, long + "\n", long + "\n" + long + "\nshort\n", "short\n" + long,
-		strings.Repeat("line\n", 50_000), strings.Repeat("x", firstTail-1) + "\n", strings.Repeat("x", firstHead) + "\ny\n",
+		strings.Repeat("line\n", 50_000), strings.Repeat("x", firstChunk-1) + "\n", strings.Repeat("x", firstChunk) + "\ny\n",
 	} {
 		checkLines(t, []byte(data))
 	}
