@@ -36,6 +36,9 @@ func arrange(app *cli.App, args []string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
+	if slices.Contains(flags, "--help") {
+		rest = nil // the library would look them up as topics
+	}
 	return slices.Concat([]string{verb.Name}, flags, []string{"--"}, rest), nil
 }
 

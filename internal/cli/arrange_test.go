@@ -16,7 +16,7 @@ func TestArrange(t *testing.T) {
 		"list":                         "list --",
 		"ls":                           "list --",
 		"status ID --json":             "status --json -- ID",
-		"status ID --adapter codex -h": "status --adapter=codex --help -- ID",
+		"status ID --adapter codex -h": "status --adapter=codex --help --",
 		"list -aqn5":                   "list -a -q -n=5 --",
 		"list -n=5 -a":                 "list -n=5 -a --",
 		"list -qn 5":                   "list -q -n=5 --",

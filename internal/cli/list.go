@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 
@@ -121,7 +122,11 @@ func (env Env) formatter(text string, s settings) (func([]discover.Session) erro
 	}
 	return func(list []discover.Session) error {
 		for _, session := range list {
-			if err := f.Write(env.Stdout, session); err != nil {
+			err := f.Write(env.Stdout, session)
+			if bad, ok := errors.AsType[*render.FormatError](err); ok {
+				return badUsage("list", "%v", bad)
+			}
+			if err != nil {
 				return err
 			}
 		}

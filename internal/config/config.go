@@ -7,7 +7,6 @@ import (
 	"errors"
 	"io/fs"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 
@@ -46,18 +45,18 @@ func Path(getenv func(string) string) string {
 }
 
 // Load reads the file at path; one that does not exist gives the defaults. agents are the names that [homes] may
-// have. A leading ~/ of a home is home. Every error about the content is an [*Error].
+// have. A leading ~/ of a home is home. Every error is an [*Error].
 func Load(path, home string, agents []string) (Config, error) {
 	c := Config{Since: DefaultSince, Color: Auto}
 	if path == "" {
 		return c, nil
 	}
-	text, err := os.ReadFile(path)
+	text, err := read(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return c, nil
 	}
 	if err != nil {
-		return c, err
+		return c, unreadable(path, err)
 	}
 	c.File = path
 	if err := c.decode(string(text), agents); err != nil {

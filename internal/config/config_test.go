@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -88,8 +89,19 @@ func TestLoadErrors(t *testing.T) {
 }
 
 func TestLoadUnreadable(t *testing.T) {
-	if _, err := config.Load(t.TempDir(), "", agents); err == nil {
-		t.Error("a directory was read as a file")
+	dir := t.TempDir()
+	fifo, loop, big := filepath.Join(dir, "fifo"), filepath.Join(dir, "loop"), filepath.Join(dir, "big")
+	if err := errors.Join(syscall.Mkfifo(fifo, 0o600), os.Symlink(loop, loop), os.WriteFile(big, make([]byte, 2<<20), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	for path, says := range map[string]string{
+		dir: "not a regular file", fifo: "not a regular file", "/dev/zero": "not a regular file", loop: "too many",
+		big: "larger than", big + "/under": "not a directory",
+	} {
+		_, err := config.Load(path, "", agents)
+		if e, ok := errors.AsType[*config.Error](err); !ok || e.File != path || !strings.Contains(e.Problem, says) {
+			t.Errorf("%s: %v, want an error of it that says %q", path, err, says)
+		}
 	}
 }
 

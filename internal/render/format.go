@@ -69,7 +69,14 @@ func (f *Format) execute(w io.Writer, fields map[string]any) error {
 	if _, field, ok := strings.Cut(err.Error(), "map has no entry for key "); ok {
 		return &unknownFieldError{field}
 	}
-	return fmt.Errorf("--format: %w", err)
+	return &FormatError{err}
+}
+
+// FormatError is what a template asks of a session that cannot be done, as a slice beyond a text's end.
+type FormatError struct{ err error }
+
+func (e *FormatError) Error() string {
+	return "--format: " + strings.TrimPrefix(e.err.Error(), "template: ")
 }
 
 // Fields are the names of the session object, in their order.
