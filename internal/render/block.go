@@ -70,9 +70,10 @@ func (l Look) facts(s discover.Session) []fact {
 		facts = slices.DeleteFunc(facts, func(f fact) bool { return f.key == "doing" })
 	}
 	meta := metaOf(s)
-	delete(meta, "turnDetail") // shown as doing
 	for _, k := range slices.Sorted(maps.Keys(meta)) {
-		facts = append(facts, fact{Clean(k), metaText(meta[k])})
+		if k != "turnDetail" { // shown as doing
+			facts = append(facts, fact{Clean(k), metaText(meta[k])})
+		}
 	}
 	return facts
 }

@@ -8,6 +8,7 @@ import (
 	"io"
 	"iter"
 	"unicode"
+	"unicode/utf16"
 	"unicode/utf8"
 )
 
@@ -22,17 +23,34 @@ func JSONLine(w io.Writer, v any) error { return encode(w, v, "") }
 func JSONArray[T any](w io.Writer, values iter.Seq[T]) error {
 	out := bufio.NewWriterSize(w, 64<<10)
 	start, end := "[\n", "[]\n"
-	for v := range values {
-		text, err := marshal(v, "")
+	value := new(T)
+	var line []byte
+	for *value = range values {
+		text, err := appendLine(line[:0], value)
 		if err != nil {
 			return err
 		}
+		line = text
 		out.WriteString(start) // a failure stays, and Flush returns it
 		out.Write(text)
 		start, end = ",\n", "\n]\n"
 	}
 	out.WriteString(end)
 	return out.Flush()
+}
+
+// appender is a value that writes its JSON without reflection.
+type appender interface {
+	appendJSON(b []byte) ([]byte, error)
+}
+
+// appendLine appends the value that v points to.
+func appendLine(b []byte, v any) ([]byte, error) {
+	if a, ok := v.(appender); ok {
+		return a.appendJSON(b)
+	}
+	text, err := marshal(v, "")
+	return append(b, text...), err
 }
 
 func encode(w io.Writer, v any, indent string) error {
@@ -66,14 +84,19 @@ func escape(text []byte) []byte {
 		switch {
 		case r < 0x7f, !acts(r):
 			out = utf8.AppendRune(out, r)
-		case r <= 0xffff:
-			out = fmt.Appendf(out, `\u%04x`, r)
 		default:
-			hi, lo := (r-0x10000)>>10+0xd800, (r-0x10000)&0x3ff+0xdc00
-			out = fmt.Appendf(out, `\u%04x\u%04x`, hi, lo)
+			out = appendEscape(out, r)
 		}
 	}
 	return out
+}
+
+func appendEscape(b []byte, r rune) []byte {
+	if r <= 0xffff {
+		return fmt.Appendf(b, `\u%04x`, r)
+	}
+	hi, lo := utf16.EncodeRune(r)
+	return fmt.Appendf(b, `\u%04x\u%04x`, hi, lo)
 }
 
 // harmless reports whether text is ASCII without DEL, as most is.

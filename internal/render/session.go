@@ -72,7 +72,8 @@ func Of(s discover.Session) Session {
 		Evidence: evidenceOf(s), Meta: metaOf(s),
 	}
 	if s.ID != "" {
-		out.ID = &s.ID
+		id := s.ID // alone, or all of s would be kept for it
+		out.ID = &id
 	}
 	if s.Status == discover.Stopped {
 		out.StoppedAt = out.LastActivityAt
@@ -124,8 +125,12 @@ func detail(e discover.Evidence) string {
 	return e.Detail
 }
 
-// metaOf adds to the agent's own facts those of ours that have no field.
+// metaOf adds to the agent's own facts those of ours that have no field. It is not to be changed.
 func metaOf(s discover.Session) map[string]any {
+	detail := s.Turn.Detail != "" && s.Status.Live()
+	if s.Meta != nil && !s.Archived && !s.Shared && !detail {
+		return s.Meta
+	}
 	meta := maps.Clone(s.Meta)
 	if meta == nil {
 		meta = map[string]any{}
@@ -136,7 +141,7 @@ func metaOf(s discover.Session) map[string]any {
 	if s.Shared {
 		meta["shared"] = true
 	}
-	if s.Turn.Detail != "" && s.Status.Live() {
+	if detail {
 		meta["turnDetail"] = s.Turn.Detail
 	}
 	return meta

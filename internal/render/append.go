@@ -1,0 +1,213 @@
+package render
+
+import (
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+	"unicode/utf8"
+)
+
+// appendJSON appends the object as encoding/json would write it by the tags of its fields, with what a terminal would
+// act upon escaped. A list of ten thousand sessions takes reflection longer than the reading of the stores.
+func (s *Session) appendJSON(b []byte) ([]byte, error) {
+	b = append(b, `{"id":`...)
+	if s.ID == nil {
+		b = append(b, "null"...)
+	} else {
+		b = appendText(b, *s.ID)
+	}
+	for _, m := range [...]struct{ name, value string }{{"adapter", s.Adapter}, {"status", s.Status}} {
+		b = appendText(appendName(b, m.name), m.value)
+	}
+	b = appendTexts(b, []member{{"outcome", s.Outcome}, {"waitingFor", s.WaitingFor}, {"error", s.Error}})
+	b = s.appendPIDs(b)
+	b = appendTexts(b, []member{
+		{"processStartedAt", s.ProcessStartedAt},
+		{"startedAt", s.StartedAt},
+		{"lastActivityAt", s.LastActivityAt},
+		{"stoppedAt", s.StoppedAt},
+		{"cwd", s.CWD},
+		{"title", s.Title},
+		{"prompt", s.Prompt},
+		{"model", s.Model},
+		{"branch", s.Branch},
+		{"version", s.Version},
+		{"source", s.Source},
+	})
+	b, err := s.appendCounts(b)
+	if err != nil {
+		return nil, err
+	}
+	b = appendTexts(b, []member{
+		{"group", s.Group}, {"parentId", s.ParentID}, {"forkedFrom", s.ForkedFrom}, {"path", s.Path}, {"home", s.Home},
+	})
+	if b, err = s.appendObjects(b); err != nil {
+		return nil, err
+	}
+	return append(b, '}'), nil
+}
+
+// member is a text of an object with its name.
+type member struct{ name, value string }
+
+// appendTexts appends the members that are not empty.
+func appendTexts(b []byte, members []member) []byte {
+	for _, m := range members {
+		if m.value != "" {
+			b = appendText(appendName(b, m.name), m.value)
+		}
+	}
+	return b
+}
+
+// appendName appends the name of a member that is not the first one. It needs no escaping.
+func appendName(b []byte, name string) []byte {
+	b = append(b, `,"`...)
+	b = append(b, name...)
+	return append(b, `":`...)
+}
+
+func (s *Session) appendPIDs(b []byte) []byte {
+	if s.PID != 0 {
+		b = strconv.AppendInt(appendName(b, "pid"), int64(s.PID), 10)
+	}
+	if len(s.PIDs) == 0 {
+		return b
+	}
+	b = append(appendName(b, "pids"), '[')
+	for i, pid := range s.PIDs {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = strconv.AppendInt(b, int64(pid), 10)
+	}
+	return append(b, ']')
+}
+
+// appendCounts appends tokens and cost.
+func (s *Session) appendCounts(b []byte) ([]byte, error) {
+	if t := s.Tokens; t != nil {
+		b = appendName(b, "tokens")
+		for i, m := range [...]struct {
+			name  string
+			value int64
+		}{
+			{"in", t.In},
+			{"out", t.Out},
+			{"cacheRead", t.CacheRead},
+			{"cacheWrite", t.CacheWrite},
+			{"reasoning", t.Reasoning},
+			{"total", t.Total},
+			{"context", t.Context},
+		} {
+			at := len(b)
+			b = strconv.AppendInt(appendName(b, m.name), m.value, 10)
+			if i == 0 {
+				b[at] = '{'
+			}
+		}
+		b = append(b, '}')
+	}
+	if s.Cost == nil {
+		return b, nil
+	}
+	return appendValue(appendName(b, "cost"), *s.Cost)
+}
+
+// appendObjects appends the members at the end, which are objects themselves.
+func (s *Session) appendObjects(b []byte) (_ []byte, err error) {
+	if e := s.Evidence; e != nil {
+		b = append(appendName(b, "evidence"), `{"strength":`...)
+		b = appendText(b, e.Strength)
+		b = appendText(appendName(b, "kind"), e.Kind)
+		b = appendText(appendName(b, "detail"), e.Detail)
+		b = append(b, '}')
+	}
+	if b, err = appendMeta(appendName(b, "meta"), s.Meta); err != nil || s.Explain == nil {
+		return b, err
+	}
+	return appendValue(appendName(b, "explain"), s.Explain)
+}
+
+// appendMeta appends an object of any facts, by name.
+func appendMeta(b []byte, meta map[string]any) (_ []byte, err error) {
+	if meta == nil {
+		return append(b, "null"...), nil
+	}
+	var room [8]string
+	names := slices.AppendSeq(room[:0], maps.Keys(meta))
+	slices.Sort(names)
+	b = append(b, '{')
+	for i, name := range names {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = append(appendText(b, name), ':')
+		if b, err = appendValue(b, meta[name]); err != nil {
+			return nil, err
+		}
+	}
+	return append(b, '}'), nil
+}
+
+// appendValue appends the values that are frequent in its own way and leaves the rest to encoding/json.
+func appendValue(b []byte, v any) ([]byte, error) {
+	switch v := v.(type) {
+	case string:
+		return appendText(b, v), nil
+	case bool:
+		return strconv.AppendBool(b, v), nil
+	case int:
+		return strconv.AppendInt(b, int64(v), 10), nil
+	case int64:
+		return strconv.AppendInt(b, v, 10), nil
+	case float64:
+		if size := math.Abs(v); v == 0 || 1e-6 <= size && size < 1e21 { // encoding/json's bounds of plain notation
+			return strconv.AppendFloat(b, v, 'f', -1, 64), nil
+		}
+	}
+	text, err := marshal(v, "")
+	return append(b, text...), err
+}
+
+// appendText appends a string literal.
+func appendText(b []byte, s string) []byte {
+	b = append(b, '"')
+	start := 0
+	for i := 0; i < len(s); {
+		if c := s[i]; ' ' <= c && c <= '~' && c != '"' && c != '\\' {
+			i++
+			continue
+		}
+		b = append(b, s[start:i]...)
+		r, size := utf8.DecodeRuneInString(s[i:])
+		b = appendSpecial(b, r, size)
+		i += size
+		start = i
+	}
+	b = append(b, s[start:]...)
+	return append(b, '"')
+}
+
+// appendSpecial appends a character that is not plain ASCII, as encoding/json writes it or else as [escape] does. size
+// is how many bytes stand for it.
+func appendSpecial(b []byte, r rune, size int) []byte {
+	switch {
+	case r == '"' || r == '\\':
+		return append(b, '\\', byte(r))
+	case r == '\b':
+		return append(b, `\b`...)
+	case r == '\f':
+		return append(b, `\f`...)
+	case r == '\n':
+		return append(b, `\n`...)
+	case r == '\r':
+		return append(b, `\r`...)
+	case r == '\t':
+		return append(b, `\t`...)
+	case r == utf8.RuneError && size == 1, r < ' ', r >= 0x7f && acts(r):
+		return appendEscape(b, r)
+	}
+	return utf8.AppendRune(b, r)
+}
