@@ -91,10 +91,13 @@ func recordOf(e discover.Entry, head headScan, tail tailScan) discover.Record {
 		Turn: tail.turn.result(tail.whole), Cost: tail.notes.cost,
 	}
 	entrypoint := cmp.Or(tail.last.Entrypoint, head.first.Entrypoint)
+	r.Meta = map[string]any{}
 	if r.Source = sourceOf(entrypoint); r.Source != entrypoint {
-		r.SetMeta("entrypoint", entrypoint)
+		r.Meta["entrypoint"] = entrypoint
 	}
-	r.SetMeta("projectDir", projectOf(e))
+	if project := projectOf(e); project != "" {
+		r.Meta["projectDir"] = project
+	}
 	if tail.side {
 		r.Parent = cmp.Or(r.Parent, head.first.SessionID)
 		describeSubagent(&r)

@@ -139,19 +139,26 @@ func fill(r *discover.Record, h head, t tail) {
 //   - subagent, agentNickname, agentRole: what kind of sub-agent it is
 func setMeta(r *discover.Record, h head, t tail) {
 	m := h.meta
-	r.SetMeta("originator", m.originator)
-	r.SetMeta("provider", m.provider)
-	r.SetMeta("approval", t.context.approval)
-	r.SetMeta("sandbox", t.context.sandbox)
+	r.Meta = map[string]any{}
+	for _, fact := range [...]struct{ key, value string }{
+		{"originator", m.originator},
+		{"provider", m.provider},
+		{"approval", t.context.approval},
+		{"sandbox", t.context.sandbox},
+		{"subagent", m.source.sub},
+		{"agentNickname", m.nickname},
+		{"agentRole", m.role},
+	} {
+		if fact.value != "" {
+			r.Meta[fact.key] = fact.value
+		}
+	}
 	if t.window > 0 {
-		r.SetMeta("contextWindow", t.window)
+		r.Meta["contextWindow"] = t.window
 	}
-	if m.dir != r.Dir {
-		r.SetMeta("startDir", m.dir)
+	if m.dir != r.Dir && m.dir != "" {
+		r.Meta["startDir"] = m.dir
 	}
-	r.SetMeta("subagent", m.source.sub)
-	r.SetMeta("agentNickname", m.nickname)
-	r.SetMeta("agentRole", m.role)
 }
 
 func first(a, b time.Time) time.Time {

@@ -56,9 +56,12 @@ func (r *sessionRow) stored(home, path string) stored {
 	}
 	model := native.Object(r.model)
 	s.Model = modelName(member(model, "providerID").Text(shortLimit), member(model, "id").Text(shortLimit))
-	s.SetMeta("slug", r.slug)
-	s.SetMeta("projectID", r.project)
-	s.SetMeta("agent", r.agent)
+	s.Meta = map[string]any{}
+	for _, fact := range [...]struct{ key, value string }{{"slug", r.slug}, {"projectID", r.project}, {"agent", r.agent}} {
+		if fact.value != "" {
+			s.Meta[fact.key] = fact.value
+		}
+	}
 	t := discover.Tokens{In: r.in, Out: r.out, Reasoning: r.reasoning, CacheRead: r.cacheRead, CacheWrite: r.cacheIn}
 	if t.Total = total(t); t.Total > 0 {
 		cost := r.cost

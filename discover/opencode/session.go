@@ -158,7 +158,9 @@ func (s *stored) finish() {
 	if s.Dir == "" {
 		s.Dir = m.cwd
 	}
-	s.SetMeta("agent", m.agent)
+	if m.agent != "" && s.Meta["agent"] != m.agent {
+		s.SetMeta("agent", m.agent)
+	}
 	if s.Tokens != nil {
 		s.Tokens.Context = max(s.Tokens.Context, m.tokens.Total)
 	}
