@@ -31,7 +31,7 @@ func parseBlock(o native.Object) (b block) {
 	for key, v := range o.Members() {
 		switch string(key) {
 		case "type":
-			b.Type = v.Text(0)
+			b.Type = v.Word("text", "tool_use", "tool_result", "thinking")
 		case "id":
 			b.ID = v.Text(0)
 		case "name":

@@ -19,7 +19,7 @@ type line struct {
 	IsCompactSummary  bool
 	IsTranscriptOnly  bool
 	IsAPIErrorMessage bool
-	RequestID         string
+	RequestID         native.Value
 
 	// Notes.
 	CustomTitle, AITitle string
@@ -28,24 +28,43 @@ type line struct {
 	TotalCostUSD         *float64
 }
 
-// envelope is what every conversation record says of the session and its moment.
+// envelope is what every conversation record says of the session and its moment. Its values are valid as long as the
+// line is.
 type envelope struct {
-	ParentUUID string
+	ParentUUID native.Value
 	// IsSidechain: a sub-agent's record; up to 2.0.x they may stand in the same file.
 	IsSidechain bool
-	Timestamp   string // RFC 3339, milliseconds, UTC
-	Cwd         string
-	SessionID   string
-	Version     string
-	GitBranch   string // "HEAD" where there is none
-	Entrypoint  string
-	ForkedFrom  string // the session that /branch copied the record from
+	Timestamp   native.Value // RFC 3339, milliseconds, UTC
+	Cwd         native.Value
+	SessionID   native.Value
+	Version     native.Value
+	GitBranch   native.Value
+	Entrypoint  native.Value
+	ForkedFrom  native.Value
+}
+
+// place is what is kept of an envelope.
+type place struct {
+	Cwd        string
+	SessionID  string
+	Version    string
+	GitBranch  string // "HEAD" where there is none
+	Entrypoint string
+	ForkedFrom string // the session that /branch copied the record from
+}
+
+func (e envelope) place() place {
+	return place{
+		Cwd: e.Cwd.Text(0), SessionID: e.SessionID.Text(0), Version: e.Version.Text(0), GitBranch: e.GitBranch.Text(0),
+		Entrypoint: e.Entrypoint.Text(0), ForkedFrom: e.ForkedFrom.Text(0),
+	}
 }
 
 // message is the model API's message of a user or assistant record.
 type message struct {
-	ID, Model, StopReason string
-	Usage                 usage
+	ID                native.Value
+	Model, StopReason string
+	Usage             usage
 	// content is a string or a list of blocks, valid as long as the line is.
 	content native.Value
 }
@@ -65,13 +84,13 @@ func parseLine(raw []byte) (l line, ok bool) {
 	for key, v := range native.Object(raw).Members() {
 		switch string(key) {
 		case "type":
-			l.Type = v.Text(0)
+			l.Type = v.Word("user", "assistant", "system", "attachment")
 		case "subtype":
 			l.Subtype = v.Text(0)
 		case "message":
 			l.message = parseMessage(v.Object())
 		case "requestId":
-			l.RequestID = v.Text(0)
+			l.RequestID = v
 		case "isMeta":
 			l.IsMeta = isTrue(v)
 		case "isCompactSummary":
@@ -92,23 +111,23 @@ func parseLine(raw []byte) (l line, ok bool) {
 func (e *envelope) set(key []byte, v native.Value) bool {
 	switch string(key) {
 	case "parentUuid":
-		e.ParentUUID = v.Text(0)
+		e.ParentUUID = v
 	case "isSidechain":
 		e.IsSidechain = isTrue(v)
 	case "timestamp":
-		e.Timestamp = v.Text(0)
+		e.Timestamp = v
 	case "cwd":
-		e.Cwd = v.Text(0)
+		e.Cwd = v
 	case "sessionId":
-		e.SessionID = v.Text(0)
+		e.SessionID = v
 	case "version":
-		e.Version = v.Text(0)
+		e.Version = v
 	case "gitBranch":
-		e.GitBranch = v.Text(0)
+		e.GitBranch = v
 	case "entrypoint":
-		e.Entrypoint = v.Text(0)
+		e.Entrypoint = v
 	case "forkedFrom":
-		e.ForkedFrom = member(v, "sessionId").Text(0)
+		e.ForkedFrom = member(v, "sessionId")
 	default:
 		return false
 	}
@@ -136,11 +155,11 @@ func parseMessage(o native.Object) (m message) {
 	for key, v := range o.Members() {
 		switch string(key) {
 		case "id":
-			m.ID = v.Text(0)
+			m.ID = v
 		case "model":
 			m.Model = v.Text(0)
 		case "stop_reason":
-			m.StopReason = v.Text(0)
+			m.StopReason = v.Word("end_turn", "tool_use")
 		case "content":
 			m.content = v
 		case "usage":
@@ -211,17 +230,5 @@ func timeOf(raw []byte) time.Time {
 	if i < 0 {
 		return time.Time{}
 	}
-	value, _, ok := bytes.Cut(raw[i+len(key):], []byte{'"'})
-	if !ok || len(value) > 40 {
-		return time.Time{}
-	}
-	return parseTime(string(value))
-}
-
-func parseTime(s string) time.Time {
-	t, err := time.Parse(time.RFC3339Nano, s)
-	if err != nil {
-		return time.Time{}
-	}
-	return t.UTC()
+	return native.Value(raw[i+len(key)-1:]).Time()
 }

@@ -83,7 +83,7 @@ type headScan struct {
 	created time.Time
 	// first is the first record with a directory; message: there is a user or assistant record, and sidechain:
 	// the first of them is a sub-agent's.
-	first              envelope
+	first              place
 	message, sidechain bool
 	typed, command     string
 	model              string
@@ -119,7 +119,7 @@ func (s *headScan) add(raw []byte) {
 		return
 	}
 	if s.first.Cwd == "" {
-		s.first = l.envelope
+		s.first = l.place()
 	}
 	if !l.conversation() {
 		return
@@ -140,8 +140,8 @@ func (s *headScan) add(raw []byte) {
 
 // tailScan reads a transcript from its end.
 type tailScan struct {
-	side    bool     // a sub-agent's transcript: its chain is the main one
-	last    envelope // the newest conversation record
+	side    bool  // a sub-agent's transcript: its chain is the main one
+	last    place // that of the newest conversation record
 	updated time.Time
 	model   string
 	turn    turnScan
@@ -185,7 +185,7 @@ func (s *tailScan) add(raw []byte) {
 		return
 	}
 	if s.last.Cwd == "" {
-		s.last = l.envelope
+		s.last = l.place()
 	}
 	if l.IsSidechain != s.side {
 		return

@@ -81,7 +81,7 @@ func (t *totals) assistant(l line) {
 	if l.Model == synthetic || l.Usage == (usage{}) {
 		return
 	}
-	t.byCall[call{l.ID, l.RequestID}] = l.Usage
+	t.byCall[call{l.ID.Text(0), l.RequestID.Text(0)}] = l.Usage
 	if l.IsSidechain == t.side {
 		t.context = l.Usage
 	}

@@ -36,7 +36,7 @@ func (s *turnScan) add(l line) {
 		if !l.conversation() && l.Subtype != "turn_duration" {
 			return
 		}
-		if l.Timestamp > s.root {
+		if l.Timestamp.Text(0) > s.root {
 			*s = turnScan{}
 		}
 		s.root = ""
@@ -64,7 +64,7 @@ func (s *turnScan) assistant(l line) {
 		s.settled = true
 	case slices.Contains([]string{"end_turn", "stop_sequence", "max_tokens", "refusal", "model_context_window_exceeded"}, l.StopReason):
 		s.end(discover.TurnDone)
-	case l.StopReason == "" && parseVersion(l.Version)[0] < 2 && !hasCall(blocks):
+	case l.StopReason == "" && parseVersion(l.Version.Text(0))[0] < 2 && !hasCall(blocks):
 		s.end(discover.TurnUnknown) // 1.x wrote messages before it knew how they end
 	default:
 		s.open()
@@ -101,8 +101,8 @@ func (s *turnScan) user(l line) {
 	default:
 		s.open()
 		s.gathered = true
-		if l.ParentUUID == "" && !s.over && !s.settled {
-			s.root = l.Timestamp
+		if l.ParentUUID.Text(0) == "" && !s.over && !s.settled {
+			s.root = l.Timestamp.Text(0)
 		}
 	}
 }

@@ -90,15 +90,7 @@ func get(o native.Object, name string) native.Value {
 }
 
 // time is when the record was written, UTC; zero if it does not say.
-func (e event) time() time.Time { return parseTime(e.at) }
-
-func parseTime(v native.Value) time.Time {
-	t, err := time.Parse(time.RFC3339Nano, v.Text(64))
-	if err != nil {
-		return time.Time{}
-	}
-	return t.UTC()
-}
+func (e event) time() time.Time { return e.at.Time() }
 
 // foreign reports whether the record speaks of another thread: a review's parent is given a copy of what the reviewer
 // sees, under the reviewer's own thread (SEEN 0.169).

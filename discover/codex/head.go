@@ -119,7 +119,7 @@ func parseMeta(e event) meta {
 		case "forked_from_id":
 			m.forkedFrom = value.Text(0)
 		case "timestamp":
-			if t := parseTime(value); !t.IsZero() {
+			if t := value.Time(); !t.IsZero() {
 				m.created = t
 			}
 		case "cwd":

@@ -119,6 +119,16 @@ func (v Value) Text(limit int) string {
 	return unquote(v[1:n-1], limit)
 }
 
+// Word is Text(0) of a value that mostly is one of the usual words: those cost no memory.
+func (v Value) Word(usual ...string) string {
+	for _, w := range usual {
+		if end := len(w) + 1; len(v) > end && v[0] == '"' && v[end] == '"' && string(v[1:end]) == w {
+			return w
+		}
+	}
+	return v.Text(0)
+}
+
 // Int is a whole number; 0 for anything else.
 func (v Value) Int() int64 {
 	var n int64

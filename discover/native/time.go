@@ -1,0 +1,46 @@
+package native
+
+import "time"
+
+// Time is a time in RFC 3339, UTC; zero for anything else.
+func (v Value) Time() time.Time {
+	if len(v) > 0 && v[0] == '"' {
+		if t, ok := utcTime(v[1:]); ok {
+			return t
+		}
+	}
+	t, err := time.Parse(time.RFC3339Nano, v.Text(maxTime))
+	if err != nil {
+		return time.Time{}
+	}
+	return t.UTC()
+}
+
+// maxTime is the most characters of a time.
+const maxTime = 64
+
+// utcTime reads the form in which all agents write their times, "2026-11-20T19:09:28.087Z" and its closing quote,
+// several times faster than time.Parse does; not ok for any other form, which need not be wrong.
+func utcTime(b []byte) (time.Time, bool) {
+	const form = `0000-00-00T00:00:00.000Z"`
+	if len(b) < len(form) {
+		return time.Time{}, false
+	}
+	for i := range len(form) {
+		if c := b[i]; form[i] == '0' && (c < '0' || c > '9') || form[i] != '0' && c != form[i] {
+			return time.Time{}, false
+		}
+	}
+	digits := func(from, to int) (n int) {
+		for _, c := range b[from:to] {
+			n = n*10 + int(c-'0')
+		}
+		return n
+	}
+	year, month, day := digits(0, 4), digits(5, 7), digits(8, 10)
+	hour, minute, second := digits(11, 13), digits(14, 16), digits(17, 19)
+	t := time.Date(year, time.Month(month), day, hour, minute, second, digits(20, 23)*int(time.Millisecond), time.UTC)
+	// Numbers out of range would carry over.
+	ok := t.Second() == second && t.Minute() == minute && t.Hour() == hour && t.Day() == day && int(t.Month()) == month
+	return t, ok
+}
