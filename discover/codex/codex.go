@@ -8,7 +8,10 @@
 // deletion or wrong for ever after a crash: they are not read.
 package codex
 
-import "agentctl/discover"
+import (
+	"agentctl/discover"
+	"agentctl/discover/native"
+)
 
 // Adapter is Codex as the rest of the program sees it. It has no state.
 type Adapter struct{}
@@ -34,5 +37,5 @@ func (Adapter) MarkKeys() []string { return []string{threadKey} }
 
 // warn makes the one warning that an unreadable thing costs.
 func warn(path string, err error) error {
-	return &discover.Warning{Agent: discover.Codex, Path: path, Err: err}
+	return &discover.Warning{Agent: discover.Codex, Path: path, Err: native.Cause(path, err)}
 }

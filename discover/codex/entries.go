@@ -191,6 +191,6 @@ func better(a, b discover.Entry) bool {
 
 func (s *scan) fail(path string, err error) {
 	if !native.Absent(err) {
-		s.errs = append(s.errs, warn(path, fmt.Errorf("left out: %w", err)))
+		s.errs = append(s.errs, warn(path, fmt.Errorf("left out: %w", native.Cause(path, err))))
 	}
 }

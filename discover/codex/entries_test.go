@@ -166,7 +166,10 @@ func TestUnreadableThings(t *testing.T) {
 
 func TestUnreadableHomes(t *testing.T) {
 	w := newWorld(t)
-	file := w.file("file", "")
+	file, link := w.file("file", ""), filepath.Join(w.home, "link")
+	if err := os.Symlink("/nowhere/at/all", link); err != nil {
+		t.Fatal(err)
+	}
 	for _, test := range []struct {
 		home     discover.Home
 		warnings int
@@ -174,6 +177,7 @@ func TestUnreadableHomes(t *testing.T) {
 		{discover.Home{Dir: filepath.Join(w.home, "missing")}, 0},
 		{discover.Home{Dir: filepath.Join(w.home, "missing"), Named: true}, 1},
 		{discover.Home{Dir: file}, 1},
+		{discover.Home{Dir: link}, 1},
 		{discover.Home{Dir: file, Named: true}, 1},
 		{discover.Home{Dir: w.home, Named: true}, 0},
 	} {

@@ -111,13 +111,13 @@ func parseMeta(e event) meta {
 	for key, value := range e.payload.Members() {
 		switch string(key) {
 		case "id":
-			m.id = value.Text(0)
+			m.id = threadID(value)
 		case "session_id":
-			m.root = value.Text(0)
+			m.root = threadID(value)
 		case "parent_thread_id":
-			m.parent = value.Text(0)
+			m.parent = threadID(value)
 		case "forked_from_id":
-			m.forkedFrom = value.Text(0)
+			m.forkedFrom = threadID(value)
 		case "timestamp":
 			if t := value.Time(); !t.IsZero() {
 				m.created = t
@@ -144,6 +144,14 @@ func parseMeta(e event) meta {
 		m.branch = ""
 	}
 	return m
+}
+
+// threadID is a value that names a thread, "" if it is none: a damaged id is no id.
+func threadID(v native.Value) string {
+	if id := v.Text(0); isUUID(id) {
+		return id
+	}
+	return ""
 }
 
 // parentID is the thread that this one was started by as a sub-agent or reviewer, the root of the tree where it is
@@ -175,7 +183,7 @@ func parseSource(v native.Value) source {
 		}
 		s.sub = value.Text(0)
 		for kind, spawn := range value.Object().Members() {
-			s.sub, s.parent = string(kind), get(spawn.Object(), "parent_thread_id").Text(0)
+			s.sub, s.parent = string(kind), threadID(get(spawn.Object(), "parent_thread_id"))
 		}
 		return s
 	}

@@ -1,6 +1,7 @@
 package codex
 
 import (
+	"bytes"
 	"time"
 
 	"agentctl/discover"
@@ -43,17 +44,27 @@ func readTail(f *native.File, end int64, id string, wantTokens bool) (tail, erro
 // line takes the line before the last one and reports whether more are needed.
 func (t *tail) line(l native.Line) bool {
 	e, ok := peek(l.Bytes)
-	if !ok {
-		return true
-	}
-	if t.wants(e) && e.whole(l.Bytes) {
+	switch {
+	case ok && !t.wants(e):
+	case ok && e.whole(l.Bytes):
 		t.take(e)
 		t.turn.see(e, t.id)
+	case !l.Cut && damaged(l.Bytes):
+		t.turn.miss()
 	}
 	if at := e.time(); at.After(t.updated) {
 		t.updated = at
 	}
-	return !t.turn.known() || t.context == (settings{}) || t.wantTokens && t.tokens == nil
+	return !t.done()
+}
+
+func (t *tail) done() bool {
+	return t.turn.known() && t.context != (settings{}) && (!t.wantTokens || t.tokens != nil)
+}
+
+// damaged reports whether a line that has an end is no JSON object all the same.
+func damaged(line []byte) bool {
+	return len(bytes.TrimSpace(line)) > 0 && !native.Object(line).Complete()
 }
 
 // wants reports whether a record of this kind can tell something that is not known yet.

@@ -136,13 +136,28 @@ func TestTurn(t *testing.T) {
 		"old, asked":           {[]string{askedLine, contextLine}, discover.Turn{}},
 		"old, in a tool":       {[]string{askedLine, contextLine, callLine}, discover.Turn{}},
 		"review begun":         {[]string{reviewLine}, discover.Turn{State: discover.TurnOpen}},
-		"torn end":             {[]string{startedLine, contextLine, askedLine, completeLine[:60] + startedLine}, discover.Turn{State: discover.TurnOpen}},
-		"junk at the end":      {[]string{startedLine, contextLine, completeLine, "\x00\xff{}", "null", `{"type":"event_msg","payload":7}`}, discover.Turn{State: discover.TurnDone}},
+		"torn end":             {[]string{startedLine, contextLine, askedLine, completeLine[:60] + startedLine}, discover.Turn{}},
+		"damaged end":          {[]string{startedLine, contextLine, askedLine, strings.TrimSuffix(completeLine, "}")}, discover.Turn{}},
+		"damaged, then ended":  {[]string{startedLine, contextLine, answerLine[:50], completeLine}, discover.Turn{State: discover.TurnDone}},
+		"junk at the end":      {[]string{startedLine, contextLine, completeLine, "\x00\xff{}"}, discover.Turn{}},
+		"other records":        {[]string{startedLine, contextLine, completeLine, "", "{}", `{"type":"event_msg","payload":7}`}, discover.Turn{State: discover.TurnDone}},
 	} {
 		text, err := parse(t, rollout(append([]string{metaLine}, test.lines...)...), someID)
 		var r discover.Record
 		if err != nil || json.Unmarshal([]byte(text), &r) != nil || r.Turn != test.want {
 			t.Errorf("%s: got %+v, %v; want %+v", name, r.Turn, err, test.want)
+		}
+	}
+}
+
+// An id that is none is neither printed nor followed.
+func TestDamagedIDs(t *testing.T) {
+	for _, id := range []string{"../../x", `\u001b[31m`, someID + "0", strings.ToUpper(someID)} {
+		meta := strings.Replace(metaLine, `"id":"`+someID+`"`, `"id":"`+id+`","session_id":"`+id+`","forked_from_id":"`+id+`","parent_thread_id":"`+id+`"`, 1)
+		text, err := parse(t, rollout(meta, startedLine, completeLine), someID)
+		var r discover.Record
+		if err != nil || json.Unmarshal([]byte(text), &r) != nil || r.ID != someID || r.Parent != "" || r.ForkedFrom != "" {
+			t.Errorf("%s: %v, %s", id, err, text)
 		}
 	}
 }

@@ -17,6 +17,8 @@ type turn struct {
 	// answered: the calls whose output has been seen; call: the newest one without.
 	answered []string
 	call     string
+	// missed: a record that may have decided is damaged, so that nothing older does.
+	missed bool
 	// last is the newest record of a conversation, for files without any of the above.
 	last step
 }
@@ -31,7 +33,14 @@ const (
 	call         // the model's call of a tool
 )
 
-func (t *turn) known() bool { return t.State != discover.TurnUnknown && !t.silent }
+func (t *turn) known() bool { return t.missed || t.State != discover.TurnUnknown && !t.silent }
+
+// miss takes a damaged record. A turn that is over stays so; only how it ended may not be known then.
+func (t *turn) miss() {
+	if !t.known() {
+		t.missed, t.silent = true, false
+	}
+}
 
 // silence is the error of a turn that ended without an answer in a version (up to 0.130) that does not record why.
 const silence = "the turn ended without an answer; this version of Codex does not record why"
@@ -129,6 +138,7 @@ func (t *turn) end() {
 	switch {
 	case t.silent:
 		t.silent = false
+	case t.missed:
 	case t.State != discover.TurnUnknown:
 	case t.last == output:
 		t.State = discover.TurnDone

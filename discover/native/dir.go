@@ -3,6 +3,7 @@ package native
 import (
 	"errors"
 	"io/fs"
+	"path/filepath"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -36,13 +37,17 @@ func (n Name) Type() fs.FileMode { return n.mode }
 // IsDir reports whether the entry is a directory; a link to one is none.
 func (n Name) IsDir() bool { return n.mode.IsDir() }
 
+// ErrDangling is returned for a link that leads nowhere, as to a disk that is not mounted. That is not [Absent]: what
+// it led to may well be there.
+var ErrDangling = errors.New("a link leads nowhere")
+
 // OpenDir opens a directory; links are followed, since people do link ~/.claude elsewhere.
 func OpenDir(path string) (*Dir, error) {
 	fd, err := retry(func() (int, error) {
 		return unix.Open(path, unix.O_RDONLY|unix.O_CLOEXEC|unix.O_DIRECTORY|unix.O_NONBLOCK, 0)
 	})
 	if err != nil {
-		return nil, &fs.PathError{Op: "open", Path: path, Err: err}
+		return nil, &fs.PathError{Op: "open", Path: path, Err: missing(path, err)}
 	}
 	return &Dir{path: path, fd: fd}, nil
 }
@@ -74,6 +79,35 @@ func (d *Dir) Stat(name string) (Info, error) {
 		return Info{}, &fs.PathError{Op: "stat", Path: d.path + "/" + name, Err: ErrNotRegular}
 	}
 	return Info{Size: st.Size, ModTime: modTime(&st)}, nil
+}
+
+// missing tells why there is nothing at path: [ErrDangling] if a link on the way to it is the reason, else err.
+func missing(path string, err error) error {
+	if !Absent(err) {
+		return err
+	}
+	for {
+		var st unix.Stat_t
+		if unix.Lstat(path, &st) == nil {
+			if st.Mode&unix.S_IFMT == unix.S_IFLNK && unix.Stat(path, &st) != nil {
+				return ErrDangling
+			}
+			return err
+		}
+		parent := filepath.Dir(path)
+		if parent == path {
+			return err
+		}
+		path = parent
+	}
+}
+
+// Cause is err without the path of the file that it is about, for a message that names it already.
+func Cause(path string, err error) error {
+	if p, ok := errors.AsType[*fs.PathError](err); ok && p.Path == path && error(p) == err {
+		return p.Err
+	}
+	return err
 }
 
 // Absent reports whether err says that there is nothing of that name, which is no fault of a store: agents make

@@ -41,6 +41,27 @@ func TestOnlyRegularFilesAreOpened(t *testing.T) {
 	}
 }
 
+func TestALinkToNowhereIsNotAbsence(t *testing.T) {
+	dir := t.TempDir()
+	link, good := filepath.Join(dir, "link"), filepath.Join(dir, "good")
+	if err := errors.Join(os.Symlink("nowhere", link), os.Symlink(".", good)); err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{link, filepath.Join(link, "a", "b")} {
+		if _, err := OpenDir(path); !errors.Is(err, ErrDangling) || Absent(err) {
+			t.Errorf("%s: %v", path, err)
+		}
+	}
+	for _, path := range []string{filepath.Join(dir, "none", "a"), filepath.Join(good, "none"), "none"} {
+		if _, err := OpenDir(path); !Absent(err) {
+			t.Errorf("%s: %v", path, err)
+		}
+	}
+	if err := ReadDB(t.Context(), link, func(*DB) error { return nil }); !errors.Is(err, ErrDangling) {
+		t.Errorf("database: %v", err)
+	}
+}
+
 func TestReadFileHasACap(t *testing.T) {
 	path := writeTemp(t, []byte("12345"))
 	if _, err := ReadFile(path, 4); !errors.Is(err, ErrTooLarge) {

@@ -42,7 +42,7 @@ type snapshot struct {
 func takeSnapshot(ctx context.Context, path string) (*snapshot, error) {
 	real, err := filepath.EvalSymlinks(path)
 	if err != nil {
-		return nil, err
+		return nil, missing(path, err)
 	}
 	s := &snapshot{path: real, taken: time.Now()}
 	// The database first: what a checkpoint changes in it from here on shows in its times.

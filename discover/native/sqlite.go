@@ -116,6 +116,17 @@ func (s *snapshot) query(ctx context.Context, read func(*DB) error) error {
 	return read(&DB{db, map[string]*sql.Stmt{}})
 }
 
+// Tables returns the names of the tables, without views; none in an empty database.
+func (d *DB) Tables(ctx context.Context) ([]string, error) {
+	var out []string
+	var name string
+	err := d.Each(ctx, "select name from sqlite_schema where type = 'table'", nil, []any{&name}, func() error {
+		out = append(out, name)
+		return nil
+	})
+	return out, err
+}
+
 // Columns returns the names of a table's columns; none if there is no such table.
 func (d *DB) Columns(ctx context.Context, table string) (map[string]bool, error) {
 	out := map[string]bool{}

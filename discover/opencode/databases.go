@@ -22,7 +22,7 @@ func databasesOf(home discover.Home) ([]string, error) {
 		err = warn(home.Dir, err)
 	}
 	for _, e := range names {
-		if isDatabaseName(e.Name()) && !e.IsDir() {
+		if isDatabaseName(e.Name()) {
 			out = append(out, filepath.Join(home.Dir, e.Name()))
 		}
 	}

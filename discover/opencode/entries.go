@@ -3,6 +3,7 @@ package opencode
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -54,8 +55,11 @@ func entriesIn(ctx context.Context, home discover.Home, path string, q discover.
 	where, args := idCondition(q)
 	err = native.ReadDB(ctx, path, func(db *native.DB) error {
 		out = nil
+		if empty, err := checkTables(ctx, db); empty || err != nil {
+			return err
+		}
 		columns, err := db.Columns(ctx, "session")
-		if err != nil || len(columns) == 0 {
+		if err != nil {
 			return err
 		}
 		e := discover.Entry{Agent: discover.OpenCode, Path: path, Home: home.Dir}
@@ -69,6 +73,21 @@ func entriesIn(ctx context.Context, home discover.Home, path string, q discover.
 		})
 	})
 	return out, err
+}
+
+// checkTables reports whether the database has nothing in it so far. One without the tables of sessions is another
+// program's, or half made; a view in place of one could compute for ever.
+func checkTables(ctx context.Context, db *native.DB) (empty bool, err error) {
+	tables, err := db.Tables(ctx)
+	if err != nil || len(tables) == 0 {
+		return true, err
+	}
+	for _, name := range []string{"session", "message", "part"} {
+		if !slices.Contains(tables, name) {
+			return false, fmt.Errorf("no database of sessions: it has no table %q", name)
+		}
+	}
+	return false, nil
 }
 
 // idCondition is the part of a query that the primary key answers. The rest is for [asked]: a JSON file is known to

@@ -30,7 +30,7 @@ func legacyFolders(home string) ([]string, error) {
 			errs = append(errs, warn(dir, err))
 		}
 		for _, e := range names {
-			if e.IsDir() {
+			if !strings.HasPrefix(e.Name(), ".") { // what is no folder fails when it is opened
 				out = append(out, filepath.Join(append([]string{dir, e.Name()}, more...)...))
 			}
 		}
@@ -126,4 +126,7 @@ func readJSON(path string) ([]byte, error) {
 	return nil, &fs.PathError{Op: "read", Path: path, Err: errTorn}
 }
 
-var errTorn = errors.New("not a whole JSON object")
+var (
+	errTorn  = errors.New("not a whole JSON object")
+	errOther = errors.New("not the session that its name says")
+)

@@ -47,7 +47,7 @@ func loadLegacy(home, path string, want discover.Want) (*stored, error) {
 	}
 	s := legacySession(data)
 	if s.ID != id {
-		return nil, nil // another session's facts, or none
+		return nil, warn(path, errOther)
 	}
 	s.Agent, s.Path, s.Home = discover.OpenCode, path, home
 	err = s.readFiles(filesOf(path, id), want)

@@ -6,7 +6,10 @@
 // "run", and the kernel knows how far each process has written.
 package opencode
 
-import "agentctl/discover"
+import (
+	"agentctl/discover"
+	"agentctl/discover/native"
+)
 
 // Adapter is OpenCode as the rest of the program sees it. It has no state.
 type Adapter struct{}
@@ -26,5 +29,5 @@ func (Adapter) MarkKeys() []string { return nil }
 
 // warn makes the one warning that an unreadable thing costs.
 func warn(path string, err error) error {
-	return &discover.Warning{Agent: discover.OpenCode, Path: path, Err: err}
+	return &discover.Warning{Agent: discover.OpenCode, Path: path, Err: native.Cause(path, err)}
 }

@@ -1,6 +1,7 @@
 package opencode
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -225,6 +226,39 @@ func TestUnreadableStores(t *testing.T) {
 			put(t, filepath.Join(mkdir(t, filepath.Join(dir, "storage")), "session"), nil)
 			return filepath.Join(dir, "storage", "session")
 		},
+		"legacy project is a file": func(t *testing.T, dir string) string {
+			path := filepath.Join(mkdir(t, filepath.Join(dir, "storage", "session")), "global")
+			put(t, path, nil)
+			return path
+		},
+		"folder for a database": func(t *testing.T, dir string) string { return mkdir(t, filepath.Join(dir, "opencode-dev.db")) },
+		"link to nowhere": func(t *testing.T, dir string) string {
+			path := filepath.Join(dir, "opencode-dev.db")
+			if err := os.Symlink("/nowhere/at/all", path); err != nil {
+				t.Fatal(err)
+			}
+			return path
+		},
+		"home is a link to nowhere": func(t *testing.T, dir string) string {
+			if err := errors.Join(os.RemoveAll(dir), os.Symlink("/nowhere/at/all", dir)); err != nil {
+				t.Fatal(err)
+			}
+			return dir
+		},
+		"half made": func(t *testing.T, dir string) string {
+			execute(t, filepath.Join(dir, "opencode-dev.db"), "create table session(id text primary key)")
+			return filepath.Join(dir, "opencode-dev.db")
+		},
+		"another program's": func(t *testing.T, dir string) string {
+			execute(t, filepath.Join(dir, "opencode-dev.db"), "create table bookmarks(id)")
+			return filepath.Join(dir, "opencode-dev.db")
+		},
+		"a view that never ends": func(t *testing.T, dir string) string {
+			path := filepath.Join(dir, "opencode-dev.db")
+			execute(t, path, "create table message(id)", "create table part(id)",
+				"create view session as with recursive r(id) as (select 1 union all select id + 1 from r) select cast(id as text) id from r")
+			return path
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := restore(t, "archived")
@@ -237,6 +271,11 @@ func TestUnreadableStores(t *testing.T) {
 	if records, err := look(t, home(missing), discover.Query{}, discover.Want{}); len(records) != 0 || err != nil {
 		t.Errorf("missing: %v, %v", records, err)
 	}
+	put(t, filepath.Join(mkdir(t, missing), "opencode.db"), nil)
+	if records, err := look(t, home(missing), discover.Query{}, discover.Want{}); len(records) != 0 || err != nil {
+		t.Errorf("just begun: %v, %v", records, err)
+	}
+	missing += "2"
 	_, err := look(t, []discover.Home{{Dir: missing, Named: true}}, discover.Query{}, discover.Want{})
 	oneWarning(t, err, missing)
 }
