@@ -28,9 +28,9 @@ const maxPart = "16000000"
 const (
 	// A session with its last message, and the first part of its first one, all by index.
 	sessionQuery = ` from session s
-		left join message m on m.id = (select id from message where session_id = s.id order by time_created desc, id desc limit 1)
-		left join message f on f.id = (select id from message where session_id = s.id order by time_created, id limit 1)
-		left join part p on p.id = (select id from part where message_id = f.id order by id limit 1)
+		left join message m on m.rowid = (select rowid from message where session_id = s.id order by time_created desc, id desc limit 1)
+		left join message f on f.rowid = (select rowid from message where session_id = s.id order by time_created, id limit 1)
+		left join part p on p.rowid = (select rowid from part where message_id = f.id order by id limit 1)
 		where `
 	messageColumns = `, m.id, coalesce(cast(m.time_created as integer), 0), coalesce(cast(m.time_updated as integer), 0),
 		case when octet_length(m.data) <= ` + maxPart + ` then cast(m.data as text) end,
