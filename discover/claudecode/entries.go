@@ -48,7 +48,7 @@ func (s *search) searchHome(home discover.Home) {
 	projects, err := openProjects(home.Dir)
 	defer projects.close()
 	if err != nil {
-		s.warn(projectsDir(home.Dir), err)
+		s.warnings = append(s.warnings, err)
 	}
 	for _, folder := range projects.folders {
 		switch {

@@ -1,6 +1,7 @@
 package claudecode
 
 import (
+	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -51,7 +52,8 @@ type projects struct {
 }
 
 // openProjects lists a home's project folders; none if nothing was stored yet. A link counts where it leads out of the
-// store: inside, it would show every session twice. Close the projects even if there is an error.
+// store: inside, it would show every session twice. Errors are warnings, joined; close the projects even if there is
+// one.
 func openProjects(home string) (p projects, err error) {
 	root := projectsDir(home)
 	p.dir, err = native.OpenDir(root)
@@ -59,15 +61,27 @@ func openProjects(home string) (p projects, err error) {
 		return p, nil
 	}
 	if err != nil {
-		return p, err
+		return p, warning(root, cause(err))
 	}
 	names, err := p.dir.Names()
+	if err != nil {
+		err = warning(root, cause(err))
+	}
+	errs := []error{err}
 	for _, n := range names {
-		if n.IsDir() || n.Type() == fs.ModeSymlink && leadsOut(root, root+"/"+n.Name()) {
+		ok := n.IsDir()
+		// Every absolute path makes a name that begins with a dash; other files are none of Claude Code's.
+		if !ok && (n.Type() == fs.ModeSymlink || strings.HasPrefix(n.Name(), "-")) {
+			path := root + "/" + n.Name()
+			if ok, err = leadsOut(root, path); err != nil {
+				errs = append(errs, warning(path, cause(err)))
+			}
+		}
+		if ok {
 			p.folders = append(p.folders, n.Name())
 		}
 	}
-	return p, err
+	return p, errors.Join(errs...)
 }
 
 func (p projects) close() {
@@ -86,13 +100,15 @@ func (p projects) stat(folder, id string) (native.Info, error) {
 	return p.dir.Stat(folder + "/" + id + suffix)
 }
 
-func leadsOut(root, link string) bool {
-	target, err := filepath.EvalSymlinks(link)
+// leadsOut reports whether what stands in place of a project folder is a link to a folder outside of the store. It is
+// an error if it is no folder at all.
+func leadsOut(root, link string) (bool, error) {
+	d, err := native.OpenDir(link)
 	if err != nil {
-		return false
+		return false, err
 	}
-	info, err := os.Stat(target)
-	return err == nil && info.IsDir() && filepath.Dir(target) != realPath(root)
+	_ = d.Close()
+	return filepath.Dir(realPath(link)) != realPath(root), nil
 }
 
 // projectsOf returns the project folders that may hold the sessions of a directory: one, or for a very long path all

@@ -3,6 +3,7 @@ package claudecode
 import (
 	"cmp"
 	"context"
+	"errors"
 	"iter"
 	"path/filepath"
 	"strings"
@@ -48,6 +49,8 @@ type result struct {
 	err  error
 }
 
+var errNoRecords = errors.New("no transcript, or a damaged one: no message can be found in it")
+
 // readTranscript reads one session; neither record nor error where the file holds none, or is gone.
 func readTranscript(e discover.Entry, want discover.Want, scratch *native.Scratch) (r result) {
 	r.path = e.Path
@@ -64,6 +67,9 @@ func readTranscript(e discover.Entry, want discover.Want, scratch *native.Scratc
 	tail := tailScan{side: isSubagent(e.ID)}
 	if r.err = head.read(f); r.err == nil {
 		r.err = tail.read(f)
+	}
+	if r.err == nil && !head.message && !head.readable(f) {
+		r.err = errNoRecords
 	}
 	if r.err != nil || !head.message || head.sidechain != tail.side {
 		return r

@@ -85,9 +85,12 @@ type headScan struct {
 	// the first of them is a sub-agent's.
 	first              place
 	message, sidechain bool
-	typed, command     string
-	model              string
-	notes              notes
+	// lines is how many there are; known: one of them is a record, damaged: one is none.
+	lines          int
+	known, damaged bool
+	typed, command string
+	model          string
+	notes          notes
 }
 
 func (s *headScan) prompt() string { return cmp.Or(s.typed, s.command) }
@@ -102,8 +105,20 @@ func (s *headScan) read(f *native.File) error {
 	return err
 }
 
+// readable reports whether what a file without a message holds can be told: other records, nothing, or a first one
+// that its writer has not finished.
+func (s *headScan) readable(f *native.File) bool {
+	if s.lines > 0 {
+		return s.known && !s.damaged
+	}
+	var begin [1]byte
+	n, _ := f.ReadAt(begin[:], 0)
+	return n == 0 || begin[0] == '{' && f.Size() < turnReach
+}
+
 func (s *headScan) add(raw []byte) {
 	kind := noteType(raw)
+	s.lines, s.known = s.lines+1, s.known || kind != nil
 	if s.created.IsZero() && string(kind) != "file-history-snapshot" {
 		s.created = timeOf(raw)
 	}
@@ -116,8 +131,10 @@ func (s *headScan) add(raw []byte) {
 	}
 	l, ok := parseLine(raw)
 	if !ok {
+		s.damaged = s.damaged || native.Damaged(raw)
 		return
 	}
+	s.known = s.known || l.Type != ""
 	if s.first.Cwd == "" {
 		s.first = l.place()
 	}
@@ -181,6 +198,9 @@ func (s *tailScan) add(raw []byte) {
 		return
 	}
 	l, ok := parseLine(raw)
+	if !ok && native.Damaged(raw) {
+		s.turn.miss()
+	}
 	if !ok || l.Type == "" {
 		return
 	}

@@ -122,6 +122,12 @@ func TestUnreadableThings(t *testing.T) {
 	must(t, os.Mkdir(name(3), 0o700))
 	must(t, os.Symlink("/dev/zero", name(4)))
 	must(t, os.WriteFile(filepath.Join(projectsDir(dir), "README"), nil, 0o600))
+	folder := func(i int) string { return filepath.Join(projectsDir(dir), fmt.Sprint("-", i)) }
+	must(t, os.WriteFile(folder(1), nil, 0o600))
+	must(t, os.Symlink("nowhere", folder(2)))
+	must(t, os.Symlink(folder(3), folder(3)))
+	must(t, syscall.Mkfifo(folder(4), 0o600))
+	must(t, os.Symlink("README", folder(5)))
 	got, warned := records(t, dir, discover.Query{}, discover.Want{Whole: true})
 	if len(got) != 1 || got[0].ID != alive {
 		t.Errorf("sessions %v", ids(got))
@@ -131,11 +137,34 @@ func TestUnreadableThings(t *testing.T) {
 		paths = append(paths, w.Path)
 	}
 	slices.Sort(paths)
-	if !slices.Equal(paths, []string{name(1), name(2), name(3), name(4)}) {
+	if !slices.Equal(paths, []string{
+		folder(1), folder(2), folder(3), folder(4), folder(5), name(1), name(2), name(3), name(4),
+	}) {
 		t.Errorf("warnings %v", warned)
 	}
-	if _, err := New().Entries(context.Background(), []discover.Home{{Dir: dir}}, discover.Query{ID: numbered(1)}); len(warningsIn(t, err)) != 1 {
+	if _, err := New().Entries(context.Background(), []discover.Home{{Dir: dir}}, discover.Query{ID: numbered(1)}); len(warningsIn(t, err)) != 6 {
 		t.Errorf("asked by name: %v", err)
+	}
+}
+
+// A file in which no message can be found, because of what it holds, costs a warning.
+func TestDamagedTranscripts(t *testing.T) {
+	for name, c := range map[string]struct {
+		content string
+		warns   bool
+	}{
+		"empty": {"", false}, "its first record is being written": {minimal[:50], false}, "blank": {"\n\n" + minimal, false},
+		"binary": {"\x7fELF\x00\xff", true}, "binary with lines": {"\x00\n\xff\n", true},
+		"another program's": {"{}\n{\"a\":1}\n", true}, "deep": {strings.Repeat(`{"a":`, 50_000) + "\n", true},
+		"damaged prompt": {`{"type":"summary","summary":"x"}` + "\n" + strings.TrimSuffix(minimal, "}\n") + "\n", true},
+		"endless line":   {`{"type":"user",` + strings.Repeat(" ", turnReach), true},
+	} {
+		dir := t.TempDir()
+		path := writeTranscript(t, dir, c.content)
+		_, warned := records(t, dir, discover.Query{}, discover.Want{})
+		if len(warned) > 0 != c.warns || c.warns && (len(warned) != 1 || warned[0].Path != path) {
+			t.Errorf("%s: warnings %v", name, warned)
+		}
 	}
 }
 
@@ -194,7 +223,6 @@ func TestLinkedProjectFolder(t *testing.T) {
 	must(t, os.WriteFile(filepath.Join(elsewhere, numbered(1)+suffix), []byte(minimal), 0o600))
 	must(t, os.Symlink(elsewhere, filepath.Join(projectsDir(dir), "-outside")))
 	must(t, os.Symlink("-w", filepath.Join(projectsDir(dir), "-inside")))
-	must(t, os.Symlink("nowhere", filepath.Join(projectsDir(dir), "-dangling")))
 	if got := entryIDs(t, dir, discover.Query{}); !slices.Equal(got, []string{numbered(1), alive}) {
 		t.Errorf("entries %v", got)
 	}

@@ -52,6 +52,13 @@ func (s *turnScan) add(l line) {
 	}
 }
 
+// miss takes a damaged record, which may have decided: nothing older does. A turn that is known to be over stays so.
+func (s *turnScan) miss() {
+	if !s.decided && !s.over && !s.settled {
+		s.end(discover.TurnUnknown)
+	}
+}
+
 func (s *turnScan) assistant(l line) {
 	blocks := l.blocks()
 	switch {

@@ -1,7 +1,6 @@
 package codex
 
 import (
-	"bytes"
 	"time"
 
 	"agentctl/discover"
@@ -49,7 +48,7 @@ func (t *tail) line(l native.Line) bool {
 	case ok && e.whole(l.Bytes):
 		t.take(e)
 		t.turn.see(e, t.id)
-	case !l.Cut && damaged(l.Bytes):
+	case !l.Cut && native.Damaged(l.Bytes):
 		t.turn.miss()
 	}
 	if at := e.time(); at.After(t.updated) {
@@ -60,11 +59,6 @@ func (t *tail) line(l native.Line) bool {
 
 func (t *tail) done() bool {
 	return t.turn.known() && t.context != (settings{}) && (!t.wantTokens || t.tokens != nil)
-}
-
-// damaged reports whether a line that has an end is no JSON object all the same.
-func damaged(line []byte) bool {
-	return len(bytes.TrimSpace(line)) > 0 && !native.Object(line).Complete()
 }
 
 // wants reports whether a record of this kind can tell something that is not known yet.

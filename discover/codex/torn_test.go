@@ -140,7 +140,7 @@ func TestTurn(t *testing.T) {
 		"damaged end":          {[]string{startedLine, contextLine, askedLine, strings.TrimSuffix(completeLine, "}")}, discover.Turn{}},
 		"damaged, then ended":  {[]string{startedLine, contextLine, answerLine[:50], completeLine}, discover.Turn{State: discover.TurnDone}},
 		"junk at the end":      {[]string{startedLine, contextLine, completeLine, "\x00\xff{}"}, discover.Turn{}},
-		"other records":        {[]string{startedLine, contextLine, completeLine, "", "{}", `{"type":"event_msg","payload":7}`}, discover.Turn{State: discover.TurnDone}},
+		"other records":        {[]string{startedLine, contextLine, completeLine, "", "{}", "null", `{"type":"event_msg","payload":7}`}, discover.Turn{State: discover.TurnDone}},
 	} {
 		text, err := parse(t, rollout(append([]string{metaLine}, test.lines...)...), someID)
 		var r discover.Record

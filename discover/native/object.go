@@ -2,6 +2,7 @@ package native
 
 import (
 	"bytes"
+	"encoding/json"
 	"iter"
 	"unicode/utf16"
 	"unicode/utf8"
@@ -24,6 +25,12 @@ func (o Object) Members() iter.Seq2[[]byte, Value] {
 func (o Object) Complete() bool {
 	n := o.Len()
 	return n > 0 && len(space(o[n:])) == 0
+}
+
+// Damaged reports whether a line that has an end is no JSON all the same: cut, overwritten or run into another by a
+// crash. A blank one is not.
+func Damaged(line []byte) bool {
+	return len(space(line)) > 0 && !Object(line).Complete() && !json.Valid(line)
 }
 
 // Len is the length of the object, well formed down to its members; -1 if it is not, or not closed.

@@ -85,6 +85,18 @@ func TestObjectComplete(t *testing.T) {
 	}
 }
 
+func TestDamaged(t *testing.T) {
+	for line, want := range map[string]bool{
+		"": false, " \t\r": false, "{}": false, `{"a":1} `: false, "[1]": false, "null": false,
+		`{"a":`: true, `{"a":1}{"b":2}`: true, "\x00\x00": true, "nonsense": true, strings.Repeat("[", 100000): true,
+		strings.Repeat(`{"a":`, 100000) + "1" + strings.Repeat("}", 100000): false,
+	} {
+		if Damaged([]byte(line)) != want {
+			t.Errorf("%.20q: %v", line, !want)
+		}
+	}
+}
+
 func TestTextLimit(t *testing.T) {
 	for text, want := range map[string]string{
 		`"abcdef"`: "abc", `"äöüß"`: "äöü", `"\u00e4\n\"x"`: "ä\n\"", `"\ud83d\ude00ab"`: "😀ab", `"\ud83dxy"`: "\ufffdxy",
