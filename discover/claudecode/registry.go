@@ -89,7 +89,9 @@ func decodeEntry(path string) (entry, error) {
 
 func parseEntry(raw []byte) (entry, error) {
 	var e entry
-	if err := json.NewDecoder(bytes.NewReader(raw)).Decode(&e); err != nil {
+	err := json.NewDecoder(bytes.NewReader(raw)).Decode(&e)
+	// A value of an unexpected type is left out; the others count.
+	if _, odd := errors.AsType[*json.UnmarshalTypeError](err); err != nil && !odd {
 		return entry{}, &malformed{err}
 	}
 	if e.PID <= 0 || !isUUID(e.SessionID) {
