@@ -6,11 +6,11 @@ import (
 	"testing"
 	"time"
 
-	"agentctl/tests/bench/isolate"
+	"agentctl/tests/sandbox"
 )
 
 func TestMain(m *testing.M) {
-	if code, ran := isolate.Enter(); ran {
+	if code, ran := sandbox.Enter(sandbox.Processes); ran {
 		os.Exit(code)
 	}
 	os.Exit(m.Run())

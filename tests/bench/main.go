@@ -15,12 +15,12 @@ import (
 	"strconv"
 	"strings"
 
-	"agentctl/tests/bench/isolate"
+	"agentctl/tests/sandbox"
 	"agentctl/tests/store/generate"
 )
 
 func main() {
-	if code, ran := isolate.Enter(); ran {
+	if code, ran := sandbox.Enter(sandbox.Processes); ran {
 		os.Exit(code)
 	}
 	if err := run(os.Args[1:]); err != nil {
@@ -102,7 +102,7 @@ func run(args []string) error {
 
 // crowd fills the process table with idle processes, which end with the namespace.
 func crowd(n int) error {
-	if !isolate.Inside() {
+	if !sandbox.Inside() {
 		return nil // nobody would end them
 	}
 	for range n {

@@ -6,6 +6,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// adopt makes ours what has lost its parent.
+func adopt() error { return unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) }
+
 // dead waits until the process has ended, and leaves it a zombie.
 func (a *actor) dead() error {
 	for {
@@ -16,8 +19,8 @@ func (a *actor) dead() error {
 	}
 }
 
-// collect waits until nothing is left of the process's group for the next script to see. What has lost its parent is
-// ours to collect in a pid namespace of our own.
+// collect waits until nothing is left of the process's group for the next script to see. What has lost its parent we
+// have adopted.
 func (a *actor) collect() {
 	for {
 		err := unix.Waitid(unix.P_PGID, a.cmd.Process.Pid, nil, unix.WEXITED, nil)

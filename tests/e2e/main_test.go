@@ -9,6 +9,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"agentctl/internal/cli"
+	"agentctl/tests/sandbox"
 )
 
 func TestMain(m *testing.M) {
@@ -21,13 +22,29 @@ func TestMain(m *testing.M) {
 		"opencode": func() { serve(newOpenCode()) },
 		"decoy":    func() { serve(decoy{}) },
 	}
-	if commands[filepath.Base(os.Args[0])] == nil && os.Getenv(insideKey) == "" {
-		if code, ok := isolated(); ok {
-			os.Exit(code)
-		}
-		fmt.Fprintln(os.Stderr, "note: no private pid namespace here: agents that run on this machine would disturb these tests")
+	self, err := os.Executable()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	if program := filepath.Base(self); commands[program] != nil {
+		os.Args[0] = program // a decoy's says something else
+	} else if code, ran := enter(); ran {
+		os.Exit(code)
 	}
 	testscript.Main(m, commands)
+}
+
+// enter sees to it that the only agents to be seen are the tests' own.
+func enter() (code int, ran bool) {
+	if code, ran = sandbox.Enter(sandbox.Processes); ran {
+		return code, ran
+	}
+	if err := adopt(); err != nil {
+		fmt.Fprintln(os.Stderr, "adopting orphans:", err)
+		return 1, true
+	}
+	return 0, false
 }
 
 // serial runs one script after the other: they all look at one process table.

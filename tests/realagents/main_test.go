@@ -8,10 +8,11 @@ import (
 	"testing"
 
 	"agentctl/tests/realagents/install"
-	"agentctl/tests/realagents/sandbox"
+	"agentctl/tests/sandbox"
 )
 
-// TestMain installs the agents and builds the program while there is a network, and runs the tests where there is none.
+// TestMain installs the agents and builds the program while there is a network, and runs the tests where there is none,
+// and no agent but theirs.
 func TestMain(m *testing.M) {
 	flag.Parse()
 	os.Exit(run(m))
@@ -34,7 +35,7 @@ func run(m *testing.M) int {
 			return 1
 		}
 	}
-	if code, ran := sandbox.Enter(); ran {
+	if code, ran := sandbox.Enter(sandbox.Processes | sandbox.Network); ran {
 		return code
 	}
 	return m.Run()
