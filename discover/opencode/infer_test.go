@@ -133,3 +133,31 @@ func TestOwnLog(t *testing.T) {
 		}
 	}
 }
+
+// A TUI keeps two logs: its own begins with its arguments, that of its worker, which names the sessions, with nothing
+// that tells whose it is (SEEN 1.1.65). It counts beside the first one, and as long as no other process has it open.
+func TestWorkerLog(t *testing.T) {
+	dir := capture(t, "json-1.1.65-run-finished")
+	const id = "ses_e05979612ffe415jjjmvTetWgF"
+	put(t, filepath.Join(dir, "log", "main.log"), []byte("INFO  2026-11-20T19:21:49 +3ms service=default version=1.1.65 args=[] opencode\n"))
+	put(t, filepath.Join(dir, "log", "worker.log"), []byte("INFO  2026-11-20T19:21:50 +9ms service=session id="+id+" slug=x created\n"))
+	tui := func(pid int, logs ...string) proc.Facts {
+		f := agent(pid, at(t, "19:21:49"))
+		f.Environ = map[string]string{"XDG_DATA_HOME": filepath.Dir(dir)}
+		for i, log := range logs {
+			f.Files = append(f.Files, proc.OpenFile{FD: 9 + i, Path: filepath.Join(dir, "log", log), Writable: true})
+		}
+		return f
+	}
+	only(t, claimed(t, tui(1, "worker.log", "main.log"))[1], id, "log-file", discover.Exact)
+	for name, facts := range map[string][]proc.Facts{
+		"alone":  {tui(1, "worker.log")},
+		"shared": {tui(1, "main.log", "worker.log"), tui(2, "worker.log")},
+	} {
+		for _, c := range claimed(t, facts...)[1] {
+			if c.Strength == discover.Exact && c.Session != "" {
+				t.Errorf("%s: %+v", name, c)
+			}
+		}
+	}
+}

@@ -7,10 +7,23 @@ import (
 	"agentctl/discover/native"
 )
 
-// ownSessions reads the log of a single process (before 1.17). It is that process's own only if its first line has
-// the arguments the process was started with, and no other does: processes started in the same second share a file,
-// and truncate it (SEEN 1.1.65).
-func ownSessions(log *native.File, args []string) (ids []string, own bool, err error) {
+// ownership is whose log of a single process (before 1.17) a file is, by its first lines.
+type ownership uint8
+
+const (
+	// foreign: several processes wrote it, or another one did. Those started in the same second share a file, and
+	// truncate it (SEEN 1.1.65).
+	foreign ownership = iota
+	// own: it begins with the arguments that the process was started with.
+	own
+	// nameless: nothing says who wrote it. A TUI's worker thread keeps a second log, which does not (SEEN 1.1.65), but
+	// for one that starts in the same second as its process.
+	nameless
+)
+
+// ownSessions reads the log of a single process (before 1.17): the sessions it names, and whose it is by the arguments
+// in its first line.
+func ownSessions(log *native.File, args []string) (ids []string, whose ownership, err error) {
 	starts, matching := 0, 0
 	seen := map[string]bool{}
 	_, err = log.Forward(0, maxLog, func(l native.Line) bool {
@@ -25,7 +38,13 @@ func ownSessions(log *native.File, args []string) (ids []string, own bool, err e
 		}
 		return true
 	})
-	return ids, starts == 1 && matching == 1, err
+	switch {
+	case starts == 0:
+		whose = nameless
+	case starts == 1 && matching == 1:
+		whose = own
+	}
+	return ids, whose, err
 }
 
 // startArgs reads the arguments in a process's first line: `… service=default version=1.1.65 args=["run","hi"] opencode`.

@@ -61,18 +61,16 @@ type opened struct {
 func (s *survey) readLogs() {
 	shared := map[string][]opened{}
 	for _, sub := range s.subjects {
+		s.readOwnLogs(sub)
 		for _, f := range sub.files {
-			switch {
-			case !isLog(f.Path):
-			case !isSharedLog(f.Path):
-				s.warn(f.Path, s.readOwnLog(sub, f))
-			case f.Offset > 0:
-				key := f.Path
-				if f.Deleted {
-					key = f.Proc
-				}
-				shared[key] = append(shared[key], opened{sub: sub, file: f})
+			if !isLog(f.Path) || !isSharedLog(f.Path) || f.Offset == 0 {
+				continue
 			}
+			key := f.Path
+			if f.Deleted {
+				key = f.Proc
+			}
+			shared[key] = append(shared[key], opened{sub: sub, file: f})
 		}
 	}
 	for _, key := range slices.Sorted(maps.Keys(shared)) {
@@ -113,23 +111,52 @@ func (s *survey) readSharedLog(list []opened) error {
 	return nil
 }
 
-// readOwnLog reads the log of a process before 1.17.
-func (s *survey) readOwnLog(sub *subject, f proc.OpenFile) error {
+// readOwnLogs reads the logs of a process before 1.17. One that does not say whose it is counts where the process has
+// one that does, and no other process has it open: it is its worker's.
+func (s *survey) readOwnLogs(sub *subject) {
+	type worker struct {
+		file proc.OpenFile
+		ids  []string
+	}
+	var workers []worker
+	for _, f := range sub.files {
+		if !isLog(f.Path) || isSharedLog(f.Path) || s.sharesLog(sub, f) {
+			continue
+		}
+		ids, whose, err := readOwnLog(sub, f)
+		switch s.warn(f.Path, err); {
+		case err != nil:
+		case whose == own:
+			sub.ownLog(f, ids)
+		case whose == nameless:
+			workers = append(workers, worker{f, ids})
+		}
+	}
+	for _, w := range workers {
+		if sub.logged {
+			sub.ownLog(w.file, w.ids)
+		}
+	}
+}
+
+func readOwnLog(sub *subject, f proc.OpenFile) (ids []string, whose ownership, err error) {
 	log, err := openLog(f)
 	if err != nil {
-		return err
+		return nil, foreign, err
 	}
 	defer log.Close()
-	ids, own, err := ownSessions(log, sub.args)
-	if err != nil || !own || s.sharesLog(sub, f) {
-		return err
-	}
+	return ownSessions(log, sub.args)
+}
+
+// ownLog takes what a log of the process alone names.
+func (sub *subject) ownLog(f proc.OpenFile, ids []string) {
 	sub.logged, sub.kind = true, "log-file"
-	sub.detail = f.Path + " is written by this process alone and names the session"
+	if len(ids) > 0 || sub.detail == "" {
+		sub.detail = f.Path + " is written by this process alone and names the session"
+	}
 	for _, id := range ids {
 		sub.mention(map[string]mention{id: {}})
 	}
-	return nil
 }
 
 func (s *survey) sharesLog(sub *subject, f proc.OpenFile) bool {
