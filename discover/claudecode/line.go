@@ -78,10 +78,7 @@ const synthetic = "<synthetic>"
 // parseLine reads one record; ok is false where the line is no whole JSON object. A value of an unexpected type is
 // left out; the others count.
 func parseLine(raw []byte) (l line, ok bool) {
-	if !native.Object(raw).Complete() {
-		return line{}, false
-	}
-	for key, v := range native.Object(raw).Members() {
+	ok = native.Object(raw).Scan(func(key []byte, v native.Value) {
 		switch string(key) {
 		case "type":
 			l.Type = v.Word("user", "assistant", "system", "attachment")
@@ -104,6 +101,9 @@ func parseLine(raw []byte) (l line, ok bool) {
 				l.setNote(key, v)
 			}
 		}
+	})
+	if !ok {
+		return line{}, false
 	}
 	return l, true
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"iter"
-	"path/filepath"
 	"strings"
 	"sync"
 
@@ -138,13 +137,10 @@ func branch(head headScan, tail tailScan) string {
 
 // projectOf is the name of the project folder that an entry lies in.
 func projectOf(e discover.Entry) string {
-	rel, err := filepath.Rel(projectsDir(e.Home), e.Path)
-	if err != nil {
+	rest, ok := strings.CutPrefix(e.Path, projectsDir(e.Home)+"/")
+	folder, _, inside := strings.Cut(rest, "/")
+	if !ok || !inside {
 		return ""
 	}
-	for dir := filepath.Dir(rel); ; dir = filepath.Dir(dir) {
-		if parent := filepath.Dir(dir); parent == "." || parent == dir {
-			return dir
-		}
-	}
+	return folder
 }

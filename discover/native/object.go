@@ -22,15 +22,22 @@ func (o Object) Members() iter.Seq2[[]byte, Value] {
 
 // Complete reports whether the object is whole: well formed down to its members, closed, and followed by nothing. Two
 // lines run into one by a crash are not.
-func (o Object) Complete() bool {
-	n := o.Len()
-	return n > 0 && len(space(o[n:])) == 0
-}
+func (o Object) Complete() bool { return o.Scan(func([]byte, Value) {}) }
 
 // Damaged reports whether a line that has an end is no JSON all the same: cut, overwritten or run into another by a
 // crash. A blank one is not.
 func Damaged(line []byte) bool {
 	return len(space(line)) > 0 && !Object(line).Complete() && !json.Valid(line)
+}
+
+// Scan gives the members to visit as Members yields them, and reports whether the object is Complete. It goes over the
+// bytes once for both.
+func (o Object) Scan(visit func(key []byte, v Value)) (complete bool) {
+	rest := o.walk(func(key []byte, v Value) bool {
+		visit(key, v)
+		return true
+	})
+	return len(rest) > 0 && rest[0] == '}' && len(space(rest[1:])) == 0
 }
 
 // Len is the length of the object, well formed down to its members; -1 if it is not, or not closed.
