@@ -64,6 +64,8 @@ func (c *claude) obey(verb, rest string) (string, error) {
 		return "", errors.Join(c.write(r), c.register("idle", ""))
 	case "title": // TEXT
 		return "", c.write(object{"type", "custom-title", "customTitle", unquoted(rest), "sessionId", c.id})
+	case "raw": // TEXT: any bytes in place of a record
+		return "", appendTo(c.transcript(), []byte(escaped(rest)+"\n"))
 	case "leave": // a normal exit
 		return "", os.Remove(c.registry())
 	}

@@ -52,6 +52,9 @@ func (c *codex) obey(verb, rest string) (string, error) {
 		return "", c.finish(object{"last_agent_message", rest})
 	case "fail": // TEXT
 		return "", c.finish(object{"last_agent_message", nil, "error", object{"message", rest, "codex_error_info", "other"}})
+	case "raw": // TEXT: any bytes in place of a record
+		_, err := c.now.rollout.WriteString(escaped(rest) + "\n")
+		return "", err
 	case "interrupt":
 		return "", c.write("event_msg", object{"type", "turn_aborted", "turn_id", c.now.turn, "reason", "interrupted"})
 	}

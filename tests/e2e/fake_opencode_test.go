@@ -65,6 +65,9 @@ func (o *openCode) obey(verb, rest string) (string, error) {
 		return "", o.finish(object{"finish", "stop"}, rest)
 	case "fail": // TEXT
 		return "", o.finish(object{"error", object{"name", "APIError", "data", object{"message", rest, "statusCode", 500}}}, "")
+	case "lock": // a transaction keeps everybody else out until the process ends
+		_, err := o.db.Exec("pragma locking_mode = exclusive; begin exclusive; update session set title = 'not committed'")
+		return "", err
 	case "title": // TEXT
 		_, err := o.db.Exec("update session set title = ? where id = ?", unquoted(rest), o.id)
 		return "", err

@@ -124,7 +124,9 @@ func workDir() string {
 }
 
 // appendLines writes records as the agents do: one write, at the end of the file, each record a line.
-func appendLines(path string, records ...object) error {
+func appendLines(path string, records ...object) error { return appendTo(path, lines(records...)) }
+
+func appendTo(path string, text []byte) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
 	}
@@ -133,7 +135,7 @@ func appendLines(path string, records ...object) error {
 		return err
 	}
 	defer f.Close()
-	_, err = f.Write(lines(records...))
+	_, err = f.Write(text)
 	return err
 }
 

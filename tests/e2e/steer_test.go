@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -28,7 +29,7 @@ type command = func(ts *testscript.TestScript, neg bool, args []string)
 
 // steering are the commands of our own.
 func steering() map[string]command {
-	return map[string]command{
+	all := map[string]command{
 		// start NAME PROGRAM ARGS…: $NAME is its pid.
 		"start": want(2, func(ts *testscript.TestScript, args []string) {
 			path, err := lookPath(ts, args[1])
@@ -53,16 +54,7 @@ func steering() map[string]command {
 		}),
 		// exits CODE COMMAND…: as exec, with that very exit code.
 		"exits": want(2, func(ts *testscript.TestScript, args []string) {
-			code := 0
-			var exit *exec.ExitError
-			if err := ts.Exec(args[1], args[2:]...); errors.As(err, &exit) {
-				code = exit.ExitCode()
-			} else {
-				ts.Check(err)
-			}
-			if fmt.Sprint(code) != args[0] {
-				ts.Fatalf("exit code %d, want %s", code, args[0])
-			}
+			ts.Check(exits(ts, args[0], args[1:]))
 		}),
 		// tty COLUMNS FILE COMMAND…: runs it in a terminal; FILE has what the terminal got.
 		"tty": want(3, func(ts *testscript.TestScript, args []string) {
@@ -138,6 +130,23 @@ func steering() map[string]command {
 			}
 		}),
 	}
+	maps.Copy(all, damaging())
+	return all
+}
+
+// exits runs a program; it is an error if it does not end with the code.
+func exits(ts *testscript.TestScript, code string, args []string) error {
+	got := 0
+	err := ts.Exec(args[0], args[1:]...)
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
+		got = exit.ExitCode()
+	} else if err != nil {
+		return err
+	}
+	if strconv.Itoa(got) != code {
+		return fmt.Errorf("exit code %d, want %s", got, code)
+	}
+	return nil
 }
 
 // want checks the number of arguments; none of our commands can be negated.
