@@ -25,7 +25,7 @@ type File struct {
 	size int64
 	mod  time.Time
 	id   fileID
-	mem  []byte // the content, where fd is -1
+	mem  []byte // the content, where it is at hand
 
 	scratch  *Scratch // nil: memory of its own
 	expected int64    // of the line readers' first read; 0: not said
@@ -94,13 +94,26 @@ func (f *File) Head(n int64) *File {
 
 // ReadAt implements io.ReaderAt. A file that shrank meanwhile ends early with io.EOF.
 func (f *File) ReadAt(p []byte, off int64) (int, error) {
-	if f.fd < 0 {
-		n := copy(p, f.mem[min(off, f.size):])
-		if n < len(p) {
-			return n, io.EOF
+	if f.fd >= 0 && f.mem == nil && f.scratch != nil && 0 < f.size && f.size <= smallFile {
+		room := f.scratch.room(f.size)
+		n, err := f.pread(room, 0)
+		if err != nil && !errors.Is(err, io.EOF) {
+			return 0, err
 		}
-		return n, nil
+		f.mem = room[:n]
 	}
+	if f.mem == nil && f.fd >= 0 {
+		return f.pread(p, off)
+	}
+	n := copy(p, f.mem[min(off, int64(len(f.mem))):])
+	if n < len(p) {
+		return n, io.EOF
+	}
+	return n, nil
+}
+
+// pread reads from the file itself.
+func (f *File) pread(p []byte, off int64) (int, error) {
 	n := 0
 	for n < len(p) {
 		m, err := retry(func() (int, error) { return unix.Pread(f.fd, p[n:], off+int64(n)) })

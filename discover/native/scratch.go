@@ -3,12 +3,27 @@ package native
 // Scratch is memory in which the line readers work through one file after another. One that reads many files saves
 // with it what getting and clearing new memory for each would cost, which is more than reading them. It belongs to one
 // goroutine at a time.
-type Scratch struct{ buf []byte }
+type Scratch struct {
+	buf   []byte
+	small []byte // the content of a small file
+}
 
 // scratchLimit is the most that is kept from one file to the next.
 const scratchLimit = 4 << 20
 
-// Use lets the line readers of f work in s. Nothing of f remains in use once they return.
+// smallFile is the most bytes of a file that is read whole at the first look, so that its head and its tail cost one
+// system call. Most headless sessions are as short.
+const smallFile = 32 << 10
+
+// room is memory for the content of a small file.
+func (s *Scratch) room(n int64) []byte {
+	if s.small == nil {
+		s.small = make([]byte, smallFile)
+	}
+	return s.small[:n]
+}
+
+// Use lets the readers of f work in s. Nothing of f may be in use once s is used for another file.
 func (f *File) Use(s *Scratch) { f.scratch = s }
 
 // borrow takes the memory out of the scratch, so that a reader inside of another one gets its own.
