@@ -149,10 +149,13 @@ func TestWorkerLog(t *testing.T) {
 		}
 		return f
 	}
+	put(t, filepath.Join(dir, "log", "second.log"), []byte("INFO  2026-11-20T19:21:50 +4ms service=default version=1.1.65 args=[] opencode\n"+
+		"INFO  2026-11-20T19:21:50 +9ms service=session id="+id+" slug=x created\n"))
 	only(t, claimed(t, tui(1, "worker.log", "main.log"))[1], id, "log-file", discover.Exact)
 	for name, facts := range map[string][]proc.Facts{
-		"alone":  {tui(1, "worker.log")},
-		"shared": {tui(1, "main.log", "worker.log"), tui(2, "worker.log")},
+		"alone":      {tui(1, "worker.log")},
+		"shared":     {tui(1, "main.log", "worker.log"), tui(2, "worker.log")},
+		"two starts": {tui(1, "main.log", "second.log")}, // a process writes its first line once: the other is of one that is gone
 	} {
 		for _, c := range claimed(t, facts...)[1] {
 			if c.Strength == discover.Exact && c.Session != "" {

@@ -101,13 +101,14 @@ func FuzzLogLine(f *testing.F) {
 func FuzzOwnLog(f *testing.F) {
 	f.Add([]byte("INFO  2026-11-20T19:21:49 +2ms service=session id=ses_1 x\n"))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		whole, _, err := ownSessions(native.Memory("log", data, at(t, "19:00:00")), nil)
+		var whole, torn ownLogs
+		_, err := whole.read(native.Memory("log", data, at(t, "19:00:00")), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
 		// A torn last line changes nothing before it.
-		torn, _, err := ownSessions(native.Memory("log", append(data, "\nINFO  x +2ms service=session id=ses_torn"...), at(t, "19:00:00")), nil)
-		if err != nil || slices.Contains(torn, "ses_torn") && !slices.Contains(whole, "ses_torn") && !strings.Contains(string(data), "ses_torn") {
+		_, err = torn.read(native.Memory("log", append(data, "\nINFO  x +2ms service=session id=ses_torn"...), at(t, "19:00:00")), nil)
+		if err != nil || slices.Contains(torn.sessions, "ses_torn") && !slices.Contains(whole.sessions, "ses_torn") && !strings.Contains(string(data), "ses_torn") {
 			t.Errorf("%v, %v, %v", whole, torn, err)
 		}
 	})

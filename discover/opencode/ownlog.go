@@ -2,49 +2,41 @@ package opencode
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 
 	"agentctl/discover/native"
 )
 
-// ownership is whose log of a single process (before 1.17) a file is, by its first lines.
-type ownership uint8
+// ownLogs is what the logs of a single process (before 1.17) tell together: one, or two of a TUI, whose worker thread opens
+// a log named by the second in which it begins (SEEN 1.1.65).
+type ownLogs struct {
+	sessions []string
+	// starts counts the first lines of processes, each written once; matching those with the process's own arguments.
+	starts, matching int
+}
 
-const (
-	// foreign: several processes wrote it, or another one did. Those started in the same second share a file, and
-	// truncate it (SEEN 1.1.65).
-	foreign ownership = iota
-	// own: it begins with the arguments that the process was started with.
-	own
-	// nameless: nothing says who wrote it. A TUI's worker thread keeps a second log, which does not (SEEN 1.1.65), but
-	// for one that starts in the same second as its process.
-	nameless
-)
+// own reports whether one process wrote them all, the one with the arguments: processes started in the same second share
+// a file, and truncate it (SEEN 1.1.65).
+func (o *ownLogs) own() bool { return o.starts == 1 && o.matching == 1 }
 
-// ownSessions reads the log of a single process (before 1.17): the sessions it names, and whose it is by the arguments
-// in its first line.
-func ownSessions(log *native.File, args []string) (ids []string, whose ownership, err error) {
-	starts, matching := 0, 0
-	seen := map[string]bool{}
+// read adds what one log tells, and reports whether it names a session.
+func (o *ownLogs) read(log *native.File, args []string) (named bool, err error) {
 	_, err = log.Forward(0, maxLog, func(l native.Line) bool {
 		if theirs, ok := startArgs(l.Bytes); ok {
-			if starts++; equal(theirs, args) {
-				matching++
+			if o.starts++; equal(theirs, args) {
+				o.matching++
 			}
 		}
-		if id := ownSession(l.Bytes); id != "" && !seen[id] {
-			seen[id] = true
-			ids = append(ids, id)
+		if id := ownSession(l.Bytes); id != "" {
+			named = true
+			if !slices.Contains(o.sessions, id) {
+				o.sessions = append(o.sessions, id)
+			}
 		}
 		return true
 	})
-	switch {
-	case starts == 0:
-		whose = nameless
-	case starts == 1 && matching == 1:
-		whose = own
-	}
-	return ids, whose, err
+	return named, err
 }
 
 // startArgs reads the arguments in a process's first line: `… service=default version=1.1.65 args=["run","hi"] opencode`.

@@ -111,52 +111,41 @@ func (s *survey) readSharedLog(list []opened) error {
 	return nil
 }
 
-// readOwnLogs reads the logs of a process before 1.17. One that does not say whose it is counts where the process has
-// one that does, and no other process has it open: it is its worker's.
+// readOwnLogs reads the logs of a process before 1.17. They count together or not at all: one that another process writes
+// too leaves open what this one did.
 func (s *survey) readOwnLogs(sub *subject) {
-	type worker struct {
-		file proc.OpenFile
-		ids  []string
-	}
-	var workers []worker
+	var found ownLogs
+	seen, where := map[string]bool{}, ""
 	for _, f := range sub.files {
-		if !isLog(f.Path) || isSharedLog(f.Path) || s.sharesLog(sub, f) {
+		if !isLog(f.Path) || isSharedLog(f.Path) || seen[f.Path] {
 			continue
 		}
-		ids, whose, err := readOwnLog(sub, f)
-		switch s.warn(f.Path, err); {
-		case err != nil:
-		case whose == own:
-			sub.ownLog(f, ids)
-		case whose == nameless:
-			workers = append(workers, worker{f, ids})
+		seen[f.Path] = true
+		named, err := readOwnLog(&found, sub.args, f)
+		if s.warn(f.Path, err); err != nil || s.sharesLog(sub, f) {
+			return
+		}
+		if named || where == "" {
+			where = f.Path
 		}
 	}
-	for _, w := range workers {
-		if sub.logged {
-			sub.ownLog(w.file, w.ids)
-		}
+	if !found.own() {
+		return
 	}
-}
-
-func readOwnLog(sub *subject, f proc.OpenFile) (ids []string, whose ownership, err error) {
-	log, err := openLog(f)
-	if err != nil {
-		return nil, foreign, err
-	}
-	defer log.Close()
-	return ownSessions(log, sub.args)
-}
-
-// ownLog takes what a log of the process alone names.
-func (sub *subject) ownLog(f proc.OpenFile, ids []string) {
 	sub.logged, sub.kind = true, "log-file"
-	if len(ids) > 0 || sub.detail == "" {
-		sub.detail = f.Path + " is written by this process alone and names the session"
-	}
-	for _, id := range ids {
+	sub.detail = where + " is written by this process alone and names the session"
+	for _, id := range found.sessions {
 		sub.mention(map[string]mention{id: {}})
 	}
+}
+
+func readOwnLog(found *ownLogs, args []string, f proc.OpenFile) (named bool, err error) {
+	log, err := openLog(f)
+	if err != nil {
+		return false, err
+	}
+	defer log.Close()
+	return found.read(log, args)
 }
 
 func (s *survey) sharesLog(sub *subject, f proc.OpenFile) bool {
