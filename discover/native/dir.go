@@ -104,7 +104,7 @@ func missing(path string, err error) error {
 
 // Cause is err without the path of the file that it is about, for a message that names it already.
 func Cause(path string, err error) error {
-	if p, ok := errors.AsType[*fs.PathError](err); ok && p.Path == path && error(p) == err {
+	if p, ok := errors.AsType[*fs.PathError](err); ok && p.Path == path && errors.Is(p, err) { // itself, not wrapped in more words
 		return p.Err
 	}
 	return err
