@@ -17,9 +17,14 @@ import (
 const (
 	keptHead = headLimit
 	keptTail = 16 << 20
-	// unpackedLimit is the most that is unpacked: a file that grows beyond it is damaged or meant to harm.
-	unpackedLimit = 4 << 30
 )
+
+// unpackedLimit is the most bytes that a rollout of so many packed ones is unpacked to. Text packs to a tenth, with many
+// repetitions to a hundredth; a file that grows beyond is damaged or meant to harm.
+func unpackedLimit(packed int64) int64 {
+	const usual, factor, most = 64 << 20, 500, 4 << 30
+	return min(max(usual, factor*packed), most)
+}
 
 var errTooLong = errors.New("unpacks to more than a rollout can be")
 
@@ -33,7 +38,7 @@ func unpack(f *native.File, path string) (*native.File, int64, error) {
 		return nil, 0, err
 	}
 	defer d.Close()
-	data, end, err := keep(d, keptHead, keptTail)
+	data, end, err := keep(d, keptHead, keptTail, unpackedLimit(f.Size()))
 	if err != nil {
 		return nil, 0, fmt.Errorf("unpacking: %w", err)
 	}
@@ -41,13 +46,13 @@ func unpack(f *native.File, path string) (*native.File, int64, error) {
 }
 
 // keep reads all of r and returns it without the lines that lie beyond its first head and before its last tail bytes.
-// It also returns how many bytes of the end are without a gap: all, or tail at least.
-func keep(r io.Reader, head, tail int) (kept []byte, end int, err error) {
+// It also returns how many bytes of the end are without a gap: all, or tail at least. More than limit bytes are an error.
+func keep(r io.Reader, head, tail int, limit int64) (kept []byte, end int, err error) {
 	gap := 0 // where lines were dropped
-	for total := 0; ; {
+	for total := int64(0); ; {
 		kept = slices.Grow(kept, 1)
 		n, err := r.Read(kept[len(kept):cap(kept)])
-		kept, total = kept[:len(kept)+n], total+n
+		kept, total = kept[:len(kept)+n], total+int64(n)
 		if len(kept) > head+2*tail {
 			if gap == 0 {
 				gap = bytes.LastIndexByte(kept[:head], '\n') + 1
@@ -59,7 +64,7 @@ func keep(r io.Reader, head, tail int) (kept []byte, end int, err error) {
 			return kept, len(kept) - gap, nil
 		case err != nil:
 			return nil, 0, err
-		case total > unpackedLimit:
+		case total > limit:
 			return nil, 0, errTooLong
 		}
 	}

@@ -73,6 +73,20 @@ func TestPackedAndCut(t *testing.T) {
 	}
 }
 
+// A small file that would fill the machine's memory or time costs a warning.
+func TestPackedBomb(t *testing.T) {
+	w := newWorld(t)
+	w.file("sessions/2026/11/20/"+strings.Replace(nameA, plainExt, packedExt, 1), string(pack(t, make([]byte, 80<<20))))
+	if records, warnings := look(t, w.home, discover.Query{}, discover.Want{}); len(records) != 0 || len(warnings) != 1 {
+		t.Errorf("records %+v, warnings %v", records, warnings)
+	}
+	for packed, want := range map[int64]int64{0: 64 << 20, 1 << 20: 500 << 20, 1 << 30: 4 << 30} {
+		if got := unpackedLimit(packed); got != want {
+			t.Errorf("%d bytes may become %d, want %d", packed, got, want)
+		}
+	}
+}
+
 // What is kept of a long stream is lines of it, in order: all of its beginning and all of its end.
 func TestKeep(t *testing.T) {
 	const head, tail = 100, 200
@@ -82,7 +96,7 @@ func TestKeep(t *testing.T) {
 			lines = append(lines, fmt.Sprintf("line %d %s\n", i, strings.Repeat("x", i*7%23)))
 		}
 		data := strings.Join(lines, "")
-		kept, end, err := keep(iotest.HalfReader(strings.NewReader(data)), head, tail)
+		kept, end, err := keep(iotest.HalfReader(strings.NewReader(data)), head, tail, int64(len(data)))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -108,7 +122,7 @@ func TestKeep(t *testing.T) {
 func TestGapHidesAnOlderTurn(t *testing.T) {
 	filler := strings.Repeat(answerLine+"\n", 4000)
 	data := append(rollout(metaLine, startedLine, contextLine, askedLine), filler...)
-	kept, end, err := keep(bytes.NewReader(data), 2000, 20000)
+	kept, end, err := keep(bytes.NewReader(data), 2000, 20000, int64(len(data)))
 	if err != nil || end >= len(data) {
 		t.Fatalf("kept the last %d bytes: %v", end, err)
 	}

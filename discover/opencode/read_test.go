@@ -2,6 +2,7 @@ package opencode
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -200,6 +201,21 @@ func TestReadOddSchema(t *testing.T) {
 	}
 	if r := records[1]; r.ID != "ses_1" || r.Prompt != "ho" || r.Turn.State != discover.TurnOpen {
 		t.Errorf("got %+v", r)
+	}
+}
+
+// A column of any size costs bounded memory.
+func TestLongTexts(t *testing.T) {
+	dir := restore(t, "archived")
+	execute(t, filepath.Join(dir, "opencode.db"), "update session set title = hex(zeroblob(100000)), directory = hex(zeroblob(100000)), model = hex(zeroblob(100000))")
+	records, err := look(t, home(dir), discover.Query{}, whole)
+	if err != nil || len(records) == 0 {
+		t.Fatalf("%d records, %v", len(records), err)
+	}
+	for _, r := range records {
+		if fmt.Sprint(len(r.Title), len(r.Dir)) != maxText+" "+maxText {
+			t.Errorf("a title of %d and a directory of %d", len(r.Title), len(r.Dir))
+		}
 	}
 }
 

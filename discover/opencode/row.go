@@ -20,12 +20,15 @@ type sessionRow struct {
 	cost                                   float64
 }
 
+// maxText is the most characters of one text column that are read.
+const maxText = "65536"
+
 func (r *sessionRow) columns(have map[string]bool) string {
 	var list []string
 	for _, name := range []string{
 		"id", "parent_id", "slug", "directory", "title", "version", "project_id", "permission", "agent", "model",
 	} {
-		list = append(list, text(have, name))
+		list = append(list, "substr("+text(have, name)+", 1, "+maxText+")")
 	}
 	for _, name := range []string{
 		"time_created", "time_updated", "time_archived",
