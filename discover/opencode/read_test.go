@@ -204,6 +204,21 @@ func TestReadOddSchema(t *testing.T) {
 	}
 }
 
+// What is no count is none.
+func TestNegativeCounts(t *testing.T) {
+	dir := restore(t, "archived")
+	execute(t, filepath.Join(dir, "opencode.db"), "update session set tokens_input = -3, tokens_output = 'x', tokens_reasoning = 7")
+	records, err := look(t, home(dir), discover.Query{}, discover.Want{})
+	if err != nil || len(records) == 0 {
+		t.Fatalf("%d records, %v", len(records), err)
+	}
+	for _, r := range records {
+		if r.Tokens == nil || r.Tokens.In != 0 || r.Tokens.Out != 0 || r.Tokens.Reasoning != 7 {
+			t.Errorf("%+v", r.Tokens)
+		}
+	}
+}
+
 // A column of any size costs bounded memory.
 func TestLongTexts(t *testing.T) {
 	dir := restore(t, "archived")

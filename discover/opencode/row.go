@@ -30,11 +30,13 @@ func (r *sessionRow) columns(have map[string]bool) string {
 	} {
 		list = append(list, "substr("+text(have, name)+", 1, "+maxText+")")
 	}
+	for _, name := range []string{"time_created", "time_updated", "time_archived"} {
+		list = append(list, integer(have, name))
+	}
 	for _, name := range []string{
-		"time_created", "time_updated", "time_archived",
 		"tokens_input", "tokens_output", "tokens_reasoning", "tokens_cache_read", "tokens_cache_write",
 	} {
-		list = append(list, integer(have, name))
+		list = append(list, "max("+integer(have, name)+", 0)") // a count
 	}
 	return strings.Join(append(list, column(have, "cost", "real", "0.0")), ", ")
 }
