@@ -91,11 +91,12 @@ func TestLoadErrors(t *testing.T) {
 func TestLoadUnreadable(t *testing.T) {
 	dir := t.TempDir()
 	fifo, loop, big := filepath.Join(dir, "fifo"), filepath.Join(dir, "loop"), filepath.Join(dir, "big")
-	if err := errors.Join(syscall.Mkfifo(fifo, 0o600), os.Symlink(loop, loop), os.WriteFile(big, make([]byte, 2<<20), 0o600)); err != nil {
+	lost := filepath.Join(dir, "lost")
+	if err := errors.Join(os.Symlink("nowhere", lost), syscall.Mkfifo(fifo, 0o600), os.Symlink(loop, loop), os.WriteFile(big, make([]byte, 2<<20), 0o600)); err != nil {
 		t.Fatal(err)
 	}
 	for path, says := range map[string]string{
-		dir: "not a regular file", fifo: "not a regular file", "/dev/zero": "not a regular file", loop: "too many",
+		dir: "not a regular file", fifo: "not a regular file", "/dev/zero": "not a regular file", loop: "too many", lost: "leads nowhere",
 		big: "larger than", big + "/under": "not a directory",
 	} {
 		_, err := config.Load(path, "", agents)

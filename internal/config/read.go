@@ -16,6 +16,11 @@ const sizeLimit = 1 << 20
 // link is followed, since people keep their configuration elsewhere.
 func read(path string) ([]byte, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if errors.Is(err, fs.ErrNotExist) {
+		if _, there := os.Lstat(path); there == nil {
+			return nil, errors.New("a link leads nowhere")
+		}
+	}
 	if err != nil {
 		return nil, err
 	}
