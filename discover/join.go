@@ -3,7 +3,6 @@ package discover
 import (
 	"cmp"
 	"iter"
-	"maps"
 	"slices"
 
 	"agentctl/proc"
@@ -209,21 +208,19 @@ func (j *join) choices(who owner) map[target]bool {
 
 // sessions makes the rows.
 func (j *join) sessions(records []Record) []Session {
-	var out []Session
+	out := make([]Session, 0, len(records)+len(j.of)+len(j.presences))
 	spoken := map[target]bool{}
-	known := map[name][]Record{}
-	for r := range unique(records) {
-		known[name{r.Agent, r.ID}] = append(known[name{r.Agent, r.ID}], r)
-	}
-	for _, r := range slices.Concat(slices.Collect(maps.Values(known))...) {
-		var evidence []Evidence
-		for _, t := range j.targets(r, known[name{r.Agent, r.ID}]) {
-			spoken[t] = true
-			for _, i := range j.of[t] {
-				evidence = append(evidence, j.evidence[i])
+	for same := range byName(records) {
+		for _, r := range same {
+			var evidence []Evidence
+			for _, t := range j.targets(r, same) {
+				spoken[t] = true
+				for _, i := range j.of[t] {
+					evidence = append(evidence, j.evidence[i])
+				}
 			}
+			out = append(out, j.session(r, evidence))
 		}
-		out = append(out, j.session(r, evidence))
 	}
 	for t, list := range j.of {
 		if spoken[t] {
@@ -286,15 +283,33 @@ func bestRecord(c Claim, namesakes []Record) Key {
 	return Key{}
 }
 
-// unique drops records read twice; the one with the newer activity stays.
-func unique(records []Record) iter.Seq[Record] {
-	best := make(map[Key]Record, len(records))
-	for _, r := range records {
-		if old, ok := best[r.Key()]; !ok || r.Updated.After(old.Updated) {
-			best[r.Key()] = r
+// byName yields the records of one agent's id together, valid until the next. Of a record read twice, the one with the
+// newer activity counts. Records are large: only their order is sorted.
+func byName(records []Record) iter.Seq[[]Record] {
+	order := make([]int, len(records))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(i, k int) int {
+		a, b := &records[i], &records[k]
+		return cmp.Or(cmp.Compare(a.ID, b.ID), cmp.Compare(a.Agent, b.Agent), cmp.Compare(a.Path, b.Path), b.Updated.Compare(a.Updated))
+	})
+	order = slices.CompactFunc(order, func(i, k int) bool { return records[i].Key() == records[k].Key() })
+	return func(yield func([]Record) bool) {
+		var same []Record
+		for n, i := range order {
+			if n > 0 && (same[0].ID != records[i].ID || same[0].Agent != records[i].Agent) {
+				if !yield(same) {
+					return
+				}
+				same = same[:0]
+			}
+			same = append(same, records[i])
+		}
+		if len(same) > 0 {
+			yield(same)
 		}
 	}
-	return maps.Values(best)
 }
 
 // session joins a record with the evidence about it.

@@ -132,6 +132,7 @@ func (l *look) read(ctx context.Context, entries []Entry, want Want) {
 		if len(by[a.Name()]) == 0 {
 			return b, nil
 		}
+		b.records = make([]Record, 0, len(by[a.Name()]))
 		for r, err := range a.Read(ctx, by[a.Name()], want) {
 			if err != nil {
 				b.errs = append(b.errs, err)
@@ -141,6 +142,7 @@ func (l *look) read(ctx context.Context, entries []Entry, want Want) {
 		}
 		return b, errors.Join(b.errs...)
 	})
+	l.records = slices.Grow(l.records, len(entries))
 	for i, r := range results {
 		l.records = append(l.records, r.value.records...)
 		l.warn(l.agents[i].Name(), r.err)
