@@ -70,6 +70,7 @@ type Claim struct {
 
 // Warning is a store, file or process that could not be read. It never stops the rest from being shown.
 type Warning struct {
+	// Agent is "" where it is about all of them.
 	Agent Agent
 	// Path is the file, directory or process it is about.
 	Path string
@@ -77,7 +78,11 @@ type Warning struct {
 }
 
 func (w *Warning) Error() string {
-	return fmt.Sprintf("%s: %s: %v", w.Agent, w.Path, w.Err)
+	about := w.Path
+	if w.Agent != "" {
+		about = string(w.Agent) + ": " + about
+	}
+	return fmt.Sprintf("%s: %v", about, w.Err)
 }
 
 func (w *Warning) Unwrap() error { return w.Err }

@@ -34,17 +34,19 @@ type look struct {
 	world  *World
 	agents []Adapter
 	table  *proc.Table
+	blind  bool // the table could not be read and is empty
 	homes  map[Agent][]Home
 	claims []Claim
 
 	records  []Record
 	have     map[Key]bool
 	warnings []*Warning
+	warned   map[string]bool // their texts
 }
 
 // look begins to look at what is there without processes: the homes that the environment and the configuration name.
 func (w *World) look(agents []Agent) *look {
-	l := &look{world: w, have: map[Key]bool{}, homes: map[Agent][]Home{}}
+	l := &look{world: w, have: map[Key]bool{}, homes: map[Agent][]Home{}, warned: map[string]bool{}}
 	for _, a := range w.Adapters {
 		if len(agents) == 0 || slices.Contains(agents, a.Name()) {
 			l.agents = append(l.agents, a)
@@ -54,10 +56,20 @@ func (w *World) look(agents []Agent) *look {
 	return l
 }
 
-// take reads the process table and returns the homes that only live processes name and that were not known before.
+// errHidden: what runs cannot be told from what does not, of other users' sessions.
+var errHidden = errors.New("other users' processes are hidden; what they run may look stopped")
+
+// take reads the process table and returns the homes that only live processes name and that were not known before. A
+// table that cannot be read is a warning: what is stored can be shown, though not whether it lives.
 func (l *look) take(ctx context.Context) (fresh map[Agent][]Home, err error) {
-	if l.table, err = l.world.Take(ctx); err != nil {
-		return nil, err
+	if l.table, err = l.world.Take(ctx); ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	if l.blind = err != nil; l.blind {
+		l.table = proc.Of()
+		l.warn("", &Warning{Path: "processes", Err: err})
+	} else if l.table.Hidden() {
+		l.warn("", &Warning{Path: "processes", Err: errHidden})
 	}
 	fresh = map[Agent][]Home{}
 	for _, a := range l.agents {
@@ -90,6 +102,11 @@ func (l *look) claim(ctx context.Context) {
 	for i, r := range results {
 		l.claims = append(l.claims, r.value...)
 		l.warn(l.agents[i].Name(), r.err)
+	}
+	for _, c := range l.claims {
+		if c.Session == "" && c.Unreadable != "" {
+			l.warn(c.Agent, &Warning{Agent: c.Agent, Path: c.Process.String(), Err: errors.New(c.Unreadable)})
+		}
 	}
 }
 
@@ -167,7 +184,8 @@ func (l *look) readClaimed(ctx context.Context, want Want, prefix string) {
 // warn keeps every warning once.
 func (l *look) warn(agent Agent, err error) {
 	for _, w := range warnings(agent, err) {
-		if !slices.ContainsFunc(l.warnings, func(o *Warning) bool { return o.Error() == w.Error() }) {
+		if text := w.Error(); !l.warned[text] {
+			l.warned[text] = true
 			l.warnings = append(l.warnings, w)
 		}
 	}
@@ -195,7 +213,11 @@ func warnings(agent Agent, err error) []*Warning {
 func (l *look) result() Result {
 	sessions := Join(l.table, l.claims, l.records)
 	for i := range sessions {
-		sessions[i].Group = groupOf(sessions[i])
+		s := &sessions[i]
+		s.Group = groupOf(*s)
+		if l.blind && s.Status == Stopped {
+			s.Status, s.Outcome = Unknown, ""
+		}
 	}
 	return Result{Sessions: sessions, Warnings: l.warnings, Table: l.table}
 }

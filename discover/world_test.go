@@ -236,3 +236,35 @@ func TestGroupIsReadFromTheProcessOrTheBranch(t *testing.T) {
 		t.Errorf("%+v, %v", r.Sessions, err)
 	}
 }
+
+// TestWithoutAProcessTableNothingIsCalledStopped: what is stored is shown, but whether it lives cannot be told.
+func TestWithoutAProcessTableNothingIsCalledStopped(t *testing.T) {
+	m := memory{agent: Codex, records: []Record{record(Codex, "a", 1), record(Codex, "b", 2)}}
+	w := worldOf(nil, m)
+	w.Take = func(context.Context) (*proc.Table, error) { return nil, errors.New("no /proc") }
+	for name, want := range map[string]struct {
+		ask  func() (Result, error)
+		rows string
+	}{
+		"list -a": {func() (Result, error) { return w.List(t.Context(), Select{All: true}) }, "b:unknown a:unknown"},
+		"list":    {func() (Result, error) { return w.List(t.Context(), Select{}) }, ""},
+		"status":  {func() (Result, error) { return w.Find(t.Context(), "a", nil, Want{}) }, "a:unknown"},
+	} {
+		r, err := want.ask()
+		if err != nil || ids(r.Sessions) != want.rows || len(r.Warnings) != 1 {
+			t.Errorf("%s: %s, %v, %v; want %s and a warning", name, ids(r.Sessions), r.Warnings, err, want.rows)
+		}
+	}
+	if _, err := w.Current(t.Context(), 1, func(string) string { return "" }); err == nil || errors.Is(err, ErrNotFound) {
+		t.Errorf("current: %v, want the reason why it cannot be told", err)
+	}
+}
+
+// TestAnotherUsersAgentIsUnknownAndSaid: exit code 6 comes of the warning.
+func TestAnotherUsersAgentIsUnknownAndSaid(t *testing.T) {
+	m := memory{agent: Codex, claims: []Claim{{Agent: Codex, Process: proc.ID{PID: 7, Birth: "now"}, Unreadable: "permission denied"}}}
+	r, err := worldOf(func() *proc.Table { return proc.Of(fact(7, "now", 'S')) }, m).List(t.Context(), Select{})
+	if err != nil || ids(r.Sessions) != ":unknown" || len(r.Warnings) != 1 {
+		t.Errorf("%s, %v, %v", ids(r.Sessions), r.Warnings, err)
+	}
+}

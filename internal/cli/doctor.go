@@ -92,9 +92,6 @@ func (env Env) examine(ctx context.Context, c config.Config) (findings, error) {
 	for _, w := range live.Warnings {
 		f.warn(w)
 	}
-	if f.Processes.Hidden {
-		f.Warnings = append(f.Warnings, "processes: the system hides other users' processes, so their sessions cannot look live")
-	}
 	for _, a := range env.Adapters {
 		agent := agentFindings{Adapter: string(a.Name()), Binaries: env.binaries(a), Homes: []homeFindings{}}
 		for _, home := range a.Homes(world.Setup(a.Name()), live.Table) {
