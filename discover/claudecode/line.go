@@ -225,10 +225,12 @@ func isAttachment(raw []byte) bool {
 // timeOf finds the time of a record without parsing it. Keys inside of strings are escaped, and the envelope follows
 // the payload, so the last one is the record's.
 func timeOf(raw []byte) time.Time {
+	const near = 512 // searching backwards is slow, so it begins where the key nearly always is
 	key := []byte(`"timestamp":"`)
-	i := bytes.LastIndex(raw, key)
-	if i < 0 {
-		return time.Time{}
+	for _, part := range [][]byte{raw[max(0, len(raw)-near):], raw} {
+		if i := bytes.LastIndex(part, key); i >= 0 {
+			return native.Value(part[i+len(key)-1:]).Time()
+		}
 	}
-	return native.Value(raw[i+len(key)-1:]).Time()
+	return time.Time{}
 }
