@@ -65,6 +65,8 @@ func TestKilledIdleTUIIsCompleted(t *testing.T) {
 			pid = daemonPID(t, w)
 		}
 		c.expect([]string{row(id, pid, "idle")})
+		// On the screen a turn ends before it does in the storage, and a kill in between cuts it.
+		fileWith(t, stores(w, a.Agent()), "", endOfTurn(a.Agent()))
 		if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
 			t.Fatal(err)
 		}
@@ -75,6 +77,13 @@ func TestKilledIdleTUIIsCompleted(t *testing.T) {
 			t.Errorf("after kill -9: %s", got)
 		}
 	})
+}
+
+// endOfTurn is what an agent writes into its storage when a turn has ended well.
+func endOfTurn(agent string) string {
+	return map[string]string{
+		install.ClaudeCode: `"stop_reason":"end_turn"`, install.Codex: `"task_complete"`, install.OpenCode: `"finish"`,
+	}[agent]
 }
 
 // living reports whether a process runs: a zombie does not.

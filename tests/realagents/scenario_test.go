@@ -92,6 +92,9 @@ func TestASessionComesBackUnderItsID(t *testing.T) {
 			}[r.Agent]
 			p := a.Run("the second turn [[hang]]", resume...)
 			w.WaitCall("the second turn", 0)
+			if again := idOf(t, w, a, "the second turn [[hang]]"); again != id { // and it is stored before the kill
+				t.Fatalf("the turn was stored in %s", again)
+			}
 			c.expect([]string{row(id, p.PID(), "running")}, "-a")
 			p.Kill()
 			c.expect([]string{row(id, 0, "stopped interrupted")}, "-a")
