@@ -2,9 +2,12 @@ package proc
 
 import (
 	"bytes"
+	"errors"
 	"io"
 	"strconv"
 	"strings"
+
+	"golang.org/x/sys/unix"
 )
 
 // ask reads one fact of the process that has p's pid, and returns it only if that was p: if p still lives.
@@ -14,6 +17,9 @@ func ask[T any](f *procfs, p Process, read func(pidDir) (T, error)) (T, error) {
 	fact, failed := read(d)
 	if err := f.lives(d, p.ID); err != nil {
 		return none, err
+	}
+	if errors.Is(failed, unix.ESRCH) {
+		return none, ErrGone // its main thread has given back the memory: it is being ended, though others still run
 	}
 	if failed != nil {
 		return none, failed

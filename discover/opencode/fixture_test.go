@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"agentctl/discover"
 )
@@ -66,9 +67,11 @@ func mkdir(t testing.TB, dir string) string {
 	return dir
 }
 
+// put writes a file that nobody is writing any more: one that has just changed gets a second look.
 func put(t testing.TB, path string, raw []byte) {
 	t.Helper()
-	if err := os.WriteFile(path, raw, 0o600); err != nil {
+	hourAgo := time.Now().Add(-time.Hour)
+	if err := errors.Join(os.WriteFile(path, raw, 0o600), os.Chtimes(path, hourAgo, hourAgo)); err != nil {
 		t.Fatal(err)
 	}
 }

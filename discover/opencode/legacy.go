@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"agentctl/discover"
 	"agentctl/discover/native"
@@ -110,20 +111,29 @@ func legacyNames(d *native.Dir, q discover.Query) ([]string, error) {
 	return out, err
 }
 
-// readJSON returns a file's content. These files are written in place, so that one may be met half-written: it is
-// read a second time before it counts as torn.
+// readJSON returns a file's content. These files are written in place, so that one may be met empty or half-written: one
+// that has just changed is read again for a moment before it counts as torn.
 func readJSON(path string) ([]byte, error) {
-	var data []byte
-	for range 2 {
-		var err error
-		if data, err = native.ReadFile(path, legacyFile); err != nil {
-			return nil, err
+	const pause, tries = 2 * time.Millisecond, 10
+	for n := 1; ; n++ {
+		data, err := native.ReadFile(path, legacyFile)
+		if err != nil || native.Object(data).Complete() {
+			return data, err
 		}
-		if native.Object(data).Complete() {
-			return data, nil
+		if n == tries || !justChanged(path) {
+			return nil, &fs.PathError{Op: "read", Path: path, Err: errTorn}
 		}
+		<-time.After(pause)
 	}
-	return nil, &fs.PathError{Op: "read", Path: path, Err: errTorn}
+}
+
+func justChanged(path string) bool {
+	f, err := native.Open(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	return time.Since(f.ModTime()).Abs() < 2*time.Second
 }
 
 var (

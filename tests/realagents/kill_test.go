@@ -34,8 +34,9 @@ func TestKilledAgentIsStoppedInTheNextCall(t *testing.T) {
 		w.WaitCall("killed", 0)
 		id := idOf(t, w, a, "killed [[hang]]")
 		c.expect([]string{row(id, p.PID(), "running")})
-		if out, _, code := c.run("status", id, "--alive"); code != 0 || out != "" {
-			t.Errorf("status --alive of a live session: exit code %d, %q", code, out)
+		if out, errs, code := c.run("status", id, "--alive"); code != 0 || out != "" {
+			why, _, _ := c.run("status", id, "--explain")
+			t.Errorf("status --alive of a live session: exit code %d, %q, %s\n%s", code, out, errs, why)
 		}
 		p.Kill()
 		if rows := c.list(); len(rows) > 0 {
