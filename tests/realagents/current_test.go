@@ -13,9 +13,6 @@ import (
 // TestAToolKnowsItsSession: a command that an agent's tool runs asks which session it is part of, several agents at
 // work in the same directory.
 func TestAToolKnowsItsSession(t *testing.T) {
-	if testing.Short() {
-		t.Skip("real agents take a while")
-	}
 	w := world.New(t)
 	c := agentctlIn(t, w)
 	dir := w.Dir("together")

@@ -12,9 +12,6 @@ import (
 // TestDemo is what tests/demo shows: one session of each agent, what agentctl says of them, and what it says after one
 // was killed. As a test it sees to it that the demonstration stays true.
 func TestDemo(t *testing.T) {
-	if testing.Short() {
-		t.Skip("real agents take a while")
-	}
 	w := world.New(t)
 	c := agentctlIn(t, w)
 	say("Three real agents start, each in a repository of its own; their model is a server on loopback.")

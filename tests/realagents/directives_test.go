@@ -10,9 +10,6 @@ import (
 
 // current runs the test on the newest release of each agent, in a world of its own.
 func current(t *testing.T, test func(*testing.T, *world.World, world.Agent)) {
-	if testing.Short() {
-		t.Skip("real agents take a while")
-	}
 	for _, r := range install.Releases()[:3] {
 		t.Run(r.String(), func(t *testing.T) {
 			w := world.New(t)

@@ -22,9 +22,6 @@ import (
 // anything, anywhere, and no file in the world's home changes in content, size, mode, owner or time. The agents are
 // suspended meanwhile, so that any change would be ours.
 func TestNothingIsWritten(t *testing.T) {
-	if testing.Short() {
-		t.Skip("real agents take a while")
-	}
 	w := world.New(t)
 	c := agentctlIn(t, w)
 	var live []*world.Process

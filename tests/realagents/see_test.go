@@ -21,9 +21,6 @@ import (
 // TestEveryLiveSessionIsListedAsWhatItIs has the three agents do everything at once that a person has them do, and
 // compares the whole list with the truth: ID, process and status of every row, and nothing else.
 func TestEveryLiveSessionIsListedAsWhatItIs(t *testing.T) {
-	if testing.Short() {
-		t.Skip("real agents take a while")
-	}
 	w := world.New(t)
 	c := agentctlIn(t, w)
 	var want []string

@@ -10,9 +10,6 @@ import (
 
 // eachRelease runs the test on every pinned release, in a world of its own.
 func eachRelease(t *testing.T, test func(*testing.T, *world.World, world.Agent)) {
-	if testing.Short() {
-		t.Skip("real agents take a while")
-	}
 	for _, r := range install.Releases() {
 		t.Run(r.String(), func(t *testing.T) {
 			w := world.New(t)

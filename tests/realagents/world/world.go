@@ -30,9 +30,12 @@ type World struct {
 	shared *started
 }
 
-// New makes a world that ends with the test.
+// New makes a world that ends with the test. Under -short it skips the test: real agents take a while.
 func New(t testing.TB) *World {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("real agents take a while")
+	}
 	w := &World{t: t, shared: &started{}}
 	base, err := os.MkdirTemp("", "agentctl-world-")
 	if err == nil {
