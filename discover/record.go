@@ -93,6 +93,9 @@ type Turn struct {
 	Error string
 	// Detail says in a few words what the turn is doing ("tool: Bash"), where it is known.
 	Detail string
+	// Began is when the turn was asked for, by the agent's own record, UTC; zero where the end of the storage that was
+	// read does not tell.
+	Began time.Time `json:",omitzero"`
 }
 
 // Tokens counts tokens as the agent states them. Context is the size of the context now, Total the agent's own

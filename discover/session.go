@@ -1,6 +1,7 @@
 package discover
 
 import (
+	"slices"
 	"time"
 
 	"agentctl/proc"
@@ -68,6 +69,13 @@ func (s Session) Activity() time.Time {
 		return s.Processes[0].Started
 	}
 	return time.Time{}
+}
+
+// Proven reports whether exact evidence ties a live process to the session.
+func (s Session) Proven() bool {
+	return slices.ContainsFunc(s.Evidence, func(e Evidence) bool {
+		return e.Accepted && e.Strength == Exact && e.Session != ""
+	})
 }
 
 func (s Session) pid() int {

@@ -1,0 +1,23 @@
+package launch
+
+import (
+	"context"
+	"syscall"
+
+	"agentctl/discover"
+	"agentctl/proc"
+)
+
+// Stopper is an adapter that knows how its agent ends.
+type Stopper interface {
+	// Gentle are the signals that ask a process of the agent to end, the gentlest first. Each is given its share of the
+	// time before the next.
+	Gentle() []syscall.Signal
+	// End ends the session in the agent's own way, where signalling its process would be wrong: a process that serves
+	// several sessions, or one that is started again when it dies. It returns once the agent has taken the order. Not
+	// handled: there is no such way for this session. Error: why the agent did not take it.
+	End(ctx context.Context, s discover.Session, host Host) (handled bool, err error)
+	// Marked reports whether the environment of p, which is no agent's process, says that it was started by the session,
+	// or by one of the session's processes.
+	Marked(p proc.Process, s discover.Session) bool
+}
