@@ -100,6 +100,13 @@ type Marker interface {
 	MarkKeys() []string
 }
 
+// Minter is implemented by adapters whose agent gives its sessions ids of a shape of their own.
+type Minter interface {
+	// Mints reports whether a full id has that shape. It says only where to look first: an agent may have been given
+	// an id of any shape.
+	Mints(id string) bool
+}
+
 // Program is implemented by adapters that know under which name their agent's program is installed.
 type Program interface {
 	// Program is the name to look for in PATH.

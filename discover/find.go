@@ -94,7 +94,7 @@ func (w *World) Find(ctx context.Context, arg string, agents []Agent, want Want)
 func (l *look) search(ctx context.Context, a argument, want Want) (total int, err error) {
 	var entries []Entry
 	for fresh := l.homes; len(fresh) > 0; {
-		found := l.entries(ctx, fresh, func(Agent) Query { return Query{ID: a.id, Children: true} })
+		found := l.named(ctx, fresh, a)
 		entries = exactly(a.id, newest(append(entries, found...)))
 		if total = len(entries); a.dir == "" && total > maxCandidates {
 			entries = entries[:maxCandidates]
@@ -105,6 +105,26 @@ func (l *look) search(ctx context.Context, a argument, want Want) (total int, er
 		}
 	}
 	return total, nil
+}
+
+// named lists the entries whose id is the argument's or begins with it. A full id is looked for where its shape says
+// that it was made, and elsewhere only if it is not there: ids are random, so that another agent has the same one only
+// if a person gave it away. Then ID@DIR asks all agents, and a live process counts whichever agent it is.
+func (l *look) named(ctx context.Context, homes map[Agent][]Home, a argument) []Entry {
+	makers, others := map[Agent][]Home{}, map[Agent][]Home{}
+	for _, adapter := range l.agents {
+		part := others
+		if m, ok := adapter.(Minter); ok && a.dir == "" && m.Mints(a.id) {
+			part = makers
+		}
+		part[adapter.Name()] = homes[adapter.Name()]
+	}
+	query := func(Agent) Query { return Query{ID: a.id, Children: true} }
+	found := l.entries(ctx, makers, query)
+	if slices.ContainsFunc(found, func(e Entry) bool { return e.ID == a.id }) {
+		return found
+	}
+	return append(found, l.entries(ctx, others, query)...)
 }
 
 // exactly keeps only the entries of that very ID, if there are any.

@@ -17,6 +17,10 @@ func New() Adapter { return Adapter{} }
 // Name returns "claude-code".
 func (Adapter) Name() discover.Agent { return discover.ClaudeCode }
 
+// Mints reports whether an id is a random UUID (version 4), as Claude Code makes them (SEEN 2.0–2.1.329). With
+// --session-id a session may be given any UUID.
+func (Adapter) Mints(id string) bool { return isUUID(id) && id[versionAt] == '4' }
+
 // The environment by which Claude Code marks the commands, hooks and MCP servers it starts (the id since 2.1.119).
 const (
 	markKey    = "CLAUDECODE"

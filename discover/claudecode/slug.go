@@ -38,7 +38,11 @@ func isAlphanumeric(c byte) bool {
 // isUUID reports whether s has the form of a session id: 8-4-4-4-12 lower- or upper-case hex digits.
 func isUUID(s string) bool { return len(s) == uuidLen && beginsUUID(s) }
 
-const uuidLen = 36
+// A UUID's length, and where its version stands.
+const (
+	uuidLen   = 36
+	versionAt = 14
+)
 
 // beginsUUID reports whether a session id can begin with s.
 func beginsUUID(s string) bool {

@@ -22,6 +22,12 @@ func New() Adapter { return Adapter{} }
 // Name is the agent's name in flags and JSON.
 func (Adapter) Name() discover.Agent { return discover.Codex }
 
+// Mints reports whether an id tells when it was made (UUID version 7), as those of threads do.
+func (Adapter) Mints(id string) bool {
+	_, ok := born(id)
+	return ok && isUUID(id)
+}
+
 // threadKey is set in the environment of every command that a thread's tools run (SEEN 0.104–0.169). A codex process
 // that has it was started from inside that thread; it does not run it.
 const threadKey = "CODEX_THREAD_ID"

@@ -8,8 +8,10 @@ import (
 
 const sessionPrefix = "ses_"
 
-// isSessionID reports whether s is a session id: "ses_" and letters and digits (12 hexadecimal ones for the time, 14
-// random ones; SEEN 0.5–1.18). It never holds a path separator.
+// idLength is that of a whole id: 12 hexadecimal digits for the time and 14 random letters and digits.
+const idLength = len(sessionPrefix) + 12 + 14
+
+// isSessionID reports whether s is a session id: "ses_" and letters and digits (SEEN 0.5–1.18). It never holds a path separator.
 func isSessionID(s string) bool {
 	return len(s) > len(sessionPrefix) && beginsSessionID(s)
 }

@@ -20,6 +20,9 @@ func New() Adapter { return Adapter{} }
 // Name is the agent's name in flags and JSON.
 func (Adapter) Name() discover.Agent { return discover.OpenCode }
 
+// Mints reports whether an id is one of OpenCode's, whole.
+func (Adapter) Mints(id string) bool { return isSessionID(id) && len(id) == idLength }
+
 // Mark tells nothing: OpenCode marks the processes it starts with OPENCODE_PID, which names a process, not a session
 // (1.18.33 and before). Such a process is found by its ancestry instead.
 func (Adapter) Mark(func(string) string) (session string, ok bool) { return "", false }

@@ -1,0 +1,17 @@
+package claudecode
+
+import "testing"
+
+func TestMints(t *testing.T) {
+	for id, want := range map[string]bool{
+		"479c58fd-bac9-45a8-9895-8d4f68f8467f": true,
+		"019de2f3-58ba-72f7-ab7d-7c60e9d8dc8f": false, // version 7, as Codex makes them
+		"479c58fd-bac9-45a8-9895-8d4f68f8467":  false,
+		"479c58fd":                             false,
+		"":                                     false,
+	} {
+		if got := New().Mints(id); got != want {
+			t.Errorf("%q: %v", id, got)
+		}
+	}
+}

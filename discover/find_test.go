@@ -1,0 +1,77 @@
+package discover
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"agentctl/proc"
+)
+
+// maker is an adapter whose agent makes ids that begin with its mark. It counts how often its store was asked.
+type maker struct {
+	memory
+	mark  string
+	asked *int
+}
+
+func (m maker) Mints(id string) bool { return strings.HasPrefix(id, m.mark) && len(id) == 4 }
+
+func (m maker) Entries(ctx context.Context, homes []Home, q Query) ([]Entry, error) {
+	if *m.asked++; len(homes) == 0 {
+		return nil, errors.New("asked without a home")
+	}
+	return m.memory.Entries(ctx, homes, q)
+}
+
+func TestFindLooksFirstWhereTheIDWasMade(t *testing.T) {
+	var codex, claude int
+	given := record(Codex, "b111", 1) // of the other agent's shape
+	both := record(ClaudeCode, "a222", 2)
+	both.Path = "/c/a222"
+	w := worldOf(
+		func() *proc.Table { return proc.Of(fact(7, "now", 'S')) },
+		maker{memory{agent: Codex, records: []Record{record(Codex, "a111", 1), record(Codex, "a222", 2), given}}, "a", &codex},
+		maker{memory{agent: ClaudeCode, records: []Record{record(ClaudeCode, "b222", 1), both}}, "b", &claude},
+	)
+	for _, c := range []struct {
+		arg           string
+		agent         Agent
+		codex, claude int
+	}{
+		{"a111", Codex, 1, 0},
+		{"b222", ClaudeCode, 0, 1},
+		{"b111", Codex, 1, 1}, // not where it would have been made
+		{"a11", Codex, 1, 1},  // no full id
+		{"a222", Codex, 1, 0},
+	} {
+		codex, claude = 0, 0
+		r, err := w.Find(t.Context(), c.arg, nil, Want{})
+		if err != nil || len(r.Sessions) != 1 || r.Sessions[0].Agent != c.agent || len(r.Warnings) > 0 {
+			t.Errorf("%s: %+v, %v; want one of %s", c.arg, r, err, c.agent)
+		}
+		if codex != c.codex || claude != c.claude {
+			t.Errorf("%s: asked codex %d and claude-code %d times, want %d and %d", c.arg, codex, claude, c.codex, c.claude)
+		}
+	}
+	if _, err := w.Find(t.Context(), "a333", nil, Want{}); !errors.Is(err, ErrNotFound) || codex == 0 || claude == 0 {
+		t.Errorf("%v, want not found, after both were asked", err)
+	}
+}
+
+func TestALiveSessionOfAForeignShapeIsSeen(t *testing.T) {
+	stored, live := record(ClaudeCode, "a111", 1), exact("a111", 7)
+	stored.Path = "/c/a111"
+	live.Agent, live.Path = ClaudeCode, stored.Path
+	n := 0
+	w := worldOf(
+		func() *proc.Table { return proc.Of(fact(7, "now", 'S')) },
+		maker{memory{agent: Codex, records: []Record{record(Codex, "a111", 1)}}, "a", &n},
+		maker{memory{agent: ClaudeCode, claims: []Claim{live}, records: []Record{stored}}, "b", &n},
+	)
+	var ambiguous *AmbiguousError
+	if _, err := w.Find(t.Context(), "a111", nil, Want{}); !errors.As(err, &ambiguous) || len(ambiguous.Candidates) != 2 {
+		t.Errorf("%v, want both of them", err)
+	}
+}
