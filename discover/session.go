@@ -1,6 +1,7 @@
 package discover
 
 import (
+	"iter"
 	"slices"
 	"time"
 
@@ -69,6 +70,16 @@ func (s Session) Activity() time.Time {
 		return s.Processes[0].Started
 	}
 	return time.Time{}
+}
+
+// RunByAny reports whether one of these processes runs the session.
+func (s Session) RunByAny(processes iter.Seq[proc.Process]) bool {
+	for p := range processes {
+		if s.runBy(p.ID.PID) {
+			return true
+		}
+	}
+	return false
 }
 
 // Proven reports whether exact evidence ties a live process to the session.

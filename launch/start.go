@@ -50,8 +50,7 @@ func Start(spec Spec, host Host, output string) (*Child, error) {
 	}
 	c.cmd = &exec.Cmd{
 		Path: spec.Args[0], Args: spec.Args, Dir: spec.Dir,
-		Env:   append(append(append([]string(nil), host.Environ...), spec.Env...), "PWD="+spec.Dir),
-		Stdin: stdin, Stdout: c.stdout.file, Stderr: c.stderr.file,
+		Env: spec.environ(host), Stdin: stdin, Stdout: c.stdout.file, Stderr: c.stderr.file,
 		SysProcAttr: &syscall.SysProcAttr{Setsid: true},
 	}
 	if err := c.cmd.Start(); err != nil {

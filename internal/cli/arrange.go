@@ -32,10 +32,14 @@ func arrange(app *cli.App, args []string) ([]string, error) {
 	case verb.SkipFlagParsing:
 		return args, nil
 	}
-	flags, rest, err := permute(verb, args[1:])
+	flags, rest, passed, err := permute(verb, args[1:])
 	if err != nil {
 		return nil, err
 	}
+	if len(passed) > 0 && strings.Contains(verb.ArgsUsage, "--") {
+		passed = append([]string{"--"}, passed...) // it tells its arguments from what it passes on
+	}
+	rest = append(rest, passed...)
 	if slices.Contains(flags, "--help") {
 		rest = nil // the library would look them up as topics
 	}
@@ -54,14 +58,14 @@ func verbNames(app *cli.App) []string {
 	return names
 }
 
-// permute parts a verb's words into flags, each with its value in one word, and arguments.
-func permute(verb *cli.Command, words []string) (flags, args []string, err error) {
+// permute parts a verb's words into flags, each with its value in one word, arguments, and what follows a --.
+func permute(verb *cli.Command, words []string) (flags, args, passed []string, err error) {
 	for len(words) > 0 {
 		word := words[0]
 		words = words[1:]
 		switch {
 		case word == "--":
-			return flags, append(args, words...), nil
+			return flags, args, words, nil
 		case isHelp(word):
 			flags = append(flags, "--help")
 		case strings.HasPrefix(word, "--"):
@@ -75,10 +79,10 @@ func permute(verb *cli.Command, words []string) (flags, args []string, err error
 			args = append(args, word)
 		}
 		if err != nil {
-			return nil, nil, err
+			return nil, nil, nil, err
 		}
 	}
-	return flags, args, nil
+	return flags, args, nil, nil
 }
 
 // longFlag joins --name with its value.

@@ -43,7 +43,8 @@ func newApp(env Env) *cli.App {
 		// The library's own handler would end the process.
 		ExitErrHandler: func(*cli.Context, error) {},
 		Commands: []*cli.Command{
-			newList(env), newStatus(env), newCurrent(env), newDoctor(env),
+			newList(env), newStatus(env), newLaunch(env), newResume(env),
+			newCurrent(env), newDoctor(env),
 			newSchema(env), newCompletion(env), newVersion(env), newComplete(env),
 		},
 	}

@@ -8,19 +8,25 @@ import (
 
 	"agentctl/discover"
 	"agentctl/discover/agents"
+	"agentctl/launch"
 	"agentctl/proc"
 )
 
 // Env is everything a command touches outside of its arguments. Nothing below reads it from the process.
 type Env struct {
+	// Stdin is read only where a flag asks for it.
+	Stdin io.Reader
 	// Stdout takes data only, Stderr what is said about it.
 	Stdout, Stderr io.Writer
 	// Width is the number of columns if stdout is a terminal, else 0.
 	Width int
 	// Interactive: stderr is a terminal.
 	Interactive bool
-	// Getenv is the environment (os.Getenv).
-	Getenv func(string) string
+	// Terminal: stdin and stdout are one, for a person to talk in.
+	Terminal bool
+	// Getenv is the environment (os.Getenv), Environ all of it.
+	Getenv  func(string) string
+	Environ []string
 	// Now is the time of day, in the zone times are shown in.
 	Now func() time.Time
 	// PID is our own process.
@@ -29,6 +35,8 @@ type Env struct {
 	Adapters []discover.Adapter
 	// Take reads the process table.
 	Take func(context.Context) (*proc.Table, error)
+	// Become replaces this process by an agent's program.
+	Become func(launch.Spec, launch.Host) error
 	// Version was stamped in by the linker; "" if it was not.
 	Version string
 }
@@ -37,10 +45,11 @@ type Env struct {
 func System(version string) Env {
 	width, _ := terminalWidth(os.Stdout, os.Getenv)
 	_, interactive := terminalWidth(os.Stderr, os.Getenv)
+	_, typing := terminalWidth(os.Stdin, os.Getenv)
 	return Env{
-		Stdout: os.Stdout, Stderr: os.Stderr,
-		Width: width, Interactive: interactive,
-		Getenv: os.Getenv, Now: time.Now, PID: os.Getpid(),
+		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
+		Width: width, Interactive: interactive, Terminal: typing && width > 0,
+		Getenv: os.Getenv, Environ: os.Environ(), Become: launch.Become, Now: time.Now, PID: os.Getpid(),
 		Adapters: agents.All(), Take: proc.Take, Version: version,
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"agentctl/discover"
 	"agentctl/internal/config"
 	"agentctl/internal/render"
+	"agentctl/launch"
 )
 
 // The exit codes. docs/cli.md tells people; a test compares.
@@ -21,9 +22,12 @@ const (
 	exitUsage       = 2   // wrong command line or configuration
 	exitNotFound    = 3   // no such session
 	exitAmbiguous   = 4   // the ID means several sessions
+	exitConflict    = 5   // somebody is in the way
 	exitPartial     = 6   // printed, but something could not be read
+	exitUnable      = 7   // the agent is not installed, or cannot do that
 	exitNo          = 8   // the answer is no
-	exitInterrupted = 130 // SIGINT
+	exitTimeout     = 124 // not in time
+	exitInterrupted = 130 // SIGINT, SIGTERM or SIGHUP
 )
 
 // Silent ways of ending: all there is to say is said.
@@ -38,6 +42,16 @@ var (
 type refusal struct{ message string }
 
 func (r *refusal) Error() string { return r.message }
+
+// conflictError: somebody is in the way.
+type conflictError struct{ message, hint string }
+
+func (e *conflictError) Error() string { return e.message }
+
+// timeoutError: what was waited for did not happen in time.
+type timeoutError struct{ message, hint string }
+
+func (e *timeoutError) Error() string { return e.message }
 
 // ending is how a command ends, in all its forms.
 type ending struct {
@@ -55,6 +69,10 @@ func end(err error) ending {
 		conf      *config.Error
 		ambiguous *discover.AmbiguousError
 		no        *refusal
+		conflict  *conflictError
+		timeout   *timeoutError
+		missing   *launch.NotInstalledError
+		unable    *launch.UnsupportedError
 	)
 	switch {
 	case err == nil:
@@ -75,6 +93,14 @@ func end(err error) ending {
 		return ending{exit: exitNo, silent: true}
 	case errors.As(err, &no):
 		return ending{exit: exitNo, code: "no"}
+	case errors.As(err, &conflict):
+		return ending{exit: exitConflict, code: "conflict"}
+	case errors.As(err, &timeout):
+		return ending{exit: exitTimeout, code: "timeout"}
+	case errors.As(err, &missing):
+		return ending{exit: exitUnable, code: "not_installed"}
+	case errors.As(err, &unable):
+		return ending{exit: exitUnable, code: "unsupported"}
 	}
 	return ending{exit: exitFailed, code: "failed"}
 }
@@ -111,7 +137,13 @@ func (env Env) hint(err error) string {
 	var usage *usageError
 	var conf *config.Error
 	var ambiguous *discover.AmbiguousError
+	var conflict *conflictError
+	var timeout *timeoutError
 	switch {
+	case errors.As(err, &conflict):
+		return conflict.hint
+	case errors.As(err, &timeout):
+		return timeout.hint
 	case errors.As(err, &usage):
 		return usage.hint
 	case errors.As(err, &conf):

@@ -1,0 +1,176 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"agentctl/discover"
+	"agentctl/internal/render"
+	"agentctl/launch"
+)
+
+type launchOptions struct {
+	promptOptions
+	startOptions
+	dir, name, group string
+	vars             cli.StringSlice
+}
+
+// startOptions are what every start of an agent has in common.
+type startOptions struct {
+	model, permissions, output string
+	timeout                    time.Duration
+	killOnTimeout, force, json bool
+}
+
+// idTimeout is how long a launch waits for the proof of its session: many times what the slowest agent takes.
+const idTimeout = time.Minute
+
+func (o *startOptions) flags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringFlag{Name: "model", Usage: "the agent's own name of a `MODEL`", Destination: &o.model},
+		&cli.StringFlag{Name: "permissions", Usage: "what it may do without asking: `P` is own (its configuration), edit, or full", Destination: &o.permissions},
+		&cli.StringFlag{Name: "output", Usage: "add what the agent prints to `FILE`; otherwise it is not kept", Destination: &o.output},
+		&cli.DurationFlag{Name: "timeout", Usage: "wait `D` for the proof of the session", Value: idTimeout, Destination: &o.timeout},
+		&cli.BoolFlag{Name: "kill-on-timeout", Usage: "end the agent if its session is not proven in time", Destination: &o.killOnTimeout},
+		&cli.BoolFlag{Name: "force", Usage: "though others are at work in the same worktree", Destination: &o.force},
+		jsonFlag(&o.json),
+	}
+}
+
+func newLaunch(env Env) *cli.Command {
+	o := &launchOptions{}
+	return &cli.Command{
+		Name:      "launch",
+		Usage:     "start an agent on a prompt, and print the ID of its session",
+		UsageText: "agentctl launch [AGENT] -p PROMPT [FLAGS] [-- AGENT-FLAGS]",
+		Description: "AGENT is claude-code (the default), codex or opencode. It runs by itself, in a session of its\n" +
+			"own; what follows -- goes to it as it is.",
+		ArgsUsage: "[AGENT] [-- AGENT-FLAGS]",
+		Flags: slices.Concat(o.promptOptions.flags(), []cli.Flag{
+			&cli.StringFlag{Name: "cwd", Usage: "work in `DIR`", Destination: &o.dir},
+			&cli.StringFlag{Name: "name", Usage: "call the session `NAME`", Destination: &o.name},
+			&cli.StringFlag{Name: "group", Usage: "make it one of the group `G`", Destination: &o.group},
+			&cli.StringSliceFlag{Name: "env", Usage: "set a variable for the agent: `K=V` (may be repeated)", Destination: &o.vars},
+		}, o.startOptions.flags()),
+		Action: func(c *cli.Context) error {
+			agent, rest, err := agentArgument(c.Args().Slice())
+			if err != nil {
+				return err
+			}
+			return env.launch(c.Context, agent, rest, o)
+		},
+	}
+}
+
+// agentArgument parts the agent's name, if there is one, from what follows the --.
+func agentArgument(args []string) (agent string, rest []string, err error) {
+	if i := slices.Index(args, "--"); i >= 0 {
+		args, rest = args[:i], args[i+1:]
+	}
+	switch len(args) {
+	case 0:
+		return string(discover.ClaudeCode), rest, nil
+	case 1:
+		return args[0], rest, nil
+	}
+	return "", nil, badUsage("launch", "launch does not take the argument %q; a prompt stands behind -p, the agent's own flags behind --", args[1])
+}
+
+func (env Env) launch(ctx context.Context, name string, rest []string, o *launchOptions) error {
+	s, err := env.settings(false)
+	if err != nil {
+		return err
+	}
+	agent, err := env.launcher(name)
+	if err != nil {
+		return err
+	}
+	req := launch.Request{Model: o.model, Name: o.name, Args: rest}
+	if req.Permissions, err = o.permitted("launch"); err != nil {
+		return err
+	}
+	if req.Dir, err = workDir("launch", o.dir); err != nil {
+		return err
+	}
+	vars, err := variables(o.vars.Value(), o.group)
+	if err != nil {
+		return err
+	}
+	if req.Prompt, err = o.text(env, "launch", req.Dir); err != nil {
+		return err
+	}
+	return env.start(ctx, &starting{agent, req, vars, &o.startOptions, s})
+}
+
+// launcher is the agent of that name.
+func (env Env) launcher(name string) (launch.Agent, error) {
+	chosen, err := env.chosenAgents([]string{name})
+	if err != nil {
+		return nil, err
+	}
+	for _, a := range env.Adapters {
+		if l, ok := a.(launch.Agent); ok && slices.Contains(chosen, a.Name()) {
+			return l, nil
+		}
+	}
+	return nil, &launch.UnsupportedError{Agent: discover.Agent(name), What: "cannot be launched"}
+}
+
+// permitted checks --permissions.
+func (o *startOptions) permitted(verb string) (launch.Permissions, error) {
+	p := launch.Permissions(o.permissions)
+	switch p {
+	case "":
+		return launch.Own, nil
+	case launch.Own, launch.Edit, launch.Full:
+		return p, nil
+	}
+	return "", badUsage(verb, "--permissions %q is none of own, edit, full", o.permissions)
+}
+
+// workDir is the real path of the directory that an agent is to work in.
+func workDir(verb, dir string) (string, error) {
+	dir, err := filepath.Abs(dir)
+	if err == nil {
+		dir, err = filepath.EvalSymlinks(dir)
+	}
+	if err == nil {
+		err = isDirectory(dir)
+	}
+	if err != nil {
+		return "", badUsage(verb, "--cwd: %v", err)
+	}
+	return dir, nil
+}
+
+// variables are what --env and --group set.
+func variables(pairs []string, group string) ([]string, error) {
+	var out []string
+	if group != "" {
+		out = append(out, discover.GroupKey+"="+group)
+	}
+	for _, pair := range pairs {
+		key, _, ok := strings.Cut(pair, "=")
+		if !ok || key == "" || strings.ContainsRune(pair, 0) {
+			return nil, badUsage("launch", "--env %q is not KEY=VALUE", pair)
+		}
+		out = append(out, pair)
+	}
+	return out, nil
+}
+
+// printStarted prints the session that was proven.
+func (env Env) printStarted(s discover.Session, asJSON bool) error {
+	if asJSON {
+		return render.JSON(env.Stdout, render.Of(s))
+	}
+	_, err := fmt.Fprintln(env.Stdout, render.Clean(s.ID))
+	return err
+}

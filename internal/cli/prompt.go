@@ -1,0 +1,116 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+)
+
+// promptOptions are the flags that make up what an agent is asked.
+type promptOptions struct {
+	prompt, promptFile, spec string
+	files                    cli.StringSlice
+	maxFileSize              int64
+	// literal: the prompt is an argument, of which even "-" is meant as it is.
+	literal bool
+}
+
+// defaultMaxFileSize bounds each context file, in bytes.
+const defaultMaxFileSize = 51200
+
+func (o *promptOptions) flags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringFlag{Name: "prompt", Aliases: []string{"p"}, Usage: "what to ask; - reads `TEXT` from stdin", Destination: &o.prompt},
+		&cli.StringFlag{Name: "prompt-file", Usage: "what to ask is in `FILE`", Destination: &o.promptFile},
+		&cli.StringFlag{Name: "spec", Usage: "put `FILE` before the prompt, as its specification", Destination: &o.spec},
+		&cli.StringSliceFlag{Name: "file", Usage: "put `FILE` before the prompt, as context (may be repeated)", Destination: &o.files},
+		&cli.Int64Flag{Name: "max-file-size", Usage: "the most that each of --spec and --file may have, in `BYTES`", Value: defaultMaxFileSize, Destination: &o.maxFileSize},
+	}
+}
+
+// text is the prompt: the specification, the context files and what is asked, in this order. Relative names of the
+// former are looked up in dir.
+func (o *promptOptions) text(env Env, verb, dir string) (string, error) {
+	asked, err := o.asked(env, verb)
+	if err != nil {
+		return "", err
+	}
+	if strings.TrimSpace(asked) == "" {
+		return "", badUsage(verb, "the prompt is empty")
+	}
+	var parts []string
+	names := o.files.Value()
+	if o.spec != "" {
+		names = append([]string{o.spec}, names...)
+	}
+	for _, name := range names {
+		block, err := o.block(verb, dir, name)
+		if err != nil {
+			return "", err
+		}
+		parts = append(parts, block)
+	}
+	text := strings.Join(append(parts, asked), "\n\n")
+	if i := strings.IndexByte(text, 0); i >= 0 {
+		return "", badUsage(verb, "the prompt has a NUL byte, at offset %d: it must be text", i)
+	}
+	return text, nil
+}
+
+// silent: nothing is asked at all.
+func (o *promptOptions) silent() bool {
+	return o.prompt == "" && !o.literal && o.promptFile == "" && o.spec == "" && len(o.files.Value()) == 0
+}
+
+// asked reads what is asked from where the flags say.
+func (o *promptOptions) asked(env Env, verb string) (string, error) {
+	switch {
+	case o.prompt != "" && o.promptFile != "":
+		return "", badUsage(verb, "--prompt and --prompt-file exclude each other")
+	case o.promptFile != "":
+		text, err := os.ReadFile(o.promptFile)
+		if err != nil {
+			return "", badUsage(verb, "--prompt-file: %v", err)
+		}
+		return string(text), nil
+	case o.prompt == "-" && !o.literal:
+		text, err := io.ReadAll(env.Stdin)
+		if err != nil {
+			return "", fmt.Errorf("reading the prompt from stdin: %w", err)
+		}
+		return string(text), nil
+	case o.prompt == "" && !o.literal:
+		return "", badUsage(verb, "there is no prompt: use -p TEXT, -p - for stdin, or --prompt-file FILE")
+	}
+	return o.prompt, nil
+}
+
+// block is a context file with its name around it.
+func (o *promptOptions) block(verb, dir, name string) (string, error) {
+	path := name
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(dir, path)
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return "", badUsage(verb, "%v", err)
+	}
+	if !info.Mode().IsRegular() {
+		return "", badUsage(verb, "%s is no regular file", path)
+	}
+	if info.Size() > o.maxFileSize {
+		return "", badUsage(verb, "%s has %d bytes, more than --max-file-size %d", path, info.Size(), o.maxFileSize)
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return "", badUsage(verb, "%v", err)
+	}
+	if shown, err := filepath.Rel(dir, path); err == nil && filepath.IsLocal(shown) {
+		name = shown
+	}
+	return fmt.Sprintf("--- File: %s ---\n%s\n--- End File ---", name, strings.TrimRight(string(text), "\n")), nil
+}

@@ -1,0 +1,156 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/urfave/cli/v2"
+
+	"agentctl/discover"
+	"agentctl/launch"
+)
+
+type resumeOptions struct {
+	promptOptions
+	startOptions
+	fork     bool
+	vars     cli.StringSlice
+	adapters cli.StringSlice
+}
+
+func newResume(env Env) *cli.Command {
+	o := &resumeOptions{}
+	return &cli.Command{
+		Name:      "resume",
+		Usage:     "go on with a stopped session",
+		UsageText: "agentctl resume [FLAGS] ID [MESSAGE]",
+		Description: "With a message it runs one more turn by itself, in the session's own directory, with its model and\n" +
+			"permissions. Without one, in a terminal, it becomes the agent's own terminal interface.",
+		ArgsUsage: "ID [MESSAGE]",
+		Flags: slices.Concat([]cli.Flag{
+			&cli.BoolFlag{Name: "fork", Usage: "leave the session as it is, and go on with a copy", Destination: &o.fork},
+			adapterFlag(&o.adapters),
+			&cli.StringSliceFlag{Name: "env", Usage: "set a variable for the agent: `K=V` (may be repeated)", Destination: &o.vars},
+		}, o.promptOptions.flags(), o.startOptions.flags()),
+		Action: func(c *cli.Context) error {
+			args := c.Args().Slice()
+			switch {
+			case len(args) == 0:
+				return badUsage("resume", "resume needs the ID of a session")
+			case len(args) > 2:
+				return badUsage("resume", "resume does not take the argument %q; quote the message", args[2])
+			case len(args) == 2 && (o.prompt != "" || o.promptFile != ""):
+				return badUsage("resume", "there are two messages")
+			case len(args) == 2:
+				o.prompt = args[1]
+				o.literal = true
+			}
+			return env.resume(c.Context, args[0], o)
+		},
+	}
+}
+
+func (env Env) resume(ctx context.Context, arg string, o *resumeOptions) error {
+	s, err := env.settings(false)
+	if err != nil {
+		return err
+	}
+	session, agent, err := env.stored(ctx, arg, o, s)
+	if err != nil {
+		return err
+	}
+	req := launch.Request{Model: o.model, Resume: &session, Fork: o.fork}
+	if req.Permissions, err = o.permitted("resume"); err != nil {
+		return err
+	}
+	if req.Dir, err = directoryOf(session); err != nil {
+		return err
+	}
+	var group string
+	if !o.fork {
+		group = session.Group
+	}
+	vars, err := variables(o.vars.Value(), group)
+	if err != nil {
+		return err
+	}
+	st := &starting{agent, req, vars, &o.startOptions, s}
+	if o.silent() {
+		return env.interact(ctx, st)
+	}
+	if st.req.Prompt, err = o.text(env, "resume", req.Dir); err != nil {
+		return err
+	}
+	return env.start(ctx, st)
+}
+
+// stored finds the session to go on with, whole.
+func (env Env) stored(ctx context.Context, arg string, o *resumeOptions, s settings) (discover.Session, launch.Agent, error) {
+	agents, err := env.chosenAgents(o.adapters.Value())
+	if err != nil {
+		return discover.Session{}, nil, err
+	}
+	working, done := env.work(ctx, "looking for the session")
+	r, err := env.world(s.Homes).Find(working, arg, agents, discover.Want{Whole: true})
+	done()
+	if err == nil && len(r.Sessions) > 1 {
+		err = &discover.AmbiguousError{Arg: arg, Candidates: r.Sessions, Total: len(r.Sessions)}
+	}
+	if err != nil {
+		_ = env.warn(r.Warnings) // the error says how it ends
+		return discover.Session{}, nil, err
+	}
+	session := r.Sessions[0]
+	agent, err := env.launcher(string(session.Agent))
+	if err != nil {
+		return session, nil, err
+	}
+	if session.ID == "" {
+		return session, agent, &conflictError{fmt.Sprintf("%s is live, and no evidence names its session", named(session)), ""}
+	}
+	if session.IsSub() {
+		return session, agent, &launch.UnsupportedError{Agent: session.Agent, What: "cannot go on with a sub-agent's session; resume " + session.Parent}
+	}
+	return session, agent, nil
+}
+
+// directoryOf is the real path of the directory that a session worked in.
+func directoryOf(s discover.Session) (string, error) {
+	if s.Dir == "" {
+		return "", fmt.Errorf("%s does not say which directory the session worked in", s.Path)
+	}
+	dir, err := filepath.EvalSymlinks(s.Dir)
+	if err == nil {
+		err = isDirectory(dir)
+	}
+	if errors.Is(err, os.ErrNotExist) {
+		return "", fmt.Errorf("the session's directory is gone: %s", s.Dir)
+	}
+	return dir, err
+}
+
+// interact replaces this process by the agent's terminal interface.
+func (env Env) interact(ctx context.Context, st *starting) error {
+	switch {
+	case !env.Terminal:
+		return badUsage("resume", "there is no message, and stdin and stdout are no terminal to talk in")
+	case st.json || st.output != "":
+		return badUsage("resume", "--json and --output go with a message")
+	}
+	st.req.Interactive = true
+	host := launch.NewHost(env.Environ, env.Adapters, st.vars...)
+	spec, err := st.agent.Spec(st.req, host)
+	if err != nil {
+		return err
+	}
+	held, err := env.occupy(ctx, env.world(st.Homes), st)
+	if err != nil {
+		return err
+	}
+	// The lock ends with this program's image, when the agent's replaces it.
+	return errors.Join(env.Become(spec, host), held.Release())
+}

@@ -1,0 +1,23 @@
+package launch
+
+import (
+	"os"
+	"syscall"
+)
+
+// Become replaces this process by the agent's program, in our terminal. It returns only if it fails.
+func Become(spec Spec, host Host) error {
+	if err := os.Chdir(spec.Dir); err != nil {
+		return err
+	}
+	if err := syscall.Exec(spec.Args[0], spec.Args, spec.environ(host)); err != nil {
+		return &os.PathError{Op: "exec", Path: spec.Args[0], Err: err}
+	}
+	return nil
+}
+
+// environ is the whole environment of the agent. It is told its directory, too: some believe that more than the kernel.
+func (s Spec) environ(host Host) []string {
+	env := append([]string(nil), host.Environ...)
+	return append(append(env, s.Env...), "PWD="+s.Dir)
+}

@@ -1,0 +1,48 @@
+package launch
+
+import (
+	"context"
+	"errors"
+
+	"golang.org/x/sys/unix"
+
+	"agentctl/proc"
+)
+
+// Kill ends the child and all that it has started, at once, and returns when none of it is left.
+func (c *Child) Kill(ctx context.Context) error {
+	for {
+		table, err := proc.Take(ctx)
+		if err != nil {
+			return err
+		}
+		left := 0
+		for p := range table.All() {
+			if p.Alive() && c.started(table, p) {
+				left++
+				err = errors.Join(err, end(ctx, p.ID))
+			}
+		}
+		if left == 0 || err != nil {
+			return err
+		}
+	}
+}
+
+// end kills one process and waits until it is gone.
+func end(ctx context.Context, id proc.ID) error {
+	h, err := proc.Open(id)
+	if err == nil {
+		err = h.Signal(unix.SIGKILL)
+	}
+	if err == nil {
+		err = h.Wait(ctx)
+	}
+	if h != nil {
+		err = errors.Join(err, h.Close())
+	}
+	if errors.Is(err, proc.ErrGone) {
+		return nil
+	}
+	return err
+}

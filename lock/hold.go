@@ -1,0 +1,55 @@
+package lock
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"syscall"
+	"time"
+
+	"context"
+)
+
+// ErrHeld: another process holds the directory.
+var ErrHeld = errors.New("another process holds the directory")
+
+// Held is a kernel lock on a directory (flock(2)), which nothing outlives: the kernel frees it when its last holder
+// closes it or dies, however it dies.
+type Held struct{ dir *os.File }
+
+// Hold takes the lock of the worktree that dir lies in, which is on the worktree's top directory itself: no file is
+// written. While somebody else has it, it waits until ctx ends, and then fails with [ErrHeld]. The error is an
+// [fs.PathError] if the directory cannot be opened.
+func Hold(ctx context.Context, dir string) (*Held, error) {
+	key, err := Key(dir)
+	if err != nil {
+		return nil, err
+	}
+	f, err := os.Open(key)
+	if err != nil {
+		return nil, err
+	}
+	// Two holders of a moment, which is what a launch is, pass each other; the kernel's own waiting cannot be ended.
+	const pause = 10 * time.Millisecond
+	for {
+		err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+		switch {
+		case err == nil:
+			return &Held{f}, nil
+		case errors.Is(err, syscall.EINTR):
+			continue
+		case !errors.Is(err, syscall.EWOULDBLOCK):
+			f.Close()
+			return nil, fmt.Errorf("locking %s: %w", key, err)
+		}
+		select {
+		case <-ctx.Done():
+			f.Close()
+			return nil, ErrHeld
+		case <-time.After(pause):
+		}
+	}
+}
+
+// Release frees the lock.
+func (h *Held) Release() error { return h.dir.Close() }
