@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"agentctl/tests/directive"
 )
 
 // ending is how a streamed answer ends.
@@ -26,7 +28,7 @@ type reply struct {
 	status int
 	code   string
 	// before holds the answer back altogether, during stops it after its first words.
-	before, during *pause
+	before, during *directive.Pause
 	// slow is the time between the words of the text; 0 sends it as a whole.
 	slow   time.Duration
 	ending ending
@@ -50,7 +52,7 @@ func (t turn) plan() (reply, error) {
 		ok.call = c
 		return ok, nil
 	}
-	steps, found := parseDirective(prompt)
+	steps, found := directive.Parse(prompt)
 	switch {
 	case !found:
 		ok.text = "OK: " + headline(prompt)
@@ -63,30 +65,30 @@ func (t turn) plan() (reply, error) {
 }
 
 // perform turns one step into an answer.
-func (t turn) perform(s step) (reply, error) {
+func (t turn) perform(s directive.Step) (reply, error) {
 	r := reply{status: http.StatusOK}
 	var err error
-	switch s.verb {
+	switch s.Verb {
 	case "text":
-		r.text = s.arg
+		r.text = s.Arg
 	case "think":
-		r.think, r.text = s.arg, "I have thought."
+		r.think, r.text = s.Arg, "I have thought."
 	case "hang":
 		r.text = "Hang over."
-		r.during, _, err = parsePause(s.arg)
+		r.during, _, err = parsePause(s.Arg)
 	case "delay":
-		r.before, r.text, err = parsePause(s.arg)
+		r.before, r.text, err = parsePause(s.Arg)
 		r.text = firstOf(r.text, "Delay over.")
 	case "slow":
 		var n int
-		n, r.slow, err = parseSlow(s.arg)
+		n, r.slow, err = parseSlow(s.Arg)
 		r.text = strings.TrimSpace(strings.Repeat("word ", n))
 	case "error":
-		status, code, _ := strings.Cut(s.arg, " ")
+		status, code, _ := strings.Cut(s.Arg, " ")
 		r.status, err = strconv.Atoi(status)
 		r.code = code
 	case "fail":
-		r.text, r.ending, r.code = "Half an answer", failed, firstOf(s.arg, "server_error")
+		r.text, r.ending, r.code = "Half an answer", failed, firstOf(s.Arg, "server_error")
 	case "cut":
 		r.text, r.ending = "Half an answer", cut
 	default:
@@ -94,9 +96,27 @@ func (t turn) perform(s step) (reply, error) {
 		r.call, err = t.callFor(s)
 	}
 	if err != nil {
-		return reply{}, fmt.Errorf("directive %q: %w", s.verb+" "+s.arg, err)
+		return reply{}, fmt.Errorf("directive %q: %w", s, err)
 	}
 	return r, nil
+}
+
+// parsePause is [directive.ParsePause] for an answer that need not pause.
+func parsePause(arg string) (*directive.Pause, string, error) {
+	p, rest, err := directive.ParsePause(arg)
+	return &p, rest, err
+}
+
+// parseSlow reads "N [interval]".
+func parseSlow(arg string) (words int, every time.Duration, err error) {
+	first, rest, _ := strings.Cut(arg, " ")
+	if words, err = strconv.Atoi(first); err != nil || words < 1 {
+		return 0, 0, fmt.Errorf("%q is not a number of words", first)
+	}
+	if every = time.Second; rest != "" {
+		every, err = time.ParseDuration(rest)
+	}
+	return words, every, err
 }
 
 func firstOf(s, otherwise string) string {

@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"strings"
 	"time"
+
+	"agentctl/tests/directive"
 )
 
 // heartbeat is how often a silent stream sends its keep-alive: agents take a dead silence for a dead server.
@@ -64,7 +66,7 @@ func (s *Server) speak(ctx context.Context, r reply, delta func(string), ping fu
 	}
 	for word := range strings.FieldsSeq(r.text) {
 		delta(word + " ")
-		if !s.hold(ctx, pause{time: r.slow}, func() {}) {
+		if !s.hold(ctx, directive.Pause{Time: r.slow}, func() {}) {
 			return false
 		}
 	}
@@ -72,14 +74,14 @@ func (s *Server) speak(ctx context.Context, r reply, delta func(string), ping fu
 }
 
 // hold waits, calling ping at every heartbeat, and reports whether the client is still there.
-func (s *Server) hold(ctx context.Context, p pause, ping func()) bool {
+func (s *Server) hold(ctx context.Context, p directive.Pause, ping func()) bool {
 	var over <-chan time.Time // never, for a pause without a time
-	if p.time > 0 {
-		over = time.After(p.time)
+	if p.Time > 0 {
+		over = time.After(p.Time)
 	}
 	var gate <-chan struct{}
-	if p.gate != "" {
-		gate = s.gate(p.gate)
+	if p.Gate != "" {
+		gate = s.gate(p.Gate)
 	}
 	beat := time.NewTicker(heartbeat)
 	defer beat.Stop()

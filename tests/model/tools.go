@@ -8,6 +8,8 @@ import (
 	"regexp"
 	"strings"
 	"sync"
+
+	"agentctl/tests/directive"
 )
 
 // object is a JSON object.
@@ -17,20 +19,20 @@ type object map[string]any
 const hour = 3_600_000
 
 // callFor finds the tool that does what the step asks, among those that the agent offers.
-func (t turn) callFor(s step) (*call, error) {
-	switch s.verb {
+func (t turn) callFor(s directive.Step) (*call, error) {
+	switch s.Verb {
 	case "shell":
-		return t.shell(s.arg, nil)
+		return t.shell(s.Arg, nil)
 	case "background":
-		return t.pick(option{"Bash", object{"command": s.arg, "description": "a command", "run_in_background": true}})
+		return t.pick(option{"Bash", object{"command": s.Arg, "description": "a command", "run_in_background": true}})
 	case "escalate":
-		return t.shell(s.arg, object{"sandbox_permissions": "require_escalated", "justification": "The test asks for it."})
+		return t.shell(s.Arg, object{"sandbox_permissions": "require_escalated", "justification": "The test asks for it."})
 	case "agent":
-		return t.subagent(s.arg)
+		return t.subagent(s.Arg)
 	case "question":
-		return t.question(s.arg)
+		return t.question(s.Arg)
 	case "tool":
-		name, raw, _ := strings.Cut(s.arg, " ")
+		name, raw, _ := strings.Cut(s.Arg, " ")
 		return rawCall(name, firstOf(strings.TrimSpace(raw), "{}"))
 	}
 	return nil, errors.New("no such directive")
