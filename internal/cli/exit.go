@@ -95,7 +95,7 @@ func end(err error) ending {
 		return ending{exit: exitNo, code: "no"}
 	case errors.As(err, &conflict):
 		return ending{exit: exitConflict, code: "conflict"}
-	case errors.As(err, &timeout):
+	case errors.As(err, &timeout), errors.Is(err, launch.ErrUnproven):
 		return ending{exit: exitTimeout, code: "timeout"}
 	case errors.As(err, &missing):
 		return ending{exit: exitUnable, code: "not_installed"}
