@@ -10,8 +10,8 @@ import (
 
 func TestComplete(t *testing.T) {
 	for words, want := range map[string]string{
-		"":                       "list status current doctor schema completion version",
-		"l":                      "list",
+		"":                       strings.Join(visibleVerbs(), " "),
+		"li":                     "list",
 		"list --st":              "--status",
 		"list --status ":         "running waiting idle stopped unknown",
 		"list --status s":        "stopped",
@@ -89,4 +89,15 @@ func TestCompletionScripts(t *testing.T) {
 			t.Errorf("bash, kind %s: %q, %v; want %q", kind, got, err, want)
 		}
 	}
+}
+
+// visibleVerbs are the commands that people see.
+func visibleVerbs() []string {
+	var names []string
+	for _, c := range newApp(Env{}).Commands {
+		if !c.Hidden {
+			names = append(names, c.Name)
+		}
+	}
+	return names
 }
