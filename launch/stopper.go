@@ -14,10 +14,11 @@ type Stopper interface {
 	// time before the next.
 	Gentle() []syscall.Signal
 	// End ends the session in the agent's own way, where signalling its process would be wrong: a process that serves
-	// several sessions, or one that is started again when it dies. It returns once the agent has taken the order. Not
-	// handled: there is no such way for this session. Error: why the agent did not take it.
+	// several sessions, or one that is started again when it dies. That s.Shared says: its processes serve others, or
+	// other sessions than s were found in them. It returns once the agent has taken the order. Not handled: there is no
+	// such way for this session, or none is needed. Error: why the agent did not take it.
 	End(ctx context.Context, s discover.Session, host Host) (handled bool, err error)
-	// Marked reports whether the environment of p, which is no agent's process, says that it was started by the session,
-	// or by one of the session's processes.
+	// Marked reports whether the environment of p says that it was started by the session, or by one of the session's
+	// processes. The session may be one that has just ended; its processes are those it had.
 	Marked(p proc.Process, s discover.Session) bool
 }

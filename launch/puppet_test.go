@@ -1,0 +1,204 @@
+package launch
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"agentctl/discover"
+	"agentctl/proc"
+)
+
+// puppetKey makes the test's own program a puppet: an agent that does what its prompt says, line by line. Its value is
+// the folder that the puppets store their sessions in.
+const puppetKey = "LAUNCH_TEST_PUPPET"
+
+func TestMain(m *testing.M) {
+	if store := os.Getenv(puppetKey); store != "" {
+		perform(store)
+	}
+	os.Exit(m.Run())
+}
+
+// perform obeys until the prompt ends.
+func perform(store string) {
+	lines := bufio.NewScanner(os.Stdin)
+	for lines.Scan() {
+		verb, rest, _ := strings.Cut(lines.Text(), " ")
+		switch verb {
+		case "run": // ID: this process runs it
+			write(filepath.Join(store, strconv.Itoa(os.Getpid())+".pid"), rest)
+		case "store": // ID: it has a turn in storage
+			write(filepath.Join(store, rest+".session"), time.Now().Format(time.RFC3339Nano))
+		case "print":
+			fmt.Println(rest)
+		case "complain":
+			fmt.Fprintln(os.Stderr, rest)
+		case "await": // FILE: block until it is there
+			for !exists(rest) {
+				time.Sleep(time.Millisecond)
+			}
+		case "shim": // the rest of the prompt is another process's, whose parent this one is
+			rest := ""
+			for lines.Scan() {
+				rest += lines.Text() + "\n"
+			}
+			cmd := exec.Command(os.Args[0])
+			cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(rest), os.Stdout, os.Stderr
+			if err := cmd.Run(); err != nil {
+				os.Exit(1)
+			}
+		case "exit":
+			code, _ := strconv.Atoi(rest)
+			os.Exit(code)
+		default:
+			fmt.Fprintf(os.Stderr, "no such order: %q\n", verb)
+			os.Exit(99)
+		}
+	}
+	os.Exit(0)
+}
+
+func write(path, text string) {
+	if err := os.WriteFile(path+".new", []byte(text), 0o600); err != nil {
+		panic(err)
+	}
+	if err := os.Rename(path+".new", path); err != nil {
+		panic(err)
+	}
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+// puppets is the adapter of the puppets of one store.
+type puppets struct {
+	store  string
+	chosen string // the ID that Spec chooses
+	resume bool
+}
+
+func (puppets) Name() discover.Agent { return "puppet" }
+
+func (p puppets) Homes(discover.Setup, *proc.Table) []discover.Home {
+	return []discover.Home{{Dir: p.store}}
+}
+
+func (p puppets) Claims(_ context.Context, table *proc.Table, _ []discover.Home) (claims []discover.Claim, err error) {
+	for x := range table.All() {
+		env, err := x.Env(puppetKey)
+		if err != nil || env[puppetKey] != p.store {
+			continue
+		}
+		c := discover.Claim{Agent: "puppet", Process: x.ID, Home: p.store}
+		claims = append(claims, c)
+		if id, err := os.ReadFile(filepath.Join(p.store, strconv.Itoa(x.ID.PID)+".pid")); err == nil {
+			c.Session, c.Strength, c.Kind = string(id), discover.Exact, "pid-file"
+			if path := filepath.Join(p.store, string(id)+".session"); exists(path) {
+				c.Path = path
+			}
+			claims = append(claims, c)
+		}
+	}
+	return claims, nil
+}
+
+func (p puppets) Entries(_ context.Context, _ []discover.Home, q discover.Query) (list []discover.Entry, err error) {
+	paths, err := filepath.Glob(filepath.Join(p.store, "*.session"))
+	for _, path := range paths {
+		id := strings.TrimSuffix(filepath.Base(path), ".session")
+		wanted := len(q.Refs) == 0 && strings.HasPrefix(id, q.ID)
+		for _, r := range q.Refs {
+			wanted = wanted || r.ID == id
+		}
+		if wanted {
+			list = append(list, discover.Entry{Agent: "puppet", ID: id, Path: path, Home: p.store})
+		}
+	}
+	return list, err
+}
+
+func (p puppets) Read(_ context.Context, entries []discover.Entry, _ discover.Want) iter.Seq2[discover.Record, error] {
+	return func(yield func(discover.Record, error) bool) {
+		for _, e := range entries {
+			text, err := os.ReadFile(e.Path)
+			r := discover.Record{Agent: "puppet", ID: e.ID, Path: e.Path, Home: e.Home}
+			if err == nil {
+				r.Updated, err = time.Parse(time.RFC3339Nano, string(text))
+			}
+			r.Turn = discover.Turn{State: discover.TurnOpen, Began: r.Updated}
+			if !yield(r, err) {
+				return
+			}
+		}
+	}
+}
+
+func (p puppets) Spec(r Request, _ Host) (Spec, error) {
+	return Spec{
+		Args: append([]string{self()}, r.Args...), Env: []string{puppetKey + "=" + p.store},
+		Stdin: r.Prompt, Dir: r.Dir, ID: p.chosen, Resumed: p.resume,
+	}, nil
+}
+
+func (puppets) Said(o Output) (s Said) {
+	for line := range strings.Lines(string(o.Stdout)) {
+		if id, ok := strings.CutPrefix(strings.TrimSpace(line), "session "); ok {
+			s.ID = id
+		}
+	}
+	return s
+}
+
+func (puppets) Markers() []string { return []string{"PUPPET", "PUPPET_MARK_*"} }
+
+func self() string {
+	path, err := os.Executable()
+	if err != nil {
+		panic(err)
+	}
+	return path
+}
+
+// stage starts a puppet that performs the script, each order a line.
+func stage(t *testing.T, p puppets, script ...string) (*discover.World, *Child) {
+	t.Helper()
+	spec, err := p.Spec(Request{Prompt: strings.Join(script, "\n") + "\n", Dir: t.TempDir()}, Host{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := Start(spec, NewHost(os.Environ(), []discover.Adapter{p}), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := c.Kill(context.Background()); err != nil {
+			t.Error(err)
+		}
+		<-c.Ended()
+		c.Close()
+	})
+	setup := func(discover.Agent) discover.Setup { return discover.Setup{Getenv: func(string) string { return "" }} }
+	return &discover.World{Adapters: []discover.Adapter{p}, Setup: setup, Take: proc.Take}, c
+}
+
+// endedBy is the error of a child that ended.
+func endedBy(t *testing.T, err error) *EndedError {
+	t.Helper()
+	var e *EndedError
+	if !errors.As(err, &e) {
+		t.Fatalf("the error is %v", err)
+	}
+	return e
+}
