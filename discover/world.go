@@ -27,6 +27,8 @@ type Result struct {
 	Warnings []*Warning
 	// Table is the process table the answer was judged by.
 	Table *proc.Table
+	// Agents are the processes in it that are agents, those that make no row too.
+	Agents map[proc.ID]bool
 }
 
 // look is one look at the world: the processes, the homes and the claims of one moment.
@@ -110,7 +112,7 @@ func (l *look) claim(ctx context.Context) {
 	}
 }
 
-// entries asks the stores in the given homes what they hold, newest first.
+// entries asks the stores in the given homes what they hold.
 func (l *look) entries(ctx context.Context, homes map[Agent][]Home, query func(Agent) Query) []Entry {
 	results := forEach(l.agents, func(a Adapter) ([]Entry, error) {
 		if len(homes[a.Name()]) == 0 {
@@ -123,7 +125,7 @@ func (l *look) entries(ctx context.Context, homes map[Agent][]Home, query func(A
 		out = append(out, r.value...)
 		l.warn(l.agents[i].Name(), r.err)
 	}
-	return newest(out)
+	return out
 }
 
 // newest orders entries by their last change.
@@ -219,7 +221,13 @@ func (l *look) result() Result {
 			s.Status, s.Outcome = Unknown, ""
 		}
 	}
-	return Result{Sessions: sessions, Warnings: l.warnings, Table: l.table}
+	agents := map[proc.ID]bool{}
+	for _, c := range l.claims {
+		if _, live := l.table.Find(c.Process); live {
+			agents[c.Process] = true
+		}
+	}
+	return Result{Sessions: sessions, Warnings: l.warnings, Table: l.table, Agents: agents}
 }
 
 type outcome[T any] struct {
