@@ -2,7 +2,6 @@ package discover
 
 import (
 	"cmp"
-	"iter"
 	"slices"
 
 	"agentctl/proc"
@@ -219,7 +218,8 @@ func (j *join) sessions(records []Record) []Session {
 					evidence = append(evidence, j.evidence[i])
 				}
 			}
-			out = append(out, j.session(r, evidence))
+			out = append(out, Session{Record: *r, Evidence: evidence})
+			j.decide(&out[len(out)-1])
 		}
 	}
 	for t, list := range j.of {
@@ -233,7 +233,9 @@ func (j *join) sessions(records []Record) []Session {
 		// Storage holds nothing of it: only a live process makes it a session at all.
 		if slices.ContainsFunc(evidence, func(e Evidence) bool { return e.Accepted }) {
 			c := evidence[0]
-			out = append(out, j.session(Record{Agent: t.agent, ID: t.id, Path: c.Path, Home: c.Home}, evidence))
+			s := Session{Record: Record{Agent: t.agent, ID: t.id, Path: c.Path, Home: c.Home}, Evidence: evidence}
+			j.decide(&s)
+			out = append(out, s)
 		}
 	}
 	for who, c := range j.presences {
@@ -241,8 +243,7 @@ func (j *join) sessions(records []Record) []Session {
 			out = append(out, j.unnamed(who, c))
 		}
 	}
-	slices.SortFunc(out, Compare)
-	return out
+	return sorted(out)
 }
 
 // name is what records in several places may share.
@@ -253,7 +254,7 @@ type name struct {
 
 // targets are the claims' targets that mean this record: those with its path, and those made before it was on disk
 // where no other record of that name fits as well.
-func (j *join) targets(r Record, namesakes []Record) []target {
+func (j *join) targets(r *Record, namesakes []*Record) []target {
 	out := slices.DeleteFunc(slices.Clone(j.named[name{r.Agent, r.ID}]), func(t target) bool {
 		c := j.evidence[j.of[t][0]].Claim
 		return c.Path != r.Path && (c.Path != "" || bestRecord(c, namesakes) != r.Key())
@@ -263,7 +264,7 @@ func (j *join) targets(r Record, namesakes []Record) []target {
 }
 
 // bestRecord finds the one record that a claim without a path can mean; the zero Key if there is none, or several.
-func bestRecord(c Claim, namesakes []Record) Key {
+func bestRecord(c Claim, namesakes []*Record) Key {
 	var fits, sameDir []Key
 	for _, r := range namesakes {
 		if c.Home != "" && r.Home != c.Home {
@@ -283,47 +284,17 @@ func bestRecord(c Claim, namesakes []Record) Key {
 	return Key{}
 }
 
-// byName yields the records of one agent's id together, valid until the next. Of a record read twice, the one with the
-// newer activity counts. Records are large: only their order is sorted.
-func byName(records []Record) iter.Seq[[]Record] {
-	order := make([]int, len(records))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortStableFunc(order, func(i, k int) int {
-		a, b := &records[i], &records[k]
-		return cmp.Or(cmp.Compare(a.ID, b.ID), cmp.Compare(a.Agent, b.Agent), cmp.Compare(a.Path, b.Path), b.Updated.Compare(a.Updated))
-	})
-	order = slices.CompactFunc(order, func(i, k int) bool { return records[i].Key() == records[k].Key() })
-	return func(yield func([]Record) bool) {
-		var same []Record
-		for n, i := range order {
-			if n > 0 && (same[0].ID != records[i].ID || same[0].Agent != records[i].Agent) {
-				if !yield(same) {
-					return
-				}
-				same = same[:0]
-			}
-			same = append(same, records[i])
-		}
-		if len(same) > 0 {
-			yield(same)
-		}
-	}
-}
-
-// session joins a record with the evidence about it.
-func (j *join) session(r Record, evidence []Evidence) Session {
-	slices.SortStableFunc(evidence, func(a, b Evidence) int {
+// decide completes a session that has its record and the evidence about it.
+func (j *join) decide(s *Session) {
+	slices.SortStableFunc(s.Evidence, func(a, b Evidence) int {
 		if a.Accepted != b.Accepted {
 			return map[bool]int{true: -1, false: 1}[a.Accepted]
 		}
 		return compareClaims(a.Claim, b.Claim)
 	})
-	s := Session{Record: r, Evidence: evidence}
 	var live []Claim
 	ambiguous := false
-	for _, e := range evidence {
+	for _, e := range s.Evidence {
 		if e.Accepted {
 			live = append(live, e.Claim)
 			s.own(j.table, e.Process)
@@ -334,11 +305,10 @@ func (j *join) session(r Record, evidence []Evidence) Session {
 	for _, c := range slices.Backward(live) { // the strongest evidence has the last word
 		s.overlay(c)
 	}
-	s.judge(decide(r.Turn, live))
+	s.judge(decide(s.Turn, live))
 	if len(live) == 0 && ambiguous {
 		s.Status, s.Outcome, s.Error = Unknown, "", ""
 	}
-	return s
 }
 
 // unnamed is the row of a live agent process that no evidence ties to a session.
@@ -384,16 +354,4 @@ func (s *Session) own(table *proc.Table, id proc.ID) {
 	slices.SortFunc(s.Processes, func(a, b proc.Process) int {
 		return cmp.Or(cmp.Compare(a.Ticks, b.Ticks), a.Started.Compare(b.Started), cmp.Compare(a.ID.PID, b.ID.PID))
 	})
-}
-
-// Compare orders sessions for people: live ones first, then by newest activity; what is left is ordered by name so
-// that two looks at the same world give the same list.
-func Compare(a, b Session) int {
-	if a.Status.Live() != b.Status.Live() {
-		return map[bool]int{true: -1, false: 1}[a.Status.Live()]
-	}
-	return cmp.Or(
-		b.Activity().Compare(a.Activity()),
-		cmp.Compare(a.Agent, b.Agent), cmp.Compare(a.ID, b.ID), cmp.Compare(a.Path, b.Path), cmp.Compare(a.pid(), b.pid()),
-	)
 }

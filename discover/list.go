@@ -65,10 +65,10 @@ func (l *look) listAll(ctx context.Context, sel Select) (Result, error) {
 	var rest []Entry // listed, but not read yet
 	fresh, batch := l.homes, max(sel.Limit, 1)
 	for {
-		rest = newest(append(rest, l.entries(ctx, fresh, query)...))
+		rest = append(rest, l.entries(ctx, fresh, query)...)
 		n := len(rest)
-		if sel.Limit > 0 {
-			n = min(batch, n)
+		if sel.Limit > 0 { // else all are read, in any order
+			rest, n = newest(rest), min(batch, n)
 		}
 		l.read(ctx, rest[:n], want)
 		rest = rest[n:]
