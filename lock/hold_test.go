@@ -1,0 +1,112 @@
+package lock
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+)
+
+// holderKey makes the test's own program hold the directory that it names, until it is killed.
+const holderKey = "LOCK_TEST_HOLD"
+
+func TestMain(m *testing.M) {
+	if dir := os.Getenv(holderKey); dir != "" {
+		if _, err := Hold(context.Background(), dir); err != nil {
+			panic(err)
+		}
+		fmt.Println("held")
+		_, _ = io.ReadAll(os.Stdin) // for ever
+	}
+	os.Exit(m.Run())
+}
+
+// worktree is a directory that git takes for a repository, a directory in it, and a link to that.
+func worktree(t *testing.T) (top, sub, link string) {
+	t.Helper()
+	top = t.TempDir()
+	sub, link = filepath.Join(top, "a", "b"), filepath.Join(t.TempDir(), "link")
+	for _, err := range []error{
+		os.MkdirAll(sub, 0o755), os.Mkdir(filepath.Join(top, ".git"), 0o755),
+		os.WriteFile(filepath.Join(top, ".git", "HEAD"), nil, 0o600), os.Symlink(sub, link),
+	} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return top, sub, link
+}
+
+// over is a context that has ended.
+func over() context.Context {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	return ctx
+}
+
+func TestOneHolder(t *testing.T) {
+	top, sub, link := worktree(t)
+	for _, name := range []string{top, sub, link} {
+		h, err := Hold(t.Context(), name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, other := range []string{top, sub, link} {
+			if _, err := Hold(over(), other); !errors.Is(err, ErrHeld) {
+				t.Errorf("%s while %s is held: %v", other, name, err)
+			}
+		}
+		if _, err := Hold(over(), t.TempDir()); err != nil {
+			t.Errorf("another directory: %v", err)
+		}
+		if err := h.Release(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := Hold(t.Context(), filepath.Join(top, "none")); !errors.Is(err, os.ErrNotExist) {
+		t.Error(err)
+	}
+	if files, err := os.ReadDir(top); err != nil || len(files) != 2 {
+		t.Errorf("holding has left something behind: %v, %v", files, err)
+	}
+}
+
+// However its holder ends, the lock is free.
+func TestTheDeadHoldNothing(t *testing.T) {
+	top, sub, _ := worktree(t)
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), holderKey+"="+sub)
+	if _, err := cmd.StdinPipe(); err != nil {
+		t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if line, err := bufio.NewReader(out).ReadString('\n'); line != "held\n" {
+		t.Fatal(line, err)
+	}
+	if _, err := Hold(over(), top); !errors.Is(err, ErrHeld) {
+		t.Error(err)
+	}
+	waiting := make(chan error)
+	go func() {
+		_, err := Hold(context.Background(), top)
+		waiting <- err
+	}()
+	if err := cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-waiting; err != nil {
+		t.Error(err)
+	}
+	_ = cmd.Wait()
+}
