@@ -176,6 +176,10 @@ func appendText(b []byte, s string) []byte {
 	b = append(b, '"')
 	start := 0
 	for i := 0; i < len(s); {
+		if i+8 <= len(s) && verbatim(s[i:i+8]) {
+			i += 8
+			continue
+		}
 		if c := s[i]; ' ' <= c && c <= '~' && c != '"' && c != '\\' {
 			i++
 			continue
@@ -188,6 +192,20 @@ func appendText(b []byte, s string) []byte {
 	}
 	b = append(b, s[start:]...)
 	return append(b, '"')
+}
+
+// verbatim reports whether eight bytes are all printable ASCII that a string literal holds as it is. They are looked at in
+// one: each line finds the bytes of a kind by the top bit that a borrow or carry leaves.
+func verbatim(s string) bool {
+	const each, tops = 0x0101010101010101, 0x8080808080808080
+	_ = s[7]
+	w := uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
+		uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
+	quotes, slashes := w^each*'"', w^each*'\\'
+	found := w | w + each // above '~'
+	found |= w - each*' '
+	found |= (quotes - each) | (slashes - each)
+	return found&tops == 0
 }
 
 // appendSpecial appends a character that is not plain ASCII, as encoding/json writes it or else as [escape] does. size

@@ -82,3 +82,17 @@ func TestRowsAreWhatTheContractSays(t *testing.T) {
 		}
 	})
 }
+
+func TestVerbatimLooksAtEveryByte(t *testing.T) {
+	for at := range 8 {
+		for c := range 256 {
+			for _, rest := range []byte(" a~") {
+				b := bytes.Repeat([]byte{rest}, 8)
+				b[at] = byte(c)
+				if want := ' ' <= c && c <= '~' && c != '"' && c != '\\'; verbatim(string(b)) != want {
+					t.Fatalf("%q: want %v", b, want)
+				}
+			}
+		}
+	}
+}
