@@ -49,7 +49,9 @@ func TestQuickReadAgreesWithWhole(t *testing.T) {
 		byKey := map[discover.Key]discover.Record{}
 		for _, r := range whole {
 			r.Tokens = nil
-			delete(r.Meta, "turns")
+			for _, key := range []string{"turns", modeMeta, dirMeta} {
+				delete(r.Meta, key)
+			}
 			byKey[r.Key()] = r
 		}
 		for _, r := range quick {

@@ -58,7 +58,7 @@ func (j jobs) complete(r *result) {
 	}
 	r.Source = "bg"
 	r.Title = cmp.Or(r.Title, job.Name)
-	r.SetMeta("jobId", short)
+	r.SetMeta(jobMeta, short)
 	if s := r.Turn.State; s != discover.TurnUnknown && s != discover.TurnNone {
 		return
 	}

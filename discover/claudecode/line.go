@@ -25,6 +25,7 @@ type line struct {
 	CustomTitle, AITitle string
 	RelocatedCwd         string
 	WorktreeBranch       string
+	PermissionMode       string // of a note, or with the prompt of a user record
 	TotalCostUSD         *float64
 }
 
@@ -142,6 +143,8 @@ func (l *line) setNote(key []byte, v native.Value) {
 		l.AITitle = v.Text(0)
 	case "relocatedCwd":
 		l.RelocatedCwd = v.Text(0)
+	case "permissionMode":
+		l.PermissionMode = v.Text(0)
 	case "worktreeSession":
 		l.WorktreeBranch = member(v, "worktreeBranch").Text(0)
 	case "totalCostUSD":

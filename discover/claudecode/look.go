@@ -141,7 +141,7 @@ func (x *process) claim() discover.Claim {
 		c.Title = x.entry.Name
 	}
 	if x.entry.JobID != "" {
-		c.Meta["jobId"] = x.entry.JobID
+		c.Meta[jobMeta] = x.entry.JobID
 	}
 	if x.entry.Status == "shell" {
 		c.Meta["backgroundShell"] = true

@@ -17,7 +17,9 @@ import (
 // files behind at resumes.
 //
 // Meta keys: projectDir (the project folder's name), entrypoint (as Claude Code calls it, where Source is another
-// word), jobId (of a background session), agentType (of a sub-agent), turns (prompts; with Want.Whole).
+// word), jobId (of a background session), agentType (of a sub-agent). With Want.Whole also turns (prompts),
+// permissionMode (of the newest prompt: default, acceptEdits, plan, auto, dontAsk, bypassPermissions), and
+// projectPath (the directory that the project folder is that of, where the session has moved to another since).
 func (Adapter) Read(ctx context.Context, entries []discover.Entry, want discover.Want) iter.Seq2[discover.Record, error] {
 	jobs := jobsOf(entries)
 	return func(yield func(discover.Record, error) bool) {
@@ -47,6 +49,14 @@ type result struct {
 	path string // what err is about
 	err  error
 }
+
+// The Meta keys that a resume asks for.
+const (
+	projectMeta = "projectDir"
+	dirMeta     = "projectPath"
+	modeMeta    = "permissionMode"
+	jobMeta     = "jobId"
+)
 
 var errNoRecords = errors.New("no transcript, or a damaged one: no message can be found in it")
 
@@ -101,7 +111,7 @@ func recordOf(e discover.Entry, head headScan, tail tailScan) discover.Record {
 		r.Meta["entrypoint"] = entrypoint
 	}
 	if project := projectOf(e); project != "" {
-		r.Meta["projectDir"] = project
+		r.Meta[projectMeta] = project
 	}
 	if tail.side {
 		r.Parent = cmp.Or(r.Parent, head.first.SessionID)

@@ -194,7 +194,7 @@ func (s *tailScan) add(raw []byte) {
 		s.notes.add(kind, raw, false)
 		return
 	}
-	if isAttachment(raw) || s.turn.done() && !s.hasModel(raw) {
+	if isAttachment(raw) || s.turn.done() && !s.hasModel(raw) && !s.hasPrompt(raw) {
 		return
 	}
 	l, ok := parseLine(raw)
@@ -213,10 +213,13 @@ func (s *tailScan) add(raw []byte) {
 	if l.Type == "assistant" && l.Model != synthetic {
 		s.model = cmp.Or(s.model, l.Model)
 	}
-	if !s.turn.done() {
+	if !s.turn.done() || l.Type == "user" {
 		s.turn.add(l)
 	}
 }
+
+// hasPrompt reports whether a record is the prompt whose time is still wanted.
+func (s *tailScan) hasPrompt(raw []byte) bool { return s.turn.turn.Began.IsZero() && isPrompt(raw) }
 
 // hasModel reports whether a record may name the model that is still wanted.
 func (s *tailScan) hasModel(raw []byte) bool {

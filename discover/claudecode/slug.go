@@ -29,6 +29,13 @@ func slug(dir string) string {
 	return b.String()[:slugLimit] + "-" + strconv.FormatUint(uint64(abs(int64(hash))), 36)
 }
 
+// isSlugOf reports whether a project folder of that name is a directory's. What follows the cut in the name of a very
+// long one differs between builds.
+func isSlugOf(project, dir string) bool {
+	name := slug(dir)
+	return name == project || len(name) > slugLimit && strings.HasPrefix(project, name[:slugLimit+1])
+}
+
 func abs(n int64) int64 { return max(n, -n) }
 
 func isAlphanumeric(c byte) bool {

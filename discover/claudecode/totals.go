@@ -2,6 +2,7 @@ package claudecode
 
 import (
 	"bytes"
+	"cmp"
 	"path/filepath"
 	"strings"
 
@@ -17,6 +18,27 @@ type totals struct {
 	context usage // of the newest main-chain message
 	turns   int
 	notes   notes
+	whole   wholeFacts
+}
+
+// wholeFacts are what `status` and `resume` want of all records.
+type wholeFacts struct {
+	project string // the project folder's name; "" if the facts are not wanted
+	cwd     string // the newest record's directory
+	dir     string // the newest one that the project folder is that of
+	mode    string // the permission mode of the newest prompt, or chosen since
+}
+
+func (w *wholeFacts) add(l line) {
+	if w.project == "" {
+		return
+	}
+	w.mode = cmp.Or(l.PermissionMode, w.mode)
+	if cwd := l.Cwd.Text(0); cwd != "" && cwd != w.cwd {
+		if w.cwd = cwd; isSlugOf(w.project, cwd) {
+			w.dir = cwd
+		}
+	}
 }
 
 type call struct{ message, request string }
@@ -28,6 +50,9 @@ const wholeChunk = 128 << 10
 // Tokens stay unknown where a part cannot be read; path is that part's.
 func addTotals(r *discover.Record, f *native.File, want discover.Want) (path string, err error) {
 	t := totals{side: isSubagent(r.ID), byCall: map[call]usage{}}
+	if want.Whole && !t.side {
+		t.whole.project, _ = r.Meta[projectMeta].(string)
+	}
 	f.Expect(wholeChunk)
 	if _, err := f.Forward(0, 0, t.line); err != nil {
 		return r.Path, err
@@ -40,6 +65,11 @@ func addTotals(r *discover.Record, f *native.File, want discover.Want) (path str
 	}
 	if want.Whole {
 		r.SetMeta("turns", t.turns)
+		r.SetMeta(modeMeta, t.whole.mode)
+		if t.whole.dir != r.Dir {
+			r.SetMeta(dirMeta, t.whole.dir)
+		}
+		t.whole.project = ""
 	}
 	context := t.context
 	if !t.side {
@@ -57,6 +87,9 @@ func addTotals(r *discover.Record, f *native.File, want discover.Want) (path str
 func (t *totals) line(l native.Line) bool {
 	if kind := noteType(l.Bytes); kind != nil {
 		t.notes.add(kind, l.Bytes, true)
+		if t.whole.project != "" && string(kind) == "permission-mode" {
+			t.note(l.Bytes)
+		}
 		return true
 	}
 	if l.Cut || isAttachment(l.Bytes) {
@@ -65,6 +98,9 @@ func (t *totals) line(l native.Line) bool {
 	record, ok := parseLine(l.Bytes)
 	if !ok {
 		return true
+	}
+	if record.IsSidechain == t.side {
+		t.whole.add(record)
 	}
 	switch record.Type {
 	case "user":
@@ -75,6 +111,12 @@ func (t *totals) line(l native.Line) bool {
 		t.assistant(record)
 	}
 	return true
+}
+
+func (t *totals) note(raw []byte) {
+	if l, ok := parseLine(raw); ok {
+		t.whole.add(l)
+	}
 }
 
 func (t *totals) assistant(l line) {

@@ -1,6 +1,7 @@
 package claudecode
 
 import (
+	"bytes"
 	"slices"
 	"strings"
 
@@ -37,7 +38,7 @@ func (s *turnScan) add(l line) {
 			return
 		}
 		if l.Timestamp.Text(0) > s.root {
-			*s = turnScan{}
+			*s = turnScan{turn: discover.Turn{Began: s.turn.Began}}
 		}
 		s.root = ""
 	}
@@ -85,6 +86,7 @@ func (s *turnScan) user(l line) {
 	}
 	blocks := l.blocks()
 	words := text(blocks, wordsReading)
+	s.asked(l, blocks, words)
 	answers := false
 	for _, b := range blocks {
 		if b.Type == "tool_result" && !s.gathered && !s.calls {
@@ -113,6 +115,19 @@ func (s *turnScan) user(l line) {
 		}
 	}
 }
+
+// asked notes when the newest prompt was given.
+func (s *turnScan) asked(l line, blocks []block, words string) {
+	result := slices.ContainsFunc(blocks, func(b block) bool { return b.Type == "tool_result" })
+	if s.turn.Began.IsZero() && !result && !strings.HasPrefix(words, interrupted) &&
+		!strings.HasPrefix(words, "<local-command-") && !isLocalOutput(words) {
+		s.turn.Began = l.Timestamp.Time()
+	}
+}
+
+// isPrompt tells a prompt from other user records, without parsing it: only prompts have the permission mode that they
+// were given in (SEEN 2.1.75–2.1.329; what is typed after a slash may have none).
+func isPrompt(raw []byte) bool { return bytes.Contains(raw, []byte(`,"permissionMode":"`)) }
 
 // wordsReading is how many characters of a user record tell what sort it is.
 const wordsReading = 100

@@ -1,6 +1,7 @@
 package claudecode
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 )
@@ -24,6 +25,11 @@ func (v version) before(w version) bool {
 	}
 	return false
 }
+
+// known: the record or the installation had one.
+func (v version) known() bool { return v != version{} }
+
+func (v version) String() string { return fmt.Sprintf("%d.%d.%d", v[0], v[1], v[2]) }
 
 // staysBehind reports whether a version's registry entry keeps the first session's id after /clear: until 2.1.129
 // (2.1.126 did), and where an entry has no version.

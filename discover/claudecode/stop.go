@@ -1,0 +1,57 @@
+package claudecode
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os/exec"
+	"slices"
+	"strconv"
+	"syscall"
+
+	"agentctl/discover"
+	"agentctl/launch"
+	"agentctl/proc"
+)
+
+// Gentle implements [launch.Stopper]. SIGTERM ends a TUI and print mode; 2.1.197 may only end the running command by
+// it and go on with its turn.
+func (Adapter) Gentle() []syscall.Signal { return []syscall.Signal{syscall.SIGTERM, syscall.SIGINT} }
+
+// End implements [launch.Stopper] for background sessions, which their daemon starts again when they die: `claude stop`
+// ends them for good (SEEN 2.1.329).
+func (a Adapter) End(ctx context.Context, s discover.Session, host launch.Host) (bool, error) {
+	job, _ := s.Meta[jobMeta].(string)
+	if job == "" || s.Source != "bg" {
+		return false, nil
+	}
+	program, err := host.LookPath(a.Program())
+	if err != nil {
+		return true, &launch.NotInstalledError{Agent: a.Name(), Program: a.Program()}
+	}
+	cmd := exec.CommandContext(ctx, program, "stop", job)
+	cmd.Env = slices.Concat(host.Environ, inHome(s.Home, host))
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return true, fmt.Errorf("claude stop %s: %w: %s", job, err, bytes.TrimSpace(out))
+	}
+	return true, nil
+}
+
+// pidKey names the Claude Code process in the environment of what it starts (since 2.1.329; not in 2.1.197).
+const pidKey = "CLAUDE_PID"
+
+// Marked implements [launch.Stopper]. The id alone is believed: whatever process ran the session, it was for it. A pid
+// is believed of what was started after that process.
+func (a Adapter) Marked(p proc.Process, s discover.Session) bool {
+	env, err := p.Env(markKey, sessionKey, pidKey)
+	if err != nil || env[markKey] != "1" {
+		return false
+	}
+	if id, ok := a.Mark(func(key string) string { return env[key] }); ok && id == s.ID {
+		return true
+	}
+	pid, err := strconv.Atoi(env[pidKey])
+	return err == nil && slices.ContainsFunc(s.Processes, func(q proc.Process) bool {
+		return innerPID(q) == pid && !p.Started.Before(q.Started)
+	})
+}
