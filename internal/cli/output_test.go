@@ -113,16 +113,6 @@ func TestListInDirectory(t *testing.T) {
 	}
 }
 
-// A directory that is gone has no worktree; only its own name matches.
-func TestWithinGone(t *testing.T) {
-	in := within("/gone")
-	for dir, want := range map[string]bool{"/gone": true, "/gone/": true, "/gone/sub": false, "": false} {
-		if in(dir) != want {
-			t.Errorf("%q: %v", dir, !want)
-		}
-	}
-}
-
 func TestEmptyListSpeaksOnTerminalOnly(t *testing.T) {
 	env, out := testEnv(t)
 	env.Adapters = nil

@@ -1,8 +1,6 @@
 package cli
 
 import (
-	"path/filepath"
-
 	"agentctl/discover"
 	"agentctl/internal/config"
 	"agentctl/lock"
@@ -64,27 +62,11 @@ func match(o *listOptions) (func(discover.Session) bool, error) {
 	}
 	in := func(string) bool { return true }
 	if o.dir != "" {
-		key, err := lock.Key(o.dir)
+		place, err := lock.At(o.dir)
 		if err != nil {
 			return nil, badUsage("list", "--cwd: %v", err)
 		}
-		in = within(key)
+		in = place.Has
 	}
 	return func(s discover.Session) bool { return (o.group == "" || s.Group == o.group) && in(s.Dir) }, nil
-}
-
-// within reports of a directory whether its worktree key is this one. One that is gone has no key any more; it
-// matches only if it was that very directory.
-func within(key string) func(dir string) bool {
-	known := map[string]bool{}
-	return func(dir string) bool {
-		if dir == "" {
-			return false
-		}
-		if _, ok := known[dir]; !ok {
-			k, err := lock.Key(dir)
-			known[dir] = k == key || err != nil && filepath.Clean(dir) == key
-		}
-		return known[dir]
-	}
 }

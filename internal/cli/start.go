@@ -98,20 +98,19 @@ func (env Env) unoccupied(ctx context.Context, world *discover.World, st *starti
 	if st.force {
 		return nil
 	}
-	key, err := lock.Key(st.req.Dir)
+	place, err := lock.At(st.req.Dir)
 	if err != nil {
 		return err
 	}
-	in := within(key)
 	for _, s := range r.Sessions {
-		if !in(s.Dir) || s.RunByAny(r.Table.Ancestors(env.PID)) {
+		if !place.Has(s.Dir) || s.RunByAny(r.Table.Ancestors(env.PID)) {
 			continue
 		}
 		if s.Status == discover.Idle && !st.Strict {
-			env.say("warning", fmt.Sprintf("%s is open in %s, idle", named(s), key))
+			env.say("warning", fmt.Sprintf("%s is open in %s, idle", named(s), place.Top))
 			continue
 		}
-		return &conflictError{fmt.Sprintf("%s is at work in %s (%s)", named(s), key, s.Status), "wait for it, stop it, use a worktree of its own, or --force"}
+		return &conflictError{fmt.Sprintf("%s is at work in %s (%s)", named(s), place.Top, s.Status), "wait for it, stop it, use a worktree of its own, or --force"}
 	}
 	return nil
 }
