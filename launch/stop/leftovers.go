@@ -1,0 +1,138 @@
+package stop
+
+import (
+	"maps"
+	"slices"
+
+	"agentctl/discover"
+	"agentctl/launch"
+	"agentctl/proc"
+)
+
+// leftovers are the living processes that provably belong to a session that is over: those seen to descend from its
+// process while that lived, those that their environment says, and what descends from them. Not among them are agents,
+// what runs below or above of one, what an agent's environment marks as its own, what we run below of ourselves, and
+// what is another user's.
+func (t *target) leftovers(now discover.Result) []proc.Process {
+	alien := t.alien(now)
+	left := family{}
+	if t.gone() {
+		for _, a := range t.agents {
+			maps.Copy(left, a.below)
+			if a.process.Session == a.process.ID.PID {
+				left[a.process.ID] = a.process // for what is in the session of the kernel that it led
+			}
+		}
+	}
+	users := t.users(now.Table)
+	for p := range now.Table.All() {
+		if p.Alive() && !alien(p) && users[p.UID] && t.marked(p) {
+			left[p.ID] = p
+		}
+	}
+	left.grow(now.Table, alien)
+	spared := t.spared(now, left, alien)
+	var out []proc.Process
+	for p := range now.Table.All() {
+		if _, ours := left[p.ID]; ours && p.Alive() && users[p.UID] && !spared(p) {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// alien tells the agents that are not the session's: one that runs below of it has its own life. Those that it runs
+// below of itself do not make its tools theirs.
+func (t *target) alien(now discover.Result) func(proc.Process) bool {
+	return func(p proc.Process) bool {
+		return now.Agents[p.ID] && !slices.ContainsFunc(t.agents, func(a *agent) bool {
+			return a.outer[p.ID] || a.process.ID == p.ID && a.gone
+		})
+	}
+}
+
+// users are those whose processes may be ended: the users that ran the session.
+func (t *target) users(table *proc.Table) map[int]bool {
+	users := map[int]bool{}
+	for _, a := range t.agents {
+		users[a.process.UID] = true
+	}
+	if self, ok := table.PID(t.Self); ok && len(users) == 0 {
+		users[self.UID] = true
+	}
+	return users
+}
+
+// marked reports whether the environment says that p is the session's. As long as the process lives it has tools of its
+// own and of other sessions; then, only a mark of the session itself counts.
+func (t *target) marked(p proc.Process) bool {
+	if t.stopper.Marked(p, unnamed(t.Before)) {
+		return t.gone()
+	}
+	return t.named(p)
+}
+
+func (t *target) named(p proc.Process) bool {
+	return t.Before.ID != "" && t.stopper.Marked(p, t.Before)
+}
+
+// unnamed is the session under a name that no environment can hold: a mark that fits it is one of the process.
+func unnamed(s discover.Session) discover.Session {
+	s.ID = "\x00"
+	return s
+}
+
+// spared tells what of the family is others' as well.
+func (t *target) spared(now discover.Result, left family, alien func(proc.Process) bool) func(proc.Process) bool {
+	kept := map[proc.ID]bool{}
+	if self, ok := now.Table.PID(t.Self); ok {
+		keep(kept, now.Table, self)
+	}
+	for id := range now.Agents {
+		if p, ok := now.Table.Find(id); ok && alien(p) {
+			keep(kept, now.Table, p)
+		}
+	}
+	nested := t.nested(now, left, alien)
+	return func(p proc.Process) bool {
+		if kept[p.ID] {
+			return true
+		}
+		for a := range now.Table.Ancestors(p.ID.PID) {
+			if alien(a) {
+				return true
+			}
+			if _, ours := left[a.ID]; ours {
+				break
+			}
+		}
+		return slices.ContainsFunc(nested, func(n owner) bool { return n.Marked(p, n.session) })
+	}
+}
+
+// keep spares a process and all that it runs below of: a shell or a launcher would take it along.
+func keep(kept map[proc.ID]bool, table *proc.Table, p proc.Process) {
+	kept[p.ID] = true
+	for a := range table.Ancestors(p.ID.PID) {
+		kept[a.ID] = true
+	}
+}
+
+// owner is a session that has tools of its own.
+type owner struct {
+	launch.Stopper
+	session discover.Session
+}
+
+// nested are the live sessions that were started from within this one. Their tools carry its marks, too.
+func (t *target) nested(now discover.Result, left family, alien func(proc.Process) bool) (out []owner) {
+	for _, s := range now.Sessions {
+		for _, p := range s.Processes {
+			outside := func(q proc.Process) bool { return q.ID != p.ID && alien(q) }
+			if alien(p) && (left.begot(now.Table, p, outside) || t.stopper.Marked(p, t.Before)) {
+				out = append(out, owner{t.stopperOf(s.Agent), s})
+			}
+		}
+	}
+	return out
+}

@@ -1,0 +1,159 @@
+package stop
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"agentctl/discover"
+	"agentctl/launch"
+	"agentctl/proc"
+)
+
+// target is a session to be stopped.
+type target struct {
+	Result
+	*stopping
+	stopper launch.Stopper
+	session discover.Session
+	// others run in the session's processes as well, and were not chosen.
+	others []discover.Session
+	agents []*agent
+	// asked: the agent was asked in its own way, and took the order. over: what it was asked for has come about.
+	asked, over bool
+	// below are the tools still there at the last look.
+	below []proc.Process
+}
+
+// target decides what is to be done about a session. A result with an outcome is final.
+func (s *stopping) target(session discover.Session) *target {
+	t := &target{stopping: s, stopper: s.stopperOf(session.Agent), session: session}
+	t.Before = session
+	for _, p := range session.Processes {
+		t.agents = append(t.agents, s.agent(p, t.stopper))
+	}
+	t.others = s.others(session)
+	t.session.Shared = session.Shared || len(t.others) > 0
+	switch {
+	case session.Status == discover.Stopped:
+		t.Outcome = AlreadyStopped
+	case len(t.agents) == 0, session.Status == discover.Unknown && len(t.agents) > 1:
+		t.refuse("which process runs it cannot be told%s", candidates(session))
+	case s.DryRun:
+		t.Outcome, t.Message = Planned, t.plan()
+	}
+	return t
+}
+
+func (t *target) refuse(format string, args ...any) {
+	t.Outcome, t.Message = Refused, fmt.Sprintf(format, args...)
+}
+
+func (t *target) fail(format string, args ...any) {
+	t.Outcome, t.Message = Failed, fmt.Sprintf(format, args...)
+}
+
+// candidates names the processes that may run a session.
+func candidates(s discover.Session) string {
+	var pids []string
+	for _, e := range s.Evidence {
+		if pid := e.Process.String(); !slices.Contains(pids, pid) {
+			pids = append(pids, pid)
+		}
+	}
+	if len(pids) == 0 {
+		return ""
+	}
+	return ": it may be " + strings.Join(pids, ", or ")
+}
+
+// others are the sessions that run in the same processes and were not chosen. A sub-agent's session belongs to the
+// process that runs it; but it has no process of its own.
+func (s *stopping) others(session discover.Session) []discover.Session {
+	return slices.DeleteFunc(slices.Clone(s.now.Sessions), func(o discover.Session) bool {
+		return o.IsSub() || same(o, session) || !shareProcess(o, session) ||
+			slices.ContainsFunc(s.chosen, func(c discover.Session) bool { return same(o, c) })
+	})
+}
+
+// same reports whether two looks saw the same session. Where it is stored may have been unknown to one of them.
+func same(a, b discover.Session) bool {
+	if a.Agent != b.Agent || a.ID != b.ID {
+		return false
+	}
+	if a.ID == "" {
+		return shareProcess(a, b)
+	}
+	return a.Path == b.Path || a.Path == "" || b.Path == ""
+}
+
+func shareProcess(a, b discover.Session) bool {
+	return slices.ContainsFunc(a.Processes, func(p proc.Process) bool { return hasProcess(b, p.ID) })
+}
+
+func hasProcess(s discover.Session, id proc.ID) bool {
+	return slices.ContainsFunc(s.Processes, func(p proc.Process) bool { return p.ID == id })
+}
+
+// plan says what would be tried.
+func (t *target) plan() string {
+	if t.session.Shared && !t.Force {
+		return fmt.Sprintf("only in the agent's own way: %s", t.served())
+	}
+	var words []string
+	for _, a := range t.agents {
+		words = append(words, fmt.Sprintf("%s to %s", signalName(a.gentle[0]), a.process.ID))
+	}
+	return strings.Join(words, ", ")
+}
+
+// served says whom else the processes of the session serve.
+func (t *target) served() string {
+	pid := t.agents[0].process.ID
+	if len(t.others) == 0 {
+		return fmt.Sprintf("%s is there for other sessions, too", pid)
+	}
+	var names []string
+	for _, o := range t.others {
+		names = append(names, cmp.Or(o.ID, "a session without a name"))
+	}
+	return fmt.Sprintf("%s also runs %s", pid, strings.Join(names, ", "))
+}
+
+// end ends the session, or finds out why not.
+func (t *target) end(ctx context.Context) {
+	if t.Outcome != "" {
+		return
+	}
+	for _, a := range t.agents {
+		if err := a.note(ctx); err != nil {
+			t.fail("%v", err)
+			return
+		}
+	}
+	err := t.ask(ctx)
+	switch {
+	case t.over:
+	case t.Force, err == nil && !t.asked && !t.session.Shared:
+		t.signal(ctx)
+	case t.asked: // what came of it is looked up at the end
+	case err != nil && !t.session.Shared:
+		t.fail("%v", err)
+	case err != nil:
+		t.refuse("%s, and %v; --force ends all of it", t.served(), err)
+	default:
+		t.refuse("%s; stop them together, or --force ends all of it", t.served())
+	}
+}
+
+// signal ends the session's processes, all at the same time.
+func (t *target) signal(ctx context.Context) {
+	var wg sync.WaitGroup
+	for _, a := range t.agents {
+		wg.Go(func() { a.end(ctx) })
+	}
+	wg.Wait()
+}
