@@ -1,0 +1,110 @@
+package lock
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+var noon = time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
+
+func TestDeclared(t *testing.T) {
+	s := Store{filepath.Join(t.TempDir(), "state", "locks")}
+	if list, err := s.List(noon); err != nil || len(list) != 0 {
+		t.Fatal(list, err)
+	}
+	dir := t.TempDir()
+	d := Declared{Dir: dir, By: "ana", Reason: "release\n\"1.0\"", Since: noon, Until: noon.Add(time.Hour)}
+	if err := s.Declare(d, noon); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Declare(Declared{Dir: dir, By: "ben", Since: noon}, noon); !errors.Is(err, ErrDeclared) {
+		t.Errorf("a second lock: %v", err)
+	}
+	p, err := At(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	list, err := s.On(p, noon)
+	if err != nil || len(list) != 1 || list[0].By != "ana" || list[0].Reason != d.Reason || !list[0].Until.Equal(d.Until) {
+		t.Fatalf("%+v, %v", list, err)
+	}
+	if list, err := s.List(d.Until); err != nil || len(list) != 0 {
+		t.Errorf("an expired lock: %+v, %v", list, err)
+	}
+	if err := s.Declare(Declared{Dir: dir, By: "ben", Since: d.Until}, d.Until); err != nil {
+		t.Errorf("over an expired lock: %v", err)
+	}
+	if list, err = s.List(d.Until); err != nil || len(list) != 1 || list[0].By != "ben" {
+		t.Fatalf("%+v, %v", list, err)
+	}
+	if err := errors.Join(s.Remove(list[0]), s.Remove(list[0])); err != nil {
+		t.Error(err)
+	}
+	if files, err := os.ReadDir(s.Dir); err != nil || len(files) != 0 {
+		t.Errorf("left: %v, %v", files, err)
+	}
+}
+
+func TestOneOfManyDeclares(t *testing.T) {
+	s := Store{t.TempDir()}
+	var won atomic.Int32
+	var wg sync.WaitGroup
+	for range 50 {
+		wg.Go(func() {
+			switch err := s.Declare(Declared{Dir: "/d", Since: noon}, noon); {
+			case err == nil:
+				won.Add(1)
+			case !errors.Is(err, ErrDeclared):
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	if won.Load() != 1 {
+		t.Errorf("%d have won", won.Load())
+	}
+}
+
+// One bad file is named, and hides no other.
+func TestDeclaredBadFiles(t *testing.T) {
+	s := Store{t.TempDir()}
+	for name, text := range map[string]string{
+		"torn.toml":     "directory = \"/a",
+		"odd.toml":      "directory = \"/a\"\nwhy = \"x\"\n",
+		"relative.toml": "directory = \"a\"\n",
+		"good.toml":     "directory = \"/a\"\nby = \"x\"\nsince = 2026-01-01T00:00:00Z\n",
+		".draft-1":      "direc",
+	} {
+		if err := os.WriteFile(filepath.Join(s.Dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	list, err := s.List(noon)
+	if len(list) != 1 || list[0].By != "x" || err == nil {
+		t.Fatalf("%+v, %v", list, err)
+	}
+	for _, name := range []string{"torn.toml", "odd.toml", "relative.toml"} {
+		if !strings.Contains(err.Error(), name) {
+			t.Errorf("%s is not named: %v", name, err)
+		}
+	}
+	if strings.Contains(err.Error(), "draft") {
+		t.Error(err)
+	}
+	// Whoever was killed while writing is cleaned up after.
+	if err := os.Chtimes(filepath.Join(s.Dir, ".draft-1"), noon, noon); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Declare(Declared{Dir: "/b", Since: noon}, noon.Add(time.Hour)); err != nil {
+		t.Fatal(err)
+	}
+	if drafts, _ := filepath.Glob(filepath.Join(s.Dir, ".draft-*")); len(drafts) != 0 {
+		t.Errorf("left: %v", drafts)
+	}
+}
