@@ -36,6 +36,9 @@ func newCast(env *testscript.Env) *cast {
 			a.collect()
 			_ = a.cmd.Wait() // closes the pipes; that it was collected is no news
 		}
+		if err := sweep(); err != nil {
+			env.T().Fatal(err)
+		}
 	})
 	return c
 }

@@ -3,7 +3,6 @@ package e2e_test
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -19,10 +18,14 @@ import (
 type claude struct {
 	home, cwd string
 	print     bool
+	stream    bool // stream-json, not text
 	id        string
-	last      string    // uuid of the newest record
-	began     time.Time // and start, when the process started: by the clock, and by the kernel
-	start     string
+	// model, mode (of permissions) and name are as the command line says.
+	model, mode, name string
+	last              string    // uuid of the newest record
+	call              string    // and of the newest tool call
+	began             time.Time // and start, when the process started: by the clock, and by the kernel
+	start             string
 }
 
 func newClaude() *claude {
@@ -32,7 +35,7 @@ func newClaude() *claude {
 	}
 	return &claude{
 		home: home("CLAUDE_CONFIG_DIR", ".claude"), cwd: workDir(), print: slices.Contains(os.Args, "-p"),
-		began: time.Now(), start: fmt.Sprint(self.Ticks),
+		began: time.Now(), start: fmt.Sprint(self.Ticks), model: "claude-opus-4-8", mode: "default",
 	}
 }
 
@@ -49,19 +52,15 @@ func (c *claude) obey(verb, rest string) (string, error) {
 	case "busy": // a turn begins, and nothing is on disk yet
 		return "", c.register("busy", "")
 	case "prompt": // TEXT
-		return "", errors.Join(c.register("busy", ""), c.write(c.user(unquoted(rest))))
+		return "", errors.Join(c.register("busy", ""), c.prompt(unquoted(rest)))
 	case "tool": // COMMAND: the model asks for it, and it does not return
-		return "", errors.Join(c.register("busy", ""), c.write(c.assistant("tool_use", object{
-			"type", "tool_use", "id", "toolu_" + uuid(4)[:8], "name", "Bash", "input", object{"command", rest},
-		})))
+		return "", errors.Join(c.register("busy", ""), c.tool(rest))
 	case "ask": // for permission
 		return "", c.register("waiting", "permission prompt")
 	case "answer": // TEXT: the turn ends
 		return "", errors.Join(c.write(c.assistant("end_turn", object{"type", "text", "text", rest})), c.register("idle", ""))
 	case "fail": // TEXT: the turn ends with an error
-		r := c.reply("<synthetic>", "stop_sequence", object{"type", "text", "text", rest})
-		r = append(r, "isApiErrorMessage", true, "error", "server_error")
-		return "", errors.Join(c.write(r), c.register("idle", ""))
+		return "", errors.Join(c.fail(rest), c.register("idle", ""))
 	case "title": // TEXT
 		return "", c.write(object{"type", "custom-title", "customTitle", unquoted(rest), "sessionId", c.id})
 	case "raw": // TEXT: any bytes in place of a record
@@ -78,15 +77,15 @@ func (c *claude) registry() string {
 
 // register rewrites the registry entry. Print mode of this version has no status in it.
 func (c *claude) register(status, waitingFor string) error {
-	entrypoint := "cli"
-	if c.print {
-		entrypoint = "sdk-cli"
+	name, source := filepath.Base(c.cwd)+"-1", object{"nameSource", "derived"}
+	if c.name != "" {
+		name, source = c.name, nil
 	}
 	entry := object{
 		"pid", os.Getpid(), "sessionId", c.id, "cwd", c.cwd, "startedAt", c.began.UnixMilli(), "procStart", c.start,
-		"version", "2.1.197", "peerProtocol", 1, "kind", "interactive", "entrypoint", entrypoint,
-		"name", filepath.Base(c.cwd) + "-1", "nameSource", "derived",
+		"version", "2.1.197", "peerProtocol", 1, "kind", "interactive", "entrypoint", c.entrypoint(), "name", name,
 	}
+	entry = append(entry, source...)
 	if !c.print {
 		entry = append(entry, "status", status, "updatedAt", time.Now().UnixMilli())
 	}
@@ -97,6 +96,13 @@ func (c *claude) register(status, waitingFor string) error {
 		return err
 	}
 	return os.WriteFile(c.registry(), lines(entry), 0o644)
+}
+
+func (c *claude) entrypoint() string {
+	if c.print {
+		return "sdk-cli"
+	}
+	return "cli"
 }
 
 // slug names the project directory after a working directory, as Claude Code does for paths that are not too long.
@@ -116,19 +122,40 @@ func (c *claude) transcript() string {
 	return filepath.Join(c.home, "projects", slug(c.cwd), c.id+".jsonl")
 }
 
-func (c *claude) write(records ...object) error {
-	if _, err := os.Stat(c.transcript()); c.print && errors.Is(err, fs.ErrNotExist) {
-		first := object{
-			"type", "queue-operation", "operation", "enqueue", "timestamp", stamp(), "sessionId", c.id, "content", "…",
+func (c *claude) write(records ...object) error { return appendLines(c.transcript(), records...) }
+
+// prompt stores what the person asks. Print mode takes it from a queue first.
+func (c *claude) prompt(text string) error {
+	var queued []object
+	if c.print {
+		for _, operation := range []string{"enqueue", "dequeue"} {
+			q := object{"type", "queue-operation", "operation", operation, "timestamp", stamp(), "sessionId", c.id}
+			if operation == "enqueue" {
+				q = append(q, "content", text)
+			}
+			queued = append(queued, q)
 		}
-		records = append([]object{first}, records...)
 	}
-	return appendLines(c.transcript(), records...)
+	return c.write(append(queued, c.user(text))...)
 }
 
-// record puts a message into what every record of a conversation has; the agent writes the type of the person's
+// tool stores that the model asks for a command.
+func (c *claude) tool(command string) error {
+	c.call = "toolu_" + uuid(4)[:8]
+	return c.write(c.assistant("tool_use", object{
+		"type", "tool_use", "id", c.call, "name", "Bash", "input", object{"command", command},
+	}))
+}
+
+// fail stores that the turn has ended with the API's error.
+func (c *claude) fail(text string) error {
+	r := c.reply("<synthetic>", "stop_sequence", object{"type", "text", "text", text})
+	return c.write(append(r, "isApiErrorMessage", true, "error", "server_error"))
+}
+
+// message puts one into what every record of a conversation has; the agent writes the type of the person's
 // messages before them, and of the model's after.
-func (c *claude) record(kind string, message object) object {
+func (c *claude) message(kind string, message object) object {
 	r := object{"parentUuid", nil, "isSidechain", false, "type", kind, "message", message}
 	if c.last != "" {
 		r[1] = c.last
@@ -137,20 +164,20 @@ func (c *claude) record(kind string, message object) object {
 		r = append(r[:4:4], "message", message, "type", kind)
 	}
 	c.last = uuid(4)
-	return append(r, "uuid", c.last, "timestamp", stamp(), "userType", "external", "entrypoint", "cli", "cwd", c.cwd,
+	return append(r, "uuid", c.last, "timestamp", stamp(), "userType", "external", "entrypoint", c.entrypoint(), "cwd", c.cwd,
 		"sessionId", c.id, "version", "2.1.197", "gitBranch", "main")
 }
 
 func (c *claude) user(text string) object {
-	return c.record("user", object{"role", "user", "content", text})
+	return append(c.message("user", object{"role", "user", "content", text}), "permissionMode", c.mode)
 }
 
 func (c *claude) assistant(stop string, block object) object {
-	return c.reply("claude-opus-4-8", stop, block)
+	return c.reply(c.model, stop, block)
 }
 
 func (c *claude) reply(model, stop string, block object) object {
-	return c.record("assistant", object{
+	return c.message("assistant", object{
 		"id", "msg_" + uuid(4)[:8], "type", "message", "role", "assistant", "model", model, "content",
 		[]any{block},
 		"stop_reason", stop, "usage",

@@ -15,13 +15,19 @@ import (
 type codex struct {
 	home, cwd string
 	exec      bool
+	json      bool   // prints events
+	model     string // and sandbox, as the command line says
+	sandbox   string
+	first     string  // the thread to begin with, if it is not a new one
+	source    *thread // what it is a fork of
 	threads   map[string]*thread
 	now       *thread
 }
 
 type thread struct {
 	id, turn string
-	lock     int // held for as long as the process lives
+	call     string // the newest of a tool
+	lock     int    // held for as long as the process lives
 	rollout  *os.File
 	ordinal  int
 }
@@ -31,7 +37,10 @@ func newCodex() *codex {
 	if _, err := inotify(); err != nil {
 		panic(err)
 	}
-	return &codex{home: home("CODEX_HOME", ".codex"), cwd: workDir(), exec: slices.Contains(os.Args, "exec"), threads: map[string]*thread{}}
+	return &codex{
+		home: home("CODEX_HOME", ".codex"), cwd: workDir(), exec: slices.Contains(os.Args, "exec"),
+		model: "gpt-5.5", sandbox: "read-only", threads: map[string]*thread{},
+	}
 }
 
 func (c *codex) obey(verb, rest string) (string, error) {
@@ -45,18 +54,16 @@ func (c *codex) obey(verb, rest string) (string, error) {
 	case "prompt": // TEXT
 		return "", c.prompt(unquoted(rest))
 	case "tool": // COMMAND
-		return "", c.write("response_item", object{
-			"type", "function_call", "name", "exec_command", "call_id", "call_1", "arguments", fmt.Sprintf("{\"cmd\":%q}", rest),
-		})
+		return "", c.tool(rest)
 	case "answer": // TEXT
-		return "", c.finish(object{"last_agent_message", rest})
+		return "", c.complete(object{"last_agent_message", rest})
 	case "fail": // TEXT
-		return "", c.finish(object{"last_agent_message", nil, "error", object{"message", rest, "codex_error_info", "other"}})
+		return "", c.complete(object{"last_agent_message", nil, "error", object{"message", rest, "codex_error_info", "other"}})
 	case "raw": // TEXT: any bytes in place of a record
 		_, err := c.now.rollout.WriteString(escaped(rest) + "\n")
 		return "", err
 	case "interrupt":
-		return "", c.write("event_msg", object{"type", "turn_aborted", "turn_id", c.now.turn, "reason", "interrupted"})
+		return "", c.interrupt()
 	}
 	return "", errUnknownOrder
 }
@@ -95,7 +102,11 @@ func (c *codex) prompt(text string) error {
 		payload object
 	}{
 		{"event_msg", object{"type", "task_started", "turn_id", c.now.turn, "started_at", time.Now().Unix()}},
-		{"turn_context", object{"turn_id", c.now.turn, "cwd", c.cwd, "model", "gpt-5.5", "approval_policy", "never"}},
+		{"turn_context", object{
+			"turn_id", c.now.turn, "cwd", c.cwd, "model", c.model, "approval_policy", "never",
+			"sandbox_policy",
+			object{"type", c.sandbox},
+		}},
 		{"event_msg", object{
 			"type", "item_completed", "thread_id", c.now.id, "turn_id", c.now.turn,
 			"item",
@@ -109,37 +120,66 @@ func (c *codex) prompt(text string) error {
 	return nil
 }
 
+// stored finds a thread's rollout, "" if there is none.
+func (c *codex) stored(id string) (string, error) {
+	found, err := filepath.Glob(filepath.Join(c.home, "sessions/*/*/*/rollout-*-"+id+".jsonl"))
+	if err != nil || len(found) == 0 {
+		return "", err
+	}
+	return found[0], nil
+}
+
 // open finds the thread's rollout, or makes it with its first record.
 func (c *codex) open() error {
-	old, err := filepath.Glob(filepath.Join(c.home, "sessions/*/*/*/rollout-*-"+c.now.id+".jsonl"))
+	old, err := c.stored(c.now.id)
 	if err != nil {
 		return err
 	}
 	path := filepath.Join(c.home, "sessions", time.Now().Format("2006/01/02"),
 		fmt.Sprintf("rollout-%s-%s.jsonl", time.Now().Format("2006-01-02T15-04-05"), c.now.id))
-	if len(old) > 0 {
-		path = old[0]
+	if old != "" {
+		path = old
 	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
 	}
-	if c.now.rollout, err = os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600); err != nil || len(old) > 0 {
+	if c.now.rollout, err = os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600); err != nil || old != "" {
 		return err
 	}
 	source, originator := "cli", "codex-tui"
 	if c.exec {
 		source, originator = "exec", "codex_exec"
 	}
-	return c.write("session_meta", object{
+	meta := object{
 		"session_id", c.now.id, "id", c.now.id, "timestamp", stamp(), "cwd", c.cwd, "originator", originator, "cli_version", "0.169.0",
 		"source", source, "thread_source", "user", "model_provider", "mock", "base_instructions",
 		object{"text", "You are a coding agent."},
 		"history_mode", "paginated", "git",
 		object{"branch", "main"},
+	}
+	if c.source != nil {
+		c.now.ordinal = c.source.ordinal
+		meta = append(meta, "forked_from_id", c.source.id, "history_base", object{
+			"thread_id", c.source.id, "end_ordinal_exclusive", c.source.ordinal,
+		})
+	}
+	return c.write("session_meta", meta)
+}
+
+// tool stores that the model asks for a command.
+func (c *codex) tool(command string) error {
+	c.now.call = "call_" + uuid(4)[:8]
+	return c.write("response_item", object{
+		"type", "function_call", "name", "exec_command", "call_id", c.now.call, "arguments", fmt.Sprintf("{\"cmd\":%q}", command),
 	})
 }
 
-func (c *codex) finish(how object) error {
+func (c *codex) interrupt() error {
+	return c.write("event_msg", object{"type", "turn_aborted", "turn_id", c.now.turn, "reason", "interrupted"})
+}
+
+// complete ends the turn.
+func (c *codex) complete(how object) error {
 	usage := object{
 		"input_tokens", 1000, "cached_input_tokens", 600, "output_tokens", 50, "reasoning_output_tokens", 10, "total_tokens", 1050,
 	}

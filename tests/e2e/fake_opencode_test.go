@@ -1,6 +1,7 @@
 package e2e_test
 
 import (
+	"cmp"
 	"database/sql"
 	"fmt"
 	"os"
@@ -17,6 +18,12 @@ import (
 type openCode struct {
 	data, cwd string
 	headless  bool
+	json      bool // prints events
+	title     string
+	model     string // and its provider
+	provider  string
+	fork      string // the session to begin with a copy of
+	stuck     bool   // it will never end
 	run       string
 	db        *sql.DB
 	log       *os.File
@@ -45,6 +52,7 @@ func newOpenCode() *openCode {
 	return &openCode{
 		data: filepath.Join(home("XDG_DATA_HOME", ".local", "share"), "opencode"), cwd: workDir(),
 		headless: slices.Contains(os.Args, "run"), run: uuid(4)[:8],
+		provider: "anthropic", model: "claude-sonnet-4-5",
 	}
 }
 
@@ -58,13 +66,13 @@ func (o *openCode) obey(verb, rest string) (string, error) {
 	case "prompt": // TEXT
 		return "", o.prompt(unquoted(rest))
 	case "tool": // COMMAND: it runs, as its live output shows
-		return "", o.tool(rest, object{"output", ""})
+		return "", o.call(rest, object{"output", ""})
 	case "ask": // for permission to run COMMAND
-		return "", o.tool(rest, nil)
+		return "", o.call(rest, nil)
 	case "answer": // TEXT
-		return "", o.finish(object{"finish", "stop"}, rest)
+		return "", o.complete(object{"finish", "stop"}, rest)
 	case "fail": // TEXT
-		return "", o.finish(object{"error", object{"name", "APIError", "data", object{"message", rest, "statusCode", 500}}}, "")
+		return "", o.complete(object{"error", object{"name", "APIError", "data", object{"message", rest, "statusCode", 500}}}, "")
 	case "lock": // a transaction keeps everybody else out until the process ends
 		_, err := o.db.Exec("pragma locking_mode = exclusive; begin exclusive; update session set title = 'not committed'")
 		return "", err
@@ -123,7 +131,8 @@ func (o *openCode) begin() (string, error) {
 	}
 	if _, err := o.db.Exec(`insert into session (id, project_id, slug, directory, title, version, permission, agent, model,
 		time_created, time_updated) values (?, 'global', 'quiet-river', ?, ?, '1.18.33', ?, 'build', ?, ?, ?)`,
-		o.id, o.cwd, "New session - "+stamp(), permission, `{"id":"claude-sonnet-4-5","providerID":"anthropic"}`, now(), now()); err != nil {
+		o.id, o.cwd, cmp.Or(o.title, "New session - "+stamp()), permission,
+		string(lines(object{"id", o.model, "providerID", o.provider})), now(), now()); err != nil {
 		return "", err
 	}
 	return "id=" + o.id, o.say("message=created id=%s slug=quiet-river version=1.18.33 directory=%s title=x", o.id, o.cwd)
@@ -146,7 +155,7 @@ func (o *openCode) prompt(text string) (err error) {
 		object{"created", now()},
 		"agent", "build",
 		"model",
-		object{"providerID", "anthropic", "modelID", "claude-sonnet-4-5"},
+		object{"providerID", o.provider, "modelID", o.model},
 	}); err != nil {
 		return err
 	}
@@ -168,12 +177,12 @@ func (o *openCode) assistant(more object) object {
 		object{"cwd", o.cwd, "root", o.cwd},
 		"cost", 0.001, "tokens",
 		object{"input", 10, "output", 5, "reasoning", 0, "cache", object{"read", 0, "write", 0}},
-		"modelID", "claude-sonnet-4-5", "providerID", "anthropic",
+		"modelID", o.model, "providerID", o.provider,
 	}, more...)
 }
 
-// tool asks for a command, five seconds ago. One that runs has metadata; one that waits for permission has none yet.
-func (o *openCode) tool(command string, metadata object) error {
+// call asks for a command, five seconds ago. One that runs has metadata; one that waits for permission has none yet.
+func (o *openCode) call(command string, metadata object) error {
 	state := object{"status", "running", "input", object{"command", command}}
 	if metadata != nil {
 		state = append(state, "metadata", metadata)
@@ -182,7 +191,8 @@ func (o *openCode) tool(command string, metadata object) error {
 	return o.part(o.answer, object{"type", "tool", "tool", "bash", "callID", "toolu_1", "state", state})
 }
 
-func (o *openCode) finish(how object, text string) error {
+// complete ends the turn.
+func (o *openCode) complete(how object, text string) error {
 	if text != "" {
 		if err := o.part(o.answer, object{"type", "text", "text", text, "time", object{"start", now(), "end", now()}}); err != nil {
 			return err

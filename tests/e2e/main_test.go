@@ -17,9 +17,9 @@ func TestMain(m *testing.M) {
 	// agent's own name.
 	commands := map[string]func(){
 		"agentctl": func() { os.Exit(cli.Main(os.Args, cli.System("v0.0.0-test"))) },
-		"claude":   func() { serve(newClaude()) },
-		"codex":    func() { serve(newCodex()) },
-		"opencode": func() { serve(newOpenCode()) },
+		"claude":   func() { perform(newClaude()) },
+		"codex":    func() { perform(newCodex()) },
+		"opencode": func() { perform(newOpenCode()) },
 		"decoy":    func() { serve(decoy{}) },
 	}
 	self, err := os.Executable()

@@ -131,6 +131,7 @@ func steering() map[string]command {
 		}),
 	}
 	maps.Copy(all, damaging())
+	maps.Copy(all, observing())
 	return all
 }
 

@@ -1,0 +1,66 @@
+package e2e_test
+
+import (
+	"bytes"
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+)
+
+// newestPrompt reads from the agents' stores what a session was asked last.
+func newestPrompt(home, id string) (text string, err error) {
+	for _, pattern := range []string{".claude/projects/*/" + id + ".jsonl", ".codex/sessions/*/*/*/rollout-*-" + id + ".jsonl"} {
+		found, err := filepath.Glob(filepath.Join(home, pattern))
+		if err != nil || len(found) == 1 {
+			return promptInLines(found, err)
+		}
+	}
+	db, err := sql.Open("sqlite", "file:"+filepath.Join(home, ".local/share/opencode/opencode.db")+"?mode=ro")
+	if err != nil {
+		return "", err
+	}
+	defer db.Close()
+	err = db.QueryRow(`select json_extract(part.data, '$.text') from message join part on message_id = message.id
+		where message.session_id = ? and json_extract(message.data, '$.role') = 'user' order by message.time_created desc, message.id desc limit 1`,
+		id).Scan(&text)
+	return text, err
+}
+
+// promptInLines finds it in a transcript or a rollout.
+func promptInLines(files []string, err error) (text string, _ error) {
+	if err != nil {
+		return "", err
+	}
+	raw, err := os.ReadFile(files[0])
+	if err != nil {
+		return "", err
+	}
+	found := false
+	for line := range bytes.Lines(raw) {
+		var r struct {
+			Type    string
+			Message struct{ Content any }
+			Payload struct {
+				Item struct {
+					Type    string
+					Content []struct{ Text string }
+				}
+			}
+		}
+		if err := json.Unmarshal(line, &r); err != nil {
+			return "", err
+		}
+		if s, ok := r.Message.Content.(string); ok && r.Type == "user" {
+			text, found = s, true
+		}
+		if item := r.Payload.Item; item.Type == "UserMessage" && len(item.Content) == 1 {
+			text, found = item.Content[0].Text, true
+		}
+	}
+	if !found {
+		return "", fmt.Errorf("%s holds no prompt", files[0])
+	}
+	return text, nil
+}
