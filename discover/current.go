@@ -17,15 +17,23 @@ func (w *World) Current(ctx context.Context, pid int, getenv func(string) string
 		return Result{}, l.warnings[0]
 	}
 	r := l.result()
+	r.Sessions = w.Inside(r, pid, getenv)
+	if len(r.Sessions) == 0 {
+		return r, ErrNotFound
+	}
+	return r.one("current", len(r.Sessions))
+}
+
+// Inside returns the sessions of r that the process with this pid runs inside of, as [World.Current] does; r must have
+// all live sessions, sub-agents' too.
+func (w *World) Inside(r Result, pid int, getenv func(string) string) []Session {
 	for p := range r.Table.Ancestors(pid) {
 		own := slices.DeleteFunc(slices.Clone(r.Sessions), func(s Session) bool { return !s.runBy(p.ID.PID) })
 		if len(own) > 0 {
-			r.Sessions = w.marked(own, getenv)
-			return r.one("current", len(r.Sessions))
+			return w.marked(own, getenv)
 		}
 	}
-	r.Sessions = nil
-	return r, ErrNotFound
+	return nil
 }
 
 // marked keeps the session that the environment names; without a mark, the sessions that are no sub-agent's.
