@@ -1,4 +1,111 @@
 package codex
 
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"agentctl/discover"
+	"agentctl/launch"
+)
+
 // Program implements [discover.Program]: the name the agent is installed under.
 func (Adapter) Program() string { return "codex" }
+
+// program is what to start: Codex's own binary where it can be found.
+type program struct {
+	path string
+	env  []string
+	// version is "" where the place of the binary does not tell.
+	version string
+}
+
+// lookProgram finds codex in PATH. npm puts a script there that runs the binary of another package, as its child in
+// the older versions and where node is older than 22.15; going around it makes the process that is started the session's
+// own from its first moment on. What is not laid out as known is left to what is in PATH.
+func lookProgram(host launch.Host) (program, error) {
+	path, err := host.LookPath(Adapter{}.Program())
+	if err != nil {
+		return program{}, &launch.NotInstalledError{Agent: discover.Codex, Program: Adapter{}.Program()}
+	}
+	real, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return program{}, &launch.NotInstalledError{Agent: discover.Codex, Program: Adapter{}.Program(), Err: err}
+	}
+	if p, ok := npmProgram(real, host); ok {
+		return p, nil
+	}
+	return program{path: path, version: version(real)}, nil
+}
+
+// triple is the platform in the words of the binary's folders.
+func triple() string {
+	arch := map[string]string{"amd64": "x86_64", "arm64": "aarch64"}[runtime.GOARCH]
+	system := map[string]string{"linux": "unknown-linux-musl", "darwin": "apple-darwin"}[runtime.GOOS]
+	if arch == "" || system == "" {
+		return ""
+	}
+	return arch + "-" + system
+}
+
+// npmProgram goes the way of @openai/codex/bin/codex.js, and sets what it sets (SEEN 0.104, 0.169).
+func npmProgram(script string, host launch.Host) (program, bool) {
+	if filepath.Base(script) != "codex.js" || filepath.Base(filepath.Dir(script)) != "bin" || triple() == "" {
+		return program{}, false
+	}
+	root := filepath.Dir(filepath.Dir(script))
+	for _, vendor := range vendors(root) {
+		folder := filepath.Join(vendor, triple())
+		if path := filepath.Join(folder, "bin", "codex"); executable(path) {
+			return program{path, []string{managedBy(root), "CODEX_MANAGED_PACKAGE_ROOT=" + root}, version(path)}, true
+		}
+		if path := filepath.Join(folder, "codex", "codex"); executable(path) {
+			return program{path, []string{managedBy(root), "PATH=" + before(filepath.Join(folder, "path"), host)}, version(path)}, true
+		}
+	}
+	return program{}, false
+}
+
+// vendors are where the binary may lie, as node resolves the package of the platform, and at last in the package itself.
+func vendors(root string) []string {
+	arch := map[string]string{"amd64": "x64"}[runtime.GOARCH]
+	if arch == "" {
+		arch = runtime.GOARCH
+	}
+	var list []string
+	for dir := root; len(dir) > 1; dir = filepath.Dir(dir) {
+		modules := dir
+		if filepath.Base(dir) != "node_modules" {
+			modules = filepath.Join(dir, "node_modules")
+		}
+		list = append(list, filepath.Join(modules, "@openai", "codex-"+runtime.GOOS+"-"+arch, "vendor"))
+	}
+	return append(list, filepath.Join(root, "vendor"))
+}
+
+func executable(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Mode().IsRegular() && info.Mode().Perm()&0o111 != 0
+}
+
+// managedBy names the package manager, whose command Codex then shows where it has an update.
+func managedBy(root string) string {
+	switch {
+	case strings.Contains(root, "/.bun/install/global/"):
+		return "CODEX_MANAGED_BY_BUN=1"
+	case strings.Contains(root, "/.pnpm/"):
+		return "CODEX_MANAGED_BY_PNPM=1"
+	}
+	return "CODEX_MANAGED_BY_NPM=1"
+}
+
+// before is the PATH with a folder in front, if there is that folder: older versions keep their own rg there.
+func before(folder string, host launch.Host) string {
+	path := host.Getenv("PATH")
+	if _, err := os.Stat(folder); errors.Is(err, os.ErrNotExist) {
+		return path
+	}
+	return folder + string(filepath.ListSeparator) + path
+}

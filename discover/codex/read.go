@@ -133,7 +133,10 @@ func fill(r *discover.Record, h head, t tail) {
 //
 //   - originator: the program that made the thread, as it names itself ("codex_exec", "codex-tui")
 //   - provider: the model's provider
-//   - approval, sandbox: the newest turn's approval policy and sandbox mode or permission profile
+//   - approval, sandbox: the newest turn's approval policy and sandbox mode
+//   - permissionProfile: the profile that the sandbox was made from ("mine"; ":workspace" and the like are Codex's own)
+//   - workspace: what the sandbox mode workspace-write allows beyond its own folder, or does not (writableRoots,
+//     network, excludeTmpdir, excludeSlashTmp), where that is not the usual
 //   - contextWindow: the size of the model's context, in tokens
 //   - startDir: the directory the thread was made in, where the newest turn ran in another
 //   - subagent, agentNickname, agentRole: what kind of sub-agent it is
@@ -145,6 +148,7 @@ func setMeta(r *discover.Record, h head, t tail) {
 		{"provider", m.provider},
 		{"approval", t.context.approval},
 		{"sandbox", t.context.sandbox},
+		{"permissionProfile", t.context.profile},
 		{"subagent", m.source.sub},
 		{"agentNickname", m.nickname},
 		{"agentRole", m.role},
@@ -155,6 +159,9 @@ func setMeta(r *discover.Record, h head, t tail) {
 	}
 	if t.window > 0 {
 		r.Meta["contextWindow"] = t.window
+	}
+	if t.context.workspace != nil {
+		r.Meta["workspace"] = *t.context.workspace
 	}
 	if m.dir != r.Dir && m.dir != "" {
 		r.Meta["startDir"] = m.dir

@@ -24,7 +24,13 @@ type tail struct {
 }
 
 // settings are what a turn runs with.
-type settings struct{ model, dir, approval, sandbox string }
+type settings struct {
+	model, dir, approval, sandbox string
+	// profile is the id of the permission profile that the sandbox was made from (0.160 and later).
+	profile string
+	// workspace is set where it differs from what the sandbox allows by itself.
+	workspace *workspace
+}
 
 // readTail reads backwards until the newest turn, its settings and, if asked for, the token totals are known. A file
 // without them is read to its beginning, if that is within the last end bytes.
@@ -48,6 +54,7 @@ func (t *tail) line(l native.Line) bool {
 	case ok && e.whole(l.Bytes):
 		t.take(e)
 		t.turn.see(e, t.id)
+		t.turn.date(e)
 	case !l.Cut && native.Damaged(l.Bytes):
 		t.turn.miss()
 	}
@@ -120,17 +127,39 @@ func parseSettings(o native.Object) settings {
 		case "approval_policy":
 			s.approval = value.Text(0)
 		case "sandbox_policy":
-			s.sandbox = get(value.Object(), "type").Text(0)
-			if s.sandbox == "" {
-				s.sandbox = get(value.Object(), "mode").Text(0) // 0.42
-			}
+			s.sandbox, s.workspace = parseSandbox(value.Object())
 		case "active_permission_profile": // 0.160 and later; ":workspace", ":read-only"
-			if s.sandbox == "" {
-				s.sandbox = get(value.Object(), "id").Text(0)
-			}
+			s.profile = get(value.Object(), "id").Text(0)
 		}
 	}
+	if s.sandbox == "" {
+		s.sandbox = s.profile
+	}
 	return s
+}
+
+func parseSandbox(o native.Object) (mode string, _ *workspace) {
+	var w workspace
+	for key, value := range o.Members() {
+		switch string(key) {
+		case "type", "mode": // mode: 0.42
+			mode = value.Text(0)
+		case "writable_roots":
+			for root := range value.Elements() {
+				w.WritableRoots = append(w.WritableRoots, root.Text(0))
+			}
+		case "network_access":
+			w.Network = string(value.Raw()) == "true"
+		case "exclude_tmpdir_env_var":
+			w.ExcludeTmpdir = string(value.Raw()) == "true"
+		case "exclude_slash_tmp":
+			w.ExcludeSlashTmp = string(value.Raw()) == "true"
+		}
+	}
+	if len(w.WritableRoots) == 0 && !w.Network && !w.ExcludeTmpdir && !w.ExcludeSlashTmp {
+		return mode, nil
+	}
+	return mode, &w
 }
 
 // setTokens takes the thread's totals, which are cumulative, and the last request's, whose total is what the context

@@ -77,6 +77,14 @@ func (t *turn) see(e event, id string) {
 	}
 }
 
+// date takes the moment in which the newest turn began from the first of its records that is met: the start, or the
+// settings that follow it.
+func (t *turn) date(e event) {
+	if t.Began.IsZero() && (string(e.kind) == "turn_context" || string(e.name) == "task_started") {
+		t.Began = e.time()
+	}
+}
+
 func (t *turn) open() {
 	t.State = discover.TurnOpen
 	if t.call != "" {

@@ -1,0 +1,57 @@
+package codex
+
+import (
+	"slices"
+
+	"agentctl/discover"
+	"agentctl/launch"
+)
+
+// Spec starts `codex exec`, or Codex's terminal interface on a session. The prompt goes through stdin: exec reads it
+// from there where it is told "-" (SEEN 0.104, 0.169, resume and fork included).
+func (Adapter) Spec(r launch.Request, host launch.Host) (launch.Spec, error) {
+	program, err := lookProgram(host)
+	if err != nil {
+		return launch.Spec{}, err
+	}
+	if r.Name != "" {
+		return launch.Spec{}, unsupported("cannot name a session as it starts: leave the name out, and use /rename in its terminal interface")
+	}
+	spec := launch.Spec{Dir: r.Dir, Env: program.env}
+	var session []string
+	if r.Resume != nil {
+		if session, err = resumed(r, program); err != nil {
+			return launch.Spec{}, err
+		}
+		spec.Env = slices.Concat(spec.Env, homeFor(*r.Resume, host))
+	}
+	settings, err := settingsFor(r)
+	if err != nil {
+		return launch.Spec{}, err
+	}
+	settings = append(settings, "-C", r.Dir)
+	if r.Interactive {
+		spec.Args = slices.Concat([]string{program.path}, session, r.Args, settings)
+		return spec, nil
+	}
+	if spec.Resumed = r.Resume != nil && !r.Fork; spec.Resumed {
+		spec.ID = r.Resume.ID
+	}
+	// The person's arguments come first: the last of them may be an option that takes every word up to the next one.
+	spec.Args = slices.Concat([]string{program.path, "exec"}, r.Args, settings, []string{"--json"}, session, []string{"-"})
+	spec.Stdin, spec.Hint = r.Prompt, hint(r)
+	return spec, nil
+}
+
+func unsupported(what string) error {
+	return &launch.UnsupportedError{Agent: discover.Codex, What: what}
+}
+
+// Markers are what Codex sets for the commands that a thread runs (SEEN 0.104, 0.169), and what npm's launcher sets for
+// the thread's own process. CODEX_HOME and CODEX_SQLITE_HOME are a person's settings.
+func (Adapter) Markers() []string {
+	return []string{
+		threadKey, rootKey, "CODEX_TOOL_CALL_ID", "CODEX_VERSION", "CODEX_CI", "CODEX_PERMISSION_PROFILE", "CODEX_SANDBOX*",
+		"CODEX_APPLY_PATCH_PRESERVE_LINE_ENDINGS", "CODEX_MANAGED_*",
+	}
+}

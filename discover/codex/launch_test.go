@@ -1,0 +1,167 @@
+package codex
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"agentctl/discover"
+	"agentctl/launch"
+)
+
+// installed makes an empty file that can be executed.
+func installed(t *testing.T, path string) string {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, nil, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// hostWith has one codex in its PATH, and a home.
+func hostWith(dir string) launch.Host {
+	return launch.Host{Environ: []string{"PATH=" + dir, "HOME=/home/someone"}}
+}
+
+// stoppedSession is one as storage tells of it.
+func stoppedSession(meta map[string]any) *discover.Session {
+	return &discover.Session{Record: discover.Record{
+		Agent: discover.Codex, ID: someID, Home: "/home/someone/.codex", Dir: "/w", Model: "gpt", Meta: meta,
+	}}
+}
+
+func TestSpec(t *testing.T) {
+	dir := t.TempDir()
+	program := installed(t, filepath.Join(dir, "codex"))
+	const full = `{network_access=true,writable_roots=["/more \"room\""],exclude_tmpdir_env_var=true,exclude_slash_tmp=false}`
+	const usual = `{network_access=false,writable_roots=[],exclude_tmpdir_env_var=false,exclude_slash_tmp=false}`
+	for name, test := range map[string]struct {
+		launch.Request
+		want string
+	}{
+		"own":        {launch.Request{Prompt: "-x"}, "exec -C /w --json -"},
+		"edit":       {launch.Request{Model: "m", Permissions: launch.Edit}, "exec -m m -s workspace-write -C /w --json -"},
+		"full":       {launch.Request{Permissions: launch.Full}, "exec --dangerously-bypass-approvals-and-sandbox -C /w --json -"},
+		"own flags":  {launch.Request{Args: []string{"-i", "a.png"}}, "exec -i a.png -C /w --json -"},
+		"no turn":    {launch.Request{Resume: stoppedSession(nil)}, "exec -m gpt -C /w --json resume " + someID + " -"},
+		"model":      {launch.Request{Resume: stoppedSession(nil), Model: "m"}, "exec -m m -C /w --json resume " + someID + " -"},
+		"fork":       {launch.Request{Resume: stoppedSession(nil), Fork: true}, "exec -m gpt -C /w --json fork " + someID + " -"},
+		"provider":   {launch.Request{Resume: stoppedSession(map[string]any{"provider": "p"})}, `exec -c model_provider="p" -m gpt -C /w --json resume ` + someID + " -"},
+		"read-only":  {launch.Request{Resume: stoppedSession(map[string]any{"sandbox": "read-only", "approval": "never"})}, "exec -m gpt -s read-only -C /w --json resume " + someID + " -"},
+		"everything": {launch.Request{Resume: stoppedSession(map[string]any{"sandbox": "danger-full-access"})}, "exec -m gpt -s danger-full-access -C /w --json resume " + someID + " -"},
+		"workspace":  {launch.Request{Resume: stoppedSession(map[string]any{"sandbox": "workspace-write", "permissionProfile": ":workspace"})}, "exec -m gpt -s workspace-write -c sandbox_workspace_write=" + usual + " -C /w --json resume " + someID + " -"},
+		"wider": {
+			launch.Request{Resume: stoppedSession(map[string]any{"sandbox": "workspace-write", "workspace": workspace{WritableRoots: []string{`/more "room"`}, Network: true, ExcludeTmpdir: true}})},
+			"exec -m gpt -s workspace-write -c sandbox_workspace_write=" + full + " -C /w --json resume " + someID + " -",
+		},
+		"a person's profile": {launch.Request{Resume: stoppedSession(map[string]any{"sandbox": "workspace-write", "permissionProfile": "mine"})}, `exec -m gpt -c default_permissions="mine" -C /w --json resume ` + someID + " -"},
+		"asked for all":      {launch.Request{Resume: stoppedSession(map[string]any{"sandbox": "danger-full-access", "approval": "untrusted"})}, "exec -m gpt -s read-only -C /w --json resume " + someID + " -"},
+		"no turn, profile":   {launch.Request{Resume: stoppedSession(map[string]any{"sandbox": ":read-only", "permissionProfile": ":read-only"})}, "exec -m gpt -s read-only -C /w --json resume " + someID + " -"},
+		"asked to edit":      {launch.Request{Resume: stoppedSession(map[string]any{"sandbox": "read-only"}), Permissions: launch.Edit}, "exec -m gpt -s workspace-write -C /w --json resume " + someID + " -"},
+		"interactive":        {launch.Request{Resume: stoppedSession(nil), Interactive: true}, "resume " + someID + " -m gpt -C /w"},
+	} {
+		test.Dir = "/w"
+		spec, err := New().Spec(test.Request, hostWith(dir))
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if got := strings.Join(spec.Args, " "); got != program+" "+test.want {
+			t.Errorf("%s:\n%s, want\n%s", name, got, program+" "+test.want)
+		}
+		resumed := test.Resume != nil && !test.Fork && !test.Interactive
+		if spec.Stdin != test.Prompt || spec.Dir != "/w" || spec.Resumed != resumed || resumed != (spec.ID == someID) {
+			t.Errorf("%s: %+v", name, spec)
+		}
+	}
+}
+
+// What cannot be done is said, and nothing more is granted than was.
+func TestUnsupported(t *testing.T) {
+	dir := t.TempDir()
+	old := filepath.Join(dir, "vendor", triple(), "codex", "codex")
+	installed(t, old)
+	if err := os.WriteFile(filepath.Join(dir, "package.json"), []byte(`{"name":"x","version":"0.104.0-linux-x64"}`), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	archived := stoppedSession(nil)
+	archived.Archived = true
+	for name, test := range map[string]struct {
+		launch.Request
+		say string
+	}{
+		"name":       {launch.Request{Name: "n"}, "/rename"},
+		"archived":   {launch.Request{Resume: archived}, "codex unarchive " + someID},
+		"outside":    {launch.Request{Resume: stoppedSession(map[string]any{"sandbox": "external-sandbox"})}, "--permissions"},
+		"older fork": {launch.Request{Resume: stoppedSession(nil), Fork: true}, "codex fork " + someID},
+	} {
+		_, err := New().Spec(test.Request, hostWith(filepath.Dir(old)))
+		if e := (*launch.UnsupportedError)(nil); !errors.As(err, &e) || !strings.Contains(err.Error(), test.say) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	_, err := New().Spec(launch.Request{}, hostWith(t.TempDir()))
+	if e := (*launch.NotInstalledError)(nil); !errors.As(err, &e) {
+		t.Errorf("without codex: %v", err)
+	}
+}
+
+// A session of another home is only found there.
+func TestHomeOfASession(t *testing.T) {
+	dir := t.TempDir()
+	installed(t, filepath.Join(dir, "codex"))
+	s := stoppedSession(nil)
+	for home, want := range map[string][]string{"/home/someone/.codex": nil, "/other": {"CODEX_HOME=/other"}} {
+		s.Home = home
+		spec, err := New().Spec(launch.Request{Resume: s}, hostWith(dir))
+		if err != nil || !slices.Equal(spec.Env, want) {
+			t.Errorf("%s: %q, %v", home, spec.Env, err)
+		}
+	}
+}
+
+// npm's launcher is gone around where the binary lies as in the known versions.
+func TestProgram(t *testing.T) {
+	platform := filepath.Base(filepath.Dir(vendors("/x")[0]))
+	for name, test := range map[string]struct{ script, binary, want string }{
+		"beside":   {"m/node_modules/@openai/codex/bin/codex.js", "m/node_modules/@openai/" + platform + "/vendor/" + triple() + "/bin/codex", "CODEX_MANAGED_BY_NPM=1 CODEX_MANAGED_PACKAGE_ROOT=%/m/node_modules/@openai/codex"},
+		"within":   {"m/node_modules/@openai/codex/bin/codex.js", "m/node_modules/@openai/codex/node_modules/@openai/" + platform + "/vendor/" + triple() + "/bin/codex", "CODEX_MANAGED_BY_NPM=1 CODEX_MANAGED_PACKAGE_ROOT=%/m/node_modules/@openai/codex"},
+		"older":    {"m/node_modules/@openai/codex/bin/codex.js", "m/node_modules/@openai/codex/vendor/" + triple() + "/codex/codex", "CODEX_MANAGED_BY_NPM=1 PATH=%/path"},
+		"pnpm":     {"m/node_modules/.pnpm/c/node_modules/@openai/codex/bin/codex.js", "m/node_modules/.pnpm/c/node_modules/@openai/" + platform + "/vendor/" + triple() + "/bin/codex", "CODEX_MANAGED_BY_PNPM=1 CODEX_MANAGED_PACKAGE_ROOT=%/m/node_modules/.pnpm/c/node_modules/@openai/codex"},
+		"no npm":   {"m/libexec/codex.js", "m/vendor/" + triple() + "/bin/codex", ""},
+		"unlike":   {"m/node_modules/@openai/codex/bin/codex.js", "m/node_modules/@openai/codex/elsewhere/codex", ""},
+		"a binary": {"m/bin/the-codex", "m/bin/the-codex", ""},
+	} {
+		dir, err := filepath.EvalSymlinks(t.TempDir())
+		if err != nil {
+			t.Fatal(err)
+		}
+		script, binary := installed(t, filepath.Join(dir, test.script)), installed(t, filepath.Join(dir, test.binary))
+		link := filepath.Join(dir, "path", "codex")
+		if err := errors.Join(os.Mkdir(filepath.Dir(link), 0o755), os.Symlink(script, link)); err != nil {
+			t.Fatal(err)
+		}
+		p, err := lookProgram(hostWith(filepath.Dir(link)))
+		want := link
+		if test.want != "" {
+			want = binary
+		}
+		if env := strings.Join(p.env, " "); err != nil || p.path != want || env != strings.ReplaceAll(test.want, "%", dir) {
+			t.Errorf("%s: %+v, %v; want %s %s", name, p, err, want, test.want)
+		}
+	}
+}
+
+func TestOlder(t *testing.T) {
+	for version, want := range map[string]bool{"0.104.0": true, "0.146.9": true, "0.147": false, "0.147.0": false, "0.169.0": false, "1.0.0": false, "": false, "x.y.z": false} {
+		if older(version, firstExecFork) != want {
+			t.Errorf("%q: older %t", version, !want)
+		}
+	}
+}

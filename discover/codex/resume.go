@@ -1,0 +1,166 @@
+package codex
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"agentctl/discover"
+	"agentctl/launch"
+)
+
+// resumed are the words that name the session to go on with. A full id that is stored must be given: what Codex does
+// not find it begins anew, without a word (SEEN 0.104 for ids, 0.169 for names).
+func resumed(r launch.Request, p program) ([]string, error) {
+	s := *r.Resume
+	if s.Archived {
+		return nil, unsupported(fmt.Sprintf("has put the session away: codex unarchive %s brings it back", s.ID))
+	}
+	if !r.Fork {
+		return []string{"resume", s.ID}, nil
+	}
+	if !r.Interactive && older(p.version, firstExecFork) {
+		return nil, unsupported(fmt.Sprintf("%s cannot copy a session without a person: codex fork %s can in a terminal", p.version, s.ID))
+	}
+	return []string{"fork", s.ID}, nil
+}
+
+// firstExecFork is the first version that may know `exec fork`: 0.169 does, 0.104 and by its help 0.146 do not. One in
+// between that does not says so itself.
+const firstExecFork = "0.147"
+
+// homeFor names the session's home where Codex would not look by itself.
+func homeFor(s discover.Session, host launch.Host) []string {
+	if s.Home == "" || realPath(s.Home) == realPath(homeIn(host.Getenv(codexHomeKey), host.Getenv(userHomeKey))) {
+		return nil
+	}
+	return []string{codexHomeKey + "=" + s.Home}
+}
+
+// settingsFor are the options for model and permissions. Codex forgets the model, the provider and the sandbox of a
+// session that it resumes (SEEN 0.104, 0.169), and refuses to go on with another provider (SEEN 0.169).
+func settingsFor(r launch.Request) ([]string, error) {
+	model := r.Model
+	var flags []string
+	if r.Resume != nil {
+		if model == "" {
+			model = r.Resume.Model
+		}
+		if provider := fact[string](r.Resume, "provider"); provider != "" {
+			flags = append(flags, "-c", "model_provider="+tomlString(provider))
+		}
+	}
+	if model != "" {
+		flags = append(flags, "-m", model)
+	}
+	rights, err := rightsFor(r)
+	return append(flags, rights...), err
+}
+
+// rightsFor are the options for what Codex may do without asking.
+func rightsFor(r launch.Request) ([]string, error) {
+	switch r.Permissions {
+	case launch.Edit:
+		return []string{"-s", workspaceWrite}, nil
+	case launch.Full:
+		return []string{"--dangerously-bypass-approvals-and-sandbox"}, nil
+	}
+	if r.Resume == nil {
+		return nil, nil
+	}
+	return rightsOf(r.Resume)
+}
+
+// Codex's sandbox modes.
+const (
+	readOnly       = "read-only"
+	workspaceWrite = "workspace-write"
+	fullAccess     = "danger-full-access"
+)
+
+// rightsOf are the options that give a session what it had in its last turn, or less. A run without a person never
+// asks, so that nothing is gained where a person was asked (approval on-request, on-failure) – except with "untrusted",
+// where nothing but reading went unasked.
+func rightsOf(s *discover.Session) ([]string, error) {
+	profile, sandbox := fact[string](s, "permissionProfile"), fact[string](s, "sandbox")
+	switch {
+	case fact[string](s, "approval") == "untrusted":
+		sandbox = readOnly
+	case profile != "" && !strings.HasPrefix(profile, ":"): // the person's own; what the sandbox says of it is more than it allows
+		return []string{"-c", "default_permissions=" + tomlString(profile)}, nil
+	}
+	switch sandbox {
+	case "": // it never had a turn
+		return nil, nil
+	case readOnly, fullAccess:
+		return []string{"-s", sandbox}, nil
+	case ":" + readOnly, ":" + fullAccess: // Codex's own profiles, for settings that no turn has run with yet
+		return []string{"-s", sandbox[1:]}, nil
+	case workspaceWrite, ":workspace":
+		return []string{"-s", workspaceWrite, "-c", "sandbox_workspace_write=" + fact[workspace](s, "workspace").toml()}, nil
+	}
+	return nil, unsupported(fmt.Sprintf("does not start again with the permissions that the session had (%s): say --permissions edit or full", sandbox))
+}
+
+// workspace is what the sandbox mode workspace-write is narrowed or widened by.
+type workspace struct {
+	WritableRoots   []string `json:"writableRoots,omitempty"`
+	Network         bool     `json:"network,omitempty"`
+	ExcludeTmpdir   bool     `json:"excludeTmpdir,omitempty"` // $TMPDIR may not be written
+	ExcludeSlashTmp bool     `json:"excludeSlashTmp,omitempty"`
+}
+
+// toml writes all of it, so that the configuration of today adds nothing.
+func (w workspace) toml() string {
+	roots := make([]string, len(w.WritableRoots))
+	for i, root := range w.WritableRoots {
+		roots[i] = tomlString(root)
+	}
+	return fmt.Sprintf("{network_access=%t,writable_roots=[%s],exclude_tmpdir_env_var=%t,exclude_slash_tmp=%t}",
+		w.Network, strings.Join(roots, ","), w.ExcludeTmpdir, w.ExcludeSlashTmp)
+}
+
+// tomlString quotes a string: TOML knows all the escapes that JSON does.
+func tomlString(s string) string {
+	quoted, _ := json.Marshal(s) // a string never fails
+	return strings.ReplaceAll(string(quoted), "\x7f", `\u007f`)
+}
+
+// hint is for a run that cannot edit anything.
+func hint(r launch.Request) string {
+	switch {
+	case r.Permissions == launch.Edit || r.Permissions == launch.Full || len(r.Args) > 0:
+		return ""
+	case r.Resume == nil:
+		return "codex may only read here unless its configuration trusts the project; --permissions edit lets it change files"
+	case fact[string](r.Resume, "sandbox") == readOnly:
+		return "the session may only read, as before; --permissions edit lets it change files"
+	}
+	return ""
+}
+
+// fact is one of the session's own facts, the zero value if it has none of that name.
+func fact[T any](s *discover.Session, key string) T {
+	value, _ := s.Meta[key].(T)
+	return value
+}
+
+// older reports whether a version is older than another; one that is not known is not.
+func older(version, than string) bool {
+	a, b := strings.Split(version, "."), strings.Split(than, ".")
+	for i := range b {
+		if i >= len(a) {
+			return false
+		}
+		x, errX := strconv.Atoi(a[i])
+		y, errY := strconv.Atoi(b[i])
+		if errX != nil || errY != nil {
+			return false
+		}
+		if x != y {
+			return x < y
+		}
+	}
+	return false
+}

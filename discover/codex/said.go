@@ -1,0 +1,85 @@
+package codex
+
+import (
+	"bytes"
+	"strings"
+
+	"agentctl/discover/native"
+	"agentctl/launch"
+)
+
+// Said reads what `codex exec --json` prints: events as JSON lines on stdout, of which the first names the thread; what
+// keeps it from starting, as text on stderr (SEEN 0.104, 0.169). Both may be in one file.
+func (Adapter) Said(o launch.Output) launch.Said {
+	var said launch.Said
+	var passing string // an error that is said again if the turn fails of it
+	for line := range bytes.Lines(o.Stdout) {
+		event := native.Object(bytes.TrimSpace(line))
+		if !event.Complete() {
+			continue
+		}
+		switch get(event, "type").Text(0) {
+		case "thread.started":
+			if id := threadID(get(event, "thread_id")); said.ID == "" {
+				said.ID = id
+			}
+		case "turn.failed":
+			said.Error = reason(get(get(event, "error").Object(), "message").Text(wordsLimit))
+		case "error":
+			passing = reason(get(event, "message").Text(wordsLimit))
+		}
+	}
+	if said.Error == "" {
+		said.Error = complaint(o.Stderr)
+	}
+	if said.Error == "" && !strings.HasPrefix(passing, "Reconnecting...") {
+		said.Error = passing
+	}
+	return said
+}
+
+// wordsLimit is the most characters of an error that are kept.
+const wordsLimit = 1000
+
+// reason is the message in an API's own answer, which Codex passes on as it is (HTTP 400).
+func reason(text string) string {
+	answer := native.Object(strings.TrimSpace(text))
+	if !answer.Complete() {
+		return text
+	}
+	for _, message := range []string{
+		get(get(answer, "error").Object(), "message").Text(wordsLimit), get(answer, "message").Text(wordsLimit), get(answer, "detail").Text(wordsLimit),
+	} {
+		if message != "" {
+			return message
+		}
+	}
+	return text
+}
+
+// complaint is the first paragraph on stderr that is about a failure: neither events, nor what is printed whenever Codex
+// runs, nor the log of what it goes on after.
+func complaint(stderr []byte) string {
+	var words []string
+	for line := range strings.Lines(string(stderr)) {
+		line = strings.TrimSpace(line)
+		switch {
+		case line == "" && len(words) > 0:
+			return strings.Join(words, " ")
+		case line == "" || strings.HasPrefix(line, "{") || strings.HasPrefix(line, "WARNING: ") ||
+			strings.HasPrefix(line, "Reading ") || logged(line):
+		case len(words) == 0:
+			line = strings.TrimPrefix(line, "Error: ")
+			words = append(words, strings.TrimPrefix(line, "error: "))
+		default:
+			words = append(words, line)
+		}
+	}
+	return strings.Join(words, " ")
+}
+
+// logged reports whether a line is one of the log: "2026-11-20T19:09:05.651Z ERROR codex_core…".
+func logged(line string) bool {
+	stamp, _, _ := strings.Cut(line, " ")
+	return len(stamp) > len("2026-11-20T19:09:05") && stamp[len("2026-11-20")] == 'T' && strings.HasSuffix(stamp, "Z")
+}
