@@ -83,7 +83,7 @@ func (w *World) Find(ctx context.Context, arg string, agents []Agent, want Want)
 	l.claim(ctx)
 	// Only this name's records are read, but all claims count: what processes claim of other sessions can matter for
 	// the verdict on this one.
-	l.readClaimed(ctx, want, a.id)
+	l.readClaimed(ctx, want, func(c Claim) bool { return strings.HasPrefix(c.Session, a.id) })
 	r := l.result()
 	r.Sessions = a.pick(r.Sessions)
 	return r.one(arg, total)

@@ -80,7 +80,7 @@ func (l *look) listAll(ctx context.Context, sel Select) (Result, error) {
 			continue
 		}
 		l.claim(ctx)
-		l.readClaimed(ctx, want, "")
+		l.readClaimed(ctx, want, anyClaim)
 		r := sel.cut(l.result())
 		if ctx.Err() != nil || len(rest) == 0 || len(r.Sessions) >= sel.Limit {
 			return r, ctx.Err()

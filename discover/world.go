@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"strings"
 	"sync"
 
 	"agentctl/proc"
@@ -93,7 +92,7 @@ func (l *look) claimed(ctx context.Context, want Want) error {
 		return err
 	}
 	l.claim(ctx)
-	l.readClaimed(ctx, want, "")
+	l.readClaimed(ctx, want, anyClaim)
 	return nil
 }
 
@@ -168,13 +167,13 @@ func (l *look) read(ctx context.Context, entries []Entry, want Want) {
 	}
 }
 
-// readClaimed adds the records of the sessions that live processes name and that begin with the prefix, however old they
-// are. A claim without a path has none: its adapter has just looked.
-func (l *look) readClaimed(ctx context.Context, want Want, prefix string) {
+// readClaimed adds the records of the sessions that the wanted claims name, however old they are. A claim without a path
+// has none: its adapter has just looked.
+func (l *look) readClaimed(ctx context.Context, want Want, wanted func(Claim) bool) {
 	refs, homes := map[Agent][]Ref{}, map[Agent][]Home{}
 	for _, c := range l.claims {
 		ref := Ref{c.Session, c.Path}
-		if c.Path != "" && strings.HasPrefix(c.Session, prefix) && !l.have[Key{c.Agent, c.Session, c.Path}] &&
+		if c.Path != "" && wanted(c) && !l.have[Key{c.Agent, c.Session, c.Path}] &&
 			!slices.Contains(refs[c.Agent], ref) {
 			refs[c.Agent] = append(refs[c.Agent], ref)
 			homes[c.Agent] = l.homes[c.Agent]
@@ -182,6 +181,8 @@ func (l *look) readClaimed(ctx context.Context, want Want, prefix string) {
 	}
 	l.read(ctx, l.entries(ctx, homes, func(a Agent) Query { return Query{Refs: refs[a], Children: true} }), want)
 }
+
+func anyClaim(Claim) bool { return true }
 
 // warn keeps every warning once.
 func (l *look) warn(agent Agent, err error) {

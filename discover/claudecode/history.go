@@ -16,12 +16,14 @@ type typed struct {
 	at             time.Time
 }
 
+func historyPath(home string) string { return filepath.Join(home, "history.jsonl") }
+
 // historyReach bounds how far back the history is read, in bytes.
 const historyReach = 1 << 20
 
 // switches returns the commands that change a process's session, typed since then, oldest first.
 func switches(home string, since time.Time) (out []typed) {
-	f, err := native.Open(filepath.Join(home, "history.jsonl"))
+	f, err := native.Open(historyPath(home))
 	if err != nil {
 		return nil // it may be turned off
 	}

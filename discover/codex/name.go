@@ -90,9 +90,11 @@ func daysOf(id string) (days, bool) {
 	if !ok {
 		return days{}, false
 	}
-	const layout = "2006/01/02"
-	return days{t.AddDate(0, 0, -1).Format(layout), t.AddDate(0, 0, 1).Format(layout)}, true
+	return days{t.AddDate(0, 0, -1).Format(dayLayout), t.AddDate(0, 0, 1).Format(dayLayout)}, true
 }
+
+// dayLayout is how a date folder is named, below [sessionsDir].
+const dayLayout = "2006/01/02"
 
 // has reports whether a folder such as "2026", "2026/11" or "2026/11/20" lies in the range or leads into it.
 func (d days) has(folder string) bool {

@@ -6,18 +6,29 @@ import (
 	"os"
 	"os/signal"
 	"sync"
+	"syscall"
 	"time"
 )
 
 // patience is how long a person waits before wondering.
 const patience = time.Second
 
-// work begins what may take long: it shows progress, and an interrupt (SIGINT) ends it by way of the context. Before and
-// after it an interrupt ends the process at once, as it does of itself.
+// work begins what may take long: it shows progress, and a signal ends it by way of the context.
 func (env Env) work(ctx context.Context, what string) (working context.Context, done func()) {
-	working, stop := signal.NotifyContext(ctx, os.Interrupt)
+	working, stop := interruptible(ctx)
 	quiet := env.progress(what)
 	return working, func() { quiet(); stop() }
+}
+
+// interruptible ends the context by SIGINT, SIGTERM and SIGHUP, and its cause says by which: what was begun is left in
+// a state that can be told. Before it and after stop they end the process at once, as they do of themselves. A SIGHUP
+// that was to be ignored (nohup) stays so.
+func interruptible(ctx context.Context) (working context.Context, stop context.CancelFunc) {
+	signals := []os.Signal{os.Interrupt, syscall.SIGTERM}
+	if !signal.Ignored(syscall.SIGHUP) {
+		signals = append(signals, syscall.SIGHUP)
+	}
+	return signal.NotifyContext(ctx, signals...)
 }
 
 // progress shows on a terminal's stderr what takes so long, once it does. The returned function ends it, and waits

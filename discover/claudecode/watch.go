@@ -1,0 +1,19 @@
+package claudecode
+
+import (
+	"cmp"
+	"path/filepath"
+
+	"agentctl/discover"
+)
+
+// Watch returns what changes with a session: its transcript, and the folder of it, in which another one begins; the
+// registry entries of its processes; and the history of typed commands, by which early versions tell a /clear.
+func (Adapter) Watch(s discover.Session) []string {
+	transcript := cmp.Or(s.Path, transcriptPath(s.Home, s.Dir, s.ID))
+	files := []string{transcript, filepath.Dir(transcript), historyPath(s.Home)}
+	for _, p := range s.Processes {
+		files = append(files, entryPath(s.Home, innerPID(p)))
+	}
+	return files
+}

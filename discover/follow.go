@@ -1,0 +1,214 @@
+package discover
+
+import (
+	"context"
+	"path/filepath"
+	"slices"
+
+	"agentctl/proc"
+)
+
+// Follow tells what is true of the sessions now, in their order, and again whenever it may have changed: of a process's
+// end at once, of changes in the storage within a second, unless looking would take more than a hundredth of a
+// processor. It ends when tell wants no more or fails, or with ctx. A session that lives on in another process, whose
+// file is moved, or that gets its name while it is followed, keeps its place; one that is gone from the storage is
+// stopped once none of its processes lives.
+func (w *World) Follow(ctx context.Context, sessions []Session, tell func(Result) (more bool, err error)) error {
+	f := &following{world: w, sessions: slices.Clone(sessions)}
+	return newWatch(w.Adapters, systemSenses()).run(ctx, sessions, f.look, tell)
+}
+
+// following is a set of sessions, as they were last seen.
+type following struct {
+	world    *World
+	sessions []Session
+}
+
+// look judges the sessions anew, reading nothing of others. What has stopped is judged by what it left: the storage is
+// read again after the table in which its process was missing, and if that is not the same, all of it.
+func (f *following) look(ctx context.Context) (Result, error) {
+	const tries = 5 // nobody writes what has stopped; should somebody do all the same, there will be another look
+	for n := 1; ; n++ {
+		l, err := f.gather(ctx)
+		if err != nil {
+			return Result{}, err
+		}
+		r := l.result()
+		f.place(&r, l)
+		steady := l.steady(ctx, r.Sessions)
+		if err := ctx.Err(); err != nil {
+			return Result{}, err
+		}
+		if steady || n == tries {
+			f.sessions = slices.Clone(r.Sessions)
+			return r, nil
+		}
+	}
+}
+
+// gather reads what concerns the sessions: their records, wherever they are by now, and all claims of their agents.
+func (f *following) gather(ctx context.Context) (*look, error) {
+	var agents []Agent
+	homes := map[Agent][]Home{}
+	for _, s := range f.sessions {
+		agents = append(agents, s.Agent)
+		homes[s.Agent] = withHome(homes[s.Agent], s)
+	}
+	l := f.world.look(agents)
+	l.readRefs(ctx, homes, refsOf(f.sessions))
+	moved := slices.DeleteFunc(slices.Clone(f.sessions), func(s Session) bool { return s.Path == "" || l.have[s.Key()] })
+	for i := range moved {
+		moved[i].Path = ""
+	}
+	if len(moved) > 0 {
+		l.readRefs(ctx, homes, refsOf(moved))
+	}
+	if _, err := l.take(ctx); err != nil {
+		return nil, err
+	}
+	l.claim(ctx)
+	f.rename(ctx, l)
+	l.readClaimed(ctx, Want{}, f.concerns)
+	return l, nil
+}
+
+// rename takes the file that a process claims for a session where its agent does not go by the one known any more,
+// though it is still there. An ID in two places is two sessions only if the agent says so.
+func (f *following) rename(ctx context.Context, l *look) {
+	for i := range f.sessions {
+		s := &f.sessions[i]
+		for _, c := range l.claims {
+			if c.Agent == s.Agent && c.Session == s.ID && c.Path != s.Path && c.Path != "" && s.Path != "" && !l.valid(ctx, *s) {
+				s.Path = c.Path
+			}
+		}
+	}
+}
+
+// valid reports whether the session's file is among those that its agent knows by the ID.
+func (l *look) valid(ctx context.Context, s Session) bool {
+	homes := map[Agent][]Home{s.Agent: withHome(nil, s)}
+	entries := l.entries(ctx, homes, func(Agent) Query { return Query{Refs: []Ref{{ID: s.ID}}, Children: true} })
+	return slices.ContainsFunc(entries, func(e Entry) bool { return e.ID == s.ID && e.Path == s.Path })
+}
+
+// withHome adds the home of a session. A file that lies elsewhere belongs to it all the same.
+func withHome(homes []Home, s Session) []Home {
+	i := slices.IndexFunc(homes, func(h Home) bool { return h.Dir == s.Home })
+	if i < 0 {
+		i = len(homes)
+		homes = append(homes, Home{Dir: s.Home})
+	}
+	if rel, err := filepath.Rel(s.Home, s.Path); s.Path != "" && (err != nil || !filepath.IsLocal(rel)) &&
+		!slices.Contains(homes[i].Files, s.Path) {
+		homes[i].Files = append(homes[i].Files, s.Path)
+	}
+	return homes
+}
+
+func refsOf(sessions []Session) map[Agent][]Ref {
+	refs := map[Agent][]Ref{}
+	for _, s := range sessions {
+		if s.ID != "" {
+			refs[s.Agent] = append(refs[s.Agent], Ref{s.ID, s.Path})
+		}
+	}
+	return refs
+}
+
+// readRefs adds the records of these sessions.
+func (l *look) readRefs(ctx context.Context, homes map[Agent][]Home, refs map[Agent][]Ref) {
+	asked := map[Agent][]Home{}
+	for agent := range refs {
+		asked[agent] = homes[agent]
+	}
+	query := func(a Agent) Query { return Query{Refs: refs[a], Children: true} }
+	l.read(ctx, l.entries(ctx, asked, query), Want{})
+}
+
+// concerns reports whether a claim may be about one of the sessions: by its name, or where it has none yet by its process.
+func (f *following) concerns(c Claim) bool {
+	return slices.ContainsFunc(f.sessions, func(s Session) bool {
+		return s.Agent == c.Agent && (s.ID == c.Session || s.ID == "" && s.hasProcess(c.Process))
+	})
+}
+
+func (s Session) hasProcess(id proc.ID) bool {
+	return slices.ContainsFunc(s.Processes, func(p proc.Process) bool { return p.ID == id })
+}
+
+// place puts the rows in the order of the sessions.
+func (f *following) place(r *Result, l *look) {
+	rows := make([]Session, len(f.sessions))
+	for i, s := range f.sessions {
+		var ok bool
+		if rows[i], ok = f.find(s, r.Sessions); !ok {
+			rows[i] = f.missing(s, r, l.blind)
+		}
+	}
+	r.Sessions = rows
+}
+
+// find finds a session's row: of its very name; under the same ID elsewhere, if there is but one and it is not another
+// one that is followed; or by the process, of one that had no name.
+func (f *following) find(s Session, rows []Session) (Session, bool) {
+	if i := slices.IndexFunc(rows, func(r Session) bool { return s.ID != "" && r.Key() == s.Key() }); i >= 0 {
+		return rows[i], true
+	}
+	var found []Session
+	for _, r := range rows {
+		same := r.ID == s.ID
+		if s.ID == "" {
+			same = !r.IsSub() && slices.ContainsFunc(s.Processes, func(p proc.Process) bool { return r.hasProcess(p.ID) })
+		}
+		other := slices.ContainsFunc(f.sessions, func(o Session) bool { return o.ID != "" && o.Key() == r.Key() })
+		if r.Agent == s.Agent && same && !other {
+			found = append(found, r)
+		}
+	}
+	if len(found) != 1 {
+		return Session{}, false
+	}
+	if found[0].Path == "" { // it is away, and may come back
+		found[0].Path = s.Path
+	}
+	return found[0], true
+}
+
+// missing is what is true of a session that neither storage nor processes name any more. While a process that ran it
+// lives and is not known to run something else, nobody knows.
+func (f *following) missing(s Session, r *Result, blind bool) Session {
+	unsure := func(p proc.Process) bool {
+		_, lives := r.Table.Find(p.ID)
+		return lives && !slices.ContainsFunc(r.Sessions, func(o Session) bool { return o.ID != "" && o.hasProcess(p.ID) })
+	}
+	s.judge(verdict{Status: Stopped, Outcome: OutcomeUnknown})
+	s.Evidence = nil
+	if blind || slices.ContainsFunc(s.Processes, unsure) {
+		s.judge(verdict{Status: Unknown})
+		return s
+	}
+	s.Processes = nil
+	return s
+}
+
+// steady reports whether the storage still says of the stopped sessions what it said before it was seen that they had.
+func (l *look) steady(ctx context.Context, sessions []Session) bool {
+	var stopped []Session
+	homes := map[Agent][]Home{}
+	for _, s := range sessions {
+		if s.Status == Stopped && s.ID != "" {
+			if !l.have[s.Key()] {
+				s.Path = "" // it may have come just before the end
+			}
+			stopped, homes[s.Agent] = append(stopped, s), withHome(homes[s.Agent], s)
+		}
+	}
+	again := &look{world: l.world, agents: l.agents, have: map[Key]bool{}, warned: map[string]bool{}}
+	again.readRefs(ctx, homes, refsOf(stopped))
+	return !slices.ContainsFunc(again.records, func(r Record) bool {
+		return !l.have[r.Key()] || slices.ContainsFunc(stopped, func(s Session) bool {
+			return s.Key() == r.Key() && (s.Turn != r.Turn || !s.Updated.Equal(r.Updated))
+		})
+	})
+}

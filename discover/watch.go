@@ -1,0 +1,261 @@
+package discover
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"agentctl/proc"
+)
+
+// Watched is implemented by adapters that know which files and folders change when a session of theirs does.
+type Watched interface {
+	// Watch returns their paths: those whose size, time or existence changes whenever the storage, or what a live process
+	// says of itself, does. What is missing here is seen late, not never.
+	Watch(Session) []string
+}
+
+// How often to look. A look reads what it is about anew; between two of them only the sizes and times of a few files are
+// asked for.
+const (
+	// glance is the time between two askings, and the least between two looks.
+	glance = 250 * time.Millisecond
+	// thrift bounds the processor time that looks take, to one part in so many.
+	thrift = 150
+	// round is when to look though nothing is seen to have changed.
+	round = 10 * time.Second
+)
+
+// echoes are the looks due after the last change: at once, and when what a session shows by keeping silent is to be told
+// from a pause (a second, where an agent records that it calls a tool but not that it asks for leave first).
+func echoes() [3]time.Duration {
+	return [...]time.Duration{0, 1200 * time.Millisecond, 5 * time.Second}
+}
+
+// senses are what a watch perceives by.
+type senses struct {
+	// ends returns nil or [proc.ErrGone] once the process has ended; another error if that cannot be waited for.
+	ends func(context.Context, proc.ID) error
+	// alive reports whether it still runs.
+	alive func(proc.ID) bool
+	stamp func(path string) stamp
+	// spent is the processor time that this process has used.
+	spent func() time.Duration
+}
+
+func systemSenses() senses { return senses{ends: ends, alive: alive, stamp: stampOf, spent: spent} }
+
+// watch tells when to look again: at once when a process has ended, soon when a file has changed.
+type watch struct {
+	senses
+	adapters []Adapter
+	files    map[string]stamp
+	// processes are waited for until they end; of those that cannot be, it is asked.
+	processes map[proc.ID]*attended
+	ended     chan end
+	looked    time.Time // when the last look began
+	pause     time.Duration
+	changed   time.Time // when the last change was seen
+	waiters   sync.WaitGroup
+}
+
+type attended struct {
+	stop context.CancelFunc
+	ask  bool // whether it still runs: its end does not tell itself
+}
+
+// end is that of a process, or why it cannot be waited for.
+type end struct {
+	process proc.ID
+	err     error
+}
+
+func newWatch(adapters []Adapter, s senses) *watch {
+	return &watch{
+		senses: s, adapters: adapters, files: map[string]stamp{}, processes: map[proc.ID]*attended{}, ended: make(chan end),
+	}
+}
+
+// run looks and tells, now and again whenever something may have changed, until tell wants no more or fails, or ctx ends.
+// The first sessions are those that the first look will be about, as far as they are known.
+func (w *watch) run(
+	ctx context.Context, first []Session, look func(context.Context) (Result, error), tell func(Result) (more bool, err error),
+) error {
+	ctx, stop := context.WithCancel(ctx)
+	defer w.waiters.Wait()
+	defer stop()
+	w.attend(ctx, first)
+	for {
+		spent := w.spent()
+		w.looked = time.Now()
+		r, err := look(ctx)
+		if err != nil {
+			return err
+		}
+		w.pause = max(glance, thrift*(w.spent()-spent))
+		if more, err := tell(r); err != nil || !more {
+			return err
+		}
+		w.attend(ctx, r.Sessions)
+		if err := w.rest(ctx); err != nil {
+			return err
+		}
+	}
+}
+
+// rest returns when it is time to look again. The error is ctx's.
+func (w *watch) rest(ctx context.Context) error {
+	for {
+		next := time.NewTimer(glance)
+		select {
+		case <-ctx.Done():
+			next.Stop()
+			return ctx.Err()
+		case e := <-w.ended:
+			next.Stop()
+			if w.end(e) {
+				return nil
+			}
+		case now := <-next.C:
+			if w.asks() {
+				w.changed = now
+			}
+			if w.due(now) {
+				return nil
+			}
+		}
+	}
+}
+
+// due reports whether a look is due, and not too soon.
+func (w *watch) due(now time.Time) bool {
+	if now.Sub(w.looked) < w.pause {
+		return false
+	}
+	for _, after := range echoes() {
+		if at := w.changed.Add(after); w.looked.Before(at) && !now.Before(at) {
+			return true
+		}
+	}
+	return now.Sub(w.looked) >= round
+}
+
+// end takes that a process has ended, and reports whether it has.
+func (w *watch) end(e end) bool {
+	if e.err == nil || errors.Is(e.err, proc.ErrGone) {
+		return true
+	}
+	if p := w.processes[e.process]; p != nil {
+		p.ask = true
+	}
+	return false
+}
+
+// asks reports whether a file has changed, or a process ended that does not tell.
+func (w *watch) asks() (changed bool) {
+	for path, old := range w.files {
+		if now := w.stamp(path); now != old {
+			w.files[path], changed = now, true
+		}
+	}
+	for id, p := range w.processes {
+		if p.ask && !w.alive(id) {
+			p.ask, changed = false, true
+		}
+	}
+	return changed
+}
+
+// attend watches what these sessions are made of, and nothing else any more. A file that was not watched until now may
+// have changed since the look.
+func (w *watch) attend(ctx context.Context, sessions []Session) {
+	files, processes := map[string]stamp{}, map[proc.ID]*attended{}
+	for _, s := range sessions {
+		for _, path := range w.filesOf(s) {
+			if _, seen := files[path]; seen {
+				continue
+			}
+			var known bool
+			if files[path], known = w.files[path]; !known {
+				files[path], w.changed = w.stamp(path), time.Now()
+			}
+		}
+		for _, p := range s.Processes {
+			if processes[p.ID] = w.processes[p.ID]; processes[p.ID] == nil {
+				processes[p.ID] = w.wait(ctx, p.ID)
+				w.processes[p.ID] = processes[p.ID]
+			}
+		}
+	}
+	for id, p := range w.processes {
+		if processes[id] == nil {
+			p.stop()
+		}
+	}
+	w.files, w.processes = files, processes
+}
+
+// wait waits for the process's end beside everything else.
+func (w *watch) wait(ctx context.Context, id proc.ID) *attended {
+	ctx, stop := context.WithCancel(ctx)
+	w.waiters.Go(func() {
+		err := w.ends(ctx, id)
+		select {
+		case w.ended <- end{id, err}:
+		case <-ctx.Done():
+		}
+	})
+	return &attended{stop: stop}
+}
+
+func (w *watch) filesOf(s Session) []string {
+	for _, a := range w.adapters {
+		if a, ok := a.(Watched); ok && s.Agent == a.(Adapter).Name() {
+			return a.Watch(s)
+		}
+	}
+	if s.Path == "" {
+		return nil
+	}
+	return []string{s.Path}
+}
+
+func ends(ctx context.Context, id proc.ID) error {
+	h, err := proc.Open(id)
+	if err != nil {
+		return err
+	}
+	defer h.Close()
+	return h.Wait(ctx)
+}
+
+func alive(id proc.ID) bool {
+	p, err := proc.Inspect(id.PID)
+	return err == nil && p.ID == id && p.Alive()
+}
+
+// stamp is what a file or folder shows of itself without being opened; the zero stamp is that of none.
+type stamp struct {
+	size, seconds, nanoseconds int64
+	inode                      uint64
+}
+
+func stampOf(path string) stamp {
+	var st unix.Stat_t
+	if err := unix.Stat(path, &st); err != nil {
+		return stamp{}
+	}
+	seconds, nanoseconds := st.Mtim.Unix()
+	return stamp{st.Size, seconds, nanoseconds, st.Ino}
+}
+
+func spent() time.Duration {
+	var use unix.Rusage
+	if err := unix.Getrusage(unix.RUSAGE_SELF, &use); err != nil {
+		return 0
+	}
+	return time.Duration(use.Utime.Nano() + use.Stime.Nano())
+}
