@@ -35,9 +35,16 @@ type agentctl struct {
 	t    *testing.T
 	home string
 	env  []string // beside HOME and PATH
+	dir  string   // where it runs; "" is here
 }
 
 func agentctlIn(t *testing.T, w *world.World) agentctl { return agentctl{t: t, home: w.Home} }
+
+// as is the program as a person runs it who has this release installed, in the directory that the agent works in.
+func (c agentctl) as(a world.Agent) agentctl {
+	c.env, c.dir = a.Environ(), a.Dir()
+	return c
+}
 
 // session is a row as the program prints it.
 type session = render.Session
@@ -48,7 +55,7 @@ func (c agentctl) run(args ...string) (stdout, stderr string, code int) {
 	var out, errs bytes.Buffer
 	cmd := exec.Command(os.Getenv(binary), args...)
 	cmd.Env = append([]string{"HOME=" + c.home, "PATH=" + os.Getenv("PATH")}, c.env...)
-	cmd.Stdout, cmd.Stderr = &out, &errs
+	cmd.Dir, cmd.Stdout, cmd.Stderr = c.dir, &out, &errs
 	if err := cmd.Run(); err != nil {
 		var exit *exec.ExitError
 		if !errors.As(err, &exit) {

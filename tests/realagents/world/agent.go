@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"agentctl/tests/realagents/install"
 )
@@ -108,4 +109,27 @@ func (w *World) stdin(prompt string) (*os.File, error) {
 
 func (w *World) logFile(name string) (*os.File, error) {
 	return os.OpenFile(filepath.Join(w.logs(), name), os.O_CREATE|os.O_WRONLY|os.O_APPEND|os.O_EXCL, 0o600)
+}
+
+// Environ is the environment of a person who works with this release: what agents of this world have, with the
+// agent's command first along the PATH – the launcher, where npm puts one there.
+func (a Agent) Environ() []string {
+	a.w.t.Helper()
+	bin := filepath.Join(a.w.base, "bin", a.Release.Agent+"-"+a.Version)
+	name := map[string]string{install.ClaudeCode: "claude", install.Codex: "codex", install.OpenCode: "opencode"}[a.Release.Agent]
+	target := a.Native
+	if len(a.Shim) == 1 {
+		target = a.Shim[0]
+	}
+	if _, err := os.Lstat(filepath.Join(bin, name)); err != nil {
+		a.w.check(os.MkdirAll(bin, 0o755))
+		a.w.check(os.Symlink(target, filepath.Join(bin, name)))
+	}
+	env := a.w.env(a.dir)
+	for i, variable := range env {
+		if path, ok := strings.CutPrefix(variable, "PATH="); ok {
+			env[i] = "PATH=" + bin + ":" + path
+		}
+	}
+	return env
 }
