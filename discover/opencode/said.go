@@ -1,0 +1,64 @@
+package opencode
+
+import (
+	"bytes"
+	"cmp"
+	"strings"
+
+	"agentctl/discover/native"
+	"agentctl/launch"
+)
+
+// Said implements [launch.Agent]. `run --format json` prints one JSON object an event, each with the ID of the run's own
+// session; the first comes when the model answers, or fails to. An error event ends the run, before 1.17 with exit status 0
+// (SEEN 1.1.65, 1.18.33). Retries print nothing.
+func (Adapter) Said(o launch.Output) launch.Said {
+	var said launch.Said
+	for line := range bytes.Lines(o.Stdout) {
+		e := native.Object(line)
+		if !e.Complete() {
+			continue
+		}
+		if id := member(e, "sessionID").Text(shortLimit); said.ID == "" && isSessionID(id) {
+			said.ID = id
+		}
+		if member(e, "type").Text(shortLimit) == "error" {
+			said.Error = cmp.Or(eventError(member(e, "error").Object()), said.Error)
+		}
+	}
+	if said.Error == "" {
+		said.Error = cmp.Or(printedError(o.Stderr), printedHelp(o.Stderr), printedHelp(o.Stdout))
+	}
+	return said
+}
+
+// eventError is the text of an error event; what the agent's log says more of it has a reference.
+func eventError(e native.Object) string {
+	data := member(e, "data").Object()
+	text := cmp.Or(member(data, "message").Text(textLimit), member(e, "name").Text(shortLimit))
+	if ref := member(data, "ref").Text(shortLimit); ref != "" {
+		text += " (" + ref + ")"
+	}
+	return text
+}
+
+// errorMark begins a message of failure, in red (SEEN 1.1.65, 1.18.33).
+const errorMark = "\x1b[91m\x1b[1mError: \x1b[0m"
+
+// printedError is what follows the last mark of an error.
+func printedError(stderr []byte) string {
+	_, after, _ := bytes.Cut(stderr, []byte(errorMark))
+	if i := bytes.LastIndex(after, []byte(errorMark)); i >= 0 {
+		after = after[i+len(errorMark):]
+	}
+	return strings.TrimSpace(string(after[:min(len(after), textLimit)]))
+}
+
+// printedHelp: a command line that the agent does not understand makes it print its help, and no reason (SEEN 1.1.65 on
+// stdout, 1.18.33 on stderr).
+func printedHelp(text []byte) string {
+	if !bytes.HasPrefix(bytes.TrimSpace(text), []byte("opencode run [message..]")) {
+		return ""
+	}
+	return "it does not understand its arguments, and printed its help"
+}

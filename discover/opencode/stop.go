@@ -1,0 +1,87 @@
+package opencode
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"strconv"
+	"syscall"
+
+	"agentctl/discover"
+	"agentctl/launch"
+	"agentctl/proc"
+)
+
+// Gentle implements [launch.Stopper]. The terminal interface takes SIGTERM as the wish to end: it aborts its turns and
+// ends their tools. `run` and servers die of it and leave both behind (SEEN 1.18.33).
+func (Adapter) Gentle() []syscall.Signal { return []syscall.Signal{syscall.SIGTERM} }
+
+// End implements [launch.Stopper]: where a process runs several sessions, a server, or a terminal that listens, is asked
+// over HTTP to abort this one's turn. It answers when the turn's tools are gone; the other sessions go on, and so does the
+// process (SEEN 1.18.33). A session without a turn in progress has nothing to end.
+func (Adapter) End(ctx context.Context, s discover.Session, host launch.Host) (handled bool, err error) {
+	if !s.Shared {
+		return false, nil
+	}
+	for _, p := range s.Processes {
+		if pids, err := p.NamespacePIDs(); err != nil || len(pids) > 1 {
+			continue // a container's ports are not ours
+		}
+		ports, err := p.ListenPorts()
+		if err != nil || len(ports) == 0 {
+			continue
+		}
+		if s.Status == discover.Idle {
+			return true, nil
+		}
+		return abort(ctx, s, ports, host)
+	}
+	return false, nil
+}
+
+// abort asks at each port of the process in turn; one that is not the server's answers otherwise, or not at all.
+func abort(ctx context.Context, s discover.Session, ports []int, host launch.Host) (taken bool, err error) {
+	path := "/session/" + url.PathEscape(s.ID) + "/abort?directory=" + url.QueryEscape(s.Dir)
+	password := host.Getenv(passwordKey)
+	for _, port := range ports {
+		var status int
+		status, err = post(ctx, port, path, host.Getenv(usernameKey), password)
+		switch {
+		case err != nil:
+		case status == 200:
+			return true, nil
+		case status == 401 && password == "":
+			return false, fmt.Errorf("the server on port %d asks for a password: set %s", port, passwordKey)
+		case status == 401:
+			return false, fmt.Errorf("the server on port %d does not take the password in %s", port, passwordKey)
+		default:
+			err = fmt.Errorf("the server on port %d does not abort the turn: HTTP status %d", port, status)
+		}
+	}
+	return false, err
+}
+
+// pidKey names the variable by which the agent marks the processes it starts.
+const pidKey = "OPENCODE_PID"
+
+// Marked implements [launch.Stopper]: what the agent starts bears the pid of its process (SEEN 1.2.27 and later; earlier
+// versions name nobody), whichever of its sessions it is for.
+func (Adapter) Marked(p proc.Process, s discover.Session) bool {
+	env, err := p.Env(pidKey)
+	if err != nil {
+		return false
+	}
+	pid, err := strconv.Atoi(env[pidKey])
+	if err != nil {
+		return false
+	}
+	if pids, err := p.NamespacePIDs(); err != nil || len(pids) > 1 {
+		return false // a container's pids are not ours
+	}
+	for _, owner := range s.Processes {
+		if owner.ID.PID == pid && owner.ID != p.ID && owner.Ticks <= p.Ticks && !p.Started.Before(owner.Started) {
+			return true
+		}
+	}
+	return false
+}
