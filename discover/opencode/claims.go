@@ -101,17 +101,18 @@ func (s *survey) turn(sub *subject, lib *library, st *stored, depth int) discove
 		return turn
 	}
 	if m := sub.sessions[st.ID]; m.over && st.last != nil && m.at.After(millis(st.last.created)) {
-		return discover.Turn{State: discover.TurnDone, Detail: "the log says that the turn ended"}
+		return discover.Turn{State: discover.TurnDone, Detail: "the log says that the turn ended", Began: turn.Began}
 	}
 	for _, p := range st.running() {
 		if p.asking(s.now) && !s.works(sub, st, p) {
-			return discover.Turn{State: discover.TurnWaiting, WaitingFor: "permission", Detail: "tool: " + p.tool}
+			return discover.Turn{State: discover.TurnWaiting, WaitingFor: "permission", Detail: "tool: " + p.tool, Began: turn.Began}
 		}
 		child := lib.sessions[p.child]
 		if child == nil || depth == 0 {
 			continue
 		}
 		if t := s.turn(sub, lib, child, depth-1); t.State == discover.TurnWaiting {
+			t.Began = turn.Began
 			return t
 		}
 	}

@@ -2,6 +2,7 @@ package opencode
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -59,6 +60,20 @@ func sessionsSince(t time.Time) (condition string, args []any) {
 func messagesSince(t time.Time) (condition string, args []any) {
 	first := idTime(t)
 	return within("id", "msg_", first, (first+idMask/2)&idMask)
+}
+
+// messageTime is the time in a message's id, in milliseconds, which is taken for the last one at or before another; 0 where
+// there is none.
+func messageTime(id string, before int64) int64 {
+	rest, ok := strings.CutPrefix(id, "msg_")
+	if !ok || len(rest) < idBits/4 {
+		return 0
+	}
+	counted, err := strconv.ParseUint(rest[:idBits/4], 16, idBits)
+	if err != nil {
+		return 0
+	}
+	return before - int64((uint64(before)<<12-counted)&idMask>>12)
 }
 
 // millis turns a time of the store into ours; zero where there is none.

@@ -1,6 +1,7 @@
 package opencode
 
 import (
+	"cmp"
 	"math"
 	"strconv"
 	"strings"
@@ -22,6 +23,8 @@ type message struct {
 	errName, errText   string
 	provider, model    string
 	agent, cwd         string
+	variant            string // of the model
+	asked              string // the user's message that an answer is to
 	tokens             discover.Tokens
 	cost               float64
 }
@@ -43,6 +46,10 @@ func parseMessage(data []byte) message {
 			m.finish = v.Text(shortLimit)
 		case "agent":
 			m.agent = v.Text(shortLimit)
+		case "variant":
+			m.variant = v.Text(shortLimit)
+		case "parentID":
+			m.asked = v.Text(shortLimit)
 		case "modelID":
 			m.model = v.Text(shortLimit)
 		case "providerID":
@@ -65,6 +72,7 @@ func (m *message) parseObject(key string, o native.Object) {
 		m.cwd = member(o, "cwd").Text(0)
 	case "model":
 		m.provider, m.model = member(o, "providerID").Text(shortLimit), member(o, "modelID").Text(shortLimit)
+		m.variant = cmp.Or(member(o, "variant").Text(shortLimit), m.variant)
 	case "tokens":
 		m.tokens = parseTokens(o)
 	case "error":

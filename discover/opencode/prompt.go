@@ -13,9 +13,9 @@ func cutPrompt(text string) string {
 }
 
 // unwrap takes off the quotes that `opencode run` puts around an argument with a space in it. Only a text that is one
-// such argument is changed; 1.1 puts a newline after it.
+// such argument is changed; 1.1 puts a newline after it, and before what it read from its standard input.
 func unwrap(text string) string {
-	text = strings.TrimRight(text, "\n")
+	text = strings.TrimRight(strings.TrimPrefix(text, "\n"), "\n")
 	inner, ok := strings.CutPrefix(text, `"`)
 	if !ok {
 		return text

@@ -113,8 +113,9 @@ func (s *stored) askChild(ctx context.Context, db *native.DB, depth int) error {
 		if err := children[0].askChild(ctx, db, depth-1); err != nil {
 			return err
 		}
-		if children[0].Turn.State == discover.TurnWaiting {
+		if began := s.Turn.Began; children[0].Turn.State == discover.TurnWaiting {
 			s.Turn = children[0].Turn
+			s.Turn.Began = began
 		}
 	}
 	return nil

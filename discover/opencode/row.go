@@ -49,7 +49,7 @@ func (r *sessionRow) fields() []any {
 }
 
 // stored makes a session of the row. Meta: slug (the agent's readable name of it), projectID (root commit of the git
-// project, or "global"), agent (the mode of work, as "build" or "plan").
+// project, or "global"), agent (the mode of work, as "build" or "plan"), variant (of the model, unless it is the usual one).
 func (r *sessionRow) stored(home, path string) stored {
 	s := stored{headless: runPermission(r.permission)}
 	s.Record = discover.Record{
@@ -61,8 +61,14 @@ func (r *sessionRow) stored(home, path string) stored {
 	}
 	model := native.Object(r.model)
 	s.Model = modelName(member(model, "providerID").Text(shortLimit), member(model, "id").Text(shortLimit))
+	variant := member(model, "variant").Text(shortLimit)
+	if variant == "default" {
+		variant = ""
+	}
 	s.Meta = map[string]any{}
-	for _, fact := range [...]struct{ key, value string }{{"slug", r.slug}, {"projectID", r.project}, {"agent", r.agent}} {
+	for _, fact := range [...]struct{ key, value string }{
+		{"slug", r.slug}, {"projectID", r.project}, {"agent", r.agent}, {"variant", variant},
+	} {
 		if fact.value != "" {
 			s.Meta[fact.key] = fact.value
 		}

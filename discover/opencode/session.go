@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"strings"
+	"time"
 
 	"agentctl/discover"
 	"agentctl/discover/native"
@@ -142,6 +143,7 @@ func (s *stored) fillParts(ctx context.Context, db *native.DB) error {
 // finish derives what the record says from what was read.
 func (s *stored) finish() {
 	s.Turn = turnOf(s.last, s.parts)
+	s.Turn.Began = s.last.began()
 	s.Prompt = cutPrompt(s.prompt)
 	m := s.last
 	if m == nil {
@@ -152,18 +154,44 @@ func (s *stored) finish() {
 			s.Updated = t
 		}
 	}
-	if m.model != "" {
-		s.Model = modelName(m.provider, m.model)
-	}
 	if s.Dir == "" {
 		s.Dir = m.cwd
 	}
-	if m.agent != "" && s.Meta["agent"] != m.agent {
-		s.SetMeta("agent", m.agent)
+	if m.agent != compaction {
+		s.finishModel(m)
 	}
 	if s.Tokens != nil {
 		s.Tokens.Context = max(s.Tokens.Context, m.tokens.Total)
 	}
+}
+
+// compaction is the agent's own mode of work in which it sums up a long session. The person did not choose it, nor its
+// model.
+const compaction = "compaction"
+
+// finishModel takes over by what the last message was written. Before 1.14 only the person's own messages name the variant
+// of the model (SEEN 1.1.65).
+func (s *stored) finishModel(m *message) {
+	if m.model != "" {
+		s.Model = modelName(m.provider, m.model)
+	}
+	if m.agent != "" && s.Meta["agent"] != m.agent {
+		s.SetMeta("agent", m.agent)
+	}
+	if m.variant != "" && s.Meta["variant"] != m.variant {
+		s.SetMeta("variant", m.variant)
+	}
+}
+
+// began is when the turn of the last message was asked for.
+func (m *message) began() time.Time {
+	switch {
+	case m == nil:
+		return time.Time{}
+	case m.role == "user":
+		return millis(m.created)
+	}
+	return millis(messageTime(m.asked, m.created))
 }
 
 // runPermission is what `opencode run` writes into the sessions it makes.
