@@ -62,7 +62,9 @@ func (env Env) offers(ctx context.Context, words []string) []offer {
 	case verb.Name == "completion":
 		return offersOf("", shells()...)
 	case verb.ArgsUsage == "ID":
-		return env.idOffers(ctx)
+		return env.idOffers(ctx, true)
+	case verb.ArgsUsage == "ID…": // what is done to live ones
+		return env.idOffers(ctx, false)
 	}
 	return nil
 }
@@ -131,7 +133,7 @@ func offersOf(prefix string, words ...string) []offer {
 // maxOffers is how many sessions are offered, the newest.
 const maxOffers = 200
 
-func (env Env) idOffers(ctx context.Context) []offer {
+func (env Env) idOffers(ctx context.Context, stopped bool) []offer {
 	s, err := env.settings(true)
 	if err != nil {
 		return nil
@@ -140,7 +142,7 @@ func (env Env) idOffers(ctx context.Context) []offer {
 	if err != nil {
 		return nil
 	}
-	r, err := env.world(s.Homes).List(ctx, discover.Select{All: true, Since: since, Limit: maxOffers})
+	r, err := env.world(s.Homes).List(ctx, discover.Select{All: stopped, Since: since, Limit: maxOffers})
 	if err != nil {
 		return nil
 	}

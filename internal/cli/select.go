@@ -42,7 +42,7 @@ func (env Env) selection(o *listOptions, s settings) (discover.Select, error) {
 	if sel.Since, err = config.ParseSince(since, s.look.Now); err != nil {
 		return sel, badUsage("list", "--since: %v", err)
 	}
-	sel.Match, err = match(o)
+	sel.Match, err = match("list", o.dir, o.group)
 	return sel, err
 }
 
@@ -56,17 +56,17 @@ func (env Env) chosenAgents(values []string) ([]discover.Agent, error) {
 }
 
 // match is the condition of --cwd and --group on a finished session; nil if there is none.
-func match(o *listOptions) (func(discover.Session) bool, error) {
-	if o.dir == "" && o.group == "" {
+func match(verb, dir, group string) (func(discover.Session) bool, error) {
+	if dir == "" && group == "" {
 		return nil, nil
 	}
 	in := func(string) bool { return true }
-	if o.dir != "" {
-		place, err := lock.At(o.dir)
+	if dir != "" {
+		place, err := lock.At(dir)
 		if err != nil {
-			return nil, badUsage("list", "--cwd: %v", err)
+			return nil, badUsage(verb, "--cwd: %v", err)
 		}
 		in = place.Has
 	}
-	return func(s discover.Session) bool { return (o.group == "" || s.Group == o.group) && in(s.Dir) }, nil
+	return func(s discover.Session) bool { return (group == "" || s.Group == group) && in(s.Dir) }, nil
 }

@@ -9,6 +9,7 @@ package stop
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"syscall"
 	"time"
@@ -90,7 +91,11 @@ func Sessions(ctx context.Context, world *discover.World, chosen []discover.Sess
 	if err != nil {
 		return nil, err
 	}
+	chosen = slices.Clone(chosen)
 	s := &stopping{world: world, now: now, Options: o, chosen: chosen, agents: map[proc.ID]*agent{}}
+	for i, session := range chosen {
+		chosen[i] = s.asOfNow(session)
+	}
 	for _, session := range chosen {
 		s.targets = append(s.targets, s.target(session))
 	}
@@ -115,6 +120,16 @@ type stopping struct {
 	chosen  []discover.Session
 	targets []*target
 	agents  map[proc.ID]*agent // the targets' processes
+}
+
+// asOfNow is a chosen session as it is now: it may have been chosen a while ago, and its process be another session's.
+func (s *stopping) asOfNow(session discover.Session) discover.Session {
+	for _, n := range s.now.Sessions {
+		if same(n, session) {
+			return n
+		}
+	}
+	return session
 }
 
 func (s *stopping) eachTarget(do func(*target)) {

@@ -1,0 +1,146 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"agentctl/discover"
+	"agentctl/launch"
+	"agentctl/launch/stop"
+)
+
+type stopOptions struct {
+	stopSelection
+	force, yes, dryRun, quiet, json bool
+	timeout                         time.Duration
+	adapters                        cli.StringSlice
+}
+
+// stopTimeout is how long an agent may take to end: several times what the slowest needs with a tool running.
+const stopTimeout = 10 * time.Second
+
+func newStop(env Env) *cli.Command {
+	o := &stopOptions{}
+	return &cli.Command{
+		Name:      "stop",
+		Usage:     "stop sessions, with the tools that they run",
+		UsageText: "agentctl stop [FLAGS] ID…",
+		Description: "Without an ID: the live sessions of the selection, which must meet all that is asked for. It never\n" +
+			"takes the session that the command is called from, sub-agents', or other users' sessions.",
+		ArgsUsage: "ID…",
+		Flags: []cli.Flag{
+			&cli.BoolFlag{Name: "force", Usage: "also end processes that serve other sessions, and kill what does not end", Destination: &o.force},
+			&cli.DurationFlag{Name: "timeout", Usage: "give an agent `D` to end", Value: stopTimeout, Destination: &o.timeout},
+			&cli.BoolFlag{Name: "all", Usage: "select every live session; asks first", Destination: &o.all},
+			&cli.BoolFlag{Name: "yes", Usage: "do not ask", Destination: &o.yes},
+			&cli.StringFlag{Name: "cwd", Usage: "select sessions in the same git worktree as `DIR`, else in that very directory", Destination: &o.dir},
+			&cli.DurationFlag{Name: "idle-for", Usage: "select sessions that have been idle for `D` or longer", Destination: &o.idleFor},
+			&cli.DurationFlag{Name: "older-than", Usage: "select sessions whose process has run for `D` or longer", Destination: &o.olderThan},
+			&cli.StringFlag{Name: "group", Usage: "select the launch group `G`", Destination: &o.group},
+			adapterFlag(&o.adapters),
+			&cli.BoolFlag{Name: "dry-run", Usage: "only say what would be done", Destination: &o.dryRun},
+			&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "print nothing but errors", Destination: &o.quiet},
+			jsonFlag(&o.json),
+		},
+		Action: func(c *cli.Context) error {
+			args := c.Args().Slice()
+			if err := o.check(c, args); err != nil {
+				return err
+			}
+			return env.stop(c.Context, args, o)
+		},
+	}
+}
+
+func (o *stopOptions) check(c *cli.Context, args []string) error {
+	selects := o.stopSelection != stopSelection{}
+	for _, name := range []string{"timeout", "idle-for", "older-than"} {
+		if c.IsSet(name) && c.Duration(name) <= 0 {
+			return badUsage("stop", "--%s is %s, which is no time to wait", name, c.Duration(name))
+		}
+	}
+	switch {
+	case len(args) > 0 && selects:
+		return badUsage("stop", "IDs and a selection exclude each other")
+	case len(args) == 0 && !selects:
+		return badUsage("stop", "stop needs the ID of a session, or a selection: --cwd, --idle-for, --older-than, --group, --all")
+	case o.quiet && o.json:
+		return badUsage("stop", "--quiet and --json exclude each other")
+	}
+	return nil
+}
+
+func (env Env) stop(ctx context.Context, args []string, o *stopOptions) error {
+	s, err := env.settings(false)
+	if err != nil {
+		return err
+	}
+	agents, err := env.chosenAgents(o.adapters.Value())
+	if err != nil {
+		return err
+	}
+	chosen, partial, err := env.toStop(ctx, env.world(s.Homes), args, agents, o)
+	if err != nil {
+		return err
+	}
+	if len(chosen) == 0 && !o.quiet && !o.json {
+		env.saying("agentctl: ", "no live session is selected")
+	}
+	if err := env.agreed(chosen, o, s.look); err != nil {
+		return err
+	}
+	working, done := env.work(ctx, "stopping")
+	results, err := stop.Sessions(working, env.world(s.Homes), chosen, stop.Options{
+		Timeout: o.timeout, Force: o.force, DryRun: o.dryRun, Self: env.PID,
+		Host: launch.NewHost(env.Environ, env.Adapters),
+	})
+	interrupted := working.Err()
+	done()
+	if err != nil {
+		return err
+	}
+	if err := env.printStops(results, o); err != nil {
+		return err
+	}
+	return errors.Join(interrupted, notStopped(results), partial)
+}
+
+// toStop finds the sessions. If one of the arguments means none, nothing is done about the others. partial says that the
+// selection may have missed some.
+func (env Env) toStop(ctx context.Context, world *discover.World, args []string, agents []discover.Agent, o *stopOptions) (chosen []discover.Session, partial, err error) {
+	working, done := env.work(ctx, "looking for the sessions")
+	defer done()
+	if len(args) == 0 {
+		r, err := env.selected(working, world, agents, &o.stopSelection)
+		return r.Sessions, env.warn(r.Warnings), err
+	}
+	r, err := findAll(working, world, args, agents)
+	_ = env.warn(r.Warnings) // what becomes of these sessions is looked up again
+	return r.Sessions, nil, err
+}
+
+// findAll finds the sessions that several arguments mean, each once.
+func findAll(ctx context.Context, world *discover.World, args []string, agents []discover.Agent) (all discover.Result, err error) {
+	said := map[string]bool{}
+	for _, arg := range args {
+		r, err := world.Find(ctx, arg, agents, discover.Want{})
+		for _, w := range r.Warnings {
+			if text := w.Error(); !said[text] {
+				said[text] = true
+				all.Warnings = append(all.Warnings, w)
+			}
+		}
+		if err != nil {
+			return all, err
+		}
+		for _, s := range r.Sessions {
+			if !includes(all.Sessions, s) {
+				all.Sessions = append(all.Sessions, s)
+			}
+		}
+	}
+	return all, nil
+}

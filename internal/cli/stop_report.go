@@ -1,0 +1,128 @@
+package cli
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"agentctl/discover"
+	"agentctl/internal/render"
+	"agentctl/launch/stop"
+)
+
+// printStops prints what became of the sessions, in their order.
+func (env Env) printStops(results []stop.Result, o *stopOptions) error {
+	switch {
+	case o.quiet:
+		return nil
+	case o.json:
+		return render.JSONArray(env.Stdout, stops(results))
+	}
+	var ids []string
+	for _, r := range results {
+		ids = append(ids, cmp.Or(r.Before.ID, "-"))
+	}
+	for i, id := range render.ShortIDs(ids) {
+		line := fmt.Sprintf("%s  %s (%s)", id, stopWord(results[i].Outcome), strings.Join(details(results[i]), "; "))
+		if _, err := fmt.Fprintln(env.Stdout, render.Clean(strings.TrimSuffix(line, " ()"))); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func stops(results []stop.Result) iter.Seq[render.Stop] {
+	return func(yield func(render.Stop) bool) {
+		for _, r := range results {
+			if !yield(stopObject(r)) {
+				return
+			}
+		}
+	}
+}
+
+func stopObject(r stop.Result) render.Stop {
+	out := render.Stop{
+		ID: render.Of(r.Before).ID, Adapter: string(r.Before.Agent), Result: string(r.Outcome), Message: r.Message,
+		Signalled: []render.Signal{}, Survived: []int{},
+	}
+	if r.After != nil {
+		after := render.Of(*r.After)
+		out.Session = &after
+	}
+	for _, s := range r.Signalled {
+		out.Signalled = append(out.Signalled, render.Signal{PID: s.Process.PID, Signal: unix.SignalName(s.Signal), Role: string(s.Role)})
+	}
+	for _, p := range r.Survived {
+		out.Survived = append(out.Survived, p.PID)
+	}
+	return out
+}
+
+// stopWord is an outcome for people.
+func stopWord(o stop.Outcome) string {
+	switch o {
+	case stop.AlreadyStopped:
+		return "already stopped"
+	case stop.Running:
+		return "still running"
+	case stop.Planned:
+		return "would be stopped"
+	}
+	return string(o)
+}
+
+// details say what was, what was done, and what is to be said about it.
+func details(r stop.Result) []string {
+	var out []string
+	if r.Before.Status != discover.Stopped {
+		out = append(out, "was "+string(r.Before.Status))
+	}
+	ended := map[int]bool{}
+	for _, s := range r.Signalled {
+		switch {
+		case s.Role == stop.Agent:
+			out = append(out, fmt.Sprintf("%s to %s", unix.SignalName(s.Signal), s.Process))
+		case !slices.Contains(r.Survived, s.Process):
+			ended[s.Process.PID] = true
+		}
+	}
+	switch len(ended) {
+	case 0:
+	case 1:
+		out = append(out, "1 tool ended")
+	default:
+		out = append(out, fmt.Sprintf("%d tools ended", len(ended)))
+	}
+	if r.Message != "" {
+		out = append(out, r.Message)
+	}
+	return out
+}
+
+// notStopped is why the command fails: for those that live on before those that nothing was done about.
+func notStopped(results []stop.Result) error {
+	var failed, refused []string
+	for _, r := range results {
+		switch r.Outcome {
+		case stop.Running:
+			failed = append(failed, fmt.Sprintf("%s is still running: %s", named(r.Before), r.Message))
+		case stop.Failed:
+			failed = append(failed, fmt.Sprintf("%s: %s", named(r.Before), r.Message))
+		case stop.Refused:
+			refused = append(refused, fmt.Sprintf("%s: %s", named(r.Before), r.Message))
+		}
+	}
+	switch {
+	case len(failed) > 0:
+		return errors.New(strings.Join(slices.Concat(failed, refused), "; "))
+	case len(refused) > 0:
+		return &conflictError{strings.Join(refused, "; "), ""}
+	}
+	return nil
+}

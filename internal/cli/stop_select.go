@@ -1,0 +1,96 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"agentctl/discover"
+	"agentctl/internal/render"
+)
+
+// stopSelection are the flags that choose sessions instead of IDs; a session must meet all of them.
+type stopSelection struct {
+	all                bool
+	dir, group         string
+	idleFor, olderThan time.Duration
+}
+
+// selected are the live sessions of the selection, but for sub-agents', those of other users, and those that the
+// command runs inside of.
+func (env Env) selected(ctx context.Context, world *discover.World, agents []discover.Agent, o *stopSelection) (discover.Result, error) {
+	placed, err := match("stop", o.dir, o.group)
+	if err != nil {
+		return discover.Result{}, err
+	}
+	r, err := world.List(ctx, discover.Select{Agents: agents, Children: true})
+	if err != nil {
+		return r, err
+	}
+	around := env.around(world, r)
+	r.Sessions = slices.DeleteFunc(slices.Clone(r.Sessions), func(s discover.Session) bool {
+		return s.IsSub() || placed != nil && !placed(s) || !o.takes(s, env.Now()) || around(s) || env.foreign(r, s)
+	})
+	return r, nil
+}
+
+// takes are the conditions on time. How long a session has been idle is told by its last activity, how old it is by its
+// process: it may have been resumed.
+func (o *stopSelection) takes(s discover.Session, now time.Time) bool {
+	if o.idleFor > 0 && (s.Status != discover.Idle || now.Sub(s.Activity()) < o.idleFor) {
+		return false
+	}
+	if o.olderThan == 0 {
+		return true
+	}
+	began := s.Created
+	if len(s.Processes) > 0 && !s.Processes[0].Started.IsZero() {
+		began = s.Processes[0].Started
+	}
+	return !began.IsZero() && now.Sub(began) >= o.olderThan
+}
+
+// around tells the sessions that this command runs inside of: the nearest one, and those around that. Of a process with
+// several sessions only the one that called is meant, where that can be told.
+func (env Env) around(world *discover.World, r discover.Result) func(discover.Session) bool {
+	nearest := world.Inside(r, env.PID, env.Getenv)
+	return func(s discover.Session) bool {
+		beside := slices.ContainsFunc(nearest, func(n discover.Session) bool { return s.RunByAny(slices.Values(n.Processes)) })
+		return includes(nearest, s) || !beside && s.RunByAny(r.Table.Ancestors(env.PID))
+	}
+}
+
+// foreign reports whether the session is another user's, whose processes we may not signal.
+func (env Env) foreign(r discover.Result, s discover.Session) bool {
+	self, ok := r.Table.PID(env.PID)
+	return ok && self.UID != 0 && len(s.Processes) > 0 && s.Processes[0].UID != self.UID
+}
+
+// includes reports whether a session is among those, by its name or by its process where it has none.
+func includes(list []discover.Session, s discover.Session) bool {
+	return slices.ContainsFunc(list, func(o discover.Session) bool {
+		return o.Key() == s.Key() && (s.ID != "" || s.RunByAny(slices.Values(o.Processes)))
+	})
+}
+
+// agreed asks whether all of these are to be stopped, unless that was said already.
+func (env Env) agreed(chosen []discover.Session, o *stopOptions, look render.Look) error {
+	if !o.all || o.yes || o.dryRun || len(chosen) == 0 {
+		return nil
+	}
+	if !env.Terminal {
+		return badUsage("stop", "--all needs --yes where nobody can be asked")
+	}
+	if err := render.Table(env.Stderr, chosen, look); err != nil {
+		return err
+	}
+	fmt.Fprint(env.Stderr, "stop these? [y/N] ")
+	answer, _ := bufio.NewReader(env.Stdin).ReadString('\n') // its end is a no
+	if a := strings.ToLower(strings.TrimSpace(answer)); a != "y" && a != "yes" {
+		return &refusal{"nothing was stopped"}
+	}
+	return nil
+}

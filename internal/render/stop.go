@@ -1,0 +1,19 @@
+package render
+
+// Stop is what became of a session that was to be stopped: one element of what stop --json prints.
+type Stop struct {
+	ID        *string  `json:"id"`
+	Adapter   string   `json:"adapter"`
+	Result    string   `json:"result"`
+	Message   string   `json:"message,omitempty"`
+	Session   *Session `json:"session,omitempty"`
+	Signalled []Signal `json:"signalled"`
+	Survived  []int    `json:"survived"`
+}
+
+// Signal is a signal that was sent.
+type Signal struct {
+	PID    int    `json:"pid"`
+	Signal string `json:"signal"`
+	Role   string `json:"role"`
+}
