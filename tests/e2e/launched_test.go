@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -45,6 +47,20 @@ func observing() map[string]command {
 			if left := strangers(ts); len(left) > 0 {
 				ts.Fatalf("still there:%s", told(left))
 			}
+		}),
+		// seen: waits until the rows of agentctl list are those of the processes that launches have started, one each.
+		"seen": want(0, func(ts *testscript.TestScript, _ []string) {
+			patiently(ts, "what was launched is what is listed", func() bool {
+				var pids []string
+				for _, p := range strangers(ts) {
+					pids = append(pids, strconv.Itoa(p.ID.PID))
+				}
+				ts.Check(ts.Exec("agentctl", "list", "--format", "{{.pid}}"))
+				rows := strings.Fields(ts.ReadFile("stdout"))
+				slices.Sort(pids)
+				slices.Sort(rows)
+				return slices.Equal(pids, rows)
+			})
 		}),
 		// alone: waits until nobody is there.
 		"alone": want(0, func(ts *testscript.TestScript, _ []string) {

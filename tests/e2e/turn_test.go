@@ -65,8 +65,8 @@ func perform(f headless) {
 	}
 }
 
-// takeTurn plays one turn. A prompt's directive is that of the real agents' models (package directive; a gate is a file,
-// open once it is there), with more verbs for what depends on no model:
+// takeTurn plays one turn. A prompt's directive is that of the real agents' models (package directive), with more verbs
+// for what depends on no model. A gate is a file, open once it is there; whoever waits for it makes GATE.reached first.
 //
 //	die CODE WORDS      end before anything shows, with these words
 //	late-id @GATE       live on without any mark until the gate opens
@@ -277,6 +277,11 @@ func wait(p *directive.Pause) error {
 	}
 	if p.Time > 0 {
 		return errors.New("a fake waits for a gate, not for a time")
+	}
+	if p.Gate != "" {
+		if err := os.WriteFile(p.Gate+".reached", nil, 0o600); err != nil {
+			return err
+		}
 	}
 	for {
 		if _, err := os.Stat(p.Gate); p.Gate != "" && err == nil {
