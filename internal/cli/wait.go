@@ -1,0 +1,181 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"agentctl/discover"
+	"agentctl/internal/render"
+)
+
+type waitOptions struct {
+	until       string
+	timeout     time.Duration
+	adapters    cli.StringSlice
+	json, quiet bool
+}
+
+func newWait(env Env) *cli.Command {
+	o := &waitOptions{}
+	return &cli.Command{
+		Name:      "wait",
+		Usage:     "wait until sessions have stopped, or their turns are over",
+		UsageText: "agentctl wait [FLAGS] ID…",
+		Description: "Each session is printed when it is there. Exit 0: all are, and their last turns ended well;\n" +
+			"1: a last turn failed or was cut; 6: one's end cannot be told; 124: not in time.",
+		ArgsUsage: "ID…",
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "until", Usage: "wait for this `STATE`: stopped, idle (or stopped), waiting (or idle or stopped), any-change", Value: string(untilStopped), Destination: &o.until},
+			&cli.DurationFlag{Name: "timeout", Usage: "wait no longer than `D`; 0 is for ever", Destination: &o.timeout},
+			adapterFlag(&o.adapters),
+			&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "print nothing but errors", Destination: &o.quiet},
+			jsonFlag(&o.json),
+		},
+		Action: func(c *cli.Context) error {
+			args := c.Args().Slice()
+			switch {
+			case len(args) == 0:
+				return badUsage("wait", "wait needs the ID of a session")
+			case o.quiet && o.json:
+				return badUsage("wait", "--quiet and --json exclude each other")
+			case o.timeout < 0:
+				return badUsage("wait", "--timeout is %s, which is no time to wait", o.timeout)
+			case !contains(untils(), o.until):
+				return unknown("state", o.until, untils())
+			}
+			return env.wait(c.Context, args, o)
+		},
+	}
+}
+
+func (env Env) wait(ctx context.Context, args []string, o *waitOptions) error {
+	s, err := env.settings(false)
+	if err != nil {
+		return err
+	}
+	agents, err := env.chosenAgents(o.adapters.Value())
+	if err != nil {
+		return err
+	}
+	world := env.world(s.Homes)
+	began := time.Now()
+	working, done := env.work(ctx, "looking for the sessions")
+	found, err := findAll(working, world, args, agents)
+	if working.Err() != nil {
+		err = working.Err()
+	}
+	done()
+	if err != nil {
+		_ = env.warn(found.Warnings) // they may be why
+		return err
+	}
+	timeout := o.timeout
+	if timeout > 0 {
+		timeout = max(timeout-time.Since(began), 1)
+	}
+	return env.await(ctx, world, found.Sessions, until(o.until), timeout, func(s discover.Session) error { return env.printArrival(s, o) })
+}
+
+// await blocks until each of the sessions was there once, and calls arrived for each that is. A timeout of 0 is none; the
+// sessions are looked at once whatever it is. Errors: [*timeoutError], [*turnError], [errPartial] where the end of a turn
+// cannot be told, those of arrived, and the context's.
+func (env Env) await(
+	ctx context.Context, world *discover.World, sessions []discover.Session, u until, timeout time.Duration,
+	arrived func(discover.Session) error,
+) error {
+	working, stop := interruptible(ctx)
+	defer stop()
+	limited, late := context.WithCancelCause(working)
+	defer late(nil)
+	quiet := env.progress("waiting")
+	defer func() { quiet() }()
+	w := newWaiting(u, len(sessions), func(s discover.Session) error {
+		quiet()
+		defer func() { quiet = env.progress("waiting") }()
+		return arrived(s)
+	})
+	said := env.newWarnings()
+	var alarm *time.Timer
+	err := world.Follow(limited, sessions, func(r discover.Result) (bool, error) {
+		said(r.Warnings)
+		if alarm == nil && timeout > 0 {
+			alarm = time.AfterFunc(timeout, func() { late(errLate) })
+		}
+		return w.see(r.Sessions)
+	})
+	if alarm != nil {
+		alarm.Stop()
+	}
+	quiet()
+	switch {
+	case working.Err() != nil:
+		return working.Err()
+	case err != nil && errors.Is(context.Cause(limited), errLate):
+		return &timeoutError{fmt.Sprintf("not %s in time: %s", u.met(), w.absent()), ""}
+	case err != nil:
+		return err
+	}
+	return env.conclude(w)
+}
+
+// errLate: time is up.
+var errLate = errors.New("time is up")
+
+// met is the state in the words of an error.
+func (u until) met() string {
+	if u == untilChange {
+		return "changed"
+	}
+	return string(u)
+}
+
+// conclude is the error that sessions leave by how their turns ended.
+func (env Env) conclude(w *waiting) error {
+	unknown, err := w.verdict()
+	if len(unknown) > 0 {
+		env.say("warning", "how the last turn ended cannot be told of "+strings.Join(unknown, ", "))
+		if err == nil {
+			err = errPartial
+		}
+	}
+	return err
+}
+
+// newWarnings returns a function that says each warning once.
+func (env Env) newWarnings() func([]*discover.Warning) {
+	said := map[string]bool{}
+	return func(list []*discover.Warning) {
+		for _, w := range list {
+			if text := w.Error(); !said[text] {
+				said[text] = true
+				env.say("warning", text)
+			}
+		}
+	}
+}
+
+func (env Env) printArrival(s discover.Session, o *waitOptions) error {
+	switch {
+	case o.quiet:
+		return nil
+	case o.json:
+		return render.JSONLine(env.Stdout, render.Of(s))
+	}
+	words := []string{idOf(s), string(s.Status)}
+	switch {
+	case s.Outcome != "":
+		words = append(words, string(s.Outcome))
+	case s.WaitingFor != "":
+		words = append(words, s.WaitingFor)
+	case s.Error != "":
+		words = append(words, string(discover.Failed))
+	}
+	_, err := io.WriteString(env.Stdout, render.Clean(strings.Join(words, "  "))+"\n")
+	return err
+}
