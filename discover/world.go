@@ -104,6 +104,10 @@ func (l *look) claim(ctx context.Context) {
 		l.claims = append(l.claims, r.value...)
 		l.warn(l.agents[i].Name(), r.err)
 	}
+	if err := l.table.Err(); err != nil {
+		l.blind = true // what could not be read may run any of them
+		l.warn("", &Warning{Path: "processes", Err: err})
+	}
 	for _, c := range l.claims {
 		if c.Session == "" && c.Unreadable != "" {
 			l.warn(c.Agent, &Warning{Agent: c.Agent, Path: c.Process.String(), Err: errors.New(c.Unreadable)})
@@ -215,6 +219,9 @@ func warnings(agent Agent, err error) []*Warning {
 // result joins what was gathered.
 func (l *look) result() Result {
 	sessions := Join(l.table, l.claims, l.records)
+	if slices.ContainsFunc(sessions, func(s Session) bool { return s.Status.Live() }) {
+		l.table.Complete() // the caller may be about to end it
+	}
 	for i := range sessions {
 		s := &sessions[i]
 		s.Group = groupOf(*s)

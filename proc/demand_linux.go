@@ -32,7 +32,7 @@ func (f *procfs) lives(d pidDir, id ID) error {
 	if err != nil {
 		return err
 	}
-	buf := make([]byte, statSize)
+	buf := make([]byte, bufferSize)
 	s, err := d.stat("stat", buf)
 	if err != nil {
 		return err
@@ -75,7 +75,7 @@ func (f *procfs) listenPorts(p Process) ([]int, error) {
 
 func (f *procfs) namespacePIDs(p Process) ([]int, error) {
 	return ask(f, p, func(d pidDir) ([]int, error) {
-		s, err := d.status(make([]byte, statSize))
+		s, err := d.status(make([]byte, bufferSize))
 		if err == nil && s.namespaced == nil {
 			return []int{p.ID.PID}, nil
 		}

@@ -74,7 +74,7 @@ func TestKilledProcessIsDeadAtOnce(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if got := pidDir(root+"/").outlived(c.main, make([]byte, statSize)); got.state != c.want {
+		if got := pidDir(root+"/").outlived(c.main, make([]byte, bufferSize)); got.state != c.want {
 			t.Errorf("%+v with %+v: state %c, want %c", c.main, c.other, got.state, c.want)
 		}
 	}

@@ -10,11 +10,8 @@ import (
 // clockTicks is USER_HZ: the kernel's ABI fixes it at 100 on every architecture Go supports.
 const clockTicks = 100
 
-// statSize is room for a stat line: 52 numbers and a name.
-const statSize = 2048
-
 func (f *procfs) inspect(pid int) (Process, error) {
-	buf := make([]byte, statSize)
+	buf := make([]byte, bufferSize)
 	p, err := f.process(pid, buf)
 	if err != nil {
 		return Process{}, err

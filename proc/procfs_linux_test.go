@@ -106,8 +106,12 @@ func TestUnreadableTableIsAnError(t *testing.T) {
 	if err := os.WriteFile(root+"/4045/stat", []byte("4045 (claude) S 1"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := mount(root).take(t.Context()); err == nil || !strings.Contains(err.Error(), "4045/stat") {
-		t.Errorf("a torn line: %v", err)
+	table, err := mount(root).take(t.Context())
+	if err != nil || table.Err() != nil {
+		t.Fatalf("%v, %v", err, table.Err())
+	}
+	if _, ok := table.PID(4045); ok || table.Err() == nil || !strings.Contains(table.Err().Error(), "4045/stat") {
+		t.Errorf("a torn line: found %v, %v", ok, table.Err())
 	}
 }
 

@@ -2,29 +2,96 @@ package proc
 
 import (
 	"cmp"
+	"errors"
 	"iter"
 	"slices"
+	"sort"
 	"sync"
+	"sync/atomic"
 )
 
-// Table is an immutable snapshot of the process table.
+// Table is a snapshot of the process table. It knows who was there and which binary each one ran. On Linux the rest of
+// a process is read when it is first asked for, and then kept: that costs four times as much, and most are never asked
+// for. One that has vanished by then is in the table no more; [Table.Err] says if one could not be read.
+// [Table.Complete] reads all of it at once.
 type Table struct {
-	list     []Process    // ascending by pid
-	byParent func() []int // indexes into list, ascending by parent and pid; made when first asked for
+	list     []entry          // ascending by pid
+	all      func() []Process // ascending by pid; read when first asked for
+	byParent func() []Process // the same, ascending by parent and pid
 	hidden   bool
 }
 
-func newTable(list []Process) *Table {
-	slices.SortFunc(list, func(a, b Process) int { return cmp.Compare(a.ID.PID, b.ID.PID) })
-	return &Table{list: list, byParent: sync.OnceValue(func() []int {
-		order := make([]int, len(list))
-		for i := range order {
-			order[i] = i
+// Err is why something that was asked for so far could not be read, though it is there; the table then lacks it.
+func (t *Table) Err() error {
+	var errs []error
+	for i := range t.list {
+		if err := t.list[i].err.Load(); err != nil {
+			errs = append(errs, *err)
 		}
-		slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(list[a].Parent, list[b].Parent) })
-		return order
-	})}
+	}
+	return errors.Join(errs...)
 }
+
+// entry is a process of the table.
+type entry struct {
+	pid  int
+	exe  string // "" where it may not be read
+	once sync.Once
+	read func(buf []byte) (Process, error) // nil where it has been read
+	p    Process
+	ok   bool // there is such a process
+	err  atomic.Pointer[error]
+}
+
+// process reads the process if that was not done before. buf is memory to work in; nil is good enough.
+func (e *entry) process(buf []byte) (Process, bool) {
+	e.once.Do(func() {
+		if e.read == nil {
+			return
+		}
+		p, err := e.read(buf)
+		if e.p, e.ok = p, err == nil; err != nil && !errors.Is(err, ErrGone) {
+			e.err.Store(&err)
+		}
+	})
+	return e.p, e.ok
+}
+
+// newTable makes a table of processes that have been read.
+func newTable(list []Process) *Table {
+	entries := make([]entry, len(list))
+	slices.SortFunc(list, func(a, b Process) int { return cmp.Compare(a.ID.PID, b.ID.PID) })
+	for i, p := range list {
+		e := &entries[i]
+		e.pid, e.exe, e.p, e.ok = p.ID.PID, p.Exe, p, true
+	}
+	return tableOf(entries)
+}
+
+// tableOf makes a table of entries, ascending by pid.
+func tableOf(list []entry) *Table {
+	t := &Table{list: list}
+	t.all = sync.OnceValue(func() []Process {
+		share(len(list), func(i int, buf []byte) { list[i].process(buf) })
+		out := make([]Process, 0, len(list))
+		for i := range list {
+			if p, ok := list[i].process(nil); ok {
+				out = append(out, p)
+			}
+		}
+		return out
+	})
+	t.byParent = sync.OnceValue(func() []Process {
+		order := slices.Clone(t.all())
+		slices.SortStableFunc(order, func(a, b Process) int { return cmp.Compare(a.Parent, b.Parent) })
+		return order
+	})
+	return t
+}
+
+// Complete reads what has not been asked for so far. It is for those who are about to change what there is: a child,
+// say, has another parent once its own has ended.
+func (t *Table) Complete() { t.all() }
 
 // hide notes that the system keeps processes from us: some were denied, or the first process, which always runs,
 // was not listed.
@@ -41,10 +108,26 @@ func (t *Table) hide(denied bool) *Table {
 func (t *Table) Hidden() bool { return t.hidden }
 
 // Len is the number of processes seen.
-func (t *Table) Len() int { return len(t.list) }
+func (t *Table) Len() int { return len(t.all()) }
 
 // All yields every process, zombies included, by ascending pid.
-func (t *Table) All() iter.Seq[Process] { return slices.Values(t.list) }
+func (t *Table) All() iter.Seq[Process] { return slices.Values(t.all()) }
+
+// Running yields, by ascending pid, the processes whose binary match accepts by its path, and those whose binary may
+// not be read. No others are looked at.
+func (t *Table) Running(match func(exe string) bool) iter.Seq[Process] {
+	return func(yield func(Process) bool) {
+		for i := range t.list {
+			e := &t.list[i]
+			if e.exe != "" && !match(e.exe) {
+				continue
+			}
+			if p, ok := e.process(nil); ok && !yield(p) {
+				return
+			}
+		}
+	}
+}
 
 // Find returns the live process with this identity. A zombie, a vanished process and a pid that belongs to
 // another process by now are all not found.
@@ -58,11 +141,11 @@ func (t *Table) Find(id ID) (Process, bool) {
 
 // PID returns whatever process had this pid when the table was taken, a zombie too.
 func (t *Table) PID(pid int) (Process, bool) {
-	i, ok := slices.BinarySearchFunc(t.list, pid, func(p Process, pid int) int { return cmp.Compare(p.ID.PID, pid) })
-	if !ok {
+	i := sort.Search(len(t.list), func(i int) bool { return t.list[i].pid >= pid })
+	if i == len(t.list) || t.list[i].pid != pid {
 		return Process{}, false
 	}
-	return t.list[i], true
+	return t.list[i].process(nil)
 }
 
 // Ancestors yields the parent of pid, its parent, and so on up to the first process.
@@ -83,10 +166,9 @@ func (t *Table) Ancestors(pid int) iter.Seq[Process] {
 func (t *Table) Children(pid int) iter.Seq[Process] {
 	return func(yield func(Process) bool) {
 		order := t.byParent()
-		from, _ := slices.BinarySearchFunc(order, pid, func(i, pid int) int { return cmp.Compare(t.list[i].Parent, pid) })
+		from, _ := slices.BinarySearchFunc(order, pid, func(p Process, pid int) int { return cmp.Compare(p.Parent, pid) })
 		parent, known := t.PID(pid)
-		for _, i := range order[from:] {
-			p := t.list[i]
+		for _, p := range order[from:] {
 			if p.Parent != pid {
 				return
 			}

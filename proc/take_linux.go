@@ -4,9 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime"
-	"sync"
-	"sync/atomic"
 )
 
 // Take reads the process table. Processes that vanish meanwhile are left out, and those that may not be seen (see
@@ -24,41 +21,41 @@ func (f *procfs) take(ctx context.Context) (*Table, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading the process table: %w", err)
 	}
-	list := make([]Process, len(pids))
+	list := make([]entry, len(pids))
 	errs := make([]error, len(pids))
 	share(len(pids), func(i int, buf []byte) {
 		if errs[i] = ctx.Err(); errs[i] == nil {
-			list[i], errs[i] = f.process(pids[i], buf)
+			errs[i] = f.sight(&list[i], pids[i], buf)
 		}
 	})
-	seen, hidden := list[:0], false
-	for i, err := range errs {
+	hidden := false
+	for _, err := range errs {
 		switch {
-		case err == nil:
-			seen = append(seen, list[i])
+		case err == nil, errors.Is(err, ErrGone):
 		case denied(err):
 			hidden = true
-		case !errors.Is(err, ErrGone):
+		default:
 			return nil, fmt.Errorf("reading the process table: %w", err)
 		}
 	}
-	return newTable(seen).hide(hidden), nil
+	return tableOf(list).hide(hidden), nil
 }
 
-// share runs work(i) for every i < n on the available cores, each with a buffer of its own.
-func share(n int, work func(i int, buf []byte)) {
-	const batch = 32 // enough that starting a core's share costs little beside it
-	var next atomic.Int64
-	var wg sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0), n/batch+1) {
-		wg.Go(func() {
-			buf := make([]byte, statSize)
-			for from := int(next.Add(batch)) - batch; from < n; from = int(next.Add(batch)) - batch {
-				for i := from; i < min(from+batch, n); i++ {
-					work(i, buf)
-				}
+// sight makes the entry of a process: its binary alone where that may be read, else all that there is. Another
+// process that has the pid by the time the rest is read is read with its own binary.
+func (f *procfs) sight(e *entry, pid int, buf []byte) (err error) {
+	e.pid = pid
+	if e.exe, _, err = f.at(pid).target("exe"); err == nil {
+		e.read = func(buf []byte) (Process, error) {
+			if buf == nil {
+				buf = make([]byte, bufferSize)
 			}
-		})
+			return f.process(pid, buf)
+		}
+		return nil
 	}
-	wg.Wait()
+	e.exe = ""
+	e.p, err = f.process(pid, buf)
+	e.ok = err == nil
+	return err
 }

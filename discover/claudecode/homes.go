@@ -21,7 +21,7 @@ func (Adapter) Homes(setup discover.Setup, table *proc.Table) []discover.Home {
 	for _, dir := range setup.Configured {
 		h.add(discover.Home{Dir: dir, Named: true})
 	}
-	for p := range table.All() {
+	for p := range table.Running(mayBe) {
 		if p.Alive() && looksLike(p) {
 			dir, _ := processHome(p)
 			h.add(discover.Home{Dir: dir})

@@ -38,7 +38,7 @@ type look struct {
 
 // gather finds the processes that may run a session. Zombies, helpers and what vanishes meanwhile are left out.
 func (l *look) gather() {
-	for p := range l.table.All() {
+	for p := range l.table.Running(mayBe) {
 		if !p.Alive() || !looksLike(p) {
 			continue
 		}

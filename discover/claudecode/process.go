@@ -19,13 +19,26 @@ func looksLike(p proc.Process) bool {
 	if p.Exe == "" {
 		return isClaudeName(p.Name) && !dying(p)
 	}
-	switch base := path.Base(p.Exe); base {
-	case "node", "nodejs", "bun":
+	if nodeBuild(p) {
 		return p.Name == "claude" || runsScript(p)
-	default:
-		return (isClaudeName(base) || path.Base(path.Dir(p.Exe)) == "versions" &&
-			path.Base(path.Dir(path.Dir(p.Exe))) == "claude") && !isEmbeddedTool(p)
 	}
+	return isNative(p.Exe) && !isEmbeddedTool(p)
+}
+
+// mayBe reports whether a binary can be Claude Code's.
+func mayBe(exe string) bool { return isRuntime(exe) || isNative(exe) }
+
+func isNative(exe string) bool {
+	return isClaudeName(path.Base(exe)) ||
+		path.Base(path.Dir(exe)) == "versions" && path.Base(path.Dir(path.Dir(exe))) == "claude"
+}
+
+func isRuntime(exe string) bool {
+	switch path.Base(exe) {
+	case "node", "nodejs", "bun":
+		return true
+	}
+	return false
 }
 
 // dying reports whether a process is past its end, though the kernel has not called it a zombie yet: its memory is
@@ -38,13 +51,7 @@ func dying(p proc.Process) bool {
 func isClaudeName(name string) bool { return name == "claude" || name == "claude.exe" }
 
 // nodeBuild reports whether p is one of the versions up to 2.1.112.
-func nodeBuild(p proc.Process) bool {
-	switch path.Base(p.Exe) {
-	case "node", "nodejs", "bun":
-		return true
-	}
-	return false
-}
+func nodeBuild(p proc.Process) bool { return isRuntime(p.Exe) }
 
 // runsScript recognises a node build in its first moments, before it calls itself "claude" and wipes its arguments.
 func runsScript(p proc.Process) bool {

@@ -67,7 +67,7 @@ func parseArgs(args []string) invocation {
 // tools in its sandbox and applies patches that way.
 func isMask(arg0 string) bool {
 	base := filepath.Base(arg0)
-	return strings.HasPrefix(base, "codex-") && !isBinaryName(base) || base == "apply_patch" || base == "applypatch"
+	return strings.HasPrefix(base, "codex-") && !isBinary(base) || base == "apply_patch" || base == "applypatch"
 }
 
 // serverRole tells an app-server from the tools around it.

@@ -14,7 +14,7 @@ import (
 // short commands. Helpers that share the binary are told from them by their command line only; see parseArgs.
 func processes(table *proc.Table) iter.Seq[proc.Process] {
 	return func(yield func(proc.Process) bool) {
-		for p := range table.All() {
+		for p := range table.Running(isBinary) {
 			if p.Alive() && isCodex(p) && !unborn(table, p) && !yield(p) {
 				return
 			}
@@ -29,10 +29,11 @@ func isCodex(p proc.Process) bool {
 	if p.Exe == "" {
 		return p.Name == "codex"
 	}
-	return isBinaryName(filepath.Base(p.Exe))
+	return isBinary(p.Exe)
 }
 
-func isBinaryName(base string) bool {
+func isBinary(exe string) bool {
+	base := filepath.Base(exe)
 	return base == "codex" || strings.HasPrefix(base, "codex-x86_64-") || strings.HasPrefix(base, "codex-aarch64-")
 }
 

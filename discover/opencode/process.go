@@ -28,17 +28,21 @@ type process struct {
 // isProgram reports whether a process runs the agent's own binary. npm installs before 1.15 put a node process in
 // front of it, which is none: it can die alone (SEEN 1.1.65).
 func isProgram(p proc.Process) bool {
-	name := filepath.Base(p.Exe)
 	if p.Exe == "" {
-		name = p.Name // another user's
+		return isName(p.Name) // another user's
 	}
+	return isName(p.Exe)
+}
+
+func isName(exe string) bool {
+	name := filepath.Base(exe)
 	return name == "opencode" || name == "opencode.exe"
 }
 
 // processes lists the live processes that may run sessions.
 func processes(table *proc.Table) []process {
 	var out []process
-	for p := range table.All() {
+	for p := range table.Running(isName) {
 		if p.Alive() && isProgram(p) {
 			if q, ok := inspect(p); ok {
 				out = append(out, q)

@@ -1,0 +1,56 @@
+package proc
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestRunningReadsNoOthers(t *testing.T) {
+	root := recorded(t, "testdata/claude-code")
+	if err := os.WriteFile(root+"/4045/stat", []byte("torn"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	table, err := mount(root).take(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	isNode := func(exe string) bool { return filepath.Base(exe) == "node" }
+	if got := pids(table.Running(isNode)); !slices.Contains(got, 28188) || slices.Contains(got, 4045) {
+		t.Errorf("runs node: %v", got)
+	}
+	if err := table.Err(); err != nil {
+		t.Errorf("a process that nobody asked for: %v", err)
+	}
+	if table.Complete(); table.Err() == nil || !strings.Contains(table.Err().Error(), "4045/stat") {
+		t.Errorf("all were asked for: %v", table.Err())
+	}
+}
+
+// TestCompleteKeepsWhatEndsAfterwards: what has been read stays as it was; what has not is gone with its process.
+func TestCompleteKeepsWhatEndsAfterwards(t *testing.T) {
+	for _, complete := range []bool{true, false} {
+		cmd := exec.Command("sleep", "1000")
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		table, err := Take(t.Context())
+		if err == nil && complete {
+			table.Complete()
+		}
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p, ok := table.PID(cmd.Process.Pid); ok != complete || ok && p.Parent != os.Getpid() {
+			t.Errorf("complete %v: found %v, %+v", complete, ok, p)
+		}
+		if got := slices.Contains(pids(table.Children(os.Getpid())), cmd.Process.Pid); got != complete || table.Err() != nil {
+			t.Errorf("complete %v: a child %v, %v", complete, got, table.Err())
+		}
+	}
+}
