@@ -66,12 +66,6 @@ func observing() map[string]command {
 		"alone": want(0, func(ts *testscript.TestScript, _ []string) {
 			patiently(ts, "everybody is gone", func() bool { return len(strangers(ts)) == 0 })
 		}),
-		// stored ID FILE: FILE is the newest prompt of the session, as the agent has stored it.
-		"stored": want(2, func(ts *testscript.TestScript, args []string) {
-			text, err := newestPrompt(ts.Getenv("HOME"), args[0])
-			ts.Check(err)
-			ts.Check(os.WriteFile(ts.MkAbs(args[1]), []byte(text), 0o600))
-		}),
 	}
 }
 

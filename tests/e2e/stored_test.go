@@ -9,6 +9,16 @@ import (
 	"path/filepath"
 )
 
+// stored is the program that prints what a session was asked last, as its agent has stored it.
+func stored(id string) int {
+	text, err := newestPrompt(os.Getenv("HOME"), id)
+	if err != nil {
+		return complain(err)
+	}
+	fmt.Print(text)
+	return 0
+}
+
 // newestPrompt reads from the agents' stores what a session was asked last.
 func newestPrompt(home, id string) (text string, err error) {
 	for _, pattern := range []string{".claude/projects/*/" + id + ".jsonl", ".codex/sessions/*/*/*/rollout-*-" + id + ".jsonl"} {
