@@ -1,0 +1,246 @@
+package discover
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"slices"
+	"testing"
+
+	"agentctl/proc"
+)
+
+// stage is a world that a test changes between two looks. Its store holds as many places of a session as there are
+// records of it.
+type stage struct {
+	memory
+	t         *testing.T
+	processes []proc.Facts
+	// reading is called before each batch of records is read, taking before each process table.
+	reading, taking func()
+	// best is the file that this agent goes by, of several that a session has; "": it has but one.
+	best      string
+	following *following
+}
+
+// follows begins to follow the sessions that these arguments mean.
+func (s *stage) follows(args ...string) {
+	s.t.Helper()
+	s.following = &following{world: s.world()}
+	for _, arg := range args {
+		r, err := s.world().Find(s.t.Context(), arg, nil, Want{})
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		s.following.sessions = append(s.following.sessions, r.Sessions...)
+	}
+}
+
+func (s *stage) world() *World {
+	return worldOf(func() *proc.Table {
+		if s.taking != nil {
+			s.taking()
+		}
+		return proc.Of(s.processes...)
+	}, s)
+}
+
+func (s *stage) Claims(ctx context.Context, table *proc.Table, homes []Home) ([]Claim, error) {
+	return s.memory.Claims(ctx, table, homes)
+}
+
+func (s *stage) Entries(ctx context.Context, homes []Home, q Query) ([]Entry, error) {
+	found, err := s.memory.Entries(ctx, homes, q)
+	return slices.DeleteFunc(found, func(e Entry) bool {
+		return len(q.Refs) > 0 && !slices.ContainsFunc(q.Refs, func(r Ref) bool {
+			return r.ID == e.ID && (r.Path == e.Path || r.Path == "" && (s.best == "" || s.best == e.Path))
+		})
+	}), err
+}
+
+func (s *stage) Read(ctx context.Context, entries []Entry, want Want) iter.Seq2[Record, error] {
+	if s.reading != nil {
+		s.reading()
+	}
+	return s.memory.Read(ctx, entries, want)
+}
+
+// expect looks again.
+func (s *stage) expect(want string) Result {
+	s.t.Helper()
+	r, err := s.following.look(s.t.Context())
+	if got := ids(r.Sessions); err != nil || got != want {
+		s.t.Errorf("%s, %v; want %s", got, err, want)
+	}
+	return r
+}
+
+func newStage(t *testing.T, claims []Claim, records ...Record) *stage {
+	s := &stage{t: t, memory: memory{agent: Codex, claims: claims, records: records}}
+	s.processes = []proc.Facts{fact(7, "now", 'S'), fact(8, "now", 'S'), fact(9, "now", 'S')}
+	return s
+}
+
+func open(r Record) Record { r.Turn.State = TurnOpen; return r }
+
+func TestFollowedSessionsKeepTheirPlaceAndNothingElseIsRead(t *testing.T) {
+	var opened []string
+	s := newStage(t, []Claim{exact("b", 7), exact("x", 8)}, record(Codex, "a", 1), open(record(Codex, "b", 2)), record(Codex, "x", 3))
+	s.opened = &opened
+	s.follows("b", "a")
+	opened = nil
+	s.expect("b:running a:stopped")
+	if slices.Contains(opened, "x") {
+		t.Errorf("read: %v", opened)
+	}
+	s.records[1] = record(Codex, "b", 4)
+	s.expect("b:idle a:stopped")
+}
+
+func TestFollowedAcrossProcesses(t *testing.T) {
+	s := newStage(t, []Claim{exact("a", 7)}, record(Codex, "a", 1))
+	s.follows("a")
+	s.expect("a:idle")
+	s.claims = []Claim{exact("b", 7)} // the process has gone on to another one, as by /clear
+	s.expect("a:stopped")
+	s.claims = []Claim{exact("a", 8)} // and the session in another process
+	r := s.expect("a:idle")
+	if r.Sessions[0].Processes[0].ID.PID != 8 {
+		t.Errorf("%v", r.Sessions[0].Processes)
+	}
+}
+
+// The end of a turn that is written between the reading of the storage and the death of the process counts.
+func TestAnEndIsJudgedByWhatItLeft(t *testing.T) {
+	s := newStage(t, []Claim{exact("a", 7)}, open(record(Codex, "a", 1)))
+	s.follows("a")
+	s.expect("a:running")
+	s.taking = func() { s.records[0], s.processes = record(Codex, "a", 2), nil }
+	if r := s.expect("a:stopped"); r.Sessions[0].Outcome != Completed {
+		t.Errorf("outcome %s", r.Sessions[0].Outcome)
+	}
+}
+
+// A session that is first written in the last moments of its process is not without a record.
+func TestAnEndIsJudgedByWhatItLeftLate(t *testing.T) {
+	late := exact("a", 7)
+	late.Path = ""
+	s := newStage(t, []Claim{late})
+	s.follows("a")
+	s.expect("a:running")
+	s.taking = func() { s.records, s.processes = []Record{record(Codex, "a", 2)}, nil }
+	if r := s.expect("a:stopped"); r.Sessions[0].Outcome != Completed {
+		t.Errorf("outcome %s", r.Sessions[0].Outcome)
+	}
+}
+
+// A stopped session that somebody goes on writing is told all the same.
+func TestAnUnsteadySessionIsToldAllTheSame(t *testing.T) {
+	s := newStage(t, nil, record(Codex, "a", 1))
+	s.follows("a")
+	minute := 1
+	s.reading = func() { minute++; s.records[0] = record(Codex, "a", minute) }
+	s.expect("a:stopped")
+}
+
+func TestAFollowedFileMoves(t *testing.T) {
+	s := newStage(t, []Claim{exact("a", 7)}, open(record(Codex, "a", 1)))
+	s.follows("a")
+	moved := open(record(Codex, "a", 2))
+	moved.Path = "/archive/a"
+	claim := exact("a", 7)
+	claim.Path = moved.Path
+	s.records, s.claims = []Record{moved}, []Claim{claim}
+	s.expect("a:running")
+	s.claims = nil
+	s.records[0].Turn.State = TurnDone
+	if r := s.expect("a:stopped"); r.Sessions[0].Path != moved.Path || r.Sessions[0].Outcome != Completed {
+		t.Errorf("%+v", r.Sessions[0])
+	}
+}
+
+// The agent goes on in another file, and leaves the old one where it is.
+func TestAFollowedFileIsSuperseded(t *testing.T) {
+	s := newStage(t, []Claim{exact("a", 7)}, open(record(Codex, "a", 1)))
+	s.follows("a")
+	next := record(Codex, "a", 2)
+	next.Path = "/p/next"
+	claim := exact("a", 7)
+	claim.Path = next.Path
+	s.records, s.claims, s.best = append(s.records, next), []Claim{claim}, next.Path
+	if r := s.expect("a:idle"); r.Sessions[0].Path != next.Path {
+		t.Errorf("%+v", r.Sessions[0])
+	}
+}
+
+// One ID in two places is two sessions: what happens to the other one is nothing to this one.
+func TestANamesakeIsAnotherSession(t *testing.T) {
+	twin := open(record(Codex, "a", 2))
+	twin.Path, twin.Dir = "/p/twin", "/elsewhere"
+	claim := exact("a", 7)
+	claim.Path = twin.Path
+	s := newStage(t, []Claim{exact("a", 8), claim}, record(Codex, "a", 1), twin)
+	s.following = &following{world: s.world(), sessions: []Session{{Record: s.records[0]}}}
+	s.expect("a:idle")
+	s.claims = []Claim{claim}
+	s.expect("a:stopped")
+}
+
+func TestAFollowedProcessGetsItsName(t *testing.T) {
+	s := newStage(t, []Claim{{Agent: Codex, Process: proc.ID{PID: 7, Birth: "now"}}}, open(record(Codex, "a", 1)))
+	s.follows("pid:7")
+	s.expect(":running")
+	s.claims = append(s.claims, exact("a", 7))
+	s.expect("a:running")
+	s.claims, s.processes = nil, nil
+	s.expect("a:stopped")
+
+	s = newStage(t, []Claim{{Agent: Codex, Process: proc.ID{PID: 7, Birth: "now"}}})
+	s.follows("pid:7")
+	s.processes = nil
+	if r := s.expect(":stopped"); r.Sessions[0].Outcome != OutcomeUnknown {
+		t.Errorf("%+v", r.Sessions[0])
+	}
+}
+
+// S6: a store that is away is no death; nobody knows, until the process has ended.
+func TestAFollowedStoreIsAway(t *testing.T) {
+	records := []Record{open(record(Codex, "a", 1))}
+	s := newStage(t, []Claim{exact("a", 7)}, records...)
+	s.follows("a")
+	s.records, s.claims = nil, []Claim{{Agent: Codex, Process: proc.ID{PID: 7, Birth: "now"}}}
+	s.expect("a:unknown")
+	s.records, s.claims = records, []Claim{exact("a", 7)}
+	s.expect("a:running")
+	s.records, s.processes = nil, nil
+	if r := s.expect("a:stopped"); r.Sessions[0].Outcome != OutcomeUnknown || len(r.Sessions[0].Processes) > 0 {
+		t.Errorf("%+v", r.Sessions[0])
+	}
+	s.records = records
+	if r := s.expect("a:stopped"); r.Sessions[0].Outcome != Interrupted {
+		t.Errorf("%+v", r.Sessions[0])
+	}
+}
+
+func TestWithoutAProcessTableNothingFollowedIsStopped(t *testing.T) {
+	s := newStage(t, nil, record(Codex, "a", 1))
+	s.follows("a")
+	s.following.world.Take = func(context.Context) (*proc.Table, error) { return nil, errors.New("no /proc") }
+	s.expect("a:unknown")
+	s.records = nil
+	s.expect("a:unknown")
+}
+
+func TestFollowEnds(t *testing.T) {
+	s := newStage(t, nil, record(Codex, "a", 1))
+	s.follows("a")
+	told := 0
+	if err := s.world().Follow(t.Context(), s.following.sessions, func(Result) (bool, error) { told++; return false, nil }); err != nil || told != 1 {
+		t.Errorf("%v, told %d times", err, told)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	err := s.world().Follow(ctx, s.following.sessions, func(Result) (bool, error) { stop(); return true, nil })
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("%v", err)
+	}
+}
