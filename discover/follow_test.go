@@ -157,6 +157,10 @@ func TestAFollowedFileMoves(t *testing.T) {
 	if r := s.expect("a:stopped"); r.Sessions[0].Path != moved.Path || r.Sessions[0].Outcome != Completed {
 		t.Errorf("%+v", r.Sessions[0])
 	}
+	s.records[0].Path = "/elsewhere/a" // no process says so
+	if r := s.expect("a:stopped"); r.Sessions[0].Path != "/elsewhere/a" || r.Sessions[0].Outcome != Completed {
+		t.Errorf("%+v", r.Sessions[0])
+	}
 }
 
 // The agent goes on in another file, and leaves the old one where it is.
