@@ -96,6 +96,9 @@ type Turn struct {
 	// Began is when the turn was asked for, by the agent's own record, UTC; zero where the end of the storage that was
 	// read does not tell.
 	Began time.Time `json:",omitzero"`
+	// Unanswered: it is open, and nothing of the model's answer is in storage so far. A turn that fails at once never gets
+	// further. False where the storage does not tell.
+	Unanswered bool `json:",omitzero"`
 }
 
 // Tokens counts tokens as the agent states them. Context is the size of the context now, Total the agent's own

@@ -143,7 +143,7 @@ func (s *stored) fillParts(ctx context.Context, db *native.DB) error {
 // finish derives what the record says from what was read.
 func (s *stored) finish() {
 	s.Turn = turnOf(s.last, s.parts)
-	s.Turn.Began = s.last.began()
+	s.Turn.Began, s.Turn.Unanswered = s.last.began(), s.unanswered()
 	s.Prompt = cutPrompt(s.prompt)
 	m := s.last
 	if m == nil {
@@ -181,6 +181,12 @@ func (s *stored) finishModel(m *message) {
 	if m.variant != "" && s.Meta["variant"] != m.variant {
 		s.SetMeta("variant", m.variant)
 	}
+}
+
+// unanswered: the agent makes its own message before it asks the model, and the first part of it when that begins to answer
+// (SEEN 1.1.65, 1.18.33).
+func (s *stored) unanswered() bool {
+	return s.Turn.State == discover.TurnOpen && (s.last.role == "user" || s.last.completed == 0 && len(s.parts) == 0)
 }
 
 // began is when the turn of the last message was asked for.
