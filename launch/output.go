@@ -33,10 +33,10 @@ func (c *Child) openOutput(path string) (err error) {
 		c.stderr = c.stdout
 		return err
 	}
-	if c.stdout.file, err = unnamed("stdout"); err != nil {
+	if c.stdout.file, err = Unnamed("stdout"); err != nil {
 		return err
 	}
-	if c.stderr.file, err = unnamed("stderr"); err != nil {
+	if c.stderr.file, err = Unnamed("stderr"); err != nil {
 		c.stdout.close()
 	}
 	return err

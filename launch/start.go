@@ -112,7 +112,7 @@ func input(text string) (*os.File, error) {
 	if text == "" {
 		return os.Open(os.DevNull)
 	}
-	f, err := unnamed("stdin")
+	f, err := Unnamed("stdin")
 	if err != nil {
 		return nil, err
 	}

@@ -117,7 +117,7 @@ func TestStartFails(t *testing.T) {
 
 // Of an endless output the beginning and the end are read.
 func TestOutputIsBounded(t *testing.T) {
-	f, err := unnamed("test")
+	f, err := Unnamed("test")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,8 +4,8 @@ package launch
 
 import "os"
 
-// unnamed makes a file whose name is taken away at once: it is gone when nobody has it open any more.
-func unnamed(what string) (*os.File, error) {
+// Unnamed makes a file whose name is taken away at once: it is gone when nobody has it open any more.
+func Unnamed(what string) (*os.File, error) {
 	f, err := os.CreateTemp("", "agent-"+what+"-")
 	if err != nil {
 		return nil, err
