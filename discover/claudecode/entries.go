@@ -15,7 +15,7 @@ import (
 // Entries lists the transcripts by name, size and time. A full id is looked up in each project folder without
 // listing it, a reference with a path directly.
 func (Adapter) Entries(ctx context.Context, homes []discover.Home, q discover.Query) ([]discover.Entry, error) {
-	s := search{Query: q}
+	s := search{ctx: ctx, Query: q}
 	for _, home := range homes {
 		if err := ctx.Err(); err != nil {
 			return s.found, errors.Join(append(s.warnings, err)...)
@@ -27,6 +27,7 @@ func (Adapter) Entries(ctx context.Context, homes []discover.Home, q discover.Qu
 }
 
 type search struct {
+	ctx context.Context // a search lives as long as one call
 	discover.Query
 	home     string
 	found    []discover.Entry
@@ -50,17 +51,17 @@ func (s *search) searchHome(home discover.Home) {
 	if err != nil {
 		s.warnings = append(s.warnings, err)
 	}
-	for _, folder := range projects.folders {
-		switch {
-		case len(s.Refs) > 0:
-			for _, ref := range s.Refs {
-				if ref.Path == "" {
-					s.exact(projects, folder, ref.ID)
-				}
+	switch {
+	case len(s.Refs) > 0:
+		for _, ref := range s.Refs {
+			if ref.Path == "" {
+				s.exact(projects, ref.ID)
 			}
-		case isUUID(s.ID):
-			s.exact(projects, folder, s.ID)
-		default:
+		}
+	case isUUID(s.ID):
+		s.exact(projects, s.ID)
+	default:
+		for _, folder := range projects.folders {
 			s.list(projects.dir.Path() + "/" + folder)
 		}
 	}
@@ -82,13 +83,13 @@ func (s *search) byPath() (all bool) {
 	return all
 }
 
-// exact looks for one session in a project folder.
-func (s *search) exact(in projects, folder, id string) {
-	if isUUID(id) {
-		info, err := in.stat(folder, id)
-		if !native.Absent(err) {
-			s.take(in.path(folder, id), id, "", info, err)
-		}
+// exact looks for one session in all project folders.
+func (s *search) exact(in projects, id string) {
+	if !isUUID(id) {
+		return
+	}
+	for _, hit := range in.find(s.ctx, id) {
+		s.take(in.path(hit.folder, id), id, "", hit.info, hit.err)
 	}
 }
 

@@ -1,10 +1,13 @@
 package claudecode
 
 import (
+	"cmp"
+	"context"
 	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"agentctl/discover/native"
@@ -29,12 +32,12 @@ func locate(home, dir, id string) string {
 	projects, _ := openProjects(home)
 	defer projects.close()
 	found := ""
-	for _, folder := range projects.folders {
-		if _, err := projects.stat(folder, id); err == nil {
+	for _, hit := range projects.find(context.Background(), id) {
+		if hit.err == nil {
 			if found != "" {
 				return "" // which of them is not known
 			}
-			found = projects.path(folder, id)
+			found = projects.path(hit.folder, id)
 		}
 	}
 	return found
@@ -95,9 +98,24 @@ func (p projects) path(folder, id string) string {
 	return p.dir.Path() + "/" + folder + "/" + id + suffix
 }
 
-// stat looks for a session's transcript in a folder, without opening the folder.
-func (p projects) stat(folder, id string) (native.Info, error) {
-	return p.dir.Stat(folder + "/" + id + suffix)
+// hit is a project folder that has a transcript of the session in question, or may have: err says why it cannot be told.
+type hit struct {
+	folder string
+	info   native.Info
+	err    error
+}
+
+// find looks for a session's transcript in all folders at once, without opening them. The hits are in order of name.
+func (p projects) find(ctx context.Context, id string) (hits []hit) {
+	stat := func(folder string) (hit, bool, error) {
+		info, err := p.dir.Stat(folder + "/" + id + suffix)
+		return hit{folder, info, err}, !native.Absent(err), nil
+	}
+	for h := range native.Each(ctx, p.folders, stat) {
+		hits = append(hits, h)
+	}
+	slices.SortFunc(hits, func(a, b hit) int { return cmp.Compare(a.folder, b.folder) })
+	return hits
 }
 
 // leadsOut reports whether what stands in place of a project folder is a link to a folder outside of the store. It is
