@@ -15,6 +15,7 @@ import (
 func (Adapter) Claims(ctx context.Context, table *proc.Table, homes []discover.Home) ([]discover.Claim, error) {
 	s := newSurvey(table, homes)
 	s.readLogs()
+	s.readOutputs()
 	s.load(ctx)
 	var out []discover.Claim
 	for _, sub := range s.subjects {
@@ -65,6 +66,9 @@ func (s *survey) exact(sub *subject, lib *library, base discover.Claim) []discov
 		c := base
 		c.Strength, c.Kind, c.Detail = discover.Exact, sub.kind, sub.detail
 		out = s.name(out, c, sub, lib, id)
+	}
+	if sub.kind == "output" {
+		out = s.withChildren(out, sub, lib)
 	}
 	if len(out) == 0 && sub.mode == modeRun && sub.session != "" {
 		c := base

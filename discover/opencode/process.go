@@ -96,8 +96,10 @@ func reason(err error) string {
 	return err.Error()
 }
 
-// isEvidence accepts the open files that tell something: databases and logs.
-func isEvidence(path string) bool { return strings.HasSuffix(path, ".db") || isLog(path) }
+// isEvidence accepts the open files that tell something: databases, logs, and the output that a launcher keeps.
+func isEvidence(path string) bool {
+	return strings.HasSuffix(path, ".db") || isLog(path) || isNameless(path)
+}
 
 // isLog reports whether a file is a log of the agent: log/opencode.log of all processes since 1.17, before that
 // log/2026-11-20T192147.log of one.

@@ -15,14 +15,12 @@ import (
 func (Adapter) Said(o launch.Output) launch.Said {
 	var said launch.Said
 	for line := range bytes.Lines(o.Stdout) {
-		e := native.Object(line)
-		if !e.Complete() {
+		id := eventSession(line)
+		if id == "" {
 			continue
 		}
-		if id := member(e, "sessionID").Text(shortLimit); said.ID == "" && isSessionID(id) {
-			said.ID = id
-		}
-		if member(e, "type").Text(shortLimit) == "error" {
+		said.ID = cmp.Or(said.ID, id)
+		if e := native.Object(line); member(e, "type").Text(shortLimit) == "error" {
 			said.Error = cmp.Or(eventError(member(e, "error").Object()), said.Error)
 		}
 	}

@@ -1,0 +1,72 @@
+package opencode
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"agentctl/discover/native"
+	"agentctl/proc"
+)
+
+// isNameless reports whether an open file never had a name (Linux: O_TMPFILE, "/tmp/#4711", or memfd_create(2)). Only who
+// was given it by its maker can write to it.
+func isNameless(path string) bool {
+	return strings.HasPrefix(path, "/memfd:") || strings.HasPrefix(filepath.Base(path), "#")
+}
+
+// readOutputs finds the sessions that headless processes name in what they print, where their logs name none: those of
+// before 1.17 that were started in the same second share one.
+func (s *survey) readOutputs() {
+	for _, sub := range s.subjects {
+		if sub.mode != modeRun || len(sub.sessions) > 0 {
+			continue
+		}
+		for _, f := range sub.files {
+			if f.FD != 1 || !f.Deleted || !f.Writable || !isNameless(f.Path) {
+				continue
+			}
+			id, err := printedSession(f)
+			if s.warn(sub.ID.String()+" stdout", err); id == "" {
+				continue
+			}
+			sub.kind, sub.detail = "output", fmt.Sprintf("its stdout, a file without a name, holds the events of %s", id)
+			sub.mention(map[string]mention{id: {}})
+		}
+	}
+}
+
+// printedSession is the session that all events in a process's output are of, "" if there are none or of several.
+func printedSession(f proc.OpenFile) (id string, err error) {
+	const most = 64 << 10
+	out, err := native.OpenLink(f.Proc)
+	if err != nil {
+		return "", err
+	}
+	defer out.Close()
+	several := false
+	_, err = out.Head(f.Offset).Forward(0, most, func(l native.Line) bool {
+		said := eventSession(l.Bytes)
+		several = said != "" && id != "" && said != id
+		if id == "" {
+			id = said
+		}
+		return !several
+	})
+	if several {
+		id = ""
+	}
+	return id, err
+}
+
+// eventSession is the session that a line of `run --format json` is about.
+func eventSession(line []byte) string {
+	e := native.Object(line)
+	if !e.Complete() {
+		return ""
+	}
+	if id := member(e, "sessionID").Text(shortLimit); isSessionID(id) {
+		return id
+	}
+	return ""
+}
