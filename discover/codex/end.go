@@ -1,0 +1,182 @@
+package codex
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"agentctl/discover"
+	"agentctl/launch"
+	"agentctl/proc"
+)
+
+// End interrupts the turn of a session that an app-server with a socket runs – the daemon behind the TUIs of a home – and
+// the turns of its sub-agents, and ends the commands that their tools still run: an interrupted turn leaves them to
+// the daemon. The thread stays loaded, idle. Other servers, which only their client can talk to, are not handled.
+func (Adapter) End(ctx context.Context, s discover.Session, _ launch.Host) (handled bool, err error) {
+	path := ""
+	for _, p := range s.Processes {
+		if path = socketOf(p); path != "" {
+			break
+		}
+	}
+	if path == "" {
+		return false, nil
+	}
+	c, err := connect(ctx, path)
+	if err != nil {
+		return false, fmt.Errorf("asking the app-server at %s: %w", path, err)
+	}
+	defer c.close()
+	return c.quiet(ctx, s.ID)
+}
+
+// controlSocket is where the daemon of a home listens; a link to a folder for sockets (SEEN 0.169).
+const controlSocket = "app-server-control/app-server-control.sock"
+
+// socketOf is where an app-server listens, "" for one that does not do so on a socket, and for any other process.
+func socketOf(p proc.Process) string {
+	args, err := p.Args()
+	if err != nil || parseArgs(args).role != server {
+		return ""
+	}
+	path, ok := strings.CutPrefix(listens(args), "unix://")
+	switch home := homeOf(p); {
+	case !ok:
+		return ""
+	case filepath.IsAbs(path):
+		return path
+	case path == "" && home != "":
+		return filepath.Join(home, controlSocket)
+	}
+	return ""
+}
+
+// listens is the value of --listen.
+func listens(args []string) string {
+	for i, arg := range args {
+		if value, ok := strings.CutPrefix(arg, "--listen="); ok {
+			return value
+		}
+		if arg == "--listen" && i+1 < len(args) {
+			return args[i+1]
+		}
+	}
+	return ""
+}
+
+// pause is the time between two looks at threads that are being interrupted.
+const pause = 20 * time.Millisecond
+
+// quiet interrupts a thread and its sub-agents until none of them works and none of their commands runs. Interrupting
+// one does not end the others, and what was queued begins when the turn before it ends. It is not handled if the server
+// has not loaded the thread: then it is not the one that runs it.
+func (c *client) quiet(ctx context.Context, id string) (handled bool, err error) {
+	for {
+		threads, err := c.family(id)
+		if err != nil || len(threads) == 0 {
+			return false, err
+		}
+		busy := false
+		for _, t := range threads {
+			working, err := c.calm(t)
+			if err != nil {
+				return false, err
+			}
+			busy = busy || working
+		}
+		if !busy {
+			return true, nil
+		}
+		select {
+		case <-ctx.Done():
+			return false, ctx.Err()
+		case <-time.After(pause):
+		}
+	}
+}
+
+// loaded is a thread that a server has in memory.
+type loaded struct {
+	id, root, parent string
+	active           bool
+}
+
+// family are the loaded threads of a session, itself first; none if it is not loaded.
+func (c *client) family(id string) ([]loaded, error) {
+	list, err := c.call("thread/loaded/list", struct{}{})
+	if err != nil {
+		return nil, err
+	}
+	var all []loaded
+	for v := range get(list, "data").Elements() {
+		t, err := c.thread(v.Text(0))
+		if r := (*refusal)(nil); errors.As(err, &r) {
+			continue // unloaded meanwhile
+		}
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, t)
+	}
+	i := slices.IndexFunc(all, func(t loaded) bool { return t.id == id })
+	if i < 0 {
+		return nil, nil
+	}
+	family := []loaded{all[i]}
+	for n := 0; n < len(family); n++ {
+		for _, t := range all {
+			known := slices.ContainsFunc(family, func(f loaded) bool { return f.id == t.id })
+			if !known && (t.parent == family[n].id || t.root == family[n].id) {
+				family = append(family, t)
+			}
+		}
+	}
+	return family, nil
+}
+
+// thread asks for one thread.
+func (c *client) thread(id string) (loaded, error) {
+	result, err := c.call("thread/read", map[string]any{"threadId": id})
+	if err != nil {
+		return loaded{}, err
+	}
+	t := get(result, "thread").Object()
+	return loaded{
+		id: id, root: get(t, "sessionId").Text(0), parent: get(t, "parentThreadId").Text(0),
+		active: get(get(t, "status").Object(), "type").Text(0) == "active",
+	}, nil
+}
+
+// calm asks a thread to end what it does, and reports whether there was anything. Without a turn's id the turn in
+// progress is meant, and the answer does not wait for its end. The commands are for the time after it: until then there
+// may be more.
+func (c *client) calm(t loaded) (working bool, err error) {
+	params := map[string]any{"threadId": t.id}
+	if t.active {
+		_, err = c.call("turn/interrupt", map[string]any{"threadId": t.id, "turnId": ""})
+		return true, unlessRefused(err)
+	}
+	list, err := c.call("thread/backgroundTerminals/list", params)
+	if err != nil {
+		return false, unlessRefused(err) // experimental: a version that does not know them leaves the commands to us
+	}
+	for range get(list, "data").Elements() {
+		_, err = c.call("thread/backgroundTerminals/clean", params)
+		return err == nil, unlessRefused(err)
+	}
+	return false, nil
+}
+
+// unlessRefused drops a refusal: the thread was unloaded or its turn over before the question came, which the next look
+// shows.
+func unlessRefused(err error) error {
+	if r := (*refusal)(nil); errors.As(err, &r) {
+		return nil
+	}
+	return err
+}

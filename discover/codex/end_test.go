@@ -1,0 +1,269 @@
+package codex
+
+import (
+	"bufio"
+	"encoding/binary"
+	"encoding/json"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"agentctl/discover"
+	"agentctl/launch"
+	"agentctl/proc"
+)
+
+const (
+	childID  = "01a1fa6a-5869-7310-8297-cbac269b6577"
+	nephewID = "01a1fa6a-5869-7310-8297-cbac269b6578"
+	otherID  = "01a1fa6a-5869-7310-8297-cbac269b6579"
+)
+
+// fakeThread is a thread of a fake server: interrupting it takes a few looks, and leaves its command running.
+type fakeThread struct {
+	ID, Root, Parent string
+	looks            int // until it is idle, once interrupted
+	interrupted      bool
+	commands         int
+}
+
+// fakeServer answers as the daemon does (SEEN 0.169).
+type fakeServer struct {
+	path    string
+	mu      sync.Mutex
+	threads []*fakeThread
+	asked   []string
+	// answer replaces what is answered, if it is not nil.
+	answer func(method string) (json.RawMessage, bool)
+}
+
+func startFake(t *testing.T, threads ...*fakeThread) *fakeServer {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "sock") // a test's own is too long for a socket's name
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	s := &fakeServer{path: filepath.Join(dir, "s"), threads: threads}
+	l, err := net.Listen("unix", s.path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	go func() {
+		for {
+			conn, err := l.Accept()
+			if err != nil {
+				return
+			}
+			go s.serve(conn)
+		}
+	}()
+	return s
+}
+
+func (s *fakeServer) serve(conn net.Conn) {
+	defer conn.Close()
+	in := bufio.NewReader(conn)
+	if _, err := http.ReadRequest(in); err != nil {
+		return
+	}
+	_, _ = io.WriteString(conn, "HTTP/1.1 101 Switching Protocols\r\nupgrade: websocket\r\n\r\n")
+	for {
+		var q struct {
+			ID     int
+			Method string
+			Params struct{ ThreadID, TurnID string }
+		}
+		if json.Unmarshal(unmasked(in), &q) != nil {
+			return
+		}
+		if q.ID == 0 {
+			continue
+		}
+		key, value := "result", s.do(q.Method, q.Params.ThreadID)
+		if strings.HasPrefix(string(value), `"`) {
+			key, value = "error", json.RawMessage(`{"code":-32600,"message":`+string(value)+`}`)
+		}
+		note := `{"method":"thread/status/changed","params":{"id":` + "1" + `}}`
+		raw, _ := json.Marshal(map[string]any{"id": q.ID, key: value})
+		_, _ = conn.Write(slices.Concat(framed(0x89, "are you there"), framed(0x81, note), framed(0x01, string(raw[:1])), framed(0x80, string(raw[1:]))))
+	}
+}
+
+// framed is a server's frame. Only frames of data may tell their size in 16 bits.
+func framed(head byte, payload string) []byte {
+	if head&0x0f >= closing {
+		return append([]byte{head, byte(len(payload))}, payload...)
+	}
+	return append(binary.BigEndian.AppendUint16([]byte{head, 126}, uint16(len(payload))), payload...)
+}
+
+// unmasked reads a client's message, and passes over the answers to our pings.
+func unmasked(in *bufio.Reader) []byte {
+	for {
+		var head [2]byte
+		if _, err := io.ReadFull(in, head[:]); err != nil || head[1]&0x80 == 0 {
+			return nil
+		}
+		n := int(head[1] & 0x7f)
+		if n == 126 {
+			var long [2]byte
+			_, _ = io.ReadFull(in, long[:])
+			n = int(binary.BigEndian.Uint16(long[:]))
+		}
+		masked := make([]byte, 4+n)
+		if _, err := io.ReadFull(in, masked); err != nil {
+			return nil
+		}
+		message := masked[4:]
+		for i := range message {
+			message[i] ^= masked[i%4]
+		}
+		if head[0] == 0x81 {
+			return message
+		}
+	}
+}
+
+// do answers one question; a string is a refusal.
+func (s *fakeServer) do(method, id string) json.RawMessage {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.answer != nil {
+		if raw, ok := s.answer(method); ok {
+			return raw
+		}
+	}
+	marshal := func(v any) json.RawMessage {
+		raw, _ := json.Marshal(v)
+		return raw
+	}
+	if method == "initialize" {
+		return marshal(map[string]string{"userAgent": "codex"})
+	}
+	if method == "thread/loaded/list" {
+		var ids []string
+		for _, t := range s.threads {
+			ids = append(ids, t.ID)
+		}
+		return marshal(map[string]any{"data": ids})
+	}
+	i := slices.IndexFunc(s.threads, func(t *fakeThread) bool { return t.ID == id })
+	if i < 0 {
+		return marshal("thread not found: " + id)
+	}
+	t := s.threads[i]
+	switch method {
+	case "thread/read":
+		if t.interrupted && t.looks > 0 {
+			t.looks--
+		}
+		status := "idle"
+		if t.looks > 0 {
+			status = "active"
+		}
+		return marshal(map[string]any{"thread": map[string]any{
+			"id": t.ID, "sessionId": t.Root, "parentThreadId": t.Parent, "status": map[string]string{"type": status},
+		}})
+	case "turn/interrupt":
+		t.interrupted = true
+	case "thread/backgroundTerminals/list":
+		return marshal(map[string]any{"data": make([]struct{}, t.commands)})
+	case "thread/backgroundTerminals/clean":
+		t.commands = 0
+	default:
+		return marshal("unknown variant `" + method + "`")
+	}
+	s.asked = append(s.asked, method+" "+id)
+	return marshal(struct{}{})
+}
+
+// served is a session that a server with that command line runs.
+func served(id string, args ...string) discover.Session {
+	table := proc.Of(proc.Facts{
+		Process: proc.Process{ID: proc.ID{PID: 7, Birth: "b"}, Exe: "/x/codex", State: 'S'}, Arguments: append([]string{"codex"}, args...),
+	})
+	p, _ := table.PID(7)
+	return discover.Session{Record: discover.Record{Agent: discover.Codex, ID: id}, Processes: []proc.Process{p}}
+}
+
+func TestEnd(t *testing.T) {
+	for name, test := range map[string]struct {
+		threads []*fakeThread
+		answer  func(string) (json.RawMessage, bool)
+		handled bool
+	}{
+		"busy, with sub-agents": {[]*fakeThread{
+			{ID: otherID, Root: otherID, looks: 1, commands: 1},
+			{ID: nephewID, Root: someID, Parent: childID, looks: 3, commands: 2},
+			{ID: childID, Root: someID, Parent: someID, looks: 2},
+			{ID: someID, Root: someID, looks: 3, commands: 1},
+		}, nil, true},
+		"idle":       {[]*fakeThread{{ID: someID, Root: someID}}, nil, true},
+		"not loaded": {[]*fakeThread{{ID: otherID, Root: otherID, looks: 1}}, nil, false},
+		"commands are unknown to it": {[]*fakeThread{{ID: someID, Root: someID, looks: 1}}, func(method string) (json.RawMessage, bool) {
+			return json.RawMessage(`"unknown variant"`), strings.HasPrefix(method, "thread/background")
+		}, true},
+	} {
+		s := startFake(t, test.threads...)
+		s.answer = test.answer
+		handled, err := (Adapter{}).End(t.Context(), served(someID, "app-server", "--listen", "unix://"+s.path), launch.Host{})
+		if handled != test.handled || err != nil {
+			t.Errorf("%s: handled %t, %v", name, handled, err)
+		}
+		for _, f := range s.threads {
+			if ours := f.Root == someID; ours && (f.looks > 0 || f.commands > 0) || !ours && (f.interrupted || f.looks == 0) {
+				t.Errorf("%s: %+v after %q", name, f, s.asked)
+			}
+		}
+	}
+}
+
+// A server that cannot be asked, or will not do it, is said; one that nobody but its client can talk to is not handled.
+func TestEndNot(t *testing.T) {
+	refuses := startFake(t)
+	refuses.answer = func(string) (json.RawMessage, bool) { return json.RawMessage(`"not now"`), true }
+	for name, test := range map[string]struct {
+		args []string
+		say  string
+	}{
+		"stdio":    {[]string{"app-server"}, ""},
+		"TCP":      {[]string{"app-server", "--listen", "ws://127.0.0.1:1"}, ""},
+		"no home":  {[]string{"app-server", "--listen=unix://", "--managed-daemon"}, ""},
+		"exec":     {[]string{"exec", "--listen", "unix://" + refuses.path}, ""},
+		"nobody":   {[]string{"app-server", "--listen", "unix:///nowhere/at/all"}, "/nowhere/at/all"},
+		"unwilled": {[]string{"app-server", "--listen", "unix://" + refuses.path}, "not now"},
+	} {
+		handled, err := (Adapter{}).End(t.Context(), served(someID, test.args...), launch.Host{})
+		if handled || (err != nil) != (test.say != "") || err != nil && !strings.Contains(err.Error(), test.say) {
+			t.Errorf("%s: handled %t, %v", name, handled, err)
+		}
+	}
+}
+
+// A tool of a sub-agent is one of the session's.
+func TestMarked(t *testing.T) {
+	s := discover.Session{Record: discover.Record{ID: someID}}
+	for name, test := range map[string]struct {
+		env  map[string]string
+		want bool
+	}{
+		"own":          {map[string]string{threadKey: someID}, true},
+		"a sub-agent":  {map[string]string{threadKey: childID, rootKey: someID}, true},
+		"another's":    {map[string]string{threadKey: childID, rootKey: childID}, false},
+		"nobody's":     {nil, false},
+		"of no thread": {map[string]string{threadKey: ""}, false},
+	} {
+		p, _ := proc.Of(proc.Facts{Process: proc.Process{ID: proc.ID{PID: 7, Birth: "b"}}, Environ: test.env}).PID(7)
+		if (Adapter{}).Marked(p, s) != test.want || (Adapter{}).Marked(p, discover.Session{}) {
+			t.Errorf("%s: not %t", name, test.want)
+		}
+	}
+}

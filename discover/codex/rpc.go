@@ -1,0 +1,78 @@
+package codex
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"agentctl/discover/native"
+)
+
+// client talks to an app-server: JSON-RPC, a message a WebSocket message (SEEN 0.169).
+type client struct {
+	*socket
+	asked int
+}
+
+// connect opens a connection and introduces us.
+func connect(ctx context.Context, path string) (*client, error) {
+	s, err := dial(ctx, path)
+	if err != nil {
+		return nil, err
+	}
+	c := &client{socket: s}
+	_, err = c.call("initialize", map[string]any{
+		"clientInfo": map[string]string{"name": "agentctl", "version": "1"},
+		// without it there is no word of background terminals
+		"capabilities": map[string]bool{"experimentalApi": true},
+	})
+	if err == nil {
+		err = c.write(request{Method: "initialized"})
+	}
+	if err != nil {
+		return nil, errors.Join(err, s.close())
+	}
+	return c, nil
+}
+
+type request struct {
+	ID     int    `json:"id,omitzero"`
+	Method string `json:"method"`
+	Params any    `json:"params,omitzero"`
+}
+
+func (c *client) write(r request) error {
+	raw, err := json.Marshal(r)
+	if err != nil {
+		return err
+	}
+	return c.send(text, raw)
+}
+
+// call asks and returns the result. Error: *refusal if the server does not do it.
+func (c *client) call(method string, params any) (native.Object, error) {
+	c.asked++
+	if err := c.write(request{c.asked, method, params}); err != nil {
+		return nil, fmt.Errorf("%s: %w", method, err)
+	}
+	for {
+		raw, err := c.receive()
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", method, err)
+		}
+		answer := native.Object(raw)
+		if !answer.Complete() || get(answer, "method") != nil || get(answer, "id").Int() != int64(c.asked) {
+			continue // a notification, or a question to whoever shows the thread
+		}
+		if problem := get(answer, "error"); problem != nil {
+			return nil, &refusal{method, get(problem.Object(), "message").Text(wordsLimit)}
+		}
+		return get(answer, "result").Object(), nil
+	}
+}
+
+// refusal is the server's no.
+type refusal struct{ method, words string }
+
+func (r *refusal) Error() string { return fmt.Sprintf("%s: %s", r.method, r.words) }

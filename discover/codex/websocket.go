@@ -1,0 +1,188 @@
+package codex
+
+import (
+	"bufio"
+	"context"
+	"crypto/rand"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// socket is a WebSocket (RFC 6455) to a server on a Unix socket: what the daemon speaks, and what `codex app-server
+// proxy` passes on as it is (SEEN 0.169). net would bring a resolver of names into the program, net/http TLS as well.
+type socket struct {
+	conn *os.File
+	in   *bufio.Reader
+	stop func() bool // from ending with its context
+}
+
+// messageLimit is the most bytes of a message that is read; the daemon splits its own above this (SEEN 0.169).
+const messageLimit = 16 << 20
+
+var (
+	errFrame = errors.New("no WebSocket frame as a server sends them")
+	errLong  = errors.New("a message is longer than is read")
+)
+
+// dial connects; the socket works until ctx ends.
+func dial(ctx context.Context, path string) (*socket, error) {
+	conn, err := open(path)
+	if err != nil {
+		return nil, &os.PathError{Op: "connect to", Path: path, Err: err}
+	}
+	s := &socket{conn, bufio.NewReader(conn), context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) })}
+	if err := s.upgrade(); err != nil {
+		return nil, errors.Join(err, s.close())
+	}
+	return s, nil
+}
+
+// open connects to a Unix socket, at once or never. The name is resolved because Codex puts a link in the home exactly
+// // where names of sockets, some hundred bytes, are too short for it. The deadlines of a socket that does not block work.
+func open(path string) (*os.File, error) {
+	syscall.ForkLock.RLock() // no child of ours is to inherit it
+	fd, err := unix.Socket(unix.AF_UNIX, unix.SOCK_STREAM, 0)
+	if err == nil {
+		unix.CloseOnExec(fd)
+	}
+	syscall.ForkLock.RUnlock()
+	if err != nil {
+		return nil, err
+	}
+	if err = unix.SetNonblock(fd, true); err == nil {
+		err = unix.Connect(fd, &unix.SockaddrUnix{Name: realPath(path)})
+	}
+	if err != nil {
+		_ = unix.Close(fd) // never used
+		return nil, err
+	}
+	return os.NewFile(uintptr(fd), path), nil
+}
+
+// upgrade asks for a WebSocket. That the answer is to this very question need not be checked: nothing stands between.
+func (s *socket) upgrade() error {
+	const request = "GET / HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n" +
+		"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: YWdlbnRjdGwgYWdlbnRjdA==\r\n\r\n"
+	if _, err := io.WriteString(s.conn, request); err != nil {
+		return err
+	}
+	status, err := s.in.ReadString('\n')
+	for line := status; err == nil && strings.TrimSpace(line) != ""; {
+		line, err = s.in.ReadString('\n')
+	}
+	if err == nil && !strings.HasPrefix(status, "HTTP/1.1 101 ") {
+		err = fmt.Errorf("not the daemon's socket: it answers %q", strings.TrimSpace(status))
+	}
+	return err
+}
+
+func (s *socket) close() error {
+	s.stop()
+	return s.conn.Close()
+}
+
+// The kinds of frames.
+const (
+	continued = 0
+	text      = 1
+	closing   = 8
+	ping      = 9
+	pong      = 10
+)
+
+// send sends a message of one frame. A client's frames are masked (section 5.3).
+func (s *socket) send(kind byte, message []byte) error {
+	const final, masked = 0x80, 0x80
+	frame := []byte{final | kind}
+	switch n := len(message); {
+	case n < 126:
+		frame = append(frame, masked|byte(n))
+	case n <= 0xffff:
+		frame = binary.BigEndian.AppendUint16(append(frame, masked|126), uint16(n))
+	default:
+		frame = binary.BigEndian.AppendUint64(append(frame, masked|127), uint64(n))
+	}
+	var mask [4]byte
+	_, _ = rand.Read(mask[:]) // never fails
+	frame = append(frame, mask[:]...)
+	for i, b := range message {
+		frame = append(frame, b^mask[i%len(mask)])
+	}
+	_, err := s.conn.Write(frame)
+	return err
+}
+
+// receive returns the next message. Error: [io.EOF] once the server has closed the connection.
+func (s *socket) receive() ([]byte, error) {
+	var message []byte
+	for {
+		f, err := readFrame(s.in, messageLimit-len(message))
+		if err != nil {
+			return nil, err
+		}
+		switch f.kind {
+		case text, continued:
+			if message = append(message, f.payload...); f.final {
+				return message, nil
+			}
+		case ping:
+			if err := s.send(pong, f.payload); err != nil {
+				return nil, err
+			}
+		case closing:
+			return nil, io.EOF
+		}
+	}
+}
+
+type frame struct {
+	final   bool
+	kind    byte
+	payload []byte
+}
+
+// readFrame reads a server's frame with a payload of at most limit bytes.
+func readFrame(r io.Reader, limit int) (frame, error) {
+	var head [2]byte
+	if _, err := io.ReadFull(r, head[:]); err != nil {
+		return frame{}, err
+	}
+	f := frame{final: head[0]&0x80 != 0, kind: head[0] & 0x0f}
+	if head[0]&0x70 != 0 || head[1]&0x80 != 0 || f.kind >= closing && (!f.final || head[1] > 125) {
+		return frame{}, errFrame
+	}
+	size := uint64(head[1])
+	if more := map[byte]int{126: 2, 127: 8}[head[1]]; more > 0 {
+		var long [8]byte
+		if _, err := io.ReadFull(r, long[8-more:]); err != nil {
+			return frame{}, noEnd(err)
+		}
+		size = binary.BigEndian.Uint64(long[:])
+	}
+	if limit < 0 || size > uint64(limit) {
+		return frame{}, errLong
+	}
+	// It grows with what comes, not with what was announced.
+	var err error
+	f.payload, err = io.ReadAll(io.LimitReader(r, int64(size)))
+	if err == nil && uint64(len(f.payload)) < size {
+		err = io.ErrUnexpectedEOF
+	}
+	return f, err
+}
+
+// noEnd is for an end within a frame.
+func noEnd(err error) error {
+	if errors.Is(err, io.EOF) {
+		return io.ErrUnexpectedEOF
+	}
+	return err
+}
