@@ -33,9 +33,11 @@ func isNative(exe string) bool {
 		path.Base(path.Dir(exe)) == "versions" && path.Base(path.Dir(path.Dir(exe))) == "claude"
 }
 
+// isRuntime includes env(1), which the script's first line has look for node: the lock on a directory rests on the
+// process from the moment it is started.
 func isRuntime(exe string) bool {
 	switch path.Base(exe) {
-	case "node", "nodejs", "bun":
+	case "node", "nodejs", "bun", "env":
 		return true
 	}
 	return false
@@ -62,16 +64,22 @@ func runsScript(p proc.Process) bool {
 // afterScript returns the arguments after Claude Code's script, or all of them if it is not among the first ones.
 func afterScript(args []string) []string {
 	for i, a := range args {
-		if i > 0 && !strings.HasPrefix(a, "-") {
-			dir, base := path.Split(a)
-			bin := path.Base(dir)
-			if base == "cli.js" && bin == "claude-code" || base == "claude" && (bin == "bin" || bin == ".bin") {
-				return args[i+1:]
-			}
+		switch {
+		case i == 0, strings.HasPrefix(a, "-"), i == 1 && path.Base(args[0]) == "env":
+		case isScript(a), path.Base(a) == "claude" && path.IsAbs(a) && isScript(realPath(a)):
+			return args[i+1:]
+		default:
 			return args
 		}
 	}
 	return args
+}
+
+// isScript reports whether a path is that of Claude Code's script, or of npm's link to it.
+func isScript(name string) bool {
+	dir, base := path.Split(name)
+	bin := path.Base(dir)
+	return base == "cli.js" && bin == "claude-code" || base == "claude" && (bin == "bin" || bin == ".bin")
 }
 
 // isEmbeddedTool reports whether the native binary runs as one of the programs it carries: it starts itself under

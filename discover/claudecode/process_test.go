@@ -3,6 +3,7 @@ package claudecode
 import (
 	"io/fs"
 	"os"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -67,6 +68,11 @@ func TestDecoys(t *testing.T) {
 
 // TestLooksLike goes through the ways in which Claude Code is installed and started.
 func TestLooksLike(t *testing.T) {
+	script := filepath.Join(t.TempDir(), "claude-code", "cli.js")
+	link := filepath.Join(t.TempDir(), "claude")
+	must(t, os.MkdirAll(filepath.Dir(script), 0o755))
+	must(t, os.WriteFile(script, nil, 0o755))
+	must(t, os.Symlink(script, link))
 	for _, f := range []proc.Facts{
 		{Process: proc.Process{Name: "claude", Exe: "/opt/node_modules/@anthropic-ai/claude-code/bin/claude.exe"}},
 		{Process: proc.Process{Name: "claude.exe", Exe: "/opt/node_modules/@anthropic-ai/claude-code/bin/claude.exe"}},
@@ -75,6 +81,8 @@ func TestLooksLike(t *testing.T) {
 		{Process: proc.Process{Name: "claude", Exe: "/usr/bin/node"}, Arguments: []string{"claude"}},
 		{Process: proc.Process{Name: "node", Exe: "/usr/bin/node"}, Arguments: []string{"node", "/x/.bin/claude", "-p"}},
 		{Process: proc.Process{Name: "node", Exe: "/usr/bin/node"}, Arguments: []string{"node", "--max-old-space-size=9", "/x/claude-code/cli.js"}},
+		{Process: proc.Process{Name: "env", Exe: "/usr/bin/env"}, Arguments: []string{"/usr/bin/env", "node", "/x/.bin/claude", "-p"}},
+		{Process: proc.Process{Name: "node", Exe: "/usr/bin/node"}, Arguments: []string{"node", link, "-p"}},
 		{Process: proc.Process{Name: "claude"}, Arguments: []string{"claude"}}, // another user's: no binary to be seen
 	} {
 		if p, _ := proc.Of(f).PID(0); !looksLike(p) {
