@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"syscall"
+	"time"
 
 	"agentctl/proc"
 )
@@ -14,11 +15,14 @@ import (
 type Child struct {
 	// Process is what was started: the agent itself, or a launcher of it.
 	Process proc.Process
-	spec    Spec
-	cmd     *exec.Cmd
-	stdout  capture
-	stderr  capture
-	ended   chan struct{}
+	// since is when it was started, by the clock that agents go by and as exactly as they do, which the kernel's own
+	// account of it is not.
+	since  time.Time
+	spec   Spec
+	cmd    *exec.Cmd
+	stdout capture
+	stderr capture
+	ended  chan struct{}
 }
 
 // Exit is how a process ended.
@@ -53,6 +57,7 @@ func Start(spec Spec, host Host, output string) (*Child, error) {
 		Env: spec.environ(host), Stdin: stdin, Stdout: c.stdout.file, Stderr: c.stderr.file,
 		SysProcAttr: &syscall.SysProcAttr{Setsid: true},
 	}
+	c.since = time.Now().Truncate(time.Millisecond)
 	if err := c.cmd.Start(); err != nil {
 		c.Close()
 		return nil, err
