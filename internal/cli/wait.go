@@ -167,15 +167,15 @@ func (env Env) printArrival(s discover.Session, o *waitOptions) error {
 	case o.json:
 		return render.JSONLine(env.Stdout, render.Of(s))
 	}
-	words := []string{idOf(s), string(s.Status)}
+	words := []string{render.Clean(idOf(s)), string(s.Status)}
 	switch {
 	case s.Outcome != "":
 		words = append(words, string(s.Outcome))
 	case s.WaitingFor != "":
-		words = append(words, s.WaitingFor)
+		words = append(words, render.Clean(s.WaitingFor))
 	case s.Error != "":
 		words = append(words, string(discover.Failed))
 	}
-	_, err := io.WriteString(env.Stdout, render.Clean(strings.Join(words, "  "))+"\n")
+	_, err := io.WriteString(env.Stdout, strings.Join(words, "  ")+"\n")
 	return err
 }
