@@ -1,0 +1,61 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"os/exec"
+	"strconv"
+	"syscall"
+	"time"
+
+	"agentctl/discover"
+)
+
+// hook is a script of the person's that runs when something has happened to a session.
+type hook struct {
+	// flag names it in messages; script is what sh runs, "" for nothing.
+	flag, script string
+}
+
+// mercy is how long a script that is to end may take before it is killed.
+const mercy = 2 * time.Second
+
+// run runs the script in the session's directory, and returns when it has ended. It is told of the session in its
+// environment, and of exit, the exit code, if there is one yet. What it prints is said about the data, so it goes to
+// stderr. The error names the flag: the script failed, or ctx has ended, which ends it.
+func (h hook) run(ctx context.Context, env Env, s discover.Session, exit *int) error {
+	if h.script == "" {
+		return nil
+	}
+	cmd := exec.CommandContext(ctx, "/bin/sh", "-c", h.script)
+	cmd.Dir = s.Dir
+	cmd.Env = append(append([]string(nil), env.Environ...), hookVars(s, exit)...)
+	cmd.Stdout, cmd.Stderr = env.Stderr, env.Stderr
+	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
+	cmd.WaitDelay = mercy
+	err := cmd.Run()
+	if ctx.Err() != nil {
+		return fmt.Errorf("%s: %w", h.flag, ctx.Err())
+	}
+	if err != nil {
+		return fmt.Errorf("the script of %s failed: %w", h.flag, err)
+	}
+	return nil
+}
+
+// hookVars are a session's facts as environment variables; those that are not known are empty.
+func hookVars(s discover.Session, exit *int) []string {
+	vars := []string{
+		"AGENTCTL_SESSION_ID=" + s.ID,
+		"AGENTCTL_ADAPTER=" + string(s.Agent),
+		"AGENTCTL_CWD=" + s.Dir,
+		"AGENTCTL_GROUP=" + s.Group,
+		"AGENTCTL_MODEL=" + s.Model,
+		"AGENTCTL_BRANCH=" + s.Branch,
+		"PWD=" + s.Dir,
+	}
+	if exit != nil {
+		vars = append(vars, "AGENTCTL_EXIT_CODE="+strconv.Itoa(*exit))
+	}
+	return vars
+}
