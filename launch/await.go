@@ -34,59 +34,89 @@ func (e *EndedError) Error() string {
 var ErrUnproven = errors.New("the session could not be proven in time")
 
 const (
-	// settling is how long the child is watched after the proof: what fails at once is to be reported as failed.
-	settling = 200 * time.Millisecond
-	// patience is how long after the proof of the process the turn may take to show in storage. An agent that stores
-	// nothing has none to show.
+	// settling is how long after its session is in storage the child is watched: what fails at once is to be reported
+	// as failed.
+	settling = 250 * time.Millisecond
+	// patience is how long the turn may take to show in storage at all. An agent that stores nothing has none to show.
 	patience = time.Second
+	// ending is how long an agent may take to end once its turn has failed.
+	ending = 5 * time.Second
 	// glance and stare are the shortest and the longest time between two looks.
 	glance = 15 * time.Millisecond
 	stare  = 200 * time.Millisecond
 )
 
-// Await blocks until a session is proven to be run by the child or by what the child has started, and returns it. The
-// proof is what every other verb goes by: the claims of live processes, joined with the storage. Errors: [*EndedError],
-// [ErrUnproven] once ctx's deadline is over, and ctx's own; the child goes on, then.
-func Await(ctx context.Context, world *discover.World, agent Agent, child *Child) (discover.Session, error) {
-	w := &watch{world: world, agent: agent, child: child}
+// Watch watches what was started.
+type Watch struct {
+	world *discover.World
+	agent Agent
+	child *Child
+	// session is the one that was proven.
+	session discover.Session
+}
+
+// NewWatch begins to watch a child.
+func NewWatch(world *discover.World, agent Agent, child *Child) *Watch {
+	return &Watch{world: world, agent: agent, child: child}
+}
+
+// Await blocks until a session is proven to be run by the child or by what the child has started, and returns it; of a
+// resumed one, until its new turn is in storage. The proof is what every other verb goes by: the claims of live
+// processes, joined with the storage. Errors: [*EndedError], [ErrUnproven] once ctx's deadline is over, and ctx's own;
+// the child goes on, then.
+func (w *Watch) Await(ctx context.Context) (discover.Session, error) {
+	err := w.until(ctx, func(s discover.Session) bool { return !w.child.spec.Resumed || w.begun(s) })
+	if err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		err = ErrUnproven
+	}
+	return w.session, err
+}
+
+// Settle watches on, for a moment, whether the agent fails at once: then the error is an [*EndedError]. It is settled
+// when the turn is under way, in storage, or over, or the child has ended well.
+func (w *Watch) Settle(ctx context.Context) error {
+	proven, stored := time.Now(), time.Time{}
+	return w.until(ctx, func(s discover.Session) bool {
+		if stored.IsZero() && w.begun(s) {
+			stored = time.Now()
+		}
+		switch {
+		case s.Turn.State == discover.TurnFailed:
+			return time.Since(proven) >= ending
+		case s.Turn.State == discover.TurnDone, s.Turn.State == discover.TurnWaiting:
+			return true
+		case stored.IsZero():
+			return time.Since(proven) >= patience
+		}
+		return time.Since(stored) >= settling
+	})
+}
+
+// until looks again and again until a session is proven and enough is known of it, or the child has ended.
+func (w *Watch) until(ctx context.Context, enough func(discover.Session) bool) error {
+	ended := w.child.Ended()
 	for {
 		began := time.Now()
-		session, done, err := w.look(ctx)
+		done, err := w.look(ctx, enough)
 		if done || err != nil {
-			return session, unproven(ctx, err)
+			return err
 		}
 		// A busy machine makes a look slow: looking must not make it busier.
 		pause := time.NewTimer(min(max(3*time.Since(began), glance), stare))
 		select {
 		case <-ctx.Done():
 			pause.Stop()
-			return w.proven, unproven(ctx, ctx.Err())
-		case <-child.Ended():
+			return ctx.Err()
+		case <-ended:
 			pause.Stop()
+			ended = nil // what it has started may live on
 		case <-pause.C:
 		}
 	}
 }
 
-func unproven(ctx context.Context, err error) error {
-	if err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded) {
-		return ErrUnproven
-	}
-	return err
-}
-
-// watch is what is known so far.
-type watch struct {
-	world *discover.World
-	agent Agent
-	child *Child
-	// proven is the session, and at when its process was proven.
-	proven discover.Session
-	at     time.Time
-}
-
-// look looks once. It is done when there is nothing more to find out.
-func (w *watch) look(ctx context.Context) (discover.Session, bool, error) {
+// look looks once.
+func (w *Watch) look(ctx context.Context, enough func(discover.Session) bool) (done bool, err error) {
 	ended := false
 	select {
 	case <-w.child.Ended():
@@ -96,30 +126,25 @@ func (w *watch) look(ctx context.Context) (discover.Session, bool, error) {
 	// Whether it had ended is asked first: then nothing can appear later that this look did not see.
 	r, err := w.world.List(ctx, discover.Select{Agents: []discover.Agent{w.agent.Name()}})
 	if err != nil {
-		return w.proven, false, err
+		return false, err
 	}
 	own := w.own(r)
 	if ended && len(own) == 0 {
-		s, err := w.end(ctx)
-		return s, true, err
+		return true, w.end(ctx)
 	}
 	s, ok := w.proof(own)
 	if !ok {
 		s, ok = w.chosen(ctx)
 	}
 	if !ok {
-		return w.proven, false, nil
+		return false, nil
 	}
-	if w.at.IsZero() {
-		w.at = time.Now()
-	}
-	w.proven = s
-	waited := time.Since(w.at)
-	return s, waited >= settling && (w.begun(s) || waited >= patience && !w.child.spec.Resumed), nil
+	w.session = s
+	return enough(s), nil
 }
 
 // own are the rows, with and without a name, of what the child has started.
-func (w *watch) own(r discover.Result) []discover.Session {
+func (w *Watch) own(r discover.Result) []discover.Session {
 	return slices.DeleteFunc(r.Sessions, func(s discover.Session) bool {
 		for _, p := range s.Processes {
 			if w.child.started(r.Table, p) {
@@ -132,14 +157,17 @@ func (w *watch) own(r discover.Result) []discover.Session {
 
 // proof finds the session among the child's rows: the one whose ID was known before, or that the child's own words or
 // exact evidence name.
-func (w *watch) proof(own []discover.Session) (discover.Session, bool) {
-	id := w.child.spec.ID
-	if id == "" {
-		id = w.agent.Said(w.child.output()).ID
+func (w *Watch) proof(own []discover.Session) (discover.Session, bool) {
+	chosen, said := w.child.spec.ID, ""
+	if chosen == "" {
+		said = w.agent.Said(w.child.output()).ID
 	}
+	id := cmp.Or(chosen, said)
 	var found []discover.Session
 	for _, s := range own {
-		if s.ID != "" && s.ID == cmp.Or(id, s.ID) && (id != "" || s.Proven()) {
+		// A command line with the ID that we chose is no proof: the agent may not have taken it.
+		proven := s.Proven() || said != "" || chosen != "" && s.Path != ""
+		if s.ID != "" && s.ID == cmp.Or(id, s.ID) && proven {
 			found = append(found, s)
 		}
 	}
@@ -151,14 +179,15 @@ func (w *watch) proof(own []discover.Session) (discover.Session, bool) {
 
 // chosen finds a new session by the ID that was chosen for it: nobody but the child was told, so that a record of it is
 // proof enough for agents that leave no better one.
-func (w *watch) chosen(ctx context.Context) (discover.Session, bool) {
+func (w *Watch) chosen(ctx context.Context) (discover.Session, bool) {
 	if w.child.spec.ID == "" || w.child.spec.Resumed {
 		return discover.Session{}, false
 	}
-	return w.find(ctx, w.child.spec.ID)
+	s, ok := w.find(ctx, w.child.spec.ID)
+	return s, ok && s.Path != ""
 }
 
-func (w *watch) find(ctx context.Context, id string) (discover.Session, bool) {
+func (w *Watch) find(ctx context.Context, id string) (discover.Session, bool) {
 	if id == "" {
 		return discover.Session{}, false
 	}
@@ -170,44 +199,39 @@ func (w *watch) find(ctx context.Context, id string) (discover.Session, bool) {
 }
 
 // begun reports whether the storage has the turn that the child was started for.
-func (w *watch) begun(s discover.Session) bool {
+func (w *Watch) begun(s discover.Session) bool {
 	if s.Path == "" || s.Turn.State == discover.TurnNone || s.Turn.State == discover.TurnUnknown {
 		return false
 	}
 	if !w.child.spec.Resumed {
 		return true
 	}
-	// Agents note times to the millisecond, the kernel to a hundredth of a second.
-	const clock = 20 * time.Millisecond
 	began := s.Turn.Began
 	if began.IsZero() {
 		began = s.Updated
 	}
-	return !began.Before(w.child.Process.Started.Add(-clock))
+	return !began.Before(w.child.since)
 }
 
-// end is what is true of a child that has ended.
-func (w *watch) end(ctx context.Context) (discover.Session, error) {
+// end judges a child that has ended.
+func (w *Watch) end(ctx context.Context) error {
 	said := w.agent.Said(w.child.output())
-	s, ok := w.find(ctx, cmp.Or(w.child.spec.ID, said.ID, w.proven.ID))
+	s, ok := w.find(ctx, cmp.Or(w.child.spec.ID, said.ID, w.session.ID))
 	if err := ctx.Err(); err != nil {
-		return s, err
+		return err
 	}
-	failed := w.child.Exit() != Exit{} || !ok
-	if w.child.spec.Resumed && ok && !w.begun(s) {
-		failed = true
+	failed := w.child.Exit() != Exit{} || !ok || w.child.spec.Resumed && !w.begun(s)
+	if ok {
+		w.session = s
 	}
 	if !failed {
-		return s, nil
+		return nil
 	}
-	e := &EndedError{Agent: w.agent.Name(), Exit: w.child.Exit(), Words: said.Error}
-	if e.Words == "" {
-		e.Words = lastWords(w.child.output())
-	}
+	e := &EndedError{Agent: w.agent.Name(), Exit: w.child.Exit(), Words: cmp.Or(said.Error, lastWords(w.child.output()))}
 	if ok {
 		e.Session = &s
 	}
-	return s, e
+	return e
 }
 
 // lastWords are the end of what a process printed, of its errors if there are any.

@@ -14,6 +14,8 @@ import (
 	"agentctl/proc"
 )
 
+func always(discover.Session) bool { return true }
+
 // never is a file that does not come.
 const never = "await /nowhere/at/all"
 
@@ -27,7 +29,7 @@ func TestAwaitProvesTheSessionOfTheChild(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			p := puppets{store: t.TempDir()}
 			world, c := stage(t, p, script...)
-			s, err := Await(t.Context(), world, p, c)
+			s, err := NewWatch(world, p, c).Await(t.Context())
 			if err != nil || s.ID != "a" || s.Status != discover.Running || len(s.Processes) != 1 {
 				t.Errorf("%+v, %v", s, err)
 			}
@@ -43,46 +45,65 @@ func TestAwaitTakesNoNeighbour(t *testing.T) {
 	world, c := stage(t, p, "await "+open, "store a", "run a", never)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	w := &watch{world: world, agent: p, child: c}
+	w := NewWatch(world, p, c)
 	for range 3 {
-		if s, done, err := w.look(ctx); done || err != nil || s.ID != "" {
-			t.Fatalf("%q, %v, %v", s.ID, done, err)
+		if done, err := w.look(ctx, always); done || err != nil {
+			t.Fatalf("%q, %v, %v", w.session.ID, done, err)
 		}
 	}
 	write(open, "")
-	if s, err := Await(ctx, world, p, c); err != nil || s.ID != "a" {
+	if s, err := NewWatch(world, p, c).Await(ctx); err != nil || s.ID != "a" {
 		t.Errorf("%q, %v", s.ID, err)
 	}
 }
 
-func TestAwaitTheEnd(t *testing.T) {
+// whole awaits the proof, and that the session settles.
+func whole(t *testing.T, script ...string) (discover.Session, *Child, error) {
+	t.Helper()
 	p := puppets{store: t.TempDir()}
-	world, c := stage(t, p, "print hello", "complain it broke", "exit 3")
-	_, err := Await(t.Context(), world, p, c)
+	world, c := stage(t, p, script...)
+	w := NewWatch(world, p, c)
+	s, err := w.Await(t.Context())
+	if err == nil {
+		err = w.Settle(t.Context())
+	}
+	return s, c, err
+}
+
+func TestTheEndOfTheChild(t *testing.T) {
+	_, _, err := whole(t, "print hello", "complain it broke", "exit 3")
 	if e := endedBy(t, err); e.Exit != (Exit{Code: 3}) || e.Words != "it broke" || e.Session != nil {
 		t.Errorf("%+v", e)
 	}
-	world, c = stage(t, p, "store a", "run a", "print session a", "exit 4")
-	_, err = Await(t.Context(), world, p, c)
+	_, _, err = whole(t, "store a", "run a", "print session a", "exit 4")
 	if e := endedBy(t, err); e.Exit.Code != 4 || e.Session == nil || e.Session.ID != "a" || e.Words != "session a" {
 		t.Errorf("%+v", e)
 	}
-	world, c = stage(t, p, "store b", "print session b", "exit 0")
-	if s, err := Await(t.Context(), world, p, c); err != nil || s.ID != "b" || s.Status != discover.Stopped {
+	if s, _, err := whole(t, "store b", "print session b", "exit 0"); err != nil || s.ID != "b" {
 		t.Errorf("%+v, %v", s, err)
 	}
-	world, c = stage(t, p, "exit 0")
-	_, err = Await(t.Context(), world, p, c)
+	_, _, err = whole(t, "exit 0")
 	if e := endedBy(t, err); e.Exit != (Exit{}) {
 		t.Errorf("%+v", e)
 	}
-	world, c = stage(t, p, never)
-	if err := unix.Kill(c.Process.ID.PID, unix.SIGUSR1); err != nil {
-		t.Fatal(err)
-	}
-	_, err = Await(t.Context(), world, p, c)
-	if e := endedBy(t, err); e.Exit != (Exit{Code: -1, Signal: unix.SIGUSR1}) {
+	_, _, err = whole(t, "signal")
+	if e := endedBy(t, err); e.Exit != (Exit{Code: -1, Signal: unix.SIGKILL}) {
 		t.Errorf("%+v", e)
+	}
+}
+
+// A turn that failed is waited out: its agent is about to end with its reason.
+func TestSettleWaitsForTheReason(t *testing.T) {
+	_, c, err := whole(t, "fail a", "run a", "after a moment", "complain no such model", "exit 1")
+	if e := endedBy(t, err); e.Words != "no such model" || e.Session == nil || e.Session.Outcome != discover.Failed {
+		t.Errorf("%+v", e)
+	}
+	<-c.Ended()
+	if _, _, err := whole(t, "store a", "run a", never); err != nil {
+		t.Error(err)
+	}
+	if _, _, err := whole(t, "run a", never); err != nil {
+		t.Errorf("a session that stores nothing: %v", err)
 	}
 }
 
@@ -93,18 +114,18 @@ func TestAwaitTheNewTurn(t *testing.T) {
 	write(record, time.Now().Add(-time.Hour).Format(time.RFC3339Nano))
 	open := filepath.Join(t.TempDir(), "go")
 	world, c := stage(t, p, "run a", "await "+open, "store a", never)
-	w := &watch{world: world, agent: p, child: c}
-	for w.proven.ID == "" {
-		if _, done, err := w.look(t.Context()); done || err != nil {
-			t.Fatal(done, err)
+	w := NewWatch(world, p, c)
+	for done := false; !done; {
+		var err error
+		if done, err = w.look(t.Context(), always); err != nil {
+			t.Fatal(err)
 		}
 	}
-	w.at = w.at.Add(-time.Minute) // however long it takes
-	if _, done, err := w.look(t.Context()); done || err != nil {
-		t.Fatal("the old turn was taken for the new one", err)
+	if w.session.ID != "a" || w.begun(w.session) {
+		t.Fatalf("the old turn was taken for the new one: %+v", w.session)
 	}
 	write(open, "")
-	if s, err := Await(t.Context(), world, p, c); err != nil || s.ID != "a" {
+	if s, err := NewWatch(world, p, c).Await(t.Context()); err != nil || s.ID != "a" {
 		t.Errorf("%+v, %v", s, err)
 	}
 }
@@ -113,15 +134,15 @@ func TestAwaitTheNewTurn(t *testing.T) {
 func TestAwaitAChosenID(t *testing.T) {
 	p := puppets{store: t.TempDir(), chosen: "chosen"}
 	world, c := stage(t, p, "store chosen", never)
-	if s, err := Await(t.Context(), world, p, c); err != nil || s.ID != "chosen" {
+	if s, err := NewWatch(world, p, c).Await(t.Context()); err != nil || s.ID != "chosen" {
 		t.Errorf("%+v, %v", s, err)
 	}
 	// Of a session that was there before, the ID alone proves nothing.
 	p.resume = true
 	world, c = stage(t, p, never)
-	w := &watch{world: world, agent: p, child: c}
-	if s, done, err := w.look(t.Context()); done || err != nil || s.ID != "" {
-		t.Errorf("%q, %v, %v", s.ID, done, err)
+	w := NewWatch(world, p, c)
+	if done, err := w.look(t.Context(), always); done || err != nil {
+		t.Errorf("%q, %v, %v", w.session.ID, done, err)
 	}
 }
 
@@ -130,12 +151,12 @@ func TestAwaitLetsGo(t *testing.T) {
 	world, c := stage(t, p, never)
 	ctx, cancel := context.WithDeadline(t.Context(), time.Now())
 	defer cancel()
-	if _, err := Await(ctx, world, p, c); !errors.Is(err, ErrUnproven) {
+	if _, err := NewWatch(world, p, c).Await(ctx); !errors.Is(err, ErrUnproven) {
 		t.Errorf("%v", err)
 	}
 	ctx, cancel = context.WithCancel(t.Context())
 	cancel()
-	if _, err := Await(ctx, world, p, c); !errors.Is(err, context.Canceled) {
+	if _, err := NewWatch(world, p, c).Await(ctx); !errors.Is(err, context.Canceled) {
 		t.Errorf("%v", err)
 	}
 	if now, err := proc.Inspect(c.Process.ID.PID); err != nil || now.ID != c.Process.ID || !now.Alive() {

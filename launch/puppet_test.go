@@ -14,6 +14,8 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"agentctl/discover"
 	"agentctl/proc"
 )
@@ -29,6 +31,9 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
+// failed stands in the storage of a session whose turn has failed.
+const failed = "failed"
+
 // perform obeys until the prompt ends.
 func perform(store string) {
 	lines := bufio.NewScanner(os.Stdin)
@@ -39,6 +44,13 @@ func perform(store string) {
 			write(filepath.Join(store, strconv.Itoa(os.Getpid())+".pid"), rest)
 		case "store": // ID: it has a turn in storage
 			write(filepath.Join(store, rest+".session"), time.Now().Format(time.RFC3339Nano))
+		case "fail": // ID: its turn has failed, by the storage
+			write(filepath.Join(store, rest+".session"), failed)
+		case "after": // a moment that is longer than a success would be watched
+			time.Sleep(2 * settling)
+		case "signal":
+			_ = unix.Kill(os.Getpid(), unix.SIGKILL)
+			select {}
 		case "print":
 			fmt.Println(rest)
 		case "complain":
@@ -134,10 +146,11 @@ func (p puppets) Read(_ context.Context, entries []discover.Entry, _ discover.Wa
 		for _, e := range entries {
 			text, err := os.ReadFile(e.Path)
 			r := discover.Record{Agent: "puppet", ID: e.ID, Path: e.Path, Home: e.Home}
-			if err == nil {
+			r.Turn.State = discover.TurnFailed
+			if err == nil && string(text) != failed {
 				r.Updated, err = time.Parse(time.RFC3339Nano, string(text))
+				r.Turn = discover.Turn{State: discover.TurnOpen, Began: r.Updated}
 			}
-			r.Turn = discover.Turn{State: discover.TurnOpen, Began: r.Updated}
 			if !yield(r, err) {
 				return
 			}

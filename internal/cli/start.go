@@ -57,15 +57,19 @@ func (env Env) start(ctx context.Context, st *starting) error {
 		return errors.Join(err, held.Release())
 	}
 	defer child.Close()
-	session, err := launch.Await(limited, world, st.agent, child)
+	watch := launch.NewWatch(world, st.agent, child)
+	session, err := watch.Await(limited)
 	if err := held.Release(); err != nil {
 		return err
 	}
-	done()
-	if err != nil {
-		return env.unproven(st, child, session, err)
+	if err == nil {
+		if err := env.printStarted(session, st.json); err != nil {
+			return err
+		}
+		err = watch.Settle(working)
 	}
-	return env.printStarted(session, st.json)
+	done()
+	return env.unproven(st, child, err)
 }
 
 // occupy holds the worktree if nobody else works there.
@@ -141,21 +145,19 @@ func (st *starting) resumable(r discover.Result) error {
 	return nil
 }
 
-// unproven says what became of a start that did not end in a proven session.
-func (env Env) unproven(st *starting, child *launch.Child, s discover.Session, err error) error {
+// unproven says what became of a start that did not go well.
+func (env Env) unproven(st *starting, child *launch.Child, err error) error {
 	pid := child.Process.ID.PID
-	var ended *launch.EndedError
 	switch {
-	case errors.As(err, &ended):
-		if ended.Session != nil {
-			env.say("error", fmt.Sprintf("the session is %s", render.Clean(ended.Session.ID)))
-		}
-		return err
+	case errors.Is(err, launch.ErrUnproven) && st.killOnTimeout:
+		return errors.Join(&timeoutError{
+			fmt.Sprintf("no session of pid %d was proven within %s; it was ended", pid, st.timeout), "",
+		}, child.Kill(context.Background()))
 	case errors.Is(err, launch.ErrUnproven):
-		if st.killOnTimeout {
-			return errors.Join(&timeoutError{fmt.Sprintf("no session of pid %d was proven within %s; it was ended", pid, st.timeout), ""}, child.Kill(context.Background()))
+		return &timeoutError{
+			fmt.Sprintf("no session of pid %d was proven within %s; %s goes on", pid, st.timeout, st.agent.Name()),
+			fmt.Sprintf("agentctl status pid:%d tells once it is known; agentctl stop pid:%d ends it", pid, pid),
 		}
-		return &timeoutError{fmt.Sprintf("no session of pid %d was proven within %s", pid, st.timeout), fmt.Sprintf("the agent goes on: agentctl status pid:%d, kill %d", pid, pid)}
 	case errors.Is(err, context.Canceled):
 		env.saying("agentctl: ", fmt.Sprintf("%s goes on as pid %d", st.agent.Name(), pid))
 	}
