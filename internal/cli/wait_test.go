@@ -1,0 +1,133 @@
+package cli
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"agentctl/discover"
+)
+
+// seen is a session as a look shows it: "status/outcome/turn", the latter two as they apply.
+func seen(words string) discover.Session {
+	part := append(strings.Split(words, "/"), "", "")
+	s := discover.Session{Status: discover.Status(part[0]), Outcome: discover.Outcome(part[1])}
+	s.ID = "a"
+	s.Turn.State = map[string]discover.TurnState{
+		"": discover.TurnDone, "none": discover.TurnNone, "open": discover.TurnOpen, "cut": discover.TurnInterrupted,
+		"failed": discover.TurnFailed, "unknown": discover.TurnUnknown,
+	}[part[2]]
+	if s.Turn.State == discover.TurnFailed {
+		s.Error = "words"
+	}
+	return s
+}
+
+func TestUntil(t *testing.T) {
+	for _, tc := range []struct {
+		until until
+		looks string
+		there bool
+	}{
+		{untilStopped, "running waiting idle unknown", false},
+		{untilStopped, "running stopped", true},
+		{untilIdle, "running waiting unknown", false},
+		{untilIdle, "running idle", true},
+		{untilIdle, "stopped", true},
+		{untilWaiting, "running unknown", false},
+		{untilWaiting, "running waiting", true},
+		{untilWaiting, "idle", true},
+		{untilWaiting, "stopped", true},
+		{untilChange, "running running", false},
+		{untilChange, "running idle", true},
+		{untilChange, "stopped/completed stopped/completed", false},
+		{untilChange, "stopped/completed stopped/error", true},
+	} {
+		told := 0
+		w := newWaiting(tc.until, 1, func(discover.Session) error { told++; return nil })
+		more := true
+		for look := range strings.FieldsSeq(tc.looks) {
+			var err error
+			if more, err = w.see([]discover.Session{seen(look)}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if more == tc.there || (told == 1) != tc.there {
+			t.Errorf("%s %s: still waited for is %v, told %d times", tc.until, tc.looks, more, told)
+		}
+	}
+}
+
+// Each has to be there once; what becomes of it later is nothing to the wait.
+func TestEachIsThereOnce(t *testing.T) {
+	var told []string
+	w := newWaiting(untilIdle, 2, func(s discover.Session) error { told = append(told, string(s.Status)); return nil })
+	for _, look := range []struct {
+		a, b string
+		more bool
+	}{{"idle", "running", true}, {"running", "running", true}, {"running", "stopped/completed", false}} {
+		if more, err := w.see([]discover.Session{seen(look.a), seen(look.b)}); more != look.more || err != nil {
+			t.Errorf("%+v: %v, %v", look, more, err)
+		}
+	}
+	if got := strings.Join(told, " "); got != "idle stopped" {
+		t.Errorf("told of %s", got)
+	}
+	if unknown, err := w.verdict(); err != nil || unknown != nil {
+		t.Errorf("%v, %v", unknown, err)
+	}
+	broken := errors.New("broken")
+	w = newWaiting(untilIdle, 1, func(discover.Session) error { return broken })
+	if more, err := w.see([]discover.Session{seen("idle")}); more || !errors.Is(err, broken) {
+		t.Errorf("%v, %v", more, err)
+	}
+}
+
+// Where the agent says that the turn is over and its storage does not yet say how, that gets a moment.
+func TestAnIdleSessionGetsAMoment(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for _, tc := range []struct {
+			later, wrong string
+		}{{"idle", ""}, {"idle//open", "the last turn of a was cut"}, {"idle//failed", "the last turn of a failed: words"}} {
+			w := newWaiting(untilIdle, 1, func(discover.Session) error { return nil })
+			if more, _ := w.see([]discover.Session{seen("idle//open")}); !more {
+				t.Error("it is there at once")
+			}
+			<-time.After(afterthought)
+			if more, _ := w.see([]discover.Session{seen(tc.later)}); more {
+				t.Errorf("%s: it is not there", tc.later)
+			}
+			if _, err := w.verdict(); (err == nil) != (tc.wrong == "") || err != nil && err.Error() != tc.wrong {
+				t.Errorf("%s: %v, want %q", tc.later, err, tc.wrong)
+			}
+		}
+	})
+}
+
+func TestHowATurnEndedIsTheVerdict(t *testing.T) {
+	for words, want := range map[string]string{
+		"stopped/completed":        "",
+		"stopped/interrupted/open": "the last turn of a was cut",
+		"stopped/error/failed":     "the last turn of a failed: words",
+		"stopped/unknown/unknown":  "?",
+		"stopped/unknown/none":     "",
+		"idle":                     "",
+		"idle//none":               "",
+		"idle//cut":                "the last turn of a was cut",
+		"idle//failed":             "the last turn of a failed: words",
+		"idle//unknown":            "?",
+		"running//open":            "",
+		"waiting//open":            "",
+		"running//failed":          "", // the next one is in progress
+	} {
+		wrong, known := endingOf(seen(words))
+		if !known {
+			wrong = "?"
+		}
+		if wrong != want {
+			t.Errorf("%s: %q, want %q", words, wrong, want)
+		}
+	}
+}
