@@ -6,15 +6,23 @@ import "strings"
 // environment of its process is the record of the group.
 const GroupKey = "AGENTCTL_GROUP"
 
-// groupOf reads a session's launch group: from its live process, or after death from the branch that the launch made
-// for it, try/<group>/<name>.
+// GroupBranches is how the branches of group launches begin: try/<group>/<name>. After the session's death its branch
+// is the record of the group.
+const GroupBranches = "try/"
+
+// groupOf reads a session's launch group: from its live process, or else from its branch.
 func groupOf(s Session) string {
 	for _, p := range s.Processes {
 		if env, err := p.Env(GroupKey); err == nil && env[GroupKey] != "" {
 			return env[GroupKey]
 		}
 	}
-	if rest, ok := strings.CutPrefix(s.Branch, "try/"); ok {
+	return GroupOfBranch(s.Branch)
+}
+
+// GroupOfBranch is the launch group that a branch was made for, "" if it was made for none.
+func GroupOfBranch(branch string) string {
+	if rest, ok := strings.CutPrefix(branch, GroupBranches); ok {
 		if group, _, ok := strings.Cut(rest, "/"); ok {
 			return group
 		}

@@ -22,10 +22,14 @@ const options = unix.PTRACE_O_TRACESYSGOOD | unix.PTRACE_O_TRACECLONE | unix.PTR
 
 // Run starts the command, traces it and all it starts until the last of them has ended, and returns what they did.
 // The command's Stdin, Stdout, Stderr, Env, Dir and context work as ever; a command that fails is no error.
-func Run(cmd *exec.Cmd) (Result, error) {
+func Run(cmd *exec.Cmd) (Result, error) { return Kill(cmd, func(Call) Victims { return Nobody }) }
+
+// Kill is [Run], but at the first call for which judge says so it kills (SIGKILL) who makes it, or the command and all
+// that it has started, before the call does anything. The call is shown as it is before it returns.
+func Kill(cmd *exec.Cmd, judge func(Call) Victims) (Result, error) {
 	var r Result
 	var err error
-	onCleanThread(func() { r, err = run(cmd) })
+	onCleanThread(func() { r, err = run(cmd, judge) })
 	return r, err
 }
 
@@ -48,7 +52,7 @@ func onCleanThread(f func()) {
 	<-done
 }
 
-func run(cmd *exec.Cmd) (Result, error) {
+func run(cmd *exec.Cmd, judge func(Call) Victims) (Result, error) {
 	if cmd.SysProcAttr == nil {
 		cmd.SysProcAttr = &syscall.SysProcAttr{}
 	}
@@ -56,7 +60,7 @@ func run(cmd *exec.Cmd) (Result, error) {
 	if err := cmd.Start(); err != nil {
 		return Result{}, err
 	}
-	t := &tracer{leader: cmd.Process.Pid, specs: specs(), pending: map[int]*entry{}, known: map[int]bool{}}
+	t := &tracer{leader: cmd.Process.Pid, specs: specs(), pending: map[int]*entry{}, known: map[int]bool{}, judge: judge}
 	err := t.attach()
 	if err == nil {
 		err = t.loop()
@@ -76,7 +80,9 @@ type tracer struct {
 	leader  int
 	specs   map[uint64]spec
 	pending map[int]*entry // by thread: the call it is in
-	known   map[int]bool   // threads whose first stop has been seen
+	known   map[int]bool   // threads whose first stop has been seen, and that have not ended
+	judge   func(Call) Victims
+	victims Victims // whom it has said
 	result  Result
 }
 
@@ -133,6 +139,9 @@ func wait(pid int, status *unix.WaitStatus) (int, error) {
 func (t *tracer) stopped(pid int, status unix.WaitStatus) (signal int) {
 	first := !t.known[pid]
 	t.known[pid] = true
+	if first && t.victims == Everybody {
+		_ = unix.Kill(pid, unix.SIGKILL) // it was just being born
+	}
 	switch sig := status.StopSignal(); {
 	case sig == unix.SIGTRAP|0x80:
 		t.syscall(pid)
@@ -168,6 +177,7 @@ func (t *tracer) syscall(pid int) {
 	switch info.op {
 	case opEntry:
 		t.pending[pid] = t.enter(pid, info)
+		t.kill(pid, t.pending[pid].call)
 	case opExit:
 		if e := t.pending[pid]; e != nil {
 			t.result.Calls = append(t.result.Calls, e.leave(info.ret()))
@@ -176,8 +186,25 @@ func (t *tracer) syscall(pid int) {
 	}
 }
 
+// kill ends whom the judge says, once: all of them are there, since nobody else reaps them. Who dies in a call's entry
+// does not make it.
+func (t *tracer) kill(pid int, call Call) {
+	if t.victims != Nobody {
+		return
+	}
+	switch t.victims = t.judge(call); t.victims {
+	case Caller:
+		_ = unix.Kill(pid, unix.SIGKILL)
+	case Everybody:
+		for known := range t.known {
+			_ = unix.Kill(known, unix.SIGKILL)
+		}
+	}
+}
+
 // ended records the call a thread died in, and the exit status of the command itself.
 func (t *tracer) ended(pid int, status unix.WaitStatus) {
+	delete(t.known, pid)
 	if e := t.pending[pid]; e != nil {
 		t.result.Calls = append(t.result.Calls, e.call)
 		delete(t.pending, pid)

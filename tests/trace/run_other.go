@@ -6,3 +6,6 @@ import "os/exec"
 
 // Run returns [ErrUnsupported].
 func Run(*exec.Cmd) (Result, error) { return Result{}, ErrUnsupported }
+
+// Kill returns [ErrUnsupported].
+func Kill(*exec.Cmd, func(Call) Victims) (Result, error) { return Result{}, ErrUnsupported }

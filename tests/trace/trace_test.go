@@ -9,7 +9,9 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
+	"syscall"
 	"testing"
 
 	"agentctl/tests/trace"
@@ -159,5 +161,35 @@ func TestCountIsTheSameTwice(t *testing.T) {
 	count := func() int { return len(run(t, exec.Command("ls", dir)).Calls) }
 	if a, b := count(), count(); a != b || a < 20 {
 		t.Errorf("%d and %d calls", a, b)
+	}
+}
+
+// Who is killed at a call has not made it; who is not goes on.
+func TestKill(t *testing.T) {
+	const script = "touch a; (touch b; touch c); touch d; true"
+	for who, want := range map[trace.Victims]string{trace.Nobody: "a b c d", trace.Caller: "a c d", trace.Everybody: "a"} {
+		dir := t.TempDir()
+		cmd := exec.Command("/bin/sh", "-c", script)
+		cmd.Dir = dir
+		r, err := trace.Kill(cmd, func(c trace.Call) trace.Victims {
+			if c.Effect == trace.Create && c.Path == filepath.Join(dir, "b") {
+				return who
+			}
+			return trace.Nobody
+		})
+		if err != nil || r.Exit != map[trace.Victims]int{trace.Everybody: 128 + int(syscall.SIGKILL)}[who] {
+			t.Errorf("%v: exit %d, %v", who, r.Exit, err)
+		}
+		var got []string
+		list, err := os.ReadDir(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, d := range list {
+			got = append(got, d.Name())
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("%v: %v, want %s", who, got, want)
+		}
 	}
 }

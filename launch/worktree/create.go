@@ -1,0 +1,183 @@
+package worktree
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+)
+
+// Wanted is a worktree to be made.
+type Wanted struct {
+	// Dir is where; see [Dir]. It must not be there yet, unless it is that very worktree.
+	Dir string
+	// Branch is the branch to be on: a new one, or one that no worktree is on.
+	Branch string
+	// Base is where a new branch starts, as git resolves names: main, origin/main, a tag, a commit. "": where the
+	// directory that [Open] was given is. A branch that is there already must contain it.
+	Base string
+}
+
+// Made is a worktree that is there now.
+type Made struct {
+	Worktree
+	// New: it was made; otherwise it was there already, on that branch. NewBranch: so was its branch.
+	New, NewBranch bool
+}
+
+// Errors of [Repo.Create].
+var (
+	// ErrBadName: the branch's name is none that git takes.
+	ErrBadName = errors.New("is no name for a branch")
+	// ErrNoCommit: a name leads to no commit in this repository. Nothing is fetched to find it.
+	ErrNoCommit = errors.New("no such commit in this repository")
+)
+
+// ConflictError: something else is where the worktree would be.
+type ConflictError struct{ Message, Hint string }
+
+func (e *ConflictError) Error() string { return e.Message }
+
+// Create makes a worktree, or returns the one that is there on that very branch. It goes by git's list alone: a
+// directory that git does not name as a worktree of this repository on this branch is never used. If it fails, what it
+// has made is taken back. Errors: [ErrBadName], [ErrNoCommit], [*ConflictError], git's own.
+func (r *Repo) Create(ctx context.Context, want Wanted) (Made, error) {
+	ok, err := r.yes(ctx, r.common, "check-ref-format", "refs/heads/"+want.Branch)
+	if err == nil && (!ok || strings.HasPrefix(want.Branch, "-")) {
+		err = fmt.Errorf("%q %w", want.Branch, ErrBadName)
+	}
+	if err == nil {
+		want.Dir, err = real(want.Dir)
+	}
+	if err != nil {
+		return Made{}, err
+	}
+	release, err := r.hold(ctx)
+	if err != nil {
+		return Made{}, err
+	}
+	defer release()
+	if err := r.sweep(ctx); err != nil {
+		return Made{}, err
+	}
+	there, err := r.clear(ctx, want)
+	if err != nil {
+		return Made{}, err
+	}
+	head, base, err := r.start(ctx, want)
+	if err != nil {
+		return Made{}, err
+	}
+	if there != nil {
+		return Made{Worktree: *there}, nil
+	}
+	return r.add(ctx, want, head == "", base)
+}
+
+// real is a path whose directory, as far as there is one, has no links in it, as git writes paths.
+func real(path string) (string, error) {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return "", err
+	}
+	for dir := filepath.Dir(path); ; dir = filepath.Dir(dir) {
+		if real, err := filepath.EvalSymlinks(dir); err == nil {
+			return filepath.Join(real, path[len(dir):]), nil
+		}
+		if dir == filepath.Dir(dir) {
+			return path, nil
+		}
+	}
+}
+
+// clear returns the worktree that is wanted if it is there, and otherwise sees to it that nothing is in the way: what
+// git was killed making goes.
+func (r *Repo) clear(ctx context.Context, want Wanted) (*Worktree, error) {
+	list, err := r.List(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, w := range list {
+		if w.Path != want.Dir && (w.Branch != want.Branch || w.Bare) {
+			continue
+		}
+		stage, err := r.stage(ctx, w)
+		if err != nil {
+			return nil, err
+		}
+		switch {
+		case stage == underway:
+			return nil, &ConflictError{fmt.Sprintf("git is making the worktree %s", w.Path), "try again when it is done"}
+		case stage == begun:
+			if err := r.discard(ctx, w); err != nil {
+				return nil, err
+			}
+		default:
+			return r.take(ctx, w, want)
+		}
+	}
+	if exists(want.Dir) {
+		return nil, &ConflictError{fmt.Sprintf("%s is there, and is no worktree of this repository", want.Dir), "choose another directory or branch, or move it away"}
+	}
+	return nil, nil
+}
+
+// take returns w if it is the worktree that is wanted.
+func (r *Repo) take(ctx context.Context, w Worktree, want Wanted) (*Worktree, error) {
+	clean := "agentctl worktree clean " + w.Path
+	on := "branch " + w.Branch
+	if w.Branch == "" {
+		on = "no branch"
+	}
+	switch {
+	case w.Prunable:
+		return nil, &ConflictError{fmt.Sprintf("%s is a worktree on %s whose directory is gone", w.Path, on), clean}
+	case w.Path != want.Dir:
+		return nil, &ConflictError{fmt.Sprintf("branch %s is checked out in %s", w.Branch, w.Path), "choose another branch, or " + clean}
+	case w.Branch != want.Branch:
+		return nil, &ConflictError{fmt.Sprintf("%s is a worktree on %s", w.Path, on), "choose another directory or branch"}
+	}
+	if linked, err := r.linked(ctx, w.Path); err != nil || !linked {
+		return nil, errors.Join(err, &ConflictError{fmt.Sprintf("the worktree %s is broken: its .git is not there or is another's", w.Path), clean})
+	}
+	if !w.HalfMade() {
+		return &w, nil
+	}
+	// All its files are there; git was killed before it took its lock away.
+	_, err := r.git(ctx, r.common, "worktree", "unlock", w.Path)
+	w.Locked, w.LockReason = false, ""
+	return &w, err
+}
+
+// start returns the commits that the branch is on, "" if there is no such branch, and that a new one starts at.
+func (r *Repo) start(ctx context.Context, want Wanted) (head, base string, err error) {
+	head, err = r.commit(ctx, r.common, "refs/heads/"+want.Branch)
+	if err != nil && !errors.Is(err, ErrNoCommit) {
+		return "", "", err
+	}
+	if head != "" && want.Base == "" {
+		return head, head, nil
+	}
+	name := want.Base
+	if name == "" {
+		name = "HEAD"
+	}
+	if base, err = r.commit(ctx, r.dir, name); err != nil || head == "" {
+		return head, base, err
+	}
+	in, err := r.yes(ctx, r.common, "merge-base", "--is-ancestor", base, head)
+	if err == nil && !in {
+		err = &ConflictError{fmt.Sprintf("branch %s is there, and does not contain %s", want.Branch, want.Base), "choose another branch, or leave out the base"}
+	}
+	return head, base, err
+}
+
+// commit resolves a name.
+func (r *Repo) commit(ctx context.Context, dir, name string) (string, error) {
+	out, err := r.git(ctx, dir, "rev-parse", "--verify", "--quiet", "--end-of-options", name+"^{commit}")
+	if _, failed := errors.AsType[*gitError](err); failed {
+		return "", fmt.Errorf("%s: %w", name, ErrNoCommit)
+	}
+	return strings.TrimSpace(out), err
+}

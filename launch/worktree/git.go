@@ -1,0 +1,111 @@
+package worktree
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"syscall"
+
+	"agentctl/launch"
+)
+
+// gitError is a git command that failed.
+type gitError struct {
+	command string
+	words   string // its own
+	err     error
+}
+
+func (e *gitError) Error() string { return fmt.Sprintf("git %s: %s", e.command, e.words) }
+
+func (e *gitError) Unwrap() error { return e.err }
+
+// git runs git in a directory and returns what it prints. If ctx ends, git is asked to end too, which takes back what it
+// has begun. Its output goes to files and not to us, so that what a hook leaves running keeps nobody waiting.
+func (r *Repo) git(ctx context.Context, dir string, args ...string) (string, error) {
+	stdout, err := launch.Unnamed("stdout")
+	if err != nil {
+		return "", err
+	}
+	defer stdout.Close()
+	stderr, err := launch.Unnamed("stderr")
+	if err != nil {
+		return "", err
+	}
+	defer stderr.Close()
+	argv := slices.Concat([]string{"-C", dir, "--no-optional-locks"}, args)
+	cmd := exec.CommandContext(ctx, r.program, argv...)
+	cmd.Env, cmd.Stdout, cmd.Stderr = r.environ, stdout, stderr
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // a signal reaches its children too, which write the files
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
+	failed := cmd.Run()
+	if ctx.Err() != nil {
+		return "", ctx.Err()
+	}
+	out, err := printed(stdout)
+	if failed == nil || err != nil {
+		return out, err
+	}
+	words, err := printed(stderr)
+	if err != nil {
+		return "", err
+	}
+	return "", &gitError{args[0], complaint(words, failed), failed}
+}
+
+// printed is all that a process wrote to a file.
+func printed(f *os.File) (string, error) {
+	info, err := f.Stat()
+	if err != nil {
+		return "", err
+	}
+	text, err := io.ReadAll(io.NewSectionReader(f, 0, info.Size()))
+	return string(text), err
+}
+
+// complaint is what git says went wrong; where it says nothing of the kind, all it said, or else how it ended.
+func complaint(words string, failed error) string {
+	var out []string
+	for line := range strings.Lines(words) {
+		for _, kind := range []string{"fatal: ", "error: "} {
+			if said, ok := strings.CutPrefix(line, kind); ok {
+				out = append(out, strings.TrimSpace(said))
+			}
+		}
+	}
+	switch {
+	case len(out) > 0:
+		return strings.Join(out, "; ")
+	case strings.TrimSpace(words) != "":
+		return strings.TrimSpace(words)
+	}
+	return failed.Error()
+}
+
+// yes runs a git command that answers by its exit status: 0 is yes, 1 is no.
+func (r *Repo) yes(ctx context.Context, dir string, args ...string) (bool, error) {
+	_, err := r.git(ctx, dir, args...)
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok && exit.ExitCode() == 1 {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// environ is the environment that git runs in: of its own variables only a person's settings are left. The others say,
+// inside of a hook, which repository and index the enclosing git works on. It never asks for a password.
+func environ(all []string) []string {
+	settings := []string{
+		"GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM", "GIT_EXEC_PATH",
+		"GIT_CEILING_DIRECTORIES", "GIT_DISCOVERY_ACROSS_FILESYSTEM",
+	}
+	kept := slices.DeleteFunc(slices.Clone(all), func(variable string) bool {
+		key, _, _ := strings.Cut(variable, "=")
+		return strings.HasPrefix(key, "GIT_") && !slices.Contains(settings, key)
+	})
+	return append(kept, "LC_ALL=C", "GIT_TERMINAL_PROMPT=0")
+}

@@ -1,0 +1,174 @@
+package worktree
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"agentctl/proc"
+)
+
+// stage is how far the making of a worktree has got.
+type stage uint8
+
+const (
+	whole    stage = iota // git has written all files; it may still be locked
+	underway              // a git process is at work
+	begun                 // git was killed before it had written all files
+)
+
+// stage finds out how a worktree stands. Git writes the index when all files are there (git 2.39: worktree add ends
+// with reset --hard).
+func (r *Repo) stage(ctx context.Context, w Worktree) (stage, error) {
+	if !w.HalfMade() {
+		return whole, nil
+	}
+	busy, err := r.busy(ctx)
+	if busy || err != nil {
+		return underway, err
+	}
+	entry, err := r.entry(w.Path)
+	if err != nil {
+		return begun, err
+	}
+	if !exists(filepath.Join(entry, "index")) {
+		return begun, nil
+	}
+	return whole, nil
+}
+
+// busy reports whether a git process that may be adding a worktree runs in this repository, or where that cannot be
+// told. It is git itself, or its child that writes the files.
+func (r *Repo) busy(ctx context.Context) (bool, error) {
+	table, err := proc.Take(ctx)
+	if err != nil {
+		return false, err
+	}
+	places := []string{r.common}
+	list, err := r.List(ctx)
+	for _, w := range list {
+		places = append(places, w.Path)
+	}
+	for p := range table.Running(func(exe string) bool { return filepath.Base(exe) == "git" }) {
+		args, argsErr := p.Args()
+		if !p.Alive() || errors.Is(argsErr, proc.ErrGone) || argsErr == nil && !slices.Contains(args, "worktree") && !slices.Contains(args, "--hard") {
+			continue
+		}
+		dir, dirErr := p.Dir()
+		if errors.Is(dirErr, proc.ErrGone) {
+			continue
+		}
+		if dirErr != nil || slices.ContainsFunc(places, func(place string) bool { return within(dir, place) }) {
+			return true, err
+		}
+	}
+	return false, err
+}
+
+func within(path, dir string) bool { return path == dir || strings.HasPrefix(path, dir+"/") }
+
+// entries are the directories in which git keeps what it knows of the linked worktrees (gitrepository-layout(5)).
+func (r *Repo) entries() ([]string, error) {
+	list, err := os.ReadDir(filepath.Join(r.common, "worktrees"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	var out []string
+	for _, d := range list {
+		if d.IsDir() {
+			out = append(out, filepath.Join(r.common, "worktrees", d.Name()))
+		}
+	}
+	return out, err
+}
+
+// place is the worktree that an entry is of, "" if it does not say.
+func place(entry string) string {
+	text, err := os.ReadFile(filepath.Join(entry, "gitdir"))
+	link := strings.TrimRight(string(text), "\n\r ")
+	if err != nil || link == "" {
+		return ""
+	}
+	if !filepath.IsAbs(link) { // worktree.useRelativePaths, git 2.48
+		link = filepath.Join(entry, link)
+	}
+	return filepath.Dir(link)
+}
+
+// entry is that of the worktree at path.
+func (r *Repo) entry(path string) (string, error) {
+	entries, err := r.entries()
+	if err != nil {
+		return "", err
+	}
+	for _, e := range entries {
+		if place(e) == path {
+			return e, nil
+		}
+	}
+	return "", &fs.PathError{Op: "find the entry of", Path: path, Err: fs.ErrNotExist}
+}
+
+// discard removes a worktree that git was killed making. Before git has written .git and what that leads to there is
+// nothing else in the directory, and git does not know it for a worktree.
+func (r *Repo) discard(ctx context.Context, w Worktree) error {
+	linked, err := r.linked(ctx, w.Path)
+	if err != nil {
+		return err
+	}
+	if !linked && exists(w.Path) {
+		for _, name := range []string{filepath.Join(w.Path, ".git"), w.Path} {
+			if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return err
+			}
+		}
+	}
+	_, err = r.git(ctx, r.common, "worktree", "remove", "--force", "--force", w.Path)
+	return err
+}
+
+// relink gives a worktree its .git back, if that alone is gone: git was killed removing it. Git removes nothing else.
+func (r *Repo) relink(path string) error {
+	link := filepath.Join(path, ".git")
+	if !exists(path) || exists(link) {
+		return nil
+	}
+	entry, err := r.entry(path)
+	if err != nil {
+		return err
+	}
+	f, err := os.OpenFile(link, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString("gitdir: " + entry + "\n")
+	return errors.Join(err, f.Close())
+}
+
+// sweep removes entries that lead to no worktree, as they are left when git is killed. Git would do so at its next
+// garbage collection, but not with those that it had just begun, and locked.
+func (r *Repo) sweep(ctx context.Context) error {
+	entries, err := r.entries()
+	lost := slices.DeleteFunc(entries, func(e string) bool { return place(e) != "" })
+	if err != nil || len(lost) == 0 {
+		return err
+	}
+	if busy, err := r.busy(ctx); busy || err != nil {
+		return err // it may have just begun
+	}
+	for _, e := range lost {
+		lock := filepath.Join(e, "locked")
+		if text, err := os.ReadFile(lock); err == nil && (len(text) == 0 || strings.TrimSpace(string(text)) == making) {
+			if err := os.Remove(lock); err != nil {
+				return err
+			}
+		}
+	}
+	// With never, those that lead to a directory that is gone stay.
+	_, err = r.git(ctx, r.common, "worktree", "prune", "--expire=never")
+	return err
+}

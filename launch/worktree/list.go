@@ -1,0 +1,71 @@
+package worktree
+
+import (
+	"context"
+	"strings"
+)
+
+// List returns all worktrees of the repository in git's order, the main one first.
+func (r *Repo) List(ctx context.Context) ([]Worktree, error) {
+	out, err := r.git(ctx, r.common, "worktree", "list", "--porcelain", "-z")
+	if err != nil {
+		return nil, err
+	}
+	list := parse(out)
+	if len(list) > 0 {
+		err = r.mend(ctx, &list[0])
+	}
+	return list, err
+}
+
+// parse reads records of NUL-terminated lines, each record ended by an empty line.
+func parse(out string) []Worktree {
+	var list []Worktree
+	begun := false
+	for line := range strings.SplitSeq(out, "\x00") {
+		if line == "" {
+			begun = false
+			continue
+		}
+		key, value, _ := strings.Cut(line, " ")
+		if !begun {
+			list = append(list, Worktree{Main: len(list) == 0})
+			begun = true
+		}
+		list[len(list)-1].set(key, value)
+	}
+	return list
+}
+
+func (w *Worktree) set(key, value string) {
+	switch key {
+	case "worktree":
+		w.Path = value
+	case "HEAD":
+		if strings.Trim(value, "0") != "" {
+			w.Head = value
+		}
+	case "branch":
+		w.Branch = strings.TrimPrefix(value, "refs/heads/")
+	case "bare":
+		w.Bare = true
+	case "detached":
+		w.Detached = true
+	case "locked":
+		w.Locked, w.LockReason = true, value
+	case "prunable":
+		w.Prunable, w.PruneReason = true, value
+	}
+}
+
+// mend sets the path of a submodule's main worktree: git (2.39) names its git directory instead.
+func (r *Repo) mend(ctx context.Context, main *Worktree) error {
+	if main.Bare || main.Path != r.common {
+		return nil
+	}
+	top, err := r.git(ctx, r.common, "rev-parse", "--show-toplevel")
+	if err == nil {
+		main.Path = strings.TrimSuffix(top, "\n")
+	}
+	return err
+}

@@ -1,0 +1,121 @@
+package worktree
+
+import (
+	"context"
+	"fmt"
+	"strings"
+)
+
+// Why is a reason in one word.
+type Why string
+
+// Why nothing was done. What is marked so, force overrides.
+const (
+	IsMain     Why = "main"
+	IsLocked   Why = "locked"
+	IsMaking   Why = "making" // git is at work on it
+	HasNested  Why = "nested" // another worktree lies in it
+	HasSession Why = "session"
+	IsDirty    Why = "dirty"      // forced
+	IsUnmerged Why = "unmerged"   // forced
+	HasModules Why = "submodules" // forced
+	IsBroken   Why = "broken"     // forced
+)
+
+// Reason is why a worktree was left as it is.
+type Reason struct {
+	Why  Why
+	Text string // for people
+}
+
+// Forced reports whether force overrides it.
+func (r Reason) Forced() bool {
+	switch r.Why {
+	case IsDirty, IsUnmerged, HasModules, IsBroken:
+		return true
+	}
+	return false
+}
+
+// RefusedError: nothing was done, for what would be lost.
+type RefusedError struct {
+	Path    string
+	Reasons []Reason
+}
+
+func (e *RefusedError) Error() string {
+	var texts []string
+	for _, r := range e.Reasons {
+		texts = append(texts, r.Text)
+	}
+	return e.Path + ": " + strings.Join(texts, "; ")
+}
+
+// refuse is a [RefusedError] unless there are no reasons.
+func refuse(path string, reasons []Reason) error {
+	if len(reasons) == 0 {
+		return nil
+	}
+	return &RefusedError{path, reasons}
+}
+
+// fixed are the reasons against removing w that nothing overrides.
+func fixed(w Worktree, all []Worktree) []Reason {
+	var out []Reason
+	if w.Main {
+		out = append(out, Reason{IsMain, "it is the repository's main worktree"})
+	}
+	if w.Locked && !w.HalfMade() {
+		text := "it is locked"
+		if w.LockReason != "" {
+			text += ": " + w.LockReason
+		}
+		out = append(out, Reason{IsLocked, text})
+	}
+	for _, other := range all {
+		if strings.HasPrefix(other.Path, w.Path+"/") {
+			out = append(out, Reason{HasNested, "another worktree lies in it: " + other.Path})
+		}
+	}
+	return out
+}
+
+// losses are the reasons that lie in what is in w. Its commits are lost only with their branch; without a branch, with
+// the worktree.
+func (r *Repo) losses(ctx context.Context, w Worktree, at stage, deleteBranch bool) ([]Reason, error) {
+	var s State
+	var err error
+	if at == begun {
+		s.Unmerged, err = r.unmerged(ctx, w.Head, w.Branch) // its files are only what git had written by then
+	} else {
+		s, err = r.State(ctx, w)
+	}
+	if err != nil {
+		return nil, err
+	}
+	var out []Reason
+	if s.Changed+s.Untracked > 0 {
+		out = append(out, Reason{IsDirty, fmt.Sprintf("it has %s and %s", count(s.Changed, "changed file"), count(s.Untracked, "untracked one"))})
+	}
+	if s.Unmerged > 0 && (deleteBranch || w.Branch == "") {
+		out = append(out, notMerged(s.Unmerged))
+	}
+	if s.Submodules {
+		out = append(out, Reason{HasModules, "it holds the repositories of its submodules"})
+	}
+	if s.Broken {
+		out = append(out, Reason{IsBroken, "its .git is not there or is another's, so that git cannot tell what is in it"})
+	}
+	return out, nil
+}
+
+func notMerged(commits int) Reason {
+	return Reason{IsUnmerged, fmt.Sprintf("%s on no other branch, remote branch or tag", count(commits, "commit"))}
+}
+
+func count(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}

@@ -1,0 +1,146 @@
+package worktree
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Removing says how far to go.
+type Removing struct {
+	// Force also removes what has changes, commits that are nowhere else, or submodules.
+	Force bool
+	// DeleteBranch also deletes the branch; without Force not if it has commits that are nowhere else.
+	DeleteBranch bool
+	// DryRun only says whether it would be refused.
+	DryRun bool
+	// Reasons against it that the caller knows of: a session that lives there.
+	Reasons []Reason
+}
+
+// ErrNoWorktree: git knows of no such worktree in this repository.
+var ErrNoWorktree = errors.New("no such worktree")
+
+// Remove removes a linked worktree that [Repo.List] returned, by git's own command. Whether somebody works in it is the
+// caller's to know. Errors: [*RefusedError], and nothing was done; [ErrNoWorktree]; git's own. One that git began to make or to remove
+// when it was killed is removed like any other.
+func (r *Repo) Remove(ctx context.Context, w Worktree, o Removing) error {
+	release, err := r.hold(ctx)
+	if err != nil {
+		return err
+	}
+	defer release()
+	w, stage, err := r.removable(ctx, w.Path, o)
+	if err != nil || o.DryRun {
+		return err
+	}
+	if err := r.remove(ctx, w, stage, o.Force); err != nil {
+		return err
+	}
+	if o.DeleteBranch && w.Branch != "" {
+		err = r.deleteBranch(ctx, w.Branch, o.Force)
+	}
+	return errors.Join(err, r.sweep(ctx))
+}
+
+// removable is the worktree as it is now, if there is no reason against removing it.
+func (r *Repo) removable(ctx context.Context, path string, o Removing) (w Worktree, at stage, err error) {
+	all, err := r.List(ctx)
+	if err != nil {
+		return w, at, err
+	}
+	i := slices.IndexFunc(all, func(w Worktree) bool { return w.Path == path })
+	if i < 0 {
+		return w, at, fmt.Errorf("%w: %s", ErrNoWorktree, path)
+	}
+	w = all[i]
+	if at, err = r.stage(ctx, w); err != nil {
+		return w, at, err
+	}
+	reasons := slices.Concat(o.Reasons, fixed(w, all))
+	switch {
+	case at == underway:
+		reasons = append(reasons, Reason{IsMaking, "git is at work on it"})
+	case !w.Main:
+		losses, err := r.losses(ctx, w, at, o.DeleteBranch)
+		if err != nil {
+			return w, at, err
+		}
+		reasons = append(reasons, weigh(losses, o.Force)...)
+	}
+	return w, at, refuse(w.Path, reasons)
+}
+
+// weigh leaves out what force overrides.
+func weigh(reasons []Reason, force bool) []Reason {
+	var out []Reason
+	for _, reason := range reasons {
+		if !force || !reason.Forced() {
+			out = append(out, reason)
+		}
+	}
+	return out
+}
+
+func (r *Repo) remove(ctx context.Context, w Worktree, stage stage, force bool) error {
+	switch {
+	case stage == begun:
+		return r.discard(ctx, w)
+	case stage == whole && w.Locked:
+		if _, err := r.git(ctx, r.common, "worktree", "unlock", w.Path); err != nil {
+			return err
+		}
+	}
+	args := []string{"worktree", "remove"}
+	if force {
+		if err := r.relink(w.Path); err != nil {
+			return err
+		}
+		args = append(args, "--force")
+	}
+	_, err := r.git(ctx, r.common, append(args, w.Path)...)
+	return err
+}
+
+// DeleteBranch deletes a branch; without force not if it has commits that are nowhere else ([*RefusedError]). A branch
+// that is not there, or is checked out, is git's error.
+func (r *Repo) DeleteBranch(ctx context.Context, branch string, o Removing) error {
+	release, err := r.hold(ctx)
+	if err != nil {
+		return err
+	}
+	defer release()
+	if o.DryRun {
+		return r.branchLosses(ctx, branch, o.Force)
+	}
+	return r.deleteBranch(ctx, branch, o.Force)
+}
+
+// deleteBranch deletes a branch that no worktree is on, so that no commit comes to it between the check and the end.
+func (r *Repo) deleteBranch(ctx context.Context, branch string, force bool) error {
+	if err := r.branchLosses(ctx, branch, force); err != nil {
+		return err
+	}
+	_, err := r.git(ctx, r.common, "branch", "-D", "--end-of-options", branch)
+	return err
+}
+
+func (r *Repo) branchLosses(ctx context.Context, branch string, force bool) error {
+	head, err := r.commit(ctx, r.common, "refs/heads/"+branch)
+	if err != nil {
+		return err
+	}
+	n, err := r.unmerged(ctx, head, branch)
+	if err != nil || n == 0 || force {
+		return err
+	}
+	return refuse("branch "+branch, []Reason{notMerged(n)})
+}
+
+// Branches returns the branches of a launch group, those too that no worktree is on.
+func (r *Repo) Branches(ctx context.Context, group string) ([]string, error) {
+	out, err := r.git(ctx, r.common, "for-each-ref", "--format=%(refname:lstrip=2)", "refs/heads/"+strings.TrimSuffix(GroupBranch(group, ""), "/"))
+	return strings.Fields(out), err
+}

@@ -1,0 +1,79 @@
+// Package worktree makes, lists and removes git worktrees, so that several agents can work on one repository without
+// being in each other's way. It knows git, and no agent.
+//
+// Git is asked for every fact and does every change; nothing is kept beside it. What git leaves when it is killed half
+// way is known by its own mark, and found again by the next call. Nothing is fetched. It needs git 2.36 or newer.
+package worktree
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"agentctl/launch"
+)
+
+// Worktree is what git says of one worktree (git-worktree(1), list --porcelain).
+type Worktree struct {
+	// Path is its top directory, absolute, as git recorded it.
+	Path string
+	// Head is the commit it is on; "" for a bare repository and a branch without a commit.
+	Head string
+	// Branch is the one checked out, without refs/heads/; "" if Detached or Bare.
+	Branch string
+	// Main: it is the repository's own, not a linked one.
+	Main bool
+	// Bare: it is the main one, of a repository without files.
+	Bare     bool
+	Detached bool
+	// Locked: it is kept from being removed, for LockReason if somebody gave one.
+	Locked     bool
+	LockReason string
+	// Prunable: there is nothing there any more, for PruneReason.
+	Prunable    bool
+	PruneReason string
+}
+
+// making is the reason for which git locks a worktree until it is whole, in the C locale (git 2.39, builtin/worktree.c).
+const making = "initializing"
+
+// HalfMade reports whether git has not finished making it: it is at work, or it was killed.
+func (w Worktree) HalfMade() bool { return w.Locked && w.LockReason == making }
+
+// Repo is a git repository.
+type Repo struct {
+	program string   // git's path
+	environ []string // what it runs in
+	dir     string   // how the repository was named: a directory in one of its worktrees
+	common  string   // its own directory, which all worktrees share
+}
+
+// Errors of [Open].
+var (
+	// ErrNoGit: there is no git in PATH.
+	ErrNoGit = errors.New("there is no git in PATH")
+	// ErrNoRepository: the directory lies in no git repository.
+	ErrNoRepository = errors.New("not in a git repository")
+)
+
+// Open finds the repository that dir lies in: a directory in any of its worktrees, or a bare repository. What git is
+// told by an enclosing one (GIT_DIR and the like, as in a hook) does not count. Errors: [ErrNoGit], [ErrNoRepository],
+// git's own.
+func Open(ctx context.Context, host launch.Host, dir string) (*Repo, error) {
+	program, err := host.LookPath("git")
+	if err != nil {
+		return nil, ErrNoGit
+	}
+	r := &Repo{program: program, environ: environ(host.Environ), dir: dir}
+	out, err := r.git(ctx, dir, "rev-parse", "--path-format=absolute", "--git-common-dir")
+	if failed, ok := errors.AsType[*gitError](err); ok && strings.Contains(failed.words, "not a git repository") {
+		return nil, fmt.Errorf("%s is %w", dir, ErrNoRepository)
+	}
+	if err != nil {
+		return nil, err
+	}
+	r.common, err = filepath.EvalSymlinks(strings.TrimSuffix(out, "\n"))
+	return r, err
+}
