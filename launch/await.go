@@ -92,6 +92,16 @@ func (w *Watch) Settle(ctx context.Context) error {
 	})
 }
 
+// Ended is why the child failed, an [*EndedError], if it has ended and did; nil otherwise.
+func (w *Watch) Ended(ctx context.Context) error {
+	select {
+	case <-w.child.Ended():
+		return w.end(ctx)
+	default:
+		return nil
+	}
+}
+
 // until looks again and again until a session is proven and enough is known of it, or the child has ended.
 func (w *Watch) until(ctx context.Context, enough func(discover.Session) bool) error {
 	ended := w.child.Ended()

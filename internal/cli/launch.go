@@ -27,6 +27,7 @@ type startOptions struct {
 	model, permissions, output string
 	timeout                    time.Duration
 	killOnTimeout, force, json bool
+	waitOut
 }
 
 // idTimeout is how long a launch waits for the proof of its session: many times what the slowest agent takes.
@@ -40,6 +41,10 @@ func (o *startOptions) flags() []cli.Flag {
 		&cli.DurationFlag{Name: "timeout", Usage: "wait `D` for the proof of the session", Value: idTimeout, Destination: &o.timeout},
 		&cli.BoolFlag{Name: "kill-on-timeout", Usage: "end the agent if its session is not proven in time", Destination: &o.killOnTimeout},
 		&cli.BoolFlag{Name: "force", Usage: "though others are at work in the same worktree", Destination: &o.force},
+		&cli.BoolFlag{Name: "wait", Usage: "wait for the end of the turn, and exit as it ended", Destination: &o.wait},
+		&cli.DurationFlag{Name: "max-time", Usage: "with --wait: stop the session after `D`", Destination: &o.maxTime},
+		&cli.StringFlag{Name: "on-create", Usage: "run the shell command `S` once the session is proven", Destination: &o.onCreate},
+		&cli.StringFlag{Name: "on-complete", Usage: "with --wait: run the shell command `S` when the turn has ended", Destination: &o.onComplete},
 		jsonFlag(&o.json),
 	}
 }
@@ -84,6 +89,9 @@ func agentArgument(args []string) (agent string, rest []string, err error) {
 }
 
 func (env Env) launch(ctx context.Context, name string, rest []string, o *launchOptions) error {
+	if err := o.check("launch"); err != nil {
+		return err
+	}
 	s, err := env.settings(false)
 	if err != nil {
 		return err

@@ -55,6 +55,9 @@ func newResume(env Env) *cli.Command {
 }
 
 func (env Env) resume(ctx context.Context, arg string, o *resumeOptions) error {
+	if err := o.check("resume"); err != nil {
+		return err
+	}
 	s, err := env.settings(false)
 	if err != nil {
 		return err
@@ -138,8 +141,8 @@ func (env Env) interact(ctx context.Context, st *starting) error {
 	switch {
 	case !env.Terminal:
 		return badUsage("resume", "there is no message, and stdin and stdout are no terminal to talk in")
-	case st.json || st.output != "":
-		return badUsage("resume", "--json and --output go with a message")
+	case st.json || st.wait || st.output != "":
+		return badUsage("resume", "--json, --wait and --output go with a message")
 	}
 	st.req.Interactive = true
 	host := launch.NewHost(env.Environ, env.Adapters, st.vars...)

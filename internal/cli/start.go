@@ -63,13 +63,28 @@ func (env Env) start(ctx context.Context, st *starting) error {
 		return err
 	}
 	if err == nil {
+		err = env.proven(working, st, watch, session)
+	}
+	done()
+	err = env.unproven(st, child, err)
+	if st.wait && session.ID != "" && !errors.Is(err, context.Canceled) {
+		return env.waitOut(ctx, st, watch, child, session, err)
+	}
+	return err
+}
+
+// proven prints the session, and watches whether it fails at once. Of a session that is waited for, JSON is printed when
+// all is known.
+func (env Env) proven(ctx context.Context, st *starting, watch *launch.Watch, session discover.Session) error {
+	if !st.wait || !st.json {
 		if err := env.printStarted(session, st.json); err != nil {
 			return err
 		}
-		err = watch.Settle(working)
 	}
-	done()
-	return env.unproven(st, child, err)
+	if err := (hook{"--on-create", st.onCreate}).run(ctx, env, session, nil); err != nil {
+		return err
+	}
+	return watch.Settle(ctx)
 }
 
 // occupy holds the worktree if nobody else works there.

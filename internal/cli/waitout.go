@@ -1,0 +1,120 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"agentctl/discover"
+	"agentctl/internal/render"
+	"agentctl/launch"
+	"agentctl/launch/stop"
+)
+
+// waitOut are the flags of a start that waits for the end of what it started.
+type waitOut struct {
+	wait                 bool
+	maxTime              time.Duration
+	onCreate, onComplete string
+}
+
+func (o *waitOut) check(verb string) error {
+	switch {
+	case o.maxTime < 0:
+		return badUsage(verb, "--max-time is %s, which is no time to wait", o.maxTime)
+	case !o.wait && o.maxTime > 0:
+		return badUsage(verb, "--max-time goes with --wait")
+	case !o.wait && o.onComplete != "":
+		return badUsage(verb, "--on-complete goes with --wait")
+	}
+	return nil
+}
+
+// waitOut waits until the started session has stopped, and ends as its turn did. failed is what went wrong before, if
+// anything did: then the session is not waited for, but its end is told all the same.
+func (env Env) waitOut(
+	ctx context.Context, st *starting, watch *launch.Watch, child *launch.Child, s discover.Session, failed error,
+) error {
+	err := failed
+	if err == nil {
+		err = env.await(ctx, env.world(st.Homes), []discover.Session{s}, untilStopped, st.maxTime, func(now discover.Session) error {
+			s = now
+			return nil
+		})
+	}
+	late := (*timeoutError)(nil)
+	switch {
+	case errors.As(err, &late):
+		err = env.overdue(ctx, st, s)
+	case errors.Is(err, context.Canceled):
+		env.saying("agentctl: ", fmt.Sprintf("%s goes on; agentctl stop %s ends it", named(s), render.Clean(s.ID)))
+		return err
+	case failed == nil && hasEnded(child):
+		err = judged(err, watch.Ended(ctx))
+	}
+	if st.json {
+		if err := render.JSON(env.Stdout, render.Of(env.renewed(ctx, st, s))); err != nil {
+			return err
+		}
+	}
+	code := exitCode(child, err)
+	return errors.Join(err, hook{"--on-complete", st.onComplete}.run(ctx, env, s, &code))
+}
+
+// hasEnded waits until the child has: a launcher ends soon after the agent that it started, if it ends with it.
+func hasEnded(child *launch.Child) bool {
+	select {
+	case <-child.Ended():
+		return true
+	case <-time.After(mercy):
+		return false
+	}
+}
+
+// judged is how a turn ended whose agent has ended with own, by its exit code. The agent's own words say more than its
+// storage; where the storage does not tell, the exit code does.
+func judged(stored, own error) error {
+	if own != nil || errors.Is(stored, errPartial) {
+		return own
+	}
+	return stored
+}
+
+// overdue stops a session whose time is up.
+func (env Env) overdue(ctx context.Context, st *starting, s discover.Session) error {
+	working, done := env.work(ctx, "stopping")
+	defer done()
+	results, err := stop.Sessions(working, env.world(st.Homes), []discover.Session{s}, stop.Options{
+		Timeout: stopTimeout, Force: true, Self: env.PID, Host: launch.NewHost(env.Environ, env.Adapters),
+	})
+	late := &timeoutError{fmt.Sprintf("%s took longer than --max-time %s; it was stopped", named(s), st.maxTime), "agentctl resume goes on with it"}
+	if err := errors.Join(err, notStopped(results)); err != nil {
+		return errors.Join(err, &timeoutError{fmt.Sprintf("%s took longer than --max-time %s", named(s), st.maxTime), ""})
+	}
+	return late
+}
+
+// renewed is the session as it is now; as it was, if it cannot be found any more.
+func (env Env) renewed(ctx context.Context, st *starting, s discover.Session) discover.Session {
+	r, err := env.world(st.Homes).Find(ctx, s.ID, []discover.Agent{s.Agent}, discover.Want{Whole: true, Tokens: true})
+	if err != nil || len(r.Sessions) != 1 {
+		return s
+	}
+	return r.Sessions[0]
+}
+
+// exitCode is that of the agent: as a shell counts it, where a signal ended it. While it lives it has none, and what we
+// are about to end with stands for it.
+func exitCode(child *launch.Child, err error) int {
+	select {
+	case <-child.Ended():
+	default:
+		return end(err).exit
+	}
+	exit := child.Exit()
+	if exit.Signal != 0 {
+		return 128 + int(exit.Signal)
+	}
+	return exit.Code
+}
