@@ -114,7 +114,7 @@ func (env Env) launch(ctx context.Context, name string, rest []string, o *launch
 	if req.Prompt, err = o.text(env, "launch", req.Dir); err != nil {
 		return err
 	}
-	return env.start(ctx, &starting{agent, req, vars, &o.startOptions, s})
+	return env.start(ctx, &starting{agent: agent, req: req, vars: vars, startOptions: &o.startOptions, settings: s})
 }
 
 // launcher is the agent of that name.

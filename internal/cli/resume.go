@@ -81,7 +81,7 @@ func (env Env) resume(ctx context.Context, arg string, o *resumeOptions) error {
 	if err != nil {
 		return err
 	}
-	st := &starting{agent, req, vars, &o.startOptions, s}
+	st := &starting{agent: agent, req: req, vars: vars, startOptions: &o.startOptions, settings: s}
 	if o.silent() {
 		return env.interact(ctx, st)
 	}

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -20,6 +21,7 @@ type starting struct {
 	agent launch.Agent
 	req   launch.Request
 	vars  []string // of the agent's environment, beside ours
+	group string   // that the agent was started in
 	*startOptions
 	settings
 }
@@ -62,6 +64,8 @@ func (env Env) start(ctx context.Context, st *starting) error {
 	if err := held.Release(); err != nil {
 		return err
 	}
+	st.group = host.Getenv(discover.GroupKey)
+	session = st.grouped(session)
 	if err == nil {
 		err = env.proven(working, st, watch, session)
 	}
@@ -71,6 +75,12 @@ func (env Env) start(ctx context.Context, st *starting) error {
 		return env.waitOut(ctx, st, watch, child, session, err)
 	}
 	return err
+}
+
+// grouped adds what only a live process knows of its session, and we: the group.
+func (st *starting) grouped(s discover.Session) discover.Session {
+	s.Group = cmp.Or(s.Group, st.group)
+	return s
 }
 
 // proven prints the session, and watches whether it fails at once. Of a session that is waited for, JSON is printed when

@@ -39,7 +39,7 @@ func (env Env) waitOut(
 	err := failed
 	if err == nil {
 		err = env.await(ctx, env.world(st.Homes), []discover.Session{s}, untilStopped, st.maxTime, func(now discover.Session) error {
-			s = now
+			s = st.grouped(now)
 			return nil
 		})
 	}
@@ -54,7 +54,7 @@ func (env Env) waitOut(
 		err = judged(err, watch.Ended(ctx))
 	}
 	if st.json {
-		if err := render.JSON(env.Stdout, render.Of(env.renewed(ctx, st, s))); err != nil {
+		if err := render.JSON(env.Stdout, render.Of(st.grouped(env.renewed(ctx, st, s)))); err != nil {
 			return err
 		}
 	}
