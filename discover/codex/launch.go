@@ -25,7 +25,7 @@ func (Adapter) Spec(r launch.Request, host launch.Host) (launch.Spec, error) {
 		}
 		spec.Env = slices.Concat(spec.Env, homeFor(*r.Resume, host))
 	}
-	settings, err := settingsFor(r)
+	settings, err := settingsFor(r, program)
 	if err != nil {
 		return launch.Spec{}, err
 	}

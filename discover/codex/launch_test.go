@@ -64,7 +64,8 @@ func TestSpec(t *testing.T) {
 		"asked for all":      {launch.Request{Resume: stoppedSession(map[string]any{"sandbox": "danger-full-access", "approval": "untrusted"})}, "exec -m gpt -s read-only -C /w --json resume " + someID + " -"},
 		"no turn, profile":   {launch.Request{Resume: stoppedSession(map[string]any{"sandbox": ":read-only", "permissionProfile": ":read-only"})}, "exec -m gpt -s read-only -C /w --json resume " + someID + " -"},
 		"asked to edit":      {launch.Request{Resume: stoppedSession(map[string]any{"sandbox": "read-only"}), Permissions: launch.Edit}, "exec -m gpt -s workspace-write -C /w --json resume " + someID + " -"},
-		"interactive":        {launch.Request{Resume: stoppedSession(nil), Interactive: true}, "resume " + someID + " -m gpt -C /w"},
+		"interactive":        {launch.Request{Resume: stoppedSession(map[string]any{"sandbox": "read-only", "provider": "p"}), Interactive: true}, "resume " + someID + " -C /w"},
+		"interactive, asked": {launch.Request{Resume: stoppedSession(nil), Interactive: true, Fork: true, Model: "m", Permissions: launch.Edit}, "fork " + someID + " -m m -s workspace-write -C /w"},
 	} {
 		test.Dir = "/w"
 		spec, err := New().Spec(test.Request, hostWith(dir))
@@ -109,6 +110,16 @@ func TestUnsupported(t *testing.T) {
 	_, err := New().Spec(launch.Request{}, hostWith(t.TempDir()))
 	if e := (*launch.NotInstalledError)(nil); !errors.As(err, &e) {
 		t.Errorf("without codex: %v", err)
+	}
+}
+
+// Before there was a daemon, its terminal interface forgot what the session had.
+func TestInteractiveOld(t *testing.T) {
+	r := launch.Request{Resume: stoppedSession(map[string]any{"sandbox": "read-only"}), Interactive: true}
+	for version, want := range map[string]string{"0.104.0": "-m gpt -s read-only", "0.169.0": "", "": ""} {
+		if flags, err := settingsFor(r, program{version: version}); err != nil || strings.Join(flags, " ") != want {
+			t.Errorf("%s: %q, %v", version, flags, err)
+		}
 	}
 }
 

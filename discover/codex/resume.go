@@ -1,6 +1,7 @@
 package codex
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"strconv"
@@ -38,38 +39,44 @@ func homeFor(s discover.Session, host launch.Host) []string {
 	return []string{codexHomeKey + "=" + s.Home}
 }
 
-// settingsFor are the options for model and permissions. Codex forgets the model, the provider and the sandbox of a
-// session that it resumes (SEEN 0.104, 0.169), and refuses to go on with another provider (SEEN 0.169).
-func settingsFor(r launch.Request) ([]string, error) {
+// settingsFor are the options for model and permissions. Without a person Codex forgets the model, the provider and the
+// sandbox of a session that it resumes (SEEN 0.104, 0.169), and refuses to go on with another provider (SEEN 0.169). Its
+// terminal interface remembers them since it has a daemon, which it goes without if it is told a provider (SEEN 0.169).
+func settingsFor(r launch.Request, p program) ([]string, error) {
+	had := r.Resume
+	if r.Interactive && !older(p.version, firstDaemon) {
+		had = nil
+	}
 	model := r.Model
 	var flags []string
-	if r.Resume != nil {
-		if model == "" {
-			model = r.Resume.Model
-		}
-		if provider := fact[string](r.Resume, "provider"); provider != "" {
+	if had != nil {
+		model = cmp.Or(model, had.Model)
+		if provider := fact[string](had, "provider"); provider != "" {
 			flags = append(flags, "-c", "model_provider="+tomlString(provider))
 		}
 	}
 	if model != "" {
 		flags = append(flags, "-m", model)
 	}
-	rights, err := rightsFor(r)
+	rights, err := rightsFor(r.Permissions, had)
 	return append(flags, rights...), err
 }
 
-// rightsFor are the options for what Codex may do without asking.
-func rightsFor(r launch.Request) ([]string, error) {
-	switch r.Permissions {
+// firstDaemon is the first version that was seen to run the threads of its TUIs in a daemon; 0.155 does not.
+const firstDaemon = "0.160"
+
+// rightsFor are the options for what Codex may do without asking: what was asked for, else what the session had.
+func rightsFor(asked launch.Permissions, had *discover.Session) ([]string, error) {
+	switch asked {
 	case launch.Edit:
 		return []string{"-s", workspaceWrite}, nil
 	case launch.Full:
 		return []string{"--dangerously-bypass-approvals-and-sandbox"}, nil
 	}
-	if r.Resume == nil {
+	if had == nil {
 		return nil, nil
 	}
-	return rightsOf(r.Resume)
+	return rightsOf(had)
 }
 
 // Codex's sandbox modes.
