@@ -63,23 +63,17 @@ func (t *target) users(table *proc.Table) map[int]bool {
 	return users
 }
 
-// marked reports whether the environment says that p is the session's. As long as the process lives it has tools of its
-// own and of other sessions; then, only a mark of the session itself counts.
+// marked reports whether the environment says that p is the session's. As long as the session's process lives it has tools
+// of its own and of other sessions; then, only the session's name counts.
 func (t *target) marked(p proc.Process) bool {
-	if t.stopper.Marked(p, unnamed(t.Before)) {
-		return t.gone()
+	s := t.Before
+	if s.ID == "" {
+		s.ID = "\x00" // what no environment can hold
 	}
-	return t.named(p)
-}
-
-func (t *target) named(p proc.Process) bool {
-	return t.Before.ID != "" && t.stopper.Marked(p, t.Before)
-}
-
-// unnamed is the session under a name that no environment can hold: a mark that fits it is one of the process.
-func unnamed(s discover.Session) discover.Session {
-	s.ID = "\x00"
-	return s
+	if !t.gone() {
+		s.Processes = nil
+	}
+	return t.stopper.Marked(p, s)
 }
 
 // spared tells what of the family is others' as well.
@@ -99,11 +93,11 @@ func (t *target) spared(now discover.Result, left family, alien func(proc.Proces
 			return true
 		}
 		for a := range now.Table.Ancestors(p.ID.PID) {
+			if _, ours := left[a.ID]; ours || hasProcess(t.Before, a.ID) {
+				break
+			}
 			if alien(a) {
 				return true
-			}
-			if _, ours := left[a.ID]; ours {
-				break
 			}
 		}
 		return slices.ContainsFunc(nested, func(n owner) bool { return n.Marked(p, n.session) })
@@ -128,8 +122,11 @@ type owner struct {
 func (t *target) nested(now discover.Result, left family, alien func(proc.Process) bool) (out []owner) {
 	for _, s := range now.Sessions {
 		for _, p := range s.Processes {
+			if hasProcess(t.Before, p.ID) {
+				continue
+			}
 			outside := func(q proc.Process) bool { return q.ID != p.ID && alien(q) }
-			if alien(p) && (left.begot(now.Table, p, outside) || t.stopper.Marked(p, t.Before)) {
+			if alien(p) && (left.begot(now.Table, p, outside) || t.marked(p)) {
 				out = append(out, owner{t.stopperOf(s.Agent), s})
 			}
 		}

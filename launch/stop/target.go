@@ -139,11 +139,11 @@ func (t *target) end(ctx context.Context) {
 	case t.over:
 	case t.Force, err == nil && !t.asked && !t.session.Shared:
 		t.signal(ctx)
-	case t.asked: // what came of it is looked up at the end
 	case err != nil && !t.session.Shared:
 		t.fail("%v", err)
 	case err != nil:
 		t.refuse("%s, and %v; --force ends all of it", t.served(), err)
+	case t.asked: // what came of it is looked up at the end
 	default:
 		t.refuse("%s; stop them together, or --force ends all of it", t.served())
 	}

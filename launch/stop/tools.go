@@ -27,6 +27,9 @@ type tool struct {
 // endTools ends the tools of all sessions that are over: it asks them to, and kills what is left after [grace]. It looks
 // again until it finds none.
 func (s *stopping) endTools(ctx context.Context) {
+	for _, a := range s.agents {
+		a.gone = a.gone || !lives(a.process.ID) // in its agent's own way, or in the last moment
+	}
 	asked, denied := map[proc.ID]bool{}, map[proc.ID]bool{}
 	var until time.Time
 	for range rounds {
@@ -114,6 +117,12 @@ func (s *stopping) tools(ctx context.Context, denied map[proc.ID]bool) []tool {
 		}
 	}
 	return out
+}
+
+// lives reports whether the process has not ended. What cannot be told is taken to live.
+func lives(id proc.ID) bool {
+	now, err := proc.Inspect(id.PID)
+	return err == nil && now.ID == id && now.Alive() || err != nil && !errors.Is(err, proc.ErrGone)
 }
 
 // isOver: nothing of the session is to be left.

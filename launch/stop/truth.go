@@ -50,7 +50,7 @@ func (t *target) conclude(ctx context.Context) {
 	if ok && (now.ID != "" || now.Status != discover.Stopped) {
 		t.After = &now
 	}
-	t.account(now)
+	t.account()
 	if t.Outcome == "" {
 		t.judge(now, ok, interrupted)
 	}
@@ -60,11 +60,11 @@ func (t *target) conclude(ctx context.Context) {
 }
 
 // account gathers what was signalled, and what lives all the same.
-func (t *target) account(now discover.Session) {
+func (t *target) account() {
 	var sent []Sent
 	for _, a := range t.agents {
 		sent = append(sent, a.sent...)
-		if len(a.sent) > 0 && hasProcess(now, a.process.ID) {
+		if len(a.sent) > 0 && !a.gone {
 			t.Survived = append(t.Survived, a.process.ID)
 		}
 	}
@@ -75,8 +75,11 @@ func (t *target) account(now discover.Session) {
 }
 
 func (t *target) judge(now discover.Session, ok, interrupted bool) {
-	over := now.Status == discover.Stopped
+	// A process that has not ended yet may have let go of the session already.
+	over := now.Status == discover.Stopped && len(t.Survived) == len(t.below)
 	switch {
+	case t.denial() != nil:
+		t.fail("%v", t.denial())
 	case !ok:
 		t.fail("what has become of it cannot be told")
 	case over && len(t.below) > 0, t.asked && now.Status == discover.Idle && len(t.below) > 0:
@@ -85,8 +88,6 @@ func (t *target) judge(now discover.Session, ok, interrupted bool) {
 		t.Outcome = Stopped
 	case t.asked && t.session.Shared && now.Status == discover.Idle:
 		t.Outcome, t.Message = Interrupted, fmt.Sprintf("it stays open in %s", now.Processes[0].ID)
-	case t.denial() != nil:
-		t.fail("%v", t.denial())
 	default:
 		t.Outcome, t.Message = Running, t.why(now, interrupted)
 	}
@@ -95,7 +96,7 @@ func (t *target) judge(now discover.Session, ok, interrupted bool) {
 // denial is why a process could not be signalled.
 func (t *target) denial() error {
 	for _, a := range t.agents {
-		if a.err != nil {
+		if a.err != nil && !a.gone {
 			return a.err
 		}
 	}
@@ -104,7 +105,7 @@ func (t *target) denial() error {
 
 // why says why the session still runs.
 func (t *target) why(now discover.Session, interrupted bool) string {
-	pid := "a process"
+	pid := t.agents[0].process.ID.String()
 	if len(now.Processes) > 0 {
 		pid = now.Processes[0].ID.String()
 	}

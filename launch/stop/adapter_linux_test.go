@@ -1,0 +1,183 @@
+package stop
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"iter"
+	"os"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"agentctl/discover"
+	"agentctl/launch"
+	"agentctl/proc"
+)
+
+// actors is the adapter of a test's agents. Every session it is asked for is stored.
+type actors struct {
+	stage  string
+	gentle []syscall.Signal
+	end    func(discover.Session) (bool, error)
+	// idle: no turn is in progress.
+	idle *atomic.Bool
+}
+
+func (actors) Name() discover.Agent { return "actor" }
+
+func (actors) Homes(discover.Setup, *proc.Table) []discover.Home {
+	return []discover.Home{{Dir: "/h"}}
+}
+
+func (a actors) Claims(_ context.Context, table *proc.Table, _ []discover.Home) (claims []discover.Claim, err error) {
+	for p := range table.All() {
+		played, ok := a.part(p)
+		if !ok || played.Runs == nil {
+			continue
+		}
+		base := discover.Claim{Agent: a.Name(), Process: p.ID, Home: "/h"}
+		claims = append(claims, base)
+		for _, id := range played.Runs {
+			c := base
+			c.Session, c.Path, c.Strength, c.Kind = id, "/h/"+id, discover.Exact, "part"
+			if a.idle.Load() {
+				c.Turn = &discover.Turn{State: discover.TurnDone}
+			}
+			if strings.HasPrefix(id, "perhaps-") {
+				c.Strength = discover.Weak
+			}
+			claims = append(claims, c)
+		}
+	}
+	return claims, nil
+}
+
+// part is what a process of this test plays.
+func (a actors) part(p proc.Process) (played part, ok bool) {
+	args, err := p.Args()
+	if err != nil || len(args) < 2 || !strings.HasPrefix(args[0], actorWord+" ") || !p.Alive() {
+		return played, false
+	}
+	env, err := p.Env(stageKey)
+	return played, err == nil && env[stageKey] == a.stage && json.Unmarshal([]byte(args[1]), &played) == nil
+}
+
+func (actors) Entries(_ context.Context, _ []discover.Home, q discover.Query) (list []discover.Entry, err error) {
+	refs := q.Refs
+	if len(refs) == 0 {
+		refs = []discover.Ref{{ID: q.ID, Path: "/h/" + q.ID}}
+	}
+	for _, r := range refs {
+		list = append(list, discover.Entry{Agent: "actor", ID: r.ID, Path: r.Path, Home: "/h"})
+	}
+	return list, nil
+}
+
+func (actors) Read(_ context.Context, entries []discover.Entry, _ discover.Want) iter.Seq2[discover.Record, error] {
+	return func(yield func(discover.Record, error) bool) {
+		for _, e := range entries {
+			r := discover.Record{Agent: "actor", ID: e.ID, Path: e.Path, Home: e.Home, Turn: discover.Turn{State: discover.TurnOpen}}
+			if !yield(r, nil) {
+				return
+			}
+		}
+	}
+}
+
+func (a actors) Gentle() []syscall.Signal { return a.gentle }
+
+func (a actors) End(_ context.Context, s discover.Session, _ launch.Host) (bool, error) {
+	if a.end == nil {
+		return false, nil
+	}
+	return a.end(s)
+}
+
+func (actors) Marked(p proc.Process, s discover.Session) bool {
+	env, err := p.Env(sessionMark, pidMark)
+	if err != nil {
+		return false
+	}
+	return env[sessionMark] != "" && env[sessionMark] == s.ID || slices.ContainsFunc(s.Processes, func(q proc.Process) bool {
+		return env[pidMark] == fmt.Sprint(q.ID.PID) && p.Ticks >= q.Ticks
+	})
+}
+
+// setting is the world of one test.
+type setting struct {
+	*testing.T
+	actors
+	Options
+}
+
+// set makes a world of the processes that this test has started, or will.
+func set(t *testing.T) *setting {
+	return &setting{
+		t,
+		actors{stage: t.Name() + fmt.Sprint(os.Getpid()), idle: &atomic.Bool{}},
+		Options{Timeout: time.Minute, Self: os.Getpid()},
+	}
+}
+
+func (s *setting) world() *discover.World {
+	return &discover.World{
+		Adapters: []discover.Adapter{s.actors},
+		Setup: func(discover.Agent) discover.Setup {
+			return discover.Setup{Getenv: func(string) string { return "" }}
+		},
+		Take: proc.Take,
+	}
+}
+
+// sessions finds sessions by their IDs.
+func (s *setting) sessions(ids ...string) (out []discover.Session) {
+	s.Helper()
+	for _, id := range ids {
+		r, err := s.world().Find(s.Context(), id, nil, discover.Want{})
+		if err != nil {
+			s.Fatal(err)
+		}
+		out = append(out, r.Sessions...)
+	}
+	return out
+}
+
+// stop stops sessions.
+func (s *setting) stop(ids ...string) []Result {
+	s.Helper()
+	return s.stopIn(s.Context(), s.sessions(ids...))
+}
+
+func (s *setting) stopIn(ctx context.Context, chosen []discover.Session) []Result {
+	s.Helper()
+	results, err := Sessions(ctx, s.world(), chosen, s.Options)
+	if err != nil || len(results) != len(chosen) {
+		s.Fatalf("%d results, %v", len(results), err)
+	}
+	return results
+}
+
+// want compares the outcome and who lives.
+func want(t *testing.T, c *cast, r Result, outcome Outcome, of, alive string) {
+	t.Helper()
+	if r.Outcome != outcome {
+		t.Errorf("the outcome is %s (%s), want %s", r.Outcome, r.Message, outcome)
+	}
+	if got := c.alive(strings.Fields(of)...); got != alive {
+		t.Errorf("of %q there live %q, want %q", of, got, alive)
+	}
+}
+
+// sentTo are the signals to the processes of one role.
+func sentTo(r Result, role Role) (out []syscall.Signal) {
+	for _, s := range r.Signalled {
+		if s.Role == role {
+			out = append(out, s.Signal)
+		}
+	}
+	return out
+}
