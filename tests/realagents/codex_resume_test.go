@@ -198,11 +198,11 @@ func TestCodexFork(t *testing.T) {
 	})
 }
 
-// TestCodexResumeInTerminal: without a message, agentctl becomes Codex's own interface on the session.
+// TestCodexResumeInTerminal: without a message, agentctl becomes Codex's own interface on the session, which goes on as it
+// was; in the newer version in the daemon.
 func TestCodexResumeInTerminal(t *testing.T) {
 	eachCodex(t, func(t *testing.T, w *world.World, a world.Agent, c agentctl) {
-		a.Run("remember the harbour").Wait()
-		id := codexID(t, w, "remember the harbour")
+		id := c.killed("-p", "remember the harbour [[hang]]", "--model", "harbour-1", "--permissions", "full")
 		cmd := exec.Command(os.Getenv(binary), "resume", id)
 		cmd.Env, cmd.Dir = a.Environ(), "/"
 		terminal, err := term.Start(cmd)
@@ -214,15 +214,37 @@ func TestCodexResumeInTerminal(t *testing.T) {
 			_ = cmd.Process.Kill()
 			_ = cmd.Wait()
 		}()
-		if !poll(func() bool {
-			screen, _ := terminal.Screen()
-			return term.Contains(screen, "remember the harbour") && term.Contains(screen, a.Dir())
-		}) {
-			screen, _ := terminal.Screen()
-			t.Fatal(screen)
+		shows := func(text string) {
+			t.Helper()
+			if !poll(func() bool { screen, _ := terminal.Screen(); return term.Contains(screen, text) }) {
+				screen, _ := terminal.Screen()
+				t.Fatalf("no %q on the screen:\n%s", text, screen)
+			}
 		}
+		send := func(text string) {
+			t.Helper()
+			if err := terminal.Send(text); err != nil {
+				t.Fatal(err)
+			}
+		}
+		shows("remember the harbour")
+		shows("harbour-1")
 		if exe, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", cmd.Process.Pid)); err != nil || exe != a.Native {
 			t.Errorf("the process runs %s, %v", exe, err)
 		}
+		send("and on we go")
+		shows("and on we go")
+		send(string(term.Enter))
+		shows("OK: and on we go")
+		want := settings("danger-full-access", false)
+		want.CWD, want.Model = a.Dir(), "harbour-1"
+		if got := lastSettings(t, w, id); !same(got, want) {
+			t.Errorf("it goes on with %+v, want %+v", got, want)
+		}
+		pid := cmd.Process.Pid
+		if a.Version == install.CodexCurrent {
+			pid = daemonPID(t, w)
+		}
+		c.expect([]string{row(id, pid, "idle")})
 	})
 }
