@@ -239,10 +239,15 @@ func (w *Watch) end(ctx context.Context) error {
 	if !failed {
 		return nil
 	}
-	e := &EndedError{Agent: w.agent.Name(), Exit: w.child.Exit(), Words: cmp.Or(said.Error, lastWords(w.child.output()))}
+	e := &EndedError{Agent: w.agent.Name(), Exit: w.child.Exit(), Words: said.Error}
 	if ok {
 		e.Session = &s
 	}
+	if ok && w.begun(s) {
+		// What the agent stored as its turn's error beats what else it printed: warnings, of a model's age say.
+		e.Words = cmp.Or(e.Words, s.Error)
+	}
+	e.Words = cmp.Or(e.Words, lastWords(w.child.output()))
 	return e
 }
 

@@ -2,6 +2,7 @@ package claudecode
 
 import (
 	"bytes"
+	"cmp"
 	"strings"
 
 	"agentctl/discover/native"
@@ -9,20 +10,17 @@ import (
 )
 
 // Said implements [launch.Agent]. With --output-format json or stream-json the lines tell; retries in them are no
-// failure. As text, print mode writes to stdout once: the answer, or why there is none; to stderr go usage errors, and
-// warnings of a run that may be fine (SEEN 2.1.75–2.1.329).
+// failure. Plain text tells nothing: an answer and an API's error look alike there, and stderr has warnings too. The
+// transcript tells them apart.
 func (Adapter) Said(o launch.Output) (said launch.Said) {
-	spoke := false
+	first := true
 	for raw := range bytes.Lines(o.Stdout) {
-		if e, ok := parseEvent(raw); ok {
-			spoke = true
-			e.tell(&said)
+		e, ok := parseEvent(raw)
+		if first && !ok {
+			break // an answer, which may quote such lines
 		}
-	}
-	if !spoke {
-		said.Error = firstText(o.Stdout, o.Stderr)
-	} else if said.Error == "" {
-		said.Error = firstText(stderrOnly(o))
+		first = false
+		e.tell(&said)
 	}
 	return said
 }
@@ -60,37 +58,14 @@ func parseEvent(raw []byte) (e event, ok bool) {
 // tell adds what an event says of the run as a whole: its beginning, or its end.
 func (e event) tell(said *launch.Said) {
 	begins, ends := e.kind == "system" && e.subtype == "init", e.kind == "result"
-	if (begins || ends) && isUUID(e.session) {
-		said.ID = e.session
-	}
-	if !ends {
+	if !begins && !ends || !isUUID(e.session) {
 		return
 	}
-	said.Error = ""
+	said.ID, said.Error = e.session, ""
 	if e.isError || strings.HasPrefix(e.subtype, "error") {
-		said.Error = firstText([]byte(e.result), []byte(strings.Join(e.errors, "\n")), []byte(e.subtype))
+		said.Error = cmp.Or(strings.TrimSpace(e.result), strings.Join(e.errors, "\n"), e.subtype)
 	}
-}
-
-// stderrOnly is what stands on stderr, unless that is the same file as stdout.
-func stderrOnly(o launch.Output) []byte {
-	if bytes.Equal(o.Stdout, o.Stderr) {
-		return nil
-	}
-	return o.Stderr
 }
 
 // wordsLimit is how much of its words is passed on, in characters.
 const wordsLimit = 1000
-
-// firstText is the end of the first text that is not blank.
-func firstText(texts ...[]byte) string {
-	for _, t := range texts {
-		if words := []rune(strings.TrimSpace(string(t))); len(words) > wordsLimit {
-			return "…" + string(words[len(words)-wordsLimit:])
-		} else if len(words) > 0 {
-			return string(words)
-		}
-	}
-	return ""
-}
