@@ -7,12 +7,12 @@ import (
 )
 
 const (
-	began  = `{"type":"system","subtype":"init","cwd":"/w","session_id":"` + alive + `","tools":[]}` + "\n"
-	retry  = `{"type":"system","subtype":"api_retry","attempt":1,"max_retries":1,"error_status":529,"error":"overloaded","session_id":"` + alive + `"}` + "\n"
-	fine   = `{"type":"result","subtype":"success","is_error":false,"result":"done","session_id":"` + alive + `"}` + "\n"
-	failed = `{"type":"result","subtype":"success","is_error":true,"api_error_status":529,"result":"API Error: 529 busy\n","session_id":"` + alive + `"}` + "\n"
-	cut    = `{"type":"result","subtype":"error_max_turns","is_error":false,"session_id":"` + alive + `"}` + "\n"
-	refuse = `{"type":"result","subtype":"error_during_execution","is_error":true,"errors":["No conversation found"],"session_id":"` + alive + `"}` + "\n"
+	saidBegan  = `{"type":"system","subtype":"init","cwd":"/w","session_id":"` + alive + `","tools":[]}` + "\n"
+	saidRetry  = `{"type":"system","subtype":"api_retry","attempt":1,"max_retries":1,"error_status":529,"error":"overloaded","session_id":"` + alive + `"}` + "\n"
+	saidFine   = `{"type":"result","subtype":"success","is_error":false,"result":"done","session_id":"` + alive + `"}` + "\n"
+	saidFailed = `{"type":"result","subtype":"success","is_error":true,"api_error_status":529,"result":"API Error: 529 busy\n","session_id":"` + alive + `"}` + "\n"
+	saidCut    = `{"type":"result","subtype":"error_max_turns","is_error":false,"session_id":"` + alive + `"}` + "\n"
+	saidRefuse = `{"type":"result","subtype":"error_during_execution","is_error":true,"errors":["No conversation found"],"session_id":"` + alive + `"}` + "\n"
 )
 
 // TestSaid has lines as Claude Code prints them (2.1.197, 2.1.329).
@@ -20,16 +20,16 @@ func TestSaid(t *testing.T) {
 	for _, test := range []struct{ out, id, err string }{
 		{"", "", ""},
 		{"the answer\n", "", ""},
-		{"API Error: 400 no\n", "", ""},              // may as well be an answer about one
-		{"This is how it looks:\n" + failed, "", ""}, // a quotation
-		{began, alive, ""},
-		{began + retry, alive, ""}, // F5
-		{began + retry + fine, alive, ""},
-		{began + retry + failed, alive, "API Error: 529 busy"},
-		{failed, alive, "API Error: 529 busy"},
-		{failed[:len(failed)-9], "", ""}, // it is being written
-		{began + cut, alive, "error_max_turns"},
-		{refuse, alive, "No conversation found"},
+		{"API Error: 400 no\n", "", ""},                  // may as well be an answer about one
+		{"This is how it looks:\n" + saidFailed, "", ""}, // a quotation
+		{saidBegan, alive, ""},
+		{saidBegan + saidRetry, alive, ""}, // F5
+		{saidBegan + saidRetry + saidFine, alive, ""},
+		{saidBegan + saidRetry + saidFailed, alive, "API Error: 529 busy"},
+		{saidFailed, alive, "API Error: 529 busy"},
+		{saidFailed[:len(saidFailed)-9], "", ""}, // it is being written
+		{saidBegan + saidCut, alive, "error_max_turns"},
+		{saidRefuse, alive, "No conversation found"},
 		{`{"type":"result","is_error":true,"result":"of nobody"}`, "", ""},
 	} {
 		want := launch.Said{ID: test.id, Error: test.err}
