@@ -28,8 +28,8 @@ func (env Env) printStops(results []stop.Result, o *stopOptions) error {
 		ids = append(ids, cmp.Or(r.Before.ID, "-"))
 	}
 	for i, id := range render.ShortIDs(ids) {
-		line := fmt.Sprintf("%s  %s (%s)", id, stopWord(results[i].Outcome), strings.Join(details(results[i]), "; "))
-		if _, err := fmt.Fprintln(env.Stdout, render.Clean(strings.TrimSuffix(line, " ()"))); err != nil {
+		what := fmt.Sprintf("%s (%s)", stopWord(results[i].Outcome), strings.Join(details(results[i]), "; "))
+		if _, err := fmt.Fprintf(env.Stdout, "%s  %s\n", render.Clean(id), render.Clean(strings.TrimSuffix(what, " ()"))); err != nil {
 			return err
 		}
 	}
@@ -80,7 +80,10 @@ func stopWord(o stop.Outcome) string {
 // details say what was, what was done, and what is to be said about it.
 func details(r stop.Result) []string {
 	var out []string
-	if r.Before.Status != discover.Stopped {
+	switch {
+	case r.Outcome == stop.Planned:
+		out = append(out, string(r.Before.Status))
+	case r.Before.Status != discover.Stopped:
 		out = append(out, "was "+string(r.Before.Status))
 	}
 	ended := map[int]bool{}

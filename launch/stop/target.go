@@ -43,7 +43,7 @@ func (s *stopping) target(session discover.Session) *target {
 	case len(t.agents) == 0, session.Status == discover.Unknown && len(t.agents) > 1:
 		t.refuse("which process runs it cannot be told%s", candidates(session))
 	case s.DryRun:
-		t.Outcome, t.Message = Planned, t.plan()
+		t.Outcome, t.Message, t.After = Planned, t.plan(), &t.session
 	}
 	return t
 }
