@@ -73,7 +73,7 @@ func messageTime(id string, before int64) int64 {
 	if err != nil {
 		return 0
 	}
-	return before - int64((uint64(before)<<12-counted)&idMask>>12)
+	return before - int64((uint64(before)-counted>>12)&(idMask>>12))
 }
 
 // millis turns a time of the store into ours; zero where there is none.

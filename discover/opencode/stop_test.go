@@ -1,0 +1,144 @@
+package opencode
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"agentctl/discover"
+	"agentctl/launch"
+	"agentctl/proc"
+)
+
+// server answers as OpenCode's does, and returns its port and what it was asked.
+func server(t *testing.T, answer http.HandlerFunc) (port int) {
+	t.Helper()
+	s := httptest.NewServer(answer)
+	t.Cleanup(s.Close)
+	return s.Listener.Addr().(*net.TCPAddr).Port
+}
+
+// serving is a session of a process that listens on the ports.
+func serving(t *testing.T, status discover.Status, ports ...int) discover.Session {
+	t.Helper()
+	f := agent(70, at(t, "10:00:00"), "serve")
+	f.Ports = ports
+	p, _ := proc.Of(f).PID(70)
+	s := discover.Session{Status: status, Shared: true, Processes: []proc.Process{p}}
+	s.ID, s.Dir = "ses_1", "/srv/a dir&more"
+	return s
+}
+
+func TestEndAsksTheServer(t *testing.T) {
+	var asked []string
+	port := server(t, func(w http.ResponseWriter, r *http.Request) {
+		asked = append(asked, r.Method+" "+r.URL.Path+" in "+r.URL.Query().Get("directory")+" "+r.Header.Get("Authorization"))
+		_, _ = io.WriteString(w, "true")
+	})
+	handled, err := New().End(t.Context(), serving(t, discover.Running, port), launch.Host{})
+	host := launch.Host{Environ: []string{passwordKey + "=secret"}}
+	again, errAgain := New().End(t.Context(), serving(t, discover.Waiting, port), host)
+	if !handled || err != nil || !again || errAgain != nil {
+		t.Errorf("handled: %v, %v; %v, %v", handled, err, again, errAgain)
+	}
+	const abort = "POST /session/ses_1/abort in /srv/a dir&more "
+	login := "Basic " + base64.StdEncoding.EncodeToString([]byte("opencode:secret"))
+	if len(asked) != 2 || asked[0] != abort || asked[1] != abort+login {
+		t.Errorf("asked %q", asked)
+	}
+}
+
+func TestEndSaysWhyNot(t *testing.T) {
+	status := func(code int) int {
+		return server(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(code) })
+	}
+	closed := server(t, nil)
+	for _, c := range []struct {
+		name  string
+		ports []int
+		set   string
+		says  string
+	}{
+		{"a password", []int{status(401)}, "", "asks for a password: set OPENCODE_SERVER_PASSWORD"},
+		{"another password", []int{status(401)}, passwordKey + "=x", "does not take the password"},
+		{"another server", []int{status(404)}, "", "HTTP status 404"},
+		{"nothing", []int{1}, "", "connect 127.0.0.1:1: connection refused"},
+	} {
+		handled, err := New().End(t.Context(), serving(t, discover.Running, c.ports...), launch.Host{Environ: []string{c.set}})
+		if handled || err == nil || !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%s: handled: %v, %v", c.name, handled, err)
+		}
+	}
+	if handled, err := New().End(t.Context(), serving(t, discover.Running, status(404), status(200)), launch.Host{}); !handled || err != nil {
+		t.Errorf("at the second port: %v, %v", handled, err)
+	}
+	if handled, err := New().End(t.Context(), serving(t, discover.Idle, closed), launch.Host{}); !handled || err != nil {
+		t.Errorf("an idle one has nothing to end: %v, %v", handled, err)
+	}
+	alone := serving(t, discover.Running, closed)
+	alone.Shared = false
+	for _, s := range []discover.Session{alone, serving(t, discover.Running)} {
+		if handled, err := New().End(t.Context(), s, launch.Host{}); handled || err != nil {
+			t.Errorf("there is no such way: %v, %v", handled, err)
+		}
+	}
+}
+
+// A server that takes the order and never answers is not waited for longer than asked.
+func TestEndIsBounded(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	release := make(chan struct{})
+	port := server(t, func(http.ResponseWriter, *http.Request) { cancel(); <-release })
+	defer close(release)
+	if handled, err := New().End(ctx, serving(t, discover.Running, port), launch.Host{}); handled || !errors.Is(err, context.Canceled) {
+		t.Errorf("handled: %v, %v", handled, err)
+	}
+}
+
+func TestReadStatus(t *testing.T) {
+	for text, want := range map[string]int{
+		"HTTP/1.1 200 OK\r\nX: y\r\n\r\ntrue": 200, "HTTP/1.0 401\r\n": 401, "HTTP/1.1 500 No": 500,
+		"": 0, "HTTP/1.1": 0, "HTTP/1.1 2000 OK\r\n": 0, "SSH-2.0-x 200 OK\r\n": 0, "HTTP/1.1 abc\r\n": 0,
+	} {
+		if got, err := readStatus(strings.NewReader(text)); got != want || (err == nil) != (want > 0) {
+			t.Errorf("%q: %d, %v, want %d", text, got, err, want)
+		}
+	}
+}
+
+// A tool bears the pid of the process that started it; a pid alone is not enough.
+func TestMarked(t *testing.T) {
+	s := serving(t, discover.Stopped)
+	for _, c := range []struct {
+		name, pid, clock string
+		inContainer      bool
+		want             bool
+	}{
+		{"its tool", "70", "10:00:05", false, true},
+		{"another's", "71", "10:00:05", false, false},
+		{"nobody's", "", "10:00:05", false, false},
+		{"older than the process", "70", "09:59:00", false, false},
+		{"of a container's process", "70", "10:00:05", true, false},
+	} {
+		f := agent(90, at(t, c.clock))
+		f.Environ = map[string]string{pidKey: c.pid}
+		if c.inContainer {
+			f.Namespaced = []int{90, 3}
+		}
+		p, _ := proc.Of(f).PID(90)
+		if got := New().Marked(p, s); got != c.want {
+			t.Errorf("%s: %v", c.name, got)
+		}
+	}
+	f := agent(70, at(t, "10:00:00"))
+	f.Environ = map[string]string{pidKey: "70"}
+	if p, _ := proc.Of(f).PID(70); New().Marked(p, s) {
+		t.Error("the process itself is none of its tools")
+	}
+}

@@ -1,0 +1,145 @@
+package realagents
+
+import (
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"agentctl/tests/realagents/install"
+	"agentctl/tests/realagents/world"
+)
+
+// What OpenCode stored is read here without any code of the program under test.
+
+// eachOpenCode runs the test on both generations of OpenCode, each in a world whose store is made: it cannot be made twice
+// at once.
+func eachOpenCode(t *testing.T, test func(*testing.T, *world.World, world.Agent, agentctl)) {
+	for _, version := range []string{install.OpenCodeCurrent, install.OpenCodeJSON} {
+		t.Run(version, func(t *testing.T) {
+			w := world.New(t)
+			a := w.OpenCode(version)
+			a.Run("a first start").Wait()
+			test(t, w, a, agentctlIn(t, w).as(a))
+		})
+	}
+}
+
+// userMessage is what matters of a message of the person, as OpenCode stores it.
+type userMessage struct {
+	text, agent, model string
+}
+
+type storedMessage struct {
+	ID, Role, Agent string
+	Model           struct{ ProviderID, ModelID string }
+}
+
+// userMessages are those of a session, the oldest first.
+func userMessages(t *testing.T, w *world.World, version, id string) []userMessage {
+	t.Helper()
+	if version == install.OpenCodeJSON {
+		return userMessagesInFiles(t, w, id)
+	}
+	db, err := sql.Open("sqlite", "file:"+openCodeHome(w)+"/opencode.db?mode=ro&_pragma=busy_timeout(5000)")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	rows, err := db.Query(`select m.data, (select p.data from part p where p.message_id = m.id order by p.id limit 1)
+		from message m where m.session_id = ? order by m.time_created, m.id`, id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rows.Close()
+	var out []userMessage
+	for rows.Next() {
+		var message, part []byte
+		if err := rows.Scan(&message, &part); err != nil {
+			t.Fatal(err)
+		}
+		out = appendUser(t, out, message, part)
+	}
+	return out
+}
+
+func userMessagesInFiles(t *testing.T, w *world.World, id string) []userMessage {
+	t.Helper()
+	storage := filepath.Join(openCodeHome(w), "storage")
+	var out []userMessage
+	messages, _ := filepath.Glob(filepath.Join(storage, "message", id, "*.json"))
+	for _, path := range messages {
+		message := readWhole(t, path)
+		parts, _ := filepath.Glob(filepath.Join(storage, "part", strings.TrimSuffix(filepath.Base(path), ".json"), "*.json"))
+		var part []byte
+		if len(parts) > 0 {
+			part = readWhole(t, parts[0])
+		}
+		out = appendUser(t, out, message, part)
+	}
+	return out
+}
+
+// readWhole reads a JSON file that may be written at this very moment.
+func readWhole(t *testing.T, path string) (raw []byte) {
+	t.Helper()
+	if !poll(func() bool {
+		raw, _ = os.ReadFile(path)
+		return json.Valid(raw)
+	}) {
+		t.Fatalf("%s holds no JSON: %q", path, raw)
+	}
+	return raw
+}
+
+func appendUser(t *testing.T, list []userMessage, message, part []byte) []userMessage {
+	t.Helper()
+	var m storedMessage
+	if err := json.Unmarshal(message, &m); err != nil {
+		t.Fatal(err)
+	}
+	if m.Role != "user" {
+		return list
+	}
+	var p struct{ Text string }
+	if err := json.Unmarshal(part, &p); err != nil {
+		t.Fatalf("%v: %.200q", err, part)
+	}
+	return append(list, userMessage{p.Text, m.Agent, m.Model.ProviderID + "/" + m.Model.ModelID})
+}
+
+func openCodeHome(w *world.World) string { return filepath.Join(w.Home, ".local", "share", "opencode") }
+
+// asStored is a prompt from standard input as OpenCode stores it: the early ones put it on a line of its own.
+func asStored(version, prompt string) string {
+	if version == install.OpenCodeJSON {
+		return "\n" + prompt
+	}
+	return prompt
+}
+
+// started is the ID that a launch or resume printed, alone on a line.
+func started(t *testing.T, out, errs string, code int) string {
+	t.Helper()
+	id, rest, _ := strings.Cut(out, "\n")
+	if code != 0 || rest != "" || !strings.HasPrefix(id, "ses_") {
+		t.Fatalf("exit code %d, printed %q\n%s", code, out, errs)
+	}
+	return id
+}
+
+// runsAs reports how a process differs from the agent's own, started for this prompt; "" if it does not.
+func runsAs(a world.Agent, pid int, prompt string) string {
+	exe, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", pid))
+	if native, _ := filepath.EvalSymlinks(a.Native); err != nil || exe != native {
+		return fmt.Sprintf("runs %s (%v), not %s", exe, err, native)
+	}
+	stdin, err := os.ReadFile(fmt.Sprintf("/proc/%d/fd/0", pid))
+	if err != nil || string(stdin) != prompt {
+		return fmt.Sprintf("reads %.80q (%v), not %.80q", stdin, err, prompt)
+	}
+	return ""
+}
