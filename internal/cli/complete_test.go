@@ -23,6 +23,8 @@ func TestComplete(t *testing.T) {
 		"list ":                  "",
 		"status aaaa":            "aaaaaaaa-1 aaaaaaaa-2",
 		"show --json c":          "cccccccc cccccccc",
+		"stop ":                  "aaaaaaaa-1",
+		"stop aaaaaaaa-1 ":       "aaaaaaaa-1",
 		"status --adapter codex": "codex",
 		"status --al":            "--alive",
 		"status -- --al":         "",

@@ -1,0 +1,148 @@
+package cli
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"agentctl/discover"
+	"agentctl/launch/stop"
+	"agentctl/proc"
+)
+
+func TestStopIsAsked(t *testing.T) {
+	for _, tc := range []struct {
+		args string
+		exit int
+		says string // on stderr
+	}{
+		{"stop", 2, "needs the ID of a session, or a selection"},
+		{"stop --yes --adapter codex", 2, "needs the ID of a session, or a selection"},
+		{"stop aaaaaaaa-1 --all", 2, "exclude each other"},
+		{"stop aaaaaaaa-1 --group g", 2, "exclude each other"},
+		{"stop --all --quiet --json", 2, "exclude each other"},
+		{"stop --all", 2, "--all needs --yes"},
+		{"stop aaaaaaaa-1 --timeout 0s", 2, "--timeout is 0s"},
+		{"stop aaaaaaaa-1 --timeout=-1s", 2, "--timeout is -1s"},
+		{"stop --idle-for 0", 2, "--idle-for"},
+		{"stop --idle-for soon", 2, "soon"},
+		{"stop --cwd /nowhere/at/all", 2, "--cwd: "},
+		{"stop nothing", 3, "no such session: nothing"},
+		{"stop aaaaaaaa-1 nothing", 3, "no such session: nothing"},
+		{"stop pid:11", 3, "no such session: process 11"},
+		{"stop aaaaaaaa", 4, "aaaaaaaa-1 codex running"},
+		{"stop aaaaaaaa-2", 0, ""},
+		{"stop aaaaaaaa-2 cccccccc@/w/a aaaaaaaa-2 --json", 0, ""},
+		{"stop --all --group none", 0, "no live session is selected"},
+		{"stop --all --group none -q", 0, ""},
+	} {
+		env, out := testEnv(t)
+		if got := run(env, strings.Fields(tc.args)...); got != tc.exit {
+			t.Errorf("%s: exit %d, want %d; %s", tc.args, got, tc.exit, out.stderr.String())
+		}
+		if stderr := out.stderr.String(); tc.says == "" && stderr != "" || !strings.Contains(stderr, tc.says) {
+			t.Errorf("%s: stderr %q, want %q", tc.args, stderr, tc.says)
+		}
+	}
+}
+
+// The session that the command runs inside of is that of process 10.
+func TestStopSelects(t *testing.T) {
+	for args, want := range map[string]string{
+		"--all":                                 "-",
+		"--older-than 59m":                      "-",
+		"--older-than 61m":                      "",
+		"--all --adapter codex":                 "",
+		"--all --adapter claude-code":           "-",
+		"--idle-for 1m":                         "",
+		"aaaaaaaa-1":                            "aaaaaaaa",
+		"pid:10 aaaaaaaa-1 aaaaaaaa-1":          "aaaaaaaa",
+		"aaaaaaaa-1 pid:20 --adapter codex":     "not found",
+		"aaaaaaaa-1 pid:20 aaaaaaaa-2 pid:20":   "aaaaaaaa-1 - aaaaaaaa-2",
+		"--older-than 1m --all --group nothing": "",
+	} {
+		env, out := testEnv(t)
+		exit := run(env, append([]string{"stop", "--dry-run"}, strings.Fields(args)...)...)
+		var got []string
+		for line := range strings.Lines(out.stdout.String()) {
+			id, _, _ := strings.Cut(line, "  ")
+			got = append(got, id)
+		}
+		if exit == 3 {
+			got = []string{"not found"}
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("%s: exit %d, %q, want %q", args, exit, got, want)
+		}
+		if args == "--all" {
+			out.stdout.Reset()
+			run(env, "stop", "--dry-run", "--all", "--json")
+			valid(t, "stops", out.stdout.String())
+		}
+	}
+}
+
+func TestStopTakesByTime(t *testing.T) {
+	s := discover.Session{Record: discover.Record{Created: now.Add(-3 * time.Hour), Updated: now.Add(-time.Hour)}, Status: discover.Idle}
+	resumed := s
+	resumed.Processes = []proc.Process{{Started: now.Add(-2 * time.Hour)}}
+	busy := s
+	busy.Status = discover.Waiting
+	for _, tc := range []struct {
+		sel  stopSelection
+		of   discover.Session
+		want bool
+	}{
+		{stopSelection{}, s, true},
+		{stopSelection{idleFor: time.Hour}, s, true},
+		{stopSelection{idleFor: time.Hour + 1}, s, false},
+		{stopSelection{idleFor: time.Hour}, busy, false},
+		{stopSelection{olderThan: 3 * time.Hour}, s, true},
+		{stopSelection{olderThan: 3 * time.Hour}, resumed, false},
+		{stopSelection{olderThan: 2 * time.Hour, idleFor: time.Minute}, resumed, true},
+		{stopSelection{olderThan: 2 * time.Hour, idleFor: 2 * time.Hour}, resumed, false},
+		{stopSelection{olderThan: time.Hour}, discover.Session{}, false},
+	} {
+		if got := tc.sel.takes(tc.of, now); got != tc.want {
+			t.Errorf("%+v of %s: %v", tc.sel, tc.of.Status, got)
+		}
+	}
+}
+
+// On a terminal the sessions are shown before they are asked for.
+func TestStopAsks(t *testing.T) {
+	for answer, want := range map[string]int{"n\n": 8, "\n": 8, "": 8, "yes, all\n": 8, "y\n": 1, " YES\n": 1} {
+		env, out := testEnv(t)
+		env.Terminal, env.Stdin = true, strings.NewReader(answer)
+		if got := run(env, "stop", "--all"); got != want {
+			t.Errorf("%q: exit %d, want %d; %s", answer, got, want, out.stderr.String())
+		}
+		if !strings.Contains(out.stderr.String(), "stop these? [y/N] ") || !strings.Contains(out.stderr.String(), "claude-code") {
+			t.Errorf("%q: %s", answer, out.stderr.String())
+		}
+		// The made-up process is in no real table: nothing was signalled, and it is there as before.
+		if done := strings.Contains(out.stdout.String(), "still running"); done != (want == 1) {
+			t.Errorf("%q: %s", answer, out.stdout.String())
+		}
+	}
+}
+
+func TestStopEnds(t *testing.T) {
+	result := func(o stop.Outcome) stop.Result { return stop.Result{Outcome: o, Message: "m"} }
+	for want, of := range map[int][]stop.Outcome{
+		0: {stop.Stopped, stop.AlreadyStopped, stop.Interrupted, stop.Planned},
+		5: {stop.Stopped, stop.Refused},
+		1: {stop.Refused, stop.Running, stop.Stopped},
+	} {
+		var results []stop.Result
+		for _, o := range of {
+			results = append(results, result(o))
+		}
+		if got := end(notStopped(results)).exit; got != want {
+			t.Errorf("%v: exit %d", of, got)
+		}
+	}
+	if got := end(notStopped([]stop.Result{result(stop.Failed)})).exit; got != 1 {
+		t.Errorf("failed: exit %d", got)
+	}
+}
