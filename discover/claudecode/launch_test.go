@@ -1,0 +1,149 @@
+package claudecode
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"agentctl/discover"
+	"agentctl/launch"
+)
+
+// installed puts a program where a release has it, and returns an environment whose PATH leads there.
+func installed(t *testing.T, release string, variables ...string) (host launch.Host, program string) {
+	t.Helper()
+	root := t.TempDir()
+	pkg := filepath.Join(root, "node_modules", "@anthropic-ai", "claude-code")
+	file := filepath.Join(pkg, "bin", "claude.exe")
+	if parseVersion(release).before(version{2, 1, 113}) {
+		file = filepath.Join(pkg, "cli.js")
+	}
+	manifest := `{"name":"@anthropic-ai/claude-code","version":"` + release + `"}`
+	must(t, os.MkdirAll(filepath.Dir(file), 0o755))
+	must(t, os.WriteFile(filepath.Join(pkg, "package.json"), []byte(manifest), 0o600))
+	must(t, os.WriteFile(file, []byte("a program"), 0o755))
+	must(t, os.MkdirAll(filepath.Join(root, "bin"), 0o755))
+	program = filepath.Join(root, "bin", "claude")
+	must(t, os.Symlink(file, program))
+	return launch.Host{Environ: append([]string{"PATH=/nowhere:" + filepath.Dir(program), "HOME=/h"}, variables...)}, program
+}
+
+// TestSpecOfALaunch: the command line per request; the prompt is never in it.
+func TestSpecOfALaunch(t *testing.T) {
+	host, program := installed(t, "2.1.329")
+	for want, r := range map[string]launch.Request{
+		"-p --session-id ID": {Permissions: launch.Own},
+		"-p --session-id ID --permission-mode=acceptEdits":  {Permissions: launch.Edit},
+		"-p --session-id ID --dangerously-skip-permissions": {Permissions: launch.Full},
+		"-p --session-id ID --model=m --name=-n --verbose --allowedTools Bash": {
+			Permissions: launch.Own, Model: "m", Name: "-n", Args: []string{"--verbose", "--allowedTools", "Bash"},
+		},
+	} {
+		r.Prompt, r.Dir = "--help", "/w"
+		spec, err := New().Spec(r, host)
+		must(t, err)
+		got := strings.ReplaceAll(strings.Join(spec.Args[1:], " "), spec.ID, "ID")
+		if got != want || spec.Args[0] != program || spec.Stdin != "--help" || spec.Dir != "/w" || spec.Resumed || len(spec.Env) > 0 {
+			t.Errorf("%+v\nwant %s", spec, want)
+		}
+		if !New().Mints(spec.ID) {
+			t.Errorf("%s is no random UUID", spec.ID)
+		}
+		if hint := spec.Hint != ""; hint != (r.Permissions == launch.Own && !strings.Contains(want, "allowedTools")) {
+			t.Errorf("%s: the hint is %q", want, spec.Hint)
+		}
+	}
+}
+
+// TestSpecOfAResume: what Claude Code forgets is given, in the directory that its project folder is that of.
+func TestSpecOfAResume(t *testing.T) {
+	session := discover.Session{Record: discover.Record{
+		ID: alive, Home: "/h/.claude", Dir: "/w/now", Model: "m",
+		Meta: map[string]any{dirMeta: "/w", modeMeta: "plan"},
+	}}
+	other := session
+	other.Home, other.Meta = "/elsewhere", nil
+	for _, test := range []struct {
+		release, env string
+		session      discover.Session
+		request      launch.Request
+		want, dir    string
+	}{
+		{"2.1.329", "", session, launch.Request{}, "-p --resume SELF --permission-mode=plan", "/w"},
+		{"2.1.112", "", session, launch.Request{}, "-p --resume SELF --model=m --permission-mode=plan", "/w"},
+		{"2.1.112", "CLAUDE_CODE_USE_BEDROCK=1", session, launch.Request{}, "-p --resume SELF --permission-mode=plan", "/w"},
+		{"2.1.329", "ANTHROPIC_MODEL=x", session, launch.Request{}, "-p --resume SELF --model=m --permission-mode=plan", "/w"},
+		{"2.1.329", "", session, launch.Request{Model: "n", Permissions: launch.Edit}, "-p --resume SELF --model=n --permission-mode=acceptEdits", "/w"},
+		{"2.1.329", "", session, launch.Request{Args: []string{"--settings=x"}}, "-p --resume SELF --settings=x", "/w"},
+		{"2.1.329", "", session, launch.Request{Interactive: true}, "--resume SELF --permission-mode=plan", "/w"},
+		{"2.1.329", "", session, launch.Request{Fork: true}, "-p --resume SELF --fork-session --session-id ID --permission-mode=plan", "/w"},
+		{"2.1.329", "", other, launch.Request{}, "-p --resume SELF", "/w/now"},
+		{"2.1.329", "CLAUDE_CONFIG_DIR=/elsewhere", other, launch.Request{}, "-p --resume SELF", "/w/now"},
+	} {
+		host, _ := installed(t, test.release, test.env)
+		r := test.request
+		r.Resume, r.Dir = &test.session, "/w/now"
+		if r.Permissions == "" {
+			r.Permissions = launch.Own
+		}
+		spec, err := New().Spec(r, host)
+		must(t, err)
+		got := strings.ReplaceAll(strings.Join(spec.Args[1:], " "), alive, "SELF")
+		if got = strings.ReplaceAll(got, spec.ID, "ID"); got != test.want || spec.Dir != test.dir {
+			t.Errorf("%s: %s in %s, want %s in %s", test.release, got, spec.Dir, test.want, test.dir)
+		}
+		if spec.Resumed == r.Fork || (spec.ID == alive) == r.Fork {
+			t.Errorf("%s: ID %s, resumed %v", got, spec.ID, spec.Resumed)
+		}
+		var want []string
+		if test.session.Home == "/elsewhere" && test.env == "" {
+			want = []string{"CLAUDE_CONFIG_DIR=/elsewhere"}
+		}
+		if !slices.Equal(spec.Env, want) {
+			t.Errorf("%s: environment %q, want %q", got, spec.Env, want)
+		}
+	}
+}
+
+// TestSpecRefuses what Claude Code cannot do, before anything is started.
+func TestSpecRefuses(t *testing.T) {
+	for _, test := range []struct {
+		release string
+		request launch.Request
+		ok      bool
+	}{
+		{"2.1.75", launch.Request{Name: "n"}, false},
+		{"2.1.112", launch.Request{Name: "n"}, true},
+		{"2.1.329", launch.Request{Args: []string{"--session-id", "x"}}, false},
+		{"2.1.329", launch.Request{Args: []string{"--resume=x"}}, false},
+		{"2.1.329", launch.Request{Prompt: strings.Repeat("x", promptLimit)}, true},
+		{"2.1.329", launch.Request{Prompt: strings.Repeat("x", promptLimit+1)}, false},
+		{"2.1.329", launch.Request{Prompt: strings.Repeat("ä", promptLimit)}, true},
+		{"2.1.329", launch.Request{Prompt: strings.Repeat("😀", promptLimit/2) + "x"}, false},
+	} {
+		host, _ := installed(t, test.release)
+		_, err := New().Spec(test.request, host)
+		if unsupported := errors.As(err, new(*launch.UnsupportedError)); unsupported == test.ok || err != nil && !unsupported {
+			t.Errorf("%s, %.50v: %v", test.release, test.request, err)
+		}
+	}
+	_, err := New().Spec(launch.Request{}, launch.Host{Environ: []string{"PATH=/nowhere"}})
+	if !errors.As(err, new(*launch.NotInstalledError)) {
+		t.Errorf("without a program: %v", err)
+	}
+}
+
+func TestInstalledVersion(t *testing.T) {
+	_, program := installed(t, "2.1.197")
+	native := filepath.Join(t.TempDir(), "claude", "versions", "2.1.260")
+	must(t, os.MkdirAll(filepath.Dir(native), 0o755))
+	must(t, os.WriteFile(native, nil, 0o755))
+	for path, want := range map[string]version{program: {2, 1, 197}, native: {2, 1, 260}, "/bin/sh": {}, "/nowhere": {}} {
+		if got := installedVersion(path); got != want {
+			t.Errorf("%s: %s, want %s", path, got, want)
+		}
+	}
+}
