@@ -215,6 +215,27 @@ func running(exe string) (pids []int) {
 	return pids
 }
 
+// TestCodexBehindScripts: whatever starts Codex in the end, the process that is shown is Codex's own.
+func TestCodexBehindScripts(t *testing.T) {
+	eachCodex(t, func(t *testing.T, w *world.World, a world.Agent, c agentctl) {
+		for _, command := range []string{a.Native, a.Shim[0]} {
+			dir := t.TempDir()
+			script := "#!/bin/sh\n" + command + ` "$@"` + "\nexit $?\n" // does not replace itself
+			if err := os.WriteFile(filepath.Join(dir, "codex"), []byte(script), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			id := c.launched("codex", "--force", "-p", "behind "+command+" [[hang]]", "--env", "PATH="+dir+":"+os.Getenv("PATH"))
+			s := c.status(id)
+			if exe, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", s.PID)); err != nil || exe != a.Native || s.Status != "running" {
+				t.Errorf("%s, of pid %d that runs %s, %v", rowOf(s), s.PID, exe, err)
+			}
+			if got := codexID(t, w, "behind "+command); got != id {
+				t.Errorf("printed is %s, the session is %s", id, got)
+			}
+		}
+	})
+}
+
 // TestCodexFailsLater: what goes wrong after retries, or never does, is an ordinary session.
 func TestCodexFailsLater(t *testing.T) {
 	eachCodex(t, func(t *testing.T, w *world.World, _ world.Agent, c agentctl) {
