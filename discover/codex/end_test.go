@@ -49,7 +49,7 @@ func startFake(t *testing.T, threads ...*fakeThread) *fakeServer {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { os.RemoveAll(dir) })
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	s := &fakeServer{path: filepath.Join(dir, "s"), threads: threads}
 	l, err := net.Listen("unix", s.path)
 	if err != nil {

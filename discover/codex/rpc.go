@@ -3,7 +3,6 @@ package codex
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 
 	"agentctl/discover/native"
@@ -31,7 +30,8 @@ func connect(ctx context.Context, path string) (*client, error) {
 		err = c.write(request{Method: "initialized"})
 	}
 	if err != nil {
-		return nil, errors.Join(err, s.close())
+		s.close()
+		return nil, err
 	}
 	return c, nil
 }

@@ -40,7 +40,8 @@ func dial(ctx context.Context, path string) (*socket, error) {
 	}
 	s := &socket{conn, bufio.NewReader(conn), context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) })}
 	if err := s.upgrade(); err != nil {
-		return nil, errors.Join(err, s.close())
+		s.close()
+		return nil, err
 	}
 	return s, nil
 }
@@ -84,9 +85,9 @@ func (s *socket) upgrade() error {
 	return err
 }
 
-func (s *socket) close() error {
+func (s *socket) close() {
 	s.stop()
-	return s.conn.Close()
+	_ = s.conn.Close() // nothing is on its way
 }
 
 // The kinds of frames.
