@@ -51,14 +51,15 @@ func (r *Repo) undo(ctx context.Context, want Wanted, failed error) error {
 	if exit, ok := errors.AsType[*exec.ExitError](failed); ok && exit.ExitCode() == 128 {
 		return nil
 	}
-	list, err := r.List(ctx)
+	err := r.sweep(ctx)
+	list, listErr := r.List(ctx)
+	err = errors.Join(err, listErr)
 	for _, w := range list {
 		if w.Path == want.Dir && !w.Main {
 			err = errors.Join(err, r.discard(ctx, w))
 		}
 	}
-	err = errors.Join(err, r.sweep(ctx))
-	if exists(want.Dir) {
+	if exists(want.Dir) && !empty(want.Dir) {
 		err = errors.Join(err, fmt.Errorf("%s is left behind", want.Dir))
 	}
 	return err

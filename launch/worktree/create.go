@@ -4,13 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 )
 
 // Wanted is a worktree to be made.
 type Wanted struct {
-	// Dir is where; see [Dir]. It must not be there yet, unless it is that very worktree.
+	// Dir is where; see [Dir]. It must not be there yet, or be empty, unless it is that very worktree.
 	Dir string
 	// Branch is the branch to be on: a new one, or one that no worktree is on.
 	Branch string
@@ -117,10 +118,20 @@ func (r *Repo) clear(ctx context.Context, want Wanted) (*Worktree, error) {
 			return r.take(ctx, w, want)
 		}
 	}
-	if exists(want.Dir) {
+	if exists(want.Dir) && !empty(want.Dir) {
 		return nil, &ConflictError{fmt.Sprintf("%s is there, and is no worktree of this repository", want.Dir), "choose another directory or branch, or move it away"}
 	}
 	return nil, nil
+}
+
+// empty reports whether path is a directory with nothing in it, as git leaves one if it is killed at the wrong moment.
+func empty(path string) bool {
+	info, err := os.Lstat(path)
+	if err != nil || !info.IsDir() {
+		return false
+	}
+	inside, err := os.ReadDir(path)
+	return err == nil && len(inside) == 0
 }
 
 // take returns w if it is the worktree that is wanted.

@@ -48,10 +48,9 @@ func (r *Repo) busy(ctx context.Context) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	places := []string{r.common}
-	list, err := r.List(ctx)
-	for _, w := range list {
-		places = append(places, w.Path)
+	places, err := r.places()
+	if err != nil {
+		return false, err
 	}
 	for p := range table.Running(func(exe string) bool { return filepath.Base(exe) == "git" }) {
 		args, argsErr := p.Args()
@@ -63,10 +62,25 @@ func (r *Repo) busy(ctx context.Context) (bool, error) {
 			continue
 		}
 		if dirErr != nil || slices.ContainsFunc(places, func(place string) bool { return within(dir, place) }) {
-			return true, err
+			return true, nil
 		}
 	}
-	return false, err
+	return false, nil
+}
+
+// places are where the repository and its worktrees are, by their files: git cannot list them whatever it has left.
+func (r *Repo) places() ([]string, error) {
+	entries, err := r.entries()
+	out := []string{r.common}
+	if filepath.Base(r.common) == ".git" {
+		out = append(out, filepath.Dir(r.common))
+	}
+	for _, e := range entries {
+		if dir := place(e); dir != "" {
+			out = append(out, dir)
+		}
+	}
+	return out, err
 }
 
 func within(path, dir string) bool { return path == dir || strings.HasPrefix(path, dir+"/") }
@@ -113,21 +127,12 @@ func (r *Repo) entry(path string) (string, error) {
 	return "", &fs.PathError{Op: "find the entry of", Path: path, Err: fs.ErrNotExist}
 }
 
-// discard removes a worktree that git was killed making. Before git has written .git and what that leads to there is
-// nothing else in the directory, and git does not know it for a worktree.
+// discard removes a worktree that git was killed making, of which its files are what git had written by then.
 func (r *Repo) discard(ctx context.Context, w Worktree) error {
-	linked, err := r.linked(ctx, w.Path)
-	if err != nil {
+	if err := r.relink(w.Path); err != nil {
 		return err
 	}
-	if !linked && exists(w.Path) {
-		for _, name := range []string{filepath.Join(w.Path, ".git"), w.Path} {
-			if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
-				return err
-			}
-		}
-	}
-	_, err = r.git(ctx, r.common, "worktree", "remove", "--force", "--force", w.Path)
+	_, err := r.git(ctx, r.common, "worktree", "remove", "--force", "--force", w.Path)
 	return err
 }
 
@@ -147,28 +152,4 @@ func (r *Repo) relink(path string) error {
 	}
 	_, err = f.WriteString("gitdir: " + entry + "\n")
 	return errors.Join(err, f.Close())
-}
-
-// sweep removes entries that lead to no worktree, as they are left when git is killed. Git would do so at its next
-// garbage collection, but not with those that it had just begun, and locked.
-func (r *Repo) sweep(ctx context.Context) error {
-	entries, err := r.entries()
-	lost := slices.DeleteFunc(entries, func(e string) bool { return place(e) != "" })
-	if err != nil || len(lost) == 0 {
-		return err
-	}
-	if busy, err := r.busy(ctx); busy || err != nil {
-		return err // it may have just begun
-	}
-	for _, e := range lost {
-		lock := filepath.Join(e, "locked")
-		if text, err := os.ReadFile(lock); err == nil && (len(text) == 0 || strings.TrimSpace(string(text)) == making) {
-			if err := os.Remove(lock); err != nil {
-				return err
-			}
-		}
-	}
-	// With never, those that lead to a directory that is gone stay.
-	_, err = r.git(ctx, r.common, "worktree", "prune", "--expire=never")
-	return err
 }

@@ -32,6 +32,11 @@ func (r *Repo) Remove(ctx context.Context, w Worktree, o Removing) error {
 		return err
 	}
 	defer release()
+	if !o.DryRun {
+		if err := r.sweep(ctx); err != nil {
+			return err
+		}
+	}
 	w, stage, err := r.removable(ctx, w.Path, o)
 	if err != nil || o.DryRun {
 		return err
@@ -40,9 +45,9 @@ func (r *Repo) Remove(ctx context.Context, w Worktree, o Removing) error {
 		return err
 	}
 	if o.DeleteBranch && w.Branch != "" {
-		err = r.deleteBranch(ctx, w.Branch, o.Force)
+		return r.deleteBranch(ctx, w.Branch, o.Force)
 	}
-	return errors.Join(err, r.sweep(ctx))
+	return nil
 }
 
 // removable is the worktree as it is now, if there is no reason against removing it.

@@ -1,0 +1,217 @@
+package worktree_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+
+	"agentctl/launch/worktree"
+)
+
+func TestCreate(t *testing.T) {
+	s := newSandbox(t)
+	first := s.git("repo", "rev-parse", "HEAD")
+	s.git("repo", "tag", "v1")
+	s.git("repo", "update-ref", "refs/remotes/origin/far", first)
+	s.commit("repo", "two")
+	second := s.git("repo", "rev-parse", "HEAD")
+	s.git("repo", "branch", "old", first)
+	if err := os.Mkdir(s.path("empty"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	r := s.open("repo")
+	for _, tc := range []struct {
+		dir, branch, base string
+		head              string
+		newBranch         bool
+	}{
+		{"plain", "plain", "", second, true},
+		{"empty", "empty", "", second, true},
+		{"of tag\nand 日本", "b/c", "v1", first, true},
+		{"above/it/far", "far", "origin/far", first, true},
+		{"of-old", "old", "", first, false},
+		{"of-branch", "b/d", "old", first, true},
+		{"repo/nested", "nested", "HEAD~1", first, true},
+	} {
+		made, err := r.Create(t.Context(), worktree.Wanted{Dir: s.path(tc.dir), Branch: tc.branch, Base: tc.base})
+		want := worktree.Made{Worktree: worktree.Worktree{Path: s.path(tc.dir), Head: tc.head, Branch: tc.branch}, New: true, NewBranch: tc.newBranch}
+		if err != nil || made != want {
+			t.Errorf("%+v: %+v, %v", tc, made, err)
+			continue
+		}
+		if s.git(tc.dir, "status", "--porcelain") != "" || s.git(tc.dir, "rev-parse", "HEAD") != tc.head {
+			t.Errorf("%+v is not as it should be", tc)
+		}
+		// Again: it is that very one.
+		again, err := r.Create(t.Context(), worktree.Wanted{Dir: s.path(tc.dir), Branch: tc.branch, Base: tc.base})
+		want.New, want.NewBranch = false, false
+		if err != nil || again != want {
+			t.Errorf("%+v again: %+v, %v", tc, again, err)
+		}
+	}
+	// A branch that starts at another one's remote does not follow it: a push from here goes nowhere by itself.
+	if out, err := s.gitCommand("repo", "config", "branch.far.merge").Output(); err == nil {
+		t.Errorf("far tracks %s", out)
+	}
+}
+
+// The base is where the caller is, if none is named.
+func TestCreateFromLinked(t *testing.T) {
+	s := newSandbox(t)
+	s.create(s.open("repo"), "one", "one")
+	s.commit("one", "further")
+	made := s.create(s.open("one"), "two", "two")
+	if made.Head != s.git("one", "rev-parse", "HEAD") || made.Head == s.git("repo", "rev-parse", "HEAD") {
+		t.Errorf("%+v", made)
+	}
+}
+
+// What is in the way is told, and nothing is made or changed.
+func TestCreateRefuses(t *testing.T) {
+	s := newSandbox(t)
+	r := s.open("repo")
+	s.create(r, "repo-a-b", "a/b")
+	s.create(r, "gone", "gone")
+	s.create(r, "broken", "broken")
+	s.git("", "clone", "-q", "repo", "clone")
+	s.write("clone-x/file", "mine")
+	s.git("repo", "worktree", "add", "-q", "--detach", "../detached")
+	s.git("repo", "branch", "apart", s.git("repo", "commit-tree", "-m", "apart", "HEAD^{tree}"))
+	for _, err := range []error{os.RemoveAll(s.path("gone")), os.Remove(s.path("broken/.git")), os.Symlink(s.path("repo-a-b"), s.path("link"))} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	before := s.git("repo", "for-each-ref") + s.git("repo", "worktree", "list")
+	var conflict *worktree.ConflictError
+	for _, tc := range []struct {
+		dir, branch, base string
+		says              string
+	}{
+		{"repo-a-b", "a-b", "", "repo-a-b is a worktree on branch a/b"},
+		{"elsewhere", "a/b", "", "branch a/b is checked out in " + s.path("repo-a-b")},
+		{"elsewhere", "main", "", "branch main is checked out in " + s.path("repo")},
+		{"repo", "new", "", "repo is a worktree on branch main"},
+		{"detached", "new", "", "detached is a worktree on no branch"},
+		{"clone", "new", "", "clone is there, and is no worktree of this repository"},
+		{"clone-x", "new", "", "clone-x is there"},
+		{"link", "a/b", "", "branch a/b is checked out in"},
+		{"gone", "gone", "", "whose directory is gone"},
+		{"gone", "other", "", "whose directory is gone"},
+		{"broken", "broken", "", "whose directory is gone"},
+		{"elsewhere", "apart", "main", "branch apart is there, and does not contain main"},
+	} {
+		made, err := r.Create(t.Context(), worktree.Wanted{Dir: s.path(tc.dir), Branch: tc.branch, Base: tc.base})
+		if !errors.As(err, &conflict) || !strings.Contains(err.Error(), tc.says) || conflict.Hint == "" {
+			t.Errorf("%+v: %+v, %v", tc, made, err)
+		}
+	}
+	for _, base := range []string{"nowhere", "origin/nowhere", "-b", "--all", "v1"} {
+		if _, err := r.Create(t.Context(), worktree.Wanted{Dir: s.path("elsewhere"), Branch: "new", Base: base}); !errors.Is(err, worktree.ErrNoCommit) {
+			t.Errorf("base %s: %v", base, err)
+		}
+	}
+	for _, branch := range []string{"", "-x", "a b", "a..b", "x.lock", "@{-1}", "a/", "x\ny"} {
+		if _, err := r.Create(t.Context(), worktree.Wanted{Dir: s.path("elsewhere"), Branch: branch}); !errors.Is(err, worktree.ErrBadName) {
+			t.Errorf("branch %q: %v", branch, err)
+		}
+	}
+	if after := s.git("repo", "for-each-ref") + s.git("repo", "worktree", "list"); after != before {
+		t.Errorf("before:\n%s\nafter:\n%s", before, after)
+	}
+	if s.names("clone-x") != "file" {
+		t.Error("what was there has changed")
+	}
+}
+
+// An empty repository has nothing to start from.
+func TestCreateInEmptyRepository(t *testing.T) {
+	s := newSandbox(t)
+	s.git("", "init", "-q", "empty")
+	if _, err := s.open("empty").Create(t.Context(), worktree.Wanted{Dir: s.path("x"), Branch: "x"}); !errors.Is(err, worktree.ErrNoCommit) {
+		t.Error(err)
+	}
+}
+
+// What git has made is taken back if a hook fails, with the branch if that was made too.
+func TestCreateTakesBack(t *testing.T) {
+	s := newSandbox(t)
+	s.git("repo", "branch", "old")
+	before := s.git("repo", "for-each-ref") + s.git("repo", "worktree", "list")
+	s.write("repo/.git/hooks/post-checkout", "#!/bin/sh\necho no room >&2\necho >made-by-hook\nexit 3\n")
+	for _, branch := range []string{"new", "old"} {
+		_, err := s.open("repo").Create(t.Context(), worktree.Wanted{Dir: s.path("above/new"), Branch: branch})
+		if err == nil || !strings.Contains(err.Error(), "no room") {
+			t.Errorf("%v", err)
+		}
+		if after := s.git("repo", "for-each-ref") + s.git("repo", "worktree", "list"); after != before {
+			t.Errorf("before:\n%s\nafter:\n%s", before, after)
+		}
+		if _, err := os.Stat(s.path("above")); !os.IsNotExist(err) {
+			t.Errorf("the directory is left: %v", err)
+		}
+	}
+}
+
+// An interrupt in the middle takes back what there is. The filter that git runs for a file waits until then.
+func TestCreateInterrupted(t *testing.T) {
+	s := newSandbox(t)
+	begun := s.blockCheckout()
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error)
+	go func() {
+		_, err := s.open("repo").Create(ctx, worktree.Wanted{Dir: s.path("new"), Branch: "new"})
+		ended <- err
+	}()
+	begun()
+	cancel()
+	if err := <-ended; !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	if list := s.list(s.open("repo")); len(list) != 1 || s.git("repo", "branch", "--list", "new") != "" {
+		t.Errorf("%+v is left", list)
+	}
+	if _, err := os.Stat(s.path("new")); !os.IsNotExist(err) {
+		t.Errorf("the directory is left: %s", s.names("new"))
+	}
+}
+
+// Of two branches that would share a directory, one gets it. Of many calls for one branch, all get the same.
+func TestCreateAtOnce(t *testing.T) {
+	s := newSandbox(t)
+	var mu sync.Mutex
+	made, refused := map[string]int{}, 0
+	var wg sync.WaitGroup
+	for _, branch := range []string{"a/b", "a-b", "a/b", "a-b", "a/b", "a-b"} {
+		wg.Go(func() {
+			r, err := worktree.Open(t.Context(), hostOf(s), s.path("repo"))
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			m, err := r.Create(t.Context(), worktree.Wanted{Dir: s.path("repo-a-b"), Branch: branch})
+			mu.Lock()
+			defer mu.Unlock()
+			if conflict := (*worktree.ConflictError)(nil); errors.As(err, &conflict) {
+				refused++
+			} else if err != nil {
+				t.Error(err)
+			} else if m.New {
+				made["new "+m.Branch]++
+			} else {
+				made[m.Branch]++
+			}
+		})
+	}
+	wg.Wait()
+	branch := s.at(s.open("repo"), "repo-a-b").Branch
+	if made["new "+branch] != 1 || made[branch] != 2 || refused != 3 || len(made) != 2 {
+		t.Errorf("on %s: %v, %d refused", branch, made, refused)
+	}
+	if n := len(s.list(s.open("repo"))); n != 2 {
+		t.Errorf("%d worktrees", n)
+	}
+}

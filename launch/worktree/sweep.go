@@ -1,0 +1,99 @@
+package worktree
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Sweep removes git's entries that lead to no worktree yet, or no more, as they are left when git is killed. Git would
+// do so at its next garbage collection, but not with those that it had just begun: they are locked; and one that it has
+// begun to write the way to the repository into (commondir) ends every git command in the repository. While a git
+// process is at work, nothing is done.
+func (r *Repo) Sweep(ctx context.Context) error {
+	release, err := r.hold(ctx)
+	if err != nil {
+		return err
+	}
+	defer release()
+	return r.sweep(ctx)
+}
+
+func (r *Repo) sweep(ctx context.Context) error {
+	entries, err := r.entries()
+	lost := slices.DeleteFunc(entries, func(e string) bool { return !isLost(e) })
+	if err != nil || len(lost) == 0 {
+		return err
+	}
+	if busy, err := r.busy(ctx); busy || err != nil {
+		return err // it may have just begun
+	}
+	for _, e := range lost {
+		if !isMaking(e) {
+			continue
+		}
+		if err := unmake(e); err != nil {
+			return err
+		}
+	}
+	// With never, those that lead to a directory that is gone stay.
+	_, err = r.git(ctx, r.common, "worktree", "prune", "--expire=never")
+	return err
+}
+
+// isLost reports whether an entry leads to no worktree, or git has not written all of it.
+func isLost(entry string) bool {
+	return place(entry) == "" || isMaking(entry) && (isBlank(entry, "HEAD") || isBlank(entry, "commondir"))
+}
+
+// isMaking reports whether git's lock is on an entry, or has been begun.
+func isMaking(entry string) bool {
+	text, err := os.ReadFile(filepath.Join(entry, "locked"))
+	return err == nil && (len(text) == 0 || strings.TrimSpace(string(text)) == making)
+}
+
+func isBlank(entry, name string) bool {
+	info, err := os.Stat(filepath.Join(entry, name))
+	return err != nil || info.Size() == 0
+}
+
+// unmake removes what git writes before it writes a worktree's files (git 2.39, add_worktree): the directory with .git
+// in it, and of the entry what keeps git from pruning it. Nothing but that is there.
+func unmake(entry string) error {
+	var names []string
+	if dir := place(entry); dir != "" {
+		if leadsTo(filepath.Join(dir, ".git"), entry) {
+			names = append(names, filepath.Join(dir, ".git"))
+		}
+		if len(names) > 0 || empty(dir) {
+			names = append(names, dir)
+		}
+	}
+	if isBlank(entry, "commondir") {
+		names = append(names, filepath.Join(entry, "commondir"))
+	}
+	for _, name := range append(names, filepath.Join(entry, "gitdir"), filepath.Join(entry, "locked")) {
+		if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return nil
+}
+
+// leadsTo reports whether git has written, or begun to write, the file at link as the way to an entry.
+func leadsTo(link, entry string) bool {
+	info, err := os.Lstat(link)
+	if err != nil || !info.Mode().IsRegular() {
+		return false
+	}
+	text, err := os.ReadFile(link)
+	to, ok := strings.CutPrefix(strings.TrimRight(string(text), "\n"), "gitdir: ")
+	if !filepath.IsAbs(to) {
+		to = filepath.Join(filepath.Dir(link), to)
+	}
+	return err == nil && (len(text) == 0 || ok && to == entry)
+}
