@@ -139,6 +139,7 @@ type cast struct {
 func stage(t *testing.T, parts ...part) *cast {
 	t.Helper()
 	t.Setenv(stageKey, t.Name()+fmt.Sprint(os.Getpid()))
+	t.Setenv("GORACE", "atexit_sleep_ms=0") // a second for each process, else
 	r, w, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)
