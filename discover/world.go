@@ -24,8 +24,9 @@ type Result struct {
 	Sessions []Session
 	// Warnings name the stores, files and processes that could not be read.
 	Warnings []*Warning
-	// Table is the process table the answer was judged by.
+	// Table is the process table the answer was judged by; Blind: it could not be read, and is empty.
 	Table *proc.Table
+	Blind bool
 	// Agents are the processes in it that are agents, those that make no row too.
 	Agents map[proc.ID]bool
 }

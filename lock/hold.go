@@ -51,5 +51,8 @@ func Hold(ctx context.Context, dir string) (*Held, error) {
 	}
 }
 
+// File is the open directory, for a process that is to inherit the lock.
+func (h *Held) File() *os.File { return h.dir }
+
 // Release frees the lock.
 func (h *Held) Release() error { return h.dir.Close() }

@@ -7,8 +7,8 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// arrange puts a command line into the order in which the library reads all of it: the verb, its flags, --, its
-// arguments. Flags may stand anywhere before a --; short ones may be joined (-aq, -n5). What is no flag or verb of
+// arrange puts a command line into the order in which the library reads all of it: the verb – of those with commands
+// below them, one of these – its flags, --, its arguments. Flags may stand anywhere before a --; short ones may be joined (-aq, -n5). What is no flag or verb of
 // ours is an error here: the library would take it for an argument.
 func arrange(app *cli.App, args []string) ([]string, error) {
 	if len(args) == 0 || isHelp(args[0]) {
@@ -18,7 +18,7 @@ func arrange(app *cli.App, args []string) ([]string, error) {
 		if len(args) == 1 {
 			return []string{"--help"}, nil
 		}
-		args = []string{args[1], "--help"}
+		args = append(args[1:len(args):len(args)], "--help")
 	}
 	if args[0] == "--version" {
 		args = slices.Concat([]string{"version"}, args[1:])
@@ -28,11 +28,23 @@ func arrange(app *cli.App, args []string) ([]string, error) {
 	case verb == nil && strings.HasPrefix(args[0], "-"):
 		return nil, &usageError{"flag " + args[0] + " stands before the command", "agentctl COMMAND " + args[0]}
 	case verb == nil:
-		return nil, unknown("command", args[0], verbNames(app))
+		return nil, unknown("command", args[0], verbNames(app.Commands))
 	case verb.SkipFlagParsing:
 		return args, nil
 	}
-	flags, rest, passed, err := permute(verb, args[1:])
+	verbs, args, err := descend(verb, args[1:])
+	if err != nil {
+		return nil, err
+	}
+	verb = verbs[len(verbs)-1]
+	names := []string{}
+	for _, v := range verbs {
+		names = append(names, v.Name)
+	}
+	if len(verb.Subcommands) > 0 {
+		return append(names, "--help"), nil
+	}
+	flags, rest, passed, err := permute(verb, args)
 	if err != nil {
 		return nil, err
 	}
@@ -43,14 +55,42 @@ func arrange(app *cli.App, args []string) ([]string, error) {
 	if slices.Contains(flags, "--help") {
 		rest = nil // the library would look them up as topics
 	}
-	return slices.Concat([]string{verb.Name}, flags, []string{"--"}, rest), nil
+	return slices.Concat(names, flags, []string{"--"}, rest), nil
+}
+
+// descend finds the command below a verb that the words name, and those above it. Where they name none but ask for help,
+// or there are none, it ends early.
+func descend(verb *cli.Command, words []string) (verbs []*cli.Command, rest []string, err error) {
+	verbs = []*cli.Command{verb}
+	for len(verb.Subcommands) > 0 && len(words) > 0 && !isHelp(words[0]) {
+		below := commandNamed(verb.Subcommands, words[0])
+		switch {
+		case below == nil && strings.HasPrefix(words[0], "-"):
+			return nil, nil, &usageError{"flag " + words[0] + " stands before the command", spoken(verb) + " COMMAND " + words[0]}
+		case below == nil:
+			return nil, nil, unknown(verb.Name+" command", words[0], verbNames(verb.Subcommands))
+		}
+		verb, words = below, words[1:]
+		verbs = append(verbs, verb)
+	}
+	return verbs, words, nil
+}
+
+// commandNamed is the command of that name, nil if there is none.
+func commandNamed(commands []*cli.Command, name string) *cli.Command {
+	for _, c := range commands {
+		if c.HasName(name) {
+			return c
+		}
+	}
+	return nil
 }
 
 func isHelp(arg string) bool { return arg == "--help" || arg == "-h" }
 
-func verbNames(app *cli.App) []string {
+func verbNames(commands []*cli.Command) []string {
 	var names []string
-	for _, c := range app.Commands {
+	for _, c := range commands {
 		if !c.Hidden {
 			names = append(names, c.Names()...)
 		}
@@ -105,7 +145,7 @@ func longFlag(verb *cli.Command, word string, next []string) (flag string, rest 
 
 // needsValue also refuses an empty value: it is a variable that was not set, and would select everything.
 func needsValue(verb *cli.Command, name string) error {
-	return badUsage(verb.Name, "flag %s needs a value", dashed(name))
+	return badUsage(verbOf(verb), "flag %s needs a value", dashed(name))
 }
 
 // shortFlags takes a word of one-letter flags apart; the first that takes a value has the rest of the word, or the

@@ -28,10 +28,13 @@ func (env Env) run(ctx context.Context, args []string) error {
 	return app.RunContext(ctx, append([]string{app.Name}, args...))
 }
 
+// program is our name.
+const program = "agentctl"
+
 // newApp makes the commands. There are no global flags: every flag belongs to a verb.
 func newApp(env Env) *cli.App {
 	app := &cli.App{
-		Name:            "agentctl",
+		Name:            program,
 		Usage:           "tell the truth about coding-agent sessions on this machine",
 		UsageText:       "agentctl COMMAND [FLAGS] [ARGUMENTS]",
 		Writer:          env.Stdout,
@@ -44,13 +47,22 @@ func newApp(env Env) *cli.App {
 		ExitErrHandler: func(*cli.Context, error) {},
 		Commands: []*cli.Command{
 			newList(env), newStatus(env), newLaunch(env), newResume(env), newWait(env), newStop(env),
-			newCurrent(env), newDoctor(env),
+			newCurrent(env), newGuard(env), newLock(env), newUnlock(env), newLocks(env), newDoctor(env),
 			newSchema(env), newCompletion(env), newVersion(env), newComplete(env),
 		},
 	}
 	for _, c := range app.Commands {
-		c.HideHelpCommand = true
-		c.OnUsageError = func(c *cli.Context, err error, _ bool) error { return badFlag(c.Command, err) }
+		prepare(c, program)
 	}
 	return app
+}
+
+// prepare sets what all commands have in common, and those below them.
+func prepare(c *cli.Command, above string) {
+	c.HelpName = above + " " + c.Name
+	c.HideHelpCommand = true
+	c.OnUsageError = func(c *cli.Context, err error, _ bool) error { return badFlag(c.Command, err) }
+	for _, below := range c.Subcommands {
+		prepare(below, c.HelpName)
+	}
 }

@@ -45,12 +45,20 @@ func newComplete(env Env) *cli.Command {
 
 // offers are the words that could stand where the last of the words stands.
 func (env Env) offers(ctx context.Context, words []string) []offer {
-	app := newApp(env)
-	if len(words) == 1 {
-		return verbOffers(app)
+	commands := newApp(env).Commands
+	var verb *cli.Command
+	for ; len(commands) > 0; words = words[1:] {
+		if len(words) == 1 {
+			return verbOffers(commands)
+		}
+		if verb = commandNamed(commands, words[0]); verb == nil || verb.Hidden {
+			return nil
+		}
+		if commands = verb.Subcommands; len(commands) == 0 {
+			break
+		}
 	}
-	verb := app.Command(words[0])
-	if verb == nil || verb.Hidden || slices.Contains(words[:len(words)-1], "--") {
+	if slices.Contains(words[:len(words)-1], "--") {
 		return nil
 	}
 	if name, prefix, ok := pendingFlag(verb, words); ok {
@@ -69,9 +77,9 @@ func (env Env) offers(ctx context.Context, words []string) []offer {
 	return nil
 }
 
-func verbOffers(app *cli.App) []offer {
+func verbOffers(commands []*cli.Command) []offer {
 	var out []offer
-	for _, c := range app.Commands {
+	for _, c := range commands {
 		if !c.Hidden {
 			out = append(out, offer{c.Name, c.Usage})
 		}

@@ -29,8 +29,8 @@ type Env struct {
 	Environ []string
 	// Now is the time of day, in the zone times are shown in.
 	Now func() time.Time
-	// PID is our own process.
-	PID int
+	// PID is our own process, UID the user it runs as.
+	PID, UID int
 	// Adapters are the agents known.
 	Adapters []discover.Adapter
 	// Take reads the process table.
@@ -49,7 +49,7 @@ func System(version string) Env {
 	return Env{
 		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
 		Width: width, Interactive: interactive, Terminal: typing && width > 0,
-		Getenv: os.Getenv, Environ: os.Environ(), Become: launch.Become, Now: time.Now, PID: os.Getpid(),
+		Getenv: os.Getenv, Environ: os.Environ(), Become: launch.Become, Now: time.Now, PID: os.Getpid(), UID: os.Getuid(),
 		Adapters: agents.All(), Take: proc.Take, Version: version,
 	}
 }

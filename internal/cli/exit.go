@@ -73,6 +73,8 @@ func end(err error) ending {
 		timeout   *timeoutError
 		missing   *launch.NotInstalledError
 		unable    *launch.UnsupportedError
+		command   *passedOn
+		unlocked  *noLockError
 	)
 	switch {
 	case err == nil:
@@ -97,6 +99,10 @@ func end(err error) ending {
 		return ending{exit: exitConflict, code: "conflict"}
 	case errors.As(err, &timeout), errors.Is(err, launch.ErrUnproven):
 		return ending{exit: exitTimeout, code: "timeout"}
+	case errors.As(err, &command): // its own words are said
+		return ending{exit: command.code, silent: true}
+	case errors.As(err, &unlocked):
+		return ending{exit: exitNotFound, code: "not_found"}
 	case errors.As(err, &missing):
 		return ending{exit: exitUnable, code: "not_installed"}
 	case errors.As(err, &unable):

@@ -76,9 +76,7 @@ func newLaunch(env Env) *cli.Command {
 
 // agentArgument parts the agent's name, if there is one, from what follows the --.
 func agentArgument(args []string) (agent string, rest []string, err error) {
-	if i := slices.Index(args, "--"); i >= 0 {
-		args, rest = args[:i], args[i+1:]
-	}
+	args, rest = passed(args)
 	switch len(args) {
 	case 0:
 		return string(discover.ClaudeCode), rest, nil
@@ -86,6 +84,14 @@ func agentArgument(args []string) (agent string, rest []string, err error) {
 		return args[0], rest, nil
 	}
 	return "", nil, badUsage("launch", "launch does not take the argument %q; a prompt stands behind -p, the agent's own flags behind --", args[1])
+}
+
+// passed parts arguments from what follows the --.
+func passed(args []string) (own, rest []string) {
+	if i := slices.Index(args, "--"); i >= 0 {
+		return args[:i], args[i+1:]
+	}
+	return args, nil
 }
 
 func (env Env) launch(ctx context.Context, name string, rest []string, o *launchOptions) error {

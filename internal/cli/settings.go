@@ -46,11 +46,12 @@ func adapterFlag(to *cli.StringSlice) cli.Flag {
 // arguments checks how many arguments a command got.
 func arguments(c *cli.Context, want int, what string) ([]string, error) {
 	args := c.Args().Slice()
+	verb := verbOf(c.Command)
 	switch {
 	case len(args) < want:
-		return nil, badUsage(c.Command.Name, "%s needs %s", c.Command.Name, what)
+		return nil, badUsage(verb, "%s needs %s", verb, what)
 	case len(args) > want:
-		return nil, badUsage(c.Command.Name, "%s does not take the argument %q", c.Command.Name, args[want])
+		return nil, badUsage(verb, "%s does not take the argument %q", verb, args[want])
 	}
 	return args, nil
 }

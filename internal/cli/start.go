@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"slices"
 	"syscall"
 	"time"
 
@@ -97,50 +98,70 @@ func (env Env) proven(ctx context.Context, st *starting, watch *launch.Watch, se
 	return watch.Settle(ctx)
 }
 
-// occupy holds the worktree if nobody else works there.
+// occupy holds the worktree if nobody else is at work there.
 func (env Env) occupy(ctx context.Context, world *discover.World, st *starting) (*lock.Held, error) {
-	held, err := lock.Hold(ctx, st.req.Dir)
-	if errors.Is(err, lock.ErrHeld) {
-		if errors.Is(ctx.Err(), context.Canceled) {
-			return nil, ctx.Err()
-		}
-		return nil, &conflictError{fmt.Sprintf("%s is held by another process", st.req.Dir), "it may be another launch; try again"}
-	}
+	place, err := lock.At(st.req.Dir)
 	if err != nil {
 		return nil, err
 	}
-	if err := env.unoccupied(ctx, world, st); err != nil {
+	held, err := env.hold(ctx, world, place)
+	if err != nil {
+		return nil, err
+	}
+	if err := env.unoccupied(ctx, world, place, st); err != nil {
 		return nil, errors.Join(err, held.Release())
 	}
 	return held, nil
 }
 
+// hold holds the place. Other launches hold it for as long as they take, and are waited for; anybody else is in the way.
+func (env Env) hold(ctx context.Context, world *discover.World, place *lock.Place) (*lock.Held, error) {
+	for {
+		limited, cancel := context.WithTimeout(ctx, grabbing)
+		held, err := lock.Hold(limited, place.Top)
+		cancel()
+		if !errors.Is(err, lock.ErrHeld) {
+			return held, err
+		}
+		if errors.Is(ctx.Err(), context.Canceled) {
+			return nil, ctx.Err()
+		}
+		sc := scene{}
+		if sc.Table, err = world.Take(context.WithoutCancel(ctx)); err != nil {
+			return nil, err
+		}
+		if err := sc.held(place); err != nil {
+			return nil, err
+		}
+		if ctx.Err() != nil || slices.ContainsFunc(sc.locks, func(l lock.Lock) bool { return !env.isLaunch(sc, l) }) {
+			return nil, firstOf(sc.conflict("wait for it"), lock.ErrHeld)
+		}
+	}
+}
+
+// isLaunch reports whether a lock is that of this program, starting an agent; of an unseen process that is not known.
+func (env Env) isLaunch(sc scene, l lock.Lock) bool {
+	self, _ := sc.Table.PID(env.PID)
+	if l.Process == nil {
+		return true
+	}
+	args, err := l.Process.Args()
+	return err == nil && l.Process.Exe == self.Exe && len(args) > 1 && (args[1] == "launch" || args[1] == "resume")
+}
+
 // unoccupied is an error if the session to resume runs, or if another one is at work in the worktree.
-func (env Env) unoccupied(ctx context.Context, world *discover.World, st *starting) error {
-	r, err := world.List(ctx, discover.Select{})
+func (env Env) unoccupied(ctx context.Context, world *discover.World, place *lock.Place, st *starting) error {
+	sc, err := env.sceneAt(ctx, world, place, st.Strict)
 	if err != nil {
 		return err
 	}
-	if err := st.resumable(r); err != nil {
+	if err := st.resumable(sc.Result); err != nil || st.force {
 		return err
 	}
-	if st.force {
-		return nil
-	}
-	place, err := lock.At(st.req.Dir)
-	if err != nil {
+	if err := sc.conflict("wait for it, stop it, use a worktree of its own, or --force"); err != nil {
 		return err
 	}
-	for _, s := range r.Sessions {
-		if !place.Has(s.Dir) || s.RunByAny(r.Table.Ancestors(env.PID)) {
-			continue
-		}
-		if s.Status == discover.Idle && !st.Strict {
-			env.say("warning", fmt.Sprintf("%s is open in %s, idle", named(s), place.Top))
-			continue
-		}
-		return &conflictError{fmt.Sprintf("%s is at work in %s (%s)", named(s), place.Top, s.Status), "wait for it, stop it, use a worktree of its own, or --force"}
-	}
+	env.openHere(sc, place)
 	return nil
 }
 

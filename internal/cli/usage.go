@@ -14,8 +14,14 @@ func (e *usageError) Error() string { return e.message }
 
 // badUsage makes a usage error with the hint where to read more.
 func badUsage(verb, format string, args ...any) error {
-	return &usageError{fmt.Sprintf(format, args...), "agentctl " + verb + " --help"}
+	return &usageError{fmt.Sprintf(format, args...), program + " " + verb + " --help"}
 }
+
+// spoken is how a command is called, in full.
+func spoken(c *cli.Command) string { return c.HelpName }
+
+// verbOf is a command's name: of one below another, both.
+func verbOf(c *cli.Command) string { return strings.TrimPrefix(c.HelpName, program+" ") }
 
 // unknown makes the usage error for a word that is none of the words known.
 func unknown(what, word string, known []string) error {
@@ -36,7 +42,7 @@ func badFlag(c *cli.Command, err error) error {
 			message = strings.ReplaceAll(message, "flag -"+name+":", "flag "+dashed(name)+":")
 		}
 	}
-	return badUsage(c.Name, "%s", strings.TrimSuffix(message, ": parse error"))
+	return badUsage(verbOf(c), "%s", strings.TrimSuffix(message, ": parse error"))
 }
 
 // dashed is a flag's name as it is typed.

@@ -93,6 +93,7 @@ func TestSchemaNamesTheFields(t *testing.T) {
 		{"tokens", session["tokens"], reflect.TypeFor[render.Tokens]()},
 		{"evidence", session["evidence"], reflect.TypeFor[render.Evidence]()},
 		{"explain", session["explain"], reflect.TypeFor[render.Explanation]()},
+		{"lock", doc.Defs["lock"], reflect.TypeFor[render.Lock]()},
 		{"stop", doc.Defs["stop"], reflect.TypeFor[render.Stop]()},
 		{"signal", doc.Defs["signal"], reflect.TypeFor[render.Signal]()},
 		{"considered", *session["explain"].Properties["considered"].Items, reflect.TypeFor[render.Considered]()},

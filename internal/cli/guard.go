@@ -1,0 +1,76 @@
+package cli
+
+import (
+	"context"
+
+	"github.com/urfave/cli/v2"
+
+	"agentctl/lock"
+)
+
+type guardOptions struct{ strict, quiet, json bool }
+
+func newGuard(env Env) *cli.Command {
+	o := &guardOptions{}
+	return &cli.Command{
+		Name:      "guard",
+		Usage:     "exit 5 if another session is at work here, or somebody has locked the place",
+		UsageText: "agentctl guard [FLAGS] [DIR]",
+		Description: "For git hooks and scripts. DIR is here, unless it is given, and stands for its whole git worktree.\n" +
+			"The session that guard is called from is in nobody's way.",
+		ArgsUsage: "[DIR]",
+		Flags: []cli.Flag{
+			&cli.BoolFlag{Name: "strict", Usage: "a session that is merely open here counts as well", Destination: &o.strict},
+			&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "do not warn of sessions that are merely open here", Destination: &o.quiet},
+			jsonFlag(&o.json),
+		},
+		Action: func(c *cli.Context) error {
+			dir, err := optionalDir(c)
+			if err != nil {
+				return err
+			}
+			return env.guard(c.Context, dir, o)
+		},
+	}
+}
+
+// optionalDir is the one argument, or here.
+func optionalDir(c *cli.Context) (string, error) {
+	args := c.Args().Slice()
+	switch len(args) {
+	case 0:
+		return ".", nil
+	case 1:
+		return args[0], nil
+	}
+	return "", badUsage(c.Command.Name, "%s does not take the argument %q", c.Command.Name, args[1])
+}
+
+func (env Env) guard(ctx context.Context, dir string, o *guardOptions) error {
+	s, err := env.settings(false)
+	if err != nil {
+		return err
+	}
+	place, err := lock.At(dir)
+	if err != nil {
+		return badUsage("guard", "%v", err)
+	}
+	working, done := env.work(ctx, "looking who is at work")
+	sc, err := env.sceneAt(working, env.world(s.Homes), place, o.strict || s.Strict)
+	done()
+	if err != nil {
+		return err
+	}
+	if sc.Blind {
+		// Who is at work cannot be told: to let pass what must not would be the worse mistake.
+		return env.warn(sc.Warnings)
+	}
+	_ = env.warn(sc.Warnings) // what is missing of other stores blocks nobody's work
+	if err := sc.held(place); err != nil {
+		return err
+	}
+	if !o.quiet {
+		env.openHere(sc, place)
+	}
+	return sc.conflict("wait for it, or override: git commit --no-verify")
+}

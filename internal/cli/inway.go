@@ -1,0 +1,125 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"agentctl/discover"
+	"agentctl/internal/render"
+	"agentctl/lock"
+)
+
+// scene is what there is at a place, as one call sees it.
+type scene struct {
+	discover.Result
+	// locks are those in force on the place, but for our own; idle are the sessions that are merely open there.
+	locks []lock.Lock
+	idle  []discover.Session
+	// self is how we sign the locks that we declare.
+	self string
+}
+
+// sceneAt looks who is at work at a place. A process that has just been started there counts, before anything names its
+// session. The session that we run inside of is not in our own way.
+func (env Env) sceneAt(ctx context.Context, world *discover.World, place *lock.Place, strict bool) (scene, error) {
+	r, err := world.List(ctx, discover.Select{Children: true})
+	if err != nil {
+		return scene{}, err
+	}
+	sc := scene{Result: r, self: env.signature(world, r)}
+	around := env.around(world, r)
+	for _, s := range r.Sessions {
+		switch {
+		case s.IsSub() || around(s) || !place.Has(s.Dir):
+		case lock.Locks(s, strict):
+			sc.locks = append(sc.locks, lock.Lock{Kind: lock.Live, Dir: place.Top, Session: &s})
+		default:
+			sc.idle = append(sc.idle, s)
+		}
+	}
+	declared, err := lock.StoreIn(env.Getenv).On(place, env.Now())
+	if err != nil {
+		env.say("warning", err.Error())
+	}
+	for _, d := range declared {
+		if d.By != sc.self {
+			sc.locks = append(sc.locks, lock.Lock{Kind: lock.Stated, Dir: place.Top, Declared: &d})
+		}
+	}
+	return sc, nil
+}
+
+// signature names who declares a lock: the session that we run inside of, else the person.
+func (env Env) signature(world *discover.World, r discover.Result) string {
+	if inside := world.Inside(r, env.PID, env.Getenv); len(inside) == 1 && inside[0].ID != "" {
+		return string(inside[0].Agent) + "/" + inside[0].ID
+	}
+	return cmp.Or(env.Getenv("USER"), env.Getenv("LOGNAME"), fmt.Sprintf("uid %d", env.UID))
+}
+
+// held adds the processes that hold the place by the kernel.
+func (sc *scene) held(place *lock.Place) error {
+	held, err := place.Held()
+	if err != nil || !held {
+		return err
+	}
+	found := false
+	for _, h := range lock.Holders(sc.Table) {
+		if place.Has(h.Dir) {
+			found = true
+			sc.locks = append(sc.locks, lock.Lock{Kind: lock.Kernel, Dir: place.Top, Process: &h.Process})
+		}
+	}
+	if !found {
+		sc.locks = append(sc.locks, lock.Lock{Kind: lock.Kernel, Dir: place.Top})
+	}
+	return nil
+}
+
+// conflict is the error that the locks make, with what to do about it; nil if there are none.
+func (sc scene) conflict(hint string) error {
+	if len(sc.locks) == 0 {
+		return nil
+	}
+	message := whoLocks(sc.locks[0])
+	if more := len(sc.locks) - 1; more > 0 {
+		message += fmt.Sprintf(", and %d more", more)
+	}
+	if sc.locks[0].Kind == lock.Stated {
+		hint = "agentctl unlock takes the lock back; " + hint
+	}
+	return &conflictError{message, hint}
+}
+
+// whoLocks tells of one lock: who, since when and why.
+func whoLocks(l lock.Lock) string {
+	switch {
+	case l.Session != nil:
+		return fmt.Sprintf("%s is at work in %s (%s)", named(*l.Session), l.Dir, l.Session.Status)
+	case l.Process != nil:
+		return fmt.Sprintf("%s is held by process %d (%s, since %s)", l.Dir, l.Process.ID.PID, render.Clean(l.Process.Name), moment(l.Process.Started))
+	case l.Declared == nil:
+		return fmt.Sprintf("%s is held by a process that cannot be seen", l.Dir)
+	}
+	d := l.Declared
+	text := fmt.Sprintf("%s is locked by %s since %s", l.Dir, render.Clean(d.By), moment(d.Since))
+	if !d.Until.IsZero() {
+		text += " until " + moment(d.Until)
+	}
+	if d.Reason != "" {
+		text += ": " + render.Clean(d.Reason)
+	}
+	return text
+}
+
+func moment(t time.Time) string { return t.UTC().Format(time.RFC3339) }
+
+// openHere warns of sessions that are merely open at the place.
+func (env Env) openHere(sc scene, place *lock.Place) {
+	for _, s := range slices.Clone(sc.idle) {
+		env.say("warning", fmt.Sprintf("%s is open in %s, idle", named(s), place.Top))
+	}
+}

@@ -1,0 +1,94 @@
+package cli
+
+import (
+	"context"
+	"slices"
+
+	"github.com/urfave/cli/v2"
+
+	"agentctl/discover"
+	"agentctl/internal/render"
+	"agentctl/lock"
+)
+
+type locksOptions struct{ json, noColor bool }
+
+func newLocks(env Env) *cli.Command {
+	o := &locksOptions{}
+	return &cli.Command{
+		Name:      "locks",
+		Usage:     "list the locks in force: of live sessions, held by processes, declared",
+		UsageText: "agentctl locks [FLAGS]",
+		Flags:     []cli.Flag{jsonFlag(&o.json), noColorFlag(&o.noColor)},
+		Action: func(c *cli.Context) error {
+			if _, err := arguments(c, 0, ""); err != nil {
+				return err
+			}
+			return env.locks(c.Context, o)
+		},
+	}
+}
+
+func (env Env) locks(ctx context.Context, o *locksOptions) error {
+	s, err := env.settings(o.noColor)
+	if err != nil {
+		return err
+	}
+	working, done := env.work(ctx, "looking who is at work")
+	r, err := env.world(s.Homes).List(working, discover.Select{})
+	done()
+	if err != nil {
+		return err
+	}
+	var list []lock.Lock
+	for _, session := range slices.Backward(r.Sessions) {
+		if place, err := lock.At(session.Dir); err == nil && lock.Locks(session, s.Strict) {
+			list = append(list, lock.Lock{Kind: lock.Live, Dir: place.Top, Session: &session})
+		}
+	}
+	for _, h := range lock.Holders(r.Table) {
+		list = append(list, lock.Lock{Kind: lock.Kernel, Dir: h.Dir, Process: &h.Process})
+	}
+	declared, bad := lock.StoreIn(env.Getenv).List(env.Now())
+	for _, d := range declared {
+		list = append(list, lock.Lock{Kind: lock.Stated, Dir: d.Dir, Declared: &d})
+	}
+	if err := env.printLocks(list, o.json, s.look); err != nil {
+		return err
+	}
+	if bad != nil {
+		env.say("warning", bad.Error())
+		_ = env.warn(r.Warnings)
+		return errPartial
+	}
+	return env.warn(r.Warnings)
+}
+
+func (env Env) printLocks(list []lock.Lock, asJSON bool, look render.Look) error {
+	objects := make([]render.Lock, 0, len(list))
+	for _, l := range list {
+		objects = append(objects, lockObject(l))
+	}
+	if asJSON {
+		return render.JSONArray(env.Stdout, slices.Values(objects))
+	}
+	if len(list) == 0 {
+		return nil
+	}
+	return render.LockTable(env.Stdout, objects, look)
+}
+
+func lockObject(l lock.Lock) render.Lock {
+	out := render.Lock{Directory: l.Dir, Kind: string(l.Kind), Since: render.Stamp(l.Since())}
+	switch {
+	case l.Session != nil:
+		session := render.Of(*l.Session)
+		out.Adapter, out.SessionID, out.PID = session.Adapter, session.ID, session.PID
+		out.Status = session.Status
+	case l.Process != nil:
+		out.PID, out.LockedBy = l.Process.ID.PID, l.Process.Name
+	case l.Declared != nil:
+		out.LockedBy, out.Reason, out.Until = l.Declared.By, l.Declared.Reason, render.Stamp(l.Declared.Until)
+	}
+	return out
+}

@@ -1,0 +1,86 @@
+package cli
+
+import (
+	"context"
+	"errors"
+
+	"github.com/urfave/cli/v2"
+
+	"agentctl/discover"
+	"agentctl/lock"
+)
+
+type unlockOptions struct{ force bool }
+
+func newUnlock(env Env) *cli.Command {
+	o := &unlockOptions{}
+	return &cli.Command{
+		Name:      "unlock",
+		Usage:     "take a declared lock back",
+		UsageText: "agentctl unlock [FLAGS] DIR",
+		ArgsUsage: "DIR",
+		Flags: []cli.Flag{
+			&cli.BoolFlag{Name: "force", Usage: "though somebody else has declared it", Destination: &o.force},
+		},
+		Action: func(c *cli.Context) error {
+			args, err := arguments(c, 1, "a directory")
+			if err != nil {
+				return err
+			}
+			return env.unlock(c.Context, args[0], o)
+		},
+	}
+}
+
+func (env Env) unlock(ctx context.Context, dir string, o *unlockOptions) error {
+	s, err := env.settings(false)
+	if err != nil {
+		return err
+	}
+	place, err := lock.At(dir)
+	if err != nil {
+		return badUsage("unlock", "%v", err)
+	}
+	store := lock.StoreIn(env.Getenv)
+	locks, err := store.On(place, env.Now())
+	if err != nil {
+		env.say("warning", err.Error())
+	}
+	if len(locks) == 0 {
+		return errors.Join(&noLockError{place.Top}, err)
+	}
+	if !o.force {
+		if err := env.ownLocks(ctx, s, place, locks); err != nil {
+			return err
+		}
+	}
+	for _, d := range locks {
+		if err := store.Remove(d); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ownLocks is an error if one of the locks is another's.
+func (env Env) ownLocks(ctx context.Context, s settings, place *lock.Place, locks []lock.Declared) error {
+	working, done := env.work(ctx, "looking where this runs")
+	defer done()
+	world := env.world(s.Homes)
+	r, err := world.List(working, discover.Select{Children: true})
+	if err != nil {
+		return err
+	}
+	self := env.signature(world, r)
+	for _, d := range locks {
+		if d.By != self {
+			return &conflictError{whoLocks(lock.Lock{Kind: lock.Stated, Dir: place.Top, Declared: &d}), "--force takes it back all the same"}
+		}
+	}
+	return nil
+}
+
+// noLockError: there is nothing to take back.
+type noLockError struct{ dir string }
+
+func (e *noLockError) Error() string { return "nobody has declared a lock on " + e.dir }

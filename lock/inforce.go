@@ -1,0 +1,57 @@
+package lock
+
+import (
+	"time"
+
+	"agentctl/discover"
+	"agentctl/proc"
+)
+
+// Kind is what a lock rests on.
+type Kind string
+
+// The kinds of lock. Only the last is stored anywhere.
+const (
+	// Live: a live session is at work in the place.
+	Live Kind = "session"
+	// Kernel: a process holds the directory.
+	Kernel Kind = "held"
+	// Stated: somebody has declared it.
+	Stated Kind = "declared"
+)
+
+// Lock is one lock in force.
+type Lock struct {
+	Kind Kind
+	// Dir is the top of the place.
+	Dir string
+	// Session is set of a live one, Process of one held, Declared of one declared.
+	Session  *discover.Session
+	Process  *proc.Process
+	Declared *Declared
+}
+
+// Since is when the lock came into force, as far as that is known: of a session, when its process started.
+func (l Lock) Since() time.Time {
+	switch {
+	case l.Declared != nil:
+		return l.Declared.Since
+	case l.Process != nil:
+		return l.Process.Started
+	case l.Session != nil && len(l.Session.Processes) > 0:
+		return l.Session.Processes[0].Started
+	}
+	return time.Time{}
+}
+
+// Locks reports whether a live session locks its place: its turn is not over, or it cannot be told. An idle one locks
+// only where strict is asked for.
+func Locks(s discover.Session, strict bool) bool {
+	switch s.Status {
+	case discover.Running, discover.Waiting, discover.Unknown:
+		return true
+	case discover.Idle:
+		return strict
+	}
+	return false
+}
