@@ -231,3 +231,38 @@ func TestClaudeBehindLaunchers(t *testing.T) {
 		}
 	})
 }
+
+// TestClaudeInsideOfClaude: what a session's command launches is a session of its own, and knows nothing of the other.
+func TestClaudeInsideOfClaude(t *testing.T) {
+	eachClaude(t, func(t *testing.T, w *world.World, a world.Agent, c agentctl) {
+		dir := t.TempDir()
+		prompt, out := filepath.Join(dir, "prompt"), filepath.Join(dir, "id")
+		if err := os.WriteFile(prompt, []byte("inner [[hang]]"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		command := fmt.Sprintf("%s launch claude-code --force --name within --prompt-file %s > %s", os.Getenv(binary), prompt, out)
+		outer := c.launched("claude-code", "-p", "outer [[shell "+command+";; hang]]", "--", "--allowedTools=Bash")
+		w.WaitCall("outer", 1)
+		raw, err := os.ReadFile(out)
+		if err != nil {
+			t.Fatal(err)
+		}
+		inner := strings.TrimSpace(string(raw))
+		w.WaitCall("inner", 0)
+		s := c.status(inner)
+		if got := claudeID(t, w, `"inner [[hang]]"`); got != inner || inner == outer || s.Title != "within" || s.Status != "running" {
+			t.Errorf("printed %q inside of %s, stored in %s: %s, named %q", inner, outer, got, rowOf(s), s.Title)
+		}
+		env, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", s.PID))
+		if err != nil || strings.Contains(string(env), "CLAUDECODE=") || strings.Contains(string(env), outer) {
+			t.Errorf("its environment names the session that it was launched from: %v", err)
+		}
+		// The end of the outer session is none of the inner one's.
+		if _, errs, code := c.run("stop", outer); code != 0 {
+			t.Errorf("stop: exit code %d\n%s", code, errs)
+		}
+		if got := rowsOf(c.list()); !slices.Equal(got, []string{row(inner, s.PID, "running")}) {
+			t.Errorf("after the outer one has stopped: %q", got)
+		}
+	})
+}
