@@ -63,6 +63,8 @@ func (env Env) wait(ctx context.Context, args []string, o *waitOptions) error {
 	if err != nil {
 		return err
 	}
+	ctx, stop := interruptible(ctx) // over all steps: a signal between two of them would be lost
+	defer stop()
 	world := env.world(s.Homes)
 	began := time.Now()
 	working, done := env.work(ctx, "looking for the sessions")
