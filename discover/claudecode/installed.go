@@ -2,10 +2,30 @@ package claudecode
 
 import (
 	"encoding/json"
+	"fmt"
+	"os"
 	"path/filepath"
+	"strings"
 
 	"agentctl/discover/native"
 )
+
+// checkWhole says what is missing where npm has not run the package's own script (--ignore-scripts): in place of the
+// native binary then lies a text of 500 bytes that no kernel executes (SEEN 2.1.329).
+func checkWhole(program string) error {
+	program, err := filepath.EvalSymlinks(program)
+	if err != nil {
+		return err
+	}
+	pkg, ok := strings.CutSuffix(program, "/bin/claude.exe")
+	if info, err := os.Stat(program); !ok || err != nil || info.Size() > placeholderLimit {
+		return err
+	}
+	return fmt.Errorf("npm has not put its native binary in place; run node %s", filepath.Join(pkg, "install.cjs"))
+}
+
+// placeholderLimit is more than a placeholder has, and far less than a program, in bytes.
+const placeholderLimit = 64 << 10
 
 // manifestLimit bounds package.json, in bytes; real ones have about 1,500.
 const manifestLimit = 64 << 10

@@ -16,6 +16,9 @@ func (a Adapter) Spec(r launch.Request, host launch.Host) (launch.Spec, error) {
 	if err != nil {
 		return launch.Spec{}, &launch.NotInstalledError{Agent: a.Name(), Program: a.Program()}
 	}
+	if err := checkWhole(program); err != nil {
+		return launch.Spec{}, &launch.NotInstalledError{Agent: a.Name(), Program: a.Program(), Err: err}
+	}
 	c := caller{Request: r, host: host, version: installedVersion(program)}
 	if err := c.check(); err != nil {
 		return launch.Spec{}, err

@@ -24,7 +24,7 @@ func installed(t *testing.T, release string, variables ...string) (host launch.H
 	manifest := `{"name":"@anthropic-ai/claude-code","version":"` + release + `"}`
 	must(t, os.MkdirAll(filepath.Dir(file), 0o755))
 	must(t, os.WriteFile(filepath.Join(pkg, "package.json"), []byte(manifest), 0o600))
-	must(t, os.WriteFile(file, []byte("a program"), 0o755))
+	must(t, os.WriteFile(file, make([]byte, placeholderLimit+1), 0o755))
 	must(t, os.MkdirAll(filepath.Join(root, "bin"), 0o755))
 	program = filepath.Join(root, "bin", "claude")
 	must(t, os.Symlink(file, program))
@@ -133,6 +133,12 @@ func TestSpecRefuses(t *testing.T) {
 	_, err := New().Spec(launch.Request{}, launch.Host{Environ: []string{"PATH=/nowhere"}})
 	if !errors.As(err, new(*launch.NotInstalledError)) {
 		t.Errorf("without a program: %v", err)
+	}
+	host, program := installed(t, "2.1.329")
+	must(t, os.Truncate(program, 500))
+	_, err = New().Spec(launch.Request{}, host)
+	if !errors.As(err, new(*launch.NotInstalledError)) || !strings.Contains(err.Error(), "claude-code/install.cjs") {
+		t.Errorf("with npm's placeholder: %v", err)
 	}
 }
 
