@@ -186,8 +186,12 @@ func TestCodexFailures(t *testing.T) {
 			"not installed":   {[]string{"-p", "hello", "--env", "PATH=/usr/bin:/bin"}, "not installed", 7},
 		} {
 			out, errs, code := c.run(append([]string{"launch", "codex"}, test.args...)...)
-			if code != test.code || !strings.Contains(errs, test.say) || out != "" {
+			if code != test.code || !strings.Contains(errs, test.say) {
 				t.Errorf("%s: exit code %d, %q\n%s", name, code, out, errs)
+			}
+			// The ID is printed with its proof, should there have been the time for one; it is that of a failed session.
+			if id := strings.TrimSpace(out); id != "" && c.status(id).Outcome != "error" {
+				t.Errorf("%s: %q was printed\n%s", name, out, errs)
 			}
 			if strings.Contains(errs, "WARNING") || strings.Contains(errs, "{") {
 				t.Errorf("%s: more than the agent's words:\n%s", name, errs)
