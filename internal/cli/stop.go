@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -105,7 +104,12 @@ func (env Env) stop(ctx context.Context, args []string, o *stopOptions) error {
 	if err := env.printStops(results, o); err != nil {
 		return err
 	}
-	return errors.Join(interrupted, notStopped(results), partial)
+	for _, err := range []error{interrupted, notStopped(results)} {
+		if err != nil {
+			return err
+		}
+	}
+	return partial
 }
 
 // toStop finds the sessions. If one of the arguments means none, nothing is done about the others. partial says that the

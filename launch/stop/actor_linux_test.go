@@ -64,10 +64,10 @@ func (p part) play() {
 	ask := make(chan os.Signal, 1)
 	signal.Notify(ask, syscall.SIGTERM, syscall.SIGINT)
 	if p.MarkPID {
-		os.Setenv(pidMark, fmt.Sprint(os.Getpid()))
+		mark(pidMark, fmt.Sprint(os.Getpid()))
 	}
 	if p.Mark != "" {
-		os.Setenv(sessionMark, p.Mark)
+		mark(sessionMark, p.Mark)
 	}
 	for _, c := range p.Below {
 		c.start()
@@ -92,6 +92,12 @@ func (p part) play() {
 			heir.start()
 		}
 		os.Exit(0)
+	}
+}
+
+func mark(key, value string) {
+	if err := os.Setenv(key, value); err != nil {
+		panic(err)
 	}
 }
 

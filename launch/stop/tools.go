@@ -77,7 +77,7 @@ func (s *stopping) endOnce(ctx context.Context, left []tool, asked, denied map[p
 	defer cancel()
 	for _, h := range held {
 		_ = h.Wait(limited) // whether it is gone shows at the next look
-		h.Close()
+		_ = h.Close()       // nothing is lost
 	}
 }
 
