@@ -17,7 +17,7 @@ func (Adapter) Spec(r launch.Request, host launch.Host) (launch.Spec, error) {
 	if err != nil {
 		return launch.Spec{}, err
 	}
-	full, err := p.full(r.Permissions)
+	full, err := p.full(r)
 	if err != nil {
 		return launch.Spec{}, err
 	}

@@ -183,6 +183,7 @@ func TestUnsupported(t *testing.T) {
 		{"1.1.65", launch.Request{Permissions: launch.Full}, "has no mode without approvals", ""},
 		{"1.3.2", launch.Request{Permissions: launch.Full}, "has no mode without approvals", ""},
 		{"1.17.0", launch.Request{Permissions: launch.Full}, "", "--dangerously-skip-permissions"},
+		{"1.17.0", launch.Request{Permissions: launch.Full, Interactive: true}, "in a terminal", ""},
 		{"1.18.33", launch.Request{Permissions: launch.Full}, "", "--auto"},
 		{"of our own", launch.Request{Permissions: launch.Full}, "", "--auto"},
 		{"1.1.65", launch.Request{Resume: legacy}, "", "--model=a/b"},

