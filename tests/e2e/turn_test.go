@@ -71,7 +71,7 @@ func perform(f headless) {
 //	die CODE WORDS      end before anything shows, with these words
 //	late-id @GATE       live on without any mark until the gate opens
 //	late-store @GATE    with the mark, but nothing stored
-//	ignore-term         heed no signal that asks to end
+//	ignore-term FILE    heed no signal that asks to end, but make FILE, if one is named, when one comes
 //	retry-line          show that the model is asked again
 //	big-out N           print N bytes on stdout, and on stderr
 //	until @GATE         go on when the gate opens
@@ -164,8 +164,7 @@ func (t *turn) prepare(steps []directive.Step) (gates [2]*directive.Pause, rest 
 			gates[1], err = pause(s.Arg)
 		case "ignore-term":
 			heeded = nil
-			// Unlike an ignored signal, a caught one is not ignored by the tools too.
-			signal.Notify(make(chan os.Signal, 1), unix.SIGINT, unix.SIGTERM, unix.SIGHUP)
+			deafen(s.Arg)
 		default:
 			rest = append(rest, s)
 		}
@@ -177,6 +176,20 @@ func (t *turn) prepare(steps []directive.Step) (gates [2]*directive.Pause, rest 
 		t.heed(heeded)
 	}
 	return gates, rest, nil
+}
+
+// deafen has the process live on whoever asks it to end. Unlike ignored signals, caught ones are not ignored by its tools
+// too.
+func deafen(file string) {
+	got := make(chan os.Signal, 1)
+	signal.Notify(got, unix.SIGINT, unix.SIGTERM, unix.SIGHUP)
+	go func() {
+		for range got {
+			if file != "" {
+				_ = os.WriteFile(file, nil, 0o600) // a script that waits for it says so
+			}
+		}
+	}()
 }
 
 // heed has the agent do what it does when it is asked to end.
