@@ -77,24 +77,16 @@ func (c *Config) decode(text string, agents []string) error {
 	if err != nil {
 		return err
 	}
-	keys := map[string]any{"since": &c.Since, "color": &c.Color, "strict": (*truth)(&c.Strict)}
-	known := append(slices.Sorted(maps.Keys(keys)), "homes")
-	for _, name := range slices.Sorted(maps.Keys(doc)) {
-		switch dst, ok := keys[name]; {
-		case ok:
-			err = md.PrimitiveDecode(doc[name], dst)
-		case name == "homes" && md.Type(name) != "Hash":
-			err = md.PrimitiveDecode(doc[name], &notATable{})
-		case name == "homes":
-			err = c.decodeHomes(&md, doc[name], agents)
-		default:
-			err = md.PrimitiveDecode(doc[name], &unknownKey{name, known})
-		}
-		if err != nil {
-			return keyed(name, err)
-		}
+	var homes map[string]toml.Primitive
+	table, isTable := doc["homes"], md.Type("homes") == "Hash"
+	keys := map[string]any{"since": &c.Since, "color": &c.Color, "strict": (*truth)(&c.Strict), "homes": &homes}
+	if md.IsDefined("homes") && !isTable {
+		keys["homes"] = &notATable{}
 	}
-	return nil
+	if err := fields(&md, "", doc, keys); err != nil || !isTable {
+		return err
+	}
+	return c.decodeHomes(&md, table, agents)
 }
 
 func (c *Config) decodeHomes(md *toml.MetaData, table toml.Primitive, agents []string) error {

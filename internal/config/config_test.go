@@ -63,7 +63,7 @@ func TestLoadErrors(t *testing.T) {
 		line, column int
 		says         string
 	}{
-		{"since = \"7d\"\nsinze = \"7d\"\n", "sinze", 2, 10, "there are: color, since, strict, homes"},
+		{"since = \"7d\"\nsinze = \"7d\"\n", "sinze", 2, 10, "there are: color, homes, since, strict"},
 		{"[homes]\ncodecs = [\"/x\"]\n", "homes.codecs", 2, 11, "claude-code, codex, opencode"},
 		{"homes = 3\n", "homes", 1, 9, "want a table"},
 		{"[homes]\n  codex = \"/x\"\n", "homes.codex", 2, 12, "want a list"},
