@@ -66,7 +66,7 @@ func descend(verb *cli.Command, words []string) (verbs []*cli.Command, rest []st
 		below := commandNamed(verb.Subcommands, words[0])
 		switch {
 		case below == nil && strings.HasPrefix(words[0], "-"):
-			return nil, nil, &usageError{"flag " + words[0] + " stands before the command", spoken(verb) + " COMMAND " + words[0]}
+			return nil, nil, &usageError{"flag " + words[0] + " stands before the command", program + " " + verbOf(verb) + " COMMAND " + words[0]}
 		case below == nil:
 			return nil, nil, unknown(verb.Name+" command", words[0], verbNames(verb.Subcommands))
 		}

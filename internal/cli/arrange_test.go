@@ -28,6 +28,12 @@ func TestArrange(t *testing.T) {
 		"list --cwd=a=b --all=false":   "list --cwd=a=b --all=false --",
 		"version --json":               "version --json --",
 		"--version --json":             "version --json --",
+		"worktree":                     "worktree --help",
+		"worktree -h":                  "worktree --help",
+		"help worktree":                "worktree --help",
+		"help worktree clean":          "worktree clean --help --",
+		"worktree ls a --json":         "worktree list --json -- a",
+		"worktree rm a --group=b -- c": "worktree clean --group=b -- a c",
 		"__complete list --sta":        "__complete list --sta",
 	} {
 		got, err := arrange(app, strings.Fields(in))
@@ -42,6 +48,7 @@ func FuzzArrange(f *testing.F) {
 	f.Add("list -a --since 3d -n5 x")
 	f.Add("status ID --json -- --alive")
 	f.Add("list --adapter=codex --cwd")
+	f.Add("worktree clean a --force -- b")
 	f.Fuzz(func(t *testing.T, line string) {
 		env, _ := testEnv(t)
 		app := newApp(env)
@@ -55,7 +62,11 @@ func FuzzArrange(f *testing.F) {
 			t.Errorf("%q becomes %q, and that %q, %v", words, got, again, err)
 		}
 		end := slices.Index(got, "--")
-		for _, flag := range got[1:end] {
+		first := 1
+		if verb := app.Command(got[0]); len(verb.Subcommands) > 0 {
+			first = 2
+		}
+		for _, flag := range got[min(first, end):end] {
 			if !strings.HasPrefix(flag, "-") || flag == "-" {
 				t.Errorf("%q: %q among the flags of %q", words, flag, got)
 			}

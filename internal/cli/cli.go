@@ -47,22 +47,22 @@ func newApp(env Env) *cli.App {
 		ExitErrHandler: func(*cli.Context, error) {},
 		Commands: []*cli.Command{
 			newList(env), newStatus(env), newLaunch(env), newResume(env), newWait(env), newStop(env),
-			newCurrent(env), newGuard(env), newLock(env), newUnlock(env), newLocks(env), newDoctor(env),
+			newCurrent(env), newGuard(env), newLock(env), newUnlock(env), newLocks(env), newWorktree(env), newDoctor(env),
 			newSchema(env), newCompletion(env), newVersion(env), newComplete(env),
 		},
 	}
 	for _, c := range app.Commands {
-		prepare(c, program)
+		prepare(c)
 	}
 	return app
 }
 
 // prepare sets what all commands have in common, and those below them.
-func prepare(c *cli.Command, above string) {
-	c.HelpName = above + " " + c.Name
+func prepare(c *cli.Command) {
 	c.HideHelpCommand = true
 	c.OnUsageError = func(c *cli.Context, err error, _ bool) error { return badFlag(c.Command, err) }
 	for _, below := range c.Subcommands {
-		prepare(below, c.HelpName)
+		below.HelpName = program + " " + verbOf(c) + " " + below.Name
+		prepare(below)
 	}
 }

@@ -69,6 +69,8 @@ func (env Env) offers(ctx context.Context, words []string) []offer {
 		return flagOffers(verb)
 	case verb.Name == "completion":
 		return offersOf("", shells()...)
+	case verb.ArgsUsage == "WORKTREE…":
+		return env.worktreeOffers(ctx)
 	case verb.ArgsUsage == "ID":
 		return env.idOffers(ctx, true)
 	case verb.ArgsUsage == "ID…": // what is done to live ones

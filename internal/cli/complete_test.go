@@ -29,6 +29,9 @@ func TestComplete(t *testing.T) {
 		"status --al":            "--alive",
 		"status -- --al":         "",
 		"completion ":            "bash zsh fish",
+		"worktree ":              "list clean",
+		"worktree clean --del":   "--delete-branch",
+		"worktree nonsense x":    "",
 		"nonsense x":             "",
 		"__complete x":           "",
 	} {

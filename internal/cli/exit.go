@@ -13,6 +13,7 @@ import (
 	"agentctl/internal/config"
 	"agentctl/internal/render"
 	"agentctl/launch"
+	"agentctl/launch/worktree"
 )
 
 // The exit codes. docs/cli.md tells people; a test compares.
@@ -20,7 +21,7 @@ const (
 	exitOK          = 0
 	exitFailed      = 1   // failure
 	exitUsage       = 2   // wrong command line or configuration
-	exitNotFound    = 3   // no such session
+	exitNotFound    = 3   // no such session, lock or worktree
 	exitAmbiguous   = 4   // the ID means several sessions
 	exitConflict    = 5   // somebody is in the way
 	exitPartial     = 6   // printed, but something could not be read
@@ -85,6 +86,8 @@ func end(err error) ending {
 		return ending{exit: exitInterrupted, code: "interrupted"}
 	case errors.As(err, &usage), errors.As(err, &conf):
 		return ending{exit: exitUsage, code: "usage"}
+	case errors.Is(err, worktree.ErrNoWorktree):
+		return ending{exit: exitNotFound, code: "not_found"}
 	case errors.As(err, &ambiguous):
 		return ending{exit: exitAmbiguous, code: "ambiguous"}
 	case errors.Is(err, discover.ErrNotFound):
@@ -152,6 +155,8 @@ func (env Env) hint(err error) string {
 		return timeout.hint
 	case errors.As(err, &usage):
 		return usage.hint
+	case errors.Is(err, worktree.ErrNoWorktree):
+		return "agentctl worktree list shows what there is"
 	case errors.As(err, &conf):
 		return "mend the file, or move it away; docs/cli.md has every key"
 	case errors.As(err, &ambiguous):

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -17,11 +18,10 @@ func badUsage(verb, format string, args ...any) error {
 	return &usageError{fmt.Sprintf(format, args...), program + " " + verb + " --help"}
 }
 
-// spoken is how a command is called, in full.
-func spoken(c *cli.Command) string { return c.HelpName }
-
 // verbOf is a command's name: of one below another, both.
-func verbOf(c *cli.Command) string { return strings.TrimPrefix(c.HelpName, program+" ") }
+func verbOf(c *cli.Command) string {
+	return cmp.Or(strings.TrimPrefix(c.HelpName, program+" "), c.Name)
+}
 
 // unknown makes the usage error for a word that is none of the words known.
 func unknown(what, word string, known []string) error {

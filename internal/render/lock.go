@@ -30,8 +30,13 @@ type Lock struct {
 // LockTable writes one row a lock, with a heading.
 func LockTable(w io.Writer, locks []Lock, look Look) error {
 	g := grid{columns: []column{
-		{head: "DIR", tail: true, drop: 5}, {head: "TYPE"}, {head: "BY"}, {head: "PID", drop: 1}, {head: "SINCE", drop: 2},
-		{head: "UNTIL", drop: 3}, {head: "REASON", drop: 4},
+		{head: "DIR", tail: true, drop: 5},
+		{head: "TYPE"},
+		{head: "BY"},
+		{head: "PID", drop: 1},
+		{head: "SINCE", drop: 2},
+		{head: "UNTIL", drop: 3},
+		{head: "REASON", drop: 4},
 	}}
 	for _, l := range locks {
 		by, pid := l.LockedBy, ""

@@ -16,6 +16,7 @@ const (
 	IsMaking   Why = "making" // git is at work on it
 	HasNested  Why = "nested" // another worktree lies in it
 	HasSession Why = "session"
+	IsHeld     Why = "held"       // by another process, as during a launch
 	IsDirty    Why = "dirty"      // forced
 	IsUnmerged Why = "unmerged"   // forced
 	HasModules Why = "submodules" // forced
@@ -94,8 +95,15 @@ func (r *Repo) losses(ctx context.Context, w Worktree, at stage, deleteBranch bo
 		return nil, err
 	}
 	var out []Reason
-	if s.Changed+s.Untracked > 0 {
-		out = append(out, Reason{IsDirty, fmt.Sprintf("it has %s and %s", count(s.Changed, "changed file"), count(s.Untracked, "untracked one"))})
+	var files []string
+	if s.Changed > 0 {
+		files = append(files, count(s.Changed, "changed file"))
+	}
+	if s.Untracked > 0 {
+		files = append(files, count(s.Untracked, "untracked file"))
+	}
+	if len(files) > 0 {
+		out = append(out, Reason{IsDirty, "it has " + strings.Join(files, " and ")})
 	}
 	if s.Unmerged > 0 && (deleteBranch || w.Branch == "") {
 		out = append(out, notMerged(s.Unmerged))

@@ -1,0 +1,121 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"os"
+	"slices"
+
+	"github.com/urfave/cli/v2"
+
+	"agentctl/discover"
+	"agentctl/internal/render"
+	"agentctl/launch"
+	"agentctl/launch/worktree"
+	"agentctl/lock"
+)
+
+func newWorktree(env Env) *cli.Command {
+	return &cli.Command{
+		Name:        "worktree",
+		Usage:       "list git worktrees with who lives in them, and remove them",
+		UsageText:   "agentctl worktree list|clean [FLAGS] [ARGUMENTS]",
+		Subcommands: []*cli.Command{newWorktreeList(env), newWorktreeClean(env)},
+	}
+}
+
+type worktreeListOptions struct{ json, noColor bool }
+
+func newWorktreeList(env Env) *cli.Command {
+	o := &worktreeListOptions{}
+	return &cli.Command{
+		Name:      "list",
+		Aliases:   []string{"ls"},
+		Usage:     "list the worktrees of a repository, with the live sessions in each",
+		UsageText: "agentctl worktree list [FLAGS] [REPO]",
+		ArgsUsage: "[REPO]",
+		Flags:     []cli.Flag{jsonFlag(&o.json), noColorFlag(&o.noColor)},
+		Action: func(c *cli.Context) error {
+			dir := "."
+			if c.Args().Present() {
+				args, err := arguments(c, 1, "")
+				if err != nil {
+					return err
+				}
+				dir = args[0]
+			}
+			return env.worktreeList(c.Context, dir, o)
+		},
+	}
+}
+
+func (env Env) worktreeList(ctx context.Context, dir string, o *worktreeListOptions) error {
+	s, err := env.settings(o.noColor)
+	if err != nil {
+		return err
+	}
+	working, done := env.work(ctx, "reading the repository")
+	defer done()
+	repo, err := env.repository(working, "worktree list", dir)
+	if err != nil {
+		return err
+	}
+	list, err := repo.List(working)
+	if err != nil {
+		return err
+	}
+	r, err := env.world(s.Homes).List(working, discover.Select{Children: true})
+	if err != nil {
+		return err
+	}
+	done()
+	var out []render.Worktree
+	for _, w := range list {
+		out = append(out, worktreeObject(w, r.Sessions))
+	}
+	if o.json {
+		err = render.JSONArray(env.Stdout, slices.Values(out))
+	} else {
+		err = render.WorktreeTable(env.Stdout, out, s.look)
+	}
+	if err != nil {
+		return err
+	}
+	return env.warn(r.Warnings)
+}
+
+// repository is the one that dir lies in.
+func (env Env) repository(ctx context.Context, verb, dir string) (*worktree.Repo, error) {
+	if err := isDirectory(dir); err != nil {
+		return nil, badUsage(verb, "%v", err)
+	}
+	repo, err := worktree.Open(ctx, launch.Host{Environ: env.Environ}, dir)
+	if errors.Is(err, worktree.ErrNoRepository) {
+		return nil, badUsage(verb, "%v", err)
+	}
+	return repo, err
+}
+
+func worktreeObject(w worktree.Worktree, sessions []discover.Session) render.Worktree {
+	out := render.Worktree{
+		Path: w.Path, Branch: w.Branch, Head: w.Head, Main: w.Main, Bare: w.Bare, Detached: w.Detached, HalfMade: w.HalfMade(),
+		Locked: w.Locked, LockReason: w.LockReason, Prunable: w.Prunable, PruneReason: w.PruneReason,
+		Group: discover.GroupOfBranch(w.Branch), Sessions: []render.Session{},
+	}
+	place, err := lock.At(w.Path)
+	if err != nil {
+		return out // it is gone, and nobody is there
+	}
+	for _, s := range sessions {
+		if place.Has(s.Dir) {
+			out.Sessions = append(out.Sessions, render.Of(s))
+		}
+	}
+	return out
+}
+
+// isThere reports whether there is anything at path.
+func isThere(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
+}

@@ -1,0 +1,209 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+	"strings"
+
+	"agentctl/discover"
+	"agentctl/internal/render"
+	"agentctl/launch/worktree"
+)
+
+// condemned is a worktree to be removed, or, without a path, a branch that no worktree is on.
+type condemned struct {
+	worktree.Worktree
+	repo *worktree.Repo
+}
+
+// condemned finds the worktrees that the arguments and the groups name.
+func (env Env) condemned(ctx context.Context, args []string, o *cleanOptions) ([]condemned, error) {
+	var out []condemned
+	add := func(c condemned) {
+		if !slices.ContainsFunc(out, func(d condemned) bool { return d.Path == c.Path && d.Branch == c.Branch }) {
+			out = append(out, c)
+		}
+	}
+	for _, arg := range args {
+		c, err := env.condemnedBy(ctx, arg, o)
+		if err != nil {
+			return nil, err
+		}
+		add(c)
+	}
+	for _, group := range o.groups.Value() {
+		of, err := env.condemnedOf(ctx, group, o)
+		if err != nil {
+			return nil, err
+		}
+		for _, c := range of {
+			add(c)
+		}
+	}
+	return out, nil
+}
+
+// tree is a repository with its worktrees, after what git left half made is away.
+func (env Env) tree(ctx context.Context, dir string, o *cleanOptions) (*worktree.Repo, []worktree.Worktree, error) {
+	repo, err := env.repository(ctx, "worktree clean", dir)
+	if err == nil && !o.dryRun {
+		err = repo.Sweep(ctx)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	list, err := repo.List(ctx)
+	return repo, list, err
+}
+
+// condemnedBy finds a worktree by its path or branch. A path names its own repository, unless --repo does.
+func (env Env) condemnedBy(ctx context.Context, arg string, o *cleanOptions) (condemned, error) {
+	if o.repo == "" && isDirectory(arg) == nil {
+		repo, list, err := env.tree(ctx, arg, o)
+		if w, ok := worktree.At(list, arg); err == nil && ok {
+			return unambiguous(arg, list, condemned{w, repo})
+		}
+	}
+	dir := o.repo
+	if dir == "" {
+		dir = "."
+	}
+	repo, list, err := env.tree(ctx, dir, o)
+	if err != nil {
+		return condemned{}, err
+	}
+	if w, ok := worktree.At(list, arg); ok {
+		return unambiguous(arg, list, condemned{w, repo})
+	}
+	branch := strings.TrimPrefix(arg, "refs/heads/")
+	if w, ok := worktree.On(list, branch); ok {
+		return condemned{w, repo}, nil
+	}
+	if o.branch {
+		// Its worktree may be gone already: then the branch is all there is.
+		err := repo.DeleteBranch(ctx, branch, worktree.Removing{DryRun: true, Force: true})
+		if err == nil || !errors.Is(err, worktree.ErrNoCommit) {
+			return condemned{worktree.Worktree{Branch: branch}, repo}, err
+		}
+	}
+	return condemned{}, fmt.Errorf("%w at %s, or on a branch of that name", worktree.ErrNoWorktree, arg)
+}
+
+// unambiguous refuses a word that is one worktree's path and another one's branch.
+func unambiguous(arg string, list []worktree.Worktree, c condemned) (condemned, error) {
+	if on, ok := worktree.On(list, arg); ok && on.Path != c.Path {
+		return c, badUsage("worktree clean", "%q is the path of one worktree and the branch of another; say ./%s or refs/heads/%s", arg, arg, arg)
+	}
+	return c, nil
+}
+
+// condemnedOf finds the worktrees of a launch group, and if branches are to be deleted those that no worktree is on.
+func (env Env) condemnedOf(ctx context.Context, group string, o *cleanOptions) ([]condemned, error) {
+	dir := o.repo
+	if dir == "" {
+		dir = "."
+	}
+	repo, list, err := env.tree(ctx, dir, o)
+	if err != nil {
+		return nil, err
+	}
+	var out []condemned
+	for _, w := range list {
+		if discover.GroupOfBranch(w.Branch) == group {
+			out = append(out, condemned{w, repo})
+		}
+	}
+	if o.branch {
+		branches, err := repo.Branches(ctx, group)
+		if err != nil {
+			return nil, err
+		}
+		for _, b := range branches {
+			if _, ok := worktree.On(list, b); !ok {
+				out = append(out, condemned{worktree.Worktree{Branch: b}, repo})
+			}
+		}
+	}
+	if len(out) == 0 {
+		return nil, fmt.Errorf("%w of the group %s", worktree.ErrNoWorktree, group)
+	}
+	return out, nil
+}
+
+func cleanedObject(c condemned, o *cleanOptions, err error) render.Cleaned {
+	out := render.Cleaned{Path: c.Path, Branch: c.Branch, Result: "removed", Reasons: []render.CleanReason{}}
+	var refused *worktree.RefusedError
+	switch {
+	case errors.As(err, &refused):
+		out.Result = "refused"
+		for _, r := range refused.Reasons {
+			out.Reasons = append(out.Reasons, render.CleanReason{Why: string(r.Why), Message: r.Text})
+		}
+	case err != nil:
+		out.Result, out.Message = "failed", err.Error()
+	case o.dryRun:
+		out.Result = "planned"
+	default:
+		out.BranchDeleted = o.branch && c.Branch != ""
+	}
+	return out
+}
+
+// printCleaned prints what was done, or would be; what was not is an error's to say, but in JSON.
+func (env Env) printCleaned(results []render.Cleaned, o *cleanOptions) error {
+	if o.json {
+		return render.JSONArray(env.Stdout, slices.Values(results))
+	}
+	removed, deleted := "removed ", "deleted branch "
+	if o.dryRun {
+		removed, deleted = "would remove ", "would delete branch "
+	}
+	for line := range cleanedLines(results, o.branch, removed, deleted) {
+		if _, err := fmt.Fprintln(env.Stdout, render.Clean(line)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func cleanedLines(results []render.Cleaned, branches bool, removed, deleted string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for _, r := range results {
+			if r.Result != "removed" && r.Result != "planned" {
+				continue
+			}
+			if r.Path != "" && !yield(removed+r.Path) {
+				return
+			}
+			if branches && r.Branch != "" && !yield(deleted+r.Branch) {
+				return
+			}
+		}
+	}
+}
+
+// worktreeOffers are the linked worktrees of the repository that we are in, by branch, else by path.
+func (env Env) worktreeOffers(ctx context.Context) []offer {
+	repo, err := env.repository(ctx, "worktree clean", ".")
+	if err != nil {
+		return nil
+	}
+	list, err := repo.List(ctx)
+	if err != nil {
+		return nil
+	}
+	var out []offer
+	for _, w := range list {
+		switch {
+		case w.Main:
+		case w.Branch != "":
+			out = append(out, offer{w.Branch, w.Path})
+		default:
+			out = append(out, offer{w.Path, "detached"})
+		}
+	}
+	return out
+}

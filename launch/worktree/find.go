@@ -1,0 +1,28 @@
+package worktree
+
+import "path/filepath"
+
+// At returns the worktree whose top directory is at path, by whatever name.
+func At(list []Worktree, path string) (Worktree, bool) {
+	name, err := real(path)
+	if err != nil {
+		return Worktree{}, false
+	}
+	target, err := filepath.EvalSymlinks(name)
+	for _, w := range list {
+		if w.Path == name || err == nil && w.Path == target {
+			return w, true
+		}
+	}
+	return Worktree{}, false
+}
+
+// On returns the worktree that a branch is checked out in.
+func On(list []Worktree, branch string) (Worktree, bool) {
+	for _, w := range list {
+		if w.Branch == branch && branch != "" {
+			return w, true
+		}
+	}
+	return Worktree{}, false
+}
