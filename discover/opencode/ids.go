@@ -62,9 +62,11 @@ func messagesSince(t time.Time) (condition string, args []any) {
 	return within("id", "msg_", first, (first+idMask/2)&idMask)
 }
 
-// messageTime is the time in a message's id, in milliseconds, which is taken for the last one at or before another; 0 where
-// there is none.
+// messageTime is the time in a message's id, in milliseconds; 0 where there is none. It is taken for the last one at or
+// before that of another message. Should that be more than a month earlier, the id was made later, for a copy (`--fork`):
+// then it is the other's time itself.
 func messageTime(id string, before int64) int64 {
+	const month = 31 * 24 * int64(time.Hour/time.Millisecond)
 	rest, ok := strings.CutPrefix(id, "msg_")
 	if !ok || len(rest) < idBits/4 {
 		return 0
@@ -73,7 +75,11 @@ func messageTime(id string, before int64) int64 {
 	if err != nil {
 		return 0
 	}
-	return before - int64((uint64(before)-counted>>12)&(idMask>>12))
+	since := int64((uint64(before) - counted>>12) & (idMask >> 12))
+	if since > month {
+		return before
+	}
+	return before - since
 }
 
 // millis turns a time of the store into ours; zero where there is none.

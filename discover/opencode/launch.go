@@ -60,10 +60,11 @@ func (p program) resume(spec *launch.Spec, r launch.Request, host launch.Host) e
 			"versions before 1.2 can, and 1.2 to 1.15 take such sessions over at their first start")
 	}
 	spec.Args = append(spec.Args, "--session="+s.ID)
+	spec.Resumed = true // a copy has earlier turns, too
 	if r.Fork {
 		spec.Args = append(spec.Args, "--fork")
 	} else {
-		spec.ID, spec.Resumed = s.ID, true
+		spec.ID = s.ID
 	}
 	spec.Env = append(spec.Env, storeEnv(s, host)...)
 	return nil

@@ -165,7 +165,7 @@ func TestSpec(t *testing.T) {
 			t.Errorf("%s: %q with %q, %v\nwant %q with %q", c.name, spec.Args[1:], spec.Env, err, c.words, c.env)
 		}
 		known := c.request.Resume != nil && !c.request.Fork
-		if spec.Resumed != known || (spec.ID != "") != known || spec.Stdin != "the prompt" || spec.Dir != "/srv" {
+		if spec.Resumed != (c.request.Resume != nil) || (spec.ID != "") != known || spec.Stdin != "the prompt" || spec.Dir != "/srv" {
 			t.Errorf("%s: %+v", c.name, spec)
 		}
 	}

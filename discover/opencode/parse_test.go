@@ -171,6 +171,7 @@ func TestMessageTime(t *testing.T) {
 		{"msg_1fb9925ed0018cKfoeYEghMV1N", created + 880, created}, // SEEN 1.18.33
 		{"msg_1fb9925ed0018cKfoeYEghMV1N", created, created},
 		{"msg_fffffffff001aaaaaaaaaaaaaa", 1 << 36 * 26, 1<<36*26 - 1},
+		{"msg_1fb9925ed0018cKfoeYEghMV1N", created - 1, created - 1}, // a copy's
 		{"msg_short", created, 0},
 		{"prt_1fb9925ed001", created, 0},
 		{"msg_zzzzzzzzzzzz", created, 0},

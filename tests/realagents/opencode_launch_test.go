@@ -27,8 +27,8 @@ func hangingPrompts() []string {
 	}
 }
 
-// TestOpenCodeLaunchesAtOnce: S21. Several are launched in one directory at once: each ID is that of the session which
-// the store holds this very prompt in, each process the agent's own, and no prompt stands in a command line.
+// TestOpenCodeLaunchesAtOnce: S21. Several are launched at once, half of them in one directory: each ID is that of the
+// session which the store holds this very prompt in, each process the agent's own, and no prompt stands in a command line.
 func TestOpenCodeLaunchesAtOnce(t *testing.T) {
 	eachOpenCode(t, func(t *testing.T, w *world.World, a world.Agent, c agentctl) {
 		prompts := hangingPrompts()
@@ -39,8 +39,12 @@ func TestOpenCodeLaunchesAtOnce(t *testing.T) {
 			if err := os.WriteFile(file, []byte(prompt), 0o600); err != nil {
 				t.Fatal(err)
 			}
+			dir := a.Dir()
+			if i%2 == 1 {
+				dir = w.Dir(fmt.Sprint("work", i)) // in one directory they start one after the other
+			}
 			all.Go(func() {
-				out, errs, code := c.run("launch", "opencode", "--force", "--timeout", "5m", "--prompt-file", file)
+				out, errs, code := c.run("launch", "opencode", "--force", "--timeout", "5m", "--prompt-file", file, "--cwd", dir)
 				if ids[i] = strings.TrimSpace(out); code != 0 {
 					t.Errorf("launch %d: exit code %d\n%s", i, code, errs)
 				}
