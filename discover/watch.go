@@ -24,7 +24,7 @@ const (
 	// glance is the time between two askings, and the least between two looks.
 	glance = 250 * time.Millisecond
 	// thrift bounds the processor time that looks take, to one part in so many.
-	thrift = 150
+	thrift = 200
 	// round is when to look though nothing is seen to have changed.
 	round = 10 * time.Second
 )

@@ -1,6 +1,7 @@
 // Bench times and counts agentctl beside public tools, in one run and in turns, and prints one table:
 //
 //	go run ./tests/bench
+//	go run ./tests/bench -wait 60s   # what `agentctl wait` takes while everything writes
 //
 // The stores are made once and kept in the user's cache folder. On Linux everything runs in a pid namespace of its
 // own with a known number of processes, where the system allows that. A bar that is not met makes the exit status 1.
@@ -14,12 +15,17 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"time"
 
 	"agentctl/tests/sandbox"
 	"agentctl/tests/store/generate"
 )
 
 func main() {
+	if begin := writers()[filepath.Base(os.Args[0])]; begin != nil {
+		fmt.Fprintln(os.Stderr, play(begin))
+		os.Exit(1)
+	}
 	if code, ran := sandbox.Enter(sandbox.Processes); ran {
 		os.Exit(code)
 	}
@@ -34,12 +40,14 @@ type options struct {
 	rounds    int
 	sizes     []int
 	processes int
+	wait      time.Duration
 }
 
 func parse(args []string) (o options, err error) {
 	flags := flag.NewFlagSet("bench", flag.ExitOnError)
 	flags.IntVar(&o.rounds, "rounds", 15, "how often each command is timed")
 	flags.IntVar(&o.processes, "processes", 300, "how many other processes there are")
+	flags.DurationVar(&o.wait, "wait", 0, "only measure what waiting for so long takes")
 	sizes := flags.String("sizes", "100,1000,10000", "sessions in the stores, ascending")
 	_ = flags.Parse(args) // it exits by itself
 	for s := range strings.SplitSeq(*sizes, ",") {
@@ -68,6 +76,9 @@ func run(args []string) error {
 	bins, err := build(work)
 	if err != nil {
 		return err
+	}
+	if o.wait > 0 {
+		return measureWait(os.Stdout, bins, work, o.wait)
 	}
 	cache, err := os.UserCacheDir()
 	if err != nil {

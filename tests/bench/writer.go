@@ -1,0 +1,102 @@
+package main
+
+import (
+	"crypto/rand"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"agentctl/proc"
+)
+
+// writers are the agents that this program can play, by the name of the binary.
+func writers() map[string]func(id string) (file *os.File, record string, err error) {
+	return map[string]func(string) (*os.File, string, error){"claude": claudeWriter, "codex": codexWriter}
+}
+
+// play begins a session, prints its ID, and writes a record of a turn in progress twenty times a second, until stdin ends.
+func play(begin func(id string) (*os.File, string, error)) error {
+	r := make([]byte, 16)
+	_, _ = rand.Read(r) // never fails
+	r[6], r[8] = r[6]&0x0f|0x40, r[8]&0x3f|0x80
+	if filepath.Base(os.Args[0]) == "codex" { // its IDs tell their time
+		ms := time.Now().UnixMilli()
+		for i := range 6 {
+			r[i] = byte(ms >> (40 - 8*i))
+		}
+		r[6] = r[6]&0x0f | 0x70
+	}
+	id := fmt.Sprintf("%x-%x-%x-%x-%x", r[:4], r[4:6], r[6:8], r[8:10], r[10:])
+	file, record, err := begin(id)
+	if err != nil {
+		return err
+	}
+	fmt.Println(id)
+	go func() {
+		_, _ = io.Copy(io.Discard, os.Stdin)
+		os.Exit(0)
+	}()
+	for n := 0; ; n++ {
+		if _, err := fmt.Fprintf(file, record+"\n", time.Now().UTC().Format(time.RFC3339Nano), n); err != nil {
+			return err
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+}
+
+// claudeWriter registers as Claude Code 2.1.197 does, and begins a transcript.
+func claudeWriter(id string) (*os.File, string, error) {
+	home := filepath.Join(os.Getenv("HOME"), ".claude")
+	cwd, err := os.Getwd()
+	if err != nil {
+		return nil, "", err
+	}
+	self, err := proc.Inspect(os.Getpid())
+	if err != nil {
+		return nil, "", err
+	}
+	entry := fmt.Sprintf(`{"pid":%d,"sessionId":%q,"cwd":%q,"startedAt":%d,"procStart":"%d","version":"2.1.197","kind":"interactive","entrypoint":"cli","status":"busy"}`,
+		os.Getpid(), id, cwd, time.Now().UnixMilli(), self.Ticks)
+	if err := put(filepath.Join(home, "sessions", fmt.Sprintf("%d.json", os.Getpid())), entry); err != nil {
+		return nil, "", err
+	}
+	f, err := openAppend(filepath.Join(home, "projects", "-bench", id+".jsonl"))
+	if err != nil {
+		return nil, "", err
+	}
+	common := fmt.Sprintf(`"isSidechain":false,"cwd":%q,"sessionId":%q,"version":"2.1.197","timestamp":`, cwd, id)
+	_, err = fmt.Fprintf(f, `{"type":"user","message":{"role":"user","content":"go on"},"uuid":"u0",%s"%s"}`+"\n", common, time.Now().UTC().Format(time.RFC3339Nano))
+	record := `{"type":"assistant","message":{"role":"assistant","model":"claude-opus-4-8","content":[{"type":"tool_use","id":"t%[2]d","name":"Bash","input":{"command":"true"}}],"stop_reason":"tool_use"},"uuid":"u%[2]d",` + common + `"%[1]s"}`
+	return f, record, err
+}
+
+// codexWriter begins a rollout, and keeps it open for writing as Codex does.
+func codexWriter(id string) (*os.File, string, error) {
+	now := time.Now()
+	f, err := openAppend(filepath.Join(os.Getenv("HOME"), ".codex", "sessions", now.Format("2006/01/02"),
+		fmt.Sprintf("rollout-%s-%s.jsonl", now.Format("2006-01-02T15-04-05"), id)))
+	if err != nil {
+		return nil, "", err
+	}
+	at := now.UTC().Format(time.RFC3339Nano)
+	_, err = fmt.Fprintf(f, `{"timestamp":%[1]q,"type":"session_meta","payload":{"id":%[2]q,"timestamp":%[1]q,"cwd":"/","originator":"codex_exec","cli_version":"0.169.0","source":"exec"}}
+{"timestamp":%[1]q,"type":"event_msg","payload":{"type":"task_started","turn_id":"1"}}
+`, at, id)
+	return f, `{"timestamp":%q,"type":"response_item","payload":{"type":"function_call","name":"exec_command","call_id":"c%d","arguments":"{}"}}`, err
+}
+
+func put(path, text string) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return err
+	}
+	return os.WriteFile(path, []byte(text), 0o600)
+}
+
+func openAppend(path string) (*os.File, error) {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return nil, err
+	}
+	return os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
+}
