@@ -23,8 +23,11 @@ import (
 
 func main() {
 	if begin := writers()[filepath.Base(os.Args[0])]; begin != nil {
-		fmt.Fprintln(os.Stderr, play(begin))
-		os.Exit(1)
+		if err := play(begin); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
 	}
 	if code, ran := sandbox.Enter(sandbox.Processes); ran {
 		os.Exit(code)

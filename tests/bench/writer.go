@@ -34,15 +34,22 @@ func play(begin func(id string) (*os.File, string, error)) error {
 		return err
 	}
 	fmt.Println(id)
+	ended := make(chan struct{})
 	go func() {
+		defer close(ended)
 		_, _ = io.Copy(io.Discard, os.Stdin)
-		os.Exit(0)
 	}()
+	next := time.NewTicker(50 * time.Millisecond)
+	defer next.Stop()
 	for n := 0; ; n++ {
 		if _, err := fmt.Fprintf(file, record+"\n", time.Now().UTC().Format(time.RFC3339Nano), n); err != nil {
 			return err
 		}
-		time.Sleep(50 * time.Millisecond)
+		select {
+		case <-next.C:
+		case <-ended:
+			return nil
+		}
 	}
 }
 

@@ -1,0 +1,44 @@
+package opencode
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"agentctl/discover"
+)
+
+// A session in files is watched at its newest message and that one's parts; one in a database at that and its log.
+func TestWatch(t *testing.T) {
+	home := filepath.Join("testdata", "json-1.1.65-run-finished")
+	entries, err := New().Entries(t.Context(), []discover.Home{{Dir: home}}, discover.Query{})
+	if err != nil || len(entries) == 0 {
+		t.Fatalf("%d entries, %v", len(entries), err)
+	}
+	for _, e := range entries {
+		s := discover.Session{Record: discover.Record{ID: e.ID, Path: e.Path, Home: home}}
+		got := New().Watch(s)
+		places := filesOf(e.Path, e.ID)
+		names, err := filepath.Glob(filepath.Join(places.messages, "msg_*.json"))
+		if err != nil || len(names) == 0 {
+			t.Fatalf("%s: %v", e.ID, err)
+		}
+		newest := slices.Max(names)
+		id := strings.TrimSuffix(filepath.Base(newest), ".json")
+		parts, err := filepath.Glob(filepath.Join(places.parts(id), "prt_*.json"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, want := range append([]string{e.Path, places.messages, newest, places.parts(id)}, parts...) {
+			if !slices.Contains(got, want) {
+				t.Errorf("%s: %s is not among %q", e.ID, want, got)
+			}
+		}
+	}
+	s := discover.Session{Record: discover.Record{ID: "ses_x", Path: "/h/opencode.db", Home: "/h"}}
+	want := []string{"/h/log/opencode.log", "/h/opencode.db", "/h/opencode.db-wal"}
+	if got := New().Watch(s); !slices.Equal(got, want) {
+		t.Errorf("%q", got)
+	}
+}
