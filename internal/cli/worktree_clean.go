@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -61,9 +62,9 @@ func (env Env) worktreeClean(ctx context.Context, args []string, o *cleanOptions
 	}
 	var results []render.Cleaned
 	var failed []error
-	world := env.world(s.Homes)
+	cleaning := &cleaning{env, o, env.world(s.Homes), nil}
 	for _, c := range chosen {
-		err := env.cleanOne(working, world, c, o)
+		err := cleaning.clean(working, c)
 		if err != nil {
 			failed = append(failed, err)
 		}
@@ -73,12 +74,24 @@ func (env Env) worktreeClean(ctx context.Context, args []string, o *cleanOptions
 	if err := env.printCleaned(results, o); err != nil {
 		return err
 	}
-	return notCleaned(failed, len(chosen))
+	if err := notCleaned(failed, len(chosen)); err != nil {
+		return err
+	}
+	return env.warn(cleaning.warnings)
 }
 
-// cleanOne removes one worktree while nobody can move in.
-func (env Env) cleanOne(ctx context.Context, world *discover.World, c condemned, o *cleanOptions) error {
-	how := worktree.Removing{Force: o.force, DeleteBranch: o.branch, DryRun: o.dryRun}
+// cleaning is one call of worktree clean.
+type cleaning struct {
+	Env
+	*cleanOptions
+	world *discover.World
+	// warnings are the newest: what could not be read for the first worktree cannot be for the next.
+	warnings []*discover.Warning
+}
+
+// clean removes one worktree while nobody can move in.
+func (cl *cleaning) clean(ctx context.Context, c condemned) error {
+	how := worktree.Removing{Force: cl.force, DeleteBranch: cl.branch, DryRun: cl.dryRun}
 	if c.Path == "" {
 		return c.repo.DeleteBranch(ctx, c.Branch, how)
 	}
@@ -86,35 +99,53 @@ func (env Env) cleanOne(ctx context.Context, world *discover.World, c condemned,
 		now, cancel := context.WithCancel(ctx)
 		cancel() // it is free, or it is not
 		held, err := lock.Hold(now, c.Path)
-		if errors.Is(err, lock.ErrHeld) && ctx.Err() == nil {
-			how.Reasons = append(how.Reasons, worktree.Reason{Why: worktree.IsHeld, Text: "another process holds it; it may be a launch"})
-		} else if err != nil {
-			return err
-		} else {
+		switch {
+		case err == nil:
 			defer func() { _ = held.Release() }() // the directory may be gone
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case errors.Is(err, lock.ErrHeld):
+			how.Reasons = append(how.Reasons, worktree.Reason{Why: worktree.IsHeld, Text: "another process holds it; it may be a launch"})
+		default:
+			return err
 		}
 	}
-	r, err := world.List(ctx, discover.Select{Children: true})
+	others, err := cl.claims(ctx, c.Path)
 	if err != nil {
-		return err
+		return fmt.Errorf("%s: who is there cannot be told: %w", c.Path, err)
 	}
-	if r.Table.Len() == 0 {
-		return fmt.Errorf("%s: who lives there cannot be told: %w", c.Path, errors.Join(warningErrors(r.Warnings)...))
-	}
-	for _, s := range r.Sessions {
-		if lives(s, c.Path) {
-			how.Reasons = append(how.Reasons, worktree.Reason{Why: worktree.HasSession, Text: fmt.Sprintf("%s lives there (%s)", named(s), s.Status)})
-		}
-	}
+	how.Reasons = append(how.Reasons, others...)
 	return c.repo.Remove(ctx, c.Worktree, how)
 }
 
-func warningErrors(warnings []*discover.Warning) []error {
-	var out []error
-	for _, w := range warnings {
-		out = append(out, w)
+// claims are the reasons for which the directory at path is another's: sessions that live there, and declared locks.
+func (cl *cleaning) claims(ctx context.Context, path string) ([]worktree.Reason, error) {
+	r, err := cl.world.List(ctx, discover.Select{Children: true})
+	if err != nil {
+		return nil, err
 	}
-	return out
+	cl.warnings = r.Warnings
+	if r.Table.Len() == 0 { // then all sessions look as if they were stopped
+		return nil, r.Warnings[0]
+	}
+	var out []worktree.Reason
+	for _, s := range r.Sessions {
+		if s.Status.Live() && lives(s, path) {
+			out = append(out, worktree.Reason{Why: worktree.HasSession, Text: fmt.Sprintf("%s lives there (%s)", named(s), s.Status)})
+		}
+	}
+	place, err := lock.At(path)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && place.Top != path {
+		return out, nil // it is gone, or no worktree any more
+	}
+	if err != nil {
+		return nil, err
+	}
+	declared, err := lock.StoreIn(cl.Getenv).On(place, cl.Now())
+	for _, d := range declared {
+		out = append(out, worktree.Reason{Why: worktree.IsDeclared, Text: whoLocks(lock.Lock{Kind: lock.Stated, Dir: "it", Declared: &d})})
+	}
+	return out, err
 }
 
 // lives reports whether a session would lose its directory with the one at path: by what it says itself, or by where
@@ -169,6 +200,8 @@ func cleanHint(r worktree.Reason) string {
 		return "--force removes it all the same, and what is in it"
 	case r.Why == worktree.HasSession:
 		return "stop it first: agentctl stop"
+	case r.Why == worktree.IsDeclared:
+		return "agentctl unlock takes the lock back"
 	case r.Why == worktree.IsLocked:
 		return "git worktree unlock takes the lock away"
 	case r.Why == worktree.HasNested:

@@ -17,6 +17,7 @@ const (
 	HasNested  Why = "nested" // another worktree lies in it
 	HasSession Why = "session"
 	IsHeld     Why = "held"       // by another process, as during a launch
+	IsDeclared Why = "declared"   // somebody has declared a lock
 	IsDirty    Why = "dirty"      // forced
 	IsUnmerged Why = "unmerged"   // forced
 	HasModules Why = "submodules" // forced
