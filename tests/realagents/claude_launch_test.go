@@ -1,6 +1,7 @@
 package realagents
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -30,20 +31,32 @@ type claudePrompt struct {
 	Text, Mode, Dir string
 }
 
-// claudePrompts are the prompts in a session's only transcript.
-func claudePrompts(t *testing.T, w *world.World, id string) (list []claudePrompt) {
+// claudePrompts are the prompts in a session's only transcript, as soon as there are so many: they are written a moment
+// after the fact.
+func claudePrompts(t *testing.T, w *world.World, id string, n int) (list []claudePrompt) {
 	t.Helper()
-	raw, err := os.ReadFile(claudeTranscript(t, w, id))
+	path := claudeTranscript(t, w, id)
+	poll(func() bool {
+		list = storedPrompts(t, path)
+		return len(list) >= n
+	})
+	return list
+}
+
+func storedPrompts(t *testing.T, path string) (list []claudePrompt) {
+	t.Helper()
+	raw, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for line := range strings.Lines(string(raw)) {
+	whole := raw[:bytes.LastIndexByte(raw, '\n')+1]
+	for line := range bytes.Lines(whole) {
 		var r struct {
 			Type, Cwd, PermissionMode string
 			IsMeta                    bool
 			Message                   struct{ Content any }
 		}
-		if err := json.Unmarshal([]byte(line), &r); err != nil {
+		if err := json.Unmarshal(line, &r); err != nil {
 			t.Fatalf("%v: %.200q", err, line)
 		}
 		if text, ok := r.Message.Content.(string); ok && r.Type == "user" && !r.IsMeta {
@@ -56,7 +69,11 @@ func claudePrompts(t *testing.T, w *world.World, id string) (list []claudePrompt
 // claudeTranscript is the file of a session.
 func claudeTranscript(t *testing.T, w *world.World, id string) string {
 	t.Helper()
-	paths, _ := filepath.Glob(filepath.Join(w.Home, ".claude", "projects", "*", id+".jsonl"))
+	var paths []string
+	poll(func() bool {
+		paths, _ = filepath.Glob(filepath.Join(w.Home, ".claude", "projects", "*", id+".jsonl"))
+		return len(paths) > 0
+	})
 	if len(paths) != 1 {
 		t.Fatalf("%d transcripts of %s", len(paths), id)
 	}
@@ -87,7 +104,7 @@ func TestClaudeLaunch(t *testing.T) {
 			if got := claudeID(t, w, line); got != id {
 				t.Errorf("prompt %d is in %s, printed was %s", i, got, id)
 			}
-			if got := claudePrompts(t, w, id); len(got) != 1 || got[0].Text != prompt {
+			if got := claudePrompts(t, w, id, 1); len(got) != 1 || got[0].Text != prompt {
 				t.Errorf("stored is %.200q, asked was %.200q", got, prompt)
 			}
 			if out, errs, code := c.run("stop", id); code != 0 {

@@ -57,7 +57,7 @@ func TestClaudeResume(t *testing.T) {
 		if got := rowOf(c.status(id)); !strings.HasSuffix(got, " running") {
 			t.Error(got)
 		}
-		prompts := claudePrompts(t, w, id)
+		prompts := claudePrompts(t, w, id, 3)
 		want := []claudePrompt{
 			{"the first turn", "acceptEdits", a.Dir()}, {"the second turn [[hang]]", "acceptEdits", a.Dir()}, {"--help [[hang]]", "acceptEdits", a.Dir()},
 		}
@@ -112,13 +112,14 @@ func TestClaudeFork(t *testing.T) {
 	eachClaude(t, func(t *testing.T, w *world.World, _ world.Agent, c agentctl) {
 		id := c.launched("claude-code", "-p", "the trunk [[hang]]")
 		w.WaitCall("the trunk", 0)
+		claudePrompts(t, w, id, 1)
 		live := rowOf(c.status(id))
 		fork := c.resumed(id, "--fork", "--force", "the branch [[hang]]")
 		w.WaitCall("the branch", 0)
-		if got := claudePrompts(t, w, fork); fork == id || len(got) == 0 || got[len(got)-1].Text != "the branch [[hang]]" {
+		if got := claudePrompts(t, w, fork, 2); fork == id || len(got) == 0 || got[len(got)-1].Text != "the branch [[hang]]" {
 			t.Errorf("the copy %s has %q", fork, got)
 		}
-		if got := claudePrompts(t, w, id); len(got) != 1 || rowOf(c.status(id)) != live {
+		if got := claudePrompts(t, w, id, 1); len(got) != 1 || rowOf(c.status(id)) != live {
 			t.Errorf("the session has %q and is %s", got, rowOf(c.status(id)))
 		}
 		if s := c.status(fork); s.Status != "running" {
@@ -144,8 +145,8 @@ func TestClaudeResumedTwice(t *testing.T) {
 	if got := []int{<-codes, <-codes}; !slices.Contains(got, 0) || !slices.Contains(got, 5) {
 		t.Errorf("exit codes %v", got)
 	}
-	if s := c.list(); len(s) != 1 || *s[0].ID != id || len(claudePrompts(t, w, id)) != 2 {
-		t.Errorf("%q, %q", rowsOf(s), claudePrompts(t, w, id))
+	if s := c.list(); len(s) != 1 || *s[0].ID != id || len(claudePrompts(t, w, id, 2)) != 2 {
+		t.Errorf("%q, %q", rowsOf(s), claudePrompts(t, w, id, 2))
 	}
 }
 
@@ -163,7 +164,7 @@ func TestClaudeResumedElsewhere(t *testing.T) {
 	}
 	agentctlIn(t, w).as(main).resumed(id, "home again")
 	w.WaitCall("home again", 0)
-	if got := claudePrompts(t, w, id); len(got) != 3 || got[2] != (claudePrompt{"home again", "default", current.Dir()}) {
+	if got := claudePrompts(t, w, id, 3); len(got) != 3 || got[2] != (claudePrompt{"home again", "default", current.Dir()}) {
 		t.Errorf("stored is %q", got)
 	}
 }

@@ -55,7 +55,7 @@ func TestClaudeResumeInTerminal(t *testing.T) {
 		}
 		c.expect([]string{row(id, cmd.Process.Pid, "idle")})
 		want := []claudePrompt{{"remember the harbour", "acceptEdits", a.Dir()}, {"and on we go", "acceptEdits", a.Dir()}}
-		if got := claudePrompts(t, w, id); !slices.Equal(got, want) {
+		if got := claudePrompts(t, w, id, 2); !slices.Equal(got, want) {
 			t.Errorf("stored is %q", got)
 		}
 	})
