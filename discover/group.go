@@ -1,6 +1,12 @@
 package discover
 
-import "strings"
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
 
 // GroupKey is the environment variable that a launch sets for the whole group: while a session lives, the
 // environment of its process is the record of the group.
@@ -17,7 +23,35 @@ func groupOf(s Session) string {
 			return env[GroupKey]
 		}
 	}
-	return GroupOfBranch(s.Branch)
+	if group := GroupOfBranch(s.Branch); group != "" || !strings.Contains(s.Dir, groupDir) {
+		return group
+	}
+	return GroupOfBranch(branchAt(s.Dir))
+}
+
+// groupDir is in the names of the worktrees that group launches make: a cheap sign that git is worth asking.
+const groupDir = "-try-"
+
+// branchAt is the branch that a linked worktree is on, by git's own files (gitrepository-layout(5)): not every agent
+// records it. It is "" for any other directory.
+func branchAt(dir string) string {
+	for {
+		text, err := os.ReadFile(filepath.Join(dir, ".git"))
+		if err == nil {
+			git, _ := strings.CutPrefix(strings.TrimSpace(string(text)), "gitdir: ")
+			if !filepath.IsAbs(git) {
+				git = filepath.Join(dir, git)
+			}
+			head, _ := os.ReadFile(filepath.Join(git, "HEAD"))
+			branch, _ := strings.CutPrefix(strings.TrimSpace(string(head)), "ref: refs/heads/")
+			return branch
+		}
+		parent := filepath.Dir(dir)
+		if parent == dir || !errors.Is(err, fs.ErrNotExist) || !filepath.IsAbs(dir) {
+			return ""
+		}
+		dir = parent
+	}
 }
 
 // GroupOfBranch is the launch group that a branch was made for, "" if it was made for none.

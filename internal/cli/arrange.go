@@ -134,13 +134,22 @@ func longFlag(verb *cli.Command, word string, next []string) (flag string, rest 
 		return "", nil, unknown("flag", "--"+name, flagNames(verb))
 	case !f.TakesValue():
 		return word, next, nil
-	case !joined && len(next) > 0:
+	case joined:
+	case isAlone(f) && (len(next) == 0 || strings.HasPrefix(next[0], "-")):
+		value = f.(*aloneFlag).alone
+	case len(next) > 0:
 		value, next = next[0], next[1:]
 	}
 	if value == "" {
 		return "", nil, needsValue(verb, name)
 	}
 	return "--" + name + "=" + value, next, nil
+}
+
+// isAlone reports whether the flag may stand without a value.
+func isAlone(f cli.Flag) bool {
+	_, ok := f.(*aloneFlag)
+	return ok
 }
 
 // needsValue also refuses an empty value: it is a variable that was not set, and would select everything.

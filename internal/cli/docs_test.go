@@ -13,6 +13,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"agentctl/internal/config"
 	"agentctl/internal/render"
 )
 
@@ -138,9 +139,25 @@ func TestDocsExamples(t *testing.T) {
 	valid(t, "error", blocks[1])
 }
 
+// The matrix in the document is one.
+func TestDocsMatrix(t *testing.T) {
+	m := regexp.MustCompile("(?s)```toml\n(.*?)```").FindStringSubmatch(section(doc(t, "cli.md"), "launch"))
+	if m == nil {
+		t.Fatal("no example")
+	}
+	path := t.TempDir() + "/m.toml"
+	if err := os.WriteFile(path, []byte(m[1]), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	got, err := config.LoadMatrix(path, "/home/ana", []string{"claude-code", "codex"})
+	if err != nil || len(got.Entries) != 2 || got.Dir != "/home/ana/src/api" {
+		t.Errorf("%+v, %v", got, err)
+	}
+}
+
 // The configuration in the document is in force when copied; what it shows are the defaults.
 func TestDocsConfiguration(t *testing.T) {
-	m := regexp.MustCompile("(?s)```toml\n(.*?)```").FindStringSubmatch(doc(t, "cli.md"))
+	m := regexp.MustCompile("(?s)```toml\n(.*?)```").FindStringSubmatch(section(doc(t, "cli.md"), "Configuration"))
 	if m == nil {
 		t.Fatal("no example")
 	}

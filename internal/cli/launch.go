@@ -18,13 +18,14 @@ import (
 type launchOptions struct {
 	promptOptions
 	startOptions
+	slotOptions
 	dir, name, group string
 	vars             cli.StringSlice
 }
 
 // startOptions are what every start of an agent has in common.
 type startOptions struct {
-	model, permissions, output string
+	permissions, output        string
 	timeout                    time.Duration
 	killOnTimeout, force, json bool
 	waitOut
@@ -35,7 +36,6 @@ const idTimeout = time.Minute
 
 func (o *startOptions) flags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: "model", Usage: "the agent's own name of a `MODEL`", Destination: &o.model},
 		&cli.StringFlag{Name: "permissions", Usage: "what it may do without asking: `P` is own (its configuration), edit, or full", Destination: &o.permissions},
 		&cli.StringFlag{Name: "output", Usage: "add what the agent prints to `FILE`; otherwise it is not kept", Destination: &o.output},
 		&cli.DurationFlag{Name: "timeout", Usage: "wait `D` for the proof of the session", Value: idTimeout, Destination: &o.timeout},
@@ -63,27 +63,15 @@ func newLaunch(env Env) *cli.Command {
 			&cli.StringFlag{Name: "name", Usage: "call the session `NAME`", Destination: &o.name},
 			&cli.StringFlag{Name: "group", Usage: "make it one of the group `G`", Destination: &o.group},
 			&cli.StringSliceFlag{Name: "env", Usage: "set a variable for the agent: `K=V` (may be repeated)", Destination: &o.vars},
-		}, o.startOptions.flags()),
+		}, o.slotOptions.flags(), o.startOptions.flags()),
 		Action: func(c *cli.Context) error {
-			agent, rest, err := agentArgument(c.Args().Slice())
-			if err != nil {
-				return err
+			args, rest := passed(c.Args().Slice())
+			if len(args) > 1 {
+				return badUsage("launch", "launch does not take the argument %q; a prompt stands behind -p, the agent's own flags behind --", args[1])
 			}
-			return env.launch(c.Context, agent, rest, o)
+			return env.launch(c.Context, args, rest, o)
 		},
 	}
-}
-
-// agentArgument parts the agent's name, if there is one, from what follows the --.
-func agentArgument(args []string) (agent string, rest []string, err error) {
-	args, rest = passed(args)
-	switch len(args) {
-	case 0:
-		return string(discover.ClaudeCode), rest, nil
-	case 1:
-		return args[0], rest, nil
-	}
-	return "", nil, badUsage("launch", "launch does not take the argument %q; a prompt stands behind -p, the agent's own flags behind --", args[1])
 }
 
 // passed parts arguments from what follows the --.
@@ -94,7 +82,7 @@ func passed(args []string) (own, rest []string) {
 	return args, nil
 }
 
-func (env Env) launch(ctx context.Context, name string, rest []string, o *launchOptions) error {
+func (env Env) launch(ctx context.Context, args, rest []string, o *launchOptions) error {
 	if err := o.check("launch"); err != nil {
 		return err
 	}
@@ -102,25 +90,36 @@ func (env Env) launch(ctx context.Context, name string, rest []string, o *launch
 	if err != nil {
 		return err
 	}
-	agent, err := env.launcher(name)
+	slots, err := env.slots(args, o)
 	if err != nil {
 		return err
 	}
-	req := launch.Request{Model: o.model, Name: o.name, Args: rest}
-	if req.Permissions, err = o.permitted("launch"); err != nil {
+	base := launch.Request{Name: o.name, Args: rest}
+	if base.Permissions, err = o.permitted("launch"); err != nil {
 		return err
 	}
-	if req.Dir, err = workDir("launch", o.dir); err != nil {
+	if base.Dir, err = workDir("launch", o.dir); err != nil {
 		return err
 	}
-	vars, err := variables(o.vars.Value(), o.group)
-	if err != nil {
+	if base.Prompt, err = o.text(env, "launch", base.Dir); err != nil {
 		return err
 	}
-	if req.Prompt, err = o.text(env, "launch", req.Dir); err != nil {
+	for _, slot := range slots {
+		agent, err := env.launcher(slot.Agent)
+		if err != nil {
+			return err
+		}
+		req := base
+		req.Model = slot.model
+		slot.st = &starting{agent: agent, req: req, startOptions: &o.startOptions, settings: s}
+	}
+	if o.apart(slots) {
+		return env.launchApart(ctx, slots, o)
+	}
+	if slots[0].st.vars, err = variables(o.vars.Value(), o.group); err != nil {
 		return err
 	}
-	return env.start(ctx, &starting{agent: agent, req: req, vars: vars, startOptions: &o.startOptions, settings: s})
+	return env.start(ctx, slots[0].st)
 }
 
 // launcher is the agent of that name.

@@ -18,6 +18,7 @@ type resumeOptions struct {
 	promptOptions
 	startOptions
 	fork     bool
+	model    string
 	vars     cli.StringSlice
 	adapters cli.StringSlice
 }
@@ -34,6 +35,7 @@ func newResume(env Env) *cli.Command {
 		Flags: slices.Concat([]cli.Flag{
 			&cli.BoolFlag{Name: "fork", Usage: "leave the session as it is, and go on with a copy", Destination: &o.fork},
 			adapterFlag(&o.adapters),
+			&cli.StringFlag{Name: "model", Usage: "the agent's own name of a `MODEL`", Destination: &o.model},
 			&cli.StringSliceFlag{Name: "env", Usage: "set a variable for the agent: `K=V` (may be repeated)", Destination: &o.vars},
 		}, o.promptOptions.flags(), o.startOptions.flags()),
 		Action: func(c *cli.Context) error {

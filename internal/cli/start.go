@@ -35,47 +35,75 @@ func isDirectory(path string) error {
 	return err
 }
 
-// start starts the agent and prints its session once that is proven. From the check that nobody works in the worktree
-// until the proof the worktree is held; from then on the session itself is in the way of others.
+// begun is an agent that was started.
+type begun struct {
+	*starting
+	world *discover.World
+	child *launch.Child
+	watch *launch.Watch
+	// session is the one that was proven; without an ID while none was.
+	session discover.Session
+}
+
+// start starts the agent and prints its session once that is proven.
 func (env Env) start(ctx context.Context, st *starting) error {
-	world := env.world(st.Homes)
-	host := launch.NewHost(env.Environ, env.Adapters, st.vars...)
-	spec, err := st.agent.Spec(st.req, host)
-	if err != nil {
+	working, done := env.work(ctx, "waiting for the session of "+string(st.agent.Name()))
+	defer done()
+	b, err := env.begin(working, st)
+	if b == nil {
 		return err
 	}
+	defer b.child.Close()
+	if err == nil {
+		err = env.proven(working, b)
+	}
+	done()
+	err = env.unproven(b, err)
+	if st.wait && b.session.ID != "" && !errors.Is(err, context.Canceled) {
+		return env.waitOut(ctx, b, err)
+	}
+	return err
+}
+
+// begin starts the agent and waits for the proof of its session. From the check that nobody works in the worktree until
+// the proof the worktree is held; from then on the session itself is in the way of others. It is nil if nothing was
+// started.
+func (env Env) begin(ctx context.Context, st *starting) (*begun, error) {
+	host := launch.NewHost(env.Environ, env.Adapters, st.vars...)
+	// The agent's home is where the agent is told it is, which may be another one than ours.
+	world := env.world(st.Homes)
+	world.Setup = func(a discover.Agent) discover.Setup {
+		return discover.Setup{Getenv: host.Getenv, Configured: st.Homes[string(a)]}
+	}
+	spec, err := st.agent.Spec(st.req, host)
+	if err != nil {
+		return nil, err
+	}
+	if err := isDirectory(spec.Dir); err != nil {
+		return nil, err
+	}
+	st.req.Dir = spec.Dir // of a session that has moved, it is where the agent will find it
 	if spec.Hint != "" {
 		env.saying("hint: ", spec.Hint)
 	}
-	working, done := env.work(ctx, "waiting for the session of "+string(st.agent.Name()))
-	defer done()
-	limited, cancel := context.WithTimeout(working, st.timeout)
+	limited, cancel := context.WithTimeout(ctx, st.timeout)
 	defer cancel()
 	held, err := env.occupy(limited, world, st)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	child, err := launch.Start(spec, host, st.output)
 	if err != nil {
-		return errors.Join(err, held.Release())
+		return nil, errors.Join(err, held.Release())
 	}
-	defer child.Close()
-	watch := launch.NewWatch(world, st.agent, child)
-	session, err := watch.Await(limited)
-	if err := held.Release(); err != nil {
-		return err
+	b := &begun{starting: st, world: world, child: child, watch: launch.NewWatch(world, st.agent, child)}
+	session, err := b.watch.Await(limited)
+	if released := held.Release(); released != nil {
+		return b, released
 	}
 	st.group = host.Getenv(discover.GroupKey)
-	session = st.grouped(session)
-	if err == nil {
-		err = env.proven(working, st, watch, session)
-	}
-	done()
-	err = env.unproven(st, child, err)
-	if st.wait && session.ID != "" && !errors.Is(err, context.Canceled) {
-		return env.waitOut(ctx, st, watch, child, session, err)
-	}
-	return err
+	b.session = st.grouped(session)
+	return b, err
 }
 
 // grouped adds what only a live process knows of its session, and we: the group.
@@ -86,16 +114,21 @@ func (st *starting) grouped(s discover.Session) discover.Session {
 
 // proven prints the session, and watches whether it fails at once. Of a session that is waited for, JSON is printed when
 // all is known.
-func (env Env) proven(ctx context.Context, st *starting, watch *launch.Watch, session discover.Session) error {
-	if !st.wait || !st.json {
-		if err := env.printStarted(session, st.json); err != nil {
+func (env Env) proven(ctx context.Context, b *begun) error {
+	if !b.wait || !b.json {
+		if err := env.printStarted(b.session, b.json); err != nil {
 			return err
 		}
 	}
-	if err := (hook{"--on-create", st.onCreate}).run(ctx, env, session, nil); err != nil {
+	return env.settle(ctx, b)
+}
+
+// settle runs what is to run once the session is proven, and watches whether it fails at once.
+func (env Env) settle(ctx context.Context, b *begun) error {
+	if err := (hook{"--on-create", b.onCreate}).run(ctx, env, b.session, nil); err != nil {
 		return err
 	}
-	return watch.Settle(ctx)
+	return b.watch.Settle(ctx)
 }
 
 // occupy holds the worktree if nobody else is at work there.
@@ -192,20 +225,20 @@ func (st *starting) resumable(r discover.Result) error {
 }
 
 // unproven says what became of a start that did not go well.
-func (env Env) unproven(st *starting, child *launch.Child, err error) error {
-	pid := child.Process.ID.PID
+func (env Env) unproven(b *begun, err error) error {
+	pid := b.child.Process.ID.PID
 	switch {
-	case errors.Is(err, launch.ErrUnproven) && st.killOnTimeout:
+	case errors.Is(err, launch.ErrUnproven) && b.killOnTimeout:
 		return errors.Join(&timeoutError{
-			fmt.Sprintf("no session of pid %d was proven within %s; it was ended", pid, st.timeout), "",
-		}, child.Kill(context.Background()))
+			fmt.Sprintf("no session of pid %d was proven within %s; it was ended", pid, b.timeout), "",
+		}, b.child.Kill(context.Background()))
 	case errors.Is(err, launch.ErrUnproven):
 		return &timeoutError{
-			fmt.Sprintf("no session of pid %d was proven within %s; %s goes on", pid, st.timeout, st.agent.Name()),
+			fmt.Sprintf("no session of pid %d was proven within %s; %s goes on", pid, b.timeout, b.agent.Name()),
 			fmt.Sprintf("agentctl status pid:%d tells once it is known; agentctl stop pid:%d ends it", pid, pid),
 		}
 	case errors.Is(err, context.Canceled):
-		env.saying("agentctl: ", fmt.Sprintf("%s goes on as pid %d", st.agent.Name(), pid))
+		env.saying("agentctl: ", fmt.Sprintf("%s goes on as pid %d", b.agent.Name(), pid))
 	}
 	return err
 }

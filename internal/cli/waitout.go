@@ -33,33 +33,45 @@ func (o *waitOut) check(verb string) error {
 
 // waitOut waits until the started session has stopped, and ends as its turn did. failed is what went wrong before, if
 // anything did: then the session is not waited for, but its end is told all the same.
-func (env Env) waitOut(
-	ctx context.Context, st *starting, watch *launch.Watch, child *launch.Child, s discover.Session, failed error,
-) error {
-	err := failed
-	if err == nil {
-		err = env.await(ctx, env.world(st.Homes), []discover.Session{s}, untilStopped, st.maxTime, func(now discover.Session) error {
-			s = st.grouped(now)
-			return nil
-		})
-	}
-	late := (*timeoutError)(nil)
-	switch {
-	case errors.As(err, &late):
-		err = env.overdue(ctx, st, s)
-	case errors.Is(err, context.Canceled):
-		env.saying("agentctl: ", fmt.Sprintf("%s goes on; agentctl stop %s ends it", named(s), render.Clean(s.ID)))
+func (env Env) waitOut(ctx context.Context, b *begun, failed error) error {
+	err := env.outcome(ctx, b, failed)
+	if errors.Is(err, context.Canceled) {
+		env.saying("agentctl: ", fmt.Sprintf("%s goes on; agentctl stop %s ends it", named(b.session), render.Clean(b.session.ID)))
 		return err
-	case failed == nil && hasEnded(child):
-		err = judged(err, watch.Ended(ctx))
 	}
-	if st.json {
-		if err := render.JSON(env.Stdout, render.Of(st.grouped(env.renewed(ctx, st, s)))); err != nil {
+	if b.json {
+		b.session = b.grouped(env.renewed(ctx, b))
+		if err := render.JSON(env.Stdout, render.Of(b.session)); err != nil {
 			return err
 		}
 	}
-	code := exitCode(child, err)
-	return errors.Join(err, hook{"--on-complete", st.onComplete}.run(ctx, env, s, &code))
+	return errors.Join(err, env.completed(ctx, b, err))
+}
+
+// outcome waits until the session has stopped, and is the error that it ended with.
+func (env Env) outcome(ctx context.Context, b *begun, failed error) error {
+	err := failed
+	if err == nil {
+		err = env.await(ctx, b.world, []discover.Session{b.session}, untilStopped, b.maxTime, func(now discover.Session) error {
+			b.session = b.grouped(now)
+			return nil
+		})
+	}
+	switch late := (*timeoutError)(nil); {
+	case errors.As(err, &late):
+		return env.overdue(ctx, b)
+	case errors.Is(err, context.Canceled), failed != nil:
+		return err
+	case hasEnded(b.child):
+		return judged(err, b.watch.Ended(ctx))
+	}
+	return err
+}
+
+// completed runs what is to run when the turn has ended.
+func (env Env) completed(ctx context.Context, b *begun, err error) error {
+	code := exitCode(b.child, err)
+	return hook{"--on-complete", b.onComplete}.run(ctx, env, b.session, &code)
 }
 
 // hasEnded waits until the child has: a launcher ends soon after the agent that it started, if it ends with it.
@@ -82,24 +94,24 @@ func judged(stored, own error) error {
 }
 
 // overdue stops a session whose time is up.
-func (env Env) overdue(ctx context.Context, st *starting, s discover.Session) error {
+func (env Env) overdue(ctx context.Context, b *begun) error {
 	working, done := env.work(ctx, "stopping")
 	defer done()
-	results, err := stop.Sessions(working, env.world(st.Homes), []discover.Session{s}, stop.Options{
+	results, err := stop.Sessions(working, b.world, []discover.Session{b.session}, stop.Options{
 		Timeout: stopTimeout, Force: true, Self: env.PID, Host: launch.NewHost(env.Environ, env.Adapters),
 	})
-	late := &timeoutError{fmt.Sprintf("%s took longer than --max-time %s; it was stopped", named(s), st.maxTime), "agentctl resume goes on with it"}
+	late := fmt.Sprintf("%s took longer than --max-time %s", named(b.session), b.maxTime)
 	if err := errors.Join(err, notStopped(results)); err != nil {
-		return errors.Join(err, &timeoutError{fmt.Sprintf("%s took longer than --max-time %s", named(s), st.maxTime), ""})
+		return errors.Join(err, &timeoutError{late, ""})
 	}
-	return late
+	return &timeoutError{late + "; it was stopped", "agentctl resume goes on with it"}
 }
 
 // renewed is the session as it is now; as it was, if it cannot be found any more.
-func (env Env) renewed(ctx context.Context, st *starting, s discover.Session) discover.Session {
-	r, err := env.world(st.Homes).Find(ctx, s.ID, []discover.Agent{s.Agent}, discover.Want{Whole: true, Tokens: true})
+func (env Env) renewed(ctx context.Context, b *begun) discover.Session {
+	r, err := b.world.Find(ctx, b.session.ID, []discover.Agent{b.session.Agent}, discover.Want{Whole: true, Tokens: true})
 	if err != nil || len(r.Sessions) != 1 {
-		return s
+		return b.session
 	}
 	return r.Sessions[0]
 }

@@ -96,6 +96,7 @@ func TestSchemaNamesTheFields(t *testing.T) {
 		{"worktree", doc.Defs["worktree"], reflect.TypeFor[render.Worktree]()},
 		{"clean", doc.Defs["clean"], reflect.TypeFor[render.Cleaned]()},
 		{"clean reason", *doc.Defs["clean"].Properties["reasons"].Items, reflect.TypeFor[render.CleanReason]()},
+		{"launch", doc.Defs["launch"], reflect.TypeFor[render.Launch]()},
 		{"lock", doc.Defs["lock"], reflect.TypeFor[render.Lock]()},
 		{"stop", doc.Defs["stop"], reflect.TypeFor[render.Stop]()},
 		{"signal", doc.Defs["signal"], reflect.TypeFor[render.Signal]()},

@@ -1,0 +1,199 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"agentctl/discover"
+	"agentctl/internal/config"
+	"agentctl/launch/worktree"
+)
+
+// slotOptions say what is launched, and where it works: one agent, or several apart from each other.
+type slotOptions struct {
+	// entries are the --adapter flags in their order, each with the --model that follows it.
+	entries []config.Entry
+	// model is the --model of the agent that is named as an argument.
+	model                          string
+	matrix, worktree, branch, base string
+}
+
+func (o *slotOptions) flags() []cli.Flag {
+	return []cli.Flag{
+		&cli.GenericFlag{Name: "adapter", Usage: "launch this `AGENT`; if repeated, each in a worktree of its own", Value: &adapterValue{o}},
+		&cli.GenericFlag{Name: "model", Usage: "the agent's own name of a `MODEL`; it belongs to the --adapter before it", Value: &modelValue{o}},
+		&cli.StringFlag{Name: "matrix", Usage: "launch what `FILE` describes, each in a worktree of its own", Destination: &o.matrix},
+		&aloneFlag{cli.StringFlag{Name: "worktree", Usage: "work in a new worktree of `REPO` (default: of where --cwd is)", Destination: &o.worktree}, here},
+		&cli.StringFlag{Name: "branch", Usage: "with --worktree: on the branch `B`", Destination: &o.branch},
+		&cli.StringFlag{Name: "base-branch", Usage: "where new branches start: `B` (default: where --cwd is)", Destination: &o.base},
+	}
+}
+
+// adapterValue takes --adapter.
+type adapterValue struct{ to *slotOptions }
+
+// Set implements [cli.Generic].
+func (v *adapterValue) Set(s string) error {
+	v.to.entries = append(v.to.entries, config.Entry{Agent: s})
+	return nil
+}
+
+func (v *adapterValue) String() string { return "" }
+
+// modelValue takes --model.
+type modelValue struct{ to *slotOptions }
+
+// Set implements [cli.Generic].
+func (v *modelValue) Set(s string) error {
+	last := len(v.to.entries) - 1
+	switch {
+	case last >= 0 && len(v.to.entries[last].Models) > 0, last < 0 && v.to.model != "":
+		return errors.New("there are two for one agent; repeat --adapter for each")
+	case last >= 0:
+		v.to.entries[last].Models = []string{s}
+	default:
+		v.to.model = s
+	}
+	return nil
+}
+
+func (v *modelValue) String() string { return "" }
+
+// here is the value of --worktree alone.
+const here = "."
+
+// aloneFlag is a flag that may stand without its value, which is then this one.
+type aloneFlag struct {
+	cli.StringFlag
+	alone string
+}
+
+// slot is one launch of several.
+type slot struct {
+	config.Entry
+	model string
+	// name tells it from the others of its group.
+	name string
+	st   *starting
+	// made is its worktree; begun what runs in it; err why it does not.
+	made  worktree.Made
+	begun *begun
+	err   error
+}
+
+// slots are the launches that the command line, or the file that it names, asks for.
+func (env Env) slots(args []string, o *launchOptions) ([]*slot, error) {
+	entries := o.entries
+	switch {
+	case len(args) > 0 && (len(entries) > 0 || o.matrix != ""), len(entries) > 0 && o.matrix != "":
+		return nil, badUsage("launch", "an agent as argument, --adapter and --matrix exclude each other")
+	case len(entries) > 0 && o.slotOptions.model != "":
+		return nil, badUsage("launch", "--model %s stands before any --adapter; it belongs behind the one it is for", o.slotOptions.model)
+	case o.matrix != "":
+		m, err := config.LoadMatrix(o.matrix, env.Getenv("HOME"), env.agentNames())
+		if err != nil {
+			return nil, err
+		}
+		entries = o.adopt(m)
+	case len(args) > 0:
+		entries = []config.Entry{{Agent: args[0]}}
+	case len(entries) == 0:
+		entries = []config.Entry{{Agent: string(discover.ClaudeCode)}}
+	}
+	if o.slotOptions.model != "" && o.matrix == "" {
+		entries[0].Models = []string{o.slotOptions.model}
+	}
+	return slotsOf(entries), o.fits(entries)
+}
+
+// adopt takes from a matrix what no flag says.
+func (o *launchOptions) adopt(m config.Matrix) []config.Entry {
+	if o.prompt == "" && o.promptFile == "" {
+		o.prompt, o.literal = m.Prompt, m.Prompt != ""
+	}
+	if m.Dir != "" && o.dir == "" {
+		o.dir = m.Dir
+	}
+	if o.spec == "" {
+		o.spec = m.Spec
+	}
+	return m.Entries
+}
+
+// fits checks that the flags go with the number of launches.
+func (o *launchOptions) fits(entries []config.Entry) error {
+	several := len(entries) > 1 || o.matrix != ""
+	switch {
+	case several && o.branch != "":
+		return badUsage("launch", "--branch is for one agent; several have a branch each")
+	case several && o.output != "":
+		return badUsage("launch", "--output is for one agent")
+	case o.base != "" && !several && o.worktree == "" && o.branch == "":
+		return badUsage("launch", "--base-branch goes with --worktree")
+	}
+	return nil
+}
+
+// apart reports whether the launches get worktrees of their own.
+func (o *launchOptions) apart(slots []*slot) bool {
+	return len(slots) > 1 || o.matrix != "" || o.worktree != "" || o.branch != ""
+}
+
+// slotsOf gives every model of every entry a slot, and each slot a name: the agent's, with the model's where an agent
+// comes twice, and a number where that is not enough.
+func slotsOf(entries []config.Entry) []*slot {
+	var slots []*slot
+	times := map[string]int{}
+	for _, e := range entries {
+		models := e.Models
+		if len(models) == 0 {
+			models = []string{""}
+		}
+		for _, m := range models {
+			slots = append(slots, &slot{Entry: e, model: m})
+			times[e.Agent]++
+		}
+	}
+	var names []string
+	for _, s := range slots {
+		name := s.Agent
+		if s.Agent == string(discover.ClaudeCode) {
+			name = "cc"
+		}
+		if short := modelShort(s.model); times[s.Agent] > 1 && short != "" {
+			name += "-" + short
+		}
+		s.name = name
+		for n := 2; slices.Contains(names, s.name); n++ {
+			s.name = fmt.Sprintf("%s-%s", name, strconv.Itoa(n))
+		}
+		names = append(names, s.name)
+	}
+	return slots
+}
+
+// modelShort is a model's name as part of a branch's.
+func modelShort(model string) string {
+	for _, family := range []string{"opus", "sonnet", "haiku"} {
+		if strings.Contains(model, family) {
+			return family
+		}
+	}
+	short := strings.Map(func(r rune) rune {
+		switch {
+		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9':
+			return r
+		}
+		return '-'
+	}, path.Base(model))
+	if model == "" {
+		return ""
+	}
+	return strings.Trim(short, "-")
+}
