@@ -3,6 +3,7 @@ package worktree_test
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"os"
 	"strings"
 	"sync"
@@ -150,7 +151,7 @@ func TestCreateTakesBack(t *testing.T) {
 		if after := s.git("repo", "for-each-ref") + s.git("repo", "worktree", "list"); after != before {
 			t.Errorf("before:\n%s\nafter:\n%s", before, after)
 		}
-		if _, err := os.Stat(s.path("above")); !os.IsNotExist(err) {
+		if _, err := os.Stat(s.path("above")); !errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("the directory is left: %v", err)
 		}
 	}
@@ -174,7 +175,7 @@ func TestCreateInterrupted(t *testing.T) {
 	if list := s.list(s.open("repo")); len(list) != 1 || s.git("repo", "branch", "--list", "new") != "" {
 		t.Errorf("%+v is left", list)
 	}
-	if _, err := os.Stat(s.path("new")); !os.IsNotExist(err) {
+	if _, err := os.Stat(s.path("new")); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("the directory is left: %s", s.names("new"))
 	}
 }

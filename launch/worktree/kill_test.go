@@ -6,10 +6,12 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -22,7 +24,7 @@ import (
 func (s *sandbox) killed(what string, n int, who trace.Victims) (said string, reached bool) {
 	s.Helper()
 	cmd := exec.Command(os.Args[0], s.path("repo"), s.path("x"))
-	cmd.Env = append(s.env[:len(s.env):len(s.env)], helperKey+"="+what)
+	cmd.Env = append(slices.Clip(s.env), helperKey+"="+what)
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
 	changes := 0
@@ -87,7 +89,7 @@ func (s *sandbox) unlocked(do func() error) error {
 func (s *sandbox) nothing(when string) {
 	s.Helper()
 	for _, dir := range []string{"x", "repo/.git/worktrees"} {
-		if err := os.Remove(s.path(dir)); err != nil && !os.IsNotExist(err) {
+		if err := os.Remove(s.path(dir)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			s.Errorf("%s: %v: %s", when, err, s.names(dir))
 		}
 	}

@@ -2,6 +2,7 @@ package worktree_test
 
 import (
 	"errors"
+	"io/fs"
 	"os"
 	"slices"
 	"strings"
@@ -140,7 +141,7 @@ func (s *sandbox) finish(r *worktree.Repo, w worktree.Worktree, plain bool, forc
 	if slices.ContainsFunc(s.list(r), func(l worktree.Worktree) bool { return l.Path == w.Path }) {
 		s.Error("it is still there")
 	}
-	if _, err := os.Lstat(w.Path); !os.IsNotExist(err) {
+	if _, err := os.Lstat(w.Path); !errors.Is(err, fs.ErrNotExist) {
 		s.Errorf("the directory is still there: %v", err)
 	}
 	if w.Branch != "" && s.git("repo", "branch", "--list", w.Branch) != "" {

@@ -2,6 +2,8 @@ package worktree
 
 import (
 	"context"
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -37,7 +39,7 @@ func (r *Repo) State(ctx context.Context, w Worktree) (s State, err error) {
 		return s, err
 	}
 	inside, err := os.ReadDir(strings.TrimSuffix(modules, "\n"))
-	if err != nil && !os.IsNotExist(err) {
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return s, err
 	}
 	s.Submodules = len(inside) > 0
