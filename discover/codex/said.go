@@ -13,6 +13,7 @@ import (
 func (Adapter) Said(o launch.Output) launch.Said {
 	var said launch.Said
 	var passing string // an error that is said again if the turn fails of it
+	completed := false // whatever else was said, the turn ended well
 	for line := range bytes.Lines(o.Stdout) {
 		event := native.Object(bytes.TrimSpace(line))
 		if !event.Complete() {
@@ -23,11 +24,16 @@ func (Adapter) Said(o launch.Output) launch.Said {
 			if id := threadID(get(event, "thread_id")); said.ID == "" {
 				said.ID = id
 			}
+		case "turn.completed":
+			completed = true
 		case "turn.failed":
 			said.Error = reason(get(get(event, "error").Object(), "message").Text(wordsLimit))
 		case "error":
 			passing = reason(get(event, "message").Text(wordsLimit))
 		}
+	}
+	if completed {
+		return launch.Said{ID: said.ID}
 	}
 	if said.Error == "" {
 		said.Error = complaint(o.Stderr)
@@ -57,14 +63,15 @@ func reason(text string) string {
 	return text
 }
 
-// complaint is the first paragraph on stderr that is about a failure: neither events, nor what is printed whenever Codex
+// complaint is the first paragraph on stderr that is about a failure, as far as [wordsLimit] goes: neither events, nor what is printed whenever Codex
 // runs, nor the log of what it goes on after.
 func complaint(stderr []byte) string {
 	var words []string
+	size := 0
 	for line := range strings.Lines(string(stderr)) {
 		line = strings.TrimSpace(line)
 		switch {
-		case line == "" && len(words) > 0:
+		case (line == "" || size > wordsLimit) && len(words) > 0:
 			return strings.Join(words, " ")
 		case line == "" || strings.HasPrefix(line, "{") || strings.HasPrefix(line, "WARNING: ") ||
 			strings.HasPrefix(line, "Reading ") || logged(line):
@@ -73,6 +80,9 @@ func complaint(stderr []byte) string {
 			words = append(words, strings.TrimPrefix(line, "error: "))
 		default:
 			words = append(words, line)
+		}
+		if len(words) > 0 {
+			size += len(line)
 		}
 	}
 	return strings.Join(words, " ")

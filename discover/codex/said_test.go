@@ -28,6 +28,7 @@ func TestSaid(t *testing.T) {
 		"a bad flag":      {"", noise + "error: unexpected argument '--zzz' found\n\n  tip: to pass '--zzz' as a value, use '-- --zzz'\n\nUsage: codex exec\n", launch.Said{Error: "unexpected argument '--zzz' found"}},
 		"bad settings":    {"", noise + "Error loading config.toml: unknown variant `bogus`\nin `sandbox_mode`\n\n", launch.Said{Error: "Error loading config.toml: unknown variant `bogus` in `sandbox_mode`"}},
 		"no provider":     {"", noise + "Error: Model provider `zzz` not found\n", launch.Said{Error: "Model provider `zzz` not found"}},
+		"ended well":      {started + retry + `{"type":"turn.completed","usage":{}}` + "\n", noise + "some words\n", launch.Said{ID: someID}},
 		"one file":        {noise + started + "Error: broken\n", noise + started + "Error: broken\n", launch.Said{ID: someID, Error: "broken"}},
 		"another's id":    {started + `{"type":"thread.started","thread_id":"01a1fa6a-5869-7310-8297-cbac269b6577"}`, "", launch.Said{ID: someID}},
 		"torn":            {started + `{"type":"turn.failed","error":{"mess`, "", launch.Said{ID: someID}},
