@@ -54,12 +54,14 @@ func (c *codex) accept(args []string, stdin string) (string, error) {
 	return prompt, c.choose(verb)
 }
 
+// inRepository reports whether there is a .git, be it empty, in dir or above. What is above the script's own directory,
+// which its home is in, has no say.
 func inRepository(dir string) bool {
 	for ; ; dir = filepath.Dir(dir) {
 		if _, err := os.Stat(filepath.Join(dir, ".git")); err == nil {
 			return true
 		}
-		if dir == filepath.Dir(dir) {
+		if dir == filepath.Dir(dir) || dir == filepath.Dir(os.Getenv("HOME")) {
 			return false
 		}
 	}

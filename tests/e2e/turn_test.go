@@ -73,7 +73,7 @@ func perform(f headless) {
 //	late-store @GATE    with the mark, but nothing stored
 //	ignore-term FILE    heed no signal that asks to end, but make FILE, if one is named, when one comes
 //	retry-line          show that the model is asked again
-//	big-out N           print N bytes on stdout, and on stderr
+//	big-out N           print N bytes of lines, or some more, on stdout, and on stderr
 //	until @GATE         go on when the gate opens
 func takeTurn(f headless) int {
 	stdin, err := io.ReadAll(os.Stdin)
@@ -235,7 +235,7 @@ func (t *turn) step(s directive.Step) error {
 	case "big-out":
 		n, err := strconv.Atoi(s.Arg)
 		line := "All work and no play makes a dull fake.\n"
-		out := strings.Repeat(line, n/len(line)+1)[:n]
+		out := strings.Repeat(line, n/len(line)+1)
 		_, outErr := os.Stdout.WriteString(out)
 		_, errErr := os.Stderr.WriteString(out)
 		return errors.Join(err, outErr, errErr)
