@@ -63,15 +63,17 @@ func reason(text string) string {
 	return text
 }
 
-// complaint is the first paragraph on stderr that is about a failure, as far as [wordsLimit] goes: neither events, nor what is printed whenever Codex
+// paragraphLimit is the most lines of a complaint that are kept.
+const paragraphLimit = 20
+
+// complaint is the first paragraph on stderr that is about a failure: neither events, nor what is printed whenever Codex
 // runs, nor the log of what it goes on after.
 func complaint(stderr []byte) string {
 	var words []string
-	size := 0
 	for line := range strings.Lines(string(stderr)) {
 		line = strings.TrimSpace(line)
 		switch {
-		case (line == "" || size > wordsLimit) && len(words) > 0:
+		case line == "" && len(words) > 0, len(words) == paragraphLimit:
 			return strings.Join(words, " ")
 		case line == "" || strings.HasPrefix(line, "{") || strings.HasPrefix(line, "WARNING: ") ||
 			strings.HasPrefix(line, "Reading ") || logged(line):
@@ -80,9 +82,6 @@ func complaint(stderr []byte) string {
 			words = append(words, strings.TrimPrefix(line, "error: "))
 		default:
 			words = append(words, line)
-		}
-		if len(words) > 0 {
-			size += len(line)
 		}
 	}
 	return strings.Join(words, " ")
