@@ -54,5 +54,10 @@ func Hold(ctx context.Context, dir string) (*Held, error) {
 // File is the open directory, for a process that is to inherit the lock.
 func (h *Held) File() *os.File { return h.dir }
 
-// Release frees the lock.
-func (h *Held) Release() error { return h.dir.Close() }
+// Release frees the lock. Nothing held is nothing to free.
+func (h *Held) Release() error {
+	if h == nil {
+		return nil
+	}
+	return h.dir.Close()
+}

@@ -131,11 +131,14 @@ func (env Env) settle(ctx context.Context, b *begun) error {
 	return b.watch.Settle(ctx)
 }
 
-// occupy holds the worktree if nobody else is at work there.
+// occupy holds the worktree if nobody else is at work there. Where that is no matter, nothing is held.
 func (env Env) occupy(ctx context.Context, world *discover.World, st *starting) (*lock.Held, error) {
 	place, err := lock.At(st.req.Dir)
 	if err != nil {
 		return nil, err
+	}
+	if st.force && st.req.Resume == nil {
+		return nil, nil // whoever is there, and whoever else is starting: that is no matter
 	}
 	held, err := env.hold(ctx, world, place)
 	if err != nil {

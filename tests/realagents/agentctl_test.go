@@ -46,6 +46,29 @@ func (c agentctl) as(a world.Agent) agentctl {
 	return c
 }
 
+// asAll is the program as a person runs it who has all these releases installed.
+func (c agentctl) asAll(agents ...world.Agent) agentctl {
+	c = c.as(agents[0])
+	for _, a := range agents[1:] {
+		for _, variable := range a.Environ() {
+			if path, ok := strings.CutPrefix(variable, "PATH="); ok {
+				bin, _, _ := strings.Cut(path, ":")
+				c.env = append(c.env, "PATH="+bin+":"+c.path())
+			}
+		}
+	}
+	return c
+}
+
+func (c agentctl) path() (path string) {
+	for _, variable := range c.env {
+		if p, ok := strings.CutPrefix(variable, "PATH="); ok {
+			path = p
+		}
+	}
+	return path
+}
+
 // session is a row as the program prints it.
 type session = render.Session
 

@@ -78,6 +78,15 @@ func (w *World) Dir(name string) string {
 	return dir
 }
 
+// Trust makes every agent trust directories that are still to be made.
+func (w *World) Trust(dirs ...string) {
+	w.t.Helper()
+	for _, dir := range dirs {
+		w.check(w.trustClaude(dir))
+		w.check(w.trustCodex(dir))
+	}
+}
+
 func (w *World) git(dir string, args ...string) {
 	w.t.Helper()
 	cmd := exec.Command("git", args...)
