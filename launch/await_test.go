@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"sync"
 	"testing"
 	"time"
 
@@ -16,8 +17,8 @@ import (
 
 func always(discover.Session) bool { return true }
 
-// never is a file that does not come.
-const never = "await /nowhere/at/all"
+// never keeps a puppet alive.
+const never = "never"
 
 func TestAwaitProvesTheSessionOfTheChild(t *testing.T) {
 	for name, script := range map[string][]string{
@@ -41,8 +42,8 @@ func TestAwaitProvesTheSessionOfTheChild(t *testing.T) {
 func TestAwaitTakesNoNeighbour(t *testing.T) {
 	p := puppets{store: t.TempDir()}
 	stage(t, p, "store b", "run b", never)
-	open := filepath.Join(t.TempDir(), "go")
-	world, c := stage(t, p, "await "+open, "store a", "run a", never)
+	begin := gate(t)
+	world, c := stage(t, p, "await "+begin, "store a", "run a", never)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	w := NewWatch(world, p, c)
@@ -51,7 +52,7 @@ func TestAwaitTakesNoNeighbour(t *testing.T) {
 			t.Fatalf("%q, %v, %v", w.session.ID, done, err)
 		}
 	}
-	write(open, "")
+	open(t, begin)
 	if s, err := NewWatch(world, p, c).Await(ctx); err != nil || s.ID != "a" {
 		t.Errorf("%q, %v", s.ID, err)
 	}
@@ -94,7 +95,22 @@ func TestTheEndOfTheChild(t *testing.T) {
 
 // A turn that failed is waited out: its agent is about to end with its reason.
 func TestSettleWaitsForTheReason(t *testing.T) {
-	_, c, err := whole(t, "fail a", "run a", "after a moment", "complain no such model", "exit 1")
+	reason := gate(t)
+	p := puppets{store: t.TempDir()}
+	world, c := stage(t, p, "fail a", "run a", "await "+reason, "complain no such model", "exit 1")
+	// It takes longer to end than a turn is watched that goes well.
+	began, give := time.Now(), sync.OnceFunc(func() { open(t, reason) })
+	world.Take = func(ctx context.Context) (*proc.Table, error) {
+		if time.Since(began) > 2*settling {
+			give()
+		}
+		return proc.Take(ctx)
+	}
+	w := NewWatch(world, p, c)
+	_, err := w.Await(t.Context())
+	if err == nil {
+		err = w.Settle(t.Context())
+	}
 	if e := endedBy(t, err); e.Words != "no such model" || e.Session == nil || e.Session.Outcome != discover.Failed {
 		t.Errorf("%+v", e)
 	}
@@ -112,8 +128,8 @@ func TestAwaitTheNewTurn(t *testing.T) {
 	p := puppets{store: t.TempDir(), chosen: "a", resume: true}
 	record := filepath.Join(p.store, "a.session")
 	write(record, time.Now().Add(-time.Hour).Format(time.RFC3339Nano))
-	open := filepath.Join(t.TempDir(), "go")
-	world, c := stage(t, p, "run a", "await "+open, "store a", never)
+	begin := gate(t)
+	world, c := stage(t, p, "run a", "await "+begin, "store a", never)
 	w := NewWatch(world, p, c)
 	for done := false; !done; {
 		var err error
@@ -124,7 +140,7 @@ func TestAwaitTheNewTurn(t *testing.T) {
 	if w.session.ID != "a" || w.begun(w.session) {
 		t.Fatalf("the old turn was taken for the new one: %+v", w.session)
 	}
-	write(open, "")
+	open(t, begin)
 	if s, err := NewWatch(world, p, c).Await(t.Context()); err != nil || s.ID != "a" {
 		t.Errorf("%+v, %v", s, err)
 	}

@@ -46,18 +46,20 @@ func perform(store string) {
 			write(filepath.Join(store, rest+".session"), time.Now().Format(time.RFC3339Nano))
 		case "fail": // ID: its turn has failed, by the storage
 			write(filepath.Join(store, rest+".session"), failed)
-		case "after": // a moment that is longer than a success would be watched
-			time.Sleep(2 * settling)
 		case "signal":
 			_ = unix.Kill(os.Getpid(), unix.SIGKILL)
-			select {}
 		case "print":
 			fmt.Println(rest)
 		case "complain":
 			fmt.Fprintln(os.Stderr, rest)
-		case "await": // FILE: block until it is there
-			for !exists(rest) {
-				time.Sleep(time.Millisecond)
+		case "await": // GATE: block until somebody opens it
+			if _, err := os.ReadFile(rest); err != nil {
+				panic(err)
+			}
+		case "never": // go on
+			var pipe [2]int
+			if err := unix.Pipe(pipe[:]); err == nil {
+				_, _ = unix.Read(pipe[0], make([]byte, 1))
 			}
 		case "shim": // the rest of the prompt is another process's, whose parent this one is
 			rest := ""
@@ -78,6 +80,27 @@ func perform(store string) {
 		}
 	}
 	os.Exit(0)
+}
+
+// gate is a FIFO that a puppet can await.
+func gate(t *testing.T) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "gate")
+	if err := unix.Mkfifo(path, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// open opens a gate for the puppet that awaits it.
+func open(t *testing.T, gate string) {
+	t.Helper()
+	f, err := os.OpenFile(gate, os.O_WRONLY, 0)
+	if err != nil {
+		t.Error(err)
+		return
+	}
+	f.Close()
 }
 
 func write(path, text string) {

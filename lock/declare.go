@@ -45,7 +45,7 @@ func (s Store) Declare(d Declared, now time.Time) error {
 	if err != nil {
 		return err
 	}
-	defer os.Remove(draft.Name())
+	defer func() { _ = os.Remove(draft.Name()) }() // what is left is swept later
 	_, err = draft.Write(text.Bytes())
 	if err := errors.Join(err, draft.Sync(), draft.Close()); err != nil {
 		return err

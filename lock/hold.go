@@ -1,13 +1,12 @@
 package lock
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
 	"syscall"
 	"time"
-
-	"context"
 )
 
 // ErrHeld: another process holds the directory.

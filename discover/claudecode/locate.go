@@ -111,7 +111,7 @@ func (p projects) find(ctx context.Context, id string) (hits []hit) {
 		info, err := p.dir.Stat(folder + "/" + id + suffix)
 		return hit{folder, info, err}, !native.Absent(err), nil
 	}
-	for h := range native.Each(ctx, p.folders, stat) {
+	for h, _ := range native.Each(ctx, p.folders, stat) { // errors are in the hits
 		hits = append(hits, h)
 	}
 	slices.SortFunc(hits, func(a, b hit) int { return cmp.Compare(a.folder, b.folder) })

@@ -1,10 +1,7 @@
 package claudecode
 
 import (
-	"bytes"
 	"context"
-	"fmt"
-	"os/exec"
 	"slices"
 	"strconv"
 	"syscall"
@@ -29,12 +26,7 @@ func (a Adapter) End(ctx context.Context, s discover.Session, host launch.Host) 
 	if err != nil {
 		return true, &launch.NotInstalledError{Agent: a.Name(), Program: a.Program()}
 	}
-	cmd := exec.CommandContext(ctx, program, "stop", job)
-	cmd.Env = slices.Concat(host.Environ, inHome(s.Home, host))
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return true, fmt.Errorf("claude stop %s: %w: %s", job, err, bytes.TrimSpace(out))
-	}
-	return true, nil
+	return true, host.Run(ctx, inHome(s.Home, host), program, "stop", job)
 }
 
 // pidKey names the Claude Code process in the environment of what it starts (since 2.1.329; not in 2.1.197).

@@ -50,7 +50,8 @@ func findProgram(host launch.Host) (program, error) {
 	}
 	if filepath.Ext(real) != "" {
 		return program{}, &launch.NotInstalledError{Agent: discover.OpenCode, Program: name, Err: fmt.Errorf(
-			"%s stands in for the program: run `node postinstall.mjs` in %s", real, filepath.Dir(filepath.Dir(real)))}
+			"%s stands in for the program: run `node postinstall.mjs` in %s", real, filepath.Dir(filepath.Dir(real)),
+		)}
 	}
 	return program{path, versionOf(real)}, nil
 }

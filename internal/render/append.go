@@ -202,7 +202,8 @@ func verbatim(s string) bool {
 	w := uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
 		uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
 	quotes, slashes := w^each*'"', w^each*'\\'
-	found := w | w + each // above '~'
+	found := w + each // above '~'
+	found |= w
 	found |= w - each*' '
 	found |= (quotes - each) | (slashes - each)
 	return found&tops == 0

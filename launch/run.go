@@ -1,0 +1,22 @@
+package launch
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Run runs a short command of an agent's own to its end, with variables beside the host's. The error has its words.
+func (h Host) Run(ctx context.Context, variables []string, args ...string) error {
+	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
+	cmd.Env = slices.Concat(h.Environ, variables)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		words := append([]string{filepath.Base(args[0])}, args[1:]...)
+		return fmt.Errorf("%s: %w: %s", strings.Join(words, " "), err, bytes.TrimSpace(out))
+	}
+	return nil
+}
