@@ -100,6 +100,13 @@ type Marker interface {
 	MarkKeys() []string
 }
 
+// Sandboxer is implemented by adapters whose agent runs its tools in a sandbox that may hide every other process.
+type Sandboxer interface {
+	Marker
+	// Sandboxes reports whether a process is such a sandbox: it has the mark of the tool that it was made for.
+	Sandboxes(proc.Process) bool
+}
+
 // Minter is implemented by adapters whose agent gives its sessions ids of a shape of their own.
 type Minter interface {
 	// Mints reports whether a full id has that shape. It says only where to look first: an agent may have been given

@@ -7,7 +7,8 @@ import (
 
 // Current returns the session that the process with this pid runs inside of: that of its nearest ancestor which runs
 // any. Where that process runs several, the mark that the agent leaves in the environment of its tools decides, if
-// the process does run the session it names. Errors: [ErrNotFound], [*AmbiguousError].
+// the process does run the session it names. Where a sandbox hides what the process has open, or the process itself,
+// the mark alone names the session. Errors: [ErrNotFound], [*AmbiguousError].
 func (w *World) Current(ctx context.Context, pid int, getenv func(string) string) (Result, error) {
 	l := w.look(nil)
 	if err := l.claimed(ctx, Want{}); err != nil {
@@ -17,6 +18,10 @@ func (w *World) Current(ctx context.Context, pid int, getenv func(string) string
 		return Result{}, l.warnings[0]
 	}
 	r := l.result()
+	if c, ok := w.hidden(r, pid, getenv); ok {
+		l.reveal(ctx, c)
+		r = l.result()
+	}
 	r.Sessions = w.Inside(r, pid, getenv)
 	if len(r.Sessions) == 0 {
 		return r, ErrNotFound
@@ -25,15 +30,21 @@ func (w *World) Current(ctx context.Context, pid int, getenv func(string) string
 }
 
 // Inside returns the sessions of r that the process with this pid runs inside of, as [World.Current] does; r must have
-// all live sessions, sub-agents' too.
+// all live sessions, sub-agents' too. Of one that a sandbox hides there is little more than its name.
 func (w *World) Inside(r Result, pid int, getenv func(string) string) []Session {
+	if c, ok := w.hidden(r, pid, getenv); ok {
+		return Join(r.Table, []Claim{c}, nil)
+	}
 	for p := range r.Table.Ancestors(pid) {
-		own := slices.DeleteFunc(slices.Clone(r.Sessions), func(s Session) bool { return !s.runBy(p.ID.PID) })
-		if len(own) > 0 {
+		if own := r.runBy(p.ID.PID); len(own) > 0 {
 			return w.marked(own, getenv)
 		}
 	}
 	return nil
+}
+
+func (r Result) runBy(pid int) []Session {
+	return slices.DeleteFunc(slices.Clone(r.Sessions), func(s Session) bool { return !s.runBy(pid) })
 }
 
 // marked keeps the session that the environment names; without a mark, the sessions that are no sub-agent's.

@@ -37,6 +37,7 @@ type look struct {
 	agents []Adapter
 	table  *proc.Table
 	blind  bool // the table could not be read and is empty
+	sealed bool // the table shows the inside of an agent's sandbox only
 	homes  map[Agent][]Home
 	claims []Claim
 
@@ -72,6 +73,8 @@ func (l *look) take(ctx context.Context) (fresh map[Agent][]Home, err error) {
 		l.warn("", &Warning{Path: "processes", Err: err})
 	} else if l.table.Hidden() {
 		l.warn("", &Warning{Path: "processes", Err: errHidden})
+	} else if l.sealed = l.world.sealed(l.table); l.sealed {
+		l.warn("", &Warning{Path: "processes", Err: errSealed})
 	}
 	fresh = map[Agent][]Home{}
 	for _, a := range l.agents {
@@ -226,7 +229,7 @@ func (l *look) result() Result {
 	for i := range sessions {
 		s := &sessions[i]
 		s.Group = groupOf(*s)
-		if l.blind && s.Status == Stopped {
+		if (l.blind || l.sealed) && s.Status == Stopped {
 			s.Status, s.Outcome = Unknown, ""
 		}
 	}
@@ -236,7 +239,7 @@ func (l *look) result() Result {
 			agents[c.Process] = true
 		}
 	}
-	return Result{Sessions: sessions, Warnings: l.warnings, Table: l.table, Agents: agents}
+	return Result{Sessions: sessions, Warnings: l.warnings, Table: l.table, Blind: l.blind, Agents: agents}
 }
 
 type outcome[T any] struct {

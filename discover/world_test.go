@@ -251,8 +251,8 @@ func TestWithoutAProcessTableNothingIsCalledStopped(t *testing.T) {
 		"status":  {func() (Result, error) { return w.Find(t.Context(), "a", nil, Want{}) }, "a:unknown"},
 	} {
 		r, err := want.ask()
-		if err != nil || ids(r.Sessions) != want.rows || len(r.Warnings) != 1 {
-			t.Errorf("%s: %s, %v, %v; want %s and a warning", name, ids(r.Sessions), r.Warnings, err, want.rows)
+		if err != nil || ids(r.Sessions) != want.rows || len(r.Warnings) != 1 || !r.Blind {
+			t.Errorf("%s: %s, %v, %v; want %s, a warning, and that it says so", name, ids(r.Sessions), r.Warnings, err, want.rows)
 		}
 	}
 	if _, err := w.Current(t.Context(), 1, func(string) string { return "" }); err == nil || errors.Is(err, ErrNotFound) {

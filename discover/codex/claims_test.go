@@ -317,6 +317,19 @@ func TestMark(t *testing.T) {
 	}
 }
 
+// The sandbox is told by the binary and by its name together.
+func TestSandboxes(t *testing.T) {
+	w := newWorld(t)
+	w.process(1, 0, npmExe, []string{"x"}).Arguments[0] = "codex-linux-sandbox"
+	w.process(2, 1, npmExe, []string{"exec"})
+	w.process(3, 1, "/usr/bin/python3", []string{"x"}).Arguments[0] = "codex-linux-sandbox"
+	for p := range proc.Of(w.facts...).All() {
+		if got := New().Sandboxes(p); got != (p.ID.PID == 1) {
+			t.Errorf("pid %d: %t", p.ID.PID, got)
+		}
+	}
+}
+
 // A stale lock file, left by a killed process, ties nothing to anything; the same bytes held by a process do.
 func TestStaleLock(t *testing.T) {
 	home, err := filepath.Abs("testdata/19-stale-lock")

@@ -9,8 +9,11 @@
 package codex
 
 import (
+	"path/filepath"
+
 	"agentctl/discover"
 	"agentctl/discover/native"
+	"agentctl/proc"
 )
 
 // Adapter is Codex as the rest of the program sees it. It has no state.
@@ -40,6 +43,19 @@ func (Adapter) Mark(getenv func(string) string) (session string, ok bool) {
 
 // MarkKeys are the environment keys that Mark asks for.
 func (Adapter) MarkKeys() []string { return []string{threadKey} }
+
+// Sandboxes reports whether a process is the sandbox around one command of a thread's tools: Codex's own binary under
+// another name, which has the thread's mark. Since it has a pid namespace of its own, it is the first process that can be
+// seen inside (SEEN 0.169; in 0.104 the sandbox hides only what the agent has open).
+func (Adapter) Sandboxes(p proc.Process) bool {
+	if !isCodex(p) {
+		return false
+	}
+	args, err := p.Args()
+	return err == nil && len(args) > 0 && filepath.Base(args[0]) == sandboxName
+}
+
+const sandboxName = "codex-linux-sandbox"
 
 // warn makes the one warning that an unreadable thing costs.
 func warn(path string, err error) error {

@@ -59,6 +59,9 @@ func (env Env) around(world *discover.World, r discover.Result) func(discover.Se
 	nearest := world.Inside(r, env.PID, env.Getenv)
 	return func(s discover.Session) bool {
 		beside := slices.ContainsFunc(nearest, func(n discover.Session) bool { return s.RunByAny(slices.Values(n.Processes)) })
+		if s.ID == "" && beside {
+			return true // the nearest one it is: a process without a name has no other
+		}
 		return includes(nearest, s) || !beside && s.RunByAny(r.Table.Ancestors(env.PID))
 	}
 }
