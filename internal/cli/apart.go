@@ -136,10 +136,8 @@ func (env Env) toldOne(ctx context.Context, s *slot) error {
 	if s.begun == nil || s.begun.session.ID == "" {
 		return s.err
 	}
-	if !s.st.wait || !s.st.json {
-		if err := env.printStarted(s.begun.session, s.st.json); err != nil {
-			return err
-		}
+	if err := env.printProven(s.begun); err != nil {
+		return err
 	}
 	if s.st.wait && !errors.Is(s.err, context.Canceled) {
 		return env.waitOut(ctx, s.begun, s.err)

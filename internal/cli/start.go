@@ -54,8 +54,13 @@ func (env Env) start(ctx context.Context, st *starting) error {
 		return err
 	}
 	defer b.child.Close()
-	if err == nil {
+	ended := (*launch.EndedError)(nil)
+	switch {
+	case err == nil:
 		err = env.proven(working, b)
+	case errors.As(err, &ended) && b.session.ID != "":
+		// It has left a session behind, be it that of a failure.
+		err = errors.Join(env.printProven(b), err)
 	}
 	done()
 	err = env.unproven(b, err)
@@ -112,15 +117,20 @@ func (st *starting) grouped(s discover.Session) discover.Session {
 	return s
 }
 
-// proven prints the session, and watches whether it fails at once. Of a session that is waited for, JSON is printed when
-// all is known.
+// proven prints the session, and watches whether it fails at once.
 func (env Env) proven(ctx context.Context, b *begun) error {
-	if !b.wait || !b.json {
-		if err := env.printStarted(b.session, b.json); err != nil {
-			return err
-		}
+	if err := env.printProven(b); err != nil {
+		return err
 	}
 	return env.settle(ctx, b)
+}
+
+// printProven prints the session. Of one that is waited for, JSON is printed when all is known.
+func (env Env) printProven(b *begun) error {
+	if b.wait && b.json {
+		return nil
+	}
+	return env.printStarted(b.session, b.json)
 }
 
 // settle runs what is to run once the session is proven, and watches whether it fails at once.
