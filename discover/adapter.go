@@ -61,9 +61,10 @@ type Entry struct {
 	ID    string
 	// Path is the native file or database; Home the root it was found under.
 	Path, Home string
-	// Updated is when the file or row last changed; the newest record inside may be older.
+	// Updated is when the file or row last changed; the newest record inside may be older. It may be zero if
+	// [Query.Untimed].
 	Updated time.Time
-	// Size in bytes, where the store is a file a session.
+	// Size in bytes, where the store is a file a session; like Updated, it may be left out.
 	Size int64
 	// Parent is set where the name alone tells that this is a sub-agent's session.
 	Parent string
@@ -79,6 +80,9 @@ type Query struct {
 	Since time.Time
 	// Children asks for sub-agents' sessions too.
 	Children bool
+	// Untimed: nobody asks when the entries changed, nor for their size. A store that would have to look at each file
+	// for it may leave that to Read.
+	Untimed bool
 }
 
 // Ref names one session and the native file or database it is in.

@@ -99,7 +99,7 @@ func (l *look) search(ctx context.Context, a argument, want Want) (total int, er
 		if total = len(entries); a.dir == "" && total > maxCandidates {
 			entries = entries[:maxCandidates]
 		}
-		l.read(ctx, entries, want)
+		l.read(ctx, l.byAgent(entries), want)
 		if fresh, err = l.take(ctx); err != nil {
 			return 0, err
 		}
@@ -120,11 +120,11 @@ func (l *look) named(ctx context.Context, homes map[Agent][]Home, a argument) []
 		part[adapter.Name()] = homes[adapter.Name()]
 	}
 	query := func(Agent) Query { return Query{ID: a.id, Children: true} }
-	found := l.entries(ctx, makers, query)
+	found := slices.Concat(l.entries(ctx, makers, query)...)
 	if slices.ContainsFunc(found, func(e Entry) bool { return e.ID == a.id }) {
 		return found
 	}
-	return append(found, l.entries(ctx, others, query)...)
+	return append(found, slices.Concat(l.entries(ctx, others, query)...)...)
 }
 
 // exactly keeps only the entries of that very ID, if there are any.

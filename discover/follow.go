@@ -56,7 +56,7 @@ func (f *following) gather(ctx context.Context) (*look, error) {
 	}
 	l := f.world.look(agents)
 	l.readRefs(ctx, homes, refsOf(f.sessions))
-	moved := slices.DeleteFunc(slices.Clone(f.sessions), func(s Session) bool { return s.Path == "" || l.have[s.Key()] })
+	moved := slices.DeleteFunc(slices.Clone(f.sessions), func(s Session) bool { return s.Path == "" || l.had(s.Key()) })
 	for i := range moved {
 		moved[i].Path = ""
 	}
@@ -89,7 +89,7 @@ func (f *following) rename(ctx context.Context, l *look) {
 func (l *look) valid(ctx context.Context, s Session) bool {
 	homes := map[Agent][]Home{s.Agent: withHome(nil, s)}
 	entries := l.entries(ctx, homes, func(Agent) Query { return Query{Refs: []Ref{{ID: s.ID}}, Children: true} })
-	return slices.ContainsFunc(entries, func(e Entry) bool { return e.ID == s.ID && e.Path == s.Path })
+	return slices.ContainsFunc(slices.Concat(entries...), func(e Entry) bool { return e.ID == s.ID && e.Path == s.Path })
 }
 
 // withHome adds the home of a session. A file that lies elsewhere belongs to it all the same.
@@ -198,7 +198,7 @@ func (l *look) steady(ctx context.Context, sessions []Session) bool {
 	homes := map[Agent][]Home{}
 	for _, s := range sessions {
 		if s.Status == Stopped && s.ID != "" {
-			if !l.have[s.Key()] {
+			if !l.had(s.Key()) {
 				s.Path = "" // it may have come just before the end
 			}
 			stopped, homes[s.Agent] = append(stopped, s), withHome(homes[s.Agent], s)
@@ -206,8 +206,8 @@ func (l *look) steady(ctx context.Context, sessions []Session) bool {
 	}
 	again := &look{world: l.world, agents: l.agents, have: map[Key]bool{}, warned: map[string]bool{}}
 	again.readRefs(ctx, homes, refsOf(stopped))
-	return !slices.ContainsFunc(again.records, func(r Record) bool {
-		return !l.have[r.Key()] || slices.ContainsFunc(stopped, func(s Session) bool {
+	return !slices.ContainsFunc(slices.Concat(again.records...), func(r Record) bool {
+		return !l.had(r.Key()) || slices.ContainsFunc(stopped, func(s Session) bool {
 			return s.Key() == r.Key() && (s.Turn != r.Turn || !s.Updated.Equal(r.Updated))
 		})
 	})

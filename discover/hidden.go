@@ -78,8 +78,8 @@ func (l *look) reveal(ctx context.Context, c Claim) {
 	found := l.entries(ctx, map[Agent][]Home{c.Agent: l.homes[c.Agent]}, func(Agent) Query {
 		return Query{Refs: []Ref{{ID: c.Session}}, Children: true}
 	})
-	if len(found) == 1 {
-		c.Path, c.Home = found[0].Path, found[0].Home
+	if all := slices.Concat(found...); len(all) == 1 {
+		c.Path, c.Home = all[0].Path, all[0].Home
 	}
 	l.claims = append(l.claims, c)
 	l.read(ctx, found, Want{})

@@ -9,14 +9,14 @@ import (
 
 // Join decides which process runs which session. It returns one session for every record, one for every session
 // that live processes name but storage does not hold (yet), and one without an ID for every live agent process that
-// no evidence ties to a session.
+// no evidence ties to a session. The records may come in several lists.
 //
 // Its laws, whatever the order of its input: a claim of a process that is not in the table with the same birth never
 // links; exact claims always do, so one process may run many sessions and one session may have several processes;
 // a strong claim links where nothing exact speaks of its process or its session and no other process claims the
 // session as strongly; a weak claim links only where both sides are left with that one choice. What is ambiguous is
 // shown as such, on the session and on the process.
-func Join(table *proc.Table, claims []Claim, records []Record) []Session {
+func Join(table *proc.Table, claims []Claim, records ...[]Record) []Session {
 	j := newJoin(table, claims)
 	j.judge()
 	return j.sessions(records)
@@ -206,10 +206,11 @@ func (j *join) choices(who owner) map[target]bool {
 }
 
 // sessions makes the rows.
-func (j *join) sessions(records []Record) []Session {
-	out := make([]Session, 0, len(records)+len(j.of)+len(j.presences))
+func (j *join) sessions(records [][]Record) []Session {
+	rows := byName(records)
+	out := make([]Session, 0, len(rows)+len(j.of)+len(j.presences))
 	spoken := map[target]bool{}
-	for same := range byName(records) {
+	for same := range rows.groups() {
 		for _, r := range same {
 			var evidence []Evidence
 			for _, t := range j.targets(r, same) {

@@ -61,17 +61,19 @@ func (w *World) List(ctx context.Context, sel Select) (Result, error) {
 // Should a process name a home that was not read, or the selection take few of what was, it looks at both again.
 func (l *look) listAll(ctx context.Context, sel Select) (Result, error) {
 	want := Want{Tokens: sel.Tokens}
-	query := func(Agent) Query { return Query{Since: sel.Since, Children: sel.Children} }
+	query := func(Agent) Query {
+		return Query{Since: sel.Since, Children: sel.Children, Untimed: sel.Limit == 0 && sel.Since.IsZero()}
+	}
 	var rest []Entry // listed, but not read yet
 	fresh, batch := l.homes, max(sel.Limit, 1)
 	for {
-		rest = append(rest, l.entries(ctx, fresh, query)...)
-		n := len(rest)
+		found := l.entries(ctx, fresh, query)
 		if sel.Limit > 0 { // else all are read, in any order
-			rest, n = newest(rest), min(batch, n)
+			rest = newest(append(rest, slices.Concat(found...)...))
+			n := min(batch, len(rest))
+			found, rest = l.byAgent(rest[:n]), rest[n:]
 		}
-		l.read(ctx, rest[:n], want)
-		rest = rest[n:]
+		l.read(ctx, found, want)
 		var err error
 		if fresh, err = l.take(ctx); err != nil {
 			return Result{}, err

@@ -50,12 +50,21 @@ func sorted(list []Session) []Session {
 	return list
 }
 
-// byName yields the records of one agent's id together, valid until the next. Of a record read twice, the one with the
-// newer activity counts. Records are large: only their order is sorted.
-func byName(records []Record) iter.Seq[[]*Record] {
-	order := make([]*Record, len(records))
-	for i := range order {
-		order[i] = &records[i]
+// byID are records in an order in which those of one agent's id stand together.
+type byID []*Record
+
+// byName orders records. Of one read twice, the one with the newer activity counts. Records are large: only their order
+// is sorted.
+func byName(lists [][]Record) byID {
+	n := 0
+	for _, list := range lists {
+		n += len(list)
+	}
+	order := make(byID, 0, n)
+	for _, list := range lists {
+		for i := range list {
+			order = append(order, &list[i])
+		}
 	}
 	slices.SortStableFunc(order, func(a, b *Record) int {
 		if a.ID != b.ID { // as almost all
@@ -63,20 +72,21 @@ func byName(records []Record) iter.Seq[[]*Record] {
 		}
 		return cmp.Or(cmp.Compare(a.Agent, b.Agent), cmp.Compare(a.Path, b.Path), b.Updated.Compare(a.Updated))
 	})
-	order = slices.CompactFunc(order, func(a, b *Record) bool { return a.Key() == b.Key() })
+	return slices.CompactFunc(order, func(a, b *Record) bool { return a.ID == b.ID && a.Key() == b.Key() })
+}
+
+// groups yields the records of one agent's id together.
+func (n byID) groups() iter.Seq[[]*Record] {
 	return func(yield func([]*Record) bool) {
-		var same []*Record
-		for _, r := range order {
-			if len(same) > 0 && (same[0].ID != r.ID || same[0].Agent != r.Agent) {
-				if !yield(same) {
-					return
-				}
-				same = same[:0]
+		for len(n) > 0 {
+			end := 1
+			for end < len(n) && n[end].ID == n[0].ID && n[end].Agent == n[0].Agent {
+				end++
 			}
-			same = append(same, r)
-		}
-		if len(same) > 0 {
-			yield(same)
+			if !yield(n[:end]) {
+				return
+			}
+			n = n[end:]
 		}
 	}
 }

@@ -41,8 +41,9 @@ type look struct {
 	homes  map[Agent][]Home
 	claims []Claim
 
-	records  []Record
-	have     map[Key]bool
+	records  [][]Record
+	asked    [][]Entry    // that were read
+	have     map[Key]bool // their keys, but for those still in asked
 	warnings []*Warning
 	warned   map[string]bool // their texts
 }
@@ -102,7 +103,7 @@ func (l *look) claimed(ctx context.Context, want Want) error {
 
 // claim asks all agents who runs what, by the table taken last.
 func (l *look) claim(ctx context.Context) {
-	results := forEach(l.agents, func(a Adapter) ([]Claim, error) { return a.Claims(ctx, l.table, l.homes[a.Name()]) })
+	results := forEach(l.agents, func(_ int, a Adapter) ([]Claim, error) { return a.Claims(ctx, l.table, l.homes[a.Name()]) })
 	l.claims = nil
 	for i, r := range results {
 		l.claims = append(l.claims, r.value...)
@@ -119,17 +120,17 @@ func (l *look) claim(ctx context.Context) {
 	}
 }
 
-// entries asks the stores in the given homes what they hold.
-func (l *look) entries(ctx context.Context, homes map[Agent][]Home, query func(Agent) Query) []Entry {
-	results := forEach(l.agents, func(a Adapter) ([]Entry, error) {
+// entries asks the stores in the given homes what they hold, and returns one list an agent.
+func (l *look) entries(ctx context.Context, homes map[Agent][]Home, query func(Agent) Query) [][]Entry {
+	results := forEach(l.agents, func(_ int, a Adapter) ([]Entry, error) {
 		if len(homes[a.Name()]) == 0 {
 			return nil, nil
 		}
 		return a.Entries(ctx, homes[a.Name()], query(a.Name()))
 	})
-	var out []Entry
+	out := make([][]Entry, len(results))
 	for i, r := range results {
-		out = append(out, r.value...)
+		out[i] = r.value
 		l.warn(l.agents[i].Name(), r.err)
 	}
 	return out
@@ -141,38 +142,54 @@ func newest(entries []Entry) []Entry {
 	return entries
 }
 
-// read adds the records of the entries.
-func (l *look) read(ctx context.Context, entries []Entry, want Want) {
-	by := map[Agent][]Entry{}
+// byAgent parts entries into one list an agent.
+func (l *look) byAgent(entries []Entry) [][]Entry {
+	out := make([][]Entry, len(l.agents))
 	for _, e := range entries {
-		if key := (Key{e.Agent, e.ID, e.Path}); !l.have[key] {
-			l.have[key] = true
-			by[e.Agent] = append(by[e.Agent], e)
+		i := slices.IndexFunc(l.agents, func(a Adapter) bool { return a.Name() == e.Agent })
+		out[i] = append(out[i], e)
+	}
+	return out
+}
+
+// read adds the records of the entries, of which there is one list an agent. What was read before is left out.
+func (l *look) read(ctx context.Context, entries [][]Entry, want Want) {
+	if len(l.have)+len(l.asked) > 0 {
+		for i := range entries {
+			entries[i] = slices.DeleteFunc(entries[i], func(e Entry) bool { return l.had(Key{e.Agent, e.ID, e.Path}) })
 		}
 	}
-	type batch struct {
-		records []Record
-		errs    []error
-	}
-	results := forEach(l.agents, func(a Adapter) (b batch, err error) {
-		if len(by[a.Name()]) == 0 {
-			return b, nil
+	l.asked = append(l.asked, entries...)
+	results := forEach(l.agents, func(i int, a Adapter) (records []Record, err error) {
+		if len(entries[i]) == 0 {
+			return nil, nil
 		}
-		b.records = make([]Record, 0, len(by[a.Name()]))
-		for r, err := range a.Read(ctx, by[a.Name()], want) {
+		var errs []error
+		records = make([]Record, 0, len(entries[i]))
+		for r, err := range a.Read(ctx, entries[i], want) {
 			if err != nil {
-				b.errs = append(b.errs, err)
+				errs = append(errs, err)
 				continue
 			}
-			b.records = append(b.records, r)
+			records = append(records, r)
 		}
-		return b, errors.Join(b.errs...)
+		return records, errors.Join(errs...)
 	})
-	l.records = slices.Grow(l.records, len(entries))
 	for i, r := range results {
-		l.records = append(l.records, r.value.records...)
+		l.records = append(l.records, r.value)
 		l.warn(l.agents[i].Name(), r.err)
 	}
+}
+
+// had reports whether an entry of this name was read. Most looks never ask, and have no index made.
+func (l *look) had(key Key) bool {
+	for _, entries := range l.asked {
+		for _, e := range entries {
+			l.have[Key{e.Agent, e.ID, e.Path}] = true
+		}
+	}
+	l.asked = nil
+	return l.have[key]
 }
 
 // readClaimed adds the records of the sessions that the wanted claims name, however old they are. A claim without a path
@@ -181,7 +198,7 @@ func (l *look) readClaimed(ctx context.Context, want Want, wanted func(Claim) bo
 	refs, homes := map[Agent][]Ref{}, map[Agent][]Home{}
 	for _, c := range l.claims {
 		ref := Ref{c.Session, c.Path}
-		if c.Path != "" && wanted(c) && !l.have[Key{c.Agent, c.Session, c.Path}] &&
+		if c.Path != "" && wanted(c) && !l.had(Key{c.Agent, c.Session, c.Path}) &&
 			!slices.Contains(refs[c.Agent], ref) {
 			refs[c.Agent] = append(refs[c.Agent], ref)
 			homes[c.Agent] = l.homes[c.Agent]
@@ -222,7 +239,7 @@ func warnings(agent Agent, err error) []*Warning {
 
 // result joins what was gathered.
 func (l *look) result() Result {
-	sessions := Join(l.table, l.claims, l.records)
+	sessions := Join(l.table, l.claims, l.records...)
 	if slices.ContainsFunc(sessions, func(s Session) bool { return s.Status.Live() }) {
 		l.table.Complete() // the caller may be about to end it
 	}
@@ -247,12 +264,12 @@ type outcome[T any] struct {
 	err   error
 }
 
-// forEach asks all agents at the same time; the answers keep their order.
-func forEach[T any](agents []Adapter, ask func(Adapter) (T, error)) []outcome[T] {
+// forEach asks all agents, each with its index, at the same time; the answers keep their order.
+func forEach[T any](agents []Adapter, ask func(int, Adapter) (T, error)) []outcome[T] {
 	out := make([]outcome[T], len(agents))
 	var wg sync.WaitGroup
 	for i, a := range agents {
-		wg.Go(func() { out[i].value, out[i].err = ask(a) })
+		wg.Go(func() { out[i].value, out[i].err = ask(i, a) })
 	}
 	wg.Wait()
 	return out
