@@ -24,8 +24,10 @@ func (env Env) launchApart(ctx context.Context, slots []*slot, o *launchOptions)
 	if err != nil {
 		return err
 	}
-	working, done := env.work(ctx, "waiting for the sessions")
-	defer done()
+	working, stop := interruptible(ctx) // to the end: no signal is lost between two steps
+	defer stop()
+	quiet := env.progress("waiting for the sessions")
+	defer quiet()
 	dir := slots[0].st.req.Dir
 	if o.worktree != "" && o.worktree != here {
 		dir = o.worktree
@@ -41,7 +43,7 @@ func (env Env) launchApart(ctx context.Context, slots []*slot, o *launchOptions)
 		}
 	}
 	eachSlot(slots, func(s *slot) { env.runSlot(working, repo, s) })
-	done()
+	quiet()
 	defer func() {
 		for _, s := range slots {
 			if s.begun != nil {
@@ -50,9 +52,9 @@ func (env Env) launchApart(ctx context.Context, slots []*slot, o *launchOptions)
 		}
 	}()
 	if single {
-		return env.toldOne(ctx, slots[0])
+		return env.toldOne(working, slots[0])
 	}
-	return env.toldAll(ctx, slots, group)
+	return env.toldAll(working, slots, group)
 }
 
 // eachSlot does something for all slots that stand, at the same time.

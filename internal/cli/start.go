@@ -47,8 +47,10 @@ type begun struct {
 
 // start starts the agent and prints its session once that is proven.
 func (env Env) start(ctx context.Context, st *starting) error {
-	working, done := env.work(ctx, "waiting for the session of "+string(st.agent.Name()))
-	defer done()
+	working, stop := interruptible(ctx) // to the end: no signal is lost between two steps
+	defer stop()
+	quiet := env.progress("waiting for the session of " + string(st.agent.Name()))
+	defer quiet()
 	b, err := env.begin(working, st)
 	if b == nil {
 		return err
@@ -62,10 +64,10 @@ func (env Env) start(ctx context.Context, st *starting) error {
 		// It has left a session behind, be it that of a failure.
 		err = errors.Join(env.printProven(b), err)
 	}
-	done()
+	quiet()
 	err = env.unproven(b, err)
 	if st.wait && b.session.ID != "" && !errors.Is(err, context.Canceled) {
-		return env.waitOut(ctx, b, err)
+		return env.waitOut(working, b, err)
 	}
 	return err
 }

@@ -91,13 +91,15 @@ func (env Env) stop(ctx context.Context, args []string, o *stopOptions) error {
 	if err := env.agreed(chosen, o, s.look); err != nil {
 		return err
 	}
-	working, done := env.work(ctx, "stopping")
+	working, end := interruptible(ctx) // until it is said what was done
+	defer end()
+	quiet := env.progress("stopping")
 	results, err := stop.Sessions(working, env.world(s.Homes), chosen, stop.Options{
 		Timeout: o.timeout, Force: o.force, DryRun: o.dryRun, Self: env.PID,
 		Host: launch.NewHost(env.Environ, env.Adapters),
 	})
 	interrupted := working.Err()
-	done()
+	quiet()
 	if err != nil {
 		return err
 	}
