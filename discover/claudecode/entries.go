@@ -146,7 +146,7 @@ func (s *search) list(dir string) {
 		if !ok || !strings.HasPrefix(id, s.ID) || isSubagent(id) && !s.Children {
 			continue
 		}
-		info, err := d.Stat(n.Name())
+		info, err := d.File(n, !s.Untimed)
 		s.take(path, id, parent, info, err)
 	}
 }

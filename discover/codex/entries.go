@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -21,7 +22,7 @@ func (Adapter) Entries(ctx context.Context, homes []discover.Home, q discover.Qu
 		errs  []error
 	)
 	for _, h := range homes {
-		s := scan{ctx: ctx, home: h.Dir, since: q.Since}
+		s := scan{ctx: ctx, home: h.Dir, since: q.Since, timed: !q.Untimed}
 		if s.open(h.Named) {
 			s.query(q)
 		}
@@ -38,6 +39,7 @@ type scan struct {
 	ctx   context.Context // a scan lives as long as one call
 	home  string
 	since time.Time
+	timed bool // the entries' times and sizes are asked for
 	found []discover.Entry
 	index map[string]int // into found, by id
 	errs  []error
@@ -105,7 +107,9 @@ func (s *scan) direct(ref discover.Ref) bool {
 	}
 	defer d.Close()
 	before := len(s.found)
-	s.file(d, filepath.Base(ref.Path))
+	file := filepath.Base(ref.Path)
+	info, err := d.Stat(file)
+	s.file(d.Path()+"/"+file, name.id, info, err)
 	return len(s.found) > before
 }
 
@@ -135,7 +139,8 @@ func (s *scan) dir(path, date string, depth int, in days, match func(id string) 
 		name := n.Name()
 		if depth == len("YMD") {
 			if r, ok := parseRollout(name); ok && match(r.id) {
-				s.file(d, name)
+				info, err := d.File(n, s.timed)
+				s.file(path+"/"+name, r.id, info, err)
 			}
 			continue
 		}
@@ -150,9 +155,7 @@ func isNumber(name string) bool {
 }
 
 // file adds a rollout, unless a better file of the same thread is known.
-func (s *scan) file(d *native.Dir, name string) {
-	info, err := d.Stat(name)
-	path := d.Path() + "/" + name
+func (s *scan) file(path, id string, info native.Info, err error) {
 	if err != nil {
 		s.fail(path, err)
 		return
@@ -160,11 +163,10 @@ func (s *scan) file(d *native.Dir, name string) {
 	if info.ModTime.Before(s.since) {
 		return
 	}
-	r, _ := parseRollout(name)
 	e := discover.Entry{
-		Agent: discover.Codex, ID: r.id, Path: path, Home: s.home, Updated: info.ModTime, Size: info.Size,
+		Agent: discover.Codex, ID: id, Path: path, Home: s.home, Updated: info.ModTime, Size: info.Size,
 	}
-	if i, ok := s.index[r.id]; ok {
+	if i, ok := s.index[id]; ok {
 		if better(e, s.found[i]) {
 			s.found[i] = e
 		}
@@ -173,7 +175,7 @@ func (s *scan) file(d *native.Dir, name string) {
 	if s.index == nil {
 		s.index = map[string]int{}
 	}
-	s.index[r.id] = len(s.found)
+	s.index[id] = len(s.found)
 	s.found = append(s.found, e)
 }
 
@@ -186,7 +188,17 @@ func better(a, b discover.Entry) bool {
 	case strings.HasSuffix(a.Path, packedExt) != strings.HasSuffix(b.Path, packedExt):
 		return strings.HasSuffix(b.Path, packedExt)
 	}
-	return a.Updated.After(b.Updated)
+	return changed(a).After(changed(b))
+}
+
+// changed is when an entry's file last changed, looked up if that was not asked for.
+func changed(e discover.Entry) time.Time {
+	if e.Updated.IsZero() {
+		if info, err := os.Lstat(e.Path); err == nil {
+			return info.ModTime()
+		}
+	}
+	return e.Updated
 }
 
 func (s *scan) fail(path string, err error) {

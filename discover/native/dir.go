@@ -84,6 +84,15 @@ func (d *Dir) Stat(name string) (Info, error) {
 	return Info{Size: st.Size, ModTime: modTime(&st)}, nil
 }
 
+// File is Stat of a regular file that the directory lists; where nobody asks for its time and size, what the listing says
+// of it is enough.
+func (d *Dir) File(n Name, timed bool) (Info, error) {
+	if !timed && n.mode.IsRegular() {
+		return Info{}, nil
+	}
+	return d.Stat(n.name)
+}
+
 // missing tells why there is nothing at path: [ErrDangling] if a link on the way to it is the reason, else err.
 func missing(path string, err error) error {
 	if !Absent(err) {
