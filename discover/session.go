@@ -89,6 +89,19 @@ func (s Session) Proven() bool {
 	})
 }
 
+// Eldest is the session that a sub-agent works for, in the end: the first in its line that is no sub-agent's, as far as
+// the sessions hold them. Any other session is its own.
+func Eldest(sessions []Session, s Session) Session {
+	for range sessions { // a circle cannot outlast them
+		i := slices.IndexFunc(sessions, func(p Session) bool { return s.Parent != "" && p.Agent == s.Agent && p.ID == s.Parent })
+		if i < 0 {
+			break
+		}
+		s = sessions[i]
+	}
+	return s
+}
+
 func (s Session) pid() int {
 	if len(s.Processes) == 0 {
 		return 0

@@ -7,19 +7,30 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"syscall"
 	"time"
 
 	"github.com/BurntSushi/toml"
 )
 
-// Declare stores a lock. The file appears whole or not at all, whenever we are killed, and only if there is none yet:
-// [ErrDeclared]. What has expired is removed on the way.
-func (s Store) Declare(d Declared, now time.Time) error {
+// Declare stores a lock on a place. The file appears whole or not at all, whenever we are killed, and only if there is
+// none yet, by whatever name of the place: [ErrDeclared]. What has expired is removed on the way.
+func (s Store) Declare(p *Place, d Declared, now time.Time) error {
 	if err := os.MkdirAll(s.Dir, 0o700); err != nil {
 		return err
 	}
-	// Writers take turns, so that none removes what another one has just put in the place of an expired lock.
+	return s.inTurn(now, func(inForce []Declared) error {
+		if slices.ContainsFunc(inForce, func(d Declared) bool { return p.Has(d.Dir) }) {
+			return ErrDeclared
+		}
+		return s.write(d)
+	})
+}
+
+// inTurn changes the store while no other process does: none removes what another one has just put in the place of an
+// expired lock. What has expired, and what somebody who was killed has left, is removed first.
+func (s Store) inTurn(now time.Time, change func(inForce []Declared) error) error {
 	turn, err := os.Open(s.Dir)
 	if err != nil {
 		return err
@@ -28,7 +39,7 @@ func (s Store) Declare(d Declared, now time.Time) error {
 	if err := syscall.Flock(int(turn.Fd()), syscall.LOCK_EX); err != nil {
 		return fmt.Errorf("locking %s: %w", s.Dir, err)
 	}
-	_, expired, _ := s.read(now) // what cannot be read stays, and is reported by whoever lists
+	inForce, expired, _ := s.read(now) // what cannot be read stays, and is reported by whoever lists
 	for _, path := range expired {
 		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
@@ -37,6 +48,14 @@ func (s Store) Declare(d Declared, now time.Time) error {
 	if err := s.sweep(now); err != nil {
 		return err
 	}
+	if err := change(inForce); err != nil {
+		return err
+	}
+	return turn.Sync() // a loss of power, too, leaves what was said
+}
+
+// write stores a lock that is not there.
+func (s Store) write(d Declared) error {
 	var text bytes.Buffer
 	if err := toml.NewEncoder(&text).Encode(d); err != nil {
 		return fmt.Errorf("writing a lock: %w", err)
@@ -50,7 +69,7 @@ func (s Store) Declare(d Declared, now time.Time) error {
 	if err := errors.Join(err, draft.Sync(), draft.Close()); err != nil {
 		return err
 	}
-	// Unlike a rename, a link never replaces another lock.
+	// Unlike a rename, a link never replaces another lock, be it one that cannot be read.
 	err = os.Link(draft.Name(), s.file(d.Dir))
 	if errors.Is(err, fs.ErrExist) {
 		return ErrDeclared
@@ -76,11 +95,22 @@ func (s Store) sweep(now time.Time) error {
 	return err
 }
 
-// Remove takes a declared lock back. That it is gone already is no error.
-func (s Store) Remove(d Declared) error {
-	err := os.Remove(d.File)
-	if errors.Is(err, fs.ErrNotExist) {
+// Remove takes declared locks back. That one is gone already is no error; what somebody has declared in its place stays.
+func (s Store) Remove(now time.Time, locks ...Declared) error {
+	return s.inTurn(now, func(inForce []Declared) error {
+		for _, d := range inForce {
+			if !slices.ContainsFunc(locks, d.same) {
+				continue
+			}
+			if err := os.Remove(d.File); err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return err
+			}
+		}
 		return nil
-	}
-	return err
+	})
+}
+
+// same reports whether two readings are of one lock.
+func (d Declared) same(o Declared) bool {
+	return d.File == o.File && d.By == o.By && d.Since.Equal(o.Since)
 }

@@ -13,22 +13,28 @@ import (
 
 var noon = time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
 
+func place(t *testing.T, dir string) *Place {
+	t.Helper()
+	p, err := At(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
 func TestDeclared(t *testing.T) {
 	s := Store{filepath.Join(t.TempDir(), "state", "locks")}
 	if list, err := s.List(noon); err != nil || len(list) != 0 {
 		t.Fatal(list, err)
 	}
 	dir := t.TempDir()
+	p := place(t, dir)
 	d := Declared{Dir: dir, By: "ana", Reason: "release\n\"1.0\"", Since: noon, Until: noon.Add(time.Hour)}
-	if err := s.Declare(d, noon); err != nil {
+	if err := s.Declare(p, d, noon); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Declare(Declared{Dir: dir, By: "ben", Since: noon}, noon); !errors.Is(err, ErrDeclared) {
+	if err := s.Declare(p, Declared{Dir: dir, By: "ben", Since: noon}, noon); !errors.Is(err, ErrDeclared) {
 		t.Errorf("a second lock: %v", err)
-	}
-	p, err := At(dir)
-	if err != nil {
-		t.Fatal(err)
 	}
 	list, err := s.On(p, noon)
 	if err != nil || len(list) != 1 || list[0].By != "ana" || list[0].Reason != d.Reason || !list[0].Until.Equal(d.Until) {
@@ -37,13 +43,13 @@ func TestDeclared(t *testing.T) {
 	if list, err := s.List(d.Until); err != nil || len(list) != 0 {
 		t.Errorf("an expired lock: %+v, %v", list, err)
 	}
-	if err := s.Declare(Declared{Dir: dir, By: "ben", Since: d.Until}, d.Until); err != nil {
+	if err := s.Declare(p, Declared{Dir: dir, By: "ben", Since: d.Until}, d.Until); err != nil {
 		t.Errorf("over an expired lock: %v", err)
 	}
 	if list, err = s.List(d.Until); err != nil || len(list) != 1 || list[0].By != "ben" {
 		t.Fatalf("%+v, %v", list, err)
 	}
-	if err := errors.Join(s.Remove(list[0]), s.Remove(list[0])); err != nil {
+	if err := errors.Join(s.Remove(noon, list[0]), s.Remove(noon, list[0])); err != nil {
 		t.Error(err)
 	}
 	if files, err := os.ReadDir(s.Dir); err != nil || len(files) != 0 {
@@ -51,13 +57,58 @@ func TestDeclared(t *testing.T) {
 	}
 }
 
+// Two names of one directory are one lock; that of a directory that is gone can still be taken back.
+func TestDeclaredByAnotherName(t *testing.T) {
+	s, dir := Store{t.TempDir()}, t.TempDir()
+	p := place(t, dir)
+	p.has["/other/name"] = true
+	if err := s.Declare(p, Declared{Dir: "/other/name", Since: noon}, noon); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Declare(p, Declared{Dir: p.Top, Since: noon}, noon); !errors.Is(err, ErrDeclared) {
+		t.Errorf("by its own name as well: %v", err)
+	}
+	gone, err := Gone("/other/name")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if list, err := s.On(gone, noon); len(list) != 1 || err != nil {
+		t.Errorf("%v, %v", list, err)
+	}
+}
+
+// What has taken the place of a lock since it was read stays; what has expired goes with any change.
+func TestRemoveOnlyWhatWasMeant(t *testing.T) {
+	s, p, later := Store{t.TempDir()}, place(t, t.TempDir()), noon.Add(time.Hour)
+	first := Declared{Dir: p.Top, By: "ana", Since: noon, Until: later}
+	if err := s.Declare(p, first, noon); err != nil {
+		t.Fatal(err)
+	}
+	first.File = s.file(p.Top)
+	if err := s.Declare(p, Declared{Dir: p.Top, By: "ben", Since: later, Until: later.Add(time.Hour)}, later); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Remove(later, first); err != nil {
+		t.Fatal(err)
+	}
+	if list, err := s.List(later); len(list) != 1 || err != nil || list[0].By != "ben" {
+		t.Errorf("%+v, %v", list, err)
+	}
+	if err := s.Remove(later.Add(time.Hour)); err != nil {
+		t.Fatal(err)
+	}
+	if files, err := os.ReadDir(s.Dir); len(files) != 0 || err != nil {
+		t.Errorf("left: %v, %v", files, err)
+	}
+}
+
 func TestOneOfManyDeclares(t *testing.T) {
-	s := Store{t.TempDir()}
+	s, p := Store{t.TempDir()}, place(t, t.TempDir())
 	var won atomic.Int32
 	var wg sync.WaitGroup
 	for range 50 {
 		wg.Go(func() {
-			switch err := s.Declare(Declared{Dir: "/d", Since: noon}, noon); {
+			switch err := s.Declare(p, Declared{Dir: p.Top, Since: noon}, noon); {
 			case err == nil:
 				won.Add(1)
 			case !errors.Is(err, ErrDeclared):
@@ -101,7 +152,7 @@ func TestDeclaredBadFiles(t *testing.T) {
 	if err := os.Chtimes(filepath.Join(s.Dir, ".draft-1"), noon, noon); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Declare(Declared{Dir: "/b", Since: noon}, noon.Add(time.Hour)); err != nil {
+	if err := s.Declare(place(t, t.TempDir()), Declared{Dir: "/b", Since: noon}, noon.Add(time.Hour)); err != nil {
 		t.Fatal(err)
 	}
 	if drafts, _ := filepath.Glob(filepath.Join(s.Dir, ".draft-*")); len(drafts) != 0 {

@@ -44,9 +44,16 @@ func (l Lock) Since() time.Time {
 	return time.Time{}
 }
 
-// Locks reports whether a live session locks its place: its turn is not over, or it cannot be told. An idle one locks
-// only where strict is asked for.
-func Locks(s discover.Session, strict bool) bool {
+// Locks reports whether a live session, one of all those, locks its place: its turn is not over, or it cannot be told. An
+// idle one locks only where strict is asked for. A sub-agent counts as the session that it works for: it locks the place
+// only where that one does not, which may be idle while it waits for it.
+func Locks(s discover.Session, all []discover.Session, strict bool) bool {
+	if s.IsSub() {
+		strict = false
+		if eldest := discover.Eldest(all, s); !eldest.IsSub() && eldest.Dir == s.Dir && Locks(eldest, all, false) {
+			return false
+		}
+	}
 	switch s.Status {
 	case discover.Running, discover.Waiting, discover.Unknown:
 		return true

@@ -28,6 +28,12 @@ func At(dir string) (*Place, error) {
 	return &Place{Top: top, info: info, has: map[string]bool{}}, nil
 }
 
+// Gone returns the place that a directory was the top of which is not there any more. It has no other name.
+func Gone(dir string) (*Place, error) {
+	top, err := filepath.Abs(dir)
+	return &Place{Top: top, has: map[string]bool{}}, err
+}
+
 // Has reports whether dir lies in this place. A directory that is gone has no place any more; it counts only if it was
 // the top itself.
 func (p *Place) Has(dir string) bool {

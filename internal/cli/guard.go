@@ -10,6 +10,9 @@ import (
 
 type guardOptions struct{ strict, quiet, json bool }
 
+// overCommit overrides the guard of a commit.
+const overCommit = "git commit --no-verify"
+
 func newGuard(env Env) *cli.Command {
 	o := &guardOptions{}
 	return &cli.Command{
@@ -17,7 +20,7 @@ func newGuard(env Env) *cli.Command {
 		Usage:     "exit 5 if another session is at work here, or somebody has locked the place",
 		UsageText: "agentctl guard [FLAGS] [DIR]",
 		Description: "For git hooks and scripts. DIR is here, unless it is given, and stands for its whole git worktree.\n" +
-			"The session that guard is called from is in nobody's way.",
+			"The session that guard is called from is in nobody's way, nor is a lock of lock DIR -- COMMAND around it.",
 		ArgsUsage: "[DIR]",
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "strict", Usage: "a session that is merely open here counts as well", Destination: &o.strict},
@@ -29,7 +32,7 @@ func newGuard(env Env) *cli.Command {
 			if err != nil {
 				return err
 			}
-			return env.guard(c.Context, dir, o)
+			return env.guard(c.Context, dir, o, overCommit)
 		},
 	}
 }
@@ -46,7 +49,8 @@ func optionalDir(c *cli.Context) (string, error) {
 	return "", badUsage(c.Command.Name, "%s does not take the argument %q", c.Command.Name, args[1])
 }
 
-func (env Env) guard(ctx context.Context, dir string, o *guardOptions) error {
+// guard looks who is at work in the place of dir. over is the command by which a person does not mind.
+func (env Env) guard(ctx context.Context, dir string, o *guardOptions, over string) error {
 	s, err := env.settings(false)
 	if err != nil {
 		return err
@@ -69,8 +73,9 @@ func (env Env) guard(ctx context.Context, dir string, o *guardOptions) error {
 	if err := sc.held(place); err != nil {
 		return err
 	}
+	sc.heldAround(env.PID)
 	if !o.quiet {
 		env.openHere(sc, place)
 	}
-	return sc.conflict("wait for it, or override: git commit --no-verify")
+	return sc.conflict("wait for it, or override: " + over)
 }

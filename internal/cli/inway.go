@@ -10,6 +10,7 @@ import (
 	"agentctl/discover"
 	"agentctl/internal/render"
 	"agentctl/lock"
+	"agentctl/proc"
 )
 
 // scene is what there is at a place, as one call sees it.
@@ -29,14 +30,15 @@ func (env Env) sceneAt(ctx context.Context, world *discover.World, place *lock.P
 	if err != nil {
 		return scene{}, err
 	}
-	sc := scene{Result: r, self: env.signature(world, r)}
-	around := env.around(world, r)
+	nearest := world.Inside(r, env.PID, env.Getenv)
+	around := env.around(r, nearest)
+	sc := scene{Result: r, self: env.signature(r, nearest)}
 	for _, s := range r.Sessions {
 		switch {
-		case s.IsSub() || around(s) || !place.Has(s.Dir):
-		case lock.Locks(s, strict):
+		case around(s) || !place.Has(s.Dir):
+		case lock.Locks(s, r.Sessions, strict):
 			sc.locks = append(sc.locks, lock.Lock{Kind: lock.Live, Dir: place.Top, Session: &s})
-		default:
+		case s.Status == discover.Idle && !s.IsSub():
 			sc.idle = append(sc.idle, s)
 		}
 	}
@@ -52,10 +54,12 @@ func (env Env) sceneAt(ctx context.Context, world *discover.World, place *lock.P
 	return sc, nil
 }
 
-// signature names who declares a lock: the session that we run inside of, else the person.
-func (env Env) signature(world *discover.World, r discover.Result) string {
-	if inside := world.Inside(r, env.PID, env.Getenv); len(inside) == 1 && inside[0].ID != "" {
-		return string(inside[0].Agent) + "/" + inside[0].ID
+// signature names who declares a lock: the session that we run inside of, which is the nearest, else the person. A
+// sub-agent signs for the session that it works for.
+func (env Env) signature(r discover.Result, nearest []discover.Session) string {
+	if len(nearest) == 1 && nearest[0].ID != "" {
+		s := discover.Eldest(r.Sessions, nearest[0])
+		return string(s.Agent) + "/" + s.ID
 	}
 	return cmp.Or(env.Getenv("USER"), env.Getenv("LOGNAME"), fmt.Sprintf("uid %d", env.UID))
 }
@@ -77,6 +81,18 @@ func (sc *scene) held(place *lock.Place) error {
 		sc.locks = append(sc.locks, lock.Lock{Kind: lock.Kernel, Dir: place.Top})
 	}
 	return nil
+}
+
+// heldAround drops the lock of the kernel if the process with this pid runs below one that holds it, as what
+// `lock DIR -- COMMAND` runs does: all the processes that hold a place share one lock.
+func (sc *scene) heldAround(pid int) {
+	above := slices.Collect(sc.Table.Ancestors(pid))
+	own := slices.ContainsFunc(sc.locks, func(l lock.Lock) bool {
+		return l.Process != nil && slices.ContainsFunc(above, func(p proc.Process) bool { return p.ID == l.Process.ID })
+	})
+	if own {
+		sc.locks = slices.DeleteFunc(sc.locks, func(l lock.Lock) bool { return l.Kind == lock.Kernel })
+	}
 }
 
 // conflict is the error that the locks make, with what to do about it; nil if there are none.

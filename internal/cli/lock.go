@@ -90,7 +90,7 @@ func (env Env) declare(ctx context.Context, place *lock.Place, o *lockOptions) e
 		d.Until = now.Add(o.duration)
 	}
 	store := lock.StoreIn(env.Getenv)
-	if err := store.Declare(d, now); errors.Is(err, lock.ErrDeclared) {
+	if err := store.Declare(place, d, now); errors.Is(err, lock.ErrDeclared) {
 		return env.declaredAlready(store, place)
 	} else if err != nil {
 		return err

@@ -35,14 +35,14 @@ func (env Env) locks(ctx context.Context, o *locksOptions) error {
 		return err
 	}
 	working, done := env.work(ctx, "looking who is at work")
-	r, err := env.world(s.Homes).List(working, discover.Select{})
+	r, err := env.world(s.Homes).List(working, discover.Select{Children: true})
 	done()
 	if err != nil {
 		return err
 	}
 	var list []lock.Lock
 	for _, session := range slices.Backward(r.Sessions) {
-		if place, err := lock.At(session.Dir); err == nil && lock.Locks(session, s.Strict) {
+		if place, err := lock.At(session.Dir); err == nil && lock.Locks(session, r.Sessions, s.Strict) {
 			list = append(list, lock.Lock{Kind: lock.Live, Dir: place.Top, Session: &session})
 		}
 	}

@@ -30,7 +30,7 @@ func (env Env) selected(ctx context.Context, world *discover.World, agents []dis
 	if err != nil {
 		return r, err
 	}
-	around := env.around(world, r)
+	around := env.around(r, world.Inside(r, env.PID, env.Getenv))
 	r.Sessions = slices.DeleteFunc(slices.Clone(r.Sessions), func(s discover.Session) bool {
 		return s.IsSub() || placed != nil && !placed(s) || !o.takes(s, env.Now()) || around(s) || env.foreign(r, s)
 	})
@@ -54,15 +54,19 @@ func (o *stopSelection) takes(s discover.Session, now time.Time) bool {
 }
 
 // around tells the sessions that this command runs inside of: the nearest one, and those around that. Of a process with
-// several sessions only the one that called is meant, where that can be told.
-func (env Env) around(world *discover.World, r discover.Result) func(discover.Session) bool {
-	nearest := world.Inside(r, env.PID, env.Getenv)
+// several sessions only the one that called is meant, where that can be told. A sub-agent counts as the session that it
+// works for.
+func (env Env) around(r discover.Result, nearest []discover.Session) func(discover.Session) bool {
+	var families []discover.Session
+	for _, s := range nearest {
+		families = append(families, discover.Eldest(r.Sessions, s))
+	}
 	return func(s discover.Session) bool {
 		beside := slices.ContainsFunc(nearest, func(n discover.Session) bool { return s.RunByAny(slices.Values(n.Processes)) })
 		if s.ID == "" && beside {
 			return true // the nearest one it is: a process without a name has no other
 		}
-		return includes(nearest, s) || !beside && s.RunByAny(r.Table.Ancestors(env.PID))
+		return includes(families, discover.Eldest(r.Sessions, s)) || !beside && s.RunByAny(r.Table.Ancestors(env.PID))
 	}
 }
 

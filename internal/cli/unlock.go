@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"io/fs"
 
 	"github.com/urfave/cli/v2"
 
@@ -10,7 +11,10 @@ import (
 	"agentctl/lock"
 )
 
-type unlockOptions struct{ force bool }
+type unlockOptions struct {
+	by    string
+	force bool
+}
 
 func newUnlock(env Env) *cli.Command {
 	o := &unlockOptions{}
@@ -20,6 +24,7 @@ func newUnlock(env Env) *cli.Command {
 		UsageText: "agentctl unlock [FLAGS] DIR",
 		ArgsUsage: "DIR",
 		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "by", Usage: "that of `WHO`, as lock --by says; otherwise your own", Destination: &o.by},
 			&cli.BoolFlag{Name: "force", Usage: "though somebody else has declared it", Destination: &o.force},
 		},
 		Action: func(c *cli.Context) error {
@@ -38,6 +43,9 @@ func (env Env) unlock(ctx context.Context, dir string, o *unlockOptions) error {
 		return err
 	}
 	place, err := lock.At(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		place, err = lock.Gone(dir) // what it was locked for has gone with it
+	}
 	if err != nil {
 		return badUsage("unlock", "%v", err)
 	}
@@ -50,30 +58,27 @@ func (env Env) unlock(ctx context.Context, dir string, o *unlockOptions) error {
 		return errors.Join(&noLockError{place.Top}, err)
 	}
 	if !o.force {
-		if err := env.ownLocks(ctx, s, place, locks); err != nil {
+		if err := env.ownLocks(ctx, s, place, locks, o.by); err != nil {
 			return err
 		}
 	}
-	for _, d := range locks {
-		if err := store.Remove(d); err != nil {
-			return err
-		}
-	}
-	return nil
+	return store.Remove(env.Now(), locks...)
 }
 
-// ownLocks is an error if one of the locks is another's.
-func (env Env) ownLocks(ctx context.Context, s settings, place *lock.Place, locks []lock.Declared) error {
-	working, done := env.work(ctx, "looking where this runs")
-	defer done()
-	world := env.world(s.Homes)
-	r, err := world.List(working, discover.Select{Children: true})
-	if err != nil {
-		return err
+// ownLocks is an error if one of the locks is another's than by's, or than ours if that is "".
+func (env Env) ownLocks(ctx context.Context, s settings, place *lock.Place, locks []lock.Declared, by string) error {
+	if by == "" {
+		working, done := env.work(ctx, "looking where this runs")
+		defer done()
+		world := env.world(s.Homes)
+		r, err := world.List(working, discover.Select{Children: true})
+		if err != nil {
+			return err
+		}
+		by = env.signature(r, world.Inside(r, env.PID, env.Getenv))
 	}
-	self := env.signature(world, r)
 	for _, d := range locks {
-		if d.By != self {
+		if d.By != by {
 			return &conflictError{whoLocks(lock.Lock{Kind: lock.Stated, Dir: place.Top, Declared: &d}), "--force takes it back all the same"}
 		}
 	}
