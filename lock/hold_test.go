@@ -9,11 +9,31 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
 // holderKey makes the test's own program hold the directory that it names, until it is killed.
 const holderKey = "LOCK_TEST_HOLD"
+
+// changerKey makes the test's own program change a store: "declare STORE DIR" or "remove STORE DIR".
+const changerKey = "LOCK_TEST_CHANGE"
+
+// change is what that program does, in a store with an expired lock and a draft that somebody has left.
+func change(order string) error {
+	verb, rest, _ := strings.Cut(order, " ")
+	store, dir, _ := strings.Cut(rest, " ")
+	s := Store{store}
+	p, err := At(dir)
+	if err != nil {
+		return err
+	}
+	if verb == "declare" {
+		return s.Declare(p, Declared{Dir: p.Top, By: "ana", Reason: "a reason", Since: noon}, noon)
+	}
+	list, err := s.On(p, noon)
+	return errors.Join(err, s.Remove(noon, list...))
+}
 
 func TestMain(m *testing.M) {
 	if dir := os.Getenv(holderKey); dir != "" {
@@ -22,6 +42,12 @@ func TestMain(m *testing.M) {
 		}
 		fmt.Println("held")
 		_, _ = io.ReadAll(os.Stdin) // for ever
+	}
+	if order := os.Getenv(changerKey); order != "" {
+		if err := change(order); err != nil {
+			panic(err)
+		}
+		os.Exit(0)
 	}
 	os.Exit(m.Run())
 }
