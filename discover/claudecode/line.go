@@ -228,9 +228,9 @@ func isAttachment(raw []byte) bool {
 // timeOf finds the time of a record without parsing it. Keys inside of strings are escaped, and the envelope follows
 // the payload, so the last one is the record's.
 func timeOf(raw []byte) time.Time {
-	const near = 512 // where the key nearly always is
+	const near, far = 288, 1024 // where the key mostly and nearly always is
 	key := []byte(`"timestamp":"`)
-	for _, part := range [][]byte{raw[max(0, len(raw)-near):], raw} {
+	for _, part := range [...][]byte{raw[max(0, len(raw)-near):], raw[max(0, len(raw)-far):], raw} {
 		var last []byte
 		for i := bytes.Index(part, key); i >= 0; i = bytes.Index(part, key) { // many times faster than bytes.LastIndex
 			part = part[i+len(key)-1:]

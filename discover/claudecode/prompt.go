@@ -62,7 +62,7 @@ func cut(s string) string {
 	n := 0
 	for i := range s {
 		if n == discover.PromptLimit {
-			return s[:i]
+			return strings.Clone(s[:i]) // or all of it would be kept
 		}
 		n++
 	}

@@ -66,8 +66,11 @@ func word(v native.Value) []byte {
 }
 
 // whole reports whether the line is one whole record – not cut, torn or run into another – and bounds its payload.
-func (e *event) whole(line []byte) bool {
-	n := e.payload.Len()
+func (e *event) whole(line []byte) bool { return e.read(line, func([]byte, native.Value) {}) }
+
+// read is whole that gives the payload's members to visit on the way. What it gave counts only if the record is whole.
+func (e *event) read(line []byte, visit func(key []byte, v native.Value)) bool {
+	n := e.payload.Len(visit)
 	if n < 0 {
 		return false
 	}

@@ -45,9 +45,9 @@ func (h *head) line(l native.Line) bool {
 	e, ok := peek(l.Bytes)
 	switch {
 	case !ok:
-	case string(e.kind) == "session_meta" && !h.meta.found && e.whole(l.Bytes):
+	case string(e.kind) == "session_meta" && !h.meta.found:
 		// A copy of another thread's first record may follow in a fork of the older versions.
-		if m := parseMeta(e); l.Offset == 0 || m.id == h.id {
+		if m := parseMeta(e, l.Bytes); m.found && (l.Offset == 0 || m.id == h.id) {
 			h.meta = m
 		}
 	case string(e.kind) == "event_msg" && asks(e.name) && e.whole(l.Bytes):
@@ -106,44 +106,48 @@ func texts(content native.Value) string {
 	return b.String()
 }
 
-func parseMeta(e event) meta {
-	m := meta{found: true, created: e.time()}
-	for key, value := range e.payload.Members() {
-		switch string(key) {
-		case "id":
-			m.id = threadID(value)
-		case "session_id":
-			m.root = threadID(value)
-		case "parent_thread_id":
-			m.parent = threadID(value)
-		case "forked_from_id":
-			m.forkedFrom = threadID(value)
-		case "timestamp":
-			if t := value.Time(); !t.IsZero() {
-				m.created = t
-			}
-		case "cwd":
-			m.dir = value.Text(0)
-		case "originator":
-			m.originator = value.Text(0)
-		case "cli_version":
-			m.version = value.Text(0)
-		case "source":
-			m.source = parseSource(value)
-		case "model_provider":
-			m.provider = value.Text(0)
-		case "agent_nickname":
-			m.nickname = value.Text(0)
-		case "agent_role":
-			m.role = value.Text(0)
-		case "git":
-			m.branch = get(value.Object(), "branch").Text(0)
-		}
-	}
+// parseMeta reads the first record; nothing is found in one that is not whole. It goes over the record once: the agent's
+// instructions make it long.
+func parseMeta(e event, line []byte) meta {
+	m := meta{created: e.time()}
+	m.found = e.read(line, m.set)
 	if m.branch == "HEAD" {
 		m.branch = ""
 	}
 	return m
+}
+
+func (m *meta) set(key []byte, value native.Value) {
+	switch string(key) {
+	case "id":
+		m.id = threadID(value)
+	case "session_id":
+		m.root = threadID(value)
+	case "parent_thread_id":
+		m.parent = threadID(value)
+	case "forked_from_id":
+		m.forkedFrom = threadID(value)
+	case "timestamp":
+		if t := value.Time(); !t.IsZero() {
+			m.created = t
+		}
+	case "cwd":
+		m.dir = value.Text(0)
+	case "originator":
+		m.originator = value.Text(0)
+	case "cli_version":
+		m.version = value.Text(0)
+	case "source":
+		m.source = parseSource(value)
+	case "model_provider":
+		m.provider = value.Text(0)
+	case "agent_nickname":
+		m.nickname = value.Text(0)
+	case "agent_role":
+		m.role = value.Text(0)
+	case "git":
+		m.branch = get(value.Object(), "branch").Text(0)
+	}
 }
 
 // threadID is a value that names a thread, "" if it is none: a damaged id is no id.

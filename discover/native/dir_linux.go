@@ -13,7 +13,8 @@ import (
 // which for a thousand small folders is more than the reading.
 func (d *Dir) readNames() ([]Name, error) {
 	var names []Name
-	buf := make([]byte, 32<<10)
+	const usual, large = 4 << 10, 64 << 10 // a thousand large ones would have to be cleared
+	buf := make([]byte, usual)
 	for {
 		n, err := retry(func() (int, error) { return unix.Getdents(d.fd, buf) })
 		if err != nil || n == 0 {
@@ -21,6 +22,9 @@ func (d *Dir) readNames() ([]Name, error) {
 		}
 		if names, err = d.appendNames(names, string(buf[:n])); err != nil {
 			return names, err
+		}
+		if len(buf) == usual && n > usual/2 {
+			buf = make([]byte, large)
 		}
 	}
 }

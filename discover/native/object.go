@@ -40,9 +40,13 @@ func (o Object) Scan(visit func(key []byte, v Value)) (complete bool) {
 	return len(rest) > 0 && rest[0] == '}' && len(space(rest[1:])) == 0
 }
 
-// Len is the length of the object, well formed down to its members; -1 if it is not, or not closed.
-func (o Object) Len() int {
-	rest := o.walk(func([]byte, Value) bool { return true })
+// Len is the length of the object, well formed down to its members; -1 if it is not, or not closed. The members are given
+// to visit on the way, as Members yields them.
+func (o Object) Len(visit func(key []byte, v Value)) int {
+	rest := o.walk(func(key []byte, v Value) bool {
+		visit(key, v)
+		return true
+	})
 	if len(rest) == 0 || rest[0] != '}' {
 		return -1
 	}
@@ -220,16 +224,31 @@ func unquote(b []byte, limit int) string {
 	if bytes.IndexByte(b, '\\') < 0 && utf8.Valid(b) && (limit == 0 || len(b) <= limit) {
 		return string(b)
 	}
-	size := len(b)
+	left := len(b) // characters, at most
 	if limit > 0 {
-		size = min(size, limit*utf8.UTFMax)
+		left = min(left, limit)
 	}
-	out := make([]byte, 0, size)
-	for n := 0; len(b) > 0 && (limit == 0 || n < limit); n++ {
-		r, size := character(b)
-		out, b = utf8.AppendRune(out, r), b[size:]
+	var room [1 << 10]byte
+	out := room[:0]
+	for len(b) > 0 && left > 0 {
+		n := plain(b[:min(len(b), left)])
+		out, b, left = append(out, b[:n]...), b[n:], left-n
+		if len(b) > 0 && left > 0 {
+			r, size := character(b)
+			out, b, left = utf8.AppendRune(out, r), b[size:], left-1
+		}
 	}
 	return string(out)
+}
+
+// plain is how many bytes of b, from its beginning, stand for themselves.
+func plain(b []byte) int {
+	for i, c := range b {
+		if c == '\\' || c >= utf8.RuneSelf {
+			return i
+		}
+	}
+	return len(b)
 }
 
 // character decodes the first character of b and returns how many bytes it takes.
