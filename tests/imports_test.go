@@ -71,10 +71,11 @@ func layers() []layer {
 		{"discover/agents", []string{"discover", "discover/<agent>"}},
 		{"launch", []string{"discover", "proc", "launch"}},
 		{"lock", []string{"discover", "proc"}},
+		{"lock/hooks", nil},
 		{"internal/config", nil},
 		{"internal/render", []string{"discover", "proc"}},
 		{"internal/cli", []string{
-			"discover", "discover/agents", "internal/config", "internal/render", "launch", "launch/worktree", "lock", "proc",
+			"discover", "discover/agents", "internal/config", "internal/render", "launch", "launch/worktree", "lock", "lock/hooks", "proc",
 		}},
 		{".", []string{"internal/cli"}},
 	}

@@ -29,6 +29,8 @@ type Env struct {
 	Environ []string
 	// Now is the time of day, in the zone times are shown in.
 	Now func() time.Time
+	// Executable is the path of our own program (os.Executable).
+	Executable func() (string, error)
 	// PID is our own process, UID the user it runs as.
 	PID, UID int
 	// Adapters are the agents known.
@@ -49,7 +51,7 @@ func System(version string) Env {
 	return Env{
 		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
 		Width: width, Interactive: interactive, Terminal: typing && width > 0,
-		Getenv: os.Getenv, Environ: os.Environ(), Become: launch.Become, Now: time.Now, PID: os.Getpid(), UID: os.Getuid(),
+		Getenv: os.Getenv, Environ: os.Environ(), Become: launch.Become, Executable: os.Executable, Now: time.Now, PID: os.Getpid(), UID: os.Getuid(),
 		Adapters: agents.All(), Take: proc.Take, Version: version,
 	}
 }

@@ -94,6 +94,7 @@ func TestSchemaNamesTheFields(t *testing.T) {
 		{"evidence", session["evidence"], reflect.TypeFor[render.Evidence]()},
 		{"explain", session["explain"], reflect.TypeFor[render.Explanation]()},
 		{"worktree", doc.Defs["worktree"], reflect.TypeFor[render.Worktree]()},
+		{"hook", doc.Defs["hook"], reflect.TypeFor[render.GitHook]()},
 		{"clean", doc.Defs["clean"], reflect.TypeFor[render.Cleaned]()},
 		{"clean reason", *doc.Defs["clean"].Properties["reasons"].Items, reflect.TypeFor[render.CleanReason]()},
 		{"launch", doc.Defs["launch"], reflect.TypeFor[render.Launch]()},

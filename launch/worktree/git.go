@@ -58,6 +58,11 @@ func (r *Repo) git(ctx context.Context, dir string, args ...string) (string, err
 	return "", &gitError{args[0], complaint(words, failed), failed}
 }
 
+// Ask runs a git command where the repository was named, and returns what it prints. Errors are git's own.
+func (r *Repo) Ask(ctx context.Context, args ...string) (string, error) {
+	return r.git(ctx, r.dir, args...)
+}
+
 // printed is all that a process wrote to a file.
 func printed(f *os.File) (string, error) {
 	info, err := f.Stat()

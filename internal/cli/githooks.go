@@ -1,0 +1,134 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/urfave/cli/v2"
+
+	"agentctl/internal/render"
+	"agentctl/launch"
+	"agentctl/lock/hooks"
+)
+
+func newHooks(env Env) *cli.Command {
+	return &cli.Command{
+		Name:      "hooks",
+		Usage:     "have git ask agentctl before it changes a worktree, and name the session in commits",
+		UsageText: "agentctl hooks install|uninstall|status|run [FLAGS] [ARGUMENTS]",
+		Subcommands: []*cli.Command{
+			newHooksChange(env, "install", "put agentctl into the git hooks of a repository", env.hooksInstall),
+			newHooksChange(env, "uninstall", "take agentctl out of them, and leave them as they were", func(_ context.Context, p *hooks.Place, _ *hooksOptions) ([]hooks.Hook, error) {
+				return p.Uninstall()
+			}),
+			newHooksChange(env, "status", "show which hooks call agentctl", func(_ context.Context, p *hooks.Place, _ *hooksOptions) ([]hooks.Hook, error) {
+				return p.Status()
+			}),
+			newHooksRun(env),
+		},
+	}
+}
+
+type hooksOptions struct {
+	repo                  string
+	merges, json, noColor bool
+}
+
+// newHooksChange makes one of the commands that show all hooks when they have done what they do.
+func newHooksChange(env Env, name, usage string, do func(context.Context, *hooks.Place, *hooksOptions) ([]hooks.Hook, error)) *cli.Command {
+	o := &hooksOptions{}
+	flags := []cli.Flag{
+		&cli.StringFlag{Name: "repo", Usage: "the repository that `DIR` lies in; otherwise this one", Destination: &o.repo},
+		jsonFlag(&o.json), noColorFlag(&o.noColor),
+	}
+	if name == "install" {
+		flags = slices.Insert(flags, 1, cli.Flag(mergesFlag(&o.merges)))
+	}
+	return &cli.Command{
+		Name:      name,
+		Usage:     usage,
+		UsageText: "agentctl hooks " + name + " [FLAGS]",
+		Flags:     flags,
+		Action: func(c *cli.Context) error {
+			if _, err := arguments(c, 0, ""); err != nil {
+				return err
+			}
+			return env.hooks(c.Context, "hooks "+name, o, do)
+		},
+	}
+}
+
+func mergesFlag(to *bool) *cli.BoolFlag {
+	return &cli.BoolFlag{Name: "trailer-merges", Usage: "name the session in the messages of merges and squashes too", Destination: to}
+}
+
+func (env Env) hooks(ctx context.Context, verb string, o *hooksOptions, do func(context.Context, *hooks.Place, *hooksOptions) ([]hooks.Hook, error)) error {
+	s, err := env.settings(o.noColor)
+	if err != nil {
+		return err
+	}
+	dir := o.repo
+	if dir == "" {
+		dir = "."
+	}
+	repo, err := env.repository(ctx, verb, dir)
+	if err != nil {
+		return err
+	}
+	place, err := hooks.Find(ctx, repo)
+	if err != nil {
+		return err
+	}
+	list, err := do(ctx, place, o)
+	var refused *hooks.RefusedError
+	if errors.As(err, &refused) {
+		return &conflictError{refused.Error() + "; nothing was changed", refused.Advice()}
+	}
+	if err != nil {
+		return err
+	}
+	var out []render.GitHook
+	for _, h := range list {
+		out = append(out, render.GitHook{
+			Hook: h.Name, State: string(h.State), Path: h.Path, Program: h.Program, TrailerMerges: h.Merges,
+			Original: h.Original, Manager: h.Manager, Reason: h.Why, Advice: h.Advice, Changed: h.Changed,
+		})
+	}
+	if o.json {
+		return render.JSONArray(env.Stdout, slices.Values(out))
+	}
+	return render.GitHookTable(env.Stdout, out, s.look)
+}
+
+func (env Env) hooksInstall(_ context.Context, place *hooks.Place, o *hooksOptions) ([]hooks.Hook, error) {
+	path, err := env.installed()
+	if err != nil {
+		return nil, err
+	}
+	return place.Install(hooks.Wanted{Program: path, Merges: o.merges})
+}
+
+// installed is where this program is installed: its name along PATH, if that leads to it, since an update replaces what
+// it leads to; otherwise the program itself.
+func (env Env) installed() (string, error) {
+	self, err := env.Executable()
+	if err != nil {
+		return "", err
+	}
+	if self, err = filepath.Abs(self); err != nil {
+		return "", err
+	}
+	named, err := launch.Host{Environ: env.Environ}.LookPath(program)
+	if err != nil {
+		return self, nil
+	}
+	one, err := os.Stat(named)
+	two, err2 := os.Stat(self)
+	if err == nil && err2 == nil && os.SameFile(one, two) {
+		return named, nil
+	}
+	return self, nil
+}

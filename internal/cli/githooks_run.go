@@ -1,0 +1,138 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/urfave/cli/v2"
+
+	"agentctl/launch"
+	"agentctl/lock/hooks"
+)
+
+func newHooksRun(env Env) *cli.Command {
+	var merges bool
+	return &cli.Command{
+		Name:      "run",
+		Usage:     "do what a git hook is there for; installed hooks call it",
+		UsageText: "agentctl hooks run [FLAGS] HOOK [-- ARGUMENTS…]",
+		Description: "HOOK is pre-commit, pre-push or pre-rebase: exit 5 or 6 if git should not go on; post-checkout: only a\n" +
+			"warning; prepare-commit-msg, with git's own arguments: name the session in the message. What fails otherwise is\n" +
+			"a warning, and exit 0.",
+		ArgsUsage: "HOOK [ARGUMENTS…]",
+		Flags:     []cli.Flag{mergesFlag(&merges)},
+		Action: func(c *cli.Context) error {
+			args := c.Args().Slice()
+			if len(args) == 0 {
+				return badUsage("hooks run", "hooks run needs a hook: %s", strings.Join(hooks.Names(), ", "))
+			}
+			if !slices.Contains(hooks.Names(), args[0]) {
+				return unknown("hook", args[0], hooks.Names())
+			}
+			if over := overrides()[args[0]]; over != "" {
+				return env.guardHook(c.Context, over)
+			}
+			if args[0] == "post-checkout" {
+				return env.afterCheckout(c.Context)
+			}
+			return env.nameSession(c.Context, args[1:], merges)
+		},
+	}
+}
+
+// overrides are the commands that git does not ask the hooks of.
+func overrides() map[string]string {
+	return map[string]string{
+		"pre-commit": overCommit, "pre-push": "git push --no-verify", "pre-rebase": "git rebase --no-verify",
+	}
+}
+
+// guardHook lets git go on unless somebody is in the way, or that cannot be told.
+func (env Env) guardHook(ctx context.Context, over string) error {
+	err := env.guard(ctx, ".", &guardOptions{}, over)
+	switch end(err).exit {
+	case exitConflict:
+		return err
+	case exitPartial:
+		env.say("error", "it cannot be told who is at work here")
+		env.saying("hint: ", "override: "+over)
+		return err
+	}
+	return env.goOn(err)
+}
+
+// goOn says what went wrong, which is not git's business.
+func (env Env) goOn(err error) error {
+	if err != nil && !errors.Is(err, errPartial) {
+		env.say("warning", err.Error()+"; git goes on")
+	}
+	return nil
+}
+
+// afterCheckout says who is in the way of what git has just done: its exit code would be git's.
+func (env Env) afterCheckout(ctx context.Context) error {
+	err := env.guard(ctx, ".", &guardOptions{quiet: true}, "")
+	if end(err).exit == exitConflict {
+		env.say("warning", err.Error()+": its files have just changed under it")
+		return nil
+	}
+	return env.goOn(err)
+}
+
+// enough is how long a commit waits for the name of its session.
+const enough = 2 * time.Second
+
+// nameSession names the session that we run inside of in the message of a commit. Whatever happens, the commit goes on.
+func (env Env) nameSession(ctx context.Context, args []string, merges bool) error {
+	if len(args) == 0 {
+		return badUsage("hooks run", "prepare-commit-msg needs the file with the message")
+	}
+	ctx, cancel := context.WithTimeout(ctx, enough)
+	defer cancel()
+	done := make(chan error, 1)
+	go func() { done <- env.addTrailer(ctx, append(args, ""), merges) }()
+	select {
+	case err := <-done:
+		return env.goOn(err)
+	case <-ctx.Done():
+		return env.goOn(ctx.Err())
+	}
+}
+
+// addTrailer adds the trailer. args are the message's file and source.
+func (env Env) addTrailer(ctx context.Context, args []string, merges bool) error {
+	git, err := launch.Host{Environ: env.Environ}.LookPath("git")
+	if err != nil {
+		return err
+	}
+	m := hooks.Message{File: args[0], Source: args[1], Git: git, Environ: env.Environ}
+	if takes, err := m.Takes(ctx, merges); !takes {
+		return err
+	}
+	name, err := env.sessionAround(ctx)
+	if name == "" {
+		return err
+	}
+	return m.Add(ctx, name)
+}
+
+// sessionAround is the session that we run inside of, as AGENT/ID; "" if there is none or it cannot be told.
+func (env Env) sessionAround(ctx context.Context) (string, error) {
+	s, err := env.settings(false)
+	if err != nil {
+		return "", err
+	}
+	r, err := env.world(s.Homes).Current(ctx, env.PID, env.Getenv)
+	if err != nil || len(r.Sessions) != 1 || r.Sessions[0].ID == "" {
+		return "", nil // outside, which is a person's commit; or in one of several
+	}
+	name := string(r.Sessions[0].Agent) + "/" + r.Sessions[0].ID
+	if strings.ContainsFunc(name, func(c rune) bool { return unicode.IsSpace(c) || unicode.IsControl(c) }) {
+		return "", nil // it would be no trailer
+	}
+	return name, nil
+}

@@ -1,0 +1,105 @@
+package hooks
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"regexp"
+	"strings"
+)
+
+// form is how our lines stand in a hook.
+type form string
+
+const (
+	// among: they were put into a script that was there.
+	among form = "block"
+	// alone: the file was made for them.
+	alone form = "file"
+	// before: the file was made for them, and goes on as the hook that was there, under another name.
+	before form = "chain"
+)
+
+// shebang begins the files that we make.
+const shebang = "#!/bin/sh\n"
+
+// originalExt ends the name of a hook that was there and could not take our lines.
+const originalExt = ".agentctl-original"
+
+// block is what we put into a hook.
+type block struct {
+	form form
+	body string
+}
+
+// newBlock writes the lines for a hook. They do not depend on how the script around them runs (-e, -u), leave its
+// arguments and its stdin alone, and never end it but to stop git.
+func newBlock(hook string, f form, want Wanted) block {
+	var b strings.Builder
+	fmt.Fprintf(&b, "agentctl_program=%s\n", quoted(want.Program))
+	b.WriteString(`[ -x "$agentctl_program" ] || agentctl_program=$(command -v agentctl) || agentctl_program=` + "\n")
+	call, failed := "hooks run "+hook, "case $? in 5 | 6) exit 1 ;; esac"
+	switch hook {
+	case prepare:
+		if want.Merges {
+			call += " " + mergesFlag
+		}
+		call, failed = call+` -- "$@"`, ":"
+	case checkout: // it is too late, and git would fail for it
+		failed = ":"
+	}
+	fmt.Fprintf(&b, "[ -z \"$agentctl_program\" ] || \"$agentctl_program\" %s </dev/null || %s\n", call, failed)
+	if f == before {
+		fmt.Fprintf(&b, "[ ! -x \"$0%s\" ] || exec \"$0%s\" \"$@\"\n", originalExt, originalExt)
+	}
+	return block{f, b.String()}
+}
+
+const mergesFlag = "--trailer-merges"
+
+func (b block) String() string {
+	return fmt.Sprintf("# >>> agentctl hooks: %s %s >>> taken out by: agentctl hooks uninstall\n%s# <<< agentctl hooks <<<\n", b.form, b.sum(), b.body)
+}
+
+func (b block) sum() string {
+	sum := sha256.Sum256([]byte(string(b.form) + "\n" + b.body))
+	return hex.EncodeToString(sum[:6])
+}
+
+// program is the agentctl that the lines call.
+func (b block) program() string {
+	value := strings.TrimPrefix(strings.SplitN(b.body, "\n", 2)[0], "agentctl_program=")
+	return strings.ReplaceAll(strings.TrimSuffix(strings.TrimPrefix(value, "'"), "'"), `'\''`, "'")
+}
+
+func (b block) merges() bool { return strings.Contains(b.body, mergesFlag) }
+
+// quoted is one word of a shell.
+func quoted(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
+
+// marked is what there is of ours in a file.
+type marked struct {
+	block
+	// around is the file without the lines; at is where they stood.
+	around string
+	at     int
+}
+
+// find finds our lines. Any part of their marks that is not as we write it makes them broken.
+func find(text string) (m marked, found, broken bool) {
+	if !strings.Contains(text, "agentctl hooks: ") && !strings.Contains(text, "<<< agentctl hooks <<<") {
+		return m, false, false
+	}
+	marks := regexp.MustCompile(`(?ms)^# >>> agentctl hooks: (block|file|chain) ([0-9a-f]{12}) >>> [^\n]*\n(.*?)^# <<< agentctl hooks <<<\n`)
+	at := marks.FindStringSubmatchIndex(text)
+	if at == nil {
+		return m, false, true
+	}
+	m = marked{block{form(text[at[2]:at[3]]), text[at[6]:at[7]]}, text[:at[0]] + text[at[1]:], at[0]}
+	_, more, moreBroken := find(m.around)
+	whole := m.sum() == text[at[4]:at[5]] && m.String() == text[at[0]:at[1]]
+	if m.form == before && m.around != shebang {
+		whole = false // what stands behind the original's call would never run
+	}
+	return m, true, more || moreBroken || !whole
+}

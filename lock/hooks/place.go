@@ -1,0 +1,79 @@
+package hooks
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"strings"
+)
+
+// Git asks git about a repository.
+type Git interface {
+	// Ask runs a git command in the repository and returns what it prints.
+	Ask(ctx context.Context, args ...string) (string, error)
+}
+
+// Place is the directory that git takes the hooks of a repository from. All its worktrees share it, unless
+// core.hooksPath says otherwise.
+type Place struct {
+	dir string
+	// top is the worktree's top, "" in a bare repository; real path.
+	top string
+	// why is the reason for which the directory is not ours to write in, "" if it is.
+	why string
+}
+
+// Find asks git where the hooks are.
+func Find(ctx context.Context, git Git) (*Place, error) {
+	dir, err := git.Ask(ctx, "rev-parse", "--path-format=absolute", "--git-path", "hooks")
+	if err != nil {
+		return nil, err
+	}
+	common, err := git.Ask(ctx, "rev-parse", "--path-format=absolute", "--git-common-dir")
+	if err != nil {
+		return nil, err
+	}
+	top, err := git.Ask(ctx, "rev-parse", "--show-toplevel")
+	p := &Place{dir: line(dir)}
+	if err == nil { // a bare repository has none
+		p.top = resolved(line(top))
+	}
+	if inside, real := p.ours(resolved(line(common))); !inside {
+		p.why = "git takes the hooks from " + p.dir
+		if from, err := git.Ask(ctx, "config", "--show-origin", "--get", "core.hooksPath"); err == nil {
+			origin, _, _ := strings.Cut(from, "\t")
+			p.why += fmt.Sprintf(" (core.hooksPath in %s)", strings.TrimPrefix(origin, "file:"))
+		}
+		if within(real, p.top) {
+			p.why += ", among the files of the worktree"
+		} else {
+			p.why += ", outside of the repository"
+		}
+	}
+	return p, nil
+}
+
+// ours reports whether the hooks are in the repository's own directory, where nobody else has them and no commit does,
+// and where they really are. A bare repository may have its worktrees in there.
+func (p *Place) ours(common string) (bool, string) {
+	real := resolved(p.dir)
+	return within(real, common) && !(within(p.top, common) && within(real, p.top)), real
+}
+
+func line(out string) string { return strings.TrimSuffix(out, "\n") }
+
+// resolved is a path without links, as far as it is there.
+func resolved(path string) string {
+	for dir := path; ; dir = filepath.Dir(dir) {
+		if real, err := filepath.EvalSymlinks(dir); err == nil {
+			return filepath.Join(real, path[len(dir):])
+		}
+		if dir == filepath.Dir(dir) {
+			return path
+		}
+	}
+}
+
+func within(path, dir string) bool {
+	return dir != "" && (path == dir || strings.HasPrefix(path, strings.TrimSuffix(dir, "/")+"/"))
+}
