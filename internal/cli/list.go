@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"iter"
 
 	"github.com/urfave/cli/v2"
 
@@ -89,7 +88,7 @@ func (env Env) lister(o *listOptions, s settings) (func([]discover.Session) erro
 	}
 	switch {
 	case o.json:
-		return func(list []discover.Session) error { return render.JSONArray(env.Stdout, objects(list)) }, nil
+		return func(list []discover.Session) error { return render.JSONArray(env.Stdout, render.Rows(list)) }, nil
 	case o.quiet:
 		return env.printIDs, nil
 	case o.format != "":
@@ -145,14 +144,4 @@ func (env Env) printIDs(list []discover.Session) error {
 		}
 	}
 	return nil
-}
-
-func objects(list []discover.Session) iter.Seq[render.Session] {
-	return func(yield func(render.Session) bool) {
-		for _, s := range list {
-			if !yield(render.Of(s)) {
-				return
-			}
-		}
-	}
 }

@@ -3,7 +3,6 @@ package render_test
 import (
 	"fmt"
 	"io"
-	"slices"
 	"testing"
 
 	"agentctl/discover"
@@ -36,14 +35,7 @@ func BenchmarkTable(b *testing.B) {
 func BenchmarkJSONArray(b *testing.B) {
 	list := many()
 	for b.Loop() {
-		objects := func(yield func(render.Session) bool) {
-			for s := range slices.Values(list) {
-				if !yield(render.Of(s)) {
-					return
-				}
-			}
-		}
-		if err := render.JSONArray(io.Discard, objects); err != nil {
+		if err := render.JSONArray(io.Discard, render.Rows(list)); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -1,12 +1,10 @@
 package render
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
-	"iter"
 	"unicode"
 	"unicode/utf16"
 	"unicode/utf8"
@@ -18,26 +16,6 @@ func JSON(w io.Writer, v any) error { return encode(w, v, "  ") }
 
 // JSONLine writes one value on one line.
 func JSONLine(w io.Writer, v any) error { return encode(w, v, "") }
-
-// JSONArray writes the values as one array, each on a line of its own and as soon as it is there.
-func JSONArray[T any](w io.Writer, values iter.Seq[T]) error {
-	out := bufio.NewWriterSize(w, 64<<10)
-	start, end := "[\n", "[]\n"
-	value := new(T)
-	var line []byte
-	for *value = range values {
-		text, err := appendLine(line[:0], value)
-		if err != nil {
-			return err
-		}
-		line = text
-		out.WriteString(start) // a failure stays, and Flush returns it
-		out.Write(text)
-		start, end = ",\n", "\n]\n"
-	}
-	out.WriteString(end)
-	return out.Flush()
-}
 
 // appender is a value that writes its JSON without reflection.
 type appender interface {

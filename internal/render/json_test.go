@@ -3,6 +3,8 @@ package render_test
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
+	"io"
 	"math"
 	"reflect"
 	"slices"
@@ -167,6 +169,41 @@ func TestJSONArray(t *testing.T) {
 		var b bytes.Buffer
 		if err := render.JSONArray(&b, slices.Values(values)); err != nil || b.String() != want {
 			t.Errorf("%v: %q, %v", values, b.String(), err)
+		}
+	}
+}
+
+// A long list is in order, and is what one object after the other is.
+func TestRows(t *testing.T) {
+	list := many()[:1000]
+	var got, want bytes.Buffer
+	for i, s := range list {
+		want.WriteString(map[bool]string{true: "[\n", false: ",\n"}[i == 0])
+		if err := render.JSONLine(&want, render.Of(s)); err != nil {
+			t.Fatal(err)
+		}
+		want.Truncate(want.Len() - 1)
+	}
+	want.WriteString("\n]\n")
+	if err := render.JSONArray(&got, render.Rows(list)); err != nil || !bytes.Equal(got.Bytes(), want.Bytes()) {
+		t.Errorf("%v, %d bytes, want %d", err, got.Len(), want.Len())
+	}
+}
+
+// away is a reader that goes away.
+type away struct{ after int }
+
+func (a *away) Write(p []byte) (int, error) {
+	if a.after--; a.after < 0 {
+		return 0, io.ErrClosedPipe
+	}
+	return len(p), nil
+}
+
+func TestJSONArrayEndsWithItsReader(t *testing.T) {
+	for after := range 5 {
+		if err := render.JSONArray(&away{after}, render.Rows(many()[:1000])); !errors.Is(err, io.ErrClosedPipe) {
+			t.Errorf("after %d writes: %v", after, err)
 		}
 	}
 }
