@@ -75,5 +75,11 @@ func TestScripts(t *testing.T) {
 			return os.WriteFile(filepath.Join(env.WorkDir, "repo/.git/HEAD"), []byte("ref: refs/heads/main\n"), 0o644)
 		},
 		Cmds: steering(),
+		Condition: func(name string) (bool, error) {
+			if name != "binds" {
+				return false, fmt.Errorf("unknown condition %q", name)
+			}
+			return binds(), nil
+		},
 	})
 }

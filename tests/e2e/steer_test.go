@@ -95,6 +95,13 @@ func steering() map[string]command {
 		"move": want(2, func(ts *testscript.TestScript, args []string) {
 			ts.Check(os.Rename(ts.MkAbs(args[0]), ts.MkAbs(args[1])))
 		}),
+		// bind DIR NAME: the directory has this name too, until the script ends.
+		"bind": want(2, func(ts *testscript.TestScript, args []string) {
+			name := ts.MkAbs(args[1])
+			ts.Check(os.Mkdir(name, 0o755))
+			ts.Check(bind(ts.MkAbs(args[0]), name))
+			ts.Defer(func() { ts.Check(unbind(name)) })
+		}),
 		// fifo PATH
 		"fifo": want(1, func(ts *testscript.TestScript, args []string) { ts.Check(syscall.Mkfifo(ts.MkAbs(args[0]), 0o600)) }),
 		// aged DURATION DIR: every file below DIR is as if last written that long ago.
