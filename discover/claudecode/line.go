@@ -229,11 +229,14 @@ func isAttachment(raw []byte) bool {
 // the payload, so the last one is the record's.
 func timeOf(raw []byte) time.Time {
 	const near, far = 288, 1024 // where the key mostly and nearly always is
-	key := []byte(`"timestamp":"`)
 	for _, part := range [...][]byte{raw[max(0, len(raw)-near):], raw[max(0, len(raw)-far):], raw} {
 		var last []byte
-		for i := bytes.Index(part, key); i >= 0; i = bytes.Index(part, key) { // many times faster than bytes.LastIndex
-			part = part[i+len(key)-1:]
+		for { // many times faster than bytes.LastIndex
+			end := after(part, `"timestam`, `p":"`)
+			if end < 0 {
+				break
+			}
+			part = part[end-1:] // from the quote on
 			last = part
 		}
 		if last != nil {
@@ -241,4 +244,20 @@ func timeOf(raw []byte) time.Time {
 		}
 	}
 	return time.Time{}
+}
+
+// after is where the first start+rest in b ends, -1 if there is none. Every rest is looked at, so it had better begin with
+// a letter that is rare in transcripts, as the quote that all keys begin with is not.
+func after(b []byte, start, rest string) int {
+	for from := 0; ; {
+		i := bytes.Index(b[from:], []byte(rest))
+		if i < 0 {
+			return -1
+		}
+		from += i
+		if bytes.HasSuffix(b[:from], []byte(start)) {
+			return from + len(rest)
+		}
+		from += len(rest)
+	}
 }

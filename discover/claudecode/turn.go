@@ -1,7 +1,6 @@
 package claudecode
 
 import (
-	"bytes"
 	"slices"
 	"strings"
 
@@ -127,7 +126,7 @@ func (s *turnScan) asked(l line, blocks []block, words string) {
 
 // isPrompt tells a prompt from other user records, without parsing it: only prompts have the permission mode that they
 // were given in (SEEN 2.1.75–2.1.329; what is typed after a slash may have none).
-func isPrompt(raw []byte) bool { return bytes.Contains(raw, []byte(`,"permissionMode":"`)) }
+func isPrompt(raw []byte) bool { return after(raw, `,"permission`, `Mode":"`) >= 0 }
 
 // wordsReading is how many characters of a user record tell what sort it is.
 const wordsReading = 100

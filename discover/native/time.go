@@ -41,6 +41,6 @@ func utcTime(b []byte) (time.Time, bool) {
 	hour, minute, second := digits(11, 13), digits(14, 16), digits(17, 19)
 	t := time.Date(year, time.Month(month), day, hour, minute, second, digits(20, 23)*int(time.Millisecond), time.UTC)
 	// Numbers out of range would carry over.
-	ok := t.Second() == second && t.Minute() == minute && t.Hour() == hour && t.Day() == day && int(t.Month()) == month
+	ok := hour < 24 && minute < 60 && second < 60 && 1 <= month && month <= 12 && 1 <= day && (day <= 28 || t.Day() == day)
 	return t, ok
 }

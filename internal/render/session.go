@@ -147,11 +147,22 @@ func metaOf(s discover.Session) map[string]any {
 	return meta
 }
 
-// Stamp is RFC 3339 in UTC with milliseconds; "" for a time that is not known, or that the format cannot say.
+// Stamp is RFC 3339 in UTC with milliseconds; "" for a time that is not known, or that the format cannot say. It is written by
+// hand: a long list has tens of thousands.
 func Stamp(t time.Time) string {
 	t = t.UTC()
 	if t.IsZero() || t.Year() < 1 || t.Year() > 9999 {
 		return ""
 	}
-	return t.Format("2006-01-02T15:04:05.000Z07:00")
+	year, month, day := t.Date()
+	hour, minute, second := t.Clock()
+	b := []byte("0000-00-00T00:00:00.000Z")
+	for _, part := range [...]struct{ end, n int }{
+		{4, year}, {7, int(month)}, {10, day}, {13, hour}, {16, minute}, {19, second}, {23, t.Nanosecond() / 1e6},
+	} {
+		for i, n := part.end-1, part.n; n > 0; i, n = i-1, n/10 {
+			b[i] += byte(n % 10)
+		}
+	}
+	return string(b)
 }
