@@ -28,7 +28,7 @@ func (w *World) hidden(r Result, pid int, getenv func(string) string) (Claim, bo
 }
 
 // errSealed: what runs cannot be told from what does not.
-var errSealed = errors.New("inside of an agent's sandbox nothing outside of it can be seen; what runs there may look stopped")
+var errSealed = errors.New("inside of an agent's sandbox nothing outside of it can be seen, so that who is at work there cannot be told")
 
 // sealed reports whether a table shows the inside of an agent's sandbox only: a pid namespace, and its first process.
 func (w *World) sealed(table *proc.Table) bool {

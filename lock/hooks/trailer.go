@@ -3,6 +3,7 @@ package hooks
 import (
 	"bytes"
 	"context"
+	"errors"
 	"os"
 	"os/exec"
 	"slices"
@@ -56,11 +57,23 @@ func (m Message) Add(ctx context.Context, session string) error {
 		return err
 	}
 	if !bytes.HasSuffix(text, []byte("\n")) {
-		return nil // git keeps it to the byte (--cleanup=verbatim), and would take the line for the title's
+		// git merge -m ends no line, and the trailer would be taken for more of the title (SEEN git 2.39).
+		if err := endLine(m.File); err != nil {
+			return err
+		}
 	}
 	_, err = m.git(ctx, nil, "interpret-trailers", "--in-place", "--no-divider", "--where", "end",
 		"--if-exists", "doNothing", "--if-missing", "add", "--trailer", trailerKey+": "+session, m.File)
 	return err
+}
+
+func endLine(path string) error {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString("\n")
+	return errors.Join(err, f.Close())
 }
 
 // git runs where the hook does. It is asked to end when ctx does, so that it takes away what it has begun to write.
