@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"agentctl/discover/native/sqlite"
 )
 
 func TestOnlyRegularFilesAreOpened(t *testing.T) {
@@ -57,7 +59,7 @@ func TestALinkToNowhereIsNotAbsence(t *testing.T) {
 			t.Errorf("%s: %v", path, err)
 		}
 	}
-	if err := ReadDB(t.Context(), link, func(*DB) error { return nil }); !errors.Is(err, ErrDangling) {
+	if err := ReadDB(t.Context(), link, func(*sqlite.DB) error { return nil }); !errors.Is(err, ErrDangling) {
 		t.Errorf("database: %v", err)
 	}
 }

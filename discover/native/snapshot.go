@@ -118,7 +118,8 @@ func (s *snapshot) journal() error {
 	return nil
 }
 
-// ReadAt implements io.ReaderAt over the pages as they were committed.
+// ReadAt implements io.ReaderAt over the pages as they were committed. Pages that follow each other in one file are
+// read with one system call.
 func (s *snapshot) ReadAt(p []byte, off int64) (int, error) {
 	n := 0
 	for n < len(p) {
@@ -126,37 +127,46 @@ func (s *snapshot) ReadAt(p []byte, off int64) (int, error) {
 		if at >= s.size {
 			return n, io.EOF
 		}
-		inPage := at % s.pageSize
-		want := p[n:min(int64(len(p)), int64(n)+s.pageSize-inPage)]
-		got, err := s.readPage(want, at)
+		got, err := s.readRun(p[n:min(int64(len(p)), s.size-off)], at)
 		if n += got; err != nil {
 			return n, err
-		}
-	}
-	// Both "file format" bytes say 1, a database without a log: SQLite is not to look for one.
-	for i := int64(18); i <= 19; i++ {
-		if off <= i && i < off+int64(n) {
-			p[i-off] = 1
 		}
 	}
 	return n, nil
 }
 
-// readPage reads from one page.
-func (s *snapshot) readPage(p []byte, at int64) (int, error) {
+// readRun reads from the page at an offset and from those behind it as far as they stand together.
+func (s *snapshot) readRun(p []byte, at int64) (int, error) {
 	start := at - at%s.pageSize
 	if page, ok := s.ahead[start]; ok {
 		return copy(p, page[at-start:]), nil
 	}
-	if len(s.used) < maxAhead {
-		s.used = append(s.used, start)
+	s.use(start)
+	file, from := s.place(start)
+	end := start + s.pageSize
+	for ; end < at+int64(len(p)) && s.ahead[end] == nil; end += s.pageSize {
+		if next, off := s.place(end); next != file || off != from+end-start {
+			break
+		}
+		s.use(end)
 	}
+	return file.ReadAt(p[:min(int64(len(p)), end-at)], from+at-start)
+}
+
+func (s *snapshot) use(page int64) {
+	if len(s.used) < maxAhead {
+		s.used = append(s.used, page)
+	}
+}
+
+// place is where the newest content of the page at an offset stands.
+func (s *snapshot) place(page int64) (f *File, off int64) {
 	if s.wal != nil {
-		if off, ok := s.wal.offset(uint32(start/s.pageSize) + 1); ok {
-			return s.wal.file.ReadAt(p, off+at-start)
+		if off, ok := s.wal.offset(uint32(page/s.pageSize) + 1); ok {
+			return s.wal.file, off
 		}
 	}
-	return s.db.ReadAt(p, at)
+	return s.db, page
 }
 
 // readAhead reads pages at once, and reports whether they are intact.
@@ -167,7 +177,7 @@ func (s *snapshot) readAhead(pages []int64) bool {
 		if start%s.pageSize != 0 || start >= s.size {
 			continue
 		}
-		if _, err := s.readPage(page, start); err == nil {
+		if _, err := s.readRun(page, start); err == nil {
 			ahead[start] = page
 		}
 	}

@@ -2,27 +2,14 @@ package native
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"slices"
-	"strings"
 	"time"
 
-	_ "modernc.org/sqlite" // the driver "sqlite"
-	"modernc.org/sqlite/vfs"
+	"agentctl/discover/native/sqlite"
 )
-
-// DB is a database at one moment. It is read-only and used by one goroutine at a time.
-type DB struct {
-	sql        *sql.DB
-	statements map[string]*sql.Stmt
-}
-
-// snapshotName is the only file that SQLite sees.
-const snapshotName = "db"
 
 // Retries of [ReadDB]. Writers checkpoint every few hundred commits and a small read takes less than a millisecond, so
 // two are rare; a writer that checkpoints all the time needs many short tries.
@@ -39,7 +26,7 @@ const (
 // Where a checkpoint changed pages meanwhile, read is run again from the start: it must begin by forgetting what an
 // earlier run gave it. A database that does not exist is fs.ErrNotExist, an empty one has no tables, and
 // [ErrNotDatabase] is returned for another sort of file.
-func ReadDB(ctx context.Context, path string, read func(*DB) error) error {
+func ReadDB(ctx context.Context, path string, read func(*sqlite.DB) error) error {
 	var pages []int64
 	wait := firstWait
 	for n := 1; ; n++ {
@@ -69,7 +56,7 @@ func ReadDB(ctx context.Context, path string, read func(*DB) error) error {
 // readOnce reports whether the outcome, an error too, is what the database really holds, and the pages that were
 // used. Those of an earlier attempt are read ahead: that is quickly done, and if all of them are intact and no other
 // is asked for, no writer can disturb the query any more, however long it takes.
-func readOnce(ctx context.Context, path string, pages []int64, read func(*DB) error) (used []int64, intact bool, err error) {
+func readOnce(ctx context.Context, path string, pages []int64, read func(*sqlite.DB) error) (used []int64, intact bool, err error) {
 	s, err := takeSnapshot(ctx, path)
 	if errors.Is(err, errJournal) {
 		return nil, false, err
@@ -81,7 +68,7 @@ func readOnce(ctx context.Context, path string, pages []int64, read func(*DB) er
 	if len(pages) > 0 && !s.readAhead(pages) {
 		return nil, false, nil
 	}
-	err = s.query(ctx, read)
+	err = s.query(ctx, path, read)
 	return s.used, len(s.used) == 0 || s.intact(), err
 }
 
@@ -93,97 +80,28 @@ func merge(pages, used []int64) []int64 {
 	return pages[:min(len(pages), maxAhead)]
 }
 
-// query hands the snapshot to SQLite as a file system of one file.
-func (s *snapshot) query(ctx context.Context, read func(*DB) error) error {
-	name, registered, err := vfs.New(s)
+// query opens the snapshot and hands it to read. A failure of the database counts more than what read made of it.
+func (s *snapshot) query(ctx context.Context, path string, read func(*sqlite.DB) error) error {
+	db, err := sqlite.Open(until{ctx, s}, s.size)
 	if err != nil {
-		return err
+		return &fs.PathError{Op: "read", Path: path, Err: err}
 	}
-	defer func() { _ = registered.Close() }() // all files are closed by then, so it cannot be in use
-	// immutable: no locks and no journals, since nothing can change what a snapshot holds. Sorting stays in memory;
-	// the schema is not trusted, since whoever writes the file could put functions into it.
-	dsn := "file:" + snapshotName + "?mode=ro&immutable=1&vfs=" + name +
-		"&_pragma=query_only(1)&_pragma=temp_store(memory)&_pragma=trusted_schema(0)&_pragma=cell_size_check(1)"
-	db, err := sql.Open("sqlite", dsn)
-	if err != nil {
-		return err
+	err = read(db)
+	if failure := db.Err(); failure != nil {
+		return &fs.PathError{Op: "read", Path: path, Err: failure}
 	}
-	defer func() { _ = db.Close() }()
-	db.SetMaxOpenConns(1)
-	if err := db.PingContext(ctx); err != nil {
-		return err
-	}
-	return read(&DB{db, map[string]*sql.Stmt{}})
+	return err
 }
 
-// Tables returns the names of the tables, without views; none in an empty database.
-func (d *DB) Tables(ctx context.Context) ([]string, error) {
-	var out []string
-	var name string
-	err := d.Each(ctx, "select name from sqlite_schema where type = 'table'", nil, []any{&name}, func() error {
-		out = append(out, name)
-		return nil
-	})
-	return out, err
+// until is a snapshot that can be read for as long as a context has not ended.
+type until struct {
+	ctx context.Context
+	*snapshot
 }
 
-// Columns returns the names of a table's columns; none if there is no such table.
-func (d *DB) Columns(ctx context.Context, table string) (map[string]bool, error) {
-	out := map[string]bool{}
-	var name string
-	err := d.Each(ctx, "select name from pragma_table_info(?)", []any{table}, []any{&name}, func() error {
-		out[name] = true
-		return nil
-	})
-	return out, err
+func (u until) ReadAt(p []byte, off int64) (int, error) {
+	if err := u.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return u.snapshot.ReadAt(p, off)
 }
-
-// Each runs a query, scans each row into dest and calls row, which must not query in its turn. The statement is kept
-// for the next time. Where a value may be null, dest holds a pointer to a pointer or one of the sql.Null types.
-func (d *DB) Each(ctx context.Context, query string, args, dest []any, row func() error) error {
-	stmt, ok := d.statements[query]
-	if !ok {
-		var err error
-		if stmt, err = d.sql.PrepareContext(ctx, query); err != nil {
-			return err
-		}
-		d.statements[query] = stmt
-	}
-	rows, err := stmt.QueryContext(ctx, args...)
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
-	for rows.Next() {
-		if err := rows.Scan(dest...); err != nil {
-			return err
-		}
-		if err := row(); err != nil {
-			return err
-		}
-	}
-	return rows.Err()
-}
-
-// Open implements fs.FS for SQLite: the one file is the database; there is no journal and no log beside it.
-func (s *snapshot) Open(name string) (fs.File, error) {
-	if strings.TrimPrefix(name, "/") != snapshotName {
-		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
-	}
-	return snapshotFile{io.NewSectionReader(s, 0, s.size)}, nil
-}
-
-// snapshotFile is a snapshot as an open file, and what stat(2) would say of it.
-type snapshotFile struct{ *io.SectionReader }
-
-func (f snapshotFile) Close() error               { return nil }
-func (f snapshotFile) Stat() (fs.FileInfo, error) { return snapshotInfo{f.Size()}, nil }
-
-type snapshotInfo struct{ size int64 }
-
-func (i snapshotInfo) Name() string       { return snapshotName }
-func (i snapshotInfo) Size() int64        { return i.size }
-func (i snapshotInfo) Mode() fs.FileMode  { return 0o400 }
-func (i snapshotInfo) ModTime() time.Time { return time.Time{} }
-func (i snapshotInfo) IsDir() bool        { return false }
-func (i snapshotInfo) Sys() any           { return nil }

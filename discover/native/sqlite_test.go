@@ -12,19 +12,26 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"agentctl/discover/native/sqlite"
 )
 
 // count reads the tables and fails unless they agree, as they do after every commit.
 func count(t testing.TB, path string) (int, error) {
 	t.Helper()
-	var a, b, total int
-	err := ReadDB(t.Context(), path, func(db *DB) error {
-		for _, q := range []struct {
-			query string
-			into  *int
-		}{{"select coalesce(sum(n), 0) from a", &a}, {"select n from total", &total}, {"select coalesce(sum(n), 0) from b", &b}} {
-			if err := db.Each(t.Context(), q.query, nil, []any{q.into}, func() error { return nil }); err != nil {
+	var a, b, total int64
+	err := ReadDB(t.Context(), path, func(db *sqlite.DB) error {
+		for _, sum := range []struct {
+			table string
+			into  *int64
+		}{{"a", &a}, {"total", &total}, {"b", &b}} {
+			*sum.into = 0
+			table, err := db.Table(sum.table)
+			if err != nil {
 				return err
+			}
+			for r := range table.Rows() {
+				*sum.into += r.Int("n")
 			}
 		}
 		return nil
@@ -32,7 +39,7 @@ func count(t testing.TB, path string) (int, error) {
 	if err == nil && (a != b || a != total) {
 		t.Fatalf("not one moment: a %d, b %d, total %d", a, b, total)
 	}
-	return total, err
+	return int(total), err
 }
 
 // state is everything that a reader could have changed in a folder.
@@ -201,8 +208,15 @@ func TestReadDBRollbackJournal(t *testing.T) {
 		t.Fatal(err)
 	}
 	total := func() (n int, err error) {
-		err = ReadDB(t.Context(), path, func(d *DB) error {
-			return d.Each(t.Context(), "select n from total", nil, []any{&n}, func() error { return nil })
+		err = ReadDB(t.Context(), path, func(d *sqlite.DB) error {
+			table, err := d.Table("total")
+			if err != nil {
+				return err
+			}
+			for r := range table.Rows() {
+				n = int(r.Int("n"))
+			}
+			return nil
 		})
 		return n, err
 	}
@@ -245,12 +259,11 @@ func TestReadDBOfBadFiles(t *testing.T) {
 		t.Errorf("folder: %v", err)
 	}
 	put(t, filepath.Join(dir, "empty.db"), nil)
-	err = ReadDB(t.Context(), filepath.Join(dir, "empty.db"), func(d *DB) error {
-		cols, err := d.Columns(t.Context(), "session")
-		if len(cols) != 0 {
-			t.Errorf("columns %v", cols)
+	err = ReadDB(t.Context(), filepath.Join(dir, "empty.db"), func(d *sqlite.DB) error {
+		if tables := d.Tables(); len(tables) != 0 {
+			t.Errorf("tables %v", tables)
 		}
-		return err
+		return nil
 	})
 	if err != nil {
 		t.Errorf("empty: %v", err)
@@ -260,7 +273,7 @@ func TestReadDBOfBadFiles(t *testing.T) {
 func TestReadDBEndsWithContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := ReadDB(ctx, filled(t, 1, "-wal"), func(*DB) error { return nil }); !errors.Is(err, context.Canceled) {
+	if err := ReadDB(ctx, filled(t, 1, "-wal"), func(*sqlite.DB) error { return nil }); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
 }

@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	_ "modernc.org/sqlite" // the driver, which writes what is read here
 )
 
 const writerKey = "NATIVE_TEST_WRITER" // makes this binary a database writer: "MODE PATH"

@@ -3,7 +3,6 @@ package opencode
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -52,62 +51,20 @@ func entriesOf(ctx context.Context, home discover.Home, q discover.Query) ([]dis
 
 // entriesIn lists the sessions of one database whose id fits the query.
 func entriesIn(ctx context.Context, home discover.Home, path string, q discover.Query) (out []discover.Entry, err error) {
-	where, args := idCondition(q)
-	err = native.ReadDB(ctx, path, func(db *native.DB) error {
+	err = readStore(ctx, home.Dir, path, func(st *store) {
 		out = nil
-		if empty, err := checkTables(ctx, db); empty || err != nil {
-			return err
-		}
-		columns, err := db.Columns(ctx, "session")
-		if err != nil {
-			return err
-		}
-		e := discover.Entry{Agent: discover.OpenCode, Path: path, Home: home.Dir}
-		var updated int64
-		query := "select s.id, " + integer(columns, "time_updated") + ", " + text(columns, "parent_id") + " from session s where " + where
-		return db.Each(ctx, query, args, []any{&e.ID, &updated, &e.Parent}, func() error {
-			if e.Updated = millis(updated); isSessionID(e.ID) {
+		for r := range st.rows(q) {
+			e := discover.Entry{
+				Agent: discover.OpenCode, Path: path, Home: home.Dir,
+				ID: r.Text("id", maxText), Parent: r.Text("parent_id", maxText), Updated: millis(r.Int("time_updated")),
+			}
+			if isSessionID(e.ID) {
 				out = append(out, e)
 			}
-			return nil
-		})
+		}
 	})
 	return out, err
 }
-
-// checkTables reports whether the database has nothing in it so far. One without the tables of sessions is another
-// program's, or half made; a view in place of one could compute for ever.
-func checkTables(ctx context.Context, db *native.DB) (empty bool, err error) {
-	tables, err := db.Tables(ctx)
-	if err != nil || len(tables) == 0 {
-		return true, err
-	}
-	for _, name := range []string{"session", "message", "part"} {
-		if !slices.Contains(tables, name) {
-			return false, fmt.Errorf("no database of sessions: it has no table %q", name)
-		}
-	}
-	return false, nil
-}
-
-// idCondition is the part of a query that the primary key answers. The rest is for [asked]: a JSON file is known to
-// be taken over only if its session is found in the database, however old.
-func idCondition(q discover.Query) (where string, args []any) {
-	where = "true"
-	if q.ID != "" {
-		where, args = "s.id >= ? and s.id < ?", []any{q.ID, q.ID + "~"}
-	}
-	if q.Refs != nil {
-		where += " and s.id in (" + marks(len(q.Refs)) + ")"
-		for _, r := range q.Refs {
-			args = append(args, r.ID)
-		}
-	}
-	return where, args
-}
-
-// marks are n placeholders.
-func marks(n int) string { return strings.TrimSuffix(strings.Repeat("?,", n), ",") }
 
 // asked reports whether the query asks for this entry.
 func asked(q discover.Query, e discover.Entry) bool {
@@ -117,19 +74,4 @@ func asked(q discover.Query, e discover.Entry) bool {
 	return q.Refs == nil || slices.ContainsFunc(q.Refs, func(r discover.Ref) bool {
 		return r.ID == e.ID && (r.Path == "" || r.Path == e.Path)
 	})
-}
-
-// integer and text name a column in a query, or stand for it where this version of the agent has none. Whatever
-// type the value has, it is given as that one.
-func integer(columns map[string]bool, name string) string {
-	return column(columns, name, "integer", "0")
-}
-
-func text(columns map[string]bool, name string) string { return column(columns, name, "text", "''") }
-
-func column(columns map[string]bool, name, kind, none string) string {
-	if !columns[name] {
-		return none
-	}
-	return "coalesce(cast(s." + name + " as " + kind + "), " + none + ")"
 }

@@ -14,6 +14,8 @@ import (
 	"testing"
 	"time"
 
+	_ "modernc.org/sqlite" // the driver, which writes what is read here
+
 	"agentctl/discover"
 )
 

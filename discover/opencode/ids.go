@@ -40,26 +40,28 @@ const (
 
 func idTime(t time.Time) uint64 { return uint64(t.UnixMilli()) << 12 & idMask }
 
-// within is the part of an SQL condition that holds for ids between two times of ids, and its arguments. It is a range
-// of the primary key, or two of them where the time comes round in between.
-func within(column, prefix string, from, to uint64) (condition string, args []any) {
-	condition = "(" + column + " >= ? and " + column + " < ?)"
+// span is a range of ids: from ≤ id < to.
+type span struct{ from, to string }
+
+// within is the ids between two times of ids: one span, or two where the time comes round in between.
+func within(prefix string, from, to uint64) []span {
+	first, end := fmt.Sprintf("%s%012x", prefix, from), fmt.Sprintf("%s%012x~", prefix, to)
 	if from > to {
-		condition = "(" + column + " >= ? or " + column + " < ?)"
+		return []span{{first, prefix + "~"}, {prefix, end}}
 	}
-	return condition, []any{fmt.Sprintf("%s%012x", prefix, from), fmt.Sprintf("%s%012x~", prefix, to)}
+	return []span{{first, end}}
 }
 
-// sessionsSince is the condition for sessions that began at or after t.
-func sessionsSince(t time.Time) (condition string, args []any) {
+// sessionsSince is the ids of sessions that began at or after t.
+func sessionsSince(t time.Time) []span {
 	last := ^idTime(t) & idMask
-	return within("s.id", sessionPrefix, (last-idMask/2)&idMask, last)
+	return within(sessionPrefix, (last-idMask/2)&idMask, last)
 }
 
-// messagesSince is the condition for messages that were made at or after t.
-func messagesSince(t time.Time) (condition string, args []any) {
+// messagesSince is the ids of messages that were made at or after t.
+func messagesSince(t time.Time) []span {
 	first := idTime(t)
-	return within("id", "msg_", first, (first+idMask/2)&idMask)
+	return within("msg_", first, (first+idMask/2)&idMask)
 }
 
 // messageTime is the time in a message's id, in milliseconds; 0 where there is none. It is taken for the last one at or

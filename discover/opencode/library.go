@@ -60,26 +60,17 @@ func (l *library) load(ctx context.Context) error {
 
 func (l *library) loadDatabase(ctx context.Context, path string) error {
 	var found []stored
-	err := native.ReadDB(ctx, path, func(db *native.DB) (err error) {
-		where, args := l.condition()
-		if found, err = loadFrom(ctx, db, l.home.Dir, path, where, args, discover.Want{}); err != nil {
-			return err
-		}
+	err := readStore(ctx, l.home.Dir, path, func(st *store) {
+		found = st.load(append(l.recent(st), l.ids...), discover.Want{})
 		// Sub-agents that a call waits for, and theirs: found grows while it is gone through.
 		for i := 0; i < len(found); i++ {
 			for _, p := range found[i].running() {
 				known := slices.ContainsFunc(found, func(s stored) bool { return s.ID == p.child })
-				if known || !isSessionID(p.child) {
-					continue
+				if !known && isSessionID(p.child) {
+					found = append(found, st.load([]string{p.child}, discover.Want{})...)
 				}
-				children, err := loadIDs(ctx, db, l.home.Dir, path, []string{p.child}, discover.Want{})
-				if err != nil {
-					return err
-				}
-				found = append(found, children...)
 			}
 		}
-		return nil
 	})
 	for i := range found {
 		l.add(&found[i])
@@ -87,28 +78,18 @@ func (l *library) loadDatabase(ctx context.Context, path string) error {
 	return err
 }
 
-// condition holds for the sessions that are asked for. All of it is answered by primary keys: ids hold their time.
-func (l *library) condition() (where string, args []any) {
-	refs := make([]discover.Ref, len(l.ids))
-	for i, id := range l.ids {
-		refs[i].ID = id
-	}
-	where, args = "false", nil
-	if len(refs) > 0 {
-		where, args = idCondition(discover.Query{Refs: refs})
-	}
+// recent are the sessions that were begun or prompted where and since such processes were started.
+func (l *library) recent(st *store) []string {
 	if l.start.IsZero() {
-		return where, args
+		return nil
 	}
-	start := l.start.Add(-clockSlack)
-	began, beganArgs := sessionsSince(start)
-	asked, askedArgs := messagesSince(start)
-	where = "(" + where + ") or (" + began + " or s.id in (select session_id from message where " + asked + "))"
-	args = slices.Concat(args, beganArgs, askedArgs)
-	for _, dir := range l.dirs {
-		args = append(args, dir)
+	var out []string
+	for r := range st.rowsOf(slices.Collect(st.idsSince(l.start.Add(-clockSlack)))) {
+		if slices.Contains(l.dirs, r.Text("directory", maxText)) {
+			out = append(out, r.Text("id", shortLimit))
+		}
 	}
-	return where + " and s.directory in (" + marks(len(l.dirs)) + ")", args
+	return out
 }
 
 // loadFiles reads the JSON files of those that no database has.

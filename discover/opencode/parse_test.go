@@ -3,6 +3,7 @@ package opencode
 import (
 	"bytes"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -113,27 +114,23 @@ func TestAsking(t *testing.T) {
 // Ids are compared by time across the moment when it comes round.
 func TestIDsSince(t *testing.T) {
 	created := time.UnixMilli(1795201766525) // SEEN: ses_e05a2eb82ffe…
-	holds := func(id, lo, hi string) bool {
-		if lo > hi {
-			return id >= lo || id < hi
-		}
-		return id >= lo && id < hi
+	holds := func(spans []span, id string) bool {
+		return slices.ContainsFunc(spans, func(s span) bool { return id >= s.from && id < s.to })
 	}
-	_, args := sessionsSince(created)
-	if !holds("ses_e05a2eb82ffei3FepNAqdqxz65", args[0].(string), args[1].(string)) {
-		t.Errorf("its own time: %v", args)
+	const id = "ses_e05a2eb82ffei3FepNAqdqxz65"
+	if spans := sessionsSince(created); !holds(spans, id) {
+		t.Errorf("its own time: %v", spans)
 	}
-	if _, args := sessionsSince(created.Add(time.Second)); holds("ses_e05a2eb82ffei3FepNAqdqxz65", args[0].(string), args[1].(string)) {
-		t.Errorf("a second later: %v", args)
+	if spans := sessionsSince(created.Add(time.Second)); holds(spans, id) {
+		t.Errorf("a second later: %v", spans)
 	}
 	for _, start := range []int64{1<<36*26 - 500, 1<<36*26 + 500, 1<<36*26 - 1<<35} {
-		_, args := messagesSince(time.UnixMilli(start))
-		lo, hi := args[0].(string), args[1].(string)
-		if _, now := messagesSince(time.UnixMilli(start + 1000)); !holds(now[0].(string)+"x", lo, hi) {
-			t.Errorf("%d: %v does not hold a second later", start, args)
+		spans := messagesSince(time.UnixMilli(start))
+		if now := messagesSince(time.UnixMilli(start + 1000)); !holds(spans, now[0].from+"x") {
+			t.Errorf("%d: %v does not hold a second later", start, spans)
 		}
-		if _, before := messagesSince(time.UnixMilli(start - 1000)); holds(before[0].(string)+"x", lo, hi) {
-			t.Errorf("%d: %v holds a second before", start, args)
+		if before := messagesSince(time.UnixMilli(start - 1000)); holds(spans, before[0].from+"x") {
+			t.Errorf("%d: %v holds a second before", start, spans)
 		}
 	}
 }

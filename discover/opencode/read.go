@@ -77,16 +77,11 @@ func (c chunk) load(ctx context.Context, want discover.Want) ([]stored, error) {
 		return []stored{*s}, err
 	}
 	var out []stored
-	err := native.ReadDB(ctx, c.path, func(db *native.DB) (err error) {
-		if out, err = loadIDs(ctx, db, c.home, c.path, c.ids, want); err != nil {
-			return err
-		}
+	err := readStore(ctx, c.home, c.path, func(st *store) {
+		out = st.load(c.ids, want)
 		for i := range out {
-			if err := out[i].askChild(ctx, db, maxDepth); err != nil {
-				return err
-			}
+			out[i].askChild(st, maxDepth)
 		}
-		return nil
 	})
 	switch {
 	case native.Absent(err):
@@ -101,31 +96,19 @@ func (c chunk) load(ctx context.Context, want discover.Want) ([]stored, error) {
 const maxDepth = 4
 
 // askChild takes over that a sub-agent waits for the person: its parent waits with it.
-func (s *stored) askChild(ctx context.Context, db *native.DB, depth int) error {
+func (s *stored) askChild(st *store, depth int) {
 	for _, p := range s.running() {
 		if !isSessionID(p.child) || depth == 0 {
 			continue
 		}
-		children, err := loadIDs(ctx, db, s.Home, s.Path, []string{p.child}, discover.Want{})
-		if err != nil || len(children) == 0 {
-			return err
+		children := st.load([]string{p.child}, discover.Want{})
+		if len(children) == 0 {
+			return
 		}
-		if err := children[0].askChild(ctx, db, depth-1); err != nil {
-			return err
-		}
+		children[0].askChild(st, depth-1)
 		if began := s.Turn.Began; children[0].Turn.State == discover.TurnWaiting {
 			s.Turn = children[0].Turn
 			s.Turn.Began = began
 		}
 	}
-	return nil
-}
-
-func loadIDs(ctx context.Context, db *native.DB, home, path string, ids []string, want discover.Want) ([]stored, error) {
-	refs := make([]discover.Ref, len(ids))
-	for i, id := range ids {
-		refs[i].ID = id
-	}
-	where, args := idCondition(discover.Query{Refs: refs})
-	return loadFrom(ctx, db, home, path, where, args, want)
 }

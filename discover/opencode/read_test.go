@@ -2,7 +2,6 @@ package opencode
 
 import (
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -228,7 +227,7 @@ func TestLongTexts(t *testing.T) {
 		t.Fatalf("%d records, %v", len(records), err)
 	}
 	for _, r := range records {
-		if fmt.Sprint(len(r.Title), len(r.Dir)) != maxText+" "+maxText {
+		if len(r.Title) != maxText || len(r.Dir) != maxText {
 			t.Errorf("a title of %d and a directory of %d", len(r.Title), len(r.Dir))
 		}
 	}

@@ -2,64 +2,32 @@ package opencode
 
 import (
 	"cmp"
-	"context"
-	"database/sql"
-	"strings"
 
 	"agentctl/discover"
 	"agentctl/discover/native"
+	"agentctl/discover/native/sqlite"
 )
 
-// sessionRow is a row of the session table. Columns come with versions: agent and model with 1.14, cost and tokens
-// with 1.15 (SEEN); none was ever removed.
-type sessionRow struct {
-	id, parent, slug, dir, title, version  string
-	project, permission, agent, model      string
-	created, updated, archived             int64
-	in, out, reasoning, cacheRead, cacheIn int64
-	cost                                   float64
-}
-
 // maxText is the most characters of one text column that are read.
-const maxText = "65536"
+const maxText = 65536
 
-func (r *sessionRow) columns(have map[string]bool) string {
-	var list []string
-	for _, name := range []string{
-		"id", "parent_id", "slug", "directory", "title", "version", "project_id", "permission", "agent", "model",
-	} {
-		list = append(list, "substr("+text(have, name)+", 1, "+maxText+")")
-	}
-	for _, name := range []string{"time_created", "time_updated", "time_archived"} {
-		list = append(list, integer(have, name))
-	}
-	for _, name := range []string{
-		"tokens_input", "tokens_output", "tokens_reasoning", "tokens_cache_read", "tokens_cache_write",
-	} {
-		list = append(list, "max("+integer(have, name)+", 0)") // a count
-	}
-	return strings.Join(append(list, column(have, "cost", "real", "0.0")), ", ")
-}
-
-func (r *sessionRow) fields() []any {
-	return []any{
-		&r.id, &r.parent, &r.slug, &r.dir, &r.title, &r.version, &r.project, &r.permission, &r.agent, &r.model,
-		&r.created, &r.updated, &r.archived, &r.in, &r.out, &r.reasoning, &r.cacheRead, &r.cacheIn, &r.cost,
-	}
-}
-
-// stored makes a session of the row. Meta: slug (the agent's readable name of it), projectID (root commit of the git
-// project, or "global"), agent (the mode of work, as "build" or "plan"), variant (of the model, unless it is the usual one).
-func (r *sessionRow) stored(home, path string) stored {
-	s := stored{headless: runPermission(r.permission)}
+// newStored makes a session of a row of the session table. Columns come with versions: agent and model with 1.14, cost
+// and tokens with 1.15 (SEEN); none was ever removed. Meta: slug (the agent's readable name of it), projectID (root commit
+// of the git project, or "global"), agent (the mode of work, as "build" or "plan"), variant (of the model, unless it is the
+// usual one).
+func newStored(r *sqlite.Row, home, path string) stored {
+	text := func(column string) string { return r.Text(column, maxText) }
+	s := stored{headless: runPermission(text("permission"))}
+	created := r.Int("time_created")
 	s.Record = discover.Record{
-		Agent: discover.OpenCode, ID: r.id, Path: path, Home: home, Dir: r.dir, Title: r.title, Version: r.version,
-		Created: millis(r.created), Updated: millis(cmp.Or(r.updated, r.created)), Parent: r.parent, Archived: r.archived > 0,
+		Agent: discover.OpenCode, ID: text("id"), Path: path, Home: home, Dir: text("directory"), Title: text("title"),
+		Version: text("version"), Created: millis(created), Updated: millis(cmp.Or(r.Int("time_updated"), created)),
+		Parent: text("parent_id"), Archived: r.Int("time_archived") > 0,
 	}
 	if s.headless {
 		s.Source = modeRun.source()
 	}
-	model := native.Object(r.model)
+	model := native.Object(text("model"))
 	s.Model = modelName(member(model, "providerID").Text(shortLimit), member(model, "id").Text(shortLimit))
 	variant := member(model, "variant").Text(shortLimit)
 	if variant == "default" {
@@ -67,15 +35,19 @@ func (r *sessionRow) stored(home, path string) stored {
 	}
 	s.Meta = map[string]any{}
 	for _, fact := range [...]struct{ key, value string }{
-		{"slug", r.slug}, {"projectID", r.project}, {"agent", r.agent}, {"variant", variant},
+		{"slug", text("slug")}, {"projectID", text("project_id")}, {"agent", text("agent")}, {"variant", variant},
 	} {
 		if fact.value != "" {
 			s.Meta[fact.key] = fact.value
 		}
 	}
-	t := discover.Tokens{In: r.in, Out: r.out, Reasoning: r.reasoning, CacheRead: r.cacheRead, CacheWrite: r.cacheIn}
+	count := func(column string) int64 { return max(r.Int(column), 0) }
+	t := discover.Tokens{
+		In: count("tokens_input"), Out: count("tokens_output"), Reasoning: count("tokens_reasoning"),
+		CacheRead: count("tokens_cache_read"), CacheWrite: count("tokens_cache_write"),
+	}
 	if t.Total = total(t); t.Total > 0 {
-		cost := r.cost
+		cost := r.Real("cost")
 		s.Tokens, s.Cost = &t, &cost
 	}
 	return s
@@ -85,17 +57,14 @@ func total(t discover.Tokens) int64 { return t.In + t.Out + t.Reasoning + t.Cach
 
 // fillTotals adds up the messages where the session has no totals of its own (before 1.15), and finds the size of the
 // context: what the newest answered request took.
-func (s *stored) fillTotals(ctx context.Context, db *native.DB) error {
-	var data sql.RawBytes
+func (s *stored) fillTotals(st *store) {
 	var sum totals
-	if err := db.Each(ctx, messagesQuery, []any{s.ID}, []any{&data}, func() error {
-		sum.add(parseMessage(data))
-		return nil
-	}); err != nil {
-		return err
+	for m := range st.messages(s.ID).Up() {
+		if data := m.Bytes("data", maxPart); data != nil {
+			sum.add(parseMessage(data))
+		}
 	}
 	sum.give(s)
-	return nil
 }
 
 // totals are the sums over a session's messages.

@@ -1,13 +1,11 @@
 package opencode
 
 import (
-	"context"
-	"database/sql"
 	"strings"
 	"time"
 
 	"agentctl/discover"
-	"agentctl/discover/native"
+	"agentctl/discover/native/sqlite"
 )
 
 // stored is one session as the store has it: the record, and what the evidence about processes needs besides.
@@ -24,120 +22,78 @@ type stored struct {
 const promptKept = 500
 
 // maxPart is the most bytes of a message or part that are read; larger ones are pasted files.
-const maxPart = "16000000"
+const maxPart = 16_000_000
 
-const (
-	// A session with its last message, and the first part of its first one, all by index.
-	sessionQuery = ` from session s
-		left join message m on m.rowid = (select rowid from message where session_id = s.id order by time_created desc, id desc limit 1)
-		left join message f on f.rowid = (select rowid from message where session_id = s.id order by time_created, id limit 1)
-		left join part p on p.rowid = (select rowid from part where message_id = f.id order by id limit 1)
-		where `
-	messageColumns = `, m.id, coalesce(cast(m.time_created as integer), 0), coalesce(cast(m.time_updated as integer), 0),
-		case when octet_length(m.data) <= ` + maxPart + ` then cast(m.data as text) end,
-		case when octet_length(f.data) <= ` + maxPart + ` then cast(f.data as text) end,
-		case when octet_length(p.data) <= ` + maxPart + ` then cast(p.data as text) end`
-	partsQuery = `select coalesce(cast(p.time_updated as integer), 0), cast(p.data as text) from part p
-		where p.message_id = ? and octet_length(p.data) <= ` + maxPart + ` order by p.id`
-	// The first text of the first user message that has one the person wrote.
-	promptQuery = `select substr(p.data ->> '$.text', 1, 500 /* promptKept */) from message m cross join part p on p.message_id = m.id
-		where m.session_id = ? and octet_length(m.data) <= ` + maxPart + ` and octet_length(p.data) <= ` + maxPart + `
-		and case when json_valid(m.data) then m.data ->> '$.role' = 'user' end
-		and case when json_valid(p.data) then p.data ->> '$.type' = 'text' and coalesce(p.data ->> '$.text', '') <> ''
-			and not coalesce(p.data ->> '$.synthetic', 0) and not coalesce(p.data ->> '$.ignored', 0) end
-		order by m.time_created, m.id, p.id limit 1`
-	messagesQuery = `select cast(m.data as text) from message m where m.session_id = ?
-		and octet_length(m.data) <= ` + maxPart + ` order by m.time_created, m.id`
-)
+// messages are those of a session in their order, and parts those of a message.
+func (st *store) messages(session string) sqlite.Selection {
+	return st.message.Equal("session_id", session, "time_created", "id")
+}
 
-// loadFrom reads sessions out of a database: those that the condition holds for.
-func loadFrom(ctx context.Context, db *native.DB, home, path, where string, args []any, want discover.Want) ([]stored, error) {
-	columns, err := db.Columns(ctx, "session")
-	if err != nil || len(columns) == 0 {
-		return nil, err
-	}
-	var row sessionRow
-	var messages messageRow
+func (st *store) parts(message string) sqlite.Selection {
+	return st.part.Equal("message_id", message, "id")
+}
+
+// load reads the sessions with these ids.
+func (st *store) load(ids []string, want discover.Want) []stored {
 	var out []stored
-	query := "select " + row.columns(columns) + messageColumns + sessionQuery + where
-	if err := db.Each(ctx, query, args, append(row.fields(), messages.fields()...), func() error {
-		if isSessionID(row.id) {
-			s := row.stored(home, path)
-			messages.give(&s)
+	for r := range st.rowsOf(ids) {
+		if s := newStored(r, st.home, st.path); isSessionID(s.ID) {
+			s.fill(st, want)
 			out = append(out, s)
 		}
-		return nil
-	}); err != nil {
-		return nil, err
 	}
-	for i := range out {
-		if err := out[i].fill(ctx, db, want); err != nil {
-			return nil, err
-		}
-	}
-	return out, nil
+	return out
 }
 
-// messageRow is what a row holds of a session's last and first messages.
-type messageRow struct {
-	id                     sql.NullString
-	created, updated       int64
-	last, first, firstPart sql.RawBytes
-}
-
-func (r *messageRow) fields() []any {
-	return []any{&r.id, &r.created, &r.updated, &r.last, &r.first, &r.firstPart}
-}
-
-// give adds the last message, and the prompt where it is the first thing that the session holds, as it is but for
-// attached files.
-func (r *messageRow) give(s *stored) {
-	if !r.id.Valid {
-		return
+// fill adds what the messages say.
+func (s *stored) fill(st *store, want discover.Want) {
+	if m := st.messages(s.ID).Last(); m != nil {
+		last := parseMessage(m.Bytes("data", maxPart))
+		last.id, last.created, last.updated = m.Text("id", shortLimit), m.Int("time_created"), m.Int("time_updated")
+		s.last = &last
+		s.fillPrompt(st)
 	}
-	m := parseMessage(r.last)
-	m.id, m.created, m.updated = r.id.String, r.created, r.updated
-	s.last = &m
-	if p := parsePart(r.firstPart); p.kind == "text" && !p.hidden && parseMessage(r.first).role == "user" {
-		text := []rune(p.text)
-		s.prompt = string(text[:min(len(text), promptKept)])
-	}
-}
-
-// fill adds what else the messages say.
-func (s *stored) fill(ctx context.Context, db *native.DB, want discover.Want) error {
 	if needsParts(s.last) {
-		if err := s.fillParts(ctx, db); err != nil {
-			return err
-		}
-	}
-	if s.last != nil && s.prompt == "" {
-		if err := db.Each(ctx, promptQuery, []any{s.ID}, []any{&s.prompt}, func() error { return nil }); err != nil {
-			return err
-		}
+		s.fillParts(st)
 	}
 	if want.Tokens || want.Whole {
-		if err := s.fillTotals(ctx, db); err != nil {
-			return err
-		}
+		s.fillTotals(st)
 	}
 	s.finish()
-	return nil
+}
+
+// fillPrompt finds the first text of the first user message that has one the person wrote. Mostly it is the first thing
+// that a session holds.
+func (s *stored) fillPrompt(st *store) {
+	for m := range st.messages(s.ID).Up() {
+		if parseMessage(m.Bytes("data", maxPart)).role != "user" {
+			continue
+		}
+		for r := range st.parts(m.Text("id", shortLimit)).Up() {
+			if p := parsePart(r.Bytes("data", maxPart)); p.kind == "text" && p.text != "" && !p.hidden {
+				text := []rune(p.text)
+				s.prompt = string(text[:min(len(text), promptKept)])
+				return
+			}
+		}
+	}
 }
 
 // fillParts adds the parts of the last message. A tool at work updates its part alone, which shows that the session
 // is active; a migration stamps all rows with one time, which shows nothing (SEEN 1.2.1).
-func (s *stored) fillParts(ctx context.Context, db *native.DB) error {
-	var updated int64
-	var data sql.RawBytes
-	return db.Each(ctx, partsQuery, []any{s.last.id}, []any{&updated, &data}, func() error {
+func (s *stored) fillParts(st *store) {
+	for r := range st.parts(s.last.id).Up() {
+		data := r.Bytes("data", maxPart)
+		if data == nil {
+			continue
+		}
 		p := parsePart(data)
 		s.parts = append(s.parts, p)
-		if s.last.active = max(s.last.active, p.started); updated > s.last.updated {
+		s.last.active = max(s.last.active, p.started)
+		if updated := r.Int("time_updated"); updated > s.last.updated {
 			s.last.active = max(s.last.active, updated)
 		}
-		return nil
-	})
+	}
 }
 
 // finish derives what the record says from what was read.

@@ -1,0 +1,165 @@
+package sqlite
+
+import (
+	"encoding/binary"
+	"sort"
+)
+
+// Kinds of b-tree pages (1.6).
+const (
+	indexInterior = 0x02
+	tableInterior = 0x05
+	indexLeaf     = 0x0a
+	tableLeaf     = 0x0d
+)
+
+// maxDepth is how deep SQLite's own trees can be.
+const maxDepth = 20
+
+// node is a page of a b-tree. The page itself is looked up each time, since it is not kept while others are read.
+type node struct {
+	db       *DB
+	number   uint32
+	cells    int
+	pointers int // where the list of cells begins
+	leaf     bool
+}
+
+// node reads a page of a table or of an index; it is false after a failure.
+func (d *DB) node(number uint32, run int, index bool) (n node, ok bool) {
+	page := d.page(number, run)
+	if page == nil {
+		return n, false
+	}
+	at := 0
+	if number == 1 {
+		at = headerSize
+	}
+	kind := page[at]
+	n = node{db: d, number: number, leaf: kind == tableLeaf || kind == indexLeaf, pointers: at + 8}
+	if !n.leaf {
+		n.pointers += 4
+	}
+	if known := n.leaf || kind == tableInterior || kind == indexInterior; !known || index != (kind == indexLeaf || kind == indexInterior) {
+		return n, d.damaged("page %d has the type %d", number, kind)
+	}
+	if n.cells = int(binary.BigEndian.Uint16(page[at+3:])); n.pointers+2*n.cells > len(page) {
+		return n, d.damaged("page %d has %d cells", number, n.cells)
+	}
+	return n, true
+}
+
+// cell is a cell and what follows it on the page.
+func (n *node) cell(i int) []byte {
+	page := n.db.page(n.number, 0)
+	if page == nil {
+		return nil
+	}
+	at := int(binary.BigEndian.Uint16(page[n.pointers+2*i:]))
+	return page[min(at, len(page)):]
+}
+
+// child is the page below and before a cell; that after the last one where i is the number of cells.
+func (n *node) child(i int) uint32 {
+	var b []byte
+	if i < n.cells {
+		b = n.cell(i)
+	} else if page := n.db.page(n.number, 0); page != nil {
+		b = page[n.pointers-4:]
+	}
+	if len(b) < 4 {
+		return 0 // which no page has as its number
+	}
+	return binary.BigEndian.Uint32(b)
+}
+
+// run is how many pages follow each other in the file as they do in the tree.
+func (n *node) run(i int) int {
+	first, k := n.child(i), 1
+	for k < maxRun && i+k <= n.cells && n.child(i+k) == first+uint32(k) {
+		k++
+	}
+	return k
+}
+
+// tableKey is the rowid in a cell of a page that is no leaf: no rowid below it is larger.
+func (n *node) tableKey(i int) int64 {
+	key, _ := varint(n.cell(i)[min(4, len(n.cell(i))):])
+	return int64(key)
+}
+
+// leafRow takes a cell of a table's leaf.
+func (r *Row) leafRow(cell []byte) bool {
+	size, n := varint(cell)
+	rowid, m := varint(cell[n:])
+	if n == 0 || m == 0 {
+		return r.table.db.damaged("a row is cut off")
+	}
+	r.rowid = int64(rowid)
+	return r.set(cell[n+m:], size, false) && r.parse()
+}
+
+// seek reads the row with a rowid; it is false where there is none, and after a failure.
+func (r *Row) seek(rowid int64) bool {
+	page := r.table.root
+	for range maxDepth {
+		n, ok := r.table.db.node(page, 1, false)
+		if !ok {
+			return false
+		}
+		if n.leaf {
+			return r.seekLeaf(n, rowid)
+		}
+		page = n.child(sort.Search(n.cells, func(i int) bool { return n.tableKey(i) >= rowid }))
+	}
+	return r.table.db.damaged("a table is too deep")
+}
+
+func (r *Row) seekLeaf(n node, rowid int64) bool {
+	key := func(i int) int64 {
+		cell := n.cell(i)
+		_, size := varint(cell)
+		id, _ := varint(cell[size:])
+		return int64(id)
+	}
+	i := sort.Search(n.cells, func(i int) bool { return key(i) >= rowid })
+	return i < n.cells && key(i) == rowid && r.leafRow(n.cell(i))
+}
+
+// walk goes through a tree. A page is in one place of one tree, so that a walk over more pages than the database has
+// goes round in a circle.
+type walk struct {
+	db     *DB
+	index  bool
+	visits uint32
+}
+
+func (w *walk) node(number uint32, run, depth int) (node, bool) {
+	if w.visits++; w.visits > w.db.pages || depth > maxDepth {
+		return node{}, w.db.damaged("pages point at each other in a circle")
+	}
+	return w.db.node(number, run, w.index)
+}
+
+// rows yields all rows of a table below a page, by rowid, each in the same r; it is false where yield wants no more, and after
+// a failure.
+func (w *walk) rows(page uint32, run, depth int, r *Row, yield func(*Row) bool) bool {
+	n, ok := w.node(page, run, depth)
+	if !ok {
+		return false
+	}
+	if n.leaf {
+		for i := range n.cells {
+			if !r.leafRow(n.cell(i)) || !yield(r) {
+				return false
+			}
+		}
+		return true
+	}
+	for i := range n.cells + 1 {
+		if !w.rows(n.child(i), n.run(i), depth+1, r, yield) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,101 @@
+package sqlite
+
+import "sort"
+
+// index is an index of a table whose columns are all sorted upwards and byte by byte.
+type index struct {
+	root    uint32
+	columns []string // lower case
+}
+
+// span is a range of texts: from ≤ text < to.
+type span struct{ from, to string }
+
+// side tells where an index entry stands: before the span, in it, or after it.
+func (s span) side(entry *record, column int) int {
+	switch {
+	case entry.compare(column, s.from) < 0:
+		return -1
+	case entry.compare(column, s.to) >= 0:
+		return 1
+	}
+	return 0
+}
+
+// search goes through the entries of an index whose first value is in a span.
+type search struct {
+	walk
+	span  span
+	back  bool
+	entry record
+	yield func(rowid int64) bool
+}
+
+// read takes the entry of a cell.
+func (s *search) read(n *node, i int) bool {
+	cell := n.cell(i)
+	if !n.leaf {
+		cell = cell[min(4, len(cell)):]
+	}
+	size, k := varint(cell)
+	if k == 0 {
+		return s.db.damaged("an index entry is cut off")
+	}
+	return s.entry.set(cell[k:], size, true) && s.entry.parse()
+}
+
+// side is that of an entry; an unreadable one is after the span, where nobody looks any further.
+func (s *search) side(n *node, i int) int {
+	if !s.read(n, i) {
+		return 1
+	}
+	return s.span.side(&s.entry, 0)
+}
+
+// below yields the rowids below a page; it is false where there is nothing more to come.
+func (s *search) below(page uint32, depth int) bool {
+	n, ok := s.node(page, 1, depth)
+	if !ok {
+		return false
+	}
+	if s.back {
+		return s.downwards(&n, depth)
+	}
+	return s.upwards(&n, depth)
+}
+
+func (s *search) upwards(n *node, depth int) bool {
+	first := sort.Search(n.cells, func(i int) bool { return s.side(n, i) >= 0 })
+	for i := first; i < n.cells; i++ {
+		if !s.child(n, i, depth) || s.side(n, i) > 0 || !s.take() {
+			return false
+		}
+	}
+	return s.child(n, n.cells, depth)
+}
+
+func (s *search) downwards(n *node, depth int) bool {
+	after := sort.Search(n.cells, func(i int) bool { return s.side(n, i) > 0 })
+	for i := after; i > 0; i-- {
+		if !s.child(n, i, depth) || s.side(n, i-1) < 0 || !s.take() {
+			return false
+		}
+	}
+	return s.child(n, 0, depth)
+}
+
+func (s *search) child(n *node, i, depth int) bool {
+	return n.leaf || s.below(n.child(i), depth+1)
+}
+
+// take yields the rowid, the last value of the entry that was read last.
+func (s *search) take() bool {
+	if s.db.err != nil {
+		return false
+	}
+	rowid := s.entry.at(len(s.entry.cells)-1, 0)
+	if rowid.kind != intKind {
+		return s.db.damaged("an index entry without a rowid")
+	}
+	return s.yield(rowid.n)
+}

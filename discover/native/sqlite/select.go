@@ -1,0 +1,199 @@
+package sqlite
+
+import (
+	"fmt"
+	"iter"
+	"slices"
+	"strings"
+)
+
+// Table is a table of a database.
+type Table struct {
+	db          *DB
+	name        string
+	root        uint32
+	columns     []column
+	byName      map[string]int // by names in lower case
+	rowidColumn int            // the column that is the rowid itself; -1 for none
+	indexes     []index
+}
+
+// Rows yields all rows in the order of their rowids.
+func (t *Table) Rows() iter.Seq[*Row] {
+	return func(yield func(*Row) bool) {
+		w := walk{db: t.db}
+		w.rows(t.root, 1, 0, t.row(), yield)
+	}
+}
+
+func (t *Table) row() *Row {
+	return &Row{table: t, record: record{payload: payload{db: t.db}, cells: make([]cell, 0, len(t.columns))}}
+}
+
+// Selection is some of a table's rows, in an order.
+type Selection struct {
+	table  *Table
+	column string
+	span   span
+	order  []string
+}
+
+// Range is the rows whose column holds a text that is not less than from and less than to, byte by byte, in the order
+// of that column.
+func (t *Table) Range(column, from, to string) Selection {
+	return Selection{t, column, span{from, to}, nil}
+}
+
+// Equal is the rows whose column holds just that text, in the order of other columns. It is found by an index where
+// there is one that has column first; one that has the others next spares sorting.
+func (t *Table) Equal(column, text string, order ...string) Selection {
+	return Selection{t, column, span{text, text + "\x00"}, order}
+}
+
+// Up yields the rows in their order.
+func (s Selection) Up() iter.Seq[*Row] { return s.rows(false) }
+
+// Down yields the rows in the opposite order.
+func (s Selection) Down() iter.Seq[*Row] { return s.rows(true) }
+
+// First is the first row; nil for none.
+func (s Selection) First() *Row { return first(s.Up()) }
+
+// Last is the last row; nil for none.
+func (s Selection) Last() *Row { return first(s.Down()) }
+
+func first(rows iter.Seq[*Row]) *Row {
+	for r := range rows {
+		return r
+	}
+	return nil
+}
+
+func (s Selection) rows(back bool) iter.Seq[*Row] {
+	return func(yield func(*Row) bool) {
+		if !s.valid() {
+			return
+		}
+		columns := append([]string{strings.ToLower(s.column)}, s.order...)
+		if i, ok := s.index(columns); ok {
+			s.byIndex(i, back, yield)
+			return
+		}
+		s.sorted(back, yield)
+	}
+}
+
+// valid reports whether the table has the columns, and they are compared byte by byte.
+func (s Selection) valid() bool {
+	for _, name := range append([]string{s.column}, s.order...) {
+		i, ok := s.table.columnIndex(name)
+		if !ok {
+			return s.table.db.fail(fmt.Errorf("table %s has no column %s", s.table.name, name))
+		}
+		if s.table.columns[i].collation != "" {
+			return s.table.db.fail(fmt.Errorf("table %s: column %s has the collation %s", s.table.name, name, s.table.columns[i].collation))
+		}
+	}
+	return true
+}
+
+// index finds one that begins with the columns.
+func (s Selection) index(columns []string) (index, bool) {
+	for _, i := range s.table.indexes {
+		if len(i.columns) >= len(columns) && slices.EqualFunc(i.columns[:len(columns)], columns, strings.EqualFold) {
+			return i, true
+		}
+	}
+	return index{}, false
+}
+
+// byIndex yields the rows as an index has them.
+func (s Selection) byIndex(i index, back bool, yield func(*Row) bool) {
+	r := s.table.row()
+	s.rowids(i, back, func(rowid int64) bool {
+		if !r.seek(rowid) {
+			return s.table.db.damaged("an index of %s names a row that is not there", s.table.name)
+		}
+		return yield(r)
+	})
+}
+
+func (s Selection) rowids(i index, back bool, yield func(rowid int64) bool) {
+	found := search{walk: walk{db: s.table.db, index: true}, span: s.span, back: back, yield: yield}
+	found.entry = record{payload: payload{db: s.table.db}, cells: make([]cell, 0, len(i.columns)+1)}
+	found.below(i.root, 0)
+}
+
+// sorted finds the rows by another index or by looking at all, and sorts them. What it keeps of them is what they are
+// sorted by.
+func (s Selection) sorted(back bool, yield func(*Row) bool) {
+	keys := s.keys()
+	slices.SortFunc(keys, func(a, b sortKey) int {
+		if back {
+			a, b = b, a
+		}
+		return a.compare(b)
+	})
+	r := s.table.row()
+	for _, k := range keys {
+		if s.table.db.err != nil || !r.seek(k.rowid) || !yield(r) {
+			return
+		}
+	}
+}
+
+// sortKey is what a row is sorted by; last by its rowid.
+type sortKey struct {
+	values []value
+	rowid  int64
+}
+
+func (a sortKey) compare(b sortKey) int {
+	for i, v := range a.values {
+		if c := v.compare(b.values[i]); c != 0 {
+			return c
+		}
+	}
+	return compareNumbers(integer(a.rowid), integer(b.rowid))
+}
+
+// maxKey is how many bytes of a text or blob decide about the order.
+const maxKey = 4096
+
+func (s Selection) keys() []sortKey {
+	by := s.order
+	if len(by) == 0 {
+		by = []string{s.column}
+	}
+	var out []sortKey
+	add := func(r *Row) bool {
+		k := sortKey{rowid: r.rowid}
+		for _, name := range by {
+			v := r.value(name, maxKey)
+			v.bytes = slices.Clone(v.bytes) // they are the row's
+			k.values = append(k.values, v)
+		}
+		out = append(out, k)
+		return true
+	}
+	if i, ok := s.index([]string{s.column}); ok {
+		s.byIndex(i, false, add)
+		return out
+	}
+	column, _ := s.table.columnIndex(s.column)
+	for r := range s.table.Rows() {
+		if s.holds(r, column) {
+			add(r)
+		}
+	}
+	return out
+}
+
+// holds reports whether a row is one of those that are asked for.
+func (s Selection) holds(r *Row, column int) bool {
+	if column < len(r.cells) {
+		return column != s.table.rowidColumn && s.span.side(&r.record, column) == 0
+	}
+	v := r.valueAt(column, maxKey)
+	return v.kind == textKind && string(v.bytes) >= s.span.from && string(v.bytes) < s.span.to
+}

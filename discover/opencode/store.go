@@ -1,0 +1,92 @@
+package opencode
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"slices"
+	"time"
+
+	"agentctl/discover"
+	"agentctl/discover/native"
+	"agentctl/discover/native/sqlite"
+)
+
+// store is a database of sessions at one moment. What cannot be read in it makes [readStore] fail, whatever was read
+// before; so nothing here returns errors.
+type store struct {
+	home, path             string
+	session, message, part *sqlite.Table
+}
+
+// readStore runs read on the database at path, more than once where a writer makes that necessary: it must begin by
+// forgetting what an earlier run gave it. It is not run where there are no tables so far.
+func readStore(ctx context.Context, home, path string, read func(*store)) error {
+	return native.ReadDB(ctx, path, func(db *sqlite.DB) error {
+		if len(db.Tables()) == 0 {
+			return nil
+		}
+		st := &store{home: home, path: path}
+		// One without the tables of sessions is another program's, or half made; a view is no table.
+		for _, t := range []struct {
+			name string
+			to   **sqlite.Table
+		}{{"session", &st.session}, {"message", &st.message}, {"part", &st.part}} {
+			var err error
+			if *t.to, err = db.Table(t.name); err != nil {
+				return fmt.Errorf("no database of sessions: %w", err)
+			}
+		}
+		read(st)
+		return nil
+	})
+}
+
+// idsSince yields the ids of the sessions that were begun or prompted at or after t. Primary keys tell, since ids hold
+// their time.
+func (st *store) idsSince(t time.Time) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for _, s := range sessionsSince(t) {
+			for r := range st.session.Range("id", s.from, s.to).Up() {
+				if !yield(r.Text("id", shortLimit)) {
+					return
+				}
+			}
+		}
+		for _, s := range messagesSince(t) {
+			for r := range st.message.Range("id", s.from, s.to).Up() {
+				if !yield(r.Text("session_id", shortLimit)) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// rows yields the sessions that a query may mean, as far as the primary key answers that. The rest is for [asked]: a
+// JSON file is known to be taken over only if its session is found in the database, however old.
+func (st *store) rows(q discover.Query) iter.Seq[*sqlite.Row] {
+	switch {
+	case q.Refs != nil:
+		ids := make([]string, 0, len(q.Refs))
+		for _, r := range q.Refs {
+			ids = append(ids, r.ID)
+		}
+		return st.rowsOf(ids)
+	case q.ID != "":
+		return st.session.Range("id", q.ID, q.ID+"~").Up()
+	}
+	return st.session.Rows()
+}
+
+// rowsOf yields the sessions with these ids, each once.
+func (st *store) rowsOf(ids []string) iter.Seq[*sqlite.Row] {
+	return func(yield func(*sqlite.Row) bool) {
+		ids = slices.Sorted(slices.Values(ids))
+		for _, id := range slices.Compact(ids) {
+			if r := st.session.Equal("id", id).First(); r != nil && !yield(r) {
+				return
+			}
+		}
+	}
+}
