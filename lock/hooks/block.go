@@ -4,7 +4,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"regexp"
 	"strings"
 )
 
@@ -58,7 +57,7 @@ func newBlock(hook string, f form, want Wanted) block {
 const mergesFlag = "--trailer-merges"
 
 func (b block) String() string {
-	return fmt.Sprintf("# >>> agentctl hooks: %s %s >>> taken out by: agentctl hooks uninstall\n%s# <<< agentctl hooks <<<\n", b.form, b.sum(), b.body)
+	return fmt.Sprintf("%s%s %s >>> taken out by: agentctl hooks uninstall\n%s%s", begin, b.form, b.sum(), b.body, end)
 }
 
 func (b block) sum() string {
@@ -85,21 +84,28 @@ type marked struct {
 	at     int
 }
 
+// The marks around our lines.
+const (
+	begin = "# >>> agentctl hooks: "
+	end   = "# <<< agentctl hooks <<<\n"
+)
+
 // find finds our lines. Any part of their marks that is not as we write it makes them broken.
 func find(text string) (m marked, found, broken bool) {
-	if !strings.Contains(text, "agentctl hooks: ") && !strings.Contains(text, "<<< agentctl hooks <<<") {
+	at := strings.Index(text, begin)
+	to := strings.Index(text, end)
+	if at < 0 && !strings.Contains(text, strings.TrimSpace(end)) {
 		return m, false, false
 	}
-	marks := regexp.MustCompile(`(?ms)^# >>> agentctl hooks: (block|file|chain) ([0-9a-f]{12}) >>> [^\n]*\n(.*?)^# <<< agentctl hooks <<<\n`)
-	at := marks.FindStringSubmatchIndex(text)
-	if at == nil {
+	if at < 0 || to < at || at > 0 && text[at-1] != '\n' {
 		return m, false, true
 	}
-	m = marked{block{form(text[at[2]:at[3]]), text[at[6]:at[7]]}, text[:at[0]] + text[at[1]:], at[0]}
+	to += len(end)
+	first, rest, _ := strings.Cut(text[at:to], "\n")
+	name, _, _ := strings.Cut(first[len(begin):], " ")
+	m = marked{block{form(name), strings.TrimSuffix(rest, end)}, text[:at] + text[to:], at}
 	_, more, moreBroken := find(m.around)
-	whole := m.sum() == text[at[4]:at[5]] && m.String() == text[at[0]:at[1]]
-	if m.form == before && m.around != shebang {
-		whole = false // what stands behind the original's call would never run
-	}
-	return m, true, more || moreBroken || !whole
+	// That the lines are whole, the checksum says; where they were made for a chain, nothing may stand behind it: it would
+	// never run.
+	return m, true, more || moreBroken || m.String() != text[at:to] || m.form == before && m.around != shebang
 }
