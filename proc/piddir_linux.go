@@ -57,9 +57,14 @@ func record(fd int, path string, buf []byte) ([]byte, error) {
 
 // link reads a symbolic link of the directory.
 func (d pidDir) link(name string) (string, error) {
-	var buf [unix.PathMax]byte
+	var usual [256]byte // the longest one there can be would need a larger stack
+	buf := usual[:]
 	path := string(d) + name
-	n, err := unix.Readlink(path, buf[:])
+	n, err := unix.Readlink(path, buf)
+	if err == nil && n == len(buf) {
+		buf = make([]byte, unix.PathMax)
+		n, err = unix.Readlink(path, buf)
+	}
 	if err == nil && n == len(buf) {
 		err = unix.ENAMETOOLONG
 	}

@@ -12,28 +12,26 @@ import (
 // error where there is one. It ends early, with no goroutine left behind, when the consumer stops or ctx ends.
 func Each[T, R any](ctx context.Context, items []T, read func(T) (value R, ok bool, err error)) iter.Seq2[R, error] {
 	return func(yield func(R, error) bool) {
-		e := each[T, R]{items: items, read: read, free: make(chan []result[R], maxReaders+1)}
-		results := make(chan []result[R])
+		workers := min(2*runtime.GOMAXPROCS(0), maxReaders, (len(items)+part-1)/part)
+		e := each[T, R]{items: items, read: read, results: make(chan []result[R]), free: make(chan []result[R], workers+1)}
 		ctx, cancel := context.WithCancel(ctx)
-		var wg sync.WaitGroup
-		defer wg.Wait()
+		var readers, all sync.WaitGroup
+		defer all.Wait()
 		defer cancel()
-		parts := (len(items) + part - 1) / part
-		for range min(2*runtime.GOMAXPROCS(0), maxReaders, parts) {
-			wg.Go(func() { e.work(ctx, results) })
+		for range workers {
+			readers.Go(func() { e.work(ctx) })
 		}
-		for range parts {
-			select {
-			case out := <-results:
-				for i := range out {
-					if !yield(out[i].value, out[i].err) {
-						return
-					}
+		all.Go(func() {
+			readers.Wait()
+			close(e.results)
+		})
+		for out := range e.results {
+			for i := range out {
+				if !yield(out[i].value, out[i].err) {
+					return
 				}
-				e.free <- out
-			case <-ctx.Done():
-				return
 			}
+			e.free <- out
 		}
 	}
 }
@@ -47,10 +45,11 @@ const (
 
 // each is one call of Each.
 type each[T, R any] struct {
-	items []T
-	read  func(T) (R, bool, error)
-	next  atomic.Int64     // the first item that nobody has taken
-	free  chan []result[R] // room for more; there is no more of it than one for each reader and one for the consumer
+	items   []T
+	read    func(T) (R, bool, error)
+	next    atomic.Int64 // the first item that nobody has taken
+	results chan []result[R]
+	free    chan []result[R] // room for more results; there is no more of it than one for each reader and one for the consumer
 }
 
 type result[R any] struct {
@@ -58,27 +57,40 @@ type result[R any] struct {
 	err   error
 }
 
-// work reads parts of the items until there are no more, and sends what each part gave.
-func (e *each[T, R]) work(ctx context.Context, results chan<- []result[R]) {
+// work reads parts of the items until there are no more, and sends what they gave.
+func (e *each[T, R]) work(ctx context.Context) {
+	var out []result[R]
 	for {
 		to := int(e.next.Add(part))
 		if to-part >= len(e.items) {
+			e.send(ctx, out)
 			return
 		}
-		out := e.room()
 		for _, item := range e.items[to-part : min(to, len(e.items))] {
 			if ctx.Err() != nil {
 				return
 			}
 			if v, ok, err := e.read(item); ok || err != nil {
+				if out == nil {
+					out = e.room()
+				}
 				out = append(out, result[R]{v, err})
 			}
 		}
-		select {
-		case results <- out:
-		case <-ctx.Done():
-			return
+		if len(out) > part/2 {
+			e.send(ctx, out)
+			out = nil
 		}
+	}
+}
+
+func (e *each[T, R]) send(ctx context.Context, out []result[R]) {
+	if len(out) == 0 {
+		return
+	}
+	select {
+	case e.results <- out:
+	case <-ctx.Done():
 	}
 }
 
@@ -88,6 +100,6 @@ func (e *each[T, R]) room() []result[R] {
 	case out := <-e.free:
 		return out[:0]
 	default:
-		return make([]result[R], 0, part)
+		return make([]result[R], 0, part+part/2)
 	}
 }
