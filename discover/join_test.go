@@ -280,6 +280,30 @@ func TestJoinIsNotMovedByUnrelatedProcesses(t *testing.T) {
 }
 
 // TestRecycledPIDsAreRefused gives ten thousand processes the pid, but not the birth, that a claim names (S11).
+// A session that has just begun is not all in storage yet: where it works, and that it works, its process tells.
+func TestAPresenceFillsWhatIsNotStoredYet(t *testing.T) {
+	presence := Claim{Agent: Codex, Process: proc.ID{PID: 100, Birth: "now"}, Home: "/h", Dir: "/w", Turn: &Turn{State: TurnOpen}}
+	named := Claim{Agent: Codex, Process: presence.Process, Home: "/h", Session: "a", Path: "/h/1", Strength: Exact}
+	shared := presence
+	shared.Shared = true
+	for _, tc := range []struct {
+		presence Claim
+		record   Record
+		dir      string
+		status   Status
+	}{
+		{presence, Record{Turn: Turn{State: TurnNone}}, "/w", Running},
+		{presence, Record{Dir: "/v", Turn: Turn{State: TurnDone}}, "/v", Idle},
+		{shared, Record{Turn: Turn{State: TurnNone}}, "", Idle},
+	} {
+		tc.record.Agent, tc.record.ID, tc.record.Path, tc.record.Home = Codex, "a", "/h/1", "/h"
+		got := Join(proc.Of(fact(100, "now", 'S')), []Claim{tc.presence, named}, []Record{tc.record})
+		if len(got) != 1 || got[0].Dir != tc.dir || got[0].Status != tc.status || got[0].Turn != tc.record.Turn {
+			t.Errorf("%+v: %+v", tc, got)
+		}
+	}
+}
+
 func TestRecycledPIDsAreRefused(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for i := range 20_000 {

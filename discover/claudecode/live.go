@@ -10,17 +10,18 @@ import (
 
 // turn is what the process itself shows of its turn; nil where only the transcript tells.
 func (l *look) turn(x *process, path string) *discover.Turn {
-	switch x.entry.Status {
-	case "busy":
+	source := x.source()
+	switch status := x.entry.Status; {
+	case status == "busy":
 		return &discover.Turn{State: discover.TurnOpen}
-	case "waiting":
+	case status == "waiting":
 		return &discover.Turn{State: discover.TurnWaiting, WaitingFor: waitingFor(x.entry.WaitingFor, path)}
-	case "idle", "shell":
+	case source == "print" && !x.command.stream: // it ends with its turn, and is "idle" before that begins (2.1.329)
+		return &discover.Turn{State: discover.TurnOpen}
+	case status == "idle", status == "shell":
 		return &discover.Turn{State: discover.TurnDone}
 	}
-	switch source := x.source(); {
-	case source == "print" && !x.command.stream: // it ends with its turn
-		return &discover.Turn{State: discover.TurnOpen}
+	switch {
 	case source == "tui" && path == "" && x.registered(): // a TUI makes its transcript at the first prompt
 		return &discover.Turn{State: discover.TurnNone}
 	case source == "tui":

@@ -116,19 +116,22 @@ func TestPermissionWithoutStatus(t *testing.T) {
 	}
 }
 
-// A print run that reads its prompts from a stream is idle between them; one that got its prompt is not.
-func TestPrintWithoutStatus(t *testing.T) {
+// A print run that reads its prompts from a stream is idle between them; one that got its prompt is not, though its
+// registry says so before the turn begins (2.1.329).
+func TestPrint(t *testing.T) {
 	dir := t.TempDir()
-	writeEntry(t, dir, 300, fmt.Sprintf(`"sessionId":%q,"procStart":"1000","version":"2.1.197"`, alive))
-	raw, err := os.ReadFile(entryPath(dir, 300))
-	must(t, err)
-	must(t, os.WriteFile(entryPath(dir, 300), bytes.Replace(raw, []byte(`"cli"`), []byte(`"sdk-cli"`), 1), 0o600))
-	for args, open := range map[string]bool{"-p --": true, "-p --input-format stream-json": false, "-p --input-format=stream-json": false} {
-		f := native329(300, 1000, dir, "/w", strings.Fields(args)...)
-		f.Environ = map[string]string{configKey: dir}
-		got := sessions(claims(t, dir, f))
-		if len(got) != 1 || got[0].Source != "print" || (got[0].Turn != nil) != open {
-			t.Errorf("%s: %+v", args, got)
+	for _, status := range []string{"", `,"status":"idle"`} {
+		writeEntry(t, dir, 300, fmt.Sprintf(`"sessionId":%q,"procStart":"1000","version":"2.1.329"`+status, alive))
+		raw, err := os.ReadFile(entryPath(dir, 300))
+		must(t, err)
+		must(t, os.WriteFile(entryPath(dir, 300), bytes.Replace(raw, []byte(`"cli"`), []byte(`"sdk-cli"`), 1), 0o600))
+		for args, open := range map[string]bool{"-p --": true, "-p --input-format stream-json": false, "-p --input-format=stream-json": false} {
+			f := native329(300, 1000, dir, "/w", strings.Fields(args)...)
+			f.Environ = map[string]string{configKey: dir}
+			got := sessions(claims(t, dir, f))
+			if len(got) != 1 || got[0].Source != "print" || (got[0].Turn != nil && got[0].Turn.State == discover.TurnOpen) != open {
+				t.Errorf("%s%s: %+v", args, status, got)
+			}
 		}
 	}
 }

@@ -53,8 +53,11 @@ func (s *survey) claims(sub *subject, lib *library) []discover.Claim {
 	presence.Strength, presence.Kind, presence.Dir = discover.Exact, "process", sub.dir
 	presence.Detail = "runs " + filepath.Base(sub.Exe) + ", as " + sub.mode.source()
 	presence.Empty, presence.Unreadable = sub.mode == modeServer, sub.unreadable
-	if sub.mode == modeTUI && len(sessions) == 0 && sub.unreadable == "" {
+	switch {
+	case sub.mode == modeTUI && len(sessions) == 0 && sub.unreadable == "":
 		presence.Turn = &discover.Turn{State: discover.TurnNone}
+	case sub.mode == modeRun: // it ends with its turn, and has one from the start
+		presence.Turn = &discover.Turn{State: discover.TurnOpen}
 	}
 	return append([]discover.Claim{presence}, sessions...)
 }

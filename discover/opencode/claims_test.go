@@ -190,7 +190,7 @@ func TestPresences(t *testing.T) {
 	got := claimed(t, keeping(agent(1, start), dir, 0), keeping(agent(2, start, "run", "hi"), dir, 0), serve, hidden)
 	for pid, want := range map[int]discover.Claim{
 		1: {Source: "tui", Turn: &discover.Turn{State: discover.TurnNone}},
-		2: {Source: "run"},
+		2: {Source: "run", Turn: &discover.Turn{State: discover.TurnOpen}},
 		3: {Source: "server", Shared: true, Empty: true},
 		4: {Source: "tui", Unreadable: "its environment and open files: permission denied"},
 	} {
