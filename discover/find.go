@@ -1,6 +1,7 @@
 package discover
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -66,7 +67,7 @@ func realPath(path string) string {
 
 // Find returns the session that an argument means: a full ID, a unique prefix of one, either with @DIR, or pid:N. For
 // a pid that runs several sessions it returns all of them; otherwise exactly one. Errors: [ErrNotFound],
-// [*AmbiguousError]; the result's warnings are valid with them.
+// [*AmbiguousError], with which the result's warnings are valid, and the context's.
 func (w *World) Find(ctx context.Context, arg string, agents []Agent, want Want) (Result, error) {
 	a, err := parseArgument(arg)
 	if err != nil {
@@ -84,6 +85,9 @@ func (w *World) Find(ctx context.Context, arg string, agents []Agent, want Want)
 	// Only this name's records are read, but all claims count: what processes claim of other sessions can matter for
 	// the verdict on this one.
 	l.readClaimed(ctx, want, func(c Claim) bool { return strings.HasPrefix(c.Session, a.id) })
+	if err := ctx.Err(); err != nil {
+		return Result{}, err // half a look says nothing
+	}
 	r := l.result()
 	r.Sessions = a.pick(r.Sessions)
 	return r.one(arg, total)
@@ -164,7 +168,7 @@ func (r Result) one(arg string, total int) (Result, error) {
 
 func (w *World) findPID(ctx context.Context, pid int, agents []Agent, want Want) (Result, error) {
 	l := w.look(agents)
-	if err := l.claimed(ctx, want); err != nil {
+	if err := cmp.Or(l.claimed(ctx, want), ctx.Err()); err != nil {
 		return Result{}, err
 	}
 	r := l.result()

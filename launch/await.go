@@ -24,8 +24,11 @@ type EndedError struct {
 
 func (e *EndedError) Error() string {
 	what := fmt.Sprintf("%s failed (%s)", e.Agent, e.Exit)
-	if e.Exit == (Exit{}) {
+	switch {
+	case e.Exit == Exit{} && e.Session == nil:
 		what = fmt.Sprintf("%s ended without a session", e.Agent)
+	case e.Exit == Exit{}: // as if nothing had been wrong
+		what = fmt.Sprintf("%s failed", e.Agent)
 	}
 	return what + ": " + cmp.Or(e.Words, "it did not say why")
 }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -121,11 +122,14 @@ func (env Env) toStop(ctx context.Context, world *discover.World, args []string,
 	defer done()
 	if len(args) == 0 {
 		r, err := env.selected(working, world, agents, &o.stopSelection)
-		return r.Sessions, env.warn(r.Warnings), err
+		if err = cmp.Or(err, working.Err()); err != nil {
+			return nil, nil, err
+		}
+		return r.Sessions, env.warn(r.Warnings), nil
 	}
 	r, err := findAll(working, world, args, agents)
 	_ = env.warn(r.Warnings) // what becomes of these sessions is looked up again
-	return r.Sessions, nil, err
+	return r.Sessions, nil, cmp.Or(err, working.Err())
 }
 
 // findAll finds the sessions that several arguments mean, each once.

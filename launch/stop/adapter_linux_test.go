@@ -112,6 +112,8 @@ type setting struct {
 	*testing.T
 	actors
 	Options
+	// take takes the process table.
+	take func(context.Context) (*proc.Table, error)
 }
 
 // set makes a world of the processes that this test has started, or will.
@@ -120,6 +122,7 @@ func set(t *testing.T) *setting {
 		t,
 		actors{stage: t.Name() + fmt.Sprint(os.Getpid()), idle: &atomic.Bool{}},
 		Options{Timeout: time.Minute, Self: os.Getpid()},
+		proc.Take,
 	}
 }
 
@@ -129,7 +132,7 @@ func (s *setting) world() *discover.World {
 		Setup: func(discover.Agent) discover.Setup {
 			return discover.Setup{Getenv: func(string) string { return "" }}
 		},
-		Take: proc.Take,
+		Take: s.take,
 	}
 }
 

@@ -89,7 +89,9 @@ func (a *agent) failed(err error) {
 // noted before: once it is gone, nobody can tell whose it was.
 func (a *agent) try(ctx context.Context, h *proc.Handle, sig syscall.Signal, wait time.Duration) (done bool) {
 	if err := a.note(ctx); err != nil {
-		a.err = err
+		if ctx.Err() == nil {
+			a.err = err
+		}
 		return true
 	}
 	if err := send(h, a.process, sig); err != nil {

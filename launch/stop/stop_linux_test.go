@@ -155,6 +155,39 @@ func TestInterrupted(t *testing.T) {
 	}
 }
 
+// TestInterruptedAnywhere: whenever it is interrupted, what is said is true: of the session, and of its tools.
+func TestInterruptedAnywhere(t *testing.T) {
+	outcomes := map[Outcome]int{}
+	for look, looks := 2, 2; looks >= look; look++ { // at the first one nothing is done, and an error says so
+		c := stage(t, part{Name: "agent", Runs: []string{"a"}, Below: []part{{Name: "tool", Setsid: true}}})
+		ctx, cancel := context.WithCancel(t.Context())
+		s := set(t)
+		chosen := s.sessions("a")
+		looks = 0
+		s.take = func(ctx context.Context) (*proc.Table, error) {
+			if looks++; looks == look {
+				cancel()
+			}
+			return proc.Take(ctx)
+		}
+		r := s.stopIn(ctx, chosen)[0]
+		cancel()
+		outcomes[r.Outcome]++
+		alive := map[Outcome]string{Running: "agent tool", Failed: "tool", Stopped: ""}[r.Outcome]
+		want(t, c, r, r.Outcome, "agent tool", alive)
+		if sent := len(r.Signalled) > 0; sent == (r.Message == "nothing was done") {
+			t.Errorf("interrupted at look %d: %+v", look, r)
+		}
+		if r.Outcome == Failed && !strings.HasPrefix(r.Message, "it is stopped, but its tool") {
+			t.Errorf("interrupted at look %d: %q", look, r.Message)
+		}
+		set(t).stop("a")
+	}
+	if outcomes[Running] == 0 || outcomes[Failed] == 0 || outcomes[Stopped] < 2 {
+		t.Errorf("the moments are no good: %v", outcomes)
+	}
+}
+
 // asNobody names the process that the test run as nobody is to stop.
 const asNobody = "STOP_TEST_AS_NOBODY"
 

@@ -129,14 +129,17 @@ func (t *target) end(ctx context.Context) {
 		return
 	}
 	for _, a := range t.agents {
-		if err := a.note(ctx); err != nil {
+		switch err := a.note(ctx); {
+		case ctx.Err() != nil:
+			return
+		case err != nil:
 			t.fail("%v", err)
 			return
 		}
 	}
 	err := t.ask(ctx)
 	switch {
-	case t.over:
+	case t.over, ctx.Err() != nil:
 	case t.Force, err == nil && !t.asked && !t.session.Shared:
 		t.signal(ctx)
 	case err != nil && !t.session.Shared:

@@ -34,7 +34,13 @@ func (s *stopping) endTools(ctx context.Context) {
 	var until time.Time
 	for range rounds {
 		left := s.tools(ctx, denied)
-		if len(left) == 0 || ctx.Err() != nil {
+		if ctx.Err() != nil {
+			last, cancel := lastly(ctx)
+			defer cancel()
+			s.tools(last, denied)
+			return
+		}
+		if len(left) == 0 {
 			return
 		}
 		if until.IsZero() {

@@ -14,6 +14,11 @@ import (
 // lastLook is how long finding out what is true may take when we are to end ourselves.
 const lastLook = 2 * time.Second
 
+// lastly is the context to find out in what is true, though ctx has ended.
+func lastly(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(context.WithoutCancel(ctx), lastLook)
+}
+
 // look sees how the session is now. What neither a process nor the storage knows any more is stopped. Not ok: it cannot
 // be told.
 func (t *target) look(ctx context.Context) (now discover.Session, ok bool) {
@@ -40,13 +45,13 @@ func (t *target) look(ctx context.Context) (now discover.Session, ok bool) {
 
 // conclude says what has become of the session, by what is true now.
 func (t *target) conclude(ctx context.Context) {
+	now, ok := t.look(ctx)
 	interrupted := ctx.Err() != nil
 	if interrupted {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(context.WithoutCancel(ctx), lastLook)
+		last, cancel := lastly(ctx)
 		defer cancel()
+		now, ok = t.look(last)
 	}
-	now, ok := t.look(ctx)
 	if ok && (now.ID != "" || now.Status != discover.Stopped) {
 		t.After = &now
 	}
@@ -110,6 +115,8 @@ func (t *target) why(now discover.Session, interrupted bool) string {
 		pid = now.Processes[0].ID.String()
 	}
 	switch {
+	case interrupted && !t.asked && len(t.Signalled) == 0:
+		return "nothing was done"
 	case interrupted:
 		return "not waited for"
 	case t.gone():
