@@ -15,6 +15,7 @@ import (
 	"agentctl/internal/render"
 	"agentctl/launch"
 	"agentctl/lock"
+	"agentctl/proc"
 )
 
 // starting is an agent about to be started.
@@ -194,6 +195,9 @@ func (env Env) isLaunch(sc scene, l lock.Lock) bool {
 		return true
 	}
 	args, err := l.Process.Args()
+	if errors.Is(err, proc.ErrGone) || err == nil && len(args) == 0 {
+		return true // it has ended since, and holds nothing
+	}
 	return err == nil && l.Process.Exe == self.Exe && len(args) > 1 && (args[1] == "launch" || args[1] == "resume")
 }
 
