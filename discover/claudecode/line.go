@@ -56,8 +56,9 @@ type place struct {
 
 func (e envelope) place() place {
 	return place{
-		Cwd: e.Cwd.Text(0), SessionID: e.SessionID.Text(0), Version: e.Version.Text(0), GitBranch: e.GitBranch.Text(0),
-		Entrypoint: e.Entrypoint.Text(0), ForkedFrom: e.ForkedFrom.Text(0),
+		Cwd: e.Cwd.Text(0), SessionID: e.SessionID.Text(0), Version: e.Version.Text(0),
+		GitBranch: e.GitBranch.Word("main", "master", "HEAD"), Entrypoint: e.Entrypoint.Word("cli", "sdk-cli"),
+		ForkedFrom: e.ForkedFrom.Text(0),
 	}
 }
 

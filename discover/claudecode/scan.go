@@ -52,9 +52,11 @@ func (n *notes) add(kind, raw []byte, newest bool) {
 	}
 	switch l.Type {
 	case "custom-title":
-		n.custom = pick(n.custom, &l.CustomTitle, newest)
+		title := l.CustomTitle // alone, or all of l would be kept
+		n.custom = pick(n.custom, &title, newest)
 	case "ai-title":
-		n.ai = pick(n.ai, &l.AITitle, newest)
+		title := l.AITitle
+		n.ai = pick(n.ai, &title, newest)
 	case "cost-state":
 		n.cost = pick(n.cost, l.TotalCostUSD, newest)
 	case "relocated":

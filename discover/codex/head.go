@@ -134,19 +134,19 @@ func (m *meta) set(key []byte, value native.Value) {
 	case "cwd":
 		m.dir = value.Text(0)
 	case "originator":
-		m.originator = value.Text(0)
+		m.originator = value.Word("codex_exec", "codex-tui")
 	case "cli_version":
 		m.version = value.Text(0)
 	case "source":
 		m.source = parseSource(value)
 	case "model_provider":
-		m.provider = value.Text(0)
+		m.provider = value.Word("openai")
 	case "agent_nickname":
 		m.nickname = value.Text(0)
 	case "agent_role":
 		m.role = value.Text(0)
 	case "git":
-		m.branch = get(value.Object(), "branch").Text(0)
+		m.branch = get(value.Object(), "branch").Word("main", "master")
 	}
 }
 
@@ -177,7 +177,7 @@ type source struct {
 }
 
 func parseSource(v native.Value) source {
-	if word := v.Text(0); word != "" {
+	if word := v.Word("cli", "exec", "vscode"); word != "" {
 		return source{word: word}
 	}
 	for key, value := range v.Object().Members() {

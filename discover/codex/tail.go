@@ -125,7 +125,7 @@ func parseSettings(o native.Object) settings {
 		case "cwd":
 			s.dir = value.Text(0)
 		case "approval_policy":
-			s.approval = value.Text(0)
+			s.approval = value.Word("never", "on-request", "untrusted")
 		case "sandbox_policy":
 			s.sandbox, s.workspace = parseSandbox(value.Object())
 		case "active_permission_profile": // 0.160 and later; ":workspace", ":read-only"
@@ -143,7 +143,7 @@ func parseSandbox(o native.Object) (mode string, _ *workspace) {
 	for key, value := range o.Members() {
 		switch string(key) {
 		case "type", "mode": // mode: 0.42
-			mode = value.Text(0)
+			mode = value.Word("read-only", "workspace-write", "danger-full-access")
 		case "writable_roots":
 			for root := range value.Elements() {
 				w.WritableRoots = append(w.WritableRoots, root.Text(0))
