@@ -268,3 +268,15 @@ func TestAnotherUsersAgentIsUnknownAndSaid(t *testing.T) {
 		t.Errorf("%s, %v, %v", ids(r.Sessions), r.Warnings, err)
 	}
 }
+
+// A look that is interrupted finds nothing: what it has not seen could be called stopped, or missing.
+func TestInterruptedFind(t *testing.T) {
+	for _, arg := range []string{"abc", "pid:7"} {
+		ctx, cancel := context.WithCancel(t.Context())
+		m := memory{agent: Codex, claims: []Claim{exact("abc", 7)}, records: []Record{record(Codex, "abc", 1)}, onRead: cancel}
+		w := worldOf(func() *proc.Table { return proc.Of(fact(7, "now", 'S')) }, m)
+		if r, err := w.Find(ctx, arg, nil, Want{}); !errors.Is(err, context.Canceled) || len(r.Sessions) > 0 {
+			t.Errorf("%s: %s, %v", arg, ids(r.Sessions), err)
+		}
+	}
+}

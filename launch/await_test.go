@@ -93,6 +93,20 @@ func TestTheEndOfTheChild(t *testing.T) {
 	}
 }
 
+// What is said of a failure is true of its end, and of its session.
+func TestWordsOfAnEnd(t *testing.T) {
+	for want, e := range map[string]EndedError{
+		"codex failed (exit status 3): it broke":             {Exit: Exit{Code: 3}, Words: "it broke"},
+		"codex failed (ended by killed): it did not say why": {Exit: Exit{Code: -1, Signal: unix.SIGKILL}},
+		"codex ended without a session: it did not say why":  {},
+		"codex failed: it broke":                             {Words: "it broke", Session: &discover.Session{}},
+	} {
+		if e.Agent = discover.Codex; e.Error() != want {
+			t.Errorf("%q, want %q", e.Error(), want)
+		}
+	}
+}
+
 // A turn that failed is waited out: its agent is about to end with its reason.
 func TestSettleWaitsForTheReason(t *testing.T) {
 	reason := gate(t)

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"time"
 
@@ -82,6 +81,8 @@ func (env Env) stop(ctx context.Context, args []string, o *stopOptions) error {
 	if err != nil {
 		return err
 	}
+	ctx, end := interruptible(ctx) // until it is said what was done: a signal between two steps would be lost
+	defer end()
 	chosen, partial, err := env.toStop(ctx, env.world(s.Homes), args, agents, o)
 	if err != nil {
 		return err
@@ -89,17 +90,15 @@ func (env Env) stop(ctx context.Context, args []string, o *stopOptions) error {
 	if len(chosen) == 0 && !o.quiet && !o.json {
 		env.saying("agentctl: ", "no live session is selected")
 	}
-	if err := env.agreed(chosen, o, s.look); err != nil {
+	if err := env.agreed(ctx, chosen, o, s.look); err != nil {
 		return err
 	}
-	working, end := interruptible(ctx) // until it is said what was done
-	defer end()
 	quiet := env.progress("stopping")
-	results, err := stop.Sessions(working, env.world(s.Homes), chosen, stop.Options{
+	results, err := stop.Sessions(ctx, env.world(s.Homes), chosen, stop.Options{
 		Timeout: o.timeout, Force: o.force, DryRun: o.dryRun, Self: env.PID,
 		Host: launch.NewHost(env.Environ, env.Adapters),
 	})
-	interrupted := working.Err()
+	interrupted := ctx.Err()
 	quiet()
 	if err != nil {
 		return err
@@ -118,18 +117,18 @@ func (env Env) stop(ctx context.Context, args []string, o *stopOptions) error {
 // toStop finds the sessions. If one of the arguments means none, nothing is done about the others. partial says that the
 // selection may have missed some.
 func (env Env) toStop(ctx context.Context, world *discover.World, args []string, agents []discover.Agent, o *stopOptions) (chosen []discover.Session, partial, err error) {
-	working, done := env.work(ctx, "looking for the sessions")
-	defer done()
+	quiet := env.progress("looking for the sessions")
+	defer quiet()
 	if len(args) == 0 {
-		r, err := env.selected(working, world, agents, &o.stopSelection)
-		if err = cmp.Or(err, working.Err()); err != nil {
+		r, err := env.selected(ctx, world, agents, &o.stopSelection)
+		if err != nil {
 			return nil, nil, err
 		}
 		return r.Sessions, env.warn(r.Warnings), nil
 	}
-	r, err := findAll(working, world, args, agents)
+	r, err := findAll(ctx, world, args, agents)
 	_ = env.warn(r.Warnings) // what becomes of these sessions is looked up again
-	return r.Sessions, nil, cmp.Or(err, working.Err())
+	return r.Sessions, nil, err
 }
 
 // findAll finds the sessions that several arguments mean, each once.

@@ -84,7 +84,7 @@ func includes(list []discover.Session, s discover.Session) bool {
 }
 
 // agreed asks whether all of these are to be stopped, unless that was said already.
-func (env Env) agreed(chosen []discover.Session, o *stopOptions, look render.Look) error {
+func (env Env) agreed(ctx context.Context, chosen []discover.Session, o *stopOptions, look render.Look) error {
 	if !o.all || o.yes || o.dryRun || len(chosen) == 0 {
 		return nil
 	}
@@ -95,9 +95,18 @@ func (env Env) agreed(chosen []discover.Session, o *stopOptions, look render.Loo
 		return err
 	}
 	fmt.Fprint(env.Stderr, "stop these? [y/N] ")
-	answer, _ := bufio.NewReader(env.Stdin).ReadString('\n') // its end is a no
-	if a := strings.ToLower(strings.TrimSpace(answer)); a != "y" && a != "yes" {
-		return &refusal{"nothing was stopped"}
+	answer := make(chan string, 1)
+	go func() {
+		text, _ := bufio.NewReader(env.Stdin).ReadString('\n') // its end is a no
+		answer <- strings.ToLower(strings.TrimSpace(text))
+	}()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case a := <-answer:
+		if a != "y" && a != "yes" {
+			return &refusal{"nothing was stopped"}
+		}
 	}
 	return nil
 }
