@@ -35,6 +35,7 @@ type meta struct {
 
 func readHead(f *native.File, id string) (head, error) {
 	h := head{id: id}
+	f.Expect(usualPrompt)
 	_, err := f.Forward(0, headLimit, h.line)
 	return h, err
 }

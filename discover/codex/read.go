@@ -47,9 +47,12 @@ func (Adapter) Read(ctx context.Context, entries []discover.Entry, want discover
 	}
 }
 
-// usualReach is where most rollouts have told all: the first prompt follows the agent's instructions (at 11 to 24 KB),
-// and the newest turn's settings stand at its beginning.
-const usualReach = 32 << 10
+// Where most rollouts have told all, in bytes: from the start the first prompt, which follows the agent's instructions (at
+// 11 to 24 KB), and from the end the newest turn's settings, which stand at its beginning.
+const (
+	usualPrompt = 26 << 10
+	usualTurn   = 32 << 10
+)
 
 // read reads one rollout. A file that vanished, or was moved or compressed meanwhile, is left to the next look.
 func read(e discover.Entry, want discover.Want, scratch *native.Scratch) (discover.Record, bool, error) {
@@ -66,7 +69,6 @@ func read(e discover.Entry, want discover.Want, scratch *native.Scratch) (discov
 	}
 	defer f.Close()
 	f.Use(scratch)
-	f.Expect(usualReach)
 	r, err := readFile(f, end, e, want)
 	if err != nil {
 		return discover.Record{}, false, warn(e.Path, err)

@@ -36,6 +36,7 @@ type settings struct {
 // without them is read to its beginning, if that is within the last end bytes.
 func readTail(f *native.File, end int64, id string, wantTokens bool) (tail, error) {
 	t := tail{id: id, wantTokens: wantTokens}
+	f.Expect(usualTurn)
 	whole, err := f.Backward(end, t.line)
 	if whole {
 		t.turn.end()
