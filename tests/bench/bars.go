@@ -25,6 +25,8 @@ func bars(jobs []*job, sizes []int) []bar {
 	out := []bar{
 		ratio("list: time with the largest store ÷ with the smallest", one, find(jobs, live, few), 1.2),
 		counted("list: system calls with the largest store ÷ with the smallest", one.syscalls, find(jobs, live, few).syscalls, 1.2, one),
+		ratio("guard ÷ list", find(jobs, guard, n), one, 1.5),
+		counted("guard: system calls with the largest store ÷ with the smallest", find(jobs, guard, n).syscalls, find(jobs, guard, few).syscalls, 1.2, find(jobs, guard, n)),
 		ratio("list -a --since all ÷ find", all, find(jobs, findTree, n), 4),
 		counted("list -a --since all: system calls a session", all.syscalls, n, 12, all),
 		counted("list -a --since all: peak memory, MB", int(all.rss), 1e6, 60, all),

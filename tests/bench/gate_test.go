@@ -51,6 +51,8 @@ type seen struct {
 	calls  []trace.Call
 	stdout []byte
 	rss    int64
+	// table is how often the process table was opened.
+	table int
 }
 
 // run traces agentctl. It must succeed, say nothing on stderr, and change nothing.
@@ -71,7 +73,13 @@ func (w world) run(t *testing.T, args ...string) seen {
 		t.Errorf("agentctl %q changes what it reads: %+v", args, changes)
 	}
 	claude, codex, opencode := generate.Homes(w.home)
-	return seen{r.Below(claude, codex, opencode), stdout.Bytes(), r.PeakRSS}
+	table := 0
+	for _, c := range r.Calls {
+		if c.Name == "openat" && c.Path == "/proc" {
+			table++
+		}
+	}
+	return seen{r.Below(claude, codex, opencode), stdout.Bytes(), r.PeakRSS, table}
 }
 
 // opened are the transcripts and rollouts that were opened.
@@ -104,6 +112,19 @@ func TestCounts(t *testing.T) {
 		}
 		if files := large.opened(b); len(files) > 0 {
 			t.Errorf("nothing lives, and yet it opens %q", files)
+		}
+	})
+
+	t.Run("guard looks once, whatever the size of the store", func(t *testing.T) {
+		a, b, list := small.run(t, "guard", small.home), large.run(t, "guard", large.home), large.run(t, "list")
+		if !maps.Equal(a.names(), b.names()) {
+			t.Errorf("%d sessions: %v; %d sessions: %v", len(small.sessions), a.names(), n, b.names())
+		}
+		if !maps.Equal(b.names(), list.names()) {
+			t.Errorf("guard: %v; list: %v", b.names(), list.names())
+		}
+		if b.table != 1 {
+			t.Errorf("it reads the process table %d times", b.table)
 		}
 	})
 

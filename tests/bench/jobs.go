@@ -15,6 +15,7 @@ const (
 	listAll  = "agentctl list -a --since all --json"
 	newest   = "agentctl list -a --since all -n 20"
 	tokens   = "agentctl list -a --since all --tokens --json"
+	guard    = "agentctl guard"
 	status   = "agentctl status " // and the agent whose session it is
 )
 
@@ -35,6 +36,7 @@ func (b binaries) storeJobs(dir string, sessions []generate.Session) []*job {
 	jobs := []*job{
 		{name: findTree, argv: []string{"find", claude, codex, opencode, "-printf", `%T@ %p\n`}},
 		{name: live, argv: []string{b.agentctl, "list"}, yardstick: ps},
+		{name: guard, argv: []string{b.agentctl, "guard", dir}, yardstick: ps},
 		{name: listAll, argv: []string{b.agentctl, "list", "-a", "--since", "all", "--json"}, yardstick: findTree},
 		{name: newest, argv: []string{b.agentctl, "list", "-a", "--since", "all", "-n", "20"}, yardstick: findTree},
 		{name: wcLines, argv: []string{"sh", "-c", wc, "sh", claude, codex}},
