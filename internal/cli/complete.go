@@ -12,6 +12,7 @@ import (
 	"agentctl/discover"
 	"agentctl/internal/config"
 	"agentctl/internal/render"
+	"agentctl/launch"
 )
 
 // offer is a word that would complete the command line, and what it is.
@@ -71,12 +72,25 @@ func (env Env) offers(ctx context.Context, words []string) []offer {
 		return offersOf("", shells()...)
 	case verb.ArgsUsage == "WORKTREE…":
 		return env.worktreeOffers(ctx)
-	case verb.ArgsUsage == "ID":
+	case verb.Name == "launch" && argumentsBefore(verb, words) == 0:
+		return offersOf("", env.agentNames()...)
+	case verb.ArgsUsage == "ID", verb.Name == "resume" && argumentsBefore(verb, words) == 0:
 		return env.idOffers(ctx, true)
 	case verb.ArgsUsage == "ID…": // what is done to live ones
 		return env.idOffers(ctx, false)
 	}
 	return nil
+}
+
+// argumentsBefore counts the words between the verb and the last one that are neither flags nor the values of flags.
+func argumentsBefore(verb *cli.Command, words []string) (n int) {
+	for i := 1; i < len(words)-1; i++ {
+		_, _, value := pendingFlag(verb, words[:i+1])
+		if !value && !strings.HasPrefix(words[i], "-") {
+			n++
+		}
+	}
+	return n
 }
 
 func verbOffers(commands []*cli.Command) []offer {
@@ -126,6 +140,10 @@ func (env Env) valueOffers(flag, prefix string) []offer {
 		return offersOf(prefix, env.agentNames()...)
 	case "status":
 		return offersOf(prefix, statuses()...)
+	case "until":
+		return offersOf(prefix, untils()...)
+	case "permissions":
+		return offersOf(prefix, string(launch.Own), string(launch.Edit), string(launch.Full))
 	case "since":
 		return offersOf(prefix, "1h", "1d", "7d", "30d", "all")
 	}

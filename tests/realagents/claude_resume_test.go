@@ -44,7 +44,7 @@ func TestClaudeResume(t *testing.T) {
 		kill(t, s.PID)
 		c.expect([]string{row(id, 0, "stopped interrupted")}, "-a")
 
-		old := time.Now().AddDate(0, 0, -29)
+		old := time.Now().AddDate(0, 0, -31)
 		if err := os.Chtimes(claudeTranscript(t, w, id), old, old); err != nil {
 			t.Fatal(err)
 		}
