@@ -113,6 +113,9 @@ func (env Env) runSlot(ctx context.Context, repo *worktree.Repo, s *slot) {
 		return
 	}
 	if s.begun != nil {
+		if s.begun.session.ID != "" { // it has changed since its proof
+			s.begun.session = s.begun.grouped(env.renewed(context.WithoutCancel(ctx), s.begun))
+		}
 		s.err = env.unproven(s.begun, s.err)
 		if ended := (*launch.EndedError)(nil); !errors.As(s.err, &ended) {
 			return // it goes on there
@@ -147,8 +150,8 @@ func (env Env) toldOne(ctx context.Context, s *slot) error {
 	return s.err
 }
 
-// errSlots: some launches of a group failed; each has said why.
-var errSlots = errors.New("not all were launched")
+// errSlots: some launches of a group failed, or their turns did; each has said why.
+var errSlots = errors.New("not all of them went well")
 
 // toldAll prints the slots, waits for them if that is asked for, and ends as the worst of them.
 func (env Env) toldAll(ctx context.Context, slots []*slot, group string) error {
@@ -171,17 +174,20 @@ func (env Env) toldAll(ctx context.Context, slots []*slot, group string) error {
 			return err
 		}
 	}
-	failed := false
+	failed, interrupted := false, false
 	for _, s := range slots {
-		if s.err != nil {
+		switch {
+		case errors.Is(s.err, context.Canceled): // what goes on is said
+			interrupted = true
+		case s.err != nil:
 			failed = true
 			env.say("error", s.name+": "+s.err.Error())
 		}
-		if errors.Is(s.err, context.Canceled) {
-			return s.err
-		}
 	}
-	if failed {
+	switch {
+	case interrupted:
+		return context.Canceled
+	case failed:
 		return errSlots
 	}
 	return nil
@@ -207,7 +213,10 @@ func slotObject(s *slot, group string) render.Launch {
 			out.Session = &session
 		}
 	}
-	if s.err != nil {
+	switch {
+	case errors.Is(s.err, context.Canceled):
+		out.Error = "interrupted"
+	case s.err != nil:
 		out.Error = s.err.Error()
 	}
 	return out
