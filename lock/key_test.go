@@ -4,7 +4,9 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 
@@ -74,6 +76,44 @@ func TestKey(t *testing.T) {
 		got, err := lock.Key(filepath.Join(root, dir))
 		if err != nil || got != filepath.Join(root, want) {
 			t.Errorf("Key(%s) = %s, %v; want %s", dir, got, err, want)
+		}
+	}
+}
+
+// The key is what git itself says, in a repository, a linked worktree in it, a submodule, and a repository that is ignored.
+func TestKeyIsGits(t *testing.T) {
+	root, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	git := func(dir string, args ...string) string {
+		t.Helper()
+		cmd := exec.Command("git", append([]string{
+			"-c", "user.name=a", "-c", "user.email=a@b", "-c", "protocol.file.allow=always",
+		}, args...)...)
+		cmd.Dir = dir
+		cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + root, "GIT_CONFIG_NOSYSTEM=1"}
+		out, err := cmd.CombinedOutput()
+		if err != nil {
+			t.Fatalf("git %q: %v\n%s", args, err, out)
+		}
+		return strings.TrimSpace(string(out))
+	}
+	repo, part := mkdir(t, root, "repo"), mkdir(t, root, "part")
+	for _, dir := range []string{repo, part} {
+		git(dir, "init", "-q")
+		git(dir, "commit", "-q", "--allow-empty", "-m", "first")
+	}
+	git(repo, "submodule", "--quiet", "add", part, "module")
+	git(repo, "worktree", "add", "-q", ".trees/a")
+	git(repo, "worktree", "add", "-q", "--detach", "../beside")
+	git(filepath.Join(repo, "module"), "worktree", "add", "-q", "../of-module")
+	git(mkdir(t, repo, "vendored"), "init", "-q")
+	for _, dir := range []string{"repo", "repo/module", "repo/.trees", "repo/.trees/a", "beside", "repo/of-module", "repo/vendored", "part"} {
+		for _, dir := range []string{filepath.Join(root, dir), mkdir(t, root, dir, "x", "y")} {
+			if got, err := lock.Key(dir); err != nil || got != git(dir, "rev-parse", "--show-toplevel") {
+				t.Errorf("Key(%s) = %s, %v", dir, got, err)
+			}
 		}
 	}
 }
