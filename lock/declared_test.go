@@ -103,10 +103,11 @@ func TestRemoveOnlyWhatWasMeant(t *testing.T) {
 }
 
 func TestOneOfManyDeclares(t *testing.T) {
-	s, p := Store{t.TempDir()}, place(t, t.TempDir())
+	s, dir := Store{t.TempDir()}, t.TempDir()
 	var won atomic.Int32
 	var wg sync.WaitGroup
 	for range 50 {
+		p := place(t, dir)
 		wg.Go(func() {
 			switch err := s.Declare(p, Declared{Dir: p.Top, Since: noon}, noon); {
 			case err == nil:

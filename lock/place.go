@@ -7,7 +7,7 @@ import (
 
 // Place is a worktree, or a directory outside of any: what sessions and people can be in each other's way in. It is
 // known by device and inode, so that bind mounts of one directory are one place. It remembers what it was asked, for
-// the length of one answer.
+// the length of one answer, and is for one goroutine.
 type Place struct {
 	// Top is its key; see [Key].
 	Top  string
