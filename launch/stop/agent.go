@@ -101,13 +101,29 @@ func (a *agent) try(ctx context.Context, h *proc.Handle, sig syscall.Signal, wai
 	a.sent = append(a.sent, Sent{a.process.ID, sig, Agent})
 	limited, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
-	switch err := h.Wait(limited); {
-	case err == nil:
-		a.gone = true
-	case limited.Err() == nil:
-		a.err = err
-	}
+	a.attend(limited, h)
 	return a.gone || a.err != nil || ctx.Err() != nil
+}
+
+// attend waits for the end of the process, and notes what it still starts meanwhile.
+func (a *agent) attend(limited context.Context, h *proc.Handle) {
+	for pause := glance; ; pause = min(2*pause, stare) {
+		slice, cancel := context.WithTimeout(limited, pause)
+		err := h.Wait(slice)
+		over := slice.Err() == nil
+		cancel()
+		switch {
+		case err == nil:
+			a.gone = true
+			return
+		case over:
+			a.err = err
+			return
+		case limited.Err() != nil:
+			return
+		}
+		_ = a.note(limited) // it is noted again before the next signal
+	}
 }
 
 // send signals a process. One that is suspended takes no signal but SIGKILL before it goes on.

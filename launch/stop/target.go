@@ -3,10 +3,12 @@ package stop
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"agentctl/discover"
 	"agentctl/launch"
@@ -139,7 +141,10 @@ func (t *target) end(ctx context.Context) {
 	}
 	err := t.ask(ctx)
 	switch {
-	case t.over, ctx.Err() != nil:
+	case ctx.Err() != nil:
+	case t.over && !t.session.Shared:
+		t.seeOff(ctx)
+	case t.over:
 	case t.Force, err == nil && !t.asked && !t.session.Shared:
 		t.signal(ctx)
 	case err != nil && !t.session.Shared:
@@ -152,6 +157,22 @@ func (t *target) end(ctx context.Context) {
 	}
 }
 
+// seeOff waits for the end of processes that were told to end in their agent's own way: one that is about to shows no
+// session any more, but only once it is gone are its tools nobody's.
+func (t *target) seeOff(ctx context.Context) {
+	limited, cancel := context.WithTimeout(ctx, grace)
+	defer cancel()
+	for _, a := range t.agents {
+		h, err := proc.Open(a.process.ID)
+		if err != nil {
+			a.gone = errors.Is(err, proc.ErrGone)
+			continue
+		}
+		a.attend(limited, h)
+		_ = h.Close() // nothing is lost
+	}
+}
+
 // signal ends the session's processes, all at the same time.
 func (t *target) signal(ctx context.Context) {
 	var wg sync.WaitGroup
@@ -159,4 +180,25 @@ func (t *target) signal(ctx context.Context) {
 		wg.Go(func() { a.end(ctx) })
 	}
 	wg.Wait()
+	if t.gone() {
+		t.fade(ctx)
+	}
+}
+
+// fade waits until nothing looks like the session any more: what its process was just about to start is, for a moment, a
+// copy of itself, with the same files open.
+func (t *target) fade(ctx context.Context) {
+	limited, cancel := context.WithTimeout(ctx, grace)
+	defer cancel()
+	for {
+		if now, ok := t.look(limited); !ok || now.Status == discover.Stopped {
+			return
+		}
+		pause := time.NewTimer(glance)
+		select {
+		case <-limited.Done():
+		case <-pause.C:
+		}
+		pause.Stop()
+	}
 }

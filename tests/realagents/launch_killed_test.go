@@ -95,8 +95,9 @@ func (c agentctl) goesOn(w *world.World, a world.Agent, pid int, prompt, printed
 	if s := c.stopped(id); s.Result != "stopped" {
 		c.t.Errorf("%+v", s)
 	}
-	if left := inhabitants(w.Home); len(left) > 0 {
-		c.t.Errorf("there are left\n%s", strings.Join(left, "\n"))
+	// Codex, ended in its first moments, may have just begun a shell that tries its snapshot and ends by itself.
+	if !poll(func() bool { return len(inhabitants(w.Home)) == 0 }) {
+		c.t.Errorf("there are left\n%s", strings.Join(inhabitants(w.Home), "\n"))
 	}
 }
 
