@@ -111,7 +111,10 @@ func (p projects) find(ctx context.Context, id string) (hits []hit) {
 		info, err := p.dir.Stat(folder + "/" + id + suffix)
 		return hit{folder, info, err}, !native.Absent(err), nil
 	}
-	for h, _ := range native.Each(ctx, p.folders, stat) { // errors are in the hits
+	for h, err := range native.Each(ctx, p.folders, stat) {
+		if err != nil {
+			h.err = err
+		}
 		hits = append(hits, h)
 	}
 	slices.SortFunc(hits, func(a, b hit) int { return cmp.Compare(a.folder, b.folder) })

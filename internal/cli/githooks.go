@@ -83,8 +83,7 @@ func (env Env) hooks(ctx context.Context, verb string, o *hooksOptions, do func(
 		return err
 	}
 	list, err := do(ctx, place, o)
-	var refused *hooks.RefusedError
-	if errors.As(err, &refused) {
+	if refused, ok := errors.AsType[*hooks.RefusedError](err); ok {
 		return &conflictError{refused.Error() + "; nothing was changed", refused.Advice()}
 	}
 	if err != nil {

@@ -5,6 +5,7 @@ package hooks_test
 import (
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"testing"
 
@@ -57,7 +58,7 @@ func TestKilled(t *testing.T) {
 func (s *sandbox) killed(what string, n int) (reached bool) {
 	s.Helper()
 	cmd := exec.Command(os.Args[0], s.path("repo"), s.wanted().Program)
-	cmd.Env = append(s.env[:len(s.env):len(s.env)], helperKey+"="+what)
+	cmd.Env = append(slices.Clip(s.env), helperKey+"="+what)
 	changes := 0
 	r, err := trace.Kill(cmd, func(c trace.Call) trace.Victims {
 		if c.Effect == "" || c.Effect == trace.MapWrite || !strings.HasPrefix(c.Path, s.root+"/") && !strings.HasPrefix(c.To, s.root+"/") {

@@ -2,6 +2,7 @@ package hooks_test
 
 import (
 	"os/exec"
+	"slices"
 	"testing"
 
 	"agentctl/lock/hooks"
@@ -15,7 +16,7 @@ func (s *sandbox) message(text, source string) hooks.Message {
 		s.Fatal(err)
 	}
 	s.write("message", text, 0o644)
-	env := append(s.env[:len(s.env):len(s.env)], "GIT_DIR="+s.path("repo/.git"))
+	env := append(slices.Clip(s.env), "GIT_DIR="+s.path("repo/.git"))
 	return hooks.Message{File: s.path("message"), Source: source, Git: program, Environ: env}
 }
 

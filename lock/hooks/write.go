@@ -20,7 +20,7 @@ func write(path, text string, mode fs.FileMode) error {
 	if err != nil {
 		return err
 	}
-	defer os.Remove(draft) // it is gone, if all went well
+	defer func() { _ = os.Remove(draft) }() // it is gone, if all went well
 	_, err = f.WriteString(text)
 	if mode != newMode {
 		err = errors.Join(err, f.Chmod(mode))

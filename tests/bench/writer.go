@@ -33,7 +33,7 @@ func play(begin func(id string) (*os.File, string, error)) error {
 	if err != nil {
 		return err
 	}
-	fmt.Println(id)
+	fmt.Fprintln(os.Stdout, id)
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)

@@ -75,7 +75,9 @@ func observing() map[string]command {
 
 // patiently asks until the answer is yes, for as long as a very busy machine may need.
 func patiently(ts *testscript.TestScript, what string, ask func() bool) {
-	for end := time.Now().Add(time.Minute); !ask(); time.Sleep(5 * time.Millisecond) {
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for end := time.Now().Add(time.Minute); !ask(); <-tick.C {
 		if time.Now().After(end) {
 			ts.Fatalf("it never came to this: %s", what)
 		}

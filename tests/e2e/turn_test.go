@@ -207,7 +207,7 @@ func (t *turn) heed(signals []os.Signal) {
 func dieOf(sig syscall.Signal) {
 	signal.Reset(sig)
 	_ = unix.Kill(os.Getpid(), sig)
-	time.Sleep(time.Hour) // it comes
+	<-time.After(time.Hour) // it comes
 }
 
 // step carries out one step of the turn.
@@ -296,10 +296,9 @@ func wait(p *directive.Pause) error {
 			return err
 		}
 	}
-	for {
+	for tick := time.NewTicker(5 * time.Millisecond); ; <-tick.C {
 		if _, err := os.Stat(p.Gate); p.Gate != "" && err == nil {
 			return nil
 		}
-		time.Sleep(5 * time.Millisecond)
 	}
 }

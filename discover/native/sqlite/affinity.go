@@ -35,7 +35,7 @@ func affinityOf(declared string) affinity {
 		return textAffinity
 	case declared == "" || has("BLOB"):
 		return noAffinity
-	case has("REAL", "FLOA", "DOUB"):
+	case has("REAL", "FLOA", "DOUB"): //nolint:misspell // so the format says
 		return realAffinity
 	}
 	return numericAffinity
