@@ -47,7 +47,7 @@ func TestKilledAtAnyMomentOfALaunch(t *testing.T) {
 // momentsOf are after how much of a launch it is killed: half of them fall into the first tenth, in which the agent
 // is started.
 func momentsOf(whole time.Duration) (list []time.Duration) {
-	const half = 8
+	const half = 4
 	for i := range half {
 		list = append(list, whole*time.Duration(i)/(10*half), whole*time.Duration(i+1)/half)
 	}

@@ -24,7 +24,7 @@ func TestTheIDIsPrintedSoon(t *testing.T) {
 			t.Fatalf("exit code %d\n%s", code, errs)
 		}
 		var late, looks []time.Duration
-		for range 5 {
+		for range 3 {
 			id, d := c.lateness(w, a)
 			begun := time.Now()
 			c.list()
