@@ -10,13 +10,18 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ask reads one fact of the process that has p's pid, and returns it only if that was p: if p still lives.
+// ask reads one fact of the process that has p's pid, and returns it only if that was p: if p still lives, and still
+// runs the program that it was seen with. A child is its parent's image until it becomes its own program: its new
+// arguments say nothing of the program it was seen as.
 func ask[T any](f *procfs, p Process, read func(pidDir) (T, error)) (T, error) {
 	var none T
 	d := f.at(p.ID.PID)
 	fact, failed := read(d)
 	if err := f.lives(d, p.ID); err != nil {
 		return none, err
+	}
+	if exe, _, err := d.target("exe"); p.Exe != "" && err == nil && exe != p.Exe {
+		return none, ErrGone
 	}
 	if errors.Is(failed, unix.ESRCH) {
 		return none, ErrGone // its main thread has given back the memory: it is being ended, though others still run

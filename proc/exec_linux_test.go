@@ -1,0 +1,43 @@
+package proc
+
+import (
+	"errors"
+	"os/exec"
+	"testing"
+)
+
+// A process that has become another program since it was seen has nothing to say about what it was.
+func TestAnotherProgramByNow(t *testing.T) {
+	cmd := exec.Command("/bin/sh", "-c", "read x; exec sleep 1000")
+	in, err := cmd.StdinPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
+	before := inspect(t, cmd.Process.Pid)
+	if args, err := before.Args(); err != nil || len(args) != 3 {
+		t.Fatalf("%q, %v", args, err)
+	}
+	if _, err := in.Write([]byte("\n")); err != nil {
+		t.Fatal(err)
+	}
+	now := before
+	for now.Exe == before.Exe {
+		now = inspect(t, cmd.Process.Pid)
+	}
+	if now.ID != before.ID {
+		t.Fatalf("%v is not %v", now.ID, before.ID)
+	}
+	if args, err := before.Args(); !errors.Is(err, ErrGone) {
+		t.Errorf("arguments %q, %v", args, err)
+	}
+	if _, err := before.Dir(); !errors.Is(err, ErrGone) {
+		t.Errorf("directory: %v", err)
+	}
+	if args, err := now.Args(); err != nil || len(args) != 2 {
+		t.Errorf("%q, %v", args, err)
+	}
+}
