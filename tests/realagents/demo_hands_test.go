@@ -42,9 +42,26 @@ func TestDemoHands(t *testing.T) {
 	say("The repository itself is free, the worktrees are not:")
 	c.show("guard")
 	c.showExit(5, "guard", repo+"-try-g-parser-codex")
+	say("Git hooks keep a person's commit out of an agent's turn:")
+	c.show("hooks", "install")
+	commit := func(flags ...string) error {
+		args := append([]string{"-C", repo + "-try-g-parser-codex", "-c", "user.name=ana", "-c", "user.email=ana@localhost", "commit", "--allow-empty", "-m", "mine"}, flags...)
+		cmd := exec.Command("git", args...)
+		cmd.Env = append([]string{"HOME=" + c.home}, c.env...)
+		out, err := cmd.CombinedOutput()
+		fmt.Printf("\n$ git commit --allow-empty -m mine %s\n%s", strings.Join(flags, " "), strings.ReplaceAll(string(out), c.home, "~"))
+		return err
+	}
+	if err := commit(); err == nil {
+		t.Error("a commit passed the guard")
+	}
+	if err := commit("--no-verify"); err != nil {
+		t.Errorf("an override did not: %v", err)
+	}
+	c.show("hooks", "uninstall")
 	c.show("stop", "--group", "g-parser")
 	c.show("list", "-a", "--group", "g-parser")
-	c.show("worktree", "clean", "--group", "g-parser", "--delete-branch")
+	c.show("worktree", "clean", "--group", "g-parser", "--delete-branch", "--force")
 	if out, err := exec.Command("git", "-C", repo, "worktree", "list").Output(); err != nil || strings.Count(string(out), "\n") != 1 {
 		t.Errorf("left: %s, %v", out, err)
 	}
