@@ -49,6 +49,8 @@ type Record struct {
 	// Tokens and Cost (USD) are nil unless the agent itself states them and they were asked for or cheap.
 	Tokens *Tokens
 	Cost   *float64
+	// Quotas are the agent's last words on how much of what its provider allows is used, with [Want.Whole].
+	Quotas []Quota `json:",omitempty"`
 	// Parent is the id of the session whose sub-agent this is; sub-agents are hidden unless asked for.
 	Parent string
 	// Sub: this is a sub-agent's session, though the agent may not have recorded whose.
@@ -101,10 +103,26 @@ type Turn struct {
 	Unanswered bool `json:",omitzero"`
 }
 
-// Tokens counts tokens as the agent states them. Context is the size of the context now, Total the agent's own
-// total where it has one, else the sum.
+// Tokens counts tokens as the agent states them. Context is the size of the context now, Window the most that the model
+// takes, where the agent states it; Total is the agent's own total where it has one, else the sum.
 type Tokens struct {
-	In, Out, CacheRead, CacheWrite, Reasoning, Total, Context int64
+	In, Out, CacheRead, CacheWrite, Reasoning, Total, Context, Window int64
+}
+
+// Quota is a limit of the agent's provider, as the agent recorded it.
+type Quota struct {
+	// Name is the agent's own word for the limit; "" where it has none.
+	Name string
+	// Used is the part used up, in percent; nil where the agent does not say.
+	Used *float64
+	// Reached: requests were refused because of it.
+	Reached bool
+	// Resets is when it begins anew, UTC; zero where not known.
+	Resets time.Time
+	// Text is the agent's own notice, where it wrote one.
+	Text string
+	// Time is when the agent recorded this, UTC.
+	Time time.Time
 }
 
 // Key tells sessions apart: an ID alone does not, since one may exist in two project directories.

@@ -107,6 +107,9 @@ func (s *Session) appendCounts(b []byte) ([]byte, error) {
 				b[at] = '{'
 			}
 		}
+		if t.Window != 0 {
+			b = strconv.AppendInt(appendName(b, "window"), t.Window, 10)
+		}
 		b = append(b, '}')
 	}
 	if s.Cost == nil {

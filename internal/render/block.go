@@ -118,6 +118,9 @@ func tokensText(t *discover.Tokens) string {
 			out = append(out, fmt.Sprintf("%d %s", c.n, c.name))
 		}
 	}
+	if t.Window > 0 {
+		out = append(out, fmt.Sprintf("%d%% of the window of %d", 100*t.Context/t.Window, t.Window))
+	}
 	return cmp.Or(strings.Join(out, ", "), "0")
 }
 

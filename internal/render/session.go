@@ -51,6 +51,7 @@ type Tokens struct {
 	Reasoning  int64 `json:"reasoning"`
 	Total      int64 `json:"total"`
 	Context    int64 `json:"context"`
+	Window     int64 `json:"window,omitempty"`
 }
 
 // Evidence is the fact that the status rests on.

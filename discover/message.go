@@ -1,0 +1,77 @@
+package discover
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// Message is one thing that was said or done in a session, as its storage has it.
+type Message struct {
+	// ID tells the messages of a session apart, in this look and in all later ones: the agent's own id of what the
+	// message was made from where it has one, else its place in the file. A message whose call has ended since keeps it.
+	ID string
+	// Session is the session's own id; with sub-agents' messages among those of the session they work for, theirs.
+	Session string
+	Role    Role
+	Kind    Kind
+	// Time is when it was recorded, UTC; zero where the agent does not say.
+	Time time.Time
+	// Text is what was said, exactly as stored; of an error the agent's own words. Clean it before a terminal sees it.
+	Text string
+	// Tool is the call, of kind [KindTool].
+	Tool *ToolCall
+	// Model and Tokens are those of the answer that the message is part of. Of an answer that is stored as several
+	// messages, one has the tokens.
+	Model  string
+	Tokens *Tokens
+}
+
+// Role says whose message it is.
+type Role string
+
+// The roles.
+const (
+	User      Role = "user"
+	Assistant Role = "assistant"
+	// System is the agent's program: what is neither the person's nor the model's.
+	System Role = "system"
+)
+
+// Kind says what a message is.
+type Kind string
+
+// The kinds of messages.
+const (
+	KindText         Kind = "text"
+	KindTool         Kind = "tool"
+	KindError        Kind = "error"        // the turn, or an attempt to ask the model, failed
+	KindInterruption Kind = "interruption" // the turn was cut here, by the person or by an abort
+	KindCompaction   Kind = "compaction"   // the context was replaced by a summary, which is the text where it is stored
+)
+
+// ToolCall is a call of a tool by the model.
+type ToolCall struct {
+	// ID is the call's own, Name the tool's, as the agent records them.
+	ID, Name string
+	// Input is what the tool was called with: a JSON value as stored, or the JSON string of an input that is none.
+	Input json.RawMessage
+	// Brief is the part of the input that tells people what the call does, in the agent's words: the command, the file.
+	Brief string
+	// Output is what the tool returned, as text; of a failed call its error.
+	Output string
+	State  ToolState
+}
+
+// ToolState is how far a call has got.
+type ToolState string
+
+// The states of a call. Storage knows of open, done, failed and refused; the others are judged by [World.Messages].
+const (
+	ToolOpen    ToolState = "open"    // no result is stored
+	ToolRunning ToolState = "running" // open, and its session is at work
+	ToolWaiting ToolState = "waiting" // open, and its session waits for the person
+	ToolCut     ToolState = "cut"     // open, and nobody works on it any more
+	ToolDone    ToolState = "done"
+	ToolFailed  ToolState = "error"
+	ToolRefused ToolState = "refused" // the person said no
+)

@@ -1,0 +1,70 @@
+package discover
+
+import (
+	"context"
+	"fmt"
+	"iter"
+)
+
+// Transcriber is implemented by adapters that can tell what was said in a session.
+type Transcriber interface {
+	// Messages yields a stored session's messages, the newest first, each as complete as the storage has it now; of
+	// messages that are recorded more than once, one. The cost depends on how many are taken, not on how long the session
+	// is. What cannot be read yields a [Warning], and what can be read after it follows. Sub-agents' messages are those of
+	// their own sessions. The state of a call without a result is [ToolOpen].
+	Messages(context.Context, Record) iter.Seq2[Message, error]
+}
+
+// Messages yields what was said in a session, the newest first, as [Transcriber] has it, and judges what became of calls
+// without a result by what is true of the session.
+func (w *World) Messages(ctx context.Context, s Session) iter.Seq2[Message, error] {
+	return func(yield func(Message, error) bool) {
+		t, ok := w.transcriber(s.Agent)
+		if !ok {
+			yield(Message{}, &Warning{Agent: s.Agent, Path: s.Path, Err: fmt.Errorf("its transcripts cannot be read")})
+			return
+		}
+		over := false // what follows is older than the newest turn
+		for m, err := range t.Messages(ctx, s.Record) {
+			if m.Session == "" {
+				m.Session = s.ID
+			}
+			if err == nil && m.Tool != nil && m.Tool.State == ToolOpen {
+				call := *m.Tool
+				call.State = s.openCall(over)
+				m.Tool = &call
+			}
+			over = over || err == nil && m.endsTurn()
+			if !yield(m, err) {
+				return
+			}
+		}
+	}
+}
+
+func (w *World) transcriber(agent Agent) (Transcriber, bool) {
+	for _, a := range w.Adapters {
+		if t, ok := a.(Transcriber); ok && a.Name() == agent {
+			return t, true
+		}
+	}
+	return nil, false
+}
+
+// endsTurn reports whether no call before this message can still run.
+func (m Message) endsTurn() bool {
+	return m.Role == User && m.Kind == KindText || m.Kind == KindInterruption
+}
+
+// openCall is the state of a call without a result.
+func (s Session) openCall(over bool) ToolState {
+	switch {
+	case over:
+		return ToolCut
+	case s.Status == Waiting:
+		return ToolWaiting
+	case s.Status == Running || s.Status == Unknown:
+		return ToolRunning
+	}
+	return ToolCut
+}
