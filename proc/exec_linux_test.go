@@ -37,6 +37,9 @@ func TestAnotherProgramByNow(t *testing.T) {
 	if _, err := before.Dir(); !errors.Is(err, ErrGone) {
 		t.Errorf("directory: %v", err)
 	}
+	if used, err := before.Usage(); !errors.Is(err, ErrGone) {
+		t.Errorf("usage %+v, %v", used, err)
+	}
 	if args, err := now.Args(); err != nil || len(args) != 2 {
 		t.Errorf("%q, %v", args, err)
 	}

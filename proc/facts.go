@@ -10,6 +10,7 @@ type Facts struct {
 	Ports      []int
 	Namespaced []int
 	Namespace  string
+	Used       Usage
 	// Err is returned by every on-demand question, as for another user's process.
 	Err error
 }
@@ -58,3 +59,10 @@ func (f Facts) namespacePIDs(p Process) ([]int, error) {
 }
 
 func (f Facts) pidNamespace(Process) (string, error) { return f.Namespace, f.Err }
+
+func (f Facts) usage(Process) (Usage, error) {
+	if f.Err != nil {
+		return Usage{}, f.Err
+	}
+	return f.Used, nil
+}

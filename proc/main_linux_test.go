@@ -21,6 +21,7 @@ const roleKey = "PROC_TEST_ROLE"
 func roles() map[string]func() error {
 	return map[string]func() error{
 		"wait":            roleWait,
+		"burn":            roleBurn,
 		"without-leader":  roleWithoutLeader,
 		"nobody":          roleNobody,
 		"hidepid":         roleHidepid,

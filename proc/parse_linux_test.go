@@ -34,7 +34,7 @@ func FuzzStat(f *testing.F) {
 		if state <= ' ' || state > '~' || state == ')' {
 			state = 'S'
 		}
-		want := stat{number, number + 1, number + 2, number + 3, State(state), name, ticks, ticks%2 == 1}
+		want := stat{number, number + 1, number + 2, number + 3, State(state), name, ticks, 269 + 49, ticks%2 == 1}
 		if got, err := parseStat([]byte(statLine(want))); err != nil || got != want {
 			t.Errorf("got %+v, want %+v, %v", got, want, err)
 		}
@@ -46,7 +46,7 @@ func FuzzStat(f *testing.F) {
 
 // TestStatTornAnywhere: no beginning of a line passes for the line.
 func TestStatTornAnywhere(t *testing.T) {
-	want := stat{4045, 4042, 4042, 4042, 'S', "cl) S 1 (aude", 199670, false}
+	want := stat{4045, 4042, 4042, 4042, 'S', "cl) S 1 (aude", 199670, 269 + 49, false}
 	line := statLine(want)
 	for n := range strings.Index(line, "199670") {
 		if got, err := parseStat([]byte(line[:n])); err == nil {

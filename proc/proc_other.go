@@ -56,6 +56,7 @@ func (silent) openFiles(Process, func(string) bool) ([]OpenFile, error) { return
 func (silent) listenPorts(Process) ([]int, error)   { return nil, ErrUnsupported }
 func (silent) namespacePIDs(Process) ([]int, error) { return nil, ErrUnsupported }
 func (silent) pidNamespace(Process) (string, error) { return "", ErrUnsupported }
+func (silent) usage(Process) (Usage, error)         { return Usage{}, ErrUnsupported }
 
 // pin cannot be had: without a birth nothing tells one process from the next with its pid.
 type pin struct{}

@@ -93,4 +93,5 @@ type source interface {
 	listenPorts(Process) ([]int, error)
 	namespacePIDs(Process) ([]int, error)
 	pidNamespace(Process) (string, error)
+	usage(Process) (Usage, error)
 }

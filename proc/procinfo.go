@@ -2,7 +2,9 @@ package proc
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
+	"time"
 )
 
 // Layouts of macOS's proc_info system call on 64 bits, in bytes (XNU bsd/sys/proc_info.h).
@@ -25,6 +27,11 @@ const (
 	socketSize  = 792
 	socketTCP   = 2 // SOCKINFO_TCP
 	tcpListen   = 1 // TSI_S_LISTEN
+
+	taskMemory = 8  // struct proc_taskinfo: pti_resident_size, uint64
+	taskUser   = 16 // pti_total_user, uint64, in ticks of the machine's time base
+	taskSystem = 24 // pti_total_system
+	taskSize   = 96
 
 	pathMax = 1024 // MAXPATHLEN
 )
@@ -73,6 +80,23 @@ func parseSocket(raw []byte) (port int, ok bool, err error) {
 		return 0, false, nil
 	}
 	return int(binary.BigEndian.Uint16(raw[socketPort:])), true, nil
+}
+
+// parseTask reads the answer to PROC_PIDTASKINFO; frequency is how many ticks the time base has in a second.
+func parseTask(raw []byte, frequency uint64) (Usage, error) {
+	if len(raw) < taskSize {
+		return Usage{}, tooShort(len(raw), taskSize)
+	}
+	if frequency == 0 {
+		return Usage{}, errors.New("a time base that stands still")
+	}
+	le := binary.LittleEndian
+	ticks := le.Uint64(raw[taskUser:]) + le.Uint64(raw[taskSystem:])
+	whole, rest := ticks/frequency, ticks%frequency // apart, or a quarter of an hour would overflow
+	return Usage{
+		CPU:    time.Duration(whole)*time.Second + time.Duration(rest*uint64(time.Second)/frequency),
+		Memory: int64(le.Uint64(raw[taskMemory:])),
+	}, nil
 }
 
 func tooShort(got, want int) error { return fmt.Errorf("%d bytes from the kernel, want %d", got, want) }

@@ -14,6 +14,7 @@ const (
 	callPIDFDInfo = 3
 
 	flavorFDs       = 1  // PROC_PIDLISTFDS
+	flavorTask      = 4  // PROC_PIDTASKINFO
 	flavorCwd       = 9  // PROC_PIDVNODEPATHINFO
 	flavorPath      = 11 // PROC_PIDPATHINFO
 	flavorFDFile    = 2  // PROC_PIDFDVNODEPATHINFO

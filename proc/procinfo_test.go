@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 func TestFDs(t *testing.T) {
@@ -55,6 +56,25 @@ func TestSocket(t *testing.T) {
 	}
 	if _, _, err := parseSocket(make([]byte, 791)); err == nil {
 		t.Error("a torn answer is no error")
+	}
+}
+
+// TestTask: hours of ticks make hours, on both time bases there are.
+func TestTask(t *testing.T) {
+	raw := structure(96, field{8, int64(3 << 30)}, field{16, uint64(24e6 * 3600)}, field{24, uint64(12e6)})
+	want := Usage{CPU: time.Hour + 500*time.Millisecond, Memory: 3 << 30}
+	if got, err := parseTask(raw, 24e6); err != nil || got != want {
+		t.Errorf("%+v, %v", got, err)
+	}
+	raw = structure(96, field{8, int64(4096)}, field{16, uint64(1_000_000_007)}, field{24, uint64(0)})
+	if got, err := parseTask(raw, 1e9); err != nil || got != (Usage{CPU: 1_000_000_007, Memory: 4096}) {
+		t.Errorf("%+v, %v", got, err)
+	}
+	if got, err := parseTask(raw, 0); err == nil {
+		t.Errorf("without a time base: %+v", got)
+	}
+	if got, err := parseTask(raw[:95], 1e9); err == nil {
+		t.Errorf("of a torn answer: %+v", got)
 	}
 }
 

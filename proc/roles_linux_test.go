@@ -54,6 +54,9 @@ func roleNobody() error {
 	if _, err := p.Args(); err != nil {
 		return fmt.Errorf("arguments: %w", err)
 	}
+	if used, err := p.Usage(); err != nil || used.Memory == 0 {
+		return fmt.Errorf("usage: %+v, %w", used, err)
+	}
 	for name, ask := range map[string]func() error{
 		"Dir":         func() error { _, err := p.Dir(); return err },
 		"Env":         func() error { _, err := p.Env("HOME"); return err },

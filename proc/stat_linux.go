@@ -13,6 +13,8 @@ type stat struct {
 	state                       State
 	name                        string
 	ticks                       uint64
+	// used is the processor time of the thread group (of the thread, below task/), in user and kernel mode, in ticks.
+	used uint64
 	// exiting: it runs no instruction of its program any more, though the kernel has not called it a zombie yet.
 	exiting bool
 }
@@ -66,6 +68,10 @@ func (s *stat) set(field int, text []byte) (err error) {
 		var flags uint64
 		flags, err = strconv.ParseUint(string(text), 10, 64)
 		s.exiting = flags&pfExiting != 0
+	case 14, 15:
+		var ticks uint64
+		ticks, err = strconv.ParseUint(string(text), 10, 64)
+		s.used += ticks
 	case 22:
 		s.ticks, err = strconv.ParseUint(string(text), 10, 64)
 	}

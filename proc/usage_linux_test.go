@@ -1,0 +1,92 @@
+package proc
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+const burnMemory = 64 << 20
+
+// roleBurn has used processor time and memory, says how much time by the kernel's own account, and waits.
+func roleBurn() error {
+	held := make([]byte, burnMemory)
+	var used time.Duration
+	for used < 200*time.Millisecond {
+		for i := range held {
+			held[i]++
+		}
+		var own unix.Rusage
+		if err := unix.Getrusage(unix.RUSAGE_SELF, &own); err != nil {
+			return err
+		}
+		used = time.Duration(own.Utime.Nano() + own.Stime.Nano())
+	}
+	fmt.Println(used.Nanoseconds())
+	err := roleWait()
+	runtime.KeepAlive(held)
+	return err
+}
+
+// TestUsageOfKnownBurn: between what the child counted before and what the kernel counted at its end.
+func TestUsageOfKnownBurn(t *testing.T) {
+	c := start(t, "burn")
+	said, err := strconv.ParseInt(c.said, 10, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := inspect(t, c.Process.Pid)
+	got, err := p.Usage()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.end(t)
+	state := c.ProcessState
+	atLeast, atMost := time.Duration(said)-2*time.Second/clockTicks, state.UserTime()+state.SystemTime() // each of two numbers is cut
+	if got.CPU < atLeast || got.CPU > atMost {
+		t.Errorf("%v of processor time, not in %v to %v", got.CPU, atLeast, atMost)
+	}
+	peak := state.SysUsage().(*syscall.Rusage).Maxrss << 10
+	if got.Memory < burnMemory*7/8 || got.Memory > peak*9/8 { // the kernel's own counts differ a little
+		t.Errorf("%d bytes of memory, not in %d to %d", got.Memory, burnMemory, peak)
+	}
+	if got, err := p.Usage(); !errors.Is(err, ErrGone) || got != (Usage{}) {
+		t.Errorf("after its end: %+v, %v", got, err)
+	}
+}
+
+// TestUsageWithoutMainThread: the kernel shows no memory for it, but the process has some.
+func TestUsageWithoutMainThread(t *testing.T) {
+	p := inspect(t, start(t, "without-leader").Process.Pid)
+	if raw, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(p.ID.PID), "statm")); err != nil || !strings.HasPrefix(string(raw), "0 0 ") {
+		t.Fatalf("%q, %v", raw, err)
+	}
+	if got, err := p.Usage(); err != nil || got.Memory < 1<<20 {
+		t.Errorf("%+v, %v", got, err)
+	}
+}
+
+// FuzzStatm: the second number is read, and nothing that is none.
+func FuzzStatm(f *testing.F) {
+	f.Add(int64(4415), []byte("1 2"))
+	f.Add(int64(0), []byte("1 x 3"))
+	f.Fuzz(func(t *testing.T, pages int64, junk []byte) {
+		if got, err := parseStatm(fmt.Appendf(nil, "73345 %d 1024 12 0 5120 0\n", pages)); err != nil || got != pages {
+			t.Errorf("%d, want %d, %v", got, pages, err)
+		}
+		if got, err := parseStatm(junk); err == nil {
+			if second, _ := strconv.ParseInt(strings.Split(string(junk), " ")[1], 10, 64); second != got {
+				t.Errorf("from %q: %d", junk, got)
+			}
+		}
+	})
+}
