@@ -15,7 +15,7 @@ import (
 // what is another user's.
 func (t *target) leftovers(now discover.Result) []proc.Process {
 	alien := t.alien(now)
-	left := family{}
+	left := proc.Family{}
 	if t.gone() {
 		for _, a := range t.agents {
 			maps.Copy(left, a.below)
@@ -30,7 +30,7 @@ func (t *target) leftovers(now discover.Result) []proc.Process {
 			left[p.ID] = p
 		}
 	}
-	left.grow(now.Table, alien)
+	left.Grow(now.Table, alien)
 	spared := t.spared(now, left, alien)
 	var out []proc.Process
 	for p := range now.Table.All() {
@@ -77,7 +77,7 @@ func (t *target) marked(p proc.Process) bool {
 }
 
 // spared tells what of the family is others' as well.
-func (t *target) spared(now discover.Result, left family, alien func(proc.Process) bool) func(proc.Process) bool {
+func (t *target) spared(now discover.Result, left proc.Family, alien func(proc.Process) bool) func(proc.Process) bool {
 	kept := map[proc.ID]bool{}
 	if self, ok := now.Table.PID(t.Self); ok {
 		keep(kept, now.Table, self)
@@ -119,14 +119,14 @@ type owner struct {
 }
 
 // nested are the live sessions that were started from within this one. Their tools carry its marks, too.
-func (t *target) nested(now discover.Result, left family, alien func(proc.Process) bool) (out []owner) {
+func (t *target) nested(now discover.Result, left proc.Family, alien func(proc.Process) bool) (out []owner) {
 	for _, s := range now.Sessions {
 		for _, p := range s.Processes {
 			if hasProcess(t.Before, p.ID) {
 				continue
 			}
 			outside := func(q proc.Process) bool { return q.ID != p.ID && alien(q) }
-			if alien(p) && (left.begot(now.Table, p, outside) || t.marked(p)) {
+			if alien(p) && (left.Begot(now.Table, p, outside) || t.marked(p)) {
 				out = append(out, owner{t.stopperOf(s.Agent), s})
 			}
 		}
