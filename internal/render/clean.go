@@ -2,6 +2,7 @@ package render
 
 import (
 	"cmp"
+	"iter"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -15,36 +16,73 @@ func Clean(s string) string {
 		return s
 	}
 	var b strings.Builder
-	var last, owed rune // the last character written; a blank or joiner that the next one may need
-	for len(s) > 0 {
-		if n := escapeLen(s); n > 0 {
-			s = s[n:]
+	blank := false // one is owed to the next character
+	for r := range shown(s) {
+		if unicode.IsSpace(r) {
+			blank = b.Len() > 0
 			continue
 		}
-		r, size := utf8.DecodeRuneInString(s)
-		s = s[size:]
-		switch {
-		case unicode.IsSpace(r):
-			owed = ' '
-		case joiner(r):
-			owed = cmp.Or(owed, r)
-		case hazardous(r):
-		default:
-			if owed == ' ' && last != 0 || joiner(owed) && joins(last) && joins(r) {
-				b.WriteRune(owed)
-			}
-			owed, last = 0, r
-			b.WriteRune(r) // U+FFFD for an invalid byte
+		if blank {
+			b.WriteByte(' ')
 		}
+		blank = false
+		b.WriteRune(r)
 	}
 	return b.String()
+}
+
+// CleanText is [Clean] for a text of several lines: blanks, tabs and line breaks stay. Whatever breaks a line is a line
+// feed afterwards.
+func CleanText(s string) string {
+	var b strings.Builder
+	b.Grow(len(s))
+	var last rune
+	for r := range shown(s) {
+		switch {
+		case r == '\n' && last == '\r': // they are one
+		case r == '\t', !unicode.IsSpace(r), unicode.Is(unicode.Zs, r):
+			b.WriteRune(r)
+		default:
+			b.WriteByte('\n')
+		}
+		last = r
+	}
+	return b.String()
+}
+
+// shown yields the characters by which a text shows itself, and its white space as it is. A joiner is among them only
+// where it stands between two that it may join.
+func shown(s string) iter.Seq[rune] {
+	return func(yield func(rune) bool) {
+		var last, owed rune // the last character yielded; a joiner that the next one may need
+		for len(s) > 0 {
+			if n := escapeLen(s); n > 0 {
+				s = s[n:]
+				continue
+			}
+			r, size := utf8.DecodeRuneInString(s) // U+FFFD for an invalid byte
+			s = s[size:]
+			switch {
+			case joiner(r):
+				owed = cmp.Or(owed, r)
+				continue
+			case hazardous(r) && !unicode.IsSpace(r):
+				continue
+			case owed != 0 && joins(last) && joins(r) && !yield(owed), !yield(r):
+				return
+			}
+			owed, last = 0, r
+		}
+	}
 }
 
 // joiner reports whether r is one of the two zero-width characters that emoji and some scripts are spelt with.
 func joiner(r rune) bool { return r == '\u200c' || r == '\u200d' }
 
 // joins reports whether a joiner may stand beside r. In Latin text it could only hide.
-func joins(r rune) bool { return r > unicode.MaxLatin1 && !unicode.Is(unicode.Latin, r) }
+func joins(r rune) bool {
+	return r > unicode.MaxLatin1 && !unicode.Is(unicode.Latin, r) && !unicode.IsSpace(r)
+}
 
 // plain reports whether s is printable ASCII with single blanks inside, as most text is.
 func plain(s string) bool {

@@ -90,3 +90,42 @@ func FuzzClean(f *testing.F) {
 		}
 	})
 }
+
+func TestCleanText(t *testing.T) {
+	for in, want := range map[string]string{
+		"":                                 "",
+		"one\ntwo":                         "one\ntwo",
+		"  code\t{\n\n\t}  \n":             "  code\t{\n\n\t}  \n",
+		"dos\r\nmac\rend\r\n":              "dos\nmac\nend\n",
+		"\r\r\n\n":                         "\n\n\n",
+		"a\vb\fc\u0085d\u2028e\u2029f":     "a\nb\ncd\ne\nf",
+		"no\u00a0break 日本\u3000語":          "no\u00a0break 日本\u3000語",
+		"\x1b[31mred\x1b[0m\x1b]0;t\a \nx": "red \nx",
+		"\x1b]unfinished\nnext line":       "\nnext line",
+		"bell\a\u202egnp\u200b\x7f\xff":    "bellgnp\ufffd",
+		"क\u200dष क\u200d ष\u200d\n":       "क\u200dष क ष\n",
+		"日\u200d\u3000\u200d本":             "日\u3000本",
+	} {
+		if got := render.CleanText(in); got != want {
+			t.Errorf("CleanText(%q) = %q, want %q", in, got, want)
+		}
+	}
+}
+
+func FuzzCleanText(f *testing.F) {
+	for _, s := range []string{"", "a b\r\n", "\x1b[31mx\t", "\x1b]0;t\a", "\u202e\u009b1m", "\xff\xc2", "日本\u200d\u3000", "a\u2028\x1bP\x1b\\"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		got := render.CleanText(s)
+		if h := harmful(strings.NewReplacer("\n", "", "\t", "").Replace(got)); h != "" {
+			t.Errorf("CleanText(%q) = %q: %s", s, got, h)
+		}
+		if again := render.CleanText(got); again != got {
+			t.Errorf("not idempotent: %q, %q", got, again)
+		}
+		if one := render.Clean(got); one != render.Clean(s) {
+			t.Errorf("CleanText(%q) = %q shows something else than Clean: %q", s, got, one)
+		}
+	})
+}
