@@ -29,6 +29,9 @@ type Result struct {
 	Blind bool
 	// Agents are the processes in it that are agents, those that make no row too.
 	Agents map[proc.ID]bool
+	// Runs are the sessions that each of them runs, those too that were not asked for; of one that is not named, there is
+	// the agent only.
+	Runs map[proc.ID][]Key
 }
 
 // look is one look at the world: the processes, the homes and the claims of one moment.
@@ -243,8 +246,12 @@ func (l *look) result() Result {
 	if slices.ContainsFunc(sessions, func(s Session) bool { return s.Status.Live() }) {
 		l.table.Complete() // the caller may be about to end it
 	}
+	runs := map[proc.ID][]Key{}
 	for i := range sessions {
 		s := &sessions[i]
+		for _, p := range s.Processes {
+			runs[p.ID] = append(runs[p.ID], s.Key())
+		}
 		s.Group = groupOf(*s)
 		if (l.blind || l.sealed) && s.Status == Stopped {
 			s.Status, s.Outcome = Unknown, ""
@@ -256,7 +263,7 @@ func (l *look) result() Result {
 			agents[c.Process] = true
 		}
 	}
-	return Result{Sessions: sessions, Warnings: l.warnings, Table: l.table, Blind: l.blind, Agents: agents}
+	return Result{Sessions: sessions, Warnings: l.warnings, Table: l.table, Blind: l.blind, Agents: agents, Runs: runs}
 }
 
 type outcome[T any] struct {

@@ -1,0 +1,129 @@
+package discover
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"agentctl/proc"
+)
+
+// marking is an agent whose tools bear the mark of their session.
+type marking struct{ memory }
+
+func (m marking) Marked(p proc.Process, s Session) bool {
+	env, err := p.Env("MARK")
+	return err == nil && env["MARK"] == s.ID
+}
+
+// machine is a table of processes of one user: pid, parent and session of the kernel, and the session that a mark names.
+type machine []proc.Facts
+
+func (m *machine) add(pid, parent, session int, mark string) {
+	f := fact(pid, "now", 'S')
+	f.Parent, f.Session, f.Ticks = parent, session, uint64(pid)
+	if mark != "" {
+		f.Environ = map[string]string{"MARK": mark}
+	}
+	*m = append(*m, f)
+}
+
+func (m machine) tree(t *testing.T, of string, adapters ...Adapter) string {
+	t.Helper()
+	w := worldOf(func() *proc.Table { return proc.Of(m...) }, adapters...)
+	r, err := w.Find(t.Context(), of, nil, Want{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []string
+	for _, b := range w.Tree(r, r.Sessions[0]) {
+		text := strings.Repeat("-", b.Depth) + fmt.Sprint(b.ID.PID)
+		for _, k := range b.Runs {
+			text += "=" + k.ID
+		}
+		if b.Shared {
+			text += "*"
+		}
+		out = append(out, text)
+	}
+	return strings.Join(out, " ")
+}
+
+// The tree has what descends from the session's process, by whichever bond, and of another session only its top.
+func TestTree(t *testing.T) {
+	var m machine
+	m.add(1, 0, 1, "")
+	m.add(10, 5, 5, "")      // the session's
+	m.add(11, 10, 11, "one") // its shell, and what that runs
+	m.add(12, 11, 11, "one")
+	m.add(13, 1, 13, "one")  // what another shell has left behind, and its child
+	m.add(14, 13, 13, "one") //
+	m.add(15, 11, 11, "one") // another session, started by the shell, and its tools
+	m.add(16, 15, 15, "two")
+	m.add(17, 1, 17, "two") // what those left behind
+	m.add(18, 10, 5, "")    // a server without a mark
+	m.add(19, 1, 19, "")    // nobody's
+	m.add(20, 1, 20, "one") // an agent of its own, whoever has started it
+	m.add(9, 1, 9, "one")   // older than the session's process
+	dead := fact(21, "now", 'Z')
+	dead.Parent = 10
+	m = append(m, dead)
+	adapter := marking{memory{
+		agent: Codex, claims: []Claim{exact("one", 10), exact("two", 15), exact("far", 20)},
+		records: []Record{record(Codex, "one", 1), record(Codex, "two", 2), record(Codex, "gone", 3)},
+	}}
+	for of, want := range map[string]string{
+		"one": "10 -11 --12 --15=two -18 13 -14", "two": "15 -16 17", "far": "20", "gone": "",
+	} {
+		if got := m.tree(t, of, adapter); got != want {
+			t.Errorf("of %s: %s, want %s", of, got, want)
+		}
+	}
+}
+
+// A process that runs several sessions is in the tree of each; a tool in that of the one it bears the mark of.
+func TestTreeOfSharedProcess(t *testing.T) {
+	var m machine
+	m.add(10, 1, 10, "")
+	m.add(11, 10, 11, "one")
+	m.add(12, 10, 12, "two")
+	m.add(13, 12, 12, "two")
+	m.add(14, 10, 10, "")
+	one, two := exact("one", 10), exact("two", 10)
+	one.Shared, two.Shared = true, true
+	adapter := marking{memory{agent: Codex, claims: []Claim{one, two}}}
+	for of, want := range map[string]string{"one": "10* -11 -12=two -14", "two": "10* -11=one -12 --13 -14"} {
+		if got := m.tree(t, of, adapter); got != want {
+			t.Errorf("of %s: %s, want %s", of, got, want)
+		}
+	}
+}
+
+// A tool of an agent inside of another bears the marks of both.
+func TestTreeInsideOfTree(t *testing.T) {
+	var m machine
+	m.add(10, 5, 5, "")
+	m.add(15, 10, 10, "one")
+	m.add(17, 1, 17, "one")
+	m[2].Environ["OTHER"] = "two"
+	outer := marking{memory{agent: Codex, claims: []Claim{exact("one", 10)}}}
+	inner := exact("two", 15)
+	inner.Agent = OpenCode
+	other := otherMark{memory{agent: OpenCode, claims: []Claim{inner}}}
+	for of, want := range map[string]string{"one": "10 -15=two", "two": "15 17"} {
+		if got := m.tree(t, of, outer, other); got != want {
+			t.Errorf("of %s: %s, want %s", of, got, want)
+		}
+	}
+}
+
+// otherMark is an agent with a mark of another name.
+type otherMark struct{ memory }
+
+func (otherMark) Mark(env func(string) string) (string, bool) { v := env("OTHER"); return v, v != "" }
+func (otherMark) MarkKeys() []string                          { return []string{"OTHER"} }
+
+func (otherMark) Marked(p proc.Process, s Session) bool {
+	env, err := p.Env("OTHER")
+	return err == nil && env["OTHER"] == s.ID
+}
