@@ -41,11 +41,11 @@ func parseMessage(data []byte) message {
 		case "id":
 			m.id = v.Text(shortLimit)
 		case "role":
-			m.role = v.Text(shortLimit)
+			m.role = v.Word("user", "assistant")
 		case "finish":
-			m.finish = v.Text(shortLimit)
+			m.finish = v.Word("stop", finishToolCalls)
 		case "agent":
-			m.agent = v.Text(shortLimit)
+			m.agent = v.Word("build", "plan")
 		case "variant":
 			m.variant = v.Text(shortLimit)
 		case "parentID":
@@ -119,13 +119,13 @@ func parsePart(data []byte) part {
 	for key, v := range native.Object(data).Members() {
 		switch string(key) {
 		case "type":
-			p.kind = v.Text(shortLimit)
+			p.kind = v.Word("text", "tool", "reasoning", "step-start", "step-finish")
 		case "text":
-			p.text = v.Text(textLimit)
+			p.text = v.Text(promptKept)
 		case "synthetic", "ignored":
 			p.hidden = p.hidden || strings.HasPrefix(string(v), "true")
 		case "tool":
-			p.tool = v.Text(shortLimit)
+			p.tool = v.Word("bash", "edit", "read")
 		case "state":
 			p.parseState(v.Object())
 		}
@@ -137,7 +137,7 @@ func (p *part) parseState(o native.Object) {
 	for key, v := range o.Members() {
 		switch string(key) {
 		case "status":
-			p.status = v.Text(shortLimit)
+			p.status = v.Word("completed", "running", "error")
 		case "input":
 			p.command = member(v.Object(), "command").Text(0)
 		case "metadata":

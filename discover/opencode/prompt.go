@@ -8,8 +8,15 @@ import (
 
 // cutPrompt makes a record's prompt of a stored user text.
 func cutPrompt(text string) string {
-	r := []rune(unwrap(text))
-	return string(r[:min(len(r), discover.PromptLimit)])
+	text = unwrap(text)
+	n := 0
+	for i := range text {
+		if n == discover.PromptLimit {
+			return strings.Clone(text[:i]) // or all of it would be kept
+		}
+		n++
+	}
+	return text
 }
 
 // unwrap takes off the quotes that `opencode run` puts around an argument with a space in it. Only a text that is one

@@ -66,13 +66,12 @@ func (s *stored) fill(st *store, want discover.Want) {
 // that a session holds.
 func (s *stored) fillPrompt(st *store) {
 	for m := range st.messages(s.ID).Up() {
-		if parseMessage(m.Bytes("data", maxPart)).role != "user" {
+		if member(m.Bytes("data", maxPart), "role").Word("user", "assistant") != "user" {
 			continue
 		}
 		for r := range st.parts(m.Text("id", shortLimit)).Up() {
 			if p := parsePart(r.Bytes("data", maxPart)); p.kind == "text" && p.text != "" && !p.hidden {
-				text := []rune(p.text)
-				s.prompt = string(text[:min(len(text), promptKept)])
+				s.prompt = p.text
 				return
 			}
 		}

@@ -16,13 +16,24 @@ const (
 // maxDepth is how deep SQLite's own trees can be.
 const maxDepth = 20
 
-// node is a page of a b-tree. The page itself is looked up each time, since it is not kept while others are read.
+// node is a page of a b-tree.
 type node struct {
 	db       *DB
 	number   uint32
 	cells    int
 	pointers int // where the list of cells begins
 	leaf     bool
+	bytes    []byte // of the page, for as long as the cache's turn is this one
+	turn     int
+}
+
+// page gives the page, looked up again where its memory may have been taken for another one since; nil after a failure.
+func (n *node) page() []byte {
+	if n.turn != n.db.cache.turn || n.db.err != nil {
+		n.bytes = n.db.page(n.number, 0)
+		n.turn = n.db.cache.turn
+	}
+	return n.bytes
 }
 
 // node reads a page of a table or of an index; it is false after a failure.
@@ -36,7 +47,10 @@ func (d *DB) node(number uint32, run int, index bool) (n node, ok bool) {
 		at = headerSize
 	}
 	kind := page[at]
-	n = node{db: d, number: number, leaf: kind == tableLeaf || kind == indexLeaf, pointers: at + 8}
+	n = node{
+		db: d, number: number, leaf: kind == tableLeaf || kind == indexLeaf, pointers: at + 8,
+		bytes: page, turn: d.cache.turn,
+	}
 	if !n.leaf {
 		n.pointers += 4
 	}
@@ -51,7 +65,7 @@ func (d *DB) node(number uint32, run int, index bool) (n node, ok bool) {
 
 // cell is a cell and what follows it on the page.
 func (n *node) cell(i int) []byte {
-	page := n.db.page(n.number, 0)
+	page := n.page()
 	if page == nil {
 		return nil
 	}
@@ -64,7 +78,7 @@ func (n *node) child(i int) uint32 {
 	var b []byte
 	if i < n.cells {
 		b = n.cell(i)
-	} else if page := n.db.page(n.number, 0); page != nil {
+	} else if page := n.page(); page != nil {
 		b = page[n.pointers-4:]
 	}
 	if len(b) < 4 {
@@ -84,7 +98,8 @@ func (n *node) run(i int) int {
 
 // tableKey is the rowid in a cell of a page that is no leaf: no rowid below it is larger.
 func (n *node) tableKey(i int) int64 {
-	key, _ := varint(n.cell(i)[min(4, len(n.cell(i))):])
+	cell := n.cell(i)
+	key, _ := varint(cell[min(4, len(cell)):])
 	return int64(key)
 }
 

@@ -22,6 +22,17 @@ func (s span) side(entry *record, column int) int {
 	return 0
 }
 
+// sideOf is side of a text that is at hand.
+func (s span) sideOf(text []byte) int {
+	switch {
+	case string(text) < s.from: // strings.Compare would need a copy
+		return -1
+	case string(text) >= s.to:
+		return 1
+	}
+	return 0
+}
+
 // search goes through the entries of an index whose first value is in a span.
 type search struct {
 	walk
@@ -31,12 +42,18 @@ type search struct {
 	yield func(rowid int64) bool
 }
 
-// read takes the entry of a cell.
-func (s *search) read(n *node, i int) bool {
+// cell is that of an entry, from the size of the entry on.
+func (s *search) cell(n *node, i int) []byte {
 	cell := n.cell(i)
 	if !n.leaf {
 		cell = cell[min(4, len(cell)):]
 	}
+	return cell
+}
+
+// read takes the entry of a cell.
+func (s *search) read(n *node, i int) bool {
+	cell := s.cell(n, i)
 	size, k := varint(cell)
 	if k == 0 {
 		return s.db.damaged("an index entry is cut off")
@@ -46,10 +63,29 @@ func (s *search) read(n *node, i int) bool {
 
 // side is that of an entry; an unreadable one is after the span, where nobody looks any further.
 func (s *search) side(n *node, i int) int {
+	if text := s.leadingText(s.cell(n, i)); text != nil {
+		return s.span.sideOf(text)
+	}
 	if !s.read(n, i) {
 		return 1
 	}
 	return s.span.side(&s.entry, 0)
+}
+
+// leadingText is the first value of an entry, where that is a text and stands on the page whole; else nil. Nothing else of
+// the entry is looked at: a search compares many that it has no other use for.
+func (s *search) leadingText(cell []byte) []byte {
+	size, k := varint(cell)
+	header, h := varint(cell[k:])
+	serial, m := varint(cell[k+h:])
+	if k == 0 || h == 0 || m == 0 || serial < 13 || serial%2 == 0 || header < uint64(h+m) || size > uint64(len(cell)) {
+		return nil
+	}
+	from, to := uint64(k)+header, uint64(k)+header+serialLength(serial)
+	if from > to || to > uint64(k)+uint64(s.db.local(int64(size), true)) || to > uint64(len(cell)) {
+		return nil
+	}
+	return cell[from:to]
 }
 
 // below yields the rowids below a page; it is false where there is nothing more to come.
@@ -67,7 +103,7 @@ func (s *search) below(page uint32, depth int) bool {
 func (s *search) upwards(n *node, depth int) bool {
 	first := sort.Search(n.cells, func(i int) bool { return s.side(n, i) >= 0 })
 	for i := first; i < n.cells; i++ {
-		if !s.child(n, i, depth) || s.side(n, i) > 0 || !s.take() {
+		if !s.child(n, i, depth) || s.side(n, i) > 0 || !s.take(n, i) {
 			return false
 		}
 	}
@@ -77,7 +113,7 @@ func (s *search) upwards(n *node, depth int) bool {
 func (s *search) downwards(n *node, depth int) bool {
 	after := sort.Search(n.cells, func(i int) bool { return s.side(n, i) > 0 })
 	for i := after; i > 0; i-- {
-		if !s.child(n, i, depth) || s.side(n, i-1) < 0 || !s.take() {
+		if !s.child(n, i, depth) || s.side(n, i-1) < 0 || !s.take(n, i-1) {
 			return false
 		}
 	}
@@ -88,9 +124,9 @@ func (s *search) child(n *node, i, depth int) bool {
 	return n.leaf || s.below(n.child(i), depth+1)
 }
 
-// take yields the rowid, the last value of the entry that was read last.
-func (s *search) take() bool {
-	if s.db.err != nil {
+// take yields an entry's rowid, which is its last value.
+func (s *search) take(n *node, i int) bool {
+	if !s.read(n, i) || s.db.err != nil {
 		return false
 	}
 	rowid := s.entry.at(len(s.entry.cells)-1, 0)

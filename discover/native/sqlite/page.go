@@ -6,7 +6,7 @@ import (
 )
 
 const (
-	cacheBytes = 2 << 20
+	cacheBytes = 1 << 20
 	cachePages = 64 // at least
 	// maxRun is the most pages that are read at once.
 	maxRun = 16
@@ -18,6 +18,7 @@ type cache struct {
 	pages map[uint32]*cached
 	ring  []*cached
 	next  int
+	turn  int    // how often memory was given away: what was a page before may be another one since
 	run   []byte // where several pages are read to
 }
 
@@ -44,6 +45,7 @@ func (c *cache) room(pageSize int) *cached {
 	}
 	delete(c.pages, p.number) // no page has the number 0
 	p.number = 0
+	c.turn++
 	return p
 }
 

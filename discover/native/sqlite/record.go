@@ -113,6 +113,13 @@ func (r *record) compare(i int, text string) int {
 
 // varint decodes an integer of one to nine bytes (1.6) and says how many there were; 0 if the bytes end before it does.
 func varint(b []byte) (v uint64, n int) {
+	if len(b) > 0 && b[0] < 0x80 { // as most are
+		return uint64(b[0]), 1
+	}
+	return longVarint(b)
+}
+
+func longVarint(b []byte) (v uint64, n int) {
 	for i, x := range b[:min(len(b), 9)] {
 		if i == 8 {
 			return v<<8 | uint64(x), 9

@@ -32,22 +32,22 @@ func (t *Table) row() *Row {
 
 // Selection is some of a table's rows, in an order.
 type Selection struct {
-	table  *Table
-	column string
-	span   span
-	order  []string
+	table *Table
+	span  span
+	// columns are the one that is in the span, and those that the rows are ordered by if it is the same in all.
+	columns []string
 }
 
 // Range is the rows whose column holds a text that is not less than from and less than to, byte by byte, in the order
 // of that column.
 func (t *Table) Range(column, from, to string) Selection {
-	return Selection{t, column, span{from, to}, nil}
+	return Selection{t, span{from, to}, []string{column}}
 }
 
 // Equal is the rows whose column holds just that text, in the order of other columns. It is found by an index where
 // there is one that has column first; one that has the others next spares sorting.
 func (t *Table) Equal(column, text string, order ...string) Selection {
-	return Selection{t, column, span{text, text + "\x00"}, order}
+	return Selection{t, span{text, text + "\x00"}, append([]string{column}, order...)}
 }
 
 // Up yields the rows in their order.
@@ -74,8 +74,7 @@ func (s Selection) rows(back bool) iter.Seq[*Row] {
 		if !s.valid() {
 			return
 		}
-		columns := append([]string{strings.ToLower(s.column)}, s.order...)
-		if i, ok := s.index(columns); ok {
+		if i, ok := s.index(s.columns); ok {
 			s.byIndex(i, back, yield)
 			return
 		}
@@ -85,7 +84,7 @@ func (s Selection) rows(back bool) iter.Seq[*Row] {
 
 // valid reports whether the table has the columns, and they are compared byte by byte.
 func (s Selection) valid() bool {
-	for _, name := range append([]string{s.column}, s.order...) {
+	for _, name := range s.columns {
 		i, ok := s.table.columnIndex(name)
 		if !ok {
 			return s.table.db.fail(fmt.Errorf("table %s has no column %s", s.table.name, name))
@@ -161,9 +160,9 @@ func (a sortKey) compare(b sortKey) int {
 const maxKey = 4096
 
 func (s Selection) keys() []sortKey {
-	by := s.order
-	if len(by) == 0 {
-		by = []string{s.column}
+	by := s.columns
+	if len(by) > 1 {
+		by = by[1:]
 	}
 	var out []sortKey
 	add := func(r *Row) bool {
@@ -176,11 +175,11 @@ func (s Selection) keys() []sortKey {
 		out = append(out, k)
 		return true
 	}
-	if i, ok := s.index([]string{s.column}); ok {
+	if i, ok := s.index(s.columns[:1]); ok {
 		s.byIndex(i, false, add)
 		return out
 	}
-	column, _ := s.table.columnIndex(s.column)
+	column, _ := s.table.columnIndex(s.columns[0])
 	for r := range s.table.Rows() {
 		if s.holds(r, column) {
 			add(r)
