@@ -12,16 +12,21 @@ type block struct {
 	ID        string // of a tool_use
 	Name      string // of its tool
 	ToolUseID string // of a tool_result
+	IsError   bool   // of a tool_result
 	text      native.Value
+	input     native.Value // of a tool_use
+	content   native.Value // of a tool_result: a string or a list of blocks
 }
 
 // blocks returns the content, whose short form is a string.
-func (m message) blocks() []block {
-	if len(m.content) > 0 && m.content[0] == '"' {
-		return []block{{Type: "text", text: m.content}}
+func (m message) blocks() []block { return blocksOf(m.content) }
+
+func blocksOf(content native.Value) []block {
+	if len(content) > 0 && content[0] == '"' {
+		return []block{{Type: "text", text: content}}
 	}
 	var list []block
-	for v := range m.content.Elements() {
+	for v := range content.Elements() {
 		list = append(list, parseBlock(v.Object()))
 	}
 	return list
@@ -38,8 +43,14 @@ func parseBlock(o native.Object) (b block) {
 			b.Name = v.Text(0)
 		case "tool_use_id":
 			b.ToolUseID = v.Text(0)
+		case "is_error":
+			b.IsError = isTrue(v)
 		case "text":
 			b.text = v
+		case "input":
+			b.input = v
+		case "content":
+			b.content = v
 		}
 	}
 	return b

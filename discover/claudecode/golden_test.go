@@ -70,7 +70,11 @@ func TestQuickReadAgreesWithWhole(t *testing.T) {
 
 func golden(t *testing.T, path string, got any) {
 	t.Helper()
-	text := asJSON(t, got)
+	goldenText(t, path, asJSON(t, got))
+}
+
+func goldenText(t *testing.T, path, text string) {
+	t.Helper()
 	if *update {
 		must(t, os.MkdirAll(filepath.Dir(path), 0o755))
 		must(t, os.WriteFile(path, []byte(text), 0o644))

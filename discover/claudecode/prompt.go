@@ -47,14 +47,17 @@ func startsWithTag(s string) bool {
 	return rest != "" && strings.ContainsRune("> \t\r\n", rune(rest[0]))
 }
 
-// tag returns the content of the first <name> element.
-func tag(s, name string) string {
+// tag returns the content of the first <name> element, without white space around it.
+func tag(s, name string) string { return strings.TrimSpace(inner(s, name)) }
+
+// inner returns the content of the first <name> element.
+func inner(s, name string) string {
 	_, rest, _ := strings.Cut(s, "<"+name+">")
 	content, _, ok := strings.Cut(rest, "</"+name+">")
 	if !ok {
 		return ""
 	}
-	return strings.TrimSpace(content)
+	return content
 }
 
 // cut shortens to [discover.PromptLimit] characters.

@@ -1,0 +1,33 @@
+package claudecode
+
+import "agentctl/discover/native"
+
+// briefOf is the part of a call's input that tells people what it does: of the members that do, the first one in this
+// order.
+func briefOf(input native.Object) string {
+	keys := [...]string{
+		"command", "file_path", "notebook_path", "pattern", "path", "query", "url", "questions", "description", "subject",
+		"skill", "to", "task_id", "bash_id", "shell_id",
+	}
+	best, brief := len(keys), ""
+	for key, v := range input.Members() {
+		for i, k := range keys[:best] {
+			if string(key) != k {
+				continue
+			}
+			if text := briefText(v); text != "" {
+				best, brief = i, text
+			}
+			break
+		}
+	}
+	return brief
+}
+
+// briefText is a text, or the first of a list of questions.
+func briefText(v native.Value) string {
+	for question := range v.Elements() {
+		return member(question, "question").Text(0)
+	}
+	return v.Text(0)
+}

@@ -1,0 +1,214 @@
+package claudecode
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"agentctl/discover"
+	"agentctl/discover/native"
+)
+
+// conversation turns records, given newest first, into messages. It remembers what of a newer record an older one needs.
+type conversation struct {
+	side    bool // a sub-agent's: its chain is the main one
+	results results
+	answers answers
+	// boundary is the record that the newest summary follows: it is of the same compaction.
+	boundary string
+}
+
+// saying is a record with what only its messages need.
+type saying struct {
+	line
+	uuid       string
+	origin     string       // who wrote a user record, where that is said: human, task-notification, …
+	content    native.Value // of a system record
+	attachment native.Object
+	failure    native.Object // of a system record: what the API said
+}
+
+func parseSaying(raw []byte) (s saying, ok bool) {
+	if s.line, ok = parseLine(raw); !ok {
+		return saying{}, false
+	}
+	for key, v := range native.Object(raw).Members() {
+		switch string(key) {
+		case "uuid":
+			s.uuid = v.Text(0)
+		case "origin":
+			s.origin = member(v, "kind").Text(0)
+		case "content":
+			s.content = v
+		case "attachment":
+			s.attachment = v.Object()
+		case "error":
+			s.failure = v.Object()
+		}
+	}
+	return s, true
+}
+
+// read returns the messages of one line, newest first; not ok if it is damaged.
+func (c *conversation) read(l native.Line) (messages []discover.Message, ok bool) {
+	if noteType(l.Bytes) != nil || isAttachment(l.Bytes) && !isQueued(l.Bytes) {
+		return nil, true
+	}
+	s, ok := parseSaying(l.Bytes)
+	if !ok {
+		return nil, !native.Damaged(l.Bytes)
+	}
+	if s.IsSidechain != c.side {
+		return nil, true
+	}
+	if s.uuid == "" {
+		s.uuid = fmt.Sprintf("@%d", l.Offset)
+	}
+	switch s.Type {
+	case "user":
+		messages = c.user(s)
+	case "assistant":
+		messages = c.assistant(s)
+	case "system":
+		messages = c.system(s)
+	case "attachment":
+		messages = s.queued()
+	}
+	slices.Reverse(messages)
+	return messages, true
+}
+
+// message is what the record's block of this number says.
+func (s saying) message(block int, w words) discover.Message {
+	m := discover.Message{ID: s.uuid, Time: s.Timestamp.Time(), Role: w.role, Kind: w.kind, Text: w.text}
+	if w.role == discover.Assistant && s.Model != synthetic {
+		m.Model = s.Model
+	}
+	if block > 0 {
+		m.ID = fmt.Sprintf("%s/%d", s.uuid, block)
+	}
+	return m
+}
+
+// texts are the messages of texts, each of which is understood by itself.
+func (s saying) texts(blocks []block, understand func(string) words) (messages []discover.Message) {
+	for i, b := range blocks {
+		if b.Type != "text" {
+			continue
+		}
+		if w := understand(b.text.Text(0)); w.text != "" {
+			messages = append(messages, s.message(i, w))
+		}
+	}
+	return messages
+}
+
+func (c *conversation) user(s saying) []discover.Message {
+	blocks := s.blocks()
+	for _, b := range blocks {
+		c.results.add(b)
+	}
+	switch {
+	case s.IsMeta:
+		return nil
+	case s.IsCompactSummary:
+		c.boundary = s.ParentUUID.Text(0)
+		return []discover.Message{s.message(0, words{discover.System, discover.KindCompaction, joined(blocks)})}
+	case s.IsTranscriptOnly:
+		return nil
+	}
+	return s.texts(blocks, s.heard)
+}
+
+// heard understands what stands in a user record: mostly what a person typed.
+func (s saying) heard(text string) words {
+	switch w, ok := marked(text); {
+	case ok:
+		return w
+	case s.origin == "" || s.origin == "human":
+		return words{discover.User, discover.KindText, text}
+	}
+	return notice(text)
+}
+
+func (c *conversation) system(s saying) []discover.Message {
+	switch s.Subtype {
+	case "local_command":
+		return s.texts(blocksOf(s.content), func(text string) words { w, _ := marked(text); return w })
+	case "compact_boundary":
+		if s.uuid != c.boundary {
+			return []discover.Message{s.message(0, words{role: discover.System, kind: discover.KindCompaction})}
+		}
+	case "api_error":
+		return []discover.Message{s.message(0, failed(apiError(s.failure)))}
+	}
+	return nil
+}
+
+// isQueued tells what a person, or a finished task, said while a turn was in progress, and the model has got.
+func isQueued(raw []byte) bool {
+	return after(raw[:min(len(raw), 400)], `"type":"queued`, `_command"`) >= 0
+}
+
+func (s saying) queued() (messages []discover.Message) {
+	var prompt native.Value
+	for key, v := range s.attachment.Members() {
+		switch string(key) {
+		case "prompt":
+			prompt = v
+		case "origin":
+			s.origin = member(v, "kind").Text(0)
+		}
+	}
+	return s.texts(blocksOf(prompt), s.heard)
+}
+
+func (c *conversation) assistant(s saying) (messages []discover.Message) {
+	answer := c.answers.of(s.line)
+	for i, b := range s.blocks() {
+		c.results.add(b)
+		if m, ok := c.said(s, i, b); ok {
+			m.Tokens = answer.tokens()
+			messages = append(messages, m)
+		}
+	}
+	return messages
+}
+
+// said is what one block of an answer says: the model's, or Claude Code's own in its place.
+func (c *conversation) said(s saying, i int, b block) (m discover.Message, ok bool) {
+	switch {
+	case strings.HasSuffix(b.Type, "tool_use"):
+		m = s.message(i, words{role: discover.Assistant, kind: discover.KindTool})
+		m.Tool = c.results.call(b)
+		if b.ID != "" {
+			m.ID = b.ID
+		}
+		return m, true
+	case b.Type != "text":
+		return m, false
+	}
+	w := words{discover.Assistant, discover.KindText, b.text.Text(0)}
+	if s.IsAPIErrorMessage {
+		w = failed(w.text)
+	} else if w.text == noContent || s.Model == synthetic && w.text == noResponse {
+		return m, false
+	}
+	return s.message(i, w), w.text != ""
+}
+
+// What Claude Code writes for an answer where there is none; its own screen does not show it.
+const (
+	noContent  = "(no content)"
+	noResponse = "No response requested."
+)
+
+func joined(blocks []block) string {
+	var parts []string
+	for _, b := range blocks {
+		if b.Type == "text" {
+			parts = append(parts, b.text.Text(0))
+		}
+	}
+	return strings.Join(parts, "\n")
+}

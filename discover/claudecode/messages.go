@@ -1,0 +1,119 @@
+package claudecode
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+
+	"agentctl/discover"
+	"agentctl/discover/native"
+)
+
+// Messages implements [discover.Transcriber]: a transcript read from its end. What of it is a message, and whose, is in
+// docs/agents/claude-code.md.
+func (Adapter) Messages(ctx context.Context, r discover.Record) iter.Seq2[discover.Message, error] {
+	return func(yield func(discover.Message, error) bool) {
+		if r.Path == "" {
+			return // nothing was asked yet
+		}
+		f, err := native.Open(r.Path)
+		if err != nil {
+			yield(discover.Message{}, warning(r.Path, cause(err)))
+			return
+		}
+		defer f.Close()
+		t := telling{ctx: ctx, file: f, path: r.Path, yield: yield, conversation: conversation{side: isSubagent(r.ID)}}
+		t.all()
+	}
+}
+
+// tellChunk is the first read from the end of a transcript, in bytes.
+const tellChunk = 32 << 10
+
+var (
+	errDamaged = errors.New("damaged")
+	errTooLong = fmt.Errorf("more than %d MiB", native.MaxLine>>20)
+)
+
+// telling reads one transcript backwards and hands on what it says.
+type telling struct {
+	ctx   context.Context // a telling lives as long as one call
+	file  *native.File
+	path  string
+	yield func(discover.Message, error) bool
+
+	conversation
+	sorter  sorter
+	long    *long // the line before, if it was too long to be held
+	damaged bool  // the line before was
+	stopped bool  // nobody wants more
+}
+
+// all tells everything, until nobody wants more.
+func (t *telling) all() {
+	t.file.Expect(tellChunk)
+	whole, err := t.file.Backward(0, t.line)
+	if whole {
+		t.overlong(0)
+	}
+	if err != nil {
+		t.warn(cause(err))
+	}
+	t.give(t.sorter.rest())
+}
+
+// line takes the next line up and reports whether more are wanted.
+func (t *telling) line(l native.Line) bool {
+	end := l.Offset + int64(len(l.Bytes))
+	t.overlong(end + 1)
+	if l.Cut {
+		t.long = &long{failed: hasFailed(l.Bytes)}
+		return !t.stopped
+	}
+	messages, ok := t.read(l)
+	if !ok && !t.damaged {
+		t.warn(fmt.Errorf("a record that ends at byte %d is not shown: %w", end, errDamaged))
+	}
+	t.damaged = !ok
+	t.give(t.sorter.next(messages, timeOf(l.Bytes)))
+	return !t.stopped && t.ctx.Err() == nil
+}
+
+func (t *telling) give(messages []discover.Message) {
+	for _, m := range messages {
+		t.stopped = t.stopped || !t.yield(m, nil)
+	}
+}
+
+func (t *telling) warn(err error) {
+	t.stopped = t.stopped || !t.yield(discover.Message{}, warning(t.path, err))
+}
+
+// long is a line that is too long to be held.
+type long struct{ failed bool }
+
+// overlong says that the line before was too long to be shown, once its start is known; notes never are shown. A call
+// that it is the result of has ended, whatever it said.
+func (t *telling) overlong(start int64) {
+	l := t.long
+	if l == nil {
+		return
+	}
+	t.long = nil
+	head := make([]byte, longHead)
+	n, _ := t.file.ReadAt(head, start)
+	if head = head[:n]; noteType(head) != nil || isAttachment(head) {
+		return
+	}
+	if at := after(head, `"tool_use_`, `id":`); at >= 0 {
+		t.results.put(native.Value(head[at:]).Text(0), outcome{state: endOf(l.failed, "")})
+	}
+	t.warn(fmt.Errorf("a record at byte %d is not shown: %w", start, errTooLong))
+}
+
+// longHead is how much of a line's beginning tells what it is, in bytes.
+const longHead = 4 << 10
+
+// hasFailed reports whether a record has the mark of a failed call. Inside of strings, its quotes are escaped.
+func hasFailed(raw []byte) bool { return after(raw, `"is_error`, `":true`) >= 0 }
