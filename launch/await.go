@@ -45,6 +45,9 @@ const (
 	// ending is how long an agent may take to end once its turn has failed, and to have the model's answer or its refusal
 	// (OpenCode 1.18.33, from the proof on: an unknown model 0.2 to 1.6 s, an HTTP error at once 0.6 to 2.2 s).
 	ending = 5 * time.Second
+	// slowness is how many times as long as until the proof an agent may take for that, where this is more: a machine that
+	// is too busy for the one is for the other.
+	slowness = 3
 	// glance and stare are the shortest and the longest time between two looks.
 	glance = 15 * time.Millisecond
 	stare  = 200 * time.Millisecond
@@ -80,6 +83,7 @@ func (w *Watch) Await(ctx context.Context) (discover.Session, error) {
 // when the turn is under way, in storage, or over, or the child has ended well.
 func (w *Watch) Settle(ctx context.Context) error {
 	proven, stored := time.Now(), time.Time{}
+	ending := max(ending, slowness*proven.Sub(w.child.since))
 	return w.until(ctx, func(s discover.Session) bool {
 		if stored.IsZero() && w.begun(s) {
 			stored = time.Now()
