@@ -12,14 +12,14 @@ import (
 )
 
 // TestMain installs the agents and builds the program while there is a network, and runs the tests where there is none,
-// and no agent but theirs.
+// and no agent but theirs: each test in a sandbox of its own, several at a time, unless some are asked for by name.
 func TestMain(m *testing.M) {
 	flag.Parse()
 	os.Exit(run(m))
 }
 
 func run(m *testing.M) int {
-	if !sandbox.Inside() && !testing.Short() {
+	if !sandbox.Inside() && os.Getenv(binary) == "" && !testing.Short() {
 		for _, r := range install.Releases() {
 			if err := install.Ensure(context.Background(), r); err != nil {
 				fmt.Fprintln(os.Stderr, err)
@@ -33,6 +33,9 @@ func run(m *testing.M) int {
 		if err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			return 1
+		}
+		if asked := flag.Lookup("test.run").Value.String() + flag.Lookup("test.list").Value.String(); asked == "" {
+			return apart()
 		}
 	}
 	if code, ran := sandbox.Enter(sandbox.Processes | sandbox.Network); ran {
