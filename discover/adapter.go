@@ -76,6 +76,9 @@ type Query struct {
 	ID string
 	// Refs asks for these sessions only; a store looks each up directly, without a scan.
 	Refs []Ref
+	// Parents asks for the sub-agents that work for one of these sessions only, where they are stored beside it. Whom an
+	// entry works for may be known when it is read: there can be others among them.
+	Parents []Ref
 	// Since leaves out what has not changed since then.
 	Since time.Time
 	// Children asks for sub-agents' sessions too.

@@ -43,7 +43,7 @@ func (s *search) searchHome(home discover.Home) {
 			return
 		}
 	}
-	if s.byPath() || !beginsUUID(s.ID) && !s.wantsAgents() {
+	if s.ofParents() || s.byPath() || !beginsUUID(s.ID) && !s.wantsAgents() {
 		return
 	}
 	projects, err := openProjects(home.Dir)
@@ -81,6 +81,23 @@ func (s *search) byPath() (all bool) {
 		}
 	}
 	return all
+}
+
+// ofParents adds the sub-agents of sessions of this home, and reports whether that was asked. Sub-agents' own lie among
+// them. Up to 2.0.x they are beside the transcripts, and only reading tells whose they are.
+func (s *search) ofParents() bool {
+	for _, ref := range s.Parents {
+		rel, err := filepath.Rel(projectsDir(s.home), ref.Path)
+		if err != nil || !filepath.IsLocal(rel) || isSubagent(ref.ID) {
+			continue
+		}
+		before := len(s.found)
+		s.list(filepath.Join(strings.TrimSuffix(ref.Path, suffix), subagents))
+		if len(s.found) == before {
+			s.list(filepath.Dir(ref.Path))
+		}
+	}
+	return s.Parents != nil
 }
 
 // exact looks for one session in all project folders.
@@ -138,12 +155,12 @@ func (s *search) list(dir string) {
 	}
 	for _, n := range names {
 		path := dir + "/" + n.Name()
-		if s.wantsAgents() && n.IsDir() && isUUID(n.Name()) {
+		if s.wantsAgents() && s.Parents == nil && n.IsDir() && isUUID(n.Name()) {
 			s.list(path + "/" + subagents)
 			continue
 		}
 		id, parent, ok := sessionOf(path)
-		if !ok || !strings.HasPrefix(id, s.ID) || isSubagent(id) && !s.Children {
+		if !ok || !strings.HasPrefix(id, s.ID) || isSubagent(id) && !s.Children || isUUID(id) && s.Parents != nil {
 			continue
 		}
 		info, err := d.File(n, !s.Untimed)

@@ -65,6 +65,43 @@ func TestEntriesByQuery(t *testing.T) {
 	}
 }
 
+func TestSubagentsOfASession(t *testing.T) {
+	for fixture, c := range map[string]struct {
+		parent string
+		want   int
+	}{
+		"03-tui-live-clear-resume-compact-subagent-2.1.197": {"e226c6c2-b29e-44bd-a15c-c206f3c183bb", 1},
+		"14-print-2.0.77-agent-files-beside":                {"cf5607e6-a3a9-497b-b79c-44da71a759e0", 3},
+	} {
+		dir := home(t, fixture)
+		all, err := New().Entries(t.Context(), []discover.Home{{Dir: dir}}, discover.Query{})
+		must(t, err)
+		for _, e := range all {
+			want := 0
+			if e.ID == c.parent {
+				want = c.want
+			}
+			found, _ := records(t, dir, discover.Query{Parents: []discover.Ref{{ID: e.ID, Path: e.Path}}, Children: true}, discover.Want{})
+			for _, r := range found {
+				if !isSubagent(r.ID) || r.Parent != e.ID {
+					t.Errorf("%s: %s is no sub-agent of %s", fixture, r.ID, e.ID)
+				}
+				own := discover.Query{Parents: []discover.Ref{{ID: r.ID, Path: r.Path}}, Children: true}
+				if got := entryIDs(t, dir, own); got != nil {
+					t.Errorf("%s: %s has sub-agents: %v", fixture, r.ID, got)
+				}
+			}
+			if len(found) != want {
+				t.Errorf("%s: sub-agents of %s are %v, want %d", fixture, e.ID, ids(found), want)
+			}
+		}
+		elsewhere := discover.Query{Parents: []discover.Ref{{ID: c.parent, Path: "/w/" + c.parent + suffix}}, Children: true}
+		if got := entryIDs(t, dir, elsewhere); got != nil {
+			t.Errorf("%s: of a session elsewhere: %v", fixture, got)
+		}
+	}
+}
+
 func TestSubagentsOnlyWhenAskedFor(t *testing.T) {
 	for fixture, want := range map[string][2]int{
 		"03-tui-live-clear-resume-compact-subagent-2.1.197": {2, 3},

@@ -60,6 +60,10 @@ func (s *scan) open(named bool) bool {
 
 func (s *scan) query(q discover.Query) {
 	switch {
+	case q.Parents != nil:
+		for _, ref := range q.Parents {
+			s.begunWith(ref)
+		}
 	case q.Refs != nil:
 		for _, ref := range q.Refs {
 			s.ref(ref)
@@ -77,6 +81,23 @@ func (s *scan) query(q discover.Query) {
 			s.walk(days{}, match)
 		}
 	}
+}
+
+// begunWith lists the threads that were begun while this one was at work: its sub-agents', and others. An id tells when
+// that was. A sub-agent may go on when the thread it works for has ended, and begin others.
+func (s *scan) begunWith(ref discover.Ref) {
+	const grace = 24 * time.Hour
+	first, ok := born(ref.ID)
+	info, err := os.Stat(ref.Path)
+	if !s.owns(ref.Path) || !ok || err != nil {
+		return
+	}
+	last := info.ModTime().Add(grace)
+	from, _ := daysOf(ref.ID)
+	s.walk(days{from.from, last.AddDate(0, 0, 1).UTC().Format(dayLayout)}, func(id string) bool {
+		t, ok := born(id)
+		return ok && id != ref.ID && !t.Before(first) && !t.After(last)
+	})
 }
 
 // ref looks up one session. One that is not in its date folder is not searched for: a thread that a process has just

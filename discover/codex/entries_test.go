@@ -2,6 +2,7 @@ package codex
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -63,6 +64,28 @@ func TestEntriesByID(t *testing.T) {
 	w.expectEntries(discover.Query{Refs: []discover.Ref{{ID: threadB}, {ID: threadA, Path: filepath.Join(w.home, a)}, {ID: old}}}, v4, a, b)
 	w.expectEntries(discover.Query{Refs: []discover.Ref{{ID: threadA, Path: "/other/home/" + a}}})
 	w.expectEntries(discover.Query{Refs: []discover.Ref{{ID: threadA, Path: filepath.Join(w.home, archiveDir, nameA)}}}, a)
+}
+
+// A sub-agent's thread is begun while the one that it works for is at work, or soon after that one's end.
+func TestEntriesBesideAParent(t *testing.T) {
+	w := newWorld(t)
+	parent := w.file("sessions/2026/11/20/"+nameA, "")
+	born, _ := born(threadA)
+	at := func(d time.Duration, dir string) string {
+		t := born.Add(d)
+		id := fmt.Sprintf("%012x", t.UnixMilli())
+		return dir + t.Format("/2006/01/02/rollout-2006-01-02T15-04-05-") + id[:8] + "-" + id[8:] + "-7000-8000-000000000000" + plainExt
+	}
+	near, late := at(time.Minute, "sessions"), at(26*time.Hour, "sessions")
+	for _, name := range []string{near, late, at(-time.Minute, "sessions"), at(30*time.Hour, "sessions"), at(99*time.Hour, "sessions")} {
+		w.file(name, "")
+	}
+	if err := os.Chtimes(parent, born, born.Add(3*time.Hour)); err != nil {
+		t.Fatal(err)
+	}
+	w.expectEntries(discover.Query{Parents: []discover.Ref{{ID: threadA, Path: parent}}, Children: true}, near, late)
+	w.expectEntries(discover.Query{Parents: []discover.Ref{{ID: threadA, Path: "/other/" + nameA}}, Children: true})
+	w.expectEntries(discover.Query{Parents: []discover.Ref{}, Children: true})
 }
 
 // A thread that is resumed stays in the folder of the day it began: its file's time counts.

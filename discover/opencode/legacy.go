@@ -52,6 +52,9 @@ func legacyEntries(home discover.Home, q discover.Query) ([]discover.Entry, erro
 	errs := []error{err}
 	var out []discover.Entry
 	for _, folder := range folders {
+		if q.Parents != nil && !slices.ContainsFunc(q.Parents, func(r discover.Ref) bool { return filepath.Dir(r.Path) == folder }) {
+			continue // a sub-agent's file is beside the one of its parent, and only reading tells which it is
+		}
 		d, err := native.OpenDir(folder)
 		if err != nil {
 			if !native.Absent(err) {

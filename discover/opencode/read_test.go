@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -76,6 +77,7 @@ func TestEntriesByQuery(t *testing.T) {
 		t.Fatalf("%d entries, %v; want 7", len(all), err)
 	}
 	const child = "ses_e0595d59bffeCEky2i11cArrU2"
+	parent := all[slices.IndexFunc(all, func(e discover.Entry) bool { return e.ID == child })].Parent
 	db := filepath.Join(dir, "opencode.db")
 	newest := all[0].Updated
 	for _, e := range all {
@@ -97,6 +99,8 @@ func TestEntriesByQuery(t *testing.T) {
 		"no reference":        {discover.Query{Refs: []discover.Ref{}, Children: true}, 0},
 		"since the newest":    {discover.Query{Since: newest, Children: true}, 1},
 		"since later":         {discover.Query{Since: newest.Add(time.Millisecond), Children: true}, 0},
+		"parent":              {discover.Query{Parents: []discover.Ref{{ID: parent, Path: db}, {ID: child, Path: db}}, Children: true}, 1},
+		"parent elsewhere":    {discover.Query{Parents: []discover.Ref{{ID: parent, Path: "/x.db"}}, Children: true}, 0},
 		"injection":           {discover.Query{ID: "ses_' or 1=1 --", Children: true}, 0},
 	} {
 		got, err := New().Entries(t.Context(), home(dir), c.query)

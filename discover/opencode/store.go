@@ -67,6 +67,8 @@ func (st *store) idsSince(t time.Time) iter.Seq[string] {
 // JSON file is known to be taken over only if its session is found in the database, however old.
 func (st *store) rows(q discover.Query) iter.Seq[*sqlite.Row] {
 	switch {
+	case q.Parents != nil:
+		return st.rowsUnder(q.Parents)
 	case q.Refs != nil:
 		ids := make([]string, 0, len(q.Refs))
 		for _, r := range q.Refs {
@@ -77,6 +79,19 @@ func (st *store) rows(q discover.Query) iter.Seq[*sqlite.Row] {
 		return st.session.Range("id", q.ID, q.ID+"~").Up()
 	}
 	return st.session.Rows()
+}
+
+// rowsUnder yields the sub-agents' sessions of these.
+func (st *store) rowsUnder(parents []discover.Ref) iter.Seq[*sqlite.Row] {
+	return func(yield func(*sqlite.Row) bool) {
+		for _, p := range parents {
+			for r := range st.session.Equal("parent_id", p.ID).Up() {
+				if p.Path == st.path && !yield(r) {
+					return
+				}
+			}
+		}
+	}
 }
 
 // rowsOf yields the sessions with these ids, each once.

@@ -1,0 +1,79 @@
+package discover
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"agentctl/proc"
+)
+
+// begun is a store in which more is found later.
+type begun struct{ *memory }
+
+func (b begun) Entries(ctx context.Context, homes []Home, q Query) ([]Entry, error) {
+	if q.Parents == nil || !q.Children {
+		panic("a family asks for its own only")
+	}
+	return b.memory.Entries(ctx, homes, q)
+}
+
+func names(sessions []Session) string {
+	var out []string
+	for _, s := range sessions {
+		out = append(out, s.ID)
+	}
+	return strings.Join(out, " ")
+}
+
+func under(parent, id string) Record {
+	r := record(Codex, id, 1)
+	r.Parent, r.Sub = parent, true
+	return r
+}
+
+// Sub-agents of sub-agents too, whatever the order they are stored in; nobody else's, and each is read once.
+func TestAFamilyGrows(t *testing.T) {
+	var opened []string
+	m := &memory{agent: Codex, opened: &opened, records: []Record{
+		under("kid", "grandkid"), under("other", "cousin"), record(Codex, "other", 1), under("eldest", "kid"), under("", "foundling"),
+	}}
+	f := worldOf(func() *proc.Table { panic("no process is asked") }, begun{m}).Family(Session{Record: record(Codex, "eldest", 1)})
+	if got := names(f.Sessions()); got != "eldest" {
+		t.Errorf("before it grew: %s", got)
+	}
+	for _, step := range []struct {
+		stored Record
+		grown  bool
+		want   string
+	}{
+		{Record{}, true, "eldest kid grandkid"},
+		{Record{}, false, "eldest kid grandkid"},
+		{under("unborn", "late"), false, "eldest kid grandkid"},
+		{under("grandkid", "unborn"), true, "eldest kid grandkid unborn late"},
+	} {
+		if step.stored.ID != "" {
+			m.records = append(m.records, step.stored)
+		}
+		grown, warnings, err := f.Grow(t.Context())
+		if got := names(f.Sessions()); grown != step.grown || got != step.want || err != nil || warnings != nil {
+			t.Errorf("%s: %s, %v, %v, %v; want %s", step.stored.ID, got, grown, warnings, err, step.want)
+		}
+	}
+	if len(opened) != len(m.records) {
+		t.Errorf("%d sessions were read %d times: %v", len(m.records), len(opened), opened)
+	}
+}
+
+// What is not stored yet has no sub-agents, and is not looked for.
+func TestAFamilyOfNobody(t *testing.T) {
+	f := worldOf(nil, begun{&memory{agent: Codex}}).Family(Session{Record: Record{Agent: Codex}})
+	if grown, warnings, err := f.Grow(t.Context()); grown || warnings != nil || err != nil {
+		t.Errorf("%v, %v, %v", grown, warnings, err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, _, err := f.Grow(ctx); err == nil {
+		t.Error("it does not end with its context")
+	}
+}
