@@ -15,13 +15,18 @@ import (
 // stopped once none of its processes lives.
 func (w *World) Follow(ctx context.Context, sessions []Session, tell func(Result) (more bool, err error)) error {
 	f := &following{world: w, sessions: slices.Clone(sessions)}
-	return newWatch(w.Adapters, systemSenses()).run(ctx, sessions, f.look, tell)
+	look := func(ctx context.Context) (Result, []Session, error) {
+		r, err := f.look(ctx)
+		return r, r.Sessions, err
+	}
+	return newWatch(w.Adapters, systemSenses()).run(ctx, sessions, look, tell)
 }
 
 // following is a set of sessions, as they were last seen.
 type following struct {
 	world    *World
 	sessions []Session
+	want     Want
 }
 
 // look judges the sessions anew, reading nothing of others. What has stopped is judged by what it left: the storage is
@@ -29,8 +34,12 @@ type following struct {
 func (f *following) look(ctx context.Context) (Result, error) {
 	const tries = 5 // nobody writes what has stopped; should somebody do all the same, there will be another look
 	for n := 1; ; n++ {
-		l, err := f.gather(ctx)
-		if err != nil {
+		var agents []Agent
+		for _, s := range f.sessions {
+			agents = append(agents, s.Agent)
+		}
+		l := f.world.look(agents)
+		if err := f.gather(ctx, l, f.concerns); err != nil {
 			return Result{}, err
 		}
 		r := l.result()
@@ -46,30 +55,28 @@ func (f *following) look(ctx context.Context) (Result, error) {
 	}
 }
 
-// gather reads what concerns the sessions: their records, wherever they are by now, and all claims of their agents.
-func (f *following) gather(ctx context.Context) (*look, error) {
-	var agents []Agent
+// gather reads the records of the sessions, wherever they are by now, then all claims of their agents, and the records of
+// what the wanted ones name.
+func (f *following) gather(ctx context.Context, l *look, wanted func(Claim) bool) error {
 	homes := map[Agent][]Home{}
 	for _, s := range f.sessions {
-		agents = append(agents, s.Agent)
 		homes[s.Agent] = withHome(homes[s.Agent], s)
 	}
-	l := f.world.look(agents)
-	l.readRefs(ctx, homes, refsOf(f.sessions))
+	l.readRefs(ctx, homes, refsOf(f.sessions), f.want)
 	moved := slices.DeleteFunc(slices.Clone(f.sessions), func(s Session) bool { return s.Path == "" || l.had(s.Key()) })
 	for i := range moved {
 		moved[i].Path = ""
 	}
 	if len(moved) > 0 {
-		l.readRefs(ctx, homes, refsOf(moved))
+		l.readRefs(ctx, homes, refsOf(moved), f.want)
 	}
 	if _, err := l.take(ctx); err != nil {
-		return nil, err
+		return err
 	}
 	l.claim(ctx)
 	f.rename(ctx, l)
-	l.readClaimed(ctx, Want{}, f.concerns)
-	return l, nil
+	l.readClaimed(ctx, f.want, wanted)
+	return nil
 }
 
 // rename takes the file that a process claims for a session where its agent does not go by the one known any more,
@@ -117,13 +124,13 @@ func refsOf(sessions []Session) map[Agent][]Ref {
 }
 
 // readRefs adds the records of these sessions.
-func (l *look) readRefs(ctx context.Context, homes map[Agent][]Home, refs map[Agent][]Ref) {
+func (l *look) readRefs(ctx context.Context, homes map[Agent][]Home, refs map[Agent][]Ref, want Want) {
 	asked := map[Agent][]Home{}
 	for agent := range refs {
 		asked[agent] = homes[agent]
 	}
 	query := func(a Agent) Query { return Query{Refs: refs[a], Children: true} }
-	l.read(ctx, l.entries(ctx, asked, query), Want{})
+	l.read(ctx, l.entries(ctx, asked, query), want)
 }
 
 // concerns reports whether a claim may be about one of the sessions: by its name, or where it has none yet by its process.
@@ -205,7 +212,7 @@ func (l *look) steady(ctx context.Context, sessions []Session) bool {
 		}
 	}
 	again := &look{world: l.world, agents: l.agents, have: map[Key]bool{}, warned: map[string]bool{}}
-	again.readRefs(ctx, homes, refsOf(stopped))
+	again.readRefs(ctx, homes, refsOf(stopped), Want{})
 	return !slices.ContainsFunc(slices.Concat(again.records...), func(r Record) bool {
 		return !l.had(r.Key()) || slices.ContainsFunc(stopped, func(s Session) bool {
 			return s.Key() == r.Key() && (s.Turn != r.Turn || !s.Updated.Equal(r.Updated))

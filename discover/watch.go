@@ -3,6 +3,7 @@ package discover
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"time"
 
@@ -16,6 +17,8 @@ type Watched interface {
 	// Watch returns their paths: those whose size, time or existence changes whenever the storage, or what a live process
 	// says of itself, does. What is missing here is seen late, not never.
 	Watch(Session) []string
+	// MayRun reports whether a binary can be the agent's, so that a look is worth it when a process of it has begun.
+	MayRun(exe string) bool
 }
 
 // How often to look. A look reads what it is about anew; between two of them only the sizes and times of a few files are
@@ -37,6 +40,8 @@ func echoes() [3]time.Duration {
 
 // senses are what a watch perceives by.
 type senses struct {
+	// came returns the binaries of the processes that have begun since it was last asked.
+	came func() ([]string, error)
 	// ends returns nil or [proc.ErrGone] once the process has ended; another error if that cannot be waited for.
 	ends func(context.Context, proc.ID) error
 	// alive reports whether it still runs.
@@ -46,7 +51,10 @@ type senses struct {
 	spent func() time.Duration
 }
 
-func systemSenses() senses { return senses{ends: ends, alive: alive, stamp: stampOf, spent: spent} }
+func systemSenses() senses {
+	var roll proc.Roll
+	return senses{came: roll.Call, ends: ends, alive: alive, stamp: stampOf, spent: spent}
+}
 
 // watch tells when to look again: at once when a process has ended, soon when a file has changed.
 type watch struct {
@@ -58,7 +66,10 @@ type watch struct {
 	ended     chan end
 	looked    time.Time // when the last look began
 	pause     time.Duration
-	changed   time.Time // when the last change was seen
+	most      time.Duration // of the pause, however dear the looks are; 0: thrift alone counts
+	comers    bool          // processes that begin count
+	changed   time.Time     // when the last change was seen
+	again     time.Time     // when another look is wanted, whatever happens; zero: whenever
 	waiters   sync.WaitGroup
 }
 
@@ -79,27 +90,30 @@ func newWatch(adapters []Adapter, s senses) *watch {
 	}
 }
 
+// looker looks, and returns besides what it found the sessions whose change makes another look worth while.
+type looker func(context.Context) (r Result, about []Session, err error)
+
 // run looks and tells, now and again whenever something may have changed, until tell wants no more or fails, or ctx ends.
 // The first sessions are those that the first look will be about, as far as they are known.
-func (w *watch) run(
-	ctx context.Context, first []Session, look func(context.Context) (Result, error), tell func(Result) (more bool, err error),
-) error {
+func (w *watch) run(ctx context.Context, first []Session, look looker, tell func(Result) (more bool, err error)) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer w.waiters.Wait()
 	defer stop()
 	w.attend(ctx, first)
 	for {
 		spent := w.spent()
-		w.looked = time.Now()
-		r, err := look(ctx)
+		w.looked, w.again = time.Now(), time.Time{}
+		r, about, err := look(ctx)
 		if err != nil {
 			return err
 		}
-		w.pause = max(glance, thrift*(w.spent()-spent))
+		if w.pause = max(glance, thrift*(w.spent()-spent)); w.most > 0 {
+			w.pause = min(w.pause, w.most)
+		}
 		if more, err := tell(r); err != nil || !more {
 			return err
 		}
-		w.attend(ctx, r.Sessions)
+		w.attend(ctx, about)
 		if err := w.rest(ctx); err != nil {
 			return err
 		}
@@ -120,7 +134,7 @@ func (w *watch) rest(ctx context.Context) error {
 				return nil
 			}
 		case now := <-next.C:
-			if w.asks() {
+			if came, asks := w.begun(), w.asks(); came || asks {
 				w.changed = now
 			}
 			if w.due(now) {
@@ -140,18 +154,40 @@ func (w *watch) due(now time.Time) bool {
 			return true
 		}
 	}
-	return now.Sub(w.looked) >= round
+	return now.Sub(w.looked) >= round || !w.again.IsZero() && !now.Before(w.again)
+}
+
+// wake asks for a look at this time, if none is due before.
+func (w *watch) wake(at time.Time) {
+	if w.again.IsZero() || at.Before(w.again) {
+		w.again = at
+	}
 }
 
 // end takes that a process has ended, and reports whether it has.
 func (w *watch) end(e end) bool {
 	if e.err == nil || errors.Is(e.err, proc.ErrGone) {
+		w.changed = time.Now()
 		return true
 	}
 	if p := w.processes[e.process]; p != nil {
 		p.ask = true
 	}
 	return false
+}
+
+// begun reports whether a process has begun that may be an agent. Where that cannot be seen, it is at the next round.
+func (w *watch) begun() bool {
+	if !w.comers {
+		return false
+	}
+	came, _ := w.came()
+	return slices.ContainsFunc(came, func(exe string) bool {
+		return slices.ContainsFunc(w.adapters, func(a Adapter) bool {
+			watched, ok := a.(Watched)
+			return ok && watched.MayRun(exe)
+		})
+	})
 }
 
 // asks reports whether a file has changed, or a process ended that does not tell.

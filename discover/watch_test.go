@@ -79,12 +79,12 @@ func (m *made) senses() senses {
 func (m *made) watch(t *testing.T, d time.Duration) {
 	t.Helper()
 	s := Session{Record: Record{Agent: Codex, Path: "/f"}, Processes: []proc.Process{{ID: proc.ID{PID: 7, Birth: "b"}}}}
-	look := func(context.Context) (Result, error) {
+	look := func(context.Context) (Result, []Session, error) {
 		m.mu.Lock()
 		defer m.mu.Unlock()
 		m.paid += m.price
 		m.looks = append(m.looks, time.Since(m.start))
-		return Result{Sessions: []Session{s}}, nil
+		return Result{}, []Session{s}, nil
 	}
 	ctx, stop := context.WithTimeout(t.Context(), d)
 	defer stop()
@@ -185,14 +185,14 @@ func TestAChangeIsLookedAtAndEchoes(t *testing.T) {
 func TestWatchEndsWhenToldTo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		broken := errors.New("broken")
-		look := func(context.Context) (Result, error) { return Result{}, nil }
+		look := func(context.Context) (Result, []Session, error) { return Result{}, nil, nil }
 		for _, want := range []error{nil, broken} {
 			tell := func(Result) (bool, error) { return want != nil, want }
 			if err := newWatch(nil, newMade(0).senses()).run(t.Context(), nil, look, tell); !errors.Is(err, want) {
 				t.Errorf("%v, want %v", err, want)
 			}
 		}
-		blind := func(context.Context) (Result, error) { return Result{}, broken }
+		blind := func(context.Context) (Result, []Session, error) { return Result{}, nil, broken }
 		if err := newWatch(nil, newMade(0).senses()).run(t.Context(), nil, blind, nil); !errors.Is(err, broken) {
 			t.Errorf("%v", err)
 		}

@@ -41,6 +41,8 @@ type look struct {
 	table  *proc.Table
 	blind  bool // the table could not be read and is empty
 	sealed bool // the table shows the inside of an agent's sandbox only
+	// passing: nobody goes by the table after this look, so that what was not asked for so far is not read.
+	passing bool
 	homes  map[Agent][]Home
 	claims []Claim
 
@@ -243,7 +245,7 @@ func warnings(agent Agent, err error) []*Warning {
 // result joins what was gathered.
 func (l *look) result() Result {
 	sessions := Join(l.table, l.claims, l.records...)
-	if slices.ContainsFunc(sessions, func(s Session) bool { return s.Status.Live() }) {
+	if !l.passing && slices.ContainsFunc(sessions, func(s Session) bool { return s.Status.Live() }) {
 		l.table.Complete() // the caller may be about to end it
 	}
 	runs := map[proc.ID][]Key{}

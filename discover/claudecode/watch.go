@@ -17,3 +17,6 @@ func (Adapter) Watch(s discover.Session) []string {
 	}
 	return files
 }
+
+// MayRun reports whether a binary can be this agent's.
+func (Adapter) MayRun(exe string) bool { return mayBe(exe) }

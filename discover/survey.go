@@ -1,0 +1,166 @@
+package discover
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"time"
+
+	"agentctl/proc"
+)
+
+// Watch tells what is true of all sessions of the selection, and again whenever it may have changed: of a process's end
+// at once, of one that has begun and of changes in the storage within a second. Told are the live sessions, with sel.All
+// the stopped ones that [World.List] shows too, and each time those that have stopped since the last telling, though
+// nobody saw them live: what the storage holds of them is enough. It ends when tell wants no more or fails, or with ctx.
+// While tell takes its time nothing is looked at, and nothing is lost.
+func (w *World) Watch(ctx context.Context, sel Select, tell func(Result) (more bool, err error)) error {
+	s := newSurvey(w, sel, systemSenses())
+	return s.watch.run(ctx, nil, s.look, func(r Result) (bool, error) { return tell(s.shown(r)) })
+}
+
+const (
+	// patience is the most that a change waits for the look it is worth.
+	patience = 500 * time.Millisecond
+	// lag is how much later than it says a record may be written.
+	lag = 2 * time.Second
+)
+
+// survey is what is known of all sessions between two looks.
+type survey struct {
+	following // those of the tracks
+	sel       Select
+	watch     *watch
+	tracks    []*track
+	begun     time.Time        // when the first look began
+	whole     time.Time        // when the storage was last read for what no process runs
+	lost      bool             // an agent's process has ended since
+	agents    map[proc.ID]bool // that ran at the last look
+	homes     map[Agent][]Home // all that were seen so far
+	ended     map[Key]Session  // those that have stopped of late, as they were left
+	stored    []Session        // with sel.All: those that had stopped when all of them were last read
+}
+
+func newSurvey(w *World, sel Select, senses senses) *survey {
+	s := &survey{
+		following: following{world: w, want: Want{Tokens: sel.Tokens}}, sel: sel, watch: newWatch(w.Adapters, senses),
+		homes: map[Agent][]Home{}, ended: map[Key]Session{},
+	}
+	s.watch.most, s.watch.comers = patience, true
+	return s
+}
+
+// moment is what one look of a survey goes by.
+type moment struct {
+	now time.Time
+	// whole: the storage is read for what has begun and ended unseen. Nothing that was written before since is such.
+	whole bool
+	since time.Time
+}
+
+func (s *survey) moment() moment {
+	m := moment{now: time.Now()}
+	if s.begun.IsZero() {
+		s.begun, s.whole, s.lost = m.now, m.now, s.sel.All
+	}
+	m.whole = s.lost || m.now.Sub(s.whole) >= round
+	if m.since = s.whole.Add(-lag); m.since.Before(s.begun) {
+		m.since = s.begun
+	}
+	return m
+}
+
+// look judges all sessions anew. Now and then, and when an agent has ended, it reads the storage for what nobody saw,
+// too: before the process table, as all that is judged by it.
+func (s *survey) look(ctx context.Context) (Result, []Session, error) {
+	const tries = 5 // as in following.look
+	s.clear()
+	m := s.moment()
+	for n := 1; ; n++ {
+		l := s.world.look(s.sel.Agents)
+		l.passing = true
+		if m.whole {
+			s.readStored(ctx, l, m.since)
+		}
+		if err := s.gather(ctx, l, anyClaim); err != nil {
+			return Result{}, nil, err
+		}
+		r := l.result()
+		all := r.Sessions
+		s.place(&r, l)
+		steady := l.steady(ctx, r.Sessions)
+		if err := ctx.Err(); err != nil {
+			return Result{}, nil, err
+		}
+		if steady || n == tries {
+			s.settle(m, &r, all)
+			s.remember(m, l, r)
+			return r, append(slices.Clone(r.Sessions), unclaimed(l, r)...), nil
+		}
+	}
+}
+
+// readStored reads what has changed in the storage since, or all that is asked for.
+func (s *survey) readStored(ctx context.Context, l *look, since time.Time) {
+	if s.sel.All {
+		since = s.sel.Since
+	}
+	homes := map[Agent][]Home{}
+	for _, a := range l.agents {
+		homes[a.Name()] = slices.Clone(l.homes[a.Name()])
+		for _, h := range s.homes[a.Name()] {
+			if !slices.ContainsFunc(homes[a.Name()], h.same) {
+				homes[a.Name()] = append(homes[a.Name()], h)
+			}
+		}
+	}
+	query := func(Agent) Query { return Query{Since: since, Children: s.sel.Children} }
+	l.read(ctx, l.entries(ctx, homes, query), s.want)
+}
+
+// remember keeps what the next look needs to know of this one.
+func (s *survey) remember(m moment, l *look, r Result) {
+	if m.whole {
+		s.whole, s.lost = m.now, false
+		maps.DeleteFunc(s.ended, func(_ Key, e Session) bool { return e.Updated.Before(m.since) })
+	}
+	for p := range s.agents {
+		if !r.Agents[p] && !r.Blind {
+			s.lost = true
+			s.watch.wake(m.now)
+		}
+	}
+	s.agents = r.Agents
+	for agent, homes := range l.homes {
+		for _, h := range homes {
+			if !slices.ContainsFunc(s.homes[agent], h.same) {
+				s.homes[agent] = append(s.homes[agent], h)
+			}
+		}
+	}
+}
+
+// unclaimed are the agents' processes that run no session so far, as if they did: they may begin one.
+func unclaimed(l *look, r Result) (out []Session) {
+	for _, c := range l.claims {
+		p, live := l.table.Find(c.Process)
+		if live && !slices.ContainsFunc(r.Sessions, func(s Session) bool { return s.Agent == c.Agent && s.hasProcess(p.ID) }) {
+			out = append(out, Session{Record: Record{Agent: c.Agent, Home: c.Home}, Processes: []proc.Process{p}})
+		}
+	}
+	return out
+}
+
+// shown is what is told of the tracks' rows.
+func (s *survey) shown(r Result) Result {
+	rows := slices.Clone(r.Sessions)
+	for _, row := range s.stored {
+		if !slices.ContainsFunc(rows, func(o Session) bool { return o.Key() == row.Key() }) {
+			rows = append(rows, row)
+		}
+	}
+	r.Sessions = sorted(rows)
+	sel := s.sel
+	sel.All = true
+	return sel.cut(r)
+}

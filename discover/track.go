@@ -1,0 +1,170 @@
+package discover
+
+import (
+	"slices"
+	"time"
+
+	"agentctl/proc"
+)
+
+// track is a session from the look that finds it to the one that finds it stopped.
+type track struct {
+	now   Session
+	since time.Time // when it was found
+	// doubted is when it first seemed to have stopped though its process lives; zero if it does not.
+	doubted time.Time
+	// replaced: its process, of which no session was known, runs known ones now. They have tracks of their own.
+	replaced bool
+	// told is the session as it was last told of; nil: it was not.
+	told *Session
+}
+
+// doubt is how long a session is not believed to have stopped whose process lives on and has not turned to another one:
+// what an agent shows may be unreadable for a moment.
+const doubt = 500 * time.Millisecond
+
+// clear ends the tracks of what has stopped.
+func (s *survey) clear() {
+	s.sessions = nil
+	s.tracks = slices.DeleteFunc(s.tracks, func(t *track) bool {
+		if t.replaced {
+			return true
+		}
+		if t.now.Status == Stopped {
+			s.ended[t.now.Key()] = t.now
+			s.store(t.now)
+			return true
+		}
+		s.sessions = append(s.sessions, t.now)
+		return false
+	})
+}
+
+// store keeps a stopped session where all of them are asked for.
+func (s *survey) store(row Session) {
+	if !s.sel.All || row.ID == "" {
+		return
+	}
+	if i := slices.IndexFunc(s.stored, func(o Session) bool { return o.Key() == row.Key() }); i >= 0 {
+		s.stored[i] = row
+		return
+	}
+	s.stored = append(s.stored, row)
+}
+
+// settle takes what a look has found to the tracks, and begins new ones. r holds the rows of the tracks, and all of them
+// afterwards; all are the rows of the whole look.
+func (s *survey) settle(m moment, r *Result, all []Session) {
+	rows, turned := r.Sessions, s.turned(all)
+	for i, t := range s.tracks {
+		t.step(rows[i], r.Table, all, turned, m.now)
+		if !t.doubted.IsZero() {
+			s.watch.wake(t.doubted.Add(doubt))
+		}
+	}
+	held := slices.Clone(rows)
+	for _, t := range s.tracks {
+		if !t.doubted.IsZero() {
+			held = append(held, t.now)
+		}
+	}
+	if m.whole {
+		s.stored = nil
+	}
+	for _, row := range all {
+		switch {
+		case covered(row, held):
+		case row.Status.Live(), m.whole && s.unseen(row, m.since):
+			t := &track{now: row, since: m.now}
+			if old, ok := s.ended[row.Key()]; ok {
+				t.told = &old
+			}
+			s.tracks = append(s.tracks, t)
+		case m.whole:
+			s.store(row)
+		}
+	}
+	r.Sessions = nil
+	for _, t := range s.tracks {
+		if !t.replaced {
+			r.Sessions = append(r.Sessions, t.now)
+		}
+	}
+}
+
+// turned are the processes that run a session that they did not run before.
+func (s *survey) turned(all []Session) map[proc.ID]bool {
+	turned := map[proc.ID]bool{}
+	for _, row := range all {
+		for _, p := range row.Processes {
+			before := func(t *track) bool {
+				return t.now.Agent == row.Agent && t.now.ID == row.ID && t.now.hasProcess(p.ID)
+			}
+			if row.ID != "" && !slices.ContainsFunc(s.tracks, before) {
+				turned[p.ID] = true
+			}
+		}
+	}
+	return turned
+}
+
+// step takes the track's row of a look, in which all rows are those of all sessions.
+func (t *track) step(row Session, table *proc.Table, all []Session, turned map[proc.ID]bool, now time.Time) {
+	was := t.now
+	lives, other := false, false
+	for _, p := range was.Processes {
+		if _, ok := table.Find(p.ID); ok {
+			lives, other = true, other || turned[p.ID]
+		}
+	}
+	if row.ID == "" && !unnamed(row, all) {
+		row.judge(verdict{Status: Stopped, Outcome: OutcomeUnknown})
+		row.Processes = was.Processes // nothing else says who it was
+		t.replaced = other
+	}
+	if row.Status != Stopped || !lives || other {
+		t.now, t.doubted = row, time.Time{}
+		return
+	}
+	if t.doubted.IsZero() {
+		t.doubted = now
+	}
+	if now.Sub(t.doubted) >= doubt {
+		t.now, t.doubted = row, time.Time{}
+	}
+}
+
+// unnamed reports whether one of these sessions is the row's, of which none is known by name.
+func unnamed(row Session, sessions []Session) bool {
+	return slices.ContainsFunc(sessions, func(s Session) bool { return s.ID == "" && covered(row, []Session{s}) })
+}
+
+// covered reports whether one of these sessions is the row's: by its name or, of a process whose session is not known, by
+// the process.
+func covered(row Session, sessions []Session) bool {
+	return slices.ContainsFunc(sessions, func(s Session) bool {
+		if s.Agent != row.Agent {
+			return false
+		}
+		if row.ID != "" {
+			return s.ID == row.ID && (s.Path == row.Path || row.Path == "")
+		}
+		return slices.ContainsFunc(row.Processes, func(p proc.Process) bool { return s.hasProcess(p.ID) })
+	})
+}
+
+// unseen reports whether a stopped session was run since, though nobody has seen it, or has ended otherwise than was
+// thought.
+func (s *survey) unseen(row Session, since time.Time) bool {
+	if row.Updated.Before(since) {
+		return false
+	}
+	old, ok := s.ended[row.Key()]
+	return !ok || differs(old, row)
+}
+
+// differs reports whether a session's state, or the turn that it is in, is another one.
+func differs(a, b Session) bool {
+	return a.Status != b.Status || a.Outcome != b.Outcome || a.WaitingFor != b.WaitingFor || a.Error != b.Error ||
+		!a.Turn.Began.Equal(b.Turn.Began)
+}

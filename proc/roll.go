@@ -1,0 +1,53 @@
+package proc
+
+// Roll is who was there when the roll was last called: by it, a new process is noticed at little cost, however many
+// there are. The zero Roll knows nobody. It is for one goroutine.
+type Roll struct {
+	present []presence // ascending by pid
+	calls   int
+}
+
+// presence is a process that was there.
+type presence struct {
+	pid  int
+	exe  string // "" where it may not be read: then it is not asked for again
+	came int    // the call that it was first there at
+}
+
+const (
+	// settling is for how many calls a process is asked for its binary each time: what begins another program mostly does
+	// so soon.
+	settling = 8
+	// turns is in how many calls each of the others is asked once.
+	turns = 8
+)
+
+// Call returns the binaries of the processes that have come since the last call, and of those that have become another
+// program; of a process that has been there for long, the latter is noticed some calls late. At the first call all are
+// new. Binaries that may not be read are left out. It fails if there is no process table to read.
+func (r *Roll) Call() (fresh []string, err error) {
+	pids, exe, err := roll()
+	if err != nil {
+		return nil, err
+	}
+	before, now := r.present, make([]presence, 0, len(pids))
+	r.calls++
+	for i, pid := range pids {
+		for len(before) > 0 && before[0].pid < pid {
+			before = before[1:]
+		}
+		p := presence{pid: pid, came: r.calls}
+		if len(before) > 0 && before[0].pid == pid {
+			p = before[0]
+		}
+		if p.came == r.calls || p.exe != "" && (r.calls-p.came < settling || (pid+r.calls)%turns == 0) {
+			if path := exe(i); path != "" && path != p.exe {
+				p.exe = path
+				fresh = append(fresh, path)
+			}
+		}
+		now = append(now, p)
+	}
+	r.present = now
+	return fresh, nil
+}
