@@ -101,8 +101,8 @@ type Want struct {
 
 // Marker is implemented by adapters whose agent marks the processes it starts.
 type Marker interface {
-	// Mark returns the session id that an environment names, as this agent sets it for its tools and hooks.
-	Mark(getenv func(string) string) (session string, ok bool)
+	// Mark reads the agent's mark in an environment, as it sets it for its tools and hooks.
+	Mark(getenv func(string) string) (mark Mark, ok bool)
 	// MarkKeys are the environment keys that Mark asks for.
 	MarkKeys() []string
 }

@@ -54,9 +54,9 @@ func (w *World) marked(sessions []Session, getenv func(string) string) []Session
 		if !ok {
 			continue
 		}
-		id, ok := m.Mark(getenv)
-		i := slices.IndexFunc(sessions, func(s Session) bool { return s.Agent == a.Name() && s.ID == id })
-		if ok && i >= 0 {
+		mark, ok := m.Mark(getenv)
+		i := slices.IndexFunc(sessions, func(s Session) bool { return s.Agent == a.Name() && s.ID == mark.Session })
+		if ok && mark.Session != "" && i >= 0 {
 			return sessions[i : i+1]
 		}
 	}

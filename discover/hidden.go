@@ -65,11 +65,11 @@ func mark(a Adapter, p proc.Process, getenv func(string) string, kind, detail st
 	if !ok {
 		return Claim{}, false
 	}
-	id, ok := m.Mark(getenv)
+	left, ok := m.Mark(getenv)
 	return Claim{
-		Agent: a.Name(), Process: p.ID, Session: id, Strength: Strong, Kind: kind, Detail: detail,
+		Agent: a.Name(), Process: p.ID, Session: left.Session, Strength: Strong, Kind: kind, Detail: detail,
 		Turn: &Turn{State: TurnOpen}, // one of its tools runs: this
-	}, ok
+	}, ok && left.Session != ""
 }
 
 // reveal adds a claim of a session that is looked up in the store by its name alone. That so much is hidden is no news

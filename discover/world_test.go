@@ -5,6 +5,7 @@ import (
 	"errors"
 	"iter"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -25,8 +26,13 @@ type memory struct {
 
 func (m memory) Name() Agent                                 { return m.agent }
 func (m memory) Homes(Setup, *proc.Table) []Home             { return []Home{{Dir: "/h"}} }
-func (m memory) Mark(env func(string) string) (string, bool) { v := env("MARK"); return v, v != "" }
-func (m memory) MarkKeys() []string                          { return []string{"MARK"} }
+func (m memory) MarkKeys() []string                          { return []string{"MARK", "MARK_ROOT", "MARK_PID", "MARK_LASTS"} }
+
+func (m memory) Mark(env func(string) string) (Mark, bool) {
+	pid, _ := strconv.Atoi(env("MARK_PID"))
+	mark := Mark{Session: env("MARK"), Root: env("MARK_ROOT"), PID: pid, Lasting: env("MARK_LASTS") != ""}
+	return mark, mark != Mark{}
+}
 
 func (m memory) Claims(context.Context, *proc.Table, []Home) ([]Claim, error) {
 	return m.claims, errors.Join(m.faults...)

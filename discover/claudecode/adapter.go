@@ -6,7 +6,11 @@
 // when the file says.
 package claudecode
 
-import "agentctl/discover"
+import (
+	"strconv"
+
+	"agentctl/discover"
+)
 
 // Adapter is Claude Code's [discover.Adapter] and [discover.Marker]. It holds no state.
 type Adapter struct{}
@@ -21,24 +25,31 @@ func (Adapter) Name() discover.Agent { return discover.ClaudeCode }
 // --session-id a session may be given any UUID.
 func (Adapter) Mints(id string) bool { return isUUID(id) && id[versionAt] == '4' }
 
-// The environment by which Claude Code marks the commands, hooks and MCP servers it starts (the id since 2.1.119).
+// The environment by which Claude Code marks the commands, hooks and MCP servers it starts (the id since 2.1.119; its own
+// pid since 2.1.329, not in 2.1.197).
 const (
 	markKey    = "CLAUDECODE"
 	sessionKey = "CLAUDE_CODE_SESSION_ID"
+	pidKey     = "CLAUDE_PID"
 )
 
-// Mark returns the session that a process started by Claude Code belongs to. The id alone is not enough: a person
-// may have exported it.
-func (Adapter) Mark(getenv func(string) string) (session string, ok bool) {
-	id := getenv(sessionKey)
-	if getenv(markKey) != "1" || !isUUID(id) {
-		return "", false
+// Mark implements [discover.Marker]. The id or the pid alone is not enough: a person may have exported it. MCP servers are
+// marked when they are started, and serve on after a /clear.
+func (Adapter) Mark(getenv func(string) string) (mark discover.Mark, ok bool) {
+	if getenv(markKey) != "1" {
+		return discover.Mark{}, false
 	}
-	return id, true
+	if id := getenv(sessionKey); isUUID(id) {
+		mark.Session, mark.Lasting = id, true
+	}
+	if pid, err := strconv.Atoi(getenv(pidKey)); err == nil && pid > 0 {
+		mark.PID = pid
+	}
+	return mark, mark.Session != "" || mark.PID > 0
 }
 
 // MarkKeys returns the environment keys that Mark asks for.
-func (Adapter) MarkKeys() []string { return []string{markKey, sessionKey} }
+func (Adapter) MarkKeys() []string { return []string{markKey, sessionKey, pidKey} }
 
 // warning is the one shape in which this package reports what it could not read.
 func warning(path string, err error) error {

@@ -85,8 +85,8 @@ func (l *look) byTool(x *process) (discover.Claim, bool) {
 		if err != nil {
 			continue
 		}
-		if id, ok := New().Mark(func(key string) string { return env[key] }); ok {
-			c := l.trace(x, id, locate(x.home, x.dir, id), "tool-env",
+		if mark, ok := New().Mark(func(key string) string { return env[key] }); ok && mark.Session != "" {
+			c := l.trace(x, mark.Session, locate(x.home, x.dir, mark.Session), "tool-env",
 				fmt.Sprintf("its command, %s, has %s", child.ID, sessionKey))
 			c.Strength = discover.Strong
 			return c, true

@@ -176,17 +176,19 @@ func TestSuspendedProcess(t *testing.T) {
 
 func TestMark(t *testing.T) {
 	for _, c := range []struct {
-		env map[string]string
-		ok  bool
+		env  map[string]string
+		want discover.Mark
 	}{
-		{map[string]string{markKey: "1", sessionKey: alive}, true},
-		{map[string]string{sessionKey: alive}, false},
-		{map[string]string{markKey: "1"}, false},
-		{map[string]string{markKey: "1", sessionKey: "x"}, false},
+		{map[string]string{markKey: "1", sessionKey: alive}, discover.Mark{Session: alive, Lasting: true}},
+		{map[string]string{markKey: "1", sessionKey: alive, pidKey: "7"}, discover.Mark{Session: alive, Lasting: true, PID: 7}},
+		{map[string]string{markKey: "1", pidKey: "7"}, discover.Mark{PID: 7}},
+		{map[string]string{sessionKey: alive, pidKey: "7"}, discover.Mark{}},
+		{map[string]string{markKey: "1"}, discover.Mark{}},
+		{map[string]string{markKey: "1", sessionKey: "x", pidKey: "-7"}, discover.Mark{}},
 	} {
-		id, ok := New().Mark(func(k string) string { return c.env[k] })
-		if ok != c.ok || ok && id != alive {
-			t.Errorf("%v: %q, %v", c.env, id, ok)
+		mark, ok := New().Mark(func(k string) string { return c.env[k] })
+		if ok != (c.want != discover.Mark{}) || mark != c.want {
+			t.Errorf("%v: %+v, %v", c.env, mark, ok)
 		}
 	}
 }

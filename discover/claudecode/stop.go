@@ -3,7 +3,6 @@ package claudecode
 import (
 	"context"
 	"slices"
-	"strconv"
 	"syscall"
 
 	"agentctl/discover"
@@ -29,21 +28,18 @@ func (a Adapter) End(ctx context.Context, s discover.Session, host launch.Host) 
 	return true, host.Run(ctx, inHome(s.Home, host), program, "stop", job)
 }
 
-// pidKey names the Claude Code process in the environment of what it starts (since 2.1.329; not in 2.1.197).
-const pidKey = "CLAUDE_PID"
-
 // Marked implements [launch.Stopper]. The id alone is believed: whatever process ran the session, it was for it. A pid
 // is believed of what was started after that process.
 func (a Adapter) Marked(p proc.Process, s discover.Session) bool {
-	env, err := p.Env(markKey, sessionKey, pidKey)
-	if err != nil || env[markKey] != "1" {
+	env, err := p.Env(a.MarkKeys()...)
+	if err != nil {
 		return false
 	}
-	if id, ok := a.Mark(func(key string) string { return env[key] }); ok && id == s.ID {
-		return true
+	mark, ok := a.Mark(func(key string) string { return env[key] })
+	if !ok || mark.Session != "" && mark.Session == s.ID {
+		return ok
 	}
-	pid, err := strconv.Atoi(env[pidKey])
-	return err == nil && slices.ContainsFunc(s.Processes, func(q proc.Process) bool {
-		return innerPID(q) == pid && !p.Started.Before(q.Started)
+	return mark.PID > 0 && slices.ContainsFunc(s.Processes, func(q proc.Process) bool {
+		return innerPID(q) == mark.PID && !p.Started.Before(q.Started)
 	})
 }

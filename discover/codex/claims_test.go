@@ -305,14 +305,14 @@ func TestVersionOfABinary(t *testing.T) {
 
 func TestMark(t *testing.T) {
 	for value, want := range map[string]bool{threadA: true, "": false, "x": false} {
-		id, ok := New().Mark(func(key string) string {
+		mark, ok := New().Mark(func(key string) string {
 			if !slices.Contains(New().MarkKeys(), key) {
 				t.Errorf("asked for %s", key)
 			}
 			return value
 		})
-		if ok != want || ok && id != value {
-			t.Errorf("%q: %q, %v", value, id, ok)
+		if ok != want || ok && mark != (discover.Mark{Session: value, Root: value}) {
+			t.Errorf("%q: %+v, %v", value, mark, ok)
 		}
 	}
 }

@@ -36,13 +36,16 @@ func (Adapter) Mints(id string) bool {
 const threadKey = "CODEX_THREAD_ID"
 
 // Mark returns the thread that an environment belongs to, as Codex sets it for its tools.
-func (Adapter) Mark(getenv func(string) string) (session string, ok bool) {
-	session = getenv(threadKey)
-	return session, isUUID(session)
+func (Adapter) Mark(getenv func(string) string) (mark discover.Mark, ok bool) {
+	thread := getenv(threadKey)
+	if !isUUID(thread) {
+		return discover.Mark{}, false
+	}
+	return discover.Mark{Session: thread, Root: getenv(rootKey)}, true
 }
 
 // MarkKeys are the environment keys that Mark asks for.
-func (Adapter) MarkKeys() []string { return []string{threadKey} }
+func (Adapter) MarkKeys() []string { return []string{threadKey, rootKey} }
 
 // Sandboxes reports whether a process is the sandbox around one command of a thread's tools: Codex's own binary under
 // another name, which has the thread's mark. Since it has a pid namespace of its own, it is the first process that can be

@@ -7,6 +7,8 @@
 package opencode
 
 import (
+	"strconv"
+
 	"agentctl/discover"
 	"agentctl/discover/native"
 )
@@ -23,12 +25,21 @@ func (Adapter) Name() discover.Agent { return discover.OpenCode }
 // Mints reports whether an id is one of OpenCode's, whole.
 func (Adapter) Mints(id string) bool { return isSessionID(id) && len(id) == idLength }
 
-// Mark tells nothing: OpenCode marks the processes it starts with OPENCODE_PID, which names a process, not a session
-// (1.18.33 and before). Such a process is found by its ancestry instead.
-func (Adapter) Mark(func(string) string) (session string, ok bool) { return "", false }
+// pidKey names the variable by which the agent marks the processes it starts (SEEN 1.2.27 and later; earlier versions name
+// nobody).
+const pidKey = "OPENCODE_PID"
 
-// MarkKeys are the environment keys that Mark asks for: none.
-func (Adapter) MarkKeys() []string { return nil }
+// Mark names the agent's process; which of its sessions a tool is for, OpenCode does not say (1.18.33 and before).
+func (Adapter) Mark(getenv func(string) string) (mark discover.Mark, ok bool) {
+	pid, err := strconv.Atoi(getenv(pidKey))
+	if err != nil || pid <= 0 {
+		return discover.Mark{}, false
+	}
+	return discover.Mark{PID: pid}, true
+}
+
+// MarkKeys are the environment keys that Mark asks for.
+func (Adapter) MarkKeys() []string { return []string{pidKey} }
 
 // warn makes the one warning that an unreadable thing costs.
 func warn(path string, err error) error {

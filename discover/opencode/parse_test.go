@@ -136,8 +136,11 @@ func TestIDsSince(t *testing.T) {
 }
 
 func TestMark(t *testing.T) {
-	if id, ok := New().Mark(func(string) string { return "1" }); id != "" || ok || New().MarkKeys() != nil {
-		t.Errorf("%q, %v", id, ok)
+	if mark, ok := New().Mark(func(string) string { return "12" }); mark != (discover.Mark{PID: 12}) || !ok {
+		t.Errorf("%+v, %v", mark, ok)
+	}
+	if mark, ok := New().Mark(func(string) string { return "" }); mark != (discover.Mark{}) || ok {
+		t.Errorf("of nothing: %+v, %v", mark, ok)
 	}
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"net/url"
-	"strconv"
 	"syscall"
 
 	"agentctl/discover"
@@ -62,25 +61,22 @@ func abort(ctx context.Context, s discover.Session, ports []int, host launch.Hos
 	return false, err
 }
 
-// pidKey names the variable by which the agent marks the processes it starts.
-const pidKey = "OPENCODE_PID"
-
-// Marked implements [launch.Stopper]: what the agent starts bears the pid of its process (SEEN 1.2.27 and later; earlier
-// versions name nobody), whichever of its sessions it is for.
-func (Adapter) Marked(p proc.Process, s discover.Session) bool {
+// Marked implements [launch.Stopper]: what the agent starts bears the pid of its process, whichever of its sessions it is
+// for.
+func (a Adapter) Marked(p proc.Process, s discover.Session) bool {
 	env, err := p.Env(pidKey)
 	if err != nil {
 		return false
 	}
-	pid, err := strconv.Atoi(env[pidKey])
-	if err != nil {
+	mark, ok := a.Mark(func(key string) string { return env[key] })
+	if !ok {
 		return false
 	}
 	if pids, err := p.NamespacePIDs(); err != nil || len(pids) > 1 {
 		return false // a container's pids are not ours
 	}
 	for _, owner := range s.Processes {
-		if owner.ID.PID == pid && owner.ID != p.ID && owner.Ticks <= p.Ticks && !p.Started.Before(owner.Started) {
+		if owner.ID.PID == mark.PID && owner.ID != p.ID && owner.Ticks <= p.Ticks && !p.Started.Before(owner.Started) {
 			return true
 		}
 	}

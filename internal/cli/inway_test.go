@@ -12,9 +12,9 @@ import (
 // marking is an agent that marks what its tools run.
 type marking struct{ stub }
 
-func (marking) Mark(getenv func(string) string) (string, bool) {
+func (marking) Mark(getenv func(string) string) (discover.Mark, bool) {
 	id := getenv("THREAD")
-	return id, id != ""
+	return discover.Mark{Session: id}, id != ""
 }
 
 func (marking) MarkKeys() []string { return []string{"THREAD"} }

@@ -7,6 +7,7 @@ import (
 	"iter"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -95,6 +96,14 @@ func (a actors) End(_ context.Context, s discover.Session, _ launch.Host) (bool,
 		return false, nil
 	}
 	return a.end(s)
+}
+
+func (actors) MarkKeys() []string { return []string{sessionMark, pidMark} }
+
+func (actors) Mark(getenv func(string) string) (discover.Mark, bool) {
+	pid, _ := strconv.Atoi(getenv(pidMark))
+	mark := discover.Mark{Session: getenv(sessionMark), PID: pid}
+	return mark, mark != discover.Mark{}
 }
 
 func (actors) Marked(p proc.Process, s discover.Session) bool {

@@ -30,9 +30,15 @@ func (t *target) leftovers(now discover.Result) []proc.Process {
 			left[p.ID] = p
 		}
 	}
+	return t.remains(now, left)
+}
+
+// remains are the living processes of a family that the session has left behind, and what descends from them, but for what
+// is others' as well.
+func (t *target) remains(now discover.Result, left proc.Family) (out []proc.Process) {
+	alien, users := t.alien(now), t.users(now.Table)
 	left.Grow(now.Table, alien)
 	spared := t.spared(now, left, alien)
-	var out []proc.Process
 	for p := range now.Table.All() {
 		if _, ours := left[p.ID]; ours && p.Alive() && users[p.UID] && !spared(p) {
 			out = append(out, p)

@@ -120,6 +120,9 @@ type stopping struct {
 	chosen  []discover.Session
 	targets []*target
 	agents  map[proc.ID]*agent // the targets' processes
+	// orphans: all that is to be ended are processes that sessions have left behind.
+	orphans bool
+	of      []discover.Agent // whose they are; empty: anybody's
 }
 
 // asOfNow is a chosen session as it is now: it may have been chosen a while ago, and its process be another session's.

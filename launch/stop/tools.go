@@ -44,7 +44,7 @@ func (s *stopping) endTools(ctx context.Context) {
 			return
 		}
 		if until.IsZero() {
-			until = time.Now().Add(grace)
+			until = time.Now().Add(s.patience())
 		}
 		s.endOnce(ctx, left, asked, denied, until)
 	}
@@ -61,7 +61,7 @@ func (s *stopping) endOnce(ctx context.Context, left []tool, asked, denied map[p
 	var held []*proc.Handle
 	for _, p := range left {
 		sig := syscall.SIGKILL
-		if gentle && !asked[p.ID] {
+		if (gentle || s.mild()) && !asked[p.ID] {
 			sig = syscall.SIGTERM
 		}
 		asked[p.ID] = true
@@ -85,6 +85,20 @@ func (s *stopping) endOnce(ctx context.Context, left []tool, asked, denied map[p
 		_ = h.Wait(limited) // whether it is gone shows at the next look
 		_ = h.Close()       // nothing is lost
 	}
+	for _, p := range left {
+		denied[p.ID] = denied[p.ID] || s.mild() // it was asked, and that is all
+	}
+}
+
+// mild: nothing is killed. Of what was left behind long ago nobody knows what it is in the midst of.
+func (s *stopping) mild() bool { return s.orphans && !s.Force }
+
+// patience is how long tools may take to end of themselves.
+func (s *stopping) patience() time.Duration {
+	if s.mild() {
+		return s.Timeout
+	}
+	return grace
 }
 
 // tools looks for what is left of the sessions that are over, and returns those that are to be ended. The others, and
@@ -99,15 +113,14 @@ func (s *stopping) tools(ctx context.Context, denied map[proc.ID]bool) []tool {
 	if len(over) == 0 {
 		return nil
 	}
-	now, err := s.world.List(ctx, discover.Select{Children: true})
+	now, err := s.leave(ctx, over)
 	if err != nil {
 		return nil
 	}
 	found := map[proc.ID]*tool{}
 	for _, t := range over {
-		t.below = t.leftovers(now)
 		for _, p := range t.below {
-			if t.Outcome == AlreadyStopped && !t.Force || denied[p.ID] {
+			if t.Outcome == AlreadyStopped && !t.Force && !s.orphans || denied[p.ID] {
 				continue
 			}
 			if found[p.ID] == nil {
@@ -123,6 +136,20 @@ func (s *stopping) tools(ctx context.Context, denied map[proc.ID]bool) []tool {
 		}
 	}
 	return out
+}
+
+// leave finds out what these have left behind by now.
+func (s *stopping) leave(ctx context.Context, over []*target) (discover.Result, error) {
+	if s.orphans {
+		return s.leaveOrphans(ctx)
+	}
+	now, err := s.world.List(ctx, discover.Select{Children: true})
+	if err == nil {
+		for _, t := range over {
+			t.below = t.leftovers(now)
+		}
+	}
+	return now, err
 }
 
 // lives reports whether the process has not ended. What cannot be told is taken to live.

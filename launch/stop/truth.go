@@ -131,8 +131,12 @@ func (t *target) why(now discover.Session, interrupted bool) string {
 
 // leftBehind says what a session that was stopped before has left running.
 func (t *target) leftBehind() {
-	if t.Force {
+	switch {
+	case t.Force:
 		t.fail("%s", stillRun(t.below))
+		return
+	case t.orphans:
+		t.fail("%s after %s; --force kills", stillRun(t.below), t.Timeout)
 		return
 	}
 	t.Message = stillRun(t.below) + "; --force ends what it has left behind"

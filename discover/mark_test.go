@@ -1,0 +1,160 @@
+package discover
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"agentctl/proc"
+)
+
+// tool is a process in the environment of which agents have left something: key=value, in one text.
+func tool(pid int, environ string) proc.Facts {
+	f := fact(pid, "now", 'S')
+	f.Environ = map[string]string{}
+	for pair := range strings.FieldsSeq(environ) {
+		key, value, _ := strings.Cut(pair, "=")
+		f.Environ[key] = value
+	}
+	return f
+}
+
+// Orphans are the processes that dead sessions left behind, proven by their marks; of a session that cannot be told dead
+// none is.
+func TestBearers(t *testing.T) {
+	stored := []Record{record(Codex, "dead", 1), record(Codex, "dead2", 1), record(Codex, "live", 1)}
+	for name, test := range map[string]struct {
+		p    proc.Facts
+		want string // the session; "" if it is none
+	}{
+		"a dead session's":                  {tool(50, "MARK=dead"), "dead"},
+		"a live session's":                  {tool(50, "MARK=live"), ""},
+		"a dead one's, of a live root":      {tool(50, "MARK=dead MARK_ROOT=live"), ""},
+		"a dead one's, of a dead root":      {tool(50, "MARK=dead MARK_ROOT=dead2"), "dead"},
+		"nobody's":                          {tool(50, "OTHER=dead"), ""},
+		"of a dead process":                 {tool(50, "MARK_PID=4"), "-"},
+		"of a live process":                 {tool(50, "MARK_PID=7"), ""},
+		"of a pid that was given out again": {tool(50, "MARK_PID=60"), "-"},
+		"of a zombie":                       {tool(50, "MARK_PID=8"), "-"},
+		"a dead one's, of a live process":   {tool(50, "MARK=dead MARK_PID=7"), ""},
+		"a dead one's, of a dead process":   {tool(50, "MARK=dead MARK_PID=4"), "dead"},
+		"a live one's, of a dead process":   {tool(50, "MARK=live MARK_PID=4"), ""},
+		"an agent":                          {tool(7, "MARK=dead"), ""},
+		"never stored, an agent is older":   {tool(50, "MARK=never"), ""},
+		"never stored, no agent is older":   {tool(5, "MARK=never"), "never"},
+		"never stored, of a dead process":   {tool(50, "MARK=never MARK_PID=4"), "never"},
+		"in a container": {func() proc.Facts {
+			f := tool(50, "MARK_PID=4")
+			f.Namespaced = []int{50, 2}
+			return f
+		}(), ""},
+		"another user's": {func() proc.Facts {
+			f := tool(50, "MARK=dead")
+			f.Err = errors.New("denied")
+			return f
+		}(), ""},
+		"a zombie of a dead one": {func() proc.Facts {
+			f := tool(50, "MARK=dead")
+			f.State = 'Z'
+			return f
+		}(), ""},
+	} {
+		m := memory{agent: Codex, claims: []Claim{exact("live", 7)}, records: stored}
+		facts := []proc.Facts{fact(1, "now", 'S'), fact(8, "now", 'Z'), fact(60, "now", 'S'), test.p}
+		if test.p.ID.PID != 7 {
+			facts = append(facts, fact(7, "now", 'S'))
+		}
+		if got := orphans(t, worldOf(func() *proc.Table { return proc.Of(facts...) }, m)); got != test.want {
+			t.Errorf("%s: %q, want %q", name, got, test.want)
+		}
+	}
+}
+
+// orphans names the sessions of the orphans of a world.
+func orphans(t *testing.T, w *World) string {
+	t.Helper()
+	_, bearers, err := w.Bearers(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []string
+	for _, b := range bearers {
+		switch {
+		case !b.Orphan:
+		case b.Session.Status != Stopped:
+			t.Errorf("%s: the session is %s", b.ID, b.Session.Status)
+		default:
+			out = append(out, b.Session.ID+strings.Repeat("-", 1-min(1, len(b.Session.ID))))
+		}
+	}
+	return strings.Join(out, " ")
+}
+
+// What was started for a session that its process has gone on from serves the next one: whoever may have done so keeps the
+// bearer from being an orphan.
+func TestBearersOfALastingMark(t *testing.T) {
+	start := time.Unix(1000, 0).UTC()
+	live := func(created int, dir string) Record {
+		r := record(Codex, "live", 1)
+		r.Created, r.Dir = start.Add(time.Duration(created)*time.Second), dir
+		return r
+	}
+	for name, test := range map[string]struct {
+		live Record
+		pid  int // of the bearer: its start, too
+		mark string
+		want string
+	}{
+		"gone on to it later":           {live(500, "/w"), 1100, "MARK=dead MARK_LASTS=1", ""},
+		"gone on to an older one":       {live(-500, "/w"), 1100, "MARK=dead MARK_LASTS=1", ""},
+		"begun with it":                 {live(1, "/w"), 1100, "MARK=dead MARK_LASTS=1", "dead"},
+		"begun just before the bearer":  {live(99, "/w"), 1100, "MARK=dead MARK_LASTS=1", ""},
+		"at work elsewhere":             {live(500, "/x"), 1100, "MARK=dead MARK_LASTS=1", "dead"},
+		"younger than the bearer":       {live(0, "/w"), 900, "MARK=dead MARK_LASTS=1", "dead"},
+		"the process is known and dead": {live(500, "/w"), 1100, "MARK=dead MARK_LASTS=1 MARK_PID=4", "dead"},
+		"a mark that does not last":     {live(500, "/w"), 1100, "MARK=dead", "dead"},
+	} {
+		m := memory{agent: Codex, claims: []Claim{exact("live", 1000)}, records: []Record{record(Codex, "dead", 1), test.live}}
+		table := proc.Of(fact(1, "now", 'S'), fact(1000, "now", 'S'), tool(test.pid, test.mark))
+		if got := orphans(t, worldOf(func() *proc.Table { return table }, m)); got != test.want {
+			t.Errorf("%s: %q, want %q", name, got, test.want)
+		}
+	}
+}
+
+// Whoever bears marks of several agents is an orphan only if all of it is over.
+func TestBearersOfTwoAgents(t *testing.T) {
+	for mark, want := range map[string]string{"MARK=dead": "dead", "MARK=gone": "gone", "MARK=live": ""} {
+		one := memory{agent: Codex, claims: []Claim{exact("live", 7)}, records: []Record{record(Codex, "dead", 1), record(Codex, "live", 1)}}
+		two := memory{agent: OpenCode, records: []Record{record(OpenCode, "dead", 1), record(OpenCode, "gone", 1), record(OpenCode, "live", 1)}}
+		table := proc.Of(fact(1, "now", 'S'), fact(7, "now", 'S'), tool(6, mark))
+		if got := orphans(t, worldOf(func() *proc.Table { return table }, one, two)); got != want {
+			t.Errorf("%s: %q, want %q", mark, got, want)
+		}
+	}
+}
+
+// Where processes are out of sight, nobody is called an orphan.
+func TestBearersOutOfSight(t *testing.T) {
+	stored := []Record{record(Codex, "dead", 1)}
+	nameless := Claim{Agent: Codex, Process: proc.ID{PID: 7, Birth: "now"}, Kind: "process", Turn: &Turn{State: TurnOpen}}
+	idle := nameless
+	idle.Turn = &Turn{State: TurnNone}
+	for name, test := range map[string]struct {
+		w    *World
+		want string
+	}{
+		"in a sandbox": {worldOf(func() *proc.Table { return proc.Of(box(1, "x"), tool(50, "MARK=dead")) }, boxing{memory{agent: Codex, records: stored}}), ""},
+		"an agent at work on nobody knows what": {
+			worldOf(func() *proc.Table { return proc.Of(fact(7, "now", 'S'), tool(50, "MARK=dead")) }, memory{agent: Codex, records: stored, claims: []Claim{nameless}}), "",
+		},
+		"an agent that nobody has asked for anything": {
+			worldOf(func() *proc.Table { return proc.Of(fact(7, "now", 'S'), tool(50, "MARK=dead")) }, memory{agent: Codex, records: stored, claims: []Claim{idle}}), "dead",
+		},
+	} {
+		if got := orphans(t, test.w); got != test.want {
+			t.Errorf("%s: %q, want %q", name, got, test.want)
+		}
+	}
+}

@@ -1,0 +1,125 @@
+package stop
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"agentctl/discover"
+	"agentctl/proc"
+)
+
+// Orphan is a process that a session has left behind.
+type Orphan struct {
+	proc.Process
+	// Session is stopped; it has no ID where the agent marks what it starts with its process only.
+	Session discover.Session
+}
+
+// Orphans finds the processes of our user that sessions have left behind, by ascending pid: those whose environment bears
+// the marks of agents, all of which name what has ended, and what descends from them. Not among them are agents and what
+// runs below or above of one, what bears a mark of a living session, and self with what that runs below of. The result's
+// warnings say what was out of sight.
+func Orphans(ctx context.Context, world *discover.World, self int, agents []discover.Agent) ([]Orphan, discover.Result, error) {
+	s := orphanage(world, Options{Self: self}, agents)
+	now, err := s.leaveOrphans(ctx)
+	var list []Orphan
+	for _, t := range s.targets {
+		for _, p := range t.below {
+			list = append(list, Orphan{p, t.Before})
+		}
+	}
+	slices.SortFunc(list, func(a, b Orphan) int { return a.ID.PID - b.ID.PID })
+	return list, now, err
+}
+
+// EndOrphans ends what [Orphans] finds: it is asked to, and what does not end in time is killed with [Options.Force]
+// only. There is one result a session. If ctx ends, no more is done, and the results say what was.
+func EndOrphans(ctx context.Context, world *discover.World, o Options, agents []discover.Agent) ([]Result, discover.Result, error) {
+	s := orphanage(world, o, agents)
+	now, err := s.leaveOrphans(ctx)
+	if err != nil {
+		return nil, now, err
+	}
+	if o.DryRun {
+		for _, t := range s.targets {
+			t.Outcome, t.Message = Planned, t.orphanPlan()
+		}
+	} else {
+		s.endTools(ctx)
+		s.eachTarget(func(t *target) { t.conclude(ctx) })
+	}
+	var results []Result
+	for _, t := range s.targets {
+		results = append(results, t.Result)
+	}
+	return results, now, nil
+}
+
+func orphanage(world *discover.World, o Options, agents []discover.Agent) *stopping {
+	return &stopping{world: world, Options: o, orphans: true, of: agents}
+}
+
+// leaveOrphans finds what is left behind by now, and makes targets of the sessions.
+func (s *stopping) leaveOrphans(ctx context.Context) (discover.Result, error) {
+	now, bearers, err := s.world.Bearers(ctx)
+	if err != nil {
+		return now, err
+	}
+	left, seeds, others := map[*target]proc.Family{}, map[proc.ID]*target{}, map[proc.ID]bool{}
+	for _, b := range bearers {
+		if !b.Orphan {
+			others[b.ID] = true
+			continue
+		}
+		t := s.orphaned(b.Session)
+		if left[t] == nil {
+			left[t] = proc.Family{}
+		}
+		left[t][b.ID], seeds[b.ID] = b.Process, t
+	}
+	for _, t := range s.targets {
+		t.below = slices.DeleteFunc(t.remains(now, left[t]), func(p proc.Process) bool {
+			return others[p.ID] || seeds[p.ID] != nil && seeds[p.ID] != t || belowAgent(now, p)
+		})
+		for _, p := range t.below {
+			seeds[p.ID] = t // what descends from several is the first one's
+		}
+	}
+	s.targets = slices.DeleteFunc(s.targets, func(t *target) bool {
+		return len(t.below)+len(t.Signalled) == 0 || len(s.of) > 0 && !slices.Contains(s.of, t.Before.Agent)
+	})
+	return now, nil
+}
+
+// belowAgent reports whether a living agent has started the process, or has taken it over.
+func belowAgent(now discover.Result, p proc.Process) bool {
+	for a := range now.Table.Ancestors(p.ID.PID) {
+		if now.Agents[a.ID] {
+			return true
+		}
+	}
+	return false
+}
+
+// orphaned is the target of a stopped session.
+func (s *stopping) orphaned(session discover.Session) *target {
+	i := slices.IndexFunc(s.targets, func(t *target) bool { return t.Before.Key() == session.Key() })
+	if i >= 0 {
+		return s.targets[i]
+	}
+	t := &target{stopping: s, stopper: s.stopperOf(session.Agent), session: session}
+	t.Before, t.Outcome = session, AlreadyStopped
+	s.targets = append(s.targets, t)
+	return t
+}
+
+// orphanPlan says what would be tried.
+func (t *target) orphanPlan() string {
+	var words []string
+	for _, p := range t.below {
+		words = append(words, fmt.Sprintf("SIGTERM to %s", p.ID))
+	}
+	return strings.Join(words, ", ")
+}
