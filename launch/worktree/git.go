@@ -38,7 +38,7 @@ func (r *Repo) git(ctx context.Context, dir string, args ...string) (string, err
 		return "", err
 	}
 	defer stderr.Close()
-	argv := slices.Concat([]string{"-C", dir, "--no-optional-locks"}, args)
+	argv := slices.Concat([]string{"-C", dir, "--no-optional-locks"}, r.options, args)
 	cmd := exec.CommandContext(ctx, r.program, argv...)
 	cmd.Env, cmd.Stdout, cmd.Stderr = r.environ, stdout, stderr
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // a signal reaches its children too, which write the files

@@ -46,6 +46,7 @@ func (w Worktree) HalfMade() bool { return w.Locked && w.LockReason == making }
 type Repo struct {
 	program string   // git's path
 	environ []string // what it runs in
+	options []string // of every call
 	dir     string   // how the repository was named: a directory in one of its worktrees
 	common  string   // its own directory, which all worktrees share
 }
@@ -68,7 +69,7 @@ func Open(ctx context.Context, host launch.Host, dir string) (*Repo, error) {
 	}
 	r := &Repo{program: program, environ: environ(host.Environ), dir: dir}
 	out, err := r.git(ctx, dir, "rev-parse", "--path-format=absolute", "--git-common-dir")
-	if failed, ok := errors.AsType[*gitError](err); ok && strings.Contains(failed.words, "not a git repository") {
+	if isNoRepository(err) {
 		return nil, fmt.Errorf("%s is %w", dir, ErrNoRepository)
 	}
 	if err != nil {
@@ -76,4 +77,10 @@ func Open(ctx context.Context, host launch.Host, dir string) (*Repo, error) {
 	}
 	r.common, err = filepath.EvalSymlinks(strings.TrimSuffix(out, "\n"))
 	return r, err
+}
+
+// isNoRepository reports whether git says that it is in none.
+func isNoRepository(err error) bool {
+	failed, ok := errors.AsType[*gitError](err)
+	return ok && strings.Contains(failed.words, "not a git repository")
 }

@@ -1,0 +1,109 @@
+package worktree
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"agentctl/launch"
+)
+
+// Changes are what is not committed in a worktree, and what its branch and the one it follows do not have in common.
+type Changes struct {
+	// Changed counts tracked files that differ from the commit; of a submodule, only that it is on another commit.
+	// Untracked counts those that git neither tracks nor ignores, a whole directory of them once.
+	Changed, Untracked int
+	// Upstream is the branch that the worktree's follows ("origin/main"); "" for none.
+	Upstream string
+	// Ahead and Behind count the commits that only the branch, or only its upstream, has. Compared: they are known.
+	Ahead, Behind int
+	Compared      bool
+}
+
+// ErrPrograms: the repository's own configuration names programs that git would run to look at files.
+var ErrPrograms = errors.New("the repository's configuration names a filter program, which is not run")
+
+// Look asks git what is not committed in the worktree that dir lies in. Nothing is written, nothing fetched, and no
+// program run that the repository itself names: fsmonitor and hooks are turned off, and where it brings filters of its
+// own, which the answer would depend on, there is none: [ErrPrograms]. It is nil for a directory that is in no repository,
+// or not there any more, and where there is no git.
+func Look(ctx context.Context, host launch.Host, dir string) (*Changes, error) {
+	if !inRepository(dir) {
+		return nil, nil
+	}
+	program, err := host.LookPath("git")
+	if err != nil {
+		return nil, nil
+	}
+	// No transport is allowed: of a partial clone git would fetch what it lacks.
+	r := &Repo{program: program, dir: dir, environ: append(environ(host.Environ), "GIT_NO_LAZY_FETCH=1", "GIT_ALLOW_PROTOCOL=")}
+	r.options = []string{"-c", "core.fsmonitor=", "-c", "core.hooksPath=" + os.DevNull}
+	var out string
+	if err = r.refuseFilters(ctx); err == nil {
+		out, err = r.Ask(ctx, "status", "--porcelain=v2", "--branch", "-z", "--untracked-files=normal", "--ignore-submodules=dirty")
+	}
+	if isNoRepository(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var files State
+	files.count(out)
+	c := &Changes{Changed: files.Changed, Untracked: files.Untracked}
+	c.compare(out)
+	return c, nil
+}
+
+// inRepository reports whether dir is there, and it or a directory above has what git finds a worktree by.
+func inRepository(dir string) bool {
+	if info, err := os.Stat(dir); err != nil || !info.IsDir() || !filepath.IsAbs(dir) {
+		return false
+	}
+	for {
+		if exists(filepath.Join(dir, ".git")) {
+			return true
+		}
+		above := filepath.Dir(dir)
+		if above == dir {
+			return false
+		}
+		dir = above
+	}
+}
+
+// refuseFilters fails if the repository's own configuration, and not the person's, names programs that make what git
+// compares out of what is in a file: gitattributes(5), and those that git-lfs(1) runs in turn.
+func (r *Repo) refuseFilters(ctx context.Context) error {
+	out, err := r.Ask(ctx, "config", "--show-scope", "--name-only", "--get-regexp", `^(filter|lfs\.extension)\..*\.(clean|process)$`)
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok && exit.ExitCode() == 1 {
+		return nil // there are none
+	}
+	for line := range strings.Lines(out) {
+		if scope, name, _ := strings.Cut(strings.TrimSpace(line), "\t"); scope == "local" || scope == "worktree" {
+			return fmt.Errorf("%w: %s", ErrPrograms, name)
+		}
+	}
+	return err
+}
+
+// compare reads the header of git-status(1), porcelain v2, as far as the branches go.
+func (c *Changes) compare(status string) {
+	for line := range strings.SplitSeq(status, "\x00") {
+		header, ok := strings.CutPrefix(line, "# branch.")
+		if !ok {
+			return
+		}
+		switch key, value, _ := strings.Cut(header, " "); key {
+		case "upstream":
+			c.Upstream = value
+		case "ab": // "+? -?" where they were not counted
+			n, err := fmt.Sscanf(value, "+%d -%d", &c.Ahead, &c.Behind)
+			c.Compared = n == 2 && err == nil
+		}
+	}
+}
