@@ -103,7 +103,7 @@ func (l *look) readMarked(ctx context.Context, bearers []Bearer, live []Session)
 			}
 		}
 	}
-	l.readRefs(ctx, homes, refs)
+	l.readRefs(ctx, homes, refs, Want{})
 }
 
 // judge finds out whether all of the marks are of the past. Where so much is out of sight that nobody can tell, none is.
