@@ -1,0 +1,84 @@
+package codex
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"agentctl/discover/native"
+)
+
+// history is where a rollout goes on from, as its first record says: so many bytes of another rollout (0.147 and later).
+type history struct {
+	id        string // the last id in that rollout's name
+	end, next int64  // the number of bytes, and the ordinal of the first record that is no longer meant
+}
+
+func parseHistory(o native.Object) history {
+	return history{
+		id: threadID(get(o, "thread_id")), end: get(o, "end_byte_offset").Int(), next: get(o, "end_ordinal_exclusive").Int(),
+	}
+}
+
+// baseOf finds what the rollout with this first record goes on from.
+func (t *transcript) baseOf(e event) segment {
+	h := parseHistory(e.get("history_base").Object())
+	if h.id == "" || h.end <= 0 {
+		return segment{}
+	}
+	path, err := findRollout(t.home, h.id)
+	if err != nil {
+		t.warn(t.path, fmt.Errorf("what it goes on from is left out: %w", err))
+		return segment{}
+	}
+	return segment{path: path, end: h.end, next: h.next}
+}
+
+// findRollout finds the rollout whose name ends with an id, of a thread or of a part of one.
+func findRollout(home, id string) (string, error) {
+	for _, folder := range foldersOf(home, id) {
+		d, err := native.OpenDir(folder)
+		if native.Absent(err) {
+			continue
+		}
+		if err != nil {
+			return "", err
+		}
+		names, err := d.Names()
+		_ = d.Close()
+		if err != nil {
+			return "", err
+		}
+		packed := ""
+		for _, n := range names {
+			name := n.Name()
+			if _, ok := parseRollout(name); !ok {
+				continue
+			}
+			if strings.HasSuffix(name, id+plainExt) {
+				return filepath.Join(folder, name), nil
+			}
+			if strings.HasSuffix(name, id+packedExt) {
+				packed = filepath.Join(folder, name)
+			}
+		}
+		if packed != "" {
+			return packed, nil
+		}
+	}
+	return "", errors.New("there is no rollout " + id)
+}
+
+// foldersOf are the folders that a rollout with this id can be in.
+func foldersOf(home, id string) []string {
+	list := []string{filepath.Join(home, archiveDir)}
+	made, ok := born(id)
+	if !ok {
+		return list
+	}
+	for _, days := range [...]int{0, -1, 1} {
+		list = append(list, filepath.Join(home, sessionsDir, made.AddDate(0, 0, days).Format(dayLayout)))
+	}
+	return list
+}

@@ -1,0 +1,87 @@
+package codex
+
+import (
+	"encoding/json"
+	"strings"
+
+	"agentctl/discover"
+	"agentctl/discover/native"
+)
+
+// callOf reads a call of a tool. A web search is done where the model is and leaves no result here.
+func callOf(e event) (discover.ToolCall, bool) {
+	c := discover.ToolCall{ID: e.get("call_id").Text(0), Name: e.get("name").Text(0), State: discover.ToolOpen}
+	switch string(e.name) {
+	case "function_call":
+		c.Input = e.get("arguments").Raw()
+		if text := e.get("arguments").Text(0); json.Valid([]byte(text)) {
+			c.Input = []byte(text)
+		}
+		c.Brief = briefOf(native.Object(c.Input))
+	case "custom_tool_call":
+		c.Input = e.get("input").Raw()
+		c.Brief = headline(e.get("input").Text(0))
+	case "local_shell_call":
+		c.Name, c.Input = "local_shell", e.get("action").Raw()
+		c.Brief = briefOf(native.Object(c.Input))
+	case "web_search_call":
+		c.ID, c.Name, c.Input = e.get("id").Text(0), "web_search", e.get("action").Raw()
+		c.Brief = briefOf(native.Object(c.Input))
+		if e.get("status").Text(0) == "completed" {
+			c.State = discover.ToolDone
+		}
+	default:
+		return c, false
+	}
+	c.Input = append(json.RawMessage(nil), c.Input...) // the line's bytes are not ours
+	if !json.Valid(c.Input) {
+		c.Input = nil
+	}
+	return c, true
+}
+
+// briefOf finds what tells people what a call does among the arguments that the agent's own tools have.
+func briefOf(arguments native.Object) string {
+	for _, name := range [...]string{"cmd", "command", "query", "url", "path", "message", "explanation", "question"} {
+		v := get(arguments, name)
+		if text := v.Text(0); text != "" {
+			return text
+		}
+		if words := wordsOf(v); len(words) > 0 {
+			return commandOf(words)
+		}
+	}
+	return ""
+}
+
+func wordsOf(v native.Value) (words []string) {
+	for word := range v.Elements() {
+		words = append(words, word.Text(0))
+	}
+	return words
+}
+
+// commandOf is a command line without the shell that is called for it.
+func commandOf(words []string) string {
+	if len(words) == 3 && (words[1] == "-lc" || words[1] == "-c") {
+		return words[2]
+	}
+	return strings.Join(words, " ")
+}
+
+// headline is the first line of an input that is no JSON; of a patch, the files that it changes.
+func headline(text string) string {
+	var files []string
+	for line := range strings.Lines(text) {
+		for _, mark := range [...]string{"*** Add File: ", "*** Update File: ", "*** Delete File: "} {
+			if file, ok := strings.CutPrefix(strings.TrimRight(line, "\r\n"), mark); ok {
+				files = append(files, file)
+			}
+		}
+	}
+	if len(files) > 0 && strings.HasPrefix(strings.TrimSpace(text), "*** Begin Patch") {
+		return strings.Join(files, ", ")
+	}
+	first, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
+	return first
+}

@@ -1,0 +1,183 @@
+package codex
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"path/filepath"
+	"strconv"
+
+	"agentctl/discover"
+	"agentctl/discover/native"
+)
+
+// Messages yields what was said in a thread, from the end of its rollout back and on into the one that it was forked
+// from. What the person took back by editing an earlier prompt is not given: the agent does not show it any more.
+func (Adapter) Messages(ctx context.Context, r discover.Record) iter.Seq2[discover.Message, error] {
+	return func(yield func(discover.Message, error) bool) {
+		t := transcript{ctx: ctx, yield: yield, home: r.Home, model: model{last: r.Model, newest: true}}
+		seen := map[string]bool{}
+		for s := (segment{path: r.Path}); s.path != "" && !seen[s.path]; {
+			seen[s.path] = true
+			s = t.read(s, len(seen) == 1)
+		}
+	}
+}
+
+// segment is a rollout or its beginning: a fork goes on from a place in another thread's rollout, and a thread whose
+// person has edited an earlier prompt from a place in its own older one (SEEN 0.169).
+type segment struct {
+	path string
+	// end is how many of its bytes are part of it, next the ordinal of the first record that is not; 0: all are.
+	end, next int64
+}
+
+// transcript makes messages of records, which come newest first.
+type transcript struct {
+	ctx   context.Context // a transcript lives as long as one call
+	yield func(discover.Message, error) bool
+	home  string
+
+	segment
+	file   *native.File
+	thread string // whose rollout it is
+	prefix string // of ids that are places in the file
+	gap    int64  // what stands before it was dropped from a long compressed rollout; -1 once that is said
+	base   segment
+	over   bool // nobody asks for more
+
+	cut   bool  // the line after this one is too long to be read
+	tail  int64 // where that one ends
+	back  int   // how many of the person's turns that follow were taken back
+	copy  bool  // inside a review, whose records may be here too without a mark
+	wrong string
+
+	results results
+	usage   *discover.Tokens // of the answer that the next message of the model is part of
+	model   model
+}
+
+// read gives the messages of one segment and returns what it goes on from.
+func (t *transcript) read(s segment, own bool) segment {
+	f, gap, err := openRollout(s.path)
+	if native.Absent(err) && own {
+		return segment{} // moved or compressed meanwhile: the next look finds it
+	}
+	if err != nil {
+		t.warn(s.path, err)
+		return segment{}
+	}
+	defer f.Close()
+	if s.end > 0 {
+		f = f.Head(s.end)
+	}
+	name, _ := parseRollout(filepath.Base(s.path))
+	t.segment, t.file, t.gap, t.thread, t.base = s, f, gap, name.id, segment{}
+	if !own {
+		t.prefix, t.model.newest = name.id+"@", false
+	}
+	if _, err := f.Backward(0, t.line); err != nil && !t.over {
+		t.warn(s.path, err)
+	}
+	t.long(0)
+	if t.over {
+		return segment{}
+	}
+	return t.base
+}
+
+// openRollout opens a rollout, compressed or not. Before the given offset lines are missing in one that is too long to
+// be kept; 0 means that none are.
+func openRollout(path string) (f *native.File, gap int64, err error) {
+	f, err = native.Open(path)
+	if err != nil || filepath.Ext(path) != filepath.Ext(packedExt) {
+		return f, 0, err
+	}
+	f, end, err := unpack(f, path)
+	if err != nil {
+		return nil, 0, err
+	}
+	return f, f.Size() - end, nil
+}
+
+// line takes the line before the last one and reports whether more are wanted.
+func (t *transcript) line(l native.Line) bool {
+	if err := t.ctx.Err(); err != nil {
+		t.fail(err)
+		return false
+	}
+	t.long(l.Offset + int64(len(l.Bytes)) + 1)
+	if l.Cut {
+		t.cut, t.tail = true, l.Offset+int64(len(l.Bytes))
+		return !t.over
+	}
+	if l.Offset < t.gap {
+		t.gap = -1
+		t.warn(t.path, fmt.Errorf("what lies in the middle is left out: it unpacks to more than %d MB", (keptHead+keptTail)>>20))
+	}
+	e, ok := peek(l.Bytes)
+	switch {
+	case ok && (!tells(e) || t.beyond(l)):
+	case ok && e.whole(l.Bytes):
+		t.record(e, l.Offset)
+	case native.Damaged(l.Bytes):
+		t.warn(t.path, fmt.Errorf("a damaged record at byte %d is left out", l.Offset))
+	}
+	return !t.over
+}
+
+// beyond reports whether a record was written after what is read here had been left.
+func (t *transcript) beyond(l native.Line) bool {
+	return t.next > 0 && get(native.Object(l.Bytes), "ordinal").Int() >= t.next
+}
+
+// long takes a record that is too long to be held, once its beginning is known. Of a call's result, that there is one
+// counts all the same.
+func (t *transcript) long(start int64) {
+	if !t.cut || t.over {
+		return
+	}
+	t.cut = false
+	t.warn(t.path, fmt.Errorf("a record of %d MB at byte %d is left out", (t.tail-start)>>20, start))
+	head := make([]byte, 64<<10)
+	n, _ := t.file.ReadAt(head, start)
+	if e, ok := peek(head[:n]); ok && string(e.kind) == "response_item" {
+		t.results.take(e)
+	}
+}
+
+// tells reports whether a record of this kind can be, or change, a message.
+func tells(e event) bool {
+	switch string(e.kind) {
+	case "session_meta", "turn_context", "compacted", "token_usage_record":
+		return true
+	case "event_msg":
+		return len(e.name) > 0 && string(e.name) != "agent_reasoning" && string(e.name) != "thread_settings_applied"
+	case "response_item":
+		return string(e.name) != "reasoning"
+	}
+	return false
+}
+
+// give yields a message, unless it was taken back.
+func (t *transcript) give(m discover.Message) {
+	if t.back == 0 && !t.over {
+		t.over = !t.yield(m, nil)
+	}
+}
+
+func (t *transcript) warn(path string, err error) { t.fail(warn(path, err)) }
+
+func (t *transcript) fail(err error) {
+	if !t.over {
+		t.over = !t.yield(discover.Message{}, err)
+	}
+}
+
+// id is the agent's own id of a thing, or else its record's place in the file.
+func (t *transcript) id(own string, at int64) string {
+	if own != "" {
+		return own
+	}
+	return t.prefix + strconv.FormatInt(at, 10)
+}
