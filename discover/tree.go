@@ -138,8 +138,8 @@ func (t *tree) mark(agent Agent, p proc.Process) string {
 	if err != nil {
 		return ""
 	}
-	id, _ := m.Mark(func(key string) string { return env[key] })
-	return id
+	mark, _ := m.Mark(func(key string) string { return env[key] })
+	return mark.Session
 }
 
 func (t *tree) adapter(agent Agent) Adapter {
