@@ -67,11 +67,11 @@ func (t *tree) findOthers() {
 // worksFor is the other session that a tool of a process with several was started for, by the agent's mark.
 func (t *tree) worksFor(p proc.Process) []Key {
 	parent, ok := t.parent(p)
-	if !ok || !t.own(parent) || len(t.result.Runs[parent.ID]) < 2 || t.marked(p) {
+	if !ok || !t.own(parent) || len(t.result.Runs[parent.ID]) < 2 || t.marked(p, t.session.Key()) {
 		return nil
 	}
 	for _, key := range t.result.Runs[parent.ID] {
-		if id := t.mark(key.Agent, p); id != "" && id == key.ID && id != t.session.ID {
+		if t.marked(p, key) {
 			return []Key{key}
 		}
 	}
@@ -95,10 +95,10 @@ func (t *tree) nested(p proc.Process) bool {
 // addAdrift adds what has been cut off from its parents, but bears the session's mark, and what descends from that.
 func (t *tree) addAdrift() {
 	oldest := t.session.Processes[0]
-	var below []Key // sessions that run below this one
+	var below []proc.Process // what runs sessions below this one
 	for p := range t.result.Table.All() {
 		if t.nested(p) {
-			below = append(below, t.others[p.ID]...)
+			below = append(below, p)
 		}
 	}
 	for p := range t.result.Table.All() {
@@ -106,7 +106,7 @@ func (t *tree) addAdrift() {
 			continue
 		}
 		// What a session below this one has started bears the marks of both.
-		if t.adrift(p) && t.marked(p) && !slices.ContainsFunc(below, func(k Key) bool { return k.ID != "" && t.mark(k.Agent, p) == k.ID }) {
+		if t.adrift(p) && t.marked(p, t.session.Key(), t.session.Processes...) && !t.markedByAny(p, below) {
 			t.members[p.ID] = p
 		}
 	}
@@ -120,26 +120,18 @@ func (t *tree) adrift(p proc.Process) bool {
 	return !ok || parent.ID.PID == 1 || p.Session == p.ID.PID || p.Session != parent.Session
 }
 
-// marked reports whether the environment of p says that it was started by the session.
-func (t *tree) marked(p proc.Process) bool {
-	m, ok := t.adapter(t.session.Agent).(interface {
-		Marked(proc.Process, Session) bool
+func (t *tree) markedByAny(p proc.Process, agents []proc.Process) bool {
+	return slices.ContainsFunc(agents, func(a proc.Process) bool {
+		return slices.ContainsFunc(t.others[a.ID], func(k Key) bool { return t.marked(p, k, a) })
 	})
-	return ok && t.session.ID != "" && m.Marked(p, t.session)
 }
 
-// mark is the session that an agent's mark in the environment of p names, "" if there is none.
-func (t *tree) mark(agent Agent, p proc.Process) string {
-	m, ok := t.adapter(agent).(Marker)
-	if !ok || len(m.MarkKeys()) == 0 {
-		return ""
-	}
-	env, err := p.Env(m.MarkKeys()...)
-	if err != nil {
-		return ""
-	}
-	mark, _ := m.Mark(func(key string) string { return env[key] })
-	return mark.Session
+// marked reports whether the environment of p says that it was started for the session, or by one of the processes.
+func (t *tree) marked(p proc.Process, k Key, processes ...proc.Process) bool {
+	m, ok := t.adapter(k.Agent).(interface {
+		Marked(proc.Process, Session) bool
+	})
+	return ok && m.Marked(p, Session{Record: Record{Agent: k.Agent, ID: k.ID}, Processes: processes})
 }
 
 func (t *tree) adapter(agent Agent) Adapter {

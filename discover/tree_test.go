@@ -120,9 +120,6 @@ func TestTreeInsideOfTree(t *testing.T) {
 // otherMark is an agent with a mark of another name.
 type otherMark struct{ memory }
 
-func (otherMark) Mark(env func(string) string) (string, bool) { v := env("OTHER"); return v, v != "" }
-func (otherMark) MarkKeys() []string                          { return []string{"OTHER"} }
-
 func (otherMark) Marked(p proc.Process, s Session) bool {
 	env, err := p.Env("OTHER")
 	return err == nil && env["OTHER"] == s.ID
