@@ -93,6 +93,8 @@ func TestSchemaNamesTheFields(t *testing.T) {
 		{"tokens", session["tokens"], reflect.TypeFor[render.Tokens]()},
 		{"evidence", session["evidence"], reflect.TypeFor[render.Evidence]()},
 		{"explain", session["explain"], reflect.TypeFor[render.Explanation]()},
+		{"message", doc.Defs["message"], reflect.TypeFor[render.Message]()},
+		{"tool", doc.Defs["message"].Properties["tool"], reflect.TypeFor[render.ToolCall]()},
 		{"worktree", doc.Defs["worktree"], reflect.TypeFor[render.Worktree]()},
 		{"hook", doc.Defs["hook"], reflect.TypeFor[render.GitHook]()},
 		{"clean", doc.Defs["clean"], reflect.TypeFor[render.Cleaned]()},
