@@ -18,6 +18,14 @@ type event struct {
 // peek reads a line as far as its payload's type, which costs the same for a line of any length. What it returns is
 // only what the line claims to be: whole tells whether it is.
 func peek(line []byte) (event, bool) {
+	if e, ok := usual(line); ok {
+		return e, true
+	}
+	return search(line)
+}
+
+// search is peek of a line whose members may stand in any order.
+func search(line []byte) (event, bool) {
 	var e event
 	for key, value := range native.Object(line).Members() {
 		switch string(key) {
@@ -34,6 +42,35 @@ func peek(line []byte) (event, bool) {
 	}
 	e.name = e.nameOf()
 	return e, e.kind != nil && e.payload != nil
+}
+
+// usual is peek of a line whose members stand as Codex writes them, several times faster; not ok for any other, which
+// need not be wrong.
+func usual(line []byte) (e event, ok bool) {
+	const stamp = len(`"2026-11-20T19:09:28.087Z"`)
+	rest, ok := bytes.CutPrefix(line, []byte(`{"timestamp":`))
+	if !ok || len(rest) < stamp || string(rest[stamp-2:stamp]) != `Z"` {
+		return e, false
+	}
+	e.at, rest = native.Value(rest), rest[stamp:]
+	if after, ok := bytes.CutPrefix(rest, []byte(`,"ordinal":`)); ok { // 0.150 and later
+		rest = bytes.TrimLeft(after, "0123456789")
+	}
+	if rest, ok = bytes.CutPrefix(rest, []byte(`,"type":`)); !ok {
+		return e, false
+	}
+	e.kind = word(native.Value(rest))
+	rest = rest[min(len(rest), len(e.kind)+len(`""`)):]
+	if rest, ok = bytes.CutPrefix(rest, []byte(`,"payload":`)); !ok || e.kind == nil || !bytes.HasPrefix(rest, []byte{'{'}) {
+		return e, false
+	}
+	e.payload = native.Object(rest)
+	if bytes.HasPrefix(rest, []byte(`{"type":"`)) {
+		e.name = word(native.Value(rest[len(`{"type":`):]))
+	} else {
+		e.name = e.nameOf()
+	}
+	return e, true
 }
 
 // nameOf finds the payload's own type. Codex writes it first; should another writer not, it is looked for, where the

@@ -117,7 +117,7 @@ func fill(r *discover.Record, h head, t tail) {
 	m := h.meta
 	r.ID = h.ownID()
 	r.Created = first(m.created, r.Created)
-	r.Updated = first(t.updated, r.Updated)
+	r.Updated = first(t.updated.Time, r.Updated)
 	r.Prompt = h.prompt
 	if r.Prompt == "" {
 		r.Prompt = h.review

@@ -1,8 +1,6 @@
 package codex
 
 import (
-	"time"
-
 	"agentctl/discover"
 	"agentctl/discover/native"
 )
@@ -15,7 +13,7 @@ type tail struct {
 	id         string
 	wantTokens bool
 
-	updated time.Time
+	updated native.Newest
 	turn    turn
 	context settings
 	applied settings
@@ -59,9 +57,7 @@ func (t *tail) line(l native.Line) bool {
 	case !l.Cut && native.Damaged(l.Bytes):
 		t.turn.miss()
 	}
-	if at := e.time(); at.After(t.updated) {
-		t.updated = at
-	}
+	t.updated.See(e.at)
 	return !t.done()
 }
 
@@ -105,16 +101,30 @@ func (t *tail) take(e event) {
 func (t *tail) event(e event) {
 	switch string(e.name) {
 	case "token_count":
-		info := e.get("info").Object()
 		if t.tokens == nil {
-			t.window = get(info, "model_context_window").Int()
+			t.count(e.get("info").Object())
 		}
-		t.setTokens(get(info, "total_token_usage").Object(), get(info, "last_token_usage").Object())
 	case "thread_settings_applied":
 		if t.applied == (settings{}) && !e.foreign(t.id) {
 			t.applied = parseSettings(e.get("thread_settings").Object())
 		}
 	}
+}
+
+// count takes what a token_count says.
+func (t *tail) count(info native.Object) {
+	var total, last native.Object
+	for key, value := range info.Members() {
+		switch string(key) {
+		case "total_token_usage":
+			total = value.Object()
+		case "last_token_usage":
+			last = value.Object()
+		case "model_context_window":
+			t.window = value.Int()
+		}
+	}
+	t.setTokens(total, last)
 }
 
 func parseSettings(o native.Object) settings {
@@ -169,13 +179,21 @@ func (t *tail) setTokens(total, last native.Object) {
 	if t.tokens != nil || len(total) == 0 || total[0] != '{' {
 		return
 	}
-	t.tokens = &discover.Tokens{
-		In:         get(total, "input_tokens").Int(),
-		Out:        get(total, "output_tokens").Int(),
-		CacheRead:  get(total, "cached_input_tokens").Int(),
-		CacheWrite: get(total, "cache_write_input_tokens").Int(),
-		Reasoning:  get(total, "reasoning_output_tokens").Int(),
-		Total:      get(total, "total_tokens").Int(),
-		Context:    get(last, "total_tokens").Int(),
+	t.tokens = &discover.Tokens{Context: get(last, "total_tokens").Int()}
+	for key, value := range total.Members() {
+		switch string(key) {
+		case "input_tokens":
+			t.tokens.In = value.Int()
+		case "output_tokens":
+			t.tokens.Out = value.Int()
+		case "cached_input_tokens":
+			t.tokens.CacheRead = value.Int()
+		case "cache_write_input_tokens":
+			t.tokens.CacheWrite = value.Int()
+		case "reasoning_output_tokens":
+			t.tokens.Reasoning = value.Int()
+		case "total_tokens":
+			t.tokens.Total = value.Int()
+		}
 	}
 }

@@ -44,3 +44,30 @@ func utcTime(b []byte) (time.Time, bool) {
 	ok := hour < 24 && minute < 60 && second < 60 && 1 <= month && month <= 12 && 1 <= day && (day <= 28 || t.Day() == day)
 	return t, ok
 }
+
+// Newest is the newest of the times that it was shown.
+type Newest struct {
+	Time time.Time
+	// text is Time in the usual form, if it was written so.
+	text [usualTime]byte
+}
+
+// usualTime is the length of a time in the form in which all agents write it.
+const usualTime = len("2026-11-20T19:09:28.087Z")
+
+// See takes one more time. Records mostly come in order, so that most are told to be older by their text alone.
+func (n *Newest) See(v Value) {
+	const end = usualTime + 1
+	usual := len(v) > end && v[0] == '"' && v[end-1] == 'Z' && v[end] == '"'
+	if usual && string(v[1:end]) <= string(n.text[:]) {
+		return
+	}
+	t := v.Time()
+	if !t.After(n.Time) {
+		return
+	}
+	n.Time, n.text = t, [usualTime]byte{}
+	if usual {
+		copy(n.text[:], v[1:end])
+	}
+}

@@ -26,3 +26,30 @@ func FuzzTime(f *testing.F) {
 		}
 	})
 }
+
+// The newest of two times is found whatever their form, and whichever comes first.
+func FuzzNewest(f *testing.F) {
+	const usual = "2026-11-20T19:09:28.087Z"
+	for _, s := range []string{
+		"2026-11-20T19:09:28.086Z", "2026-11-20T19:09:28.088Z", "2026-11-20T19:09:28Z", "2026-11-20T19:09:29+02:00", "9999", "", "no time at all, but a Z",
+		"2026-11-20T21:09:28.087+02:00",
+	} {
+		f.Add(s, usual)
+		f.Add(usual, s)
+		f.Add(s, s)
+	}
+	f.Fuzz(func(t *testing.T, a, b string) {
+		var n Newest
+		var want time.Time
+		for _, s := range []string{a, b, a} {
+			v := Value(`"` + s + `", "next": 1`)
+			n.See(v)
+			if at := v.Time(); at.After(want) {
+				want = at
+			}
+		}
+		if diff := want.Sub(n.Time); diff < 0 || diff >= time.Second { // a comma for a point in the second's fraction sorts before it
+			t.Errorf("%q, %q: %v, want %v", a, b, n.Time, want)
+		}
+	})
+}
