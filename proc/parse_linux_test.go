@@ -21,6 +21,9 @@ func statLine(s stat) string {
 	if s.exiting {
 		flags |= pfExiting
 	}
+	if s.copied {
+		flags |= pfForkNoExec
+	}
 	return fmt.Sprintf("%d (%s) %c %d %d %d 34837 4042 %d 75172 4415 1 23 269 49 2 2 20 0 6 0 %d 75106791424 73741\n",
 		s.pid, s.name, byte(s.state), s.parent, s.group, s.session, flags, s.ticks)
 }
@@ -34,7 +37,7 @@ func FuzzStat(f *testing.F) {
 		if state <= ' ' || state > '~' || state == ')' {
 			state = 'S'
 		}
-		want := stat{number, number + 1, number + 2, number + 3, State(state), name, ticks, 269 + 49, ticks%2 == 1}
+		want := stat{number, number + 1, number + 2, number + 3, State(state), name, ticks, 269 + 49, ticks%2 == 1, ticks%3 == 1}
 		if got, err := parseStat([]byte(statLine(want))); err != nil || got != want {
 			t.Errorf("got %+v, want %+v, %v", got, want, err)
 		}
@@ -46,7 +49,7 @@ func FuzzStat(f *testing.F) {
 
 // TestStatTornAnywhere: no beginning of a line passes for the line.
 func TestStatTornAnywhere(t *testing.T) {
-	want := stat{4045, 4042, 4042, 4042, 'S', "cl) S 1 (aude", 199670, 269 + 49, false}
+	want := stat{4045, 4042, 4042, 4042, 'S', "cl) S 1 (aude", 199670, 269 + 49, false, false}
 	line := statLine(want)
 	for n := range strings.Index(line, "199670") {
 		if got, err := parseStat([]byte(line[:n])); err == nil {

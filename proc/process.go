@@ -22,6 +22,9 @@ type Process struct {
 	Exe string
 	// Deleted: the binary was replaced or removed while it ran.
 	Deleted bool
+	// Copied: it was forked and has executed no program since, so that its binary is that of who forked it (Linux; false
+	// elsewhere).
+	Copied bool
 	// Started is the wall-clock start, for display only: it moves when the clock is set. Linux: to about a second,
 	// but the same in every reading; zero where it is not known.
 	Started time.Time

@@ -17,10 +17,15 @@ type stat struct {
 	used uint64
 	// exiting: it runs no instruction of its program any more, though the kernel has not called it a zombie yet.
 	exiting bool
+	// copied: it was forked and has executed no program since.
+	copied bool
 }
 
-// pfExiting is PF_EXITING of the kernel's include/linux/sched.h, in the flags of proc_pid_stat(5).
-const pfExiting = 0x4
+// Flags of proc_pid_stat(5), from the kernel's include/linux/sched.h: PF_EXITING and PF_FORKNOEXEC.
+const (
+	pfExiting    = 0x4
+	pfForkNoExec = 0x40
+)
 
 // parseStat reads one line. The name may hold any byte, ')' and newline too: it ends at the last ')'.
 func parseStat(line []byte) (stat, error) {
@@ -67,7 +72,7 @@ func (s *stat) set(field int, text []byte) (err error) {
 	case 9:
 		var flags uint64
 		flags, err = strconv.ParseUint(string(text), 10, 64)
-		s.exiting = flags&pfExiting != 0
+		s.exiting, s.copied = flags&pfExiting != 0, flags&pfForkNoExec != 0
 	case 14, 15:
 		var ticks uint64
 		ticks, err = strconv.ParseUint(string(text), 10, 64)

@@ -114,7 +114,8 @@ func (t *Table) Len() int { return len(t.all()) }
 func (t *Table) All() iter.Seq[Process] { return slices.Values(t.all()) }
 
 // Running yields, by ascending pid, the processes whose binary match accepts by its path, and those whose binary may
-// not be read. No others are looked at.
+// not be read. No others are looked at. What one of them has just forked to start something else in is left out: until
+// then it is a copy that runs the binary in name only.
 func (t *Table) Running(match func(exe string) bool) iter.Seq[Process] {
 	return func(yield func(Process) bool) {
 		for i := range t.list {
@@ -122,11 +123,20 @@ func (t *Table) Running(match func(exe string) bool) iter.Seq[Process] {
 			if e.exe != "" && !match(e.exe) {
 				continue
 			}
-			if p, ok := e.process(nil); ok && !yield(p) {
+			if p, ok := e.process(nil); ok && !t.isCopy(p) && !yield(p) {
 				return
 			}
 		}
 	}
+}
+
+// isCopy reports whether p is a copy of its parent, which lives. One that outlives its parent goes on in its place.
+func (t *Table) isCopy(p Process) bool {
+	if !p.Copied {
+		return false
+	}
+	parent, ok := t.PID(p.Parent)
+	return ok && parent.Alive() && begot(parent, p) && parent.Exe == p.Exe
 }
 
 // Find returns the live process with this identity. A zombie, a vanished process and a pid that belongs to

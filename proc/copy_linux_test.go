@@ -1,0 +1,75 @@
+package proc
+
+import (
+	"bufio"
+	"io"
+	"os"
+	"os/exec"
+	"slices"
+	"testing"
+)
+
+// TestACopyOfAProcessIsNotAnother: a subshell is a fork that executes nothing. As long as its parent lives, it does not
+// run the shell for its own sake.
+func TestACopyOfAProcessIsNotAnother(t *testing.T) {
+	cmd := exec.Command("sh", "-c", "(read line; echo heard; read line); echo never")
+	const mark = "AGENTCTL_TEST_COPY"
+	cmd.Env = append(os.Environ(), mark+"=1")
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	pipe, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := bufio.NewReader(pipe)
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	parent := cmd.Process.Pid
+	defer func() {
+		_ = cmd.Process.Kill()
+		_ = in.Close() // the copy reads it, and ends
+		_, _ = io.Copy(io.Discard, out)
+		_ = cmd.Wait()
+	}()
+	if _, err := io.WriteString(in, "\n"); err != nil {
+		t.Fatal(err)
+	}
+	if line, err := out.ReadString('\n'); line != "heard\n" {
+		t.Fatal(line, err)
+	}
+	table, running := marked(t, mark)
+	children := pids(table.Children(parent))
+	if len(children) != 1 || !slices.Equal(running, []int{parent}) {
+		t.Errorf("beside its parent %d, which has the children %v: %v", parent, children, running)
+	}
+	if err := cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	if shell, ok := table.PID(parent); ok {
+		if h, err := Open(shell.ID); err == nil {
+			_ = h.Wait(t.Context()) // it stays, as a zombie
+			_ = h.Close()
+		}
+	}
+	if _, running := marked(t, mark); !slices.Equal(running, children) {
+		t.Errorf("the copy %v without its parent: %v", children, running)
+	}
+}
+
+// marked are the processes whose environment has the key, of those that run a program for their own sake.
+func marked(t *testing.T, key string) (table *Table, found []int) {
+	t.Helper()
+	table, err := Take(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for p := range table.Running(func(string) bool { return true }) {
+		if env, err := p.Env(key); err == nil && env[key] != "" && p.Alive() {
+			found = append(found, p.ID.PID)
+		}
+	}
+	return table, found
+}
