@@ -78,13 +78,17 @@ func (c agentctl) liveOrNothing() int {
 // goesOn checks that an agent whose launch was killed gets its ID; then it is stopped, and nothing is left.
 func (c agentctl) goesOn(w *world.World, a world.Agent, pid int, prompt, printed string) {
 	c.t.Helper()
+	defer func() {
+		if words, _ := os.ReadFile(c.said()); c.t.Failed() {
+			c.t.Logf("asked %q, it said %s", prompt, words)
+		}
+	}()
 	var rows []session
 	if !poll(func() bool {
 		rows = c.list()
 		return len(rows) == 1 && rows[0].ID != nil || !living(pid)
 	}) || len(rows) != 1 || rows[0].PID != pid {
-		words, _ := os.ReadFile(c.said())
-		c.t.Errorf("pid %d of %q: %q, and it said %s", pid, prompt, rowsOf(rows), words)
+		c.t.Errorf("pid %d of %q: %q", pid, prompt, rowsOf(rows))
 		return
 	}
 	id := idOf(c.t, w, a, prompt)
