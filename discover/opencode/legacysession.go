@@ -161,17 +161,23 @@ func eachPart(dir string, visit func(part) bool) error {
 	names, err := jsonNames(dir, "prt_")
 	errs := []error{err}
 	for _, name := range names {
-		path := filepath.Join(dir, name+".json")
-		data, err := readJSON(path)
-		switch {
-		case native.Absent(err):
-		case err != nil:
-			errs = append(errs, warn(path, err))
-		case !visit(parsePart(data)):
-			return errors.Join(errs...)
+		data, err := readPart(dir, name)
+		errs = append(errs, err)
+		if data != nil && !visit(parsePart(data)) {
+			break
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// readPart gives the JSON of a part; nil where it has vanished or cannot be read.
+func readPart(dir, name string) ([]byte, error) {
+	path := filepath.Join(dir, name+".json")
+	data, err := readJSON(path)
+	if err != nil && !native.Absent(err) {
+		return nil, warn(path, err)
+	}
+	return data, nil
 }
 
 // jsonNames lists the names of a folder's JSON files, without the ending, oldest first: their ids sort so.

@@ -27,6 +27,7 @@ type message struct {
 	asked              string // the user's message that an answer is to
 	tokens             discover.Tokens
 	cost               float64
+	summary            bool // it sums up what was said before it, for the model to go on from
 }
 
 const (
@@ -56,6 +57,8 @@ func parseMessage(data []byte) message {
 			m.provider = v.Text(shortLimit)
 		case "cost":
 			m.cost = number(v)
+		case "summary": // of the person's messages it is an object
+			m.summary = strings.HasPrefix(string(v), "true")
 		default:
 			m.parseObject(string(key), v.Object())
 		}
@@ -77,10 +80,13 @@ func (m *message) parseObject(key string, o native.Object) {
 		m.tokens = parseTokens(o)
 	case "error":
 		if m.errName = member(o, "name").Text(shortLimit); m.errName != "" {
-			m.failed, m.errText = true, member(member(o, "data").Object(), "message").Text(textLimit)
+			m.failed, m.errText = true, errorText(o)
 		}
 	}
 }
+
+// errorText is what an error {"name","data":{"message"}} says in words.
+func errorText(o native.Object) string { return member(member(o, "data").Object(), "message").Text(0) }
 
 // modelName is the model as OpenCode's own -m takes it: provider/model.
 func modelName(provider, model string) string {
@@ -132,6 +138,9 @@ func parsePart(data []byte) part {
 	}
 	return p
 }
+
+// isNote reports whether the part is all that the person's message says of a command of theirs.
+func (p part) isNote() bool { return p.hidden && p.text == shellNote }
 
 func (p *part) parseState(o native.Object) {
 	for key, v := range o.Members() {

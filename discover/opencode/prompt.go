@@ -8,13 +8,15 @@ import (
 
 // cutPrompt makes a record's prompt of a stored user text.
 func cutPrompt(text string) string {
-	text = unwrap(text)
-	n := 0
+	return cut(unwrap(text), discover.PromptLimit)
+}
+
+// cut is at most limit characters of a text.
+func cut(text string, limit int) string {
 	for i := range text {
-		if n == discover.PromptLimit {
+		if limit--; limit < 0 {
 			return strings.Clone(text[:i]) // or all of it would be kept
 		}
-		n++
 	}
 	return text
 }

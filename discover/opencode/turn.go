@@ -30,18 +30,23 @@ func turnOf(last *message, parts []part) discover.Turn {
 	case last.failed && last.errName == abortedName:
 		return discover.Turn{State: discover.TurnInterrupted}
 	case last.failed:
-		return discover.Turn{State: discover.TurnFailed, Error: cmp.Or(last.errText, last.errName)}
+		return discover.Turn{State: discover.TurnFailed, Error: cut(cmp.Or(last.errText, last.errName), textLimit)}
 	case last.completed == 0:
 		return openTurn(parts)
 	case last.finish != finishToolCalls:
 		return discover.Turn{State: discover.TurnDone}
 	}
 	for _, p := range parts {
-		if strings.HasPrefix(p.errText, rejectedPermission) || strings.HasPrefix(p.errText, dismissedQuestion) {
+		if refusal(p.errText) {
 			return discover.Turn{State: discover.TurnInterrupted}
 		}
 	}
 	return discover.Turn{State: discover.TurnOpen, Detail: "model"}
+}
+
+// refusal reports whether a tool's error says that the person refused it.
+func refusal(text string) bool {
+	return strings.HasPrefix(text, rejectedPermission) || strings.HasPrefix(text, dismissedQuestion)
 }
 
 // finishToolCalls ends a step, not a turn.

@@ -33,13 +33,15 @@ func (s span) sideOf(text []byte) int {
 	return 0
 }
 
-// search goes through the entries of an index whose first value is in a span.
+// search goes through the entries of an index whose first value is in a span, and, where that is one text, whose next values
+// come before others.
 type search struct {
 	walk
-	span  span
-	back  bool
-	entry record
-	yield func(rowid int64) bool
+	span   span
+	before []value // of the columns that follow
+	back   bool
+	entry  record
+	yield  func(rowid int64) bool
 }
 
 // cell is that of an entry, from the size of the entry on.
@@ -64,12 +66,30 @@ func (s *search) read(n *node, i int) bool {
 // side is that of an entry; an unreadable one is after the span, where nobody looks any further.
 func (s *search) side(n *node, i int) int {
 	if text := s.leadingText(s.cell(n, i)); text != nil {
-		return s.span.sideOf(text)
+		if side := s.span.sideOf(text); side != 0 || len(s.before) == 0 {
+			return side
+		}
 	}
 	if !s.read(n, i) {
 		return 1
 	}
-	return s.span.side(&s.entry, 0)
+	if side := s.span.side(&s.entry, 0); side != 0 || len(s.before) == 0 || s.comesBefore() {
+		return side
+	}
+	return 1
+}
+
+// comesBefore reports whether the entry that was read last comes before what the search ends with.
+func (s *search) comesBefore() bool {
+	for i, v := range s.before {
+		if 1+i >= len(s.entry.cells) {
+			return true
+		}
+		if c := s.entry.at(1+i, maxKey).compare(v); c != 0 {
+			return c < 0
+		}
+	}
+	return false
 }
 
 // leadingText is the first value of an entry, where that is a text and stands on the page whole; else nil. Nothing else of

@@ -36,18 +36,34 @@ type Selection struct {
 	span  span
 	// columns are the one that is in the span, and those that the rows are ordered by if it is the same in all.
 	columns []string
+	before  []value // of the first of those that the rows are ordered by: the rows end there
 }
 
 // Range is the rows whose column holds a text that is not less than from and less than to, byte by byte, in the order
 // of that column.
 func (t *Table) Range(column, from, to string) Selection {
-	return Selection{t, span{from, to}, []string{column}}
+	return Selection{table: t, span: span{from, to}, columns: []string{column}}
 }
 
 // Equal is the rows whose column holds just that text, in the order of other columns. It is found by an index where
 // there is one that has column first; one that has the others next spares sorting.
 func (t *Table) Equal(column, text string, order ...string) Selection {
-	return Selection{t, span{text, text + "\x00"}, append([]string{column}, order...)}
+	return Selection{table: t, span: span{text, text + "\x00"}, columns: append([]string{column}, order...)}
+}
+
+// Before is the rows of a selection by Equal that come before those with these values, an int64 or a string each, in the
+// first columns of its order. Its Down goes on where an earlier look ended, for what it takes.
+func (s Selection) Before(values ...any) Selection {
+	s.before = nil
+	for _, v := range values[:min(len(values), len(s.columns)-1)] {
+		switch v := v.(type) {
+		case int64:
+			s.before = append(s.before, integer(v))
+		case string:
+			s.before = append(s.before, text(v[:min(len(v), maxKey)]))
+		}
+	}
+	return s
 }
 
 // Up yields the rows in their order.
@@ -118,7 +134,7 @@ func (s Selection) byIndex(i index, back bool, yield func(*Row) bool) {
 }
 
 func (s Selection) rowids(i index, back bool, yield func(rowid int64) bool) {
-	found := search{walk: walk{db: s.table.db, index: true}, span: s.span, back: back, yield: yield}
+	found := search{walk: walk{db: s.table.db, index: true}, span: s.span, before: s.before, back: back, yield: yield}
 	found.entry = record{payload: payload{db: s.table.db}, cells: make([]cell, 0, len(i.columns)+1)}
 	found.below(i.root, 0)
 }
@@ -156,6 +172,16 @@ func (a sortKey) compare(b sortKey) int {
 	return compareNumbers(integer(a.rowid), integer(b.rowid))
 }
 
+// comesBefore reports whether a row comes before those with these values.
+func (a sortKey) comesBefore(values []value) bool {
+	for i, v := range values {
+		if c := a.values[i].compare(v); c != 0 {
+			return c < 0
+		}
+	}
+	return false
+}
+
 // maxKey is how many bytes of a text or blob decide about the order.
 const maxKey = 4096
 
@@ -172,11 +198,15 @@ func (s Selection) keys() []sortKey {
 			v.bytes = slices.Clone(v.bytes) // they are the row's
 			k.values = append(k.values, v)
 		}
-		out = append(out, k)
+		if len(s.before) == 0 || k.comesBefore(s.before) {
+			out = append(out, k)
+		}
 		return true
 	}
 	if i, ok := s.index(s.columns[:1]); ok {
-		s.byIndex(i, false, add)
+		all := s
+		all.before = nil // the index has other columns next
+		all.byIndex(i, false, add)
 		return out
 	}
 	column, _ := s.table.columnIndex(s.columns[0])

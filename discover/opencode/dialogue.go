@@ -1,0 +1,203 @@
+package opencode
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"strings"
+
+	"agentctl/discover"
+	"agentctl/discover/native"
+)
+
+// dialogue makes messages out of what is stored, read from the newest to the oldest.
+type dialogue struct {
+	message          // whose parts come
+	counted   bool   // its tokens are given
+	byPerson  bool   // a command of the person's, which the agent's program ran: no model was asked
+	summaryOf string // the message that asked for the summary seen last
+}
+
+// shellNote is all that stands in the person's message for a command that they gave with "!". The command itself is a
+// call of bash in an answer to it, which no model made (SEEN 1.1.65, 1.18.33).
+const shellNote = "The following tool was executed by the user"
+
+// begin turns to a message. Whether the message that it answers is a note of the person's own command is asked only where
+// it can be.
+func (d *dialogue) begin(m message, answersNote func() bool) {
+	if d.summary {
+		d.summaryOf = d.asked
+	}
+	d.message, d.counted = m, false
+	d.byPerson = m.role == "assistant" && m.finish == "" && m.tokens.Total == 0 && m.asked != "" && answersNote()
+}
+
+// isDialogue reports whether the message is one of the two sides.
+func (d *dialogue) isDialogue() bool { return d.role == "user" || d.role == "assistant" }
+
+// say makes a message of this one, or of a part of it. The first one made of an answer, which is the newest, has its tokens.
+func (d *dialogue) say(id string, kind discover.Kind, at int64, text string) said {
+	s := said{Message: discover.Message{ID: id, Role: discover.User, Kind: kind, Time: millis(cmp.Or(at, d.created)), Text: text}}
+	if d.role == "assistant" {
+		s.answer = d.id
+		if s.Role = discover.Assistant; d.byPerson {
+			s.Role = discover.User
+			return s
+		}
+		s.Model = modelName(d.provider, d.model)
+		if d.tokens.Total > 0 && !d.counted {
+			tokens := d.tokens
+			s.Tokens, d.counted = &tokens, true
+		}
+	}
+	if kind != discover.KindText && kind != discover.KindTool {
+		s.Role = discover.System
+	}
+	return s
+}
+
+// failure is how the answer ended, where that is not well.
+func (d *dialogue) failure() (s said, ok bool) {
+	if !d.failed {
+		return s, false
+	}
+	kind := discover.KindError
+	if d.errName == abortedName {
+		kind = discover.KindInterruption
+	}
+	return d.say(d.id, kind, d.completed, cmp.Or(d.errText, d.errName)), true
+}
+
+// part is what a part of the message says. Not shown are thoughts, steps, snapshots and patches, files and agents that the
+// person's text names anyway, and texts that the agent's program added.
+func (d *dialogue) part(id string, o native.Object) (s said, ok bool) {
+	switch partType(o) {
+	case "text":
+		return d.text(id, o)
+	case "tool":
+		return d.tool(id, o), true
+	case "subtask": // a command of the person's for a sub-agent: what became of it
+		return d.say(id, discover.KindText, 0, member(o, "prompt").Text(0)), true
+	case "compaction":
+		return d.say(id, discover.KindCompaction, 0, ""), d.id != d.summaryOf
+	case "retry":
+		at := member(member(o, "time").Object(), "created").Int()
+		return d.say(id, discover.KindError, at, errorText(member(o, "error").Object())), true
+	}
+	return s, false
+}
+
+// partType is what sort of part it is, also where its end is not at hand; "" where that is not told so far.
+func partType(o native.Object) string { return member(o, "type").Text(shortLimit) }
+
+// unseen reports whether parts of a type are never shown.
+func unseen(kind string) bool {
+	switch kind {
+	case "", "text", "tool", "subtask", "compaction", "retry":
+		return false
+	}
+	return true
+}
+
+// text is none while the model writes it: until it is whole, an empty one is stored.
+func (d *dialogue) text(id string, o native.Object) (s said, ok bool) {
+	var text string
+	var at int64
+	for key, v := range o.Members() {
+		switch string(key) {
+		case "text":
+			text = v.Text(0)
+		case "synthetic", "ignored":
+			if strings.HasPrefix(string(v), "true") {
+				return s, false
+			}
+		case "time":
+			at = cmp.Or(member(v.Object(), "end").Int(), member(v.Object(), "start").Int())
+		}
+	}
+	kind := discover.KindText
+	if d.summary {
+		kind = discover.KindCompaction
+	}
+	return d.say(id, kind, at, text), text != ""
+}
+
+func (d *dialogue) tool(id string, o native.Object) said {
+	call := discover.ToolCall{State: discover.ToolOpen}
+	var title string
+	var at int64
+	for key, v := range o.Members() {
+		switch string(key) {
+		case "callID":
+			call.ID = v.Text(shortLimit)
+		case "tool":
+			call.Name = v.Text(shortLimit)
+		case "state":
+			title, at = fillCall(&call, v.Object())
+		}
+	}
+	call.Brief = cmp.Or(briefOf(call.Input), title)
+	s := d.say(id, discover.KindTool, at, "")
+	s.Tool = &call
+	return s
+}
+
+// fillCall takes in the state of a call: {"status","input","output","error","title","metadata","time"}. What bash has
+// printed so far is in its metadata.
+func fillCall(call *discover.ToolCall, o native.Object) (title string, began int64) {
+	var status, output, failure, soFar string
+	for key, v := range o.Members() {
+		switch string(key) {
+		case "status":
+			status = v.Text(shortLimit)
+		case "input":
+			call.Input = rawJSON(v)
+		case "output":
+			output = v.Text(0)
+		case "error":
+			failure = v.Text(0)
+		case "title":
+			title = v.Text(textLimit)
+		case "metadata":
+			soFar = member(v.Object(), "output").Text(0)
+		case "time":
+			began = member(v.Object(), "start").Int()
+		}
+	}
+	switch status {
+	case "completed":
+		call.State, call.Output = discover.ToolDone, output
+	case "error":
+		call.State, call.Output = discover.ToolFailed, failure
+		if refusal(failure) {
+			call.State = discover.ToolRefused
+		}
+	default:
+		call.Output = soFar
+	}
+	return title, began
+}
+
+// rawJSON is a copy of a value as it stands, in a string where it is no JSON.
+func rawJSON(v native.Value) json.RawMessage {
+	raw := bytes.Clone(v.Raw())
+	if len(raw) == 0 || json.Valid(raw) {
+		return raw
+	}
+	quoted, _ := json.Marshal(string(raw)) // no string fails
+	return quoted
+}
+
+// briefOf is the part of a call's input that tells what it does: of the tools' own words for their arguments, the first.
+func briefOf(input json.RawMessage) string {
+	o := native.Object(input)
+	for _, name := range [...]string{"command", "filePath", "pattern", "url", "description", "query", "path", "name"} {
+		if text := member(o, name).Text(textLimit); text != "" {
+			return text
+		}
+	}
+	for question := range member(o, "questions").Elements() {
+		return member(question.Object(), "question").Text(textLimit)
+	}
+	return ""
+}

@@ -1,0 +1,62 @@
+package opencode
+
+import (
+	"context"
+	"iter"
+
+	"agentctl/discover/native"
+)
+
+// transcript yields what the files of a session say, newest first.
+func (f files) transcript(ctx context.Context) iter.Seq[said] {
+	return func(yield func(said) bool) {
+		names, err := jsonNames(f.messages, "msg_")
+		if err != nil && !yield(said{err: err}) {
+			return
+		}
+		var d dialogue
+		for i := len(names) - 1; i >= 0 && ctx.Err() == nil; i-- {
+			m, err := readMessage(f, names[i])
+			if err != nil && !native.Absent(err) && !yield(said{err: err}) {
+				return
+			}
+			d.begin(m, func() bool { return f.isNote(m.asked) })
+			if !d.isDialogue() {
+				continue
+			}
+			if s, ok := d.failure(); ok && !yield(s) {
+				return
+			}
+			if !d.files(f.parts(names[i]), yield) {
+				return
+			}
+		}
+	}
+}
+
+// files gives what the files of the message's parts say, newest first; it is false where yield wants no more.
+func (d *dialogue) files(dir string, yield func(said) bool) bool {
+	names, err := jsonNames(dir, "prt_")
+	if err != nil && !yield(said{err: err}) {
+		return false
+	}
+	for i := len(names) - 1; i >= 0; i-- {
+		data, err := readPart(dir, names[i])
+		if err != nil && !yield(said{err: err}) {
+			return false
+		}
+		if s, ok := d.part(names[i], data); ok && !yield(s) {
+			return false
+		}
+	}
+	return true
+}
+
+// isNote reports whether a message of the person stands for a command of theirs. What cannot be read is told in its turn.
+func (f files) isNote(message string) (yes bool) {
+	_ = eachPart(f.parts(message), func(p part) bool {
+		yes = p.isNote()
+		return false
+	})
+	return yes
+}
