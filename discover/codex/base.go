@@ -37,22 +37,9 @@ func (t *transcript) baseOf(e event) segment {
 
 // findRollout finds the rollout whose name ends with an id, of a thread or of a part of one.
 func findRollout(home, id string) (string, error) {
+	packed := ""
 	for _, folder := range foldersOf(home, id) {
-		d, err := native.OpenDir(folder)
-		if native.Absent(err) {
-			continue
-		}
-		if err != nil {
-			return "", err
-		}
-		names, err := d.Names()
-		_ = d.Close()
-		if err != nil {
-			return "", err
-		}
-		packed := ""
-		for _, n := range names {
-			name := n.Name()
+		for _, name := range namesIn(folder) {
 			if _, ok := parseRollout(name); !ok {
 				continue
 			}
@@ -63,11 +50,11 @@ func findRollout(home, id string) (string, error) {
 				packed = filepath.Join(folder, name)
 			}
 		}
-		if packed != "" {
-			return packed, nil
-		}
 	}
-	return "", errors.New("there is no rollout " + id)
+	if packed == "" {
+		return "", errors.New("there is no rollout " + id)
+	}
+	return packed, nil
 }
 
 // foldersOf are the folders that a rollout with this id can be in.

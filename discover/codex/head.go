@@ -15,9 +15,10 @@ const headLimit = 4 << 20
 
 // head is what the beginning of a rollout tells.
 type head struct {
-	id    string // by the file's name
-	lines int
-	meta  meta
+	id      string // by the file's name
+	segment string // likewise, where the thread has several
+	lines   int
+	meta    meta
 	// prompt is the first thing the person asked; review is what a review was told to look at.
 	prompt, review string
 }
@@ -31,13 +32,38 @@ type meta struct {
 	originator                     string
 	source                         source
 	nickname, role                 string
+	history                        history
 }
+
+// continues reports whether the rollout goes on from another one: that of the thread it was forked from, or an older one
+// of its own.
+func (m meta) continues() bool { return m.forkedFrom != "" || m.history != history{} }
 
 func readHead(f *native.File, id string) (head, error) {
 	h := head{id: id}
 	f.Expect(usualPrompt)
 	_, err := f.Forward(0, headLimit, h.line)
 	return h, err
+}
+
+// begin takes the thread's own beginning from its first rollout, which this one only goes on from.
+func (h *head) begin(home string) error {
+	path, err := findRollout(home, h.id)
+	if err != nil {
+		return nil //nolint:nilerr // it is gone: what the newer one tells is what there is
+	}
+	f, _, err := openRollout(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	first, err := readHead(f, h.id)
+	if err != nil || !first.meta.found {
+		return err
+	}
+	h.meta.created = first.meta.created
+	h.prompt, h.review = first.prompt, first.review
+	return nil
 }
 
 // line takes the next line and reports whether more are needed.
@@ -146,6 +172,8 @@ func (m *meta) set(key []byte, value native.Value) {
 		m.nickname = value.Text(0)
 	case "agent_role":
 		m.role = value.Text(0)
+	case "history_base":
+		m.history = parseHistory(value.Object())
 	case "git":
 		m.branch = get(value.Object(), "branch").Word("main", "master")
 	}

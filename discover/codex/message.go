@@ -21,7 +21,7 @@ func (t *transcript) record(e event, at int64) {
 		t.give(discover.Message{ID: t.id("", at), Role: discover.System, Kind: discover.KindCompaction, Time: e.time(), Text: e.get("message").Text(0)})
 	case "token_usage_record":
 		if !e.foreign(t.thread) {
-			t.usage = tokens(e.get("usage").Object())
+			t.usage = ofAnswer(e.get("usage").Object())
 		}
 	case "event_msg":
 		t.event(e, at)
@@ -36,7 +36,7 @@ func (t *transcript) event(e event, at int64) {
 	switch string(e.name) {
 	case "token_count":
 		if info := e.get("info").Object(); len(info) > 0 && info[0] == '{' {
-			t.usage = tokens(get(info, "last_token_usage").Object())
+			t.usage = ofAnswer(get(info, "last_token_usage").Object())
 		}
 	case "user_message":
 		if kind := e.get("kind").Text(0); (kind == "" || kind == "plain") && !t.copy { // 0.42 knows more, which it writes itself

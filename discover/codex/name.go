@@ -16,10 +16,10 @@ const (
 )
 
 // rolloutName is what the name of a thread's file tells: rollout-<local time>-<thread>.jsonl, with .zst where it is
-// compressed, and with _<window> after the thread where newer versions split a long thread over several files.
+// compressed, and with _<segment> after the thread in the files that are begun when an earlier prompt is edited.
 type rolloutName struct {
-	id     string
-	packed bool
+	id, segment string
+	packed      bool
 }
 
 func parseRollout(name string) (rolloutName, bool) {
@@ -29,13 +29,14 @@ func parseRollout(name string) (rolloutName, bool) {
 	}
 	rest = rest[stampLen+1:]
 	id, rest := rest[:uuidLen], rest[uuidLen:]
-	if window, ok := strings.CutPrefix(rest, "_"); ok && len(window) > uuidLen && isUUID(window[:uuidLen]) {
-		rest = window[uuidLen:]
+	segment := ""
+	if more, ok := strings.CutPrefix(rest, "_"); ok && len(more) > uuidLen && isUUID(more[:uuidLen]) {
+		segment, rest = more[:uuidLen], more[uuidLen:]
 	}
 	if !isUUID(id) || rest != plainExt && rest != packedExt {
 		return rolloutName{}, false
 	}
-	return rolloutName{id: id, packed: rest == packedExt}, true
+	return rolloutName{id: id, segment: segment, packed: rest == packedExt}, true
 }
 
 // parseLock returns the thread that a file in the lock folder is named after.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"iter"
+	"path/filepath"
 	"strings"
 	"sync"
 	"time"
@@ -87,6 +88,10 @@ func readFile(f *native.File, end int64, e discover.Entry, want discover.Want) (
 		return r, nil
 	}
 	h, err := readHead(f, e.ID)
+	if name, ok := parseRollout(filepath.Base(e.Path)); ok && err == nil && name.segment != "" {
+		h.segment = name.segment
+		err = h.begin(e.Home)
+	}
 	if err != nil {
 		return r, err
 	}
@@ -96,11 +101,23 @@ func readFile(f *native.File, end int64, e discover.Entry, want discover.Want) (
 		}
 		return r, errNoMeta
 	}
-	t, err := readTail(f, end, h.ownID(), want.Tokens || want.Whole)
+	wanted := want.Tokens || want.Whole
+	t, err := readTail(f, end, h.ownID(), wanted)
 	if err != nil {
 		return r, err
 	}
 	fill(&r, h, t)
+	if t.usage.begun && t.usage.settled && (wanted || !h.meta.continues()) {
+		own, err := ownTokens(f, t.usage, h, e.Path, e.Home)
+		if err != nil {
+			return r, err
+		}
+		own.Context, own.Window = t.usage.context, t.usage.window
+		r.Tokens = &own
+	}
+	if want.Whole {
+		r.Quotas = t.usage.limits.list()
+	}
 	return r, nil
 }
 
@@ -126,7 +143,7 @@ func fill(r *discover.Record, h head, t tail) {
 	if t.context.dir != "" {
 		r.Dir = t.context.dir
 	}
-	r.Model, r.Turn, r.Tokens = t.context.model, t.turn.Turn, t.tokens
+	r.Model, r.Turn = t.context.model, t.turn.Turn
 	r.Parent, r.Sub, r.ForkedFrom = m.parentID(), m.source.sub != "", m.forkedFrom
 	setMeta(r, h, t)
 }
@@ -159,8 +176,8 @@ func setMeta(r *discover.Record, h head, t tail) {
 			r.Meta[fact.key] = fact.value
 		}
 	}
-	if t.window > 0 {
-		r.Meta["contextWindow"] = t.window
+	if t.usage.window > 0 {
+		r.Meta["contextWindow"] = t.usage.window
 	}
 	if t.context.workspace != nil {
 		r.Meta["workspace"] = *t.context.workspace

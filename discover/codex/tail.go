@@ -1,9 +1,6 @@
 package codex
 
-import (
-	"agentctl/discover"
-	"agentctl/discover/native"
-)
+import "agentctl/discover/native"
 
 // tailLimit is how far back the newest turn is searched for.
 const tailLimit = 256 << 20
@@ -17,8 +14,7 @@ type tail struct {
 	turn    turn
 	context settings
 	applied settings
-	tokens  *discover.Tokens
-	window  int64
+	usage   usage
 }
 
 // settings are what a turn runs with.
@@ -38,6 +34,7 @@ func readTail(f *native.File, end int64, id string, wantTokens bool) (tail, erro
 	whole, err := f.Backward(end, t.line)
 	if whole {
 		t.turn.end()
+		t.usage.end()
 	}
 	if t.context == (settings{}) {
 		t.context = t.applied
@@ -52,6 +49,7 @@ func (t *tail) line(l native.Line) bool {
 	case ok && !t.wants(e):
 	case ok && e.whole(l.Bytes):
 		t.take(e)
+		t.usage.see(e, t.id)
 		t.turn.see(e, t.id)
 		t.turn.date(e)
 	case !l.Cut && native.Damaged(l.Bytes):
@@ -62,7 +60,7 @@ func (t *tail) line(l native.Line) bool {
 }
 
 func (t *tail) done() bool {
-	return t.turn.known() && t.context != (settings{}) && (!t.wantTokens || t.tokens != nil)
+	return t.turn.known() && t.context != (settings{}) && (t.usage.settled || !t.wantTokens && !t.usage.begun)
 }
 
 // wants reports whether a record of this kind can tell something that is not known yet.
@@ -71,11 +69,11 @@ func (t *tail) wants(e event) bool {
 	case "turn_context":
 		return t.context == (settings{})
 	case "token_usage_record":
-		return t.tokens == nil
+		return !t.usage.settled
 	case "event_msg":
 		switch string(e.name) {
 		case "token_count":
-			return t.tokens == nil
+			return !t.usage.settled
 		case "thread_settings_applied":
 			return t.context == (settings{}) && t.applied == (settings{})
 		}
@@ -89,42 +87,11 @@ func (t *tail) take(e event) {
 		if t.context == (settings{}) {
 			t.context = parseSettings(e.payload)
 		}
-	case "token_usage_record":
-		if !e.foreign(t.id) {
-			t.setTokens(e.get("thread_token_usage").Object(), e.get("usage").Object())
-		}
 	case "event_msg":
-		t.event(e)
-	}
-}
-
-func (t *tail) event(e event) {
-	switch string(e.name) {
-	case "token_count":
-		if t.tokens == nil {
-			t.count(e.get("info").Object())
-		}
-	case "thread_settings_applied":
-		if t.applied == (settings{}) && !e.foreign(t.id) {
+		if string(e.name) == "thread_settings_applied" && t.applied == (settings{}) && !e.foreign(t.id) {
 			t.applied = parseSettings(e.get("thread_settings").Object())
 		}
 	}
-}
-
-// count takes what a token_count says.
-func (t *tail) count(info native.Object) {
-	var total, last native.Object
-	for key, value := range info.Members() {
-		switch string(key) {
-		case "total_token_usage":
-			total = value.Object()
-		case "last_token_usage":
-			last = value.Object()
-		case "model_context_window":
-			t.window = value.Int()
-		}
-	}
-	t.setTokens(total, last)
 }
 
 func parseSettings(o native.Object) settings {
@@ -171,29 +138,4 @@ func parseSandbox(o native.Object) (mode string, _ *workspace) {
 		return mode, nil
 	}
 	return mode, &w
-}
-
-// setTokens takes the thread's totals, which are cumulative, and the last request's, whose total is what the context
-// holds. Input includes what was read from the cache, as Codex counts it.
-func (t *tail) setTokens(total, last native.Object) {
-	if t.tokens != nil || len(total) == 0 || total[0] != '{' {
-		return
-	}
-	t.tokens = &discover.Tokens{Context: get(last, "total_tokens").Int()}
-	for key, value := range total.Members() {
-		switch string(key) {
-		case "input_tokens":
-			t.tokens.In = value.Int()
-		case "output_tokens":
-			t.tokens.Out = value.Int()
-		case "cached_input_tokens":
-			t.tokens.CacheRead = value.Int()
-		case "cache_write_input_tokens":
-			t.tokens.CacheWrite = value.Int()
-		case "reasoning_output_tokens":
-			t.tokens.Reasoning = value.Int()
-		case "total_tokens":
-			t.tokens.Total = value.Int()
-		}
-	}
 }

@@ -1,0 +1,185 @@
+package codex
+
+import (
+	"path/filepath"
+	"time"
+
+	"agentctl/discover"
+	"agentctl/discover/native"
+)
+
+// ownTokens is what a thread itself has used, of which the newest rollout's books stand at u: without what it took over
+// from the one that it was forked from, and with what its person took back by editing an earlier prompt. Such an edit
+// begins another rollout of the same thread (SEEN 0.169).
+func ownTokens(f *native.File, u usage, h head, path, home string) (discover.Tokens, error) {
+	own, err := u.since(f, h)
+	if err != nil || h.segment == "" {
+		return own, err
+	}
+	for _, other := range rolloutsOf(home, h.ownID(), f.ModTime()) {
+		if filepath.Base(other) == filepath.Base(path) {
+			continue
+		}
+		more, err := tokensOf(other, h.ownID())
+		if err != nil {
+			return own, err
+		}
+		own = plus(own, more)
+	}
+	return own, nil
+}
+
+// tokensOf is what was used in one rollout of a thread.
+func tokensOf(path, id string) (discover.Tokens, error) {
+	f, _, err := openRollout(path)
+	if err != nil {
+		return discover.Tokens{}, err
+	}
+	defer f.Close()
+	h, err := readHead(f, id)
+	if err != nil {
+		return discover.Tokens{}, err
+	}
+	u, err := booksAt(f, id)
+	if err != nil {
+		return discover.Tokens{}, err
+	}
+	return u.since(f, h)
+}
+
+// booksAt finds how a thread's books stand at the end of a file.
+func booksAt(f *native.File, id string) (u usage, err error) {
+	_, err = f.Backward(0, func(l native.Line) bool {
+		if e, ok := peek(l.Bytes); ok && counts(e) && e.whole(l.Bytes) {
+			u.see(e, id)
+		}
+		return !u.settled
+	})
+	u.end()
+	return u, err
+}
+
+// counts reports whether a record is about what was used.
+func counts(e event) bool {
+	return string(e.kind) == "token_usage_record" || string(e.name) == "token_count"
+}
+
+// since is what was used since the rollout began.
+func (u usage) since(f *native.File, h head) (discover.Tokens, error) {
+	if !h.meta.continues() {
+		return u.best(), nil
+	}
+	then, err := inherited(f, h.ownID())
+	if !u.counted {
+		then.counts = discover.Tokens{} // there are but records, each of its own answer
+	}
+	return u.less(then).best(), err
+}
+
+// inherited are the books with which a rollout begins that goes on from another one. Of the copies at its beginning, if
+// there are any (0.104, and of such threads later, too), the last count tells. Where the other rollout is but named, the
+// thread's own first answer does: what it used is stated beside the sum.
+func inherited(f *native.File, id string) (books, error) {
+	b := beginning{id: id}
+	b.born, _ = born(id)
+	_, err := f.Forward(0, 0, b.line)
+	if b.copied {
+		b.start = f.Size()
+	}
+	if err != nil || b.start == 0 {
+		return b.books, err
+	}
+	copies, err := booksAt(f.Head(b.start), id)
+	b.counts = copies.counts
+	return b.books, err
+}
+
+// beginning finds the books with which a rollout begins, from its records, the oldest first.
+type beginning struct {
+	books
+	id       string
+	born     time.Time
+	copied   bool  // this is a copy of another thread's
+	start    int64 // where the thread's own records begin, after copies
+	answered bool  // the thread itself has got an answer
+	counted  bool  // what the counts begin with is known
+}
+
+// line takes the next line and reports whether more are needed.
+func (b *beginning) line(l native.Line) bool {
+	e, ok := peek(l.Bytes)
+	switch {
+	case !ok:
+	case string(e.kind) == "session_meta":
+		b.copied = l.Offset > 0
+	case string(e.kind) == "turn_context", string(e.name) == "task_started":
+		if made, ok := born(e.get("turn_id").Text(0)); b.copied && ok && !made.Before(b.born) {
+			b.copied, b.counted, b.start = false, true, l.Offset
+		}
+	case b.copied:
+	case string(e.kind) == "token_usage_record":
+		if !e.foreign(b.id) && e.whole(l.Bytes) {
+			b.records = minus(tokens(e.get("thread_token_usage").Object()), tokens(e.get("usage").Object()))
+			b.answered = true
+			return !b.counted
+		}
+	case string(e.name) == "token_count" && e.whole(l.Bytes):
+		return !b.count(e.get("info").Object())
+	case string(e.kind) == "response_item":
+		s := stepOf(e)
+		b.answered = b.answered || s == output || s == call
+	}
+	return true
+}
+
+// count takes a count and reports whether it tells all. Before an answer it repeats what was taken over.
+func (b *beginning) count(info native.Object) bool {
+	if len(info) == 0 || info[0] != '{' {
+		return false
+	}
+	total := tokens(get(info, "total_token_usage").Object())
+	switch {
+	case !b.answered:
+		b.counts, b.counted = total, true
+	case !b.counted:
+		b.counts = minus(total, tokens(get(info, "last_token_usage").Object()))
+	}
+	return b.answered
+}
+
+// rolloutsOf are all rollouts of a thread that was last used at the given time.
+func rolloutsOf(home, id string, last time.Time) (paths []string) {
+	made, ok := born(id)
+	if !ok {
+		return nil
+	}
+	folders := []string{filepath.Join(home, archiveDir)}
+	for day := made.AddDate(0, 0, -1); !day.After(last.AddDate(0, 0, 1)); day = day.AddDate(0, 0, 1) {
+		folders = append(folders, filepath.Join(home, sessionsDir, day.Format(dayLayout)))
+	}
+	for _, folder := range folders {
+		for _, name := range namesIn(folder) {
+			if r, ok := parseRollout(name); ok && r.id == id {
+				paths = append(paths, filepath.Join(folder, name))
+			}
+		}
+	}
+	return paths
+}
+
+// namesIn lists a folder; one that cannot be read has nothing to tell.
+func namesIn(folder string) (names []string) {
+	d, err := native.OpenDir(folder)
+	if err != nil {
+		return nil
+	}
+	defer d.Close()
+	list, err := d.Names()
+	if err != nil {
+		return nil
+	}
+	for _, n := range list {
+		names = append(names, n.Name())
+	}
+	return names
+}

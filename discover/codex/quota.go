@@ -1,0 +1,87 @@
+package codex
+
+import (
+	"strconv"
+	"time"
+
+	"agentctl/discover"
+	"agentctl/discover/native"
+)
+
+// limits finds how much of what the provider allows is used, from the records of a rollout, newest first. They stand in
+// the counts, as the provider's last answer told them.
+type limits struct {
+	quotas []discover.Quota
+	found  bool // the newest count was seen
+	// refused are the words with which a newer request than that was refused, and when.
+	refused string
+	at      time.Time
+}
+
+// failed takes the end of a turn: it may have failed of a limit (0.147 and later; older versions do not record why).
+func (l *limits) failed(e event) {
+	reason := get(e.get("error").Object(), "codex_error_info")
+	if !l.found && l.refused == "" && (reason.Text(0) == "usage_limit_exceeded" || status(reason.Object()) == 429) {
+		l.refused, l.at = get(e.get("error").Object(), "message").Text(0), e.time()
+	}
+}
+
+// status is the HTTP status of a failure: {"response_too_many_failed_attempts":{"http_status_code":429}}.
+func status(info native.Object) int64 {
+	for _, v := range info.Members() {
+		return get(v.Object(), "http_status_code").Int()
+	}
+	return 0
+}
+
+// count takes a count.
+func (l *limits) count(e event) {
+	if l.found {
+		return
+	}
+	l.found = true
+	stated := e.get("rate_limits").Object()
+	prefix := ""
+	if id := get(stated, "limit_id").Text(0); id != "" && id != "codex" {
+		prefix = id + " "
+	}
+	for _, name := range [...]string{"primary", "secondary"} {
+		if q, ok := quotaOf(get(stated, name).Object(), e.time()); ok {
+			q.Name = prefix + name
+			l.quotas = append(l.quotas, q)
+		}
+	}
+}
+
+// quotaOf reads {"used_percent":42.5,"window_minutes":300,"resets_at":1795298576}. Older versions say in how many
+// seconds it resets.
+func quotaOf(o native.Object, at time.Time) (q discover.Quota, ok bool) {
+	used, err := strconv.ParseFloat(string(get(o, "used_percent").Raw()), 64)
+	if err != nil {
+		return q, false
+	}
+	q.Used, q.Time = &used, at
+	if reset := get(o, "resets_at").Int(); reset > 0 {
+		q.Resets = time.Unix(reset, 0).UTC()
+	} else if in := get(o, "resets_in_seconds").Int(); in > 0 && !at.IsZero() {
+		q.Resets = at.Add(time.Duration(in) * time.Second)
+	}
+	return q, true
+}
+
+// list are the limits; the refusal is that of those that are used up, or of one that is not told.
+func (l *limits) list() []discover.Quota {
+	if l.refused == "" {
+		return l.quotas
+	}
+	known := false
+	for i := range l.quotas {
+		if q := &l.quotas[i]; *q.Used >= 100 {
+			q.Reached, q.Text, q.Time, known = true, l.refused, l.at, true
+		}
+	}
+	if known {
+		return l.quotas
+	}
+	return append(l.quotas, discover.Quota{Reached: true, Text: l.refused, Time: l.at})
+}
