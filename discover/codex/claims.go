@@ -6,8 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"time"
 
 	"agentctl/discover"
+	"agentctl/discover/native"
 	"agentctl/proc"
 )
 
@@ -119,7 +121,8 @@ func (s subject) presence() discover.Claim {
 	return claim
 }
 
-// thread adds the claims about one thread. Of a thread that nothing was written of yet, the process says how it stands.
+// thread adds the claims about one thread. Of a thread that nothing was written of yet, the process says how it stands;
+// so does an exec of one whose rollout does not show yet the turn that it was started for.
 func (c *claimer) thread(s subject, t thread, only bool) {
 	claim := s.claim
 	claim.Session, claim.Strength = t.id, discover.Exact
@@ -130,7 +133,7 @@ func (c *claimer) thread(s subject, t thread, only bool) {
 	if !ok {
 		claim.Dir = s.directory(s.Process)
 	}
-	if !ok || stored.Size == 0 {
+	if !ok || stored.Size == 0 || s.role == exec && s.before(stored) {
 		claim.Turn = s.turn()
 	}
 	if t.lock != nil {
@@ -141,6 +144,28 @@ func (c *claimer) thread(s subject, t thread, only bool) {
 		claim.Kind, claim.Detail = "rollout-fd", rolloutDetail(t.rollout)
 		c.claims = append(c.claims, claim)
 	}
+}
+
+// before reports whether a rollout ends before the first turn of the process: there is none (SEEN 0.104: the session is
+// stored some milliseconds earlier), or an older process's. Where its end does not tell, a turn goes on.
+func (s subject) before(e discover.Entry) bool {
+	const near, blur = 256 << 10, 2 * time.Second
+	f, err := native.Open(e.Path)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	t, err := readTail(f, near, e.ID, false)
+	if err != nil {
+		return false
+	}
+	switch t.turn.State {
+	case discover.TurnNone:
+		return true
+	case discover.TurnDone, discover.TurnInterrupted, discover.TurnFailed:
+		return !t.turn.Began.IsZero() && t.turn.Began.Before(s.Started.Add(-blur))
+	}
+	return false
 }
 
 // locate finds the thread's rollout as the store names it, and sets the claim's home and path.

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"agentctl/discover"
 	"agentctl/proc"
@@ -49,7 +50,7 @@ func (w *world) file(name, content string) string {
 }
 
 func (w *world) rollout(name string) string {
-	return w.file("sessions/2026/11/20/"+name, string(rollout(metaLine)))
+	return w.file("sessions/2026/11/20/"+name, string(rollout(metaLine, startedLine, contextLine)))
 }
 
 func (w *world) lock(id string) proc.OpenFile {
@@ -117,6 +118,37 @@ func TestExecHasTwoExactClaims(t *testing.T) {
 	for _, c := range w.claims()[1:] {
 		if c.Path != path || c.Home != w.home || c.Turn != nil || c.Dir != "" {
 			t.Errorf("claim %+v", c)
+		}
+	}
+}
+
+// An exec is at work for as long as it lives: a rollout that does not show its turn yet does not make it idle.
+func TestExecBeforeItsTurn(t *testing.T) {
+	injected := `{"timestamp":"2026-11-20T19:00:01Z","type":"response_item","payload":{"type":"message","role":"user","content":[]}}`
+	turn := []string{metaLine, startedLine, contextLine, askedLine, answerLine}
+	for name, test := range map[string]struct {
+		args    []string
+		lines   []string
+		started string
+		open    bool
+	}{
+		"the session alone":       {[]string{"exec"}, []string{metaLine}, "19:00:00", true},
+		"what comes before turns": {[]string{"exec"}, []string{metaLine, injected, settingsLine}, "19:00:00", true},
+		"its turn":                {[]string{"exec"}, turn, "19:00:00", false},
+		"its turn is over":        {[]string{"exec"}, append(turn, completeLine), "19:00:00", false},
+		"an older one's is over":  {[]string{"exec", "resume", threadA}, append(turn, completeLine), "20:00:00", true},
+		"an older one was cut":    {[]string{"exec", "resume", threadA}, append(turn, abortedLine, settingsLine), "20:00:00", true},
+		"an older one failed":     {[]string{"exec", "resume", threadA}, append(turn, failedLine), "20:00:00", true},
+		"a TUI waits for a turn":  {[]string{"--no-daemon"}, []string{metaLine}, "19:00:00", false},
+	} {
+		w := newWorld(t)
+		path := w.file("sessions/2026/11/20/"+nameA, string(rollout(test.lines...)))
+		p := w.process(8, 1, npmExe, test.args, writing(path))
+		p.Started, _ = time.Parse(time.RFC3339, "2026-11-20T"+test.started+"Z")
+		for _, c := range w.claims()[1:] {
+			if open := c.Turn != nil && c.Turn.State == discover.TurnOpen; open != test.open {
+				t.Errorf("%s: the claim shows %+v", name, c.Turn)
+			}
 		}
 	}
 }
