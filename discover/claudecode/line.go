@@ -80,14 +80,14 @@ const synthetic = "<synthetic>"
 // parseLine reads one record; ok is false where the line is no whole JSON object. A value of an unexpected type is
 // left out; the others count.
 func parseLine(raw []byte) (l line, ok bool) {
-	ok = native.Object(raw).Scan(func(key []byte, v native.Value) {
+	ok = native.Object(raw).Scan(func(key []byte, v native.Value) (length int) {
 		switch string(key) {
 		case "type":
 			l.Type = v.Word("user", "assistant", "system", "attachment")
 		case "subtype":
 			l.Subtype = v.Text(0)
 		case "message":
-			l.message = parseMessage(v.Object())
+			l.message, length = parseMessage(v.Object())
 		case "requestId":
 			l.RequestID = v
 		case "isMeta":
@@ -103,6 +103,7 @@ func parseLine(raw []byte) (l line, ok bool) {
 				l.setNote(key, v)
 			}
 		}
+		return length
 	})
 	if !ok {
 		return line{}, false
@@ -155,8 +156,9 @@ func (l *line) setNote(key []byte, v native.Value) {
 	}
 }
 
-func parseMessage(o native.Object) (m message) {
-	for key, v := range o.Members() {
+// parseMessage and parseUsage return the length of what they read as well, 0 if it is damaged.
+func parseMessage(o native.Object) (m message, length int) {
+	length = o.Len(func(key []byte, v native.Value) (length int) {
 		switch string(key) {
 		case "id":
 			m.ID = v
@@ -167,14 +169,15 @@ func parseMessage(o native.Object) (m message) {
 		case "content":
 			m.content = v
 		case "usage":
-			m.Usage = parseUsage(v.Object())
+			m.Usage, length = parseUsage(v.Object())
 		}
-	}
-	return m
+		return length
+	})
+	return m, length
 }
 
-func parseUsage(o native.Object) (u usage) {
-	for key, v := range o.Members() {
+func parseUsage(o native.Object) (u usage, length int) {
+	length = o.Len(func(key []byte, v native.Value) int {
 		switch string(key) {
 		case "input_tokens":
 			u.In = v.Int()
@@ -185,8 +188,9 @@ func parseUsage(o native.Object) (u usage) {
 		case "cache_creation_input_tokens":
 			u.CacheWrite = v.Int()
 		}
-	}
-	return u
+		return 0
+	})
+	return u, length
 }
 
 func isTrue(v native.Value) bool { return bytes.HasPrefix(v, []byte("true")) }
@@ -226,25 +230,42 @@ func isAttachment(raw []byte) bool {
 	return bytes.Contains(raw[:min(len(raw), 160)], []byte(`,"attachment":{`))
 }
 
-// timeOf finds the time of a record without parsing it. Keys inside of strings are escaped, and the envelope follows
-// the payload, so the last one is the record's.
-func timeOf(raw []byte) time.Time {
+// timeOf finds the time of a record without parsing it.
+func timeOf(raw []byte) time.Time { return stampOf(raw).Time() }
+
+// stampOf finds where the time of a record stands. Keys inside of strings are escaped, and the envelope follows the
+// payload, so the last one is the record's.
+func stampOf(raw []byte) (stamp native.Value) {
 	const near, far = 288, 1024 // where the key mostly and nearly always is
-	for _, part := range [...][]byte{raw[max(0, len(raw)-near):], raw[max(0, len(raw)-far):], raw} {
-		var last []byte
-		for { // many times faster than bytes.LastIndex
-			end := after(part, `"timestam`, `p":"`)
-			if end < 0 {
-				break
-			}
-			part = part[end-1:] // from the quote on
-			last = part
-		}
-		if last != nil {
-			return native.Value(last).Time()
+	for _, part := range [...][]byte{raw[max(0, len(raw)-near):], raw[max(0, len(raw)-far):]} {
+		if stamp = usualStamp(part); stamp != nil {
+			return stamp
 		}
 	}
-	return time.Time{}
+	for { // many times faster than bytes.LastIndex
+		end := after(raw, `"timestam`, `p":"`)
+		if end < 0 {
+			return stamp
+		}
+		raw = raw[end-1:] // from the quote on
+		stamp = raw
+	}
+}
+
+// usualStamp finds the last time in b by the letter that it ends with, which stands for UTC and is rare; nil where none is
+// written so.
+func usualStamp(b []byte) (stamp native.Value) {
+	const key, form = `"timestamp":`, `"2026-11-20T19:09:28.087Z`
+	for at := 0; ; {
+		i := bytes.IndexByte(b[at:], 'Z')
+		if i < 0 {
+			return stamp
+		}
+		at += i + 1
+		if from := at - len(form); from >= len(key) && string(b[from-len(key):from]) == key {
+			stamp = b[from:]
+		}
+	}
 }
 
 // after is where the first start+rest in b ends, -1 if there is none. Every rest is looked at, so it had better begin with

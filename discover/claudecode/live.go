@@ -65,7 +65,7 @@ func (l *look) blocked(x *process, path string) *discover.Turn {
 			return nil
 		}
 	}
-	if len(l.toolChildren(x)) > 0 || time.Since(tail.updated) < grace {
+	if len(l.toolChildren(x)) > 0 || time.Since(tail.updated.Time) < grace {
 		return nil
 	}
 	return &discover.Turn{State: discover.TurnWaiting, WaitingFor: "permission"}

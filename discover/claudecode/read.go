@@ -102,7 +102,7 @@ func recordOf(e discover.Entry, head headScan, tail tailScan) discover.Record {
 		Model:   cmp.Or(tail.model, head.model),
 		Branch:  branch(head, tail),
 		Version: cmp.Or(tail.last.Version, head.first.Version),
-		Created: head.created, Updated: tail.updated, ForkedFrom: head.first.ForkedFrom,
+		Created: head.created, Updated: tail.updated.Time, ForkedFrom: head.first.ForkedFrom,
 		Turn: tail.turn.result(tail.whole), Cost: tail.notes.cost,
 	}
 	entrypoint := cmp.Or(tail.last.Entrypoint, head.first.Entrypoint)

@@ -34,7 +34,7 @@ type event struct {
 }
 
 func parseEvent(raw []byte) (e event, ok bool) {
-	ok = native.Object(raw).Scan(func(key []byte, v native.Value) {
+	ok = native.Object(raw).Scan(func(key []byte, v native.Value) (length int) {
 		switch string(key) {
 		case "type":
 			e.kind = v.Text(0)
@@ -51,6 +51,7 @@ func parseEvent(raw []byte) (e event, ok bool) {
 				e.errors = append(e.errors, text.Text(wordsLimit))
 			}
 		}
+		return 0
 	})
 	return e, ok && e.kind != ""
 }

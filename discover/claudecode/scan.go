@@ -161,7 +161,7 @@ func (s *headScan) add(raw []byte) {
 type tailScan struct {
 	side    bool  // a sub-agent's transcript: its chain is the main one
 	last    place // that of the newest conversation record
-	updated time.Time
+	updated native.Newest
 	model   string
 	turn    turnScan
 	notes   notes
@@ -189,14 +189,12 @@ func (s *tailScan) read(f *native.File) (err error) {
 }
 
 func (s *tailScan) add(raw []byte) {
-	if t := timeOf(raw); t.After(s.updated) { // file order is not quite the order of time
-		s.updated = t
-	}
+	s.updated.See(stampOf(raw)) // file order is not quite the order of time
 	if kind := noteType(raw); kind != nil {
 		s.notes.add(kind, raw, false)
 		return
 	}
-	if isAttachment(raw) || s.turn.done() && !s.hasModel(raw) && !s.hasPrompt(raw) {
+	if s.turn.done() && !s.hasModel(raw) && !s.hasPrompt(raw) || isAttachment(raw) {
 		return
 	}
 	l, ok := parseLine(raw)

@@ -103,12 +103,14 @@ func word(v native.Value) []byte {
 }
 
 // whole reports whether the line is one whole record – not cut, torn or run into another – and bounds its payload.
-func (e *event) whole(line []byte) bool { return e.read(line, func([]byte, native.Value) {}) }
+func (e *event) whole(line []byte) bool {
+	return e.read(line, func([]byte, native.Value) int { return 0 })
+}
 
 // read is whole that gives the payload's members to visit on the way. What it gave counts only if the record is whole.
-func (e *event) read(line []byte, visit func(key []byte, v native.Value)) bool {
+func (e *event) read(line []byte, visit func(key []byte, v native.Value) int) bool {
 	n := e.payload.Len(visit)
-	if n < 0 {
+	if n == 0 {
 		return false
 	}
 	// The payload comes last, so that the line needs no second look.

@@ -144,7 +144,7 @@ func parseMeta(e event, line []byte) meta {
 	return m
 }
 
-func (m *meta) set(key []byte, value native.Value) {
+func (m *meta) set(key []byte, value native.Value) int {
 	switch string(key) {
 	case "id":
 		m.id = threadID(value)
@@ -177,6 +177,7 @@ func (m *meta) set(key []byte, value native.Value) {
 	case "git":
 		m.branch = get(value.Object(), "branch").Word("main", "master")
 	}
+	return 0
 }
 
 // threadID is a value that names a thread, "" if it is none: a damaged id is no id.

@@ -17,12 +17,19 @@ type Object []byte
 // only if it is an object that begins there: its own members can be read all the same. Compare a key by
 // string(key) == "…", which copies nothing.
 func (o Object) Members() iter.Seq2[[]byte, Value] {
-	return func(yield func([]byte, Value) bool) { o.walk(yield) }
+	return func(yield func([]byte, Value) bool) {
+		o.walk(func(key []byte, v Value) int {
+			if yield(key, v) {
+				return unknown
+			}
+			return stop
+		})
+	}
 }
 
 // Complete reports whether the object is whole: well formed down to its members, closed, and followed by nothing. Two
 // lines run into one by a crash are not.
-func (o Object) Complete() bool { return o.Scan(func([]byte, Value) {}) }
+func (o Object) Complete() bool { return o.Scan(func([]byte, Value) int { return unknown }) }
 
 // Damaged reports whether a line that has an end is no JSON all the same: cut, overwritten or run into another by a
 // crash. A blank one is not.
@@ -31,30 +38,31 @@ func Damaged(line []byte) bool {
 }
 
 // Scan gives the members to visit as Members yields them, and reports whether the object is Complete. It goes over the
-// bytes once for both.
-func (o Object) Scan(visit func(key []byte, v Value)) (complete bool) {
-	rest := o.walk(func(key []byte, v Value) bool {
-		visit(key, v)
-		return true
-	})
+// bytes once for both. visit returns the length of the value if it has come to know it, as of an object that it has taken
+// the Len of, so that the value need not be gone over again; 0 if not.
+func (o Object) Scan(visit func(key []byte, v Value) int) (complete bool) {
+	rest := o.walk(visit)
 	return len(rest) > 0 && rest[0] == '}' && len(space(rest[1:])) == 0
 }
 
-// Len is the length of the object, well formed down to its members; -1 if it is not, or not closed. The members are given
-// to visit on the way, as Members yields them.
-func (o Object) Len(visit func(key []byte, v Value)) int {
-	rest := o.walk(func(key []byte, v Value) bool {
-		visit(key, v)
-		return true
-	})
+// Len is the length of the object, well formed down to its members; 0 if it is not, or not closed. The members are given
+// to visit on the way, as Scan does it.
+func (o Object) Len(visit func(key []byte, v Value) int) int {
+	rest := o.walk(visit)
 	if len(rest) == 0 || rest[0] != '}' {
-		return -1
+		return 0
 	}
 	return len(o) - len(rest) + 1
 }
 
-// walk gives the members to yield and returns the bytes from the closing brace on; nil if it did not get there.
-func (o Object) walk(yield func([]byte, Value) bool) (rest []byte) {
+// What a visitor returns who does not know the length of a value, and who wants no more.
+const (
+	unknown = 0
+	stop    = -1
+)
+
+// walk gives the members to visit and returns the bytes from the closing brace on; nil if it did not get there.
+func (o Object) walk(visit func(key []byte, v Value) int) (rest []byte) {
 	b := space(o)
 	if len(b) == 0 || b[0] != '{' {
 		return nil
@@ -72,10 +80,10 @@ func (o Object) walk(yield func([]byte, Value) bool) (rest []byte) {
 			return nil
 		}
 		b = space(b[1:])
-		if !yield(key, Value(b)) {
-			return nil
+		end := visit(key, Value(b))
+		if end == unknown {
+			end = valueEnd(b)
 		}
-		end := valueEnd(b)
 		if end <= 0 {
 			return nil
 		}
@@ -160,6 +168,13 @@ func (v Value) Int() int64 {
 }
 
 func space(b []byte) []byte {
+	if len(b) > 0 && b[0] > ' ' { // as nearly always
+		return b
+	}
+	return trim(b)
+}
+
+func trim(b []byte) []byte {
 	for len(b) > 0 && (b[0] == ' ' || b[0] == '\t' || b[0] == '\n' || b[0] == '\r') {
 		b = b[1:]
 	}
@@ -187,6 +202,9 @@ func stringEnd(b []byte) int {
 
 // valueEnd returns the length of the value that b begins with; -1 if it does not end. Nesting costs no stack.
 func valueEnd(b []byte) int {
+	if len(b) > 0 && b[0] == '"' {
+		return stringEnd(b)
+	}
 	depth := 0
 	for i := 0; i < len(b); i++ {
 		switch b[i] {
