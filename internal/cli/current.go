@@ -55,7 +55,7 @@ func (env Env) current(ctx context.Context, o *currentOptions) error {
 		return err
 	}
 	if !o.quiet {
-		err = env.show(r.Sessions, false, o.json, s.look)
+		err = env.show(r.Sessions, make([]render.Machine, len(r.Sessions)), false, o.json, s.look)
 	} else if id := r.Sessions[0].ID; id != "" {
 		_, err = fmt.Fprintln(env.Stdout, render.Clean(id))
 	} else {

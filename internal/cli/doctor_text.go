@@ -64,7 +64,7 @@ func (h homeFindings) text(look render.Look) string {
 		parts = append(parts, plural(h.Children, "sub-agent"))
 	}
 	if h.Sessions+h.Children > 0 {
-		parts = append(parts, bytesText(h.Bytes)+" of "+strings.Join(h.Formats, ", "))
+		parts = append(parts, render.Size(h.Bytes)+" of "+strings.Join(h.Formats, ", "))
 	}
 	if !h.newest.IsZero() {
 		parts = append(parts, "newest "+render.Age(h.newest, look.Now)+" ago")
@@ -82,17 +82,4 @@ func (p processFindings) text() string {
 		text += "; those of other users are hidden by the system"
 	}
 	return text
-}
-
-// bytesText is a size in the unit that suits it.
-func bytesText(n int64) string {
-	const unit = 1024
-	if n < unit {
-		return fmt.Sprintf("%d B", n)
-	}
-	size, prefix := float64(n)/unit, 0
-	for size >= unit && prefix < len("KMGT")-1 {
-		size, prefix = size/unit, prefix+1
-	}
-	return fmt.Sprintf("%.1f %ciB", size, "KMGT"[prefix])
 }

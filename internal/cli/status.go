@@ -56,9 +56,16 @@ func (env Env) status(ctx context.Context, arg string, o *statusOptions) error {
 	}
 	want := discover.Want{Whole: !o.alive, Tokens: !o.alive}
 	working, done := env.work(ctx, "looking for "+render.Clean(arg))
-	r, err := env.world(s.Homes).Find(working, arg, agents, want)
+	world := env.world(s.Homes)
+	r, err := world.Find(working, arg, agents, want)
 	if working.Err() != nil {
 		err = working.Err()
+	}
+	var machines []render.Machine
+	for _, session := range r.Sessions {
+		if err == nil && !o.alive {
+			machines = append(machines, env.machine(working, world, r, session))
+		}
 	}
 	done()
 	if err != nil {
@@ -68,7 +75,7 @@ func (env Env) status(ctx context.Context, arg string, o *statusOptions) error {
 	if o.alive {
 		return env.alive(r)
 	}
-	if err := env.show(r.Sessions, o.explain, o.json, s.look); err != nil {
+	if err := env.show(r.Sessions, machines, o.explain, o.json, s.look); err != nil {
 		return err
 	}
 	return env.warn(r.Warnings)
@@ -91,23 +98,23 @@ func (env Env) alive(r discover.Result) error {
 }
 
 // show prints sessions whole: one, or all those of a process.
-func (env Env) show(sessions []discover.Session, explain, asJSON bool, look render.Look) error {
+func (env Env) show(sessions []discover.Session, machines []render.Machine, explain, asJSON bool, look render.Look) error {
 	for i, s := range sessions {
 		if i > 0 && !asJSON {
 			fmt.Fprintln(env.Stdout)
 		}
-		if err := env.showOne(s, explain, asJSON, len(sessions) > 1, look); err != nil {
+		if err := env.showOne(s, machines[i], explain, asJSON, len(sessions) > 1, look); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (env Env) showOne(s discover.Session, explain, asJSON, several bool, look render.Look) error {
+func (env Env) showOne(s discover.Session, m render.Machine, explain, asJSON, several bool, look render.Look) error {
 	if !asJSON {
-		return render.Block(env.Stdout, s, explain, look)
+		return render.Block(env.Stdout, s, m, explain, look)
 	}
-	object := render.Of(s)
+	object := render.On(s, m)
 	if explain {
 		object.Explain = render.Explain(s)
 	}

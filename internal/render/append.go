@@ -120,6 +120,21 @@ func (s *Session) appendCounts(b []byte) ([]byte, error) {
 
 // appendObjects appends the members at the end, which are objects themselves.
 func (s *Session) appendObjects(b []byte) (_ []byte, err error) {
+	for _, m := range [...]struct {
+		name  string
+		there bool
+		value any
+	}{
+		{"quotas", len(s.Quotas) > 0, s.Quotas},
+		{"changes", s.Changes != nil, s.Changes},
+		{"processes", len(s.Processes) > 0, s.Processes},
+	} {
+		if m.there {
+			if b, err = appendValue(appendName(b, m.name), m.value); err != nil {
+				return nil, err
+			}
+		}
+	}
 	if e := s.Evidence; e != nil {
 		b = append(appendName(b, "evidence"), `{"strength":`...)
 		b = appendText(b, e.Strength)

@@ -58,7 +58,20 @@ func fill(t *rapid.T, v reflect.Value) {
 			if rapid.Bool().Draw(t, field.Name) {
 				*to = rapid.MapOf(texts(), values()).Draw(t, field.Name)
 			}
+		case *bool:
+			*to = rapid.Bool().Draw(t, field.Name)
+		case **int:
+			*to = rapid.Ptr(rapid.Int(), true).Draw(t, field.Name)
+		case **int64:
+			*to = rapid.Ptr(rapid.Int64(), true).Draw(t, field.Name)
+		case *[]string:
+			*to = rapid.SliceOf(texts()).Draw(t, field.Name)
 		case *[]Considered:
+		case *[]Process, *[]Quota:
+			value.Set(reflect.MakeSlice(value.Type(), rapid.IntRange(0, 2).Draw(t, field.Name), 2))
+			for i := range value.Len() {
+				fill(t, value.Index(i))
+			}
 		default: // a pointer to an object
 			if rapid.Bool().Draw(t, field.Name) {
 				value.Set(reflect.New(value.Type().Elem()))

@@ -14,11 +14,11 @@ import (
 	"agentctl/discover"
 )
 
-// Block writes all that is known of one session for people: one aligned line a fact, and with explain every piece of
-// evidence that was considered.
-func Block(w io.Writer, s discover.Session, explain bool, look Look) error {
+// Block writes all that is known of one session for people: one aligned line a fact, its processes, and with explain every
+// piece of evidence that was considered.
+func Block(w io.Writer, s discover.Session, m Machine, explain bool, look Look) error {
 	out := bufio.NewWriter(w)
-	facts := look.facts(s)
+	facts := look.facts(s, m)
 	width := 0
 	for _, f := range facts {
 		width = max(width, len(f.key))
@@ -32,6 +32,11 @@ func Block(w io.Writer, s discover.Session, explain bool, look Look) error {
 			fmt.Fprintf(out, "%-*s  %s\n", width, f.key, text)
 		}
 	}
+	if len(m.Processes) > 0 {
+		out.WriteByte('\n')
+		g := m.tree(look)
+		g.write(out, look.Width)
+	}
 	if explain {
 		Explain(s).write(out)
 	}
@@ -41,7 +46,7 @@ func Block(w io.Writer, s discover.Session, explain bool, look Look) error {
 type fact struct{ key, value string }
 
 // facts are in the order a person asks for them; those without a value are not shown.
-func (l Look) facts(s discover.Session) []fact {
+func (l Look) facts(s discover.Session, m Machine) []fact {
 	facts := []fact{
 		{"id", cmp.Or(s.ID, "- (no evidence names the session of this process)")},
 		{"agent", strings.TrimSpace(string(s.Agent) + " " + Clean(s.Version))},
@@ -52,6 +57,7 @@ func (l Look) facts(s discover.Session) []fact {
 		{"prompt", s.Prompt},
 		{"dir", l.dir(s.Dir)},
 		{"branch", s.Branch},
+		{"changes", m.changesText()},
 		{"model", s.Model},
 		{"source", s.Source},
 		{"pid", l.processes(s)},
@@ -59,6 +65,7 @@ func (l Look) facts(s discover.Session) []fact {
 		{"active", l.moment(s.Updated)},
 		{"tokens", tokensText(s.Tokens)},
 		{"cost", costText(Of(s).Cost)},
+		{"quota", l.quotas(s.Quotas)},
 		{"group", s.Group},
 		{"parent", s.Parent},
 		{"forked from", s.ForkedFrom},
@@ -122,6 +129,14 @@ func tokensText(t *discover.Tokens) string {
 		out = append(out, fmt.Sprintf("%d%% of the window of %d", 100*t.Context/t.Window, t.Window))
 	}
 	return cmp.Or(strings.Join(out, ", "), "0")
+}
+
+func (l Look) quotas(quotas []discover.Quota) string {
+	var out []string
+	for _, q := range quotas {
+		out = append(out, l.quota(q))
+	}
+	return strings.Join(out, "; ")
 }
 
 func costText(usd *float64) string {

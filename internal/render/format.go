@@ -101,7 +101,7 @@ func blank() map[string]any {
 		m[name] = ""
 	}
 	for name, t := range map[string]reflect.Type{
-		"tokens": reflect.TypeFor[Tokens](), "evidence": reflect.TypeFor[Evidence](),
+		"tokens": reflect.TypeFor[Tokens](), "evidence": reflect.TypeFor[Evidence](), "changes": reflect.TypeFor[Changes](),
 	} {
 		inner := map[string]any{}
 		for _, n := range names(t, "") {
@@ -109,7 +109,7 @@ func blank() map[string]any {
 		}
 		m[name] = inner
 	}
-	m["pids"], m["meta"] = []any{}, map[string]any{}
+	m["pids"], m["meta"], m["quotas"], m["processes"] = []any{}, map[string]any{}, []any{}, []any{}
 	return m
 }
 

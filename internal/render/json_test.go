@@ -21,7 +21,7 @@ func TestFields(t *testing.T) {
 	want := []string{
 		"id", "adapter", "status", "outcome", "waitingFor", "error", "pid", "pids", "processStartedAt", "startedAt",
 		"lastActivityAt", "stoppedAt", "cwd", "title", "prompt", "model", "branch", "version", "source", "tokens", "cost",
-		"group", "parentId", "forkedFrom", "path", "home", "evidence", "meta",
+		"group", "parentId", "forkedFrom", "path", "home", "quotas", "changes", "processes", "evidence", "meta",
 	}
 	if got := render.Fields(); !slices.Equal(got, want) {
 		t.Errorf("fields\n%v, want\n%v", got, want)
@@ -38,7 +38,7 @@ func text(t *testing.T, v any) string {
 }
 
 func TestJSONWhole(t *testing.T) {
-	s := render.Of(full())
+	s := render.On(full(), busy())
 	s.Explain = render.Explain(full())
 	want := `{
   "id": "01a1fa5c-c285-7d91-bd0a-842a7d8b5424",
@@ -76,6 +76,74 @@ func TestJSONWhole(t *testing.T) {
   "forkedFrom": "01a1fa5c-1111",
   "path": "/home/me/.codex/sessions/r.jsonl",
   "home": "/home/me/.codex",
+  "quotas": [
+    {
+      "name": "primary",
+      "used": 87.4,
+      "resetsAt": "2026-11-20T12:38:00.000Z",
+      "time": "2026-11-20T11:58:30.000Z"
+    },
+    {
+      "reached": true,
+      "resetsAt": "2026-11-19T10:00:00.000Z",
+      "text": "You've hit your limit\u001b[31m"
+    }
+  ],
+  "changes": {
+    "changed": 3,
+    "untracked": 1,
+    "upstream": "origin/main",
+    "ahead": 2,
+    "behind": 0
+  },
+  "processes": [
+    {
+      "pid": 4711,
+      "ppid": 4700,
+      "name": "codex",
+      "command": "codex exec",
+      "startedAt": "2026-11-20T10:00:00.000Z",
+      "cpu": 11100,
+      "memory": 2147483648,
+      "shared": true
+    },
+    {
+      "pid": 4720,
+      "ppid": 4711,
+      "name": "bash",
+      "command": "bash -c 'npm run dev\n\u001b[2J'",
+      "startedAt": "2026-11-20T11:59:00.000Z",
+      "cpu": 0.1,
+      "memory": 512
+    },
+    {
+      "pid": 4723,
+      "ppid": 4720,
+      "name": "node",
+      "startedAt": "2026-11-20T12:00:00.000Z",
+      "cpu": 72.5,
+      "memory": 4194404,
+      "ports": [
+        3000,
+        9229
+      ]
+    },
+    {
+      "pid": 4730,
+      "ppid": 4711,
+      "name": "claude",
+      "command": "claude",
+      "adapter": "claude-code",
+      "sessions": [
+        "88d1d394-0000-4000-8000-000000000000"
+      ]
+    },
+    {
+      "pid": 4740,
+      "ppid": 1,
+      "name": "sshd"
+    }
+  ],
   "evidence": {
     "strength": "exact",
     "kind": "writer-lock",

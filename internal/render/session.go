@@ -2,7 +2,6 @@ package render
 
 import (
 	"maps"
-	"math"
 	"time"
 
 	"agentctl/discover"
@@ -37,6 +36,9 @@ type Session struct {
 	ForkedFrom       string         `json:"forkedFrom,omitempty"`
 	Path             string         `json:"path,omitempty"`
 	Home             string         `json:"home,omitempty"`
+	Quotas           []Quota        `json:"quotas,omitempty"`
+	Changes          *Changes       `json:"changes,omitempty"`
+	Processes        []Process      `json:"processes,omitempty"`
 	Evidence         *Evidence      `json:"evidence,omitempty"`
 	Meta             map[string]any `json:"meta"`
 	Explain          *Explanation   `json:"explain,omitempty"`
@@ -70,7 +72,7 @@ func Of(s discover.Session) Session {
 		CWD: s.Dir, Title: s.Title, Prompt: s.Prompt, Model: s.Model, Branch: s.Branch,
 		Version: s.Version, Source: s.Source, Tokens: (*Tokens)(s.Tokens), Group: s.Group,
 		ParentID: s.Parent, ForkedFrom: s.ForkedFrom, Path: s.Path, Home: s.Home,
-		Evidence: evidenceOf(s), Meta: metaOf(s),
+		Quotas: quotasOf(s), Evidence: evidenceOf(s), Meta: metaOf(s),
 	}
 	if s.ID != "" {
 		id := s.ID // alone, or all of s would be kept for it
@@ -79,9 +81,7 @@ func Of(s discover.Session) Session {
 	if s.Status == discover.Stopped {
 		out.StoppedAt = out.LastActivityAt
 	}
-	if s.Cost != nil && !math.IsInf(*s.Cost, 0) && !math.IsNaN(*s.Cost) {
-		out.Cost = s.Cost
-	}
+	out.Cost = finite(s.Cost)
 	for _, p := range s.Processes {
 		out.PIDs = append(out.PIDs, p.ID.PID)
 	}

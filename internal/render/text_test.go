@@ -12,7 +12,7 @@ import (
 
 func TestBlock(t *testing.T) {
 	var b bytes.Buffer
-	if err := render.Block(&b, full(), true, render.Look{Now: now, Home: "/home/me"}); err != nil {
+	if err := render.Block(&b, full(), busy(), true, render.Look{Now: now, Home: "/home/me"}); err != nil {
 		t.Fatal(err)
 	}
 	want := `
@@ -25,6 +25,7 @@ title        mend the parser
 prompt       please mend the parser
 dir          ~/repo
 branch       main
+changes      3 changed, 1 untracked, 2 ahead of origin/main
 model        gpt-5.5
 source       exec
 pid          4711, since 2026-11-20 10:00:00 (2h ago); 4712, since 2026-11-20 11:00:00 (1h ago)
@@ -32,6 +33,7 @@ started      2026-11-20 09:00:00 (3h ago)
 active       2026-11-20 11:58:30 (1m ago)
 tokens       1 in, 2 out, 3 cache read, 4 cache write, 5 reasoning, 6 total, 7 context
 cost         $1.2500
+quota        primary 87.4% used, resets 2026-11-20 12:38 (in 38m), noted 1m ago; reached, has reset since, 2026-11-19 10:00 (26h ago), You've hit your limit
 group        g-1
 parent       01a1fa5c-0000
 forked from  01a1fa5c-1111
@@ -42,6 +44,14 @@ archived     true
 originator   codex_exec
 ports        [4096]
 shared       true
+
+PID    AGE  CPU    MEMORY   PORTS      PROCESS
+4711   2h   3h05m  2.0 GiB             codex exec (shared)
+4720   1m   0.1s   512 B                 bash -c 'npm run dev '
+4723   0s   1m12s  4.0 MiB  3000,9229      node
+4730                                     claude (claude-code 88d1d394-0000-4000-8000-000000000000)
+4740                                   sshd
+total       3h06m  2.0 GiB
 
 why: process 4711, 4712 lives and shows that the turn is blocked on the person
 evidence considered:
@@ -60,7 +70,7 @@ func TestBlockOfStopped(t *testing.T) {
 	s := stored()
 	s.Turn = discover.Turn{State: discover.TurnDone, Detail: "tool: old"}
 	var b bytes.Buffer
-	if err := render.Block(&b, s, true, render.Look{Now: now, Color: true}); err != nil {
+	if err := render.Block(&b, s, render.Machine{}, true, render.Look{Now: now, Color: true}); err != nil {
 		t.Fatal(err)
 	}
 	got := b.String()
@@ -85,7 +95,7 @@ func FuzzBlock(f *testing.F) {
 		x.Evidence[0].Detail, x.Evidence[1].Why, x.Evidence[0].Kind = s, s, s
 		x.Meta = map[string]any{"k" + s: s}
 		var b bytes.Buffer
-		if err := render.Block(&b, x, true, render.Look{Now: now}); err != nil {
+		if err := render.Block(&b, x, render.Machine{}, true, render.Look{Now: now}); err != nil {
 			t.Fatal(err)
 		}
 		for line := range strings.Lines(b.String()) {

@@ -1,0 +1,95 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"time"
+
+	"agentctl/discover"
+	"agentctl/internal/render"
+	"agentctl/launch"
+	"agentctl/launch/worktree"
+	"agentctl/proc"
+)
+
+// gitTime is how long git may take to say what is not committed.
+const gitTime = 2 * time.Second
+
+// machine looks at what a session does on the machine: the processes of its tree, and what is not committed where it
+// works. The latter is asked of a stopped session, too: somebody may want to keep it.
+func (env Env) machine(ctx context.Context, w *discover.World, r discover.Result, s discover.Session) (m render.Machine) {
+	var git sync.WaitGroup
+	git.Go(func() { m.Changes, m.Unchecked = env.changes(ctx, s.Dir) })
+	m.Processes = processes(w.Tree(r, s))
+	git.Wait()
+	return m
+}
+
+// changes asks git, which costs two processes; nothing is asked of what is in no repository.
+func (env Env) changes(ctx context.Context, dir string) (c *render.Changes, unchecked string) {
+	limited, cancel := context.WithTimeout(ctx, gitTime)
+	defer cancel()
+	found, err := worktree.Look(limited, launch.Host{Environ: env.Environ}, dir)
+	switch {
+	case errors.Is(err, context.DeadlineExceeded):
+		return nil, "not known: git takes longer than " + gitTime.String()
+	case err != nil:
+		return nil, "not known: " + err.Error()
+	case found == nil:
+		return nil, ""
+	}
+	c = &render.Changes{Changed: found.Changed, Untracked: found.Untracked, Upstream: found.Upstream}
+	if found.Compared {
+		c.Ahead, c.Behind = &found.Ahead, &found.Behind
+	}
+	return c, ""
+}
+
+// processes asks each process of a tree what it uses. One that has ended meanwhile is left out.
+func processes(tree []discover.Branch) []render.Process {
+	var out []render.Process
+	for _, b := range tree {
+		p := render.Process{
+			PID: b.ID.PID, PPID: b.Parent, Name: b.Name, StartedAt: render.Stamp(b.Started), Depth: b.Depth, Shared: b.Shared,
+		}
+		args, err := b.Args()
+		if errors.Is(err, proc.ErrGone) {
+			continue
+		}
+		p.Command = command(args)
+		for _, k := range b.Runs {
+			p.Adapter = string(k.Agent)
+			if k.ID != "" {
+				p.Sessions = append(p.Sessions, k.ID)
+			}
+		}
+		if len(b.Runs) == 0 {
+			measure(&p, b.Process)
+		}
+		out = append(out, p)
+	}
+	return out
+}
+
+func measure(p *render.Process, of proc.Process) {
+	if used, err := of.Usage(); err == nil {
+		seconds := used.CPU.Seconds()
+		p.CPU, p.Memory = &seconds, &used.Memory
+	}
+	if ports, err := of.ListenPorts(); err == nil {
+		p.Ports = ports
+	}
+}
+
+// commandLimit is how many characters of a command line are shown: scripts can stand in one, whole.
+const commandLimit = 200
+
+func command(args []string) string {
+	line := []rune(strings.Join(args, " "))
+	if len(line) > commandLimit {
+		return string(line[:commandLimit-1]) + "…"
+	}
+	return string(line)
+}

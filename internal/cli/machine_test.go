@@ -1,0 +1,130 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"io/fs"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"agentctl/discover"
+	"agentctl/internal/render"
+	"agentctl/proc"
+)
+
+// working makes the session aaaaaaaa-1 of testEnv a busy one: a tool below its process with a server, one process that
+// may not be read, and below that the agent of another session.
+func working(env Env) Env {
+	shell, server, foreign, inner := process(11, 10), process(12, 11), process(13, 10), process(14, 13)
+	shell.Arguments = []string{"sh", "-c", strings.Repeat("é", 300)}
+	shell.Used = proc.Usage{CPU: 100 * time.Millisecond, Memory: 1 << 20}
+	server.Arguments, server.Ports = []string{"server", "--port", "3000"}, []int{3000}
+	server.Used = proc.Usage{CPU: 90 * time.Second, Memory: 3 << 20}
+	foreign.Err, foreign.Name = fs.ErrPermission, "sudo"
+	inner.Used = proc.Usage{CPU: time.Hour, Memory: 1 << 30}
+	table := proc.Of(process(1, 0), process(10, 1), shell, server, foreign, inner, process(20, 1), process(1000, 1))
+	codex := env.Adapters[1].(stub)
+	codex.claims = append(codex.claims, discover.Claim{
+		Agent: discover.Codex, Process: inner.ID, Session: "aaaaaaaa-2", Path: codex.records[1].Path, Strength: discover.Exact,
+	})
+	env.Adapters = []discover.Adapter{env.Adapters[0], codex}
+	env.Take = func(context.Context) (*proc.Table, error) { return table, nil }
+	return env
+}
+
+func TestStatusShowsProcesses(t *testing.T) {
+	env, out := testEnv(t)
+	if got := run(working(env), "status", "aaaaaaaa-1", "--json"); got != 0 {
+		t.Fatalf("exit %d: %s", got, out.stderr.String())
+	}
+	valid(t, "session", out.stdout.String())
+	var s render.Session
+	if err := json.Unmarshal(out.stdout.Bytes(), &s); err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, p := range s.Processes {
+		text, err := json.Marshal(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got = append(got, string(text))
+	}
+	want := `{"pid":10,"ppid":1,"name":"","startedAt":"2026-11-20T11:00:00.000Z","cpu":0,"memory":0}
+{"pid":11,"ppid":10,"name":"","command":"sh -c ` + strings.Repeat("é", 193) + `…","startedAt":"2026-11-20T11:00:00.000Z","cpu":0.1,"memory":1048576}
+{"pid":12,"ppid":11,"name":"","command":"server --port 3000","startedAt":"2026-11-20T11:00:00.000Z","cpu":90,"memory":3145728,"ports":[3000]}
+{"pid":13,"ppid":10,"name":"sudo","startedAt":"2026-11-20T11:00:00.000Z"}
+{"pid":14,"ppid":13,"name":"","startedAt":"2026-11-20T11:00:00.000Z","adapter":"codex","sessions":["aaaaaaaa-2"]}`
+	if got := strings.Join(got, "\n"); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
+// Neither whether a session lives, nor which one this is, takes a look at processes.
+func TestAliveAndCurrentShowNoProcesses(t *testing.T) {
+	env, out := testEnv(t)
+	env = working(env)
+	if got := run(env, "status", "aaaaaaaa-1", "--alive"); got != 0 || out.stdout.Len() > 0 {
+		t.Errorf("exit %d: %s", got, out.stdout.String())
+	}
+	env.PID = 12
+	if got := run(env, "current", "--json"); got != 0 || strings.Contains(out.stdout.String(), "processes") {
+		t.Errorf("exit %d: %s", got, out.stdout.String())
+	}
+}
+
+// A finished session that has left changes behind says so; with none there, or no repository, there is nothing to say.
+func TestStatusShowsChanges(t *testing.T) {
+	env, out := testEnv(t)
+	env.Environ = os.Environ()
+	codex := env.Adapters[1].(stub)
+	repo := t.TempDir()
+	codex.records[1].Dir = repo
+	status := func(args ...string) string {
+		out.stdout.Reset()
+		if got := run(env, append([]string{"status", "aaaaaaaa-2"}, args...)...); got != 0 {
+			t.Fatalf("exit %d: %s", got, out.stderr.String())
+		}
+		return out.stdout.String()
+	}
+	if got := status("--json"); strings.Contains(got, "changes") {
+		t.Error(got)
+	}
+	if said, err := exec.Command("git", "-C", repo, "init", "-q").CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, said)
+	}
+	if err := os.WriteFile(repo+"/new", nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got := status(); !strings.Contains(got, "\nchanges      1 untracked\n") {
+		t.Error(got)
+	}
+	if got := status("--json"); !strings.Contains(got, "\"changes\": {\n    \"changed\": 0,\n    \"untracked\": 1\n  }") {
+		t.Error(got)
+	} else {
+		valid(t, "session", got)
+	}
+	if said, err := exec.Command("git", "-C", repo, "config", "filter.x.clean", "x").CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, said)
+	}
+	if got := status(); !strings.Contains(got, "\nchanges      not known: the repository's configuration names a filter program") {
+		t.Error(got)
+	}
+}
+
+// A process that ends between the look and the question is left out.
+func TestGoneProcessIsLeftOut(t *testing.T) {
+	gone := process(12, 10)
+	gone.Err = proc.ErrGone
+	table := proc.Of(process(10, 1), gone)
+	tree := []discover.Branch{}
+	for p := range table.All() {
+		tree = append(tree, discover.Branch{Process: p})
+	}
+	if got := processes(tree); len(got) != 1 || got[0].PID != 10 {
+		t.Errorf("%+v", got)
+	}
+}
