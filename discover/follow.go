@@ -183,7 +183,8 @@ func (f *following) find(s Session, rows []Session) (Session, bool) {
 }
 
 // missing is what is true of a session that neither storage nor processes name any more. While a process that ran it
-// lives and is not known to run something else, nobody knows.
+// lives and is not known to run something else, nobody knows. One that never had a name keeps its processes: nothing else
+// says which one it was.
 func (f *following) missing(s Session, r *Result, blind bool) Session {
 	unsure := func(p proc.Process) bool {
 		_, lives := r.Table.Find(p.ID)
@@ -195,7 +196,9 @@ func (f *following) missing(s Session, r *Result, blind bool) Session {
 		s.judge(verdict{Status: Unknown})
 		return s
 	}
-	s.Processes = nil
+	if s.ID != "" {
+		s.Processes = nil
+	}
 	return s
 }
 

@@ -22,8 +22,8 @@ func (w *World) Watch(ctx context.Context, sel Select, tell func(Result) (more b
 const (
 	// patience is the most that a change waits for the look it is worth.
 	patience = 500 * time.Millisecond
-	// lag is how much later than it says a record may be written.
-	lag = 2 * time.Second
+	// horizon is for how long what nobody saw is looked for: a store may be away for a while, or written late.
+	horizon = 10 * time.Minute
 )
 
 // survey is what is known of all sessions between two looks.
@@ -32,19 +32,20 @@ type survey struct {
 	sel       Select
 	watch     *watch
 	tracks    []*track
-	begun     time.Time        // when the first look began
-	whole     time.Time        // when the storage was last read for what no process runs
-	lost      bool             // an agent's process has ended since
-	agents    map[proc.ID]bool // that ran at the last look
-	homes     map[Agent][]Home // all that were seen so far
-	ended     map[Key]Session  // those that have stopped of late, as they were left
-	stored    []Session        // with sel.All: those that had stopped when all of them were last read
+	begun     time.Time         // when the first look began
+	whole     time.Time         // when the storage was last read for what no process runs
+	lost      bool              // an agent's process has ended since
+	agents    map[proc.ID]bool  // that ran at the last look
+	homes     map[Agent][]Home  // all that were seen so far
+	ended     map[Key]Session   // those that have stopped of late, as they were left
+	doubted   map[Key]time.Time // when those that nobody saw live were first seen, but may live all the same
+	stored    []Session         // with sel.All: those that had stopped when all of them were last read
 }
 
 func newSurvey(w *World, sel Select, senses senses) *survey {
 	s := &survey{
 		following: following{world: w, want: Want{Tokens: sel.Tokens}}, sel: sel, watch: newWatch(w.Adapters, senses),
-		homes: map[Agent][]Home{}, ended: map[Key]Session{},
+		homes: map[Agent][]Home{}, ended: map[Key]Session{}, doubted: map[Key]time.Time{},
 	}
 	s.watch.most, s.watch.comers = patience, true
 	return s
@@ -59,12 +60,12 @@ type moment struct {
 }
 
 func (s *survey) moment() moment {
-	m := moment{now: time.Now()}
+	m := moment{now: s.watch.now()}
 	if s.begun.IsZero() {
 		s.begun, s.whole, s.lost = m.now, m.now, s.sel.All
 	}
 	m.whole = s.lost || m.now.Sub(s.whole) >= round
-	if m.since = s.whole.Add(-lag); m.since.Before(s.begun) {
+	if m.since = s.whole.Add(-horizon); m.since.Before(s.begun) {
 		m.since = s.begun
 	}
 	return m
@@ -121,7 +122,7 @@ func (s *survey) readStored(ctx context.Context, l *look, since time.Time) {
 // remember keeps what the next look needs to know of this one.
 func (s *survey) remember(m moment, l *look, r Result) {
 	if m.whole {
-		s.whole, s.lost = m.now, false
+		s.whole, s.lost = m.now, len(s.doubted) > 0
 		maps.DeleteFunc(s.ended, func(_ Key, e Session) bool { return e.Updated.Before(m.since) })
 	}
 	for p := range s.agents {

@@ -19,9 +19,13 @@ type track struct {
 	told *Session
 }
 
-// doubt is how long a session is not believed to have stopped whose process lives on and has not turned to another one:
-// what an agent shows may be unreadable for a moment.
-const doubt = 500 * time.Millisecond
+const (
+	// doubt is how long a session is not believed to have stopped whose process lives on and has not turned to another
+	// one: what an agent shows may be unreadable for a moment.
+	doubt = 500 * time.Millisecond
+	// lag is how much later than what it stores an agent may show which process runs it.
+	lag = 2 * time.Second
+)
 
 // clear ends the tracks of what has stopped.
 func (s *survey) clear() {
@@ -68,13 +72,14 @@ func (s *survey) settle(m moment, r *Result, all []Session) {
 			held = append(held, t.now)
 		}
 	}
+	doubted := s.doubted
 	if m.whole {
-		s.stored = nil
+		s.stored, s.doubted = nil, map[Key]time.Time{}
 	}
 	for _, row := range all {
 		switch {
 		case covered(row, held):
-		case row.Status.Live(), m.whole && s.unseen(row, m.since):
+		case row.Status.Live(), m.whole && s.unseen(row, m.since) && !s.mayLive(row, all, m.now, doubted[row.Key()]):
 			t := &track{now: row, since: m.now}
 			if old, ok := s.ended[row.Key()]; ok {
 				t.told = &old
@@ -119,7 +124,6 @@ func (t *track) step(row Session, table *proc.Table, all []Session, turned map[p
 	}
 	if row.ID == "" && !unnamed(row, all) {
 		row.judge(verdict{Status: Stopped, Outcome: OutcomeUnknown})
-		row.Processes = was.Processes // nothing else says who it was
 		t.replaced = other
 	}
 	if row.Status != Stopped || !lives || other {
@@ -160,11 +164,33 @@ func (s *survey) unseen(row Session, since time.Time) bool {
 		return false
 	}
 	old, ok := s.ended[row.Key()]
-	return !ok || differs(old, row)
+	return !ok || row.differs(old) || row.later(old)
 }
 
-// differs reports whether a session's state, or the turn that it is in, is another one.
-func differs(a, b Session) bool {
-	return a.Status != b.Status || a.Outcome != b.Outcome || a.WaitingFor != b.WaitingFor || a.Error != b.Error ||
-		!a.Turn.Began.Equal(b.Turn.Began)
+// mayLive reports whether a stopped session that nobody saw may be that of a process whose session is not known: what ties
+// them may come later than what is stored. It is believed to have stopped when it seems so for long; since says since when
+// it did before.
+func (s *survey) mayLive(row Session, all []Session, now, since time.Time) bool {
+	if !slices.ContainsFunc(all, func(o Session) bool { return o.Agent == row.Agent && o.ID == "" }) {
+		return false
+	}
+	if since.IsZero() {
+		since = now
+	}
+	if now.Sub(since) >= lag {
+		return false
+	}
+	s.doubted[row.Key()] = since
+	s.watch.wake(since.Add(lag))
+	return true
+}
+
+// differs reports whether the session's state is another one than it was.
+func (s Session) differs(was Session) bool {
+	return s.Status != was.Status || s.Outcome != was.Outcome || s.WaitingFor != was.WaitingFor || s.Error != was.Error
+}
+
+// later reports whether the session is in a later turn than it was, as far as its storage tells.
+func (s Session) later(was Session) bool {
+	return !was.Turn.Began.IsZero() && s.Turn.Began.After(was.Turn.Began)
 }

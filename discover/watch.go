@@ -49,11 +49,13 @@ type senses struct {
 	stamp func(path string) stamp
 	// spent is the processor time that this process has used.
 	spent func() time.Duration
+	// now is the time of day.
+	now func() time.Time
 }
 
 func systemSenses() senses {
 	var roll proc.Roll
-	return senses{came: roll.Call, ends: ends, alive: alive, stamp: stampOf, spent: spent}
+	return senses{came: roll.Call, ends: ends, alive: alive, stamp: stampOf, spent: spent, now: time.Now}
 }
 
 // watch tells when to look again: at once when a process has ended, soon when a file has changed.
@@ -102,7 +104,7 @@ func (w *watch) run(ctx context.Context, first []Session, look looker, tell func
 	w.attend(ctx, first)
 	for {
 		spent := w.spent()
-		w.looked, w.again = time.Now(), time.Time{}
+		w.looked, w.again = w.now(), time.Time{}
 		r, about, err := look(ctx)
 		if err != nil {
 			return err
@@ -167,7 +169,7 @@ func (w *watch) wake(at time.Time) {
 // end takes that a process has ended, and reports whether it has.
 func (w *watch) end(e end) bool {
 	if e.err == nil || errors.Is(e.err, proc.ErrGone) {
-		w.changed = time.Now()
+		w.changed = w.now()
 		return true
 	}
 	if p := w.processes[e.process]; p != nil {
@@ -216,7 +218,7 @@ func (w *watch) attend(ctx context.Context, sessions []Session) {
 			}
 			var known bool
 			if files[path], known = w.files[path]; !known {
-				files[path], w.changed = w.stamp(path), time.Now()
+				files[path], w.changed = w.stamp(path), w.now()
 			}
 		}
 		for _, p := range s.Processes {

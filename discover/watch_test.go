@@ -71,6 +71,7 @@ func (m *made) senses() senses {
 			}
 		},
 		stamp: func(path string) stamp { m.mu.Lock(); defer m.mu.Unlock(); return m.files[path] },
+		now:   time.Now,
 		spent: func() time.Duration { m.mu.Lock(); defer m.mu.Unlock(); return m.paid },
 	}
 }

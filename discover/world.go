@@ -43,8 +43,8 @@ type look struct {
 	sealed bool // the table shows the inside of an agent's sandbox only
 	// passing: nobody goes by the table after this look, so that what was not asked for so far is not read.
 	passing bool
-	homes  map[Agent][]Home
-	claims []Claim
+	homes   map[Agent][]Home
+	claims  []Claim
 
 	records  [][]Record
 	asked    [][]Entry    // that were read

@@ -24,9 +24,9 @@ type memory struct {
 	onRead func()
 }
 
-func (m memory) Name() Agent                                 { return m.agent }
-func (m memory) Homes(Setup, *proc.Table) []Home             { return []Home{{Dir: "/h"}} }
-func (m memory) MarkKeys() []string                          { return []string{"MARK", "MARK_ROOT", "MARK_PID", "MARK_LASTS"} }
+func (m memory) Name() Agent                     { return m.agent }
+func (m memory) Homes(Setup, *proc.Table) []Home { return []Home{{Dir: "/h"}} }
+func (m memory) MarkKeys() []string              { return []string{"MARK", "MARK_ROOT", "MARK_PID", "MARK_LASTS"} }
 
 func (m memory) Mark(env func(string) string) (Mark, bool) {
 	pid, _ := strconv.Atoi(env("MARK_PID"))

@@ -54,6 +54,18 @@ func TestSchemaTakesOutput(t *testing.T) {
 	}
 }
 
+func TestSchemaTakesEvents(t *testing.T) {
+	schema := compile(t, "event")
+	gone := unnamed()
+	gone.Status, gone.Outcome = discover.Stopped, discover.OutcomeUnknown
+	for _, s := range []discover.Session{full(), stored(), unnamed(), gone} {
+		object := render.EventOf(discover.Event{Type: discover.SessionStopped, Time: now, Session: s})
+		if err := validate(t, schema, text(t, object)); err != nil {
+			t.Errorf("%s: %v", text(t, object), err)
+		}
+	}
+}
+
 func TestSchemaRefuses(t *testing.T) {
 	schema := compile(t, "session")
 	for _, bad := range []string{
@@ -96,6 +108,7 @@ func TestSchemaNamesTheFields(t *testing.T) {
 		{"process", doc.Defs["process"], reflect.TypeFor[render.Process]()},
 		{"evidence", session["evidence"], reflect.TypeFor[render.Evidence]()},
 		{"explain", session["explain"], reflect.TypeFor[render.Explanation]()},
+		{"event", doc.Defs["event"], reflect.TypeFor[render.Event]()},
 		{"message", doc.Defs["message"], reflect.TypeFor[render.Message]()},
 		{"tool", doc.Defs["message"].Properties["tool"], reflect.TypeFor[render.ToolCall]()},
 		{"worktree", doc.Defs["worktree"], reflect.TypeFor[render.Worktree]()},

@@ -1,0 +1,260 @@
+package discover
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"agentctl/proc"
+)
+
+// hears looks after so long, and returns the events.
+func (s *surveyed) hears(after time.Duration) []Event {
+	s.t.Helper()
+	first := s.survey.begun.IsZero()
+	s.looks(after)
+	return s.survey.events(first)
+}
+
+// tells looks after so long, and expects these events.
+func (s *surveyed) tells(after time.Duration, want string) {
+	s.t.Helper()
+	var got []string
+	for _, e := range s.hears(after) {
+		got = append(got, fmt.Sprintf("%s:%s", strings.TrimPrefix(string(e.Type), "session."), e.Session.ID))
+	}
+	if strings.Join(got, " ") != want {
+		s.t.Errorf("%q, want %q", got, want)
+	}
+}
+
+func TestEventsOfASessionsLife(t *testing.T) {
+	s := surveys(t, Select{}, []Claim{presence(7)})
+	s.processes = nil
+	s.tells(0, "")
+	s.processes = []proc.Facts{fact(7, "now", 'S')}
+	s.tells(time.Second, "")
+	s.claims, s.records = append(s.claims, exact("a", 7)), []Record{open(s.now(record(Codex, "a", 0)))}
+	s.tells(glance, "started:a running:a")
+	s.tells(time.Second, "")
+	s.records[0].Turn.State = TurnDone
+	s.tells(time.Second, "idle:a")
+	s.records[0].Turn = Turn{State: TurnWaiting, WaitingFor: "question"}
+	s.tells(time.Second, "waiting:a")
+	s.records[0].Turn = Turn{State: TurnFailed, Error: "no model"}
+	s.tells(time.Second, "error:a")
+	s.processes = nil
+	s.tells(time.Second, "stopped:a")
+	s.tells(round, "")
+	s.processes, s.claims = []proc.Facts{fact(8, "now", 'S')}, []Claim{exact("a", 8)} // resumed
+	s.tells(time.Second, "started:a error:a")
+}
+
+// A turn that begins and ends between two looks is told by its end.
+func TestEventsOfWhatNobodySaw(t *testing.T) {
+	a := record(Codex, "a", 0)
+	a.Turn.Began = at(1)
+	s := surveys(t, Select{}, []Claim{exact("a", 7)}, a)
+	s.tells(0, "started:a idle:a")
+	s.records[0].Turn.Began = s.clock.Add(time.Second)
+	s.tells(2*time.Second, "idle:a")
+	failed := s.now(record(Codex, "b", 0))
+	failed.Turn = Turn{State: TurnFailed, Error: "no model"}
+	s.records = append(s.records, failed)
+	s.tells(round, "started:b error:b stopped:b")
+	s.claims, s.processes = []Claim{exact("a", 8)}, s.processes[1:] // in another process, without a pause
+	s.tells(time.Second, "started:a idle:a")
+}
+
+func TestEventsOfAProcessWithoutAName(t *testing.T) {
+	s := surveys(t, Select{}, nil)
+	s.tells(0, "")
+	s.claims = []Claim{presence(7)}
+	s.tells(time.Second, "")
+	s.tells(hush, "started: running:")
+	s.claims = append(s.claims, exact("a", 7))
+	s.records = []Record{open(s.now(record(Codex, "a", 0)))}
+	s.tells(time.Second, "running:a")
+	s.claims = []Claim{presence(8)}
+	s.processes = s.processes[1:]
+	s.tells(time.Second, "stopped:a")
+	s.tells(hush, "started: running:")
+	s.processes = nil
+	s.tells(time.Second, "stopped:")
+}
+
+// history is a made-up machine over time: what is so, and what of it can be seen.
+type history struct {
+	*surveyed
+	runs    map[int]string // the session of each process; "": none yet
+	next    int            // of pids and ids
+	away    bool           // the store
+	torn    map[int]bool   // processes that do not show their session, but for no more than one look in a row
+	mended  map[int]bool   // that did not at the last look
+	touched map[string]bool
+	replay  map[string]string
+	last    map[string]EventType
+	live    map[string]bool // sessions that live since they could be seen
+}
+
+func newHistory(t *testing.T) *history {
+	h := &history{
+		surveyed: surveys(t, Select{}, nil), runs: map[int]string{}, next: 100, torn: map[int]bool{},
+		touched: map[string]bool{}, replay: map[string]string{}, last: map[string]EventType{}, live: map[string]bool{},
+	}
+	h.processes = nil
+	return h
+}
+
+// show makes what is so what can be seen.
+func (h *history) show(stored []Record) {
+	h.processes, h.claims, h.records = nil, nil, stored
+	if h.away {
+		h.records = nil
+	}
+	for _, pid := range slices.Sorted(maps.Keys(h.runs)) {
+		h.processes = append(h.processes, fact(pid, "now", 'S'))
+		h.claims = append(h.claims, presence(pid))
+		if id := h.runs[pid]; id != "" && !h.torn[pid] && !h.away {
+			h.claims = append(h.claims, exact(id, pid))
+		}
+	}
+}
+
+// hear takes events to the replay, and refuses those that are doubled or false.
+func (h *history) hear(t *rapid.T, events []Event) {
+	for _, e := range events {
+		key := e.Session.ID
+		pid := fmt.Sprint("pid:", e.Session.pid())
+		if key == "" {
+			key = pid
+		} else if e.Session.pid() != 0 {
+			delete(h.replay, pid)
+		}
+		state, again := row(e.Session), e.Type == h.last[key]
+		switch {
+		case e.Type == SessionStopped && h.live[e.Session.ID]:
+			t.Fatalf("%s lives", key)
+		case again && (e.Type == SessionStarted || e.Type != SessionIdle && state == h.replay[key]):
+			t.Fatalf("%s twice: %s", key, e.Type)
+		}
+		h.replay[key], h.last[key] = state, e.Type
+		if e.Type == SessionStopped && e.Session.ID == "" {
+			delete(h.replay, key)
+			delete(h.last, key)
+		}
+	}
+}
+
+func row(s Session) string { return fmt.Sprint(s.Status, s.Outcome, s.pid()) }
+
+// step changes the machine.
+func (h *history) step(t *rapid.T, stored []Record) []Record {
+	pids := slices.Sorted(maps.Keys(h.runs))
+	some := func() int { return rapid.SampledFrom(pids).Draw(t, "process") }
+	write := func(id string, state TurnState) {
+		h.touched[id] = true
+		r := h.now(record(Codex, id, 0))
+		r.Turn.State = state
+		if i := slices.IndexFunc(stored, func(o Record) bool { return o.ID == id }); i >= 0 {
+			stored = slices.Clone(stored)
+			stored[i] = r
+		} else {
+			stored = append(slices.Clone(stored), r)
+		}
+	}
+	turn := func() TurnState {
+		return rapid.SampledFrom([]TurnState{TurnOpen, TurnDone, TurnWaiting, TurnFailed, TurnInterrupted}).Draw(t, "turn")
+	}
+	fresh := func() string { h.next++; return fmt.Sprint("s", h.next) }
+	what := rapid.SampledFrom([]string{"start", "name", "turn", "die", "clear", "resume", "unseen", "away", "torn", "nothing"}).Draw(t, "what")
+	if len(pids) == 0 && slices.Contains([]string{"name", "turn", "die", "clear", "torn"}, what) {
+		what = "start"
+	}
+	switch what {
+	case "start":
+		h.next++
+		h.runs[h.next] = ""
+	case "name", "clear":
+		if pid := some(); what == "clear" || h.runs[pid] == "" {
+			delete(h.live, h.runs[pid])
+			h.runs[pid] = fresh()
+			write(h.runs[pid], turn())
+		}
+	case "turn":
+		if id := h.runs[some()]; id != "" {
+			write(id, turn())
+		}
+	case "die":
+		pid := some()
+		delete(h.live, h.runs[pid])
+		delete(h.runs, pid)
+	case "resume":
+		running := slices.Collect(maps.Values(h.runs))
+		for _, r := range stored {
+			if !slices.Contains(running, r.ID) {
+				h.next++
+				h.runs[h.next] = r.ID
+				write(r.ID, TurnOpen)
+				break
+			}
+		}
+	case "unseen":
+		write(fresh(), turn())
+	case "away":
+		h.away = !h.away
+	case "torn":
+		if pid := some(); !h.mended[pid] {
+			h.torn = map[int]bool{pid: true}
+		}
+	}
+	return stored
+}
+
+// However a machine's history goes, whoever keeps the last event of each session knows what list says; no session that
+// lives is told to have stopped, and nothing is told twice.
+func TestAReplayOfTheEventsIsWhatListSays(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		h := newHistory(t)
+		var stored []Record
+		look := func(after time.Duration) {
+			h.show(stored)
+			h.hear(rt, h.hears(after))
+			h.torn, h.mended = map[int]bool{}, h.torn
+			for _, id := range h.runs {
+				h.live[id] = id != "" && (h.live[id] || !h.away)
+			}
+		}
+		look(0)
+		for range rapid.IntRange(1, 30).Draw(rt, "steps") {
+			stored = h.step(rt, stored)
+			if rapid.IntRange(0, 2).Draw(rt, "look") > 0 {
+				look(rapid.SampledFrom([]time.Duration{glance, patience, time.Second, round}).Draw(rt, "after"))
+			}
+		}
+		h.away = false
+		for range 3 {
+			look(round)
+		}
+		r, err := h.world().List(t.Context(), Select{All: true})
+		if err != nil {
+			rt.Fatal(err)
+		}
+		want := map[string]string{}
+		for _, s := range r.Sessions {
+			if key := s.ID; key != "" && h.touched[key] {
+				want[key] = row(s)
+			} else if key == "" {
+				want[fmt.Sprint("pid:", s.pid())] = row(s)
+			}
+		}
+		if !maps.Equal(h.replay, want) {
+			rt.Fatalf("replayed %v\nlist says %v", h.replay, want)
+		}
+	})
+}
