@@ -17,7 +17,7 @@ type answer struct {
 
 // of is the answer that a record is part of; nil of one that the model did not give.
 func (a *answers) of(l line) *answer {
-	if l.Model == synthetic || l.Usage == (usage{}) {
+	if !l.answers() {
 		return nil
 	}
 	c := call{l.ID.Text(0), l.RequestID.Text(0)}
@@ -41,10 +41,7 @@ func (x *answer) tokens() *discover.Tokens {
 	return x.usage.tokens()
 }
 
-// tokens are those of one call of the model.
-func (u usage) tokens() *discover.Tokens {
-	context := u.In + u.CacheRead + u.CacheWrite
-	return &discover.Tokens{
-		In: u.In, Out: u.Out, CacheRead: u.CacheRead, CacheWrite: u.CacheWrite, Total: context + u.Out, Context: context,
-	}
+// answers reports whether a record is part of an answer of the model, and has its usage.
+func (l line) answers() bool {
+	return l.Type == "assistant" && l.Model != synthetic && l.Usage != (usage{})
 }

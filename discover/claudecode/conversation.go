@@ -16,6 +16,8 @@ type conversation struct {
 	answers answers
 	// boundary is the record that the newest summary follows: it is of the same compaction.
 	boundary string
+	// cut is the answer that the person cut short: what it called was running.
+	cut string
 }
 
 // saying is a record with what only its messages need.
@@ -23,6 +25,7 @@ type saying struct {
 	line
 	uuid       string
 	origin     string       // who wrote a user record, where that is said: human, task-notification, …
+	cut        string       // the answer that the person cut short here
 	content    native.Value // of a system record
 	attachment native.Object
 	failure    native.Object // of a system record: what the API said
@@ -38,6 +41,8 @@ func parseSaying(raw []byte) (s saying, ok bool) {
 			s.uuid = v.Text(0)
 		case "origin":
 			s.origin = member(v, "kind").Text(0)
+		case "interruptedMessageId":
+			s.cut = v.Text(0)
 		case "content":
 			s.content = v
 		case "attachment":
@@ -107,6 +112,9 @@ func (c *conversation) user(s saying) []discover.Message {
 	blocks := s.blocks()
 	for _, b := range blocks {
 		c.results.add(b)
+	}
+	if s.cut != "" {
+		c.cut = s.cut
 	}
 	switch {
 	case s.IsMeta:
@@ -181,6 +189,9 @@ func (c *conversation) said(s saying, i int, b block) (m discover.Message, ok bo
 	case strings.HasSuffix(b.Type, "tool_use"):
 		m = s.message(i, words{role: discover.Assistant, kind: discover.KindTool})
 		m.Tool = c.results.call(b)
+		if m.Tool.State == discover.ToolRefused && s.ID.Text(0) == c.cut {
+			m.Tool.State = discover.ToolCut
+		}
 		if b.ID != "" {
 			m.ID = b.ID
 		}

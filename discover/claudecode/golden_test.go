@@ -48,7 +48,7 @@ func TestQuickReadAgreesWithWhole(t *testing.T) {
 		whole, _ := records(t, dir, discover.Query{Children: true}, discover.Want{Whole: true})
 		byKey := map[discover.Key]discover.Record{}
 		for _, r := range whole {
-			r.Tokens = nil
+			r.Tokens, r.Quotas = nil, nil
 			for _, key := range []string{"turns", modeMeta, dirMeta} {
 				delete(r.Meta, key)
 			}

@@ -20,6 +20,7 @@ type line struct {
 	IsTranscriptOnly  bool
 	IsAPIErrorMessage bool
 	RequestID         native.Value
+	RequestSessionID  native.Value // of an answer in a fork: the session that asked for it (2.1.329)
 
 	// Notes.
 	CustomTitle, AITitle string
@@ -72,7 +73,7 @@ type message struct {
 }
 
 // usage is what the model's API counted for one message, in tokens.
-type usage struct{ In, Out, CacheRead, CacheWrite int64 }
+type usage struct{ In, Out, CacheRead, CacheWrite, Reasoning int64 }
 
 // synthetic is the model of messages that Claude Code wrote itself.
 const synthetic = "<synthetic>"
@@ -90,6 +91,8 @@ func parseLine(raw []byte) (l line, ok bool) {
 			l.message, length = parseMessage(v.Object())
 		case "requestId":
 			l.RequestID = v
+		case "requestSessionId":
+			l.RequestSessionID = v
 		case "isMeta":
 			l.IsMeta = isTrue(v)
 		case "isCompactSummary":
@@ -187,6 +190,8 @@ func parseUsage(o native.Object) (u usage, length int) {
 			u.CacheRead = v.Int()
 		case "cache_creation_input_tokens":
 			u.CacheWrite = v.Int()
+		case "output_tokens_details":
+			u.Reasoning = member(v, "thinking_tokens").Int()
 		}
 		return 0
 	})

@@ -17,9 +17,10 @@ import (
 // files behind at resumes.
 //
 // Meta keys: projectDir (the project folder's name), entrypoint (as Claude Code calls it, where Source is another
-// word), jobId (of a background session), agentType (of a sub-agent). With Want.Whole also turns (prompts),
-// permissionMode (of the newest prompt: default, acceptEdits, plan, auto, dontAsk, bypassPermissions), and
-// projectPath (the directory that the project folder is that of, where the session has moved to another since).
+// word), jobId (of a background session), agentType (of a sub-agent), costWithOrigin (of a fork, in USD: the agent's figure,
+// in which what the fork was made of has its part). With Want.Whole also turns (prompts), permissionMode (of the newest
+// prompt: default, acceptEdits, plan, auto, dontAsk, bypassPermissions), and projectPath (the directory that the project
+// folder is that of, where the session has moved to another since).
 func (Adapter) Read(ctx context.Context, entries []discover.Entry, want discover.Want) iter.Seq2[discover.Record, error] {
 	jobs := jobsOf(entries)
 	return func(yield func(discover.Record, error) bool) {
@@ -103,10 +104,15 @@ func recordOf(e discover.Entry, head headScan, tail tailScan) discover.Record {
 		Branch:  branch(head, tail),
 		Version: cmp.Or(tail.last.Version, head.first.Version),
 		Created: head.created, Updated: tail.updated.Time, ForkedFrom: head.first.ForkedFrom,
-		Turn: tail.turn.result(tail.whole), Cost: tail.notes.cost,
+		Turn: tail.turn.result(tail.whole), Cost: tail.notes.cost, Meta: map[string]any{},
+	}
+	if head.forked() {
+		if r.Created.Equal(head.recorded) {
+			r.Created = head.copies.began
+		}
+		withOrigin(&r)
 	}
 	entrypoint := cmp.Or(tail.last.Entrypoint, head.first.Entrypoint)
-	r.Meta = map[string]any{}
 	if r.Source = sourceOf(entrypoint); r.Source != entrypoint {
 		r.Meta["entrypoint"] = entrypoint
 	}

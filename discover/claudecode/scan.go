@@ -93,6 +93,8 @@ type headScan struct {
 	typed, command string
 	model          string
 	notes          notes
+	copies         copies
+	recorded       time.Time // of the first record
 }
 
 func (s *headScan) prompt() string { return cmp.Or(s.typed, s.command) }
@@ -126,6 +128,7 @@ func (s *headScan) add(raw []byte) {
 	}
 	if kind != nil {
 		s.notes.add(kind, raw, true)
+		s.copies.note(kind, raw)
 		return
 	}
 	if s.first.Cwd != "" && isAttachment(raw) {
@@ -139,6 +142,9 @@ func (s *headScan) add(raw []byte) {
 	s.known = s.known || l.Type != ""
 	if s.first.Cwd == "" {
 		s.first = l.place()
+	}
+	if !s.copies.begun {
+		s.copies.begun, s.recorded = true, l.Timestamp.Time()
 	}
 	if !l.conversation() {
 		return

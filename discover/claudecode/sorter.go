@@ -8,8 +8,8 @@ import (
 )
 
 // sorter puts messages, given from the newest record back, into the order of time. Records are nearly in it: a TUI's
-// first write may put an answer before its prompt, and what a compaction was asked for by follows it. So a message waits
-// until what is read is clearly older than it.
+// first write may put an answer before its prompt, what a compaction was asked for by follows it, and so does what it
+// preserved, in a fork. So a message waits until some more records are read, and what is read is clearly older than it.
 type sorter struct {
 	waiting []waiting // the newest first
 	last    time.Time // of the record read last
@@ -25,8 +25,9 @@ type waiting struct {
 const (
 	// clearly older: records of one write differ by less.
 	clearly = 2 * time.Second
-	// maxWaiting is how many records a message waits for at most: clocks may have been set back. It bounds the memory, too.
-	maxWaiting = 32
+	// minWaiting and maxWaiting are how many records a message waits for at least and at most: clocks may have been set
+	// back, and memory is to be bounded.
+	minWaiting, maxWaiting = 8, 32
 )
 
 // next takes the messages of a record of that time, which is zero where it has none, and returns what waits no longer,
@@ -47,11 +48,16 @@ func (s *sorter) next(messages []discover.Message, at time.Time) (ready []discov
 		}
 		s.waiting = slices.Insert(s.waiting, i, w)
 	}
-	for len(s.waiting) > 0 && (s.waiting[0].time.Sub(s.last) > clearly || s.overdue()) {
+	for len(s.waiting) > 0 && (s.past(s.waiting[0]) || s.overdue()) {
 		ready = append(ready, s.waiting[0].Message)
 		s.waiting = s.waiting[1:]
 	}
 	return ready
+}
+
+// past reports whether nothing newer than a message is to come.
+func (s *sorter) past(w waiting) bool {
+	return s.read-w.read >= minWaiting && w.time.Sub(s.last) > clearly
 }
 
 // overdue reports whether a message has waited for long enough.

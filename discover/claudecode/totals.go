@@ -11,13 +11,16 @@ import (
 )
 
 // totals adds up a session's tokens. One message of the API is written as several records with the same usage, the
-// last of which is complete, so the last one of each message and request counts (seen in all versions).
+// last of which is complete, so the last one of each message and request counts (seen in all versions). What a fork
+// copied does not.
 type totals struct {
 	side    bool
-	byCall  map[call]usage
+	calls   ledger
+	copies  copies
 	context usage // of the newest main-chain message
 	turns   int
 	notes   notes
+	quota   *discover.Quota // the newest
 	whole   wholeFacts
 }
 
@@ -41,15 +44,13 @@ func (w *wholeFacts) add(l line) {
 	}
 }
 
-type call struct{ message, request string }
-
 // wholeChunk is the first read of a file that is read whole, in bytes.
 const wholeChunk = 128 << 10
 
 // addTotals completes a record with what only the whole transcript tells.
 // Tokens stay unknown where a part cannot be read; path is that part's.
 func addTotals(r *discover.Record, f *native.File, want discover.Want) (path string, err error) {
-	t := totals{side: isSubagent(r.ID), byCall: map[call]usage{}}
+	t := totals{side: isSubagent(r.ID)}
 	if want.Whole && !t.side {
 		t.whole.project, _ = r.Meta[projectMeta].(string)
 	}
@@ -63,7 +64,14 @@ func addTotals(r *discover.Record, f *native.File, want discover.Want) (path str
 	if t.notes.cost != nil {
 		r.Cost = t.notes.cost
 	}
+	if t.copies.unnamed {
+		withOrigin(r)
+		t.calls.stated = nil
+	}
 	if want.Whole {
+		if t.quota != nil {
+			r.Quotas = []discover.Quota{*t.quota}
+		}
 		r.SetMeta("turns", t.turns)
 		r.SetMeta(modeMeta, t.whole.mode)
 		if t.whole.dir != r.Dir {
@@ -77,9 +85,9 @@ func addTotals(r *discover.Record, f *native.File, want discover.Want) (path str
 			return path, err
 		}
 	}
-	if len(t.byCall) > 0 { // before the first reply nothing is known, which is not 0
-		r.Tokens = t.sum()
-		r.Tokens.Context = context.In + context.CacheRead + context.CacheWrite
+	if sum, ok := t.calls.sum(); ok { // before the first reply nothing is known, which is not 0
+		r.Tokens = sum.tokens()
+		r.Tokens.Context = context.context()
 	}
 	return "", nil
 }
@@ -87,6 +95,10 @@ func addTotals(r *discover.Record, f *native.File, want discover.Want) (path str
 func (t *totals) line(l native.Line) bool {
 	if kind := noteType(l.Bytes); kind != nil {
 		t.notes.add(kind, l.Bytes, true)
+		t.copies.note(kind, l.Bytes)
+		if string(kind) == "cost-state" {
+			t.calls.state(l.Bytes)
+		}
 		if t.whole.project != "" && string(kind) == "permission-mode" {
 			t.note(l.Bytes)
 		}
@@ -102,13 +114,22 @@ func (t *totals) line(l native.Line) bool {
 	if record.IsSidechain == t.side {
 		t.whole.add(record)
 	}
+	copied := t.copies.has(record)
+	t.calls.goOn(record.Timestamp)
 	switch record.Type {
 	case "user":
 		if prompt, command := promptOf(record); prompt != "" && !command && record.IsSidechain == t.side {
 			t.turns++
 		}
 	case "assistant":
-		t.assistant(record)
+		t.assistant(record, copied)
+		if t.whole.project != "" && record.IsAPIErrorMessage && !copied {
+			t.limited(quotaOf(l.Bytes, record))
+		}
+	case "system":
+		if record.Subtype == "compact_boundary" && record.IsSidechain == t.side {
+			t.context = compacted(l.Bytes)
+		}
 	}
 	return true
 }
@@ -119,13 +140,21 @@ func (t *totals) note(raw []byte) {
 	}
 }
 
-func (t *totals) assistant(l line) {
-	if l.Model == synthetic || l.Usage == (usage{}) {
+func (t *totals) assistant(l line, copied bool) {
+	if !l.answers() {
 		return
 	}
-	t.byCall[call{l.ID.Text(0), l.RequestID.Text(0)}] = l.Usage
+	if !copied {
+		t.calls.add(l)
+	}
 	if l.IsSidechain == t.side {
 		t.context = l.Usage
+	}
+}
+
+func (t *totals) limited(q *discover.Quota) {
+	if q != nil {
+		t.quota = q
 	}
 }
 
@@ -167,19 +196,18 @@ func (t *totals) file(path string, mark []byte) error {
 		if l.Offset == 0 && !bytes.Contains(l.Bytes, mark) {
 			return false
 		}
-		return t.line(l)
+		t.answer(l)
+		return true
 	})
 	return err
 }
 
-func (t *totals) sum() *discover.Tokens {
-	var sum discover.Tokens
-	for _, u := range t.byCall {
-		sum.In += u.In
-		sum.Out += u.Out
-		sum.CacheRead += u.CacheRead
-		sum.CacheWrite += u.CacheWrite
+// answer takes a line of a sub-agent's transcript.
+func (t *totals) answer(l native.Line) {
+	if noteType(l.Bytes) != nil || l.Cut || isAttachment(l.Bytes) {
+		return
 	}
-	sum.Total = sum.In + sum.Out + sum.CacheRead + sum.CacheWrite
-	return &sum
+	if record, ok := parseLine(l.Bytes); ok && record.answers() {
+		t.calls.add(record)
+	}
 }

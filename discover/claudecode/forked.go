@@ -1,0 +1,61 @@
+package claudecode
+
+import (
+	"time"
+
+	"agentctl/discover"
+)
+
+// copies tells the answers that a fork copied from the session it was made of: what they used was that session's. Up to
+// three things mark them: /branch names the session in each record; 2.1.329 names in an answer the session that asked
+// for it; and --fork-session, which marks nothing else, notes its own beginning first and then the older records.
+type copies struct {
+	began   time.Time // of the session itself, by its first notes; zero where they do not say
+	begun   bool      // a record was met: no more of those notes
+	own     bool      // an answer of its own was met: no more copies
+	unnamed bool      // there are copies that /branch did not make
+}
+
+// note takes a note of this kind.
+func (c *copies) note(kind, raw []byte) {
+	if c.begun || string(kind) != "queue-operation" && string(kind) != "file-history-snapshot" {
+		return
+	}
+	if t := timeOf(raw); t.After(c.began) {
+		c.began = t
+	}
+}
+
+// has takes a record, in the order of the file, and reports whether it is a copied answer.
+func (c *copies) has(l line) bool {
+	c.begun = true
+	switch {
+	case l.Type != "assistant" || l.Model == synthetic:
+		return false
+	case l.ForkedFrom != nil:
+		return true
+	case l.RequestSessionID != nil:
+		c.own = l.RequestSessionID.Text(0) == l.SessionID.Text(0)
+	case !c.own:
+		c.own = !l.Timestamp.Time().Before(c.began)
+	}
+	c.unnamed = c.unnamed || !c.own
+	return !c.own
+}
+
+// forked reports whether what follows the first notes of a transcript is older than they are.
+func (s *headScan) forked() bool {
+	return s.first.ForkedFrom == "" && s.copies.began.Sub(s.recorded) > noteDelay
+}
+
+// noteDelay is more than the time by which a prompt is older than the note that is written before it.
+const noteDelay = time.Second
+
+// withOrigin takes off the cost of a fork that is not its own alone: the agent states it with that of the session it was
+// made of (2.1.329; not of a /branch).
+func withOrigin(r *discover.Record) {
+	if r.Cost != nil {
+		r.SetMeta("costWithOrigin", *r.Cost)
+		r.Cost = nil
+	}
+}

@@ -1,0 +1,142 @@
+package claudecode
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"agentctl/discover"
+)
+
+// distinctUsage adds up, once each, the answers in all transcripts of a store: a simple reader's total.
+func distinctUsage(t *testing.T, store string) (in, out int64) {
+	t.Helper()
+	seen := map[string][2]int64{}
+	for _, path := range transcripts(t) {
+		if !strings.Contains(path, store) {
+			continue
+		}
+		raw, err := os.ReadFile(path)
+		must(t, err)
+		for line := range bytes.Lines(raw) {
+			var r struct {
+				Type      string
+				Timestamp string
+				Message   struct {
+					ID, Model string
+					Usage     struct {
+						In  int64 `json:"input_tokens"`
+						Out int64 `json:"output_tokens"`
+					}
+				}
+			}
+			must(t, json.Unmarshal(line, &r))
+			if r.Type == "assistant" && r.Message.Model != synthetic {
+				use, id := [2]int64{r.Message.Usage.In, r.Message.Usage.Out}, r.Message.ID
+				if use[0] >= seen[id][0] { // a fork's copy of an aborted answer has zeros
+					seen[id] = use
+				}
+			}
+		}
+	}
+	for _, use := range seen {
+		in, out = in+use[0], out+use[1]
+	}
+	return in, out
+}
+
+// "Forks not counted twice in totals": the sessions of a store use together what its distinct answers used.
+func TestForksAreNotCountedTwice(t *testing.T) {
+	for _, store := range []string{
+		"08-fork-name-same-id-two-projects-2.1.197", "22-tui-branch-fork-refused-2.1.197", "09-two-processes-one-session-2.1.197",
+	} {
+		wantIn, wantOut := distinctUsage(t, store)
+		all, _ := records(t, home(t, store), discover.Query{}, discover.Want{Tokens: true})
+		var in, out int64
+		for _, r := range all {
+			if r.Tokens != nil {
+				in, out = in+r.Tokens.In, out+r.Tokens.Out
+			}
+		}
+		if in != wantIn || out != wantOut || len(all) == 0 {
+			t.Errorf("%s: %d sessions used %d and %d, their distinct answers %d and %d", store, len(all), in, out, wantIn, wantOut)
+		}
+	}
+}
+
+// Claude Code's own figures, which count the calls for titles and summaries too, are a session's; of a fork they hold
+// what it was made of.
+func TestTokensAsClaudeCodeStatesThem(t *testing.T) {
+	type figures struct{ In, Out, CacheRead, CacheWrite int64 }
+	want := map[string]figures{
+		"11111111": {5170, 250, 55, 35}, // its cost-state
+		"22222222": {1040, 50, 11, 7},   // a fork's own answer
+		"66666666": {2330, 100, 22, 14}, // a fork's fork, and resumed
+		"33333333": {5450, 250, 55, 35}, // its cost-state, with a sub-agent
+	}
+	all, _ := records(t, home(t, "24-print-fork-compact-subagent-2.1.329"), discover.Query{}, discover.Want{Tokens: true})
+	for _, r := range all {
+		k := r.Tokens
+		if got := (figures{k.In, k.Out, k.CacheRead, k.CacheWrite}); got != want[r.ID[:8]] {
+			t.Errorf("%s: %+v, want %+v", r.ID, got, want[r.ID[:8]])
+		}
+		fork := r.ID[0] == '2' || r.ID[0] == '6'
+		if stated := r.Meta["costWithOrigin"]; (r.Cost == nil) != fork || (stated != nil) != fork {
+			t.Errorf("%s: cost %v, with its origin %v", r.ID, r.Cost, stated)
+		}
+	}
+	if len(all) != len(want) {
+		t.Errorf("%d sessions", len(all))
+	}
+}
+
+// What came after the last statement counts beside it, and a run that was killed before it could state anything is not
+// lost.
+func TestTokensBesideTheStatement(t *testing.T) {
+	const (
+		stated = `{"type":"cost-state","totalCostUSD":1,"modelUsage":{"a":{"inputTokens":100,"outputTokens":10},"b":{"inputTokens":7}}}`
+		answer = `{"type":"assistant","message":{"id":"ID","model":"m","usage":{"input_tokens":60,"output_tokens":1}},"timestamp":"2026-01-01T00:00:TIME.000Z","cwd":"/w"}`
+	)
+	at := func(id, seconds string) string {
+		return strings.NewReplacer("ID", id, "TIME", seconds).Replace(answer)
+	}
+	for _, c := range []struct {
+		lines   []string
+		in, out int64
+	}{
+		{[]string{at("1", "01"), stated}, 107, 10},
+		{[]string{at("1", "01"), at("1", "01"), stated}, 107, 10},
+		{[]string{at("1", "01"), stated, at("2", "02")}, 167, 11},
+		{[]string{at("1", "01"), at("2", "02"), stated, at("3", "03")}, 180, 11},
+	} {
+		r, ok := readBytes(t, t.TempDir(), []byte(strings.Join(c.lines, "\n")+"\n"))
+		if !ok || r.Tokens == nil || r.Tokens.In != c.in || r.Tokens.Out != c.out {
+			t.Errorf("%q: %+v, want %d and %d", c.lines, r.Tokens, c.in, c.out)
+		}
+	}
+}
+
+// "Context size now": after a compaction, what Claude Code states until there is an answer, and then that one's.
+func TestContextAfterCompaction(t *testing.T) {
+	files, err := filepath.Glob(filepath.Join(fixtures, "03-*/projects/*/"+tui1+suffix))
+	must(t, err)
+	content, err := os.ReadFile(files[0])
+	must(t, err)
+	before, after, ok := bytes.Cut(content, []byte(`"subtype":"compact_boundary"`))
+	if !ok {
+		t.Fatal("no compaction")
+	}
+	start := bytes.LastIndexByte(before, '\n') + 1
+	end := len(before) + bytes.Index(after, []byte(`"type":"assistant"`))
+	for _, c := range []struct {
+		n    int
+		want int64
+	}{{start, 2426}, {end, 726}, {len(content), 1890}} {
+		if r, _ := readBytes(t, t.TempDir(), asIfComplete(content[:c.n])); r.Tokens.Context != c.want {
+			t.Errorf("after %d bytes the context is %d, want %d", c.n, r.Tokens.Context, c.want)
+		}
+	}
+}

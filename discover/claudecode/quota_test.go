@@ -1,0 +1,40 @@
+package claudecode
+
+import (
+	"testing"
+	"time"
+
+	"agentctl/discover"
+)
+
+// "Last rate-limit or quota notice with its reset time where the agent's storage has one".
+func TestQuotas(t *testing.T) {
+	for store, want := range map[string]discover.Quota{
+		"25-limit-retry-2.1.329": {
+			Name: "five_hour", Reached: true, Resets: time.Unix(1795306876, 0).UTC(),
+			Text: "You've hit your 5-hour limit · resets 12:21am (UTC)", Time: time.Date(2026, 11, 21, 21, 21, 16, 918e6, time.UTC),
+		},
+		"26-limit-2.1.197": {
+			Reached: true,
+			Text:    "You've hit your session limit · resets 12:21am (UTC)", Time: time.Date(2026, 11, 21, 21, 21, 20, 311e6, time.UTC),
+		},
+	} {
+		all, _ := records(t, home(t, store), discover.Query{}, discover.Want{Whole: true})
+		for _, r := range all {
+			switch limited := r.ID[0] == '1'; {
+			case !limited && r.Quotas != nil: // an overloaded server is no limit of one's own
+				t.Errorf("%s: %s: %+v", store, r.ID, r.Quotas)
+			case limited && (len(r.Quotas) != 1 || r.Quotas[0] != want):
+				t.Errorf("%s: %+v, want %+v", store, r.Quotas, want)
+			}
+		}
+	}
+}
+
+func TestOldQuotaNotice(t *testing.T) {
+	l, _ := parseLine([]byte(`{"type":"assistant","isApiErrorMessage":true,"message":{"content":[{"type":"text","text":"Claude AI usage limit reached|1762952400"}]}}`))
+	q := quotaOf(nil, l)
+	if q == nil || !q.Resets.Equal(time.Unix(1762952400, 0)) || !q.Reached {
+		t.Errorf("%+v", q)
+	}
+}
