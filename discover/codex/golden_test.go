@@ -112,6 +112,7 @@ func TestListAgreesWithStatus(t *testing.T) {
 			continue
 		}
 		for i := range list {
+			status[i].Quotas = nil
 			if list[i].Tokens == nil {
 				status[i].Tokens = nil
 				delete(status[i].Meta, "contextWindow")

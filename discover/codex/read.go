@@ -60,7 +60,10 @@ func read(e discover.Entry, want discover.Want, scratch *native.Scratch) (discov
 	end := int64(tailLimit)
 	f, err := native.Open(e.Path)
 	if err == nil && strings.HasSuffix(e.Path, packedExt) {
-		f, end, err = unpack(f, e.Path)
+		var g gap
+		if f, g, err = unpack(f, e.Path); err == nil {
+			end = f.Size() - g.at
+		}
 	}
 	if native.Absent(err) {
 		return discover.Record{}, false, nil

@@ -6,6 +6,7 @@ import (
 	"iter"
 	"path/filepath"
 	"strconv"
+	"strings"
 
 	"agentctl/discover"
 	"agentctl/discover/native"
@@ -42,7 +43,8 @@ type transcript struct {
 	file   *native.File
 	thread string // whose rollout it is
 	prefix string // of ids that are places in the file
-	gap    int64  // what stands before it was dropped from a long compressed rollout; -1 once that is said
+	gap    gap
+	missed bool // that there is a gap was said
 	base   segment
 	over   bool // nobody asks for more
 
@@ -59,7 +61,7 @@ type transcript struct {
 
 // read gives the messages of one segment and returns what it goes on from.
 func (t *transcript) read(s segment, own bool) segment {
-	f, gap, err := openRollout(s.path)
+	f, g, err := openRollout(s.path)
 	if native.Absent(err) && own {
 		return segment{} // moved or compressed meanwhile: the next look finds it
 	}
@@ -69,10 +71,10 @@ func (t *transcript) read(s segment, own bool) segment {
 	}
 	defer f.Close()
 	if s.end > 0 {
-		f = f.Head(s.end)
+		f = f.Head(g.within(s.end))
 	}
 	name, _ := parseRollout(filepath.Base(s.path))
-	t.segment, t.file, t.gap, t.thread, t.base = s, f, gap, name.id, segment{}
+	t.segment, t.file, t.gap, t.missed, t.thread, t.base = s, f, g, false, name.id, segment{}
 	if !own {
 		t.prefix, t.model.newest = name.id+"@", false
 	}
@@ -86,18 +88,13 @@ func (t *transcript) read(s segment, own bool) segment {
 	return t.base
 }
 
-// openRollout opens a rollout, compressed or not. Before the given offset lines are missing in one that is too long to
-// be kept; 0 means that none are.
-func openRollout(path string) (f *native.File, gap int64, err error) {
-	f, err = native.Open(path)
-	if err != nil || filepath.Ext(path) != filepath.Ext(packedExt) {
-		return f, 0, err
+// openRollout opens a rollout, compressed or not.
+func openRollout(path string) (*native.File, gap, error) {
+	f, err := native.Open(path)
+	if err != nil || !strings.HasSuffix(path, packedExt) {
+		return f, gap{}, err
 	}
-	f, end, err := unpack(f, path)
-	if err != nil {
-		return nil, 0, err
-	}
-	return f, f.Size() - end, nil
+	return unpack(f, path)
 }
 
 // line takes the line before the last one and reports whether more are wanted.
@@ -111,9 +108,9 @@ func (t *transcript) line(l native.Line) bool {
 		t.cut, t.tail = true, l.Offset+int64(len(l.Bytes))
 		return !t.over
 	}
-	if l.Offset < t.gap {
-		t.gap = -1
-		t.warn(t.path, fmt.Errorf("what lies in the middle is left out: it unpacks to more than %d MB", (keptHead+keptTail)>>20))
+	if l.Offset < t.gap.at && t.gap.size > 0 && !t.missed {
+		t.missed = true
+		t.warn(t.path, fmt.Errorf("%d MB in its middle are left out: it is too long to be unpacked as a whole", t.gap.size>>20))
 	}
 	e, ok := peek(l.Bytes)
 	switch {
@@ -179,5 +176,5 @@ func (t *transcript) id(own string, at int64) string {
 	if own != "" {
 		return own
 	}
-	return t.prefix + strconv.FormatInt(at, 10)
+	return t.prefix + strconv.FormatInt(t.gap.place(at), 10)
 }

@@ -28,44 +28,62 @@ func unpackedLimit(packed int64) int64 {
 
 var errTooLong = errors.New("unpacks to more than a rollout can be")
 
-// unpack returns the content of a compressed rollout as a file in memory, and closes the compressed one. It also
-// returns how many bytes before its end are without a gap.
-func unpack(f *native.File, path string) (*native.File, int64, error) {
+// gap is where lines of a long compressed rollout were dropped.
+type gap struct {
+	at   int64 // the offset, in what was kept, of the first line after it
+	size int64 // in bytes; 0: nothing was dropped
+}
+
+// place is where something at this offset of what was kept stands in the whole.
+func (g gap) place(at int64) int64 {
+	if at >= g.at {
+		return at + g.size
+	}
+	return at
+}
+
+// within is where in what was kept a place of the whole is, or would be.
+func (g gap) within(place int64) int64 {
+	return max(min(place, g.at), place-g.size)
+}
+
+// unpack returns the content of a compressed rollout as a file in memory, and closes the compressed one.
+func unpack(f *native.File, path string) (*native.File, gap, error) {
 	defer f.Close()
 	d, err := zstd.NewReader(io.NewSectionReader(f, 0, f.Size()),
 		zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxMemory(128<<20))
 	if err != nil {
-		return nil, 0, err
+		return nil, gap{}, err
 	}
 	defer d.Close()
-	data, end, err := keep(d, keptHead, keptTail, unpackedLimit(f.Size()))
+	data, g, err := keep(d, keptHead, keptTail, unpackedLimit(f.Size()))
 	if err != nil {
-		return nil, 0, fmt.Errorf("unpacking: %w", err)
+		return nil, gap{}, fmt.Errorf("unpacking: %w", err)
 	}
-	return native.Memory(path, data, f.ModTime()), int64(end), nil
+	return native.Memory(path, data, f.ModTime()), g, nil
 }
 
 // keep reads all of r and returns it without the lines that lie beyond its first head and before its last tail bytes.
-// It also returns how many bytes of the end are without a gap: all, or tail at least. More than limit bytes are an error.
-func keep(r io.Reader, head, tail int, limit int64) (kept []byte, end int, err error) {
-	gap := 0 // where lines were dropped
+// More than limit bytes are an error.
+func keep(r io.Reader, head, tail int, limit int64) (kept []byte, g gap, err error) {
 	for total := int64(0); ; {
 		kept = slices.Grow(kept, 1)
 		n, err := r.Read(kept[len(kept):cap(kept)])
 		kept, total = kept[:len(kept)+n], total+int64(n)
 		if len(kept) > head+2*tail {
-			if gap == 0 {
-				gap = bytes.LastIndexByte(kept[:head], '\n') + 1
+			if g.size == 0 {
+				g.at = int64(bytes.LastIndexByte(kept[:head], '\n') + 1)
 			}
-			kept = append(kept[:gap], fromLine(kept[len(kept)-tail:])...)
+			kept = append(kept[:g.at], fromLine(kept[len(kept)-tail:])...)
+			g.size = total - int64(len(kept))
 		}
 		switch {
 		case errors.Is(err, io.EOF):
-			return kept, len(kept) - gap, nil
+			return kept, g, nil
 		case err != nil:
-			return nil, 0, err
+			return nil, gap{}, err
 		case total > limit:
-			return nil, 0, errTooLong
+			return nil, gap{}, errTooLong
 		}
 	}
 }

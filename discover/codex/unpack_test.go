@@ -96,7 +96,7 @@ func TestKeep(t *testing.T) {
 			lines = append(lines, fmt.Sprintf("line %d %s\n", i, strings.Repeat("x", i*7%23)))
 		}
 		data := strings.Join(lines, "")
-		kept, end, err := keep(iotest.HalfReader(strings.NewReader(data)), head, tail, int64(len(data)))
+		kept, g, err := keep(iotest.HalfReader(strings.NewReader(data)), head, tail, int64(len(data)))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -111,9 +111,10 @@ func TestKeep(t *testing.T) {
 			}
 			at += i + 1
 		}
-		if end > len(kept) || end < min(len(data), tail/2) || !strings.HasSuffix(data, string(kept[len(kept)-end:])) ||
-			!strings.HasPrefix(data, string(kept[:min(len(kept), head/2)])) {
-			t.Fatalf("%d lines: kept %q, the last %d bytes without a gap", n, kept, end)
+		before, after := string(kept[:g.at]), string(kept[g.at:])
+		if len(after) < min(len(data), tail/2) || !strings.HasSuffix(data, after) || !strings.HasPrefix(data, before) ||
+			g.place(g.at)+int64(len(after)) != int64(len(data)) || g.within(int64(len(data))) != int64(len(kept)) {
+			t.Fatalf("%d lines: kept %q, with the gap %+v", n, kept, g)
 		}
 	}
 }
@@ -122,13 +123,13 @@ func TestKeep(t *testing.T) {
 func TestGapHidesAnOlderTurn(t *testing.T) {
 	filler := strings.Repeat(answerLine+"\n", 4000)
 	data := append(rollout(metaLine, startedLine, contextLine, askedLine), filler...)
-	kept, end, err := keep(bytes.NewReader(data), 2000, 20000, int64(len(data)))
-	if err != nil || end >= len(data) {
-		t.Fatalf("kept the last %d bytes: %v", end, err)
+	kept, g, err := keep(bytes.NewReader(data), 2000, 20000, int64(len(data)))
+	if err != nil || g.size == 0 {
+		t.Fatalf("kept all, but for %+v: %v", g, err)
 	}
 	e := discover.Entry{ID: someID, Path: "/x/rollout"}
 	f := memory(kept)
-	r, err := readFile(f, int64(end), e, discover.Want{Whole: true})
+	r, err := readFile(f, f.Size()-g.at, e, discover.Want{Whole: true})
 	if err != nil || r.Turn.State != discover.TurnUnknown || r.Prompt != "do it" {
 		t.Errorf("record %+v, %v", r, err)
 	}
