@@ -12,10 +12,10 @@ import (
 )
 
 type listOptions struct {
-	all, children, tokens, noTrunc, quiet, json, noColor bool
-	since, dir, group, format                            string
-	limit                                                int
-	adapters, statuses                                   cli.StringSlice
+	all, children, tokens, noTrunc, quiet, json, noColor, orphans bool
+	since, dir, group, format                                     string
+	limit                                                         int
+	adapters, statuses                                            cli.StringSlice
 }
 
 func newList(env Env) *cli.Command {
@@ -35,6 +35,7 @@ func newList(env Env) *cli.Command {
 			&cli.IntFlag{Name: "n", Usage: "at most `N` sessions, the newest", Destination: &o.limit},
 			&cli.BoolFlag{Name: "children", Usage: "sub-agents' sessions too", Destination: &o.children},
 			&cli.BoolFlag{Name: "tokens", Usage: "token counts in every row of --json and --format", Destination: &o.tokens},
+			&cli.BoolFlag{Name: "orphans", Usage: "instead: processes that dead sessions left behind, with their ports", Destination: &o.orphans},
 			&cli.BoolFlag{Name: "no-trunc", Usage: "shorten nothing", Destination: &o.noTrunc},
 			&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "print IDs only", Destination: &o.quiet},
 			&cli.StringFlag{Name: "format", Usage: "print each session by this Go `TEMPLATE`, as in '{{.id}} {{.status}}'", Destination: &o.format},
@@ -44,6 +45,12 @@ func newList(env Env) *cli.Command {
 		Action: func(c *cli.Context) error {
 			if _, err := arguments(c, 0, ""); err != nil {
 				return err
+			}
+			if o.orphans {
+				if err := only(c, "orphans", "adapter", "json", "quiet", "no-trunc", "no-color"); err != nil {
+					return err
+				}
+				return env.listOrphans(c.Context, o)
 			}
 			return env.list(c.Context, o)
 		},

@@ -13,9 +13,9 @@ import (
 
 type stopOptions struct {
 	stopSelection
-	force, yes, dryRun, quiet, json bool
-	timeout                         time.Duration
-	adapters                        cli.StringSlice
+	force, yes, dryRun, quiet, json, orphans bool
+	timeout                                  time.Duration
+	adapters                                 cli.StringSlice
 }
 
 // stopTimeout is how long an agent may take to end: several times what the slowest needs with a tool running.
@@ -34,6 +34,7 @@ func newStop(env Env) *cli.Command {
 			&cli.BoolFlag{Name: "force", Usage: "also end processes that serve other sessions, and kill what does not end", Destination: &o.force},
 			&cli.DurationFlag{Name: "timeout", Usage: "give an agent `D` to end", Value: stopTimeout, Destination: &o.timeout},
 			&cli.BoolFlag{Name: "all", Usage: "select every live session; asks first", Destination: &o.all},
+			&cli.BoolFlag{Name: "orphans", Usage: "end what dead sessions left behind, as list --orphans shows it; asks first", Destination: &o.orphans},
 			&cli.BoolFlag{Name: "yes", Usage: "do not ask", Destination: &o.yes},
 			&cli.StringFlag{Name: "cwd", Usage: "select sessions in the same git worktree as `DIR`, else in that very directory", Destination: &o.dir},
 			&cli.DurationFlag{Name: "idle-for", Usage: "select sessions that have been idle for `D` or longer", Destination: &o.idleFor},
@@ -49,6 +50,9 @@ func newStop(env Env) *cli.Command {
 			if err := o.check(c, args); err != nil {
 				return err
 			}
+			if o.orphans {
+				return env.stopOrphans(c.Context, o)
+			}
 			return env.stop(c.Context, args, o)
 		},
 	}
@@ -62,10 +66,12 @@ func (o *stopOptions) check(c *cli.Context, args []string) error {
 		}
 	}
 	switch {
+	case o.orphans && (len(args) > 0 || selects):
+		return badUsage("stop", "--orphans stands alone: no IDs, and no selection but --adapter")
 	case len(args) > 0 && selects:
 		return badUsage("stop", "IDs and a selection exclude each other")
-	case len(args) == 0 && !selects:
-		return badUsage("stop", "stop needs the ID of a session, or a selection: --cwd, --idle-for, --older-than, --group, --all")
+	case len(args) == 0 && !selects && !o.orphans:
+		return badUsage("stop", "stop needs the ID of a session, or a selection: --cwd, --idle-for, --older-than, --group, --all, --orphans")
 	case o.quiet && o.json:
 		return badUsage("stop", "--quiet and --json exclude each other")
 	}

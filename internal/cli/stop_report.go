@@ -81,7 +81,7 @@ func stopWord(o stop.Outcome) string {
 func details(r stop.Result) []string {
 	var out []string
 	switch {
-	case r.Outcome == stop.Planned:
+	case r.Outcome == stop.Planned && r.Before.Status != discover.Stopped:
 		out = append(out, string(r.Before.Status))
 	case r.Before.Status != discover.Stopped:
 		out = append(out, "was "+string(r.Before.Status))

@@ -94,7 +94,12 @@ func (env Env) agreed(ctx context.Context, chosen []discover.Session, o *stopOpt
 	if err := render.Table(env.Stderr, chosen, look); err != nil {
 		return err
 	}
-	fmt.Fprint(env.Stderr, "stop these? [y/N] ")
+	return env.confirmed(ctx, "stop these?", "nothing was stopped")
+}
+
+// confirmed asks on the terminal; without a yes, no is said with these words.
+func (env Env) confirmed(ctx context.Context, question, no string) error {
+	fmt.Fprintf(env.Stderr, "%s [y/N] ", question)
 	answer := make(chan string, 1)
 	go func() {
 		text, _ := bufio.NewReader(env.Stdin).ReadString('\n') // its end is a no
@@ -105,7 +110,7 @@ func (env Env) agreed(ctx context.Context, chosen []discover.Session, o *stopOpt
 		return ctx.Err()
 	case a := <-answer:
 		if a != "y" && a != "yes" {
-			return &refusal{"nothing was stopped"}
+			return &refusal{no}
 		}
 	}
 	return nil

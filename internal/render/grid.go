@@ -78,7 +78,7 @@ func (g *grid) fit(width int) {
 	for _, step := range []struct {
 		head string
 		to   int
-	}{{"TITLE", 30}, {"DIR", 20}, {"PATH", 20}, {"TITLE", 12}, {"DIR", 12}, {"GROUP", 12}, {"STATE", 20}, {"BRANCH", 12}} {
+	}{{"TITLE", 30}, {"DIR", 20}, {"PATH", 20}, {"TITLE", 12}, {"DIR", 12}, {"GROUP", 12}, {"STATE", 20}, {"BRANCH", 12}, {"COMMAND", 20}} {
 		for i := range g.columns {
 			if c := &g.columns[i]; c.head == step.head {
 				over := g.width() - width

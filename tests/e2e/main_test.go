@@ -21,6 +21,7 @@ func TestMain(m *testing.M) {
 		"codex":    func() { perform(newCodex()) },
 		"opencode": func() { perform(newOpenCode()) },
 		"decoy":    func() { serve(decoy{}) },
+		"listen":   func() { os.Exit(listen(os.Args[1])) },
 		"stored":   func() { os.Exit(stored(os.Args[1])) },
 	}
 	self, err := os.Executable()

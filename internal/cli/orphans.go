@@ -1,0 +1,144 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/urfave/cli/v2"
+
+	"agentctl/discover"
+	"agentctl/internal/render"
+	"agentctl/launch"
+	"agentctl/launch/stop"
+)
+
+// only checks that beside a flag that stands for another question no flags are set but those named.
+func only(c *cli.Context, flag string, beside ...string) error {
+	for _, f := range c.Command.Flags {
+		if name := f.Names()[0]; name != flag && c.IsSet(name) && !slices.Contains(beside, name) {
+			return badUsage(verbOf(c.Command), "%s and %s exclude each other", dashed(flag), dashed(name))
+		}
+	}
+	return nil
+}
+
+// listOrphans is list --orphans.
+func (env Env) listOrphans(ctx context.Context, o *listOptions) error {
+	if o.json && o.quiet {
+		return badUsage("list", "--json and --quiet exclude each other")
+	}
+	s, err := env.settings(o.noColor)
+	if err != nil {
+		return err
+	}
+	agents, err := env.chosenAgents(o.adapters.Value())
+	if err != nil {
+		return err
+	}
+	working, done := env.work(ctx, "reading the processes")
+	found, r, err := stop.Orphans(working, env.world(s.Homes), env.PID, agents)
+	done()
+	if err != nil {
+		return err
+	}
+	if o.noTrunc {
+		s.look.Width = 0
+	}
+	if err := env.printOrphans(found, o, s.look); err != nil {
+		return err
+	}
+	return env.warn(r.Warnings)
+}
+
+func (env Env) printOrphans(found []stop.Orphan, o *listOptions, look render.Look) error {
+	if o.quiet {
+		for _, f := range found {
+			if _, err := fmt.Fprintln(env.Stdout, f.ID.PID); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	switch {
+	case o.json:
+		return render.JSONArray(env.Stdout, slices.Values(orphanObjects(found)))
+	case len(found) > 0:
+		return render.OrphanTable(env.Stdout, orphanObjects(found), look)
+	case env.Width > 0:
+		env.saying("agentctl: ", "no session has left a process behind, as far as agents mark what they start")
+	}
+	return nil
+}
+
+// stopOrphans is stop --orphans.
+func (env Env) stopOrphans(ctx context.Context, o *stopOptions) error {
+	s, err := env.settings(false)
+	if err != nil {
+		return err
+	}
+	agents, err := env.chosenAgents(o.adapters.Value())
+	if err != nil {
+		return err
+	}
+	ctx, end := interruptible(ctx)
+	defer end()
+	world := env.world(s.Homes)
+	if !o.yes && !o.dryRun {
+		found, _, err := stop.Orphans(ctx, world, env.PID, agents)
+		if err != nil {
+			return err
+		}
+		if err := env.agreedOrphans(ctx, found, s.look); err != nil {
+			return err
+		}
+	}
+	quiet := env.progress("stopping")
+	results, r, err := stop.EndOrphans(ctx, world, stop.Options{
+		Timeout: o.timeout, Force: o.force, DryRun: o.dryRun, Self: env.PID, Host: launch.NewHost(env.Environ, env.Adapters),
+	}, agents)
+	interrupted := ctx.Err()
+	quiet()
+	if err != nil {
+		return err
+	}
+	if len(results) == 0 && !o.quiet && !o.json {
+		env.saying("agentctl: ", "no session has left a process behind")
+	}
+	if err := env.printStops(results, o); err != nil {
+		return err
+	}
+	partial := env.warn(r.Warnings)
+	return cmp.Or(interrupted, notStopped(results), partial)
+}
+
+// agreedOrphans asks whether all of these are to be ended.
+func (env Env) agreedOrphans(ctx context.Context, found []stop.Orphan, look render.Look) error {
+	if len(found) == 0 {
+		return nil
+	}
+	if !env.Terminal {
+		return badUsage("stop", "--orphans needs --yes where nobody can be asked")
+	}
+	if err := render.OrphanTable(env.Stderr, orphanObjects(found), look); err != nil {
+		return err
+	}
+	return env.confirmed(ctx, "end these?", "nothing was stopped")
+}
+
+// orphanObjects are those that are there still.
+func orphanObjects(found []stop.Orphan) []render.Orphan {
+	objects := make([]render.Orphan, 0, len(found))
+	for _, f := range found {
+		for _, p := range processes([]discover.Branch{{Process: f.Process}}) {
+			o := render.Orphan{Process: p}
+			o.Adapter = string(f.Session.Agent)
+			if f.Session.ID != "" {
+				o.SessionID = &f.Session.ID
+			}
+			objects = append(objects, o)
+		}
+	}
+	return objects
+}

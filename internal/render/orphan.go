@@ -1,0 +1,59 @@
+package render
+
+import (
+	"bufio"
+	"cmp"
+	"io"
+	"path/filepath"
+	"strconv"
+	"strings"
+)
+
+// Orphan is a process that a stopped session has left behind, whose is said by Adapter and SessionID: one element of what
+// list --orphans --json prints.
+type Orphan struct {
+	Process
+	// SessionID is null where the agent marks what it starts with its process only.
+	SessionID *string `json:"sessionId"`
+}
+
+// OrphanTable writes one row a process, with a heading.
+func OrphanTable(w io.Writer, orphans []Orphan, look Look) error {
+	g := grid{columns: []column{
+		{head: "PID"},
+		{head: "PPID", drop: 6},
+		{head: "AGENT", drop: 2},
+		{head: "SESSION", drop: 1},
+		{head: "AGE", drop: 3},
+		{head: "CPU", drop: 5},
+		{head: "MEMORY", drop: 4},
+		{head: "PORTS"},
+		{head: "COMMAND"},
+	}}
+	ids := make([]string, len(orphans))
+	for i, o := range orphans {
+		if o.SessionID != nil {
+			ids[i] = Clean(*o.SessionID)
+		}
+	}
+	if look.Width > 0 {
+		ids = ShortIDs(ids)
+	}
+	for i, o := range orphans {
+		g.add(row{cells: []string{
+			strconv.Itoa(o.PID), strconv.Itoa(o.PPID), o.Adapter, cmp.Or(ids[i], "-"), ageText(o.StartedAt, look.Now), cpuText(o.CPU),
+			memoryText(o.Memory), portsText(o.Ports), cmp.Or(Clean(o.command(look)), Clean(o.Name)),
+		}})
+	}
+	out := bufio.NewWriter(w)
+	g.write(out, look.Width)
+	return out.Flush()
+}
+
+// command is the command line; where room is short, the program without its folder.
+func (o Orphan) command(look Look) string {
+	if program, rest, _ := strings.Cut(o.Command, " "); look.Width > 0 && filepath.IsAbs(program) {
+		return strings.TrimSpace(filepath.Base(program) + " " + rest)
+	}
+	return o.Command
+}
