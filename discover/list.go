@@ -23,6 +23,8 @@ type Select struct {
 	Children bool
 	// Tokens asks for token totals on every row.
 	Tokens bool
+	// Whole asks for everything a record can hold, as for one session alone.
+	Whole bool
 }
 
 func (sel Select) takes(s Session) bool {
@@ -51,7 +53,7 @@ func (w *World) List(ctx context.Context, sel Select) (Result, error) {
 	if sel.All {
 		return l.listAll(ctx, sel)
 	}
-	if err := l.claimed(ctx, Want{Tokens: sel.Tokens}); err != nil {
+	if err := l.claimed(ctx, Want{Tokens: sel.Tokens, Whole: sel.Whole}); err != nil {
 		return Result{}, err
 	}
 	return sel.cut(l.result()), ctx.Err()
@@ -60,7 +62,7 @@ func (w *World) List(ctx context.Context, sel Select) (Result, error) {
 // listAll reads the storage first and the processes second: a session that lives throughout can never look stopped.
 // Should a process name a home that was not read, or the selection take few of what was, it looks at both again.
 func (l *look) listAll(ctx context.Context, sel Select) (Result, error) {
-	want := Want{Tokens: sel.Tokens}
+	want := Want{Tokens: sel.Tokens, Whole: sel.Whole}
 	query := func(Agent) Query {
 		return Query{Since: sel.Since, Children: sel.Children, Untimed: sel.Limit == 0 && sel.Since.IsZero()}
 	}

@@ -12,10 +12,10 @@ import (
 )
 
 type listOptions struct {
-	all, children, tokens, noTrunc, quiet, json, noColor, orphans bool
-	since, dir, group, format                                     string
-	limit                                                         int
-	adapters, statuses                                            cli.StringSlice
+	all, children, tokens, wide, noTrunc, quiet, json, noColor, orphans bool
+	since, dir, group, format                                           string
+	limit                                                               int
+	adapters, statuses                                                  cli.StringSlice
 }
 
 func newList(env Env) *cli.Command {
@@ -36,6 +36,7 @@ func newList(env Env) *cli.Command {
 			&cli.BoolFlag{Name: "children", Usage: "sub-agents' sessions too", Destination: &o.children},
 			&cli.BoolFlag{Name: "tokens", Usage: "token counts in every row of --json and --format", Destination: &o.tokens},
 			&cli.BoolFlag{Name: "orphans", Usage: "instead: processes that dead sessions left behind, with their ports", Destination: &o.orphans},
+			&cli.BoolFlag{Name: "wide", Usage: "also what each session does on the machine: processor time, memory, ports, context, changes", Destination: &o.wide},
 			&cli.BoolFlag{Name: "no-trunc", Usage: "shorten nothing", Destination: &o.noTrunc},
 			&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "print IDs only", Destination: &o.quiet},
 			&cli.StringFlag{Name: "format", Usage: "print each session by this Go `TEMPLATE`, as in '{{.id}} {{.status}}'", Destination: &o.format},
@@ -65,6 +66,9 @@ func (env Env) list(ctx context.Context, o *listOptions) error {
 	sel, err := env.selection(o, s)
 	if err != nil {
 		return err
+	}
+	if o.wide {
+		return env.listWide(ctx, sel, o, s)
 	}
 	print, err := env.lister(o, s)
 	if err != nil {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"strings"
-	"sync"
 	"time"
 
 	"agentctl/discover"
@@ -16,16 +15,6 @@ import (
 
 // gitTime is how long git may take to say what is not committed.
 const gitTime = 2 * time.Second
-
-// machine looks at what a session does on the machine: the processes of its tree, and what is not committed where it
-// works. The latter is asked of a stopped session, too: somebody may want to keep it.
-func (env Env) machine(ctx context.Context, w *discover.World, r discover.Result, s discover.Session) (m render.Machine) {
-	var git sync.WaitGroup
-	git.Go(func() { m.Changes, m.Unchecked = env.changes(ctx, s.Dir) })
-	m.Processes = processes(w.Tree(r, s))
-	git.Wait()
-	return m
-}
 
 // changes asks git, which costs two processes; nothing is asked of what is in no repository.
 func (env Env) changes(ctx context.Context, dir string) (c *render.Changes, unchecked string) {

@@ -128,3 +128,39 @@ func TestGoneProcessIsLeftOut(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 }
+
+// list --wide has it for every row, and is no form of its own.
+func TestListWide(t *testing.T) {
+	env, out := testEnv(t)
+	env = working(env)
+	if got := run(env, "list", "--wide", "--json"); got != 0 {
+		t.Fatalf("exit %d: %s", got, out.stderr.String())
+	}
+	valid(t, "sessions", out.stdout.String())
+	var list []render.Session
+	if err := json.Unmarshal(out.stdout.Bytes(), &list); err != nil {
+		t.Fatal(err)
+	}
+	trees := map[string]int{}
+	for _, s := range list {
+		if s.ID != nil {
+			trees[*s.ID] = len(s.Processes)
+		}
+	}
+	if trees["aaaaaaaa-1"] != 5 || trees["aaaaaaaa-2"] != 1 || len(list) != 3 {
+		t.Errorf("%v", out.stdout.String())
+	}
+	out.stdout.Reset()
+	if got := run(env, "list", "--wide"); got != 0 || !strings.Contains(out.stdout.String(), "  1m   1m30s  4.0 MiB  3000 ") {
+		t.Errorf("exit %d:\n%s", got, out.stdout.String())
+	}
+	for _, form := range []string{"-q", "--format={{.id}}"} {
+		if got := run(env, "list", "--wide", form); got != 2 {
+			t.Errorf("%s: exit %d", form, got)
+		}
+	}
+	out.stdout.Reset()
+	if got := run(env, "list", "--wide", "--group", "none", "--json"); got != 0 || out.stdout.String() != "[]\n" {
+		t.Errorf("exit %d: %q", got, out.stdout.String())
+	}
+}

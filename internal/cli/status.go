@@ -62,10 +62,8 @@ func (env Env) status(ctx context.Context, arg string, o *statusOptions) error {
 		err = working.Err()
 	}
 	var machines []render.Machine
-	for _, session := range r.Sessions {
-		if err == nil && !o.alive {
-			machines = append(machines, env.machine(working, world, r, session))
-		}
+	if err == nil && !o.alive {
+		machines = env.machines(working, world, r)
 	}
 	done()
 	if err != nil {

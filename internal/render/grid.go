@@ -2,6 +2,7 @@ package render
 
 import (
 	"bufio"
+	"io"
 	"slices"
 	"strings"
 
@@ -32,6 +33,13 @@ type grid struct {
 }
 
 func (g *grid) add(r row) { g.rows = append(g.rows, r) }
+
+// print writes the grid to fit the terminal.
+func (g *grid) print(w io.Writer, look Look) error {
+	out := bufio.NewWriter(w)
+	g.write(out, look.Width)
+	return out.Flush()
+}
 
 // gap separates two columns.
 const gap = "  "
@@ -78,7 +86,7 @@ func (g *grid) fit(width int) {
 	for _, step := range []struct {
 		head string
 		to   int
-	}{{"TITLE", 30}, {"DIR", 20}, {"PATH", 20}, {"TITLE", 12}, {"DIR", 12}, {"GROUP", 12}, {"STATE", 20}, {"BRANCH", 12}, {"COMMAND", 20}} {
+	}{{"TITLE", 30}, {"DIR", 20}, {"PATH", 20}, {"TITLE", 12}, {"DIR", 12}, {"GROUP", 12}, {"DOING", 16}, {"STATE", 20}, {"BRANCH", 12}, {"COMMAND", 20}} {
 		for i := range g.columns {
 			if c := &g.columns[i]; c.head == step.head {
 				over := g.width() - width

@@ -120,3 +120,33 @@ func TestExampleOfTheDocs(t *testing.T) {
 		t.Errorf("%+v, want %+v", written, printed)
 	}
 }
+
+func TestWideTable(t *testing.T) {
+	one, two, three := full(), stored(), unnamed()
+	one.Tokens.Context, one.Tokens.Window = 45_250, 200_000
+	two.Tokens = &discover.Tokens{Context: 1_250_000}
+	list := []discover.Session{one, three, two}
+	machines := []render.Machine{busy(), {Processes: []render.Process{{PID: 99}}, Changes: &render.Changes{}}, {Unchecked: "not known: late"}}
+	for width, want := range map[int]string{
+		0: `
+ID                                    AGENT        STATUS                PID         AGE  CPU    MEMORY   PORTS      CONTEXT    CHANGES  DOING        GROUP  DIR     TITLE
+01a1fa5c-c285-7d91-bd0a-842a7d8b5424  codex        waiting (permission)  4711,4712*  1m   3h06m  2.0 GiB  3000,9229  45.2k 22%  3M 1?    tool: shell  g-1    ~/repo  mend the parser
+-                                     opencode     unknown               99                                                     none
+88d1d394-0000-4000-8000-000000000000  claude-code  stopped                           2d                              1.2M
+`,
+		100: `
+ID        STATUS                CPU    MEMORY   PORTS      CONTEXT    CHANGES  DOING
+01a1fa5c  waiting (permission)  3h06m  2.0 GiB  3000,9229  45.2k 22%  3M 1?    tool: shell
+-         unknown                                                     none
+88d1d394  stopped                                          1.2M
+`,
+	} {
+		var b bytes.Buffer
+		if err := render.WideTable(&b, list, machines, render.Look{Width: width, Now: now, Home: "/home/me"}); err != nil {
+			t.Fatal(err)
+		}
+		if got := b.String(); got != want[1:] {
+			t.Errorf("at %d, got\n%s", width, got)
+		}
+	}
+}

@@ -3,6 +3,7 @@ package render
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -57,12 +58,13 @@ func (m Machine) memory() (sum *int64) {
 	return sum
 }
 
-// ports are those of all.
+// ports are those of all, ascending; several processes may listen on one.
 func (m Machine) ports() (all []int) {
 	for _, p := range m.Processes {
 		all = append(all, p.Ports...)
 	}
-	return all
+	slices.Sort(all)
+	return slices.Compact(all)
 }
 
 func plus[N int64 | float64](sum, n *N) *N {

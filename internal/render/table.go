@@ -1,7 +1,6 @@
 package render
 
 import (
-	"bufio"
 	"cmp"
 	"fmt"
 	"io"
@@ -26,10 +25,15 @@ type Look struct {
 
 // Table writes one row a session, with a heading. It fits the width; into a pipe (Width 0) it shows everything whole.
 func Table(w io.Writer, sessions []discover.Session, look Look) error {
-	g := grid{columns: []column{
+	return look.table(sessions).print(w, look)
+}
+
+// table is a grid with one row a session.
+func (l Look) table(sessions []discover.Session) *grid {
+	g := &grid{columns: []column{
 		{head: "ID"},
 		{head: "AGENT", drop: 2},
-		{head: "STATUS", paint: look.Color},
+		{head: "STATUS", paint: l.Color},
 		{head: "PID", drop: 3},
 		{head: "AGE", drop: 4},
 		{head: "GROUP", drop: 5},
@@ -40,21 +44,19 @@ func Table(w io.Writer, sessions []discover.Session, look Look) error {
 	for i, s := range sessions {
 		ids[i] = Clean(s.ID)
 	}
-	if look.Width > 0 {
+	if l.Width > 0 {
 		ids = ShortIDs(ids)
 	}
 	for i, s := range sessions {
 		g.add(row{
 			cells: []string{
-				cmp.Or(ids[i], "-"), string(s.Agent), Clean(statusText(s)), pidText(s), Age(s.Activity(), look.Now),
-				Clean(s.Group), Clean(look.dir(s.Dir)), Clean(cmp.Or(s.Title, s.Prompt)),
+				cmp.Or(ids[i], "-"), string(s.Agent), Clean(statusText(s)), pidText(s), Age(s.Activity(), l.Now),
+				Clean(s.Group), Clean(l.dir(s.Dir)), Clean(cmp.Or(s.Title, s.Prompt)),
 			},
 			color: colorOf(s),
 		})
 	}
-	out := bufio.NewWriter(w)
-	g.write(out, look.Width)
-	return out.Flush()
+	return g
 }
 
 // statusText is the status with the word that qualifies it.

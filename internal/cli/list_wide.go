@@ -1,0 +1,87 @@
+package cli
+
+import (
+	"context"
+	"sync"
+
+	"agentctl/discover"
+	"agentctl/internal/render"
+)
+
+// listWide lists with what each session does on the machine. Token counts are read for it, whatever that takes.
+func (env Env) listWide(ctx context.Context, sel discover.Select, o *listOptions, s settings) error {
+	if o.quiet || o.format != "" {
+		return badUsage("list", "--wide is for the table and --json, not for --quiet and --format")
+	}
+	sel.Tokens, sel.Whole = true, true
+	working, done := env.work(ctx, "reading the agents' stores")
+	world := env.world(s.Homes)
+	r, err := world.List(working, sel)
+	var machines []render.Machine
+	if err == nil {
+		machines = env.machines(working, world, r)
+		err = working.Err()
+	}
+	done()
+	if err != nil {
+		return err
+	}
+	if err := env.printWide(r.Sessions, machines, o, s); err != nil {
+		return err
+	}
+	return env.warn(r.Warnings)
+}
+
+func (env Env) printWide(list []discover.Session, machines []render.Machine, o *listOptions, s settings) error {
+	if o.json {
+		return render.JSONArray(env.Stdout, func(yield func(render.Session) bool) {
+			for i := range list {
+				if !yield(render.On(list[i], machines[i])) {
+					return
+				}
+			}
+		})
+	}
+	if len(list) == 0 {
+		return env.table(list, o, s)
+	}
+	if o.noTrunc {
+		s.look.Width = 0
+	}
+	return render.WideTable(env.Stdout, list, machines, s.look)
+}
+
+// atOnce is how many git commands run at the same time.
+const atOnce = 4
+
+// machines looks at what each session of r does. Sessions may work in one directory: git is asked once.
+func (env Env) machines(ctx context.Context, w *discover.World, r discover.Result) []render.Machine {
+	type answer struct {
+		changes   *render.Changes
+		unchecked string
+	}
+	answers := map[string]*answer{}
+	var git sync.WaitGroup
+	room := make(chan struct{}, atOnce)
+	for _, s := range r.Sessions {
+		if answers[s.Dir] != nil {
+			continue
+		}
+		a := &answer{}
+		answers[s.Dir] = a
+		git.Go(func() {
+			room <- struct{}{}
+			a.changes, a.unchecked = env.changes(ctx, s.Dir)
+			<-room
+		})
+	}
+	out := make([]render.Machine, len(r.Sessions))
+	for i, s := range r.Sessions {
+		out[i].Processes = processes(w.Tree(r, s))
+	}
+	git.Wait()
+	for i, s := range r.Sessions {
+		out[i].Changes, out[i].Unchecked = answers[s.Dir].changes, answers[s.Dir].unchecked
+	}
+	return out
+}

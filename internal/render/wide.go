@@ -1,0 +1,71 @@
+package render
+
+import (
+	"fmt"
+	"io"
+	"slices"
+
+	"agentctl/discover"
+)
+
+// WideTable is [Table] with what each session does on the machine; machines are in the order of the sessions. What a
+// person asks for by it is the last to be left out where the width does not suffice.
+func WideTable(w io.Writer, sessions []discover.Session, machines []Machine, look Look) error {
+	g := look.table(sessions)
+	at := slices.IndexFunc(g.columns, func(c column) bool { return c.head == "GROUP" })
+	g.columns = slices.Insert(g.columns, at, []column{
+		{head: "CPU", drop: 1},
+		{head: "MEMORY", drop: 1},
+		{head: "PORTS", drop: 1},
+		{head: "CONTEXT", drop: 1},
+		{head: "CHANGES", drop: 1},
+		{head: "DOING", drop: 1},
+	}...)
+	for i, s := range sessions {
+		m := machines[i]
+		doing := ""
+		if s.Status.Live() {
+			doing = Clean(s.Turn.Detail)
+		}
+		g.rows[i].cells = slices.Insert(g.rows[i].cells, at,
+			cpuText(m.cpu()), memoryText(m.memory()), portsText(m.ports()), contextText(s.Tokens), m.Changes.letters(), doing)
+	}
+	return g.print(w, look)
+}
+
+// contextText is how much the context holds, and of what the model takes.
+func contextText(t *discover.Tokens) string {
+	switch {
+	case t == nil || t.Context == 0:
+		return ""
+	case t.Window > 0:
+		return fmt.Sprintf("%s %d%%", thousands(t.Context), 100*t.Context/t.Window)
+	}
+	return thousands(t.Context)
+}
+
+// thousands is a count in the unit that suits it.
+func thousands(n int64) string {
+	switch {
+	case n < 1000:
+		return fmt.Sprint(n)
+	case n < 1000_000:
+		return fmt.Sprintf("%.1fk", float64(n)/1000)
+	}
+	return fmt.Sprintf("%.1fM", float64(n)/1000_000)
+}
+
+// letters says what is not committed as git status does: M what is changed, ? what is untracked.
+func (c *Changes) letters() string {
+	switch {
+	case c == nil:
+		return ""
+	case c.Changed == 0 && c.Untracked == 0:
+		return "none"
+	case c.Untracked == 0:
+		return fmt.Sprintf("%dM", c.Changed)
+	case c.Changed == 0:
+		return fmt.Sprintf("%d?", c.Untracked)
+	}
+	return fmt.Sprintf("%dM %d?", c.Changed, c.Untracked)
+}
