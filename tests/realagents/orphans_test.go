@@ -55,6 +55,11 @@ func TestOrphans(t *testing.T) {
 			if left := c.orphans(); len(left) > 0 {
 				t.Errorf("while the session lives: %+v", left)
 			}
+			if doing := c.doing(id); !slices.ContainsFunc(doing, func(p render.Process) bool {
+				return slices.Equal(p.Ports, []int{port}) && strings.HasSuffix(p.Command, "node serve.js") && p.CPU != nil && *p.Memory > 10<<20
+			}) {
+				t.Errorf("nobody listens on %d in the session's processes: %+v", port, doing)
+			}
 			p.Kill()
 
 			var o render.Orphan
@@ -90,4 +95,15 @@ func (c agentctl) orphans() (list []render.Orphan) {
 		c.t.Fatalf("exit code %d, %v\n%s%s", code, err, out, errs)
 	}
 	return list
+}
+
+// doing is the process tree that status shows of a session.
+func (c agentctl) doing(id string) []render.Process {
+	c.t.Helper()
+	out, errs, code := c.run("status", id, "--json")
+	var s render.Session
+	if err := json.Unmarshal([]byte(out), &s); err != nil || code != 0 {
+		c.t.Fatalf("exit code %d, %v\n%s%s", code, err, out, errs)
+	}
+	return s.Processes
 }
