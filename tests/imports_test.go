@@ -73,9 +73,10 @@ func layers() []layer {
 		{"lock", []string{"discover", "proc"}},
 		{"lock/hooks", nil},
 		{"internal/config", nil},
+		{"internal/webhook", nil},
 		{"internal/render", []string{"discover", "proc"}},
 		{"internal/cli", []string{
-			"discover", "discover/agents", "internal/config", "internal/render", "launch", "launch/worktree", "lock", "lock/hooks", "proc",
+			"discover", "discover/agents", "internal/config", "internal/render", "internal/webhook", "launch", "launch/worktree", "lock", "lock/hooks", "proc",
 		}},
 		{".", []string{"internal/cli"}},
 	}

@@ -106,7 +106,7 @@ func end(err error) ending {
 		return ending{exit: command.code, silent: true}
 	case errors.As(err, &unlocked):
 		return ending{exit: exitNotFound, code: "not_found"}
-	case errors.As(err, &missing):
+	case errors.As(err, &missing), errors.Is(err, errNoCurl):
 		return ending{exit: exitUnable, code: "not_installed"}
 	case errors.As(err, &unable):
 		return ending{exit: exitUnable, code: "unsupported"}

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"os/exec"
@@ -27,9 +28,21 @@ func (h hook) run(ctx context.Context, env Env, s discover.Session, exit *int) e
 	if h.script == "" {
 		return nil
 	}
+	vars := append(hookVars(s), "PWD="+s.Dir)
+	if exit != nil {
+		vars = append(vars, "AGENTCTL_EXIT_CODE="+strconv.Itoa(*exit))
+	}
+	return h.shell(ctx, env, s.Dir, nil, vars)
+}
+
+// shell runs the script in a directory, with more variables and this on its stdin; nil: nothing.
+func (h hook) shell(ctx context.Context, env Env, dir string, stdin []byte, vars []string) error {
 	cmd := exec.CommandContext(ctx, "/bin/sh", "-c", h.script)
-	cmd.Dir = s.Dir
-	cmd.Env = append(append([]string(nil), env.Environ...), hookVars(s, exit)...)
+	cmd.Dir = dir
+	cmd.Env = append(append([]string(nil), env.Environ...), vars...)
+	if stdin != nil {
+		cmd.Stdin = bytes.NewReader(stdin)
+	}
 	cmd.Stdout, cmd.Stderr = env.Stderr, env.Stderr
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
 	cmd.WaitDelay = mercy
@@ -44,18 +57,13 @@ func (h hook) run(ctx context.Context, env Env, s discover.Session, exit *int) e
 }
 
 // hookVars are a session's facts as environment variables; those that are not known are empty.
-func hookVars(s discover.Session, exit *int) []string {
-	vars := []string{
+func hookVars(s discover.Session) []string {
+	return []string{
 		"AGENTCTL_SESSION_ID=" + s.ID,
 		"AGENTCTL_ADAPTER=" + string(s.Agent),
 		"AGENTCTL_CWD=" + s.Dir,
 		"AGENTCTL_GROUP=" + s.Group,
 		"AGENTCTL_MODEL=" + s.Model,
 		"AGENTCTL_BRANCH=" + s.Branch,
-		"PWD=" + s.Dir,
 	}
-	if exit != nil {
-		vars = append(vars, "AGENTCTL_EXIT_CODE="+strconv.Itoa(*exit))
-	}
-	return vars
 }

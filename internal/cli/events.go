@@ -1,0 +1,116 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"syscall"
+
+	"github.com/urfave/cli/v2"
+
+	"agentctl/discover"
+	"agentctl/internal/render"
+)
+
+type eventsOptions struct {
+	initial, children, json bool
+	adapters                cli.StringSlice
+	dir                     string
+	script                  string
+	webhook, secretEnv      string
+}
+
+// secretKey is the variable that signs webhooks, unless --secret-env names another one.
+const secretKey = "AGENTCTL_WEBHOOK_SECRET"
+
+func newEvents(env Env) *cli.Command {
+	o := &eventsOptions{}
+	return &cli.Command{
+		Name:      "events",
+		Usage:     "print what happens to sessions as it happens, one JSON object a line",
+		UsageText: "agentctl events [FLAGS]",
+		Description: "Sessions start, run, wait for you, idle, fail and stop; each event has the whole session.\n" +
+			"It goes on until it is interrupted (exit 130) or nobody reads it any more.",
+		Flags: []cli.Flag{
+			&cli.BoolFlag{Name: "initial", Usage: "first the sessions that are there, as if they had just started", Destination: &o.initial},
+			adapterFlag(&o.adapters),
+			&cli.StringFlag{Name: "cwd", Usage: "only sessions in the same git worktree as `DIR`, else in that very directory", Destination: &o.dir},
+			&cli.BoolFlag{Name: "children", Usage: "sub-agents' sessions too", Destination: &o.children},
+			&cli.StringFlag{Name: "exec", Usage: "run `CMD` by the shell for each event, with the event on its stdin", Destination: &o.script},
+			&cli.StringFlag{Name: "webhook", Usage: "post each event to `URL`, signed if there is a secret; needs curl", Destination: &o.webhook},
+			&cli.StringFlag{Name: "secret-env", Usage: "the secret is in the environment variable `NAME`", Value: secretKey, Destination: &o.secretEnv},
+			jsonFlag(&o.json),
+		},
+		Action: func(c *cli.Context) error {
+			if _, err := arguments(c, 0, ""); err != nil {
+				return err
+			}
+			if c.IsSet("secret-env") && o.webhook == "" {
+				return badUsage("events", "--secret-env goes with --webhook")
+			}
+			if c.IsSet("secret-env") && env.Getenv(o.secretEnv) == "" {
+				return badUsage("events", "--secret-env: the environment has no %s", o.secretEnv)
+			}
+			return env.events(c.Context, o)
+		},
+	}
+}
+
+func (env Env) events(ctx context.Context, o *eventsOptions) error {
+	s, err := env.settings(false)
+	if err != nil {
+		return err
+	}
+	sel := discover.Select{Children: o.children}
+	if sel.Agents, err = env.chosenAgents(o.adapters.Value()); err != nil {
+		return err
+	}
+	if sel.Match, err = match("events", o.dir, ""); err != nil {
+		return err
+	}
+	poster, err := env.poster(o)
+	if err != nil {
+		return err
+	}
+	ctx, stop := interruptible(ctx)
+	defer stop()
+	ctx, hangup := readable(ctx, env.Stdout)
+	defer hangup(nil)
+	var outlets []*outlet
+	if o.script != "" {
+		outlets = append(outlets, env.newOutlet(ctx, "--exec", env.execute(hook{"--exec", o.script})))
+	}
+	if poster != nil {
+		outlets = append(outlets, env.newOutlet(ctx, "--webhook", poster))
+	}
+	warn := env.newWarnings()
+	err = env.world(s.Homes).Events(ctx, sel, o.initial, func(events []discover.Event, warnings []*discover.Warning) error {
+		warn(warnings)
+		return env.publish(ctx, events, outlets)
+	})
+	if cause := context.Cause(ctx); errors.Is(cause, syscall.EPIPE) {
+		err = cause // nobody reads any more
+	}
+	hangup(nil)
+	for _, o := range outlets {
+		o.end()
+	}
+	return err
+}
+
+// publish prints events and hands them to the outlets.
+func (env Env) publish(ctx context.Context, events []discover.Event, outlets []*outlet) error {
+	for _, e := range events {
+		var line bytes.Buffer
+		if err := render.JSONLine(&line, render.EventOf(e)); err != nil {
+			return err
+		}
+		if err := write(ctx, env.Stdout, line.Bytes()); err != nil {
+			return err
+		}
+		for _, o := range outlets {
+			o.offer(delivery{e, line.Bytes()})
+		}
+	}
+	return nil
+}

@@ -1,0 +1,46 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+
+	"agentctl/internal/webhook"
+	"agentctl/launch"
+)
+
+// execute runs a script for each event, in our own directory: the session's may be gone.
+func (env Env) execute(h hook) func(context.Context, delivery) error {
+	return func(ctx context.Context, d delivery) error {
+		s := d.event.Session
+		vars := append(hookVars(s), "AGENTCTL_EVENT="+string(d.event.Type), "AGENTCTL_STATUS="+string(s.Status))
+		return h.shell(ctx, env, "", d.line, vars)
+	}
+}
+
+// poster posts each event to the webhook; nil if there is none.
+func (env Env) poster(o *eventsOptions) (func(context.Context, delivery) error, error) {
+	if o.webhook == "" {
+		return nil, nil
+	}
+	if err := webhook.Check(o.webhook); err != nil {
+		return nil, badUsage("events", "--webhook: %v", err)
+	}
+	curl, err := launch.Host{Environ: env.Environ}.LookPath("curl")
+	if err != nil {
+		return nil, errNoCurl
+	}
+	w := webhook.Hook{URL: o.webhook, Secret: []byte(env.Getenv(o.secretEnv)), Curl: curl, Environ: without(env.Environ, o.secretEnv)}
+	return func(ctx context.Context, d delivery) error {
+		return webhook.Retry(ctx, func() error { return w.Post(ctx, string(d.event.Type), d.line) })
+	}, nil
+}
+
+// errNoCurl: there is nothing to post with.
+var errNoCurl = errors.New("--webhook needs curl, which is not in PATH")
+
+// without leaves a variable out of an environment.
+func without(environ []string, key string) []string {
+	return slices.DeleteFunc(slices.Clone(environ), func(variable string) bool { return strings.HasPrefix(variable, key+"=") })
+}

@@ -1,0 +1,64 @@
+package cli
+
+import (
+	"context"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// write writes, but gives up when the context ends: a reader that does not read would hold us for ever. What is written
+// must not be changed then.
+func write(ctx context.Context, w io.Writer, text []byte) error {
+	done := make(chan error, 1)
+	go func() {
+		_, err := w.Write(text)
+		done <- err
+	}()
+	select {
+	case err := <-done:
+		return err
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// readable ends the context, with EPIPE as its cause, once nobody reads from the other end of a pipe. A signal does not
+// end the process for it any more: what was begun is ended first.
+func readable(ctx context.Context, w io.Writer) (context.Context, context.CancelCauseFunc) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	f, ok := w.(*os.File)
+	if !ok {
+		return ctx, cancel
+	}
+	pipes := make(chan os.Signal, 1)
+	signal.Notify(pipes, syscall.SIGPIPE)
+	go func() {
+		defer signal.Stop(pipes)
+		tick := time.NewTicker(time.Second)
+		defer tick.Stop()
+		for {
+			select {
+			case <-tick.C:
+				if abandoned(f) {
+					cancel(syscall.EPIPE)
+					return
+				}
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	return ctx, cancel
+}
+
+// abandoned reports whether f is a pipe or a socket from which nobody can read any more.
+func abandoned(f *os.File) bool {
+	set := []unix.PollFd{{Fd: int32(f.Fd())}}
+	n, err := unix.Poll(set, 0)
+	return err == nil && n > 0 && set[0].Revents&(unix.POLLERR|unix.POLLHUP) != 0
+}

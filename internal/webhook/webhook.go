@@ -1,0 +1,149 @@
+// Package webhook posts JSON to a URL, signed, and again where that may help.
+//
+// It sends through curl(1): TLS of our own would make the binary larger than it may be, and curl knows the system's
+// certificates and proxies. What it is told, the URL above all, does not stand in its command line, where any user's
+// ps(1) would show it.
+package webhook
+
+import (
+	"bytes"
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Hook is where to post to.
+type Hook struct {
+	// URL is of http or https.
+	URL string
+	// Secret signs the bodies; empty: they are not signed.
+	Secret []byte
+	// Curl is the program's path, Environ what it is started with.
+	Curl    string
+	Environ []string
+}
+
+// Check returns what is wrong with a URL; nil if nothing is.
+func Check(address string) error {
+	u, err := url.Parse(address)
+	switch {
+	case err != nil:
+		return errors.New("it is no URL")
+	case u.Scheme != "http" && u.Scheme != "https":
+		return errors.New("it is not of http or https")
+	case u.Host == "":
+		return errors.New("it names no host")
+	case len(address) > longest:
+		return errors.New("it is too long")
+	}
+	return nil
+}
+
+const (
+	// longest is the most bytes that a URL may have: most servers take no more.
+	longest = 8192
+	// limit is the most that one post may take.
+	limit = 10 * time.Second
+)
+
+// Post sends one body. Statuses from 200 to 299 are well; redirections are not followed. Errors: [*StatusError]; others,
+// in curl's words, where there was no answer; the context's.
+func (h Hook) Post(ctx context.Context, event string, body []byte) error {
+	config, err := h.config(event, Sign(h.Secret, body))
+	if err != nil {
+		return err
+	}
+	defer config.Close()
+	cmd := exec.CommandContext(ctx, h.Curl, "--disable", "--config", "/dev/fd/3")
+	cmd.Env, cmd.ExtraFiles = h.Environ, []*os.File{config}
+	cmd.Stdin = bytes.NewReader(body)
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	cmd.WaitDelay = time.Second
+	err = cmd.Run()
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if err != nil {
+		return errors.New(strings.TrimSpace(first(stderr.String(), err.Error())))
+	}
+	status, err := strconv.Atoi(strings.TrimSpace(stdout.String()))
+	if err != nil {
+		return fmt.Errorf("curl says %q instead of a status", stdout.String())
+	}
+	if status < 200 || status > 299 {
+		return &StatusError{status}
+	}
+	return nil
+}
+
+func first(texts ...string) string {
+	for _, text := range texts {
+		if strings.TrimSpace(text) != "" {
+			return text
+		}
+	}
+	return ""
+}
+
+// config is a pipe that holds what curl is to do: curl(1), --config. The body is on its stdin.
+func (h Hook) config(event, signature string) (*os.File, error) {
+	var b strings.Builder
+	set := func(name, value string) { fmt.Fprintf(&b, "%s = %s\n", name, quoted(value)) }
+	b.WriteString("silent\nshow-error\ngloboff\n")
+	set("url", h.URL)
+	set("proto", "=http,https")
+	set("max-time", strconv.Itoa(int(limit.Seconds())))
+	set("output", "/dev/null")
+	set("write-out", "%{http_code}")
+	set("user-agent", "agentctl")
+	set("header", "Content-Type: application/json")
+	set("header", "Expect:") // no round trip before the body
+	set("header", "X-Agentctl-Event: "+event)
+	if len(h.Secret) > 0 {
+		set("header", "X-Agentctl-Signature: "+signature)
+		set("header", "X-Hub-Signature-256: sha256="+signature)
+	}
+	set("data-binary", "@-")
+	r, w, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	_, err = w.WriteString(b.String()) // a pipe has room for it, before anybody reads
+	if err = errors.Join(err, w.Close()); err != nil {
+		r.Close()
+		return nil, err
+	}
+	return r, nil
+}
+
+// quoted is a value as curl's configuration has it.
+func quoted(value string) string {
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`, "\r", `\r`, "\t", `\t`).Replace(value) + `"`
+}
+
+// Sign is the HMAC-SHA256 of a body, in hexadecimal digits.
+func Sign(secret, body []byte) string {
+	mac := hmac.New(sha256.New, secret)
+	mac.Write(body)
+	return hex.EncodeToString(mac.Sum(nil))
+}
+
+// StatusError: the answer was not a good one.
+type StatusError struct{ Status int }
+
+func (e *StatusError) Error() string {
+	if e.Status >= 300 && e.Status < 400 {
+		return fmt.Sprintf("status %d; redirections are not followed", e.Status)
+	}
+	return fmt.Sprintf("status %d", e.Status)
+}

@@ -1,0 +1,203 @@
+package webhook
+
+import (
+	"bytes"
+	"context"
+	"encoding/pem"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// request is what a server was sent.
+type request struct {
+	method string
+	header http.Header
+	body   []byte
+}
+
+// answering is a handler with one status for all, and what it was sent.
+func answering(status int) (http.HandlerFunc, *[]request) {
+	var got []request
+	return func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		got = append(got, request{r.Method, r.Header, body})
+		if status >= 300 && status < 400 {
+			w.Header().Set("Location", "/elsewhere")
+		}
+		w.WriteHeader(status)
+	}, &got
+}
+
+func hookTo(t *testing.T, url string) Hook {
+	t.Helper()
+	curl, err := exec.LookPath("curl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Hook{URL: url, Secret: []byte("geheim"), Curl: curl, Environ: []string{"HOME=" + t.TempDir()}}
+}
+
+// Whatever bytes the body has, they arrive as they are, and the signature is theirs.
+func TestAPostArrives(t *testing.T) {
+	handler, got := answering(http.StatusNoContent)
+	server := httptest.NewServer(handler)
+	defer server.Close()
+	h := hookTo(t, server.URL+"/hook?a=[1]&b={x,y}")
+	bodies := []string{
+		`{"a":"\"quoted\" \\ \u001b[31m @file =x # no comment"}`, "{\n\t\"ä\": \"\U0001F600\"\r\n}", strings.Repeat("x", 300_000), "",
+	}
+	for _, body := range bodies {
+		if err := h.Post(t.Context(), "session.idle", []byte(body)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(*got) != len(bodies) {
+		t.Fatalf("%d posts, want %d", len(*got), len(bodies))
+	}
+	for i, r := range *got {
+		signature := Sign(h.Secret, []byte(bodies[i]))
+		for key, want := range map[string]string{
+			"Content-Type": "application/json", "X-Agentctl-Event": "session.idle", "X-Agentctl-Signature": signature,
+			"X-Hub-Signature-256": "sha256=" + signature,
+		} {
+			if r.header.Get(key) != want {
+				t.Errorf("%s: %q, want %q", key, r.header.Get(key), want)
+			}
+		}
+		if !bytes.Equal(r.body, []byte(bodies[i])) || r.method != http.MethodPost {
+			t.Errorf("%s %.100q, want %.100q", r.method, r.body, bodies[i])
+		}
+	}
+	h.Secret = nil
+	if err := h.Post(t.Context(), "x", nil); err != nil || (*got)[len(*got)-1].header.Get("X-Hub-Signature-256") != "" {
+		t.Errorf("%v, unsigned: %v", err, (*got)[len(*got)-1].header)
+	}
+}
+
+// The example of GitHub's documentation.
+func TestTheSignatureIsTheUsualOne(t *testing.T) {
+	const want = "757107ea0eb2509fc211221cce984b8a37570b6d7586c22c46f4379c8b043e17"
+	if got := Sign([]byte("It's a Secret to Everybody"), []byte("Hello, World!")); got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+}
+
+func TestOnlyAGoodStatusIsWell(t *testing.T) {
+	for status, again := range map[int]bool{201: false, 301: false, 307: false, 400: false, 404: false, 408: true, 429: true, 500: true, 503: true} {
+		handler, got := answering(status)
+		server := httptest.NewServer(handler)
+		err := hookTo(t, server.URL).Post(t.Context(), "x", []byte("{}"))
+		server.Close()
+		bad, ok := errors.AsType[*StatusError](err)
+		if (status < 300) != (err == nil) || ok && bad.Status != status || err != nil && passing(err) != again {
+			t.Errorf("%d: %v", status, err)
+		}
+		if len(*got) != 1 {
+			t.Errorf("%d: %d requests", status, len(*got))
+		}
+	}
+}
+
+// A certificate counts if the system trusts it, and not otherwise.
+func TestHTTPS(t *testing.T) {
+	handler, got := answering(http.StatusOK)
+	server := httptest.NewTLSServer(handler)
+	defer server.Close()
+	h := hookTo(t, server.URL)
+	if err := h.Post(t.Context(), "x", []byte("{}")); err == nil || !strings.Contains(err.Error(), "certificate") || !passing(err) {
+		t.Errorf("%v", err)
+	}
+	file := filepath.Join(t.TempDir(), "roots.pem")
+	block := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})
+	if err := os.WriteFile(file, block, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	h.Environ = append(h.Environ, "CURL_CA_BUNDLE="+file)
+	if err := h.Post(t.Context(), "x", []byte("{}")); err != nil || len(*got) != 1 {
+		t.Errorf("%v, %d requests", err, len(*got))
+	}
+}
+
+func TestNobodyListens(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := hookTo(t, "http://"+l.Addr().String())
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := h.Post(t.Context(), "x", []byte("{}")); err == nil || !passing(err) {
+		t.Errorf("%v", err)
+	}
+}
+
+// A server that never answers holds nobody who does not want to wait any more.
+func TestAPostEndsWithItsContext(t *testing.T) {
+	ctx, stop := context.WithCancel(t.Context())
+	release := make(chan struct{})
+	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { stop(); <-release }))
+	defer server.Close()
+	defer close(release)
+	if err := hookTo(t, server.URL).Post(ctx, "x", []byte("{}")); !errors.Is(err, context.Canceled) {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestCheck(t *testing.T) {
+	for address, ok := range map[string]bool{
+		"http://localhost:8080/x": true, "https://user:pass@example.com/?q": true,
+		"ftp://example.com": false, "example.com/x": false, "http:///x": false, "http://[": false, "file:///etc/passwd": false, "": false,
+	} {
+		if err := Check(address); (err == nil) != ok {
+			t.Errorf("%s: %v", address, err)
+		}
+	}
+}
+
+// What fails is tried again, after longer and longer; what cannot become well is not.
+func TestRetries(t *testing.T) {
+	network := errors.New("no route to host")
+	for _, tc := range []struct {
+		answers []error
+		tries   int
+		took    time.Duration
+		ok      bool
+	}{
+		{[]error{nil}, 1, 0, true},
+		{[]error{network, &StatusError{503}, nil}, 3, 3 * time.Second, true},
+		{[]error{&StatusError{404}}, 1, 0, false},
+		{[]error{&StatusError{429}, &StatusError{301}}, 2, time.Second, false},
+		{[]error{network, network, network, network, network, network, network}, 7, 63 * time.Second, false},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			began, tries := time.Now(), 0
+			err := Retry(t.Context(), func() error { tries++; return tc.answers[tries-1] })
+			if took := time.Since(began); tries != tc.tries || took != tc.took || (err == nil) != tc.ok {
+				t.Errorf("%v: %d tries in %s, %v", tc.answers, tries, took, err)
+			}
+		})
+	}
+}
+
+func TestRetriesEndWithTheContext(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, stop := context.WithTimeout(t.Context(), 1500*time.Millisecond)
+		defer stop()
+		tries := 0
+		err := Retry(ctx, func() error { tries++; return errors.New("away") })
+		if !errors.Is(err, context.DeadlineExceeded) || tries != 2 {
+			t.Errorf("%v after %d tries", err, tries)
+		}
+	})
+}
