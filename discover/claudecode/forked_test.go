@@ -51,7 +51,8 @@ func distinctUsage(t *testing.T, store string) (in, out int64) {
 // "Forks not counted twice in totals": the sessions of a store use together what its distinct answers used.
 func TestForksAreNotCountedTwice(t *testing.T) {
 	for _, store := range []string{
-		"08-fork-name-same-id-two-projects-2.1.197", "22-tui-branch-fork-refused-2.1.197", "09-two-processes-one-session-2.1.197",
+		"08-fork-name-same-id-two-projects-2.1.197", "22-tui-branch-fork-refused-2.1.197",
+		"27-tui-branch-fork-refused-2.1.112", "09-two-processes-one-session-2.1.197",
 	} {
 		wantIn, wantOut := distinctUsage(t, store)
 		all, _ := records(t, home(t, store), discover.Query{}, discover.Want{Tokens: true})

@@ -65,11 +65,13 @@ func (r *results) call(b block) *discover.ToolCall {
 	return c
 }
 
-// endOf says how a call ended. That the person said no is told by Claude Code's own words to the model.
+// endOf says how a call ended. That the person said no, or cut it short, is told by Claude Code's own words to the model.
 func endOf(isError bool, output string) discover.ToolState {
 	switch {
 	case !isError:
 		return discover.ToolDone
+	case strings.HasSuffix(output, interrupted+" for tool use]"): // 2.1.112
+		return discover.ToolCut
 	case strings.HasPrefix(output, "The user doesn't want to "):
 		return discover.ToolRefused
 	}

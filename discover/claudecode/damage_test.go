@@ -1,0 +1,262 @@
+package claudecode
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"agentctl/discover"
+	"agentctl/discover/native"
+)
+
+// toldOf is what a transcript of this content tells.
+func toldOf(t testing.TB, dir string, content []byte) ([]discover.Message, []*discover.Warning) {
+	t.Helper()
+	return told(t, writeTranscript(t, dir, string(content)))
+}
+
+// transcriptOf is the content of a captured transcript.
+func transcriptOf(t testing.TB, pattern string) []byte {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(fixtures, pattern))
+	must(t, err)
+	if len(files) == 0 {
+		t.Fatalf("no %s", pattern)
+	}
+	content, err := os.ReadFile(files[0])
+	must(t, err)
+	return content
+}
+
+const (
+	outOfOrder = "09-*/projects/*/*" + suffix
+	longTUI    = "03-*/projects/*/" + tui1 + suffix
+)
+
+// "Torn last lines … do no harm": an unfinished last line changes nothing before it.
+func TestMessagesOfATornTranscript(t *testing.T) {
+	content := transcriptOf(t, "16-*-2.1.112/projects/*/dd1c*"+suffix)
+	complete := map[int]string{} // by length
+	for n := range len(content) + 1 {
+		if whole := asIfComplete(content[:n]); len(whole) == n {
+			messages, _ := toldOf(t, t.TempDir(), whole)
+			complete[n] = asJSON(t, messages)
+		}
+	}
+	path := writeTranscript(t, t.TempDir(), string(content))
+	for n := len(content); n >= 0; n-- {
+		must(t, os.Truncate(path, int64(n)))
+		got, warned := told(t, path)
+		if want := complete[len(asIfComplete(content[:n]))]; asJSON(t, got) != want || len(warned) > 0 {
+			t.Fatalf("%d bytes: %v, got %s\nwant %s", n, warned, asJSON(t, got), want)
+		}
+	}
+}
+
+// A message keeps its ID while the transcript grows, and its call gets a result.
+func TestMessagesKeepTheirIDs(t *testing.T) {
+	for _, pattern := range []string{outOfOrder, longTUI} {
+		lines := bytes.SplitAfter(transcriptOf(t, pattern), []byte{'\n'})
+		last := map[string]bool{}
+		for n := range len(lines) + 1 {
+			messages, _ := toldOf(t, t.TempDir(), bytes.Join(lines[:n], nil))
+			now := map[string]bool{}
+			for _, m := range messages {
+				if now[m.ID] {
+					t.Errorf("%s, %d lines: %s twice", pattern, n, m.ID)
+				}
+				now[m.ID] = true
+			}
+			for id := range last {
+				// A compaction is known by its boundary until its summary is there.
+				if !now[id] && !bytes.Contains(lines[n-2], []byte("compact_boundary")) {
+					t.Errorf("%s, %d lines: %s is gone", pattern, n, id)
+				}
+			}
+			last = now
+		}
+	}
+}
+
+// Damaged records are told of, once for those that follow each other, and the rest goes on.
+func TestMessagesAroundDamage(t *testing.T) {
+	content := transcriptOf(t, outOfOrder)
+	want, _ := toldOf(t, t.TempDir(), content)
+	for at := range content {
+		if at > 0 && content[at-1] != '\n' {
+			continue
+		}
+		damaged := bytes.Join([][]byte{content[:at], []byte("{\"type\":\n\x00\x00\n"), content[at:]}, nil)
+		got, warned := toldOf(t, t.TempDir(), damaged)
+		if asJSON(t, got) != asJSON(t, want) || len(warned) != 1 {
+			t.Fatalf("damaged at %d: warnings %v, got %s", at, warned, asJSON(t, got))
+		}
+	}
+}
+
+const (
+	aCall   = `{"parentUuid":null,"isSidechain":false,"message":{"id":"m","model":"x","content":[{"type":"tool_use","id":"toolu_1","name":"Bash","input":{"command":"ls"}}]},"type":"assistant","uuid":"u1","timestamp":"2026-01-01T00:00:01.000Z","cwd":"/w"}` + "\n"
+	aResult = `{"parentUuid":"u1","isSidechain":false,"type":"user","message":{"role":"user","content":[{"tool_use_id":"toolu_1","type":"tool_result","content":"%s","is_error":false}]},"uuid":"u2","timestamp":"2026-01-01T00:00:02.000Z","cwd":"/w"}` + "\n"
+	aPrompt = `{"parentUuid":"u2","isSidechain":false,"type":"user","message":{"role":"user","content":"go on"},"uuid":"u3","timestamp":"2026-01-01T00:00:03.000Z","cwd":"/w"}` + "\n"
+)
+
+// "64 MB lines … do no harm": what is not shown is said, and the call whose result it is has ended.
+func TestMessagesWithALongLine(t *testing.T) {
+	huge := strings.Repeat("x", 64<<20)
+	for _, c := range []struct {
+		line   string
+		warned int
+		state  discover.ToolState
+	}{
+		{fmt.Sprintf(aResult, huge), 1, discover.ToolDone},
+		{strings.Replace(fmt.Sprintf(aResult, huge), `"is_error":false`, `"is_error":true`, 1), 1, discover.ToolFailed},
+		{`{"type":"queue-operation","content":"` + huge + `"}` + "\n", 0, discover.ToolOpen},
+		{`{"parentUuid":null,"isSidechain":false,"attachment":{"type":"file","content":"` + huge + `"},"type":"attachment"}` + "\n", 0, discover.ToolOpen},
+	} {
+		for _, before := range []string{"", aCall} {
+			got, warned := toldOf(t, t.TempDir(), []byte(before+c.line+aPrompt))
+			if len(warned) != c.warned || len(got) == 0 || got[0].Text != "go on" {
+				t.Errorf("%.80s: warnings %v, %d messages", c.line, warned, len(got))
+			}
+			if before != "" && (len(got) != 2 || got[1].Tool.State != c.state) {
+				t.Errorf("%.80s: %s", c.line, asJSON(t, got))
+			}
+		}
+	}
+}
+
+// "Files that grow, shrink or are replaced … do no harm" while they are read.
+func TestMessagesOfAChangingFile(t *testing.T) {
+	content := bytes.Repeat(transcriptOf(t, longTUI), 20)
+	for name, change := range map[string]func(path string) error{
+		"grows":    func(path string) error { return os.WriteFile(path, append(content, aPrompt...), 0o600) },
+		"shrinks":  func(path string) error { return os.Truncate(path, 100) },
+		"empty":    func(path string) error { return os.Truncate(path, 0) },
+		"replaced": func(path string) error { return os.Rename(writeTranscript(t, t.TempDir(), aPrompt), path) },
+		"vanishes": os.Remove,
+	} {
+		path := writeTranscript(t, t.TempDir(), string(content))
+		n := 0
+		for m, err := range New().Messages(context.Background(), discover.Record{ID: alive, Path: path}) {
+			if n++; n == 3 {
+				must(t, change(path))
+			}
+			if err == nil && (m.ID == "" || m.Role == "" || m.Kind == "") {
+				t.Errorf("%s: %+v", name, m)
+			}
+		}
+		if n < 3 {
+			t.Errorf("%s: %d messages", name, n)
+		}
+	}
+}
+
+func TestMessagesOfNothing(t *testing.T) {
+	if got, warned := told(t, ""); len(got)+len(warned) > 0 {
+		t.Errorf("of no transcript: %v, %v", got, warned)
+	}
+	if got, warned := told(t, filepath.Join(t.TempDir(), alive+suffix)); len(got) > 0 || len(warned) != 1 {
+		t.Errorf("of a lost transcript: %v, %v", got, warned)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	n := 0
+	for range New().Messages(ctx, discover.Record{ID: alive, Path: writeTranscript(t, t.TempDir(), strings.Repeat(aPrompt, 1000))}) {
+		cancel()
+		n++
+	}
+	if n > 100 {
+		t.Errorf("%d messages after the end", n)
+	}
+}
+
+// Results that no call asks for take bounded memory.
+func TestResultsAreBounded(t *testing.T) {
+	var r results
+	for i := range 10 * maxResults {
+		r.put(fmt.Sprint(i), outcome{output: strings.Repeat("x", i%100)})
+	}
+	if n := len(r.held) + len(r.before); n > 2*maxResults {
+		t.Errorf("%d results are held", n)
+	}
+	output := strings.Repeat("x", native.MaxLine/2)
+	for i := range 100 {
+		r.put(fmt.Sprint("large", i), outcome{output: output})
+	}
+	if n := len(r.held) + len(r.before); n > 6 {
+		t.Errorf("%d large results are held", n)
+	}
+	if _, ok := r.of("large99"); !ok {
+		t.Error("the last result is lost")
+	}
+}
+
+// The messages of records that are nearly in order come in order.
+func TestSorter(t *testing.T) {
+	begin := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	for _, far := range []time.Duration{time.Millisecond, 100 * time.Millisecond, time.Minute} {
+		var s sorter
+		var got []discover.Message
+		const n = 1000
+		for i := range n { // each fourth record stands three places later than it should
+			place := n - i
+			switch i % 4 {
+			case 0:
+				place -= 3
+			default:
+				place++
+			}
+			at := begin.Add(time.Duration(place) * far)
+			got = append(got, s.next([]discover.Message{{Time: at}}, at)...)
+			if len(s.waiting) > maxWaiting {
+				t.Fatalf("%d messages wait", len(s.waiting))
+			}
+		}
+		got = append(got, s.rest()...)
+		for i := range got[1:] {
+			if got[i].Time.Before(got[i+1].Time) {
+				t.Fatalf("%s apart, at %d: %s before %s", far, i, got[i].Time, got[i+1].Time)
+			}
+		}
+		if len(got) != n {
+			t.Errorf("%d messages", len(got))
+		}
+	}
+}
+
+func FuzzMessages(f *testing.F) {
+	for _, path := range transcripts(f) {
+		content, err := os.ReadFile(path)
+		must(f, err)
+		if len(content) < 8_000 {
+			f.Add(content)
+		}
+	}
+	f.Add([]byte(aCall + fmt.Sprintf(aResult, "x") + aPrompt))
+	dir := f.TempDir()
+	f.Fuzz(func(t *testing.T, content []byte) {
+		got, warned := toldOf(t, dir, content)
+		if want, _ := toldOf(t, dir, asIfComplete(content)); asJSON(t, got) != asJSON(t, want) {
+			t.Fatalf("torn %s\ncomplete %s", asJSON(t, got), asJSON(t, want))
+		}
+		inOrder, last := true, time.Time{}
+		for line := range bytes.Lines(asIfComplete(content)) {
+			at := timeOf(bytes.TrimSuffix(line, []byte{'\n'}))
+			inOrder = inOrder && !at.IsZero() && !at.Before(last)
+			last = at
+		}
+		for i, m := range got {
+			if m.ID == "" || m.Role == "" || (m.Tool == nil) == (m.Kind == discover.KindTool) {
+				t.Fatalf("%+v", m)
+			}
+			if inOrder && len(warned) == 0 && i > 0 && m.Time.After(got[i-1].Time) {
+				t.Fatalf("%s before %s", got[i-1].Time, m.Time)
+			}
+		}
+	})
+}

@@ -1,0 +1,80 @@
+package claudecode
+
+import (
+	"encoding/json"
+	"testing"
+
+	"agentctl/discover"
+)
+
+// What stands in user records is shown as what it is: a person's words as they stand, commands as they were typed, the
+// program's words as its own, and what it injects not at all.
+func TestWordsOfUserRecords(t *testing.T) {
+	user := func(text string) words { return words{discover.User, discover.KindText, text} }
+	for _, c := range []struct {
+		text, origin string
+		want         words
+	}{
+		{"  spaces stay \n", "", user("  spaces stay \n")},
+		{"<html> is no tag of Claude Code's", "human", user("<html> is no tag of Claude Code's")},
+		{"<system-reminder> a person may begin so", "human", user("<system-reminder> a person may begin so")},
+		{"<system-reminder>\nnobody said this\n</system-reminder>", "", words{}},
+		{"<ide_opened_file>The user opened x.go</ide_opened_file>", "", words{}},
+		{"<local-command-caveat>Caveat: …</local-command-caveat>", "", words{}},
+		{"<command-message>x is running…</command-message>\n<command-name>/x</command-name>\n<command-args>a b</command-args>", "", user("/x a b")},
+		{"<command-name>/clear</command-name>\n   <command-message>clear</command-message>\n   <command-args></command-args>", "human", user("/clear")},
+		{"<bash-input>ls -l</bash-input>", "", user("! ls -l")},
+		{"<bash-stdout> a</bash-stdout><bash-stderr>b\n</bash-stderr>", "", notice(" a\nb\n")},
+		{"<bash-stdout></bash-stdout><bash-stderr></bash-stderr>", "", notice("")},
+		{"<user-memory-input>remember</user-memory-input>", "", user("# remember")},
+		{"<local-command-stdout>Set model to x</local-command-stdout>", "", notice("Set model to x")},
+		{"<task-notification>\n<task-id>1</task-id>\n<summary>It is done</summary>\n</task-notification>", "task-notification", notice("It is done")},
+		{"a message of another session", "peer", notice("a message of another session")},
+		{"[Request interrupted by user]", "", words{discover.System, discover.KindInterruption, "[Request interrupted by user]"}},
+		{"[Request interrupted by user] was on my screen", "", user("[Request interrupted by user] was on my screen")},
+	} {
+		if got := (saying{origin: c.origin}).heard(c.text); got != c.want {
+			t.Errorf("%q of %q: %+v", c.text, c.origin, got)
+		}
+	}
+}
+
+func TestBriefOfCalls(t *testing.T) {
+	for input, want := range map[string]string{
+		`{"description":"list","command":"ls -l"}`:                  "ls -l",
+		`{"old_string":"a","new_string":"b","file_path":"/x"}`:      "/x",
+		`{"path":"/src","pattern":"func \"x\""}`:                    `func "x"`,
+		`{"questions":[{"question":"Which?"},{"question":"And?"}]}`: "Which?",
+		`{"command":["not","a","text"],"url":"https://x"}`:          "https://x",
+		`{"query":""}`: "",
+		`[]`:           "",
+		``:             "",
+	} {
+		if got := briefOf([]byte(input)); got != want {
+			t.Errorf("%s: %q", input, got)
+		}
+	}
+}
+
+// "Input: a JSON value as stored, or the JSON string of an input that is none."
+func TestInputIsAlwaysJSON(t *testing.T) {
+	for raw, want := range map[string]string{
+		`{"a" : 1}`:        `{"a" : 1}`,
+		`{"a":nothing}`:    `"{\"a\":nothing}"`,
+		"{\"a\":\"\xff\"}": `{"a":"�"}`,
+		``:                 `""`,
+	} {
+		if got := jsonOf([]byte(raw)); string(got) != want || !json.Valid(got) {
+			t.Errorf("%q: %s", raw, got)
+		}
+	}
+}
+
+// Records of sub-agents in the same file, as old versions have them, are none of the session's.
+func TestMessagesOfTheOwnChainOnly(t *testing.T) {
+	side := `{"isSidechain":true,"type":"user","message":{"content":"find it"},"uuid":"s1","timestamp":"2026-01-01T00:00:02.500Z"}` + "\n"
+	got, warned := toldOf(t, t.TempDir(), []byte(aCall+side+aPrompt))
+	if len(got) != 2 || got[0].ID != "u3" || got[1].ID != "toolu_1" || len(warned) > 0 {
+		t.Errorf("%s, %v", asJSON(t, got), warned)
+	}
+}
