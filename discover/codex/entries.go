@@ -201,15 +201,23 @@ func (s *scan) file(path, id string, info native.Info, err error) {
 }
 
 // better reports whether a is the file to read of a thread that has two: Codex itself reads the plain one beside a
-// compressed one, and an archived thread that is back lies among the others.
+// compressed one, and an archived thread that is back lies among the others. Of the rollouts that edited prompts have
+// begun, the last one counts; their ids tell when they were.
 func better(a, b discover.Entry) bool {
 	switch x, y := isArchived(a.Path), isArchived(b.Path); {
 	case x != y:
 		return y
+	case segmentOf(a) != segmentOf(b):
+		return segmentOf(a) > segmentOf(b)
 	case strings.HasSuffix(a.Path, packedExt) != strings.HasSuffix(b.Path, packedExt):
 		return strings.HasSuffix(b.Path, packedExt)
 	}
 	return changed(a).After(changed(b))
+}
+
+func segmentOf(e discover.Entry) string {
+	name, _ := parseRollout(filepath.Base(e.Path))
+	return name.segment
 }
 
 // changed is when an entry's file last changed, looked up if that was not asked for.

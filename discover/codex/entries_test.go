@@ -261,3 +261,28 @@ func FuzzArgs(f *testing.F) {
 		}
 	})
 }
+
+// Of the rollouts that edited prompts have begun, the last one is the thread's, whatever their files' times are.
+func TestLastRolloutOfEditedPrompts(t *testing.T) {
+	const dir = "testdata/30-edited-prompt"
+	paths := rolloutsOf(dir, "01a1ffee-adaf-77a0-8e39-4d756d92edfc", time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC))
+	if len(paths) != 4 {
+		t.Fatalf("rollouts %v", paths)
+	}
+	now := time.Now()
+	for i := range paths {
+		list := make([]discover.Entry, 0, len(paths))
+		for j, path := range paths {
+			list = append(list, discover.Entry{ID: "x", Path: path, Updated: now.Add(time.Duration((i+j)%len(paths)) * time.Hour)})
+		}
+		best := slices.MaxFunc(list, func(a, b discover.Entry) int {
+			if better(a, b) {
+				return 1
+			}
+			return -1
+		})
+		if !strings.Contains(best.Path, "_01a1fff4-3226-7f43-a99d-28fb77c15bff") {
+			t.Errorf("%s is read", best.Path)
+		}
+	}
+}

@@ -70,6 +70,11 @@ func (t *transcript) read(s segment, own bool) segment {
 		return segment{}
 	}
 	defer f.Close()
+	return t.through(f, g, s, own)
+}
+
+// through gives the messages of an open segment and returns what it goes on from.
+func (t *transcript) through(f *native.File, g gap, s segment, own bool) segment {
 	if s.end > 0 {
 		f = f.Head(g.within(s.end))
 	}
@@ -78,7 +83,7 @@ func (t *transcript) read(s segment, own bool) segment {
 	if !own {
 		t.prefix, t.model.newest = name.id+"@", false
 	}
-	if _, err := f.Backward(0, t.line); err != nil && !t.over {
+	if _, err := f.Backward(0, t.line); err != nil {
 		t.warn(s.path, err)
 	}
 	t.long(0)

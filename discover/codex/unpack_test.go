@@ -63,6 +63,40 @@ func TestPackedReadsLikePlain(t *testing.T) {
 	}
 }
 
+// Compressed, a transcript says what it says plain, under the same ids. Of one that is too long to be unpacked as a whole
+// the middle is left out, which is said.
+func TestPackedTranscripts(t *testing.T) {
+	paths, _ := filepath.Glob("testdata/3[0-6]*/sessions/*/*/*/*.jsonl")
+	long := []string{metaLine, startedLine, contextLine}
+	for i := range 5000 {
+		long = append(long, strings.Replace(askedLine, "do it", fmt.Sprint(i)+strings.Repeat(" do it", 2000), 1))
+	}
+	w := newWorld(t)
+	paths = append(paths, w.file(nameB, string(rollout(long...))))
+	for _, path := range paths {
+		data, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		name, _ := parseRollout(filepath.Base(path))
+		plain, missing := dialogue(t, discover.Record{ID: name.id, Path: path, Home: w.home})
+		packed := w.file(filepath.Base(path)+strings.TrimPrefix(packedExt, plainExt), string(pack(t, data)))
+		got, warnings := dialogue(t, discover.Record{ID: name.id, Path: packed, Home: w.home})
+		left := len(plain) - len(got)
+		if isLong := len(data) > keptHead+2*keptTail; isLong != (left > 0) || isLong && len(warnings) != 1 || !isLong && len(warnings) != len(missing) {
+			t.Errorf("%s: %d of %d messages are left out, warnings %v", path, left, len(plain), warnings)
+		}
+		for i, j := 0, 0; j < len(got); i, j = i+1, j+1 {
+			for i < len(plain) && plain[i].ID != got[j].ID {
+				i++
+			}
+			if i == len(plain) || plain[i].Text != got[j].Text {
+				t.Fatalf("%s: message %d, %s, is not in the plain one", path, j, got[j].ID)
+			}
+		}
+	}
+}
+
 // A compressed file that is cut, as by a crash while it was made, costs a warning.
 func TestPackedAndCut(t *testing.T) {
 	w := newWorld(t)
