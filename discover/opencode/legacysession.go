@@ -53,6 +53,9 @@ func loadLegacy(home, path string, want discover.Want) (*stored, error) {
 	err = s.readFiles(filesOf(path, id), want)
 	s.SetMeta("legacy", true)
 	s.finish()
+	if want.Whole {
+		s.fillQuota()
+	}
 	return s, err
 }
 
@@ -98,7 +101,8 @@ func (s *stored) readFiles(f files, want discover.Want) error {
 	names, err := jsonNames(f.messages, "msg_")
 	errs := []error{err}
 	all := want.Tokens || want.Whole
-	var sum totals
+	var sum usage
+	var context int64
 	for i, name := range names {
 		last := i == len(names)-1
 		if !last && !all && s.prompt != "" {
@@ -106,7 +110,13 @@ func (s *stored) readFiles(f files, want discover.Want) error {
 		}
 		m, err := readMessage(f, name)
 		errs = append(errs, err)
-		if sum.add(m); s.prompt == "" && m.role == "user" {
+		if !millis(m.created).Before(s.Created) { // else it was copied from the session that this one was forked from
+			sum.addAnswer(m)
+		}
+		if m.tokens.Total > 0 {
+			context = m.context()
+		}
+		if s.prompt == "" && m.role == "user" {
 			s.prompt, err = firstText(f.parts(name))
 			errs = append(errs, err)
 		}
@@ -115,7 +125,8 @@ func (s *stored) readFiles(f files, want discover.Want) error {
 		}
 	}
 	if all {
-		sum.give(s)
+		s.give(sum)
+		s.setContext(context)
 	}
 	if needsParts(s.last) {
 		errs = append(errs, s.readParts(f.parts(s.last.id)))

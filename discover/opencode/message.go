@@ -21,6 +21,7 @@ type message struct {
 	finish             string
 	failed             bool
 	errName, errText   string
+	errStatus          int64 // the provider's HTTP status
 	provider, model    string
 	agent, cwd         string
 	variant            string // of the model
@@ -80,7 +81,7 @@ func (m *message) parseObject(key string, o native.Object) {
 		m.tokens = parseTokens(o)
 	case "error":
 		if m.errName = member(o, "name").Text(shortLimit); m.errName != "" {
-			m.failed, m.errText = true, errorText(o)
+			m.failed, m.errText, m.errStatus = true, errorText(o), member(member(o, "data").Object(), "statusCode").Int()
 		}
 	}
 }

@@ -23,8 +23,9 @@ type chunk struct {
 // Read yields the records of the entries.
 func (Adapter) Read(ctx context.Context, entries []discover.Entry, want discover.Want) iter.Seq2[discover.Record, error] {
 	return func(yield func(discover.Record, error) bool) {
+		known := &kin{}
 		for records, err := range native.Each(ctx, chunks(entries), func(c chunk) ([]discover.Record, bool, error) {
-			return c.read(ctx, want)
+			return c.read(ctx, want, known)
 		}) {
 			if err != nil && !yield(discover.Record{}, err) {
 				return
@@ -57,8 +58,8 @@ func chunks(entries []discover.Entry) []chunk {
 	return out
 }
 
-func (c chunk) read(ctx context.Context, want discover.Want) ([]discover.Record, bool, error) {
-	sessions, err := c.load(ctx, want)
+func (c chunk) read(ctx context.Context, want discover.Want, known *kin) ([]discover.Record, bool, error) {
+	sessions, err := c.load(ctx, want, known)
 	records := make([]discover.Record, len(sessions))
 	for i, s := range sessions {
 		records[i] = s.Record
@@ -68,11 +69,14 @@ func (c chunk) read(ctx context.Context, want discover.Want) ([]discover.Record,
 
 // load reads the sessions of a chunk, and looks into the sub-agents that they wait for. Its errors are warnings; what
 // has vanished is none.
-func (c chunk) load(ctx context.Context, want discover.Want) ([]stored, error) {
+func (c chunk) load(ctx context.Context, want discover.Want, known *kin) ([]stored, error) {
 	if strings.HasSuffix(c.path, ".json") {
 		s, err := loadLegacy(c.home, c.path, want)
 		if s == nil {
 			return nil, err
+		}
+		if want.Tokens || want.Whole {
+			known.addChildren(s)
 		}
 		return []stored{*s}, err
 	}

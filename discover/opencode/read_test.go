@@ -34,7 +34,7 @@ func TestReadDumps(t *testing.T) {
 func TestReadCaptured(t *testing.T) {
 	for _, name := range []string{
 		"raw-tui-permission-pending", "json-1.1.65-run-finished", "json-1.1.65-run-midturn-then-killed",
-		"json-0.5.29-provider-init-error",
+		"json-0.5.29-provider-init-error", "json-1.1.65-family",
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := capture(t, name)
@@ -49,7 +49,7 @@ func TestReadCaptured(t *testing.T) {
 
 // What is not asked for is not different, only absent.
 func TestReadCheaply(t *testing.T) {
-	for _, dir := range []string{restore(t, "multi-run-midturn"), restore(t, "mig_1.2.1"), capture(t, "json-1.1.65-run-finished")} {
+	for _, dir := range []string{restore(t, "multi-run-midturn"), restore(t, "family"), capture(t, "json-1.1.65-family"), restore(t, "mig_1.2.1"), capture(t, "json-1.1.65-run-finished")} {
 		cheap, err := look(t, home(dir), discover.Query{Children: true}, discover.Want{})
 		if err != nil {
 			t.Fatal(err)

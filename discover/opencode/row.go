@@ -41,60 +41,6 @@ func newStored(r *sqlite.Row, home, path string) stored {
 			s.Meta[fact.key] = fact.value
 		}
 	}
-	count := func(column string) int64 { return max(r.Int(column), 0) }
-	t := discover.Tokens{
-		In: count("tokens_input"), Out: count("tokens_output"), Reasoning: count("tokens_reasoning"),
-		CacheRead: count("tokens_cache_read"), CacheWrite: count("tokens_cache_write"),
-	}
-	if t.Total = total(t); t.Total > 0 {
-		cost := r.Real("cost")
-		s.Tokens, s.Cost = &t, &cost
-	}
+	s.give(storedUsage(r))
 	return s
-}
-
-func total(t discover.Tokens) int64 { return t.In + t.Out + t.Reasoning + t.CacheRead + t.CacheWrite }
-
-// fillTotals adds up the messages where the session has no totals of its own (before 1.15), and finds the size of the
-// context: what the newest answered request took.
-func (s *stored) fillTotals(st *store) {
-	var sum totals
-	for m := range st.messages(s.ID).Up() {
-		if data := m.Bytes("data", maxPart); data != nil {
-			sum.add(parseMessage(data))
-		}
-	}
-	sum.give(s)
-}
-
-// totals are the sums over a session's messages.
-type totals struct {
-	tokens discover.Tokens
-	cost   float64
-}
-
-func (t *totals) add(m message) {
-	if m.role != "assistant" {
-		return
-	}
-	t.cost += m.cost
-	t.tokens.In += m.tokens.In
-	t.tokens.Out += m.tokens.Out
-	t.tokens.Reasoning += m.tokens.Reasoning
-	t.tokens.CacheRead += m.tokens.CacheRead
-	t.tokens.CacheWrite += m.tokens.CacheWrite
-	t.tokens.Total += m.tokens.Total
-	if m.tokens.Total > 0 {
-		t.tokens.Context = m.tokens.Total
-	}
-}
-
-func (t *totals) give(s *stored) {
-	if s.Tokens != nil {
-		s.Tokens.Context = t.tokens.Context
-		return
-	}
-	if t.tokens.Total > 0 {
-		s.Tokens, s.Cost = &t.tokens, &t.cost
-	}
 }

@@ -47,35 +47,41 @@ func (st *store) load(ids []string, want discover.Want) []stored {
 
 // fill adds what the messages say.
 func (s *stored) fill(st *store, want discover.Want) {
+	var first int64
 	if m := st.messages(s.ID).Last(); m != nil {
 		last := parseMessage(m.Bytes("data", maxPart))
 		last.id, last.created, last.updated = m.Text("id", shortLimit), m.Int("time_created"), m.Int("time_updated")
 		s.last = &last
-		s.fillPrompt(st)
+		first = s.fillPrompt(st)
 	}
 	if needsParts(s.last) {
 		s.fillParts(st)
 	}
-	if want.Tokens || want.Whole {
-		s.fillTotals(st)
-	}
+	s.fillUsage(st, first, want.Tokens || want.Whole)
 	s.finish()
+	if want.Whole {
+		s.fillQuota()
+	}
 }
 
 // fillPrompt finds the first text of the first user message that has one the person wrote. Mostly it is the first thing
-// that a session holds.
-func (s *stored) fillPrompt(st *store) {
+// that a session holds. It returns the time of the first message.
+func (s *stored) fillPrompt(st *store) (first int64) {
 	for m := range st.messages(s.ID).Up() {
+		if first == 0 {
+			first = m.Int("time_created")
+		}
 		if member(m.Bytes("data", maxPart), "role").Word("user", "assistant") != "user" {
 			continue
 		}
 		for r := range st.parts(m.Text("id", shortLimit)).Up() {
 			if p := parsePart(r.Bytes("data", maxPart)); p.kind == "text" && p.text != "" && !p.hidden {
 				s.prompt = p.text
-				return
+				return first
 			}
 		}
 	}
+	return first
 }
 
 // fillParts adds the parts of the last message. A tool at work updates its part alone, which shows that the session
@@ -115,8 +121,8 @@ func (s *stored) finish() {
 	if m.agent != compaction {
 		s.finishModel(m)
 	}
-	if s.Tokens != nil {
-		s.Tokens.Context = max(s.Tokens.Context, m.tokens.Total)
+	if s.Tokens != nil && s.Tokens.Context == 0 {
+		s.Tokens.Context = m.context()
 	}
 }
 

@@ -85,13 +85,21 @@ func (st *store) rows(q discover.Query) iter.Seq[*sqlite.Row] {
 func (st *store) rowsUnder(parents []discover.Ref) iter.Seq[*sqlite.Row] {
 	return func(yield func(*sqlite.Row) bool) {
 		for _, p := range parents {
-			for r := range st.session.Equal("parent_id", p.ID).Up() {
+			for r := range st.children(p.ID) {
 				if p.Path == st.path && !yield(r) {
 					return
 				}
 			}
 		}
 	}
+}
+
+// children yields the sub-agents' sessions of one.
+func (st *store) children(session string) iter.Seq[*sqlite.Row] {
+	if !st.session.Has("parent_id") {
+		return func(func(*sqlite.Row) bool) {}
+	}
+	return st.session.Equal("parent_id", session).Up()
 }
 
 // rowsOf yields the sessions with these ids, each once.

@@ -90,9 +90,6 @@ func (g *glance) read(session string) {
 	}
 }
 
-// head is how many characters of a row's JSON tell what it is.
-const head = 300
-
 // begin turns to a message. Of a person's, no more is read than its head: behind that stand whole files where they were
 // changed.
 func (g *glance) begin(r *sqlite.Row) {

@@ -84,6 +84,12 @@ func (r *Row) valueAt(i int, limit int64) value {
 	return r.at(i, limit)
 }
 
+// Has reports whether the table has a column of that name.
+func (t *Table) Has(column string) bool {
+	_, ok := t.columnIndex(column)
+	return ok
+}
+
 // columnIndex finds a column by its name.
 func (t *Table) columnIndex(name string) (int, bool) {
 	i, ok := t.byName[name]

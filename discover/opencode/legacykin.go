@@ -1,0 +1,64 @@
+package opencode
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	"agentctl/discover"
+)
+
+// kin knows the sub-agents' sessions that are in files. Whom one works for stands in its file alone, so that all files of a
+// folder are read, once for all sessions in it. It may be used by several goroutines.
+type kin struct {
+	mu      sync.Mutex
+	folders map[string]map[string][]string // by folder and session, the files of its sub-agents
+}
+
+// of are the files of a session's sub-agents. What cannot be read is told where it is read for itself.
+func (k *kin) of(folder, session string) []string {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.folders[folder] == nil {
+		if k.folders == nil {
+			k.folders = map[string]map[string][]string{}
+		}
+		byParent := map[string][]string{}
+		names, _ := jsonNames(folder, sessionPrefix)
+		for _, name := range names {
+			path := filepath.Join(folder, name+".json")
+			if data, err := readJSON(path); err == nil {
+				parent := legacySession(data).Parent
+				byParent[parent] = append(byParent[parent], path)
+			}
+		}
+		k.folders[folder] = byParent
+	}
+	return k.folders[folder][session]
+}
+
+// addChildren adds what a session's sub-agents have used, and theirs. If one of them cannot be read, the sum is not known.
+func (k *kin) addChildren(s *stored) {
+	sum := s.used()
+	seen := []string{s.ID}
+	for i := 0; i < len(seen); i++ {
+		for _, path := range k.of(filepath.Dir(s.Path), seen[i]) {
+			id := strings.TrimSuffix(filepath.Base(path), ".json")
+			if slices.Contains(seen, id) {
+				continue // it works for itself
+			}
+			seen = append(seen, id)
+			child, err := loadLegacy(s.Home, path, discover.Want{Tokens: true})
+			if err != nil {
+				s.Tokens, s.Cost = nil, nil
+				return
+			}
+			if child != nil {
+				sum.add(child.used())
+			}
+		}
+	}
+	s.give(sum)
+	s.setContext(sum.tokens.Context)
+}

@@ -1,0 +1,153 @@
+package opencode
+
+import (
+	"agentctl/discover"
+	"agentctl/discover/native"
+	"agentctl/discover/native/sqlite"
+)
+
+// usage is what answers took, and what they cost by the agent's own prices.
+type usage struct {
+	tokens discover.Tokens
+	cost   float64
+}
+
+func (u *usage) add(v usage) {
+	u.cost += v.cost
+	u.tokens.In += v.tokens.In
+	u.tokens.Out += v.tokens.Out
+	u.tokens.Reasoning += v.tokens.Reasoning
+	u.tokens.CacheRead += v.tokens.CacheRead
+	u.tokens.CacheWrite += v.tokens.CacheWrite
+	u.tokens.Total += v.tokens.Total
+}
+
+func (u *usage) addAnswer(m message) {
+	if m.role == "assistant" {
+		u.add(usage{m.tokens, m.cost})
+	}
+}
+
+// used is what the record says.
+func (s *stored) used() (u usage) {
+	if s.Tokens != nil {
+		u.tokens = *s.Tokens
+	}
+	if s.Cost != nil {
+		u.cost = *s.Cost
+	}
+	return u
+}
+
+// give makes it the record's; none is not told.
+func (s *stored) give(u usage) {
+	if s.Tokens, s.Cost = nil, nil; u.tokens.Total > 0 {
+		s.Tokens, s.Cost = &u.tokens, &u.cost
+	}
+}
+
+// storedUsage is the sum that the agent keeps with a session (1.15 and later; older sessions got theirs with the columns).
+// It is that over the session's own messages: what was undone is not in it, nor are sub-agents; in a copy (`--fork`), what
+// was copied is (SEEN 1.18.33).
+func storedUsage(r *sqlite.Row) usage {
+	count := func(column string) int64 { return max(r.Int(column), 0) }
+	t := discover.Tokens{
+		In: count("tokens_input"), Out: count("tokens_output"), Reasoning: count("tokens_reasoning"),
+		CacheRead: count("tokens_cache_read"), CacheWrite: count("tokens_cache_write"),
+	}
+	t.Total = total(t)
+	return usage{t, r.Real("cost")}
+}
+
+func total(t discover.Tokens) int64 { return t.In + t.Out + t.Reasoning + t.CacheRead + t.CacheWrite }
+
+// fillUsage makes the session's own sum the one of all that was done for it: with that of its sub-agents, without what was
+// copied from the session that it was forked from, which is in that one's sum. Where the agent keeps no sum, or one with
+// copies in it, only all messages tell; first is the time of the first one.
+func (s *stored) fillUsage(st *store, first int64, all bool) {
+	created := s.Created.UnixMilli()
+	copied := first > 0 && first < created
+	if s.Tokens == nil || copied {
+		if s.Tokens, s.Cost = nil, nil; !all {
+			return
+		}
+		s.give(st.usageSince(s.ID, created))
+	}
+	sum := s.used()
+	st.addChildren(&sum, s.ID, all, nil)
+	if s.give(sum); all {
+		s.setContext(st.contextOf(s.ID))
+	}
+}
+
+// addChildren adds the sums of the sub-agents of a session, and theirs. Those that are counted are seen.
+func (st *store) addChildren(sum *usage, session string, all bool, seen map[string]bool) {
+	for r := range st.children(session) {
+		id := r.Text("id", shortLimit)
+		if seen == nil {
+			seen = map[string]bool{session: true}
+		}
+		if seen[id] {
+			continue // it works for itself
+		}
+		seen[id] = true
+		u := storedUsage(r)
+		if u.tokens.Total == 0 && all {
+			u = st.usageSince(id, r.Int("time_created"))
+		}
+		sum.add(u)
+		st.addChildren(sum, id, all, seen)
+	}
+}
+
+// usageSince adds up a session's answers since a time.
+func (st *store) usageSince(session string, since int64) (sum usage) {
+	for r := range st.messages(session).Down() {
+		if r.Int("time_created") < since {
+			break
+		}
+		sum.addAnswer(answerIn(r))
+	}
+	return sum
+}
+
+// contextOf is the size of a session's context, by the newest answer that says it.
+func (st *store) contextOf(session string) int64 {
+	for r := range st.messages(session).Down() {
+		if m := answerIn(r); m.tokens.Total > 0 {
+			return m.context()
+		}
+	}
+	return 0
+}
+
+// setContext tells it also of a copy that has used nothing so far.
+func (s *stored) setContext(size int64) {
+	if s.Tokens == nil && size > 0 {
+		s.Tokens, s.Cost = &discover.Tokens{}, new(float64)
+	}
+	if s.Tokens != nil {
+		s.Tokens.Context = size
+	}
+}
+
+// context is how large the context is after an answer: all that was sent and said. After a summary it is not known before
+// the next answer.
+func (m message) context() int64 {
+	if m.summary {
+		return 0
+	}
+	return m.tokens.Total
+}
+
+// head is how many characters of a row's JSON tell what it is.
+const head = 300
+
+// answerIn is the message of a row, if it is the model's; of a person's, no more is read than its head: behind that stand
+// whole files where they were changed.
+func answerIn(r *sqlite.Row) message {
+	if role := member(native.Object(r.Text("data", head)), "role"); role.Word("user", "assistant") == "user" {
+		return message{}
+	}
+	return parseMessage(r.Bytes("data", maxPart))
+}
