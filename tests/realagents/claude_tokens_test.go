@@ -1,0 +1,122 @@
+package realagents
+
+import (
+	"encoding/json"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"agentctl/tests/realagents/install"
+	"agentctl/tests/realagents/world"
+)
+
+// claudeResult is what Claude Code says of a headless run when it ends.
+type claudeResult struct {
+	Type  string
+	Usage struct { // of this run
+		In         int64 `json:"input_tokens"`
+		Out        int64 `json:"output_tokens"`
+		CacheRead  int64 `json:"cache_read_input_tokens"`
+		CacheWrite int64 `json:"cache_creation_input_tokens"`
+	}
+	Cost       float64                     `json:"total_cost_usd"`
+	ModelUsage map[string]claudeModelUsage // by model; of a session since 2.1.280, of the run before
+}
+
+type claudeModelUsage struct{ InputTokens, OutputTokens, CacheReadInputTokens, CacheCreationInputTokens int64 }
+
+// claudeFigures are in, out, read from the cache and written to it.
+type claudeFigures [4]int64
+
+func (r claudeResult) usage() claudeFigures {
+	return claudeFigures{r.Usage.In, r.Usage.Out, r.Usage.CacheRead, r.Usage.CacheWrite}
+}
+
+func (r claudeResult) session() (sum claudeFigures) {
+	for _, u := range slices.Collect(maps.Values(r.ModelUsage)) {
+		for i, n := range []int64{u.InputTokens, u.OutputTokens, u.CacheReadInputTokens, u.CacheCreationInputTokens} {
+			sum[i] += n
+		}
+	}
+	return sum
+}
+
+// claudeRan runs Claude Code to its end and returns its last word.
+func claudeRan(t *testing.T, a world.Agent, prompt string, args ...string) (r claudeResult) {
+	t.Helper()
+	p := a.Run(prompt, args...)
+	p.Wait()
+	for line := range strings.Lines(p.Stdout()) {
+		if err := json.Unmarshal([]byte(line), &r); err == nil && r.Type == "result" {
+			return r
+		}
+		r = claudeResult{}
+	}
+	t.Fatalf("no result in\n%s", p.Stdout())
+	return r
+}
+
+func claudeTokensOf(t *testing.T, s session) claudeFigures {
+	t.Helper()
+	if s.Tokens == nil {
+		t.Fatalf("no tokens of %s", *s.ID)
+	}
+	return claudeFigures{s.Tokens.In, s.Tokens.Out, s.Tokens.CacheRead, s.Tokens.CacheWrite}
+}
+
+const (
+	claudeTrunk = "11111111-0000-4000-8000-000000000000"
+	claudeFork  = "22222222-0000-4000-8000-000000000000"
+)
+
+// TestClaudeTokens: tokens and cost are Claude Code's own figures, with sub-agents and summaries; what a fork was made of
+// is not counted again.
+func TestClaudeTokens(t *testing.T) {
+	w := world.New(t)
+	a := w.Claude(install.ClaudeCurrent)
+	c := agentctlIn(t, w).as(a)
+	agrees := func(what string, r claudeResult) {
+		t.Helper()
+		s := c.status(claudeTrunk)
+		if got := claudeTokensOf(t, s); got != r.session() || s.Cost == nil || math.Abs(*s.Cost-r.Cost) > 1e-9 {
+			t.Errorf("%s: %v and cost %v, Claude Code says %v and %v", what, got, s.Cost, r.session(), r.Cost)
+		}
+	}
+	agrees("calls of tools", claudeRan(t, a, "count [[shell echo hi]]", "--session-id", claudeTrunk))
+	agrees("resumed, with a sub-agent", claudeRan(t, a, "more [[agent do it [[shell echo sub]]]]", "--resume", claudeTrunk))
+	trunk := claudeRan(t, a, "/compact", "--resume", claudeTrunk)
+	agrees("summarised", trunk)
+
+	fork := claudeRan(t, a, "apart", "--resume", claudeTrunk, "--fork-session", "--session-id", claudeFork)
+	s := c.status(claudeFork)
+	if got := claudeTokensOf(t, s); got != fork.usage() || s.Cost != nil {
+		t.Errorf("of the fork: %v and cost %v, Claude Code says %v", got, s.Cost, fork.usage())
+	}
+	agrees("forked", trunk)
+
+	claudeRan(t, a, "too much [[error 429]]", "--resume", claudeFork)
+	if q := c.status(claudeFork).Quotas; len(q) != 1 || !q[0].Reached || !strings.Contains(q[0].Text, "429") {
+		t.Errorf("quotas %+v", q)
+	}
+}
+
+// TestClaudeTokensOfOlderReleases: those state nothing in their storage; the answers there add up to what they say of
+// their runs.
+func TestClaudeTokensOfOlderReleases(t *testing.T) {
+	for _, version := range []string{install.ClaudeMain, install.ClaudeNode} {
+		t.Run(version, func(t *testing.T) {
+			w := world.New(t)
+			a := w.Claude(version)
+			c := agentctlIn(t, w).as(a)
+			trunk := claudeRan(t, a, "count [[shell echo hi]]", "--session-id", claudeTrunk)
+			fork := claudeRan(t, a, "apart", "--resume", claudeTrunk, "--fork-session", "--session-id", claudeFork)
+			for id, r := range map[string]claudeResult{claudeTrunk: trunk, claudeFork: fork} {
+				if got := claudeTokensOf(t, c.status(id)); got != r.usage() {
+					t.Errorf("of %s: %v, Claude Code says %v", id, got, r.usage())
+				}
+			}
+		})
+	}
+}
