@@ -107,6 +107,12 @@ type Marker interface {
 	MarkKeys() []string
 }
 
+// Inclusive is implemented by adapters whose totals of a session, tokens and cost, have those of its sub-agents in them.
+type Inclusive interface {
+	// IncludesSubAgents says so.
+	IncludesSubAgents()
+}
+
 // Sandboxer is implemented by adapters whose agent runs its tools in a sandbox that may hide every other process.
 type Sandboxer interface {
 	Marker

@@ -21,6 +21,9 @@ func New() Adapter { return Adapter{} }
 // Name returns "claude-code".
 func (Adapter) Name() discover.Agent { return discover.ClaudeCode }
 
+// IncludesSubAgents implements [discover.Inclusive].
+func (Adapter) IncludesSubAgents() {}
+
 // Mints reports whether an id is a random UUID (version 4), as Claude Code makes them (SEEN 2.0–2.1.329). With
 // --session-id a session may be given any UUID.
 func (Adapter) Mints(id string) bool { return isUUID(id) && id[versionAt] == '4' }

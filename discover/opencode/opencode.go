@@ -22,6 +22,9 @@ func New() Adapter { return Adapter{} }
 // Name is the agent's name in flags and JSON.
 func (Adapter) Name() discover.Agent { return discover.OpenCode }
 
+// IncludesSubAgents implements [discover.Inclusive].
+func (Adapter) IncludesSubAgents() {}
+
 // Mints reports whether an id is one of OpenCode's, whole.
 func (Adapter) Mints(id string) bool { return isSessionID(id) && len(id) == idLength }
 

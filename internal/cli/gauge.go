@@ -1,0 +1,120 @@
+package cli
+
+import (
+	"runtime/debug"
+	"slices"
+	"time"
+
+	"agentctl/discover"
+	"agentctl/internal/render"
+)
+
+// gauge measures what a list of all sessions of a window shows, sub-agents' too.
+func (env Env) gauge(r discover.Result, sel discover.Select, now time.Time) []render.Metric {
+	var agents []discover.Agent
+	for _, a := range env.Adapters {
+		if len(sel.Agents) == 0 || slices.Contains(sel.Agents, a.Name()) {
+			agents = append(agents, a.Name())
+		}
+	}
+	metrics := slices.Concat(countSessions(agents, r.Sessions), measureLive(r.Sessions), env.countTokens(agents, r.Sessions))
+	if !sel.Since.IsZero() {
+		window := render.Metric{Name: "agentctl_window_seconds", Help: "How long ago a stopped session may have been active to be counted."}
+		window.Add(now.Sub(sel.Since).Seconds())
+		metrics = append(metrics, window)
+	}
+	return append(metrics, countWarnings(agents, r.Warnings), env.buildInfo())
+}
+
+// countSessions counts those that list -a shows: no sub-agents'. What there is none of is 0, not missing.
+func countSessions(agents []discover.Agent, sessions []discover.Session) []render.Metric {
+	byStatus := render.Metric{Name: "agentctl_sessions", Help: "Sessions by status, the stopped ones of the window."}
+	byOutcome := render.Metric{Name: "agentctl_stopped_sessions", Help: "Stopped sessions of the window, by how the last turn ended."}
+	for _, agent := range agents {
+		counts, outcomes := map[string]float64{}, map[discover.Outcome]float64{}
+		for _, s := range sessions {
+			if s.Agent == agent && !s.IsSub() {
+				counts[string(s.Status)]++
+				outcomes[s.Outcome]++
+			}
+		}
+		for _, status := range statuses() {
+			byStatus.Add(counts[status], "adapter", string(agent), "status", status)
+		}
+		for _, outcome := range []discover.Outcome{discover.Completed, discover.Interrupted, discover.Failed, discover.OutcomeUnknown} {
+			byOutcome.Add(outcomes[outcome], "adapter", string(agent), "outcome", string(outcome))
+		}
+	}
+	return []render.Metric{byStatus, byOutcome}
+}
+
+func countWarnings(agents []discover.Agent, warnings []*discover.Warning) render.Metric {
+	m := render.Metric{Name: "agentctl_unreadable", Help: "Stores, files and processes that could not be read; of the process table itself under the adapter processes."}
+	counts := map[discover.Agent]float64{}
+	for _, w := range warnings {
+		counts[w.Agent]++
+	}
+	for _, agent := range agents {
+		m.Add(counts[agent], "adapter", string(agent))
+	}
+	m.Add(counts[""], "adapter", "processes")
+	return m
+}
+
+// countTokens sums up what the agents themselves state. A sub-agent's is not counted twice where it is in the total of the
+// session that it works for.
+func (env Env) countTokens(agents []discover.Agent, sessions []discover.Session) []render.Metric {
+	const known = ", of the sessions of the window whose agent states them; without --tokens, where that is cheap to read."
+	tokens := render.Metric{Name: "agentctl_tokens", Help: "Tokens by kind, as each agent counts them" + known}
+	cost := render.Metric{Name: "agentctl_cost_dollars", Help: "Cost in US dollars, the agents' own figures" + known}
+	counted := render.Metric{Name: "agentctl_tokens_sessions", Help: "Sessions, sub-agents' too, whose tokens are counted in agentctl_tokens."}
+	for _, a := range env.Adapters {
+		if !slices.Contains(agents, a.Name()) {
+			continue
+		}
+		_, inclusive := a.(discover.Inclusive)
+		var sum discover.Tokens
+		var dollars float64
+		var stated, priced int
+		for _, s := range sessions {
+			if s.Agent != a.Name() || inclusive && s.IsSub() {
+				continue
+			}
+			if t := s.Tokens; t != nil {
+				stated++
+				sum.In, sum.Out, sum.CacheRead = sum.In+t.In, sum.Out+t.Out, sum.CacheRead+t.CacheRead
+				sum.CacheWrite, sum.Reasoning = sum.CacheWrite+t.CacheWrite, sum.Reasoning+t.Reasoning
+			}
+			if s.Cost != nil {
+				priced++
+				dollars += *s.Cost
+			}
+		}
+		name := string(a.Name())
+		counted.Add(float64(stated), "adapter", name)
+		if stated > 0 {
+			addTokens(&tokens, name, sum)
+		}
+		if priced > 0 {
+			cost.Add(dollars, "adapter", name)
+		}
+	}
+	return []render.Metric{tokens, counted, cost}
+}
+
+func addTokens(m *render.Metric, adapter string, t discover.Tokens) {
+	for _, kind := range []struct {
+		name string
+		n    int64
+	}{{"in", t.In}, {"out", t.Out}, {"cacheRead", t.CacheRead}, {"cacheWrite", t.CacheWrite}, {"reasoning", t.Reasoning}} {
+		m.Add(float64(kind.n), "adapter", adapter, "kind", kind.name)
+	}
+}
+
+func (env Env) buildInfo() render.Metric {
+	info, _ := debug.ReadBuildInfo()
+	b := buildOf(env.Version, info)
+	m := render.Metric{Name: "agentctl_build_info", Help: "1, with what is known of this binary."}
+	m.Add(1, "version", b.Version, "revision", b.Revision, "goversion", b.Go)
+	return m
+}

@@ -1,0 +1,105 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"agentctl/discover"
+	"agentctl/internal/config"
+	"agentctl/internal/render"
+)
+
+type metricsOptions struct {
+	since, output string
+	tokens        bool
+	adapters      cli.StringSlice
+}
+
+func newMetrics(env Env) *cli.Command {
+	o := &metricsOptions{}
+	return &cli.Command{
+		Name:      "metrics",
+		Usage:     "print metrics of all sessions in Prometheus's text format, once",
+		UsageText: "agentctl metrics [FLAGS]",
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "since", Usage: "count stopped sessions active since `WHEN`, as for list (default: 7d, or the configuration's)", Destination: &o.since},
+			adapterFlag(&o.adapters),
+			&cli.BoolFlag{Name: "tokens", Usage: "count the tokens of every session, though whole files have to be read for it", Destination: &o.tokens},
+			&cli.StringFlag{Name: "output", Usage: "write to `FILE`, all at once, instead of stdout", Destination: &o.output},
+		},
+		Action: func(c *cli.Context) error {
+			if _, err := arguments(c, 0, ""); err != nil {
+				return err
+			}
+			return env.metrics(c.Context, o)
+		},
+	}
+}
+
+func (env Env) metrics(ctx context.Context, o *metricsOptions) error {
+	s, err := env.settings(true)
+	if err != nil {
+		return err
+	}
+	since := string(s.Since)
+	if o.since != "" {
+		since = o.since
+	}
+	sel := discover.Select{All: true, Children: true, Tokens: o.tokens}
+	if sel.Since, err = config.ParseSince(since, s.look.Now); err != nil {
+		return badUsage("metrics", "--since: %v", err)
+	}
+	if sel.Agents, err = env.chosenAgents(o.adapters.Value()); err != nil {
+		return err
+	}
+	began := time.Now()
+	working, done := env.work(ctx, "reading the agents' stores")
+	r, err := env.world(s.Homes).List(working, sel)
+	done()
+	if err != nil {
+		return err
+	}
+	metrics := env.gauge(r, sel, s.look.Now)
+	took := render.Metric{Name: "agentctl_scan_duration_seconds", Help: "Time that reading the processes and the agents' stores took."}
+	took.Add(time.Since(began).Seconds())
+	var text bytes.Buffer
+	if err := render.Exposition(&text, append(metrics, took)); err != nil {
+		return err
+	}
+	if o.output != "" {
+		err = replace(o.output, text.Bytes())
+	} else {
+		_, err = env.Stdout.Write(text.Bytes())
+	}
+	if err != nil {
+		return err
+	}
+	return env.warn(r.Warnings)
+}
+
+// replace puts a text in the place of a file that anybody may read, all of it or nothing, whenever we are killed. While it
+// is written its name ends in no suffix that a collector looks for.
+func replace(path string, text []byte) error {
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+		return badUsage("metrics", "--output: %s is no regular file", path)
+	} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	draft, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.Remove(draft.Name()) }() // it is gone, if all went well
+	_, err = draft.Write(text)
+	if err := errors.Join(err, draft.Chmod(0o644), draft.Sync(), draft.Close()); err != nil {
+		return err
+	}
+	return os.Rename(draft.Name(), path)
+}
