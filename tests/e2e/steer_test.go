@@ -139,6 +139,7 @@ func steering() map[string]command {
 	}
 	maps.Copy(all, damaging())
 	maps.Copy(all, observing())
+	maps.Copy(all, replaying())
 	return all
 }
 
