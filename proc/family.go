@@ -1,5 +1,10 @@
 package proc
 
+import (
+	"maps"
+	"slices"
+)
+
 // Family are processes that descend from one, or from several.
 type Family map[ID]Process
 
@@ -7,11 +12,32 @@ type Family map[ID]Process
 // the kernel that a member leads, which nobody can join from outside. What is alien is left out, and with it what
 // descends from that.
 func (f Family) Grow(table *Table, alien func(Process) bool) {
-	for grew := true; grew; {
-		grew = false
+	passed := maps.Clone(f) // whose children are in it, or will be; the dead, too, which the table may have seen last
+	fresh := slices.Collect(maps.Values(f))
+	add := func(p Process) {
+		if _, done := passed[p.ID]; done || alien(p) {
+			return
+		}
+		passed[p.ID] = p
+		fresh = append(fresh, p)
+		if p.Alive() {
+			f[p.ID] = p
+		}
+	}
+	for len(fresh) > 0 {
+		for len(fresh) > 0 {
+			parent := fresh[len(fresh)-1]
+			fresh = fresh[:len(fresh)-1]
+			if now, there := table.PID(parent.ID.PID); !there || now.ID != parent.ID {
+				continue // what has its pid now is another
+			}
+			for p := range table.Children(parent.ID.PID) {
+				add(p)
+			}
+		}
 		for p := range table.All() {
-			if _, known := f[p.ID]; !known && p.Alive() && !alien(p) && f.Begot(table, p, alien) {
-				f[p.ID], grew = p, true
+			if p.Alive() && f.leads(table, p) && f.Begot(table, p, alien) {
+				add(p)
 			}
 		}
 	}

@@ -1,8 +1,11 @@
 package proc
 
 import (
+	"maps"
 	"slices"
 	"testing"
+
+	"pgregory.net/rapid"
 )
 
 // TestFamily: by parents, by the session of the kernel that a member leads, and not through what is alien.
@@ -40,4 +43,39 @@ func TestFamily(t *testing.T) {
 			t.Errorf("%d: not %v", pid, want)
 		}
 	}
+}
+
+// TestFamilyGrowsToAllItBegets: whoever is begot by what is in it, and nobody else, whatever the table.
+func TestFamilyGrowsToAllItBegets(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var facts []Facts
+		n := rapid.IntRange(1, 12).Draw(t, "processes")
+		small := func(what string) int { return rapid.IntRange(0, n).Draw(t, what) }
+		for pid := 1; pid <= n; pid++ {
+			facts = append(facts, Facts{Process: Process{
+				ID: ID{PID: pid, Birth: "b"}, Parent: small("parent"), Session: small("session"), Ticks: uint64(small("ticks")),
+				State: rapid.SampledFrom([]State{'S', 'S', 'S', 'Z'}).Draw(t, "state"),
+			}})
+		}
+		table := Of(facts...)
+		outcast := small("alien")
+		alien := func(p Process) bool { return p.ID.PID == outcast }
+		family := Family{}
+		for _, pid := range rapid.SliceOfN(rapid.IntRange(1, n), 1, 3).Draw(t, "members") {
+			if p, ok := table.PID(pid); ok && !alien(p) {
+				family[p.ID] = p
+			}
+		}
+		before := maps.Clone(family)
+		family.Grow(table, alien)
+		for p := range table.All() {
+			_, was := before[p.ID]
+			_, is := family[p.ID]
+			others := maps.Clone(family)
+			delete(others, p.ID)
+			if want := was || p.Alive() && !alien(p) && others.Begot(table, p, alien); is != want {
+				t.Fatalf("%+v: in it %v, want %v", p, is, want)
+			}
+		}
+	})
 }

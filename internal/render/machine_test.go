@@ -49,8 +49,8 @@ func TestTreeOfOne(t *testing.T) {
 	if !strings.HasSuffix(got, "\n\nPID  PROCESS\n7    codex\n") {
 		t.Errorf("%q", got)
 	}
-	got = block(t, stored(), render.Machine{Processes: []render.Process{{PID: 7, Name: "codex", Adapter: "codex"}, {PID: 8, Name: "x"}}})
-	if !strings.HasSuffix(got, "\n\nPID    PROCESS\n7      codex (codex session)\n8      x\ntotal\n") {
+	got = block(t, stored(), render.Machine{Processes: []render.Process{{PID: 7, Name: "codex", Adapter: "codex"}, {PID: 8, Command: "/a/b/x y"}}})
+	if !strings.HasSuffix(got, "\n\nPID    PROCESS\n7      codex (codex session)\n8      x y\ntotal\n") {
 		t.Errorf("%q", got)
 	}
 }

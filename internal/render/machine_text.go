@@ -3,6 +3,7 @@ package render
 import (
 	"cmp"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -22,7 +23,7 @@ func (m Machine) tree(look Look) grid {
 	}}
 	for _, p := range m.Processes {
 		g.add(row{cells: []string{
-			fmt.Sprint(p.PID), ageText(p.StartedAt, look.Now), cpuText(p.CPU), memoryText(p.Memory), portsText(p.Ports), p.text(),
+			fmt.Sprint(p.PID), ageText(p.StartedAt, look.Now), cpuText(p.CPU), memoryText(p.Memory), portsText(p.Ports), p.text(look),
 		}})
 	}
 	if len(m.Processes) > 1 {
@@ -31,8 +32,8 @@ func (m Machine) tree(look Look) grid {
 	return g
 }
 
-func (p Process) text() string {
-	text := strings.Repeat("  ", p.Depth) + cmp.Or(Clean(p.Command), Clean(p.Name))
+func (p Process) text(look Look) string {
+	text := strings.Repeat("  ", p.Depth) + p.command(look)
 	switch {
 	case p.Adapter != "":
 		text += " " + Clean(fmt.Sprintf("(%s %s)", p.Adapter, cmp.Or(strings.Join(p.Sessions, ", "), "session")))
@@ -40,6 +41,15 @@ func (p Process) text() string {
 		text += " (shared)"
 	}
 	return text
+}
+
+// command is the command line; where room is short, the program without its folder.
+func (p Process) command(look Look) string {
+	line := p.Command
+	if program, rest, _ := strings.Cut(line, " "); look.Width > 0 && filepath.IsAbs(program) {
+		line = filepath.Base(program) + " " + rest
+	}
+	return cmp.Or(Clean(line), Clean(p.Name))
 }
 
 // cpu is the processor time of all, in seconds; nil where none is known.

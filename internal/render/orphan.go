@@ -1,12 +1,9 @@
 package render
 
 import (
-	"bufio"
 	"cmp"
 	"io"
-	"path/filepath"
 	"strconv"
-	"strings"
 )
 
 // Orphan is a process that a stopped session has left behind, whose is said by Adapter and SessionID: one element of what
@@ -42,18 +39,8 @@ func OrphanTable(w io.Writer, orphans []Orphan, look Look) error {
 	for i, o := range orphans {
 		g.add(row{cells: []string{
 			strconv.Itoa(o.PID), strconv.Itoa(o.PPID), o.Adapter, cmp.Or(ids[i], "-"), ageText(o.StartedAt, look.Now), cpuText(o.CPU),
-			memoryText(o.Memory), portsText(o.Ports), cmp.Or(Clean(o.command(look)), Clean(o.Name)),
+			memoryText(o.Memory), portsText(o.Ports), o.command(look),
 		}})
 	}
-	out := bufio.NewWriter(w)
-	g.write(out, look.Width)
-	return out.Flush()
-}
-
-// command is the command line; where room is short, the program without its folder.
-func (o Orphan) command(look Look) string {
-	if program, rest, _ := strings.Cut(o.Command, " "); look.Width > 0 && filepath.IsAbs(program) {
-		return strings.TrimSpace(filepath.Base(program) + " " + rest)
-	}
-	return o.Command
+	return g.print(w, look)
 }
