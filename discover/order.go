@@ -2,9 +2,9 @@ package discover
 
 import (
 	"cmp"
+	"encoding/binary"
 	"iter"
 	"slices"
-	"time"
 )
 
 // Compare orders sessions for people: live ones first, then by newest activity; what is left is ordered by name so
@@ -24,18 +24,16 @@ func Compare(a, b Session) int {
 func sorted(list []Session) []Session {
 	type place struct {
 		live     bool
-		activity time.Time
+		activity int64 // milliseconds
 		from     int
 	}
 	order := make([]place, len(list))
 	for i := range list {
-		order[i] = place{list[i].Status.Live(), list[i].Activity(), i}
+		order[i] = place{list[i].Status.Live(), list[i].Activity().UnixMilli(), i}
 	}
 	slices.SortFunc(order, func(a, b place) int {
-		if a.live == b.live {
-			if newer := b.activity.Compare(a.activity); newer != 0 {
-				return newer
-			}
+		if a.live == b.live && a.activity != b.activity {
+			return cmp.Compare(b.activity, a.activity)
 		}
 		return Compare(list[a.from], list[b.from])
 	})
@@ -53,26 +51,42 @@ func sorted(list []Session) []Session {
 // byID are records in an order in which those of one agent's id stand together.
 type byID []*Record
 
-// byName orders records. Of one read twice, the one with the newer activity counts. Records are large: only their order
-// is sorted.
+// byName orders records. Of one read twice, the one with the newer activity counts. Records are large: what is sorted is
+// what mostly decides.
 func byName(lists [][]Record) byID {
-	n := 0
-	for _, list := range lists {
-		n += len(list)
+	type place struct {
+		begin uint64 // of the ID, as a number
+		from  int    // in the lists, as if they were one
+		*Record
 	}
-	order := make(byID, 0, n)
+	var order []place
 	for _, list := range lists {
+		order = slices.Grow(order, len(list))
 		for i := range list {
-			order = append(order, &list[i])
+			order = append(order, place{beginning(list[i].ID), len(order), &list[i]})
 		}
 	}
-	slices.SortStableFunc(order, func(a, b *Record) int {
-		if a.ID != b.ID { // as almost all
-			return cmp.Compare(a.ID, b.ID)
+	slices.SortFunc(order, func(a, b place) int {
+		if a.begin != b.begin { // as almost all
+			return cmp.Compare(a.begin, b.begin)
 		}
-		return cmp.Or(cmp.Compare(a.Agent, b.Agent), cmp.Compare(a.Path, b.Path), b.Updated.Compare(a.Updated))
+		return cmp.Or(
+			cmp.Compare(a.ID, b.ID), cmp.Compare(a.Agent, b.Agent), cmp.Compare(a.Path, b.Path), b.Updated.Compare(a.Updated),
+			cmp.Compare(a.from, b.from),
+		)
 	})
-	return slices.CompactFunc(order, func(a, b *Record) bool { return a.ID == b.ID && a.Key() == b.Key() })
+	out := make(byID, len(order))
+	for i, p := range order {
+		out[i] = p.Record
+	}
+	return slices.CompactFunc(out, func(a, b *Record) bool { return a.ID == b.ID && a.Key() == b.Key() })
+}
+
+// beginning is the first bytes of a text as a number that sorts as they do.
+func beginning(s string) uint64 {
+	var b [8]byte
+	copy(b[:], s)
+	return binary.BigEndian.Uint64(b[:])
 }
 
 // groups yields the records of one agent's id together.

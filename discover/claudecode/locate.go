@@ -107,7 +107,7 @@ type hit struct {
 
 // find looks for a session's transcript in all folders at once, without opening them. The hits are in order of name.
 func (p projects) find(ctx context.Context, id string) (hits []hit) {
-	stat := func(folder string) (hit, bool, error) {
+	stat := func(folder string, _ *native.Scratch) (hit, bool, error) {
 		info, err := p.dir.Stat(folder + "/" + id + suffix)
 		return hit{folder, info, err}, !native.Absent(err), nil
 	}

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"iter"
 	"strings"
-	"sync"
 
 	"agentctl/discover"
 	"agentctl/discover/native"
@@ -24,10 +23,7 @@ import (
 func (Adapter) Read(ctx context.Context, entries []discover.Entry, want discover.Want) iter.Seq2[discover.Record, error] {
 	jobs := jobsOf(entries)
 	return func(yield func(discover.Record, error) bool) {
-		pool := sync.Pool{New: func() any { return new(native.Scratch) }}
-		read := func(e discover.Entry) (result, bool, error) {
-			scratch := pool.Get().(*native.Scratch)
-			defer pool.Put(scratch)
+		read := func(e discover.Entry, scratch *native.Scratch) (result, bool, error) {
 			r := readTranscript(e, want, scratch)
 			jobs.complete(&r)
 			return r, true, nil

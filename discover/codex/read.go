@@ -6,7 +6,6 @@ import (
 	"iter"
 	"path/filepath"
 	"strings"
-	"sync"
 	"time"
 
 	"agentctl/discover"
@@ -33,10 +32,7 @@ func (Adapter) Read(ctx context.Context, entries []discover.Entry, want discover
 				return
 			}
 		}
-		pool := sync.Pool{New: func() any { return new(native.Scratch) }}
-		for r, err := range native.Each(ctx, entries, func(e discover.Entry) (discover.Record, bool, error) {
-			scratch := pool.Get().(*native.Scratch)
-			defer pool.Put(scratch)
+		for r, err := range native.Each(ctx, entries, func(e discover.Entry, scratch *native.Scratch) (discover.Record, bool, error) {
 			r, ok, err := read(e, want, scratch)
 			r.Title = titles[e.Home][r.ID]
 			return r, ok, err

@@ -8,9 +8,10 @@ import (
 	"sync/atomic"
 )
 
-// Each applies read to all items on a few goroutines and yields what it returns, in any order: a value where ok, an
-// error where there is one. It ends early, with no goroutine left behind, when the consumer stops or ctx ends.
-func Each[T, R any](ctx context.Context, items []T, read func(T) (value R, ok bool, err error)) iter.Seq2[R, error] {
+// Each applies read to all items on a few goroutines, each with memory of its own to work in, and yields what it returns,
+// in any order: a value where ok, an error where there is one. It ends early, with no goroutine left behind, when the
+// consumer stops or ctx ends.
+func Each[T, R any](ctx context.Context, items []T, read func(T, *Scratch) (value R, ok bool, err error)) iter.Seq2[R, error] {
 	return func(yield func(R, error) bool) {
 		workers := min(2*runtime.GOMAXPROCS(0), maxReaders, (len(items)+part-1)/part)
 		e := each[T, R]{items: items, read: read, results: make(chan []result[R]), free: make(chan []result[R], workers+1)}
@@ -46,7 +47,7 @@ const (
 // each is one call of Each.
 type each[T, R any] struct {
 	items   []T
-	read    func(T) (R, bool, error)
+	read    func(T, *Scratch) (R, bool, error)
 	next    atomic.Int64 // the first item that nobody has taken
 	results chan []result[R]
 	free    chan []result[R] // room for more results; there is no more of it than one for each reader and one for the consumer
@@ -60,6 +61,7 @@ type result[R any] struct {
 // work reads parts of the items until there are no more, and sends what they gave.
 func (e *each[T, R]) work(ctx context.Context) {
 	var out []result[R]
+	var scratch Scratch
 	for {
 		to := int(e.next.Add(part))
 		if to-part >= len(e.items) {
@@ -70,7 +72,7 @@ func (e *each[T, R]) work(ctx context.Context) {
 			if ctx.Err() != nil {
 				return
 			}
-			if v, ok, err := e.read(item); ok || err != nil {
+			if v, ok, err := e.read(item, &scratch); ok || err != nil {
 				if out == nil {
 					out = e.room()
 				}

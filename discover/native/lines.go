@@ -114,9 +114,12 @@ func (f *File) Backward(limit int64, visit func(Line) bool) (whole bool, err err
 		begun bool // a newline was seen: what precedes it is a terminated line
 		skip  bool // inside a line that was given cut
 
-		newlines []int
+		newlines = f.borrowNewlines()
 	)
-	defer func() { f.giveBack(w.buf) }()
+	defer func() {
+		f.giveBack(w.buf)
+		f.giveBackNewlines(newlines)
+	}()
 	if limit > 0 && f.size-limit > stop {
 		stop = f.size - limit
 	}

@@ -6,6 +6,8 @@ package native
 type Scratch struct {
 	buf   []byte
 	small []byte // the content of a small file
+
+	newlines []int // of a piece of a file
 }
 
 // scratchLimit is the most that is kept from one file to the next.
@@ -39,6 +41,22 @@ func (f *File) borrow() []byte {
 func (f *File) giveBack(buf []byte) {
 	if f.scratch != nil && cap(buf) <= scratchLimit && cap(buf) > cap(f.scratch.buf) {
 		f.scratch.buf = buf
+	}
+}
+
+// borrowNewlines and giveBackNewlines are the same for where the newlines of a piece are.
+func (f *File) borrowNewlines() []int {
+	if f.scratch == nil {
+		return nil
+	}
+	newlines := f.scratch.newlines
+	f.scratch.newlines = nil
+	return newlines
+}
+
+func (f *File) giveBackNewlines(newlines []int) {
+	if f.scratch != nil {
+		f.scratch.newlines = newlines
 	}
 }
 

@@ -4,10 +4,11 @@ import "time"
 
 // Time is a time in RFC 3339, UTC; zero for anything else.
 func (v Value) Time() time.Time {
-	if len(v) > 0 && v[0] == '"' {
-		if t, ok := utcTime(v[1:]); ok {
-			return t
-		}
+	if len(v) == 0 || v[0] != '"' {
+		return time.Time{}
+	}
+	if t, ok := utcTime(v[1:]); ok {
+		return t
 	}
 	t, err := time.Parse(time.RFC3339Nano, v.Text(maxTime))
 	if err != nil {

@@ -24,7 +24,7 @@ type chunk struct {
 func (Adapter) Read(ctx context.Context, entries []discover.Entry, want discover.Want) iter.Seq2[discover.Record, error] {
 	return func(yield func(discover.Record, error) bool) {
 		known := &kin{}
-		for records, err := range native.Each(ctx, chunks(entries), func(c chunk) ([]discover.Record, bool, error) {
+		for records, err := range native.Each(ctx, chunks(entries), func(c chunk, _ *native.Scratch) ([]discover.Record, bool, error) {
 			return c.read(ctx, want, known)
 		}) {
 			if err != nil && !yield(discover.Record{}, err) {
@@ -58,42 +58,33 @@ func chunks(entries []discover.Entry) []chunk {
 	return out
 }
 
-func (c chunk) read(ctx context.Context, want discover.Want, known *kin) ([]discover.Record, bool, error) {
-	sessions, err := c.load(ctx, want, known)
-	records := make([]discover.Record, len(sessions))
-	for i, s := range sessions {
-		records[i] = s.Record
-	}
-	return records, len(records) > 0, err
-}
-
-// load reads the sessions of a chunk, and looks into the sub-agents that they wait for. Its errors are warnings; what
-// has vanished is none.
-func (c chunk) load(ctx context.Context, want discover.Want, known *kin) ([]stored, error) {
+// read reads the sessions of a chunk, and looks into the sub-agents that they wait for. Its errors are warnings; what has
+// vanished is none.
+func (c chunk) read(ctx context.Context, want discover.Want, known *kin) (records []discover.Record, ok bool, err error) {
 	if strings.HasSuffix(c.path, ".json") {
 		s, err := loadLegacy(c.home, c.path, want)
 		if s == nil {
-			return nil, err
+			return nil, false, err
 		}
 		if want.Tokens || want.Whole {
 			known.addChildren(s)
 		}
-		return []stored{*s}, err
+		return []discover.Record{s.Record}, true, err
 	}
-	var out []stored
-	err := readStore(ctx, c.home, c.path, func(st *store) {
-		out = st.load(c.ids, want)
-		for i := range out {
-			out[i].askChild(st, maxDepth)
+	err = readStore(ctx, c.home, c.path, func(st *store) {
+		records = make([]discover.Record, 0, len(c.ids))
+		for s := range st.sessions(c.ids, want) {
+			s.askChild(st, maxDepth)
+			records = append(records, s.Record)
 		}
 	})
 	switch {
 	case native.Absent(err):
-		return nil, nil
+		return nil, false, nil
 	case err != nil:
-		return nil, warn(c.path, err)
+		return nil, false, warn(c.path, err)
 	}
-	return out, nil
+	return records, len(records) > 0, nil
 }
 
 // maxDepth is how deep sub-agents of sub-agents are followed.

@@ -1,6 +1,7 @@
 package opencode
 
 import (
+	"iter"
 	"strings"
 	"time"
 
@@ -33,14 +34,25 @@ func (st *store) parts(message string) sqlite.Selection {
 	return st.part.Equal("message_id", message, "id")
 }
 
-// load reads the sessions with these ids.
+// sessions yields the sessions with these ids.
+func (st *store) sessions(ids []string, want discover.Want) iter.Seq[*stored] {
+	return func(yield func(*stored) bool) {
+		for r := range st.rowsOf(ids) {
+			if s := newStored(r, st.home, st.path); isSessionID(s.ID) {
+				s.fill(st, want)
+				if !yield(&s) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// load is all of them.
 func (st *store) load(ids []string, want discover.Want) []stored {
 	var out []stored
-	for r := range st.rowsOf(ids) {
-		if s := newStored(r, st.home, st.path); isSessionID(s.ID) {
-			s.fill(st, want)
-			out = append(out, s)
-		}
+	for s := range st.sessions(ids, want) {
+		out = append(out, *s)
 	}
 	return out
 }

@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// Row is a row of a table. It is valid until the next one of the same loop is asked for. Columns are named without
-// regard to case; one that the table does not have, as in databases of older versions of a program, is null.
+// Row is a row of a table. It is valid until the next one of the same loop is asked for, or the loop ends. Columns are named
+// without regard to case; one that the table does not have, as in databases of older versions of a program, is null.
 type Row struct {
 	table *Table
 	rowid int64

@@ -16,19 +16,30 @@ type Table struct {
 	byName      map[string]int // by names in lower case
 	rowidColumn int            // the column that is the rowid itself; -1 for none
 	indexes     []index
+	free        []*Row
 }
 
 // Rows yields all rows in the order of their rowids.
 func (t *Table) Rows() iter.Seq[*Row] {
 	return func(yield func(*Row) bool) {
 		w := walk{db: t.db}
-		w.rows(t.root, 1, 0, t.row(), yield)
+		r := t.row()
+		defer t.done(r)
+		w.rows(t.root, 1, 0, r, yield)
 	}
 }
 
+// row is memory for the rows of a loop, which gives it back when it is done: most loops are short.
 func (t *Table) row() *Row {
+	if n := len(t.free); n > 0 {
+		r := t.free[n-1]
+		t.free = t.free[:n-1]
+		return r
+	}
 	return &Row{table: t, record: record{payload: payload{db: t.db}, cells: make([]cell, 0, len(t.columns))}}
 }
+
+func (t *Table) done(r *Row) { t.free = append(t.free, r) }
 
 // Selection is some of a table's rows, in an order.
 type Selection struct {
@@ -78,9 +89,12 @@ func (s Selection) First() *Row { return first(s.Up()) }
 // Last is the last row; nil for none.
 func (s Selection) Last() *Row { return first(s.Down()) }
 
+// first is the first of some rows, as one that stays.
 func first(rows iter.Seq[*Row]) *Row {
 	for r := range rows {
-		return r
+		own := *r
+		own.local, own.cells, own.chain = slices.Clone(r.local), slices.Clone(r.cells), slices.Clone(r.chain)
+		return &own
 	}
 	return nil
 }
@@ -125,6 +139,7 @@ func (s Selection) index(columns []string) (index, bool) {
 // byIndex yields the rows as an index has them.
 func (s Selection) byIndex(i index, back bool, yield func(*Row) bool) {
 	r := s.table.row()
+	defer s.table.done(r)
 	s.rowids(i, back, func(rowid int64) bool {
 		if !r.seek(rowid) {
 			return s.table.db.damaged("an index of %s names a row that is not there", s.table.name)
@@ -150,6 +165,7 @@ func (s Selection) sorted(back bool, yield func(*Row) bool) {
 		return a.compare(b)
 	})
 	r := s.table.row()
+	defer s.table.done(r)
 	for _, k := range keys {
 		if s.table.db.err != nil || !r.seek(k.rowid) || !yield(r) {
 			return
