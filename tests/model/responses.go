@@ -3,6 +3,8 @@ package model
 import (
 	"encoding/json"
 	"maps"
+	"net/http"
+	"strconv"
 	"time"
 )
 
@@ -87,7 +89,18 @@ func (o responsesTool) flat(namespace string) []tool {
 }
 
 func (responses) failure(status int, code, message string) object {
-	return object{"error": object{"message": message, "type": errorType(status), "param": nil, "code": firstOf(code, errorType(status))}}
+	return object{"error": object{"message": message, "type": firstOf(code, errorType(status)), "param": nil, "code": firstOf(code, errorType(status))}}
+}
+
+// limits says how much of what is allowed is used, as OpenAI's service does: some, or all where it refuses.
+func (responses) limits(h http.Header, r reply) {
+	used := "12.5"
+	if r.status == http.StatusTooManyRequests {
+		used = "100"
+	}
+	h.Set("X-Codex-Primary-Used-Percent", used)
+	h.Set("X-Codex-Primary-Window-Minutes", "300")
+	h.Set("X-Codex-Primary-Reset-At", strconv.FormatInt(time.Now().Add(time.Hour).Unix(), 10))
 }
 
 // response is the answer's frame.

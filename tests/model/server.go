@@ -143,6 +143,9 @@ func (s *Server) model(name string, a api) http.HandlerFunc {
 		if plan.before != nil && !s.hold(r.Context(), *plan.before, func() {}) {
 			return
 		}
+		if l, ok := a.(interface{ limits(http.Header, reply) }); ok {
+			l.limits(w.Header(), plan)
+		}
 		switch {
 		case plan.status != http.StatusOK:
 			message := errors.Join(fmt.Errorf("the model answers with status %d", plan.status), err).Error()
