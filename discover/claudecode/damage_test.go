@@ -107,13 +107,13 @@ const (
 
 // "64 MB lines … do no harm": what is not shown is said, and the call whose result it is has ended.
 func TestMessagesWithALongLine(t *testing.T) {
-	huge := strings.Repeat("x", 64<<20)
+	huge := strings.Repeat("x", native.MaxLine+native.MaxLine/4)
 	for _, c := range []struct {
 		line   string
 		warned int
 		state  discover.ToolState
 	}{
-		{fmt.Sprintf(aResult, huge), 1, discover.ToolDone},
+		{fmt.Sprintf(aResult, strings.Repeat("x", 64<<20)), 1, discover.ToolDone},
 		{strings.Replace(fmt.Sprintf(aResult, huge), `"is_error":false`, `"is_error":true`, 1), 1, discover.ToolFailed},
 		{`{"type":"queue-operation","content":"` + huge + `"}` + "\n", 0, discover.ToolOpen},
 		{`{"parentUuid":null,"isSidechain":false,"attachment":{"type":"file","content":"` + huge + `"},"type":"attachment"}` + "\n", 0, discover.ToolOpen},
@@ -166,7 +166,9 @@ func TestMessagesOfNothing(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	n := 0
-	for range New().Messages(ctx, discover.Record{ID: alive, Path: writeTranscript(t, t.TempDir(), strings.Repeat(aPrompt, 1000))}) {
+	path := writeTranscript(t, t.TempDir(), strings.Repeat(aPrompt, 1000))
+	for _, err := range New().Messages(ctx, discover.Record{ID: alive, Path: path}) {
+		must(t, err)
 		cancel()
 		n++
 	}

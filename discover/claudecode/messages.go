@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"time"
 
 	"agentctl/discover"
 	"agentctl/discover/native"
@@ -76,8 +77,16 @@ func (t *telling) line(l native.Line) bool {
 		t.warn(fmt.Errorf("a record that ends at byte %d is not shown: %w", end, errDamaged))
 	}
 	t.damaged = !ok
-	t.give(t.sorter.next(messages, timeOf(l.Bytes)))
+	t.give(t.sorter.next(messages, recorded(l.Bytes)))
 	return !t.stopped && t.ctx.Err() == nil
+}
+
+// recorded is the time of a record; zero of a note, whose time need not be that of its writing.
+func recorded(raw []byte) time.Time {
+	if noteType(raw) != nil {
+		return time.Time{}
+	}
+	return timeOf(raw)
 }
 
 func (t *telling) give(messages []discover.Message) {
