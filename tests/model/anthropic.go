@@ -3,7 +3,9 @@ package model
 import (
 	"encoding/json"
 	"net/http"
+	"strconv"
 	"strings"
+	"time"
 )
 
 // anthropic is the Messages API, as Claude Code and OpenCode's anthropic provider use it.
@@ -83,6 +85,16 @@ func (a anthropic) decode(body []byte) (turn, error) {
 
 func (anthropic) failure(status int, code, message string) object {
 	return object{"type": "error", "error": object{"type": firstOf(code, errorType(status)), "message": message}}
+}
+
+// limits names the limit that a refusal is for and when it ends, as Anthropic's service does with a subscription.
+func (anthropic) limits(h http.Header, r reply) {
+	if r.status != http.StatusTooManyRequests {
+		return
+	}
+	h.Set("Anthropic-Ratelimit-Unified-Status", "rejected")
+	h.Set("Anthropic-Ratelimit-Unified-Representative-Claim", "five_hour")
+	h.Set("Anthropic-Ratelimit-Unified-Reset", strconv.FormatInt(time.Now().Add(time.Hour).Unix(), 10))
 }
 
 // errorType is the API's name for an HTTP status.

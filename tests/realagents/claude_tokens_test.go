@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"agentctl/tests/realagents/install"
 	"agentctl/tests/realagents/world"
@@ -95,10 +96,23 @@ func TestClaudeTokens(t *testing.T) {
 		t.Errorf("of the fork: %v and cost %v, Claude Code says %v", got, s.Cost, fork.usage())
 	}
 	agrees("forked", trunk)
+}
 
-	claudeRan(t, a, "too much [[error 429]]", "--resume", claudeFork)
-	if q := c.status(claudeFork).Quotas; len(q) != 1 || !q[0].Reached || !strings.Contains(q[0].Text, "429") {
-		t.Errorf("quotas %+v", q)
+// TestClaudeLimit: a limit that is reached is told of, and when it ends where Claude Code has recorded it.
+func TestClaudeLimit(t *testing.T) {
+	w := world.New(t)
+	for version, want := range map[string]string{install.ClaudeCurrent: "five_hour", install.ClaudeMain: ""} {
+		a := w.Claude(version).With("ANTHROPIC_API_KEY=", "CLAUDE_CODE_OAUTH_TOKEN=no-real-token") // as with a subscription
+		p := a.Run("too much for " + version + " [[error 429]]")
+		began := time.Now()
+		p.Wait()
+		q := agentctlIn(t, w).as(a).status(claudeID(t, w, "too much for "+version)).Quotas
+		if len(q) != 1 || !q[0].Reached || q[0].Name != want || !strings.HasPrefix(q[0].Text, "You've hit your ") {
+			t.Fatalf("%s: quotas %+v", version, q)
+		}
+		if ends, err := time.Parse(time.RFC3339, q[0].ResetsAt); want != "" && (err != nil || ends.Sub(began).Round(time.Hour) != time.Hour) || want == "" && q[0].ResetsAt != "" {
+			t.Errorf("%s: the limit ends at %q", version, q[0].ResetsAt)
+		}
 	}
 }
 

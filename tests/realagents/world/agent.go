@@ -17,6 +17,7 @@ type Agent struct {
 	install.Installation
 	w    *World
 	dir  string
+	env  []string // beside the world's
 	shim bool
 }
 
@@ -26,6 +27,9 @@ func (a Agent) ViaShim() Agent { a.shim = a.Shim != nil; return a }
 
 // In is the agent at work in another directory; use [World.Dir] for one that it trusts.
 func (a Agent) In(dir string) Agent { a.dir = dir; return a }
+
+// With is the agent with further variables in its environment; "KEY=" takes one away.
+func (a Agent) With(env ...string) Agent { a.env = slices.Concat(a.env, env); return a }
 
 // Dir is where the agent works.
 func (a Agent) Dir() string { return a.dir }
@@ -38,7 +42,7 @@ func (a Agent) command(ctx context.Context, args ...string) *exec.Cmd {
 		words = a.Shim
 	}
 	cmd := exec.CommandContext(ctx, words[0], slices.Concat(words[1:], args)...)
-	cmd.Dir, cmd.Env = a.dir, a.w.env(a.dir)
+	cmd.Dir, cmd.Env = a.dir, slices.Concat(a.w.env(a.dir), a.env)
 	return cmd
 }
 
