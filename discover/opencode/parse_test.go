@@ -69,6 +69,8 @@ func TestTurnOf(t *testing.T) {
 		"question":        {`{"role":"assistant"}`, []string{`{"type":"tool","tool":"question","state":{"status":"running"}}`}, discover.Turn{State: discover.TurnWaiting, WaitingFor: "question"}},
 		"between steps":   {`{"role":"assistant","finish":"tool-calls","time":{"completed":2}}`, []string{`{"type":"tool","state":{"status":"completed"}}`}, discover.Turn{State: discover.TurnOpen, Detail: "model"}},
 		"rejected":        {`{"role":"assistant","finish":"tool-calls","time":{"completed":2}}`, []string{`{"type":"tool","state":{"status":"error","error":"The user rejected permission to use this specific tool call."}}`}, discover.Turn{State: discover.TurnInterrupted}},
+		"rejected, 1.1":   {`{"role":"assistant","finish":"tool-calls","time":{"completed":2}}`, []string{`{"type":"tool","state":{"status":"error","error":"Error: The user rejected permission to use this specific tool call."}}`}, discover.Turn{State: discover.TurnInterrupted}},
+		"told why not":    {`{"role":"assistant","finish":"tool-calls","time":{"completed":2}}`, []string{`{"type":"tool","state":{"status":"error","error":"The user rejected permission to use this specific tool call with the following feedback: no"}}`}, discover.Turn{State: discover.TurnOpen, Detail: "model"}},
 		"dismissed":       {`{"role":"assistant","finish":"tool-calls","time":{"completed":2}}`, []string{`{"type":"tool","state":{"error":"The user dismissed this question"}}`}, discover.Turn{State: discover.TurnInterrupted}},
 		"answered":        {`{"role":"assistant","finish":"stop","time":{"completed":2}}`, nil, discover.Turn{State: discover.TurnDone}},
 		"too long":        {`{"role":"assistant","finish":"length","time":{"completed":2}}`, nil, discover.Turn{State: discover.TurnDone}},

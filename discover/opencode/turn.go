@@ -11,10 +11,12 @@ import (
 // abortedName is the error of a message whose turn the person or a signal ended.
 const abortedName = "MessageAbortedError"
 
-// What a tool's error begins with when the person refused it, which ends the turn (SEEN 1.18.33 for permissions).
+// What a tool's error begins with when the person refused it, which ends the turn; unless they said why: then the model goes
+// on with that (SEEN 1.1.65, 1.18.33).
 const (
 	rejectedPermission = "The user rejected permission"
 	dismissedQuestion  = "The user dismissed this question"
+	withFeedback       = "with the following feedback"
 )
 
 // turnOf judges a session by its last message and that message's parts. Only the last one counts: what a killed
@@ -37,15 +39,16 @@ func turnOf(last *message, parts []part) discover.Turn {
 		return discover.Turn{State: discover.TurnDone}
 	}
 	for _, p := range parts {
-		if refusal(p.errText) {
+		if refusal(p.errText) && !strings.Contains(p.errText, withFeedback) {
 			return discover.Turn{State: discover.TurnInterrupted}
 		}
 	}
 	return discover.Turn{State: discover.TurnOpen, Detail: "model"}
 }
 
-// refusal reports whether a tool's error says that the person refused it.
+// refusal reports whether a tool's error says that the person refused it; early versions call it an error besides (SEEN 1.1.65).
 func refusal(text string) bool {
+	text = strings.TrimPrefix(text, "Error: ")
 	return strings.HasPrefix(text, rejectedPermission) || strings.HasPrefix(text, dismissedQuestion)
 }
 
