@@ -5,40 +5,35 @@ import (
 	"slices"
 )
 
-// Family is a session with the sub-agents that work for it, and for these, as they are found one after the other.
+// Family finds the sub-agents of a session, and theirs, as they come.
 type Family struct {
 	world   *World
-	members []Session
 	met     map[Key]bool
 	orphans []Record // sub-agents that were met, but not whom they work for
 }
 
-// Family is that of a session, alone so far.
-func (w *World) Family(s Session) *Family {
-	return &Family{world: w, members: []Session{s}, met: map[Key]bool{s.Key(): true}}
-}
+// Family has met nobody yet.
+func (w *World) Family() *Family { return &Family{world: w, met: map[Key]bool{}} }
 
-// Sessions are those found so far, the eldest first. Sub-agents are not judged: [World.Follow] does that.
-func (f *Family) Sessions() []Session { return slices.Clone(f.members) }
-
-// Grow adds the sub-agents that are stored and were not before. The cost depends on what was begun while the family was
-// at work, not on what is stored. The error is ctx's.
-func (f *Family) Grow(ctx context.Context) (grown bool, warnings []*Warning, err error) {
-	before := len(f.members)
-	l := f.world.look([]Agent{f.members[0].Agent})
-	for from := 0; from < len(f.members); {
-		parents := f.members[from:]
-		from = len(f.members)
+// Grow returns the sessions of one agent, as they are by now, with those behind them that are stored, work for one of
+// them and have not been met. They are not judged: [World.Follow] does that. The cost depends on what was begun while the
+// sessions were at work, not on what is stored. The error is ctx's.
+func (f *Family) Grow(ctx context.Context, sessions []Session) (all []Session, warnings []*Warning, err error) {
+	all = slices.Clone(sessions)
+	l := f.world.look([]Agent{sessions[0].Agent})
+	for from := 0; from < len(all); {
+		parents := all[from:]
+		from = len(all)
 		f.meet(ctx, l, parents)
 		f.orphans = slices.DeleteFunc(f.orphans, func(r Record) bool {
-			own := slices.ContainsFunc(f.members, func(s Session) bool { return s.ID == r.Parent })
+			own := slices.ContainsFunc(all, func(s Session) bool { return s.ID == r.Parent })
 			if own {
-				f.members = append(f.members, Session{Record: r})
+				all = append(all, Session{Record: r})
 			}
 			return own
 		})
 	}
-	return len(f.members) > before, l.warnings, ctx.Err()
+	return all, l.warnings, ctx.Err()
 }
 
 // meet reads the sub-agents that may work for these sessions. What is not stored has none.
@@ -46,6 +41,7 @@ func (f *Family) meet(ctx context.Context, l *look, parents []Session) {
 	var refs []Ref
 	var homes []Home
 	for _, s := range parents {
+		f.met[s.Key()] = true
 		if s.Path != "" {
 			refs, homes = append(refs, Ref{s.ID, s.Path}), withHome(homes, s)
 		}
@@ -53,7 +49,7 @@ func (f *Family) meet(ctx context.Context, l *look, parents []Session) {
 	if len(refs) == 0 {
 		return
 	}
-	agent := f.members[0].Agent
+	agent := parents[0].Agent
 	entries := l.entries(ctx, map[Agent][]Home{agent: homes}, func(Agent) Query { return Query{Parents: refs, Children: true} })
 	for i := range entries {
 		entries[i] = slices.DeleteFunc(entries[i], func(e Entry) bool { return f.met[Key{e.Agent, e.ID, e.Path}] })

@@ -38,26 +38,24 @@ func TestAFamilyGrows(t *testing.T) {
 	m := &memory{agent: Codex, opened: &opened, records: []Record{
 		under("kid", "grandkid"), under("other", "cousin"), record(Codex, "other", 1), under("eldest", "kid"), under("", "foundling"),
 	}}
-	f := worldOf(func() *proc.Table { panic("no process is asked") }, begun{m}).Family(Session{Record: record(Codex, "eldest", 1)})
-	if got := names(f.Sessions()); got != "eldest" {
-		t.Errorf("before it grew: %s", got)
-	}
+	f := worldOf(func() *proc.Table { panic("no process is asked") }, begun{m}).Family()
+	sessions := []Session{{Record: record(Codex, "eldest", 1)}}
 	for _, step := range []struct {
 		stored Record
-		grown  bool
 		want   string
 	}{
-		{Record{}, true, "eldest kid grandkid"},
-		{Record{}, false, "eldest kid grandkid"},
-		{under("unborn", "late"), false, "eldest kid grandkid"},
-		{under("grandkid", "unborn"), true, "eldest kid grandkid unborn late"},
+		{Record{}, "eldest kid grandkid"},
+		{Record{}, "eldest kid grandkid"},
+		{under("unborn", "late"), "eldest kid grandkid"},
+		{under("grandkid", "unborn"), "eldest kid grandkid unborn late"},
 	} {
 		if step.stored.ID != "" {
 			m.records = append(m.records, step.stored)
 		}
-		grown, warnings, err := f.Grow(t.Context())
-		if got := names(f.Sessions()); grown != step.grown || got != step.want || err != nil || warnings != nil {
-			t.Errorf("%s: %s, %v, %v, %v; want %s", step.stored.ID, got, grown, warnings, err, step.want)
+		var warnings []*Warning
+		var err error
+		if sessions, warnings, err = f.Grow(t.Context(), sessions); names(sessions) != step.want || err != nil || warnings != nil {
+			t.Errorf("%s: %s, %v, %v; want %s", step.stored.ID, names(sessions), warnings, err, step.want)
 		}
 	}
 	if len(opened) != len(m.records) {
@@ -67,13 +65,14 @@ func TestAFamilyGrows(t *testing.T) {
 
 // What is not stored yet has no sub-agents, and is not looked for.
 func TestAFamilyOfNobody(t *testing.T) {
-	f := worldOf(nil, begun{&memory{agent: Codex}}).Family(Session{Record: Record{Agent: Codex}})
-	if grown, warnings, err := f.Grow(t.Context()); grown || warnings != nil || err != nil {
-		t.Errorf("%v, %v, %v", grown, warnings, err)
+	nobody := []Session{{Record: Record{Agent: Codex}}}
+	f := worldOf(nil, begun{&memory{agent: Codex}}).Family()
+	if all, warnings, err := f.Grow(t.Context(), nobody); len(all) != 1 || warnings != nil || err != nil {
+		t.Errorf("%v, %v, %v", all, warnings, err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, _, err := f.Grow(ctx); err == nil {
+	if _, _, err := f.Grow(ctx, nobody); err == nil {
 		t.Error("it does not end with its context")
 	}
 }

@@ -46,7 +46,7 @@ func newApp(env Env) *cli.App {
 		// The library's own handler would end the process.
 		ExitErrHandler: func(*cli.Context, error) {},
 		Commands: []*cli.Command{
-			newList(env), newStatus(env), newLaunch(env), newResume(env), newWait(env), newEvents(env), newStop(env),
+			newList(env), newStatus(env), newPeek(env), newLogs(env), newLaunch(env), newResume(env), newWait(env), newEvents(env), newStop(env),
 			newCurrent(env), newGuard(env), newLock(env), newUnlock(env), newLocks(env), newWorktree(env), newHooks(env), newMetrics(env), newDoctor(env),
 			newSchema(env), newCompletion(env), newVersion(env), newComplete(env),
 		},

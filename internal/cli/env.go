@@ -18,8 +18,8 @@ type Env struct {
 	Stdin io.Reader
 	// Stdout takes data only, Stderr what is said about it.
 	Stdout, Stderr io.Writer
-	// Width is the number of columns if stdout is a terminal, else 0.
-	Width int
+	// Width and Height are the number of columns and lines if stdout is a terminal, else 0.
+	Width, Height int
 	// Interactive: stderr is a terminal.
 	Interactive bool
 	// Terminal: stdin and stdout are one, for a person to talk in.
@@ -45,12 +45,12 @@ type Env struct {
 
 // System is the real environment of this process. version is what the linker stamped in, "" if nothing.
 func System(version string) Env {
-	width, _ := terminalWidth(os.Stdout, os.Getenv)
-	_, interactive := terminalWidth(os.Stderr, os.Getenv)
-	_, typing := terminalWidth(os.Stdin, os.Getenv)
+	width, height, _ := terminalSize(os.Stdout, os.Getenv)
+	_, _, interactive := terminalSize(os.Stderr, os.Getenv)
+	_, _, typing := terminalSize(os.Stdin, os.Getenv)
 	return Env{
 		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
-		Width: width, Interactive: interactive, Terminal: typing && width > 0,
+		Width: width, Height: height, Interactive: interactive, Terminal: typing && width > 0,
 		Getenv: os.Getenv, Environ: os.Environ(), Become: launch.Become, Executable: os.Executable, Now: time.Now, PID: os.Getpid(), UID: os.Getuid(),
 		Adapters: agents.All(), Take: proc.Take, Version: version,
 	}

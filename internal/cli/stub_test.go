@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"iter"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -23,6 +24,22 @@ type stub struct {
 	records []discover.Record
 	claims  []discover.Claim
 	warning error
+	// said are the messages of sessions by ID, the oldest first; torn is why what is before them cannot be read.
+	said map[string][]discover.Message
+	torn error
+}
+
+func (s stub) Messages(_ context.Context, r discover.Record) iter.Seq2[discover.Message, error] {
+	return func(yield func(discover.Message, error) bool) {
+		for _, m := range slices.Backward(s.said[r.ID]) {
+			if !yield(m, nil) {
+				return
+			}
+		}
+		if s.torn != nil {
+			yield(discover.Message{}, s.torn)
+		}
+	}
 }
 
 func (s stub) Name() discover.Agent { return s.name }
@@ -47,6 +64,7 @@ func (s stub) Entries(_ context.Context, homes []discover.Home, q discover.Query
 		for _, ref := range q.Refs {
 			named = named || ref.ID == r.ID
 		}
+		named = named && (q.Parents == nil || r.IsSub())
 		if named && strings.HasPrefix(r.ID, q.ID) && !r.Updated.Before(q.Since) && r.Home == homes[0].Dir {
 			out = append(out, discover.Entry{
 				Agent: s.name, ID: r.ID, Path: r.Path, Home: r.Home, Updated: r.Updated, Size: 100, Parent: r.Parent,

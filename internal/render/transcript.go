@@ -43,32 +43,22 @@ type Entry struct {
 	Of discover.Session
 	// Whose names the session beside the message; "" needs no naming.
 	Whose string
+	// Again: it was written before, and is another one now.
+	Again bool
 }
 
-// Write adds a message.
+// Write adds a message. Of a call that was written before it tells what has become of it.
 func (t *Transcript) Write(e Entry) error {
-	var b strings.Builder
-	if e.Tool != nil {
-		t.call(&b, e)
-	} else {
-		t.head(&b, e)
-		t.text(&b, e)
-	}
-	return t.flush(&b)
-}
-
-// Change tells what has become of a message that was written.
-func (t *Transcript) Change(e Entry) error {
 	var b strings.Builder
 	switch {
 	case e.Tool == nil:
 		t.head(&b, e)
 		t.text(&b, e)
-	default:
+	case e.Again:
 		b.WriteString(t.callLine(e, cmp.Or(stateText(e), string(e.Tool.State))))
-		if t.look.Tools {
-			t.part(&b, "output", e.Tool.Output)
-		}
+		t.output(&b, e)
+	default:
+		t.call(&b, e)
 	}
 	return t.flush(&b)
 }

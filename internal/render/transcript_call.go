@@ -17,6 +17,12 @@ func (t *Transcript) call(b *strings.Builder, e Entry) {
 	b.WriteString(t.callLine(e, stateText(e)))
 	if t.look.Tools {
 		t.part(b, "input", inputText(e.Tool.Input))
+	}
+	t.output(b, e)
+}
+
+func (t *Transcript) output(b *strings.Builder, e Entry) {
+	if t.look.Tools {
 		t.part(b, "output", e.Tool.Output)
 	}
 }

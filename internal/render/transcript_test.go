@@ -177,17 +177,17 @@ func TestTranscriptOfChanges(t *testing.T) {
 	var b bytes.Buffer
 	tr := render.NewTranscript(&b, render.TranscriptLook{Look: render.Look{Now: now}, Tools: true})
 	s := full()
-	write := func(do func(render.Entry) error, m discover.Message, whose string) {
-		if err := do(render.Entry{Message: m, Of: s, Whose: whose}); err != nil {
+	write := func(again bool, m discover.Message, whose string) {
+		if err := tr.Write(render.Entry{Message: m, Of: s, Whose: whose, Again: again}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	write(tr.Write, answered(called("a", discover.ToolRunning, "", time.Minute), "opus"), "")
-	write(tr.Write, answered(called("b", discover.ToolRunning, "", time.Minute), "opus"), "kid")
-	write(tr.Change, called("a", discover.ToolWaiting, "", time.Minute), "")
-	write(tr.Change, called("a", discover.ToolDone, "out", time.Minute), "")
-	write(tr.Change, called("b", discover.ToolFailed, "no", time.Minute), "kid")
-	write(tr.Change, said(discover.Assistant, discover.KindText, "more of it", time.Minute), "")
+	write(false, answered(called("a", discover.ToolRunning, "", time.Minute), "opus"), "")
+	write(false, answered(called("b", discover.ToolRunning, "", time.Minute), "opus"), "kid")
+	write(true, called("a", discover.ToolWaiting, "", time.Minute), "")
+	write(true, called("a", discover.ToolDone, "out", time.Minute), "")
+	write(true, called("b", discover.ToolFailed, "no", time.Minute), "kid")
+	write(true, said(discover.Assistant, discover.KindText, "more of it", time.Minute), "")
 	if err := tr.Waits(s); err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,138 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"slices"
+
+	"agentctl/discover"
+	"agentctl/internal/render"
+)
+
+// once prints the last messages of a session.
+func (t *telling) once(ctx context.Context, s discover.Session) error {
+	t.sessions = []discover.Session{s}
+	more, err := t.gather(ctx)
+	if err == nil && more { // sub-agents are judged together
+		err = t.world.Follow(ctx, t.sessions, func(r discover.Result) (bool, error) {
+			t.sessions = r.Sessions
+			t.warn(r.Warnings)
+			return false, nil
+		})
+	}
+	if err != nil {
+		return err
+	}
+	entries := t.last(ctx)
+	if t.quiet(); ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if err := t.print(ctx, entries); err != nil {
+		return err
+	}
+	if len(entries) == 0 {
+		t.nothing()
+	}
+	return t.partial()
+}
+
+// nothing says why nothing is printed.
+func (t *telling) nothing() {
+	s := t.sessions[0]
+	what := "has no messages"
+	if s.Path == "" {
+		what = "has nothing stored yet"
+	}
+	t.env.saying("agentctl: ", fmt.Sprintf("%s %s", idOf(s), what))
+}
+
+func (t *telling) print(ctx context.Context, entries []render.Entry) error {
+	if t.options.json {
+		return render.JSONArray(t.env.Stdout, func(yield func(render.Message) bool) {
+			for _, e := range entries {
+				if !yield(render.OfMessage(e.Message, e.Of)) {
+					return
+				}
+			}
+		})
+	}
+	var b bytes.Buffer
+	text := t.transcript(&b)
+	for _, e := range entries {
+		if err := text.Write(e); err != nil {
+			return err
+		}
+	}
+	s := t.sessions[0]
+	shown := slices.ContainsFunc(entries, func(e render.Entry) bool { return e.Tool != nil && e.Tool.State == discover.ToolWaiting })
+	if s.Status == discover.Waiting && !shown {
+		if err := text.Waits(s); err != nil {
+			return err
+		}
+	}
+	if t.options.noPager {
+		_, err := t.env.Stdout.Write(b.Bytes())
+		return err
+	}
+	return t.env.page(ctx, b.Bytes())
+}
+
+// partial is the error of what could not be read.
+func (t *telling) partial() error {
+	if len(t.said) > 0 {
+		return errPartial
+	}
+	return nil
+}
+
+// follow prints the last messages of a session, and then what comes, until it stops.
+func (t *telling) follow(ctx context.Context, s discover.Session) error {
+	t.sessions = []discover.Session{s}
+	if _, err := t.gather(ctx); err != nil {
+		return err
+	}
+	write := t.writer()
+	end := newWaiting(untilStopped, 1, func(discover.Session) error { return nil })
+	for more := true; more; {
+		more = false
+		err := t.world.Follow(ctx, t.sessions, func(r discover.Result) (_ bool, err error) {
+			t.sessions = r.Sessions
+			t.warn(r.Warnings)
+			for _, e := range t.since(ctx) {
+				t.quiet()
+				if err := write(e); err != nil {
+					return false, err
+				}
+			}
+			if more, err = t.gather(ctx); more || err != nil {
+				return false, err // with the new ones
+			}
+			return end.see(t.sessions[:1])
+		})
+		if err != nil {
+			return err
+		}
+	}
+	t.quiet()
+	if err := t.env.conclude(end); err != nil {
+		return err
+	}
+	return t.partial()
+}
+
+// since is what has not been printed yet.
+func (t *telling) since(ctx context.Context) []render.Entry {
+	if t.told == nil {
+		return t.last(ctx)
+	}
+	return t.news(ctx)
+}
+
+// writer prints one message at a time.
+func (t *telling) writer() func(render.Entry) error {
+	if t.options.json {
+		return func(e render.Entry) error { return render.JSONLine(t.env.Stdout, render.OfMessage(e.Message, e.Of)) }
+	}
+	return t.transcript(t.env.Stdout).Write
+}

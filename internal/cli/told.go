@@ -1,0 +1,147 @@
+package cli
+
+import (
+	"hash/maphash"
+	"iter"
+	"slices"
+	"time"
+
+	"agentctl/discover"
+)
+
+// told is what of a session's transcript is known: each look reads it backwards from its end until it has met enough of
+// that. Nothing is told twice, and nothing is left out, whatever is done to the transcript meanwhile.
+type told struct {
+	seed maphash.Seed
+	// seen are the messages known, each as it was seen last.
+	seen map[string]uint64
+	// open are those of them whose call may get further.
+	open map[string]bool
+	// newest is the time of the newest one.
+	newest time.Time
+	// whole: all that was there at the first look is known.
+	whole bool
+}
+
+const (
+	// overlap is how many messages in a row have to be known for nothing new to be expected behind them: a message may come
+	// before some that were stored sooner.
+	overlap = 16
+	// estranged is how many old messages in a row may be unknown before it is clear that this is another transcript.
+	estranged = 1000
+	// remembered is how many messages are remembered.
+	remembered = 10_000
+)
+
+// news is a message that has come, or has changed since it was told.
+type news struct {
+	discover.Message
+	changed bool
+}
+
+// newTold takes the last n messages of a transcript as it is now, the oldest first; 0 is all. More of them are for looks
+// to come to meet. failed is told of what cannot be read.
+func newTold(messages iter.Seq2[discover.Message, error], n, more int, failed func(error)) (*told, []discover.Message) {
+	t := &told{seed: maphash.MakeSeed(), seen: map[string]uint64{}, open: map[string]bool{}, whole: true}
+	var last []discover.Message
+	met := 0
+	for m, err := range messages {
+		if err != nil {
+			failed(err)
+			continue
+		}
+		if n == 0 || len(last) < n {
+			last = append(last, m)
+		}
+		t.note(m)
+		if met++; n > 0 && met >= n+more {
+			t.whole = false
+			break
+		}
+	}
+	slices.Reverse(last)
+	return t, last
+}
+
+// note remembers a message as it is.
+func (t *told) note(m discover.Message) {
+	t.seen[m.ID] = t.sum(m)
+	if m.Time.After(t.newest) {
+		t.newest = m.Time
+	}
+	delete(t.open, m.ID)
+	if m.Tool != nil && unfinished(m.Tool.State) {
+		t.open[m.ID] = true
+	}
+}
+
+func unfinished(s discover.ToolState) bool {
+	return s == discover.ToolOpen || s == discover.ToolRunning || s == discover.ToolWaiting
+}
+
+// sum is what a message is told again for if it is another one.
+func (t *told) sum(m discover.Message) uint64 {
+	if m.Tool != nil {
+		return maphash.String(t.seed, string(m.Tool.State))
+	}
+	return maphash.String(t.seed, m.Text)
+}
+
+// look returns what has come and what has changed, the oldest first.
+func (t *told) look(messages iter.Seq2[discover.Message, error], failed func(error)) (out []news) {
+	torn := false
+	met, last, settled := t.walk(messages, func(err error) { torn = true; failed(err) })
+	if torn && last == 0 && len(t.seen) > 0 {
+		return nil // what is missing may belong between; the next look tells
+	}
+	for i, m := range slices.Backward(met) {
+		was, known := t.seen[m.ID]
+		if !known && t.fresh(m, i, last) || known && was != t.sum(m) {
+			out = append(out, news{m, known})
+		}
+	}
+	if settled && !torn {
+		clear(t.open) // those that it has not met are gone
+		if len(t.seen) > remembered {
+			clear(t.seen)
+			t.whole = false
+		}
+	}
+	for _, m := range met {
+		t.note(m)
+	}
+	return out
+}
+
+// fresh reports whether an unknown message has come since the last look: the others are older than what was taken at the
+// first one, or another transcript's. i is its place, behind the first last of which nothing is known.
+func (t *told) fresh(m discover.Message, i, last int) bool {
+	return len(t.seen) == 0 || i < last || t.whole && last > 0 || m.Time.After(t.newest)
+}
+
+// walk reads backwards. met are the messages, the newest first; behind the first last of them none is known. settled: it
+// has met enough that is known, so that what it has not met is older, or gone.
+func (t *told) walk(messages iter.Seq2[discover.Message, error], failed func(error)) (met []discover.Message, last int, settled bool) {
+	known, row, old := 0, 0, 0
+	open := len(t.open)
+	for m, err := range messages {
+		if err != nil {
+			failed(err)
+			continue
+		}
+		met = append(met, m)
+		if _, ok := t.seen[m.ID]; ok {
+			known, row, old, last = known+1, row+1, 0, len(met)
+			if t.open[m.ID] {
+				open--
+			}
+		} else if row = 0; !m.Time.After(t.newest) {
+			old++
+		}
+		settled = settled || row >= overlap
+		if settled && (open <= 0 || known >= len(t.seen) || old >= overlap) || old >= estranged {
+			break
+		}
+	}
+	return met, last, settled
+}

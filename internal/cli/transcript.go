@@ -1,0 +1,108 @@
+package cli
+
+import (
+	"context"
+
+	"github.com/urfave/cli/v2"
+
+	"agentctl/discover"
+	"agentctl/internal/render"
+)
+
+// transcriptOptions are those of peek and logs.
+type transcriptOptions struct {
+	verb                                                     string
+	limit                                                    int
+	follow, tools, children, noTrunc, noPager, json, noColor bool
+	adapters                                                 cli.StringSlice
+}
+
+func newPeek(env Env) *cli.Command {
+	return env.transcriptCommand(&transcriptOptions{verb: "peek", limit: 20}, "show the last messages of a session")
+}
+
+func newLogs(env Env) *cli.Command {
+	o := &transcriptOptions{verb: "logs", limit: 50}
+	c := env.transcriptCommand(o, "show what was said in a session, with -f until it stops")
+	c.Flags = append(c.Flags, &cli.BoolFlag{
+		Name: "follow", Aliases: []string{"f"}, Usage: "go on with what comes, until the session stops, and exit as its last turn ended", Destination: &o.follow,
+	})
+	return c
+}
+
+func (env Env) transcriptCommand(o *transcriptOptions, usage string) *cli.Command {
+	return &cli.Command{
+		Name:      o.verb,
+		Usage:     usage,
+		UsageText: "agentctl " + o.verb + " [FLAGS] ID",
+		ArgsUsage: "ID",
+		Flags: []cli.Flag{
+			&cli.IntFlag{Name: "n", Usage: "at most `N` messages, the newest; 0 is all", Value: o.limit, Destination: &o.limit},
+			&cli.BoolFlag{Name: "tools", Usage: "also what tools were called with and what they returned", Destination: &o.tools},
+			&cli.BoolFlag{Name: "children", Usage: "sub-agents' messages among them, each with whose it is", Destination: &o.children},
+			&cli.BoolFlag{Name: "no-trunc", Usage: "shorten nothing", Destination: &o.noTrunc},
+			&cli.BoolFlag{Name: "no-pager", Usage: "into the terminal, however long it is", Destination: &o.noPager},
+			adapterFlag(&o.adapters),
+			jsonFlag(&o.json),
+			noColorFlag(&o.noColor),
+		},
+		Action: func(c *cli.Context) error {
+			args, err := arguments(c, 1, "the ID of a session")
+			if err != nil {
+				return err
+			}
+			if o.limit < 0 {
+				return badUsage(o.verb, "-n is %d, which is no number of messages", o.limit)
+			}
+			return env.transcript(c.Context, args[0], o)
+		},
+	}
+}
+
+func (env Env) transcript(ctx context.Context, arg string, o *transcriptOptions) error {
+	s, err := env.settings(o.noColor)
+	if err != nil {
+		return err
+	}
+	agents, err := env.chosenAgents(o.adapters.Value())
+	if err != nil {
+		return err
+	}
+	ctx, stop := interruptible(ctx) // over all steps: a signal between two of them would be lost
+	defer stop()
+	world := env.world(s.Homes)
+	quiet := env.progress("looking for " + render.Clean(arg))
+	defer quiet()
+	r, err := world.Find(ctx, arg, agents, discover.Want{})
+	if err == nil {
+		r.Sessions, err = onlyOne(arg, r.Sessions)
+	}
+	if ctx.Err() != nil {
+		err = ctx.Err()
+	}
+	if err != nil {
+		quiet()
+		_ = env.warn(r.Warnings) // the error says how it ends
+		return err
+	}
+	t := &telling{env: env, world: world, options: o, look: s.look, said: map[string]bool{}, quiet: quiet, family: world.Family()}
+	t.warn(r.Warnings)
+	if o.follow {
+		return t.follow(ctx, r.Sessions[0])
+	}
+	return t.once(ctx, r.Sessions[0])
+}
+
+// onlyOne is the session that is meant where a process runs several: its own, not its sub-agents'.
+func onlyOne(arg string, sessions []discover.Session) ([]discover.Session, error) {
+	var own []discover.Session
+	for _, s := range sessions {
+		if len(sessions) == 1 || !s.IsSub() {
+			own = append(own, s)
+		}
+	}
+	if len(own) != 1 {
+		return nil, &discover.AmbiguousError{Arg: arg, Candidates: sessions, Total: len(sessions)}
+	}
+	return own, nil
+}
