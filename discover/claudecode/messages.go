@@ -77,13 +77,14 @@ func (t *telling) line(l native.Line) bool {
 		t.warn(fmt.Errorf("a record that ends at byte %d is not shown: %w", end, errDamaged))
 	}
 	t.damaged = !ok
-	t.give(t.sorter.next(messages, recorded(l.Bytes)))
+	t.give(t.sorter.next(messages, written(l.Bytes)))
 	return !t.stopped && t.ctx.Err() == nil
 }
 
-// recorded is the time of a record; zero of a note, whose time need not be that of its writing.
-func recorded(raw []byte) time.Time {
-	if noteType(raw) != nil {
+// written is when a record was; zero of a note, and of what was said while a turn was in progress: that has the time when
+// it was typed, and was written when the model got it.
+func written(raw []byte) time.Time {
+	if noteType(raw) != nil || isQueued(raw) {
 		return time.Time{}
 	}
 	return timeOf(raw)

@@ -30,23 +30,21 @@ const (
 	minWaiting, maxWaiting = 8, 32
 )
 
-// next takes the messages of a record of that time, which is zero where it has none, and returns what waits no longer,
-// the newest first.
+// next takes the messages of a record of that time and returns what waits no longer, the newest first. Where the time is
+// zero, those messages stand right before what follows them in the file.
 func (s *sorter) next(messages []discover.Message, at time.Time) (ready []discover.Message) {
 	s.read++
 	if !at.IsZero() {
 		s.last = at
+	} else if at = s.last; at.IsZero() {
+		at = farAhead()
 	}
 	for _, m := range messages {
-		w := waiting{m, m.Time, s.read}
-		if w.time.IsZero() {
-			w.time = s.last
-		}
 		i := len(s.waiting) // of the same time, the one read first is the newest
-		for i > 0 && s.waiting[i-1].time.Before(w.time) {
+		for i > 0 && s.waiting[i-1].time.Before(at) {
 			i--
 		}
-		s.waiting = slices.Insert(s.waiting, i, w)
+		s.waiting = slices.Insert(s.waiting, i, waiting{m, at, s.read})
 	}
 	for len(s.waiting) > 0 && (s.past(s.waiting[0]) || s.overdue()) {
 		ready = append(ready, s.waiting[0].Message)
@@ -54,6 +52,9 @@ func (s *sorter) next(messages []discover.Message, at time.Time) (ready []discov
 	}
 	return ready
 }
+
+// farAhead is after all times of records.
+func farAhead() time.Time { return time.Unix(1<<40, 0) }
 
 // past reports whether nothing newer than a message is to come.
 func (s *sorter) past(w waiting) bool {

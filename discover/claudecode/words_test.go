@@ -2,6 +2,7 @@ package claudecode
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 
 	"agentctl/discover"
@@ -76,5 +77,28 @@ func TestMessagesOfTheOwnChainOnly(t *testing.T) {
 	got, warned := toldOf(t, t.TempDir(), []byte(aCall+side+aPrompt))
 	if len(got) != 2 || got[0].ID != "u3" || got[1].ID != "toolu_1" || len(warned) > 0 {
 		t.Errorf("%s, %v", asJSON(t, got), warned)
+	}
+}
+
+// What was said while a turn was in progress stands where the model got it, with the time when it was typed.
+func TestQueuedPromptsStandWhereTheyWereGiven(t *testing.T) {
+	const answer = `{"message":{"id":"ID","content":[{"type":"text","text":"ID"}]},"type":"assistant","uuid":"ID","timestamp":"2026-01-01T00:00:ID.000Z"}` + "\n"
+	queued := `{"parentUuid":"x","attachment":{"type":"queued_command","prompt":"and this","commandMode":"prompt","origin":{"kind":"human"}},"type":"attachment","uuid":"q","timestamp":"2026-01-01T00:00:03.000Z"}` + "\n"
+	of := func(id string) string { return strings.ReplaceAll(answer, "ID", id) }
+	for lines, want := range map[string]string{
+		of("01") + of("05") + queued:            "q 05 01",
+		of("01") + of("05") + queued + of("06"): "06 q 05 01",
+	} {
+		got, _ := toldOf(t, t.TempDir(), []byte(lines))
+		var ids []string
+		for _, m := range got {
+			ids = append(ids, m.ID)
+			if m.ID == "q" && (m.Role != discover.User || m.Text != "and this" || m.Time.Second() != 3) {
+				t.Errorf("%+v", m)
+			}
+		}
+		if strings.Join(ids, " ") != want {
+			t.Errorf("%q, want %q", ids, want)
+		}
 	}
 }
