@@ -1,0 +1,111 @@
+package realagents
+
+import (
+	"encoding/json"
+	"math"
+	"testing"
+
+	"agentctl/tests/realagents/world"
+)
+
+// exported is what matters of a session as `opencode export` prints it.
+type exported struct {
+	Info struct {
+		Cost   *float64
+		Tokens *openCodeTokens
+		Time   struct{ Created int64 }
+	}
+	Messages []struct {
+		Info struct {
+			Role   string
+			Cost   float64
+			Tokens openCodeTokens
+			Time   struct{ Created int64 }
+		}
+	}
+}
+
+type openCodeTokens struct {
+	Input, Output, Reasoning int64
+	Cache                    struct{ Read, Write int64 }
+}
+
+func (t openCodeTokens) total() int64 {
+	return t.Input + t.Output + t.Reasoning + t.Cache.Read + t.Cache.Write
+}
+
+// spent is what a session took by the agent's own word: in all, and without the answers from before there was the session,
+// which another one's messages brought along.
+func (e exported) spent() (all, own int64, cost float64) {
+	for _, m := range e.Messages {
+		all += m.Info.Tokens.total()
+		if m.Info.Time.Created >= e.Info.Time.Created {
+			own += m.Info.Tokens.total()
+			cost += m.Info.Cost
+		}
+	}
+	return all, own, cost
+}
+
+// What an answer of the model takes, and what the agent reckons for it.
+const (
+	answerTokens = 1000 + 7 + 11 + 50
+	answerCost   = (1000*3 + 7*3.75 + 11*0.3 + 50*15) / 1e6
+)
+
+// TestOpenCodeTokens: "per-session totals …: sub-agents included, forks not counted twice", as the agent itself has them for each
+// session, and as the model has given them in all.
+func TestOpenCodeTokens(t *testing.T) {
+	eachOpenCode(t, func(t *testing.T, w *world.World, a world.Agent, c agentctl) {
+		a.Run("with help [[agent [[shell true]];; text main]]").Wait()
+		id := idOf(t, w, a, "with help [[agent [[shell true]];; text main]]")
+		a.Run("on a copy", "--session="+id, "--fork").Wait()
+
+		var spent, answers int64
+		var cost float64
+		for _, s := range c.list("-a", "--tokens") {
+			spent, cost = spent+s.Tokens.Total, cost+*s.Cost
+			if s.Tokens.Context != answerTokens {
+				t.Errorf("%s: the context is %d", *s.ID, s.Tokens.Context)
+			}
+			if s.Prompt != "a first start" {
+				compareWithExport(t, a, c, s, *s.ID != id)
+			}
+		}
+		for _, q := range w.Model.Requests() {
+			if q.API == "messages" && !q.Side {
+				answers++
+			}
+		}
+		if spent != answers*answerTokens || !near(cost, float64(answers)*answerCost) {
+			t.Errorf("in all %d tokens for %g, the model gave %d answers", spent, cost, answers)
+		}
+	})
+}
+
+func near(a, b float64) bool { return math.Abs(a-b) < 1e-9 }
+
+// compareWithExport compares a session, with its sub-agents, with what the agent says of it.
+func compareWithExport(t *testing.T, a world.Agent, c agentctl, s session, isCopy bool) {
+	t.Helper()
+	var e exported
+	if err := json.Unmarshal([]byte(a.Output("export", *s.ID)), &e); err != nil {
+		t.Fatal(err)
+	}
+	all, own, cost := e.spent()
+	if sum := e.Info.Tokens; sum != nil && sum.total() != all {
+		t.Errorf("%s: the agent's own sum is %d, that of its messages %d", *s.ID, sum.total(), all)
+	}
+	if isCopy != (all > own) || isCopy && own != answerTokens {
+		t.Errorf("%s: %d tokens, %d of them its own", *s.ID, all, own)
+	}
+	for _, sub := range c.list("-a", "--children", "--tokens") {
+		if sub.ParentID == *s.ID {
+			own, cost = own+sub.Tokens.Total, cost+*sub.Cost
+		}
+	}
+	whole := c.status(*s.ID)
+	if s.Tokens.Total != own || whole.Tokens.Total != own || !near(*s.Cost, cost) || !near(*whole.Cost, cost) {
+		t.Errorf("%s: %d and %d tokens for %g, the agent says %d for %g", *s.ID, s.Tokens.Total, whole.Tokens.Total, *s.Cost, own, cost)
+	}
+}
