@@ -37,11 +37,11 @@ func readMachine(root string) (machine, error) {
 	if err := checkNamespace(root); err != nil {
 		return machine{}, err
 	}
-	boot, err := readIfThere(filepath.Join(root, "sys/kernel/random/boot_id"))
+	boot, err := readIfThere(root, "sys/kernel/random/boot_id")
 	if err != nil {
 		return machine{}, err
 	}
-	stat, err := readIfThere(filepath.Join(root, "stat"))
+	stat, err := readIfThere(root, "stat")
 	if err != nil {
 		return machine{}, err
 	}
@@ -62,8 +62,9 @@ func checkNamespace(root string) error {
 	return nil
 }
 
-func readIfThere(path string) ([]byte, error) {
-	raw, err := os.ReadFile(path)
+// readIfThere reads a file that the kernel makes. os.ReadFile would set up the polling of files for it.
+func readIfThere(root, name string) ([]byte, error) {
+	raw, err := pidDir(root+"/").record(name, make([]byte, 4<<10))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

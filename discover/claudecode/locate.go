@@ -107,8 +107,9 @@ type hit struct {
 
 // find looks for a session's transcript in all folders at once, without opening them. The hits are in order of name.
 func (p projects) find(ctx context.Context, id string) (hits []hit) {
+	file := "/" + id + suffix
 	stat := func(folder string, _ *native.Scratch) (hit, bool, error) {
-		info, err := p.dir.Stat(folder + "/" + id + suffix)
+		info, err := p.dir.Stat(folder + file)
 		return hit{folder, info, err}, !native.Absent(err), nil
 	}
 	for h, err := range native.Each(ctx, p.folders, stat) {

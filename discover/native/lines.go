@@ -21,9 +21,10 @@ type Line struct {
 	Cut bool
 }
 
+// The least and the most bytes of a read, unless [File.Expect] says otherwise. Larger ones take no less time, but memory.
 const (
 	firstChunk = 16 << 10
-	maxChunk   = 1 << 20
+	maxChunk   = 128 << 10
 )
 
 // Expect says how many bytes from either end the line readers will most likely look at: so much their first read

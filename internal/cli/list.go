@@ -74,6 +74,9 @@ func (env Env) list(ctx context.Context, o *listOptions) error {
 	if err != nil {
 		return err
 	}
+	if o.all {
+		collectLate()
+	}
 	working, done := env.work(ctx, "reading the agents' stores")
 	r, err := env.world(s.Homes).List(working, sel)
 	done()

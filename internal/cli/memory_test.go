@@ -1,0 +1,21 @@
+package cli
+
+import (
+	"runtime"
+	"runtime/debug"
+	"testing"
+)
+
+// The first collection comes late, the others as usual.
+func TestCollectLate(t *testing.T) {
+	const usual = 70
+	before := debug.SetGCPercent(usual)
+	defer debug.SetGCPercent(before)
+	collectLate()
+	if late := debug.SetGCPercent(usual * 10); late <= 2*usual {
+		t.Errorf("it begins at %d %%", late)
+	}
+	for percent := 0; percent != usual; percent = debug.SetGCPercent(usual * 10) {
+		runtime.GC() // and then the runtime tells, when it gets to it
+	}
+}
