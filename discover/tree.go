@@ -11,7 +11,7 @@ type Branch struct {
 	proc.Process
 	// Depth is how far below one of the session's own processes it is, or of one whose starter has ended.
 	Depth int
-	// Shared: it serves other sessions as well.
+	// Shared: it serves other sessions as well, or may: it was started by a process that does, and bears no session's mark.
 	Shared bool
 	// Runs are the sessions that it runs, where none of them is this one: it has a life, and a tree, of its own.
 	Runs []Key
@@ -150,19 +150,19 @@ func (t *tree) branches() (out []Branch) {
 		_, member := t.members[p.ID]
 		in[p.ID] = member || t.nested(p)
 	}
-	shared := t.session.Shared || t.session.IsSub()
-	var add func(p proc.Process, depth int)
-	add = func(p proc.Process, depth int) {
-		out = append(out, Branch{Process: p, Depth: depth, Shared: shared && t.own(p), Runs: t.others[p.ID]})
+	var add func(p proc.Process, depth int, shared bool)
+	add = func(p proc.Process, depth int, shared bool) {
+		shared = shared && !t.alien(p) && (t.own(p) || !t.marked(p, t.session.Key()))
+		out = append(out, Branch{Process: p, Depth: depth, Shared: shared, Runs: t.others[p.ID]})
 		for c := range t.result.Table.Children(p.ID.PID) {
 			if in[c.ID] {
-				add(c, depth+1)
+				add(c, depth+1, shared)
 			}
 		}
 	}
 	for p := range t.result.Table.All() {
 		if parent, ok := t.parent(p); in[p.ID] && (!ok || !in[parent.ID]) {
-			add(p, 0)
+			add(p, 0, t.session.Shared || t.session.IsSub())
 		}
 	}
 	return out

@@ -89,10 +89,11 @@ func TestTreeOfSharedProcess(t *testing.T) {
 	m.add(12, 10, 12, "two")
 	m.add(13, 12, 12, "two")
 	m.add(14, 10, 10, "")
+	m.add(15, 14, 10, "")
 	one, two := exact("one", 10), exact("two", 10)
 	one.Shared, two.Shared = true, true
 	adapter := marking{memory{agent: Codex, claims: []Claim{one, two}}}
-	for of, want := range map[string]string{"one": "10* -11 -12=two -14", "two": "10* -11=one -12 --13 -14"} {
+	for of, want := range map[string]string{"one": "10* -11 -12=two -14* --15*", "two": "10* -11=one -12 --13 -14* --15*"} {
 		if got := m.tree(t, of, adapter); got != want {
 			t.Errorf("of %s: %s, want %s", of, got, want)
 		}

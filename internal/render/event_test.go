@@ -29,7 +29,7 @@ func TestTheExampleOfAnEvent(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !strings.Contains(string(doc), "```json\n"+line.String()+"```\n") {
+	if !strings.Contains(string(doc), "```json event\n"+line.String()+"```\n") {
 		t.Errorf("docs/json.md lacks %s", line.String())
 	}
 }

@@ -27,7 +27,7 @@ type Process struct {
 	Memory *int64   `json:"memory,omitempty"`
 	// Ports are the TCP ports that it listens on, in its own network namespace.
 	Ports []int `json:"ports,omitempty"`
-	// Shared: it serves other sessions as well.
+	// Shared: it serves other sessions as well, or may.
 	Shared bool `json:"shared,omitempty"`
 	// Adapter and Sessions are set where it runs, or works for, other sessions only; these have the rest of its tree.
 	Adapter  string   `json:"adapter,omitempty"`

@@ -104,7 +104,7 @@ func TestExampleOfTheDocs(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, section, _ := strings.Cut(string(doc), "\n## What a session does on the machine\n")
-	_, example, _ := strings.Cut(section, "```json\n")
+	_, example, _ := strings.Cut(section, "```json session\n")
 	example, _, _ = strings.Cut(example, "```\n")
 	var written, printed render.Session
 	if err := json.Unmarshal([]byte(example), &written); err != nil {

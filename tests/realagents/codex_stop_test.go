@@ -86,6 +86,9 @@ func TestCodexStopInDaemon(t *testing.T) {
 	if len(toolsOf(going)) == 0 || len(before) == 0 {
 		t.Fatal("no tool is seen to run")
 	}
+	if got, want := c.doingAlone(going, daemon), toolsOf(going); !sameSet(got, want) {
+		t.Errorf("the thread's processes are %v, want %v", got, want)
+	}
 	if out, errs, code := c.run("stop", going); code != 0 {
 		t.Errorf("stop: exit code %d, %s%s", code, out, errs)
 	}

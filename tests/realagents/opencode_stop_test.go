@@ -65,6 +65,9 @@ func TestOpenCodeServerGoesOn(t *testing.T) {
 		tool.WaitRunning()
 	}
 	c.expect([]string{row(ids[0], server.PID(), "running"), row(ids[1], server.PID(), "running")})
+	if got := c.doingAlone(ids[0], server.PID()); len(got) > 0 { // OpenCode marks no tool with its session
+		t.Errorf("%v are the session's alone", got)
+	}
 	stopsWith(t, c, ids[0], tools[0])
 	c.expect([]string{row(ids[0], server.PID(), "idle"), row(ids[1], server.PID(), "running")})
 	if commandLineWith(waits(tools[1])) == "" {

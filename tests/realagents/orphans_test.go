@@ -96,14 +96,3 @@ func (c agentctl) orphans() (list []render.Orphan) {
 	}
 	return list
 }
-
-// doing is the process tree that status shows of a session.
-func (c agentctl) doing(id string) []render.Process {
-	c.t.Helper()
-	out, errs, code := c.run("status", id, "--json")
-	var s render.Session
-	if err := json.Unmarshal([]byte(out), &s); err != nil || code != 0 {
-		c.t.Fatalf("exit code %d, %v\n%s%s", code, err, out, errs)
-	}
-	return s.Processes
-}
