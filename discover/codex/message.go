@@ -9,6 +9,7 @@ import (
 
 // record makes the messages of one whole record.
 func (t *transcript) record(e event, at int64) {
+	defer func() { t.newer = ofModel(e) }()
 	switch string(e.kind) {
 	case "session_meta":
 		if at == 0 {
@@ -17,11 +18,11 @@ func (t *transcript) record(e event, at int64) {
 	case "turn_context":
 		t.model.cross()
 	case "compacted":
-		t.usage = nil
+		t.spent.forget()
 		t.give(discover.Message{ID: t.id("", at), Role: discover.System, Kind: discover.KindCompaction, Time: e.time(), Text: e.get("message").Text(0)})
 	case "token_usage_record":
 		if !e.foreign(t.thread) {
-			t.usage = ofAnswer(e.get("usage").Object())
+			t.spent.record(e.get("usage").Object())
 		}
 	case "event_msg":
 		t.event(e, at)
@@ -30,14 +31,18 @@ func (t *transcript) record(e event, at int64) {
 	}
 }
 
+// ofModel reports whether a record is an item of the model's in the conversation.
+func ofModel(e event) bool {
+	s := stepOf(e)
+	return string(e.kind) == "response_item" && (s == output || s == call)
+}
+
 // event takes what the agent shows to the person. Texts are recorded as items of the conversation, too, which hold the
 // agent's own additions to it; those are not read.
 func (t *transcript) event(e event, at int64) {
 	switch string(e.name) {
 	case "token_count":
-		if info := e.get("info").Object(); len(info) > 0 && info[0] == '{' {
-			t.usage = ofAnswer(get(info, "last_token_usage").Object())
-		}
+		t.spent.count(e.get("info").Object(), t.newer)
 	case "user_message":
 		if kind := e.get("kind").Text(0); (kind == "" || kind == "plain") && !t.copy { // 0.42 knows more, which it writes itself
 			t.asked(t.id("", at), e, e.get("message").Text(0))
@@ -56,13 +61,14 @@ func (t *transcript) event(e event, at int64) {
 			t.completed(e, at)
 		}
 	case "task_started":
-		t.usage, t.wrong = nil, ""
+		t.spent.forget()
+		t.wrong = ""
 	case "task_complete":
 		t.failed(e, at, get(e.get("error").Object(), "message").Text(0))
 	case "error":
 		t.failed(e, at, e.get("message").Text(0))
 	case "turn_aborted":
-		t.usage = nil
+		t.spent.forget()
 		t.give(discover.Message{ID: t.id("", at), Role: discover.System, Kind: discover.KindInterruption, Time: e.time(), Text: e.get("reason").Text(0)})
 	case "thread_rolled_back":
 		t.back += int(e.get("num_turns").Int())
@@ -92,7 +98,7 @@ func (t *transcript) completed(e event, at int64) {
 // item takes an item of the conversation with the model: calls of tools, their results, and commands of the person's own.
 func (t *transcript) item(e event, at int64) {
 	if t.results.take(e) {
-		t.usage = nil // what follows was not part of the answer before it
+		t.spent.result()
 		return
 	}
 	if c, ok := callOf(e); ok {
@@ -114,7 +120,7 @@ func (t *transcript) item(e event, at int64) {
 
 // asked gives what the person said, which begins a turn.
 func (t *transcript) asked(id string, e event, text string) {
-	t.usage = nil
+	t.spent.forget()
 	t.give(discover.Message{ID: id, Role: discover.User, Kind: discover.KindText, Time: e.time(), Text: text})
 	t.back = max(t.back-1, 0)
 }
@@ -135,13 +141,13 @@ func (t *transcript) answer(m discover.Message, at int64) {
 	if t.back > 0 {
 		return
 	}
-	m.Model, m.Tokens, t.usage = t.model.at(t.file, at), t.usage, nil
+	m.Model, m.Tokens = t.model.at(t.file, at), t.spent.pay()
 	t.give(m)
 }
 
 // failed gives the error that a turn ended with; some versions record it twice.
 func (t *transcript) failed(e event, at int64, text string) {
-	t.usage = nil
+	t.spent.forget()
 	if text == "" || text == t.wrong {
 		return
 	}

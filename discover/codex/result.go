@@ -120,15 +120,20 @@ func outputText(v native.Value) string {
 	return v.Text(0)
 }
 
-// judge tells from a result how its call ended, as the agent's own tools word it (SEEN 0.104, 0.169), and what the
+// judge tells from a result how its call ended, as the agent's own tools word it (SEEN 0.42, 0.104, 0.169), and what the
 // command itself has printed. Other tools' results are not looked into.
 func judge(tool, text string) (discover.ToolState, string) {
 	switch {
 	case text == "exec command rejected by user", text == "patch rejected by user",
 		strings.HasPrefix(text, "exec_command failed") && strings.Contains(text, "rejected by user"):
 		return discover.ToolRefused, text
-	case strings.HasPrefix(text, "unsupported call: "), strings.HasPrefix(text, "failed to parse function arguments"):
-		return discover.ToolFailed, text
+	}
+	for _, failure := range [...]string{
+		"unsupported call: ", "failed to parse function arguments", "exec_command failed", "patch rejected", "approval policy is Never",
+	} {
+		if strings.HasPrefix(text, failure) {
+			return discover.ToolFailed, text
+		}
 	}
 	switch tool {
 	case "exec_command", "write_stdin", "shell", "shell_command", "local_shell", "container.exec", "apply_patch":
@@ -165,7 +170,7 @@ func judgeCommand(text string) (discover.ToolState, string) {
 			return discover.ToolDone, output
 		}
 	}
-	if strings.HasSuffix(text, "aborted by user") || strings.HasPrefix(text, "exec_command failed") {
+	if strings.HasSuffix(text, "aborted by user") {
 		return discover.ToolFailed, text
 	}
 	return discover.ToolDone, text

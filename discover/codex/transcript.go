@@ -55,7 +55,8 @@ type transcript struct {
 	wrong string
 
 	results results
-	usage   *discover.Tokens // of the answer that the next message of the model is part of
+	spent   spent
+	newer   bool // the record after this one is an item of the model's
 	model   model
 }
 

@@ -181,6 +181,8 @@ func TestCallStates(t *testing.T) {
 	}
 }
 
+const saidLine = `{"timestamp":"2026-11-20T19:00:04Z","type":"response_item","payload":{"type":"message","role":"assistant","content":[]}}`
+
 // The tokens of an answer are with its last part, once, and never with another's.
 func TestTokensOfAnswers(t *testing.T) {
 	count := func(total, last int) string {
@@ -195,8 +197,12 @@ func TestTokensOfAnswers(t *testing.T) {
 		"said twice":             {[]string{startedLine, askedLine, answerLine, count(5, 5), count(5, 5)}, map[string]int64{"done": 5}},
 		"with calls":             {[]string{startedLine, askedLine, answerLine, c1[0], c2[0], count(5, 5), c1[1], c2[1], count(5, 5), answerLine, count(12, 7)}, map[string]int64{"c2": 5, "done": 7}},
 		"repeated in a new turn": {[]string{startedLine, askedLine, answerLine, count(5, 5), startedLine, askedLine, count(5, 5), abortedLine}, map[string]int64{"done": 5}},
-		"after the results only": {[]string{startedLine, askedLine, c1[0], c1[1], count(5, 5)}, map[string]int64{}},
-		"a compaction's":         {[]string{startedLine, askedLine, answerLine, startedLine, count(9, 4), compactLine, count(9, 0)}, map[string]int64{}},
+		"after the results only": {[]string{startedLine, askedLine, answerLine, c1[0], c2[0], c1[1], c2[1], count(5, 5), answerLine, count(12, 7)}, map[string]int64{"c2": 5, "done": 7}},
+		"before the calls (0.42)": {[]string{
+			askedLine, answerLine, count(5, 5), c1[0], c1[1], count(12, 7), c2[0], c2[1], answerLine, count(21, 9), saidLine,
+		}, map[string]int64{"done": 14}},
+		"and repeated (0.42)": {[]string{askedLine, answerLine, count(5, 5), saidLine, c1[0], c1[1], count(5, 5), answerLine, count(12, 7), saidLine}, map[string]int64{"c1": 5, "done": 7}},
+		"a compaction's":      {[]string{startedLine, askedLine, answerLine, startedLine, count(9, 4), compactLine, count(9, 0)}, map[string]int64{}},
 	} {
 		got := map[string]int64{}
 		list, _ := overheard(t, rollout(append([]string{metaLine}, test.lines...)...), someID)
@@ -307,8 +313,8 @@ func TestMessagesEnd(t *testing.T) {
 	all, _ := dialogue(t, r)
 	for n := 1; n <= len(all); n++ {
 		got := 0
-		for range New().Messages(t.Context(), r) {
-			if got++; got == n {
+		for _, err := range New().Messages(t.Context(), r) {
+			if got++; err != nil || got == n {
 				break
 			}
 		}
