@@ -66,7 +66,8 @@ func TestEventsOfWhatNobodySaw(t *testing.T) {
 	failed := s.now(record(Codex, "b", 0))
 	failed.Turn = Turn{State: TurnFailed, Error: "no model"}
 	s.records = append(s.records, failed)
-	s.tells(round, "started:b error:b stopped:b")
+	s.tells(round, "")
+	s.tells(lag, "started:b error:b stopped:b")
 	s.claims, s.processes = []Claim{exact("a", 8)}, s.processes[1:] // in another process, without a pause
 	s.tells(time.Second, "started:a idle:a")
 }

@@ -34,7 +34,7 @@ type survey struct {
 	tracks    []*track
 	begun     time.Time         // when the first look began
 	whole     time.Time         // when the storage was last read for what no process runs
-	lost      bool              // an agent's process has ended since
+	due       time.Time         // when it is to be read for it again
 	agents    map[proc.ID]bool  // that ran at the last look
 	homes     map[Agent][]Home  // all that were seen so far
 	ended     map[Key]Session   // those that have stopped of late, as they were left
@@ -57,14 +57,19 @@ type moment struct {
 	// whole: the storage is read for what has begun and ended unseen. Nothing that was written before since is such.
 	whole bool
 	since time.Time
+	// hosts reports whether a process lives that may run the session, by its agent and home.
+	hosts func(Session) bool
 }
 
 func (s *survey) moment() moment {
 	m := moment{now: s.watch.now()}
 	if s.begun.IsZero() {
-		s.begun, s.whole, s.lost = m.now, m.now, s.sel.All
+		s.begun, s.whole, s.due = m.now, m.now, m.now
+		if !s.sel.All {
+			s.due = m.now.Add(round)
+		}
 	}
-	m.whole = s.lost || m.now.Sub(s.whole) >= round
+	m.whole = !m.now.Before(s.due)
 	if m.since = s.whole.Add(-horizon); m.since.Before(s.begun) {
 		m.since = s.begun
 	}
@@ -94,6 +99,10 @@ func (s *survey) look(ctx context.Context) (Result, []Session, error) {
 			return Result{}, nil, err
 		}
 		if steady || n == tries {
+			m.hosts = l.hosts
+			if m.whole {
+				s.whole, s.due = m.now, m.now.Add(round)
+			}
 			s.settle(m, &r, all)
 			s.remember(m, l, r)
 			return r, append(slices.Clone(r.Sessions), unclaimed(l, r)...), nil
@@ -119,16 +128,22 @@ func (s *survey) readStored(ctx context.Context, l *look, since time.Time) {
 	l.read(ctx, l.entries(ctx, homes, query), s.want)
 }
 
+// wholeBy asks for a look at all of the storage at this time, if none is due before.
+func (s *survey) wholeBy(at time.Time) {
+	if at.Before(s.due) {
+		s.due = at
+	}
+	s.watch.wake(at)
+}
+
 // remember keeps what the next look needs to know of this one.
 func (s *survey) remember(m moment, l *look, r Result) {
 	if m.whole {
-		s.whole, s.lost = m.now, len(s.doubted) > 0
 		maps.DeleteFunc(s.ended, func(_ Key, e Session) bool { return e.Updated.Before(m.since) })
 	}
 	for p := range s.agents {
-		if !r.Agents[p] && !r.Blind {
-			s.lost = true
-			s.watch.wake(m.now)
+		if !r.Agents[p] && !r.Blind { // what it has left behind may be news
+			s.wholeBy(m.now)
 		}
 	}
 	s.agents = r.Agents
@@ -150,6 +165,14 @@ func unclaimed(l *look, r Result) (out []Session) {
 		}
 	}
 	return out
+}
+
+// hosts reports whether a process of the session's agent lives that goes by the session's home.
+func (l *look) hosts(s Session) bool {
+	return slices.ContainsFunc(l.claims, func(c Claim) bool {
+		_, live := l.table.Find(c.Process)
+		return live && c.Agent == s.Agent && (c.Home == "" || c.Home == s.Home)
+	})
 }
 
 // shown is what is told of the tracks' rows.

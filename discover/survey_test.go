@@ -103,6 +103,20 @@ func TestASurveyDoubtsAnEndWhoseProcessLives(t *testing.T) {
 	s.sees(time.Second, ":running")
 }
 
+// What a server begins is in the storage before the server shows that it runs it.
+func TestASurveyedSessionWhoseProcessShowsLate(t *testing.T) {
+	s := surveys(t, Select{}, []Claim{presence(7), exact("a", 7)}, record(Codex, "a", 1))
+	s.sees(0, "a:idle")
+	s.records = append(s.records, s.now(open(record(Codex, "b", 1))), s.now(record(Codex, "c", 1)))
+	s.sees(round, "a:idle")
+	s.sees(lag, "a:idle c:stopped") // whose turn has ended
+	s.claims = append(s.claims, exact("b", 7))
+	s.sees(lag, "b:running a:idle")
+	s.records = append(s.records, s.now(open(record(Codex, "d", 1))))
+	s.sees(round, "b:running a:idle")
+	s.sees(round, "b:running a:idle d:stopped")
+}
+
 // The whole store is away: nobody knows, but nothing has stopped.
 func TestASurveyedStoreIsAway(t *testing.T) {
 	records := []Record{open(record(Codex, "a", 1))}

@@ -79,7 +79,7 @@ func (s *survey) settle(m moment, r *Result, all []Session) {
 	for _, row := range all {
 		switch {
 		case covered(row, held):
-		case row.Status.Live(), m.whole && s.unseen(row, m.since) && !s.mayLive(row, all, m.now, doubted[row.Key()]):
+		case row.Status.Live(), m.whole && s.unseen(row, m.since) && !s.mayLive(row, m, doubted[row.Key()]):
 			t := &track{now: row, since: m.now}
 			if old, ok := s.ended[row.Key()]; ok {
 				t.told = &old
@@ -167,21 +167,25 @@ func (s *survey) unseen(row Session, since time.Time) bool {
 	return !ok || row.differs(old) || row.later(old)
 }
 
-// mayLive reports whether a stopped session that nobody saw may be that of a process whose session is not known: what ties
-// them may come later than what is stored. It is believed to have stopped when it seems so for long; since says since when
-// it did before.
-func (s *survey) mayLive(row Session, all []Session, now, since time.Time) bool {
-	if !slices.ContainsFunc(all, func(o Session) bool { return o.Agent == row.Agent && o.ID == "" }) {
+// mayLive reports whether a stopped session that nobody saw may be run by one of its agent's processes all the same: what
+// ties them may come later than what is stored. It is believed to have stopped when it seems so for long; since says since
+// when it did before.
+func (s *survey) mayLive(row Session, m moment, since time.Time) bool {
+	if !m.hosts(row) {
 		return false
 	}
 	if since.IsZero() {
-		since = now
+		since = m.now
 	}
-	if now.Sub(since) >= lag {
+	enough := lag
+	if row.Turn.State != TurnDone && row.Turn.State != TurnFailed {
+		enough = round // somebody is to go on with it
+	}
+	if m.now.Sub(since) >= enough {
 		return false
 	}
 	s.doubted[row.Key()] = since
-	s.watch.wake(since.Add(lag))
+	s.wholeBy(since.Add(enough))
 	return true
 }
 
