@@ -2,10 +2,12 @@ package cli
 
 import (
 	"context"
+	"slices"
 	"sync"
 
 	"agentctl/discover"
 	"agentctl/internal/render"
+	"agentctl/proc"
 )
 
 // listWide lists with what each session does on the machine. Token counts are read for it, whatever that takes.
@@ -64,7 +66,7 @@ func (env Env) machines(ctx context.Context, w *discover.World, r discover.Resul
 	var git sync.WaitGroup
 	room := make(chan struct{}, atOnce)
 	for _, s := range r.Sessions {
-		if answers[s.Dir] != nil {
+		if answers[s.Dir] != nil || elsewhere(s) {
 			continue
 		}
 		a := &answer{}
@@ -81,7 +83,17 @@ func (env Env) machines(ctx context.Context, w *discover.World, r discover.Resul
 	}
 	git.Wait()
 	for i, s := range r.Sessions {
-		out[i].Changes, out[i].Unchecked = answers[s.Dir].changes, answers[s.Dir].unchecked
+		if a := answers[s.Dir]; a != nil && !elsewhere(s) {
+			out[i].Changes, out[i].Unchecked = a.changes, a.unchecked
+		}
 	}
 	return out
+}
+
+// elsewhere reports whether a session runs in a container: a directory that is called so here may be another one.
+func elsewhere(s discover.Session) bool {
+	return slices.ContainsFunc(s.Processes, func(p proc.Process) bool {
+		pids, err := p.NamespacePIDs()
+		return err == nil && len(pids) > 1
+	})
 }

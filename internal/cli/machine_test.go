@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -162,5 +163,49 @@ func TestListWide(t *testing.T) {
 	out.stdout.Reset()
 	if got := run(env, "list", "--wide", "--group", "none", "--json"); got != 0 || out.stdout.String() != "[]\n" {
 		t.Errorf("exit %d: %q", got, out.stdout.String())
+	}
+}
+
+// Git is run where it has an answer only: in no directory without a repository, for no list but the wide one, and not to
+// know whether a session lives, or what is in a container's directory.
+func TestGitRunsOnDemand(t *testing.T) {
+	env, out := testEnv(t)
+	codex := env.Adapters[1].(stub)
+	bin, repo := t.TempDir(), codex.records[0].Dir
+	ran := bin + "/ran"
+	if err := os.WriteFile(bin+"/git", []byte("#!/bin/sh\necho >>"+ran+"\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	env.Environ = []string{"PATH=" + bin}
+	runs := func(args string) bool {
+		out.stdout.Reset()
+		if got := run(env, strings.Fields(args)...); got != 0 {
+			t.Fatalf("%s: exit %d: %s", args, got, out.stderr.String())
+		}
+		_, err := os.Stat(ran)
+		_ = os.Remove(ran)
+		return err == nil
+	}
+	for _, args := range []string{"status aaaaaaaa-1", "list --wide"} {
+		if runs(args) {
+			t.Errorf("%s asks git outside of a repository", args)
+		}
+	}
+	if err := errors.Join(os.Mkdir(repo+"/.git", 0o700), os.WriteFile(repo+"/.git/HEAD", nil, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	for args, want := range map[string]bool{
+		"status aaaaaaaa-1": true, "status aaaaaaaa-1 --json": true, "list --wide": true, "list --wide --json": true,
+		"status aaaaaaaa-1 --alive": false, "list": false, "list -a --json --tokens": false, "status pid:20": false,
+	} {
+		if runs(args) != want {
+			t.Errorf("%s: git runs is not %v", args, want)
+		}
+	}
+	contained := process(10, 1)
+	contained.Namespaced = []int{10, 1}
+	env.Take = func(context.Context) (*proc.Table, error) { return proc.Of(process(1, 0), contained), nil }
+	if runs("status aaaaaaaa-1") || runs("list --wide") {
+		t.Error("git is asked of a container's directory")
 	}
 }

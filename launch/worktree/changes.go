@@ -65,7 +65,8 @@ func inRepository(dir string) bool {
 		return false
 	}
 	for {
-		if exists(filepath.Join(dir, ".git")) {
+		git := filepath.Join(dir, ".git") // a file that names it, of a linked worktree and a submodule
+		if info, err := os.Stat(git); err == nil && (!info.IsDir() || exists(filepath.Join(git, "HEAD"))) {
 			return true
 		}
 		above := filepath.Dir(dir)
