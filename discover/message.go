@@ -65,12 +65,12 @@ type ToolCall struct {
 // ToolState is how far a call has got.
 type ToolState string
 
-// The states of a call. Storage knows of open, done, failed and refused; the others are judged by [World.Messages].
+// The states of a call. That a call runs or waits is never stored: [World.Messages] judges open ones.
 const (
 	ToolOpen    ToolState = "open"    // no result is stored
 	ToolRunning ToolState = "running" // open, and its session is at work
 	ToolWaiting ToolState = "waiting" // open, and its session waits for the person
-	ToolCut     ToolState = "cut"     // open, and nobody works on it any more
+	ToolCut     ToolState = "cut"     // it has no result, and will have none
 	ToolDone    ToolState = "done"
 	ToolFailed  ToolState = "error"
 	ToolRefused ToolState = "refused" // the person said no
