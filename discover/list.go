@@ -71,7 +71,7 @@ func (l *look) listAll(ctx context.Context, sel Select) (Result, error) {
 	for {
 		found := l.entries(ctx, fresh, query)
 		if sel.Limit > 0 { // else all are read, in any order
-			rest = newest(append(rest, slices.Concat(found...)...))
+			rest = newest(slices.Concat(append([][]Entry{rest}, found...)...))
 			n := min(batch, len(rest))
 			found, rest = l.byAgent(rest[:n]), rest[n:]
 		}

@@ -1,6 +1,7 @@
 package discover
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -141,10 +142,27 @@ func (l *look) entries(ctx context.Context, homes map[Agent][]Home, query func(A
 	return out
 }
 
-// newest orders entries by their last change.
+// newest orders entries by their last change. They are large: what is sorted is what mostly decides.
 func newest(entries []Entry) []Entry {
-	slices.SortStableFunc(entries, func(a, b Entry) int { return b.Updated.Compare(a.Updated) })
-	return entries
+	type place struct {
+		updated int64 // milliseconds
+		from    int
+	}
+	order := make([]place, len(entries))
+	for i := range entries {
+		order[i] = place{entries[i].Updated.UnixMilli(), i}
+	}
+	slices.SortFunc(order, func(a, b place) int {
+		if a.updated != b.updated {
+			return cmp.Compare(b.updated, a.updated)
+		}
+		return cmp.Or(entries[b.from].Updated.Compare(entries[a.from].Updated), cmp.Compare(a.from, b.from))
+	})
+	out := make([]Entry, len(entries))
+	for i, p := range order {
+		out[i] = entries[p.from]
+	}
+	return out
 }
 
 // byAgent parts entries into one list an agent.

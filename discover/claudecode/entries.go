@@ -1,11 +1,13 @@
 package claudecode
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"agentctl/discover"
@@ -61,9 +63,38 @@ func (s *search) searchHome(home discover.Home) {
 	case isUUID(s.ID):
 		s.exact(projects, s.ID)
 	default:
-		for _, folder := range projects.folders {
-			s.list(projects.dir.Path() + "/" + folder)
+		s.listAll(projects)
+	}
+}
+
+// listAll adds the sessions of all project folders, in the order of the folders. Several are listed at a time.
+func (s *search) listAll(in projects) {
+	type listing struct {
+		number int
+		search
+	}
+	numbers := make([]int, len(in.folders))
+	for i := range numbers {
+		numbers[i] = i
+	}
+	var all []listing
+	for l, err := range native.Each(s.ctx, numbers, func(i int, _ *native.Scratch) (listing, bool, error) {
+		l := listing{i, search{ctx: s.ctx, Query: s.Query, home: s.home}}
+		l.list(in.dir.Path() + "/" + in.folders[i])
+		return l, len(l.found)+len(l.warnings) > 0, nil
+	}) {
+		if err == nil {
+			all = append(all, l)
 		}
+	}
+	slices.SortFunc(all, func(a, b listing) int { return cmp.Compare(a.number, b.number) })
+	total := 0
+	for _, l := range all {
+		total += len(l.found)
+	}
+	s.found = slices.Grow(s.found, total)
+	for _, l := range all {
+		s.found, s.warnings = append(s.found, l.found...), append(s.warnings, l.warnings...)
 	}
 }
 
