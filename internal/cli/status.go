@@ -58,12 +58,12 @@ func (env Env) status(ctx context.Context, arg string, o *statusOptions) error {
 	working, done := env.work(ctx, "looking for "+render.Clean(arg))
 	world := env.world(s.Homes)
 	r, err := world.Find(working, arg, agents, want)
-	if working.Err() != nil {
-		err = working.Err()
-	}
 	var machines []render.Machine
 	if err == nil && !o.alive {
 		machines = env.machines(working, world, r)
+	}
+	if working.Err() != nil {
+		err = working.Err()
 	}
 	done()
 	if err != nil {
