@@ -73,9 +73,8 @@ func (s *scan) query(q discover.Query) {
 	case !beginsUUID(q.ID): // another agent's
 	default:
 		match := func(id string) bool { return strings.HasPrefix(id, q.ID) }
-		near, ok := daysOf(q.ID)
-		if ok {
-			s.walk(near, match)
+		if near, ok := daysOf(q.ID); ok {
+			s.near(near, match)
 		}
 		if len(s.found) == 0 { // an id of another kind, or a file that someone moved
 			s.walk(days{}, match)
@@ -107,7 +106,20 @@ func (s *scan) ref(ref discover.Ref) {
 		return
 	}
 	near, _ := daysOf(ref.ID)
-	s.walk(near, func(id string) bool { return id == ref.ID })
+	s.near(near, func(id string) bool { return id == ref.ID })
+}
+
+// near lists the rollouts whose id match accepts where threads made on these days are, and where those are that went on
+// with an edited prompt: in the folders of the days after the older file was last written. They are searched for a month,
+// since each folder costs as much as reading a session.
+func (s *scan) near(in days, match func(id string) bool) {
+	before := len(s.found)
+	s.walk(in, match)
+	for _, e := range s.found[before:] {
+		last := changed(e)
+		after := days{last.AddDate(0, 0, -1).Format(dayLayout), last.AddDate(0, 1, 0).Format(dayLayout)}
+		s.dir(filepath.Join(s.home, sessionsDir), "", 0, after, match)
+	}
 }
 
 // owns reports whether a rollout's path lies in this home.

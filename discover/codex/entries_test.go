@@ -286,3 +286,20 @@ func TestLastRolloutOfEditedPrompts(t *testing.T) {
 		}
 	}
 }
+
+// A thread that went on with an edited prompt some days later is found by its id where it is now.
+func TestEditedLater(t *testing.T) {
+	w := newWorld(t)
+	first := w.rollout(nameA)
+	when := time.Date(2026, 11, 25, 0, 0, 0, 0, time.UTC)
+	if err := os.Chtimes(first, when, when); err != nil {
+		t.Fatal(err)
+	}
+	later := w.file("sessions/2026/12/09/"+strings.Replace(nameA, ".jsonl", "_"+threadB+".jsonl", 1), string(rollout(metaLine)))
+	for _, q := range []discover.Query{{}, {ID: threadA}, {ID: threadA[:20]}, {Refs: []discover.Ref{{ID: threadA}}}} {
+		got, err := New().Entries(t.Context(), []discover.Home{{Dir: w.home}}, q)
+		if err != nil || len(got) != 1 || got[0].Path != later {
+			t.Errorf("%+v: %+v, %v", q, got, err)
+		}
+	}
+}
