@@ -66,8 +66,8 @@ func (d *dialogue) failure() (s said, ok bool) {
 	return d.say(d.id, kind, d.completed, cmp.Or(d.errText, d.errName)), true
 }
 
-// part is what a part of the message says. Not shown are thoughts, steps, snapshots and patches, files and agents that the
-// person's text names anyway, and texts that the agent's program added.
+// part is what a part of the message says. Thoughts, steps, snapshots, patches and what is attached say nothing, nor do texts
+// that the agent's program added.
 func (d *dialogue) part(id string, o native.Object) (s said, ok bool) {
 	switch partType(o) {
 	case "text":
@@ -97,7 +97,7 @@ func unseen(kind string) bool {
 	return true
 }
 
-// text is none while the model writes it: until it is whole, an empty one is stored.
+// text is none where it is empty: 1.18.33 stores it when it is whole, 1.1.65 as it grows (SEEN).
 func (d *dialogue) text(id string, o native.Object) (s said, ok bool) {
 	var text string
 	var at int64

@@ -15,6 +15,8 @@ type stored struct {
 	last   *message // nil without any
 	parts  []part   // of the last message, where they matter
 	prompt string   // the first user text as stored, cut
+	// helped: sub-agents have sessions of their own for it, in the same database.
+	helped bool
 	// headless: `opencode run` made it; it denies the agent to ask questions (SEEN 1.1.65 and 1.18.33).
 	headless bool
 }
@@ -37,8 +39,10 @@ func (st *store) parts(message string) sqlite.Selection {
 // sessions yields the sessions with these ids.
 func (st *store) sessions(ids []string, want discover.Want) iter.Seq[*stored] {
 	return func(yield func(*stored) bool) {
+		helped := st.helped(ids)
 		for r := range st.rowsOf(ids) {
 			if s := newStored(r, st.home, st.path); isSessionID(s.ID) {
+				s.helped = helped[s.ID]
 				s.fill(st, want)
 				if !yield(&s) {
 					return

@@ -102,6 +102,22 @@ func (st *store) children(session string) iter.Seq[*sqlite.Row] {
 	return st.session.Equal("parent_id", session).Up()
 }
 
+// helped are those of the sessions that sub-agents have sessions for. One search is for all: sessions that are read together
+// mostly were begun one after the other, so that their ids are neighbours.
+func (st *store) helped(sessions []string) map[string]bool {
+	if len(sessions) == 0 || !st.session.Has("parent_id") {
+		return nil
+	}
+	var out map[string]bool
+	for r := range st.session.Range("parent_id", slices.Min(sessions), slices.Max(sessions)+"\x00").Up() {
+		if out == nil {
+			out = map[string]bool{}
+		}
+		out[r.Text("parent_id", shortLimit)] = true
+	}
+	return out
+}
+
 // rowsOf yields the sessions with these ids, each once.
 func (st *store) rowsOf(ids []string) iter.Seq[*sqlite.Row] {
 	return func(yield func(*sqlite.Row) bool) {

@@ -73,9 +73,12 @@ func (s *stored) fillUsage(st *store, first int64, all bool) {
 		}
 		s.give(st.usageSince(s.ID, created))
 	}
-	sum := s.used()
-	st.addChildren(&sum, s.ID, all, nil)
-	if s.give(sum); all {
+	if s.helped {
+		sum := s.used()
+		st.addChildren(&sum, s.ID, all, nil)
+		s.give(sum)
+	}
+	if all {
 		s.setContext(st.contextOf(s.ID))
 	}
 }
