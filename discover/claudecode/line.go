@@ -230,6 +230,19 @@ func noteType(raw []byte) []byte {
 	return kind
 }
 
+// leadingType is the type of a record, where that stands before what may be large; "" elsewhere.
+func leadingType(raw []byte) string {
+	for key, v := range native.Object(raw).Members() {
+		switch string(key) {
+		case "type":
+			return v.Word("user", "assistant", "system", "attachment")
+		case "message", "attachment", "toolUseResult":
+			return ""
+		}
+	}
+	return ""
+}
+
 // isAttachment tells an attachment, which may be large and never matters to the turn, from its first bytes.
 func isAttachment(raw []byte) bool {
 	return bytes.Contains(raw[:min(len(raw), 160)], []byte(`,"attachment":{`))

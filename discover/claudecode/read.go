@@ -22,9 +22,10 @@ import (
 // folder is that of, where the session has moved to another since).
 func (Adapter) Read(ctx context.Context, entries []discover.Entry, want discover.Want) iter.Seq2[discover.Record, error] {
 	jobs := jobsOf(entries)
+	all := &besides{}
 	return func(yield func(discover.Record, error) bool) {
 		read := func(e discover.Entry, scratch *native.Scratch) (result, bool, error) {
-			r := readTranscript(e, want, scratch)
+			r := readTranscript(e, want, scratch, all)
 			jobs.complete(&r)
 			return r, true, nil
 		}
@@ -58,7 +59,7 @@ const (
 var errNoRecords = errors.New("no transcript, or a damaged one: no message can be found in it")
 
 // readTranscript reads one session; neither record nor error where the file holds none, or is gone.
-func readTranscript(e discover.Entry, want discover.Want, scratch *native.Scratch) (r result) {
+func readTranscript(e discover.Entry, want discover.Want, scratch *native.Scratch, all *besides) (r result) {
 	r.path = e.Path
 	f, err := native.Open(e.Path)
 	if native.Absent(err) {
@@ -85,7 +86,7 @@ func readTranscript(e discover.Entry, want discover.Want, scratch *native.Scratc
 		r.Updated = f.ModTime()
 	}
 	if want.Tokens || want.Whole {
-		r.path, r.err = addTotals(&r.Record, f, want)
+		r.path, r.err = addTotals(&r.Record, f, want, all)
 	}
 	return r
 }

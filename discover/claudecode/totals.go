@@ -1,7 +1,6 @@
 package claudecode
 
 import (
-	"bytes"
 	"cmp"
 	"path/filepath"
 	"strings"
@@ -15,6 +14,7 @@ import (
 // copied does not.
 type totals struct {
 	side    bool
+	brief   bool // only tokens are asked for
 	calls   ledger
 	copies  copies
 	context usage // of the newest main-chain message
@@ -49,8 +49,8 @@ const wholeChunk = 128 << 10
 
 // addTotals completes a record with what only the whole transcript tells.
 // Tokens stay unknown where a part cannot be read; path is that part's.
-func addTotals(r *discover.Record, f *native.File, want discover.Want) (path string, err error) {
-	t := totals{side: isSubagent(r.ID)}
+func addTotals(r *discover.Record, f *native.File, want discover.Want, all *besides) (path string, err error) {
+	t := totals{side: isSubagent(r.ID), brief: !want.Whole}
 	if want.Whole && !t.side {
 		t.whole.project, _ = r.Meta[projectMeta].(string)
 	}
@@ -81,7 +81,7 @@ func addTotals(r *discover.Record, f *native.File, want discover.Want) (path str
 	}
 	context := t.context
 	if !t.side {
-		if path, err = t.subagents(r.Path, r.ID); err != nil {
+		if path, err = t.subagents(r.Path, r.ID, all); err != nil {
 			return path, err
 		}
 	}
@@ -104,7 +104,7 @@ func (t *totals) line(l native.Line) bool {
 		}
 		return true
 	}
-	if l.Cut || isAttachment(l.Bytes) {
+	if l.Cut || isAttachment(l.Bytes) || t.brief && t.idle(l.Bytes) {
 		return true
 	}
 	record, ok := parseLine(l.Bytes)
@@ -134,6 +134,16 @@ func (t *totals) line(l native.Line) bool {
 	return true
 }
 
+// idle takes a record that only goes on with the session, as a tool's result does: they are most of a transcript, and
+// need not be gone over.
+func (t *totals) idle(raw []byte) bool {
+	if t.calls.stated != nil || leadingType(raw) != "user" {
+		return false
+	}
+	t.copies.begun = true
+	return true
+}
+
 func (t *totals) note(raw []byte) {
 	if l, ok := parseLine(raw); ok {
 		t.whole.add(l)
@@ -159,33 +169,25 @@ func (t *totals) limited(q *discover.Quota) {
 }
 
 // subagents adds the sub-agents' own transcripts: below the session's folder, or (2.0.x) beside it.
-func (t *totals) subagents(path, id string) (failed string, err error) {
+func (t *totals) subagents(path, id string, all *besides) (failed string, err error) {
 	below := filepath.Join(strings.TrimSuffix(path, suffix), subagents)
-	if failed, err := t.folder(below, nil); err != nil {
-		return failed, err
-	}
-	return t.folder(filepath.Dir(path), []byte(`"sessionId":"`+id+`"`))
-}
-
-// folder adds all sub-agents' transcripts of a folder whose first record contains mark.
-func (t *totals) folder(dir string, mark []byte) (failed string, err error) {
-	entries, err := names(dir)
+	paths, err := agentsIn(below)
 	if err != nil {
-		return dir, err
+		return below, err
 	}
-	for _, n := range entries {
-		if !isSubagent(n.Name()) || !strings.HasSuffix(n.Name(), suffix) {
-			continue
-		}
-		path := filepath.Join(dir, n.Name())
-		if err := t.file(path, mark); err != nil && !native.Absent(err) {
+	beside := all.of(filepath.Dir(path))
+	if beside.err != nil {
+		return beside.failed, beside.err
+	}
+	for _, path := range append(paths, beside.paths[id]...) {
+		if err := t.file(path); err != nil && !native.Absent(err) {
 			return path, err
 		}
 	}
 	return "", nil
 }
 
-func (t *totals) file(path string, mark []byte) error {
+func (t *totals) file(path string) error {
 	f, err := native.Open(path)
 	if err != nil {
 		return err
@@ -193,9 +195,6 @@ func (t *totals) file(path string, mark []byte) error {
 	defer f.Close()
 	f.Expect(wholeChunk)
 	_, err = f.Forward(0, 0, func(l native.Line) bool {
-		if l.Offset == 0 && !bytes.Contains(l.Bytes, mark) {
-			return false
-		}
 		t.answer(l)
 		return true
 	})
