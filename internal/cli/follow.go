@@ -3,8 +3,11 @@ package cli
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"slices"
+	"syscall"
 
 	"agentctl/discover"
 	"agentctl/internal/render"
@@ -92,7 +95,9 @@ func (t *telling) follow(ctx context.Context, s discover.Session) error {
 	if _, err := t.gather(ctx); err != nil {
 		return err
 	}
-	write := t.writer()
+	ctx, hangup := readable(ctx, t.env.Stdout)
+	defer hangup(nil)
+	write := t.writer(ctx)
 	end := newWaiting(untilStopped, 1, func(discover.Session) error { return nil })
 	for more := true; more; {
 		more = false
@@ -110,6 +115,9 @@ func (t *telling) follow(ctx context.Context, s discover.Session) error {
 			}
 			return end.see(t.sessions[:1])
 		})
+		if cause := context.Cause(ctx); errors.Is(cause, syscall.EPIPE) {
+			return cause // nobody reads any more
+		}
 		if err != nil {
 			return err
 		}
@@ -130,9 +138,24 @@ func (t *telling) since(ctx context.Context) []render.Entry {
 }
 
 // writer prints one message at a time.
-func (t *telling) writer() func(render.Entry) error {
+func (t *telling) writer(ctx context.Context) func(render.Entry) error {
+	out := impatient{ctx, t.env.Stdout}
 	if t.options.json {
-		return func(e render.Entry) error { return render.JSONLine(t.env.Stdout, render.OfMessage(e.Message, e.Of)) }
+		return func(e render.Entry) error { return render.JSONLine(out, render.OfMessage(e.Message, e.Of)) }
 	}
-	return t.transcript(t.env.Stdout).Write
+	return t.transcript(out).Write
+}
+
+// impatient is a writer that gives up when the context ends.
+type impatient struct {
+	ctx context.Context // its life is one call
+	w   io.Writer
+}
+
+// Write implements [io.Writer]. It keeps the text.
+func (i impatient) Write(text []byte) (int, error) {
+	if err := write(i.ctx, i.w, bytes.Clone(text)); err != nil {
+		return 0, err
+	}
+	return len(text), nil
 }

@@ -55,6 +55,8 @@ func (c *claude) obey(verb, rest string) (string, error) {
 		return "", errors.Join(c.register("busy", ""), c.prompt(unquoted(rest)))
 	case "tool": // COMMAND: the model asks for it, and it does not return
 		return "", errors.Join(c.register("busy", ""), c.tool(rest))
+	case "return": // TEXT: the call does
+		return "", errors.Join(c.register("busy", ""), c.returned(unquoted(rest)))
 	case "ask": // for permission
 		return "", c.register("waiting", "permission prompt")
 	case "answer": // TEXT: the turn ends
@@ -145,6 +147,13 @@ func (c *claude) tool(command string) error {
 	return c.write(c.assistant("tool_use", object{
 		"type", "tool_use", "id", c.call, "name", "Bash", "input", object{"command", command},
 	}))
+}
+
+// returned stores what the newest call has.
+func (c *claude) returned(text string) error {
+	return c.write(c.message("user", object{"role", "user", "content", []any{
+		object{"tool_use_id", c.call, "type", "tool_result", "content", text, "is_error", false},
+	}}))
 }
 
 // fail stores that the turn has ended with the API's error.

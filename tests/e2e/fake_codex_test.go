@@ -1,6 +1,7 @@
 package e2e_test
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -55,8 +56,10 @@ func (c *codex) obey(verb, rest string) (string, error) {
 		return "", c.prompt(unquoted(rest))
 	case "tool": // COMMAND
 		return "", c.tool(rest)
+	case "return": // TEXT: the call does
+		return "", c.write("response_item", object{"type", "function_call_output", "call_id", c.now.call, "output", unquoted(rest)})
 	case "answer": // TEXT
-		return "", c.complete(object{"last_agent_message", rest})
+		return "", errors.Join(c.say(unquoted(rest)), c.complete(object{"last_agent_message", rest}))
 	case "fail": // TEXT
 		return "", c.complete(object{"last_agent_message", nil, "error", object{"message", rest, "codex_error_info", "other"}})
 	case "raw": // TEXT: any bytes in place of a record
@@ -164,6 +167,18 @@ func (c *codex) open() error {
 		})
 	}
 	return c.write("session_meta", meta)
+}
+
+// say stores what the model says, if that is anything.
+func (c *codex) say(text string) error {
+	if text == "" {
+		return nil
+	}
+	return c.write("event_msg", object{
+		"type", "item_completed", "thread_id", c.now.id, "turn_id", c.now.turn,
+		"item",
+		object{"type", "AgentMessage", "id", uuid(7), "content", []any{object{"type", "Text", "text", text}}},
+	})
 }
 
 // tool stores that the model asks for a command.

@@ -30,6 +30,7 @@ type openCode struct {
 	id        string
 	question  string // the user's message
 	answer    string // the assistant's
+	command   string // that it has asked for
 	serial    int64
 }
 
@@ -69,6 +70,8 @@ func (o *openCode) obey(verb, rest string) (string, error) {
 		return "", o.call(rest, object{"output", ""})
 	case "ask": // for permission to run COMMAND
 		return "", o.call(rest, nil)
+	case "return": // TEXT: the call does
+		return "", o.returned(unquoted(rest))
 	case "answer": // TEXT
 		return "", o.complete(object{"finish", "stop"}, rest)
 	case "fail": // TEXT
@@ -188,7 +191,23 @@ func (o *openCode) call(command string, metadata object) error {
 		state = append(state, "metadata", metadata)
 	}
 	state = append(state, "time", object{"start", now() - 5000})
+	o.command = command
 	return o.part(o.answer, object{"type", "tool", "tool", "bash", "callID", "toolu_1", "state", state})
+}
+
+// returned changes the newest call into one that has.
+func (o *openCode) returned(output string) error {
+	_, err := o.db.Exec("update part set data = ?, time_updated = ? where id = (select max(id) from part where message_id = ?)",
+		string(lines(object{"type", "tool", "tool", "bash", "callID", "toolu_1", "state", object{
+			"status", "completed", "input",
+			object{"command", o.command},
+			"output", output, "title", o.command,
+			"metadata",
+			object{},
+			"time",
+			object{"start", now() - 5000, "end", now()},
+		}})), now(), o.answer)
+	return err
 }
 
 // complete ends the turn.
