@@ -75,8 +75,9 @@ func layers() []layer {
 		{"internal/config", nil},
 		{"internal/webhook", nil},
 		{"internal/render", []string{"discover", "proc"}},
+		{"internal/terminal", nil},
 		{"internal/cli", []string{
-			"discover", "discover/agents", "internal/config", "internal/render", "internal/webhook", "launch", "launch/worktree", "lock", "lock/hooks", "proc",
+			"discover", "discover/agents", "internal/config", "internal/render", "internal/terminal", "internal/webhook", "launch", "launch/worktree", "lock", "lock/hooks", "proc",
 		}},
 		{".", []string{"internal/cli"}},
 	}

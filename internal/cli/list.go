@@ -12,10 +12,10 @@ import (
 )
 
 type listOptions struct {
-	all, children, tokens, wide, noTrunc, quiet, json, noColor, orphans bool
-	since, dir, group, format                                           string
-	limit                                                               int
-	adapters, statuses                                                  cli.StringSlice
+	all, children, tokens, wide, noTrunc, quiet, json, noColor, orphans, watch bool
+	since, dir, group, format                                                  string
+	limit                                                                      int
+	adapters, statuses                                                         cli.StringSlice
 }
 
 func newList(env Env) *cli.Command {
@@ -37,6 +37,7 @@ func newList(env Env) *cli.Command {
 			&cli.BoolFlag{Name: "tokens", Usage: "token counts in every row of --json and --format", Destination: &o.tokens},
 			&cli.BoolFlag{Name: "orphans", Usage: "instead: processes that dead sessions left behind, with their ports", Destination: &o.orphans},
 			&cli.BoolFlag{Name: "wide", Usage: "also what each session does on the machine: processor time, memory, ports, context, changes", Destination: &o.wide},
+			&cli.BoolFlag{Name: "watch", Aliases: []string{"w"}, Usage: "show it on the terminal as it changes, those that need you first; q ends it", Destination: &o.watch},
 			&cli.BoolFlag{Name: "no-trunc", Usage: "shorten nothing", Destination: &o.noTrunc},
 			&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "print IDs only", Destination: &o.quiet},
 			&cli.StringFlag{Name: "format", Usage: "print each session by this Go `TEMPLATE`, as in '{{.id}} {{.status}}'", Destination: &o.format},
@@ -46,6 +47,9 @@ func newList(env Env) *cli.Command {
 		Action: func(c *cli.Context) error {
 			if _, err := arguments(c, 0, ""); err != nil {
 				return err
+			}
+			if o.watch {
+				return env.listWatch(c, o)
 			}
 			if o.orphans {
 				if err := only(c, "orphans", "adapter", "json", "quiet", "no-trunc", "no-color"); err != nil {

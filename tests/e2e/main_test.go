@@ -9,6 +9,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"agentctl/internal/cli"
+	"agentctl/tests/realagents/term"
 	"agentctl/tests/sandbox"
 )
 
@@ -73,6 +74,7 @@ func TestScripts(t *testing.T) {
 			env.Setenv("TZ", "UTC")
 			env.Setenv("GORACE", "atexit_sleep_ms=10") // else each child of a -race run takes a second to end
 			env.Values[castKey{}] = newCast(env)
+			env.Values[screenKey{}] = new(*term.Terminal)
 			return os.WriteFile(filepath.Join(env.WorkDir, "repo/.git/HEAD"), []byte("ref: refs/heads/main\n"), 0o644)
 		},
 		Cmds: steering(),

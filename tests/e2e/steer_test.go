@@ -140,6 +140,7 @@ func steering() map[string]command {
 	maps.Copy(all, damaging())
 	maps.Copy(all, observing())
 	maps.Copy(all, replaying())
+	maps.Copy(all, screens())
 	return all
 }
 

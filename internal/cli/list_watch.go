@@ -1,0 +1,143 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"runtime/debug"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"agentctl/discover"
+	"agentctl/internal/render"
+	"agentctl/internal/terminal"
+)
+
+// listWatch is list --watch.
+func (env Env) listWatch(c *cli.Context, o *listOptions) error {
+	if err := only(c, "watch", "all", "since", "adapter", "status", "cwd", "group", "n", "children", "no-color"); err != nil {
+		return err
+	}
+	in, typed := env.Stdin.(*os.File)
+	out, shown := env.Stdout.(*os.File)
+	if !env.Terminal || !typed || !shown || env.Getenv("TERM") == "dumb" {
+		return &usageError{"--watch needs a terminal that can be redrawn", "agentctl events prints what changes, line by line"}
+	}
+	s, err := env.settings(o.noColor)
+	if err != nil {
+		return err
+	}
+	sel, err := env.selection(o, s)
+	if err != nil {
+		return err
+	}
+	w := newWatched(sel.Limit)
+	sel.Limit = 0 // who needs the person is not always the newest
+	ctx, stop := context.WithCancel(c.Context)
+	defer stop()
+	w.run(func() error {
+		return env.world(s.Homes).Watch(ctx, sel, func(r discover.Result) (bool, error) {
+			w.take(r, env.Now())
+			return true, nil
+		})
+	})
+	screen := terminal.Screen{In: in, Out: out, Changed: w.changed, Frame: func(columns, rows int) []string {
+		look := s.look
+		look.Width, look.Now = columns, env.Now()
+		sessions, warnings := w.sessions(look.Now)
+		return render.Frame(sessions, warnings, look, rows)
+	}}
+	err = screen.Show(ctx)
+	stop()
+	if failed := w.wait(); err == nil && !errors.Is(failed, context.Canceled) {
+		err = failed
+	}
+	if err != nil {
+		return err
+	}
+	return env.warn(w.last.Warnings)
+}
+
+// watched is what has been told so far of the sessions that are watched.
+type watched struct {
+	limit   int
+	changed chan struct{}
+
+	mu   sync.Mutex
+	last discover.Result
+	// ended are those that have stopped while they were watched.
+	ended map[discover.Key]discover.Session
+
+	running sync.WaitGroup
+	err     error
+	crash   any
+}
+
+func newWatched(limit int) *watched {
+	return &watched{limit: limit, ended: map[discover.Key]discover.Session{}, changed: make(chan struct{}, 1)}
+}
+
+// run watches beside everything else. Once that has ended, nothing changes any more.
+func (w *watched) run(watch func() error) {
+	w.running.Go(func() {
+		defer close(w.changed)
+		defer func() {
+			if p := recover(); p != nil {
+				w.crash = fmt.Sprintf("%v\n%s", p, debug.Stack()) // it is said once the terminal is as it was
+			}
+		}()
+		w.err = watch()
+	})
+}
+
+// wait waits for the end, and returns why it came.
+func (w *watched) wait() error {
+	w.running.Wait()
+	if w.crash != nil {
+		panic(w.crash)
+	}
+	return w.err
+}
+
+// take takes what is true now.
+func (w *watched) take(r discover.Result, now time.Time) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.last = r
+	maps.DeleteFunc(w.ended, func(_ discover.Key, s discover.Session) bool { return !s.IsNews(now) })
+	for _, s := range r.Sessions {
+		if delete(w.ended, s.Key()); s.ID != "" && s.IsNews(now) {
+			w.ended[s.Key()] = s
+		}
+	}
+	select {
+	case w.changed <- struct{}{}:
+	default: // that there is something new is known already
+	}
+}
+
+// sessions are those to be shown, in the order of their need, and what could not be read.
+func (w *watched) sessions(now time.Time) (list []discover.Session, warnings []string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	list = slices.Clone(w.last.Sessions)
+	for key, s := range w.ended {
+		known := slices.ContainsFunc(list, func(o discover.Session) bool { return o.Key() == key })
+		if !known && s.IsNews(now) {
+			list = append(list, s)
+		}
+	}
+	discover.ByNeed(list, now)
+	if w.limit > 0 && len(list) > w.limit {
+		list = list[:w.limit]
+	}
+	for _, warning := range w.last.Warnings {
+		warnings = append(warnings, warning.Error())
+	}
+	return list, warnings
+}
