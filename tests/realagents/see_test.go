@@ -18,16 +18,9 @@ import (
 	"agentctl/tests/realagents/world"
 )
 
-// TestEveryLiveSessionIsListedAsWhatItIs has the three agents do everything at once that a person has them do, and
-// compares the whole list with the truth: ID, process and status of every row, and nothing else.
-func TestEveryLiveSessionIsListedAsWhatItIs(t *testing.T) {
-	w := world.New(t)
-	c := agentctlIn(t, w)
-	var want []string
-	want = append(want, startClaude(t, w)...)
-	want = append(want, startOpenCode(t, w)...)
-	want = append(want, startCodex(t, w)...) // last: it unloads a thread that nobody looks at after a minute
-
+// listedAsTheyAre compares the whole list with the truth: ID, process and status of every row, and nothing else.
+func listedAsTheyAre(t *testing.T, w *world.World, c agentctl, want []string) {
+	t.Helper()
 	rows := c.expect(want)
 	for _, r := range rows {
 		if r.Evidence == nil || r.Evidence.Strength != "exact" || r.Evidence.Detail == "" {
