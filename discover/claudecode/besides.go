@@ -8,21 +8,23 @@ import (
 	"agentctl/discover/native"
 )
 
-// besides are the sub-agents' transcripts that lie beside those of the sessions (up to 2.0.x). A folder is looked through
-// once, however many sessions it has.
+// besides are what lies beside the sessions' transcripts: folders of theirs, and the transcripts of sub-agents (up to 2.0.x).
+// A place is looked through once, however many sessions it has.
 type besides struct {
 	mu      sync.Mutex
 	folders map[string]func() beside
 }
 
-// beside is what lies in one folder: the paths by the session that their first record names, and what could not be read.
+// beside is what lies in one place: the names of the folders, the sub-agents' transcripts by the session that their first
+// record names, and what could not be read.
 type beside struct {
-	paths  map[string][]string
-	failed string
-	err    error
+	folders map[string]bool
+	agents  map[string][]string
+	failed  string
+	err     error
 }
 
-// of gives those of a folder.
+// of gives what lies in a place.
 func (b *besides) of(dir string) beside {
 	b.mu.Lock()
 	look, ok := b.folders[dir]
@@ -38,28 +40,32 @@ func (b *besides) of(dir string) beside {
 }
 
 func lookBeside(dir string) beside {
-	agents, err := agentsIn(dir)
-	found := beside{paths: map[string][]string{}, failed: dir, err: err}
-	for _, path := range agents {
+	entries, err := names(dir)
+	found := beside{folders: map[string]bool{}, agents: map[string][]string{}, failed: dir, err: err}
+	for _, n := range entries {
+		if !n.Type().IsRegular() { // what is linked may be a folder
+			found.folders[n.Name()] = true
+		}
+	}
+	for _, path := range agentsAmong(dir, entries) {
 		session, err := firstSession(path)
 		if err != nil && !native.Absent(err) {
 			found.failed, found.err = path, err
 			break
 		}
-		found.paths[session] = append(found.paths[session], path)
+		found.agents[session] = append(found.agents[session], path)
 	}
 	return found
 }
 
-// agentsIn are the sub-agents' transcripts in a folder.
-func agentsIn(dir string) (paths []string, err error) {
-	entries, err := names(dir)
+// agentsAmong are the sub-agents' transcripts in a folder.
+func agentsAmong(dir string, entries []native.Name) (paths []string) {
 	for _, n := range entries {
 		if isSubagent(n.Name()) && strings.HasSuffix(n.Name(), suffix) {
 			paths = append(paths, filepath.Join(dir, n.Name()))
 		}
 	}
-	return paths, err
+	return paths
 }
 
 // firstSession is the session that the first record of a transcript names.

@@ -3,6 +3,7 @@ package claudecode
 import (
 	"cmp"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"agentctl/discover"
@@ -170,16 +171,20 @@ func (t *totals) limited(q *discover.Quota) {
 
 // subagents adds the sub-agents' own transcripts: below the session's folder, or (2.0.x) beside it.
 func (t *totals) subagents(path, id string, all *besides) (failed string, err error) {
-	below := filepath.Join(strings.TrimSuffix(path, suffix), subagents)
-	paths, err := agentsIn(below)
-	if err != nil {
-		return below, err
-	}
 	beside := all.of(filepath.Dir(path))
 	if beside.err != nil {
 		return beside.failed, beside.err
 	}
-	for _, path := range append(paths, beside.paths[id]...) {
+	agents := slices.Clone(beside.agents[id])
+	if beside.folders[id] {
+		below := filepath.Join(strings.TrimSuffix(path, suffix), subagents)
+		entries, err := names(below)
+		if err != nil {
+			return below, err
+		}
+		agents = append(agents, agentsAmong(below, entries)...)
+	}
+	for _, path := range agents {
 		if err := t.file(path); err != nil && !native.Absent(err) {
 			return path, err
 		}
