@@ -73,6 +73,7 @@ func TestTranscriptOfChangingStore(t *testing.T) {
 			must(t, os.Remove(path))
 			execute(t, path, transcriptSchema...)
 		},
+		"is empty":       func(t *testing.T, path string) { must(t, os.Truncate(path, 0)) },
 		"is no database": func(t *testing.T, path string) { put(t, path, []byte(strings.Repeat("not a database ", 100))) },
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -185,7 +186,10 @@ func TestInTime(t *testing.T) {
 				}
 			}
 		}
-		for m := range inTime(iter.Seq[said](backwards)) {
+		for m, err := range inTime(iter.Seq[said](backwards)) {
+			if err != nil {
+				r.Fatal(err)
+			}
 			got = append(got, m)
 		}
 		slices.Reverse(got)

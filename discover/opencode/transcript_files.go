@@ -3,6 +3,7 @@ package opencode
 import (
 	"context"
 	"iter"
+	"slices"
 
 	"agentctl/discover/native"
 )
@@ -15,8 +16,11 @@ func (f files) transcript(ctx context.Context) iter.Seq[said] {
 			return
 		}
 		var d dialogue
-		for i := len(names) - 1; i >= 0 && ctx.Err() == nil; i-- {
-			m, err := readMessage(f, names[i])
+		for _, name := range slices.Backward(names) {
+			if ctx.Err() != nil {
+				return
+			}
+			m, err := readMessage(f, name)
 			if err != nil && !native.Absent(err) && !yield(said{err: err}) {
 				return
 			}
@@ -27,7 +31,7 @@ func (f files) transcript(ctx context.Context) iter.Seq[said] {
 			if s, ok := d.failure(); ok && !yield(s) {
 				return
 			}
-			if !d.files(f.parts(names[i]), yield) {
+			if !d.files(f.parts(name), yield) {
 				return
 			}
 		}
@@ -40,12 +44,12 @@ func (d *dialogue) files(dir string, yield func(said) bool) bool {
 	if err != nil && !yield(said{err: err}) {
 		return false
 	}
-	for i := len(names) - 1; i >= 0; i-- {
-		data, err := readPart(dir, names[i])
+	for _, name := range slices.Backward(names) {
+		data, err := readPart(dir, name)
 		if err != nil && !yield(said{err: err}) {
 			return false
 		}
-		if s, ok := d.part(names[i], data); ok && !yield(s) {
+		if s, ok := d.part(name, data); ok && !yield(s) {
 			return false
 		}
 	}

@@ -43,7 +43,7 @@ func transcriptIn(ctx context.Context, r discover.Record) iter.Seq[said] {
 	return func(yield func(said) bool) {
 		var last glance
 		for limit := firstLook; ; limit = min(2*limit, mostLook) {
-			var g glance
+			g := glance{limit: limit} // which it stays where there are no tables any more
 			err := readStore(ctx, r.Home, r.Path, func(st *store) {
 				g = glance{store: st, dialogue: last.dialogue, place: last.place, limit: limit}
 				g.read(r.ID)

@@ -309,8 +309,7 @@ func (w *world) compareSelection(table *sqlite.Table) {
 	order := []string{column}
 	var s sqlite.Selection
 	where := "cast(" + column + " as blob) >= cast(? as blob) and cast(" + column + " as blob) < cast(? as blob)"
-	equal := rapid.Bool().Draw(w.T, "equal")
-	if equal {
+	if rapid.Bool().Draw(w.T, "equal") {
 		to, order = from+"\x00", order[:0]
 		for range rapid.IntRange(0, 2).Draw(w.T, "order") {
 			order = append(order, w.column())
@@ -322,25 +321,6 @@ func (w *world) compareSelection(table *sqlite.Table) {
 	list := strings.Join(append(order, "rowid"), ", ")
 	rows := w.query("select "+list+" from t where typeof("+column+") = 'text' and "+where+" order by "+list, from, to)
 	w.compareOrder(s, order, rows)
-	if equal {
-		w.compareBefore(s, order, rows)
-	}
-}
-
-// compareBefore asks for what comes before one of the rows.
-func (w *world) compareBefore(s sqlite.Selection, order []string, rows [][]any) {
-	if len(order) == 0 || len(rows) == 0 {
-		return
-	}
-	n := rapid.IntRange(1, len(order)).Draw(w.T, "columns of the last row seen")
-	seen := rows[rapid.IntRange(0, len(rows)-1).Draw(w.T, "last row seen")][:n]
-	for _, v := range seen {
-		if t := typeOf(v); t != "integer" && t != "text" {
-			return
-		}
-	}
-	end := slices.IndexFunc(rows, func(row []any) bool { return reflect.DeepEqual(row[:n], seen) })
-	w.compareOrder(s.Before(seen...), order, rows[:end])
 }
 
 // compareOrder takes rows that are alike in what they are sorted by for equal in order.

@@ -87,6 +87,8 @@ func readAll(t testing.TB, raw []byte) (rows int, err error) {
 			}
 			for range table.Equal("a", "a1", "r").Up() {
 			}
+			for range table.Equal("a", "a1", "r").Before(int64(3)).Down() {
+			}
 		}
 	}
 	return rows, db.Err()
