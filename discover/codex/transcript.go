@@ -1,6 +1,7 @@
 package codex
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"iter"
@@ -16,7 +17,7 @@ import (
 // from. What the person took back by editing an earlier prompt is not given: the agent does not show it any more.
 func (Adapter) Messages(ctx context.Context, r discover.Record) iter.Seq2[discover.Message, error] {
 	return func(yield func(discover.Message, error) bool) {
-		t := transcript{ctx: ctx, yield: yield, home: r.Home, model: model{last: r.Model, newest: true}}
+		t := transcript{ctx: ctx, yield: yield, session: r.ID, home: r.Home, model: model{last: r.Model, newest: true}}
 		seen := map[string]bool{}
 		for s := (segment{path: r.Path}); s.path != "" && !seen[s.path]; {
 			seen[s.path] = true
@@ -38,6 +39,8 @@ type transcript struct {
 	ctx   context.Context // a transcript lives as long as one call
 	yield func(discover.Message, error) bool
 	home  string
+	// session is whose transcript it is; its rollouts may be another's.
+	session string
 
 	segment
 	file   *native.File
@@ -81,9 +84,10 @@ func (t *transcript) through(f *native.File, g gap, s segment, own bool) segment
 	}
 	name, _ := parseRollout(filepath.Base(s.path))
 	t.segment, t.file, t.gap, t.missed, t.thread, t.base = s, f, g, false, name.id, segment{}
-	if !own {
-		t.prefix, t.model.newest = name.id+"@", false
+	if t.prefix = cmp.Or(name.segment, name.id) + "@"; t.prefix == t.session+"@" {
+		t.prefix = "" // the thread's first rollout
 	}
+	t.model.newest = own
 	if _, err := f.Backward(0, t.line); err != nil {
 		t.warn(s.path, err)
 	}

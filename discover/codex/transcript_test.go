@@ -22,7 +22,7 @@ import (
 func overheard(t testing.TB, data []byte, id string) (list []string, warnings int) {
 	t.Helper()
 	s := segment{path: "/x/sessions/2026/11/20/rollout-2026-11-20T19-00-00-" + id + ".jsonl"}
-	tr := transcript{ctx: t.Context(), home: "/x", model: model{newest: true}, yield: func(m discover.Message, err error) bool {
+	tr := transcript{ctx: t.Context(), session: id, home: "/x", model: model{newest: true}, yield: func(m discover.Message, err error) bool {
 		if err != nil {
 			warnings++
 			return true
@@ -328,6 +328,30 @@ func TestMessagesEnd(t *testing.T) {
 		if !errors.Is(err, context.Canceled) {
 			t.Errorf("after the end of the context: %+v, %v", m, err)
 		}
+	}
+}
+
+// What was said before a prompt was edited keeps its ids: they tell all messages apart, whatever rollout they are in.
+func TestIDsOfEditedPrompts(t *testing.T) {
+	const id = "01a1ffee-adaf-77a0-8e39-4d756d92edfc"
+	paths := rolloutsOf("testdata/30-edited-prompt", id, time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC))
+	slices.Sort(paths)
+	texts := map[string]string{}
+	for _, path := range paths {
+		list, _ := dialogue(t, discover.Record{ID: id, Path: path, Home: "testdata/30-edited-prompt"})
+		seen := map[string]bool{}
+		for _, m := range list {
+			if text, ok := texts[m.ID]; ok && text != m.Text || seen[m.ID] {
+				t.Errorf("%s: %s is %q, was %q", path, m.ID, m.Text, text)
+			}
+			texts[m.ID], seen[m.ID] = m.Text, true
+		}
+		if first := list[len(list)-1]; first.Text != "please MOCK:escalate touch /root/zzt9" || texts["18579"] == "" {
+			t.Errorf("%s begins with %+v", path, first)
+		}
+	}
+	if len(paths) != 4 {
+		t.Errorf("rollouts %v", paths)
 	}
 }
 
