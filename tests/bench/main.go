@@ -13,6 +13,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -44,6 +45,7 @@ type options struct {
 	sizes     []int
 	processes int
 	wait      time.Duration
+	watch     time.Duration
 }
 
 func parse(args []string) (o options, err error) {
@@ -51,6 +53,7 @@ func parse(args []string) (o options, err error) {
 	flags.IntVar(&o.rounds, "rounds", 15, "how often each command is timed")
 	flags.IntVar(&o.processes, "processes", 300, "how many other processes there are")
 	flags.DurationVar(&o.wait, "wait", 0, "only measure what waiting for so long takes")
+	flags.DurationVar(&o.watch, "watch", 0, "only measure what watching all sessions for so long takes, beside the largest store")
 	sizes := flags.String("sizes", "100,1000,10000", "sessions in the stores, ascending")
 	_ = flags.Parse(args) // it exits by itself
 	for s := range strings.SplitSeq(*sizes, ",") {
@@ -87,11 +90,15 @@ func run(args []string) error {
 	if err != nil {
 		return err
 	}
+	stores := filepath.Join(cache, "agentctl-test", "stores")
+	if o.watch > 0 {
+		return measureWatch(os.Stdout, bins, work, stores, slices.Max(o.sizes), o.watch)
+	}
 	jobs := bins.jobs()
 	for _, n := range o.sizes {
 		made := generate.Defaults()
 		made.Sessions = n
-		dir, sessions, err := generate.Cached(filepath.Join(cache, "agentctl-test", "stores"), made)
+		dir, sessions, err := generate.Cached(stores, made)
 		if err != nil {
 			return err
 		}

@@ -50,15 +50,15 @@ func measureWait(w io.Writer, b binaries, work string, span time.Duration) error
 	return nil
 }
 
-// startWriter starts this program under an agent's name, and returns the ID of the session that it plays until alive is
-// closed.
-func startWriter(work, home, program string) (id string, alive io.Closer, err error) {
+// startWriter starts this program under an agent's name, with more variables, and returns the ID of the session that it
+// plays until alive is closed.
+func startWriter(work, home, program string, env ...string) (id string, alive io.Closer, err error) {
 	path := filepath.Join(work, program)
 	if err := copySelf(path); err != nil {
 		return "", nil, err
 	}
 	cmd := exec.Command(path)
-	cmd.Env = []string{"HOME=" + home}
+	cmd.Env = append([]string{"HOME=" + home}, env...)
 	cmd.Dir = work
 	out, err := cmd.StdoutPipe()
 	if err == nil {

@@ -16,6 +16,9 @@ func writers() map[string]func(id string) (file *os.File, record string, err err
 	return map[string]func(string) (*os.File, string, error){"claude": claudeWriter, "codex": codexWriter}
 }
 
+// quietKey names the variable by which a writer is told to write one record and then no more.
+const quietKey = "AGENTCTL_BENCH_QUIET"
+
 // play begins a session, prints its ID, and writes a record of a turn in progress twenty times a second, until stdin ends.
 func play(begin func(id string) (*os.File, string, error)) error {
 	r := make([]byte, 16)
@@ -44,6 +47,10 @@ func play(begin func(id string) (*os.File, string, error)) error {
 	for n := 0; ; n++ {
 		if _, err := fmt.Fprintf(file, record+"\n", time.Now().UTC().Format(time.RFC3339Nano), n); err != nil {
 			return err
+		}
+		if os.Getenv(quietKey) != "" {
+			<-ended
+			return nil
 		}
 		select {
 		case <-next.C:
