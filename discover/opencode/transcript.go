@@ -9,9 +9,8 @@ import (
 	"agentctl/discover"
 )
 
-// Messages yields what was said in a session, newest first. One message is made of each part that the agent's own terminal
-// shows of the dialogue, and one of an answer's error. It is read from the end: a few messages at a look at the database,
-// or file by file.
+// Messages yields what was said in a session, newest first. One message is made of each part that belongs to the dialogue, and
+// one of an answer's error. It is read from the end: a few messages at a look at the database, or file by file.
 func (Adapter) Messages(ctx context.Context, r discover.Record) iter.Seq2[discover.Message, error] {
 	if strings.HasSuffix(r.Path, ".json") {
 		return inTime(filesOf(r.Path, r.ID).transcript(ctx))
@@ -65,7 +64,7 @@ func inTime(all iter.Seq[said]) iter.Seq2[discover.Message, error] {
 				return
 			}
 			if len(held) == 0 {
-				answer = ""
+				answer = "" // nothing waits for its beginning
 			}
 		}
 		release(time.Time{})
