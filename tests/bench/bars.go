@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"time"
 )
 
 // bar is a limit on something measured.
@@ -42,7 +43,18 @@ func bars(jobs []*job, sizes []int) []bar {
 		counted("list -a --since all: system calls a session", all.syscalls, n, 8, all),
 		counted("list -a --since all: peak memory, MB", int(all.rss), 1e6, 40, all),
 		ratio("list -a --since all -n 20 ÷ find", find(jobs, newest, n), find(jobs, findTree, n), 1),
+		ratio("list -a of seven days ÷ find", find(jobs, week, n), find(jobs, findTree, n), 1.5),
 		ratio("list -a --since all --tokens ÷ wc -l", find(jobs, tokens, n), find(jobs, wcLines, n), 1),
+		absolute("list, ms", one, 15),
+		absolute("guard, ms", find(jobs, guard, n), 30),
+	}
+	if rg := find(jobs, search, n); rg != nil {
+		goals = append(goals, ratio("list -a --since all --tokens ÷ rg -c", find(jobs, tokens, n), rg, 2))
+	}
+	for _, agent := range []string{"claude-code", "codex", "opencode"} {
+		if j := find(jobs, status+agent, n); j != nil {
+			goals = append(goals, absolute("status of a full ID, ms: "+agent, j, 10))
+		}
 	}
 	for _, g := range goals {
 		g.goal = true
@@ -56,6 +68,10 @@ func ratio(what string, a, b *job, limit float64) bar {
 		what: what, measured: float64(a.median()) / float64(b.median()), limit: limit,
 		known: a.failure == "" && b.failure == "",
 	}
+}
+
+func absolute(what string, j *job, limit float64) bar {
+	return bar{what: what, measured: float64(j.median()) / float64(time.Millisecond), limit: limit, known: j.failure == ""}
 }
 
 func counted(what string, a, b int, limit float64, j *job) bar {

@@ -30,7 +30,7 @@ func measured() []*job {
 		made(live, 10, 4, 500, 8e6), made(live, 1000, 4.4, 510, 8e6),
 		made(guard, 10, 4.2, 520, 8e6), made(guard, 1000, 4.5, 530, 8e6),
 		made(findTree, 1000, 10, 4000, 5e6), made(listAll, 1000, 25, 9000, 30e6),
-		made(newest, 1000, 8, 3000, 10e6), made(wcLines, 1000, 40, 9000, 3e6), made(tokens, 1000, 30, 9000, 20e6),
+		made(newest, 1000, 8, 3000, 10e6), made(week, 1000, 9, 3000, 10e6), made(wcLines, 1000, 40, 9000, 3e6), made(tokens, 1000, 30, 9000, 20e6),
 		made(status+"codex", 1000, 3, 400, 8e6),
 	}
 }

@@ -5,12 +5,16 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
+	"io"
 	"maps"
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
+	"agentctl/internal/cli"
 	"agentctl/tests/store/generate"
 	"agentctl/tests/trace"
 )
@@ -82,6 +86,41 @@ func (w world) run(t *testing.T, args ...string) seen {
 	return seen{r.Below(claude, codex, opencode), stdout.Bytes(), r.PeakRSS, table}
 }
 
+// allocations runs a command in this process, and counts how often it takes memory from the heap.
+func (w world) allocations(t *testing.T, args ...string) float64 {
+	t.Helper()
+	env := cli.System("")
+	env.Stdout, env.Stderr = io.Discard, io.Discard
+	env.Getenv = func(key string) string { return map[string]string{"HOME": w.home}[key] }
+	env.Width, env.Interactive, env.Terminal = 0, false, false
+	return testing.AllocsPerRun(2, func() {
+		if code := cli.Main(append([]string{"agentctl"}, args...), env); code != 0 {
+			t.Errorf("agentctl %q: exit %d", args, code)
+		}
+	})
+}
+
+// initial counts what the packages take from the heap before main begins, as the runtime tells it.
+func initial(t *testing.T, agentctl string) (count, bytes int) {
+	t.Helper()
+	cmd := exec.Command(agentctl, "version")
+	cmd.Env = []string{"GODEBUG=inittrace=1"}
+	var stderr strings.Builder
+	cmd.Stderr = &stderr
+	if err := cmd.Run(); err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(stderr.String()) {
+		var size, n int
+		_, rest, _ := strings.Cut(line, "clock, ") // init os @0.4 ms, 0.1 ms clock, 432 bytes, 9 allocs
+		if _, err := fmt.Sscanf(rest, "%d bytes, %d allocs", &size, &n); err != nil {
+			t.Fatalf("%q: %v", line, err)
+		}
+		count, bytes = count+n, bytes+size
+	}
+	return count, bytes
+}
+
 // opened are the transcripts and rollouts that were opened.
 func (w world) opened(s seen) []string {
 	known := map[string]bool{}
@@ -131,7 +170,7 @@ func TestCounts(t *testing.T) {
 	t.Run("list -a of everything", func(t *testing.T) {
 		s := large.run(t, "list", "-a", "--since", "all", "--json")
 		checkRows(t, s.stdout, large.sessions)
-		const perSession, bytesPerSession, memory = 12, 100_000, 60_000_000
+		const perSession, bytesPerSession, memory = 8, 45_000, 30_000_000
 		t.Logf("%.2f calls and %d bytes a session, %.1f MB resident; %v",
 			float64(len(s.calls))/float64(n), trace.BytesRead(s.calls)/int64(n), float64(s.rss)/1e6, s.names())
 		if len(s.calls) > perSession*n {
@@ -145,6 +184,48 @@ func TestCounts(t *testing.T) {
 		}
 		if files := large.opened(s); len(files) > n {
 			t.Errorf("%d files opened", len(files))
+		}
+	})
+
+	t.Run("list -a --tokens looks through a folder once", func(t *testing.T) {
+		s := large.run(t, "list", "-a", "--since", "all", "--tokens", "--json")
+		checkRows(t, s.stdout, large.sessions)
+		const perSession, folders = 10, 2 // one look for its sessions, one for what lies beside them
+		t.Logf("%.2f calls a session; %v", float64(len(s.calls))/float64(n), s.names())
+		if len(s.calls) > perSession*n {
+			t.Errorf("%d calls for %d sessions, more than %d each: %v", len(s.calls), n, perSession, s.names())
+		}
+		looks := map[string]int{}
+		for _, c := range s.calls {
+			if c.Name == "openat" && filepath.Base(filepath.Dir(c.Path)) == "projects" {
+				looks[c.Path]++
+			}
+		}
+		for folder, n := range looks {
+			if n > folders {
+				t.Errorf("%s is opened %d times", folder, n)
+			}
+		}
+		if len(looks) == 0 {
+			t.Error("no project folder is opened")
+		}
+	})
+
+	t.Run("list -a makes little garbage", func(t *testing.T) {
+		const perSession = 60
+		count := large.allocations(t, "list", "-a", "--since", "all", "--json") / float64(n)
+		t.Logf("%.1f allocations a session", count)
+		if count > perSession {
+			t.Errorf("%.1f allocations a session, more than %d", count, perSession)
+		}
+	})
+
+	t.Run("what is not called costs nothing", func(t *testing.T) {
+		const allocations, size = 220, 64_000
+		count, bytes := initial(t, small.agentctl)
+		t.Logf("%d allocations of %d bytes before main", count, bytes)
+		if count == 0 || count > allocations || bytes > size {
+			t.Errorf("%d allocations of %d bytes before main, more than %d of %d", count, bytes, allocations, size)
 		}
 	})
 

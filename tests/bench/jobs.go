@@ -1,6 +1,9 @@
 package main
 
 import (
+	"os/exec"
+	"time"
+
 	"agentctl/tests/store/generate"
 )
 
@@ -14,6 +17,8 @@ const (
 	live     = "agentctl list"
 	listAll  = "agentctl list -a --since all --json"
 	newest   = "agentctl list -a --since all -n 20"
+	week     = "agentctl list -a (of the store's last seven days)"
+	search   = "rg -c -F"
 	tokens   = "agentctl list -a --since all --tokens --json"
 	guard    = "agentctl guard"
 	status   = "agentctl status " // and the agent whose session it is
@@ -24,9 +29,11 @@ func (b binaries) jobs() []*job {
 	return []*job{
 		{name: hello, argv: []string{b.hello}},
 		{name: version, argv: []string{b.agentctl, "version"}, yardstick: hello},
-		{name: ps, argv: []string{"ps", "-eo", "pid,ppid,comm"}},
+		{name: ps, argv: psArgs()},
 	}
 }
+
+func psArgs() []string { return []string{"ps", "-eo", "pid,ppid,comm"} }
 
 // storeJobs are those of one store. The public tools see the very same files.
 func (b binaries) storeJobs(dir string, sessions []generate.Session) []*job {
@@ -39,8 +46,12 @@ func (b binaries) storeJobs(dir string, sessions []generate.Session) []*job {
 		{name: guard, argv: []string{b.agentctl, "guard", dir}, yardstick: ps},
 		{name: listAll, argv: []string{b.agentctl, "list", "-a", "--since", "all", "--json"}, yardstick: findTree},
 		{name: newest, argv: []string{b.agentctl, "list", "-a", "--since", "all", "-n", "20"}, yardstick: findTree},
+		{name: week, argv: []string{b.agentctl, "list", "-a", "--since", lastWeek()}, yardstick: findTree},
 		{name: wcLines, argv: []string{"sh", "-c", wc, "sh", claude, codex}},
 		{name: tokens, argv: []string{b.agentctl, "list", "-a", "--since", "all", "--tokens", "--json"}, yardstick: wcLines},
+	}
+	if rg, err := exec.LookPath("rg"); err == nil {
+		jobs = append(jobs, &job{name: search, argv: []string{rg, "-c", "-F", `"usage":`, claude, codex}})
 	}
 	seen := map[string]bool{}
 	for _, s := range sessions[n/2:] {
@@ -54,3 +65,6 @@ func (b binaries) storeJobs(dir string, sessions []generate.Session) []*job {
 	}
 	return jobs
 }
+
+// lastWeek is when the last seven days of a store begin.
+func lastWeek() string { return generate.Defaults().End.AddDate(0, 0, -7).Format(time.RFC3339) }

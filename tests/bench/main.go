@@ -2,6 +2,7 @@
 //
 //	go run ./tests/bench
 //	go run ./tests/bench -wait 60s   # what `agentctl wait` takes while everything writes
+//	go run ./tests/bench -growth -rounds 5 -sizes 100,1000,10000,100000   # how costs grow
 //
 // The stores are made once and kept in the user's cache folder. On Linux everything runs in a pid namespace of its
 // own with a known number of processes, where the system allows that. A bar that is not met makes the exit status 1.
@@ -46,6 +47,7 @@ type options struct {
 	processes int
 	wait      time.Duration
 	watch     time.Duration
+	growth    bool
 }
 
 func parse(args []string) (o options, err error) {
@@ -54,6 +56,7 @@ func parse(args []string) (o options, err error) {
 	flags.IntVar(&o.processes, "processes", 300, "how many other processes there are")
 	flags.DurationVar(&o.wait, "wait", 0, "only measure what waiting for so long takes")
 	flags.DurationVar(&o.watch, "watch", 0, "only measure what watching all sessions for so long takes, beside the largest store")
+	flags.BoolVar(&o.growth, "growth", false, "only measure how costs grow with sessions, their size and processes")
 	sizes := flags.String("sizes", "100,1000,10000", "sessions in the stores, ascending")
 	_ = flags.Parse(args) // it exits by itself
 	for s := range strings.SplitSeq(*sizes, ",") {
@@ -94,6 +97,9 @@ func run(args []string) error {
 	if o.watch > 0 {
 		return measureWatch(os.Stdout, bins, work, stores, slices.Max(o.sizes), o.watch)
 	}
+	if o.growth {
+		return grow(os.Stdout, bins, o, stores)
+	}
 	jobs := bins.jobs()
 	for _, n := range o.sizes {
 		made := generate.Defaults()
@@ -104,14 +110,7 @@ func run(args []string) error {
 		}
 		jobs = append(jobs, bins.storeJobs(dir, sessions)...)
 	}
-	for range o.rounds {
-		for _, j := range jobs {
-			j.time()
-		}
-	}
-	for _, j := range jobs {
-		j.count()
-	}
+	measure(o.rounds, jobs)
 	if err := printTable(os.Stdout, jobs); err != nil {
 		return err
 	}
