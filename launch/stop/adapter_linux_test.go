@@ -98,17 +98,18 @@ func (a actors) End(_ context.Context, s discover.Session, _ launch.Host) (bool,
 	return a.end(s)
 }
 
-func (actors) MarkKeys() []string { return []string{sessionMark, pidMark} }
+func (actors) MarkKeys() []string { return []string{stageKey, sessionMark, pidMark} }
 
-func (actors) Mark(getenv func(string) string) (discover.Mark, bool) {
+// Mark knows its own stage's only: the same test may be running elsewhere on the machine.
+func (a actors) Mark(getenv func(string) string) (discover.Mark, bool) {
 	pid, _ := strconv.Atoi(getenv(pidMark))
 	mark := discover.Mark{Session: getenv(sessionMark), PID: pid}
-	return mark, mark != discover.Mark{}
+	return mark, mark != discover.Mark{} && getenv(stageKey) == a.stage
 }
 
-func (actors) Marked(p proc.Process, s discover.Session) bool {
-	env, err := p.Env(sessionMark, pidMark)
-	if err != nil {
+func (a actors) Marked(p proc.Process, s discover.Session) bool {
+	env, err := p.Env(a.MarkKeys()...)
+	if err != nil || env[stageKey] != a.stage {
 		return false
 	}
 	return env[sessionMark] != "" && env[sessionMark] == s.ID || slices.ContainsFunc(s.Processes, func(q proc.Process) bool {

@@ -99,7 +99,7 @@ func (t *target) spared(now discover.Result, left proc.Family, alien func(proc.P
 			return true
 		}
 		for a := range now.Table.Ancestors(p.ID.PID) {
-			if _, ours := left[a.ID]; ours || hasProcess(t.Before, a.ID) {
+			if hasProcess(t.Before, a.ID) {
 				break
 			}
 			if alien(a) {

@@ -81,7 +81,7 @@ func (s *stopping) leaveOrphans(ctx context.Context) (discover.Result, error) {
 	}
 	for _, t := range s.targets {
 		t.below = slices.DeleteFunc(t.remains(now, left[t]), func(p proc.Process) bool {
-			return others[p.ID] || seeds[p.ID] != nil && seeds[p.ID] != t || belowAgent(now, p)
+			return others[p.ID] || seeds[p.ID] != nil && seeds[p.ID] != t
 		})
 		for _, p := range t.below {
 			seeds[p.ID] = t // what descends from several is the first one's
@@ -91,16 +91,6 @@ func (s *stopping) leaveOrphans(ctx context.Context) (discover.Result, error) {
 		return len(t.below)+len(t.Signalled) == 0 || len(s.of) > 0 && !slices.Contains(s.of, t.Before.Agent)
 	})
 	return now, nil
-}
-
-// belowAgent reports whether a living agent has started the process, or has taken it over.
-func belowAgent(now discover.Result, p proc.Process) bool {
-	for a := range now.Table.Ancestors(p.ID.PID) {
-		if now.Agents[a.ID] {
-			return true
-		}
-	}
-	return false
 }
 
 // orphaned is the target of a stopped session.

@@ -227,3 +227,13 @@ func stopAsNobody(t *testing.T, pid int) {
 		t.Errorf("%+v", r)
 	}
 }
+
+// What an agent that was started from within has started is its own, however deep, though it bears the session's marks only.
+func TestNestedAgentThatMarksNothing(t *testing.T) {
+	c := stage(t, part{Name: "agent", Runs: []string{"a"}, Mark: "a", MarkPID: true, Below: []part{
+		{Name: "tool", Setsid: true},
+		{Name: "inner", Detached: true, Runs: []string{"i"}, Below: []part{{Name: "inner-tool", Below: []part{{Name: "inner-deep"}}}}},
+	}})
+	r := set(t).stop("a")[0]
+	want(t, c, r, Stopped, "agent tool inner inner-tool inner-deep", "inner inner-tool inner-deep")
+}
