@@ -2,6 +2,7 @@ package opencode
 
 import (
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"agentctl/discover"
@@ -20,23 +21,25 @@ func (Adapter) Watch(s discover.Session) []string {
 	return append(files, filepath.Join(s.Home, "opencode.db"), filepath.Join(s.Home, "opencode.db-wal"))
 }
 
-// watchFiles are the folder of a session's messages, the newest one, and its parts, each rewritten in place.
+// mostWatched is the most messages of a session in files that are watched at once.
+const mostWatched = 10
+
+// watchFiles are the folder of a session's messages, and the newest ones, down to the model's newest, with their parts: each
+// is rewritten in place. The person may say something while the model is at its answer.
 func watchFiles(s discover.Session) []string {
 	places := filesOf(s.Path, s.ID)
 	files := []string{places.messages}
-	names, err := jsonNames(places.messages, "msg_")
-	if err != nil || len(names) == 0 {
-		return files
-	}
-	newest := names[len(names)-1]
-	folder := places.parts(newest)
-	files = append(files, filepath.Join(places.messages, newest+".json"), folder)
-	parts, _ := jsonNames(folder, "prt_") // those that cannot be listed change with their folder
-	for _, name := range parts {
-		files = append(files, filepath.Join(folder, name+".json"))
+	names, _ := jsonNames(places.messages, "msg_") // those that cannot be listed change with their folder
+	for i, name := range slices.Backward(names) {
+		folder := places.parts(name)
+		files = append(files, filepath.Join(places.messages, name+".json"), folder)
+		parts, _ := jsonNames(folder, "prt_")
+		for _, part := range parts {
+			files = append(files, filepath.Join(folder, part+".json"))
+		}
+		if m, _ := readMessage(places, name); m.role != "user" || i <= len(names)-mostWatched {
+			break
+		}
 	}
 	return files
 }
-
-// MayRun reports whether a binary can be this agent's.
-func (Adapter) MayRun(exe string) bool { return isName(exe) }

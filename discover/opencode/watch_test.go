@@ -1,6 +1,7 @@
 package opencode
 
 import (
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -40,5 +41,27 @@ func TestWatch(t *testing.T) {
 	want := []string{"/h/log/opencode.log", "/h/opencode.db", "/h/opencode.db-wal"}
 	if got := New().Watch(s); !slices.Equal(got, want) {
 		t.Errorf("%q", got)
+	}
+}
+
+// What the person says while the model works does not hide what it works at.
+func TestWatchBehindPrompts(t *testing.T) {
+	dir := capture(t, "json-1.1.65-said")
+	const session = "ses_dfff37e33ffe9i3WYOGFBwPArX" // a prompt, an answer with a tool, a prompt during that, an answer
+	s := discover.Session{Record: discover.Record{ID: session, Path: filepath.Join(dir, "storage/session/x", session+".json"), Home: dir}}
+	messages := sortedGlob(filepath.Join(dir, "storage/message", session, "*.json"))
+	if len(messages) != 4 {
+		t.Fatal(messages)
+	}
+	must(t, os.Remove(messages[3]))
+	got := New().Watch(s)
+	parts := sortedGlob(filepath.Join(dir, "storage/part", strings.TrimSuffix(filepath.Base(messages[1]), ".json"), "*.json"))
+	for _, want := range append(parts, messages[1:3]...) {
+		if !slices.Contains(got, want) {
+			t.Errorf("%s is not among %q", want, got)
+		}
+	}
+	if slices.Contains(got, messages[0]) || len(parts) == 0 {
+		t.Errorf("%s is among %q", messages[0], got)
 	}
 }
