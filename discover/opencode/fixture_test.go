@@ -49,7 +49,7 @@ func capture(t testing.TB, name string) (dir string) {
 // execute runs statements on a database, as a writer that closes it properly.
 func execute(t testing.TB, path string, script ...string) {
 	t.Helper()
-	db, err := sql.Open("sqlite", "file:"+path)
+	db, err := sql.Open("sqlite", "file:"+path+"?_pragma=synchronous(off)") // nobody pulls the plug on a test
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -29,7 +29,7 @@ var transcriptSchema = []string{
 // converse adds n turns to a session, from a number on: a prompt, an answer with a tool's output of some size, a last word.
 func converse(t testing.TB, path string, from, n, output int) {
 	t.Helper()
-	db, err := sql.Open("sqlite", "file:"+path)
+	db, err := sql.Open("sqlite", "file:"+path+"?_pragma=synchronous(off)")
 	if err != nil {
 		t.Fatal(err)
 	}
