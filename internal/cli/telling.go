@@ -78,10 +78,10 @@ func (t *telling) last(ctx context.Context) []render.Entry {
 	}
 	var lists [][]render.Entry
 	for _, s := range t.sessions {
-		known, last := newTold(t.messages(ctx, s), t.options.limit, more, t.failed(s))
+		known := newTold(t.options.json)
 		t.told = append(t.told, known)
 		var list []render.Entry
-		for _, m := range last {
+		for _, m := range known.begin(t.messages(ctx, s), t.options.limit, more, t.failed(s)) {
 			list = append(list, t.entry(news{m, false}, s))
 		}
 		lists = append(lists, list)
@@ -98,8 +98,7 @@ func (t *telling) news(ctx context.Context) []render.Entry {
 	var lists [][]render.Entry
 	for i, s := range t.sessions {
 		if i == len(t.told) { // it has just begun
-			known, _ := newTold(t.messages(ctx, discover.Session{}), 0, 0, nil)
-			t.told = append(t.told, known)
+			t.told = append(t.told, newTold(t.options.json))
 		}
 		var list []render.Entry
 		for _, n := range t.told[i].look(t.messages(ctx, s), t.failed(s)) {

@@ -13,6 +13,8 @@ import (
 // that. Nothing is told twice, and nothing is left out, whatever is done to the transcript meanwhile.
 type told struct {
 	seed maphash.Seed
+	// tokens: a message is told again for what its answer took, which may be stored after it.
+	tokens bool
 	// seen are the messages known, each as it was seen last.
 	seen map[string]uint64
 	// open are those of them whose call may get further.
@@ -39,11 +41,14 @@ type news struct {
 	changed bool
 }
 
-// newTold takes the last n messages of a transcript as it is now, the oldest first; 0 is all. More of them are for looks
-// to come to meet. failed is told of what cannot be read.
-func newTold(messages iter.Seq2[discover.Message, error], n, more int, failed func(error)) (*told, []discover.Message) {
-	t := &told{seed: maphash.MakeSeed(), seen: map[string]uint64{}, open: map[string]bool{}, whole: true}
-	var last []discover.Message
+// newTold knows nothing yet.
+func newTold(tokens bool) *told {
+	return &told{seed: maphash.MakeSeed(), tokens: tokens, seen: map[string]uint64{}, open: map[string]bool{}, whole: true}
+}
+
+// begin returns the last n messages of a transcript as it is now, the oldest first; 0 is all. It takes more of them for
+// looks to come to meet. failed is told of what cannot be read.
+func (t *told) begin(messages iter.Seq2[discover.Message, error], n, more int, failed func(error)) (last []discover.Message) {
 	met := 0
 	for m, err := range messages {
 		if err != nil {
@@ -60,7 +65,7 @@ func newTold(messages iter.Seq2[discover.Message, error], n, more int, failed fu
 		}
 	}
 	slices.Reverse(last)
-	return t, last
+	return last
 }
 
 // note remembers a message as it is.
@@ -81,10 +86,17 @@ func unfinished(s discover.ToolState) bool {
 
 // sum is what a message is told again for if it is another one.
 func (t *told) sum(m discover.Message) uint64 {
+	var is maphash.Hash
+	is.SetSeed(t.seed)
 	if m.Tool != nil {
-		return maphash.String(t.seed, string(m.Tool.State))
+		is.WriteString(string(m.Tool.State))
+	} else {
+		is.WriteString(m.Text)
 	}
-	return maphash.String(t.seed, m.Text)
+	if t.tokens && m.Tokens != nil {
+		maphash.WriteComparable(&is, *m.Tokens)
+	}
+	return is.Sum64()
 }
 
 // look returns what has come and what has changed, the oldest first.

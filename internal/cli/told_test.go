@@ -103,14 +103,14 @@ func TestTheLastMessagesAreTaken(t *testing.T) {
 	s.filler(0, 1000)
 	for n, want := range map[int]string{1: "f999", 3: "f997 f998 f999"} {
 		s.read = 0
-		if _, last := newTold(s.all(), n, overlap, notFailed(t)); idsOfMessages(last) != want {
+		if last := newTold(false).begin(s.all(), n, overlap, notFailed(t)); idsOfMessages(last) != want {
 			t.Errorf("the last %d are %s", n, idsOfMessages(last))
 		}
 		if s.read != n+overlap {
 			t.Errorf("%d were read for the last %d", s.read, n)
 		}
 	}
-	if _, last := newTold(s.all(), 0, overlap, notFailed(t)); len(last) != 1000 {
+	if last := newTold(false).begin(s.all(), 0, overlap, notFailed(t)); len(last) != 1000 {
 		t.Errorf("all are %d", len(last))
 	}
 }
@@ -174,7 +174,8 @@ func TestNews(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := &script{}
 			s.filler(0, 1000)
-			known, _ := newTold(s.all(), 5, overlap, notFailed(t))
+			known := newTold(false)
+			known.begin(s.all(), 5, overlap, notFailed(t))
 			for i, step := range steps {
 				step.do(s)
 				s.read = 0
@@ -193,10 +194,28 @@ func TestNews(t *testing.T) {
 	}
 }
 
+// What an answer took may be stored after it.
+func TestTokensThatComeLaterAreNews(t *testing.T) {
+	for _, tokens := range []bool{false, true} {
+		s := &script{}
+		s.filler(0, 3)
+		known := newTold(tokens)
+		known.begin(s.all(), 2, overlap, notFailed(t))
+		s.messages[2].Tokens = &discover.Tokens{In: 1}
+		want := map[bool]string{true: "f2*"}[tokens]
+		for _, want := range []string{want, ""} {
+			if got := idsOfNews(known.look(s.all(), notFailed(t))); got != want {
+				t.Errorf("tokens %v: %q, want %q", tokens, got, want)
+			}
+		}
+	}
+}
+
 // A session that had nothing stored is told from its beginning.
 func TestNewsFromTheBeginning(t *testing.T) {
 	s := &script{}
-	known, _ := newTold(s.all(), 5, overlap, notFailed(t))
+	known := newTold(false)
+	known.begin(s.all(), 5, overlap, notFailed(t))
 	s.filler(0, 100)
 	s.messages[50].Time = time.Time{}
 	if got := idsOfNews(known.look(s.all(), notFailed(t))); got != idsOfMessages(fillers(0, 100)) {
@@ -207,7 +226,8 @@ func TestNewsFromTheBeginning(t *testing.T) {
 // What is remembered has a bound.
 func TestLittleIsRemembered(t *testing.T) {
 	s := &script{}
-	known, _ := newTold(s.all(), 5, overlap, notFailed(t))
+	known := newTold(false)
+	known.begin(s.all(), 5, overlap, notFailed(t))
 	for i := range 30 {
 		s.call(fmt.Sprint("open", i), discover.ToolRunning, i*1000)
 		s.filler(i*1000, i*1000+1000)
@@ -229,7 +249,8 @@ func TestNothingIsLostOrDoubled(t *testing.T) {
 		s.filler(0, rapid.IntRange(0, 60).Draw(t, "before"))
 		before := len(s.messages)
 		limit := rapid.IntRange(1, 30).Draw(t, "limit")
-		known, last := newTold(s.all(), limit, overlap, func(error) {})
+		known := newTold(false)
+		last := known.begin(s.all(), limit, overlap, func(error) {})
 		told := map[string]string{}
 		var order, running []string
 		for _, m := range last {
