@@ -54,7 +54,9 @@ func usual(line []byte) (e event, ok bool) {
 	}
 	e.at, rest = native.Value(rest), rest[stamp:]
 	if after, ok := bytes.CutPrefix(rest, []byte(`,"ordinal":`)); ok { // 0.150 and later
-		rest = bytes.TrimLeft(after, "0123456789")
+		for rest = after; len(rest) > 0 && '0' <= rest[0] && rest[0] <= '9'; {
+			rest = rest[1:]
+		}
 	}
 	if rest, ok = bytes.CutPrefix(rest, []byte(`,"type":`)); !ok {
 		return e, false
