@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"agentctl/proc"
@@ -180,3 +181,117 @@ func TestWatchEnds(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+// counted is a store that counts how often it is asked for everything, and how often for single sessions.
+type counted struct {
+	*stage
+	whole, single int
+}
+
+func (c *counted) Entries(ctx context.Context, homes []Home, q Query) ([]Entry, error) {
+	if len(q.Refs) > 0 {
+		c.single++
+	} else {
+		c.whole++
+	}
+	return c.stage.Entries(ctx, homes, q)
+}
+
+// watched watches a made-up machine for so long, with one session in process 7 whose file is "/f".
+func watched(t *testing.T, m *made, span time.Duration) (c *counted, events int) {
+	c = &counted{stage: newStage(t, []Claim{exact("a", 7)}, record(Codex, "a", 1))}
+	w := worldOf(func() *proc.Table {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		m.paid += m.price
+		m.looks = append(m.looks, time.Since(m.start))
+		return proc.Of(c.processes...)
+	}, c)
+	ctx, stop := context.WithTimeout(t.Context(), span)
+	defer stop()
+	s := newSurvey(w, Select{}, m.senses())
+	err := s.watch.run(ctx, nil, s.look, func(Result) (bool, error) { events += len(s.events(false)); return true, nil })
+	if !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("it ended with %v", err)
+	}
+	return c, events
+}
+
+// A machine on which nothing happens costs a look each round, of which each asks the stores for what is new but once, and
+// what that is does not depend on how much is stored.
+func TestSurveyingAQuietMachineIsCheap(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const minutes = 10
+		m := newMade(time.Millisecond)
+		c, events := watched(t, m, minutes*time.Minute)
+		const most = minutes*int(time.Minute/round) + 4 // the first one and its echoes
+		if n := len(m.looks); n > most || n < most-10 || c.whole > n || c.single > n {
+			t.Errorf("%d looks, want %d; all is asked for %d times, the session %d times", n, most, c.whole, c.single)
+		}
+		if events != 2 {
+			t.Errorf("%d events", events)
+		}
+	})
+}
+
+// However dear a look is and however much happens, what has changed is looked at within a second.
+func TestSurveyingABusyMachineIsPrompt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := newMade(200 * time.Millisecond)
+		const span = time.Minute
+		go func() {
+			for time.Since(m.start) < span {
+				m.write("/p/a")
+				<-time.After(30 * time.Millisecond)
+			}
+		}()
+		watched(t, m, span)
+		last := time.Duration(0)
+		for _, at := range m.looks {
+			if at-last > time.Second {
+				t.Errorf("no look between %s and %s", last, at)
+			}
+			last = at
+		}
+		if n := len(m.looks); time.Duration(n) > span/patience+1 {
+			t.Errorf("%d looks", n)
+		}
+		synctest.Wait()
+		<-time.After(30 * time.Millisecond) // the writer has ended, too
+	})
+}
+
+// A process that may be an agent has begun: that is worth a look at once; of any other it is not.
+func TestSurveyingNoticesAgents(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := newMade(time.Millisecond)
+		came := map[time.Duration]string{23 * time.Second: "/bin/other", 33 * time.Second: "/bin/codex"}
+		senses := m.senses()
+		senses.came = func() (exes []string, err error) {
+			for at, exe := range came {
+				if time.Since(m.start) >= at {
+					exes = append(exes, exe)
+					delete(came, at)
+				}
+			}
+			return exes, nil
+		}
+		w := worldOf(func() *proc.Table {
+			m.looks = append(m.looks, time.Since(m.start))
+			return proc.Of()
+		}, choosy{memory{agent: Codex}})
+		ctx, stop := context.WithTimeout(t.Context(), 35*time.Second)
+		defer stop()
+		s := newSurvey(w, Select{}, senses)
+		_ = s.watch.run(ctx, nil, s.look, func(Result) (bool, error) { return true, nil }) // it ends with the context
+		if m.between(23*time.Second, 23*time.Second+2*glance) > 0 || m.between(33*time.Second, 33*time.Second+glance) != 1 {
+			t.Errorf("%v", m.looks)
+		}
+	})
+}
+
+// choosy is an agent that knows its program.
+type choosy struct{ memory }
+
+func (choosy) Watch(Session) []string { return nil }
+func (choosy) MayRun(exe string) bool { return exe == "/bin/codex" }

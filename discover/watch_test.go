@@ -72,6 +72,7 @@ func (m *made) senses() senses {
 		},
 		stamp: func(path string) stamp { m.mu.Lock(); defer m.mu.Unlock(); return m.files[path] },
 		now:   time.Now,
+		came:  func() ([]string, error) { return nil, nil },
 		spent: func() time.Duration { m.mu.Lock(); defer m.mu.Unlock(); return m.paid },
 	}
 }

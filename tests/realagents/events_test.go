@@ -138,6 +138,7 @@ func (h *headless) judge() {
 	h.t.Logf("%d sessions, %d events", len(got), len(h.s.all()))
 	h.t.Logf("of %d processes, %d were told of while they ran, from start to event %s", len(h.began), len(starts), spread(slices.Collect(maps.Values(starts))))
 	h.t.Logf("from kill to event %s", spread(h.kills))
+	h.t.Logf("from the last record of a turn, by the agent's clock, to session.idle %s", spread(h.s.turns()))
 }
 
 // spread is the median and the most of some times.

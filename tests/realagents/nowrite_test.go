@@ -1,6 +1,8 @@
 package realagents
 
 import (
+	"bufio"
+	"context"
 	"crypto/sha256"
 	"fmt"
 	"io/fs"
@@ -10,6 +12,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -82,6 +85,9 @@ func TestNothingIsWritten(t *testing.T) {
 			outputs[key] = out.String()
 		}
 	}
+	for _, call := range tracedEvents(t, w.Home).Changes("/") {
+		t.Errorf("events: %s %s of %s (%d)", call.Name, call.Effect, call.Path, call.Ret)
+	}
 	after := photograph(t, w.Home)
 	for path, was := range before {
 		if after[path] != was {
@@ -91,6 +97,33 @@ func TestNothingIsWritten(t *testing.T) {
 	if len(after) != len(before) {
 		t.Errorf("%d files before, %d after", len(before), len(after))
 	}
+}
+
+// tracedEvents is what a stream of events does until it is interrupted, once it has told something and has watched.
+func tracedEvents(t *testing.T, home string) trace.Result {
+	t.Helper()
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	cmd := exec.CommandContext(ctx, os.Getenv(binary), "events", "--initial")
+	cmd.Env, cmd.Stdout = []string{"HOME=" + home, "PATH=" + os.Getenv("PATH")}, w
+	cmd.Stderr = &strings.Builder{}
+	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGINT) }
+	go func() {
+		_, _ = bufio.NewReader(r).ReadString('\n') // the trace tells
+		<-time.After(time.Second)
+		stop()
+	}()
+	result, err := trace.Run(cmd)
+	if err != nil || result.Exit != 130 {
+		t.Errorf("events: exit code %d, %v", result.Exit, err)
+	}
+	w.Close()
+	return result
 }
 
 // photograph notes of every file below dir what a change would change.

@@ -97,6 +97,21 @@ func (s *stream) when(what string, is func(replay.Event) bool) time.Time {
 	return at
 }
 
+// turns is how long after the last record that a session was told to idle.
+func (s *stream) turns() (out []time.Duration) {
+	seen := map[string]bool{}
+	for _, a := range s.all() {
+		if a.Session.ID == nil {
+			continue
+		}
+		if a.Type == "session.idle" && seen[*a.Session.ID] && !a.Session.LastActivityAt.IsZero() { // not what was there already when it was found
+			out = append(out, a.at.Sub(a.Session.LastActivityAt))
+		}
+		seen[*a.Session.ID] = a.Type == "session.running"
+	}
+	return out
+}
+
 // about is what was told of a session.
 func (s *stream) about(id string) string {
 	var out []string

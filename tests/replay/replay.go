@@ -8,6 +8,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 )
 
 // Session is what list and events have in common, as far as it matters here.
@@ -18,6 +19,8 @@ type Session struct {
 	Outcome    string
 	WaitingFor string
 	PID        int
+	// The times that the agent itself states.
+	StartedAt, LastActivityAt time.Time
 }
 
 // key tells sessions apart: by the ID, or where there is none by the process.
@@ -35,7 +38,7 @@ func (s Session) state() string {
 // Event is a line of events.
 type Event struct {
 	Type    string
-	Time    string
+	Time    time.Time
 	Session Session
 }
 
