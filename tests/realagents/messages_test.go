@@ -7,10 +7,12 @@ import (
 	"errors"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"testing"
 
 	"agentctl/internal/render"
+	"agentctl/tests/realagents/install"
 	"agentctl/tests/realagents/world"
 )
 
@@ -150,4 +152,30 @@ func lastOfEach(told []render.Message) (out []render.Message) {
 func asText(messages []render.Message) string {
 	text, _ := json.MarshalIndent(messages, "", " ") // it was JSON before
 	return string(text)
+}
+
+// TestLogsShowSubAgents: "sub-agents with --children", each message with whose it is.
+func TestLogsShowSubAgents(t *testing.T) {
+	for _, r := range currentReleases() {
+		t.Run(r.String(), func(t *testing.T) {
+			w := world.New(t)
+			c, a := agentctlIn(t, w), w.Release(r)
+			a.Run("has help [[agent [[text from below]];; text from above]]").Wait()
+			id := idOf(t, w, a, "has help")
+			below := func(m render.Message) bool {
+				return m.Text != nil && strings.Contains(*m.Text, "from below") && m.Role != "user"
+			}
+			if r.Agent == install.Codex { // which does not wait for it: what it was asked is there for sure
+				below = func(m render.Message) bool { return m.Text != nil && *m.Text == "[[text from below]]" }
+			}
+			family := c.peek(id, "-n", "0", "--children")
+			if i := slices.IndexFunc(family, below); i < 0 || family[i].Session == id || family[i].Session == "" {
+				t.Errorf("in %s is said\n%s", id, asText(family))
+			}
+			alone := c.peek(id, "-n", "0")
+			if slices.ContainsFunc(alone, below) || len(alone) >= len(family) || *alone[len(alone)-1].Text != "from above" {
+				t.Errorf("without --children\n%s", asText(alone))
+			}
+		})
+	}
 }
