@@ -40,7 +40,7 @@ func Look(ctx context.Context, host launch.Host, dir string) (*Changes, error) {
 		return nil, nil
 	}
 	// No transport is allowed: of a partial clone git would fetch what it lacks.
-	r := &Repo{program: program, dir: dir, environ: append(environ(host.Environ), "GIT_NO_LAZY_FETCH=1", "GIT_ALLOW_PROTOCOL=")}
+	r := &Repo{program: program, dir: dir, reading: true, environ: append(environ(host.Environ), "GIT_NO_LAZY_FETCH=1", "GIT_ALLOW_PROTOCOL=")}
 	r.options = []string{"-c", "core.fsmonitor=", "-c", "core.hooksPath=" + os.DevNull}
 	var out string
 	if err = r.refuseFilters(ctx); err == nil {

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+	"time"
 
 	"agentctl/launch"
 )
@@ -26,36 +27,55 @@ func (e *gitError) Error() string { return fmt.Sprintf("git %s: %s", e.command, 
 func (e *gitError) Unwrap() error { return e.err }
 
 // git runs git in a directory and returns what it prints. If ctx ends, git is asked to end too, which takes back what it
-// has begun. Its output goes to files and not to us, so that what a hook leaves running keeps nobody waiting.
+// has begun.
 func (r *Repo) git(ctx context.Context, dir string, args ...string) (string, error) {
+	argv := slices.Concat([]string{"-C", dir, "--no-optional-locks"}, r.options, args)
+	cmd := exec.CommandContext(ctx, r.program, argv...)
+	cmd.Env = r.environ
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // a signal reaches its children too, which write the files
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
+	run := throughFiles
+	if r.reading {
+		run = throughPipes
+	}
+	out, words, failed, err := run(cmd)
+	switch {
+	case ctx.Err() != nil:
+		return "", ctx.Err()
+	case err != nil, failed == nil:
+		return out, err
+	}
+	return "", &gitError{args[0], complaint(words, failed), failed}
+}
+
+// throughFiles runs a command whose output goes to files and not to us, so that what a hook leaves running keeps nobody
+// waiting. failed is the command's own error.
+func throughFiles(cmd *exec.Cmd) (out, words string, failed, err error) {
 	stdout, err := launch.Unnamed("stdout")
 	if err != nil {
-		return "", err
+		return "", "", nil, err
 	}
 	defer stdout.Close()
 	stderr, err := launch.Unnamed("stderr")
 	if err != nil {
-		return "", err
+		return "", "", nil, err
 	}
 	defer stderr.Close()
-	argv := slices.Concat([]string{"-C", dir, "--no-optional-locks"}, r.options, args)
-	cmd := exec.CommandContext(ctx, r.program, argv...)
-	cmd.Env, cmd.Stdout, cmd.Stderr = r.environ, stdout, stderr
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // a signal reaches its children too, which write the files
-	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
-	failed := cmd.Run()
-	if ctx.Err() != nil {
-		return "", ctx.Err()
+	cmd.Stdout, cmd.Stderr = stdout, stderr
+	failed = cmd.Run()
+	if out, err = printed(stdout); err == nil {
+		words, err = printed(stderr)
 	}
-	out, err := printed(stdout)
-	if failed == nil || err != nil {
-		return out, err
-	}
-	words, err := printed(stderr)
-	if err != nil {
-		return "", err
-	}
-	return "", &gitError{args[0], complaint(words, failed), failed}
+	return out, words, failed, err
+}
+
+// throughPipes runs a command that leaves nothing running, and writes nothing anywhere.
+func throughPipes(cmd *exec.Cmd) (out, words string, failed, err error) {
+	var stdout, stderr strings.Builder
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	cmd.WaitDelay = time.Second // for what has survived git, which is killed with its children
+	failed = cmd.Run()
+	return stdout.String(), stderr.String(), failed, nil
 }
 
 // Ask runs a git command where the repository was named, and returns what it prints. Errors are git's own.

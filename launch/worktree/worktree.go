@@ -47,6 +47,7 @@ type Repo struct {
 	program string   // git's path
 	environ []string // what it runs in
 	options []string // of every call
+	reading bool     // nothing is written, not even to a temporary file
 	dir     string   // how the repository was named: a directory in one of its worktrees
 	common  string   // its own directory, which all worktrees share
 }
