@@ -172,3 +172,30 @@ func TestTranscriptGoesOn(t *testing.T) {
 		}
 	}
 }
+
+// Of a session in files, those of what is taken are read, and one more.
+func TestTranscriptCostInFiles(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "storage")
+	r := discover.Record{ID: longSession, Path: filepath.Join(mkdir(t, filepath.Join(dir, "session", "global")), longSession+".json")}
+	messages := mkdir(t, filepath.Join(dir, "message", longSession))
+	const all, taken = 1000, 20
+	for i := range all {
+		id := fmt.Sprintf("msg_%08d", i)
+		if i < all-taken-1 {
+			put(t, filepath.Join(messages, id+".json"), []byte("who reads this is told so"))
+			continue
+		}
+		role := []string{"user", "assistant"}[i%2]
+		put(t, filepath.Join(messages, id+".json"), fmt.Appendf(nil, `{"id":%q,"role":%q,"time":{"created":%d}}`, id, role, i+1))
+		put(t, filepath.Join(mkdir(t, filepath.Join(dir, "part", id)), "prt_1.json"), fmt.Appendf(nil, `{"type":"text","text":"text %d"}`, i))
+	}
+	n := 0
+	for m, err := range New().Messages(t.Context(), r) {
+		if want := fmt.Sprint("text ", all-1-n); err != nil || m.Text != want {
+			t.Fatalf("%q, %v, want %q", m.Text, err, want)
+		}
+		if n++; n == taken {
+			break
+		}
+	}
+}
