@@ -184,6 +184,7 @@ func (s *search) list(dir string) {
 	if err != nil {
 		s.warn(dir, err)
 	}
+	s.found = slices.Grow(s.found, len(names))
 	for _, n := range names {
 		path := dir + "/" + n.Name()
 		if s.wantsAgents() && s.Parents == nil && n.IsDir() && isUUID(n.Name()) {
@@ -224,15 +225,14 @@ func cause(err error) error {
 
 // sessionOf reads a path: the id of the session whose transcript it is, and its parent where the path tells.
 func sessionOf(path string) (id, parent string, ok bool) {
-	dir, name := filepath.Split(path)
-	id, ok = strings.CutSuffix(name, suffix)
+	id, ok = strings.CutSuffix(path[strings.LastIndexByte(path, '/')+1:], suffix)
 	switch {
 	case !ok:
 		return "", "", false
 	case isUUID(id):
 		return id, "", true
 	case isSubagent(id) && len(id) > len(agentPrefix):
-		if dir = filepath.Clean(dir); filepath.Base(dir) == subagents {
+		if dir := filepath.Dir(path); filepath.Base(dir) == subagents {
 			parent = filepath.Base(filepath.Dir(dir))
 		}
 		return id, parent, true
