@@ -2,21 +2,27 @@ package codex
 
 import (
 	"path/filepath"
+	"time"
 
 	"agentctl/discover"
 )
 
 // Watch returns what changes with a thread: its rollout, or while it has none the folders in which that is made; and
-// the folder of the locks, in which a process that begins another thread makes its lock.
+// where its process begins another thread: the folder of the locks, in which that makes its lock, and today's of the
+// rollouts, for the versions without locks.
 func (Adapter) Watch(s discover.Session) []string {
 	files := []string{filepath.Join(s.Home, locksDir)}
+	around := func(t time.Time) { // folders are named by a local time that need not be ours: see daysOf
+		for day := -1; day <= 1; day++ {
+			files = append(files, filepath.Join(s.Home, sessionsDir, t.AddDate(0, 0, day).Format(dayLayout)))
+		}
+	}
+	around(time.Now())
 	if s.Path != "" {
 		return append(files, s.Path)
 	}
 	if t, ok := born(s.ID); ok {
-		for day := -1; day <= 1; day++ { // see daysOf
-			files = append(files, filepath.Join(s.Home, sessionsDir, t.AddDate(0, 0, day).Format(dayLayout)))
-		}
+		around(t)
 	}
 	return files
 }

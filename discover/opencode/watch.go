@@ -6,19 +6,28 @@ import (
 	"strings"
 
 	"agentctl/discover"
+	"agentctl/discover/native"
 )
 
 // Watch returns what changes with a session: its database and that one's write-ahead log, or the newest of its JSON
-// files and the folders in which newer ones are made; and the log that ties it to its process.
+// files and the folders in which newer ones, and other sessions, are made; and the log that ties it to its process.
 func (Adapter) Watch(s discover.Session) []string {
 	files := []string{filepath.Join(s.Home, "log", "opencode.log")}
 	switch {
 	case strings.HasSuffix(s.Path, ".json"):
-		return append(append(files, s.Path), watchFiles(s)...)
+		return append(append(files, s.Path, filepath.Dir(s.Path)), watchFiles(s)...)
 	case s.Path != "":
 		return append(files, s.Path, s.Path+"-wal")
 	}
-	return append(files, filepath.Join(s.Home, "opencode.db"), filepath.Join(s.Home, "opencode.db-wal"))
+	database := filepath.Join(s.Home, "opencode.db")
+	f, err := native.Open(database)
+	if err == nil {
+		f.Close()
+	} else if native.Absent(err) { // before 1.2
+		folders, _ := legacyFolders(s.Home) // what cannot be listed is seen late
+		files = append(append(files, filepath.Join(s.Home, "storage", "session")), folders...)
+	}
+	return append(files, database, database+"-wal")
 }
 
 // mostWatched is the most messages of a session in files that are watched at once.

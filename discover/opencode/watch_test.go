@@ -31,7 +31,7 @@ func TestWatch(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, want := range append([]string{e.Path, places.messages, newest, places.parts(id)}, parts...) {
+		for _, want := range append([]string{e.Path, filepath.Dir(e.Path), places.messages, newest, places.parts(id)}, parts...) {
 			if !slices.Contains(got, want) {
 				t.Errorf("%s: %s is not among %q", e.ID, want, got)
 			}
@@ -41,6 +41,13 @@ func TestWatch(t *testing.T) {
 	want := []string{"/h/log/opencode.log", "/h/opencode.db", "/h/opencode.db-wal"}
 	if got := New().Watch(s); !slices.Equal(got, want) {
 		t.Errorf("%q", got)
+	}
+	// A process whose session is not known yet: wherever one may begin.
+	got := New().Watch(discover.Session{Record: discover.Record{Home: home}})
+	for _, e := range entries {
+		if !slices.Contains(got, filepath.Dir(e.Path)) {
+			t.Errorf("%s is not among %q", filepath.Dir(e.Path), got)
+		}
 	}
 }
 
