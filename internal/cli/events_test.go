@@ -5,6 +5,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"slices"
@@ -15,6 +18,7 @@ import (
 
 	"agentctl/discover"
 	"agentctl/internal/render"
+	"agentctl/internal/webhook"
 )
 
 // The stream ends quietly once nobody reads it, though nothing happens that could be written.
@@ -143,6 +147,29 @@ func TestAnOutletThatHangs(t *testing.T) {
 			t.Errorf("%q, want %q", out.stderr.String(), want)
 		}
 	})
+}
+
+// A webhook gets the line, signed by the secret of the environment, which curl itself does not get.
+func TestAnEventIsPosted(t *testing.T) {
+	got := make(chan string, 1)
+	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		got <- strings.Join([]string{r.Header.Get("X-Agentctl-Event"), r.Header.Get("X-Agentctl-Signature"), string(body)}, " ")
+	}))
+	defer server.Close()
+	env, _ := testEnv(t)
+	env.Environ = os.Environ()
+	post, err := setenv(env, "OURS", "geheim").poster(&eventsOptions{webhook: server.URL, secretEnv: "OURS"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := nth(7)
+	if err := post(t.Context(), d); err != nil {
+		t.Fatal(err)
+	}
+	if want := "session.idle " + webhook.Sign([]byte("geheim"), d.line) + " 7"; <-got != want {
+		t.Errorf("not %q", want)
+	}
 }
 
 // A script is told of the event; a secret of the webhook's is not in the environment of what posts.
