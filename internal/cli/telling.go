@@ -28,6 +28,10 @@ type telling struct {
 	family   *discover.Family
 }
 
+func (env Env) newTelling(world *discover.World, o *transcriptOptions, look render.Look, quiet func()) *telling {
+	return &telling{env: env, world: world, options: o, look: look, quiet: quiet, said: map[string]bool{}, family: world.Family()}
+}
+
 // warn says each warning once.
 func (t *telling) warn(list []*discover.Warning) {
 	for _, w := range list {

@@ -85,7 +85,7 @@ func (env Env) transcript(ctx context.Context, arg string, o *transcriptOptions)
 		_ = env.warn(r.Warnings) // the error says how it ends
 		return err
 	}
-	t := &telling{env: env, world: world, options: o, look: s.look, said: map[string]bool{}, quiet: quiet, family: world.Family()}
+	t := env.newTelling(world, o, s.look, quiet)
 	t.warn(r.Warnings)
 	if o.follow {
 		return t.follow(ctx, r.Sessions[0])

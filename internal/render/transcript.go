@@ -143,7 +143,7 @@ func (t *Transcript) whose(e Entry) string {
 
 // text adds the words of a message. A summary is long, and nobody's.
 func (t *Transcript) text(b *strings.Builder, e Entry) {
-	if e.Text == "" {
+	if name, _ := label(e.Message); e.Text == "" || e.Text == name { // it says no more than its head
 		return
 	}
 	most := 0

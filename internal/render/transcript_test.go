@@ -42,7 +42,7 @@ func conversation() []discover.Message {
 		called("npm   run\nlint", discover.ToolFailed, "\n  Exit code 1\nbad", 48*time.Minute),
 		called("rm -rf /", discover.ToolRefused, "The user said no", 47*time.Minute),
 		called("sleep 1", discover.ToolCut, "", 46*time.Minute),
-		said(discover.User, discover.KindInterruption, "", 45*time.Minute),
+		said(discover.User, discover.KindInterruption, "interrupted", 45*time.Minute),
 		said(discover.System, discover.KindError, "the model is away", 44*time.Minute),
 		said(discover.System, discover.KindCompaction, strings.Repeat("They spoke.\n", 14), 43*time.Minute),
 		said(discover.System, discover.KindText, "note", 42*time.Minute),
