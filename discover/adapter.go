@@ -105,6 +105,9 @@ type Marker interface {
 	Mark(getenv func(string) string) (mark Mark, ok bool)
 	// MarkKeys are the environment keys that Mark asks for.
 	MarkKeys() []string
+	// Runs reports whether a process is the agent's own program, in whatever role: a daemon or a client that runs no
+	// session has the marks of whoever started it, and is no tool.
+	Runs(proc.Process) bool
 }
 
 // Inclusive is implemented by adapters whose totals of a session, tokens and cost, have those of its sub-agents in them.

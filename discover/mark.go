@@ -41,7 +41,7 @@ type agentMark struct {
 }
 
 // Bearers finds the live processes that bear agents' marks and are no agents themselves. The result has all live
-// sessions, and those stopped ones that a mark names. Whether a session has ended that no mark and no storage tells of
+// sessions, and those stopped ones that a mark names; among its agents are those that run no session, too. Whether a session has ended that no mark and no storage tells of
 // is not guessed: its bearers are no orphans, nor is anybody where processes are out of sight.
 func (w *World) Bearers(ctx context.Context) (Result, []Bearer, error) {
 	l := w.look(nil)
@@ -49,10 +49,14 @@ func (w *World) Bearers(ctx context.Context) (Result, []Bearer, error) {
 		return Result{}, nil, err
 	}
 	r := l.result()
-	r.Table.Complete()
+	agents := r.Agents
 	var bearers []Bearer
 	for p := range r.Table.All() {
-		if !p.Alive() || r.Agents[p.ID] {
+		if !p.Alive() || agents[p.ID] {
+			continue
+		}
+		if w.isAgent(p) {
+			agents[p.ID] = true
 			continue
 		}
 		if marks := w.marks(p); len(marks) > 0 {
@@ -61,10 +65,19 @@ func (w *World) Bearers(ctx context.Context) (Result, []Bearer, error) {
 	}
 	l.readMarked(ctx, bearers, r.Sessions)
 	r = l.result()
+	r.Agents = agents
 	for i := range bearers {
 		bearers[i].judge(r, l.blind || l.sealed)
 	}
 	return r, bearers, ctx.Err()
+}
+
+// isAgent reports whether a process is an agent's program.
+func (w *World) isAgent(p proc.Process) bool {
+	return slices.ContainsFunc(w.Adapters, func(a Adapter) bool {
+		m, ok := a.(Marker)
+		return ok && m.Runs(p)
+	})
 }
 
 // marks are those in the process's environment; one that may not be read, another user's say, has none.

@@ -44,6 +44,11 @@ func TestBearers(t *testing.T) {
 		"never stored, an agent is older":   {tool(50, "MARK=never"), ""},
 		"never stored, no agent is older":   {tool(5, "MARK=never"), "never"},
 		"never stored, of a dead process":   {tool(50, "MARK=never MARK_PID=4"), "never"},
+		"an agent that runs no session": {func() proc.Facts {
+			f := tool(50, "MARK=dead")
+			f.Name = "agent"
+			return f
+		}(), ""},
 		"in a container": {func() proc.Facts {
 			f := tool(50, "MARK_PID=4")
 			f.Namespaced = []int{50, 2}

@@ -28,6 +28,8 @@ func (m memory) Name() Agent                     { return m.agent }
 func (m memory) Homes(Setup, *proc.Table) []Home { return []Home{{Dir: "/h"}} }
 func (m memory) MarkKeys() []string              { return []string{"MARK", "MARK_ROOT", "MARK_PID", "MARK_LASTS"} }
 
+func (m memory) Runs(p proc.Process) bool { return p.Name == "agent" }
+
 func (m memory) Mark(env func(string) string) (Mark, bool) {
 	pid, _ := strconv.Atoi(env("MARK_PID"))
 	mark := Mark{Session: env("MARK"), Root: env("MARK_ROOT"), PID: pid, Lasting: env("MARK_LASTS") != ""}

@@ -10,6 +10,7 @@ import (
 	"strconv"
 
 	"agentctl/discover"
+	"agentctl/proc"
 )
 
 // Adapter is Claude Code's [discover.Adapter] and [discover.Marker]. It holds no state.
@@ -53,6 +54,9 @@ func (Adapter) Mark(getenv func(string) string) (mark discover.Mark, ok bool) {
 
 // MarkKeys returns the environment keys that Mark asks for.
 func (Adapter) MarkKeys() []string { return []string{markKey, sessionKey, pidKey} }
+
+// Runs implements [discover.Marker].
+func (Adapter) Runs(p proc.Process) bool { return looksLike(p) }
 
 // warning is the one shape in which this package reports what it could not read.
 func warning(path string, err error) error {

@@ -359,6 +359,9 @@ func TestSandboxes(t *testing.T) {
 		if got := New().Sandboxes(p); got != (p.ID.PID == 1) {
 			t.Errorf("pid %d: %t", p.ID.PID, got)
 		}
+		if got := New().Runs(p); got != (p.ID.PID == 2) {
+			t.Errorf("pid %d runs Codex: %t", p.ID.PID, got)
+		}
 	}
 }
 

@@ -47,6 +47,15 @@ func (Adapter) Mark(getenv func(string) string) (mark discover.Mark, ok bool) {
 // MarkKeys are the environment keys that Mark asks for.
 func (Adapter) MarkKeys() []string { return []string{threadKey, rootKey} }
 
+// Runs implements [discover.Marker]. Under the names of its tools the binary is a tool, as the sandbox is.
+func (Adapter) Runs(p proc.Process) bool {
+	if !isCodex(p) {
+		return false
+	}
+	args, err := p.Args()
+	return err != nil || len(args) == 0 || !isMask(args[0])
+}
+
 // Sandboxes reports whether a process is the sandbox around one command of a thread's tools: Codex's own binary under
 // another name, which has the thread's mark. Since it has a pid namespace of its own, it is the first process that can be
 // seen inside (SEEN 0.169; in 0.104 the sandbox hides only what the agent has open).

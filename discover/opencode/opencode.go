@@ -11,6 +11,7 @@ import (
 
 	"agentctl/discover"
 	"agentctl/discover/native"
+	"agentctl/proc"
 )
 
 // Adapter is OpenCode as the rest of the program sees it. It has no state.
@@ -43,6 +44,9 @@ func (Adapter) Mark(getenv func(string) string) (mark discover.Mark, ok bool) {
 
 // MarkKeys are the environment keys that Mark asks for.
 func (Adapter) MarkKeys() []string { return []string{pidKey} }
+
+// Runs implements [discover.Marker].
+func (Adapter) Runs(p proc.Process) bool { return isProgram(p) }
 
 // warn makes the one warning that an unreadable thing costs.
 func warn(path string, err error) error {

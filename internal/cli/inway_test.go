@@ -19,6 +19,8 @@ func (marking) Mark(getenv func(string) string) (discover.Mark, bool) {
 
 func (marking) MarkKeys() []string { return []string{"THREAD"} }
 
+func (marking) Runs(proc.Process) bool { return false }
+
 // sharedEnv is a world of one codex process, 10, that runs the threads "boss", its sub-agents "hand" and "finger", and
 // "other", all in one directory, which is where we are; the states are theirs, "" for none at all. We are below it,
 // under a claude-code of our own if nested, or elsewhere if outside.

@@ -100,6 +100,8 @@ func (a actors) End(_ context.Context, s discover.Session, _ launch.Host) (bool,
 
 func (actors) MarkKeys() []string { return []string{stageKey, sessionMark, pidMark} }
 
+func (actors) Runs(proc.Process) bool { return false }
+
 // Mark knows its own stage's only: the same test may be running elsewhere on the machine.
 func (a actors) Mark(getenv func(string) string) (discover.Mark, bool) {
 	pid, _ := strconv.Atoi(getenv(pidMark))

@@ -95,7 +95,7 @@ func (s *stopping) mild() bool { return s.orphans && !s.Force }
 
 // patience is how long tools may take to end of themselves.
 func (s *stopping) patience() time.Duration {
-	if s.mild() {
+	if s.orphans {
 		return s.Timeout
 	}
 	return grace
