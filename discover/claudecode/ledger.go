@@ -11,6 +11,7 @@ import (
 // the calls, too, that it does not record (for titles, for summaries).
 type ledger struct {
 	calls  map[call]spent
+	last   call      // that was added to
 	stated *usage    // all until the agent said so last (cost-state, since 2.1.280); nil where it has not
 	went   time.Time // when the session went on after that; zero if it did not
 }
@@ -27,7 +28,9 @@ func (g *ledger) add(l line) {
 	if g.calls == nil {
 		g.calls = map[call]spent{}
 	}
-	g.calls[call{l.ID.Text(0), l.RequestID.Text(0)}] = spent{l.Usage, l.Timestamp.Time()}
+	// The records of one answer mostly follow each other, and then its names are not copied again.
+	g.last = call{l.ID.Word(g.last.message), l.RequestID.Word(g.last.request)}
+	g.calls[g.last] = spent{l.Usage, l.Timestamp.Time()}
 }
 
 // state takes the agent's own statement.
