@@ -49,6 +49,9 @@ func (env Env) listWatch(c *cli.Context, o *listOptions) error {
 	screen := terminal.Screen{In: in, Out: out, Changed: w.changed, Frame: func(columns, rows int) []string {
 		look := s.look
 		look.Width, look.Now = columns, env.Now()
+		if !w.isTold() {
+			return []string{"looking …"}
+		}
 		sessions, warnings := w.sessions(look.Now)
 		return render.Frame(sessions, warnings, look, rows)
 	}}
@@ -69,6 +72,7 @@ type watched struct {
 	changed chan struct{}
 
 	mu   sync.Mutex
+	told bool
 	last discover.Result
 	// ended are those that have stopped while they were watched.
 	ended map[discover.Key]discover.Session
@@ -108,7 +112,7 @@ func (w *watched) wait() error {
 func (w *watched) take(r discover.Result, now time.Time) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.last = r
+	w.told, w.last = true, r
 	maps.DeleteFunc(w.ended, func(_ discover.Key, s discover.Session) bool { return !s.IsNews(now) })
 	for _, s := range r.Sessions {
 		if delete(w.ended, s.Key()); s.ID != "" && s.IsNews(now) {
@@ -119,6 +123,13 @@ func (w *watched) take(r discover.Result, now time.Time) {
 	case w.changed <- struct{}{}:
 	default: // that there is something new is known already
 	}
+}
+
+// isTold reports whether there is an answer yet.
+func (w *watched) isTold() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.told
 }
 
 // sessions are those to be shown, in the order of their need, and what could not be read.

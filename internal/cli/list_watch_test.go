@@ -30,6 +30,9 @@ func TestWatched(t *testing.T) {
 		return discover.Session{Record: discover.Record{Agent: discover.Codex, ID: id, Updated: now.Add(-age)}, Status: status}
 	}
 	w := newWatched(0)
+	if w.isTold() {
+		t.Error("there is an answer before the first look")
+	}
 	for _, step := range []struct {
 		after time.Duration
 		rows  []discover.Session
@@ -49,7 +52,7 @@ func TestWatched(t *testing.T) {
 		if got := w.shows(at); got != step.want {
 			t.Errorf("after %s: %q, want %q", step.after, got, step.want)
 		}
-		if len(w.changed) != 1 {
+		if len(w.changed) != 1 || !w.isTold() {
 			t.Error("nobody is told")
 		}
 	}

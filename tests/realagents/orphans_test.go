@@ -2,6 +2,7 @@ package realagents
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -22,7 +23,7 @@ const server = `const s = require("net").createServer().listen(0, "127.0.0.1", (
 })
 `
 
-// TestOrphans: what a killed session left behind is found with its port, and ended.
+// TestOrphans: what a killed session left behind is found with its port, and ended. While it lives, it is in the metrics.
 func TestOrphans(t *testing.T) {
 	node, err := exec.LookPath("node")
 	if err != nil {
@@ -59,6 +60,14 @@ func TestOrphans(t *testing.T) {
 				return slices.Equal(p.Ports, []int{port}) && strings.HasSuffix(p.Command, "node serve.js") && p.CPU != nil && *p.Memory > 10<<20
 			}) {
 				t.Errorf("nobody listens on %d in the session's processes: %+v", port, doing)
+			}
+			metrics, _, _ := c.run("metrics")
+			for _, line := range []string{
+				fmt.Sprintf(`agentctl_sessions{adapter=%q,status="running"} 1`, r.Agent), fmt.Sprintf(`agentctl_session_memory_bytes{adapter=%q,session=%q} `, r.Agent, id),
+			} {
+				if !strings.Contains(metrics, "\n"+line) {
+					t.Errorf("metrics say nothing of %s:\n%s", line, metrics)
+				}
 			}
 			p.Kill()
 
