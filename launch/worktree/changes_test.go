@@ -174,3 +174,28 @@ func TestLookEndsInTime(t *testing.T) {
 		t.Errorf("%+v, %v", got, err)
 	}
 }
+
+// TestLookStaysOutOfSubmodules: they have configurations of their own. That one is on another commit is told.
+func TestLookStaysOutOfSubmodules(t *testing.T) {
+	s := newSandbox(t)
+	s.write("trap", "#!/bin/sh\ntouch "+s.path("sprung")+"\ncat\n")
+	s.git("", "init", "-q", "outer")
+	s.git("outer", "submodule", "--quiet", "add", "../repo", "sub")
+	s.commit("outer", "one")
+	s.git("outer/sub", "config", "filter.x.clean", s.path("trap"))
+	s.git("outer/sub", "config", "core.fsmonitor", s.path("trap"))
+	s.write("outer/sub/.gitattributes", "* filter=x\n")
+	s.write("outer/sub/a", "changed\n")
+	if got := s.look("outer"); got == nil || got.Changed != 0 {
+		t.Errorf("%+v", got)
+	}
+	if _, err := os.Stat(s.path("sprung")); err == nil {
+		t.Error("it ran what the submodule names")
+	}
+	s.git("outer/sub", "config", "--unset", "filter.x.clean")
+	s.git("outer/sub", "config", "--unset", "core.fsmonitor")
+	s.commit("outer/sub", "two")
+	if got := s.look("outer"); got == nil || got.Changed != 1 {
+		t.Errorf("on another commit: %+v", got)
+	}
+}
