@@ -96,7 +96,7 @@ type history struct {
 	next    int            // of pids and ids
 	away    bool           // the store
 	torn    map[int]bool   // processes that do not show their session, but for no more than one look in a row
-	mended  map[int]bool   // that did not at the last look
+	mended  map[int]bool   // that did not at the last look, nor any while the store is away
 	touched map[string]bool
 	replay  map[string]string
 	last    map[string]EventType
@@ -227,7 +227,8 @@ func TestAReplayOfTheEventsIsWhatListSays(t *testing.T) {
 			h.show(stored)
 			h.hear(rt, h.hears(after))
 			h.torn, h.mended = map[int]bool{}, h.torn
-			for _, id := range h.runs {
+			for pid, id := range h.runs {
+				h.mended[pid] = h.mended[pid] || h.away
 				h.live[id] = id != "" && (h.live[id] || !h.away)
 			}
 		}

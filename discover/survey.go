@@ -141,12 +141,14 @@ func (s *survey) remember(m moment, l *look, r Result) {
 	if m.whole {
 		maps.DeleteFunc(s.ended, func(_ Key, e Session) bool { return e.Updated.Before(m.since) })
 	}
-	for p := range s.agents {
-		if !r.Agents[p] && !r.Blind { // what it has left behind may be news
-			s.wholeBy(m.now)
+	if !r.Blind {
+		for p := range s.agents {
+			if !r.Agents[p] { // what it has left behind may be news
+				s.wholeBy(m.now)
+			}
 		}
+		s.agents = r.Agents
 	}
-	s.agents = r.Agents
 	for agent, homes := range l.homes {
 		for _, h := range homes {
 			if !slices.ContainsFunc(s.homes[agent], h.same) {

@@ -35,8 +35,7 @@ func (s *survey) clear() {
 			return true
 		}
 		if t.now.Status == Stopped {
-			s.ended[t.now.Key()] = t.now
-			s.store(t.now)
+			s.end(t.now)
 			return true
 		}
 		s.sessions = append(s.sessions, t.now)
@@ -44,16 +43,16 @@ func (s *survey) clear() {
 	})
 }
 
-// store keeps a stopped session where all of them are asked for.
-func (s *survey) store(row Session) {
-	if !s.sel.All || row.ID == "" {
+// end keeps what a session was when it had stopped. One that never had a name is nothing any more.
+func (s *survey) end(row Session) {
+	if row.ID == "" {
 		return
 	}
-	if i := slices.IndexFunc(s.stored, func(o Session) bool { return o.Key() == row.Key() }); i >= 0 {
-		s.stored[i] = row
-		return
+	s.ended[row.Key()] = row
+	if s.sel.All {
+		s.stored = slices.DeleteFunc(s.stored, func(o Session) bool { return o.Key() == row.Key() })
+		s.stored = append(s.stored, row)
 	}
-	s.stored = append(s.stored, row)
 }
 
 // settle takes what a look has found to the tracks, and begins new ones. r holds the rows of the tracks, and all of them
@@ -85,8 +84,8 @@ func (s *survey) settle(m moment, r *Result, all []Session) {
 				t.told = &old
 			}
 			s.tracks = append(s.tracks, t)
-		case m.whole:
-			s.store(row)
+		case m.whole && s.sel.All:
+			s.stored = append(s.stored, row)
 		}
 	}
 	r.Sessions = nil
@@ -105,7 +104,7 @@ func (s *survey) turned(all []Session) map[proc.ID]bool {
 			before := func(t *track) bool {
 				return t.now.Agent == row.Agent && t.now.ID == row.ID && t.now.hasProcess(p.ID)
 			}
-			if row.ID != "" && !slices.ContainsFunc(s.tracks, before) {
+			if row.ID != "" && !row.IsSub() && !slices.ContainsFunc(s.tracks, before) {
 				turned[p.ID] = true
 			}
 		}
