@@ -40,6 +40,15 @@ type agentMark struct {
 	agent Agent
 }
 
+// Kin reports whether both were started for one session, or by one process of an agent, as their marks say.
+func (b Bearer) Kin(o Bearer) bool {
+	return slices.ContainsFunc(b.marks, func(m agentMark) bool {
+		return slices.ContainsFunc(o.marks, func(n agentMark) bool {
+			return m.agent == n.agent && (m.Session != "" && m.Session == n.Session || m.PID > 0 && m.PID == n.PID)
+		})
+	})
+}
+
 // Bearers finds the live processes that bear agents' marks and are no agents themselves. The result has all live
 // sessions, and those stopped ones that a mark names; among its agents are those that run no session, too. Whether a session has ended that no mark and no storage tells of
 // is not guessed: its bearers are no orphans, nor is anybody where processes are out of sight.

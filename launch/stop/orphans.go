@@ -19,7 +19,7 @@ type Orphan struct {
 
 // Orphans finds the processes of our user that sessions have left behind, by ascending pid: those whose environment bears
 // the marks of agents, all of which name what has ended, and what descends from them. Not among them are agents and what
-// runs below or above of one, what bears a mark of a living session, and self with what that runs below of. The result's
+// runs below or above of one, what bears a mark of a living session or one that self bears, too, and self with what that runs below of. The result's
 // warnings say what was out of sight.
 func Orphans(ctx context.Context, world *discover.World, self int, agents []discover.Agent) ([]Orphan, discover.Result, error) {
 	s := orphanage(world, Options{Self: self}, agents)
@@ -68,8 +68,11 @@ func (s *stopping) leaveOrphans(ctx context.Context) (discover.Result, error) {
 		return now, err
 	}
 	left, seeds, others := map[*target]proc.Family{}, map[proc.ID]*target{}, map[proc.ID]bool{}
+	// Where we run ourselves for a session that looks dead, its agent may be out of our sight (in a sandbox), or its tool a
+	// terminal multiplexer with a person in it.
+	self := slices.IndexFunc(bearers, func(b discover.Bearer) bool { return b.ID.PID == s.Self })
 	for _, b := range bearers {
-		if !b.Orphan {
+		if !b.Orphan || self >= 0 && b.Kin(bearers[self]) {
 			others[b.ID] = true
 			continue
 		}

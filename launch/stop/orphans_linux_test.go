@@ -116,15 +116,20 @@ func TestStubbornOrphans(t *testing.T) {
 	}
 }
 
-// An orphan that we run below of is spared, with ourselves.
+// Whoever was left behind by the same session as we are is spared: in a terminal multiplexer that its tool has started
+// somebody may be at work, with us.
 func TestOrphansSpareUs(t *testing.T) {
-	c := stage(t, part{Name: "agent", Runs: []string{"a"}, Mark: "a", Below: []part{
-		{Name: "shell", Setsid: true, Below: []part{{Name: "us"}, {Name: "other"}}},
-	}})
+	tools := func(of string) part {
+		return part{Name: "agent-" + of, Runs: []string{of}, Mark: of, MarkPID: true, Below: []part{
+			{Name: "shell-" + of, Setsid: true, Below: []part{{Name: "one-" + of}, {Name: "other-" + of}}},
+		}}
+	}
+	c := stage(t, tools("a"), tools("b"))
 	s := set(t)
-	c.killed("agent")
-	s.Self = c.seen["us"].ID.PID
-	if got := s.orphans(c, "shell us other"); got != "other" {
+	c.killed("agent-a")
+	c.killed("agent-b")
+	s.Self = c.seen["one-a"].ID.PID
+	if got := s.orphans(c, "shell-a one-a other-a shell-b one-b other-b"); got != "shell-b one-b other-b" {
 		t.Errorf("found %q", got)
 	}
 }
