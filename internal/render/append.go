@@ -194,7 +194,7 @@ func appendText(b []byte, s string) []byte {
 	b = append(b, '"')
 	start := 0
 	for i := 0; i < len(s); {
-		if i+8 <= len(s) && verbatim(s[i:i+8]) {
+		if i+8 <= len(s) && verbatim(eight(s[i:])) {
 			i += 8
 			continue
 		}
@@ -212,13 +212,17 @@ func appendText(b []byte, s string) []byte {
 	return append(b, '"')
 }
 
+// eight is the first eight bytes of a text as a number.
+func eight(s string) uint64 {
+	_ = s[7]
+	return uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
+		uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
+}
+
 // verbatim reports whether eight bytes are all printable ASCII that a string literal holds as it is. They are looked at in
 // one: each line finds the bytes of a kind by the top bit that a borrow or carry leaves.
-func verbatim(s string) bool {
+func verbatim(w uint64) bool {
 	const each, tops = 0x0101010101010101, 0x8080808080808080
-	_ = s[7]
-	w := uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
-		uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
 	quotes, slashes := w^each*'"', w^each*'\\'
 	found := w + each // above '~'
 	found |= w

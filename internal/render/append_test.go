@@ -102,7 +102,7 @@ func TestVerbatimLooksAtEveryByte(t *testing.T) {
 			for _, rest := range []byte(" a~") {
 				b := bytes.Repeat([]byte{rest}, 8)
 				b[at] = byte(c)
-				if want := ' ' <= c && c <= '~' && c != '"' && c != '\\'; verbatim(string(b)) != want {
+				if want := ' ' <= c && c <= '~' && c != '"' && c != '\\'; verbatim(eight(string(b))) != want {
 					t.Fatalf("%q: want %v", b, want)
 				}
 			}
