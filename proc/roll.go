@@ -26,12 +26,15 @@ const (
 // program; of a process that has been there for long, the latter is noticed some calls late. At the first call all are
 // new. Binaries that may not be read are left out. It fails if there is no process table to read.
 func (r *Roll) Call() (fresh []string, err error) {
+	r.calls++
+	if !rollDue(r.calls) {
+		return nil, nil
+	}
 	pids, exe, err := roll()
 	if err != nil {
 		return nil, err
 	}
 	before, now := r.present, make([]presence, 0, len(pids))
-	r.calls++
 	for i, pid := range pids {
 		for len(before) > 0 && before[0].pid < pid {
 			before = before[1:]

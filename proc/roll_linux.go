@@ -2,6 +2,9 @@ package proc
 
 import "fmt"
 
+// rollDue reports whether a call, counted from 1, looks at all.
+func rollDue(int) bool { return true }
+
 // roll lists the processes, ascending, and reads the binary of the i-th when it is asked for: "" where that may not be
 // read.
 func roll() (pids []int, exe func(i int) string, err error) {
