@@ -4,7 +4,8 @@ package proc
 // there are. The zero Roll knows nobody. It is for one goroutine.
 type Roll struct {
 	present []presence // ascending by pid
-	calls   int
+	asked   int
+	calls   int // that looked
 }
 
 // presence is a process that was there.
@@ -24,12 +25,12 @@ const (
 
 // Call returns the binaries of the processes that have come since the last call, and of those that have become another
 // program; of a process that has been there for long, the latter is noticed some calls late. At the first call all are
-// new. Binaries that may not be read are left out. It fails if there is no process table to read.
+// new. Where there is no cheap way to look, it does so at some calls only. Binaries that may not be read are left out. It fails if there is no process table to read.
 func (r *Roll) Call() (fresh []string, err error) {
-	r.calls++
-	if !rollDue(r.calls) {
+	if r.asked++; !rollDue(r.asked) {
 		return nil, nil
 	}
+	r.calls++
 	pids, exe, err := roll()
 	if err != nil {
 		return nil, err

@@ -22,7 +22,7 @@ func (Adapter) Watch(s discover.Session) []string {
 	database := filepath.Join(s.Home, "opencode.db")
 	f, err := native.Open(database)
 	if err == nil {
-		f.Close()
+		_ = f.Close()
 	} else if native.Absent(err) { // before 1.2
 		folders, _ := legacyFolders(s.Home) // what cannot be listed is seen late
 		files = append(append(files, filepath.Join(s.Home, "storage", "session")), folders...)
