@@ -11,7 +11,7 @@ type Roll struct {
 // presence is a process that was there.
 type presence struct {
 	pid  int
-	exe  string // "" where it may not be read: then it is not asked for again
+	exe  string // "" where it may not be read: then it is soon not asked for any more
 	came int    // the call that it was first there at
 }
 
@@ -25,7 +25,8 @@ const (
 
 // Call returns the binaries of the processes that have come since the last call, and of those that have become another
 // program; of a process that has been there for long, the latter is noticed some calls late. At the first call all are
-// new. Where there is no cheap way to look, it does so at some calls only. Binaries that may not be read are left out. It fails if there is no process table to read.
+// new. Where there is no cheap way to look, it does so at some calls only. Binaries that may not be read are left out. It
+// fails if there is no process table to read.
 func (r *Roll) Call() (fresh []string, err error) {
 	if r.asked++; !rollDue(r.asked) {
 		return nil, nil
@@ -44,7 +45,7 @@ func (r *Roll) Call() (fresh []string, err error) {
 		if len(before) > 0 && before[0].pid == pid {
 			p = before[0]
 		}
-		if p.came == r.calls || p.exe != "" && (r.calls-p.came < settling || (pid+r.calls)%turns == 0) {
+		if r.calls-p.came < settling || p.exe != "" && (pid+r.calls)%turns == 0 {
 			if path := exe(i); path != "" && path != p.exe {
 				p.exe = path
 				fresh = append(fresh, path)
