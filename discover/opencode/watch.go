@@ -52,3 +52,6 @@ func watchFiles(s discover.Session) []string {
 	}
 	return files
 }
+
+// MayRun reports whether a binary can be this agent's.
+func (Adapter) MayRun(exe string) bool { return isName(exe) }
