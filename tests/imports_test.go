@@ -91,7 +91,7 @@ func outside() map[string][]string {
 		"modernc.org/sqlite":            nil, // tests write databases with it; they are read by discover/native/sqlite
 		"github.com/klauspost/compress": {"discover/native", "discover/<agent>"},
 		"github.com/mitchellh/go-ps":    {"proc"},
-		"github.com/prometheus":         nil, // tests hold our metrics against its parser
+		"github.com/prometheus":         nil,                            // tests hold our metrics against its parser
 		"net/http":                      {"launch", "discover/<agent>"}, // never to read: an OpenCode server is asked to abort a turn
 		"log":                           nil,
 	}

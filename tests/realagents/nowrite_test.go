@@ -84,7 +84,7 @@ func TestNothingIsWritten(t *testing.T) {
 			}
 			key := strings.Join(args, " ")
 			sessions := strings.Contains(key, "--json") && args[0] != "doctor" // which counts the machine's processes
-			said := memory.ReplaceAllString(out.String(), "") // the kernel may take some away meanwhile
+			said := memory.ReplaceAllString(out.String(), "")                  // the kernel may take some away meanwhile
 			if first, again := outputs[key]; again && sessions && first != said {
 				t.Errorf("two calls of %q differ:\n%s\n%s", key, first, said)
 			}
