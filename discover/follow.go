@@ -4,6 +4,7 @@ import (
 	"context"
 	"path/filepath"
 	"slices"
+	"time"
 
 	"agentctl/proc"
 )
@@ -14,12 +15,25 @@ import (
 // file is moved, or that gets its name while it is followed, keeps its place; one that is gone from the storage is
 // stopped once none of its processes lives.
 func (w *World) Follow(ctx context.Context, sessions []Session, tell func(Result) (more bool, err error)) error {
+	return w.follow(ctx, sessions, 0, tell)
+}
+
+// FollowClosely is [World.Follow] for somebody who reads along: a change waits for its look no longer than a moment,
+// whatever looking takes. It takes that only while something changes.
+func (w *World) FollowClosely(ctx context.Context, sessions []Session, tell func(Result) (more bool, err error)) error {
+	return w.follow(ctx, sessions, patience, tell)
+}
+
+// follow looks no later than most after what it is due for; 0: thrift alone counts.
+func (w *World) follow(ctx context.Context, sessions []Session, most time.Duration, tell func(Result) (more bool, err error)) error {
 	f := &following{world: w, sessions: slices.Clone(sessions)}
 	look := func(ctx context.Context) (Result, []Session, error) {
 		r, err := f.look(ctx)
 		return r, r.Sessions, err
 	}
-	return newWatch(w.Adapters, systemSenses()).run(ctx, sessions, look, tell)
+	watch := newWatch(w.Adapters, systemSenses())
+	watch.most = most
+	return watch.run(ctx, sessions, look, tell)
 }
 
 // following is a set of sessions, as they were last seen.

@@ -101,7 +101,7 @@ func (t *telling) follow(ctx context.Context, s discover.Session) error {
 	end := newWaiting(untilStopped, 1, func(discover.Session) error { return nil })
 	for more := true; more; {
 		more = false
-		err := t.world.Follow(ctx, t.sessions, func(r discover.Result) (_ bool, err error) {
+		err := t.world.FollowClosely(ctx, t.sessions, func(r discover.Result) (_ bool, err error) {
 			t.sessions = r.Sessions
 			t.warn(r.Warnings)
 			for _, e := range t.since(ctx) {
