@@ -97,6 +97,8 @@ type Want struct {
 	Tokens bool
 	// Whole asks for everything a record can hold, for `status`.
 	Whole bool
+	// Complete: the entries are all that is stored in their homes, so that sub-agents need not be searched for beside them.
+	Complete bool
 }
 
 // Marker is implemented by adapters whose agent marks the processes it starts.
@@ -110,10 +112,10 @@ type Marker interface {
 	Runs(proc.Process) bool
 }
 
-// Inclusive is implemented by adapters whose totals of a session, tokens and cost, have those of its sub-agents in them.
+// Inclusive is implemented by adapters whose totals of a session, tokens and cost, can have those of its sub-agents in them.
 type Inclusive interface {
-	// IncludesSubAgents says so.
-	IncludesSubAgents()
+	// IncludesSubAgents reports whether they have where so much was asked for.
+	IncludesSubAgents(Want) bool
 }
 
 // Sandboxer is implemented by adapters whose agent runs its tools in a sandbox that may hide every other process.

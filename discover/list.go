@@ -75,7 +75,9 @@ func (l *look) listAll(ctx context.Context, sel Select) (Result, error) {
 			n := min(batch, len(rest))
 			found, rest = l.byAgent(rest[:n]), rest[n:]
 		}
-		l.read(ctx, found, want)
+		all := want
+		all.Complete = sel.Limit == 0 && sel.Since.IsZero() && len(l.warnings) == 0
+		l.read(ctx, found, all)
 		var err error
 		if fresh, err = l.take(ctx); err != nil {
 			return Result{}, err

@@ -23,7 +23,7 @@ func New() Adapter { return Adapter{} }
 func (Adapter) Name() discover.Agent { return discover.ClaudeCode }
 
 // IncludesSubAgents implements [discover.Inclusive].
-func (Adapter) IncludesSubAgents() {}
+func (Adapter) IncludesSubAgents(discover.Want) bool { return true }
 
 // Mints reports whether an id is a random UUID (version 4), as Claude Code makes them (SEEN 2.0–2.1.329). With
 // --session-id a session may be given any UUID.

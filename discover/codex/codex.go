@@ -25,6 +25,11 @@ func New() Adapter { return Adapter{} }
 // Name is the agent's name in flags and JSON.
 func (Adapter) Name() discover.Agent { return discover.Codex }
 
+// IncludesSubAgents implements [discover.Inclusive]: the sub-agents' rollouts have to be read for it, too.
+func (Adapter) IncludesSubAgents(want discover.Want) bool { return inclusive(want) }
+
+func inclusive(want discover.Want) bool { return want.Tokens || want.Whole }
+
 // Mints reports whether an id tells when it was made (UUID version 7), as those of threads do.
 func (Adapter) Mints(id string) bool {
 	_, ok := born(id)

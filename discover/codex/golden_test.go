@@ -25,7 +25,7 @@ func readHome(t testing.TB, dir string, want discover.Want) []discover.Record {
 	return records
 }
 
-// look reads what the query selects of a home, and returns the records by id and every single warning.
+// look reads what the query selects of a home, and returns the records by id and every single warning, once as it is shown.
 func look(t testing.TB, dir string, q discover.Query, want discover.Want) (records []discover.Record, warnings []error) {
 	t.Helper()
 	entries, err := New().Entries(t.Context(), []discover.Home{{Dir: dir}}, q)
@@ -38,6 +38,8 @@ func look(t testing.TB, dir string, q discover.Query, want discover.Want) (recor
 		records = append(records, r)
 	}
 	slices.SortFunc(records, func(a, b discover.Record) int { return strings.Compare(a.ID+a.Path, b.ID+b.Path) })
+	slices.SortFunc(warnings, func(a, b error) int { return strings.Compare(a.Error(), b.Error()) })
+	warnings = slices.CompactFunc(warnings, func(a, b error) bool { return a.Error() == b.Error() })
 	return records, warnings
 }
 
@@ -113,6 +115,9 @@ func TestListAgreesWithStatus(t *testing.T) {
 		}
 		for i := range list {
 			status[i].Quotas = nil
+			if slices.ContainsFunc(list, func(r discover.Record) bool { return r.Parent == list[i].ID }) {
+				list[i].Tokens = nil // its own alone
+			}
 			if list[i].Tokens == nil {
 				status[i].Tokens = nil
 				delete(status[i].Meta, "contextWindow")

@@ -190,8 +190,14 @@ func threadID(v native.Value) string {
 
 // parentID is the thread that this one was started by as a sub-agent or reviewer, the root of the tree where it is
 // recorded (0.145 and later).
-func (m meta) parentID() string {
-	for _, id := range []string{m.root, m.parent, m.source.parent} {
+func (m meta) parentID() string { return m.another(m.root, m.parent, m.source.parent) }
+
+// starterID is the same, but the very thread that started this one, which may be a sub-agent itself.
+func (m meta) starterID() string { return m.another(m.parent, m.source.parent, m.root) }
+
+// another is the first of the ids that is not the thread's own.
+func (m meta) another(ids ...string) string {
+	for _, id := range ids {
 		if id != "" && id != m.id {
 			return id
 		}

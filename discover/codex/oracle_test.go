@@ -124,19 +124,27 @@ func TestLastTextsAsStored(t *testing.T) {
 	}
 }
 
-// What a thread has used is what its answers have, each once, whoever had part in it: forked from another thread, killed in
+// What a thread has used is what its answers and its sub-agents' have, each once, whoever had part in it: forked from another thread, killed in
 // a tool, compacted, with its context full, with prompts edited. (Versions before 0.160 have no record of each answer.)
 func TestTokensAreThoseOfTheAnswers(t *testing.T) {
 	dirs, _ := filepath.Glob("testdata/[0-9]*")
 	checked := 0
 	for _, dir := range dirs {
-		for _, r := range readHome(t, dir, discover.Want{Tokens: true}) {
-			paths, _ := filepath.Glob(dir + "/sessions/*/*/*/*" + r.ID + "*.jsonl")
+		records := readHome(t, dir, discover.Want{Tokens: true})
+		for _, r := range records {
+			var paths []string
+			family := map[string]bool{}
+			for _, member := range records {
+				if member.ID == r.ID || member.Parent == r.ID {
+					more, _ := filepath.Glob(dir + "/sessions/*/*/*/*" + member.ID + "*.jsonl")
+					paths, family[member.ID] = append(paths, more...), true
+				}
+			}
 			answers := map[string]oracleUsage{}
 			old := false
 			for _, path := range paths {
 				for _, l := range oracleLines(t, path) {
-					if l.Type == "token_usage_record" && l.Payload.ThreadID == r.ID {
+					if l.Type == "token_usage_record" && family[l.Payload.ThreadID] {
 						answers[l.Payload.ResponseID] = l.Payload.Usage
 					}
 					old = old || l.Type == "session_meta" && l.Payload.HistoryMode != "paginated"

@@ -32,16 +32,28 @@ func (Adapter) Read(ctx context.Context, entries []discover.Entry, want discover
 				return
 			}
 		}
-		for r, err := range native.Each(ctx, entries, func(e discover.Entry, scratch *native.Scratch) (discover.Record, bool, error) {
-			r, ok, err := read(e, want, scratch)
-			r.Title = titles[e.Home][r.ID]
-			return r, ok, err
-		}) {
-			if !yield(r, err) {
+		threads := native.Each(ctx, entries, func(e discover.Entry, scratch *native.Scratch) (reading, bool, error) {
+			t, ok, err := read(e, want, scratch)
+			t.Title = titles[e.Home][t.ID]
+			return t, ok, err
+		})
+		if inclusive(want) {
+			threads = inFamilies(ctx, threads, want.Complete)
+		}
+		for t, err := range threads {
+			if !yield(t.Record, err) {
 				return
 			}
 		}
 	}
+}
+
+// reading is what a rollout tells: its record, and what its family goes by. Of one that cannot be read there is its name.
+type reading struct {
+	discover.Record
+	starter string    // whom it works for, as nearly as that is recorded
+	changed time.Time // its file
+	vague   bool      // what it has used itself cannot be told
 }
 
 // Where most rollouts have told all, in bytes: from the start the first prompt, which follows the agent's instructions (at
@@ -52,7 +64,7 @@ const (
 )
 
 // read reads one rollout. A file that vanished, or was moved or compressed meanwhile, is left to the next look.
-func read(e discover.Entry, want discover.Want, scratch *native.Scratch) (discover.Record, bool, error) {
+func read(e discover.Entry, want discover.Want, scratch *native.Scratch) (reading, bool, error) {
 	end := int64(tailLimit)
 	f, err := native.Open(e.Path)
 	if err == nil && strings.HasSuffix(e.Path, packedExt) {
@@ -62,25 +74,29 @@ func read(e discover.Entry, want discover.Want, scratch *native.Scratch) (discov
 		}
 	}
 	if native.Absent(err) {
-		return discover.Record{}, false, nil
+		return reading{}, false, nil
 	}
 	if err != nil {
-		return discover.Record{}, false, warn(e.Path, err)
+		return unread(e), false, warn(e.Path, err)
 	}
 	defer f.Close()
 	f.Use(scratch)
-	r, err := readFile(f, end, e, want)
+	t, err := readFile(f, end, e, want)
 	if err != nil {
-		return discover.Record{}, false, warn(e.Path, err)
+		return unread(e), false, warn(e.Path, err)
 	}
-	return r, true, nil
+	return t, true, nil
+}
+
+// unread is a thread of which nothing but the name is known.
+func unread(e discover.Entry) reading {
+	return reading{Record: discover.Record{Agent: discover.Codex, ID: e.ID, Path: e.Path, Home: e.Home}}
 }
 
 // readFile reads an open rollout; its last end bytes may be searched for the newest turn.
-func readFile(f *native.File, end int64, e discover.Entry, want discover.Want) (discover.Record, error) {
-	r := discover.Record{
-		Agent: discover.Codex, ID: e.ID, Path: e.Path, Home: e.Home, Archived: isArchived(e.Path), Updated: f.ModTime(),
-	}
+func readFile(f *native.File, end int64, e discover.Entry, want discover.Want) (reading, error) {
+	r := unread(e)
+	r.Archived, r.Updated, r.changed = isArchived(e.Path), f.ModTime(), f.ModTime()
 	r.Created, _ = born(e.ID)
 	if f.Size() == 0 {
 		r.Turn = discover.Turn{State: discover.TurnFailed, Error: neverStarted}
@@ -100,12 +116,13 @@ func readFile(f *native.File, end int64, e discover.Entry, want discover.Want) (
 		}
 		return r, errNoMeta
 	}
-	wanted := want.Tokens || want.Whole
+	wanted := inclusive(want)
 	t, err := readTail(f, end, h.ownID(), wanted)
 	if err != nil {
 		return r, err
 	}
-	fill(&r, h, t)
+	fill(&r.Record, h, t)
+	r.starter, r.vague = h.meta.starterID(), !t.usage.settled
 	if t.usage.begun && t.usage.settled && (wanted || !h.meta.continues()) {
 		own, err := ownTokens(f, t.usage, h, e.Path, e.Home)
 		if err != nil {

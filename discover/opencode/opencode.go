@@ -24,7 +24,7 @@ func New() Adapter { return Adapter{} }
 func (Adapter) Name() discover.Agent { return discover.OpenCode }
 
 // IncludesSubAgents implements [discover.Inclusive].
-func (Adapter) IncludesSubAgents() {}
+func (Adapter) IncludesSubAgents(discover.Want) bool { return true }
 
 // Mints reports whether an id is one of OpenCode's, whole.
 func (Adapter) Mints(id string) bool { return isSessionID(id) && len(id) == idLength }

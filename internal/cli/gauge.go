@@ -17,7 +17,7 @@ func (env Env) gauge(r discover.Result, sel discover.Select, now time.Time) []re
 			agents = append(agents, a.Name())
 		}
 	}
-	metrics := slices.Concat(countSessions(agents, r.Sessions), measureLive(r.Sessions), env.countTokens(agents, r.Sessions))
+	metrics := slices.Concat(countSessions(agents, r.Sessions), measureLive(r.Sessions), env.countTokens(agents, r.Sessions, discover.Want{Tokens: sel.Tokens, Whole: sel.Whole}))
 	if !sel.Since.IsZero() {
 		window := render.Metric{Name: "agentctl_window_seconds", Help: "How long ago a stopped session may have been active to be counted."}
 		window.Add(now.Sub(sel.Since).Seconds())
@@ -61,9 +61,9 @@ func countWarnings(agents []discover.Agent, warnings []*discover.Warning) render
 	return m
 }
 
-// countTokens sums up what the agents themselves state. A sub-agent's is not counted twice where it is in the total of the
-// session that it works for.
-func (env Env) countTokens(agents []discover.Agent, sessions []discover.Session) []render.Metric {
+// countTokens sums up what the agents themselves state, of what was asked for. A sub-agent's is not counted twice where it is
+// in the total of the session that it works for.
+func (env Env) countTokens(agents []discover.Agent, sessions []discover.Session, want discover.Want) []render.Metric {
 	const known = ", of the sessions of the window whose agent states them; without --tokens, where that is cheap to read."
 	tokens := render.Metric{Name: "agentctl_tokens", Help: "Tokens by kind, as each agent counts them" + known}
 	cost := render.Metric{Name: "agentctl_cost_dollars", Help: "Cost in US dollars, the agents' own figures" + known}
@@ -72,12 +72,13 @@ func (env Env) countTokens(agents []discover.Agent, sessions []discover.Session)
 		if !slices.Contains(agents, a.Name()) {
 			continue
 		}
-		_, inclusive := a.(discover.Inclusive)
+		in, inclusive := a.(discover.Inclusive)
+		inclusive = inclusive && in.IncludesSubAgents(want)
 		var sum discover.Tokens
 		var dollars float64
 		var stated, priced int
 		for _, s := range sessions {
-			if s.Agent != a.Name() || inclusive && s.IsSub() {
+			if s.Agent != a.Name() || inclusive && s.Parent != "" {
 				continue
 			}
 			if t := s.Tokens; t != nil {

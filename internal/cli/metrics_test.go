@@ -123,16 +123,23 @@ func TestMetrics(t *testing.T) {
 	}
 }
 
-// inclusive is an agent whose sessions' totals have those of their sub-agents in them.
+// inclusive is an agent whose sessions' totals have those of their sub-agents in them, if they are asked for.
 type inclusive struct{ stub }
 
-func (inclusive) IncludesSubAgents() {}
+func (inclusive) IncludesSubAgents(want discover.Want) bool { return want.Tokens }
 
 func TestMetricsCountTokensOnce(t *testing.T) {
 	env, out := meteredEnv(t)
 	env.Adapters[1] = inclusive{env.Adapters[1].(stub)}
-	if run(env, "metrics", "--adapter", "codex", "--since", "all"); samples(t, out.stdout.String())["tokens adapter=codex kind=in"] != 200 {
-		t.Error(out.stdout.String())
+	for _, test := range []struct {
+		flags []string
+		want  float64
+	}{{nil, 300}, {[]string{"--tokens"}, 200}} {
+		out.stdout.Reset()
+		run(env, append([]string{"metrics", "--adapter", "codex", "--since", "all"}, test.flags...)...)
+		if samples(t, out.stdout.String())["tokens adapter=codex kind=in"] != test.want {
+			t.Error(test.flags, out.stdout.String())
+		}
 	}
 	if strings.Contains(out.stdout.String(), "claude-code") || strings.Contains(out.stdout.String(), "window_seconds") {
 		t.Error(out.stdout.String())

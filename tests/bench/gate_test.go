@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -254,6 +255,34 @@ func TestCounts(t *testing.T) {
 				}
 			}
 		})
+	}
+
+	t.Run("status of a long life opens others for a page", large.statusOfALongLife)
+}
+
+// statusOfALongLife: whose sub-agent a Codex thread is stands in itself alone. Of all that was begun while a session was at
+// work, status reads the first page to see whose it is, and no more.
+func (w world) statusOfALongLife(t *testing.T) {
+	i := slices.IndexFunc(w.sessions, func(s generate.Session) bool {
+		return s.Agent == "codex" && s.Updated.Before(generate.Defaults().End.AddDate(0, -2, 0))
+	})
+	long := w.sessions[i]
+	end := long.Updated.AddDate(0, 1, 0) // it was resumed a month later
+	if err := os.Chtimes(long.Path, end, end); err != nil {
+		t.Fatal(err)
+	}
+	s := w.run(t, "status", long.ID, "--json")
+	files := w.opened(s)
+	for _, path := range files {
+		const calls, page = 4, 4096
+		own := slices.DeleteFunc(slices.Clone(s.calls), func(c trace.Call) bool { return c.Path != path })
+		if read := trace.BytesRead(own); path != long.Path && (len(own) > calls || read > page) {
+			t.Errorf("%s: %d calls, %d bytes", path, len(own), read)
+		}
+	}
+	t.Logf("%d files opened, %d bytes read", len(files), trace.BytesRead(s.calls))
+	if len(files) < 4 || len(files) > len(w.sessions)/10 {
+		t.Errorf("%d of %d files are opened", len(files), len(w.sessions))
 	}
 }
 

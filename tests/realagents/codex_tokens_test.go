@@ -2,6 +2,7 @@ package realagents
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -77,6 +78,51 @@ func TestCodexTokens(t *testing.T) {
 			t.Errorf("%+v, before the last answer %+v", now, got)
 		}
 	})
+}
+
+// TestCodexTokensOfSubAgents: "per-session totals …: sub-agents included", as the model gave them to both, by status and by
+// list --tokens; without it the session's own; and all of them once in metrics, whatever was asked.
+func TestCodexTokensOfSubAgents(t *testing.T) {
+	w := world.New(t)
+	a := w.Codex(install.CodexCurrent)
+	c := agentctlIn(t, w).as(a)
+	p := a.Run("above [[agent [[text below]];; hang @go;; text done]]", "--enable", "multi_agent")
+	rows := func(args ...string) (boss, kid render.Tokens, id string) {
+		for _, s := range c.list(append([]string{"-a", "--children"}, args...)...) {
+			switch used := s.Tokens; {
+			case used == nil:
+			case s.ParentID != "":
+				kid = *used
+			default:
+				boss, id = *used, *s.ID
+			}
+		}
+		return boss, kid, id
+	}
+	if !poll(func() bool { _, kid, _ := rows("--tokens"); return kid.In > 0 }) {
+		t.Fatal("the sub-agent has used nothing")
+	}
+	w.Model.Release("go")
+	p.Wait()
+	var answers int64
+	for _, q := range w.Model.Requests() {
+		if q.API == "responses" && !q.Side {
+			answers++
+		}
+	}
+	boss, kid, id := rows("--tokens")
+	if own, _, _ := rows(); boss.In != 1000*answers || boss.Total != 1050*answers || own.In+kid.In != boss.In || kid.In == 0 {
+		t.Errorf("tokens %+v, its own %+v, its sub-agent's %+v, of %d answers", boss, own, kid, answers)
+	}
+	if got := c.uses(id); got != boss {
+		t.Errorf("status: %+v, list: %+v", got, boss)
+	}
+	for _, flags := range [][]string{{"metrics"}, {"metrics", "--tokens"}} {
+		want := fmt.Sprintf("agentctl_tokens{adapter=\"codex\",kind=\"in\"} %d\n", boss.In)
+		if out, errs, _ := c.run(flags...); !strings.Contains(out, want) {
+			t.Errorf("%q: %s%s, want %s", flags, out, errs, want)
+		}
+	}
 }
 
 // TestCodexQuotas: how much of what is allowed is used, until when, and that it was refused for it.

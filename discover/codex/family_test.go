@@ -1,0 +1,193 @@
+package codex
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"agentctl/discover"
+)
+
+// tribe are threads of a home that were begun some hours after midnight, each with what it has used itself: 1, 10, 100, …
+type tribe struct {
+	*world
+	used int
+}
+
+var midnight = time.Date(2026, 11, 20, 0, 0, 0, 0, time.UTC)
+
+func newTribe(t *testing.T) *tribe { return &tribe{newWorld(t), 1} }
+
+func idAt(hours int) string {
+	id := fmt.Sprintf("%012x", midnight.Add(time.Duration(hours)*time.Hour).UnixMilli())
+	return id[:8] + "-" + id[8:] + "-7000-8000-000000000000"
+}
+
+// path is where a thread lies that was begun at that hour; the end is that of its name.
+func path(hours int, end string) string {
+	at := midnight.Add(time.Duration(hours) * time.Hour)
+	return at.Format("sessions/2006/01/02/rollout-2006-01-02T15-04-05-") + idAt(hours) + end
+}
+
+// thread writes a thread that was at work from one hour to another. origin says in its first record whom it works for.
+func (w *tribe) thread(from, to int, origin string) (id string) {
+	w.t.Helper()
+	return w.threadAt(path(from, plainExt), from, to, origin)
+}
+
+func (w *tribe) threadAt(name string, from, to int, origin string) (id string) {
+	w.t.Helper()
+	const line = `{"timestamp":"2026-11-20T19:00:00Z","type":"%s","payload":{%s}}` + "\n"
+	usage := fmt.Sprintf(`{"input_tokens":%d,"output_tokens":%[1]d,"total_tokens":%d}`, w.used, 2*w.used)
+	text := fmt.Sprintf(line, "session_meta", `"id":"`+idAt(from)+`",`+origin+`"base_instructions":{"text":"`+strings.Repeat("x", 20_000)+`"}`) +
+		fmt.Sprintf(line, "event_msg", `"type":"token_count","info":{"total_token_usage":`+usage+`,"last_token_usage":`+usage+`,"model_context_window":7}`)
+	file := w.file(name, text)
+	end := midnight.Add(time.Duration(to) * time.Hour)
+	if err := os.Chtimes(file, end, end); err != nil {
+		w.t.Fatal(err)
+	}
+	w.used *= 10
+	return idAt(from)
+}
+
+func spawned(root, by string) string {
+	return `"session_id":"` + root + `","parent_thread_id":"` + by + `","source":{"subagent":{"thread_spawn":{"parent_thread_id":"` + by + `"}}},`
+}
+
+// byOldest is what 0.104 records.
+func byOldest(by string) string {
+	return `"source":{"subagent":{"thread_spawn":{"parent_thread_id":"` + by + `"}}},`
+}
+
+const own = `"source":"exec",`
+
+// inputs is the input of each record, -1 where it is not known.
+func inputs(t *testing.T, w *tribe, q discover.Query, want discover.Want) (map[string]int64, []error) {
+	t.Helper()
+	out := map[string]int64{}
+	records, warnings := look(t, w.home, q, want)
+	for _, r := range records {
+		out[r.ID] = -1
+		if r.Tokens != nil {
+			out[r.ID] = r.Tokens.In
+			if r.Tokens.Total != 2*r.Tokens.In || r.Tokens.Window != 7 || !strings.Contains("1 2 20 200 2000 20000 200000", fmt.Sprint(r.Tokens.Context)) {
+				t.Errorf("%s: %+v", r.ID, r.Tokens)
+			}
+		}
+	}
+	return out, warnings
+}
+
+// What a session has used has its sub-agents in it, and theirs, whoever asks: status of one session, a list of all, or of
+// those that changed of late. What was not asked for stays cheap: the thread's own.
+func TestTokensOfAFamily(t *testing.T) {
+	w := newTribe(t)
+	root := w.thread(10, 12, own)
+	kid := w.thread(11, 90, spawned(root, root))
+	grandkid := w.thread(80, 81, spawned(root, kid)) // when the root had long ended
+	other := w.thread(9, 13, own)
+	w.threadAt(filepath.Join(archiveDir, filepath.Base(path(13, plainExt))), 13, 14, byOldest(kid)) // archived
+	w.thread(12, 13, `"source":{"subagent":"review"},`)                                             // whose, nobody recorded
+	all := map[string]int64{root: 10111, kid: 10110, grandkid: 100, other: 1000, idAt(13): 10000, idAt(12): 100000}
+
+	for name, want := range map[string]discover.Want{"tokens": {Tokens: true}, "all": {Tokens: true, Complete: true}, "whole": {Whole: true}} {
+		if got, warnings := inputs(t, w, discover.Query{}, want); !maps.Equal(got, all) || warnings != nil {
+			t.Errorf("%s: %v, want %v; %v", name, got, all, warnings)
+		}
+	}
+	for id, sum := range all {
+		if got, _ := inputs(t, w, discover.Query{ID: id}, discover.Want{Whole: true}); len(got) != 1 || got[id] != sum {
+			t.Errorf("status of %s: %v, want %d", id, got, sum)
+		}
+	}
+	late, _ := inputs(t, w, discover.Query{Since: midnight.Add(85 * time.Hour)}, discover.Want{Tokens: true})
+	if len(late) != 1 || late[kid] != all[kid] {
+		t.Errorf("of late: %v", late)
+	}
+	cheap, _ := inputs(t, w, discover.Query{}, discover.Want{})
+	if cheap[root] != 1 || cheap[kid] != 10 || New().IncludesSubAgents(discover.Want{}) {
+		t.Errorf("not asked for: %v", cheap)
+	}
+}
+
+// A sub-agent whose prompt was edited has gone on in another rollout.
+func TestTokensOfAnEditedSubAgent(t *testing.T) {
+	w := newTribe(t)
+	root := w.thread(10, 12, own)
+	w.thread(11, 12, spawned(root, root))
+	w.threadAt(path(40, plainExt)[:len("sessions/2026/11/20/rollout-2026-11-20T19-12-38-")]+idAt(11)+"_"+idAt(40)+plainExt, 11, 41, spawned(root, root))
+	if got, warnings := inputs(t, w, discover.Query{ID: root}, discover.Want{Whole: true}); got[root] != 111 || warnings != nil {
+		t.Errorf("%v, %v", got, warnings)
+	}
+}
+
+// Damaged records that lead round in a circle count everybody once.
+func TestTokensInACircle(t *testing.T) {
+	w := newTribe(t)
+	for _, hours := range [][2]int{{10, 12}, {11, 10}, {12, 11}, {13, 13}} {
+		w.thread(hours[0], 14, byOldest(idAt(hours[1])))
+	}
+	want := map[string]int64{idAt(10): 111, idAt(11): 111, idAt(12): 111, idAt(13): 1000}
+	if got, warnings := inputs(t, w, discover.Query{}, discover.Want{Tokens: true}); !maps.Equal(got, want) || warnings != nil {
+		t.Errorf("%v, want %v; %v", got, want, warnings)
+	}
+}
+
+// A sum that lacks a part is none: where what a sub-agent has used cannot be told, or whether a file is one's. What is told
+// of others stays.
+func TestTokensOfAFamilyWithGaps(t *testing.T) {
+	for name, test := range map[string]func(w *tribe, root string){
+		"no beginning": func(w *tribe, _ string) { w.file(path(11, plainExt), "{}\n") },
+		"a damaged beginning": func(w *tribe, root string) {
+			w.file(path(11, plainExt), `{"timestamp":"2026-11-20T19:00:00Z","type":"session_meta","payload":{`+spawned(root, root)+"\n{}\n")
+		},
+		"no file":   func(w *tribe, _ string) { w.file(path(11, plainExt)+"/x", "") },
+		"no folder": func(w *tribe, _ string) { w.file("sessions/2026/11/21", "") },
+		"half of it": func(w *tribe, root string) {
+			w.file(path(11, packedExt), "nonsense")
+			w.threadAt(path(40, "_"+idAt(40)+plainExt), 11, 41, spawned(root, root))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newTribe(t)
+			root, before := w.thread(10, 12, own), w.thread(1, 2, own)
+			test(w, root)
+			for _, q := range []discover.Query{{}, {ID: root}} {
+				got, warnings := inputs(t, w, q, discover.Want{Tokens: true})
+				if got[root] != -1 || len(warnings) == 0 {
+					t.Errorf("%+v: %v, warnings %v", q, got, warnings)
+				}
+				if sum, ok := got[before]; ok && sum != 10 && name != "no folder" {
+					t.Errorf("%+v: before that %d", q, sum)
+				}
+			}
+		})
+	}
+}
+
+// It is said why a session's tokens are not known.
+func TestTokensOfAVagueSubAgent(t *testing.T) {
+	threads := func(yield func(reading, error) bool) {
+		for _, t := range []reading{
+			{Record: discover.Record{ID: idAt(1), Tokens: &discover.Tokens{In: 1}}},
+			{Record: discover.Record{ID: idAt(2), Path: "/x/kid"}, starter: idAt(1), vague: true},
+		} {
+			yield(t, nil)
+		}
+	}
+	warnings := 0
+	for r, err := range inFamilies(t.Context(), threads, true) {
+		if err != nil {
+			warnings += len(split(t, err))
+		} else if r.Tokens != nil {
+			t.Errorf("%s: %+v", r.ID, r.Tokens)
+		}
+	}
+	if warnings != 1 {
+		t.Errorf("%d warnings", warnings)
+	}
+}

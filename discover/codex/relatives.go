@@ -1,0 +1,184 @@
+package codex
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"agentctl/discover"
+	"agentctl/discover/native"
+)
+
+// search finds the sub-agents that work for the threads, and theirs: among what was begun while one of them was at work,
+// of which no more than the beginning is read to see whose it is.
+func (f *family) search(ctx context.Context) {
+	var orphans []reading // whose family is not known so far
+	for from := 0; from < len(f.threads); {
+		alive := livesOf(f.threads[from:])
+		from = len(f.threads)
+		for t, err := range native.Each(ctx, f.begun(ctx, alive), origin) {
+			if f.fail(err); err != nil {
+				f.add(&t, err)
+			} else if t.starter != "" {
+				orphans = append(orphans, t)
+			}
+		}
+		kin := map[string]bool{}
+		orphans = slices.DeleteFunc(orphans, func(t reading) bool {
+			own := f.boss(&t) != ""
+			if own {
+				kin[nameID(&t)] = true
+			}
+			return own
+		})
+		for t, err := range native.Each(ctx, f.rollouts(ctx, kin), func(e discover.Entry, scratch *native.Scratch) (reading, bool, error) {
+			return read(e, discover.Want{Tokens: true}, scratch)
+		}) {
+			f.fail(err)
+			f.add(&t, err)
+		}
+	}
+}
+
+func (f *family) fail(err error) {
+	if err != nil {
+		f.errs = append(f.errs, err)
+	}
+}
+
+// begun lists what was begun in these lives and was not met yet.
+func (f *family) begun(ctx context.Context, alive lives) []discover.Entry {
+	if len(alive) == 0 {
+		return nil
+	}
+	found := f.walk(ctx, alive[0].born, alive[len(alive)-1].end.AddDate(0, 0, 1), func(id string) bool {
+		at, ok := born(id)
+		return ok && !f.met[id] && alive.has(at)
+	})
+	for _, e := range found {
+		f.met[e.ID] = true
+	}
+	return found
+}
+
+// rollouts lists the newest rollouts of these threads: another one is begun where a prompt is edited.
+func (f *family) rollouts(ctx context.Context, ids map[string]bool) []discover.Entry {
+	var first, last time.Time
+	for id := range ids {
+		at, _ := born(id)
+		if first.IsZero() || at.Before(first) {
+			first = at
+		}
+		if at.After(last) {
+			last = at
+		}
+	}
+	if len(ids) == 0 {
+		return nil
+	}
+	return f.walk(ctx, first, last.AddDate(0, 1, 0), func(id string) bool { return ids[id] })
+}
+
+// walk lists the rollouts whose id match accepts that may be in the folders of these days, or in the archive.
+func (f *family) walk(ctx context.Context, first, last time.Time, match func(id string) bool) []discover.Entry {
+	s := scan{ctx: ctx, home: f.home}
+	s.walk(days{first.AddDate(0, 0, -1).Format(dayLayout), last.Format(dayLayout)}, match)
+	for _, err := range s.errs {
+		f.errs = append(f.errs, err)
+		w, _ := errors.AsType[*discover.Warning](err)
+		if name, ok := parseRollout(filepath.Base(w.Path)); ok {
+			f.add(&reading{Record: discover.Record{ID: name.id, Path: w.Path}}, err)
+		} else {
+			f.lost = true
+		}
+	}
+	return s.found
+}
+
+// firstLook is how many bytes of a rollout tell whose it is. What tells stands before the agent's long instructions.
+const firstLook = 4 << 10
+
+// origin reads whom a thread works for, and nothing else.
+func origin(e discover.Entry, _ *native.Scratch) (reading, bool, error) {
+	t := unread(e)
+	f, _, err := openRollout(e.Path)
+	if native.Absent(err) {
+		return t, false, nil
+	}
+	if err != nil {
+		return t, false, warn(e.Path, err)
+	}
+	defer f.Close()
+	m, err := firstMeta(f, e.ID)
+	if err != nil {
+		return t, false, warn(e.Path, err)
+	}
+	t.starter, t.Parent, t.changed = m.starterID(), m.parentID(), f.ModTime()
+	return t, true, nil
+}
+
+// firstMeta reads the first record, no more of it than is needed to know whom the thread works for.
+func firstMeta(f *native.File, id string) (meta, error) {
+	begin := make([]byte, min(firstLook, f.Size()))
+	n, _ := f.ReadAt(begin, 0) // what is wrong is met again below
+	if e, ok := peek(begin[:n]); ok && string(e.kind) == "session_meta" {
+		var m meta
+		e.read(begin[:n], m.set)
+		if m.starterID() != "" || m.source.word != "" && m.source.sub == "" {
+			return m, nil
+		}
+	}
+	h := head{id: id}
+	_, err := f.Forward(0, headLimit, func(l native.Line) bool {
+		h.line(l)
+		return !h.meta.found
+	})
+	if err == nil && !h.meta.found && (h.lines > 0 || !begins(f)) {
+		err = errNoMeta
+	}
+	return h.meta, err
+}
+
+// lives are the times in which threads were at work, in the order of their birth; each ends with the last of those so far.
+type lives []life
+
+type life struct{ born, end time.Time }
+
+// delay is how much later than a thread's last word its sub-agent may begin: it is told of when it has.
+const delay = 10 * time.Minute
+
+// livesOf are the lives of those threads whose ids tell when they were begun: older versions have no sub-agents.
+func livesOf(threads []*reading) lives {
+	var alive lives
+	for _, t := range threads {
+		if at, ok := born(nameID(t)); ok {
+			alive = append(alive, life{at, t.changed.Add(delay)})
+		}
+	}
+	slices.SortFunc(alive, func(a, b life) int { return a.born.Compare(b.born) })
+	for i := 1; i < len(alive); i++ {
+		if alive[i].end.Before(alive[i-1].end) {
+			alive[i].end = alive[i-1].end
+		}
+	}
+	return alive
+}
+
+// has reports whether a moment lies in one of the lives.
+func (l lives) has(at time.Time) bool {
+	n, same := slices.BinarySearchFunc(l, at, func(a life, at time.Time) int { return a.born.Compare(at) })
+	if same {
+		n++
+	}
+	return n > 0 && !at.After(l[n-1].end)
+}
+
+// nameID is a thread's id as its file is named.
+func nameID(t *reading) string {
+	if name, ok := parseRollout(filepath.Base(t.Path)); ok {
+		return name.id
+	}
+	return t.ID
+}
