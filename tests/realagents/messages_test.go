@@ -104,6 +104,10 @@ func TestPeekAndLogsShowWhatIsSaid(t *testing.T) {
 		id := idOf(t, w, a, "say it [[shell "+tool.Command)
 
 		calls := func(m render.Message) bool { return m.Tool != nil && strings.Contains(m.Tool.Brief, tool.Command) }
+		poll(func() bool { // the tool may run before its call is stored
+			out, _, _ := c.run("peek", id, "--json")
+			return strings.Contains(out, `"state":"running"`)
+		})
 		messages := c.peek(id)
 		if got := textsOf(messages, "user"); len(got) != 1 || strings.Trim(got[0], "\"\n") != prompt { // OpenCode adds them
 			t.Errorf("the person has said %q", got)
