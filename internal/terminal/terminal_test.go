@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/signal"
 	"strings"
 	"sync"
 	"testing"
@@ -156,6 +157,7 @@ func TestShowEnds(t *testing.T) {
 		"SIGQUIT":              {func(*stage, context.CancelFunc) { _ = unix.Kill(os.Getpid(), unix.SIGQUIT) }, context.Canceled},
 	} {
 		t.Run(name, func(t *testing.T) {
+			heedAll(t)
 			s := set(t)
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
@@ -169,6 +171,13 @@ func TestShowEnds(t *testing.T) {
 			s.isAsBefore()
 		})
 	}
+}
+
+// heedAll heeds what this process may have been started to ignore: by a shell in the background, SIGINT and SIGQUIT.
+func heedAll(t *testing.T) {
+	heeded := make(chan os.Signal, 1)
+	signal.Notify(heeded, unix.SIGINT, unix.SIGTERM, unix.SIGHUP, unix.SIGQUIT)
+	t.Cleanup(func() { signal.Stop(heeded) })
 }
 
 func TestShowPanics(t *testing.T) {
