@@ -72,6 +72,22 @@ func TestEventsOfWhatNobodySaw(t *testing.T) {
 	s.tells(time.Second, "started:a idle:a")
 }
 
+// A session that has stopped may have been run again unseen though its storage did not tell when its turn before began.
+func TestEventsOfATurnAfterOneWithoutABeginning(t *testing.T) {
+	s := surveys(t, Select{}, nil, record(Codex, "a", 0))
+	s.tells(0, "")
+	s.clock = s.clock.Add(time.Second)
+	s.records[0] = s.now(s.records[0])
+	s.tells(round, "started:a stopped:a")
+	s.tells(round, "")
+	s.records[0].Turn.Began = s.records[0].Updated // it is told now of the same turn
+	s.tells(round, "")
+	s.records[0] = s.now(s.records[0])
+	s.records[0].Turn.Began = s.clock
+	s.tells(round, "started:a stopped:a")
+	s.tells(round, "")
+}
+
 func TestEventsOfAProcessWithoutAName(t *testing.T) {
 	s := surveys(t, Select{}, nil)
 	s.tells(0, "")

@@ -193,7 +193,12 @@ func (s Session) differs(was Session) bool {
 	return s.Status != was.Status || s.Outcome != was.Outcome || s.WaitingFor != was.WaitingFor || s.Error != was.Error
 }
 
-// later reports whether the session is in a later turn than it was, as far as its storage tells.
+// later reports whether the session is in a later turn than it was, as far as its storage tells. Where it did not tell when
+// the one before was asked for, that was before its last record.
 func (s Session) later(was Session) bool {
-	return !was.Turn.Began.IsZero() && s.Turn.Began.After(was.Turn.Began)
+	known := was.Turn.Began
+	if known.IsZero() {
+		known = was.Updated
+	}
+	return !known.IsZero() && s.Turn.Began.After(known)
 }
