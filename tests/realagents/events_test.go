@@ -34,10 +34,14 @@ func TestThirtySessionsAreListedAndToldAsWhatTheyAre(t *testing.T) {
 	h.live(w.OpenCode(install.OpenCodeCurrent), []string{"well"}, []string{"killed [[hang]]"})
 	first.Kill()
 	s.replayed(c)
-	for _, pid := range pidsOf(rows) {
+	pids := pidsOf(rows)
+	for _, pid := range pids {
 		if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
 			t.Error(err)
 		}
+	}
+	if !poll(func() bool { return !slices.ContainsFunc(pids, living) }) { // until then it is right that they run
+		t.Errorf("%v have not all ended", pids)
 	}
 	for _, row := range rows {
 		h.ends[strings.Fields(row)[0]]++
