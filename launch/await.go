@@ -46,7 +46,7 @@ const (
 	// (OpenCode 1.18.33, from the proof on: an unknown model 0.2 to 1.6 s, an HTTP error at once 0.6 to 2.2 s).
 	ending = 5 * time.Second
 	// slowness is how many times as long as until the proof an agent may take for that, where this is more: a machine that
-	// is too busy for the one is for the other.
+	// is too busy for the one is for the other. To store its turn it may take as long as until the proof.
 	slowness = 3
 	// glance and stare are the shortest and the longest time between two looks.
 	glance = 15 * time.Millisecond
@@ -83,7 +83,8 @@ func (w *Watch) Await(ctx context.Context) (discover.Session, error) {
 // when the turn is under way, in storage, or over, or the child has ended well.
 func (w *Watch) Settle(ctx context.Context) error {
 	proven, stored := time.Now(), time.Time{}
-	ending := max(ending, slowness*proven.Sub(w.child.since))
+	took := proven.Sub(w.child.since)
+	patience, ending := max(patience, took), max(ending, slowness*took)
 	return w.until(ctx, func(s discover.Session) bool {
 		if stored.IsZero() && w.begun(s) {
 			stored = time.Now()
