@@ -28,7 +28,7 @@ func TestThirtySessionsAreListedAndToldAsWhatTheyAre(t *testing.T) {
 
 	rows := slices.Concat(startClaude(t, w), startOpenCode(t, w), startCodex(t, w)) // last: it unloads a thread that nobody looks at after a minute
 	listedAsTheyAre(t, w, c, append(slices.Clone(rows), row(id, first.PID(), "running")))
-	h := &headless{t: t, w: w, s: s, began: map[int]time.Time{}, ends: map[string]int{id: 1}}
+	h := &headless{t: t, w: w, s: s, began: map[int]time.Time{}, ends: map[string]int{id: 1}, asked: map[string]string{}}
 	h.live(w.Claude(install.ClaudeCurrent), []string{"well", "fails [[error 400]]"}, []string{"killed [[hang]]", "cut [[hang]]"})
 	h.live(w.Codex(install.CodexCurrent), []string{"well", "fails [[error 400]]"}, []string{"killed [[hang]]", "cut [[hang]]"})
 	h.live(w.OpenCode(install.OpenCodeCurrent), []string{"well"}, []string{"killed [[hang]]"})
@@ -49,6 +49,7 @@ func TestThirtySessionsAreListedAndToldAsWhatTheyAre(t *testing.T) {
 	s.replayed(c)
 	s.interrupt()
 	h.judge()
+	h.read(c)
 }
 
 // pidsOf are the processes of rows, each once.
@@ -72,7 +73,8 @@ type headless struct {
 	// began is when each process did, ends how often each session has ended.
 	began map[int]time.Time
 	ends  map[string]int
-	kills []time.Duration // from the kill until it was told
+	asked map[string]string // each session's last prompt
+	kills []time.Duration   // from the kill until it was told
 }
 
 func (h *headless) run(a world.Agent, prompt string, args ...string) *world.Process {
@@ -93,18 +95,23 @@ func (h *headless) live(a world.Agent, ends, kills []string) {
 	}
 	for _, prompt := range prompts[len(ends):] {
 		h.w.WaitCall(prompt, 0)
-		h.kill(processes[prompt], idOf(h.t, h.w, a, prompt))
+		id := idOf(h.t, h.w, a, prompt)
+		h.asked[id] = prompt
+		h.kill(processes[prompt], id)
 	}
 	for _, prompt := range prompts[:len(ends)] {
 		processes[prompt].Wait()
-		h.ends[idOf(h.t, h.w, a, prompt)]++
+		id := idOf(h.t, h.w, a, prompt)
+		h.asked[id] = prompt
+		h.ends[id]++
 	}
 	id := idOf(h.t, h.w, a, prompts[0])
 	h.s.when("the end of "+id, func(e replay.Event) bool { return stops(e, id) })
 	resume := map[string][]string{
 		install.ClaudeCode: {"--resume", id}, install.Codex: {"resume", id, "-"}, install.OpenCode: {"-s", id},
 	}[a.Agent()]
-	h.run(a, a.Agent()+" again", resume...).Wait()
+	h.asked[id] = a.Agent() + " again"
+	h.run(a, h.asked[id], resume...).Wait()
 	h.ends[id]++
 }
 
@@ -143,6 +150,29 @@ func (h *headless) judge() {
 	h.t.Logf("of %d processes, %d were told of while they ran, from start to event %s", len(h.began), len(starts), spread(slices.Collect(maps.Values(starts))))
 	h.t.Logf("from kill to event %s", spread(h.kills))
 	h.t.Logf("from the last record of a turn, by the agent's clock, to session.idle %s", spread(h.s.turns()))
+}
+
+// read checks that peek shows the last words of each session: the prompt, and the answer where there was one.
+func (h *headless) read(c agentctl) {
+	h.t.Helper()
+	for id, prompt := range h.asked {
+		want, got := []string{prompt}, []string{}
+		if !strings.Contains(prompt, "[[") {
+			want = append(want, "OK: "+prompt)
+		}
+		messages := c.peek(id)
+		for _, role := range []string{"user", "assistant"}[:len(want)] {
+			if texts := textsOf(messages, role); len(texts) > 0 {
+				got = append(got, strings.Trim(texts[len(texts)-1], "\"\n")) // OpenCode adds them
+			}
+		}
+		if !slices.Equal(got, want) {
+			h.t.Errorf("the last words of %s are %q, want %q", id, got, want)
+		}
+	}
+	if len(h.asked) < 10 {
+		h.t.Errorf("only %d sessions were asked", len(h.asked))
+	}
 }
 
 // spread is the median and the most of some times.

@@ -105,7 +105,10 @@ func (s *stream) turns() (out []time.Duration) {
 			continue
 		}
 		if a.Type == "session.idle" && seen[*a.Session.ID] && !a.Session.LastActivityAt.IsZero() { // not what was there already when it was found
-			out = append(out, a.at.Sub(a.Session.LastActivityAt))
+			late := a.at.Sub(a.Session.LastActivityAt)
+			if out = append(out, late); late > time.Second {
+				s.t.Logf("%s: idle %s after its last record\n%s", *a.Session.ID, late, s.about(*a.Session.ID))
+			}
 		}
 		seen[*a.Session.ID] = a.Type == "session.running"
 	}
