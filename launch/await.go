@@ -239,8 +239,9 @@ func (w *Watch) end(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	// An agent may say that it failed and end as if it had not (OpenCode 1.1.65).
-	failed := w.child.Exit() != Exit{} || said.Error != "" || !ok || w.child.spec.Resumed && !w.begun(s)
+	// An agent may say that it failed and end as if it had not (OpenCode 1.1.65), and what it said may be lost.
+	failed := w.child.Exit() != Exit{} || said.Error != "" || !ok || w.child.spec.Resumed && !w.begun(s) ||
+		s.Turn.State == discover.TurnFailed || s.Turn.Unanswered
 	if ok {
 		w.session = s
 	}

@@ -111,6 +111,10 @@ func TestOpenCodeLaunchFails(t *testing.T) {
 			{"directory", 2, "no such file or directory", []string{"-p", "x", "--cwd", filepath.Join(invalid, "gone")}},
 		} {
 			out, errs, code := c.run(append([]string{"launch", "opencode"}, f.args...)...)
+			// What 1.1.65 prints into a file just before it ends is lost now and then on a busy machine; its exit code is not.
+			for tries := 1; a.Version == install.OpenCodeJSON && code == f.code && strings.Contains(errs, "it did not say why") && tries < 10; tries++ {
+				out, errs, code = c.run(append([]string{"launch", "opencode"}, f.args...)...)
+			}
 			if code != f.code || !strings.Contains(errs, f.says) {
 				t.Errorf("%s: exit code %d, %q\n%s", f.name, code, out, errs)
 			}
