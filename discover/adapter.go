@@ -99,6 +99,8 @@ type Want struct {
 	Whole bool
 	// Complete: the entries are all that is stored in their homes, so that sub-agents need not be searched for beside them.
 	Complete bool
+	// Began asks for when the newest turn was asked for even where that stands far back.
+	Began bool
 }
 
 // Marker is implemented by adapters whose agent marks the processes it starts.

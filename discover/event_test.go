@@ -88,6 +88,24 @@ func TestEventsOfATurnAfterOneWithoutABeginning(t *testing.T) {
 	s.tells(round, "")
 }
 
+// A session that has stopped was run again unseen, and the beginnings of its turns stand so far back that nobody reads them
+// but to tell this: a title that is written late is no turn.
+func TestEventsOfALongTurnAfterALongTurn(t *testing.T) {
+	s := surveys(t, Select{}, []Claim{exact("a", 7)}, record(Codex, "a", 0))
+	s.deep = map[string]time.Time{"a": s.clock}
+	s.records[0] = s.now(s.records[0])
+	s.tells(0, "started:a idle:a")
+	s.processes = s.processes[1:]
+	s.tells(time.Second, "stopped:a")
+	s.clock = s.clock.Add(time.Second)
+	s.records[0] = s.now(s.records[0])
+	s.tells(round, "")
+	s.clock = s.clock.Add(time.Second)
+	s.deep["a"], s.records[0] = s.clock, s.now(s.records[0])
+	s.tells(round, "started:a stopped:a")
+	s.tells(round, "")
+}
+
 func TestEventsOfAProcessWithoutAName(t *testing.T) {
 	s := surveys(t, Select{}, nil)
 	s.tells(0, "")

@@ -6,6 +6,7 @@ import (
 	"iter"
 	"slices"
 	"testing"
+	"time"
 
 	"agentctl/proc"
 )
@@ -19,7 +20,9 @@ type stage struct {
 	// reading is called before each batch of records is read, taking before each process table.
 	reading, taking func()
 	// best is the file that this agent goes by, of several that a session has; "": it has but one.
-	best      string
+	best string
+	// deep is when the turns began that tell it only if it is asked for.
+	deep      map[string]time.Time
 	following *following
 }
 
@@ -62,7 +65,16 @@ func (s *stage) Read(ctx context.Context, entries []Entry, want Want) iter.Seq2[
 	if s.reading != nil {
 		s.reading()
 	}
-	return s.memory.Read(ctx, entries, want)
+	return func(yield func(Record, error) bool) {
+		for r, err := range s.memory.Read(ctx, entries, want) {
+			if began, ok := s.deep[r.ID]; ok && want.Began {
+				r.Turn.Began = began
+			}
+			if !yield(r, err) {
+				return
+			}
+		}
+	}
 }
 
 // expect looks again.

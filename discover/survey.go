@@ -125,7 +125,24 @@ func (s *survey) readStored(ctx context.Context, l *look, since time.Time) {
 		}
 	}
 	query := func(Agent) Query { return Query{Since: since, Children: s.sel.Children} }
-	l.read(ctx, l.entries(ctx, homes, query), s.want)
+	entries := l.entries(ctx, homes, query)
+	if len(s.ended) > 0 {
+		again := make([][]Entry, len(entries))
+		for i := range entries {
+			again[i] = slices.DeleteFunc(slices.Clone(entries[i]), func(e Entry) bool { return !s.mayRunAgain(e) })
+		}
+		want := s.want
+		want.Began = true
+		l.read(ctx, again, want)
+	}
+	l.read(ctx, entries, s.want)
+}
+
+// mayRunAgain reports whether what was stored of a session that has stopped of late may be another turn.
+func (s *survey) mayRunAgain(e Entry) bool {
+	old, ok := s.ended[Key{e.Agent, e.ID, e.Path}]
+	tracked := func(o Session) bool { return o.Key() == old.Key() }
+	return ok && e.Updated.After(old.Updated) && !slices.ContainsFunc(s.sessions, tracked)
 }
 
 // wholeBy asks for a look at all of the storage at this time, if none is due before.

@@ -71,7 +71,7 @@ func readTranscript(e discover.Entry, want discover.Want, scratch *native.Scratc
 	defer f.Close()
 	f.Use(scratch)
 	var head headScan
-	tail := tailScan{side: isSubagent(e.ID)}
+	tail := tailScan{side: isSubagent(e.ID), began: want.Began}
 	if r.err = head.read(f); r.err == nil {
 		r.err = tail.read(f)
 	}

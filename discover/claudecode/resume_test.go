@@ -77,6 +77,29 @@ func TestWhenTheTurnBegan(t *testing.T) {
 	}
 }
 
+// TestWhenALongTurnBegan: it is told only if it is asked for, and then of a turn of any length, and of any prompt.
+func TestWhenALongTurnBegan(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), ".claude")
+	path := transcriptPath(dir, "/w", alive)
+	must(t, os.MkdirAll(filepath.Dir(path), 0o755))
+	record := func(second int, kind, content string) string {
+		return fmt.Sprintf(`{"parentUuid":"p","isSidechain":false,"type":"%s","message":{"role":"%s","model":"m","content":%s,"stop_reason":"end_turn"},"timestamp":"2026-01-01T00:00:%02d.000Z","cwd":"/w"}`+"\n", kind, kind, content, second)
+	}
+	for _, length := range []int{2 * notesReach, 2 * turnReach} {
+		answer := `[{"type":"text","text":"` + strings.Repeat("a", notesReach) + `"}]`
+		text := record(1, "user", `"one"`) + record(2, "assistant", answer) + record(3, "user", `"two"`) +
+			strings.Repeat(record(4, "assistant", answer), length/notesReach)
+		must(t, os.WriteFile(path, []byte(text), 0o600))
+		for want, second := range map[discover.Want]int{{}: 0, {Began: true}: 3} {
+			got, _ := records(t, dir, discover.Query{}, want)
+			if len(got) != 1 || got[0].Turn.State != discover.TurnDone || got[0].Turn.Began.IsZero() != (second == 0) ||
+				second > 0 && got[0].Turn.Began.Second() != second {
+				t.Errorf("%d bytes, %+v: %+v", length, want, got[0].Turn)
+			}
+		}
+	}
+}
+
 // TestMarked: by the session's id, or by the pid of its process, if it was there first.
 func TestMarked(t *testing.T) {
 	claude, _ := proc.Of(native329(100, 1000, "/h", "/w")).PID(100)

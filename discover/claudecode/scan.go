@@ -171,23 +171,28 @@ type tailScan struct {
 	model   string
 	turn    turnScan
 	notes   notes
+	began   bool // when the turn began is asked for, however far back that stands
 	whole   bool // the whole file was looked at
 }
 
 // read makes one short read where that is enough, as it mostly is, else starts over and looks as far as need be.
 func (s *tailScan) read(f *native.File) (err error) {
-	side := s.side
+	asked := tailScan{side: s.side, began: s.began}
+	reaches := []int64{notesReach, turnReach}
+	if s.began {
+		reaches = append(reaches, f.Size())
+	}
 	f.Expect(notesReach)
-	for _, reach := range []int64{notesReach, turnReach} {
-		*s = tailScan{side: side}
+	for _, reach := range reaches {
+		*s = asked
 		s.whole, err = f.Backward(reach, func(l native.Line) bool {
 			if !l.Cut {
 				s.add(l.Bytes)
 			}
 			behind := f.Size() - l.Offset
-			return behind < notesReach || !s.turn.done() || s.model == "" && behind < modelReach
+			return behind < notesReach || !s.turn.done() || s.model == "" && behind < modelReach || s.wantsBegan()
 		})
-		if err != nil || s.whole || s.turn.done() && s.model != "" {
+		if err != nil || s.whole || s.turn.done() && s.model != "" && !s.wantsBegan() {
 			return err
 		}
 	}
@@ -225,7 +230,12 @@ func (s *tailScan) add(raw []byte) {
 }
 
 // hasPrompt reports whether a record is the prompt whose time is still wanted.
-func (s *tailScan) hasPrompt(raw []byte) bool { return s.turn.turn.Began.IsZero() && isPrompt(raw) }
+func (s *tailScan) hasPrompt(raw []byte) bool {
+	return s.wantsBegan() || s.turn.turn.Began.IsZero() && isPrompt(raw)
+}
+
+// wantsBegan reports whether when the turn began is asked for and not known.
+func (s *tailScan) wantsBegan() bool { return s.began && s.turn.turn.Began.IsZero() }
 
 // hasModel reports whether a record may name the model that is still wanted.
 func (s *tailScan) hasModel(raw []byte) bool {
