@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -128,6 +129,9 @@ func texts(content any, kinds ...string) (out []string) {
 	return out
 }
 
+// command is what is stored of what a person has typed after a slash.
+var command = regexp.MustCompile(`(?s)<command-name>(.*?)</command-name>.*?(?:<command-args>(.*?)</command-args>|$)`)
+
 // claudeWords leaves out what Claude Code writes in the person's or the model's name.
 func claudeWords(t *testing.T, s session) (w words) {
 	t.Helper()
@@ -141,6 +145,8 @@ func claudeWords(t *testing.T, s session) (w words) {
 			said = texts(at(r, "attachment", "prompt"), "text")
 			w.user = said[len(said)-1]
 		case len(said) == 0:
+		case kind == "user" && command.MatchString(said[0]):
+			w.user = strings.TrimSpace(strings.Join(command.FindStringSubmatch(said[0])[1:], " "))
 		case kind == "user" && !strings.HasPrefix(said[0], "[Request interrupted") && !strings.HasPrefix(said[0], "<"):
 			w.user = strings.Join(said, "\n")
 		case kind == "assistant" && textAt(r, "message", "model") != "<synthetic>":
