@@ -29,7 +29,25 @@ type Process struct {
 	// but the same in every reading; zero where it is not known.
 	Started time.Time
 
-	src source
+	begun time.Time
+	src   source
+}
+
+// Begun is the wall-clock start by the clocks as they stand now, to tell what came before it from what came after: on
+// Linux to 10 ms, where Started may be a second too early, but not the same in every reading. A clock that was set since
+// moves it, too. Zero where it is not known.
+func (p Process) Begun() time.Time {
+	if p.begun.IsZero() {
+		return p.Started
+	}
+	return p.begun
+}
+
+// Before reports whether the process had begun by the time that another clock's reading tells: what an agent noted then can
+// be this process's. It errs to yes, by no more than the clocks' fineness and [Process.Begun]'s.
+func (p Process) Before(t time.Time) bool {
+	const blur = 50 * time.Millisecond
+	return !t.Before(p.Begun().Add(-blur))
 }
 
 // Alive reports whether the process ran when the table was taken; a zombie did not.

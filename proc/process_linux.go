@@ -65,6 +65,9 @@ func (p Process) with(m machine, s stat) Process {
 	if !m.booted.IsZero() {
 		p.Started = m.booted.Add(time.Duration(s.ticks) * (time.Second / clockTicks))
 	}
+	if !m.zero.IsZero() {
+		p.begun = m.zero.Add(time.Duration(s.ticks) * (time.Second / clockTicks))
+	}
 	return p
 }
 

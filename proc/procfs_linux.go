@@ -11,6 +11,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // procfs is a mounted proc(5) file system, or a recorded one.
@@ -25,13 +27,18 @@ type machine struct {
 	boot string
 	// booted is the wall clock at tick 0, in whole seconds; zero where /proc/stat is hidden (subset=pid).
 	booted time.Time
+	// zero is the same by the clocks of this moment; zero for a recorded file system.
+	zero time.Time
 }
 
 func mount(root string) *procfs {
 	return &procfs{root: root, machine: sync.OnceValues(func() (machine, error) { return readMachine(root) })}
 }
 
-func system() source { return mount("/proc") }
+// systemRoot is where the system's own is mounted.
+const systemRoot = "/proc"
+
+func system() source { return mount(systemRoot) }
 
 func readMachine(root string) (machine, error) {
 	if err := checkNamespace(root); err != nil {
@@ -46,7 +53,20 @@ func readMachine(root string) (machine, error) {
 		return machine{}, err
 	}
 	booted, err := parseBooted(stat)
-	return machine{strings.TrimSpace(string(boot)), booted}, err
+	m := machine{boot: strings.TrimSpace(string(boot)), booted: booted}
+	if root == systemRoot {
+		m.zero = tickZero()
+	}
+	return m, err
+}
+
+// tickZero is the wall clock at tick 0, by what it shows now.
+func tickZero() time.Time {
+	var since unix.Timespec // boot, suspension included, as the ticks are counted
+	if err := unix.ClockGettime(unix.CLOCK_BOOTTIME, &since); err != nil {
+		return time.Time{}
+	}
+	return time.Now().Add(-time.Duration(since.Nano())).UTC().Round(0)
 }
 
 // checkNamespace refuses a proc file system of another pid namespace than ours (after unshare(1) without

@@ -8,10 +8,10 @@ import (
 
 // Take reads the process table. Processes that vanish meanwhile are left out, and those that may not be seen (see
 // [Table.Hidden]); it fails if there is no process table to read, or one of another pid namespace than ours.
-func Take(ctx context.Context) (*Table, error) { return mount("/proc").take(ctx) }
+func Take(ctx context.Context) (*Table, error) { return mount(systemRoot).take(ctx) }
 
 // Inspect reads one process by pid, a zombie too. It returns [ErrGone] if there is none; a thread is none.
-func Inspect(pid int) (Process, error) { return mount("/proc").inspect(pid) }
+func Inspect(pid int) (Process, error) { return mount(systemRoot).inspect(pid) }
 
 func (f *procfs) take(ctx context.Context) (*Table, error) {
 	if _, err := f.machine(); err != nil {

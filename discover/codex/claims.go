@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"time"
 
 	"agentctl/discover"
 	"agentctl/discover/native"
@@ -149,7 +148,7 @@ func (c *claimer) thread(s subject, t thread, only bool) {
 // before reports whether a rollout ends before the first turn of the process: there is none (SEEN 0.104: the session is
 // stored some milliseconds earlier), or an older process's. Where its end does not tell, a turn goes on.
 func (s subject) before(e discover.Entry) bool {
-	const near, blur = 256 << 10, 2 * time.Second
+	const near = 256 << 10
 	f, err := native.Open(e.Path)
 	if err != nil {
 		return false
@@ -163,7 +162,7 @@ func (s subject) before(e discover.Entry) bool {
 	case discover.TurnNone:
 		return true
 	case discover.TurnDone, discover.TurnInterrupted, discover.TurnFailed:
-		return !t.turn.Began.IsZero() && t.turn.Began.Before(s.Started.Add(-blur))
+		return !t.turn.Began.IsZero() && !s.Before(t.turn.Began)
 	}
 	return false
 }

@@ -132,7 +132,7 @@ func (s *survey) withChildren(out []discover.Claim, sub *subject, lib *library) 
 	for i := 0; i < len(out); i++ {
 		for _, id := range slices.Sorted(maps.Keys(lib.sessions)) {
 			child := lib.sessions[id]
-			if child.Parent != out[i].Session || child.Created.Before(sub.Started) || named(out, id) {
+			if child.Parent != out[i].Session || !sub.Before(child.Created) || named(out, id) {
 				continue
 			}
 			c := out[i]

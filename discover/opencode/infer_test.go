@@ -16,6 +16,14 @@ func silent(f proc.Facts, dir string) proc.Facts {
 	return f
 }
 
+// unlogged is a capture whose log was turned down from the start: it does not say who made the sessions.
+func unlogged(t *testing.T, name string) (dir string) {
+	t.Helper()
+	dir = restore(t, name)
+	put(t, filepath.Join(dir, "log", "opencode.log"), nil)
+	return dir
+}
+
 func only(t *testing.T, claims []discover.Claim, id, kind string, strength discover.Strength) {
 	t.Helper()
 	if len(claims) != 2 || claims[1].Session != id || claims[1].Kind != kind || claims[1].Strength != strength {
@@ -38,7 +46,7 @@ func TestInferBySession(t *testing.T) {
 
 // The parent's process runs its sub-agents too, those begun in its lifetime.
 func TestInferChildren(t *testing.T) {
-	dir := restore(t, "multi-run-midturn")
+	dir := unlogged(t, "multi-run-midturn")
 	const parent, child = "ses_e0595f667ffeVWie6eDznQCmUS", "ses_e0595d59bffeCEky2i11cArrU2"
 	p := silent(agent(1, at(t, "19:23:33"), "run", "[[task ((bash sleep 63; true;;text sub done));;text main done]]"), dir)
 	if ids := sessions(claimed(t, p)[1]); !slices.Equal(ids, []string{child, parent}) {
@@ -47,7 +55,7 @@ func TestInferChildren(t *testing.T) {
 }
 
 func TestInferByTitlePromptAndTool(t *testing.T) {
-	dir := restore(t, "multi-run-midturn")
+	dir := unlogged(t, "multi-run-midturn")
 	start := at(t, "19:23:33")
 	const titled, delayed, tool = "ses_e0595f624ffevX0fZ6y4ktXfls", "ses_e0595f669ffenLUQ187t8mxT0c", "ses_e0595f672ffe84h93fI4adwl9A"
 	only(t, claimed(t, silent(agent(1, start, "run", "--title", "uniq-1-abc", "hi"), dir))[1], titled, "title", discover.Strong)
@@ -65,7 +73,7 @@ func TestInferByTitlePromptAndTool(t *testing.T) {
 
 // Place and time alone: one weak claim for each session that fits; none for one that does not.
 func TestInferByPlace(t *testing.T) {
-	dir := restore(t, "multi-run-midturn")
+	dir := unlogged(t, "multi-run-midturn")
 	weak := func(f proc.Facts) (n int) {
 		for _, c := range claimed(t, f)[f.ID.PID] {
 			if c.Session != "" && c.Strength == discover.Weak && c.Kind == "cwd" {
@@ -91,6 +99,22 @@ func TestInferByPlace(t *testing.T) {
 	away.WorkingDir = "/srv/opencode-lab/proj"
 	if n := weak(away); n != 0 {
 		t.Errorf("elsewhere: %d weak claims", n)
+	}
+}
+
+// What the log says that another process made, this one does not run, though it is headless, in that very place, and began
+// just before; nor what was made before it began.
+func TestNotInferredWhatOthersMade(t *testing.T) {
+	for name, dir := range map[string]string{
+		"made by others": restore(t, "multi-run-midturn"), "before": unlogged(t, "multi-run-midturn"),
+	} {
+		start := at(t, "19:23:33")
+		if name == "before" {
+			start = at(t, "19:23:36")
+		}
+		if claims := claimed(t, silent(agent(1, start, "run", "hi"), dir))[1]; len(claims) != 1 {
+			t.Errorf("%s: %+v", name, claims)
+		}
 	}
 }
 

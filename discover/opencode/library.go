@@ -133,12 +133,13 @@ func (l *library) add(s *stored) {
 	}
 }
 
-// candidates are the sessions that a process may run judged by place and time alone.
+// candidates are the sessions that a process may run judged by place and time alone, but for those that another one is
+// known to have made.
 func (l *library) candidates(sub *subject) []*stored {
 	var out []*stored
 	dir := realPath(sub.dir)
 	for _, s := range l.sessions {
-		if sub.dir != "" && s.Parent == "" && realPath(s.Dir) == dir && sub.begun(s) {
+		if sub.dir != "" && s.Parent == "" && realPath(s.Dir) == dir && sub.begun(s) && !sub.othersMade(s.ID) {
 			out = append(out, s)
 		}
 	}
@@ -152,13 +153,12 @@ const startup = 30 * time.Second
 
 // begun reports whether the session's beginning fits the process.
 func (sub *subject) begun(s *stored) bool {
-	earliest := sub.Started.Add(-2 * time.Second)
 	if sub.mode == modeTUI {
-		return !s.headless && !s.Created.Before(earliest)
+		return !s.headless && sub.Before(s.Created)
 	}
 	created := s.Created
 	if sub.resumes && s.last != nil {
 		created = millis(s.last.created)
 	}
-	return !created.Before(earliest) && created.Before(sub.Started.Add(startup)) || sub.resumes && !created.Before(earliest)
+	return sub.Before(created) && (sub.resumes || created.Before(sub.Begun().Add(startup)))
 }

@@ -30,6 +30,7 @@ type mention struct {
 // logLine is a line of the shared log that names a session.
 type logLine struct {
 	run, session string
+	made         bool // the run made it
 	mention
 }
 
@@ -56,9 +57,9 @@ func runOf(log *native.File, offset int64) (run string, err error) {
 }
 
 // mentions collects what the log says of sessions in the given runs, down to the start of each one's process: the
-// newest mention of each session counts.
-func mentions(log *native.File, runs map[string]time.Time) (map[string]map[string]mention, error) {
-	out := map[string]map[string]mention{}
+// newest mention of each session counts. Made is which run made each session, whichever it was.
+func mentions(log *native.File, runs map[string]time.Time) (out map[string]map[string]mention, made map[string]string, err error) {
+	out, made = map[string]map[string]mention{}, map[string]string{}
 	var oldest time.Time
 	for run, started := range runs {
 		out[run] = map[string]mention{}
@@ -66,7 +67,7 @@ func mentions(log *native.File, runs map[string]time.Time) (map[string]map[strin
 			oldest = started
 		}
 	}
-	_, err := log.Backward(maxLog, func(l native.Line) bool {
+	_, err = log.Backward(maxLog, func(l native.Line) bool {
 		if at := lineTime(l.Bytes); !at.IsZero() && at.Before(oldest.Add(-clockSlack)) {
 			return false
 		}
@@ -74,6 +75,9 @@ func mentions(log *native.File, runs map[string]time.Time) (map[string]map[strin
 			return true
 		}
 		line := parseLogLine(l.Bytes)
+		if line.made {
+			made[line.session] = line.run
+		}
 		sessions, wanted := out[line.run]
 		if !wanted || line.session == "" {
 			return true
@@ -83,7 +87,7 @@ func mentions(log *native.File, runs map[string]time.Time) (map[string]map[strin
 		}
 		return true
 	})
-	return out, err
+	return out, made, err
 }
 
 // lineTime is the time a line of the shared log begins with; zero for the rest of a stack trace.
@@ -123,7 +127,7 @@ func parseLogLine(line []byte) logLine {
 			out.session = value
 		case "id":
 			if message == "created" {
-				out.session = value
+				out.session, out.made = value, true
 			}
 		}
 		if out.session != "" && message != "" && out.run != "" {
@@ -131,7 +135,7 @@ func parseLogLine(line []byte) logLine {
 		}
 	}
 	if !isSessionID(out.session) {
-		out.session = ""
+		out.session, out.made = "", false
 	}
 	out.over = message == "exiting loop" || message == "cancel"
 	return out

@@ -31,6 +31,14 @@ type subject struct {
 	run          string // its name in the log
 	kind, detail string // of the evidence in the log
 	sessions     map[string]mention
+	// made is which run made each session of late, by the shared log.
+	made map[string]string
+}
+
+// othersMade reports whether the log says that another process made the session.
+func (sub *subject) othersMade(id string) bool {
+	run, ok := sub.made[id]
+	return ok && run != sub.run
 }
 
 func newSurvey(table *proc.Table, homes []discover.Home) *survey {
@@ -63,7 +71,7 @@ func (s *survey) readLogs() {
 	for _, sub := range s.subjects {
 		s.readOwnLogs(sub)
 		for _, f := range sub.files {
-			if !isLog(f.Path) || !isSharedLog(f.Path) || f.Offset == 0 {
+			if !isLog(f.Path) || !isSharedLog(f.Path) {
 				continue
 			}
 			key := f.Path
@@ -89,18 +97,19 @@ func (s *survey) readSharedLog(list []opened) error {
 	runs := map[string]time.Time{}
 	for i := range list {
 		o := &list[i]
-		if o.run, err = runOf(log, o.file.Offset); err != nil {
+		if o.run, err = runOf(log, o.file.Offset); err != nil { // "" of one that has written nothing
 			return err
 		}
-		if old, ok := runs[o.run]; o.run != "" && (!ok || o.sub.Started.Before(old)) {
+		if old, ok := runs[o.run]; !ok || o.sub.Started.Before(old) {
 			runs[o.run] = o.sub.Started
 		}
 	}
-	said, err := mentions(log, runs)
+	said, made, err := mentions(log, runs)
 	if err != nil {
 		return err
 	}
 	for _, o := range list {
+		o.sub.made = made
 		if o.run == "" {
 			continue
 		}

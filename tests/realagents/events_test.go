@@ -28,7 +28,9 @@ func TestThirtySessionsAreListedAndToldAsWhatTheyAre(t *testing.T) {
 
 	rows := slices.Concat(startClaude(t, w), startOpenCode(t, w), startCodex(t, w)) // last: it unloads a thread that nobody looks at after a minute
 	listedAsTheyAre(t, w, c, append(slices.Clone(rows), row(id, first.PID(), "running")))
-	h := &headless{t: t, w: w, s: s, began: map[int]time.Time{}, ends: map[string]int{id: 1}, asked: map[string]string{}}
+	h := &headless{
+		t: t, w: w, s: s, began: map[int]time.Time{}, runs: map[int]string{}, ends: map[string]int{id: 1}, asked: map[string]string{},
+	}
 	h.live(w.Claude(install.ClaudeCurrent), []string{"well", "fails [[error 400]]"}, []string{"killed [[hang]]", "cut [[hang]]"})
 	h.live(w.Codex(install.CodexCurrent), []string{"well", "fails [[error 400]]"}, []string{"killed [[hang]]", "cut [[hang]]"})
 	h.live(w.OpenCode(install.OpenCodeCurrent), []string{"well"}, []string{"killed [[hang]]"})
@@ -73,6 +75,7 @@ type headless struct {
 	// began is when each process did, ends how often each session has ended.
 	began map[int]time.Time
 	ends  map[string]int
+	runs  map[int]string    // the session of each process
 	asked map[string]string // each session's last prompt
 	kills []time.Duration   // from the kill until it was told
 }
@@ -96,13 +99,13 @@ func (h *headless) live(a world.Agent, ends, kills []string) {
 	for _, prompt := range prompts[len(ends):] {
 		h.w.WaitCall(prompt, 0)
 		id := idOf(h.t, h.w, a, prompt)
-		h.asked[id] = prompt
+		h.asked[id], h.runs[processes[prompt].PID()] = prompt, id
 		h.kill(processes[prompt], id)
 	}
 	for _, prompt := range prompts[:len(ends)] {
 		processes[prompt].Wait()
 		id := idOf(h.t, h.w, a, prompt)
-		h.asked[id] = prompt
+		h.asked[id], h.runs[processes[prompt].PID()] = prompt, id
 		h.ends[id]++
 	}
 	id := idOf(h.t, h.w, a, prompts[0])
@@ -111,7 +114,9 @@ func (h *headless) live(a world.Agent, ends, kills []string) {
 		install.ClaudeCode: {"--resume", id}, install.Codex: {"resume", id, "-"}, install.OpenCode: {"-s", id},
 	}[a.Agent()]
 	h.asked[id] = a.Agent() + " again"
-	h.run(a, h.asked[id], resume...).Wait()
+	p := h.run(a, h.asked[id], resume...)
+	p.Wait()
+	h.runs[p.PID()] = id
 	h.ends[id]++
 }
 
@@ -129,9 +134,15 @@ func stops(e replay.Event, id string) bool {
 	return e.Type == "session.stopped" && e.Session.ID != nil && *e.Session.ID == id
 }
 
-// judge compares how often each session was told to have stopped with how often it has, and says how long things took.
+// judge compares how often each session was told to have stopped with how often it has, and which process was told to run
+// it with which did, and says how long things took.
 func (h *headless) judge() {
 	h.t.Helper()
+	for _, a := range h.s.all() {
+		if id, ok := h.runs[a.Session.PID]; ok && a.Session.ID != nil && *a.Session.ID != id {
+			h.t.Errorf("process %d runs %s, and was told to run another session\n%s", a.Session.PID, id, h.s.about(*a.Session.ID))
+		}
+	}
 	got, starts := map[string]int{}, map[int]time.Duration{}
 	for _, a := range h.s.all() {
 		if a.Session.ID != nil && a.Type == "session.stopped" {

@@ -1,0 +1,33 @@
+package proc
+
+import (
+	"os/exec"
+	"testing"
+	"time"
+)
+
+// TestBegun: a process begins after whoever starts it has decided to, and before whoever started it knows; Started may be a
+// second off.
+func TestBegun(t *testing.T) {
+	const tick = time.Second / clockTicks
+	for range 20 {
+		earliest := time.Now()
+		cmd := exec.Command("sleep", "1000")
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		latest := time.Now()
+		p, err := Inspect(cmd.Process.Pid)
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if b := p.Begun(); b.Before(earliest.Add(-2*tick)) || b.After(latest.Add(tick)) {
+			t.Errorf("begun %s, started between %s and %s", b, earliest, latest)
+		}
+		if !p.Before(latest) || p.Before(earliest.Add(-time.Second)) {
+			t.Errorf("begun %s: before %s %v, a second earlier %v", p.Begun(), latest, p.Before(latest), p.Before(earliest.Add(-time.Second)))
+		}
+	}
+}
