@@ -65,7 +65,7 @@ func bars(jobs []*job, sizes []int) []bar {
 
 func ratio(what string, a, b *job, limit float64) bar {
 	return bar{
-		what: what, measured: float64(a.median()) / float64(b.median()), limit: limit,
+		what: what, measured: a.over(b), limit: limit,
 		known: a.failure == "" && b.failure == "",
 	}
 }

@@ -52,6 +52,16 @@ func TestBarsMet(t *testing.T) {
 	}
 }
 
+// A yardstick's times beside a job count for that job, whatever it took elsewhere.
+func TestRatiosAreOfWhatRanBeside(t *testing.T) {
+	jobs := measured()
+	all := find(jobs, listAll, 1000)
+	all.yardstick, all.beside = findTree, []time.Duration{1e6, 5e6, 6e6}
+	if text, missed := verdicts(t, jobs); missed != 1 || !strings.Contains(text, "5.00  ≤   4.0  not met") {
+		t.Errorf("%d missed:\n%s", missed, text)
+	}
+}
+
 func TestEveryBarCanFail(t *testing.T) {
 	for what, spoil := range map[string]func([]*job){
 		"list grows":           func(jobs []*job) { find(jobs, live, 1000).times[0], find(jobs, live, 1000).times[1] = 9e6, 9e6 },

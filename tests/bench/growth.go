@@ -84,6 +84,9 @@ func measure(rounds int, sets ...[]*job) {
 	for range rounds {
 		for _, jobs := range sets {
 			for _, j := range jobs {
+				if y := find(jobs, j.yardstick, j.sessions); y != nil {
+					j.beside = append(j.beside, y.time())
+				}
 				j.time()
 			}
 		}

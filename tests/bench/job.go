@@ -22,7 +22,10 @@ type job struct {
 	// yardstick is the name of the job it is compared with, of the same store or of none.
 	yardstick string
 
-	times    []time.Duration
+	times []time.Duration
+	// beside are those of the yardstick each time just before: what ran before that is the same for both, and what it left
+	// of the processors' caches.
+	beside   []time.Duration
 	syscalls int   // -1: not counted
 	read     int64 // bytes from files
 	rss      int64 // bytes
@@ -36,17 +39,19 @@ func (j *job) command() *exec.Cmd {
 	return cmd
 }
 
-// time runs the command once more; its output goes nowhere.
-func (j *job) time() {
+// time runs the command once more, and returns how long that took; its output goes nowhere.
+func (j *job) time() time.Duration {
 	cmd := j.command()
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	began := time.Now()
 	err := cmd.Run()
-	j.times = append(j.times, time.Since(began))
+	took := time.Since(began)
+	j.times = append(j.times, took)
 	if err != nil && j.failure == "" {
 		j.failure = fmt.Sprintf("%v: %s", err, bytes.TrimSpace(stderr.Bytes()))
 	}
+	return took
 }
 
 // count runs it under the tracer, for what does not depend on speed.
@@ -62,9 +67,20 @@ func (j *job) count() {
 	j.syscalls, j.read, j.rss = len(r.Calls), trace.BytesRead(r.Calls), r.PeakRSS
 }
 
-func (j *job) median() time.Duration {
-	sorted := slices.Sorted(slices.Values(j.times))
+func (j *job) median() time.Duration { return median(j.times) }
+
+func median(times []time.Duration) time.Duration {
+	sorted := slices.Sorted(slices.Values(times))
 	return sorted[len(sorted)/2]
+}
+
+// over is how many times as long as another job it takes; as its yardstick, where that is the other one, beside it.
+func (j *job) over(other *job) float64 {
+	times := other.times
+	if j.yardstick == other.name && len(j.beside) > 0 {
+		times = j.beside
+	}
+	return float64(j.median()) / float64(median(times))
 }
 
 func (j *job) least() time.Duration { return slices.Min(j.times) }

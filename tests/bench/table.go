@@ -14,7 +14,7 @@ func printTable(w io.Writer, jobs []*job) error {
 	for _, j := range jobs {
 		ratio, name := "", j.name
 		if y := find(jobs, j.yardstick, j.sessions); y != nil {
-			ratio = fmt.Sprintf("%.2f", float64(j.median())/float64(y.median()))
+			ratio = fmt.Sprintf("%.2f", j.over(y))
 			name += " (" + y.name + ")"
 		}
 		size, calls, per, read, rss := "", "–", "", "–", "–"
