@@ -1,6 +1,7 @@
 package claudecode
 
 import (
+	"path/filepath"
 	"slices"
 	"time"
 
@@ -71,8 +72,9 @@ func (l *look) blocked(x *process, path string) *discover.Turn {
 	return &discover.Turn{State: discover.TurnWaiting, WaitingFor: "permission"}
 }
 
-// readTail reads the end of a session's transcript.
+// readTail reads the end of the transcript of a session, or of a sub-agent.
 func readTail(path string) (tail tailScan, err error) {
+	tail.side = isSubagent(filepath.Base(path))
 	f, err := native.Open(path)
 	if err != nil {
 		return tail, err

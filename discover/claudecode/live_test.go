@@ -167,6 +167,53 @@ func TestSubagentAtWork(t *testing.T) {
 	}
 }
 
+// A sub-agent in the background runs in its parent's process until its own transcript or the note beside it says that it has
+// ended, whether the parent waits or not; what an earlier process began died with it (notes as of 2.1.329).
+func TestSubagentInTheBackground(t *testing.T) {
+	const began = 1000 // ticks: ten seconds after the boot
+	record := func(second int, kind, message string) string {
+		return fmt.Sprintf(`{"parentUuid":"p","isSidechain":true,"type":%q,"message":{"role":%q,%s},"timestamp":%q,"cwd":"/w"}`+"\n",
+			kind, kind, message, bootTime.Add(time.Duration(second)*time.Second).UTC().Format(time.RFC3339Nano))
+	}
+	asked := func(second int) string { return record(second, "user", `"content":"do it"`) }
+	calls := record(13, "assistant", `"model":"m","stop_reason":"tool_use","content":[{"type":"tool_use","id":"t","name":"Bash"}]`)
+	answers := record(14, "assistant", `"model":"m","stop_reason":"end_turn","content":[{"type":"text","text":"done"}]`)
+	cut := record(14, "user", `"content":[{"type":"text","text":"[Request interrupted by user for tool use]"}]`)
+	const shape = `"agentType":"a","toolUseId":"x","requestShape":"background"`
+	for name, c := range map[string]struct {
+		note, text string
+		want       int
+	}{
+		"asked":                {shape, asked(12), 1},
+		"at work":              {shape, asked(12) + calls, 1},
+		"answered":             {shape, asked(12) + calls + answers, 0},
+		"finished":             {shape + `,"finished":true`, asked(12) + calls, 0},
+		"stopped":              {shape + `,"stoppedByUser":true`, asked(12) + calls, 0},
+		"cut":                  {shape, asked(12) + calls + cut, 0},
+		"an earlier process's": {shape, asked(9), 0},
+		"an older version's":   {`"agentType":"a","toolUseId":"x"`, asked(12) + calls, 0},
+		"without a note":       {"", asked(12) + calls, 0},
+	} {
+		for _, status := range []string{"busy", "idle"} {
+			dir := t.TempDir()
+			parent := writeTranscript(t, dir, minimal)
+			writeEntry(t, dir, 300, fmt.Sprintf(`"sessionId":%q,"procStart":"%d","version":"2.1.329","status":%q`, alive, began, status))
+			at := filepath.Join(strings.TrimSuffix(parent, suffix), subagents, "agent-a1")
+			must(t, os.MkdirAll(filepath.Dir(at), 0o700))
+			must(t, os.WriteFile(at+suffix, []byte(c.text), 0o600))
+			if c.note != "" {
+				must(t, os.WriteFile(at+aboutSuffix, []byte("{"+c.note+"}"), 0o600))
+			}
+			f := native329(300, began, dir, "/w")
+			f.Environ = map[string]string{configKey: dir}
+			got := sessions(claims(t, dir, f))
+			if len(got) != 1+c.want || c.want == 1 && (got[1].Session != "agent-a1" || got[1].Kind != "sub-agent" || got[1].Turn.State != discover.TurnOpen) {
+				t.Errorf("%s, parent %s: %+v", name, status, got)
+			}
+		}
+	}
+}
+
 // A background session's job file says how it ended where the transcript cannot; it is not asked otherwise.
 func TestBackgroundJob(t *testing.T) {
 	unknown := strings.Join(tail{}.note(`{"parentUuid":null,"isSidechain":false,"type":"user","message":{"content":"x"},"isMeta":true,"timestamp":"2026-01-01T00:00:01.000Z","cwd":"/w"}`), "\n") + "\n"

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 
@@ -16,6 +17,7 @@ import (
 const (
 	subagents   = "subagents"
 	agentPrefix = "agent-"
+	aboutSuffix = ".meta.json"
 )
 
 func isSubagent(id string) bool { return strings.HasPrefix(id, agentPrefix) }
@@ -25,14 +27,21 @@ type about struct {
 	AgentType   string `json:"agentType"`
 	Description string `json:"description"`
 	ToolUseID   string `json:"toolUseId"` // the call in the parent that started it
+	// RequestShape says how it was started, "background" mostly (2.1.329; "" before, when the note does not say how it ends).
+	RequestShape string `json:"requestShape"`
+	Finished     bool   `json:"finished"`
+	Stopped      bool   `json:"stoppedByUser"`
 }
+
+// open reports whether the note would say so if the sub-agent had ended.
+func (a about) open() bool { return a.RequestShape != "" && !a.Finished && !a.Stopped }
 
 // aboutLimit bounds that note, in bytes; real ones have about 100.
 const aboutLimit = 64 << 10
 
 // readAbout returns what is known; the note is an extra.
 func readAbout(transcript string) (a about) {
-	raw, err := native.ReadFile(strings.TrimSuffix(transcript, suffix)+".meta.json", aboutLimit)
+	raw, err := native.ReadFile(strings.TrimSuffix(transcript, suffix)+aboutSuffix, aboutLimit)
 	if err != nil || json.Unmarshal(raw, &a) != nil {
 		return about{}
 	}
@@ -45,9 +54,40 @@ func describeSubagent(r *discover.Record) {
 	r.SetMeta("agentType", a.AgentType)
 }
 
-// children claims the sub-agents that a session runs in its own process: those whose call has no answer yet.
+// children claims the sub-agents that a session runs in its own process: those whose call has no answer yet, and those
+// that were started in the background, whose call is answered at once, and have not ended.
 func (x *process) children(parent discover.Claim) (claims []discover.Claim) {
-	if parent.Path == "" || parent.Turn != nil && parent.Turn.State == discover.TurnDone {
+	if parent.Path == "" {
+		return nil
+	}
+	calls := pendingAgents(parent)
+	dir := filepath.Join(strings.TrimSuffix(parent.Path, suffix), subagents)
+	files, _ := names(dir)
+	for _, n := range files {
+		path := filepath.Join(dir, n.Name())
+		id, _, ok := sessionOf(path)
+		if !ok || len(calls) == 0 && !x.wrote(path) {
+			continue
+		}
+		c := x.claim()
+		c.Session, c.Path, c.Title, c.Strength = id, path, "", discover.Exact
+		c.Turn = &discover.Turn{State: discover.TurnOpen}
+		switch a := readAbout(path); {
+		case calls[a.ToolUseID]:
+			c.Kind, c.Detail = "tool-call", fmt.Sprintf("session %s waits for its call %s", parent.Session, a.ToolUseID)
+		case a.open() && x.works(path):
+			c.Kind, c.Detail = "sub-agent", fmt.Sprintf("a sub-agent of session %s that has not ended", parent.Session)
+		default:
+			continue
+		}
+		claims = append(claims, c)
+	}
+	return claims
+}
+
+// pendingAgents are the calls for sub-agents that the session waits for.
+func pendingAgents(parent discover.Claim) map[string]bool {
+	if parent.Turn != nil && parent.Turn.State == discover.TurnDone {
 		return nil
 	}
 	tail, err := readTail(parent.Path)
@@ -60,21 +100,17 @@ func (x *process) children(parent discover.Claim) (claims []discover.Claim) {
 			calls[b.ID] = true
 		}
 	}
-	if len(calls) == 0 {
-		return nil
-	}
-	dir := filepath.Join(strings.TrimSuffix(parent.Path, suffix), subagents)
-	files, _ := names(dir)
-	for _, n := range files {
-		path := filepath.Join(dir, n.Name())
-		id, _, ok := sessionOf(path)
-		if call := readAbout(path).ToolUseID; ok && calls[call] {
-			c := x.claim()
-			c.Session, c.Path, c.Title, c.Strength, c.Kind = id, path, "", discover.Exact, "tool-call"
-			c.Detail = fmt.Sprintf("session %s waits for its call %s", parent.Session, call)
-			c.Turn = &discover.Turn{State: discover.TurnOpen}
-			claims = append(claims, c)
-		}
-	}
-	return claims
+	return calls
+}
+
+// wrote reports whether the file was written since the process began.
+func (x *process) wrote(path string) bool {
+	info, err := os.Lstat(path)
+	return err == nil && x.Before(info.ModTime())
+}
+
+// works reports whether a sub-agent's turn is open, and went on since the process began.
+func (x *process) works(path string) bool {
+	tail, err := readTail(path)
+	return err == nil && tail.turn.result(tail.whole).State == discover.TurnOpen && x.Before(tail.updated.Time)
 }

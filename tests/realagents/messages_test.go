@@ -14,6 +14,7 @@ import (
 	"agentctl/internal/render"
 	"agentctl/tests/realagents/install"
 	"agentctl/tests/realagents/world"
+	"agentctl/tests/replay"
 )
 
 // peek returns the last messages of a session.
@@ -46,9 +47,9 @@ type follower struct {
 	told  []render.Message
 }
 
-func (c agentctl) follows(id string) *follower {
+func (c agentctl) follows(id string, flags ...string) *follower {
 	c.t.Helper()
-	f := &follower{t: c.t, cmd: exec.Command(os.Getenv(binary), "logs", "-f", "--json", id)}
+	f := &follower{t: c.t, cmd: exec.Command(os.Getenv(binary), append([]string{"logs", "-f", "--json", id}, flags...)...)}
 	f.cmd.Env = append([]string{"HOME=" + c.home, "PATH=" + os.Getenv("PATH")}, c.env...)
 	f.cmd.Stderr = &f.errs
 	out, err := f.cmd.StdoutPipe()
@@ -181,5 +182,92 @@ func TestLogsShowSubAgents(t *testing.T) {
 				t.Errorf("without --children\n%s", asText(alone))
 			}
 		})
+	}
+}
+
+// TestSubAgentsAreFollowed: what a sub-agent says and does is told as it happens, with whose it is, and its own life among the
+// events, if that is asked for.
+func TestSubAgentsAreFollowed(t *testing.T) {
+	for _, r := range currentReleases() {
+		t.Run(r.String(), func(t *testing.T) {
+			w := world.New(t)
+			c, a := agentctlIn(t, w), w.Release(r)
+			tool, own := w.Tool(a.Dir()), w.Tool(a.Dir())
+			told, plain := c.events("--children"), c.events()
+			p := a.Run("has help [[agent do it [[shell " + tool.Command + "]];; shell " + own.Command + "]]")
+			tool.WaitRunning()
+			id := idOf(t, w, a, "has help")
+			f := c.follows(id, "--children")
+			var below string
+			f.until(func(m render.Message) bool {
+				below = m.Session
+				return m.Session != id && m.Tool != nil && strings.Contains(m.Tool.Brief, tool.Command)
+			})
+			told.when("the sub-agent's beginning", func(e replay.Event) bool {
+				return e.Type == "session.started" && e.Session.ID != nil && *e.Session.ID == below
+			})
+			if s := c.status(below); s.Status != "running" || s.PID != p.PID() {
+				t.Errorf("the sub-agent at work is %s, of process %d", rowOf(s), p.PID())
+			}
+			tool.End()
+			own.WaitRunning()
+			own.End()
+			p.Wait()
+			f.ends(0)
+			for _, ended := range []string{below, id} {
+				told.when("the end of "+ended, func(e replay.Event) bool { return stops(e, ended) })
+			}
+			plain.when("the end of "+id, func(e replay.Event) bool { return stops(e, id) })
+			for _, e := range plain.all() {
+				if e.Session.ID != nil && *e.Session.ID == below {
+					t.Errorf("%s of a sub-agent, which was not asked for", e.Type)
+				}
+			}
+			if !slices.ContainsFunc(f.told, func(m render.Message) bool {
+				return m.Session == id && m.Tool != nil && strings.Contains(m.Tool.Brief, own.Command)
+			}) {
+				t.Errorf("not told of the session's own: %s", asText(f.told))
+			}
+			told.interrupt()
+			plain.interrupt()
+		})
+	}
+}
+
+// TestABackgroundSubAgent of Claude Code works on while its session has answered already, and stops when the person stops it.
+func TestABackgroundSubAgent(t *testing.T) {
+	w := world.New(t)
+	c, a := agentctlIn(t, w), w.Claude(install.ClaudeCurrent)
+	tool := w.Tool(a.Dir())
+	tui := a.TUI("--permission-mode", "default", "--allowedTools=Bash,Agent")
+	tui.Submit("has help [[agent do it [[shell " + tool.Command + "]];; text from above]]")
+	tool.WaitRunning()
+	tui.WaitFor("from above")
+	id := claudeID(t, w, "has help")
+	var child session
+	below := func() bool {
+		var rows []session
+		out, _, _ := c.run("list", "-a", "--children", "--json")
+		if err := json.Unmarshal([]byte(out), &rows); err != nil {
+			t.Error(err)
+		}
+		i := slices.IndexFunc(rows, func(s session) bool { return s.ParentID == id })
+		if i >= 0 {
+			child = rows[i]
+		}
+		return i >= 0
+	}
+	if !poll(func() bool { return below() && child.Status == "running" && child.PID == tui.PID() }) {
+		t.Errorf("the sub-agent at work is %s", rowOf(child))
+	}
+	if !poll(func() bool { // it asks once whether that is meant
+		tui.Press("\x18")
+		tui.Press("\x0b")
+		return below() && child.Status == "stopped"
+	}) {
+		t.Errorf("the sub-agent that was stopped is %s\n%s", rowOf(child), tui.Screen())
+	}
+	if child.Outcome != "interrupted" || c.status(id).PID != tui.PID() {
+		t.Errorf("the sub-agent that was stopped is %s, its session %s", rowOf(child), rowOf(c.status(id)))
 	}
 }

@@ -142,8 +142,9 @@ func claudeWords(t *testing.T, s session) (w words) {
 		said := texts(at(r, "message", "content"), "text")
 		switch kind := textAt(r, "type"); {
 		case kind == "attachment" && textAt(r, "attachment", "type") == "queued_command":
-			said = texts(at(r, "attachment", "prompt"), "text")
-			w.user = said[len(said)-1]
+			if said = texts(at(r, "attachment", "prompt"), "text"); !strings.HasPrefix(said[0], "<") {
+				w.user = said[len(said)-1]
+			}
 		case len(said) == 0:
 		case kind == "user" && command.MatchString(said[0]):
 			w.user = strings.TrimSpace(strings.Join(command.FindStringSubmatch(said[0])[1:], " "))
