@@ -138,7 +138,8 @@ func (s *survey) readStored(ctx context.Context, l *look, since time.Time) {
 	l.read(ctx, entries, s.want)
 }
 
-// mayRunAgain reports whether what was stored of a session that has stopped of late may be another turn.
+// mayRunAgain reports whether what was stored of a session that has stopped of late may be another turn. A file is mostly a
+// little younger than its last record: those few sessions are asked again and again.
 func (s *survey) mayRunAgain(e Entry) bool {
 	old, ok := s.ended[Key{e.Agent, e.ID, e.Path}]
 	tracked := func(o Session) bool { return o.Key() == old.Key() }

@@ -83,6 +83,12 @@ func TestTheEndOfTheChild(t *testing.T) {
 	if s, _, err := whole(t, "store b", "print session b", "exit 0"); err != nil || s.ID != "b" {
 		t.Errorf("%+v, %v", s, err)
 	}
+	for _, script := range []string{"fail c", "ask c"} { // the storage says more than the exit code
+		_, _, err := whole(t, script, "print session c", "exit 0")
+		if e := endedBy(t, err); e.Exit != (Exit{}) || e.Session == nil || e.Session.ID != "c" {
+			t.Errorf("%s: %+v", script, e)
+		}
+	}
 	_, _, err = whole(t, "exit 0")
 	if e := endedBy(t, err); e.Exit != (Exit{}) {
 		t.Errorf("%+v", e)

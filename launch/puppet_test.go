@@ -34,6 +34,9 @@ func TestMain(m *testing.M) {
 // failed stands in the storage of a session whose turn has failed.
 const failed = "failed"
 
+// asked is what is stored of a session whose turn has begun.
+const asked = "asked"
+
 // perform obeys until the prompt ends.
 func perform(store string) {
 	lines := bufio.NewScanner(os.Stdin)
@@ -46,6 +49,8 @@ func perform(store string) {
 			write(filepath.Join(store, rest+".session"), time.Now().Format(time.RFC3339Nano))
 		case "fail": // ID: its turn has failed, by the storage
 			write(filepath.Join(store, rest+".session"), failed)
+		case "ask": // ID: its turn has begun, and nothing of an answer is in storage
+			write(filepath.Join(store, rest+".session"), asked)
 		case "signal":
 			_ = unix.Kill(os.Getpid(), unix.SIGKILL)
 		case "print":
@@ -170,7 +175,9 @@ func (p puppets) Read(_ context.Context, entries []discover.Entry, _ discover.Wa
 			text, err := os.ReadFile(e.Path)
 			r := discover.Record{Agent: "puppet", ID: e.ID, Path: e.Path, Home: e.Home}
 			r.Turn.State = discover.TurnFailed
-			if err == nil && string(text) != failed {
+			if err == nil && string(text) == asked {
+				r.Turn = discover.Turn{State: discover.TurnOpen, Unanswered: true}
+			} else if err == nil && string(text) != failed {
 				r.Updated, err = time.Parse(time.RFC3339Nano, string(text))
 				r.Turn = discover.Turn{State: discover.TurnOpen, Began: r.Updated}
 			}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -60,13 +61,21 @@ func readMachine(root string) (machine, error) {
 	return m, err
 }
 
-// tickZero is the wall clock at tick 0, by what it shows now.
-func tickZero() time.Time {
-	var since unix.Timespec // boot, suspension included, as the ticks are counted
-	if err := unix.ClockGettime(unix.CLOCK_BOOTTIME, &since); err != nil {
-		return time.Time{}
+// tickZero is the wall clock at tick 0, by what the clocks show now. They are read one after the other: of a few tries the
+// one counts in which least time went by between. Then it is too early, if anything.
+func tickZero() (zero time.Time) {
+	least := time.Duration(math.MaxInt64)
+	for range 3 {
+		began := time.Now()
+		var since unix.Timespec // boot, suspension included, as the ticks are counted
+		if err := unix.ClockGettime(unix.CLOCK_BOOTTIME, &since); err != nil {
+			return time.Time{}
+		}
+		if took := time.Since(began); took < least {
+			least, zero = took, began.Add(-time.Duration(since.Nano())).UTC().Round(0)
+		}
 	}
-	return time.Now().Add(-time.Duration(since.Nano())).UTC().Round(0)
+	return zero
 }
 
 // checkNamespace refuses a proc file system of another pid namespace than ours (after unshare(1) without

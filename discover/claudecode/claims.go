@@ -12,10 +12,11 @@ import (
 
 // Claims says which live processes run which sessions.
 //
-// Kinds of evidence: "registry" (exact), "tool-call" (exact: a sub-agent whose result the session waits for), "history"
-// (strong: where the commands typed since the registered session lead, in versions whose entry stays behind),
-// "tool-env" (strong: a running command was started for the session), "argv" (strong for print mode, weak for a TUI,
-// which may have moved on), "cwd" (weak).
+// Kinds of evidence: "registry" (exact), "tool-call" (exact: a sub-agent whose result the session waits for), "sub-agent"
+// (exact: one that has not ended, as its transcript and the note beside it have it), "history" (strong: where the
+// commands typed since the registered session lead, in versions whose entry stays behind), "tool-env" (strong: a running
+// command was started for the session), "argv" (strong for print mode, weak for a TUI, which may have moved on), "cwd"
+// (weak).
 //
 // Meta keys: suspended (the process is stopped by a signal), backgroundShell (idle, but a command it started still
 // runs), jobId (of a background session).

@@ -27,7 +27,8 @@ type about struct {
 	AgentType   string `json:"agentType"`
 	Description string `json:"description"`
 	ToolUseID   string `json:"toolUseId"` // the call in the parent that started it
-	// RequestShape says how it was started, "background" mostly (2.1.329; "" before, when the note does not say how it ends).
+	// RequestShape says how it was started, "background" or "foreground" (2.1.329; "" in versions whose notes do not say how
+	// it ends).
 	RequestShape string `json:"requestShape"`
 	Finished     bool   `json:"finished"`
 	Stopped      bool   `json:"stoppedByUser"`
@@ -75,7 +76,7 @@ func (x *process) children(parent discover.Claim) (claims []discover.Claim) {
 		switch a := readAbout(path); {
 		case calls[a.ToolUseID]:
 			c.Kind, c.Detail = "tool-call", fmt.Sprintf("session %s waits for its call %s", parent.Session, a.ToolUseID)
-		case a.open() && x.works(path):
+		case a.open() && x.wrote(path) && x.works(path):
 			c.Kind, c.Detail = "sub-agent", fmt.Sprintf("a sub-agent of session %s that has not ended", parent.Session)
 		default:
 			continue

@@ -116,6 +116,11 @@ func TestNotInferredWhatOthersMade(t *testing.T) {
 			t.Errorf("%s: %+v", name, claims)
 		}
 	}
+	// One that goes on with a session may well run what another one made.
+	dir := restore(t, "multi-run-midturn")
+	if claims := claimed(t, silent(agent(1, at(t, "19:23:33"), "run", "-c", "hi"), dir))[1]; len(claims) != 6 {
+		t.Errorf("run -c: %+v", claims)
+	}
 }
 
 // A TUI whose log can be read and names no session runs none, whatever was begun in its directory since.

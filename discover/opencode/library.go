@@ -133,13 +133,13 @@ func (l *library) add(s *stored) {
 	}
 }
 
-// candidates are the sessions that a process may run judged by place and time alone, but for those that another one is
-// known to have made.
+// candidates are the sessions that a process may run judged by place and time alone. One that goes on with none runs
+// none that another process is known to have made.
 func (l *library) candidates(sub *subject) []*stored {
 	var out []*stored
 	dir := realPath(sub.dir)
 	for _, s := range l.sessions {
-		if sub.dir != "" && s.Parent == "" && realPath(s.Dir) == dir && sub.begun(s) && !sub.othersMade(s.ID) {
+		if sub.dir != "" && s.Parent == "" && realPath(s.Dir) == dir && sub.begun(s) && (sub.resumes || !sub.othersMade(s.ID)) {
 			out = append(out, s)
 		}
 	}

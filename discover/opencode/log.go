@@ -16,6 +16,8 @@ import (
 const (
 	maxLastLines = 1 << 20
 	maxLog       = 256 << 20
+	// maxMade is how far back it is read for nothing but who made which session: a process that writes nothing may be days old.
+	maxMade = 2 << 20
 	// clockSlack is how far the time in a line and the start of a process, which is known to a second, may differ.
 	clockSlack = 5 * time.Second
 )
@@ -60,14 +62,22 @@ func runOf(log *native.File, offset int64) (run string, err error) {
 // newest mention of each session counts. Made is which run made each session, whichever it was.
 func mentions(log *native.File, runs map[string]time.Time) (out map[string]map[string]mention, made map[string]string, err error) {
 	out, made = map[string]map[string]mention{}, map[string]string{}
-	var oldest time.Time
+	named, silent := time.Now(), time.Now() // the oldest start of a run that has a name, of one that has none
 	for run, started := range runs {
 		out[run] = map[string]mention{}
-		if oldest.IsZero() || started.Before(oldest) {
-			oldest = started
+		earliest := &named
+		if run == "" {
+			earliest = &silent
+		}
+		if started.Before(*earliest) {
+			*earliest = started
 		}
 	}
 	_, err = log.Backward(maxLog, func(l native.Line) bool {
+		oldest := named
+		if silent.Before(named) && log.Size()-l.Offset <= maxMade {
+			oldest = silent
+		}
 		if at := lineTime(l.Bytes); !at.IsZero() && at.Before(oldest.Add(-clockSlack)) {
 			return false
 		}

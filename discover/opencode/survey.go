@@ -71,7 +71,7 @@ func (s *survey) readLogs() {
 	for _, sub := range s.subjects {
 		s.readOwnLogs(sub)
 		for _, f := range sub.files {
-			if !isLog(f.Path) || !isSharedLog(f.Path) {
+			if !isLog(f.Path) || !isSharedLog(f.Path) || f.Offset == 0 && !sub.silent(f.Path) {
 				continue
 			}
 			key := f.Path
@@ -86,6 +86,12 @@ func (s *survey) readLogs() {
 	}
 }
 
+// silent reports whether the process may make a session and has written nothing into the log so far: who made those that
+// are there tells which are not its own. A terminal's process opens the log twice, and writes by one of the two.
+func (sub *subject) silent(log string) bool {
+	return sub.mode != modeServer && !slices.ContainsFunc(sub.files, func(f proc.OpenFile) bool { return f.Path == log && f.Offset > 0 })
+}
+
 // readSharedLog reads one log for all processes that write it. The log is opened after the offsets were read: what
 // they point at is in it.
 func (s *survey) readSharedLog(list []opened) error {
@@ -97,7 +103,7 @@ func (s *survey) readSharedLog(list []opened) error {
 	runs := map[string]time.Time{}
 	for i := range list {
 		o := &list[i]
-		if o.run, err = runOf(log, o.file.Offset); err != nil { // "" of one that has written nothing
+		if o.run, err = runOf(log, o.file.Offset); err != nil { // "" of one that is silent
 			return err
 		}
 		if old, ok := runs[o.run]; !ok || o.sub.Started.Before(old) {

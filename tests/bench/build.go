@@ -10,7 +10,7 @@ import (
 // binaries are what is measured.
 type binaries struct{ agentctl, hello string }
 
-// build makes agentctl as it is released, and the smallest program there is in Go with the same flags.
+// build makes agentctl as it is released, and the usual first program in Go with the same flags.
 func build(work string) (binaries, error) {
 	b := binaries{filepath.Join(work, "agentctl"), filepath.Join(work, "hello")}
 	root, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}").Output()
@@ -22,7 +22,7 @@ func build(work string) (binaries, error) {
 		return b, fmt.Errorf("building agentctl: %w\n%s", err, out)
 	}
 	src := b.hello + ".go"
-	if err := os.WriteFile(src, []byte("package main\n\nfunc main() { println(\"hello\") }\n"), 0o600); err != nil {
+	if err := os.WriteFile(src, []byte("package main\n\nimport \"fmt\"\n\nfunc main() { fmt.Println(\"Hello, World!\") }\n"), 0o600); err != nil {
 		return b, err
 	}
 	cmd := exec.Command("go", "build", "-trimpath", "-ldflags", "-s -w", "-o", b.hello, src)

@@ -2,6 +2,8 @@
 //
 //	go run ./tests/bench
 //	go run ./tests/bench -wait 60s   # what `agentctl wait` takes while everything writes
+//	go run ./tests/bench -cold -rounds 7   # the first call after a start of the machine, so to say
+//	go run ./tests/bench -database         # half a gigabyte of OpenCode's, while it is written
 //	go run ./tests/bench -growth -rounds 5 -sizes 100,1000,10000,100000   # how costs grow
 //
 // The stores are made once and kept in the user's cache folder. On Linux everything runs in a pid namespace of its
@@ -48,6 +50,9 @@ type options struct {
 	wait      time.Duration
 	watch     time.Duration
 	growth    bool
+	cold      bool
+	database  bool
+	only      string
 }
 
 func parse(args []string) (o options, err error) {
@@ -57,6 +62,9 @@ func parse(args []string) (o options, err error) {
 	flags.DurationVar(&o.wait, "wait", 0, "only measure what waiting for so long takes")
 	flags.DurationVar(&o.watch, "watch", 0, "only measure what watching all sessions for so long takes, beside the largest store")
 	flags.BoolVar(&o.growth, "growth", false, "only measure how costs grow with sessions, their size and processes")
+	flags.BoolVar(&o.cold, "cold", false, "only measure the first call after the system has forgotten all files; needs root")
+	flags.BoolVar(&o.database, "database", false, "only measure what a large database of OpenCode's adds while it is written")
+	flags.StringVar(&o.only, "only", "", "stores of this agent's sessions alone: claude-code, codex, opencode")
 	sizes := flags.String("sizes", "100,1000,10000", "sessions in the stores, ascending")
 	_ = flags.Parse(args) // it exits by itself
 	for s := range strings.SplitSeq(*sizes, ",") {
@@ -89,6 +97,9 @@ func run(args []string) error {
 	if o.wait > 0 {
 		return measureWait(os.Stdout, bins, work, o.wait)
 	}
+	if o.database {
+		return measureDatabase(os.Stdout, bins, work, o.rounds)
+	}
 	cache, err := os.UserCacheDir()
 	if err != nil {
 		return err
@@ -97,13 +108,16 @@ func run(args []string) error {
 	if o.watch > 0 {
 		return measureWatch(os.Stdout, bins, work, stores, slices.Max(o.sizes), o.watch)
 	}
+	if o.cold {
+		return measureCold(os.Stdout, bins, stores, slices.Max(o.sizes), o.rounds)
+	}
 	if o.growth {
 		return grow(os.Stdout, bins, o, stores)
 	}
 	jobs := bins.jobs()
 	for _, n := range o.sizes {
 		made := generate.Defaults()
-		made.Sessions = n
+		made.Sessions, made.Only = n, o.only
 		dir, sessions, err := generate.Cached(stores, made)
 		if err != nil {
 			return err

@@ -246,3 +246,19 @@ func TestCachedStoreIsMadeOnce(t *testing.T) {
 		t.Errorf("another seed: %s (%v)", other, err)
 	}
 }
+
+func TestOnlyOneAgent(t *testing.T) {
+	for _, agent := range []string{"claude-code", "codex", "opencode"} {
+		o := small(1)
+		o.Only = agent
+		_, list := store(t, o)
+		for _, s := range list {
+			if s.Agent != agent || s.ID == "" {
+				t.Errorf("only %s: %+v", agent, s)
+			}
+		}
+	}
+	if _, err := generate.Store(t.TempDir(), generate.Options{Only: "claude"}); err == nil {
+		t.Error("an agent that is not there is taken")
+	}
+}
