@@ -19,7 +19,7 @@ import (
 
 const (
 	// databaseSessions make OpenCode's database half a gigabyte large.
-	databaseSessions = 3300
+	databaseSessions = 2250
 	// databaseLimit is how many milliseconds such a database may add to a list.
 	databaseLimit = 5
 )
