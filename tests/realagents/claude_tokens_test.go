@@ -44,19 +44,22 @@ func (r claudeResult) session() (sum claudeFigures) {
 	return sum
 }
 
-// claudeRan runs Claude Code to its end and returns its last word.
-func claudeRan(t *testing.T, a world.Agent, prompt string, args ...string) (r claudeResult) {
+// claudeRan runs Claude Code to its end and returns its last word. There is one more for each sub-agent that has outlasted the
+// answer.
+func claudeRan(t *testing.T, a world.Agent, prompt string, args ...string) (last claudeResult) {
 	t.Helper()
 	p := a.Run(prompt, args...)
 	p.Wait()
 	for line := range strings.Lines(p.Stdout()) {
+		var r claudeResult
 		if err := json.Unmarshal([]byte(line), &r); err == nil && r.Type == "result" {
-			return r
+			last = r
 		}
-		r = claudeResult{}
 	}
-	t.Fatalf("no result in\n%s", p.Stdout())
-	return r
+	if last.Type == "" {
+		t.Fatalf("no result in\n%s", p.Stdout())
+	}
+	return last
 }
 
 func claudeTokensOf(t *testing.T, s session) claudeFigures {

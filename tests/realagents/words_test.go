@@ -139,6 +139,9 @@ func claudeWords(t *testing.T, s session) (w words) {
 		if at(r, "isSidechain") == true && s.ParentID == "" || at(r, "isMeta") == true || at(r, "isCompactSummary") == true {
 			continue
 		}
+		if origin := textAt(r, "origin", "kind"); origin != "" && origin != "human" {
+			continue
+		}
 		said := texts(at(r, "message", "content"), "text")
 		switch kind := textAt(r, "type"); {
 		case kind == "attachment" && textAt(r, "attachment", "type") == "queued_command":
