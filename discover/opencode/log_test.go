@@ -1,9 +1,11 @@
 package opencode
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"agentctl/discover/native"
 )
@@ -112,4 +114,28 @@ func FuzzOwnLog(f *testing.F) {
 			t.Errorf("%v, %v, %v", whole, torn, err)
 		}
 	})
+}
+
+// For who made which session alone, a log is read back no further than [maxMade]; for what a run has said, to its start.
+func TestAnOldSilentProcessDoesNotHaveTheLogReadWhole(t *testing.T) {
+	start := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+	id := func(n int) string { return fmt.Sprintf("ses_%026d", n) }
+	var text strings.Builder
+	lines := 0
+	for ; text.Len() < 3*maxMade; lines++ {
+		fmt.Fprintf(&text, "timestamp=%s level=INFO run=aaaaaaaa message=created id=%s\n",
+			start.Add(time.Duration(lines)*time.Second).Format("2006-01-02T15:04:05.000Z07:00"), id(lines))
+	}
+	for name, c := range map[string]struct {
+		runs  map[string]time.Time
+		whole bool
+	}{
+		"silent": {map[string]time.Time{"": start}, false},
+		"named":  {map[string]time.Time{"": start, "aaaaaaaa": start}, true},
+	} {
+		_, made, err := mentions(native.Memory("log", []byte(text.String()), start), c.runs)
+		if err != nil || made[id(lines-1)] != "aaaaaaaa" || (made[id(0)] != "") != c.whole {
+			t.Errorf("%s: %d of %d sessions, %v", name, len(made), lines, err)
+		}
+	}
 }
