@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"golang.org/x/sys/unix"
 	_ "modernc.org/sqlite" // the driver
 )
 
@@ -94,12 +95,7 @@ func (o *openCode) open() (err error) {
 	if err := os.MkdirAll(filepath.Join(o.data, "log"), 0o755); err != nil {
 		return err
 	}
-	if o.db, err = sql.Open("sqlite", "file:"+filepath.Join(o.data, "opencode.db")+
-		"?_pragma=busy_timeout(5000)&_pragma=journal_mode(wal)&_pragma=wal_autocheckpoint(0)"); err != nil {
-		return err
-	}
-	o.db.SetMaxOpenConns(1)
-	if _, err := o.db.Exec(schema); err != nil {
+	if err := o.create(); err != nil {
 		return err
 	}
 	o.log, err = os.OpenFile(filepath.Join(o.data, "log", "opencode.log"), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o644)
@@ -107,6 +103,26 @@ func (o *openCode) open() (err error) {
 		return err
 	}
 	return o.say("message=bootstrapping directory=%s", o.cwd)
+}
+
+// create makes the database and its tables, one process at a time: of several that change the journal's mode of a new
+// database at once SQLite refuses all but one, whatever the time they would wait.
+func (o *openCode) create() error {
+	turn, err := os.Open(o.data)
+	if err != nil {
+		return err
+	}
+	defer turn.Close() // and the lock with it
+	if err := unix.Flock(int(turn.Fd()), unix.LOCK_EX); err != nil {
+		return err
+	}
+	if o.db, err = sql.Open("sqlite", "file:"+filepath.Join(o.data, "opencode.db")+
+		"?_pragma=busy_timeout(5000)&_pragma=journal_mode(wal)&_pragma=wal_autocheckpoint(0)"); err != nil {
+		return err
+	}
+	o.db.SetMaxOpenConns(1)
+	_, err = o.db.Exec(schema)
+	return err
 }
 
 func (o *openCode) say(format string, args ...any) error {
