@@ -53,6 +53,19 @@ func (w *World) Events(ctx context.Context, sel Select, initial bool, tell func(
 // hush is how long a process whose session is not known yet is not told of: mostly its session has a name soon.
 const hush = 500 * time.Millisecond
 
+// newborn is how long a session of which nothing is stored is not told of where it may be a sub-agent's: its first record
+// says so.
+const newborn = 300 * time.Millisecond
+
+// mayBeSub reports whether a session may turn out to be a sub-agent's: its process runs another one, and nothing is stored
+// of it so far.
+func (s *survey) mayBeSub(row Session) bool {
+	return row.ID != "" && row.Created.IsZero() && slices.ContainsFunc(s.tracks, func(t *track) bool {
+		return t.now.Agent == row.Agent && t.now.ID != row.ID && t.now.ID != "" &&
+			slices.ContainsFunc(t.now.Processes, func(p proc.Process) bool { return row.hasProcess(p.ID) })
+	})
+}
+
 // events are what has happened to the sessions since they were told of last. What is there at first is told at once.
 func (s *survey) events(first bool) (out []Event) {
 	now, wanted := s.watch.now().UTC(), s.sel
@@ -69,6 +82,9 @@ func (s *survey) events(first bool) (out []Event) {
 				s.watch.wake(t.since.Add(hush))
 				continue
 			}
+		case t.told == nil && !first && now.Sub(t.since) < newborn && s.mayBeSub(t.now):
+			s.watch.wake(t.since.Add(newborn))
+			continue
 		}
 		for _, what := range happened(t.told, t.now) {
 			out = append(out, Event{what, now, t.now})

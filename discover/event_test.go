@@ -123,6 +123,23 @@ func TestEventsOfAProcessWithoutAName(t *testing.T) {
 	s.tells(time.Second, "stopped:")
 }
 
+// A thread is shown by its process before its first record says that it is a sub-agent's.
+func TestEventsOfANewbornBesideAnother(t *testing.T) {
+	a := open(record(Codex, "a", 1))
+	a.Created = at(1)
+	s := surveys(t, Select{}, []Claim{exact("a", 7)}, a)
+	s.tells(0, "started:a running:a")
+	s.claims = append(s.claims, exact("b", 7), exact("c", 7), exact("alone", 8))
+	s.tells(glance, "started:alone running:alone")
+	b := open(s.now(record(Codex, "b", 0)))
+	b.Created, b.Parent = s.clock, "a"
+	s.records = append(s.records, b)
+	s.tells(glance, "")
+	s.tells(newborn, "started:c running:c")
+	s.processes = s.processes[1:]
+	s.tells(time.Second, "stopped:a stopped:c")
+}
+
 // history is a made-up machine over time: what is so, and what of it can be seen.
 type history struct {
 	*surveyed

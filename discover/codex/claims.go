@@ -80,8 +80,18 @@ func (c *claimer) subject(p proc.Process, in invocation) subject {
 
 func (c *claimer) readable(s subject, threads []thread) {
 	c.claims = append(c.claims, s.presence())
+	var begun, unborn []discover.Claim
 	for _, t := range threads {
-		c.thread(s, t, len(threads) == 1)
+		if claims, stored := c.thread(s, t, len(threads) == 1); stored {
+			begun = append(begun, claims...)
+		} else {
+			unborn = append(unborn, claims...)
+		}
+	}
+	c.claims = append(c.claims, begun...)
+	// An exec has one thread of its own: any other is a sub-agent's, which its first record says some milliseconds later.
+	if s.role != exec || len(begun) == 0 {
+		c.claims = append(c.claims, unborn...)
 	}
 	if len(threads) == 0 {
 		c.argv(s)
@@ -120,9 +130,10 @@ func (s subject) presence() discover.Claim {
 	return claim
 }
 
-// thread adds the claims about one thread. Of a thread that nothing was written of yet, the process says how it stands;
-// so does an exec of one whose rollout does not show yet the turn that it was started for.
-func (c *claimer) thread(s subject, t thread, only bool) {
+// thread makes the claims about one thread, and reports whether anything is stored of it. Of one that nothing was written
+// of yet, the process says how it stands; so does an exec of one whose rollout does not show yet the turn that it was
+// started for.
+func (c *claimer) thread(s subject, t thread, only bool) (claims []discover.Claim, begun bool) {
 	claim := s.claim
 	claim.Session, claim.Strength = t.id, discover.Exact
 	stored, ok := c.locate(&claim, t)
@@ -132,17 +143,19 @@ func (c *claimer) thread(s subject, t thread, only bool) {
 	if !ok {
 		claim.Dir = s.directory(s.Process)
 	}
-	if !ok || stored.Size == 0 || s.role == exec && s.before(stored) {
+	begun = ok && stored.Size > 0
+	if !begun || s.role == exec && s.before(stored) {
 		claim.Turn = s.turn()
 	}
 	if t.lock != nil {
 		claim.Kind, claim.Detail = "writer-lock", lockDetail(t.lock)
-		c.claims = append(c.claims, claim)
+		claims = append(claims, claim)
 	}
 	if t.rollout != nil {
 		claim.Kind, claim.Detail = "rollout-fd", rolloutDetail(t.rollout)
-		c.claims = append(c.claims, claim)
+		claims = append(claims, claim)
 	}
+	return claims, begun
 }
 
 // before reports whether a rollout ends before the first turn of the process: there is none (SEEN 0.104: the session is

@@ -242,6 +242,23 @@ func TestThreadsNotOnDisk(t *testing.T) {
 	}
 }
 
+// A sub-agent's thread is locked, and its rollout made, before its first record says what it is. An exec has no other threads.
+func TestASubAgentOfAnExecIsNotOnDisk(t *testing.T) {
+	w := newWorld(t)
+	w.process(8, 1, npmExe, []string{"exec", "hi"}, w.lock(threadA), writing(w.rollout(nameA)), w.lock(threadB))
+	p := w.process(9, 1, npmExe, []string{"--no-daemon"}, w.lock(threadA), writing(w.rollout(nameA)), w.lock(threadB))
+	want := []string{
+		"pid 8  process exact exec open", "pid 8 " + threadA + " writer-lock exact  on-disk", "pid 8 " + threadA + " rollout-fd exact  on-disk",
+		"pid 9  process exact tui none", "pid 9 " + threadA + " writer-lock exact  on-disk", "pid 9 " + threadA + " rollout-fd exact  on-disk",
+		"pid 9 " + threadB + " writer-lock exact tui none",
+	}
+	w.expect(want...)
+	p.Files = nil
+	empty := writing(w.file("sessions/2026/11/20/"+nameB, ""))
+	w.facts[0].Files = append(w.facts[0].Files, empty)
+	w.expect(append(want[:3], "pid 9  process exact tui none")...)
+}
+
 func TestSeveralThreadsInOneProcess(t *testing.T) {
 	w := newWorld(t)
 	w.process(8, 1, npmExe, []string{"--no-daemon"}, w.lock(threadB), w.lock(threadA), writing(w.rollout(nameA)), writing(w.rollout(nameB)))
