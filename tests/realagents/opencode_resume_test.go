@@ -133,11 +133,18 @@ func TestOpenCodeGoesOnInATerminal(t *testing.T) {
 		defer terminal.Close()
 		c.expect([]string{row(id, cmd.Process.Pid, "idle")})
 		var screen string
-		if !poll(func() bool {
+		shows := func() bool {
 			screen, _ = terminal.Screen()
 			return term.Contains(screen, "OK: a first start")
-		}) {
-			t.Errorf("the screen does not show the session:\n%s", screen)
+		}
+		if !poll(shows) { // 1.1.65 draws, once in many starts on a busy machine, nothing until its window changes
+			t.Logf("drawn anew instead of:\n%s", screen)
+			if err := terminal.Resize(term.Width-1, term.Height-1); err != nil {
+				t.Error(err)
+			}
+			if !poll(shows) {
+				t.Errorf("the screen does not show the session:\n%s", screen)
+			}
 		}
 	})
 }
