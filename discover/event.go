@@ -72,7 +72,7 @@ func (s *survey) events(first bool) (out []Event) {
 	wanted.All = true
 	for _, t := range s.tracks {
 		switch {
-		case t.replaced, t.told == nil && !wanted.takes(t.now):
+		case t.replaced, t.told == nil && !wanted.takes(&t.now):
 			continue
 		case t.told == nil && t.now.ID == "" && !first:
 			if t.now.Status == Stopped {

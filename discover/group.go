@@ -17,7 +17,7 @@ const GroupKey = "AGENTCTL_GROUP"
 const GroupBranches = "try/"
 
 // groupOf reads a session's launch group: from its live process, or else from its branch.
-func groupOf(s Session) string {
+func groupOf(s *Session) string {
 	for _, p := range s.Processes {
 		if env, err := p.Env(GroupKey); err == nil && env[GroupKey] != "" {
 			return env[GroupKey]

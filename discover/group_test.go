@@ -32,7 +32,7 @@ func TestGroup(t *testing.T) {
 		{"try/g-2", "", ""},
 	} {
 		s := Session{Record: Record{Branch: tc.branch, Dir: tc.dir}}
-		if got := groupOf(s); got != tc.want {
+		if got := groupOf(&s); got != tc.want {
 			t.Errorf("%+v: %q", tc, got)
 		}
 	}

@@ -208,19 +208,25 @@ func (j *join) choices(who owner) map[target]bool {
 // sessions makes the rows.
 func (j *join) sessions(records [][]Record) []Session {
 	rows := byName(records)
-	out := make([]Session, 0, len(rows)+len(j.of)+len(j.presences))
+	out := make(ranking, 0, len(rows)+len(j.of)+len(j.presences))
 	spoken := map[target]bool{}
 	for same := range rows.groups() {
+		if len(j.named[name{same[0].Agent, same[0].ID}]) == 0 { // as almost all
+			for _, r := range same {
+				out = append(out, rankStored(r))
+			}
+			continue
+		}
 		for _, r := range same {
-			var evidence []Evidence
+			s := Session{Record: *r}
 			for _, t := range j.targets(r, same) {
 				spoken[t] = true
 				for _, i := range j.of[t] {
-					evidence = append(evidence, j.evidence[i])
+					s.Evidence = append(s.Evidence, j.evidence[i])
 				}
 			}
-			out = append(out, Session{Record: *r, Evidence: evidence})
-			j.decide(&out[len(out)-1])
+			j.decide(&s)
+			out = append(out, rank(&s))
 		}
 	}
 	for t, list := range j.of {
@@ -236,15 +242,30 @@ func (j *join) sessions(records [][]Record) []Session {
 			c := evidence[0]
 			s := Session{Record: Record{Agent: t.agent, ID: t.id, Path: c.Path, Home: c.Home}, Evidence: evidence}
 			j.decide(&s)
-			out = append(out, s)
+			out = append(out, rank(&s))
 		}
 	}
 	for who, c := range j.presences {
 		if len(j.accepted[who]) == 0 && !c.Empty {
-			out = append(out, j.unnamed(who, c))
+			s := j.unnamed(who, c)
+			out = append(out, rank(&s))
 		}
 	}
-	return sorted(out)
+	return j.rows(out)
+}
+
+// rows are the sessions in the order of [Compare]. Those that no claim speaks of are made only now.
+func (j *join) rows(order ranking) []Session {
+	out := make([]Session, len(order))
+	for i, p := range order.sorted() {
+		if p.Session != nil {
+			out[i] = *p.Session
+			continue
+		}
+		out[i].Record = *p.record
+		j.decide(&out[i])
+	}
+	return out
 }
 
 // name is what records in several places may share.

@@ -27,7 +27,7 @@ type Select struct {
 	Whole bool
 }
 
-func (sel Select) takes(s Session) bool {
+func (sel *Select) takes(s *Session) bool {
 	switch {
 	case s.Status == Stopped && !sel.All,
 		s.Status == Stopped && !s.Updated.IsZero() && s.Updated.Before(sel.Since),
@@ -35,11 +35,23 @@ func (sel Select) takes(s Session) bool {
 		s.IsSub() && !sel.Children:
 		return false
 	}
-	return sel.Match == nil || sel.Match(s)
+	return sel.Match == nil || sel.Match(*s)
 }
 
-func (sel Select) cut(r Result) Result {
-	r.Sessions = slices.DeleteFunc(r.Sessions, func(s Session) bool { return !sel.takes(s) })
+// cut leaves what is asked for. Sessions are large: none is moved while none before it is left out.
+func (sel *Select) cut(r Result) Result {
+	n := 0
+	for i := range r.Sessions {
+		if !sel.takes(&r.Sessions[i]) {
+			continue
+		}
+		if i > n {
+			r.Sessions[n] = r.Sessions[i]
+		}
+		n++
+	}
+	clear(r.Sessions[n:])
+	r.Sessions = r.Sessions[:n]
 	if sel.Limit > 0 && len(r.Sessions) > sel.Limit {
 		r.Sessions = r.Sessions[:sel.Limit]
 	}

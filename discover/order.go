@@ -19,33 +19,55 @@ func Compare(a, b Session) int {
 	)
 }
 
-// sorted brings sessions into the order of [Compare], in place. Sessions are large: what is sorted is what mostly
-// decides, and then each session moves once.
+// sorted brings sessions into the order of [Compare].
 func sorted(list []Session) []Session {
-	type place struct {
-		live     bool
-		activity int64 // milliseconds
-		from     int
-	}
-	order := make([]place, len(list))
+	order := make(ranking, len(list))
 	for i := range list {
-		order[i] = place{list[i].Status.Live(), list[i].Activity().UnixMilli(), i}
+		order[i] = rank(&list[i])
 	}
-	slices.SortFunc(order, func(a, b place) int {
+	out := make([]Session, len(list))
+	for i, p := range order.sorted() {
+		out[i] = *p.Session
+	}
+	return out
+}
+
+// place is a session on its way into the order of [Compare], or the record of one that no claim speaks of. Sessions are
+// large: what is sorted is what mostly decides, and then each session is made, or moved, once.
+type place struct {
+	live     bool
+	activity int64 // milliseconds
+	*Session
+	record *Record
+}
+
+func rank(s *Session) place {
+	return place{live: s.Status.Live(), activity: s.Activity().UnixMilli(), Session: s, record: &s.Record}
+}
+
+// rankStored is the place of a record that no claim speaks of: it has stopped.
+func rankStored(r *Record) place {
+	return place{activity: r.activity().UnixMilli(), record: r}
+}
+
+type ranking []place
+
+func (r ranking) sorted() ranking {
+	slices.SortFunc(r, func(a, b place) int {
 		if a.live == b.live && a.activity != b.activity {
 			return cmp.Compare(b.activity, a.activity)
 		}
-		return Compare(list[a.from], list[b.from])
+		return Compare(a.session(), b.session())
 	})
-	for i := range order {
-		// The session that belongs here may have made room for another one since.
-		from := order[i].from
-		for from < i {
-			from = order[from].from
-		}
-		list[i], list[from] = list[from], list[i]
+	return r
+}
+
+// session is the session that a place is for, as far as its order goes.
+func (p place) session() Session {
+	if p.Session != nil {
+		return *p.Session
 	}
-	return list
+	return Session{Record: *p.record, Status: Stopped}
 }
 
 // byID are records in an order in which those of one agent's id stand together.

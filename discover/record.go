@@ -137,6 +137,14 @@ func (r Record) Key() Key { return Key{r.Agent, r.ID, r.Path} }
 // IsSub reports whether this is a sub-agent's session, which is hidden unless asked for.
 func (r Record) IsSub() bool { return r.Sub || r.Parent != "" }
 
+// activity is when something last happened by the record alone.
+func (r *Record) activity() time.Time {
+	if r.Updated.IsZero() {
+		return r.Created
+	}
+	return r.Updated
+}
+
 // SetMeta adds one of the agent's own facts; zero strings are left out.
 func (r *Record) SetMeta(key string, value any) {
 	if s, ok := value.(string); ok && s == "" {

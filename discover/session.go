@@ -61,15 +61,11 @@ type Evidence struct {
 
 // Activity is when something last happened: the newest record, or else the start of the session or its process.
 func (s Session) Activity() time.Time {
-	switch {
-	case !s.Updated.IsZero():
-		return s.Updated
-	case !s.Created.IsZero():
-		return s.Created
-	case len(s.Processes) > 0:
+	at := s.activity()
+	if at.IsZero() && len(s.Processes) > 0 {
 		return s.Processes[0].Started
 	}
-	return time.Time{}
+	return at
 }
 
 // RunByAny reports whether one of these processes runs the session.

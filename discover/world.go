@@ -272,7 +272,7 @@ func (l *look) result() Result {
 		for _, p := range s.Processes {
 			runs[p.ID] = append(runs[p.ID], s.Key())
 		}
-		s.Group = groupOf(*s)
+		s.Group = groupOf(s)
 		if (l.blind || l.sealed) && s.Status == Stopped {
 			s.Status, s.Outcome = Unknown, ""
 		}
