@@ -143,14 +143,40 @@ func FuzzListener(f *testing.F) {
 }
 
 func TestListening(t *testing.T) {
-	own := map[uint64]bool{7: true, 9: true}
 	table := "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode\n" +
 		"   0: 0100007F:1000 00000000:0000 0A 00000000:00000000 00:00000000 00000000  1000        0 7 1 0\n" +
 		"   1: 0100007F:1001 00000000:0000 0A 00000000:00000000 00:00000000 00000000  1000        0 8 1 0\n" +
 		"   2: 0100007F:1002 0100007F:1000 01 00000000:00000000 00:00000000 00000000  1000        0 9 1 0\n"
-	if got, err := listening(strings.NewReader(table), own); err != nil || !slices.Equal(got, []int{0x1000}) {
+	var got []listener
+	err := listening(strings.NewReader(table), func(port int, inode uint64) { got = append(got, listener{port, inode}) })
+	if err != nil || !slices.Equal(got, []listener{{0x1000, 7}, {0x1001, 8}}) {
 		t.Errorf("%v, %v", got, err)
 	}
+}
+
+// FuzzDiag: the kernel's answer gives the listening sockets that are in it, whatever else is, and no junk breaks it.
+func FuzzDiag(f *testing.F) {
+	f.Add(uint16(4096), uint32(31497), byte(stateListen), []byte{20, 0, 0, 0, 3, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0})
+	f.Add(uint16(80), uint32(1), byte(1), []byte{1})
+	f.Fuzz(func(t *testing.T, port uint16, inode uint32, state byte, junk []byte) {
+		message := make([]byte, unix.SizeofNlMsghdr+diagMessage)
+		binary.NativeEndian.PutUint32(message, uint32(len(message)))
+		binary.NativeEndian.PutUint16(message[4:], sockDiagByFamily)
+		body := message[unix.SizeofNlMsghdr:]
+		body[1] = state
+		binary.BigEndian.PutUint16(body[diagPort:], port)
+		binary.NativeEndian.PutUint32(body[diagInode:], inode)
+		var want []listener
+		if state == stateListen {
+			want = []listener{{int(port), uint64(inode)}}
+		}
+		if got, more, err := diagAnswer(nil, message); !slices.Equal(got, want) || !more || err != nil {
+			t.Errorf("%v, %v, %v; want %v", got, more, err, want)
+		}
+		if got, _, err := diagAnswer(nil, append(message, junk...)); err == nil && (len(got) < len(want) || !slices.Equal(got[:len(want)], want)) {
+			t.Errorf("before %q: %v", junk, got)
+		}
+	})
 }
 
 // FuzzDirents: the numeric names of any directory block are found, and nothing else is.

@@ -1,0 +1,94 @@
+package proc
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+
+	"golang.org/x/sys/unix"
+)
+
+// listener is a TCP socket that listens.
+type listener struct {
+	port  int
+	inode uint64
+}
+
+// What sock_diag(7) says and <linux/inet_diag.h> lays out.
+const (
+	sockDiagByFamily = 20
+	diagRequest      = 56 // inet_diag_req_v2: family, protocol, ext, pad, states, id
+	diagMessage      = 72 // inet_diag_msg: family, state, timer, retrans, id, …, inode
+	diagPort         = 4  // of the message: the first of its id, in network order
+	diagInode        = 68
+	stateListen      = 10 // TCP_LISTEN
+)
+
+// diagnosed asks the kernel for the TCP sockets that listen in our network namespace. Another user's are among them.
+func diagnosed() ([]listener, error) {
+	fd, err := unix.Socket(unix.AF_NETLINK, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, unix.NETLINK_SOCK_DIAG)
+	if err != nil {
+		return nil, fmt.Errorf("sock_diag: %w", err)
+	}
+	defer unix.Close(fd)
+	var out []listener
+	for _, family := range []byte{unix.AF_INET, unix.AF_INET6} {
+		if err := unix.Sendto(fd, diagQuestion(family), 0, &unix.SockaddrNetlink{Family: unix.AF_NETLINK}); err != nil {
+			return nil, fmt.Errorf("sock_diag: %w", err)
+		}
+		for more := true; more; {
+			buf := make([]byte, 32<<10)
+			n, err := retry(func() (int, error) {
+				n, _, err := unix.Recvfrom(fd, buf, 0)
+				return n, err
+			})
+			if err != nil {
+				return nil, fmt.Errorf("sock_diag: %w", err)
+			}
+			if out, more, err = diagAnswer(out, buf[:n]); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return out, nil
+}
+
+// diagQuestion asks for all listening sockets of an address family.
+func diagQuestion(family byte) []byte {
+	b := make([]byte, unix.SizeofNlMsghdr, unix.SizeofNlMsghdr+diagRequest)
+	native := binary.NativeEndian
+	native.PutUint32(b[0:], uint32(cap(b)))
+	native.PutUint16(b[4:], sockDiagByFamily)
+	native.PutUint16(b[6:], unix.NLM_F_REQUEST|unix.NLM_F_DUMP)
+	b = append(b, family, unix.IPPROTO_TCP, 0, 0)
+	b = native.AppendUint32(b, 1<<stateListen)
+	return b[:cap(b)] // any addresses
+}
+
+// diagAnswer adds the sockets of one datagram, and reports whether there are more to come.
+func diagAnswer(out []listener, b []byte) (_ []listener, more bool, err error) {
+	native := binary.NativeEndian
+	for len(b) >= unix.SizeofNlMsghdr {
+		size, kind := int(native.Uint32(b)), native.Uint16(b[4:])
+		if size < unix.SizeofNlMsghdr || size > len(b) {
+			return nil, false, errDiag
+		}
+		body := b[unix.SizeofNlMsghdr:size]
+		switch {
+		case kind == unix.NLMSG_DONE:
+			return out, false, nil
+		case kind == unix.NLMSG_ERROR && len(body) >= 4:
+			return nil, false, fmt.Errorf("sock_diag: %w", unix.Errno(-int32(native.Uint32(body))))
+		case kind != sockDiagByFamily || len(body) < diagMessage:
+			return nil, false, errDiag
+		case body[1] == stateListen:
+			out = append(out, listener{
+				port: int(binary.BigEndian.Uint16(body[diagPort:])), inode: uint64(native.Uint32(body[diagInode:])),
+			})
+		}
+		b = b[min((size+3)&^3, len(b)):]
+	}
+	return out, true, nil
+}
+
+var errDiag = errors.New("sock_diag: an answer of unknown form")
