@@ -50,7 +50,7 @@ func Rows(list []discover.Session) iter.Seq[Row] {
 }
 
 func (r *Row) appendJSON(b []byte) ([]byte, error) {
-	s := Of(*r.session)
+	s := of(r.session)
 	return s.appendJSON(b)
 }
 

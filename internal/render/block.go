@@ -76,7 +76,7 @@ func (l Look) facts(s discover.Session, m Machine) []fact {
 	if !s.Status.Live() {
 		facts = slices.DeleteFunc(facts, func(f fact) bool { return f.key == "doing" })
 	}
-	meta := metaOf(s)
+	meta := metaOf(&s)
 	for _, k := range slices.Sorted(maps.Keys(meta)) {
 		if k != "turnDetail" { // shown as doing
 			facts = append(facts, fact{Clean(k), metaText(meta[k])})
@@ -147,7 +147,7 @@ func costText(usd *float64) string {
 }
 
 func evidenceText(s discover.Session) string {
-	e := evidenceOf(s)
+	e := evidenceOf(&s)
 	if e == nil {
 		return ""
 	}

@@ -63,7 +63,7 @@ func On(s discover.Session, m Machine) Session {
 	return out
 }
 
-func quotasOf(s discover.Session) []Quota {
+func quotasOf(s *discover.Session) []Quota {
 	var out []Quota
 	for _, q := range s.Quotas {
 		out = append(out, Quota{

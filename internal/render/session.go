@@ -64,7 +64,10 @@ type Evidence struct {
 }
 
 // Of puts a session into the contract's words.
-func Of(s discover.Session) Session {
+func Of(s discover.Session) Session { return of(&s) }
+
+// of is [Of] without a copy of the session, which is large.
+func of(s *discover.Session) Session {
 	out := Session{
 		Adapter: string(s.Agent), Status: string(s.Status), Outcome: string(s.Outcome),
 		WaitingFor: s.WaitingFor, Error: s.Error,
@@ -95,7 +98,7 @@ func Of(s discover.Session) Session {
 }
 
 // evidenceOf is what the status rests on: the best accepted piece; of an unknown status, what is missing.
-func evidenceOf(s discover.Session) *Evidence {
+func evidenceOf(s *discover.Session) *Evidence {
 	if len(s.Evidence) == 0 {
 		return nil
 	}
@@ -127,7 +130,7 @@ func detail(e discover.Evidence) string {
 }
 
 // metaOf adds to the agent's own facts those of ours that have no field. It is not to be changed.
-func metaOf(s discover.Session) map[string]any {
+func metaOf(s *discover.Session) map[string]any {
 	detail := s.Turn.Detail != "" && s.Status.Live()
 	if s.Meta != nil && !s.Archived && !s.Shared && !detail {
 		return s.Meta
