@@ -56,11 +56,12 @@ type reading struct {
 	vague   bool      // what it has used itself cannot be told
 }
 
-// Where most rollouts have told all, in bytes: from the start the first prompt, which follows the agent's instructions (at
-// 11 to 24 KB), and from the end the newest turn's settings, which stand at its beginning.
+// How far the first read goes, in bytes: from the start to where most rollouts have told the first prompt, which follows
+// the agent's instructions (at 11 to 24 KB); from the end less than to the newest turn's settings, which stand at its
+// beginning, since turns are of any length and bytes cost more than reads.
 const (
-	usualPrompt = 26 << 10
-	usualTurn   = 32 << 10
+	usualPrompt = 24 << 10
+	usualTurn   = 16 << 10
 )
 
 // read reads one rollout. A file that vanished, or was moved or compressed meanwhile, is left to the next look.
