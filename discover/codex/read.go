@@ -117,14 +117,14 @@ func readFile(f *native.File, end int64, e discover.Entry, want discover.Want) (
 		}
 		return r, errNoMeta
 	}
-	wanted := inclusive(want)
-	t, err := readTail(f, end, h.ownID(), wanted)
+	all := inclusive(want)
+	t, err := readTail(f, end, h.ownID(), wanted{tokens: all, limits: want.Whole})
 	if err != nil {
 		return r, err
 	}
 	fill(&r.Record, h, t)
 	r.starter, r.vague = h.meta.starterID(), !t.usage.settled
-	if t.usage.begun && t.usage.settled && (wanted || !h.meta.continues()) {
+	if t.usage.begun && t.usage.settled && (all || !h.meta.continues()) {
 		own, err := ownTokens(f, t.usage, h, e.Path, e.Home)
 		if err != nil {
 			return r, err
