@@ -183,7 +183,17 @@ func trim(b []byte) []byte {
 
 // stringEnd returns the length of the string literal that b begins with, quotes included; -1 if it does not end.
 func stringEnd(b []byte) int {
-	for i := 1; i < len(b); i++ {
+	const short = 64
+	i := 1
+	for ; i < short && i+8 <= len(b); i += 8 {
+		if quotes := eightOf(b[i:]).equal('"'); quotes != 0 {
+			if i += quotes.first(); b[i-1] != '\\' {
+				return i + 1
+			}
+			break
+		}
+	}
+	for ; i < len(b); i++ {
 		j := bytes.IndexByte(b[i:], '"')
 		if j < 0 {
 			return -1
@@ -239,12 +249,16 @@ func valueEnd(b []byte) int {
 
 // unquote decodes what stands between the quotes of a string literal, at most limit characters (0: all).
 func unquote(b []byte, limit int) string {
-	if bytes.IndexByte(b, '\\') < 0 && utf8.Valid(b) && (limit == 0 || len(b) <= limit) {
-		return string(b)
-	}
 	left := len(b) // characters, at most
 	if limit > 0 {
 		left = min(left, limit)
+	}
+	n := plain(b[:left])
+	if n == left {
+		return string(b[:n])
+	}
+	if left == len(b) && bytes.IndexByte(b[n:], '\\') < 0 && utf8.Valid(b[n:]) {
+		return string(b)
 	}
 	var room [1 << 10]byte
 	out := room[:0]
@@ -261,12 +275,19 @@ func unquote(b []byte, limit int) string {
 
 // plain is how many bytes of b, from its beginning, stand for themselves.
 func plain(b []byte) int {
-	for i, c := range b {
-		if c == '\\' || c >= utf8.RuneSelf {
-			return i
+	i := 0
+	for ; i+8 <= len(b); i += 8 {
+		e := eightOf(b[i:])
+		if special := e.equal('\\') | e.foreign(); special != 0 {
+			return i + special.first()
 		}
 	}
-	return len(b)
+	for ; i < len(b); i++ {
+		if b[i] == '\\' || b[i] >= utf8.RuneSelf {
+			break
+		}
+	}
+	return i
 }
 
 // character decodes the first character of b and returns how many bytes it takes.

@@ -148,6 +148,39 @@ func FuzzObject(f *testing.F) {
 	})
 }
 
+// A string ends where one that goes over it byte by byte says, and what it holds is what stands there before its first escape.
+func FuzzString(f *testing.F) {
+	for _, s := range []string{
+		``, `"`, `a"b`, `\\"`, `\\\"`, `1234567\"`, `12345678\\"`, "1234567\xff", "\x80\\", strings.Repeat("x", 62) + `\"y"`, strings.Repeat(`\"`, 70) + `"`,
+	} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		b = append([]byte{'"'}, b...)
+		want, first := -1, len(b)
+		for i := 1; i < len(b) && want < 0; i++ {
+			switch {
+			case b[i] == '"':
+				want = i + 1
+			case b[i] == '\\':
+				i++
+			}
+		}
+		if got := stringEnd(b); got != want {
+			t.Errorf("%q ends at %d, want %d", b, got, want)
+		}
+		for i, c := range b {
+			if c == '\\' || c >= utf8.RuneSelf {
+				first = i
+				break
+			}
+		}
+		if got := plain(b); got != first {
+			t.Errorf("%q is plain up to %d, want %d", b, got, first)
+		}
+	})
+}
+
 func TestMemoryReadsLikeAFile(t *testing.T) {
 	data := []byte("one\ntwo\nthree")
 	var forth, back []string
