@@ -55,9 +55,10 @@ type place struct {
 	ForkedFrom string // the session that /branch copied the record from
 }
 
-func (e envelope) place() place {
+// place is the envelope's. What it has in common with another place of the session costs no memory.
+func (e *envelope) place(other place) place {
 	return place{
-		Cwd: e.Cwd.Text(0), SessionID: e.SessionID.Text(0), Version: e.Version.Text(0),
+		Cwd: e.Cwd.Again(other.Cwd), SessionID: e.SessionID.Again(other.SessionID), Version: e.Version.Again(other.Version),
 		GitBranch: e.GitBranch.Word("main", "master", "HEAD"), Entrypoint: e.Entrypoint.Word("cli", "sdk-cli"),
 		ForkedFrom: e.ForkedFrom.Text(0),
 	}
@@ -255,10 +256,11 @@ func timeOf(raw []byte) time.Time { return stampOf(raw).Time() }
 // payload, so the last one is the record's.
 func stampOf(raw []byte) (stamp native.Value) {
 	const near, far = 288, 1024 // where the key mostly and nearly always is
-	for _, part := range [...][]byte{raw[max(0, len(raw)-near):], raw[max(0, len(raw)-far):]} {
-		if stamp = usualStamp(part); stamp != nil {
-			return stamp
-		}
+	if stamp = usualStamp(raw[max(0, len(raw)-near):]); stamp == nil && len(raw) > near {
+		stamp = usualStamp(raw[max(0, len(raw)-far):])
+	}
+	if stamp != nil {
+		return stamp
 	}
 	for { // many times faster than bytes.LastIndex
 		end := after(raw, `"timestam`, `p":"`)

@@ -73,6 +73,7 @@ func readTranscript(e discover.Entry, want discover.Want, scratch *native.Scratc
 	var head headScan
 	tail := tailScan{side: isSubagent(e.ID), began: want.Began}
 	if r.err = head.read(f); r.err == nil {
+		tail.first = head.first
 		r.err = tail.read(f)
 	}
 	if r.err == nil && !head.message && !head.readable(f) {
@@ -150,9 +151,10 @@ func branch(head headScan, tail tailScan) string {
 
 // projectOf is the name of the project folder that an entry lies in.
 func projectOf(e discover.Entry) string {
-	rest, ok := strings.CutPrefix(e.Path, projectsDir(e.Home)+"/")
+	rest, inHome := strings.CutPrefix(e.Path, e.Home)
+	rest, inProjects := strings.CutPrefix(rest, "/"+projectsName+"/")
 	folder, _, inside := strings.Cut(rest, "/")
-	if !ok || !inside {
+	if !inHome || !inProjects || !inside {
 		return ""
 	}
 	return folder

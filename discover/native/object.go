@@ -155,6 +155,16 @@ func (v Value) Word(usual ...string) string {
 	return v.Text(0)
 }
 
+// Again is Text(0) of a value that mostly is what an earlier one was: then it costs no memory.
+func (v Value) Again(earlier string) string {
+	end := len(earlier) + 1
+	if len(v) > end && v[0] == '"' && v[end] == '"' && string(v[1:end]) == earlier &&
+		bytes.IndexByte(v[1:end], '"') < 0 && bytes.IndexByte(v[1:end], '\\') < 0 && utf8.ValidString(earlier) {
+		return earlier
+	}
+	return v.Text(0)
+}
+
 // Int is a whole number; 0 for anything else.
 func (v Value) Int() int64 {
 	var n int64

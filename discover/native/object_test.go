@@ -1,6 +1,7 @@
 package native
 
 import (
+	"bytes"
 	"encoding/json"
 	"strings"
 	"testing"
@@ -112,7 +113,7 @@ func TestTextLimit(t *testing.T) {
 // on anything else nothing is invented beyond what stands there.
 func FuzzObject(f *testing.F) {
 	for _, s := range []string{
-		`{"a":1,"b":{"c":"d"},"e":[1,2,"x"]}`, `{"a":"\u00e4\ud83d\ude00"}`, `{"a\"b":null}`, `{}`, ` { } `, `{"a":"` + "\xff" + `"}`,
+		`{"a":1,"b":{"c":"d"},"e":[1,2,"x"]}`, `{"a":"\u00e4\ud83d\ude00"}`, `{"a\"b":null}`, `{}`, ` { } `, `{"a":"` + "\xff" + `"}`, `{"a":"x\\","b":"x\ny"}`,
 	} {
 		f.Add([]byte(s), 3)
 	}
@@ -123,6 +124,11 @@ func FuzzObject(f *testing.F) {
 		for key, value := range Object(b).Members() {
 			seen[unquote(key, 0)] = value.Raw()
 			text := value.Text(limit & 0xff)
+			for _, earlier := range []string{value.Text(0), string(bytes.Trim(value.Raw(), `"`)), text} {
+				if got := value.Again(earlier); got != value.Text(0) {
+					t.Fatalf("%s again after %q: %q", value.Raw(), earlier, got)
+				}
+			}
 			if !utf8.ValidString(text) || limit&0xff > 0 && utf8.RuneCountInString(text) > limit&0xff {
 				t.Fatalf("Text(%d) = %q", limit&0xff, text)
 			}
