@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"iter"
+	"maps"
 	"path/filepath"
 	"strings"
 	"time"
@@ -32,8 +33,10 @@ func (Adapter) Read(ctx context.Context, entries []discover.Entry, want discover
 				return
 			}
 		}
+		roots := native.OpenRoots(len(entries), maps.Keys(titles))
+		defer roots.Close()
 		threads := native.Each(ctx, entries, func(e discover.Entry, scratch *native.Scratch) (reading, bool, error) {
-			t, ok, err := read(e, want, scratch)
+			t, ok, err := read(roots, e, want, scratch)
 			t.Title = titles[e.Home][t.ID]
 			return t, ok, err
 		})
@@ -65,9 +68,9 @@ const (
 )
 
 // read reads one rollout. A file that vanished, or was moved or compressed meanwhile, is left to the next look.
-func read(e discover.Entry, want discover.Want, scratch *native.Scratch) (reading, bool, error) {
+func read(roots native.Roots, e discover.Entry, want discover.Want, scratch *native.Scratch) (reading, bool, error) {
 	end := int64(tailLimit)
-	f, err := native.Open(e.Path)
+	f, err := roots.Open(e.Path)
 	if err == nil && strings.HasSuffix(e.Path, packedExt) {
 		var g gap
 		if f, g, err = unpack(f, e.Path); err == nil {
