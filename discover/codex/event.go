@@ -198,12 +198,12 @@ func (e *event) time() time.Time { return e.at.Time() }
 // foreign reports whether the record speaks of another thread: a review's parent is given a copy of what the reviewer
 // sees, under the reviewer's own thread (SEEN 0.169).
 func (e *event) foreign(id string) bool {
-	thread := e.get("thread_id").Text(0)
+	thread := e.get("thread_id").Again(id)
 	return thread != "" && thread != id
 }
 
 // item returns the item of an event_msg/item_completed and its type ("UserMessage", "AgentMessage", …).
 func (e *event) item() (item native.Object, kind string) {
 	item = e.get("item").Object()
-	return item, get(item, "type").Text(0)
+	return item, get(item, "type").Word("UserMessage", "AgentMessage", "Reasoning", "CommandExecution")
 }

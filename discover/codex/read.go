@@ -101,8 +101,8 @@ func unread(e discover.Entry) reading {
 func readFile(f *native.File, end int64, e discover.Entry, want discover.Want) (reading, error) {
 	r := unread(e)
 	r.Archived, r.Updated, r.changed = isArchived(e.Path), f.ModTime(), f.ModTime()
-	r.Created, _ = born(e.ID)
 	if f.Size() == 0 {
+		r.Created, _ = born(e.ID)
 		r.Turn = discover.Turn{State: discover.TurnFailed, Error: neverStarted}
 		return r, nil
 	}
@@ -116,6 +116,7 @@ func readFile(f *native.File, end int64, e discover.Entry, want discover.Want) (
 	}
 	if !h.meta.found {
 		if h.lines == 0 && begins(f) {
+			r.Created, _ = born(e.ID)
 			return r, nil // its first record is being written, or was cut by a crash
 		}
 		return r, errNoMeta
@@ -153,7 +154,9 @@ func begins(f *native.File) bool {
 func fill(r *discover.Record, h head, t tail) {
 	m := h.meta
 	r.ID = h.ownID()
-	r.Created = first(m.created, r.Created)
+	if r.Created = m.created; r.Created.IsZero() {
+		r.Created, _ = born(h.id)
+	}
 	r.Updated = first(t.updated.Time, r.Updated)
 	r.Prompt = h.prompt
 	if r.Prompt == "" {
