@@ -2,6 +2,7 @@ package claudecode
 
 import (
 	"bytes"
+	"cmp"
 	"strconv"
 	"time"
 
@@ -59,7 +60,7 @@ type place struct {
 func (e *envelope) place(other place) place {
 	return place{
 		Cwd: e.Cwd.Again(other.Cwd), SessionID: e.SessionID.Again(other.SessionID), Version: e.Version.Again(other.Version),
-		GitBranch: e.GitBranch.Word("main", "master", "HEAD"), Entrypoint: e.Entrypoint.Word("cli", "sdk-cli"),
+		GitBranch: e.GitBranch.Again(cmp.Or(other.GitBranch, "main")), Entrypoint: e.Entrypoint.Word("cli", "sdk-cli"),
 		ForkedFrom: e.ForkedFrom.Text(0),
 	}
 }
@@ -87,7 +88,7 @@ func parseLine(raw []byte) (l line, ok bool) {
 		case "type":
 			l.Type = v.Word("user", "assistant", "system", "attachment")
 		case "subtype":
-			l.Subtype = v.Text(0)
+			l.Subtype = v.Word("turn_duration", "local_command", "compact_boundary", "api_error")
 		case "message":
 			l.message, length = parseMessage(v.Object())
 		case "requestId":
@@ -150,7 +151,7 @@ func (l *line) setNote(key []byte, v native.Value) {
 	case "relocatedCwd":
 		l.RelocatedCwd = v.Text(0)
 	case "permissionMode":
-		l.PermissionMode = v.Text(0)
+		l.PermissionMode = v.Word("default", "acceptEdits", "plan", "auto", "dontAsk", "bypassPermissions")
 	case "worktreeSession":
 		l.WorktreeBranch = member(v, "worktreeBranch").Text(0)
 	case "totalCostUSD":

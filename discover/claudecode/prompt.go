@@ -20,7 +20,8 @@ func promptOf(l line) (prompt string, command bool) {
 	if l.Type != "user" || l.IsMeta || l.IsCompactSummary {
 		return "", false
 	}
-	for _, b := range l.blocks() {
+	var room fewBlocks
+	for _, b := range l.blocksIn(&room) {
 		text := opening(b.text)
 		switch {
 		case b.Type == "tool_result":
