@@ -85,11 +85,16 @@ const usualTime = len("2026-11-20T19:09:28.087Z")
 // See takes one more time. Records mostly come in order, so that most are told to be older by their text alone.
 func (n *Newest) See(v Value) {
 	const end = usualTime + 1
-	usual := len(v) > end && v[0] == '"' && v[end-1] == 'Z' && v[end] == '"'
-	if usual && string(v[1:end]) <= string(n.text[:]) {
+	if len(v) > end && v[0] == '"' && v[end-1] == 'Z' && v[end] == '"' && string(v[1:end]) <= string(n.text[:]) {
 		return
 	}
-	t := v.Time()
+	t, usual := time.Time{}, false // only a time that is usual in each letter may be compared with by its text
+	if len(v) > 0 && v[0] == '"' {
+		t, usual = utcTime(v[1:])
+	}
+	if !usual {
+		t = v.Time()
+	}
 	if !t.After(n.Time) {
 		return
 	}

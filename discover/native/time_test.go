@@ -56,6 +56,7 @@ func FuzzNewest(f *testing.F) {
 		f.Add(usual, s)
 		f.Add(s, s)
 	}
+	f.Add(`2026-11-20T\0:00:00,000Z`, "2026-11-20T00:00:01,000Z")
 	f.Fuzz(func(t *testing.T, a, b string) {
 		var n Newest
 		var want time.Time
