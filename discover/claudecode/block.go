@@ -18,14 +18,21 @@ type block struct {
 	content   native.Value // of a tool_result: a string or a list of blocks
 }
 
+// fewBlocks is room for the blocks of most messages.
+type fewBlocks [4]block
+
 // blocks returns the content, whose short form is a string.
 func (m message) blocks() []block { return blocksOf(m.content) }
 
-func blocksOf(content native.Value) []block {
+// blocksIn is blocks that takes no memory if there are few.
+func (m message) blocksIn(room *fewBlocks) []block { return appendBlocks(room[:0], m.content) }
+
+func blocksOf(content native.Value) []block { return appendBlocks(nil, content) }
+
+func appendBlocks(list []block, content native.Value) []block {
 	if len(content) > 0 && content[0] == '"' {
-		return []block{{Type: "text", text: content}}
+		return append(list, block{Type: "text", text: content})
 	}
-	var list []block
 	for v := range content.Elements() {
 		list = append(list, parseBlock(v.Object()))
 	}

@@ -2,6 +2,7 @@ package claudecode
 
 import (
 	"bytes"
+	"cmp"
 	"strconv"
 	"time"
 
@@ -55,10 +56,11 @@ type place struct {
 	ForkedFrom string // the session that /branch copied the record from
 }
 
-func (e envelope) place() place {
+// place is the envelope's. What it has in common with another place of the session costs no memory.
+func (e *envelope) place(other place) place {
 	return place{
-		Cwd: e.Cwd.Text(0), SessionID: e.SessionID.Text(0), Version: e.Version.Text(0),
-		GitBranch: e.GitBranch.Word("main", "master", "HEAD"), Entrypoint: e.Entrypoint.Word("cli", "sdk-cli"),
+		Cwd: e.Cwd.Again(other.Cwd), SessionID: e.SessionID.Again(other.SessionID), Version: e.Version.Again(other.Version),
+		GitBranch: e.GitBranch.Again(cmp.Or(other.GitBranch, "main")), Entrypoint: e.Entrypoint.Word("cli", "sdk-cli"),
 		ForkedFrom: e.ForkedFrom.Text(0),
 	}
 }
@@ -86,7 +88,7 @@ func parseLine(raw []byte) (l line, ok bool) {
 		case "type":
 			l.Type = v.Word("user", "assistant", "system", "attachment")
 		case "subtype":
-			l.Subtype = v.Text(0)
+			l.Subtype = v.Word("turn_duration", "local_command", "compact_boundary", "api_error")
 		case "message":
 			l.message, length = parseMessage(v.Object())
 		case "requestId":
@@ -149,7 +151,7 @@ func (l *line) setNote(key []byte, v native.Value) {
 	case "relocatedCwd":
 		l.RelocatedCwd = v.Text(0)
 	case "permissionMode":
-		l.PermissionMode = v.Text(0)
+		l.PermissionMode = v.Word("default", "acceptEdits", "plan", "auto", "dontAsk", "bypassPermissions")
 	case "worktreeSession":
 		l.WorktreeBranch = member(v, "worktreeBranch").Text(0)
 	case "totalCostUSD":
@@ -255,10 +257,11 @@ func timeOf(raw []byte) time.Time { return stampOf(raw).Time() }
 // payload, so the last one is the record's.
 func stampOf(raw []byte) (stamp native.Value) {
 	const near, far = 288, 1024 // where the key mostly and nearly always is
-	for _, part := range [...][]byte{raw[max(0, len(raw)-near):], raw[max(0, len(raw)-far):]} {
-		if stamp = usualStamp(part); stamp != nil {
-			return stamp
-		}
+	if stamp = usualStamp(raw[max(0, len(raw)-near):]); stamp == nil && len(raw) > near {
+		stamp = usualStamp(raw[max(0, len(raw)-far):])
+	}
+	if stamp != nil {
+		return stamp
 	}
 	for { // many times faster than bytes.LastIndex
 		end := after(raw, `"timestam`, `p":"`)

@@ -16,7 +16,9 @@ import (
 // suffix of transcripts.
 const suffix = ".jsonl"
 
-func projectsDir(home string) string { return filepath.Join(home, "projects") }
+func projectsDir(home string) string { return filepath.Join(home, projectsName) }
+
+const projectsName = "projects"
 
 // transcriptPath is where Claude Code starts the transcript of a session in a directory.
 func transcriptPath(home, dir, id string) string {

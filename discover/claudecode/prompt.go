@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"agentctl/discover"
+	"agentctl/discover/native"
 )
 
 // interrupted begins the user record that Claude Code writes when the person cuts a turn short.
@@ -19,8 +20,9 @@ func promptOf(l line) (prompt string, command bool) {
 	if l.Type != "user" || l.IsMeta || l.IsCompactSummary {
 		return "", false
 	}
-	for _, b := range l.blocks() {
-		text := strings.TrimSpace(b.text.Text(promptReading))
+	var room fewBlocks
+	for _, b := range l.blocksIn(&room) {
+		text := opening(b.text)
 		switch {
 		case b.Type == "tool_result":
 			return "", false
@@ -34,6 +36,16 @@ func promptOf(l line) (prompt string, command bool) {
 		}
 	}
 	return "", false
+}
+
+// opening is a text without white space around it, as far as a prompt is looked for in it.
+func opening(v native.Value) string {
+	if len(v) > 1 && isAlphanumeric(v[1]) { // neither white space nor a tag comes first: more than is kept tells nothing
+		if text := v.Text(discover.PromptLimit); strings.TrimSpace(text) == text {
+			return text
+		}
+	}
+	return strings.TrimSpace(v.Text(promptReading))
 }
 
 // startsWithTag: "<", a lower-case letter, letters, digits, "_" or "-", then white space or ">".
@@ -62,6 +74,9 @@ func inner(s, name string) string {
 
 // cut shortens to [discover.PromptLimit] characters.
 func cut(s string) string {
+	if len(s) <= discover.PromptLimit {
+		return s
+	}
 	n := 0
 	for i := range s {
 		if n == discover.PromptLimit {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"iter"
+	"maps"
 	"strings"
 
 	"agentctl/discover"
@@ -24,8 +25,10 @@ func (Adapter) Read(ctx context.Context, entries []discover.Entry, want discover
 	jobs := jobsOf(entries)
 	all := &besides{}
 	return func(yield func(discover.Record, error) bool) {
+		roots := native.OpenRoots(len(entries), maps.Keys(jobs))
+		defer roots.Close()
 		read := func(e discover.Entry, scratch *native.Scratch) (result, bool, error) {
-			r := readTranscript(e, want, scratch, all)
+			r := readTranscript(roots, e, want, scratch, all)
 			jobs.complete(&r)
 			return r, true, nil
 		}
@@ -59,9 +62,9 @@ const (
 var errNoRecords = errors.New("no transcript, or a damaged one: no message can be found in it")
 
 // readTranscript reads one session; neither record nor error where the file holds none, or is gone.
-func readTranscript(e discover.Entry, want discover.Want, scratch *native.Scratch, all *besides) (r result) {
+func readTranscript(roots native.Roots, e discover.Entry, want discover.Want, scratch *native.Scratch, all *besides) (r result) {
 	r.path = e.Path
-	f, err := native.Open(e.Path)
+	f, err := roots.Open(e.Path)
 	if native.Absent(err) {
 		return r
 	}
@@ -73,6 +76,7 @@ func readTranscript(e discover.Entry, want discover.Want, scratch *native.Scratc
 	var head headScan
 	tail := tailScan{side: isSubagent(e.ID), began: want.Began}
 	if r.err = head.read(f); r.err == nil {
+		tail.first = head.first
 		r.err = tail.read(f)
 	}
 	if r.err == nil && !head.message && !head.readable(f) {
@@ -150,9 +154,10 @@ func branch(head headScan, tail tailScan) string {
 
 // projectOf is the name of the project folder that an entry lies in.
 func projectOf(e discover.Entry) string {
-	rest, ok := strings.CutPrefix(e.Path, projectsDir(e.Home)+"/")
+	rest, inHome := strings.CutPrefix(e.Path, e.Home)
+	rest, inProjects := strings.CutPrefix(rest, "/"+projectsName+"/")
 	folder, _, inside := strings.Cut(rest, "/")
-	if !ok || !inside {
+	if !inHome || !inProjects || !inside {
 		return ""
 	}
 	return folder

@@ -141,7 +141,7 @@ func (s *headScan) add(raw []byte) {
 	}
 	s.known = s.known || l.Type != ""
 	if s.first.Cwd == "" {
-		s.first = l.place()
+		s.first = l.place(place{})
 	}
 	if !s.copies.begun {
 		s.copies.begun, s.recorded = true, l.Timestamp.Time()
@@ -166,6 +166,7 @@ func (s *headScan) add(raw []byte) {
 // tailScan reads a transcript from its end.
 type tailScan struct {
 	side    bool  // a sub-agent's transcript: its chain is the main one
+	first   place // that of the first record
 	last    place // that of the newest conversation record
 	updated native.Newest
 	model   string
@@ -177,7 +178,7 @@ type tailScan struct {
 
 // read makes one short read where that is enough, as it mostly is, else starts over and looks as far as need be.
 func (s *tailScan) read(f *native.File) (err error) {
-	asked := tailScan{side: s.side, began: s.began}
+	asked := tailScan{side: s.side, first: s.first, began: s.began}
 	reaches := []int64{notesReach, turnReach}
 	if s.began {
 		reaches = append(reaches, f.Size())
@@ -216,7 +217,7 @@ func (s *tailScan) add(raw []byte) {
 		return
 	}
 	if s.last.Cwd == "" {
-		s.last = l.place()
+		s.last = l.place(s.first)
 	}
 	if l.IsSidechain != s.side {
 		return

@@ -21,7 +21,7 @@ func readBytes(t testing.TB, dir string, content []byte) (discover.Record, bool)
 
 func readFile(t testing.TB, dir, path string) (discover.Record, bool) {
 	t.Helper()
-	r := readTranscript(discover.Entry{Agent: discover.ClaudeCode, ID: alive, Path: path, Home: dir}, discover.Want{Whole: true}, new(native.Scratch), new(besides))
+	r := readTranscript(nil, discover.Entry{Agent: discover.ClaudeCode, ID: alive, Path: path, Home: dir}, discover.Want{Whole: true}, new(native.Scratch), new(besides))
 	if !errors.Is(r.err, errNoRecords) {
 		must(t, r.err)
 	}
@@ -167,7 +167,7 @@ func FuzzCommand(f *testing.F) {
 }
 
 func FuzzPrompt(f *testing.F) {
-	for _, s := range []string{"hello", "<command-name>/x</command-name>", "<bash-input>ls</bash-input>", interrupted, strings.Repeat("é", 300), "<a"} {
+	for _, s := range []string{"hello", "<command-name>/x</command-name>", "<bash-input>ls</bash-input>", interrupted, strings.Repeat("é", 300), "<a", "x" + strings.Repeat(" ", 300), "x" + strings.Repeat(" y", 300)} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, words string) {
@@ -181,6 +181,11 @@ func FuzzPrompt(f *testing.F) {
 		}
 		if strings.HasPrefix(prompt, interrupted) || strings.HasPrefix(prompt, "<command-name>") {
 			t.Fatalf("%q is nobody's prompt", prompt)
+		}
+		for _, b := range l.blocks() {
+			if got, want := opening(b.text), strings.TrimSpace(b.text.Text(promptReading)); cut(got) != cut(want) || startsWithTag(got) != startsWithTag(want) {
+				t.Fatalf("%q begins with %q, not %q", words, want, got)
+			}
 		}
 	})
 }

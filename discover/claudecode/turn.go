@@ -60,7 +60,8 @@ func (s *turnScan) miss() {
 }
 
 func (s *turnScan) assistant(l line) {
-	blocks := l.blocks()
+	var room fewBlocks
+	blocks := l.blocksIn(&room)
 	switch {
 	case s.decided:
 		s.gather(blocks)
@@ -83,7 +84,8 @@ func (s *turnScan) user(l line) {
 	if l.IsMeta || l.IsCompactSummary || l.IsTranscriptOnly {
 		return
 	}
-	blocks := l.blocks()
+	var room fewBlocks
+	blocks := l.blocksIn(&room)
 	words := text(blocks, wordsReading)
 	s.asked(l, blocks, words)
 	answers := false

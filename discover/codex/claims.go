@@ -167,7 +167,7 @@ func (s subject) before(e discover.Entry) bool {
 		return false
 	}
 	defer f.Close()
-	t, err := readTail(f, near, e.ID, false)
+	t, err := readTail(f, near, e.ID, wanted{})
 	if err != nil {
 		return false
 	}

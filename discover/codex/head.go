@@ -26,6 +26,7 @@ type head struct {
 // meta is the first record, written once when the thread begins and never again.
 type meta struct {
 	found                          bool
+	named                          string // by the file
 	id, root, parent, forkedFrom   string
 	created                        time.Time
 	dir, branch, version, provider string
@@ -74,7 +75,7 @@ func (h *head) line(l native.Line) bool {
 	case !ok:
 	case string(e.kind) == "session_meta" && !h.meta.found:
 		// A copy of another thread's first record may follow in a fork of the older versions.
-		if m := parseMeta(e, l.Bytes); m.found && (l.Offset == 0 || m.id == h.id) {
+		if m := parseMeta(e, l.Bytes, h.id); m.found && (l.Offset == 0 || m.id == h.id) {
 			h.meta = m
 		}
 	case string(e.kind) == "event_msg" && asks(e.name) && e.whole(l.Bytes):
@@ -134,9 +135,9 @@ func texts(content native.Value) string {
 }
 
 // parseMeta reads the first record; nothing is found in one that is not whole. It goes over the record once: the agent's
-// instructions make it long.
-func parseMeta(e event, line []byte) meta {
-	m := meta{created: e.time()}
+// instructions make it long. named is the thread by the file's name.
+func parseMeta(e event, line []byte, named string) meta {
+	m := meta{named: named, created: e.time()}
 	m.found = e.read(line, m.set)
 	if m.branch == "HEAD" {
 		m.branch = ""
@@ -147,9 +148,9 @@ func parseMeta(e event, line []byte) meta {
 func (m *meta) set(key []byte, value native.Value) int {
 	switch string(key) {
 	case "id":
-		m.id = threadID(value)
+		m.id = threadLike(value, m.named)
 	case "session_id":
-		m.root = threadID(value)
+		m.root = threadLike(value, m.named)
 	case "parent_thread_id":
 		m.parent = threadID(value)
 	case "forked_from_id":
@@ -181,8 +182,11 @@ func (m *meta) set(key []byte, value native.Value) int {
 }
 
 // threadID is a value that names a thread, "" if it is none: a damaged id is no id.
-func threadID(v native.Value) string {
-	if id := v.Text(0); isUUID(id) {
+func threadID(v native.Value) string { return threadLike(v, "") }
+
+// threadLike is threadID of one that mostly is a known one.
+func threadLike(v native.Value, known string) string {
+	if id := v.Again(known); isUUID(id) {
 		return id
 	}
 	return ""

@@ -33,7 +33,7 @@ func (t *transcript) record(e event, at int64) {
 
 // ofModel reports whether a record is an item of the model's in the conversation.
 func ofModel(e event) bool {
-	s := stepOf(e)
+	s := stepOf(&e)
 	return string(e.kind) == "response_item" && (s == output || s == call)
 }
 

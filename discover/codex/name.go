@@ -1,7 +1,6 @@
 package codex
 
 import (
-	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
@@ -111,4 +110,7 @@ const (
 )
 
 // isArchived reports whether a rollout lies where Codex puts those that the person has put away.
-func isArchived(path string) bool { return filepath.Base(filepath.Dir(path)) == archiveDir }
+func isArchived(path string) bool {
+	folder := path[:max(strings.LastIndexByte(path, '/'), 0)]
+	return folder[strings.LastIndexByte(folder, '/')+1:] == archiveDir
+}

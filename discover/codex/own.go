@@ -51,7 +51,7 @@ func tokensOf(path, id string) (discover.Tokens, error) {
 func booksAt(f *native.File, id string) (u usage, err error) {
 	_, err = f.Backward(0, func(l native.Line) bool {
 		if e, ok := peek(l.Bytes); ok && counts(e) && e.whole(l.Bytes) {
-			u.see(e, id)
+			u.see(&e, id)
 		}
 		return !u.settled
 	})
@@ -126,7 +126,7 @@ func (b *beginning) line(l native.Line) bool {
 	case string(e.name) == "token_count" && e.whole(l.Bytes):
 		return !b.count(e.get("info").Object())
 	case string(e.kind) == "response_item":
-		s := stepOf(e)
+		s := stepOf(&e)
 		b.answered = b.answered || s == output || s == call
 	}
 	return true

@@ -19,7 +19,7 @@ type limits struct {
 }
 
 // failed takes the end of a turn: it may have failed of a limit (0.147 and later; older versions do not record why).
-func (l *limits) failed(e event) {
+func (l *limits) failed(e *event) {
 	reason := get(e.get("error").Object(), "codex_error_info")
 	if !l.found && l.refused == "" && (reason.Text(0) == "usage_limit_exceeded" || status(reason.Object()) == 429) {
 		l.refused, l.at = get(e.get("error").Object(), "message").Text(0), e.time()
@@ -35,7 +35,7 @@ func status(info native.Object) int64 {
 }
 
 // count takes a count.
-func (l *limits) count(e event) {
+func (l *limits) count(e *event) {
 	if l.found {
 		return
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"iter"
+	"maps"
 	"path/filepath"
 	"strings"
 	"time"
@@ -32,8 +33,10 @@ func (Adapter) Read(ctx context.Context, entries []discover.Entry, want discover
 				return
 			}
 		}
+		roots := native.OpenRoots(len(entries), maps.Keys(titles))
+		defer roots.Close()
 		threads := native.Each(ctx, entries, func(e discover.Entry, scratch *native.Scratch) (reading, bool, error) {
-			t, ok, err := read(e, want, scratch)
+			t, ok, err := read(roots, e, want, scratch)
 			t.Title = titles[e.Home][t.ID]
 			return t, ok, err
 		})
@@ -56,17 +59,18 @@ type reading struct {
 	vague   bool      // what it has used itself cannot be told
 }
 
-// Where most rollouts have told all, in bytes: from the start the first prompt, which follows the agent's instructions (at
-// 11 to 24 KB), and from the end the newest turn's settings, which stand at its beginning.
+// How far the first read goes, in bytes: from the start to where most rollouts have told the first prompt, which follows
+// the agent's instructions (at 11 to 24 KB); from the end less than to the newest turn's settings, which stand at its
+// beginning, since turns are of any length and bytes cost more than reads.
 const (
-	usualPrompt = 26 << 10
-	usualTurn   = 32 << 10
+	usualPrompt = 24 << 10
+	usualTurn   = 16 << 10
 )
 
 // read reads one rollout. A file that vanished, or was moved or compressed meanwhile, is left to the next look.
-func read(e discover.Entry, want discover.Want, scratch *native.Scratch) (reading, bool, error) {
+func read(roots native.Roots, e discover.Entry, want discover.Want, scratch *native.Scratch) (reading, bool, error) {
 	end := int64(tailLimit)
-	f, err := native.Open(e.Path)
+	f, err := roots.Open(e.Path)
 	if err == nil && strings.HasSuffix(e.Path, packedExt) {
 		var g gap
 		if f, g, err = unpack(f, e.Path); err == nil {
@@ -97,8 +101,8 @@ func unread(e discover.Entry) reading {
 func readFile(f *native.File, end int64, e discover.Entry, want discover.Want) (reading, error) {
 	r := unread(e)
 	r.Archived, r.Updated, r.changed = isArchived(e.Path), f.ModTime(), f.ModTime()
-	r.Created, _ = born(e.ID)
 	if f.Size() == 0 {
+		r.Created, _ = born(e.ID)
 		r.Turn = discover.Turn{State: discover.TurnFailed, Error: neverStarted}
 		return r, nil
 	}
@@ -112,18 +116,19 @@ func readFile(f *native.File, end int64, e discover.Entry, want discover.Want) (
 	}
 	if !h.meta.found {
 		if h.lines == 0 && begins(f) {
+			r.Created, _ = born(e.ID)
 			return r, nil // its first record is being written, or was cut by a crash
 		}
 		return r, errNoMeta
 	}
-	wanted := inclusive(want)
-	t, err := readTail(f, end, h.ownID(), wanted)
+	all := inclusive(want)
+	t, err := readTail(f, end, h.ownID(), wanted{tokens: all, limits: want.Whole})
 	if err != nil {
 		return r, err
 	}
 	fill(&r.Record, h, t)
 	r.starter, r.vague = h.meta.starterID(), !t.usage.settled
-	if t.usage.begun && t.usage.settled && (wanted || !h.meta.continues()) {
+	if t.usage.begun && t.usage.settled && (all || !h.meta.continues()) {
 		own, err := ownTokens(f, t.usage, h, e.Path, e.Home)
 		if err != nil {
 			return r, err
@@ -149,7 +154,9 @@ func begins(f *native.File) bool {
 func fill(r *discover.Record, h head, t tail) {
 	m := h.meta
 	r.ID = h.ownID()
-	r.Created = first(m.created, r.Created)
+	if r.Created = m.created; r.Created.IsZero() {
+		r.Created, _ = born(h.id)
+	}
 	r.Updated = first(t.updated.Time, r.Updated)
 	r.Prompt = h.prompt
 	if r.Prompt == "" {

@@ -34,7 +34,7 @@ func (f *family) search(ctx context.Context) {
 			return own
 		})
 		for t, err := range native.Each(ctx, f.rollouts(ctx, kin), func(e discover.Entry, scratch *native.Scratch) (reading, bool, error) {
-			return read(e, discover.Want{Tokens: true}, scratch)
+			return read(nil, e, discover.Want{Tokens: true}, scratch)
 		}) {
 			f.fail(err)
 			f.add(&t, err)

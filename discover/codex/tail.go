@@ -7,15 +7,21 @@ const tailLimit = 256 << 20
 
 // tail is what the end of a rollout tells. Lines come newest first, so what is known already stays.
 type tail struct {
-	id         string
-	wantTokens bool
+	id string
+	wanted
 
 	updated native.Newest
 	turn    turn
 	context settings
 	applied settings
 	usage   usage
+
+	room *room
 }
+
+// wanted is what is asked for beside the turn and its settings: the token totals, however far back they are settled, and the
+// limits that stand with them.
+type wanted struct{ tokens, limits bool }
 
 // settings are what a turn runs with.
 type settings struct {
@@ -28,8 +34,9 @@ type settings struct {
 
 // readTail reads backwards until the newest turn, its settings and, if asked for, the token totals are known. A file
 // without them is read to its beginning, if that is within the last end bytes.
-func readTail(f *native.File, end int64, id string, wantTokens bool) (tail, error) {
-	t := tail{id: id, wantTokens: wantTokens}
+func readTail(f *native.File, end int64, id string, want wanted) (tail, error) {
+	t := tail{id: id, wanted: want, usage: usage{limited: want.limits}, room: rooms.Get().(*room)}
+	defer rooms.Put(t.room)
 	f.Expect(usualTurn)
 	whole, err := f.Backward(end, t.line)
 	if whole {
@@ -46,12 +53,12 @@ func readTail(f *native.File, end int64, id string, wantTokens bool) (tail, erro
 func (t *tail) line(l native.Line) bool {
 	e, ok := peek(l.Bytes)
 	switch {
-	case ok && !t.wants(e):
-	case ok && e.whole(l.Bytes):
-		t.take(e)
-		t.usage.see(e, t.id)
-		t.turn.see(e, t.id)
-		t.turn.date(e)
+	case ok && !t.wants(&e):
+	case ok && e.gather(l.Bytes, t.room):
+		t.take(&e)
+		t.usage.see(&e, t.id)
+		t.turn.see(&e, t.id)
+		t.turn.date(&e)
 	case !l.Cut && native.Damaged(l.Bytes):
 		t.turn.miss()
 	}
@@ -60,11 +67,11 @@ func (t *tail) line(l native.Line) bool {
 }
 
 func (t *tail) done() bool {
-	return t.turn.known() && t.context != (settings{}) && (t.usage.settled || !t.wantTokens && !t.usage.begun)
+	return t.turn.known() && t.context != (settings{}) && (t.usage.settled || !t.tokens && !t.usage.begun)
 }
 
 // wants reports whether a record of this kind can tell something that is not known yet.
-func (t *tail) wants(e event) bool {
+func (t *tail) wants(e *event) bool {
 	switch string(e.kind) {
 	case "turn_context":
 		return t.context == (settings{})
@@ -81,39 +88,43 @@ func (t *tail) wants(e event) bool {
 	return !t.turn.known()
 }
 
-func (t *tail) take(e event) {
+func (t *tail) take(e *event) {
 	switch string(e.kind) {
 	case "turn_context":
 		if t.context == (settings{}) {
-			t.context = parseSettings(e.payload)
+			e.each(t.context.set)
+			t.context.end()
 		}
 	case "event_msg":
 		if string(e.name) == "thread_settings_applied" && t.applied == (settings{}) && !e.foreign(t.id) {
-			t.applied = parseSettings(e.get("thread_settings").Object())
+			for key, value := range e.get("thread_settings").Object().Members() {
+				t.applied.set(key, value)
+			}
+			t.applied.end()
 		}
 	}
 }
 
-func parseSettings(o native.Object) settings {
-	var s settings
-	for key, value := range o.Members() {
-		switch string(key) {
-		case "model":
-			s.model = value.Text(0)
-		case "cwd":
-			s.dir = value.Text(0)
-		case "approval_policy":
-			s.approval = value.Word("never", "on-request", "untrusted")
-		case "sandbox_policy":
-			s.sandbox, s.workspace = parseSandbox(value.Object())
-		case "active_permission_profile": // 0.160 and later; ":workspace", ":read-only"
-			s.profile = get(value.Object(), "id").Text(0)
-		}
+func (s *settings) set(key []byte, value native.Value) {
+	switch string(key) {
+	case "model":
+		s.model = value.Text(0)
+	case "cwd":
+		s.dir = value.Text(0)
+	case "approval_policy":
+		s.approval = value.Word("never", "on-request", "untrusted")
+	case "sandbox_policy":
+		s.sandbox, s.workspace = parseSandbox(value.Object())
+	case "active_permission_profile": // 0.160 and later; ":workspace", ":read-only"
+		s.profile = get(value.Object(), "id").Text(0)
 	}
+}
+
+// end is called when all is set.
+func (s *settings) end() {
 	if s.sandbox == "" {
 		s.sandbox = s.profile
 	}
-	return s
 }
 
 func parseSandbox(o native.Object) (mode string, _ *workspace) {

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"agentctl/discover"
+	"agentctl/discover/native"
 )
 
 // turn finds how the newest turn stands from the records of a rollout, newest first. The rule is that of Codex itself:
@@ -46,7 +47,7 @@ func (t *turn) miss() {
 const silence = "the turn ended without an answer; this version of Codex does not record why"
 
 // see takes the next older record.
-func (t *turn) see(e event, id string) {
+func (t *turn) see(e *event, id string) {
 	if t.known() {
 		return
 	}
@@ -79,7 +80,7 @@ func (t *turn) see(e event, id string) {
 
 // date takes the moment in which the newest turn began from the first of its records that is met: the start, or the
 // settings that follow it.
-func (t *turn) date(e event) {
+func (t *turn) date(e *event) {
 	if t.Began.IsZero() && (string(e.kind) == "turn_context" || string(e.name) == "task_started") {
 		t.Began = e.time()
 	}
@@ -92,9 +93,9 @@ func (t *turn) open() {
 	}
 }
 
-func (t *turn) complete(e event) {
+func (t *turn) complete(e *event) {
 	var answer, failed, timed bool
-	for key, value := range e.payload.Members() {
+	e.each(func(key []byte, value native.Value) {
 		switch string(key) {
 		case "error":
 			if message := get(value.Object(), "message").Text(0); len(value) > 0 && value[0] == '{' {
@@ -105,7 +106,7 @@ func (t *turn) complete(e event) {
 		case "completed_at":
 			timed = true
 		}
-	}
+	})
 	t.State = discover.TurnDone
 	if failed {
 		t.State = discover.TurnFailed
@@ -114,7 +115,7 @@ func (t *turn) complete(e event) {
 }
 
 // settle decides on a silent end by what stands before it: an answer that is due never came.
-func (t *turn) settle(e event, s step) {
+func (t *turn) settle(e *event, s step) {
 	started := string(e.name) == "task_started" || string(e.kind) == "turn_context"
 	if s == nothing && !started {
 		return
@@ -126,7 +127,7 @@ func (t *turn) settle(e event, s step) {
 }
 
 // note remembers which call of a tool is still without its output.
-func (t *turn) note(e event) {
+func (t *turn) note(e *event) {
 	if string(e.kind) != "response_item" || t.call != "" {
 		return
 	}
@@ -156,7 +157,7 @@ func (t *turn) end() {
 }
 
 // stepOf tells what a record contributes. The agent's own additions to the conversation are user messages too.
-func stepOf(e event) step {
+func stepOf(e *event) step {
 	switch string(e.name) {
 	case "user_message", "function_call_output", "custom_tool_call_output":
 		return input

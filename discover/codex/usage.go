@@ -45,6 +45,7 @@ type usage struct {
 	begun, settled  bool // something was used; nothing older can add to it
 	context, window int64
 	limits          limits
+	limited         bool // they are asked for
 
 	last     discover.Tokens // the newest count
 	counted  bool            // there is one
@@ -53,7 +54,7 @@ type usage struct {
 }
 
 // see takes the next older record.
-func (u *usage) see(e event, id string) {
+func (u *usage) see(e *event, id string) {
 	if u.settled {
 		return
 	}
@@ -63,12 +64,16 @@ func (u *usage) see(e event, id string) {
 			u.record(tokens(e.get("usage").Object()), tokens(e.get("thread_token_usage").Object()))
 		}
 	case string(e.name) == "token_count":
-		u.limits.count(e)
+		if u.limited {
+			u.limits.count(e)
+		}
 		u.info(e.get("info").Object())
 	case string(e.name) == "task_started":
 		u.window = either(u.window, e.get("model_context_window").Int())
 	case string(e.name) == "task_complete":
-		u.limits.failed(e)
+		if u.limited {
+			u.limits.failed(e)
+		}
 	}
 }
 
@@ -79,16 +84,17 @@ func (u *usage) info(o native.Object) {
 		return
 	}
 	var total, last discover.Tokens
-	for key, v := range o.Members() {
+	o.Scan(func(key []byte, v native.Value) (length int) {
 		switch string(key) {
 		case "total_token_usage":
-			total = tokens(v.Object())
+			total, length = measured(v.Object())
 		case "last_token_usage":
-			last = tokens(v.Object())
+			last, length = measured(v.Object())
 		case "model_context_window":
 			u.window = either(u.window, v.Int())
 		}
-	}
+		return length
+	})
 	u.context = either(u.context, last.Total)
 	u.count(total)
 }
@@ -135,8 +141,14 @@ func (u *usage) count(t discover.Tokens) {
 func (u *usage) end() { u.settled = true }
 
 // tokens reads a usage. Input includes what was read from the cache, as Codex counts it.
-func tokens(o native.Object) (t discover.Tokens) {
-	for key, v := range o.Members() {
+func tokens(o native.Object) discover.Tokens {
+	t, _ := measured(o)
+	return t
+}
+
+// measured is tokens that returns the length of what it read as well, 0 if it is damaged.
+func measured(o native.Object) (t discover.Tokens, length int) {
+	length = o.Len(func(key []byte, v native.Value) int {
 		switch string(key) {
 		case "input_tokens":
 			t.In = v.Int()
@@ -151,8 +163,9 @@ func tokens(o native.Object) (t discover.Tokens) {
 		case "total_tokens":
 			t.Total = v.Int()
 		}
-	}
-	return t
+		return 0
+	})
+	return t, length
 }
 
 // ofAnswer is the usage of one answer; nil if none was used, which is how the agent records an estimate of the context.

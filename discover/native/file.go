@@ -36,15 +36,20 @@ type fileID struct{ device, inode uint64 }
 
 // Open opens a regular file without following a link in its last element, without blocking and without creating
 // anything. It makes two system calls where os.Open makes seven.
-func Open(path string) (*File, error) { return openWith(path, unix.O_NOFOLLOW) }
+func Open(path string) (*File, error) { return openBelow(unix.AT_FDCWD, path, path) }
+
+// openBelow is Open of a name in an open directory; path is what the file is called.
+func openBelow(dir int, name, path string) (*File, error) {
+	return openWith(dir, name, path, unix.O_NOFOLLOW)
+}
 
 // OpenLink is [Open] for a path whose last element may be a link, as the kernel's names of open files are
 // (/proc/PID/fd/N).
-func OpenLink(path string) (*File, error) { return openWith(path, 0) }
+func OpenLink(path string) (*File, error) { return openWith(unix.AT_FDCWD, path, path, 0) }
 
-func openWith(path string, flags int) (*File, error) {
+func openWith(dir int, name, path string, flags int) (*File, error) {
 	fd, err := retry(func() (int, error) {
-		return unix.Open(path, unix.O_RDONLY|unix.O_CLOEXEC|unix.O_NONBLOCK|flags, 0)
+		return unix.Openat(dir, name, unix.O_RDONLY|unix.O_CLOEXEC|unix.O_NONBLOCK|flags, 0)
 	})
 	if errors.Is(err, unix.ELOOP) || errors.Is(err, unix.ENXIO) {
 		err = ErrNotRegular

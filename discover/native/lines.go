@@ -28,15 +28,15 @@ const (
 )
 
 // Expect says how many bytes from either end the line readers will most likely look at: so much their first read
-// brings, and each further one twice as much as that before it. A read costs by its bytes as well as by itself.
+// brings, and each further one as much as all before it. A read costs by its bytes as well as by itself.
 func (f *File) Expect(n int64) { f.expected = n }
 
-// first is the size of a line reader's first read.
-func (f *File) first() int64 {
+// chunk is the size of a line reader's next read after so many bytes.
+func (f *File) chunk(read int64) int64 {
 	if f.expected > 0 {
-		return min(f.expected, maxChunk)
+		return min(max(f.expected, read), maxChunk)
 	}
-	return firstChunk
+	return min(max(firstChunk, read), maxChunk)
 }
 
 // Forward gives each terminated line from the given offset to visit, until it returns false, the file ends or limit
@@ -48,7 +48,6 @@ func (f *File) Forward(from, limit int64, visit func(Line) bool) (whole bool, er
 		start = from
 		pos   = from
 		skip  bool // inside a line that was given cut
-		chunk = f.first()
 	)
 	defer func() { f.giveBack(buf) }()
 	end := f.size
@@ -56,8 +55,7 @@ func (f *File) Forward(from, limit int64, visit func(Line) bool) (whole bool, er
 		end = from + limit
 	}
 	for pos < end {
-		n := min(chunk, end-pos)
-		chunk = min(chunk*2, maxChunk)
+		n := min(f.chunk(pos-from), end-pos)
 		fresh := len(buf)
 		buf = slices.Grow(buf, int(n))[:fresh+int(n)]
 		m, err := f.ReadAt(buf[fresh:], pos)
@@ -111,7 +109,6 @@ func (f *File) Backward(limit int64, visit func(Line) bool) (whole bool, err err
 		w     = newWindow(f.borrow()) // bytes from pos to the end of the current line, its newline excluded
 		pos   = f.size
 		stop  = int64(0)
-		chunk = f.first()
 		begun bool // a newline was seen: what precedes it is a terminated line
 		skip  bool // inside a line that was given cut
 
@@ -125,8 +122,7 @@ func (f *File) Backward(limit int64, visit func(Line) bool) (whole bool, err err
 		stop = f.size - limit
 	}
 	for pos > stop {
-		n := int(min(chunk, pos-stop))
-		chunk = min(chunk*2, maxChunk)
+		n := int(min(f.chunk(f.size-pos), pos-stop))
 		fresh := w.room(n)
 		if m, err := f.ReadAt(fresh, pos-int64(n)); err != nil && !errors.Is(err, io.EOF) {
 			return false, err

@@ -60,14 +60,17 @@ func checkLines(t testing.TB, data []byte) {
 	t.Helper()
 	f := open(t, writeTemp(t, data))
 	want := terminated(data)
-	got := collect(t, data, func(v func(Line) bool) (bool, error) { return f.Forward(0, 0, v) })
-	if !slices.Equal(got, want) {
-		t.Fatalf("forward: %d lines, want %d", len(got), len(want))
-	}
-	got = collect(t, data, func(v func(Line) bool) (bool, error) { return f.Backward(0, v) })
-	slices.Reverse(got)
-	if !slices.Equal(got, want) {
-		t.Fatalf("backward: %d lines, want %d", len(got), len(want))
+	for _, expected := range []int64{0, 3} {
+		f.Expect(expected)
+		got := collect(t, data, func(v func(Line) bool) (bool, error) { return f.Forward(0, 0, v) })
+		if !slices.Equal(got, want) {
+			t.Fatalf("forward, %d bytes expected: %d lines, want %d", expected, len(got), len(want))
+		}
+		got = collect(t, data, func(v func(Line) bool) (bool, error) { return f.Backward(0, v) })
+		slices.Reverse(got)
+		if !slices.Equal(got, want) {
+			t.Fatalf("backward, %d bytes expected: %d lines, want %d", expected, len(got), len(want))
+		}
 	}
 }
 

@@ -81,7 +81,11 @@ func (o Object) walk(visit func(key []byte, v Value) int) (rest []byte) {
 		}
 		b = space(b[1:])
 		end := visit(key, Value(b))
-		if end == unknown {
+		switch {
+		case end != unknown:
+		case len(b) > 0 && b[0] == '"':
+			end = stringEnd(b)
+		default:
 			end = valueEnd(b)
 		}
 		if end <= 0 {
@@ -155,6 +159,16 @@ func (v Value) Word(usual ...string) string {
 	return v.Text(0)
 }
 
+// Again is Text(0) of a value that mostly is what an earlier one was: then it costs no memory.
+func (v Value) Again(earlier string) string {
+	end := len(earlier) + 1
+	if len(v) > end && v[0] == '"' && v[end] == '"' && string(v[1:end]) == earlier &&
+		bytes.IndexByte(v[1:end], '"') < 0 && bytes.IndexByte(v[1:end], '\\') < 0 && utf8.ValidString(earlier) {
+		return earlier
+	}
+	return v.Text(0)
+}
+
 // Int is a whole number; 0 for anything else.
 func (v Value) Int() int64 {
 	var n int64
@@ -183,7 +197,17 @@ func trim(b []byte) []byte {
 
 // stringEnd returns the length of the string literal that b begins with, quotes included; -1 if it does not end.
 func stringEnd(b []byte) int {
-	for i := 1; i < len(b); i++ {
+	const short = 64
+	i := 1
+	for ; i < short && i+8 <= len(b); i += 8 {
+		if quotes := eightOf(b[i:]).equal('"'); quotes != 0 {
+			if i += quotes.first(); b[i-1] != '\\' {
+				return i + 1
+			}
+			break
+		}
+	}
+	for ; i < len(b); i++ {
 		j := bytes.IndexByte(b[i:], '"')
 		if j < 0 {
 			return -1
@@ -207,24 +231,24 @@ func valueEnd(b []byte) int {
 	}
 	depth := 0
 	for i := 0; i < len(b); i++ {
-		switch b[i] {
-		case '"':
+		switch kinds[b[i]] {
+		case other:
+			continue
+		case quote:
 			n := stringEnd(b[i:])
 			if n < 0 {
 				return -1
 			}
 			i += n - 1
-		case '{', '[':
+		case opening:
 			depth++
 			continue
-		case '}', ']':
+		case closing:
 			depth--
-		case ',', ' ', '\t', '\n', '\r':
+		case between:
 			if depth == 0 {
 				return i
 			}
-			continue
-		default:
 			continue
 		}
 		if depth < 0 {
@@ -237,14 +261,33 @@ func valueEnd(b []byte) int {
 	return -1
 }
 
+// The kinds of bytes by which values are told apart. A table of them is faster than comparing, since what comes next in JSON
+// is seldom foreseen.
+const (
+	other = iota
+	quote
+	opening
+	closing
+	between
+)
+
+var kinds = [1 << 8]uint8{
+	'"': quote, '{': opening, '[': opening, '}': closing, ']': closing,
+	',': between, ' ': between, '\t': between, '\n': between, '\r': between,
+}
+
 // unquote decodes what stands between the quotes of a string literal, at most limit characters (0: all).
 func unquote(b []byte, limit int) string {
-	if bytes.IndexByte(b, '\\') < 0 && utf8.Valid(b) && (limit == 0 || len(b) <= limit) {
-		return string(b)
-	}
 	left := len(b) // characters, at most
 	if limit > 0 {
 		left = min(left, limit)
+	}
+	n := plain(b[:left])
+	if n == left {
+		return string(b[:n])
+	}
+	if left == len(b) && bytes.IndexByte(b[n:], '\\') < 0 && utf8.Valid(b[n:]) {
+		return string(b)
 	}
 	var room [1 << 10]byte
 	out := room[:0]
@@ -261,12 +304,19 @@ func unquote(b []byte, limit int) string {
 
 // plain is how many bytes of b, from its beginning, stand for themselves.
 func plain(b []byte) int {
-	for i, c := range b {
-		if c == '\\' || c >= utf8.RuneSelf {
-			return i
+	i := 0
+	for ; i+8 <= len(b); i += 8 {
+		e := eightOf(b[i:])
+		if special := e.equal('\\') | e.foreign(); special != 0 {
+			return i + special.first()
 		}
 	}
-	return len(b)
+	for ; i < len(b); i++ {
+		if b[i] == '\\' || b[i] >= utf8.RuneSelf {
+			break
+		}
+	}
+	return i
 }
 
 // character decodes the first character of b and returns how many bytes it takes.

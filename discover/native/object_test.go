@@ -1,6 +1,7 @@
 package native
 
 import (
+	"bytes"
 	"encoding/json"
 	"strings"
 	"testing"
@@ -112,7 +113,7 @@ func TestTextLimit(t *testing.T) {
 // on anything else nothing is invented beyond what stands there.
 func FuzzObject(f *testing.F) {
 	for _, s := range []string{
-		`{"a":1,"b":{"c":"d"},"e":[1,2,"x"]}`, `{"a":"\u00e4\ud83d\ude00"}`, `{"a\"b":null}`, `{}`, ` { } `, `{"a":"` + "\xff" + `"}`,
+		`{"a":1,"b":{"c":"d"},"e":[1,2,"x"]}`, `{"a":"\u00e4\ud83d\ude00"}`, `{"a\"b":null}`, `{}`, ` { } `, `{"a":"` + "\xff" + `"}`, `{"a":"x\\","b":"x\ny"}`,
 	} {
 		f.Add([]byte(s), 3)
 	}
@@ -123,6 +124,11 @@ func FuzzObject(f *testing.F) {
 		for key, value := range Object(b).Members() {
 			seen[unquote(key, 0)] = value.Raw()
 			text := value.Text(limit & 0xff)
+			for _, earlier := range []string{value.Text(0), string(bytes.Trim(value.Raw(), `"`)), text} {
+				if got := value.Again(earlier); got != value.Text(0) {
+					t.Fatalf("%s again after %q: %q", value.Raw(), earlier, got)
+				}
+			}
 			if !utf8.ValidString(text) || limit&0xff > 0 && utf8.RuneCountInString(text) > limit&0xff {
 				t.Fatalf("Text(%d) = %q", limit&0xff, text)
 			}
@@ -144,6 +150,39 @@ func FuzzObject(f *testing.F) {
 			if string(seen[key]) != strings.TrimSpace(string(raw)) {
 				t.Fatalf("%q: %q, want %q", key, seen[key], raw)
 			}
+		}
+	})
+}
+
+// A string ends where one that goes over it byte by byte says, and what it holds is what stands there before its first escape.
+func FuzzString(f *testing.F) {
+	for _, s := range []string{
+		``, `"`, `a"b`, `\\"`, `\\\"`, `1234567\"`, `12345678\\"`, "1234567\xff", "\x80\\", strings.Repeat("x", 62) + `\"y"`, strings.Repeat(`\"`, 70) + `"`,
+	} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		b = append([]byte{'"'}, b...)
+		want, first := -1, len(b)
+		for i := 1; i < len(b) && want < 0; i++ {
+			switch {
+			case b[i] == '"':
+				want = i + 1
+			case b[i] == '\\':
+				i++
+			}
+		}
+		if got := stringEnd(b); got != want {
+			t.Errorf("%q ends at %d, want %d", b, got, want)
+		}
+		for i, c := range b {
+			if c == '\\' || c >= utf8.RuneSelf {
+				first = i
+				break
+			}
+		}
+		if got := plain(b); got != first {
+			t.Errorf("%q is plain up to %d, want %d", b, got, first)
 		}
 	})
 }

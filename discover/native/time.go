@@ -21,29 +21,55 @@ func (v Value) Time() time.Time {
 const maxTime = 64
 
 // utcTime reads the form in which all agents write their times, "2026-11-20T19:09:28.087Z" and its closing quote,
-// several times faster than time.Parse does; not ok for any other form, which need not be wrong.
+// many times faster than time.Parse does; not ok for any other form, which need not be wrong.
 func utcTime(b []byte) (time.Time, bool) {
 	const form = `0000-00-00T00:00:00.000Z"`
-	if len(b) < len(form) {
+	if len(b) < len(form) || b[4] != '-' || b[7] != '-' || b[10] != 'T' || b[13] != ':' || b[16] != ':' || b[19] != '.' ||
+		b[23] != 'Z' || b[24] != '"' {
 		return time.Time{}, false
 	}
-	for i := range len(form) {
-		if c := b[i]; form[i] == '0' && (c < '0' || c > '9') || form[i] != '0' && c != form[i] {
-			return time.Time{}, false
-		}
+	var d digits
+	year, month, day := d.two(b[0:])*100+d.two(b[2:]), d.two(b[5:]), d.two(b[8:])
+	hour, minute, second := d.two(b[11:]), d.two(b[14:]), d.two(b[17:])
+	milli := d.two(b[20:])*10 + d.one(b[22])
+	if d.highest > 9 || hour > 23 || minute > 59 || second > 59 || month < 1 || month > 12 || day < 1 || day > daysIn(year, month) {
+		return time.Time{}, false
 	}
-	digits := func(from, to int) (n int) {
-		for _, c := range b[from:to] {
-			n = n*10 + int(c-'0')
-		}
-		return n
+	seconds := ((daysTo(year, month)+day-1)*24+hour)*60*60 + minute*60 + second
+	return time.Unix(int64(seconds), int64(milli)*int64(time.Millisecond)).UTC(), true
+}
+
+// digits reads digits, and remembers the highest: over 9 if one of them was none.
+type digits struct{ highest byte }
+
+func (d *digits) one(c byte) int {
+	c -= '0'
+	d.highest = max(d.highest, c)
+	return int(c)
+}
+
+func (d *digits) two(b []byte) int { return d.one(b[0])*10 + d.one(b[1]) }
+
+// daysIn is how many days a month has.
+func daysIn(year, month int) int {
+	switch {
+	case month == 2 && year%4 == 0 && (year%100 != 0 || year%400 == 0):
+		return 29
+	case month == 2:
+		return 28
 	}
-	year, month, day := digits(0, 4), digits(5, 7), digits(8, 10)
-	hour, minute, second := digits(11, 13), digits(14, 16), digits(17, 19)
-	t := time.Date(year, time.Month(month), day, hour, minute, second, digits(20, 23)*int(time.Millisecond), time.UTC)
-	// Numbers out of range would carry over.
-	ok := hour < 24 && minute < 60 && second < 60 && 1 <= month && month <= 12 && 1 <= day && (day <= 28 || t.Day() == day)
-	return t, ok
+	return 30 + (month+month/8)%2
+}
+
+// daysTo is how many days lie between 1970 and the first day of a month. The year is taken to begin in March, so that a leap
+// day is its last.
+func daysTo(year, month int) int {
+	const march1970 = 719_468 // days since the March of year 0
+	if month -= 3; month < 0 {
+		month, year = month+12, year-1
+	}
+	year += 400 // so that it is not negative, and divides towards zero
+	return 365*year + year/4 - year/100 + year/400 + (153*month+2)/5 - march1970 - 146_097
 }
 
 // Newest is the newest of the times that it was shown.
@@ -59,11 +85,16 @@ const usualTime = len("2026-11-20T19:09:28.087Z")
 // See takes one more time. Records mostly come in order, so that most are told to be older by their text alone.
 func (n *Newest) See(v Value) {
 	const end = usualTime + 1
-	usual := len(v) > end && v[0] == '"' && v[end-1] == 'Z' && v[end] == '"'
-	if usual && string(v[1:end]) <= string(n.text[:]) {
+	if len(v) > end && v[0] == '"' && v[end-1] == 'Z' && v[end] == '"' && string(v[1:end]) <= string(n.text[:]) {
 		return
 	}
-	t := v.Time()
+	t, usual := time.Time{}, false // only a time that is usual in each letter may be compared with by its text
+	if len(v) > 0 && v[0] == '"' {
+		t, usual = utcTime(v[1:])
+	}
+	if !usual {
+		t = v.Time()
+	}
 	if !t.After(n.Time) {
 		return
 	}

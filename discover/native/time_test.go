@@ -1,6 +1,7 @@
 package native
 
 import (
+	"fmt"
 	"testing"
 	"time"
 )
@@ -27,6 +28,23 @@ func FuzzTime(f *testing.F) {
 	})
 }
 
+// The calendar is that of the standard library, whatever the day.
+func TestEveryDay(t *testing.T) {
+	for _, years := range [][2]int{{0, 5}, {1598, 1606}, {1896, 2104}, {2396, 2404}, {9996, 9999}} {
+		for year := years[0]; year <= years[1]; year++ {
+			for month := 1; month <= 12; month++ {
+				for day := 1; day <= 31; day++ {
+					s := fmt.Sprintf("%04d-%02d-%02dT19:09:28.087Z", year, month, day)
+					want, err := time.Parse(time.RFC3339Nano, s)
+					if got, ok := utcTime([]byte(s + `"`)); ok != (err == nil) || !got.Equal(want) {
+						t.Fatalf("%s: %v, %v", s, got, ok)
+					}
+				}
+			}
+		}
+	}
+}
+
 // The newest of two times is found whatever their form, and whichever comes first.
 func FuzzNewest(f *testing.F) {
 	const usual = "2026-11-20T19:09:28.087Z"
@@ -38,6 +56,7 @@ func FuzzNewest(f *testing.F) {
 		f.Add(usual, s)
 		f.Add(s, s)
 	}
+	f.Add(`2026-11-20T\0:00:00,000Z`, "2026-11-20T00:00:01,000Z")
 	f.Fuzz(func(t *testing.T, a, b string) {
 		var n Newest
 		var want time.Time
