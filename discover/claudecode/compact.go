@@ -44,6 +44,16 @@ func (c *compact) pass(b byte) bool {
 	return true
 }
 
+// passText passes this text.
+func (c *compact) passText(text []byte) bool {
+	if !bytes.HasPrefix(c.raw[c.at:], text) {
+		c.refuse()
+		return false
+	}
+	c.at += len(text)
+	return true
+}
+
 // key passes a key and its colon.
 func (c *compact) key() []byte {
 	rest := c.raw[c.at:]
@@ -81,4 +91,20 @@ func plainText(b []byte) int {
 		return 0
 	}
 	return n + 2
+}
+
+// count passes a value, and returns the whole number that it is.
+func (c *compact) count() (n int64) {
+	const sure = 15 // digits that an int64 holds
+	for i, b := range c.raw[c.at:min(c.at+sure+1, len(c.raw))] {
+		if b < '0' || b > '9' {
+			if i > 0 && (b == ',' || b == '}') {
+				c.at += i
+				return n
+			}
+			break
+		}
+		n = n*10 + int64(b-'0')
+	}
+	return c.value().Int()
 }

@@ -1,15 +1,11 @@
 package claudecode
 
-import "bytes"
-
 // form is how a record was written: what stands around the values that vary from one record to the next. The records of a
 // session are mostly alike, so that the next one need only be compared with it. Whatever fits is what the record was, since
 // the way through an object does not depend on the values in it, but on where they end.
 type form struct {
 	text  []byte // the record without what varies
 	parts []part
-	open  bool // what follows the form is not looked at
-	side  bool // IsSidechain, which does not vary
 }
 
 // part is a piece of the text of this length, and the value that follows it.
@@ -27,6 +23,13 @@ const (
 	requestValue
 	timeValue
 	usageValue
+	// In a usage.
+	anyCount
+	inCount
+	outCount
+	cacheReadCount
+	cacheWriteCount
+	reasoningCount
 )
 
 // span is where a value stands in a record.
@@ -35,33 +38,29 @@ type span struct {
 	value    value
 }
 
-// learn takes the form of a record that was gone over until to.
-func (f *form) learn(raw []byte, to int, varies []span, side bool) {
-	f.text, f.parts, f.side = f.text[:0], f.parts[:0], side
-	at := 0
+// learn takes the form of what was gone over from there on.
+func (f *form) learn(c *compact, from int, varies []span) {
+	f.text, f.parts = f.text[:0], f.parts[:0]
 	for _, v := range varies {
-		f.text = append(f.text, raw[at:v.from]...)
-		f.parts = append(f.parts, part{v.from - at, v.value})
-		at = v.to
+		f.text = append(f.text, c.raw[from:v.from]...)
+		f.parts = append(f.parts, part{v.from - from, v.value})
+		from = v.to
 	}
-	f.text, f.open = append(f.text, raw[at:to]...), to < len(raw)
+	f.text = append(f.text, c.raw[from:c.at]...)
 }
 
-// fits reports whether a record has the form, and what it tells then.
-func (f *form) fits(raw []byte, s *skim) (r skimmed, ok bool) {
+// fits reports whether what comes next has the form, and passes it.
+func (f *form) fits(c *compact, s *skim, r *skimmed) bool {
 	if len(f.parts) == 0 {
-		return r, false
+		return false
 	}
-	c, text := compact{raw: raw}, f.text
-	r.IsSidechain = f.side
+	text := f.text
 	for _, p := range f.parts {
-		if !bytes.HasPrefix(raw[c.at:], text[:p.length]) {
-			return r, false
+		if !c.passText(text[:p.length]) {
+			return false
 		}
-		c.at += p.length
 		text = text[p.length:]
-		s.take(&c, &r, p.value)
+		s.take(c, r, p.value)
 	}
-	rest := raw[c.at:]
-	return r, !c.bad && bytes.HasPrefix(rest, text) && (f.open || len(rest) == len(text))
+	return c.passText(text)
 }

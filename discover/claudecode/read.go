@@ -70,6 +70,9 @@ func readTranscript(e discover.Entry, want discover.Want, scratch *native.Scratc
 	}
 	defer f.Close()
 	f.Use(scratch)
+	if want.Tokens || want.Whole {
+		f.Whole()
+	}
 	var head headScan
 	tail := tailScan{side: isSubagent(e.ID), began: want.Began}
 	if r.err = head.read(f); r.err == nil {
@@ -86,7 +89,7 @@ func readTranscript(e discover.Entry, want discover.Want, scratch *native.Scratc
 		r.Updated = f.ModTime()
 	}
 	if want.Tokens || want.Whole {
-		r.path, r.err = addTotals(&r.Record, f, want, all)
+		r.path, r.err = addTotals(&r.Record, f, want, scratch, all)
 	}
 	return r
 }

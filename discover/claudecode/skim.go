@@ -9,11 +9,20 @@ import (
 // skim tells the records of a transcript whose form is usual, as nearly all are, in a fraction of the time that
 // [parseLine] takes: for the usage of each answer all of them are gone over. Others are parseLine's.
 type skim struct {
-	forms [noted + 1]form // of the last record of each kind
+	records [noted + 1]recordForm // of the last one of each kind
+	usages  form                  // of the last one
 	// The records of one answer have the same usage: it is compared.
 	used   []byte
 	usage  usage
 	varies []span // of the record that is gone over
+	counts []span // of its usage
+}
+
+// recordForm is the form of a record, and what does not vary in it.
+type recordForm struct {
+	form
+	side bool
+	part bool // what follows is not looked at
 }
 
 // kind is what a record is to the totals.
@@ -41,7 +50,8 @@ func (l line) skimmed() skimmed {
 // record tells a record. What was heard has no more than its kind, and what is unusual nothing.
 func (s *skim) record(raw []byte) (r skimmed, k kind) {
 	for k := said; k <= noted; k++ {
-		if r, ok := s.forms[k].fits(raw, s); ok {
+		f, c := &s.records[k], compact{raw: raw}
+		if r := (skimmed{IsSidechain: f.side}); f.fits(&c, s, &r) && (f.part || c.at == len(raw)) {
 			return r, k
 		}
 	}
@@ -49,7 +59,9 @@ func (s *skim) record(raw []byte) (r skimmed, k kind) {
 	if s.varies = s.varies[:0]; !s.walk(&c, &r, &k) {
 		return skimmed{}, unusual
 	}
-	s.forms[k].learn(raw, c.at, s.varies, r.IsSidechain)
+	f := &s.records[k]
+	f.learn(&c, 0, s.varies)
+	f.side, f.part = r.IsSidechain, c.at < len(raw)
 	return r, k
 }
 
@@ -137,25 +149,99 @@ func (s *skim) take(c *compact, r *skimmed, v value) {
 	case timeValue:
 		r.Timestamp = c.value()
 	case usageValue:
-		r.Usage = s.tokens(c)
+		s.tokens(c, r)
+	case anyCount:
+		c.count()
+	case inCount:
+		r.Usage.In = c.count()
+	case outCount:
+		r.Usage.Out = c.count()
+	case cacheReadCount:
+		r.Usage.CacheRead = c.count()
+	case cacheWriteCount:
+		r.Usage.CacheWrite = c.count()
+	case reasoningCount:
+		r.Usage.Reasoning = c.count()
 	default:
 		c.value()
 	}
 }
 
-func (s *skim) tokens(c *compact) (u usage) {
+// tokens takes a usage.
+func (s *skim) tokens(c *compact, r *skimmed) {
 	if len(s.used) > 0 && bytes.HasPrefix(c.raw[c.at:], s.used) {
 		c.at += len(s.used)
-		return s.usage
+		r.Usage = s.usage
+		return
 	}
 	from := c.at
-	for more := c.open(); more; more = c.more() {
-		u.set(c.key(), c.value())
+	r.Usage = usage{}
+	if next := *c; s.usages.fits(&next, s, r) {
+		*c = next
+	} else {
+		r.Usage, s.counts = usage{}, s.counts[:0]
+		if s.walkUsage(c, r); !c.bad {
+			s.usages.learn(c, from, s.counts)
+		}
 	}
 	if !c.bad {
-		s.usage, s.used = u, append(s.used[:0], c.raw[from:c.at]...)
+		s.usage, s.used = r.Usage, append(s.used[:0], c.raw[from:c.at]...)
 	}
-	return u
+}
+
+func (s *skim) walkUsage(c *compact, r *skimmed) {
+	details := false // there were some
+	for more := c.open(); more; more = c.more() {
+		switch string(c.key()) {
+		case "input_tokens":
+			s.count(c, r, inCount)
+		case "output_tokens":
+			s.count(c, r, outCount)
+		case "cache_read_input_tokens":
+			s.count(c, r, cacheReadCount)
+		case "cache_creation_input_tokens":
+			s.count(c, r, cacheWriteCount)
+		case "output_tokens_details":
+			if details {
+				c.refuse()
+			}
+			details = true
+			s.walkCounts(c, r, true)
+		case "server_tool_use", "cache_creation":
+			s.walkCounts(c, r, false)
+		case "iterations":
+			s.count(c, r, anyValue)
+		default:
+			c.value()
+		}
+	}
+}
+
+// walkCounts goes over an object of numbers, mostly, among which may be that of the tokens of reasoning.
+func (s *skim) walkCounts(c *compact, r *skimmed, reasons bool) {
+	if rest := c.raw[c.at:]; !bytes.HasPrefix(rest, []byte(`{`)) || bytes.HasPrefix(rest, []byte(`{}`)) { // null, say
+		c.value()
+		return
+	}
+	reasoning := false // there was one
+	for more := c.open(); more; more = c.more() {
+		if key := c.key(); !reasons || string(key) != "thinking_tokens" {
+			s.count(c, r, anyCount)
+			continue
+		}
+		if reasoning {
+			c.refuse()
+		}
+		reasoning = true
+		s.count(c, r, reasoningCount)
+	}
+}
+
+// count takes a number of a usage, which varies.
+func (s *skim) count(c *compact, r *skimmed, v value) {
+	from := c.at
+	s.take(c, r, v)
+	s.counts = append(s.counts, span{from, c.at, v})
 }
 
 // wordOf is what a string says that has no escapes; "" of anything else.

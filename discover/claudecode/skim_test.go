@@ -65,7 +65,8 @@ func TestSkimKnowsWhatClaudeCodeWrites(t *testing.T) {
 
 const aSaid = `{"parentUuid":"a","isSidechain":false,"message":{"model":"m","id":"msg_1","type":"message","role":"assistant",` +
 	`"content":[{"type":"text","text":"as \"usage\":{\"input_tokens\":9}"}],"stop_reason":null,"usage":{"input_tokens":1,` +
-	`"cache_creation_input_tokens":2,"cache_read_input_tokens":3,"output_tokens":4,"output_tokens_details":{"thinking_tokens":5}}},` +
+	`"cache_creation_input_tokens":2,"cache_read_input_tokens":3,"output_tokens":4,"output_tokens_details":{"thinking_tokens":5},"server_tool_use":{"":6},` +
+	`"cache_creation":null,"iterations":[{"input_tokens":7}]}},` +
 	`"requestId":"req_1","type":"assistant","uuid":"u","timestamp":"2026-11-20T19:09:28.087Z","cwd":"/","version":"2"}`
 
 const (
@@ -75,7 +76,7 @@ const (
 
 // A record that was damaged anywhere after one that was not is what parseLine says it is.
 func TestSkimTakesNoDamagedRecord(t *testing.T) {
-	bits := []string{"", `"`, `\`, `{`, `}`, `[`, `,`, `:`, ` `, `1`, `"usage":{},`, `"type":"user",`, `{"id":"b"}`, `"message":{"id":"msg_2"},`}
+	bits := []string{"", `"`, `\`, `{`, `}`, `[`, `,`, `:`, ` `, `1`, `"usage":{},`, `"thinking_tokens":8,`, `"":9,`, `"input_tokens":"1",`, `"output_tokens_details":{},`, `"type":"user",`, `{"id":"b"}`, `"message":{"id":"msg_2"},`}
 	for _, raw := range []string{aSaid, aHeard, aNoted} {
 		var s skim
 		if checkSkim(t, &s, []byte(raw)) == unusual {

@@ -65,7 +65,7 @@ const wholeChunk = 128 << 10
 
 // addTotals completes a record with what only the whole transcript tells.
 // Tokens stay unknown where a part cannot be read; path is that part's.
-func addTotals(r *discover.Record, f *native.File, want discover.Want, all *besides) (path string, err error) {
+func addTotals(r *discover.Record, f *native.File, want discover.Want, scratch *native.Scratch, all *besides) (path string, err error) {
 	memory := adding.Get().(*addition)
 	defer memory.giveBack()
 	t := totals{side: isSubagent(r.ID), brief: !want.Whole, skim: &memory.skim, ledger: ledger{calls: &memory.calls}}
@@ -99,7 +99,7 @@ func addTotals(r *discover.Record, f *native.File, want discover.Want, all *besi
 	}
 	context := t.context
 	if !t.side {
-		if path, err = t.subagents(r.Path, r.ID, all); err != nil {
+		if path, err = t.subagents(r.Path, r.ID, scratch, all); err != nil {
 			return path, err
 		}
 	}
@@ -209,7 +209,7 @@ func (t *totals) limited(q *discover.Quota) {
 }
 
 // subagents adds the sub-agents' own transcripts: below the session's folder, or (2.0.x) beside it.
-func (t *totals) subagents(path, id string, all *besides) (failed string, err error) {
+func (t *totals) subagents(path, id string, scratch *native.Scratch, all *besides) (failed string, err error) {
 	beside := all.of(filepath.Dir(path))
 	if beside.err != nil {
 		return beside.failed, beside.err
@@ -224,19 +224,21 @@ func (t *totals) subagents(path, id string, all *besides) (failed string, err er
 		agents = append(agents, agentsAmong(below, entries)...)
 	}
 	for _, path := range agents {
-		if err := t.file(path); err != nil && !native.Absent(err) {
+		if err := t.file(path, scratch); err != nil && !native.Absent(err) {
 			return path, err
 		}
 	}
 	return "", nil
 }
 
-func (t *totals) file(path string) error {
+func (t *totals) file(path string, scratch *native.Scratch) error {
 	f, err := native.Open(path)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
+	f.Use(scratch)
+	f.Whole()
 	f.Expect(wholeChunk)
 	_, err = f.Forward(0, 0, func(l native.Line) bool {
 		t.answer(l)
