@@ -23,6 +23,9 @@ import (
 func (Adapter) Read(ctx context.Context, entries []discover.Entry, want discover.Want) iter.Seq2[discover.Record, error] {
 	jobs := jobsOf(entries)
 	all := &besides{}
+	if want.Tokens || want.Whole {
+		entries = native.LargestFirst(entries, func(e discover.Entry) int64 { return e.Size })
+	}
 	return func(yield func(discover.Record, error) bool) {
 		read := func(e discover.Entry, scratch *native.Scratch) (result, bool, error) {
 			r := readTranscript(e, want, scratch, all)
