@@ -82,8 +82,14 @@ func (c *calls) grow() {
 	}
 }
 
+// keptSlots is the most of them that are cleared rather than made anew, or one large session would cost all that follow.
+const keptSlots = 4 << 10
+
 // clear forgets the calls, but not their memory.
 func (c *calls) clear() {
+	if len(c.slots) > keptSlots {
+		c.slots = nil
+	}
 	clear(c.slots)
 	c.list, c.names, c.last = c.list[:0], c.names[:0], 0
 }

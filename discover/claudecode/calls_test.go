@@ -12,13 +12,13 @@ import (
 func TestCallsAreAMap(t *testing.T) {
 	var c calls
 	names := []native.Value{nil, native.Value(`null,`), native.Value(`"cut`), native.Value(`""`), native.Value(`"a\u0000"`), native.Value(`"\u0061"`)}
-	for i := range 300 {
+	for i := range 900 {
 		names = append(names, native.Value(fmt.Appendf(nil, `"%c%d",`, 'a'+i%2, i/2)), native.Value(fmt.Appendf(nil, `"\u0061%d"`, i)))
 	}
 	for round := range 3 {
 		random := rand.New(rand.NewPCG(1, uint64(round)))
 		want := map[call]int64{}
-		for n := range int64(4000) {
+		for n := range int64(9000) {
 			id, request := names[random.IntN(len(names))], names[random.IntN(10)]
 			for range random.IntN(3) {
 				c.put(id, request, usage{In: n}, nil)
