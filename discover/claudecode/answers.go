@@ -15,6 +15,9 @@ type answer struct {
 	told  bool
 }
 
+// call names an answer.
+type call struct{ message, request string }
+
 // of is the answer that a record is part of; nil of one that the model did not give.
 func (a *answers) of(l line) *answer {
 	if !l.answers() {

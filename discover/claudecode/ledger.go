@@ -10,27 +10,9 @@ import (
 // ledger holds what the calls of a session used: those that are recorded, and what the agent itself says, which counts
 // the calls, too, that it does not record (for titles, for summaries).
 type ledger struct {
-	calls  map[call]spent
-	last   call      // that was added to
+	calls  *calls
 	stated *usage    // all until the agent said so last (cost-state, since 2.1.280); nil where it has not
 	went   time.Time // when the session went on after that; zero if it did not
-}
-
-type call struct{ message, request string }
-
-type spent struct {
-	usage
-	at time.Time
-}
-
-// add takes an answer; of the records of one, the last counts.
-func (g *ledger) add(l line) {
-	if g.calls == nil {
-		g.calls = map[call]spent{}
-	}
-	// The records of one answer mostly follow each other, and then its names are not copied again.
-	g.last = call{l.ID.Word(g.last.message), l.RequestID.Word(g.last.request)}
-	g.calls[g.last] = spent{l.Usage, l.Timestamp.Time()}
 }
 
 // state takes the agent's own statement.
@@ -44,10 +26,13 @@ func (g *ledger) state(raw []byte) {
 
 // goOn takes the time of a record.
 func (g *ledger) goOn(at native.Value) {
-	if g.stated != nil && g.went.IsZero() {
+	if g.waits() {
 		g.went = at.Time()
 	}
 }
+
+// waits reports whether the time of the next record matters.
+func (g *ledger) waits() bool { return g.stated != nil && g.went.IsZero() }
 
 func statedUsage(o native.Object) (u usage) {
 	for key, v := range o.Members() {
@@ -71,8 +56,9 @@ func statedUsage(o native.Object) (u usage) {
 // goes on from what was stated before: so of the calls until the statement, what is more counts.
 func (g *ledger) sum() (sum usage, ok bool) {
 	var before usage
-	for _, s := range g.calls {
-		if g.stated != nil && (g.went.IsZero() || s.at.Before(g.went)) {
+	for i := range g.calls.list {
+		s := &g.calls.list[i]
+		if g.stated != nil && (g.went.IsZero() || s.at.get().Before(g.went)) {
 			before.add(s.usage)
 		} else {
 			sum.add(s.usage)
@@ -81,7 +67,7 @@ func (g *ledger) sum() (sum usage, ok bool) {
 	if g.stated != nil {
 		sum.add(before.max(*g.stated))
 	}
-	return sum, len(g.calls) > 0
+	return sum, len(g.calls.list) > 0
 }
 
 func (u *usage) add(v usage) {

@@ -183,21 +183,25 @@ func parseMessage(o native.Object) (m message, length int) {
 
 func parseUsage(o native.Object) (u usage, length int) {
 	length = o.Len(func(key []byte, v native.Value) int {
-		switch string(key) {
-		case "input_tokens":
-			u.In = v.Int()
-		case "output_tokens":
-			u.Out = v.Int()
-		case "cache_read_input_tokens":
-			u.CacheRead = v.Int()
-		case "cache_creation_input_tokens":
-			u.CacheWrite = v.Int()
-		case "output_tokens_details":
-			u.Reasoning = member(v, "thinking_tokens").Int()
-		}
+		u.set(key, v)
 		return 0
 	})
 	return u, length
+}
+
+func (u *usage) set(key []byte, v native.Value) {
+	switch string(key) {
+	case "input_tokens":
+		u.In = v.Int()
+	case "output_tokens":
+		u.Out = v.Int()
+	case "cache_read_input_tokens":
+		u.CacheRead = v.Int()
+	case "cache_creation_input_tokens":
+		u.CacheWrite = v.Int()
+	case "output_tokens_details":
+		u.Reasoning = member(v, "thinking_tokens").Int()
+	}
 }
 
 func isTrue(v native.Value) bool { return bytes.HasPrefix(v, []byte("true")) }
@@ -247,7 +251,17 @@ func leadingType(raw []byte) string {
 
 // isAttachment tells an attachment, which may be large and never matters to the turn, from its first bytes.
 func isAttachment(raw []byte) bool {
-	return bytes.Contains(raw[:min(len(raw), 160)], []byte(`,"attachment":{`))
+	const key = `,"attachment":`
+	for at, begin := 0, raw[:min(len(raw), 160)]; ; {
+		i := bytes.IndexByte(begin[at:], '{') // few precede it
+		if i < 0 {
+			return false
+		}
+		if at += i; at >= len(key) && string(begin[at-len(key):at]) == key {
+			return true
+		}
+		at++
+	}
 }
 
 // timeOf finds the time of a record without parsing it.

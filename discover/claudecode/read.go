@@ -24,6 +24,9 @@ import (
 func (Adapter) Read(ctx context.Context, entries []discover.Entry, want discover.Want) iter.Seq2[discover.Record, error] {
 	jobs := jobsOf(entries)
 	all := &besides{}
+	if want.Tokens || want.Whole {
+		entries = native.LargestFirst(entries, func(e discover.Entry) int64 { return e.Size })
+	}
 	return func(yield func(discover.Record, error) bool) {
 		roots := native.OpenRoots(len(entries), maps.Keys(jobs))
 		defer roots.Close()
@@ -73,6 +76,9 @@ func readTranscript(roots native.Roots, e discover.Entry, want discover.Want, sc
 	}
 	defer f.Close()
 	f.Use(scratch)
+	if want.Tokens || want.Whole {
+		f.Whole()
+	}
 	var head headScan
 	tail := tailScan{side: isSubagent(e.ID), began: want.Began}
 	if r.err = head.read(f); r.err == nil {
@@ -90,7 +96,7 @@ func readTranscript(roots native.Roots, e discover.Entry, want discover.Want, sc
 		r.Updated = f.ModTime()
 	}
 	if want.Tokens || want.Whole {
-		r.path, r.err = addTotals(&r.Record, f, want, all)
+		r.path, r.err = addTotals(&r.Record, f, want, scratch, all)
 	}
 	return r
 }

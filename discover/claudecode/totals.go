@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 
 	"agentctl/discover"
 	"agentctl/discover/native"
@@ -16,13 +17,27 @@ import (
 type totals struct {
 	side    bool
 	brief   bool // only tokens are asked for
-	calls   ledger
+	skim    *skim
+	ledger  ledger
 	copies  copies
 	context usage // of the newest main-chain message
 	turns   int
 	notes   notes
 	quota   *discover.Quota // the newest
 	whole   wholeFacts
+}
+
+// addition is memory that adding up takes, and that is used for one transcript after the other.
+type addition struct {
+	skim  skim
+	calls calls
+}
+
+var adding = sync.Pool{New: func() any { return new(addition) }}
+
+func (a *addition) giveBack() {
+	a.calls.clear()
+	adding.Put(a)
 }
 
 // wholeFacts are what `status` and `resume` want of all records.
@@ -50,8 +65,10 @@ const wholeChunk = 128 << 10
 
 // addTotals completes a record with what only the whole transcript tells.
 // Tokens stay unknown where a part cannot be read; path is that part's.
-func addTotals(r *discover.Record, f *native.File, want discover.Want, all *besides) (path string, err error) {
-	t := totals{side: isSubagent(r.ID), brief: !want.Whole}
+func addTotals(r *discover.Record, f *native.File, want discover.Want, scratch *native.Scratch, all *besides) (path string, err error) {
+	memory := adding.Get().(*addition)
+	defer memory.giveBack()
+	t := totals{side: isSubagent(r.ID), brief: !want.Whole, skim: &memory.skim, ledger: ledger{calls: &memory.calls}}
 	if want.Whole && !t.side {
 		t.whole.project, _ = r.Meta[projectMeta].(string)
 	}
@@ -67,7 +84,7 @@ func addTotals(r *discover.Record, f *native.File, want discover.Want, all *besi
 	}
 	if t.copies.unnamed {
 		withOrigin(r)
-		t.calls.stated = nil
+		t.ledger.stated = nil
 	}
 	if want.Whole {
 		if t.quota != nil {
@@ -82,11 +99,11 @@ func addTotals(r *discover.Record, f *native.File, want discover.Want, all *besi
 	}
 	context := t.context
 	if !t.side {
-		if path, err = t.subagents(r.Path, r.ID, all); err != nil {
+		if path, err = t.subagents(r.Path, r.ID, scratch, all); err != nil {
 			return path, err
 		}
 	}
-	if sum, ok := t.calls.sum(); ok { // before the first reply nothing is known, which is not 0
+	if sum, ok := t.ledger.sum(); ok { // before the first reply nothing is known, which is not 0
 		r.Tokens = sum.tokens()
 		r.Tokens.Context = context.context()
 	}
@@ -98,14 +115,14 @@ func (t *totals) line(l native.Line) bool {
 		t.notes.add(kind, l.Bytes, true)
 		t.copies.note(kind, l.Bytes)
 		if string(kind) == "cost-state" {
-			t.calls.state(l.Bytes)
+			t.ledger.state(l.Bytes)
 		}
 		if t.whole.project != "" && string(kind) == "permission-mode" {
 			t.note(l.Bytes)
 		}
 		return true
 	}
-	if l.Cut || isAttachment(l.Bytes) || t.brief && t.idle(l.Bytes) {
+	if l.Cut || isAttachment(l.Bytes) || t.brief && (t.usual(l.Bytes) || t.idle(l.Bytes)) {
 		return true
 	}
 	record, ok := parseLine(l.Bytes)
@@ -116,7 +133,7 @@ func (t *totals) line(l native.Line) bool {
 		t.whole.add(record)
 	}
 	copied := t.copies.has(record)
-	t.calls.goOn(record.Timestamp)
+	t.ledger.goOn(record.Timestamp)
 	switch record.Type {
 	case "user":
 		if prompt, command := promptOf(record); prompt != "" && !command && record.IsSidechain == t.side {
@@ -138,11 +155,39 @@ func (t *totals) line(l native.Line) bool {
 // idle takes a record that only goes on with the session, as a tool's result does: they are most of a transcript, and
 // need not be gone over.
 func (t *totals) idle(raw []byte) bool {
-	if t.calls.stated != nil || leadingType(raw) != "user" {
+	if t.ledger.waits() || leadingType(raw) != "user" {
 		return false
 	}
 	t.copies.begun = true
 	return true
+}
+
+// usual takes a record if it is one of those that are most of a transcript, and are written in the usual form.
+func (t *totals) usual(raw []byte) bool {
+	r, kind := t.skim.record(raw)
+	if kind == unusual || kind == heard && t.ledger.waits() {
+		return false
+	}
+	t.copies.begun = true
+	if kind == heard {
+		return true
+	}
+	copied := kind == said && t.copies.hasUnmarked(r.Timestamp)
+	t.ledger.goOn(r.Timestamp)
+	if kind == said && r.Usage != (usage{}) {
+		t.used(r, copied)
+	}
+	return true
+}
+
+// used takes what an answer used.
+func (t *totals) used(r skimmed, copied bool) {
+	if !copied {
+		t.ledger.calls.put(r.ID, r.RequestID, r.Usage, r.Timestamp)
+	}
+	if r.IsSidechain == t.side {
+		t.context = r.Usage
+	}
 }
 
 func (t *totals) note(raw []byte) {
@@ -152,14 +197,8 @@ func (t *totals) note(raw []byte) {
 }
 
 func (t *totals) assistant(l line, copied bool) {
-	if !l.answers() {
-		return
-	}
-	if !copied {
-		t.calls.add(l)
-	}
-	if l.IsSidechain == t.side {
-		t.context = l.Usage
+	if l.answers() {
+		t.used(l.skimmed(), copied)
 	}
 }
 
@@ -170,7 +209,7 @@ func (t *totals) limited(q *discover.Quota) {
 }
 
 // subagents adds the sub-agents' own transcripts: below the session's folder, or (2.0.x) beside it.
-func (t *totals) subagents(path, id string, all *besides) (failed string, err error) {
+func (t *totals) subagents(path, id string, scratch *native.Scratch, all *besides) (failed string, err error) {
 	beside := all.of(filepath.Dir(path))
 	if beside.err != nil {
 		return beside.failed, beside.err
@@ -185,19 +224,21 @@ func (t *totals) subagents(path, id string, all *besides) (failed string, err er
 		agents = append(agents, agentsAmong(below, entries)...)
 	}
 	for _, path := range agents {
-		if err := t.file(path); err != nil && !native.Absent(err) {
+		if err := t.file(path, scratch); err != nil && !native.Absent(err) {
 			return path, err
 		}
 	}
 	return "", nil
 }
 
-func (t *totals) file(path string) error {
+func (t *totals) file(path string, scratch *native.Scratch) error {
 	f, err := native.Open(path)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
+	f.Use(scratch)
+	f.Whole()
 	f.Expect(wholeChunk)
 	_, err = f.Forward(0, 0, func(l native.Line) bool {
 		t.answer(l)
@@ -211,7 +252,13 @@ func (t *totals) answer(l native.Line) {
 	if noteType(l.Bytes) != nil || l.Cut || isAttachment(l.Bytes) {
 		return
 	}
-	if record, ok := parseLine(l.Bytes); ok && record.answers() {
-		t.calls.add(record)
+	r, kind := t.skim.record(l.Bytes)
+	if kind == unusual {
+		if record, ok := parseLine(l.Bytes); ok && record.answers() {
+			r = record.skimmed()
+		}
+	}
+	if r.Usage != (usage{}) {
+		t.ledger.calls.put(r.ID, r.RequestID, r.Usage, r.Timestamp)
 	}
 }

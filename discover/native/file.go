@@ -29,6 +29,7 @@ type File struct {
 
 	scratch  *Scratch // nil: memory of its own
 	expected int64    // of the line readers' first read; 0: not said
+	whole    bool     // all of it will be read
 }
 
 // fileID tells two files of one name apart.
@@ -99,13 +100,8 @@ func (f *File) Head(n int64) *File {
 
 // ReadAt implements io.ReaderAt. A file that shrank meanwhile ends early with io.EOF.
 func (f *File) ReadAt(p []byte, off int64) (int, error) {
-	if f.fd >= 0 && f.mem == nil && f.scratch != nil && 0 < f.size && f.size <= smallFile {
-		room := f.scratch.room(f.size)
-		n, err := f.pread(room, 0)
-		if err != nil && !errors.Is(err, io.EOF) {
-			return 0, err
-		}
-		f.mem = room[:n]
+	if _, err := f.load(); err != nil {
+		return 0, err
 	}
 	if f.mem == nil && f.fd >= 0 {
 		return f.pread(p, off)

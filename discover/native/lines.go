@@ -43,6 +43,15 @@ func (f *File) chunk(read int64) int64 {
 // bytes have been read (0: no limit). An unterminated last line is not given: its writer has not finished it.
 // It reports whether everything up to the end was given.
 func (f *File) Forward(from, limit int64, visit func(Line) bool) (whole bool, err error) {
+	end := f.size
+	if limit > 0 && from+limit < end {
+		end = from + limit
+	}
+	if ok, err := f.load(); err != nil {
+		return false, err
+	} else if ok && end-from <= MaxLine {
+		return f.forwardInPlace(from, end, visit)
+	}
 	var (
 		buf   = f.borrow()[:0] // starts with the first byte of the current line, which is at offset start
 		start = from
@@ -50,10 +59,6 @@ func (f *File) Forward(from, limit int64, visit func(Line) bool) (whole bool, er
 		skip  bool // inside a line that was given cut
 	)
 	defer func() { f.giveBack(buf) }()
-	end := f.size
-	if limit > 0 && from+limit < end {
-		end = from + limit
-	}
 	for pos < end {
 		n := min(f.chunk(pos-from), end-pos)
 		fresh := len(buf)

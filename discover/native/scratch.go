@@ -17,10 +17,10 @@ const scratchLimit = 4 << 20
 // system call. Most headless sessions are as short.
 const smallFile = 32 << 10
 
-// room is memory for the content of a small file.
-func (s *Scratch) room(n int64) []byte {
-	if s.small == nil {
-		s.small = make([]byte, smallFile)
+// room is memory for the content of a file that has n bytes, of most at the most.
+func (s *Scratch) room(n, most int64) []byte {
+	if int64(len(s.small)) < n {
+		s.small = make([]byte, most)
 	}
 	return s.small[:n]
 }
