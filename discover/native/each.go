@@ -12,9 +12,18 @@ import (
 // in any order: a value where ok, an error where there is one. It ends early, with no goroutine left behind, when the
 // consumer stops or ctx ends.
 func Each[T, R any](ctx context.Context, items []T, read func(T, *Scratch) (value R, ok bool, err error)) iter.Seq2[R, error] {
+	return inParts(ctx, items, usualPart, read)
+}
+
+// EachLarge is Each for items that are so much work that they are best handed out one by one.
+func EachLarge[T, R any](ctx context.Context, items []T, read func(T, *Scratch) (value R, ok bool, err error)) iter.Seq2[R, error] {
+	return inParts(ctx, items, 1, read)
+}
+
+func inParts[T, R any](ctx context.Context, items []T, part int, read func(T, *Scratch) (value R, ok bool, err error)) iter.Seq2[R, error] {
 	return func(yield func(R, error) bool) {
 		workers := min(2*runtime.GOMAXPROCS(0), maxReaders, (len(items)+part-1)/part)
-		e := each[T, R]{items: items, read: read, results: make(chan []result[R]), free: make(chan []result[R], workers+1)}
+		e := each[T, R]{items: items, part: part, read: read, results: make(chan []result[R]), free: make(chan []result[R], workers+1)}
 		ctx, cancel := context.WithCancel(ctx)
 		var readers, all sync.WaitGroup
 		defer all.Wait()
@@ -38,8 +47,8 @@ func Each[T, R any](ctx context.Context, items []T, read func(T, *Scratch) (valu
 }
 
 const (
-	// part is how many items are handed over at once: passing them one by one would cost more than reading them.
-	part = 16
+	// usualPart is how many items are handed over at once: passing them one by one would cost more than reading them.
+	usualPart = 16
 	// maxReaders is the most goroutines that read.
 	maxReaders = 16
 )
@@ -47,6 +56,7 @@ const (
 // each is one call of Each.
 type each[T, R any] struct {
 	items   []T
+	part    int // how many of them are handed over at once
 	read    func(T, *Scratch) (R, bool, error)
 	next    atomic.Int64 // the first item that nobody has taken
 	results chan []result[R]
@@ -63,12 +73,12 @@ func (e *each[T, R]) work(ctx context.Context) {
 	var out []result[R]
 	var scratch Scratch
 	for {
-		to := int(e.next.Add(part))
-		if to-part >= len(e.items) {
+		to := int(e.next.Add(int64(e.part)))
+		if to-e.part >= len(e.items) {
 			e.send(ctx, out)
 			return
 		}
-		for _, item := range e.items[to-part : min(to, len(e.items))] {
+		for _, item := range e.items[to-e.part : min(to, len(e.items))] {
 			if ctx.Err() != nil {
 				return
 			}
@@ -79,7 +89,7 @@ func (e *each[T, R]) work(ctx context.Context) {
 				out = append(out, result[R]{v, err})
 			}
 		}
-		if len(out) > part/2 {
+		if len(out) > e.part/2 {
 			e.send(ctx, out)
 			out = nil
 		}
@@ -102,6 +112,6 @@ func (e *each[T, R]) room() []result[R] {
 	case out := <-e.free:
 		return out[:0]
 	default:
-		return make([]result[R], 0, part+part/2)
+		return make([]result[R], 0, e.part+e.part/2)
 	}
 }

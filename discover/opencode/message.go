@@ -36,9 +36,8 @@ const (
 	shortLimit = 300  // of a name or path
 )
 
-func parseMessage(data []byte) message {
-	var m message
-	for key, v := range native.Object(data).Members() {
+func parseMessage(data []byte) (m message) {
+	native.Object(data).Scan(func(key []byte, v native.Value) (length int) {
 		switch string(key) {
 		case "id":
 			m.id = v.Text(shortLimit)
@@ -61,29 +60,43 @@ func parseMessage(data []byte) message {
 		case "summary": // of the person's messages it is an object
 			m.summary = strings.HasPrefix(string(v), "true")
 		default:
-			m.parseObject(string(key), v.Object())
+			return m.parseObject(string(key), v.Object())
 		}
-	}
+		return unknown
+	})
 	return m
 }
 
-// parseObject takes in the members of a message that are objects themselves.
-func (m *message) parseObject(key string, o native.Object) {
+// unknown is the length of a value whose end nobody has come to.
+const unknown = 0
+
+// parseObject takes in the members of a message that are objects themselves, and returns their length if it has come to know
+// it.
+func (m *message) parseObject(key string, o native.Object) (length int) {
 	switch key {
 	case "time":
-		m.created, m.completed = member(o, "created").Int(), member(o, "completed").Int()
+		return o.Len(func(key []byte, v native.Value) int {
+			switch string(key) {
+			case "created":
+				m.created = v.Int()
+			case "completed":
+				m.completed = v.Int()
+			}
+			return unknown
+		})
 	case "path":
 		m.cwd = member(o, "cwd").Text(0)
 	case "model":
 		m.provider, m.model = member(o, "providerID").Text(shortLimit), member(o, "modelID").Text(shortLimit)
 		m.variant = cmp.Or(member(o, "variant").Text(shortLimit), m.variant)
 	case "tokens":
-		m.tokens = parseTokens(o)
+		m.tokens, length = parseTokens(o)
 	case "error":
 		if m.errName = member(o, "name").Text(shortLimit); m.errName != "" {
 			m.failed, m.errText, m.errStatus = true, errorText(o), member(member(o, "data").Object(), "statusCode").Int()
 		}
 	}
+	return length
 }
 
 // errorText is what an error {"name","data":{"message"}} says in words.
@@ -97,15 +110,32 @@ func modelName(provider, model string) string {
 	return provider + "/" + model
 }
 
-// parseTokens reads {"total","input","output","reasoning","cache":{"read","write"}}; total is absent before 1.1.
-func parseTokens(o native.Object) discover.Tokens {
-	cache := member(o, "cache").Object()
-	t := discover.Tokens{
-		In: member(o, "input").Int(), Out: member(o, "output").Int(), Reasoning: member(o, "reasoning").Int(),
-		CacheRead: member(cache, "read").Int(), CacheWrite: member(cache, "write").Int(),
-	}
-	t.Total = t.In + t.Out + t.Reasoning + t.CacheRead + t.CacheWrite
-	return t
+// parseTokens reads {"total","input","output","reasoning","cache":{"read","write"}}, and how long it is; total is absent before
+// 1.1.
+func parseTokens(o native.Object) (t discover.Tokens, length int) {
+	length = o.Len(func(key []byte, v native.Value) int {
+		switch string(key) {
+		case "input":
+			t.In = v.Int()
+		case "output":
+			t.Out = v.Int()
+		case "reasoning":
+			t.Reasoning = v.Int()
+		case "cache":
+			return v.Object().Len(func(key []byte, v native.Value) int {
+				switch string(key) {
+				case "read":
+					t.CacheRead = v.Int()
+				case "write":
+					t.CacheWrite = v.Int()
+				}
+				return unknown
+			})
+		}
+		return unknown
+	})
+	t.Total = total(t)
+	return t, length
 }
 
 // part is what matters of one part of a message.

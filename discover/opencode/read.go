@@ -11,8 +11,8 @@ import (
 )
 
 // chunkSize is how many sessions are read of one look at a database: few enough that a writer's checkpoint rarely
-// falls into it.
-const chunkSize = 400
+// falls into it, and that all their pages can be read ahead where one does.
+const chunkSize = 600
 
 // chunk is a piece of work for [Adapter.Read]: sessions of one database, or one session of JSON files.
 type chunk struct {
@@ -20,26 +20,33 @@ type chunk struct {
 	ids        []string
 }
 
+// isFile reports whether it is one of JSON files.
+func (c chunk) isFile() bool { return strings.HasSuffix(c.path, ".json") }
+
 // Read yields the records of the entries.
 func (Adapter) Read(ctx context.Context, entries []discover.Entry, want discover.Want) iter.Seq2[discover.Record, error] {
 	return func(yield func(discover.Record, error) bool) {
 		known := &kin{}
-		for records, err := range native.Each(ctx, chunks(entries), func(c chunk, _ *native.Scratch) ([]discover.Record, bool, error) {
-			return c.read(ctx, want, known)
-		}) {
-			if err != nil && !yield(discover.Record{}, err) {
-				return
-			}
-			for _, r := range records {
-				if !yield(r, nil) {
-					return
+		read := func(c chunk, _ *native.Scratch) ([]discover.Record, bool, error) { return c.read(ctx, want, known) }
+		give := func(all iter.Seq2[[]discover.Record, error]) bool {
+			for records, err := range all {
+				if err != nil && !yield(discover.Record{}, err) {
+					return false
+				}
+				for _, r := range records {
+					if !yield(r, nil) {
+						return false
+					}
 				}
 			}
+			return true
 		}
+		databases, files := chunks(entries)
+		_ = give(native.EachLarge(ctx, databases, read)) && give(native.Each(ctx, files, read))
 	}
 }
 
-func chunks(entries []discover.Entry) []chunk {
+func chunks(entries []discover.Entry) (databases, files []chunk) {
 	by := map[[2]string][]string{}
 	var order [][2]string
 	for _, e := range entries {
@@ -49,19 +56,22 @@ func chunks(entries []discover.Entry) []chunk {
 		}
 		by[key] = append(by[key], e.ID)
 	}
-	var out []chunk
 	for _, key := range order {
 		for ids := range slices.Chunk(by[key], chunkSize) {
-			out = append(out, chunk{key[0], key[1], ids})
+			if c := (chunk{key[0], key[1], ids}); c.isFile() {
+				files = append(files, c)
+			} else {
+				databases = append(databases, c)
+			}
 		}
 	}
-	return out
+	return databases, files
 }
 
 // read reads the sessions of a chunk, and looks into the sub-agents that they wait for. Its errors are warnings; what has
 // vanished is none.
 func (c chunk) read(ctx context.Context, want discover.Want, known *kin) (records []discover.Record, ok bool, err error) {
-	if strings.HasSuffix(c.path, ".json") {
+	if c.isFile() {
 		s, err := loadLegacy(c.home, c.path, want)
 		if s == nil {
 			return nil, false, err

@@ -27,7 +27,7 @@ func newStored(r *sqlite.Row, home, path string) stored {
 	if s.headless {
 		s.Source = modeRun.source()
 	}
-	model := native.Object(text("model"))
+	model := native.Object(r.Bytes("model", maxPart))
 	s.Model = modelName(member(model, "providerID").Text(shortLimit), member(model, "id").Text(shortLimit))
 	variant := member(model, "variant").Text(shortLimit)
 	if variant == "default" {

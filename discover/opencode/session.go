@@ -63,12 +63,11 @@ func (st *store) load(ids []string, want discover.Want) []stored {
 
 // fill adds what the messages say.
 func (s *stored) fill(st *store, want discover.Want) {
-	var first int64
-	if m := st.messages(s.ID).Last(); m != nil {
+	first := s.fillPrompt(st)
+	for m := range st.messages(s.ID).Most(1).Down() {
 		last := parseMessage(m.Bytes("data", maxPart))
 		last.id, last.created, last.updated = m.Text("id", shortLimit), m.Int("time_created"), m.Int("time_updated")
 		s.last = &last
-		first = s.fillPrompt(st)
 	}
 	if needsParts(s.last) {
 		s.fillParts(st)

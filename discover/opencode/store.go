@@ -102,30 +102,21 @@ func (st *store) children(session string) iter.Seq[*sqlite.Row] {
 	return st.session.Equal("parent_id", session).Up()
 }
 
-// helped are those of the sessions that sub-agents have sessions for. One search is for all: sessions that are read together
-// mostly were begun one after the other, so that their ids are neighbours.
+// helped are those of the sessions that sub-agents have sessions for. One search is for all.
 func (st *store) helped(sessions []string) map[string]bool {
 	if len(sessions) == 0 || !st.session.Has("parent_id") {
 		return nil
 	}
 	var out map[string]bool
-	for r := range st.session.Range("parent_id", slices.Min(sessions), slices.Max(sessions)+"\x00").Up() {
+	for id := range st.session.Range("parent_id", slices.Min(sessions), slices.Max(sessions)+"\x00").Texts(shortLimit) {
 		if out == nil {
 			out = map[string]bool{}
 		}
-		out[r.Text("parent_id", shortLimit)] = true
+		out[id] = true
 	}
 	return out
 }
 
-// rowsOf yields the sessions with these ids, each once.
-func (st *store) rowsOf(ids []string) iter.Seq[*sqlite.Row] {
-	return func(yield func(*sqlite.Row) bool) {
-		ids = slices.Sorted(slices.Values(ids))
-		for _, id := range slices.Compact(ids) {
-			if r := st.session.Equal("id", id).First(); r != nil && !yield(r) {
-				return
-			}
-		}
-	}
-}
+// rowsOf yields the sessions with these ids, each once. Those that were made one after the other come so: what else there is
+// of them stands together too.
+func (st *store) rowsOf(ids []string) iter.Seq[*sqlite.Row] { return st.session.In("id", ids) }

@@ -1,9 +1,6 @@
 package sqlite
 
-import (
-	"encoding/binary"
-	"sort"
-)
+import "encoding/binary"
 
 // Kinds of b-tree pages (1.6).
 const (
@@ -23,34 +20,38 @@ type node struct {
 	cells    int
 	pointers int // where the list of cells begins
 	leaf     bool
-	bytes    []byte // of the page, for as long as the cache's turn is this one
-	turn     int
+	held     *cached // the page, for as long as the number there is this one
 }
 
-// page gives the page, looked up again where its memory may have been taken for another one since; nil after a failure.
+// page gives the page, looked up again where its memory was taken for another one since; nil after a failure.
 func (n *node) page() []byte {
-	if n.turn != n.db.cache.turn || n.db.err != nil {
-		n.bytes = n.db.page(n.number, 0)
-		n.turn = n.db.cache.turn
+	if n.held.number == n.number {
+		return n.held.page
 	}
-	return n.bytes
+	return n.again()
+}
+
+func (n *node) again() []byte {
+	held := n.db.cached(n.number, 0)
+	if held == nil {
+		return nil
+	}
+	n.held = held
+	return held.page
 }
 
 // node reads a page of a table or of an index; it is false after a failure.
 func (d *DB) node(number uint32, run int, index bool) (n node, ok bool) {
-	page := d.page(number, run)
-	if page == nil {
+	held := d.cached(number, run)
+	if held == nil {
 		return n, false
 	}
-	at := 0
+	page, at := held.page, 0
 	if number == 1 {
 		at = headerSize
 	}
 	kind := page[at]
-	n = node{
-		db: d, number: number, leaf: kind == tableLeaf || kind == indexLeaf, pointers: at + 8,
-		bytes: page, turn: d.cache.turn,
-	}
+	n = node{db: d, number: number, leaf: kind == tableLeaf || kind == indexLeaf, pointers: at + 8, held: held}
 	if !n.leaf {
 		n.pointers += 4
 	}
@@ -96,11 +97,15 @@ func (n *node) run(i int) int {
 	return k
 }
 
-// tableKey is the rowid in a cell of a page that is no leaf: no rowid below it is larger.
-func (n *node) tableKey(i int) int64 {
+// rowid is that of a cell of a table's page. On one that is no leaf, no rowid below the cell is larger.
+func (n *node) rowid(i int) int64 {
 	cell := n.cell(i)
-	key, _ := varint(cell[min(4, len(cell)):])
-	return int64(key)
+	before := 4
+	if n.leaf {
+		_, before = varint(cell) // the size of the row
+	}
+	id, _ := varint(cell[min(before, len(cell)):])
+	return int64(id)
 }
 
 // leafRow takes a cell of a table's leaf.
@@ -116,29 +121,12 @@ func (r *Row) leafRow(cell []byte) bool {
 
 // seek reads the row with a rowid; it is false where there is none, and after a failure.
 func (r *Row) seek(rowid int64) bool {
-	page := r.table.root
-	for range maxDepth {
-		n, ok := r.table.db.node(page, 1, false)
-		if !ok {
-			return false
-		}
-		if n.leaf {
-			return r.seekLeaf(n, rowid)
-		}
-		page = n.child(sort.Search(n.cells, func(i int) bool { return n.tableKey(i) >= rowid }))
+	c := &r.table.cursor
+	if !c.seek(func(n *node, i int) bool { return n.rowid(i) < rowid }) {
+		return false
 	}
-	return r.table.db.damaged("a table is too deep")
-}
-
-func (r *Row) seekLeaf(n node, rowid int64) bool {
-	key := func(i int) int64 {
-		cell := n.cell(i)
-		_, size := varint(cell)
-		id, _ := varint(cell[size:])
-		return int64(id)
-	}
-	i := sort.Search(n.cells, func(i int) bool { return key(i) >= rowid })
-	return i < n.cells && key(i) == rowid && r.leafRow(n.cell(i))
+	n := c.top()
+	return n.at < n.cells && n.rowid(n.at) == rowid && r.leafRow(n.cell(n.at))
 }
 
 // walk goes through a tree. A page is in one place of one tree, so that a walk over more pages than the database has

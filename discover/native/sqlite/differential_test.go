@@ -41,6 +41,7 @@ func TestAgainstSQLite(t *testing.T) {
 		for range 6 {
 			w.compareSelection(table)
 		}
+		w.compareSearches(table)
 		if err := os.Remove(w.path); err != nil {
 			r.Fatal(err)
 		}

@@ -24,6 +24,4 @@ func (r *Row) Value(column string) any {
 func (r *Row) RowID() int64 { return r.rowid }
 
 // Shrink leaves room for a few pages only, as if the database were much larger.
-func (d *DB) Shrink(pages int) {
-	d.cache.pages, d.cache.ring, d.cache.next = map[uint32]*cached{}, make([]*cached, pages), 0
-}
+func (d *DB) Shrink(pages int) { d.cache.sets, d.cache.ways = make([]set, 1), pages }

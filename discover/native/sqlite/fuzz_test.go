@@ -83,6 +83,10 @@ func readAll(t testing.TB, raw []byte) (rows int, err error) {
 		if name == "t" {
 			for range table.Equal("id", "k007").Up() {
 			}
+			for range table.In("id", []string{"k050", "k008", "long", "k009"}) {
+			}
+			for range table.Range("a", "a", "b").Texts(10) {
+			}
 			for range table.Range("a", "a", "b").Down() {
 			}
 			for range table.Equal("a", "a1", "r").Up() {

@@ -1,51 +1,64 @@
 package sqlite
 
-import "sort"
-
 // index is an index of a table whose columns are all sorted upwards and byte by byte.
 type index struct {
 	root    uint32
 	columns []string // lower case
 }
 
-// span is a range of texts: from ≤ text < to.
-type span struct{ from, to string }
-
-// side tells where an index entry stands: before the span, in it, or after it.
-func (s span) side(entry *record, column int) int {
-	switch {
-	case entry.compare(column, s.from) < 0:
-		return -1
-	case entry.compare(column, s.to) >= 0:
-		return 1
-	}
-	return 0
+// span is a range of texts: from ≤ text < to, or, where it is closed, from ≤ text ≤ to.
+type span struct {
+	from, to string
+	closed   bool
 }
 
-// sideOf is side of a text that is at hand.
-func (s span) sideOf(text []byte) int {
-	switch {
-	case string(text) < s.from: // strings.Compare would need a copy
-		return -1
-	case string(text) >= s.to:
-		return 1
-	}
-	return 0
+// precedes and follows tell of a text that is outside of the span on which side of it.
+func (s *span) precedes(text []byte) bool { return string(text) < s.from } // strings.Compare would need a copy
+
+func (s *span) follows(text []byte) bool {
+	return string(text) > s.to || !s.closed && string(text) == s.to
+}
+
+// precedesIn and followsIn tell it of a value of a record.
+func (s *span) precedesIn(r *record, column int) bool { return r.compare(column, s.from) < 0 }
+
+func (s *span) followsIn(r *record, column int) bool {
+	c := r.compare(column, s.to)
+	return c > 0 || !s.closed && c == 0
 }
 
 // search goes through the entries of an index whose first value is in a span, and, where that is one text, whose next values
 // come before others.
 type search struct {
-	walk
+	cursor
 	span   span
 	before []value // of the columns that follow
-	back   bool
 	entry  record
-	yield  func(rowid int64) bool
 }
 
-// cell is that of an entry, from the size of the entry on.
-func (s *search) cell(n *node, i int) []byte {
+// up and down yield the rowids of the entries, in their order and in the opposite one.
+func (s *search) up(yield func(rowid int64) bool) {
+	if !s.seek(s.precedes) || !s.settle() {
+		return
+	}
+	for n := s.top(); !s.follows(&n.node, n.at) && s.take(yield) && s.next(); {
+		n = s.top()
+	}
+}
+
+func (s *search) down(yield func(rowid int64) bool) {
+	if !s.seek(func(n *node, i int) bool { return !s.follows(n, i) }) {
+		return
+	}
+	for s.prev() {
+		if n := s.top(); s.precedes(&n.node, n.at) || !s.take(yield) {
+			return
+		}
+	}
+}
+
+// entryIn is a cell from the size of its entry on.
+func entryIn(n *node, i int) []byte {
 	cell := n.cell(i)
 	if !n.leaf {
 		cell = cell[min(4, len(cell)):]
@@ -55,7 +68,7 @@ func (s *search) cell(n *node, i int) []byte {
 
 // read takes the entry of a cell.
 func (s *search) read(n *node, i int) bool {
-	cell := s.cell(n, i)
+	cell := entryIn(n, i)
 	size, k := varint(cell)
 	if k == 0 {
 		return s.db.damaged("an index entry is cut off")
@@ -63,20 +76,28 @@ func (s *search) read(n *node, i int) bool {
 	return s.entry.set(cell[k:], size, true) && s.entry.parse()
 }
 
-// side is that of an entry; an unreadable one is after the span, where nobody looks any further.
-func (s *search) side(n *node, i int) int {
-	if text := s.leadingText(s.cell(n, i)); text != nil {
-		if side := s.span.sideOf(text); side != 0 || len(s.before) == 0 {
-			return side
-		}
+// precedes reports whether an entry stands before those that are searched for.
+func (s *search) precedes(n *node, i int) bool {
+	if text := s.leadingText(entryIn(n, i)); text != nil {
+		return s.span.precedes(text)
 	}
-	if !s.read(n, i) {
-		return 1
+	return s.read(n, i) && s.span.precedesIn(&s.entry, 0)
+}
+
+// follows reports whether an entry stands behind those that are searched for. An unreadable one does: nobody looks any
+// further.
+func (s *search) follows(n *node, i int) bool {
+	text := s.leadingText(entryIn(n, i))
+	if text != nil && s.span.follows(text) {
+		return true
 	}
-	if side := s.span.side(&s.entry, 0); side != 0 || len(s.before) == 0 || s.comesBefore() {
-		return side
+	if text != nil && (len(s.before) == 0 || s.span.precedes(text)) {
+		return false
 	}
-	return 1
+	if !s.read(n, i) || s.span.followsIn(&s.entry, 0) {
+		return true
+	}
+	return len(s.before) > 0 && !s.span.precedesIn(&s.entry, 0) && !s.comesBefore()
 }
 
 // comesBefore reports whether the entry that was read last comes before what the search ends with.
@@ -108,50 +129,19 @@ func (s *search) leadingText(cell []byte) []byte {
 	return cell[from:to]
 }
 
-// below yields the rowids below a page; it is false where there is nothing more to come.
-func (s *search) below(page uint32, depth int) bool {
-	n, ok := s.node(page, 1, depth)
-	if !ok {
+// take yields the rowid of the entry that the search is at, which is its last value.
+func (s *search) take(yield func(rowid int64) bool) bool {
+	n := s.top()
+	if !s.read(&n.node, n.at) {
 		return false
 	}
-	if s.back {
-		return s.downwards(&n, depth)
+	last := len(s.entry.cells) - 1
+	if last < 0 {
+		return s.db.damaged("an empty index entry")
 	}
-	return s.upwards(&n, depth)
-}
-
-func (s *search) upwards(n *node, depth int) bool {
-	first := sort.Search(n.cells, func(i int) bool { return s.side(n, i) >= 0 })
-	for i := first; i < n.cells; i++ {
-		if !s.child(n, i, depth) || s.side(n, i) > 0 || !s.take(n, i) {
-			return false
-		}
-	}
-	return s.child(n, n.cells, depth)
-}
-
-func (s *search) downwards(n *node, depth int) bool {
-	after := sort.Search(n.cells, func(i int) bool { return s.side(n, i) > 0 })
-	for i := after; i > 0; i-- {
-		if !s.child(n, i, depth) || s.side(n, i-1) < 0 || !s.take(n, i-1) {
-			return false
-		}
-	}
-	return s.child(n, 0, depth)
-}
-
-func (s *search) child(n *node, i, depth int) bool {
-	return n.leaf || s.below(n.child(i), depth+1)
-}
-
-// take yields an entry's rowid, which is its last value.
-func (s *search) take(n *node, i int) bool {
-	if !s.read(n, i) || s.db.err != nil {
-		return false
-	}
-	rowid := s.entry.at(len(s.entry.cells)-1, 0)
-	if rowid.kind != intKind {
+	var rowid value
+	if s.entry.load(&rowid, last, 0); rowid.kind != intKind {
 		return s.db.damaged("an index entry without a rowid")
 	}
-	return s.yield(rowid.n)
+	return s.db.err == nil && yield(rowid.n)
 }

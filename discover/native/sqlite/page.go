@@ -8,62 +8,93 @@ import (
 const (
 	cacheBytes = 1 << 20
 	cachePages = 64 // at least
+	// usualWays is how many places there are for a page.
+	usualWays = 8
 	// maxRun is the most pages that are read at once.
 	maxRun = 16
+	// upperRounds is for how many rounds the upper page of a tree stays.
+	upperRounds = 8
 )
 
-// cache keeps the pages that were read last. One that was asked for again stays for another round, as the upper pages of
-// a tree do. The memory of the others is used again: see [DB.page].
+// cache keeps the pages that were read last, in sets of a few places each: a page has its place in one of them. One that was
+// asked for again stays for another round of its set, the upper pages of a tree for more, since there are few of them for many
+// leaves. The memory of the others is used again: see [DB.page].
 type cache struct {
-	pages map[uint32]*cached
-	ring  []*cached
-	next  int
-	turn  int    // how often memory was given away: what was a page before may be another one since
-	run   []byte // where several pages are read to
+	sets []set
+	ways int    // the places of a set
+	run  []byte // where several pages are read to
+}
+
+type set struct {
+	places []cached
+	next   int
 }
 
 type cached struct {
-	number uint32
-	page   []byte
-	again  bool
+	number uint32 // 0, which no page has, for none
+	page   []byte // its usable bytes; behind them it goes on to its size
+	rounds int    // of the set that it still stays for
 }
+
+// stay keeps it for some rounds at least.
+func (c *cached) stay(rounds int) { c.rounds = max(c.rounds, rounds) }
 
 func newCache(pageSize int) cache {
-	return cache{pages: map[uint32]*cached{}, ring: make([]*cached, max(cacheBytes/pageSize, cachePages))}
+	return cache{sets: make([]set, max(cacheBytes/pageSize, cachePages)/usualWays), ways: usualWays}
 }
 
-// room gives memory for a page, which is not in the cache until keep puts it there.
-func (c *cache) room(pageSize int) *cached {
-	for c.ring[c.next] != nil && c.ring[c.next].again {
-		c.ring[c.next].again = false
-		c.next = (c.next + 1) % len(c.ring)
+// set is where a page has its place. Neighbours have theirs in different ones.
+func (c *cache) set(number uint32) *set { return &c.sets[number%uint32(len(c.sets))] }
+
+// find gives a page that is in the cache; nil if it is not.
+func (s *set) find(number uint32) *cached {
+	for i := range s.places {
+		if s.places[i].number == number {
+			return &s.places[i]
+		}
 	}
-	p := c.ring[c.next]
-	if p == nil {
-		p = &cached{page: make([]byte, pageSize)}
-		c.ring[c.next] = p
+	return nil
+}
+
+// room gives a place for a page, which is not in the cache until the place has its number.
+func (d *DB) room(number uint32) *cached {
+	s, ways := d.cache.set(number), d.cache.ways
+	if s.places == nil {
+		s.places = make([]cached, 0, ways) // they never move
 	}
-	delete(c.pages, p.number) // no page has the number 0
-	p.number = 0
-	c.turn++
+	if n := len(s.places); n < ways {
+		s.places = append(s.places, cached{page: make([]byte, d.pageSize)[:d.usable]})
+		return &s.places[n]
+	}
+	for s.places[s.next].rounds > 0 {
+		s.places[s.next].rounds--
+		s.next = (s.next + 1) % ways
+	}
+	p := &s.places[s.next]
+	p.number, s.next = 0, (s.next+1)%ways
 	return p
 }
 
-func (c *cache) keep(p *cached, number uint32) {
-	p.number, c.pages[number] = number, p
-	c.next = (c.next + 1) % len(c.ring)
+// page gives the usable bytes of a page, which are valid until the next page is asked for; nil after a failure. As many
+// as run pages from it on are read at once, since they are expected to be asked for next.
+func (d *DB) page(number uint32, run int) []byte {
+	if p := d.cached(number, run); p != nil {
+		return p.page
+	}
+	return nil
 }
 
-// page gives the usable bytes of a page, which are valid until the next page is asked for; nil after a failure. As many
-// as run pages from it on are read at once, since they are expected to be asked for next; 0 is for one that was asked for
-// already, and need not be kept for that.
-func (d *DB) page(number uint32, run int) []byte {
+// cached is page with the place where it lies, which tells how long it is valid: as long as the number there is its own. A run
+// of 0 is for a page that was asked for already, and need not be kept for that.
+func (d *DB) cached(number uint32, run int) *cached {
 	if d.err != nil {
 		return nil
 	}
-	if p := d.cache.pages[number]; p != nil {
-		p.again = p.again || run > 0
-		return p.page[:d.usable]
+	if p := d.cache.set(number).find(number); p != nil && number > 0 {
+		if run > 0 {
+			p.stay(1)
+		}
+		return p
 	}
 	if number == 0 || number > d.pages {
 		d.damaged("no page %d of %d", number, d.pages)
@@ -72,29 +103,26 @@ func (d *DB) page(number uint32, run int) []byte {
 	if n := d.unknown(number, run); n > 1 {
 		return d.readRun(number, n)
 	}
-	p := d.cache.room(d.pageSize)
-	if d.readAt(p.page, number) == 0 {
+	p := d.room(number)
+	if d.readAt(p.page[:d.pageSize], number) == 0 {
 		return nil
 	}
-	d.cache.keep(p, number)
-	return p.page[:d.usable]
+	p.number = number
+	return p
 }
 
 // readRun reads n pages with one call, and gives the first.
-func (d *DB) readRun(number uint32, n int) []byte {
+func (d *DB) readRun(number uint32, n int) (first *cached) {
 	if d.cache.run == nil {
 		d.cache.run = make([]byte, maxRun*d.pageSize)
 	}
 	got := d.readAt(d.cache.run[:n*d.pageSize], number)
-	for i := range got {
-		p := d.cache.room(d.pageSize)
-		copy(p.page, d.cache.run[i*d.pageSize:])
-		d.cache.keep(p, number+uint32(i))
+	for i := got - 1; i >= 0; i-- { // the first comes last, since the others may take its place
+		first = d.room(number + uint32(i))
+		copy(first.page, d.cache.run[i*d.pageSize:])
+		first.number = number + uint32(i)
 	}
-	if got == 0 {
-		return nil
-	}
-	return d.cache.run[:d.usable]
+	return first
 }
 
 // readAt reads pages and returns how many there were; it is a failure if there is none.
@@ -112,7 +140,7 @@ func (d *DB) readAt(p []byte, number uint32) int {
 // unknown is how many pages from one on, at least it and at most run, are there and not in the cache.
 func (d *DB) unknown(number uint32, run int) int {
 	n := 1
-	for n < min(run, maxRun) && number+uint32(n) <= d.pages && d.cache.pages[number+uint32(n)] == nil {
+	for n < min(run, maxRun) && number+uint32(n) <= d.pages && d.cache.set(number+uint32(n)).find(number+uint32(n)) == nil {
 		n++
 	}
 	return n

@@ -56,39 +56,46 @@ func serialLength(serial uint64) uint64 {
 	return [...]uint64{0, 1, 2, 3, 4, 6, 8}[serial]
 }
 
-// at decodes a value, at most limit bytes of a text or blob; null after a failure.
-func (r *record) at(i int, limit int64) value {
+// at is load for a value that is needed once.
+func (r *record) at(i int, limit int64) (v value) {
+	r.load(&v, i, limit)
+	return v
+}
+
+// load decodes a value, at most limit bytes of a text or blob; null after a failure. It is put into v, which is null: moving
+// values about would take longer than decoding them.
+func (r *record) load(v *value, i int, limit int64) {
 	c := r.cells[i]
 	length := int64(serialLength(c.serial))
 	if c.serial >= 12 {
-		kind := blobKind
-		if c.serial%2 == 1 {
-			kind = textKind
+		if b := r.read(c.off, min(length, limit)); b != nil {
+			v.kind, v.bytes, v.size = blobKind, b, length
+			if c.serial%2 == 1 {
+				v.kind = textKind
+			}
 		}
-		b := r.read(c.off, min(length, limit))
-		if b == nil {
-			kind = nullKind
-		}
-		return value{kind: kind, bytes: b, size: length}
+		return
 	}
 	switch c.serial {
 	case 0:
-		return value{}
+		return
 	case 8, 9:
-		return integer(int64(c.serial - 8))
+		v.kind, v.n = intKind, int64(c.serial-8)
+		return
 	}
 	b := r.read(c.off, length)
 	if b == nil {
-		return value{}
+		return
 	}
 	n := int64(int8(b[0])) // big-endian, and its first byte has the sign
 	for _, x := range b[1:] {
 		n = n<<8 | int64(x)
 	}
 	if c.serial == 7 {
-		return real(math.Float64frombits(uint64(n)))
+		*v = real(math.Float64frombits(uint64(n)))
+	} else {
+		v.kind, v.n = intKind, n
 	}
-	return integer(n)
 }
 
 // compare tells whether a value sorts before, as or after a text: null, numbers, texts byte by byte, blobs.

@@ -15,10 +15,18 @@ type Row struct {
 }
 
 // Int is the value as CAST(column AS INTEGER) gives it; 0 for null.
-func (r *Row) Int(column string) int64 { return r.value(column, numberBytes).asInt() }
+func (r *Row) Int(column string) int64 {
+	var v value
+	r.load(&v, column, numberBytes)
+	return v.asInt()
+}
 
 // Real is the value as CAST(column AS REAL) gives it; 0 for null.
-func (r *Row) Real(column string) float64 { return r.value(column, numberBytes).asReal() }
+func (r *Row) Real(column string) float64 {
+	var v value
+	r.load(&v, column, numberBytes)
+	return v.asReal()
+}
 
 // numberBytes is how much of a text is looked at where a number is asked for.
 const numberBytes = 1 << 10
@@ -26,7 +34,9 @@ const numberBytes = 1 << 10
 // Text is at most limit characters of the value as CAST(column AS TEXT) gives it; "" for null. Not more of the value is
 // read than they can take.
 func (r *Row) Text(column string, limit int) string {
-	b := r.value(column, int64(limit)*utf8.UTFMax).asText()
+	var v value
+	r.load(&v, column, int64(limit)*utf8.UTFMax)
+	b := v.asText()
 	if len(b) > limit {
 		at := 0
 		for n := 0; n < limit && at < len(b); n++ {
@@ -46,42 +56,46 @@ func (r *Row) Bytes(column string, limit int64) []byte {
 			return nil
 		}
 	}
-	b := r.value(column, math.MaxInt64).asText()
+	var v value
+	r.load(&v, column, math.MaxInt64)
+	b := v.asText()
 	if int64(len(b)) > limit {
 		return nil
 	}
 	return b
 }
 
-func (r *Row) value(column string, limit int64) value {
-	if i, ok := r.table.columnIndex(column); ok {
-		return r.valueAt(i, limit)
-	}
-	return value{}
+// value is the value of a column.
+func (r *Row) value(column string, limit int64) (v value) {
+	r.load(&v, column, limit)
+	return v
 }
 
-// valueAt is the value of a column: the rowid where the column is another name of it, its default where the column was
-// added after the row was written.
-func (r *Row) valueAt(i int, limit int64) value {
+// load puts the value of a column into v, which is null.
+func (r *Row) load(v *value, column string, limit int64) {
+	if i, ok := r.table.columnIndex(column); ok {
+		r.loadAt(v, i, limit)
+	}
+}
+
+// loadAt does so with the number of the column: the rowid where the column is another name of it, its default where the column
+// was added after the row was written.
+func (r *Row) loadAt(v *value, i int, limit int64) {
 	switch c := &r.table.columns[i]; {
 	case r.db.err != nil:
-		return value{}
 	case i == r.table.rowidColumn:
-		return integer(r.rowid)
+		*v = integer(r.rowid)
 	case i >= len(r.cells):
 		if c.badDefault != "" {
 			r.db.fail(errDefault(r.table.name, c))
 		}
-		return c.initial
-	case c.affinity == realAffinity:
-		// Whole numbers are stored as integers, which take less room.
-		if v := r.at(i, limit); v.kind != intKind {
-			return v
-		} else {
-			return real(float64(v.n))
+		*v = c.initial
+	default:
+		r.record.load(v, i, limit)
+		if c.affinity == realAffinity && v.kind == intKind {
+			*v = real(float64(v.n)) // whole numbers are stored as integers, which take less room
 		}
 	}
-	return r.at(i, limit)
 }
 
 // Has reports whether the table has a column of that name.
@@ -90,11 +104,19 @@ func (t *Table) Has(column string) bool {
 	return ok
 }
 
-// columnIndex finds a column by its name.
+// columnIndex finds a column by its name. Of every row the same columns are asked for one after the other, so that the one that
+// followed the last one before is tried first.
 func (t *Table) columnIndex(name string) (int, bool) {
+	if i := t.following[t.asked]; t.columns[i].name == name {
+		t.asked = i
+		return i, true
+	}
 	i, ok := t.byName[name]
 	if !ok {
 		i, ok = t.byName[strings.ToLower(name)]
+	}
+	if ok {
+		t.following[t.asked], t.asked = i, i
 	}
 	return i, ok
 }

@@ -18,7 +18,7 @@ const maxSQL = 1 << 20
 
 func (d *DB) readSchema() {
 	columns := []column{{name: "type"}, {name: "name"}, {name: "tbl_name"}, {name: "rootpage"}, {name: "sql"}}
-	t := &Table{db: d, name: "sqlite_schema", root: 1, columns: columns, byName: names(columns), rowidColumn: -1}
+	t := d.table("sqlite_schema", 1, tableDef{columns: columns, rowidColumn: -1})
 	for r := range t.Rows() {
 		d.schema = append(d.schema, entry{
 			kind: r.Text("type", 16), name: r.Text("name", maxKey), table: r.Text("tbl_name", maxKey),
@@ -36,9 +36,16 @@ func (d *DB) bind(e entry) (*Table, error) {
 	if e.root == 0 {
 		return nil, errors.New("it has no pages of its own")
 	}
-	t := &Table{db: d, name: e.name, root: e.root, columns: def.columns, byName: names(def.columns), rowidColumn: def.rowidColumn}
+	t := d.table(e.name, e.root, def)
 	t.bindIndexes(def.keys)
 	return t, nil
+}
+
+func (d *DB) table(name string, root uint32, def tableDef) *Table {
+	return &Table{
+		db: d, name: name, root: root, columns: def.columns, byName: names(def.columns), following: make([]int, len(def.columns)),
+		rowidColumn: def.rowidColumn, cursor: cursor{db: d, root: root},
+	}
 }
 
 // bindIndexes takes those that can be searched here. Those of PRIMARY KEY and UNIQUE are numbered in the order of the

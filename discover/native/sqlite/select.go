@@ -1,10 +1,8 @@
 package sqlite
 
 import (
-	"fmt"
 	"iter"
 	"slices"
-	"strings"
 )
 
 // Table is a table of a database.
@@ -14,8 +12,12 @@ type Table struct {
 	root        uint32
 	columns     []column
 	byName      map[string]int // by names in lower case
+	asked       int            // the column that was asked for last
+	following   []int          // the column that was asked for after each
 	rowidColumn int            // the column that is the rowid itself; -1 for none
 	indexes     []index
+	plans       []*plan
+	cursor      cursor // where the last row was found by its rowid
 	free        []*Row
 }
 
@@ -43,30 +45,35 @@ func (t *Table) done(r *Row) { t.free = append(t.free, r) }
 
 // Selection is some of a table's rows, in an order.
 type Selection struct {
-	table *Table
-	span  span
-	// columns are the one that is in the span, and those that the rows are ordered by if it is the same in all.
-	columns []string
-	before  []value // of the first of those that the rows are ordered by: the rows end there
+	plan   *plan
+	span   span
+	before []value // of the first of the columns that the rows are ordered by: they end there
+	most   int     // rows; 0 for all
 }
 
 // Range is the rows whose column holds a text that is not less than from and less than to, byte by byte, in the order
 // of that column.
 func (t *Table) Range(column, from, to string) Selection {
-	return Selection{table: t, span: span{from, to}, columns: []string{column}}
+	return Selection{plan: t.plan(column), span: span{from: from, to: to}}
 }
 
 // Equal is the rows whose column holds just that text, in the order of other columns. It is found by an index where
 // there is one that has column first; one that has the others next spares sorting.
 func (t *Table) Equal(column, text string, order ...string) Selection {
-	return Selection{table: t, span: span{text, text + "\x00"}, columns: append([]string{column}, order...)}
+	return Selection{plan: t.plan(column, order...), span: span{from: text, to: text, closed: true}}
+}
+
+// Most is no more of the rows than n, the first ones of the order in which they are asked for.
+func (s Selection) Most(n int) Selection {
+	s.most = n
+	return s
 }
 
 // Before is the rows of a selection by Equal that come before those with these values, an int64 or a string each, in the
 // first columns of its order. Its Down goes on where an earlier look ended, for what it takes.
 func (s Selection) Before(values ...any) Selection {
 	s.before = nil
-	for _, v := range values[:min(len(values), len(s.columns)-1)] {
+	for _, v := range values[:min(len(values), len(s.plan.columns)-1)] {
 		switch v := v.(type) {
 		case int64:
 			s.before = append(s.before, integer(v))
@@ -100,63 +107,100 @@ func first(rows iter.Seq[*Row]) *Row {
 }
 
 func (s Selection) rows(back bool) iter.Seq[*Row] {
-	return func(yield func(*Row) bool) {
-		if !s.valid() {
+	return s.plan.table.at(func(yield func(rowid int64) bool) { s.rowids(back, yield) })
+}
+
+// Texts yields what the column of the rows holds, at most limit bytes of it, in their order and each text once. No row is read
+// where an index has them.
+func (s Selection) Texts(limit int64) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		last, first := "", true
+		text := func(b []byte) bool {
+			if string(b) == last && !first {
+				return true
+			}
+			last, first = string(b), false
+			return yield(last)
+		}
+		if s.plan.index == nil {
+			for r := range s.Up() {
+				if !text(r.value(s.plan.columns[0], limit).bytes) {
+					return
+				}
+			}
 			return
 		}
-		if i, ok := s.index(s.columns); ok {
-			s.byIndex(i, back, yield)
-			return
-		}
-		s.sorted(back, yield)
+		found := s.plan.search()
+		defer s.plan.done(found)
+		found.span, found.before = s.span, s.before
+		found.up(func(int64) bool { return text(found.entry.at(0, limit).bytes) })
 	}
 }
 
-// valid reports whether the table has the columns, and they are compared byte by byte.
-func (s Selection) valid() bool {
-	for _, name := range s.columns {
-		i, ok := s.table.columnIndex(name)
-		if !ok {
-			return s.table.db.fail(fmt.Errorf("table %s has no column %s", s.table.name, name))
+// In yields the rows whose column holds one of the texts, one row for each, in the order in which they stand in the table: those
+// of one page are read together.
+func (t *Table) In(column string, texts []string) iter.Seq[*Row] {
+	return t.at(func(yield func(rowid int64) bool) {
+		found := make([]int64, 0, len(texts))
+		for _, text := range slices.Sorted(slices.Values(texts)) {
+			t.Equal(column, text).Most(1).rowids(false, func(rowid int64) bool {
+				found = append(found, rowid)
+				return true
+			})
 		}
-		if s.table.columns[i].collation != "" {
-			return s.table.db.fail(fmt.Errorf("table %s: column %s has the collation %s", s.table.name, name, s.table.columns[i].collation))
+		slices.Sort(found)
+		for _, rowid := range slices.Compact(found) {
+			if !yield(rowid) {
+				return
+			}
 		}
-	}
-	return true
-}
-
-// index finds one that begins with the columns.
-func (s Selection) index(columns []string) (index, bool) {
-	for _, i := range s.table.indexes {
-		if len(i.columns) >= len(columns) && slices.EqualFunc(i.columns[:len(columns)], columns, strings.EqualFold) {
-			return i, true
-		}
-	}
-	return index{}, false
-}
-
-// byIndex yields the rows as an index has them.
-func (s Selection) byIndex(i index, back bool, yield func(*Row) bool) {
-	r := s.table.row()
-	defer s.table.done(r)
-	s.rowids(i, back, func(rowid int64) bool {
-		if !r.seek(rowid) {
-			return s.table.db.damaged("an index of %s names a row that is not there", s.table.name)
-		}
-		return yield(r)
 	})
 }
 
-func (s Selection) rowids(i index, back bool, yield func(rowid int64) bool) {
-	found := search{walk: walk{db: s.table.db, index: true}, span: s.span, before: s.before, back: back, yield: yield}
-	found.entry = record{payload: payload{db: s.table.db}, cells: make([]cell, 0, len(i.columns)+1)}
-	found.below(i.root, 0)
+// at yields the rows with the rowids that an index has.
+func (t *Table) at(rowids func(yield func(rowid int64) bool)) iter.Seq[*Row] {
+	return func(yield func(*Row) bool) {
+		r := t.row()
+		defer t.done(r)
+		rowids(func(rowid int64) bool {
+			if !r.seek(rowid) {
+				return t.db.damaged("an index of %s names a row that is not there", t.name)
+			}
+			return yield(r)
+		})
+	}
+}
+
+// rowids yields those of the rows in their order, as an index has them where there is one for it.
+func (s Selection) rowids(back bool, yield func(rowid int64) bool) {
+	if s.plan.err != nil {
+		s.plan.table.db.fail(s.plan.err)
+		return
+	}
+	if n := 0; s.most > 0 {
+		all := yield
+		yield = func(rowid int64) bool {
+			n++
+			return all(rowid) && n < s.most
+		}
+	}
+	found := s.plan.search()
+	if found == nil {
+		s.sorted(back, yield)
+		return
+	}
+	defer s.plan.done(found)
+	found.span, found.before = s.span, s.before
+	if back {
+		found.down(yield)
+	} else {
+		found.up(yield)
+	}
 }
 
 // sorted finds the rows by another index or by looking at all, and sorts them. What it keeps of them is what they are
 // sorted by.
-func (s Selection) sorted(back bool, yield func(*Row) bool) {
+func (s Selection) sorted(back bool, yield func(rowid int64) bool) {
 	keys := s.keys()
 	slices.SortFunc(keys, func(a, b sortKey) int {
 		if back {
@@ -164,10 +208,8 @@ func (s Selection) sorted(back bool, yield func(*Row) bool) {
 		}
 		return a.compare(b)
 	})
-	r := s.table.row()
-	defer s.table.done(r)
 	for _, k := range keys {
-		if s.table.db.err != nil || !r.seek(k.rowid) || !yield(r) {
+		if s.plan.table.db.err != nil || !yield(k.rowid) {
 			return
 		}
 	}
@@ -202,12 +244,12 @@ func (a sortKey) comesBefore(values []value) bool {
 const maxKey = 4096
 
 func (s Selection) keys() []sortKey {
-	by := s.columns
+	by := s.plan.columns
 	if len(by) > 1 {
 		by = by[1:]
 	}
 	var out []sortKey
-	add := func(r *Row) bool {
+	for r := range s.unsorted() {
 		k := sortKey{rowid: r.rowid}
 		for _, name := range by {
 			v := r.value(name, maxKey)
@@ -217,28 +259,32 @@ func (s Selection) keys() []sortKey {
 		if len(s.before) == 0 || k.comesBefore(s.before) {
 			out = append(out, k)
 		}
-		return true
-	}
-	if i, ok := s.index(s.columns[:1]); ok {
-		all := s
-		all.before = nil // the index has other columns next
-		all.byIndex(i, false, add)
-		return out
-	}
-	column, _ := s.table.columnIndex(s.columns[0])
-	for r := range s.table.Rows() {
-		if s.holds(r, column) {
-			add(r)
-		}
 	}
 	return out
 }
 
-// holds reports whether a row is one of those that are asked for.
-func (s Selection) holds(r *Row, column int) bool {
-	if column < len(r.cells) {
-		return column != s.table.rowidColumn && s.span.side(&r.record, column) == 0
+// unsorted yields the rows whose column is in the span.
+func (s Selection) unsorted() iter.Seq[*Row] {
+	table, name := s.plan.table, s.plan.columns[0]
+	if by := table.plan(name); by.index != nil {
+		return Selection{plan: by, span: s.span}.Up()
 	}
-	v := r.valueAt(column, maxKey)
-	return v.kind == textKind && string(v.bytes) >= s.span.from && string(v.bytes) < s.span.to
+	return func(yield func(*Row) bool) {
+		column, _ := table.columnIndex(name)
+		for r := range table.Rows() {
+			if s.holds(r, column) && !yield(r) {
+				return
+			}
+		}
+	}
+}
+
+// holds reports whether a row is one of those that are asked for.
+func (s *Selection) holds(r *Row, column int) bool {
+	if column < len(r.cells) {
+		return column != r.table.rowidColumn && !s.span.precedesIn(&r.record, column) && !s.span.followsIn(&r.record, column)
+	}
+	var v value
+	r.loadAt(&v, column, maxKey)
+	return v.kind == textKind && !s.span.precedes(v.bytes) && !s.span.follows(v.bytes)
 }

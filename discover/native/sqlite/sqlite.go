@@ -57,9 +57,9 @@ func Open(src io.ReaderAt, size int64) (*DB, error) {
 		return nil, err
 	}
 	if d.pageSize <= n {
-		p := d.cache.room(d.pageSize)
+		p := d.room(1)
 		copy(p.page, first)
-		d.cache.keep(p, 1)
+		p.number = 1
 	}
 	d.readSchema()
 	return d, d.err

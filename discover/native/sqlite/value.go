@@ -76,7 +76,7 @@ func compareNumbers(v, w value) int {
 }
 
 // asText is the value as CAST(… AS TEXT) gives it.
-func (v value) asText() []byte {
+func (v *value) asText() []byte {
 	switch v.kind {
 	case intKind:
 		return strconv.AppendInt(nil, v.n, 10)
@@ -107,7 +107,7 @@ func fraction(s string) string {
 }
 
 // asInt is the value as CAST(… AS INTEGER) gives it, 0 for null.
-func (v value) asInt() int64 {
+func (v *value) asInt() int64 {
 	switch v.kind {
 	case nullKind:
 		return 0
@@ -135,7 +135,7 @@ func truncate(f float64) int64 {
 }
 
 // asReal is the value as CAST(… AS REAL) gives it, 0 for null.
-func (v value) asReal() float64 {
+func (v *value) asReal() float64 {
 	switch v.kind {
 	case nullKind:
 		return 0
