@@ -47,7 +47,7 @@ func grow(w io.Writer, b binaries, o options, stores string) error {
 	processes := series{size: "other processes", sizes: []int{o.processes, 1000, 2000}}
 	for i, n := range processes.sizes {
 		if i > 0 {
-			if err := crowd(n - processes.sizes[i-1]); err != nil {
+			if err := crowd(processes.sizes[i-1], n); err != nil {
 				return err
 			}
 		}

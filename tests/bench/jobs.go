@@ -15,6 +15,8 @@ const (
 	findTree = `find -printf '%T@ %p\n'`
 	wcLines  = "wc -l"
 	live     = "agentctl list"
+	listLive = "agentctl list, ten live"
+	listMany = "agentctl list, ten live, beside many processes"
 	listAll  = "agentctl list -a --since all --json"
 	newest   = "agentctl list -a --since all -n 20"
 	week     = "agentctl list -a (of the store's last seven days)"
