@@ -91,6 +91,16 @@ func (b binaries) growing(stores string, o generate.Options, names ...string) ([
 
 // measure times the jobs in turns, and counts them.
 func measure(rounds int, sets ...[]*job) {
+	inTurns(rounds, sets...)
+	for _, jobs := range sets {
+		for _, j := range jobs {
+			j.count()
+		}
+	}
+}
+
+// inTurns times each job once a round, just after its yardstick.
+func inTurns(rounds int, sets ...[]*job) {
 	for range rounds {
 		for _, jobs := range sets {
 			for _, j := range jobs {
@@ -99,11 +109,6 @@ func measure(rounds int, sets ...[]*job) {
 				}
 				j.time()
 			}
-		}
-	}
-	for _, jobs := range sets {
-		for _, j := range jobs {
-			j.count()
 		}
 	}
 }

@@ -44,6 +44,7 @@ func (j *job) time() time.Duration {
 	cmd := j.command()
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
+	cmd.WaitDelay = time.Second // what it leaves running may hold stderr
 	began := time.Now()
 	err := cmd.Run()
 	took := time.Since(began)

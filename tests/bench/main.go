@@ -1,9 +1,10 @@
 // Bench times and counts agentctl beside public tools, in one run and in turns, and prints one table:
 //
 //	go run ./tests/bench
-//	go run ./tests/bench -live       # ten live sessions, beside small and large stores
+//	go run ./tests/bench -live             # ten live sessions, beside small and large stores
 //	go run ./tests/bench -wait 60s   # what `agentctl wait` takes while everything writes
 //	go run ./tests/bench -cold -rounds 7   # the first call after a start of the machine, so to say
+//	go run ./tests/bench -older PATH       # another program's list beside ours
 //	go run ./tests/bench -database         # half a gigabyte of OpenCode's, while it is written
 //	go run ./tests/bench -growth -rounds 5 -sizes 100,1000,10000,100000   # how costs grow
 //
@@ -12,6 +13,7 @@
 package main
 
 import (
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -51,6 +53,7 @@ type options struct {
 	cold      bool
 	database  bool
 	only      string
+	older     string
 }
 
 func parse(args []string) (o options, err error) {
@@ -64,6 +67,7 @@ func parse(args []string) (o options, err error) {
 	flags.BoolVar(&o.cold, "cold", false, "only measure the first call after the system has forgotten all files; needs root")
 	flags.BoolVar(&o.database, "database", false, "only measure what a large database of OpenCode's adds while it is written")
 	flags.StringVar(&o.only, "only", "", "stores of this agent's sessions alone: claude-code, codex, opencode")
+	flags.StringVar(&o.older, "older", "", "only time the list of another program, at this path, beside ours")
 	sizes := flags.String("sizes", "100,1000,10000", "sessions in the stores, ascending")
 	_ = flags.Parse(args) // it exits by itself
 	for s := range strings.SplitSeq(*sizes, ",") {
@@ -80,6 +84,9 @@ func run(args []string) error {
 	o, err := parse(args)
 	if err != nil {
 		return err
+	}
+	if (o.live || o.older != "") && !sandbox.Inside() { // others' agents would be measured, and what is left would stay
+		return errors.New("-live, -older: they need a process table of their own")
 	}
 	if err := crowd(0, o.processes); err != nil {
 		return err
@@ -98,6 +105,9 @@ func run(args []string) error {
 	}
 	if o.database {
 		return measureDatabase(os.Stdout, bins, work, o.rounds)
+	}
+	if o.older != "" {
+		return measureOlder(os.Stdout, bins, o, work)
 	}
 	cache, err := os.UserCacheDir()
 	if err != nil {
