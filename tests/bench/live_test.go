@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
+	"time"
 )
 
 // Each player is to be a row with its ID, at work, in its own process; and nobody else.
@@ -42,11 +43,11 @@ func TestWhatLivesIsChecked(t *testing.T) {
 
 func TestEveryBarOfWhatLivesCanFail(t *testing.T) {
 	for what, spoil := range map[string]func(few, many []*job, calls []int){
-		"":                   func([]*job, []*job, []int) {},
-		"ms with 1000":       func(few, _ []*job, _ []int) { few[0].times, few[1].times = few[2].times, few[2].times },
-		"the dearest store":  func(few, _ []*job, _ []int) { few[0].times = few[2].times },
-		"calls on files":     func(_, _ []*job, calls []int) { calls[1]++ },
-		"2000 other process": func(_, many []*job, _ []int) { many[0].times = made("", 0, 39, 0, 0).times },
+		"":                             func([]*job, []*job, []int) {},
+		"ms with 1000":                 func(few, _ []*job, _ []int) { few[0].times, few[1].times = few[2].times, few[2].times },
+		"with 1000 sessions ÷ with 10": func(few, _ []*job, _ []int) { few[1].times = made("", 0, 13, 0, 0).times },
+		"calls on files":               func(_, _ []*job, calls []int) { calls[1]++ },
+		"2000 other processes":         func(_, many []*job, _ []int) { many[0].times = made("", 0, 39, 0, 0).times },
 	} {
 		few := []*job{made(listLive, 10, 10, 0, 0), made(listLive, 1000, 11, 0, 0), made(listLive, 0, 16, 0, 0)}
 		many, calls := []*job{made(ps, 0, 41, 0, 0), made(listMany, 1000, 10, 0, 0)}, []int{5, 5}
@@ -61,5 +62,14 @@ func TestEveryBarOfWhatLivesCanFail(t *testing.T) {
 				t.Errorf("%q: %s", what, line)
 			}
 		}
+	}
+}
+
+// A turn in which everything is slow counts as any other.
+func TestTimesAreComparedTurnByTurn(t *testing.T) {
+	a := &job{times: []time.Duration{20, 200, 2000, 2, 30}}
+	b := &job{times: []time.Duration{10, 100, 1000, 2, 10}}
+	if r := turnwise(a, b); r != 2 {
+		t.Errorf("%v", r)
 	}
 }
