@@ -52,8 +52,12 @@ func bars(jobs []*job, sizes []int) []bar {
 		goals = append(goals, ratio("list -a --since all --tokens ÷ rg -c", find(jobs, tokens, n), rg, 2))
 	}
 	for _, agent := range []string{"claude-code", "codex", "opencode"} {
-		if j := find(jobs, status+agent, n); j != nil {
-			goals = append(goals, absolute("status of a full ID, ms: "+agent, j, 10))
+		for _, call := range []struct{ what, name string }{
+			{"status of a full ID", status}, {"status of twelve characters", prefix}, {"peek of a full ID", peek},
+		} {
+			if j := find(jobs, call.name+agent, n); j != nil {
+				goals = append(goals, absolute(call.what+", ms: "+agent, j, 10))
+			}
 		}
 	}
 	for _, g := range goals {
@@ -95,7 +99,7 @@ func printBars(w io.Writer, list []bar) (missed int) {
 		if !b.goal && !b.met() {
 			missed++
 		}
-		fmt.Fprintf(w, "%s  %-62s %8.2f  ≤ %5.1f  %s\n", kind, b.what, b.measured, b.limit, verdict)
+		fmt.Fprintf(w, "%s  %-62s %8.2f  ≤ %5.2f  %s\n", kind, b.what, b.measured, b.limit, verdict)
 	}
 	return missed
 }

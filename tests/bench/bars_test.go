@@ -10,6 +10,9 @@ import (
 )
 
 func TestMain(m *testing.M) {
+	if code, played := playing(); played {
+		os.Exit(code)
+	}
 	if code, ran := sandbox.Enter(sandbox.Processes); ran {
 		os.Exit(code)
 	}
@@ -31,7 +34,7 @@ func measured() []*job {
 		made(guard, 10, 4.2, 520, 8e6), made(guard, 1000, 4.5, 530, 8e6),
 		made(findTree, 1000, 10, 4000, 5e6), made(listAll, 1000, 25, 9000, 30e6),
 		made(newest, 1000, 8, 3000, 10e6), made(week, 1000, 9, 3000, 10e6), made(wcLines, 1000, 40, 9000, 3e6), made(tokens, 1000, 30, 9000, 20e6),
-		made(status+"codex", 1000, 3, 400, 8e6),
+		made(status+"codex", 1000, 3, 400, 8e6), made(peek+"codex", 1000, 11, 400, 8e6), made(prefix+"claude-code", 1000, 9, 400, 8e6),
 	}
 }
 
@@ -47,8 +50,13 @@ func TestBarsMet(t *testing.T) {
 	if missed != 0 || strings.Count(text, "bar ") != 8 {
 		t.Errorf("%d missed:\n%s", missed, text)
 	}
-	if !strings.Contains(text, "system calls a session") || !strings.Contains(text, "9.00  ≤   8.0  not met") {
+	if !strings.Contains(text, "system calls a session") || !strings.Contains(text, "9.00  ≤  8.00  not met") {
 		t.Errorf("the goal of 8 calls a session is missed, and no failure:\n%s", text)
+	}
+	for _, want := range []string{"peek of a full ID, ms: codex", "11.00  ≤ 10.00  not met", "status of twelve characters, ms: claude-code", "9.00  ≤ 10.00  met"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in\n%s", want, text)
+		}
 	}
 }
 
@@ -57,7 +65,7 @@ func TestRatiosAreOfWhatRanBeside(t *testing.T) {
 	jobs := measured()
 	all := find(jobs, listAll, 1000)
 	all.yardstick, all.beside = findTree, []time.Duration{1e6, 5e6, 6e6}
-	if text, missed := verdicts(t, jobs); missed != 1 || !strings.Contains(text, "5.00  ≤   4.0  not met") {
+	if text, missed := verdicts(t, jobs); missed != 1 || !strings.Contains(text, "5.00  ≤  4.00  not met") {
 		t.Errorf("%d missed:\n%s", missed, text)
 	}
 }

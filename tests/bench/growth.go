@@ -26,7 +26,7 @@ func grow(w io.Writer, b binaries, o options, stores string) error {
 	for _, n := range sessions.sizes {
 		small := generate.Defaults()
 		small.Sessions, small.Min, small.Median, small.Max = n, 1, 1, 1
-		jobs, err := b.growing(stores, small, live, guard, listAll, newest, week)
+		jobs, err := b.growing(stores, small, findTree, live, guard, listAll, newest, week)
 		if err != nil {
 			return err
 		}
@@ -47,7 +47,7 @@ func grow(w io.Writer, b binaries, o options, stores string) error {
 	processes := series{size: "other processes", sizes: []int{o.processes, 1000, 2000}}
 	for i, n := range processes.sizes {
 		if i > 0 {
-			if err := crowd(n - processes.sizes[i-1]); err != nil {
+			if err := crowd(processes.sizes[i-1], n); err != nil {
 				return err
 			}
 		}
@@ -60,7 +60,17 @@ func grow(w io.Writer, b binaries, o options, stores string) error {
 			return err
 		}
 	}
+	if missed := printBars(w, sessions.bars()); missed > 0 {
+		return fmt.Errorf("%d bars not met", missed)
+	}
 	return nil
+}
+
+// bars are those of the largest store, in which a list that is for seven days of it goes through all names.
+func (s series) bars() []bar {
+	last := len(s.sizes) - 1
+	jobs, n := s.jobs[last], s.sizes[last]
+	return []bar{ratio(fmt.Sprintf("list -a of seven days ÷ find, %d sessions", n), find(jobs, week, n), find(jobs, findTree, n), 1.5)}
 }
 
 // growing are the jobs of these names for a store.
@@ -81,6 +91,16 @@ func (b binaries) growing(stores string, o generate.Options, names ...string) ([
 
 // measure times the jobs in turns, and counts them.
 func measure(rounds int, sets ...[]*job) {
+	inTurns(rounds, sets...)
+	for _, jobs := range sets {
+		for _, j := range jobs {
+			j.count()
+		}
+	}
+}
+
+// inTurns times each job once a round, just after its yardstick.
+func inTurns(rounds int, sets ...[]*job) {
 	for range rounds {
 		for _, jobs := range sets {
 			for _, j := range jobs {
@@ -89,11 +109,6 @@ func measure(rounds int, sets ...[]*job) {
 				}
 				j.time()
 			}
-		}
-	}
-	for _, jobs := range sets {
-		for _, j := range jobs {
-			j.count()
 		}
 	}
 }

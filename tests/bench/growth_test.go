@@ -3,6 +3,7 @@ package main
 import (
 	"strings"
 	"testing"
+	"time"
 )
 
 func TestGrowthIsTold(t *testing.T) {
@@ -22,5 +23,22 @@ func TestGrowthIsTold(t *testing.T) {
 		if got := strings.Fields(rows[row]); strings.Join(got[:len(want)], " ") != strings.Join(want, " ") {
 			t.Errorf("%q, want %q", got, want)
 		}
+	}
+}
+
+// The bar is of the largest store, and of find as it ran beside.
+func TestGrowthHasABar(t *testing.T) {
+	s := series{size: "sessions", sizes: []int{10, 1000}, jobs: [][]*job{
+		{made(findTree, 10, 1, 50, 1e6), made(week, 10, 9, 50, 1e6)},
+		{made(findTree, 1000, 1, 50, 1e6), made(week, 1000, 14, 50, 1e6)},
+	}}
+	list := s.jobs[1][1]
+	list.yardstick, list.beside = findTree, []time.Duration{10e6, 10e6, 10e6}
+	if b := s.bars(); len(b) != 1 || b[0].measured != 1.4 || !b[0].met() {
+		t.Errorf("%+v", b)
+	}
+	list.beside = []time.Duration{9e6, 9e6, 9e6}
+	if b := s.bars(); len(b) != 1 || b[0].met() {
+		t.Errorf("%+v", b)
 	}
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -44,6 +45,7 @@ func (j *job) time() time.Duration {
 	cmd := j.command()
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
+	cmd.WaitDelay = time.Second // what it leaves running may hold stderr
 	began := time.Now()
 	err := cmd.Run()
 	took := time.Since(began)
@@ -69,8 +71,8 @@ func (j *job) count() {
 
 func (j *job) median() time.Duration { return median(j.times) }
 
-func median(times []time.Duration) time.Duration {
-	sorted := slices.Sorted(slices.Values(times))
+func median[N cmp.Ordered](values []N) N {
+	sorted := slices.Sorted(slices.Values(values))
 	return sorted[len(sorted)/2]
 }
 

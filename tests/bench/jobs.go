@@ -15,13 +15,18 @@ const (
 	findTree = `find -printf '%T@ %p\n'`
 	wcLines  = "wc -l"
 	live     = "agentctl list"
+	listLive = "agentctl list, ten live"
+	listMany = "agentctl list, ten live, beside many processes"
 	listAll  = "agentctl list -a --since all --json"
 	newest   = "agentctl list -a --since all -n 20"
 	week     = "agentctl list -a (of the store's last seven days)"
 	search   = "rg -c -F"
 	tokens   = "agentctl list -a --since all --tokens --json"
 	guard    = "agentctl guard"
-	status   = "agentctl status " // and the agent whose session it is
+	// Those that follow end with the agent whose session it is.
+	status = "agentctl status "
+	prefix = "agentctl status of twelve characters "
+	peek   = "agentctl peek "
 )
 
 // jobs are those that need no store.
@@ -57,7 +62,12 @@ func (b binaries) storeJobs(dir string, sessions []generate.Session) []*job {
 	for _, s := range sessions[n/2:] {
 		if !seen[s.Agent] { // one of each agent, of middle age
 			seen[s.Agent] = true
-			jobs = append(jobs, &job{name: status + s.Agent, argv: []string{b.agentctl, "status", s.ID}, yardstick: version})
+			jobs = append(jobs,
+				&job{name: status + s.Agent, argv: []string{b.agentctl, "status", s.ID}, yardstick: version},
+				&job{name: peek + s.Agent, argv: []string{b.agentctl, "peek", s.ID}, yardstick: version})
+			if s.Agent == "claude-code" { // whose IDs are random: those of the others begin with their time
+				jobs = append(jobs, &job{name: prefix + s.Agent, argv: []string{b.agentctl, "status", s.ID[:12]}, yardstick: version})
+			}
 		}
 	}
 	for _, j := range jobs {

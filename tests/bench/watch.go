@@ -25,29 +25,20 @@ func measureWatch(w io.Writer, b binaries, work, cache string, sessions int, spa
 	}
 	var list []bar
 	for _, quiet := range []bool{true, false} {
-		live := filepath.Join(work, fmt.Sprintf("live-%t", quiet))
-		env := []string{"CLAUDE_CONFIG_DIR=" + filepath.Join(live, ".claude"), "CODEX_HOME=" + filepath.Join(live, ".codex")}
 		what := "write all the time"
 		if quiet {
-			env, what = append(env, quietKey+"=1"), "write nothing"
+			what = "write nothing"
 		}
-		var alive []io.Closer
-		for i := range waiters {
-			_, closer, err := startWriter(work, live, []string{"claude", "codex"}[i%2], env...)
-			if err != nil {
-				return err
-			}
-			alive = append(alive, closer)
-		}
-		share, err := b.watch(home, span)
-		for _, closer := range alive {
-			err = errors.Join(err, closer.Close())
-		}
+		live, err := startPlayers(work, filepath.Join(work, fmt.Sprintf("live-%t", quiet)), quiet, "claude", "codex")
 		if err != nil {
 			return err
 		}
+		share, err := b.watch(home, span)
+		if err = errors.Join(err, live.stop()); err != nil {
+			return err
+		}
 		list = append(list, bar{
-			what:  fmt.Sprintf("events, %s, %d stored, %d live that %s: %% of a processor", span, sessions, waiters, what),
+			what:  fmt.Sprintf("events, %s, %d stored, %d live that %s: %% of a processor", span, sessions, players, what),
 			known: true, measured: share, limit: waitLimit, goal: !quiet,
 		})
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -11,32 +12,44 @@ import (
 	"agentctl/proc"
 )
 
+// writer is a session that this program plays.
+type writer struct {
+	id   string
+	file *os.File
+	// record is a line of the file that goes on with the turn; the time and the line's number are put into it.
+	record string
+	// held is what its agent keeps open besides.
+	held []io.Closer
+}
+
 // writers are the agents that this program can play, by the name of the binary.
-func writers() map[string]func(id string) (file *os.File, record string, err error) {
-	return map[string]func(string) (*os.File, string, error){"claude": claudeWriter, "codex": codexWriter}
+func writers() map[string]func() (writer, error) {
+	return map[string]func() (writer, error){"claude": claudeWriter, "codex": codexWriter, "opencode": openCodeWriter}
 }
 
 // quietKey names the variable by which a writer is told to write one record and then no more.
 const quietKey = "AGENTCTL_BENCH_QUIET"
 
-// play begins a session, prints its ID, and writes a record of a turn in progress twenty times a second, until stdin ends.
-func play(begin func(id string) (*os.File, string, error)) error {
-	r := make([]byte, 16)
-	_, _ = rand.Read(r) // never fails
-	r[6], r[8] = r[6]&0x0f|0x40, r[8]&0x3f|0x80
-	if filepath.Base(os.Args[0]) == "codex" { // its IDs tell their time
-		ms := time.Now().UnixMilli()
-		for i := range 6 {
-			r[i] = byte(ms >> (40 - 8*i))
-		}
-		r[6] = r[6]&0x0f | 0x70
+// playing plays the agent whose name this program has; played is false if that is none's.
+func playing() (code int, played bool) {
+	begin := writers()[filepath.Base(os.Args[0])]
+	if begin == nil {
+		return 0, false
 	}
-	id := fmt.Sprintf("%x-%x-%x-%x-%x", r[:4], r[4:6], r[6:8], r[8:10], r[10:])
-	file, record, err := begin(id)
+	if err := play(begin); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1, true
+	}
+	return 0, true
+}
+
+// play begins a session with a record of a turn in progress, prints its ID, and writes twenty such records a second,
+// until stdin ends.
+func play(begin func() (writer, error)) error {
+	w, err := begin()
 	if err != nil {
 		return err
 	}
-	fmt.Fprintln(os.Stdout, id)
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
@@ -45,60 +58,87 @@ func play(begin func(id string) (*os.File, string, error)) error {
 	next := time.NewTicker(50 * time.Millisecond)
 	defer next.Stop()
 	for n := 0; ; n++ {
-		if _, err := fmt.Fprintf(file, record+"\n", time.Now().UTC().Format(time.RFC3339Nano), n); err != nil {
+		if _, err := fmt.Fprintf(w.file, w.record+"\n", time.Now().UTC().Format(time.RFC3339Nano), n); err != nil {
 			return err
 		}
+		if n == 0 {
+			fmt.Fprintln(os.Stdout, w.id)
+		}
+		tick := next.C
 		if os.Getenv(quietKey) != "" {
-			<-ended
-			return nil
+			tick = nil
 		}
 		select {
-		case <-next.C:
+		case <-tick:
 		case <-ended:
-			return nil
+			return w.close()
 		}
 	}
 }
 
+func (w writer) close() error {
+	err := w.file.Close()
+	for _, c := range w.held {
+		err = errors.Join(err, c.Close())
+	}
+	return err
+}
+
+// uuid is a new one of this version; 7 begins with the time in milliseconds.
+func uuid(version byte) string {
+	r := make([]byte, 16)
+	_, _ = rand.Read(r) // never fails
+	if version == 7 {
+		ms := time.Now().UnixMilli()
+		for i := range 6 {
+			r[i] = byte(ms >> (40 - 8*i))
+		}
+	}
+	r[6], r[8] = r[6]&0x0f|version<<4, r[8]&0x3f|0x80
+	return fmt.Sprintf("%x-%x-%x-%x-%x", r[:4], r[4:6], r[6:8], r[8:10], r[10:])
+}
+
 // claudeWriter registers as Claude Code 2.1.197 does, and begins a transcript.
-func claudeWriter(id string) (*os.File, string, error) {
+func claudeWriter() (writer, error) {
+	id := uuid(4)
 	home := filepath.Join(os.Getenv("HOME"), ".claude")
 	cwd, err := os.Getwd()
 	if err != nil {
-		return nil, "", err
+		return writer{}, err
 	}
 	self, err := proc.Inspect(os.Getpid())
 	if err != nil {
-		return nil, "", err
+		return writer{}, err
 	}
 	entry := fmt.Sprintf(`{"pid":%d,"sessionId":%q,"cwd":%q,"startedAt":%d,"procStart":"%d","version":"2.1.197","kind":"interactive","entrypoint":"cli","status":"busy"}`,
 		os.Getpid(), id, cwd, time.Now().UnixMilli(), self.Ticks)
 	if err := put(filepath.Join(home, "sessions", fmt.Sprintf("%d.json", os.Getpid())), entry); err != nil {
-		return nil, "", err
+		return writer{}, err
 	}
 	f, err := openAppend(filepath.Join(home, "projects", "-bench", id+".jsonl"))
 	if err != nil {
-		return nil, "", err
+		return writer{}, err
 	}
 	common := fmt.Sprintf(`"isSidechain":false,"cwd":%q,"sessionId":%q,"version":"2.1.197","timestamp":`, cwd, id)
 	_, err = fmt.Fprintf(f, `{"type":"user","message":{"role":"user","content":"go on"},"uuid":"u0",%s"%s"}`+"\n", common, time.Now().UTC().Format(time.RFC3339Nano))
 	record := `{"type":"assistant","message":{"role":"assistant","model":"claude-opus-4-8","content":[{"type":"tool_use","id":"t%[2]d","name":"Bash","input":{"command":"true"}}],"stop_reason":"tool_use"},"uuid":"u%[2]d",` + common + `"%[1]s"}`
-	return f, record, err
+	return writer{id: id, file: f, record: record}, err
 }
 
 // codexWriter begins a rollout, and keeps it open for writing as Codex does.
-func codexWriter(id string) (*os.File, string, error) {
-	now := time.Now()
+func codexWriter() (writer, error) {
+	id, now := uuid(7), time.Now()
 	f, err := openAppend(filepath.Join(os.Getenv("HOME"), ".codex", "sessions", now.Format("2006/01/02"),
 		fmt.Sprintf("rollout-%s-%s.jsonl", now.Format("2006-01-02T15-04-05"), id)))
 	if err != nil {
-		return nil, "", err
+		return writer{}, err
 	}
 	at := now.UTC().Format(time.RFC3339Nano)
 	_, err = fmt.Fprintf(f, `{"timestamp":%[1]q,"type":"session_meta","payload":{"id":%[2]q,"timestamp":%[1]q,"cwd":"/","originator":"codex_exec","cli_version":"0.169.0","source":"exec"}}
 {"timestamp":%[1]q,"type":"event_msg","payload":{"type":"task_started","turn_id":"1"}}
 `, at, id)
-	return f, `{"timestamp":%q,"type":"response_item","payload":{"type":"function_call","name":"exec_command","call_id":"c%d","arguments":"{}"}}`, err
+	record := `{"timestamp":%q,"type":"response_item","payload":{"type":"function_call","name":"exec_command","call_id":"c%d","arguments":"{}"}}`
+	return writer{id: id, file: f, record: record}, err
 }
 
 func put(path, text string) error {
