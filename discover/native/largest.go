@@ -26,7 +26,7 @@ func LargestFirst[T any](items []T, size func(T) int64) []T {
 	slices.SortStableFunc(large, func(a, b T) int { return cmp.Compare(size(b), size(a)) })
 	ordered := make([]T, 0, len(items))
 	for _, l := range large { // each begins a part, as long as there are others to fill it
-		n := min(part-1, len(rest))
+		n := min(usualPart-1, len(rest))
 		ordered = append(append(ordered, l), rest[:n]...)
 		rest = rest[n:]
 	}

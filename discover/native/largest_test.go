@@ -28,8 +28,8 @@ func TestLargestFirst(t *testing.T) {
 			if order := slices.DeleteFunc(slices.Clone(got), small); !slices.IsSortedFunc(order, func(a, b int64) int { return int(b - a) }) {
 				t.Errorf("%d items: the large ones are %v", n, order)
 			}
-			for i := range min(large, (n-large)/(part-1)) {
-				if small(got[i*part]) {
+			for i := range min(large, (n-large)/(usualPart-1)) {
+				if small(got[i*usualPart]) {
 					t.Errorf("%d items, each %dth large: part %d begins with a small one", n, every, i)
 				}
 			}
