@@ -84,7 +84,6 @@ func (s *survey) look(ctx context.Context) (Result, []Session, error) {
 	m := s.moment()
 	for n := 1; ; n++ {
 		l := s.world.look(s.sel.Agents)
-		l.passing = true
 		if m.whole {
 			s.readStored(ctx, l, m.since)
 		}

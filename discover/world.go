@@ -25,7 +25,8 @@ type Result struct {
 	Sessions []Session
 	// Warnings name the stores, files and processes that could not be read.
 	Warnings []*Warning
-	// Table is the process table the answer was judged by; Blind: it could not be read, and is empty.
+	// Table is the process table the answer was judged by, of which what nobody has asked for may not be read yet
+	// ([proc.Table.Complete]); Blind: it could not be read, and is empty.
 	Table *proc.Table
 	Blind bool
 	// Agents are the processes in it that are agents, those that make no row too.
@@ -42,10 +43,8 @@ type look struct {
 	table  *proc.Table
 	blind  bool // the table could not be read and is empty
 	sealed bool // the table shows the inside of an agent's sandbox only
-	// passing: nobody goes by the table after this look, so that what was not asked for so far is not read.
-	passing bool
-	homes   map[Agent][]Home
-	claims  []Claim
+	homes  map[Agent][]Home
+	claims []Claim
 
 	records  [][]Record
 	asked    [][]Entry    // that were read
@@ -215,8 +214,8 @@ func (l *look) had(key Key) bool {
 	return l.have[key]
 }
 
-// readClaimed adds the records of the sessions that the wanted claims name, however old they are. A claim without a path
-// has none: its adapter has just looked.
+// readClaimed adds the records of the sessions that the wanted claims name, however old they are; it looks for them in their
+// own homes. A claim without a path has none: its adapter has just looked.
 func (l *look) readClaimed(ctx context.Context, want Want, wanted func(Claim) bool) {
 	refs, homes := map[Agent][]Ref{}, map[Agent][]Home{}
 	for _, c := range l.claims {
@@ -224,13 +223,26 @@ func (l *look) readClaimed(ctx context.Context, want Want, wanted func(Claim) bo
 		if c.Path != "" && wanted(c) && !l.had(Key{c.Agent, c.Session, c.Path}) &&
 			!slices.Contains(refs[c.Agent], ref) {
 			refs[c.Agent] = append(refs[c.Agent], ref)
-			homes[c.Agent] = l.homes[c.Agent]
+			for _, h := range l.homesOf(c) {
+				if !slices.ContainsFunc(homes[c.Agent], h.same) {
+					homes[c.Agent] = append(homes[c.Agent], h)
+				}
+			}
 		}
 	}
 	l.read(ctx, l.entries(ctx, homes, func(a Agent) Query { return Query{Refs: refs[a], Children: true} }), want)
 }
 
 func anyClaim(Claim) bool { return true }
+
+// homesOf are where the session of a claim may be stored: in the home that it names, if that is a known one.
+func (l *look) homesOf(c Claim) []Home {
+	all := l.homes[c.Agent]
+	if i := slices.IndexFunc(all, func(h Home) bool { return h.Dir == c.Home }); i >= 0 {
+		return all[i : i+1]
+	}
+	return all
+}
 
 // warn keeps every warning once.
 func (l *look) warn(agent Agent, err error) {
@@ -263,9 +275,6 @@ func warnings(agent Agent, err error) []*Warning {
 // result joins what was gathered.
 func (l *look) result() Result {
 	sessions := Join(l.table, l.claims, l.records...)
-	if !l.passing && slices.ContainsFunc(sessions, func(s Session) bool { return s.Status.Live() }) {
-		l.table.Complete() // the caller may be about to end it
-	}
 	runs := map[proc.ID][]Key{}
 	for i := range sessions {
 		s := &sessions[i]

@@ -91,6 +91,7 @@ func Sessions(ctx context.Context, world *discover.World, chosen []discover.Sess
 	if err != nil {
 		return nil, err
 	}
+	now.Table.Complete() // before anything ends
 	chosen = slices.Clone(chosen)
 	s := &stopping{world: world, now: now, Options: o, chosen: chosen, agents: map[proc.ID]*agent{}}
 	for i, session := range chosen {
