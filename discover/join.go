@@ -257,14 +257,15 @@ func (j *join) sessions(records [][]Record) []Session {
 // rows are the sessions in the order of [Compare]. Those that no claim speaks of are made only now.
 func (j *join) rows(order ranking) []Session {
 	out := make([]Session, len(order))
-	for i, p := range order.sorted() {
-		if p.Session != nil {
+	order.sorted()
+	apart(len(order), func(i int) {
+		if p := order[i]; p.Session != nil {
 			out[i] = *p.Session
-			continue
+		} else {
+			out[i].Record = *p.record
+			j.decide(&out[i])
 		}
-		out[i].Record = *p.record
-		j.decide(&out[i])
-	}
+	})
 	return out
 }
 

@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"encoding/binary"
 	"iter"
+	"runtime"
 	"slices"
+	"sync"
 )
 
 // Compare orders sessions for people: live ones first, then by newest activity; what is left is ordered by name so
@@ -68,6 +70,24 @@ func (p place) session() Session {
 		return *p.Session
 	}
 	return Session{Record: *p.record, Status: Stopped}
+}
+
+// apart does something for each of n numbers, of many on all cores: what thousands of records hold lies all over the memory.
+func apart(n int, do func(i int)) {
+	const few = 1024
+	share := max(few, (n+runtime.GOMAXPROCS(0)-1)/runtime.GOMAXPROCS(0))
+	var others sync.WaitGroup
+	for from := share; from < n; from += share {
+		others.Go(func() {
+			for i := from; i < min(from+share, n); i++ {
+				do(i)
+			}
+		})
+	}
+	for i := range min(share, n) {
+		do(i)
+	}
+	others.Wait()
 }
 
 // byID are records in an order in which those of one agent's id stand together.
