@@ -17,6 +17,9 @@ import (
 
 // What the agents stored is looked up here by the prompt that was typed, without any code of the program under test.
 
+// queued begins a record of Claude Code's of a prompt that it has been given, and has not begun with.
+var queued = []byte(`{"type":"queue-operation"`)
+
 // fileWith waits for the file below dir whose content holds the text and whose name has the suffix.
 func fileWith(t *testing.T, dir, suffix, text string) string {
 	t.Helper()
@@ -26,8 +29,11 @@ func fileWith(t *testing.T, dir, suffix, text string) string {
 			if err != nil || d.IsDir() || !strings.HasSuffix(path, suffix) {
 				return nil
 			}
-			if raw, err := os.ReadFile(path); err == nil && bytes.Contains(raw, []byte(text)) {
-				found = path
+			raw, _ := os.ReadFile(path)
+			for line := range bytes.SplitSeq(raw, []byte("\n")) {
+				if bytes.Contains(line, []byte(text)) && !bytes.HasPrefix(line, queued) {
+					found = path
+				}
 			}
 			return nil
 		})
