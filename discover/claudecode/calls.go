@@ -13,7 +13,8 @@ import (
 // package takes for an answer would then go into copies of its names, and into growing one map after the other.
 type calls struct {
 	list  []spent
-	names []byte  // of all calls, one after the other
+	names []byte // of all calls, one after the other
+	seed  maphash.Seed
 	slots []int32 // 1 + where in the list a call is, at its hash or behind; at least half of them are free
 	last  int     // the call that was put last
 	next  []byte  // the names of the one that is put
@@ -48,13 +49,14 @@ func (c *calls) is(s *spent, split int) bool {
 	return s.request-s.message == split && bytes.Equal(c.names[s.message:s.end], c.next)
 }
 
-var namesSeed = maphash.MakeSeed()
-
 func (c *calls) find(split int) int {
 	if 2*(len(c.list)+1) > len(c.slots) {
 		c.grow()
 	}
-	hash := maphash.Bytes(namesSeed, c.next)
+	if c.seed == (maphash.Seed{}) {
+		c.seed = maphash.MakeSeed()
+	}
+	hash := maphash.Bytes(c.seed, c.next)
 	for slot := hash; ; slot++ {
 		at := &c.slots[slot&uint64(len(c.slots)-1)]
 		if *at == 0 {

@@ -5,7 +5,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 
 	"agentctl/discover"
 	"agentctl/discover/native"
@@ -31,13 +30,6 @@ type totals struct {
 type addition struct {
 	skim  skim
 	calls calls
-}
-
-var adding = sync.Pool{New: func() any { return new(addition) }}
-
-func (a *addition) giveBack() {
-	a.calls.clear()
-	adding.Put(a)
 }
 
 // wholeFacts are what `status` and `resume` want of all records.
@@ -66,8 +58,8 @@ const wholeChunk = 128 << 10
 // addTotals completes a record with what only the whole transcript tells.
 // Tokens stay unknown where a part cannot be read; path is that part's.
 func addTotals(r *discover.Record, f *native.File, want discover.Want, scratch *native.Scratch, all *besides) (path string, err error) {
-	memory := adding.Get().(*addition)
-	defer memory.giveBack()
+	memory := native.Own[addition](scratch)
+	defer memory.calls.clear()
 	t := totals{side: isSubagent(r.ID), brief: !want.Whole, skim: &memory.skim, ledger: ledger{calls: &memory.calls}}
 	if want.Whole && !t.side {
 		t.whole.project, _ = r.Meta[projectMeta].(string)

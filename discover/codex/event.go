@@ -2,7 +2,6 @@ package codex
 
 import (
 	"bytes"
-	"sync"
 	"time"
 
 	"agentctl/discover/native"
@@ -26,9 +25,6 @@ type member struct {
 
 // room is for the members of a payload. One with more of them is gone over each time.
 type room [16]member
-
-// rooms are for those who read one file after another.
-var rooms = sync.Pool{New: func() any { return new(room) }}
 
 // peek reads a line as far as its payload's type, which costs the same for a line of any length. What it returns is
 // only what the line claims to be: whole tells whether it is.

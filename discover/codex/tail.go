@@ -35,8 +35,7 @@ type settings struct {
 // readTail reads backwards until the newest turn, its settings and, if asked for, the token totals are known. A file
 // without them is read to its beginning, if that is within the last end bytes.
 func readTail(f *native.File, end int64, id string, want wanted) (tail, error) {
-	t := tail{id: id, wanted: want, usage: usage{limited: want.limits}, room: rooms.Get().(*room)}
-	defer rooms.Put(t.room)
+	t := tail{id: id, wanted: want, usage: usage{limited: want.limits}, room: native.Own[room](f.Scratch())}
 	f.Expect(usualTurn)
 	whole, err := f.Backward(end, t.line)
 	if whole {

@@ -8,7 +8,25 @@ type Scratch struct {
 	small []byte // the content of a small file
 
 	newlines []int // of a piece of a file
+	own      any
 }
+
+// Own is the memory that its user needs besides, new at first; new each time where there is no scratch. A scratch has it for
+// one type.
+func Own[T any](s *Scratch) *T {
+	if s == nil {
+		return new(T)
+	}
+	own, ok := s.own.(*T)
+	if !ok {
+		own = new(T)
+		s.own = own
+	}
+	return own
+}
+
+// Scratch is what the readers of f work in; nil for none.
+func (f *File) Scratch() *Scratch { return f.scratch }
 
 // scratchLimit is the most that is kept from one file to the next.
 const scratchLimit = 4 << 20
