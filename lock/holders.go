@@ -40,7 +40,7 @@ func Holders(table *proc.Table) []Holding {
 		if !p.Alive() {
 			continue
 		}
-		files, err := p.OpenFiles(isDir)
+		files, err := p.Fresh().OpenFiles(isDir) // a lock may have come and gone since others looked
 		if err != nil {
 			continue // another user's, or gone
 		}

@@ -3,7 +3,8 @@ package proc
 import "time"
 
 // Process is what the table holds of one process. The methods ask the kernel for more, on demand; each of them
-// checks that the pid still belongs to this very process and returns [ErrGone] if not.
+// checks that the pid still belongs to this very process and returns [ErrGone] if not. A process of a [Table] is asked
+// once for each fact, by whomever, and the answer is kept with the table; so is what it fails with.
 type Process struct {
 	ID ID
 	// Ticks is the start time in clock ticks (10 ms) since boot, as agents record it (Linux; 0 elsewhere).
@@ -53,6 +54,15 @@ func (p Process) Before(t time.Time) bool {
 // Alive reports whether the process ran when the table was taken; a zombie did not.
 func (p Process) Alive() bool { return !p.State.Dead() }
 
+// Fresh is the same process without what its table keeps of it: what is asked of it is true when it is asked. It is for
+// those who are about to act on the answer.
+func (p Process) Fresh() Process {
+	if k, ok := p.src.(*kept); ok {
+		p.src = k.from
+	}
+	return p
+}
+
 // Args is the command line. Agents may rewrite it, so it is a hint, not evidence. Empty arguments at its end are
 // left out: a rewritten one is padded with them. It is empty for kernel threads.
 func (p Process) Args() ([]string, error) { return p.source().args(p) }
@@ -66,7 +76,8 @@ func (p Process) Env(keys ...string) (map[string]string, error) { return p.sourc
 
 // OpenFiles returns the open files whose path match accepts, with access mode, offset and locks, by ascending
 // descriptor. The path given to match has no " (deleted)" mark. Match is also shown the kernel's names of descriptors
-// that are no files ("anon_inode:inotify", "socket:[4711]"; Linux only), but those are never returned.
+// that are no files ("anon_inode:inotify", "socket:[4711]"; Linux only), but those are never returned. It may be shown a
+// name twice, and must not ask the process anything.
 func (p Process) OpenFiles(match func(path string) bool) ([]OpenFile, error) {
 	return p.source().openFiles(p, match)
 }

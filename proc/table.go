@@ -13,7 +13,7 @@ import (
 // Table is a snapshot of the process table. It knows who was there and which binary each one ran. On Linux the rest of
 // a process is read when it is first asked for, and then kept: that costs four times as much, and most are never asked
 // for. One that has vanished by then is in the table no more; [Table.Err] says if one could not be read.
-// [Table.Complete] reads all of it at once.
+// [Table.Complete] reads all of it at once. What its processes are asked for is kept, too; see [Process.Fresh].
 type Table struct {
 	list     []entry          // ascending by pid
 	all      func() []Process // ascending by pid; read when first asked for
@@ -46,13 +46,13 @@ type entry struct {
 // process reads the process if that was not done before. buf is memory to work in; nil is good enough.
 func (e *entry) process(buf []byte) (Process, bool) {
 	e.once.Do(func() {
-		if e.read == nil {
-			return
+		if e.read != nil {
+			p, err := e.read(buf)
+			if e.p, e.ok = p, err == nil; err != nil && !errors.Is(err, ErrGone) {
+				e.err.Store(&err)
+			}
 		}
-		p, err := e.read(buf)
-		if e.p, e.ok = p, err == nil; err != nil && !errors.Is(err, ErrGone) {
-			e.err.Store(&err)
-		}
+		e.p.src = keep(e.p.source())
 	})
 	return e.p, e.ok
 }

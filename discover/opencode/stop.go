@@ -27,7 +27,7 @@ func (Adapter) End(ctx context.Context, s discover.Session, host launch.Host) (h
 		if pids, err := p.NamespacePIDs(); err != nil || len(pids) > 1 {
 			continue // a container's ports are not ours
 		}
-		ports, err := p.ListenPorts()
+		ports, err := p.Fresh().ListenPorts() // another may listen there by now
 		if err != nil || len(ports) == 0 {
 			continue
 		}

@@ -153,7 +153,7 @@ func (cl *cleaning) claims(ctx context.Context, path string) ([]worktree.Reason,
 func lives(s discover.Session, path string) bool {
 	dirs := []string{s.Dir}
 	for _, p := range s.Processes {
-		if dir, err := p.Dir(); err == nil {
+		if dir, err := p.Fresh().Dir(); err == nil {
 			dirs = append(dirs, dir)
 		}
 	}

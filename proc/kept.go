@@ -1,0 +1,102 @@
+package proc
+
+import (
+	"slices"
+	"sync"
+)
+
+// kept answers for one process of a table. It asks the system for each fact once and keeps the answer, an error too: a
+// table is one moment, so that all who go by it are told the same, and many of them cost no more than one. What a process
+// uses is another thing each time, and is asked for each time.
+type kept struct {
+	from    source
+	asking  sync.Mutex // one asks, the others wait for its answer
+	answers *answers   // nil until something is asked, as of most processes
+}
+
+// answers are what is known of a process so far.
+type answers struct {
+	args       answer[[]string]
+	dir        answer[string]
+	ports      answer[[]int]
+	namespaced answer[[]int]
+	namespace  answer[string]
+	environ    variables
+	files      opened
+}
+
+// keep makes a source of one process that asks another source no more often than it has to.
+func keep(from source) source { return &kept{from: from} }
+
+// known are the answers, until done is called nobody else's.
+func (k *kept) known() (a *answers, done func()) {
+	k.asking.Lock()
+	if k.answers == nil {
+		k.answers = &answers{}
+	}
+	return k.answers, k.asking.Unlock
+}
+
+// Lists are copied: they are the caller's, to do with as he likes.
+
+func (k *kept) args(p Process) ([]string, error) {
+	a, done := k.known()
+	defer done()
+	args, err := a.args.get(p, k.from.args)
+	return slices.Clone(args), err
+}
+
+func (k *kept) dir(p Process) (string, error) {
+	a, done := k.known()
+	defer done()
+	return a.dir.get(p, k.from.dir)
+}
+
+func (k *kept) env(p Process, keys []string) (map[string]string, error) {
+	a, done := k.known()
+	defer done()
+	return a.environ.get(keys, func(more []string) (map[string]string, error) { return k.from.env(p, more) })
+}
+
+func (k *kept) openFiles(p Process, match func(string) bool) ([]OpenFile, error) {
+	a, done := k.known()
+	defer done()
+	return a.files.get(match, func(match func(string) bool) ([]OpenFile, error) { return k.from.openFiles(p, match) })
+}
+
+func (k *kept) listenPorts(p Process) ([]int, error) {
+	a, done := k.known()
+	defer done()
+	ports, err := a.ports.get(p, k.from.listenPorts)
+	return slices.Clone(ports), err
+}
+
+func (k *kept) namespacePIDs(p Process) ([]int, error) {
+	a, done := k.known()
+	defer done()
+	pids, err := a.namespaced.get(p, k.from.namespacePIDs)
+	return slices.Clone(pids), err
+}
+
+func (k *kept) pidNamespace(p Process) (string, error) {
+	a, done := k.known()
+	defer done()
+	return a.namespace.get(p, k.from.pidNamespace)
+}
+
+func (k *kept) usage(p Process) (Usage, error) { return k.from.usage(p) }
+
+// answer is what a question was answered with, if it was asked.
+type answer[T any] struct {
+	had   bool
+	value T
+	err   error
+}
+
+func (a *answer[T]) get(p Process, ask func(Process) (T, error)) (T, error) {
+	if !a.had {
+		a.value, a.err = ask(p)
+		a.had = true
+	}
+	return a.value, a.err
+}

@@ -1,0 +1,37 @@
+package proc
+
+import (
+	"errors"
+	"slices"
+	"testing"
+)
+
+// TestWhatEndsIsRemembered: the table says what was true of it, and of what was not asked for that it is gone.
+func TestWhatEndsIsRemembered(t *testing.T) {
+	c := start(t, "wait")
+	p, ok := take(t).PID(c.Process.Pid)
+	if !ok {
+		t.Fatal("it is not in the table")
+	}
+	before, err := p.Args()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := p.Env("HOME"); err != nil {
+		t.Fatal(err)
+	}
+	c.end(t)
+	if args, err := p.Args(); err != nil || !slices.Equal(args, before) {
+		t.Errorf("%q, %v, want %q", args, err, before)
+	}
+	if _, err := p.Env("HOME"); err != nil {
+		t.Errorf("what was asked for before: %v", err)
+	}
+	if _, err := p.Env("HOME", "PATH"); !errors.Is(err, ErrGone) {
+		t.Errorf("what was not asked for: %v", err)
+	}
+	if _, err := p.Dir(); !errors.Is(err, ErrGone) {
+		t.Errorf("what was not asked for: %v", err)
+	}
+	mustAllBeGone(t, p.Fresh())
+}
