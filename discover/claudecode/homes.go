@@ -2,6 +2,7 @@ package claudecode
 
 import (
 	"path/filepath"
+	"slices"
 
 	"agentctl/discover"
 	"agentctl/proc"
@@ -33,7 +34,7 @@ func (Adapter) Homes(setup discover.Setup, table *proc.Table) []discover.Home {
 // homes collects folders, each once: two names of one folder are one home, under the name that came first.
 type homes struct {
 	list []discover.Home
-	seen map[string]int // by real path
+	real []string // their real paths
 }
 
 func (h *homes) add(home discover.Home) {
@@ -43,16 +44,15 @@ func (h *homes) add(home discover.Home) {
 	if abs, err := filepath.Abs(home.Dir); err == nil {
 		home.Dir = abs
 	}
-	real := realPath(home.Dir)
-	if i, ok := h.seen[real]; ok {
-		h.list[i].Named = h.list[i].Named || home.Named
-		return
+	i := slices.IndexFunc(h.list, func(o discover.Home) bool { return o.Dir == home.Dir }) // as for most processes
+	if i < 0 {
+		real := realPath(home.Dir)
+		if i = slices.Index(h.real, real); i < 0 {
+			h.list, h.real = append(h.list, home), append(h.real, real)
+			return
+		}
 	}
-	if h.seen == nil {
-		h.seen = map[string]int{}
-	}
-	h.seen[real] = len(h.list)
-	h.list = append(h.list, home)
+	h.list[i].Named = h.list[i].Named || home.Named
 }
 
 // realPath resolves symbolic links as far as the path exists.

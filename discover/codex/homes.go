@@ -1,7 +1,10 @@
 package codex
 
 import (
+	"io/fs"
+	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"agentctl/discover"
@@ -95,6 +98,18 @@ type home struct {
 // folder is one of a home's folders, which may be a link to elsewhere.
 type folder struct{ name, real string }
 
+func newHome(d discover.Home) home {
+	n := home{Home: d, real: realPath(d.Dir)}
+	for i, name := range [...]string{sessionsDir, archiveDir, locksDir} {
+		path := filepath.Join(n.real, name)
+		if info, err := os.Lstat(path); err == nil && info.Mode().Type() == fs.ModeSymlink {
+			path = realPath(path)
+		}
+		n.folders[i] = folder{name, path}
+	}
+	return n
+}
+
 func (h *homes) add(d discover.Home) {
 	if d.Dir == "" {
 		return
@@ -102,18 +117,21 @@ func (h *homes) add(d discover.Home) {
 	if abs, err := filepath.Abs(d.Dir); err == nil {
 		d.Dir = abs
 	}
-	real := realPath(d.Dir)
-	for i := range h.all {
-		if h.all[i].real == real {
-			h.all[i].Named = h.all[i].Named || d.Named
-			return
-		}
+	i := h.index(d.Dir)
+	if i < 0 {
+		h.all = append(h.all, newHome(d))
+		return
 	}
-	n := home{Home: d, real: real}
-	for i, name := range [...]string{sessionsDir, archiveDir, locksDir} {
-		n.folders[i] = folder{name, realPath(filepath.Join(real, name))}
+	h.all[i].Named = h.all[i].Named || d.Named
+}
+
+// index finds a folder among the homes, -1 if it is none of them. Most processes name theirs as others do.
+func (h *homes) index(dir string) int {
+	if i := slices.IndexFunc(h.all, func(n home) bool { return n.Dir == dir }); i >= 0 {
+		return i
 	}
-	h.all = append(h.all, n)
+	real := realPath(dir)
+	return slices.IndexFunc(h.all, func(n home) bool { return n.real == real })
 }
 
 func (h *homes) list() []discover.Home {
@@ -142,11 +160,8 @@ func (h *homes) named(dir string) string {
 	if dir == "" {
 		return ""
 	}
-	real := realPath(dir)
-	for _, n := range h.all {
-		if n.real == real {
-			return n.Dir
-		}
+	if i := h.index(dir); i >= 0 {
+		return h.all[i].Dir
 	}
 	return dir
 }

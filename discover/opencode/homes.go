@@ -47,23 +47,28 @@ func (h *homes) add(dir string, named bool, databases ...string) {
 	if abs, err := filepath.Abs(dir); err == nil {
 		dir = abs
 	}
-	real := realPath(dir)
-	i := slices.Index(h.real, real)
+	i := slices.IndexFunc(h.list, func(o discover.Home) bool { return o.Dir == dir }) // as for most processes
 	if i < 0 {
-		i = len(h.list)
-		h.list, h.real = append(h.list, discover.Home{Dir: dir}), append(h.real, real)
+		real := realPath(dir)
+		if i = slices.Index(h.real, real); i < 0 {
+			i = len(h.list)
+			h.list, h.real = append(h.list, discover.Home{Dir: dir}), append(h.real, real)
+		}
 	}
-	home := &h.list[i]
+	home, real := &h.list[i], h.real[i]
 	home.Named = home.Named || named
 	for _, db := range databases {
-		if db == "" || realPath(filepath.Dir(db)) == real && isDatabaseName(filepath.Base(db)) {
+		if db == "" || isDatabaseName(filepath.Base(db)) && isSame(filepath.Dir(db), real) {
 			continue // found in the folder anyway
 		}
-		if !slices.ContainsFunc(home.Files, func(f string) bool { return realPath(f) == realPath(db) }) {
+		if !slices.ContainsFunc(home.Files, func(f string) bool { return f == db || realPath(f) == realPath(db) }) {
 			home.Files = append(home.Files, db)
 		}
 	}
 }
+
+// isSame reports whether a path leads to one that is real: the kernel names open files by such.
+func isSame(path, real string) bool { return path == real || realPath(path) == real }
 
 // dataDir is the data folder that an environment names, "" where it names none.
 func dataDir(dataHome, userHome string) string {

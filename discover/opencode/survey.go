@@ -1,6 +1,7 @@
 package opencode
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -50,8 +51,8 @@ func newSurvey(table *proc.Table, homes []discover.Home) *survey {
 	}
 	for _, p := range processes(table) {
 		sub := &subject{process: p, home: p.data}
-		if dir, ok := real[realPath(p.data)]; ok {
-			sub.home = dir
+		if s.homes[p.data] == nil { // it may be known by another name
+			sub.home = cmp.Or(real[realPath(p.data)], p.data)
 		}
 		s.subjects = append(s.subjects, sub)
 	}
