@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"agentctl/proc"
 )
 
 // GroupKey is the environment variable that a launch sets for the whole group: while a session lives, the
@@ -15,6 +17,12 @@ const GroupKey = "AGENTCTL_GROUP"
 // GroupBranches is how the branches of group launches begin: try/<group>/<name>. After the session's death its branch
 // is the record of the group.
 const GroupBranches = "try/"
+
+// Environ returns those of the named variables that an agent's process was started with. Its group, which is asked for
+// of all that run sessions, is read along: one reading does for both.
+func Environ(p proc.Process, keys ...string) (map[string]string, error) {
+	return p.Env(append(keys, GroupKey)...)
+}
 
 // groupOf reads a session's launch group: from its live process, or else from its branch.
 func groupOf(s *Session) string {

@@ -1,8 +1,8 @@
 package proc
 
 import (
-	"bufio"
 	"bytes"
+	"errors"
 	"io"
 	"os"
 	"slices"
@@ -13,17 +13,20 @@ import (
 const maxArguments = 6 << 20
 
 // pick returns the named variables of an environment of NUL-terminated "KEY=value" strings. As for getenv(3), the
-// first of two counts. The rest passes through one buffer that is wiped at the end: it holds secrets.
+// first of two counts. The rest is wiped: it holds secrets.
 func pick(environ io.Reader, keys []string) (map[string]string, error) {
-	longest := 32 * os.Getpagesize() // of a single string, execve(2)
-	buf := make([]byte, longest+1)
-	defer clear(buf)
-	vars := bufio.NewScanner(io.LimitReader(environ, maxArguments))
-	vars.Buffer(buf, len(buf)) // never grows, so there is no copy to wipe
-	vars.Split(splitNUL)
+	vars := window{from: io.LimitReader(environ, maxArguments), buf: make([]byte, usualEnviron)}
+	defer vars.wipe()
 	found := map[string]string{}
-	for vars.Scan() {
-		key, value, ok := bytes.Cut(vars.Bytes(), []byte{'='})
+	for {
+		variable, err := vars.next()
+		if errors.Is(err, io.EOF) {
+			return found, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		key, value, ok := bytes.Cut(variable, []byte{'='})
 		if !ok || !slices.Contains(keys, string(key)) {
 			continue
 		}
@@ -31,19 +34,60 @@ func pick(environ io.Reader, keys []string) (map[string]string, error) {
 			found[string(key)] = string(value)
 		}
 	}
-	if err := vars.Err(); err != nil {
-		return nil, err
-	}
-	return found, nil
 }
 
-// splitNUL is a bufio.SplitFunc for NUL-terminated strings; the last one may lack its NUL.
-func splitNUL(data []byte, atEOF bool) (advance int, token []byte, err error) {
-	if i := bytes.IndexByte(data, 0); i >= 0 {
-		return i + 1, data[:i], nil
-	}
-	if atEOF && len(data) > 0 {
-		return len(data), data, nil
-	}
-	return 0, nil, nil
+// usualEnviron is what most environments fit in, in bytes.
+const usualEnviron = 8 << 10
+
+var errTooLong = errors.New("a variable is longer than the system grants")
+
+// window is what was read of NUL-terminated strings.
+type window struct {
+	from io.Reader
+	buf  []byte
+	rest []byte // of buf: what was not taken so far
+	over bool   // there is no more to read
 }
+
+// next takes a string, which is good until the next call; the last one may lack its NUL. The error is io.EOF at the end.
+func (w *window) next() ([]byte, error) {
+	for {
+		if i := bytes.IndexByte(w.rest, 0); i >= 0 {
+			s := w.rest[:i]
+			w.rest = w.rest[i+1:]
+			return s, nil
+		}
+		if w.over && len(w.rest) == 0 {
+			return nil, io.EOF
+		}
+		if w.over {
+			s := w.rest
+			w.rest = nil
+			return s, nil
+		}
+		if err := w.read(); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// read adds to what is left, in a larger window if that is full of one string.
+func (w *window) read() error {
+	if longest := 32 * os.Getpagesize(); len(w.rest) > longest { // of a single string, execve(2)
+		return errTooLong
+	}
+	to := w.buf
+	if len(w.rest) == len(w.buf) {
+		to = make([]byte, 2*len(w.buf))
+		defer clear(w.buf)
+	}
+	w.buf, w.rest = to, to[:copy(to, w.rest)]
+	n, err := w.from.Read(w.buf[len(w.rest):])
+	w.rest = w.buf[:len(w.rest)+n]
+	if w.over = errors.Is(err, io.EOF); w.over {
+		return nil
+	}
+	return err
+}
+
+func (w *window) wipe() { clear(w.buf) }

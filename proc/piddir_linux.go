@@ -2,8 +2,8 @@ package proc
 
 import (
 	"errors"
+	"io"
 	"io/fs"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -22,14 +22,33 @@ func (f *procfs) at(pid int) pidDir { return pidDir(f.root + "/" + strconv.Itoa(
 func fail(op, path string, err error) error { return &fs.PathError{Op: op, Path: path, Err: err} }
 
 // file opens a file of the directory for reading; the caller closes it.
-func (d pidDir) file(name string) (*os.File, error) {
+func (d pidDir) file(name string) (io.ReadCloser, error) {
 	path := string(d) + name
 	fd, err := open(path, 0)
 	if err != nil {
 		return nil, err
 	}
-	return os.NewFile(uintptr(fd), path), nil
+	return stream{fd, path}, nil
 }
+
+// stream is an open file that is read as it comes. For an os.File the system would be asked first whether it can be polled.
+type stream struct {
+	fd   int
+	path string
+}
+
+func (s stream) Read(buf []byte) (int, error) {
+	n, err := retry(func() (int, error) { return unix.Read(s.fd, buf) })
+	switch {
+	case err != nil:
+		return 0, fail("read", s.path, err)
+	case n == 0 && len(buf) > 0:
+		return 0, io.EOF
+	}
+	return n, nil
+}
+
+func (s stream) Close() error { return unix.Close(s.fd) }
 
 // record reads a file that the kernel makes in one piece, as stat, status and fdinfo, into buf or a larger one.
 func (d pidDir) record(name string, buf []byte) ([]byte, error) {

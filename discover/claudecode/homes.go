@@ -76,7 +76,7 @@ func homeOf(config, home string) string {
 // processHome is the config folder that a process was started with; "" where it cannot be told: the environment does
 // not say, or it names a path of a container that is not ours. The error is that of reading the process.
 func processHome(p proc.Process) (string, error) {
-	env, err := p.Env(configKey, homeKey)
+	env, err := discover.Environ(p, configKey, homeKey)
 	if err != nil {
 		return "", err
 	}

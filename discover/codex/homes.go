@@ -51,7 +51,7 @@ func homeIn(codexHome, userHome string) string {
 // homeOf is the home that a process was started with, "" where it cannot be told: another user's process, or one in
 // a container, whose paths are not ours.
 func homeOf(p proc.Process) string {
-	env, err := p.Env(codexHomeKey, userHomeKey)
+	env, err := discover.Environ(p, codexHomeKey, userHomeKey)
 	if err != nil {
 		return ""
 	}

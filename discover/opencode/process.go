@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"agentctl/discover"
 	"agentctl/proc"
 )
 
@@ -65,7 +66,7 @@ func inspect(p proc.Process) (process, bool) {
 	if q.command = parseCommand(q.args); q.mode == modeNone {
 		return q, false
 	}
-	env, envErr := p.Env(dataKey, homeKey, dbKey, bunKey)
+	env, envErr := discover.Environ(p, dataKey, homeKey, dbKey, bunKey)
 	files, filesErr := p.OpenFiles(isEvidence)
 	if errors.Is(envErr, proc.ErrGone) || errors.Is(filesErr, proc.ErrGone) || env[bunKey] == "1" {
 		return q, false
