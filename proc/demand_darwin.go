@@ -73,7 +73,7 @@ func (xnu) openFiles(p Process, match func(string) bool) ([]OpenFile, error) {
 	})
 }
 
-func (xnu) listenPorts(p Process) ([]int, error) {
+func (xnu) listenPorts(p Process, _ []string) ([]int, error) {
 	return ask(p, func(pid int) ([]int, error) {
 		var ports []int
 		err := eachFD(pid, fdSocket, flavorFDSocket, socketSize, func(_ int, raw []byte) error {

@@ -64,10 +64,10 @@ func (k *kept) openFiles(p Process, match func(string) bool) ([]OpenFile, error)
 	return a.files.get(match, func(match func(string) bool) ([]OpenFile, error) { return k.from.openFiles(p, match) })
 }
 
-func (k *kept) listenPorts(p Process) ([]int, error) {
+func (k *kept) listenPorts(p Process, _ []string) ([]int, error) {
 	a, done := k.known()
 	defer done()
-	ports, err := a.ports.get(p, k.from.listenPorts)
+	ports, err := a.ports.get(p, func(p Process) ([]int, error) { return k.from.listenPorts(p, a.files.names) })
 	return slices.Clone(ports), err
 }
 

@@ -50,9 +50,9 @@ func (a *asked) openFiles(p Process, match func(string) bool) ([]OpenFile, error
 	return files, err
 }
 
-func (a *asked) listenPorts(p Process) ([]int, error) {
-	a.note("ports")
-	return a.Facts.listenPorts(p)
+func (a *asked) listenPorts(p Process, names []string) ([]int, error) {
+	a.note("ports:%s", strings.Join(names, ","))
+	return a.Facts.listenPorts(p, names)
 }
 
 func (a *asked) namespacePIDs(p Process) ([]int, error) {
@@ -100,7 +100,7 @@ func TestEachFactIsAskedForOnce(t *testing.T) {
 		})
 	}
 	all.Wait()
-	const every = "args dir env:A,B files:/f namespace pids ports"
+	const every = "args dir env:A,B files:/f namespace pids ports:/f"
 	if got := a.since(); got != every {
 		t.Errorf("asked for %s, want %s", got, every)
 	}

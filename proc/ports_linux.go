@@ -11,14 +11,21 @@ import (
 	"strings"
 )
 
-// listenPorts joins the process's sockets with the listening ones of its network namespace.
-func (d pidDir) listenPorts() ([]int, error) {
-	own, err := d.sockets()
-	if err != nil || len(own) == 0 {
-		return nil, err
+// listenPorts joins the process's sockets with the listening ones of its network namespace. names are those of its
+// descriptors, nil if they are still to be read.
+func (d pidDir) listenPorts(names []string) ([]int, error) {
+	if names == nil {
+		var err error
+		if names, err = d.descriptors(); err != nil {
+			return nil, err
+		}
+	}
+	own := sockets(names)
+	if len(own) == 0 {
+		return nil, nil
 	}
 	var ports []int
-	err = d.listeners(func(port int, inode uint64) {
+	err := d.listeners(func(port int, inode uint64) {
 		if own[inode] {
 			ports = append(ports, port)
 		}
@@ -59,28 +66,36 @@ func (d pidDir) listeners(yield func(port int, inode uint64)) error {
 	return nil
 }
 
-// sockets returns the inodes of the process's sockets.
-func (d pidDir) sockets() (map[uint64]bool, error) {
+// descriptors returns what the kernel calls the process's descriptors.
+func (d pidDir) descriptors() (names []string, err error) {
 	fds, err := d.numbers("fd")
 	if err != nil {
 		return nil, err
 	}
-	own := map[uint64]bool{}
 	for _, fd := range fds {
-		link, err := d.link("fd/" + strconv.Itoa(fd))
+		name, err := d.link("fd/" + strconv.Itoa(fd))
 		if vanished(err) {
 			continue
 		}
 		if err != nil {
 			return nil, err
 		}
-		if s, ok := strings.CutPrefix(link, "socket:["); ok {
+		names = append(names, name)
+	}
+	return names, nil
+}
+
+// sockets returns the inodes of the sockets among descriptors of these names.
+func sockets(names []string) map[uint64]bool {
+	own := map[uint64]bool{}
+	for _, name := range names {
+		if s, ok := strings.CutPrefix(name, "socket:["); ok {
 			if inode, err := strconv.ParseUint(strings.TrimSuffix(s, "]"), 10, 64); err == nil {
 				own[inode] = true
 			}
 		}
 	}
-	return own, nil
+	return own
 }
 
 // listening yields the listening sockets in r, a /proc/net/tcp or tcp6.

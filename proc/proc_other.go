@@ -53,7 +53,8 @@ func (silent) env(Process, []string) (map[string]string, error) { return nil, Er
 
 func (silent) openFiles(Process, func(string) bool) ([]OpenFile, error) { return nil, ErrUnsupported }
 
-func (silent) listenPorts(Process) ([]int, error)   { return nil, ErrUnsupported }
+func (silent) listenPorts(Process, []string) ([]int, error) { return nil, ErrUnsupported }
+
 func (silent) namespacePIDs(Process) ([]int, error) { return nil, ErrUnsupported }
 func (silent) pidNamespace(Process) (string, error) { return "", ErrUnsupported }
 func (silent) usage(Process) (Usage, error)         { return Usage{}, ErrUnsupported }

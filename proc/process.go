@@ -83,7 +83,7 @@ func (p Process) OpenFiles(match func(path string) bool) ([]OpenFile, error) {
 }
 
 // ListenPorts returns the TCP ports the process listens on, ascending.
-func (p Process) ListenPorts() ([]int, error) { return p.source().listenPorts(p) }
+func (p Process) ListenPorts() ([]int, error) { return p.source().listenPorts(p, nil) }
 
 // NamespacePIDs returns the process's pid in each pid namespace from ours to its own: the last one is what the
 // process itself believes to be its pid. Outside of containers it has one element.
@@ -122,7 +122,8 @@ type source interface {
 	dir(Process) (string, error)
 	env(Process, []string) (map[string]string, error)
 	openFiles(Process, func(string) bool) ([]OpenFile, error)
-	listenPorts(Process) ([]int, error)
+	// listenPorts is given the names of the descriptors, as openFiles shows them, where they are known.
+	listenPorts(p Process, names []string) ([]int, error)
 	namespacePIDs(Process) ([]int, error)
 	pidNamespace(Process) (string, error)
 	usage(Process) (Usage, error)
