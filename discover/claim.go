@@ -65,7 +65,7 @@ type Claim struct {
 	// of unknown status.
 	Unreadable string
 	// Meta holds extra facts of the running process (ports, suspended, …), merged over the record's.
-	Meta map[string]any
+	Meta Facts
 }
 
 // Warning is a store, file or process that could not be read. It never stops the rest from being shown.

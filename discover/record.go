@@ -6,10 +6,7 @@
 // and nowhere else. Nothing is kept between calls and nothing is written.
 package discover
 
-import (
-	"maps"
-	"time"
-)
+import "time"
 
 // Agent names a coding agent as users and JSON do: "claude-code", "codex", "opencode".
 type Agent string
@@ -59,8 +56,8 @@ type Record struct {
 	ForkedFrom string
 	// Archived: the person put the session away in the agent.
 	Archived bool
-	// Meta holds the agent's own extra facts; values must marshal to JSON.
-	Meta map[string]any
+	// Meta holds the agent's own extra facts.
+	Meta Facts
 }
 
 // PromptLimit is the most characters (runes) of a first prompt that a record keeps.
@@ -145,15 +142,5 @@ func (r *Record) activity() time.Time {
 	return r.Updated
 }
 
-// SetMeta adds one of the agent's own facts; zero strings are left out.
-func (r *Record) SetMeta(key string, value any) {
-	if s, ok := value.(string); ok && s == "" {
-		return
-	}
-	m := maps.Clone(r.Meta)
-	if m == nil {
-		m = map[string]any{}
-	}
-	m[key] = value
-	r.Meta = m
-}
+// SetMeta adds one of the agent's own facts, as [Facts.With] does.
+func (r *Record) SetMeta(name string, value any) { r.Meta = r.Meta.With(name, value) }

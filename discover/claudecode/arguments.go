@@ -30,7 +30,7 @@ func (c caller) session(spec *launch.Spec) {
 	spec.Env = inHome(c.Resume.Home, c.host)
 	// Up to 2.1.197 a session is found only from the directory it began in; 2.1.329 finds it from anywhere, but takes
 	// the project's settings from where it runs.
-	if dir, ok := c.Resume.Meta[dirMeta].(string); ok {
+	if dir, ok := c.Resume.Meta.Get(dirMeta).(string); ok {
 		spec.Dir = dir
 	}
 	spec.Args = append(spec.Args, "--resume", c.Resume.ID)
@@ -93,7 +93,7 @@ func (c caller) former() string {
 	if c.Resume == nil || c.permitted() {
 		return ""
 	}
-	mode, _ := c.Resume.Meta[modeMeta].(string)
+	mode, _ := c.Resume.Meta.Get(modeMeta).(string)
 	return mode
 }
 

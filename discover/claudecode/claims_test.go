@@ -68,7 +68,7 @@ func TestBackgroundSession(t *testing.T) {
 		t.Fatalf("want the worker's presence and session only: %+v", got)
 	}
 	c := got[1]
-	if c.Session != "b8d3588e-9fce-4956-a72a-8fe62bb837e0" || c.Source != "bg" || c.Meta["jobId"] != "b8d3588e" || c.Title != "mock reply 396" {
+	if c.Session != "b8d3588e-9fce-4956-a72a-8fe62bb837e0" || c.Source != "bg" || c.Meta.Get("jobId") != "b8d3588e" || c.Title != "mock reply 396" {
 		t.Errorf("claim %+v", c)
 	}
 }
@@ -168,7 +168,7 @@ func TestSuspendedProcess(t *testing.T) {
 	f := native329(4045, 199670, dir, "/srv/claude-lab/w/alive")
 	f.State = 'T'
 	for _, c := range claims(t, dir, f) {
-		if c.Meta["suspended"] != true {
+		if c.Meta.Get("suspended") != true {
 			t.Errorf("claim %+v", c)
 		}
 	}

@@ -85,7 +85,7 @@ func TestTokensAsClaudeCodeStatesThem(t *testing.T) {
 			t.Errorf("%s: %+v, want %+v", r.ID, got, want[r.ID[:8]])
 		}
 		fork := r.ID[0] == '2' || r.ID[0] == '6'
-		if stated := r.Meta["costWithOrigin"]; (r.Cost == nil) != fork || (stated != nil) != fork {
+		if stated := r.Meta.Get("costWithOrigin"); (r.Cost == nil) != fork || (stated != nil) != fork {
 			t.Errorf("%s: cost %v, with its origin %v", r.ID, r.Cost, stated)
 		}
 	}

@@ -49,9 +49,9 @@ func TestQuickReadAgreesWithWhole(t *testing.T) {
 		byKey := map[discover.Key]discover.Record{}
 		for _, r := range whole {
 			r.Tokens, r.Quotas = nil, nil
-			for _, key := range []string{"turns", modeMeta, dirMeta} {
-				delete(r.Meta, key)
-			}
+			r.Meta = slices.DeleteFunc(r.Meta, func(f discover.Fact) bool {
+				return f.Name == "turns" || f.Name == modeMeta || f.Name == dirMeta
+			})
 			byKey[r.Key()] = r
 		}
 		for _, r := range quick {

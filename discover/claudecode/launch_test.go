@@ -62,7 +62,7 @@ func TestSpecOfALaunch(t *testing.T) {
 func TestSpecOfAResume(t *testing.T) {
 	session := discover.Session{Record: discover.Record{
 		ID: alive, Home: "/h/.claude", Dir: "/w/now", Model: "m",
-		Meta: map[string]any{dirMeta: "/w", modeMeta: "plan"},
+		Meta: discover.Facts{{modeMeta, "plan"}, {dirMeta, "/w"}},
 	}}
 	other := session
 	other.Home, other.Meta = "/elsewhere", nil

@@ -39,7 +39,7 @@ func TestStatusOfRealEntries(t *testing.T) {
 		} else if turn == nil || turn.State != state {
 			t.Errorf("%s: %+v", line, turn)
 		}
-		if got := x.claim().Meta["backgroundShell"] == true; got != (e.Status == "shell") {
+		if got := x.claim().Meta.Get("backgroundShell") == true; got != (e.Status == "shell") {
 			t.Errorf("%s: backgroundShell %v", line, got)
 		}
 		seen[e.Status+e.WaitingFor]++
@@ -235,7 +235,7 @@ func TestBackgroundJob(t *testing.T) {
 		must(t, err)
 		must(t, os.WriteFile(filepath.Join(job, "state.json"), state, 0o600))
 		got, _ := records(t, dir, discover.Query{}, discover.Want{})
-		if len(got) != 1 || got[0].Turn.State != c.want || got[0].Source != "bg" || got[0].Meta["jobId"] != alive[:shortID] || got[0].Title != "job" {
+		if len(got) != 1 || got[0].Turn.State != c.want || got[0].Source != "bg" || got[0].Meta.Get("jobId") != alive[:shortID] || got[0].Title != "job" {
 			t.Errorf("%s: %+v", c.state, got)
 		}
 	}

@@ -135,19 +135,16 @@ func (l *look) toolChildren(x *process) (out []proc.Process) {
 func (x *process) claim() discover.Claim {
 	c := discover.Claim{
 		Agent: discover.ClaudeCode, Process: x.ID, Home: x.home, Dir: x.dir, Version: x.entry.Version,
-		Source: x.source(), Meta: map[string]any{},
+		Source: x.source(), Meta: discover.Facts{{jobMeta, x.entry.JobID}}.Known(),
 	}
 	if x.entry.NameSource != "derived" {
 		c.Title = x.entry.Name
 	}
-	if x.entry.JobID != "" {
-		c.Meta[jobMeta] = x.entry.JobID
-	}
 	if x.entry.Status == "shell" {
-		c.Meta["backgroundShell"] = true
+		c.Meta = c.Meta.With("backgroundShell", true)
 	}
 	if x.State.Stopped() {
-		c.Meta["suspended"] = true
+		c.Meta = c.Meta.With("suspended", true)
 	}
 	return c
 }

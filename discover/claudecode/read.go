@@ -111,20 +111,18 @@ func recordOf(e discover.Entry, head headScan, tail tailScan) discover.Record {
 		Branch:  branch(head, tail),
 		Version: cmp.Or(tail.last.Version, head.first.Version),
 		Created: head.created, Updated: tail.updated.Time, ForkedFrom: head.first.ForkedFrom,
-		Turn: tail.turn.result(tail.whole), Cost: tail.notes.cost, Meta: map[string]any{},
+		Turn: tail.turn.result(tail.whole), Cost: tail.notes.cost,
 	}
+	entrypoint := cmp.Or(tail.last.Entrypoint, head.first.Entrypoint)
+	if r.Source = sourceOf(entrypoint); r.Source == entrypoint {
+		entrypoint = ""
+	}
+	r.Meta = discover.Facts{{"entrypoint", entrypoint}, {projectMeta, projectOf(e)}}.Known()
 	if head.forked() {
 		if r.Created.Equal(head.recorded) {
 			r.Created = head.copies.began
 		}
 		withOrigin(&r)
-	}
-	entrypoint := cmp.Or(tail.last.Entrypoint, head.first.Entrypoint)
-	if r.Source = sourceOf(entrypoint); r.Source != entrypoint {
-		r.Meta["entrypoint"] = entrypoint
-	}
-	if project := projectOf(e); project != "" {
-		r.Meta[projectMeta] = project
 	}
 	if tail.side {
 		r.Parent = cmp.Or(r.Parent, head.first.SessionID)

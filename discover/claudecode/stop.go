@@ -17,7 +17,7 @@ func (Adapter) Gentle() []syscall.Signal { return []syscall.Signal{syscall.SIGTE
 // End implements [launch.Stopper] for background sessions, which their daemon starts again when they die: `claude stop`
 // ends them for good (SEEN 2.1.329).
 func (a Adapter) End(ctx context.Context, s discover.Session, host launch.Host) (bool, error) {
-	job, _ := s.Meta[jobMeta].(string)
+	job, _ := s.Meta.Get(jobMeta).(string)
 	if job == "" || s.Source != "bg" {
 		return false, nil
 	}

@@ -62,7 +62,7 @@ func addTotals(r *discover.Record, f *native.File, want discover.Want, scratch *
 	defer memory.calls.clear()
 	t := totals{side: isSubagent(r.ID), brief: !want.Whole, skim: &memory.skim, ledger: ledger{calls: &memory.calls}}
 	if want.Whole && !t.side {
-		t.whole.project, _ = r.Meta[projectMeta].(string)
+		t.whole.project, _ = r.Meta.Get(projectMeta).(string)
 	}
 	f.Expect(wholeChunk)
 	if _, err := f.Forward(0, 0, t.line); err != nil {

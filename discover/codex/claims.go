@@ -73,7 +73,7 @@ func (c *claimer) subject(p proc.Process, in invocation) subject {
 		Home: c.homes.named(homeOf(p)),
 	}
 	if p.State.Stopped() {
-		claim.Meta = map[string]any{"suspended": true}
+		claim.Meta = discover.Facts{{"suspended", true}}
 	}
 	return subject{p, in, claim}
 }

@@ -184,30 +184,29 @@ func fill(r *discover.Record, h head, t tail) {
 //   - subagent, agentNickname, agentRole: what kind of sub-agent it is
 func setMeta(r *discover.Record, h head, t tail) {
 	m := h.meta
-	r.Meta = map[string]any{}
-	for _, fact := range [...]struct{ key, value string }{
-		{"originator", m.originator},
-		{"provider", m.provider},
-		{"approval", t.context.approval},
-		{"sandbox", t.context.sandbox},
-		{"permissionProfile", t.context.profile},
-		{"subagent", m.source.sub},
-		{"agentNickname", m.nickname},
-		{"agentRole", m.role},
-	} {
-		if fact.value != "" {
-			r.Meta[fact.key] = fact.value
-		}
-	}
+	var window, startDir, workspace any
 	if t.usage.window > 0 {
-		r.Meta["contextWindow"] = t.usage.window
+		window = t.usage.window
+	}
+	if m.dir != r.Dir {
+		startDir = m.dir
 	}
 	if t.context.workspace != nil {
-		r.Meta["workspace"] = *t.context.workspace
+		workspace = *t.context.workspace
 	}
-	if m.dir != r.Dir && m.dir != "" {
-		r.Meta["startDir"] = m.dir
-	}
+	r.Meta = discover.Facts{
+		{"agentNickname", m.nickname},
+		{"agentRole", m.role},
+		{"approval", t.context.approval},
+		{"contextWindow", window},
+		{"originator", m.originator},
+		{"permissionProfile", t.context.profile},
+		{"provider", m.provider},
+		{"sandbox", t.context.sandbox},
+		{"startDir", startDir},
+		{"subagent", m.source.sub},
+		{"workspace", workspace},
+	}.Known()
 }
 
 func first(a, b time.Time) time.Time {

@@ -149,7 +149,7 @@ func hint(r launch.Request) string {
 
 // fact is one of the session's own facts, the zero value if it has none of that name.
 func fact[T any](s *discover.Session, key string) T {
-	value, _ := s.Meta[key].(T)
+	value, _ := s.Meta.Get(key).(T)
 	return value
 }
 

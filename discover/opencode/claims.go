@@ -34,16 +34,13 @@ func (Adapter) Claims(ctx context.Context, table *proc.Table, homes []discover.H
 func (s *survey) claims(sub *subject, lib *library) []discover.Claim {
 	base := discover.Claim{
 		Agent: discover.OpenCode, Process: sub.ID, Home: sub.home, Source: sub.mode.source(),
-		Shared: sub.mode == modeServer, Meta: map[string]any{},
+		Shared: sub.mode == modeServer, Meta: discover.Facts{{"run", sub.run}}.Known(),
 	}
 	if ports, err := sub.ListenPorts(); err == nil && len(ports) > 0 {
-		base.Meta["ports"] = ports
-	}
-	if sub.run != "" {
-		base.Meta["run"] = sub.run
+		base.Meta = base.Meta.With("ports", ports)
 	}
 	if sub.mode == modeServer {
-		base.Meta["command"] = sub.name
+		base.Meta = base.Meta.With("command", sub.name)
 	}
 	sessions := s.exact(sub, lib, base)
 	if len(sessions) == 0 && sub.mode != modeServer {

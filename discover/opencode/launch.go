@@ -55,7 +55,7 @@ func (Adapter) Markers() []string {
 // the agent, the agent and its variant, is told again (READ 1.1.65, 1.18.33).
 func (p program) resume(spec *launch.Spec, r launch.Request, host launch.Host) error {
 	s := r.Resume
-	if s.Meta["legacy"] == true && !p.before(version{1, 2}) {
+	if s.Meta.Get("legacy") == true && !p.before(version{1, 2}) {
 		return unsupported("of version " + p.known() + " cannot go on with a session that an older one keeps in JSON files; " +
 			"versions before 1.2 can, and 1.2 to 1.15 take such sessions over at their first start")
 	}
@@ -112,7 +112,7 @@ func metaOf(r launch.Request, key string) string {
 	if r.Resume == nil {
 		return ""
 	}
-	value, _ := r.Resume.Meta[key].(string)
+	value, _ := r.Resume.Meta.Get(key).(string)
 	return value
 }
 

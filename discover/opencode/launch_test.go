@@ -79,7 +79,7 @@ func TestWithoutABinary(t *testing.T) {
 func resumed(change func(*discover.Session)) *discover.Session {
 	s := &discover.Session{}
 	s.ID, s.Home, s.Path = "ses_1", "/home/one/.local/share/opencode", "/home/one/.local/share/opencode/opencode.db"
-	s.Model, s.Source, s.Meta = "a/b", "run", map[string]any{"agent": "plan", "variant": "high"}
+	s.Model, s.Source, s.Meta = "a/b", "run", discover.Facts{{"agent", "plan"}, {"variant", "high"}}
 	if change != nil {
 		change(s)
 	}
@@ -173,7 +173,7 @@ func TestSpec(t *testing.T) {
 
 // What a version cannot do is said before it is started.
 func TestUnsupported(t *testing.T) {
-	legacy := resumed(func(s *discover.Session) { s.Meta = map[string]any{"legacy": true} })
+	legacy := resumed(func(s *discover.Session) { s.Meta = discover.Facts{{"legacy", true}} })
 	for _, c := range []struct {
 		version string
 		request launch.Request

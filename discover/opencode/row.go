@@ -33,14 +33,9 @@ func newStored(r *sqlite.Row, home, path string) stored {
 	if variant == "default" {
 		variant = ""
 	}
-	s.Meta = map[string]any{}
-	for _, fact := range [...]struct{ key, value string }{
-		{"slug", text("slug")}, {"projectID", text("project_id")}, {"agent", text("agent")}, {"variant", variant},
-	} {
-		if fact.value != "" {
-			s.Meta[fact.key] = fact.value
-		}
-	}
+	s.Meta = discover.Facts{
+		{"agent", text("agent")}, {"projectID", text("project_id")}, {"slug", text("slug")}, {"variant", variant},
+	}.Known()
 	s.give(storedUsage(r))
 	return s
 }

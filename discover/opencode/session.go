@@ -151,10 +151,10 @@ func (s *stored) finishModel(m *message) {
 	if m.model != "" {
 		s.Model = modelName(m.provider, m.model)
 	}
-	if m.agent != "" && s.Meta["agent"] != m.agent {
+	if m.agent != "" && s.Meta.Get("agent") != m.agent {
 		s.SetMeta("agent", m.agent)
 	}
-	if m.variant != "" && s.Meta["variant"] != m.variant {
+	if m.variant != "" && s.Meta.Get("variant") != m.variant {
 		s.SetMeta("variant", m.variant)
 	}
 }

@@ -1,11 +1,11 @@
 package render
 
 import (
-	"maps"
 	"math"
-	"slices"
 	"strconv"
 	"unicode/utf8"
+
+	"agentctl/discover"
 )
 
 // appendJSON appends the object as encoding/json would write it by the tags of its fields, with what a terminal would
@@ -148,21 +148,15 @@ func (s *Session) appendObjects(b []byte) (_ []byte, err error) {
 	return appendValue(appendName(b, "explain"), s.Explain)
 }
 
-// appendMeta appends an object of any facts, by name.
-func appendMeta(b []byte, meta map[string]any) (_ []byte, err error) {
-	if meta == nil {
-		return append(b, "null"...), nil
-	}
-	var room [8]string
-	names := slices.AppendSeq(room[:0], maps.Keys(meta))
-	slices.Sort(names)
+// appendMeta appends an object of any facts.
+func appendMeta(b []byte, meta discover.Facts) (_ []byte, err error) {
 	b = append(b, '{')
-	for i, name := range names {
+	for i, fact := range meta {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b = append(appendText(b, name), ':')
-		if b, err = appendValue(b, meta[name]); err != nil {
+		b = append(appendText(b, fact.Name), ':')
+		if b, err = appendValue(b, fact.Value); err != nil {
 			return nil, err
 		}
 	}

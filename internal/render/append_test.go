@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"agentctl/discover"
 )
 
 // plainSession is a session that encoding/json writes by itself.
@@ -54,9 +56,9 @@ func fill(t *rapid.T, v reflect.Value) {
 			*to = rapid.SliceOf(rapid.Int()).Draw(t, field.Name)
 		case **float64:
 			*to = rapid.Ptr(rapid.Float64(), true).Draw(t, field.Name)
-		case *map[string]any:
-			if rapid.Bool().Draw(t, field.Name) {
-				*to = rapid.MapOf(texts(), values()).Draw(t, field.Name)
+		case *discover.Facts:
+			for name, value := range rapid.MapOf(texts(), values()).Draw(t, field.Name) {
+				*to = to.With(name, value)
 			}
 		case *bool:
 			*to = rapid.Bool().Draw(t, field.Name)

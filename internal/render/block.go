@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -76,10 +75,9 @@ func (l Look) facts(s discover.Session, m Machine) []fact {
 	if !s.Status.Live() {
 		facts = slices.DeleteFunc(facts, func(f fact) bool { return f.key == "doing" })
 	}
-	meta := metaOf(&s)
-	for _, k := range slices.Sorted(maps.Keys(meta)) {
-		if k != "turnDetail" { // shown as doing
-			facts = append(facts, fact{Clean(k), metaText(meta[k])})
+	for _, f := range metaOf(&s) {
+		if f.Name != "turnDetail" { // shown as doing
+			facts = append(facts, fact{Clean(f.Name), metaText(f.Value)})
 		}
 	}
 	return facts

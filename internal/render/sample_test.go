@@ -30,7 +30,7 @@ func full() discover.Session {
 				{Name: "primary", Used: &used, Resets: now.Add(38 * time.Minute), Time: now.Add(-90 * time.Second)},
 				{Reached: true, Text: "You've hit your limit\x1b[31m", Resets: now.Add(-26 * time.Hour)},
 			},
-			Meta: map[string]any{"originator": "codex_exec", "ports": []int{4096}},
+			Meta: discover.Facts{{"originator", "codex_exec"}, {"ports", []int{4096}}},
 		},
 		Status: discover.Waiting, WaitingFor: "permission", Error: "the last turn failed",
 		Processes: []proc.Process{process, second}, Group: "g-1", Shared: true,

@@ -1,7 +1,6 @@
 package render
 
 import (
-	"maps"
 	"time"
 
 	"agentctl/discover"
@@ -40,7 +39,7 @@ type Session struct {
 	Changes          *Changes       `json:"changes,omitempty"`
 	Processes        []Process      `json:"processes,omitempty"`
 	Evidence         *Evidence      `json:"evidence,omitempty"`
-	Meta             map[string]any `json:"meta"`
+	Meta             discover.Facts `json:"meta"`
 	Explain          *Explanation   `json:"explain,omitempty"`
 }
 
@@ -129,24 +128,17 @@ func detail(e discover.Evidence) string {
 	return e.Detail
 }
 
-// metaOf adds to the agent's own facts those of ours that have no field. It is not to be changed.
-func metaOf(s *discover.Session) map[string]any {
-	detail := s.Turn.Detail != "" && s.Status.Live()
-	if s.Meta != nil && !s.Archived && !s.Shared && !detail {
-		return s.Meta
-	}
-	meta := maps.Clone(s.Meta)
-	if meta == nil {
-		meta = map[string]any{}
-	}
+// metaOf adds to the agent's own facts those of ours that have no field.
+func metaOf(s *discover.Session) discover.Facts {
+	meta := s.Meta
 	if s.Archived {
-		meta["archived"] = true
+		meta = meta.With("archived", true)
 	}
 	if s.Shared {
-		meta["shared"] = true
+		meta = meta.With("shared", true)
 	}
-	if detail {
-		meta["turnDetail"] = s.Turn.Detail
+	if s.Status.Live() {
+		meta = meta.With("turnDetail", s.Turn.Detail)
 	}
 	return meta
 }

@@ -93,7 +93,7 @@ func FuzzBlock(f *testing.F) {
 		x := full()
 		x.ID, x.Title, x.Error, x.Dir, x.Branch, x.Version, x.Group = s, s, s, s, s, s, s
 		x.Evidence[0].Detail, x.Evidence[1].Why, x.Evidence[0].Kind = s, s, s
-		x.Meta = map[string]any{"k" + s: s}
+		x.Meta = discover.Facts{{"k" + s, s}}
 		var b bytes.Buffer
 		if err := render.Block(&b, x, render.Machine{}, true, render.Look{Now: now}); err != nil {
 			t.Fatal(err)

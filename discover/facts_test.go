@@ -1,0 +1,104 @@
+package discover
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// someFacts draws facts as an adapter may list them: in any order, some of them twice or not known.
+func someFacts() *rapid.Generator[Facts] {
+	names := rapid.OneOf(rapid.SampledFrom([]string{"a", "b", "c"}), rapid.String())
+	values := rapid.OneOf(rapid.SampledFrom([]any{nil, "", 0, false, 1.5, []int{1}, map[string]any{"x": "<"}}), rapid.String().AsAny())
+	fact := rapid.Custom(func(t *rapid.T) Fact { return Fact{names.Draw(t, "name"), values.Draw(t, "value")} })
+	return rapid.Map(rapid.SliceOf(fact), func(list []Fact) Facts { return list })
+}
+
+// told are the same facts as a map: the reference.
+func told(facts Facts) map[string]any {
+	m := map[string]any{}
+	for _, f := range facts {
+		if f.Value != nil && f.Value != "" {
+			m[f.Name] = f.Value
+		}
+	}
+	return m
+}
+
+func encoded(t *rapid.T, v any) string {
+	text, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// Facts are what a map with the same content is, in the order in which JSON has it.
+func TestFactsAreAMapInOrder(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		listed := someFacts().Draw(t, "facts")
+		var grown Facts
+		for _, f := range listed {
+			grown = grown.With(f.Name, f.Value)
+		}
+		want := told(listed)
+		for _, got := range []Facts{listed.Known(), grown} {
+			if len(got) != len(want) || encoded(t, got) != encoded(t, want) {
+				t.Fatalf("%s, want %s", encoded(t, got), encoded(t, want))
+			}
+			if !slices.IsSortedFunc(got, func(a, b Fact) int { return strings.Compare(a.Name, b.Name) }) {
+				t.Fatalf("not in order: %v", got)
+			}
+			for _, f := range listed {
+				if encoded(t, got.Get(f.Name)) != encoded(t, want[f.Name]) {
+					t.Fatalf("%q is %v, want %v", f.Name, got.Get(f.Name), want[f.Name])
+				}
+			}
+			var read Facts
+			if err := json.Unmarshal([]byte(encoded(t, got)), &read); err != nil || encoded(t, read) != encoded(t, got) {
+				t.Fatalf("%s read as %v (%v)", encoded(t, got), read, err)
+			}
+		}
+	})
+}
+
+// A list that others hold is never changed, not even in the room behind it.
+func TestFactsAreShared(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		first := slices.Grow(someFacts().Draw(t, "facts").Known(), 2)
+		before, room := encoded(t, first), encoded(t, first[:cap(first)])
+		second := first.With("a", "of the second").With("b", "of the second")
+		third := first.With("a", "of the third")
+		if second.Get("a") != "of the second" || third.Get("a") != "of the third" {
+			t.Fatalf("%v and %v", second, third)
+		}
+		if encoded(t, first) != before || encoded(t, first[:cap(first)]) != room {
+			t.Fatalf("%v was %s", first, before)
+		}
+	})
+}
+
+func TestNoFacts(t *testing.T) {
+	for _, none := range []Facts{nil, {}, Facts{{"a", ""}, {"b", nil}}.Known(), Facts(nil).With("a", "")} {
+		text, err := json.Marshal(struct{ Meta Facts }{none})
+		if string(text) != `{"Meta":{}}` || err != nil || none.Get("a") != nil || len(none.Known()) != 0 {
+			t.Errorf("%s, %v", text, err)
+		}
+	}
+}
+
+// Markup stands as it is in JSON that is not for HTML, as in a map.
+func TestFactsLeaveMarkupToTheEncoder(t *testing.T) {
+	var b strings.Builder
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(Facts{{"<a>", "<&>"}}); err != nil || b.String() != `{"<a>":"<&>"}`+"\n" {
+		t.Errorf("%s, %v", b.String(), err)
+	}
+	if text, err := json.Marshal(Facts{{"a", make(chan int)}}); err == nil {
+		t.Errorf("a value that is no JSON became %s", text)
+	}
+}
