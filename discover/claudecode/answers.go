@@ -46,5 +46,5 @@ func (x *answer) tokens() *discover.Tokens {
 
 // answers reports whether a record is part of an answer of the model, and has its usage.
 func (l line) answers() bool {
-	return l.Type == "assistant" && l.Model != synthetic && l.Usage != (usage{})
+	return l.Type == "assistant" && !l.synthetic() && l.Usage != (usage{})
 }

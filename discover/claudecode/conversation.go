@@ -86,8 +86,8 @@ func (c *conversation) read(l native.Line) (messages []discover.Message, ok bool
 // message is what the record's block of this number says.
 func (s saying) message(block int, w words) discover.Message {
 	m := discover.Message{ID: s.uuid, Time: s.Timestamp.Time(), Role: w.role, Kind: w.kind, Text: w.text}
-	if w.role == discover.Assistant && s.Model != synthetic {
-		m.Model = s.Model
+	if w.role == discover.Assistant && !s.synthetic() {
+		m.Model = s.Model.Text(0)
 	}
 	if block > 0 {
 		m.ID = fmt.Sprintf("%s/%d", s.uuid, block)
@@ -202,7 +202,7 @@ func (c *conversation) said(s saying, i int, b block) (m discover.Message, ok bo
 	w := words{discover.Assistant, discover.KindText, b.text.Text(0)}
 	if s.IsAPIErrorMessage {
 		w = failed(w.text)
-	} else if w.text == noContent || s.Model == synthetic && w.text == noResponse {
+	} else if w.text == noContent || s.synthetic() && w.text == noResponse {
 		return m, false
 	}
 	return s.message(i, w), w.text != ""

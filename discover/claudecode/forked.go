@@ -31,7 +31,7 @@ func (c *copies) note(kind, raw []byte) {
 func (c *copies) has(l line) bool {
 	c.begun = true
 	switch {
-	case l.Type != "assistant" || l.Model == synthetic:
+	case l.Type != "assistant" || l.synthetic():
 		return false
 	case l.ForkedFrom != nil:
 		return true

@@ -2,7 +2,6 @@ package claudecode
 
 import (
 	"bytes"
-	"cmp"
 	"strconv"
 	"time"
 
@@ -56,20 +55,19 @@ type place struct {
 	ForkedFrom string // the session that /branch copied the record from
 }
 
-// place is the envelope's. What it has in common with another place of the session costs no memory.
-func (e *envelope) place(other place) place {
+// place is the envelope's.
+func (e *envelope) place(texts *native.Texts) place {
 	return place{
-		Cwd: e.Cwd.Again(other.Cwd), SessionID: e.SessionID.Again(other.SessionID), Version: e.Version.Again(other.Version),
-		GitBranch: e.GitBranch.Again(cmp.Or(other.GitBranch, "main")), Entrypoint: e.Entrypoint.Word("cli", "sdk-cli"),
-		ForkedFrom: e.ForkedFrom.Text(0),
+		Cwd: texts.Of(e.Cwd), SessionID: texts.Of(e.SessionID), Version: texts.Of(e.Version),
+		GitBranch: texts.Of(e.GitBranch), Entrypoint: texts.Of(e.Entrypoint), ForkedFrom: texts.Of(e.ForkedFrom),
 	}
 }
 
 // message is the model API's message of a user or assistant record.
 type message struct {
-	ID                native.Value
-	Model, StopReason string
-	Usage             usage
+	ID, Model  native.Value
+	StopReason string
+	Usage      usage
 	// content is a string or a list of blocks, valid as long as the line is.
 	content native.Value
 }
@@ -80,13 +78,19 @@ type usage struct{ In, Out, CacheRead, CacheWrite, Reasoning int64 }
 // synthetic is the model of messages that Claude Code wrote itself.
 const synthetic = "<synthetic>"
 
+// synthetic reports whether Claude Code wrote the message itself.
+func (m *message) synthetic() bool {
+	v := m.Model
+	return len(v) > 1 && (v[1] == synthetic[0] || v[1] == '\\') && v.Text(0) == synthetic
+}
+
 // parseLine reads one record; ok is false where the line is no whole JSON object. A value of an unexpected type is
 // left out; the others count.
 func parseLine(raw []byte) (l line, ok bool) {
 	ok = native.Object(raw).Scan(func(key []byte, v native.Value) (length int) {
 		switch string(key) {
 		case "type":
-			l.Type = v.Word("user", "assistant", "system", "attachment")
+			l.Type = v.Word("user", "assistant", "system", "attachment", "ai-title", "custom-title")
 		case "subtype":
 			l.Subtype = v.Word("turn_duration", "local_command", "compact_boundary", "api_error")
 		case "message":
@@ -168,7 +172,7 @@ func parseMessage(o native.Object) (m message, length int) {
 		case "id":
 			m.ID = v
 		case "model":
-			m.Model = v.Text(0)
+			m.Model = v
 		case "stop_reason":
 			m.StopReason = v.Word("end_turn", "tool_use")
 		case "content":

@@ -82,7 +82,6 @@ func readTranscript(roots native.Roots, e discover.Entry, want discover.Want, sc
 	var head headScan
 	tail := tailScan{side: isSubagent(e.ID), began: want.Began}
 	if r.err = head.read(f); r.err == nil {
-		tail.first = head.first
 		r.err = tail.read(f)
 	}
 	if r.err == nil && !head.message && !head.readable(f) {
@@ -117,7 +116,8 @@ func recordOf(e discover.Entry, head headScan, tail tailScan) discover.Record {
 	if r.Source = sourceOf(entrypoint); r.Source == entrypoint {
 		entrypoint = ""
 	}
-	r.Meta = discover.Facts{{"entrypoint", entrypoint}, {projectMeta, projectOf(e)}}.Known()
+	texts := head.texts
+	r.Meta = discover.Facts{{"entrypoint", texts.Value(entrypoint)}, {projectMeta, texts.Value(projectOf(e))}}.Known()
 	if head.forked() {
 		if r.Created.Equal(head.recorded) {
 			r.Created = head.copies.began

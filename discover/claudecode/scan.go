@@ -82,6 +82,7 @@ func pickText(old, now string, newest bool) string {
 
 // headScan reads a transcript from its beginning.
 type headScan struct {
+	texts   *native.Texts
 	created time.Time
 	// first is the first record with a directory; message: there is a user or assistant record, and sidechain:
 	// the first of them is a sub-agent's.
@@ -100,6 +101,7 @@ type headScan struct {
 func (s *headScan) prompt() string { return cmp.Or(s.typed, s.command) }
 
 func (s *headScan) read(f *native.File) error {
+	s.texts = f.Texts()
 	f.Expect(usualPrompt)
 	_, err := f.Forward(0, turnReach, func(l native.Line) bool {
 		s.add(l.Bytes)
@@ -141,7 +143,7 @@ func (s *headScan) add(raw []byte) {
 	}
 	s.known = s.known || l.Type != ""
 	if s.first.Cwd == "" {
-		s.first = l.place(place{})
+		s.first = l.place(s.texts)
 	}
 	if !s.copies.begun {
 		s.copies.begun, s.recorded = true, l.Timestamp.Time()
@@ -152,8 +154,8 @@ func (s *headScan) add(raw []byte) {
 	if !s.message {
 		s.message, s.sidechain = true, l.IsSidechain
 	}
-	if l.Type == "assistant" && l.Model != synthetic {
-		s.model = cmp.Or(s.model, l.Model)
+	if s.model == "" && l.Type == "assistant" && !l.synthetic() {
+		s.model = s.texts.Of(l.Model)
 	}
 	prompt, command := promptOf(l)
 	if command {
@@ -165,8 +167,8 @@ func (s *headScan) add(raw []byte) {
 
 // tailScan reads a transcript from its end.
 type tailScan struct {
+	texts   *native.Texts
 	side    bool  // a sub-agent's transcript: its chain is the main one
-	first   place // that of the first record
 	last    place // that of the newest conversation record
 	updated native.Newest
 	model   string
@@ -178,7 +180,7 @@ type tailScan struct {
 
 // read makes one short read where that is enough, as it mostly is, else starts over and looks as far as need be.
 func (s *tailScan) read(f *native.File) (err error) {
-	asked := tailScan{side: s.side, first: s.first, began: s.began}
+	asked := tailScan{texts: f.Texts(), side: s.side, began: s.began}
 	reaches := []int64{notesReach, turnReach}
 	if s.began {
 		reaches = append(reaches, f.Size())
@@ -217,13 +219,13 @@ func (s *tailScan) add(raw []byte) {
 		return
 	}
 	if s.last.Cwd == "" {
-		s.last = l.place(s.first)
+		s.last = l.place(s.texts)
 	}
 	if l.IsSidechain != s.side {
 		return
 	}
-	if l.Type == "assistant" && l.Model != synthetic {
-		s.model = cmp.Or(s.model, l.Model)
+	if s.model == "" && l.Type == "assistant" && !l.synthetic() {
+		s.model = s.texts.Of(l.Model)
 	}
 	if !s.turn.done() || l.Type == "user" {
 		s.turn.add(l)

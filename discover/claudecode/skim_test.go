@@ -27,7 +27,7 @@ func checkSkim(t *testing.T, s *skim, raw []byte) kind {
 		want.ID, want.RequestID = got.ID, got.RequestID
 	}
 	switch {
-	case !ok || typ != wantType || l.Model == synthetic || l.Subtype == "compact_boundary" ||
+	case !ok || typ != wantType || l.synthetic() || l.Subtype == "compact_boundary" ||
 		l.ForkedFrom != nil || l.RequestSessionID != nil:
 		t.Fatalf("not so simple a record of %q (%v): %.400q", wantType, ok, raw)
 	case got.Usage != want.Usage || got.IsSidechain != want.IsSidechain || !got.Timestamp.Time().Equal(want.Timestamp.Time()) ||
@@ -52,7 +52,7 @@ func TestSkimKnowsWhatClaudeCodeWrites(t *testing.T) {
 			l, _ := parseLine(line)
 			k := checkSkim(t, &s, line)
 			of[k]++
-			usual := l.Type == "user" && leadingType(line) == "user" || l.Type == "assistant" && l.Model != synthetic && l.ForkedFrom == nil
+			usual := l.Type == "user" && leadingType(line) == "user" || l.Type == "assistant" && !l.synthetic() && l.ForkedFrom == nil
 			if usual && k == unusual && l.RequestSessionID == nil {
 				t.Errorf("%s: an unusual record: %.400q", path, line)
 			}

@@ -68,7 +68,7 @@ func (s *turnScan) assistant(l line) {
 	case l.IsAPIErrorMessage:
 		s.end(discover.TurnFailed)
 		s.turn.Error = text(blocks, 0)
-	case l.Model == synthetic:
+	case l.synthetic():
 		s.settled = true
 	case slices.Contains([]string{"end_turn", "stop_sequence", "max_tokens", "refusal", "model_context_window_exceeded"}, l.StopReason):
 		s.end(discover.TurnDone)

@@ -15,6 +15,7 @@ const headLimit = 4 << 20
 
 // head is what the beginning of a rollout tells.
 type head struct {
+	texts   *native.Texts
 	id      string // by the file's name
 	segment string // likewise, where the thread has several
 	lines   int
@@ -41,7 +42,7 @@ type meta struct {
 func (m meta) continues() bool { return m.forkedFrom != "" || m.history != history{} }
 
 func readHead(f *native.File, id string) (head, error) {
-	h := head{id: id}
+	h := head{texts: f.Texts(), id: id}
 	f.Expect(usualPrompt)
 	_, err := f.Forward(0, headLimit, h.line)
 	return h, err
@@ -75,7 +76,7 @@ func (h *head) line(l native.Line) bool {
 	case !ok:
 	case string(e.kind) == "session_meta" && !h.meta.found:
 		// A copy of another thread's first record may follow in a fork of the older versions.
-		if m := parseMeta(e, l.Bytes, h.id); m.found && (l.Offset == 0 || m.id == h.id) {
+		if m := parseMeta(e, l.Bytes, h.id, h.texts); m.found && (l.Offset == 0 || m.id == h.id) {
 			h.meta = m
 		}
 	case string(e.kind) == "event_msg" && asks(e.name) && e.whole(l.Bytes):
@@ -136,16 +137,16 @@ func texts(content native.Value) string {
 
 // parseMeta reads the first record; nothing is found in one that is not whole. It goes over the record once: the agent's
 // instructions make it long. named is the thread by the file's name.
-func parseMeta(e event, line []byte, named string) meta {
+func parseMeta(e event, line []byte, named string, texts *native.Texts) meta {
 	m := meta{named: named, created: e.time()}
-	m.found = e.read(line, m.set)
+	m.found = e.read(line, func(key []byte, v native.Value) int { return m.set(key, v, texts) })
 	if m.branch == "HEAD" {
 		m.branch = ""
 	}
 	return m
 }
 
-func (m *meta) set(key []byte, value native.Value) int {
+func (m *meta) set(key []byte, value native.Value, texts *native.Texts) int {
 	switch string(key) {
 	case "id":
 		m.id = threadLike(value, m.named)
@@ -160,23 +161,23 @@ func (m *meta) set(key []byte, value native.Value) int {
 			m.created = t
 		}
 	case "cwd":
-		m.dir = value.Text(0)
+		m.dir = texts.Of(value)
 	case "originator":
-		m.originator = value.Word("codex_exec", "codex-tui")
+		m.originator = texts.Of(value)
 	case "cli_version":
-		m.version = value.Text(0)
+		m.version = texts.Of(value)
 	case "source":
 		m.source = parseSource(value)
 	case "model_provider":
-		m.provider = value.Word("openai")
+		m.provider = texts.Of(value)
 	case "agent_nickname":
 		m.nickname = value.Text(0)
 	case "agent_role":
-		m.role = value.Text(0)
+		m.role = texts.Of(value)
 	case "history_base":
 		m.history = parseHistory(value.Object())
 	case "git":
-		m.branch = get(value.Object(), "branch").Word("main", "master")
+		m.branch = texts.Of(get(value.Object(), "branch"))
 	}
 	return 0
 }

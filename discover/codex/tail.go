@@ -7,7 +7,8 @@ const tailLimit = 256 << 20
 
 // tail is what the end of a rollout tells. Lines come newest first, so what is known already stays.
 type tail struct {
-	id string
+	texts *native.Texts
+	id    string
 	wanted
 
 	updated native.Newest
@@ -35,7 +36,9 @@ type settings struct {
 // readTail reads backwards until the newest turn, its settings and, if asked for, the token totals are known. A file
 // without them is read to its beginning, if that is within the last end bytes.
 func readTail(f *native.File, end int64, id string, want wanted) (tail, error) {
-	t := tail{id: id, wanted: want, usage: usage{limited: want.limits}, room: native.Own[room](f.Scratch())}
+	t := tail{
+		texts: f.Texts(), id: id, wanted: want, usage: usage{limited: want.limits}, room: native.Own[room](f.Scratch()),
+	}
 	f.Expect(usualTurn)
 	whole, err := f.Backward(end, t.line)
 	if whole {
@@ -91,31 +94,31 @@ func (t *tail) take(e *event) {
 	switch string(e.kind) {
 	case "turn_context":
 		if t.context == (settings{}) {
-			e.each(t.context.set)
+			e.each(func(key []byte, value native.Value) { t.context.set(key, value, t.texts) })
 			t.context.end()
 		}
 	case "event_msg":
 		if string(e.name) == "thread_settings_applied" && t.applied == (settings{}) && !e.foreign(t.id) {
 			for key, value := range e.get("thread_settings").Object().Members() {
-				t.applied.set(key, value)
+				t.applied.set(key, value, t.texts)
 			}
 			t.applied.end()
 		}
 	}
 }
 
-func (s *settings) set(key []byte, value native.Value) {
+func (s *settings) set(key []byte, value native.Value, texts *native.Texts) {
 	switch string(key) {
 	case "model":
-		s.model = value.Text(0)
+		s.model = texts.Of(value)
 	case "cwd":
-		s.dir = value.Text(0)
+		s.dir = texts.Of(value)
 	case "approval_policy":
-		s.approval = value.Word("never", "on-request", "untrusted")
+		s.approval = texts.Of(value)
 	case "sandbox_policy":
 		s.sandbox, s.workspace = parseSandbox(value.Object())
 	case "active_permission_profile": // 0.160 and later; ":workspace", ":read-only"
-		s.profile = get(value.Object(), "id").Text(0)
+		s.profile = texts.Of(get(value.Object(), "id"))
 	}
 }
 

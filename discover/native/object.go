@@ -139,14 +139,19 @@ func (v Value) Elements() iter.Seq[Value] {
 // Text decodes a string value, at most limit characters of it (0: all). It is "" for anything else, for a string that
 // is cut, and for null. Bytes that are no UTF-8 become U+FFFD.
 func (v Value) Text(limit int) string {
+	return unquote(v.literal(), limit)
+}
+
+// literal is what stands between the quotes of a string value; nil for anything else, and for a string that is cut.
+func (v Value) literal() []byte {
 	if len(v) == 0 || v[0] != '"' {
-		return ""
+		return nil
 	}
 	n := stringEnd(v)
 	if n < 0 {
-		return ""
+		return nil
 	}
-	return unquote(v[1:n-1], limit)
+	return v[1 : n-1]
 }
 
 // Word is Text(0) of a value that mostly is one of the usual words: those cost no memory.

@@ -8,7 +8,9 @@ type Scratch struct {
 	small []byte // the content of a small file
 
 	newlines []int // of a piece of a file
-	own      any
+
+	texts Texts
+	own   any
 }
 
 // Own is the memory that its user needs besides, new at first; new each time where there is no scratch. A scratch has it for
@@ -45,6 +47,14 @@ func (s *Scratch) room(n, most int64) []byte {
 
 // Use lets the readers of f work in s. Nothing of f may be in use once s is used for another file.
 func (f *File) Use(s *Scratch) { f.scratch = s }
+
+// Texts are those that were met in the files before this one; nil where each file has its own memory.
+func (f *File) Texts() *Texts {
+	if f.scratch == nil {
+		return nil
+	}
+	return &f.scratch.texts
+}
 
 // borrow takes the memory out of the scratch, so that a reader inside of another one gets its own.
 func (f *File) borrow() []byte {
