@@ -262,7 +262,7 @@ func (j *join) rows(order ranking) []Session {
 		if p := order[i]; p.Session != nil {
 			out[i] = *p.Session
 		} else {
-			out[i].Record = *p.record
+			out[i] = Session{Record: *p.record} // all of it: new memory that is read before it is written is given twice
 			j.decide(&out[i])
 		}
 	})
