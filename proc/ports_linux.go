@@ -58,7 +58,7 @@ func (d pidDir) listeners(yield func(port int, inode uint64)) error {
 			return err
 		}
 		err = listening(f, yield)
-		f.Close()
+		_ = f.Close() // it was only read
 		if err != nil {
 			return err
 		}
