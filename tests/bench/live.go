@@ -45,9 +45,11 @@ func measureLive(w io.Writer, b binaries, o options, work, stores string) error 
 		if err != nil {
 			return err
 		}
-		if calls[i], err = live.listed(b.agentctl, home); err != nil {
+		traced, err := live.listed(b.agentctl, home)
+		if err != nil {
 			return err
 		}
+		calls[i] = onFiles(traced)
 		fmt.Fprintf(w, "%d sessions: %d calls on files\n", n, calls[i])
 		few[i] = &job{name: listLive, sessions: n, argv: []string{b.agentctl, "list"}, home: home}
 	}
@@ -81,26 +83,31 @@ func startLive(work, home string) (*cast, error) {
 	return startPlayers(work, home, true, "claude", "codex", "opencode")
 }
 
-// listed has agentctl list what lives, and returns how many calls on files that took. It fails unless there are the
-// players' sessions, each at work in its player's process, and no others.
-func (c *cast) listed(agentctl, home string) (calls int, err error) {
+// listed has agentctl list what lives, and returns the calls that took. It fails unless there are the players' sessions,
+// each at work in its player's process, and no others.
+func (c *cast) listed(agentctl, home string) ([]trace.Call, error) {
 	j := job{argv: []string{agentctl, "list", "--json"}, home: home}
 	cmd := j.command()
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	r, err := trace.Run(cmd)
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
 	if r.Exit != 0 || stderr.Len() > 0 {
-		return 0, fmt.Errorf("agentctl list: exit %d\n%s", r.Exit, stderr.String())
+		return nil, fmt.Errorf("agentctl list: exit %d\n%s", r.Exit, stderr.String())
 	}
-	for _, call := range r.Calls {
+	return r.Calls, c.check(stdout.Bytes())
+}
+
+// onFiles counts the calls that are about a file.
+func onFiles(calls []trace.Call) (n int) {
+	for _, call := range calls {
 		if call.Path != "" {
-			calls++
+			n++
 		}
 	}
-	return calls, c.check(stdout.Bytes())
+	return n
 }
 
 // check compares a list in JSON with what is played.
