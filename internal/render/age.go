@@ -1,7 +1,7 @@
 package render
 
 import (
-	"fmt"
+	"strconv"
 	"time"
 )
 
@@ -13,12 +13,12 @@ func Age(t, now time.Time) string {
 	}
 	switch d := max(0, now.Sub(t)); {
 	case d < time.Minute:
-		return fmt.Sprintf("%ds", d/time.Second)
+		return strconv.Itoa(int(d/time.Second)) + "s"
 	case d < time.Hour:
-		return fmt.Sprintf("%dm", d/time.Minute)
+		return strconv.Itoa(int(d/time.Minute)) + "m"
 	case d < 48*time.Hour:
-		return fmt.Sprintf("%dh", d/time.Hour)
+		return strconv.Itoa(int(d/time.Hour)) + "h"
 	default:
-		return fmt.Sprintf("%dd", d/(24*time.Hour))
+		return strconv.Itoa(int(d/(24*time.Hour))) + "d"
 	}
 }

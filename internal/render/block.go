@@ -25,7 +25,7 @@ func Block(w io.Writer, s discover.Session, m Machine, explain bool, look Look) 
 	for _, f := range facts {
 		text := Clean(f.value)
 		if f.key == "status" && look.Color {
-			text = "\x1b[" + colorOf(s) + "m" + text + "\x1b[0m"
+			text = "\x1b[" + colorOf(&s) + "m" + text + "\x1b[0m"
 		}
 		if text != "" {
 			fmt.Fprintf(out, "%-*s  %s\n", width, f.key, text)
@@ -49,7 +49,7 @@ func (l Look) facts(s discover.Session, m Machine) []fact {
 	facts := []fact{
 		{"id", cmp.Or(s.ID, "- (no evidence names the session of this process)")},
 		{"agent", strings.TrimSpace(string(s.Agent) + " " + Clean(s.Version))},
-		{"status", statusText(s)},
+		{"status", statusText(&s)},
 		{"error", s.Error},
 		{"doing", s.Turn.Detail},
 		{"title", s.Title},

@@ -56,6 +56,13 @@ func shown(s string) iter.Seq[rune] {
 	return func(yield func(rune) bool) {
 		var last, owed rune // the last character yielded; a joiner that the next one may need
 		for len(s) > 0 {
+			if c := s[0]; ' ' <= c && c <= '~' { // as most are: it begins nothing, and joins with nothing
+				if !yield(rune(c)) {
+					return
+				}
+				s, owed, last = s[1:], 0, rune(c)
+				continue
+			}
 			if n := escapeLen(s); n > 0 {
 				s = s[n:]
 				continue
@@ -99,6 +106,8 @@ func plain(s string) bool {
 // there.
 func hazardous(r rune) bool {
 	switch {
+	case ' ' <= r && r <= '~':
+		return false
 	case unicode.IsControl(r), // C0, DEL, C1
 		unicode.Is(unicode.Cf, r),                            // bidi, zero width, soft hyphen, tags, BOM
 		unicode.Is(unicode.Zl, r), unicode.Is(unicode.Zp, r), // line and paragraph separators

@@ -19,6 +19,7 @@ type column struct {
 	// paint: cells take their row's colour.
 	paint bool
 	width int
+	at    int // which of a row's cells it shows
 }
 
 type row struct {
@@ -30,6 +31,7 @@ type row struct {
 type grid struct {
 	columns []column
 	rows    []row
+	widths  []int // of the cells, row by row, once they are measured
 }
 
 func (g *grid) add(r row) { g.rows = append(g.rows, r) }
@@ -50,34 +52,41 @@ func (g *grid) write(out *bufio.Writer, width int) {
 	if width > 0 {
 		g.fit(width)
 	}
-	heads := row{}
+	heads, widths := row{cells: make([]string, g.cells())}, make([]int, g.cells())
 	for _, c := range g.columns {
-		heads.cells = append(heads.cells, c.head)
+		heads.cells[c.at], widths[c.at] = c.head, len(c.head)
 	}
-	for i, r := range slices.Insert(slices.Clone(g.rows), 0, heads) {
-		g.writeRow(out, r, width, i > 0)
+	g.writeRow(out, heads, widths, width, false)
+	for n, r := range g.rows {
+		g.writeRow(out, r, g.widths[n*g.cells():], width, true)
 	}
+}
+
+// cells is how many cells a row has.
+func (g *grid) cells() int {
+	if len(g.rows) == 0 {
+		return 0
+	}
+	return len(g.rows[0].cells)
 }
 
 // measure finds each column's natural width, and leaves out what is empty.
 func (g *grid) measure() {
-	for i := len(g.columns) - 1; i >= 0; i-- {
-		c := &g.columns[i]
-		for _, r := range g.rows {
-			c.width = max(c.width, displaywidth.String(r.cells[i]))
+	g.widths = make([]int, 0, len(g.rows)*len(g.columns))
+	for _, r := range g.rows {
+		for i, text := range r.cells {
+			width := displaywidth.String(text)
+			g.widths = append(g.widths, width)
+			g.columns[i].width = max(g.columns[i].width, width)
 		}
-		if c.width == 0 {
-			g.remove(i)
-			continue
-		}
-		c.width = max(c.width, len(c.head))
 	}
-}
-
-func (g *grid) remove(i int) {
-	g.columns = slices.Delete(slices.Clone(g.columns), i, i+1)
-	for n, r := range g.rows {
-		g.rows[n].cells = slices.Delete(slices.Clone(r.cells), i, i+1)
+	for i := range g.columns {
+		g.columns[i].at = i
+	}
+	g.columns = slices.DeleteFunc(g.columns, func(c column) bool { return c.width == 0 })
+	for i := range g.columns {
+		c := &g.columns[i]
+		c.width = max(c.width, len(c.head))
 	}
 }
 
@@ -104,7 +113,7 @@ func (g *grid) fit(width int) {
 		if g.columns[last].drop == 0 {
 			return
 		}
-		g.remove(last)
+		g.columns = slices.Delete(g.columns, last, last+1)
 	}
 }
 
@@ -116,21 +125,29 @@ func (g *grid) width() int {
 	return n
 }
 
-// writeRow prints one line without trailing blanks, cut at the width if even the last columns do not fit.
-func (g *grid) writeRow(out *bufio.Writer, r row, width int, painted bool) {
+// writeRow prints one line without trailing blanks, cut at the width if even the last columns do not fit. widths are those of
+// the row's cells.
+func (g *grid) writeRow(out *bufio.Writer, r row, widths []int, width int, painted bool) {
 	left := width
 	pad := 0
-	for i, c := range g.columns {
-		text := strings.TrimRight(cut(r.cells[i], c.width, c.tail), " ")
-		if width > 0 {
-			text = cut(text, max(0, left-pad), false)
+	for _, c := range g.columns {
+		text, n := r.cells[c.at], widths[c.at]
+		if n > c.width {
+			text = cut(text, c.width, c.tail)
+			n = displaywidth.String(text)
+		}
+		whole := len(text)
+		text = strings.TrimRight(text, " ")
+		n -= whole - len(text)
+		if room := max(0, left-pad); width > 0 && n > room {
+			text = cut(text, room, false)
+			n = displaywidth.String(text)
 		}
 		if text == "" {
 			pad += c.width + len(gap)
 			continue
 		}
-		out.WriteString(strings.Repeat(" ", pad))
-		n := displaywidth.String(text)
+		writeBlanks(out, pad)
 		left -= pad + n
 		if painted && c.paint {
 			text = "\x1b[" + r.color + "m" + text + "\x1b[0m"
@@ -139,6 +156,14 @@ func (g *grid) writeRow(out *bufio.Writer, r row, width int, painted bool) {
 		pad = c.width - n + len(gap)
 	}
 	out.WriteByte('\n')
+}
+
+func writeBlanks(out *bufio.Writer, n int) {
+	const some = "                                "
+	for ; n > len(some); n -= len(some) {
+		out.WriteString(some)
+	}
+	out.WriteString(some[:max(0, n)])
 }
 
 // cut shortens a text to a width with an ellipsis at the end, or at the beginning if the tail is what tells.

@@ -41,13 +41,15 @@ func (l Look) table(sessions []discover.Session) *grid {
 		{head: "TITLE", drop: 7},
 	}}
 	ids := make([]string, len(sessions))
-	for i, s := range sessions {
-		ids[i] = Clean(s.ID)
+	for i := range sessions {
+		ids[i] = Clean(sessions[i].ID)
 	}
 	if l.Width > 0 {
 		ids = ShortIDs(ids)
 	}
-	for i, s := range sessions {
+	g.rows = make([]row, 0, len(sessions))
+	for i := range sessions {
+		s := &sessions[i]
 		g.add(row{
 			cells: []string{
 				cmp.Or(ids[i], "-"), string(s.Agent), Clean(statusText(s)), pidText(s), Age(s.Activity(), l.Now),
@@ -60,20 +62,20 @@ func (l Look) table(sessions []discover.Session) *grid {
 }
 
 // statusText is the status with the word that qualifies it.
-func statusText(s discover.Session) string {
+func statusText(s *discover.Session) string {
 	switch {
 	case s.Status == discover.Waiting && s.WaitingFor != "":
-		return fmt.Sprintf("%s (%s)", s.Status, s.WaitingFor)
+		return string(s.Status) + " (" + s.WaitingFor + ")"
 	case s.Outcome != "" && s.Outcome != discover.Completed:
-		return fmt.Sprintf("%s (%s)", s.Status, s.Outcome)
+		return string(s.Status) + " (" + string(s.Outcome) + ")"
 	case s.Status.Live() && s.Error != "":
-		return fmt.Sprintf("%s (error)", s.Status)
+		return string(s.Status) + " (error)"
 	}
 	return string(s.Status)
 }
 
 // pidText names the processes; "*" marks one that serves other sessions too.
-func pidText(s discover.Session) string {
+func pidText(s *discover.Session) string {
 	var pids []string
 	for _, p := range s.Processes {
 		pids = append(pids, fmt.Sprint(p.ID.PID))
@@ -98,7 +100,7 @@ func (l Look) dir(path string) string {
 }
 
 // colorOf is the ANSI SGR parameter for a session's status.
-func colorOf(s discover.Session) string {
+func colorOf(s *discover.Session) string {
 	switch {
 	case s.Outcome == discover.Failed, s.Error != "":
 		return "31" // red
