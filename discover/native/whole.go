@@ -8,7 +8,7 @@ import (
 
 // wholeFile is the most bytes of a file to be read whole that are read at the first look, so that its head and its tail
 // cost nothing more. So much mostly stays in a processor's own cache while it is gone over.
-const wholeFile = 1 << 20
+const wholeFile = 512 << 10
 
 // Whole says that all of the file will be read.
 func (f *File) Whole() { f.whole = true }
