@@ -53,14 +53,14 @@ func (w *World) Events(ctx context.Context, sel Select, initial bool, tell func(
 // hush is how long a process whose session is not known yet is not told of: mostly its session has a name soon.
 const hush = 500 * time.Millisecond
 
-// newborn is how long a session of which nothing is stored is not told of where it may be a sub-agent's: its first record
-// says so.
+// newborn is how long a session in which nothing was said is not told of where it may be a sub-agent's: its first record
+// says so. That it has begun may be told sooner by its ID, or by an empty file.
 const newborn = 300 * time.Millisecond
 
-// mayBeSub reports whether a session may turn out to be a sub-agent's: its process runs another one, and nothing is stored
-// of it so far.
+// mayBeSub reports whether a session may turn out to be a sub-agent's: its process runs another one, and no word of it is
+// stored so far.
 func (s *survey) mayBeSub(row Session) bool {
-	return row.ID != "" && row.Created.IsZero() && slices.ContainsFunc(s.tracks, func(t *track) bool {
+	return row.ID != "" && row.Prompt == "" && row.Title == "" && slices.ContainsFunc(s.tracks, func(t *track) bool {
 		return t.now.Agent == row.Agent && t.now.ID != row.ID && t.now.ID != "" &&
 			slices.ContainsFunc(t.now.Processes, func(p proc.Process) bool { return row.hasProcess(p.ID) })
 	})

@@ -129,11 +129,12 @@ func TestEventsOfANewbornBesideAnother(t *testing.T) {
 	a.Created = at(1)
 	s := surveys(t, Select{}, []Claim{exact("a", 7)}, a)
 	s.tells(0, "started:a running:a")
+	empty := open(s.now(record(Codex, "b", 0)))
+	empty.Created = s.clock // as its ID tells
+	s.records = append(s.records, empty)
 	s.claims = append(s.claims, exact("b", 7), exact("c", 7), exact("alone", 8))
 	s.tells(glance, "started:alone running:alone")
-	b := open(s.now(record(Codex, "b", 0)))
-	b.Created, b.Parent = s.clock, "a"
-	s.records = append(s.records, b)
+	s.records[1].Parent = "a"
 	s.tells(glance, "")
 	s.tells(newborn, "started:c running:c")
 	s.processes = s.processes[1:]

@@ -154,6 +154,23 @@ func TestListening(t *testing.T) {
 	}
 }
 
+// A process of another network namespace, or where the kernel does not tell, is told by the files of its own.
+func TestListenersByFiles(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.MkdirAll(filepath.Join(dir, "7", "net"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	line := "   0: 0100007F:1000 00000000:0000 0A 00000000:00000000 00:00000000 00000000  1000        0 7 1 0\n"
+	if err := os.WriteFile(filepath.Join(dir, "7", "net", "tcp"), []byte(line), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var got []listener
+	err := pidDir(dir+"/7/").listeners(func(port int, inode uint64) { got = append(got, listener{port, inode}) })
+	if err != nil || !slices.Equal(got, []listener{{0x1000, 7}}) {
+		t.Errorf("%v, %v", got, err)
+	}
+}
+
 // FuzzDiag: the kernel's answer gives the listening sockets that are in it, whatever else is, and no junk breaks it.
 func FuzzDiag(f *testing.F) {
 	f.Add(uint16(4096), uint32(31497), byte(stateListen), []byte{20, 0, 0, 0, 3, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0})

@@ -5,8 +5,8 @@ import (
 	"runtime/debug"
 )
 
-// collectLate puts off the first collection of garbage until the heap has 64 MB instead of 4: a list of the newest of
-// thousands of sessions takes no more. From the first one on it goes on as usual.
+// collectLate puts off the first collection of garbage until the heap has 64 MB instead of 4: ten thousand
+// sessions take no more. From the first one on it goes on as usual.
 func collectLate() {
 	const percent = 1600 // of the 4 MB that the runtime begins with
 	usual := debug.SetGCPercent(percent)
