@@ -109,12 +109,17 @@ func TestPeekAndLogsShowWhatIsSaid(t *testing.T) {
 			out, _, _ := c.run("peek", id, "--json")
 			return strings.Contains(out, `"state":"running"`)
 		})
-		messages := c.peek(id)
+		var messages []render.Message
+		pending := func() bool { // OpenCode's files are written anew while the tool begins
+			messages = c.peek(id)
+			last := messages[len(messages)-1]
+			return calls(last) && last.Tool.State == "running" && strings.Contains(string(last.Tool.Input), "begun-")
+		}
+		if !poll(pending) {
+			t.Errorf("the pending call is not last: %s", asText(messages))
+		}
 		if got := textsOf(messages, "user"); len(got) != 1 || strings.Trim(got[0], "\"\n") != prompt { // OpenCode adds them
 			t.Errorf("the person has said %q", got)
-		}
-		if last := messages[len(messages)-1]; !calls(last) || last.Tool.State != "running" || !strings.Contains(string(last.Tool.Input), "begun-") {
-			t.Errorf("the pending call is %+v", last)
 		}
 		f := c.follows(id)
 		f.until(calls)
