@@ -21,7 +21,7 @@ import (
 // Meta keys: suspended (the process is stopped by a signal), backgroundShell (idle, but a command it started still
 // runs), jobId (of a background session).
 func (Adapter) Claims(ctx context.Context, table *proc.Table, homes []discover.Home) ([]discover.Claim, error) {
-	l := &look{ctx: ctx, table: table, homes: homes}
+	l := &look{table: table, homes: homes}
 	l.gather()
 	var claims []discover.Claim
 	for _, x := range l.processes {

@@ -105,7 +105,7 @@ func innerPID(p proc.Process) int {
 
 // registeredIn reports whether a folder is the one that a process in a container uses: it has its registry entry.
 func registeredIn(dir string, p proc.Process, pid int) bool {
-	e, err := decodeEntry(entryPath(dir, pid))
+	e, err := readEntry(dir, pid)
 	if err != nil {
 		return false
 	}

@@ -1,7 +1,6 @@
 package claudecode
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -29,7 +28,6 @@ func (p *process) registered() bool { return p.entry.path != "" }
 
 // look is one look at the live processes.
 type look struct {
-	ctx       context.Context
 	table     *proc.Table
 	homes     []discover.Home
 	processes []*process
@@ -90,7 +88,7 @@ func (l *look) register(x *process) {
 		homes = l.homes
 	}
 	for _, home := range homes {
-		e, err := readEntry(l.ctx, home.Dir, pid)
+		e, err := readEntry(home.Dir, pid)
 		if errors.Is(err, errNoEntry) {
 			continue
 		}

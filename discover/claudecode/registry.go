@@ -2,7 +2,6 @@ package claudecode
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -45,46 +44,30 @@ const entryLimit = 64 << 10
 
 var errNoEntry = errors.New("no registry entry")
 
-// readEntry reads sessions/<pid>.json of a home. Claude Code rewrites it in place, so what follows the first JSON
-// value is a leftover, and a file that makes no sense is given one more look.
-func readEntry(ctx context.Context, home string, pid int) (entry, error) {
+// readEntry reads sessions/<pid>.json of a home. Claude Code rewrites it in place: what follows the first JSON value
+// is a leftover.
+func readEntry(home string, pid int) (entry, error) {
 	path := entryPath(home, pid)
-	e, err := decodeEntry(path)
-	if !errors.As(err, new(*malformed)) {
-		return e, err
-	}
-	const rewrite = 20 * time.Millisecond // many times what one takes
-	select {
-	case <-ctx.Done():
-		return entry{}, ctx.Err()
-	case <-time.After(rewrite):
-		return decodeEntry(path)
-	}
-}
-
-func entryPath(home string, pid int) string {
-	return filepath.Join(home, "sessions", strconv.Itoa(pid)+".json")
-}
-
-// malformed is what decoding a registry file may fail with, as opposed to reading it.
-type malformed struct{ err error }
-
-func (m *malformed) Error() string { return "registry entry: " + m.err.Error() }
-func (m *malformed) Unwrap() error { return m.err }
-
-func decodeEntry(path string) (entry, error) {
-	raw, err := native.ReadFile(path, entryLimit)
+	var e entry
+	var malformed error
+	raw, err := native.ReadSettled(path, entryLimit, func(raw []byte) bool {
+		e, malformed = parseEntry(raw)
+		return malformed == nil
+	})
 	switch {
 	case native.Absent(err):
 		return entry{}, errNoEntry
 	case err != nil:
 		return entry{}, err
-	case len(raw) == 0: // it is just being made
+	case len(raw) == 0: // it was never filled
 		return entry{}, errNoEntry
 	}
-	e, err := parseEntry(raw)
 	e.path = path
-	return e, err
+	return e, malformed
+}
+
+func entryPath(home string, pid int) string {
+	return filepath.Join(home, "sessions", strconv.Itoa(pid)+".json")
 }
 
 func parseEntry(raw []byte) (entry, error) {
@@ -92,10 +75,10 @@ func parseEntry(raw []byte) (entry, error) {
 	err := json.NewDecoder(bytes.NewReader(raw)).Decode(&e)
 	// A value of an unexpected type is left out; the others count.
 	if _, odd := errors.AsType[*json.UnmarshalTypeError](err); err != nil && !odd {
-		return entry{}, &malformed{err}
+		return entry{}, fmt.Errorf("registry entry: %w", err)
 	}
 	if e.PID <= 0 || !isUUID(e.SessionID) {
-		return entry{}, &malformed{errors.New("no pid or session id in it")}
+		return entry{}, errors.New("registry entry: no pid or session id in it")
 	}
 	return e, nil
 }

@@ -131,20 +131,27 @@ func (f *File) pread(p []byte, off int64) (int, error) {
 
 // ReadFile returns the whole content of a small regular file of at most limit bytes.
 func ReadFile(path string, limit int64) ([]byte, error) {
+	data, _, err := readFile(path, limit)
+	return data, err
+}
+
+// readFile is ReadFile; changed is when the file was written last, as of its being opened.
+func readFile(path string, limit int64) (data []byte, changed time.Time, err error) {
 	f, err := Open(path)
 	if err != nil {
-		return nil, err
+		return nil, time.Time{}, err
 	}
 	defer f.Close()
 	if f.size > limit {
-		return nil, &fs.PathError{Op: "read", Path: path, Err: fmt.Errorf("%w: %d bytes, at most %d", ErrTooLarge, f.size, limit)}
+		err := fmt.Errorf("%w: %d bytes, at most %d", ErrTooLarge, f.size, limit)
+		return nil, f.mod, &fs.PathError{Op: "read", Path: path, Err: err}
 	}
 	buf := make([]byte, f.size)
 	n, err := f.ReadAt(buf, 0)
 	if err != nil && !errors.Is(err, io.EOF) {
-		return nil, err
+		return nil, f.mod, err
 	}
-	return buf[:n], nil
+	return buf[:n], f.mod, nil
 }
 
 func modTime(st *unix.Stat_t) time.Time {

@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"agentctl/discover"
 	"agentctl/discover/native"
@@ -114,29 +113,14 @@ func legacyNames(d *native.Dir, q discover.Query) ([]string, error) {
 	return out, err
 }
 
-// readJSON returns a file's content. These files are written in place, so that one may be met empty or half-written: one
-// that has just changed is read again for a moment before it counts as torn.
+// readJSON returns the content of one of these files, which the agent writes in place.
 func readJSON(path string) ([]byte, error) {
-	const pause, tries = 2 * time.Millisecond, 10
-	for n := 1; ; n++ {
-		data, err := native.ReadFile(path, legacyFile)
-		if err != nil || native.Object(data).Complete() {
-			return data, err
-		}
-		if n == tries || !justChanged(path) {
-			return nil, &fs.PathError{Op: "read", Path: path, Err: errTorn}
-		}
-		<-time.After(pause)
+	isWhole := func(data []byte) bool { return native.Object(data).Complete() }
+	data, err := native.ReadSettled(path, legacyFile, isWhole)
+	if err == nil && !isWhole(data) {
+		return nil, &fs.PathError{Op: "read", Path: path, Err: errTorn}
 	}
-}
-
-func justChanged(path string) bool {
-	f, err := native.Open(path)
-	if err != nil {
-		return false
-	}
-	defer f.Close()
-	return time.Since(f.ModTime()).Abs() < 2*time.Second
+	return data, err
 }
 
 var (
