@@ -43,7 +43,7 @@ func (j jobs) complete(r *result) {
 	if !j[r.Home][short] {
 		return
 	}
-	raw, err := native.ReadFile(filepath.Join(r.Home, "jobs", short, "state.json"), jobLimit)
+	raw, err := native.ReadSettled(filepath.Join(r.Home, "jobs", short, "state.json"), jobLimit, json.Valid)
 	if err != nil {
 		return
 	}

@@ -42,7 +42,7 @@ const aboutLimit = 64 << 10
 
 // readAbout returns what is known; the note is an extra.
 func readAbout(transcript string) (a about) {
-	raw, err := native.ReadFile(strings.TrimSuffix(transcript, suffix)+aboutSuffix, aboutLimit)
+	raw, err := native.ReadSettled(strings.TrimSuffix(transcript, suffix)+aboutSuffix, aboutLimit, json.Valid)
 	if err != nil || json.Unmarshal(raw, &a) != nil {
 		return about{}
 	}
