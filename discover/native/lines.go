@@ -24,17 +24,23 @@ type Line struct {
 // The least and the most bytes of a read, unless [File.Expect] says otherwise. Larger ones take no less time, but memory.
 const (
 	firstChunk = 16 << 10
+	leastMore  = 4 << 10 // where the first read was not enough
 	maxChunk   = 128 << 10
 )
 
 // Expect says how many bytes from either end the line readers will most likely look at: so much their first read
-// brings, and each further one as much as all before it. A read costs by its bytes as well as by itself.
+// brings, and each further one half as much as all before it. Bytes that nobody has looked at for long cost more than
+// reads: a page of them as much as four.
 func (f *File) Expect(n int64) { f.expected = n }
 
 // chunk is the size of a line reader's next read after so many bytes.
 func (f *File) chunk(read int64) int64 {
-	if f.expected > 0 {
-		return min(max(f.expected, read), maxChunk)
+	switch {
+	case f.expected == 0:
+	case read == 0:
+		return min(f.expected, maxChunk)
+	default:
+		return min(max(leastMore, read/2), maxChunk)
 	}
 	return min(max(firstChunk, read), maxChunk)
 }
