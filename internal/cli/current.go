@@ -41,7 +41,7 @@ func (env Env) current(ctx context.Context, o *currentOptions) error {
 	if err != nil {
 		return err
 	}
-	working, done := env.work(ctx, "looking for the session around")
+	working, done := env.look(ctx, "looking for the session around")
 	r, err := env.world(s.Homes).Current(working, env.PID, env.Getenv)
 	if working.Err() != nil {
 		err = working.Err()

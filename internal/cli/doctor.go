@@ -57,7 +57,7 @@ func (env Env) doctor(ctx context.Context, o *doctorOptions) error {
 	if err != nil {
 		return err
 	}
-	working, done := env.work(ctx, "examining the agents' stores")
+	working, done := env.look(ctx, "examining the agents' stores")
 	f, err := env.examine(working, s.Config)
 	done()
 	if err != nil {

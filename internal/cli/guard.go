@@ -59,7 +59,7 @@ func (env Env) guard(ctx context.Context, dir string, o *guardOptions, over stri
 	if err != nil {
 		return badUsage("guard", "%v", err)
 	}
-	working, done := env.work(ctx, "looking who is at work")
+	working, done := env.look(ctx, "looking who is at work")
 	sc, err := env.sceneAt(working, env.world(s.Homes), place, o.strict || s.Strict)
 	done()
 	if err != nil {

@@ -81,7 +81,7 @@ func (env Env) list(ctx context.Context, o *listOptions) error {
 	if o.all {
 		collectLate()
 	}
-	working, done := env.work(ctx, "reading the agents' stores")
+	working, done := env.look(ctx, "reading the agents' stores")
 	r, err := env.world(s.Homes).List(working, sel)
 	done()
 	if err != nil {

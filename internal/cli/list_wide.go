@@ -16,7 +16,7 @@ func (env Env) listWide(ctx context.Context, sel discover.Select, o *listOptions
 		return badUsage("list", "--wide is for the table and --json, not for --quiet and --format")
 	}
 	sel.Tokens, sel.Whole = true, true
-	working, done := env.work(ctx, "reading the agents' stores")
+	working, done := env.look(ctx, "reading the agents' stores")
 	world := env.world(s.Homes)
 	r, err := world.List(working, sel)
 	var machines []render.Machine

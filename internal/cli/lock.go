@@ -75,7 +75,7 @@ func (env Env) declare(ctx context.Context, place *lock.Place, o *lockOptions) e
 	if err != nil {
 		return err
 	}
-	working, done := env.work(ctx, "looking who is at work")
+	working, done := env.look(ctx, "looking who is at work")
 	sc, err := env.sceneAt(working, env.world(s.Homes), place, false)
 	done()
 	if err != nil {

@@ -60,7 +60,7 @@ func (env Env) metrics(ctx context.Context, o *metricsOptions) error {
 		return err
 	}
 	began := time.Now()
-	working, done := env.work(ctx, "reading the agents' stores")
+	working, done := env.look(ctx, "reading the agents' stores")
 	r, err := env.world(s.Homes).List(working, sel)
 	done()
 	if err != nil {

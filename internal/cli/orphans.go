@@ -37,7 +37,7 @@ func (env Env) listOrphans(ctx context.Context, o *listOptions) error {
 	if err != nil {
 		return err
 	}
-	working, done := env.work(ctx, "reading the processes")
+	working, done := env.look(ctx, "reading the processes")
 	found, r, err := stop.Orphans(working, env.world(s.Homes), env.PID, agents)
 	done()
 	if err != nil {

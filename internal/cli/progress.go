@@ -20,6 +20,35 @@ func (env Env) work(ctx context.Context, what string) (working context.Context, 
 	return working, func() { quiet(); stop() }
 }
 
+// look is work that changes nothing.
+func (env Env) look(ctx context.Context, what string) (working context.Context, done func()) {
+	working, stop := interruptibleLater(ctx)
+	quiet := env.progress(what)
+	return working, func() { quiet(); stop() }
+}
+
+// interruptibleLater is interruptible from some time on. Taking signals over needs a thread of its own, and switches to
+// it for each of them: a tenth of what a usual look takes. Until then they end the process as they do of themselves: a
+// look has begun nothing that would have to be told of.
+func interruptibleLater(ctx context.Context) (working context.Context, stop func()) {
+	const later = 50 * time.Millisecond
+	working, cancel := context.WithCancelCause(ctx)
+	ended := make(chan struct{})
+	timer := time.AfterFunc(later, func() {
+		defer close(ended)
+		signalled, stop := interruptible(working)
+		defer stop()
+		<-signalled.Done()
+		cancel(context.Cause(signalled))
+	})
+	return working, sync.OnceFunc(func() {
+		cancel(nil)
+		if !timer.Stop() {
+			<-ended
+		}
+	})
+}
+
 // interruptible ends the context by SIGINT, SIGTERM and SIGHUP, and its cause says by which: what was begun is left in
 // a state that can be told. Before it and after stop they end the process at once, as they do of themselves. A SIGHUP
 // that was to be ignored (nohup) stays so.

@@ -99,7 +99,7 @@ func (env Env) stored(ctx context.Context, arg string, o *resumeOptions, s setti
 	if err != nil {
 		return discover.Session{}, nil, err
 	}
-	working, done := env.work(ctx, "looking for the session")
+	working, done := env.look(ctx, "looking for the session")
 	r, err := env.world(s.Homes).Find(working, arg, agents, discover.Want{Whole: true})
 	done()
 	if err == nil && len(r.Sessions) > 1 {

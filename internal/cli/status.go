@@ -55,7 +55,7 @@ func (env Env) status(ctx context.Context, arg string, o *statusOptions) error {
 		return err
 	}
 	want := discover.Want{Whole: !o.alive, Tokens: !o.alive}
-	working, done := env.work(ctx, "looking for "+render.Clean(arg))
+	working, done := env.look(ctx, "looking for "+render.Clean(arg))
 	world := env.world(s.Homes)
 	r, err := world.Find(working, arg, agents, want)
 	var machines []render.Machine

@@ -68,7 +68,7 @@ func (env Env) unlock(ctx context.Context, dir string, o *unlockOptions) error {
 // ownLocks is an error if one of the locks is another's than by's, or than ours if that is "".
 func (env Env) ownLocks(ctx context.Context, s settings, place *lock.Place, locks []lock.Declared, by string) error {
 	if by == "" {
-		working, done := env.work(ctx, "looking where this runs")
+		working, done := env.look(ctx, "looking where this runs")
 		defer done()
 		world := env.world(s.Homes)
 		r, err := world.List(working, discover.Select{Children: true})

@@ -67,7 +67,7 @@ func (env Env) wait(ctx context.Context, args []string, o *waitOptions) error {
 	defer stop()
 	world := env.world(s.Homes)
 	began := time.Now()
-	working, done := env.work(ctx, "looking for the sessions")
+	working, done := env.look(ctx, "looking for the sessions")
 	found, err := findAll(working, world, args, agents)
 	if working.Err() != nil {
 		err = working.Err()

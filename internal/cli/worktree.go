@@ -54,7 +54,7 @@ func (env Env) worktreeList(ctx context.Context, dir string, o *worktreeListOpti
 	if err != nil {
 		return err
 	}
-	working, done := env.work(ctx, "reading the repository")
+	working, done := env.look(ctx, "reading the repository")
 	defer done()
 	repo, err := env.repository(working, "worktree list", dir)
 	if err != nil {
