@@ -33,6 +33,7 @@ func (w *World) follow(ctx context.Context, sessions []Session, most time.Durati
 	}
 	watch := newWatch(w.Adapters, systemSenses())
 	watch.most = most
+	f.wake, f.now = watch.wake, watch.now
 	return watch.run(ctx, sessions, look, tell)
 }
 
@@ -40,7 +41,11 @@ func (w *World) follow(ctx context.Context, sessions []Session, most time.Durati
 type following struct {
 	world    *World
 	sessions []Session
+	doubts   map[Key]doubted // of those that are in doubt
 	want     Want
+	// wake asks for another look, which is not the first one any more; now is the time of day.
+	wake func(time.Time)
+	now  func() time.Time
 }
 
 // look judges the sessions anew, reading nothing of others. What has stopped is judged by what it left: the storage is
@@ -57,12 +62,14 @@ func (f *following) look(ctx context.Context) (Result, error) {
 			return Result{}, err
 		}
 		r := l.result()
+		all := r.Sessions
 		f.place(&r, l)
 		steady := l.steady(ctx, r.Sessions)
 		if err := ctx.Err(); err != nil {
 			return Result{}, err
 		}
 		if steady || n == tries {
+			f.doubt(&r, all)
 			f.sessions = slices.Clone(r.Sessions)
 			return r, nil
 		}
@@ -194,6 +201,25 @@ func (f *following) find(s Session, rows []Session) (Session, bool) {
 		found[0].Path = s.Path
 	}
 	return found[0], true
+}
+
+// doubt leaves those as they were that seem to have stopped though a process that ran them lives. all are the rows of the
+// whole look.
+func (f *following) doubt(r *Result, all []Session) {
+	doubts := map[Key]doubted{}
+	for i, was := range f.sessions {
+		lives, other := was.survives(r.Table, func(p proc.ID) bool {
+			return !was.Shared && slices.ContainsFunc(all, func(o Session) bool {
+				return o.ID != "" && o.ID != was.ID && !o.IsSub() && o.hasProcess(p)
+			})
+		})
+		d := f.doubts[was.Key()]
+		if r.Sessions[i] = d.believe(was, r.Sessions[i], lives, other, f.now()); d.doubtful() {
+			doubts[was.Key()] = d
+			f.wake(d.until())
+		}
+	}
+	f.doubts = doubts
 }
 
 // missing is what is true of a session that neither storage nor processes name any more. While a process that ran it

@@ -24,18 +24,28 @@ type stage struct {
 	// deep is when the turns began that tell it only if it is asked for.
 	deep      map[string]time.Time
 	following *following
+	clock     time.Time // of following
+	wakes     []time.Time
 }
 
 // follows begins to follow the sessions that these arguments mean.
 func (s *stage) follows(args ...string) {
 	s.t.Helper()
-	s.following = &following{world: s.world()}
+	s.follow()
 	for _, arg := range args {
 		r, err := s.world().Find(s.t.Context(), arg, nil, Want{})
 		if err != nil {
 			s.t.Fatal(err)
 		}
 		s.following.sessions = append(s.following.sessions, r.Sessions...)
+	}
+}
+
+// follow begins to follow these sessions.
+func (s *stage) follow(sessions ...Session) {
+	s.following = &following{
+		world: s.world(), sessions: sessions,
+		now: func() time.Time { return s.clock }, wake: func(at time.Time) { s.wakes = append(s.wakes, at) },
 	}
 }
 
@@ -88,7 +98,7 @@ func (s *stage) expect(want string) Result {
 }
 
 func newStage(t *testing.T, claims []Claim, records ...Record) *stage {
-	s := &stage{t: t, memory: memory{agent: Codex, claims: claims, records: records}}
+	s := &stage{t: t, memory: memory{agent: Codex, claims: claims, records: records}, clock: time.Unix(1000000, 0)}
 	s.processes = []proc.Facts{fact(7, "now", 'S'), fact(8, "now", 'S'), fact(9, "now", 'S')}
 	return s
 }
@@ -119,6 +129,28 @@ func TestFollowedAcrossProcesses(t *testing.T) {
 	r := s.expect("a:idle")
 	if r.Sessions[0].Processes[0].ID.PID != 8 {
 		t.Errorf("%v", r.Sessions[0].Processes)
+	}
+}
+
+// What a process lets go of while it lives has not stopped at once; a headless one ends with its session.
+func TestAFollowedEndIsDoubtedWhileTheProcessLives(t *testing.T) {
+	for source, believed := range map[string]string{"tui": "a:stopped", "exec": "a:running", "print": "a:running", "run": "a:running"} {
+		r := open(record(Codex, "a", 1))
+		r.Source = source
+		s := newStage(t, []Claim{exact("a", 7)}, r)
+		s.follows("a")
+		s.expect("a:running")
+		s.claims = []Claim{presence(7)}
+		s.expect("a:running")
+		if len(s.wakes) != 1 || !s.wakes[0].Equal(s.clock.Add(doubt)) {
+			t.Errorf("%s: another look is due at %v, want %v", source, s.wakes, s.clock.Add(doubt))
+		}
+		s.clock = s.clock.Add(doubt)
+		s.expect(believed)
+		s.clock = s.clock.Add(time.Hour)
+		s.expect(believed)
+		s.processes = nil
+		s.expect("a:stopped")
 	}
 }
 
@@ -164,7 +196,7 @@ func TestAFollowedFileMoves(t *testing.T) {
 	claim.Path = moved.Path
 	s.records, s.claims = []Record{moved}, []Claim{claim}
 	s.expect("a:running")
-	s.claims = nil
+	s.claims, s.processes = nil, nil
 	s.records[0].Turn.State = TurnDone
 	if r := s.expect("a:stopped"); r.Sessions[0].Path != moved.Path || r.Sessions[0].Outcome != Completed {
 		t.Errorf("%+v", r.Sessions[0])
@@ -196,9 +228,9 @@ func TestANamesakeIsAnotherSession(t *testing.T) {
 	claim := exact("a", 7)
 	claim.Path = twin.Path
 	s := newStage(t, []Claim{exact("a", 8), claim}, record(Codex, "a", 1), twin)
-	s.following = &following{world: s.world(), sessions: []Session{{Record: s.records[0]}}}
+	s.follow(Session{Record: s.records[0]})
 	s.expect("a:idle")
-	s.claims = []Claim{claim}
+	s.claims, s.processes = []Claim{claim}, s.processes[:1]
 	s.expect("a:stopped")
 }
 

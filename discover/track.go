@@ -11,21 +11,15 @@ import (
 type track struct {
 	now   Session
 	since time.Time // when it was found
-	// doubted is when it first seemed to have stopped though its process lives; zero if it does not.
-	doubted time.Time
+	doubted
 	// replaced: its process, of which no session was known, runs known ones now. They have tracks of their own.
 	replaced bool
 	// told is the session as it was last told of; nil: it was not.
 	told *Session
 }
 
-const (
-	// doubt is how long a session is not believed to have stopped whose process lives on and has not turned to another
-	// one: what an agent shows may be unreadable for a moment.
-	doubt = 500 * time.Millisecond
-	// lag is how much later than what it stores an agent may show which process runs it.
-	lag = 2 * time.Second
-)
+// lag is how much later than what it stores an agent may show which process runs it.
+const lag = 2 * time.Second
 
 // clear ends the tracks of what has stopped.
 func (s *survey) clear() {
@@ -61,13 +55,13 @@ func (s *survey) settle(m moment, r *Result, all []Session) {
 	rows, turned := r.Sessions, s.turned(all)
 	for i, t := range s.tracks {
 		t.step(rows[i], r.Table, all, turned, m.now)
-		if !t.doubted.IsZero() {
-			s.watch.wake(t.doubted.Add(doubt))
+		if t.doubtful() {
+			s.watch.wake(t.until())
 		}
 	}
 	held := slices.Clone(rows)
 	for _, t := range s.tracks {
-		if !t.doubted.IsZero() {
+		if t.doubtful() {
 			held = append(held, t.now)
 		}
 	}
@@ -114,27 +108,12 @@ func (s *survey) turned(all []Session) map[proc.ID]bool {
 
 // step takes the track's row of a look, in which all rows are those of all sessions.
 func (t *track) step(row Session, table *proc.Table, all []Session, turned map[proc.ID]bool, now time.Time) {
-	was := t.now
-	lives, other := false, false
-	for _, p := range was.Processes {
-		if _, ok := table.Find(p.ID); ok {
-			lives, other = true, other || turned[p.ID]
-		}
-	}
+	lives, other := t.now.survives(table, func(p proc.ID) bool { return turned[p] })
 	if row.ID == "" && !unnamed(row, all) {
 		row.judge(verdict{Status: Stopped, Outcome: OutcomeUnknown})
 		t.replaced = other
 	}
-	if row.Status != Stopped || !lives || other {
-		t.now, t.doubted = row, time.Time{}
-		return
-	}
-	if t.doubted.IsZero() {
-		t.doubted = now
-	}
-	if now.Sub(t.doubted) >= doubt {
-		t.now, t.doubted = row, time.Time{}
-	}
+	t.now = t.believe(t.now, row, lives, other, now)
 }
 
 // unnamed reports whether one of these sessions is the row's, of which none is known by name.

@@ -78,13 +78,16 @@ func TestWaitTellsHowAHeadlessTurnEnds(t *testing.T) {
 		c := agentctlIn(t, w)
 		there := before(t, w, a)
 
-		a.Run("ends well [[hang @well]]")
+		run := a.Run("ends well [[hang @well]]")
 		w.WaitCall("ends well", 0)
 		id := idOf(t, w, a, "ends well [[hang @well]]")
 		well := c.waits(there, id)
 		begun := time.Now()
 		w.Model.Release("well")
 		well.expect(id+"  stopped  completed", 0, begun)
+		if run.Alive() { // Codex lets go of its session before it is gone
+			t.Error("its process lives")
+		}
 
 		p := a.Run("is killed [[hang]]")
 		w.WaitCall("is killed", 0)
