@@ -6,7 +6,7 @@ import (
 )
 
 const (
-	cacheBytes = 1 << 20
+	cacheBytes = 1 << 19
 	cachePages = 64 // at least
 	// usualWays is how many places there are for a page.
 	usualWays = 8
