@@ -22,12 +22,11 @@ func (c *cursor) top() *step { return &c.path[len(c.path)-1] }
 // after a failure. The cells of a tree are in order: before is true of the first of them up to some one.
 func (c *cursor) seek(before func(n *node, i int) bool) bool {
 	c.visits = 0
-	if c.climb(before); len(c.path) == 0 && !c.enter(c.root) {
+	if len(c.path) == 0 && !c.enter(c.root) {
 		return false
 	}
-	for {
+	for from, to := c.climb(before); ; from, to = 0, c.top().cells {
 		n := c.top()
-		from, to := 0, n.cells
 		for from < to { // as sort.Search does, in half the time
 			if middle := (from + to) / 2; before(&n.node, middle) {
 				from = middle + 1
@@ -46,15 +45,52 @@ func (c *cursor) seek(before func(n *node, i int) bool) bool {
 	}
 }
 
-// climb leaves the pages that the search may end beside of. It ends below one whose first cell is before and whose last cell
-// is not, since nothing else stands between these.
-func (c *cursor) climb(before func(n *node, i int) bool) {
-	for n := len(c.path); n > 1; n-- {
-		if p := c.top(); p.cells > 0 && before(&p.node, 0) && !before(&p.node, p.cells-1) {
-			return
+// climb leaves the pages that the search may end beside of, and says between which cells of the last one it goes on.
+func (c *cursor) climb(before func(n *node, i int) bool) (from, to int) {
+	for n := len(c.path); ; n-- {
+		from, to, inside := c.top().near(before)
+		if inside || n == 1 {
+			return from, to
 		}
 		c.path = c.path[:n-1]
 	}
+}
+
+// near narrows down where the first cell is that is not before what is searched for, from where the path goes on: the next
+// one is mostly close to the last. It is inside of the page for certain where the first cell is before and the last one is
+// not, since nothing else stands between these.
+func (p *step) near(before func(n *node, i int) bool) (from, to int, inside bool) {
+	last := p.cells - 1
+	if last < 0 {
+		return 0, 0, false
+	}
+	at := min(p.at, last)
+	if before(&p.node, at) {
+		if at == last || before(&p.node, last) {
+			return p.cells, p.cells, false
+		}
+		from, to = at+1, last
+		for width := 1; from+width < to; width *= 2 {
+			if next := from + width; before(&p.node, next) {
+				from = next + 1
+			} else {
+				to = next
+			}
+		}
+		return from, to, true
+	}
+	if at == 0 || !before(&p.node, 0) {
+		return 0, 0, false
+	}
+	from, to = 1, at
+	for width := 1; from+width < to; width *= 2 {
+		if next := to - width; before(&p.node, next) {
+			from = next + 1
+		} else {
+			to = next
+		}
+	}
+	return from, to, true
 }
 
 // enter goes to a child of the page, to its first cell. A page is in one place of one tree, so that a search over more pages

@@ -113,20 +113,24 @@ func (s *search) comesBefore() bool {
 	return false
 }
 
-// leadingText is the first value of an entry, where that is a text and stands on the page whole; else nil. Nothing else of
-// the entry is looked at: a search compares many that it has no other use for.
+// leadingText is the first value of an entry, where that is a text and the entry stands on the page whole; else nil. Nothing
+// else of the entry is looked at: a search compares many that it has no other use for.
 func (s *search) leadingText(cell []byte) []byte {
 	size, k := varint(cell)
-	header, h := varint(cell[k:])
-	serial, m := varint(cell[k+h:])
-	if k == 0 || h == 0 || m == 0 || serial < 13 || serial%2 == 0 || header < uint64(h+m) || size > uint64(len(cell)) {
+	if k == 0 || size > uint64(s.db.mostLocal(true)) || size > uint64(len(cell)-k) {
 		return nil
 	}
-	from, to := uint64(k)+header, uint64(k)+header+serialLength(serial)
-	if from > to || to > uint64(k)+uint64(s.db.local(int64(size), true)) || to > uint64(len(cell)) {
+	entry := cell[k : k+int(size)]
+	header, h := varint(entry)
+	serial, m := varint(entry[h:])
+	if m == 0 || serial < 13 || serial%2 == 0 || header < uint64(h+m) || header > size {
 		return nil
 	}
-	return cell[from:to]
+	values := entry[header:]
+	if length := serialLength(serial); length <= uint64(len(values)) {
+		return values[:length]
+	}
+	return nil
 }
 
 // take yields the rowid of the entry that the search is at, which is its last value.

@@ -33,18 +33,24 @@ func (p *payload) set(cell []byte, size uint64, index bool) bool {
 
 // local is how many bytes of a payload are on the page itself.
 func (d *DB) local(size int64, index bool) int64 {
-	usable := int64(d.usable)
-	most, least := usable-35, (usable-12)*32/255-23
-	if index {
-		most = (usable-12)*64/255 - 23
-	}
+	most := d.mostLocal(index)
 	if size <= most {
 		return size
 	}
+	usable := int64(d.usable)
+	least := (usable-12)*32/255 - 23
 	if n := least + (size-least)%(usable-4); n <= most {
 		return n
 	}
 	return least
+}
+
+// mostLocal is the most bytes of a payload that is on the page whole.
+func (d *DB) mostLocal(index bool) int64 {
+	if index {
+		return int64(d.usable-12)*64/255 - 23
+	}
+	return int64(d.usable) - 35
 }
 
 // read gives n bytes from off on, without a copy where they are all on the page; nil after a failure. They are valid until

@@ -126,6 +126,16 @@ func varint(b []byte) (v uint64, n int) {
 	return longVarint(b)
 }
 
+// varintLength is how many bytes there are alone.
+func varintLength(b []byte) int {
+	for i, x := range b[:min(len(b), 9)] {
+		if x < 0x80 || i == 8 {
+			return i + 1
+		}
+	}
+	return 0
+}
+
 func longVarint(b []byte) (v uint64, n int) {
 	for i, x := range b[:min(len(b), 9)] {
 		if i == 8 {
