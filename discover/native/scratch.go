@@ -49,11 +49,14 @@ func (s *Scratch) room(n, most int64) []byte {
 func (f *File) Use(s *Scratch) { f.scratch = s }
 
 // Texts are those that were met in the files before this one; nil where each file has its own memory.
-func (f *File) Texts() *Texts {
-	if f.scratch == nil {
+func (f *File) Texts() *Texts { return f.scratch.Texts() }
+
+// Texts are those that were met in what was read before.
+func (s *Scratch) Texts() *Texts {
+	if s == nil {
 		return nil
 	}
-	return &f.scratch.texts
+	return &s.texts
 }
 
 // borrow takes the memory out of the scratch, so that a reader inside of another one gets its own.

@@ -31,6 +31,22 @@ func (t *Texts) Of(v Value) string {
 	return text
 }
 
+// Same is string(text).
+func (t *Texts) Same(text []byte) string {
+	if t == nil || len(text) > longestText {
+		return string(text)
+	}
+	known := &t.texts[place(text)]
+	if *known == string(text) {
+		return *known
+	}
+	own := string(text)
+	if plain(text) == len(text) { // else a literal like it would be taken for it
+		*known = own
+	}
+	return own
+}
+
 // Value is a text as a value of any type, which takes memory of its own otherwise.
 func (t *Texts) Value(text string) any {
 	if t == nil || len(text) > longestText {

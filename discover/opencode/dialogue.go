@@ -42,7 +42,7 @@ func (d *dialogue) say(id string, kind discover.Kind, at int64, text string) sai
 			s.Role = discover.User
 			return s
 		}
-		s.Model = modelName(d.provider, d.model)
+		s.Model = d.model
 		if d.tokens.Total > 0 && !d.counted {
 			tokens := d.tokens
 			s.Tokens, d.counted = &tokens, true

@@ -141,7 +141,7 @@ func readMessage(f files, name string) (m message, err error) {
 	if err != nil && !native.Absent(err) {
 		err = warn(path, err)
 	} else if err == nil {
-		m = parseMessage(data)
+		m = parseMessage(data, nil)
 	}
 	m.id = name
 	return m, err

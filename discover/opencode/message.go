@@ -22,7 +22,8 @@ type message struct {
 	failed             bool
 	errName, errText   string
 	errStatus          int64 // the provider's HTTP status
-	provider, model    string
+	provider           string
+	model              string // with the provider
 	agent, cwd         string
 	variant            string // of the model
 	asked              string // the user's message that an answer is to
@@ -36,7 +37,7 @@ const (
 	shortLimit = 300  // of a name or path
 )
 
-func parseMessage(data []byte) (m message) {
+func parseMessage(data []byte, texts *native.Texts) (m message) {
 	native.Object(data).Scan(func(key []byte, v native.Value) (length int) {
 		switch string(key) {
 		case "id":
@@ -48,22 +49,23 @@ func parseMessage(data []byte) (m message) {
 		case "agent":
 			m.agent = v.Word("build", "plan")
 		case "variant":
-			m.variant = v.Text(shortLimit)
+			m.variant = short(v, texts)
 		case "parentID":
 			m.asked = v.Text(shortLimit)
 		case "modelID":
-			m.model = v.Text(shortLimit)
+			m.model = short(v, texts)
 		case "providerID":
-			m.provider = v.Text(shortLimit)
+			m.provider = short(v, texts)
 		case "cost":
 			m.cost = number(v)
 		case "summary": // of the person's messages it is an object
 			m.summary = strings.HasPrefix(string(v), "true")
 		default:
-			return m.parseObject(string(key), v.Object())
+			return m.parseObject(string(key), v.Object(), texts)
 		}
 		return unknown
 	})
+	m.model = modelName(m.provider, m.model, texts)
 	return m
 }
 
@@ -72,7 +74,7 @@ const unknown = 0
 
 // parseObject takes in the members of a message that are objects themselves, and returns their length if it has come to know
 // it.
-func (m *message) parseObject(key string, o native.Object) (length int) {
+func (m *message) parseObject(key string, o native.Object, texts *native.Texts) (length int) {
 	switch key {
 	case "time":
 		return o.Len(func(key []byte, v native.Value) int {
@@ -85,10 +87,15 @@ func (m *message) parseObject(key string, o native.Object) (length int) {
 			return unknown
 		})
 	case "path":
-		m.cwd = member(o, "cwd").Text(0)
+		return o.Len(func(key []byte, v native.Value) int {
+			if string(key) == "cwd" {
+				m.cwd = texts.Of(v)
+			}
+			return unknown
+		})
 	case "model":
-		m.provider, m.model = member(o, "providerID").Text(shortLimit), member(o, "modelID").Text(shortLimit)
-		m.variant = cmp.Or(member(o, "variant").Text(shortLimit), m.variant)
+		m.provider, m.model = short(member(o, "providerID"), texts), short(member(o, "modelID"), texts)
+		m.variant = cmp.Or(short(member(o, "variant"), texts), m.variant)
 	case "tokens":
 		m.tokens, length = parseTokens(o)
 	case "error":
@@ -102,12 +109,16 @@ func (m *message) parseObject(key string, o native.Object) (length int) {
 // errorText is what an error {"name","data":{"message"}} says in words.
 func errorText(o native.Object) string { return member(member(o, "data").Object(), "message").Text(0) }
 
+// short is a name or a path, which other sessions have too.
+func short(v native.Value, texts *native.Texts) string { return cut(texts.Of(v), shortLimit) }
+
 // modelName is the model as OpenCode's own -m takes it: provider/model.
-func modelName(provider, model string) string {
+func modelName(provider, model string, texts *native.Texts) string {
 	if provider == "" || model == "" {
 		return model
 	}
-	return provider + "/" + model
+	var room [64]byte
+	return texts.Same(append(append(append(room[:0], provider...), '/'), model...))
 }
 
 // parseTokens reads {"total","input","output","reasoning","cache":{"read","write"}}, and how long it is; total is absent before

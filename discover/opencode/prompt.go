@@ -13,6 +13,9 @@ func cutPrompt(text string) string {
 
 // cut is at most limit characters of a text.
 func cut(text string, limit int) string {
+	if len(text) <= limit { // it has no more characters than bytes
+		return text
+	}
 	for i := range text {
 		if limit--; limit < 0 {
 			return strings.Clone(text[:i]) // or all of it would be kept

@@ -27,7 +27,9 @@ func (c chunk) isFile() bool { return strings.HasSuffix(c.path, ".json") }
 func (Adapter) Read(ctx context.Context, entries []discover.Entry, want discover.Want) iter.Seq2[discover.Record, error] {
 	return func(yield func(discover.Record, error) bool) {
 		known := &kin{}
-		read := func(c chunk, _ *native.Scratch) ([]discover.Record, bool, error) { return c.read(ctx, want, known) }
+		read := func(c chunk, memory *native.Scratch) ([]discover.Record, bool, error) {
+			return c.read(ctx, want, known, memory.Texts())
+		}
 		give := func(all iter.Seq2[[]discover.Record, error]) bool {
 			for records, err := range all {
 				if err != nil && !yield(discover.Record{}, err) {
@@ -70,7 +72,7 @@ func chunks(entries []discover.Entry) (databases, files []chunk) {
 
 // read reads the sessions of a chunk, and looks into the sub-agents that they wait for. Its errors are warnings; what has
 // vanished is none.
-func (c chunk) read(ctx context.Context, want discover.Want, known *kin) (records []discover.Record, ok bool, err error) {
+func (c chunk) read(ctx context.Context, want discover.Want, known *kin, texts *native.Texts) (records []discover.Record, ok bool, err error) {
 	if c.isFile() {
 		s, err := loadLegacy(c.home, c.path, want)
 		if s == nil {
@@ -82,6 +84,7 @@ func (c chunk) read(ctx context.Context, want discover.Want, known *kin) (record
 		return []discover.Record{s.Record}, true, err
 	}
 	err = readStore(ctx, c.home, c.path, func(st *store) {
+		st.texts = texts
 		records = make([]discover.Record, 0, len(c.ids))
 		for s := range st.sessions(c.ids, want) {
 			s.askChild(st, maxDepth)

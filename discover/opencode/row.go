@@ -15,27 +15,45 @@ const maxText = 65536
 // and tokens with 1.15 (SEEN); none was ever removed. Meta: slug (the agent's readable name of it), projectID (root commit
 // of the git project, or "global"), agent (the mode of work, as "build" or "plan"), variant (of the model, unless it is the
 // usual one).
-func newStored(r *sqlite.Row, home, path string) stored {
+func (st *store) newStored(r *sqlite.Row) stored {
 	text := func(column string) string { return r.Text(column, maxText) }
+	usual := func(column string) string { return st.texts.Same(r.TextBytes(column, maxText)) }
 	s := stored{headless: runPermission(text("permission"))}
 	created := r.Int("time_created")
 	s.Record = discover.Record{
-		Agent: discover.OpenCode, ID: text("id"), Path: path, Home: home, Dir: text("directory"), Title: text("title"),
-		Version: text("version"), Created: millis(created), Updated: millis(cmp.Or(r.Int("time_updated"), created)),
+		Agent: discover.OpenCode, ID: text("id"), Path: st.path, Home: st.home, Dir: usual("directory"), Title: text("title"),
+		Version: usual("version"), Created: millis(created), Updated: millis(cmp.Or(r.Int("time_updated"), created)),
 		Parent: text("parent_id"), Archived: r.Int("time_archived") > 0,
 	}
 	if s.headless {
 		s.Source = modeRun.source()
 	}
-	model := native.Object(r.Bytes("model", maxPart))
-	s.Model = modelName(member(model, "providerID").Text(shortLimit), member(model, "id").Text(shortLimit))
-	variant := member(model, "variant").Text(shortLimit)
-	if variant == "default" {
-		variant = ""
-	}
+	model, variant := parseModel(native.Object(r.Bytes("model", maxPart)), st.texts)
+	s.Model = model
 	s.Meta = discover.Facts{
-		{"agent", text("agent")}, {"projectID", text("project_id")}, {"slug", text("slug")}, {"variant", variant},
+		{"agent", st.texts.Value(usual("agent"))},
+		{"projectID", st.texts.Value(usual("project_id"))},
+		{"slug", text("slug")},
+		{"variant", st.texts.Value(variant)},
 	}.Known()
 	s.give(storedUsage(r))
 	return s
+}
+
+// parseModel reads {"id","providerID","variant"}.
+func parseModel(o native.Object, texts *native.Texts) (name, variant string) {
+	var provider string
+	for key, v := range o.Members() {
+		switch string(key) {
+		case "id":
+			name = short(v, texts)
+		case "providerID":
+			provider = short(v, texts)
+		case "variant":
+			if variant = short(v, texts); variant == "default" {
+				variant = ""
+			}
+		}
+	}
+	return modelName(provider, name, texts), variant
 }

@@ -41,7 +41,7 @@ func (st *store) sessions(ids []string, want discover.Want) iter.Seq[*stored] {
 	return func(yield func(*stored) bool) {
 		helped := st.helped(ids)
 		for r := range st.rowsOf(ids) {
-			if s := newStored(r, st.home, st.path); isSessionID(s.ID) {
+			if s := st.newStored(r); isSessionID(s.ID) {
 				s.helped = helped[s.ID]
 				s.fill(st, want)
 				if !yield(&s) {
@@ -65,12 +65,11 @@ func (st *store) load(ids []string, want discover.Want) []stored {
 func (s *stored) fill(st *store, want discover.Want) {
 	first := s.fillPrompt(st)
 	for m := range st.messages(s.ID).Most(1).Down() {
-		last := parseMessage(m.Bytes("data", maxPart))
-		last.id, last.created, last.updated = m.Text("id", shortLimit), m.Int("time_created"), m.Int("time_updated")
-		s.last = &last
-	}
-	if needsParts(s.last) {
-		s.fillParts(st)
+		last := parseMessage(m.Bytes("data", maxPart), st.texts)
+		last.created, last.updated = m.Int("time_created"), m.Int("time_updated")
+		if s.last = &last; needsParts(s.last) {
+			s.fillParts(st, m.Text("id", shortLimit))
+		}
 	}
 	s.fillUsage(st, first, want.Tokens || want.Whole)
 	s.finish()
@@ -101,8 +100,8 @@ func (s *stored) fillPrompt(st *store) (first int64) {
 
 // fillParts adds the parts of the last message. A tool at work updates its part alone, which shows that the session
 // is active; a migration stamps all rows with one time, which shows nothing (SEEN 1.2.1).
-func (s *stored) fillParts(st *store) {
-	for r := range st.parts(s.last.id).Up() {
+func (s *stored) fillParts(st *store, last string) {
+	for r := range st.parts(last).Up() {
 		data := r.Bytes("data", maxPart)
 		if data == nil {
 			continue
@@ -149,7 +148,7 @@ const compaction = "compaction"
 // of the model (SEEN 1.1.65).
 func (s *stored) finishModel(m *message) {
 	if m.model != "" {
-		s.Model = modelName(m.provider, m.model)
+		s.Model = m.model
 	}
 	if m.agent != "" && s.Meta.Get("agent") != m.agent {
 		s.SetMeta("agent", m.agent)

@@ -17,6 +17,7 @@ import (
 type store struct {
 	home, path             string
 	session, message, part *sqlite.Table
+	texts                  *native.Texts // nil for none
 }
 
 // readStore runs read on the database at path, more than once where a writer makes that necessary: it must begin by

@@ -93,10 +93,10 @@ func (g *glance) read(session string) {
 // begin turns to a message. Of a person's, no more is read than its head: behind that stand whole files where they were
 // changed.
 func (g *glance) begin(r *sqlite.Row) {
-	m := parseMessage([]byte(r.Text("data", head)))
+	m := parseMessage(r.TextBytes("data", head), nil)
 	if m.role != "user" {
 		data := r.Bytes("data", maxPart)
-		m = parseMessage(data)
+		m = parseMessage(data, nil)
 		g.bytes += len(data)
 		if !native.Object(data).Complete() {
 			g.warn("message", g.place.message, data)
@@ -119,7 +119,7 @@ func (g *glance) takeParts() bool {
 			return false
 		}
 		g.place.part = r.Text("id", shortLimit)
-		if g.dialogue.isDialogue() && !unseen(partType(native.Object(r.Text("data", head)))) {
+		if g.dialogue.isDialogue() && !unseen(partType(native.Object(r.TextBytes("data", head)))) {
 			g.take(r.Bytes("data", maxPart))
 		}
 	}

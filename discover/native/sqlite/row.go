@@ -33,7 +33,10 @@ const numberBytes = 1 << 10
 
 // Text is at most limit characters of the value as CAST(column AS TEXT) gives it; "" for null. Not more of the value is
 // read than they can take.
-func (r *Row) Text(column string, limit int) string {
+func (r *Row) Text(column string, limit int) string { return string(r.TextBytes(column, limit)) }
+
+// TextBytes is Text in the memory of the row. It must not be written to.
+func (r *Row) TextBytes(column string, limit int) []byte {
 	var v value
 	r.load(&v, column, int64(limit)*utf8.UTFMax)
 	b := v.asText()
@@ -45,7 +48,7 @@ func (r *Row) Text(column string, limit int) string {
 		}
 		b = b[:at]
 	}
-	return string(b)
+	return b
 }
 
 // Bytes is the value as CAST(column AS TEXT) gives it, whole; nil for null, and for one of more than limit bytes, of
