@@ -65,8 +65,9 @@ func (st *store) load(ids []string, want discover.Want) []stored {
 func (s *stored) fill(st *store, want discover.Want) {
 	first := s.fillPrompt(st)
 	for m := range st.messages(s.ID).Most(1).Down() {
+		created := m.Int("time_created")
 		last := parseMessage(m.Bytes("data", maxPart), st.texts)
-		last.created, last.updated = m.Int("time_created"), m.Int("time_updated")
+		last.created, last.updated = created, m.Int("time_updated")
 		if s.last = &last; needsParts(s.last) {
 			s.fillParts(st, m.Text("id", shortLimit))
 		}

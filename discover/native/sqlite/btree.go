@@ -73,7 +73,8 @@ func (n *node) cell(i int) []byte {
 	if page == nil {
 		return nil
 	}
-	at := int(binary.BigEndian.Uint16(page[n.pointers+2*i:]))
+	pointer := n.pointers + 2*i
+	at := int(page[pointer])<<8 | int(page[pointer+1])
 	return page[min(at, len(page)):]
 }
 

@@ -45,52 +45,49 @@ func (c *cursor) seek(before func(n *node, i int) bool) bool {
 	}
 }
 
-// climb leaves the pages that the search may end beside of, and says between which cells of the last one it goes on.
+// climb leaves the pages that the search may end beside of, and says between which cells of the last one it goes on: behind
+// the place where the search before ended or not, which is so on all of these pages.
 func (c *cursor) climb(before func(n *node, i int) bool) (from, to int) {
-	for n := len(c.path); ; n-- {
-		from, to, inside := c.top().near(before)
-		if inside || n == 1 {
-			return from, to
-		}
-		c.path = c.path[:n-1]
+	n := c.top()
+	behind := n.cells > 0 && before(&n.node, min(n.at, n.cells-1))
+	for len(c.path) > 1 && !n.holds(behind, before) {
+		c.path = c.path[:len(c.path)-1]
+		n = c.top()
 	}
+	return n.near(behind, before)
 }
 
-// near narrows down where the first cell is that is not before what is searched for, from where the path goes on: the next
-// one is mostly close to the last. It is inside of the page for certain where the first cell is before and the last one is
-// not, since nothing else stands between these.
-func (p *step) near(before func(n *node, i int) bool) (from, to int, inside bool) {
-	last := p.cells - 1
-	if last < 0 {
-		return 0, 0, false
+// holds reports whether the search ends below the page for certain, as it does where the first cell is before and the last
+// one is not: nothing else stands between these.
+func (p *step) holds(behind bool, before func(n *node, i int) bool) bool {
+	switch {
+	case p.cells == 0:
+		return false
+	case behind:
+		return !before(&p.node, p.cells-1)
 	}
-	at := min(p.at, last)
-	if before(&p.node, at) {
-		if at == last || before(&p.node, last) {
-			return p.cells, p.cells, false
-		}
-		from, to = at+1, last
-		for width := 1; from+width < to; width *= 2 {
-			if next := from + width; before(&p.node, next) {
-				from = next + 1
-			} else {
-				to = next
-			}
-		}
-		return from, to, true
+	return before(&p.node, 0)
+}
+
+// near narrows down where the search ends, in steps that grow from where the one before ended: mostly that is close.
+func (p *step) near(behind bool, before func(n *node, i int) bool) (from, to int) {
+	if behind {
+		from, to = min(p.at, p.cells), p.cells
+	} else {
+		from, to = 0, min(p.at, p.cells)
 	}
-	if at == 0 || !before(&p.node, 0) {
-		return 0, 0, false
-	}
-	from, to = 1, at
 	for width := 1; from+width < to; width *= 2 {
-		if next := to - width; before(&p.node, next) {
+		next := to - width
+		if behind {
+			next = from + width
+		}
+		if before(&p.node, next) {
 			from = next + 1
 		} else {
 			to = next
 		}
 	}
-	return from, to, true
+	return from, to
 }
 
 // enter goes to a child of the page, to its first cell. A page is in one place of one tree, so that a search over more pages

@@ -117,7 +117,7 @@ func (s *search) comesBefore() bool {
 // else of the entry is looked at: a search compares many that it has no other use for.
 func (s *search) leadingText(cell []byte) []byte {
 	size, k := varint(cell)
-	if k == 0 || size > uint64(s.db.mostLocal(true)) || size > uint64(len(cell)-k) {
+	if k == 0 || size > uint64(s.db.wholeEntry) || size > uint64(len(cell)-k) {
 		return nil
 	}
 	entry := cell[k : k+int(size)]

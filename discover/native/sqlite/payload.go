@@ -33,7 +33,10 @@ func (p *payload) set(cell []byte, size uint64, index bool) bool {
 
 // local is how many bytes of a payload are on the page itself.
 func (d *DB) local(size int64, index bool) int64 {
-	most := d.mostLocal(index)
+	most := d.wholeRow
+	if index {
+		most = d.wholeEntry
+	}
 	if size <= most {
 		return size
 	}
@@ -43,14 +46,6 @@ func (d *DB) local(size int64, index bool) int64 {
 		return n
 	}
 	return least
-}
-
-// mostLocal is the most bytes of a payload that is on the page whole.
-func (d *DB) mostLocal(index bool) int64 {
-	if index {
-		return int64(d.usable-12)*64/255 - 23
-	}
-	return int64(d.usable) - 35
 }
 
 // read gives n bytes from off on, without a copy where they are all on the page; nil after a failure. They are valid until

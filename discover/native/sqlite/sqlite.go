@@ -23,9 +23,12 @@ type DB struct {
 	pageSize int
 	usable   int // of a page: some programs keep bytes at its end
 	pages    uint32
-	cache    cache
-	schema   []entry
-	err      error
+	// The most bytes of a row, and of an entry of an index, that stand on a page whole.
+	wholeRow, wholeEntry int64
+
+	cache  cache
+	schema []entry
+	err    error
 }
 
 // Sizes of the format (1.3). The usable size may not be less than 480 bytes, so that four cells fit on a page.
@@ -74,6 +77,7 @@ func (d *DB) readHeader(h []byte) error {
 	if d.pageSize < 512 || d.pageSize&(d.pageSize-1) != 0 || d.usable < minUsable {
 		return fmt.Errorf("%w: page size %d, %d of it usable", errDamaged, d.pageSize, d.usable)
 	}
+	d.wholeRow, d.wholeEntry = int64(d.usable)-35, int64(d.usable-12)*64/255-23
 	// 0 stands in a database without any table.
 	if code := binary.BigEndian.Uint32(h[56:]); code > utf8Text {
 		return fmt.Errorf("text encoding %d: only UTF-8 is read", code)
