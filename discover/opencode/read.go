@@ -48,22 +48,28 @@ func (Adapter) Read(ctx context.Context, entries []discover.Entry, want discover
 	}
 }
 
+// chunks puts together the sessions of each database.
 func chunks(entries []discover.Entry) (databases, files []chunk) {
-	by := map[[2]string][]string{}
-	var order [][2]string
+	var all []*chunk
+	known := map[[2]string]*chunk{}
+	var at *chunk
 	for _, e := range entries {
-		key := [2]string{e.Path, e.Home}
-		if by[key] == nil {
-			order = append(order, key)
+		if at == nil || e.Path != at.path || e.Home != at.home { // mostly they stand together
+			key := [2]string{e.Path, e.Home}
+			if known[key] == nil {
+				known[key] = &chunk{path: e.Path, home: e.Home}
+				all = append(all, known[key])
+			}
+			at = known[key]
 		}
-		by[key] = append(by[key], e.ID)
+		at.ids = append(at.ids, e.ID)
 	}
-	for _, key := range order {
-		for ids := range slices.Chunk(by[key], chunkSize) {
-			if c := (chunk{key[0], key[1], ids}); c.isFile() {
-				files = append(files, c)
+	for _, c := range all {
+		for ids := range slices.Chunk(c.ids, chunkSize) {
+			if part := (chunk{c.path, c.home, ids}); part.isFile() {
+				files = append(files, part)
 			} else {
-				databases = append(databases, c)
+				databases = append(databases, part)
 			}
 		}
 	}
