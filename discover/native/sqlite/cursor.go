@@ -49,7 +49,11 @@ func (c *cursor) seek(before func(n *node, i int) bool) bool {
 // the place where the search before ended or not, which is so on all of these pages.
 func (c *cursor) climb(before func(n *node, i int) bool) (from, to int) {
 	n := c.top()
-	behind := n.cells > 0 && before(&n.node, min(n.at, n.cells-1))
+	if n.cells == 0 { // as that of an empty table: there is no place to go on from
+		c.path = c.path[:1]
+		return 0, c.top().cells
+	}
+	behind := before(&n.node, min(n.at, n.cells-1))
 	for len(c.path) > 1 && !n.holds(behind, before) {
 		c.path = c.path[:len(c.path)-1]
 		n = c.top()
