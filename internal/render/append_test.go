@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"reflect"
 	"testing"
+	"unicode"
 
 	"pgregory.net/rapid"
 
@@ -98,16 +99,34 @@ func TestRowsAreWhatTheContractSays(t *testing.T) {
 	})
 }
 
-func TestVerbatimLooksAtEveryByte(t *testing.T) {
-	for at := range 8 {
-		for c := range 256 {
-			for _, rest := range []byte(" a~") {
-				b := bytes.Repeat([]byte{rest}, 8)
-				b[at] = byte(c)
-				if want := ' ' <= c && c <= '~' && c != '"' && c != '\\'; verbatim(eight(string(b))) != want {
-					t.Fatalf("%q: want %v", b, want)
+// A byte that a literal does not hold as it is is found wherever it stands, whatever stands after it.
+func TestPlainLenLooksAtEveryByte(t *testing.T) {
+	for _, length := range []int{1, 7, 8, 9, 16, 20} {
+		for at := range length {
+			for c := range 256 {
+				for _, rest := range []byte(" a~\x00\"") {
+					b := append(bytes.Repeat([]byte{'a'}, at), bytes.Repeat([]byte{rest}, length-at)...)
+					b[at] = byte(c)
+					want := at
+					for want < length && ' ' <= b[want] && b[want] <= '~' && b[want] != '"' && b[want] != '\\' {
+						want++
+					}
+					if got := plainLen(string(b)); got != want {
+						t.Fatalf("%q: %d, want %d", b, got, want)
+					}
 				}
 			}
+		}
+	}
+}
+
+func TestOrdinaryIsNeverHazardous(t *testing.T) {
+	for r := range rune(unicode.MaxRune + 1) {
+		if ordinary(r) && unicode.In(
+			r, unicode.Cc, unicode.Cf, unicode.Co, unicode.Cs, unicode.Zl, unicode.Zp,
+			unicode.Noncharacter_Code_Point, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector,
+		) {
+			t.Errorf("%U", r)
 		}
 	}
 }

@@ -55,7 +55,7 @@ func (r *Row) appendJSON(b []byte) ([]byte, error) {
 }
 
 // partSize is how many values one worker encodes at a time.
-const partSize = 64
+const partSize = 32
 
 // array is a list on its way out.
 type array[T any] struct {

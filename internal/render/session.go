@@ -1,10 +1,6 @@
 package render
 
-import (
-	"time"
-
-	"agentctl/discover"
-)
+import "agentctl/discover"
 
 // Session is the JSON contract: the one session object of every verb. Its field names are stable; docs/json.md
 // gives their meaning. Facts that are not known are left out, except for id and meta.
@@ -141,24 +137,4 @@ func metaOf(s *discover.Session) discover.Facts {
 		meta = meta.With("turnDetail", s.Turn.Detail)
 	}
 	return meta
-}
-
-// Stamp is RFC 3339 in UTC with milliseconds; "" for a time that is not known, or that the format cannot say. It is written by
-// hand: a long list has tens of thousands.
-func Stamp(t time.Time) string {
-	t = t.UTC()
-	if t.IsZero() || t.Year() < 1 || t.Year() > 9999 {
-		return ""
-	}
-	year, month, day := t.Date()
-	hour, minute, second := t.Clock()
-	b := []byte("0000-00-00T00:00:00.000Z")
-	for _, part := range [...]struct{ end, n int }{
-		{4, year}, {7, int(month)}, {10, day}, {13, hour}, {16, minute}, {19, second}, {23, t.Nanosecond() / 1e6},
-	} {
-		for i, n := part.end-1, part.n; n > 0; i, n = i-1, n/10 {
-			b[i] += byte(n % 10)
-		}
-	}
-	return string(b)
 }
