@@ -7,8 +7,6 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
-
-	"agentctl/discover"
 )
 
 // JSONArray writes the values as one array, each on a line of its own. Long lists are encoded on all cores.
@@ -33,25 +31,6 @@ func JSONArray[T any](w io.Writer, values iter.Seq[T]) error {
 		wg.Go(a.work)
 	}
 	return a.write(w)
-}
-
-// Row is a session in an array. It is put into the contract's words when it is encoded.
-type Row struct{ session *discover.Session }
-
-// Rows are the sessions for [JSONArray].
-func Rows(list []discover.Session) iter.Seq[Row] {
-	return func(yield func(Row) bool) {
-		for i := range list {
-			if !yield(Row{&list[i]}) {
-				return
-			}
-		}
-	}
-}
-
-func (r *Row) appendJSON(b []byte) ([]byte, error) {
-	s := of(r.session)
-	return s.appendJSON(b)
 }
 
 // partSize is how many values one worker encodes at a time.
@@ -88,19 +67,34 @@ func (a *array[T]) work() {
 		if i >= len(a.parts) {
 			return
 		}
-		p := piece{text: room[:0]}
-		for j := range a.parts[i] {
-			start := ",\n"
-			if i+j == 0 {
-				start = "[\n"
-			}
-			p.text = append(p.text, start...)
-			if p.text, p.err = appendLine(p.text, &a.parts[i][j]); p.err != nil {
-				break
-			}
-		}
-		a.ready[i] <- p
+		a.ready[i] <- a.encode(i, room[:0])
 	}
+}
+
+func (a *array[T]) encode(i int, text []byte) (p piece) {
+	for j := range a.parts[i] {
+		if v, ok := any(&a.parts[i][j]).(fetcher); ok {
+			v.fetch()
+		}
+	}
+	for j := range a.parts[i] {
+		start := ",\n"
+		if i+j == 0 {
+			start = "[\n"
+		}
+		if text, p.err = appendLine(append(text, start...), &a.parts[i][j]); p.err != nil {
+			break
+		}
+	}
+	p.text = text
+	return p
+}
+
+// fetcher is a value that can be looked at before it is encoded, in all places of the memory where it has something. What
+// thousands of values hold lies all over the memory: who meets each text of it only when it is needed waits for one after the
+// other, and who looks at them all beforehand for many at a time. What is seen says nothing.
+type fetcher interface {
+	fetch() (seen int)
 }
 
 // write writes the parts in order as they get ready.

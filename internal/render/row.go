@@ -1,0 +1,48 @@
+package render
+
+import (
+	"iter"
+
+	"agentctl/discover"
+)
+
+// Row is a session in an array. It is put into the contract's words when it is encoded.
+type Row struct{ session *discover.Session }
+
+// Rows are the sessions for [JSONArray].
+func Rows(list []discover.Session) iter.Seq[Row] {
+	return func(yield func(Row) bool) {
+		for i := range list {
+			if !yield(Row{&list[i]}) {
+				return
+			}
+		}
+	}
+}
+
+func (r *Row) appendJSON(b []byte) ([]byte, error) {
+	s := of(r.session)
+	return s.appendJSON(b)
+}
+
+// fetch leaves out what many sessions share.
+func (r *Row) fetch() (seen int) {
+	s := r.session
+	for _, text := range [...]string{s.ID, s.Dir, s.Title, s.Prompt, s.Path} {
+		if text != "" {
+			seen += int(text[0]) + int(text[len(text)-1])
+		}
+	}
+	if s.Tokens != nil {
+		seen += int(s.Tokens.In)
+	}
+	if s.Cost != nil {
+		seen += int(*s.Cost)
+	}
+	for _, fact := range s.Meta {
+		if text, ok := fact.Value.(string); ok && text != "" {
+			seen += int(text[0]) + int(text[len(text)-1])
+		}
+	}
+	return seen
+}
