@@ -28,7 +28,7 @@ func (f *Family) Grow(ctx context.Context, sessions []Session) (all []Session, w
 		f.orphans = slices.DeleteFunc(f.orphans, func(r Record) bool {
 			own := slices.ContainsFunc(all, func(s Session) bool { return s.ID == r.Parent })
 			if own {
-				all = append(all, Session{Record: r})
+				all = append(all, Session{Record: &r})
 			}
 			return own
 		})

@@ -39,7 +39,7 @@ func TestAFamilyGrows(t *testing.T) {
 		under("kid", "grandkid"), under("other", "cousin"), record(Codex, "other", 1), under("eldest", "kid"), under("", "foundling"),
 	}}
 	f := worldOf(func() *proc.Table { panic("no process is asked") }, begun{m}).Family()
-	sessions := []Session{{Record: record(Codex, "eldest", 1)}}
+	sessions := []Session{{Record: new(record(Codex, "eldest", 1))}}
 	for _, step := range []struct {
 		stored Record
 		want   string
@@ -65,7 +65,7 @@ func TestAFamilyGrows(t *testing.T) {
 
 // What is not stored yet has no sub-agents, and is not looked for.
 func TestAFamilyOfNobody(t *testing.T) {
-	nobody := []Session{{Record: Record{Agent: Codex}}}
+	nobody := []Session{{Record: &Record{Agent: Codex}}}
 	f := worldOf(nil, begun{&memory{agent: Codex}}).Family()
 	if all, warnings, err := f.Grow(t.Context(), nobody); len(all) != 1 || warnings != nil || err != nil {
 		t.Errorf("%v, %v, %v", all, warnings, err)

@@ -86,7 +86,7 @@ func (f *following) gather(ctx context.Context, l *look, wanted func(Claim) bool
 	l.readRefs(ctx, homes, refsOf(f.sessions), f.want)
 	moved := slices.DeleteFunc(slices.Clone(f.sessions), func(s Session) bool { return s.Path == "" || l.had(s.Key()) })
 	for i := range moved {
-		moved[i].Path = ""
+		moved[i] = moved[i].at("")
 	}
 	if len(moved) > 0 {
 		l.readRefs(ctx, homes, refsOf(moved), f.want)
@@ -107,10 +107,18 @@ func (f *following) rename(ctx context.Context, l *look) {
 		s := &f.sessions[i]
 		for _, c := range l.claims {
 			if c.Agent == s.Agent && c.Session == s.ID && c.Path != s.Path && c.Path != "" && s.Path != "" && !l.valid(ctx, *s) {
-				s.Path = c.Path
+				*s = s.at(c.Path)
 			}
 		}
 	}
+}
+
+// at is the session as if it were stored there.
+func (s Session) at(path string) Session {
+	moved := *s.Record
+	moved.Path = path
+	s.Record = &moved
+	return s
 }
 
 // valid reports whether the session's file is among those that its agent knows by the ID.
@@ -198,7 +206,7 @@ func (f *following) find(s Session, rows []Session) (Session, bool) {
 		return Session{}, false
 	}
 	if found[0].Path == "" { // it is away, and may come back
-		found[0].Path = s.Path
+		return found[0].at(s.Path), true
 	}
 	return found[0], true
 }
@@ -249,7 +257,7 @@ func (l *look) steady(ctx context.Context, sessions []Session) bool {
 	for _, s := range sessions {
 		if s.Status == Stopped && s.ID != "" {
 			if !l.had(s.Key()) {
-				s.Path = "" // it may have come just before the end
+				s = s.at("") // it may have come just before the end
 			}
 			stopped, homes[s.Agent] = append(stopped, s), withHome(homes[s.Agent], s)
 		}

@@ -207,6 +207,18 @@ func TestAFollowedFileMoves(t *testing.T) {
 	}
 }
 
+// What is followed is the caller's, too: that it has moved is noted elsewhere.
+func TestFollowingChangesNoRecord(t *testing.T) {
+	s := newStage(t, []Claim{exact("a", 7)}, open(record(Codex, "a", 1)))
+	s.follows("a")
+	was := s.following.sessions[0]
+	path := was.Path
+	s.records[0].Path, s.claims[0].Path = "/p/next", "/p/next"
+	if r := s.expect("a:running"); r.Sessions[0].Path == path || was.Path != path {
+		t.Errorf("%s, was %s; want another path, and %s", r.Sessions[0].Path, was.Path, path)
+	}
+}
+
 // The agent goes on in another file, and leaves the old one where it is.
 func TestAFollowedFileIsSuperseded(t *testing.T) {
 	s := newStage(t, []Claim{exact("a", 7)}, open(record(Codex, "a", 1)))
@@ -228,7 +240,7 @@ func TestANamesakeIsAnotherSession(t *testing.T) {
 	claim := exact("a", 7)
 	claim.Path = twin.Path
 	s := newStage(t, []Claim{exact("a", 8), claim}, record(Codex, "a", 1), twin)
-	s.follow(Session{Record: s.records[0]})
+	s.follow(Session{Record: new(s.records[0])})
 	s.expect("a:idle")
 	s.claims, s.processes = []Claim{claim}, s.processes[:1]
 	s.expect("a:stopped")

@@ -31,7 +31,7 @@ func TestGroup(t *testing.T) {
 		{"", "relative-try-x", ""},
 		{"try/g-2", "", ""},
 	} {
-		s := Session{Record: Record{Branch: tc.branch, Dir: tc.dir}}
+		s := Session{Record: &Record{Branch: tc.branch, Dir: tc.dir}}
 		if got := groupOf(&s); got != tc.want {
 			t.Errorf("%+v: %q", tc, got)
 		}

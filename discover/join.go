@@ -218,7 +218,8 @@ func (j *join) sessions(records [][]Record) []Session {
 			continue
 		}
 		for _, r := range same {
-			s := Session{Record: *r}
+			own := *r // what runs now is put over it
+			s := Session{Record: &own}
 			for _, t := range j.targets(r, same) {
 				spoken[t] = true
 				for _, i := range j.of[t] {
@@ -240,7 +241,7 @@ func (j *join) sessions(records [][]Record) []Session {
 		// Storage holds nothing of it: only a live process makes it a session at all.
 		if slices.ContainsFunc(evidence, func(e Evidence) bool { return e.Accepted }) {
 			c := evidence[0]
-			s := Session{Record: Record{Agent: t.agent, ID: t.id, Path: c.Path, Home: c.Home}, Evidence: evidence}
+			s := Session{Record: &Record{Agent: t.agent, ID: t.id, Path: c.Path, Home: c.Home}, Evidence: evidence}
 			j.decide(&s)
 			out = append(out, rank(&s))
 		}
@@ -262,7 +263,7 @@ func (j *join) rows(order ranking) []Session {
 		if p := order[i]; p.Session != nil {
 			out[i] = *p.Session
 		} else {
-			out[i] = Session{Record: *p.record} // all of it: new memory that is read before it is written is given twice
+			out[i] = Session{Record: p.record}
 			j.decide(&out[i])
 		}
 	})
@@ -346,7 +347,7 @@ func (j *join) decide(s *Session) {
 
 // unnamed is the row of a live agent process that no evidence ties to a session.
 func (j *join) unnamed(who owner, c Claim) Session {
-	s := Session{Record: Record{Agent: who.agent, Home: c.Home}}
+	s := Session{Record: &Record{Agent: who.agent, Home: c.Home}}
 	s.overlay(c)
 	s.own(j.table, who.process)
 	if c.Turn != nil {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
+	"reflect"
 	"slices"
 	"testing"
 	"time"
@@ -126,6 +127,21 @@ func TestJoinIgnoresTheOrderOfItsInput(t *testing.T) {
 		r.Shuffle(len(w.records), func(i, j int) { w.records[i], w.records[j] = w.records[j], w.records[i] })
 		if got := plain(t, w.join()); got != want {
 			t.Fatalf("order matters:\n%s\n%s", want, got)
+		}
+	})
+}
+
+// Sessions share the records that they are made of.
+func TestJoinChangesNoRecord(t *testing.T) {
+	check(t, func(t *rapid.T, w world) {
+		before := slices.Clone(w.records)
+		for _, s := range w.join() {
+			if s.Record == nil {
+				t.Fatalf("without a record: %+v", s)
+			}
+		}
+		if !reflect.DeepEqual(w.records, before) {
+			t.Fatalf("were %+v, are %+v", before, w.records)
 		}
 	})
 }

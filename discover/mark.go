@@ -69,7 +69,7 @@ func (w *World) Bearers(ctx context.Context) (Result, []Bearer, error) {
 			continue
 		}
 		if marks := w.marks(p); len(marks) > 0 {
-			bearers = append(bearers, Bearer{Process: p, marks: marks})
+			bearers = append(bearers, Bearer{Process: p, Session: Nobody(), marks: marks})
 		}
 	}
 	l.readMarked(ctx, bearers, r.Sessions)
@@ -136,7 +136,7 @@ func (b *Bearer) judge(r Result, obscured bool) {
 	for i, m := range b.marks {
 		s, over := m.over(r, b.Process)
 		if !over {
-			b.Session = Session{}
+			b.Session = Nobody()
 			return
 		}
 		if i == 0 || b.Session.ID == "" {
@@ -148,7 +148,7 @@ func (b *Bearer) judge(r Result, obscured bool) {
 
 // over reports whether what the mark names has ended, as its bearer shows it; s is the session, as far as it is known.
 func (m agentMark) over(r Result, bearer proc.Process) (s Session, over bool) {
-	s = Session{Record: Record{Agent: m.agent, ID: m.Session}, Status: Stopped, Outcome: OutcomeUnknown}
+	s = Session{Record: &Record{Agent: m.agent, ID: m.Session}, Status: Stopped, Outcome: OutcomeUnknown}
 	if m.PID > 0 && !ended(r.Table, m.PID, bearer) {
 		return s, false
 	}

@@ -25,7 +25,7 @@ func (w *World) Messages(ctx context.Context, s Session) iter.Seq2[Message, erro
 			return
 		}
 		over := false // what follows is older than the newest turn
-		for m, err := range t.Messages(ctx, s.Record) {
+		for m, err := range t.Messages(ctx, *s.Record) {
 			if m.Session == "" {
 				m.Session = s.ID
 			}

@@ -11,7 +11,7 @@ import (
 func TestByNeed(t *testing.T) {
 	now := at(1000)
 	s := func(id string, status Status, minutes int) Session {
-		return Session{Record: Record{ID: id, Agent: Codex, Updated: now.Add(-time.Duration(minutes) * time.Minute)}, Status: status}
+		return Session{Record: &Record{ID: id, Agent: Codex, Updated: now.Add(-time.Duration(minutes) * time.Minute)}, Status: status}
 	}
 	with := func(s Session, outcome Outcome, failure string) Session {
 		s.Outcome, s.Error = outcome, failure

@@ -44,7 +44,7 @@ type place struct {
 }
 
 func rank(s *Session) place {
-	return place{live: s.Status.Live(), activity: s.Activity().UnixMilli(), Session: s, record: &s.Record}
+	return place{live: s.Status.Live(), activity: s.Activity().UnixMilli(), Session: s, record: s.Record}
 }
 
 // rankStored is the place of a record that no claim speaks of: it has stopped.
@@ -69,7 +69,7 @@ func (p place) session() Session {
 	if p.Session != nil {
 		return *p.Session
 	}
-	return Session{Record: *p.record, Status: Stopped}
+	return Session{Record: p.record, Status: Stopped}
 }
 
 // apart does something for each of n numbers, of many on all cores: what thousands of records hold lies all over the memory.

@@ -36,7 +36,8 @@ const (
 
 // Session is a record with its judgement: the one answer every verb uses.
 type Session struct {
-	Record
+	// Record is never nil. Sessions share it, so it is never changed: what changes one makes another of it.
+	*Record
 	Status     Status
 	Outcome    Outcome // "" unless stopped
 	WaitingFor string  // "" unless waiting
@@ -50,6 +51,9 @@ type Session struct {
 	// Evidence is all that was considered, the accepted pieces first.
 	Evidence []Evidence
 }
+
+// Nobody is a session of which nothing is known, not even a name.
+func Nobody() Session { return Session{Record: &Record{}} }
 
 // Evidence is one claim as the join judged it.
 type Evidence struct {

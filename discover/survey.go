@@ -180,7 +180,7 @@ func unclaimed(l *look, r Result) (out []Session) {
 	for _, c := range l.claims {
 		p, live := l.table.Find(c.Process)
 		if live && !slices.ContainsFunc(r.Sessions, func(s Session) bool { return s.Agent == c.Agent && s.hasProcess(p.ID) }) {
-			out = append(out, Session{Record: Record{Agent: c.Agent, Home: c.Home}, Processes: []proc.Process{p}})
+			out = append(out, Session{Record: &Record{Agent: c.Agent, Home: c.Home}, Processes: []proc.Process{p}})
 		}
 	}
 	return out

@@ -131,7 +131,7 @@ func (t *tree) marked(p proc.Process, k Key, processes ...proc.Process) bool {
 	m, ok := t.adapter(k.Agent).(interface {
 		Marked(proc.Process, Session) bool
 	})
-	return ok && m.Marked(p, Session{Record: Record{Agent: k.Agent, ID: k.ID}, Processes: processes})
+	return ok && m.Marked(p, Session{Record: &Record{Agent: k.Agent, ID: k.ID}, Processes: processes})
 }
 
 func (t *tree) adapter(agent Agent) Adapter {

@@ -80,7 +80,7 @@ func (m *made) senses() senses {
 // watch looks at a session of one file and one process until the time is up.
 func (m *made) watch(t *testing.T, d time.Duration) {
 	t.Helper()
-	s := Session{Record: Record{Agent: Codex, Path: "/f"}, Processes: []proc.Process{{ID: proc.ID{PID: 7, Birth: "b"}}}}
+	s := Session{Record: &Record{Agent: Codex, Path: "/f"}, Processes: []proc.Process{{ID: proc.ID{PID: 7, Birth: "b"}}}}
 	look := func(context.Context) (Result, []Session, error) {
 		m.mu.Lock()
 		defer m.mu.Unlock()

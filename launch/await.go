@@ -58,13 +58,13 @@ type Watch struct {
 	world *discover.World
 	agent Agent
 	child *Child
-	// session is the one that was proven.
+	// session is the one that was proven; nobody while none was.
 	session discover.Session
 }
 
 // NewWatch begins to watch a child.
 func NewWatch(world *discover.World, agent Agent, child *Child) *Watch {
-	return &Watch{world: world, agent: agent, child: child}
+	return &Watch{world: world, agent: agent, child: child, session: discover.Nobody()}
 }
 
 // Await blocks until a session is proven to be run by the child or by what the child has started, and returns it; of a

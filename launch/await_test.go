@@ -105,7 +105,7 @@ func TestWordsOfAnEnd(t *testing.T) {
 		"codex failed (exit status 3): it broke":             {Exit: Exit{Code: 3}, Words: "it broke"},
 		"codex failed (ended by killed): it did not say why": {Exit: Exit{Code: -1, Signal: unix.SIGKILL}},
 		"codex ended without a session: it did not say why":  {},
-		"codex failed: it broke":                             {Words: "it broke", Session: &discover.Session{}},
+		"codex failed: it broke":                             {Words: "it broke", Session: new(discover.Nobody())},
 	} {
 		if e.Agent = discover.Codex; e.Error() != want {
 			t.Errorf("%q, want %q", e.Error(), want)

@@ -60,12 +60,11 @@ func TestSpecOfALaunch(t *testing.T) {
 
 // TestSpecOfAResume: what Claude Code forgets is given, in the directory that its project folder is that of.
 func TestSpecOfAResume(t *testing.T) {
-	session := discover.Session{Record: discover.Record{
+	session := discover.Session{Record: &discover.Record{
 		ID: alive, Home: "/h/.claude", Dir: "/w/now", Model: "m",
 		Meta: discover.Facts{{modeMeta, "plan"}, {dirMeta, "/w"}},
 	}}
-	other := session
-	other.Home, other.Meta = "/elsewhere", nil
+	other := discover.Session{Record: &discover.Record{ID: alive, Home: "/elsewhere", Dir: "/w/now", Model: "m"}}
 	for _, test := range []struct {
 		release, env string
 		session      discover.Session

@@ -103,7 +103,7 @@ func TestWhenALongTurnBegan(t *testing.T) {
 // TestMarked: by the session's id, or by the pid of its process, if it was there first.
 func TestMarked(t *testing.T) {
 	claude, _ := proc.Of(native329(100, 1000, "/h", "/w")).PID(100)
-	session := discover.Session{Record: discover.Record{ID: alive}, Processes: []proc.Process{claude}}
+	session := discover.Session{Record: &discover.Record{ID: alive}, Processes: []proc.Process{claude}}
 	for _, test := range []struct {
 		env   map[string]string
 		ticks uint64

@@ -191,7 +191,7 @@ func served(id string, args ...string) discover.Session {
 		Process: proc.Process{ID: proc.ID{PID: 7, Birth: "b"}, Exe: "/x/codex", State: 'S'}, Arguments: append([]string{"codex"}, args...),
 	})
 	p, _ := table.PID(7)
-	return discover.Session{Record: discover.Record{Agent: discover.Codex, ID: id}, Processes: []proc.Process{p}}
+	return discover.Session{Record: &discover.Record{Agent: discover.Codex, ID: id}, Processes: []proc.Process{p}}
 }
 
 func TestEnd(t *testing.T) {
@@ -250,7 +250,7 @@ func TestEndNot(t *testing.T) {
 
 // A tool of a sub-agent is one of the session's.
 func TestMarked(t *testing.T) {
-	s := discover.Session{Record: discover.Record{ID: someID}}
+	s := discover.Session{Record: &discover.Record{ID: someID}}
 	for name, test := range map[string]struct {
 		env  map[string]string
 		want bool
@@ -262,7 +262,7 @@ func TestMarked(t *testing.T) {
 		"of no thread": {map[string]string{threadKey: ""}, false},
 	} {
 		p, _ := proc.Of(proc.Facts{Process: proc.Process{ID: proc.ID{PID: 7, Birth: "b"}}, Environ: test.env}).PID(7)
-		if (Adapter{}).Marked(p, s) != test.want || (Adapter{}).Marked(p, discover.Session{}) {
+		if (Adapter{}).Marked(p, s) != test.want || (Adapter{}).Marked(p, discover.Nobody()) {
 			t.Errorf("%s: not %t", name, test.want)
 		}
 	}

@@ -30,9 +30,8 @@ func serving(t *testing.T, status discover.Status, ports ...int) discover.Sessio
 	f := agent(70, at(t, "10:00:00"), "serve")
 	f.Ports = ports
 	p, _ := proc.Of(f).PID(70)
-	s := discover.Session{Status: status, Shared: true, Processes: []proc.Process{p}}
-	s.ID, s.Dir = "ses_1", "/srv/a dir&more"
-	return s
+	r := &discover.Record{ID: "ses_1", Dir: "/srv/a dir&more"}
+	return discover.Session{Record: r, Status: status, Shared: true, Processes: []proc.Process{p}}
 }
 
 func TestEndAsksTheServer(t *testing.T) {

@@ -18,7 +18,7 @@ func TestWatch(t *testing.T) {
 		t.Fatalf("%d entries, %v", len(entries), err)
 	}
 	for _, e := range entries {
-		s := discover.Session{Record: discover.Record{ID: e.ID, Path: e.Path, Home: home}}
+		s := discover.Session{Record: &discover.Record{ID: e.ID, Path: e.Path, Home: home}}
 		got := New().Watch(s)
 		places := filesOf(e.Path, e.ID)
 		names, err := filepath.Glob(filepath.Join(places.messages, "msg_*.json"))
@@ -37,13 +37,13 @@ func TestWatch(t *testing.T) {
 			}
 		}
 	}
-	s := discover.Session{Record: discover.Record{ID: "ses_x", Path: "/h/opencode.db", Home: "/h"}}
+	s := discover.Session{Record: &discover.Record{ID: "ses_x", Path: "/h/opencode.db", Home: "/h"}}
 	want := []string{"/h/log/opencode.log", "/h/opencode.db", "/h/opencode.db-wal"}
 	if got := New().Watch(s); !slices.Equal(got, want) {
 		t.Errorf("%q", got)
 	}
 	// A process whose session is not known yet: wherever one may begin.
-	got := New().Watch(discover.Session{Record: discover.Record{Home: home}})
+	got := New().Watch(discover.Session{Record: &discover.Record{Home: home}})
 	for _, e := range entries {
 		if !slices.Contains(got, filepath.Dir(e.Path)) {
 			t.Errorf("%s is not among %q", filepath.Dir(e.Path), got)
@@ -55,7 +55,7 @@ func TestWatch(t *testing.T) {
 func TestWatchBehindPrompts(t *testing.T) {
 	dir := capture(t, "json-1.1.65-said")
 	const session = "ses_dfff37e33ffe9i3WYOGFBwPArX" // a prompt, an answer with a tool, a prompt during that, an answer
-	s := discover.Session{Record: discover.Record{ID: session, Path: filepath.Join(dir, "storage/session/x", session+".json"), Home: dir}}
+	s := discover.Session{Record: &discover.Record{ID: session, Path: filepath.Join(dir, "storage/session/x", session+".json"), Home: dir}}
 	messages := sortedGlob(filepath.Join(dir, "storage/message", session, "*.json"))
 	if len(messages) != 4 {
 		t.Fatal(messages)

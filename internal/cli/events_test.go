@@ -89,7 +89,7 @@ func TestEventsRefuse(t *testing.T) {
 
 // nth is a delivery that can be told from others.
 func nth(i int) delivery {
-	s := discover.Session{}
+	s := discover.Nobody()
 	s.ID = fmt.Sprint(i)
 	return delivery{discover.Event{Type: discover.SessionIdle, Session: s}, []byte(s.ID)}
 }

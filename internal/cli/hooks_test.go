@@ -15,8 +15,9 @@ func TestAHookIsToldOfTheSession(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := discover.Session{Group: "g"}
-	s.ID, s.Agent, s.Dir, s.Model, s.Branch = "id $HOME `x`", discover.Codex, dir, "m", "try/g/codex"
+	s := discover.Session{Record: &discover.Record{
+		ID: "id $HOME `x`", Agent: discover.Codex, Dir: dir, Model: "m", Branch: "try/g/codex",
+	}, Group: "g"}
 	for _, tc := range []struct {
 		exit *int
 		want string
@@ -40,7 +41,7 @@ func TestAHookIsToldOfTheSession(t *testing.T) {
 
 func TestAHookThatFailsIsNamed(t *testing.T) {
 	env, _ := testEnv(t)
-	s := discover.Session{}
+	s := discover.Nobody()
 	s.Dir = t.TempDir()
 	if err := (hook{"--on-create", ""}).run(t.Context(), env, s, nil); err != nil {
 		t.Errorf("nothing fails with %v", err)
@@ -57,7 +58,7 @@ func TestAHookThatFailsIsNamed(t *testing.T) {
 
 func TestAHookEndsWithTheCommand(t *testing.T) {
 	env, _ := testEnv(t)
-	s := discover.Session{}
+	s := discover.Nobody()
 	s.Dir = t.TempDir()
 	ctx, stop := context.WithCancel(t.Context())
 	env.Stderr = writerFunc(func(p []byte) (int, error) { stop(); return len(p), nil }) // it has begun

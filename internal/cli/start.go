@@ -42,7 +42,7 @@ type begun struct {
 	world *discover.World
 	child *launch.Child
 	watch *launch.Watch
-	// session is the one that was proven; without an ID while none was.
+	// session is the one that was proven; nobody while none was.
 	session discover.Session
 }
 
@@ -104,7 +104,7 @@ func (env Env) begin(ctx context.Context, st *starting) (*begun, error) {
 	if err != nil {
 		return nil, errors.Join(err, held.Release())
 	}
-	b := &begun{starting: st, world: world, child: child, watch: launch.NewWatch(world, st.agent, child)}
+	b := &begun{starting: st, world: world, child: child, watch: launch.NewWatch(world, st.agent, child), session: discover.Nobody()}
 	session, err := b.watch.Await(limited)
 	if released := held.Release(); released != nil {
 		return b, released

@@ -83,7 +83,7 @@ func TestStopSelects(t *testing.T) {
 }
 
 func TestStopTakesByTime(t *testing.T) {
-	s := discover.Session{Record: discover.Record{Created: now.Add(-3 * time.Hour), Updated: now.Add(-time.Hour)}, Status: discover.Idle}
+	s := discover.Session{Record: &discover.Record{Created: now.Add(-3 * time.Hour), Updated: now.Add(-time.Hour)}, Status: discover.Idle}
 	resumed := s
 	resumed.Processes = []proc.Process{{Started: now.Add(-2 * time.Hour)}}
 	busy := s
@@ -101,7 +101,7 @@ func TestStopTakesByTime(t *testing.T) {
 		{stopSelection{olderThan: 3 * time.Hour}, resumed, false},
 		{stopSelection{olderThan: 2 * time.Hour, idleFor: time.Minute}, resumed, true},
 		{stopSelection{olderThan: 2 * time.Hour, idleFor: 2 * time.Hour}, resumed, false},
-		{stopSelection{olderThan: time.Hour}, discover.Session{}, false},
+		{stopSelection{olderThan: time.Hour}, discover.Nobody(), false},
 	} {
 		if got := tc.sel.takes(tc.of, now); got != tc.want {
 			t.Errorf("%+v of %s: %v", tc.sel, tc.of.Status, got)
@@ -128,7 +128,9 @@ func TestStopAsks(t *testing.T) {
 }
 
 func TestStopEnds(t *testing.T) {
-	result := func(o stop.Outcome) stop.Result { return stop.Result{Outcome: o, Message: "m"} }
+	result := func(o stop.Outcome) stop.Result {
+		return stop.Result{Before: discover.Nobody(), Outcome: o, Message: "m"}
+	}
 	for want, of := range map[int][]stop.Outcome{
 		0: {stop.Stopped, stop.AlreadyStopped, stop.Interrupted, stop.Planned},
 		5: {stop.Stopped, stop.Refused},

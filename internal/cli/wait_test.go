@@ -13,8 +13,9 @@ import (
 // seen is a session as a look shows it: "status/outcome/turn", the latter two as they apply.
 func seen(words string) discover.Session {
 	part := append(strings.Split(words, "/"), "", "")
-	s := discover.Session{Status: discover.Status(part[0]), Outcome: discover.Outcome(part[1])}
-	s.ID = "a"
+	s := discover.Session{
+		Record: &discover.Record{ID: "a"}, Status: discover.Status(part[0]), Outcome: discover.Outcome(part[1]),
+	}
 	s.Turn.State = map[string]discover.TurnState{
 		"": discover.TurnDone, "none": discover.TurnNone, "open": discover.TurnOpen, "cut": discover.TurnInterrupted,
 		"failed": discover.TurnFailed, "unknown": discover.TurnUnknown,

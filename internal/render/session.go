@@ -73,8 +73,7 @@ func of(s *discover.Session) Session {
 		Quotas: quotasOf(s), Evidence: evidenceOf(s), Meta: metaOf(s),
 	}
 	if s.ID != "" {
-		id := s.ID // alone, or all of s would be kept for it
-		out.ID = &id
+		out.ID = &s.ID
 	}
 	if s.Status == discover.Stopped {
 		out.StoppedAt = out.LastActivityAt

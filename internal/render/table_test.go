@@ -86,7 +86,7 @@ func TestTableProperties(t *testing.T) {
 		anything := rapid.OneOf(rapid.String(), rapid.StringOf(rapid.SampledFrom([]rune("a \x1b[]\a\u009b\u202e\u200d日👩💻\u0301/"))))
 		row := rapid.Custom(func(t *rapid.T) discover.Session {
 			s := discover.Session{
-				Record: discover.Record{
+				Record: &discover.Record{
 					Agent: discover.Codex, ID: anything.Draw(t, "id"), Dir: anything.Draw(t, "dir"),
 					Title: anything.Draw(t, "title"), Updated: now,
 				},

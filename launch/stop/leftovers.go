@@ -74,7 +74,7 @@ func (t *target) users(table *proc.Table) map[int]bool {
 func (t *target) marked(p proc.Process) bool {
 	s := t.Before
 	if s.ID == "" {
-		s.ID = "\x00" // what no environment can hold
+		s.Record = &discover.Record{ID: "\x00"} // what no environment can hold
 	}
 	if !t.gone() {
 		s.Processes = nil

@@ -89,7 +89,7 @@ func TestRecycledPIDIsNotSignalled(t *testing.T) {
 	p.ID.Birth, p.Ticks = p.ID.Birth[:strings.IndexByte(p.ID.Birth, '/')]+"/1", 1
 	s := set(t)
 	s.Force = true
-	before := discover.Session{Record: discover.Record{Agent: "actor", ID: "a", Path: "/h/a"}, Status: discover.Running, Processes: []proc.Process{p}}
+	before := discover.Session{Record: &discover.Record{Agent: "actor", ID: "a", Path: "/h/a"}, Status: discover.Running, Processes: []proc.Process{p}}
 	r := s.stopIn(t.Context(), []discover.Session{before})[0]
 	want(t, c, r, Stopped, "bystander", "bystander")
 	if len(r.Signalled) > 0 {
@@ -221,7 +221,7 @@ func stopAsNobody(t *testing.T, pid int) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	before := discover.Session{Record: discover.Record{Agent: "actor", ID: "a", Path: "/h/a"}, Status: discover.Unknown, Processes: []proc.Process{p}}
+	before := discover.Session{Record: &discover.Record{Agent: "actor", ID: "a", Path: "/h/a"}, Status: discover.Unknown, Processes: []proc.Process{p}}
 	r := set(t).stopIn(t.Context(), []discover.Session{before})[0]
 	if r.Outcome != Failed || !strings.Contains(r.Message, "belongs to user 0") || len(r.Signalled) > 0 {
 		t.Errorf("%+v", r)
