@@ -49,6 +49,7 @@ type join struct {
 	presences map[owner]Claim  // of live processes
 	of        map[target][]int // indices into evidence
 	named     map[name][]target
+	tails     map[uint64]bool    // of their ids
 	by        map[owner][]int    // of live processes only
 	accepted  map[owner][]target // what was decided
 }
@@ -56,7 +57,7 @@ type join struct {
 func newJoin(table *proc.Table, claims []Claim) *join {
 	j := &join{
 		table: table, presences: map[owner]Claim{}, of: map[target][]int{},
-		named: map[name][]target{}, by: map[owner][]int{}, accepted: map[owner][]target{},
+		named: map[name][]target{}, tails: map[uint64]bool{}, by: map[owner][]int{}, accepted: map[owner][]target{},
 	}
 	for _, c := range slices.SortedFunc(slices.Values(claims), compareClaims) {
 		_, live := table.Find(c.Process)
@@ -76,6 +77,7 @@ func newJoin(table *proc.Table, claims []Claim) *join {
 		t := c.target()
 		if len(j.of[t]) == 0 {
 			j.named[name{t.agent, t.id}] = append(j.named[name{t.agent, t.id}], t)
+			j.tails[tail(t.id)] = true
 		}
 		j.of[t] = append(j.of[t], len(j.evidence))
 		j.evidence = append(j.evidence, e)
@@ -211,16 +213,16 @@ func (j *join) sessions(records [][]Record) []Session {
 	out := make(ranking, 0, len(rows)+len(j.of)+len(j.presences))
 	spoken := map[target]bool{}
 	for same := range rows.groups() {
-		if len(j.named[name{same[0].Agent, same[0].ID}]) == 0 { // as almost all
+		if !j.tails[same[0].tail] { // as almost all
 			for _, r := range same {
 				out = append(out, rankStored(r))
 			}
 			continue
 		}
 		for _, r := range same {
-			own := *r // what runs now is put over it
+			own := *r.Record // what runs now is put over it
 			s := Session{Record: &own}
-			for _, t := range j.targets(r, same) {
+			for _, t := range j.targets(r.Record, same) {
 				spoken[t] = true
 				for _, i := range j.of[t] {
 					s.Evidence = append(s.Evidence, j.evidence[i])
@@ -278,7 +280,7 @@ type name struct {
 
 // targets are the claims' targets that mean this record: those with its path, and those made before it was on disk
 // where no other record of that name fits as well.
-func (j *join) targets(r *Record, namesakes []*Record) []target {
+func (j *join) targets(r *Record, namesakes byID) []target {
 	out := slices.DeleteFunc(slices.Clone(j.named[name{r.Agent, r.ID}]), func(t target) bool {
 		c := j.evidence[j.of[t][0]].Claim
 		return c.Path != r.Path && (c.Path != "" || bestRecord(c, namesakes) != r.Key())
@@ -288,7 +290,7 @@ func (j *join) targets(r *Record, namesakes []*Record) []target {
 }
 
 // bestRecord finds the one record that a claim without a path can mean; the zero Key if there is none, or several.
-func bestRecord(c Claim, namesakes []*Record) Key {
+func bestRecord(c Claim, namesakes byID) Key {
 	var fits, sameDir []Key
 	for _, r := range namesakes {
 		if c.Home != "" && r.Home != c.Home {

@@ -48,9 +48,7 @@ func rank(s *Session) place {
 }
 
 // rankStored is the place of a record that no claim speaks of: it has stopped.
-func rankStored(r *Record) place {
-	return place{activity: r.activity().UnixMilli(), record: r}
-}
+func rankStored(e entered) place { return place{activity: e.activity, record: e.Record} }
 
 type ranking []place
 
@@ -91,52 +89,62 @@ func apart(n int, do func(i int)) {
 }
 
 // byID are records in an order in which those of one agent's id stand together.
-type byID []*Record
+type byID []entered
 
-// byName orders records. Of one read twice, the one with the newer activity counts. Records are large: what is sorted is
-// what mostly decides.
+// entered is a record with what mostly decides where it belongs: records are large, and lie all over the memory.
+type entered struct {
+	tail     uint64 // of the ID
+	from     int    // in the lists, as if they were one
+	activity int64  // as in [place]
+	*Record
+}
+
+// byName orders records. Of one read twice, the one with the newer activity counts.
 func byName(lists [][]Record) byID {
-	type place struct {
-		begin uint64 // of the ID, as a number
-		from  int    // in the lists, as if they were one
-		*Record
-	}
-	var order []place
+	n := 0
 	for _, list := range lists {
-		order = slices.Grow(order, len(list))
+		n += len(list)
+	}
+	order := make(byID, 0, n)
+	for _, list := range lists {
 		for i := range list {
-			order = append(order, place{beginning(list[i].ID), len(order), &list[i]})
+			order = append(order, entered{from: len(order), Record: &list[i]})
 		}
 	}
-	slices.SortFunc(order, func(a, b place) int {
-		if a.begin != b.begin { // as almost all
-			return cmp.Compare(a.begin, b.begin)
+	apart(len(order), func(i int) {
+		e := &order[i]
+		e.tail, e.activity = tail(e.ID), e.Record.activity().UnixMilli()
+	})
+	slices.SortFunc(order, func(a, b entered) int {
+		if a.tail != b.tail { // as almost all
+			return cmp.Compare(a.tail, b.tail)
 		}
 		return cmp.Or(
 			cmp.Compare(a.ID, b.ID), cmp.Compare(a.Agent, b.Agent), cmp.Compare(a.Path, b.Path), b.Updated.Compare(a.Updated),
 			cmp.Compare(a.from, b.from),
 		)
 	})
-	out := make(byID, len(order))
-	for i, p := range order {
-		out[i] = p.Record
-	}
-	return slices.CompactFunc(out, func(a, b *Record) bool { return a.ID == b.ID && a.Key() == b.Key() })
+	return slices.CompactFunc(order, func(a, b entered) bool { return a.named(b) && a.Path == b.Path })
 }
 
-// beginning is the first bytes of a text as a number that sorts as they do.
-func beginning(s string) uint64 {
+// named reports whether both have one agent's id.
+func (e entered) named(as entered) bool {
+	return e.tail == as.tail && e.ID == as.ID && e.Agent == as.Agent
+}
+
+// tail is the last bytes of an ID as a number. There IDs differ: many begin with the time.
+func tail(id string) uint64 {
 	var b [8]byte
-	copy(b[:], s)
-	return binary.BigEndian.Uint64(b[:])
+	copy(b[:], id[max(0, len(id)-len(b)):])
+	return binary.NativeEndian.Uint64(b[:])
 }
 
 // groups yields the records of one agent's id together.
-func (n byID) groups() iter.Seq[[]*Record] {
-	return func(yield func([]*Record) bool) {
+func (n byID) groups() iter.Seq[byID] {
+	return func(yield func(byID) bool) {
 		for len(n) > 0 {
 			end := 1
-			for end < len(n) && n[end].ID == n[0].ID && n[end].Agent == n[0].Agent {
+			for end < len(n) && n[end].named(n[0]) {
 				end++
 			}
 			if !yield(n[:end]) {

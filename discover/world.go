@@ -275,15 +275,17 @@ func warnings(agent Agent, err error) []*Warning {
 // result joins what was gathered.
 func (l *look) result() Result {
 	sessions := Join(l.table, l.claims, l.records...)
-	runs := map[proc.ID][]Key{}
-	for i := range sessions {
+	apart(len(sessions), func(i int) {
 		s := &sessions[i]
-		for _, p := range s.Processes {
-			runs[p.ID] = append(runs[p.ID], s.Key())
-		}
 		s.Group = groupOf(s)
 		if (l.blind || l.sealed) && s.Status == Stopped {
 			s.Status, s.Outcome = Unknown, ""
+		}
+	})
+	runs := map[proc.ID][]Key{}
+	for i := range sessions {
+		for _, p := range sessions[i].Processes {
+			runs[p.ID] = append(runs[p.ID], sessions[i].Key())
 		}
 	}
 	agents := map[proc.ID]bool{}
