@@ -262,7 +262,7 @@ func (l *look) steady(ctx context.Context, sessions []Session) bool {
 			stopped, homes[s.Agent] = append(stopped, s), withHome(homes[s.Agent], s)
 		}
 	}
-	again := &look{world: l.world, agents: l.agents, have: map[Key]bool{}, warned: map[string]bool{}}
+	again := &look{world: l.world, agents: l.agents, warned: map[string]bool{}}
 	again.readRefs(ctx, homes, refsOf(stopped), Want{})
 	return !slices.ContainsFunc(slices.Concat(again.records...), func(r Record) bool {
 		return !l.had(r.Key()) || slices.ContainsFunc(stopped, func(s Session) bool {

@@ -55,7 +55,7 @@ type look struct {
 
 // look begins to look at what is there without processes: the homes that the environment and the configuration name.
 func (w *World) look(agents []Agent) *look {
-	l := &look{world: w, have: map[Key]bool{}, homes: map[Agent][]Home{}, warned: map[string]bool{}}
+	l := &look{world: w, homes: map[Agent][]Home{}, warned: map[string]bool{}}
 	for _, a := range w.Adapters {
 		if len(agents) == 0 || slices.Contains(agents, a.Name()) {
 			l.agents = append(l.agents, a)
@@ -205,6 +205,13 @@ func (l *look) read(ctx context.Context, entries [][]Entry, want Want) {
 
 // had reports whether an entry of this name was read. Most looks never ask, and have no index made.
 func (l *look) had(key Key) bool {
+	if len(l.have) == 0 { // mostly it is made once, of all: growing takes twice the memory
+		n := 0
+		for _, entries := range l.asked {
+			n += len(entries)
+		}
+		l.have = make(map[Key]bool, n)
+	}
 	for _, entries := range l.asked {
 		for _, e := range entries {
 			l.have[Key{e.Agent, e.ID, e.Path}] = true
