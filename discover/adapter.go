@@ -55,21 +55,6 @@ type Home struct {
 // same reports whether two homes are read in the same places.
 func (h Home) same(o Home) bool { return h.Dir == o.Dir && slices.Equal(h.Files, o.Files) }
 
-// Entry is one stored session as the store's directory or index shows it, before its content is read.
-type Entry struct {
-	Agent Agent
-	ID    string
-	// Path is the native file or database; Home the root it was found under.
-	Path, Home string
-	// Updated is when the file or row last changed; the newest record inside may be older. It may be zero if
-	// [Query.Untimed].
-	Updated time.Time
-	// Size in bytes, where the store is a file a session; like Updated, it may be left out.
-	Size int64
-	// Parent is set where the name alone tells that this is a sub-agent's session.
-	Parent string
-}
-
 // Query narrows Entries. The zero Query means everything.
 type Query struct {
 	// ID is an exact session id or a prefix of one; stores look it up by name.

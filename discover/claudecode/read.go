@@ -67,7 +67,7 @@ var errNoRecords = errors.New("no transcript, or a damaged one: no message can b
 // readTranscript reads one session; neither record nor error where the file holds none, or is gone.
 func readTranscript(roots native.Roots, e discover.Entry, want discover.Want, scratch *native.Scratch, all *besides) (r result) {
 	r.path = e.Path
-	f, err := roots.Open(e.Path)
+	f, err := roots.Open(e.Path, scratch)
 	if native.Absent(err) {
 		return r
 	}
@@ -75,7 +75,6 @@ func readTranscript(roots native.Roots, e discover.Entry, want discover.Want, sc
 		return r
 	}
 	defer f.Close()
-	f.Use(scratch)
 	if want.Tokens || want.Whole {
 		f.Whole()
 	}

@@ -26,7 +26,7 @@ func (Adapter) Entries(ctx context.Context, homes []discover.Home, q discover.Qu
 		if s.open(h.Named) {
 			s.query(q)
 		}
-		found, errs = append(found, s.found...), append(errs, s.errs...)
+		found, errs = discover.WithEntries(found, s.found), append(errs, s.errs...)
 	}
 	if err := ctx.Err(); err != nil {
 		errs = append(errs, err)
@@ -209,7 +209,7 @@ func (s *scan) file(path, id string, info native.Info, err error) {
 		s.index = map[string]int{}
 	}
 	s.index[id] = len(s.found)
-	s.found = append(s.found, e)
+	s.found = discover.WithEntry(s.found, e)
 }
 
 // better reports whether a is the file to read of a thread that has two: Codex itself reads the plain one beside a

@@ -70,11 +70,12 @@ const (
 // read reads one rollout. A file that vanished, or was moved or compressed meanwhile, is left to the next look.
 func read(roots native.Roots, e discover.Entry, want discover.Want, scratch *native.Scratch) (reading, bool, error) {
 	end := int64(tailLimit)
-	f, err := roots.Open(e.Path)
+	f, err := roots.Open(e.Path, scratch)
 	if err == nil && strings.HasSuffix(e.Path, packedExt) {
 		var g gap
 		if f, g, err = unpack(f, e.Path); err == nil {
 			end = f.Size() - g.at
+			f.Use(scratch)
 		}
 	}
 	if native.Absent(err) {
@@ -84,7 +85,6 @@ func read(roots native.Roots, e discover.Entry, want discover.Want, scratch *nat
 		return unread(e), false, warn(e.Path, err)
 	}
 	defer f.Close()
-	f.Use(scratch)
 	t, err := readFile(f, end, e, want)
 	if err != nil {
 		return unread(e), false, warn(e.Path, err)

@@ -37,18 +37,18 @@ type fileID struct{ device, inode uint64 }
 
 // Open opens a regular file without following a link in its last element, without blocking and without creating
 // anything. It makes two system calls where os.Open makes seven.
-func Open(path string) (*File, error) { return openBelow(unix.AT_FDCWD, path, path) }
+func Open(path string) (*File, error) { return openBelow(new(File), unix.AT_FDCWD, path, path) }
 
-// openBelow is Open of a name in an open directory; path is what the file is called.
-func openBelow(dir int, name, path string) (*File, error) {
-	return openWith(dir, name, path, unix.O_NOFOLLOW)
+// openBelow is Open of a name in an open directory; path is what the file is called. It is opened as f.
+func openBelow(f *File, dir int, name, path string) (*File, error) {
+	return openWith(f, dir, name, path, unix.O_NOFOLLOW)
 }
 
 // OpenLink is [Open] for a path whose last element may be a link, as the kernel's names of open files are
 // (/proc/PID/fd/N).
-func OpenLink(path string) (*File, error) { return openWith(unix.AT_FDCWD, path, path, 0) }
+func OpenLink(path string) (*File, error) { return openWith(new(File), unix.AT_FDCWD, path, path, 0) }
 
-func openWith(dir int, name, path string, flags int) (*File, error) {
+func openWith(f *File, dir int, name, path string, flags int) (*File, error) {
 	fd, err := retry(func() (int, error) {
 		return unix.Openat(dir, name, unix.O_RDONLY|unix.O_CLOEXEC|unix.O_NONBLOCK|flags, 0)
 	})
@@ -68,7 +68,8 @@ func openWith(dir int, name, path string, flags int) (*File, error) {
 		return nil, &fs.PathError{Op: "open", Path: path, Err: ErrNotRegular}
 	}
 	id := fileID{uint64(st.Dev), st.Ino} //nolint:unconvert // Dev is an int32 on macOS
-	return &File{path: path, fd: fd, size: st.Size, mod: modTime(&st), id: id}, nil
+	*f = File{path: path, fd: fd, size: st.Size, mod: modTime(&st), id: id}
+	return f, nil
 }
 
 // Size is the file's size in bytes when it was opened.

@@ -65,7 +65,7 @@ func TestRootsOpenWhatTheirPathsSay(t *testing.T) {
 		for path, want := range map[string]string{
 			home + "/a/f": "1", beside + "/a/f": "2", home + "/g": "3", home + "//g": "3", home + "/../home/g": "3",
 		} {
-			f, err := roots.Open(path)
+			f, err := roots.Open(path, new(Scratch))
 			if err != nil {
 				t.Errorf("%s: %v", path, err)
 				continue
@@ -78,7 +78,7 @@ func TestRootsOpenWhatTheirPathsSay(t *testing.T) {
 		}
 		for path, want := range map[string]error{home + "/link": ErrNotRegular, home + "/a": ErrNotRegular, home: ErrNotRegular, home + "/none": fs.ErrNotExist} {
 			var pe *fs.PathError
-			if _, err := roots.Open(path); !errors.Is(err, want) || !errors.As(err, &pe) || pe.Path != path {
+			if _, err := roots.Open(path, new(Scratch)); !errors.Is(err, want) || !errors.As(err, &pe) || pe.Path != path {
 				t.Errorf("%s: %v, want %v", path, err, want)
 			}
 		}

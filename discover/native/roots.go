@@ -3,6 +3,8 @@ package native
 import (
 	"iter"
 	"strings"
+
+	"golang.org/x/sys/unix"
 )
 
 // Roots are folders that are held open while many files below them are read: the path to a folder is then gone once, and
@@ -26,14 +28,22 @@ func OpenRoots(files int, paths iter.Seq[string]) (r Roots) {
 	return r
 }
 
-// Open is [Open], by way of the root that the file lies below.
-func (r Roots) Open(path string) (*File, error) {
+// Open is [Open], by way of the root that the file lies below, for one who works in s. He closes the file before he opens
+// another one so: its memory is the same.
+func (r Roots) Open(path string, s *Scratch) (*File, error) {
+	dir, name := unix.AT_FDCWD, path
 	for _, d := range r {
-		if name, ok := strings.CutPrefix(path, d.path); ok && len(name) > 1 && name[0] == '/' && name[1] != '/' {
-			return openBelow(d.fd, name[1:], path)
+		if below, ok := strings.CutPrefix(path, d.path); ok && len(below) > 1 && below[0] == '/' && below[1] != '/' {
+			dir, name = d.fd, below[1:]
+			break
 		}
 	}
-	return Open(path)
+	f, err := openBelow(&s.file, dir, name, path)
+	if err != nil {
+		return nil, err
+	}
+	f.Use(s)
+	return f, nil
 }
 
 // Close closes the folders.

@@ -9,6 +9,7 @@ type Scratch struct {
 
 	newlines []int // of a piece of a file
 
+	file  File // the open one
 	texts Texts
 	own   any
 }

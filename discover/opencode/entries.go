@@ -16,7 +16,7 @@ func (Adapter) Entries(ctx context.Context, homes []discover.Home, q discover.Qu
 	var errs []error
 	for _, home := range homes {
 		found, err := entriesOf(ctx, home, q)
-		out, errs = append(out, found...), append(errs, err)
+		out, errs = discover.WithEntries(out, found), append(errs, err)
 	}
 	return out, errors.Join(errs...)
 }
@@ -33,20 +33,24 @@ func entriesOf(ctx context.Context, home discover.Home, q discover.Query) ([]dis
 		if err != nil && !native.Absent(err) {
 			errs = append(errs, warn(path, err))
 		}
-		all = append(all, found...)
-	}
-	known := make(map[string]bool, len(all))
-	for _, e := range all {
-		known[e.ID] = true
+		all = discover.WithEntries(all, found)
 	}
 	files, err := legacyEntries(home, q)
 	errs = append(errs, err)
-	for _, e := range files {
-		if !known[e.ID] {
-			all = append(all, e)
-		}
-	}
+	all = discover.WithEntries(all, untaken(files, all))
 	return slices.DeleteFunc(all, func(e discover.Entry) bool { return !asked(q, e) }), errors.Join(errs...)
+}
+
+// untaken are those of the files that no database has taken over.
+func untaken(files, taken []discover.Entry) []discover.Entry {
+	if len(files) == 0 {
+		return nil
+	}
+	known := make(map[string]bool, len(taken))
+	for _, e := range taken {
+		known[e.ID] = true
+	}
+	return slices.DeleteFunc(files, func(e discover.Entry) bool { return known[e.ID] })
 }
 
 // entriesIn lists the sessions of one database whose id fits the query.
@@ -59,7 +63,7 @@ func entriesIn(ctx context.Context, home discover.Home, path string, q discover.
 				ID: r.Text("id", maxText), Parent: r.Text("parent_id", maxText), Updated: millis(r.Int("time_updated")),
 			}
 			if isSessionID(e.ID) {
-				out = append(out, e)
+				out = discover.WithEntry(out, e)
 			}
 		}
 	})
