@@ -2,6 +2,7 @@ package opencode
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -22,11 +23,14 @@ func at(t testing.TB, clock string) time.Time {
 	return when
 }
 
+// shell is the parent of agents; no test's table has it.
+const shell = 1000
+
 // agent is a live process of the agent, started in the project of the dumps.
 func agent(pid int, started time.Time, args ...string) proc.Facts {
 	return proc.Facts{
 		Process: proc.Process{
-			ID: proc.ID{PID: pid, Birth: "boot/" + started.Format("150405")}, Parent: 1, State: 'S',
+			ID: proc.ID{PID: pid, Birth: "boot/" + started.Format("150405")}, Parent: shell, State: 'S',
 			Name: "opencode", Exe: "/opt/opencode/bin/opencode", Started: started,
 		},
 		Arguments: append([]string{"opencode"}, args...), WorkingDir: "/srv/opencode-lab/proj/git1",
@@ -177,6 +181,26 @@ func TestNoSessionProcesses(t *testing.T) {
 	}
 	if got := claimed(t, facts...); len(got) != 0 {
 		t.Errorf("claims of processes that run no session: %+v", got)
+	}
+}
+
+// What the agent has started itself, without a shell between, is no agent at work – unless it runs sessions by its
+// command line.
+func TestHelpers(t *testing.T) {
+	dir := restore(t, "fdpos")
+	start := at(t, "19:26:50")
+	below := func(parent int, f proc.Facts) proc.Facts {
+		f.Parent = parent
+		return f
+	}
+	got := claimed(
+		t, keeping(agent(40, start), dir, 0), keeping(agent(50, start, "run", "x"), dir, 0),
+		below(40, keeping(agent(41, start, "pm", "ls", "-g"), dir, 0)), below(40, keeping(agent(42, start), dir, 0)),
+		below(40, keeping(agent(43, start, "serve"), dir, 0)),
+		below(50, keeping(agent(51, start, "run", "x"), dir, 0)), below(50, keeping(agent(52, start, "run", "y"), dir, 0)),
+	)
+	if pids := slices.Sorted(maps.Keys(got)); !slices.Equal(pids, []int{40, 43, 50, 52}) {
+		t.Errorf("claims of the processes %v", pids)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io/fs"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"agentctl/discover"
@@ -45,7 +46,7 @@ func processes(table *proc.Table) []process {
 	var out []process
 	for p := range table.Running(isName) {
 		if p.Alive() && isProgram(p) {
-			if q, ok := inspect(p); ok {
+			if q, ok := inspect(p); ok && !q.helps(table) {
 				out = append(out, q)
 			}
 		}
@@ -87,6 +88,22 @@ func inspect(p proc.Process) (process, bool) {
 		q.unreadable = "its environment and open files: " + reason(err)
 	}
 	return q, true
+}
+
+// helps reports whether the agent has started the process for a purpose of its own, without a shell between: no terminal
+// interface lies below another one, but `opencode pm ls -g` does for two seconds (SEEN 1.1.65: bun is asked what it has
+// installed, and bun is the agent's own binary); and a child that was forked and is not its own program yet has its
+// parent's command line and open files.
+func (p process) helps(table *proc.Table) bool {
+	parent, ok := table.PID(p.Parent)
+	if !ok || !parent.Alive() || !isProgram(parent) {
+		return false
+	}
+	if p.mode == modeTUI {
+		return true
+	}
+	args, err := parent.Args()
+	return err == nil && len(args) > 0 && slices.Equal(args[1:], p.args)
 }
 
 // reason is the error without the path that it is about.
