@@ -21,9 +21,9 @@ func (d doubted) doubtful() bool { return !d.since.IsZero() }
 func (d doubted) until() time.Time { return d.since.Add(doubt) }
 
 // believe returns what is believed of a session that was something, and is a row now. lives: a process that ran it lives;
-// turned: one of them runs another session instead.
+// turned: one of them runs another session instead, to which it may have brought a sub-agent along.
 func (d *doubted) believe(was, row Session, lives, turned bool, now time.Time) Session {
-	if row.Status != Stopped || !lives || turned {
+	if row.Status != Stopped || !lives || turned && !row.IsSub() {
 		*d = doubted{}
 		return row
 	}

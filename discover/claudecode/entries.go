@@ -81,6 +81,9 @@ func (s *search) listAll(in projects) {
 	for l, err := range native.Each(s.ctx, numbers, func(i int, _ *native.Scratch) (listing, bool, error) {
 		l := listing{i, search{ctx: s.ctx, Query: s.Query, home: s.home}}
 		l.list(in.dir.Path() + "/" + in.folders[i])
+		if s.Children {
+			l.newestParts()
+		}
 		return l, len(l.found)+len(l.warnings) > 0, nil
 	}) {
 		if err == nil {
@@ -106,7 +109,7 @@ func (s *search) byPath() (all bool) {
 			all = false
 			continue
 		}
-		dir, name := filepath.Split(ref.Path)
+		dir, name := filepath.Split(newestPart(ref.Path))
 		if rel, err := filepath.Rel(projectsDir(s.home), ref.Path); err == nil && filepath.IsLocal(rel) {
 			s.stat(filepath.Clean(dir), name)
 		}

@@ -125,7 +125,7 @@ func recordOf(e discover.Entry, head headScan, tail tailScan) discover.Record {
 	}
 	if tail.side {
 		r.Parent = cmp.Or(r.Parent, head.first.SessionID)
-		describeSubagent(&r)
+		describeSubagent(&r, head.continued)
 	}
 	return r
 }

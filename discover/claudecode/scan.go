@@ -85,9 +85,9 @@ type headScan struct {
 	texts   *native.Texts
 	created time.Time
 	// first is the first record with a directory; message: there is a user or assistant record, and sidechain:
-	// the first of them is a sub-agent's.
-	first              place
-	message, sidechain bool
+	// the first of them is a sub-agent's; continued: it follows one that stands elsewhere.
+	first                         place
+	message, sidechain, continued bool
 	// lines is how many there are; known: one of them is a record, damaged: one is none.
 	lines          int
 	known, damaged bool
@@ -153,6 +153,7 @@ func (s *headScan) add(raw []byte) {
 	}
 	if !s.message {
 		s.message, s.sidechain = true, l.IsSidechain
+		s.continued = l.ParentUUID.Text(0) != ""
 	}
 	if s.model == "" && l.Type == "assistant" && !l.synthetic() {
 		s.model = s.texts.Of(l.Model)

@@ -4,8 +4,10 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"agentctl/discover"
@@ -40,17 +42,35 @@ func (a about) open() bool { return a.RequestShape != "" && !a.Finished && !a.St
 // aboutLimit bounds that note, in bytes; real ones have about 100.
 const aboutLimit = 64 << 10
 
-// readAbout returns what is known; the note is an extra.
-func readAbout(transcript string) (a about) {
-	raw, err := native.ReadSettled(strings.TrimSuffix(transcript, suffix)+aboutSuffix, aboutLimit, json.Valid)
-	if err != nil || json.Unmarshal(raw, &a) != nil {
-		return about{}
+// readAbout returns what is known; the note is an extra. Where the conversation began elsewhere, the note may be there.
+func readAbout(transcript string, continued bool) about {
+	a, err := readNote(transcript)
+	if native.Absent(err) && continued {
+		for _, path := range otherParts(transcript) {
+			if a, err = readNote(path); err == nil {
+				return a
+			}
+		}
 	}
 	return a
 }
 
-func describeSubagent(r *discover.Record) {
-	a := readAbout(r.Path)
+func readNote(transcript string) (a about, err error) {
+	raw, err := native.ReadSettled(strings.TrimSuffix(transcript, suffix)+aboutSuffix, aboutLimit, json.Valid)
+	if err != nil {
+		return about{}, err
+	}
+	if err = json.Unmarshal(raw, &a); err != nil {
+		return about{}, err
+	}
+	return a, nil
+}
+
+func describeSubagent(r *discover.Record, continued bool) {
+	if continued {
+		begunAs(r)
+	}
+	a := readAbout(r.Path, continued)
 	r.Title = cmp.Or(r.Title, a.Description)
 	r.SetMeta("agentType", a.AgentType)
 }
@@ -64,16 +84,25 @@ func (x *process) children(parent discover.Claim) (claims []discover.Claim) {
 	calls := pendingAgents(parent)
 	dir := filepath.Join(strings.TrimSuffix(parent.Path, suffix), subagents)
 	files, _ := names(dir)
+	transcripts := map[string]bool{} // false: there is only the note
 	for _, n := range files {
-		path := filepath.Join(dir, n.Name())
-		id, _, ok := sessionOf(path)
-		if !ok || len(calls) == 0 && !x.wrote(path) {
-			continue
+		if id, _, ok := sessionOf(n.Name()); ok {
+			transcripts[id] = true
+		} else if id, ok := strings.CutSuffix(n.Name(), aboutSuffix); ok {
+			transcripts[id] = transcripts[id]
+		}
+	}
+	for _, id := range slices.Sorted(maps.Keys(transcripts)) {
+		path, a := filepath.Join(dir, id+suffix), about{}
+		if transcripts[id] && (len(calls) > 0 || x.wrote(path)) {
+			a = readAbout(path, x.wrote(path))
+		} else if !transcripts[id] {
+			path, a = broughtAlong(path)
 		}
 		c := x.claim()
 		c.Session, c.Path, c.Title, c.Strength = id, path, "", discover.Exact
 		c.Turn = &discover.Turn{State: discover.TurnOpen}
-		switch a := readAbout(path); {
+		switch {
 		case calls[a.ToolUseID]:
 			c.Kind, c.Detail = "tool-call", fmt.Sprintf("session %s waits for its call %s", parent.Session, a.ToolUseID)
 		case a.open() && x.wrote(path) && x.works(path):
