@@ -42,6 +42,32 @@ func TestTornFiles(t *testing.T) {
 	}
 }
 
+// Continued from another directory, a session works there, though its file names the one that it was made in (1.1.65); while
+// the person's new message has no answer yet, the answer before it tells.
+func TestElsewhere(t *testing.T) {
+	dir := capture(t, "json-1.1.65-run-finished")
+	messages := filepath.Join(dir, "storage", "message", oldSession)
+	file := filepath.Join(messages, oldMessage+".json")
+	raw, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	is := func(when, want string) {
+		t.Helper()
+		for _, ask := range []discover.Want{{}, {Whole: true}} {
+			records, err := look(t, home(dir), discover.Query{ID: oldSession}, ask)
+			if err != nil || len(records) != 1 || records[0].Dir != want {
+				t.Errorf("%s: %+v, %v", when, records, err)
+			}
+		}
+	}
+	is("at first", "/srv/opencode-lab/proj/git1")
+	put(t, file, bytes.Replace(raw, []byte(`"cwd": "/srv/opencode-lab/proj/git1"`), []byte(`"cwd": "/srv/elsewhere"`), 1))
+	is("elsewhere", "/srv/elsewhere")
+	put(t, filepath.Join(messages, "msg_1fa7.json"), []byte(`{"id":"msg_1fa7","role":"user","time":{"created":1763666552000}}`))
+	is("asked again", "/srv/elsewhere")
+}
+
 func TestOddFiles(t *testing.T) {
 	for name, c := range map[string]struct {
 		damage func(t *testing.T, path string) error

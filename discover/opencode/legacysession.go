@@ -1,6 +1,7 @@
 package opencode
 
 import (
+	"cmp"
 	"errors"
 	"path/filepath"
 	"slices"
@@ -123,6 +124,11 @@ func (s *stored) readFiles(f files, want discover.Want) error {
 		if last {
 			s.last = &m
 		}
+		if last && m.cwd == "" && i > 0 { // the person's: where the agent works, only its own say
+			before, _ := readMessage(f, names[i-1])
+			m.cwd = before.cwd
+		}
+		s.Dir = cmp.Or(m.cwd, s.Dir)
 	}
 	if all {
 		s.give(sum)
