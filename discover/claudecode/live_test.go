@@ -207,7 +207,7 @@ func TestSubagentInTheBackground(t *testing.T) {
 			f := native329(300, began, dir, "/w")
 			f.Environ = map[string]string{configKey: dir}
 			got := sessions(claims(t, dir, f))
-			if len(got) != 1+c.want || c.want == 1 && (got[1].Session != "agent-a1" || got[1].Kind != "sub-agent" || got[1].Turn.State != discover.TurnOpen) {
+			if len(got) != 1+c.want || c.want == 1 && (got[1].Session != "agent-a1" || got[1].Kind != "sub-agent" || got[1].Turn.State != discover.TurnOpen || got[1].Dir != "") {
 				t.Errorf("%s, parent %s: %+v", name, status, got)
 			}
 		}

@@ -34,6 +34,8 @@ type about struct {
 	RequestShape string `json:"requestShape"`
 	Finished     bool   `json:"finished"`
 	Stopped      bool   `json:"stoppedByUser"`
+	// WorktreeBranch is that of the worktree that was made for it; its records name the session's (2.1.197).
+	WorktreeBranch string `json:"worktreeBranch"`
 }
 
 // open reports whether the note would say so if the sub-agent had ended.
@@ -72,6 +74,7 @@ func describeSubagent(r *discover.Record, continued bool) {
 	}
 	a := readAbout(r.Path, continued)
 	r.Title = cmp.Or(r.Title, a.Description)
+	r.Branch = cmp.Or(a.WorktreeBranch, r.Branch)
 	r.SetMeta("agentType", a.AgentType)
 }
 
@@ -101,6 +104,7 @@ func (x *process) children(parent discover.Claim) (claims []discover.Claim) {
 		}
 		c := x.claim()
 		c.Session, c.Path, c.Title, c.Strength = id, path, "", discover.Exact
+		c.Dir = "" // its own, which may be a worktree that was made for it, stands in its transcript
 		c.Turn = &discover.Turn{State: discover.TurnOpen}
 		switch {
 		case calls[a.ToolUseID]:

@@ -1,6 +1,9 @@
 package realagents
 
 import (
+	"encoding/json"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -51,5 +54,44 @@ func TestASubAgentIsBroughtAlong(t *testing.T) {
 	}
 	if got := c.status(*sub.ID); rowOf(got) != rowOf(sub) {
 		t.Errorf("status says %s", rowOf(got))
+	}
+}
+
+// TestASubAgentInAWorktree that was made for it is at work there, and in nobody's way but there.
+func TestASubAgentInAWorktree(t *testing.T) {
+	for _, version := range []string{install.ClaudeCurrent, install.ClaudeMain} {
+		t.Run(version, func(t *testing.T) {
+			w := world.New(t)
+			c, a := agentctlIn(t, w), w.Claude(version)
+			tool := w.Tool(a.Dir())
+			if out, err := git(t, a, "commit", "-q", "--allow-empty", "-m", "first"); err != nil {
+				t.Fatal(err, out)
+			}
+			asks := os.Getenv(binary) + " guard && cd " + a.Dir() + " && " + tool.Command
+			call, err := json.Marshal(map[string]string{
+				"description": "apart", "prompt": "do it [[shell " + asks + "]]", "subagent_type": "general-purpose", "isolation": "worktree",
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			p := a.Run("has help [[tool Agent "+string(call)+";; text from above]]", "--allowedTools=Bash,Agent")
+			tool.WaitRunning() // the guard has let it pass
+			var sub session
+			if !poll(func() bool {
+				for _, s := range c.list("--children") {
+					if s.ParentID != "" {
+						sub = s
+					}
+				}
+				return sub.Status == "running" && sub.CWD != a.Dir() && sub.Branch != ""
+			}) || sub.PID != p.PID() || !strings.HasPrefix(sub.CWD, a.Dir()+"/.claude/worktrees/") || sub.Branch != "worktree-"+filepath.Base(sub.CWD) {
+				t.Errorf("the sub-agent is %s in %s on %s", rowOf(sub), sub.CWD, sub.Branch)
+			}
+			if _, errs, code := c.run("guard", sub.CWD); code != 5 {
+				t.Errorf("guard of its worktree: exit code %d\n%s", code, errs)
+			}
+			tool.End()
+			p.Wait()
+		})
 	}
 }
