@@ -73,6 +73,23 @@ func TestBackgroundSession(t *testing.T) {
 	}
 }
 
+// A spare that is held ready for the agents' own list registers like a session, and is none until it is given a task; then
+// its name is the job's until there is one (2.1.329).
+func TestSpare(t *testing.T) {
+	dir := t.TempDir()
+	f := native329(300, 1000, dir, "/w", "--bg-spare", "/tmp/x.sock")
+	f.Environ = map[string]string{configKey: dir}
+	entry := fmt.Sprintf(`"sessionId":%q,"procStart":"1000","version":"2.1.329","kind":"bg","name":"10000000","jobId":"10000000","status":"idle"`, alive)
+	writeEntry(t, dir, 300, entry+`,"spare":true`)
+	if got := claims(t, dir, f); len(got) != 0 {
+		t.Errorf("held ready: %+v", got)
+	}
+	writeEntry(t, dir, 300, entry)
+	if got := sessions(claims(t, dir, f)); len(got) != 1 || got[0].Session != alive || got[0].Title != "" {
+		t.Errorf("given a task: %+v", got)
+	}
+}
+
 // S14: a process whose session is not on disk yet is there all the same.
 func TestUntouchedTUIIsIdle(t *testing.T) {
 	dir := home(t, "09-two-processes-one-session-2.1.197")

@@ -104,11 +104,11 @@ func (l *look) register(x *process) {
 }
 
 // runsSessions tells sessions from Claude Code's many helpers. A registry entry decides: a pre-started spare keeps
-// its command line when it becomes a session. Without one, the command line does, and a process that Claude Code
+// its command line when it becomes a session, and registers as a spare where it is held ready for one. Without one, the command line does, and a process that Claude Code
 // started itself (an MCP server, whose command line a node build has wiped) is a helper.
 func (l *look) runsSessions(x *process) bool {
 	if x.registered() {
-		return x.entry.Kind != "daemon" && x.entry.Kind != "daemon-worker"
+		return x.entry.Kind != "daemon" && x.entry.Kind != "daemon-worker" && !x.entry.Spare
 	}
 	if x.command.helper {
 		return false
@@ -135,7 +135,7 @@ func (x *process) claim() discover.Claim {
 		Agent: discover.ClaudeCode, Process: x.ID, Home: x.home, Dir: x.dir, Version: x.entry.Version,
 		Source: x.source(), Meta: discover.Facts{{jobMeta, x.entry.JobID}}.Known(),
 	}
-	if x.entry.NameSource != "derived" {
+	if x.entry.NameSource != "derived" && x.entry.Name != x.entry.JobID { // the latter until a name is found
 		c.Title = x.entry.Name
 	}
 	if x.entry.Status == "shell" {

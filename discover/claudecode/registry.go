@@ -32,6 +32,7 @@ type entry struct {
 	Name       string `json:"name"`
 	NameSource string `json:"nameSource"` // absent: the person's own; auto: the agent's; derived: made of the folder
 	JobID      string `json:"jobId"`
+	Spare      bool   `json:"spare"`  // started for a background session that nobody has asked for yet (2.1.329)
 	Status     string `json:"status"` // busy, waiting, idle, shell
 	WaitingFor string `json:"waitingFor"`
 	PIDDomain  string `json:"pidDomain"` // linux:<machine id>:pid:[<namespace>]
