@@ -90,6 +90,23 @@ func TestSpare(t *testing.T) {
 	}
 }
 
+// A terminal whose session has moved to the background (the left arrow key) keeps its entry as it was, for good (2.1.329).
+func TestParked(t *testing.T) {
+	dir := t.TempDir()
+	const moved = "69ba9323-748f-4c94-8ed6-bd4b556515cd"
+	writeTranscript(t, dir, minimal+fmt.Sprintf(`{"type":"continued-in","timestamp":"2026-11-22T07:37:49.381Z","sessionId":%q,"continuedInSessionId":%q}`+"\n", alive, moved))
+	f := native329(300, 1000, dir, "/w")
+	f.Environ = map[string]string{configKey: dir}
+	writeEntry(t, dir, 300, fmt.Sprintf(`"sessionId":%q,"procStart":"1000","version":"2.1.329","kind":"interactive","status":"busy","parkedJobId":%q`, alive, moved[:shortID]))
+	if got := claims(t, dir, f); len(got) != 0 {
+		t.Errorf("claims %+v", got)
+	}
+	got, _ := records(t, dir, discover.Query{}, discover.Want{})
+	if len(got) != 1 || got[0].Meta.Get("continuedIn") != moved {
+		t.Errorf("records %+v", got)
+	}
+}
+
 // S14: a process whose session is not on disk yet is there all the same.
 func TestUntouchedTUIIsIdle(t *testing.T) {
 	dir := home(t, "09-two-processes-one-session-2.1.197")

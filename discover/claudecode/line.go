@@ -26,6 +26,7 @@ type line struct {
 	CustomTitle, AITitle string
 	RelocatedCwd         string
 	WorktreeBranch       string
+	ContinuedIn          string // the background session that this one has become
 	PermissionMode       string // of a note, or with the prompt of a user record
 	TotalCostUSD         *float64
 }
@@ -154,6 +155,8 @@ func (l *line) setNote(key []byte, v native.Value) {
 		l.AITitle = v.Text(0)
 	case "relocatedCwd":
 		l.RelocatedCwd = v.Text(0)
+	case "continuedInSessionId":
+		l.ContinuedIn = v.Text(0)
 	case "permissionMode":
 		l.PermissionMode = v.Word("default", "acceptEdits", "plan", "auto", "dontAsk", "bypassPermissions")
 	case "worktreeSession":

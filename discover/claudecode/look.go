@@ -104,11 +104,12 @@ func (l *look) register(x *process) {
 }
 
 // runsSessions tells sessions from Claude Code's many helpers. A registry entry decides: a pre-started spare keeps
-// its command line when it becomes a session, and registers as a spare where it is held ready for one. Without one, the command line does, and a process that Claude Code
+// its command line when it becomes a session, and registers as a spare where it is held ready for one; a terminal whose
+// session has moved to the background runs it no more. Without one, the command line does, and a process that Claude Code
 // started itself (an MCP server, whose command line a node build has wiped) is a helper.
 func (l *look) runsSessions(x *process) bool {
 	if x.registered() {
-		return x.entry.Kind != "daemon" && x.entry.Kind != "daemon-worker" && !x.entry.Spare
+		return x.entry.Kind != "daemon" && x.entry.Kind != "daemon-worker" && !x.entry.Spare && x.entry.ParkedJobID == ""
 	}
 	if x.command.helper {
 		return false

@@ -17,7 +17,8 @@ import (
 // files behind at resumes.
 //
 // Meta keys: projectDir (the project folder's name), entrypoint (as Claude Code calls it, where Source is another
-// word), jobId (of a background session), agentType (of a sub-agent), costWithOrigin (of a fork, in USD: the agent's figure,
+// word), jobId (of a background session), agentType (of a sub-agent), continuedIn (the background
+// session that it has become), costWithOrigin (of a fork, in USD: the agent's figure,
 // in which what the fork was made of has its part). With Want.Whole also turns (prompts), permissionMode (of the newest
 // prompt: default, acceptEdits, plan, auto, dontAsk, bypassPermissions), and projectPath (the directory that the project
 // folder is that of, where the session has moved to another since).
@@ -116,7 +117,7 @@ func recordOf(e discover.Entry, head headScan, tail tailScan) discover.Record {
 		entrypoint = ""
 	}
 	texts := head.texts
-	r.Meta = discover.Facts{{"entrypoint", texts.Value(entrypoint)}, {projectMeta, texts.Value(projectOf(e))}}.Known()
+	r.Meta = discover.Facts{{"entrypoint", texts.Value(entrypoint)}, {projectMeta, texts.Value(projectOf(e))}, {"continuedIn", tail.notes.moved}}.Known()
 	if head.forked() {
 		if r.Created.Equal(head.recorded) {
 			r.Created = head.copies.began

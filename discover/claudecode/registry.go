@@ -32,10 +32,13 @@ type entry struct {
 	Name       string `json:"name"`
 	NameSource string `json:"nameSource"` // absent: the person's own; auto: the agent's; derived: made of the folder
 	JobID      string `json:"jobId"`
-	Spare      bool   `json:"spare"`  // started for a background session that nobody has asked for yet (2.1.329)
-	Status     string `json:"status"` // busy, waiting, idle, shell
-	WaitingFor string `json:"waitingFor"`
-	PIDDomain  string `json:"pidDomain"` // linux:<machine id>:pid:[<namespace>]
+	Spare      bool   `json:"spare"` // started for a background session that nobody has asked for yet (2.1.329)
+	// ParkedJobID: its session goes on as this background session, and it shows that one, or the list of them. Session and
+	// status stay what they were (2.1.329).
+	ParkedJobID string `json:"parkedJobId"`
+	Status      string `json:"status"` // busy, waiting, idle, shell
+	WaitingFor  string `json:"waitingFor"`
+	PIDDomain   string `json:"pidDomain"` // linux:<machine id>:pid:[<namespace>]
 
 	path string
 }

@@ -27,6 +27,7 @@ type notes struct {
 	custom, ai *string // titles: the person's, the agent's; nil: not seen
 	relocated  string  // a directory that replaces the recorded one
 	worktree   string  // the branch of a worktree that Claude Code made
+	moved      string  // the background session that this one has become
 	cost       *float64
 }
 
@@ -42,7 +43,7 @@ func (n *notes) title() string {
 // add takes a note; newest says that it is newer than those seen, else it only fills gaps.
 func (n *notes) add(kind, raw []byte, newest bool) {
 	switch string(kind) {
-	case "custom-title", "ai-title", "relocated", "worktree-state", "cost-state":
+	case "custom-title", "ai-title", "relocated", "worktree-state", "cost-state", "continued-in":
 	default:
 		return
 	}
@@ -59,6 +60,8 @@ func (n *notes) add(kind, raw []byte, newest bool) {
 		n.ai = pick(n.ai, &title, newest)
 	case "cost-state":
 		n.cost = pick(n.cost, l.TotalCostUSD, newest)
+	case "continued-in":
+		n.moved = pickText(n.moved, l.ContinuedIn, newest)
 	case "relocated":
 		n.relocated = pickText(n.relocated, l.RelocatedCwd, newest)
 	case "worktree-state":
