@@ -95,3 +95,39 @@ func TestASubAgentInAWorktree(t *testing.T) {
 		})
 	}
 }
+
+// TestASessionMovesToTheBackground: the left arrow key makes a background session of a terminal's, and the terminal shows the
+// list of them, for which a further process is held ready.
+func TestASessionMovesToTheBackground(t *testing.T) {
+	w := world.New(t)
+	c, a := agentctlIn(t, w), w.Claude(install.ClaudeCurrent)
+	tui := a.TUI("--permission-mode", "default")
+	tui.Submit("moves away [[hang @end]]")
+	w.WaitCall("moves away", 0)
+	id := claudeID(t, w, "moves away")
+	c.expect([]string{row(id, tui.PID(), "running")})
+	tui.Press("\x1b[D")
+	tui.WaitFor("moved to the background")
+	var left session
+	if !poll(func() bool {
+		left = c.status(id)
+		return left.Status == "stopped" && left.Meta.Get("continuedIn") != nil
+	}) {
+		t.Fatalf("the session that was left is %s, %v", rowOf(left), left.Meta)
+	}
+	moved, _ := left.Meta.Get("continuedIn").(string)
+	var rows []session
+	is := func(status string) bool {
+		return poll(func() bool {
+			rows = c.list()
+			return len(rows) == 1 && rows[0].ID != nil && *rows[0].ID == moved && rows[0].Status == status && rows[0].PID != tui.PID()
+		})
+	}
+	if !is("running") {
+		t.Fatalf("listed are\n  %s", strings.Join(rowsOf(rows), "\n  "))
+	}
+	w.Model.Release("end")
+	if !is("idle") {
+		t.Errorf("at the end, listed are\n  %s", strings.Join(rowsOf(rows), "\n  "))
+	}
+}
