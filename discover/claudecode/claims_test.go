@@ -73,21 +73,39 @@ func TestBackgroundSession(t *testing.T) {
 	}
 }
 
-// A spare that is held ready for the agents' own list registers like a session, and is none until it is given a task; then
-// its name is the job's until there is one (2.1.329).
+// A spare that is held ready for the agents' own list may register like a session, by mark (2.1.329) or without (2.1.197), and
+// is none until it is given a task, as a job's file says; then its name is the job's until there is one.
 func TestSpare(t *testing.T) {
 	dir := t.TempDir()
-	f := native329(300, 1000, dir, "/w", "--bg-spare", "/tmp/x.sock")
-	f.Environ = map[string]string{configKey: dir}
-	entry := fmt.Sprintf(`"sessionId":%q,"procStart":"1000","version":"2.1.329","kind":"bg","name":"10000000","jobId":"10000000","status":"idle"`, alive)
-	writeEntry(t, dir, 300, entry+`,"spare":true`)
-	if got := claims(t, dir, f); len(got) != 0 {
-		t.Errorf("held ready: %+v", got)
+	f := native329(300, 1000, dir, "/w", "--session-id", alive, "--agent", "claude")
+	f.Environ, f.Parent = map[string]string{configKey: dir}, 299
+	host := native329(299, 999, dir, "/w", "bg-pty-host", "--bg-pty-host", "/tmp/x.sock")
+	none := func(when string) {
+		t.Helper()
+		if got := claims(t, dir, f, host); len(got) != 0 {
+			t.Errorf("%s: %+v", when, got)
+		}
 	}
-	writeEntry(t, dir, 300, entry)
-	if got := sessions(claims(t, dir, f)); len(got) != 1 || got[0].Session != alive || got[0].Title != "" {
-		t.Errorf("given a task: %+v", got)
+	one := func(when string) {
+		t.Helper()
+		if got := sessions(claims(t, dir, f, host)); len(got) != 1 || got[0].Session != alive || got[0].Title != "" {
+			t.Errorf("%s: %+v", when, got)
+		}
 	}
+	none("begun")
+	entry := fmt.Sprintf(`"sessionId":%q,"procStart":"1000","version":"2.1.329","kind":"bg","name":%q,"jobId":%q`, alive, alive[:shortID], alive[:shortID])
+	writeEntry(t, dir, 300, entry+`,"status":"idle","spare":true`)
+	none("registered with the mark")
+	writeEntry(t, dir, 300, entry+`,"status":"idle"`)
+	none("registered")
+	writeEntry(t, dir, 300, entry+`,"status":"busy"`)
+	one("at work")
+	must(t, os.MkdirAll(filepath.Dir(jobPath(dir, alive)), 0o700))
+	must(t, os.WriteFile(jobPath(dir, alive), []byte("{}"), 0o600))
+	writeEntry(t, dir, 300, entry+`,"status":"idle"`)
+	one("given a task")
+	must(t, os.Remove(entryPath(dir, 300)))
+	one("given a task before it registers")
 }
 
 // A terminal whose session has moved to the background (the left arrow key) keeps its entry as it was, for good (2.1.329).

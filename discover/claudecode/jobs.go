@@ -15,6 +15,10 @@ const jobLimit = 1 << 20
 // shortID is how many characters of a session id name its background job.
 const shortID = 8
 
+func short(id string) string { return id[:min(len(id), shortID)] }
+
+func jobPath(home, id string) string { return filepath.Join(home, "jobs", short(id), "state.json") }
+
 // jobs are the background jobs of each home: the short ids that have a folder in jobs/.
 type jobs map[string]map[string]bool
 
@@ -39,11 +43,10 @@ func (j jobs) complete(r *result) {
 	if !r.ok {
 		return
 	}
-	short := r.ID[:min(len(r.ID), shortID)]
-	if !j[r.Home][short] {
+	if !j[r.Home][short(r.ID)] {
 		return
 	}
-	raw, err := native.ReadSettled(filepath.Join(r.Home, "jobs", short, "state.json"), jobLimit, json.Valid)
+	raw, err := native.ReadSettled(jobPath(r.Home, r.ID), jobLimit, json.Valid)
 	if err != nil {
 		return
 	}
@@ -58,7 +61,7 @@ func (j jobs) complete(r *result) {
 	}
 	r.Source = "bg"
 	r.Title = cmp.Or(r.Title, job.Name)
-	r.SetMeta(jobMeta, short)
+	r.SetMeta(jobMeta, short(r.ID))
 	if s := r.Turn.State; s != discover.TurnUnknown && s != discover.TurnNone {
 		return
 	}

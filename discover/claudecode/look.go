@@ -104,18 +104,29 @@ func (l *look) register(x *process) {
 }
 
 // runsSessions tells sessions from Claude Code's many helpers. A registry entry decides: a pre-started spare keeps
-// its command line when it becomes a session, and registers as a spare where it is held ready for one; a terminal whose
-// session has moved to the background runs it no more. Without one, the command line does, and a process that Claude Code
-// started itself (an MCP server, whose command line a node build has wiped) is a helper.
+// its command line when it becomes a session, and may register before; a terminal whose session has moved to the background
+// runs it no more. Without one, the command line does, and a process that Claude Code started itself (an MCP server, whose
+// command line a node build has wiped) is a helper.
 func (l *look) runsSessions(x *process) bool {
-	if x.registered() {
-		return x.entry.Kind != "daemon" && x.entry.Kind != "daemon-worker" && !x.entry.Spare && x.entry.ParkedJobID == ""
+	if e := x.entry; x.registered() {
+		spare := e.Spare || e.Kind == "bg" && e.Status == "idle" && unasked(x.home, e.Cwd, e.SessionID)
+		return e.Kind != "daemon" && e.Kind != "daemon-worker" && !spare && e.ParkedJobID == ""
 	}
 	if x.command.helper {
 		return false
 	}
 	parent, ok := l.table.PID(x.Parent)
-	return !ok || !looksLike(parent) || commandOf(parent).host
+	if !ok || !looksLike(parent) {
+		return true
+	}
+	id := x.command.named()
+	return commandOf(parent).host && (id == "" || !unasked(x.home, "", id))
+}
+
+// unasked reports whether a background session is held ready for a task that nobody has given yet: a job's file comes before
+// its process, a spare's when it gets one (SEEN 2.1.197, 2.1.329).
+func unasked(home, dir, id string) bool {
+	return home != "" && !exists(jobPath(home, id)) && locate(home, dir, id) == ""
 }
 
 // toolChildren yields the commands that a session runs: Claude Code gives each its own session of the kernel, newest
