@@ -42,9 +42,14 @@ func (env Env) locks(ctx context.Context, o *locksOptions) error {
 	}
 	var list []lock.Lock
 	for _, session := range slices.Backward(r.Sessions) {
-		if place, err := lock.At(session.Dir); err == nil && lock.Locks(session, r.Sessions, s.Strict) {
-			list = append(list, lock.Lock{Kind: lock.Live, Dir: place.Top, Session: &session})
+		if session.Dir == "" || !lock.Locks(session, r.Sessions, s.Strict) {
+			continue
 		}
+		dir := session.Dir // also if it is gone: who works there is still at work
+		if place, err := lock.At(dir); err == nil {
+			dir = place.Top
+		}
+		list = append(list, lock.Lock{Kind: lock.Live, Dir: dir, Session: &session})
 	}
 	for _, h := range lock.Holders(r.Table) {
 		list = append(list, lock.Lock{Kind: lock.Kernel, Dir: h.Dir, Process: &h.Process})
