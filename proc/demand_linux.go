@@ -6,6 +6,7 @@ import (
 	"io"
 	"strconv"
 	"strings"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -92,17 +93,36 @@ func (f *procfs) pidNamespace(p Process) (string, error) {
 	return ask(f, p, func(d pidDir) (string, error) { return d.link("ns/pid") })
 }
 
+// args are the process's arguments. One that is about to become another program has none for a moment, since the kernel
+// shows the program first; one that has wiped its own has still as many bytes.
 func (d pidDir) args() ([]string, error) {
-	cmdline, err := d.file("cmdline")
+	const pause, tries = time.Millisecond, 10
+	for n := 1; ; n++ {
+		raw, err := d.cmdline()
+		if len(raw) == 0 && err == nil && n < tries && d.hasProgram() {
+			<-time.After(pause)
+			continue
+		}
+		if raw = bytes.TrimRight(raw, "\x00"); len(raw) == 0 {
+			return nil, err
+		}
+		return strings.Split(string(raw), "\x00"), err
+	}
+}
+
+func (d pidDir) cmdline() ([]byte, error) {
+	f, err := d.file("cmdline")
 	if err != nil {
 		return nil, err
 	}
-	defer cmdline.Close()
-	raw, err := io.ReadAll(io.LimitReader(cmdline, maxArguments))
-	if raw = bytes.TrimRight(raw, "\x00"); len(raw) == 0 {
-		return nil, err
-	}
-	return strings.Split(string(raw), "\x00"), err
+	defer f.Close()
+	return io.ReadAll(io.LimitReader(f, maxArguments))
+}
+
+// hasProgram: neither the kernel's threads nor the dead have one.
+func (d pidDir) hasProgram() bool {
+	_, err := d.link("exe")
+	return err == nil
 }
 
 func (d pidDir) openFiles(match func(string) bool) ([]OpenFile, error) {

@@ -91,8 +91,8 @@ func (x *process) children(parent discover.Claim) (claims []discover.Claim) {
 	for _, n := range files {
 		if id, _, ok := sessionOf(n.Name()); ok {
 			transcripts[id] = true
-		} else if id, ok := strings.CutSuffix(n.Name(), aboutSuffix); ok {
-			transcripts[id] = transcripts[id]
+		} else if id, ok := strings.CutSuffix(n.Name(), aboutSuffix); ok && !transcripts[id] {
+			transcripts[id] = false
 		}
 	}
 	for _, id := range slices.Sorted(maps.Keys(transcripts)) {

@@ -80,7 +80,14 @@ func launchAll(c agentctl, agents []world.Agent, n int) map[string]launchedAs {
 		for _, a := range agents {
 			group.Go(func() {
 				prompt := fmt.Sprintf("%s number %d [[hang]]", a.Agent(), i)
-				id, errs, code := c.run("launch", a.Agent(), "--force", "--timeout", "5m", "-p", prompt, "--env", "ASKED="+prompt)
+				launch := func() (id, errs string, code int) {
+					return c.run("launch", a.Agent(), "--force", "--timeout", "5m", "-p", prompt, "--env", "ASKED="+prompt)
+				}
+				id, errs, code := launch()
+				// Of many at once, one of OpenCode may wait too long for the others to write, and end (SEEN 1.18.33).
+				for code == 1 && strings.Contains(errs, "opencode failed") && strings.Contains(errs, "database is locked") {
+					id, errs, code = launch()
+				}
 				if code != 0 {
 					c.t.Errorf("%s: exit code %d\n%s", prompt, code, errs)
 				}
