@@ -15,7 +15,7 @@ import (
 // Claims returns what the live Codex processes show: one presence for each that runs threads or is about to, and up
 // to two pieces of exact evidence for each thread, its held lock and its rollout open for writing. A process without
 // either has no thread on disk: an ephemeral run, one in its first moments, a TUI of the versions before locks that
-// nothing was typed into. TUIs that only show the daemon's threads, helpers and short commands make no claim.
+// nothing was typed into; or it is an exec in its last moments. TUIs that only show the daemon's threads, helpers and short commands make no claim.
 func (a Adapter) Claims(ctx context.Context, table *proc.Table, list []discover.Home) ([]discover.Claim, error) {
 	c := claimer{adapter: a, ctx: ctx}
 	for _, h := range list {
@@ -95,6 +95,7 @@ func (c *claimer) readable(s subject, threads []thread) {
 	}
 	if len(threads) == 0 {
 		c.argv(s)
+		c.over(s)
 	}
 }
 
@@ -171,10 +172,10 @@ func (s subject) before(e discover.Entry) bool {
 	if err != nil {
 		return false
 	}
-	switch t.turn.State {
-	case discover.TurnNone:
+	switch {
+	case t.turn.State == discover.TurnNone:
 		return true
-	case discover.TurnDone, discover.TurnInterrupted, discover.TurnFailed:
+	case ended(t.turn.Turn):
 		return !t.turn.Began.IsZero() && !s.Before(t.turn.Began)
 	}
 	return false

@@ -1,0 +1,50 @@
+package codex
+
+import (
+	"path/filepath"
+	"time"
+
+	"agentctl/discover"
+	"agentctl/discover/native"
+)
+
+// over adds the threads that an exec may have run that runs none any more: at its end it lets go of rollout and lock some
+// milliseconds before it is gone (SEEN 0.169), and until then the thread is not stopped, nor the process without one. They
+// are those that were begun in its directory since it was, by an exec, and whose turn has ended; another exec may have run
+// and left one of these, so that this is weak evidence.
+func (c *claimer) over(s subject) {
+	if s.role != exec || s.session != "" || s.claim.Home == "" || s.Begun().IsZero() {
+		return
+	}
+	dir := realPath(s.directory(s.Process))
+	for _, e := range begunSince(c, s) {
+		r, ok, err := read(nil, e, discover.Want{}, &native.Scratch{})
+		if err != nil || !ok || r.Source != "exec" || r.IsSub() || realPath(r.Dir) != dir || !ended(r.Turn) {
+			continue
+		}
+		claim := s.claim
+		claim.Session, claim.Path, claim.Strength = r.ID, r.Path, discover.Weak
+		claim.Kind, claim.Detail = "cwd", "it runs no thread any more, and this one was begun in its directory since it was, and has ended its turn"
+		claim.Source = s.source()
+		c.claims = append(c.claims, claim)
+	}
+}
+
+// begunSince are the threads of the process's home whose ids say that they were begun since the process was.
+func begunSince(c *claimer, s subject) []discover.Entry {
+	near := scan{ctx: c.ctx, home: s.claim.Home}
+	in := days{s.Begun().UTC().AddDate(0, 0, -1).Format(dayLayout), time.Now().UTC().AddDate(0, 0, 1).Format(dayLayout)}
+	near.dir(filepath.Join(near.home, sessionsDir), "", 0, in, func(id string) bool {
+		t, ok := born(id)
+		return ok && s.Before(t)
+	})
+	return near.found
+}
+
+func ended(t discover.Turn) bool {
+	switch t.State {
+	case discover.TurnDone, discover.TurnInterrupted, discover.TurnFailed:
+		return true
+	}
+	return false
+}

@@ -1,0 +1,49 @@
+package codex
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// At its end an exec lets go of its thread before it is gone: it has run the one that was begun since it was, where it was,
+// and whose turn has ended.
+func TestAnExecThatIsOver(t *testing.T) {
+	before := time.Date(2026, 11, 20, 19, 9, 0, 0, time.UTC) // threadA's id says five seconds later
+	meta := strings.Replace(metaLine, `"cwd":`, `"source":"exec","cwd":`, 1)
+	turn := []string{meta, startedLine, contextLine, askedLine, answerLine}
+	whole := append(turn[:len(turn):len(turn)], completeLine)
+	for name, test := range map[string]struct {
+		args    []string
+		started time.Time
+		lines   []string
+		claimed bool
+	}{
+		"its turn is over":           {[]string{"exec", "hi"}, before, whole, true},
+		"its turn goes on":           {[]string{"exec", "hi"}, before, turn, false},
+		"it was begun before":        {[]string{"exec", "hi"}, before.Add(time.Minute), whole, false},
+		"in another directory":       {[]string{"exec", "-C", "/elsewhere", "hi"}, before, whole, false},
+		"in a terminal":              {[]string{"exec", "hi"}, before, append([]string{strings.Replace(meta, `"exec"`, `"cli"`, 1)}, whole[1:]...), false},
+		"it resumes another":         {[]string{"exec", "resume", threadB, "hi"}, before, whole, false},
+		"a terminal":                 {nil, before, whole, false},
+		"when it began is not known": {[]string{"exec", "hi"}, time.Time{}, whole, false},
+	} {
+		w := newWorld(t)
+		lines := strings.ReplaceAll(string(rollout(test.lines...)), someID, threadA)
+		path := w.file("sessions/2026/11/20/"+nameA, lines)
+		w.process(8, 1, npmExe, test.args).Started = test.started
+		claimed := false
+		for _, c := range w.claims() {
+			if c.Session == threadA {
+				claimed = true
+				if c.Kind != "cwd" || c.Path != path || c.Home != filepath.Clean(w.home) {
+					t.Errorf("%s: %+v", name, c)
+				}
+			}
+		}
+		if claimed != test.claimed {
+			t.Errorf("%s: claimed %v, want %v", name, claimed, test.claimed)
+		}
+	}
+}
