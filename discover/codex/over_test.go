@@ -2,6 +2,7 @@ package codex
 
 import (
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -13,7 +14,7 @@ func TestAnExecThatIsOver(t *testing.T) {
 	before := time.Date(2026, 11, 20, 19, 9, 0, 0, time.UTC) // threadA's id says five seconds later
 	meta := strings.Replace(metaLine, `"cwd":`, `"source":"exec","cwd":`, 1)
 	turn := []string{meta, startedLine, contextLine, askedLine, answerLine}
-	whole := append(turn[:len(turn):len(turn)], completeLine)
+	whole := append(slices.Clip(turn), completeLine)
 	for name, test := range map[string]struct {
 		args    []string
 		started time.Time
