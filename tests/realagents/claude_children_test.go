@@ -15,12 +15,8 @@ import (
 // stays one session, whose file is then another one.
 func TestASubAgentIsBroughtAlong(t *testing.T) {
 	w := world.New(t)
-	c, a := agentctlIn(t, w), w.Claude(install.ClaudeCurrent)
-	tool := w.Tool(a.Dir())
-	tui := a.TUI("--permission-mode", "default", "--allowedTools=Bash,Agent")
-	tui.Submit("has help [[agent do it [[shell " + tool.Command + "]];; text from above]]")
-	tool.WaitRunning()
-	tui.WaitFor("from above")
+	c := agentctlIn(t, w)
+	tui, tool := helped(w)
 	first := claudeID(t, w, "has help")
 	below := func(status string, pid int) (sub session, ok bool) {
 		n := 0

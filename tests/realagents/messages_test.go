@@ -239,15 +239,22 @@ func TestSubAgentsAreFollowed(t *testing.T) {
 	}
 }
 
-// TestABackgroundSubAgent of Claude Code works on while its session has answered already, and stops when the person stops it.
-func TestABackgroundSubAgent(t *testing.T) {
-	w := world.New(t)
-	c, a := agentctlIn(t, w), w.Claude(install.ClaudeCurrent)
-	tool := w.Tool(a.Dir())
-	tui := a.TUI("--permission-mode", "default", "--allowedTools=Bash,Agent")
+// helped is a terminal of Claude Code that has answered, and a sub-agent of its works on in the background: it runs the tool.
+func helped(w *world.World) (tui *world.TUI, tool *world.Tool) {
+	a := w.Claude(install.ClaudeCurrent)
+	tool = w.Tool(a.Dir())
+	tui = a.TUI("--permission-mode", "default", "--allowedTools=Bash,Agent")
 	tui.Submit("has help [[agent do it [[shell " + tool.Command + "]];; text from above]]")
 	tool.WaitRunning()
 	tui.WaitFor("from above")
+	return tui, tool
+}
+
+// TestABackgroundSubAgent of Claude Code works on while its session has answered already, and stops when the person stops it.
+func TestABackgroundSubAgent(t *testing.T) {
+	w := world.New(t)
+	c := agentctlIn(t, w)
+	tui, _ := helped(w)
 	id := claudeID(t, w, "has help")
 	var child session
 	below := func() bool {
