@@ -32,10 +32,7 @@ func (Adapter) Messages(ctx context.Context, r discover.Record) iter.Seq2[discov
 // tellChunk is the first read from the end of a transcript, in bytes.
 const tellChunk = 32 << 10
 
-var (
-	errDamaged = errors.New("damaged")
-	errTooLong = fmt.Errorf("more than %d MiB", native.MaxLine>>20)
-)
+var errDamaged = errors.New("damaged")
 
 // telling reads one transcript backwards and hands on what it says.
 type telling struct {
@@ -119,7 +116,7 @@ func (t *telling) overlong(start int64) {
 	if at := after(head, `"tool_use_`, `id":`); at >= 0 {
 		t.results.put(native.Value(head[at:]).Text(0), outcome{state: endOf(l.failed, "")})
 	}
-	t.warn(fmt.Errorf("a record at byte %d is not shown: %w", start, errTooLong))
+	t.warn(fmt.Errorf("a record at byte %d is not shown: more than %d MiB", start, native.MaxLine>>20))
 }
 
 // longHead is how much of a line's beginning tells what it is, in bytes.
