@@ -1,7 +1,6 @@
 package claudecode
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"io/fs"
@@ -32,6 +31,7 @@ type search struct {
 	ctx context.Context // a search lives as long as one call
 	discover.Query
 	home     string
+	scratch  *native.Scratch // nil: memory of its own
 	found    []discover.Entry
 	warnings []error
 }
@@ -69,35 +69,34 @@ func (s *search) searchHome(home discover.Home) {
 
 // listAll adds the sessions of all project folders, in the order of the folders. Several are listed at a time.
 func (s *search) listAll(in projects) {
-	type listing struct {
-		number int
-		search
+	type folder struct {
+		found    []discover.Entry
+		warnings []error
 	}
+	folders := make([]folder, len(in.folders))
 	numbers := make([]int, len(in.folders))
 	for i := range numbers {
 		numbers[i] = i
 	}
-	var all []listing
-	for l, err := range native.Each(s.ctx, numbers, func(i int, _ *native.Scratch) (listing, bool, error) {
-		l := listing{i, search{ctx: s.ctx, Query: s.Query, home: s.home}}
-		l.list(in.dir.Path() + "/" + in.folders[i])
+	for range native.Each(s.ctx, numbers, func(i int, scratch *native.Scratch) (none struct{}, _ bool, _ error) {
+		room := native.Own[[]discover.Entry](scratch)
+		l := search{ctx: s.ctx, Query: s.Query, home: s.home, scratch: scratch, found: (*room)[:0]}
+		l.listBelow(in.dir, in.folders[i])
 		if s.Children {
 			l.newestParts()
 		}
-		return l, len(l.found)+len(l.warnings) > 0, nil
+		*room, folders[i] = l.found, folder{slices.Clone(l.found), l.warnings}
+		return none, false, nil
 	}) {
-		if err == nil {
-			all = append(all, l)
-		}
+		continue // each has its own place
 	}
-	slices.SortFunc(all, func(a, b listing) int { return cmp.Compare(a.number, b.number) })
 	total := 0
-	for _, l := range all {
-		total += len(l.found)
+	for _, f := range folders {
+		total += len(f.found)
 	}
 	s.found = slices.Grow(s.found, total)
-	for _, l := range all {
-		s.found, s.warnings = append(s.found, l.found...), append(s.warnings, l.warnings...)
+	for _, f := range folders {
+		s.found, s.warnings = append(s.found, f.found...), append(s.warnings, f.warnings...)
 	}
 }
 
@@ -175,32 +174,50 @@ func (s *search) take(path, id, parent string, info native.Info, err error) {
 // list adds the sessions of a project folder, or of a folder of sub-agents.
 func (s *search) list(dir string) {
 	d, err := native.OpenDir(dir)
-	if native.Absent(err) {
-		return
-	}
+	s.listOpened(d, err)
+}
+
+// listBelow is list of a folder below an open one.
+func (s *search) listBelow(in *native.Dir, name string) {
+	d, err := in.Open(name)
+	s.listOpened(d, err)
+}
+
+func (s *search) listOpened(d *native.Dir, err error) {
 	if err != nil {
-		s.warn(dir, err)
+		s.left(err)
 		return
 	}
 	defer d.Close()
-	names, err := d.Names()
-	if err != nil {
-		s.warn(dir, err)
-	}
-	s.found = slices.Grow(s.found, len(names))
-	for _, n := range names {
-		path := dir + "/" + n.Name()
-		if s.wantsAgents() && s.Parents == nil && n.IsDir() && isUUID(n.Name()) {
-			s.list(path + "/" + subagents)
-			continue
+	for n, err := range d.All(s.scratch) {
+		switch {
+		case err != nil:
+			s.left(err)
+		case s.wantsAgents() && s.Parents == nil && n.IsDir() && isUUID(n.Name()):
+			s.listBelow(d, n.Name()+"/"+subagents)
+		case strings.HasPrefix(n.Name(), s.ID): // as its session's id then does
+			s.listed(d, n)
 		}
-		id, parent, ok := sessionOf(path)
-		if !ok || !strings.HasPrefix(id, s.ID) || isSubagent(id) && !s.Children || isUUID(id) && s.Parents != nil {
-			continue
-		}
-		info, err := d.File(n, !s.Untimed)
-		s.take(path, id, parent, info, err)
 	}
+}
+
+// left is a folder that cannot be read and is left out, as the error says that it is.
+func (s *search) left(err error) {
+	if p, ok := errors.AsType[*fs.PathError](err); ok && !native.Absent(err) {
+		s.warn(p.Path, p.Err)
+	}
+}
+
+// listed adds an entry of a folder if it is a session's and asked for.
+func (s *search) listed(d *native.Dir, n native.Name) {
+	id, ok := idOf(n.Name())
+	if !ok || isSubagent(id) && !s.Children || s.Parents != nil && !isSubagent(id) {
+		return
+	}
+	path := d.Path() + "/" + n.Name()
+	id = path[len(d.Path())+1:][:len(id)] // of the path, which is kept anyway
+	info, err := d.File(n, !s.Untimed)
+	s.take(path, id, parentOf(path, id), info, err)
 }
 
 // wantsAgents reports whether a sub-agent's session can be among those asked for.
@@ -228,17 +245,29 @@ func cause(err error) error {
 
 // sessionOf reads a path: the id of the session whose transcript it is, and its parent where the path tells.
 func sessionOf(path string) (id, parent string, ok bool) {
-	id, ok = strings.CutSuffix(path[strings.LastIndexByte(path, '/')+1:], suffix)
-	switch {
-	case !ok:
-		return "", "", false
-	case isUUID(id):
-		return id, "", true
-	case isSubagent(id) && len(id) > len(agentPrefix):
-		if dir := filepath.Dir(path); filepath.Base(dir) == subagents {
-			parent = filepath.Base(filepath.Dir(dir))
-		}
-		return id, parent, true
+	if id, ok = idOf(path[strings.LastIndexByte(path, '/')+1:]); ok {
+		parent = parentOf(path, id)
 	}
-	return "", "", false
+	return id, parent, ok
+}
+
+// idOf reads the name of a file: the id of the session whose transcript it is.
+func idOf(name string) (id string, ok bool) {
+	id, ok = strings.CutSuffix(name, suffix)
+	if !ok || !isUUID(id) && (!isSubagent(id) || len(id) == len(agentPrefix)) {
+		return "", false
+	}
+	return id, true
+}
+
+// parentOf is the session that a sub-agent's transcript lies below, "" where there is none.
+func parentOf(path, id string) string {
+	if !isSubagent(id) {
+		return ""
+	}
+	dir := filepath.Dir(path)
+	if filepath.Base(dir) != subagents {
+		return ""
+	}
+	return filepath.Base(filepath.Dir(dir))
 }

@@ -43,6 +43,8 @@ type scan struct {
 	found []discover.Entry
 	index map[string]int // into found, by id
 	errs  []error
+
+	scratch native.Scratch
 }
 
 // open reports whether there is a home to look at.
@@ -163,12 +165,11 @@ func (s *scan) dir(path, date string, depth int, in days, match func(id string) 
 		return
 	}
 	defer d.Close()
-	names, err := d.Names()
-	if err != nil {
-		s.fail(path, err)
-		return
-	}
-	for _, n := range names {
+	for n, err := range d.All(&s.scratch) {
+		if err != nil {
+			s.fail(path, err)
+			return
+		}
 		name := n.Name()
 		if depth == len("YMD") {
 			if r, ok := parseRollout(name); ok && match(r.id) {

@@ -3,6 +3,7 @@ package native
 import (
 	"errors"
 	"io/fs"
+	"iter"
 	"path/filepath"
 	"time"
 
@@ -42,9 +43,15 @@ func (n Name) IsDir() bool { return n.mode.IsDir() }
 var ErrDangling = errors.New("a link leads nowhere")
 
 // OpenDir opens a directory; links are followed, since people do link ~/.claude elsewhere.
-func OpenDir(path string) (*Dir, error) {
+func OpenDir(path string) (*Dir, error) { return openDir(unix.AT_FDCWD, path, path) }
+
+// Open opens a directory below this one, as [OpenDir] does.
+func (d *Dir) Open(name string) (*Dir, error) { return openDir(d.fd, name, d.path+"/"+name) }
+
+// openDir is OpenDir of a name in an open directory; path is what the directory is called.
+func openDir(in int, name, path string) (*Dir, error) {
 	fd, err := retry(func() (int, error) {
-		return unix.Open(path, unix.O_RDONLY|unix.O_CLOEXEC|unix.O_DIRECTORY|unix.O_NONBLOCK, 0)
+		return unix.Openat(in, name, unix.O_RDONLY|unix.O_CLOEXEC|unix.O_DIRECTORY|unix.O_NONBLOCK, 0)
 	})
 	if err != nil {
 		return nil, &fs.PathError{Op: "open", Path: path, Err: missing(path, err)}
@@ -59,13 +66,27 @@ func (d *Dir) Path() string { return d.path }
 func (d *Dir) Close() error { return unix.Close(d.fd) }
 
 // Names returns all entries in directory order; Type tells files from folders without a stat, except on file
-// systems that do not say (then it is asked for).
-func (d *Dir) Names() ([]Name, error) {
-	names, err := d.readNames()
-	if err != nil {
-		return names, &fs.PathError{Op: "list", Path: d.path, Err: err}
+// systems that do not say (then it is asked for). Those before an error are returned with it.
+func (d *Dir) Names() (names []Name, err error) {
+	for n, err := range d.All(nil) {
+		if err != nil {
+			return names, err
+		}
+		names = append(names, n)
 	}
 	return names, nil
+}
+
+// All is Names one by one, for one who works in s and goes through many directories; an error is the last.
+func (d *Dir) All(s *Scratch) iter.Seq2[Name, error] {
+	return func(yield func(Name, error) bool) {
+		d.each(s, func(n Name, err error) bool {
+			if err != nil {
+				err = &fs.PathError{Op: "list", Path: d.path, Err: err}
+			}
+			return yield(n, err)
+		})
+	}
 }
 
 // Stat states a regular file of the directory, or of a folder below it ("folder/name"); anything else is

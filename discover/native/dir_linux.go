@@ -9,34 +9,44 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// readNames reads the directory with getdents(2) alone. os.File would ask four times more whether it can be polled,
-// which for a thousand small folders is more than the reading.
-func (d *Dir) readNames() ([]Name, error) {
-	var names []Name
-	const usual, large = 4 << 10, 64 << 10 // a thousand large ones would have to be cleared
-	buf := make([]byte, usual)
+// The buffers that directories are read with, in bytes: most are small, and a large buffer would have to be cleared.
+const (
+	usualList = 4 << 10
+	largeList = 64 << 10
+)
+
+// each reads the directory with getdents(2) alone. os.File would ask four times more whether it can be polled, which for
+// a thousand small folders is more than the reading.
+func (d *Dir) each(s *Scratch, yield func(Name, error) bool) {
+	buf := s.borrowList()
+	defer func() { s.giveBackList(buf) }()
+	if buf == nil {
+		buf = make([]byte, usualList)
+	}
 	for {
 		n, err := retry(func() (int, error) { return unix.Getdents(d.fd, buf) })
-		if err != nil || n == 0 {
-			return names, err
+		if err != nil {
+			yield(Name{}, err)
+			return
 		}
-		if names, err = d.appendNames(names, string(buf[:n])); err != nil {
-			return names, err
+		if n == 0 || !d.block(string(buf[:n]), yield) {
+			return
 		}
-		if len(buf) == usual && n > usual/2 {
-			buf = make([]byte, large)
+		if len(buf) == usualList && n > usualList/2 {
+			buf = make([]byte, largeList)
 		}
 	}
 }
 
-// appendNames appends the entries of a block of struct linux_dirent64, getdents(2). Their names are parts of the
-// block.
-func (d *Dir) appendNames(names []Name, block string) ([]Name, error) {
+// block yields the entries of a block of struct linux_dirent64, getdents(2), and reports whether more are wanted. Their
+// names are parts of the block.
+func (d *Dir) block(block string, yield func(Name, error) bool) (more bool) {
 	const lengthAt, typeAt, nameAt = 16, 18, 19
 	for len(block) > nameAt {
 		length := int(binary.NativeEndian.Uint16([]byte(block[lengthAt:typeAt])))
 		if length <= nameAt || length > len(block) {
-			return names, unix.EIO
+			yield(Name{}, unix.EIO)
+			return false
 		}
 		name, _, _ := strings.Cut(block[nameAt:length], "\x00")
 		kind := block[typeAt]
@@ -48,12 +58,11 @@ func (d *Dir) appendNames(names []Name, block string) ([]Name, error) {
 		if errors.Is(err, fs.ErrNotExist) {
 			continue // gone meanwhile
 		}
-		if err != nil {
-			return names, err
+		if !yield(Name{name, mode}, err) || err != nil {
+			return false
 		}
-		names = append(names, Name{name, mode})
 	}
-	return names, nil
+	return true
 }
 
 // mode translates the type that a directory says of an entry, and asks the entry itself where it says none.

@@ -8,18 +8,22 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// readNames lists a copy of the open directory, so that closing it leaves the directory open.
-func (d *Dir) readNames() ([]Name, error) {
+// each lists a copy of the open directory, so that closing it leaves the directory open.
+func (d *Dir) each(_ *Scratch, yield func(Name, error) bool) {
 	fd, err := unix.FcntlInt(uintptr(d.fd), unix.F_DUPFD_CLOEXEC, 0)
 	if err != nil {
-		return nil, err
+		yield(Name{}, err)
+		return
 	}
 	file := os.NewFile(uintptr(fd), d.path)
 	defer file.Close()
 	entries, err := file.ReadDir(-1)
-	names := make([]Name, len(entries))
-	for i, e := range entries {
-		names[i] = Name{e.Name(), e.Type()}
+	for _, e := range entries {
+		if !yield(Name{e.Name(), e.Type()}, nil) {
+			return
+		}
 	}
-	return names, err
+	if err != nil {
+		yield(Name{}, err)
+	}
 }

@@ -7,7 +7,8 @@ type Scratch struct {
 	buf   []byte
 	small []byte // the content of a small file
 
-	newlines []int // of a piece of a file
+	newlines []int  // of a piece of a file
+	list     []byte // of a directory's entries
 
 	file  File // the open one
 	texts Texts
@@ -89,6 +90,22 @@ func (f *File) borrowNewlines() []int {
 func (f *File) giveBackNewlines(newlines []int) {
 	if f.scratch != nil {
 		f.scratch.newlines = newlines
+	}
+}
+
+// borrowList and giveBackList are the same for what a directory is read with.
+func (s *Scratch) borrowList() []byte {
+	if s == nil {
+		return nil
+	}
+	buf := s.list
+	s.list = nil
+	return buf
+}
+
+func (s *Scratch) giveBackList(buf []byte) {
+	if s != nil && len(buf) > len(s.list) {
+		s.list = buf
 	}
 }
 
