@@ -23,3 +23,31 @@ func TestEveryAgentIsWatched(t *testing.T) {
 		}
 	}
 }
+
+// A program is known under every name that it is installed by: npm's, that of a release's archive, Nix's behind a script.
+func TestEveryAgentKnowsItsPrograms(t *testing.T) {
+	programs := map[string]discover.Agent{
+		"/opt/x/bin/claude.exe":                             discover.ClaudeCode,
+		"/home/u/.local/share/claude/versions/2.1.330":      discover.ClaudeCode,
+		"/nix/store/0a-claude-code/bin/.claude-wrapped":     discover.ClaudeCode,
+		"/nix/store/0a-claude-code/bin/.claude-wrapped_":    discover.ClaudeCode,
+		"/opt/x/codex-aarch64-apple-darwin":                 discover.Codex,
+		"/nix/store/0a-codex/bin/.codex-wrapped":            discover.Codex,
+		"/opt/x/bin/opencode.exe":                           discover.OpenCode,
+		"/Applications/OpenCode.app/Contents/opencode-cli":  discover.OpenCode,
+		"/nix/store/0a-opencode/bin/.opencode-wrapped":      discover.OpenCode,
+		"/home/u/bin/claude-wrapped":                        "",
+		"/home/u/codex-notes":                               "",
+		"/Applications/Claude.app/Contents/MacOS/Claude":    "",
+		"/Applications/OpenCode.app/Contents/OpenCode":      "",
+		"/nix/store/0a-opencode-theme/bin/.vim-wrapped":     "",
+		"/nix/store/0a-claude-code/bin/.claude-wrapped.old": "",
+	}
+	for path, want := range programs {
+		for _, a := range All() {
+			if got := a.(discover.Watched).MayRun(path); got != (a.Name() == want) {
+				t.Errorf("%s: %s says %t", path, a.Name(), got)
+			}
+		}
+	}
+}

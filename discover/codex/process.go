@@ -27,13 +27,13 @@ func processes(table *proc.Table) iter.Seq[proc.Process] {
 // not be seen (another user's process), the kernel's short name decides.
 func isCodex(p proc.Process) bool {
 	if p.Exe == "" {
-		return p.Name == "codex"
+		return proc.Program(p.Name) == "codex"
 	}
 	return isBinary(p.Exe)
 }
 
 func isBinary(exe string) bool {
-	base := filepath.Base(exe)
+	base := proc.Program(exe)
 	return base == "codex" || strings.HasPrefix(base, "codex-x86_64-") || strings.HasPrefix(base, "codex-aarch64-")
 }
 

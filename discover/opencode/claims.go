@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"path/filepath"
 	"slices"
 
 	"agentctl/discover"
@@ -48,7 +47,7 @@ func (s *survey) claims(sub *subject, lib *library) []discover.Claim {
 	}
 	presence := base
 	presence.Strength, presence.Kind, presence.Dir = discover.Exact, "process", sub.dir
-	presence.Detail = "runs " + filepath.Base(sub.Exe) + ", as " + sub.mode.source()
+	presence.Detail = "runs " + proc.Program(sub.Exe) + ", as " + sub.mode.source()
 	presence.Empty, presence.Unreadable = sub.mode == modeServer, sub.unreadable
 	switch {
 	case sub.mode == modeTUI && len(sessions) == 0 && sub.unreadable == "":

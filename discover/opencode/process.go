@@ -36,9 +36,13 @@ func isProgram(p proc.Process) bool {
 	return isName(p.Exe)
 }
 
+// isName knows opencode-cli, too: so the desktop application called its server until it ran that in its own process.
 func isName(exe string) bool {
-	name := filepath.Base(exe)
-	return name == "opencode" || name == "opencode.exe"
+	switch proc.Program(exe) {
+	case "opencode", "opencode.exe", "opencode-cli":
+		return true
+	}
+	return false
 }
 
 // processes lists the live processes that may run sessions.
