@@ -75,11 +75,17 @@ func afterScript(args []string) []string {
 	return args
 }
 
-// isScript reports whether a path is that of Claude Code's script, or of npm's link to it.
+// isScript reports whether a path is that of Claude Code's script, which the SDK brings along (SEEN claude-agent-sdk 0.2.100,
+// that of 2.1.100), or of npm's link to it.
 func isScript(name string) bool {
 	dir, base := path.Split(name)
-	bin := path.Base(dir)
-	return base == "cli.js" && bin == "claude-code" || base == "claude" && (bin == "bin" || bin == ".bin")
+	switch folder := path.Base(dir); base {
+	case "cli.js":
+		return folder == "claude-code" || folder == "claude-agent-sdk"
+	case "claude":
+		return folder == "bin" || folder == ".bin"
+	}
+	return false
 }
 
 // isEmbeddedTool reports whether the native binary runs as one of the programs it carries: it starts itself under

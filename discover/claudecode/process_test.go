@@ -81,6 +81,8 @@ func TestLooksLike(t *testing.T) {
 		{Process: proc.Process{Name: "claude", Exe: "/usr/bin/node"}, Arguments: []string{"claude"}},
 		{Process: proc.Process{Name: "node", Exe: "/usr/bin/node"}, Arguments: []string{"node", "/x/.bin/claude", "-p"}},
 		{Process: proc.Process{Name: "node", Exe: "/usr/bin/node"}, Arguments: []string{"node", "--max-old-space-size=9", "/x/claude-code/cli.js"}},
+		{Process: proc.Process{Name: "node", Exe: "/usr/bin/node"}, Arguments: []string{"node", "/x/@anthropic-ai/claude-agent-sdk/cli.js", "--verbose"}},
+		{Process: proc.Process{Name: ".claude-wrapped", Exe: "/nix/store/0a-claude-code/bin/.claude-wrapped"}, Arguments: []string{"claude"}},
 		{Process: proc.Process{Name: "env", Exe: "/usr/bin/env"}, Arguments: []string{"/usr/bin/env", "node", "/x/.bin/claude", "-p"}},
 		{Process: proc.Process{Name: "node", Exe: "/usr/bin/node"}, Arguments: []string{"node", link, "-p"}},
 		{Process: proc.Process{Name: "claude"}, Arguments: []string{"claude"}}, // another user's: no binary to be seen
