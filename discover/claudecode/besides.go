@@ -1,8 +1,6 @@
 package claudecode
 
 import (
-	"path/filepath"
-	"strings"
 	"sync"
 
 	"agentctl/discover/native"
@@ -47,7 +45,7 @@ func lookBeside(dir string) beside {
 			found.folders[n.Name()] = true
 		}
 	}
-	for _, path := range agentsAmong(dir, entries) {
+	for _, path := range (agentFolder{dir, entries}).transcripts() {
 		session, err := firstSession(path)
 		if err != nil && !native.Absent(err) {
 			found.failed, found.err = path, err
@@ -56,16 +54,6 @@ func lookBeside(dir string) beside {
 		found.agents[session] = append(found.agents[session], path)
 	}
 	return found
-}
-
-// agentsAmong are the sub-agents' transcripts in a folder.
-func agentsAmong(dir string, entries []native.Name) (paths []string) {
-	for _, n := range entries {
-		if isSubagent(n.Name()) && strings.HasSuffix(n.Name(), suffix) {
-			paths = append(paths, filepath.Join(dir, n.Name()))
-		}
-	}
-	return paths
 }
 
 // firstSession is the session that the first record of a transcript names.

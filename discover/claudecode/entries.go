@@ -125,7 +125,7 @@ func (s *search) ofParents() bool {
 			continue
 		}
 		before := len(s.found)
-		s.list(filepath.Join(strings.TrimSuffix(ref.Path, suffix), subagents))
+		s.list(agentsFolder(ref.Path))
 		if len(s.found) == before {
 			s.list(filepath.Dir(ref.Path))
 		}
@@ -189,10 +189,13 @@ func (s *search) listOpened(d *native.Dir, err error) {
 		return
 	}
 	defer d.Close()
+	within := sessionAbove(d.Path()) != ""
 	for n, err := range d.All(s.scratch) {
 		switch {
 		case err != nil:
 			s.left(err)
+		case within && n.IsDir():
+			s.listBelow(d, n.Name())
 		case s.wantsAgents() && s.Parents == nil && n.IsDir() && isUUID(n.Name()):
 			s.listBelow(d, n.Name()+"/"+subagents)
 		case strings.HasPrefix(n.Name(), s.ID): // as its session's id then does
@@ -217,7 +220,7 @@ func (s *search) listed(d *native.Dir, n native.Name) {
 	path := d.Path() + "/" + n.Name()
 	id = path[len(d.Path())+1:][:len(id)] // of the path, which is kept anyway
 	info, err := d.File(n, !s.Untimed)
-	s.take(path, id, parentOf(path, id), info, err)
+	s.take(path, id, parentOf(path), info, err)
 }
 
 // wantsAgents reports whether a sub-agent's session can be among those asked for.
@@ -246,7 +249,7 @@ func cause(err error) error {
 // sessionOf reads a path: the id of the session whose transcript it is, and its parent where the path tells.
 func sessionOf(path string) (id, parent string, ok bool) {
 	if id, ok = idOf(path[strings.LastIndexByte(path, '/')+1:]); ok {
-		parent = parentOf(path, id)
+		parent = parentOf(path)
 	}
 	return id, parent, ok
 }
@@ -258,16 +261,4 @@ func idOf(name string) (id string, ok bool) {
 		return "", false
 	}
 	return id, true
-}
-
-// parentOf is the session that a sub-agent's transcript lies below, "" where there is none.
-func parentOf(path, id string) string {
-	if !isSubagent(id) {
-		return ""
-	}
-	dir := filepath.Dir(path)
-	if filepath.Base(dir) != subagents {
-		return ""
-	}
-	return filepath.Base(filepath.Dir(dir))
 }

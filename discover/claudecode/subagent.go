@@ -4,10 +4,8 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"agentctl/discover"
@@ -15,7 +13,7 @@ import (
 )
 
 // Sub-agents have transcripts of their own: <id>/subagents/agent-<hex>.jsonl, up to 2.0.x agent-<hex>.jsonl beside
-// the transcripts (their parent's id is inside).
+// the transcripts (their parent's id is inside). Those of a workflow are in a folder further down, see workflow.go.
 const (
 	subagents   = "subagents"
 	agentPrefix = "agent-"
@@ -76,6 +74,7 @@ func describeSubagent(r *discover.Record, continued bool) {
 	r.Title = cmp.Or(r.Title, a.Description)
 	r.Branch = cmp.Or(a.WorktreeBranch, r.Branch)
 	r.SetMeta("agentType", a.AgentType)
+	r.SetMeta("workflow", runOf(r.Path))
 }
 
 // children claims the sub-agents that a session runs in its own process: those whose call has no answer yet, and those
@@ -85,21 +84,12 @@ func (x *process) children(parent discover.Claim) (claims []discover.Claim) {
 		return nil
 	}
 	calls := pendingAgents(parent)
-	dir := filepath.Join(strings.TrimSuffix(parent.Path, suffix), subagents)
-	files, _ := names(dir)
-	transcripts := map[string]bool{} // false: there is only the note
-	for _, n := range files {
-		if id, _, ok := sessionOf(n.Name()); ok {
-			transcripts[id] = true
-		} else if id, ok := strings.CutSuffix(n.Name(), aboutSuffix); ok && !transcripts[id] {
-			transcripts[id] = false
-		}
-	}
-	for _, id := range slices.Sorted(maps.Keys(transcripts)) {
-		path, a := filepath.Join(dir, id+suffix), about{}
-		if transcripts[id] && (len(calls) > 0 || x.wrote(path)) {
+	paths, stored := agentsOf(parent.Path)
+	for _, path := range paths {
+		id, a := strings.TrimSuffix(filepath.Base(path), suffix), about{}
+		if stored[path] && (len(calls) > 0 || x.wrote(path)) {
 			a = readAbout(path, x.wrote(path))
-		} else if !transcripts[id] {
+		} else if !stored[path] {
 			path, a = broughtAlong(path)
 		}
 		c := x.claim()
@@ -109,7 +99,7 @@ func (x *process) children(parent discover.Claim) (claims []discover.Claim) {
 		switch {
 		case calls[a.ToolUseID]:
 			c.Kind, c.Detail = "tool-call", fmt.Sprintf("session %s waits for its call %s", parent.Session, a.ToolUseID)
-		case a.open() && x.wrote(path) && x.works(path):
+		case mayWork(path, a) && x.wrote(path) && x.works(path):
 			c.Kind, c.Detail = "sub-agent", fmt.Sprintf("a sub-agent of session %s that has not ended", parent.Session)
 		default:
 			continue

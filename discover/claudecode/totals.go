@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"agentctl/discover"
 	"agentctl/discover/native"
@@ -208,12 +207,13 @@ func (t *totals) subagents(path, id string, scratch *native.Scratch, all *beside
 	}
 	agents := slices.Clone(beside.agents[id])
 	if beside.folders[id] {
-		below := filepath.Join(strings.TrimSuffix(path, suffix), subagents)
-		entries, err := names(below)
+		tree, failed, err := agentTree(agentsFolder(path))
 		if err != nil {
-			return below, err
+			return failed, err
 		}
-		agents = append(agents, agentsAmong(below, entries)...)
+		for _, folder := range tree {
+			agents = append(agents, folder.transcripts()...)
+		}
 	}
 	for _, path := range agents {
 		if err := t.file(path, scratch); err != nil && !native.Absent(err) {

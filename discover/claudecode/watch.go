@@ -17,7 +17,10 @@ func (Adapter) Watch(s discover.Session) []string {
 	if beside := strings.TrimSuffix(transcript, suffix); isSubagent(s.ID) {
 		files = append(files, beside+aboutSuffix)
 	} else {
-		files = append(files, filepath.Join(beside, subagents))
+		tree, _, _ := agentTree(agentsFolder(transcript)) // what cannot be read has no changes
+		for _, folder := range tree {
+			files = append(files, folder.dir)
+		}
 	}
 	for _, p := range s.Processes {
 		files = append(files, entryPath(s.Home, innerPID(p)))

@@ -127,3 +127,48 @@ func TestASessionMovesToTheBackground(t *testing.T) {
 		t.Errorf("at the end, listed are\n  %s", strings.Join(rowsOf(rows), "\n  "))
 	}
 }
+
+// TestAWorkflow has sub-agents work for it: each is a session of its own, and what they use is the session's.
+func TestAWorkflow(t *testing.T) {
+	for _, version := range []string{install.ClaudeCurrent, install.ClaudeMain} {
+		t.Run(version, func(t *testing.T) {
+			w := world.New(t)
+			c, a := agentctlIn(t, w), w.Claude(version)
+			tool := w.Tool(a.Dir())
+			call, err := json.Marshal(map[string]string{"script": "export const meta = {name: 'wf', description: 'some work'}\n" +
+				"return await agent('inner words [[shell " + tool.Command + "]]', {label: 'one'})\n"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			p := a.Run("has it done [[tool Workflow "+string(call)+";; text from above]]", "--allowedTools=Bash,Workflow")
+			tool.WaitRunning()
+			id := claudeID(t, w, "has it done")
+			below := func(args ...string) (sub session) {
+				for _, s := range c.list(append(args, "--children")...) {
+					if s.ParentID == id {
+						sub = s
+					}
+				}
+				return sub
+			}
+			var sub session
+			if !poll(func() bool { sub = below(); return sub.ID != nil }) || rowOf(sub) != row(*sub.ID, p.PID(), "running") {
+				t.Fatalf("the sub-agent at work is %s", rowOf(sub))
+			}
+			if _, errs, code := c.run("guard", a.Dir()); code != 5 {
+				t.Errorf("guard: exit code %d\n%s", code, errs)
+			}
+			tool.End()
+			result := lastResult(t, p)
+			if sub = below("-a"); rowOf(sub) != row(*sub.ID, 0, "stopped completed") {
+				t.Errorf("the sub-agent is %s in the end", rowOf(sub))
+			}
+			if got, want := claudeTokensOf(t, c.status(id)), result.session(); got != want || got == result.usage() {
+				t.Errorf("the session has used %v, by the agent's own word %v", got, want)
+			}
+			if n := len(c.peek(id, "--children")); n <= len(c.peek(id)) {
+				t.Errorf("what the sub-agent says is not among the %d messages", n)
+			}
+		})
+	}
+}

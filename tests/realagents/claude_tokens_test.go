@@ -48,7 +48,11 @@ func (r claudeResult) session() (sum claudeFigures) {
 // answer.
 func claudeRan(t *testing.T, a world.Agent, prompt string, args ...string) (last claudeResult) {
 	t.Helper()
-	p := a.Run(prompt, args...)
+	return lastResult(t, a.Run(prompt, args...))
+}
+
+func lastResult(t *testing.T, p *world.Process) (last claudeResult) {
+	t.Helper()
 	p.Wait()
 	for line := range strings.Lines(p.Stdout()) {
 		var r claudeResult
