@@ -15,17 +15,17 @@ func agentsFolder(transcript string) string {
 	return filepath.Join(strings.TrimSuffix(transcript, suffix), subagents)
 }
 
-// sessionAbove is the session whose sub-agents are stored in a folder, "" if nobody's are.
-func sessionAbove(dir string) string {
-	if !strings.Contains(dir, "/"+subagents) { // as nearly all
+// agentsAbove is the folder of a session's sub-agents that a path is, or lies in; "" where there is none.
+func agentsAbove(path string) string {
+	if !strings.Contains(path, "/"+subagents) { // as nearly all
 		return ""
 	}
-	for len(dir) > 1 {
-		above := filepath.Dir(dir)
-		if id := filepath.Base(above); filepath.Base(dir) == subagents && isUUID(id) {
-			return id
+	for len(path) > 1 {
+		above := filepath.Dir(path)
+		if filepath.Base(path) == subagents && isUUID(filepath.Base(above)) {
+			return path
 		}
-		dir = above
+		path = above
 	}
 	return ""
 }
@@ -35,7 +35,10 @@ func parentOf(transcript string) string {
 	if !isSubagent(filepath.Base(transcript)) {
 		return ""
 	}
-	return sessionAbove(filepath.Dir(transcript))
+	if top := agentsAbove(transcript); top != "" {
+		return filepath.Base(filepath.Dir(top))
+	}
+	return ""
 }
 
 // agentFolder is a folder of sub-agents.

@@ -189,7 +189,7 @@ func (s *search) listOpened(d *native.Dir, err error) {
 		return
 	}
 	defer d.Close()
-	within := sessionAbove(d.Path()) != ""
+	within := agentsAbove(d.Path()) != ""
 	for n, err := range d.All(s.scratch) {
 		switch {
 		case err != nil:

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"agentctl/discover"
@@ -18,17 +19,16 @@ import (
 // otherParts are the other files that a sub-agent's conversation stands in, the newest first; none where it lies beside the
 // transcripts.
 func otherParts(transcript string) (paths []string) {
-	folder, name := filepath.Split(transcript)
-	folder = filepath.Clean(folder)
-	if filepath.Base(folder) != subagents {
+	top := agentsAbove(transcript)
+	if top == "" {
 		return nil
 	}
-	own := filepath.Dir(folder)
-	project := filepath.Dir(own)
+	own := filepath.Dir(top)
+	project, below := filepath.Dir(own), strings.TrimPrefix(transcript, own)
 	folders, _ := names(project)
 	times := map[string]time.Time{}
 	for _, n := range folders {
-		path := filepath.Join(project, n.Name(), subagents, name)
+		path := filepath.Join(project, n.Name(), below)
 		if !n.IsDir() || !isUUID(n.Name()) || n.Name() == filepath.Base(own) {
 			continue
 		}

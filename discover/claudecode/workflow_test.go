@@ -23,16 +23,19 @@ func TestWorkflow(t *testing.T) {
 	asked := record(12, "null", "user", `"content":"look at it"`)
 	atWork := asked + record(13, `"p"`, "assistant", `"id":"m1",`+used+`,"stop_reason":"tool_use","content":[{"type":"tool_use","id":"t","name":"Bash"}]`)
 	answered := asked + record(14, `"p"`, "assistant", `"id":"m1",`+used+`,"stop_reason":"end_turn","content":[{"type":"text","text":"done"}]`)
+	const older, note = `{"agentType":"workflow-subagent","spawnDepth":1}`, `{"agentType":"workflow-subagent","requestShape":"foreground"}`
 	for name, c := range map[string]struct {
 		note, text string
 		over       bool
+		after      time.Duration // when it was, after the last record
 		claimed    bool
 		turn       discover.TurnState
 	}{
-		"at work (2.1.197)":     {`{"agentType":"workflow-subagent","spawnDepth":1}`, atWork, false, true, discover.TurnOpen},
-		"at work (2.1.329)":     {`{"agentType":"workflow-subagent","requestShape":"foreground"}`, atWork, false, true, discover.TurnOpen},
-		"it has answered":       {`{"agentType":"workflow-subagent","requestShape":"foreground"}`, answered, false, false, discover.TurnDone},
-		"the run was cut short": {`{"agentType":"workflow-subagent","requestShape":"foreground"}`, atWork, true, false, discover.TurnOpen},
+		"at work (2.1.197)":     {note: older, text: atWork, claimed: true, turn: discover.TurnOpen},
+		"at work (2.1.329)":     {note: note, text: atWork, claimed: true, turn: discover.TurnOpen},
+		"it has answered":       {note: note, text: answered, turn: discover.TurnDone},
+		"the run was cut short": {note: note, text: atWork, over: true, after: time.Minute, turn: discover.TurnOpen},
+		"the run was resumed":   {note: note, text: atWork, over: true, after: -time.Minute, claimed: true, turn: discover.TurnOpen},
 	} {
 		dir := t.TempDir()
 		transcript := writeTranscript(t, dir, minimal)
@@ -48,7 +51,8 @@ func TestWorkflow(t *testing.T) {
 		put(`{"type":"launched"}`+"\n", subagents, "workflows", run, "journal.jsonl")
 		put("export const meta = {}\n", "workflows", "scripts", "x-"+run+".js")
 		if c.over {
-			put(`{"status":"completed"}`, "workflows", run+".json")
+			end := put(`{"status":"completed"}`, "workflows", run+".json")
+			must(t, os.Chtimes(end, time.Time{}, time.Now().Add(c.after)))
 		}
 		f := native329(300, began, dir, "/w")
 		f.Environ = map[string]string{configKey: dir}
@@ -85,5 +89,22 @@ func TestWorkflow(t *testing.T) {
 		if watched := (Adapter{}).Watch(discover.Session{Record: &discover.Record{ID: alive, Path: transcript, Home: dir}}); !slices.Contains(watched, filepath.Dir(path)) {
 			t.Errorf("%s: nobody watches %s", name, filepath.Dir(path))
 		}
+	}
+}
+
+// A workflow's sub-agent that its process has brought along to another session is in the same place there, and one session.
+func TestWorkflowBroughtAlong(t *testing.T) {
+	const left = "10000000-0000-4000-8000-000000000000"
+	dir := t.TempDir()
+	project := filepath.Dir(writeTranscript(t, dir, minimal))
+	record := `{"parentUuid":null,"isSidechain":true,"type":"user","message":{"role":"user","content":"look"},"timestamp":"2026-11-22T10:00:00Z","cwd":"/w"}` + "\n"
+	place := func(session string) string { return filepath.Join(project, session, subagents, "workflows", "wf_1", "agent-a1"+suffix) }
+	for session, age := range map[string]time.Duration{left: time.Hour, alive: time.Minute} {
+		must(t, os.MkdirAll(filepath.Dir(place(session)), 0o700))
+		must(t, os.WriteFile(place(session), []byte(record), 0o600))
+		must(t, os.Chtimes(place(session), time.Time{}, time.Now().Add(-age)))
+	}
+	if found, _ := records(t, dir, discover.Query{ID: "agent-a1", Children: true}, discover.Want{}); len(found) != 1 || found[0].Path != place(alive) {
+		t.Errorf("%+v", found)
 	}
 }
