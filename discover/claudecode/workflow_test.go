@@ -98,7 +98,9 @@ func TestWorkflowBroughtAlong(t *testing.T) {
 	dir := t.TempDir()
 	project := filepath.Dir(writeTranscript(t, dir, minimal))
 	record := `{"parentUuid":null,"isSidechain":true,"type":"user","message":{"role":"user","content":"look"},"timestamp":"2026-11-22T10:00:00Z","cwd":"/w"}` + "\n"
-	place := func(session string) string { return filepath.Join(project, session, subagents, "workflows", "wf_1", "agent-a1"+suffix) }
+	place := func(session string) string {
+		return filepath.Join(project, session, subagents, "workflows", "wf_1", "agent-a1"+suffix)
+	}
 	for session, age := range map[string]time.Duration{left: time.Hour, alive: time.Minute} {
 		must(t, os.MkdirAll(filepath.Dir(place(session)), 0o700))
 		must(t, os.WriteFile(place(session), []byte(record), 0o600))
