@@ -56,6 +56,7 @@ func (t *tail) line(l native.Line) bool {
 	e, ok := peek(l.Bytes)
 	switch {
 	case ok && !t.wants(&e):
+		t.turn.note(&e)
 	case ok && e.gather(l.Bytes, t.room):
 		t.take(&e)
 		t.usage.see(&e, t.id)
@@ -87,7 +88,7 @@ func (t *tail) wants(e *event) bool {
 			return t.context == (settings{}) && t.applied == (settings{})
 		}
 	}
-	return !t.turn.known()
+	return t.turn.wants(e)
 }
 
 func (t *tail) take(e *event) {

@@ -1,6 +1,7 @@
 package codex
 
 import (
+	"bytes"
 	"slices"
 
 	"agentctl/discover"
@@ -15,7 +16,7 @@ type turn struct {
 	// silent: the turn is over without an answer, and the version is too old to record an error. What stands before
 	// the end decides whether it failed.
 	silent bool
-	// answered: the calls whose output has been seen; call: the newest one without.
+	// answered: the calls whose output has been seen, and they themselves not; call: the newest one without.
 	answered []string
 	call     string
 	// missed: a record that may have decided is damaged, so that nothing older does.
@@ -35,6 +36,31 @@ const (
 )
 
 func (t *turn) known() bool { return t.missed || t.State != discover.TurnUnknown && !t.silent }
+
+// wants reports whether a record can tell more of the turn than which calls there were. A turn may have megabytes of what
+// cannot, and they are not gone over.
+func (t *turn) wants(e *event) bool {
+	switch {
+	case t.known():
+		return false
+	case t.silent || t.last == nothing: // any record of the conversation counts
+		return true
+	case string(e.kind) == "response_item", string(e.kind) == "compacted":
+		return false
+	case string(e.name) == "item_completed":
+		return bytes.Contains(e.payload, []byte(`"EnteredReviewMode"`))
+	}
+	return string(e.kind) != "event_msg" || decides(e.name)
+}
+
+// decides reports whether an event tells how the turn stands.
+func decides(name []byte) bool {
+	switch string(name) {
+	case "task_started", "task_complete", "turn_aborted", "error", "entered_review_mode":
+		return true
+	}
+	return false
+}
 
 // miss takes a damaged record. A turn that is over stays so; only how it ended may not be known then.
 func (t *turn) miss() {
@@ -126,16 +152,18 @@ func (t *turn) settle(e *event, s step) {
 	}
 }
 
-// note remembers which call of a tool is still without its output.
+// note remembers which call of a tool is still without its output. Of a record it looks at the beginning only.
 func (t *turn) note(e *event) {
-	if string(e.kind) != "response_item" || t.call != "" {
+	if string(e.kind) != "response_item" || t.call != "" || t.known() {
 		return
 	}
 	switch string(e.name) {
 	case "function_call_output", "custom_tool_call_output":
 		t.answered = append(t.answered, e.get("call_id").Text(0))
 	case "function_call", "custom_tool_call":
-		if !slices.Contains(t.answered, e.get("call_id").Text(0)) {
+		if i := slices.Index(t.answered, e.get("call_id").Text(0)); i >= 0 {
+			t.answered = slices.Delete(t.answered, i, i+1)
+		} else {
 			t.call = e.get("name").Text(80)
 		}
 	}
