@@ -112,6 +112,13 @@ type Sandboxer interface {
 	Sandboxes(proc.Process) bool
 }
 
+// Encloser is implemented by adapters whose agent marks the environment of what it runs in a sandbox.
+type Encloser interface {
+	Marker
+	// Encloses reports whether an environment is that of a command in such a sandbox.
+	Encloses(getenv func(string) string) bool
+}
+
 // Minter is implemented by adapters whose agent gives its sessions ids of a shape of their own.
 type Minter interface {
 	// Mints reports whether a full id has that shape. It says only where to look first: an agent may have been given

@@ -35,7 +35,7 @@ func (w *World) Inside(r Result, pid int, getenv func(string) string) []Session 
 	if c, ok := w.hidden(r, pid, getenv); ok {
 		return Join(r.Table, []Claim{c}, nil)
 	}
-	for p := range r.Table.Ancestors(pid) {
+	for p := range around(r.Table, pid) {
 		if own := r.runBy(p.ID.PID); len(own) > 0 {
 			return w.marked(own, getenv)
 		}

@@ -3,6 +3,7 @@ package discover
 import (
 	"context"
 	"errors"
+	"iter"
 	"slices"
 
 	"agentctl/proc"
@@ -12,28 +13,58 @@ import (
 // ancestor that is an agent does not show what it has open, or none can be seen, but the first process of what can be is
 // an agent's sandbox. Whoever is in there has been marked by the agent.
 func (w *World) hidden(r Result, pid int, getenv func(string) string) (Claim, bool) {
-	for p := range r.Table.Ancestors(pid) {
+	for p := range around(r.Table, pid) {
 		own := r.runBy(p.ID.PID)
 		switch _, above := r.Table.PID(p.Parent); {
 		case len(own) == 1 && own[0].ID == "" && own[0].Status == Unknown:
 			i := slices.IndexFunc(w.Adapters, func(a Adapter) bool { return a.Name() == own[0].Agent })
 			return mark(w.Adapters[i], p, getenv, "mark", "what the process has open may not be read; it has marked this one with the session")
-		case len(own) > 0:
+		case len(own) > 0 || w.isAgent(p):
 			return Claim{}, false
 		case !above:
-			return w.sandbox(p)
+			return w.sandbox(p, getenv)
 		}
 	}
 	return Claim{}, false
 }
 
+// around yields the ancestors of a process; itself, where none of them can be seen.
+func around(table *proc.Table, pid int) iter.Seq[proc.Process] {
+	return func(yield func(proc.Process) bool) {
+		for p := range table.Ancestors(pid) {
+			if pid = 0; !yield(p) {
+				return
+			}
+		}
+		if p, ok := table.PID(pid); ok {
+			yield(p)
+		}
+	}
+}
+
 // errSealed: what runs cannot be told from what does not.
 var errSealed = errors.New("inside of an agent's sandbox nothing outside of it can be seen, so that who is at work there cannot be told")
 
-// sealed reports whether a table shows the inside of an agent's sandbox only: a pid namespace, and its first process.
+// sealed reports whether a table shows the inside of an agent's sandbox only: a pid namespace whose first process is the
+// sandbox, or from which the agent cannot be seen that has marked us as in one.
 func (w *World) sealed(table *proc.Table) bool {
-	first, ok := table.PID(1)
-	return ok && w.sandboxer(first) != nil
+	if first, ok := table.PID(1); ok && w.sandboxer(first) != nil {
+		return true
+	}
+	if !slices.ContainsFunc(w.Adapters, func(a Adapter) bool { return encloses(a, w.Setup(a.Name()).Getenv) }) {
+		return false
+	}
+	for p := range table.Ancestors(w.PID) {
+		if w.isAgent(p) {
+			return false
+		}
+	}
+	return true
+}
+
+func encloses(a Adapter, getenv func(string) string) bool {
+	e, ok := a.(Encloser)
+	return ok && getenv != nil && e.Encloses(getenv)
 }
 
 // sandboxer is the adapter whose agent's sandbox a process is, nil if it is none.
@@ -46,17 +77,21 @@ func (w *World) sandboxer(p proc.Process) Adapter {
 	return nil
 }
 
-// sandbox makes the claim of a process that is an agent's sandbox, by that process's own environment.
-func (w *World) sandbox(p proc.Process) (Claim, bool) {
-	a := w.sandboxer(p)
-	if a == nil {
-		return Claim{}, false
+// sandbox makes the claim of a process that is an agent's sandbox, by that process's own environment, or in one, by ours.
+func (w *World) sandbox(p proc.Process, ours func(string) string) (Claim, bool) {
+	const detail = "from which nothing outside can be seen, marked with the session"
+	if a := w.sandboxer(p); a != nil {
+		return mark(a, p, func(key string) string {
+			env, _ := p.Env(key) // what may not be read has no mark
+			return env[key]
+		}, "sandbox", "it is the agent's sandbox, "+detail)
 	}
-	getenv := func(key string) string {
-		env, _ := p.Env(key) // what may not be read has no mark
-		return env[key]
+	for _, a := range w.Adapters {
+		if encloses(a, ours) {
+			return mark(a, p, ours, "sandbox", "it is in the agent's sandbox, "+detail)
+		}
 	}
-	return mark(a, p, getenv, "sandbox", "it is the agent's sandbox, from which nothing outside can be seen, marked with the session")
+	return Claim{}, false
 }
 
 // mark makes the claim of the session that an environment names.

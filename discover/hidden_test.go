@@ -1,7 +1,9 @@
 package discover
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"testing"
 
 	"agentctl/proc"
@@ -74,6 +76,48 @@ func TestTheMarkOfAHiddenAgent(t *testing.T) {
 		r, err := w.Current(t.Context(), 8, func(string) string { return "one" })
 		if err != nil || ids(r.Sessions) != want || len(r.Warnings) != 0 {
 			t.Errorf("%q: %s, %v, %v", unreadable, ids(r.Sessions), r.Warnings, err)
+		}
+	}
+}
+
+// enclosing is an agent that marks the environment of what it runs in a sandbox; its program is named agent.
+type enclosing struct{ memory }
+
+func (enclosing) Encloses(getenv func(string) string) bool { return getenv("BOXED") == "1" }
+func (enclosing) Runs(p proc.Process) bool                 { return p.Name == "agent" }
+
+// Where the agent that has marked us as in its sandbox cannot be seen, its mark names the session and nothing else is called
+// stopped, whether there is a process table of the sandbox or none of ours.
+func TestInsideOfAnEnclosure(t *testing.T) {
+	tool, helper, agent := fact(9, "now", 'S'), fact(8, "now", 'S'), fact(7, "now", 'S')
+	tool.Parent, helper.Parent, agent.Name = 8, 7, "agent"
+	foreign := fmt.Errorf("%w: as it is", proc.ErrNamespace)
+	for name, tc := range map[string]struct {
+		seen          []proc.Facts
+		err           error
+		boxed         string
+		list, current string
+		blind         bool
+	}{
+		"a table of its own":     {[]proc.Facts{helper, tool}, nil, "1", "two:unknown one:unknown", "one:running", false},
+		"another one's":          {[]proc.Facts{tool}, foreign, "1", "two:unknown one:unknown", "one:running", false},
+		"another one's, no mark": {[]proc.Facts{tool}, foreign, "", "two:unknown one:unknown", "", true},
+		"no mark":                {[]proc.Facts{helper, tool}, nil, "", "two:stopped one:stopped", "", false},
+		"the agent is seen":      {[]proc.Facts{agent, helper, tool}, nil, "1", "two:stopped one:stopped", "", false},
+		"something else failed":  {nil, errors.New("no"), "1", "two:unknown one:unknown", "", true},
+	} {
+		getenv := func(key string) string { return map[string]string{"BOXED": tc.boxed, "MARK": "one"}[key] }
+		w := worldOf(nil, enclosing{memory{agent: Codex, records: []Record{record(Codex, "one", 1), record(Codex, "two", 2)}}})
+		w.PID = 9
+		w.Setup = func(Agent) Setup { return Setup{Getenv: getenv} }
+		w.Take = func(context.Context) (*proc.Table, error) { return proc.Of(tc.seen...), tc.err }
+		r, err := w.List(t.Context(), Select{All: true})
+		if err != nil || ids(r.Sessions) != tc.list || r.Blind != tc.blind || (len(r.Warnings) > 0) != (tc.blind || tc.list == "two:unknown one:unknown") {
+			t.Errorf("%s: list: %s, %v, blind %t, %v", name, ids(r.Sessions), r.Warnings, r.Blind, err)
+		}
+		r, err = w.Current(t.Context(), 9, getenv)
+		if ids(r.Sessions) != tc.current || (err == nil) != (tc.current != "") || err == nil && (r.Sessions[0].Dir != "/w" || len(r.Warnings) > 0) {
+			t.Errorf("%s: current: %s, %v, %v", name, ids(r.Sessions), r.Warnings, err)
 		}
 	}
 }

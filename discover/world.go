@@ -18,6 +18,8 @@ type World struct {
 	Setup func(Agent) Setup
 	// Take reads the process table (proc.Take).
 	Take func(context.Context) (*proc.Table, error)
+	// PID is this process.
+	PID int
 }
 
 // Result is an answer together with what was left out of it.
@@ -74,7 +76,9 @@ func (l *look) take(ctx context.Context) (fresh map[Agent][]Home, err error) {
 	if l.table, err = l.world.Take(ctx); ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
-	if l.blind = err != nil; l.blind {
+	if l.sealed = errors.Is(err, proc.ErrNamespace) && l.world.sealed(l.table); l.sealed {
+		l.warn("", &Warning{Path: "processes", Err: errSealed})
+	} else if l.blind = err != nil; l.blind {
 		l.table = proc.Of()
 		l.warn("", &Warning{Path: "processes", Err: err})
 	} else if l.table.Hidden() {

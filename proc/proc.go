@@ -15,6 +15,9 @@ import (
 var (
 	// ErrGone: no process with this ID exists any more; its pid may belong to another one.
 	ErrGone = errors.New("process is gone")
+	// ErrNamespace: the process table that is mounted is that of another pid namespace than ours: its numbers are not those
+	// that we may signal, nor that getpid(2) returns (after unshare(1) without --mount-proc, say; Linux).
+	ErrNamespace = errors.New("the process table shows the processes of another pid namespace")
 	// ErrUnsupported: this operating system does not tell.
 	ErrUnsupported = errors.New("not available on this operating system")
 )

@@ -33,7 +33,12 @@ type machine struct {
 }
 
 func mount(root string) *procfs {
-	return &procfs{root: root, machine: sync.OnceValues(func() (machine, error) { return readMachine(root) })}
+	return &procfs{root: root, machine: sync.OnceValues(func() (machine, error) {
+		if err := checkNamespace(root); err != nil {
+			return machine{}, err
+		}
+		return readMachine(root)
+	})}
 }
 
 // systemRoot is where the system's own is mounted.
@@ -42,9 +47,6 @@ const systemRoot = "/proc"
 func system() source { return mount(systemRoot) }
 
 func readMachine(root string) (machine, error) {
-	if err := checkNamespace(root); err != nil {
-		return machine{}, err
-	}
 	boot, err := readIfThere(root, "sys/kernel/random/boot_id")
 	if err != nil {
 		return machine{}, err
@@ -78,15 +80,14 @@ func tickZero() (zero time.Time) {
 	return zero
 }
 
-// checkNamespace refuses a proc file system of another pid namespace than ours (after unshare(1) without
-// --mount-proc, say): its numbers are not those that we may signal, nor that getpid(2) returns.
+// checkNamespace refuses a proc file system of another pid namespace than ours.
 func checkNamespace(root string) error {
 	self, err := os.Readlink(filepath.Join(root, "self"))
 	if err != nil {
 		return fmt.Errorf("reading the process table: %w", err)
 	}
 	if self != strconv.Itoa(os.Getpid()) {
-		return fmt.Errorf("%s shows the processes of another pid namespace: we are %q there and %d here", root, self, os.Getpid())
+		return fmt.Errorf("%w: in %s we are %q, and %d here", ErrNamespace, root, self, os.Getpid())
 	}
 	return nil
 }

@@ -168,8 +168,13 @@ func inTurn(steps ...func() error) error {
 	return nil
 }
 
-// roleOtherNamespace is in a pid namespace of its own, but /proc is its parent's.
+// roleOtherNamespace is in a pid namespace of its own, but /proc is its parent's. It sees itself, by its own numbers, and
+// nobody else.
 func roleOtherNamespace() error {
+	alone, err := Take(context.Background())
+	if self, ok := alone.PID(os.Getpid()); !errors.Is(err, ErrNamespace) || !ok || !self.Alive() || self.Parent != os.Getppid() || len(alone.list) != 1 {
+		return fmt.Errorf("of itself it sees %+v, %t, among %d: %w", self, ok, len(alone.list), err)
+	}
 	for name, err := range map[string]error{
 		"Take":    func() error { _, err := Take(context.Background()); return err }(),
 		"Inspect": func() error { _, err := Inspect(1); return err }(),

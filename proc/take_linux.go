@@ -4,17 +4,21 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 )
 
 // Take reads the process table. Processes that vanish meanwhile are left out, and those that may not be seen (see
-// [Table.Hidden]); it fails if there is no process table to read, or one of another pid namespace than ours.
+// [Table.Hidden]); it fails if there is no process table to read. With [ErrNamespace] it returns a table of this process
+// alone, of which nothing more can be asked.
 func Take(ctx context.Context) (*Table, error) { return mount(systemRoot).take(ctx) }
 
 // Inspect reads one process by pid, a zombie too. It returns [ErrGone] if there is none; a thread is none.
 func Inspect(pid int) (Process, error) { return mount(systemRoot).inspect(pid) }
 
 func (f *procfs) take(ctx context.Context) (*Table, error) {
-	if _, err := f.machine(); err != nil {
+	if _, err := f.machine(); errors.Is(err, ErrNamespace) {
+		return f.alone(), err
+	} else if err != nil {
 		return nil, err
 	}
 	pids, err := pidDir(f.root + "/").numbers("") // thread groups: the kernel leaves other threads out of the listing
@@ -39,6 +43,23 @@ func (f *procfs) take(ctx context.Context) (*Table, error) {
 		}
 	}
 	return tableOf(list).hide(hidden), nil
+}
+
+// alone is the table of this process, by the numbers of our own pid namespace; empty if even that cannot be read.
+func (f *procfs) alone() *Table {
+	d := pidDir(f.root + "/self/")
+	m, err := readMachine(f.root)
+	if err != nil {
+		return newTable(nil)
+	}
+	s, err := d.stat("stat", make([]byte, bufferSize))
+	if err != nil {
+		return newTable(nil)
+	}
+	s.pid, s.parent, s.group, s.session = os.Getpid(), os.Getppid(), 0, 0
+	p := Process{UID: os.Geteuid(), src: f}
+	p.Exe, p.Deleted, _ = d.target("exe")
+	return newTable([]Process{p.with(m, s)})
 }
 
 // sight makes the entry of a process: its binary alone where that may be read, else all that there is. Another

@@ -35,6 +35,7 @@ const (
 	markKey    = "CLAUDECODE"
 	sessionKey = "CLAUDE_CODE_SESSION_ID"
 	pidKey     = "CLAUDE_PID"
+	sandboxKey = "SANDBOX_RUNTIME"
 )
 
 // Mark implements [discover.Marker]. The id or the pid alone is not enough: a person may have exported it. MCP servers are
@@ -57,6 +58,14 @@ func (Adapter) MarkKeys() []string { return []string{markKey, sessionKey, pidKey
 
 // Runs implements [discover.Marker].
 func (Adapter) Runs(p proc.Process) bool { return looksLike(p) }
+
+// Encloses implements [discover.Encloser]: on Linux the sandbox of the tool Bash is a pid namespace, which ends with it (SEEN
+// 2.1.197, 2.1.329, whose /proc shows only the bubblewrap around that). Other programs can be run in the same sandbox: then
+// there is no session's mark.
+func (a Adapter) Encloses(getenv func(string) string) bool {
+	mark, ok := a.Mark(getenv)
+	return ok && mark.Session != "" && getenv(sandboxKey) == "1"
+}
 
 // warning is the one shape in which this package reports what it could not read.
 func warning(path string, err error) error {

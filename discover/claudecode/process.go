@@ -89,7 +89,7 @@ func isScript(name string) bool {
 }
 
 // isEmbeddedTool reports whether the native binary runs as one of the programs it carries: it starts itself under
-// another name in argv[0] to search files.
+// another name in argv[0] to search files, and by an open file, with the name in ARGV0, inside of a sandbox.
 func isEmbeddedTool(p proc.Process) bool {
 	args, err := p.Args()
 	if err != nil || len(args) == 0 {
@@ -99,5 +99,5 @@ func isEmbeddedTool(p proc.Process) bool {
 	case "rg", "ugrep", "bfs", "grep", "find", "apply-seccomp":
 		return true
 	}
-	return false
+	return strings.HasPrefix(args[0], "/proc/self/fd/")
 }

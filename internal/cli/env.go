@@ -63,7 +63,7 @@ func (env Env) world(homes map[string][]string) *discover.World {
 		Setup: func(a discover.Agent) discover.Setup {
 			return discover.Setup{Getenv: env.Getenv, Configured: homes[string(a)]}
 		},
-		Take: env.Take,
+		Take: env.Take, PID: env.PID,
 	}
 }
 
