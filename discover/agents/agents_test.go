@@ -33,6 +33,7 @@ func TestEveryAgentKnowsItsPrograms(t *testing.T) {
 		"/nix/store/0a-claude-code/bin/.claude-wrapped_":    discover.ClaudeCode,
 		"/opt/x/codex-aarch64-apple-darwin":                 discover.Codex,
 		"/nix/store/0a-codex/bin/.codex-wrapped":            discover.Codex,
+		"/opt/x/bin/opencode2":                              discover.OpenCode,
 		"/opt/x/bin/opencode.exe":                           discover.OpenCode,
 		"/Applications/OpenCode.app/Contents/opencode-cli":  discover.OpenCode,
 		"/nix/store/0a-opencode/bin/.opencode-wrapped":      discover.OpenCode,

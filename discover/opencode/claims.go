@@ -41,6 +41,9 @@ func (s *survey) claims(sub *subject, lib *library) []discover.Claim {
 	if sub.mode == modeServer {
 		base.Meta = base.Meta.With("command", sub.name)
 	}
+	if sub.second {
+		return []discover.Claim{secondPresence(base)}
+	}
 	sessions := s.exact(sub, lib, base)
 	if len(sessions) == 0 && sub.mode != modeServer {
 		sessions = s.inferred(sub, lib, base)

@@ -31,6 +31,7 @@ type command struct {
 	name    string // the subcommand
 	session string // -s, unless a fork of it is asked for
 	resumes bool   // -c or -s: the session may be older than the process
+	second  bool   // the background service of OpenCode 2
 	title   string
 	words   []string // the prompt of run
 }
@@ -95,6 +96,8 @@ func parseCommand(args []string) command {
 			fork = true
 		case "--attach":
 			client = true
+		case serviceFlag:
+			c.second = true
 		case "-h", "--help", "-v", "--version", "--get-yargs-completions":
 			client = true
 		}
@@ -102,6 +105,7 @@ func parseCommand(args []string) command {
 	if client {
 		c.mode = modeNone
 	}
+	c.second = c.second && c.mode == modeServer
 	c.resumes = (c.resumes || c.session != "") && !fork
 	if fork || !isSessionID(c.session) {
 		c.session = ""

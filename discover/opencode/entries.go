@@ -55,8 +55,9 @@ func untaken(files, taken []discover.Entry) []discover.Entry {
 
 // entriesIn lists the sessions of one database whose id fits the query.
 func entriesIn(ctx context.Context, home discover.Home, path string, q discover.Query) (out []discover.Entry, err error) {
+	second := false
 	err = readStore(ctx, home.Dir, path, func(st *store) {
-		out = nil
+		out, second = nil, st.second
 		for r := range st.rows(q) {
 			e := discover.Entry{
 				Agent: discover.OpenCode, Path: path, Home: home.Dir,
@@ -67,6 +68,9 @@ func entriesIn(ctx context.Context, home discover.Home, path string, q discover.
 			}
 		}
 	})
+	if err == nil && second && q.Refs == nil && q.Parents == nil {
+		err = errSecond
+	}
 	return out, err
 }
 

@@ -24,6 +24,7 @@ func TestParseCommand(t *testing.T) {
 		"run --title T -f a.txt x -- --help": {mode: modeRun, name: "run", title: "T", words: []string{"x", "--help"}},
 		"run --log-level ERROR x":            {mode: modeRun, name: "run", words: []string{"x"}},
 		"--print-logs serve --port 1":        {mode: modeServer, name: "serve"},
+		"serve --service":                    {mode: modeServer, name: "serve", second: true},
 		"acp --cwd /x":                       {mode: modeServer, name: "acp"},
 		"run --attach=http://h x":            {mode: modeNone, name: "run", words: []string{"x"}},
 		"attach http://h -s " + id:           {mode: modeNone, name: "attach", session: id, resumes: true, words: []string{"http://h"}},

@@ -39,7 +39,7 @@ func isProgram(p proc.Process) bool {
 // isName knows opencode-cli, too: so the desktop application called its server until it ran that in its own process.
 func isName(exe string) bool {
 	switch proc.Program(exe) {
-	case "opencode", "opencode.exe", "opencode-cli":
+	case "opencode", "opencode.exe", "opencode-cli", "opencode2":
 		return true
 	}
 	return false

@@ -18,6 +18,7 @@ type store struct {
 	home, path             string
 	session, message, part *sqlite.Table
 	texts                  *native.Texts // nil for none
+	second                 bool          // there are sessions of OpenCode 2 as well
 }
 
 // readStore runs read on the database at path, more than once where a writer makes that necessary: it must begin by
@@ -27,14 +28,16 @@ func readStore(ctx context.Context, home, path string, read func(*store)) error 
 		if len(db.Tables()) == 0 {
 			return nil
 		}
-		st := &store{home: home, path: path}
+		st := &store{home: home, path: path, second: holdsSecond(db)}
 		// One without the tables of sessions is another program's, or half made; a view is no table.
 		for _, t := range []struct {
 			name string
 			to   **sqlite.Table
 		}{{"session", &st.session}, {"message", &st.message}, {"part", &st.part}} {
 			var err error
-			if *t.to, err = db.Table(t.name); err != nil {
+			if *t.to, err = db.Table(t.name); err != nil && st.second {
+				return errSecond
+			} else if err != nil {
 				return fmt.Errorf("no database of sessions: %w", err)
 			}
 		}

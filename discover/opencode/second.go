@@ -1,0 +1,38 @@
+package opencode
+
+import (
+	"errors"
+
+	"agentctl/discover"
+	"agentctl/discover/native/sqlite"
+)
+
+// OpenCode 2 has a background service that runs all sessions of a home (`serve --service`; its terminals and runs are
+// clients), and keeps what it stores in tables of its own (SEEN 0.0.0-next-16350, a preview named opencode2; READ 2.0.3:
+// session_v2 beside the older tables). Its sessions are not read: that is said, and none of them is called stopped for it.
+const (
+	serviceFlag  = "--service"
+	sessionTable = "session_v2"
+)
+
+var errSecond = errors.New("sessions of OpenCode 2 in it are left out: agentctl does not know how to read them yet")
+
+// holdsSecond reports whether a database has sessions of OpenCode 2.
+func holdsSecond(db *sqlite.DB) bool {
+	t, err := db.Table(sessionTable)
+	if err != nil {
+		return false
+	}
+	for range t.Rows() {
+		return true
+	}
+	return false
+}
+
+// secondPresence is the presence of its background service: a live process of which nobody knows what it runs, nor where.
+func secondPresence(base discover.Claim) discover.Claim {
+	c := base
+	c.Strength, c.Kind, c.Detail = discover.Exact, "process", "the background service of OpenCode 2"
+	c.Unreadable = "it is the background service of OpenCode 2, whose sessions agentctl does not know how to read yet"
+	return c
+}
