@@ -83,11 +83,10 @@ func agentsOf(transcript string) (paths []string, stored map[string]bool) {
 	for _, f := range tree {
 		for _, n := range f.entries {
 			if id, isNote := strings.CutSuffix(n.Name(), aboutSuffix); isNote {
-				path := filepath.Join(f.dir, id+suffix)
-				stored[path] = stored[path]
+				stored[filepath.Join(f.dir, id+suffix)] = false
 			}
 		}
-		for _, path := range f.transcripts() {
+		for _, path := range f.transcripts() { // also of those with a note
 			stored[path] = true
 		}
 	}

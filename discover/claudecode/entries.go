@@ -78,7 +78,7 @@ func (s *search) listAll(in projects) {
 	for i := range numbers {
 		numbers[i] = i
 	}
-	for range native.Each(s.ctx, numbers, func(i int, scratch *native.Scratch) (none struct{}, _ bool, _ error) {
+	for _, err := range native.Each(s.ctx, numbers, func(i int, scratch *native.Scratch) (none struct{}, _ bool, _ error) {
 		room := native.Own[[]discover.Entry](scratch)
 		l := search{ctx: s.ctx, Query: s.Query, home: s.home, scratch: scratch, found: (*room)[:0]}
 		l.listBelow(in.dir, in.folders[i])
@@ -86,9 +86,9 @@ func (s *search) listAll(in projects) {
 			l.newestParts()
 		}
 		*room, folders[i] = l.found, folder{slices.Clone(l.found), l.warnings}
-		return none, false, nil
+		return none, false, nil // it has its own place
 	}) {
-		continue // each has its own place
+		s.warnings = append(s.warnings, err)
 	}
 	total := 0
 	for _, f := range folders {

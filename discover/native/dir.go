@@ -80,7 +80,9 @@ func (d *Dir) Names() (names []Name, err error) {
 // All is Names one by one, for one who works in s and goes through many directories; an error is the last.
 func (d *Dir) All(s *Scratch) iter.Seq2[Name, error] {
 	return func(yield func(Name, error) bool) {
-		d.each(s, func(n Name, err error) bool {
+		room := s.borrowList()
+		defer func() { s.giveBackList(room) }()
+		d.each(&room, func(n Name, err error) bool {
 			if err != nil {
 				err = &fs.PathError{Op: "list", Path: d.path, Err: err}
 			}

@@ -15,15 +15,14 @@ const (
 	largeList = 64 << 10
 )
 
-// each reads the directory with getdents(2) alone. os.File would ask four times more whether it can be polled, which for
-// a thousand small folders is more than the reading.
-func (d *Dir) each(s *Scratch, yield func(Name, error) bool) {
-	buf := s.borrowList()
-	defer func() { s.giveBackList(buf) }()
-	if buf == nil {
-		buf = make([]byte, usualList)
+// each reads the directory with getdents(2) alone, in room or what it replaces that with. os.File would ask four times more
+// whether it can be polled, which for a thousand small folders is more than the reading.
+func (d *Dir) each(room *[]byte, yield func(Name, error) bool) {
+	if *room == nil {
+		*room = make([]byte, usualList)
 	}
 	for {
+		buf := *room
 		n, err := retry(func() (int, error) { return unix.Getdents(d.fd, buf) })
 		if err != nil {
 			yield(Name{}, err)
@@ -33,7 +32,7 @@ func (d *Dir) each(s *Scratch, yield func(Name, error) bool) {
 			return
 		}
 		if len(buf) == usualList && n > usualList/2 {
-			buf = make([]byte, largeList)
+			*room = make([]byte, largeList)
 		}
 	}
 }

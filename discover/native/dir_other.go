@@ -9,7 +9,7 @@ import (
 )
 
 // each lists a copy of the open directory, so that closing it leaves the directory open.
-func (d *Dir) each(_ *Scratch, yield func(Name, error) bool) {
+func (d *Dir) each(_ *[]byte, yield func(Name, error) bool) {
 	fd, err := unix.FcntlInt(uintptr(d.fd), unix.F_DUPFD_CLOEXEC, 0)
 	if err != nil {
 		yield(Name{}, err)

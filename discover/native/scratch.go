@@ -98,14 +98,14 @@ func (s *Scratch) borrowList() []byte {
 	if s == nil {
 		return nil
 	}
-	buf := s.list
+	room := s.list
 	s.list = nil
-	return buf
+	return room
 }
 
-func (s *Scratch) giveBackList(buf []byte) {
-	if s != nil && len(buf) > len(s.list) {
-		s.list = buf
+func (s *Scratch) giveBackList(room []byte) {
+	if s != nil && len(room) > len(s.list) {
+		s.list = room
 	}
 }
 
