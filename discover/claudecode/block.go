@@ -39,6 +39,20 @@ func appendBlocks(list []block, content native.Value) []block {
 	return list
 }
 
+// beginsWithResult reports whether the first block is a tool's result, as those of most user records are: they are most of a
+// transcript, and not gone over for it.
+func beginsWithResult(content native.Value) bool {
+	if len(content) == 0 || content[0] != '[' {
+		return false
+	}
+	for key, v := range content[1:].Object().Members() {
+		if string(key) == "type" {
+			return v.Word("tool_result") == "tool_result"
+		}
+	}
+	return false
+}
+
 func parseBlock(o native.Object) (b block) {
 	for key, v := range o.Members() {
 		switch string(key) {
