@@ -130,8 +130,9 @@ func (c *conversation) user(s saying) []discover.Message {
 
 // heard understands what stands in a user record: mostly what a person typed.
 func (s saying) heard(text string) words {
+	text, pasted := unpasted(text, false)
 	switch w, ok := marked(text); {
-	case ok:
+	case ok && !pasted:
 		return w
 	case s.origin == "" || s.origin == "human":
 		return words{discover.User, discover.KindText, text}

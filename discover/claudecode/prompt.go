@@ -2,6 +2,7 @@ package claudecode
 
 import (
 	"strings"
+	"unicode/utf8"
 
 	"agentctl/discover"
 	"agentctl/discover/native"
@@ -22,10 +23,12 @@ func promptOf(l line) (prompt string, command bool) {
 	}
 	var room fewBlocks
 	for _, b := range l.blocksIn(&room) {
-		text := opening(b.text)
+		text, pasted := opening(b.text)
 		switch {
 		case b.Type == "tool_result":
 			return "", false
+		case pasted && text != "":
+			return cut(text), false
 		case b.Type != "text" || text == "" || strings.HasPrefix(text, interrupted):
 		case !startsWithTag(text):
 			return cut(text), false
@@ -38,14 +41,17 @@ func promptOf(l line) (prompt string, command bool) {
 	return "", false
 }
 
-// opening is a text without white space around it, as far as a prompt is looked for in it.
-func opening(v native.Value) string {
+// opening is a text without white space around it, as far as a prompt is looked for in it, and without the tags around what
+// was pasted.
+func opening(v native.Value) (text string, pasted bool) {
 	if len(v) > 1 && isAlphanumeric(v[1]) { // neither white space nor a tag comes first: more than is kept tells nothing
-		if text := v.Text(discover.PromptLimit); strings.TrimSpace(text) == text {
-			return text
+		if text := v.Text(discover.PromptLimit); strings.TrimSpace(text) == text && !strings.Contains(text, "<") {
+			return text, false
 		}
 	}
-	return strings.TrimSpace(v.Text(promptReading))
+	text = v.Text(promptReading)
+	text, pasted = unpasted(text, len(text) >= promptReading && utf8.RuneCountInString(text) == promptReading)
+	return strings.TrimSpace(text), pasted
 }
 
 // startsWithTag: "<", a lower-case letter, letters, digits, "_" or "-", then white space or ">".

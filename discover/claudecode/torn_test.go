@@ -183,7 +183,10 @@ func FuzzPrompt(f *testing.F) {
 			t.Fatalf("%q is nobody's prompt", prompt)
 		}
 		for _, b := range l.blocks() {
-			if got, want := opening(b.text), strings.TrimSpace(b.text.Text(promptReading)); cut(got) != cut(want) || startsWithTag(got) != startsWithTag(want) {
+			read := b.text.Text(promptReading)
+			want, _ := unpasted(read, len([]rune(read)) == promptReading)
+			want = strings.TrimSpace(want)
+			if got, _ := opening(b.text); cut(got) != cut(want) || startsWithTag(got) != startsWithTag(want) {
 				t.Fatalf("%q begins with %q, not %q", words, want, got)
 			}
 		}

@@ -132,6 +132,9 @@ func texts(content any, kinds ...string) (out []string) {
 // command is what is stored of what a person has typed after a slash.
 var command = regexp.MustCompile(`(?s)<command-name>(.*?)</command-name>.*?(?:<command-args>(.*?)</command-args>|$)`)
 
+// pasted is what is stored of what a person has pasted.
+var pasted = regexp.MustCompile(`(?s)\n{0,2}<pasted_content id="[0-9a-f]{4}">\n(.*?)\n</pasted_content id="[0-9a-f]{4}">\n{0,2}`)
+
 // claudeWords leaves out what Claude Code writes in the person's or the model's name.
 func claudeWords(t *testing.T, s session) (w words) {
 	t.Helper()
@@ -143,6 +146,9 @@ func claudeWords(t *testing.T, s session) (w words) {
 			continue
 		}
 		said := texts(at(r, "message", "content"), "text")
+		for i := range said {
+			said[i] = pasted.ReplaceAllString(said[i], "$1")
+		}
 		switch kind := textAt(r, "type"); {
 		case kind == "attachment" && textAt(r, "attachment", "type") == "queued_command":
 			if said = texts(at(r, "attachment", "prompt"), "text"); !strings.HasPrefix(said[0], "<") {
