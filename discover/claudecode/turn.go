@@ -11,13 +11,15 @@ import (
 // records only those of the chain asked for may be given.
 //
 // Records that are no part of a turn are passed over; but output of a local command, or a message that Claude Code
-// wrote itself after a resume, proves that no turn ran any more: a turn that looks open before them was cut.
+// wrote itself after a resume, proves that no turn ran any more: a turn that looks open before them was cut. A "!" command
+// is either: its output is a prompt that the model answers, unless a caveat precedes it.
 type turnScan struct {
 	turn    discover.Turn
 	decided bool
 
 	over    bool // turn_duration was seen: the turn ended, only how is still open
 	settled bool // no turn ran any more
+	shell   bool // the newest prompt is a "!" command, and what precedes it has not been seen
 	// root is the time of a conversation's first prompt: a TUI's first write may put the answer before it, so
 	// what stands before it in the file and is newer follows it.
 	root string
@@ -29,7 +31,7 @@ type turnScan struct {
 }
 
 // done reports whether older records cannot change anything.
-func (s *turnScan) done() bool { return s.decided && s.gathered && s.root == "" }
+func (s *turnScan) done() bool { return s.decided && s.gathered && s.root == "" && !s.shell }
 
 func (s *turnScan) add(l line) {
 	if s.root != "" {
@@ -40,6 +42,11 @@ func (s *turnScan) add(l line) {
 			*s = turnScan{turn: discover.Turn{Began: s.turn.Began}}
 		}
 		s.root = ""
+	}
+	if s.shell && s.decided {
+		if s.shell = false; l.isCaveat() {
+			*s = turnScan{settled: true, over: s.over, turn: discover.Turn{Began: s.turn.Began}}
+		}
 	}
 	switch l.Type {
 	case "system":
@@ -103,9 +110,11 @@ func (s *turnScan) user(l line) {
 		s.gathered = s.gathered || !answers
 	case strings.HasPrefix(words, interrupted):
 		s.end(discover.TurnInterrupted)
+	case isShellOutput(words):
+		s.shell = true
 	case isLocalOutput(words):
 		s.settled = true
-	case strings.HasPrefix(words, "<local-command-"), s.settled && isLocalInput(words):
+	case strings.HasPrefix(words, "<local-command-"), s.settled && !s.shell && isLocalInput(words):
 	case answers:
 		s.open()
 	default:
@@ -135,21 +144,27 @@ const wordsReading = 100
 
 // isLocalOutput: what a slash command or a "!" command printed.
 func isLocalOutput(words string) bool {
-	for _, tag := range []string{"<local-command-stdout>", "<local-command-stderr>", "<bash-stdout>", "<bash-stderr>"} {
-		if strings.HasPrefix(words, tag) {
-			return true
-		}
-	}
-	return false
+	return isShellOutput(words) || beginsWith(words, "<local-command-stdout>", "<local-command-stderr>")
 }
 
+func isShellOutput(words string) bool { return beginsWith(words, "<bash-stdout>", "<bash-stderr>") }
+
 func isLocalInput(words string) bool {
-	for _, tag := range []string{"<command-name>", "<command-message>", "<bash-input>"} {
-		if strings.HasPrefix(words, tag) {
-			return true
-		}
+	return beginsWith(words, "<command-name>", "<command-message>", "<bash-input>")
+}
+
+func beginsWith(words string, any ...string) bool {
+	return slices.ContainsFunc(any, func(begin string) bool { return strings.HasPrefix(words, begin) })
+}
+
+// isCaveat tells the note that precedes what the model is not to answer: the output of most slash commands, and of a "!" command
+// up to 2.1.112, or where the settings say so or it did not run to its end (SEEN 2.1.112, 2.1.197, 2.1.330).
+func (l *line) isCaveat() bool {
+	if l.Type != "user" || !l.IsMeta {
+		return false
 	}
-	return false
+	var room fewBlocks
+	return beginsWith(text(l.blocksIn(&room), wordsReading), "<local-command-caveat>", "Caveat: ")
 }
 
 // open decides for a turn that has no end of its own.
