@@ -25,9 +25,9 @@ type line struct {
 	// Notes.
 	CustomTitle, AITitle string
 	RelocatedCwd         string
-	WorktreeBranch       string
-	ContinuedIn          string // the background session that this one has become
-	PermissionMode       string // of a note, or with the prompt of a user record
+	WorktreeBranch       *string // "" once the session has left the worktree
+	ContinuedIn          string  // the background session that this one has become
+	PermissionMode       string  // of a note, or with the prompt of a user record
 	TotalCostUSD         *float64
 }
 
@@ -43,6 +43,7 @@ type envelope struct {
 	Version     native.Value
 	GitBranch   native.Value
 	Entrypoint  native.Value
+	SessionKind native.Value // "bg" of a background session's (2.1.197)
 	ForkedFrom  native.Value
 }
 
@@ -53,6 +54,7 @@ type place struct {
 	Version    string
 	GitBranch  string // "HEAD" where there is none
 	Entrypoint string
+	Background bool   // it was a background session's then
 	ForkedFrom string // the session that /branch copied the record from
 }
 
@@ -61,6 +63,7 @@ func (e *envelope) place(texts *native.Texts) place {
 	return place{
 		Cwd: texts.Of(e.Cwd), SessionID: texts.Of(e.SessionID), Version: texts.Of(e.Version),
 		GitBranch: texts.Of(e.GitBranch), Entrypoint: texts.Of(e.Entrypoint), ForkedFrom: texts.Of(e.ForkedFrom),
+		Background: e.SessionKind.Word("bg") == "bg",
 	}
 }
 
@@ -139,6 +142,8 @@ func (e *envelope) set(key []byte, v native.Value) bool {
 		e.GitBranch = v
 	case "entrypoint":
 		e.Entrypoint = v
+	case "sessionKind":
+		e.SessionKind = v
 	case "forkedFrom":
 		e.ForkedFrom = member(v, "sessionId")
 	default:
@@ -160,7 +165,8 @@ func (l *line) setNote(key []byte, v native.Value) {
 	case "permissionMode":
 		l.PermissionMode = v.Word("default", "acceptEdits", "plan", "auto", "dontAsk", "bypassPermissions")
 	case "worktreeSession":
-		l.WorktreeBranch = member(v, "worktreeBranch").Text(0)
+		branch := member(v, "worktreeBranch").Text(0)
+		l.WorktreeBranch = &branch
 	case "totalCostUSD":
 		if usd, err := strconv.ParseFloat(string(v.Raw()), 64); err == nil {
 			l.TotalCostUSD = &usd

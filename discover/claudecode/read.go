@@ -116,6 +116,9 @@ func recordOf(e discover.Entry, head headScan, tail tailScan) discover.Record {
 	if r.Source = sourceOf(entrypoint); r.Source == entrypoint {
 		entrypoint = ""
 	}
+	if tail.last.Background { // also when its job is gone (claude rm)
+		r.Source = "bg"
+	}
 	texts := head.texts
 	r.Meta = discover.Facts{{"entrypoint", texts.Value(entrypoint)}, {projectMeta, texts.Value(projectOf(e))}, {"continuedIn", tail.notes.moved}}.Known()
 	if head.forked() {
@@ -144,10 +147,11 @@ func sourceOf(entrypoint string) string {
 	return entrypoint
 }
 
-// branch prefers the worktree's: in a worktree that Claude Code made, records name the branch it came from (2.1.197).
+// branch prefers the worktree's: in a worktree that Claude Code made, records name the branch it came from (2.1.197). A session
+// that has left it again (SEEN 2.1.329, 2.1.330) is on the branch that its records name.
 func branch(head headScan, tail tailScan) string {
-	if b := cmp.Or(tail.notes.worktree, head.notes.worktree); b != "" {
-		return b
+	if b := cmp.Or(tail.notes.worktree, head.notes.worktree); b != nil && *b != "" {
+		return *b
 	}
 	inWorktree := strings.Contains(tail.last.Cwd, "/.claude/worktrees/")
 	if tail.last.GitBranch == "HEAD" || inWorktree {

@@ -26,7 +26,7 @@ const (
 type notes struct {
 	custom, ai *string // titles: the person's, the agent's; nil: not seen
 	relocated  string  // a directory that replaces the recorded one
-	worktree   string  // the branch of a worktree that Claude Code made
+	worktree   *string // the branch of a worktree that Claude Code made and the session is in; nil: not seen
 	moved      string  // the background session that this one has become
 	cost       *float64
 }
@@ -65,7 +65,7 @@ func (n *notes) add(kind, raw []byte, newest bool) {
 	case "relocated":
 		n.relocated = pickText(n.relocated, l.RelocatedCwd, newest)
 	case "worktree-state":
-		n.worktree = pickText(n.worktree, l.WorktreeBranch, newest)
+		n.worktree = pick(n.worktree, l.WorktreeBranch, newest)
 	}
 }
 
