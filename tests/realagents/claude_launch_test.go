@@ -252,12 +252,7 @@ func TestClaudeBehindLaunchers(t *testing.T) {
 // TestClaudeInsideOfClaude: what a session's command launches is a session of its own, and knows nothing of the other.
 func TestClaudeInsideOfClaude(t *testing.T) {
 	eachClaude(t, func(t *testing.T, w *world.World, a world.Agent, c agentctl) {
-		dir := t.TempDir()
-		prompt, out := filepath.Join(dir, "prompt"), filepath.Join(dir, "id")
-		if err := os.WriteFile(prompt, []byte("inner [[hang]]"), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		command := fmt.Sprintf("%s launch claude-code --force --name within --prompt-file %s > %s", os.Getenv(binary), prompt, out)
+		command, out := launchWithin(t, a.Dir())
 		outer := c.launched("claude-code", "-p", "outer [[shell "+command+";; hang]]", "--", "--allowedTools=Bash")
 		w.WaitCall("outer", 1)
 		raw, err := os.ReadFile(out)
@@ -270,9 +265,8 @@ func TestClaudeInsideOfClaude(t *testing.T) {
 		if got := claudeID(t, w, `"inner [[hang]]"`); got != inner || inner == outer || s.Title != "within" || s.Status != "running" {
 			t.Errorf("printed %q inside of %s, stored in %s: %s, named %q", inner, outer, got, rowOf(s), s.Title)
 		}
-		env, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", s.PID))
-		if err != nil || strings.Contains(string(env), "CLAUDECODE=") || strings.Contains(string(env), outer) {
-			t.Errorf("its environment names the session that it was launched from: %v", err)
+		if got := marks(t, s.PID, a); len(got) > 0 {
+			t.Errorf("its environment tells of the session that it was launched from: %q", got)
 		}
 		// The end of the outer session is none of the inner one's.
 		if _, errs, code := c.run("stop", outer); code != 0 {
@@ -282,4 +276,49 @@ func TestClaudeInsideOfClaude(t *testing.T) {
 			t.Errorf("after the outer one has stopped: %q", got)
 		}
 	})
+}
+
+// TestClaudeInsideOfABackgroundSession knows nothing of that one's job, either.
+func TestClaudeInsideOfABackgroundSession(t *testing.T) {
+	w := world.New(t)
+	a := w.Claude(install.ClaudeCurrent)
+	c := agentctlIn(t, w).as(a)
+	command, out := launchWithin(t, a.Dir())
+	a.With(c.env...).Output("--bg", "--permission-mode", "default", "--allowedTools=Bash", "outer [[shell "+command+";; hang]]")
+	w.WaitCall("outer", 1)
+	raw, err := os.ReadFile(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := c.status(strings.TrimSpace(string(raw)))
+	if got := marks(t, s.PID, a); len(got) > 0 || s.Status != "running" || s.Source != "print" || s.Meta.Get("jobId") != nil {
+		t.Errorf("%s, %s, with %v, is marked by %q", rowOf(s), s.Source, s.Meta, got)
+	}
+}
+
+// launchWithin is a command for an agent's tool that launches a session, and the file in dir that the command puts its ID into.
+func launchWithin(t *testing.T, dir string) (command, out string) {
+	t.Helper()
+	prompt, out := filepath.Join(dir, "prompt"), filepath.Join(dir, "id")
+	if err := os.WriteFile(prompt, []byte("inner [[hang]]"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return fmt.Sprintf("%s launch claude-code --force --name within --prompt-file %s > %s", os.Getenv(binary), prompt, out), out
+}
+
+// marks are what a process has in its environment of Claude Code's that the person has not.
+func marks(t *testing.T, pid int, a world.Agent) (list []string) {
+	t.Helper()
+	env, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	own := a.Environ()
+	for variable := range strings.SplitSeq(string(env), "\x00") {
+		marked := strings.HasPrefix(variable, "CLAUDE") || strings.HasPrefix(variable, "AI_AGENT")
+		if marked && !slices.Contains(own, variable) && variable != "CLAUDE_CODE_HOST_SHORT_TEMP_DIRS=1" { // which says nothing of a session
+			list = append(list, variable)
+		}
+	}
+	return list
 }
