@@ -21,7 +21,7 @@ type command struct {
 	fork            bool
 }
 
-// Subcommands that run no session, as in `claude --help` of 2.1.197 and 2.1.329, and `claude daemon`.
+// Subcommands that run no session, as in `claude --help` of 2.1.197, 2.1.329 and 2.1.330, and `claude daemon`.
 const subcommands = " agents attach auth auto-mode config daemon doctor gateway import install kill logs mcp " +
 	"migrate-installer plugin plugins project purge respawn rm setup-token stop ultrareview update upgrade "
 
