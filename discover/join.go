@@ -331,17 +331,12 @@ func (j *join) decide(s *Session) {
 	for _, c := range slices.Backward(live) { // the strongest evidence has the last word
 		s.overlay(c)
 	}
-	turn := s.Turn
 	for _, c := range live {
-		// What is not in storage yet, the process tells: it is there from its first moment on.
 		if p := j.presences[owner{c.Agent, c.Process}]; !p.Shared {
 			s.Dir = cmp.Or(s.Dir, p.Dir)
-			if turn.State == TurnNone && p.Turn != nil {
-				turn = *p.Turn
-			}
 		}
 	}
-	s.judge(decide(turn, live))
+	s.judge(decide(j.turn(s, live), live))
 	if len(live) == 0 && ambiguous {
 		s.Status, s.Outcome, s.Error = Unknown, "", ""
 	}

@@ -98,6 +98,9 @@ type Turn struct {
 	// Unanswered: it is open, and nothing of the model's answer is in storage so far. A turn that fails at once never gets
 	// further. False where the storage does not tell.
 	Unanswered bool `json:",omitzero"`
+	// Headless: it was asked of a headless run, which ends with it or before it, so that no other process has it in
+	// progress. False where the storage does not tell.
+	Headless bool `json:",omitzero"`
 }
 
 // Tokens counts tokens as the agent states them. Context is the size of the context now, Window the most that the model

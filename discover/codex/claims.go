@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 
 	"agentctl/discover"
-	"agentctl/discover/native"
 	"agentctl/proc"
 )
 
@@ -120,8 +119,8 @@ func (in invocation) runsThreads(shown evidence, client func() bool) bool {
 	return !client()
 }
 
-// presence says that the process is there. What it says of the turn counts for its own row only, which it has while
-// no thread is named.
+// presence says that the process is there. What it says of the turn counts for its own row, which it has while no thread is
+// named, and while nothing is stored of that turn.
 func (s subject) presence() discover.Claim {
 	claim := s.claim
 	claim.Strength, claim.Kind = discover.Exact, "process"
@@ -132,8 +131,7 @@ func (s subject) presence() discover.Claim {
 }
 
 // thread makes the claims about one thread, and reports whether anything is stored of it. Of one that nothing was written
-// of yet, the process says how it stands; so does an exec of one whose rollout does not show yet the turn that it was
-// started for.
+// of yet, the process says how it stands.
 func (c *claimer) thread(s subject, t thread, only bool) (claims []discover.Claim, begun bool) {
 	claim := s.claim
 	claim.Session, claim.Strength = t.id, discover.Exact
@@ -145,7 +143,7 @@ func (c *claimer) thread(s subject, t thread, only bool) (claims []discover.Clai
 		claim.Dir = s.directory(s.Process)
 	}
 	begun = ok && stored.Size > 0
-	if !begun || s.role == exec && s.before(stored) {
+	if !begun {
 		claim.Turn = s.turn()
 	}
 	if t.lock != nil {
@@ -157,28 +155,6 @@ func (c *claimer) thread(s subject, t thread, only bool) (claims []discover.Clai
 		claims = append(claims, claim)
 	}
 	return claims, begun
-}
-
-// before reports whether a rollout ends before the first turn of the process: there is none (SEEN 0.104: the session is
-// stored some milliseconds earlier), or an older process's. Where its end does not tell, a turn goes on.
-func (s subject) before(e discover.Entry) bool {
-	const near = 256 << 10
-	f, err := native.Open(e.Path)
-	if err != nil {
-		return false
-	}
-	defer f.Close()
-	t, err := readTail(f, near, e.ID, wanted{})
-	if err != nil {
-		return false
-	}
-	switch {
-	case t.turn.State == discover.TurnNone:
-		return true
-	case ended(t.turn.Turn):
-		return !t.turn.Began.IsZero() && !s.Before(t.turn.Began)
-	}
-	return false
 }
 
 // locate finds the thread's rollout as the store names it, and sets the claim's home and path.

@@ -89,6 +89,7 @@ func (t *turn) see(e *event, id string) {
 	switch string(e.name) {
 	case "task_started":
 		t.open()
+		t.Headless = get(e.get("turn_attribution").Object(), "turn_trigger").Word("exec", "user") == "exec"
 	case "task_complete":
 		t.complete(e)
 	case "turn_aborted":

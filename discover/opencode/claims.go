@@ -100,10 +100,12 @@ func (s *survey) name(out []discover.Claim, c discover.Claim, sub *subject, lib 
 	return append(out, c)
 }
 
-// turn is what the process shows of a session's turn, over what the store says.
+// turn is what the process shows of a session's turn, over what the store says. Of one that another process has left, older
+// than itself, it shows nothing.
 func (s *survey) turn(sub *subject, lib *library, st *stored, depth int) discover.Turn {
 	turn := st.Turn
-	if turn.State != discover.TurnOpen && turn.State != discover.TurnWaiting {
+	left := !turn.Began.IsZero() && !sub.Before(turn.Began)
+	if left || turn.State != discover.TurnOpen && turn.State != discover.TurnWaiting {
 		return turn
 	}
 	if m := sub.sessions[st.ID]; m.over && st.last != nil && m.at.After(millis(st.last.created)) {

@@ -276,6 +276,10 @@ func TestPermissionPending(t *testing.T) {
 	if turn := claimed(t, tui, child)[1][1].Turn; turn != nil {
 		t.Errorf("with its command at work: turn %+v", turn)
 	}
+	later := keeping(agent(1, at(t, "23:00:00"), "-s", id), dir, 0)
+	if claims := claimed(t, later)[1]; len(claims) != 2 || claims[1].Session != id || claims[1].Turn != nil {
+		t.Errorf("of who goes on with it after a kill: %+v", claims)
+	}
 }
 
 // The log knows of an ended turn before the store does, and where the store never learns of it.

@@ -1,0 +1,50 @@
+package discover
+
+import "agentctl/proc"
+
+// turn is how the newest turn stands where processes run the session, before what they show of it themselves. A turn ends
+// with the process that it was asked of, though no storage says so: who has the session now, and came later, has taken over
+// a turn that was cut.
+func (j *join) turn(s *Session, live []Claim) Turn {
+	turn := s.Turn
+	left := len(live) > 0 && j.left(s, live)
+	if left && (turn.State == TurnOpen || turn.State == TurnWaiting) {
+		turn = Turn{State: TurnInterrupted, Began: turn.Began}
+		s.Turn = turn
+	}
+	for _, c := range live {
+		// What is not in storage yet, the process tells: it is there from its first moment on. So is the turn of a headless
+		// run, while storage has only those of others; its sub-agents may be at work or not.
+		p := j.presences[owner{c.Agent, c.Process}]
+		if p.Shared || p.Turn == nil {
+			continue
+		}
+		if turn.State == TurnNone || left && headless(p) && !s.IsSub() {
+			turn = *p.Turn
+		}
+	}
+	return turn
+}
+
+// left reports whether none of the session's processes can be the one that its newest turn was asked of.
+func (j *join) left(s *Session, live []Claim) bool {
+	for _, c := range live {
+		p, ok := j.table.Find(c.Process)
+		if !ok || p.Begun().IsZero() {
+			return false
+		}
+		foreign := s.Turn.Headless && !headless(j.presences[owner{c.Agent, c.Process}])
+		if !foreign && !later(p, s.Turn) {
+			return false
+		}
+	}
+	return true
+}
+
+// later reports whether a process has begun after a turn did.
+func later(p proc.Process, t Turn) bool { return !t.Began.IsZero() && !p.Before(t.Began) }
+
+// headless reports whether a presence is that of a headless run: it has a turn from its start to its end.
+func headless(presence Claim) bool {
+	return presence.Turn != nil && presence.Turn.State == TurnOpen
+}

@@ -1,0 +1,55 @@
+package discover
+
+import (
+	"testing"
+	"time"
+
+	"agentctl/proc"
+)
+
+// A turn is in progress only in a process that was there when it was asked for.
+func TestATurnEndsWithItsProcess(t *testing.T) {
+	const early, late = 1000, 2000
+	began := time.Unix(1500, 0).UTC()
+	claim := func(pid int) Claim {
+		return Claim{Agent: Codex, Process: proc.ID{PID: pid, Birth: "now"}, Session: "a", Path: "/h/1", Strength: Exact}
+	}
+	presence := func(pid int, turn *Turn, shared bool) Claim {
+		return Claim{Agent: Codex, Process: proc.ID{PID: pid, Birth: "now"}, Turn: turn, Shared: shared}
+	}
+	run, nothing := &Turn{State: TurnOpen}, &Turn{State: TurnNone}
+	shows := func(c Claim, state TurnState) Claim { c.Turn = &Turn{State: state}; return c }
+	open, asked, done := Turn{State: TurnOpen, Began: began}, Turn{State: TurnWaiting, WaitingFor: "question", Began: began}, Turn{State: TurnDone, Began: began}
+	undated, headless := Turn{State: TurnOpen}, Turn{State: TurnOpen, Began: began, Headless: true}
+	for name, test := range map[string]struct {
+		turn   Turn
+		sub    bool
+		claims []Claim
+		want   Status
+		state  TurnState
+	}{
+		"its own":                    {open, false, []Claim{presence(early, nothing, false), claim(early)}, Running, TurnOpen},
+		"left":                       {open, false, []Claim{presence(late, nothing, false), claim(late)}, Idle, TurnInterrupted},
+		"left with a question":       {asked, false, []Claim{claim(late)}, Idle, TurnInterrupted},
+		"its own, beside another":    {open, false, []Claim{claim(early), claim(late)}, Running, TurnOpen},
+		"begun nobody knows when":    {undated, false, []Claim{claim(late)}, Running, TurnOpen},
+		"the process knows better":   {open, false, []Claim{shows(claim(late), TurnOpen)}, Running, TurnInterrupted},
+		"left to a run":              {open, false, []Claim{presence(late, run, false), claim(late)}, Running, TurnInterrupted},
+		"over, before a run":         {done, false, []Claim{presence(late, run, false), claim(late)}, Running, TurnDone},
+		"over, in a run":             {done, false, []Claim{presence(early, run, false), claim(early)}, Idle, TurnDone},
+		"over, a run's sub-agent":    {done, true, []Claim{presence(late, run, false), claim(late)}, Idle, TurnDone},
+		"a run's, in that run":       {headless, false, []Claim{presence(early, run, false), claim(early)}, Running, TurnOpen},
+		"a run's, in a server":       {headless, false, []Claim{presence(early, nothing, true), claim(early)}, Idle, TurnInterrupted},
+		"a run's, in a server, asks": {headless, false, []Claim{presence(early, nothing, true), shows(claim(early), TurnWaiting)}, Waiting, TurnInterrupted},
+	} {
+		w := world{
+			facts:   []proc.Facts{fact(early, "now", 'S'), fact(late, "now", 'S')},
+			claims:  test.claims,
+			records: []Record{{Agent: Codex, ID: "a", Path: "/h/1", Turn: test.turn, Sub: test.sub}},
+		}
+		s := w.join()[0]
+		if s.Status != test.want || s.Turn.State != test.state {
+			t.Errorf("%s: %s, its turn %d; want %s, %d", name, s.Status, s.Turn.State, test.want, test.state)
+		}
+	}
+}
