@@ -1,6 +1,10 @@
 package discover
 
-import "agentctl/proc"
+import (
+	"time"
+
+	"agentctl/proc"
+)
 
 // turn is how the newest turn stands where processes run the session, before what they show of it themselves. A turn ends
 // with the process that it was asked of, though no storage says so: who has the session now, and came later, has taken over
@@ -10,6 +14,10 @@ func (j *join) turn(s *Session, live []Claim) Turn {
 	left := len(live) > 0 && j.left(s, live)
 	if left && (turn.State == TurnOpen || turn.State == TurnWaiting) {
 		turn = Turn{State: TurnInterrupted, Began: turn.Began}
+		s.Turn = turn
+	}
+	if !turn.Silent.IsZero() && j.started(s, turn.Silent) {
+		turn = Turn{State: TurnOpen, Detail: turn.Detail, Began: turn.Began, Headless: turn.Headless}
 		s.Turn = turn
 	}
 	for _, c := range live {
@@ -39,6 +47,19 @@ func (j *join) left(s *Session, live []Claim) bool {
 		}
 	}
 	return true
+}
+
+// started reports whether a process of the session has a living child that it may have had since.
+func (j *join) started(s *Session, since time.Time) bool {
+	const blur = 50 * time.Millisecond // of the clocks
+	for _, p := range s.Processes {
+		for child := range j.table.Children(p.ID.PID) {
+			if begun := child.Begun(); child.Alive() && (begun.IsZero() || !begun.Add(blur).Before(since)) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // later reports whether a process has begun after a turn did.

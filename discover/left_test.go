@@ -53,3 +53,35 @@ func TestATurnEndsWithItsProcess(t *testing.T) {
 		}
 	}
 }
+
+// A call that nothing has come of waits for leave, unless the process has a child since.
+func TestACommandAtWorkWaitsForNobody(t *testing.T) {
+	silent := time.Unix(1500, 0).UTC()
+	for name, test := range map[string]struct {
+		child int // its pid, and the second that it began in; 0: none
+		state proc.State
+		want  Status
+	}{
+		"nothing":           {0, 'S', Waiting},
+		"an older child":    {1400, 'S', Waiting},
+		"a child":           {1500, 'S', Running},
+		"a child, dead":     {1600, 'Z', Waiting},
+		"a child of others": {-1600, 'S', Waiting},
+	} {
+		w := world{
+			facts:   []proc.Facts{fact(1000, "now", 'S')},
+			claims:  []Claim{{Agent: Codex, Process: proc.ID{PID: 1000, Birth: "now"}, Session: "a", Path: "/h/1", Strength: Exact}},
+			records: []Record{{Agent: Codex, ID: "a", Path: "/h/1", Turn: Turn{State: TurnWaiting, WaitingFor: "permission", Began: silent, Silent: silent}}},
+		}
+		if test.child != 0 {
+			child := fact(max(test.child, -test.child), "now", test.state)
+			if test.child > 0 {
+				child.Parent = 1000
+			}
+			w.facts = append(w.facts, child)
+		}
+		if s := w.join()[0]; s.Status != test.want || (s.Turn.State == TurnOpen) != (test.want == Running) {
+			t.Errorf("%s: %s, want %s", name, s.Status, test.want)
+		}
+	}
+}

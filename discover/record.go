@@ -98,6 +98,9 @@ type Turn struct {
 	// Unanswered: it is open, and nothing of the model's answer is in storage so far. A turn that fails at once never gets
 	// further. False where the storage does not tell.
 	Unanswered bool `json:",omitzero"`
+	// Silent is since when nothing has come of a call that is therefore taken to wait for permission: unless its process has
+	// a child that began later, which makes it work. Zero where the agent tells by itself that it waits.
+	Silent time.Time `json:",omitzero"`
 	// Headless: it was asked of a headless run, which ends with it or before it, so that no other process has it in
 	// progress. False where the storage does not tell.
 	Headless bool `json:",omitzero"`

@@ -166,7 +166,7 @@ func fill(r *discover.Record, h head, t tail) {
 	if t.context.dir != "" {
 		r.Dir = t.context.dir
 	}
-	r.Model, r.Turn = t.context.model, t.turn.Turn
+	r.Model, r.Turn = t.context.model, t.waits(time.Now())
 	r.Parent, r.Sub, r.ForkedFrom = m.parentID(), m.source.sub != "", m.forkedFrom
 	setMeta(r, h, t)
 }

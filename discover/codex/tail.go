@@ -27,6 +27,8 @@ type wanted struct{ tokens, limits bool }
 // settings are what a turn runs with.
 type settings struct {
 	model, dir, approval, sandbox string
+	// reviewer is who is asked for approval (0.147 and later): "user", or a model.
+	reviewer string
 	// profile is the id of the permission profile that the sandbox was made from (0.160 and later).
 	profile string
 	// workspace is set where it differs from what the sandbox allows by itself.
@@ -116,6 +118,8 @@ func (s *settings) set(key []byte, value native.Value, texts *native.Texts) {
 		s.dir = texts.Of(value)
 	case "approval_policy":
 		s.approval = texts.Of(value)
+	case "approvals_reviewer":
+		s.reviewer = texts.Of(value)
 	case "sandbox_policy":
 		s.sandbox, s.workspace = parseSandbox(value.Object())
 	case "active_permission_profile": // 0.160 and later; ":workspace", ":read-only"

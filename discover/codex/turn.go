@@ -3,6 +3,7 @@ package codex
 import (
 	"bytes"
 	"slices"
+	"time"
 
 	"agentctl/discover"
 	"agentctl/discover/native"
@@ -19,6 +20,10 @@ type turn struct {
 	// answered: the calls whose output has been seen, and they themselves not; call: the newest one without.
 	answered []string
 	call     string
+	// noted: all calls are known that have no output.
+	noted bool
+	// asked is when a call without output was made that the person may be asked about; zero if there is none.
+	asked time.Time
 	// missed: a record that may have decided is damaged, so that nothing older does.
 	missed bool
 	// last is the newest record of a conversation, for files without any of the above.
@@ -118,6 +123,9 @@ func (t *turn) open() {
 	if t.call != "" {
 		t.Detail = "tool: " + t.call
 	}
+	if t.call == questionTool {
+		t.State, t.WaitingFor = discover.TurnWaiting, "question"
+	}
 }
 
 func (t *turn) complete(e *event) {
@@ -153,19 +161,27 @@ func (t *turn) settle(e *event, s step) {
 	}
 }
 
-// note remembers which call of a tool is still without its output. Of a record it looks at the beginning only.
+// note remembers which call of a tool is still without its output. Of a record it looks at the beginning only. Calls that
+// are made together stand together: what stands before the results of others was answered.
 func (t *turn) note(e *event) {
-	if string(e.kind) != "response_item" || t.call != "" || t.known() {
+	if string(e.kind) != "response_item" || t.noted || t.known() {
 		return
 	}
 	switch string(e.name) {
 	case "function_call_output", "custom_tool_call_output":
-		t.answered = append(t.answered, e.get("call_id").Text(0))
+		if t.noted = t.call != ""; !t.noted {
+			t.answered = append(t.answered, e.get("call_id").Text(0))
+		}
 	case "function_call", "custom_tool_call":
 		if i := slices.Index(t.answered, e.get("call_id").Text(0)); i >= 0 {
 			t.answered = slices.Delete(t.answered, i, i+1)
-		} else {
+			return
+		}
+		if t.call == "" {
 			t.call = e.get("name").Text(80)
+		}
+		if needsLeave(e) {
+			t.asked = e.time()
 		}
 	}
 }

@@ -67,6 +67,9 @@ func verdict(s discover.Session) string {
 			return fmt.Sprintf("%s lives and shows that the turn %s", who, turnPhrase(e.Claim.Turn.State))
 		}
 	}
+	if !s.Turn.Silent.IsZero() {
+		return who + " lives; nothing has come of the last call by its storage, and no command of it runs: it waits for leave"
+	}
 	return fmt.Sprintf("%s lives; by its storage the turn %s", who, turnPhrase(s.Turn.State))
 }
 

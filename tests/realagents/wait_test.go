@@ -118,18 +118,19 @@ func TestWaitTellsOfALiveTurn(t *testing.T) {
 			begun := time.Now()
 			id := idOf(t, w, a, "in a terminal [[hang 5s]]")
 			c.waits(there, id, "--until", "idle").expect(id+"  idle", 0, begun)
-			if r.Agent == install.Codex {
-				return // its storage does not tell that it asks
-			}
 			tui.HangUp()
 			if r.Agent == install.ClaudeCode { // later ones decide by themselves
 				a = w.Claude(install.ClaudeMain)
 			}
+			prompt := "asks [[shell touch q]]"
+			if r.Agent == install.Codex {
+				prompt = "asks [[escalate touch q]]"
+			}
 			asking := a.TUI()
-			asking.Submit("asks [[shell touch q]]")
+			asking.Submit(prompt)
 			w.WaitCall("asks", 0) // from now on it is not idle
 			begun = time.Now()
-			id = idOf(t, w, a, "asks [[shell touch q]]")
+			id = idOf(t, w, a, prompt)
 			c.waits(there, id, "--until", "waiting").expect(id+"  waiting  permission", 0, begun)
 		})
 	}

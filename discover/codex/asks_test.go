@@ -1,0 +1,61 @@
+package codex
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"agentctl/discover"
+	"agentctl/discover/native"
+)
+
+// What a call that has been open for long says of the person.
+func TestWaitsForThePerson(t *testing.T) {
+	call := func(id, name, arguments string) string {
+		text, _ := json.Marshal(arguments)
+		return fmt.Sprintf(`{"timestamp":"2026-11-20T19:00:05Z","type":"response_item","payload":{"type":"function_call","name":%q,"call_id":%q,"arguments":%s}}`, name, id, text)
+	}
+	settings := func(policy, more string) string {
+		return strings.Replace(contextLine, `"model":"m"`, fmt.Sprintf(`"model":"m","approval_policy":%q%s`, policy, more), 1)
+	}
+	const escalated = `{"cmd":"touch q","sandbox_permissions":"require_escalated"}`
+	answer := strings.Replace(outputLine, "c1", "c9", 1)
+	usual, long := settings("on-request", `,"approvals_reviewer":"user"`), 10*time.Second
+	for name, test := range map[string]struct {
+		after time.Duration
+		lines []string
+		want  string
+	}{
+		"to leave the sandbox":        {long, []string{usual, call("c9", "exec_command", escalated)}, "permission"},
+		"… in older versions":         {long, []string{settings("on-request", ""), call("c9", "shell_command", escalated)}, "permission"},
+		"… a moment ago":              {time.Second, []string{usual, call("c9", "exec_command", escalated)}, ""},
+		"… beside another call":       {long, []string{usual, call("c9", "exec_command", escalated), callLine}, "permission"},
+		"… which is done":             {long, []string{usual, call("c9", "exec_command", escalated), callLine, answer}, ""},
+		"… where nobody is asked":     {long, []string{settings("never", ""), call("c9", "exec_command", escalated)}, ""},
+		"… where a model is asked":    {long, []string{settings("on-request", `,"approvals_reviewer":"auto_review"`), call("c9", "exec_command", escalated)}, ""},
+		"… where nothing is told":     {long, []string{contextLine, call("c9", "exec_command", escalated)}, ""},
+		"a patch":                     {long, []string{usual, call("c9", "apply_patch", "")}, "permission"},
+		"a patch as a command":        {long, []string{usual, call("c9", "exec_command", `{"cmd":"apply_patch <<'P'\n*** Begin Patch\n"}`)}, "permission"},
+		"in the sandbox":              {long, []string{usual, call("c9", "exec_command", `{"cmd":"sleep 99"}`)}, ""},
+		"a tool that takes its time":  {long, []string{usual, call("c9", "wait_agent", `{}`)}, ""},
+		"a question":                  {0, []string{usual, call("c9", questionTool, `{}`)}, "question"},
+		"a question that is answered": {long, []string{usual, call("c9", questionTool, `{}`), answer}, ""},
+	} {
+		data := rollout(append([]string{metaLine, startedLine, askedLine}, test.lines...)...)
+		tail, err := readTail(native.Memory("rollout", data, time.Time{}), tailLimit, someID, wanted{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		called := time.Date(2026, 11, 20, 19, 0, 5, 0, time.UTC)
+		turn := tail.waits(called.Add(test.after))
+		want := discover.TurnOpen
+		if test.want != "" {
+			want = discover.TurnWaiting
+		}
+		if turn.State != want || turn.WaitingFor != test.want || turn.Silent.IsZero() != (test.want != "permission") {
+			t.Errorf("%s: %+v", name, turn)
+		}
+	}
+}
