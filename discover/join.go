@@ -370,6 +370,9 @@ func (s *Session) overlay(c Claim) {
 	s.Source, s.Dir, s.Title = cmp.Or(c.Source, s.Source), cmp.Or(c.Dir, s.Dir), cmp.Or(c.Title, s.Title)
 	s.Version, s.Home = cmp.Or(c.Version, s.Version), cmp.Or(c.Home, s.Home)
 	s.Shared = s.Shared || c.Shared
+	if c.Turn != nil && c.Turn.State == TurnOpen {
+		s.Turn.Detail = cmp.Or(c.Turn.Detail, s.Turn.Detail)
+	}
 	for _, fact := range c.Meta {
 		s.SetMeta(fact.Name, fact.Value)
 	}

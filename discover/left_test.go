@@ -85,3 +85,18 @@ func TestACommandAtWorkWaitsForNobody(t *testing.T) {
 		}
 	}
 }
+
+// What a process shows of a turn in progress is what the session is doing.
+func TestAProcessSaysWhatTheTurnIsDoing(t *testing.T) {
+	for state, want := range map[TurnState]string{TurnOpen: "retrying", TurnDone: "model"} {
+		claim := Claim{Agent: Codex, Process: proc.ID{PID: 1000, Birth: "now"}, Session: "a", Path: "/h/1", Strength: Exact}
+		claim.Turn = &Turn{State: state, Detail: "retrying"}
+		w := world{
+			facts: []proc.Facts{fact(1000, "now", 'S')}, claims: []Claim{claim},
+			records: []Record{{Agent: Codex, ID: "a", Path: "/h/1", Turn: Turn{State: TurnOpen, Detail: "model"}}},
+		}
+		if s := w.join()[0]; s.Turn.Detail != want {
+			t.Errorf("%d: it is doing %q, want %q", state, s.Turn.Detail, want)
+		}
+	}
+}

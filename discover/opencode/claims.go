@@ -94,7 +94,7 @@ func (s *survey) name(out []discover.Claim, c discover.Claim, sub *subject, lib 
 		return append(out, c)
 	}
 	c.Path = st.Path
-	if turn := s.turn(sub, lib, st, maxDepth); turn.State != st.Turn.State {
+	if turn := s.turn(sub, lib, st, maxDepth); turn.State != st.Turn.State || turn.Detail != st.Turn.Detail {
 		c.Turn = &turn
 	}
 	return append(out, c)
@@ -108,8 +108,13 @@ func (s *survey) turn(sub *subject, lib *library, st *stored, depth int) discove
 	if left || turn.State != discover.TurnOpen && turn.State != discover.TurnWaiting {
 		return turn
 	}
-	if m := sub.sessions[st.ID]; m.over && st.last != nil && m.at.After(millis(st.last.created)) {
-		return discover.Turn{State: discover.TurnDone, Detail: "the log says that the turn ended", Began: turn.Began}
+	if m := sub.sessions[st.ID]; st.last != nil && m.at.After(millis(st.last.created)) {
+		switch {
+		case m.over:
+			return discover.Turn{State: discover.TurnDone, Detail: "the log says that the turn ended", Began: turn.Began}
+		case m.failed != "":
+			turn.Detail = "retrying: " + m.failed
+		}
 	}
 	for _, p := range st.running() {
 		if p.asking(s.now) && !s.works(sub, st, p) {

@@ -20,6 +20,8 @@ const (
 	maxMade = 2 << 20
 	// clockSlack is how far the time in a line and the start of a process, which is known to a second, may differ.
 	clockSlack = 5 * time.Second
+	// errorLimit is how many characters are kept of an error that the agent tries again after.
+	errorLimit = 200
 )
 
 // mention is the last thing that a log says of a session in a run.
@@ -27,6 +29,18 @@ type mention struct {
 	at time.Time
 	// over: the turn ended ("exiting loop", "cancel"); anything else says that one is, or may be, going on.
 	over bool
+	// failed is the API's error, while the agent waits to ask it again.
+	failed string
+	// aside: it is of a small task beside the turn, a title say.
+	aside bool
+}
+
+// newer returns which of two mentions tells how the turn stands.
+func (m mention) newer(old mention) mention {
+	if m.aside == old.aside && m.at.After(old.at) || old.aside && !m.aside {
+		return m
+	}
+	return old
 }
 
 // logLine is a line of the shared log that names a session.
@@ -92,9 +106,10 @@ func mentions(log *native.File, runs map[string]time.Time) (out map[string]map[s
 		if !wanted || line.session == "" {
 			return true
 		}
-		if old, seen := sessions[line.session]; !seen || line.at.After(old.at) {
-			sessions[line.session] = line.mention
+		if old, seen := sessions[line.session]; seen {
+			line.mention = line.newer(old)
 		}
+		sessions[line.session] = line.mention
 		return true
 	})
 	return out, made, err
@@ -117,6 +132,7 @@ func lineTime(line []byte) time.Time {
 // parseLogLine reads one line of the shared log (1.17 and later), as in
 //
 //	timestamp=2026-11-20T19:26:37.928Z level=INFO run=e5f72788 message=loop session.id=ses_… step=0
+//	timestamp=… level=ERROR run=… message="stream error" … session.id=ses_… small=false … error.error="AI_APICallError: …"
 //
 // A session counts as the run's own where the line is about it (session.id) or about making it (message=created id=).
 // Titles and errors hold free text, in quotes: what stands in them is none of the line's fields.
@@ -139,8 +155,14 @@ func parseLogLine(line []byte) logLine {
 			if message == "created" {
 				out.session, out.made = value, true
 			}
+		case "small":
+			out.aside = value == "true"
+		case "error.error":
+			if message == "stream error" {
+				out.failed = apiError(value)
+			}
 		}
-		if out.session != "" && message != "" && out.run != "" {
+		if out.session != "" && message != "" && out.run != "" && message != "stream" && message != "stream error" {
 			break
 		}
 	}
@@ -149,6 +171,15 @@ func parseLogLine(line []byte) logLine {
 	}
 	out.over = message == "exiting loop" || message == "cancel"
 	return out
+}
+
+// apiError is an error in the API's words, without the name of its kind and the quotes' escapes.
+func apiError(text string) string {
+	kind, words, ok := strings.Cut(text, ": ")
+	if !ok || strings.Contains(kind, " ") {
+		words = text
+	}
+	return cut(strings.NewReplacer(`\"`, `"`, `\\`, `\`, `\n`, " ").Replace(words), errorLimit)
 }
 
 // fields yields the key=value pairs of a line; a value with spaces in it is quoted, with \" for a quote.

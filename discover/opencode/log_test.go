@@ -57,6 +57,35 @@ func TestRunOf(t *testing.T) {
 	}
 }
 
+// While the API refuses, each attempt and its error are a line (SEEN 1.18.33); what is said of the title does not count.
+func TestMentionsOfAnError(t *testing.T) {
+	const id = "ses_e05979612ffe415jjjvmTetWgF"
+	line := func(second int, text string) string {
+		return fmt.Sprintf("timestamp=2026-11-20T19:26:%02dZ level=INFO run=e5f72788 message=%s session.id=%s", second, text, id)
+	}
+	attempt := func(second int, small bool) string {
+		return line(second, "stream providerID=anthropic") + fmt.Sprintf(" small=%v agent=build\n", small)
+	}
+	refused := func(second int, small bool, words string) string {
+		return line(second, `"stream error" providerID=anthropic`) + fmt.Sprintf(" small=%v agent=build error.error=%q\n", small, words)
+	}
+	const limit = `AI_APICallError: "slow" down: 429`
+	for name, test := range map[string]struct{ log, want string }{
+		"refused":             {attempt(1, false) + refused(2, false, limit), `"slow" down: 429`},
+		"asked again":         {attempt(1, false) + refused(2, false, limit) + attempt(3, false), ""},
+		"refused again":       {refused(2, false, "one: 1") + attempt(3, false) + refused(4, false, "no kind here: 2"), "no kind here: 2"},
+		"the title, too":      {refused(2, false, limit) + attempt(3, true) + refused(4, true, "E: of the title"), `"slow" down: 429`},
+		"the title alone":     {attempt(1, false) + refused(2, true, "E: of the title"), ""},
+		"lines out of order":  {refused(4, false, "E: later") + attempt(3, false), "later"},
+		"the end of the turn": {refused(2, false, limit) + line(3, `"exiting loop"`) + "\n", ""},
+	} {
+		got, _, err := mentions(native.Memory("log", []byte(test.log), at(t, "19:27:00")), map[string]time.Time{"e5f72788": at(t, "19:26:00")})
+		if m := got["e5f72788"][id]; err != nil || m.failed != test.want || m.over != (name == "the end of the turn") {
+			t.Errorf("%s: %+v, %v", name, m, err)
+		}
+	}
+}
+
 func TestOwnSession(t *testing.T) {
 	const id = "ses_e05979612ffe415jjjmvTetWgF"
 	for line, want := range map[string]string{
