@@ -237,10 +237,19 @@ func (st *starting) resumable(r discover.Result) error {
 	}
 	for _, s := range r.Sessions {
 		if s.Key() == st.req.Resume.Key() && s.Status.Live() {
-			return &conflictError{fmt.Sprintf("%s is live (%s)", named(s), s.Status), "wait for it, stop it, or go on with a copy: --fork"}
+			return &conflictError{fmt.Sprintf("%s is live (%s)", named(s), s.Status), wayOn(s)}
 		}
 	}
 	return nil
+}
+
+// wayOn is what can be done instead of going on with a session that is live. One that is idle in a process with others does
+// not go away when it is stopped.
+func wayOn(s discover.Session) string {
+	if s.Shared && s.Status == discover.Idle {
+		return fmt.Sprintf("pid %d keeps it open: talk to it there, wait --until stopped, or go on with a copy: --fork", s.Processes[0].ID.PID)
+	}
+	return "wait for it, stop it, or go on with a copy: --fork"
 }
 
 // unproven says what became of a start that did not go well.

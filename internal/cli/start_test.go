@@ -1,0 +1,40 @@
+package cli
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"agentctl/discover"
+	"agentctl/launch"
+	"agentctl/proc"
+)
+
+// What is said to a person who goes on with a live session is of use to them: stop does not end one that is idle in a
+// process with others.
+func TestLiveSessionsAreNotResumed(t *testing.T) {
+	for name, test := range map[string]struct {
+		status discover.Status
+		shared bool
+		fork   bool
+		hint   string
+	}{
+		"at work":                   {discover.Running, false, false, "stop it"},
+		"idle":                      {discover.Idle, false, false, "stop it"},
+		"at work in a daemon":       {discover.Running, true, false, "stop it"},
+		"idle in a daemon":          {discover.Idle, true, false, "pid 7 keeps it open: talk to it there"},
+		"idle in a daemon, to copy": {discover.Idle, true, true, ""},
+		"stopped":                   {discover.Stopped, false, false, ""},
+	} {
+		s := discover.Session{Record: &discover.Record{Agent: discover.Codex, ID: "a"}, Status: test.status, Shared: test.shared}
+		if test.status.Live() {
+			s.Processes = []proc.Process{{ID: proc.ID{PID: 7, Birth: "b"}}}
+		}
+		st := &starting{req: launch.Request{Resume: &s, Fork: test.fork}}
+		err := st.resumable(discover.Result{Sessions: []discover.Session{s}})
+		var conflict *conflictError
+		if errors.As(err, &conflict) != (test.hint != "") || conflict != nil && !strings.Contains(conflict.hint, test.hint) {
+			t.Errorf("%s: %+v", name, err)
+		}
+	}
+}
