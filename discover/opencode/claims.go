@@ -53,8 +53,8 @@ func (s *survey) claims(sub *subject, lib *library) []discover.Claim {
 	presence.Detail = "runs " + proc.Program(sub.Exe) + ", as " + sub.mode.source()
 	presence.Empty, presence.Unreadable = sub.mode == modeServer, sub.unreadable
 	switch {
-	case sub.mode == modeTUI && len(sessions) == 0 && sub.unreadable == "":
-		presence.Turn = &discover.Turn{State: discover.TurnNone}
+	case sub.mode == modeTUI && sub.unreadable == "" && (len(sessions) == 0 || sub.logged && len(sub.sessions) == 0):
+		presence.Turn = &discover.Turn{State: discover.TurnNone} // it may show a session, and was asked nothing
 	case sub.mode == modeRun: // it ends with its turn, and has one from the start
 		presence.Turn = &discover.Turn{State: discover.TurnOpen}
 	}
@@ -108,12 +108,14 @@ func (s *survey) turn(sub *subject, lib *library, st *stored, depth int) discove
 	if left || turn.State != discover.TurnOpen && turn.State != discover.TurnWaiting {
 		return turn
 	}
-	if m := sub.sessions[st.ID]; st.last != nil && m.at.After(millis(st.last.created)) {
-		switch {
-		case m.over:
+	if m := sub.sessions[st.ID]; st.last != nil {
+		switch current := m.at.After(millis(st.last.created)); {
+		case current && m.over:
 			return discover.Turn{State: discover.TurnDone, Detail: "the log says that the turn ended", Began: turn.Began}
-		case m.failed != "":
+		case current && m.failed != "":
 			turn.Detail = "retrying: " + m.failed
+		case m.over && m.at.Before(turn.Began) && s.now.Sub(turn.Began) > logDelay && s.alone(sub, st.ID):
+			return discover.Turn{State: discover.TurnInterrupted, Began: turn.Began} // the log would say that it began
 		}
 	}
 	for _, p := range st.running() {
@@ -130,6 +132,14 @@ func (s *survey) turn(sub *subject, lib *library, st *stored, depth int) discove
 		}
 	}
 	return turn
+}
+
+// alone reports whether no other process can have asked for the newest turn of a session that the log names.
+func (s *survey) alone(sub *subject, id string) bool {
+	return !slices.ContainsFunc(s.subjects, func(o *subject) bool {
+		_, named := o.sessions[id]
+		return o != sub && o.home == sub.home && (named || o.session == id || o.guessing())
+	})
 }
 
 // withChildren adds the sub-agents of the sessions claimed: they run in the same process. Only those begun in its

@@ -20,6 +20,8 @@ const (
 	maxMade = 2 << 20
 	// clockSlack is how far the time in a line and the start of a process, which is known to a second, may differ.
 	clockSlack = 5 * time.Second
+	// logDelay is more than a line ever was late (SEEN 1.18.33: two seconds).
+	logDelay = 30 * time.Second
 	// errorLimit is how many characters are kept of an error that the agent tries again after.
 	errorLimit = 200
 )
