@@ -142,6 +142,9 @@ func judge(tool, text string) (discover.ToolState, string) {
 	return discover.ToolDone, text
 }
 
+// aborted is the result of a command that the person interrupted, or that they were asked about when they did.
+const aborted = "aborted by user"
+
 func judgeCommand(text string) (discover.ToolState, string) {
 	if o := native.Object(text); strings.HasPrefix(text, "{") && o.Complete() { // {"output":"…","metadata":{"exit_code":0,…}}
 		code := get(get(o, "metadata").Object(), "exit_code").Raw()
@@ -164,13 +167,19 @@ func judgeCommand(text string) (discover.ToolState, string) {
 			code, ok = strings.CutPrefix(line, "Exit code: ")
 		}
 		if n, err := strconv.Atoi(code); ok && err == nil {
-			if n != 0 {
-				return discover.ToolFailed, text
+			switch {
+			case n == 0:
+				return discover.ToolDone, output
+			case found: // of what stands before the output, the rest is the agent's bookkeeping
+				return discover.ToolFailed, line + "\n" + output
 			}
-			return discover.ToolDone, output
+			return discover.ToolFailed, text
 		}
 	}
-	if strings.HasSuffix(text, "aborted by user") {
+	if strings.HasSuffix(text, aborted) {
+		if time, rest, ok := strings.Cut(text, "\n"); ok && strings.HasPrefix(time, "Wall time: ") {
+			text = rest
+		}
 		return discover.ToolFailed, text
 	}
 	return discover.ToolDone, text
