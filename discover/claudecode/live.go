@@ -56,6 +56,9 @@ func (l *look) blocked(x *process, path string) *discover.Turn {
 	if err != nil || tail.turn.result(true).State != discover.TurnOpen || len(tail.turn.pending) == 0 {
 		return nil
 	}
+	if !x.Before(tail.updated.Time) { // what another process was killed in
+		return nil
+	}
 	if tail.turn.waitsFor(questionTool) {
 		return &discover.Turn{State: discover.TurnWaiting, WaitingFor: "question"}
 	}

@@ -74,17 +74,20 @@ func TestPermissionWithoutStatus(t *testing.T) {
 		name  string
 		lines tail
 		child bool
+		heir  bool // of a process that was killed
 		age   time.Duration
 		want  string // waiting for
 	}{
-		{"called long ago", tail{}.calls("1", "Bash"), false, time.Hour, "permission"},
-		{"runs", tail{}.calls("1", "Bash"), true, time.Hour, ""},
-		{"called this moment", tail{}.calls("1", "Bash"), false, -time.Hour, ""},
-		{"a tool that runs inside", tail{}.calls("1", "Task"), false, time.Hour, ""},
-		{"two tools, one inside", tail{}.calls("1", "Bash").calls("2", "WebFetch"), false, time.Hour, ""},
-		{"a question", tail{}.calls("1", questionTool), false, time.Hour, "question"},
-		{"answered", tail{}.calls("1", "Bash").answers("1"), false, time.Hour, ""},
-		{"idle", tail{}.says(`"end_turn"`), false, time.Hour, ""},
+		{"called long ago", tail{}.calls("1", "Bash"), false, false, time.Hour, "permission"},
+		{"runs", tail{}.calls("1", "Bash"), true, false, time.Hour, ""},
+		{"called this moment", tail{}.calls("1", "Bash"), false, false, -time.Hour, ""},
+		{"a tool that runs inside", tail{}.calls("1", "Task"), false, false, time.Hour, ""},
+		{"two tools, one inside", tail{}.calls("1", "Bash").calls("2", "WebFetch"), false, false, time.Hour, ""},
+		{"a question", tail{}.calls("1", questionTool), false, false, time.Hour, "question"},
+		{"called before the process began", tail{}.calls("1", "Bash"), false, true, time.Hour, ""},
+		{"a question from before", tail{}.calls("1", questionTool), false, true, time.Hour, ""},
+		{"answered", tail{}.calls("1", "Bash").answers("1"), false, false, time.Hour, ""},
+		{"idle", tail{}.says(`"end_turn"`), false, false, time.Hour, ""},
 	} {
 		dir := t.TempDir()
 		now := time.Now().Add(-c.age).UTC().Format("2006-01-02T15:04:05.000Z")
@@ -96,6 +99,9 @@ func TestPermissionWithoutStatus(t *testing.T) {
 		writeEntry(t, dir, 300, fmt.Sprintf(`"sessionId":%q,"kind":"interactive"`, alive))
 		own := node112(300, 1000, dir, "/w")
 		own.Environ = map[string]string{configKey: dir}
+		if c.heir {
+			own.Started = time.Now().Add(-time.Minute)
+		}
 		table := []proc.Facts{own}
 		if c.child {
 			tool := process0(301, 1001, dir, "/w")
