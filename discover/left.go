@@ -11,8 +11,11 @@ import (
 // a turn that was cut.
 func (j *join) turn(s *Session, live []Claim) Turn {
 	turn := s.Turn
-	left := len(live) > 0 && j.left(s, live)
-	if left && (turn.State == TurnOpen || turn.State == TurnWaiting) {
+	left := j.all(live, func(p proc.Process, claim Claim) bool { return j.foreign(s.Turn, claim) || later(p, s.Turn.Began) })
+	// The clock may have been set since, or have stood still with the machine, which makes all processes younger than they
+	// are: who has written since it began may well be at work.
+	untouched := j.all(live, func(p proc.Process, claim Claim) bool { return j.foreign(s.Turn, claim) || later(p, s.Updated) })
+	if left && untouched && (turn.State == TurnOpen || turn.State == TurnWaiting) {
 		turn = Turn{State: TurnInterrupted, Began: turn.Began}
 		s.Turn = turn
 	}
@@ -34,19 +37,19 @@ func (j *join) turn(s *Session, live []Claim) Turn {
 	return turn
 }
 
-// left reports whether none of the session's processes can be the one that its newest turn was asked of.
-func (j *join) left(s *Session, live []Claim) bool {
+// all reports whether there are claims, and what is asked is so of every one.
+func (j *join) all(live []Claim, is func(proc.Process, Claim) bool) bool {
 	for _, c := range live {
-		p, ok := j.table.Find(c.Process)
-		if !ok || p.Begun().IsZero() {
-			return false
-		}
-		foreign := s.Turn.Headless && !headless(j.presences[owner{c.Agent, c.Process}])
-		if !foreign && !later(p, s.Turn) {
+		if p, ok := j.table.Find(c.Process); !ok || p.Begun().IsZero() || !is(p, c) {
 			return false
 		}
 	}
-	return true
+	return len(live) > 0
+}
+
+// foreign reports whether a turn is another process's by what is stored of it: a headless run's, which the claimant is not.
+func (j *join) foreign(t Turn, c Claim) bool {
+	return t.Headless && !headless(j.presences[owner{c.Agent, c.Process}])
 }
 
 // started reports whether a process of the session has a living child that it may have had since.
@@ -62,8 +65,8 @@ func (j *join) started(s *Session, since time.Time) bool {
 	return false
 }
 
-// later reports whether a process has begun after a turn did.
-func later(p proc.Process, t Turn) bool { return !t.Began.IsZero() && !p.Before(t.Began) }
+// later reports whether a process has begun after that moment, where it is known.
+func later(p proc.Process, t time.Time) bool { return !t.IsZero() && !p.Before(t) }
 
 // headless reports whether a presence is that of a headless run: it has a turn from its start to its end.
 func headless(presence Claim) bool {

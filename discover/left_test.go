@@ -30,6 +30,7 @@ func TestATurnEndsWithItsProcess(t *testing.T) {
 	}{
 		"its own":                    {open, false, []Claim{presence(early, nothing, false), claim(early)}, Running, TurnOpen},
 		"left":                       {open, false, []Claim{presence(late, nothing, false), claim(late)}, Idle, TurnInterrupted},
+		"written since":              {open, false, []Claim{presence(late, nothing, false), claim(late)}, Running, TurnOpen},
 		"left with a question":       {asked, false, []Claim{claim(late)}, Idle, TurnInterrupted},
 		"its own, beside another":    {open, false, []Claim{claim(early), claim(late)}, Running, TurnOpen},
 		"begun nobody knows when":    {undated, false, []Claim{claim(late)}, Running, TurnOpen},
@@ -45,7 +46,10 @@ func TestATurnEndsWithItsProcess(t *testing.T) {
 		w := world{
 			facts:   []proc.Facts{fact(early, "now", 'S'), fact(late, "now", 'S')},
 			claims:  test.claims,
-			records: []Record{{Agent: Codex, ID: "a", Path: "/h/1", Turn: test.turn, Sub: test.sub}},
+			records: []Record{{Agent: Codex, ID: "a", Path: "/h/1", Turn: test.turn, Sub: test.sub, Updated: began.Add(time.Minute)}},
+		}
+		if name == "written since" {
+			w.records[0].Updated = time.Unix(late+1, 0).UTC()
 		}
 		s := w.join()[0]
 		if s.Status != test.want || s.Turn.State != test.state {
