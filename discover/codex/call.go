@@ -51,6 +51,9 @@ func briefOf(arguments native.Object) string {
 			return commandOf(words)
 		}
 	}
+	for question := range get(arguments, "questions").Elements() {
+		return get(question.Object(), "question").Text(0)
+	}
 	return ""
 }
 
