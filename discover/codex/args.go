@@ -47,7 +47,12 @@ func parseArgs(args []string) invocation {
 		in.role = serverRole(words[1:])
 	case "mcp-server":
 		in.role = server
-	case "agents", "login", "logout", "mcp", "plugin", "remote-control", "completion", "update", "doctor", "sandbox",
+	case "remote-control":
+		in.role = helper
+		if in.detached && len(words) == 1 { // a server of its own, in the foreground (READ 0.169)
+			in.role = server
+		}
+	case "login", "logout", "mcp", "plugin", "completion", "update", "doctor", "sandbox",
 		"debug", "apply", "a", "queue", "archive", "delete", "migrate-rollouts", "migrate-nfs-db", "unarchive", "cloud",
 		"cloud-tasks", "exec-server", "execpolicy", "features", "help", "responses-api-proxy", "stdio-to-uds":
 		in.role = helper

@@ -248,7 +248,7 @@ func FuzzRolloutName(f *testing.F) {
 }
 
 func FuzzArgs(f *testing.F) {
-	for _, line := range []string{"codex", "codex exec hi", "codex -C /x app-server daemon", "codex -- exec", "codex resume " + threadA, "codex -C"} {
+	for _, line := range []string{"codex", "codex exec hi", "codex -C /x app-server daemon", "codex -- exec", "codex resume " + threadA, "codex -C", "codex remote-control --no-daemon"} {
 		f.Add(line)
 	}
 	f.Fuzz(func(t *testing.T, line string) {
@@ -256,7 +256,7 @@ func FuzzArgs(f *testing.F) {
 		if in.session != "" && (!isUUID(in.session) || !strings.Contains(line, "resume")) {
 			t.Fatalf("%q: %+v", line, in)
 		}
-		if in.role == server && !strings.Contains(line, "server") || in.role == exec && !strings.Contains(line, "e") {
+		if in.role == server && !strings.Contains(line, "server") && !strings.Contains(line, "remote-control") || in.role == exec && !strings.Contains(line, "e") {
 			t.Fatalf("%q: %+v", line, in)
 		}
 	})
