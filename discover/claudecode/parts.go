@@ -54,13 +54,13 @@ func newestPart(transcript string) string {
 
 // broughtAlong is a sub-agent that has nothing but its note in the folder of its process's session: where it is stored so far,
 // if it has not ended.
-func broughtAlong(transcript string) (path string, a about) {
-	if a, _ = readNote(transcript); a.open() {
+func broughtAlong(transcript string) withNote {
+	if a, _ := readNote(transcript); a.open() {
 		if others := otherParts(transcript); len(others) > 0 {
-			return others[0], a
+			return withNote{others[0], a}
 		}
 	}
-	return "", about{}
+	return withNote{}
 }
 
 // newestParts leaves of each sub-agent that was found in several sessions' folders of a project the file written last.
@@ -104,16 +104,27 @@ func modTime(path string) time.Time {
 // begunAs gives a record of a sub-agent what stands where its conversation begins.
 func begunAs(r *discover.Record) {
 	for _, path := range otherParts(r.Path) {
-		f, err := native.Open(path)
-		if err != nil {
-			continue // it was removed, or the part that is shown is all that can be told of
-		}
-		var head headScan
-		err = head.read(f)
-		_ = f.Close()
-		if err == nil && head.message && !head.continued {
+		// It was removed, or the part that is shown is all that can be told of: then there is none.
+		if head, ok := beginning(path); ok && !head.continued {
 			r.Prompt, r.Created = head.prompt(), head.created
 			return
 		}
 	}
+}
+
+// continues reports whether a transcript begins in the middle of its conversation.
+func continues(transcript string) bool {
+	head, ok := beginning(transcript)
+	return ok && head.continued
+}
+
+// beginning reads how a transcript begins, if it has a message.
+func beginning(transcript string) (head headScan, ok bool) {
+	f, err := native.Open(transcript)
+	if err != nil {
+		return head, false
+	}
+	defer f.Close()
+	err = head.read(f)
+	return head, err == nil && head.message
 }

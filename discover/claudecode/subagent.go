@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
-	"path/filepath"
 	"strings"
 
 	"agentctl/discover"
@@ -42,10 +41,11 @@ func (a about) open() bool { return a.RequestShape != "" && !a.Finished && !a.St
 // aboutLimit bounds that note, in bytes; real ones have about 100.
 const aboutLimit = 64 << 10
 
-// readAbout returns what is known; the note is an extra. Where the conversation began elsewhere, the note may be there.
-func readAbout(transcript string, continued bool) about {
+// readAbout returns what is known; the note is an extra. Where the conversation began elsewhere, which is asked only if there
+// is none, the note may be there.
+func readAbout(transcript string, continued func(string) bool) about {
 	a, err := readNote(transcript)
-	if native.Absent(err) && continued {
+	if native.Absent(err) && continued(transcript) {
 		for _, path := range otherParts(transcript) {
 			if a, err = readNote(path); err == nil {
 				return a
@@ -70,7 +70,7 @@ func describeSubagent(r *discover.Record, continued bool) {
 	if continued {
 		begunAs(r)
 	}
-	a := readAbout(r.Path, continued)
+	a := readAbout(r.Path, func(string) bool { return continued })
 	r.Title = cmp.Or(r.Title, a.Description)
 	r.Branch = cmp.Or(a.WorktreeBranch, r.Branch)
 	r.SetMeta("agentType", a.AgentType)
@@ -83,23 +83,21 @@ func (x *process) children(parent discover.Claim) (claims []discover.Claim) {
 	if parent.Path == "" {
 		return nil
 	}
+	begun := x.begun(parent.Path)
+	if len(begun) == 0 {
+		return nil
+	}
 	calls := pendingAgents(parent)
-	paths, stored := agentsOf(parent.Path)
-	for _, path := range paths {
-		id, a := strings.TrimSuffix(filepath.Base(path), suffix), about{}
-		if stored[path] && (len(calls) > 0 || x.wrote(path)) {
-			a = readAbout(path, x.wrote(path))
-		} else if !stored[path] {
-			path, a = broughtAlong(path)
-		}
+	for _, b := range begun {
 		c := x.claim()
-		c.Session, c.Path, c.Title, c.Strength = id, path, "", discover.Exact
+		c.Session, _, _ = sessionOf(b.path)
+		c.Path, c.Title, c.Strength = b.path, "", discover.Exact
 		c.Dir = "" // its own, which may be a worktree that was made for it, stands in its transcript
 		c.Turn = &discover.Turn{State: discover.TurnOpen}
 		switch {
-		case calls[a.ToolUseID]:
-			c.Kind, c.Detail = "tool-call", fmt.Sprintf("session %s waits for its call %s", parent.Session, a.ToolUseID)
-		case mayWork(path, a) && x.wrote(path) && x.works(path):
+		case calls[b.ToolUseID]:
+			c.Kind, c.Detail = "tool-call", fmt.Sprintf("session %s waits for its call %s", parent.Session, b.ToolUseID)
+		case mayWork(b.path, b.about) && x.works(b.path):
 			c.Kind, c.Detail = "sub-agent", fmt.Sprintf("a sub-agent of session %s that has not ended", parent.Session)
 		default:
 			continue
@@ -107,6 +105,28 @@ func (x *process) children(parent discover.Claim) (claims []discover.Claim) {
 		claims = append(claims, c)
 	}
 	return claims
+}
+
+// withNote is a sub-agent's transcript with the note beside it.
+type withNote struct {
+	path string
+	about
+}
+
+// begun are the sub-agents of the session with this transcript that the process may run: those written since it began. A session
+// may have had thousands before: nothing of them is opened.
+func (x *process) begun(transcript string) (found []withNote) {
+	paths, stored := agentsOf(transcript)
+	for _, path := range paths {
+		if !stored[path] {
+			if b := broughtAlong(path); b.path != "" && x.wrote(b.path) {
+				found = append(found, b)
+			}
+		} else if x.wrote(path) {
+			found = append(found, withNote{path, readAbout(path, continues)})
+		}
+	}
+	return found
 }
 
 // pendingAgents are the calls for sub-agents that the session waits for.

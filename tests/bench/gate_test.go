@@ -161,6 +161,8 @@ func TestCounts(t *testing.T) {
 
 	t.Run("list of what lives", func(t *testing.T) { listOfWhatLives(t, small, large) })
 
+	t.Run("list beside sub-agents", func(t *testing.T) { listBesideSubagents(t, small) })
+
 	t.Run("guard looks once, whatever the size of the store", func(t *testing.T) {
 		a, b, list := small.run(t, "guard", small.home), large.run(t, "guard", large.home), large.run(t, "list")
 		if !maps.Equal(a.names(), b.names()) {
