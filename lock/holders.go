@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"syscall"
 
 	"agentctl/proc"
@@ -25,16 +26,15 @@ func (p *Place) Held() (bool, error) {
 	return false, err
 }
 
-// Holding is a process that holds a directory: it has it open, with an exclusive lock. Several processes may share one
-// lock, if they inherited it.
+// Holding is a directory that is held, with the processes that hold it, the eldest first: they have it open, with an
+// exclusive lock, which all but the first of them have inherited.
 type Holding struct {
-	Dir     string
-	Process proc.Process
+	Dir       string
+	Processes []proc.Process
 }
 
-// Holders returns the processes that hold directories, as far as the kernel tells (Linux, own processes; all of them
-// for root).
-func Holders(table *proc.Table) []Holding {
+// Holdings returns the directories that are held, as far as the kernel tells (Linux, own processes; all of them for root).
+func Holdings(table *proc.Table) []Holding {
 	var out []Holding
 	for p := range table.All() {
 		if !p.Alive() {
@@ -46,11 +46,24 @@ func Holders(table *proc.Table) []Holding {
 		}
 		for _, f := range files {
 			if f.WriteLocked {
-				out = append(out, Holding{f.Path, p})
+				out = hold(out, f.Path, p)
 			}
 		}
 	}
+	for _, h := range out {
+		slices.SortStableFunc(h.Processes, func(a, b proc.Process) int { return a.Started.Compare(b.Started) })
+	}
 	return out
+}
+
+// hold adds a process that holds a directory.
+func hold(list []Holding, dir string, p proc.Process) []Holding {
+	i := slices.IndexFunc(list, func(h Holding) bool { return h.Dir == dir })
+	if i < 0 {
+		return append(list, Holding{dir, []proc.Process{p}})
+	}
+	list[i].Processes = append(list[i].Processes, p)
+	return list
 }
 
 // isDir reports whether an open file's name is a directory's.

@@ -25,9 +25,10 @@ type Lock struct {
 	Kind Kind
 	// Dir is the top of the place.
 	Dir string
-	// Session is set of a live one, Process of one held, Declared of one declared.
+	// Session is set of a live one, Declared of one declared; Holders are the processes of one held, the eldest first, as far
+	// as they can be seen.
 	Session  *discover.Session
-	Process  *proc.Process
+	Holders  []proc.Process
 	Declared *Declared
 }
 
@@ -36,8 +37,8 @@ func (l Lock) Since() time.Time {
 	switch {
 	case l.Declared != nil:
 		return l.Declared.Since
-	case l.Process != nil:
-		return l.Process.Started
+	case len(l.Holders) > 0:
+		return l.Holders[0].Started
 	case l.Session != nil && len(l.Session.Processes) > 0:
 		return l.Session.Processes[0].Started
 	}

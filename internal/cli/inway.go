@@ -64,22 +64,19 @@ func (env Env) signature(r discover.Result, nearest []discover.Session) string {
 	return cmp.Or(env.Getenv("USER"), env.Getenv("LOGNAME"), fmt.Sprintf("uid %d", env.UID))
 }
 
-// held adds the processes that hold the place by the kernel.
+// held adds the lock of the kernel, if there is one on the place.
 func (sc *scene) held(place *lock.Place) error {
 	held, err := place.Held()
 	if err != nil || !held {
 		return err
 	}
-	found := false
-	for _, h := range lock.Holders(sc.Table) {
+	l := lock.Lock{Kind: lock.Kernel, Dir: place.Top}
+	for _, h := range lock.Holdings(sc.Table) {
 		if place.Has(h.Dir) {
-			found = true
-			sc.locks = append(sc.locks, lock.Lock{Kind: lock.Kernel, Dir: place.Top, Process: &h.Process})
+			l.Holders = append(l.Holders, h.Processes...)
 		}
 	}
-	if !found {
-		sc.locks = append(sc.locks, lock.Lock{Kind: lock.Kernel, Dir: place.Top})
-	}
+	sc.locks = append(sc.locks, l)
 	return nil
 }
 
@@ -87,12 +84,11 @@ func (sc *scene) held(place *lock.Place) error {
 // `lock DIR -- COMMAND` runs does: all the processes that hold a place share one lock.
 func (sc *scene) heldAround(pid int) {
 	above := slices.Collect(sc.Table.Ancestors(pid))
-	own := slices.ContainsFunc(sc.locks, func(l lock.Lock) bool {
-		return l.Process != nil && slices.ContainsFunc(above, func(p proc.Process) bool { return p.ID == l.Process.ID })
+	sc.locks = slices.DeleteFunc(sc.locks, func(l lock.Lock) bool {
+		return slices.ContainsFunc(l.Holders, func(h proc.Process) bool {
+			return slices.ContainsFunc(above, func(p proc.Process) bool { return p.ID == h.ID })
+		})
 	})
-	if own {
-		sc.locks = slices.DeleteFunc(sc.locks, func(l lock.Lock) bool { return l.Kind == lock.Kernel })
-	}
 }
 
 // conflict is the error that the locks make, with what to do about it; nil if there are none.
@@ -115,8 +111,9 @@ func whoLocks(l lock.Lock) string {
 	switch {
 	case l.Session != nil:
 		return fmt.Sprintf("%s is at work in %s (%s)", named(*l.Session), l.Dir, l.Session.Status)
-	case l.Process != nil:
-		return fmt.Sprintf("%s is held by process %d (%s, since %s)", l.Dir, l.Process.ID.PID, render.Clean(l.Process.Name), moment(l.Process.Started))
+	case len(l.Holders) > 0:
+		p := l.Holders[0]
+		return fmt.Sprintf("%s is held by process %d (%s, since %s)", l.Dir, p.ID.PID, render.Clean(p.Name), moment(p.Started))
 	case l.Declared == nil:
 		return fmt.Sprintf("%s is held by a process that cannot be seen", l.Dir)
 	}

@@ -51,8 +51,8 @@ func (env Env) locks(ctx context.Context, o *locksOptions) error {
 		}
 		list = append(list, lock.Lock{Kind: lock.Live, Dir: dir, Session: &session})
 	}
-	for _, h := range lock.Holders(r.Table) {
-		list = append(list, lock.Lock{Kind: lock.Kernel, Dir: h.Dir, Process: &h.Process})
+	for _, h := range lock.Holdings(r.Table) {
+		list = append(list, lock.Lock{Kind: lock.Kernel, Dir: h.Dir, Holders: h.Processes})
 	}
 	declared, bad := lock.StoreIn(env.Getenv).List(env.Now())
 	for _, d := range declared {
@@ -90,8 +90,8 @@ func lockObject(l lock.Lock) render.Lock {
 		session := render.Of(*l.Session)
 		out.Adapter, out.SessionID, out.PID = session.Adapter, session.ID, session.PID
 		out.Status = session.Status
-	case l.Process != nil:
-		out.PID, out.LockedBy = l.Process.ID.PID, l.Process.Name
+	case len(l.Holders) > 0:
+		out.PID, out.LockedBy = l.Holders[0].ID.PID, l.Holders[0].Name
 	case l.Declared != nil:
 		out.LockedBy, out.Reason, out.Until = l.Declared.By, l.Declared.Reason, render.Stamp(l.Declared.Until)
 	}

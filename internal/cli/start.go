@@ -191,14 +191,15 @@ func (env Env) hold(ctx context.Context, world *discover.World, place *lock.Plac
 // isLaunch reports whether a lock is that of this program, starting an agent; of an unseen process that is not known.
 func (env Env) isLaunch(sc scene, l lock.Lock) bool {
 	self, _ := sc.Table.PID(env.PID)
-	if l.Process == nil {
+	if len(l.Holders) == 0 {
 		return true
 	}
-	args, err := l.Process.Args()
+	holder := l.Holders[0]
+	args, err := holder.Args()
 	if errors.Is(err, proc.ErrGone) || err == nil && len(args) == 0 {
 		return true // it has ended since, and holds nothing
 	}
-	return err == nil && l.Process.Exe == self.Exe && len(args) > 1 && (args[1] == "launch" || args[1] == "resume")
+	return err == nil && holder.Exe == self.Exe && len(args) > 1 && (args[1] == "launch" || args[1] == "resume")
 }
 
 // unoccupied is an error if the session to resume runs, or if another one is at work in the worktree.
