@@ -95,7 +95,22 @@ func (g *grid) fit(width int) {
 	for _, step := range []struct {
 		head string
 		to   int
-	}{{"TITLE", 30}, {"DIR", 20}, {"PATH", 20}, {"TITLE", 12}, {"DIR", 12}, {"GROUP", 12}, {"DOING", 16}, {"STATE", 20}, {"BRANCH", 12}, {"COMMAND", 20}} {
+	}{
+		{"TITLE", 30},
+		{"REASON", 30},
+		{"SESSIONS", 30},
+		{"DIR", 20},
+		{"PATH", 20},
+		{"TITLE", 12},
+		{"REASON", 12},
+		{"DIR", 12},
+		{"GROUP", 12},
+		{"DOING", 16},
+		{"STATE", 20},
+		{"BRANCH", 12},
+		{"COMMAND", 20},
+		{"BY", 20},
+	} {
 		for i := range g.columns {
 			if c := &g.columns[i]; c.head == step.head {
 				over := g.width() - width

@@ -1,10 +1,10 @@
 package render
 
 import (
-	"bufio"
 	"cmp"
 	"io"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -30,21 +30,27 @@ type Lock struct {
 // LockTable writes one row a lock, with a heading.
 func LockTable(w io.Writer, locks []Lock, look Look) error {
 	g := grid{columns: []column{
-		{head: "DIR", tail: true, drop: 5},
-		{head: "TYPE"},
+		{head: "DIR", tail: true},
+		{head: "TYPE", drop: 1},
 		{head: "BY"},
-		{head: "PID", drop: 1},
-		{head: "SINCE", drop: 2},
+		{head: "PID", drop: 5},
+		{head: "SINCE", drop: 4},
 		{head: "UNTIL", drop: 3},
-		{head: "REASON", drop: 4},
+		{head: "REASON", drop: 2},
 	}}
-	for _, l := range locks {
+	ids := make([]string, len(locks))
+	for i, l := range locks {
+		if l.SessionID != nil {
+			ids[i] = Clean(*l.SessionID)
+		}
+	}
+	if look.Width > 0 {
+		ids = ShortIDs(ids)
+	}
+	for i, l := range locks {
 		by, pid := l.LockedBy, ""
 		if l.Adapter != "" {
-			by = l.Adapter
-			if l.SessionID != nil {
-				by += " " + *l.SessionID
-			}
+			by = strings.TrimSuffix(l.Adapter+" "+ids[i], " ")
 		}
 		if l.PID > 0 {
 			pid = strconv.Itoa(l.PID)
@@ -53,9 +59,7 @@ func LockTable(w io.Writer, locks []Lock, look Look) error {
 			Clean(look.dir(l.Directory)), l.Kind, Clean(cmp.Or(by, "-")), pid, look.clock(l.Since), look.clock(l.Until), Clean(l.Reason),
 		}})
 	}
-	out := bufio.NewWriter(w)
-	g.write(out, look.Width)
-	return out.Flush()
+	return g.print(w, look)
 }
 
 // clock is a time for people, in their zone.
