@@ -32,7 +32,7 @@ func newList(env Env) *cli.Command {
 			&cli.StringSliceFlag{Name: "status", Usage: "only this `STATUS`: running, waiting, idle, stopped, unknown (may be repeated)", Destination: &o.statuses},
 			&cli.StringFlag{Name: "cwd", Usage: "only sessions in the same git worktree as `DIR`, else in that very directory", Destination: &o.dir},
 			&cli.StringFlag{Name: "group", Usage: "only the launch group `G`", Destination: &o.group},
-			&cli.IntFlag{Name: "n", Usage: "at most `N` sessions, the newest", Destination: &o.limit},
+			&cli.IntFlag{Name: "n", Usage: "at most `N` sessions, the newest; 0 is all", Destination: &o.limit},
 			&cli.BoolFlag{Name: "children", Usage: "sub-agents' sessions too", Destination: &o.children},
 			&cli.BoolFlag{Name: "tokens", Usage: "token counts in every row of --json and --format", Destination: &o.tokens},
 			&cli.BoolFlag{Name: "orphans", Usage: "instead: processes that dead sessions left behind, with their ports", Destination: &o.orphans},
@@ -151,12 +151,8 @@ func (env Env) formatter(text string, s settings) (func([]discover.Session) erro
 	}, nil
 }
 
-// printIDs leaves out what has none: nothing is ever printed as an ID that is not the agent's own.
 func (env Env) printIDs(list []discover.Session) error {
 	for _, s := range list {
-		if s.ID == "" {
-			continue
-		}
 		if _, err := fmt.Fprintln(env.Stdout, render.Clean(s.ID)); err != nil {
 			return err
 		}

@@ -72,7 +72,7 @@ func TestListSelects(t *testing.T) {
 		"-a":                                "aaaaaaaa-1 aaaaaaaa-2 cccccccc cccccccc",
 		"--since 90m":                       "aaaaaaaa-1 aaaaaaaa-2",
 		"-a --since all":                    "aaaaaaaa-1 aaaaaaaa-2 cccccccc cccccccc dddddddd",
-		"-a -n2":                            "aaaaaaaa-1",
+		"-a -n2":                            "aaaaaaaa-1 aaaaaaaa-2", // beside them lives one that has none
 		"-a --adapter claude-code":          "",
 		"--adapter codex":                   "aaaaaaaa-1",
 		"--status stopped":                  "aaaaaaaa-2 cccccccc cccccccc",

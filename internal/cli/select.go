@@ -43,7 +43,15 @@ func (env Env) selection(o *listOptions, s settings) (discover.Select, error) {
 		return sel, badUsage("list", "--since: %v", err)
 	}
 	sel.Match, err = match("list", o.dir, o.group)
+	if o.quiet {
+		sel.Match = withID(sel.Match)
+	}
 	return sel, err
+}
+
+// withID is a condition that only sessions with an ID meet; and may be nil.
+func withID(and func(discover.Session) bool) func(discover.Session) bool {
+	return func(s discover.Session) bool { return s.ID != "" && (and == nil || and(s)) }
 }
 
 func (env Env) chosenAgents(values []string) ([]discover.Agent, error) {
