@@ -48,7 +48,7 @@ func arrange(app *cli.App, args []string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(passed) > 0 && strings.Contains(verb.ArgsUsage, "--") {
+	if passed != nil && strings.Contains(verb.ArgsUsage, "--") {
 		passed = append([]string{"--"}, passed...) // it tells its arguments from what it passes on
 	}
 	rest = append(rest, passed...)
@@ -98,7 +98,8 @@ func verbNames(commands []*cli.Command) []string {
 	return names
 }
 
-// permute parts a verb's words into flags, each with its value in one word, arguments, and what follows a --.
+// permute parts a verb's words into flags, each with its value in one word, arguments, and what follows a --: nil if there is
+// none.
 func permute(verb *cli.Command, words []string) (flags, args, passed []string, err error) {
 	for len(words) > 0 {
 		word := words[0]

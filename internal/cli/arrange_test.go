@@ -35,6 +35,8 @@ func TestArrange(t *testing.T) {
 		"worktree ls a --json":         "worktree list --json -- a",
 		"worktree rm a --group=b -- c": "worktree clean --group=b -- a c",
 		"__complete list --sta":        "__complete list --sta",
+		"lock . -- a b":                "lock -- . -- a b",
+		"lock . --":                    "lock -- . --",
 	} {
 		got, err := arrange(app, strings.Fields(in))
 		if err != nil || strings.Join(got, " ") != want {

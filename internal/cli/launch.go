@@ -35,14 +35,15 @@ type startOptions struct {
 const idTimeout = time.Minute
 
 func (o *startOptions) flags() []cli.Flag {
+	o.timeout = idTimeout
 	return []cli.Flag{
 		&cli.StringFlag{Name: "permissions", Usage: "what it may do without asking: `P` is own (its configuration), edit, or full", Destination: &o.permissions},
 		&cli.StringFlag{Name: "output", Usage: "add what the agent prints to `FILE`; otherwise it is not kept", Destination: &o.output},
-		&cli.DurationFlag{Name: "timeout", Usage: "wait `D` for the proof of the session", Value: idTimeout, Destination: &o.timeout},
+		spanFlag("timeout", "wait `D` for the proof of the session", &o.timeout),
 		&cli.BoolFlag{Name: "kill-on-timeout", Usage: "end the agent if its session is not proven in time", Destination: &o.killOnTimeout},
 		&cli.BoolFlag{Name: "force", Usage: "though others are at work in the same worktree", Destination: &o.force},
 		&cli.BoolFlag{Name: "wait", Usage: "wait for the end of the turn, and exit as it ended", Destination: &o.wait},
-		&cli.DurationFlag{Name: "max-time", Usage: "with --wait: stop the session after `D`", Destination: &o.maxTime},
+		limitFlag("max-time", "with --wait: stop the session after `D`", &o.maxTime),
 		&cli.StringFlag{Name: "on-create", Usage: "run the shell command `S` once the session is proven", Destination: &o.onCreate},
 		&cli.StringFlag{Name: "on-complete", Usage: "with --wait: run the shell command `S` when the turn has ended", Destination: &o.onComplete},
 		jsonFlag(&o.json),

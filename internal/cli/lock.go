@@ -33,7 +33,7 @@ func newLock(env Env) *cli.Command {
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "by", Usage: "who locks it: `WHO` is the session this runs inside of, or you", Destination: &o.by},
 			&cli.StringFlag{Name: "reason", Usage: "`WHY`", Destination: &o.reason},
-			&cli.DurationFlag{Name: "for", Usage: "declare it for `D`; without it, until unlock", Destination: &o.duration},
+			spanFlag("for", "declare it for `D`; without it, until unlock", &o.duration),
 			&cli.BoolFlag{Name: "force", Usage: "with a command: though others are at work there", Destination: &o.force},
 			jsonFlag(&o.json),
 		},
@@ -59,8 +59,8 @@ func lockArguments(c *cli.Context, o *lockOptions) (dir string, command []string
 	switch {
 	case len(args) != 1:
 		return "", nil, badUsage("lock", "lock needs one directory; a command stands behind --")
-	case c.IsSet("for") && o.duration <= 0:
-		return "", nil, badUsage("lock", "--for is %s, which is no time to lock", o.duration)
+	case command != nil && len(command) == 0:
+		return "", nil, badUsage("lock", "no command stands behind --") // of a script's empty variable: nothing would unlock it
 	case len(command) > 0 && (o.by != "" || o.reason != "" || o.duration > 0 || o.json):
 		return "", nil, badUsage("lock", "--by, --reason, --for and --json are for locks without a command")
 	case len(command) == 0 && o.force:

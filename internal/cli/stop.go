@@ -22,7 +22,7 @@ type stopOptions struct {
 const stopTimeout = 10 * time.Second
 
 func newStop(env Env) *cli.Command {
-	o := &stopOptions{}
+	o := &stopOptions{timeout: stopTimeout}
 	return &cli.Command{
 		Name:      "stop",
 		Usage:     "stop sessions, with the tools that they run",
@@ -32,13 +32,13 @@ func newStop(env Env) *cli.Command {
 		ArgsUsage: "ID…",
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "force", Usage: "also end processes that serve other sessions, and kill what does not end", Destination: &o.force},
-			&cli.DurationFlag{Name: "timeout", Usage: "give an agent `D` to end", Value: stopTimeout, Destination: &o.timeout},
+			spanFlag("timeout", "give an agent `D` to end", &o.timeout),
 			&cli.BoolFlag{Name: "all", Usage: "select every live session; asks first", Destination: &o.all},
 			&cli.BoolFlag{Name: "orphans", Usage: "end what dead sessions left behind, as list --orphans shows it; asks first", Destination: &o.orphans},
 			&cli.BoolFlag{Name: "yes", Usage: "do not ask", Destination: &o.yes},
 			&cli.StringFlag{Name: "cwd", Usage: "select sessions in the same git worktree as `DIR`, else in that very directory", Destination: &o.dir},
-			&cli.DurationFlag{Name: "idle-for", Usage: "select sessions that have been idle for `D` or longer", Destination: &o.idleFor},
-			&cli.DurationFlag{Name: "older-than", Usage: "select sessions whose process has run for `D` or longer", Destination: &o.olderThan},
+			spanFlag("idle-for", "select sessions that have been idle for `D` or longer", &o.idleFor),
+			spanFlag("older-than", "select sessions whose process has run for `D` or longer", &o.olderThan),
 			&cli.StringFlag{Name: "group", Usage: "select the launch group `G`", Destination: &o.group},
 			adapterFlag(&o.adapters),
 			&cli.BoolFlag{Name: "dry-run", Usage: "only say what would be done", Destination: &o.dryRun},
@@ -47,7 +47,7 @@ func newStop(env Env) *cli.Command {
 		},
 		Action: func(c *cli.Context) error {
 			args := c.Args().Slice()
-			if err := o.check(c, args); err != nil {
+			if err := o.check(args); err != nil {
 				return err
 			}
 			if o.orphans {
@@ -58,13 +58,8 @@ func newStop(env Env) *cli.Command {
 	}
 }
 
-func (o *stopOptions) check(c *cli.Context, args []string) error {
+func (o *stopOptions) check(args []string) error {
 	selects := o.stopSelection != stopSelection{}
-	for _, name := range []string{"timeout", "idle-for", "older-than"} {
-		if c.IsSet(name) && c.Duration(name) <= 0 {
-			return badUsage("stop", "--%s is %s, which is no time to wait", name, c.Duration(name))
-		}
-	}
 	switch {
 	case o.orphans && (len(args) > 0 || selects):
 		return badUsage("stop", "--orphans stands alone: no IDs, and no selection but --adapter")

@@ -32,7 +32,7 @@ func newWait(env Env) *cli.Command {
 		ArgsUsage: "ID…",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "until", Usage: "wait for this `STATE`: stopped, idle (or stopped), waiting (or idle or stopped), any-change", Value: string(untilStopped), Destination: &o.until},
-			&cli.DurationFlag{Name: "timeout", Usage: "wait no longer than `D`; 0 is for ever", Destination: &o.timeout},
+			limitFlag("timeout", "wait no longer than `D`; 0 is for ever", &o.timeout),
 			adapterFlag(&o.adapters),
 			&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "print nothing but errors", Destination: &o.quiet},
 			jsonFlag(&o.json),
@@ -44,8 +44,6 @@ func newWait(env Env) *cli.Command {
 				return badUsage("wait", "wait needs the ID of a session")
 			case o.quiet && o.json:
 				return badUsage("wait", "--quiet and --json exclude each other")
-			case o.timeout < 0:
-				return badUsage("wait", "--timeout is %s, which is no time to wait", o.timeout)
 			case !contains(untils(), o.until):
 				return unknown("state", o.until, untils())
 			}

@@ -21,8 +21,6 @@ type waitOut struct {
 
 func (o *waitOut) check(verb string) error {
 	switch {
-	case o.maxTime < 0:
-		return badUsage(verb, "--max-time is %s, which is no time to wait", o.maxTime)
 	case !o.wait && o.maxTime > 0:
 		return badUsage(verb, "--max-time goes with --wait")
 	case !o.wait && o.onComplete != "":
