@@ -80,7 +80,11 @@ func (env Env) house(ctx context.Context, repo *worktree.Repo, s *slot, group st
 		Base:   cmp.Or(s.Base, o.base),
 	}
 	want.Dir = worktree.Dir(main, want.Branch)
-	if s.made, err = repo.Create(ctx, want); err != nil {
+	s.made, err = repo.Create(ctx, want)
+	switch {
+	case errors.Is(err, worktree.ErrBadName), errors.Is(err, worktree.ErrNoCommit) && want.Base != "":
+		return badUsage("launch", "%v", err)
+	case err != nil:
 		return err
 	}
 	s.st.req.Dir = below(s.made.Path, s.st.req.Dir, list)

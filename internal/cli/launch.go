@@ -50,6 +50,15 @@ func (o *startOptions) flags() []cli.Flag {
 	}
 }
 
+func (o *startOptions) check(verb string) error {
+	if o.output != "" {
+		if err := isDirectory(filepath.Dir(o.output)); err != nil {
+			return badUsage(verb, "--output: %v", err)
+		}
+	}
+	return o.waitOut.check(verb)
+}
+
 func newLaunch(env Env) *cli.Command {
 	o := &launchOptions{}
 	return &cli.Command{

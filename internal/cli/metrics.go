@@ -87,6 +87,9 @@ func (env Env) metrics(ctx context.Context, o *metricsOptions) error {
 // replace puts a text in the place of a file that anybody may read, all of it or nothing, whenever we are killed. While it
 // is written its name ends in no suffix that a collector looks for.
 func replace(path string, text []byte) error {
+	if err := isDirectory(filepath.Dir(path)); err != nil {
+		return badUsage("metrics", "--output: %v", err)
+	}
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
 		return badUsage("metrics", "--output: %s is no regular file", path)
 	} else if err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -91,9 +91,6 @@ func (env Env) begin(ctx context.Context, st *starting) (*begun, error) {
 		return nil, err
 	}
 	st.req.Dir = spec.Dir // of a session that has moved, it is where the agent will find it
-	if spec.Hint != "" {
-		env.saying("hint: ", spec.Hint)
-	}
 	limited, cancel := context.WithTimeout(ctx, st.timeout)
 	defer cancel()
 	held, err := env.occupy(limited, world, st)
@@ -103,6 +100,9 @@ func (env Env) begin(ctx context.Context, st *starting) (*begun, error) {
 	child, err := launch.Start(spec, host, st.output)
 	if err != nil {
 		return nil, errors.Join(err, held.Release())
+	}
+	if spec.Hint != "" {
+		env.saying("hint: ", spec.Hint)
 	}
 	b := &begun{starting: st, world: world, child: child, watch: launch.NewWatch(world, st.agent, child), session: discover.Nobody()}
 	session, err := b.watch.Await(limited)
