@@ -13,6 +13,7 @@ import (
 	"agentctl/internal/config"
 	"agentctl/internal/render"
 	"agentctl/launch"
+	"agentctl/lock/hooks"
 )
 
 // offer is a word that would complete the command line, and what it is.
@@ -47,6 +48,9 @@ func newComplete(env Env) *cli.Command {
 // offers are the words that could stand where the last of the words stands.
 func (env Env) offers(ctx context.Context, words []string) []offer {
 	commands := newApp(env).Commands
+	if words[0] == "help" && len(words) > 1 {
+		words = words[1:]
+	}
 	var verb *cli.Command
 	for ; len(commands) > 0; words = words[1:] {
 		if len(words) == 1 {
@@ -70,6 +74,8 @@ func (env Env) offers(ctx context.Context, words []string) []offer {
 		return flagOffers(verb)
 	case verb.Name == "completion":
 		return offersOf("", shells()...)
+	case strings.HasPrefix(verb.ArgsUsage, "HOOK ") && argumentsBefore(verb, words) == 0:
+		return offersOf("", hooks.Names()...)
 	case verb.ArgsUsage == "WORKTREE…":
 		return env.worktreeOffers(ctx)
 	case verb.Name == "launch" && argumentsBefore(verb, words) == 0:

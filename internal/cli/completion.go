@@ -30,7 +30,7 @@ func newCompletion(env Env) *cli.Command {
 func shells() []string { return []string{"bash", "zsh", "fish"} }
 
 // scripts all do the same: they ask `agentctl __complete WORDS…` – the words before the cursor, the last one
-// unfinished – and offer its lines, each a word, a tab, and what it is.
+// unfinished – and offer its lines, each a word, a tab, and what it is; files where there are none.
 func scripts() map[string]string {
 	return map[string]string{
 		"bash": `# bash completion for agentctl: source <(agentctl completion bash)
@@ -70,12 +70,11 @@ else
 fi
 `,
 		"fish": `# fish completion for agentctl: agentctl completion fish | source
-function __agentctl_complete
+function __agentctl_offers
     set -l words (commandline -opc)
     $words[1] __complete $words[2..] (commandline -ct) 2>/dev/null
 end
-complete -c agentctl -f -a '(__agentctl_complete)'
-complete -c agentctl -l cwd -r -F
+complete -c agentctl -n 'count (__agentctl_offers) >/dev/null' -f -a '(__agentctl_offers)'
 `,
 	}
 }
