@@ -61,6 +61,11 @@ func newApp(env Env) *cli.App {
 func prepare(c *cli.Command) {
 	c.HideHelpCommand = true
 	c.OnUsageError = func(c *cli.Context, err error, _ bool) error { return badFlag(c.Command, err) }
+	for _, f := range c.Flags {
+		if b, ok := f.(*cli.BoolFlag); ok {
+			b.DisableDefaultText = true // "(default: false)" behind nearly every line of the help
+		}
+	}
 	for _, below := range c.Subcommands {
 		below.HelpName = program + " " + verbOf(c) + " " + below.Name
 		prepare(below)

@@ -1,17 +1,25 @@
 package cli
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // longest is the longest word that could be a misspelt one of ours.
 const longest = 64
 
 func contains(words []string, word string) bool { return slices.Contains(words, word) }
 
-// nearest finds the word that was probably meant: at most a third of its letters have to change.
+// nearest finds the word that was probably meant: the only one that begins so, or of which at most a third of the letters
+// have to change.
 func nearest(word string, words []string) (string, bool) {
 	best, cost := "", 0
-	if len(word) > longest {
+	if word == "" || len(word) > longest {
 		return "", false
+	}
+	begin := slices.DeleteFunc(slices.Clone(words), func(w string) bool { return !strings.HasPrefix(w, word) })
+	if len(begin) == 1 {
+		return begin[0], true
 	}
 	for _, w := range words {
 		if d := distance(word, w); d <= max(1, len(w)/3) && (best == "" || d < cost) {

@@ -40,6 +40,9 @@ func badFlag(c *cli.Command, err error) error {
 	for _, f := range c.Flags {
 		for _, name := range f.Names() {
 			message = strings.ReplaceAll(message, "flag -"+name+":", "flag "+dashed(name)+":")
+			if value, ok := strings.CutSuffix(message, " for -"+name+": parse error"); ok { // a boolean's
+				message = value + " for flag " + dashed(name)
+			}
 		}
 	}
 	return badUsage(verbOf(c), "%s", strings.TrimSuffix(message, ": parse error"))
