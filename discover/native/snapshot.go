@@ -169,8 +169,8 @@ func (s *snapshot) place(page int64) (f *File, off int64) {
 	return s.db, page
 }
 
-// readAhead reads pages at once, and reports whether they are intact.
-func (s *snapshot) readAhead(pages []int64) bool {
+// readAhead reads pages at once, and reports whether they are intact, or why that cannot be told.
+func (s *snapshot) readAhead(pages []int64) (bool, error) {
 	ahead := make(map[int64][]byte, len(pages))
 	for _, start := range pages {
 		page := make([]byte, s.pageSize)
@@ -188,36 +188,52 @@ func (s *snapshot) readAhead(pages []int64) bool {
 // intact reports whether everything read so far belongs to the moment the snapshot was taken. Pages in the log stay
 // as they are until a writer begins the log anew, which changes its header. Pages in the database change only by a
 // checkpoint, and one that moves what the snapshot knows changes none that it reads there; so only a checkpoint of
-// frames committed since matters. Without a log, any writer has to change the file's times first.
-func (s *snapshot) intact() bool {
+// frames committed since matters. Without a log, any writer has to change the file's times first. The error is why it cannot
+// be told: files that are there and cannot be opened, as where a process may open no more.
+func (s *snapshot) intact() (bool, error) {
 	db, err := Open(s.path)
 	if err != nil {
-		return false
+		return changed(err)
 	}
 	defer db.Close()
-	if db.id != s.db.id || s.journal() != nil {
-		return false
+	if db.id != s.db.id {
+		return false, nil
+	}
+	if err := s.journal(); err != nil {
+		return changed(err)
 	}
 	still := db.mod.Equal(s.db.mod) && db.size == s.db.size && s.settled()
 	log, err := Open(s.path + "-wal")
 	if Absent(err) {
-		return s.wal == nil && still
+		return s.wal == nil && still, nil
 	}
 	if err != nil {
-		return false
+		return false, err
 	}
 	defer log.Close()
 	if s.wal == nil { // begun since; nothing of it reached the database so far
-		return still
+		return still, nil
 	}
 	var header [walHeaderSize]byte
 	if _, err := log.ReadAt(header[:], 0); err != nil && !errors.Is(err, io.EOF) {
-		return false
+		return false, err
 	}
 	if log.id != s.wal.file.id || header != s.wal.header {
-		return false
+		return false, nil
 	}
-	return still || s.wal.pageSize > 0 && s.moved() <= s.wal.next
+	if still || s.wal.pageSize == 0 {
+		return still, nil
+	}
+	moved, err := s.moved()
+	return err == nil && moved <= s.wal.next, err
+}
+
+// changed tells what a writer has done since, and is in the middle of, from what keeps a file from being read.
+func changed(err error) (intact bool, unknown error) {
+	if Absent(err) || errors.Is(err, errJournal) {
+		return false, nil
+	}
+	return false, err
 }
 
 // settled reports whether the next change of the database has to show in its time: kernels before 6.13 count in ticks
@@ -230,21 +246,24 @@ func (s *snapshot) settled() bool {
 // moved is the number of frames that checkpoints have moved, or begun to move, into the database since the log was
 // begun. SQLite keeps it in the shared index of the log: the header with the log's salts twice (48 bytes each, salts
 // at 32), then the checkpoint state (the attempted frame at 128), in the machine's byte order (sqlite.org/walformat.html).
-func (s *snapshot) moved() int64 {
+func (s *snapshot) moved() (int64, error) {
 	const unknown = 1 << 62
 	index, err := Open(s.path + "-shm")
+	if Absent(err) {
+		return unknown, nil
+	}
 	if err != nil {
-		return unknown
+		return unknown, err
 	}
 	defer index.Close()
 	var b [136]byte
 	if _, err := index.ReadAt(b[:], 0); err != nil || !bytes.Equal(b[:48], b[48:96]) {
-		return unknown
+		return unknown, nil
 	}
 	if !bytes.Equal(b[32:40], s.wal.header[16:24]) {
-		return unknown
+		return unknown, nil
 	}
-	return int64(binary.NativeEndian.Uint32(b[128:]))
+	return int64(binary.NativeEndian.Uint32(b[128:])), nil
 }
 
 func (s *snapshot) close() {

@@ -1,6 +1,7 @@
 package native
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -65,11 +66,17 @@ func readOnce(ctx context.Context, path string, pages []int64, read func(*sqlite
 		return nil, true, err
 	}
 	defer s.close()
-	if len(pages) > 0 && !s.readAhead(pages) {
-		return nil, false, nil
+	if len(pages) > 0 {
+		if intact, err := s.readAhead(pages); !intact {
+			return nil, err != nil, err
+		}
 	}
 	err = s.query(ctx, path, read)
-	return s.used, len(s.used) == 0 || s.intact(), err
+	if len(s.used) == 0 {
+		return s.used, true, err
+	}
+	intact, unknown := s.intact()
+	return s.used, intact || unknown != nil, cmp.Or(unknown, err)
 }
 
 // merge adds the pages that are new.
