@@ -51,8 +51,8 @@ type Hook struct {
 	Original string
 	// Manager is the program that makes a foreign one, where that is known.
 	Manager string
-	// Why is the reason of Foreign, Manual and Modified, for people; Advice, of Foreign, is what a person can add, and
-	// where, in one line.
+	// Why is the reason of Foreign, Manual and Modified, and what is wrong with Installed, for people; Advice is what a person
+	// can do, in one line.
 	Why, Advice string
 	// Changed: this call has changed it.
 	Changed bool

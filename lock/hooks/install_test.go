@@ -154,6 +154,21 @@ func TestStdinIsTheHooks(t *testing.T) {
 	}
 }
 
+// A hook whose program is gone does nothing, which status tells.
+func TestProgramIsGone(t *testing.T) {
+	s := newSandbox(t)
+	s.install("repo")
+	if h := s.status("repo")[0]; h.Why != "" || h.Advice != "" {
+		t.Errorf("%+v", h)
+	}
+	if err := os.Rename(s.wanted().Program, s.path("elsewhere")); err != nil {
+		t.Fatal(err)
+	}
+	if h := s.status("repo")[0]; h.State != hooks.Installed || !strings.HasPrefix(h.Why, s.wanted().Program+" is gone") || h.Advice == "" {
+		t.Errorf("%+v", h)
+	}
+}
+
 // Other options and another place are written over the old ones.
 func TestInstallAnew(t *testing.T) {
 	s := newSandbox(t)

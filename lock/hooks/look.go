@@ -108,6 +108,10 @@ func (f *file) foreign(why string) { f.State, f.Why = Foreign, why }
 
 func (f *file) installed() {
 	f.Program, f.Merges = f.ours.program(), f.ours.merges()
+	if info, err := os.Stat(f.Program); f.Why == "" && (err != nil || info.Mode().Perm()&0o111 == 0) {
+		f.Why = fmt.Sprintf("%s is gone: unless agentctl is in PATH, the hook does nothing", f.Program)
+		f.Advice = "agentctl hooks install names the one that is there"
+	}
 	if f.ours.form == before {
 		f.Original = f.Path + originalExt
 	}
@@ -121,7 +125,9 @@ func (p *Place) advise(f *file, m manager) error {
 	switch {
 	case err == nil && bytes.Contains(text, []byte("agentctl hooks run "+f.Name)):
 		f.State, f.Why = Manual, path+" calls agentctl"
-	case err == nil || errors.Is(err, fs.ErrNotExist) || errors.Is(err, errNotDir):
+	case errors.Is(err, errNotDir):
+		f.Advice = fmt.Sprintf("git runs no hooks at all: %s is no directory; take core.hooksPath back first", p.dir)
+	case err == nil || errors.Is(err, fs.ErrNotExist):
 		f.Advice = fmt.Sprintf("add to %s: %s", path, add)
 	default:
 		return err

@@ -83,7 +83,7 @@ func TestForeign(t *testing.T) {
 		}, "outside of the repository", "", "all/pre-commit", "agentctl hooks run pre-commit || exit 1"},
 		"none": {func(s *sandbox) {
 			s.git("repo", "config", "core.hooksPath", "/dev/null")
-		}, "takes the hooks from /dev/null", "", "", ""},
+		}, "takes the hooks from /dev/null", "", "", "/dev/null is no directory"},
 		"linked directory": {func(s *sandbox) {
 			s.write("repo/scripts/x", "", 0o644)
 			if err := errors.Join(os.RemoveAll(s.path(hooksDir)), os.Symlink("../scripts", s.path(hooksDir))); err != nil {
