@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -94,6 +95,9 @@ func names(t reflect.Type, without string) []string {
 	return out
 }
 
+// facts is an object inside of the session's; what is not known is empty.
+type facts map[string]any
+
 // blank has every field, empty.
 func blank() map[string]any {
 	m := map[string]any{}
@@ -103,7 +107,7 @@ func blank() map[string]any {
 	for name, t := range map[string]reflect.Type{
 		"tokens": reflect.TypeFor[Tokens](), "evidence": reflect.TypeFor[Evidence](), "changes": reflect.TypeFor[Changes](),
 	} {
-		inner := map[string]any{}
+		inner := facts{}
 		for _, n := range names(t, "") {
 			inner[n] = ""
 		}
@@ -113,7 +117,8 @@ func blank() map[string]any {
 	return m
 }
 
-// fieldsOf turns the contract's object into the template's data: what JSON would say, cleaned, over a blank.
+// fieldsOf turns the contract's object into the template's data: what JSON would say, cleaned, over a blank, and so the
+// objects in it.
 func fieldsOf(s Session) (map[string]any, error) {
 	text, err := json.Marshal(s)
 	if err != nil {
@@ -127,7 +132,15 @@ func fieldsOf(s Session) (map[string]any, error) {
 	}
 	m := blank()
 	for k, v := range have {
-		if v != nil {
+		object, isObject := v.(map[string]any)
+		known, hasFields := m[k].(facts)
+		switch {
+		case v == nil:
+		case isObject && hasFields:
+			for name := range object {
+				known[name] = tidy(object[name])
+			}
+		default:
 			m[k] = tidy(v)
 		}
 	}
@@ -161,7 +174,15 @@ func tidy(v any) any {
 	return v
 }
 
+// jsonText is what JSON would say: of an object without what is not known of it.
 func jsonText(v any) (string, error) {
+	if f, ok := v.(facts); ok {
+		f = maps.Clone(f)
+		maps.DeleteFunc(f, func(_ string, v any) bool { return v == "" })
+		if v = f; len(f) == 0 {
+			v = nil
+		}
+	}
 	text, err := marshal(v, "")
 	return string(text), err
 }

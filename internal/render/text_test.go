@@ -134,6 +134,13 @@ func format(t *testing.T, template string, s discover.Session) (string, error) {
 	return b.String(), err
 }
 
+// withoutWindow has tokens, as OpenCode states them.
+func withoutWindow() discover.Session {
+	s := stored()
+	s.Tokens = &discover.Tokens{In: 1, Out: 2, Total: 3}
+	return s
+}
+
 func TestFormat(t *testing.T) {
 	nasty := full()
 	nasty.Title = "a\x1b[31m\nb"
@@ -147,6 +154,9 @@ func TestFormat(t *testing.T) {
 		{`{{age .lastActivityAt}} {{truncate 6 .title}}`, "1m mend …\n", full()},
 		{`{{with index .meta "ports"}}{{json .}}{{end}}`, "[4096]\n", full()},
 		{`{{with index .meta "ports"}}{{json .}}{{end}}`, "\n", stored()},
+		{`{{json .evidence}} {{json .tokens}}`, "null null\n", stored()},
+		{`{{.tokens.total}}/{{.tokens.window}}/`, "3//\n", withoutWindow()},
+		{`{{json .tokens}}`, `{"cacheRead":0,"cacheWrite":0,"context":0,"in":1,"out":2,"reasoning":0,"total":3}` + "\n", withoutWindow()},
 		{`{{json .evidence}}`, `{"detail":"open files: permission denied","kind":"process","strength":"none"}` + "\n", unnamed()},
 		{`{{if gt .tokens.total 5}}much{{end}}`, "much\n", full()},
 		{`{{range .pids}}{{.}};{{end}}`, "4711;4712;\n", full()},
