@@ -118,9 +118,6 @@ func (env Env) agreedOrphans(ctx context.Context, found []stop.Orphan, look rend
 	if len(found) == 0 {
 		return nil
 	}
-	if !env.Terminal {
-		return badUsage("stop", "--orphans needs --yes where nobody can be asked")
-	}
 	if err := render.OrphanTable(env.Stderr, orphanObjects(found), look); err != nil {
 		return err
 	}

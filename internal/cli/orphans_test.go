@@ -77,8 +77,9 @@ func TestOrphansAreAskedFor(t *testing.T) {
 		{"list --orphans --adapter nobody", 2, "nobody"},
 		{"stop --orphans aaaaaaaa-2", 2, "--orphans stands alone"},
 		{"stop --orphans --all", 2, "--orphans stands alone"},
-		{"stop --orphans", 2, "--orphans needs --yes"},
-		{"stop --orphans --adapter claude-code", 0, "no session has left a process behind"},
+		{"stop --orphans", 2, "need --yes"},
+		{"stop --orphans --adapter claude-code", 2, "need --yes"}, // though there is nothing to ask about today
+		{"stop --orphans --adapter claude-code --yes", 0, "no session has left a process behind"},
 		{"stop --orphans --dry-run", 0, ""},
 	} {
 		env, out := orphanEnv(t)

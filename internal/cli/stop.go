@@ -47,7 +47,7 @@ func newStop(env Env) *cli.Command {
 		},
 		Action: func(c *cli.Context) error {
 			args := c.Args().Slice()
-			if err := o.check(args); err != nil {
+			if err := o.check(args, env.Terminal); err != nil {
 				return err
 			}
 			if o.orphans {
@@ -58,7 +58,8 @@ func newStop(env Env) *cli.Command {
 	}
 }
 
-func (o *stopOptions) check(args []string) error {
+// check refuses what makes no sense, whatever lives just now: a script that nobody can be asked in is told the first time.
+func (o *stopOptions) check(args []string, terminal bool) error {
 	selects := o.stopSelection != stopSelection{}
 	switch {
 	case o.orphans && (len(args) > 0 || selects):
@@ -69,6 +70,8 @@ func (o *stopOptions) check(args []string) error {
 		return badUsage("stop", "stop needs the ID of a session, or a selection: --cwd, --idle-for, --older-than, --group, --all, --orphans")
 	case o.quiet && o.json:
 		return badUsage("stop", "--quiet and --json exclude each other")
+	case (o.all || o.orphans) && !o.yes && !o.dryRun && !terminal:
+		return badUsage("stop", "--all and --orphans need --yes where nobody can be asked")
 	}
 	return nil
 }

@@ -88,9 +88,6 @@ func (env Env) agreed(ctx context.Context, chosen []discover.Session, o *stopOpt
 	if !o.all || o.yes || o.dryRun || len(chosen) == 0 {
 		return nil
 	}
-	if !env.Terminal {
-		return badUsage("stop", "--all needs --yes where nobody can be asked")
-	}
 	if err := render.Table(env.Stderr, chosen, look); err != nil {
 		return err
 	}

@@ -21,7 +21,7 @@ func TestStopIsAsked(t *testing.T) {
 		{"stop aaaaaaaa-1 --all", 2, "exclude each other"},
 		{"stop aaaaaaaa-1 --group g", 2, "exclude each other"},
 		{"stop --all --quiet --json", 2, "exclude each other"},
-		{"stop --all", 2, "--all needs --yes"},
+		{"stop --all", 2, "need --yes"},
 		{"stop aaaaaaaa-1 --timeout 0s", 2, "flag --timeout: want a span of time"},
 		{"stop aaaaaaaa-1 --timeout=-1s", 2, "flag --timeout: want a span of time"},
 		{"stop --idle-for 0", 2, "--idle-for"},
@@ -33,8 +33,9 @@ func TestStopIsAsked(t *testing.T) {
 		{"stop aaaaaaaa", 4, "aaaaaaaa-1 codex running"},
 		{"stop aaaaaaaa-2", 0, ""},
 		{"stop aaaaaaaa-2 cccccccc@/w/a aaaaaaaa-2 --json", 0, ""},
-		{"stop --all --group none", 0, "no live session is selected"},
-		{"stop --all --group none -q", 0, ""},
+		{"stop --all --group none", 2, "need --yes"}, // though there is nothing to ask about today
+		{"stop --all --group none --yes", 0, "no live session is selected"},
+		{"stop --all --group none --yes -q", 0, ""},
 	} {
 		env, out := testEnv(t)
 		if got := run(env, strings.Fields(tc.args)...); got != tc.exit {
