@@ -78,7 +78,8 @@ func (c *Config) decode(text string, agents []string) error {
 		return err
 	}
 	var homes map[string]toml.Primitive
-	table, isTable := doc["homes"], md.Type("homes") == "Hash"
+	table, kind := doc["homes"], md.Type("homes")
+	isTable := md.IsDefined("homes") && (kind == "Hash" || kind == "") // the latter of homes.codex = […]
 	keys := map[string]any{"since": &c.Since, "color": &c.Color, "strict": (*truth)(&c.Strict), "homes": &homes}
 	if md.IsDefined("homes") && !isTable {
 		keys["homes"] = &notATable{}

@@ -45,6 +45,17 @@ codex = []
 	}
 }
 
+// A table can be written in several ways.
+func TestLoadHomes(t *testing.T) {
+	for _, text := range []string{
+		"[homes]\ncodex = [\"/x\"]\n", "homes.codex = [\"/x\"]\n", "homes = {codex = [\"/x\"]}\n", "[ homes ]\n\"codex\" = [\n\"/x\",\n]\n",
+	} {
+		if got, err := load(t, text); err != nil || !reflect.DeepEqual(got.Homes, map[string][]string{"codex": {"/x"}}) {
+			t.Errorf("%q: %+v, %v", text, got, err)
+		}
+	}
+}
+
 func TestLoadNothing(t *testing.T) {
 	want := config.Config{Since: "7d", Color: config.Auto}
 	for _, path := range []string{"", filepath.Join(t.TempDir(), "none.toml")} {
@@ -66,6 +77,10 @@ func TestLoadErrors(t *testing.T) {
 		{"since = \"7d\"\nsinze = \"7d\"\n", "sinze", 2, 10, "there are: color, homes, since, strict"},
 		{"[homes]\ncodecs = [\"/x\"]\n", "homes.codecs", 2, 11, "claude-code, codex, opencode"},
 		{"homes = 3\n", "homes", 1, 9, "want a table"},
+		{"homes.codex = \"/x\"\n", "homes.codex", 1, 16, "want a list"},
+		{"homes.codecs = [\"/x\"]\n", "homes.codecs", 1, 17, "claude-code, codex, opencode"},
+		{"[homes.codex]\nx = 1\n", "homes.codex", 1, 1, "want a list"},
+		{"a.b = 1\n", "a", 0, 1, "no such key"}, // the parser does not say where
 		{"[homes]\n  codex = \"/x\"\n", "homes.codex", 2, 12, "want a list"},
 		{"[homes]\ncodex = [\"x/y\"]\n", "homes.codex", 2, 10, `"x/y" is no absolute directory`},
 		{"[homes]\ncodex = [1]\n", "homes.codex", 2, 10, "1 is no absolute directory"},
