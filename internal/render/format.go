@@ -24,7 +24,7 @@ type Format struct{ t *template.Template }
 
 // ParseFormat reads a template. Unknown field names are an error that lists the valid ones.
 func ParseFormat(text string, now time.Time) (*Format, error) {
-	text = strings.NewReplacer(`\t`, "\t", `\n`, "\n").Replace(text)
+	text = unescaped(text)
 	t, err := template.New("format").Option("missingkey=error").Funcs(template.FuncMap{
 		"json":     jsonText,
 		"age":      func(stamp any) string { return ageText(stamp, now) },
@@ -38,6 +38,23 @@ func ParseFormat(text string, now time.Time) (*Format, error) {
 		return nil, unknown
 	}
 	return f, nil // other errors may be due to the blank
+}
+
+// unescaped makes tabs and line breaks of `\t` and `\n`. Inside of {{ }} these stand in Go's own strings.
+func unescaped(text string) string {
+	escapes := strings.NewReplacer(`\t`, "\t", `\n`, "\n")
+	var b strings.Builder
+	for len(text) > 0 {
+		plain, rest, _ := strings.Cut(text, "{{")
+		action := text[len(plain) : len(text)-len(rest)]
+		if i := strings.Index(rest, "}}"); i >= 0 {
+			action, rest = action+rest[:i], rest[i:]
+		}
+		b.WriteString(escapes.Replace(plain))
+		b.WriteString(action)
+		text = rest
+	}
+	return b.String()
 }
 
 // unknownFieldError is a template's field that the contract does not have.

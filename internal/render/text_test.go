@@ -150,6 +150,7 @@ func TestFormat(t *testing.T) {
 	}{
 		{`{{.id}}\t{{.pid}}`, "01a1fa5c-c285-7d91-bd0a-842a7d8b5424\t4711\n", full()},
 		{`{{.tokens.in}}/{{.evidence.kind}}`, "1/writer-lock\n", full()},
+		{`{{.pid}}{{"\n"}}\n{{printf "%d\t" .pid}}\t}}\n{`, "4711\n\n4711\t\t}}\n{\n", full()},
 		{`{{.tokens.in}}/{{.evidence.kind}}/{{.pid}}`, "//\n", stored()},
 		{`{{age .lastActivityAt}} {{truncate 6 .title}}`, "1m mend …\n", full()},
 		{`{{with index .meta "ports"}}{{json .}}{{end}}`, "[4096]\n", full()},
