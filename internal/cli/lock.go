@@ -12,6 +12,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"agentctl/internal/terminal"
 	"agentctl/lock"
 )
 
@@ -172,11 +173,19 @@ func (env Env) passThrough(cmd *exec.Cmd) error {
 	for {
 		select {
 		case s := <-signals:
-			_ = cmd.Process.Signal(s) // that it has just ended is no news
+			if !byKey(s, terminal.Foreground) {
+				_ = cmd.Process.Signal(s) // that it has just ended is no news
+			}
 		case err := <-ended:
 			return passOn(cmd.ProcessState, err)
 		}
 	}
+}
+
+// byKey reports whether a signal is that of a key of the terminal in whose foreground we are. It has reached the command as
+// well, and many take a second one for an order to end at once.
+func byKey(s os.Signal, foreground func() bool) bool {
+	return (s == os.Interrupt || s == syscall.SIGQUIT) && foreground()
 }
 
 // passedOn is the end of a command that ran in our place.
