@@ -16,6 +16,8 @@ type column struct {
 	drop int
 	// tail: of a text too long the end is shown, not the beginning.
 	tail bool
+	// last: it takes what is left of the line.
+	last bool
 	// paint: cells take their row's colour.
 	paint bool
 	width int
@@ -112,7 +114,7 @@ func (g *grid) fit(width int) {
 		{"BY", 20},
 	} {
 		for i := range g.columns {
-			if c := &g.columns[i]; c.head == step.head {
+			if c := &g.columns[i]; c.head == step.head && !c.last {
 				over := g.width() - width
 				c.width = max(min(c.width, step.to), c.width-max(0, over))
 			}

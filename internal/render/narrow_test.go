@@ -33,6 +33,23 @@ func TestLockTableFits(t *testing.T) {
 	}
 }
 
+// Why a hook is not agentctl's to write is told as far as the line goes.
+func TestGitHookTableFits(t *testing.T) {
+	list := []render.GitHook{{Hook: "pre-commit", State: "foreign", Path: "/srv/a/.husky/_/pre-commit", Reason: "git takes the hooks from /srv/a/.husky/_"}}
+	for width, want := range map[int]string{
+		50: "HOOK        STATE    REASON\npre-commit  foreign  git takes the hooks from /sr…\n",
+		90: "HOOK        STATE    PATH                        REASON\npre-commit  foreign  /srv/a/.husky/_/pre-commit  git takes the hooks from /srv/a/.husky/_\n",
+	} {
+		var out strings.Builder
+		if err := render.GitHookTable(&out, list, render.Look{Width: width}); err != nil {
+			t.Fatal(err)
+		}
+		if out.String() != want {
+			t.Errorf("%d columns:\n%s\nwant:\n%s", width, out.String(), want)
+		}
+	}
+}
+
 // So it is who lives in a worktree.
 func TestWorktreeTableFits(t *testing.T) {
 	id, other := "88d1d394-0000-4000-8000-000000000000", "99d1d394-0000-4000-8000-000000000000"
