@@ -44,13 +44,13 @@ func (env Env) launchApart(ctx context.Context, slots []*slot, o *launchOptions)
 	}
 	eachSlot(slots, func(s *slot) { env.runSlot(working, repo, s) })
 	quiet()
-	defer func() {
-		for _, s := range slots {
-			if s.begun != nil {
-				s.begun.child.Close()
-			}
+	all := make([]*begun, len(slots))
+	for i, s := range slots {
+		if all[i] = s.begun; s.begun != nil {
+			defer s.begun.child.Close()
 		}
-	}()
+	}
+	env.hints(all...)
 	if single {
 		return env.toldOne(working, slots[0])
 	}

@@ -44,6 +44,8 @@ type begun struct {
 	watch *launch.Watch
 	// session is the one that was proven; nobody while none was.
 	session discover.Session
+	// hint is for the person, once it runs; "" if there is none.
+	hint string
 }
 
 // start starts the agent and prints its session once that is proven.
@@ -66,6 +68,7 @@ func (env Env) start(ctx context.Context, st *starting) error {
 		err = errors.Join(env.printProven(b), err)
 	}
 	quiet()
+	env.hints(b)
 	err = env.unproven(b, err)
 	if st.wait && b.session.ID != "" && !errors.Is(err, context.Canceled) {
 		return env.waitOut(working, b, err)
@@ -101,10 +104,9 @@ func (env Env) begin(ctx context.Context, st *starting) (*begun, error) {
 	if err != nil {
 		return nil, errors.Join(err, held.Release())
 	}
-	if spec.Hint != "" {
-		env.saying("hint: ", spec.Hint)
+	b := &begun{
+		starting: st, world: world, child: child, watch: launch.NewWatch(world, st.agent, child), session: discover.Nobody(), hint: spec.Hint,
 	}
-	b := &begun{starting: st, world: world, child: child, watch: launch.NewWatch(world, st.agent, child), session: discover.Nobody()}
 	session, err := b.watch.Await(limited)
 	if released := held.Release(); released != nil {
 		return b, released
@@ -112,6 +114,17 @@ func (env Env) begin(ctx context.Context, st *starting) (*begun, error) {
 	st.group = host.Getenv(discover.GroupKey)
 	b.session = st.grouped(session)
 	return b, err
+}
+
+// hints gives the hints for what was started, each once.
+func (env Env) hints(list ...*begun) {
+	var given []string
+	for _, b := range list {
+		if b != nil && b.hint != "" && !slices.Contains(given, b.hint) {
+			env.saying("hint: ", b.hint)
+			given = append(given, b.hint)
+		}
+	}
 }
 
 // grouped adds what only a live process knows of its session, and we: the group.
