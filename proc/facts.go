@@ -11,6 +11,8 @@ type Facts struct {
 	Namespaced []int
 	Namespace  string
 	Used       Usage
+	// Wrote is how many bytes it has written, and zero on a system that does not count them.
+	Wrote int64
 	// Err is returned by every on-demand question, as for another user's process.
 	Err error
 }
@@ -65,4 +67,11 @@ func (f Facts) usage(Process) (Usage, error) {
 		return Usage{}, f.Err
 	}
 	return f.Used, nil
+}
+
+func (f Facts) written(Process) (int64, error) {
+	if f.Err == nil && f.Wrote == 0 {
+		return 0, ErrUnsupported
+	}
+	return f.Wrote, f.Err
 }

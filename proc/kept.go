@@ -84,7 +84,8 @@ func (k *kept) pidNamespace(p Process) (string, error) {
 	return a.namespace.get(p, k.from.pidNamespace)
 }
 
-func (k *kept) usage(p Process) (Usage, error) { return k.from.usage(p) }
+func (k *kept) usage(p Process) (Usage, error)   { return k.from.usage(p) }
+func (k *kept) written(p Process) (int64, error) { return k.from.written(p) }
 
 // answer is what a question was answered with, if it was asked.
 type answer[T any] struct {

@@ -65,7 +65,8 @@ func (a *asked) pidNamespace(p Process) (string, error) {
 	return a.Facts.pidNamespace(p)
 }
 
-func (a *asked) usage(p Process) (Usage, error) { a.note("usage"); return a.Facts.usage(p) }
+func (a *asked) written(p Process) (int64, error) { a.note("written"); return a.Facts.written(p) }
+func (a *asked) usage(p Process) (Usage, error)   { a.note("usage"); return a.Facts.usage(p) }
 
 // one makes a table of one process, and returns how to find it there.
 func one(a *asked) func() Process {

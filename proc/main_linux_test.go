@@ -22,6 +22,7 @@ func roles() map[string]func() error {
 	return map[string]func() error{
 		"wait":            roleWait,
 		"burn":            roleBurn,
+		"write":           roleWrite,
 		"without-leader":  roleWithoutLeader,
 		"nobody":          roleNobody,
 		"hidepid":         roleHidepid,

@@ -58,6 +58,7 @@ func (silent) listenPorts(Process, []string) ([]int, error) { return nil, ErrUns
 func (silent) namespacePIDs(Process) ([]int, error) { return nil, ErrUnsupported }
 func (silent) pidNamespace(Process) (string, error) { return "", ErrUnsupported }
 func (silent) usage(Process) (Usage, error)         { return Usage{}, ErrUnsupported }
+func (silent) written(Process) (int64, error)       { return 0, ErrUnsupported }
 
 // pin cannot be had: without a birth nothing tells one process from the next with its pid.
 type pin struct{}

@@ -127,4 +127,5 @@ type source interface {
 	namespacePIDs(Process) ([]int, error)
 	pidNamespace(Process) (string, error)
 	usage(Process) (Usage, error)
+	written(Process) (int64, error)
 }

@@ -20,6 +20,21 @@ func (f *procfs) usage(p Process) (Usage, error) {
 	})
 }
 
+func (f *procfs) written(p Process) (int64, error) {
+	return ask(f, p, func(d pidDir) (int64, error) {
+		raw, err := d.record("io", make([]byte, bufferSize))
+		if err != nil {
+			return 0, orGone(err)
+		}
+		for line := range bytes.Lines(raw) {
+			if n, ok := bytes.CutPrefix(bytes.TrimSpace(line), []byte("wchar: ")); ok {
+				return strconv.ParseInt(string(n), 10, 64)
+			}
+		}
+		return 0, ErrUnsupported // a kernel that does not count
+	})
+}
+
 // resident is the process's resident memory in bytes. The kernel shows none for a main thread that has ended: what the
 // other threads go on with is asked of them.
 func (d pidDir) resident(buf []byte) (int64, error) {

@@ -37,6 +37,28 @@ func roleBurn() error {
 	return err
 }
 
+// roleWrite writes what it says it has, of which that it says so is a part.
+func roleWrite() error {
+	if err := os.WriteFile(os.DevNull, make([]byte, 1<<20), 0o600); err != nil {
+		return err
+	}
+	fmt.Println("written")
+	return roleWait()
+}
+
+func TestWritten(t *testing.T) {
+	c := start(t, "write")
+	p := inspect(t, c.Process.Pid)
+	got, err := p.Written()
+	if err != nil || got < 1<<20 || got > 1<<20+4096 {
+		t.Errorf("%d bytes written, %v; want a little over %d", got, err, 1<<20)
+	}
+	c.end(t)
+	if _, err := p.Written(); !errors.Is(err, ErrGone) {
+		t.Errorf("of one that is gone: %v", err)
+	}
+}
+
 // TestUsageOfKnownBurn: between what the child counted before and what the kernel counted at its end.
 func TestUsageOfKnownBurn(t *testing.T) {
 	c := start(t, "burn")

@@ -100,7 +100,7 @@ func (l *look) byTool(x *process) (discover.Claim, bool) {
 // process has registered.
 func (l *look) byDirectory(x *process) (claims []discover.Claim) {
 	for _, t := range l.transcripts(x, x.dir) {
-		if !l.isRegistered(t.path) && !t.modified.Before(x.Started) {
+		if !l.isRegistered(t.path) && x.Before(t.modified) {
 			c := l.trace(x, t.id, t.path, "cwd", "written in the process's directory since it started")
 			c.Strength = discover.Weak
 			claims = append(claims, c)

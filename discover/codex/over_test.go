@@ -15,25 +15,30 @@ func TestAnExecThatIsOver(t *testing.T) {
 	meta := strings.Replace(metaLine, `"cwd":`, `"source":"exec","cwd":`, 1)
 	turn := []string{meta, startedLine, contextLine, askedLine, answerLine}
 	whole := append(slices.Clip(turn), completeLine)
+	size := func(lines []string) int64 { return int64(len(rollout(lines...))) }
 	for name, test := range map[string]struct {
 		args    []string
 		started time.Time
 		lines   []string
+		wrote   int64
 		claimed bool
 	}{
-		"its turn is over":           {[]string{"exec", "hi"}, before, whole, true},
-		"its turn goes on":           {[]string{"exec", "hi"}, before, turn, false},
-		"it was begun before":        {[]string{"exec", "hi"}, before.Add(time.Minute), whole, false},
-		"in another directory":       {[]string{"exec", "-C", "/elsewhere", "hi"}, before, whole, false},
-		"in a terminal":              {[]string{"exec", "hi"}, before, append([]string{strings.Replace(meta, `"exec"`, `"cli"`, 1)}, whole[1:]...), false},
-		"it resumes another":         {[]string{"exec", "resume", threadB, "hi"}, before, whole, false},
-		"a terminal":                 {nil, before, whole, false},
-		"when it began is not known": {[]string{"exec", "hi"}, time.Time{}, whole, false},
+		"its turn is over":           {[]string{"exec", "hi"}, before, whole, 0, true},
+		"it wrote enough":            {[]string{"exec", "hi"}, before, whole, wroteTimes * size(whole), true},
+		"it has hardly started":      {[]string{"exec", "hi"}, before, whole, size(whole), false},
+		"its turn goes on":           {[]string{"exec", "hi"}, before, turn, 0, false},
+		"it was begun before":        {[]string{"exec", "hi"}, before.Add(time.Minute), whole, 0, false},
+		"in another directory":       {[]string{"exec", "-C", "/elsewhere", "hi"}, before, whole, 0, false},
+		"in a terminal":              {[]string{"exec", "hi"}, before, append([]string{strings.Replace(meta, `"exec"`, `"cli"`, 1)}, whole[1:]...), 0, false},
+		"it resumes another":         {[]string{"exec", "resume", threadB, "hi"}, before, whole, 0, false},
+		"a terminal":                 {nil, before, whole, 0, false},
+		"when it began is not known": {[]string{"exec", "hi"}, time.Time{}, whole, 0, false},
 	} {
 		w := newWorld(t)
 		lines := strings.ReplaceAll(string(rollout(test.lines...)), someID, threadA)
 		path := w.file("sessions/2026/11/20/"+nameA, lines)
-		w.process(8, 1, npmExe, test.args).Started = test.started
+		p := w.process(8, 1, npmExe, test.args)
+		p.Started, p.Wrote = test.started, test.wrote
 		claimed := false
 		for _, c := range w.claims() {
 			if c.Session == threadA {
