@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"agentctl/discover"
 	"agentctl/proc"
@@ -96,11 +97,15 @@ func (l *look) byTool(x *process) (discover.Claim, bool) {
 	return discover.Claim{}, false
 }
 
+// firstLine is how soon after its start no build for node writes into a transcript: node needs longer to come up. What was
+// written within that time, another process wrote, which may have ended as this one began.
+const firstLine = 100 * time.Millisecond
+
 // byDirectory offers every transcript of the process's directory that was written since it started and that no
 // process has registered.
 func (l *look) byDirectory(x *process) (claims []discover.Claim) {
 	for _, t := range l.transcripts(x, x.dir) {
-		if !l.isRegistered(t.path) && x.Before(t.modified) {
+		if !l.isRegistered(t.path) && x.Before(t.modified.Add(-firstLine)) {
 			c := l.trace(x, t.id, t.path, "cwd", "written in the process's directory since it started")
 			c.Strength = discover.Weak
 			claims = append(claims, c)

@@ -209,9 +209,15 @@ func TestDirectoryIsWeakEvidence(t *testing.T) {
 	if len(got) != 2 || got[0].Strength != discover.Weak || got[0].Kind != "cwd" {
 		t.Errorf("one claim for each transcript written since: %+v", got)
 	}
-	started := uint64(newestRecord(t, got[0].Path).Sub(bootTime)/(10*time.Millisecond)) + 2000
-	if got := sessions(claims(t, dir, node112(300, started, dir, cwd))); len(got) != 0 {
-		t.Errorf("started after both: %+v", got)
+	newest := newestRecord(t, got[0].Path)
+	if other := newestRecord(t, got[1].Path); other.After(newest) {
+		newest = other
+	}
+	for after, want := range map[time.Duration]int{-2 * firstLine: 1, -firstLine / 5: 0, 20 * time.Second: 0} {
+		started := uint64(newest.Add(after).Sub(bootTime) / (10 * time.Millisecond))
+		if got := sessions(claims(t, dir, node112(300, started, dir, cwd))); len(got) != want {
+			t.Errorf("started %s after the newest line: %+v", after, got)
+		}
 	}
 }
 
