@@ -17,9 +17,9 @@ import (
 // files behind at resumes.
 //
 // Meta keys: projectDir (the project folder's name), entrypoint (as Claude Code calls it, where Source is another
-// word), jobId (of a background session), agentType (of a sub-agent), workflow (the run that it works for), continuedIn (the background
-// session that it has become), costWithOrigin (of a fork, in USD: the agent's figure,
-// in which what the fork was made of has its part). With Want.Whole also turns (prompts), permissionMode (of the newest
+// word), jobId (of a background session), agentType (of a sub-agent), workflow (the run that it works for), continuedIn
+// (the background session that it has become), costWithOrigin (of a fork, in USD: the agent's figure, in which what the
+// fork was made of has its part). With Want.Whole also turns (prompts), permissionMode (of the newest
 // prompt: default, acceptEdits, plan, auto, dontAsk, bypassPermissions), and projectPath (the directory that the project
 // folder is that of, where the session has moved to another since).
 func (Adapter) Read(ctx context.Context, entries []discover.Entry, want discover.Want) iter.Seq2[discover.Record, error] {

@@ -14,7 +14,8 @@ import (
 // Claims returns what the live Codex processes show: one presence for each that runs threads or is about to, and up
 // to two pieces of exact evidence for each thread, its held lock and its rollout open for writing. A process without
 // either has no thread on disk: an ephemeral run, one in its first moments, a TUI of the versions before locks that
-// nothing was typed into; or it is an exec in its last moments. TUIs that only show the daemon's threads, helpers and short commands make no claim.
+// nothing was typed into; or it is an exec in its last moments, see over.go. TUIs that only show the daemon's threads,
+// helpers and short commands make no claim.
 func (a Adapter) Claims(ctx context.Context, table *proc.Table, list []discover.Home) ([]discover.Claim, error) {
 	c := claimer{adapter: a, ctx: ctx}
 	for _, h := range list {

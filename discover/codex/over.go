@@ -26,8 +26,11 @@ func (c *claimer) over(s subject) {
 	}
 	dir := realPath(s.directory(s.Process))
 	for _, e := range begunSince(c, s) {
+		if !wrote(s, e.Path) {
+			continue
+		}
 		r, ok, err := read(nil, e, discover.Want{}, &native.Scratch{})
-		if err != nil || !ok || r.Source != "exec" || r.IsSub() || realPath(r.Dir) != dir || !ended(r.Turn) || !wrote(s, r.Path) {
+		if err != nil || !ok || r.Source != "exec" || r.IsSub() || realPath(r.Dir) != dir || !ended(r.Turn) {
 			continue
 		}
 		claim := s.claim
