@@ -18,6 +18,7 @@ type head struct {
 	texts   *native.Texts
 	id      string // by the file's name
 	segment string // likewise, where the thread has several
+	seen    *seen  // what is to remember the instructions; nil where it knows them
 	lines   int
 	meta    meta
 	// prompt is the first thing the person asked; review is what a review was told to look at.
@@ -44,7 +45,12 @@ func (m meta) continues() bool { return m.forkedFrom != "" || m.history != histo
 func readHead(f *native.File, id string) (head, error) {
 	h := head{texts: f.Texts(), id: id}
 	f.Expect(usualPrompt)
-	_, err := f.Forward(0, headLimit, h.line)
+	seen := &native.Own[kept](f.Scratch()).seen
+	brief := seen.without(f)
+	if brief == f {
+		h.seen = seen
+	}
+	_, err := brief.Forward(0, headLimit, h.line)
 	return h, err
 }
 
@@ -78,6 +84,9 @@ func (h *head) line(l native.Line) bool {
 		// A copy of another thread's first record may follow in a fork of the older versions.
 		if m := parseMeta(e, l.Bytes, h.id, h.texts); m.found && (l.Offset == 0 || m.id == h.id) {
 			h.meta = m
+		}
+		if h.seen != nil {
+			h.seen.learn(l.Bytes)
 		}
 	case string(e.kind) == "event_msg" && asks(e.name) && e.whole(l.Bytes):
 		h.event(e)

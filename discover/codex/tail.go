@@ -39,7 +39,7 @@ type settings struct {
 // without them is read to its beginning, if that is within the last end bytes.
 func readTail(f *native.File, end int64, id string, want wanted) (tail, error) {
 	t := tail{
-		texts: f.Texts(), id: id, wanted: want, usage: usage{limited: want.limits}, room: native.Own[room](f.Scratch()),
+		texts: f.Texts(), id: id, wanted: want, usage: usage{limited: want.limits}, room: &native.Own[kept](f.Scratch()).members,
 	}
 	f.Expect(usualTurn)
 	whole, err := f.Backward(end, t.line)

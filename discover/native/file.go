@@ -27,6 +27,9 @@ type File struct {
 	id   fileID
 	mem  []byte // the content, where it is at hand
 
+	begin  []byte // what stands in for everything up to resume
+	resume int64
+
 	scratch  *Scratch // nil: memory of its own
 	expected int64    // of the line readers' first read; 0: not said
 	whole    bool     // all of it will be read
@@ -116,7 +119,8 @@ func (f *File) ReadAt(p []byte, off int64) (int, error) {
 
 // pread reads from the file itself.
 func (f *File) pread(p []byte, off int64) (int, error) {
-	n := 0
+	n := copy(p, f.begin[min(off, int64(len(f.begin))):])
+	off += f.resume - int64(len(f.begin))
 	for n < len(p) {
 		m, err := retry(func() (int, error) { return unix.Pread(f.fd, p[n:], off+int64(n)) })
 		if err != nil {

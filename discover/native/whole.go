@@ -13,6 +13,10 @@ const wholeFile = 512 << 10
 // Whole says that all of the file will be read.
 func (f *File) Whole() { f.whole = true }
 
+// AtHand reads a file that is small enough, and reports whether all of its content is in memory: then nothing is saved by
+// reading less of it.
+func (f *File) AtHand() (bool, error) { return f.load() }
+
 // load reads a file that is small enough at the first look, if it has memory for that, and reports whether the content is
 // at hand.
 func (f *File) load() (bool, error) {
@@ -20,7 +24,7 @@ func (f *File) load() (bool, error) {
 	if f.whole {
 		most = wholeFile
 	}
-	if f.mem == nil && f.fd >= 0 && f.scratch != nil && 0 < f.size && f.size <= most {
+	if f.mem == nil && f.fd >= 0 && f.scratch != nil && f.begin == nil && 0 < f.size && f.size <= most {
 		room := f.scratch.room(f.size, most)
 		n, err := f.pread(room, 0)
 		if err != nil && !errors.Is(err, io.EOF) {

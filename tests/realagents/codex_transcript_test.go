@@ -3,6 +3,7 @@ package realagents
 import (
 	"encoding/json"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -97,4 +98,41 @@ func printed(t *testing.T, p *world.Process) (list []string) {
 		}
 	}
 	return list
+}
+
+// TestCodexInstructions: the agent's own instructions, which a rollout begins with, are to the byte the same in all of a
+// version and model, and what the person asked is found behind them.
+func TestCodexInstructions(t *testing.T) {
+	eachCodex(t, func(t *testing.T, w *world.World, a world.Agent, c agentctl) {
+		var texts, want []string
+		for _, name := range []string{"one", "two", "three"} {
+			prompt := "asked in " + name
+			a.In(w.Dir(name)).Run(prompt).Wait()
+			texts, want = append(texts, instructionsOf(t, c.status(codexID(t, w, prompt)).Path)), append(want, prompt)
+		}
+		if len(texts[0]) < 8<<10 || texts[0] != texts[1] || texts[1] != texts[2] {
+			t.Errorf("instructions of %d, %d and %d bytes, want the same ones", len(texts[0]), len(texts[1]), len(texts[2]))
+		}
+		out, errs, code := c.run("list", "-a", "--format", "{{.prompt}}")
+		got := strings.Fields(strings.ReplaceAll(out, "asked in ", ""))
+		if slices.Sort(got); code != 0 || !slices.Equal(got, []string{"one", "three", "two"}) {
+			t.Errorf("asked was %q, want %q\n%s", out, want, errs)
+		}
+	})
+}
+
+// instructionsOf are the agent's own as they stand in a rollout's first record.
+func instructionsOf(t *testing.T, path string) string {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	first, _, _ := strings.Cut(string(data), "\n")
+	_, text, found := strings.Cut(first, `"base_instructions":{"text":"`)
+	if !found {
+		t.Fatalf("no instructions in %.300s", first)
+	}
+	text, _, _ = strings.Cut(text, `"}`)
+	return text
 }

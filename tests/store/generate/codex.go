@@ -75,14 +75,14 @@ func (r *rollout) session() {
 	}
 }
 
-// meta is the first line. The agent's instructions make it as long as it is.
+// meta is the first line. The agent's instructions, the same in all of a version, make it as long as it is.
 func (r *rollout) meta() {
 	source, originator := "exec", "codex_exec"
 	if r.tui {
 		source, originator = "cli", "codex-tui"
 	}
 	git := fmt.Sprintf(`"git":{"commit_hash":"%s","branch":"%s","repository_url":"https://example.invalid/x/repo.git"}`, r.hex(40), r.branch)
-	base := r.words.text(r.Rand, 20_000)
+	base := r.words.instructions(r.paginated)
 	if r.paginated {
 		r.line("session_meta", `"account_scoped":true,"session_id":"%s","id":"%s","timestamp":"%s","cwd":"%s","runtime_workspace_roots":["%s"],"originator":"%s","cli_version":"0.169.0","source":"%s","thread_source":"user","model_provider":"openai","base_instructions":{"text":"%s","provenance":{"type":"model","model":"gpt-5.4"}},"history_mode":"paginated","context_window":{"window_id":"%s"},%s`,
 			r.id, r.id, iso(r.now), r.dir(), r.dir(), originator, source, base, r.uuid7(r.now), git)

@@ -34,8 +34,15 @@ func (r *rollout) turn(last bool) {
 
 // context is what the agent tells its model before the user's words.
 func (r *rollout) context() {
+	first := r.paginated && r.total == 0
+	if first {
+		r.item("message", `"id":"msg_%s","role":"developer","content":[{"type":"input_text","text":"<skills_instructions>%s"}]`, r.hex(32), r.words.text(r.Rand, 3000))
+	}
 	r.item("message", `"role":"user","content":[{"type":"input_text","text":"# AGENTS.md instructions for %s\n\n%s"},{"type":"input_text","text":"<environment_context>\n  <cwd>%s</cwd>\n</environment_context>"}]`,
 		r.dir(), r.words.text(r.Rand, 1000), r.dir())
+	if first {
+		r.line("world_state", `"full":true,"state":{"agents_md":{"directory":"%s","text":"%s"},"apps_instructions":false}`, r.dir(), r.words.text(r.Rand, 3000))
+	}
 	r.line("turn_context", `"turn_id":"%s","cwd":"%s","approval_policy":"never","sandbox_policy":{"type":"read-only"},"model":"gpt-5.4","collaboration_mode":{"mode":"default","settings":{"model":"gpt-5.4","reasoning_effort":null,"developer_instructions":null}},"realtime_active":false,"summary":"none"`,
 		r.turnID, r.dir())
 }

@@ -38,6 +38,16 @@ func (p prose) text(r *rand.Rand, n int) []byte {
 	return p.block[p.boundary(from):p.boundary(to)]
 }
 
+// instructions are what an agent tells its model in one of two versions: always the same.
+func (p prose) instructions(newer bool) []byte {
+	const size = 21_000 // as in 0.169
+	from := 0
+	if newer {
+		from = size
+	}
+	return p.block[p.boundary(from):p.boundary(from+size)]
+}
+
 // boundary moves on to the next start of a word.
 func (p prose) boundary(i int) int {
 	for i > 0 && i < len(p.block) && p.block[i-1] != ' ' {
