@@ -20,6 +20,7 @@ type head struct {
 	segment string // likewise, where the thread has several
 	seen    *seen  // what is to remember the instructions; nil where it knows them
 	lines   int
+	end     int64 // of the last one, in bytes from the beginning
 	meta    meta
 	// prompt is the first thing the person asked; review is what a review was told to look at.
 	prompt, review string
@@ -46,11 +47,14 @@ func readHead(f *native.File, id string) (head, error) {
 	h := head{texts: f.Texts(), id: id}
 	f.Expect(usualPrompt)
 	seen := &native.Own[kept](f.Scratch()).seen
-	brief := seen.without(f)
+	brief, rest := seen.without(f)
 	if brief == f {
 		h.seen = seen
 	}
 	_, err := brief.Forward(0, headLimit, h.line)
+	if brief != f {
+		seen.looked(int(h.end) - rest)
+	}
 	return h, err
 }
 
@@ -76,7 +80,7 @@ func (h *head) begin(home string) error {
 
 // line takes the next line and reports whether more are needed.
 func (h *head) line(l native.Line) bool {
-	h.lines++
+	h.lines, h.end = h.lines+1, l.Offset+int64(len(l.Bytes))
 	e, ok := peek(l.Bytes)
 	switch {
 	case !ok:

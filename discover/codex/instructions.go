@@ -16,52 +16,60 @@ type instructions struct {
 	begin []byte // up to a space, so that no escape sequence is cut
 	end   []byte // from a space on, with the closing quote
 	size  int    // of all, in bytes
+	next  int    // how much was looked at from the end on, in the rollout before
 }
 
 // seen are the texts that were met last, the newest first, and memory to look for them in.
 type seen struct {
 	texts []instructions
-	room  [firstPage + nextPage]byte
+	room  [firstPage + mostNext]byte
 }
 
 const (
 	// seenTexts is how many are remembered: several versions and models may have been in use at a time.
 	seenTexts = 4
-	// firstPage is what is read to find out whether the text is a known one, nextPage what is read behind it then.
-	firstPage, nextPage = 4 << 10, 4 << 10
+	// firstPage is what is read to find out whether the text is a known one, and so much is read behind it then.
+	firstPage, leastNext, mostNext = 4 << 10, 4 << 10, 16 << 10
 	// beginSize and endSize are how much of a text is compared; a text of less than leastSize is not worth it.
 	beginSize, endSize, leastSize = 3 << 10, 512, 8 << 10
 )
 
-// without is the rollout without the middle of its instructions, if they are known; else the rollout itself.
-func (s *seen) without(f *native.File) *native.File {
+// without is the rollout without the middle of its instructions, and where what follows that begins, if they are known; else
+// it is the rollout itself.
+func (s *seen) without(f *native.File) (brief *native.File, rest int) {
 	if len(s.texts) == 0 {
-		return f
+		return f, 0
 	}
 	if all, err := f.AtHand(); all || err != nil {
-		return f
+		return f, 0
 	}
 	if _, err := f.ReadAt(s.room[:firstPage], 0); err != nil {
-		return f
+		return f, 0
 	}
 	at := textAt(s.room[:firstPage])
 	if at < 0 {
-		return f
+		return f, 0
 	}
 	for i, t := range s.texts {
 		if !bytes.HasPrefix(s.room[at:firstPage], t.begin) {
 			continue
 		}
 		join, resume := at+len(t.begin), int64(at+t.size-len(t.end))
-		n, _ := f.ReadAt(s.room[join:join+nextPage], resume)
+		n, _ := f.ReadAt(s.room[join:join+t.next], resume)
 		if !bytes.HasPrefix(s.room[join:join+n], t.end) {
 			continue // another text of the same beginning
 		}
 		copy(s.texts[1:i+1], s.texts[:i])
 		s.texts[0] = t
-		return f.Spliced(s.room[:join+n], resume+int64(n))
+		return f.Spliced(s.room[:join+n], resume+int64(n)), join
 	}
-	return f
+	return f, 0
+}
+
+// looked notes how much of what follows the middle of the newest text was looked at: the next rollout is mostly alike.
+func (s *seen) looked(n int) {
+	const page = 4 << 10
+	s.texts[0].next = min(max((n+page-1)/page*page, leastNext), mostNext)
 }
 
 // learn remembers the instructions in a rollout's first record.
@@ -80,7 +88,7 @@ func (s *seen) learn(line []byte) {
 	if begin == 0 || end < 0 {
 		return
 	}
-	t := instructions{bytes.Clone(text[:begin]), bytes.Clone(text[len(text)-endSize+end:]), len(text)}
+	t := instructions{bytes.Clone(text[:begin]), bytes.Clone(text[len(text)-endSize+end:]), len(text), leastNext}
 	if len(s.texts) < seenTexts {
 		s.texts = append(s.texts, instructions{})
 	}
