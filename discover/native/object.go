@@ -2,6 +2,7 @@ package native
 
 import (
 	"bytes"
+	"encoding/binary"
 	"encoding/json"
 	"iter"
 	"unicode/utf16"
@@ -203,15 +204,23 @@ func trim(b []byte) []byte {
 // stringEnd returns the length of the string literal that b begins with, quotes included; -1 if it does not end.
 func stringEnd(b []byte) int {
 	const short = 64
-	i := 1
-	for ; i < short && i+8 <= len(b); i += 8 {
-		if quotes := eightOf(b[i:]).equal('"'); quotes != 0 {
-			if i += quotes.first(); b[i-1] != '\\' {
-				return i + 1
+	if len(b) > short { // as nearly always: the length need not be looked at again
+		begin := (*[1 + short]byte)(b)
+		for i := 1; i < len(begin); i += 8 {
+			if quotes := eight(binary.LittleEndian.Uint64(begin[i:])).equal('"'); quotes != 0 {
+				if i += quotes.first(); b[i-1] != '\\' {
+					return i + 1
+				}
+				return stringEndFrom(b, i)
 			}
-			break
 		}
+		return stringEndFrom(b, len(begin))
 	}
+	return stringEndFrom(b, 1)
+}
+
+// stringEndFrom is stringEnd of a literal that does not end before i.
+func stringEndFrom(b []byte, i int) int {
 	for ; i < len(b); i++ {
 		j := bytes.IndexByte(b[i:], '"')
 		if j < 0 {
