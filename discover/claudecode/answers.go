@@ -19,7 +19,7 @@ type answer struct {
 type call struct{ message, request string }
 
 // of is the answer that a record is part of; nil of one that the model did not give.
-func (a *answers) of(l line) *answer {
+func (a *answers) of(l *line) *answer {
 	if !l.answers() {
 		return nil
 	}
@@ -31,7 +31,7 @@ func (a *answers) of(l line) *answer {
 	}
 	x := &a.recent[a.next]
 	a.next = (a.next + 1) % len(a.recent)
-	*x = answer{call: c, usage: l.Usage}
+	*x = answer{call: c, usage: l.usage()}
 	return x
 }
 
@@ -45,6 +45,6 @@ func (x *answer) tokens() *discover.Tokens {
 }
 
 // answers reports whether a record is part of an answer of the model, and has its usage.
-func (l line) answers() bool {
-	return l.Type == "assistant" && !l.synthetic() && l.Usage != (usage{})
+func (l *line) answers() bool {
+	return l.Type == "assistant" && !l.synthetic() && l.usage() != (usage{})
 }

@@ -173,7 +173,7 @@ func (s saying) queued() (messages []discover.Message) {
 }
 
 func (c *conversation) assistant(s saying) (messages []discover.Message) {
-	answer := c.answers.of(s.line)
+	answer := c.answers.of(&s.line)
 	for i, b := range s.blocks() {
 		c.results.add(b)
 		if m, ok := c.said(s, i, b); ok {

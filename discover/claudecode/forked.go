@@ -28,7 +28,7 @@ func (c *copies) note(kind, raw []byte) {
 }
 
 // has takes a record, in the order of the file, and reports whether it is a copied answer.
-func (c *copies) has(l line) bool {
+func (c *copies) has(l *line) bool {
 	c.begun = true
 	switch {
 	case l.Type != "assistant" || l.synthetic():

@@ -71,9 +71,8 @@ func (e *envelope) place(texts *native.Texts) place {
 type message struct {
 	ID, Model  native.Value
 	StopReason string
-	Usage      usage
-	// content is a string or a list of blocks, valid as long as the line is.
-	content native.Value
+	// content is a string or a list of blocks, used what it cost; valid as long as the line is.
+	content, used native.Value
 }
 
 // usage is what the model's API counted for one message, in tokens.
@@ -91,69 +90,54 @@ func (m *message) synthetic() bool {
 // parseLine reads one record; ok is false where the line is no whole JSON object. A value of an unexpected type is
 // left out; the others count.
 func parseLine(raw []byte) (l line, ok bool) {
-	ok = native.Object(raw).Scan(func(key []byte, v native.Value) (length int) {
-		switch string(key) {
-		case "type":
-			l.Type = v.Word("user", "assistant", "system", "attachment", "ai-title", "custom-title")
-		case "subtype":
-			l.Subtype = v.Word("turn_duration", "local_command", "compact_boundary", "api_error")
-		case "message":
-			l.message, length = parseMessage(v.Object())
-		case "requestId":
-			l.RequestID = v
-		case "requestSessionId":
-			l.RequestSessionID = v
-		case "isMeta":
-			l.IsMeta = isTrue(v)
-		case "isCompactSummary":
-			l.IsCompactSummary = isTrue(v)
-		case "isVisibleInTranscriptOnly":
-			l.IsTranscriptOnly = isTrue(v)
-		case "isApiErrorMessage":
-			l.IsAPIErrorMessage = isTrue(v)
-		default:
-			if !l.envelope.set(key, v) {
-				l.setNote(key, v)
-			}
-		}
-		return length
-	})
-	if !ok {
-		return line{}, false
+	if native.Object(raw).Scan(l.set) {
+		return l, true
 	}
-	return l, true
+	return line{}, false
 }
 
-func (e *envelope) set(key []byte, v native.Value) bool {
+// set takes one member, and returns how long it is if that has become known. All names stand in one switch: it is decided by a
+// few comparisons then.
+func (l *line) set(key []byte, v native.Value) (length int) {
 	switch string(key) {
+	case "type":
+		l.Type = v.Word("user", "assistant", "system", "attachment", "ai-title", "custom-title")
+	case "subtype":
+		l.Subtype = v.Word("turn_duration", "local_command", "compact_boundary", "api_error")
+	case "message":
+		l.message, length = parseMessage(v.Object())
+	case "requestId":
+		l.RequestID = v
+	case "requestSessionId":
+		l.RequestSessionID = v
+	case "isMeta":
+		l.IsMeta = isTrue(v)
+	case "isCompactSummary":
+		l.IsCompactSummary = isTrue(v)
+	case "isVisibleInTranscriptOnly":
+		l.IsTranscriptOnly = isTrue(v)
+	case "isApiErrorMessage":
+		l.IsAPIErrorMessage = isTrue(v)
 	case "parentUuid":
-		e.ParentUUID = v
+		l.ParentUUID = v
 	case "isSidechain":
-		e.IsSidechain = isTrue(v)
+		l.IsSidechain = isTrue(v)
 	case "timestamp":
-		e.Timestamp = v
+		l.Timestamp = v
 	case "cwd":
-		e.Cwd = v
+		l.Cwd = v
 	case "sessionId":
-		e.SessionID = v
+		l.SessionID = v
 	case "version":
-		e.Version = v
+		l.Version = v
 	case "gitBranch":
-		e.GitBranch = v
+		l.GitBranch = v
 	case "entrypoint":
-		e.Entrypoint = v
+		l.Entrypoint = v
 	case "sessionKind":
-		e.SessionKind = v
+		l.SessionKind = v
 	case "forkedFrom":
-		e.ForkedFrom = member(v, "sessionId")
-	default:
-		return false
-	}
-	return true
-}
-
-func (l *line) setNote(key []byte, v native.Value) {
-	switch string(key) {
+		l.ForkedFrom = member(v, "sessionId")
 	case "customTitle":
 		l.CustomTitle = v.Text(0)
 	case "aiTitle":
@@ -172,11 +156,12 @@ func (l *line) setNote(key []byte, v native.Value) {
 			l.TotalCostUSD = &usd
 		}
 	}
+	return length
 }
 
-// parseMessage and parseUsage return the length of what they read as well, 0 if it is damaged.
+// parseMessage returns the length of what it read as well, 0 if it is damaged.
 func parseMessage(o native.Object) (m message, length int) {
-	length = o.Len(func(key []byte, v native.Value) (length int) {
+	length = o.Len(func(key []byte, v native.Value) int {
 		switch string(key) {
 		case "id":
 			m.ID = v
@@ -187,19 +172,19 @@ func parseMessage(o native.Object) (m message, length int) {
 		case "content":
 			m.content = v
 		case "usage":
-			m.Usage, length = parseUsage(v.Object())
+			m.used = v
 		}
-		return length
+		return 0
 	})
 	return m, length
 }
 
-func parseUsage(o native.Object) (u usage, length int) {
-	length = o.Len(func(key []byte, v native.Value) int {
+// usage is what the message says that it used.
+func (m *message) usage() (u usage) {
+	for key, v := range m.used.Object().Members() {
 		u.set(key, v)
-		return 0
-	})
-	return u, length
+	}
+	return u
 }
 
 func (u *usage) set(key []byte, v native.Value) {
@@ -229,7 +214,7 @@ func member(v native.Value, name string) native.Value {
 	return nil
 }
 
-func (l line) conversation() bool { return l.Type == "user" || l.Type == "assistant" }
+func (l *line) conversation() bool { return l.Type == "user" || l.Type == "assistant" }
 
 // noteType returns the type of a record whose first key is its type, as it is of all notes; nil otherwise. It costs
 // no parsing: notes may be megabytes long.

@@ -55,7 +55,7 @@ func TestPastedWords(t *testing.T) {
 			t.Errorf("%.50q is heard as %+v", stored, got)
 		}
 		l, ok := parseLine([]byte(`{"type":"user","message":{"content":` + asJSON(t, stored) + `}}`))
-		if prompt, command := promptOf(l); !ok || command || prompt != cut(want) {
+		if prompt, command := promptOf(&l); !ok || command || prompt != cut(want) {
 			t.Errorf("%.50q is the prompt %q", stored, prompt)
 		}
 	}

@@ -17,7 +17,7 @@ const promptReading = 4 * discover.PromptLimit
 
 // promptOf returns what a person typed, by Claude Code's own rule for naming sessions (2.1.197): not what it wrote
 // itself into a user record, which stands in tags. A slash command is only a fallback.
-func promptOf(l line) (prompt string, command bool) {
+func promptOf(l *line) (prompt string, command bool) {
 	if l.Type != "user" || l.IsMeta || l.IsCompactSummary || beginsWithResult(l.content) {
 		return "", false
 	}

@@ -161,7 +161,7 @@ func (s *headScan) add(raw []byte) {
 	if s.model == "" && l.Type == "assistant" && !l.synthetic() {
 		s.model = s.texts.Of(l.Model)
 	}
-	prompt, command := promptOf(l)
+	prompt, command := promptOf(&l)
 	if command {
 		s.command = cmp.Or(s.command, prompt)
 	} else {
@@ -232,7 +232,7 @@ func (s *tailScan) add(raw []byte) {
 		s.model = s.texts.Of(l.Model)
 	}
 	if !s.turn.done() || l.Type == "user" {
-		s.turn.add(l)
+		s.turn.add(&l)
 	}
 }
 

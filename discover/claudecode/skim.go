@@ -43,8 +43,8 @@ type skimmed struct {
 	Usage         usage
 }
 
-func (l line) skimmed() skimmed {
-	return skimmed{l.ID, l.RequestID, l.Timestamp, l.IsSidechain, l.Usage}
+func (l *line) skimmed() skimmed {
+	return skimmed{l.ID, l.RequestID, l.Timestamp, l.IsSidechain, l.usage()}
 }
 
 // record tells a record. What was heard has no more than its kind, and what is unusual nothing.

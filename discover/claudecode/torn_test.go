@@ -175,7 +175,7 @@ func FuzzPrompt(f *testing.F) {
 		if !ok {
 			t.Fatal("not parsed")
 		}
-		prompt, _ := promptOf(l)
+		prompt, _ := promptOf(&l)
 		if n := len([]rune(prompt)); n > discover.PromptLimit {
 			t.Fatalf("%d characters", n)
 		}

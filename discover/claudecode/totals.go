@@ -39,7 +39,7 @@ type wholeFacts struct {
 	mode    string // the permission mode of the newest prompt, or chosen since
 }
 
-func (w *wholeFacts) add(l line) {
+func (w *wholeFacts) add(l *line) {
 	if w.project == "" {
 		return
 	}
@@ -121,19 +121,19 @@ func (t *totals) line(l native.Line) bool {
 		return true
 	}
 	if record.IsSidechain == t.side {
-		t.whole.add(record)
+		t.whole.add(&record)
 	}
-	copied := t.copies.has(record)
+	copied := t.copies.has(&record)
 	t.ledger.goOn(record.Timestamp)
 	switch record.Type {
 	case "user":
-		if prompt, command := promptOf(record); prompt != "" && !command && record.IsSidechain == t.side {
+		if prompt, command := promptOf(&record); prompt != "" && !command && record.IsSidechain == t.side {
 			t.turns++
 		}
 	case "assistant":
-		t.assistant(record, copied)
+		t.assistant(&record, copied)
 		if t.whole.project != "" && record.IsAPIErrorMessage && !copied {
-			t.limited(quotaOf(l.Bytes, record))
+			t.limited(quotaOf(l.Bytes, &record))
 		}
 	case "system":
 		if record.Subtype == "compact_boundary" && record.IsSidechain == t.side {
@@ -183,11 +183,11 @@ func (t *totals) used(r skimmed, copied bool) {
 
 func (t *totals) note(raw []byte) {
 	if l, ok := parseLine(raw); ok {
-		t.whole.add(l)
+		t.whole.add(&l)
 	}
 }
 
-func (t *totals) assistant(l line, copied bool) {
+func (t *totals) assistant(l *line, copied bool) {
 	if l.answers() {
 		t.used(l.skimmed(), copied)
 	}

@@ -33,7 +33,7 @@ type turnScan struct {
 // done reports whether older records cannot change anything.
 func (s *turnScan) done() bool { return s.decided && s.gathered && s.root == "" && !s.shell }
 
-func (s *turnScan) add(l line) {
+func (s *turnScan) add(l *line) {
 	if s.root != "" {
 		if !l.conversation() && l.Subtype != "turn_duration" {
 			return
@@ -66,7 +66,7 @@ func (s *turnScan) miss() {
 	}
 }
 
-func (s *turnScan) assistant(l line) {
+func (s *turnScan) assistant(l *line) {
 	var room fewBlocks
 	blocks := l.blocksIn(&room)
 	switch {
@@ -87,7 +87,7 @@ func (s *turnScan) assistant(l line) {
 	}
 }
 
-func (s *turnScan) user(l line) {
+func (s *turnScan) user(l *line) {
 	if l.IsMeta || l.IsCompactSummary || l.IsTranscriptOnly {
 		return
 	}
@@ -127,7 +127,7 @@ func (s *turnScan) user(l line) {
 }
 
 // asked notes when the newest prompt was given.
-func (s *turnScan) asked(l line, blocks []block, words string) {
+func (s *turnScan) asked(l *line, blocks []block, words string) {
 	result := slices.ContainsFunc(blocks, func(b block) bool { return b.Type == "tool_result" })
 	if s.turn.Began.IsZero() && !result && !strings.HasPrefix(words, interrupted) &&
 		!strings.HasPrefix(words, "<local-command-") && !isLocalOutput(words) {
