@@ -16,8 +16,9 @@ const (
 	turnReach = 8 << 20
 	// modelReach: from the end, for the model where the turn is known.
 	modelReach = 256 << 10
-	// notesReach: from the end, for titles and other notes. It is what one read brings.
-	notesReach = 16 << 10
+	// notesReach: from the end, for titles and other notes; usualTurn: what brings so much, in whole pages.
+	notesReach = 12 << 10
+	usualTurn  = 16 << 10
 	// usualPrompt: from the start, where most transcripts have told the first prompt.
 	usualPrompt = 4 << 10
 )
@@ -185,11 +186,11 @@ type tailScan struct {
 // read makes one short read where that is enough, as it mostly is, else starts over and looks as far as need be.
 func (s *tailScan) read(f *native.File) (err error) {
 	asked := tailScan{texts: f.Texts(), side: s.side, began: s.began}
-	reaches := []int64{notesReach, turnReach}
+	reaches := []int64{usualTurn, turnReach}
 	if s.began {
 		reaches = append(reaches, f.Size())
 	}
-	f.Expect(notesReach)
+	f.Expect(usualTurn)
 	for _, reach := range reaches {
 		*s = asked
 		s.whole, err = f.Backward(reach, func(l native.Line) bool {

@@ -26,10 +26,12 @@ const (
 	firstChunk = 16 << 10
 	leastMore  = 4 << 10 // where the first read was not enough
 	maxChunk   = 128 << 10
+	// page is what the system reads and keeps a file in.
+	page = 4 << 10
 )
 
 // Expect says how many bytes from either end the line readers will most likely look at: so much their first read
-// brings, and each further one half as much as all before it. Bytes that nobody has looked at for long cost more than
+// brings, but for the part of a page that it would begin in, and each further one half as much as all before it. Bytes that nobody has looked at for long cost more than
 // reads: a page of them as much as four.
 func (f *File) Expect(n int64) { f.expected = n }
 
@@ -134,6 +136,9 @@ func (f *File) Backward(limit int64, visit func(Line) bool) (whole bool, err err
 	}
 	for pos > stop {
 		n := int(min(f.chunk(f.size-pos), pos-stop))
+		if part := int(pos-int64(n)) % page; part > 0 && page-part < n && f.expected > 0 {
+			n -= page - part // of a page that is mostly not looked at: it is as dear as a whole one
+		}
 		fresh := w.room(n)
 		if m, err := f.ReadAt(fresh, pos-int64(n)); err != nil && !errors.Is(err, io.EOF) {
 			return false, err
