@@ -219,15 +219,16 @@ func (l *line) conversation() bool { return l.Type == "user" || l.Type == "assis
 // noteType returns the type of a record whose first key is its type, as it is of all notes; nil otherwise. It costs
 // no parsing: notes may be megabytes long.
 func noteType(raw []byte) []byte {
-	rest, ok := bytes.CutPrefix(raw, []byte(`{"type":"`))
-	if !ok {
+	const begin = `{"type":"`
+	if len(raw) < len(begin) || string(raw[:len(begin)]) != begin {
 		return nil
 	}
-	kind, _, ok := bytes.Cut(rest, []byte{'"'})
-	if !ok {
+	kind := raw[len(begin):]
+	end := bytes.IndexByte(kind, '"')
+	if end < 0 {
 		return nil
 	}
-	switch string(kind) {
+	switch kind = kind[:end]; string(kind) {
 	case "user", "assistant", "system", "attachment":
 		return nil
 	}
@@ -250,7 +251,7 @@ func leadingType(raw []byte) string {
 // isAttachment tells an attachment, which may be large and never matters to the turn, from its first bytes.
 func isAttachment(raw []byte) bool {
 	const key = `,"attachment":`
-	for at, begin := 0, raw[:min(len(raw), 160)]; ; {
+	for at, begin := 1, raw[:min(len(raw), 160)]; at < len(begin); { // it begins with one
 		i := bytes.IndexByte(begin[at:], '{') // few precede it
 		if i < 0 {
 			return false
@@ -260,6 +261,7 @@ func isAttachment(raw []byte) bool {
 		}
 		at++
 	}
+	return false
 }
 
 // timeOf finds the time of a record without parsing it.

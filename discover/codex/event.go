@@ -64,28 +64,31 @@ func search(line []byte) (event, bool) {
 // usual is peek of a line whose members stand as Codex writes them, several times faster; not ok for any other, which
 // need not be wrong.
 func usual(line []byte) (e event, ok bool) {
+	// Compared with constants of up to sixteen bytes, which takes two instructions and no call.
+	const begin, ordinal, kind, payload, name = `{"timestamp":`, `,"ordinal":`, `,"type":`, `,"payload":{`, `"type":"`
 	const stamp = len(`"2026-11-20T19:09:28.087Z"`)
-	rest, ok := bytes.CutPrefix(line, []byte(`{"timestamp":`))
-	if !ok || len(rest) < stamp || string(rest[stamp-2:stamp]) != `Z"` {
+	if len(line) < len(begin)+stamp+len(ordinal) || string(line[:len(begin)]) != begin || string(line[len(begin)+stamp-2:len(begin)+stamp]) != `Z"` {
 		return e, false
 	}
-	e.at, rest = native.Value(rest), rest[stamp:]
-	if after, ok := bytes.CutPrefix(rest, []byte(`,"ordinal":`)); ok { // 0.150 and later
-		for rest = after; len(rest) > 0 && '0' <= rest[0] && rest[0] <= '9'; {
+	rest := line[len(begin)+stamp:]
+	e.at = native.Value(line[len(begin):])
+	if string(rest[:len(ordinal)]) == ordinal { // 0.150 and later
+		for rest = rest[len(ordinal):]; len(rest) > 0 && '0' <= rest[0] && rest[0] <= '9'; {
 			rest = rest[1:]
 		}
 	}
-	if rest, ok = bytes.CutPrefix(rest, []byte(`,"type":`)); !ok {
+	if len(rest) < len(kind) || string(rest[:len(kind)]) != kind {
 		return e, false
 	}
+	rest = rest[len(kind):]
 	e.kind = word(native.Value(rest))
 	rest = rest[min(len(rest), len(e.kind)+len(`""`)):]
-	if rest, ok = bytes.CutPrefix(rest, []byte(`,"payload":`)); !ok || e.kind == nil || !bytes.HasPrefix(rest, []byte{'{'}) {
+	if len(rest) < len(payload) || string(rest[:len(payload)]) != payload || e.kind == nil {
 		return e, false
 	}
-	e.payload = native.Object(rest)
-	if bytes.HasPrefix(rest, []byte(`{"type":"`)) {
-		e.name = word(native.Value(rest[len(`{"type":`):]))
+	e.payload = native.Object(rest[len(payload)-1:])
+	if rest = rest[len(payload):]; len(rest) >= len(name) && string(rest[:len(name)]) == name {
+		e.name = word(native.Value(rest[len(name)-1:]))
 	} else {
 		e.name = e.nameOf()
 	}

@@ -8,13 +8,13 @@ import (
 
 // Every rollout begins with the agent's own instructions: 11 to 24 KB in its first record, the same in all rollouts of one
 // version and model (SEEN 0.104, 0.169), and of no use here. Where one begins as another one did, and has the same end of
-// them in the very place where that one has it, what lies between is not read: that is most of what would be read of
-// a rollout's beginning.
+// them in the very place where that one has it, what lies between is not read, and what was compared is not looked at again:
+// that is most of what would be read of a rollout's beginning.
 
 // instructions are what was seen of one text, as it stands in the record.
 type instructions struct {
-	begin []byte // up to a space, so that no escape sequence is cut
-	end   []byte // from a space on, with the closing quote
+	begin []byte
+	end   []byte // from a space on, so that no escape sequence is cut; with the closing quote
 	size  int    // of all, in bytes
 	next  int    // how much was looked at from the end on, in the rollout before
 }
@@ -28,14 +28,15 @@ type seen struct {
 const (
 	// seenTexts is how many are remembered: several versions and models may have been in use at a time.
 	seenTexts = 4
-	// firstPage is what is read to find out whether the text is a known one, and so much is read behind it then.
-	firstPage, leastNext, mostNext = 4 << 10, 4 << 10, 16 << 10
+	// firstPage is what is read to find out whether the text is a known one, and so much is read from its end on then.
+	firstPage, leastNext, mostNext = page, endSize, 16 << 10
+	page                           = 4 << 10
 	// beginSize and endSize are how much of a text is compared; a text of less than leastSize is not worth it.
 	beginSize, endSize, leastSize = 3 << 10, 512, 8 << 10
 )
 
-// without is the rollout without the middle of its instructions, and where what follows that begins, if they are known; else
-// it is the rollout itself.
+// without is the rollout with no more of its instructions than their end, and where that begins, if they are known; else it is
+// the rollout itself.
 func (s *seen) without(f *native.File) (brief *native.File, rest int) {
 	if len(s.texts) == 0 {
 		return f, 0
@@ -54,22 +55,22 @@ func (s *seen) without(f *native.File) (brief *native.File, rest int) {
 		if !bytes.HasPrefix(s.room[at:firstPage], t.begin) {
 			continue
 		}
-		join, resume := at+len(t.begin), int64(at+t.size-len(t.end))
-		n, _ := f.ReadAt(s.room[join:join+t.next], resume)
-		if !bytes.HasPrefix(s.room[join:join+n], t.end) {
+		resume := at + t.size - len(t.end)
+		rest := s.room[firstPage : firstPage+min((resume+t.next)/page*page+page-resume, mostNext)] // the last page is read whole
+		n, _ := f.ReadAt(rest, int64(resume))
+		if !bytes.HasPrefix(rest[:n], t.end) {
 			continue // another text of the same beginning
 		}
 		copy(s.texts[1:i+1], s.texts[:i])
 		s.texts[0] = t
-		return f.Spliced(s.room[:join+n], resume+int64(n)), join
+		return f.Spliced(append(s.room[:at], rest[:n]...), int64(resume+n)), at
 	}
 	return f, 0
 }
 
-// looked notes how much of what follows the middle of the newest text was looked at: the next rollout is mostly alike.
+// looked notes how much was looked at from the end of the newest text on: the next rollout is mostly alike.
 func (s *seen) looked(n int) {
-	const page = 4 << 10
-	s.texts[0].next = min(max((n+page-1)/page*page, leastNext), mostNext)
+	s.texts[0].next = min(n, mostNext)
 }
 
 // learn remembers the instructions in a rollout's first record.
@@ -83,12 +84,11 @@ func (s *seen) learn(line []byte) {
 		return
 	}
 	text = text[1:] // but its closing quote belongs to its end
-	begin := bytes.LastIndexByte(text[:beginSize], ' ') + 1
 	end := bytes.IndexByte(text[len(text)-endSize:], ' ')
-	if begin == 0 || end < 0 {
+	if end < 0 {
 		return
 	}
-	t := instructions{bytes.Clone(text[:begin]), bytes.Clone(text[len(text)-endSize+end:]), len(text), leastNext}
+	t := instructions{bytes.Clone(text[:beginSize]), bytes.Clone(text[len(text)-endSize+end:]), len(text), leastNext}
 	if len(s.texts) < seenTexts {
 		s.texts = append(s.texts, instructions{})
 	}
