@@ -49,15 +49,16 @@ func TestWhatAResumeAsksFor(t *testing.T) {
 func TestWhenTheTurnBegan(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), ".claude")
 	path := transcriptPath(dir, "/w", alive)
-	record := func(second int, kind, rest string) string {
-		return fmt.Sprintf(`{"parentUuid":"p","isSidechain":false,"type":"%s",%s,"timestamp":"2026-01-01T00:00:%02d.000Z","cwd":"/w"}`+"\n", kind, rest, second)
+	record := func(second int, kind, message, rest string) string {
+		return fmt.Sprintf(`{"parentUuid":"p","isSidechain":false,"type":"%s","message":%s,"timestamp":"2026-01-01T00:00:%02d.000Z"%s,"cwd":"/w"}`+"\n",
+			kind, message, second, rest)
 	}
 	user := func(second int, content, rest string) string {
-		return record(second, "user", `"message":{"role":"user","content":`+content+`}`+rest)
+		return record(second, "user", `{"role":"user","content":`+content+`}`, rest)
 	}
 	const mode = `,"permissionMode":"default"`
-	answer := record(5, "assistant", `"message":{"model":"m","content":[{"type":"text","text":"a"}],"stop_reason":"end_turn"}`)
-	call := record(6, "assistant", `"message":{"model":"m","content":[{"type":"tool_use","id":"t","name":"Bash"}],"stop_reason":"tool_use"}`)
+	answer := record(5, "assistant", `{"model":"m","content":[{"type":"text","text":"a"}],"stop_reason":"end_turn"}`, "")
+	call := record(6, "assistant", `{"model":"m","content":[{"type":"tool_use","id":"t","name":"Bash"}],"stop_reason":"tool_use"}`, "")
 	must(t, os.MkdirAll(filepath.Dir(path), 0o755))
 	for text, want := range map[string]int{
 		user(1, `"one"`, mode): 1,

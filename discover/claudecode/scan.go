@@ -208,12 +208,13 @@ func (s *tailScan) read(f *native.File) (err error) {
 }
 
 func (s *tailScan) add(raw []byte) {
-	s.updated.See(stampOf(raw)) // file order is not quite the order of time
+	stamp := stampOf(raw)
+	s.updated.See(stamp) // file order is not quite the order of time
 	if kind := noteType(raw); kind != nil {
 		s.notes.add(kind, raw, false)
 		return
 	}
-	if s.turn.done() && !s.hasModel(raw) && !s.hasPrompt(raw) || isAttachment(raw) {
+	if s.turn.done() && !s.hasModel(raw) && !s.hasPrompt(stamp) || isAttachment(raw) {
 		return
 	}
 	l, ok := parseLine(raw)
@@ -237,9 +238,9 @@ func (s *tailScan) add(raw []byte) {
 	}
 }
 
-// hasPrompt reports whether a record is the prompt whose time is still wanted.
-func (s *tailScan) hasPrompt(raw []byte) bool {
-	return s.wantsBegan() || s.turn.turn.Began.IsZero() && isPrompt(raw)
+// hasPrompt reports whether the record with this time is the prompt whose time is still wanted.
+func (s *tailScan) hasPrompt(stamp native.Value) bool {
+	return s.wantsBegan() || s.turn.turn.Began.IsZero() && isPrompt(stamp)
 }
 
 // wantsBegan reports whether when the turn began is asked for and not known.
