@@ -99,15 +99,18 @@ func measure(rounds int, sets ...[]*job) {
 	}
 }
 
-// inTurns times each job once a round, just after its yardstick.
+// inTurns times each job once a round, or as often as it asks for, just after its yardstick each time.
 func inTurns(rounds int, sets ...[]*job) {
 	for range rounds {
 		for _, jobs := range sets {
 			for _, j := range jobs {
-				if y := find(jobs, j.yardstick, j.sessions); y != nil {
-					j.beside = append(j.beside, y.time())
+				y := find(jobs, j.yardstick, j.sessions)
+				for range j.often() {
+					if y != nil {
+						j.beside = append(j.beside, y.time())
+					}
+					j.time()
 				}
-				j.time()
 			}
 		}
 	}

@@ -69,6 +69,15 @@ func (j *job) count() {
 	j.syscalls, j.read, j.rss = len(r.Calls), trace.BytesRead(r.Calls), r.PeakRSS
 }
 
+// often is how often a round times the job: five times if it takes some milliseconds only, of which the system's moods are a
+// large part.
+func (j *job) often() int {
+	if len(j.times) > 0 && j.least() < 10*time.Millisecond {
+		return 5
+	}
+	return 1
+}
+
 func (j *job) median() time.Duration { return median(j.times) }
 
 func median[N cmp.Ordered](values []N) N {
