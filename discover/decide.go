@@ -15,7 +15,7 @@ type verdict struct {
 // its turn stands.
 func decide(stored Turn, live []Claim) verdict {
 	if len(live) == 0 {
-		return decideStopped(stored)
+		return decideStopped(&stored)
 	}
 	turn := stored
 	for i, t := range shown(live) {
@@ -38,7 +38,7 @@ func decide(stored Turn, live []Claim) verdict {
 	return v
 }
 
-func decideStopped(stored Turn) verdict {
+func decideStopped(stored *Turn) verdict {
 	v := verdict{Status: Stopped, Outcome: OutcomeUnknown}
 	switch stored.State {
 	case TurnDone:

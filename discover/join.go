@@ -19,7 +19,7 @@ import (
 func Join(table *proc.Table, claims []Claim, records ...[]Record) []Session {
 	j := newJoin(table, claims)
 	j.judge()
-	return j.sessions(records)
+	return sorted(j.sessions(records))
 }
 
 // target is the session that a claim speaks of.
@@ -49,7 +49,6 @@ type join struct {
 	presences map[owner]Claim  // of live processes
 	of        map[target][]int // indices into evidence
 	named     map[name][]target
-	tails     map[uint64]bool    // of their ids
 	by        map[owner][]int    // of live processes only
 	accepted  map[owner][]target // what was decided
 }
@@ -57,7 +56,7 @@ type join struct {
 func newJoin(table *proc.Table, claims []Claim) *join {
 	j := &join{
 		table: table, presences: map[owner]Claim{}, of: map[target][]int{},
-		named: map[name][]target{}, tails: map[uint64]bool{}, by: map[owner][]int{}, accepted: map[owner][]target{},
+		named: map[name][]target{}, by: map[owner][]int{}, accepted: map[owner][]target{},
 	}
 	for _, c := range slices.SortedFunc(slices.Values(claims), compareClaims) {
 		_, live := table.Find(c.Process)
@@ -77,7 +76,6 @@ func newJoin(table *proc.Table, claims []Claim) *join {
 		t := c.target()
 		if len(j.of[t]) == 0 {
 			j.named[name{t.agent, t.id}] = append(j.named[name{t.agent, t.id}], t)
-			j.tails[tail(t.id)] = true
 		}
 		j.of[t] = append(j.of[t], len(j.evidence))
 		j.evidence = append(j.evidence, e)
@@ -207,29 +205,26 @@ func (j *join) choices(who owner) map[target]bool {
 	return out
 }
 
-// sessions makes the rows.
+// sessions makes the rows, in no order.
 func (j *join) sessions(records [][]Record) []Session {
-	rows := byName(records)
-	out := make(ranking, 0, len(rows)+len(j.of)+len(j.presences))
+	out, named := j.stored(records)
 	spoken := map[target]bool{}
-	for same := range rows.groups() {
-		if !j.tails[same[0].tail] { // as almost all
-			for _, r := range same {
-				out = append(out, rankStored(r))
-			}
-			continue
-		}
+	for same := range named.groups() {
 		for _, r := range same {
+			targets := j.targets(r.Record, same)
+			if len(targets) == 0 {
+				continue
+			}
 			own := *r.Record // what runs now is put over it
 			s := Session{Record: &own}
-			for _, t := range j.targets(r.Record, same) {
+			for _, t := range targets {
 				spoken[t] = true
 				for _, i := range j.of[t] {
 					s.Evidence = append(s.Evidence, j.evidence[i])
 				}
 			}
 			j.decide(&s)
-			out = append(out, rank(&s))
+			out[r.at] = s
 		}
 	}
 	for t, list := range j.of {
@@ -245,31 +240,55 @@ func (j *join) sessions(records [][]Record) []Session {
 			c := evidence[0]
 			s := Session{Record: &Record{Agent: t.agent, ID: t.id, Path: c.Path, Home: c.Home}, Evidence: evidence}
 			j.decide(&s)
-			out = append(out, rank(&s))
+			out = append(out, s)
 		}
 	}
 	for who, c := range j.presences {
 		if len(j.accepted[who]) == 0 && !c.Empty {
-			s := j.unnamed(who, c)
-			out = append(out, rank(&s))
+			out = append(out, j.unnamed(who, c))
 		}
 	}
-	return j.rows(out)
+	return slices.DeleteFunc(out, func(s Session) bool { return s.Record == nil })
 }
 
-// rows are the sessions in the order of [Compare]. Those that no claim speaks of are made only now.
-func (j *join) rows(order ranking) []Session {
-	out := make([]Session, len(order))
-	order.sorted()
-	apart(len(order), func(i int) {
-		if p := order[i]; p.Session != nil {
-			out[i] = *p.Session
-		} else {
-			out[i] = Session{Record: p.record}
-			j.decide(&out[i])
+// stored makes a row of every record, as if no process ran it: of almost all that is so. It returns the records too that a
+// claim may speak of. Of one read twice, only the row that counts has its record.
+func (j *join) stored(records [][]Record) (out []Session, named namesakes) {
+	n := 0
+	for _, list := range records {
+		n += len(list)
+	}
+	out = make([]Session, n, n+len(j.of)+len(j.presences))
+	tails := make([]uint64, n)
+	from := 0
+	for _, list := range records {
+		rows, tails := out[from:], tails[from:]
+		apart(len(list), func(i int) {
+			r := &list[i]
+			rows[i].Record, tails[i] = r, tail(r.ID)
+			rows[i].judge(decideStopped(&r.Turn))
+		})
+		from += len(list)
+	}
+	return out, namesakesIn(out, j.oftenNamed(tails))
+}
+
+// oftenNamed are the places of the records that claims may speak of, or that may have been read twice, by the tails of their
+// names.
+func (j *join) oftenNamed(tails []uint64) (places []int) {
+	often := newRepeated(len(tails))
+	for _, t := range tails {
+		often.add(t)
+	}
+	for n := range j.named {
+		often.add(tail(n.id))
+	}
+	for at, t := range tails {
+		if often.has(t) {
+			places = append(places, at)
 		}
-	})
-	return out
+	}
+	return places
 }
 
 // name is what records in several places may share.
@@ -280,19 +299,19 @@ type name struct {
 
 // targets are the claims' targets that mean this record: those with its path, and those made before it was on disk
 // where no other record of that name fits as well.
-func (j *join) targets(r *Record, namesakes byID) []target {
+func (j *join) targets(r *Record, same namesakes) []target {
 	out := slices.DeleteFunc(slices.Clone(j.named[name{r.Agent, r.ID}]), func(t target) bool {
 		c := j.evidence[j.of[t][0]].Claim
-		return c.Path != r.Path && (c.Path != "" || bestRecord(c, namesakes) != r.Key())
+		return c.Path != r.Path && (c.Path != "" || bestRecord(c, same) != r.Key())
 	})
 	slices.SortFunc(out, func(a, b target) int { return cmp.Compare(a.place, b.place) })
 	return out
 }
 
 // bestRecord finds the one record that a claim without a path can mean; the zero Key if there is none, or several.
-func bestRecord(c Claim, namesakes byID) Key {
+func bestRecord(c Claim, same namesakes) Key {
 	var fits, sameDir []Key
-	for _, r := range namesakes {
+	for _, r := range same {
 		if c.Home != "" && r.Home != c.Home {
 			continue
 		}

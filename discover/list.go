@@ -38,24 +38,34 @@ func (sel *Select) takes(s *Session) bool {
 	return sel.Match == nil || sel.Match(*s)
 }
 
-// cut leaves what is asked for. Sessions are large: none is moved while none before it is left out.
+// cut leaves what is asked for of sessions in order.
 func (sel *Select) cut(r Result) Result {
+	r.Sessions = sel.first(sel.taken(r.Sessions))
+	return r
+}
+
+// taken are those of the sessions that are asked for. Sessions are large: none is moved while none before it is left out.
+func (sel *Select) taken(list []Session) []Session {
 	n := 0
-	for i := range r.Sessions {
-		if !sel.takes(&r.Sessions[i]) {
+	for i := range list {
+		if !sel.takes(&list[i]) {
 			continue
 		}
 		if i > n {
-			r.Sessions[n] = r.Sessions[i]
+			list[n] = list[i]
 		}
 		n++
 	}
-	clear(r.Sessions[n:])
-	r.Sessions = r.Sessions[:n]
-	if sel.Limit > 0 && len(r.Sessions) > sel.Limit {
-		r.Sessions = r.Sessions[:sel.Limit]
+	clear(list[n:])
+	return list[:n]
+}
+
+// first are as many of them as are asked for.
+func (sel *Select) first(list []Session) []Session {
+	if sel.Limit > 0 && len(list) > sel.Limit {
+		return list[:sel.Limit]
 	}
-	return r
+	return list
 }
 
 // List returns the sessions of the selection in the order of [Compare]. The error is nil unless the process table
@@ -68,7 +78,7 @@ func (w *World) List(ctx context.Context, sel Select) (Result, error) {
 	if err := l.claimed(ctx, Want{Tokens: sel.Tokens, Whole: sel.Whole}); err != nil {
 		return Result{}, err
 	}
-	return sel.cut(l.result()), ctx.Err()
+	return l.chosen(&sel), ctx.Err()
 }
 
 // listAll reads the storage first and the processes second: a session that lives throughout can never look stopped.
@@ -99,7 +109,7 @@ func (l *look) listAll(ctx context.Context, sel Select) (Result, error) {
 		}
 		l.claim(ctx)
 		l.readClaimed(ctx, want, anyClaim)
-		r := sel.cut(l.result())
+		r := l.chosen(&sel)
 		if ctx.Err() != nil || len(rest) == 0 || len(r.Sessions) >= sel.Limit {
 			return r, ctx.Err()
 		}

@@ -2,8 +2,6 @@ package discover
 
 import (
 	"cmp"
-	"encoding/binary"
-	"iter"
 	"runtime"
 	"slices"
 	"sync"
@@ -21,53 +19,60 @@ func Compare(a, b Session) int {
 	)
 }
 
-// sorted brings sessions into the order of [Compare].
+// sorted brings sessions into the order of [Compare], where they are: live ones first, which are few, then what has stopped.
 func sorted(list []Session) []Session {
-	order := make(ranking, len(list))
+	live := 0
 	for i := range list {
-		order[i] = rank(&list[i])
-	}
-	out := make([]Session, len(list))
-	for i, p := range order.sorted() {
-		out[i] = *p.Session
-	}
-	return out
-}
-
-// place is a session on its way into the order of [Compare], or the record of one that no claim speaks of. Sessions are
-// large: what is sorted is what mostly decides, and then each session is made, or moved, once.
-type place struct {
-	live     bool
-	activity int64 // milliseconds
-	*Session
-	record *Record
-}
-
-func rank(s *Session) place {
-	return place{live: s.Status.Live(), activity: s.Activity().UnixMilli(), Session: s, record: s.Record}
-}
-
-// rankStored is the place of a record that no claim speaks of: it has stopped.
-func rankStored(e entered) place { return place{activity: e.activity, record: e.Record} }
-
-type ranking []place
-
-func (r ranking) sorted() ranking {
-	slices.SortFunc(r, func(a, b place) int {
-		if a.live == b.live && a.activity != b.activity {
-			return cmp.Compare(b.activity, a.activity)
+		if list[i].Status.Live() {
+			list[live], list[i] = list[i], list[live]
+			live++
 		}
-		return Compare(a.session(), b.session())
-	})
-	return r
+	}
+	for _, part := range [][]Session{list[:live], list[live:]} {
+		move(part, newestFirst(len(part),
+			func(i int) int64 { return part[i].Activity().UnixMilli() },
+			func(a, b int) int { return Compare(part[a], part[b]) },
+		))
+	}
+	return list
 }
 
-// session is the session that a place is for, as far as its order goes.
-func (p place) session() Session {
-	if p.Session != nil {
-		return *p.Session
+// newestFirst orders n things by their times in milliseconds, which mostly decide, and those of one time as they compare.
+// It returns the place of each.
+func newestFirst(n int, at func(i int) int64, compare func(a, b int) int) []numbered {
+	order := make([]numbered, n)
+	apart(n, func(i int) { order[i] = numbered{^(uint64(at(i)) ^ 1<<63), i} })
+	order = byNumber(order)
+	for i := 0; i < n; {
+		end := i + 1
+		for end < n && order[end].number == order[i].number {
+			end++
+		}
+		if end > i+1 {
+			slices.SortFunc(order[i:end], func(a, b numbered) int {
+				return cmp.Or(compare(a.from, b.from), cmp.Compare(a.from, b.from))
+			})
+		}
+		i = end
 	}
-	return Session{Record: p.record, Status: Stopped}
+	return order
+}
+
+// move puts each session where the order has it, in the memory that they have: sessions are large. It takes one out, fills
+// its place with the one that belongs there, that one's place likewise, and so on until it is where the first belongs.
+func move(list []Session, order []numbered) {
+	for i := range order {
+		if order[i].from == i {
+			continue
+		}
+		first, at := list[i], i
+		for order[at].from != i {
+			from := order[at].from
+			list[at], order[at].from = list[from], at
+			at = from
+		}
+		list[at], order[at].from = first, at
+	}
 }
 
 // apart does something for each of n numbers, of many on all cores: what thousands of records hold lies all over the memory.
@@ -86,71 +91,4 @@ func apart(n int, do func(i int)) {
 		do(i)
 	}
 	others.Wait()
-}
-
-// byID are records in an order in which those of one agent's id stand together.
-type byID []entered
-
-// entered is a record with what mostly decides where it belongs: records are large, and lie all over the memory.
-type entered struct {
-	tail     uint64 // of the ID
-	from     int    // in the lists, as if they were one
-	activity int64  // as in [place]
-	*Record
-}
-
-// byName orders records. Of one read twice, the one with the newer activity counts.
-func byName(lists [][]Record) byID {
-	n := 0
-	for _, list := range lists {
-		n += len(list)
-	}
-	order := make(byID, 0, n)
-	for _, list := range lists {
-		for i := range list {
-			order = append(order, entered{from: len(order), Record: &list[i]})
-		}
-	}
-	apart(len(order), func(i int) {
-		e := &order[i]
-		e.tail, e.activity = tail(e.ID), e.Record.activity().UnixMilli()
-	})
-	slices.SortFunc(order, func(a, b entered) int {
-		if a.tail != b.tail { // as almost all
-			return cmp.Compare(a.tail, b.tail)
-		}
-		return cmp.Or(
-			cmp.Compare(a.ID, b.ID), cmp.Compare(a.Agent, b.Agent), cmp.Compare(a.Path, b.Path), b.Updated.Compare(a.Updated),
-			cmp.Compare(a.from, b.from),
-		)
-	})
-	return slices.CompactFunc(order, func(a, b entered) bool { return a.named(b) && a.Path == b.Path })
-}
-
-// named reports whether both have one agent's id.
-func (e entered) named(as entered) bool {
-	return e.tail == as.tail && e.ID == as.ID && e.Agent == as.Agent
-}
-
-// tail is the last bytes of an ID as a number. There IDs differ: many begin with the time.
-func tail(id string) uint64 {
-	var b [8]byte
-	copy(b[:], id[max(0, len(id)-len(b)):])
-	return binary.NativeEndian.Uint64(b[:])
-}
-
-// groups yields the records of one agent's id together.
-func (n byID) groups() iter.Seq[byID] {
-	return func(yield func(byID) bool) {
-		for len(n) > 0 {
-			end := 1
-			for end < len(n) && n[end].named(n[0]) {
-				end++
-			}
-			if !yield(n[:end]) {
-				return
-			}
-			n = n[end:]
-		}
-	}
 }

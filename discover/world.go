@@ -1,7 +1,6 @@
 package discover
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -145,22 +144,12 @@ func (l *look) entries(ctx context.Context, homes map[Agent][]Home, query func(A
 	return out
 }
 
-// newest orders entries by their last change. They are large: what is sorted is what mostly decides.
+// newest orders entries by their last change.
 func newest(entries []Entry) []Entry {
-	type place struct {
-		updated int64 // milliseconds
-		from    int
-	}
-	order := make([]place, len(entries))
-	for i := range entries {
-		order[i] = place{entries[i].Updated.UnixMilli(), i}
-	}
-	slices.SortFunc(order, func(a, b place) int {
-		if a.updated != b.updated {
-			return cmp.Compare(b.updated, a.updated)
-		}
-		return cmp.Or(entries[b.from].Updated.Compare(entries[a.from].Updated), cmp.Compare(a.from, b.from))
-	})
+	order := newestFirst(len(entries),
+		func(i int) int64 { return entries[i].Updated.UnixMilli() },
+		func(a, b int) int { return entries[b].Updated.Compare(entries[a].Updated) },
+	)
 	out := make([]Entry, len(entries))
 	for i, p := range order {
 		out[i] = entries[p.from]
@@ -283,29 +272,66 @@ func warnings(agent Agent, err error) []*Warning {
 	return []*Warning{{Agent: agent, Path: "store", Err: err}}
 }
 
-// result joins what was gathered.
+// result joins what was gathered. Where so much is out of sight that nobody can tell, what looks stopped is behind what lives,
+// and then said to be unknown.
 func (l *look) result() Result {
-	sessions := Join(l.table, l.claims, l.records...)
-	apart(len(sessions), func(i int) {
-		s := &sessions[i]
-		s.Group = groupOf(s)
-		if (l.blind || l.sealed) && s.Status == Stopped {
-			s.Status, s.Outcome = Unknown, ""
-		}
-	})
-	runs := map[proc.ID][]Key{}
-	for i := range sessions {
-		for _, p := range sessions[i].Processes {
-			runs[p.ID] = append(runs[p.ID], sessions[i].Key())
+	r := l.joined()
+	sorted(r.Sessions)
+	if l.obscured() {
+		for i := range r.Sessions {
+			if s := &r.Sessions[i]; s.Status == Stopped {
+				s.Status, s.Outcome = Unknown, ""
+			}
 		}
 	}
+	return r
+}
+
+// chosen is the result with what the selection asks for. What it does not need not be sorted.
+func (l *look) chosen(sel *Select) Result {
+	if l.obscured() {
+		return sel.cut(l.result())
+	}
+	r := l.joined()
+	r.Sessions = sel.first(sorted(sel.taken(r.Sessions)))
+	return r
+}
+
+// obscured: what has stopped cannot be told from what lives.
+func (l *look) obscured() bool { return l.blind || l.sealed }
+
+// joined is the result with its sessions in no order, and as if all were in sight.
+func (l *look) joined() Result {
+	j := newJoin(l.table, l.claims)
+	j.judge()
+	sessions := j.sessions(l.records)
+	apart(len(sessions), func(i int) { sessions[i].Group = groupOf(&sessions[i]) })
 	agents := map[proc.ID]bool{}
 	for _, c := range l.claims {
 		if _, live := l.table.Find(c.Process); live {
 			agents[c.Process] = true
 		}
 	}
-	return Result{Sessions: sessions, Warnings: l.warnings, Table: l.table, Blind: l.blind, Agents: agents, Runs: runs}
+	return Result{
+		Sessions: sessions, Warnings: l.warnings, Table: l.table, Blind: l.blind, Agents: agents, Runs: runsOf(sessions),
+	}
+}
+
+// runsOf are the sessions of each process, in order.
+func runsOf(sessions []Session) map[proc.ID][]Key {
+	var live []Session
+	for i := range sessions {
+		if len(sessions[i].Processes) > 0 {
+			live = append(live, sessions[i])
+		}
+	}
+	runs := map[proc.ID][]Key{}
+	for _, s := range sorted(live) {
+		for _, p := range s.Processes {
+			runs[p.ID] = append(runs[p.ID], s.Key())
+		}
+	}
+	return runs
 }
 
 type outcome[T any] struct {
