@@ -16,45 +16,53 @@ func (s *Session) appendJSON(b []byte) ([]byte, error) {
 	} else {
 		b = appendText(b, *s.ID)
 	}
-	b = appendText(append(b, `,"adapter":`...), s.Adapter)
-	b = appendText(append(b, `,"status":`...), s.Status)
-	b = appendKnown(b, `,"outcome":`, s.Outcome)
-	b = appendKnown(b, `,"waitingFor":`, s.WaitingFor)
-	b = appendKnown(b, `,"error":`, s.Error)
+	b = appendPlain(append(b, `,"adapter":"`...), s.Adapter)
+	b = appendPlain(append(b, `,"status":"`...), s.Status)
+	b = appendWord(b, `,"outcome":"`, s.Outcome)
+	b = appendKnown(b, `,"waitingFor":"`, s.WaitingFor)
+	b = appendKnown(b, `,"error":"`, s.Error)
 	b = s.appendPIDs(b)
-	b = appendKnown(b, `,"processStartedAt":`, s.ProcessStartedAt)
-	b = appendKnown(b, `,"startedAt":`, s.StartedAt)
-	b = appendKnown(b, `,"lastActivityAt":`, s.LastActivityAt)
-	b = appendKnown(b, `,"stoppedAt":`, s.StoppedAt)
-	b = appendKnown(b, `,"cwd":`, s.CWD)
-	b = appendKnown(b, `,"title":`, s.Title)
-	b = appendKnown(b, `,"prompt":`, s.Prompt)
-	b = appendKnown(b, `,"model":`, s.Model)
-	b = appendKnown(b, `,"branch":`, s.Branch)
-	b = appendKnown(b, `,"version":`, s.Version)
-	b = appendKnown(b, `,"source":`, s.Source)
+	b = appendWord(b, `,"processStartedAt":"`, s.ProcessStartedAt)
+	b = appendWord(b, `,"startedAt":"`, s.StartedAt)
+	b = appendWord(b, `,"lastActivityAt":"`, s.LastActivityAt)
+	b = appendWord(b, `,"stoppedAt":"`, s.StoppedAt)
+	b = appendKnown(b, `,"cwd":"`, s.CWD)
+	b = appendKnown(b, `,"title":"`, s.Title)
+	b = appendKnown(b, `,"prompt":"`, s.Prompt)
+	b = appendKnown(b, `,"model":"`, s.Model)
+	b = appendKnown(b, `,"branch":"`, s.Branch)
+	b = appendKnown(b, `,"version":"`, s.Version)
+	b = appendKnown(b, `,"source":"`, s.Source)
 	b, err := s.appendCounts(b)
 	if err != nil {
 		return nil, err
 	}
-	b = appendKnown(b, `,"group":`, s.Group)
-	b = appendKnown(b, `,"parentId":`, s.ParentID)
-	b = appendKnown(b, `,"forkedFrom":`, s.ForkedFrom)
-	b = appendKnown(b, `,"path":`, s.Path)
-	b = appendKnown(b, `,"home":`, s.Home)
+	b = appendKnown(b, `,"group":"`, s.Group)
+	b = appendKnown(b, `,"parentId":"`, s.ParentID)
+	b = appendKnown(b, `,"forkedFrom":"`, s.ForkedFrom)
+	b = appendKnown(b, `,"path":"`, s.Path)
+	b = appendKnown(b, `,"home":"`, s.Home)
 	if b, err = s.appendObjects(b); err != nil {
 		return nil, err
 	}
 	return append(b, '}'), nil
 }
 
-// appendKnown appends a text with its name, unless it is empty. The name is given as it is written, with the comma before
-// it: a list has a hundred thousand.
+// appendKnown appends a text with its name, unless it is empty. The name is given as it is written, with the comma before it and
+// all up to the text: a list has a hundred thousand.
 func appendKnown(b []byte, name, value string) []byte {
 	if value == "" {
 		return b
 	}
-	return appendText(append(b, name...), value)
+	return appendRest(append(b, name...), value)
+}
+
+// appendWord is [appendKnown] for a word of ours or a time: these stand in a literal as they are.
+func appendWord(b []byte, name, word string) []byte {
+	if word == "" {
+		return b
+	}
+	return appendPlain(append(b, name...), word)
 }
 
 func (s *Session) appendPIDs(b []byte) []byte {
@@ -131,7 +139,7 @@ func appendMeta(b []byte, meta discover.Facts) (_ []byte, err error) {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b = append(appendText(b, fact.Name), ':')
+		b = append(appendPlain(append(b, '"'), fact.Name), ':')
 		if b, err = appendValue(b, fact.Value); err != nil {
 			return nil, err
 		}

@@ -6,24 +6,39 @@ import (
 )
 
 // appendText appends a string literal.
-func appendText(b []byte, s string) []byte {
-	b = append(b, '"')
-	begin, end := 0, 0 // of what stands as it is
-	for {
-		end += plainLen(s[end:])
-		if end == len(s) {
-			b = append(b, s[begin:]...)
-			return append(b, '"')
-		}
-		r, size := utf8.DecodeRuneInString(s[end:])
-		if r >= utf8.RuneSelf && size > 1 && !acts(r) {
-			end += size
-			continue
-		}
-		b = appendSpecial(append(b, s[begin:end]...), r)
-		end += size
-		begin = end
+func appendText(b []byte, s string) []byte { return appendRest(append(b, '"'), s) }
+
+// appendRest appends a text and the quote at its end, where the one at its beginning was. Most texts stand as they are.
+func appendRest(b []byte, s string) []byte {
+	if plain := plainLen(s); plain < len(s) {
+		return appendEscaped(b, s, plain)
 	}
+	return appendPlain(b, s)
+}
+
+// appendPlain is [appendRest] for a text that is known to stand as it is.
+func appendPlain(b []byte, s string) []byte { return append(append(b, s...), '"') }
+
+// appendEscaped is [appendRest] for a text of which the beginning up to end stands as it is, and then something does not.
+func appendEscaped(b []byte, s string, end int) []byte {
+	begin := 0 // of what is not appended yet
+	for end < len(s) {
+		if s[end] < utf8.RuneSelf {
+			b = appendSpecial(append(b, s[begin:end]...), rune(s[end]))
+			end++
+			begin = end
+		}
+		for end < len(s) && s[end] >= utf8.RuneSelf {
+			r, size := utf8.DecodeRuneInString(s[end:])
+			if size == 1 || acts(r) {
+				b = appendSpecial(append(b, s[begin:end]...), r)
+				begin = end + size
+			}
+			end += size
+		}
+		end += plainLen(s[end:])
+	}
+	return append(append(b, s[begin:]...), '"')
 }
 
 // plainLen is how many bytes at the beginning of a text are printable ASCII that a string literal holds as it is.

@@ -21,7 +21,8 @@ func Rows(list []discover.Session) iter.Seq[Row] {
 }
 
 func (r *Row) appendJSON(b []byte) ([]byte, error) {
-	s := of(r.session)
+	var s Session
+	s.state(r.session)
 	return s.appendJSON(b)
 }
 

@@ -59,26 +59,23 @@ type Evidence struct {
 }
 
 // Of puts a session into the contract's words.
-func Of(s discover.Session) Session { return of(&s) }
+func Of(s discover.Session) Session {
+	var out Session
+	out.state(&s)
+	return out
+}
 
-// of is [Of] without a copy of the session, which is large.
-func of(s *discover.Session) Session {
-	out := Session{
-		Adapter: string(s.Agent), Status: string(s.Status), Outcome: string(s.Outcome),
-		WaitingFor: s.WaitingFor, Error: s.Error,
-		StartedAt: Stamp(s.Created), LastActivityAt: Stamp(s.Updated),
-		CWD: s.Dir, Title: s.Title, Prompt: s.Prompt, Model: s.Model, Branch: s.Branch,
-		Version: s.Version, Source: s.Source, Tokens: (*Tokens)(s.Tokens), Group: s.Group,
-		ParentID: s.Parent, ForkedFrom: s.ForkedFrom, Path: s.Path, Home: s.Home,
-		Quotas: quotasOf(s), Evidence: evidenceOf(s), Meta: metaOf(s),
-	}
+// state is [Of] without copies of what is large, into a Session that is empty.
+func (out *Session) state(s *discover.Session) {
 	if s.ID != "" {
 		out.ID = &s.ID
 	}
+	out.Adapter, out.Status, out.Outcome = string(s.Agent), string(s.Status), string(s.Outcome)
+	out.WaitingFor, out.Error = s.WaitingFor, s.Error
+	out.StartedAt, out.LastActivityAt = Stamp(s.Created), Stamp(s.Updated)
 	if s.Status == discover.Stopped {
 		out.StoppedAt = out.LastActivityAt
 	}
-	out.Cost = finite(s.Cost)
 	for _, p := range s.Processes {
 		out.PIDs = append(out.PIDs, p.ID.PID)
 	}
@@ -88,7 +85,12 @@ func of(s *discover.Session) Session {
 	if len(out.PIDs) == 1 {
 		out.PIDs = nil
 	}
-	return out
+	out.CWD, out.Title, out.Prompt = s.Dir, s.Title, s.Prompt
+	out.Model, out.Branch, out.Version, out.Source = s.Model, s.Branch, s.Version, s.Source
+	out.Tokens, out.Cost, out.Quotas = (*Tokens)(s.Tokens), finite(s.Cost), quotasOf(s)
+	out.Group, out.ParentID, out.ForkedFrom = s.Group, s.Parent, s.ForkedFrom
+	out.Path, out.Home = s.Path, s.Home
+	out.Evidence, out.Meta = evidenceOf(s), metaOf(s)
 }
 
 // evidenceOf is what the status rests on: the best accepted piece; of an unknown status, what is missing.
