@@ -9,9 +9,8 @@ import (
 )
 
 // Facts are an agent's own extra facts of one session or process: each name once, in the order of the names, as they are
-// printed. The names are words of ours, of letters and digits. A session has up to half a dozen, and a list is told of
-// thousands: a map would take several times the memory. A list that was made is never changed, so that sessions and claims may
-// share it. The zero value has no facts.
+// printed. A session has up to half a dozen, and a list is told of thousands: a map would take several times the memory. A
+// list that was made is never changed, so that sessions and claims may share it. The zero value has no facts.
 type Facts []Fact
 
 // Fact is one of [Facts]; its value marshals to JSON. It is a type without a name so that facts are written as briefly as

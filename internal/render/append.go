@@ -139,7 +139,7 @@ func appendMeta(b []byte, meta discover.Facts) (_ []byte, err error) {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b = append(appendPlain(append(b, '"'), fact.Name), ':')
+		b = append(appendText(b, fact.Name), ':')
 		if b, err = appendValue(b, fact.Value); err != nil {
 			return nil, err
 		}

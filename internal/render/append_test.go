@@ -27,7 +27,7 @@ func texts() *rapid.Generator[string] {
 	)
 }
 
-// words draws what is ours: adapters, statuses, times, names of facts.
+// words draws what is ours: adapters, statuses, times.
 func words() *rapid.Generator[string] { return rapid.StringMatching(`[a-zA-Z0-9:.-]*`) }
 
 // isWord tells by its name which text of a session is a word.
@@ -70,7 +70,7 @@ func fill(t *rapid.T, v reflect.Value) {
 		case **float64:
 			*to = rapid.Ptr(rapid.Float64(), true).Draw(t, field.Name)
 		case *discover.Facts:
-			for name, value := range rapid.MapOf(words(), values()).Draw(t, field.Name) {
+			for name, value := range rapid.MapOf(texts(), values()).Draw(t, field.Name) {
 				*to = to.With(name, value)
 			}
 		case *bool:

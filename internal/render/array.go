@@ -6,31 +6,25 @@ import (
 	"runtime"
 	"slices"
 	"sync"
-	"sync/atomic"
 )
 
 // JSONArray writes the values as one array, each on a line of its own. Long lists are encoded on all cores.
 func JSONArray[T any](w io.Writer, values iter.Seq[T]) error {
-	a := array[T]{parts: slices.Collect(slices.Chunk(slices.Collect(values), partSize)), stop: make(chan struct{})}
-	if len(a.parts) == 0 {
+	parts := slices.Collect(slices.Chunk(slices.Collect(values), partSize))
+	if len(parts) == 0 {
 		_, err := io.WriteString(w, "[]\n")
 		return err
 	}
-	workers := min(runtime.GOMAXPROCS(0), len(a.parts))
-	a.room = make(chan []byte, workers+1)
-	for range cap(a.room) {
-		a.room <- nil
+	workers := min(runtime.GOMAXPROCS(0), len(parts))
+	a := array[T]{w: w, parts: parts, ready: make([]*piece, len(parts)), room: make([][]byte, workers+1)}
+	a.change.L = &a.mu
+	var others sync.WaitGroup
+	for range workers - 1 {
+		others.Go(a.work)
 	}
-	for range a.parts {
-		a.ready = append(a.ready, make(chan piece, 1))
-	}
-	var wg sync.WaitGroup
-	defer wg.Wait()
-	defer close(a.stop)
-	for range workers {
-		wg.Go(a.work)
-	}
-	return a.write(w)
+	a.work()
+	others.Wait()
+	return a.err
 }
 
 // partSize is how many values one worker encodes at a time.
@@ -38,13 +32,19 @@ const partSize = 32
 
 // array is a list on its way out.
 type array[T any] struct {
+	w     io.Writer
 	parts [][]T
-	next  atomic.Int64 // the first part that nobody has taken
-	ready []chan piece // by part
+
+	mu     sync.Mutex
+	change sync.Cond // there is room again, or an error
+	taken  int       // parts that are encoded or under way
+	ready  []*piece  // by part, those that are encoded
 	// room is memory for the parts that are encoded but not written. There is little of it, so that a slow reader of
 	// ours does not make us hold everything.
-	room chan []byte
-	stop chan struct{}
+	room    [][]byte
+	written int
+	writing bool // by one of the workers
+	err     error
 }
 
 // piece is an encoded part.
@@ -56,22 +56,26 @@ type piece struct {
 // work encodes parts until there are no more. Who takes a part has room for it, so the next one to be written is
 // always under way.
 func (a *array[T]) work() {
-	for {
-		var room []byte
-		select {
-		case room = <-a.room:
-		case <-a.stop:
-			return
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for a.err == nil && a.taken < len(a.parts) {
+		last := len(a.room) - 1
+		if last < 0 {
+			a.change.Wait()
+			continue
 		}
-		i := int(a.next.Add(1)) - 1
-		if i >= len(a.parts) {
-			return
-		}
-		a.ready[i] <- a.encode(i, room[:0])
+		i, room := a.taken, a.room[last]
+		a.taken, a.room = i+1, a.room[:last]
+		a.mu.Unlock()
+		p := a.encode(i, room[:0])
+		a.mu.Lock()
+		a.ready[i] = p
+		a.write()
 	}
 }
 
-func (a *array[T]) encode(i int, text []byte) (p piece) {
+func (a *array[T]) encode(i int, text []byte) *piece {
+	var p piece
 	for j := range a.parts[i] {
 		if v, ok := any(&a.parts[i][j]).(fetcher); ok {
 			v.fetch()
@@ -86,8 +90,11 @@ func (a *array[T]) encode(i int, text []byte) (p piece) {
 			break
 		}
 	}
+	if i == len(a.parts)-1 {
+		text = append(text, "\n]\n"...)
+	}
 	p.text = text
-	return p
+	return &p
 }
 
 // fetcher is a value that can be looked at before it is encoded, in all places of the memory where it has something. What
@@ -97,20 +104,23 @@ type fetcher interface {
 	fetch() (seen int)
 }
 
-// write writes the parts in order as they get ready.
-func (a *array[T]) write(w io.Writer) error {
-	for i := range a.ready {
-		p := <-a.ready[i]
-		if p.err != nil {
-			return p.err
-		}
-		if i == len(a.ready)-1 {
-			p.text = append(p.text, "\n]\n"...)
-		}
-		if _, err := w.Write(p.text); err != nil {
-			return err
-		}
-		a.room <- p.text
+// write writes the parts that are ready, in order. If another worker is about it, he writes these too: nobody waits for his
+// turn.
+func (a *array[T]) write() {
+	if a.writing {
+		return
 	}
-	return nil
+	a.writing = true
+	for a.err == nil && a.written < len(a.parts) && a.ready[a.written] != nil {
+		p := a.ready[a.written]
+		a.mu.Unlock()
+		if p.err == nil {
+			_, p.err = a.w.Write(p.text)
+		}
+		a.mu.Lock()
+		a.err, a.room = p.err, append(a.room, p.text)
+		a.written++
+		a.change.Broadcast()
+	}
+	a.writing = false
 }
