@@ -30,9 +30,7 @@ func (r *Row) appendJSON(b []byte) ([]byte, error) {
 func (r *Row) fetch() (seen int) {
 	s := r.session
 	for _, text := range [...]string{s.ID, s.Dir, s.Title, s.Prompt, s.Path} {
-		if text != "" {
-			seen += int(text[0]) + int(text[len(text)-1])
-		}
+		seen += look(text)
 	}
 	if s.Tokens != nil {
 		seen += int(s.Tokens.In)
@@ -41,9 +39,18 @@ func (r *Row) fetch() (seen int) {
 		seen += int(*s.Cost)
 	}
 	for _, fact := range s.Meta {
-		if text, ok := fact.Value.(string); ok && text != "" {
-			seen += int(text[0]) + int(text[len(text)-1])
+		if text, ok := fact.Value.(string); ok {
+			seen += look(text)
 		}
+	}
+	return seen
+}
+
+// look looks at a text once in each line of the processor's cache.
+func look(text string) (seen int) {
+	const line = 64
+	for i := 0; i < len(text); i += line {
+		seen += int(text[i])
 	}
 	return seen
 }
