@@ -10,7 +10,7 @@ import (
 
 // JSONArray writes the values as one array, each on a line of its own. Long lists are encoded on all cores.
 func JSONArray[T any](w io.Writer, values iter.Seq[T]) error {
-	parts := slices.Collect(slices.Chunk(slices.Collect(values), partSize))
+	parts := inParts(values)
 	if len(parts) == 0 {
 		_, err := io.WriteString(w, "[]\n")
 		return err
@@ -27,8 +27,24 @@ func JSONArray[T any](w io.Writer, values iter.Seq[T]) error {
 	return a.err
 }
 
-// partSize is how many values one worker encodes at a time.
-const partSize = 32
+const (
+	partSize = 32   // how many values one worker encodes at a time
+	mostly   = 1280 // bytes that a value takes no more than
+)
+
+// inParts collects the values. There is no list of all, which would be made again and again as it grows.
+func inParts[T any](values iter.Seq[T]) (parts [][]T) {
+	var part []T
+	for v := range values {
+		if len(part) == cap(part) {
+			part = make([]T, 0, partSize)
+			parts = append(parts, nil)
+		}
+		part = append(part, v)
+		parts[len(parts)-1] = part
+	}
+	return parts
+}
 
 // array is a list on its way out.
 type array[T any] struct {
@@ -67,7 +83,7 @@ func (a *array[T]) work() {
 		i, room := a.taken, a.room[last]
 		a.taken, a.room = i+1, a.room[:last]
 		a.mu.Unlock()
-		p := a.encode(i, room[:0])
+		p := a.encode(i, slices.Grow(room[:0], len(a.parts[i])*mostly))
 		a.mu.Lock()
 		a.ready[i] = p
 		a.write()
