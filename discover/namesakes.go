@@ -24,8 +24,11 @@ func namesakesIn(rows []Session, places []int) namesakes {
 		all[i] = namesake{at, rows[at].Record}
 	}
 	slices.SortFunc(all, func(a, b namesake) int {
+		if a.ID != b.ID { // as almost all
+			return cmp.Compare(a.ID, b.ID)
+		}
 		return cmp.Or(
-			cmp.Compare(a.ID, b.ID), cmp.Compare(a.Agent, b.Agent), cmp.Compare(a.Path, b.Path), b.Updated.Compare(a.Updated),
+			cmp.Compare(a.Agent, b.Agent), cmp.Compare(a.Path, b.Path), b.Updated.Compare(a.Updated),
 			cmp.Compare(a.at, b.at),
 		)
 	})
