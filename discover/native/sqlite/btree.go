@@ -67,29 +67,21 @@ func (d *DB) node(number uint32, run int, index bool) (n node, ok bool) {
 	return n, true
 }
 
-// cell is a cell and what follows it on the page.
-func (n *node) cell(i int) []byte {
-	page := n.page()
-	if page == nil {
-		return nil
-	}
-	pointer := n.pointers + 2*i
-	at := int(page[pointer])<<8 | int(page[pointer+1])
-	return page[min(at, len(page)):]
+// cell is where a cell begins on the page. The page need not have that place.
+func (n *node) cell(page []byte, i int) int {
+	return int(binary.BigEndian.Uint16(page[n.pointers+2*i:]))
 }
 
 // child is the page below and before a cell; that after the last one where i is the number of cells.
 func (n *node) child(i int) uint32 {
-	var b []byte
-	if i < n.cells {
-		b = n.cell(i)
-	} else if page := n.page(); page != nil {
-		b = page[n.pointers-4:]
+	page, at := n.page(), n.pointers-4
+	if page != nil && i < n.cells {
+		at = n.cell(page, i)
 	}
-	if len(b) < 4 {
+	if at+4 > len(page) {
 		return 0 // which no page has as its number
 	}
-	return binary.BigEndian.Uint32(b)
+	return binary.BigEndian.Uint32(page[at:])
 }
 
 // run is how many pages follow each other in the file as they do in the tree.
@@ -103,24 +95,33 @@ func (n *node) run(i int) int {
 
 // rowid is that of a cell of a table's page. On one that is no leaf, no rowid below the cell is larger.
 func (n *node) rowid(i int) int64 {
-	cell := n.cell(i)
-	before := 4
-	if n.leaf {
-		before = varintLength(cell) // the size of the row
+	page := n.page()
+	if page == nil {
+		return 0
 	}
-	id, _ := varint(cell[min(before, len(cell)):])
+	at := n.cell(page, i)
+	if n.leaf {
+		_, at = varint(page, at) // the size of the row
+	} else {
+		at += 4
+	}
+	id, _ := varint(page, at)
 	return int64(id)
 }
 
 // leafRow takes a cell of a table's leaf.
-func (r *Row) leafRow(cell []byte) bool {
-	size, n := varint(cell)
-	rowid, m := varint(cell[n:])
-	if n == 0 || m == 0 {
+func (r *Row) leafRow(n *node, i int) bool {
+	page := n.page()
+	if page == nil {
+		return false
+	}
+	size, at := varint(page, n.cell(page, i))
+	rowid, at := varint(page, at)
+	if at > len(page) {
 		return r.table.db.damaged("a row is cut off")
 	}
 	r.rowid = int64(rowid)
-	return r.set(cell[n+m:], size, false) && r.parse()
+	return r.set(page[at:], size, false) && r.parse()
 }
 
 // seek reads the row with a rowid; it is false where there is none, and after a failure.
@@ -130,7 +131,7 @@ func (r *Row) seek(rowid int64) bool {
 		return false
 	}
 	n := c.top()
-	return n.at < n.cells && n.rowid(n.at) == rowid && r.leafRow(n.cell(n.at))
+	return n.at < n.cells && n.rowid(n.at) == rowid && r.leafRow(&n.node, n.at)
 }
 
 // walk goes through a tree. A page is in one place of one tree, so that a walk over more pages than the database has
@@ -157,7 +158,7 @@ func (w *walk) rows(page uint32, run, depth int, r *Row, yield func(*Row) bool) 
 	}
 	if n.leaf {
 		for i := range n.cells {
-			if !r.leafRow(n.cell(i)) || !yield(r) {
+			if !r.leafRow(&n, i) || !yield(r) {
 				return false
 			}
 		}

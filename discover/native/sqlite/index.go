@@ -1,5 +1,7 @@
 package sqlite
 
+import "bytes"
+
 // index is an index of a table whose columns are all sorted upwards and byte by byte.
 type index struct {
 	root    uint32
@@ -12,19 +14,9 @@ type span struct {
 	closed   bool
 }
 
-// precedes and follows tell of a text that is outside of the span on which side of it.
-func (s *span) precedes(text []byte) bool { return string(text) < s.from } // strings.Compare would need a copy
-
-func (s *span) follows(text []byte) bool {
-	return string(text) > s.to || !s.closed && string(text) == s.to
-}
-
-// precedesIn and followsIn tell it of a value of a record.
-func (s *span) precedesIn(r *record, column int) bool { return r.compare(column, s.from) < 0 }
-
-func (s *span) followsIn(r *record, column int) bool {
-	c := r.compare(column, s.to)
-	return c > 0 || !s.closed && c == 0
+// holds reports whether a text is in the span.
+func (s *span) holds(text []byte) bool {
+	return string(text) >= s.from && (string(text) < s.to || s.closed && string(text) == s.to)
 }
 
 // search goes through the entries of an index whose first value is in a span, and, where that is one text, whose next values
@@ -34,22 +26,28 @@ type search struct {
 	span   span
 	before []value // of the columns that follow
 	entry  record
+	bound  []byte // what entries are compared with: the beginning of the span, or its end
+	closed bool   // entries with just that text stand before it
 }
 
 // up and down yield the rowids of the entries, in their order and in the opposite one.
 func (s *search) up(yield func(rowid int64) bool) {
+	s.boundBy(s.span.from, false)
 	if !s.seek(s.precedes) || !s.settle() {
 		return
 	}
-	for n := s.top(); !s.follows(&n.node, n.at) && s.take(yield) && s.next(); {
+	s.boundBy(s.span.to, s.span.closed)
+	for n := s.top(); s.precedes(&n.node, n.at) && s.take(yield) && s.next(); {
 		n = s.top()
 	}
 }
 
 func (s *search) down(yield func(rowid int64) bool) {
-	if !s.seek(func(n *node, i int) bool { return !s.follows(n, i) }) {
+	s.boundBy(s.span.to, s.span.closed)
+	if !s.seek(s.precedes) {
 		return
 	}
+	s.boundBy(s.span.from, false)
 	for s.prev() {
 		if n := s.top(); s.precedes(&n.node, n.at) || !s.take(yield) {
 			return
@@ -57,47 +55,60 @@ func (s *search) down(yield func(rowid int64) bool) {
 	}
 }
 
-// entryIn is a cell from the size of its entry on.
-func entryIn(n *node, i int) []byte {
-	cell := n.cell(i)
-	if !n.leaf {
-		cell = cell[min(4, len(cell)):]
+func (s *search) boundBy(text string, closed bool) {
+	s.bound, s.closed = append(s.bound[:0], text...), closed
+}
+
+// precedes reports whether an entry stands before the bound. An unreadable one does not: nobody looks any further.
+func (s *search) precedes(n *node, i int) bool {
+	order := 1
+	if text := s.leadingText(n, i); text != nil {
+		order = bytes.Compare(text, s.bound)
+	} else if s.read(n, i) {
+		order = s.entry.compare(0, s.bound)
 	}
-	return cell
+	return order < 0 || order == 0 && s.closed && (len(s.before) == 0 || s.read(n, i) && s.comesBefore())
+}
+
+// leadingText is the first value of an entry, where that is a text and the entry stands on the page whole, with sizes of one
+// byte, as most do; else nil. Nothing else of the entry is looked at: a search compares many that it has no other use for.
+func (s *search) leadingText(n *node, i int) []byte {
+	page := n.page()
+	if page == nil {
+		return nil
+	}
+	at := n.entry(page, i)
+	if at+3 > len(page) {
+		return nil
+	}
+	size, header, serial := int(page[at]), int(page[at+1]), int(page[at+2])
+	length := (serial - 13) / 2
+	if size|header|serial >= 0x80 || serial < 13 || serial%2 == 0 || header < 2 || header+length > size ||
+		at+size >= len(page) || int64(size) > s.db.wholeEntry {
+		return nil
+	}
+	return page[at+1+header:][:length]
 }
 
 // read takes the entry of a cell.
 func (s *search) read(n *node, i int) bool {
-	cell := entryIn(n, i)
-	size, k := varint(cell)
-	if k == 0 {
-		return s.db.damaged("an index entry is cut off")
-	}
-	return s.entry.set(cell[k:], size, true) && s.entry.parse()
-}
-
-// precedes reports whether an entry stands before those that are searched for.
-func (s *search) precedes(n *node, i int) bool {
-	if text := s.leadingText(entryIn(n, i)); text != nil {
-		return s.span.precedes(text)
-	}
-	return s.read(n, i) && s.span.precedesIn(&s.entry, 0)
-}
-
-// follows reports whether an entry stands behind those that are searched for. An unreadable one does: nobody looks any
-// further.
-func (s *search) follows(n *node, i int) bool {
-	text := s.leadingText(entryIn(n, i))
-	if text != nil && s.span.follows(text) {
-		return true
-	}
-	if text != nil && (len(s.before) == 0 || s.span.precedes(text)) {
+	page := n.page()
+	if page == nil {
 		return false
 	}
-	if !s.read(n, i) || s.span.followsIn(&s.entry, 0) {
-		return true
+	size, at := varint(page, n.entry(page, i))
+	if at > len(page) {
+		return s.db.damaged("an index entry is cut off")
 	}
-	return len(s.before) > 0 && !s.span.precedesIn(&s.entry, 0) && !s.comesBefore()
+	return s.entry.set(page[at:], size, true) && s.entry.parse()
+}
+
+// entry is where the entry of a cell begins on the page, with its size.
+func (n *node) entry(page []byte, i int) int {
+	if n.leaf {
+		return n.cell(page, i)
+	}
+	return n.cell(page, i) + 4
 }
 
 // comesBefore reports whether the entry that was read last comes before what the search ends with.
@@ -111,26 +122,6 @@ func (s *search) comesBefore() bool {
 		}
 	}
 	return false
-}
-
-// leadingText is the first value of an entry, where that is a text and the entry stands on the page whole; else nil. Nothing
-// else of the entry is looked at: a search compares many that it has no other use for.
-func (s *search) leadingText(cell []byte) []byte {
-	size, k := varint(cell)
-	if k == 0 || size > uint64(s.db.wholeEntry) || size > uint64(len(cell)-k) {
-		return nil
-	}
-	entry := cell[k : k+int(size)]
-	header, h := varint(entry)
-	serial, m := varint(entry[h:])
-	if m == 0 || serial < 13 || serial%2 == 0 || header < uint64(h+m) || header > size {
-		return nil
-	}
-	values := entry[header:]
-	if length := serialLength(serial); length <= uint64(len(values)) {
-		return values[:length]
-	}
-	return nil
 }
 
 // take yields the rowid of the entry that the search is at, which is its last value.

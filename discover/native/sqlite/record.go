@@ -1,6 +1,9 @@
 package sqlite
 
-import "math"
+import (
+	"bytes"
+	"math"
+)
 
 // record is a payload in the record format (2.1): a header with the type of each value, then the values.
 type record struct {
@@ -21,39 +24,38 @@ const maxHeader = 32768 * 9
 func (r *record) parse() bool {
 	r.cells = r.cells[:0]
 	head := r.read(0, min(r.size, 9))
-	size, n := varint(head)
-	if n == 0 || size < uint64(n) || size > uint64(min(r.size, maxHeader)) {
+	size, at := varint(head, 0)
+	if at > len(head) || size < uint64(at) || size > uint64(min(r.size, maxHeader)) {
 		return r.db.damaged("a record without a header")
 	}
 	if head = r.read(0, int64(size)); head == nil {
 		return false
 	}
-	off := int64(size)
-	for head = head[n:]; len(head) > 0; head = head[n:] {
-		var serial uint64
-		if serial, n = varint(head); n == 0 || serial == 10 || serial == 11 {
+	cells, off := r.cells, int64(size)
+	for at < len(head) {
+		serial, next := uint64(head[at]), at+1
+		if serial >= 0x80 {
+			serial, next = varint(head, at)
+		}
+		if next > len(head) || serial == 10 || serial == 11 {
 			return r.db.damaged("a record's header is malformed")
 		}
-		r.cells = append(r.cells, cell{serial, off})
+		cells = append(cells, cell{serial, off})
 		length := serialLength(serial)
 		if length > uint64(r.size-off) {
 			return r.db.damaged("a value reaches over the end of its record")
 		}
-		off += int64(length)
+		off, at = off+int64(length), next
 	}
+	r.cells = cells
 	return true
 }
 
 func serialLength(serial uint64) uint64 {
-	switch {
-	case serial >= 12:
+	if serial >= 12 {
 		return (serial - 12) / 2
-	case serial >= 8:
-		return 0
-	case serial == 7:
-		return 8
 	}
-	return [...]uint64{0, 1, 2, 3, 4, 6, 8}[serial]
+	return uint64([...]uint8{0, 1, 2, 3, 4, 6, 8, 8, 0, 0, 0, 0}[serial])
 }
 
 // at is load for a value that is needed once.
@@ -99,7 +101,7 @@ func (r *record) load(v *value, i int, limit int64) {
 }
 
 // compare tells whether a value sorts before, as or after a text: null, numbers, texts byte by byte, blobs.
-func (r *record) compare(i int, text string) int {
+func (r *record) compare(i int, text []byte) int {
 	if i >= len(r.cells) {
 		return -1
 	}
@@ -109,41 +111,19 @@ func (r *record) compare(i int, text string) int {
 	case serial%2 == 0:
 		return 1
 	}
-	switch v := r.at(i, int64(len(text))+1).bytes; { // strings.Compare would need a copy
-	case string(v) < text:
-		return -1
-	case string(v) > text:
-		return 1
-	}
-	return 0
+	return bytes.Compare(r.at(i, int64(len(text))+1).bytes, text)
 }
 
-// varint decodes an integer of one to nine bytes (1.6) and says how many there were; 0 if the bytes end before it does.
-func varint(b []byte) (v uint64, n int) {
-	if len(b) > 0 && b[0] < 0x80 { // as most are
-		return uint64(b[0]), 1
-	}
-	return longVarint(b)
-}
-
-// varintLength is how many bytes there are alone.
-func varintLength(b []byte) int {
-	for i, x := range b[:min(len(b), 9)] {
-		if x < 0x80 || i == 8 {
-			return i + 1
+// varint decodes an integer of one to nine bytes (1.6), and says where the next byte is: behind the end if the bytes end before
+// the integer does.
+func varint(b []byte, at int) (v uint64, next int) {
+	for i := at; i < len(b); i++ {
+		if i == at+8 {
+			return v<<8 | uint64(b[i]), i + 1
 		}
-	}
-	return 0
-}
-
-func longVarint(b []byte) (v uint64, n int) {
-	for i, x := range b[:min(len(b), 9)] {
-		if i == 8 {
-			return v<<8 | uint64(x), 9
-		}
-		if v = v<<7 | uint64(x&0x7f); x < 0x80 {
+		if v = v<<7 | uint64(b[i]&0x7f); b[i] < 0x80 {
 			return v, i + 1
 		}
 	}
-	return 0, 0
+	return 0, len(b) + 1
 }

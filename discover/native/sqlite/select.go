@@ -281,10 +281,7 @@ func (s Selection) unsorted() iter.Seq[*Row] {
 
 // holds reports whether a row is one of those that are asked for.
 func (s *Selection) holds(r *Row, column int) bool {
-	if column < len(r.cells) {
-		return column != r.table.rowidColumn && !s.span.precedesIn(&r.record, column) && !s.span.followsIn(&r.record, column)
-	}
 	var v value
-	r.loadAt(&v, column, maxKey)
-	return v.kind == textKind && !s.span.precedes(v.bytes) && !s.span.follows(v.bytes)
+	r.loadAt(&v, column, int64(max(len(s.span.from), len(s.span.to)))+1)
+	return v.kind == textKind && s.span.holds(v.bytes)
 }
