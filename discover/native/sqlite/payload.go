@@ -51,14 +51,19 @@ func (d *DB) local(size int64, index bool) int64 {
 // read gives n bytes from off on, without a copy where they are all on the page; nil after a failure. They are valid until
 // the next set.
 func (p *payload) read(off, n int64) []byte {
-	if off < 0 || n < 0 || off > p.size-n {
+	if off+n <= int64(len(p.local)) {
+		return p.local[off : off+n]
+	}
+	return p.gather(off, n)
+}
+
+// gather is read for what goes on behind the page.
+func (p *payload) gather(off, n int64) []byte {
+	if off > p.size-n {
 		p.db.damaged("a value reaches over the end of its record")
 		return nil
 	}
 	on := int64(len(p.local))
-	if off+n <= on {
-		return p.local[off : off+n]
-	}
 	out := make([]byte, 0, n)
 	if off < on {
 		out = append(out, p.local[off:]...)

@@ -54,13 +54,12 @@ func (r *Row) TextBytes(column string, limit int) []byte {
 // Bytes is the value as CAST(column AS TEXT) gives it, whole; nil for null, and for one of more than limit bytes, of
 // which nothing but the length is read. It must not be written to.
 func (r *Row) Bytes(column string, limit int64) []byte {
-	if i, ok := r.table.columnIndex(column); ok && i < len(r.cells) {
-		if c := r.cells[i]; c.serial >= 12 && serialLength(c.serial) > uint64(limit) {
-			return nil
-		}
+	i, ok := r.table.columnIndex(column)
+	if !ok || i < len(r.cells) && r.cells[i].serial >= 12 && serialLength(r.cells[i].serial) > uint64(limit) {
+		return nil
 	}
 	var v value
-	r.load(&v, column, math.MaxInt64)
+	r.loadAt(&v, i, math.MaxInt64)
 	b := v.asText()
 	if int64(len(b)) > limit {
 		return nil
@@ -110,16 +109,27 @@ func (t *Table) Has(column string) bool {
 // columnIndex finds a column by its name. Of every row the same columns are asked for one after the other, so that the one that
 // followed the last one before is tried first.
 func (t *Table) columnIndex(name string) (int, bool) {
-	if i := t.following[t.asked]; t.columns[i].name == name {
-		t.asked = i
-		return i, true
+	f := &t.following[t.asked]
+	if f.name != name {
+		return t.lookUp(name)
 	}
+	t.asked = f.column
+	return f.column, true
+}
+
+func (t *Table) lookUp(name string) (int, bool) {
 	i, ok := t.byName[name]
 	if !ok {
 		i, ok = t.byName[strings.ToLower(name)]
 	}
 	if ok {
-		t.following[t.asked], t.asked = i, i
+		t.following[t.asked], t.asked = asked{name, i}, i
 	}
 	return i, ok
+}
+
+// asked is a column as it was asked for: to compare a name with itself takes no look at its letters.
+type asked struct {
+	name   string
+	column int
 }

@@ -3,6 +3,7 @@ package sqlite
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -43,7 +44,7 @@ func (d *DB) bind(e entry) (*Table, error) {
 
 func (d *DB) table(name string, root uint32, def tableDef) *Table {
 	return &Table{
-		db: d, name: name, root: root, columns: def.columns, byName: names(def.columns), following: make([]int, len(def.columns)),
+		db: d, name: name, root: root, columns: def.columns, byName: names(def.columns), following: slices.Repeat([]asked{{def.columns[0].name, 0}}, len(def.columns)),
 		rowidColumn: def.rowidColumn, cursor: cursor{db: d, root: root},
 	}
 }

@@ -13,7 +13,7 @@ type Table struct {
 	columns     []column
 	byName      map[string]int // by names in lower case
 	asked       int            // the column that was asked for last
-	following   []int          // the column that was asked for after each
+	following   []asked        // the column that was asked for after each
 	rowidColumn int            // the column that is the rowid itself; -1 for none
 	indexes     []index
 	plans       []*plan
