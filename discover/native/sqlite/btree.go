@@ -43,28 +43,28 @@ func (n *node) again() []byte {
 	return held.page
 }
 
-// node reads a page of a table or of an index; it is false after a failure.
-func (d *DB) node(number uint32, run int, index bool) (n node, ok bool) {
+// open reads a page of a table or of an index; it is false after a failure.
+func (n *node) open(d *DB, number uint32, run int, index bool) bool {
 	held := d.cached(number, run)
 	if held == nil {
-		return n, false
+		return false
 	}
 	page, at := held.page, 0
 	if number == 1 {
 		at = headerSize
 	}
 	kind := page[at]
-	n = node{db: d, number: number, leaf: kind == tableLeaf || kind == indexLeaf, pointers: at + 8, held: held}
+	*n = node{db: d, number: number, leaf: kind == tableLeaf || kind == indexLeaf, pointers: at + 8, held: held}
 	if !n.leaf {
 		n.pointers += 4
 	}
 	if known := n.leaf || kind == tableInterior || kind == indexInterior; !known || index != (kind == indexLeaf || kind == indexInterior) {
-		return n, d.damaged("page %d has the type %d", number, kind)
+		return d.damaged("page %d has the type %d", number, kind)
 	}
 	if n.cells = int(binary.BigEndian.Uint16(page[at+3:])); n.pointers+2*n.cells > len(page) {
-		return n, d.damaged("page %d has %d cells", number, n.cells)
+		return d.damaged("page %d has %d cells", number, n.cells)
 	}
-	return n, true
+	return true
 }
 
 // cell is where a cell begins on the page. The page need not have that place.
@@ -127,12 +127,15 @@ func (r *Row) leafRow(n *node, i int) bool {
 // seek reads the row with a rowid; it is false where there is none, and after a failure.
 func (r *Row) seek(rowid int64) bool {
 	c := &r.table.cursor
-	if !c.seek(func(n *node, i int) bool { return n.rowid(i) < rowid }) {
+	if r.rowid = rowid; !c.seek(r) {
 		return false
 	}
 	n := c.top()
 	return n.at < n.cells && n.rowid(n.at) == rowid && r.leafRow(&n.node, n.at)
 }
+
+// precedes reports whether a row stands before the one that is searched for.
+func (r *Row) precedes(n *node, i int) bool { return n.rowid(i) < r.rowid }
 
 // walk goes through a tree. A page is in one place of one tree, so that a walk over more pages than the database has
 // goes round in a circle.
@@ -142,11 +145,12 @@ type walk struct {
 	visits uint32
 }
 
-func (w *walk) node(number uint32, run, depth int) (node, bool) {
+func (w *walk) node(number uint32, run, depth int) (n node, ok bool) {
 	if w.visits++; w.visits > w.db.pages || depth > maxDepth {
-		return node{}, w.db.damaged("pages point at each other in a circle")
+		return n, w.db.damaged("pages point at each other in a circle")
 	}
-	return w.db.node(number, run, w.index)
+	ok = n.open(w.db, number, run, w.index)
+	return n, ok
 }
 
 // rows yields all rows of a table below a page, by rowid, each in the same r; it is false where yield wants no more, and after

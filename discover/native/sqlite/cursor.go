@@ -18,17 +18,22 @@ type step struct {
 
 func (c *cursor) top() *step { return &c.path[len(c.path)-1] }
 
+// sought is what is searched for. The cells of a tree are in order, and the first of them, up to some one, precede it.
+type sought interface {
+	precedes(n *node, i int) bool
+}
+
 // seek goes to the leaf where the first cell stands that is not before what is searched for, or would stand; it is false
-// after a failure. The cells of a tree are in order: before is true of the first of them up to some one.
-func (c *cursor) seek(before func(n *node, i int) bool) bool {
+// after a failure.
+func (c *cursor) seek(what sought) bool {
 	c.visits = 0
 	if len(c.path) == 0 && !c.enter(c.root) {
 		return false
 	}
-	for from, to := c.climb(before); ; from, to = 0, c.top().cells {
+	for from, to := c.climb(what); ; from, to = 0, c.top().cells {
 		n := c.top()
 		for from < to { // as sort.Search does, in half the time
-			if middle := (from + to) / 2; before(&n.node, middle) {
+			if middle := (from + to) / 2; what.precedes(&n.node, middle) {
 				from = middle + 1
 			} else {
 				to = middle
@@ -47,34 +52,34 @@ func (c *cursor) seek(before func(n *node, i int) bool) bool {
 
 // climb leaves the pages that the search may end beside of, and says between which cells of the last one it goes on: behind
 // the place where the search before ended or not, which is so on all of these pages.
-func (c *cursor) climb(before func(n *node, i int) bool) (from, to int) {
+func (c *cursor) climb(what sought) (from, to int) {
 	n := c.top()
 	if n.cells == 0 { // as that of an empty table: there is no place to go on from
 		c.path = c.path[:1]
 		return 0, c.top().cells
 	}
-	behind := before(&n.node, min(n.at, n.cells-1))
-	for len(c.path) > 1 && !n.holds(behind, before) {
+	behind := what.precedes(&n.node, min(n.at, n.cells-1))
+	for len(c.path) > 1 && !n.holds(behind, what) {
 		c.path = c.path[:len(c.path)-1]
 		n = c.top()
 	}
-	return n.near(behind, before)
+	return n.near(behind, what)
 }
 
 // holds reports whether the search ends below the page for certain, as it does where the first cell is before and the last
 // one is not: nothing else stands between these.
-func (p *step) holds(behind bool, before func(n *node, i int) bool) bool {
+func (p *step) holds(behind bool, what sought) bool {
 	switch {
 	case p.cells == 0:
 		return false
 	case behind:
-		return !before(&p.node, p.cells-1)
+		return !what.precedes(&p.node, p.cells-1)
 	}
-	return before(&p.node, 0)
+	return what.precedes(&p.node, 0)
 }
 
 // near narrows down where the search ends, in steps that grow from where the one before ended: mostly that is close.
-func (p *step) near(behind bool, before func(n *node, i int) bool) (from, to int) {
+func (p *step) near(behind bool, what sought) (from, to int) {
 	if behind {
 		from, to = min(p.at, p.cells), p.cells
 	} else {
@@ -85,7 +90,7 @@ func (p *step) near(behind bool, before func(n *node, i int) bool) (from, to int
 		if behind {
 			next = from + width
 		}
-		if before(&p.node, next) {
+		if what.precedes(&p.node, next) {
 			from = next + 1
 		} else {
 			to = next
@@ -100,11 +105,12 @@ func (c *cursor) enter(number uint32) bool {
 	if c.visits++; c.visits > c.db.pages || len(c.path) > maxDepth {
 		return c.db.damaged("pages point at each other in a circle")
 	}
-	n, ok := c.db.node(number, 1, c.index)
-	if ok {
-		c.path = append(c.path, step{node: n})
+	c.path = append(c.path, step{})
+	if !c.top().open(c.db, number, 1, c.index) {
+		c.path = c.path[:len(c.path)-1]
+		return false
 	}
-	return ok
+	return true
 }
 
 // settle goes up to the next cell where the leaf has no more; it is false at the end of the tree.

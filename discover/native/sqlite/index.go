@@ -33,7 +33,7 @@ type search struct {
 // up and down yield the rowids of the entries, in their order and in the opposite one.
 func (s *search) up(yield func(rowid int64) bool) {
 	s.boundBy(s.span.from, false)
-	if !s.seek(s.precedes) || !s.settle() {
+	if !s.seek(s) || !s.settle() {
 		return
 	}
 	s.boundBy(s.span.to, s.span.closed)
@@ -44,7 +44,7 @@ func (s *search) up(yield func(rowid int64) bool) {
 
 func (s *search) down(yield func(rowid int64) bool) {
 	s.boundBy(s.span.to, s.span.closed)
-	if !s.seek(s.precedes) {
+	if !s.seek(s) {
 		return
 	}
 	s.boundBy(s.span.from, false)

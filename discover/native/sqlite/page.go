@@ -66,13 +66,17 @@ func (d *DB) room(number uint32) *cached {
 		s.places = append(s.places, cached{page: make([]byte, d.pageSize)[:d.usable]})
 		return &s.places[n]
 	}
-	for s.places[s.next].rounds > 0 {
-		s.places[s.next].rounds--
-		s.next = (s.next + 1) % ways
+	for {
+		p := &s.places[s.next]
+		if s.next++; s.next == ways {
+			s.next = 0
+		}
+		if p.rounds == 0 {
+			p.number = 0
+			return p
+		}
+		p.rounds--
 	}
-	p := &s.places[s.next]
-	p.number, s.next = 0, (s.next+1)%ways
-	return p
 }
 
 // page gives the usable bytes of a page, which are valid until the next page is asked for; nil after a failure. As many
