@@ -69,7 +69,8 @@ func (n *node) open(d *DB, number uint32, run int, index bool) bool {
 
 // cell is where a cell begins on the page. The page need not have that place.
 func (n *node) cell(page []byte, i int) int {
-	return int(binary.BigEndian.Uint16(page[n.pointers+2*i:]))
+	pointer := n.pointers + 2*i
+	return int(page[pointer])<<8 | int(page[pointer+1])
 }
 
 // child is the page below and before a cell; that after the last one where i is the number of cells.

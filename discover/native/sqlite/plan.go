@@ -69,6 +69,7 @@ func (p *plan) search() *search {
 	return &search{
 		cursor: cursor{db: db, root: p.index.root, index: true},
 		entry:  record{payload: payload{db: db}, cells: make([]cell, 0, len(p.index.columns)+1)},
+		short:  int(min(db.wholeEntry, 0x7f)),
 	}
 }
 

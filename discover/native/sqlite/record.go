@@ -17,6 +17,9 @@ type cell struct {
 	off    int64
 }
 
+// textSerial is the type of an empty text; that of a text with n bytes is 2n more.
+const textSerial = 13
+
 // maxHeader is the most bytes of a record's header: SQLite allows 32767 columns at most.
 const maxHeader = 32768 * 9
 
