@@ -23,8 +23,8 @@ func beginsSessionID(s string) bool {
 	if !ok {
 		return strings.HasPrefix(sessionPrefix, s)
 	}
-	for _, c := range []byte(rest) {
-		if !(c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z') {
+	for i := range len(rest) {
+		if c := rest[i]; c-'0' > 9 && (c|0x20)-'a' > 'z'-'a' { // what is less wraps round
 			return false
 		}
 	}

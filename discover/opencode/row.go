@@ -28,16 +28,28 @@ func (st *store) newStored(r *sqlite.Row) stored {
 	if s.headless {
 		s.Source = modeRun.source()
 	}
-	model, variant := parseModel(native.Object(r.Bytes("model", maxPart)), st.texts)
-	s.Model = model
+	model := st.modelIn(r)
+	s.Model = model.name
 	s.Meta = discover.Facts{
 		{"agent", st.texts.Value(usual("agent"))},
 		{"projectID", st.texts.Value(usual("project_id"))},
 		{"slug", text("slug")},
-		{"variant", st.texts.Value(variant)},
+		{"variant", st.texts.Value(model.variant)},
 	}.Known()
 	s.give(storedUsage(r))
 	return s
+}
+
+// model is what a session row says of its model: JSON, and what that means.
+type model struct{ stored, name, variant string }
+
+// modelIn reads it; mostly it is that of the row before.
+func (st *store) modelIn(r *sqlite.Row) model {
+	if data := r.Bytes("model", maxPart); string(data) != st.model.stored {
+		name, variant := parseModel(data, st.texts)
+		st.model = model{string(data), name, variant}
+	}
+	return st.model
 }
 
 // parseModel reads {"id","providerID","variant"}.

@@ -18,6 +18,7 @@ type store struct {
 	home, path             string
 	session, message, part *sqlite.Table
 	texts                  *native.Texts // nil for none
+	model                  model         // of the session that was read last
 	second                 bool          // there are sessions of OpenCode 2 as well
 }
 
