@@ -148,6 +148,7 @@ func readMessage(f files, name string) (m message, err error) {
 		err = warn(path, err)
 	} else if err == nil {
 		m = parseMessage(data, nil)
+		m.cost = costIn(data)
 	}
 	m.id = name
 	return m, err

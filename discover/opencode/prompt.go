@@ -2,6 +2,7 @@ package opencode
 
 import (
 	"strings"
+	"unicode/utf8"
 
 	"agentctl/discover"
 )
@@ -16,9 +17,13 @@ func cut(text string, limit int) string {
 	if len(text) <= limit { // it has no more characters than bytes
 		return text
 	}
-	for i := range text {
-		if limit--; limit < 0 {
-			return strings.Clone(text[:i]) // or all of it would be kept
+	n := 0
+	for n < limit && text[n] < utf8.RuneSelf { // as mostly all are
+		n++
+	}
+	for i := range text[n:] {
+		if limit--; limit < n {
+			return strings.Clone(text[:n+i]) // or all of it would be kept
 		}
 	}
 	return text

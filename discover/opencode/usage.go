@@ -152,5 +152,8 @@ func answerIn(r *sqlite.Row) message {
 	if role := member(native.Object(r.TextBytes("data", head)), "role"); role.Word("user", "assistant") == "user" {
 		return message{}
 	}
-	return parseMessage(r.Bytes("data", maxPart), nil)
+	data := r.Bytes("data", maxPart)
+	m := parseMessage(data, nil)
+	m.cost = costIn(data)
+	return m
 }
