@@ -60,27 +60,37 @@ func (s *search) boundBy(text string, closed bool) {
 	s.bound, s.closed = append(s.bound[:0], text...), closed
 }
 
-// precedes reports whether an entry stands before the bound. An unreadable one does not: nobody looks any further.
-//
-// Most entries begin with a short text, and stand on the page whole with sizes of one byte. Of these nothing but that text is
-// looked at, where it stands: a search compares many that it has no other use for.
+// precedes reports whether an entry stands before the bound. An unreadable one does not: nobody looks any further. Of a usual
+// entry that begins with a short text nothing else is looked at: a search compares many that it has no other use for.
 func (s *search) precedes(n *node, i int) bool {
 	page := n.page()
 	if page == nil {
 		return false
 	}
 	at := n.entry(page, i)
-	if at+2 >= len(page) {
-		return s.db.damaged("an index entry is cut off")
+	order, letters := 1, uint(0x80)
+	size, header := s.usual(page, at)
+	if size > 0 {
+		letters = uint(page[at+2]) - textSerial
 	}
-	order, size, header, letters := 1, int(page[at]), int(page[at+1]), uint(page[at+2])-textSerial
-	if end := at + 1 + header + int(letters/2); size <= s.short && at+size < len(page) &&
-		header > 1 && letters < 0x80-textSerial && letters%2 == 0 && end <= at+1+size {
-		order = bytes.Compare(page[at+1+header:end], s.bound)
+	if letters < 0x80-textSerial && letters%2 == 0 && header+int(letters/2) <= size {
+		order = bytes.Compare(page[at+1+header:][:letters/2], s.bound)
 	} else if s.read(n, i) {
 		order = s.entry.compare(0, s.bound)
 	}
 	return order < 0 || order == 0 && s.closed && (len(s.before) == 0 || s.read(n, i) && s.comesBefore())
+}
+
+// usual is the size of an entry and that of its header, if they take one byte each and it stands on the page whole, as most
+// do; else 0.
+func (s *search) usual(page []byte, at int) (size, header int) {
+	if at+2 < len(page) {
+		size, header = int(page[at]), int(page[at+1])
+	}
+	if size > s.short || header < 2 || header > size || at+size >= len(page) {
+		return 0, 0
+	}
+	return size, header
 }
 
 // read takes the entry of a cell.
@@ -117,19 +127,36 @@ func (s *search) comesBefore() bool {
 	return false
 }
 
-// take yields the rowid of the entry that the search is at, which is its last value.
+// take yields the rowid of the entry that the search is at.
 func (s *search) take(yield func(rowid int64) bool) bool {
 	n := s.top()
-	if !s.read(&n.node, n.at) {
-		return false
+	rowid, ok := s.rowid(&n.node, n.at)
+	return ok && s.db.err == nil && yield(rowid)
+}
+
+// rowid is the last value of an entry. Of a usual one it is taken off the end, as SQLite does it.
+func (s *search) rowid(n *node, i int) (rowid int64, ok bool) {
+	page := n.page()
+	if page == nil {
+		return 0, false
+	}
+	at := n.entry(page, i)
+	if size, header := s.usual(page, at); size > 0 && page[at+header-1] < 0x80 {
+		serial := uint64(page[at+header])
+		if length := int(serialLength(serial)); serial > 0 && serial < 7 && header+length <= size {
+			return signed(page[at+1+size-length:][:length]), true
+		}
+	}
+	if !s.read(n, i) {
+		return 0, false
 	}
 	last := len(s.entry.cells) - 1
 	if last < 0 {
-		return s.db.damaged("an empty index entry")
+		return 0, s.db.damaged("an empty index entry")
 	}
-	var rowid value
-	if s.entry.load(&rowid, last, 0); rowid.kind != intKind {
-		return s.db.damaged("an index entry without a rowid")
+	var v value
+	if s.entry.load(&v, last, 0); v.kind != intKind {
+		return 0, s.db.damaged("an index entry without a rowid")
 	}
-	return s.db.err == nil && yield(rowid.n)
+	return v.n, true
 }

@@ -92,15 +92,21 @@ func (r *record) load(v *value, i int, limit int64) {
 	if b == nil {
 		return
 	}
-	n := int64(int8(b[0])) // big-endian, and its first byte has the sign
-	for _, x := range b[1:] {
-		n = n<<8 | int64(x)
-	}
+	n := signed(b)
 	if c.serial == 7 {
 		*v = real(math.Float64frombits(uint64(n)))
 	} else {
 		v.kind, v.n = intKind, n
 	}
+}
+
+// signed is an integer as it is stored: big-endian, and its first byte has the sign.
+func signed(b []byte) int64 {
+	n := int64(int8(b[0]))
+	for _, x := range b[1:] {
+		n = n<<8 | int64(x)
+	}
+	return n
 }
 
 // compare tells whether a value sorts before, as or after a text: null, numbers, texts byte by byte, blobs.

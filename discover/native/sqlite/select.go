@@ -133,7 +133,10 @@ func (s Selection) Texts(limit int64) iter.Seq[string] {
 		found := s.plan.search()
 		defer s.plan.done(found)
 		found.span, found.before = s.span, s.before
-		found.up(func(int64) bool { return text(found.entry.at(0, limit).bytes) })
+		found.up(func(int64) bool {
+			n := found.top()
+			return found.read(&n.node, n.at) && text(found.entry.at(0, limit).bytes)
+		})
 	}
 }
 
