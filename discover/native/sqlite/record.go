@@ -126,13 +126,13 @@ func (r *record) compare(i int, text []byte) int {
 // varint decodes an integer of one to nine bytes (1.6), and says where the next byte is: behind the end if the bytes end before
 // the integer does.
 func varint(b []byte, at int) (v uint64, next int) {
-	for i := at; i < len(b); i++ {
-		if i == at+8 {
-			return v<<8 | uint64(b[i]), i + 1
-		}
-		if v = v<<7 | uint64(b[i]&0x7f); b[i] < 0x80 {
-			return v, i + 1
+	for end := min(at+8, len(b)); at < end; at++ {
+		if v = v<<7 | uint64(b[at]&0x7f); b[at] < 0x80 {
+			return v, at + 1
 		}
 	}
-	return 0, len(b) + 1
+	if at >= len(b) {
+		return 0, len(b) + 1
+	}
+	return v<<8 | uint64(b[at]), at + 1
 }
