@@ -155,6 +155,35 @@ func FuzzRecord(f *testing.F) {
 	})
 }
 
+// What is looked at where an entry stands is what is found when it is taken apart.
+func FuzzEntry(f *testing.F) {
+	f.Add([]byte{6, 3, 17, 1, 'a', 'b', 7}, "ab")
+	f.Add([]byte{9, 4, 15, 2, 3, 'a', 1, 0, 0xff, 0, 1}, "b")
+	f.Add([]byte{4, 3, 13, 9, 0}, "")
+	f.Add([]byte{0x83, 0, 4, 0x86, 0x75, 1, 'a'}, "aa")
+	f.Fuzz(func(t *testing.T, entry []byte, bound string) {
+		db := &DB{size: 1 << 20, usable: 512, wholeEntry: 102, cache: newCache(512)}
+		page := append([]byte{indexLeaf, 0, 0, 0, 1, 0, 0, 0, 0, 10}, entry...)
+		n := &node{db: db, number: 1, cells: 1, pointers: 8, leaf: true, held: &cached{number: 1, page: page}}
+		s := &search{cursor: cursor{db: db}, entry: record{payload: payload{db: db}}, bound: []byte(bound), short: 102}
+		before := s.precedes(n, 0)
+		rowid, ok := s.rowid(n, 0)
+		if !s.read(n, 0) {
+			return
+		}
+		if want := s.entry.compare(0, s.bound) < 0; before != want {
+			t.Errorf("before %q: %v, want %v", bound, before, want)
+		}
+		if !ok {
+			return
+		}
+		last := s.entry.cells[len(s.entry.cells)-1]
+		if v := s.entry.at(len(s.entry.cells)-1, 0); last.off+int64(serialLength(last.serial)) == s.entry.size && v.n != rowid {
+			t.Errorf("rowid %d, want %d", rowid, v.n)
+		}
+	})
+}
+
 func FuzzCreate(f *testing.F) {
 	f.Add("CREATE TABLE `t` (`id` text PRIMARY KEY, n integer default -1, CONSTRAINT x FOREIGN KEY (`id`) REFERENCES s(`id`) ON DELETE CASCADE)")
 	f.Add("CREATE UNIQUE INDEX i ON t (a COLLATE nocase DESC, b) WHERE a > 'x''y' -- z")
