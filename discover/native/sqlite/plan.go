@@ -32,8 +32,8 @@ func (t *Table) plan(column string, order ...string) *plan {
 // check makes sure that the table has the columns, and that they are compared byte by byte.
 func (t *Table) check(columns []string) error {
 	for _, name := range columns {
-		i, ok := t.columnIndex(name)
-		if !ok {
+		i := t.columnIndex(name)
+		if i < 0 {
 			return fmt.Errorf("table %s has no column %s", t.name, name)
 		}
 		if collation := t.columns[i].collation; collation != "" {

@@ -54,8 +54,8 @@ func (r *Row) TextBytes(column string, limit int) []byte {
 // Bytes is the value as CAST(column AS TEXT) gives it, whole; nil for null, and for one of more than limit bytes, of
 // which nothing but the length is read. It must not be written to.
 func (r *Row) Bytes(column string, limit int64) []byte {
-	i, ok := r.table.columnIndex(column)
-	if !ok || i < len(r.cells) && r.cells[i].serial >= 12 && serialLength(r.cells[i].serial) > uint64(limit) {
+	i := r.table.columnIndex(column)
+	if i < 0 || i < len(r.cells) && r.cells[i].serial >= 12 && serialLength(r.cells[i].serial) > uint64(limit) {
 		return nil
 	}
 	var v value
@@ -75,7 +75,7 @@ func (r *Row) value(column string, limit int64) (v value) {
 
 // load puts the value of a column into v, which is null.
 func (r *Row) load(v *value, column string, limit int64) {
-	if i, ok := r.table.columnIndex(column); ok {
+	if i := r.table.columnIndex(column); i >= 0 {
 		r.loadAt(v, i, limit)
 	}
 }
@@ -102,34 +102,35 @@ func (r *Row) loadAt(v *value, i int, limit int64) {
 
 // Has reports whether the table has a column of that name.
 func (t *Table) Has(column string) bool {
-	_, ok := t.columnIndex(column)
-	return ok
+	return t.columnIndex(column) >= 0
 }
 
-// columnIndex finds a column by its name. Of every row the same columns are asked for one after the other, so that the one that
-// followed the last one before is tried first.
-func (t *Table) columnIndex(name string) (int, bool) {
-	f := &t.following[t.asked]
-	if f.name != name {
-		return t.lookUp(name)
+// columnIndex finds a column by its name; it is -1 where there is none. Of every row the same columns are asked for one after
+// the other, so that the one that followed the last one before is tried first.
+func (t *Table) columnIndex(name string) int {
+	if f := t.next; f.name == name {
+		t.next = f.next
+		return f.column
 	}
-	t.asked = f.column
-	return f.column, true
+	return t.lookUp(name)
 }
 
-func (t *Table) lookUp(name string) (int, bool) {
+func (t *Table) lookUp(name string) int {
 	i, ok := t.byName[name]
 	if !ok {
 		i, ok = t.byName[strings.ToLower(name)]
 	}
-	if ok {
-		t.following[t.asked], t.asked = asked{name, i}, i
+	if !ok {
+		return -1
 	}
-	return i, ok
+	*t.next = asked{name, i, &t.following[i]}
+	t.next = t.next.next
+	return i
 }
 
 // asked is a column as it was asked for: to compare a name with itself takes no look at its letters.
 type asked struct {
 	name   string
 	column int
+	next   *asked // what was asked for after it
 }

@@ -3,7 +3,6 @@ package sqlite
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 )
 
@@ -43,8 +42,12 @@ func (d *DB) bind(e entry) (*Table, error) {
 }
 
 func (d *DB) table(name string, root uint32, def tableDef) *Table {
+	following := make([]asked, len(def.columns))
+	for i := range following {
+		following[i] = asked{def.columns[0].name, 0, &following[0]}
+	}
 	return &Table{
-		db: d, name: name, root: root, columns: def.columns, byName: names(def.columns), following: slices.Repeat([]asked{{def.columns[0].name, 0}}, len(def.columns)),
+		db: d, name: name, root: root, columns: def.columns, byName: names(def.columns), following: following, next: &following[0],
 		rowidColumn: def.rowidColumn, cursor: cursor{db: d, root: root},
 	}
 }
@@ -79,7 +82,7 @@ func (t *Table) bindIndexes(keys [][]string) {
 // plain reports whether an index over these columns is sorted byte by byte.
 func (t *Table) plain(columns []string) bool {
 	for _, name := range columns {
-		if i, ok := t.columnIndex(name); !ok || t.columns[i].collation != "" {
+		if i := t.columnIndex(name); i < 0 || t.columns[i].collation != "" {
 			return false
 		}
 	}

@@ -12,8 +12,8 @@ type Table struct {
 	root        uint32
 	columns     []column
 	byName      map[string]int // by names in lower case
-	asked       int            // the column that was asked for last
 	following   []asked        // the column that was asked for after each
+	next        *asked         // of following, that after the column that was asked for last
 	rowidColumn int            // the column that is the rowid itself; -1 for none
 	indexes     []index
 	plans       []*plan
@@ -273,7 +273,7 @@ func (s Selection) unsorted() iter.Seq[*Row] {
 		return Selection{plan: by, span: s.span}.Up()
 	}
 	return func(yield func(*Row) bool) {
-		column, _ := table.columnIndex(name)
+		column := table.columnIndex(name)
 		for r := range table.Rows() {
 			if s.holds(r, column) && !yield(r) {
 				return
