@@ -134,28 +134,35 @@ func (s *search) take(yield func(rowid int64) bool) bool {
 	return ok && s.db.err == nil && yield(rowid)
 }
 
-// rowid is the last value of an entry. Of a usual one it is taken off the end, as SQLite does it.
+// rowid is the last value of an entry. Of a usual one the others are not decoded, nor is the entry copied.
 func (s *search) rowid(n *node, i int) (rowid int64, ok bool) {
 	page := n.page()
 	if page == nil {
 		return 0, false
 	}
 	at := n.entry(page, i)
-	if size, header := s.usual(page, at); size > 0 && page[at+header-1] < 0x80 {
-		serial := uint64(page[at+header])
-		if length := int(serialLength(serial)); serial > 0 && serial < 7 && header+length <= size {
-			return signed(page[at+1+size-length:][:length]), true
+	size, header := s.usual(page, at)
+	from, last, end := at+1+header, at+header, at+1+size
+	for i := at + 2; i <= last; i++ {
+		serial := uint64(page[i])
+		length := int(serialLength(serial))
+		if serial >= 0x80 || serial == 10 || serial == 11 || from+length > end {
+			break
 		}
+		if i == last && serial > 0 && serial < 7 {
+			return signed(page[from:][:length]), true
+		}
+		from += length
 	}
 	if !s.read(n, i) {
 		return 0, false
 	}
-	last := len(s.entry.cells) - 1
-	if last < 0 {
+	values := len(s.entry.cells)
+	if values == 0 {
 		return 0, s.db.damaged("an empty index entry")
 	}
 	var v value
-	if s.entry.load(&v, last, 0); v.kind != intKind {
+	if s.entry.load(&v, values-1, 0); v.kind != intKind {
 		return 0, s.db.damaged("an index entry without a rowid")
 	}
 	return v.n, true
