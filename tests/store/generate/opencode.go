@@ -61,8 +61,8 @@ func fill(db *sql.DB, o Options, words prose, list []Session) error {
 			return err
 		}
 	}
-	for i := range list {
-		if list[i], err = w.session(o.plan(3, i, len(list))); err != nil {
+	for _, p := range o.inTime(3, len(list)) { // as they come to be
+		if list[p.index], err = w.session(p); err != nil {
 			return err
 		}
 	}

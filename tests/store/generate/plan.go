@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"time"
 )
 
@@ -57,6 +58,16 @@ func (o Options) plan(agent uint64, i, n int) plan {
 		p.branch = fmt.Sprintf("feature/%d", p.IntN(1000))
 	}
 	return p
+}
+
+// inTime are the plans of an agent's sessions, the first one to begin first.
+func (o Options) inTime(agent uint64, n int) []plan {
+	plans := make([]plan, n)
+	for i := range plans {
+		plans[i] = o.plan(agent, i, n)
+	}
+	slices.SortFunc(plans, func(a, b plan) int { return a.start.Compare(b.start) })
+	return plans
 }
 
 // dir is the working directory of a project.
