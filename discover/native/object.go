@@ -303,17 +303,15 @@ func unquote(b []byte, limit int) string {
 	if left == len(b) && bytes.IndexByte(b[n:], '\\') < 0 && utf8.Valid(b[n:]) {
 		return string(b)
 	}
-	var room [1 << 10]byte
-	out := room[:0]
-	for len(b) > 0 && left > 0 {
-		n := plain(b[:min(len(b), left)])
+	var room [320]byte // most texts are short, and it has to be cleared
+	for out := room[:0]; ; n = plain(b[:min(len(b), left)]) {
 		out, b, left = append(out, b[:n]...), b[n:], left-n
-		if len(b) > 0 && left > 0 {
-			r, size := character(b)
-			out, b, left = utf8.AppendRune(out, r), b[size:], left-1
+		if len(b) == 0 || left == 0 {
+			return string(out)
 		}
+		r, size := character(b)
+		out, b, left = utf8.AppendRune(out, r), b[size:], left-1
 	}
-	return string(out)
 }
 
 // plain is how many bytes of b, from its beginning, stand for themselves.

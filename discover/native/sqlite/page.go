@@ -6,7 +6,7 @@ import (
 )
 
 const (
-	cacheBytes = 1 << 19
+	cacheBytes = 1 << 18
 	cachePages = 64 // at least
 	// usualWays is how many places there are for a page.
 	usualWays = 8
