@@ -10,9 +10,10 @@ type Scratch struct {
 	newlines []int  // of a piece of a file
 	list     []byte // of a directory's entries
 
-	file  File // the open one
-	texts Texts
-	own   any
+	file    File // the open one
+	spliced File
+	texts   Texts
+	own     any
 }
 
 // Own is the memory that its user needs besides, new at first; new each time where there is no scratch. A scratch has it for
