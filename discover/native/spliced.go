@@ -4,9 +4,11 @@ package native
 // not read. The line readers' first read brings these bytes alone. It shares them and f's open file: close f, not the
 // spliced one, of which a scratch has one at a time. Not for a file that is [File.AtHand].
 func (f *File) Spliced(begin []byte, resume int64) *File {
-	spliced := new(File)
+	var spliced *File
 	if f.scratch != nil {
 		spliced = &f.scratch.spliced
+	} else {
+		spliced = new(File)
 	}
 	*spliced = *f
 	spliced.begin, spliced.resume = begin, resume
