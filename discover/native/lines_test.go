@@ -60,7 +60,7 @@ func checkLines(t testing.TB, data []byte) {
 	t.Helper()
 	f := open(t, writeTemp(t, data))
 	want := terminated(data)
-	for _, expected := range []int64{0, 3} {
+	for _, expected := range []int64{0, 3, 5000} {
 		f.Expect(expected)
 		got := collect(t, data, func(v func(Line) bool) (bool, error) { return f.Forward(0, 0, v) })
 		if !slices.Equal(got, want) {
