@@ -38,6 +38,7 @@ func TestClaudeResume(t *testing.T) {
 		c.resumed(id, "the second turn [[hang]]")
 		w.WaitCall("the second turn", 0)
 		s := c.status(id)
+		fileWith(t, stores(w, install.ClaudeCode), "", `"content":"the second turn`) // it may ask before it writes
 		if out, errs, code := c.run("resume", id, "the turn between"); code != 5 || out != "" {
 			t.Errorf("resume of a live session: exit code %d, %s%s", code, out, errs)
 		}

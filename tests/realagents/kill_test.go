@@ -8,6 +8,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"agentctl/tests/realagents/install"
 	"agentctl/tests/realagents/world"
@@ -97,6 +98,13 @@ func TestAKilledTurnIsOverForWhoGoesOn(t *testing.T) {
 			w.WaitCall("cut short", 0)
 			id := idOf(t, w, a, "cut short [[hang]]")
 			run.Kill()
+			// Who wrote within the fineness of the clocks, the one or the other, nobody can tell.
+			if !poll(func() bool {
+				last, err := time.Parse(time.RFC3339, c.status(id).LastActivityAt)
+				return err == nil && time.Since(last) > 200*time.Millisecond
+			}) {
+				t.Fatal("what was killed goes on writing")
+			}
 			tui := a.Terminal(map[string][]string{
 				install.ClaudeCode: {"--resume", id}, install.Codex: {"resume", id}, install.OpenCode: {"-s", id},
 			}[r.Agent]...)
