@@ -2,6 +2,7 @@ package codex
 
 import (
 	"bytes"
+	"slices"
 
 	"agentctl/discover/native"
 )
@@ -19,6 +20,10 @@ type instructions struct {
 	next  int    // how much was looked at from the end on, in the rollout before
 }
 
+func (t instructions) same(as instructions) bool {
+	return t.size == as.size && bytes.Equal(t.begin, as.begin) && bytes.Equal(t.end, as.end)
+}
+
 // seen are the texts that were met last, the newest first, and memory to look for them in.
 type seen struct {
 	texts []instructions
@@ -28,9 +33,9 @@ type seen struct {
 const (
 	// seenTexts is how many are remembered: several versions and models may have been in use at a time.
 	seenTexts = 4
-	// firstPage is what is read to find out whether the text is a known one, and so much is read from its end on then.
-	firstPage, leastNext, mostNext = page, endSize, 16 << 10
-	page                           = 4 << 10
+	// firstPage is what is read to find out whether the text is a known one, mostNext the most that is read from the end of one.
+	firstPage, mostNext = page, 16 << 10
+	page                = 4 << 10
 	// beginSize and endSize are how much of a text is compared; a text of less than leastSize is not worth it.
 	beginSize, endSize, leastSize = 3 << 10, 512, 8 << 10
 )
@@ -68,9 +73,10 @@ func (s *seen) without(f *native.File) (brief *native.File, rest int) {
 	return f, 0
 }
 
-// looked notes how much was looked at from the end of the newest text on: the next rollout is mostly alike.
+// looked notes how much was looked at from the end of the newest text on: the next rollout is mostly alike. Where the record
+// goes on without an end, nothing was.
 func (s *seen) looked(n int) {
-	s.texts[0].next = min(n, mostNext)
+	s.texts[0].next = min(max(n, endSize), mostNext)
 }
 
 // learn remembers the instructions in a rollout's first record.
@@ -88,7 +94,11 @@ func (s *seen) learn(line []byte) {
 	if end < 0 {
 		return
 	}
-	t := instructions{bytes.Clone(text[:beginSize]), bytes.Clone(text[len(text)-endSize+end:]), len(text), leastNext}
+	t := instructions{text[:beginSize], text[len(text)-endSize+end:], len(text), endSize}
+	if slices.ContainsFunc(s.texts, t.same) {
+		return // a short rollout is read whole all the same
+	}
+	t.begin, t.end = bytes.Clone(t.begin), bytes.Clone(t.end)
 	if len(s.texts) < seenTexts {
 		s.texts = append(s.texts, instructions{})
 	}

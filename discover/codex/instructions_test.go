@@ -66,6 +66,34 @@ func TestKnownInstructions(t *testing.T) {
 	}
 }
 
+// A rollout whose first record is being written, behind instructions that are known, does not spoil the reading of the next.
+func TestKnownInstructionsWithoutAnEnd(t *testing.T) {
+	w := newWorld(t)
+	for more := 0; more < page; more += 50 { // wherever in a page they end
+		scratch := new(native.Scratch)
+		text := strings.Repeat("you are an agent and more ", 2000) + strings.Repeat("x ", more/2)
+		whole := instructed(text, "asked")
+		for _, size := range []int{len(whole), len(text) + 200, len(whole)} {
+			r, _ := readWith(t, w, whole[:size], scratch)
+			if want := map[bool]string{true: "asked"}[size == len(whole)]; r.Prompt != want {
+				t.Fatalf("of %d bytes: prompt %q, want %q", size, r.Prompt, want)
+			}
+		}
+	}
+}
+
+// The same instructions take one place, however often they are read because the rollout is short.
+func TestInstructionsAreRememberedOnce(t *testing.T) {
+	var s seen
+	line, _, _ := strings.Cut(string(instructed(strings.Repeat("word ", 3000), "asked")), "\n")
+	for range 3 {
+		s.learn([]byte(line))
+	}
+	if len(s.texts) != 1 {
+		t.Errorf("%d texts, want 1", len(s.texts))
+	}
+}
+
 // What is read of a rollout does not depend on those that were read before it, whatever their instructions have in common.
 func TestInstructionsDoNotMatter(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))

@@ -31,8 +31,8 @@ const (
 )
 
 // Expect says how many bytes from either end the line readers will most likely look at: so much their first read
-// brings, but for the part of a page that it would begin in, and each further one half as much as all before it. Bytes that nobody has looked at for long cost more than
-// reads: a page of them as much as four.
+// brings, but for the part of a page that it would begin in, and each further one half as much as all before it. Bytes
+// that nobody has looked at for long cost more than reads: a page of them as much as four.
 func (f *File) Expect(n int64) { f.expected = n }
 
 // chunk is the size of a line reader's next read after so many bytes.

@@ -2,7 +2,6 @@ package native
 
 import (
 	"bytes"
-	"encoding/binary"
 	"encoding/json"
 	"iter"
 	"unicode/utf16"
@@ -207,7 +206,7 @@ func stringEnd(b []byte) int {
 	if len(b) > short { // as nearly always: the length need not be looked at again
 		begin := (*[1 + short]byte)(b)
 		for i := 1; i < len(begin); i += 8 {
-			if quotes := eight(binary.LittleEndian.Uint64(begin[i:])).equal('"'); quotes != 0 {
+			if quotes := eightOf(begin[i:]).equal('"'); quotes != 0 {
 				if i += quotes.first(); b[i-1] != '\\' {
 					return i + 1
 				}
