@@ -16,16 +16,16 @@ func (s *Session) appendJSON(b []byte) ([]byte, error) {
 	} else {
 		b = appendText(b, *s.ID)
 	}
-	b = appendPlain(append(b, `,"adapter":"`...), s.Adapter)
-	b = appendPlain(append(b, `,"status":"`...), s.Status)
-	b = appendWord(b, `,"outcome":"`, s.Outcome)
+	b = appendRest(append(b, `,"adapter":"`...), s.Adapter)
+	b = appendRest(append(b, `,"status":"`...), s.Status)
+	b = appendKnown(b, `,"outcome":"`, s.Outcome)
 	b = appendKnown(b, `,"waitingFor":"`, s.WaitingFor)
 	b = appendKnown(b, `,"error":"`, s.Error)
 	b = s.appendPIDs(b)
-	b = appendWord(b, `,"processStartedAt":"`, s.ProcessStartedAt)
-	b = appendWord(b, `,"startedAt":"`, s.StartedAt)
-	b = appendWord(b, `,"lastActivityAt":"`, s.LastActivityAt)
-	b = appendWord(b, `,"stoppedAt":"`, s.StoppedAt)
+	b = appendKnown(b, `,"processStartedAt":"`, s.ProcessStartedAt)
+	b = appendKnown(b, `,"startedAt":"`, s.StartedAt)
+	b = appendKnown(b, `,"lastActivityAt":"`, s.LastActivityAt)
+	b = appendKnown(b, `,"stoppedAt":"`, s.StoppedAt)
 	b = appendKnown(b, `,"cwd":"`, s.CWD)
 	b = appendKnown(b, `,"title":"`, s.Title)
 	b = appendKnown(b, `,"prompt":"`, s.Prompt)
@@ -55,14 +55,6 @@ func appendKnown(b []byte, name, value string) []byte {
 		return b
 	}
 	return appendRest(append(b, name...), value)
-}
-
-// appendWord is [appendKnown] for a word of ours or a time: these stand in a literal as they are.
-func appendWord(b []byte, name, word string) []byte {
-	if word == "" {
-		return b
-	}
-	return appendPlain(append(b, name...), word)
 }
 
 func (s *Session) appendPIDs(b []byte) []byte {

@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"reflect"
-	"slices"
-	"strings"
 	"testing"
 	"unicode"
 
@@ -25,14 +23,6 @@ func texts() *rapid.Generator[string] {
 		rapid.StringOfN(rapid.RuneFrom([]rune("a\x00\x1b\x7f\u0085\u200b\u200d\u2028\u2029\u202e\ufeff\ufffd\U0001f468\U000e0001\b\f\n\r\t")), 0, 8, -1),
 		rapid.Map(rapid.SliceOf(rapid.Byte()), func(b []byte) string { return string(b) }),
 	)
-}
-
-// words draws what is ours: adapters, statuses, times.
-func words() *rapid.Generator[string] { return rapid.StringMatching(`[a-zA-Z0-9:.-]*`) }
-
-// isWord tells by its name which text of a session is a word.
-func isWord(field string) bool {
-	return slices.Contains([]string{"Adapter", "Status", "Outcome"}, field) || strings.HasSuffix(field, "At")
 }
 
 // values draws what a meta may hold.
@@ -56,9 +46,7 @@ func fill(t *rapid.T, v reflect.Value) {
 	for field, value := range v.Fields() {
 		switch to := value.Addr().Interface().(type) {
 		case *string:
-			if *to = texts().Draw(t, field.Name); isWord(field.Name) {
-				*to = words().Draw(t, field.Name)
-			}
+			*to = texts().Draw(t, field.Name)
 		case **string:
 			*to = rapid.Ptr(texts(), true).Draw(t, field.Name)
 		case *int:

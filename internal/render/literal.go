@@ -13,11 +13,8 @@ func appendRest(b []byte, s string) []byte {
 	if plain := plainLen(s); plain < len(s) {
 		return appendEscaped(b, s, plain)
 	}
-	return appendPlain(b, s)
+	return append(append(b, s...), '"')
 }
-
-// appendPlain is [appendRest] for a text that is known to stand as it is.
-func appendPlain(b []byte, s string) []byte { return append(append(b, s...), '"') }
 
 // appendEscaped is [appendRest] for a text of which the beginning up to end stands as it is, and then something does not.
 func appendEscaped(b []byte, s string, end int) []byte {
