@@ -135,10 +135,13 @@ var command = regexp.MustCompile(`(?s)<command-name>(.*?)</command-name>.*?(?:<c
 // pasted is what is stored of what a person has pasted.
 var pasted = regexp.MustCompile(`(?s)\n{0,2}<pasted_content id="[0-9a-f]{4}">\n(.*?)\n</pasted_content id="[0-9a-f]{4}">\n{0,2}`)
 
-// claudeWords leaves out what Claude Code writes in the person's or the model's name.
+// claudeWords leaves out what Claude Code writes in the person's or the model's name. What was said last is told by the times of
+// the records: a terminal's first ones are not always written in their order (SEEN 2.1.197).
 func claudeWords(t *testing.T, s session) (w words) {
 	t.Helper()
-	for _, r := range records(t, s.Path) {
+	stored := records(t, s.Path)
+	slices.SortStableFunc(stored, func(a, b map[string]any) int { return strings.Compare(textAt(a, "timestamp"), textAt(b, "timestamp")) })
+	for _, r := range stored {
 		if at(r, "isSidechain") == true && s.ParentID == "" || at(r, "isMeta") == true || at(r, "isCompactSummary") == true {
 			continue
 		}
