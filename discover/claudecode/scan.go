@@ -183,28 +183,30 @@ type tailScan struct {
 	whole   bool // the whole file was looked at
 }
 
-// read makes one short read where that is enough, as it mostly is, else starts over and looks as far as need be.
+// read looks as far back as need be, mostly no farther than the first read brings.
 func (s *tailScan) read(f *native.File) (err error) {
-	asked := tailScan{texts: f.Texts(), side: s.side, began: s.began}
-	reaches := []int64{usualTurn, turnReach}
+	s.texts = f.Texts()
+	reach := int64(turnReach)
 	if s.began {
-		reaches = append(reaches, f.Size())
+		reach = f.Size()
 	}
 	f.Expect(usualTurn)
-	for _, reach := range reaches {
-		*s = asked
-		s.whole, err = f.Backward(reach, func(l native.Line) bool {
-			if !l.Cut {
-				s.add(l.Bytes)
-			}
-			behind := f.Size() - l.Offset
-			return behind < notesReach || !s.turn.done() || s.model == "" && behind < modelReach || s.wantsBegan()
-		})
-		if err != nil || s.whole || s.turn.done() && s.model != "" && !s.wantsBegan() {
-			return err
+	s.whole, err = f.Backward(reach, func(l native.Line) bool {
+		if !l.Cut {
+			s.add(l.Bytes)
 		}
-	}
-	return nil
+		switch behind := f.Size() - l.Offset; {
+		case s.wantsBegan():
+			return true
+		case !s.turn.done():
+			return behind < turnReach
+		case s.model == "":
+			return behind < modelReach
+		default:
+			return behind < notesReach && l.Near
+		}
+	})
+	return err
 }
 
 func (s *tailScan) add(raw []byte) {
