@@ -90,7 +90,7 @@ func readTranscript(roots native.Roots, e discover.Entry, want discover.Want, sc
 	if r.err != nil || !head.message || head.sidechain != tail.side {
 		return r
 	}
-	r.Record, r.ok = recordOf(e, head, tail), true
+	r.Record, r.ok = recordOf(e, &head, &tail), true
 	if r.Updated.IsZero() {
 		r.Updated = f.ModTime()
 	}
@@ -100,7 +100,7 @@ func readTranscript(roots native.Roots, e discover.Entry, want discover.Want, sc
 	return r
 }
 
-func recordOf(e discover.Entry, head headScan, tail tailScan) discover.Record {
+func recordOf(e discover.Entry, head *headScan, tail *tailScan) discover.Record {
 	r := discover.Record{
 		Agent: discover.ClaudeCode, ID: e.ID, Path: e.Path, Home: e.Home, Parent: e.Parent,
 		Dir:     cmp.Or(tail.notes.relocated, head.notes.relocated, tail.last.Cwd, head.first.Cwd),
@@ -149,7 +149,7 @@ func sourceOf(entrypoint string) string {
 
 // branch prefers the worktree's: in a worktree that Claude Code made, records name the branch it came from (2.1.197). A session
 // that has left it again (SEEN 2.1.329, 2.1.330) is on the branch that its records name.
-func branch(head headScan, tail tailScan) string {
+func branch(head *headScan, tail *tailScan) string {
 	if b := cmp.Or(tail.notes.worktree, head.notes.worktree); b != nil && *b != "" {
 		return *b
 	}

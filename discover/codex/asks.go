@@ -33,7 +33,7 @@ func needsLeave(e *event) bool {
 
 // waits is the turn, as far as it is told by how long a call has been open: asking for leave is not recorded (SEEN 0.104,
 // 0.169). That a command of it runs is the process's to tell.
-func (t tail) waits(now time.Time) discover.Turn {
+func (t *tail) waits(now time.Time) discover.Turn {
 	turn := t.turn.Turn
 	asks := t.context.approval != "" && t.context.approval != "never" && (t.context.reviewer == "" || t.context.reviewer == "user")
 	if turn.State == discover.TurnOpen && asks && !t.turn.asked.IsZero() && now.Sub(t.turn.asked) > patience {

@@ -41,17 +41,17 @@ type meta struct {
 
 // continues reports whether the rollout goes on from another one: that of the thread it was forked from, or an older one
 // of its own.
-func (m meta) continues() bool { return m.forkedFrom != "" || m.history != history{} }
+func (m *meta) continues() bool { return m.forkedFrom != "" || m.history != history{} }
 
-func readHead(f *native.File, id string) (head, error) {
-	h := head{texts: f.Texts(), id: id}
+func readHead(f *native.File, id string) (h head, err error) {
+	h.texts, h.id = f.Texts(), id
 	f.Expect(usualPrompt)
 	seen := &native.Own[kept](f.Scratch()).seen
 	brief, rest := seen.without(f)
 	if brief == f {
 		h.seen = seen
 	}
-	_, err := brief.Forward(0, headLimit, h.line)
+	_, err = brief.Forward(0, headLimit, h.line)
 	if brief != f {
 		seen.looked(int(h.end) - rest)
 	}
@@ -93,7 +93,7 @@ func (h *head) line(l native.Line) bool {
 			h.seen.learn(l.Bytes)
 		}
 	case string(e.kind) == "event_msg" && asks(e.name) && e.whole(l.Bytes):
-		h.event(e)
+		h.event(&e)
 	}
 	return h.prompt == "" || !h.meta.found
 }
@@ -107,7 +107,7 @@ func asks(name []byte) bool {
 	return false
 }
 
-func (h *head) event(e event) {
+func (h *head) event(e *event) {
 	switch string(e.name) {
 	case "user_message":
 		if kind := e.get("kind").Text(0); kind == "" || kind == "plain" { // 0.42 knows more, which it writes itself
@@ -208,13 +208,13 @@ func threadLike(v native.Value, known string) string {
 
 // parentID is the thread that this one was started by as a sub-agent or reviewer, the root of the tree where it is
 // recorded (0.145 and later).
-func (m meta) parentID() string { return m.another(m.root, m.parent, m.source.parent) }
+func (m *meta) parentID() string { return m.another(m.root, m.parent, m.source.parent) }
 
 // starterID is the same, but the very thread that started this one, which may be a sub-agent itself.
-func (m meta) starterID() string { return m.another(m.parent, m.source.parent, m.root) }
+func (m *meta) starterID() string { return m.another(m.parent, m.source.parent, m.root) }
 
 // another is the first of the ids that is not the thread's own.
-func (m meta) another(ids ...string) string {
+func (m *meta) another(ids ...string) string {
 	for _, id := range ids {
 		if id != "" && id != m.id {
 			return id
@@ -250,7 +250,7 @@ func parseSource(v native.Value) source {
 
 // kind is the source in the words that all agents share. The daemon's TUIs call themselves "vscode" (0.160–0.169), so
 // the program that asked counts too.
-func (m meta) kind() string {
+func (m *meta) kind() string {
 	switch m.source.word {
 	case "":
 		if m.originator == "codex_exec" {

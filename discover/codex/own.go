@@ -11,7 +11,7 @@ import (
 // ownTokens is what a thread itself has used, of which the newest rollout's books stand at u: without what it took over
 // from the one that it was forked from, and with what its person took back by editing an earlier prompt. Such an edit
 // begins another rollout of the same thread (SEEN 0.169).
-func ownTokens(f *native.File, u usage, h head, path, home string) (discover.Tokens, error) {
+func ownTokens(f *native.File, u usage, h *head, path, home string) (discover.Tokens, error) {
 	own, err := u.since(f, h)
 	if err != nil || h.segment == "" {
 		return own, err
@@ -44,7 +44,7 @@ func tokensOf(path, id string) (discover.Tokens, error) {
 	if err != nil {
 		return discover.Tokens{}, err
 	}
-	return u.since(f, h)
+	return u.since(f, &h)
 }
 
 // booksAt finds how a thread's books stand at the end of a file.
@@ -65,7 +65,7 @@ func counts(e event) bool {
 }
 
 // since is what was used since the rollout began.
-func (u usage) since(f *native.File, h head) (discover.Tokens, error) {
+func (u usage) since(f *native.File, h *head) (discover.Tokens, error) {
 	if !h.meta.continues() {
 		return u.best(), nil
 	}

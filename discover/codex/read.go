@@ -126,10 +126,10 @@ func readFile(f *native.File, end int64, e discover.Entry, want discover.Want) (
 	if err != nil {
 		return r, err
 	}
-	fill(&r.Record, h, t)
+	fill(&r.Record, &h, &t)
 	r.starter, r.vague = h.meta.starterID(), !t.usage.settled
 	if t.usage.begun && t.usage.settled && (all || !h.meta.continues()) {
-		own, err := ownTokens(f, t.usage, h, e.Path, e.Home)
+		own, err := ownTokens(f, t.usage, &h, e.Path, e.Home)
 		if err != nil {
 			return r, err
 		}
@@ -151,8 +151,8 @@ func begins(f *native.File) bool {
 }
 
 // fill makes the record of what head and tail tell.
-func fill(r *discover.Record, h head, t tail) {
-	m := h.meta
+func fill(r *discover.Record, h *head, t *tail) {
+	m := &h.meta
 	r.ID = h.ownID()
 	if r.Created = m.created; r.Created.IsZero() {
 		r.Created, _ = born(h.id)
@@ -182,8 +182,8 @@ func fill(r *discover.Record, h head, t tail) {
 //   - contextWindow: the size of the model's context, in tokens
 //   - startDir: the directory the thread was made in, where the newest turn ran in another
 //   - subagent, agentNickname, agentRole: what kind of sub-agent it is
-func setMeta(r *discover.Record, h head, t tail) {
-	m := h.meta
+func setMeta(r *discover.Record, h *head, t *tail) {
+	m := &h.meta
 	var window, startDir, workspace any
 	if t.usage.window > 0 {
 		window = t.usage.window

@@ -37,10 +37,9 @@ type settings struct {
 
 // readTail reads backwards until the newest turn, its settings and, if asked for, the token totals are known. A file
 // without them is read to its beginning, if that is within the last end bytes.
-func readTail(f *native.File, end int64, id string, want wanted) (tail, error) {
-	t := tail{
-		texts: f.Texts(), id: id, wanted: want, usage: usage{limited: want.limits}, room: &native.Own[kept](f.Scratch()).members,
-	}
+func readTail(f *native.File, end int64, id string, want wanted) (t tail, err error) {
+	t.texts, t.id, t.wanted, t.usage.limited = f.Texts(), id, want, want.limits
+	t.room = &native.Own[kept](f.Scratch()).members
 	f.Expect(usualTurn)
 	whole, err := f.Backward(end, t.line)
 	if whole {
