@@ -4,6 +4,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf16"
+
+	"agentctl/discover/native"
 )
 
 // slugLimit is the length from which a slug is cut and given a hash.
@@ -47,25 +49,9 @@ func isUUID(s string) bool { return len(s) == uuidLen && beginsUUID(s) }
 
 // A UUID's length, and where its version stands.
 const (
-	uuidLen   = 36
+	uuidLen   = native.UUIDLen
 	versionAt = 14
 )
 
 // beginsUUID reports whether a session id can begin with s.
-func beginsUUID(s string) bool {
-	if len(s) > uuidLen {
-		return false
-	}
-	for i := range len(s) {
-		switch c := s[i]; {
-		case i == 8 || i == 13 || i == 18 || i == 23:
-			if c != '-' {
-				return false
-			}
-		case '0' <= c && c <= '9', 'a' <= c && c <= 'f', 'A' <= c && c <= 'F':
-		default:
-			return false
-		}
-	}
-	return true
-}
+func beginsUUID(s string) bool { return native.BeginsUUID(s, true) }

@@ -72,7 +72,7 @@ func (s *scan) query(q discover.Query) {
 		}
 	case q.ID == "":
 		s.walk(days{}, func(string) bool { return true })
-	case !beginsUUID(q.ID): // another agent's
+	case !native.BeginsUUID(q.ID, false): // another agent's
 	default:
 		match := func(id string) bool { return strings.HasPrefix(id, q.ID) }
 		if near, ok := daysOf(q.ID); ok {

@@ -4,10 +4,12 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"agentctl/discover/native"
 )
 
 const (
-	uuidLen   = len("01a1fa5c-c285-7d91-bd0a-842a7d8b5424")
+	uuidLen   = native.UUIDLen
 	stampLen  = len("2026-11-20T19-09-05")
 	plainExt  = ".jsonl"
 	packedExt = ".jsonl.zst"
@@ -45,25 +47,7 @@ func parseLock(name string) (id string, ok bool) {
 }
 
 // isUUID reports whether s is a UUID as Codex writes them, in lower case.
-func isUUID(s string) bool { return len(s) == uuidLen && beginsUUID(s) }
-
-// beginsUUID reports whether a thread's id can begin with s.
-func beginsUUID(s string) bool {
-	if len(s) > uuidLen {
-		return false
-	}
-	for i := range len(s) {
-		switch c := s[i]; {
-		case i == 8 || i == 13 || i == 18 || i == 23:
-			if c != '-' {
-				return false
-			}
-		case (c < '0' || c > '9') && (c < 'a' || c > 'f'):
-			return false
-		}
-	}
-	return true
-}
+func isUUID(s string) bool { return len(s) == uuidLen && native.BeginsUUID(s, false) }
 
 // born returns the moment in which a thread with this id, or one that begins like this, was created: Codex's ids are
 // UUIDs of version 7, which begin with 48 bits of milliseconds since 1970. It is not ok for less than those, and for
