@@ -315,19 +315,24 @@ func unquote(b []byte, limit int) string {
 
 // plain is how many bytes of b, from its beginning, stand for themselves.
 func plain(b []byte) int {
-	i := 0
-	for ; i+8 <= len(b); i += 8 {
+	if len(b) < 8 {
+		for i, c := range b {
+			if c == '\\' || c >= utf8.RuneSelf {
+				return i
+			}
+		}
+		return len(b)
+	}
+	for i, last := 0, len(b)-8; ; i += 8 {
+		i = min(i, last) // what is looked at once more is plain
 		e := eightOf(b[i:])
 		if special := e.equal('\\') | e.foreign(); special != 0 {
 			return i + special.first()
 		}
-	}
-	for ; i < len(b); i++ {
-		if b[i] == '\\' || b[i] >= utf8.RuneSelf {
-			break
+		if i == last {
+			return len(b)
 		}
 	}
-	return i
 }
 
 // character decodes the first character of b and returns how many bytes it takes.

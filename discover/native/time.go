@@ -32,21 +32,23 @@ func utcTime(b []byte) (time.Time, bool) {
 	year, month, day := d.two(b[0:])*100+d.two(b[2:]), d.two(b[5:]), d.two(b[8:])
 	hour, minute, second := d.two(b[11:]), d.two(b[14:]), d.two(b[17:])
 	milli := d.two(b[20:])*10 + d.one(b[22])
-	if d.highest > 9 || hour > 23 || minute > 59 || second > 59 || month < 1 || month > 12 || day < 1 || day > daysIn(year, month) {
+	if d.wrong() || hour > 23 || minute > 59 || second > 59 || month < 1 || month > 12 || day < 1 || day > daysIn(year, month) {
 		return time.Time{}, false
 	}
 	seconds := ((daysTo(year, month)+day-1)*24+hour)*60*60 + minute*60 + second
 	return time.Unix(int64(seconds), int64(milli)*int64(time.Millisecond)).UTC(), true
 }
 
-// digits reads digits, and remembers the highest: over 9 if one of them was none.
-type digits struct{ highest byte }
+// digits reads digits, and remembers whether one of them was none: without a branch, which would often be guessed wrong.
+type digits struct{ over uint32 }
 
 func (d *digits) one(c byte) int {
-	c -= '0'
-	d.highest = max(d.highest, c)
-	return int(c)
+	n := uint32(c - '0')
+	d.over |= 9 - n // wraps round if that is more than 9
+	return int(n)
 }
+
+func (d *digits) wrong() bool { return d.over > 9+6 } // no more bits than those of 0 to 9
 
 func (d *digits) two(b []byte) int { return d.one(b[0])*10 + d.one(b[1]) }
 
@@ -65,10 +67,8 @@ func daysIn(year, month int) int {
 // day is its last.
 func daysTo(year, month int) int {
 	const march1970 = 719_468 // days since the March of year 0
-	if month -= 3; month < 0 {
-		month, year = month+12, year-1
-	}
-	year += 400 // so that it is not negative, and divides towards zero
+	month = (month + 9) % 12
+	year += 400 - month/10 // 400, so that it is not negative, and divides towards zero
 	return 365*year + year/4 - year/100 + year/400 + (153*month+2)/5 - march1970 - 146_097
 }
 
