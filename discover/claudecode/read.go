@@ -29,7 +29,7 @@ func (Adapter) Read(ctx context.Context, entries []discover.Entry, want discover
 		entries = native.LargestFirst(entries, func(e discover.Entry) int64 { return e.Size })
 	}
 	return func(yield func(discover.Record, error) bool) {
-		roots := native.OpenRoots(len(entries), maps.Keys(jobs))
+		roots := native.OpenRoots(len(entries), maps.Keys(jobs), projectsName)
 		defer roots.Close()
 		read := func(e discover.Entry, scratch *native.Scratch) (result, bool, error) {
 			r := readTranscript(roots, e, want, scratch, all)

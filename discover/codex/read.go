@@ -33,7 +33,7 @@ func (Adapter) Read(ctx context.Context, entries []discover.Entry, want discover
 				return
 			}
 		}
-		roots := native.OpenRoots(len(entries), maps.Keys(titles))
+		roots := native.OpenRoots(len(entries), maps.Keys(titles), sessionsDir, archiveDir)
 		defer roots.Close()
 		threads := native.Each(ctx, entries, func(e discover.Entry, scratch *native.Scratch) (reading, bool, error) {
 			t, ok, err := read(roots, e, want, scratch)

@@ -58,7 +58,7 @@ func TestRootsOpenWhatTheirPathsSay(t *testing.T) {
 		t.Fatal(err)
 	}
 	for files, held := range map[int]int{worthwhile - 1: 0, worthwhile: 1} {
-		roots := OpenRoots(files, slices.Values([]string{home, filepath.Join(dir, "none")}))
+		roots := OpenRoots(files, slices.Values([]string{dir}), "home", "none")
 		if len(roots) != held {
 			t.Errorf("%d folders are held for %d files", len(roots), files)
 		}

@@ -2,6 +2,7 @@ package native
 
 import (
 	"iter"
+	"path/filepath"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -14,15 +15,17 @@ type Roots []*Dir
 // worthwhile is from how many files on it costs less to open a folder first.
 const worthwhile = 16
 
-// OpenRoots opens the folders for reading so many files below them. One that cannot be opened is left out: its files say
-// why.
-func OpenRoots(files int, paths iter.Seq[string]) (r Roots) {
+// OpenRoots opens these folders of the homes for reading so many files below them. One that cannot be opened is left out: its
+// files say why.
+func OpenRoots(files int, homes iter.Seq[string], folders ...string) (r Roots) {
 	if files < worthwhile {
 		return nil
 	}
-	for path := range paths {
-		if d, err := OpenDir(path); err == nil {
-			r = append(r, d)
+	for home := range homes {
+		for _, folder := range folders {
+			if d, err := OpenDir(filepath.Join(home, folder)); err == nil {
+				r = append(r, d)
+			}
 		}
 	}
 	return r
