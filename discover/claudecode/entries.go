@@ -78,7 +78,7 @@ func (s *search) listAll(in projects) {
 	for i := range numbers {
 		numbers[i] = i
 	}
-	for _, err := range native.Each(s.ctx, numbers, func(i int, scratch *native.Scratch) (none struct{}, _ bool, _ error) {
+	for _, err := range native.Each(s.ctx, numbers, func(i int, scratch *native.Scratch, _ *struct{}) (bool, error) {
 		room := native.Own[[]discover.Entry](scratch)
 		l := search{ctx: s.ctx, Query: s.Query, home: s.home, scratch: scratch, found: (*room)[:0]}
 		l.listBelow(in.dir, in.folders[i])
@@ -86,7 +86,7 @@ func (s *search) listAll(in projects) {
 			l.newestParts()
 		}
 		*room, folders[i] = l.found, folder{slices.Clone(l.found), l.warnings}
-		return none, false, nil // it has its own place
+		return false, nil // it has its own place
 	}) {
 		s.warnings = append(s.warnings, err)
 	}

@@ -110,15 +110,13 @@ type hit struct {
 // find looks for a session's transcript in all folders at once, without opening them. The hits are in order of name.
 func (p projects) find(ctx context.Context, id string) (hits []hit) {
 	file := "/" + id + suffix
-	stat := func(folder string, _ *native.Scratch) (hit, bool, error) {
-		info, err := p.dir.Stat(folder + file)
-		return hit{folder, info, err}, !native.Absent(err), nil
+	stat := func(folder string, _ *native.Scratch, h *hit) (bool, error) {
+		h.folder = folder
+		h.info, h.err = p.dir.Stat(folder + file)
+		return !native.Absent(h.err), nil
 	}
-	for h, err := range native.Each(ctx, p.folders, stat) {
-		if err != nil {
-			h.err = err
-		}
-		hits = append(hits, h)
+	for h := range native.Each(ctx, p.folders, stat) {
+		hits = append(hits, *h)
 	}
 	slices.SortFunc(hits, func(a, b hit) int { return cmp.Compare(a.folder, b.folder) })
 	return hits

@@ -31,15 +31,12 @@ func (Adapter) Read(ctx context.Context, entries []discover.Entry, want discover
 	return func(yield func(discover.Record, error) bool) {
 		roots := native.OpenRoots(len(entries), maps.Keys(jobs), projectsName)
 		defer roots.Close()
-		read := func(e discover.Entry, scratch *native.Scratch) (result, bool, error) {
-			r := readTranscript(roots, e, want, scratch, all)
-			jobs.complete(&r)
-			return r, true, nil
+		read := func(e discover.Entry, scratch *native.Scratch, r *result) (bool, error) {
+			r.read(roots, e, want, scratch, all)
+			jobs.complete(r)
+			return r.ok || r.err != nil, nil
 		}
-		for r, err := range native.Each(ctx, entries, read) {
-			if err != nil {
-				r = result{err: err}
-			}
+		for r := range native.Each(ctx, entries, read) {
 			if r.err != nil && !yield(discover.Record{}, warning(r.path, cause(r.err))) || r.ok && !yield(r.Record, nil) {
 				return
 			}
@@ -65,15 +62,15 @@ const (
 
 var errNoRecords = errors.New("no transcript, or a damaged one: no message can be found in it")
 
-// readTranscript reads one session; neither record nor error where the file holds none, or is gone.
-func readTranscript(roots native.Roots, e discover.Entry, want discover.Want, scratch *native.Scratch, all *besides) (r result) {
+// read reads one session; neither record nor error where the file holds none, or is gone.
+func (r *result) read(roots native.Roots, e discover.Entry, want discover.Want, scratch *native.Scratch, all *besides) {
 	r.path = e.Path
 	f, err := roots.Open(e.Path, scratch)
 	if native.Absent(err) {
-		return r
+		return
 	}
 	if r.err = err; err != nil {
-		return r
+		return
 	}
 	defer f.Close()
 	if want.Tokens || want.Whole {
@@ -88,20 +85,21 @@ func readTranscript(roots native.Roots, e discover.Entry, want discover.Want, sc
 		r.err = errNoRecords
 	}
 	if r.err != nil || !head.message || head.sidechain != tail.side {
-		return r
+		return
 	}
-	r.Record, r.ok = recordOf(e, &head, &tail), true
+	r.ok = true
+	fill(&r.Record, e, &head, &tail)
 	if r.Updated.IsZero() {
 		r.Updated = f.ModTime()
 	}
 	if want.Tokens || want.Whole {
 		r.path, r.err = addTotals(&r.Record, f, want, scratch, all)
 	}
-	return r
 }
 
-func recordOf(e discover.Entry, head *headScan, tail *tailScan) discover.Record {
-	r := discover.Record{
+// fill makes the record of what head and tail tell.
+func fill(r *discover.Record, e discover.Entry, head *headScan, tail *tailScan) {
+	*r = discover.Record{
 		Agent: discover.ClaudeCode, ID: e.ID, Path: e.Path, Home: e.Home, Parent: e.Parent,
 		Dir:     cmp.Or(tail.notes.relocated, head.notes.relocated, tail.last.Cwd, head.first.Cwd),
 		Title:   cmp.Or(tail.notes.title(), head.notes.title()),
@@ -125,13 +123,12 @@ func recordOf(e discover.Entry, head *headScan, tail *tailScan) discover.Record 
 		if r.Created.Equal(head.recorded) {
 			r.Created = head.copies.began
 		}
-		withOrigin(&r)
+		withOrigin(r)
 	}
 	if tail.side {
 		r.Parent = cmp.Or(r.Parent, head.first.SessionID)
-		describeSubagent(&r, head.continued)
+		describeSubagent(r, head.continued)
 	}
-	return r
 }
 
 // sourceOf translates the entrypoint: how the process that wrote the record was started.

@@ -12,11 +12,12 @@ import (
 
 // inFamilies adds to what threads have used what their sub-agents have, and theirs. Those that are not among the threads
 // are searched for, unless these are complete: all that is stored.
-func inFamilies(ctx context.Context, threads iter.Seq2[reading, error], complete bool) iter.Seq2[reading, error] {
-	return func(yield func(reading, error) bool) {
+func inFamilies(ctx context.Context, threads iter.Seq2[*reading, error], complete bool) iter.Seq2[*reading, error] {
+	return func(yield func(*reading, error) bool) {
 		families := map[string]*family{} // by home
 		var rows []*reading
-		for t, err := range threads {
+		for next, err := range threads {
+			t := *next
 			f := families[t.Home]
 			if f == nil {
 				f = &family{home: t.Home, met: map[string]bool{}, known: map[string]bool{}}
@@ -25,7 +26,7 @@ func inFamilies(ctx context.Context, threads iter.Seq2[reading, error], complete
 			f.add(&t, err)
 			if err == nil {
 				rows = append(rows, &t)
-			} else if !yield(reading{}, err) {
+			} else if !yield(new(reading), err) {
 				return
 			}
 		}
@@ -41,13 +42,13 @@ func inFamilies(ctx context.Context, threads iter.Seq2[reading, error], complete
 		for _, t := range rows {
 			row := *t
 			row.Tokens = families[t.Home].tokens(t)
-			if !yield(row, nil) {
+			if !yield(&row, nil) {
 				return
 			}
 		}
 		for _, f := range families {
 			for _, err := range f.errs {
-				if !yield(reading{}, err) {
+				if !yield(new(reading), err) {
 					return
 				}
 			}
@@ -72,7 +73,8 @@ type family struct {
 func (f *family) add(t *reading, err error) {
 	f.met[nameID(t)] = true
 	if err != nil {
-		first, ok, _ := origin(discover.Entry{ID: t.ID, Path: t.Path, Home: f.home}, nil)
+		var first reading
+		ok, _ := origin(discover.Entry{ID: t.ID, Path: t.Path, Home: f.home}, nil, &first)
 		if at, dated := born(t.ID); !ok && dated {
 			f.strays = append(f.strays, at)
 		}

@@ -171,12 +171,12 @@ func TestTokensOfAFamilyWithGaps(t *testing.T) {
 
 // It is said why a session's tokens are not known.
 func TestTokensOfAVagueSubAgent(t *testing.T) {
-	threads := func(yield func(reading, error) bool) {
+	threads := func(yield func(*reading, error) bool) {
 		for _, t := range []reading{
 			{Record: discover.Record{ID: idAt(1), Tokens: &discover.Tokens{In: 1}}},
 			{Record: discover.Record{ID: idAt(2), Path: "/x/kid"}, starter: idAt(1), vague: true},
 		} {
-			yield(t, nil)
+			yield(&t, nil)
 		}
 	}
 	warnings := 0

@@ -29,8 +29,10 @@ func readWith(t *testing.T, w *world, data []byte, scratch *native.Scratch) (rea
 	}
 	t.Cleanup(func() { _ = f.Close() })
 	f.Use(scratch)
-	r, err := readFile(f, tailLimit, discover.Entry{Agent: discover.Codex, ID: someID, Path: path, Home: w.home}, discover.Want{})
-	if err != nil {
+	e := discover.Entry{Agent: discover.Codex, ID: someID, Path: path, Home: w.home}
+	var r reading
+	r.name(e)
+	if err := r.readFile(f, tailLimit, e, discover.Want{}); err != nil {
 		t.Fatal(err)
 	}
 	return r, f

@@ -29,7 +29,8 @@ func (c *claimer) over(s subject) {
 		if !wrote(s, e.Path) {
 			continue
 		}
-		r, ok, err := read(nil, e, discover.Want{}, &native.Scratch{})
+		var r reading
+		ok, err := r.read(nil, e, discover.Want{}, &native.Scratch{})
 		if err != nil || !ok || r.Source != "exec" || r.IsSub() || realPath(r.Dir) != dir || !ended(r.Turn) {
 			continue
 		}

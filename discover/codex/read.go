@@ -35,10 +35,10 @@ func (Adapter) Read(ctx context.Context, entries []discover.Entry, want discover
 		}
 		roots := native.OpenRoots(len(entries), maps.Keys(titles), sessionsDir, archiveDir)
 		defer roots.Close()
-		threads := native.Each(ctx, entries, func(e discover.Entry, scratch *native.Scratch) (reading, bool, error) {
-			t, ok, err := read(roots, e, want, scratch)
+		threads := native.Each(ctx, entries, func(e discover.Entry, scratch *native.Scratch, t *reading) (bool, error) {
+			ok, err := t.read(roots, e, want, scratch)
 			t.Title = titles[e.Home][t.ID]
-			return t, ok, err
+			return ok, err
 		})
 		if inclusive(want) {
 			threads = inFamilies(ctx, threads, want.Complete)
@@ -68,8 +68,9 @@ const (
 )
 
 // read reads one rollout. A file that vanished, or was moved or compressed meanwhile, is left to the next look.
-func read(roots native.Roots, e discover.Entry, want discover.Want, scratch *native.Scratch) (reading, bool, error) {
+func (t *reading) read(roots native.Roots, e discover.Entry, want discover.Want, scratch *native.Scratch) (ok bool, err error) {
 	end := int64(tailLimit)
+	t.name(e)
 	f, err := roots.Open(e.Path, scratch)
 	if err == nil && strings.HasSuffix(e.Path, packedExt) {
 		var g gap
@@ -79,67 +80,66 @@ func read(roots native.Roots, e discover.Entry, want discover.Want, scratch *nat
 		}
 	}
 	if native.Absent(err) {
-		return reading{}, false, nil
+		return false, nil
 	}
 	if err != nil {
-		return unread(e), false, warn(e.Path, err)
+		return false, warn(e.Path, err)
 	}
 	defer f.Close()
-	t, err := readFile(f, end, e, want)
-	if err != nil {
-		return unread(e), false, warn(e.Path, err)
+	if err := t.readFile(f, end, e, want); err != nil {
+		t.name(e)
+		return false, warn(e.Path, err)
 	}
-	return t, true, nil
+	return true, nil
 }
 
-// unread is a thread of which nothing but the name is known.
-func unread(e discover.Entry) reading {
-	return reading{Record: discover.Record{Agent: discover.Codex, ID: e.ID, Path: e.Path, Home: e.Home}}
+// name begins with a thread of which nothing but the name is known.
+func (t *reading) name(e discover.Entry) {
+	*t = reading{Record: discover.Record{Agent: discover.Codex, ID: e.ID, Path: e.Path, Home: e.Home}}
 }
 
 // readFile reads an open rollout; its last end bytes may be searched for the newest turn.
-func readFile(f *native.File, end int64, e discover.Entry, want discover.Want) (reading, error) {
-	r := unread(e)
-	r.Archived, r.Updated, r.changed = isArchived(e.Path), f.ModTime(), f.ModTime()
+func (t *reading) readFile(f *native.File, end int64, e discover.Entry, want discover.Want) error {
+	t.Archived, t.Updated, t.changed = isArchived(e.Path), f.ModTime(), f.ModTime()
 	if f.Size() == 0 {
-		r.Created, _ = born(e.ID)
-		r.Turn = discover.Turn{State: discover.TurnFailed, Error: neverStarted}
-		return r, nil
+		t.Created, _ = born(e.ID)
+		t.Turn = discover.Turn{State: discover.TurnFailed, Error: neverStarted}
+		return nil
 	}
-	h, err := readHead(f, e.ID)
+	head, err := readHead(f, e.ID)
 	if name, ok := parseRollout(filepath.Base(e.Path)); ok && err == nil && name.segment != "" {
-		h.segment = name.segment
-		err = h.begin(e.Home)
+		head.segment = name.segment
+		err = head.begin(e.Home)
 	}
 	if err != nil {
-		return r, err
+		return err
 	}
-	if !h.meta.found {
-		if h.lines == 0 && begins(f) {
-			r.Created, _ = born(e.ID)
-			return r, nil // its first record is being written, or was cut by a crash
+	if !head.meta.found {
+		if head.lines == 0 && begins(f) {
+			t.Created, _ = born(e.ID)
+			return nil // its first record is being written, or was cut by a crash
 		}
-		return r, errNoMeta
+		return errNoMeta
 	}
 	all := inclusive(want)
-	t, err := readTail(f, end, h.ownID(), wanted{tokens: all, limits: want.Whole})
+	tail, err := readTail(f, end, head.ownID(), wanted{tokens: all, limits: want.Whole})
 	if err != nil {
-		return r, err
+		return err
 	}
-	fill(&r.Record, &h, &t)
-	r.starter, r.vague = h.meta.starterID(), !t.usage.settled
-	if t.usage.begun && t.usage.settled && (all || !h.meta.continues()) {
-		own, err := ownTokens(f, t.usage, &h, e.Path, e.Home)
+	fill(&t.Record, &head, &tail)
+	t.starter, t.vague = head.meta.starterID(), !tail.usage.settled
+	if tail.usage.begun && tail.usage.settled && (all || !head.meta.continues()) {
+		own, err := ownTokens(f, tail.usage, &head, e.Path, e.Home)
 		if err != nil {
-			return r, err
+			return err
 		}
-		own.Context, own.Window = t.usage.context, t.usage.window
-		r.Tokens = &own
+		own.Context, own.Window = tail.usage.context, tail.usage.window
+		t.Tokens = &own
 	}
 	if want.Whole {
-		r.Quotas = t.usage.limits.list()
+		t.Quotas = tail.usage.limits.list()
 	}
-	return r, nil
+	return nil
 }
 
 // begins reports whether a file without a whole line may be the beginning of a rollout.

@@ -20,9 +20,9 @@ func (f *family) search(ctx context.Context) {
 		from = len(f.threads)
 		for t, err := range native.Each(ctx, f.begun(ctx, alive), origin) {
 			if f.fail(err); err != nil {
-				f.add(&t, err)
+				f.add(t, err)
 			} else if t.starter != "" {
-				orphans = append(orphans, t)
+				orphans = append(orphans, *t)
 			}
 		}
 		kin := map[string]bool{}
@@ -33,11 +33,13 @@ func (f *family) search(ctx context.Context) {
 			}
 			return own
 		})
-		for t, err := range native.Each(ctx, f.rollouts(ctx, kin), func(e discover.Entry, scratch *native.Scratch) (reading, bool, error) {
-			return read(nil, e, discover.Want{Tokens: true}, scratch)
-		}) {
+		whole := func(e discover.Entry, scratch *native.Scratch, t *reading) (bool, error) {
+			return t.read(nil, e, discover.Want{Tokens: true}, scratch)
+		}
+		for t, err := range native.Each(ctx, f.rollouts(ctx, kin), whole) {
 			f.fail(err)
-			f.add(&t, err)
+			own := *t
+			f.add(&own, err)
 		}
 	}
 }
@@ -101,22 +103,22 @@ func (f *family) walk(ctx context.Context, first, last time.Time, match func(id 
 const firstLook = 4 << 10
 
 // origin reads whom a thread works for, and nothing else.
-func origin(e discover.Entry, _ *native.Scratch) (reading, bool, error) {
-	t := unread(e)
+func origin(e discover.Entry, _ *native.Scratch, t *reading) (ok bool, err error) {
+	t.name(e)
 	f, _, err := openRollout(e.Path)
 	if native.Absent(err) {
-		return t, false, nil
+		return false, nil
 	}
 	if err != nil {
-		return t, false, warn(e.Path, err)
+		return false, warn(e.Path, err)
 	}
 	defer f.Close()
 	m, err := firstMeta(f, e.ID)
 	if err != nil {
-		return t, false, warn(e.Path, err)
+		return false, warn(e.Path, err)
 	}
 	t.starter, t.Parent, t.changed = m.starterID(), m.parentID(), f.ModTime()
-	return t, true, nil
+	return true, nil
 }
 
 // firstMeta reads the first record, no more of it than is needed to know whom the thread works for.

@@ -163,8 +163,8 @@ func TestGapHidesAnOlderTurn(t *testing.T) {
 	}
 	e := discover.Entry{ID: someID, Path: "/x/rollout"}
 	f := memory(kept)
-	r, err := readFile(f, f.Size()-g.at, e, discover.Want{Whole: true})
-	if err != nil || r.Turn.State != discover.TurnUnknown || r.Prompt != "do it" {
+	var r reading
+	if err := r.readFile(f, f.Size()-g.at, e, discover.Want{Whole: true}); err != nil || r.Turn.State != discover.TurnUnknown || r.Prompt != "do it" {
 		t.Errorf("record %+v, %v", r, err)
 	}
 }

@@ -8,20 +8,23 @@ import (
 	"sync/atomic"
 )
 
-// Each applies read to all items on a few goroutines, each with memory of its own to work in, and yields what it returns,
-// in any order: a value where ok, an error where there is one. It ends early, with no goroutine left behind, when the
-// consumer stops or ctx ends.
-func Each[T, R any](ctx context.Context, items []T, read func(T, *Scratch) (value R, ok bool, err error)) iter.Seq2[R, error] {
+// Read reads one item in s into a value that is zero so far, and says whether there is one, and what went wrong.
+type Read[T, R any] func(item T, s *Scratch, into *R) (ok bool, err error)
+
+// Each applies read to all items on a few goroutines, each with memory of its own to work in, and yields what it gave, in any
+// order: a value where ok, an error where there is one. A value is read, handed over and given out in one place, which is used
+// again for the next: records are large. It ends early, with no goroutine left behind, when the consumer stops or ctx ends.
+func Each[T, R any](ctx context.Context, items []T, read Read[T, R]) iter.Seq2[*R, error] {
 	return inParts(ctx, items, usualPart, read)
 }
 
 // EachLarge is Each for items that are so much work that they are best handed out one by one.
-func EachLarge[T, R any](ctx context.Context, items []T, read func(T, *Scratch) (value R, ok bool, err error)) iter.Seq2[R, error] {
+func EachLarge[T, R any](ctx context.Context, items []T, read Read[T, R]) iter.Seq2[*R, error] {
 	return inParts(ctx, items, 1, read)
 }
 
-func inParts[T, R any](ctx context.Context, items []T, part int, read func(T, *Scratch) (value R, ok bool, err error)) iter.Seq2[R, error] {
-	return func(yield func(R, error) bool) {
+func inParts[T, R any](ctx context.Context, items []T, part int, read Read[T, R]) iter.Seq2[*R, error] {
+	return func(yield func(*R, error) bool) {
 		workers := min(2*runtime.GOMAXPROCS(0), maxReaders, (len(items)+part-1)/part)
 		e := each[T, R]{items: items, part: part, read: read, results: make(chan []result[R]), free: make(chan []result[R], workers+1)}
 		ctx, cancel := context.WithCancel(ctx)
@@ -37,7 +40,7 @@ func inParts[T, R any](ctx context.Context, items []T, part int, read func(T, *S
 		})
 		for out := range e.results {
 			for i := range out {
-				if !yield(out[i].value, out[i].err) {
+				if !yield(&out[i].value, out[i].err) {
 					return
 				}
 			}
@@ -57,7 +60,7 @@ const (
 type each[T, R any] struct {
 	items   []T
 	part    int // how many of them are handed over at once
-	read    func(T, *Scratch) (R, bool, error)
+	read    Read[T, R]
 	next    atomic.Int64 // the first item that nobody has taken
 	results chan []result[R]
 	free    chan []result[R] // room for more results; there is no more of it than one for each reader and one for the consumer
@@ -82,11 +85,14 @@ func (e *each[T, R]) work(ctx context.Context) {
 			if ctx.Err() != nil {
 				return
 			}
-			if v, ok, err := e.read(item, &scratch); ok || err != nil {
-				if out == nil {
-					out = e.room()
-				}
-				out = append(out, result[R]{v, err})
+			if out == nil {
+				out = e.room()
+			}
+			last := len(out)
+			out = append(out, result[R]{})
+			ok, err := e.read(item, &scratch, &out[last].value)
+			if out[last].err = err; !ok && err == nil {
+				out = out[:last]
 			}
 		}
 		if len(out) > e.part/2 {

@@ -14,7 +14,7 @@ func TestEachGivesEveryItemOnce(t *testing.T) {
 	givesEveryItemOnce(t, EachLarge)
 }
 
-func givesEveryItemOnce(t *testing.T, each func(context.Context, []int, func(int, *Scratch) (int, bool, error)) iter.Seq2[int, error]) {
+func givesEveryItemOnce(t *testing.T, each func(context.Context, []int, Read[int, int]) iter.Seq2[*int, error]) {
 	t.Helper()
 	defer goleak.VerifyNone(t)
 	for _, n := range []int{0, 1, 15, 16, 17, 1000} {
@@ -23,17 +23,18 @@ func givesEveryItemOnce(t *testing.T, each func(context.Context, []int, func(int
 			items[i] = i
 		}
 		seen, faults := map[int]int{}, 0
-		for v, err := range each(t.Context(), items, func(i int, _ *Scratch) (int, bool, error) {
+		for v, err := range each(t.Context(), items, func(i int, _ *Scratch, v *int) (bool, error) {
 			if i%10 == 3 {
-				return 0, false, errors.New("fault")
+				return false, errors.New("fault")
 			}
-			return i, i%10 != 4, nil
+			*v += i // it was zero
+			return i%10 != 4, nil
 		}) {
 			if err != nil {
 				faults++
 				continue
 			}
-			seen[v]++
+			seen[*v]++
 		}
 		for i := range n {
 			if want := map[bool]int{true: 0, false: 1}[i%10 == 3 || i%10 == 4]; seen[i] != want {
@@ -49,7 +50,7 @@ func givesEveryItemOnce(t *testing.T, each func(context.Context, []int, func(int
 func TestEachLeavesNothingBehind(t *testing.T) {
 	defer goleak.VerifyNone(t)
 	items := make([]int, 1000)
-	read := func(int, *Scratch) (int, bool, error) { return 1, true, nil }
+	read := func(int, *Scratch, *int) (bool, error) { return true, nil }
 	for _, err := range Each(t.Context(), items, read) {
 		if err != nil {
 			t.Error(err)

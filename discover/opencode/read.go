@@ -27,15 +27,16 @@ func (c chunk) isFile() bool { return strings.HasSuffix(c.path, ".json") }
 func (Adapter) Read(ctx context.Context, entries []discover.Entry, want discover.Want) iter.Seq2[discover.Record, error] {
 	return func(yield func(discover.Record, error) bool) {
 		known := &kin{}
-		read := func(c chunk, memory *native.Scratch) ([]discover.Record, bool, error) {
-			return c.read(ctx, want, known, memory.Texts())
+		read := func(c chunk, memory *native.Scratch, records *[]discover.Record) (ok bool, err error) {
+			*records, ok, err = c.read(ctx, want, known, memory.Texts())
+			return ok, err
 		}
-		give := func(all iter.Seq2[[]discover.Record, error]) bool {
+		give := func(all iter.Seq2[*[]discover.Record, error]) bool {
 			for records, err := range all {
 				if err != nil && !yield(discover.Record{}, err) {
 					return false
 				}
-				for _, r := range records {
+				for _, r := range *records {
 					if !yield(r, nil) {
 						return false
 					}
