@@ -3,7 +3,6 @@ package claudecode
 import (
 	"bytes"
 	"strconv"
-	"time"
 
 	"agentctl/discover/native"
 )
@@ -262,45 +261,6 @@ func isAttachment(raw []byte) bool {
 		at++
 	}
 	return false
-}
-
-// timeOf finds the time of a record without parsing it.
-func timeOf(raw []byte) time.Time { return stampOf(raw).Time() }
-
-// stampOf finds where the time of a record stands. Keys inside of strings are escaped, and the envelope follows the
-// payload, so the last one is the record's.
-func stampOf(raw []byte) (stamp native.Value) {
-	const near, far = 288, 1024 // where the key mostly and nearly always is
-	if stamp = usualStamp(raw[max(0, len(raw)-near):]); stamp == nil && len(raw) > near {
-		stamp = usualStamp(raw[max(0, len(raw)-far):])
-	}
-	if stamp != nil {
-		return stamp
-	}
-	for { // many times faster than bytes.LastIndex
-		end := after(raw, `"timestam`, `p":"`)
-		if end < 0 {
-			return stamp
-		}
-		raw = raw[end-1:] // from the quote on
-		stamp = raw
-	}
-}
-
-// usualStamp finds the last time in b by the letter that it ends with, which stands for UTC and is rare; nil where none is
-// written so.
-func usualStamp(b []byte) (stamp native.Value) {
-	const key, form = `"timestamp":`, `"2026-11-20T19:09:28.087Z`
-	for at := 0; ; {
-		i := bytes.IndexByte(b[at:], 'Z')
-		if i < 0 {
-			return stamp
-		}
-		at += i + 1
-		if from := at - len(form); from >= len(key) && string(b[from-len(key):from]) == key {
-			stamp = b[from:]
-		}
-	}
 }
 
 // after is where the first start+rest in b ends, -1 if there is none. Every rest is looked at, so it had better begin with

@@ -129,7 +129,7 @@ func (s *headScan) readable(f *native.File) bool {
 func (s *headScan) add(raw []byte) {
 	kind := noteType(raw)
 	s.lines, s.known = s.lines+1, s.known || kind != nil
-	if s.created.IsZero() && string(kind) != "file-history-snapshot" {
+	if s.created.IsZero() && !isTimeless(kind) && string(kind) != "file-history-snapshot" {
 		s.created = timeOf(raw)
 	}
 	if kind != nil {
@@ -210,9 +210,14 @@ func (s *tailScan) read(f *native.File) (err error) {
 }
 
 func (s *tailScan) add(raw []byte) {
+	kind := noteType(raw)
+	if isTimeless(kind) {
+		s.notes.add(kind, raw, false)
+		return
+	}
 	stamp := stampOf(raw)
 	s.updated.See(stamp) // file order is not quite the order of time
-	if kind := noteType(raw); kind != nil {
+	if kind != nil {
 		s.notes.add(kind, raw, false)
 		return
 	}

@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"agentctl/discover"
-	"agentctl/discover/native"
 )
 
 // turnScan finds the state of the newest turn from the conversation records, given newest first. Of sub-agents'
@@ -135,10 +134,6 @@ func (s *turnScan) asked(l *line, blocks []block, words string) {
 		s.turn.Began = l.Timestamp.Time()
 	}
 }
-
-// isPrompt tells a prompt from other user records by what follows its time: only prompts have the permission mode that they
-// were given in, and have it there (SEEN 2.1.75–2.1.330; what is typed after a slash may have none).
-func isPrompt(stamp native.Value) bool { return after(stamp, `,"permission`, `Mode":"`) >= 0 }
 
 // wordsReading is how many characters of a user record tell what sort it is.
 const wordsReading = 100

@@ -1,0 +1,73 @@
+package claudecode
+
+import (
+	"bytes"
+	"time"
+
+	"agentctl/discover/native"
+)
+
+// isTimeless reports whether a note of this kind never has a time (SEEN 2.1.70–2.1.330): there is none to search it for. They
+// are those that blocks of notes mostly consist of.
+func isTimeless(kind []byte) bool {
+	switch string(kind) {
+	case "last-prompt", "custom-title", "ai-title", "agent-name", "mode", "permission-mode", "atis-latch", "cost-state":
+		return true
+	}
+	return false
+}
+
+// timeOf is the time of a record.
+func timeOf(raw []byte) time.Time { return stampOf(raw).Time() }
+
+// stampOf finds where the time of a record stands: that of its envelope, or of the snapshot that a file-history-snapshot
+// consists of. Others may stand in what the record is about: a tool's result, which follows the envelope's time, is
+// whatever the tool gave.
+func stampOf(raw []byte) (stamp native.Value) {
+	const near, far = 288, 1024 // where the time mostly and nearly always is, from the record's end
+	for _, reach := range [...]int{near, far} {
+		end := raw[max(0, len(raw)-reach):]
+		if stamp = usualStamp(end); stamp != nil && outermost(stamp) {
+			return stamp
+		}
+		if stamp != nil || len(raw) <= reach || !outermost(end) {
+			break
+		}
+	}
+	stamp = nil
+	for key, v := range native.Object(raw).Members() {
+		switch string(key) {
+		case "timestamp":
+			return v
+		case "snapshot":
+			stamp = member(v, "timestamp")
+		}
+	}
+	return stamp
+}
+
+// outermost reports whether the end of a record is of its outermost object alone: no other one ends in it.
+func outermost(end []byte) bool { return bytes.IndexByte(end, '}') == len(end)-1 }
+
+// usualStamp finds the last time in b by the letter that it ends with, which stands for UTC and is rare; nil where none is
+// written so. Keys inside of strings are escaped.
+func usualStamp(b []byte) (stamp native.Value) {
+	const key, form = `"timestamp":`, `"2026-11-20T19:09:28.087Z`
+	for at := 0; ; {
+		i := bytes.IndexByte(b[at:], 'Z')
+		if i < 0 {
+			return stamp
+		}
+		at += i + 1
+		if from := at - len(form); from >= len(key) && string(b[from-len(key):from]) == key {
+			stamp = b[from:]
+		}
+	}
+}
+
+// isPrompt tells a prompt from other user records by what follows its time: only prompts have the permission mode that they
+// were given in, and have it there (SEEN 2.1.75–2.1.330; what is typed after a slash may have none).
+func isPrompt(stamp native.Value) bool {
+	const form, key = `"2026-11-20T19:09:28.087Z"`, `,"permissionMode":"`
+	return len(stamp) > len(form)+len(key) && string(stamp[len(form):len(form)+len(key)]) == key
+}

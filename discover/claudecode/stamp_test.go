@@ -1,0 +1,112 @@
+package claudecode
+
+import (
+	"bytes"
+	"encoding/json"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// plainStamp is the plain truth: the time of a record's outermost object, or of the snapshot that it consists of.
+func plainStamp(t testing.TB, line []byte) (kind, stamp string, ok bool) {
+	t.Helper()
+	var record struct {
+		Type      string          `json:"type"`
+		Timestamp json.RawMessage `json:"timestamp"`
+		Snapshot  struct {
+			Timestamp json.RawMessage `json:"timestamp"`
+		} `json:"snapshot"`
+	}
+	if json.Unmarshal(line, &record) != nil {
+		return "", "", false
+	}
+	if record.Timestamp == nil {
+		record.Timestamp = record.Snapshot.Timestamp
+	}
+	return record.Type, string(record.Timestamp), true
+}
+
+func checkStamp(t testing.TB, line []byte) {
+	t.Helper()
+	kind, want, ok := plainStamp(t, line)
+	if !ok {
+		return
+	}
+	if got := stampOf(line); string(got[:min(len(got), len(want))]) != want {
+		t.Errorf("the time is %s, not %.30s: %.300s", want, got, line)
+	}
+	if isTimeless([]byte(kind)) && want != "" {
+		t.Errorf("it has a time: %.300s", line)
+	}
+	if bytes.HasPrefix(line, []byte(`{"parentUuid"`)) && kind == "user" && want != "" {
+		if got, want := isPrompt(stampOf(line)), bytes.Contains(line, []byte(`,"permissionMode":"`)); got != want {
+			t.Errorf("a prompt is told: %v: %.300s", got, line)
+		}
+	}
+}
+
+// Each record that the agent was seen to write has its own time, however that is found.
+func TestStampsOfRealRecords(t *testing.T) {
+	lines := 0
+	err := filepath.WalkDir("testdata/fixtures", func(path string, _ fs.DirEntry, err error) error {
+		if err != nil || !strings.HasSuffix(path, ".jsonl") {
+			return err
+		}
+		content, err := os.ReadFile(path)
+		for line := range bytes.Lines(content) {
+			checkStamp(t, bytes.TrimSuffix(line, []byte{'\n'}))
+			lines++
+		}
+		return err
+	})
+	if err != nil || lines < 1000 {
+		t.Errorf("%d lines, %v", lines, err)
+	}
+}
+
+// What a tool gave says nothing of when.
+func TestStampsInWhatToolsGive(t *testing.T) {
+	const begin, end = `{"parentUuid":"p","isSidechain":false,"type":"user","message":{"role":"user","content":[]},"uuid":"u"`, `,"cwd":"/w}","version":"2.1.330"}`
+	const own, other = `,"timestamp":"2026-01-01T00:00:00.000Z"`, `"timestamp":"2031-01-01T00:00:00.000Z"`
+	for _, line := range []string{
+		begin + own + `,"toolUseResult":{` + other + `}` + end,
+		begin + own + `,"toolUseResult":{"a":[{` + other + `}],"b":"` + strings.Repeat("x", 5000) + `"}` + end,
+		begin + own + `,"mcpMeta":{"structuredContent":{` + other + `,"z":"Z"}}` + end,
+		begin + own + `,"rendered":"` + strings.Repeat(`{\"timestamp\":\"2031-01-01T00:00:00.000Z\"}`, 50) + `"` + end,
+		begin + `,"toolUseResult":{` + other + `}` + own + end,
+		begin + `,"toolUseResult":{` + other + `}` + end,
+		begin + `,"timestamp":1767225600` + end,
+		`{"type":"queue-operation","operation":"enqueue"` + own + `,"content":"` + strings.Repeat("}", 2000) + `"}`,
+	} {
+		checkStamp(t, []byte(line))
+	}
+	dir := t.TempDir()
+	prompt := tail{}.prompt("go")[0]
+	r, ok := readBytes(t, dir, []byte(prompt+"\n"+begin+own+`,"toolUseResult":{`+other+`}`+end+"\n"))
+	if !ok || r.Updated.Year() != 2026 {
+		t.Errorf("updated %s", r.Updated)
+	}
+}
+
+func FuzzStamp(f *testing.F) {
+	f.Add([]byte(`{"type":"user","message":{"timestamp":"2026-01-01T00:00:00.000Z"},"timestamp":"2027-01-01T00:00:00.000Z","x":{}}`))
+	f.Add([]byte(`{"type":"file-history-snapshot","snapshot":{"timestamp":"2026-01-01T00:00:00.000Z"},"isSnapshotUpdate":false}`))
+	f.Fuzz(func(t *testing.T, line []byte) {
+		if bytes.Count(line, []byte(`"timestamp"`)) > 1 || bytes.ContainsAny(line, "\\\n") || !json.Valid(line) {
+			_ = stampOf(line) // of two in one object, or of escaped keys, either may count
+			return
+		}
+		var members map[string]json.RawMessage
+		if json.Unmarshal(line, &members) != nil || len(members) == 0 {
+			return
+		}
+		if want := string(members["timestamp"]); want != "" {
+			if got := stampOf(line); !bytes.HasPrefix(got, []byte(want)) {
+				t.Errorf("%s, not %.40s: %s", want, got, line)
+			}
+		}
+	})
+}
