@@ -24,9 +24,9 @@ func (t *transcript) turn(last bool) {
 	case completed:
 		t.assistant("end_turn", t.textBlock())
 	case interrupted:
-		t.record(`"promptId":"%s","type":"user","message":{"role":"user","content":[{"type":"text","text":"[Request interrupted by user]"}]}`, t.prompt)
+		t.record(fmt.Sprintf(`"promptId":"%s","type":"user","message":{"role":"user","content":[{"type":"text","text":"[Request interrupted by user]"}]}`, t.prompt), "")
 	case failed:
-		t.record(`"type":"assistant","message":{"id":"%s","container":null,"model":"<synthetic>","role":"assistant","stop_details":null,"stop_reason":"stop_sequence","stop_sequence":"","type":"message","usage":{"input_tokens":0,"output_tokens":0,"cache_creation_input_tokens":0,"cache_read_input_tokens":0},"content":[{"type":"text","text":"API Error: 529"}],"context_management":null},"error":"server_error","isApiErrorMessage":true,"apiErrorStatus":529`, t.uuid())
+		t.record(`"type":"assistant"`, fmt.Sprintf(`,"message":{"id":"%s","container":null,"model":"<synthetic>","role":"assistant","stop_details":null,"stop_reason":"stop_sequence","stop_sequence":"","type":"message","usage":{"input_tokens":0,"output_tokens":0,"cache_creation_input_tokens":0,"cache_read_input_tokens":0},"content":[{"type":"text","text":"API Error: 529"}],"context_management":null},"error":"server_error","isApiErrorMessage":true,"apiErrorStatus":529`, t.uuid()))
 	case cut:
 		t.toolCall()
 		return
@@ -37,7 +37,8 @@ func (t *transcript) turn(last bool) {
 }
 
 func (t *transcript) duration() {
-	t.record(`"type":"system","subtype":"turn_duration","durationMs":%d,"messageCount":4,"isMeta":false`, 100+t.IntN(100_000))
+	t.put(fmt.Sprintf(`"type":"system","subtype":"turn_duration","durationMs":%d,"messageCount":4`, 100+t.IntN(100_000)),
+		`"timestamp":"%[2]s","uuid":"%[1]s"`, `,"isMeta":false`)
 }
 
 func (t *transcript) user(text []byte) {
@@ -50,11 +51,15 @@ func (t *transcript) user(text []byte) {
 	if t.printMode() {
 		source = "sdk"
 	}
-	t.record(`"promptId":"%s","type":"user","message":{"role":"user","content":"%s"},"permissionMode":"default","promptSource":"%s"`, t.prompt, text, source)
+	after := fmt.Sprintf(`,"permissionMode":"default","promptSource":"%s"`, source)
+	if t.current() {
+		after += fmt.Sprintf(`,"turnOrigin":"%s","turnPosition":{"promptIndex":0,"turnIndex":1}`, source)
+	}
+	t.record(fmt.Sprintf(`"promptId":"%s","type":"user","message":{"role":"user","content":"%s"}`, t.prompt, text), after)
 }
 
 func (t *transcript) attachment(format string, args ...any) {
-	t.record(`"attachment":{%s},"type":"attachment"`, fmt.Appendf(nil, format, args...))
+	t.record(fmt.Sprintf(`"attachment":{%s},"type":"attachment"`, fmt.Appendf(nil, format, args...)), "")
 }
 
 // toolCall writes one message as two records, as Claude Code does for a message of two blocks: same id, same usage. It
@@ -69,7 +74,14 @@ func (t *transcript) toolCall() string {
 
 func (t *transcript) toolResult(call string) {
 	out := t.words.text(t.Rand, 200+int(t.ExpFloat64()*2500))
-	t.record(`"promptId":"%s","type":"user","message":{"role":"user","content":[{"tool_use_id":"%s","type":"tool_result","content":"%s","is_error":false}]},"toolUseResult":{"stdout":"%s","stderr":"","interrupted":false,"isImage":false,"noOutputExpected":false}`, t.prompt, call, out, out)
+	after := fmt.Sprintf(`,"toolUseResult":{"stdout":"%s","stderr":"","interrupted":false,"isImage":false,"noOutputExpected":false}`, out)
+	if t.current() {
+		after += `,"sandboxed":false`
+	}
+	if after += `,"sourceToolAssistantUUID":` + t.parent; t.current() {
+		after += `,"permissionDecision":{"decision":"accept","source":"config","reasonType":"rule","ruleSource":"cliArg"}`
+	}
+	t.record(fmt.Sprintf(`"promptId":"%s","type":"user","message":{"role":"user","content":[{"tool_use_id":"%s","type":"tool_result","content":"%s","is_error":false}]}`, t.prompt, call, out), after)
 }
 
 func (t *transcript) textBlock() []byte {
@@ -86,17 +98,25 @@ func (t *transcript) usage() string {
 }
 
 func (t *transcript) message(id, stop, usage string, block []byte) {
-	t.record(`"message":{"id":"%s","type":"message","role":"assistant","model":"%s","content":[%s],"stop_reason":"%s","stop_sequence":null,"usage":%s,"stop_details":null},"requestId":"req_%s","type":"assistant"`,
-		id, t.model, block, stop, usage, id[4:])
+	after := ""
+	if t.current() {
+		after = `,"effort":"medium","perTurnEffort":"medium","madeBy":"model"`
+	}
+	t.record(fmt.Sprintf(`"message":{"id":"%s","type":"message","role":"assistant","model":"%s","content":[%s],"stop_reason":"%s","stop_sequence":null,"usage":%s,"stop_details":null},"requestId":"req_%s","type":"assistant"`,
+		id, t.model, block, stop, usage, id[4:]), after)
 }
 
-// record writes one record of the conversation: its own keys between the links and the envelope that all have.
-func (t *transcript) record(format string, args ...any) {
+// record writes one record of the conversation: what it says stands before or after its name and time, between the links and
+// the envelope that all have.
+func (t *transcript) record(before, after string) {
+	t.put(before, `"uuid":"%[1]s","timestamp":"%[2]s"`, after)
+}
+
+// put is record with the name and time in this form.
+func (t *transcript) put(before, moment, after string) {
 	t.now = t.now.Add(time.Duration(50+t.IntN(1500)) * time.Millisecond)
 	id := t.uuid()
-	t.buf = fmt.Appendf(t.buf, `{"parentUuid":%s,"isSidechain":%t,`, t.parent, t.side)
-	t.buf = fmt.Appendf(t.buf, format, args...)
-	t.line(`,"uuid":"%s","timestamp":"%s","userType":"external","entrypoint":"%s","cwd":"%s","sessionId":"%s","version":"%s","gitBranch":"%s"}`,
-		id, iso(t.now), t.entry, t.dir(), t.id, t.version, t.branch)
+	t.line(`{"parentUuid":%s,"isSidechain":%t,%s,%s%s,"userType":"external","entrypoint":"%s","cwd":"%s","sessionId":"%s","version":"%s","gitBranch":"%s"}`,
+		t.parent, t.side, before, fmt.Sprintf(moment, id, iso(t.now)), after, t.entry, t.dir(), t.id, t.version, t.branch)
 	t.parent = `"` + id + `"`
 }
