@@ -115,7 +115,10 @@ func (p projects) find(ctx context.Context, id string) (hits []hit) {
 		h.info, h.err = p.dir.Stat(folder + file)
 		return !native.Absent(h.err), nil
 	}
-	for h := range native.Each(ctx, p.folders, stat) {
+	for h, err := range native.Each(ctx, p.folders, stat) {
+		if err != nil {
+			h.err = err
+		}
 		hits = append(hits, *h)
 	}
 	slices.SortFunc(hits, func(a, b hit) int { return cmp.Compare(a.folder, b.folder) })

@@ -34,10 +34,10 @@ func (Adapter) Read(ctx context.Context, entries []discover.Entry, want discover
 		read := func(e discover.Entry, scratch *native.Scratch, r *result) (bool, error) {
 			r.read(roots, e, want, scratch, all)
 			jobs.complete(r)
-			return r.ok || r.err != nil, nil
+			return r.ok, r.err
 		}
-		for r := range native.Each(ctx, entries, read) {
-			if r.err != nil && !yield(discover.Record{}, warning(r.path, cause(r.err))) || r.ok && !yield(r.Record, nil) {
+		for r, err := range native.Each(ctx, entries, read) {
+			if err != nil && !yield(discover.Record{}, warning(r.path, cause(err))) || r.ok && !yield(r.Record, nil) {
 				return
 			}
 		}

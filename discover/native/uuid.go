@@ -3,39 +3,25 @@ package native
 // UUIDLen is the length of a UUID, in characters.
 const UUIDLen = 36
 
-// What a character can be in a UUID.
-const (
-	lowerDigit = 1 << iota // of a number in lower case
-	upperDigit             // one that only a number in upper case has
-	hyphen
-)
-
-// uuidChars tells that by the character. Every second digit is a letter: a processor that had to guess which is one would be
-// wrong a dozen times an id, which costs more than all else about it.
-var uuidChars = [256]byte{
-	'0': lowerDigit, '1': lowerDigit, '2': lowerDigit, '3': lowerDigit, '4': lowerDigit,
-	'5': lowerDigit, '6': lowerDigit, '7': lowerDigit, '8': lowerDigit, '9': lowerDigit,
-	'a': lowerDigit, 'b': lowerDigit, 'c': lowerDigit, 'd': lowerDigit, 'e': lowerDigit, 'f': lowerDigit,
-	'A': upperDigit, 'B': upperDigit, 'C': upperDigit, 'D': upperDigit, 'E': upperDigit, 'F': upperDigit,
-	'-': hyphen,
-}
-
 // BeginsUUID reports whether a UUID (8-4-4-4-12 hexadecimal digits) can begin with s: one in lower case, or with mixed in either.
+// Every second digit is a letter: a processor that had to guess which is one would be wrong a dozen times an id, which costs
+// more than all else about it. So digits are looked up.
 func BeginsUUID(s string, mixed bool) bool {
 	const hyphens = 1<<8 | 1<<13 | 1<<18 | 1<<23
 	if len(s) > UUIDLen {
 		return false
 	}
-	digit := byte(lowerDigit)
+	digits := [...]uint64{(1<<10 - 1) << '0', (1<<6 - 1) << ('a' % 64), 0, 0} // a bit for each character
 	if mixed {
-		digit |= upperDigit
+		digits[1] |= (1<<6 - 1) << ('A' % 64)
 	}
 	for i := range len(s) {
-		wanted := digit
+		c := s[i]
 		if hyphens>>i&1 != 0 {
-			wanted = hyphen
-		}
-		if uuidChars[s[i]]&wanted == 0 {
+			if c != '-' {
+				return false
+			}
+		} else if digits[c/64]>>(c%64)&1 == 0 {
 			return false
 		}
 	}
