@@ -69,12 +69,15 @@ func agentTree(top string) (tree []agentFolder, failed string, err error) {
 // transcripts are those of sub-agents in the folder.
 func (f agentFolder) transcripts() (paths []string) {
 	for _, n := range f.entries {
-		if isSubagent(n.Name()) && strings.HasSuffix(n.Name(), suffix) {
+		if isAgentTranscript(n.Name()) {
 			paths = append(paths, filepath.Join(f.dir, n.Name()))
 		}
 	}
 	return paths
 }
+
+// isAgentTranscript tells a sub-agent's transcript by its file's name.
+func isAgentTranscript(name string) bool { return isSubagent(name) && strings.HasSuffix(name, suffix) }
 
 // agentsOf are the transcripts of a session's sub-agents, in order, and whether they are there: of some there is only the note.
 func agentsOf(transcript string) (paths []string, stored map[string]bool) {

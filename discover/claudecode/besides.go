@@ -1,6 +1,7 @@
 package claudecode
 
 import (
+	"path/filepath"
 	"sync"
 
 	"agentctl/discover/native"
@@ -9,8 +10,15 @@ import (
 // besides are what lies beside the sessions' transcripts: folders of theirs, and the transcripts of sub-agents (up to 2.0.x).
 // A place is looked through once, however many sessions it has.
 type besides struct {
-	mu      sync.Mutex
-	folders map[string]func() beside
+	roots native.Roots
+	mu    sync.Mutex
+	sites map[string]*site
+}
+
+// site is a place that somebody looks through.
+type site struct {
+	once   sync.Once
+	beside beside
 }
 
 // beside is what lies in one place: the names of the folders, the sub-agents' transcripts by the session that their first
@@ -22,34 +30,55 @@ type beside struct {
 	err     error
 }
 
-// of gives what lies in a place.
-func (b *besides) of(dir string) beside {
+// of gives what lies in a place, for one who works in s.
+func (b *besides) of(dir string, s *native.Scratch) beside {
 	b.mu.Lock()
-	look, ok := b.folders[dir]
-	if !ok {
-		if b.folders == nil {
-			b.folders = map[string]func() beside{}
+	p := b.sites[dir]
+	if p == nil {
+		if b.sites == nil {
+			b.sites = map[string]*site{}
 		}
-		look = sync.OnceValue(func() beside { return lookBeside(dir) })
-		b.folders[dir] = look
+		p = new(site)
+		b.sites[dir] = p
 	}
 	b.mu.Unlock()
-	return look()
+	p.once.Do(func() { p.beside = lookBeside(b.roots, dir, s) })
+	return p.beside
 }
 
-func lookBeside(dir string) beside {
-	entries, err := names(dir)
-	found := beside{folders: map[string]bool{}, agents: map[string][]string{}, failed: dir, err: err}
-	for _, n := range entries {
-		if !n.Type().IsRegular() { // what is linked may be a folder
+// lookBeside makes no map of what is mostly not there.
+func lookBeside(roots native.Roots, dir string, s *native.Scratch) (found beside) {
+	d, err := roots.Dir(dir)
+	if native.Absent(err) {
+		return beside{}
+	}
+	if err != nil {
+		return beside{failed: dir, err: err}
+	}
+	defer d.Close()
+	var agents []string
+	for n, err := range d.All(s) {
+		switch {
+		case err != nil:
+			found.failed, found.err = dir, err
+		case !n.Type().IsRegular(): // what is linked may be a folder
+			if found.folders == nil {
+				found.folders = map[string]bool{}
+			}
 			found.folders[n.Name()] = true
 		}
+		if err == nil && isAgentTranscript(n.Name()) {
+			agents = append(agents, filepath.Join(dir, n.Name()))
+		}
 	}
-	for _, path := range (agentFolder{dir, entries}).transcripts() {
+	for _, path := range agents {
 		session, err := firstSession(path)
 		if err != nil && !native.Absent(err) {
 			found.failed, found.err = path, err
 			break
+		}
+		if found.agents == nil {
+			found.agents = map[string][]string{}
 		}
 		found.agents[session] = append(found.agents[session], path)
 	}

@@ -24,13 +24,13 @@ import (
 // folder is that of, where the session has moved to another since).
 func (Adapter) Read(ctx context.Context, entries []discover.Entry, want discover.Want) iter.Seq2[discover.Record, error] {
 	jobs := jobsOf(entries)
-	all := &besides{}
 	if want.Tokens || want.Whole {
 		entries = native.LargestFirst(entries, func(e discover.Entry) int64 { return e.Size })
 	}
 	return func(yield func(discover.Record, error) bool) {
 		roots := native.OpenRoots(len(entries), maps.Keys(jobs), projectsName)
 		defer roots.Close()
+		all := &besides{roots: roots}
 		read := func(e discover.Entry, scratch *native.Scratch, r *result) (bool, error) {
 			r.read(roots, e, want, scratch, all)
 			jobs.complete(r)

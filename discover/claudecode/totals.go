@@ -201,7 +201,7 @@ func (t *totals) limited(q *discover.Quota) {
 
 // subagents adds the sub-agents' own transcripts: below the session's folder, or (2.0.x) beside it.
 func (t *totals) subagents(path, id string, scratch *native.Scratch, all *besides) (failed string, err error) {
-	beside := all.of(filepath.Dir(path))
+	beside := all.of(filepath.Dir(path), scratch)
 	if beside.err != nil {
 		return beside.failed, beside.err
 	}

@@ -34,19 +34,29 @@ func OpenRoots(files int, homes iter.Seq[string], folders ...string) (r Roots) {
 // Open is [Open], by way of the root that the file lies below, for one who works in s. He closes the file before he opens
 // another one so: its memory is the same.
 func (r Roots) Open(path string, s *Scratch) (*File, error) {
-	dir, name := unix.AT_FDCWD, path
-	for _, d := range r {
-		if below, ok := strings.CutPrefix(path, d.path); ok && len(below) > 1 && below[0] == '/' && below[1] != '/' {
-			dir, name = d.fd, below[1:]
-			break
-		}
-	}
+	dir, name := r.below(path)
 	f, err := openBelow(&s.file, dir, name, path)
 	if err != nil {
 		return nil, err
 	}
 	f.Use(s)
 	return f, nil
+}
+
+// Dir is [OpenDir], likewise.
+func (r Roots) Dir(path string) (*Dir, error) {
+	dir, name := r.below(path)
+	return openDir(dir, name, path)
+}
+
+// below is what a path is called in the root that it lies below, and that; without one it is the path.
+func (r Roots) below(path string) (dir int, name string) {
+	for _, d := range r {
+		if below, ok := strings.CutPrefix(path, d.path); ok && len(below) > 1 && below[0] == '/' && below[1] != '/' {
+			return d.fd, below[1:]
+		}
+	}
+	return unix.AT_FDCWD, path
 }
 
 // Close closes the folders.
