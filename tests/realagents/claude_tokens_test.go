@@ -1,9 +1,13 @@
 package realagents
 
 import (
+	"bytes"
 	"encoding/json"
+	"io/fs"
 	"maps"
 	"math"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -72,6 +76,36 @@ func claudeTokensOf(t *testing.T, s session) claudeFigures {
 		t.Fatalf("no tokens of %s", *s.ID)
 	}
 	return claudeFigures{s.Tokens.In, s.Tokens.Out, s.Tokens.CacheRead, s.Tokens.CacheWrite}
+}
+
+// writtenTooSoon reports whether Claude Code wrote an answer before it knew how that ends and what it used, and never again: its
+// output is counted in no file then (SEEN 2.1.197: an answer of a workflow's sub-agent, in one of a hundred runs on a busy
+// machine).
+func writtenTooSoon(t *testing.T, home string) bool {
+	t.Helper()
+	ended := map[string]bool{} // by the answer
+	err := filepath.WalkDir(filepath.Join(home, ".claude", "projects"), func(path string, _ fs.DirEntry, err error) error {
+		if err != nil || filepath.Ext(path) != ".jsonl" {
+			return err
+		}
+		content, err := os.ReadFile(path)
+		for line := range bytes.Lines(content) {
+			var record struct {
+				Message struct {
+					ID         string  `json:"id"`
+					StopReason *string `json:"stop_reason"`
+				} `json:"message"`
+			}
+			if json.Unmarshal(line, &record) == nil && record.Message.ID != "" {
+				ended[record.Message.ID] = ended[record.Message.ID] || record.Message.StopReason != nil
+			}
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return slices.Contains(slices.Collect(maps.Values(ended)), false)
 }
 
 const (
