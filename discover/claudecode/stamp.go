@@ -24,17 +24,9 @@ func timeOf(raw []byte) time.Time { return stampOf(raw).Time() }
 // consists of. Others may stand in what the record is about: a tool's result, which follows the envelope's time, is
 // whatever the tool gave.
 func stampOf(raw []byte) (stamp native.Value) {
-	const near, far = 288, 1024 // where the time mostly and nearly always is, from the record's end
-	for _, reach := range [...]int{near, far} {
-		end := raw[max(0, len(raw)-reach):]
-		if stamp = usualStamp(end); stamp != nil && outermost(stamp) {
-			return stamp
-		}
-		if stamp != nil || len(raw) <= reach || !outermost(end) {
-			break
-		}
+	if stamp = stampNearEnd(raw); stamp != nil {
+		return stamp
 	}
-	stamp = nil
 	for key, v := range native.Object(raw).Members() {
 		switch string(key) {
 		case "timestamp":
@@ -44,6 +36,20 @@ func stampOf(raw []byte) (stamp native.Value) {
 		}
 	}
 	return stamp
+}
+
+// stampNearEnd finds the time where nothing but the outermost object ends behind it, as it mostly is; nil elsewhere.
+func stampNearEnd(raw []byte) native.Value {
+	const near, far = 288, 1024 // where it mostly and nearly always is, from the record's end
+	for _, reach := range [...]int{near, far} {
+		end := raw[max(0, len(raw)-reach):]
+		if stamp := usualStamp(end); stamp != nil && outermost(stamp) {
+			return stamp
+		} else if stamp != nil || len(raw) <= reach || !outermost(end) {
+			return nil
+		}
+	}
+	return nil
 }
 
 // outermost reports whether the end of a record is of its outermost object alone: no other one ends in it.
