@@ -17,13 +17,15 @@ type copies struct {
 	unnamed bool      // there are copies that /branch did not make
 }
 
-// note takes a note of this kind.
-func (c *copies) note(kind, raw []byte) {
-	if c.begun || string(kind) != "queue-operation" && string(kind) != "file-history-snapshot" {
-		return
-	}
-	if t := timeOf(raw); t.After(c.began) {
-		c.began = t
+// dates reports whether a note of this kind tells when the session itself began.
+func (c *copies) dates(kind []byte) bool {
+	return !c.begun && (string(kind) == "queue-operation" || string(kind) == "file-history-snapshot")
+}
+
+// note takes when such a note was made.
+func (c *copies) note(made time.Time) {
+	if made.After(c.began) {
+		c.began = made
 	}
 }
 

@@ -49,7 +49,7 @@ type envelope struct {
 // place is what is kept of an envelope.
 type place struct {
 	Cwd        string
-	SessionID  string
+	Parent     string // of a sub-agent's record: the session that it names, which is the one that it works for
 	Version    string
 	GitBranch  string // "HEAD" where there is none
 	Entrypoint string
@@ -59,11 +59,15 @@ type place struct {
 
 // place is the envelope's.
 func (e *envelope) place(texts *native.Texts) place {
-	return place{
-		Cwd: texts.Of(e.Cwd), SessionID: texts.Of(e.SessionID), Version: texts.Of(e.Version),
-		GitBranch: texts.Of(e.GitBranch), Entrypoint: texts.Of(e.Entrypoint), ForkedFrom: texts.Of(e.ForkedFrom),
+	p := place{
+		Cwd: texts.Of(e.Cwd), Version: texts.Of(e.Version), GitBranch: texts.Of(e.GitBranch),
+		Entrypoint: texts.Of(e.Entrypoint), ForkedFrom: texts.Of(e.ForkedFrom),
 		Background: e.SessionKind.Word("bg") == "bg",
 	}
+	if e.IsSidechain {
+		p.Parent = texts.Of(e.SessionID)
+	}
+	return p
 }
 
 // message is the model API's message of a user or assistant record.

@@ -17,16 +17,17 @@ const (
 // what stood in the person's prompt. pasted tells whether there were any. More says that the text goes on, so that a paste may
 // have no end.
 func unpasted(text string, more bool) (prompt string, pasted bool) {
-	var whole strings.Builder
-	for rest := text; ; {
-		before, body, after, ok := cutPaste(rest, more)
-		whole.WriteString(before)
-		if !ok {
-			return whole.String(), pasted
-		}
-		whole.WriteString(body)
-		rest, pasted = after, true
+	before, body, rest, ok := cutPaste(text, more)
+	if !ok {
+		return text, false
 	}
+	var whole strings.Builder
+	for ; ok; before, body, rest, ok = cutPaste(rest, more) {
+		whole.WriteString(before)
+		whole.WriteString(body)
+	}
+	whole.WriteString(before)
+	return whole.String(), true
 }
 
 // cutPaste finds the first paste; without one, all the text is before it.

@@ -44,14 +44,24 @@ func promptOf(l *line) (prompt string, command bool) {
 // opening is a text without white space around it, as far as a prompt is looked for in it, and without the tags around what
 // was pasted.
 func opening(v native.Value) (text string, pasted bool) {
-	if len(v) > 1 && isAlphanumeric(v[1]) { // neither white space nor a tag comes first: more than is kept tells nothing
-		if text := v.Text(discover.PromptLimit); strings.TrimSpace(text) == text && !strings.Contains(text, "<") {
-			return text, false
-		}
+	if text, ok := plainOpening(v); ok {
+		return text, false
 	}
 	text = v.Text(promptReading)
 	text, pasted = unpasted(text, len(text) >= promptReading && utf8.RuneCountInString(text) == promptReading)
 	return strings.TrimSpace(text), pasted
+}
+
+// plainOpening is the opening of a text that has no tag in what is kept of it, as most have none: what follows tells nothing
+// then, and is not read. ok is false where it may.
+func plainOpening(v native.Value) (text string, ok bool) {
+	if len(v) < 2 || v[1] <= ' ' || v[1] == '\\' || v[1] >= utf8.RuneSelf { // white space may come first
+		return "", false
+	}
+	read := v.Text(discover.PromptLimit)
+	text = strings.TrimSpace(read)
+	ends := text == read || utf8.RuneCountInString(read) < discover.PromptLimit
+	return text, ends && strings.IndexByte(text, '<') < 0
 }
 
 // startsWithTag: "<", a lower-case letter, letters, digits, "_" or "-", then white space or ">".

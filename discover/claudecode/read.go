@@ -126,7 +126,7 @@ func fill(r *discover.Record, e discover.Entry, head *headScan, tail *tailScan) 
 		withOrigin(r)
 	}
 	if tail.side {
-		r.Parent = cmp.Or(r.Parent, head.first.SessionID)
+		r.Parent = cmp.Or(r.Parent, head.first.Parent)
 		describeSubagent(r, head.continued)
 	}
 }

@@ -129,12 +129,9 @@ func (s *headScan) readable(f *native.File) bool {
 func (s *headScan) add(raw []byte) {
 	kind := noteType(raw)
 	s.lines, s.known = s.lines+1, s.known || kind != nil
-	if s.created.IsZero() && !isTimeless(kind) && string(kind) != "file-history-snapshot" {
-		s.created = timeOf(raw)
-	}
+	s.date(kind, raw)
 	if kind != nil {
 		s.notes.add(kind, raw, true)
-		s.copies.note(kind, raw)
 		return
 	}
 	if s.first.Cwd != "" && isAttachment(raw) {
@@ -167,6 +164,22 @@ func (s *headScan) add(raw []byte) {
 		s.command = cmp.Or(s.command, prompt)
 	} else {
 		s.typed = prompt
+	}
+}
+
+// date takes the time of the first record that has one, and of the notes that date the session.
+func (s *headScan) date(kind, raw []byte) {
+	first := s.created.IsZero() && !isTimeless(kind) && string(kind) != "file-history-snapshot"
+	dates := s.copies.dates(kind)
+	if !first && !dates {
+		return
+	}
+	made := timeOf(raw)
+	if first {
+		s.created = made
+	}
+	if dates {
+		s.copies.note(made)
 	}
 }
 

@@ -104,7 +104,9 @@ func addTotals(r *discover.Record, f *native.File, want discover.Want, scratch *
 func (t *totals) line(l native.Line) bool {
 	if kind := noteType(l.Bytes); kind != nil {
 		t.notes.add(kind, l.Bytes, true)
-		t.copies.note(kind, l.Bytes)
+		if t.copies.dates(kind) {
+			t.copies.note(timeOf(l.Bytes))
+		}
 		if string(kind) == "cost-state" {
 			t.ledger.state(l.Bytes)
 		}
