@@ -26,7 +26,7 @@ func (w *World) FollowClosely(ctx context.Context, sessions []Session, tell func
 
 // follow looks no later than most after what it is due for; 0: thrift alone counts.
 func (w *World) follow(ctx context.Context, sessions []Session, most time.Duration, tell func(Result) (more bool, err error)) error {
-	f := &following{world: w, sessions: slices.Clone(sessions)}
+	f := &following{world: w, sessions: slices.Clone(sessions), want: Want{Began: true}}
 	look := func(ctx context.Context) (Result, []Session, error) {
 		r, err := f.look(ctx)
 		return r, r.Sessions, err

@@ -298,6 +298,15 @@ func TestFollowEnds(t *testing.T) {
 	if err := s.world().Follow(t.Context(), s.following.sessions, func(Result) (bool, error) { told++; return false, nil }); err != nil || told != 1 {
 		t.Errorf("%v, told %d times", err, told)
 	}
+	s.deep = map[string]time.Time{"a": s.clock}
+	if err := s.world().Follow(t.Context(), s.following.sessions, func(r Result) (bool, error) {
+		if began := r.Sessions[0].Turn.Began; !began.Equal(s.clock) { // or it would change with the length of the turn
+			t.Errorf("the turn began at %v", began)
+		}
+		return false, nil
+	}); err != nil {
+		t.Error(err)
+	}
 	ctx, stop := context.WithCancel(t.Context())
 	err := s.world().Follow(ctx, s.following.sessions, func(Result) (bool, error) { stop(); return true, nil })
 	if !errors.Is(err, context.Canceled) {

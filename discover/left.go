@@ -19,6 +19,7 @@ func (j *join) turn(s *Session, live []Claim) Turn {
 		turn = Turn{State: TurnInterrupted, Began: turn.Began}
 		s.Turn = turn
 	}
+	left = left || untouched && s.Turn.Began.IsZero() // what was stored before a process began, was begun before
 	if !turn.Silent.IsZero() && j.started(s, turn.Silent) {
 		turn = Turn{State: TurnOpen, Detail: turn.Detail, Began: turn.Began, Headless: turn.Headless}
 		s.Turn = turn

@@ -37,6 +37,8 @@ func TestATurnEndsWithItsProcess(t *testing.T) {
 		"the process knows better":   {open, false, []Claim{shows(claim(late), TurnOpen)}, Running, TurnInterrupted},
 		"left to a run":              {open, false, []Claim{presence(late, run, false), claim(late)}, Running, TurnInterrupted},
 		"over, before a run":         {done, false, []Claim{presence(late, run, false), claim(late)}, Running, TurnDone},
+		"over, undated, before one":  {Turn{State: TurnDone}, false, []Claim{presence(late, run, false), claim(late)}, Running, TurnDone},
+		"over, undated, in a run":    {Turn{State: TurnDone}, false, []Claim{presence(early, run, false), claim(early)}, Idle, TurnDone},
 		"over, in a run":             {done, false, []Claim{presence(early, run, false), claim(early)}, Idle, TurnDone},
 		"over, a run's sub-agent":    {done, true, []Claim{presence(late, run, false), claim(late)}, Idle, TurnDone},
 		"a run's, in that run":       {headless, false, []Claim{presence(early, run, false), claim(early)}, Running, TurnOpen},

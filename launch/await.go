@@ -210,7 +210,7 @@ func (w *Watch) find(ctx context.Context, id string) (discover.Session, bool) {
 	if id == "" {
 		return discover.Session{}, false
 	}
-	r, err := w.world.Find(ctx, id, []discover.Agent{w.agent.Name()}, discover.Want{})
+	r, err := w.world.Find(ctx, id, []discover.Agent{w.agent.Name()}, discover.Want{Began: true})
 	if err != nil || len(r.Sessions) != 1 || r.Sessions[0].ID != id {
 		return discover.Session{}, false
 	}

@@ -267,6 +267,11 @@ func isAttachment(raw []byte) bool {
 	return false
 }
 
+// isResult tells a tool's result, as most user records are, from its first bytes; there may be more that are not told so.
+func isResult(raw []byte) bool {
+	return bytes.Contains(raw[:min(len(raw), 512)], []byte(`"type":"tool_result"`))
+}
+
 // after is where the first start+rest in b ends, -1 if there is none. Every rest is looked at, so it had better begin with
 // a letter that is rare in transcripts, as the quote that all keys begin with is not.
 func after(b []byte, start, rest string) int {

@@ -88,27 +88,31 @@ func (r *result) read(roots native.Roots, e discover.Entry, want discover.Want, 
 		return
 	}
 	r.ok = true
-	fill(&r.Record, e, &head, &tail)
-	if r.Updated.IsZero() {
-		r.Updated = f.ModTime()
-	}
 	if want.Tokens || want.Whole {
-		r.path, r.err = addTotals(&r.Record, f, want, scratch, all)
+		r.path, r.err = readWhole(&r.Record, e, f, &head, &tail, want, scratch, all)
+		return
 	}
+	r.err = tail.readNotes(f, &head)
+	fill(&r.Record, e, f, &head, &tail)
 }
 
 // fill makes the record of what head and tail tell.
-func fill(r *discover.Record, e discover.Entry, head *headScan, tail *tailScan) {
+func fill(r *discover.Record, e discover.Entry, f *native.File, head *headScan, tail *tailScan) {
+	notes := &tail.notes
+	notes.before(&head.notes)
 	*r = discover.Record{
 		Agent: discover.ClaudeCode, ID: e.ID, Path: e.Path, Home: e.Home, Parent: e.Parent,
-		Dir:     cmp.Or(tail.notes.relocated, head.notes.relocated, tail.last.Cwd, head.first.Cwd),
-		Title:   cmp.Or(tail.notes.title(), head.notes.title()),
+		Dir:     cmp.Or(notes.relocated, tail.last.Cwd, head.first.Cwd),
+		Title:   notes.title(),
 		Prompt:  head.prompt(),
 		Model:   cmp.Or(tail.model, head.model),
-		Branch:  branch(head, tail),
+		Branch:  branch(tail),
 		Version: cmp.Or(tail.last.Version, head.first.Version),
 		Created: head.created, Updated: tail.updated.Time, ForkedFrom: head.first.ForkedFrom,
-		Turn: tail.turn.result(tail.whole), Cost: tail.notes.cost,
+		Turn: tail.turn.result(tail.whole), Cost: notes.cost,
+	}
+	if r.Updated.IsZero() {
+		r.Updated = f.ModTime()
 	}
 	entrypoint := cmp.Or(tail.last.Entrypoint, head.first.Entrypoint)
 	if r.Source = sourceOf(entrypoint); r.Source == entrypoint {
@@ -118,7 +122,7 @@ func fill(r *discover.Record, e discover.Entry, head *headScan, tail *tailScan) 
 		r.Source = "bg"
 	}
 	texts := head.texts
-	r.Meta = discover.Facts{{"entrypoint", texts.Value(entrypoint)}, {projectMeta, texts.Value(projectOf(e))}, {"continuedIn", tail.notes.moved}}.Known()
+	r.Meta = discover.Facts{{"entrypoint", texts.Value(entrypoint)}, {projectMeta, texts.Value(projectOf(e))}, {"continuedIn", notes.moved}}.Known()
 	if head.forked() {
 		if r.Created.Equal(head.recorded) {
 			r.Created = head.copies.began
@@ -146,8 +150,8 @@ func sourceOf(entrypoint string) string {
 
 // branch prefers the worktree's: in a worktree that Claude Code made, records name the branch it came from (2.1.197). A session
 // that has left it again (SEEN 2.1.329, 2.1.330) is on the branch that its records name.
-func branch(head *headScan, tail *tailScan) string {
-	if b := cmp.Or(tail.notes.worktree, head.notes.worktree); b != nil && *b != "" {
+func branch(tail *tailScan) string {
+	if b := tail.notes.worktree; b != nil && *b != "" {
 		return *b
 	}
 	inWorktree := strings.Contains(tail.last.Cwd, "/.claude/worktrees/")

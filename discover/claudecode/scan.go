@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"time"
 
+	"agentctl/discover"
 	"agentctl/discover/native"
 )
 
@@ -16,73 +17,13 @@ const (
 	turnReach = 8 << 20
 	// modelReach: from the end, for the model where the turn is known.
 	modelReach = 256 << 10
-	// notesReach: from the end, for titles and other notes; usualTurn: what brings so much, in whole pages.
-	notesReach = 12 << 10
-	usualTurn  = 16 << 10
+	// beganReach: from the end, for when a turn in progress began.
+	beganReach = 64 << 10
+	// usualTurn: from the end, where most transcripts have told how the newest turn stands.
+	usualTurn = 8 << 10
 	// usualPrompt: from the start, where most transcripts have told the first prompt.
 	usualPrompt = 4 << 10
 )
-
-// notes are the facts that stand in records of their own, appended again now and then: the newest one counts.
-type notes struct {
-	custom, ai *string // titles: the person's, the agent's; nil: not seen
-	relocated  string  // a directory that replaces the recorded one
-	worktree   *string // the branch of a worktree that Claude Code made and the session is in; nil: not seen
-	moved      string  // the background session that this one has become
-	cost       *float64
-}
-
-func (n *notes) title() string {
-	for _, t := range []*string{n.custom, n.ai} {
-		if t != nil && *t != "" {
-			return *t
-		}
-	}
-	return ""
-}
-
-// add takes a note; newest says that it is newer than those seen, else it only fills gaps.
-func (n *notes) add(kind, raw []byte, newest bool) {
-	switch string(kind) {
-	case "custom-title", "ai-title", "relocated", "worktree-state", "cost-state", "continued-in":
-	default:
-		return
-	}
-	l, ok := parseLine(raw)
-	if !ok {
-		return
-	}
-	switch l.Type {
-	case "custom-title":
-		title := l.CustomTitle // alone, or all of l would be kept
-		n.custom = pick(n.custom, &title, newest)
-	case "ai-title":
-		title := l.AITitle
-		n.ai = pick(n.ai, &title, newest)
-	case "cost-state":
-		n.cost = pick(n.cost, l.TotalCostUSD, newest)
-	case "continued-in":
-		n.moved = pickText(n.moved, l.ContinuedIn, newest)
-	case "relocated":
-		n.relocated = pickText(n.relocated, l.RelocatedCwd, newest)
-	case "worktree-state":
-		n.worktree = pick(n.worktree, l.WorktreeBranch, newest)
-	}
-}
-
-func pick[T any](old, now *T, newest bool) *T {
-	if now == nil || old != nil && !newest {
-		return old
-	}
-	return now
-}
-
-func pickText(old, now string, newest bool) string {
-	if newest {
-		return cmp.Or(now, old)
-	}
-	return cmp.Or(old, now)
-}
 
 // headScan reads a transcript from its beginning.
 type headScan struct {
@@ -192,8 +133,10 @@ type tailScan struct {
 	model   string
 	turn    turnScan
 	notes   notes
-	began   bool // when the turn began is asked for, however far back that stands
-	whole   bool // the whole file was looked at
+	leave   leave
+	from    int64 // what stands behind was looked at, from the beginning of a line on
+	began   bool  // when the turn began is asked for, however far back that stands
+	whole   bool  // the whole file was looked at
 }
 
 // read looks as far back as need be, mostly no farther than the first read brings.
@@ -204,9 +147,10 @@ func (s *tailScan) read(f *native.File) (err error) {
 		reach = f.Size()
 	}
 	f.Expect(usualTurn)
+	s.from = f.Size()
 	s.whole, err = f.Backward(reach, func(l native.Line) bool {
-		if !l.Cut {
-			s.add(l.Bytes)
+		if s.from = l.Offset; !l.Cut {
+			s.add(l)
 		}
 		switch behind := f.Size() - l.Offset; {
 		case s.wantsBegan():
@@ -215,20 +159,26 @@ func (s *tailScan) read(f *native.File) (err error) {
 			return behind < turnReach
 		case s.model == "":
 			return behind < modelReach
+		case s.inProgress():
+			return behind < beganReach
 		default:
-			return behind < notesReach && l.Near
+			return l.Near
 		}
 	})
 	return err
 }
 
-func (s *tailScan) add(raw []byte) {
+func (s *tailScan) add(line native.Line) {
+	raw := line.Bytes
 	kind := noteType(raw)
 	if isTimeless(kind) {
 		s.notes.add(kind, raw, false)
+		if string(kind) == "last-prompt" && s.last.Cwd == "" {
+			s.leave.see(line)
+		}
 		return
 	}
-	stamp := stampOf(raw)
+	stamp := s.stampOf(raw)
 	s.updated.See(stamp) // file order is not quite the order of time
 	if kind != nil {
 		s.notes.add(kind, raw, false)
@@ -258,9 +208,23 @@ func (s *tailScan) add(raw []byte) {
 	}
 }
 
+// stampOf is the time of a record; nil for a tool's result in which it has to be searched for, where nothing depends on it.
+func (s *tailScan) stampOf(raw []byte) native.Value {
+	stamp := stampNearEnd(raw)
+	if stamp == nil && (!s.turn.done() || s.wantsBegan() || !isResult(raw)) {
+		stamp = stampFromBegin(raw)
+	}
+	return stamp
+}
+
 // hasPrompt reports whether the record with this time is the prompt whose time is still wanted.
 func (s *tailScan) hasPrompt(stamp native.Value) bool {
 	return s.wantsBegan() || s.turn.turn.Began.IsZero() && isPrompt(stamp)
+}
+
+// inProgress reports whether the turn has no end, and when it began is not known.
+func (s *tailScan) inProgress() bool {
+	return s.turn.turn.State == discover.TurnOpen && s.turn.turn.Began.IsZero()
 }
 
 // wantsBegan reports whether when the turn began is asked for and not known.

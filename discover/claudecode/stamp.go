@@ -23,10 +23,15 @@ func timeOf(raw []byte) time.Time { return stampOf(raw).Time() }
 // stampOf finds where the time of a record stands: that of its envelope, or of the snapshot that a file-history-snapshot
 // consists of. Others may stand in what the record is about: a tool's result, which follows the envelope's time, is
 // whatever the tool gave.
-func stampOf(raw []byte) (stamp native.Value) {
-	if stamp = stampNearEnd(raw); stamp != nil {
+func stampOf(raw []byte) native.Value {
+	if stamp := stampNearEnd(raw); stamp != nil {
 		return stamp
 	}
+	return stampFromBegin(raw)
+}
+
+// stampFromBegin finds it wherever it stands.
+func stampFromBegin(raw []byte) (stamp native.Value) {
 	for key, v := range native.Object(raw).Members() {
 		switch string(key) {
 		case "timestamp":

@@ -54,25 +54,29 @@ func (w *wholeFacts) add(l *line) {
 // wholeChunk is the first read of a file that is read whole, in bytes.
 const wholeChunk = 128 << 10
 
-// addTotals completes a record with what only the whole transcript tells.
+// readWhole makes the record of a transcript whose whole content counts.
 // Tokens stay unknown where a part cannot be read; path is that part's.
-func addTotals(r *discover.Record, f *native.File, want discover.Want, scratch *native.Scratch, all *besides) (path string, err error) {
+func readWhole(r *discover.Record, e discover.Entry, f *native.File, head *headScan, tail *tailScan, want discover.Want, scratch *native.Scratch, all *besides) (path string, err error) {
 	memory := native.Own[addition](scratch)
 	defer memory.calls.clear()
-	t := totals{side: isSubagent(r.ID), brief: !want.Whole, skim: &memory.skim, ledger: ledger{calls: &memory.calls}}
+	t := totals{side: tail.side, brief: !want.Whole, skim: &memory.skim, ledger: ledger{calls: &memory.calls}}
 	if want.Whole && !t.side {
-		t.whole.project, _ = r.Meta.Get(projectMeta).(string)
+		t.whole.project = projectOf(e)
 	}
 	f.Expect(wholeChunk)
-	if _, err := f.Forward(0, 0, t.line); err != nil {
-		return r.Path, err
+	_, err = f.Forward(0, 0, t.line)
+	if err == nil {
+		tail.notes = t.notes
 	}
-	if title := t.notes.title(); title != "" {
-		r.Title = title
+	fill(r, e, f, head, tail)
+	if err != nil {
+		return e.Path, err
 	}
-	if t.notes.cost != nil {
-		r.Cost = t.notes.cost
-	}
+	return t.add(r, want, scratch, all)
+}
+
+// add completes a record with what only the whole transcript tells.
+func (t *totals) add(r *discover.Record, want discover.Want, scratch *native.Scratch, all *besides) (path string, err error) {
 	if t.copies.unnamed {
 		withOrigin(r)
 		t.ledger.stated = nil

@@ -67,6 +67,11 @@ func (s *turnScan) miss() {
 }
 
 func (s *turnScan) assistant(l *line) {
+	own := !l.IsAPIErrorMessage && !l.synthetic()
+	if own && !s.decided && l.ends() { // as most do: the content tells no more
+		s.end(discover.TurnDone)
+		return
+	}
 	var room fewBlocks
 	blocks := l.blocksIn(&room)
 	switch {
@@ -75,16 +80,23 @@ func (s *turnScan) assistant(l *line) {
 	case l.IsAPIErrorMessage:
 		s.end(discover.TurnFailed)
 		s.turn.Error = text(blocks, 0)
-	case l.synthetic():
+	case !own:
 		s.settled = true
-	case slices.Contains([]string{"end_turn", "stop_sequence", "max_tokens", "refusal", "model_context_window_exceeded"}, l.StopReason):
-		s.end(discover.TurnDone)
 	case l.StopReason == "" && parseVersion(l.Version.Text(0))[0] < 2 && !hasCall(blocks):
 		s.end(discover.TurnUnknown) // 1.x wrote messages before it knew how they end
 	default:
 		s.open()
 		s.gather(blocks)
 	}
+}
+
+// ends reports whether the model was done with this message.
+func (m *message) ends() bool {
+	switch m.StopReason {
+	case "end_turn", "stop_sequence", "max_tokens", "refusal", "model_context_window_exceeded":
+		return true
+	}
+	return false
 }
 
 func (s *turnScan) user(l *line) {

@@ -50,6 +50,7 @@ type transcript struct {
 	model   string
 	side    bool
 	full    int // bytes after which the last turn ends
+	notes   notes
 }
 
 func newTranscript(p plan, words prose, id string) *transcript {
@@ -71,13 +72,16 @@ func (t *transcript) current() bool   { return t.version == "2.1.329" }
 
 // session writes turns until the size is reached; the last of them ends as planned.
 func (t *transcript) session(size int) {
-	first := t.words.text(t.Rand, 40+t.IntN(400))
-	t.head(first)
+	if t.IntN(10) == 0 {
+		t.notes.title = t.words.text(t.Rand, 20)
+	}
+	t.notes.ai = t.words.text(t.Rand, 30)
+	t.head(t.words.prompt(t.Rand, 40+t.IntN(400)))
 	t.full = size
 	if t.longTail() {
 		t.full -= snapshot
 	}
-	for {
+	for first := true; ; first = false {
 		last := len(t.buf) > t.full-lastTurn
 		t.turn(last)
 		if last {
@@ -86,9 +90,12 @@ func (t *transcript) session(size int) {
 		if t.printMode() {
 			continue // print mode has one prompt; its turn goes on
 		}
-		t.user(t.words.text(t.Rand, 40+t.IntN(200)))
+		if first {
+			t.rename()
+		}
+		t.user(t.words.prompt(t.Rand, 40+t.IntN(200)))
 	}
-	t.tail(first)
+	t.leave()
 }
 
 // snapshot is the length of a record that lies between the conversation and the end of the newer, larger transcripts:
@@ -107,12 +114,11 @@ func (t *transcript) sidechain() {
 
 func (t *transcript) head(first []byte) {
 	if t.printMode() {
+		t.rename()
 		t.line(`{"type":"queue-operation","operation":"enqueue","timestamp":"%s","sessionId":"%s","content":"%s"}`, iso(t.now), t.id, first)
 		t.line(`{"type":"queue-operation","operation":"dequeue","timestamp":"%s","sessionId":"%s"}`, iso(t.now), t.id)
 	} else {
-		t.line(`{"type":"ai-title","aiTitle":"%s","sessionId":"%s"}`, t.words.text(t.Rand, 30), t.id)
-		t.line(`{"type":"mode","mode":"normal","sessionId":"%s"}`, t.id)
-		t.line(`{"type":"permission-mode","permissionMode":"default","sessionId":"%s"}`, t.id)
+		t.settings()
 	}
 	t.user(first)
 	if t.current() {
@@ -122,23 +128,8 @@ func (t *transcript) head(first []byte) {
 	t.attachment(`"type":"agent_listing_delta","addedTypes":["general-purpose"],"addedLines":["%s"],"removedTypes":[],"isInitial":true,"showConcurrencyNote":true`, t.words.text(t.Rand, 3000))
 	t.attachment(`"type":"skill_listing","content":"%s","skillCount":13,"isInitial":true,"names":["verify"]`, t.words.text(t.Rand, 12_000))
 	if t.current() {
-		t.line(`{"type":"atis-latch","atis":"","sessionId":"%s"}`, t.id)
+		t.latch()
 		t.attachment(`"type":"prompt_snapshot","systemPrompt":["%s"]`, t.words.text(t.Rand, 7000))
-	}
-}
-
-// tail is what is appended when a session ends; a killed one has none of it.
-func (t *transcript) tail(first []byte) {
-	if t.ending == cut {
-		return
-	}
-	t.line(`{"type":"last-prompt","lastPrompt":"%s","leafUuid":%s,"sessionId":"%s"}`, first, t.parent, t.id)
-	if t.IntN(10) == 0 {
-		t.line(`{"type":"custom-title","customTitle":"%s","sessionId":"%s"}`, t.words.text(t.Rand, 20), t.id)
-	}
-	if t.current() {
-		t.line(`{"type":"atis-latch","atis":"","sessionId":"%s"}`, t.id)
-		t.line(`{"type":"cost-state","sessionId":"%s","totalCostUSD":0.0236,"totalAPIDuration":228,"totalAPIDurationWithoutRetries":225,"totalToolDuration":210,"totalLinesAdded":0,"totalLinesRemoved":0,"totalDuration":1227,"startTime":%d,"modelUsage":{"%s":{"inputTokens":5325,"outputTokens":114,"thinkingTokens":0,"cacheReadInputTokens":22,"cacheCreationInputTokens":14,"webSearchRequests":0,"costUSD":0.0236}},"hasUnknownModelCost":false}`, t.id, t.start.UnixMilli(), t.model)
 	}
 }
 

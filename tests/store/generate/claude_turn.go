@@ -42,7 +42,7 @@ func (t *transcript) duration() {
 }
 
 func (t *transcript) user(text []byte) {
-	t.prompt = t.uuid()
+	t.prompt, t.notes.prompt = t.uuid(), text
 	if !t.printMode() && !t.side {
 		id := t.uuid()
 		t.line(`{"type":"file-history-snapshot","messageId":"%s","snapshot":{"messageId":"%s","trackedFileBackups":{},"timestamp":"%s"},"isSnapshotUpdate":false}`, id, id, iso(t.now))
@@ -119,4 +119,5 @@ func (t *transcript) put(before, moment, after string) {
 	t.line(`{"parentUuid":%s,"isSidechain":%t,%s,%s%s,"userType":"external","entrypoint":"%s","cwd":"%s","sessionId":"%s","version":"%s","gitBranch":"%s"}`,
 		t.parent, t.side, before, fmt.Sprintf(moment, id, iso(t.now)), after, t.entry, t.dir(), t.id, t.version, t.branch)
 	t.parent = `"` + id + `"`
+	t.restate()
 }

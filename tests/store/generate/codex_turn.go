@@ -48,7 +48,7 @@ func (r *rollout) context() {
 }
 
 func (r *rollout) userMessage() {
-	text := r.words.text(r.Rand, 40+r.IntN(400))
+	text := r.words.prompt(r.Rand, 40+r.IntN(400))
 	r.item("message", `"role":"user","content":[{"type":"input_text","text":"%s"}]`, text)
 	if r.paginated {
 		r.completed("UserMessage", r.uuid7(r.now), `"content":[{"type":"text","text":"%s","text_elements":[]}]`, text)

@@ -56,7 +56,7 @@ func (c *conversation) row(parent, archived any) {
 // turn inserts a prompt, some steps with a tool call each, and an answer; the last turn ends as planned.
 func (c *conversation) turn(last bool) {
 	c.user = c.message(`{"role":"user","time":{"created":%d},"agent":"build","model":{"providerID":"anthropic","modelID":"claude-sonnet-4-5"},"summary":{"diffs":[]}}`, c.now.UnixMilli())
-	c.part(c.user, `{"type":"text","text":"%s"}`, c.words.text(c.Rand, 40+c.IntN(400)))
+	c.part(c.user, `{"type":"text","text":"%s"}`, c.words.prompt(c.Rand, 40+c.IntN(400)))
 	for n := c.steps(last); n > 0 || last && c.bytes < c.size && c.err == nil; n-- {
 		c.step()
 	}

@@ -1,6 +1,7 @@
 package generate
 
 import (
+	"bytes"
 	"math/rand/v2"
 )
 
@@ -37,6 +38,9 @@ func (p prose) text(r *rand.Rand, n int) []byte {
 	to := from + n
 	return p.block[p.boundary(from):p.boundary(to)]
 }
+
+// prompt is a text as agents store what a person typed: without white space around it.
+func (p prose) prompt(r *rand.Rand, n int) []byte { return bytes.TrimSpace(p.text(r, n)) }
 
 // instructions are what an agent tells its model in one of two versions: always the same.
 func (p prose) instructions(newer bool) []byte {
