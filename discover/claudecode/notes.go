@@ -1,6 +1,7 @@
 package claudecode
 
 import (
+	"bytes"
 	"cmp"
 	"strings"
 
@@ -86,54 +87,56 @@ const (
 // leave is the note with which Claude Code left a transcript: the newest last-prompt, where nothing but notes follows it.
 type leave struct {
 	offset int64
-	prompt string // cut at 200 characters, on one line
 	ok     bool
+	single bool // its prompt is the first one, of a print run
 }
 
-// see takes a last-prompt, newest first.
-func (e *leave) see(l native.Line) {
-	if e.ok {
+// see takes a last-prompt, newest first. first is the prompt of the print run that began the transcript; "" in others.
+func (e *leave) see(l native.Line, first string) {
+	const behind = 200 // the prompt, which comes before the rest
+	raw := l.Bytes
+	if e.ok || bytes.Contains(raw[max(0, len(raw)-behind):], []byte(`"explicit":true`)) { // it only marks a place
 		return
 	}
 	e.ok, e.offset = true, l.Offset
-	for key, v := range native.Object(l.Bytes).Members() {
-		switch string(key) {
-		case "lastPrompt":
-			e.prompt = v.Text(0)
-		case "explicit": // it only marks where the conversation stands
-			e.ok = e.ok && !isTrue(v)
-		}
+	if first == "" {
+		return
 	}
+	const more = "…"
+	last, isCut := strings.CutSuffix(member(raw, "lastPrompt").Again(first), more)
+	e.single = first == last || isCut && strings.HasPrefix(first, last)
 }
 
-// restated is the least offset at which a note may stand that counts and is not stated behind it.
-func (s *tailScan) restated(size int64) int64 {
-	if s.leave.ok {
-		return s.leave.offset - restatedReach
+// print is the name of a print run's entrypoint.
+const print = "sdk-cli"
+
+// printed is the first prompt as last-prompt gives it, on one line, where a print run began the transcript; "" elsewhere.
+func (s *headScan) printed() string {
+	if s.first.Entrypoint != print {
+		return ""
 	}
-	return size - notesReach
+	prompt := s.prompt()
+	if strings.IndexByte(prompt, '\n') < 0 {
+		return prompt
+	}
+	return strings.ReplaceAll(prompt, "\n", " ")
 }
 
-// single reports whether one print run wrote all of the transcript: its first prompt is its last. What it is called, it was called
-// from the beginning.
-func (s *tailScan) single(head *headScan) bool {
-	const print, more = "sdk-cli", "…"
-	if !s.leave.ok || s.last.Entrypoint != print || head.first.Entrypoint != print {
-		return false
-	}
-	first := head.prompt()
-	if strings.IndexByte(first, '\n') >= 0 {
-		first = strings.ReplaceAll(first, "\n", " ")
-	}
-	last, isCut := strings.CutSuffix(s.leave.prompt, more)
-	return first == last || isCut && strings.HasPrefix(first, last)
+// noted reports whether all notes that count stand in what was looked at for the turn: what one print run alone wrote, was called
+// something from the beginning.
+func (s *tailScan) noted() bool {
+	return s.whole || s.side || s.leave.single && s.last.Entrypoint == print
 }
 
-// readNotes looks for the notes that stand before what was looked at for the turn.
-func (s *tailScan) readNotes(f *native.File, head *headScan) error {
+// readNotes looks for the notes that stand before that.
+func (s *tailScan) readNotes(f *native.File) error {
 	const page = 4 << 10
-	begin := max(0, s.restated(f.Size())) &^ (page - 1) // a part of a page is as dear as all of it
-	if s.whole || s.side || begin >= s.from || s.single(head) {
+	begin := f.Size() - notesReach
+	if s.leave.ok {
+		begin = s.leave.offset - restatedReach
+	}
+	begin = max(0, begin) &^ (page - 1) // a part of a page is as dear as all of it
+	if s.noted() || begin >= s.from {
 		return nil
 	}
 	rest := f.Head(s.from)

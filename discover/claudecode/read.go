@@ -79,6 +79,7 @@ func (r *result) read(roots native.Roots, e discover.Entry, want discover.Want, 
 	var head headScan
 	tail := tailScan{side: isSubagent(e.ID), began: want.Began}
 	if r.err = head.read(f); r.err == nil {
+		tail.printed = head.printed()
 		r.err = tail.read(f)
 	}
 	if r.err == nil && !head.message && !head.readable(f) {
@@ -92,7 +93,7 @@ func (r *result) read(roots native.Roots, e discover.Entry, want discover.Want, 
 		r.path, r.err = readWhole(&r.Record, e, f, &head, &tail, want, scratch, all)
 		return
 	}
-	r.err = tail.readNotes(f, &head)
+	r.err = tail.readNotes(f)
 	fill(&r.Record, e, f, &head, &tail)
 }
 

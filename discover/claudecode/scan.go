@@ -134,9 +134,10 @@ type tailScan struct {
 	turn    turnScan
 	notes   notes
 	leave   leave
-	from    int64 // what stands behind was looked at, from the beginning of a line on
-	began   bool  // when the turn began is asked for, however far back that stands
-	whole   bool  // the whole file was looked at
+	printed string // the first prompt where a print run began the transcript
+	from    int64  // what stands behind was looked at, from the beginning of a line on
+	began   bool   // when the turn began is asked for, however far back that stands
+	whole   bool   // the whole file was looked at
 }
 
 // read looks as far back as need be, mostly no farther than the first read brings.
@@ -174,7 +175,7 @@ func (s *tailScan) add(line native.Line) {
 	if isTimeless(kind) {
 		s.notes.add(kind, raw, false)
 		if string(kind) == "last-prompt" && s.last.Cwd == "" {
-			s.leave.see(line)
+			s.leave.see(line, s.printed)
 		}
 		return
 	}
