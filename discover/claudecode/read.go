@@ -13,7 +13,7 @@ import (
 )
 
 // Read yields the records of the transcripts: from the beginning until the first prompt is known, from the end until
-// the turn is, and whole only for token totals. A transcript without a message is none: Claude Code leaves such
+// the turn is, and the notes that Claude Code would find itself; whole only for token totals. A transcript without a message is none: Claude Code leaves such
 // files behind at resumes.
 //
 // Meta keys: projectDir (the project folder's name), entrypoint (as Claude Code calls it, where Source is another
