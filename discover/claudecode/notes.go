@@ -82,6 +82,8 @@ func pickText(old, now string, newest bool) string {
 const (
 	restatedReach = 32 << 10
 	notesReach    = 64 << 10
+	// usualNotes is what is read for them at first.
+	usualNotes = 20 << 10
 )
 
 // leave is the note with which Claude Code left a transcript: the newest last-prompt, where nothing but notes follows it.
@@ -93,9 +95,8 @@ type leave struct {
 
 // see takes a last-prompt, newest first. first is the prompt of the print run that began the transcript; "" in others.
 func (e *leave) see(l native.Line, first string) {
-	const behind = 200 // the prompt, which comes before the rest
 	raw := l.Bytes
-	if e.ok || bytes.Contains(raw[max(0, len(raw)-behind):], []byte(`"explicit":true`)) { // it only marks a place
+	if e.ok || isCheckpoint(raw) {
 		return
 	}
 	e.ok, e.offset = true, l.Offset
@@ -122,13 +123,48 @@ func (s *headScan) printed() string {
 	return strings.ReplaceAll(prompt, "\n", " ")
 }
 
-// noted reports whether all notes that count stand in what was looked at for the turn: what one print run alone wrote, was called
-// something from the beginning.
-func (s *tailScan) noted() bool {
-	return s.whole || s.side || s.leave.single && s.last.Entrypoint == print
+// stated looks, newest line first, for the place where Claude Code stated all of its notes in the midst of a turn: it has written
+// 32 KB then, and leaves none out, as it does where it begins or ends. What stands before counts no more.
+type stated struct {
+	next [512]byte // how the record that follows begins, but for notes
+	size int
+	call bool // it is a call of the model instead
+	all  bool
 }
 
-// readNotes looks for the notes that stand before that.
+func (s *stated) see(kind, raw []byte) {
+	switch string(kind) {
+	case "":
+		s.size, s.call = copy(s.next[:], raw), false
+	case "api-request", "api-request-shape", "api-request-blob":
+		s.call = true
+	case "last-prompt": // it comes first
+		s.all = s.all || (s.call || inTurn(s.next[:s.size])) && !isCheckpoint(raw)
+	case "custom-title", "ai-title", "agent-name", "agent-color", "agent-setting", "tag", "relocated", "mode", "permission-mode",
+		"atis-latch", "isolation-latch", "worktree-state":
+	default:
+		s.size, s.call = 0, false
+	}
+}
+
+// inTurn reports whether a record that begins so belongs to a turn that was in progress before it: an answer, or a tool's result.
+func inTurn(begin []byte) bool {
+	return bytes.Contains(begin, []byte(`"role":"assistant"`)) || isResult(begin)
+}
+
+// isCheckpoint tells a last-prompt that only marks a place in the conversation.
+func isCheckpoint(raw []byte) bool {
+	const behind = 200 // the prompt, which comes before the rest
+	return bytes.Contains(raw[max(0, len(raw)-behind):], []byte(`"explicit":true`))
+}
+
+// noted reports whether all notes that count stand in what was looked at: what one print run alone wrote, was called something
+// from the beginning.
+func (s *tailScan) noted() bool {
+	return s.whole || s.side || s.stated.all || s.leave.single && s.last.Entrypoint == print
+}
+
+// readNotes looks for the notes that stand before what was looked at for the turn.
 func (s *tailScan) readNotes(f *native.File) error {
 	const page = 4 << 10
 	begin := f.Size() - notesReach
@@ -140,10 +176,12 @@ func (s *tailScan) readNotes(f *native.File) error {
 		return nil
 	}
 	rest := f.Head(s.from)
-	rest.Expect(s.from - begin)
+	rest.Expect(usualNotes)
 	_, err := rest.Backward(s.from-begin, func(l native.Line) bool {
-		s.notes.add(noteType(l.Bytes), l.Bytes, false)
-		return true
+		kind := noteType(l.Bytes)
+		s.notes.add(kind, l.Bytes, false)
+		s.stated.see(kind, l.Bytes)
+		return !s.stated.all
 	})
 	return err
 }

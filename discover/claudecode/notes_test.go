@@ -30,6 +30,15 @@ func (t *script) left(prompt string) *script {
 	return t.note(`{"type":"last-prompt","lastPrompt":"%s","leafUuid":"u","sessionId":"s"}`, prompt)
 }
 
+// settings are those of a terminal.
+func (t *script) settings() *script {
+	return t.note(`{"type":"mode","mode":"normal","sessionId":"s"}`).note(`{"type":"permission-mode","permissionMode":"default","sessionId":"s"}`)
+}
+
+func (t *script) checkpoint() *script {
+	return t.note(`{"type":"last-prompt","leafUuid":"u","explicit":true,"sessionId":"s"}`)
+}
+
 // record appends one of a terminal's session, or of a print run's.
 func (t *script) record(entrypoint, kind, message string) *script {
 	return t.note(`{"parentUuid":"p","isSidechain":false,"type":"%s","message":%s,"uuid":"u","timestamp":"2026-01-01T00:00:00.000Z","entrypoint":"%s","cwd":"/w","version":"2.1.330"}`, kind, message, entrypoint)
@@ -65,10 +74,14 @@ func TestTitlesOfLongSessions(t *testing.T) {
 		"left 27 KB later":             {begun(tui).titled("person's").worked(tui, 27).left("one"), "person's"},
 		"left, and opened again":       {begun(tui).titled("person's").worked(tui, 27).left("one").note(`{"type":"mode","mode":"normal"}`), "person's"},
 		"killed 55 KB later":           {begun(tui).titled("person's").worked(tui, 55), "person's"},
-		"killed behind a checkpoint":   {begun(tui).titled("person's").worked(tui, 55).note(`{"type":"last-prompt","leafUuid":"u","explicit":true}`), "person's"},
+		"killed behind a checkpoint":   {begun(tui).titled("person's").worked(tui, 55).checkpoint(), "person's"},
 		"the agent's, later":           {begun(tui).titled("person's").agentTitled("newer").worked(tui, 20).left("one"), "person's"},
 		"the person's, before all":     {new(script).titled("person's").asked(tui, "one").worked(tui, 90).agentTitled("agent's").left("one"), "person's"},
 		"taken away":                   {begun(tui).titled("person's").worked(tui, 10).titled("").worked(tui, 20).left("one"), "agent's"},
+		"stated in a turn":             {begun(tui).titled("person's").worked(tui, 40).left("one").titled("person's").settings().worked(tui, 20).left("one"), "person's"},
+		"stated in a turn, nameless":   {begun(tui).worked(tui, 40).left("one").settings().worked(tui, 20).left("one"), "agent's"},
+		"left, and gone on with":       {begun(tui).titled("person's").worked(tui, 5).left("one").settings().asked(tui, "two").worked(tui, 15).left("two"), "person's"},
+		"a checkpoint in a turn":       {begun(tui).titled("person's").worked(tui, 5).checkpoint().worked(tui, 15).left("one"), "person's"},
 		"a print run goes on":          {begun(tui).titled("person's").asked(print, "two").worked(print, 20).left("two"), "person's"},
 		"print runs, named in between": {begun(print).titled("person's").asked(print, "two").worked(print, 20).left("two"), "person's"},
 		"one print run":                {new(script).titled("person's").asked(print, `one\nline`).worked(print, 200).left("one line"), "person's"},

@@ -134,6 +134,7 @@ type tailScan struct {
 	turn    turnScan
 	notes   notes
 	leave   leave
+	stated  stated
 	printed string // the first prompt where a print run began the transcript
 	from    int64  // what stands behind was looked at, from the beginning of a line on
 	began   bool   // when the turn began is asked for, however far back that stands
@@ -172,6 +173,7 @@ func (s *tailScan) read(f *native.File) (err error) {
 func (s *tailScan) add(line native.Line) {
 	raw := line.Bytes
 	kind := noteType(raw)
+	s.stated.see(kind, raw)
 	if isTimeless(kind) {
 		s.notes.add(kind, raw, false)
 		if string(kind) == "last-prompt" && s.last.Cwd == "" {

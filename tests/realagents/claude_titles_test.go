@@ -27,7 +27,7 @@ func TestClaudeTitles(t *testing.T) {
 				id := claudeID(t, w, "first prompt")
 				tui.Submit("/rename the parser")
 				tui.WaitFor("Session renamed")
-				for _, word := range []string{"uno", "due"} {
+				for _, word := range []string{"uno", "due", "tre", "quattro"} {
 					tui.Submit("go [[shell seq 2000;; text all is " + word + "]]")
 					tui.WaitFor("● all is " + word)
 					fileWith(t, filepath.Join(w.Home, ".claude", "projects"), ".jsonl", `"text":"all is `+word)
