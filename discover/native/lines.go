@@ -26,7 +26,7 @@ type Line struct {
 // The least and the most bytes of a read, unless [File.Expect] says otherwise. Larger ones take no less time, but memory.
 const (
 	firstChunk = 16 << 10
-	leastMore  = 4 << 10 // where the first read was not enough
+	leastMore  = 8 << 10 // where the first read was not enough
 	maxChunk   = 128 << 10
 	// page is what the system reads and keeps a file in.
 	page = 4 << 10
