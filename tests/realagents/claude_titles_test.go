@@ -21,15 +21,12 @@ func TestClaudeTitles(t *testing.T) {
 			t.Run(version+" "+name, func(t *testing.T) {
 				w := world.New(t)
 				c := agentctlIn(t, w)
-				tui := w.Claude(version).TUI("--allowedTools=Bash")
-				tui.Submit("first prompt")
-				tui.WaitFor("OK: first prompt")
+				a := w.Claude(version)
+				a.Run("first prompt").Wait()
 				id := claudeID(t, w, "first prompt")
-				tui.Submit("/rename the parser")
-				tui.WaitFor("Session renamed")
+				tui := a.TUI("--allowedTools=Bash", "--resume", id, "-n", "the parser")
 				for _, word := range []string{"uno", "due", "tre", "quattro"} {
 					tui.Submit("go [[shell seq 2000;; text all is " + word + "]]")
-					tui.WaitFor("● all is " + word)
 					fileWith(t, filepath.Join(w.Home, ".claude", "projects"), ".jsonl", `"text":"all is `+word)
 				}
 				end(tui)
