@@ -141,7 +141,7 @@ func sourceOf(entrypoint string) string {
 	switch entrypoint {
 	case "cli":
 		return "tui"
-	case "sdk-cli":
+	case print:
 		return "print"
 	case "sdk-ts", "sdk-py":
 		return "sdk"

@@ -31,7 +31,7 @@ func (env Env) look(ctx context.Context, what string) (working context.Context, 
 // it for each of them: a tenth of what a usual look takes. Until then they end the process as they do of themselves: a
 // look has begun nothing that would have to be told of.
 func interruptibleLater(ctx context.Context) (working context.Context, stop func()) {
-	const later = 500 * time.Millisecond
+	const later = patience / 2 // not in the midst of a look
 	working, cancel := context.WithCancelCause(ctx)
 	ended := make(chan struct{})
 	timer := time.AfterFunc(later, func() {
