@@ -21,7 +21,7 @@ var ErrTooLarge = errors.New("file is larger than expected")
 // belongs to the next look.
 type File struct {
 	path string
-	fd   int
+	at   descriptor
 	size int64
 	mod  time.Time
 	id   fileID
@@ -40,21 +40,23 @@ type fileID struct{ device, inode uint64 }
 
 // Open opens a regular file without following a link in its last element, without blocking and without creating
 // anything. It makes two system calls where os.Open makes seven.
-func Open(path string) (*File, error) { return openBelow(new(File), unix.AT_FDCWD, path, path) }
+func Open(path string) (*File, error) {
+	return openBelow(new(File), new(atHand), unix.AT_FDCWD, path, path)
+}
 
 // openBelow is Open of a name in an open directory; path is what the file is called. It is opened as f.
-func openBelow(f *File, dir int, name, path string) (*File, error) {
-	return openWith(f, dir, name, path, unix.O_NOFOLLOW)
+func openBelow(f *File, a *atHand, dir int, name, path string) (*File, error) {
+	return openWith(f, a, dir, name, path, unix.O_NOFOLLOW)
 }
 
 // OpenLink is [Open] for a path whose last element may be a link, as the kernel's names of open files are
 // (/proc/PID/fd/N).
-func OpenLink(path string) (*File, error) { return openWith(new(File), unix.AT_FDCWD, path, path, 0) }
+func OpenLink(path string) (*File, error) {
+	return openWith(new(File), new(atHand), unix.AT_FDCWD, path, path, 0)
+}
 
-func openWith(f *File, dir int, name, path string, flags int) (*File, error) {
-	fd, err := retry(func() (int, error) {
-		return unix.Openat(dir, name, unix.O_RDONLY|unix.O_CLOEXEC|unix.O_NONBLOCK|flags, 0)
-	})
+func openWith(f *File, a *atHand, dir int, name, path string, flags int) (*File, error) {
+	at, err := a.open(dir, name, unix.O_RDONLY|unix.O_CLOEXEC|unix.O_NONBLOCK|flags)
 	if errors.Is(err, unix.ELOOP) || errors.Is(err, unix.ENXIO) {
 		err = ErrNotRegular
 	}
@@ -62,16 +64,16 @@ func openWith(f *File, dir int, name, path string, flags int) (*File, error) {
 		return nil, &fs.PathError{Op: "open", Path: path, Err: err}
 	}
 	var st unix.Stat_t
-	if err := unix.Fstat(fd, &st); err != nil {
-		_ = unix.Close(fd)
+	if err := at.stat(&st); err != nil {
+		_ = at.close()
 		return nil, &fs.PathError{Op: "stat", Path: path, Err: err}
 	}
 	if st.Mode&unix.S_IFMT != unix.S_IFREG {
-		_ = unix.Close(fd)
+		_ = at.close()
 		return nil, &fs.PathError{Op: "open", Path: path, Err: ErrNotRegular}
 	}
 	id := fileID{uint64(st.Dev), st.Ino} //nolint:unconvert // Dev is an int32 on macOS
-	*f = File{path: path, fd: fd, size: st.Size, mod: modTime(&st), id: id}
+	*f = File{path: path, at: at, size: st.Size, mod: modTime(&st), id: id}
 	return f, nil
 }
 
@@ -83,16 +85,16 @@ func (f *File) ModTime() time.Time { return f.mod }
 
 // Close closes the file.
 func (f *File) Close() error {
-	if f.fd < 0 {
+	if f.at.fd < 0 {
 		return nil
 	}
-	return unix.Close(f.fd)
+	return f.at.close()
 }
 
 // Memory is a file whose content is at hand already (an unpacked one, say): it has the same readers, and no system
 // call is made for it.
 func Memory(path string, data []byte, mod time.Time) *File {
-	return &File{path: path, fd: -1, size: int64(len(data)), mod: mod, mem: data}
+	return &File{path: path, at: descriptor{fd: -1}, size: int64(len(data)), mod: mod, mem: data}
 }
 
 // Head is the file as if it ended after n bytes. It shares f's open file: close f, not the head.
@@ -107,7 +109,7 @@ func (f *File) ReadAt(p []byte, off int64) (int, error) {
 	if _, err := f.load(); err != nil {
 		return 0, err
 	}
-	if f.mem == nil && f.fd >= 0 {
+	if f.mem == nil && f.at.fd >= 0 {
 		return f.pread(p, off)
 	}
 	n := copy(p, f.mem[min(off, int64(len(f.mem))):])
@@ -122,7 +124,7 @@ func (f *File) pread(p []byte, off int64) (int, error) {
 	n := copy(p, f.begin[min(off, int64(len(f.begin))):])
 	off += f.resume - int64(len(f.begin))
 	for n < len(p) {
-		m, err := retry(func() (int, error) { return unix.Pread(f.fd, p[n:], off+int64(n)) })
+		m, err := f.at.pread(p[n:], off+int64(n), f.id.device)
 		if err != nil {
 			return n, &fs.PathError{Op: "read", Path: f.path, Err: err}
 		}

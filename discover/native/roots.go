@@ -35,7 +35,7 @@ func OpenRoots(files int, homes iter.Seq[string], folders ...string) (r Roots) {
 // another one so: its memory is the same.
 func (r Roots) Open(path string, s *Scratch) (*File, error) {
 	dir, name := r.below(path)
-	f, err := openBelow(&s.file, dir, name, path)
+	f, err := openBelow(&s.file, &s.atHand, dir, name, path)
 	if err != nil {
 		return nil, err
 	}

@@ -11,6 +11,7 @@ type Scratch struct {
 	list     []byte // of a directory's entries
 
 	file    File // the open one
+	atHand  atHand
 	spliced File
 	texts   Texts
 	own     any
