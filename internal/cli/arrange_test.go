@@ -8,7 +8,7 @@ import (
 
 func TestArrange(t *testing.T) {
 	env, _ := testEnv(t)
-	app := newApp(env)
+	app := newApp(env, verbs())
 	for in, want := range map[string]string{
 		"":                             "--help",
 		"-h":                           "--help",
@@ -53,7 +53,7 @@ func FuzzArrange(f *testing.F) {
 	f.Add("worktree clean a --force -- b")
 	f.Fuzz(func(t *testing.T, line string) {
 		env, _ := testEnv(t)
-		app := newApp(env)
+		app := newApp(env, verbs())
 		words := strings.Split(line, " ")
 		got, err := arrange(app, words)
 		if err != nil || len(got) < 2 || got[0] == "__complete" {

@@ -17,13 +17,10 @@ func Main(args []string, env Env) int {
 
 // run returns nil, or why the command failed.
 func (env Env) run(ctx context.Context, args []string) error {
-	app := newApp(env)
+	app := newApp(env, called(args))
 	args, err := arrange(app, args)
 	if err != nil {
 		return err
-	}
-	if verb := app.Command(args[0]); verb != nil {
-		app.Commands = []*cli.Command{verb} // the library spends time on every flag of every command it has
 	}
 	return app.RunContext(ctx, append([]string{app.Name}, args...))
 }
@@ -31,8 +28,8 @@ func (env Env) run(ctx context.Context, args []string) error {
 // program is our name.
 const program = "agentctl"
 
-// newApp makes the commands. There are no global flags: every flag belongs to a verb.
-func newApp(env Env) *cli.App {
+// newApp makes these commands. There are no global flags: every flag belongs to a verb.
+func newApp(env Env, verbs []verb) *cli.App {
 	app := &cli.App{
 		Name:            program,
 		Usage:           "tell the truth about coding-agent sessions on this machine",
@@ -45,14 +42,9 @@ func newApp(env Env) *cli.App {
 		DisableSliceFlagSeparator: true,
 		// The library's own handler would end the process.
 		ExitErrHandler: func(*cli.Context, error) {},
-		Commands: []*cli.Command{
-			newList(env), newStatus(env), newPeek(env), newLogs(env), newLaunch(env), newResume(env), newWait(env), newEvents(env), newStop(env),
-			newCurrent(env), newGuard(env), newLock(env), newUnlock(env), newLocks(env), newWorktree(env), newHooks(env), newMetrics(env), newDoctor(env),
-			newSchema(env), newCompletion(env), newVersion(env), newComplete(env),
-		},
 	}
-	for _, c := range app.Commands {
-		prepare(c)
+	for _, v := range verbs {
+		app.Commands = append(app.Commands, v.command(env))
 	}
 	return app
 }

@@ -23,7 +23,6 @@ type offer struct{ word, about string }
 // completions.
 func newComplete(env Env) *cli.Command {
 	return &cli.Command{
-		Name:            "__complete",
 		Hidden:          true,
 		SkipFlagParsing: true,
 		Action: func(c *cli.Context) error {
@@ -47,7 +46,7 @@ func newComplete(env Env) *cli.Command {
 
 // offers are the words that could stand where the last of the words stands.
 func (env Env) offers(ctx context.Context, words []string) []offer {
-	commands := newApp(env).Commands
+	commands := newApp(env, verbs()).Commands
 	if words[0] == "help" && len(words) > 1 {
 		words = words[1:]
 	}

@@ -8,7 +8,6 @@ import (
 
 func newCompletion(env Env) *cli.Command {
 	return &cli.Command{
-		Name:      "completion",
 		Usage:     "print a completion script for bash, zsh or fish",
 		UsageText: "agentctl completion bash|zsh|fish",
 		ArgsUsage: "SHELL",

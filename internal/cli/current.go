@@ -16,7 +16,6 @@ type currentOptions struct{ quiet, json, noColor bool }
 func newCurrent(env Env) *cli.Command {
 	o := &currentOptions{}
 	return &cli.Command{
-		Name:      "current",
 		Usage:     "show the session that this shell, hook or tool runs inside of",
 		UsageText: "agentctl current [FLAGS]",
 		Flags: []cli.Flag{

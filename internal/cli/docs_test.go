@@ -68,7 +68,7 @@ func leaves(commands []*cli.Command) []*cli.Command {
 func TestDocsNameEveryFlag(t *testing.T) {
 	env, _ := testEnv(t)
 	text := doc(t, "cli.md")
-	for _, c := range leaves(newApp(env).Commands) {
+	for _, c := range leaves(newApp(env, verbs()).Commands) {
 		name := verbOf(c)
 		body := section(text, name)
 		if body == "" {

@@ -16,7 +16,6 @@ type doctorOptions struct{ json, noColor bool }
 func newDoctor(env Env) *cli.Command {
 	o := &doctorOptions{}
 	return &cli.Command{
-		Name:      "doctor",
 		Usage:     "show what was found and what not: programs, stores, processes, configuration",
 		UsageText: "agentctl doctor [FLAGS]",
 		Flags:     []cli.Flag{jsonFlag(&o.json), noColorFlag(&o.noColor)},

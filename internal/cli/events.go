@@ -26,7 +26,6 @@ const secretKey = "AGENTCTL_WEBHOOK_SECRET"
 func newEvents(env Env) *cli.Command {
 	o := &eventsOptions{}
 	return &cli.Command{
-		Name:      "events",
 		Usage:     "print what happens to sessions as it happens, one JSON object a line",
 		UsageText: "agentctl events [FLAGS]",
 		Description: "Sessions start, run, wait for you, idle, fail and stop; each event has the whole session.\n" +

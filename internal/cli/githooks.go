@@ -16,7 +16,6 @@ import (
 
 func newHooks(env Env) *cli.Command {
 	return &cli.Command{
-		Name:      "hooks",
 		Usage:     "have git ask agentctl before it changes a worktree, and name the session in commits",
 		UsageText: "agentctl hooks install|uninstall|status|run [FLAGS] [ARGUMENTS]",
 		Subcommands: []*cli.Command{

@@ -16,7 +16,6 @@ const overCommit = "git commit --no-verify"
 func newGuard(env Env) *cli.Command {
 	o := &guardOptions{}
 	return &cli.Command{
-		Name:      "guard",
 		Usage:     "exit 5 if another session is at work here, or somebody has locked the place",
 		UsageText: "agentctl guard [FLAGS] [DIR]",
 		Description: "For git hooks and scripts. DIR is here, unless it is given, and stands for its whole git worktree.\n" +

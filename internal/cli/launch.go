@@ -62,7 +62,6 @@ func (o *startOptions) check(verb string) error {
 func newLaunch(env Env) *cli.Command {
 	o := &launchOptions{}
 	return &cli.Command{
-		Name:      "launch",
 		Usage:     "start an agent on a prompt, and print the ID of its session",
 		UsageText: "agentctl launch [AGENT] -p PROMPT [FLAGS] [-- AGENT-FLAGS]",
 		Description: "AGENT is claude-code (the default), codex or opencode. It runs by itself, in a session of its\n" +

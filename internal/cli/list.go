@@ -21,8 +21,6 @@ type listOptions struct {
 func newList(env Env) *cli.Command {
 	o := &listOptions{}
 	return &cli.Command{
-		Name:      "list",
-		Aliases:   []string{"ls", "ps"},
 		Usage:     "list live sessions, with -a stopped ones too",
 		UsageText: "agentctl list [FLAGS]",
 		Flags: []cli.Flag{

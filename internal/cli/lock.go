@@ -25,7 +25,6 @@ type lockOptions struct {
 func newLock(env Env) *cli.Command {
 	o := &lockOptions{}
 	return &cli.Command{
-		Name:      "lock",
 		Usage:     "lock a directory, until it is unlocked or while a command runs",
 		UsageText: "agentctl lock [FLAGS] DIR [-- COMMAND ARGUMENTS…]",
 		Description: "With a command, a kernel lock is held on the directory while it runs: the command inherits it, and\n" +

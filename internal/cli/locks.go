@@ -16,7 +16,6 @@ type locksOptions struct{ json, noColor bool }
 func newLocks(env Env) *cli.Command {
 	o := &locksOptions{}
 	return &cli.Command{
-		Name:      "locks",
 		Usage:     "list the locks in force: of live sessions, held by processes, declared",
 		UsageText: "agentctl locks [FLAGS]",
 		Flags:     []cli.Flag{jsonFlag(&o.json), noColorFlag(&o.noColor)},

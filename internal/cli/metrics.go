@@ -25,7 +25,6 @@ type metricsOptions struct {
 func newMetrics(env Env) *cli.Command {
 	o := &metricsOptions{}
 	return &cli.Command{
-		Name:      "metrics",
 		Usage:     "print metrics of all sessions in Prometheus's text format, once",
 		UsageText: "agentctl metrics [FLAGS]",
 		Flags: []cli.Flag{

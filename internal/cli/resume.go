@@ -26,7 +26,6 @@ type resumeOptions struct {
 func newResume(env Env) *cli.Command {
 	o := &resumeOptions{}
 	return &cli.Command{
-		Name:      "resume",
 		Usage:     "go on with a stopped session",
 		UsageText: "agentctl resume [FLAGS] ID [MESSAGE]",
 		Description: "With a message it runs one more turn by itself, in the session's own directory, with its model and\n" +

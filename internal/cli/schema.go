@@ -10,7 +10,6 @@ import (
 
 func newSchema(env Env) *cli.Command {
 	return &cli.Command{
-		Name:      "schema",
 		Usage:     "print the JSON Schema of what --json prints",
 		UsageText: "agentctl schema",
 		Action: func(c *cli.Context) error {

@@ -18,8 +18,6 @@ type statusOptions struct {
 func newStatus(env Env) *cli.Command {
 	o := &statusOptions{}
 	return &cli.Command{
-		Name:      "status",
-		Aliases:   []string{"show"},
 		Usage:     "show one session whole",
 		UsageText: "agentctl status [FLAGS] ID",
 		Description: "ID is a full ID or a unique prefix of one; ID@DIR tells apart one ID in two project\n" +

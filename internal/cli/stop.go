@@ -24,7 +24,6 @@ const stopTimeout = 10 * time.Second
 func newStop(env Env) *cli.Command {
 	o := &stopOptions{timeout: stopTimeout}
 	return &cli.Command{
-		Name:      "stop",
 		Usage:     "stop sessions, with the tools that they run",
 		UsageText: "agentctl stop [FLAGS] ID…",
 		Description: "Without an ID: the live sessions of the selection, which must meet all that is asked for. It never\n" +

@@ -32,7 +32,6 @@ func newLogs(env Env) *cli.Command {
 
 func (env Env) transcriptCommand(o *transcriptOptions, usage string) *cli.Command {
 	return &cli.Command{
-		Name:      o.verb,
 		Usage:     usage,
 		UsageText: "agentctl " + o.verb + " [FLAGS] ID",
 		ArgsUsage: "ID",

@@ -19,7 +19,6 @@ type unlockOptions struct {
 func newUnlock(env Env) *cli.Command {
 	o := &unlockOptions{}
 	return &cli.Command{
-		Name:      "unlock",
 		Usage:     "take a declared lock back",
 		UsageText: "agentctl unlock [FLAGS] DIR",
 		ArgsUsage: "DIR",

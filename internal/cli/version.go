@@ -25,7 +25,6 @@ type build struct {
 func newVersion(env Env) *cli.Command {
 	var asJSON bool
 	return &cli.Command{
-		Name:      "version",
 		Usage:     "print the version",
 		UsageText: "agentctl version [--json]",
 		Flags:     []cli.Flag{jsonFlag(&asJSON)},

@@ -24,7 +24,6 @@ type waitOptions struct {
 func newWait(env Env) *cli.Command {
 	o := &waitOptions{}
 	return &cli.Command{
-		Name:      "wait",
 		Usage:     "wait until sessions have stopped, or their turns are over",
 		UsageText: "agentctl wait [FLAGS] ID…",
 		Description: "Each session is printed when it is there. Exit 0: all are, and their last turns ended well;\n" +

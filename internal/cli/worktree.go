@@ -17,7 +17,6 @@ import (
 
 func newWorktree(env Env) *cli.Command {
 	return &cli.Command{
-		Name:        "worktree",
 		Usage:       "list git worktrees with who lives in them, and remove them",
 		UsageText:   "agentctl worktree list|clean [FLAGS] [ARGUMENTS]",
 		Subcommands: []*cli.Command{newWorktreeList(env), newWorktreeClean(env)},

@@ -236,6 +236,12 @@ func TestCounts(t *testing.T) {
 		if count == 0 || count > allocations || bytes > size {
 			t.Errorf("%d allocations of %d bytes before main, more than %d of %d", count, bytes, allocations, size)
 		}
+		const ofVersion = 350 // nearly all of them the library's; with the flags of all verbs there would be twice as many
+		made := small.allocations(t, "version")
+		t.Logf("%.0f allocations for version", made)
+		if made > ofVersion {
+			t.Errorf("%.0f allocations for version, more than %d", made, ofVersion)
+		}
 	})
 
 	t.Run("list -a -n opens few files", func(t *testing.T) {
