@@ -68,12 +68,12 @@ func openProjects(home string) (p projects, err error) {
 	if err != nil {
 		return p, warning(root, cause(err))
 	}
-	names, err := p.dir.Names()
-	if err != nil {
-		err = warning(root, cause(err))
-	}
-	errs := []error{err}
-	for _, n := range names {
+	var errs []error
+	for n, err := range p.dir.All(nil) {
+		if err != nil {
+			errs = append(errs, warning(root, cause(err)))
+			break
+		}
 		ok := n.IsDir()
 		// Every absolute path makes a name that begins with a dash; other files are none of Claude Code's.
 		if !ok && (n.Type() == fs.ModeSymlink || strings.HasPrefix(n.Name(), "-")) {
@@ -109,10 +109,10 @@ type hit struct {
 
 // find looks for a session's transcript in all folders at once, without opening them. The hits are in order of name.
 func (p projects) find(ctx context.Context, id string) (hits []hit) {
-	file := "/" + id + suffix
-	stat := func(folder string, _ *native.Scratch, h *hit) (bool, error) {
+	file := id + suffix
+	stat := func(folder string, s *native.Scratch, h *hit) (bool, error) {
 		h.folder = folder
-		h.info, h.err = p.dir.Stat(folder + file)
+		h.info, h.err = p.dir.StatBelow(folder, file, s)
 		return !native.Absent(h.err), nil
 	}
 	for h, err := range native.Each(ctx, p.folders, stat) {

@@ -3,6 +3,7 @@
 package native
 
 import (
+	"bytes"
 	"syscall"
 	"unsafe"
 
@@ -53,4 +54,14 @@ func failure(errno syscall.Errno) error {
 		return nil
 	}
 	return errno
+}
+
+// statAt is fstatat(2) of a path with a zero byte at its end, for which no copy of the path is made. It may wait.
+func statAt(dir int, path []byte, st *unix.Stat_t) error {
+	if bytes.IndexByte(path, 0) != len(path)-1 {
+		return unix.EINVAL // the system would take it for a shorter one
+	}
+	_, _, errno := unix.Syscall6(unix.SYS_NEWFSTATAT, uintptr(dir), uintptr(unsafe.Pointer(unsafe.SliceData(path))),
+		uintptr(unsafe.Pointer(st)), unix.AT_SYMLINK_NOFOLLOW, 0, 0)
+	return failure(errno)
 }

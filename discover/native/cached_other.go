@@ -12,3 +12,7 @@ func statCached(fd int, st *unix.Stat_t) error { return unix.Fstat(fd, st) }
 func preadCached(int, []byte, int64) (int, error) { return 0, unix.ENOSYS }
 
 func closeCached(fd int) error { return unix.Close(fd) }
+
+func statAt(dir int, path []byte, st *unix.Stat_t) error {
+	return unix.Fstatat(dir, string(path[:len(path)-1]), st, unix.AT_SYMLINK_NOFOLLOW)
+}

@@ -91,20 +91,31 @@ func (d *Dir) All(s *Scratch) iter.Seq2[Name, error] {
 	}
 }
 
-// Stat states a regular file of the directory, or of a folder below it ("folder/name"); anything else is
-// [ErrNotRegular].
+// Stat states a regular file of the directory; anything else is [ErrNotRegular].
 func (d *Dir) Stat(name string) (Info, error) {
 	var st unix.Stat_t
-	if err := unix.Fstatat(d.fd, name, &st, unix.AT_SYMLINK_NOFOLLOW); err != nil {
-		if Absent(err) {
-			return Info{}, err // nobody is told where, and it is asked of a thousand folders
-		}
-		return Info{}, &fs.PathError{Op: "stat", Path: d.path + "/" + name, Err: err}
+	err := unix.Fstatat(d.fd, name, &st, unix.AT_SYMLINK_NOFOLLOW)
+	return d.info(&st, "", name, err)
+}
+
+// StatBelow is Stat of a file of a folder below the directory, for one who asks for it in a thousand folders and works in s.
+func (d *Dir) StatBelow(folder, name string, s *Scratch) (Info, error) {
+	var st unix.Stat_t
+	err := statAt(d.fd, s.terminated(folder, "/", name), &st)
+	return d.info(&st, folder+"/", name, err)
+}
+
+// info is what the system said of a file of the directory, or of the folder.
+func (d *Dir) info(st *unix.Stat_t, folder, name string, err error) (Info, error) {
+	switch {
+	case Absent(err):
+		return Info{}, err // nobody is told where, and it is asked of a thousand folders
+	case err == nil && st.Mode&unix.S_IFMT != unix.S_IFREG:
+		err = ErrNotRegular
+	case err == nil:
+		return Info{Size: st.Size, ModTime: modTime(st)}, nil
 	}
-	if st.Mode&unix.S_IFMT != unix.S_IFREG {
-		return Info{}, &fs.PathError{Op: "stat", Path: d.path + "/" + name, Err: ErrNotRegular}
-	}
-	return Info{Size: st.Size, ModTime: modTime(&st)}, nil
+	return Info{}, &fs.PathError{Op: "stat", Path: d.path + "/" + folder + name, Err: err}
 }
 
 // File is Stat of a regular file that the directory lists; where nobody asks for its time and size, what the listing says

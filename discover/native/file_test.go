@@ -42,6 +42,12 @@ func TestOnlyRegularFilesAreOpened(t *testing.T) {
 	if info, err := d.Stat("regular"); err != nil || info.Size != 1 {
 		t.Errorf("%+v, %v", info, err)
 	}
+	var s Scratch
+	for name, want := range map[string]error{"regular": nil, "link": ErrNotRegular, "none": fs.ErrNotExist, "regular\x00": unix.EINVAL} {
+		if info, err := d.StatBelow(".", name, &s); !errors.Is(err, want) || err == nil && info.Size != 1 {
+			t.Errorf("%q below: %+v, %v, want %v", name, info, err, want)
+		}
+	}
 }
 
 // Below a root, files are opened as they are by their paths; so is what lies elsewhere.
