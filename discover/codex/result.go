@@ -166,7 +166,10 @@ func judgeCommand(text string) (discover.ToolState, string) {
 		if !ok {
 			code, ok = strings.CutPrefix(line, "Exit code: ")
 		}
-		if n, err := strconv.Atoi(code); ok && err == nil {
+		if !ok {
+			continue
+		}
+		if n, err := strconv.Atoi(code); err == nil {
 			switch {
 			case n == 0:
 				return discover.ToolDone, output

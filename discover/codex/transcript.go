@@ -61,6 +61,7 @@ type transcript struct {
 	spent   spent
 	newer   bool // the record after this one is an item of the model's
 	model   model
+	scratch native.Scratch
 }
 
 // read gives the messages of one segment and returns what it goes on from.
@@ -74,6 +75,7 @@ func (t *transcript) read(s segment, own bool) segment {
 		return segment{}
 	}
 	defer f.Close()
+	f.Use(&t.scratch)
 	return t.through(f, g, s, own)
 }
 
