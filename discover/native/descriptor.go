@@ -13,21 +13,28 @@ type descriptor struct {
 	here *atHand
 }
 
-// atHand asks the system for what it has in memory, by calls that fail where they would have to wait for a disk or a server.
+// atHand asks the system for what it has in memory, by calls that fail where they would have to wait for a disk.
 // Such a call need not be announced to Go's scheduler: that takes the processor from a goroutine that is in a call for more
 // than 20 µs and wakes another thread for it, and readers that make seventy thousand short calls lose up to a tenth of their
 // time with it. What is not in memory is asked for once more, by a call that may wait.
 //
-// It remembers what this system does not have, so that it is not asked for again and again; its zero value knows of nothing.
-// It belongs to one goroutine at a time.
+// Its zero value tries, and it does not try again where that is of no use. It belongs to one goroutine at a time.
 type atHand struct {
-	noOpen bool   // nothing is opened so: Linux before 5.12, another system, a sandbox that refuses calls that it does not know
-	noRead uint64 // the device whose files are not read so, as those of a network or of an overlay; 0: none known
+	// never is set once a call did not exist – Linux before 5.12, another system, a sandbox that refuses what it does not know –
+	// or not for a file, as those of a network or of an overlay.
+	never bool
+}
+
+// note notes what an error says of all such calls.
+func (a *atHand) note(err error) {
+	for _, none := range []error{unix.ENOSYS, unix.EINVAL, unix.EPERM, unix.EOPNOTSUPP} {
+		a.never = a.never || errors.Is(err, none)
+	}
 }
 
 // open opens a name for reading.
 func (a *atHand) open(dir int, name string, flags int) (descriptor, error) {
-	if !a.noOpen {
+	if !a.never {
 		fd, err := openCached(dir, name, flags)
 		if err == nil {
 			return descriptor{fd, a}, nil
@@ -35,7 +42,7 @@ func (a *atHand) open(dir int, name string, flags int) (descriptor, error) {
 		if errors.Is(err, unix.ENOENT) {
 			return descriptor{}, err
 		}
-		a.noOpen = errors.Is(err, unix.ENOSYS) || errors.Is(err, unix.EINVAL) || errors.Is(err, unix.EPERM)
+		a.note(err)
 	}
 	fd, err := retry(func() (int, error) { return unix.Openat(dir, name, flags, 0) })
 	return descriptor{fd: fd}, err
@@ -46,22 +53,18 @@ func (d *descriptor) stat(st *unix.Stat_t) error {
 	if d.here == nil {
 		return unix.Fstat(d.fd, st)
 	}
-	err := statCached(d.fd, st)
-	if err == nil && d.here.noRead == uint64(st.Dev) { //nolint:unconvert // Dev is an int32 on macOS
-		d.here = nil
-	}
-	return err
+	return statCached(d.fd, st)
 }
 
 // pread reads a piece of it.
-func (d *descriptor) pread(p []byte, off int64, device uint64) (int, error) {
+func (d *descriptor) pread(p []byte, off int64) (int, error) {
 	if d.here != nil {
 		n, err := preadCached(d.fd, p, off)
 		if n > 0 { // Linux 5.9 and 5.10 may say 0 where the file goes on (readv(2))
 			return n, nil
 		}
-		if errors.Is(err, unix.EOPNOTSUPP) || errors.Is(err, unix.ENOSYS) || errors.Is(err, unix.EPERM) {
-			d.here.noRead, d.here = device, nil
+		if d.here.note(err); d.here.never {
+			d.here = nil
 		}
 	}
 	return retry(func() (int, error) { return unix.Pread(d.fd, p, off) })

@@ -124,7 +124,7 @@ func (f *File) pread(p []byte, off int64) (int, error) {
 	n := copy(p, f.begin[min(off, int64(len(f.begin))):])
 	off += f.resume - int64(len(f.begin))
 	for n < len(p) {
-		m, err := f.at.pread(p[n:], off+int64(n), f.id.device)
+		m, err := f.at.pread(p[n:], off+int64(n))
 		if err != nil {
 			return n, &fs.PathError{Op: "read", Path: f.path, Err: err}
 		}
