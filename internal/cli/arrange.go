@@ -7,21 +7,25 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// arrange puts a command line into the order in which the library reads all of it: the verb – of those with commands
-// below them, one of these – its flags, --, its arguments. Flags may stand anywhere before a --; short ones may be joined (-aq, -n5). What is no flag or verb of
-// ours is an error here: the library would take it for an argument.
+// verbFirst is a command line whose first word is its verb, if it has one: "help VERB" and "--version" are other ways to say it.
+func verbFirst(args []string) []string {
+	switch {
+	case len(args) == 1 && args[0] == "help":
+		return []string{"--help"}
+	case len(args) > 1 && args[0] == "help":
+		return append(args[1:len(args):len(args)], "--help")
+	case len(args) > 0 && args[0] == "--version":
+		return slices.Concat([]string{"version"}, args[1:])
+	}
+	return args
+}
+
+// arrange puts a command line, its verb first, into the order in which the library reads all of it: the verb – of those with
+// commands below them, one of these – its flags, --, its arguments. Flags may stand anywhere before a --; short ones may be
+// joined (-aq, -n5). What is no flag or verb of ours is an error here: the library would take it for an argument.
 func arrange(app *cli.App, args []string) ([]string, error) {
 	if len(args) == 0 || isHelp(args[0]) {
 		return []string{"--help"}, nil
-	}
-	if args[0] == "help" {
-		if len(args) == 1 {
-			return []string{"--help"}, nil
-		}
-		args = append(args[1:len(args):len(args)], "--help")
-	}
-	if args[0] == "--version" {
-		args = slices.Concat([]string{"version"}, args[1:])
 	}
 	verb := app.Command(args[0])
 	switch {

@@ -17,6 +17,7 @@ func Main(args []string, env Env) int {
 
 // run returns nil, or why the command failed.
 func (env Env) run(ctx context.Context, args []string) error {
+	args = verbFirst(args)
 	app := newApp(env, called(args))
 	args, err := arrange(app, args)
 	if err != nil {

@@ -41,13 +41,10 @@ func verbs() []verb {
 	}
 }
 
-// called are the verbs that a command line is about: the one that it names, or all. To make them all, with their flags, and
-// to have the library go through these, would cost each call a tenth of its start.
+// called are the verbs that a command line, its verb first, is about: the one that it names, or all. To make them all, with
+// their flags, would cost each call a twentieth of its start, and to have the library go through these more.
 func called(args []string) []verb {
 	all := verbs()
-	if len(args) > 1 && args[0] == "help" {
-		args = args[1:]
-	}
 	for i, v := range all {
 		if len(args) > 0 && (v.name == args[0] || slices.Contains(v.aliases, args[0])) {
 			return all[i : i+1]
