@@ -3,6 +3,8 @@ package discover
 import (
 	"context"
 	"errors"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -73,5 +75,44 @@ func TestALiveSessionOfAForeignShapeIsSeen(t *testing.T) {
 	var ambiguous *AmbiguousError
 	if _, err := w.Find(t.Context(), "a111", nil, Want{}); !errors.As(err, &ambiguous) || len(ambiguous.Candidates) != 2 {
 		t.Errorf("%v, want both of them", err)
+	}
+}
+
+// TestAMovedSessionIsOne although it was read before its agent moved its file, and again where a live process says that it is.
+func TestAMovedSessionIsOne(t *testing.T) {
+	from, to := filepath.Join(t.TempDir(), "s1"), filepath.Join(t.TempDir(), "s1")
+	for _, c := range []struct {
+		name  string
+		files []string
+		want  string
+	}{
+		{"moved", []string{to}, "s1:idle"},
+		{"in both places", []string{from, to}, "s1:idle s1:stopped"},
+		{"gone", nil, "s1:idle s1:stopped"}, // the storage is away: what was read is what is known
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			before, after := record(Codex, "s1", 1), record(Codex, "s1", 2)
+			before.Path, after.Path = from, to
+			claim := exact("s1", 7)
+			claim.Path = to
+			w := worldOf(func() *proc.Table { return proc.Of(fact(7, "now", 'S')) }, memory{
+				agent: Codex, claims: []Claim{claim}, records: []Record{before, after},
+			})
+			for _, path := range []string{from, to} {
+				_ = os.Remove(path)
+			}
+			for _, path := range c.files {
+				if err := os.WriteFile(path, nil, 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if r, err := w.List(t.Context(), Select{All: true}); err != nil || ids(r.Sessions) != c.want {
+				t.Errorf("list: %q, %v; want %q", ids(r.Sessions), err, c.want)
+			}
+			r, err := w.Find(t.Context(), "s1", nil, Want{})
+			if one := !strings.Contains(c.want, " "); one != (err == nil) || one && ids(r.Sessions) != c.want {
+				t.Errorf("find: %q, %v; want %q", ids(r.Sessions), err, c.want)
+			}
+		})
 	}
 }

@@ -51,6 +51,8 @@ type join struct {
 	named     map[name][]target
 	by        map[owner][]int    // of live processes only
 	accepted  map[owner][]target // what was decided
+	// there reports whether a record's file is still where it was read; nil: nobody asks.
+	there func(*Record) bool
 }
 
 func newJoin(table *proc.Table, claims []Claim) *join {
@@ -210,6 +212,9 @@ func (j *join) sessions(records [][]Record) []Session {
 	out, named := j.stored(records)
 	spoken := map[target]bool{}
 	for same := range named.groups() {
+		if j.there != nil {
+			same = same.still(out, j.there)
+		}
 		for _, r := range same {
 			targets := j.targets(r.Record, same)
 			if len(targets) == 0 {

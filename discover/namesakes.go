@@ -59,6 +59,29 @@ func (n namesakes) groups() iter.Seq[namesakes] {
 	}
 }
 
+// still keeps those of several that are still there, unless none is: who moves a session while it is looked for has it met in
+// both places. The rows of the others lose their record.
+func (n namesakes) still(rows []Session, there func(*Record) bool) namesakes {
+	if len(n) < 2 {
+		return n
+	}
+	var stay namesakes
+	for _, r := range n {
+		if there(r.Record) {
+			stay = append(stay, r)
+		}
+	}
+	if len(stay) == 0 {
+		return n
+	}
+	for _, r := range n {
+		if !slices.Contains(stay, r) {
+			rows[r.at].Record = nil
+		}
+	}
+	return stay
+}
+
 // tail is the last bytes of an ID as a number. There IDs differ: many begin with the time.
 func tail(id string) uint64 {
 	var b [8]byte

@@ -3,6 +3,8 @@ package discover
 import (
 	"context"
 	"errors"
+	"io/fs"
+	"os"
 	"slices"
 	"sync"
 
@@ -300,9 +302,17 @@ func (l *look) chosen(sel *Select) Result {
 // obscured: what has stopped cannot be told from what lives.
 func (l *look) obscured() bool { return l.blind || l.sealed }
 
+// isThere reports whether the file of a record still stands where it was read. Claude Code renames its transcript when a session
+// goes to a worktree (2.1.330), Codex its rollout when one is archived.
+func isThere(r *Record) bool {
+	_, err := os.Lstat(r.Path)
+	return !errors.Is(err, fs.ErrNotExist)
+}
+
 // joined is the result with its sessions in no order, and as if all were in sight.
 func (l *look) joined() Result {
 	j := newJoin(l.table, l.claims)
+	j.there = isThere
 	j.judge()
 	sessions := j.sessions(l.records)
 	apart(len(sessions), func(i int) { sessions[i].Group = groupOf(&sessions[i]) })
