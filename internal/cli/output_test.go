@@ -8,35 +8,15 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/santhosh-tekuri/jsonschema/v6"
-
 	"agentctl/discover"
-	"agentctl/internal/render"
+	"agentctl/tests/schema"
 )
 
-// valid fails the test unless text is JSON that the schema's part below $defs/name takes.
-func valid(t *testing.T, name, text string) {
+// valid fails the test unless text is JSON that the schema's part takes.
+func valid(t *testing.T, part, text string) {
 	t.Helper()
-	doc, err := jsonschema.UnmarshalJSON(strings.NewReader(render.Schema()))
-	if err != nil {
-		t.Fatal(err)
-	}
-	c := jsonschema.NewCompiler()
-	if err := c.AddResource("schema.json", doc); err != nil {
-		t.Fatal(err)
-	}
-	for _, part := range []string{"schema.json#/$defs/" + name, "schema.json"} {
-		schema, err := c.Compile(part)
-		if err != nil {
-			t.Fatal(err)
-		}
-		v, err := jsonschema.UnmarshalJSON(strings.NewReader(text))
-		if err == nil {
-			err = schema.Validate(v)
-		}
-		if err != nil {
-			t.Errorf("%s\n%s: %v", text, part, err)
-		}
+	if err := schema.Check(part, text); err != nil {
+		t.Error(err)
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"agentctl/discover"
 	"agentctl/internal/render"
+	"agentctl/tests/schema"
 )
 
 func line(t interface{ Fatal(...any) }, m discover.Message, s discover.Session) string {
@@ -43,7 +44,7 @@ func TestMessageAsJSON(t *testing.T) {
 		}
 	}
 	for _, m := range conversation() {
-		if err := validate(t, compile(t, "message"), line(t, m, full())); err != nil {
+		if err := schema.Check("message", line(t, m, full())); err != nil {
 			t.Error(err)
 		}
 	}

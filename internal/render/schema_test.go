@@ -8,46 +8,17 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/santhosh-tekuri/jsonschema/v6"
-
 	"agentctl/discover"
 	"agentctl/internal/render"
+	"agentctl/tests/schema"
 )
 
-// compile returns the part of the schema below $defs/name.
-func compile(t *testing.T, name string) *jsonschema.Schema {
-	t.Helper()
-	doc, err := jsonschema.UnmarshalJSON(strings.NewReader(render.Schema()))
-	if err != nil {
-		t.Fatal(err)
-	}
-	c := jsonschema.NewCompiler()
-	if err := c.AddResource("schema.json", doc); err != nil {
-		t.Fatal(err)
-	}
-	s, err := c.Compile("schema.json#/$defs/" + name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
-}
-
-func validate(t *testing.T, s *jsonschema.Schema, text string) error {
-	t.Helper()
-	v, err := jsonschema.UnmarshalJSON(strings.NewReader(text))
-	if err != nil {
-		t.Fatalf("%s: %v", text, err)
-	}
-	return s.Validate(v)
-}
-
 func TestSchemaTakesOutput(t *testing.T) {
-	schema := compile(t, "session")
 	for _, s := range []discover.Session{full(), stored(), unnamed()} {
 		for _, explain := range []*render.Explanation{nil, render.Explain(s)} {
 			object := render.On(s, busy())
 			object.Explain = explain
-			if err := validate(t, schema, text(t, object)); err != nil {
+			if err := schema.Check("session", text(t, object)); err != nil {
 				t.Errorf("%s: %v", text(t, object), err)
 			}
 		}
@@ -55,19 +26,17 @@ func TestSchemaTakesOutput(t *testing.T) {
 }
 
 func TestSchemaTakesEvents(t *testing.T) {
-	schema := compile(t, "event")
 	gone := unnamed()
 	gone.Status, gone.Outcome = discover.Stopped, discover.OutcomeUnknown
 	for _, s := range []discover.Session{full(), stored(), unnamed(), gone} {
 		object := render.EventOf(discover.Event{Type: discover.SessionStopped, Time: now, Session: s})
-		if err := validate(t, schema, text(t, object)); err != nil {
+		if err := schema.Check("event", text(t, object)); err != nil {
 			t.Errorf("%s: %v", text(t, object), err)
 		}
 	}
 }
 
 func TestSchemaRefuses(t *testing.T) {
-	schema := compile(t, "session")
 	for _, bad := range []string{
 		`{}`,
 		`{"id":"x","adapter":"codex","status":"idle"}`,
@@ -81,7 +50,7 @@ func TestSchemaRefuses(t *testing.T) {
 		`{"id":"x","adapter":"codex","status":"idle","startedAt":"2026-11-20T10:00:00Z","meta":{}}`,
 		`{"id":"x","adapter":"codex","status":"idle","pid":0,"meta":{}}`,
 	} {
-		if validate(t, schema, bad) == nil {
+		if schema.Check("session", bad) == nil {
 			t.Errorf("%s passed", bad)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"agentctl/tests/replay"
+	"agentctl/tests/schema"
 )
 
 // replaying are the commands for streams of events.
@@ -16,7 +17,7 @@ func replaying() map[string]command {
 			events, err := replay.Read([]byte(ts.ReadFile(args[0])))
 			ts.Check(err)
 			for line := range strings.Lines(ts.ReadFile(args[0])) {
-				ts.Check(valid("event", line))
+				ts.Check(schema.Check("event", line))
 			}
 			states, err := replay.Replay(events)
 			ts.Check(err)

@@ -35,8 +35,8 @@ type openCode struct {
 	serial    int64
 }
 
-// schema is what of 1.18's tables the fake fills.
-const schema = `
+// tables are those of 1.18 that the fake fills.
+const tables = `
 create table if not exists session (id text primary key, project_id text not null, parent_id text, slug text not null,
 	directory text not null, path text, title text not null, version text not null, permission text, agent text, model text,
 	cost real default 0 not null, tokens_input integer default 0 not null, tokens_output integer default 0 not null,
@@ -121,7 +121,7 @@ func (o *openCode) create() error {
 		return err
 	}
 	o.db.SetMaxOpenConns(1)
-	_, err = o.db.Exec(schema)
+	_, err = o.db.Exec(tables)
 	return err
 }
 

@@ -19,10 +19,10 @@ import (
 	"github.com/clipperhouse/displaywidth"
 	"github.com/creack/pty"
 	"github.com/rogpeppe/go-internal/testscript"
-	"github.com/santhosh-tekuri/jsonschema/v6"
 	"golang.org/x/sys/unix"
 
 	"agentctl/internal/render"
+	"agentctl/tests/schema"
 )
 
 type command = func(ts *testscript.TestScript, neg bool, args []string)
@@ -126,8 +126,8 @@ func steering() map[string]command {
 				ts.Fatalf("%s has changed", args[1])
 			}
 		}),
-		// valid PART FILE: JSON that the schema's part takes; with lines, each line of it.
-		"valid": want(2, func(ts *testscript.TestScript, args []string) { ts.Check(valid(args[0], ts.ReadFile(args[1]))) }),
+		// valid PART FILE: JSON that the schema's part takes.
+		"valid": want(2, func(ts *testscript.TestScript, args []string) { ts.Check(schema.Check(args[0], ts.ReadFile(args[1]))) }),
 		// harmless FILE: nothing in it acts on a terminal.
 		"harmless": want(1, func(ts *testscript.TestScript, args []string) {
 			for line := range strings.Lines(ts.ReadFile(args[0])) {
@@ -215,24 +215,4 @@ func spaced(line string) string {
 		out = append(out, render.Clean(cell))
 	}
 	return strings.Join(out, " ")
-}
-
-func valid(part, text string) error {
-	doc, err := jsonschema.UnmarshalJSON(strings.NewReader(render.Schema()))
-	if err != nil {
-		return err
-	}
-	c := jsonschema.NewCompiler()
-	if err := c.AddResource("schema.json", doc); err != nil {
-		return err
-	}
-	schema, err := c.Compile("schema.json#/$defs/" + part)
-	if err != nil {
-		return err
-	}
-	v, err := jsonschema.UnmarshalJSON(strings.NewReader(text))
-	if err != nil {
-		return fmt.Errorf("%w in %q", err, text)
-	}
-	return schema.Validate(v)
 }
