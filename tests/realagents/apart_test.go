@@ -45,12 +45,12 @@ func apart() int {
 		workers.Go(func() {
 			for name := range queue {
 				began := time.Now()
-				out, err := one(ctx, name)
+				out, used, err := one(ctx, name)
 				for again := 0; err != nil && again < 2 && bytes.Contains(out, []byte(crash)); again++ {
 					said.Lock()
 					fmt.Printf("%s\n%s: an agent's runtime has crashed, once more\n", bytes.TrimSpace(out), name)
 					said.Unlock()
-					out, err = one(ctx, name)
+					out, used, err = one(ctx, name)
 				}
 				said.Lock()
 				if err != nil {
@@ -59,7 +59,7 @@ func apart() int {
 				if err != nil || testing.Verbose() {
 					fmt.Printf("%s\n", bytes.TrimSpace(out))
 				}
-				fmt.Printf("%s: %.1f s, %s\n", name, time.Since(began).Seconds(), ending(err))
+				fmt.Printf("%s: %.1f s, %.1f s of a processor, %s\n", name, time.Since(began).Seconds(), used.Seconds(), ending(err))
 				said.Unlock()
 			}
 		})
@@ -86,10 +86,15 @@ func names() ([]string, error) {
 	return tests, nil
 }
 
-// one runs one test, with the flags that we were given.
-func one(ctx context.Context, name string) (out []byte, err error) {
-	args := append(flags(), "-test.run", "^"+name+"$")
-	return exec.CommandContext(ctx, os.Args[0], args...).CombinedOutput()
+// one runs one test, with the flags that we were given. What it used is the time of processors that it took with all that it
+// started.
+func one(ctx context.Context, name string) (out []byte, used time.Duration, err error) {
+	cmd := exec.CommandContext(ctx, os.Args[0], append(flags(), "-test.run", "^"+name+"$")...)
+	out, err = cmd.CombinedOutput()
+	if state := cmd.ProcessState; state != nil {
+		used = state.UserTime() + state.SystemTime()
+	}
+	return out, used, err
 }
 
 // flags are those that we were given, but for the log of what tests read, which has one writer.

@@ -61,7 +61,7 @@ func (c agentctl) lateness(w *world.World, a world.Agent) (id string, late time.
 		said <- time.Now()
 	}()
 	var evident, printed time.Time
-	tick := time.NewTicker(time.Millisecond)
+	tick := time.NewTicker(5 * time.Millisecond) // it is tens of milliseconds that count, and agents need the processor
 	defer tick.Stop()
 	for printed.IsZero() {
 		select {

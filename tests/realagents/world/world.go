@@ -25,9 +25,10 @@ type World struct {
 	// Model is the model of all agents of this world.
 	Model *model.Server
 
-	t      testing.TB
-	base   string // holds all that the world writes
-	shared *started
+	t       testing.TB
+	base    string // holds all that the world writes
+	shared  *started
+	trusted map[string]bool
 }
 
 // New makes a world that ends with the test. Under -short it skips the test: real agents take a while.
@@ -36,7 +37,7 @@ func New(t testing.TB) *World {
 	if testing.Short() {
 		t.Skip("real agents take a while")
 	}
-	w := &World{t: t, shared: &started{}}
+	w := &World{t: t, shared: &started{}, trusted: map[string]bool{}}
 	base, err := os.MkdirTemp("", "agentctl-world-")
 	if err == nil {
 		w.base, err = filepath.EvalSymlinks(base)
@@ -52,8 +53,8 @@ func New(t testing.TB) *World {
 	w.check(w.configureClaude())
 	w.check(w.configureCodex())
 	w.check(w.configureOpenCode())
-	for _, name := range []string{"claude", "codex", "opencode"} {
-		w.Dir(name)
+	for _, name := range []string{"claude", "codex", "opencode"} { // made when they are needed: git takes its time
+		w.Trust(filepath.Join(w.work(), name))
 	}
 	return w
 }
@@ -71,17 +72,20 @@ func (w *World) Dir(name string) string {
 		return dir
 	}
 	w.check(os.MkdirAll(dir, 0o755))
-	w.check(w.trustClaude(dir))
-	w.check(w.trustCodex(dir))
+	w.Trust(dir)
 	w.git(dir, "init", "-q", "-b", "main")
 	w.git(dir, "-c", "user.name=t", "-c", "user.email=t@localhost", "commit", "-q", "--allow-empty", "-m", "first")
 	return dir
 }
 
-// Trust makes every agent trust directories that are still to be made.
+// Trust makes every agent trust directories, which may still have to be made.
 func (w *World) Trust(dirs ...string) {
 	w.t.Helper()
 	for _, dir := range dirs {
+		if w.trusted[dir] {
+			continue
+		}
+		w.trusted[dir] = true
 		w.check(w.trustClaude(dir))
 		w.check(w.trustCodex(dir))
 	}
