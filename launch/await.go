@@ -48,9 +48,11 @@ const (
 	// slowness is how many times as long as until the proof an agent may take for that, where this is more: a machine that
 	// is too busy for the one is for the other. To store its turn it may take as long as until the proof.
 	slowness = 3
-	// glance and stare are the shortest and the longest time between two looks.
-	glance = 15 * time.Millisecond
-	stare  = 200 * time.Millisecond
+	// glance and stare are the shortest and the longest time between two looks. Looking must not take from the agent the
+	// processor that it starts with, least of all on a busy machine, where a look is slow: the pause is restraint times as long.
+	glance    = 15 * time.Millisecond
+	stare     = 200 * time.Millisecond
+	restraint = 8
 )
 
 // Watch watches what was started.
@@ -120,8 +122,7 @@ func (w *Watch) until(ctx context.Context, enough func(discover.Session) bool) e
 		if done || err != nil {
 			return err
 		}
-		// A busy machine makes a look slow: looking must not make it busier.
-		pause := time.NewTimer(min(max(3*time.Since(began), glance), stare))
+		pause := time.NewTimer(min(max(restraint*time.Since(began), glance), stare))
 		select {
 		case <-ctx.Done():
 			pause.Stop()
