@@ -25,6 +25,7 @@ func TestClaudeLeavesAWorktree(t *testing.T) {
 				}
 			}
 			at(a.Dir()+"/.claude/worktrees/other", "worktree-other")
+			c.expect([]string{row(id, tui.PID(), "idle")}) // who types while it draws its answer does not see his own words
 			tui.Submit(`back [[tool ExitWorktree {"action":"remove"};; text home again]]`)
 			tui.WaitFor("home again")
 			at(a.Dir(), "main")
