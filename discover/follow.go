@@ -10,8 +10,8 @@ import (
 )
 
 // Follow tells what is true of the sessions now, in their order, and again whenever it may have changed: of a process's
-// end at once, of changes in the storage within a second, unless looking would take more than a hundredth of a
-// processor. It ends when tell wants no more or fails, or with ctx. A session that lives on in another process, whose
+// end at once, of changes in the storage within a second, unless looking would take more of a processor than thrift
+// allows. It ends when tell wants no more or fails, or with ctx. A session that lives on in another process, whose
 // file is moved, or that gets its name while it is followed, keeps its place; one that is gone from the storage is
 // stopped once none of its processes lives.
 func (w *World) Follow(ctx context.Context, sessions []Session, tell func(Result) (more bool, err error)) error {

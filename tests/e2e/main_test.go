@@ -73,7 +73,7 @@ func TestScripts(t *testing.T) {
 			}
 			env.Setenv("HOME", filepath.Join(env.WorkDir, "home"))
 			env.Setenv("TZ", "UTC")
-			env.Setenv("GORACE", "atexit_sleep_ms=0") // else each child of a -race run takes a second to end
+			env.Setenv("GORACE", "atexit_sleep_ms=10") // else each child of a -race run takes a second to end
 			env.Values[castKey{}] = newCast(env)
 			env.Values[screenKey{}] = new(*term.Terminal)
 			return os.WriteFile(filepath.Join(env.WorkDir, "repo/.git/HEAD"), []byte("ref: refs/heads/main\n"), 0o644)

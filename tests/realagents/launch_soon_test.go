@@ -61,14 +61,17 @@ func (c agentctl) lateness(w *world.World, a world.Agent) (id string, late time.
 		said <- time.Now()
 	}()
 	var evident, printed time.Time
-	tick := time.NewTicker(5 * time.Millisecond) // it is tens of milliseconds that count, and agents need the processor
+	asked := time.Now()                          // when it was not there yet: it may have come just then
+	tick := time.NewTicker(5 * time.Millisecond) // agents need the processor
 	defer tick.Stop()
 	for printed.IsZero() {
 		select {
 		case <-tick.C:
+			now := time.Now()
 			if evident.IsZero() && len(shownIDs(w, a)) > len(before) {
-				evident = time.Now()
+				evident = asked
 			}
+			asked = now
 		case printed = <-said:
 		}
 	}
