@@ -27,6 +27,7 @@ func (w *World) env(dir string) []string {
 		codexKey + "=" + apiKey,
 		"OPENCODE_DISABLE_AUTOUPDATE=1", "OPENCODE_DISABLE_MODELS_FETCH=1", "OPENCODE_DISABLE_LSP_DOWNLOAD=1",
 		"OPENCODE_DISABLE_SHARE=1", "OPENCODE_DISABLE_DEFAULT_PLUGINS=1", "OPENCODE_DISABLE_EMBEDDED_WEB_UI=1",
+		"OPENCODE_MODELS_PATH=" + w.openCodeModelsFile(),
 	}
 }
 
@@ -109,12 +110,38 @@ func (w *World) trustCodex(dir string) (err error) {
 }
 
 func (w *World) configureOpenCode() error {
-	return writeJSON(filepath.Join(w.Home, ".config", "opencode", "opencode.json"), object{
+	return firstError(w.listOpenCodeModels(), writeJSON(filepath.Join(w.Home, ".config", "opencode", "opencode.json"), object{
 		"autoupdate": false, "share": "disabled", "lsp": false, "formatter": false,
 		"model": "anthropic/claude-sonnet-4-5", "small_model": "anthropic/claude-haiku-4-5",
 		"enabled_providers": []string{"anthropic"},
 		"provider":          object{"anthropic": object{"options": object{"baseURL": w.Model.URL + "/v1", "apiKey": apiKey}}},
-	})
+	}))
+}
+
+func (w *World) openCodeModelsFile() string { return filepath.Join(w.base, "models.json") }
+
+// listOpenCodeModels writes the list of models that OpenCode reads instead of the one within it: the two entries that are
+// used here, as they are in the list of 1.18.33. To read all the others costs each start a third of its time.
+func (w *World) listOpenCodeModels() error {
+	model := func(id, name, family, knowledge, released string, context, input, output, read, write float64) object {
+		return object{
+			"id": id, "name": name, "family": family, "attachment": true, "reasoning": true, "tool_call": true,
+			"structured_output": true, "temperature": true, "open_weights": false,
+			"reasoning_options": []object{{"type": "budget_tokens", "min": 1024}},
+			"knowledge":         knowledge, "release_date": released, "last_updated": released,
+			"modalities": object{"input": []string{"text", "image", "pdf"}, "output": []string{"text"}},
+			"limit":      object{"context": context, "output": 64000},
+			"cost":       object{"input": input, "output": output, "cache_read": read, "cache_write": write},
+		}
+	}
+	return writeJSON(w.openCodeModelsFile(), object{"anthropic": object{
+		"id": "anthropic", "name": "Anthropic", "env": []string{"ANTHROPIC_API_KEY"},
+		"npm": "@ai-sdk/anthropic", "doc": "https://docs.anthropic.com/en/docs/about-claude/models",
+		"models": object{
+			"claude-sonnet-4-5": model("claude-sonnet-4-5", "Claude Sonnet 4.5 (latest)", "claude-sonnet", "2025-07-31", "2025-09-29", 1e6, 3, 15, 0.3, 3.75),
+			"claude-haiku-4-5":  model("claude-haiku-4-5", "Claude Haiku 4.5 (latest)", "claude-haiku", "2025-02-28", "2025-10-15", 2e5, 1, 5, 0.1, 1.25),
+		},
+	}})
 }
 
 func writeJSON(path string, value any) error {
