@@ -115,7 +115,8 @@ func (t *Table) All() iter.Seq[Process] { return slices.Values(t.all()) }
 
 // Running yields, by ascending pid, the processes whose binary match accepts by its path, and those whose binary may
 // not be read. No others are looked at. What one of them has just forked to start something else in is left out: until
-// then it is a copy that runs the binary in name only.
+// then it is a copy that runs the binary in name only, also if who forked it is gone. Of a program with several threads, as
+// agents are, nothing goes on in a copy but what leads to its execution.
 func (t *Table) Running(match func(exe string) bool) iter.Seq[Process] {
 	return func(yield func(Process) bool) {
 		for i := range t.list {
@@ -123,20 +124,11 @@ func (t *Table) Running(match func(exe string) bool) iter.Seq[Process] {
 			if e.exe != "" && !match(e.exe) {
 				continue
 			}
-			if p, ok := e.process(nil); ok && !t.isCopy(p) && !yield(p) {
+			if p, ok := e.process(nil); ok && !p.Copied && !yield(p) {
 				return
 			}
 		}
 	}
-}
-
-// isCopy reports whether p is a copy of its parent, which lives. One that outlives its parent goes on in its place.
-func (t *Table) isCopy(p Process) bool {
-	if !p.Copied {
-		return false
-	}
-	parent, ok := t.PID(p.Parent)
-	return ok && parent.Alive() && begot(parent, p) && parent.Exe == p.Exe
 }
 
 // Find returns the live process with this identity. A zombie, a vanished process and a pid that belongs to

@@ -63,7 +63,7 @@ func (c *claimer) process(table *proc.Table, p proc.Process) {
 	case err != nil && !client():
 		c.unreadable(c.subject(p, in), err)
 	case err == nil && (len(shown.threads) > 0 || in.runsThreads(shown, client)):
-		c.readable(c.subject(p, in), shown.threads)
+		c.readable(c.subject(p, in), shown)
 	}
 }
 
@@ -78,7 +78,8 @@ func (c *claimer) subject(p proc.Process, in invocation) subject {
 	return subject{p, in, claim}
 }
 
-func (c *claimer) readable(s subject, threads []thread) {
+func (c *claimer) readable(s subject, shown evidence) {
+	threads := shown.threads
 	c.claims = append(c.claims, s.presence())
 	var begun, unborn []discover.Claim
 	for _, t := range threads {
@@ -95,7 +96,7 @@ func (c *claimer) readable(s subject, threads []thread) {
 	}
 	if len(threads) == 0 {
 		c.argv(s)
-		c.over(s)
+		c.over(s, shown)
 	}
 }
 

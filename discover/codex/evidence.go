@@ -20,6 +20,12 @@ func isEvidence(path string) bool {
 	return ok && filepath.Base(filepath.Dir(path)) == locksDir
 }
 
+// isHistory reports whether a home's file is the database of what threads said, thread_history_1.sqlite in 0.169 and not there
+// before 0.150. The number changes with what is in it.
+func isHistory(name string) bool {
+	return strings.HasPrefix(name, "thread_history_") && strings.HasSuffix(name, ".sqlite")
+}
+
 // evidence is what a process's open files show.
 type evidence struct {
 	threads []thread // by id
@@ -28,6 +34,9 @@ type evidence struct {
 	watches bool
 	// told: the kernel names descriptors that are no files, so that watches means something.
 	told bool
+	// history: the process has the database of what threads said open. It opens that with its first thread, just after it has
+	// taken the thread's lock, and keeps it until it ends (SEEN 0.169).
+	history bool
 }
 
 // thread is the evidence about one thread: the lock it holds and the rollout it writes, or one of them.
@@ -43,6 +52,7 @@ func gather(p proc.Process) (evidence, error) {
 			e.told = true
 			e.watches = e.watches || name == "inotify"
 		}
+		e.history = e.history || isHistory(filepath.Base(path))
 		return isEvidence(path)
 	})
 	if err != nil {

@@ -20,8 +20,8 @@ const wroteTimes = 2
 // milliseconds before it is gone (SEEN 0.169), and until then the thread is not stopped, nor the process without one. They
 // are those that were begun in its directory since it was, by an exec, and whose turn has ended; another exec may have run
 // and left one of these, so that this is weak evidence.
-func (c *claimer) over(s subject) {
-	if s.role != exec || s.session != "" || s.claim.Home == "" || s.Begun().IsZero() {
+func (c *claimer) over(s subject, shown evidence) {
+	if s.role != exec || s.session != "" || s.claim.Home == "" || s.Begun().IsZero() || !shown.history && keepsHistory(s.claim.Home) {
 		return
 	}
 	dir := realPath(s.directory(s.Process))
@@ -40,6 +40,21 @@ func (c *claimer) over(s subject) {
 		claim.Source = s.source()
 		c.claims = append(c.claims, claim)
 	}
+}
+
+// keepsHistory reports whether who runs a thread in this home has the database of what threads said open.
+func keepsHistory(home string) bool {
+	d, err := native.OpenDir(home)
+	if err != nil {
+		return false
+	}
+	defer d.Close()
+	for n, err := range d.All(nil) {
+		if err == nil && isHistory(n.Name()) {
+			return true
+		}
+	}
+	return false
 }
 
 // begunSince are the threads of the process's home whose ids say that they were begun since the process was.

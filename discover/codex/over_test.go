@@ -6,6 +6,9 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"agentctl/discover"
+	"agentctl/proc"
 )
 
 // At its end an exec lets go of its thread before it is gone: it has run the one that was begun since it was, where it was,
@@ -50,6 +53,27 @@ func TestAnExecThatIsOver(t *testing.T) {
 		}
 		if claimed != test.claimed {
 			t.Errorf("%s: claimed %v, want %v", name, claimed, test.claimed)
+		}
+	}
+}
+
+// Who runs a thread has the database of what threads said open, where there is one: without it an exec has not begun its own
+// yet, however much it has written, and the one that was begun and has ended in its directory since it was is another's.
+func TestAnExecThatHasNotBegun(t *testing.T) {
+	meta := strings.Replace(metaLine, `"cwd":`, `"source":"exec","cwd":`, 1)
+	lines := strings.ReplaceAll(string(rollout(meta, startedLine, contextLine, askedLine, answerLine, completeLine)), someID, threadA)
+	for _, has := range []bool{true, false} {
+		w := newWorld(t)
+		w.file("sessions/2026/11/20/"+nameA, lines)
+		var open []proc.OpenFile
+		if history := w.file("thread_history_1.sqlite", ""); has {
+			open = append(open, proc.OpenFile{FD: 30, Path: history, Writable: true})
+		}
+		p := w.process(8, 1, npmExe, []string{"exec", "hi"}, open...)
+		p.Started, p.Wrote = time.Date(2026, 11, 20, 19, 9, 0, 0, time.UTC), 1<<30
+		claimed := slices.ContainsFunc(w.claims(), func(c discover.Claim) bool { return c.Session == threadA })
+		if claimed != has {
+			t.Errorf("with the database open (%v) it is claimed (%v)", has, claimed)
 		}
 	}
 }
