@@ -13,7 +13,8 @@ import (
 
 // wroteTimes is how many bytes an exec has written at its end for each byte of its rollout, at the least: each line into the
 // rollout, and what it is worth into databases, their journals and the log (SEEN 0.169: 4 times for a long turn, 11 for a short
-// one; 0.98: 2.3 for a short one). One that has not begun a thread yet has written 57 kB, 1.6 times the shortest rollout.
+// one; 0.98: 2.3 for a short one). One that has not begun a thread yet has written 60 kB, twice the shortest rollout, and 2.7 MB where it
+// had to make the databases: with those, another mark tells ([evidence.history]).
 const wroteTimes = 2
 
 // over adds the threads that an exec may have run that runs none any more: at its end it lets go of rollout and lock some

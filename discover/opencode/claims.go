@@ -53,7 +53,7 @@ func (s *survey) claims(sub *subject, lib *library) []discover.Claim {
 	presence.Detail = "runs " + proc.Program(sub.Exe) + ", as " + sub.mode.source()
 	presence.Empty, presence.Unreadable = sub.mode == modeServer, sub.unreadable
 	switch {
-	case sub.mode == modeTUI && sub.unreadable == "" && (len(sessions) == 0 || sub.logged && len(sub.sessions) == 0):
+	case sub.mode == modeTUI && sub.unreadable == "" && (len(sessions) == 0 || sub.logged && len(sub.sessions) == 0 && !sub.behind()):
 		presence.Turn = &discover.Turn{State: discover.TurnNone} // it may show a session, and was asked nothing
 	case sub.mode == modeRun: // it ends with its turn, and has one from the start
 		presence.Turn = &discover.Turn{State: discover.TurnOpen}

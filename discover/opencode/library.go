@@ -33,10 +33,10 @@ func (l *library) want(id string) {
 	}
 }
 
-// since asks for the sessions that were begun or prompted where the process is, since it started.
-func (l *library) since(sub *subject) {
-	if l.start.IsZero() || sub.Started.Before(l.start) {
-		l.start = sub.Started
+// since asks for the sessions that were begun or prompted where the process is, from then on.
+func (l *library) since(sub *subject, start time.Time) {
+	if l.start.IsZero() || start.Before(l.start) {
+		l.start = start
 	}
 	l.dirs = append(l.dirs, sub.dir, realPath(sub.dir))
 	l.files = l.files || len(sub.databases()) == 0

@@ -22,6 +22,9 @@ const (
 	clockSlack = 5 * time.Second
 	// logDelay is more than a line ever was late (SEEN 1.18.33: two seconds).
 	logDelay = 30 * time.Second
+	// logBehind is how long a session may stand in the store, while its process is asked for its first words, before a line
+	// names it.
+	logBehind = 5 * time.Second
 	// errorLimit is how many characters are kept of an error that the agent tries again after.
 	errorLimit = 200
 )

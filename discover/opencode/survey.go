@@ -183,6 +183,12 @@ func (sub *subject) guessing() bool {
 	return len(sub.sessions) == 0 && (sub.mode == modeRun || sub.mode == modeTUI && !sub.logged)
 }
 
+// behind reports whether the process is a terminal's whose log names no session, which it may do soon: one that was begun just
+// now, and that nobody is known to have made, may be its.
+func (sub *subject) behind() bool {
+	return sub.mode == modeTUI && sub.logged && len(sub.sessions) == 0 && sub.session == ""
+}
+
 // load reads the sessions that the evidence names or may name.
 func (s *survey) load(ctx context.Context) {
 	for _, sub := range s.subjects {
@@ -194,8 +200,11 @@ func (s *survey) load(ctx context.Context) {
 			lib.want(id)
 		}
 		lib.want(sub.session)
-		if sub.guessing() {
-			lib.since(sub)
+		switch {
+		case sub.guessing():
+			lib.since(sub, sub.Started)
+		case sub.behind():
+			lib.since(sub, s.now.Add(-logBehind))
 		}
 	}
 	for _, dir := range slices.Sorted(maps.Keys(s.homes)) {
