@@ -183,10 +183,10 @@ func (sub *subject) guessing() bool {
 	return len(sub.sessions) == 0 && (sub.mode == modeRun || sub.mode == modeTUI && !sub.logged)
 }
 
-// behind reports whether the process is a terminal's whose log names no session, which it may do soon: one that was begun just
-// now, and that nobody is known to have made, may be its.
+// behind reports whether the process is a terminal's whose run the shared log names, and no session of it, which it may do soon:
+// one that was begun just now, and that no run is known to have made, may be its.
 func (sub *subject) behind() bool {
-	return sub.mode == modeTUI && sub.logged && len(sub.sessions) == 0 && sub.session == ""
+	return sub.mode == modeTUI && sub.run != "" && len(sub.sessions) == 0 && sub.session == ""
 }
 
 // load reads the sessions that the evidence names or may name.
