@@ -10,6 +10,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"regexp"
 	"strings"
 	"sync"
 	"unicode"
@@ -143,6 +144,16 @@ func (t *Terminal) WaitUntil(ctx context.Context, good func(screen string) bool)
 
 // Contains reports whether the text is on the screen, as [Terminal.WaitFor] looks for it.
 func Contains(screen, text string) bool { return strings.Contains(plain(screen), plain(text)) }
+
+// Typed is Contains for what was typed just now: where it has a blank that a program saw no need to draw, the emulator may show
+// a letter of what stood there before.
+func Typed(screen, text string) bool {
+	words := strings.Fields(text)
+	for i, word := range words {
+		words[i] = regexp.QuoteMeta(plain(word))
+	}
+	return regexp.MustCompile(strings.Join(words, ".?")).MatchString(plain(screen))
+}
 
 // plain drops blanks and the frames drawn around text.
 func plain(s string) string {

@@ -55,6 +55,17 @@ func TestWrappedAndFramedTextIsFound(t *testing.T) {
 	}
 }
 
+func TestTypedTextIsFound(t *testing.T) {
+	for screen, want := range map[string]bool{
+		"│ > back (a)\n │": true, "│ > backi(a) │": true, "│ > back i(a) │": true,
+		"│ > bac i(a) │": false, "│ > back if(a) │": false, "│ > back │": false,
+	} {
+		if got := Typed(screen, "back (a)"); got != want {
+			t.Errorf("%q: %v, want %v", screen, got, want)
+		}
+	}
+}
+
 func TestWaitingEnds(t *testing.T) {
 	term := start(t, "echo bye")
 	if err := term.WaitFor(t.Context(), "never shown"); err == nil || errors.Is(err, context.Canceled) {

@@ -107,7 +107,7 @@ func (u *TUI) Screen() string {
 func (u *TUI) Type(text string) {
 	u.w.t.Helper()
 	u.w.check(u.term.Send(text))
-	u.WaitFor(text)
+	u.waitUntil(text, func(screen string) bool { return term.Typed(screen, text) })
 }
 
 // Press presses a key.
