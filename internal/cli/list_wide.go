@@ -2,11 +2,14 @@ package cli
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"slices"
 	"sync"
 
 	"agentctl/discover"
 	"agentctl/internal/render"
+	"agentctl/launch/worktree"
 	"agentctl/proc"
 )
 
@@ -20,8 +23,9 @@ func (env Env) listWide(ctx context.Context, sel discover.Select, o *listOptions
 	world := env.world(s.Homes)
 	r, err := world.List(working, sel)
 	var machines []render.Machine
+	var unanswered []*discover.Warning
 	if err == nil {
-		machines = env.machines(working, world, r)
+		machines, unanswered = env.machines(working, world, r)
 		err = working.Err()
 	}
 	done()
@@ -31,7 +35,7 @@ func (env Env) listWide(ctx context.Context, sel discover.Select, o *listOptions
 	if err := env.printWide(r.Sessions, machines, o, s); err != nil {
 		return err
 	}
-	return env.warn(r.Warnings)
+	return env.warn(append(r.Warnings, unanswered...))
 }
 
 func (env Env) printWide(list []discover.Session, machines []render.Machine, o *listOptions, s settings) error {
@@ -56,11 +60,13 @@ func (env Env) printWide(list []discover.Session, machines []render.Machine, o *
 // atOnce is how many git commands run at the same time.
 const atOnce = 4
 
-// machines looks at what each session of r does. Sessions may work in one directory: git is asked once.
-func (env Env) machines(ctx context.Context, w *discover.World, r discover.Result) []render.Machine {
+// machines looks at what each session of r does. Sessions may work in one directory: git is asked once, and where it does
+// not answer there is one warning.
+func (env Env) machines(ctx context.Context, w *discover.World, r discover.Result) ([]render.Machine, []*discover.Warning) {
 	type answer struct {
-		changes   *render.Changes
-		unchecked string
+		changes *render.Changes
+		err     error
+		told    bool
 	}
 	answers := map[string]*answer{}
 	var git sync.WaitGroup
@@ -73,7 +79,7 @@ func (env Env) machines(ctx context.Context, w *discover.World, r discover.Resul
 		answers[s.Dir] = a
 		git.Go(func() {
 			room <- struct{}{}
-			a.changes, a.unchecked = env.changes(ctx, s.Dir)
+			a.changes, a.err = env.changes(ctx, s.Dir)
 			<-room
 		})
 	}
@@ -82,12 +88,23 @@ func (env Env) machines(ctx context.Context, w *discover.World, r discover.Resul
 		out[i].Processes = processes(w.Tree(r, s))
 	}
 	git.Wait()
+	var unanswered []*discover.Warning
 	for i, s := range r.Sessions {
-		if a := answers[s.Dir]; a != nil && !elsewhere(s) {
-			out[i].Changes, out[i].Unchecked = a.changes, a.unchecked
+		a := answers[s.Dir]
+		if a == nil || elsewhere(s) {
+			continue
 		}
+		out[i].Changes = a.changes
+		if a.err == nil {
+			continue
+		}
+		out[i].Unchecked = "not known: " + a.err.Error()
+		if !a.told && !errors.Is(a.err, worktree.ErrPrograms) { // not to ask is our own choice
+			unanswered = append(unanswered, &discover.Warning{Path: s.Dir, Err: fmt.Errorf("what is not committed is not known: %w", a.err)})
+		}
+		a.told = true
 	}
-	return out
+	return out, unanswered
 }
 
 // elsewhere reports whether a session runs in a container: a directory that is called so here may be another one.

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"time"
 
@@ -17,23 +18,21 @@ import (
 const gitTime = 2 * time.Second
 
 // changes asks git, which costs two processes; nothing is asked of what is in no repository.
-func (env Env) changes(ctx context.Context, dir string) (c *render.Changes, unchecked string) {
+func (env Env) changes(ctx context.Context, dir string) (*render.Changes, error) {
 	limited, cancel := context.WithTimeout(ctx, gitTime)
 	defer cancel()
 	found, err := worktree.Look(limited, launch.Host{Environ: env.Environ}, dir)
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
-		return nil, "not known: git takes longer than " + gitTime.String()
-	case err != nil:
-		return nil, "not known: " + err.Error()
-	case found == nil:
-		return nil, ""
+		return nil, fmt.Errorf("git takes longer than %v", gitTime)
+	case err != nil || found == nil:
+		return nil, err
 	}
-	c = &render.Changes{Changed: found.Changed, Untracked: found.Untracked, Upstream: found.Upstream}
+	c := &render.Changes{Changed: found.Changed, Untracked: found.Untracked, Upstream: found.Upstream}
 	if found.Compared {
 		c.Ahead, c.Behind = &found.Ahead, &found.Behind
 	}
-	return c, ""
+	return c, nil
 }
 
 // processes asks each process of a tree what it uses. One that has ended meanwhile is left out.

@@ -116,6 +116,37 @@ func TestStatusShowsChanges(t *testing.T) {
 	}
 }
 
+// A git that does not answer costs one warning, however many sessions work there, and the fact alone.
+func TestGitThatFails(t *testing.T) {
+	env, out := testEnv(t)
+	env.Environ = os.Environ()
+	repo := t.TempDir()
+	for _, a := range env.Adapters {
+		for i := range a.(stub).records {
+			a.(stub).records[i].Dir = repo
+		}
+	}
+	for _, args := range [][]string{{"init", "-q"}, {"config", "core.repositoryFormatVersion", "99"}} {
+		if said, err := exec.Command("git", append([]string{"-C", repo}, args...)...).CombinedOutput(); err != nil {
+			t.Fatalf("%v: %s", err, said)
+		}
+	}
+	for _, args := range [][]string{{"status", "aaaaaaaa-2", "--json"}, {"list", "-a", "--wide", "--json"}, {"status", "aaaaaaaa-2"}} {
+		out.stdout.Reset()
+		out.stderr.Reset()
+		got, warning := run(env, args...), "warning: "+repo+": what is not committed is not known: "
+		if said := out.stderr.String(); got != 6 || strings.Count(said, warning) != 1 || !strings.Contains(said, "version") {
+			t.Errorf("%q: exit %d: %s", args, got, said)
+		}
+		if said := out.stdout.String(); !strings.Contains(said, "aaaaaaaa-2") || strings.Contains(said, `"changes"`) {
+			t.Errorf("%q: %s", args, said)
+		}
+	}
+	if got := out.stdout.String(); !strings.Contains(got, "\nchanges      not known: ") {
+		t.Error(got)
+	}
+}
+
 // A process that ends between the look and the question is left out.
 func TestGoneProcessIsLeftOut(t *testing.T) {
 	gone := process(12, 10)

@@ -57,8 +57,9 @@ func (env Env) status(ctx context.Context, arg string, o *statusOptions) error {
 	world := env.world(s.Homes)
 	r, err := world.Find(working, arg, agents, want)
 	var machines []render.Machine
+	var unanswered []*discover.Warning
 	if err == nil && !o.alive {
-		machines = env.machines(working, world, r)
+		machines, unanswered = env.machines(working, world, r)
 	}
 	if working.Err() != nil {
 		err = working.Err()
@@ -74,7 +75,7 @@ func (env Env) status(ctx context.Context, arg string, o *statusOptions) error {
 	if err := env.show(r.Sessions, machines, o.explain, o.json, s.look); err != nil {
 		return err
 	}
-	return env.warn(r.Warnings)
+	return env.warn(append(r.Warnings, unanswered...))
 }
 
 // alive answers by the exit code. What cannot be told is neither yes nor no.
