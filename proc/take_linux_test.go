@@ -12,7 +12,6 @@ import (
 	"sync"
 	"testing"
 
-	ps "github.com/mitchellh/go-ps"
 	"golang.org/x/sys/unix"
 )
 
@@ -181,39 +180,6 @@ func TestTakeEndsWithItsContext(t *testing.T) {
 	cancel()
 	if _, err := Take(ctx); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
-	}
-}
-
-// TestAgreesWithGoPS: every process that go-ps lists and that still lives is in the table with the same parent and
-// name. (go-ps drops a name with a ")" in it.) A process may change both at any time, so the two are asked again until they
-// agree or it is gone.
-func TestAgreesWithGoPS(t *testing.T) {
-	theirs, err := ps.Processes()
-	if err != nil {
-		t.Fatal(err)
-	}
-	ours := take(t)
-	compared := 0
-	for _, their := range theirs {
-		p, ok := ours.PID(their.Pid())
-		for tries := 0; !ok || p.Parent != their.PPid() || p.Name != their.Executable(); tries++ {
-			if tries == 1000 {
-				t.Fatalf("pid %d: %+v, go-ps says parent %d, name %q", their.Pid(), p, their.PPid(), their.Executable())
-			}
-			if p, err = Inspect(their.Pid()); errors.Is(err, ErrGone) {
-				break
-			} else if err != nil {
-				t.Fatal(err)
-			}
-			if their, err = ps.FindProcess(p.ID.PID); err != nil || their == nil {
-				break
-			}
-			ok = true
-		}
-		compared++
-	}
-	if compared < 2 {
-		t.Errorf("only %d processes to compare", compared)
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"agentctl/discover"
 	"agentctl/internal/config"
 	"agentctl/internal/render"
+	"agentctl/proc"
 )
 
 type doctorOptions struct{ json, noColor bool }
@@ -49,6 +50,21 @@ type processFindings struct {
 	Unreadable int `json:"unreadable"`
 	// Hidden: the system shows us our own processes only.
 	Hidden bool `json:"hidden"`
+	// CrossCheck is absent where there was no process table to compare, or go-ps could not read it.
+	CrossCheck *crossCheck `json:"crossCheck,omitempty"`
+}
+
+// crossCheck is the comparison of the process table with the one that go-ps reads.
+type crossCheck struct {
+	Compared    int                 `json:"compared"`
+	Differences []processDifference `json:"differences"`
+}
+
+type processDifference struct {
+	PID  int    `json:"pid"`
+	Name string `json:"name"`
+	// Difference says in words how the two tables differ.
+	Difference string `json:"difference"`
 }
 
 func (env Env) doctor(ctx context.Context, o *doctorOptions) error {
@@ -88,6 +104,10 @@ func (env Env) examine(ctx context.Context, c config.Config) (findings, error) {
 		return f, err
 	}
 	f.Processes = processesOf(live)
+	if !live.Blind {
+		f.Processes.CrossCheck, err = env.crossCheckProcesses(live.Table)
+		f.warn(err)
+	}
 	for _, w := range live.Warnings {
 		f.warn(w)
 	}
@@ -134,6 +154,19 @@ func processesOf(live discover.Result) processFindings {
 	}
 	p.Agents, p.Unreadable = len(running), len(unreadable)
 	return p
+}
+
+// crossCheckProcesses compares the process table with that of go-ps.
+func (env Env) crossCheckProcesses(table *proc.Table) (*crossCheck, error) {
+	compared, differences, err := env.CrossCheck(table)
+	if err != nil {
+		return nil, err
+	}
+	c := &crossCheck{Compared: compared, Differences: []processDifference{}}
+	for _, d := range differences {
+		c.Differences = append(c.Differences, processDifference{d.PID, d.Name, d.Text})
+	}
+	return c, nil
 }
 
 // plural is a count with its noun.

@@ -29,6 +29,12 @@ func (f findings) write(w io.Writer, wanted string, look render.Look) error {
 	}
 	fmt.Fprintln(out, "processes")
 	line("seen", f.Processes.text())
+	if c := f.Processes.CrossCheck; c != nil {
+		line("go-ps", fmt.Sprintf("%d compared, %s", c.Compared, plural(len(c.Differences), "difference")))
+		for _, d := range c.Differences {
+			line("", fmt.Sprintf("pid %d (%s): %s", d.PID, d.Name, d.Difference))
+		}
+	}
 	fmt.Fprintln(out, "configuration")
 	if f.Config.File == "" {
 		line("file", "none (looked for "+wanted+")")

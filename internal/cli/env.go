@@ -37,6 +37,8 @@ type Env struct {
 	Adapters []discover.Adapter
 	// Take reads the process table.
 	Take func(context.Context) (*proc.Table, error)
+	// CrossCheck compares the process table with that of go-ps (proc.CrossCheck).
+	CrossCheck func(*proc.Table) (int, []proc.Difference, error)
 	// Become replaces this process by an agent's program.
 	Become func(launch.Spec, launch.Host) error
 	// Version was stamped in by the linker; "" if it was not.
@@ -52,7 +54,7 @@ func System(version string) Env {
 		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
 		Width: width, Height: height, Interactive: interactive, Terminal: typing && width > 0,
 		Getenv: os.Getenv, Environ: os.Environ(), Become: launch.Become, Executable: os.Executable, Now: time.Now, PID: os.Getpid(), UID: os.Getuid(),
-		Adapters: agents.All(), Take: proc.Take, Version: version,
+		Adapters: agents.All(), Take: proc.Take, CrossCheck: proc.CrossCheck, Version: version,
 	}
 }
 

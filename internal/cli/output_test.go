@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"testing"
 
@@ -219,6 +220,11 @@ func TestDoctor(t *testing.T) {
 	if h.Path != "/h/codex" || h.Exists || h.Sessions != 5 || h.Live != 1 || h.Bytes != 500 || h.Formats[0] != "jsonl" || h.Newest != "2026-11-20T11:59:00.000Z" {
 		t.Errorf("home: %+v", h)
 	}
+	check := f.Processes.CrossCheck
+	if check == nil || check.Compared != 7 || !slices.Equal(check.Differences, []processDifference{{12, "x) R 1", "missing in go-ps"}}) {
+		t.Errorf("cross-check: %+v", check)
+	}
+	f.Processes.CrossCheck = nil
 	if f.Processes != (processFindings{Seen: 6, Agents: 2}) {
 		t.Errorf("processes: %+v", f.Processes)
 	}
@@ -227,7 +233,7 @@ func TestDoctor(t *testing.T) {
 	}
 	out.stdout.Reset()
 	run(env, "doctor")
-	for _, want := range []string{"\ncodex\n  program   " + bin, "version 1.2.3-rc.1\n", "  program   none in PATH\n", "  file      none (looked for "} {
+	for _, want := range []string{"\ncodex\n  program   " + bin, "version 1.2.3-rc.1\n", "  program   none in PATH\n", "  file      none (looked for ", "  go-ps     7 compared, 1 difference\n            pid 12 (x) R 1): missing in go-ps\n"} {
 		if !strings.Contains("\n"+out.stdout.String(), want) {
 			t.Errorf("no %q in\n%s", want, out.stdout.String())
 		}

@@ -136,6 +136,9 @@ func testEnv(t *testing.T) (Env, *output) {
 		Now:    func() time.Time { return now }, PID: 1000,
 		Adapters: []discover.Adapter{claude, codex},
 		Take:     func(ctx context.Context) (*proc.Table, error) { return table, ctx.Err() },
+		CrossCheck: func(*proc.Table) (int, []proc.Difference, error) {
+			return 7, []proc.Difference{{PID: 12, Name: "x) R 1", Text: "missing in go-ps"}}, nil
+		},
 	}, out
 }
 

@@ -23,7 +23,7 @@ const binary = "AGENTCTL_TEST_BINARY"
 // build makes the program under test, as a user would.
 func build(dir string) error {
 	path := filepath.Join(dir, "agentctl")
-	out, err := exec.Command("go", "build", "-tags", "urfave_cli_no_docs", "-o", path, "agentctl").CombinedOutput()
+	out, err := exec.Command("go", "build", "-tags", "urfave_cli_no_docs,urfave_cli_no_suggest", "-o", path, "agentctl").CombinedOutput()
 	if err != nil {
 		return fmt.Errorf("building agentctl: %w\n%s", err, out)
 	}
