@@ -3,10 +3,10 @@ package discover
 import (
 	"errors"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
 
+	"agentctl/discover/native/fsread"
 	"agentctl/proc"
 )
 
@@ -40,17 +40,20 @@ func groupOf(s *Session) string {
 // groupDir is in the names of the worktrees that group launches make: a cheap sign that git is worth asking.
 const groupDir = "-try-"
 
+// gitFileLimit bounds the two files of a worktree that name its repository and its branch, in bytes. Each holds one path.
+const gitFileLimit = 64 << 10
+
 // branchAt is the branch that a linked worktree is on, by git's own files (gitrepository-layout(5)): not every agent
 // records it. It is "" for any other directory.
 func branchAt(dir string) string {
 	for {
-		text, err := os.ReadFile(filepath.Join(dir, ".git"))
+		text, err := fsread.File(filepath.Join(dir, ".git"), gitFileLimit)
 		if err == nil {
 			git, _ := strings.CutPrefix(strings.TrimSpace(string(text)), "gitdir: ")
 			if !filepath.IsAbs(git) {
 				git = filepath.Join(dir, git)
 			}
-			head, _ := os.ReadFile(filepath.Join(git, "HEAD"))
+			head, _ := fsread.File(filepath.Join(git, "HEAD"), gitFileLimit)
 			branch, _ := strings.CutPrefix(strings.TrimSpace(string(head)), "ref: refs/heads/")
 			return branch
 		}

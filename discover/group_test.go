@@ -1,9 +1,14 @@
 package discover
 
 import (
+	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 func TestGroup(t *testing.T) {
@@ -34,6 +39,45 @@ func TestGroup(t *testing.T) {
 		s := Session{Record: &Record{Branch: tc.branch, Dir: tc.dir}}
 		if got := groupOf(&s); got != tc.want {
 			t.Errorf("%+v: %q", tc, got)
+		}
+	}
+}
+
+// A session can be recorded in a directory whose .git is anything: a FIFO would be waited for, and what never ends would
+// fill the memory.
+func TestGroupOfHostileDirectories(t *testing.T) {
+	root := t.TempDir()
+	in := func(name string, file func(path string) error) string {
+		dir := filepath.Join(root, name+"-try-g")
+		if err := errors.Join(os.Mkdir(dir, 0o755), file(filepath.Join(dir, ".git"))); err != nil {
+			t.Fatal(err)
+		}
+		return dir
+	}
+	fifo := func(path string) error { return unix.Mkfifo(path, 0o600) }
+	endless := func(path string) error { return os.Symlink("/dev/zero", path) }
+	hole := func(path string) error {
+		return errors.Join(os.WriteFile(path, []byte("gitdir: x"), 0o600), os.Truncate(path, 1<<40))
+	}
+	dirs := []string{in("fifo", fifo), in("endless", endless), in("hole", hole)}
+	for _, head := range []func(string) error{fifo, endless, hole} {
+		dir := filepath.Join(root, fmt.Sprintf("%d-head-try-g", len(dirs)))
+		text := []byte("gitdir: " + dir + "\n")
+		if err := errors.Join(os.Mkdir(dir, 0o755), os.WriteFile(filepath.Join(dir, ".git"), text, 0o600), head(filepath.Join(dir, "HEAD"))); err != nil {
+			t.Fatal(err)
+		}
+		dirs = append(dirs, dir)
+	}
+	for _, dir := range dirs {
+		done := make(chan string, 1)
+		go func() { done <- groupOf(&Session{Record: &Record{Dir: dir}}) }()
+		select {
+		case group := <-done:
+			if group != "" {
+				t.Errorf("%s: %q", dir, group)
+			}
+		case <-time.After(10 * time.Second):
+			t.Fatalf("%s: still being read", dir)
 		}
 	}
 }

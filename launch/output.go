@@ -3,6 +3,8 @@ package launch
 import (
 	"io"
 	"os"
+
+	"agentctl/discover/native/fsread"
 )
 
 // Output is what a process printed: the beginning and the end of each stream, which of most is the whole.
@@ -70,6 +72,6 @@ func (c capture) read() []byte {
 }
 
 func (c capture) section(from, size int64) []byte {
-	text, _ := io.ReadAll(io.NewSectionReader(c.file, c.from+from, max(size, 0)))
+	text, _ := fsread.All(io.NewSectionReader(c.file, c.from+from, max(size, 0)), headKept+tailKept)
 	return text
 }

@@ -8,15 +8,19 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"agentctl/discover/native/fsread"
 )
 
 // Run runs a short command of an agent's own to its end, with variables beside the host's. The error has its words.
 func (h Host) Run(ctx context.Context, variables []string, args ...string) error {
 	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
 	cmd.Env = slices.Concat(h.Environ, variables)
-	if out, err := cmd.CombinedOutput(); err != nil {
+	out := fsread.Buffer{Limit: 64 << 10}
+	cmd.Stdout, cmd.Stderr = &out, &out
+	if err := cmd.Run(); err != nil {
 		words := append([]string{filepath.Base(args[0])}, args[1:]...)
-		return fmt.Errorf("%s: %w: %s", strings.Join(words, " "), err, bytes.TrimSpace(out))
+		return fmt.Errorf("%s: %w: %s", strings.Join(words, " "), err, bytes.TrimSpace(out.Bytes()))
 	}
 	return nil
 }

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/BurntSushi/toml"
+
+	"agentctl/discover/native/fsread"
 )
 
 // Declare stores a lock on a place. The file appears whole or not at all, whenever we are killed, and only if there is
@@ -31,7 +33,7 @@ func (s Store) Declare(p *Place, d Declared, now time.Time) error {
 // inTurn changes the store while no other process does: none removes what another one has just put in the place of an
 // expired lock. What has expired, and what somebody who was killed has left, is removed first.
 func (s Store) inTurn(now time.Time, change func(inForce []Declared) error) error {
-	turn, err := os.Open(s.Dir)
+	turn, err := fsread.Dir(s.Dir)
 	if err != nil {
 		return err
 	}

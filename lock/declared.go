@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/BurntSushi/toml"
+
+	"agentctl/discover/native/fsread"
 )
 
 // Declared is a lock that somebody has declared on a place, until it is taken back or expires. It is the only kind that
@@ -47,6 +49,9 @@ func StoreIn(getenv func(string) string) Store {
 }
 
 const ext = ".toml"
+
+// fileLimit bounds the file of a declared lock, in bytes; real ones have some hundred.
+const fileLimit = 1 << 20
 
 // file is where the lock of a directory is stored: one directory has one name.
 func (s Store) file(dir string) string {
@@ -98,7 +103,7 @@ func (s Store) read(now time.Time) (inForce []Declared, expired []string, err er
 // load reads one file. Unknown keys are errors: they may be what makes the lock another one.
 func load(path string) (Declared, error) {
 	d := Declared{File: path}
-	text, err := os.ReadFile(path)
+	text, err := fsread.File(path, fileLimit)
 	if err != nil {
 		return d, err
 	}

@@ -7,6 +7,8 @@ import (
 	"os"
 	"syscall"
 	"time"
+
+	"agentctl/discover/native/fsread"
 )
 
 // ErrHeld: another process holds the directory.
@@ -24,7 +26,7 @@ func Hold(ctx context.Context, dir string) (*Held, error) {
 	if err != nil {
 		return nil, err
 	}
-	f, err := os.Open(key)
+	f, err := fsread.Dir(key)
 	if err != nil {
 		return nil, err
 	}

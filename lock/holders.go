@@ -8,13 +8,14 @@ import (
 	"slices"
 	"syscall"
 
+	"agentctl/discover/native/fsread"
 	"agentctl/proc"
 )
 
 // Held reports whether somebody holds the place ([Hold]). To find out it shares the lock for a moment, which makes who
 // wants to hold it try again.
 func (p *Place) Held() (bool, error) {
-	f, err := os.Open(p.Top)
+	f, err := fsread.Dir(p.Top)
 	if err != nil {
 		return false, err
 	}

@@ -5,13 +5,13 @@
 package lock
 
 import (
-	"bytes"
 	"errors"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"syscall"
+
+	"agentctl/discover/native/fsread"
 )
 
 // Key returns the worktree key of a directory: the real path of the top level of the git worktree it lies in, else
@@ -58,17 +58,7 @@ func isTop(dir string) bool {
 
 // namesRepository reports whether the regular file at path begins as a git link does.
 func namesRepository(path string) bool {
-	info, err := os.Stat(path)
-	if err != nil || !info.Mode().IsRegular() {
-		return false // never open a FIFO: that would block
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		return false
-	}
-	defer f.Close()
-	want := []byte("gitdir: ")
-	head := make([]byte, len(want))
-	_, err = io.ReadFull(f, head)
-	return err == nil && bytes.Equal(head, want)
+	const want = "gitdir: "
+	begin, err := fsread.Begin(path, len(want))
+	return err == nil && string(begin) == want
 }

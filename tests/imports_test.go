@@ -65,19 +65,20 @@ type layer struct {
 func layers() []layer {
 	return []layer{
 		{"proc", nil},
-		{"discover", []string{"proc"}},
-		{"discover/native", []string{"discover", "proc"}},
-		{"discover/<agent>", []string{"discover", "discover/native", "launch", "proc"}},
+		{"discover/native/fsread", nil},
+		{"discover", []string{"discover/native/fsread", "proc"}},
+		{"discover/native", []string{"discover", "discover/native/fsread", "proc"}},
+		{"discover/<agent>", []string{"discover", "discover/native", "discover/native/fsread", "launch", "proc"}},
 		{"discover/agents", []string{"discover", "discover/<agent>"}},
-		{"launch", []string{"discover", "proc", "launch"}},
-		{"lock", []string{"discover", "proc"}},
-		{"lock/hooks", nil},
-		{"internal/config", nil},
+		{"launch", []string{"discover", "discover/native/fsread", "proc", "launch"}},
+		{"lock", []string{"discover", "discover/native/fsread", "proc"}},
+		{"lock/hooks", []string{"discover/native/fsread"}},
+		{"internal/config", []string{"discover/native/fsread"}},
 		{"internal/webhook", nil},
 		{"internal/render", []string{"discover", "proc"}},
 		{"internal/terminal", nil},
 		{"internal/cli", []string{
-			"discover", "discover/agents", "internal/config", "internal/render", "internal/terminal", "internal/webhook", "launch", "launch/worktree", "lock", "lock/hooks", "proc",
+			"discover", "discover/agents", "discover/native/fsread", "internal/config", "internal/render", "internal/terminal", "internal/webhook", "launch", "launch/worktree", "lock", "lock/hooks", "proc",
 		}},
 		{".", []string{"internal/cli"}},
 	}

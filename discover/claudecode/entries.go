@@ -11,6 +11,7 @@ import (
 
 	"agentctl/discover"
 	"agentctl/discover/native"
+	"agentctl/discover/native/fsread"
 )
 
 // Entries lists the transcripts by name, size and time. A full id is looked up in each project folder without
@@ -154,7 +155,7 @@ func (s *search) stat(dir, name string) {
 	if err != nil {
 		s.take(path, id, parent, native.Info{}, err)
 	} else if !info.Mode().IsRegular() {
-		s.take(path, id, parent, native.Info{}, native.ErrNotRegular)
+		s.take(path, id, parent, native.Info{}, fsread.ErrNotRegular)
 	} else {
 		s.take(path, id, parent, native.Info{Size: info.Size(), ModTime: info.ModTime().UTC()}, nil)
 	}

@@ -110,9 +110,9 @@ type hit struct {
 // find looks for a session's transcript in all folders at once, without opening them. The hits are in order of name.
 func (p projects) find(ctx context.Context, id string) (hits []hit) {
 	file := id + suffix
-	stat := func(folder string, s *native.Scratch, h *hit) (bool, error) {
+	stat := func(folder string, _ *native.Scratch, h *hit) (bool, error) {
 		h.folder = folder
-		h.info, h.err = p.dir.StatBelow(folder, file, s)
+		h.info, h.err = p.dir.StatBelow(folder, file)
 		return !native.Absent(h.err), nil
 	}
 	for h, err := range native.Each(ctx, p.folders, stat) {

@@ -5,13 +5,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
 
 	"agentctl/discover/native"
+	"agentctl/discover/native/fsread"
 	"agentctl/proc"
 )
 
@@ -137,7 +137,8 @@ func (e entry) checkDomain(p proc.Process) error {
 }
 
 func machineID() string {
-	raw, err := os.ReadFile("/etc/machine-id")
+	const longest = 4 << 10
+	raw, err := fsread.File("/etc/machine-id", longest)
 	if err != nil {
 		return ""
 	}

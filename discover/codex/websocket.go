@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"agentctl/discover/native/fsread"
 )
 
 // socket is a WebSocket (RFC 6455) to a server on a Unix socket: what the daemon speaks, and what `codex app-server
@@ -75,14 +77,28 @@ func (s *socket) upgrade() error {
 	if _, err := io.WriteString(s.conn, request); err != nil {
 		return err
 	}
-	status, err := s.in.ReadString('\n')
-	for line := status; err == nil && strings.TrimSpace(line) != ""; {
-		line, err = s.in.ReadString('\n')
+	status, err := s.headerLine()
+	for n, line := 0, status; err == nil && line != ""; n++ {
+		if line, err = s.headerLine(); n == headerLines {
+			err = errLong
+		}
 	}
 	if err == nil && !strings.HasPrefix(status, "HTTP/1.1 101 ") {
-		err = fmt.Errorf("not the daemon's socket: it answers %q", strings.TrimSpace(status))
+		err = fmt.Errorf("not the daemon's socket: it answers %q", status)
 	}
 	return err
+}
+
+// headerLines is the most lines of an answer's header that are read. Each has at most the bytes of the reader's buffer.
+const headerLines = 100
+
+// headerLine reads a line of an answer's header. Error: errLong of one that does not end.
+func (s *socket) headerLine() (string, error) {
+	line, err := s.in.ReadSlice('\n')
+	if errors.Is(err, bufio.ErrBufferFull) {
+		err = errLong
+	}
+	return strings.TrimSpace(string(line)), err
 }
 
 func (s *socket) close() {
@@ -171,9 +187,9 @@ func readFrame(r io.Reader, limit int) (frame, error) {
 	if limit < 0 || size > uint64(limit) {
 		return frame{}, errLong
 	}
-	// It grows with what comes, not with what was announced.
+	// Memory grows with what comes, not with what was announced.
 	var err error
-	f.payload, err = io.ReadAll(io.LimitReader(r, int64(size)))
+	f.payload, err = fsread.All(io.LimitReader(r, int64(size)), int64(size))
 	if err == nil && uint64(len(f.payload)) < size {
 		err = io.ErrUnexpectedEOF
 	}

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"agentctl/discover/native/fsread"
 )
 
 // Dir is an open directory. Its entries are listed and stated relative to it, so that a rename of a parent
@@ -91,17 +93,17 @@ func (d *Dir) All(s *Scratch) iter.Seq2[Name, error] {
 	}
 }
 
-// Stat states a regular file of the directory; anything else is [ErrNotRegular].
+// Stat states a regular file of the directory; anything else is [fsread.ErrNotRegular].
 func (d *Dir) Stat(name string) (Info, error) {
 	var st unix.Stat_t
 	err := unix.Fstatat(d.fd, name, &st, unix.AT_SYMLINK_NOFOLLOW)
 	return d.info(&st, "", name, err)
 }
 
-// StatBelow is Stat of a file of a folder below the directory, for one who asks for it in a thousand folders and works in s.
-func (d *Dir) StatBelow(folder, name string, s *Scratch) (Info, error) {
+// StatBelow is Stat of a file of a folder below the directory.
+func (d *Dir) StatBelow(folder, name string) (Info, error) {
 	var st unix.Stat_t
-	err := statAt(d.fd, s.terminated(folder, "/", name), &st)
+	err := unix.Fstatat(d.fd, folder+"/"+name, &st, unix.AT_SYMLINK_NOFOLLOW)
 	return d.info(&st, folder+"/", name, err)
 }
 
@@ -111,7 +113,7 @@ func (d *Dir) info(st *unix.Stat_t, folder, name string, err error) (Info, error
 	case Absent(err):
 		return Info{}, err // nobody is told where, and it is asked of a thousand folders
 	case err == nil && st.Mode&unix.S_IFMT != unix.S_IFREG:
-		err = ErrNotRegular
+		err = fsread.ErrNotRegular
 	case err == nil:
 		return Info{Size: st.Size, ModTime: modTime(st)}, nil
 	}

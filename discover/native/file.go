@@ -8,20 +8,15 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"agentctl/discover/native/fsread"
 )
-
-// ErrNotRegular is returned for a symbolic link, FIFO, device, socket or directory where a file should be. It is
-// not read: a FIFO would block, a device act, a link lead out of the agent's store.
-var ErrNotRegular = errors.New("not a regular file")
-
-// ErrTooLarge is returned by [ReadFile] for a file over its cap.
-var ErrTooLarge = errors.New("file is larger than expected")
 
 // File is a regular file opened for reading. Its size is that of the moment it was opened; what is appended later
 // belongs to the next look.
 type File struct {
 	path string
-	at   descriptor
+	fd   int // -1: all of it is in mem
 	size int64
 	mod  time.Time
 	id   fileID
@@ -39,41 +34,25 @@ type File struct {
 type fileID struct{ device, inode uint64 }
 
 // Open opens a regular file without following a link in its last element, without blocking and without creating
-// anything. It makes two system calls where os.Open makes seven.
+// anything.
 func Open(path string) (*File, error) {
-	return openBelow(new(File), new(atHand), unix.AT_FDCWD, path, path)
-}
-
-// openBelow is Open of a name in an open directory; path is what the file is called. It is opened as f.
-func openBelow(f *File, a *atHand, dir int, name, path string) (*File, error) {
-	return openWith(f, a, dir, name, path, unix.O_NOFOLLOW)
+	return openAt(new(File), unix.AT_FDCWD, path, path, fsread.NoFollow)
 }
 
 // OpenLink is [Open] for a path whose last element may be a link, as the kernel's names of open files are
 // (/proc/PID/fd/N).
 func OpenLink(path string) (*File, error) {
-	return openWith(new(File), new(atHand), unix.AT_FDCWD, path, path, 0)
+	return openAt(new(File), unix.AT_FDCWD, path, path, fsread.Follow)
 }
 
-func openWith(f *File, a *atHand, dir int, name, path string, flags int) (*File, error) {
-	at, err := a.open(dir, name, unix.O_RDONLY|unix.O_CLOEXEC|unix.O_NONBLOCK|flags)
-	if errors.Is(err, unix.ELOOP) || errors.Is(err, unix.ENXIO) {
-		err = ErrNotRegular
-	}
+// openAt is Open of a name in an open directory; path is what the file is called. It is opened as f.
+func openAt(f *File, dir int, name, path string, links fsread.Links) (*File, error) {
+	fd, st, err := fsread.Open(dir, name, links)
 	if err != nil {
 		return nil, &fs.PathError{Op: "open", Path: path, Err: err}
 	}
-	var st unix.Stat_t
-	if err := at.stat(&st); err != nil {
-		_ = at.close()
-		return nil, &fs.PathError{Op: "stat", Path: path, Err: err}
-	}
-	if st.Mode&unix.S_IFMT != unix.S_IFREG {
-		_ = at.close()
-		return nil, &fs.PathError{Op: "open", Path: path, Err: ErrNotRegular}
-	}
 	id := fileID{uint64(st.Dev), st.Ino} //nolint:unconvert // Dev is an int32 on macOS
-	*f = File{path: path, at: at, size: st.Size, mod: modTime(&st), id: id}
+	*f = File{path: path, fd: fd, size: st.Size, mod: modTime(&st), id: id}
 	return f, nil
 }
 
@@ -85,16 +64,16 @@ func (f *File) ModTime() time.Time { return f.mod }
 
 // Close closes the file.
 func (f *File) Close() error {
-	if f.at.fd < 0 {
+	if f.fd < 0 {
 		return nil
 	}
-	return f.at.close()
+	return unix.Close(f.fd)
 }
 
 // Memory is a file whose content is at hand already (an unpacked one, say): it has the same readers, and no system
 // call is made for it.
 func Memory(path string, data []byte, mod time.Time) *File {
-	return &File{path: path, at: descriptor{fd: -1}, size: int64(len(data)), mod: mod, mem: data}
+	return &File{path: path, fd: -1, size: int64(len(data)), mod: mod, mem: data}
 }
 
 // Head is the file as if it ended after n bytes. It shares f's open file: close f, not the head.
@@ -109,7 +88,7 @@ func (f *File) ReadAt(p []byte, off int64) (int, error) {
 	if _, err := f.load(); err != nil {
 		return 0, err
 	}
-	if f.mem == nil && f.at.fd >= 0 {
+	if f.mem == nil && f.fd >= 0 {
 		return f.pread(p, off)
 	}
 	n := copy(p, f.mem[min(off, int64(len(f.mem))):])
@@ -124,7 +103,7 @@ func (f *File) pread(p []byte, off int64) (int, error) {
 	n := copy(p, f.begin[min(off, int64(len(f.begin))):])
 	off += f.resume - int64(len(f.begin))
 	for n < len(p) {
-		m, err := f.at.pread(p[n:], off+int64(n))
+		m, err := retry(func() (int, error) { return unix.Pread(f.fd, p[n:], off+int64(n)) })
 		if err != nil {
 			return n, &fs.PathError{Op: "read", Path: f.path, Err: err}
 		}
@@ -150,7 +129,7 @@ func readFile(path string, limit int64) (data []byte, changed time.Time, err err
 	}
 	defer f.Close()
 	if f.size > limit {
-		err := fmt.Errorf("%w: %d bytes, at most %d", ErrTooLarge, f.size, limit)
+		err := fmt.Errorf("%w: %d bytes, at most %d", fsread.ErrTooLarge, f.size, limit)
 		return nil, f.mod, &fs.PathError{Op: "read", Path: path, Err: err}
 	}
 	buf := make([]byte, f.size)

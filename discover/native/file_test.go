@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"agentctl/discover/native/fsread"
 	"agentctl/discover/native/sqlite"
 )
 
@@ -24,7 +25,7 @@ func TestOnlyRegularFilesAreOpened(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, path := range []string{fifo, link, dir, "/dev/null"} {
-		if _, err := Open(path); !errors.Is(err, ErrNotRegular) {
+		if _, err := Open(path); !errors.Is(err, fsread.ErrNotRegular) {
 			t.Errorf("%s: %v, want ErrNotRegular", path, err)
 		}
 	}
@@ -36,15 +37,14 @@ func TestOnlyRegularFilesAreOpened(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer d.Close()
-	if _, err := d.Stat("link"); !errors.Is(err, ErrNotRegular) {
+	if _, err := d.Stat("link"); !errors.Is(err, fsread.ErrNotRegular) {
 		t.Errorf("stat of a link: %v", err)
 	}
 	if info, err := d.Stat("regular"); err != nil || info.Size != 1 {
 		t.Errorf("%+v, %v", info, err)
 	}
-	var s Scratch
-	for name, want := range map[string]error{"regular": nil, "link": ErrNotRegular, "none": fs.ErrNotExist, "regular\x00": unix.EINVAL} {
-		if info, err := d.StatBelow(".", name, &s); !errors.Is(err, want) || err == nil && info.Size != 1 {
+	for name, want := range map[string]error{"regular": nil, "link": fsread.ErrNotRegular, "none": fs.ErrNotExist, "regular\x00": unix.EINVAL} {
+		if info, err := d.StatBelow(".", name); !errors.Is(err, want) || err == nil && info.Size != 1 {
 			t.Errorf("%q below: %+v, %v, want %v", name, info, err, want)
 		}
 	}
@@ -82,7 +82,7 @@ func TestRootsOpenWhatTheirPathsSay(t *testing.T) {
 			}
 			_ = f.Close()
 		}
-		for path, want := range map[string]error{home + "/link": ErrNotRegular, home + "/a": ErrNotRegular, home: ErrNotRegular, home + "/none": fs.ErrNotExist} {
+		for path, want := range map[string]error{home + "/link": fsread.ErrNotRegular, home + "/a": fsread.ErrNotRegular, home: fsread.ErrNotRegular, home + "/none": fs.ErrNotExist} {
 			var pe *fs.PathError
 			if _, err := roots.Open(path, new(Scratch)); !errors.Is(err, want) || !errors.As(err, &pe) || pe.Path != path {
 				t.Errorf("%s: %v, want %v", path, err, want)
@@ -115,7 +115,7 @@ func TestALinkToNowhereIsNotAbsence(t *testing.T) {
 
 func TestReadFileHasACap(t *testing.T) {
 	path := writeTemp(t, []byte("12345"))
-	if _, err := ReadFile(path, 4); !errors.Is(err, ErrTooLarge) {
+	if _, err := ReadFile(path, 4); !errors.Is(err, fsread.ErrTooLarge) {
 		t.Errorf("%v, want ErrTooLarge", err)
 	}
 	if got, err := ReadFile(path, 5); err != nil || string(got) != "12345" {

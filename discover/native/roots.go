@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"agentctl/discover/native/fsread"
 )
 
 // Roots are folders that are held open while many files below them are read: the path to a folder is then gone once, and
@@ -35,7 +37,7 @@ func OpenRoots(files int, homes iter.Seq[string], folders ...string) (r Roots) {
 // another one so: its memory is the same.
 func (r Roots) Open(path string, s *Scratch) (*File, error) {
 	dir, name := r.below(path)
-	f, err := openBelow(&s.file, &s.atHand, dir, name, path)
+	f, err := openAt(&s.file, dir, name, path, fsread.NoFollow)
 	if err != nil {
 		return nil, err
 	}

@@ -9,10 +9,8 @@ type Scratch struct {
 
 	newlines []int  // of a piece of a file
 	list     []byte // of a directory's entries
-	path     []byte // as the system takes it
 
 	file    File // the open one
-	atHand  atHand
 	spliced File
 	texts   Texts
 	own     any
@@ -62,16 +60,6 @@ func (s *Scratch) Texts() *Texts {
 		return nil
 	}
 	return &s.texts
-}
-
-// terminated is a path of these parts as the system takes it, with a zero byte at its end. It is good until the next one.
-func (s *Scratch) terminated(parts ...string) []byte {
-	s.path = s.path[:0]
-	for _, p := range parts {
-		s.path = append(s.path, p...)
-	}
-	s.path = append(s.path, 0)
-	return s.path
 }
 
 // borrow takes the memory out of the scratch, so that a reader inside of another one gets its own.

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"agentctl/discover/native/fsread"
 	"agentctl/discover/native/sqlite"
 )
 
@@ -255,7 +256,7 @@ func TestReadDBOfBadFiles(t *testing.T) {
 	if _, err := count(t, filepath.Join(dir, "missing.db")); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("missing: %v", err)
 	}
-	if _, err := count(t, dir); !errors.Is(err, ErrNotRegular) {
+	if _, err := count(t, dir); !errors.Is(err, fsread.ErrNotRegular) {
 		t.Errorf("folder: %v", err)
 	}
 	put(t, filepath.Join(dir, "empty.db"), nil)

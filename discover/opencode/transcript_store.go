@@ -7,6 +7,7 @@ import (
 
 	"agentctl/discover"
 	"agentctl/discover/native"
+	"agentctl/discover/native/fsread"
 	"agentctl/discover/native/sqlite"
 )
 
@@ -142,7 +143,7 @@ func (g *glance) take(data []byte) {
 func (g *glance) warn(what, id string, data []byte) {
 	cause := errTorn
 	if data == nil {
-		cause = native.ErrTooLarge
+		cause = fsread.ErrTooLarge
 	}
 	g.said = append(g.said, said{err: warn(g.path, fmt.Errorf("%s %s: %w", what, id, cause))})
 }

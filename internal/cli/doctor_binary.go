@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"agentctl/discover"
+	"agentctl/discover/native/fsread"
 )
 
 // binary is one program that PATH leads to.
@@ -64,11 +65,8 @@ func installedVersion(path string) string {
 }
 
 func packageVersion(path string) string {
-	info, err := os.Stat(path)
-	if err != nil || !info.Mode().IsRegular() || info.Size() > 1<<20 {
-		return ""
-	}
-	text, err := os.ReadFile(path)
+	const longest = 1 << 20 // bytes; real ones have a few thousand
+	text, err := fsread.File(path, longest)
 	if err != nil {
 		return ""
 	}

@@ -110,7 +110,7 @@ func (env Env) launch(ctx context.Context, args, rest []string, o *launchOptions
 	if base.Dir, err = workDir("launch", o.dir); err != nil {
 		return err
 	}
-	if base.Prompt, err = o.text(env, "launch", base.Dir); err != nil {
+	if base.Prompt, err = o.text(ctx, env, "launch", base.Dir); err != nil {
 		return err
 	}
 	for _, slot := range slots {

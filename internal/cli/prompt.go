@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -8,6 +10,8 @@ import (
 	"strings"
 
 	"github.com/urfave/cli/v2"
+
+	"agentctl/discover/native/fsread"
 )
 
 // promptOptions are the flags that make up what an agent is asked.
@@ -22,6 +26,9 @@ type promptOptions struct {
 // defaultMaxFileSize bounds each context file, in bytes.
 const defaultMaxFileSize = 51200
 
+// promptLimit bounds what is asked, and each context file whatever --max-file-size says, in bytes. No model reads as much.
+const promptLimit = 16 << 20
+
 func (o *promptOptions) flags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "prompt", Aliases: []string{"p"}, Usage: "what to ask; - reads `TEXT` from stdin", Destination: &o.prompt},
@@ -34,8 +41,8 @@ func (o *promptOptions) flags() []cli.Flag {
 
 // text is the prompt: the specification, the context files and what is asked, in this order. Relative names of the
 // former are looked up in dir.
-func (o *promptOptions) text(env Env, verb, dir string) (string, error) {
-	asked, err := o.asked(env, verb)
+func (o *promptOptions) text(ctx context.Context, env Env, verb, dir string) (string, error) {
+	asked, err := o.asked(ctx, env, verb)
 	if err != nil {
 		return "", err
 	}
@@ -67,22 +74,29 @@ func (o *promptOptions) silent() bool {
 }
 
 // asked reads what is asked from where the flags say.
-func (o *promptOptions) asked(env Env, verb string) (string, error) {
+func (o *promptOptions) asked(ctx context.Context, env Env, verb string) (string, error) {
 	switch {
 	case o.prompt != "" && o.promptFile != "":
 		return "", badUsage(verb, "--prompt and --prompt-file exclude each other")
 	case o.promptFile != "":
-		text, err := os.ReadFile(o.promptFile)
-		if err != nil {
+		// The person's own file may be a pipe: bash makes one of <(command).
+		text, err := fsread.Stream(ctx, promptLimit, func() (io.ReadCloser, error) { return os.Open(o.promptFile) })
+		switch {
+		case errors.Is(err, fsread.ErrTooLarge):
+			return "", badUsage(verb, "--prompt-file: %s has more than %d MiB: give a shorter prompt", o.promptFile, promptLimit>>20)
+		case err != nil && ctx.Err() == nil:
 			return "", badUsage(verb, "--prompt-file: %v", err)
 		}
-		return string(text), nil
+		return string(text), err
 	case o.prompt == "-" && !o.literal:
-		text, err := io.ReadAll(env.Stdin)
-		if err != nil {
+		text, err := fsread.Stream(ctx, promptLimit, func() (io.ReadCloser, error) { return io.NopCloser(env.Stdin), nil })
+		switch {
+		case errors.Is(err, fsread.ErrTooLarge):
+			return "", badUsage(verb, "the prompt on stdin has more than %d MiB: give a shorter one", promptLimit>>20)
+		case err != nil && ctx.Err() == nil:
 			return "", fmt.Errorf("reading the prompt from stdin: %w", err)
 		}
-		return string(text), nil
+		return string(text), err
 	case o.prompt == "" && !o.literal:
 		return "", badUsage(verb, "there is no prompt: use -p TEXT, -p - for stdin, or --prompt-file FILE")
 	}
@@ -105,8 +119,11 @@ func (o *promptOptions) block(verb, dir, name string) (string, error) {
 	if info.Size() > o.maxFileSize {
 		return "", badUsage(verb, "%s has %d bytes, more than --max-file-size %d", path, info.Size(), o.maxFileSize)
 	}
-	text, err := os.ReadFile(path)
-	if err != nil {
+	text, err := fsread.File(path, min(o.maxFileSize, promptLimit))
+	switch {
+	case errors.Is(err, fsread.ErrTooLarge):
+		return "", badUsage(verb, "%s has more than %d bytes: give a shorter file", path, min(o.maxFileSize, promptLimit))
+	case err != nil:
 		return "", badUsage(verb, "%v", err)
 	}
 	if shown, err := filepath.Rel(dir, path); err == nil && filepath.IsLocal(shown) {

@@ -86,7 +86,7 @@ func (env Env) resume(ctx context.Context, arg string, o *resumeOptions) error {
 	if o.silent() {
 		return env.interact(ctx, st)
 	}
-	if st.req.Prompt, err = o.text(env, "resume", req.Dir); err != nil {
+	if st.req.Prompt, err = o.text(ctx, env, "resume", req.Dir); err != nil {
 		return err
 	}
 	return env.start(ctx, st)

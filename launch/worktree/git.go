@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"os/exec"
 	"slices"
@@ -12,6 +13,7 @@ import (
 	"syscall"
 	"time"
 
+	"agentctl/discover/native/fsread"
 	"agentctl/launch"
 )
 
@@ -48,6 +50,9 @@ func (r *Repo) git(ctx context.Context, dir string, args ...string) (string, err
 	return "", &gitError{args[0], complaint(words, failed), failed}
 }
 
+// outputLimit bounds what git may print, in bytes: the names of a million files are less.
+const outputLimit = 64 << 20
+
 // throughFiles runs a command whose output goes to files and not to us, so that what a hook leaves running keeps nobody
 // waiting. failed is the command's own error.
 func throughFiles(cmd *exec.Cmd) (out, words string, failed, err error) {
@@ -71,11 +76,12 @@ func throughFiles(cmd *exec.Cmd) (out, words string, failed, err error) {
 
 // throughPipes runs a command that leaves nothing running, and writes nothing anywhere.
 func throughPipes(cmd *exec.Cmd) (out, words string, failed, err error) {
-	var stdout, stderr strings.Builder
+	stdout, stderr := fsread.Buffer{Limit: outputLimit}, fsread.Buffer{Limit: outputLimit}
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	cmd.WaitDelay = time.Second // for what has survived git, which is killed with its children
 	failed = cmd.Run()
-	return stdout.String(), stderr.String(), failed, nil
+	text, err := stdout.Whole()
+	return string(text), string(stderr.Bytes()), failed, err
 }
 
 // Ask runs a git command where the repository was named, and returns what it prints. Errors are git's own.
@@ -85,11 +91,7 @@ func (r *Repo) Ask(ctx context.Context, args ...string) (string, error) {
 
 // printed is all that a process wrote to a file.
 func printed(f *os.File) (string, error) {
-	info, err := f.Stat()
-	if err != nil {
-		return "", err
-	}
-	text, err := io.ReadAll(io.NewSectionReader(f, 0, info.Size()))
+	text, err := fsread.All(io.NewSectionReader(f, 0, math.MaxInt64), outputLimit)
 	return string(text), err
 }
 

@@ -4,16 +4,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"syscall"
 	"time"
+
+	"agentctl/discover/native/fsread"
 )
 
 // hold keeps other calls of ours from changing the repository's worktrees until it is released. Git does not do so: of
 // two worktrees added in one directory at the same time, both may succeed (git 2.39). The lock is the kernel's, on the
 // repository's own directory, and dies with us.
 func (r *Repo) hold(ctx context.Context) (release func(), err error) {
-	f, err := os.Open(r.common)
+	f, err := fsread.Dir(r.common)
 	if err != nil {
 		return nil, err
 	}

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"agentctl/discover/native/fsread"
 	"agentctl/proc"
 )
 
@@ -100,9 +101,12 @@ func (r *Repo) entries() ([]string, error) {
 	return out, err
 }
 
+// gitFileLimit bounds the small files in which git keeps a path or a reason, in bytes.
+const gitFileLimit = 64 << 10
+
 // place is the worktree that an entry is of, "" if it does not say.
 func place(entry string) string {
-	text, err := os.ReadFile(filepath.Join(entry, "gitdir"))
+	text, err := fsread.File(filepath.Join(entry, "gitdir"), gitFileLimit)
 	link := strings.TrimRight(string(text), "\n\r ")
 	if err != nil || link == "" {
 		return ""

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"agentctl/discover/native/fsread"
 )
 
 // Sweep removes git's entries that lead to no worktree yet, or no more, as they are left when git is killed. Git would
@@ -52,7 +54,7 @@ func isLost(entry string) bool {
 
 // isMaking reports whether git's lock is on an entry, or has been begun.
 func isMaking(entry string) bool {
-	text, err := os.ReadFile(filepath.Join(entry, "locked"))
+	text, err := fsread.File(filepath.Join(entry, "locked"), gitFileLimit)
 	return err == nil && (len(text) == 0 || strings.TrimSpace(string(text)) == making)
 }
 
@@ -90,7 +92,7 @@ func leadsTo(link, entry string) bool {
 	if err != nil || !info.Mode().IsRegular() {
 		return false
 	}
-	text, err := os.ReadFile(link)
+	text, err := fsread.File(link, gitFileLimit)
 	to, ok := strings.CutPrefix(strings.TrimRight(string(text), "\n"), "gitdir: ")
 	if !filepath.IsAbs(to) {
 		to = filepath.Join(filepath.Dir(link), to)

@@ -6,6 +6,8 @@ import (
 	"io/fs"
 	"os"
 	"syscall"
+
+	"agentctl/discover/native/fsread"
 )
 
 // errNotDir: a part of a path is a file; core.hooksPath may name one, such as /dev/null.
@@ -87,7 +89,7 @@ func (p *Place) changed(before []*file) ([]Hook, error) {
 
 // hold has those who change hooks take turns, and sweeps away what one who was killed has left.
 func (p *Place) hold() (release func(), err error) {
-	dir, err := os.Open(p.dir)
+	dir, err := fsread.Dir(p.dir)
 	if err != nil {
 		return nil, err
 	}

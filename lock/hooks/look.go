@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"agentctl/discover/native/fsread"
 )
 
 // file is a hook as it is on disk.
@@ -17,6 +19,7 @@ type file struct {
 	there bool
 	mode  fs.FileMode
 	text  string
+	large bool   // too large to be read
 	ours  marked // if there is something of ours that is whole
 	whole bool
 }
@@ -63,7 +66,11 @@ func (f *file) read() error {
 	if !f.mode.IsRegular() {
 		return nil
 	}
-	text, err := os.ReadFile(f.Path)
+	text, err := fsread.File(f.Path, hookLimit)
+	if errors.Is(err, fsread.ErrTooLarge) {
+		f.large = true
+		return nil
+	}
 	f.text = string(text)
 	return err
 }
@@ -84,7 +91,9 @@ func (p *Place) judge(f *file) error {
 		to, _ := os.Readlink(f.Path)
 		f.foreign(fmt.Sprintf("%s is a link to %s", f.Path, to))
 	case f.there && !f.mode.IsRegular():
-		f.foreign(f.Path + " is no file")
+		f.foreign(fmt.Sprintf("%s is %s, not a regular file", f.Path, kind(f.mode)))
+	case f.large:
+		f.foreign(fmt.Sprintf("%s has more than %d MiB", f.Path, hookLimit>>20))
 	case broken:
 		f.State, f.Why = Modified, fmt.Sprintf("somebody has changed agentctl's lines in %s", f.Path)
 		f.Advice = "take them out by hand, marks and all, and install again"
@@ -104,6 +113,32 @@ func (p *Place) judge(f *file) error {
 	return nil
 }
 
+// hookLimit bounds the text of a hook, in bytes.
+const hookLimit = 4 << 20
+
+// kind names what stands in place of a hook.
+func kind(mode fs.FileMode) string {
+	switch mode.Type() {
+	case fs.ModeNamedPipe:
+		return "a FIFO"
+	case fs.ModeSocket:
+		return "a socket"
+	case fs.ModeDir:
+		return "a directory"
+	case 0:
+		return "a file"
+	}
+	return "a device"
+}
+
+// cause is err without the path, which its reader knows.
+func cause(err error) error {
+	if p, ok := errors.AsType[*fs.PathError](err); ok {
+		return p.Err
+	}
+	return err
+}
+
 func (f *file) foreign(why string) { f.State, f.Why = Foreign, why }
 
 func (f *file) installed() {
@@ -121,12 +156,19 @@ func (f *file) installed() {
 func (p *Place) advise(f *file, m manager) error {
 	f.Manager = m.name
 	path, add := m.advice(p, f.Name)
-	text, err := os.ReadFile(path)
+	text, err := fsread.File(path, hookLimit)
 	switch {
 	case err == nil && bytes.Contains(text, []byte("agentctl hooks run "+f.Name)):
 		f.State, f.Why = Manual, path+" calls agentctl"
+	case errors.Is(err, fsread.ErrNotRegular), errors.Is(err, fsread.ErrTooLarge):
+		f.Advice = fmt.Sprintf("%s cannot be read as a hook (%v): move it away first", path, cause(err))
 	case errors.Is(err, errNotDir):
-		f.Advice = fmt.Sprintf("git runs no hooks at all: %s is no directory; take core.hooksPath back first", p.dir)
+		f.Advice = fmt.Sprintf("git runs no hooks at all: %s is no directory; ", p.dir)
+		if strings.Contains(p.why, "core.hooksPath") {
+			f.Advice += "take core.hooksPath back first"
+		} else {
+			f.Advice += "move it away first"
+		}
 	case err == nil || errors.Is(err, fs.ErrNotExist):
 		f.Advice = fmt.Sprintf("add to %s: %s", path, add)
 	default:

@@ -3,6 +3,7 @@ package hooks
 import (
 	"context"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 )
@@ -49,6 +50,9 @@ func Find(ctx context.Context, git Git) (*Place, error) {
 		} else {
 			p.why += ", outside of the repository"
 		}
+	}
+	if info, err := os.Stat(p.dir); p.why == "" && err == nil && !info.IsDir() {
+		p.why = fmt.Sprintf("%s is %s, not a directory", p.dir, kind(info.Mode()))
 	}
 	return p, nil
 }

@@ -9,10 +9,15 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+
+	"agentctl/discover/native/fsread"
 )
 
 // trailerKey names the session in a commit's message.
 const trailerKey = "Agent-Session"
+
+// messageLimit bounds the text of a commit's message, in bytes.
+const messageLimit = 16 << 20
 
 // Message is a commit's message that git is about to use, as prepare-commit-msg is told of it (githooks(5)).
 type Message struct {
@@ -48,7 +53,7 @@ func (m Message) Takes(ctx context.Context, merges bool) (bool, error) {
 // Add names a session, as AGENT/ID, at the end of the message, unless one is named there or there is no text: git is to
 // see that too.
 func (m Message) Add(ctx context.Context, session string) error {
-	text, err := os.ReadFile(m.File)
+	text, err := fsread.File(m.File, messageLimit)
 	if err != nil {
 		return err
 	}
@@ -81,5 +86,10 @@ func (m Message) git(ctx context.Context, stdin []byte, args ...string) ([]byte,
 	cmd := exec.CommandContext(ctx, m.Git, args...)
 	cmd.Env, cmd.Stdin = m.Environ, bytes.NewReader(stdin)
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
-	return cmd.Output()
+	out := fsread.Buffer{Limit: messageLimit}
+	cmd.Stdout = &out
+	if err := cmd.Run(); err != nil {
+		return nil, err
+	}
+	return out.Whole()
 }

@@ -1,0 +1,132 @@
+package fsread
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+func TestFile(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	path, link, fifo := filepath.Join(dir, "f"), filepath.Join(dir, "link"), filepath.Join(dir, "fifo")
+	err := errors.Join(os.WriteFile(path, []byte("12345"), 0o600), os.Symlink("f", link), unix.Mkfifo(fifo, 0o600))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]error{
+		path: nil, link: nil, fifo: ErrNotRegular, dir: ErrNotRegular, "/dev/zero": ErrNotRegular, filepath.Join(dir, "none"): fs.ErrNotExist,
+	} {
+		got, err := File(path, 5)
+		if !errors.Is(err, want) || err == nil && string(got) != "12345" {
+			t.Errorf("%s: %q, %v, want %v", path, got, err, want)
+		}
+		if _, err := Begin(path, 2); !errors.Is(err, want) {
+			t.Errorf("the beginning of %s: %v, want %v", path, err, want)
+		}
+	}
+	if got, err := Begin(path, 2); err != nil || string(got) != "12" {
+		t.Errorf("the beginning: %q, %v", got, err)
+	}
+	var pe *fs.PathError
+	if _, err := File(path, 4); !errors.Is(err, ErrTooLarge) || !errors.As(err, &pe) || pe.Path != path {
+		t.Errorf("%v, want ErrTooLarge of %s", err, path)
+	}
+	fd, _, err := Open(unix.AT_FDCWD, link, NoFollow)
+	if !errors.Is(err, ErrNotRegular) {
+		t.Errorf("a link that is not followed: %d, %v", fd, err)
+	}
+	if d, err := Dir(dir); err != nil || d.Close() != nil {
+		t.Errorf("a directory: %v", err)
+	}
+	if _, err := Dir(fifo); !errors.Is(err, unix.ENOTDIR) {
+		t.Errorf("a FIFO as a directory: %v", err)
+	}
+}
+
+// A hole of a terabyte takes no memory: its size is known before a byte is read.
+func TestFileIsNotReadWhereItIsTooLarge(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "f")
+	if err := errors.Join(os.WriteFile(path, nil, 0o600), os.Truncate(path, 1<<40)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := File(path, 1<<20); !errors.Is(err, ErrTooLarge) {
+		t.Error(err)
+	}
+}
+
+// endless never ends, and counts what was read of it.
+type endless struct{ read int64 }
+
+func (e *endless) Read(p []byte) (int, error) {
+	e.read += int64(len(p))
+	return len(p), nil
+}
+
+func TestAllIsBounded(t *testing.T) {
+	t.Parallel()
+	if got, err := All(strings.NewReader("12345"), 5); err != nil || string(got) != "12345" {
+		t.Errorf("%q, %v", got, err)
+	}
+	const limit = 1 << 20
+	var e endless
+	if _, err := All(&e, limit); !errors.Is(err, ErrTooLarge) || e.read > limit+1 {
+		t.Errorf("%v after %d bytes", err, e.read)
+	}
+}
+
+// A pipe that nobody writes to is waited for no longer than the context lasts; so is a FIFO that nobody opens.
+func TestStreamEndsWithItsContext(t *testing.T) {
+	t.Parallel()
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	fifo := filepath.Join(t.TempDir(), "fifo")
+	if err := unix.Mkfifo(fifo, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, open := range map[string]func() (io.ReadCloser, error){
+		"a pipe": func() (io.ReadCloser, error) { return r, nil },
+		"a FIFO": func() (io.ReadCloser, error) { return os.Open(fifo) },
+	} {
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		if _, err := Stream(ctx, 10, open); !errors.Is(err, context.Canceled) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	got, err := Stream(t.Context(), 10, func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader("text")), nil })
+	if err != nil || string(got) != "text" {
+		t.Errorf("%q, %v", got, err)
+	}
+}
+
+func TestBufferKeepsTheBeginning(t *testing.T) {
+	t.Parallel()
+	b := Buffer{Limit: 5}
+	for _, part := range []string{"123", "45", ""} {
+		if n, err := b.Write([]byte(part)); n != len(part) || err != nil {
+			t.Fatal(n, err)
+		}
+	}
+	if whole, err := b.Whole(); err != nil || string(whole) != "12345" {
+		t.Errorf("%q, %v", whole, err)
+	}
+	if n, err := b.Write(bytes.Repeat([]byte("x"), 1<<20)); n != 1<<20 || err != nil {
+		t.Error(n, err)
+	}
+	if _, err := b.Whole(); !errors.Is(err, ErrTooLarge) || string(b.Bytes()) != "12345" {
+		t.Errorf("%q, %v", b.Bytes(), err)
+	}
+}

@@ -1,0 +1,60 @@
+package tests_test
+
+import (
+	"go/ast"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// Files are opened, and streams read to their end, by discover/native/fsread alone: it knows a file's type before it opens
+// it, and bounds what is read. Tests, and the programs of tests, may do as they like.
+func TestFilesAreOpenedInOnePlace(t *testing.T) {
+	// Functions that open or read by themselves, with the reason.
+	allowed := map[string]string{
+		"discover/native/dir.go:openDir":             "O_DIRECTORY: the system opens nothing else",
+		"internal/cli/prompt.go:asked":               "the person's own file, which may be a pipe; its reader is fsread.Stream",
+		"internal/terminal/foreground.go:Foreground": "the terminal, to ask whose it is; nothing is read",
+		"launch/output.go:openOutput":                "made for writing, where the person says",
+		"launch/start.go:input":                      "/dev/null",
+		"launch/unnamed_linux.go:Unnamed":            "made for writing, without a name",
+		"launch/worktree/leftover.go:relink":         "made for writing, O_EXCL",
+		"lock/hooks/trailer.go:endLine":              "for writing; git made it, and it was read as a regular file before",
+		"lock/hooks/write.go:write":                  "made for writing, O_EXCL",
+		"proc/demand_linux.go:cmdline":               "the kernel's own file, below /proc/PID; bounded",
+		"proc/piddir_linux.go:open":                  "the kernel's own files, below /proc/PID",
+	}
+	banned := []string{
+		"os.Open", "os.OpenFile", "os.ReadFile", "os.DirFS", "os.OpenInRoot", "os.OpenRoot", "io.ReadAll", "io.Copy",
+		"unix.Open", "unix.Openat", "unix.Openat2", "syscall.Open", "syscall.Openat",
+	}
+	for _, f := range files(t) {
+		if f.isTest() || strings.HasPrefix(f.path, "tests/") || strings.HasPrefix(f.path, "discover/native/fsread/") {
+			continue
+		}
+		for _, d := range f.Decls {
+			fn, ok := d.(*ast.FuncDecl)
+			if !ok {
+				continue
+			}
+			ast.Inspect(fn, func(n ast.Node) bool {
+				e, ok := n.(ast.Expr)
+				if !ok || !slices.Contains(banned, selector(e)) {
+					return true
+				}
+				key := f.path + ":" + fn.Name.Name
+				if _, known := allowed[key]; known {
+					allowed[key] = ""
+				} else {
+					t.Errorf("%s: %s: use discover/native/fsread, which bounds what is read and knows the type before it opens", f.at(n), selector(e))
+				}
+				return true
+			})
+		}
+	}
+	for key, reason := range allowed {
+		if reason != "" {
+			t.Errorf("%s is allowed (%s), but opens nothing", key, reason)
+		}
+	}
+}
