@@ -229,7 +229,7 @@ func (closedPipe) Write([]byte) (int, error) {
 func TestClosedPipe(t *testing.T) {
 	for _, args := range []string{
 		"list", "list --json", "list -q", "list --format {{.id}}", "status aaaaaaaa-1", "status aaaaaaaa-1 --json",
-		"current -q", "doctor", "doctor --json", "schema", "version", "completion fish", "__complete l",
+		"current -q", "doctor", "doctor --json", "schema", "version", "completion fish", "__complete zsh l",
 	} {
 		env, out := testEnv(t)
 		env.Stdout = closedPipe{}

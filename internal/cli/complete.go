@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 
@@ -12,36 +13,72 @@ import (
 	"agentctl/discover"
 	"agentctl/internal/config"
 	"agentctl/internal/render"
-	"agentctl/launch"
 	"agentctl/lock/hooks"
 )
 
-// offer is a word that would complete the command line, and what it is.
+// offer is a word that would complete the command line, and a description of it.
 type offer struct{ word, about string }
 
-// newComplete is what the completion scripts call. It never fails: a command line that cannot be completed has no
-// completions.
+// newComplete makes the command that the completion scripts call: `agentctl __complete SHELL …`, where the further arguments are
+// in the form of that shell (see [completers]). It prints the offers, and never fails: a command line that cannot be completed
+// has none.
 func newComplete(env Env) *cli.Command {
 	return &cli.Command{
 		Hidden:          true,
 		SkipFlagParsing: true,
 		Action: func(c *cli.Context) error {
-			words := c.Args().Slice()
-			if len(words) == 0 {
-				words = []string{""}
+			args := c.Args().Slice()
+			if len(args) == 0 || completers()[args[0]] == nil {
+				return nil
 			}
-			typed := words[len(words)-1]
-			for _, o := range env.offers(c.Context, words) {
-				if !strings.HasPrefix(o.word, typed) {
-					continue
-				}
-				if _, err := fmt.Fprintf(env.Stdout, "%s\t%s\n", render.Clean(o.word), render.Clean(o.about)); err != nil {
-					return err
-				}
-			}
-			return nil
+			_, err := io.WriteString(env.Stdout, completers()[args[0]](env, c.Context, args[1:]))
+			return err
 		},
 	}
+}
+
+// completers answer the completion scripts of each shell. Every record that they print ends with a NUL, since a word may hold any
+// other character, a line break too.
+func completers() map[string]func(Env, context.Context, []string) string {
+	return map[string]func(Env, context.Context, []string) string{"bash": Env.completeBash, "zsh": Env.completeZsh, "fish": Env.completeFish}
+}
+
+// completeZsh takes the words up to the cursor without their quotes, the last one unfinished, and prints words and descriptions in
+// turn. Zsh quotes what it inserts.
+func (env Env) completeZsh(ctx context.Context, words []string) string {
+	var b strings.Builder
+	for _, o := range env.matching(ctx, words) {
+		b.WriteString(o.word + "\x00" + render.Clean(o.about) + "\x00")
+	}
+	return b.String()
+}
+
+// completeFish takes the words as [Env.completeZsh] does, and prints each word with a tab and its description behind it, as fish
+// reads them: a word that has a tab itself cannot be offered. Fish quotes what it inserts.
+func (env Env) completeFish(ctx context.Context, words []string) string {
+	var b strings.Builder
+	for _, o := range env.matching(ctx, words) {
+		if strings.Contains(o.word, "\t") {
+			continue
+		}
+		b.WriteString(o.word)
+		if o.about != "" {
+			b.WriteString("\t" + render.Clean(o.about))
+		}
+		b.WriteByte(0)
+	}
+	return b.String()
+}
+
+// matching are the offers that begin with the last word.
+func (env Env) matching(ctx context.Context, words []string) []offer {
+	if len(words) == 0 {
+		return nil
+	}
+	typed := words[len(words)-1]
+	return slices.DeleteFunc(env.offers(ctx, words), func(o offer) bool {
+		return !strings.HasPrefix(o.word, typed) || strings.ContainsRune(o.word, 0)
+	})
 }
 
 // offers are the words that could stand where the last of the words stands.
@@ -66,23 +103,33 @@ func (env Env) offers(ctx context.Context, words []string) []offer {
 		return nil
 	}
 	if name, prefix, ok := pendingFlag(verb, words); ok {
-		return env.valueOffers(name, prefix)
+		return env.valueOffers(ctx, verb, name, prefix, strings.TrimPrefix(words[len(words)-1], prefix))
 	}
-	switch {
-	case strings.HasPrefix(words[len(words)-1], "-"):
+	if strings.HasPrefix(words[len(words)-1], "-") {
 		return flagOffers(verb)
+	}
+	// No shell's quotes keep an argument that begins with a dash from being read as a flag.
+	return slices.DeleteFunc(env.argumentOffers(ctx, verb, words), func(o offer) bool { return strings.HasPrefix(o.word, "-") })
+}
+
+// argumentOffers are the words that could stand as the argument that is typed last.
+func (env Env) argumentOffers(ctx context.Context, verb *cli.Command, words []string) []offer {
+	first := argumentsBefore(verb, words) == 0
+	switch {
 	case verb.Name == "completion":
 		return offersOf("", shells()...)
-	case strings.HasPrefix(verb.ArgsUsage, "HOOK ") && argumentsBefore(verb, words) == 0:
+	case strings.HasPrefix(verb.ArgsUsage, "HOOK ") && first:
 		return offersOf("", hooks.Names()...)
 	case verb.ArgsUsage == "WORKTREE…":
 		return env.worktreeOffers(ctx)
-	case verb.Name == "launch" && argumentsBefore(verb, words) == 0:
+	case verb.Name == "launch" && first:
 		return offersOf("", env.agentNames()...)
-	case verb.ArgsUsage == "ID", verb.Name == "resume" && argumentsBefore(verb, words) == 0:
-		return env.idOffers(ctx, true)
-	case verb.ArgsUsage == "ID…": // what is done to live ones
-		return env.idOffers(ctx, false)
+	case verb.Name == "resume" && first:
+		return env.idOffers(ctx, discover.Select{All: true, Statuses: []discover.Status{discover.Stopped}})
+	case verb.ArgsUsage == "ID":
+		return env.idOffers(ctx, discover.Select{All: true})
+	case verb.ArgsUsage == "ID…": // what is done to live sessions
+		return env.idOffers(ctx, discover.Select{})
 	}
 	return nil
 }
@@ -118,16 +165,10 @@ func flagOffers(verb *cli.Command) []offer {
 	return append(out, offer{"--help", "show help"})
 }
 
-// pendingFlag finds the flag whose value is being typed: --flag VALUE, --flag=VALUE, or --flag = VALUE as bash parts
-// it. prefix is what stands before the value in the same word.
+// pendingFlag finds the flag whose value is being typed: --flag VALUE or --flag=VALUE. prefix is what stands before the value in
+// the same word.
 func pendingFlag(verb *cli.Command, words []string) (name, prefix string, ok bool) {
 	last, before := words[len(words)-1], words[len(words)-2]
-	if last == "=" {
-		return strings.TrimLeft(before, "-"), "=", takesValue(verb, before)
-	}
-	if before == "=" && len(words) > 2 {
-		before = words[len(words)-3]
-	}
 	if flag, _, joined := strings.Cut(last, "="); joined && takesValue(verb, flag) {
 		return strings.TrimLeft(flag, "-"), flag + "=", true
 	}
@@ -137,22 +178,6 @@ func pendingFlag(verb *cli.Command, words []string) (name, prefix string, ok boo
 func takesValue(verb *cli.Command, word string) bool {
 	f := flagOf(verb, strings.TrimLeft(word, "-"))
 	return strings.HasPrefix(word, "-") && f != nil && f.TakesValue()
-}
-
-func (env Env) valueOffers(flag, prefix string) []offer {
-	switch flag {
-	case "adapter":
-		return offersOf(prefix, env.agentNames()...)
-	case "status":
-		return offersOf(prefix, statuses()...)
-	case "until":
-		return offersOf(prefix, untils()...)
-	case "permissions":
-		return offersOf(prefix, string(launch.Own), string(launch.Edit), string(launch.Full))
-	case "since":
-		return offersOf(prefix, "1h", "1d", "7d", "30d", "all")
-	}
-	return nil
 }
 
 func offersOf(prefix string, words ...string) []offer {
@@ -166,25 +191,47 @@ func offersOf(prefix string, words ...string) []offer {
 // maxOffers is how many sessions are offered, the newest.
 const maxOffers = 200
 
-func (env Env) idOffers(ctx context.Context, stopped bool) []offer {
+// idOffers are the sessions of a selection, in the order of `list`.
+func (env Env) idOffers(ctx context.Context, sel discover.Select) []offer {
+	sel.Limit = maxOffers
+	sessions := env.offeredSessions(ctx, sel)
+	var out []offer
+	for i, name := range argumentsOf(sessions) {
+		if s := sessions[i]; name != "" {
+			out = append(out, offer{name, fmt.Sprintf("%s %s: %s", s.Agent, s.Status, cmp.Or(s.Title, s.Prompt, s.Dir))})
+		}
+	}
+	return out
+}
+
+// offeredSessions are the sessions of a selection within the time of the configuration; none if they cannot be read.
+func (env Env) offeredSessions(ctx context.Context, sel discover.Select) []discover.Session {
 	s, err := env.settings(true)
 	if err != nil {
 		return nil
 	}
-	since, err := config.ParseSince(string(s.Since), s.look.Now)
+	if sel.Since, err = config.ParseSince(string(s.Since), s.look.Now); err != nil {
+		return nil
+	}
+	r, err := env.world(s.Homes).List(ctx, sel)
 	if err != nil {
 		return nil
 	}
-	r, err := env.world(s.Homes).List(ctx, discover.Select{All: stopped, Since: since, Limit: maxOffers})
-	if err != nil {
-		return nil
+	return r.Sessions
+}
+
+// argumentsOf names each of the sessions as an argument can: by its ID, and where several of them have that ID by ID@DIR. A
+// session without an ID has no name.
+func argumentsOf(sessions []discover.Session) []string {
+	count := map[string]int{}
+	for i := range sessions {
+		count[sessions[i].ID]++
 	}
-	var out []offer
-	for _, session := range r.Sessions {
-		if session.ID != "" {
-			about := fmt.Sprintf("%s %s: %s", session.Agent, session.Status, cmp.Or(session.Title, session.Prompt, session.Dir))
-			out = append(out, offer{session.ID, about})
+	names := make([]string, len(sessions))
+	for i := range sessions {
+		if names[i] = sessions[i].ID; names[i] != "" && count[names[i]] > 1 {
+			names[i] += "@" + sessions[i].Dir
 		}
 	}
-	return out
+	return names
 }

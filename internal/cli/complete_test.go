@@ -1,9 +1,7 @@
 package cli
 
 import (
-	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -16,22 +14,28 @@ func TestComplete(t *testing.T) {
 		"list --status ":         "running waiting idle stopped unknown",
 		"list --status s":        "stopped",
 		"list --status=s":        "--status=stopped",
-		"list --status = s":      "stopped",
+		"list --status idle,":    "idle,running idle,waiting idle,stopped idle,unknown",
+		"list --status=idle,r":   "--status=idle,running",
+		"list --adapter codex,":  "codex,claude-code",
+		"launch --adapter c":     "claude-code codex",
+		"list --group g":         "g-1 g-2",
+		"stop --group=":          "--group=g-1 --group=g-2",
 		"list --adapter c":       "claude-code codex",
 		"ls --since 3":           "30d",
 		"list --cwd ":            "",
 		"list ":                  "",
 		"status aaaa":            "aaaaaaaa-1 aaaaaaaa-2",
-		"show --json c":          "cccccccc cccccccc",
+		"show --json c":          "cccccccc@/w/a cccccccc@/w/b",
 		"peek aaaa":              "aaaaaaaa-1 aaaaaaaa-2",
-		"logs -f -n 5 c":         "cccccccc cccccccc",
+		"logs -f -n 5 c":         "cccccccc@/w/a cccccccc@/w/b",
 		"logs --fo":              "--follow",
 		"stop ":                  "aaaaaaaa-1",
 		"stop aaaaaaaa-1 ":       "aaaaaaaa-1",
 		"wait ":                  "aaaaaaaa-1",
 		"wait --until i":         "idle",
-		"resume c":               "cccccccc cccccccc",
-		"resume --model m c":     "cccccccc cccccccc",
+		"resume ":                "aaaaaaaa-2 cccccccc@/w/a cccccccc@/w/b",
+		"resume c":               "cccccccc@/w/a cccccccc@/w/b",
+		"resume --model m c":     "cccccccc@/w/a cccccccc@/w/b",
 		"resume cccccccc ":       "",
 		"launch c":               "claude-code codex",
 		"launch codex ":          "",
@@ -51,62 +55,91 @@ func TestComplete(t *testing.T) {
 		"__complete x":           "",
 	} {
 		env, out := testEnv(t)
-		if got := run(env, append([]string{"__complete"}, strings.Split(words, " ")...)...); got != 0 || out.stderr.Len() > 0 {
+		codex := env.Adapters[1].(stub)
+		codex.records[2].Branch, codex.records[3].Branch = "try/g-1/a", "try/g-2/b"
+		if got := run(env, append([]string{"__complete", "fish"}, strings.Split(words, " ")...)...); got != 0 || out.stderr.Len() > 0 {
 			t.Errorf("%q: exit %d, %q", words, got, out.stderr.String())
 		}
 		var got []string
-		for line := range strings.Lines(out.stdout.String()) {
-			word, _, ok := strings.Cut(line, "\t")
-			if !ok {
-				t.Errorf("%q: line %q has no tab", words, line)
-			}
+		for record := range strings.SplitSeq(strings.TrimSuffix(out.stdout.String(), "\x00"), "\x00") {
+			word, _, _ := strings.Cut(record, "\t")
 			got = append(got, word)
 		}
 		if strings.Join(got, " ") != want {
 			t.Errorf("%q: %v, want %s", words, got, want)
 		}
 	}
-	env, out := testEnv(t)
-	if run(env, "__complete", "status", "aaaaaaaa-2"); out.stdout.String() != "aaaaaaaa-2\tcodex stopped: title of aaaaaaaa-2\n" {
-		t.Errorf("%q", out.stdout.String())
+	for shell, want := range map[string]string{
+		"fish": "aaaaaaaa-2\tcodex stopped: title of aaaaaaaa-2\x00",
+		"zsh":  "aaaaaaaa-2\x00codex stopped: title of aaaaaaaa-2\x00",
+	} {
+		env, out := testEnv(t)
+		if run(env, "__complete", shell, "status", "aaaaaaaa-2"); out.stdout.String() != want {
+			t.Errorf("%s: %q, want %q", shell, out.stdout.String(), want)
+		}
 	}
 }
 
-// The scripts work in the shells that are installed: bash is everywhere, the others are checked where they are.
-func TestCompletionScripts(t *testing.T) {
-	env, out := testEnv(t)
-	dir := t.TempDir()
-	fake := filepath.Join(dir, "agentctl")
-	if err := os.WriteFile(fake, []byte("#!/bin/sh\nprintf 'list\\tlist live\\nlast\\twith: colon (%s)\\n' \"$*\"\n"), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	for _, shell := range shells() {
-		out.stdout.Reset()
-		if got := run(env, "completion", shell); got != 0 {
-			t.Fatalf("%s: exit %d", shell, got)
-		}
-		script := filepath.Join(dir, shell)
-		if err := os.WriteFile(script, out.stdout.Bytes(), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		path, err := exec.LookPath(shell)
-		if err != nil {
-			t.Logf("%s is not installed: its script is not parsed", shell)
-			continue
-		}
-		if text, err := exec.Command(path, "-n", script).CombinedOutput(); err != nil {
-			t.Errorf("%s -n: %v %s", shell, err, text)
-		}
-	}
-	// Bash, really completing.
-	body := `. "$1"; COMP_WORDS=("$2" li x); COMP_CWORD=1; COMP_TYPE=$3; _agentctl; printf '%s|' "${COMPREPLY[@]}"`
-	for kind, want := range map[string]string{
-		"9":  "list|last|",
-		"63": "list  (list live)|last  (with: colon (__complete li))|",
+// Bash is given what it is to insert in place of the end of the line that readline replaces.
+func TestCompleteBash(t *testing.T) {
+	for line, want := range map[[2]string]string{
+		{"agentctl status aaaaaaaa-2", "aaaaaaaa-2"}:                "aaaaaaaa-2\x00codex stopped: title of aaaaaaaa-2\x00",
+		{"agentctl status 'aaaaaaaa-2", "aaaaaaaa-2"}:               "aaaaaaaa-2\x00codex stopped: title of aaaaaaaa-2\x00",
+		{"agentctl status cccccccc@/w/a", "/w/a"}:                   "/w/a\x00codex stopped: title of cccccccc\x00",
+		{`agentctl status "cccccccc"@`, `@`}:                        "\\@/w/a\x00codex stopped: title of cccccccc\x00\\@/w/b\x00codex stopped: title of cccccccc\x00",
+		{"agentctl list --status=run", "run"}:                       "running\x00\x00",
+		{"agentctl  list   --status idle,run", "idle,run"}:          "idle\\,running\x00\x00",
+		{"agentctl list --status running ", ""}:                     "",
+		{"agentctl", "agentctl"}:                                    "",
+		{"agentctl list --sta", "something else"}:                   "",
+		{"agentctl list --sta", "t list --sta"}:                     "",
+		{`agentctl completion $'\x62a`, `a`}:                        "",
+		{`agentctl completion $'\142a`, `\142a`}:                    "bash\x00\x00",
+		{"agentctl list --cwd 'a b' --until x --status w", "w"}:     "waiting\x00\x00",
+		{`agentctl list --cwd "a \" b" --cwd a\ b --status w`, "w"}: "waiting\x00\x00",
+		{"agentctl list --cwd 'it'\\''s' --status w", "w"}:          "waiting\x00\x00",
+		{`agentctl list --cwd $'it\'s' --status ""w`, "w"}:          "waiting\x00\x00",
 	} {
-		got, err := exec.Command("bash", "-c", body, "bash", filepath.Join(dir, "bash"), fake, kind).Output()
-		if err != nil || string(got) != want {
-			t.Errorf("bash, kind %s: %q, %v; want %q", kind, got, err, want)
+		env, out := testEnv(t)
+		if run(env, "__complete", "bash", line[0], line[1]); out.stdout.String() != want {
+			t.Errorf("%q: %q, want %q", line, out.stdout.String(), want)
+		}
+	}
+}
+
+// Whatever is quoted means itself to bash, and to us when it is typed.
+func FuzzBashQuoted(f *testing.F) {
+	for _, seed := range []string{"", "x$(touch pw)y", "`a`", "a b\n\tc", "'\"\\", "~!^{},;&|<>()*?[]#=:@%", "\xff\x00é日本\u202e", "-x"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		text = strings.ReplaceAll(text, "\x00", "")
+		for _, quote := range []struct {
+			begin, end string
+			open       byte
+		}{{"", "", 0}, {"'", "'", '\''}, {`"`, `"`, '"'}, {"$'", "'", '$'}} {
+			typed := quote.begin + bashQuoted(text, quote.open)
+			words, start, open := bashWords("agentctl " + typed)
+			if len(words) != 2 || words[1] != text || start != 9 || open != quote.open {
+				t.Errorf("%q in %q: typed %s, read %q from %d on, quote %q", text, quote.begin, typed, words, start, open)
+			}
+			out, err := exec.Command("bash", "-c", "printf '%s.' x"+typed+quote.end).Output()
+			if err != nil || string(out) != "x"+text+"." {
+				t.Errorf("%q in %q: bash reads %s as %q, %v", text, quote.begin, typed, out, err)
+			}
+		}
+	})
+}
+
+// The scripts are printed; tests/shells types in the shells that have read them.
+func TestCompletionScripts(t *testing.T) {
+	for _, shell := range shells() {
+		env, out := testEnv(t)
+		if got := run(env, "completion", shell); got != 0 || !strings.Contains(out.stdout.String(), "__complete "+shell) {
+			t.Errorf("%s: exit %d\n%s", shell, got, out.stdout.String())
+		}
+		if completers()[shell] == nil {
+			t.Errorf("%s: nothing answers its script", shell)
 		}
 	}
 }

@@ -28,19 +28,21 @@ func newCompletion(env Env) *cli.Command {
 
 func shells() []string { return []string{"bash", "zsh", "fish"} }
 
-// scripts all do the same: they ask `agentctl __complete WORDS…` – the words before the cursor, the last one
-// unfinished – and offer its lines, each a word, a tab, and what it is; files where there are none.
+// scripts all do the same: they give the words before the cursor, the last one unfinished, to `agentctl __complete SHELL`, and offer
+// its answer, in its order; files where it has none. What they insert is quoted: by the shell, and for bash, which does not, by
+// us. What agentctl prints is never evaluated.
 func scripts() map[string]string {
 	return map[string]string{
 		"bash": `# bash completion for agentctl: source <(agentctl completion bash)
 _agentctl() {
-    local word about words=() abouts=() i
-    while IFS=$'\t' read -r word about; do
+    local IFS= word about words=() abouts=() i
+    while read -r -d '' word && read -r -d '' about; do
         words+=("$word") abouts+=("$about")
-    done < <("${COMP_WORDS[0]}" __complete "${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null)
+    done < <("${COMP_WORDS[0]}" __complete bash "${COMP_LINE:0:COMP_POINT}" "$2" 2>/dev/null)
     COMPREPLY=("${words[@]}")
+    compopt -o nosort 2>/dev/null # bash 4.4 or newer
     if ((${#words[@]} > 1)) && [[ $COMP_TYPE == 63 ]]; then
-        # Only a list is shown: say what each one is. The part they share is still what is typed.
+        # Only a list is shown: add the descriptions. Nothing of it is inserted.
         for i in "${!words[@]}"; do
             [[ -z ${abouts[i]} ]] || COMPREPLY[i]="${words[i]}  (${abouts[i]})"
         done
@@ -51,14 +53,20 @@ complete -o default -F _agentctl agentctl
 		"zsh": `#compdef agentctl
 # zsh completion for agentctl: source <(agentctl completion zsh)
 _agentctl() {
-    local line
+    local word about typed=${(Q)PREFIX}
     local -a offers
-    while IFS= read -r line; do
-        offers+=("${${line%%$'\t'*}//:/\\:}:${line#*$'\t'}")
-    done < <("${words[1]}" __complete "${(@)words[2,CURRENT]}" 2>/dev/null)
+    case $compstate[quote] in
+        \') typed=$PREFIX ;;
+        \") typed=${(Q)${:-\"$PREFIX\"}} ;;
+    esac
+    while IFS= read -r -d '' word && IFS= read -r -d '' about; do
+        word=${${word//\\/\\\\}//:/\\:}
+        offers+=("$word${about:+:$about}")
+    done < <("${(Q)words[1]}" __complete zsh "${(@Q)words[2,CURRENT-1]}" "$typed" 2>/dev/null)
     if ((${#offers})); then
-        _describe agentctl offers
+        _describe -V agentctl offers
     else
+        [[ $PREFIX == --*=* ]] && compset -P '*='
         _files
     fi
 }
@@ -69,11 +77,14 @@ else
 fi
 `,
 		"fish": `# fish completion for agentctl: agentctl completion fish | source
-function __agentctl_offers
+function __agentctl_ask
     set -l words (commandline -opc)
-    $words[1] __complete $words[2..] (commandline -ct) 2>/dev/null
+    set -l typed (commandline -ct | string collect)
+    set typed (string unescape -- $typed | string collect); or set typed (commandline -ct | string collect)
+    set -g __agentctl_offers ($words[1] __complete fish $words[2..] "$typed" 2>/dev/null | string split0)
+    test (count $__agentctl_offers) -gt 0
 end
-complete -c agentctl -n 'count (__agentctl_offers) >/dev/null' -f -a '(__agentctl_offers)'
+complete -c agentctl -n __agentctl_ask -k -f -a '$__agentctl_offers'
 `,
 	}
 }

@@ -199,10 +199,12 @@ func (env Env) worktreeOffers(ctx context.Context) []offer {
 	for _, w := range list {
 		switch {
 		case w.Main:
-		case w.Branch != "":
-			out = append(out, offer{w.Branch, w.Path})
-		default:
+		case w.Branch == "":
 			out = append(out, offer{w.Path, "detached"})
+		case strings.HasPrefix(w.Branch, "-"): // it would be read as a flag
+			out = append(out, offer{w.Path, w.Branch})
+		default:
+			out = append(out, offer{w.Branch, w.Path})
 		}
 	}
 	return out

@@ -101,7 +101,7 @@ func TestWorktreeInterrupted(t *testing.T) {
 
 func TestCompleteWorktrees(t *testing.T) {
 	env, out := gitEnv(t)
-	if run(env, "__complete", "worktree", "clean", ""); !strings.HasPrefix(out.stdout.String(), "fix\t") || strings.Count(out.stdout.String(), "\n") != 1 {
+	if run(env, "__complete", "zsh", "worktree", "clean", ""); !strings.HasPrefix(out.stdout.String(), "fix\x00") || strings.Count(out.stdout.String(), "\x00") != 2 {
 		t.Errorf("%q", out.stdout.String())
 	}
 }
