@@ -320,6 +320,7 @@ func (j *join) decide(s *Session) {
 			s.Dir = cmp.Or(s.Dir, p.Dir)
 		}
 	}
+	s.localize()
 	s.judge(decide(j.turn(s, live), live))
 	if len(live) == 0 && ambiguous {
 		s.Status, s.Outcome, s.Error = Unknown, "", ""
@@ -331,6 +332,7 @@ func (j *join) unnamed(who owner, c Claim) Session {
 	s := Session{Record: &Record{Agent: who.agent, Home: c.Home}}
 	s.overlay(c)
 	s.own(j.table, who.process)
+	s.localize()
 	if c.Turn != nil {
 		s.Turn = *c.Turn
 	}

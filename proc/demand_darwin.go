@@ -96,6 +96,10 @@ func (xnu) pidNamespace(p Process) (string, error) {
 	return ask(p, func(int) (string, error) { return "", nil })
 }
 
+// There is one mount namespace. What chroot(2) does is not looked at: no agent runs so.
+func (xnu) sharesRoot(Process) (bool, error)       { return true, nil }
+func (xnu) samePath(Process, string) (bool, error) { return true, nil }
+
 // eachFD calls use with the kernel's answer for each descriptor of the kind. One that was closed meanwhile, or whose
 // file has no name any more, is left out.
 func eachFD(pid, kind, flavor, size int, use func(number int, raw []byte) error) error {

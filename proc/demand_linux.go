@@ -55,8 +55,15 @@ func (f *procfs) args(p Process) ([]string, error) {
 
 func (f *procfs) dir(p Process) (string, error) {
 	return ask(f, p, func(d pidDir) (string, error) {
-		path, _, err := d.target("cwd")
-		return path, err
+		for {
+			path, deleted, err := d.target("cwd")
+			if err != nil || !d.elsewhere("cwd", path, deleted) {
+				return path, err
+			}
+			if again, gone, err := d.target("cwd"); err == nil && again == path && gone == deleted {
+				return "", fail("readlink", string(d)+"cwd", ErrElsewhere)
+			}
+		}
 	})
 }
 
@@ -162,9 +169,13 @@ func (d pidDir) openFile(fd int, match func(string) bool) (OpenFile, bool, error
 	if err != nil {
 		return OpenFile{}, false, fail("parse", string(d)+"fdinfo/"+strconv.Itoa(fd), err)
 	}
-	again, _, err := d.target(name)
+	elsewhere := d.elsewhere(name, path, deleted)
+	again, gone, err := d.target(name)
+	if elsewhere && gone && !deleted { // removed in between
+		deleted, elsewhere = true, d.elsewhere(name, path, true)
+	}
 	return OpenFile{
-		FD: fd, Path: path, Deleted: deleted, Proc: string(d) + name,
+		FD: fd, Path: path, Deleted: deleted, Elsewhere: elsewhere, Proc: string(d) + name,
 		Writable: info.writable, Offset: info.offset, WriteLocked: info.writeLocked,
 	}, again == path, err
 }

@@ -1,6 +1,7 @@
 package proc
 
 import (
+	"errors"
 	"maps"
 	"net"
 	"os"
@@ -8,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
 	"golang.org/x/sys/unix"
@@ -130,12 +132,79 @@ func TestDescriptorThatChangesHands(t *testing.T) {
 	}
 }
 
-// TestMarkedNameInAnotherMountNamespace: a directory that really is called so, where only the process sees it.
-func TestMarkedNameInAnotherMountNamespace(t *testing.T) {
+// TestAnotherMountNamespace: what a process names by a path may be another file than what we name so. A name that ends as
+// those of removed files do is whole.
+func TestAnotherMountNamespace(t *testing.T) {
 	needRoot(t)
-	c := start(t, "elsewhere", flags(unix.CLONE_NEWNS))
-	if got, err := inspect(t, c.Process.Pid).Dir(); err != nil || got != "/tmp/called (deleted)" {
-		t.Errorf("%q, %v", got, err)
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	private, shared := filepath.Join(dir, "private"), filepath.Join(dir, "shared")
+	marked := filepath.Join(private, "called (deleted)")
+	for _, d := range []string{marked, shared} {
+		if err := os.MkdirAll(d, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, f := range []string{filepath.Join(private, "file"), filepath.Join(private, "link"), filepath.Join(private, "removed")} {
+		if err := os.WriteFile(f, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c := start(t, "elsewhere", flags(unix.CLONE_NEWNS), func(c *exec.Cmd) { c.Env = append(c.Env, elsewhereKey+"="+dir) })
+	p := inspect(t, c.Process.Pid)
+	if got, err := p.Dir(); !errors.Is(err, ErrElsewhere) {
+		t.Errorf("directory %q, %v", got, err)
+	}
+	files, err := p.OpenFiles(func(path string) bool { return strings.HasPrefix(path, dir) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	listed, _ := take(t).PID(c.Process.Pid)
+	got := map[string][2]bool{}
+	for _, f := range files {
+		got[f.Path] = [2]bool{f.Elsewhere, f.Deleted}
+	}
+	if want := map[string][2]bool{
+		filepath.Join(private, "file"): {true, false}, filepath.Join(marked, "file"): {true, false},
+		filepath.Join(shared, "file"): {false, false}, filepath.Join(private, "removed"): {true, true},
+	}; !maps.Equal(got, want) {
+		t.Errorf("elsewhere and deleted: %v, want %v", got, want)
+	}
+	for path, want := range map[string]bool{
+		shared: true, filepath.Join(shared, "file"): true, private: false, filepath.Join(private, "file"): false,
+		filepath.Join(private, "link"): false, filepath.Join(dir, "none"): false,
+	} {
+		if same, err := p.SamePath(path); err != nil || same != want {
+			t.Errorf("%s is the same: %t, %v", path, same, err)
+		}
+		if same, err := listed.SamePath(path); err != nil || same != want {
+			t.Errorf("by the table, %s is the same: %t, %v", path, same, err)
+		}
+	}
+	for _, own := range []Process{p, inspect(t, os.Getpid())} {
+		if same, err := own.SharesRoot(); err != nil || same != (own.ID != p.ID) {
+			t.Errorf("%v shares our root: %t, %v", own.ID, same, err)
+		}
+	}
+}
+
+// TestAnotherRoot: a process in our mount namespace may have another root directory.
+func TestAnotherRoot(t *testing.T) {
+	needRoot(t)
+	dir := t.TempDir()
+	c := start(t, "wait", func(c *exec.Cmd) { c.SysProcAttr = &syscall.SysProcAttr{Chroot: "/proc/self/root"} })
+	if shared, err := inspect(t, c.Process.Pid).SharesRoot(); err != nil || !shared {
+		t.Errorf("our own root: %t, %v", shared, err)
+	}
+	chrooted := start(t, "chroot", func(c *exec.Cmd) { c.Env = append(c.Env, elsewhereKey+"="+dir) })
+	p := inspect(t, chrooted.Process.Pid)
+	if shared, err := p.SharesRoot(); err != nil || shared {
+		t.Errorf("a root of its own: %t, %v", shared, err)
+	}
+	if same, err := p.SamePath("/proc"); err != nil || same {
+		t.Errorf("its /proc is ours: %t, %v", same, err)
 	}
 }
 

@@ -1,5 +1,7 @@
 package proc
 
+import "slices"
+
 // Facts is one process of a made-up table: what the kernel would tell of it.
 type Facts struct {
 	Process
@@ -10,7 +12,10 @@ type Facts struct {
 	Ports      []int
 	Namespaced []int
 	Namespace  string
-	Used       Usage
+	// Elsewhere: it has a mount namespace of its own, in which only the paths of Same mean what they mean here.
+	Elsewhere bool
+	Same      []string
+	Used      Usage
 	// Wrote is how many bytes it has written, and zero on a system that does not count them.
 	Wrote int64
 	// Err is returned by every on-demand question, as for another user's process.
@@ -29,7 +34,13 @@ func Of(facts ...Facts) *Table {
 }
 
 func (f Facts) args(Process) ([]string, error) { return f.Arguments, f.Err }
-func (f Facts) dir(Process) (string, error)    { return f.WorkingDir, f.Err }
+
+func (f Facts) dir(p Process) (string, error) {
+	if same, err := f.samePath(p, f.WorkingDir); err == nil && !same {
+		return "", ErrElsewhere
+	}
+	return f.WorkingDir, f.Err
+}
 
 func (f Facts) env(_ Process, keys []string) (map[string]string, error) {
 	out := map[string]string{}
@@ -61,6 +72,12 @@ func (f Facts) namespacePIDs(p Process) ([]int, error) {
 }
 
 func (f Facts) pidNamespace(Process) (string, error) { return f.Namespace, f.Err }
+
+func (f Facts) sharesRoot(Process) (bool, error) { return !f.Elsewhere, f.Err }
+
+func (f Facts) samePath(_ Process, path string) (bool, error) {
+	return !f.Elsewhere || slices.Contains(f.Same, path), f.Err
+}
 
 func (f Facts) usage(Process) (Usage, error) {
 	if f.Err != nil {

@@ -21,6 +21,7 @@ type answers struct {
 	ports      answer[[]int]
 	namespaced answer[[]int]
 	namespace  answer[string]
+	root       answer[bool]
 	environ    variables
 	files      opened
 }
@@ -82,6 +83,20 @@ func (k *kept) pidNamespace(p Process) (string, error) {
 	a, done := k.known()
 	defer done()
 	return a.namespace.get(p, k.from.pidNamespace)
+}
+
+func (k *kept) sharesRoot(p Process) (bool, error) {
+	a, done := k.known()
+	defer done()
+	return a.root.get(p, k.from.sharesRoot)
+}
+
+// samePath asks about each path anew, but only where the process has a root of its own.
+func (k *kept) samePath(p Process, path string) (bool, error) {
+	if shared, err := k.sharesRoot(p); shared || err != nil {
+		return shared, err
+	}
+	return k.from.samePath(p, path)
 }
 
 func (k *kept) usage(p Process) (Usage, error)   { return k.from.usage(p) }

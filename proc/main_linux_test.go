@@ -27,6 +27,7 @@ func roles() map[string]func() error {
 		"nobody":          roleNobody,
 		"hidepid":         roleHidepid,
 		"elsewhere":       roleElsewhere,
+		"chroot":          roleChroot,
 		"denied":          roleDenied,
 		"recycle":         roleRecycle,
 		"other-namespace": roleOtherNamespace,

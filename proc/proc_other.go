@@ -55,10 +55,12 @@ func (silent) openFiles(Process, func(string) bool) ([]OpenFile, error) { return
 
 func (silent) listenPorts(Process, []string) ([]int, error) { return nil, ErrUnsupported }
 
-func (silent) namespacePIDs(Process) ([]int, error) { return nil, ErrUnsupported }
-func (silent) pidNamespace(Process) (string, error) { return "", ErrUnsupported }
-func (silent) usage(Process) (Usage, error)         { return Usage{}, ErrUnsupported }
-func (silent) written(Process) (int64, error)       { return 0, ErrUnsupported }
+func (silent) namespacePIDs(Process) ([]int, error)   { return nil, ErrUnsupported }
+func (silent) pidNamespace(Process) (string, error)   { return "", ErrUnsupported }
+func (silent) sharesRoot(Process) (bool, error)       { return false, ErrUnsupported }
+func (silent) samePath(Process, string) (bool, error) { return false, ErrUnsupported }
+func (silent) usage(Process) (Usage, error)           { return Usage{}, ErrUnsupported }
+func (silent) written(Process) (int64, error)         { return 0, ErrUnsupported }
 
 // pin cannot be had: without a birth nothing tells one process from the next with its pid.
 type pin struct{}

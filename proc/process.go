@@ -1,6 +1,10 @@
 package proc
 
-import "time"
+import (
+	"path/filepath"
+	"strconv"
+	"time"
+)
 
 // Process is what the table holds of one process. The methods ask the kernel for more, on demand; each of them
 // checks that the pid still belongs to this very process and returns [ErrGone] if not. A process of a [Table] is asked
@@ -67,7 +71,8 @@ func (p Process) Fresh() Process {
 // left out: a rewritten one is padded with them. It is empty for kernel threads.
 func (p Process) Args() ([]string, error) { return p.source().args(p) }
 
-// Dir is the working directory with symbolic links resolved, without the kernel's " (deleted)" mark.
+// Dir is the working directory with symbolic links resolved, without the kernel's " (deleted)" mark. It fails with
+// [ErrElsewhere] where that path does not lead to the same directory here.
 func (p Process) Dir() (string, error) { return p.source().dir(p) }
 
 // Env returns those of the named environment variables that the process was started with. Nothing else of the
@@ -92,6 +97,20 @@ func (p Process) NamespacePIDs() ([]int, error) { return p.source().namespacePID
 // PIDNamespace names the process's pid namespace, as in "pid:[4026531836]"; "" on systems without such namespaces.
 func (p Process) PIDNamespace() (string, error) { return p.source().pidNamespace(p) }
 
+// SamePath reports whether an absolute path names the same file for the process as for us, by device and inode where the
+// process has a mount namespace or root directory of its own. A path that names no file for either is not the same.
+func (p Process) SamePath(path string) (bool, error) { return p.source().samePath(p, path) }
+
+// SharesRoot reports whether every absolute path means the same for the process as for us: it has our mount namespace and
+// our root directory.
+func (p Process) SharesRoot() (bool, error) { return p.source().sharesRoot(p) }
+
+// Through is a path of the process as it is reached through its own root directory (Linux). It is a name for what is not
+// ours; whoever opens it must know that the process chooses what lies there.
+func (p Process) Through(path string) string {
+	return filepath.Join("/proc", strconv.Itoa(p.ID.PID), "root", path)
+}
+
 func (p Process) source() source {
 	if p.src == nil {
 		return system()
@@ -105,6 +124,9 @@ type OpenFile struct {
 	// Path as the kernel names it, without " (deleted)"; Deleted says whether the mark was there (Linux).
 	Path    string
 	Deleted bool
+	// Elsewhere: here, Path names another file, or none, since the process has a mount namespace or root directory of its
+	// own, or since something was mounted over the file (Linux). Only Proc leads to the file then.
+	Elsewhere bool
 	// Writable: opened for writing (O_WRONLY or O_RDWR).
 	Writable bool
 	// Offset is the file position in bytes. For a file opened O_APPEND it is the end of the last block that this
@@ -126,6 +148,8 @@ type source interface {
 	listenPorts(p Process, names []string) ([]int, error)
 	namespacePIDs(Process) ([]int, error)
 	pidNamespace(Process) (string, error)
+	sharesRoot(Process) (bool, error)
+	samePath(p Process, path string) (bool, error)
 	usage(Process) (Usage, error)
 	written(Process) (int64, error)
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"runtime"
 	"strconv"
 	"strings"
@@ -78,14 +79,38 @@ func roleNobody() error {
 	return roleWait()
 }
 
-// roleElsewhere stands in a directory of a file system that only it has.
+// elsewhereKey names the directory that roleElsewhere has a file system of its own on.
+const elsewhereKey = "PROC_TEST_ELSEWHERE"
+
+// roleElsewhere works in a directory whose name ours has too, on a file system that only it has. It has files open there,
+// and one in the directory beside it, which it shares with us.
 func roleElsewhere() error {
+	dir := os.Getenv(elsewhereKey)
+	private, marked := filepath.Join(dir, "private"), filepath.Join(dir, "private", "called (deleted)")
+	open := func(path string) func() error {
+		return func() error {
+			_, err := unix.Open(path, unix.O_RDWR|unix.O_CREAT, 0o600) // stays open to the end
+			return err
+		}
+	}
 	return inTurn(
-		func() error { return mountHiding() },
-		func() error { return os.Mkdir("/tmp/called (deleted)", 0o755) },
-		func() error { return os.Chdir("/tmp/called (deleted)") },
+		func() error { return unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, "") },
+		func() error { return unix.Mount("tmpfs", private, "tmpfs", 0, "mode=755") },
+		func() error { return os.Mkdir(marked, 0o755) },
+		func() error { return os.Symlink(filepath.Join(dir, "shared"), filepath.Join(private, "link")) },
+		func() error { return os.Chdir(marked) },
+		open(filepath.Join(private, "file")),
+		open(filepath.Join(marked, "file")),
+		open(filepath.Join(dir, "shared", "file")),
+		open(filepath.Join(private, "removed")),
+		func() error { return os.Remove(filepath.Join(private, "removed")) },
 		roleWait,
 	)
+}
+
+// roleChroot has a root directory of its own.
+func roleChroot() error {
+	return inTurn(func() error { return syscall.Chroot(os.Getenv(elsewhereKey)) }, roleWait)
 }
 
 // mountHiding gives this process a /tmp of its own, with a proc file system in it for each hidepid mode.

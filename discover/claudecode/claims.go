@@ -27,6 +27,10 @@ func (Adapter) Claims(ctx context.Context, table *proc.Table, homes []discover.H
 	var claims []discover.Claim
 	for _, x := range l.processes {
 		claims = append(claims, x.presence())
+		if x.behind != "" {
+			claims = append(claims, slices.DeleteFunc(l.byTrace(x), func(c discover.Claim) bool { return l.stores(c.Session) })...)
+			continue
+		}
 		switch {
 		case x.registered() && staysBehind(x.entry.Version):
 			claims = append(claims, l.early(x)...)
@@ -38,6 +42,12 @@ func (Adapter) Claims(ctx context.Context, table *proc.Table, homes []discover.H
 		}
 	}
 	return claims, errors.Join(append(l.warnings, ctx.Err())...)
+}
+
+// stores reports whether a home of ours has a session by this ID. That of a process whose config folder is another one is
+// not the same.
+func (l *look) stores(id string) bool {
+	return slices.ContainsFunc(l.homes, func(h discover.Home) bool { return locate(h.Dir, "", id) != "" })
 }
 
 // byRegistry is the claim of the process's own entry.

@@ -74,7 +74,7 @@ func homeOf(config, home string) string {
 }
 
 // processHome is the config folder that a process was started with; "" where it cannot be told: the environment does
-// not say, or it names a path of a container that is not ours. The error is that of reading the process.
+// not say, or it names a path that leads to another directory here, and to none that the process has registered in. The error is that of reading the process.
 func processHome(p proc.Process) (string, error) {
 	env, err := discover.Environ(p, configKey, homeKey)
 	if err != nil {
@@ -88,7 +88,10 @@ func processHome(p proc.Process) (string, error) {
 		}
 		dir = filepath.Join(cwd, dir)
 	}
-	if pid := innerPID(p); dir != "" && pid != p.ID.PID && !registeredIn(dir, p, pid) {
+	if dir == "" {
+		return "", nil
+	}
+	if same, err := p.SamePath(dir); err == nil && !same && !registeredIn(dir, p, innerPID(p)) {
 		return "", nil
 	}
 	return dir, nil
@@ -103,7 +106,7 @@ func innerPID(p proc.Process) int {
 	return pids[len(pids)-1]
 }
 
-// registeredIn reports whether a folder is the one that a process in a container uses: it has its registry entry.
+// registeredIn reports whether a folder is the one that a process uses whose paths are not ours: it has its registry entry.
 func registeredIn(dir string, p proc.Process, pid int) bool {
 	e, err := readEntry(dir, pid)
 	if err != nil {

@@ -1,6 +1,7 @@
 package claudecode
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -16,7 +17,9 @@ type process struct {
 	proc.Process
 	command command
 	home    string // its config folder under the name that Homes gave it; "" if not known
-	dir     string // its working directory; "" if not known
+	// behind stands for a config folder behind its own root directory, which is none of ours; "" if it is.
+	behind string
+	dir    string // its working directory; "" if not known
 	// entry is its own registry entry and proof why it is; without one, entry.path is "".
 	entry entry
 	proof string
@@ -47,6 +50,9 @@ func (l *look) gather() {
 		}
 		x.home = l.known(home)
 		l.register(x)
+		if shared, err := x.SharesRoot(); x.home == "" && err == nil && !shared {
+			x.behind = x.Through("") // sessions are called as ones of ours, perhaps
+		}
 		if l.runsSessions(x) {
 			if err != nil && !x.registered() {
 				x.unreadable = "its environment: " + cause(err).Error()
@@ -144,7 +150,7 @@ func (l *look) toolChildren(x *process) (out []proc.Process) {
 // claim is a claim of the process with what is known of it; Session is still to be named.
 func (x *process) claim() discover.Claim {
 	c := discover.Claim{
-		Agent: discover.ClaudeCode, Process: x.ID, Home: x.home, Dir: x.dir, Version: x.entry.Version,
+		Agent: discover.ClaudeCode, Process: x.ID, Home: cmp.Or(x.home, x.behind), Dir: x.dir, Version: x.entry.Version,
 		Source: x.source(), Meta: discover.Facts{{jobMeta, x.entry.JobID}}.Known(),
 	}
 	if x.entry.NameSource != "derived" && x.entry.Name != x.entry.JobID { // the latter until a name is found

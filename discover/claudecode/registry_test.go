@@ -141,7 +141,7 @@ func TestProcessInAContainer(t *testing.T) {
 	dir := t.TempDir()
 	writeEntry(t, dir, 1, fmt.Sprintf(`"procStart":"7777","sessionId":%q,"version":"2.1.329","pidDomain":"linux:feed:pid:[4026532454]"`, alive))
 	f := native329(5000, 7777, "/nowhere/.claude", "/w")
-	f.Namespaced, f.Namespace = []int{5000, 1}, "pid:[4026532454]"
+	f.Namespaced, f.Namespace, f.Elsewhere = []int{5000, 1}, "pid:[4026532454]", true
 	if got := sessions(claims(t, dir, f)); len(got) != 1 || got[0].Session != alive || got[0].Home != dir {
 		t.Errorf("claims %+v", got)
 	}

@@ -72,6 +72,9 @@ func (c *claimer) subject(p proc.Process, in invocation) subject {
 		Agent: discover.Codex, Process: p.ID, Version: version(p.Exe), Shared: in.role == server,
 		Home: c.homes.named(homeOf(p)),
 	}
+	if shared, err := p.SharesRoot(); claim.Home == "" && err == nil && !shared {
+		claim.Home = p.Through("") // none of ours, though a session may be called as one of ours
+	}
 	if p.State.Stopped() {
 		claim.Meta = discover.Facts{{"suspended", true}}
 	}
@@ -83,7 +86,8 @@ func (c *claimer) readable(s subject, shown evidence) {
 	c.claims = append(c.claims, s.presence())
 	var begun, unborn []discover.Claim
 	for _, t := range threads {
-		if claims, stored := c.thread(s, t, len(threads) == 1); stored {
+		claims, stored := c.thread(s, t, len(threads) == 1)
+		if stored {
 			begun = append(begun, claims...)
 		} else {
 			unborn = append(unborn, claims...)
@@ -137,7 +141,10 @@ func (s subject) presence() discover.Claim {
 func (c *claimer) thread(s subject, t thread, only bool) (claims []discover.Claim, begun bool) {
 	claim := s.claim
 	claim.Session, claim.Strength = t.id, discover.Exact
-	stored, ok := c.locate(&claim, t)
+	stored, ok, known := c.locate(s, &claim, t)
+	if !known {
+		return nil, false
+	}
 	if only || !ok {
 		claim.Source = s.source() // of several, some may be sub-agents, which their records tell
 	}
@@ -159,12 +166,19 @@ func (c *claimer) thread(s subject, t thread, only bool) (claims []discover.Clai
 	return claims, begun
 }
 
-// locate finds the thread's rollout as the store names it, and sets the claim's home and path.
-func (c *claimer) locate(claim *discover.Claim, t thread) (discover.Entry, bool) {
+// locate finds the thread's rollout as the store names it, and sets the claim's home and path. The thread is not known if it
+// only has the ID of a session that is stored here.
+func (c *claimer) locate(s subject, claim *discover.Claim, t thread) (e discover.Entry, stored, known bool) {
+	if claim.Home == s.Through("") {
+		return c.locateElsewhere(s, claim, t)
+	}
 	ref := discover.Ref{ID: t.id}
 	for _, f := range []*proc.OpenFile{t.lock, t.rollout} {
-		if f == nil {
+		switch {
+		case f == nil:
 			continue
+		case f.Elsewhere:
+			return c.locateElsewhere(s, claim, t)
 		}
 		dir, path, ok := c.homes.find(f.Path)
 		if !ok {
@@ -178,10 +192,10 @@ func (c *claimer) locate(claim *discover.Claim, t thread) (discover.Entry, bool)
 	// What cannot be read here, whoever lists the store reports: once is enough.
 	found, _ := c.adapter.Entries(c.ctx, []discover.Home{{Dir: claim.Home}}, discover.Query{Refs: []discover.Ref{ref}})
 	if len(found) == 0 {
-		return discover.Entry{}, false
+		return discover.Entry{}, false, true
 	}
 	claim.Path = found[0].Path
-	return found[0], true
+	return found[0], true, true
 }
 
 // argv adds the session that the command line resumes, for as long as nothing better tells.
@@ -192,7 +206,10 @@ func (c *claimer) argv(s subject) {
 	claim := s.claim
 	claim.Session, claim.Strength = s.session, discover.Weak
 	claim.Kind, claim.Detail = "argv", "its command line resumes the session"
-	if _, ok := c.locate(&claim, thread{id: s.session}); !ok {
+	switch _, ok, known := c.locate(s, &claim, thread{id: s.session}); {
+	case !known:
+		return
+	case !ok:
 		claim.Dir = s.directory(s.Process)
 	}
 	c.claims = append(c.claims, claim)

@@ -30,6 +30,9 @@ func (Adapter) Homes(setup discover.Setup, table *proc.Table) []discover.Home {
 		h.add(discover.Home{Dir: homeOf(p)})
 		files, _ := p.OpenFiles(isEvidence) // what cannot be read is reported by Claims
 		for _, f := range files {
+			if f.Elsewhere {
+				continue
+			}
 			if _, _, ok := h.find(f.Path); !ok {
 				h.add(discover.Home{Dir: homeAbove(f.Path)})
 			}
@@ -49,24 +52,24 @@ func homeIn(codexHome, userHome string) string {
 }
 
 // homeOf is the home that a process was started with, "" where it cannot be told: another user's process, or one in
-// a container, whose paths are not ours.
+// whose mount namespace the home's name leads to another directory.
 func homeOf(p proc.Process) string {
 	env, err := discover.Environ(p, codexHomeKey, userHomeKey)
 	if err != nil {
 		return ""
 	}
-	if pids, err := p.NamespacePIDs(); err == nil && len(pids) > 1 {
-		return ""
-	}
 	dir := homeIn(env[codexHomeKey], env[userHomeKey])
-	if dir == "" || filepath.IsAbs(dir) {
-		return dir
+	if dir != "" && !filepath.IsAbs(dir) {
+		cwd, err := p.Dir()
+		if err != nil {
+			return ""
+		}
+		dir = filepath.Join(cwd, dir)
 	}
-	cwd, err := p.Dir()
-	if err != nil {
+	if same, err := p.SamePath(dir); err == nil && !same {
 		return ""
 	}
-	return filepath.Join(cwd, dir)
+	return dir
 }
 
 // homeAbove is the home that a lock or rollout lies in by its path alone, "" if the path is not that of a home.

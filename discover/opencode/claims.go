@@ -81,11 +81,11 @@ func (s *survey) exact(sub *subject, lib *library, base discover.Claim) []discov
 	return out
 }
 
-// name completes a claim for a session and adds it. One that is gone from a store that could be read was deleted; a
-// container's store is not ours to read.
+// name completes a claim for a session and adds it. One that is gone from a store that could be read was deleted. A store
+// behind a process's own root is not ours to read, and a session in it is not the one by that ID that we have.
 func (s *survey) name(out []discover.Claim, c discover.Claim, sub *subject, lib *library, id string) []discover.Claim {
 	st := lib.sessions[id]
-	if st == nil && !lib.failed && !sub.foreign {
+	if st == nil && (!lib.failed && !sub.foreign || sub.foreign && s.stores(id)) {
 		return out
 	}
 	c.Session = id
@@ -98,6 +98,16 @@ func (s *survey) name(out []discover.Claim, c discover.Claim, sub *subject, lib 
 		c.Turn = &turn
 	}
 	return append(out, c)
+}
+
+// stores reports whether a home of ours has a session by this ID.
+func (s *survey) stores(id string) bool {
+	for _, lib := range s.homes {
+		if lib.sessions[id] != nil {
+			return true
+		}
+	}
+	return false
 }
 
 // turn is what the process shows of a session's turn, over what the store says. Of one that another process has left, older

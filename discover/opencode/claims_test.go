@@ -147,7 +147,7 @@ func TestContainer(t *testing.T) {
 	dir := restore(t, "fdpos")
 	execute(t, filepath.Join(dir, "opencode.db"), "delete from session")
 	p := keeping(agent(1, at(t, "19:26:50"), "run", "x"), dir, 20219)
-	p.Namespaced = []int{1, 7}
+	p.Namespaced, p.Elsewhere = []int{1, 7}, true
 	claims := claimed(t, p)[1]
 	if len(claims) != 2 || claims[1].Session != "ses_e0592f1c3fferjqNVsEgBbvV83" || claims[1].Path != "" {
 		t.Errorf("claims %+v", claims)

@@ -21,7 +21,7 @@ type process struct {
 	data string // its data folder; "" where it cannot be told
 	// files are its open databases and logs.
 	files []proc.OpenFile
-	// foreign: it runs in a container, where its paths need not mean what they mean to us.
+	// foreign: what it calls its data folder is another one here, since it has a mount namespace of its own.
 	foreign bool
 	// unreadable says why evidence is missing: another user's process.
 	unreadable string
@@ -78,12 +78,10 @@ func inspect(p proc.Process) (process, bool) {
 	}
 	q.files = files
 	q.dir, _ = p.Dir() // only a hint
-	if pids, err := p.NamespacePIDs(); err == nil {
-		q.foreign = len(pids) > 1
-	}
-	q.data = dataDir(env[dataKey], env[homeKey])
-	if q.data == "" || q.foreign {
-		q.data = dataFolder(files)
+	q.data = cmp.Or(dataDir(env[dataKey], env[homeKey]), dataFolder(files))
+	if same, err := p.SamePath(q.data); err == nil && !same && q.data != "" {
+		q.foreign = true
+		q.data = cmp.Or(dataFolder(files), p.Through(q.data))
 	}
 	if db := database(q.data, env[dbKey]); db != "" && !q.foreign {
 		q.files = append(q.files, proc.OpenFile{Path: db})
@@ -136,7 +134,7 @@ func isSharedLog(path string) bool { return filepath.Base(path) == "opencode.log
 func (p process) databases() []string {
 	var out []string
 	for _, f := range p.files {
-		if strings.HasSuffix(f.Path, ".db") && !f.Deleted {
+		if strings.HasSuffix(f.Path, ".db") && !f.Deleted && !f.Elsewhere {
 			out = append(out, f.Path)
 		}
 	}
@@ -146,7 +144,7 @@ func (p process) databases() []string {
 // dataFolder tells the data folder from the log in it.
 func dataFolder(files []proc.OpenFile) string {
 	for _, f := range files {
-		if isLog(f.Path) && !f.Deleted {
+		if isLog(f.Path) && !f.Deleted && !f.Elsewhere {
 			return filepath.Dir(filepath.Dir(f.Path))
 		}
 	}

@@ -51,7 +51,7 @@ func newSurvey(table *proc.Table, homes []discover.Home) *survey {
 	}
 	for _, p := range processes(table) {
 		sub := &subject{process: p, home: p.data}
-		if s.homes[p.data] == nil { // it may be known by another name
+		if s.homes[p.data] == nil && !p.foreign { // it may be known by another name
 			sub.home = cmp.Or(real[realPath(p.data)], p.data)
 		}
 		s.subjects = append(s.subjects, sub)
@@ -76,7 +76,7 @@ func (s *survey) readLogs() {
 				continue
 			}
 			key := f.Path
-			if f.Deleted {
+			if f.Deleted || f.Elsewhere {
 				key = f.Proc
 			}
 			shared[key] = append(shared[key], opened{sub: sub, file: f})
@@ -166,7 +166,7 @@ func readOwnLog(found *ownLogs, args []string, f proc.OpenFile) (named bool, err
 
 func (s *survey) sharesLog(sub *subject, f proc.OpenFile) bool {
 	return slices.ContainsFunc(s.subjects, func(o *subject) bool {
-		return o != sub && slices.ContainsFunc(o.files, func(g proc.OpenFile) bool { return g.Path == f.Path })
+		return o != sub && slices.ContainsFunc(o.files, func(g proc.OpenFile) bool { return g.Path == f.Path && g.Elsewhere == f.Elsewhere })
 	})
 }
 
@@ -193,13 +193,18 @@ func (sub *subject) behind() bool {
 func (s *survey) load(ctx context.Context) {
 	for _, sub := range s.subjects {
 		lib, ok := s.homes[sub.home]
+		for _, asked := range s.homes {
+			if asked != lib && !sub.foreign {
+				continue // a foreign one's session may be called as one of any home
+			}
+			for id := range sub.sessions {
+				asked.want(id)
+			}
+			asked.want(sub.session)
+		}
 		if !ok {
 			continue
 		}
-		for id := range sub.sessions {
-			lib.want(id)
-		}
-		lib.want(sub.session)
 		switch {
 		case sub.guessing():
 			lib.since(sub, sub.Started)

@@ -4,13 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"sync"
 
 	"agentctl/discover"
 	"agentctl/internal/render"
 	"agentctl/launch/worktree"
-	"agentctl/proc"
 )
 
 // listWide lists with what each session does on the machine. Token counts are read for it, whatever that takes.
@@ -72,7 +70,7 @@ func (env Env) machines(ctx context.Context, w *discover.World, r discover.Resul
 	var git sync.WaitGroup
 	room := make(chan struct{}, atOnce)
 	for _, s := range r.Sessions {
-		if answers[s.Dir] != nil || elsewhere(s) {
+		if s.Dir == "" || answers[s.Dir] != nil {
 			continue
 		}
 		a := &answer{}
@@ -91,7 +89,7 @@ func (env Env) machines(ctx context.Context, w *discover.World, r discover.Resul
 	var unanswered []*discover.Warning
 	for i, s := range r.Sessions {
 		a := answers[s.Dir]
-		if a == nil || elsewhere(s) {
+		if a == nil {
 			continue
 		}
 		out[i].Changes = a.changes
@@ -105,12 +103,4 @@ func (env Env) machines(ctx context.Context, w *discover.World, r discover.Resul
 		a.told = true
 	}
 	return out, unanswered
-}
-
-// elsewhere reports whether a session runs in a container: a directory that is called so here may be another one.
-func elsewhere(s discover.Session) bool {
-	return slices.ContainsFunc(s.Processes, func(p proc.Process) bool {
-		pids, err := p.NamespacePIDs()
-		return err == nil && len(pids) > 1
-	})
 }

@@ -234,7 +234,7 @@ func TestGitRunsOnDemand(t *testing.T) {
 		}
 	}
 	contained := process(10, 1)
-	contained.Namespaced = []int{10, 1}
+	contained.Elsewhere = true
 	env.Take = func(context.Context) (*proc.Table, error) { return proc.Of(process(1, 0), contained), nil }
 	if runs("status aaaaaaaa-1") || runs("list --wide") {
 		t.Error("git is asked of a container's directory")

@@ -1,0 +1,46 @@
+package codex
+
+import (
+	"os"
+	"path/filepath"
+
+	"agentctl/discover"
+	"agentctl/proc"
+)
+
+// locateElsewhere does what locate does for a process whose paths name other files here than there, since it has a mount
+// namespace of its own. A session of ours by that ID is the thread only if the process has that session's rollout open, or
+// the thread's lock in the same home, by device and inode. If it is not, the thread is not ours to name (known is false).
+// Otherwise the claim names a home behind the process's root.
+func (c *claimer) locateElsewhere(s subject, claim *discover.Claim, t thread) (e discover.Entry, stored, known bool) {
+	known = true
+	for _, h := range c.homes.all {
+		found, _ := c.adapter.Entries(c.ctx, []discover.Home{h.Home}, discover.Query{Refs: []discover.Ref{{ID: t.id}}})
+		lock := t.lock != nil && sameFile(filepath.Join(h.Dir, locksDir, filepath.Base(t.lock.Path)), t.lock)
+		for _, e := range found {
+			if lock || t.rollout != nil && sameFile(e.Path, t.rollout) {
+				claim.Home, claim.Path = h.Dir, e.Path
+				return e, true, true
+			}
+			known = false
+		}
+	}
+	claim.Home = s.Through("")
+	for _, f := range []*proc.OpenFile{t.rollout, t.lock} {
+		if f != nil && f.Elsewhere {
+			claim.Home = s.Through(homeAbove(f.Path))
+			break
+		}
+	}
+	return discover.Entry{}, false, known
+}
+
+// sameFile reports whether a path of ours leads to the very file that a process has open. Nothing is opened.
+func sameFile(path string, f *proc.OpenFile) bool {
+	ours, err := os.Stat(path)
+	if err != nil {
+		return false
+	}
+	theirs, err := os.Stat(f.Proc)
+	return err == nil && os.SameFile(ours, theirs)
+}
