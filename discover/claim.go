@@ -56,6 +56,11 @@ type Claim struct {
 	// Source, Dir, Title and Version fill a row that has no record (yet), and beat the record's while the process
 	// lives: they are what is running now.
 	Source, Dir, Title, Version string
+	// Additional: the process may run the session besides others, so that evidence for one says nothing against another.
+	Additional bool
+	// Rival says what may have run the session instead, where that leaves no trace. The claim then shows that the session
+	// may be live, and links it to no process.
+	Rival string
 	// Shared: the process serves many sessions (a daemon, a server), and must not be signalled to stop one.
 	Shared bool
 	// Empty, on a presence: the process runs no session of its own that a person would want to see when none is

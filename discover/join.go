@@ -14,8 +14,8 @@ import (
 // Its laws, whatever the order of its input: a claim of a process that is not in the table with the same birth never
 // links; exact claims always do, so one process may run many sessions and one session may have several processes;
 // a strong claim links where nothing exact speaks of its process or its session and no other process claims the
-// session as strongly; a weak claim links only where both sides are left with that one choice. What is ambiguous is
-// shown as such, on the session and on the process.
+// session as strongly; a weak claim links only where both sides are left with that one choice, and that of a process
+// that may run more sessions where the session is. What is ambiguous is shown as such, on the session and on the process.
 func Join(table *proc.Table, claims []Claim, records ...[]Record) []Session {
 	j := newJoin(table, claims)
 	j.judge()
@@ -102,7 +102,18 @@ func compareClaims(a, b Claim) int {
 		cmp.Compare(a.Session, b.Session), cmp.Compare(a.Path, b.Path), cmp.Compare(a.Home, b.Home),
 		cmp.Compare(a.Dir, b.Dir), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Detail, b.Detail),
 		cmp.Compare(a.Source, b.Source), cmp.Compare(a.Title, b.Title), cmp.Compare(a.Unreadable, b.Unreadable),
+		cmp.Compare(a.Rival, b.Rival), compareBool(a.Additional, b.Additional),
 	)
+}
+
+func compareBool(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case a:
+		return 1
+	}
+	return -1
 }
 
 // judge goes down from the strongest evidence to the weakest; what is decided above is never undone below.
@@ -132,7 +143,7 @@ func (j *join) judgeBelowExact(strength Strength) {
 			if e.Strength != strength || e.Accepted {
 				continue
 			}
-			if e.Why = j.objection(who, e.target(), strength); e.Why == "" {
+			if e.Why = j.objection(who, e.Claim); e.Why == "" {
 				links = append(links, link{who, i})
 			}
 		}
@@ -146,19 +157,21 @@ func (j *join) judgeBelowExact(strength Strength) {
 	}
 }
 
-// objection says why a claim of this strength does not link, or "".
-func (j *join) objection(who owner, t target, strength Strength) string {
-	own := j.accepted[who]
+// objection says why a claim that is not exact does not link, or "".
+func (j *join) objection(who owner, c Claim) string {
+	own, t, strength := j.accepted[who], c.target(), c.Strength
 	switch {
 	case slices.Contains(own, t):
 		return "" // it confirms what stronger evidence said
-	case len(own) > 0 && !(strength == Strong && j.shared(who)):
+	case len(own) > 0 && !c.Additional && !(strength == Strong && j.shared(who)):
 		return "stronger evidence ties the process to another session"
 	case j.claimedAbove(t, strength):
 		return "stronger evidence ties the session to another process"
+	case c.Rival != "":
+		return "ambiguous: " + c.Rival
 	case len(j.rivals(t, strength)) > 1:
 		return "ambiguous: several processes fit the session"
-	case strength == Weak && len(j.choices(who)) > 1:
+	case strength == Weak && !c.Additional && len(j.choices(who)) > 1:
 		return "ambiguous: several sessions fit the process"
 	}
 	return ""
@@ -182,14 +195,14 @@ func (j *join) claimedAbove(t target, strength Strength) bool {
 	})
 }
 
-// rivals are the live processes, not yet spoken for, that claim the session with this strength.
+// rivals are the live processes, not yet spoken for or able to run more, that claim the session with this strength.
 func (j *join) rivals(t target, strength Strength) map[owner]bool {
 	out := map[owner]bool{}
 	for _, i := range j.of[t] {
 		e := j.evidence[i]
 		who := owner{e.Agent, e.Process}
 		if _, live := j.table.Find(e.Process); live && e.Strength == strength &&
-			(len(j.accepted[who]) == 0 || j.shared(who)) {
+			(len(j.accepted[who]) == 0 || j.shared(who) || e.Additional) {
 			out[who] = true
 		}
 	}
@@ -200,7 +213,8 @@ func (j *join) rivals(t target, strength Strength) map[owner]bool {
 func (j *join) choices(who owner) map[target]bool {
 	out := map[target]bool{}
 	for _, i := range j.by[who] {
-		if t := j.evidence[i].target(); j.evidence[i].Strength == Weak && !j.claimedAbove(t, Weak) {
+		e := &j.evidence[i]
+		if t := e.target(); e.Strength == Weak && !e.Additional && !j.claimedAbove(t, Weak) {
 			out[t] = true
 		}
 	}
@@ -308,7 +322,7 @@ func (j *join) decide(s *Session) {
 		if e.Accepted {
 			live = append(live, e.Claim)
 			s.own(j.table, e.Process)
-		} else if _, alive := j.table.Find(e.Process); alive && len(j.accepted[owner{e.Agent, e.Process}]) == 0 {
+		} else if _, alive := j.table.Find(e.Process); alive && (e.Additional || len(j.accepted[owner{e.Agent, e.Process}]) == 0) {
 			ambiguous = true
 		}
 	}

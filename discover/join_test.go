@@ -75,6 +75,7 @@ func someClaim(t *rapid.T) Claim {
 	c.Path = rapid.SampledFrom(append(somePaths, "")).Draw(t, "place")
 	c.Strength = rapid.SampledFrom([]Strength{Weak, Strong, Exact}).Draw(t, "strength")
 	c.Kind = rapid.SampledFrom([]string{"x", "y"}).Draw(t, "kind")
+	c.Additional, c.Rival = rapid.Bool().Draw(t, "additional"), rapid.SampledFrom([]string{"", "", "r"}).Draw(t, "rival")
 	if rapid.Bool().Draw(t, "shows") {
 		c.Turn = &Turn{State: rapid.SampledFrom(someTurns).Draw(t, "shown")}
 	}
@@ -238,6 +239,32 @@ func TestJoinPrefersStrongEvidence(t *testing.T) {
 	})
 }
 
+// An additional claim never links a session that another process has, or that something else may have run.
+func TestJoinTakesAdditionalEvidenceWhereNobodyElseFits(t *testing.T) {
+	check(t, func(t *rapid.T, w world) {
+		for _, s := range w.join() {
+			live := len(s.Processes) > 0
+			for _, e := range s.Evidence {
+				if !e.Additional || e.Strength == Exact || e.Session == "" {
+					continue
+				}
+				_, alive := proc.Of(w.facts...).Find(e.Process)
+				switch {
+				case e.Accepted && e.Rival != "" && strongest(s, e.Process) == e.Strength && !confirmed(s, e):
+					t.Fatalf("linked in spite of a rival: %+v", e)
+				case !e.Accepted && alive && !live && s.Status != Unknown:
+					t.Fatalf("%s, though it may be live: %+v", s.Status, e)
+				}
+			}
+		}
+	})
+}
+
+// confirmed reports whether the process has the session by another claim, too.
+func confirmed(s Session, e Evidence) bool {
+	return slices.ContainsFunc(s.Evidence, func(o Evidence) bool { return o.Accepted && o.Process == e.Process && o.Rival == "" })
+}
+
 func TestJoinTakesWeakEvidenceOnlyWhereItLeavesOneChoice(t *testing.T) {
 	check(t, func(t *rapid.T, w world) {
 		sessions := w.join()
@@ -254,13 +281,16 @@ func TestJoinTakesWeakEvidenceOnlyWhereItLeavesOneChoice(t *testing.T) {
 				if owners[e.target()] == nil {
 					owners[e.target()] = map[proc.ID]bool{}
 				}
-				owned[who][e.target()], owners[e.target()][e.Process] = true, true
+				owners[e.target()][e.Process] = true
+				if !e.Additional || e.Strength > Weak {
+					owned[who][e.target()] = true
+				}
 			}
 		}
 		for _, s := range sessions {
 			for _, e := range s.Evidence {
 				if e.Accepted && e.Strength == Weak && e.Session != "" && strongest(s, e.Process) == Weak {
-					if n := len(owned[owner{e.Agent, e.Process}]); n != 1 {
+					if n := len(owned[owner{e.Agent, e.Process}]); n != 1 && !e.Additional {
 						t.Fatalf("a weakly linked process owns %d sessions", n)
 					}
 					if n := len(owners[e.target()]); n != 1 {

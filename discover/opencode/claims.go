@@ -48,12 +48,16 @@ func (s *survey) claims(sub *subject, lib *library) []discover.Claim {
 	if len(sessions) == 0 && sub.mode != modeServer {
 		sessions = s.inferred(sub, lib, base)
 	}
+	asked := len(sub.sessions) > 0 || !sub.logged && len(sessions) > 0
+	if late := s.unlogged(sub, lib, base, sessions); len(late) > 0 {
+		sessions, asked = append(sessions, late...), true
+	}
 	presence := base
 	presence.Strength, presence.Kind, presence.Dir = discover.Exact, "process", sub.dir
 	presence.Detail = "runs " + proc.Program(sub.Exe) + ", as " + sub.mode.source()
 	presence.Empty, presence.Unreadable = sub.mode == modeServer, sub.unreadable
 	switch {
-	case sub.mode == modeTUI && sub.unreadable == "" && (len(sessions) == 0 || sub.logged && len(sub.sessions) == 0 && !sub.behind()):
+	case sub.mode == modeTUI && sub.unreadable == "" && !asked:
 		presence.Turn = &discover.Turn{State: discover.TurnNone} // it may show a session, and was asked nothing
 	case sub.mode == modeRun: // it ends with its turn, and has one from the start
 		presence.Turn = &discover.Turn{State: discover.TurnOpen}
@@ -129,7 +133,7 @@ func (s *survey) turn(sub *subject, lib *library, st *stored, depth int) discove
 		}
 	}
 	for _, p := range st.running() {
-		if p.asking(s.now) && !s.works(sub, st, p) {
+		if s.asks(sub, st, p) {
 			return discover.Turn{State: discover.TurnWaiting, WaitingFor: "permission", Detail: "tool: " + p.tool, Began: turn.Began}
 		}
 		child := lib.sessions[p.child]
@@ -142,6 +146,19 @@ func (s *survey) turn(sub *subject, lib *library, st *stored, depth int) discove
 		}
 	}
 	return turn
+}
+
+// asks reports whether a tool call waits for permission. A headless run refuses by itself what it would have to ask for. A
+// process that logs its requests has logged one for the call; of others the call's silence is all that there is.
+func (s *survey) asks(sub *subject, st *stored, p part) bool {
+	if sub.mode == modeRun {
+		return false
+	}
+	if list, ok := sub.history.requests[sub.run]; ok {
+		asked := slices.ContainsFunc(list, func(r request) bool { return r.isFor(p) })
+		return asked && (p.unheard() && p.reportsAtOnce() || p.silentFor(s.now)) && !s.works(sub, st, p)
+	}
+	return p.silentFor(s.now) && !s.works(sub, st, p)
 }
 
 // alone reports whether no other process can have asked for the newest turn of a session that the log names.

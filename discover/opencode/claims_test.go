@@ -337,7 +337,7 @@ func TestWaitingChild(t *testing.T) {
 		if err != nil || len(records) != 1 || (records[0].Turn.State == discover.TurnWaiting) != (tool == "question") {
 			t.Errorf("%s: %+v, %v", tool, records, err)
 		}
-		p := keeping(agent(1, time.Now().Add(-time.Hour), "run", "-s", "ses_parent", "x"), dir, 0)
+		p := keeping(agent(1, time.Now().Add(-time.Hour), "-s", "ses_parent"), dir, 0)
 		got := map[string]string{}
 		for _, c := range claimed(t, p)[1] {
 			if turn := c.Turn; turn != nil {

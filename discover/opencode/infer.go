@@ -22,13 +22,10 @@ func (s *survey) inferred(sub *subject, lib *library, base discover.Claim) []dis
 		c.Strength, c.Kind, c.Detail = discover.Strong, "argv", "-s "+sub.session
 		return s.withChildren(s.name(out, c, sub, lib, sub.session), sub, lib)
 	}
-	if !sub.guessing() && !sub.behind() {
+	if !sub.guessing() {
 		return nil
 	}
 	candidates := lib.candidates(sub)
-	if sub.behind() {
-		candidates = slices.DeleteFunc(candidates, func(st *stored) bool { return s.now.Sub(st.Created) > logBehind })
-	}
 	for _, find := range []func(*subject, *stored) (clue, bool){s.byTool, byTitle, byPrompt} {
 		var match []*stored
 		c := base

@@ -1,11 +1,9 @@
 package opencode
 
 import (
-	"fmt"
 	"path/filepath"
 	"slices"
 	"testing"
-	"time"
 
 	"agentctl/discover"
 	"agentctl/proc"
@@ -136,43 +134,6 @@ func TestNothingToInfer(t *testing.T) {
 	claims = claimed(t, silent(agent(1, at(t, "19:20:30")), dir))[1]
 	if len(claims) != 2 || claims[1].Strength != discover.Weak {
 		t.Errorf("without a log: %+v", claims)
-	}
-}
-
-// A session that was begun just now, and that no line names, a terminal may have begun itself: the line comes late.
-func TestTheLogIsBehind(t *testing.T) {
-	const made = "timestamp=2026-11-20T19:20:31.000Z level=INFO run=aaaaaaaa message=init\n"
-	for name, test := range map[string]struct {
-		ago     time.Duration
-		others  bool
-		claimed bool
-	}{
-		"just now":         {0, false, true},
-		"a while ago":      {logBehind, false, false},
-		"begun by another": {0, true, false},
-	} {
-		dir := restore(t, "tui-perm-pending")
-		put(t, filepath.Join(dir, "log", "opencode.log"), []byte(made))
-		old := claimed(t, silent(agent(1, at(t, "19:20:30")), dir))[1][1].Session
-		begun := time.Now().Add(-test.ago)
-		id := fmt.Sprintf("%s%012x%s", sessionPrefix, ^idTime(begun)&idMask, "aaaaaaaaaaaaaa")
-		execute(
-			t, filepath.Join(dir, "opencode.db"),
-			fmt.Sprintf("update session set id = '%s', time_created = %d where id = '%s'", id, begun.UnixMilli(), old),
-			fmt.Sprintf("update message set session_id = '%s' where session_id = '%s'", id, old),
-			fmt.Sprintf("update part set session_id = '%s' where session_id = '%s'", id, old),
-		)
-		log := made
-		if test.others {
-			log += "timestamp=2026-11-20T19:20:32.000Z level=INFO run=bbbbbbbb message=created id=" + id + "\n"
-		}
-		put(t, filepath.Join(dir, "log", "opencode.log"), []byte(log))
-		claims := claimed(t, keeping(agent(1, at(t, "19:20:30")), dir, int64(len(made))))[1]
-		switch {
-		case !test.claimed && (len(claims) != 1 || claims[0].Turn == nil),
-			test.claimed && (len(claims) != 2 || claims[0].Turn != nil || claims[1].Session != id || claims[1].Strength != discover.Weak):
-			t.Errorf("%s: %+v", name, claims)
-		}
 	}
 }
 

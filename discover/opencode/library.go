@@ -18,6 +18,7 @@ type library struct {
 	start    time.Time // of the oldest process that may run a session it does not name
 	dirs     []string  // where such processes were started
 	files    bool      // such a process has no database open: its sessions are in files
+	latest   time.Time // from then on any session is read; zero where none is asked for
 	sessions map[string]*stored
 	// failed: something could not be read, so that a session not found may exist.
 	failed bool
@@ -44,7 +45,7 @@ func (l *library) since(sub *subject, start time.Time) {
 
 // load reads them; its errors are warnings.
 func (l *library) load(ctx context.Context) error {
-	if len(l.ids) == 0 && l.start.IsZero() {
+	if len(l.ids) == 0 && l.start.IsZero() && l.latest.IsZero() {
 		return nil
 	}
 	databases, err := databasesOf(l.home)
@@ -78,12 +79,15 @@ func (l *library) loadDatabase(ctx context.Context, path string) error {
 	return err
 }
 
-// recent are the sessions that were begun or prompted where and since such processes were started.
-func (l *library) recent(st *store) []string {
-	if l.start.IsZero() {
-		return nil
+// recent are the sessions that were begun or prompted where and since such processes were started, and all of the last
+// moments.
+func (l *library) recent(st *store) (out []string) {
+	if !l.latest.IsZero() {
+		out = slices.Collect(st.idsSince(l.latest))
 	}
-	var out []string
+	if l.start.IsZero() {
+		return out
+	}
 	for r := range st.rowsOf(slices.Collect(st.idsSince(l.start.Add(-clockSlack)))) {
 		if slices.Contains(l.dirs, r.Text("directory", maxText)) {
 			out = append(out, r.Text("id", shortLimit))
@@ -137,14 +141,18 @@ func (l *library) add(s *stored) {
 // none that another process is known to have made.
 func (l *library) candidates(sub *subject) []*stored {
 	var out []*stored
-	dir := realPath(sub.dir)
 	for _, s := range l.sessions {
-		if sub.dir != "" && s.Parent == "" && realPath(s.Dir) == dir && sub.begun(s) && (sub.resumes || !sub.othersMade(s.ID)) {
+		if sub.fits(s) {
 			out = append(out, s)
 		}
 	}
 	slices.SortFunc(out, func(a, b *stored) int { return strings.Compare(a.ID, b.ID) })
 	return out
+}
+
+// fits reports whether a process may run a session judged by place and time alone.
+func (sub *subject) fits(s *stored) bool {
+	return sub.dir != "" && s.Parent == "" && realPath(s.Dir) == realPath(sub.dir) && sub.begun(s) && (sub.resumes || !sub.othersMade(s.ID))
 }
 
 // startup is how long a headless process may take until its session stands in the store (4.3 s SEEN on a busy

@@ -22,9 +22,6 @@ const (
 	clockSlack = 5 * time.Second
 	// logDelay is more than a line ever was late (SEEN 1.18.33: two seconds).
 	logDelay = 30 * time.Second
-	// logBehind is how long a session may stand in the store, while its process is asked for its first words, before a line
-	// names it.
-	logBehind = 5 * time.Second
 	// errorLimit is how many characters are kept of an error that the agent tries again after.
 	errorLimit = 200
 )
@@ -52,6 +49,7 @@ func (m mention) newer(old mention) mention {
 type logLine struct {
 	run, session string
 	made         bool // the run made it
+	informs      bool // it is of the level that requests for permission have
 	mention
 }
 
@@ -67,20 +65,30 @@ func openLog(f proc.OpenFile) (*native.File, error) {
 	return native.OpenLink(f.Proc)
 }
 
-// runOf finds the run of the process that wrote the bytes before offset: the last line before it that names one. The
-// lines after it in the same block are the rest of a stack trace.
-func runOf(log *native.File, offset int64) (run string, err error) {
+// runOf finds the run of the process that wrote the bytes before offset, and when it logged the last of them: the last
+// line before it that names a run. The lines after it in the same block are the rest of a stack trace.
+func runOf(log *native.File, offset int64) (run string, at time.Time, err error) {
 	_, err = log.Head(offset).Backward(maxLastLines, func(l native.Line) bool {
-		run = parseLogLine(l.Bytes).run
+		line := parseLogLine(l.Bytes)
+		run, at = line.run, line.at
 		return run == ""
 	})
-	return run, err
+	return run, at, err
+}
+
+// logHistory is what the log says of each session, whichever run it was.
+type logHistory struct {
+	made   map[string]string  // the run that made it
+	newest map[string]logLine // the newest line about it
+	// requests are those of each run for permission, the newest first; a run that writes what is below an error is in it,
+	// also without any.
+	requests map[string][]request
 }
 
 // mentions collects what the log says of sessions in the given runs, down to the start of each one's process: the
-// newest mention of each session counts. Made is which run made each session, whichever it was.
-func mentions(log *native.File, runs map[string]time.Time) (out map[string]map[string]mention, made map[string]string, err error) {
-	out, made = map[string]map[string]mention{}, map[string]string{}
+// newest mention of each session counts.
+func mentions(log *native.File, runs map[string]time.Time) (out map[string]map[string]mention, all logHistory, err error) {
+	out, all = map[string]map[string]mention{}, logHistory{made: map[string]string{}, newest: map[string]logLine{}, requests: map[string][]request{}}
 	named, silent := time.Now(), time.Now() // the oldest start of a run that has a name, of one that has none
 	for run, started := range runs {
 		out[run] = map[string]mention{}
@@ -100,12 +108,24 @@ func mentions(log *native.File, runs map[string]time.Time) (out map[string]map[s
 		if at := lineTime(l.Bytes); !at.IsZero() && at.Before(oldest.Add(-clockSlack)) {
 			return false
 		}
+		if isRequest(l.Bytes) {
+			if run, r := parseRequest(l.Bytes); len(all.requests[run]) < maxRequests {
+				all.requests[run] = append(all.requests[run], r)
+			}
+			return true
+		}
 		if !bytes.Contains(l.Bytes, []byte(sessionPrefix)) {
 			return true
 		}
 		line := parseLogLine(l.Bytes)
+		if _, ok := all.requests[line.run]; !ok && line.informs {
+			all.requests[line.run] = nil
+		}
 		if line.made {
-			made[line.session] = line.run
+			all.made[line.session] = line.run
+		}
+		if line.session != "" && line.at.After(all.newest[line.session].at) {
+			all.newest[line.session] = line
 		}
 		sessions, wanted := out[line.run]
 		if !wanted || line.session == "" {
@@ -117,7 +137,7 @@ func mentions(log *native.File, runs map[string]time.Time) (out map[string]map[s
 		sessions[line.session] = line.mention
 		return true
 	})
-	return out, made, err
+	return out, all, err
 }
 
 // lineTime is the time a line of the shared log begins with; zero for the rest of a stack trace.
@@ -152,6 +172,8 @@ func parseLogLine(line []byte) logLine {
 		switch key {
 		case "run":
 			out.run = value
+		case "level":
+			out.informs = value == "INFO"
 		case "message":
 			message = value
 		case "session.id", "sessionID":

@@ -46,13 +46,13 @@ func TestParseLogLine(t *testing.T) {
 func TestRunOf(t *testing.T) {
 	first := lineStart + "message=init\n    at a stack trace\n    of two lines\n"
 	log := native.Memory("log", []byte(first+strings.ReplaceAll(lineStart, "e5f72788", "bbbbbbbb")+"message=init\n"), at(t, "19:26:37"))
-	if run, err := runOf(log, int64(len(first))); run != "e5f72788" || err != nil {
+	if run, _, err := runOf(log, int64(len(first))); run != "e5f72788" || err != nil {
 		t.Errorf("got %q, %v", run, err)
 	}
-	if run, err := runOf(log, log.Size()); run != "bbbbbbbb" || err != nil {
+	if run, _, err := runOf(log, log.Size()); run != "bbbbbbbb" || err != nil {
 		t.Errorf("got %q, %v", run, err)
 	}
-	if run, err := runOf(log, log.Size()+99); run != "bbbbbbbb" || err != nil {
+	if run, _, err := runOf(log, log.Size()+99); run != "bbbbbbbb" || err != nil {
 		t.Errorf("beyond the end: %q, %v", run, err)
 	}
 }
@@ -162,7 +162,8 @@ func TestAnOldSilentProcessDoesNotHaveTheLogReadWhole(t *testing.T) {
 		"silent": {map[string]time.Time{"": start}, false},
 		"named":  {map[string]time.Time{"": start, "aaaaaaaa": start}, true},
 	} {
-		_, made, err := mentions(native.Memory("log", []byte(text.String()), start), c.runs)
+		_, all, err := mentions(native.Memory("log", []byte(text.String()), start), c.runs)
+		made := all.made
 		if err != nil || made[id(lines-1)] != "aaaaaaaa" || (made[id(0)] != "") != c.whole {
 			t.Errorf("%s: %d of %d sessions, %v", name, len(made), lines, err)
 		}

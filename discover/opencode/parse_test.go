@@ -108,7 +108,7 @@ func TestAsking(t *testing.T) {
 		`{"type":"tool","tool":"webfetch","state":{"status":"running","time":{"start":800000}}}`:           true,
 		`{"type":"tool","tool":"myserver_search","state":{"status":"running","time":{"start":1}}}`:         false,
 	} {
-		if got := parsePart([]byte(call)).asking(now); got != want {
+		if got := parsePart([]byte(call)).silentFor(now); got != want {
 			t.Errorf("%s: %v", call, got)
 		}
 	}

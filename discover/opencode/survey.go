@@ -32,13 +32,16 @@ type subject struct {
 	run          string // its name in the log
 	kind, detail string // of the evidence in the log
 	sessions     map[string]mention
-	// made is which run made each session of late, by the shared log.
-	made map[string]string
+	// history is what the shared log says of late of all sessions; sharedLog: the process writes into one that can be read.
+	history   logHistory
+	sharedLog bool
+	// flushed is when the process logged the last line that it has written; zero where it has written none.
+	flushed time.Time
 }
 
 // othersMade reports whether the log says that another process made the session.
 func (sub *subject) othersMade(id string) bool {
-	run, ok := sub.made[id]
+	run, ok := sub.history.made[id]
 	return ok && run != sub.run
 }
 
@@ -61,9 +64,10 @@ func newSurvey(table *proc.Table, homes []discover.Home) *survey {
 
 // opened is a log as one process has it open.
 type opened struct {
-	sub  *subject
-	file proc.OpenFile
-	run  string
+	sub     *subject
+	file    proc.OpenFile
+	run     string
+	flushed time.Time
 }
 
 // readLogs finds in the logs which sessions each process has worked on.
@@ -87,10 +91,10 @@ func (s *survey) readLogs() {
 	}
 }
 
-// silent reports whether the process may make a session and has written nothing into the log so far: who made those that
-// are there tells which are not its own. A terminal's process opens the log twice, and writes by one of the two.
+// silent reports whether the process has written nothing into the log so far: which run the log names for a session
+// tells which are not its own. A terminal's process opens the log twice, and writes by one of the two.
 func (sub *subject) silent(log string) bool {
-	return sub.mode != modeServer && !slices.ContainsFunc(sub.files, func(f proc.OpenFile) bool { return f.Path == log && f.Offset > 0 })
+	return !slices.ContainsFunc(sub.files, func(f proc.OpenFile) bool { return f.Path == log && f.Offset > 0 })
 }
 
 // readSharedLog reads one log for all processes that write it. The log is opened after the offsets were read: what
@@ -104,23 +108,23 @@ func (s *survey) readSharedLog(list []opened) error {
 	runs := map[string]time.Time{}
 	for i := range list {
 		o := &list[i]
-		if o.run, err = runOf(log, o.file.Offset); err != nil { // "" of one that is silent
+		if o.run, o.flushed, err = runOf(log, o.file.Offset); err != nil { // "" of one that is silent
 			return err
 		}
 		if old, ok := runs[o.run]; !ok || o.sub.Started.Before(old) {
 			runs[o.run] = o.sub.Started
 		}
 	}
-	said, made, err := mentions(log, runs)
+	said, history, err := mentions(log, runs)
 	if err != nil {
 		return err
 	}
 	for _, o := range list {
-		o.sub.made = made
+		o.sub.history, o.sub.sharedLog = history, true
 		if o.run == "" {
 			continue
 		}
-		o.sub.logged, o.sub.run, o.sub.kind = true, o.run, "log-offset"
+		o.sub.logged, o.sub.run, o.sub.flushed, o.sub.kind = true, o.run, o.flushed, "log-offset"
 		o.sub.detail = fmt.Sprintf("wrote %s up to byte %d as run=%s, which names the session", o.file.Path, o.file.Offset, o.run)
 		o.sub.mention(said[o.run])
 	}
@@ -177,16 +181,10 @@ func (sub *subject) mention(sessions map[string]mention) {
 	maps.Copy(sub.sessions, sessions)
 }
 
-// guessing reports whether the process may run a session that its log does not name: the log is turned down, is of a
-// time when it could be shared, or is behind by the second that it is written late.
+// guessing reports whether the process may run a session of any age that its log does not name: the log is turned down, or
+// is of a time when it could be shared.
 func (sub *subject) guessing() bool {
 	return len(sub.sessions) == 0 && (sub.mode == modeRun || sub.mode == modeTUI && !sub.logged)
-}
-
-// behind reports whether the process is a terminal's whose run the shared log names, and no session of it, which it may do soon:
-// one that was begun just now, and that no run is known to have made, may be its.
-func (sub *subject) behind() bool {
-	return sub.mode == modeTUI && sub.run != "" && len(sub.sessions) == 0 && sub.session == ""
 }
 
 // load reads the sessions that the evidence names or may name.
@@ -205,11 +203,11 @@ func (s *survey) load(ctx context.Context) {
 		if !ok {
 			continue
 		}
-		switch {
-		case sub.guessing():
+		if sub.guessing() {
 			lib.since(sub, sub.Started)
-		case sub.behind():
-			lib.since(sub, s.now.Add(-logBehind))
+		}
+		if sub.logsLate() {
+			lib.latest = s.now.Add(-flushLate)
 		}
 	}
 	for _, dir := range slices.Sorted(maps.Keys(s.homes)) {

@@ -78,21 +78,37 @@ func openTurn(parts []part) discover.Turn {
 // running reports whether the part is a tool call that has not ended.
 func (p part) running() bool { return p.kind == "tool" && p.status == "running" }
 
+// atOnce is how long a tool may take to report that reports at once: four seconds SEEN on a busy machine (1.18.33).
+const atOnce = 5 * time.Second
+
 // silence is the longest that a tool can have begun without reporting; a call that is silent for longer waits for
 // permission. The tools named first report at once (SEEN 1.18.33 for bash, write and task: nothing before the answer),
 // webfetch ends after two minutes at the latest. Others, those of MCP servers say, may work in silence for ever.
 func silence(tool string) (longest time.Duration, bounded bool) {
 	switch tool {
 	case "bash", "edit", "write", "patch", "multiedit", "apply_patch", "task":
-		return time.Second, true
+		return atOnce, true
 	case "webfetch":
 		return 2 * time.Minute, true
 	}
 	return 0, false
 }
 
-// asking reports whether the tool call waits for permission, unless a process that it started says otherwise.
-func (p part) asking(now time.Time) bool {
+// reportsAtOnce reports whether the tool is one that says something as soon as it may begin.
+func (p part) reportsAtOnce() bool {
 	longest, bounded := silence(p.tool)
-	return bounded && p.running() && !p.metadata && p.started > 0 && now.Sub(millis(p.started)) > longest
+	return bounded && longest <= atOnce
+}
+
+// unheard reports whether the tool call is one of those whose silence is bounded, and has said nothing so far.
+func (p part) unheard() bool {
+	_, bounded := silence(p.tool)
+	return bounded && p.running() && !p.metadata && p.started > 0
+}
+
+// silentFor reports whether the tool call has been silent for longer than it can be at work. It counts only where nothing
+// else tells: a machine may be busier than any that was seen.
+func (p part) silentFor(now time.Time) bool {
+	longest, _ := silence(p.tool)
+	return p.unheard() && now.Sub(millis(p.started)) > longest
 }

@@ -1,0 +1,177 @@
+package opencode
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"agentctl/discover"
+	"agentctl/proc"
+)
+
+// lateStore is a store with one terminal's session, begun so long ago, and a log with what the terminal wrote at its start.
+type lateStore struct {
+	t       *testing.T
+	dir, id string
+	begun   time.Time
+	log     string
+	offsets map[int]int64
+}
+
+func newLateStore(t *testing.T, ago time.Duration) *lateStore {
+	t.Helper()
+	l := &lateStore{t: t, dir: restore(t, "tui-perm-pending"), begun: time.Now().Add(-ago), offsets: map[int]int64{}}
+	old := sessions(claimed(t, silent(agent(1, at(t, "19:20:30")), unloggedIn(t, l.dir)))[1])[0]
+	l.id = fmt.Sprintf("%s%012x%s", sessionPrefix, ^idTime(l.begun)&idMask, "aaaaaaaaaaaaaa")
+	l.execute(
+		fmt.Sprintf("update session set id = '%s', time_created = %d where id = '%s'", l.id, l.begun.UnixMilli(), old),
+		fmt.Sprintf("update message set session_id = '%s' where session_id = '%s'", l.id, old),
+		fmt.Sprintf("update part set session_id = '%s' where session_id = '%s'", l.id, old),
+	)
+	return l
+}
+
+// unloggedIn empties the log of a store.
+func unloggedIn(t *testing.T, dir string) string {
+	t.Helper()
+	put(t, filepath.Join(dir, "log", "opencode.log"), nil)
+	return dir
+}
+
+func (l *lateStore) execute(statements ...string) {
+	l.t.Helper()
+	execute(l.t, filepath.Join(l.dir, "opencode.db"), statements...)
+}
+
+// writes adds a line of a process to the log; pid 0 is one that is gone.
+func (l *lateStore) writes(pid int, at time.Time, message string) {
+	l.log += fmt.Sprintf("timestamp=%s level=INFO run=%08d message=%s\n", at.UTC().Format("2006-01-02T15:04:05.000Z"), pid, message)
+	l.offsets[pid] = int64(len(l.log))
+}
+
+// process is a live one that began an hour ago in the directory of the session, and has written the log as said before.
+func (l *lateStore) process(pid int, args ...string) proc.Facts {
+	return keeping(agent(pid, time.Now().Add(-time.Hour), args...), l.dir, l.offsets[pid])
+}
+
+// joined is the session as it is seen while these processes live.
+func (l *lateStore) joined(facts ...proc.Facts) discover.Session {
+	l.t.Helper()
+	put(l.t, filepath.Join(l.dir, "log", "opencode.log"), []byte(l.log))
+	var claims []discover.Claim
+	for _, list := range claimed(l.t, facts...) {
+		claims = append(claims, list...)
+	}
+	records, err := look(l.t, home(l.dir), discover.Query{}, discover.Want{})
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	all := discover.Join(proc.Of(facts...), claims, records)
+	i := slices.IndexFunc(all, func(s discover.Session) bool { return s.ID == l.id })
+	if i < 0 {
+		l.t.Fatalf("no session %s", l.id)
+	}
+	return all[i]
+}
+
+func (l *lateStore) expect(status discover.Status, pid int, facts ...proc.Facts) {
+	l.t.Helper()
+	s := l.joined(facts...)
+	got := 0
+	if len(s.Processes) > 0 {
+		got = s.Processes[0].ID.PID
+	}
+	if s.Status != status || got != pid || len(s.Processes) > 1 {
+		l.t.Errorf("%s in %v, want %s in %d\n%+v", s.Status, s.Processes, status, pid, s.Evidence)
+	}
+}
+
+const started = "init"
+
+// A session that began after the last line of a process may be its own, also of one that has others by its log.
+func TestASessionThatTheLogDoesNotNameYet(t *testing.T) {
+	for name, args := range map[string][]string{"terminal": nil, "server": {"serve"}} {
+		t.Run(name, func(t *testing.T) {
+			l := newLateStore(t, 0)
+			l.writes(1, l.begun.Add(-time.Minute), started)
+			l.expect(discover.Idle, 1, l.process(1, args...))
+
+			l.writes(1, l.begun.Add(-time.Second), "loop session.id=ses_e05988da6ffeaSNInL2Awlo4TA")
+			l.execute("insert into session (id, project_id, slug, directory, title, version, time_created, time_updated) " +
+				"select 'ses_e05988da6ffeaSNInL2Awlo4TA', project_id, slug, directory, title, version, 1, 1 from session limit 1")
+			l.expect(discover.Idle, 1, l.process(1, args...))
+		})
+	}
+}
+
+// A session has stopped as soon as the log can tell that no live process has it, and after a while in any case.
+func TestASessionThatTheLogWouldName(t *testing.T) {
+	l := newLateStore(t, flushLate)
+	l.writes(1, l.begun.Add(-time.Minute), started)
+	l.expect(discover.Stopped, 0, l.process(1))
+	l.expect(discover.Stopped, 0, l.process(1, "serve"))
+
+	l = newLateStore(t, 2*flushSlack)
+	l.writes(1, l.begun.Add(flushSlack+time.Second), "something else")
+	l.expect(discover.Stopped, 0, l.process(1))
+
+	l = newLateStore(t, 0) // another run, which is gone, made it
+	l.writes(1, l.begun.Add(-time.Minute), started)
+	l.writes(0, l.begun, "created id="+l.id)
+	l.expect(discover.Stopped, 0, l.process(1))
+	l.expect(discover.Stopped, 0, l.process(1, "serve"))
+
+	l = newLateStore(t, 0) // a terminal elsewhere; one that began later
+	l.writes(1, l.begun.Add(-time.Minute), started)
+	away, later := l.process(1), l.process(1)
+	away.WorkingDir, later.Started = "/elsewhere", time.Now().Add(time.Minute)
+	l.expect(discover.Stopped, 0, away)
+	l.expect(discover.Stopped, 0, later)
+}
+
+// What several processes may have begun is unknown, and so is what a headless run may have made that is gone.
+func TestWhoBeganASessionIsAmbiguous(t *testing.T) {
+	l := newLateStore(t, 0)
+	l.writes(1, l.begun.Add(-time.Minute), started)
+	l.writes(2, l.begun.Add(-time.Minute), started)
+	l.expect(discover.Unknown, 0, l.process(1), l.process(2, "serve"))
+	l.expect(discover.Unknown, 0, l.process(1), l.process(2))
+
+	l.execute(`update session set permission = '[{"permission":"question","action":"deny","pattern":"*"}]'`)
+	l.expect(discover.Stopped, 0, l.process(1)) // no terminal makes such
+	l.expect(discover.Unknown, 0, l.process(2, "serve"))
+	client := agent(3, time.Now().Add(-time.Minute), "run", "--attach", "http://127.0.0.1:4096", "hi")
+	l.expect(discover.Idle, 2, l.process(2, "serve"), client)
+	run := silent(agent(4, time.Now().Add(-10*time.Second), "run", "-f", "x"), l.dir)
+	l.expect(discover.Running, 4, l.process(2, "serve"), run)
+}
+
+// A server may go on with a session that is old.
+func TestAnOldSessionThatIsPromptedNow(t *testing.T) {
+	l := newLateStore(t, time.Hour)
+	l.writes(1, time.Now().Add(-time.Minute), started)
+	l.expect(discover.Stopped, 0, l.process(1, "serve"))
+	now := time.Now()
+	l.execute(fmt.Sprintf(`insert into message (id, session_id, time_created, time_updated, data) values ('msg_%012x%s', '%s', %d, %[4]d, '{"role":"user"}')`,
+		idTime(now), strings.Repeat("a", 14), l.id, now.UnixMilli()))
+	l.expect(discover.Running, 1, l.process(1, "serve"))
+}
+
+// A sub-agent that began a moment ago runs where its session does.
+func TestASubAgentThatTheLogDoesNotNameYet(t *testing.T) {
+	l := newLateStore(t, 0)
+	const parent = "ses_e05988da6ffeaSNInL2Awlo4TA"
+	l.execute("insert into session (id, project_id, slug, directory, title, version, time_created, time_updated) "+
+		"select '"+parent+"', project_id, slug, directory, title, version, 1, 1 from session limit 1", "update session set parent_id = '"+parent+"' where id <> '"+parent+"'")
+	l.writes(1, l.begun.Add(-time.Second), "loop session.id="+parent)
+	l.writes(2, l.begun.Add(-time.Minute), started)
+	put(t, filepath.Join(l.dir, "log", "opencode.log"), []byte(l.log))
+	for pid, claims := range claimed(t, l.process(1), l.process(2)) {
+		if got := slices.Contains(sessions(claims), l.id); got != (pid == 1) {
+			t.Errorf("process %d claims the sub-agent: %v", pid, got)
+		}
+	}
+}
