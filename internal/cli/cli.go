@@ -11,19 +11,20 @@ import (
 )
 
 // Main runs one command line, the program's name first, and returns the exit code.
-func Main(args []string, env Env) int {
-	return env.finish(args, env.run(context.Background(), args[1:]))
-}
+func Main(args []string, env Env) int { return env.main(context.Background(), args[1:]) }
 
-// run returns nil, or why the command failed.
-func (env Env) run(ctx context.Context, args []string) error {
+// main runs one command line, without the program's name, and returns the exit code.
+func (env Env) main(ctx context.Context, args []string) int {
+	env.report = &reporter{out: env.Stderr}
 	args = verbFirst(args)
 	app := newApp(env, called(args))
-	args, err := arrange(app, args)
+	arranged, err := arrange(app, args)
 	if err != nil {
-		return err
+		env.report.json = wantsJSON(args)
+		return env.finish(err)
 	}
-	return app.RunContext(ctx, append([]string{app.Name}, args...))
+	env.report.json = wantsJSON(arranged)
+	return env.finish(app.RunContext(ctx, append([]string{app.Name}, arranged...)))
 }
 
 // program is our name.

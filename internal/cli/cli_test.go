@@ -132,7 +132,14 @@ func TestPartial(t *testing.T) {
 		if got := run(broken(env), strings.Fields(args)...); got != 6 {
 			t.Errorf("%s: exit %d", args, got)
 		}
-		if want := "agentctl: warning: codex: /h/codex/sessions: it is broken\n"; out.stderr.String() != want {
+		want := "agentctl: warning: codex: /h/codex/sessions: it is broken\n"
+		if strings.Contains(args, "--json") {
+			want = `{"warning":{"message":"codex: /h/codex/sessions: it is\u001b[2J broken","adapter":"codex","path":"/h/codex/sessions"}}` + "\n"
+		}
+		if args == "doctor --json" {
+			want = strings.Replace(want, `,"adapter":"codex","path":"/h/codex/sessions"`, "", 1)
+		}
+		if out.stderr.String() != want {
 			t.Errorf("%s: stderr %q, want %q", args, out.stderr.String(), want)
 		}
 		if out.stdout.Len() == 0 {
@@ -191,7 +198,7 @@ func TestInterrupted(t *testing.T) {
 	cancel()
 	for _, args := range [][]string{{"list"}, {"list", "-a"}, {"status", "aaaaaaaa-1"}, {"current"}, {"doctor"}} {
 		env, out := testEnv(t)
-		if got := env.finish(args, env.run(ctx, args)); got != 130 || out.stderr.String() != "agentctl: error: interrupted\n" {
+		if got := env.main(ctx, args); got != 130 || out.stderr.String() != "agentctl: error: interrupted\n" {
 			t.Errorf("%v: exit %d, %q", args, got, out.stderr.String())
 		}
 	}
@@ -339,7 +346,7 @@ func (l *locked) String() string {
 func TestProgress(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var stderr locked
-		stop := Env{Stderr: &stderr, Interactive: true}.progress("reading")
+		stop := Env{Interactive: true, report: &reporter{out: &stderr}}.progress("reading")
 		<-time.After(900 * time.Millisecond) // of the bubble's own clock
 		synctest.Wait()
 		if stderr.String() != "" {
@@ -353,7 +360,7 @@ func TestProgress(t *testing.T) {
 		}
 	})
 	var stderr locked
-	if (Env{Stderr: &stderr}).progress("reading")(); stderr.String() != "" {
+	if (Env{report: &reporter{out: &stderr}}).progress("reading")(); stderr.String() != "" {
 		t.Errorf("not a terminal: %q", stderr.String())
 	}
 }

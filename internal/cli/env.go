@@ -16,7 +16,7 @@ import (
 type Env struct {
 	// Stdin is read only where a flag asks for it.
 	Stdin io.Reader
-	// Stdout takes data only, Stderr what is said about it.
+	// Stdout takes data only, Stderr what is reported about it, by way of report.
 	Stdout, Stderr io.Writer
 	// Width and Height are the number of columns and lines if stdout is a terminal, else 0.
 	Width, Height int
@@ -43,6 +43,9 @@ type Env struct {
 	Become func(launch.Spec, launch.Host) error
 	// Version was stamped in by the linker; "" if it was not.
 	Version string
+
+	// report writes to Stderr; it is made for each command line.
+	report *reporter
 }
 
 // System is the real environment of this process. version is what the linker stamped in, "" if nothing.

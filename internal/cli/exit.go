@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 
@@ -114,30 +115,23 @@ func end(err error) ending {
 	return ending{exit: exitFailed, code: "failed"}
 }
 
-// finish says why the command failed, if it did, and returns the exit code.
-func (env Env) finish(args []string, err error) int {
+// finish reports why the command failed, if it did, and returns the exit code.
+func (env Env) finish(err error) int {
 	e := end(err)
 	if e.silent {
 		return e.exit
 	}
-	message, hint := err.Error(), env.hint(err)
+	p := render.Problem{Code: e.code, Message: err.Error(), Hint: env.hint(err)}
 	if errors.Is(err, context.Canceled) {
-		message = "interrupted"
+		p.Message = "interrupted"
 	}
-	if wantsJSON(args) {
-		type body struct {
-			Code    string `json:"code"`
-			Message string `json:"message"`
-			Hint    string `json:"hint,omitempty"`
+	if ambiguous := (*discover.AmbiguousError)(nil); env.report.json && errors.As(err, &ambiguous) {
+		p.Hint = "use more of the ID, or ID@DIR"
+		for _, s := range ambiguous.Candidates {
+			p.Candidates = append(p.Candidates, render.Of(s))
 		}
-		// A failing stderr leaves no way to say so.
-		_ = render.JSONLine(env.Stderr, map[string]body{"error": {e.code, message, hint}})
-		return e.exit
 	}
-	env.say("error", message)
-	for line := range strings.Lines(hint) {
-		env.saying("hint: ", line)
-	}
+	env.report.fail(p)
 	return e.exit
 }
 
@@ -192,23 +186,34 @@ func wantsJSON(args []string) bool {
 	if i := slices.Index(args, "--"); i >= 0 {
 		args = args[:i]
 	}
-	return slices.Contains(args, "--json") || slices.Contains(args, "--json=true")
+	return slices.ContainsFunc(args, func(arg string) bool {
+		value, joined := strings.CutPrefix(arg, "--json=")
+		yes, _ := strconv.ParseBool(value)
+		return arg == "--json" || joined && yes
+	})
 }
 
-// say prints one line about the answer on stderr.
-func (env Env) say(kind, message string) { env.saying("agentctl: "+kind+": ", message) }
-
-func (env Env) saying(prefix, text string) {
-	fmt.Fprintf(env.Stderr, "%s%s\n", prefix, render.Clean(text))
+// say reports a warning, or ("error") one of several failures.
+func (env Env) say(kind, message string) {
+	if kind == "error" {
+		env.report.failure(message)
+		return
+	}
+	env.report.warning(render.Notice{Message: message})
 }
 
 // warn says what could not be read. With any warning the command ends as partial.
 func (env Env) warn(warnings []*discover.Warning) error {
 	for _, w := range warnings {
-		env.say("warning", w.Error())
+		env.report.warning(noticeOf(w))
 	}
 	if len(warnings) > 0 {
 		return errPartial
 	}
 	return nil
+}
+
+// noticeOf is a warning as it is reported.
+func noticeOf(w *discover.Warning) render.Notice {
+	return render.Notice{Message: w.Error(), Adapter: string(w.Agent), Path: w.Path}
 }

@@ -47,7 +47,7 @@ func (t *telling) nothing() {
 	if s.Path == "" {
 		what = "has nothing stored yet"
 	}
-	t.env.saying("agentctl: ", fmt.Sprintf("%s %s", idOf(s), what))
+	t.env.report.note(fmt.Sprintf("%s %s", idOf(s), what))
 }
 
 func (t *telling) print(ctx context.Context, entries []render.Entry) error {

@@ -59,7 +59,7 @@ func (env Env) guardHook(ctx context.Context, over string) error {
 		return err
 	case exitPartial:
 		env.say("error", "it cannot be told who is at work here")
-		env.saying("hint: ", "override: "+over)
+		env.report.hint("override: " + over)
 		return err
 	}
 	return env.goOn(err)

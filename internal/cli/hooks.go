@@ -22,7 +22,7 @@ type hook struct {
 const mercy = 2 * time.Second
 
 // run runs the script in the session's directory, and returns when it has ended. It is told of the session in its
-// environment, and of exit, the exit code, if there is one yet. What it prints is said about the data, so it goes to
+// environment, and of exit, the exit code, if there is one yet. What it prints is about the data, so it goes to
 // stderr. The error names the flag: the script failed, or ctx has ended, which ends it.
 func (h hook) run(ctx context.Context, env Env, s discover.Session, exit *int) error {
 	if h.script == "" {
@@ -43,7 +43,9 @@ func (h hook) shell(ctx context.Context, env Env, dir string, stdin []byte, vars
 	if stdin != nil {
 		cmd.Stdin = bytes.NewReader(stdin)
 	}
-	cmd.Stdout, cmd.Stderr = env.Stderr, env.Stderr
+	out, ended := env.report.script(h.flag)
+	defer ended()
+	cmd.Stdout, cmd.Stderr = out, out
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
 	cmd.WaitDelay = mercy
 	err := cmd.Run()

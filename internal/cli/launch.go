@@ -188,8 +188,9 @@ func variables(pairs []string, group string) ([]string, error) {
 	return out, nil
 }
 
-// printStarted prints the session that was proven.
+// printStarted prints the session that was proven, while the progress of its start goes on.
 func (env Env) printStarted(s discover.Session, asJSON bool) error {
+	defer env.report.pause()()
 	if asJSON {
 		return render.JSON(env.Stdout, render.Of(s))
 	}

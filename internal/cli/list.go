@@ -125,7 +125,7 @@ func (env Env) table(list []discover.Session, o *listOptions, s settings) error 
 		if o.all {
 			what = "no sessions; agentctl list -a --since all looks further back"
 		}
-		env.saying("agentctl: ", what)
+		env.report.note(what)
 	}
 	return nil
 }

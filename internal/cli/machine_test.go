@@ -134,7 +134,7 @@ func TestGitThatFails(t *testing.T) {
 	for _, args := range [][]string{{"status", "aaaaaaaa-2", "--json"}, {"list", "-a", "--wide", "--json"}, {"status", "aaaaaaaa-2"}} {
 		out.stdout.Reset()
 		out.stderr.Reset()
-		got, warning := run(env, args...), "warning: "+repo+": what is not committed is not known: "
+		got, warning := run(env, args...), repo+": what is not committed is not known: "
 		if said := out.stderr.String(); got != 6 || strings.Count(said, warning) != 1 || !strings.Contains(said, "version") {
 			t.Errorf("%q: exit %d: %s", args, got, said)
 		}

@@ -67,7 +67,7 @@ func (env Env) printOrphans(found []stop.Orphan, o *listOptions, look render.Loo
 	case len(found) > 0:
 		return render.OrphanTable(env.Stdout, orphanObjects(found), look)
 	case env.Width > 0:
-		env.saying("agentctl: ", "no session has left a process behind, as far as agents mark what they start")
+		env.report.note("no session has left a process behind, as far as agents mark what they start")
 	}
 	return nil
 }
@@ -104,7 +104,7 @@ func (env Env) stopOrphans(ctx context.Context, o *stopOptions) error {
 		return err
 	}
 	if len(results) == 0 && !o.quiet && !o.json {
-		env.saying("agentctl: ", "no session has left a process behind")
+		env.report.note("no session has left a process behind")
 	}
 	if err := env.printStops(results, o); err != nil {
 		return err

@@ -61,9 +61,9 @@ func interruptible(ctx context.Context) (working context.Context, stop context.C
 }
 
 // progress shows on a terminal's stderr what takes so long, once it does. The returned function ends it, and waits
-// until the line is gone.
+// until the line is gone. With --json there is none.
 func (env Env) progress(what string) (stop func()) {
-	if !env.Interactive {
+	if !env.Interactive || env.report.json {
 		return func() {}
 	}
 	done := make(chan struct{})
@@ -72,16 +72,12 @@ func (env Env) progress(what string) (stop func()) {
 		begin := time.Now()
 		tick := time.NewTicker(patience)
 		defer tick.Stop()
-		shown := false
 		for {
 			select {
 			case now := <-tick.C:
-				fmt.Fprintf(env.Stderr, "\ragentctl: %s, %ds …", what, int(now.Sub(begin).Seconds()))
-				shown = true
+				env.report.progress(fmt.Sprintf("agentctl: %s, %ds …", what, int(now.Sub(begin).Seconds())))
 			case <-done:
-				if shown {
-					fmt.Fprint(env.Stderr, "\r\x1b[K")
-				}
+				env.report.pause()()
 				return
 			}
 		}

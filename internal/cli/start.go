@@ -121,7 +121,7 @@ func (env Env) hints(list ...*begun) {
 	var given []string
 	for _, b := range list {
 		if b != nil && b.hint != "" && !slices.Contains(given, b.hint) {
-			env.saying("hint: ", b.hint)
+			env.report.hint(b.hint)
 			given = append(given, b.hint)
 		}
 	}
@@ -280,7 +280,7 @@ func (env Env) unproven(b *begun, err error) error {
 			fmt.Sprintf("agentctl status pid:%d tells once it is known; agentctl stop pid:%d ends it", pid, pid),
 		}
 	case errors.Is(err, context.Canceled):
-		env.saying("agentctl: ", fmt.Sprintf("%s goes on as pid %d", b.agent.Name(), pid))
+		env.report.note(fmt.Sprintf("%s goes on as pid %d", b.agent.Name(), pid))
 	}
 	return err
 }

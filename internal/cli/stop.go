@@ -69,8 +69,8 @@ func (o *stopOptions) check(args []string, terminal bool) error {
 		return badUsage("stop", "stop needs the ID of a session, or a selection: --cwd, --idle-for, --older-than, --group, --all, --orphans")
 	case o.quiet && o.json:
 		return badUsage("stop", "--quiet and --json exclude each other")
-	case (o.all || o.orphans) && !o.yes && !o.dryRun && !terminal:
-		return badUsage("stop", "--all and --orphans need --yes where nobody can be asked")
+	case (o.all || o.orphans) && !o.yes && !o.dryRun && (o.json || !terminal):
+		return badUsage("stop", "--all and --orphans need --yes when not on a terminal, and with --json")
 	}
 	return nil
 }
@@ -91,7 +91,7 @@ func (env Env) stop(ctx context.Context, args []string, o *stopOptions) error {
 		return err
 	}
 	if len(chosen) == 0 && !o.quiet && !o.json {
-		env.saying("agentctl: ", "no live session is selected")
+		env.report.note("no live session is selected")
 	}
 	if err := env.agreed(ctx, chosen, o, s.look); err != nil {
 		return err

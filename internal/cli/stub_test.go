@@ -131,7 +131,7 @@ func testEnv(t *testing.T) (Env, *output) {
 	}
 	vars := map[string]string{"HOME": t.TempDir()}
 	return Env{
-		Stdout: &out.stdout, Stderr: &out.stderr,
+		Stdout: &out.stdout, Stderr: &out.stderr, report: &reporter{out: &out.stderr},
 		Getenv: func(k string) string { return vars[k] },
 		Now:    func() time.Time { return now }, PID: 1000,
 		Adapters: []discover.Adapter{claude, codex},

@@ -38,7 +38,7 @@ func (t *telling) warn(list []*discover.Warning) {
 		if text := w.Error(); !t.said[text] {
 			t.said[text] = true
 			t.quiet()
-			t.env.say("warning", text)
+			t.env.report.warning(noticeOf(w))
 		}
 	}
 }

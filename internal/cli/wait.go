@@ -153,7 +153,7 @@ func (env Env) newWarnings() func([]*discover.Warning) {
 		for _, w := range list {
 			if text := w.Error(); !said[text] {
 				said[text] = true
-				env.say("warning", text)
+				env.report.warning(noticeOf(w))
 			}
 		}
 	}

@@ -34,7 +34,7 @@ func (o *waitOut) check(verb string) error {
 func (env Env) waitOut(ctx context.Context, b *begun, failed error) error {
 	err := env.outcome(ctx, b, failed)
 	if errors.Is(err, context.Canceled) {
-		env.saying("agentctl: ", fmt.Sprintf("%s goes on; agentctl stop %s ends it", named(b.session), render.Clean(b.session.ID)))
+		env.report.note(fmt.Sprintf("%s goes on; agentctl stop %s ends it", named(b.session), render.Clean(b.session.ID)))
 		return err
 	}
 	if b.json {

@@ -93,7 +93,7 @@ func TestWorktreeInterrupted(t *testing.T) {
 	cancel()
 	env, _ := gitEnv(t)
 	for _, args := range []string{"worktree list", "worktree clean fix"} {
-		if got := env.finish(strings.Fields(args), env.run(ctx, strings.Fields(args))); got != exitInterrupted {
+		if got := env.main(ctx, strings.Fields(args)); got != exitInterrupted {
 			t.Errorf("%s: exit %d", args, got)
 		}
 	}

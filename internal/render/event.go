@@ -8,7 +8,7 @@ type Event struct {
 	Time    string `json:"time"`
 	Adapter string `json:"adapter"`
 	// SessionID is the session's own, and Timestamp the time, where readers of the older tool look for them.
-	SessionID *string `json:"sessionId"`
+	SessionID *string `json:"sessionId,omitempty"`
 	Timestamp string  `json:"timestamp"`
 	Session   Session `json:"session"`
 }

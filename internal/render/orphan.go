@@ -10,8 +10,8 @@ import (
 // list --orphans --json prints.
 type Orphan struct {
 	Process
-	// SessionID is null where the agent marks what it starts with its process only.
-	SessionID *string `json:"sessionId"`
+	// SessionID is absent where the agent marks what it starts with its process only.
+	SessionID *string `json:"sessionId,omitempty"`
 }
 
 // OrphanTable writes one row a process, with a heading.

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"maps"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -41,7 +42,6 @@ func TestSchemaRefuses(t *testing.T) {
 		`{}`,
 		`{"id":"x","adapter":"codex","status":"idle"}`,
 		`{"id":"x","adapter":"codex","status":"asleep","meta":{}}`,
-		`{"id":"x","adapter":"codex","status":"idle","meta":{},"sessionId":"x"}`,
 		`{"id":"","adapter":"codex","status":"idle","meta":{}}`,
 		`{"id":"x","adapter":"codex","status":"stopped","meta":{}}`,
 		`{"id":"x","adapter":"codex","status":"stopped","outcome":"completed","pid":3,"meta":{}}`,
@@ -53,6 +53,26 @@ func TestSchemaRefuses(t *testing.T) {
 		if schema.Check("session", bad) == nil {
 			t.Errorf("%s passed", bad)
 		}
+	}
+}
+
+// A program that holds output against the schema of an older version must not fail because an object has gained a member.
+func TestObjectsMayGainMembers(t *testing.T) {
+	if n := strings.Count(render.Schema(), `"additionalProperties": false`); n > 0 {
+		t.Errorf("%d objects are closed", n)
+	}
+	var doc struct {
+		ID string `json:"$id"`
+	}
+	if err := json.Unmarshal([]byte(render.Schema()), &doc); err != nil || !regexp.MustCompile(`^urn:agentctl:schema:[0-9]+$`).MatchString(doc.ID) {
+		t.Errorf("$id %q has no version (%v)", doc.ID, err)
+	}
+	const gained = `{"id":"x","adapter":"codex","status":"idle","meta":{},"colour":"red"}`
+	if err := schema.Published("session", gained); err != nil {
+		t.Error(err)
+	}
+	if schema.Check("session", gained) == nil {
+		t.Error("the check of our own output does not see a member that the schema does not have")
 	}
 }
 
@@ -86,6 +106,8 @@ func TestSchemaNamesTheFields(t *testing.T) {
 		{"clean reason", *doc.Defs["clean"].Properties["reasons"].Items, reflect.TypeFor[render.CleanReason]()},
 		{"launch", doc.Defs["launch"], reflect.TypeFor[render.Launch]()},
 		{"lock", doc.Defs["lock"], reflect.TypeFor[render.Lock]()},
+		{"error", doc.Defs["error"].Properties["error"], reflect.TypeFor[render.Problem]()},
+		{"warning", doc.Defs["warning"].Properties["warning"], reflect.TypeFor[render.Notice]()},
 		{"stop", doc.Defs["stop"], reflect.TypeFor[render.Stop]()},
 		{"signal", doc.Defs["signal"], reflect.TypeFor[render.Signal]()},
 		{"considered", *session["explain"].Properties["considered"].Items, reflect.TypeFor[render.Considered]()},

@@ -1,0 +1,155 @@
+package cli
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+
+	"agentctl/internal/render"
+)
+
+// reporter writes everything that a command prints on stderr: errors, warnings, hints, notes, the output of the user's
+// scripts, and progress. With --json each is one line of JSON. Nothing else writes to Env.Stderr but programs that have
+// the terminal to themselves (a pager, the command of lock).
+type reporter struct {
+	out io.Writer
+	// json is set once the command line has been read.
+	json bool
+
+	mu sync.Mutex
+	// shown: the progress line is on the screen. paused counts the callers that keep it away.
+	shown  bool
+	paused int
+}
+
+// fail reports the error that ends the command; it is the last line.
+func (r *reporter) fail(p render.Problem) {
+	if r.json {
+		r.object(render.Report{Error: &p})
+		return
+	}
+	r.line("agentctl: error: ", p.Message)
+	for line := range strings.Lines(p.Hint) {
+		r.line("hint: ", line)
+	}
+}
+
+// failure reports one of several failures, of which the command's own error will follow.
+func (r *reporter) failure(message string) {
+	if r.json {
+		r.warning(render.Notice{Message: message})
+		return
+	}
+	r.line("agentctl: error: ", message)
+}
+
+func (r *reporter) warning(n render.Notice) {
+	if r.json {
+		r.object(render.Report{Warning: &n})
+		return
+	}
+	r.line("agentctl: warning: ", n.Message)
+}
+
+func (r *reporter) hint(text string) {
+	if r.json {
+		r.object(render.Report{Hint: text})
+		return
+	}
+	r.line("hint: ", text)
+}
+
+// note reports something that is neither wrong nor advice, such as what goes on after an interrupt.
+func (r *reporter) note(text string) {
+	if r.json {
+		r.hint(text)
+		return
+	}
+	r.line("agentctl: ", text)
+}
+
+// line writes one line of text. A failing stderr leaves no way to report it.
+func (r *reporter) line(prefix, text string) {
+	defer r.pause()()
+	fmt.Fprintf(r.out, "%s%s\n", prefix, render.Clean(text))
+}
+
+func (r *reporter) object(o render.Report) {
+	defer r.pause()()
+	_ = render.JSONLine(r.out, o)
+}
+
+// progress writes the progress line over the one before, unless it is paused.
+func (r *reporter) progress(text string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.paused > 0 {
+		return
+	}
+	fmt.Fprint(r.out, "\r"+text)
+	r.shown = true
+}
+
+// pause erases the progress line, and keeps it off the screen until the returned function is called. Whatever writes to
+// the terminal, on stdout too, does so while it is paused.
+func (r *reporter) pause() (resume func()) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.paused++
+	if r.shown {
+		fmt.Fprint(r.out, "\r\x1b[K")
+		r.shown = false
+	}
+	return sync.OnceFunc(func() {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.paused--
+	})
+}
+
+// script returns where the user's script of that flag prints, and what to call when it has ended. Without --json the
+// script has stderr itself, which may be a terminal to it.
+func (r *reporter) script(flag string) (out io.Writer, ended func()) {
+	resume := r.pause()
+	if !r.json {
+		return r.out, resume
+	}
+	w := &scriptWriter{report: r, flag: flag}
+	return w, func() { w.flush(); resume() }
+}
+
+// scriptWriter reports each line that a script prints.
+type scriptWriter struct {
+	report *reporter
+	flag   string
+	rest   []byte
+}
+
+// maxScriptLine bounds what is kept of a line without an end, in bytes.
+const maxScriptLine = 64 << 10
+
+// Write implements [io.Writer].
+func (w *scriptWriter) Write(text []byte) (int, error) {
+	w.rest = append(w.rest, text...)
+	for {
+		line, rest, found := bytes.Cut(w.rest, []byte("\n"))
+		if !found && len(line) < maxScriptLine {
+			return len(text), nil
+		}
+		w.line(line)
+		w.rest = rest
+	}
+}
+
+func (w *scriptWriter) flush() {
+	w.line(w.rest)
+	w.rest = nil
+}
+
+func (w *scriptWriter) line(line []byte) {
+	if len(line) > 0 {
+		w.report.warning(render.Notice{Message: string(line), Source: w.flag})
+	}
+}
