@@ -2,13 +2,13 @@ package lock
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
-	"syscall"
 	"time"
 
 	"github.com/BurntSushi/toml"
@@ -19,11 +19,15 @@ import (
 // Declare stores a lock on a place. The file appears whole or not at all, whenever we are killed, and only if there is
 // none yet, by whatever name of the place: [ErrDeclared]. What has expired is removed on the way.
 func (s Store) Declare(p *Place, d Declared, now time.Time) error {
+	if s.Dir == "" {
+		return ErrNoStore
+	}
 	if err := os.MkdirAll(s.Dir, 0o700); err != nil {
 		return err
 	}
-	return s.inTurn(now, func(inForce []Declared) error {
-		if slices.ContainsFunc(inForce, func(d Declared) bool { return p.Has(d.Dir) }) {
+	return s.inTurn(now, func(c contents) error {
+		if slices.ContainsFunc(c.inForce, func(d Declared) bool { return p.Has(d.Dir) }) ||
+			slices.ContainsFunc(c.damaged, func(d Declared) bool { return s.damagedOn(p, d) }) {
 			return ErrDeclared
 		}
 		return s.write(d)
@@ -32,17 +36,25 @@ func (s Store) Declare(p *Place, d Declared, now time.Time) error {
 
 // inTurn changes the store while no other process does: none removes what another one has just put in the place of an
 // expired lock. What has expired, and what somebody who was killed has left, is removed first.
-func (s Store) inTurn(now time.Time, change func(inForce []Declared) error) error {
+func (s Store) inTurn(now time.Time, change func(contents) error) error {
+	if s.Dir == "" {
+		return ErrNoStore
+	}
 	turn, err := fsread.Dir(s.Dir)
 	if err != nil {
 		return err
 	}
 	defer turn.Close()
-	if err := syscall.Flock(int(turn.Fd()), syscall.LOCK_EX); err != nil {
+	limited, cancel := context.WithTimeout(context.Background(), turnTimeout)
+	defer cancel()
+	if err := flock(limited, turn); err != nil {
 		return fmt.Errorf("locking %s: %w", s.Dir, err)
 	}
-	inForce, expired, _ := s.read(now) // what cannot be read stays, and is reported by whoever lists
-	for _, path := range expired {
+	stored, err := s.read(now)
+	if err != nil {
+		return err
+	}
+	for _, path := range stored.expired {
 		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
@@ -50,11 +62,14 @@ func (s Store) inTurn(now time.Time, change func(inForce []Declared) error) erro
 	if err := s.sweep(now); err != nil {
 		return err
 	}
-	if err := change(inForce); err != nil {
+	if err := change(stored); err != nil {
 		return err
 	}
 	return turn.Sync() // a loss of power, too, leaves what was said
 }
+
+// turnTimeout is how long others may take to change the store: each needs some milliseconds, unless the disk is slow.
+const turnTimeout = 10 * time.Second
 
 // write stores a lock that is not there.
 func (s Store) write(d Declared) error {
@@ -97,10 +112,11 @@ func (s Store) sweep(now time.Time) error {
 	return err
 }
 
-// Remove takes declared locks back. That one is gone already is no error; what somebody has declared in its place stays.
+// Remove takes declared locks back, also those that cannot be read. That one is gone already is no error; what somebody has
+// declared in its place stays.
 func (s Store) Remove(now time.Time, locks ...Declared) error {
-	return s.inTurn(now, func(inForce []Declared) error {
-		for _, d := range inForce {
+	return s.inTurn(now, func(c contents) error {
+		for _, d := range slices.Concat(c.inForce, c.damaged) {
 			if !slices.ContainsFunc(locks, d.same) {
 				continue
 			}
@@ -112,7 +128,10 @@ func (s Store) Remove(now time.Time, locks ...Declared) error {
 	})
 }
 
-// same reports whether two readings are of one lock.
+// same reports whether two readings are of one lock, or of one file that cannot be read.
 func (d Declared) same(o Declared) bool {
+	if d.Damage != nil || o.Damage != nil {
+		return d.File == o.File && d.Damage != nil && o.Damage != nil
+	}
 	return d.File == o.File && d.By == o.By && d.Since.Equal(o.Since)
 }

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/BurntSushi/toml"
+	"golang.org/x/sys/unix"
 
 	"agentctl/discover/native/fsread"
 )
@@ -30,20 +31,29 @@ type Declared struct {
 	Until time.Time `toml:"until,omitempty"`
 	// File is where it is stored.
 	File string `toml:"-"`
+	// Damage says why the file cannot be read; nil of one that can. It is in force all the same, since nobody can tell that
+	// it is not; of the rest only Dir and File are known then.
+	Damage error `toml:"-"`
 }
+
+// ErrNoStore: the environment names no folder for declared locks.
+var ErrNoStore = errors.New("neither XDG_STATE_HOME nor HOME names an absolute directory, so that there is no place for declared locks")
 
 // ErrDeclared: the place has a declared lock already.
 var ErrDeclared = errors.New("there is a lock already")
 
-// Store is the folder of the declared locks.
+// Store is the folder of the declared locks; without a Dir there is none, which is [ErrNoStore] for whoever asks.
 type Store struct{ Dir string }
 
 // StoreIn returns the store that an environment names: agentctl/locks below $XDG_STATE_HOME, which must be absolute to
-// count (XDG Base Directory Specification), else below ~/.local/state.
+// count (XDG Base Directory Specification), else below ~/.local/state. Nothing is stored relative to the current directory.
 func StoreIn(getenv func(string) string) Store {
 	dir := getenv("XDG_STATE_HOME")
-	if !filepath.IsAbs(dir) {
-		dir = filepath.Join(getenv("HOME"), ".local", "state")
+	if home := getenv("HOME"); !filepath.IsAbs(dir) {
+		if !filepath.IsAbs(home) {
+			return Store{}
+		}
+		dir = filepath.Join(home, ".local", "state")
 	}
 	return Store{filepath.Join(dir, "agentctl", "locks")}
 }
@@ -62,60 +72,114 @@ func (s Store) file(dir string) string {
 // List returns the locks in force, the oldest first. What cannot be read is in the error, file by file; the rest is
 // valid all the same.
 func (s Store) List(now time.Time) ([]Declared, error) {
-	all, _, err := s.read(now)
-	return all, err
+	c, err := s.read(now)
+	for _, d := range c.damaged {
+		err = errors.Join(err, d.Damage)
+	}
+	return c.inForce, err
 }
 
-// On returns the locks in force on a place. There can be several, by different names of one directory.
+// On returns the locks in force on a place, the oldest first, and at the end those that cannot be read. There can be
+// several, by different names of one directory. The error names the files that cannot be read and may be other places'.
 func (s Store) On(p *Place, now time.Time) ([]Declared, error) {
-	all, _, err := s.read(now)
-	return slices.DeleteFunc(all, func(d Declared) bool { return !p.Has(d.Dir) }), err
+	c, err := s.read(now)
+	on := slices.DeleteFunc(c.inForce, func(d Declared) bool { return !p.Has(d.Dir) })
+	for _, d := range c.damaged {
+		if !s.damagedOn(p, d) {
+			err = errors.Join(err, d.Damage)
+			continue
+		}
+		d.Dir = p.Top
+		on = append(on, d)
+	}
+	return on, err
 }
 
-// read parts what is stored into locks in force and files of expired ones.
-func (s Store) read(now time.Time) (inForce []Declared, expired []string, err error) {
-	files, err := os.ReadDir(s.Dir)
+// damagedOn reports whether a file that cannot be read is that of a lock on the place: by its name, or by the directory
+// that it names before the damage.
+func (s Store) damagedOn(p *Place, d Declared) bool {
+	return d.File == s.file(p.Top) || filepath.IsAbs(d.Dir) && p.Has(d.Dir)
+}
+
+// contents are the files of a store: locks in force, those that cannot be read, and the paths of expired ones.
+type contents struct {
+	inForce, damaged []Declared
+	expired          []string
+}
+
+// read reads all files. The error is that of the folder.
+func (s Store) read(now time.Time) (c contents, err error) {
+	if s.Dir == "" {
+		return c, ErrNoStore
+	}
+	folder, err := fsread.Dir(s.Dir)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil, nil
+		return c, nil
 	}
 	if err != nil {
-		return nil, nil, err
+		return c, err
+	}
+	defer folder.Close()
+	files, err := folder.ReadDir(-1)
+	if err != nil {
+		return c, err
 	}
 	for _, f := range files {
 		if !strings.HasSuffix(f.Name(), ext) {
 			continue // one that is being written
 		}
-		d, bad := load(filepath.Join(s.Dir, f.Name()))
+		d := load(filepath.Join(s.Dir, f.Name()))
 		switch {
-		case errors.Is(bad, fs.ErrNotExist):
-		case bad != nil:
-			err = errors.Join(err, bad)
+		case errors.Is(d.Damage, fs.ErrNotExist):
+		case d.Damage != nil:
+			c.damaged = append(c.damaged, d)
 		case !d.Until.IsZero() && !now.Before(d.Until):
-			expired = append(expired, d.File)
+			c.expired = append(c.expired, d.File)
 		default:
-			inForce = append(inForce, d)
+			c.inForce = append(c.inForce, d)
 		}
 	}
-	slices.SortFunc(inForce, func(a, b Declared) int { return a.Since.Compare(b.Since) })
-	return inForce, expired, err
+	slices.SortFunc(c.inForce, func(a, b Declared) int { return a.Since.Compare(b.Since) })
+	slices.SortFunc(c.damaged, func(a, b Declared) int { return strings.Compare(a.File, b.File) })
+	return c, nil
 }
 
-// load reads one file. Unknown keys are errors: they may be what makes the lock another one.
-func load(path string) (Declared, error) {
+// load reads one file. Unknown keys are damage: they may be what makes the lock another one. So is a symbolic link, which
+// agentctl makes none of: what it leads to may be anybody's.
+func load(path string) Declared {
 	d := Declared{File: path}
-	text, err := fsread.File(path, fileLimit)
-	if err != nil {
-		return d, err
-	}
-	md, err := toml.Decode(string(text), &d)
-	if err == nil && len(md.Undecoded()) > 0 {
-		err = fmt.Errorf("unknown key %q", md.Undecoded()[0].String())
-	}
-	if err == nil && !filepath.IsAbs(d.Dir) {
-		err = errors.New("it names no absolute directory")
+	text, err := readFile(path)
+	if err == nil {
+		err = d.decode(string(text))
 	}
 	if err != nil {
-		return d, fmt.Errorf("%s: %w", path, err)
+		if about := (*fs.PathError)(nil); errors.As(err, &about) {
+			err = about.Err
+		}
+		d.Damage = fmt.Errorf("the lock in %s cannot be read: %w", path, err)
 	}
-	return d, nil
+	return d
+}
+
+func readFile(path string) ([]byte, error) {
+	fd, _, err := fsread.Open(unix.AT_FDCWD, path, fsread.NoFollow)
+	if err != nil {
+		return nil, err
+	}
+	f := os.NewFile(uintptr(fd), path)
+	defer f.Close()
+	return fsread.All(f, fileLimit)
+}
+
+func (d *Declared) decode(text string) error {
+	md, err := toml.Decode(text, d)
+	switch {
+	case err != nil:
+		return err
+	case len(md.Undecoded()) > 0:
+		return fmt.Errorf("unknown key %q", md.Undecoded()[0].String())
+	case !filepath.IsAbs(d.Dir):
+		return errors.New("it names no absolute directory")
+	}
+	return nil
 }

@@ -30,23 +30,32 @@ func Hold(ctx context.Context, dir string) (*Held, error) {
 	if err != nil {
 		return nil, err
 	}
-	// Two holders of a moment, which is what a launch is, pass each other; the kernel's own waiting cannot be ended.
+	switch err := flock(ctx, f); {
+	case errors.Is(err, ErrHeld):
+		f.Close()
+		return nil, err
+	case err != nil:
+		f.Close()
+		return nil, fmt.Errorf("locking %s: %w", key, err)
+	}
+	return &Held{f}, nil
+}
+
+// flock takes the exclusive lock of an open directory, or fails with [ErrHeld] when ctx ends. Two holders of a moment, which
+// is what a launch is, pass each other; the kernel's own waiting cannot be ended.
+func flock(ctx context.Context, dir *os.File) error {
 	const pause = 10 * time.Millisecond
 	for {
-		err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+		err := syscall.Flock(int(dir.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 		switch {
-		case err == nil:
-			return &Held{f}, nil
 		case errors.Is(err, syscall.EINTR):
 			continue
 		case !errors.Is(err, syscall.EWOULDBLOCK):
-			f.Close()
-			return nil, fmt.Errorf("locking %s: %w", key, err)
+			return err
 		}
 		select {
 		case <-ctx.Done():
-			f.Close()
-			return nil, ErrHeld
+			return ErrHeld
 		case <-time.After(pause):
 		}
 	}

@@ -27,12 +27,20 @@ func (p *Place) Held() (bool, error) {
 	return false, err
 }
 
-// Holding is a directory that is held, with the processes that hold it, the eldest first: they have it open, with an
-// exclusive lock, which all but the first of them have inherited.
+// Holding is a directory with a lock of the kernel's on it (flock(2)), and the processes that have it open with that lock,
+// the eldest first: all but the first of them have inherited it.
 type Holding struct {
-	Dir       string
+	// Dir is a path of the directory; behind the process's root where we have no path of it.
+	Dir string
+	// Shared: several processes can have such a lock at once. It hinders only who wants to hold the directory alone.
+	Shared    bool
 	Processes []proc.Process
+
+	info os.FileInfo
 }
+
+// IsHolding reports whether it is the place's top directory that is held, by whatever name.
+func (p *Place) IsHolding(h Holding) bool { return p.info != nil && os.SameFile(p.info, h.info) }
 
 // Holdings returns the directories that are held, as far as the kernel tells (Linux, own processes; all of them for root).
 func Holdings(table *proc.Table) []Holding {
@@ -41,13 +49,17 @@ func Holdings(table *proc.Table) []Holding {
 		if !p.Alive() {
 			continue
 		}
-		files, err := p.Fresh().OpenFiles(isDir) // a lock may have come and gone since others looked
+		match := isDir
+		if shared, err := p.SharesRoot(); err == nil && !shared {
+			match = filepath.IsAbs // its paths say nothing about what is there
+		}
+		files, err := p.Fresh().OpenFiles(match) // a lock may have come and gone since others looked
 		if err != nil {
 			continue // another user's, or gone
 		}
 		for _, f := range files {
-			if f.WriteLocked {
-				out = hold(out, f.Path, p)
+			if f.WriteLocked || f.ReadLocked {
+				out = hold(out, f, p)
 			}
 		}
 	}
@@ -57,13 +69,30 @@ func Holdings(table *proc.Table) []Holding {
 	return out
 }
 
-// hold adds a process that holds a directory.
-func hold(list []Holding, dir string, p proc.Process) []Holding {
-	i := slices.IndexFunc(list, func(h Holding) bool { return h.Dir == dir })
-	if i < 0 {
-		return append(list, Holding{dir, []proc.Process{p}})
+// hold adds a process that has a directory locked.
+func hold(list []Holding, f proc.OpenFile, p proc.Process) []Holding {
+	path := f.Proc
+	if path == "" {
+		path = f.Path
 	}
-	list[i].Processes = append(list[i].Processes, p)
+	info, err := os.Stat(path)
+	if err != nil || !info.IsDir() {
+		return list // it was closed, or is a file
+	}
+	i := slices.IndexFunc(list, func(h Holding) bool { return h.Shared == !f.WriteLocked && os.SameFile(h.info, info) })
+	if i < 0 {
+		h := Holding{Dir: f.Path, Shared: !f.WriteLocked, info: info}
+		if f.Elsewhere {
+			h.Dir = p.Through(f.Path)
+		}
+		i, list = len(list), append(list, h)
+	}
+	if !f.Elsewhere {
+		list[i].Dir = f.Path
+	}
+	if !slices.ContainsFunc(list[i].Processes, func(q proc.Process) bool { return q.ID == p.ID }) {
+		list[i].Processes = append(list[i].Processes, p)
+	}
 	return list
 }
 

@@ -27,8 +27,10 @@ type Lock struct {
 	Dir string
 	// Session is set of a live one, Declared of one declared; Holders are the processes of one held, the eldest first, as far
 	// as they can be seen.
-	Session  *discover.Session
-	Holders  []proc.Process
+	Session *discover.Session
+	Holders []proc.Process
+	// Shared, of one held: it hinders only who wants to hold the place alone.
+	Shared   bool
 	Declared *Declared
 }
 

@@ -176,6 +176,6 @@ func (d pidDir) openFile(fd int, match func(string) bool) (OpenFile, bool, error
 	}
 	return OpenFile{
 		FD: fd, Path: path, Deleted: deleted, Elsewhere: elsewhere, Proc: string(d) + name,
-		Writable: info.writable, Offset: info.offset, WriteLocked: info.writeLocked,
+		Writable: info.writable, Offset: info.offset, WriteLocked: info.writeLocked, ReadLocked: info.readLocked,
 	}, again == path, err
 }

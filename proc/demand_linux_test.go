@@ -84,6 +84,7 @@ func TestOpenFiles(t *testing.T) {
 	hold("removed", os.O_RDWR, 0, func(f *os.File) error { return os.Remove(f.Name()) })
 	hold("called (deleted)", os.O_RDWR, 0)
 	modify := func(name string, change func(*OpenFile)) { o := want[name]; change(&o); want[name] = o }
+	modify("shared", func(o *OpenFile) { o.ReadLocked = true })
 	modify("locked", func(o *OpenFile) { o.WriteLocked = true })
 	modify("removed", func(o *OpenFile) { o.Deleted = true })
 

@@ -10,9 +10,9 @@ import (
 
 // fdinfo is what we use of /proc/PID/fdinfo/FD, proc_pid_fdinfo(5).
 type fdinfo struct {
-	offset      int64
-	writable    bool
-	writeLocked bool
+	offset                  int64
+	writable                bool
+	writeLocked, readLocked bool
 }
 
 func parseFdinfo(raw []byte) (fdinfo, error) {
@@ -28,7 +28,8 @@ func parseFdinfo(raw []byte) (fdinfo, error) {
 			n, err := strconv.ParseUint(string(value), 8, 64)
 			info.writable, flags = n&unix.O_ACCMODE != unix.O_RDONLY, err == nil
 		case "lock":
-			info.writeLocked = info.writeLocked || isWriteFlock(value)
+			kind := flockKind(value)
+			info.writeLocked, info.readLocked = info.writeLocked || kind == "WRITE", info.readLocked || kind == "READ"
 		}
 	}
 	if !offset || !flags {
@@ -37,10 +38,13 @@ func parseFdinfo(raw []byte) (fdinfo, error) {
 	return info, nil
 }
 
-// isWriteFlock reads a line as in /proc/locks: "1: FLOCK  ADVISORY  WRITE 12783 fe:00:10225579 0 EOF". The kernel
-// lists under an open file the locks held through it only, so whose pid it is does not matter: it is that of the
-// process that took the lock, which may have died and left it to this one.
-func isWriteFlock(lock []byte) bool {
+// flockKind reads a line as in /proc/locks: "1: FLOCK  ADVISORY  WRITE 12783 fe:00:10225579 0 EOF". It is "" of other kinds
+// of lock. The kernel lists under an open file the locks held through it only, so whose pid it is does not matter: it is
+// that of the process that took the lock, which may have died and left it to this one.
+func flockKind(lock []byte) string {
 	f := bytes.Fields(lock)
-	return len(f) > 3 && string(f[1]) == "FLOCK" && string(f[3]) == "WRITE"
+	if len(f) > 3 && string(f[1]) == "FLOCK" {
+		return string(f[3])
+	}
+	return ""
 }

@@ -102,7 +102,7 @@ func FuzzStatus(f *testing.F) {
 	})
 }
 
-// FuzzFdinfo: flags and position are read exactly, and only a held exclusive flock counts as one.
+// FuzzFdinfo: flags and position are read exactly, and only a held flock counts as one, of its kind.
 func FuzzFdinfo(f *testing.F) {
 	f.Add(int64(35952), uint32(0o2102002), "FLOCK", "WRITE", []byte("pos:\t0\nflags:\t02\nlock:\t1: FLOCK\n"))
 	f.Add(int64(0), uint32(0), "POSIX", "WRITE", []byte("pos: -1\nflags: 09\n"))
@@ -111,10 +111,10 @@ func FuzzFdinfo(f *testing.F) {
 	f.Fuzz(func(t *testing.T, pos int64, flags uint32, kind, mode string, junk []byte) {
 		kind, mode = strings.Join(strings.Fields(kind), " "), strings.Join(strings.Fields(mode), " ")
 		raw := fmt.Sprintf("pos:\t%d\nflags:\t0%o\nmnt_id:\t24\nino:\t3\nlock:\t1: %s  ADVISORY  %s 12783 fe:00:10225579 0 EOF\n", pos, flags, kind, mode)
-		want := fdinfo{pos, flags&3 != 0, kind == "FLOCK" && mode == "WRITE"}
+		want := fdinfo{pos, flags&3 != 0, kind == "FLOCK" && mode == "WRITE", kind == "FLOCK" && mode == "READ"}
 		got, err := parseFdinfo([]byte(raw))
 		if plain := kind == "FLOCK" || kind == "POSIX" || kind == "-> FLOCK"; !plain {
-			want.writeLocked = got.writeLocked // words of a lock that the kernel does not write
+			want.writeLocked, want.readLocked = got.writeLocked, got.readLocked // words of a lock that the kernel does not write
 		}
 		if err != nil || got != want {
 			t.Errorf("%q: got %+v, want %+v, %v", raw, got, want, err)

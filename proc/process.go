@@ -132,8 +132,8 @@ type OpenFile struct {
 	// Offset is the file position in bytes. For a file opened O_APPEND it is the end of the last block that this
 	// very open file wrote.
 	Offset int64
-	// WriteLocked: this open file holds an exclusive flock(2) (Linux; macOS does not tell).
-	WriteLocked bool
+	// WriteLocked: this open file holds an exclusive flock(2), ReadLocked: a shared one (Linux; macOS does not tell).
+	WriteLocked, ReadLocked bool
 	// Proc is a path through which the very file can be opened even if its name is gone ("" where there is none).
 	Proc string
 }

@@ -16,9 +16,10 @@ import (
 // scene is what there is at a place, as one call sees it.
 type scene struct {
 	discover.Result
-	// locks are those in force on the place, but for our own; idle are the sessions that are merely open there.
-	locks []lock.Lock
-	idle  []discover.Session
+	// locks are those in force on the place, but for our own; own are those that we have declared ourselves; idle are the
+	// sessions that are merely open there.
+	locks, own []lock.Lock
+	idle       []discover.Session
 	// self is how we sign the locks that we declare.
 	self string
 }
@@ -47,8 +48,11 @@ func (env Env) sceneAt(ctx context.Context, world *discover.World, place *lock.P
 		env.say("warning", err.Error())
 	}
 	for _, d := range declared {
-		if d.By != sc.self {
-			sc.locks = append(sc.locks, lock.Lock{Kind: lock.Stated, Dir: place.Top, Declared: &d})
+		l := lock.Lock{Kind: lock.Stated, Dir: place.Top, Declared: &d}
+		if d.Damage == nil && d.By == sc.self {
+			sc.own = append(sc.own, l)
+		} else {
+			sc.locks = append(sc.locks, l)
 		}
 	}
 	return sc, nil
@@ -64,20 +68,36 @@ func (env Env) signature(r discover.Result, nearest []discover.Session) string {
 	return cmp.Or(env.Getenv("USER"), env.Getenv("LOGNAME"), fmt.Sprintf("uid %d", env.UID))
 }
 
-// held adds the lock of the kernel, if there is one on the place.
+// held adds the lock of the kernel, if one on the place keeps everybody else out.
 func (sc *scene) held(place *lock.Place) error {
 	held, err := place.Held()
-	if err != nil || !held {
-		return err
+	if err == nil && held {
+		sc.holders(place, false)
 	}
+	return err
+}
+
+// holders adds the lock of the kernel that is known to be on the place, with the processes that can be seen to have it. A
+// shared one counts for who wants to hold the place alone.
+func (sc *scene) holders(place *lock.Place, shared bool) {
 	l := lock.Lock{Kind: lock.Kernel, Dir: place.Top}
 	for _, h := range lock.Holdings(sc.Table) {
-		if place.Has(h.Dir) {
-			l.Holders = append(l.Holders, h.Processes...)
+		if place.IsHolding(h) && (shared || !h.Shared) {
+			l.Holders, l.Shared = append(l.Holders, h.Processes...), h.Shared
 		}
 	}
 	sc.locks = append(sc.locks, l)
-	return nil
+}
+
+// agentsOut adds the locks that we have declared ourselves: they keep agents out, whoever starts them.
+func (sc *scene) agentsOut() { sc.locks = append(sc.locks, sc.own...) }
+
+// unseen warns if the process table cannot be read, so that nobody can tell who is at work; it is [errPartial] then.
+func (env Env) unseen(sc scene) error {
+	if !sc.Blind {
+		return nil
+	}
+	return env.warn(sc.Warnings)
 }
 
 // heldAround drops the lock of the kernel if the process with this pid runs below one that holds it, as what
@@ -100,7 +120,9 @@ func (sc scene) conflict(hint string) error {
 	if more := len(sc.locks) - 1; more > 0 {
 		message += fmt.Sprintf(", and %d more", more)
 	}
-	if sc.locks[0].Kind == lock.Stated {
+	if d := sc.locks[0].Declared; d != nil && d.Damage != nil {
+		hint = "agentctl unlock --force " + sc.locks[0].Dir + " removes the file; " + hint
+	} else if d != nil {
 		hint = "agentctl unlock takes the lock back; " + hint
 	}
 	return &conflictError{message, hint}
@@ -113,11 +135,18 @@ func whoLocks(l lock.Lock) string {
 		return fmt.Sprintf("%s is at work in %s (%s)", named(*l.Session), l.Dir, l.Session.Status)
 	case len(l.Holders) > 0:
 		p := l.Holders[0]
-		return fmt.Sprintf("%s is held by process %d (%s, since %s)", l.Dir, p.ID.PID, render.Clean(p.Name), moment(p.Started))
+		how := "held"
+		if l.Shared {
+			how = "held (shared)"
+		}
+		return fmt.Sprintf("%s is %s by process %d (%s, since %s)", l.Dir, how, p.ID.PID, render.Clean(p.Name), moment(p.Started))
 	case l.Declared == nil:
 		return fmt.Sprintf("%s is held by a process that cannot be seen", l.Dir)
 	}
 	d := l.Declared
+	if d.Damage != nil {
+		return fmt.Sprintf("%s is locked: %v", l.Dir, d.Damage)
+	}
 	text := fmt.Sprintf("%s is locked by %s since %s", l.Dir, render.Clean(d.By), moment(d.Since))
 	if !d.Until.IsZero() {
 		text += " until " + moment(d.Until)

@@ -98,10 +98,11 @@ func (env Env) declare(ctx context.Context, place *lock.Place, o *lockOptions) e
 	for _, l := range sc.locks {
 		env.say("warning", whoLocks(l)+"; the lock hinders only what comes later")
 	}
+	unseen := env.unseen(sc)
 	if o.json {
-		return env.printLocks([]lock.Lock{{Kind: lock.Stated, Dir: place.Top, Declared: &d}}, true, s.look)
+		err = env.printLocks([]lock.Lock{{Kind: lock.Stated, Dir: place.Top, Declared: &d}}, true, s.look)
 	}
-	return nil
+	return firstOf(err, unseen)
 }
 
 // declaredAlready names the lock that there is.
@@ -132,13 +133,13 @@ func (env Env) lockWhile(ctx context.Context, place *lock.Place, command []strin
 	if err != nil {
 		return err
 	}
+	unseen := env.unseen(sc)
 	if heldErr != nil {
-		if err := sc.held(place); err != nil {
-			return err
-		}
-		return firstOf(sc.conflict("wait for it"), heldErr)
+		sc.holders(place, true)
+		return sc.conflict("wait for it")
 	}
 	if !o.force {
+		sc.agentsOut()
 		if err := sc.conflict("wait for it, or --force"); err != nil {
 			return errors.Join(err, held.Release())
 		}
@@ -146,7 +147,7 @@ func (env Env) lockWhile(ctx context.Context, place *lock.Place, command []strin
 	cmd := exec.Command(command[0], command[1:]...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = env.Stdin, env.Stdout, env.Stderr
 	cmd.ExtraFiles = []*os.File{held.File()}
-	return env.passThrough(cmd)
+	return firstOf(env.passThrough(cmd), unseen)
 }
 
 // firstOf is the first error there is.

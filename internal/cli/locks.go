@@ -50,12 +50,17 @@ func (env Env) locks(ctx context.Context, o *locksOptions) error {
 		}
 		list = append(list, lock.Lock{Kind: lock.Live, Dir: dir, Session: &session})
 	}
-	for _, h := range lock.Holdings(r.Table) {
-		list = append(list, lock.Lock{Kind: lock.Kernel, Dir: h.Dir, Holders: h.Processes})
+	holdings := lock.Holdings(r.Table)
+	for _, h := range holdings {
+		list = append(list, lock.Lock{Kind: lock.Kernel, Dir: h.Dir, Holders: h.Processes, Shared: h.Shared})
 	}
-	declared, bad := lock.StoreIn(env.Getenv).List(env.Now())
+	store := lock.StoreIn(env.Getenv)
+	declared, bad := store.List(env.Now())
 	for _, d := range declared {
 		list = append(list, lock.Lock{Kind: lock.Stated, Dir: d.Dir, Declared: &d})
+	}
+	for _, place := range places(r.Sessions, declared) {
+		list = append(list, env.hiddenLocks(place, holdings, store)...)
 	}
 	if err := env.printLocks(list, o.json, s.look); err != nil {
 		return err
@@ -66,6 +71,46 @@ func (env Env) locks(ctx context.Context, o *locksOptions) error {
 		return errPartial
 	}
 	return env.warn(r.Warnings)
+}
+
+// places are those where locks are looked for that show nowhere else: here, where sessions live, and where locks are
+// declared.
+func places(sessions []discover.Session, declared []lock.Declared) (out []*lock.Place) {
+	dirs := []string{"."}
+	for _, s := range sessions {
+		dirs = append(dirs, s.Dir)
+	}
+	for _, d := range declared {
+		dirs = append(dirs, d.Dir)
+	}
+	seen := map[string]bool{"": true}
+	for _, dir := range dirs {
+		if seen[dir] {
+			continue
+		}
+		seen[dir] = true
+		place, err := lock.At(dir)
+		if err == nil && !slices.ContainsFunc(out, func(p *lock.Place) bool { return p.Has(dir) }) {
+			out = append(out, place)
+		}
+	}
+	return out
+}
+
+// hiddenLocks are the locks of a place that only it shows: one that a process holds which cannot be seen, and declared ones
+// whose file cannot be read.
+func (env Env) hiddenLocks(place *lock.Place, holdings []lock.Holding, store lock.Store) (out []lock.Lock) {
+	seen := slices.ContainsFunc(holdings, func(h lock.Holding) bool { return !h.Shared && place.IsHolding(h) })
+	if held, err := place.Held(); err == nil && held && !seen {
+		out = append(out, lock.Lock{Kind: lock.Kernel, Dir: place.Top})
+	}
+	declared, _ := store.On(place, env.Now()) // what is wrong with the others is said of all together
+	for _, d := range declared {
+		if d.Damage != nil {
+			out = append(out, lock.Lock{Kind: lock.Stated, Dir: place.Top, Declared: &d})
+		}
+	}
+	return out
 }
 
 func (env Env) printLocks(list []lock.Lock, asJSON bool, look render.Look) error {
@@ -90,7 +135,9 @@ func lockObject(l lock.Lock) render.Lock {
 		out.Adapter, out.SessionID, out.PID = session.Adapter, session.ID, session.PID
 		out.Status = session.Status
 	case len(l.Holders) > 0:
-		out.PID, out.LockedBy = l.Holders[0].ID.PID, l.Holders[0].Name
+		out.PID, out.LockedBy, out.Shared = l.Holders[0].ID.PID, l.Holders[0].Name, l.Shared
+	case l.Declared != nil && l.Declared.Damage != nil:
+		out.Reason = l.Declared.Damage.Error()
 	case l.Declared != nil:
 		out.LockedBy, out.Reason, out.Until = l.Declared.By, l.Declared.Reason, render.Stamp(l.Declared.Until)
 	}

@@ -192,11 +192,9 @@ func (env Env) hold(ctx context.Context, world *discover.World, place *lock.Plac
 		if sc.Table, err = world.Take(context.WithoutCancel(ctx)); err != nil {
 			return nil, err
 		}
-		if err := sc.held(place); err != nil {
-			return nil, err
-		}
+		sc.holders(place, true)
 		if ctx.Err() != nil || slices.ContainsFunc(sc.locks, func(l lock.Lock) bool { return !env.isLaunch(sc, l) }) {
-			return nil, firstOf(sc.conflict("wait for it"), lock.ErrHeld)
+			return nil, sc.conflict("wait for it")
 		}
 	}
 }
@@ -212,7 +210,10 @@ func (env Env) isLaunch(sc scene, l lock.Lock) bool {
 	if errors.Is(err, proc.ErrGone) || err == nil && len(args) == 0 {
 		return true // it has ended since, and holds nothing
 	}
-	return err == nil && holder.Exe == self.Exe && len(args) > 1 && (args[1] == "launch" || args[1] == "resume")
+	if err != nil || holder.Exe != self.Exe || len(args) < 2 {
+		return false
+	}
+	return l.Shared || args[1] == "launch" || args[1] == "resume" // it only shares the lock to see whether it is held
 }
 
 // unoccupied is an error if the session to resume runs, or if another one is at work in the worktree.
@@ -224,6 +225,8 @@ func (env Env) unoccupied(ctx context.Context, world *discover.World, place *loc
 	if err := st.resumable(sc.Result); err != nil || st.force {
 		return err
 	}
+	_ = env.unseen(sc) // the proof of the session will fail, and say why
+	sc.agentsOut()
 	if err := sc.conflict("wait for it, stop it, use a worktree of its own, or --force"); err != nil {
 		return err
 	}

@@ -50,6 +50,9 @@ func (env Env) unlock(ctx context.Context, dir string, o *unlockOptions) error {
 	}
 	store := lock.StoreIn(env.Getenv)
 	locks, err := store.On(place, env.Now())
+	if errors.Is(err, lock.ErrNoStore) {
+		return err
+	}
 	if err != nil {
 		env.say("warning", err.Error())
 	}
@@ -77,7 +80,7 @@ func (env Env) ownLocks(ctx context.Context, s settings, place *lock.Place, lock
 		by = env.signature(r, world.Inside(r, env.PID, env.Getenv))
 	}
 	for _, d := range locks {
-		if d.By != by {
+		if d.Damage != nil || d.By != by {
 			return &conflictError{whoLocks(lock.Lock{Kind: lock.Stated, Dir: place.Top, Declared: &d}), "--force takes it back all the same"}
 		}
 	}

@@ -23,6 +23,8 @@ type Lock struct {
 	// LockedBy is who declared it, or the name of the process that holds it.
 	LockedBy string `json:"lockedBy,omitempty"`
 	Reason   string `json:"reason,omitempty"`
+	// Shared, of one held: several processes can hold it at once, and it hinders only who wants to hold it alone.
+	Shared bool `json:"shared,omitempty"`
 	// Until is when a declared lock ends by itself.
 	Until string `json:"expiresAt,omitempty"`
 }
