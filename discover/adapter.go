@@ -12,12 +12,14 @@ import (
 // Adapter is all that the rest of the program knows of one agent.
 type Adapter interface {
 	Name() Agent
-	// Homes returns the agent's data roots: the default one or what the environment names, those of the
-	// configuration, and those that live processes of this agent name in their own environment. No root is
-	// returned twice; one that does not exist is returned all the same.
+	// Homes returns the agent's data roots, each with where it comes from: the default one or what the environment names,
+	// those of the configuration, and those that live processes of this agent name in their own environment. No root is
+	// returned twice; one that does not exist is returned all the same. How far a root is trusted is not the adapter's to
+	// say.
 	Homes(Setup, *proc.Table) []Home
-	// Claims returns what the live processes of this agent show. Its cost depends on how many of them there are,
-	// never on the size of the store. Errors are [Warning]s, joined; the claims are valid all the same.
+	// Claims returns what the live processes of this agent show. It opens no file of a home that is not among those given.
+	// Its cost depends on how many processes there are, never on the size of the store. Errors are [Warning]s, joined; the
+	// claims are valid all the same.
 	Claims(context.Context, *proc.Table, []Home) ([]Claim, error)
 	Store
 }
@@ -37,7 +39,7 @@ type Store interface {
 type Setup struct {
 	// Getenv is the environment of this call (os.Getenv).
 	Getenv func(string) string
-	// Configured are the homes that the configuration file names for this agent.
+	// Configured are the homes that the person names for this agent: in the configuration file, or by --home.
 	Configured []string
 }
 
@@ -48,12 +50,33 @@ type Home struct {
 	// Files are further native files that belong to it but live elsewhere (OpenCode: databases named by OPENCODE_DB;
 	// Codex: the folder with its SQLite files).
 	Files []string
-	// Named: the person asked for this root, so its absence is worth a warning.
-	Named bool
+	// FilesOnly: the home is its Files alone, and Dir is another home's.
+	FilesOnly bool
+	// Given: our own environment, the agent's default or the person names this root. Named: the person does, so that its
+	// absence is worth a warning.
+	Given, Named bool
+	// By are the live processes that name it.
+	By []proc.ID
+	// Trust and SeenIn are decided by this package from Given and By; see [Trust]. SeenIn is the pid of a process that names
+	// a [Seen] home, 0 for any other.
+	Trust  Trust
+	SeenIn int
+}
+
+// Add takes over from another home of the same root who names it.
+func (h *Home) Add(o Home) {
+	h.Given, h.Named = h.Given || o.Given, h.Named || o.Named
+	for _, id := range o.By {
+		if !slices.Contains(h.By, id) {
+			h.By = append(h.By, id)
+		}
+	}
 }
 
 // same reports whether two homes are read in the same places.
-func (h Home) same(o Home) bool { return h.Dir == o.Dir && slices.Equal(h.Files, o.Files) }
+func (h Home) same(o Home) bool {
+	return h.Dir == o.Dir && h.FilesOnly == o.FilesOnly && slices.Equal(h.Files, o.Files)
+}
 
 // Query narrows Entries. The zero Query means everything.
 type Query struct {

@@ -26,11 +26,11 @@ func (f *Family) Grow(ctx context.Context, sessions []Session) (all []Session, w
 		from = len(all)
 		f.meet(ctx, l, parents)
 		f.orphans = slices.DeleteFunc(f.orphans, func(r Record) bool {
-			own := slices.ContainsFunc(all, func(s Session) bool { return s.ID == r.Parent })
-			if own {
-				all = append(all, Session{Record: &r})
+			i := slices.IndexFunc(all, func(s Session) bool { return s.ID == r.Parent })
+			if i >= 0 {
+				all = append(all, Session{Record: &r, Trust: all[i].Trust})
 			}
-			return own
+			return i >= 0
 		})
 	}
 	return all, l.warnings, ctx.Err()

@@ -83,6 +83,7 @@ func (f *following) gather(ctx context.Context, l *look, wanted func(Claim) bool
 	for _, s := range f.sessions {
 		homes[s.Agent] = withHome(homes[s.Agent], s)
 	}
+	l.past = homes
 	l.readRefs(ctx, homes, refsOf(f.sessions), f.want)
 	moved := slices.DeleteFunc(slices.Clone(f.sessions), func(s Session) bool { return s.Path == "" || l.had(s.Key()) })
 	for i := range moved {
@@ -130,10 +131,11 @@ func (l *look) valid(ctx context.Context, s Session) bool {
 
 // withHome adds the home of a session. A file that lies elsewhere belongs to it all the same.
 func withHome(homes []Home, s Session) []Home {
-	i := slices.IndexFunc(homes, func(h Home) bool { return h.Dir == s.Home })
+	i := slices.IndexFunc(homes, func(h Home) bool { return h.Dir == s.Home && h.Trust == s.Trust })
 	if i < 0 {
 		i = len(homes)
-		homes = append(homes, Home{Dir: s.Home})
+		seenIn, _ := s.Meta.Get(SeenInKey).(int)
+		homes = append(homes, Home{Dir: s.Home, Trust: s.Trust, SeenIn: seenIn})
 	}
 	if rel, err := filepath.Rel(s.Home, s.Path); s.Path != "" && (err != nil || !filepath.IsLocal(rel)) &&
 		!slices.Contains(homes[i].Files, s.Path) {

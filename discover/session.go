@@ -48,6 +48,8 @@ type Session struct {
 	Group string
 	// Shared: the processes serve other sessions as well.
 	Shared bool
+	// Trust says how far the home is trusted that the session is stored in. The zero value is the least.
+	Trust Trust
 	// Evidence is all that was considered, the accepted pieces first.
 	Evidence []Evidence
 }

@@ -19,8 +19,10 @@ type World struct {
 	Setup func(Agent) Setup
 	// Take reads the process table (proc.Take).
 	Take func(context.Context) (*proc.Table, error)
-	// PID is this process.
-	PID int
+	// PID is this process, UID the effective user that it runs as.
+	PID, UID int
+	// AllUsers asks for the sessions of other users, and for homes that only processes in other namespaces name.
+	AllUsers bool
 }
 
 // Result is an answer together with what was left out of it.
@@ -47,6 +49,7 @@ type look struct {
 	blind  bool // the table could not be read and is empty
 	sealed bool // the table shows the inside of an agent's sandbox only
 	homes  map[Agent][]Home
+	past   map[Agent][]Home // those of sessions that are followed, whether or not anything names them still
 	claims []Claim
 
 	records  [][]Record
@@ -58,11 +61,11 @@ type look struct {
 
 // look begins to look at what is there without processes: the homes that the environment and the configuration name.
 func (w *World) look(agents []Agent) *look {
-	l := &look{world: w, homes: map[Agent][]Home{}, warned: map[string]bool{}}
+	l := &look{world: w, homes: map[Agent][]Home{}, past: map[Agent][]Home{}, warned: map[string]bool{}}
 	for _, a := range w.Adapters {
 		if len(agents) == 0 || slices.Contains(agents, a.Name()) {
 			l.agents = append(l.agents, a)
-			l.homes[a.Name()] = a.Homes(w.Setup(a.Name()), proc.Of())
+			l.homes[a.Name()] = w.homes(a, proc.Of())
 		}
 	}
 	return l
@@ -82,7 +85,7 @@ func (l *look) take(ctx context.Context) (fresh map[Agent][]Home, err error) {
 	} else if l.blind = err != nil; l.blind {
 		l.table = proc.Of()
 		l.warn("", &Warning{Path: "processes", Err: err})
-	} else if l.table.Hidden() {
+	} else if l.table.Hidden() && l.world.AllUsers {
 		l.warn("", &Warning{Path: "processes", Err: errHidden})
 	} else if l.sealed = l.world.sealed(l.table); l.sealed {
 		l.warn("", &Warning{Path: "processes", Err: errSealed})
@@ -90,7 +93,7 @@ func (l *look) take(ctx context.Context) (fresh map[Agent][]Home, err error) {
 	fresh = map[Agent][]Home{}
 	for _, a := range l.agents {
 		known := l.homes[a.Name()]
-		l.homes[a.Name()] = a.Homes(l.world.Setup(a.Name()), l.table)
+		l.homes[a.Name()] = l.world.homes(a, l.table)
 		for _, h := range l.homes[a.Name()] {
 			if !slices.ContainsFunc(known, h.same) {
 				fresh[a.Name()] = append(fresh[a.Name()], h)
@@ -113,10 +116,17 @@ func (l *look) claimed(ctx context.Context, want Want) error {
 
 // claim asks all agents who runs what, by the table taken last.
 func (l *look) claim(ctx context.Context) {
-	results := forEach(l.agents, func(_ int, a Adapter) ([]Claim, error) { return a.Claims(ctx, l.table, l.homes[a.Name()]) })
+	results := forEach(l.agents, func(_ int, a Adapter) ([]Claim, error) {
+		homes := l.homes[a.Name()]
+		return a.Claims(ctx, l.world.view(l.table, homes), homes)
+	})
 	l.claims = nil
 	for i, r := range results {
-		l.claims = append(l.claims, r.value...)
+		for _, c := range r.value {
+			if l.ours(c) {
+				l.claims = append(l.claims, c)
+			}
+		}
 		l.warn(l.agents[i].Name(), r.err)
 	}
 	if err := l.table.Err(); err != nil {
@@ -240,8 +250,9 @@ func anyClaim(Claim) bool { return true }
 // homesOf are where the session of a claim may be stored: in the home that it names, if that is a known one.
 func (l *look) homesOf(c Claim) []Home {
 	all := l.homes[c.Agent]
-	if i := slices.IndexFunc(all, func(h Home) bool { return h.Dir == c.Home }); i >= 0 {
-		return all[i : i+1]
+	named := slices.DeleteFunc(slices.Clone(all), func(h Home) bool { return h.Dir != c.Home })
+	if len(named) > 0 {
+		return named
 	}
 	return all
 }
@@ -315,7 +326,10 @@ func (l *look) joined() Result {
 	j.there = isThere
 	j.judge()
 	sessions := j.sessions(l.records)
-	apart(len(sessions), func(i int) { sessions[i].Group = groupOf(&sessions[i]) })
+	apart(len(sessions), func(i int) {
+		l.judgeTrust(&sessions[i])
+		sessions[i].Group = groupOf(&sessions[i])
+	})
 	agents := map[proc.ID]bool{}
 	for _, c := range l.claims {
 		if _, live := l.table.Find(c.Process); live {

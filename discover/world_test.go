@@ -15,6 +15,7 @@ import (
 
 // memory is an adapter whose storage and processes are made up.
 type memory struct {
+	homes   []Home // without them, one of ours
 	agent   Agent
 	claims  []Claim
 	records []Record
@@ -24,9 +25,15 @@ type memory struct {
 	onRead func()
 }
 
-func (m memory) Name() Agent                     { return m.agent }
-func (m memory) Homes(Setup, *proc.Table) []Home { return []Home{{Dir: "/h"}} }
-func (m memory) MarkKeys() []string              { return []string{"MARK", "MARK_ROOT", "MARK_PID", "MARK_LASTS"} }
+func (m memory) Name() Agent { return m.agent }
+func (m memory) Homes(Setup, *proc.Table) []Home {
+	if m.homes != nil {
+		return slices.Clone(m.homes)
+	}
+	return []Home{{Dir: "/h", Given: true}}
+}
+
+func (m memory) MarkKeys() []string { return []string{"MARK", "MARK_ROOT", "MARK_PID", "MARK_LASTS"} }
 
 func (m memory) Runs(p proc.Process) bool { return p.Name == "agent" }
 
@@ -40,11 +47,12 @@ func (m memory) Claims(context.Context, *proc.Table, []Home) ([]Claim, error) {
 	return m.claims, errors.Join(m.faults...)
 }
 
-func (m memory) Entries(_ context.Context, _ []Home, q Query) ([]Entry, error) {
+func (m memory) Entries(_ context.Context, homes []Home, q Query) ([]Entry, error) {
 	var out []Entry
 	for _, r := range m.records {
 		byRef := len(q.Refs) == 0 || slices.ContainsFunc(q.Refs, func(f Ref) bool { return f.ID == r.ID })
-		if byRef && strings.HasPrefix(r.ID, q.ID) && !r.Updated.Before(q.Since) {
+		byHome := m.homes == nil || slices.ContainsFunc(homes, func(h Home) bool { return h.Dir == r.Home })
+		if byRef && byHome && strings.HasPrefix(r.ID, q.ID) && !r.Updated.Before(q.Since) {
 			out = append(out, Entry{Agent: m.agent, ID: r.ID, Path: r.Path, Home: "/h", Updated: r.Updated})
 		}
 	}

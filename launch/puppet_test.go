@@ -132,7 +132,7 @@ type puppets struct {
 func (puppets) Name() discover.Agent { return "puppet" }
 
 func (p puppets) Homes(discover.Setup, *proc.Table) []discover.Home {
-	return []discover.Home{{Dir: p.store}}
+	return []discover.Home{{Dir: p.store, Given: true}}
 }
 
 func (p puppets) Claims(_ context.Context, table *proc.Table, _ []discover.Home) (claims []discover.Claim, err error) {
@@ -233,7 +233,7 @@ func stage(t *testing.T, p puppets, script ...string) (*discover.World, *Child) 
 		c.Close()
 	})
 	setup := func(discover.Agent) discover.Setup { return discover.Setup{Getenv: func(string) string { return "" }} }
-	return &discover.World{Adapters: []discover.Adapter{p}, Setup: setup, Take: proc.Take}, c
+	return &discover.World{Adapters: []discover.Adapter{p}, Setup: setup, Take: proc.Take, UID: os.Geteuid()}, c
 }
 
 // endedBy is the error of a child that ended.

@@ -15,7 +15,9 @@ type Facts struct {
 	// Elsewhere: it has a mount namespace of its own, in which only the paths of Same mean what they mean here.
 	Elsewhere bool
 	Same      []string
-	Used      Usage
+	// Apart are the other namespaces that it does not share with us.
+	Apart Namespaces
+	Used  Usage
 	// Wrote is how many bytes it has written, and zero on a system that does not count them.
 	Wrote int64
 	// Err is returned by every on-demand question, as for another user's process.
@@ -77,6 +79,17 @@ func (f Facts) sharesRoot(Process) (bool, error) { return !f.Elsewhere, f.Err }
 
 func (f Facts) samePath(_ Process, path string) (bool, error) {
 	return !f.Elsewhere || slices.Contains(f.Same, path), f.Err
+}
+
+func (f Facts) standing(p Process) (Standing, error) {
+	s := Standing{p.UID, f.Apart}
+	if f.Elsewhere {
+		s.Apart |= MountNamespace
+	}
+	if len(f.Namespaced) > 1 {
+		s.Apart |= ProcessNamespace
+	}
+	return s, f.Err
 }
 
 func (f Facts) usage(Process) (Usage, error) {

@@ -22,6 +22,7 @@ type answers struct {
 	namespaced answer[[]int]
 	namespace  answer[string]
 	root       answer[bool]
+	standing   answer[Standing]
 	environ    variables
 	files      opened
 }
@@ -97,6 +98,12 @@ func (k *kept) samePath(p Process, path string) (bool, error) {
 		return shared, err
 	}
 	return k.from.samePath(p, path)
+}
+
+func (k *kept) standing(p Process) (Standing, error) {
+	a, done := k.known()
+	defer done()
+	return a.standing.get(p, k.from.standing)
 }
 
 func (k *kept) usage(p Process) (Usage, error)   { return k.from.usage(p) }

@@ -59,6 +59,7 @@ func (silent) namespacePIDs(Process) ([]int, error)   { return nil, ErrUnsupport
 func (silent) pidNamespace(Process) (string, error)   { return "", ErrUnsupported }
 func (silent) sharesRoot(Process) (bool, error)       { return false, ErrUnsupported }
 func (silent) samePath(Process, string) (bool, error) { return false, ErrUnsupported }
+func (silent) standing(Process) (Standing, error)     { return Standing{}, ErrUnsupported }
 func (silent) usage(Process) (Usage, error)           { return Usage{}, ErrUnsupported }
 func (silent) written(Process) (int64, error)         { return 0, ErrUnsupported }
 

@@ -150,6 +150,7 @@ type source interface {
 	pidNamespace(Process) (string, error)
 	sharesRoot(Process) (bool, error)
 	samePath(p Process, path string) (bool, error)
+	standing(Process) (Standing, error)
 	usage(Process) (Usage, error)
 	written(Process) (int64, error)
 }

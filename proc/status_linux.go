@@ -13,11 +13,13 @@ type status struct {
 	group int
 	// namespaced is the pid in each pid namespace, ours first; nil before Linux 4.1.
 	namespaced []int
+	// uid is the effective user, -1 where the file does not say.
+	uid int
 }
 
 // parseStatus reads the whole file. The name in it cannot fake a line: the kernel escapes its newlines.
 func parseStatus(raw []byte) (status, error) {
-	var s status
+	s := status{uid: -1}
 	for line := range bytes.Lines(raw) {
 		key, value, _ := bytes.Cut(line, []byte{':'})
 		switch string(key) {
@@ -27,6 +29,12 @@ func parseStatus(raw []byte) (status, error) {
 				return status{}, fmt.Errorf("thread group %q", value)
 			}
 			s.group = numbers[0]
+		case "Uid": // real, effective, saved, of the file system
+			numbers, err := parseInts(value)
+			if err != nil || len(numbers) < 2 {
+				return status{}, fmt.Errorf("users %q", value)
+			}
+			s.uid = numbers[1]
 		case "NSpid":
 			numbers, err := parseInts(value)
 			if err != nil || len(numbers) == 0 {

@@ -19,6 +19,7 @@ type Table struct {
 	all      func() []Process // ascending by pid; read when first asked for
 	byParent func() []Process // the same, ascending by parent and pid
 	hidden   bool
+	match    func(Process) bool // which processes Running yields; nil: all
 }
 
 // Err is why something that was asked for so far could not be read, though it is there; the table then lacks it.
@@ -124,7 +125,7 @@ func (t *Table) Running(match func(exe string) bool) iter.Seq[Process] {
 			if e.exe != "" && !match(e.exe) {
 				continue
 			}
-			if p, ok := e.process(nil); ok && !p.Copied && !yield(p) {
+			if p, ok := e.process(nil); ok && !p.Copied && (t.match == nil || t.match(p)) && !yield(p) {
 				return
 			}
 		}

@@ -141,3 +141,12 @@ func process0(pid int, ticks uint64, home, cwd string) proc.Facts {
 
 // bootTime is that of the machine the fixtures were captured on.
 var bootTime = time.Unix(1795201065, 0)
+
+// idsOf are the identities of processes of a table.
+func idsOf(table *proc.Table, pids ...int) (out []proc.ID) {
+	for _, pid := range pids {
+		p, _ := table.PID(pid)
+		out = append(out, p.ID)
+	}
+	return out
+}

@@ -18,14 +18,14 @@ const (
 // processes name in theirs.
 func (Adapter) Homes(setup discover.Setup, table *proc.Table) []discover.Home {
 	var h homes
-	h.add(discover.Home{Dir: homeOf(setup.Getenv(configKey), setup.Getenv(homeKey))})
+	h.add(discover.Home{Dir: homeOf(setup.Getenv(configKey), setup.Getenv(homeKey)), Given: true})
 	for _, dir := range setup.Configured {
-		h.add(discover.Home{Dir: dir, Named: true})
+		h.add(discover.Home{Dir: dir, Given: true, Named: true})
 	}
 	for p := range table.Running(mayBe) {
 		if p.Alive() && looksLike(p) {
 			dir, _ := processHome(p)
-			h.add(discover.Home{Dir: dir})
+			h.add(discover.Home{Dir: dir, By: []proc.ID{p.ID}})
 		}
 	}
 	return h.list
@@ -52,7 +52,7 @@ func (h *homes) add(home discover.Home) {
 			return
 		}
 	}
-	h.list[i].Named = h.list[i].Named || home.Named
+	h.list[i].Add(home)
 }
 
 // realPath resolves symbolic links as far as the path exists.
@@ -74,7 +74,7 @@ func homeOf(config, home string) string {
 }
 
 // processHome is the config folder that a process was started with; "" where it cannot be told: the environment does
-// not say, or it names a path that leads to another directory here, and to none that the process has registered in. The error is that of reading the process.
+// not say, or it names a path that leads to another directory here. The error is that of reading the process.
 func processHome(p proc.Process) (string, error) {
 	env, err := discover.Environ(p, configKey, homeKey)
 	if err != nil {
@@ -91,7 +91,7 @@ func processHome(p proc.Process) (string, error) {
 	if dir == "" {
 		return "", nil
 	}
-	if same, err := p.SamePath(dir); err == nil && !same && !registeredIn(dir, p, innerPID(p)) {
+	if same, err := p.SamePath(dir); err == nil && !same {
 		return "", nil
 	}
 	return dir, nil
@@ -104,14 +104,4 @@ func innerPID(p proc.Process) int {
 		return p.ID.PID
 	}
 	return pids[len(pids)-1]
-}
-
-// registeredIn reports whether a folder is the one that a process uses whose paths are not ours: it has its registry entry.
-func registeredIn(dir string, p proc.Process, pid int) bool {
-	e, err := readEntry(dir, pid)
-	if err != nil {
-		return false
-	}
-	_, err = e.validate(p, pid)
-	return err == nil
 }

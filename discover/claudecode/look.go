@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"path/filepath"
 	"slices"
 
 	"agentctl/discover"
@@ -71,7 +70,8 @@ func gone(err error) bool {
 	return err != nil && !errors.Is(err, fs.ErrPermission) && !errors.Is(err, proc.ErrUnsupported)
 }
 
-// known returns the home's name among those given, so that paths below it are the same for claims and records.
+// known returns the home's name among those given, so that paths below it are the same for claims and records; "" if it is
+// none of them: nothing of it is opened then.
 func (l *look) known(dir string) string {
 	if dir == "" || slices.ContainsFunc(l.homes, func(h discover.Home) bool { return h.Dir == dir }) {
 		return dir
@@ -82,7 +82,7 @@ func (l *look) known(dir string) string {
 			return h.Dir
 		}
 	}
-	return filepath.Clean(dir)
+	return ""
 }
 
 // register finds the process's own registry entry: in its home, or where that is not known in any. In a container

@@ -353,7 +353,12 @@ func TestHomes(t *testing.T) {
 	}())
 	setup := discover.Setup{Getenv: func(k string) string { return env[k] }, Configured: []string{real, "/etc/claude"}}
 	got := fmt.Sprint(New().Homes(setup, table))
-	want := fmt.Sprint([]discover.Home{{Dir: link, Named: true}, {Dir: "/etc/claude", Named: true}, {Dir: "/home/v/.claude"}, {Dir: "/w/conf"}})
+	want := fmt.Sprint([]discover.Home{
+		{Dir: link, Given: true, Named: true},
+		{Dir: "/etc/claude", Given: true, Named: true},
+		{Dir: "/home/v/.claude", By: idsOf(table, 1, 2)},
+		{Dir: "/w/conf", By: idsOf(table, 3)},
+	})
 	if got != want {
 		t.Errorf("homes %s, want %s", got, want)
 	}

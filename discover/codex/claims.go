@@ -182,15 +182,15 @@ func (c *claimer) locate(s subject, claim *discover.Claim, t thread) (e discover
 		}
 		dir, path, ok := c.homes.find(f.Path)
 		if !ok {
-			dir, path = homeAbove(f.Path), f.Path
+			return discover.Entry{}, false, true // nothing of a home is opened that is not listed
 		}
-		claim.Home = cmp.Or(dir, claim.Home)
+		claim.Home = dir
 		if f == t.rollout {
 			ref.Path = path
 		}
 	}
 	// What cannot be read here, whoever lists the store reports: once is enough.
-	found, _ := c.adapter.Entries(c.ctx, []discover.Home{{Dir: claim.Home}}, discover.Query{Refs: []discover.Ref{ref}})
+	found, _ := c.adapter.Entries(c.ctx, c.homes.under(claim.Home), discover.Query{Refs: []discover.Ref{ref}})
 	if len(found) == 0 {
 		return discover.Entry{}, false, true
 	}

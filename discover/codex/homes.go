@@ -22,19 +22,20 @@ const (
 // their environment, and those whose files live Codex processes hold.
 func (Adapter) Homes(setup discover.Setup, table *proc.Table) []discover.Home {
 	var h homes
-	h.add(discover.Home{Dir: homeIn(setup.Getenv(codexHomeKey), setup.Getenv(userHomeKey))})
+	h.add(discover.Home{Dir: homeIn(setup.Getenv(codexHomeKey), setup.Getenv(userHomeKey)), Given: true})
 	for _, dir := range setup.Configured {
-		h.add(discover.Home{Dir: dir, Named: true})
+		h.add(discover.Home{Dir: dir, Given: true, Named: true})
 	}
 	for p := range processes(table) {
-		h.add(discover.Home{Dir: homeOf(p)})
+		by := []proc.ID{p.ID}
+		h.add(discover.Home{Dir: homeOf(p), By: by})
 		files, _ := p.OpenFiles(isEvidence) // what cannot be read is reported by Claims
 		for _, f := range files {
 			if f.Elsewhere {
 				continue
 			}
 			if _, _, ok := h.find(f.Path); !ok {
-				h.add(discover.Home{Dir: homeAbove(f.Path)})
+				h.add(discover.Home{Dir: homeAbove(f.Path), By: by})
 			}
 		}
 	}
@@ -125,7 +126,7 @@ func (h *homes) add(d discover.Home) {
 		h.all = append(h.all, newHome(d))
 		return
 	}
-	h.all[i].Named = h.all[i].Named || d.Named
+	h.all[i].Add(d)
 }
 
 // index finds a folder among the homes, -1 if it is none of them. Most processes name theirs as others do.
@@ -158,7 +159,7 @@ func (h *homes) find(file string) (dir, path string, ok bool) {
 	return "", "", false
 }
 
-// named returns the name under which the homes have this folder, its own if they do not.
+// named returns the name under which the homes have this folder, "" if they do not: nothing of it is opened then.
 func (h *homes) named(dir string) string {
 	if dir == "" {
 		return ""
@@ -166,7 +167,17 @@ func (h *homes) named(dir string) string {
 	if i := h.index(dir); i >= 0 {
 		return h.all[i].Dir
 	}
-	return dir
+	return ""
+}
+
+// under is the home of that name; none if there is none.
+func (h *homes) under(dir string) []discover.Home {
+	for _, n := range h.all {
+		if n.Dir == dir {
+			return []discover.Home{n.Home}
+		}
+	}
+	return nil
 }
 
 // realPath resolves symbolic links where the path exists.

@@ -20,7 +20,7 @@ func (Adapter) Claims(ctx context.Context, table *proc.Table, homes []discover.H
 	for _, sub := range s.subjects {
 		lib := s.homes[sub.home]
 		if lib == nil {
-			lib = newLibrary(discover.Home{Dir: sub.home})
+			lib = newLibrary(sub.home)
 			lib.failed = true
 		}
 		out = append(out, s.claims(sub, lib)...)
@@ -57,7 +57,7 @@ func (s *survey) claims(sub *subject, lib *library) []discover.Claim {
 	presence.Detail = "runs " + proc.Program(sub.Exe) + ", as " + sub.mode.source()
 	presence.Empty, presence.Unreadable = sub.mode == modeServer, sub.unreadable
 	switch {
-	case sub.mode == modeTUI && sub.unreadable == "" && !asked:
+	case sub.mode == modeTUI && sub.unreadable == "" && len(lib.homes) > 0 && !asked:
 		presence.Turn = &discover.Turn{State: discover.TurnNone} // it may show a session, and was asked nothing
 	case sub.mode == modeRun: // it ends with its turn, and has one from the start
 		presence.Turn = &discover.Turn{State: discover.TurnOpen}

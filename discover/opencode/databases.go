@@ -12,6 +12,9 @@ import (
 
 // databasesOf lists the databases of a home, by the paths that records bear. A home that is missing holds none.
 func databasesOf(home discover.Home) ([]string, error) {
+	if home.FilesOnly {
+		return home.Files, nil
+	}
 	var out []string
 	names, err := list(home.Dir)
 	if native.Absent(err) {

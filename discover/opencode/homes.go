@@ -1,6 +1,7 @@
 package opencode
 
 import (
+	"cmp"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -19,17 +20,28 @@ const (
 	bunKey = "BUN_BE_BUN"
 )
 
-// Homes returns the data folders of this environment, of the configuration, and of the live processes, with the
-// databases outside of them that $OPENCODE_DB names or live processes hold open.
+// Homes returns the data folders of this environment, of the configuration, and of the live processes, and the databases
+// outside of them that $OPENCODE_DB or the person names, or live processes hold open. What a process names is a home of its
+// own, so that it is not trusted as the folder is.
 func (Adapter) Homes(setup discover.Setup, table *proc.Table) []discover.Home {
 	var h homes
-	dir := dataDir(setup.Getenv(dataKey), setup.Getenv(homeKey))
-	h.add(dir, false, database(dir, setup.Getenv(dbKey)))
-	for _, dir := range setup.Configured {
-		h.add(dir, true)
+	usual := dataDir(setup.Getenv(dataKey), setup.Getenv(homeKey))
+	h.add(discover.Home{Dir: usual, Given: true})
+	h.addDatabase(discover.Home{Dir: usual, Given: true}, database(usual, setup.Getenv(dbKey)))
+	for _, path := range setup.Configured {
+		if strings.HasSuffix(path, ".db") {
+			h.addDatabase(discover.Home{Dir: cmp.Or(usual, filepath.Dir(path)), Given: true, Named: true}, path)
+			continue
+		}
+		h.add(discover.Home{Dir: path, Given: true, Named: true})
 	}
 	for _, p := range processes(table) {
-		h.add(p.data, false, p.databases()...)
+		by := []proc.ID{p.ID}
+		h.add(discover.Home{Dir: p.data, By: by})
+		for _, db := range p.databases() {
+			given := slices.ContainsFunc(setup.Configured, func(c string) bool { return c == db || realPath(c) == realPath(db) })
+			h.addDatabase(discover.Home{Dir: p.data, By: by, Given: given, Named: given}, db)
+		}
 	}
 	return h.list
 }
@@ -40,31 +52,64 @@ type homes struct {
 	real []string
 }
 
-func (h *homes) add(dir string, named bool, databases ...string) {
-	if dir == "" {
+// add adds a folder.
+func (h *homes) add(home discover.Home) {
+	if home.Dir == "" {
 		return
 	}
+	home.Dir = absolute(home.Dir)
+	if i := h.folder(home.Dir); i >= 0 {
+		h.list[i].Add(home)
+		return
+	}
+	h.list, h.real = append(h.list, home), append(h.real, realPath(home.Dir))
+}
+
+// addDatabase adds a database of a folder's sessions that lies outside of it.
+func (h *homes) addDatabase(home discover.Home, db string) {
+	if home.Dir == "" || db == "" {
+		return
+	}
+	home.Dir = absolute(home.Dir)
+	real := realPath(home.Dir)
+	if i := h.folder(home.Dir); i >= 0 {
+		home.Dir, real = h.list[i].Dir, h.real[i]
+	}
+	if isDatabaseName(filepath.Base(db)) && isSame(filepath.Dir(db), real) {
+		return // found in the folder anyway
+	}
+	home.Files, home.FilesOnly = []string{db}, true
+	i := slices.IndexFunc(h.list, func(o discover.Home) bool {
+		return o.FilesOnly && o.Dir == home.Dir && (o.Files[0] == db || realPath(o.Files[0]) == realPath(db))
+	})
+	if i >= 0 {
+		h.list[i].Add(home)
+		return
+	}
+	h.list, h.real = append(h.list, home), append(h.real, real)
+}
+
+// folder finds a folder among the homes, -1 if it is none of them. Most processes name theirs as others do.
+func (h *homes) folder(dir string) int {
+	i := slices.IndexFunc(h.list, func(o discover.Home) bool { return !o.FilesOnly && o.Dir == dir })
+	if i >= 0 {
+		return i
+	}
+	real := realPath(dir)
+	for i, o := range h.list {
+		if !o.FilesOnly && h.real[i] == real {
+			return i
+		}
+	}
+	return -1
+}
+
+// absolute is a path by its absolute name.
+func absolute(dir string) string {
 	if abs, err := filepath.Abs(dir); err == nil {
-		dir = abs
+		return abs
 	}
-	i := slices.IndexFunc(h.list, func(o discover.Home) bool { return o.Dir == dir }) // as for most processes
-	if i < 0 {
-		real := realPath(dir)
-		if i = slices.Index(h.real, real); i < 0 {
-			i = len(h.list)
-			h.list, h.real = append(h.list, discover.Home{Dir: dir}), append(h.real, real)
-		}
-	}
-	home, real := &h.list[i], h.real[i]
-	home.Named = home.Named || named
-	for _, db := range databases {
-		if db == "" || isDatabaseName(filepath.Base(db)) && isSame(filepath.Dir(db), real) {
-			continue // found in the folder anyway
-		}
-		if !slices.ContainsFunc(home.Files, func(f string) bool { return f == db || realPath(f) == realPath(db) }) {
-			home.Files = append(home.Files, db)
-		}
-	}
+	return dir
 }
 
 // isSame reports whether a path leads to one that is real: the kernel names open files by such.

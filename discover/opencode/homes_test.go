@@ -33,15 +33,45 @@ func TestHomes(t *testing.T) {
 	)
 	env := map[string]string{"HOME": base, "OPENCODE_DB": "opencode-dev.db"}
 	setup := discover.Setup{Getenv: func(k string) string { return env[k] }, Configured: []string{link, "/nowhere"}}
+	by := func(pids ...int) (ids []proc.ID) {
+		for _, pid := range pids {
+			p, _ := table.PID(pid)
+			ids = append(ids, p.ID)
+		}
+		return ids
+	}
+	usual, other := filepath.Join(base, ".local/share/opencode"), "/home/other/.local/share/opencode"
 	want := []discover.Home{
-		{Dir: filepath.Join(base, ".local/share/opencode"), Files: []string{filepath.Join(base, "x.db")}},
-		{Dir: link, Named: true},
-		{Dir: "/nowhere", Named: true},
-		{Dir: "/home/other/.local/share/opencode", Files: []string{"/home/other/.local/share/opencode/mine.db"}},
-		{Dir: "/srv/opencode"},
+		{Dir: usual, Given: true, By: by(3, 5)},
+		{Dir: link, Given: true, Named: true, By: by(1)},
+		{Dir: "/nowhere", Given: true, Named: true},
+		{Dir: other, By: by(2)},
+		{Dir: other, Files: []string{filepath.Join(other, "mine.db")}, FilesOnly: true, By: by(2)},
+		{Dir: usual, Files: []string{filepath.Join(base, "x.db")}, FilesOnly: true, By: by(3)},
+		{Dir: "/srv/opencode", By: by(4)},
 	}
 	if got := New().Homes(setup, table); !reflect.DeepEqual(got, want) {
 		t.Errorf("got  %+v\nwant %+v", got, want)
+	}
+}
+
+// A database that a process names outside of our folder is trusted only once the person names it, by its file.
+func TestHomesOfADatabase(t *testing.T) {
+	base := t.TempDir()
+	db := filepath.Join(base, "x.db")
+	f := agent(3, at(t, "12:00:00"))
+	f.Environ = map[string]string{"HOME": base, "OPENCODE_DB": db}
+	for _, configured := range [][]string{nil, {db}} {
+		setup := discover.Setup{Getenv: func(string) string { return "" }, Configured: configured}
+		given := 0
+		for _, h := range New().Homes(setup, proc.Of(f)) {
+			if h.FilesOnly && h.Given {
+				given++
+			}
+		}
+		if (given > 0) != (len(configured) > 0) {
+			t.Errorf("configured %q: %d homes of the database are given", configured, given)
+		}
 	}
 }
 

@@ -44,7 +44,7 @@ func legacyFolders(home string) ([]string, error) {
 // legacyEntries lists the sessions in files. Only a full list opens the folders: a session that is asked for by its
 // name is looked up by it.
 func legacyEntries(home discover.Home, q discover.Query) ([]discover.Entry, error) {
-	if !isFolder(home.Dir) {
+	if home.FilesOnly || !isFolder(home.Dir) {
 		return nil, nil // databasesOf has said so
 	}
 	folders, err := legacyFolders(home.Dir)

@@ -13,7 +13,8 @@ import (
 
 // library is what a home holds of the sessions that live processes may run.
 type library struct {
-	home     discover.Home
+	dir      string          // of all of its homes
+	homes    []discover.Home // the folder, and databases outside of it
 	ids      []string
 	start    time.Time // of the oldest process that may run a session it does not name
 	dirs     []string  // where such processes were started
@@ -24,8 +25,8 @@ type library struct {
 	failed bool
 }
 
-func newLibrary(home discover.Home) *library {
-	return &library{home: home, sessions: map[string]*stored{}}
+func newLibrary(dir string, homes ...discover.Home) *library {
+	return &library{dir: dir, homes: homes, sessions: map[string]*stored{}}
 }
 
 func (l *library) want(id string) {
@@ -48,20 +49,26 @@ func (l *library) load(ctx context.Context) error {
 	if len(l.ids) == 0 && l.start.IsZero() && l.latest.IsZero() {
 		return nil
 	}
-	databases, err := databasesOf(l.home)
-	errs := []error{err}
-	for _, path := range databases {
-		if err := l.loadDatabase(ctx, path); err != nil && !native.Absent(err) {
-			l.failed = true
-			errs = append(errs, warn(path, err))
+	var errs []error
+	for _, home := range l.homes {
+		databases, err := databasesOf(home)
+		errs = append(errs, err)
+		for _, path := range databases {
+			if err := l.loadDatabase(ctx, path); err != nil && !native.Absent(err) {
+				l.failed = true
+				errs = append(errs, warn(path, err))
+			}
 		}
 	}
-	return errors.Join(append(errs, l.loadFiles())...)
+	for _, home := range l.homes {
+		errs = append(errs, l.loadFiles(home))
+	}
+	return errors.Join(errs...)
 }
 
 func (l *library) loadDatabase(ctx context.Context, path string) error {
 	var found []stored
-	err := readStore(ctx, l.home.Dir, path, func(st *store) {
+	err := readStore(ctx, l.dir, path, func(st *store) {
 		found = st.load(append(l.recent(st), l.ids...), discover.Want{})
 		// Sub-agents that a call waits for, and theirs: found grows while it is gone through.
 		for i := 0; i < len(found); i++ {
@@ -96,18 +103,18 @@ func (l *library) recent(st *store) (out []string) {
 	return out
 }
 
-// loadFiles reads the JSON files of those that no database has.
-func (l *library) loadFiles() error {
+// loadFiles reads the JSON files in a folder of those that no database has.
+func (l *library) loadFiles(home discover.Home) error {
 	q := discover.Query{Refs: []discover.Ref{}}
 	for _, id := range l.ids {
 		if l.sessions[id] == nil {
 			q.Refs = append(q.Refs, discover.Ref{ID: id})
 		}
 	}
-	entries, err := legacyEntries(l.home, q)
+	entries, err := legacyEntries(home, q)
 	errs := []error{err}
 	if l.files {
-		more, err := legacyEntries(l.home, discover.Query{})
+		more, err := legacyEntries(home, discover.Query{})
 		errs = append(errs, err)
 		for _, e := range more {
 			if !e.Updated.Before(l.start.Add(-clockSlack)) {
@@ -119,7 +126,7 @@ func (l *library) loadFiles() error {
 		if l.sessions[e.ID] != nil {
 			continue
 		}
-		s, err := loadLegacy(l.home.Dir, e.Path, discover.Want{})
+		s, err := loadLegacy(l.dir, e.Path, discover.Want{})
 		errs = append(errs, err)
 		if s != nil {
 			l.add(s)

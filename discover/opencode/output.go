@@ -19,7 +19,7 @@ func isNameless(path string) bool {
 // before 1.17 that were started in the same second share one.
 func (s *survey) readOutputs() {
 	for _, sub := range s.subjects {
-		if sub.mode != modeRun || len(sub.sessions) > 0 {
+		if sub.mode != modeRun || len(sub.sessions) > 0 || s.homes[sub.home] == nil {
 			continue
 		}
 		for _, f := range sub.files {

@@ -49,7 +49,10 @@ func newSurvey(table *proc.Table, homes []discover.Home) *survey {
 	s := &survey{table: table, now: time.Now(), homes: map[string]*library{}}
 	real := map[string]string{}
 	for _, h := range homes {
-		s.homes[h.Dir] = newLibrary(h)
+		if s.homes[h.Dir] == nil {
+			s.homes[h.Dir] = newLibrary(h.Dir)
+		}
+		s.homes[h.Dir].homes = append(s.homes[h.Dir].homes, h)
 		real[realPath(h.Dir)] = h.Dir
 	}
 	for _, p := range processes(table) {
@@ -74,6 +77,9 @@ type opened struct {
 func (s *survey) readLogs() {
 	shared := map[string][]opened{}
 	for _, sub := range s.subjects {
+		if s.homes[sub.home] == nil {
+			continue // nothing of a home is opened that is not listed
+		}
 		s.readOwnLogs(sub)
 		for _, f := range sub.files {
 			if !isLog(f.Path) || !isSharedLog(f.Path) || f.Offset == 0 && !sub.silent(f.Path) {

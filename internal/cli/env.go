@@ -56,7 +56,7 @@ func System(version string) Env {
 	return Env{
 		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
 		Width: width, Height: height, Interactive: interactive, Terminal: typing && width > 0,
-		Getenv: os.Getenv, Environ: os.Environ(), Become: launch.Become, Executable: os.Executable, Now: time.Now, PID: os.Getpid(), UID: os.Getuid(),
+		Getenv: os.Getenv, Environ: os.Environ(), Become: launch.Become, Executable: os.Executable, Now: time.Now, PID: os.Getpid(), UID: os.Geteuid(),
 		Adapters: agents.All(), Take: proc.Take, CrossCheck: proc.CrossCheck, Version: version,
 	}
 }
@@ -68,7 +68,7 @@ func (env Env) world(homes map[string][]string) *discover.World {
 		Setup: func(a discover.Agent) discover.Setup {
 			return discover.Setup{Getenv: env.Getenv, Configured: homes[string(a)]}
 		},
-		Take: env.Take, PID: env.PID,
+		Take: env.Take, PID: env.PID, UID: env.UID,
 	}
 }
 

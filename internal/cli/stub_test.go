@@ -46,9 +46,9 @@ func (s stub) Name() discover.Agent { return s.name }
 func (s stub) Program() string      { return s.program }
 
 func (s stub) Homes(setup discover.Setup, _ *proc.Table) []discover.Home {
-	homes := []discover.Home{{Dir: s.home}}
+	homes := []discover.Home{{Dir: s.home, Given: true}}
 	for _, dir := range setup.Configured {
-		homes = append(homes, discover.Home{Dir: dir, Named: true})
+		homes = append(homes, discover.Home{Dir: dir, Given: true, Named: true})
 	}
 	return homes
 }

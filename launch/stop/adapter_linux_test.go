@@ -31,7 +31,7 @@ type actors struct {
 func (actors) Name() discover.Agent { return "actor" }
 
 func (actors) Homes(discover.Setup, *proc.Table) []discover.Home {
-	return []discover.Home{{Dir: "/h"}}
+	return []discover.Home{{Dir: "/h", Given: true}}
 }
 
 func (a actors) Claims(_ context.Context, table *proc.Table, _ []discover.Home) (claims []discover.Claim, err error) {
@@ -144,7 +144,7 @@ func (s *setting) world() *discover.World {
 		Setup: func(discover.Agent) discover.Setup {
 			return discover.Setup{Getenv: func(string) string { return "" }}
 		},
-		Take: s.take,
+		Take: s.take, UID: os.Geteuid(),
 	}
 }
 

@@ -1,0 +1,107 @@
+package discover
+
+import (
+	"testing"
+
+	"agentctl/proc"
+)
+
+// Whom a home is named by decides how far it is trusted: nothing that another user says, or a process in other namespaces,
+// is even looked at.
+func TestTrustInAHome(t *testing.T) {
+	process := func(pid, uid int, apart proc.Namespaces) proc.Facts {
+		f := fact(pid, "now", 'S')
+		f.UID, f.Apart = uid, apart
+		return f
+	}
+	unreadable := process(7, 1000, 0)
+	unreadable.Err = proc.ErrGone
+	table := proc.Of(
+		process(1, 1000, 0), process(2, 1001, 0), process(3, 0, 0),
+		process(4, 1000, proc.MountNamespace), process(5, 1000, proc.UserNamespace), process(6, 1000, proc.ProcessNamespace),
+		unreadable, process(8, 1000, proc.NetworkNamespace),
+	)
+	by := func(pids ...int) (ids []proc.ID) {
+		for _, pid := range pids {
+			ids = append(ids, proc.ID{PID: pid, Birth: "now"})
+		}
+		return ids
+	}
+	for name, test := range map[string]struct {
+		home   Home
+		want   Trust
+		seenIn int
+	}{
+		"nobody":                           {Home{}, Foreign, 0},
+		"the environment":                  {Home{Given: true, By: by(2)}, Ours, 0},
+		"the person":                       {Home{Named: true, By: by(1)}, Ours, 0},
+		"our process":                      {Home{By: by(1)}, Seen, 1},
+		"a network of its own":             {Home{By: by(8)}, Seen, 8},
+		"another user":                     {Home{By: by(2)}, Foreign, 0},
+		"root":                             {Home{By: by(3)}, Foreign, 0},
+		"other mounts":                     {Home{By: by(4)}, Foreign, 0},
+		"other users":                      {Home{By: by(5)}, Foreign, 0},
+		"other pids":                       {Home{By: by(6)}, Foreign, 0},
+		"a process that does not tell":     {Home{By: by(7)}, Foreign, 0},
+		"a process that is gone":           {Home{By: by(99)}, Foreign, 0},
+		"another user, and a process ours": {Home{By: by(2, 4, 1)}, Seen, 1},
+	} {
+		w := worldOf(func() *proc.Table { return table })
+		w.UID = 1000
+		if got, pid := w.trust(test.home, table); got != test.want || pid != test.seenIn {
+			t.Errorf("%s: %v, seen in %d; want %v, %d", name, got, pid, test.want, test.seenIn)
+		}
+	}
+}
+
+// What belongs to others is left out without a word; what is seen is shown, and says so.
+func TestWhoseSessionsAreShown(t *testing.T) {
+	own, seen, other, roots := fact(1, "now", 'S'), fact(2, "now", 'S'), fact(3, "now", 'S'), fact(4, "now", 'S')
+	own.UID, seen.UID, other.UID, roots.UID = 1000, 1000, 1001, 0
+	table := proc.Of(own, seen, other, roots)
+	claim := func(id, home string, pid int) Claim {
+		c := exact(id, pid)
+		c.Home, c.Path = home, home+"/"+id
+		return c
+	}
+	stored := func(id, home string) Record {
+		r := record(Codex, id, 1)
+		r.Home, r.Path = home, home+"/"+id
+		return r
+	}
+	m := memory{
+		agent: Codex,
+		homes: []Home{
+			{Dir: "/ours", Given: true},
+			{Dir: "/seen", By: []proc.ID{{PID: 2, Birth: "now"}}},
+			{Dir: "/theirs", By: []proc.ID{{PID: 3, Birth: "now"}}},
+		},
+		claims: []Claim{
+			claim("a", "/ours", 1), claim("b", "/seen", 2), claim("c", "/theirs", 3), claim("d", "/ours", 4), claim("e", "/seen", 4),
+			{Agent: Codex, Process: proc.ID{PID: 3, Birth: "now"}, Strength: Exact, Kind: "process", Unreadable: "its files"},
+		},
+		records: []Record{stored("a", "/ours"), stored("b", "/seen"), stored("c", "/theirs"), stored("d", "/ours")},
+	}
+	w := worldOf(func() *proc.Table { return table }, m)
+	w.UID = 1000
+	r, err := w.List(t.Context(), Select{All: true})
+	if got := ids(r.Sessions); err != nil || got != "a:idle b:idle d:idle" || len(r.Warnings) > 0 {
+		t.Fatalf("%q, %v, %v", got, r.Warnings, err)
+	}
+	for _, s := range r.Sessions {
+		if want := map[string]Trust{"a": Ours, "b": Seen, "d": Ours}[s.ID]; s.Trust != want {
+			t.Errorf("%s is %v, want %v", s.ID, s.Trust, want)
+		}
+		if pid := s.Meta.Get(SeenInKey); (pid == 2) != (s.ID == "b") {
+			t.Errorf("%s was seen in %v", s.ID, pid)
+		}
+		if err := s.Trusted("resume"); (err == nil) != (s.Trust == Ours) {
+			t.Errorf("%s: %v", s.ID, err)
+		}
+	}
+	w.AllUsers = true
+	r, err = w.List(t.Context(), Select{})
+	if got := ids(r.Sessions); err != nil || got != "a:idle b:idle c:idle d:idle e:running" || len(r.Warnings) != 1 {
+		t.Errorf("of all users: %q, %v, %v", got, r.Warnings, err)
+	}
+}
