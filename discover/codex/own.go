@@ -66,7 +66,7 @@ func counts(e event) bool {
 
 // since is what was used since the rollout began.
 func (u usage) since(f *native.File, h *head) (discover.Tokens, error) {
-	if !h.meta.continues() {
+	if !h.meta.continues() || !u.begun {
 		return u.best(), nil
 	}
 	then, err := inherited(f, h.ownID())

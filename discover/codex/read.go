@@ -126,15 +126,23 @@ func (t *reading) readFile(f *native.File, end int64, e discover.Entry, want dis
 	if err != nil {
 		return err
 	}
+	if h := head.meta.history; h.id != "" && (tail.context == settings{} || all && !tail.usage.begun) {
+		if err := tail.inherit(e.Home, h); err != nil {
+			return err
+		}
+	}
 	fill(&t.Record, &head, &tail)
 	t.starter, t.vague = head.meta.starterID(), !tail.usage.settled
-	if tail.usage.begun && tail.usage.settled && (all || !head.meta.continues()) {
+	begun := tail.usage.begun || head.segment != "" // an older segment has used something, if any has
+	if begun && tail.usage.settled && (all || !head.meta.continues()) {
 		own, err := ownTokens(f, tail.usage, &head, e.Path, e.Home)
 		if err != nil {
 			return err
 		}
-		own.Context, own.Window = tail.usage.context, tail.usage.window
-		t.Tokens = &own
+		if used(own) > 0 || tail.usage.begun {
+			own.Context, own.Window = tail.usage.context, tail.usage.window
+			t.Tokens = &own
+		}
 	}
 	if want.Whole {
 		t.Quotas = tail.usage.limits.list()
