@@ -106,6 +106,11 @@ type Turn struct {
 	Headless bool `json:",omitzero"`
 }
 
+// Over reports whether the turn has ended.
+func (t Turn) Over() bool {
+	return t.State == TurnDone || t.State == TurnInterrupted || t.State == TurnFailed
+}
+
 // Tokens counts tokens as the agent states them. Context is the size of the context now, Window the most that the model
 // takes, where the agent states it; Total is the agent's own total where it has one, else the sum.
 type Tokens struct {

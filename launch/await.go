@@ -62,6 +62,8 @@ type Watch struct {
 	child *Child
 	// session is the one that was proven; nobody while none was.
 	session discover.Session
+	// prompted: the storage has the new turn of a resumed session.
+	prompted bool
 }
 
 // NewWatch begins to watch a child.
@@ -74,7 +76,7 @@ func NewWatch(world *discover.World, agent Agent, child *Child) *Watch {
 // processes, joined with the storage. Errors: [*EndedError], [ErrUnproven] once ctx's deadline is over, and ctx's own;
 // the child goes on, then.
 func (w *Watch) Await(ctx context.Context) (discover.Session, error) {
-	err := w.until(ctx, func(s discover.Session) bool { return !w.child.spec.Resumed || w.begun(s) })
+	err := w.until(ctx, func(s discover.Session) bool { return !w.child.spec.Resumed || w.begun(ctx, s) })
 	if err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		err = ErrUnproven
 	}
@@ -88,7 +90,7 @@ func (w *Watch) Settle(ctx context.Context) error {
 	took := proven.Sub(w.child.since)
 	patience, ending := max(patience, took), max(ending, slowness*took)
 	return w.until(ctx, func(s discover.Session) bool {
-		if stored.IsZero() && w.begun(s) {
+		if stored.IsZero() && w.begun(ctx, s) {
 			stored = time.Now()
 		}
 		switch {
@@ -218,19 +220,33 @@ func (w *Watch) find(ctx context.Context, id string) (discover.Session, bool) {
 	return r.Sessions[0], true
 }
 
-// begun reports whether the storage has the turn that the child was started for.
-func (w *Watch) begun(s discover.Session) bool {
+// begun reports whether the storage has the turn that the child was started for, with its prompt.
+func (w *Watch) begun(ctx context.Context, s discover.Session) bool {
 	if s.Path == "" || s.Turn.State == discover.TurnNone || s.Turn.State == discover.TurnUnknown {
 		return false
 	}
-	if !w.child.spec.Resumed {
+	if !w.child.spec.Resumed || w.prompted {
 		return true
 	}
-	began := s.Turn.Began
-	if began.IsZero() {
-		began = s.Updated
+	w.prompted = w.hasPrompt(ctx, s) || s.Turn.Over() && !s.Turn.Began.Before(w.child.since)
+	return w.prompted
+}
+
+// hasPrompt reports whether the storage has a message of the person that is newer than the start. When a turn began is no
+// proof: agents note that before they store what they were asked (Codex), and what they store first may be no message
+// (Claude Code).
+func (w *Watch) hasPrompt(ctx context.Context, s discover.Session) bool {
+	const most = 100 // messages of the new turn that may be stored by now
+	n := 0
+	for m, err := range w.world.Messages(ctx, s) {
+		if n++; n > most || err != nil {
+			return false
+		}
+		if m.Role == discover.User && m.Kind == discover.KindText && !m.Time.Before(w.child.since) {
+			return true
+		}
 	}
-	return !began.Before(w.child.since)
+	return false
 }
 
 // end judges a child that has ended.
@@ -241,7 +257,7 @@ func (w *Watch) end(ctx context.Context) error {
 		return err
 	}
 	// An agent may say that it failed and end as if it had not (OpenCode 1.1.65), and what it said may be lost.
-	failed := w.child.Exit() != Exit{} || said.Error != "" || !ok || w.child.spec.Resumed && !w.begun(s) ||
+	failed := w.child.Exit() != Exit{} || said.Error != "" || !ok || w.child.spec.Resumed && !w.begun(ctx, s) ||
 		s.Turn.State == discover.TurnFailed || s.Turn.Unanswered
 	if ok {
 		w.session = s
@@ -253,7 +269,7 @@ func (w *Watch) end(ctx context.Context) error {
 	if ok {
 		e.Session = &s
 	}
-	if ok && w.begun(s) {
+	if ok && w.begun(ctx, s) {
 		// What the agent stored as its turn's error beats what else it printed: warnings, of a model's age say.
 		e.Words = cmp.Or(e.Words, s.Error)
 	}

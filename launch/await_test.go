@@ -149,18 +149,26 @@ func TestAwaitTheNewTurn(t *testing.T) {
 	record := filepath.Join(p.store, "a.session")
 	write(record, time.Now().Add(-time.Hour).Format(time.RFC3339Nano))
 	begin := gate(t)
-	world, c := stage(t, p, "run a", "await "+begin, "store a", never)
+	asked := gate(t)
+	world, c := stage(t, p, "run a", "await "+begin, "begin a", "await "+asked, "store a", never)
 	w := NewWatch(world, p, c)
-	for done := false; !done; {
-		var err error
-		if done, err = w.look(t.Context(), always); err != nil {
-			t.Fatal(err)
+	finds := func(turn time.Time) {
+		t.Helper()
+		for done := false; !done; {
+			var err error
+			if done, err = w.look(t.Context(), func(s discover.Session) bool { return s.Turn.Began.After(turn) }); err != nil {
+				t.Fatal(err)
+			}
 		}
 	}
-	if w.session.ID != "a" || w.begun(w.session) {
+	if finds(time.Time{}); w.session.ID != "a" || w.begun(t.Context(), w.session) {
 		t.Fatalf("the old turn was taken for the new one: %+v", w.session)
 	}
 	open(t, begin)
+	if finds(c.since); w.begun(t.Context(), w.session) {
+		t.Fatalf("the turn is in storage, the prompt is not: %+v", w.session)
+	}
+	open(t, asked)
 	if s, err := NewWatch(world, p, c).Await(t.Context()); err != nil || s.ID != "a" {
 		t.Errorf("%+v, %v", s, err)
 	}

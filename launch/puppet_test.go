@@ -37,6 +37,9 @@ const failed = "failed"
 // asked is what is stored of a session whose turn has begun.
 const asked = "asked"
 
+// began stands before the time in the storage of a session whose turn has begun without its prompt.
+const began = "began "
+
 // perform obeys until the prompt ends.
 func perform(store string) {
 	lines := bufio.NewScanner(os.Stdin)
@@ -45,6 +48,8 @@ func perform(store string) {
 		switch verb {
 		case "run": // ID: this process runs it
 			write(filepath.Join(store, strconv.Itoa(os.Getpid())+".pid"), rest)
+		case "begin": // ID: it has a turn in storage, and not what was asked
+			write(filepath.Join(store, rest+".session"), began+time.Now().Format(time.RFC3339Nano))
 		case "store": // ID: it has a turn in storage
 			write(filepath.Join(store, rest+".session"), time.Now().Format(time.RFC3339Nano))
 		case "fail": // ID: its turn has failed, by the storage
@@ -178,12 +183,22 @@ func (p puppets) Read(_ context.Context, entries []discover.Entry, _ discover.Wa
 			if err == nil && string(text) == asked {
 				r.Turn = discover.Turn{State: discover.TurnOpen, Unanswered: true}
 			} else if err == nil && string(text) != failed {
-				r.Updated, err = time.Parse(time.RFC3339Nano, string(text))
+				r.Updated, err = time.Parse(time.RFC3339Nano, strings.TrimPrefix(string(text), began))
 				r.Turn = discover.Turn{State: discover.TurnOpen, Began: r.Updated}
 			}
 			if !yield(r, err) {
 				return
 			}
+		}
+	}
+}
+
+// Messages is the one prompt of a session.
+func (p puppets) Messages(_ context.Context, r discover.Record) iter.Seq2[discover.Message, error] {
+	return func(yield func(discover.Message, error) bool) {
+		text, err := os.ReadFile(r.Path)
+		if at, bad := time.Parse(time.RFC3339Nano, string(text)); bad == nil {
+			yield(discover.Message{Role: discover.User, Kind: discover.KindText, Time: at}, err)
 		}
 	}
 }
