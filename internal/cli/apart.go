@@ -9,6 +9,7 @@ import (
 	"slices"
 	"sync"
 
+	"agentctl/discover"
 	"agentctl/internal/render"
 	"agentctl/launch"
 	"agentctl/launch/worktree"
@@ -118,7 +119,7 @@ func (env Env) runSlot(ctx context.Context, repo *worktree.Repo, s *slot) {
 	}
 	if s.begun != nil {
 		if s.begun.session.ID != "" { // it has changed since its proof
-			s.begun.session = s.begun.grouped(env.renewed(context.WithoutCancel(ctx), s.begun))
+			s.begun.renew(context.WithoutCancel(ctx), discover.Want{Whole: true, Tokens: true})
 		}
 		s.err = env.unproven(s.begun, s.err)
 		if ended := (*launch.EndedError)(nil); !errors.As(s.err, &ended) {

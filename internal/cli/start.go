@@ -127,18 +127,38 @@ func (env Env) hints(list ...*begun) {
 	}
 }
 
+// renew reads the session again, which has changed since its proof. It stays as it was if it cannot be found any more.
+func (b *begun) renew(ctx context.Context, want discover.Want) {
+	r, err := b.world.Find(ctx, b.session.ID, []discover.Agent{b.session.Agent}, want)
+	if several := (*discover.AmbiguousError)(nil); errors.As(err, &several) {
+		r.Sessions = several.Candidates
+	}
+	for _, s := range r.Sessions {
+		if s.Key() == b.session.Key() || b.session.Path == "" && s.ID == b.session.ID {
+			b.session = b.grouped(s)
+			return
+		}
+	}
+}
+
 // grouped adds what only a live process knows of its session, and we: the group.
 func (st *starting) grouped(s discover.Session) discover.Session {
 	s.Group = cmp.Or(s.Group, st.group)
 	return s
 }
 
-// proven prints the session, and watches whether it fails at once.
+// proven prints the session, and watches whether it fails at once. An ID stays true, and is printed before; JSON is what is
+// true afterwards.
 func (env Env) proven(ctx context.Context, b *begun) error {
-	if err := env.printProven(b); err != nil {
-		return err
+	if !b.json {
+		if err := env.printProven(b); err != nil {
+			return err
+		}
+		return env.settle(ctx, b)
 	}
-	return env.settle(ctx, b)
+	failed := env.settle(ctx, b)
+	b.renew(context.WithoutCancel(ctx), discover.Want{})
+	return errors.Join(env.printProven(b), failed)
 }
 
 // printProven prints the session. Of one that is waited for, JSON is printed when all is known.

@@ -38,7 +38,7 @@ func (env Env) waitOut(ctx context.Context, b *begun, failed error) error {
 		return err
 	}
 	if b.json {
-		b.session = b.grouped(env.renewed(ctx, b))
+		b.renew(ctx, discover.Want{Whole: true, Tokens: true})
 		if err := render.JSON(env.Stdout, render.Of(b.session)); err != nil {
 			return err
 		}
@@ -103,15 +103,6 @@ func (env Env) overdue(ctx context.Context, b *begun) error {
 		return errors.Join(err, &timeoutError{late, ""})
 	}
 	return &timeoutError{late + "; it was stopped", "agentctl resume goes on with it"}
-}
-
-// renewed is the session as it is now; as it was, if it cannot be found any more.
-func (env Env) renewed(ctx context.Context, b *begun) discover.Session {
-	r, err := b.world.Find(ctx, b.session.ID, []discover.Agent{b.session.Agent}, discover.Want{Whole: true, Tokens: true})
-	if err != nil || len(r.Sessions) != 1 {
-		return b.session
-	}
-	return r.Sessions[0]
 }
 
 // exitCode is that of the agent: as a shell counts it, where a signal ended it. While it lives it has none, and what we
