@@ -66,9 +66,10 @@ func layers() []layer {
 	return []layer{
 		{"proc", nil},
 		{"discover/native/fsread", nil},
+		{"discover/native/sqlite", nil},
 		{"discover", []string{"discover/native/fsread", "proc"}},
-		{"discover/native", []string{"discover", "discover/native/fsread", "proc"}},
-		{"discover/<agent>", []string{"discover", "discover/native", "discover/native/fsread", "launch", "proc"}},
+		{"discover/native", []string{"discover", "discover/native/fsread", "discover/native/sqlite", "proc"}},
+		{"discover/<agent>", []string{"discover", "discover/native", "discover/native/fsread", "discover/native/sqlite", "launch", "proc"}},
 		{"discover/agents", []string{"discover", "discover/<agent>"}},
 		{"launch", []string{"discover", "discover/native/fsread", "proc", "launch"}},
 		{"lock", []string{"discover", "discover/native/fsread", "proc"}},
@@ -89,7 +90,7 @@ func outside() map[string][]string {
 	return map[string][]string{
 		"github.com/urfave/cli":         {"internal/cli"},
 		"github.com/BurntSushi/toml":    {"internal/config", "lock"},
-		"modernc.org/sqlite":            nil, // tests write databases with it; they are read by discover/native/sqlite
+		"github.com/ncruces/go-sqlite3": {"discover/native/sqlite"},
 		"github.com/klauspost/compress": {"discover/native", "discover/<agent>"},
 		"github.com/mitchellh/go-ps":    {"proc"},
 		"github.com/prometheus":         nil,                            // tests hold our metrics against its parser

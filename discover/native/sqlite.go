@@ -1,7 +1,6 @@
 package native
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -76,7 +75,10 @@ func readOnce(ctx context.Context, path string, pages []int64, read func(*sqlite
 		return s.used, true, err
 	}
 	intact, unknown := s.intact()
-	return s.used, intact || unknown != nil, cmp.Or(unknown, err)
+	if unknown != nil || !intact { // what was read, an error too, may be of no one moment
+		err = unknown
+	}
+	return s.used, intact || unknown != nil, err
 }
 
 // merge adds the pages that are new.
@@ -89,26 +91,14 @@ func merge(pages, used []int64) []int64 {
 
 // query opens the snapshot and hands it to read. A failure of the database counts more than what read made of it.
 func (s *snapshot) query(ctx context.Context, path string, read func(*sqlite.DB) error) error {
-	db, err := sqlite.Open(until{ctx, s}, s.size)
+	db, err := sqlite.Open(ctx, s, s.size)
 	if err != nil {
 		return &fs.PathError{Op: "read", Path: path, Err: err}
 	}
+	defer db.Close()
 	err = read(db)
 	if failure := db.Err(); failure != nil {
 		return &fs.PathError{Op: "read", Path: path, Err: failure}
 	}
 	return err
-}
-
-// until is a snapshot that can be read for as long as a context has not ended.
-type until struct {
-	ctx context.Context
-	*snapshot
-}
-
-func (u until) ReadAt(p []byte, off int64) (int, error) {
-	if err := u.ctx.Err(); err != nil {
-		return 0, err
-	}
-	return u.snapshot.ReadAt(p, off)
 }

@@ -11,24 +11,29 @@ import (
 	"agentctl/discover/native/sqlite"
 )
 
-// contents are the rows of the table t as one text each, by our reader.
+// contents are the rows of the table t as one text each, by our snapshot.
 func contents(t *testing.T, path string) []string {
 	t.Helper()
 	var out []string
 	err := ReadDB(t.Context(), path, func(db *sqlite.DB) error {
 		out = nil
-		table, err := db.Table("t")
-		if err != nil {
-			return err
-		}
-		for r := range table.Rows() {
-			out = append(out, fmt.Sprintf("%s %d %s", r.Text("id", 50), r.Int("n"), r.Text("data", 1e6)))
-			byKey := table.Equal("id", r.Text("id", 50)).First()
-			if byKey == nil || byKey.Int("n") != r.Int("n") {
-				t.Errorf("%s is not found by its key", r.Text("id", 50))
+		table := db.Table("t", "id", "n", "data")
+		for key := range db.Query("select rowid, id from t order by rowid") {
+			found := 0
+			for same := range db.Query("select rowid from t where id = ?", key.Text("id", 50)) {
+				if same.Int("rowid") == key.Int("rowid") {
+					found++
+				}
 			}
+			r := table.Row(key.Int("rowid"))
+			if r == nil || found != 1 {
+				t.Errorf("%s is not found by its key", key.Text("id", 50))
+				continue
+			}
+			out = append(out, fmt.Sprintf("%s %d %s", r.Text("id", 50), r.Int("n"), r.Text("data", 1e6)))
 		}
-		return nil
+		_, damage := db.Damage()
+		return damage
 	})
 	if err != nil {
 		t.Fatalf("%s: %v", path, err)
@@ -66,7 +71,7 @@ func TestReadDBInAllStates(t *testing.T) {
 
 func allStates(t *testing.T, size int, vacuum string) {
 	path := filepath.Join(t.TempDir(), "x.db")
-	db, err := sql.Open("sqlite", fmt.Sprintf("file:%s?_pragma=page_size(%d)&_pragma=auto_vacuum(%s)&_pragma=journal_mode(wal)&_pragma=synchronous(off)&_pragma=wal_autocheckpoint(0)", path, size, vacuum))
+	db, err := sql.Open("sqlite3", fmt.Sprintf("file:%s?_pragma=page_size(%d)&_pragma=auto_vacuum(%s)&_pragma=journal_mode(wal)&_pragma=synchronous(off)&_pragma=wal_autocheckpoint(0)", path, size, vacuum))
 	if err != nil {
 		t.Fatal(err)
 	}

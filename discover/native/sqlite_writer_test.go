@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	_ "modernc.org/sqlite" // the driver, which writes what is read here
+	_ "github.com/ncruces/go-sqlite3/driver" // the driver, which writes what is read here
 )
 
 const writerKey = "NATIVE_TEST_WRITER" // makes this binary a database writer: "MODE PATH"
@@ -62,7 +62,7 @@ func write(mode, path string) error {
 }
 
 func openWriter(path string) (*sql.DB, error) {
-	db, err := sql.Open("sqlite", "file:"+path+"?_pragma=journal_mode(wal)&_pragma=synchronous(off)")
+	db, err := sql.Open("sqlite3", "file:"+path+"?_pragma=journal_mode(wal)&_pragma=synchronous(off)")
 	if err != nil {
 		return nil, err
 	}

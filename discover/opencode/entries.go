@@ -53,18 +53,21 @@ func untaken(files, taken []discover.Entry) []discover.Entry {
 	return slices.DeleteFunc(files, func(e discover.Entry) bool { return known[e.ID] })
 }
 
-// entriesIn lists the sessions of one database whose id fits the query.
+// entriesIn lists the sessions of one database whose id fits the query. One that cannot be read is an entry only if it is
+// asked for itself: else nobody would come to read it, as its time is not known, and the error names it.
 func entriesIn(ctx context.Context, home discover.Home, path string, q discover.Query) (out []discover.Entry, err error) {
 	second := false
 	err = readStore(ctx, home.Dir, path, func(st *store) {
 		out, second = nil, st.second
-		for r := range st.rows(q) {
-			e := discover.Entry{
-				Agent: discover.OpenCode, Path: path, Home: home.Dir,
-				ID: r.Text("id", maxText), Parent: r.Text("parent_id", maxText), Updated: millis(r.Int("time_updated")),
-			}
-			if isSessionID(e.ID) {
-				out = discover.WithEntry(out, e)
+		for l := range st.list(q) {
+			switch {
+			case !isSessionID(l.id):
+			case l.unreadable && q.Refs == nil && q.ID == "":
+				st.lost.unreadable = append(st.lost.unreadable, l.id)
+			default:
+				out = discover.WithEntry(out, discover.Entry{
+					Agent: discover.OpenCode, Path: path, Home: home.Dir, ID: l.id, Parent: l.parent, Updated: millis(l.updated),
+				})
 			}
 		}
 	})

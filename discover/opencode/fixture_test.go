@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	_ "modernc.org/sqlite" // the driver, which writes what is read here
+	_ "github.com/ncruces/go-sqlite3/driver" // the driver, which writes what is read here
 
 	"agentctl/discover"
 )
@@ -49,7 +49,7 @@ func capture(t testing.TB, name string) (dir string) {
 // execute runs statements on a database, as a writer that closes it properly.
 func execute(t testing.TB, path string, script ...string) {
 	t.Helper()
-	db, err := sql.Open("sqlite", "file:"+path+"?_pragma=synchronous(off)") // nobody pulls the plug on a test
+	db, err := sql.Open("sqlite3", "file:"+path+"?_pragma=synchronous(off)&_pragma=foreign_keys(off)") // nobody pulls the plug on a test
 	if err != nil {
 		t.Fatal(err)
 	}

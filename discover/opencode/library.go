@@ -95,9 +95,9 @@ func (l *library) recent(st *store) (out []string) {
 	if l.start.IsZero() {
 		return out
 	}
-	for r := range st.rowsOf(slices.Collect(st.idsSince(l.start.Add(-clockSlack)))) {
-		if slices.Contains(l.dirs, r.Text("directory", maxText)) {
-			out = append(out, r.Text("id", shortLimit))
+	for _, found := range st.find(slices.Collect(st.idsSince(l.start.Add(-clockSlack)))) {
+		if r := st.session.Row(found.rowid); r != nil && slices.Contains(l.dirs, r.Text("directory", maxText)) {
+			out = append(out, found.id)
 		}
 	}
 	return out

@@ -2,6 +2,7 @@ package opencode
 
 import (
 	"errors"
+	"slices"
 
 	"agentctl/discover"
 	"agentctl/discover/native/sqlite"
@@ -17,14 +18,12 @@ const (
 
 var errSecond = errors.New("sessions of OpenCode 2 in it are left out: agentctl does not know how to read them yet")
 
-// holdsSecond reports whether a database has sessions of OpenCode 2.
-func holdsSecond(db *sqlite.DB) bool {
-	t, err := db.Table(sessionTable)
-	if err != nil {
-		return false
-	}
-	for range t.Rows() {
-		return true
+// holdsSecond reports whether a database with these tables has sessions of OpenCode 2.
+func holdsSecond(db *sqlite.DB, tables []string) bool {
+	if slices.Contains(tables, sessionTable) {
+		for range db.Query(`SELECT 1 FROM ` + sessionTable + ` LIMIT 1`) {
+			return true
+		}
 	}
 	return false
 }

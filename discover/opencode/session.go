@@ -19,6 +19,8 @@ type stored struct {
 	helped bool
 	// headless: `opencode run` made it; it denies the agent to ask questions (SEEN 1.1.65 and 1.18.33).
 	headless bool
+	// unread: the last message cannot be read, or not all of its parts that matter.
+	unread bool
 }
 
 // promptKept is how many characters of a first prompt are read; a record keeps fewer.
@@ -27,23 +29,44 @@ const promptKept = 500
 // maxPart is the most bytes of a message or part that are read; larger ones are pasted files.
 const maxPart = 16_000_000
 
-// messages are those of a session in their order, and parts those of a message.
-func (st *store) messages(session string) sqlite.Selection {
-	return st.message.Equal("session_id", session, "time_created", "id")
+// Orders of the messages of a session and of the parts of a message.
+const (
+	oldestFirst = `SELECT rowid FROM message WHERE session_id = ? ORDER BY time_created, id`
+	newestFirst = `SELECT rowid FROM message WHERE session_id = ? ORDER BY time_created DESC, id DESC`
+	newestOnly  = newestFirst + ` LIMIT 1`
+	beforeThis  = `SELECT rowid FROM message WHERE session_id = ? AND (time_created, id) < (?, ?) ORDER BY time_created DESC, id DESC`
+
+	partsInOrder = `SELECT rowid FROM part WHERE message_id = ? ORDER BY id`
+	partsBefore  = `SELECT rowid FROM part WHERE message_id = ? AND id < ? ORDER BY id DESC`
+)
+
+// messages are those of a session in an order, as far as they can be read.
+func (st *store) messages(session, order string, before ...any) iter.Seq[*sqlite.Row] {
+	return st.rows(st.message, order, append([]any{session}, before...)...)
 }
 
-func (st *store) parts(message string) sqlite.Selection {
-	return st.part.Equal("message_id", message, "id")
+// parts are those of a message, as far as they can be read.
+func (st *store) parts(message string) iter.Seq[*sqlite.Row] {
+	return st.rows(st.part, partsInOrder, message)
 }
 
-// sessions yields the sessions with these ids.
+// sessions yields the sessions with these ids. Those that cannot be read, or only in part, are lost.
 func (st *store) sessions(ids []string, want discover.Want) iter.Seq[*stored] {
 	return func(yield func(*stored) bool) {
 		helped := st.helped(ids)
-		for r := range st.rowsOf(ids) {
+		for _, l := range st.find(ids) {
+			r := st.session.Row(l.rowid)
+			if r == nil {
+				st.lost.unreadable = append(st.lost.unreadable, l.id)
+				continue
+			}
+			before := st.damages()
 			if s := st.newStored(r); isSessionID(s.ID) {
 				s.helped = helped[s.ID]
 				s.fill(st, want)
+				if st.damages() > before {
+					st.lost.partial = append(st.lost.partial, s.ID)
+				}
 				if !yield(&s) {
 					return
 				}
@@ -64,7 +87,8 @@ func (st *store) load(ids []string, want discover.Want) []stored {
 // fill adds what the messages say.
 func (s *stored) fill(st *store, want discover.Want) {
 	first := s.fillPrompt(st)
-	for m := range st.messages(s.ID).Most(1).Down() {
+	before := st.damages()
+	for m := range st.messages(s.ID, newestOnly) {
 		created := m.Int("time_created")
 		last := parseMessage(m.Bytes("data", maxPart), st.texts)
 		last.created, last.updated = created, m.Int("time_updated")
@@ -72,6 +96,7 @@ func (s *stored) fill(st *store, want discover.Want) {
 			s.fillParts(st, m.Text("id", shortLimit))
 		}
 	}
+	s.unread = st.damages() > before
 	s.fillUsage(st, first, want.Tokens || want.Whole)
 	s.finish()
 	if want.Whole {
@@ -82,14 +107,14 @@ func (s *stored) fill(st *store, want discover.Want) {
 // fillPrompt finds the first text of the first user message that has one the person wrote. Mostly it is the first thing
 // that a session holds. It returns the time of the first message.
 func (s *stored) fillPrompt(st *store) (first int64) {
-	for m := range st.messages(s.ID).Up() {
+	for m := range st.messages(s.ID, oldestFirst) {
 		if first == 0 {
 			first = m.Int("time_created")
 		}
 		if member(m.Bytes("data", maxPart), "role").Word("user", "assistant") != "user" {
 			continue
 		}
-		for r := range st.parts(m.Text("id", shortLimit)).Up() {
+		for r := range st.parts(m.Text("id", shortLimit)) {
 			if p := parsePart(r.Bytes("data", maxPart)); p.kind == "text" && p.text != "" && !p.hidden {
 				s.prompt = p.text
 				return first
@@ -102,7 +127,7 @@ func (s *stored) fillPrompt(st *store) (first int64) {
 // fillParts adds the parts of the last message. A tool at work updates its part alone, which shows that the session
 // is active; a migration stamps all rows with one time, which shows nothing (SEEN 1.2.1).
 func (s *stored) fillParts(st *store, last string) {
-	for r := range st.parts(last).Up() {
+	for r := range st.parts(last) {
 		data := r.Bytes("data", maxPart)
 		if data == nil {
 			continue
@@ -119,6 +144,9 @@ func (s *stored) fillParts(st *store, last string) {
 // finish derives what the record says from what was read.
 func (s *stored) finish() {
 	s.Turn = turnOf(s.last, s.parts)
+	if s.unread {
+		s.Turn = discover.Turn{}
+	}
 	s.Turn.Began, s.Turn.Unanswered = s.last.began(), s.unanswered()
 	s.Prompt = cutPrompt(s.prompt)
 	m := s.last

@@ -7,44 +7,108 @@ import (
 	"slices"
 	"time"
 
-	"agentctl/discover"
 	"agentctl/discover/native"
 	"agentctl/discover/native/sqlite"
 )
 
-// store is a database of sessions at one moment. What cannot be read in it makes [readStore] fail, whatever was read
-// before; so nothing here returns errors.
+// store is a database of sessions at one moment. Its connection counts what cannot be read in it, so nothing here returns
+// errors: what is damaged is left out, and [readStore] returns what was [lost].
 type store struct {
 	home, path             string
+	db                     *sqlite.DB
 	session, message, part *sqlite.Table
 	texts                  *native.Texts // nil for none
 	model                  model         // of the session that was read last
 	second                 bool          // there are sessions of OpenCode 2 as well
+	lost                   lost
+}
+
+// columns are those of a table that are read. They come with versions: agent and model with 1.14, cost and tokens with
+// 1.15 (SEEN); none was ever removed.
+func columns(table string) []string {
+	switch table {
+	case "session":
+		return []string{
+			"id", "parent_id", "project_id", "slug", "directory", "title", "version", "permission", "agent", "model",
+			"time_created", "time_updated", "time_archived", "cost",
+			"tokens_input", "tokens_output", "tokens_reasoning", "tokens_cache_read", "tokens_cache_write",
+		}
+	case "message":
+		return []string{"id", "session_id", "time_created", "time_updated", "data"}
+	}
+	return []string{"id", "message_id", "time_updated", "data"}
 }
 
 // readStore runs read on the database at path, more than once where a writer makes that necessary: it must begin by
-// forgetting what an earlier run gave it. It is not run where there are no tables so far.
+// forgetting what an earlier run gave it. It is not run where there are no tables so far. What it gave is valid if the
+// error is nil or [*lost].
 func readStore(ctx context.Context, home, path string, read func(*store)) error {
 	return native.ReadDB(ctx, path, func(db *sqlite.DB) error {
-		if len(db.Tables()) == 0 {
-			return nil
-		}
-		st := &store{home: home, path: path, second: holdsSecond(db)}
-		// One without the tables of sessions is another program's, or half made; a view is no table.
-		for _, t := range []struct {
-			name string
-			to   **sqlite.Table
-		}{{"session", &st.session}, {"message", &st.message}, {"part", &st.part}} {
-			var err error
-			if *t.to, err = db.Table(t.name); err != nil && st.second {
-				return errSecond
-			} else if err != nil {
-				return fmt.Errorf("no database of sessions: %w", err)
-			}
+		st, err := newStore(home, path, db)
+		if st == nil {
+			return err
 		}
 		read(st)
+		if n, cause := db.Damage(); n > 0 {
+			st.lost.cause = cause
+			return &st.lost
+		}
 		return nil
 	})
+}
+
+// newStore finds the tables; nil where there are none so far.
+func newStore(home, path string, db *sqlite.DB) (*store, error) {
+	tables := slices.Collect(db.Tables())
+	if _, damage := db.Damage(); len(tables) == 0 {
+		return nil, damage
+	}
+	st := &store{home: home, path: path, db: db, second: holdsSecond(db, tables)}
+	// One without the tables of sessions is another program's, or half made; a view is no table.
+	for name, to := range map[string]**sqlite.Table{"session": &st.session, "message": &st.message, "part": &st.part} {
+		switch {
+		case slices.Contains(tables, name):
+			*to = db.Table(name, columns(name)...)
+		case st.second:
+			return nil, errSecond
+		default:
+			return nil, fmt.Errorf("no database of sessions: no such table: %s", name)
+		}
+	}
+	return st, nil
+}
+
+// rowids yields the first column of the rows of a statement: rowids.
+func (st *store) rowids(statement string, args ...any) iter.Seq[int64] {
+	return func(yield func(int64) bool) {
+		for r := range st.db.Query(statement, args...) {
+			if !yield(r.Int("rowid")) {
+				return
+			}
+		}
+	}
+}
+
+// rows yields the rows of a table that a statement finds, as far as they can be read.
+func (st *store) rows(table *sqlite.Table, statement string, args ...any) iter.Seq[*sqlite.Row] {
+	return func(yield func(*sqlite.Row) bool) {
+		for rowid := range st.rowids(statement, args...) {
+			if r := table.Row(rowid); r != nil && !yield(r) {
+				return
+			}
+		}
+	}
+}
+
+// names yields the first column of the rows of a statement: short texts.
+func (st *store) names(statement string, args ...any) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for r := range st.db.Query(statement, args...) {
+			if !yield(r.Text("name", shortLimit)) {
+				return
+			}
+		}
+	}
 }
 
 // idsSince yields the ids of the sessions that were begun or prompted at or after t. Primary keys tell, since ids hold
@@ -52,15 +116,15 @@ func readStore(ctx context.Context, home, path string, read func(*store)) error 
 func (st *store) idsSince(t time.Time) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for _, s := range sessionsSince(t) {
-			for r := range st.session.Range("id", s.from, s.to).Up() {
-				if !yield(r.Text("id", shortLimit)) {
+			for id := range st.names(`SELECT id AS name FROM session WHERE id >= ? AND id < ?`, s.from, s.to) {
+				if !yield(id) {
 					return
 				}
 			}
 		}
 		for _, s := range messagesSince(t) {
-			for r := range st.message.Range("id", s.from, s.to).Up() {
-				if !yield(r.Text("session_id", shortLimit)) {
+			for id := range st.names(`SELECT session_id AS name FROM message WHERE id >= ? AND id < ?`, s.from, s.to) {
+				if !yield(id) {
 					return
 				}
 			}
@@ -68,43 +132,12 @@ func (st *store) idsSince(t time.Time) iter.Seq[string] {
 	}
 }
 
-// rows yields the sessions that a query may mean, as far as the primary key answers that. The rest is for [asked]: a
-// JSON file is known to be taken over only if its session is found in the database, however old.
-func (st *store) rows(q discover.Query) iter.Seq[*sqlite.Row] {
-	switch {
-	case q.Parents != nil:
-		return st.rowsUnder(q.Parents)
-	case q.Refs != nil:
-		ids := make([]string, 0, len(q.Refs))
-		for _, r := range q.Refs {
-			ids = append(ids, r.ID)
-		}
-		return st.rowsOf(ids)
-	case q.ID != "":
-		return st.session.Range("id", q.ID, q.ID+"~").Up()
-	}
-	return st.session.Rows()
-}
-
-// rowsUnder yields the sub-agents' sessions of these.
-func (st *store) rowsUnder(parents []discover.Ref) iter.Seq[*sqlite.Row] {
-	return func(yield func(*sqlite.Row) bool) {
-		for _, p := range parents {
-			for r := range st.children(p.ID) {
-				if p.Path == st.path && !yield(r) {
-					return
-				}
-			}
-		}
-	}
-}
-
-// children yields the sub-agents' sessions of one.
-func (st *store) children(session string) iter.Seq[*sqlite.Row] {
+// children are the rowids of the sub-agents' sessions of one.
+func (st *store) children(session string) []int64 {
 	if !st.session.Has("parent_id") {
-		return func(func(*sqlite.Row) bool) {}
+		return nil
 	}
-	return st.session.Equal("parent_id", session).Up()
+	return slices.Collect(st.rowids(`SELECT rowid FROM session WHERE parent_id = ? ORDER BY rowid`, session))
 }
 
 // helped are those of the sessions that sub-agents have sessions for. One search is for all.
@@ -112,16 +145,15 @@ func (st *store) helped(sessions []string) map[string]bool {
 	if len(sessions) == 0 || !st.session.Has("parent_id") {
 		return nil
 	}
-	var out map[string]bool
-	for id := range st.session.Range("parent_id", slices.Min(sessions), slices.Max(sessions)+"\x00").Texts(shortLimit) {
-		if out == nil {
-			out = map[string]bool{}
-		}
-		out[id] = true
+	helped := map[string]bool{}
+	for id := range st.names(`SELECT DISTINCT parent_id AS name FROM session WHERE parent_id BETWEEN ? AND ?`, slices.Min(sessions), slices.Max(sessions)) {
+		helped[id] = true
 	}
-	return out
+	return helped
 }
 
-// rowsOf yields the sessions with these ids, each once. Those that were made one after the other come so: what else there is
-// of them stands together too.
-func (st *store) rowsOf(ids []string) iter.Seq[*sqlite.Row] { return st.session.In("id", ids) }
+// damages counts what could not be read so far.
+func (st *store) damages() int {
+	n, _ := st.db.Damage()
+	return n
+}

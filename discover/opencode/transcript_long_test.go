@@ -29,7 +29,7 @@ var transcriptSchema = []string{
 // converse adds n turns to a session, from a number on: a prompt, an answer with a tool's output of some size, a last word.
 func converse(t testing.TB, path string, from, n, output int) {
 	t.Helper()
-	db, err := sql.Open("sqlite", "file:"+path+"?_pragma=synchronous(off)")
+	db, err := sql.Open("sqlite3", "file:"+path+"?_pragma=synchronous(off)")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -111,15 +111,14 @@ func TestTranscriptCost(t *testing.T) {
 		t.Fatalf("%d bytes, %v", info.Size(), err)
 	}
 	c := &counted{File: f}
-	db, err := sqlite.Open(c, info.Size())
+	db, err := sqlite.Open(t.Context(), c, info.Size())
 	if err != nil {
 		t.Fatal(err)
 	}
-	st := &store{path: path}
-	for name, to := range map[string]**sqlite.Table{"session": &st.session, "message": &st.message, "part": &st.part} {
-		if *to, err = db.Table(name); err != nil {
-			t.Fatal(err)
-		}
+	defer db.Close()
+	st, err := newStore("", path, db)
+	if err != nil {
+		t.Fatal(err)
 	}
 	g := glance{store: st, limit: firstLook}
 	g.read(longSession)

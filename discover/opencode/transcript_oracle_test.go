@@ -54,7 +54,7 @@ func lastTextsOf(t *testing.T, r discover.Record) (l lastTexts) {
 		}
 		return l
 	}
-	db, err := sql.Open("sqlite", "file:"+clone(t, r.Path))
+	db, err := sql.Open("sqlite3", "file:"+clone(t, r.Path))
 	if err != nil {
 		t.Fatal(err)
 	}

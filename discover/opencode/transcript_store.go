@@ -2,6 +2,7 @@ package opencode
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 
@@ -49,7 +50,8 @@ func transcriptIn(ctx context.Context, r discover.Record) iter.Seq[said] {
 				g = glance{store: st, dialogue: last.dialogue, place: last.place, limit: limit}
 				g.read(r.ID)
 			})
-			if err != nil {
+			var lost *lost
+			if err != nil && !errors.As(err, &lost) {
 				if !native.Absent(err) {
 					yield(said{err: warn(r.Path, err)})
 				}
@@ -59,6 +61,9 @@ func transcriptIn(ctx context.Context, r discover.Record) iter.Seq[said] {
 				if !yield(s) {
 					return
 				}
+			}
+			if lost != nil && !yield(said{err: warn(r.Path, lost)}) {
+				return
 			}
 			if last = g; !g.full() {
 				return
@@ -72,14 +77,14 @@ func (g *glance) full() bool { return len(g.said) >= g.limit || g.bytes >= lookB
 
 // read takes messages from the place on, down to the oldest.
 func (g *glance) read(session string) {
-	messages := g.messages(session)
+	messages := g.messages(session, newestFirst)
 	if g.place.message != "" {
-		messages = messages.Before(g.place.time, g.place.message)
+		messages = g.messages(session, beforeThis, g.place.time, g.place.message)
 		if !g.takeParts() {
 			return
 		}
 	}
-	for r := range messages.Down() {
+	for r := range messages {
 		g.place = place{r.Int("time_created"), r.Text("id", shortLimit), allParts}
 		g.begin(r)
 		if s, ok := g.dialogue.failure(); ok {
@@ -105,8 +110,10 @@ func (g *glance) begin(r *sqlite.Row) {
 	}
 	m.id, m.created = g.place.message, g.place.time
 	g.dialogue.begin(m, func() bool {
-		note := g.parts(m.asked).First()
-		return note != nil && parsePart(note.Bytes("data", maxPart)).isNote()
+		for note := range g.parts(m.asked) {
+			return parsePart(note.Bytes("data", maxPart)).isNote()
+		}
+		return false
 	})
 }
 
@@ -115,7 +122,7 @@ func (g *glance) takeParts() bool {
 	if g.place.part == "" {
 		return true
 	}
-	for r := range g.parts(g.place.message).Before(g.place.part).Down() {
+	for r := range g.rows(g.part, partsBefore, g.place.message, g.place.part) {
 		if g.full() {
 			return false
 		}

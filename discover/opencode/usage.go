@@ -85,11 +85,15 @@ func (s *stored) fillUsage(st *store, first int64, all bool) {
 
 // addChildren adds the sums of the sub-agents of a session, and theirs. Those that are counted are seen.
 func (st *store) addChildren(sum *usage, session string, all bool, seen map[string]bool) {
-	for r := range st.children(session) {
-		id := r.Text("id", shortLimit)
-		if seen == nil {
-			seen = map[string]bool{session: true}
+	if seen == nil {
+		seen = map[string]bool{session: true}
+	}
+	for _, rowid := range st.children(session) {
+		r := st.session.Row(rowid)
+		if r == nil {
+			continue
 		}
+		id := r.Text("id", shortLimit)
 		if seen[id] {
 			continue // it works for itself
 		}
@@ -105,7 +109,7 @@ func (st *store) addChildren(sum *usage, session string, all bool, seen map[stri
 
 // usageSince adds up a session's answers since a time.
 func (st *store) usageSince(session string, since int64) (sum usage) {
-	for r := range st.messages(session).Down() {
+	for r := range st.messages(session, newestFirst) {
 		if r.Int("time_created") < since {
 			break
 		}
@@ -116,7 +120,7 @@ func (st *store) usageSince(session string, since int64) (sum usage) {
 
 // contextOf is the size of a session's context, by the newest answer that says it.
 func (st *store) contextOf(session string) int64 {
-	for r := range st.messages(session).Down() {
+	for r := range st.messages(session, newestFirst) {
 		if m := answerIn(r); m.tokens.Total > 0 {
 			return m.context()
 		}

@@ -39,7 +39,7 @@ func spentIn(t *testing.T, dir string) (own map[string]spent, parents map[string
 	if _, err := os.Stat(path); err != nil {
 		return spentInFiles(t, dir)
 	}
-	db, err := sql.Open("sqlite", "file:"+path)
+	db, err := sql.Open("sqlite3", "file:"+path)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,7 +11,8 @@ import (
 	"sync"
 	"time"
 
-	_ "modernc.org/sqlite" // the driver
+	"github.com/ncruces/go-sqlite3"
+	_ "github.com/ncruces/go-sqlite3/driver" // the driver
 
 	"agentctl/tests/store/generate"
 	"agentctl/tests/trace"
@@ -73,7 +74,7 @@ func measureDatabase(w io.Writer, b binaries, work string, rounds int) error {
 // writeOn commits to a session of the database, as OpenCode does, until it is told to stop. Then it says how often that was
 // done, and how often it was refused since the database was busy.
 func writeOn(path, id string) (stop func() (commits, busy int, err error), err error) {
-	db, err := sql.Open("sqlite", "file:"+(&url.URL{Path: path}).EscapedPath()+"?_pragma=busy_timeout(0)")
+	db, err := sql.Open("sqlite3", "file:"+(&url.URL{Path: path}).EscapedPath()+"?_pragma=busy_timeout(0)")
 	if err != nil {
 		return nil, err
 	}
@@ -89,12 +90,11 @@ func writeOn(path, id string) (stop func() (commits, busy int, err error), err e
 				return
 			default:
 			}
-			var code interface{ Code() int }
 			_, err := db.Exec("UPDATE session SET time_updated = ? WHERE id = ?", time.Now().UnixMilli(), id)
 			switch {
 			case err == nil:
 				commits++
-			case errors.As(err, &code) && code.Code()&0xff == sqliteBusy:
+			case errors.Is(err, sqlite3.BUSY):
 				busy++
 			default:
 				failed = err
@@ -107,6 +107,3 @@ func writeOn(path, id string) (stop func() (commits, busy int, err error), err e
 		return commits, busy, errors.Join(failed, db.Close())
 	}, nil
 }
-
-// sqliteBusy is SQLITE_BUSY.
-const sqliteBusy = 5

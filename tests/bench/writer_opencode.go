@@ -11,14 +11,14 @@ import (
 	"strings"
 	"time"
 
-	_ "modernc.org/sqlite" // the driver
+	_ "github.com/ncruces/go-sqlite3/driver" // the driver
 )
 
 // openCodeWriter begins a session in the database of its home, which is there already, as a terminal of OpenCode 1.18
 // does: it has the database open, appends to the log of all processes under the name of its run, and serves on a port.
 func openCodeWriter() (writer, error) {
 	home := filepath.Join(os.Getenv("XDG_DATA_HOME"), "opencode")
-	db, err := sql.Open("sqlite", "file:"+(&url.URL{Path: filepath.Join(home, "opencode.db")}).EscapedPath()+"?mode=rw&_pragma=busy_timeout(5000)")
+	db, err := sql.Open("sqlite3", "file:"+(&url.URL{Path: filepath.Join(home, "opencode.db")}).EscapedPath()+"?mode=rw&_pragma=busy_timeout(5000)&_pragma=foreign_keys(off)")
 	if err != nil {
 		return writer{}, err
 	}

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"time"
 
+	_ "github.com/ncruces/go-sqlite3/driver" // the driver
 	"golang.org/x/sys/unix"
-	_ "modernc.org/sqlite" // the driver
 )
 
 // openCode leaves what OpenCode 1.18 leaves: one database of all processes, and one log that each appends to under
@@ -116,8 +116,8 @@ func (o *openCode) create() error {
 	if err := unix.Flock(int(turn.Fd()), unix.LOCK_EX); err != nil {
 		return err
 	}
-	if o.db, err = sql.Open("sqlite", "file:"+filepath.Join(o.data, "opencode.db")+
-		"?_pragma=busy_timeout(5000)&_pragma=journal_mode(wal)&_pragma=wal_autocheckpoint(0)"); err != nil {
+	if o.db, err = sql.Open("sqlite3", "file:"+filepath.Join(o.data, "opencode.db")+
+		"?_pragma=busy_timeout(5000)&_pragma=foreign_keys(off)&_pragma=journal_mode(wal)&_pragma=wal_autocheckpoint(0)"); err != nil {
 		return err
 	}
 	o.db.SetMaxOpenConns(1)

@@ -27,7 +27,7 @@ func newestPrompt(home, id string) (text string, err error) {
 			return promptInLines(found, err)
 		}
 	}
-	db, err := sql.Open("sqlite", "file:"+filepath.Join(home, ".local/share/opencode/opencode.db")+"?mode=ro")
+	db, err := sql.Open("sqlite3", "file:"+filepath.Join(home, ".local/share/opencode/opencode.db")+"?mode=ro")
 	if err != nil {
 		return "", err
 	}

@@ -44,7 +44,7 @@ func userMessages(t *testing.T, w *world.World, version, id string) []userMessag
 	if version == install.OpenCodeJSON {
 		return userMessagesInFiles(t, w, id)
 	}
-	db, err := sql.Open("sqlite", "file:"+openCodeHome(w)+"/opencode.db?mode=ro&_pragma=busy_timeout(5000)")
+	db, err := sql.Open("sqlite3", "file:"+openCodeHome(w)+"/opencode.db?mode=ro&_pragma=busy_timeout(5000)")
 	if err != nil {
 		t.Fatal(err)
 	}

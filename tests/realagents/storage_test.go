@@ -12,7 +12,7 @@ import (
 
 	"agentctl/tests/realagents/world"
 
-	_ "modernc.org/sqlite" // the driver
+	_ "github.com/ncruces/go-sqlite3/driver" // the driver
 )
 
 // What the agents stored is looked up here by the prompt that was typed, without any code of the program under test.
@@ -64,7 +64,7 @@ func openCodeID(t *testing.T, w *world.World, prompt string) string {
 	path := filepath.Join(w.Home, ".local", "share", "opencode", "opencode.db")
 	var id string
 	if !poll(func() bool {
-		db, err := sql.Open("sqlite", "file:"+path+"?mode=ro&_pragma=busy_timeout(5000)")
+		db, err := sql.Open("sqlite3", "file:"+path+"?mode=ro&_pragma=busy_timeout(5000)")
 		if err != nil {
 			return false
 		}
@@ -80,7 +80,7 @@ func openCodeID(t *testing.T, w *world.World, prompt string) string {
 // openCodeDir is the directory that the database has for a session.
 func openCodeDir(t *testing.T, w *world.World, id string) (dir string) {
 	t.Helper()
-	db, err := sql.Open("sqlite", "file:"+filepath.Join(w.Home, ".local", "share", "opencode", "opencode.db")+"?mode=ro&_pragma=busy_timeout(5000)")
+	db, err := sql.Open("sqlite3", "file:"+filepath.Join(w.Home, ".local", "share", "opencode", "opencode.db")+"?mode=ro&_pragma=busy_timeout(5000)")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -222,7 +222,7 @@ func openCodeWords(t *testing.T, s session) (w words) {
 		}
 		return w
 	}
-	db, err := sql.Open("sqlite", "file:"+s.Path+"?mode=ro&_pragma=busy_timeout(5000)")
+	db, err := sql.Open("sqlite3", "file:"+s.Path+"?mode=ro&_pragma=busy_timeout(5000)")
 	if err != nil {
 		t.Error(err)
 		return w

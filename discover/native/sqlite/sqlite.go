@@ -1,128 +1,179 @@
-// Package sqlite reads the tables of an SQLite database from its pages, by the documented file format
-// (sqlite.org/fileformat2.html, numbers of sections below are its). It knows no files, no locks and no log: where the
-// pages come from, and that all are of one moment, is its caller's business. There is no SQL in it but the texts of
-// CREATE statements, which are how the format says what the columns of a table are.
+// Package sqlite reads a database with SQLite itself, from pages that its caller has. It knows no files, no locks and no
+// log: where the pages come from, and that all of them are of one moment, is its caller's business. SQLite gets them as
+// a file that nobody can write, so that it neither locks nor creates anything.
 package sqlite
 
 import (
-	"encoding/binary"
+	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
-	"slices"
-	"strings"
+	"iter"
+
+	"github.com/ncruces/go-sqlite3"
+	"github.com/ncruces/go-sqlite3/vfs/readervfs"
 )
+
+// Bounds of a connection, whatever a database holds.
+const (
+	// maxHeap is all that SQLite may allocate, its cache of 2 MB included. Four connections may work at a time.
+	maxHeap = 24 << 20
+	// maxValue is the longest text or blob that a statement takes; longer ones are read in pieces, see [Row.Bytes].
+	maxValue = 1 << 20
+)
+
+// settings: nothing goes to a temporary file, functions of the schema are not trusted, cells are checked before they are
+// used, and a damaged page of the schema costs only the tables in it, as writable_schema has it. One transaction spares
+// each statement its own.
+const settings = `
+	PRAGMA temp_store = memory;
+	PRAGMA trusted_schema = off;
+	PRAGMA query_only = on;
+	PRAGMA cell_size_check = on;
+	PRAGMA writable_schema = on;
+	BEGIN;`
 
 // DB is a database at one moment. It is read-only and used by one goroutine at a time.
 //
-// Its first failure stays: whatever is asked for afterwards is empty, and [DB.Err] tells why. So rows and values need
-// no errors of their own, and nobody may believe what was read before he has asked for Err.
+// No method returns an error. A row or a value that cannot be read is left out, and [DB.Damage] counts it. A failure that
+// is not the fault of the stored bytes ends all reading: whatever is asked for afterwards is empty, and [DB.Err] says why.
 type DB struct {
-	src      io.ReaderAt
-	size     int64
-	pageSize int
-	usable   int // of a page: some programs keep bytes at its end
-	pages    uint32
-	// The most bytes of a row, and of an entry of an index, that stand on a page whole.
-	wholeRow, wholeEntry int64
+	conn  *sqlite3.Conn
+	image *image
+	work  *budget
+	idle  map[string][]*statement
+	blobs map[column]*sqlite3.Blob
 
-	cache  cache
-	schema []entry
-	err    error
+	err     error
+	damages int
+	damage  error
 }
 
-// Sizes of the format (1.3). The usable size may not be less than 480 bytes, so that four cells fit on a page.
-const (
-	headerSize = 100
-	usualPage  = 4096
-	minUsable  = 480
-	utf8Text   = 1
-)
-
-// errDamaged is in every error that the bytes of a database are to blame for.
-var errDamaged = errors.New("damaged database")
-
-// Open reads the header and the schema of the database whose size bytes are in src. An empty one has no tables.
-func Open(src io.ReaderAt, size int64) (*DB, error) {
-	d := &DB{src: src, size: size}
-	if size == 0 {
-		return d, nil
-	}
-	first := make([]byte, min(size, usualPage))
-	n, err := src.ReadAt(first, 0)
-	if err != nil && !errors.Is(err, io.EOF) {
+// Open opens the database whose size bytes are in pages. An empty one has no tables. Statements end when ctx does.
+func Open(ctx context.Context, pages io.ReaderAt, size int64) (db *DB, err error) {
+	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	if n < headerSize {
-		return nil, fmt.Errorf("%w: no header", errDamaged)
-	}
-	if err := d.readHeader(first[:n]); err != nil {
+	img, err := newImage(pages, size)
+	if err != nil {
 		return nil, err
 	}
-	if d.pageSize <= n {
-		p := d.room(1)
-		copy(p.page, first)
-		p.number = 1
+	d := &DB{image: img, work: &budget{Context: ctx}, idle: map[string][]*statement{}, blobs: map[column]*sqlite3.Blob{}}
+	readervfs.Create(img.name(), img)
+	defer func() {
+		err = d.explain(cmp.Or(err, caught(recover())))
+		if err != nil {
+			d.Close()
+			db = nil
+		}
+	}()
+	d.allow()
+	if d.conn, err = sqlite3.OpenContext(sqlite3.WithMaxMemory(d.work, maxHeap), "file:"+img.name()+"?vfs=reader&mode=ro"); err != nil {
+		return nil, err
 	}
-	d.readSchema()
-	return d, d.err
+	d.conn.SetInterrupt(d.work)
+	d.conn.Limit(sqlite3.LIMIT_LENGTH, maxValue)
+	return d, d.conn.Exec(settings)
 }
 
-// readHeader takes page size, reserved bytes and text encoding (1.3.2, 1.3.4, 1.3.13).
-func (d *DB) readHeader(h []byte) error {
-	if d.pageSize = int(binary.BigEndian.Uint16(h[16:])); d.pageSize == 1 {
-		d.pageSize = 65536
+// Close frees what the connection holds.
+func (d *DB) Close() {
+	defer func() { _ = recover() }() // of a connection that a panic has left in disorder: its memory is all it has
+	readervfs.Delete(d.image.name())
+	if d.conn == nil {
+		return
 	}
-	d.usable = d.pageSize - int(h[20])
-	if d.pageSize < 512 || d.pageSize&(d.pageSize-1) != 0 || d.usable < minUsable {
-		return fmt.Errorf("%w: page size %d, %d of it usable", errDamaged, d.pageSize, d.usable)
+	for _, b := range d.blobs {
+		_ = b.Close()
 	}
-	d.wholeRow, d.wholeEntry = int64(d.usable)-35, int64(d.usable-12)*64/255-23
-	// 0 stands in a database without any table.
-	if code := binary.BigEndian.Uint32(h[56:]); code > utf8Text {
-		return fmt.Errorf("text encoding %d: only UTF-8 is read", code)
-	}
-	d.pages = uint32(min(d.size/int64(d.pageSize), 1<<32-2))
-	d.cache = newCache(d.pageSize)
-	return nil
-}
-
-// Err is the first failure: a read that failed, damage, or a question that the schema has no answer to.
-func (d *DB) Err() error { return d.err }
-
-// fail keeps the first failure. It is false, for callers that end with it.
-func (d *DB) fail(err error) bool {
-	if d.err == nil {
-		d.err = err
-	}
-	return false
-}
-
-func (d *DB) damaged(format string, args ...any) bool {
-	return d.fail(fmt.Errorf("%w: "+format, append([]any{errDamaged}, args...)...))
-}
-
-// Tables returns the names of the tables, without views.
-func (d *DB) Tables() []string {
-	var out []string
-	for _, e := range d.schema {
-		if e.kind == "table" {
-			out = append(out, e.name)
+	for _, list := range d.idle {
+		for _, s := range list {
+			_ = s.stmt.Close()
 		}
 	}
-	return out
+	_ = d.conn.Close()
 }
 
-// Table finds a table by its name. It is an error if there is none, or one of a sort that is not read: virtual, without
-// rowid, or with generated columns.
-func (d *DB) Table(name string) (*Table, error) {
-	i := slices.IndexFunc(d.schema, func(e entry) bool { return e.kind == "table" && strings.EqualFold(e.name, name) })
-	if i < 0 {
-		return nil, fmt.Errorf("no such table: %s", name)
+// Err is the failure that ended the reading; nil for none.
+func (d *DB) Err() error { return d.err }
+
+// Damage counts what could not be read so far, and returns the first cause.
+func (d *DB) Damage() (n int, first error) { return d.damages, d.damage }
+
+// Fail counts damage that its caller has found.
+func (d *DB) Fail(damage error) { d.fail(fmt.Errorf("%w: %w", sqlite3.CORRUPT, damage)) }
+
+// errNoRow is damage that only a reader can notice who has a rowid of an index.
+var errNoRow = errors.New("an index names a row that is not in its table")
+
+// fail takes note of an error.
+func (d *DB) fail(err error) {
+	switch err = d.explain(err); {
+	case err == nil:
+	case isDamage(err):
+		d.damages++
+		d.damage = cmp.Or(d.damage, err)
+	default:
+		d.err = cmp.Or(d.err, err)
 	}
-	t, err := d.bind(d.schema[i])
-	if err != nil {
-		return nil, fmt.Errorf("table %s: %w", name, err)
+}
+
+// caught is a panic as an error. The library panics where a connection has used up its memory; any other is a fault of
+// what was translated from C, after which the connection is of no use.
+func caught(panicked any) error {
+	if panicked == nil {
+		return nil
 	}
-	return t, nil
+	if err, ok := panicked.(error); ok && err.Error() == sqlite3.NOMEM.Error() {
+		return fmt.Errorf("%w: its reading takes more than %d MB", sqlite3.NOMEM, maxHeap>>20)
+	}
+	return fmt.Errorf("SQLite failed: %v", panicked)
+}
+
+// explain replaces "interrupted" by its cause.
+func (d *DB) explain(err error) error {
+	if errors.Is(err, sqlite3.INTERRUPT) {
+		return cmp.Or(d.work.cause, err)
+	}
+	return err
+}
+
+// isDamage reports whether stored bytes are to blame for an error, or the pages that they are on cannot be read.
+func isDamage(err error) bool {
+	for _, code := range []sqlite3.ErrorCode{sqlite3.CORRUPT, sqlite3.IOERR, sqlite3.NOTADB, sqlite3.NOMEM, sqlite3.TOOBIG, sqlite3.FULL} {
+		if errors.Is(err, code) {
+			return !errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded)
+		}
+	}
+	return errors.Is(err, errNoRow) || errors.Is(err, errEndless)
+}
+
+// Tables yields the names of the tables with rows of their own: no views, no virtual ones.
+func (d *DB) Tables() iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for r := range d.Query(`SELECT name FROM sqlite_schema WHERE type = 'table' AND rootpage > 0`) {
+			if !yield(r.Text("name", maxName)) {
+				return
+			}
+		}
+	}
+}
+
+// maxName is the most characters of a name in a schema.
+const maxName = 1000
+
+// Query yields the rows of an SQL statement with these arguments, each an int64 or a string. A row is valid until the next
+// one is asked for. It ends where a row cannot be read.
+func (d *DB) Query(sql string, args ...any) iter.Seq[*Row] {
+	return func(yield func(*Row) bool) {
+		s := d.statement(sql)
+		if s == nil {
+			return
+		}
+		defer s.done()
+		s.bind(args)
+		for s.step() && yield(&s.row) {
+		}
+	}
 }

@@ -182,7 +182,7 @@ func TestDatabaseIsSoundAndAtRest(t *testing.T) {
 	if err != nil || raw[18] != 2 || raw[19] != 2 {
 		t.Fatalf("not in WAL mode: %v", err)
 	}
-	db, err := sql.Open("sqlite", "file:"+names[0]+"?mode=ro&immutable=1")
+	db, err := sql.Open("sqlite3", "file:"+names[0]+"?mode=ro&immutable=1")
 	if err != nil {
 		t.Fatal(err)
 	}

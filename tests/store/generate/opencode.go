@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 	"time"
 
-	_ "modernc.org/sqlite" // the driver
+	_ "github.com/ncruces/go-sqlite3/driver" // the driver
 )
 
 //go:embed opencode.sql
@@ -18,7 +18,7 @@ var openCodeSchema string
 // writeOpenCode makes an OpenCode home: one database in WAL mode, at rest.
 func writeOpenCode(home string, o Options, words prose, list []Session) (err error) {
 	path := filepath.Join(home, "opencode.db")
-	db, err := sql.Open("sqlite", "file:"+(&url.URL{Path: path}).EscapedPath()+"?_pragma=journal_mode(off)&_pragma=synchronous(off)")
+	db, err := sql.Open("sqlite3", "file:"+(&url.URL{Path: path}).EscapedPath()+"?_pragma=journal_mode(off)&_pragma=synchronous(off)&_pragma=foreign_keys(off)")
 	if err != nil {
 		return err
 	}

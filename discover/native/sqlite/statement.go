@@ -1,0 +1,99 @@
+package sqlite
+
+import (
+	"fmt"
+
+	"github.com/ncruces/go-sqlite3"
+)
+
+// statement is a prepared statement. One that is used again inside of its own loop is prepared twice.
+type statement struct {
+	db    *DB
+	stmt  *sqlite3.Stmt
+	names map[string]int
+	rows  int64 // so far
+	row   Row
+}
+
+// statement prepares one, or takes one that was prepared before; nil if it cannot be.
+func (d *DB) statement(sql string) (s *statement) {
+	if d.err != nil {
+		return nil
+	}
+	d.allow()
+	if list := d.idle[sql]; len(list) > 0 {
+		d.idle[sql] = list[:len(list)-1]
+		return list[len(list)-1]
+	}
+	defer func() {
+		if err := caught(recover()); err != nil {
+			d.fail(err)
+			s = nil
+		}
+	}()
+	stmt, _, err := d.conn.Prepare(sql)
+	if err != nil {
+		d.fail(err)
+		return nil
+	}
+	s = &statement{db: d, stmt: stmt, names: map[string]int{}}
+	for i := range stmt.ColumnCount() {
+		s.names[stmt.ColumnName(i)] = i
+	}
+	s.row = Row{statement: s}
+	return s
+}
+
+// bind sets the arguments.
+func (s *statement) bind(args []any) {
+	defer func() { s.db.fail(caught(recover())) }()
+	for i, arg := range args {
+		var err error
+		switch v := arg.(type) {
+		case int64:
+			err = s.stmt.BindInt64(i+1, v)
+		case string:
+			err = s.stmt.BindText(i+1, v)
+		default:
+			err = fmt.Errorf("argument %d of %q is of the type %T", i+1, s.stmt.SQL(), arg)
+		}
+		s.db.fail(err)
+	}
+}
+
+// step goes to the next row; it is false where there is none, or it cannot be read.
+func (s *statement) step() (ok bool) {
+	defer func() {
+		if err := caught(recover()); err != nil {
+			s.db.fail(err)
+			ok = false
+		}
+	}()
+	if s.db.err != nil {
+		return false
+	}
+	if s.rows++; s.rows > s.db.image.rows() {
+		s.db.fail(errEndless)
+		return false
+	}
+	s.db.work.left++ // which asking for the next row takes
+	if s.stmt.Step() {
+		return true
+	}
+	s.db.fail(s.stmt.Err())
+	return false
+}
+
+// reset makes the statement ready to be used again. It fails as its last step did, which is known.
+func (s *statement) reset() {
+	defer func() { _ = recover() }()
+	_ = s.stmt.Reset()
+	s.rows = 0
+}
+
+// done gives the statement back.
+func (s *statement) done() {
+	s.reset()
+	sql := s.stmt.SQL()
+	s.db.idle[sql] = append(s.db.idle[sql], s)
+}

@@ -1,0 +1,132 @@
+package sqlite
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/ncruces/go-sqlite3"
+)
+
+// Table is a table of a database, whose rows are read by their rowids: those that a statement finds in an index. So an order
+// that no index has is made of keys and not of whole rows, and a row that cannot be read costs none of the others.
+type Table struct {
+	db   *DB
+	name string
+	has  map[string]bool
+	sql  string
+	row  *statement // prepared when a row is asked for
+}
+
+// longValue is the size in bytes from which a text or blob is read in pieces, and only as far as it is wanted.
+const longValue = 8 << 10
+
+// Table is one of [DB.Tables], to read these of its columns. A column that it does not have is null; [Table.Has] tells.
+func (d *DB) Table(name string, columns ...string) *Table {
+	t := &Table{db: d, name: name, has: map[string]bool{}}
+	var list []string
+	for r := range d.Query(`SELECT name, type FROM pragma_table_info(?)`, name) {
+		column, kind := r.Text("name", maxName), strings.ToUpper(r.Text("type", maxName))
+		if !slices.Contains(columns, column) {
+			continue
+		}
+		t.has[column] = true
+		if !strings.Contains(kind, "INT") && kind != "REAL" {
+			// The length is known without the value.
+			column = fmt.Sprintf("CASE WHEN octet_length(%[1]s) > %[2]d THEN x'' ELSE %[1]s END AS %[1]s", quote(column), longValue)
+		} else {
+			column = quote(column)
+		}
+		list = append(list, column)
+	}
+	t.sql = fmt.Sprintf("SELECT %s FROM %s WHERE rowid = ?", strings.Join(append(list, "1"), ", "), quote(name))
+	return t
+}
+
+// quote makes an SQL name of a name.
+func quote(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }
+
+// Has reports whether the table has a column of that name.
+func (t *Table) Has(column string) bool { return t.has[column] }
+
+// Row reads the row with a rowid; nil if it cannot be read. It is valid until the next one is.
+func (t *Table) Row(rowid int64) *Row {
+	if t.row == nil {
+		if t.row = t.db.statement(t.sql); t.row == nil {
+			return nil
+		}
+	} else {
+		t.row.reset()
+		t.db.allow()
+	}
+	t.row.bind([]any{rowid})
+	damages := t.db.damages
+	if !t.row.step() {
+		if t.db.damages == damages {
+			t.db.fail(errNoRow)
+		}
+		return nil
+	}
+	t.row.row.table, t.row.row.rowid = t, rowid
+	return &t.row.row
+}
+
+// beginning is as much of a long value as fits into limit bytes; nil if it cannot be read.
+func (t *Table) beginning(column string, rowid, limit int64) (value []byte) {
+	t.long(column, rowid, func(b *sqlite3.Blob) (err error) {
+		value, err = readBlob(b, min(limit, b.Size()))
+		return err
+	})
+	return value
+}
+
+// whole is a long value, if it has no more than limit bytes and can be read.
+func (t *Table) whole(column string, rowid, limit int64) (value []byte) {
+	t.long(column, rowid, func(b *sqlite3.Blob) (err error) {
+		if b.Size() <= limit {
+			value, err = readBlob(b, b.Size())
+		}
+		return err
+	})
+	return value
+}
+
+// column is one of a table.
+type column struct{ table, name string }
+
+// long opens a long value, with a handle that was used for another row if there is one.
+func (t *Table) long(name string, rowid int64, read func(*sqlite3.Blob) error) {
+	defer func() { t.db.fail(caught(recover())) }()
+	key := column{t.name, name}
+	blob, err := t.db.blobs[key], error(nil)
+	if blob != nil {
+		err = blob.Reopen(rowid)
+	} else if blob, err = t.db.conn.OpenBlob("main", t.name, name, rowid, false); err == nil {
+		t.db.blobs[key] = blob
+	}
+	if err == nil {
+		err = read(blob)
+	}
+	if err != nil && blob != nil { // it is of no use any more
+		_ = blob.Close()
+		delete(t.db.blobs, key)
+	}
+	t.db.fail(err)
+}
+
+// readBlob reads the first n bytes of a value. Pieces keep SQLite's own memory small.
+func readBlob(b *sqlite3.Blob, n int64) ([]byte, error) {
+	const piece = 64 << 10
+	value := make([]byte, n)
+	if _, err := b.Seek(0, io.SeekStart); err != nil {
+		return nil, err
+	}
+	for at := int64(0); at < n; at += piece {
+		if _, err := b.Read(value[at:min(at+piece, n)]); err != nil && !errors.Is(err, io.EOF) {
+			return nil, err
+		}
+	}
+	return value, nil
+}

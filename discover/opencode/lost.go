@@ -1,0 +1,41 @@
+package opencode
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// lost is what a reading of a database could not read, as an error: the rest was read.
+type lost struct {
+	unreadable []string // sessions that are stored
+	partial    []string // sessions of which a message or a part of one could not be read
+	cause      error    // the first of all
+}
+
+// Error implements error.
+func (l *lost) Error() string {
+	var text strings.Builder
+	for _, part := range []struct {
+		ids  []string
+		what string
+	}{{l.unreadable, "cannot be read"}, {l.partial, "can be read in part only"}} {
+		slices.Sort(part.ids)
+		if ids := slices.Compact(part.ids); len(ids) > 0 {
+			text.WriteString(enumerate(ids) + " " + part.what + ": ")
+		}
+	}
+	return text.String() + l.cause.Error()
+}
+
+// Unwrap returns the first cause.
+func (l *lost) Unwrap() error { return l.cause }
+
+// enumerate names the first ids, and says how many more there are.
+func enumerate(ids []string) string {
+	const most = 5
+	if len(ids) <= most {
+		return strings.Join(ids, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(ids[:most], ", "), len(ids)-most)
+}
