@@ -20,9 +20,23 @@ func readSettled(path string, limit int64, settling time.Duration, whole func([]
 	began := time.Now()
 	for pause := time.Millisecond; ; pause = min(2*pause, longest) {
 		data, changed, err := readFile(path, limit)
-		if err != nil || whole(data) || time.Since(changed).Abs() >= settling || time.Since(began) >= settling {
+		if err != nil || whole(data) || sinceChange(time.Now(), changed) >= settling || time.Since(began) >= settling {
 			return data, err
 		}
 		<-time.After(pause)
 	}
+}
+
+// wholeSeconds is how much younger a change may be than a time without nanoseconds says. Such times are those of file
+// systems that count seconds (ext3, ext4 with inodes of 128 bytes, some of NFS) or pairs of them (FAT).
+const wholeSeconds = 2 * time.Second
+
+// sinceChange is how long at least, at a moment, a file had not changed whose modification time that is. It is less than 0 if
+// the next change may bear the same time for long.
+func sinceChange(at, modified time.Time) time.Duration {
+	age := at.Sub(modified).Abs()
+	if modified.Nanosecond() == 0 {
+		age -= wholeSeconds
+	}
+	return age
 }

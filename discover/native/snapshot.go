@@ -40,13 +40,9 @@ type snapshot struct {
 
 // takeSnapshot opens the database at path. An empty database has size 0.
 func takeSnapshot(ctx context.Context, path string) (*snapshot, error) {
-	real, err := filepath.EvalSymlinks(path)
-	if err != nil {
-		return nil, missing(path, err)
-	}
-	s := &snapshot{path: real, taken: time.Now()}
 	// The database first: what a checkpoint changes in it from here on shows in its times.
-	if s.db, err = Open(real); err != nil {
+	s, err := openDatabase(path)
+	if err != nil {
 		return nil, err
 	}
 	if err = s.openLog(ctx); err == nil {
@@ -57,6 +53,16 @@ func takeSnapshot(ctx context.Context, path string) (*snapshot, error) {
 		return nil, err
 	}
 	return s, nil
+}
+
+func openDatabase(path string) (*snapshot, error) {
+	real, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return nil, missing(path, err)
+	}
+	s := &snapshot{path: real, taken: time.Now()}
+	s.db, err = Open(real)
+	return s, err
 }
 
 func (s *snapshot) openLog(ctx context.Context) error {
@@ -221,7 +227,9 @@ func (s *snapshot) intact() (bool, error) {
 	if log.id != s.wal.file.id || header != s.wal.header {
 		return false, nil
 	}
-	if still || s.wal.pageSize == 0 {
+	// Without a commit in the log, the size is that of the database when it was opened: a checkpoint of the log before may
+	// have made it larger since.
+	if still || s.wal.next == 0 {
 		return still, nil
 	}
 	moved, err := s.moved()
@@ -240,7 +248,7 @@ func changed(err error) (intact bool, unknown error) {
 // of up to 10 ms, so two changes can bear the same time.
 func (s *snapshot) settled() bool {
 	const ticks = 50 * time.Millisecond
-	return s.taken.Sub(s.db.mod).Abs() > ticks
+	return sinceChange(s.taken, s.db.mod) > ticks
 }
 
 // moved is the number of frames that checkpoints have moved, or begun to move, into the database since the log was

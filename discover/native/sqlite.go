@@ -12,9 +12,11 @@ import (
 )
 
 // Retries of [ReadDB]. Writers checkpoint every few hundred commits and a small read takes less than a millisecond, so
-// two are rare; a writer that checkpoints all the time needs many short tries.
+// two are rare; a writer that checkpoints all the time needs many short tries. They go on until the time of a last change can be
+// trusted, unless a journal is in the way.
 const (
 	maxReads  = 200
+	minTime   = wholeSeconds + time.Second/2
 	firstWait = 250 * time.Microsecond
 	longWait  = 4 * time.Millisecond
 )
@@ -28,7 +30,7 @@ const (
 // [ErrNotDatabase] is returned for another sort of file.
 func ReadDB(ctx context.Context, path string, read func(*sqlite.DB) error) error {
 	var pages []int64
-	wait := firstWait
+	wait, began := firstWait, time.Now()
 	for n := 1; ; n++ {
 		used, intact, err := readOnce(ctx, path, pages, read)
 		if intact {
@@ -37,7 +39,7 @@ func ReadDB(ctx context.Context, path string, read func(*sqlite.DB) error) error
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		if n == maxReads {
+		if n >= maxReads && (err != nil || time.Since(began) > minTime) {
 			if err == nil {
 				err = errors.New("its writer changes it too fast")
 			}
