@@ -149,6 +149,17 @@ type Minter interface {
 	Mints(id string) bool
 }
 
+// Shortener is implemented by adapters that know how many of the first characters of an ID tell it from the agent's others. Without
+// it [MinShortID] are taken to do.
+type Shortener interface {
+	// ShortID is the least number of characters by which an ID means one session in the whole store, for all practical
+	// purposes: where IDs begin with the time, as many as hold it to the millisecond.
+	ShortID(id string) int
+}
+
+// MinShortID is how many characters a shortened ID has at least: those of a random UUID that make it one of four billion.
+const MinShortID = 8
+
 // Program is implemented by adapters that know under which name their agent's program is installed.
 type Program interface {
 	// Program is the name to look for in PATH.

@@ -10,6 +10,7 @@ import (
 	"strconv"
 
 	"agentctl/discover"
+	"agentctl/discover/native"
 	"agentctl/proc"
 )
 
@@ -28,6 +29,14 @@ func (Adapter) IncludesSubAgents(discover.Want) bool { return true }
 // Mints reports whether an id is a random UUID (version 4), as Claude Code makes them (SEEN 2.0–2.1.329). With
 // --session-id a session may be given any UUID.
 func (Adapter) Mints(id string) bool { return isUUID(id) && id[versionAt] == '4' }
+
+// ShortID implements [discover.Shortener]. A sub-agent's ID is "agent-", mostly an "a", and random hexadecimal digits.
+func (Adapter) ShortID(id string) int {
+	if isSubagent(id) {
+		return len(agentPrefix) + 1 + discover.MinShortID
+	}
+	return native.ShortUUID(id)
+}
 
 // The environment by which Claude Code marks the commands, hooks and MCP servers it starts (the id since 2.1.119; its own
 // pid since 2.1.329, not in 2.1.197).

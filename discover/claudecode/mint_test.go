@@ -15,3 +15,12 @@ func TestMints(t *testing.T) {
 		}
 	}
 }
+
+// Session IDs are random, those of sub-agents behind a prefix.
+func TestShortID(t *testing.T) {
+	for id, want := range map[string]int{"479c58fd-bac9-45a8-9895-8d4f68f8467f": 8, "agent-a0123456789abcdef": len("agent-a01234567"), "agent-01234567": 15} {
+		if got := New().ShortID(id); got != want {
+			t.Errorf("%q: %d, want %d", id, got, want)
+		}
+	}
+}

@@ -25,6 +25,9 @@ func New() Adapter { return Adapter{} }
 // Name is the agent's name in flags and JSON.
 func (Adapter) Name() discover.Agent { return discover.Codex }
 
+// ShortID implements [discover.Shortener]: a thread's ID is a UUID that begins with the time (version 7, SEEN 0.42–0.169).
+func (Adapter) ShortID(id string) int { return native.ShortUUID(id) }
+
 // IncludesSubAgents implements [discover.Inclusive]: the sub-agents' rollouts have to be read for it, too.
 func (Adapter) IncludesSubAgents(want discover.Want) bool { return inclusive(want) }
 

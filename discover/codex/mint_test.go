@@ -15,3 +15,12 @@ func TestMints(t *testing.T) {
 		}
 	}
 }
+
+// A rollout's ID begins with the millisecond in which its thread began.
+func TestShortID(t *testing.T) {
+	for id, want := range map[string]int{"019de2f3-58ba-72f7-ab7d-7c60e9d8dc8f": 13, "479c58fd-bac9-45a8-9895-8d4f68f8467f": 8, "x": 1} {
+		if got := New().ShortID(id); got != want {
+			t.Errorf("%q: %d, want %d", id, got, want)
+		}
+	}
+}

@@ -3,6 +3,21 @@ package native
 // UUIDLen is the length of a UUID, in characters.
 const UUIDLen = 36
 
+// ShortUUID is how many of the first characters of a UUID tell it from others: of a random one (version 4) the first group, of one
+// that begins with the time in milliseconds (version 7) as many as hold that, of any other all.
+func ShortUUID(id string) int {
+	const version, random, milliseconds = 14, 8, 13
+	if len(id) == UUIDLen {
+		switch id[version] {
+		case '4':
+			return random
+		case '7':
+			return milliseconds
+		}
+	}
+	return len(id)
+}
+
 // BeginsUUID reports whether a UUID (8-4-4-4-12 hexadecimal digits) can begin with s: one in lower case, or with mixed in either.
 // Every second digit is a letter: a processor that had to guess which is one would be wrong a dozen times an id, which costs
 // more than all else about it. So digits are looked up.

@@ -15,3 +15,10 @@ func TestMints(t *testing.T) {
 		}
 	}
 }
+
+// A session's ID begins with the millisecond in which it began, and a counter.
+func TestShortID(t *testing.T) {
+	if got := New().ShortID("ses_e0590e1d5ffeABCDEFGHIJKLMN"); got != len("ses_e0590e1d5ffe") {
+		t.Errorf("%d", got)
+	}
+}

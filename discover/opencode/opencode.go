@@ -26,6 +26,9 @@ func (Adapter) Name() discover.Agent { return discover.OpenCode }
 // IncludesSubAgents implements [discover.Inclusive].
 func (Adapter) IncludesSubAgents(discover.Want) bool { return true }
 
+// ShortID implements [discover.Shortener]: a session's ID begins with the time.
+func (Adapter) ShortID(string) int { return len(sessionPrefix) + idBits/4 }
+
 // Mints reports whether an id is one of OpenCode's, whole.
 func (Adapter) Mints(id string) bool { return isSessionID(id) && len(id) == idLength }
 

@@ -89,7 +89,7 @@ func TestOrphansAreAskedFor(t *testing.T) {
 	}
 	env, out := orphanEnv(t)
 	run(env, "stop", "--orphans", "--dry-run")
-	if want := "aaaaaaaa  would be stopped (SIGTERM to pid 30, SIGTERM to pid 31)\n"; out.stdout.String() != want {
+	if want := "aaaaaaaa-2  would be stopped (SIGTERM to pid 30, SIGTERM to pid 31)\n"; out.stdout.String() != want {
 		t.Errorf("%s", out.stdout.String())
 	}
 	out.stdout.Reset()

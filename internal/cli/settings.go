@@ -3,6 +3,7 @@ package cli
 import (
 	"github.com/urfave/cli/v2"
 
+	"agentctl/discover"
 	"agentctl/internal/config"
 	"agentctl/internal/render"
 )
@@ -19,7 +20,7 @@ func (env Env) settings(noColor bool) (settings, error) {
 	if err != nil {
 		return settings{}, err
 	}
-	look := render.Look{Width: env.Width, Now: env.Now(), Home: env.Getenv("HOME")}
+	look := render.Look{Width: env.Width, Now: env.Now(), Home: env.Getenv("HOME"), ShortID: env.shortID}
 	switch {
 	case noColor, env.Getenv("NO_COLOR") != "", env.Getenv("TERM") == "dumb":
 		c.Color = config.Never
@@ -29,6 +30,16 @@ func (env Env) settings(noColor bool) (settings, error) {
 		look.Color = c.Color == config.Always
 	}
 	return settings{c, look}, nil
+}
+
+// shortID is the least number of characters by which an agent's ID means one session.
+func (env Env) shortID(agent, id string) int {
+	for _, a := range env.Adapters {
+		if s, ok := a.(discover.Shortener); ok && string(a.Name()) == agent {
+			return s.ShortID(id)
+		}
+	}
+	return discover.MinShortID
 }
 
 func jsonFlag(to *bool) cli.Flag {

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"iter"
@@ -23,13 +22,9 @@ func (env Env) printStops(results []stop.Result, o *stopOptions) error {
 	case o.json:
 		return render.JSONArray(env.Stdout, stops(results))
 	}
-	var ids []string
 	for _, r := range results {
-		ids = append(ids, cmp.Or(r.Before.ID, "-"))
-	}
-	for i, id := range render.ShortIDs(ids) {
-		what := fmt.Sprintf("%s (%s)", stopWord(results[i].Outcome), strings.Join(details(results[i]), "; "))
-		if _, err := fmt.Fprintf(env.Stdout, "%s  %s\n", render.Clean(id), render.Clean(strings.TrimSuffix(what, " ()"))); err != nil {
+		what := fmt.Sprintf("%s (%s)", stopWord(r.Outcome), strings.Join(details(r), "; "))
+		if _, err := fmt.Fprintf(env.Stdout, "%s  %s\n", render.Clean(idOf(r.Before)), render.Clean(strings.TrimSuffix(what, " ()"))); err != nil {
 			return err
 		}
 	}

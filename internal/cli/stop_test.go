@@ -50,16 +50,16 @@ func TestStopIsAsked(t *testing.T) {
 // The session that the command runs inside of is that of process 10.
 func TestStopSelects(t *testing.T) {
 	for args, want := range map[string]string{
-		"--all":                                 "-",
-		"--older-than 59m":                      "-",
+		"--all":                                 "pid:20",
+		"--older-than 59m":                      "pid:20",
 		"--older-than 61m":                      "",
 		"--all --adapter codex":                 "",
-		"--all --adapter claude-code":           "-",
+		"--all --adapter claude-code":           "pid:20",
 		"--idle-for 1m":                         "",
-		"aaaaaaaa-1":                            "aaaaaaaa",
-		"pid:10 aaaaaaaa-1 aaaaaaaa-1":          "aaaaaaaa",
+		"aaaaaaaa-1":                            "aaaaaaaa-1",
+		"pid:10 aaaaaaaa-1 aaaaaaaa-1":          "aaaaaaaa-1",
 		"aaaaaaaa-1 pid:20 --adapter codex":     "not found",
-		"aaaaaaaa-1 pid:20 aaaaaaaa-2 pid:20":   "aaaaaaaa-1 - aaaaaaaa-2",
+		"aaaaaaaa-1 pid:20 aaaaaaaa-2 pid:20":   "aaaaaaaa-1 pid:20 aaaaaaaa-2",
 		"--older-than 1m --all --group nothing": "",
 	} {
 		env, out := testEnv(t)

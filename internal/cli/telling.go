@@ -131,17 +131,14 @@ func (t *telling) entry(n news, s discover.Session) render.Entry {
 	return e
 }
 
-// name is how a sub-agent's messages are marked: by its ID, on a terminal by as much of it as tells it from the others.
+// name is how a sub-agent's messages are marked: by its ID, on a terminal by as much of it as means this session.
 func (t *telling) name(s discover.Session) string {
-	if t.look.Width == 0 {
-		return render.Clean(s.ID)
-	}
-	var ids []string
+	var ids []render.ID
 	for _, o := range t.sessions {
-		ids = append(ids, render.Clean(o.ID))
+		ids = append(ids, render.ID{Agent: string(o.Agent), Text: o.ID})
 	}
 	i := slices.IndexFunc(t.sessions, func(o discover.Session) bool { return o.Key() == s.Key() })
-	return render.ShortIDs(ids)[i]
+	return t.look.ShortIDs(ids)[i]
 }
 
 // merged puts the messages of several sessions into the order of time. Those of one stay in their order.

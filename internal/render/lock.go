@@ -40,15 +40,11 @@ func LockTable(w io.Writer, locks []Lock, look Look) error {
 		{head: "UNTIL", drop: 3},
 		{head: "REASON", drop: 2},
 	}}
-	ids := make([]string, len(locks))
+	full := make([]ID, len(locks))
 	for i, l := range locks {
-		if l.SessionID != nil {
-			ids[i] = Clean(*l.SessionID)
-		}
+		full[i] = idOf(l.Adapter, l.SessionID)
 	}
-	if look.Width > 0 {
-		ids = ShortIDs(ids)
-	}
+	ids := look.ShortIDs(full)
 	for i, l := range locks {
 		by, pid := l.LockedBy, ""
 		if l.Adapter != "" {

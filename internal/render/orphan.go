@@ -27,15 +27,11 @@ func OrphanTable(w io.Writer, orphans []Orphan, look Look) error {
 		{head: "PORTS"},
 		{head: "COMMAND"},
 	}}
-	ids := make([]string, len(orphans))
+	full := make([]ID, len(orphans))
 	for i, o := range orphans {
-		if o.SessionID != nil {
-			ids[i] = Clean(*o.SessionID)
-		}
+		full[i] = idOf(o.Adapter, o.SessionID)
 	}
-	if look.Width > 0 {
-		ids = ShortIDs(ids)
-	}
+	ids := look.ShortIDs(full)
 	for i, o := range orphans {
 		g.add(row{cells: []string{
 			strconv.Itoa(o.PID), strconv.Itoa(o.PPID), o.Adapter, cmp.Or(ids[i], "-"), ageText(o.StartedAt, look.Now), cpuText(o.CPU),

@@ -3,35 +3,59 @@ package render
 import (
 	"slices"
 	"unicode/utf8"
+
+	"agentctl/discover"
 )
 
-// minID is the fewest characters a shortened ID has.
-const minID = 8
+// ID is a session's ID and the agent that it belongs to, as JSON has them.
+type ID struct{ Agent, Text string }
 
-// ShortIDs shortens each ID to its shortest prefix of at least eight characters that no other of them begins with.
-// IDs that are equal stay equal.
-func ShortIDs(ids []string) []string {
-	sorted := slices.Compact(slices.Sorted(slices.Values(ids)))
+// idOf is an ID that may be unknown.
+func idOf(agent string, id *string) ID {
+	if id == nil {
+		return ID{agent, ""}
+	}
+	return ID{agent, *id}
+}
+
+// ShortIDs cleans IDs for people. On a terminal each is shortened to its shortest prefix that has as many characters as tell it from
+// its agent's others, and that no other of them begins with; IDs that are equal stay equal. Elsewhere none is shortened.
+func (l Look) ShortIDs(ids []ID) []string {
+	out := make([]string, len(ids))
+	for i, id := range ids {
+		out[i] = Clean(id.Text)
+	}
+	if l.Width == 0 {
+		return out
+	}
+	sorted := slices.Compact(slices.Sorted(slices.Values(out)))
 	need := make(map[string]int, len(sorted))
 	for i, id := range sorted {
-		n := minID
+		n := 0
 		if i > 0 {
 			n = max(n, common(id, sorted[i-1])+1)
 		}
 		if i+1 < len(sorted) {
 			n = max(n, common(id, sorted[i+1])+1)
 		}
-		need[id] = min(n, len(id))
+		need[id] = n
 	}
-	out := make([]string, len(ids))
-	for i, id := range ids {
-		n := need[id]
+	for i, id := range out {
+		n := min(len(id), max(need[id], l.least(ids[i])))
 		for n < len(id) && !utf8.RuneStart(id[n]) {
 			n++
 		}
 		out[i] = id[:n]
 	}
 	return out
+}
+
+// least is how many characters of an ID are shown at least.
+func (l Look) least(id ID) int {
+	if l.ShortID == nil {
+		return discover.MinShortID
+	}
+	return l.ShortID(id.Agent, id.Text)
 }
 
 // common is how many bytes two strings begin with alike.

@@ -21,6 +21,8 @@ type Look struct {
 	Now time.Time
 	// Home is shown as ~.
 	Home string
+	// ShortID is the least number of characters by which an agent's ID means one session; nil: [discover.MinShortID].
+	ShortID func(agent, id string) int
 }
 
 // Table writes one row a session, with a heading. It fits the width; into a pipe (Width 0) it shows everything whole.
@@ -40,13 +42,11 @@ func (l Look) table(sessions []discover.Session) *grid {
 		{head: "DIR", drop: 6, tail: true},
 		{head: "TITLE", drop: 7},
 	}}
-	ids := make([]string, len(sessions))
+	full := make([]ID, len(sessions))
 	for i := range sessions {
-		ids[i] = Clean(sessions[i].ID)
+		full[i] = ID{string(sessions[i].Agent), sessions[i].ID}
 	}
-	if l.Width > 0 {
-		ids = ShortIDs(ids)
-	}
+	ids := l.ShortIDs(full)
 	g.rows = make([]row, 0, len(sessions))
 	for i := range sessions {
 		s := &sessions[i]

@@ -3,6 +3,7 @@ package render_test
 import (
 	"bytes"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -123,9 +124,17 @@ func TestTableProperties(t *testing.T) {
 func TestShortIDs(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		ids := rapid.SliceOf(rapid.StringMatching(`[ab]{6,14}`)).Draw(t, "ids")
-		short := render.ShortIDs(ids)
+		least := rapid.IntRange(1, 10).Draw(t, "least")
+		var full []render.ID
+		for _, id := range ids {
+			full = append(full, render.ID{Text: id})
+		}
+		if piped := (render.Look{}).ShortIDs(full); !slices.Equal(piped, ids) {
+			t.Fatalf("%q into a pipe", piped)
+		}
+		short := render.Look{Width: 80, ShortID: func(string, string) int { return least }}.ShortIDs(full)
 		for i, s := range short {
-			if !strings.HasPrefix(ids[i], s) || len(s) < 8 && s != ids[i] {
+			if !strings.HasPrefix(ids[i], s) || len(s) < least && s != ids[i] {
 				t.Fatalf("%s for %s", s, ids[i])
 			}
 			for j, other := range ids {
@@ -133,7 +142,7 @@ func TestShortIDs(t *testing.T) {
 					t.Fatalf("%s means %s and %s", s, ids[i], ids[j])
 				}
 			}
-			if n := len(s) - 1; n >= 8 && !sharedPrefix(ids, ids[i], s[:n]) {
+			if n := len(s) - 1; n >= least && !sharedPrefix(ids, ids[i], s[:n]) {
 				t.Fatalf("%s for %s is longer than it need be among %v", s, ids[i], ids)
 			}
 		}

@@ -57,15 +57,13 @@ func WorktreeTable(w io.Writer, list []Worktree, look Look) error {
 	g := grid{columns: []column{
 		{head: "PATH", tail: true}, {head: "BRANCH", drop: 2}, {head: "HEAD", drop: 4}, {head: "STATE", drop: 3}, {head: "SESSIONS", drop: 1},
 	}}
-	var ids []string
+	var full []ID
 	for _, t := range list {
 		for _, s := range t.Sessions {
-			ids = append(ids, Clean(idOf(s)))
+			full = append(full, idOf(s.Adapter, s.ID))
 		}
 	}
-	if look.Width > 0 {
-		ids = ShortIDs(ids)
-	}
+	ids := look.ShortIDs(full)
 	for _, t := range list {
 		var who []string
 		for _, s := range t.Sessions {
@@ -80,13 +78,6 @@ func WorktreeTable(w io.Writer, list []Worktree, look Look) error {
 	out := bufio.NewWriter(w)
 	g.write(out, look.Width)
 	return out.Flush()
-}
-
-func idOf(s Session) string {
-	if s.ID == nil {
-		return ""
-	}
-	return *s.ID
 }
 
 // states are what is special about it, in words.

@@ -27,6 +27,8 @@ type Options struct {
 	// Min, Median and Max bound the log-normal size of a session in bytes. A session is never smaller than the
 	// records it needs, some tens of kilobytes.
 	Min, Median, Max int
+	// Burst is how many of an agent's sessions begin within one second, at equal distances; 0: each begins at a time of its own.
+	Burst int
 	// End is the time after the newest record; the sessions lie in the year before.
 	End time.Time
 }

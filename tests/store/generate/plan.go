@@ -42,6 +42,11 @@ func (o Options) plan(agent uint64, i, n int) plan {
 	const year = 365 * 24 * time.Hour
 	// The last hour stays free, so that every record lies before the end.
 	p.start = o.End.Add(-time.Duration(p.Int64N(int64(year)))).Add(-time.Hour).Truncate(time.Millisecond)
+	if o.Burst > 0 {
+		burst := rand.New(rand.NewPCG(o.Seed, agent<<32|uint64(i/o.Burst)|1<<63))
+		second := o.End.Add(-time.Duration(burst.Int64N(int64(year)))).Add(-time.Hour).Truncate(time.Second)
+		p.start = second.Add(time.Duration(i%o.Burst) * time.Second / time.Duration(o.Burst)).Truncate(time.Millisecond)
+	}
 	p.project = p.IntN(max(1, n/perProject))
 	if i < n/perProject {
 		p.project = i // so that none stays empty
