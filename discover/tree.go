@@ -1,6 +1,7 @@
 package discover
 
 import (
+	"cmp"
 	"slices"
 
 	"agentctl/proc"
@@ -21,52 +22,89 @@ type Branch struct {
 // its parents, by the session of the kernel, and by the agent's mark in its environment, which outlives both. Of an agent
 // that was started from within, and of what a shared process does for another session, there is the top only. r is the
 // answer that s is of.
-func (w *World) Tree(r Result, s Session) []Branch {
-	if len(s.Processes) == 0 || r.Table == nil {
+func (w *World) Tree(r Result, s Session) []Branch { return w.Forest(r, []Session{s}).Tree(s) }
+
+// Forest makes the trees of several sessions of one answer. What they have in common is worked out once, so that the cost
+// of all trees grows with the number of processes, not with that times the number of sessions.
+type Forest struct {
+	world  *World
+	result Result
+	adrift adrift
+}
+
+// Forest is for [Forest.Tree] of these sessions of r.
+func (w *World) Forest(r Result, sessions []Session) *Forest {
+	f := &Forest{world: w, result: r}
+	if r.Table != nil {
+		f.adrift = w.findAdrift(r.Table, sessions)
+	}
+	return f
+}
+
+// Tree is [World.Tree].
+func (f *Forest) Tree(s Session) []Branch {
+	if len(s.Processes) == 0 || f.result.Table == nil {
 		return nil
 	}
-	t := &tree{world: w, result: r, session: s, members: proc.Family{}, others: map[proc.ID][]Key{}}
+	t := &tree{Forest: f, session: s, members: proc.Family{}, works: map[proc.ID][]Key{}, met: map[proc.ID]proc.Process{}}
 	for _, p := range s.Processes {
 		t.members[p.ID] = p
+		t.findWorks(p)
 	}
-	t.findOthers()
-	t.members.Grow(r.Table, t.alien)
+	t.members.Grow(t.result.Table, t.alien)
 	t.addAdrift()
 	return t.branches()
 }
 
 // tree is a tree being made.
 type tree struct {
-	world   *World
-	result  Result
+	*Forest
 	session Session
 	members proc.Family
-	// others are the processes that run other sessions, or work for them.
-	others map[proc.ID][]Key
+	// works are the processes that the session's own have started for other sessions.
+	works map[proc.ID][]Key
+	// met are the processes of other sessions that were come upon.
+	met map[proc.ID]proc.Process
 }
 
 func (t *tree) own(p proc.Process) bool {
 	return slices.ContainsFunc(t.session.Processes, func(q proc.Process) bool { return q.ID == p.ID })
 }
 
-func (t *tree) alien(p proc.Process) bool { return t.others[p.ID] != nil }
+// others are the other sessions that a process runs, or works for; none of a dead one.
+func (t *tree) others(p proc.Process) []Key {
+	switch runs := t.result.Runs[p.ID]; {
+	case !p.Alive() || t.own(p):
+		return nil
+	case runs != nil:
+		return runs
+	}
+	return t.works[p.ID]
+}
 
-func (t *tree) findOthers() {
-	for p := range t.result.Table.All() {
-		if t.own(p) || !p.Alive() {
-			continue
-		}
-		if runs := t.result.Runs[p.ID]; runs != nil {
-			t.others[p.ID] = runs
-		} else if works := t.worksFor(p); works != nil {
-			t.others[p.ID] = works
+func (t *tree) alien(p proc.Process) bool {
+	alien := t.others(p) != nil
+	if alien {
+		t.met[p.ID] = p
+	}
+	return alien
+}
+
+// findWorks finds what a process with several sessions has started for the others.
+func (t *tree) findWorks(own proc.Process) {
+	if len(t.result.Runs[own.ID]) < 2 {
+		return
+	}
+	for p := range t.result.Table.Children(own.ID.PID) {
+		if works := t.worksFor(p); p.Alive() && !t.own(p) && works != nil {
+			t.works[p.ID] = works
 		}
 	}
 }
 
 // worksFor is the other session that a tool of a process with several was started for, by the agent's mark.
 func (t *tree) worksFor(p proc.Process) []Key {
-	parent, ok := t.parent(p)
+	parent, ok := parentOf(t.result.Table, p)
 	if !ok || !t.own(parent) || len(t.result.Runs[parent.ID]) < 2 || t.marked(p, t.session.Key()) {
 		return nil
 	}
@@ -76,14 +114,6 @@ func (t *tree) worksFor(p proc.Process) []Key {
 		}
 	}
 	return nil
-}
-
-// parent is who has started p, as far as it lives.
-func (t *tree) parent(p proc.Process) (proc.Process, bool) {
-	for parent := range t.result.Table.Ancestors(p.ID.PID) {
-		return parent, true
-	}
-	return proc.Process{}, false
 }
 
 // nested reports whether p is the top of another's tree right below a member.
@@ -96,33 +126,26 @@ func (t *tree) nested(p proc.Process) bool {
 func (t *tree) addAdrift() {
 	oldest := t.session.Processes[0]
 	var below []proc.Process // what runs sessions below this one
-	for p := range t.result.Table.All() {
+	for _, p := range t.met {
 		if t.nested(p) {
 			below = append(below, p)
 		}
 	}
-	for p := range t.result.Table.All() {
-		if _, known := t.members[p.ID]; known || !p.Alive() || t.alien(p) || p.UID != oldest.UID || p.Ticks < oldest.Ticks {
+	for _, p := range t.adrift.of(t.session) {
+		if _, known := t.members[p.ID]; known || t.alien(p) || p.UID != oldest.UID || p.Ticks < oldest.Ticks {
 			continue
 		}
 		// What a session below this one has started bears the marks of both.
-		if t.adrift(p) && t.marked(p, t.session.Key(), t.session.Processes...) && !t.markedByAny(p, below) {
+		if t.marked(p, t.session.Key(), t.session.Processes...) && !t.markedByAny(p, below) {
 			t.members[p.ID] = p
 		}
 	}
 	t.members.Grow(t.result.Table, t.alien)
 }
 
-// adrift reports whether a process may be another's child than its starter's: only then is its environment worth reading.
-// A child is in its parent's session of the kernel until it leads one of its own.
-func (t *tree) adrift(p proc.Process) bool {
-	parent, ok := t.parent(p)
-	return !ok || parent.ID.PID == 1 || p.Session == p.ID.PID || p.Session != parent.Session
-}
-
 func (t *tree) markedByAny(p proc.Process, agents []proc.Process) bool {
 	return slices.ContainsFunc(agents, func(a proc.Process) bool {
-		return slices.ContainsFunc(t.others[a.ID], func(k Key) bool { return t.marked(p, k, a) })
+		return slices.ContainsFunc(t.others(a), func(k Key) bool { return t.marked(p, k, a) })
 	})
 }
 
@@ -146,22 +169,32 @@ func (t *tree) adapter(agent Agent) Adapter {
 // branches puts the processes in order: a process, and then, by pid, what it has started.
 func (t *tree) branches() (out []Branch) {
 	in := map[proc.ID]bool{}
-	for p := range t.result.Table.All() {
-		_, member := t.members[p.ID]
-		in[p.ID] = member || t.nested(p)
+	var list []proc.Process
+	for _, p := range t.met {
+		if t.nested(p) {
+			in[p.ID] = true
+			list = append(list, p)
+		}
 	}
+	for id := range t.members {
+		if p, ok := t.result.Table.PID(id.PID); ok && p.ID == id && !in[id] {
+			in[id] = true
+			list = append(list, p)
+		}
+	}
+	slices.SortFunc(list, func(a, b proc.Process) int { return cmp.Compare(a.ID.PID, b.ID.PID) })
 	var add func(p proc.Process, depth int, shared bool)
 	add = func(p proc.Process, depth int, shared bool) {
 		shared = shared && !t.alien(p) && (t.own(p) || !t.marked(p, t.session.Key()))
-		out = append(out, Branch{Process: p, Depth: depth, Shared: shared, Runs: t.others[p.ID]})
+		out = append(out, Branch{Process: p, Depth: depth, Shared: shared, Runs: t.others(p)})
 		for c := range t.result.Table.Children(p.ID.PID) {
 			if in[c.ID] {
 				add(c, depth+1, shared)
 			}
 		}
 	}
-	for p := range t.result.Table.All() {
-		if parent, ok := t.parent(p); in[p.ID] && (!ok || !in[parent.ID]) {
+	for _, p := range list {
+		if parent, ok := parentOf(t.result.Table, p); !ok || !in[parent.ID] {
 			add(p, 0, t.session.Shared || t.session.IsSub())
 		}
 	}

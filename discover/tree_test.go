@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"agentctl/proc"
 )
@@ -124,4 +125,52 @@ type otherMark struct{ memory }
 func (otherMark) Marked(p proc.Process, s Session) bool {
 	env, err := p.Env("OTHER")
 	return err == nil && env["OTHER"] == s.ID
+}
+
+func (otherMark) MarkKeys() []string { return []string{"OTHER"} }
+
+func (otherMark) Mark(getenv func(string) string) (Mark, bool) {
+	return Mark{Session: getenv("OTHER")}, getenv("OTHER") != ""
+}
+
+// The cost of all trees grows with the number of processes, not with that times the number of sessions.
+func TestTreesOfManySessions(t *testing.T) {
+	const tools = 8 // of each session: a shell and what it runs, and one that was left behind
+	took := func(sessions int) time.Duration {
+		var m machine
+		var claims []Claim
+		m.add(1, 0, 1, "")
+		for i := range sessions {
+			pid, id := 10+i*(tools+1), fmt.Sprint("session-", i)
+			claims = append(claims, exact(id, pid))
+			m.add(pid, 1, pid, "")
+			m.add(pid+1, pid, pid+1, id)
+			for k := 2; k < tools; k++ {
+				m.add(pid+k, pid+1, pid+1, id)
+			}
+			m.add(pid+tools, 1, pid+tools, id)
+		}
+		w := worldOf(func() *proc.Table { return proc.Of(m...) }, marking{memory{agent: Codex, claims: claims}})
+		r, err := w.List(t.Context(), Select{})
+		if err != nil || len(r.Sessions) != sessions {
+			t.Fatalf("%d sessions, %v", len(r.Sessions), err)
+		}
+		least := time.Hour
+		for range 3 {
+			began, members := time.Now(), 0
+			forest := w.Forest(r, r.Sessions)
+			for _, s := range r.Sessions {
+				members += len(forest.Tree(s))
+			}
+			least = min(least, time.Since(began))
+			if members != sessions*(tools+1) {
+				t.Fatalf("%d processes of %d sessions", members, sessions)
+			}
+		}
+		return least
+	}
+	const few, times = 50, 16
+	if small, large := took(few), took(few*times); large > 4*times*small { // of the square it would be 16 times as much
+		t.Errorf("%d sessions take %v, %d take %v", few, small, few*times, large)
+	}
 }

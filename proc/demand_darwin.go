@@ -10,6 +10,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// systemListeners is not asked for: each process tells its own.
+func systemListeners() ([]listener, error) { return nil, ErrUnsupported }
+
 func system() source { return xnu{} }
 
 // xnu answers from the macOS kernel.
@@ -73,7 +76,7 @@ func (xnu) openFiles(p Process, match func(string) bool) ([]OpenFile, error) {
 	})
 }
 
-func (xnu) listenPorts(p Process, _ []string) ([]int, error) {
+func (xnu) listenPorts(p Process, _ []string, _ listeners) ([]int, error) {
 	return ask(p, func(pid int) ([]int, error) {
 		var ports []int
 		err := eachFD(pid, fdSocket, flavorFDSocket, socketSize, func(_ int, raw []byte) error {

@@ -82,8 +82,8 @@ func (f *procfs) openFiles(p Process, match func(string) bool) ([]OpenFile, erro
 	return ask(f, p, func(d pidDir) ([]OpenFile, error) { return d.openFiles(match) })
 }
 
-func (f *procfs) listenPorts(p Process, names []string) ([]int, error) {
-	return ask(f, p, func(d pidDir) ([]int, error) { return d.listenPorts(names) })
+func (f *procfs) listenPorts(p Process, names []string, ours listeners) ([]int, error) {
+	return ask(f, p, func(d pidDir) ([]int, error) { return d.listenPorts(names, ours) })
 }
 
 func (f *procfs) namespacePIDs(p Process) ([]int, error) {

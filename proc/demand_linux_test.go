@@ -323,3 +323,37 @@ func TestRecycledPIDInTheKernel(t *testing.T) {
 	needRoot(t)
 	start(t, "recycle", flags(unix.CLONE_NEWPID|unix.CLONE_NEWNS))
 }
+
+// asksListeners is a process that notes what it is told of the machine's listeners.
+type asksListeners struct {
+	Facts
+	told *[][]listener
+}
+
+func (l asksListeners) listenPorts(_ Process, _ []string, ours listeners) ([]int, error) {
+	list, err := ours()
+	*l.told = append(*l.told, list)
+	return nil, err
+}
+
+// TestListenersAreAskedForOnce: the processes of one table share the kernel's answer, which grows with their number.
+func TestListenersAreAskedForOnce(t *testing.T) {
+	l, err := net.Listen("tcp4", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	var told [][]listener
+	var list []Process
+	for pid := range 3 {
+		list = append(list, Process{ID: ID{PID: pid + 1}, src: asksListeners{told: &told}})
+	}
+	for p := range newTable(list).All() {
+		if _, err := p.ListenPorts(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(told) != 3 || len(told[0]) == 0 || &told[0][0] != &told[1][0] || &told[0][0] != &told[2][0] {
+		t.Errorf("each was asked about anew: %v", told)
+	}
+}

@@ -64,7 +64,7 @@ func (f Facts) openFiles(_ Process, match func(string) bool) ([]OpenFile, error)
 	return out, f.Err
 }
 
-func (f Facts) listenPorts(Process, []string) ([]int, error) { return f.Ports, f.Err }
+func (f Facts) listenPorts(Process, []string, listeners) ([]int, error) { return f.Ports, f.Err }
 
 func (f Facts) namespacePIDs(p Process) ([]int, error) {
 	if f.Namespaced == nil {

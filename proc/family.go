@@ -35,9 +35,14 @@ func (f Family) Grow(table *Table, alien func(Process) bool) {
 				add(p)
 			}
 		}
-		for p := range table.All() {
-			if p.Alive() && f.leads(table, p) && f.Begot(table, p, alien) {
-				add(p)
+		for _, m := range slices.Collect(maps.Values(f)) {
+			if m.Session != m.ID.PID || m.Session == 0 {
+				continue
+			}
+			for p := range table.inSession(m.Session) {
+				if p.Alive() && f.leads(table, p) && f.Begot(table, p, alien) {
+					add(p)
+				}
 			}
 		}
 	}

@@ -10,6 +10,7 @@ import (
 // uses is another thing each time, and is asked for each time.
 type kept struct {
 	from    source
+	ours    listeners
 	asking  sync.Mutex // one asks, the others wait for its answer
 	answers *answers   // nil until something is asked, as of most processes
 }
@@ -28,7 +29,7 @@ type answers struct {
 }
 
 // keep makes a source of one process that asks another source no more often than it has to.
-func keep(from source) source { return &kept{from: from} }
+func keep(from source, ours listeners) source { return &kept{from: from, ours: ours} }
 
 // known are the answers, until done is called nobody else's.
 func (k *kept) known() (a *answers, done func()) {
@@ -66,10 +67,10 @@ func (k *kept) openFiles(p Process, match func(string) bool) ([]OpenFile, error)
 	return a.files.get(match, func(match func(string) bool) ([]OpenFile, error) { return k.from.openFiles(p, match) })
 }
 
-func (k *kept) listenPorts(p Process, _ []string) ([]int, error) {
+func (k *kept) listenPorts(p Process, _ []string, _ listeners) ([]int, error) {
 	a, done := k.known()
 	defer done()
-	ports, err := a.ports.get(p, func(p Process) ([]int, error) { return k.from.listenPorts(p, a.files.names) })
+	ports, err := a.ports.get(p, func(p Process) ([]int, error) { return k.from.listenPorts(p, a.files.names, k.ours) })
 	return slices.Clone(ports), err
 }
 

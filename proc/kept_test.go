@@ -50,9 +50,9 @@ func (a *asked) openFiles(p Process, match func(string) bool) ([]OpenFile, error
 	return files, err
 }
 
-func (a *asked) listenPorts(p Process, names []string) ([]int, error) {
+func (a *asked) listenPorts(p Process, names []string, ours listeners) ([]int, error) {
 	a.note("ports:%s", strings.Join(names, ","))
-	return a.Facts.listenPorts(p, names)
+	return a.Facts.listenPorts(p, names, ours)
 }
 
 func (a *asked) namespacePIDs(p Process) ([]int, error) {

@@ -165,7 +165,7 @@ func TestListenersByFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	var got []listener
-	err := pidDir(dir + "/7/").listeners(func(port int, inode uint64) { got = append(got, listener{port, inode}) })
+	err := pidDir(dir+"/7/").listeners(systemListeners, func(port int, inode uint64) { got = append(got, listener{port, inode}) })
 	if err != nil || !slices.Equal(got, []listener{{0x1000, 7}}) {
 		t.Errorf("%v, %v", got, err)
 	}

@@ -13,7 +13,7 @@ import (
 
 // listenPorts joins the process's sockets with the listening ones of its network namespace. names are those of its
 // descriptors, nil if they are still to be read.
-func (d pidDir) listenPorts(names []string) ([]int, error) {
+func (d pidDir) listenPorts(names []string, ours listeners) ([]int, error) {
 	if names == nil {
 		var err error
 		if names, err = d.descriptors(); err != nil {
@@ -25,7 +25,7 @@ func (d pidDir) listenPorts(names []string) ([]int, error) {
 		return nil, nil
 	}
 	var ports []int
-	err := d.listeners(func(port int, inode uint64) {
+	err := d.listeners(ours, func(port int, inode uint64) {
 		if own[inode] {
 			ports = append(ports, port)
 		}
@@ -39,10 +39,10 @@ func (d pidDir) listenPorts(names []string) ([]int, error) {
 
 // listeners yields the listening TCP sockets of the process's network namespace. In our own the kernel is asked for those
 // alone: its files of all sockets have it go through a table of some hundred thousand places, which takes milliseconds.
-func (d pidDir) listeners(yield func(port int, inode uint64)) error {
+func (d pidDir) listeners(ours listeners, yield func(port int, inode uint64)) error {
 	theirs, err := d.link("ns/net")
 	if own, ownErr := (d + "../self/").link("ns/net"); err == nil && ownErr == nil && own == theirs {
-		if found, err := diagnosed(); err == nil { // not every kernel and sandbox has it
+		if found, err := ours(); err == nil { // not every kernel and sandbox has it
 			for _, l := range found {
 				yield(l.port, l.inode)
 			}

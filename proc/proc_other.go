@@ -41,6 +41,8 @@ func process(p ps.Process, birth string) Process {
 	return Process{ID: ID{PID: p.Pid(), Birth: birth}, Parent: p.PPid(), UID: -1, Name: p.Executable()}
 }
 
+func systemListeners() ([]listener, error) { return nil, ErrUnsupported }
+
 func system() source { return silent{} }
 
 // silent is a system that tells no more of a process.
@@ -53,7 +55,7 @@ func (silent) env(Process, []string) (map[string]string, error) { return nil, Er
 
 func (silent) openFiles(Process, func(string) bool) ([]OpenFile, error) { return nil, ErrUnsupported }
 
-func (silent) listenPorts(Process, []string) ([]int, error) { return nil, ErrUnsupported }
+func (silent) listenPorts(Process, []string, listeners) ([]int, error) { return nil, ErrUnsupported }
 
 func (silent) namespacePIDs(Process) ([]int, error)   { return nil, ErrUnsupported }
 func (silent) pidNamespace(Process) (string, error)   { return "", ErrUnsupported }

@@ -88,7 +88,7 @@ func (p Process) OpenFiles(match func(path string) bool) ([]OpenFile, error) {
 }
 
 // ListenPorts returns the TCP ports the process listens on, ascending.
-func (p Process) ListenPorts() ([]int, error) { return p.source().listenPorts(p, nil) }
+func (p Process) ListenPorts() ([]int, error) { return p.source().listenPorts(p, nil, systemListeners) }
 
 // NamespacePIDs returns the process's pid in each pid namespace from ours to its own: the last one is what the
 // process itself believes to be its pid. Outside of containers it has one element.
@@ -144,8 +144,9 @@ type source interface {
 	dir(Process) (string, error)
 	env(Process, []string) (map[string]string, error)
 	openFiles(Process, func(string) bool) ([]OpenFile, error)
-	// listenPorts is given the names of the descriptors, as openFiles shows them, where they are known.
-	listenPorts(p Process, names []string) ([]int, error)
+	// listenPorts is given the names of the descriptors, as openFiles shows them, where they are known, and whom to ask for
+	// the listeners of our own network namespace.
+	listenPorts(p Process, names []string, ours listeners) ([]int, error)
 	namespacePIDs(Process) ([]int, error)
 	pidNamespace(Process) (string, error)
 	sharesRoot(Process) (bool, error)

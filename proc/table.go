@@ -15,11 +15,12 @@ import (
 // for. One that has vanished by then is in the table no more; [Table.Err] says if one could not be read.
 // [Table.Complete] reads all of it at once. What its processes are asked for is kept, too; see [Process.Fresh].
 type Table struct {
-	list     []entry          // ascending by pid
-	all      func() []Process // ascending by pid; read when first asked for
-	byParent func() []Process // the same, ascending by parent and pid
-	hidden   bool
-	match    func(Process) bool // which processes Running yields; nil: all
+	list      []entry          // ascending by pid
+	all       func() []Process // ascending by pid; read when first asked for
+	byParent  func() []Process // the same, ascending by parent and pid
+	bySession func() []Process // the same, ascending by session of the kernel and pid
+	hidden    bool
+	match     func(Process) bool // which processes Running yields; nil: all
 }
 
 // Err is why something that was asked for so far could not be read, though it is there; the table then lacks it.
@@ -39,6 +40,7 @@ type entry struct {
 	exe  string // "" where it may not be read
 	once sync.Once
 	read func(buf []byte) (Process, error) // nil where it has been read
+	ours listeners
 	p    Process
 	ok   bool // there is such a process
 	err  atomic.Pointer[error]
@@ -53,7 +55,7 @@ func (e *entry) process(buf []byte) (Process, bool) {
 				e.err.Store(&err)
 			}
 		}
-		e.p.src = keep(e.p.source())
+		e.p.src = keep(e.p.source(), e.ours)
 	})
 	return e.p, e.ok
 }
@@ -72,6 +74,10 @@ func newTable(list []Process) *Table {
 // tableOf makes a table of entries, ascending by pid.
 func tableOf(list []entry) *Table {
 	t := &Table{list: list}
+	ours := sync.OnceValues(systemListeners)
+	for i := range list {
+		list[i].ours = ours
+	}
 	t.all = sync.OnceValue(func() []Process {
 		share(len(list), func(i int, buf []byte) { list[i].process(buf) })
 		out := make([]Process, 0, len(list))
@@ -85,6 +91,11 @@ func tableOf(list []entry) *Table {
 	t.byParent = sync.OnceValue(func() []Process {
 		order := slices.Clone(t.all())
 		slices.SortStableFunc(order, func(a, b Process) int { return cmp.Compare(a.Parent, b.Parent) })
+		return order
+	})
+	t.bySession = sync.OnceValue(func() []Process {
+		order := slices.Clone(t.all())
+		slices.SortStableFunc(order, func(a, b Process) int { return cmp.Compare(a.Session, b.Session) })
 		return order
 	})
 	return t
@@ -176,6 +187,19 @@ func (t *Table) Children(pid int) iter.Seq[Process] {
 				return
 			}
 			if p.ID.PID != pid && (!known || begot(parent, p)) && !yield(p) {
+				return
+			}
+		}
+	}
+}
+
+// inSession yields the processes in a session of the kernel, by ascending pid.
+func (t *Table) inSession(session int) iter.Seq[Process] {
+	return func(yield func(Process) bool) {
+		order := t.bySession()
+		from, _ := slices.BinarySearchFunc(order, session, func(p Process, session int) int { return cmp.Compare(p.Session, session) })
+		for _, p := range order[from:] {
+			if p.Session != session || !yield(p) {
 				return
 			}
 		}

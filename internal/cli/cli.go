@@ -6,6 +6,7 @@ package cli
 
 import (
 	"context"
+	"io"
 
 	"github.com/urfave/cli/v2"
 )
@@ -24,7 +25,22 @@ func (env Env) main(ctx context.Context, args []string) int {
 		return env.finish(err)
 	}
 	env.report.json = wantsJSON(arranged)
-	return env.finish(app.RunContext(ctx, append([]string{app.Name}, arranged...)))
+	help := &checked{to: app.Writer}
+	app.Writer = help
+	err = app.RunContext(ctx, append([]string{app.Name}, arranged...))
+	return env.finish(firstOf(err, help.err))
+}
+
+// checked remembers the first error of writing, for the library, which writes the help and does not look.
+type checked struct {
+	to  io.Writer
+	err error
+}
+
+func (c *checked) Write(p []byte) (int, error) {
+	n, err := c.to.Write(p)
+	c.err = firstOf(c.err, err)
+	return n, err
 }
 
 // program is our name.

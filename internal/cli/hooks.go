@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os/exec"
 	"strconv"
+	"strings"
 	"syscall"
 	"time"
 
@@ -28,7 +29,7 @@ func (h hook) run(ctx context.Context, env Env, s discover.Session, exit *int) e
 	if h.script == "" {
 		return nil
 	}
-	vars := append(hookVars(s), "PWD="+s.Dir)
+	vars := append(hookVars(s), variable("PWD", s.Dir))
 	if exit != nil {
 		vars = append(vars, "AGENTCTL_EXIT_CODE="+strconv.Itoa(*exit))
 	}
@@ -61,11 +62,21 @@ func (h hook) shell(ctx context.Context, env Env, dir string, stdin []byte, vars
 // hookVars are a session's facts as environment variables; those that are not known are empty.
 func hookVars(s discover.Session) []string {
 	return []string{
-		"AGENTCTL_SESSION_ID=" + s.ID,
-		"AGENTCTL_ADAPTER=" + string(s.Agent),
-		"AGENTCTL_CWD=" + s.Dir,
-		"AGENTCTL_GROUP=" + s.Group,
-		"AGENTCTL_MODEL=" + s.Model,
-		"AGENTCTL_BRANCH=" + s.Branch,
+		variable("AGENTCTL_SESSION_ID", s.ID),
+		variable("AGENTCTL_ADAPTER", string(s.Agent)),
+		variable("AGENTCTL_CWD", s.Dir),
+		variable("AGENTCTL_GROUP", s.Group),
+		variable("AGENTCTL_MODEL", s.Model),
+		variable("AGENTCTL_BRANCH", s.Branch),
 	}
+}
+
+// variableLimit bounds a variable's value, in bytes. Linux starts no program with one of more than 128 KiB (MAX_ARG_STRLEN).
+const variableLimit = 32 << 10
+
+// variable is one of an environment. Its value comes out of a transcript: a NUL, which no environment can hold, is left out,
+// and what is too long is cut.
+func variable(key, value string) string {
+	value = strings.ReplaceAll(value, "\x00", "")
+	return key + "=" + strings.ToValidUTF8(value[:min(len(value), variableLimit)], "")
 }

@@ -39,6 +39,20 @@ func TestAHookIsToldOfTheSession(t *testing.T) {
 	}
 }
 
+// What comes out of a transcript may be no text for an environment.
+func TestAHookIsToldOfOddNames(t *testing.T) {
+	env, out := testEnv(t)
+	env.Environ = []string{"PATH=/bin:/usr/bin"}
+	s := discover.Session{Record: &discover.Record{ID: "1", Agent: discover.Codex, Dir: "/w/a\x00b", Branch: strings.Repeat("é", 200_000)}}
+	script := `printf '%s %s\n' "$AGENTCTL_CWD" "${#AGENTCTL_BRANCH}"; cat`
+	if err := (hook{"--exec", script}).shell(t.Context(), env, "", []byte("{}"), hookVars(s)); err != nil {
+		t.Fatal(err)
+	}
+	if got := out.stderr.String(); !strings.HasPrefix(got, "/w/ab ") || !strings.HasSuffix(got, "\n{}") {
+		t.Errorf("%q", got)
+	}
+}
+
 func TestAHookThatFailsIsNamed(t *testing.T) {
 	env, _ := testEnv(t)
 	s := discover.Nobody()

@@ -82,8 +82,9 @@ func (env Env) machines(ctx context.Context, w *discover.World, r discover.Resul
 		})
 	}
 	out := make([]render.Machine, len(r.Sessions))
+	forest := w.Forest(r, r.Sessions)
 	for i, s := range r.Sessions {
-		out[i].Processes = processes(w.Tree(r, s))
+		out[i].Processes = processes(forest.Tree(s))
 	}
 	git.Wait()
 	var unanswered []*discover.Warning
