@@ -31,7 +31,7 @@ func groupOf(s *Session) string {
 			return env[GroupKey]
 		}
 	}
-	if group := GroupOfBranch(s.Branch); group != "" || !strings.Contains(s.Dir, groupDir) {
+	if group := GroupOfWorktree(s.Branch, s.Dir); group != "" || !strings.Contains(s.Dir, groupDir) {
 		return group
 	}
 	return GroupOfBranch(branchAt(s.Dir))
@@ -39,6 +39,39 @@ func groupOf(s *Session) string {
 
 // groupDir is in the names of the worktrees that group launches make: a cheap sign that git is worth asking.
 const groupDir = "-try-"
+
+// groupDirEnd ends the group's name in the name of a worktree whose branch does not hold it.
+const groupDirEnd = "--"
+
+// GroupDir is where the worktree of a group's launch goes whose branch has a name of its own: beside the repository at top,
+// with the group and the branch in its name. The directory, which agents record, is then the record of the group after the
+// session's death; [GroupOfWorktree] reads it.
+func GroupDir(top, group, branch string) string {
+	return top + groupDir + group + groupDirEnd + strings.ReplaceAll(branch, "/", "-")
+}
+
+// IsGroupName reports whether a group can be told from the names of its branches and worktrees.
+func IsGroupName(group string) bool {
+	return group != "" && !strings.Contains(group, "/") && !strings.Contains(group, groupDirEnd) && !strings.Contains(group, groupDir)
+}
+
+// GroupOfWorktree is the launch group that a worktree was made for, by its branch or by its path, which may be that of a
+// directory in it; "" if it was made for none.
+func GroupOfWorktree(branch, dir string) string {
+	if group := GroupOfBranch(branch); group != "" {
+		return group
+	}
+	i := strings.LastIndex(dir, groupDir)
+	if i < 0 {
+		return ""
+	}
+	name, _, _ := strings.Cut(dir[i+len(groupDir):], "/")
+	group, rest, ok := strings.Cut(name, groupDirEnd)
+	if !ok || rest == "" || !IsGroupName(group) {
+		return ""
+	}
+	return group
+}
 
 // gitFileLimit bounds the two files of a worktree that name its repository and its branch, in bytes. Each holds one path.
 const gitFileLimit = 64 << 10

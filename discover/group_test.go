@@ -35,6 +35,12 @@ func TestGroup(t *testing.T) {
 		{"", "/gone-try-x", ""},
 		{"", "relative-try-x", ""},
 		{"try/g-2", "", ""},
+		{"mine", "/gone/repo-try-g-3--mine/sub", "g-3"},
+		{"", "/gone/repo-try-g-3--a-b--c", "g-3"},
+		{"try/g-2/codex", "/gone/repo-try-g-3--mine", "g-2"},
+		{"", "/gone/repo-try-g-3--", ""},
+		{"", "/gone/repo-try---mine", ""},
+		{"", "/gone/repo-try-a/b--c", ""},
 	} {
 		s := Session{Record: &Record{Branch: tc.branch, Dir: tc.dir}}
 		if got := groupOf(&s); got != tc.want {

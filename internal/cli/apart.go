@@ -21,6 +21,9 @@ import (
 func (env Env) launchApart(ctx context.Context, slots []*slot, o *launchOptions) error {
 	single := len(slots) == 1 && o.matrix == ""
 	group := cmp.Or(o.group, worktree.NewGroup())
+	if !discover.IsGroupName(group) {
+		return badUsage("launch", "--group %q must not contain /, -- or -try-: it becomes part of branches and directories", group)
+	}
 	vars, err := variables(o.vars.Value(), group)
 	if err != nil {
 		return err
@@ -81,6 +84,9 @@ func (env Env) house(ctx context.Context, repo *worktree.Repo, s *slot, group st
 		Base:   cmp.Or(s.Base, o.base),
 	}
 	want.Dir = worktree.Dir(main, want.Branch)
+	if (o.group != "" || o.matrix != "") && discover.GroupOfBranch(want.Branch) == "" {
+		want.Dir = worktree.GroupDir(main, group, want.Branch)
+	}
 	s.made, err = repo.Create(ctx, want)
 	switch {
 	case errors.Is(err, worktree.ErrBadName), errors.Is(err, worktree.ErrNoCommit) && want.Base != "":

@@ -55,7 +55,7 @@ func (env Env) groups(ctx context.Context) []string {
 	if repo, err := env.repository(ctx, "worktree clean", "."); err == nil {
 		list, _ := repo.List(ctx) // of a repository that cannot be read there are none
 		for _, w := range list {
-			add(discover.GroupOfBranch(w.Branch))
+			add(discover.GroupOfWorktree(w.Branch, w.Path))
 		}
 	}
 	return out

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"slices"
 	"syscall"
 
 	"github.com/urfave/cli/v2"
@@ -15,7 +16,7 @@ import (
 type eventsOptions struct {
 	initial, children, json bool
 	adapters                cli.StringSlice
-	dir                     string
+	scope                   scope
 	script                  string
 	webhook, secretEnv      string
 }
@@ -30,16 +31,16 @@ func newEvents(env Env) *cli.Command {
 		UsageText: "agentctl events [FLAGS]",
 		Description: "Sessions start, run, wait for you, idle, fail and stop; each event has the whole session.\n" +
 			"It goes on until it is interrupted (exit 130) or nobody reads it any more.",
-		Flags: []cli.Flag{
+		Flags: slices.Concat([]cli.Flag{
 			&cli.BoolFlag{Name: "initial", Usage: "first the sessions that are there, as if they had just started", Destination: &o.initial},
 			adapterFlag(&o.adapters),
-			&cli.StringFlag{Name: "cwd", Usage: "only sessions in the same git worktree as `DIR`, else in that very directory", Destination: &o.dir},
+		}, o.scope.flags("only"), []cli.Flag{
 			&cli.BoolFlag{Name: "children", Usage: "sub-agents' sessions too", Destination: &o.children},
 			&cli.StringFlag{Name: "exec", Usage: "run `CMD` by the shell for each event, with the event on its stdin", Destination: &o.script},
 			&cli.StringFlag{Name: "webhook", Usage: "post each event to `URL`, signed if there is a secret; needs curl", Destination: &o.webhook},
 			&cli.StringFlag{Name: "secret-env", Usage: "the secret is in the environment variable `NAME`", Value: secretKey, Destination: &o.secretEnv},
 			jsonFlag(&o.json),
-		},
+		}),
 		Action: func(c *cli.Context) error {
 			if _, err := arguments(c, 0, ""); err != nil {
 				return err
@@ -64,7 +65,7 @@ func (env Env) events(ctx context.Context, o *eventsOptions) error {
 	if sel.Agents, err = env.chosenAgents(o.adapters.Value()); err != nil {
 		return err
 	}
-	if sel.Match, err = match("events", o.dir, ""); err != nil {
+	if sel.Match, err = o.scope.match("events"); err != nil {
 		return err
 	}
 	poster, err := env.poster(o)

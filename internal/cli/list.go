@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/urfave/cli/v2"
 
@@ -13,7 +14,8 @@ import (
 
 type listOptions struct {
 	all, children, tokens, wide, noTrunc, quiet, json, noColor, orphans, watch bool
-	since, dir, group, format                                                  string
+	since, format                                                              string
+	scope                                                                      scope
 	limit                                                                      int
 	adapters, statuses                                                         cli.StringSlice
 }
@@ -23,13 +25,12 @@ func newList(env Env) *cli.Command {
 	return &cli.Command{
 		Usage:     "list live sessions, with -a stopped ones too",
 		UsageText: "agentctl list [FLAGS]",
-		Flags: []cli.Flag{
+		Flags: slices.Concat([]cli.Flag{
 			&cli.BoolFlag{Name: "all", Aliases: []string{"a"}, Usage: "stopped sessions of --since too", Destination: &o.all},
 			&cli.StringFlag{Name: "since", Usage: "with stopped ones active since `WHEN`: 12h, 30d, 2w, a date, a time, all (default: 7d, or the configuration's)", Destination: &o.since},
 			adapterFlag(&o.adapters),
 			&cli.StringSliceFlag{Name: "status", Usage: "only this `STATUS`: running, waiting, idle, stopped, unknown (may be repeated)", Destination: &o.statuses},
-			&cli.StringFlag{Name: "cwd", Usage: "only sessions in the same git worktree as `DIR`, else in that very directory", Destination: &o.dir},
-			&cli.StringFlag{Name: "group", Usage: "only the launch group `G`", Destination: &o.group},
+		}, o.scope.flags("only"), []cli.Flag{
 			&cli.IntFlag{Name: "n", Usage: "at most `N` sessions, the newest; 0 is all", Destination: &o.limit},
 			&cli.BoolFlag{Name: "children", Usage: "sub-agents' sessions too", Destination: &o.children},
 			&cli.BoolFlag{Name: "tokens", Usage: "token counts in every row of --json and --format", Destination: &o.tokens},
@@ -41,7 +42,7 @@ func newList(env Env) *cli.Command {
 			&cli.StringFlag{Name: "format", Usage: "print each session by this Go `TEMPLATE`, as in '{{.id}} {{.status}}'", Destination: &o.format},
 			jsonFlag(&o.json),
 			noColorFlag(&o.noColor),
-		},
+		}),
 		Action: func(c *cli.Context) error {
 			if _, err := arguments(c, 0, ""); err != nil {
 				return err

@@ -20,7 +20,7 @@ import (
 
 // listWatch is list --watch.
 func (env Env) listWatch(c *cli.Context, o *listOptions) error {
-	if err := only(c, "watch", "all", "since", "adapter", "status", "cwd", "group", "n", "children", "no-color"); err != nil {
+	if err := only(c, "watch", "all", "since", "adapter", "status", "cwd", "repo", "group", "n", "children", "no-color"); err != nil {
 		return err
 	}
 	in, typed := env.Stdin.(*os.File)

@@ -7,6 +7,8 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"slices"
+	"strings"
 	"syscall"
 	"time"
 
@@ -17,6 +19,7 @@ import (
 )
 
 type lockOptions struct {
+	repo        string
 	by, reason  string
 	duration    time.Duration
 	force, json bool
@@ -26,11 +29,12 @@ func newLock(env Env) *cli.Command {
 	o := &lockOptions{}
 	return &cli.Command{
 		Usage:     "lock a directory, until it is unlocked or while a command runs",
-		UsageText: "agentctl lock [FLAGS] DIR [-- COMMAND ARGUMENTS…]",
+		UsageText: "agentctl lock [FLAGS] DIR [-- COMMAND ARGUMENTS…]\nagentctl lock [FLAGS] --repo DIR [-- COMMAND ARGUMENTS…]",
 		Description: "With a command, a kernel lock is held on the directory while it runs: the command inherits it, and\n" +
 			"nothing outlives it. Without one, a lock is declared in a small file, until unlock or its time is up.",
 		ArgsUsage: "DIR [-- COMMAND ARGUMENTS…]",
 		Flags: []cli.Flag{
+			lockRepoFlag(&o.repo),
 			&cli.StringFlag{Name: "by", Usage: "who locks it: `WHO` is the session this runs inside of, or you", Destination: &o.by},
 			&cli.StringFlag{Name: "reason", Usage: "`WHY`", Destination: &o.reason},
 			spanFlag("for", "declare it for `D`; without it, until unlock", &o.duration),
@@ -42,14 +46,14 @@ func newLock(env Env) *cli.Command {
 			if err != nil {
 				return err
 			}
-			place, err := lock.At(dir)
+			places, err := env.lockPlaces(c.Context, "lock", dir, o.repo)
 			if err != nil {
-				return badUsage("lock", "%v", err)
+				return err
 			}
 			if len(command) > 0 {
-				return env.lockWhile(c.Context, place, command, o)
+				return env.lockWhile(c.Context, places, command, o)
 			}
-			return env.declare(c.Context, place, o)
+			return env.declare(c.Context, places, o)
 		},
 	}
 }
@@ -57,7 +61,9 @@ func newLock(env Env) *cli.Command {
 func lockArguments(c *cli.Context, o *lockOptions) (dir string, command []string, err error) {
 	args, command := passed(c.Args().Slice())
 	switch {
-	case len(args) != 1:
+	case len(args) == 1 && o.repo != "":
+		return "", nil, badUsage("lock", "--repo and a directory exclude each other")
+	case len(args) != 1 && o.repo == "" || len(args) > 1:
 		return "", nil, badUsage("lock", "lock needs one directory; a command stands behind --")
 	case command != nil && len(command) == 0:
 		return "", nil, badUsage("lock", "no command stands behind --") // of a script's empty variable: nothing would unlock it
@@ -66,43 +72,85 @@ func lockArguments(c *cli.Context, o *lockOptions) (dir string, command []string
 	case len(command) == 0 && o.force:
 		return "", nil, badUsage("lock", "--force goes with a command: a declared lock hinders only what comes later")
 	}
-	return args[0], command, nil
+	return strings.Join(args, ""), command, nil
 }
 
-// declare stores a lock.
-func (env Env) declare(ctx context.Context, place *lock.Place, o *lockOptions) error {
+// declare stores a lock on each of the places, or on none.
+func (env Env) declare(ctx context.Context, places []*lock.Place, o *lockOptions) error {
 	s, err := env.settings(false)
 	if err != nil {
 		return err
 	}
+	store := lock.StoreIn(env.Getenv)
+	for _, place := range places {
+		if list, err := store.On(place, env.Now()); err == nil && len(list) > 0 {
+			return env.declaredAlready(store, place)
+		}
+	}
+	var locks []lock.Lock
+	var unseen error
+	for i, place := range places {
+		sc, d, err := env.declareOne(ctx, s, store, place, o)
+		if err != nil {
+			return errors.Join(err, env.undeclare(store, places, locks))
+		}
+		locks = append(locks, lock.Lock{Kind: lock.Stated, Dir: place.Top, Declared: &d})
+		if i == 0 { // it is the same for each
+			unseen = env.unseen(sc)
+		}
+	}
+	if o.json {
+		err = env.printLocks(locks, true, s.look)
+	}
+	return firstOf(err, unseen)
+}
+
+// undeclare removes those of the locks on these places that we have just declared.
+func (env Env) undeclare(store lock.Store, places []*lock.Place, ours []lock.Lock) error {
+	var remove []lock.Declared
+	for _, place := range places {
+		list, err := store.On(place, env.Now())
+		if err != nil {
+			return err
+		}
+		for _, d := range list {
+			if slices.ContainsFunc(ours, func(l lock.Lock) bool {
+				return l.Dir == d.Dir && l.Declared.By == d.By && l.Declared.Since.Equal(d.Since)
+			}) {
+				remove = append(remove, d)
+			}
+		}
+	}
+	return store.Remove(env.Now(), remove...)
+}
+
+// declareOne stores a lock on a place, and warns of those in whose way it comes.
+func (env Env) declareOne(
+	ctx context.Context, s settings, store lock.Store, place *lock.Place, o *lockOptions,
+) (sc scene, d lock.Declared, err error) {
 	working, done := env.look(ctx, "looking who is at work")
-	sc, err := env.sceneAt(working, env.world(s.Homes), place, false)
+	sc, err = env.sceneAt(working, env.world(s.Homes), place, false)
 	done()
 	if err != nil {
-		return err
+		return sc, d, err
 	}
 	now := env.Now().UTC().Truncate(time.Millisecond)
-	d := lock.Declared{Dir: place.Top, By: o.by, Reason: o.reason, Since: now}
+	d = lock.Declared{Dir: place.Top, By: o.by, Reason: o.reason, Since: now}
 	if d.By == "" {
 		d.By = sc.self
 	}
 	if o.duration > 0 {
 		d.Until = now.Add(o.duration)
 	}
-	store := lock.StoreIn(env.Getenv)
 	if err := store.Declare(place, d, now); errors.Is(err, lock.ErrDeclared) {
-		return env.declaredAlready(store, place)
+		return sc, d, env.declaredAlready(store, place)
 	} else if err != nil {
-		return err
+		return sc, d, err
 	}
 	for _, l := range sc.locks {
 		env.say("warning", whoLocks(l)+"; the lock hinders only what comes later")
 	}
-	unseen := env.unseen(sc)
-	if o.json {
-		err = env.printLocks([]lock.Lock{{Kind: lock.Stated, Dir: place.Top, Declared: &d}}, true, s.look)
-	}
-	return firstOf(err, unseen)
+	return sc, d, nil
 }
 
 // declaredAlready names the lock that there is.
@@ -117,37 +165,56 @@ func (env Env) declaredAlready(store lock.Store, place *lock.Place) error {
 // grabbing is how long a lock of the kernel is asked for: a launch or a look at the lock holds it for a moment only.
 const grabbing = time.Second
 
-// lockWhile runs the command under a kernel lock that it inherits, passes signals on, and ends as it does.
-func (env Env) lockWhile(ctx context.Context, place *lock.Place, command []string, o *lockOptions) error {
+// lockWhile runs the command under kernel locks that it inherits, one on each place, passes signals on, and ends as it does.
+func (env Env) lockWhile(ctx context.Context, places []*lock.Place, command []string, o *lockOptions) error {
 	s, err := env.settings(false)
 	if err != nil {
 		return err
 	}
+	cmd := exec.Command(command[0], command[1:]...)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = env.Stdin, env.Stdout, env.Stderr
+	var all []*lock.Held
+	var unseen error
+	for i, place := range places {
+		sc, held, err := env.holdFree(ctx, s, place, o.force)
+		if i == 0 { // it is the same for each
+			unseen = env.unseen(sc)
+		}
+		if err != nil {
+			for _, h := range all {
+				err = errors.Join(err, h.Release())
+			}
+			return err
+		}
+		all = append(all, held)
+		cmd.ExtraFiles = append(cmd.ExtraFiles, held.File())
+	}
+	return firstOf(env.passThrough(cmd), unseen)
+}
+
+// holdFree holds a place that nothing else locks; with force, sessions and declared locks there do not matter.
+func (env Env) holdFree(ctx context.Context, s settings, place *lock.Place, force bool) (sc scene, held *lock.Held, err error) {
 	limited, cancel := context.WithTimeout(ctx, grabbing)
 	defer cancel()
 	held, heldErr := lock.Hold(limited, place.Top)
 	if heldErr != nil && !errors.Is(heldErr, lock.ErrHeld) {
-		return heldErr
+		return sc, nil, heldErr
 	}
-	sc, err := env.sceneAt(ctx, env.world(s.Homes), place, s.Strict)
+	sc, err = env.sceneAt(ctx, env.world(s.Homes), place, s.Strict)
 	if err != nil {
-		return err
+		return sc, nil, errors.Join(err, held.Release())
 	}
-	unseen := env.unseen(sc)
 	if heldErr != nil {
 		sc.holders(place, true)
-		return sc.conflict("wait for it")
+		return sc, nil, sc.conflict("wait for it")
 	}
-	if !o.force {
+	if !force {
 		sc.agentsOut()
 		if err := sc.conflict("wait for it, or --force"); err != nil {
-			return errors.Join(err, held.Release())
+			return sc, nil, errors.Join(err, held.Release())
 		}
 	}
-	cmd := exec.Command(command[0], command[1:]...)
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = env.Stdin, env.Stdout, env.Stderr
-	cmd.ExtraFiles = []*os.File{held.File()}
-	return firstOf(env.passThrough(cmd), unseen)
+	return sc, held, nil
 }
 
 // firstOf is the first error there is.

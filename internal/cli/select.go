@@ -1,6 +1,10 @@
 package cli
 
 import (
+	"slices"
+
+	"github.com/urfave/cli/v2"
+
 	"agentctl/discover"
 	"agentctl/internal/config"
 	"agentctl/lock"
@@ -42,7 +46,7 @@ func (env Env) selection(o *listOptions, s settings) (discover.Select, error) {
 	if sel.Since, err = config.ParseSince(since, s.look.Now); err != nil {
 		return sel, badUsage("list", "--since: %v", err)
 	}
-	sel.Match, err = match("list", o.dir, o.group)
+	sel.Match, err = o.scope.match("list")
 	if o.quiet {
 		sel.Match = withID(sel.Match)
 	}
@@ -63,18 +67,42 @@ func (env Env) chosenAgents(values []string) ([]discover.Agent, error) {
 	return out, err
 }
 
-// match is the condition of --cwd and --group on a finished session; nil if there is none.
-func match(verb, dir, group string) (func(discover.Session) bool, error) {
-	if dir == "" && group == "" {
-		return nil, nil
+// scope are the flags that select sessions by where they work and by their launch group; a session must meet all of them.
+type scope struct{ dir, repo, group string }
+
+// flags returns --cwd, --repo and --group; verb says what becomes of the sessions ("only", "select").
+func (s *scope) flags(verb string) []cli.Flag {
+	return []cli.Flag{
+		&cli.StringFlag{Name: "cwd", Usage: verb + " sessions in the git worktree of `DIR`; outside of any, in that very directory", Destination: &s.dir},
+		&cli.StringFlag{Name: "repo", Usage: verb + " sessions in any worktree of the git repository of `DIR`", Destination: &s.repo},
+		&cli.StringFlag{Name: "group", Usage: verb + " sessions of the launch group `G`", Destination: &s.group},
 	}
-	in := func(string) bool { return true }
-	if dir != "" {
-		place, err := lock.At(dir)
+}
+
+// match is the condition on a finished session; nil if there is none.
+func (s scope) match(verb string) (func(discover.Session) bool, error) {
+	var conditions []func(discover.Session) bool
+	if s.dir != "" {
+		place, err := lock.At(s.dir)
 		if err != nil {
 			return nil, badUsage(verb, "--cwd: %v", err)
 		}
-		in = place.Has
+		conditions = append(conditions, func(s discover.Session) bool { return place.Has(s.Dir) })
 	}
-	return func(s discover.Session) bool { return (group == "" || s.Group == group) && in(s.Dir) }, nil
+	if s.repo != "" {
+		repo, err := lock.RepositoryAt(s.repo)
+		if err != nil {
+			return nil, badUsage(verb, "--repo: %s: %v", s.repo, err)
+		}
+		conditions = append(conditions, func(s discover.Session) bool { return repo.Has(s.Dir) })
+	}
+	if s.group != "" {
+		conditions = append(conditions, func(o discover.Session) bool { return o.Group == s.group })
+	}
+	if len(conditions) == 0 {
+		return nil, nil
+	}
+	return func(s discover.Session) bool {
+		return !slices.ContainsFunc(conditions, func(meets func(discover.Session) bool) bool { return !meets(s) })
+	}, nil
 }

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -29,21 +30,20 @@ func newStop(env Env) *cli.Command {
 		Description: "Without an ID: the live sessions of the selection, which must meet all that is asked for. It never\n" +
 			"takes the session that the command is called from, sub-agents', or other users' sessions.",
 		ArgsUsage: "ID…",
-		Flags: []cli.Flag{
+		Flags: slices.Concat([]cli.Flag{
 			&cli.BoolFlag{Name: "force", Usage: "also end processes that serve other sessions, and kill what does not end", Destination: &o.force},
 			spanFlag("timeout", "give an agent `D` to end", &o.timeout),
 			&cli.BoolFlag{Name: "all", Usage: "select every live session; asks first", Destination: &o.all},
 			&cli.BoolFlag{Name: "orphans", Usage: "end what dead sessions left behind, as list --orphans shows it; asks first", Destination: &o.orphans},
 			&cli.BoolFlag{Name: "yes", Usage: "do not ask", Destination: &o.yes},
-			&cli.StringFlag{Name: "cwd", Usage: "select sessions in the same git worktree as `DIR`, else in that very directory", Destination: &o.dir},
+		}, o.scope.flags("select"), []cli.Flag{
 			spanFlag("idle-for", "select sessions that have been idle for `D` or longer", &o.idleFor),
 			spanFlag("older-than", "select sessions whose process has run for `D` or longer", &o.olderThan),
-			&cli.StringFlag{Name: "group", Usage: "select the launch group `G`", Destination: &o.group},
 			adapterFlag(&o.adapters),
 			&cli.BoolFlag{Name: "dry-run", Usage: "only say what would be done", Destination: &o.dryRun},
 			&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "print nothing but errors", Destination: &o.quiet},
 			jsonFlag(&o.json),
-		},
+		}),
 		Action: func(c *cli.Context) error {
 			args := c.Args().Slice()
 			if err := o.check(args, env.Terminal); err != nil {
@@ -66,7 +66,7 @@ func (o *stopOptions) check(args []string, terminal bool) error {
 	case len(args) > 0 && selects:
 		return badUsage("stop", "IDs and a selection exclude each other")
 	case len(args) == 0 && !selects && !o.orphans:
-		return badUsage("stop", "stop needs the ID of a session, or a selection: --cwd, --idle-for, --older-than, --group, --all, --orphans")
+		return badUsage("stop", "stop needs the ID of a session, or a selection: --cwd, --repo, --idle-for, --older-than, --group, --all, --orphans")
 	case o.quiet && o.json:
 		return badUsage("stop", "--quiet and --json exclude each other")
 	case (o.all || o.orphans) && !o.yes && !o.dryRun && (o.json || !terminal):

@@ -15,14 +15,14 @@ import (
 // stopSelection are the flags that choose sessions instead of IDs; a session must meet all of them.
 type stopSelection struct {
 	all                bool
-	dir, group         string
+	scope              scope
 	idleFor, olderThan time.Duration
 }
 
 // selected are the live sessions of the selection, but for sub-agents', those of other users, and those that the
 // command runs inside of.
 func (env Env) selected(ctx context.Context, world *discover.World, agents []discover.Agent, o *stopSelection) (discover.Result, error) {
-	placed, err := match("stop", o.dir, o.group)
+	placed, err := o.scope.match("stop")
 	if err != nil {
 		return discover.Result{}, err
 	}

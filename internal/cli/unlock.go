@@ -12,6 +12,7 @@ import (
 )
 
 type unlockOptions struct {
+	repo  string
 	by    string
 	force bool
 }
@@ -20,13 +21,20 @@ func newUnlock(env Env) *cli.Command {
 	o := &unlockOptions{}
 	return &cli.Command{
 		Usage:     "take a declared lock back",
-		UsageText: "agentctl unlock [FLAGS] DIR",
+		UsageText: "agentctl unlock [FLAGS] DIR\nagentctl unlock [FLAGS] --repo DIR",
 		ArgsUsage: "DIR",
 		Flags: []cli.Flag{
+			lockRepoFlag(&o.repo),
 			&cli.StringFlag{Name: "by", Usage: "that of `WHO`, as lock --by says; otherwise your own", Destination: &o.by},
 			&cli.BoolFlag{Name: "force", Usage: "though somebody else has declared it", Destination: &o.force},
 		},
 		Action: func(c *cli.Context) error {
+			if o.repo != "" {
+				if _, err := arguments(c, 0, ""); err != nil {
+					return err
+				}
+				return env.unlockRepository(c.Context, o)
+			}
 			args, err := arguments(c, 1, "a directory")
 			if err != nil {
 				return err
@@ -48,23 +56,47 @@ func (env Env) unlock(ctx context.Context, dir string, o *unlockOptions) error {
 	if err != nil {
 		return badUsage("unlock", "%v", err)
 	}
-	store := lock.StoreIn(env.Getenv)
-	locks, err := store.On(place, env.Now())
-	if errors.Is(err, lock.ErrNoStore) {
+	return env.unlockPlaces(ctx, s, []*lock.Place{place}, place.Top, o)
+}
+
+// unlockRepository takes back the locks on all worktrees of a repository.
+func (env Env) unlockRepository(ctx context.Context, o *unlockOptions) error {
+	s, err := env.settings(false)
+	if err != nil {
 		return err
 	}
+	places, err := env.lockPlaces(ctx, "unlock", "", o.repo)
 	if err != nil {
-		env.say("warning", err.Error())
+		return err
 	}
-	if len(locks) == 0 {
-		return errors.Join(&noLockError{place.Top}, err)
-	}
-	if !o.force {
-		if err := env.ownLocks(ctx, s, place, locks, o.by); err != nil {
+	return env.unlockPlaces(ctx, s, places, "any worktree of "+o.repo, o)
+}
+
+// unlockPlaces takes back all locks on the places, or none. name is what an error calls them if they have none.
+func (env Env) unlockPlaces(ctx context.Context, s settings, places []*lock.Place, name string, o *unlockOptions) error {
+	store := lock.StoreIn(env.Getenv)
+	var all []lock.Declared
+	var unread error
+	for _, place := range places {
+		locks, err := store.On(place, env.Now())
+		if errors.Is(err, lock.ErrNoStore) {
 			return err
 		}
+		if err != nil && unread == nil { // it is the store's, and the same for each place
+			unread = err
+			env.say("warning", err.Error())
+		}
+		if !o.force && len(locks) > 0 {
+			if err := env.ownLocks(ctx, s, place, locks, o.by); err != nil {
+				return err
+			}
+		}
+		all = append(all, locks...)
 	}
-	return store.Remove(env.Now(), locks...)
+	if len(all) == 0 {
+		return errors.Join(&noLockError{name}, unread)
+	}
+	return store.Remove(env.Now(), all...)
 }
 
 // ownLocks is an error if one of the locks is another's than by's, or than ours if that is "".

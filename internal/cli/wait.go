@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -15,6 +16,7 @@ import (
 )
 
 type waitOptions struct {
+	scope       scope
 	until       string
 	timeout     time.Duration
 	adapters    cli.StringSlice
@@ -25,22 +27,25 @@ func newWait(env Env) *cli.Command {
 	o := &waitOptions{}
 	return &cli.Command{
 		Usage:     "wait until sessions have stopped, or their turns are over",
-		UsageText: "agentctl wait [FLAGS] ID…",
+		UsageText: "agentctl wait [FLAGS] ID…\nagentctl wait [FLAGS] --cwd DIR | --repo DIR | --group G",
 		Description: "Each session is printed when it is there. Exit 0: all are, and their last turns ended well;\n" +
 			"1: a last turn failed or was cut; 6: one's end cannot be told; 124: not in time.",
 		ArgsUsage: "ID…",
-		Flags: []cli.Flag{
+		Flags: slices.Concat([]cli.Flag{
 			&cli.StringFlag{Name: "until", Usage: "wait for this `STATE`: stopped, idle (or stopped), waiting (or idle or stopped), any-change", Value: string(untilStopped), Destination: &o.until},
 			limitFlag("timeout", "wait no longer than `D`; 0 is for ever", &o.timeout),
 			adapterFlag(&o.adapters),
+		}, o.scope.flags("select"), []cli.Flag{
 			&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "print nothing but errors", Destination: &o.quiet},
 			jsonFlag(&o.json),
-		},
+		}),
 		Action: func(c *cli.Context) error {
 			args := c.Args().Slice()
 			switch {
-			case len(args) == 0:
-				return badUsage("wait", "wait needs the ID of a session")
+			case len(args) == 0 && o.scope == scope{}:
+				return badUsage("wait", "wait needs the ID of a session, or a selection: --cwd, --repo, --group")
+			case len(args) > 0 && o.scope != scope{}:
+				return badUsage("wait", "IDs and a selection exclude each other")
 			case o.quiet && o.json:
 				return badUsage("wait", "--quiet and --json exclude each other")
 			case !contains(untils(), o.until):
@@ -65,7 +70,7 @@ func (env Env) wait(ctx context.Context, args []string, o *waitOptions) error {
 	world := env.world(s.Homes)
 	began := time.Now()
 	working, done := env.look(ctx, "looking for the sessions")
-	found, err := findAll(working, world, args, agents)
+	found, err := env.toWaitFor(working, world, args, agents, o)
 	if working.Err() != nil {
 		err = working.Err()
 	}
@@ -74,11 +79,42 @@ func (env Env) wait(ctx context.Context, args []string, o *waitOptions) error {
 		_ = env.warn(found.Warnings) // they may be why
 		return err
 	}
+	if len(found.Sessions) == 0 {
+		if !o.quiet {
+			env.report.note("no live session matches")
+		}
+		return env.warn(found.Warnings)
+	}
 	timeout := o.timeout
 	if timeout > 0 {
 		timeout = max(timeout-time.Since(began), 1)
 	}
 	return env.await(ctx, world, found.Sessions, until(o.until), timeout, func(s discover.Session) error { return env.printArrival(s, o) })
+}
+
+// toWaitFor finds the sessions that the arguments or the selection name: of a selection the live ones but for sub-agents and
+// those that the command runs inside of; of a group those too that have stopped, as far as storage shows that they are of it.
+func (env Env) toWaitFor(ctx context.Context, world *discover.World, args []string, agents []discover.Agent, o *waitOptions) (discover.Result, error) {
+	if len(args) > 0 {
+		return findAll(ctx, world, args, agents)
+	}
+	match, err := o.scope.match("wait")
+	if err != nil {
+		return discover.Result{}, err
+	}
+	grouped := o.scope.group != ""
+	r, err := world.List(ctx, discover.Select{Agents: agents, All: grouped, Children: true})
+	if err != nil {
+		return r, err
+	}
+	around := env.around(r, world.Inside(r, env.PID, env.Getenv))
+	r.Sessions = slices.DeleteFunc(slices.Clone(r.Sessions), func(s discover.Session) bool {
+		return s.IsSub() || !match(s) || around(s)
+	})
+	if grouped && len(r.Sessions) == 0 {
+		return r, fmt.Errorf("%w in group %q", discover.ErrNotFound, o.scope.group)
+	}
+	return r, nil
 }
 
 // await blocks until each of the sessions was there once, and calls arrived for each that is. A timeout of 0 is none; the

@@ -99,7 +99,7 @@ func worktreeObject(w worktree.Worktree, sessions []discover.Session) render.Wor
 	out := render.Worktree{
 		Path: w.Path, Branch: w.Branch, Head: w.Head, Main: w.Main, Bare: w.Bare, Detached: w.Detached, HalfMade: w.HalfMade(),
 		Locked: w.Locked, LockReason: w.LockReason, Prunable: w.Prunable, PruneReason: w.PruneReason,
-		Group: discover.GroupOfBranch(w.Branch), Sessions: []render.Session{},
+		Group: discover.GroupOfWorktree(w.Branch, w.Path), Sessions: []render.Session{},
 	}
 	place, err := lock.At(w.Path)
 	if err != nil {

@@ -17,6 +17,8 @@ import (
 type condemned struct {
 	worktree.Worktree
 	repo *worktree.Repo
+	// keepBranch: it was chosen as a member of a group, and its branch has a name of its own.
+	keepBranch bool
 }
 
 // condemned finds the worktrees that the arguments and the groups name.
@@ -64,7 +66,7 @@ func (env Env) condemnedBy(ctx context.Context, arg string, o *cleanOptions) (co
 	if o.repo == "" && isDirectory(arg) == nil {
 		repo, list, err := env.tree(ctx, arg, o)
 		if w, ok := worktree.At(list, arg); err == nil && ok {
-			return unambiguous(arg, list, condemned{w, repo})
+			return unambiguous(arg, list, condemned{Worktree: w, repo: repo})
 		}
 	}
 	dir := o.repo
@@ -76,17 +78,17 @@ func (env Env) condemnedBy(ctx context.Context, arg string, o *cleanOptions) (co
 		return condemned{}, err
 	}
 	if w, ok := worktree.At(list, arg); ok {
-		return unambiguous(arg, list, condemned{w, repo})
+		return unambiguous(arg, list, condemned{Worktree: w, repo: repo})
 	}
 	branch := strings.TrimPrefix(arg, "refs/heads/")
 	if w, ok := worktree.On(list, branch); ok {
-		return condemned{w, repo}, nil
+		return condemned{Worktree: w, repo: repo}, nil
 	}
 	if o.branch {
 		// Its worktree may be gone already: then the branch is all there is.
 		err := repo.DeleteBranch(ctx, branch, worktree.Removing{DryRun: true, Force: true})
 		if err == nil || !errors.Is(err, worktree.ErrNoCommit) {
-			return condemned{worktree.Worktree{Branch: branch}, repo}, err
+			return condemned{Worktree: worktree.Worktree{Branch: branch}, repo: repo}, err
 		}
 	}
 	return condemned{}, fmt.Errorf("%w at %s, or on a branch of that name", worktree.ErrNoWorktree, arg)
@@ -112,8 +114,9 @@ func (env Env) condemnedOf(ctx context.Context, group string, o *cleanOptions) (
 	}
 	var out []condemned
 	for _, w := range list {
-		if discover.GroupOfBranch(w.Branch) == group {
-			out = append(out, condemned{w, repo})
+		if discover.GroupOfWorktree(w.Branch, w.Path) == group {
+			own := discover.GroupOfBranch(w.Branch) == ""
+			out = append(out, condemned{Worktree: w, repo: repo, keepBranch: own})
 		}
 	}
 	if o.branch {
@@ -123,7 +126,7 @@ func (env Env) condemnedOf(ctx context.Context, group string, o *cleanOptions) (
 		}
 		for _, b := range branches {
 			if _, ok := worktree.On(list, b); !ok {
-				out = append(out, condemned{worktree.Worktree{Branch: b}, repo})
+				out = append(out, condemned{Worktree: worktree.Worktree{Branch: b}, repo: repo})
 			}
 		}
 	}

@@ -91,7 +91,7 @@ type cleaning struct {
 
 // clean removes one worktree while nobody can move in.
 func (cl *cleaning) clean(ctx context.Context, c condemned) error {
-	how := worktree.Removing{Force: cl.force, DeleteBranch: cl.branch, DryRun: cl.dryRun}
+	how := worktree.Removing{Force: cl.force, DeleteBranch: cl.branch && !c.keepBranch, DryRun: cl.dryRun}
 	if c.Path == "" {
 		return c.repo.DeleteBranch(ctx, c.Branch, how)
 	}

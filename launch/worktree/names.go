@@ -11,11 +11,20 @@ import (
 // Dir is where a worktree for a branch goes unless a person says otherwise: beside the main one, with its name and the
 // branch's, a - for each /. Two branches may have one directory; [Repo.Create] refuses the second.
 func Dir(main Worktree, branch string) string {
-	base := main.Path
-	if name, ok := strings.CutSuffix(base, ".git"); ok && main.Bare && !strings.HasSuffix(name, "/") {
-		base = name
+	return base(main) + "-" + strings.ReplaceAll(branch, "/", "-")
+}
+
+// GroupDir is [Dir] for a member of a launch group whose branch does not name the group: the directory does.
+func GroupDir(main Worktree, group, branch string) string {
+	return discover.GroupDir(base(main), group, branch)
+}
+
+// base is the main worktree's path, of a bare repository without its .git.
+func base(main Worktree) string {
+	if name, ok := strings.CutSuffix(main.Path, ".git"); ok && main.Bare && !strings.HasSuffix(name, "/") {
+		return name
 	}
-	return base + "-" + strings.ReplaceAll(branch, "/", "-")
+	return main.Path
 }
 
 // NewGroup makes the ID of a group of launches: g- and six hexadecimal digits, at random.

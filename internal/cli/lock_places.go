@@ -1,0 +1,51 @@
+package cli
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"agentctl/lock"
+)
+
+func lockRepoFlag(to *string) cli.Flag {
+	return &cli.StringFlag{Name: "repo", Usage: "every worktree that the git repository of `DIR` has now, instead of one", Destination: to}
+}
+
+// lockPlaces are the places that lock and unlock are about: that of dir, or all worktrees that a repository has now. Their
+// order is always the same, so that two commands that hold them all do not wait for each other.
+func (env Env) lockPlaces(ctx context.Context, verb, dir, repo string) ([]*lock.Place, error) {
+	if repo == "" {
+		place, err := lock.At(dir)
+		if err != nil {
+			return nil, badUsage(verb, "%v", err)
+		}
+		return []*lock.Place{place}, nil
+	}
+	r, err := env.repository(ctx, verb, repo)
+	if err != nil {
+		return nil, err
+	}
+	list, err := r.List(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var places []*lock.Place
+	for _, w := range list {
+		if w.Bare || w.Prunable {
+			continue
+		}
+		place, err := lock.At(w.Path)
+		if err != nil {
+			return nil, err
+		}
+		places = append(places, place)
+	}
+	if len(places) == 0 {
+		return nil, badUsage(verb, "--repo: %s has no worktree", repo)
+	}
+	slices.SortFunc(places, func(a, b *lock.Place) int { return strings.Compare(a.Top, b.Top) })
+	return places, nil
+}

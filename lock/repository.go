@@ -1,0 +1,100 @@
+package lock
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"agentctl/discover/native/fsread"
+)
+
+// ErrNoRepository means that a directory lies in no git repository.
+var ErrNoRepository = errors.New("not in a git repository")
+
+// Repository is a git repository with all its worktrees. It is known by git's own directory, which they share, so that a
+// worktree added later belongs to it. It caches answers and is for one goroutine.
+type Repository struct {
+	common string
+	has    map[string]bool
+}
+
+// RepositoryAt returns the repository that dir lies in: a directory in any of its worktrees, or a bare repository. Errors:
+// [ErrNoRepository], those of [Key].
+func RepositoryAt(dir string) (*Repository, error) {
+	common, err := commonDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	return &Repository{common: common, has: map[string]bool{}}, nil
+}
+
+// Has reports whether dir lies in a worktree of this repository. A directory that is gone lies in none.
+func (r *Repository) Has(dir string) bool {
+	if dir == "" {
+		return false
+	}
+	has, known := r.has[dir]
+	if !known {
+		common, err := commonDir(dir)
+		has = err == nil && common == r.common
+		r.has[dir] = has
+	}
+	return has
+}
+
+// pathLimit bounds the files of git that hold one path, in bytes.
+const pathLimit = 64 << 10
+
+// commonDir is the real path of the directory that all worktrees of a repository share, by git's own files
+// (gitrepository-layout(5)): .git, or where the file .git leads; of a linked worktree what its file commondir names.
+func commonDir(dir string) (string, error) {
+	top, err := Key(dir)
+	if err != nil {
+		return "", err
+	}
+	git := filepath.Join(top, ".git")
+	switch info, err := os.Stat(git); {
+	case err == nil && !info.IsDir():
+		if git, err = pathIn(git, "gitdir: "); err != nil {
+			return "", err
+		}
+	case err == nil:
+	case isBare(top):
+		git = top
+	default:
+		return "", ErrNoRepository
+	}
+	common, err := pathIn(filepath.Join(git, "commondir"), "")
+	if errors.Is(err, fs.ErrNotExist) {
+		common, err = git, nil
+	}
+	if err != nil {
+		return "", err
+	}
+	return filepath.EvalSymlinks(common)
+}
+
+// pathIn reads a file of git that holds one path behind a prefix; a relative path starts at the file's directory.
+func pathIn(file, prefix string) (string, error) {
+	text, err := fsread.File(file, pathLimit)
+	if err != nil {
+		return "", err
+	}
+	path := strings.TrimPrefix(strings.TrimSpace(string(text)), prefix)
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(filepath.Dir(file), path)
+	}
+	return path, nil
+}
+
+// isBare reports whether dir is a repository without a worktree.
+func isBare(dir string) bool {
+	for _, name := range []string{"HEAD", "objects", "refs"} {
+		if _, err := os.Lstat(filepath.Join(dir, name)); err != nil {
+			return false
+		}
+	}
+	return true
+}
