@@ -21,6 +21,8 @@ func (env Env) valueOffers(ctx context.Context, verb *cli.Command, flag, prefix,
 		return listOffers(prefix, typed, env.agentNames())
 	case "status":
 		return listOffers(prefix, typed, statuses())
+	case "type":
+		return listOffers(prefix, typed, eventTypes())
 	case "until":
 		return offersOf(prefix, untils()...)
 	case "permissions":

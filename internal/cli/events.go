@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"io"
 	"slices"
 	"syscall"
 
@@ -14,6 +15,8 @@ import (
 )
 
 type eventsOptions struct {
+	quiet                   bool
+	types                   cli.StringSlice
 	initial, children, json bool
 	adapters                cli.StringSlice
 	scope                   scope
@@ -32,6 +35,7 @@ func newEvents(env Env) *cli.Command {
 		Description: "Sessions start, run, wait for you, idle, fail and stop; each event has the whole session.\n" +
 			"It goes on until it is interrupted (exit 130) or nobody reads it any more.",
 		Flags: slices.Concat([]cli.Flag{
+			&cli.StringSliceFlag{Name: "type", Usage: "only events of this `TYPE`, such as session.waiting (may be repeated)", Destination: &o.types},
 			&cli.BoolFlag{Name: "initial", Usage: "first the sessions that are there, as if they had just started", Destination: &o.initial},
 			adapterFlag(&o.adapters),
 		}, o.scope.flags("only"), []cli.Flag{
@@ -39,11 +43,15 @@ func newEvents(env Env) *cli.Command {
 			&cli.StringFlag{Name: "exec", Usage: "run `CMD` by the shell for each event, with the event on its stdin", Destination: &o.script},
 			&cli.StringFlag{Name: "webhook", Usage: "post each event to `URL`, signed if there is a secret; needs curl", Destination: &o.webhook},
 			&cli.StringFlag{Name: "secret-env", Usage: "the secret is in the environment variable `NAME`", Value: secretKey, Destination: &o.secretEnv},
+			&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "print no events; for --exec and --webhook", Destination: &o.quiet},
 			jsonFlag(&o.json),
 		}),
 		Action: func(c *cli.Context) error {
 			if _, err := arguments(c, 0, ""); err != nil {
 				return err
+			}
+			if o.quiet && o.script == "" && o.webhook == "" {
+				return badUsage("events", "--quiet goes with --exec or --webhook")
 			}
 			if c.IsSet("secret-env") && o.webhook == "" {
 				return badUsage("events", "--secret-env goes with --webhook")
@@ -68,6 +76,10 @@ func (env Env) events(ctx context.Context, o *eventsOptions) error {
 	if sel.Match, err = o.scope.match("events"); err != nil {
 		return err
 	}
+	types, err := split("event type", o.types.Value(), eventTypes())
+	if err != nil {
+		return err
+	}
 	poster, err := env.poster(o)
 	if err != nil {
 		return err
@@ -83,10 +95,14 @@ func (env Env) events(ctx context.Context, o *eventsOptions) error {
 	if poster != nil {
 		outlets = append(outlets, env.newOutlet(ctx, "--webhook", poster))
 	}
+	out := env.Stdout
+	if o.quiet {
+		out = io.Discard
+	}
 	warn := env.newWarnings()
 	err = env.world(s.Homes).Events(ctx, sel, o.initial, func(events []discover.Event, warnings []*discover.Warning) error {
 		warn(warnings)
-		return env.publish(ctx, events, outlets)
+		return publish(ctx, out, ofTypes(events, types), outlets)
 	})
 	if cause := context.Cause(ctx); errors.Is(cause, syscall.EPIPE) {
 		err = cause // nobody reads any more
@@ -98,14 +114,30 @@ func (env Env) events(ctx context.Context, o *eventsOptions) error {
 	return err
 }
 
+// eventTypes are the words that --type takes.
+func eventTypes() []string {
+	return []string{
+		string(discover.SessionStarted), string(discover.SessionRunning), string(discover.SessionWaiting),
+		string(discover.SessionIdle), string(discover.SessionError), string(discover.SessionStopped),
+	}
+}
+
+// ofTypes are the events of these types; of all if there are none.
+func ofTypes(events []discover.Event, types []string) []discover.Event {
+	if len(types) == 0 {
+		return events
+	}
+	return slices.DeleteFunc(slices.Clone(events), func(e discover.Event) bool { return !slices.Contains(types, string(e.Type)) })
+}
+
 // publish prints events and hands them to the outlets.
-func (env Env) publish(ctx context.Context, events []discover.Event, outlets []*outlet) error {
+func publish(ctx context.Context, out io.Writer, events []discover.Event, outlets []*outlet) error {
 	for _, e := range events {
 		var line bytes.Buffer
 		if err := render.JSONLine(&line, render.EventOf(e)); err != nil {
 			return err
 		}
-		if err := write(ctx, env.Stdout, line.Bytes()); err != nil {
+		if err := write(ctx, out, line.Bytes()); err != nil {
 			return err
 		}
 		for _, o := range outlets {

@@ -156,9 +156,16 @@ func (f *file) installed() {
 func (p *Place) advise(f *file, m manager) error {
 	f.Manager = m.name
 	path, add := m.advice(p, f.Name)
+	call := []byte("agentctl hooks run " + f.Name)
+	if shared := filepath.Join(p.top, m.shared); m.shared != "" && p.top != "" {
+		if text, err := fsread.File(shared, hookLimit); err == nil && bytes.Contains(text, call) {
+			f.State, f.Why = Manual, shared+" calls agentctl"
+			return nil
+		}
+	}
 	text, err := fsread.File(path, hookLimit)
 	switch {
-	case err == nil && bytes.Contains(text, []byte("agentctl hooks run "+f.Name)):
+	case err == nil && bytes.Contains(text, call):
 		f.State, f.Why = Manual, path+" calls agentctl"
 	case errors.Is(err, fsread.ErrNotRegular), errors.Is(err, fsread.ErrTooLarge):
 		f.Advice = fmt.Sprintf("%s cannot be read as a hook (%v): move it away first", path, cause(err))

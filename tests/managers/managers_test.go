@@ -1,0 +1,204 @@
+package managers
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"agentctl/internal/cli"
+	"agentctl/tests/cache"
+	"agentctl/tests/debian"
+	"agentctl/tests/sandbox"
+)
+
+// TestMain makes the test binary the program as well: under the name agentctl it is.
+func TestMain(m *testing.M) {
+	if filepath.Base(os.Args[0]) == "agentctl" {
+		os.Exit(cli.Main(os.Args, cli.System("v0.0.0-test")))
+	}
+	if code, ran := sandbox.Enter(sandbox.Processes); ran {
+		os.Exit(code)
+	}
+	os.Exit(m.Run())
+}
+
+// repository is a git repository of a person with nothing else.
+type repository struct {
+	*testing.T
+	dir, home, path string
+	environ         []string
+}
+
+// newRepository makes one; programs are directories to put in PATH.
+func newRepository(t *testing.T, programs ...string) *repository {
+	t.Helper()
+	root := t.TempDir()
+	r := &repository{T: t, dir: filepath.Join(root, "repo"), home: filepath.Join(root, "home")}
+	bin := filepath.Join(root, "bin")
+	for _, dir := range []string{bin, r.home} {
+		if err := os.Mkdir(dir, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(self, filepath.Join(bin, "agentctl")); err != nil {
+		t.Fatal(err)
+	}
+	r.path = strings.Join(append(append([]string{bin}, programs...), os.Getenv("PATH")), ":")
+	r.environ = []string{
+		"HOME=" + r.home, "PATH=" + r.path, "USER=ana", "GIT_CONFIG_NOSYSTEM=1", "GORACE=atexit_sleep_ms=10",
+		"GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@a.example", "GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@a.example",
+	}
+	r.must(root, "git", "init", "-q", "repo")
+	return r
+}
+
+func (r *repository) run(dir, name string, args ...string) (string, error) {
+	r.Helper()
+	cmd := exec.Command("/usr/bin/env", append([]string{name}, args...)...)
+	cmd.Dir, cmd.Env = dir, r.environ
+	out, err := cmd.CombinedOutput()
+	return string(out), err
+}
+
+func (r *repository) must(dir, name string, args ...string) string {
+	r.Helper()
+	out, err := r.run(dir, name, args...)
+	if err != nil {
+		r.Fatalf("%s %q: %v\n%s", name, args, err, out)
+	}
+	return out
+}
+
+func (r *repository) write(name, text string) {
+	r.Helper()
+	if err := os.WriteFile(filepath.Join(r.dir, name), []byte(text), 0o600); err != nil {
+		r.Fatal(err)
+	}
+}
+
+// follow adds the lines that hooks install prints for hooks to the files that it names.
+func (r *repository) follow(hooks ...string) {
+	r.Helper()
+	out, err := r.run(r.dir, "agentctl", "hooks", "install")
+	if exit := (*exec.ExitError)(nil); !errors.As(err, &exit) || exit.ExitCode() != 5 {
+		r.Fatalf("%v\n%s", err, out)
+	}
+	added := 0
+	for line := range strings.Lines(out) {
+		file, text, ok := strings.Cut(strings.TrimPrefix(line, "hint: "), ": ")
+		file, named := strings.CutPrefix(file, "add to ")
+		if !ok || !named || !slices.ContainsFunc(hooks, func(h string) bool { return strings.Contains(text, "hooks run "+h) }) {
+			continue
+		}
+		old, err := os.ReadFile(file)
+		if err != nil && !errors.Is(err, os.ErrNotExist) {
+			r.Fatal(err)
+		}
+		if err := os.WriteFile(file, append(old, text...), 0o600); err != nil {
+			r.Fatal(err)
+		}
+		added++
+	}
+	if added != len(hooks) {
+		r.Fatalf("%d lines for %v:\n%s", added, hooks, out)
+	}
+	status := r.must(r.dir, "agentctl", "hooks", "status")
+	for _, h := range hooks {
+		if !strings.Contains(status, h+" ") || !slices.ContainsFunc(strings.Split(status, "\n"), func(line string) bool {
+			f := strings.Fields(line)
+			return len(f) > 1 && f[0] == h && f[1] == "manual"
+		}) {
+			r.Errorf("%s is not manual:\n%s", h, status)
+		}
+	}
+}
+
+// guarded checks that a commit is made while nobody is in the way, and refused while somebody is.
+func (r *repository) guarded() {
+	r.Helper()
+	commit := func(message string) (string, error) { // of a file: lefthook runs nothing for an empty commit
+		r.write("file", message)
+		r.must(r.dir, "git", "add", "file")
+		return r.run(r.dir, "git", "commit", "-q", "-m", message)
+	}
+	if out, err := commit("free"); err != nil {
+		r.Fatalf("%v\n%s", err, out)
+	}
+	r.must(r.dir, "agentctl", "lock", ".", "--by", "ben", "--reason", "release")
+	if out, err := commit("locked"); err == nil || !strings.Contains(out, "locked by ben") {
+		r.Errorf("%v\n%s", err, out)
+	}
+	r.must(r.dir, "agentctl", "unlock", ".", "--by", "ben")
+	if out, err := commit("free again"); err != nil {
+		r.Errorf("%v\n%s", err, out)
+	}
+}
+
+// lefthookVersion is the release from npm that is tested.
+const lefthookVersion = "2.2.2"
+
+// npm returns the folder of a package's programs, which it installs into the cache first unless it is there.
+func npm(t *testing.T, name, version string) string {
+	t.Helper()
+	root, err := cache.Root("AGENTCTL_TEST_NPM", "npm")
+	if err != nil {
+		t.Fatal(err)
+	}
+	bin := filepath.Join("node_modules", ".bin")
+	check := func(dir string) error { _, err := os.Stat(filepath.Join(dir, bin, name)); return err }
+	entry := name + "-" + version
+	err = cache.Make(root, entry, check, func(dir string) error {
+		cmd := exec.CommandContext(t.Context(), "npm", "install", "--prefix", dir, "--ignore-scripts", "--no-audit", "--no-fund", name+"@"+version)
+		if out, err := cmd.CombinedOutput(); err != nil {
+			return fmt.Errorf("%w\n%s", err, out)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatalf("%v; npm and the network are needed once, or a folder with %s in $AGENTCTL_TEST_NPM", err, entry)
+	}
+	return filepath.Join(root, entry, bin)
+}
+
+// What is printed for lefthook loads beside a configuration that has the same hook already.
+func TestLefthook(t *testing.T) {
+	r := newRepository(t, npm(t, "lefthook", lefthookVersion))
+	r.write("lefthook.yml", "pre-commit:\n  commands:\n    own:\n      run: touch own-has-run\npre-push:\n  jobs:\n    - run: \"true\"\nprepare-commit-msg:\n  commands:\n    own:\n      run: \"true\"\n")
+	r.must(r.dir, "lefthook", "install")
+	r.follow("pre-commit", "pre-push", "prepare-commit-msg")
+	r.must(r.dir, "lefthook", "validate")
+	r.guarded()
+	if _, err := os.Stat(filepath.Join(r.dir, "own-has-run")); err != nil {
+		t.Errorf("the hook of the repository's own does not run any more: %v", err)
+	}
+}
+
+// What is printed for pre-commit loads in Debian's stable release of it, which knows the short names of stages only.
+func TestPreCommit(t *testing.T) {
+	root, err := debian.Ensure(t.Context(), debian.Package{Name: "pre-commit", Version: "3.0.4", Files: []string{"usr/bin/pre-commit"}})
+	if err != nil {
+		if _, absent := exec.LookPath("apt-get"); absent != nil {
+			t.Skip("pre-commit is brought as a Debian package, and there is no apt-get here")
+		}
+		t.Fatal(err)
+	}
+	r := newRepository(t, root.Path("usr/bin"))
+	r.environ = append(root.Environ(r.environ), "PYTHONPATH="+root.Path("usr/lib/python3/dist-packages"), "PRE_COMMIT_HOME="+r.home)
+	r.write(".pre-commit-config.yaml", "repos:\n")
+	for _, hook := range []string{"pre-commit", "pre-push"} {
+		r.must(r.dir, "pre-commit", "install", "-t", hook)
+	}
+	r.follow("pre-commit", "pre-push")
+	r.must(r.dir, "pre-commit", "validate-config")
+	r.must(r.dir, "git", "add", ".pre-commit-config.yaml")
+	r.guarded()
+}
