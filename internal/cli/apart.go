@@ -212,7 +212,7 @@ func (env Env) printSlots(slots []*slot, group string, asJSON bool) error {
 	if asJSON {
 		return render.JSONArray(env.Stdout, slices.Values(objects))
 	}
-	return render.LaunchTable(env.Stdout, objects)
+	return render.LaunchTable(env.Stdout, objects, slots[0].st.look)
 }
 
 func slotObject(s *slot, group string) render.Launch {

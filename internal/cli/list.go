@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -13,11 +14,11 @@ import (
 )
 
 type listOptions struct {
-	all, children, tokens, wide, noTrunc, quiet, json, noColor, orphans, watch bool
-	since, format                                                              string
-	scope                                                                      scope
-	limit                                                                      int
-	adapters, statuses                                                         cli.StringSlice
+	all, children, tokens, wide, noTrunc, quiet, json, noColor, noPager, orphans, watch bool
+	since, format                                                                       string
+	scope                                                                               scope
+	limit                                                                               int
+	adapters, statuses                                                                  cli.StringSlice
 }
 
 func newList(env Env) *cli.Command {
@@ -42,6 +43,7 @@ func newList(env Env) *cli.Command {
 			&cli.StringFlag{Name: "format", Usage: "print each session by this Go `TEMPLATE`, as in '{{.id}} {{.status}}'", Destination: &o.format},
 			jsonFlag(&o.json),
 			noColorFlag(&o.noColor),
+			&cli.BoolFlag{Name: "no-pager", Usage: "into the terminal, however long it is", Destination: &o.noPager},
 		}),
 		Action: func(c *cli.Context) error {
 			if _, err := arguments(c, 0, ""); err != nil {
@@ -73,7 +75,7 @@ func (env Env) list(ctx context.Context, o *listOptions) error {
 	if o.wide {
 		return env.listWide(ctx, sel, o, s)
 	}
-	print, err := env.lister(o, s)
+	print, err := env.lister(ctx, o, s)
 	if err != nil {
 		return err
 	}
@@ -93,7 +95,7 @@ func (env Env) list(ctx context.Context, o *listOptions) error {
 }
 
 // lister chooses how rows are printed.
-func (env Env) lister(o *listOptions, s settings) (func([]discover.Session) error, error) {
+func (env Env) lister(ctx context.Context, o *listOptions, s settings) (func([]discover.Session) error, error) {
 	forms := 0
 	for _, chosen := range []bool{o.json, o.quiet, o.format != ""} {
 		if chosen {
@@ -114,12 +116,14 @@ func (env Env) lister(o *listOptions, s settings) (func([]discover.Session) erro
 	if o.noTrunc {
 		s.look.Width = 0
 	}
-	return func(list []discover.Session) error { return env.table(list, o, s) }, nil
+	return func(list []discover.Session) error { return env.table(ctx, list, o, s) }, nil
 }
 
-func (env Env) table(list []discover.Session, o *listOptions, s settings) error {
+// table prints sessions for people, those first that wait for them; what is longer than a terminal goes through the pager.
+func (env Env) table(ctx context.Context, list []discover.Session, o *listOptions, s settings) error {
 	if len(list) > 0 {
-		return render.Table(env.Stdout, list, s.look)
+		render.WaitingFirst(list)
+		return env.paged(ctx, o, func(b *bytes.Buffer) error { return render.Table(b, list, s.look) })
 	}
 	if env.Width > 0 {
 		what := "no live sessions; agentctl list -a shows stopped ones too"
@@ -129,6 +133,19 @@ func (env Env) table(list []discover.Session, o *listOptions, s settings) error 
 		env.report.note(what)
 	}
 	return nil
+}
+
+// paged prints what draw draws, through the pager if it is longer than the terminal.
+func (env Env) paged(ctx context.Context, o *listOptions, draw func(*bytes.Buffer) error) error {
+	var b bytes.Buffer
+	if err := draw(&b); err != nil {
+		return err
+	}
+	if o.noPager {
+		_, err := env.Stdout.Write(b.Bytes())
+		return err
+	}
+	return env.page(ctx, b.Bytes())
 }
 
 func (env Env) formatter(text string, s settings) (func([]discover.Session) error, error) {

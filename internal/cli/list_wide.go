@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -23,6 +24,9 @@ func (env Env) listWide(ctx context.Context, sel discover.Select, o *listOptions
 	var machines []render.Machine
 	var unanswered []*discover.Warning
 	if err == nil {
+		if !o.json {
+			render.WaitingFirst(r.Sessions)
+		}
 		machines, unanswered = env.machines(working, world, r)
 		err = working.Err()
 	}
@@ -30,13 +34,13 @@ func (env Env) listWide(ctx context.Context, sel discover.Select, o *listOptions
 	if err != nil {
 		return err
 	}
-	if err := env.printWide(r.Sessions, machines, o, s); err != nil {
+	if err := env.printWide(ctx, r.Sessions, machines, o, s); err != nil {
 		return err
 	}
 	return env.warn(append(r.Warnings, unanswered...))
 }
 
-func (env Env) printWide(list []discover.Session, machines []render.Machine, o *listOptions, s settings) error {
+func (env Env) printWide(ctx context.Context, list []discover.Session, machines []render.Machine, o *listOptions, s settings) error {
 	if o.json {
 		return render.JSONArray(env.Stdout, func(yield func(render.Session) bool) {
 			for i := range list {
@@ -47,12 +51,12 @@ func (env Env) printWide(list []discover.Session, machines []render.Machine, o *
 		})
 	}
 	if len(list) == 0 {
-		return env.table(list, o, s)
+		return env.table(ctx, list, o, s)
 	}
 	if o.noTrunc {
 		s.look.Width = 0
 	}
-	return render.WideTable(env.Stdout, list, machines, s.look)
+	return env.paged(ctx, o, func(b *bytes.Buffer) error { return render.WideTable(b, list, machines, s.look) })
 }
 
 // atOnce is how many git commands run at the same time.

@@ -183,7 +183,7 @@ func TestListWide(t *testing.T) {
 		t.Errorf("%v", out.stdout.String())
 	}
 	out.stdout.Reset()
-	if got := run(env, "list", "--wide"); got != 0 || !strings.Contains(out.stdout.String(), "  1m   1m30s  4.0 MiB  3000 ") {
+	if got := run(env, "list", "--wide"); got != 0 || !strings.Contains(out.stdout.String(), "    1m  1m30s  4.0 MiB  3000 ") {
 		t.Errorf("exit %d:\n%s", got, out.stdout.String())
 	}
 	for _, form := range []string{"-q", "--format={{.id}}"} {

@@ -31,9 +31,9 @@ func TestListOrphans(t *testing.T) {
 	if got := run(env, "list", "--orphans"); got != 0 || out.stderr.Len() > 0 {
 		t.Fatalf("exit %d, %s", got, out.stderr.String())
 	}
-	want := `PID  PPID  AGENT  SESSION     AGE  CPU    MEMORY   PORTS      COMMAND
-30   1     codex  aaaaaaaa-2  1h   1m30s  5.0 MiB  3000,8080  /opt/serve -a x
-31   30    codex  aaaaaaaa-2  1h   0.0s   0 B                 child
+	want := `PID  PPID  AGENT  SESSION     AGE    CPU   MEMORY  PORTS      COMMAND
+ 30     1  codex  aaaaaaaa-2   1h  1m30s  5.0 MiB  3000,8080  /opt/serve -a x
+ 31    30  codex  aaaaaaaa-2   1h   0.0s      0 B             child
 `
 	if out.stdout.String() != want {
 		t.Errorf("got\n%s", out.stdout.String())

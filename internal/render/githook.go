@@ -28,7 +28,7 @@ type GitHook struct {
 
 // GitHookTable writes one row a hook, with a heading.
 func GitHookTable(w io.Writer, list []GitHook, look Look) error {
-	g := grid{columns: []column{{head: "HOOK"}, {head: "STATE"}, {head: "PATH", tail: true, drop: 1}, {head: "REASON", last: true}}}
+	g := grid{columns: []column{{head: "HOOK"}, {head: "STATE"}, {head: "PATH", tail: true, drop: optional}, {head: "REASON", comfort: 40, least: 12}}}
 	for _, h := range list {
 		g.add(row{cells: []string{h.Hook, strings.ReplaceAll(h.State, "_", " "), Clean(look.dir(h.Path)), Clean(h.Reason)}})
 	}

@@ -12,12 +12,15 @@ import (
 // column is one column of a grid.
 type column struct {
 	head string
-	// drop: the column with the highest number goes first where the width does not suffice; 0: never.
+	// drop: the column with the highest number is left out first where the width does not suffice, from [optional] on before
+	// texts are shortened; 0: never.
 	drop int
+	// comfort and least are the widths to which its texts may be shortened, see [grid.fit]; 0: not at all.
+	comfort, least int
+	// right: its cells are numbers, which end below each other.
+	right bool
 	// tail: of a text too long the end is shown, not the beginning.
 	tail bool
-	// last: it takes what is left of the line.
-	last bool
 	// paint: cells take their row's colour.
 	paint bool
 	width int
@@ -92,56 +95,6 @@ func (g *grid) measure() {
 	}
 }
 
-// fit shrinks the texts a person can do with a part of, in turn, and then leaves out columns.
-func (g *grid) fit(width int) {
-	for _, step := range []struct {
-		head string
-		to   int
-	}{
-		{"TITLE", 30},
-		{"REASON", 30},
-		{"SESSIONS", 30},
-		{"DIR", 20},
-		{"PATH", 20},
-		{"TITLE", 12},
-		{"REASON", 12},
-		{"DIR", 12},
-		{"GROUP", 12},
-		{"DOING", 16},
-		{"STATE", 20},
-		{"BRANCH", 12},
-		{"COMMAND", 20},
-		{"BY", 20},
-	} {
-		for i := range g.columns {
-			if c := &g.columns[i]; c.head == step.head && !c.last {
-				over := g.width() - width
-				c.width = max(min(c.width, step.to), c.width-max(0, over))
-			}
-		}
-	}
-	for g.width() > width {
-		last := 0
-		for i, c := range g.columns {
-			if c.drop > g.columns[last].drop {
-				last = i
-			}
-		}
-		if g.columns[last].drop == 0 {
-			return
-		}
-		g.columns = slices.Delete(g.columns, last, last+1)
-	}
-}
-
-func (g *grid) width() int {
-	n := len(gap) * (len(g.columns) - 1)
-	for _, c := range g.columns {
-		n += c.width
-	}
-	return n
-}
-
 // writeRow prints one line without trailing blanks, cut at the width if even the last columns do not fit. widths are those of
 // the row's cells.
 func (g *grid) writeRow(out *bufio.Writer, r row, widths []int, width int, painted bool) {
@@ -153,6 +106,9 @@ func (g *grid) writeRow(out *bufio.Writer, r row, widths []int, width int, paint
 			text = cut(text, c.width, c.tail)
 			n = displaywidth.String(text)
 		}
+		if c.right {
+			pad += c.width - n
+		}
 		whole := len(text)
 		text = strings.TrimRight(text, " ")
 		n -= whole - len(text)
@@ -161,7 +117,10 @@ func (g *grid) writeRow(out *bufio.Writer, r row, widths []int, width int, paint
 			n = displaywidth.String(text)
 		}
 		if text == "" {
-			pad += c.width + len(gap)
+			pad += len(gap)
+			if !c.right {
+				pad += c.width
+			}
 			continue
 		}
 		writeBlanks(out, pad)
@@ -170,7 +129,9 @@ func (g *grid) writeRow(out *bufio.Writer, r row, widths []int, width int, paint
 			text = "\x1b[" + r.color + "m" + text + "\x1b[0m"
 		}
 		out.WriteString(text)
-		pad = c.width - n + len(gap)
+		if pad = len(gap); !c.right {
+			pad += c.width - n
+		}
 	}
 	out.WriteByte('\n')
 }

@@ -1,7 +1,7 @@
 package render
 
 import (
-	"bufio"
+	"cmp"
 	"io"
 )
 
@@ -21,16 +21,23 @@ type Launch struct {
 }
 
 // LaunchTable writes one line a launch: its name, the ID of its session or -, and where it works.
-func LaunchTable(w io.Writer, launches []Launch) error {
-	g := grid{columns: []column{{head: "NAME"}, {head: "ID"}, {head: "BRANCH"}, {head: "DIR"}}}
-	for _, l := range launches {
-		id := "-"
-		if l.Session != nil && l.Session.ID != nil {
-			id = *l.Session.ID
+func LaunchTable(w io.Writer, launches []Launch, look Look) error {
+	g := grid{columns: []column{
+		{head: "NAME", comfort: 20, least: 12}, {head: "ID"}, {head: "BRANCH", drop: 1, comfort: 24, least: 12}, {head: "DIR", tail: true, comfort: 24, least: 12},
+	}}
+	full := make([]ID, len(launches))
+	for i, l := range launches {
+		if l.Session != nil {
+			full[i] = idOf(l.Adapter, l.Session.ID)
 		}
-		g.add(row{cells: []string{Clean(l.Name), Clean(id), Clean(l.Branch), Clean(l.CWD)}})
 	}
-	out := bufio.NewWriter(w)
-	g.write(out, 0)
-	return out.Flush()
+	ids := look.ShortIDs(full)
+	for i, l := range launches {
+		dir := l.CWD
+		if look.Width > 0 {
+			dir = look.dir(dir)
+		}
+		g.add(row{cells: []string{Clean(l.Name), cmp.Or(ids[i], "-"), Clean(l.Branch), Clean(dir)}})
+	}
+	return g.print(w, look)
 }

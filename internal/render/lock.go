@@ -32,13 +32,13 @@ type Lock struct {
 // LockTable writes one row a lock, with a heading.
 func LockTable(w io.Writer, locks []Lock, look Look) error {
 	g := grid{columns: []column{
-		{head: "DIR", tail: true},
+		{head: "DIR", tail: true, comfort: 20, least: 12},
 		{head: "TYPE", drop: 1},
-		{head: "BY"},
-		{head: "PID", drop: 5},
+		{head: "BY", least: 30},
+		{head: "PID", drop: optional, right: true},
 		{head: "SINCE", drop: 4},
 		{head: "UNTIL", drop: 3},
-		{head: "REASON", drop: 2},
+		{head: "REASON", drop: 2, comfort: 30, least: 12},
 	}}
 	full := make([]ID, len(locks))
 	for i, l := range locks {

@@ -129,16 +129,16 @@ func TestWideTable(t *testing.T) {
 	machines := []render.Machine{busy(), {Processes: []render.Process{{PID: 99}}, Changes: &render.Changes{}}, {Unchecked: "not known: late"}}
 	for width, want := range map[int]string{
 		0: `
-ID                                    AGENT        STATUS                PID         AGE  CPU    MEMORY   PORTS      CONTEXT    CHANGES  DOING        GROUP  DIR     TITLE
-01a1fa5c-c285-7d91-bd0a-842a7d8b5424  codex        waiting (permission)  4711,4712*  1m   3h06m  2.0 GiB  3000,9229  45.2k 22%  3M 1?    tool: shell  g-1    ~/repo  mend the parser
--                                     opencode     unknown               99                                                     none
-88d1d394-0000-4000-8000-000000000000  claude-code  stopped                           2d                              1.2M
+ID                                    AGENT        STATUS                       PID  AGE  LAST    CPU   MEMORY  PORTS        CONTEXT  CHANGES  DOING        GROUP  DIR     TITLE
+01a1fa5c-c285-7d91-bd0a-842a7d8b5424  codex        waiting (permission)  4711,4712*   2h    1m  3h06m  2.0 GiB  3000,9229  45.2k 22%  3M 1?    tool: shell  g-1    ~/repo  mend the parser
+-                                     opencode     unknown                       99                                                   none
+88d1d394-0000-4000-8000-000000000000  claude-code  stopped                                  2d                                  1.2M
 `,
 		100: `
-ID        STATUS                CPU    MEMORY   PORTS      CONTEXT    CHANGES  DOING
-01a1fa5c  waiting (permission)  3h06m  2.0 GiB  3000,9229  45.2k 22%  3M 1?    tool: shell
--         unknown                                                     none
-88d1d394  stopped                                          1.2M
+ID        AGENT        STATUS          LAST    CPU   MEMORY  CHANGES  GROUP  DIR     TITLE
+01a1fa5c  codex        waiting (perm…    1m  3h06m  2.0 GiB  3M 1?    g-1    ~/repo  mend the parser
+-         opencode     unknown                               none
+88d1d394  claude-code  stopped           2d
 `,
 	} {
 		var b bytes.Buffer

@@ -15,9 +15,9 @@ import (
 func (m Machine) tree(look Look) grid {
 	g := grid{columns: []column{
 		{head: "PID"},
-		{head: "AGE", drop: 2},
-		{head: "CPU"},
-		{head: "MEMORY"},
+		{head: "AGE", drop: 2, right: true},
+		{head: "CPU", right: true},
+		{head: "MEMORY", right: true},
 		{head: "PORTS", drop: 1},
 		{head: "PROCESS"},
 	}}

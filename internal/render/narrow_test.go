@@ -15,13 +15,13 @@ func TestLockTableFits(t *testing.T) {
 		{Directory: "/srv/a", Kind: "declared", Since: "2026-11-20T11:00:00.000Z", LockedBy: "ana", Reason: "a reason that goes on and on and on and on"},
 	}
 	for width, want := range map[int]string{
-		0: "DIR            TYPE      BY                                                PID   SINCE             REASON\n" +
+		0: "DIR            TYPE      BY                                                 PID  SINCE             REASON\n" +
 			"~/src/project  session   claude-code 88d1d394-0000-4000-8000-000000000000  4711  2026-11-20 11:00\n" +
 			"/srv/a         declared  ana                                                     2026-11-20 11:00  a reason that goes on and on and on and on\n",
 		80: "DIR           TYPE      BY                    SINCE             REASON\n" +
 			"…src/project  session   claude-code 88d1d394  2026-11-20 11:00\n" +
-			"/srv/a        declared  ana                   2026-11-20 11:00  a reason th…\n",
-		40: "DIR           BY\n…src/project  claude-code 88d1d394\n/srv/a        ana\n",
+			"/srv/a        declared  ana                   2026-11-20 11:00  a reason that g…\n",
+		40: "DIR            BY\n~/src/project  claude-code 88d1d394\n/srv/a         ana\n",
 	} {
 		var out strings.Builder
 		if err := render.LockTable(&out, locks, render.Look{Width: width, Now: now, Home: "/home/me"}); err != nil {
@@ -60,7 +60,7 @@ func TestWorktreeTableFits(t *testing.T) {
 	if err := render.WorktreeTable(&out, list, render.Look{Width: 50}); err != nil {
 		t.Fatal(err)
 	}
-	if want := "PATH    BRANCH  SESSIONS\n/srv/a  main    claude-code 88d1d394 running,…\n"; out.String() != want {
+	if want := "PATH    BRANCH  SESSIONS\n/srv/a  main    claude-code 88d1d394 running, cla…\n"; out.String() != want {
 		t.Errorf("%s\nwant:\n%s", out.String(), want)
 	}
 }

@@ -17,15 +17,15 @@ type Orphan struct {
 // OrphanTable writes one row a process, with a heading.
 func OrphanTable(w io.Writer, orphans []Orphan, look Look) error {
 	g := grid{columns: []column{
-		{head: "PID"},
-		{head: "PPID", drop: 6},
-		{head: "AGENT", drop: 2},
-		{head: "SESSION", drop: 1},
-		{head: "AGE", drop: 3},
-		{head: "CPU", drop: 5},
-		{head: "MEMORY", drop: 4},
-		{head: "PORTS"},
-		{head: "COMMAND"},
+		{head: "PID", right: true},
+		{head: "PPID", drop: optional + 3, right: true},
+		{head: "AGENT", drop: 1},
+		{head: "SESSION", drop: 2},
+		{head: "AGE", drop: optional, right: true},
+		{head: "CPU", drop: optional + 2, right: true},
+		{head: "MEMORY", drop: optional + 1, right: true},
+		{head: "PORTS", comfort: 14, least: 9},
+		{head: "COMMAND", comfort: 24, least: 12},
 	}}
 	full := make([]ID, len(orphans))
 	for i, o := range orphans {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -25,6 +26,19 @@ type Look struct {
 	ShortID func(agent, id string) int
 }
 
+// WaitingFirst puts the sessions that wait for the person before the others, which stay in their order.
+func WaitingFirst(sessions []discover.Session) {
+	slices.SortStableFunc(sessions, func(a, b discover.Session) int {
+		switch aw, bw := a.Status == discover.Waiting, b.Status == discover.Waiting; {
+		case aw == bw:
+			return 0
+		case aw:
+			return -1
+		}
+		return 1
+	})
+}
+
 // Table writes one row a session, with a heading. It fits the width; into a pipe (Width 0) it shows everything whole.
 func Table(w io.Writer, sessions []discover.Session, look Look) error {
 	return look.table(sessions).print(w, look)
@@ -34,13 +48,14 @@ func Table(w io.Writer, sessions []discover.Session, look Look) error {
 func (l Look) table(sessions []discover.Session) *grid {
 	g := &grid{columns: []column{
 		{head: "ID"},
-		{head: "AGENT", drop: 2},
-		{head: "STATUS", paint: l.Color},
-		{head: "PID", drop: 3},
-		{head: "AGE", drop: 4},
-		{head: "GROUP", drop: 5},
-		{head: "DIR", drop: 6, tail: true},
-		{head: "TITLE", drop: 7},
+		{head: "AGENT", drop: optional + 2},
+		{head: "STATUS", paint: l.Color, comfort: 20, least: 12},
+		{head: "PID", drop: optional + 3, right: true},
+		{head: "AGE", drop: optional + 4, right: true},
+		{head: "LAST", drop: optional, right: true},
+		{head: "GROUP", drop: optional + 1, comfort: 12},
+		{head: "DIR", drop: 2, tail: true, comfort: 16, least: 12},
+		{head: "TITLE", drop: 1, comfort: 20, least: 12},
 	}}
 	full := make([]ID, len(sessions))
 	for i := range sessions {
@@ -52,7 +67,7 @@ func (l Look) table(sessions []discover.Session) *grid {
 		s := &sessions[i]
 		g.add(row{
 			cells: []string{
-				cmp.Or(ids[i], "-"), string(s.Agent), Clean(statusText(s)), pidText(s), Age(s.Activity(), l.Now),
+				cmp.Or(ids[i], "-"), string(s.Agent), Clean(statusText(s)), pidText(s), processAge(s, l.Now), Age(s.Activity(), l.Now),
 				Clean(s.Group), Clean(l.dir(s.Dir)), Clean(cmp.Or(s.Title, s.Prompt)),
 			},
 			color: colorOf(s),
@@ -87,6 +102,14 @@ func pidText(s *discover.Session) string {
 	return text
 }
 
+// processAge is how long the first of the processes has lived, "" where there is none.
+func processAge(s *discover.Session, now time.Time) string {
+	if len(s.Processes) == 0 {
+		return ""
+	}
+	return Age(s.Processes[0].Started, now)
+}
+
 // dir shortens the home directory to ~, whole path elements only.
 func (l Look) dir(path string) string {
 	home := filepath.Clean(l.Home)
@@ -107,7 +130,7 @@ func colorOf(s *discover.Session) string {
 	case s.Status == discover.Running:
 		return "32" // green
 	case s.Status == discover.Waiting:
-		return "33" // yellow
+		return "30;43" // black on yellow: on a white background yellow letters cannot be read
 	case s.Status == discover.Idle:
 		return "36" // cyan
 	case s.Status == discover.Unknown:

@@ -33,10 +33,10 @@ type testingT interface {
 func TestTablePiped(t *testing.T) {
 	got := table(t, render.Look{Home: "/home/me"}, full(), unnamed(), stored())
 	want := `
-ID                                    AGENT        STATUS                PID         AGE  GROUP  DIR     TITLE
-01a1fa5c-c285-7d91-bd0a-842a7d8b5424  codex        waiting (permission)  4711,4712*  1m   g-1    ~/repo  mend the parser
--                                     opencode     unknown               99
-88d1d394-0000-4000-8000-000000000000  claude-code  stopped                           2d
+ID                                    AGENT        STATUS                       PID  AGE  LAST  GROUP  DIR     TITLE
+01a1fa5c-c285-7d91-bd0a-842a7d8b5424  codex        waiting (permission)  4711,4712*   2h    1m  g-1    ~/repo  mend the parser
+-                                     opencode     unknown                       99
+88d1d394-0000-4000-8000-000000000000  claude-code  stopped                                  2d
 `
 	if got != want[1:] {
 		t.Errorf("got\n%s", got)
@@ -47,17 +47,71 @@ func TestTableFitsTerminal(t *testing.T) {
 	long := full()
 	long.Dir = "/home/me/very/long/path/to/some/project/sub"
 	long.Title = "日本語のとても長い表題 with more words after it than fit in the line"
-	got := table(t, render.Look{Width: 100, Home: "/home/me"}, long, stored())
-	want := `
-ID        AGENT        STATUS                PID         AGE  GROUP  DIR                TITLE
-01a1fa5c  codex        waiting (permission)  4711,4712*  1m   g-1    …some/project/sub  日本語のと…
-88d1d394  claude-code  stopped                           2d
-`
-	if got != want[1:] {
-		t.Errorf("got\n%s", got)
+	for width, want := range map[int]string{
+		100: `
+ID        AGENT        STATUS                LAST  GROUP  DIR               TITLE
+01a1fa5c  codex        waiting (permission)    1m  g-1    …ome/project/sub  日本語のとても長い表題 …
+88d1d394  claude-code  stopped                 2d
+`,
+		60: `
+ID        STATUS        DIR             TITLE
+01a1fa5c  waiting (pe…  …e/project/sub  日本語のとても長い…
+88d1d394  stopped
+`,
+		40: `
+ID        STATUS        TITLE
+01a1fa5c  waiting (pe…  日本語のとても…
+88d1d394  stopped
+`,
+	} {
+		if got := table(t, render.Look{Width: width, Home: "/home/me"}, long, stored()); got != want[1:] {
+			t.Errorf("%d columns: got\n%s", width, got)
+		}
 	}
 	if got := table(t, render.Look{Width: 30}, long, stored()); got != "ID        STATUS\n01a1fa5c  waiting (permission)\n88d1d394  stopped\n" {
 		t.Errorf("narrow:\n%s", got)
+	}
+}
+
+// What waits for the person comes first, in letters that can be read on any background.
+func TestWaitingFirst(t *testing.T) {
+	list := []discover.Session{stored(), unnamed(), full()}
+	render.WaitingFirst(list)
+	if list[0].Status != discover.Waiting || list[1].Status != discover.Stopped || list[2].Status != discover.Unknown {
+		t.Errorf("%s, %s, %s", list[0].Status, list[1].Status, list[2].Status)
+	}
+	list[0].Error = ""
+	if got := table(t, render.Look{Width: 200, Color: true}, list...); !strings.Contains(got, "\x1b[30;43mwaiting (permission)\x1b[0m") {
+		t.Errorf("%q", got)
+	}
+}
+
+// The table of a group's launches fits, and into a pipe it is whole.
+func TestLaunchTable(t *testing.T) {
+	id := "01a1fa5c-c285-7d91-bd0a-842a7d8b5424"
+	list := []render.Launch{
+		{Name: "codex", Adapter: "codex", Branch: "try/a-group-with-a-long-name/codex", CWD: "/home/me/src/repo-try-a-group-with-a-long-name-codex", Session: &render.Session{ID: &id}},
+		{Name: "claude-code-fable", Adapter: "claude-code", Error: "failed"},
+	}
+	for width, want := range map[int]string{
+		0: `
+NAME               ID                                    BRANCH                              DIR
+codex              01a1fa5c-c285-7d91-bd0a-842a7d8b5424  try/a-group-with-a-long-name/codex  /home/me/src/repo-try-a-group-with-a-long-name-codex
+claude-code-fable  -
+`,
+		80: `
+NAME               ID        BRANCH                    DIR
+codex              01a1fa5c  try/a-group-with-a-long…  …p-with-a-long-name-codex
+claude-code-fable  -
+`,
+	} {
+		var b strings.Builder
+		if err := render.LaunchTable(&b, list, render.Look{Width: width, Home: "/home/me"}); err != nil {
+			t.Fatal(err)
+		}
+		if b.String() != want[1:] {
+			t.Errorf("%d columns:\n%s", width, b.String())
+		}
 	}
 }
 

@@ -45,10 +45,10 @@ originator   codex_exec
 ports        [4096]
 shared       true
 
-PID    AGE  CPU    MEMORY   PORTS      PROCESS
-4711   2h   3h05m  2.0 GiB             codex exec (shared)
-4720   1m   0.1s   512 B                 bash -c 'npm run dev '
-4723   0s   1m12s  4.0 MiB  3000,9229      node
+PID    AGE    CPU   MEMORY  PORTS      PROCESS
+4711    2h  3h05m  2.0 GiB             codex exec (shared)
+4720    1m   0.1s    512 B               bash -c 'npm run dev '
+4723    0s  1m12s  4.0 MiB  3000,9229      node
 4730                                     claude (claude-code 88d1d394-0000-4000-8000-000000000000)
 4740                                   sshd
 total       3h06m  2.0 GiB

@@ -8,19 +8,31 @@ import (
 	"agentctl/discover"
 )
 
-// WideTable is [Table] with what each session does on the machine; machines are in the order of the sessions. What a
-// person asks for by it is the last to be left out where the width does not suffice.
+// WideTable is [Table] with what each session does on the machine; machines are in the order of the sessions. Where the
+// width does not suffice, the facts go that change least, but what names a session stays.
 func WideTable(w io.Writer, sessions []discover.Session, machines []Machine, look Look) error {
 	g := look.table(sessions)
 	at := slices.IndexFunc(g.columns, func(c column) bool { return c.head == "GROUP" })
 	g.columns = slices.Insert(g.columns, at, []column{
-		{head: "CPU", drop: 1},
-		{head: "MEMORY", drop: 1},
-		{head: "PORTS", drop: 1},
-		{head: "CONTEXT", drop: 1},
-		{head: "CHANGES", drop: 1},
-		{head: "DOING", drop: 1},
+		{head: "CPU", drop: optional, right: true},
+		{head: "MEMORY", drop: optional, right: true},
+		{head: "PORTS", drop: optional + 4, comfort: 9},
+		{head: "CONTEXT", drop: optional + 3, right: true},
+		{head: "CHANGES", drop: optional + 2},
+		{head: "DOING", drop: optional + 5, comfort: 16},
 	}...)
+	for i := range g.columns { // the names of a session go last, what it does before its processes
+		switch c := &g.columns[i]; c.head {
+		case "STATUS":
+			c.comfort = c.least
+		case "PID", "AGE":
+			c.drop += optional
+		case "LAST":
+			c.drop++
+		case "TITLE", "DIR":
+			c.comfort = c.least
+		}
+	}
 	for i, s := range sessions {
 		m := machines[i]
 		doing := ""

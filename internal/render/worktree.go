@@ -55,7 +55,11 @@ const headShown = 9
 // WorktreeTable writes one row a worktree, with a heading.
 func WorktreeTable(w io.Writer, list []Worktree, look Look) error {
 	g := grid{columns: []column{
-		{head: "PATH", tail: true}, {head: "BRANCH", drop: 2}, {head: "HEAD", drop: 4}, {head: "STATE", drop: 3}, {head: "SESSIONS", drop: 1},
+		{head: "PATH", tail: true, least: 20},
+		{head: "BRANCH", drop: 2, least: 12},
+		{head: "HEAD", drop: optional},
+		{head: "STATE", drop: 3, least: 20},
+		{head: "SESSIONS", drop: 1, least: 30},
 	}}
 	var full []ID
 	for _, t := range list {
