@@ -2,7 +2,6 @@ package discover
 
 import (
 	"cmp"
-	"encoding/binary"
 	"iter"
 	"slices"
 )
@@ -80,11 +79,4 @@ func (n namesakes) still(rows []Session, there func(*Record) bool) namesakes {
 		}
 	}
 	return stay
-}
-
-// tail is the last bytes of an ID as a number. There IDs differ: many begin with the time.
-func tail(id string) uint64 {
-	var b [8]byte
-	copy(b[:], id[max(0, len(id)-len(b)):])
-	return binary.NativeEndian.Uint64(b[:])
 }

@@ -1,8 +1,6 @@
 package discover
 
 import (
-	"cmp"
-	"math"
 	"slices"
 	"testing"
 	"time"
@@ -12,61 +10,7 @@ import (
 	"agentctl/proc"
 )
 
-func numbers() *rapid.Generator[[]uint64] {
-	return rapid.SliceOf(rapid.OneOf(
-		rapid.Uint64(), rapid.Uint64Range(0, 3), rapid.Uint64Range(1<<40, 1<<40+300), rapid.Just[uint64](math.MaxUint64),
-	))
-}
-
-func TestNumbersAreOrdered(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		var list []numbered
-		for i, n := range numbers().Draw(t, "numbers") {
-			list = append(list, numbered{n, i})
-		}
-		want := slices.Clone(list)
-		slices.SortStableFunc(want, func(a, b numbered) int { return cmp.Compare(a.number, b.number) })
-		if got := byNumber(list); !slices.Equal(got, want) {
-			t.Fatalf("got  %v\nwant %v", got, want)
-		}
-	})
-}
-
-func TestRepeatedNumbersAreTold(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		all := numbers().Draw(t, "numbers")
-		r, seen := newRepeated(len(all)), map[uint64]int{}
-		for _, n := range all {
-			r.add(n)
-			seen[n]++
-		}
-		for n, times := range seen {
-			if times > 1 && !r.has(n) {
-				t.Fatalf("%d is there %d times", n, times)
-			}
-		}
-	})
-}
-
-// Few names are taken for those of others.
-func TestRepeatedIsSeldomWrong(t *testing.T) {
-	const n = 10_000
-	r := newRepeated(n)
-	for i := range uint64(n) {
-		r.add(i)
-	}
-	wrong := 0
-	for i := range uint64(n) {
-		if r.has(i) {
-			wrong++
-		}
-	}
-	if wrong > n/10 {
-		t.Errorf("%d of %d", wrong, n)
-	}
-}
-
-// What is sorted by numbers and moved in place is in the order of Compare, whatever the times.
+// The order is total: sessions in any order are sorted into one.
 func TestSortedIsTheOrderOfCompare(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		list := rapid.SliceOf(rapid.Custom(func(t *rapid.T) Session {
@@ -86,11 +30,15 @@ func TestSortedIsTheOrderOfCompare(t *testing.T) {
 			}
 			return s
 		})).Draw(t, "sessions")
-		want := slices.Clone(list)
-		slices.SortStableFunc(want, Compare)
+		shuffled := slices.Clone(list)
+		slices.Reverse(shuffled)
+		want := sorted(shuffled)
 		for i, s := range sorted(list) {
 			if Compare(s, want[i]) != 0 {
 				t.Fatalf("%d: %v, want %v", i, s, want[i])
+			}
+			if i > 0 && want[i-1].Status.Live() != s.Status.Live() && s.Status.Live() {
+				t.Fatalf("%d: a live session follows a stopped one", i)
 			}
 		}
 	})

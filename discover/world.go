@@ -156,17 +156,10 @@ func (l *look) entries(ctx context.Context, homes map[Agent][]Home, query func(A
 	return out
 }
 
-// newest orders entries by their last change.
+// newest sorts entries by their last change, newest first, in place.
 func newest(entries []Entry) []Entry {
-	order := newestFirst(len(entries),
-		func(i int) int64 { return entries[i].Updated.UnixMilli() },
-		func(a, b int) int { return entries[b].Updated.Compare(entries[a].Updated) },
-	)
-	out := make([]Entry, len(entries))
-	for i, p := range order {
-		out[i] = entries[p.from]
-	}
-	return out
+	slices.SortStableFunc(entries, func(a, b Entry) int { return b.Updated.Compare(a.Updated) })
+	return entries
 }
 
 // byAgent parts entries into one list an agent.
@@ -326,10 +319,10 @@ func (l *look) joined() Result {
 	j.there = isThere
 	j.judge()
 	sessions := j.sessions(l.records)
-	apart(len(sessions), func(i int) {
+	for i := range sessions {
 		l.judgeTrust(&sessions[i])
 		sessions[i].Group = groupOf(&sessions[i])
-	})
+	}
 	agents := map[proc.ID]bool{}
 	for _, c := range l.claims {
 		if _, live := l.table.Find(c.Process); live {
