@@ -174,6 +174,9 @@ func (w *World) findPID(ctx context.Context, pid int, agents []Agent, want Want)
 	r := l.result()
 	r.Sessions = slices.DeleteFunc(r.Sessions, func(s Session) bool { return !s.runBy(pid) })
 	if len(r.Sessions) == 0 {
+		r = l.stranger(ctx, r, pid)
+	}
+	if len(r.Sessions) == 0 {
 		return r, fmt.Errorf("%w: process %d runs none", ErrNotFound, pid)
 	}
 	return r, nil

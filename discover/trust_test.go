@@ -105,3 +105,21 @@ func TestWhoseSessionsAreShown(t *testing.T) {
 		t.Errorf("of all users: %q, %v, %v", got, r.Warnings, err)
 	}
 }
+
+// Of another user's process, the process table tells whoever asks for it by its pid, and no more.
+func TestAnotherUsersProcessByItsPID(t *testing.T) {
+	other := fact(3, "now", 'S')
+	other.UID = 1001
+	presence := Claim{Agent: Codex, Process: proc.ID{PID: 3, Birth: "now"}, Home: "/theirs", Strength: Exact, Kind: "process"}
+	claim := exact("c", 3)
+	m := memory{agent: Codex, homes: []Home{{Dir: "/ours", Given: true}}, claims: []Claim{presence, claim}}
+	w := worldOf(func() *proc.Table { return proc.Of(other) }, m)
+	w.UID = 1000
+	r, err := w.Find(t.Context(), "pid:3", nil, Want{})
+	if err != nil || ids(r.Sessions) != ":unknown" || r.Sessions[0].Home != "" || len(r.Warnings) != 1 {
+		t.Errorf("%q, %v, %v", ids(r.Sessions), r.Warnings, err)
+	}
+	if r, err := w.List(t.Context(), Select{}); err != nil || len(r.Sessions)+len(r.Warnings) > 0 {
+		t.Errorf("listed: %q, %v, %v", ids(r.Sessions), r.Warnings, err)
+	}
+}

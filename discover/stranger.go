@@ -1,0 +1,34 @@
+package discover
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"agentctl/proc"
+)
+
+// stranger adds what the process table shows of another user's agent, which was asked for by its pid. Its home is not
+// opened, so that its session and status are not known.
+func (l *look) stranger(ctx context.Context, r Result, pid int) Result {
+	p, ok := l.table.PID(pid)
+	if !ok || l.world.AllUsers || user(p) == l.world.UID {
+		return r
+	}
+	alone := l.table.Where(func(o proc.Process) bool { return o.ID == p.ID })
+	var claims []Claim
+	for _, a := range l.agents {
+		found, _ := a.Claims(ctx, alone, nil) // what cannot be read is said below, once
+		for _, c := range found {
+			if c.Session != "" || c.Process != p.ID {
+				continue
+			}
+			c.Unreadable = fmt.Sprintf("it belongs to user %d; --all-users looks into its home", user(p))
+			c.Home, c.Empty, c.Turn = "", false, nil
+			claims = append(claims, c)
+			l.warn(a.Name(), &Warning{Agent: a.Name(), Path: p.ID.String(), Err: errors.New(c.Unreadable)})
+		}
+	}
+	r.Sessions, r.Warnings = Join(l.table, claims), l.warnings
+	return r
+}
