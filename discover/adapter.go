@@ -122,6 +122,12 @@ type Marker interface {
 	Runs(proc.Process) bool
 }
 
+// Homer is implemented by adapters that can tell an agent's home by the environment of a process that the agent has started.
+type Homer interface {
+	// HomeOf is the home, "" where it cannot be told.
+	HomeOf(proc.Process) string
+}
+
 // Inclusive is implemented by adapters whose totals of a session, tokens and cost, can have those of its sub-agents in them.
 type Inclusive interface {
 	// IncludesSubAgents reports whether they have where so much was asked for.
@@ -159,6 +165,12 @@ type Shortener interface {
 
 // MinShortID is how many characters a shortened ID has at least: those of a random UUID that make it one of four billion.
 const MinShortID = 8
+
+// FileKeeper is implemented by adapters whose agent can keep its sessions in a file of any place.
+type FileKeeper interface {
+	// KeepsIn reports whether a file may be one, by its name. It may then be named as a home is.
+	KeepsIn(path string) bool
+}
 
 // Program is implemented by adapters that know under which name their agent's program is installed.
 type Program interface {

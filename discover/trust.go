@@ -38,8 +38,8 @@ func (t Trust) String() string {
 // SeenInKey is the fact by which a session shows that its home is [Seen], and the pid of a process that names it.
 const SeenInKey = "homeSeenIn"
 
-// homes are the agent's homes that are looked into, each with its trust. Nobody else asks an adapter for homes.
-func (w *World) homes(a Adapter, table *proc.Table) []Home {
+// Homes are the agent's homes that are looked into, each with its trust. Nobody else asks an adapter for homes.
+func (w *World) Homes(a Adapter, table *proc.Table) []Home {
 	list := a.Homes(w.Setup(a.Name()), w.view(table, nil))
 	for i := range list {
 		list[i].Trust, list[i].SeenIn = w.trust(list[i], table)
@@ -68,6 +68,13 @@ func (w *World) trustsWord(p proc.Process) bool { return user(p) == w.UID && Sha
 func SharesPaths(p proc.Process) bool {
 	s, err := p.Standing()
 	return err == nil && s.Apart&(proc.UserNamespace|proc.ProcessNamespace|proc.MountNamespace) == 0
+}
+
+// Reachable reports whether a process may be sent something: it is our own user's, and its paths and ports are ours. It is
+// asked anew, since this is for those who are about to act.
+func (w *World) Reachable(p proc.Process) bool {
+	s, err := p.Fresh().Standing()
+	return err == nil && s.UID == w.UID && s.Apart == 0
 }
 
 // user is whose a process is.

@@ -65,7 +65,7 @@ func (w *World) look(agents []Agent) *look {
 	for _, a := range w.Adapters {
 		if len(agents) == 0 || slices.Contains(agents, a.Name()) {
 			l.agents = append(l.agents, a)
-			l.homes[a.Name()] = w.homes(a, proc.Of())
+			l.homes[a.Name()] = w.Homes(a, proc.Of())
 		}
 	}
 	return l
@@ -93,7 +93,7 @@ func (l *look) take(ctx context.Context) (fresh map[Agent][]Home, err error) {
 	fresh = map[Agent][]Home{}
 	for _, a := range l.agents {
 		known := l.homes[a.Name()]
-		l.homes[a.Name()] = l.world.homes(a, l.table)
+		l.homes[a.Name()] = l.world.Homes(a, l.table)
 		for _, h := range l.homes[a.Name()] {
 			if !slices.ContainsFunc(known, h.same) {
 				fresh[a.Name()] = append(fresh[a.Name()], h)

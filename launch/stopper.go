@@ -13,6 +13,8 @@ type Stopper interface {
 	// Gentle are the signals that ask a process of the agent to end, the gentlest first. Each is given its share of the
 	// time before the next.
 	Gentle() []syscall.Signal
+	// Asks reports whether the session has to be ended in the agent's own way, by End: it runs and sends nothing.
+	Asks(s discover.Session) bool
 	// End ends the session in the agent's own way, where signalling its process would be wrong: a process that serves
 	// several sessions, or one that is started again when it dies. That s.Shared says: its processes serve others, or
 	// other sessions than s were found in them. It returns once the agent has taken the order. Not handled: there is no

@@ -97,6 +97,12 @@ func processHome(p proc.Process) (string, error) {
 	return dir, nil
 }
 
+// HomeOf implements [discover.Homer]: tools inherit what the agent was started with.
+func (Adapter) HomeOf(p proc.Process) string {
+	dir, _ := processHome(p) // what cannot be read does not tell
+	return dir
+}
+
 // innerPID is the pid that the process has in its own namespace: another than ours in a container.
 func innerPID(p proc.Process) int {
 	pids, err := p.NamespacePIDs()

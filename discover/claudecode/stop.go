@@ -3,6 +3,7 @@ package claudecode
 import (
 	"context"
 	"slices"
+	"strings"
 	"syscall"
 
 	"agentctl/discover"
@@ -14,11 +15,22 @@ import (
 // it and go on with its turn.
 func (Adapter) Gentle() []syscall.Signal { return []syscall.Signal{syscall.SIGTERM, syscall.SIGINT} }
 
-// End implements [launch.Stopper] for background sessions, which their daemon starts again when they die: `claude stop`
-// ends them for good (SEEN 2.1.329).
-func (a Adapter) End(ctx context.Context, s discover.Session, host launch.Host) (bool, error) {
+// Asks implements [launch.Stopper]: a background session's daemon starts it again when it dies.
+func (Adapter) Asks(s discover.Session) bool { return jobOf(s) != "" }
+
+// jobOf is the background job of a session, "" if it has none. What does not look like one is none: it becomes an argument.
+func jobOf(s discover.Session) string {
 	job, _ := s.Meta.Get(jobMeta).(string)
-	if job == "" || s.Source != "bg" {
+	if s.Source != "bg" || strings.HasPrefix(job, "-") {
+		return ""
+	}
+	return job
+}
+
+// End implements [launch.Stopper]: `claude stop` ends a background session for good (SEEN 2.1.329).
+func (a Adapter) End(ctx context.Context, s discover.Session, host launch.Host) (bool, error) {
+	job := jobOf(s)
+	if job == "" {
 		return false, nil
 	}
 	program, err := host.LookPath(a.Program())

@@ -14,6 +14,11 @@ import (
 	"agentctl/proc"
 )
 
+// Asks implements [launch.Stopper]: the daemon behind the TUIs of a home runs the threads of all.
+func (Adapter) Asks(s discover.Session) bool {
+	return slices.ContainsFunc(s.Processes, func(p proc.Process) bool { return socketOf(p) != "" })
+}
+
 // End interrupts the turn of a session that an app-server with a socket runs – the daemon behind the TUIs of a home – and
 // the turns of its sub-agents, and ends the commands that their tools still run: an interrupted turn leaves them to
 // the daemon. The thread stays loaded, idle. Other servers, which only their client can talk to, are not handled.

@@ -16,6 +16,9 @@ import (
 // gives the screen back at the first one while a tool runs, and dies of the second.
 func (Adapter) Gentle() []syscall.Signal { return []syscall.Signal{syscall.SIGTERM, syscall.SIGTERM} }
 
+// Asks implements [launch.Stopper]: a process that runs several sessions.
+func (Adapter) Asks(s discover.Session) bool { return s.Shared }
+
 // End implements [launch.Stopper]: where a process runs several sessions, a server, or a terminal that listens, is asked
 // over HTTP to abort this one's turn. It answers when the turn's tools are gone; the other sessions go on, and so does the
 // process (SEEN 1.18.33). A session without a turn in progress has nothing to end.
@@ -24,9 +27,6 @@ func (Adapter) End(ctx context.Context, s discover.Session, host launch.Host) (h
 		return false, nil
 	}
 	for _, p := range s.Processes {
-		if pids, err := p.NamespacePIDs(); err != nil || len(pids) > 1 {
-			continue // a container's ports are not ours
-		}
 		ports, err := p.Fresh().ListenPorts() // another may listen there by now
 		if err != nil || len(ports) == 0 {
 			continue

@@ -113,7 +113,7 @@ func (env Env) examine(ctx context.Context, c config.Config) (findings, error) {
 	}
 	for _, a := range env.Adapters {
 		agent := agentFindings{Adapter: string(a.Name()), Binaries: env.binaries(a), Homes: []homeFindings{}}
-		for _, home := range a.Homes(world.Setup(a.Name()), live.Table) {
+		for _, home := range world.Homes(a, live.Table) {
 			h, err := examineHome(ctx, a, home, live.Sessions)
 			f.warn(err)
 			agent.Homes = append(agent.Homes, h)

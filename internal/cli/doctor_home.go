@@ -16,6 +16,9 @@ import (
 type homeFindings struct {
 	Path   string `json:"path"`
 	Exists bool   `json:"exists"`
+	// Trust is ours, seen or foreign; SeenIn the process that names a seen home.
+	Trust  string `json:"trust"`
+	SeenIn int    `json:"seenIn,omitempty"`
 	// Sessions and Children count what is stored, Live what runs.
 	Sessions int `json:"sessions"`
 	Children int `json:"children"`
@@ -29,11 +32,14 @@ type homeFindings struct {
 }
 
 func examineHome(ctx context.Context, a discover.Adapter, home discover.Home, live []discover.Session) (homeFindings, error) {
-	h := homeFindings{Path: home.Dir}
-	_, err := os.Stat(home.Dir)
+	h := homeFindings{Path: home.Dir, Trust: home.Trust.String(), SeenIn: home.SeenIn}
+	if home.FilesOnly {
+		h.Path = home.Files[0]
+	}
+	_, err := os.Stat(h.Path)
 	h.Exists = err == nil
 	for _, s := range live {
-		if s.Agent == a.Name() && s.Home == home.Dir {
+		if s.Agent == a.Name() && s.Home == home.Dir && (!home.FilesOnly || s.Path == h.Path) {
 			h.Live++
 		}
 	}

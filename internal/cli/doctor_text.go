@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"agentctl/discover"
 	"agentctl/internal/render"
 )
 
@@ -76,6 +77,13 @@ func (h homeFindings) text(look render.Look) string {
 		parts = append(parts, "newest "+render.Age(h.newest, look.Now)+" ago")
 	}
 	parts = append(parts, fmt.Sprintf("%d live", h.Live))
+	if h.Trust != discover.Ours.String() {
+		who := "another user's, or in another namespace"
+		if h.SeenIn > 0 {
+			who = fmt.Sprintf("named by pid %d only", h.SeenIn)
+		}
+		parts = append(parts, who+"; shown, not acted on")
+	}
 	return h.Path + ": " + strings.Join(parts, ", ")
 }
 

@@ -24,6 +24,8 @@ type part struct {
 	Runs []string
 	// Below are the processes it starts.
 	Below []part
+	// Dir is where it works; "" is where it was started.
+	Dir string
 	// Detached: its parent ends at once, and it is in a session of the kernel of its own. Setsid: only that.
 	Detached, Setsid bool
 	// Mark is the session that it names in its children's environment; MarkPID: it names itself there.
@@ -63,6 +65,11 @@ func TestMain(m *testing.M) {
 func (p part) play() {
 	ask := make(chan os.Signal, 1)
 	signal.Notify(ask, syscall.SIGTERM, syscall.SIGINT)
+	if p.Dir != "" && os.Args[0] == actorWord+" "+p.Name {
+		if err := os.Chdir(p.Dir); err != nil {
+			panic(err)
+		}
+	}
 	if p.MarkPID {
 		mark(pidMark, fmt.Sprint(os.Getpid()))
 	}

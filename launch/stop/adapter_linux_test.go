@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"iter"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -26,12 +27,26 @@ type actors struct {
 	end    func(discover.Session) (bool, error)
 	// idle: no turn is in progress.
 	idle *atomic.Bool
+	// seen: only the agents' processes name their home.
+	seen bool
+	// dir is the sessions' directory; copies are directories that have a session of each ID as well.
+	dir    string
+	copies []string
 }
 
 func (actors) Name() discover.Agent { return "actor" }
 
-func (actors) Homes(discover.Setup, *proc.Table) []discover.Home {
-	return []discover.Home{{Dir: "/h", Given: true}}
+func (a actors) Homes(_ discover.Setup, table *proc.Table) []discover.Home {
+	if !a.seen {
+		return []discover.Home{{Dir: "/h", Given: true}}
+	}
+	h := discover.Home{Dir: "/h"}
+	for p := range table.All() {
+		if _, ok := a.part(p); ok {
+			h.By = append(h.By, p.ID)
+		}
+	}
+	return []discover.Home{h}
 }
 
 func (a actors) Claims(_ context.Context, table *proc.Table, _ []discover.Home) (claims []discover.Claim, err error) {
@@ -67,21 +82,29 @@ func (a actors) part(p proc.Process) (played part, ok bool) {
 	return played, err == nil && env[stageKey] == a.stage && json.Unmarshal([]byte(args[1]), &played) == nil
 }
 
-func (actors) Entries(_ context.Context, _ []discover.Home, q discover.Query) (list []discover.Entry, err error) {
+func (a actors) Entries(_ context.Context, _ []discover.Home, q discover.Query) (list []discover.Entry, err error) {
 	refs := q.Refs
 	if len(refs) == 0 {
 		refs = []discover.Ref{{ID: q.ID, Path: "/h/" + q.ID}}
 	}
 	for _, r := range refs {
 		list = append(list, discover.Entry{Agent: "actor", ID: r.ID, Path: r.Path, Home: "/h"})
+		for _, dir := range a.copies {
+			if len(q.Refs) == 0 {
+				list = append(list, discover.Entry{Agent: "actor", ID: r.ID, Path: dir, Home: "/h"})
+			}
+		}
 	}
 	return list, nil
 }
 
-func (actors) Read(_ context.Context, entries []discover.Entry, _ discover.Want) iter.Seq2[discover.Record, error] {
+func (a actors) Read(_ context.Context, entries []discover.Entry, _ discover.Want) iter.Seq2[discover.Record, error] {
 	return func(yield func(discover.Record, error) bool) {
 		for _, e := range entries {
 			r := discover.Record{Agent: "actor", ID: e.ID, Path: e.Path, Home: e.Home, Turn: discover.Turn{State: discover.TurnOpen}}
+			if r.Dir = a.dir; filepath.Dir(e.Path) != "/h" {
+				r.Dir = e.Path
+			}
 			if !yield(r, nil) {
 				return
 			}
@@ -90,6 +113,8 @@ func (actors) Read(_ context.Context, entries []discover.Entry, _ discover.Want)
 }
 
 func (a actors) Gentle() []syscall.Signal { return a.gentle }
+
+func (a actors) Asks(discover.Session) bool { return a.end != nil }
 
 func (a actors) End(_ context.Context, s discover.Session, _ launch.Host) (bool, error) {
 	if a.end == nil {

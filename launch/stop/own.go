@@ -2,9 +2,12 @@ package stop
 
 import (
 	"context"
+	"errors"
+	"slices"
 	"time"
 
 	"agentctl/discover"
+	"agentctl/proc"
 )
 
 const (
@@ -16,12 +19,16 @@ const (
 // ask asks the agent in its own way, and waits until the session is over or the time is. A session without a name
 // cannot be spoken of.
 func (t *target) ask(ctx context.Context) (err error) {
-	if t.session.ID == "" {
+	if t.session.ID == "" || !t.stopper.Asks(t.session) {
 		return nil
+	}
+	s, err := t.addressee()
+	if err != nil {
+		return err
 	}
 	limited, cancel := context.WithTimeout(ctx, t.Timeout)
 	defer cancel()
-	if t.asked, err = t.stopper.End(limited, t.session, t.Host); err != nil || !t.asked {
+	if t.asked, err = t.stopper.End(limited, s, t.Host); err != nil || !t.asked {
 		return err
 	}
 	for {
@@ -38,6 +45,24 @@ func (t *target) ask(ctx context.Context) (err error) {
 		pause.Stop()
 	}
 }
+
+// addressee is the session with those of its processes that may be sent something. No command, request or password goes to
+// what is not ours: a session of a home that nobody of ours names, another user's process, or one in another namespace,
+// whose ports and paths are others here. Errors: [*discover.UntrustedError], [errOutOfReach].
+func (t *target) addressee() (discover.Session, error) {
+	s := t.session
+	if err := s.Trusted("stop"); err != nil {
+		return s, err
+	}
+	s.Processes = slices.DeleteFunc(slices.Clone(s.Processes), func(p proc.Process) bool { return !t.world.Reachable(p) })
+	if len(s.Processes) == 0 {
+		return s, errOutOfReach
+	}
+	return s, nil
+}
+
+// errOutOfReach: nothing is sent to a process that is another user's or in another namespace.
+var errOutOfReach = errors.New("its process belongs to another user or is in another namespace, and is not asked")
 
 // ended reports whether there is no more to wait for: the process goes on only where it is not the session's alone.
 func (t *target) ended(ctx context.Context) bool {

@@ -159,6 +159,8 @@ type plain struct{}
 
 func (plain) Gentle() []syscall.Signal { return []syscall.Signal{syscall.SIGTERM} }
 
+func (plain) Asks(discover.Session) bool { return false }
+
 func (plain) End(context.Context, discover.Session, launch.Host) (bool, error) { return false, nil }
 
 func (plain) Marked(proc.Process, discover.Session) bool { return false }

@@ -28,6 +28,10 @@ type target struct {
 	asked, over bool
 	// below are the tools still there at the last look.
 	below []proc.Process
+	// rivals are the other sessions with this ID, once compared; unclear are processes that may be theirs.
+	rivals   []discover.Session
+	compared bool
+	unclear  []proc.ID
 }
 
 // target decides what is to be done about a session. A result with an outcome is final.
@@ -140,6 +144,7 @@ func (t *target) end(ctx context.Context) {
 		}
 	}
 	err := t.ask(ctx)
+	var untrusted *discover.UntrustedError
 	switch {
 	case ctx.Err() != nil:
 	case t.over && !t.session.Shared:
@@ -147,6 +152,10 @@ func (t *target) end(ctx context.Context) {
 	case t.over:
 	case t.Force, err == nil && !t.asked && !t.session.Shared:
 		t.signal(ctx)
+	case errors.As(err, &untrusted) && untrusted.Session.Trust == discover.Seen:
+		t.refuse("%v (--home %s); --force ends its processes", err, untrusted.Home())
+	case errors.As(err, &untrusted), errors.Is(err, errOutOfReach):
+		t.refuse("%v; --force ends its processes", err)
 	case err != nil && !t.session.Shared:
 		t.fail("%v", err)
 	case err != nil:

@@ -146,6 +146,7 @@ func (s *stopping) leave(ctx context.Context, over []*target) (discover.Result, 
 	now, err := s.world.List(ctx, discover.Select{Children: true})
 	if err == nil {
 		for _, t := range over {
+			t.findRivals(ctx)
 			t.below = t.leftovers(now)
 		}
 	}

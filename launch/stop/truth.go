@@ -62,6 +62,7 @@ func (t *target) conclude(ctx context.Context) {
 	if t.Outcome == AlreadyStopped && len(t.below) > 0 {
 		t.leftBehind()
 	}
+	t.sayUnclear()
 }
 
 // account gathers what was signalled, and what lives all the same.
