@@ -47,6 +47,20 @@ func (l Lock) Since() time.Time {
 	return time.Time{}
 }
 
+// DirOf is the directory that a session keeps others out of: where it says that it works. What a home says that is not ours
+// is not believed: there, it is where the session's process is by the kernel's word.
+func DirOf(s discover.Session) string {
+	if s.Trust == discover.Ours {
+		return s.Dir
+	}
+	for _, p := range s.Processes {
+		if dir, err := p.Dir(); err == nil {
+			return dir
+		}
+	}
+	return ""
+}
+
 // Locks reports whether a live session, one of all those, locks its place: its turn is not over, or it cannot be told. An
 // idle one locks only where strict is asked for. A sub-agent counts as the session that it works for: it locks the place
 // only where that one does not, which may be idle while it waits for it.

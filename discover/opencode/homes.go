@@ -29,7 +29,7 @@ func (Adapter) Homes(setup discover.Setup, table *proc.Table) []discover.Home {
 	h.add(discover.Home{Dir: usual, Given: true})
 	h.addDatabase(discover.Home{Dir: usual, Given: true}, database(usual, setup.Getenv(dbKey)))
 	for _, path := range setup.Configured {
-		if strings.HasSuffix(path, ".db") {
+		if (Adapter{}).KeepsIn(path) {
 			h.addDatabase(discover.Home{Dir: cmp.Or(usual, filepath.Dir(path)), Given: true, Named: true}, path)
 			continue
 		}
@@ -45,6 +45,9 @@ func (Adapter) Homes(setup discover.Setup, table *proc.Table) []discover.Home {
 	}
 	return h.list
 }
+
+// KeepsIn implements [discover.FileKeeper].
+func (Adapter) KeepsIn(path string) bool { return strings.HasSuffix(path, ".db") }
 
 // homes is a set of homes: two names of one folder are one home, under the name that came first.
 type homes struct {

@@ -41,7 +41,7 @@ func TestComplete(t *testing.T) {
 		"launch codex ":          "",
 		"launch --permissions e": "edit",
 		"status --adapter codex": "codex",
-		"status --al":            "--alive",
+		"status --al":            "--alive --all-users",
 		"status -- --al":         "",
 		"completion ":            "bash zsh fish",
 		"worktree ":              "list clean",

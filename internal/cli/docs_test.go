@@ -64,7 +64,8 @@ func leaves(commands []*cli.Command) []*cli.Command {
 	return out
 }
 
-// docs/cli.md names every flag of every command, in its section, and no other.
+// docs/cli.md names every flag of every command, in its section, and no other. Those of [users], which most commands take,
+// have one section, which names the commands that do not take them.
 func TestDocsNameEveryFlag(t *testing.T) {
 	env, _ := testEnv(t)
 	text := doc(t, "cli.md")
@@ -84,7 +85,15 @@ func TestDocsNameEveryFlag(t *testing.T) {
 			name, _, _ := strings.Cut(cell, " ")
 			got = append(got, name)
 		}
-		want := slices.DeleteFunc(flagNames(c), func(n string) bool { return n == "--help" })
+		shared := firstCells(section(text, "Whose sessions"))
+		for i := range shared {
+			shared[i], _, _ = strings.Cut(shared[i], " ")
+		}
+		want := slices.DeleteFunc(flagNames(c), func(n string) bool { return n == "--help" || slices.Contains(shared, n) })
+		verb, _, _ := strings.Cut(name, " ")
+		if takes := len(want) < len(flagNames(c))-1; takes == regexp.MustCompile("except.*`"+verb+"`").MatchString(section(text, "Whose sessions")) {
+			t.Errorf("%s: whether it takes %v is not what the document says", name, shared)
+		}
 		slices.Sort(got)
 		slices.Sort(want)
 		if !slices.Equal(got, want) {

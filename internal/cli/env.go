@@ -41,6 +41,8 @@ type Env struct {
 	CrossCheck func(*proc.Table) (int, []proc.Difference, error)
 	// Become replaces this process by an agent's program.
 	Become func(launch.Spec, launch.Host) error
+	// users is whose sessions the command is about; nil where it looks for none.
+	users *users
 	// Version was stamped in by the linker; "" if it was not.
 	Version string
 
@@ -69,6 +71,7 @@ func (env Env) world(homes map[string][]string) *discover.World {
 			return discover.Setup{Getenv: env.Getenv, Configured: homes[string(a)]}
 		},
 		Take: env.Take, PID: env.PID, UID: env.UID,
+		AllUsers: env.users != nil && env.users.allUsers,
 	}
 }
 

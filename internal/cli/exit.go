@@ -77,6 +77,7 @@ func end(err error) ending {
 		unable    *launch.UnsupportedError
 		command   *passedOn
 		unlocked  *noLockError
+		untrusted *discover.UntrustedError
 	)
 	switch {
 	case err == nil:
@@ -99,7 +100,7 @@ func end(err error) ending {
 		return ending{exit: exitNo, silent: true}
 	case errors.As(err, &no):
 		return ending{exit: exitNo, code: "no"}
-	case errors.As(err, &conflict):
+	case errors.As(err, &conflict), errors.As(err, &untrusted):
 		return ending{exit: exitConflict, code: "conflict"}
 	case errors.As(err, &timeout), errors.Is(err, launch.ErrUnproven):
 		return ending{exit: exitTimeout, code: "timeout"}
@@ -142,7 +143,10 @@ func (env Env) hint(err error) string {
 	var ambiguous *discover.AmbiguousError
 	var conflict *conflictError
 	var timeout *timeoutError
+	var untrusted *discover.UntrustedError
 	switch {
+	case errors.As(err, &untrusted):
+		return nameHome(untrusted)
 	case errors.As(err, &conflict):
 		return conflict.hint
 	case errors.As(err, &timeout):

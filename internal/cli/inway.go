@@ -36,7 +36,7 @@ func (env Env) sceneAt(ctx context.Context, world *discover.World, place *lock.P
 	sc := scene{Result: r, self: env.signature(r, nearest)}
 	for _, s := range r.Sessions {
 		switch {
-		case around(s) || !place.Has(s.Dir):
+		case around(s) || !place.Has(lock.DirOf(s)):
 		case lock.Locks(s, r.Sessions, strict):
 			sc.locks = append(sc.locks, lock.Lock{Kind: lock.Live, Dir: place.Top, Session: &s})
 		case s.Status == discover.Idle && !s.IsSub():

@@ -74,7 +74,8 @@ func (env Env) machines(ctx context.Context, w *discover.World, r discover.Resul
 	var git sync.WaitGroup
 	room := make(chan struct{}, atOnce)
 	for _, s := range r.Sessions {
-		if s.Dir == "" || answers[s.Dir] != nil {
+		// A repository's configuration names programs that git runs: none of a place that only others' homes name.
+		if s.Dir == "" || answers[s.Dir] != nil || s.Trust != discover.Ours {
 			continue
 		}
 		a := &answer{}

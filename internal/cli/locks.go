@@ -41,10 +41,10 @@ func (env Env) locks(ctx context.Context, o *locksOptions) error {
 	}
 	var list []lock.Lock
 	for _, session := range slices.Backward(r.Sessions) {
-		if session.Dir == "" || !lock.Locks(session, r.Sessions, s.Strict) {
+		dir := lock.DirOf(session) // also if it is gone: who works there is still at work
+		if dir == "" || !lock.Locks(session, r.Sessions, s.Strict) {
 			continue
 		}
-		dir := session.Dir // also if it is gone: who works there is still at work
 		if place, err := lock.At(dir); err == nil {
 			dir = place.Top
 		}
@@ -78,7 +78,7 @@ func (env Env) locks(ctx context.Context, o *locksOptions) error {
 func places(sessions []discover.Session, declared []lock.Declared) (out []*lock.Place) {
 	dirs := []string{"."}
 	for _, s := range sessions {
-		dirs = append(dirs, s.Dir)
+		dirs = append(dirs, lock.DirOf(s))
 	}
 	for _, d := range declared {
 		dirs = append(dirs, d.Dir)

@@ -17,7 +17,7 @@ import (
 // only checks that beside a flag that stands for another question no flags are set but those named.
 func only(c *cli.Context, flag string, beside ...string) error {
 	for _, f := range c.Command.Flags {
-		if name := f.Names()[0]; name != flag && c.IsSet(name) && !slices.Contains(beside, name) {
+		if name := f.Names()[0]; name != flag && c.IsSet(name) && !slices.Contains(beside, name) && name != "home" && name != "all-users" {
 			return badUsage(verbOf(c.Command), "%s and %s exclude each other", dashed(flag), dashed(name))
 		}
 	}

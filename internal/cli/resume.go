@@ -147,7 +147,7 @@ func (env Env) interact(ctx context.Context, st *starting) error {
 	}
 	st.req.Interactive = true
 	host := launch.NewHost(env.Environ, env.Adapters, st.vars...)
-	spec, err := st.agent.Spec(st.req, host)
+	spec, err := launch.Plan(st.agent, st.req, host)
 	if err != nil {
 		return err
 	}

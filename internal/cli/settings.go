@@ -20,6 +20,9 @@ func (env Env) settings(noColor bool) (settings, error) {
 	if err != nil {
 		return settings{}, err
 	}
+	if c.Homes, err = env.users.named(env.Adapters, c.Homes); err != nil {
+		return settings{}, err
+	}
 	look := render.Look{Width: env.Width, Now: env.Now(), Home: env.Getenv("HOME"), ShortID: env.shortID}
 	switch {
 	case noColor, env.Getenv("NO_COLOR") != "", env.Getenv("TERM") == "dumb":

@@ -86,7 +86,7 @@ func (env Env) begin(ctx context.Context, st *starting) (*begun, error) {
 	world.Setup = func(a discover.Agent) discover.Setup {
 		return discover.Setup{Getenv: host.Getenv, Configured: st.Homes[string(a)]}
 	}
-	spec, err := st.agent.Spec(st.req, host)
+	spec, err := launch.Plan(st.agent, st.req, host)
 	if err != nil {
 		return nil, err
 	}

@@ -11,33 +11,35 @@ type verb struct {
 	name    string
 	make    func(Env) *cli.Command
 	aliases []string
+	// looks: it looks for sessions, and takes the flags of [users].
+	looks bool
 }
 
 // verbs are all commands, in the order of the help.
 func verbs() []verb {
 	return []verb{
-		{"list", newList, []string{"ls", "ps"}},
-		{"status", newStatus, []string{"show"}},
-		{"peek", newPeek, nil},
-		{"logs", newLogs, nil},
-		{"launch", newLaunch, nil},
-		{"resume", newResume, nil},
-		{"wait", newWait, nil},
-		{"events", newEvents, nil},
-		{"stop", newStop, nil},
-		{"current", newCurrent, nil},
-		{"guard", newGuard, nil},
-		{"lock", newLock, nil},
-		{"unlock", newUnlock, nil},
-		{"locks", newLocks, nil},
-		{"worktree", newWorktree, nil},
-		{"hooks", newHooks, nil},
-		{"metrics", newMetrics, nil},
-		{"doctor", newDoctor, nil},
-		{"schema", newSchema, nil},
-		{"completion", newCompletion, nil},
-		{"version", newVersion, nil},
-		{"__complete", newComplete, nil},
+		{"list", newList, []string{"ls", "ps"}, true},
+		{"status", newStatus, []string{"show"}, true},
+		{"peek", newPeek, nil, true},
+		{"logs", newLogs, nil, true},
+		{"launch", newLaunch, nil, false},
+		{"resume", newResume, nil, true},
+		{"wait", newWait, nil, true},
+		{"events", newEvents, nil, true},
+		{"stop", newStop, nil, true},
+		{"current", newCurrent, nil, true},
+		{"guard", newGuard, nil, true},
+		{"lock", newLock, nil, true},
+		{"unlock", newUnlock, nil, true},
+		{"locks", newLocks, nil, true},
+		{"worktree", newWorktree, nil, true},
+		{"hooks", newHooks, nil, false},
+		{"metrics", newMetrics, nil, true},
+		{"doctor", newDoctor, nil, true},
+		{"schema", newSchema, nil, false},
+		{"completion", newCompletion, nil, false},
+		{"version", newVersion, nil, false},
+		{"__complete", newComplete, nil, false},
 	}
 }
 
@@ -55,8 +57,24 @@ func called(args []string) []verb {
 
 // command makes it.
 func (v verb) command(env Env) *cli.Command {
+	if v.looks {
+		env.users = &users{verb: v.name}
+	}
 	c := v.make(env)
+	if v.looks {
+		withUsers(c, env.users)
+	}
 	c.Name, c.Aliases = v.name, v.aliases
 	prepare(c)
 	return c
+}
+
+// withUsers adds the flags of [users] to a command, or to those below it.
+func withUsers(c *cli.Command, u *users) {
+	for _, below := range c.Subcommands {
+		withUsers(below, u)
+	}
+	if len(c.Subcommands) == 0 {
+		c.Flags = append(c.Flags, u.flags()...)
+	}
 }

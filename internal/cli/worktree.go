@@ -106,7 +106,7 @@ func worktreeObject(w worktree.Worktree, sessions []discover.Session) render.Wor
 		return out // it is gone, and nobody is there
 	}
 	for _, s := range sessions {
-		if place.Has(s.Dir) {
+		if place.Has(lock.DirOf(s)) {
 			out.Sessions = append(out.Sessions, render.Of(s))
 		}
 	}

@@ -151,7 +151,7 @@ func (cl *cleaning) claims(ctx context.Context, path string) ([]worktree.Reason,
 // lives reports whether a session would lose its directory with the one at path: by what it says itself, or by where
 // its processes are.
 func lives(s discover.Session, path string) bool {
-	dirs := []string{s.Dir}
+	dirs := []string{lock.DirOf(s)}
 	for _, p := range s.Processes {
 		if dir, err := p.Fresh().Dir(); err == nil {
 			dirs = append(dirs, dir)

@@ -1,0 +1,66 @@
+package cli
+
+import (
+	"os"
+	"path/filepath"
+
+	"github.com/urfave/cli/v2"
+
+	"agentctl/discover"
+)
+
+// users says whose sessions a command is about, beside those that the environment and the configuration lead to. All
+// commands that look for sessions take its flags; see [verb].
+type users struct {
+	verb     string
+	homes    cli.StringSlice
+	allUsers bool
+}
+
+func (u *users) flags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringSliceFlag{Name: "home", Usage: "also the agent's home `DIR`, and trust it; needed to act on what list shows of a home that only a process names (may be repeated)", Destination: &u.homes},
+		&cli.BoolFlag{Name: "all-users", Usage: "other users' sessions too, as far as they may be read; they are never acted on", Destination: &u.allUsers},
+	}
+}
+
+// named adds the homes of the flag to those of each agent that the configuration names. A directory may be any agent's; a
+// file is that of an agent which keeps its sessions in one.
+func (u *users) named(adapters []discover.Adapter, configured map[string][]string) (map[string][]string, error) {
+	if u == nil || len(u.homes.Value()) == 0 {
+		return configured, nil
+	}
+	all := map[string][]string{}
+	for _, home := range u.homes.Value() {
+		path, err := filepath.Abs(home)
+		if err != nil {
+			return nil, err
+		}
+		info, err := os.Stat(path)
+		if err != nil {
+			return nil, badUsage(u.verb, "--home: %v", err)
+		}
+		taken := false
+		for _, a := range adapters {
+			if f, ok := a.(discover.FileKeeper); info.IsDir() || ok && info.Mode().IsRegular() && f.KeepsIn(path) {
+				all[string(a.Name())] = append(all[string(a.Name())], path)
+				taken = true
+			}
+		}
+		if !taken {
+			return nil, badUsage(u.verb, "--home: %s is no directory, and no database of an agent's", home)
+		}
+	}
+	for name, homes := range configured {
+		all[name] = append(all[name], homes...)
+	}
+	return all, nil
+}
+
+// nameHome is what to do about a session that is not acted on; "" if nothing helps.
+func nameHome(e *discover.UntrustedError) string {
+	if e.Session.Trust != discover.Seen {
+		return ""
+	}
+	return "if you trust what is stored there: --home " + e.Home() + ", or homes." + string(e.Session.Agent) + " in the configuration"
+}

@@ -1,0 +1,12 @@
+package launch
+
+// Plan asks the agent how a request is carried out. No command is started with the paths of a home that is not ours: a
+// session is gone on with only if it may be acted on. Errors: [*discover.UntrustedError] and those of [Agent.Spec].
+func Plan(a Agent, r Request, h Host) (Spec, error) {
+	if r.Resume != nil {
+		if err := r.Resume.Trusted("resume"); err != nil {
+			return Spec{}, err
+		}
+	}
+	return a.Spec(r, h)
+}
