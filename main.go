@@ -3,6 +3,7 @@ package main
 
 import (
 	"os"
+	"runtime/debug"
 
 	"agentctl/internal/cli"
 )
@@ -10,6 +11,13 @@ import (
 // version is stamped in by the linker: -ldflags "-X main.version=v1.2.3". Without it the build information speaks.
 var version string
 
+// memoryLimit is what the runtime may take, in bytes, before it collects garbage however much time that takes. What is
+// needed at one time is less, whatever the stores hold; with what the system counts besides, the program stays below 300 MB.
+const memoryLimit = 192 << 20
+
 func main() {
+	if os.Getenv("GOMEMLIMIT") == "" {
+		debug.SetMemoryLimit(memoryLimit)
+	}
 	os.Exit(cli.Main(os.Args, cli.System(version)))
 }

@@ -72,7 +72,7 @@ func lookBeside(roots native.Roots, dir string, s *native.Scratch) (found beside
 		}
 	}
 	for _, path := range agents {
-		session, err := firstSession(path)
+		session, err := firstSession(path, s)
 		if err != nil && !native.Absent(err) {
 			found.failed, found.err = path, err
 			break
@@ -86,8 +86,8 @@ func lookBeside(roots native.Roots, dir string, s *native.Scratch) (found beside
 }
 
 // firstSession is the session that the first record of a transcript names.
-func firstSession(path string) (id string, err error) {
-	f, err := native.Open(path)
+func firstSession(path string, s *native.Scratch) (id string, err error) {
+	f, err := s.Open(path)
 	if err != nil {
 		return "", err
 	}

@@ -23,7 +23,7 @@ func (Adapter) Messages(ctx context.Context, r discover.Record) iter.Seq2[discov
 			yield(discover.Message{}, warning(r.Path, cause(err)))
 			return
 		}
-		defer f.Close()
+		defer f.Within(ctx).Close()
 		t := telling{ctx: ctx, file: f, path: r.Path, yield: yield, conversation: conversation{side: isSubagent(r.ID)}}
 		t.all()
 	}

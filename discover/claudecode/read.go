@@ -34,6 +34,7 @@ func (Adapter) Read(ctx context.Context, entries []discover.Entry, want discover
 		read := func(e discover.Entry, scratch *native.Scratch, r *result) (bool, error) {
 			r.read(roots, e, want, scratch, all)
 			jobs.complete(r)
+			r.Bound()
 			return r.ok, r.err
 		}
 		for r, err := range native.Each(ctx, entries, read) {

@@ -230,7 +230,7 @@ func (t *totals) subagents(path, id string, scratch *native.Scratch, all *beside
 }
 
 func (t *totals) file(path string, scratch *native.Scratch) error {
-	f, err := native.Open(path)
+	f, err := scratch.Open(path)
 	if err != nil {
 		return err
 	}

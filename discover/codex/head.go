@@ -59,12 +59,12 @@ func readHead(f *native.File, id string) (h head, err error) {
 }
 
 // begin takes the thread's own beginning from its first rollout, which this one only goes on from.
-func (h *head) begin(home string) error {
+func (h *head) begin(home string, scratch *native.Scratch) error {
 	path, err := findRollout(home, h.id)
 	if err != nil {
 		return nil //nolint:nilerr // it is gone: what the newer one tells is what there is
 	}
-	f, _, err := openRollout(path)
+	f, _, err := openRollout(path, scratch)
 	if err != nil {
 		return err
 	}

@@ -12,7 +12,7 @@ const maxBases = 16
 
 // inherit completes what the end of a rollout tells by the rollouts that it goes on from, up to where each was left: a
 // segment that begins with an edited prompt may have neither the settings of a turn nor a count of tokens so far.
-func (t *tail) inherit(home string, h history) error {
+func (t *tail) inherit(home string, h history, scratch *native.Scratch) error {
 	for range maxBases {
 		if h.id == "" || h.end <= 0 || t.context != (settings{}) && t.usage.context > 0 {
 			return nil
@@ -21,7 +21,7 @@ func (t *tail) inherit(home string, h history) error {
 		if err != nil {
 			return nil //nolint:nilerr // it is gone: what the newer one tells is what there is
 		}
-		if h, err = t.inheritFrom(path, h); err != nil {
+		if h, err = t.inheritFrom(path, h, scratch); err != nil {
 			return warn(path, err)
 		}
 	}
@@ -29,8 +29,8 @@ func (t *tail) inherit(home string, h history) error {
 }
 
 // inheritFrom takes over from one rollout, and returns what that one goes on from.
-func (t *tail) inheritFrom(path string, h history) (history, error) {
-	f, g, err := openRollout(path)
+func (t *tail) inheritFrom(path string, h history, scratch *native.Scratch) (history, error) {
+	f, g, err := openRollout(path, scratch)
 	if native.Absent(err) {
 		return history{}, nil
 	}

@@ -20,7 +20,7 @@ func ownTokens(f *native.File, u usage, h *head, path, home string) (discover.To
 		if filepath.Base(other) == filepath.Base(path) {
 			continue
 		}
-		more, err := tokensOf(other, h.ownID())
+		more, err := tokensOf(f, other, h.ownID())
 		if err != nil {
 			return own, err
 		}
@@ -29,9 +29,9 @@ func ownTokens(f *native.File, u usage, h *head, path, home string) (discover.To
 	return own, nil
 }
 
-// tokensOf is what was used in one rollout of a thread.
-func tokensOf(path, id string) (discover.Tokens, error) {
-	f, _, err := openRollout(path)
+// tokensOf is what was used in one rollout of a thread, of which another one is open.
+func tokensOf(newest *native.File, path, id string) (discover.Tokens, error) {
+	f, _, err := openRollout(path, newest.Holder())
 	if err != nil {
 		return discover.Tokens{}, err
 	}

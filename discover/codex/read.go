@@ -38,6 +38,7 @@ func (Adapter) Read(ctx context.Context, entries []discover.Entry, want discover
 		threads := native.Each(ctx, entries, func(e discover.Entry, scratch *native.Scratch, t *reading) (bool, error) {
 			ok, err := t.read(roots, e, want, scratch)
 			t.Title = titles[e.Home][t.ID]
+			t.Bound()
 			return ok, err
 		})
 		if inclusive(want) {
@@ -74,7 +75,7 @@ func (t *reading) read(roots native.Roots, e discover.Entry, want discover.Want,
 	f, err := roots.Open(e.Path, scratch)
 	if err == nil && strings.HasSuffix(e.Path, packedExt) {
 		var g gap
-		if f, g, err = unpack(f, e.Path); err == nil {
+		if f, g, err = unpack(f); err == nil {
 			end = f.Size() - g.at
 			f.Use(scratch)
 		}
@@ -109,7 +110,7 @@ func (t *reading) readFile(f *native.File, end int64, e discover.Entry, want dis
 	head, err := readHead(f, e.ID)
 	if name, ok := parseRollout(filepath.Base(e.Path)); ok && err == nil && name.segment != "" {
 		head.segment = name.segment
-		err = head.begin(e.Home)
+		err = head.begin(e.Home, f.Holder())
 	}
 	if err != nil {
 		return err
@@ -127,7 +128,7 @@ func (t *reading) readFile(f *native.File, end int64, e discover.Entry, want dis
 		return err
 	}
 	if h := head.meta.history; h.id != "" && (tail.context == settings{} || all && !tail.usage.begun) {
-		if err := tail.inherit(e.Home, h); err != nil {
+		if err := tail.inherit(e.Home, h, f.Holder()); err != nil {
 			return err
 		}
 	}

@@ -103,9 +103,9 @@ func (f *family) walk(ctx context.Context, first, last time.Time, match func(id 
 const firstLook = 4 << 10
 
 // origin reads whom a thread works for, and nothing else.
-func origin(e discover.Entry, _ *native.Scratch, t *reading) (ok bool, err error) {
+func origin(e discover.Entry, scratch *native.Scratch, t *reading) (ok bool, err error) {
 	t.name(e)
-	f, _, err := openRollout(e.Path)
+	f, _, err := openRollout(e.Path, scratch)
 	if native.Absent(err) {
 		return false, nil
 	}

@@ -1,6 +1,9 @@
 package codex
 
-import "agentctl/discover/native"
+import (
+	"agentctl/discover"
+	"agentctl/discover/native"
+)
 
 // tailLimit is how far back the newest turn is searched for.
 const tailLimit = 256 << 20
@@ -140,8 +143,12 @@ func parseSandbox(o native.Object) (mode string, _ *workspace) {
 		case "type", "mode": // mode: 0.42
 			mode = value.Word("read-only", "workspace-write", "danger-full-access")
 		case "writable_roots":
+			const most = 64
 			for root := range value.Elements() {
-				w.WritableRoots = append(w.WritableRoots, root.Text(0))
+				if len(w.WritableRoots) == most {
+					break
+				}
+				w.WritableRoots = append(w.WritableRoots, root.Text(discover.PathLimit))
 			}
 		case "network_access":
 			w.Network = string(value.Raw()) == "true"

@@ -13,6 +13,9 @@ const titlesFile = "session_index.jsonl"
 // titlesLimit is how much of it is read, from its end: some hundred thousand names.
 const titlesLimit = 16 << 20
 
+// titleLimit is the most characters of a name that are kept.
+const titleLimit = 1000
+
 // readTitles returns the names of a home's threads by id.
 func readTitles(home string) (map[string]string, error) {
 	path := filepath.Join(home, titlesFile)
@@ -46,9 +49,9 @@ func parseTitle(line []byte) (id, name string, ok bool) {
 	for key, value := range native.Object(line).Members() {
 		switch string(key) {
 		case "id":
-			id = value.Text(0)
+			id = value.Text(titleLimit)
 		case "thread_name":
-			name = value.Text(0)
+			name = value.Text(titleLimit)
 		}
 	}
 	return id, name, isUUID(id)

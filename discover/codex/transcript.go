@@ -17,7 +17,7 @@ import (
 // from. What the person took back by editing an earlier prompt is not given: the agent does not show it any more.
 func (Adapter) Messages(ctx context.Context, r discover.Record) iter.Seq2[discover.Message, error] {
 	return func(yield func(discover.Message, error) bool) {
-		t := transcript{ctx: ctx, yield: yield, session: r.ID, home: r.Home, model: model{last: r.Model, newest: true}}
+		t := transcript{ctx: ctx, scratch: native.NewScratch(ctx), yield: yield, session: r.ID, home: r.Home, model: model{last: r.Model, newest: true}}
 		seen := map[string]bool{}
 		for s := (segment{path: r.Path}); s.path != "" && !seen[s.path]; {
 			seen[s.path] = true
@@ -61,12 +61,12 @@ type transcript struct {
 	spent   spent
 	newer   bool // the record after this one is an item of the model's
 	model   model
-	scratch native.Scratch
+	scratch *native.Scratch
 }
 
 // read gives the messages of one segment and returns what it goes on from.
 func (t *transcript) read(s segment, own bool) segment {
-	f, g, err := openRollout(s.path)
+	f, g, err := openRollout(s.path, t.scratch)
 	if native.Absent(err) && own {
 		return segment{} // moved or compressed meanwhile: the next look finds it
 	}
@@ -75,7 +75,7 @@ func (t *transcript) read(s segment, own bool) segment {
 		return segment{}
 	}
 	defer f.Close()
-	f.Use(&t.scratch)
+	f.Use(t.scratch)
 	return t.through(f, g, s, own)
 }
 
@@ -100,13 +100,13 @@ func (t *transcript) through(f *native.File, g gap, s segment, own bool) segment
 	return t.base
 }
 
-// openRollout opens a rollout, compressed or not.
-func openRollout(path string) (*native.File, gap, error) {
-	f, err := native.Open(path)
+// openRollout opens a rollout, compressed or not, within the call that scratch belongs to.
+func openRollout(path string, scratch *native.Scratch) (*native.File, gap, error) {
+	f, err := scratch.Open(path)
 	if err != nil || !strings.HasSuffix(path, packedExt) {
 		return f, gap{}, err
 	}
-	return unpack(f, path)
+	return unpack(f)
 }
 
 // line takes the line before the last one and reports whether more are wanted.

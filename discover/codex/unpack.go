@@ -47,27 +47,44 @@ func (g gap) within(place int64) int64 {
 	return max(min(place, g.at), place-g.size)
 }
 
-// unpack returns the content of a compressed rollout as a file in memory, and closes the compressed one.
-func unpack(f *native.File, path string) (*native.File, gap, error) {
+// windowLimit is the most bytes that a packed rollout may refer back to, and that are held for it: what every decoder
+// takes (RFC 8878, 3.1.1.1.2). Codex packs with less.
+const windowLimit = 8 << 20
+
+// unpack returns the content of a compressed rollout as a file in memory, and closes the compressed one. Of all readers of
+// a call, one at a time does so, until that file is closed.
+func unpack(f *native.File) (*native.File, gap, error) {
 	defer f.Close()
+	release, err := f.Hold()
+	if err != nil {
+		return nil, gap{}, err
+	}
+	data, g, err := unpacked(f)
+	if err != nil {
+		release()
+		return nil, gap{}, fmt.Errorf("unpacking: %w", err)
+	}
+	return f.With(data, release), g, nil
+}
+
+func unpacked(f *native.File) ([]byte, gap, error) {
 	d, err := zstd.NewReader(io.NewSectionReader(f, 0, f.Size()),
-		zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxMemory(128<<20))
+		zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(windowLimit))
 	if err != nil {
 		return nil, gap{}, err
 	}
 	defer d.Close()
-	data, g, err := keep(d, keptHead, keptTail, unpackedLimit(f.Size()))
-	if err != nil {
-		return nil, gap{}, fmt.Errorf("unpacking: %w", err)
-	}
-	return native.Memory(path, data, f.ModTime()), g, nil
+	return keep(d, keptHead, keptTail, unpackedLimit(f.Size()))
 }
 
 // keep reads all of r and returns it without the lines that lie beyond its first head and before its last tail bytes.
 // More than limit bytes are an error.
 func keep(r io.Reader, head, tail int, limit int64) (kept []byte, g gap, err error) {
 	for total := int64(0); ; {
-		kept = slices.Grow(kept, 1)
+		if len(kept) == cap(kept) { // to no more than is kept before the middle is dropped
+			const least, piece = 64 << 10, 1 << 20
+			kept = slices.Grow(kept, min(max(len(kept), least), max(head+2*tail-len(kept), 0)+piece))
+		}
 		n, err := r.Read(kept[len(kept):cap(kept)])
 		kept, total = kept[:len(kept)+n], total+int64(n)
 		if len(kept) > head+2*tail {

@@ -26,7 +26,7 @@ func EachLarge[T, R any](ctx context.Context, items []T, read Read[T, R]) iter.S
 func inParts[T, R any](ctx context.Context, items []T, part int, read Read[T, R]) iter.Seq2[*R, error] {
 	return func(yield func(*R, error) bool) {
 		workers := min(2*runtime.GOMAXPROCS(0), maxReaders, (len(items)+part-1)/part)
-		e := each[T, R]{items: items, part: part, read: read, results: make(chan []result[R]), free: make(chan []result[R], workers+1)}
+		e := each[T, R]{items: items, part: part, read: read, large: newLarge(), results: make(chan []result[R]), free: make(chan []result[R], workers+1)}
 		ctx, cancel := context.WithCancel(ctx)
 		var readers, all sync.WaitGroup
 		defer all.Wait()
@@ -61,6 +61,7 @@ type each[T, R any] struct {
 	items   []T
 	part    int // how many of them are handed over at once
 	read    Read[T, R]
+	large   *large
 	next    atomic.Int64 // the first item that nobody has taken
 	results chan []result[R]
 	free    chan []result[R] // room for more results; there is no more of it than one for each reader and one for the consumer
@@ -74,7 +75,7 @@ type result[R any] struct {
 // work reads parts of the items until there are no more, and sends what they gave.
 func (e *each[T, R]) work(ctx context.Context) {
 	var out []result[R]
-	var scratch Scratch
+	scratch := Scratch{ctx: ctx, large: e.large}
 	for {
 		to := int(e.next.Add(int64(e.part)))
 		if to-e.part >= len(e.items) {

@@ -1,6 +1,7 @@
 package native
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -15,6 +16,7 @@ import (
 // File is a regular file opened for reading. Its size is that of the moment it was opened; what is appended later
 // belongs to the next look.
 type File struct {
+	ctx  context.Context // a file is read within one call
 	path string
 	fd   int // -1: all of it is in mem
 	size int64
@@ -25,6 +27,8 @@ type File struct {
 	begin  []byte // what stands in for everything up to resume
 	resume int64
 
+	release  func()   // of [Scratch.Hold]; nil: nothing is held
+	holder   *Scratch // who asks for large pieces of memory; nil: nobody has to be asked
 	scratch  *Scratch // nil: memory of its own
 	expected int64    // of the line readers' first read; 0: not said
 	whole    bool     // all of it will be read
@@ -34,7 +38,7 @@ type File struct {
 type fileID struct{ device, inode uint64 }
 
 // Open opens a regular file without following a link in its last element, without blocking and without creating
-// anything.
+// anything. One who reads it without a bound does so [File.Within] a context.
 func Open(path string) (*File, error) {
 	return openAt(new(File), unix.AT_FDCWD, path, path, fsread.NoFollow)
 }
@@ -52,8 +56,14 @@ func openAt(f *File, dir int, name, path string, links fsread.Links) (*File, err
 		return nil, &fs.PathError{Op: "open", Path: path, Err: err}
 	}
 	id := fileID{uint64(st.Dev), st.Ino} //nolint:unconvert // Dev is an int32 on macOS
-	*f = File{path: path, fd: fd, size: st.Size, mod: modTime(&st), id: id}
+	*f = File{ctx: context.Background(), path: path, fd: fd, size: st.Size, mod: modTime(&st), id: id}
 	return f, nil
+}
+
+// Within has reads of the file fail with the error of ctx once that has ended. It returns f.
+func (f *File) Within(ctx context.Context) *File {
+	f.ctx = ctx
+	return f
 }
 
 // Size is the file's size in bytes when it was opened.
@@ -62,18 +72,27 @@ func (f *File) Size() int64 { return f.size }
 // ModTime is the file's modification time when it was opened, UTC.
 func (f *File) ModTime() time.Time { return f.mod }
 
-// Close closes the file.
+// Close closes the file, and gives back what was held of the memory for large content.
 func (f *File) Close() error {
+	if f.release != nil {
+		f.release()
+	}
 	if f.fd < 0 {
 		return nil
 	}
 	return unix.Close(f.fd)
 }
 
-// Memory is a file whose content is at hand already (an unpacked one, say): it has the same readers, and no system
-// call is made for it.
+// Memory is a file whose content is at hand already: it has the same readers, and no system call is made for it.
 func Memory(path string, data []byte, mod time.Time) *File {
-	return &File{path: path, fd: -1, size: int64(len(data)), mod: mod, mem: data}
+	return &File{ctx: context.Background(), path: path, fd: -1, size: int64(len(data)), mod: mod, mem: data}
+}
+
+// With is the file with another content, as what it was packed from. Closing it calls release, and leaves f open.
+func (f *File) With(content []byte, release func()) *File {
+	with := Memory(f.path, content, f.mod)
+	with.holder, with.release = f.holder, release
+	return with
 }
 
 // Head is the file as if it ended after n bytes. It shares f's open file: close f, not the head.
@@ -103,6 +122,9 @@ func (f *File) pread(p []byte, off int64) (int, error) {
 	n := copy(p, f.begin[min(off, int64(len(f.begin))):])
 	off += f.resume - int64(len(f.begin))
 	for n < len(p) {
+		if err := f.ctx.Err(); err != nil {
+			return n, err
+		}
 		m, err := retry(func() (int, error) { return unix.Pread(f.fd, p[n:], off+int64(n)) })
 		if err != nil {
 			return n, &fs.PathError{Op: "read", Path: f.path, Err: err}

@@ -68,10 +68,15 @@ func (f *File) Forward(from, limit int64, visit func(Line) bool) (whole bool, er
 		pos   = from
 		skip  bool // inside a line that was given cut
 	)
+	held := holding{file: f}
+	defer held.release()
 	defer func() { f.giveBack(buf) }()
 	for pos < end {
 		n := min(f.chunk(pos-from), end-pos)
 		fresh := len(buf)
+		if err := held.need(fresh + int(n)); err != nil {
+			return false, err
+		}
 		buf = slices.Grow(buf, int(n))[:fresh+int(n)]
 		m, err := f.ReadAt(buf[fresh:], pos)
 		buf = buf[:fresh+m]
@@ -112,6 +117,10 @@ func (f *File) Forward(from, limit int64, visit func(Line) bool) (whole bool, er
 		if m == 0 {
 			break
 		}
+		if skip { // a hole has no newline
+			pos = min(f.holeEnd(pos), end)
+			start = pos
+		}
 	}
 	return pos >= f.size, nil
 }
@@ -129,6 +138,8 @@ func (f *File) Backward(limit int64, visit func(Line) bool) (whole bool, err err
 
 		newlines = f.borrowNewlines()
 	)
+	held := holding{file: f}
+	defer held.release()
 	defer func() {
 		f.giveBack(w.buf)
 		f.giveBackNewlines(newlines)
@@ -140,6 +151,9 @@ func (f *File) Backward(limit int64, visit func(Line) bool) (whole bool, err err
 		n := int(min(f.chunk(f.size-pos), pos-stop))
 		if part := int(pos-int64(n)) % page; part > 0 && page-part < n && f.expected > 0 {
 			n -= page - part // of a page that is mostly not looked at: it is as dear as a whole one
+		}
+		if err := held.need(w.len() + n); err != nil {
+			return false, err
 		}
 		fresh := w.room(n)
 		if m, err := f.ReadAt(fresh, pos-int64(n)); err != nil && !errors.Is(err, io.EOF) {
@@ -164,6 +178,9 @@ func (f *File) Backward(limit int64, visit func(Line) bool) (whole bool, err err
 			}
 			skip = true
 			w.clear()
+		}
+		if skip { // a hole has no newline
+			pos = max(f.holeBegin(pos), stop)
 		}
 	}
 	if pos > 0 {

@@ -42,6 +42,7 @@ func (r Roots) Open(path string, s *Scratch) (*File, error) {
 		return nil, err
 	}
 	f.Use(s)
+	f.Within(s.context())
 	return f, nil
 }
 

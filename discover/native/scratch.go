@@ -1,5 +1,7 @@
 package native
 
+import "context"
+
 // Scratch is memory in which the line readers work through one file after another. One that reads many files saves
 // with it what getting and clearing new memory for each would cost, which is more than reading them. It belongs to one
 // goroutine at a time.
@@ -10,10 +12,34 @@ type Scratch struct {
 	newlines []int  // of a piece of a file
 	list     []byte // of a directory's entries
 
+	ctx   context.Context // of the call that it works for; nil: never ends
+	large *large          // shared with the other goroutines of the call; nil: there are none
+	held  int             // how often large is held
+
 	file    File // the open one
 	spliced File
 	texts   Texts
 	own     any
+}
+
+// NewScratch is memory for one goroutine that reads within a context.
+func NewScratch(ctx context.Context) *Scratch { return &Scratch{ctx: ctx} }
+
+func (s *Scratch) context() context.Context {
+	if s == nil || s.ctx == nil {
+		return context.Background()
+	}
+	return s.ctx
+}
+
+// Open is [Open] within the call that s belongs to, for a file that is read beside the one that is read in s: it has
+// buffers of its own, unless it is told to [File.Use] those of s.
+func (s *Scratch) Open(path string) (*File, error) {
+	f, err := Open(path)
+	if err == nil {
+		f.Within(s.context()).holder = s
+	}
+	return f, err
 }
 
 // Own is the memory that its user needs besides, new at first; new each time where there is no scratch. A scratch has it for
@@ -33,8 +59,11 @@ func Own[T any](s *Scratch) *T {
 // Scratch is what the readers of f work in; nil for none.
 func (f *File) Scratch() *Scratch { return f.scratch }
 
+// Holder is the scratch that f was opened by; nil for none.
+func (f *File) Holder() *Scratch { return f.holder }
+
 // scratchLimit is the most that is kept from one file to the next.
-const scratchLimit = 4 << 20
+const scratchLimit = 1 << 20
 
 // smallFile is the most bytes of a file that is read whole at the first look, so that its head and its tail cost one
 // system call. Most headless sessions are as short.
@@ -49,7 +78,7 @@ func (s *Scratch) room(n, most int64) []byte {
 }
 
 // Use lets the readers of f work in s. Nothing of f may be in use once s is used for another file.
-func (f *File) Use(s *Scratch) { f.scratch = s }
+func (f *File) Use(s *Scratch) { f.scratch, f.holder = s, s }
 
 // Texts are those that were met in the files before this one; nil where each file has its own memory.
 func (f *File) Texts() *Texts { return f.scratch.Texts() }

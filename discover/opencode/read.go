@@ -89,6 +89,7 @@ func (c chunk) read(ctx context.Context, want discover.Want, known *kin, texts *
 		if want.Tokens || want.Whole {
 			known.addChildren(s)
 		}
+		s.Bound()
 		return []discover.Record{s.Record}, true, err
 	}
 	err = readStore(ctx, c.home, c.path, func(st *store) {
@@ -96,6 +97,7 @@ func (c chunk) read(ctx context.Context, want discover.Want, known *kin, texts *
 		records = make([]discover.Record, 0, len(c.ids))
 		for s := range st.sessions(c.ids, want) {
 			s.askChild(st, maxDepth)
+			s.Bound()
 			records = append(records, s.Record)
 		}
 	})

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"fmt"
 	"hash/maphash"
 	"iter"
 	"slices"
@@ -49,11 +50,16 @@ func newTold(tokens bool) *told {
 // begin returns the last n messages of a transcript as it is now, the oldest first; 0 is all. It takes more of them for
 // looks to come to meet. failed is told of what cannot be read.
 func (t *told) begin(messages iter.Seq2[discover.Message, error], n, more int, failed func(error)) (last []discover.Message) {
-	met := 0
+	met, held := 0, 0
 	for m, err := range messages {
 		if err != nil {
 			failed(err)
 			continue
+		}
+		if held += size(m); held > transcriptLimit && len(last) > 0 {
+			failed(fmt.Errorf("older messages are left out: the newest %d take up %d MB already", len(last), transcriptLimit>>20))
+			t.whole = false
+			break
 		}
 		if n == 0 || len(last) < n {
 			last = append(last, m)
@@ -66,6 +72,18 @@ func (t *told) begin(messages iter.Seq2[discover.Message, error], n, more int, f
 	}
 	slices.Reverse(last)
 	return last
+}
+
+// transcriptLimit bounds the messages that are in memory at once, in bytes.
+const transcriptLimit = 48 << 20
+
+// size is how many bytes a message has in memory, about.
+func size(m discover.Message) int {
+	n := len(m.Text)
+	if m.Tool != nil {
+		n += len(m.Tool.Input) + len(m.Tool.Brief) + len(m.Tool.Output)
+	}
+	return n
 }
 
 // note remembers a message as it is.

@@ -1,0 +1,37 @@
+package discover
+
+import "strings"
+
+// textLimit bounds each text of a record, in bytes. Real ones are titles, paths and error messages; a damaged or hostile
+// store can have megabytes in their place, once for each of ten thousand sessions.
+const textLimit = 4 << 10
+
+// PathLimit is the most characters of a path that a record keeps in its Meta: no system takes longer ones.
+const PathLimit = 4096
+
+// Bound cuts off what is longer than a record may hold. Whoever reads a record does so before it reads the next.
+func (r *Record) Bound() {
+	texts := []*string{
+		&r.Dir, &r.Title, &r.Prompt, &r.Model, &r.Branch, &r.Version, &r.Source, &r.Parent, &r.ForkedFrom,
+		&r.Turn.WaitingFor, &r.Turn.Error, &r.Turn.Detail,
+	}
+	for i := range r.Quotas {
+		texts = append(texts, &r.Quotas[i].Name, &r.Quotas[i].Text)
+	}
+	for _, text := range texts {
+		*text = bounded(*text)
+	}
+	for i, f := range r.Meta {
+		if text, ok := f.Value.(string); ok && len(text) > textLimit {
+			r.Meta[i].Value = bounded(text)
+		}
+	}
+}
+
+// bounded is the beginning of a text, whole characters and in memory of its own.
+func bounded(text string) string {
+	if len(text) <= textLimit {
+		return text
+	}
+	return strings.ToValidUTF8(strings.Clone(text[:textLimit]), "")
+}

@@ -1,0 +1,63 @@
+package discover
+
+import (
+	"reflect"
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
+
+// Whatever a store has in place of a text, a record holds a bounded part of it; all its texts are looked at.
+func TestRecordsAreBounded(t *testing.T) {
+	long := strings.Repeat("ä", 1<<20)
+	r := Record{Meta: Facts{{"long", long}, {"number", 7}}, Quotas: []Quota{{Name: long, Text: long}}}
+	skipped := []string{"Agent", "ID", "Path", "Home"} // known from names, which systems bound
+	fill(reflect.ValueOf(&r).Elem(), long, skipped)
+	r.Bound()
+	for name, text := range texts(reflect.ValueOf(r), "") {
+		if len(text) > textLimit || len(text) < textLimit-utf8.UTFMax || !utf8.ValidString(text) {
+			t.Errorf("%s has %d bytes", name, len(text))
+		}
+	}
+	if len(r.Meta[0].Value.(string)) > textLimit || r.Meta[1].Value != 7 {
+		t.Errorf("meta: %d bytes, %v", len(r.Meta[0].Value.(string)), r.Meta[1].Value)
+	}
+	short := Record{Title: "a", Dir: "/x"}
+	if short.Bound(); short.Title != "a" || short.Dir != "/x" {
+		t.Errorf("%+v", short)
+	}
+}
+
+// fill sets all texts of a struct, and of those within it, but for some.
+func fill(v reflect.Value, text string, skipped []string) {
+	for i := range v.NumField() {
+		switch f := v.Field(i); {
+		case strings.Contains(strings.Join(skipped, " "), v.Type().Field(i).Name):
+		case f.Kind() == reflect.String:
+			f.SetString(text)
+		case f.Kind() == reflect.Struct && f.Type().PkgPath() == v.Type().PkgPath():
+			fill(f, text, skipped)
+		}
+	}
+}
+
+// texts are those of a struct that are not empty, by name.
+func texts(v reflect.Value, prefix string) map[string]string {
+	out := map[string]string{}
+	for i := range v.NumField() {
+		name := prefix + v.Type().Field(i).Name
+		switch f := v.Field(i); {
+		case f.Kind() == reflect.String && f.Len() > 0:
+			out[name] = f.String()
+		case f.Kind() == reflect.Struct && f.Type().PkgPath() == v.Type().PkgPath():
+			for name, text := range texts(f, name+".") {
+				out[name] = text
+			}
+		case f.Kind() == reflect.Slice && f.Type().Elem().Kind() == reflect.Struct && name == "Quotas":
+			for name, text := range texts(f.Index(0), name+".") {
+				out[name] = text
+			}
+		}
+	}
+	return out
+}

@@ -1,0 +1,152 @@
+//go:build linux && (amd64 || arm64)
+
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/klauspost/compress/zstd"
+
+	"agentctl/tests/trace"
+)
+
+// mostMemory is the most memory, in bytes, that a command may have resident, whatever the stores hold.
+const mostMemory = 300_000_000
+
+const (
+	codexMeta = `{"timestamp":"2026-01-02T03:04:05.000Z","type":"session_meta","payload":{"id":"%s","timestamp":"2026-01-02T03:04:05.000Z","cwd":"/x","originator":"codex_exec","cli_version":"0.169.0","source":"exec"}}` + "\n"
+	codexTurn = `{"timestamp":"2026-01-02T03:04:06.000Z","type":"event_msg","payload":{"type":"user_message","message":"do it"}}` + "\n" +
+		`{"timestamp":"2026-01-02T03:04:07.000Z","type":"event_msg","payload":{"type":"task_started"}}` + "\n"
+	claudePrompt = `{"parentUuid":null,"isSidechain":false,"cwd":"/x","sessionId":"%[1]s","version":"2.1.197","type":"user","message":{"role":"user","content":"%[2]s"},"uuid":"21111111-1111-4111-8111-111111111111","timestamp":"2026-01-02T03:04:05.000Z"}` + "\n"
+)
+
+// many is how many files of a kind there are: more than there are readers.
+const many = 10
+
+// A store of files that are as large as they can be, each in its own way, is read below 300 MB.
+func TestMemoryIsBounded(t *testing.T) {
+	bin := filepath.Join(t.TempDir(), "agentctl")
+	if out, err := exec.Command("../build", bin).CombinedOutput(); err != nil {
+		t.Fatalf("building: %v\n%s", err, out)
+	}
+	for name, test := range map[string]struct {
+		make func(t *testing.T, home string)
+		args []string
+		exit int
+	}{
+		"packed rollouts":           {packedRollouts, []string{"list", "-a", "--since", "all", "--tokens", "--json"}, 0},
+		"packed bombs":              {packedBombs, []string{"list", "-a", "--since", "all", "--json"}, 6},
+		"packed with large windows": {packedWindows, []string{"list", "-a", "--since", "all", "--json"}, 6},
+		"long lines":                {longLines, []string{"list", "-a", "--since", "all", "--json"}, 0},
+		"long lines, whole":         {longLines, []string{"list", "-a", "--since", "all", "--tokens", "--json"}, 0},
+		"long titles":               {longTitles, []string{"list", "-a", "--since", "all", "--json"}, 0},
+		"a transcript":              {longLines, []string{"logs", "-n", "0", "--json", claudeID(0)}, 6},
+	} {
+		t.Run(name, func(t *testing.T) {
+			home := t.TempDir()
+			test.make(t, home)
+			cmd := exec.Command(bin, test.args...)
+			cmd.Env = []string{"HOME=" + home, "PATH=" + os.Getenv("PATH"), "GOMAXPROCS=8"}
+			var stderr bytes.Buffer
+			cmd.Stdout, cmd.Stderr = io.Discard, &stderr
+			r, err := trace.Run(cmd)
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Logf("%s: %d MB resident", name, r.PeakRSS/1_000_000)
+			if r.Exit != test.exit {
+				t.Errorf("exit %d, want %d: %.500s", r.Exit, test.exit, stderr.String())
+			}
+			if r.PeakRSS > mostMemory {
+				t.Errorf("%d bytes resident, more than %d", r.PeakRSS, mostMemory)
+			}
+		})
+	}
+}
+
+func codexID(i int) string  { return fmt.Sprintf("019b7d6c-1111-7111-8111-%012d", i) }
+func claudeID(i int) string { return fmt.Sprintf("11111111-1111-4111-8111-%012d", i) }
+
+// rollouts are compressed files of Codex, each with its first record, then what body writes, then a turn.
+func rollouts(t *testing.T, home string, n int, window int, body func(io.Writer)) {
+	t.Helper()
+	dir := filepath.Join(home, ".codex/sessions/2026/01/02")
+	for i := range n {
+		var packed bytes.Buffer
+		w, err := zstd.NewWriter(&packed, zstd.WithWindowSize(window), zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(zstd.SpeedFastest))
+		if err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprintf(w, codexMeta, codexID(i))
+		body(w)
+		_, _ = io.WriteString(w, codexTurn)
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+		store(t, filepath.Join(dir, "rollout-2026-01-02T03-04-05-"+codexID(i)+".jsonl.zst"), packed.Bytes())
+	}
+}
+
+func store(t *testing.T, path string, data []byte) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// repeat writes a text so many times.
+func repeat(text string, n int) func(io.Writer) {
+	return func(w io.Writer) {
+		for range n {
+			_, _ = io.WriteString(w, text)
+		}
+	}
+}
+
+// packedRollouts are such as they are, of 60 MB each.
+func packedRollouts(t *testing.T, home string) {
+	line := `{"timestamp":"2026-01-02T03:04:05.000Z","type":"response_item","payload":{"type":"message","role":"assistant","content":[{"type":"output_text","text":"` + strings.Repeat("some words. ", 5000) + `"}]}}` + "\n"
+	rollouts(t, home, many, 4<<20, repeat(line, 1000))
+}
+
+// packedBombs unpack to one line without an end.
+func packedBombs(t *testing.T, home string) {
+	rollouts(t, home, many, 8<<20, repeat(strings.Repeat("x", 1<<20), 100))
+}
+
+// packedWindows ask their reader to hold 128 MB.
+func packedWindows(t *testing.T, home string) {
+	rollouts(t, home, many, 128<<20, repeat(strings.Repeat("x", 1<<20), 200))
+}
+
+// longLines are transcripts of Claude Code with prompts of 5 MB.
+func longLines(t *testing.T, home string) {
+	words := strings.Repeat("words of a prompt ", 5<<20/18)
+	for i := range many {
+		n := 1
+		if i == 0 {
+			n = 40
+		}
+		store(t, filepath.Join(home, ".claude/projects/-x", claudeID(i)+".jsonl"), []byte(strings.Repeat(fmt.Sprintf(claudePrompt, claudeID(i), words), n)))
+	}
+}
+
+// longTitles are transcripts whose title, directory and branch have 4 MB each.
+func longTitles(t *testing.T, home string) {
+	long := strings.Repeat("x", 4<<20)
+	for i := range 3 * many {
+		text := fmt.Sprintf(`{"type":"custom-title","customTitle":"%s","sessionId":"%s"}`+"\n", long, claudeID(i)) +
+			strings.Replace(fmt.Sprintf(claudePrompt, claudeID(i), "do it"), `"/x"`, `"/`+long+`","gitBranch":"`+long+`"`, 1)
+		store(t, filepath.Join(home, ".claude/projects/-x", claudeID(i)+".jsonl"), []byte(text))
+	}
+}
