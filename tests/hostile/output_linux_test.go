@@ -95,6 +95,20 @@ func (c *call) valid() error {
 	}
 }
 
+// reported fails unless each line on stderr of a run with --json is a JSON object.
+func (c *call) reported() error {
+	if !slices.Contains(c.args, "--json") || c.errs.more || c.terminal || c.signal != 0 {
+		return nil
+	}
+	for line := range bytes.Lines(c.errs.Bytes()) {
+		var object map[string]any
+		if err := json.Unmarshal(line, &object); err != nil {
+			return fmt.Errorf("stderr: %w in %.300q", err, line)
+		}
+	}
+	return nil
+}
+
 // session is what is read of a row.
 type session struct {
 	ID      *string

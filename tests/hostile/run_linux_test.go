@@ -119,6 +119,9 @@ func (t *trial) do(c *call) *call {
 	t.count(c, cmd.ProcessState.SysUsage().(*syscall.Rusage).Maxrss<<10, floor)
 	t.note("%s: exit code %d", c, c.code)
 	t.check(c)
+	if t.after != nil {
+		t.after(c)
+	}
 	return c
 }
 
@@ -261,7 +264,7 @@ func (t *trial) check(c *call) {
 	if c.code == 6 && !c.terminal && c.errs.Len() == 0 && !slices.Contains(c.args, "--alive") {
 		t.fail("silent 6", "%s: exit code 6, and nothing on stderr", c)
 	}
-	if err := errors.Join(c.clean(), c.valid()); err != nil {
+	if err := errors.Join(c.clean(), c.valid(), c.reported()); err != nil {
 		t.fail("output", "%s: %v", c, err)
 	}
 }

@@ -108,6 +108,7 @@ type trial struct {
 	touched map[string]bool // paths below home whose content is not what it was
 	hung    bool            // a run did not end
 	armed   bool            // the repository has git run programs
+	after   func(*call)     // is called after each run, if it is not nil
 }
 
 // kinds are the cases, each as often as it stands here.
@@ -169,7 +170,7 @@ func (t *trial) prepare() (err error) {
 		return err
 	}
 	// Nothing that agentctl only reads for starts a program but git.
-	for _, name := range []string{"claude", "codex", "opencode", "node", "curl", "less", "ssh", "sh-canary"} {
+	for _, name := range []string{"claude", "codex", "opencode", "node", "curl", "ssh", "sh-canary"} {
 		script := fmt.Sprintf("#!/bin/sh\necho \"$0 $*\" >>'%s/%s'\n", t.canary, name)
 		if err := os.WriteFile(filepath.Join(t.dir, "bin", name), []byte(script), 0o755); err != nil {
 			return err
@@ -184,7 +185,7 @@ func (t *trial) prepare() (err error) {
 func (t *trial) environment(more ...string) []string {
 	return append([]string{
 		"HOME=" + t.home, "TZ=UTC", "LANG=C.UTF-8", "XDG_CONFIG_HOME=" + filepath.Join(t.dir, "config"), "XDG_STATE_HOME=" + filepath.Join(t.dir, "state"),
-		"TMPDIR=" + os.TempDir(), "GIT_CONFIG_NOSYSTEM=1", "GIT_AUTHOR_NAME=t", "GIT_AUTHOR_EMAIL=t@t", "GIT_COMMITTER_NAME=t", "GIT_COMMITTER_EMAIL=t@t", "USER=tester",
+		"TMPDIR=" + os.TempDir(), "GIT_CONFIG_NOSYSTEM=1", "GIT_AUTHOR_NAME=t", "GIT_AUTHOR_EMAIL=t@t", "GIT_COMMITTER_NAME=t", "GIT_COMMITTER_EMAIL=t@t", "USER=tester", "PAGER=cat",
 	}, more...)
 }
 
