@@ -91,12 +91,10 @@ func (xnu) listenPorts(p Process, _ []string, _ listeners) ([]int, error) {
 	})
 }
 
-func (xnu) namespacePIDs(p Process) ([]int, error) {
-	return ask(p, func(pid int) ([]int, error) { return []int{pid}, nil })
-}
-
 // standing: there are no namespaces.
-func (xnu) standing(p Process) (Standing, error) { return Standing{UID: p.UID}, nil }
+func (xnu) standing(p Process) (Standing, error) {
+	return ask(p, func(pid int) (Standing, error) { return Standing{UID: p.UID, PIDs: []int{pid}}, nil })
+}
 
 func (xnu) pidNamespace(p Process) (string, error) {
 	return ask(p, func(int) (string, error) { return "", nil })

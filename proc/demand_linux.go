@@ -86,16 +86,6 @@ func (f *procfs) listenPorts(p Process, names []string, ours listeners) ([]int, 
 	return ask(f, p, func(d pidDir) ([]int, error) { return d.listenPorts(names, ours) })
 }
 
-func (f *procfs) namespacePIDs(p Process) ([]int, error) {
-	return ask(f, p, func(d pidDir) ([]int, error) {
-		s, err := d.status(make([]byte, bufferSize))
-		if err == nil && s.namespaced == nil {
-			return []int{p.ID.PID}, nil
-		}
-		return s.namespaced, err
-	})
-}
-
 func (f *procfs) pidNamespace(p Process) (string, error) {
 	return ask(f, p, func(d pidDir) (string, error) { return d.link("ns/pid") })
 }

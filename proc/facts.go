@@ -66,13 +66,6 @@ func (f Facts) openFiles(_ Process, match func(string) bool) ([]OpenFile, error)
 
 func (f Facts) listenPorts(Process, []string, listeners) ([]int, error) { return f.Ports, f.Err }
 
-func (f Facts) namespacePIDs(p Process) ([]int, error) {
-	if f.Namespaced == nil {
-		return []int{p.ID.PID}, f.Err
-	}
-	return f.Namespaced, f.Err
-}
-
 func (f Facts) pidNamespace(Process) (string, error) { return f.Namespace, f.Err }
 
 func (f Facts) sharesRoot(Process) (bool, error) { return !f.Elsewhere, f.Err }
@@ -82,7 +75,10 @@ func (f Facts) samePath(_ Process, path string) (bool, error) {
 }
 
 func (f Facts) standing(p Process) (Standing, error) {
-	s := Standing{p.UID, f.Apart}
+	s := Standing{p.UID, f.Namespaced, f.Apart}
+	if f.Namespaced == nil {
+		s.PIDs = []int{p.ID.PID}
+	}
 	if f.Elsewhere {
 		s.Apart |= MountNamespace
 	}

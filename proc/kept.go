@@ -17,15 +17,14 @@ type kept struct {
 
 // answers are what is known of a process so far.
 type answers struct {
-	args       answer[[]string]
-	dir        answer[string]
-	ports      answer[[]int]
-	namespaced answer[[]int]
-	namespace  answer[string]
-	root       answer[bool]
-	standing   answer[Standing]
-	environ    variables
-	files      opened
+	args      answer[[]string]
+	dir       answer[string]
+	ports     answer[[]int]
+	namespace answer[string]
+	root      answer[bool]
+	standing  answer[Standing]
+	environ   variables
+	files     opened
 }
 
 // keep makes a source of one process that asks another source no more often than it has to.
@@ -74,13 +73,6 @@ func (k *kept) listenPorts(p Process, _ []string, _ listeners) ([]int, error) {
 	return slices.Clone(ports), err
 }
 
-func (k *kept) namespacePIDs(p Process) ([]int, error) {
-	a, done := k.known()
-	defer done()
-	pids, err := a.namespaced.get(p, k.from.namespacePIDs)
-	return slices.Clone(pids), err
-}
-
 func (k *kept) pidNamespace(p Process) (string, error) {
 	a, done := k.known()
 	defer done()
@@ -104,7 +96,9 @@ func (k *kept) samePath(p Process, path string) (bool, error) {
 func (k *kept) standing(p Process) (Standing, error) {
 	a, done := k.known()
 	defer done()
-	return a.standing.get(p, k.from.standing)
+	s, err := a.standing.get(p, k.from.standing)
+	s.PIDs = slices.Clone(s.PIDs)
+	return s, err
 }
 
 func (k *kept) usage(p Process) (Usage, error)   { return k.from.usage(p) }

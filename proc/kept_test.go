@@ -55,9 +55,9 @@ func (a *asked) listenPorts(p Process, names []string, ours listeners) ([]int, e
 	return a.Facts.listenPorts(p, names, ours)
 }
 
-func (a *asked) namespacePIDs(p Process) ([]int, error) {
-	a.note("pids")
-	return a.Facts.namespacePIDs(p)
+func (a *asked) standing(p Process) (Standing, error) {
+	a.note("standing")
+	return a.Facts.standing(p)
 }
 
 func (a *asked) pidNamespace(p Process) (string, error) {
@@ -101,7 +101,7 @@ func TestEachFactIsAskedForOnce(t *testing.T) {
 		})
 	}
 	all.Wait()
-	const every = "args dir env:A,B files:/f namespace pids ports:/f"
+	const every = "args dir env:A,B files:/f namespace ports:/f standing"
 	if got := a.since(); got != every {
 		t.Errorf("asked for %s, want %s", got, every)
 	}

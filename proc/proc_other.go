@@ -57,7 +57,6 @@ func (silent) openFiles(Process, func(string) bool) ([]OpenFile, error) { return
 
 func (silent) listenPorts(Process, []string, listeners) ([]int, error) { return nil, ErrUnsupported }
 
-func (silent) namespacePIDs(Process) ([]int, error)   { return nil, ErrUnsupported }
 func (silent) pidNamespace(Process) (string, error)   { return "", ErrUnsupported }
 func (silent) sharesRoot(Process) (bool, error)       { return false, ErrUnsupported }
 func (silent) samePath(Process, string) (bool, error) { return false, ErrUnsupported }

@@ -92,7 +92,10 @@ func (p Process) ListenPorts() ([]int, error) { return p.source().listenPorts(p,
 
 // NamespacePIDs returns the process's pid in each pid namespace from ours to its own: the last one is what the
 // process itself believes to be its pid. Outside of containers it has one element.
-func (p Process) NamespacePIDs() ([]int, error) { return p.source().namespacePIDs(p) }
+func (p Process) NamespacePIDs() ([]int, error) {
+	s, err := p.Standing()
+	return s.PIDs, err
+}
 
 // PIDNamespace names the process's pid namespace, as in "pid:[4026531836]"; "" on systems without such namespaces.
 func (p Process) PIDNamespace() (string, error) { return p.source().pidNamespace(p) }
@@ -147,7 +150,6 @@ type source interface {
 	// listenPorts is given the names of the descriptors, as openFiles shows them, where they are known, and whom to ask for
 	// the listeners of our own network namespace.
 	listenPorts(p Process, names []string, ours listeners) ([]int, error)
-	namespacePIDs(Process) ([]int, error)
 	pidNamespace(Process) (string, error)
 	sharesRoot(Process) (bool, error)
 	samePath(p Process, path string) (bool, error)

@@ -22,6 +22,8 @@ type Standing struct {
 	// UID is the effective user. [Process.UID] is the owner of the process's entry in the process table, which belongs to
 	// root where the process does not let itself be inspected (prctl(2), PR_SET_DUMPABLE).
 	UID int
+	// PIDs are those of the process in each pid namespace from ours to its own; see [Process.NamespacePIDs].
+	PIDs []int
 	// Apart are the namespaces that the process does not share with us, and those of which that cannot be told.
 	Apart Namespaces
 }

@@ -12,14 +12,17 @@ func (f *procfs) standing(p Process) (Standing, error) {
 		if err != nil {
 			return Standing{}, err
 		}
-		return Standing{UID: s.uid, Apart: d.apart(pidDir(f.root + "/self/"))}, nil
+		if s.namespaced == nil { // a kernel without pid namespaces
+			s.namespaced = []int{p.ID.PID}
+		}
+		return Standing{UID: s.uid, PIDs: s.namespaced, Apart: d.apart(pidDir(f.root + "/self/"))}, nil
 	})
 }
 
 // apart are the namespaces that two processes do not share.
 func (d pidDir) apart(self pidDir) (apart Namespaces) {
 	for name, kind := range map[string]Namespaces{
-		"ns/user": UserNamespace, "ns/pid": ProcessNamespace, "ns/mnt": MountNamespace, "ns/net": NetworkNamespace,
+		"ns/user": UserNamespace, "ns/pid": ProcessNamespace, "ns/net": NetworkNamespace,
 	} {
 		own, err := self.link(name)
 		if errors.Is(err, unix.ENOENT) {
@@ -30,14 +33,8 @@ func (d pidDir) apart(self pidDir) (apart Namespaces) {
 			apart |= kind
 		}
 	}
-	if !sameFile(string(d)+"root", string(self)+"root") {
+	if shared, err := d.sharesRoot(); err != nil || !shared {
 		apart |= MountNamespace
 	}
 	return apart
-}
-
-// sameFile reports whether two paths are known to lead to one file.
-func sameFile(a, b string) bool {
-	var x, y unix.Stat_t
-	return unix.Stat(a, &x) == nil && unix.Stat(b, &y) == nil && x.Dev == y.Dev && x.Ino == y.Ino
 }
