@@ -36,7 +36,9 @@ func (Adapter) Claims(ctx context.Context, table *proc.Table, homes []discover.H
 			claims = append(claims, l.early(x)...)
 		case x.registered():
 			c := l.byRegistry(x)
-			claims = append(append(claims, c), x.children(c)...)
+			children, err := x.children(c)
+			claims = append(append(claims, c), children...)
+			l.warnings = append(l.warnings, err)
 		case x.unreadable == "":
 			claims = append(claims, l.byTrace(x)...)
 		}

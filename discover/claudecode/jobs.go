@@ -22,23 +22,29 @@ func jobPath(home, id string) string { return filepath.Join(home, "jobs", short(
 // jobs are the background jobs of each home: the short ids that have a folder in jobs/.
 type jobs map[string]map[string]bool
 
-func jobsOf(entries []discover.Entry) jobs {
-	all := jobs{}
+// jobsOf lists the jobs of the entries' homes. Errors are warnings.
+func jobsOf(entries []discover.Entry) (all jobs, errs []error) {
+	all = jobs{}
 	for _, e := range entries {
 		if _, ok := all[e.Home]; ok {
 			continue
 		}
 		all[e.Home] = map[string]bool{}
-		folders, _ := names(filepath.Join(e.Home, "jobs")) // without them the transcripts tell nearly as much
+		dir := filepath.Join(e.Home, "jobs")
+		folders, err := names(dir)
+		if err != nil {
+			errs = append(errs, warning(dir, cause(err)))
+		}
 		for _, n := range folders {
 			all[e.Home][n.Name()] = n.IsDir()
 		}
 	}
-	return all
+	return all, errs
 }
 
 // complete marks a background session. Its job file also says how it ended; it is asked where the transcript
-// cannot tell: while a session lives it is often wrong ("working" where the session is idle; 2.1.197, 2.1.329).
+// cannot tell: while a session lives it is often wrong ("working" where the session is idle; 2.1.197, 2.1.329). A file that
+// cannot be read leaves the record as it is.
 func (j jobs) complete(r *result) {
 	if !r.ok {
 		return
@@ -46,8 +52,9 @@ func (j jobs) complete(r *result) {
 	if !j[r.Home][short(r.ID)] {
 		return
 	}
-	raw, err := native.ReadSettled(jobPath(r.Home, r.ID), jobLimit, json.Valid)
-	if err != nil {
+	path := jobPath(r.Home, r.ID)
+	raw, err := native.ReadSettled(path, jobLimit, json.Valid)
+	if native.Absent(err) {
 		return
 	}
 	var job struct {
@@ -56,7 +63,13 @@ func (j jobs) complete(r *result) {
 		Detail    string `json:"detail"`
 		Name      string `json:"name"`
 	}
-	if json.Unmarshal(raw, &job) != nil || job.SessionID != r.ID {
+	if err == nil {
+		err = unmarshal(raw, &job)
+	}
+	if err != nil && r.err == nil {
+		r.path, r.err = path, err
+	}
+	if err != nil || job.SessionID != r.ID {
 		return
 	}
 	r.Source = "bg"

@@ -23,11 +23,16 @@ import (
 // prompt: default, acceptEdits, plan, auto, dontAsk, bypassPermissions), and projectPath (the directory that the project
 // folder is that of, where the session has moved to another since).
 func (Adapter) Read(ctx context.Context, entries []discover.Entry, want discover.Want) iter.Seq2[discover.Record, error] {
-	jobs := jobsOf(entries)
+	jobs, unlisted := jobsOf(entries)
 	if want.Tokens || want.Whole {
 		entries = native.LargestFirst(entries, func(e discover.Entry) int64 { return e.Size })
 	}
 	return func(yield func(discover.Record, error) bool) {
+		for _, err := range unlisted {
+			if !yield(discover.Record{}, err) {
+				return
+			}
+		}
 		roots := native.OpenRoots(len(entries), maps.Keys(jobs), projectsName)
 		defer roots.Close()
 		all := &besides{roots: roots}
@@ -38,11 +43,19 @@ func (Adapter) Read(ctx context.Context, entries []discover.Entry, want discover
 			return r.ok, r.err
 		}
 		for r, err := range native.Each(ctx, entries, read) {
-			if err != nil && !yield(discover.Record{}, warning(r.path, cause(err))) || r.ok && !yield(r.Record, nil) {
+			if err != nil && !yield(discover.Record{}, asWarning(r.path, err)) || r.ok && !yield(r.Record, nil) {
 				return
 			}
 		}
 	}
+}
+
+// asWarning is err as a warning: of the file at path, unless it names another.
+func asWarning(path string, err error) error {
+	if w, ok := errors.AsType[*discover.Warning](err); ok {
+		return w
+	}
+	return warning(path, cause(err))
 }
 
 // result is what reading one transcript gave: a record, an error, or both where only a part could not be read.
@@ -95,11 +108,13 @@ func (r *result) read(roots native.Roots, e discover.Entry, want discover.Want, 
 		return
 	}
 	r.err = tail.readNotes(f)
-	fill(&r.Record, e, f, &head, &tail)
+	if err := fill(&r.Record, e, f, &head, &tail); r.err == nil {
+		r.err = err
+	}
 }
 
-// fill makes the record of what head and tail tell.
-func fill(r *discover.Record, e discover.Entry, f *native.File, head *headScan, tail *tailScan) {
+// fill makes the record of what head and tail tell. Its error is a warning: of what stands beside the transcript.
+func fill(r *discover.Record, e discover.Entry, f *native.File, head *headScan, tail *tailScan) error {
 	notes := &tail.notes
 	notes.before(&head.notes)
 	*r = discover.Record{
@@ -133,8 +148,9 @@ func fill(r *discover.Record, e discover.Entry, f *native.File, head *headScan, 
 	}
 	if tail.side {
 		r.Parent = cmp.Or(r.Parent, head.first.Parent)
-		describeSubagent(r, head.continued)
+		return describeSubagent(r, head.continued)
 	}
+	return nil
 }
 
 // sourceOf translates the entrypoint: how the process that wrote the record was started.

@@ -3,6 +3,7 @@ package claudecode
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -41,51 +42,69 @@ func (a about) open() bool { return a.RequestShape != "" && !a.Finished && !a.St
 // aboutLimit bounds that note, in bytes; real ones have about 100.
 const aboutLimit = 64 << 10
 
-// readAbout returns what is known; the note is an extra. Where the conversation began elsewhere, which is asked only if there
-// is none, the note may be there.
-func readAbout(transcript string, continued func(string) bool) about {
+// readAbout returns what is known; the note is an extra, which may be missing. Where the conversation began elsewhere, which
+// is asked only if there is none, the note may be there. The error is a warning.
+func readAbout(transcript string, continued func(string) bool) (about, error) {
 	a, err := readNote(transcript)
 	if native.Absent(err) && continued(transcript) {
 		for _, path := range otherParts(transcript) {
-			if a, err = readNote(path); err == nil {
-				return a
+			if a, err = readNote(path); !native.Absent(err) {
+				transcript = path
+				break
 			}
 		}
 	}
-	return a
+	if err != nil && !native.Absent(err) {
+		return about{}, warning(notePath(transcript), cause(err))
+	}
+	return a, nil
 }
 
+// notePath is where the note on a sub-agent with this transcript is.
+func notePath(transcript string) string { return strings.TrimSuffix(transcript, suffix) + aboutSuffix }
+
 func readNote(transcript string) (a about, err error) {
-	raw, err := native.ReadSettled(strings.TrimSuffix(transcript, suffix)+aboutSuffix, aboutLimit, json.Valid)
+	raw, err := native.ReadSettled(notePath(transcript), aboutLimit, json.Valid)
 	if err != nil {
 		return about{}, err
 	}
-	if err = json.Unmarshal(raw, &a); err != nil {
+	if err = unmarshal(raw, &a); err != nil {
 		return about{}, err
 	}
 	return a, nil
 }
 
-func describeSubagent(r *discover.Record, continued bool) {
+// unmarshal reads a small JSON file. A value of an unexpected type is left out; the others count. Error: errDamaged.
+func unmarshal(raw []byte, into any) error {
+	err := json.Unmarshal(raw, into)
+	if _, odd := errors.AsType[*json.UnmarshalTypeError](err); err == nil || odd {
+		return nil
+	}
+	return errDamaged
+}
+
+// describeSubagent adds what stands in the note on a sub-agent. The error is a warning.
+func describeSubagent(r *discover.Record, continued bool) error {
 	if continued {
 		begunAs(r)
 	}
-	a := readAbout(r.Path, func(string) bool { return continued })
+	a, err := readAbout(r.Path, func(string) bool { return continued })
 	r.Title = cmp.Or(r.Title, a.Description)
 	r.Branch = cmp.Or(a.WorktreeBranch, r.Branch)
 	r.SetMeta("agentType", a.AgentType)
 	r.SetMeta("workflow", runOf(r.Path))
+	return err
 }
 
 // children claims the sub-agents that a session runs in its own process: those whose call has no answer yet, and those
-// that were started in the background, whose call is answered at once, and have not ended.
-func (x *process) children(parent discover.Claim) (claims []discover.Claim) {
+// that were started in the background, whose call is answered at once, and have not ended. Errors are warnings, joined.
+func (x *process) children(parent discover.Claim) (claims []discover.Claim, err error) {
 	if parent.Path == "" {
-		return nil
+		return nil, nil
 	}
-	begun := x.begun(parent.Path)
+	begun, err := x.begun(parent.Path)
 	if len(begun) == 0 {
-		return nil
+		return nil, err
 	}
 	calls := pendingAgents(parent)
 	for _, b := range begun {
@@ -104,7 +123,7 @@ func (x *process) children(parent discover.Claim) (claims []discover.Claim) {
 		}
 		claims = append(claims, c)
 	}
-	return claims
+	return claims, err
 }
 
 // withNote is a sub-agent's transcript with the note beside it.
@@ -114,8 +133,10 @@ type withNote struct {
 }
 
 // begun are the sub-agents of the session with this transcript that the process may run: those written since it began. A session
-// may have had thousands before: nothing of them is opened.
-func (x *process) begun(transcript string) (found []withNote) {
+// may have had thousands before: nothing of them is opened. Errors are warnings, joined: one whose note cannot be read counts
+// without it.
+func (x *process) begun(transcript string) (found []withNote, err error) {
+	var errs []error
 	paths, stored := agentsOf(transcript)
 	for _, path := range paths {
 		if !stored[path] {
@@ -123,10 +144,11 @@ func (x *process) begun(transcript string) (found []withNote) {
 				found = append(found, b)
 			}
 		} else if x.wrote(path) {
-			found = append(found, withNote{path, readAbout(path, continues)})
+			a, err := readAbout(path, continues)
+			errs, found = append(errs, err), append(found, withNote{path, a})
 		}
 	}
-	return found
+	return found, errors.Join(errs...)
 }
 
 // pendingAgents are the calls for sub-agents that the session waits for.

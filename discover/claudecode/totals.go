@@ -68,11 +68,14 @@ func readWhole(r *discover.Record, e discover.Entry, f *native.File, head *headS
 	if err == nil {
 		tail.notes = t.notes
 	}
-	fill(r, e, f, head, tail)
+	beside := fill(r, e, f, head, tail)
 	if err != nil {
 		return e.Path, err
 	}
-	return t.add(r, want, scratch, all)
+	if path, err = t.add(r, want, scratch, all); err == nil {
+		err = beside
+	}
+	return path, err
 }
 
 // add completes a record with what only the whole transcript tells.
