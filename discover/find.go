@@ -27,7 +27,7 @@ func (e *AmbiguousError) Error() string {
 }
 
 // maxCandidates is how many sessions of an ambiguous argument are read to be shown.
-const maxCandidates = 20
+const maxCandidates = 10
 
 // argument is a session as a person names it.
 type argument struct {

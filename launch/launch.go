@@ -74,6 +74,13 @@ type Spec struct {
 	Hint string
 }
 
+// Hinter is implemented by agents of which only the session that has begun tells what the person should know of the way a
+// request was carried out.
+type Hinter interface {
+	// Hint is that, in one line; "" if there is nothing, or if the session does not tell.
+	Hint(r Request, begun discover.Session) string
+}
+
 // Said is what an agent's output tells.
 type Said struct {
 	// ID is the session's, "" where the output does not name one.

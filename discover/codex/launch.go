@@ -39,7 +39,7 @@ func (Adapter) Spec(r launch.Request, host launch.Host) (launch.Spec, error) {
 	}
 	// The person's arguments come first: the last of them may be an option that takes every word up to the next one.
 	spec.Args = slices.Concat([]string{program.path, "exec"}, r.Args, settings, []string{"--json"}, session, []string{"-"})
-	spec.Stdin, spec.Hint = r.Prompt, hint(r)
+	spec.Stdin = r.Prompt
 	return spec, nil
 }
 

@@ -134,17 +134,17 @@ func tomlString(s string) string {
 	return strings.ReplaceAll(string(quoted), "\x7f", `\u007f`)
 }
 
-// hint is for a run that cannot edit anything.
-func hint(r launch.Request) string {
+// Hint implements [launch.Hinter]: a run that asks for nothing may be one that cannot edit anything. Whether it is, its
+// configuration decides, and the trust in the directory; the session that has begun records it.
+func (Adapter) Hint(r launch.Request, begun discover.Session) string {
+	sandbox := fact[string](&begun, "sandbox")
 	switch {
-	case r.Permissions == launch.Edit || r.Permissions == launch.Full || len(r.Args) > 0:
+	case r.Permissions == launch.Edit || r.Permissions == launch.Full || len(r.Args) > 0, sandbox != readOnly && sandbox != ":"+readOnly:
 		return ""
 	case r.Resume == nil:
-		return "codex may only read here unless its configuration trusts the project; --permissions edit lets it change files"
-	case fact[string](r.Resume, "sandbox") == readOnly:
-		return "the session may only read, as before; --permissions edit lets it change files"
+		return "codex may only read here, by its own configuration; --permissions edit lets it change files"
 	}
-	return ""
+	return "the session may only read, as before; --permissions edit lets it change files"
 }
 
 // fact is one of the session's own facts, the zero value if it has none of that name.

@@ -54,7 +54,7 @@ func (env Env) launchApart(ctx context.Context, slots []*slot, o *launchOptions)
 			defer s.begun.child.Close()
 		}
 	}
-	env.hints(all...)
+	env.hints(ctx, all...)
 	if single {
 		return env.toldOne(working, slots[0])
 	}

@@ -1,10 +1,8 @@
 package cli
 
 import (
-	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -122,7 +120,7 @@ func (env Env) finish(err error) int {
 	if e.silent {
 		return e.exit
 	}
-	p := render.Problem{Code: e.code, Message: err.Error(), Hint: env.hint(err)}
+	p := render.Problem{Code: e.code, Message: plain(err), Hint: env.hint(err)}
 	if errors.Is(err, context.Canceled) {
 		p.Message = "interrupted"
 	}
@@ -156,6 +154,9 @@ func (env Env) hint(err error) string {
 	case errors.Is(err, worktree.ErrNoWorktree):
 		return "agentctl worktree list shows what there is"
 	case errors.As(err, &conf):
+		if conf.Unread {
+			return "check its path, and that it may be read"
+		}
 		return "mend the file, or move it away; docs/cli.md has every key"
 	case errors.As(err, &ambiguous):
 		return ambiguousHint(ambiguous)
@@ -163,26 +164,6 @@ func (env Env) hint(err error) string {
 		return "agentctl list -a --since all shows every session"
 	}
 	return ""
-}
-
-// ambiguousHint names the candidates as the argument could have named them.
-func ambiguousHint(e *discover.AmbiguousError) string {
-	var b bytes.Buffer
-	ids := map[string]int{}
-	for _, s := range e.Candidates {
-		ids[s.ID]++
-	}
-	for _, s := range e.Candidates {
-		name := s.ID
-		if ids[s.ID] > 1 {
-			name += "@" + s.Dir
-		}
-		fmt.Fprintln(&b, strings.TrimSpace(fmt.Sprintf("%s  %s %s %s", render.Clean(name), s.Agent, s.Status, render.Clean(s.Title))))
-	}
-	if more := e.Total - len(e.Candidates); more > 0 {
-		fmt.Fprintf(&b, "and %d more\n", more)
-	}
-	return strings.TrimSuffix(b.String(), "\n")
 }
 
 // wantsJSON reports whether the command line asks for JSON, which even an error in it answers in.
@@ -219,5 +200,5 @@ func (env Env) warn(warnings []*discover.Warning) error {
 
 // noticeOf is a warning as it is reported.
 func noticeOf(w *discover.Warning) render.Notice {
-	return render.Notice{Message: w.Error(), Adapter: string(w.Agent), Path: w.Path}
+	return render.Notice{Message: plain(w), Adapter: string(w.Agent), Path: w.Path}
 }

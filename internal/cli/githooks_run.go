@@ -37,7 +37,7 @@ func newHooksRun(env Env) *cli.Command {
 				return env.guardHook(c.Context, over)
 			}
 			if args[0] == "post-checkout" {
-				return env.afterCheckout(c.Context)
+				return env.afterCheckout(c.Context, args[1:])
 			}
 			return env.nameSession(c.Context, args[1:], merges)
 		},
@@ -73,8 +73,12 @@ func (env Env) goOn(err error) error {
 	return nil
 }
 
-// afterCheckout says who is in the way of what git has just done: its exit code would be git's.
-func (env Env) afterCheckout(ctx context.Context) error {
+// afterCheckout says who is in the way of what git has just done: its exit code would be git's. args are git's own: the commit before
+// and after, and 1 for a branch that was checked out. A branch at the same commit (`checkout -b`) has changed no file.
+func (env Env) afterCheckout(ctx context.Context, args []string) error {
+	if len(args) == 3 && args[0] == args[1] && args[2] == "1" {
+		return nil
+	}
 	err := env.guard(ctx, ".", &guardOptions{quiet: true}, "")
 	if end(err).exit == exitConflict {
 		env.say("warning", err.Error()+": its files have just changed under it")

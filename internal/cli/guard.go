@@ -10,8 +10,11 @@ import (
 
 type guardOptions struct{ strict, quiet, json bool }
 
-// overCommit overrides the guard of a commit.
-const overCommit = "git commit --no-verify"
+// overCommit overrides the guard of a commit, inside of which git sets commitKey (githooks(5): pre-commit).
+const (
+	overCommit = "git commit --no-verify"
+	commitKey  = "GIT_INDEX_FILE"
+)
 
 func newGuard(env Env) *cli.Command {
 	o := &guardOptions{}
@@ -31,7 +34,11 @@ func newGuard(env Env) *cli.Command {
 			if err != nil {
 				return err
 			}
-			return env.guard(c.Context, dir, o, overCommit)
+			over := ""
+			if env.Getenv(commitKey) != "" {
+				over = overCommit
+			}
+			return env.guard(c.Context, dir, o, over)
 		},
 	}
 }
@@ -48,7 +55,8 @@ func optionalDir(c *cli.Context) (string, error) {
 	return "", badUsage(c.Command.Name, "%s does not take the argument %q", c.Command.Name, args[1])
 }
 
-// guard looks who is at work in the place of dir. over is the command by which a person does not mind.
+// guard looks who is at work in the place of dir. over is the command by which a person does not mind, "" if
+// git does not ask.
 func (env Env) guard(ctx context.Context, dir string, o *guardOptions, over string) error {
 	s, err := env.settings(false)
 	if err != nil {
@@ -75,6 +83,9 @@ func (env Env) guard(ctx context.Context, dir string, o *guardOptions, over stri
 	sc.heldAround(env.PID)
 	if !o.quiet {
 		env.openHere(sc, place)
+	}
+	if over == "" {
+		return sc.conflict("wait for it, or use a worktree of your own")
 	}
 	return sc.conflict("wait for it, or override: " + over)
 }

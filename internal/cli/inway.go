@@ -157,7 +157,8 @@ func whoLocks(l lock.Lock) string {
 	return text
 }
 
-func moment(t time.Time) string { return t.UTC().Format(time.RFC3339) }
+// moment is a time in a message, in the zone and the form of the tables.
+func moment(t time.Time) string { return t.Local().Format("2006-01-02 15:04:05") }
 
 // openHere warns of sessions that are merely open at the place.
 func (env Env) openHere(sc scene, place *lock.Place) {

@@ -9,7 +9,6 @@ import (
 	"os"
 	"slices"
 	"syscall"
-	"time"
 
 	"agentctl/discover"
 	"agentctl/internal/render"
@@ -68,7 +67,7 @@ func (env Env) start(ctx context.Context, st *starting) error {
 		err = errors.Join(env.printProven(b), err)
 	}
 	quiet()
-	env.hints(b)
+	env.hints(working, b)
 	err = env.unproven(b, err)
 	if st.wait && b.session.ID != "" && !errors.Is(err, context.Canceled) {
 		return env.waitOut(working, b, err)
@@ -117,14 +116,27 @@ func (env Env) begin(ctx context.Context, st *starting) (*begun, error) {
 }
 
 // hints gives the hints for what was started, each once.
-func (env Env) hints(list ...*begun) {
+func (env Env) hints(ctx context.Context, list ...*begun) {
 	var given []string
 	for _, b := range list {
-		if b != nil && b.hint != "" && !slices.Contains(given, b.hint) {
-			env.report.hint(b.hint)
-			given = append(given, b.hint)
+		if b == nil {
+			continue
+		}
+		if hint := b.hinted(context.WithoutCancel(ctx)); hint != "" && !slices.Contains(given, hint) {
+			env.report.hint(hint)
+			given = append(given, hint)
 		}
 	}
+}
+
+// hinted is what the person should know of the way the agent was started, "" if nothing.
+func (b *begun) hinted(ctx context.Context) string {
+	h, ok := b.agent.(launch.Hinter)
+	if !ok || b.session.ID == "" || b.req.Permissions != launch.Own {
+		return b.hint
+	}
+	b.renew(ctx, discover.Want{}) // what the turn may do is stored after the session has shown itself
+	return cmp.Or(b.hint, h.Hint(b.req, b.session))
 }
 
 // renew reads the session again, which has changed since its proof. It stays as it was if it cannot be found any more.
@@ -264,7 +276,7 @@ func named(s discover.Session) string {
 		return fmt.Sprintf("%s %s", s.Agent, id)
 	}
 	return fmt.Sprintf("%s %s (pid %d, since %s)", s.Agent, id, s.Processes[0].ID.PID,
-		s.Processes[0].Started.UTC().Format(time.RFC3339))
+		moment(s.Processes[0].Started))
 }
 
 // resumable is an error if the session to go on with is live.

@@ -15,6 +15,11 @@ func (e *usageError) Error() string { return e.message }
 
 // badUsage makes a usage error with the hint where to read more.
 func badUsage(verb, format string, args ...any) error {
+	for i, arg := range args {
+		if err, ok := arg.(error); ok {
+			args[i] = plain(err)
+		}
+	}
 	return &usageError{fmt.Sprintf(format, args...), program + " " + verb + " --help"}
 }
 

@@ -17,6 +17,8 @@ type Error struct {
 	Key string
 	// Problem says what is wrong.
 	Problem string
+	// Unread: the file is not there, or cannot be read, so that nothing is known to be wrong in it.
+	Unread bool
 }
 
 func (e *Error) Error() string {

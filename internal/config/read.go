@@ -32,5 +32,5 @@ func unreadable(path string, err error) *Error {
 	if p, ok := errors.AsType[*fs.PathError](err); ok {
 		err = p.Err
 	}
-	return &Error{File: path, Problem: "cannot be read: " + err.Error()}
+	return &Error{File: path, Problem: "cannot be read: " + err.Error(), Unread: true}
 }

@@ -144,6 +144,9 @@ func writeBlanks(out *bufio.Writer, n int) {
 	out.WriteString(some[:max(0, n)])
 }
 
+// Shortened is a text with an ellipsis at its end if it is wider than that many columns.
+func Shortened(s string, width int) string { return cut(s, width, false) }
+
 // cut shortens a text to a width with an ellipsis at the end, or at the beginning if the tail is what tells.
 func cut(s string, width int, tail bool) string {
 	if displaywidth.String(s) <= width {

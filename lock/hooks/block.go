@@ -45,7 +45,7 @@ func newBlock(hook string, f form, want Wanted) block {
 		}
 		call, failed = call+` -- "$@"`, ":"
 	case checkout: // it is too late, and git would fail for it
-		failed = ":"
+		call, failed = call+` -- "$@"`, ":"
 	}
 	fmt.Fprintf(&b, "[ -z \"$agentctl_program\" ] || \"$agentctl_program\" %s </dev/null || %s\n", call, failed)
 	if f == before {

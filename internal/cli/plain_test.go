@@ -1,0 +1,90 @@
+package cli
+
+import (
+	"fmt"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"agentctl/discover"
+)
+
+// No message names a system call.
+func TestNoSystemCallInMessages(t *testing.T) {
+	t.Chdir(t.TempDir())
+	if err := os.WriteFile("file", nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	call := regexp.MustCompile(`\b(lstat|stat|open|openat2?|read|readlink|mkdir|chdir|fork/exec)(at)? \S+: `)
+	for _, args := range []string{
+		"list --cwd nowhere", "list --cwd file/x", "guard nowhere", "guard file", "lock nowhere", "lock nowhere -- true", "unlock nowhere",
+		"launch -p x --cwd nowhere", "launch -p x --cwd file", "launch --prompt-file nowhere", "launch -p x --spec nowhere", "launch -p x --file nowhere",
+		"launch --matrix nowhere", "launch -p x --output nowhere/x", "worktree list nowhere", "worktree clean nowhere", "stop --cwd nowhere", "events --cwd nowhere",
+		"hooks status nowhere", "hooks install nowhere", "wait --cwd nowhere", "resume aaaaaaaa-2 x", "metrics --output nowhere/x",
+	} {
+		env, out := testEnv(t)
+		run(env, strings.Fields(args)...)
+		if said := out.stderr.String(); said == "" || call.MatchString(said) {
+			t.Errorf("%s: %q", args, said)
+		}
+	}
+}
+
+// Of an argument that means many sessions at most ten are shown, with their titles.
+func TestAmbiguityIsShort(t *testing.T) {
+	env, out := testEnv(t)
+	codex := env.Adapters[1].(stub)
+	for i := range 25 {
+		r := record(fmt.Sprintf("eeee-%02d", i), "/w/e", discover.TurnDone, time.Duration(i)*time.Minute)
+		if r.Title = strings.Repeat("a long title ", 20); i == 0 {
+			r.Title, r.Prompt = "", "the prompt"
+		}
+		codex.records = append(codex.records, r)
+	}
+	env.Adapters[1] = codex
+	if got := run(env, "status", "eeee"); got != exitAmbiguous {
+		t.Fatalf("exit %d", got)
+	}
+	lines := strings.Split(strings.TrimSpace(out.stderr.String()), "\n")
+	if len(lines) != 12 || lines[0] != `agentctl: error: "eeee" means any of 25 sessions` || lines[11] != "hint: and 15 more" {
+		t.Fatalf("%q", lines)
+	}
+	if want := "hint: eeee-00 codex stopped the prompt"; lines[1] != want {
+		t.Errorf("%q, want %q", lines[1], want)
+	}
+	if want := "hint: eeee-01 codex stopped a long title a long title a long title a long title a long …"; lines[2] != want {
+		t.Errorf("%q, want %q", lines[2], want)
+	}
+}
+
+// Times in messages are those of the tables.
+func TestTimesInMessages(t *testing.T) {
+	t.Chdir(t.TempDir())
+	at := time.Date(2026, 7, 1, 12, 0, 0, 0, time.UTC)
+	if got, want := moment(at), at.In(time.Local).Format("2006-01-02 15:04:05"); got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+	env, out := testEnv(t)
+	if code := run(env, "lock", ".", "--by", "ana", "--reason", "x"); code != exitOK {
+		t.Fatalf("exit %d, %s", code, out.stderr.String())
+	}
+	if code := run(env, "guard"); code != exitConflict || strings.Contains(out.stderr.String(), "Z") || strings.Contains(out.stderr.String(), "--no-verify") {
+		t.Errorf("exit %d, %s", code, out.stderr.String())
+	}
+	// Git asks a hook of the person's own.
+	out.stderr.Reset()
+	if run(setenv(env, "GIT_INDEX_FILE", ".git/index"), "guard"); !strings.Contains(out.stderr.String(), "wait for it, or override: git commit --no-verify") {
+		t.Errorf("inside of a commit: %s", out.stderr.String())
+	}
+	// A branch that begins where we are has changed no file.
+	for args, says := range map[string]string{
+		"-- 1111 1111 1": "", "-- 1111 2222 1": "have just changed", "-- 1111 1111 0": "have just changed", "": "have just changed",
+	} {
+		out.stderr.Reset()
+		if code := run(env, strings.Fields("hooks run post-checkout "+args)...); code != exitOK || !strings.Contains(out.stderr.String(), says) || says == "" && out.stderr.Len() > 0 {
+			t.Errorf("%s: exit %d, %s", args, code, out.stderr.String())
+		}
+	}
+}
