@@ -8,17 +8,23 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"agentctl/discover/native/fsread"
+	"agentctl/proc"
 )
+
+// runGrace is how long such a command may take to end when nobody waits for it any more.
+const runGrace = 2 * time.Second
 
 // Run runs a short command of an agent's own to its end, with variables beside the host's. The error has its words.
 func (h Host) Run(ctx context.Context, variables []string, args ...string) error {
-	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
+	cmd := exec.Command(args[0], args[1:]...)
 	cmd.Env = slices.Concat(h.Environ, variables)
 	out := fsread.Buffer{Limit: 64 << 10}
 	cmd.Stdout, cmd.Stderr = &out, &out
-	if err := cmd.Run(); err != nil {
+	cmd.WaitDelay = time.Second
+	if err := proc.RunJob(ctx, cmd, true, runGrace); err != nil {
 		words := append([]string{filepath.Base(args[0])}, args[1:]...)
 		return fmt.Errorf("%s: %w: %s", strings.Join(words, " "), err, bytes.TrimSpace(out.Bytes()))
 	}

@@ -7,10 +7,11 @@ import (
 	"os/exec"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
 
 	"agentctl/discover"
+	"agentctl/internal/terminal"
+	"agentctl/proc"
 )
 
 // hook is a script of the person's that runs when something has happened to a session.
@@ -19,8 +20,14 @@ type hook struct {
 	flag, script string
 }
 
-// mercy is how long a script that is to end may take before it is killed.
+// mercy is how long a script that is to end may take, with all that it has started, before it is killed.
 const mercy = 2 * time.Second
+
+// runJob runs a command of the person's to its end, or until ctx ends, which ends it with all that it has started. Where
+// we have the terminal, it may use that.
+func runJob(ctx context.Context, cmd *exec.Cmd) error {
+	return proc.RunJob(ctx, cmd, !terminal.Foreground(), mercy)
+}
 
 // run runs the script in the session's directory, and returns when it has ended. It is told of the session in its
 // environment, and of exit, the exit code, if there is one yet. What it prints is about the data, so it goes to
@@ -38,7 +45,7 @@ func (h hook) run(ctx context.Context, env Env, s discover.Session, exit *int) e
 
 // shell runs the script in a directory, with more variables and this on its stdin; nil: nothing.
 func (h hook) shell(ctx context.Context, env Env, dir string, stdin []byte, vars []string) error {
-	cmd := exec.CommandContext(ctx, "/bin/sh", "-c", h.script)
+	cmd := exec.Command("/bin/sh", "-c", h.script)
 	cmd.Dir = dir
 	cmd.Env = append(append([]string(nil), env.Environ...), vars...)
 	if stdin != nil {
@@ -47,9 +54,8 @@ func (h hook) shell(ctx context.Context, env Env, dir string, stdin []byte, vars
 	out, ended := env.report.script(h.flag)
 	defer ended()
 	cmd.Stdout, cmd.Stderr = out, out
-	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
 	cmd.WaitDelay = mercy
-	err := cmd.Run()
+	err := runJob(ctx, cmd)
 	if ctx.Err() != nil {
 		return fmt.Errorf("%s: %w", h.flag, ctx.Err())
 	}

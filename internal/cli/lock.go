@@ -16,6 +16,7 @@ import (
 
 	"agentctl/internal/terminal"
 	"agentctl/lock"
+	"agentctl/proc"
 )
 
 type lockOptions struct {
@@ -227,21 +228,22 @@ func firstOf(errs ...error) error {
 	return nil
 }
 
-// passThrough runs a command in our place: signals reach it, and its exit code is ours.
+// passThrough runs a command in our place: signals reach it and all that it has started, and its exit code is ours.
 func (env Env) passThrough(cmd *exec.Cmd) error {
 	signals := make(chan os.Signal, 8)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGUSR1, syscall.SIGUSR2)
 	defer signal.Stop(signals)
-	if err := cmd.Start(); err != nil {
+	job, err := proc.StartJob(cmd, !terminal.Foreground())
+	if err != nil {
 		return err
 	}
 	ended := make(chan error, 1)
-	go func() { ended <- cmd.Wait() }()
+	go func() { ended <- job.Wait() }()
 	for {
 		select {
 		case s := <-signals:
-			if !byKey(s, terminal.Foreground) {
-				_ = cmd.Process.Signal(s) // that it has just ended is no news
+			if sig, ok := s.(syscall.Signal); ok && !byKey(s, terminal.Foreground) {
+				job.Signal(sig)
 			}
 		case err := <-ended:
 			return passOn(cmd.ProcessState, err)

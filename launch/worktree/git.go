@@ -10,11 +10,11 @@ import (
 	"os/exec"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 
 	"agentctl/discover/native/fsread"
 	"agentctl/launch"
+	"agentctl/proc"
 )
 
 // gitError is a git command that failed.
@@ -32,15 +32,13 @@ func (e *gitError) Unwrap() error { return e.err }
 // has begun.
 func (r *Repo) git(ctx context.Context, dir string, args ...string) (string, error) {
 	argv := slices.Concat([]string{"-C", dir, "--no-optional-locks"}, r.options, args)
-	cmd := exec.CommandContext(ctx, r.program, argv...)
+	cmd := exec.Command(r.program, argv...)
 	cmd.Env = r.environ
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // a signal reaches its children too, which write the files
-	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
 	run := throughFiles
 	if r.reading {
 		run = throughPipes
 	}
-	out, words, failed, err := run(cmd)
+	out, words, failed, err := run(ctx, cmd)
 	switch {
 	case ctx.Err() != nil:
 		return "", ctx.Err()
@@ -50,12 +48,15 @@ func (r *Repo) git(ctx context.Context, dir string, args ...string) (string, err
 	return "", &gitError{args[0], complaint(words, failed), failed}
 }
 
+// undoing is how long a git that is to end may take to take back what it has begun, before it is killed with its children.
+const undoing = 10 * time.Second
+
 // outputLimit bounds what git may print, in bytes: the names of a million files are less.
 const outputLimit = 64 << 20
 
 // throughFiles runs a command whose output goes to files and not to us, so that what a hook leaves running keeps nobody
 // waiting. failed is the command's own error.
-func throughFiles(cmd *exec.Cmd) (out, words string, failed, err error) {
+func throughFiles(ctx context.Context, cmd *exec.Cmd) (out, words string, failed, err error) {
 	stdout, err := launch.Unnamed("stdout")
 	if err != nil {
 		return "", "", nil, err
@@ -67,7 +68,7 @@ func throughFiles(cmd *exec.Cmd) (out, words string, failed, err error) {
 	}
 	defer stderr.Close()
 	cmd.Stdout, cmd.Stderr = stdout, stderr
-	failed = cmd.Run()
+	failed = proc.RunJob(ctx, cmd, true, undoing)
 	if out, err = printed(stdout); err == nil {
 		words, err = printed(stderr)
 	}
@@ -75,11 +76,11 @@ func throughFiles(cmd *exec.Cmd) (out, words string, failed, err error) {
 }
 
 // throughPipes runs a command that leaves nothing running, and writes nothing anywhere.
-func throughPipes(cmd *exec.Cmd) (out, words string, failed, err error) {
+func throughPipes(ctx context.Context, cmd *exec.Cmd) (out, words string, failed, err error) {
 	stdout, stderr := fsread.Buffer{Limit: outputLimit}, fsread.Buffer{Limit: outputLimit}
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
-	cmd.WaitDelay = time.Second // for what has survived git, which is killed with its children
-	failed = cmd.Run()
+	cmd.WaitDelay = time.Second // for what has survived git
+	failed = proc.RunJob(ctx, cmd, true, time.Second)
 	text, err := stdout.Whole()
 	return string(text), string(stderr.Bytes()), failed, err
 }

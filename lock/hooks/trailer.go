@@ -8,9 +8,10 @@ import (
 	"os/exec"
 	"slices"
 	"strings"
-	"syscall"
+	"time"
 
 	"agentctl/discover/native/fsread"
+	"agentctl/proc"
 )
 
 // trailerKey names the session in a commit's message.
@@ -83,12 +84,12 @@ func endLine(path string) error {
 
 // git runs where the hook does. It is asked to end when ctx does, so that it takes away what it has begun to write.
 func (m Message) git(ctx context.Context, stdin []byte, args ...string) ([]byte, error) {
-	cmd := exec.CommandContext(ctx, m.Git, args...)
+	cmd := exec.Command(m.Git, args...)
 	cmd.Env, cmd.Stdin = m.Environ, bytes.NewReader(stdin)
-	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
 	out := fsread.Buffer{Limit: messageLimit}
 	cmd.Stdout = &out
-	if err := cmd.Run(); err != nil {
+	cmd.WaitDelay = time.Second
+	if err := proc.RunJob(ctx, cmd, true, time.Second); err != nil {
 		return nil, err
 	}
 	return out.Whole()
