@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -13,6 +14,9 @@ import (
 
 // ErrNotFound: no session has that ID.
 var ErrNotFound = errors.New("no such session")
+
+// ErrUnreadable: what is stored of the session cannot be read, or something in which it may be stored.
+var ErrUnreadable = errors.New("cannot be read")
 
 // AmbiguousError: an argument means several sessions.
 type AmbiguousError struct {
@@ -66,7 +70,7 @@ func realPath(path string) string {
 }
 
 // Find returns the session that an argument means: a full ID, a unique prefix of one, either with @DIR, or pid:N. For
-// a pid that runs several sessions it returns all of them; otherwise exactly one. Errors: [ErrNotFound],
+// a pid that runs several sessions it returns all of them; otherwise exactly one. Errors: [ErrNotFound], [ErrUnreadable],
 // [*AmbiguousError], with which the result's warnings are valid, and the context's.
 func (w *World) Find(ctx context.Context, arg string, agents []Agent, want Want) (Result, error) {
 	a, err := parseArgument(arg)
@@ -81,6 +85,7 @@ func (w *World) Find(ctx context.Context, arg string, agents []Agent, want Want)
 	if err != nil {
 		return Result{}, err
 	}
+	unread := slices.ContainsFunc(l.warnings, func(w *Warning) bool { return isOfStore(w) && l.mayHave(w.Agent, a.id) })
 	l.claim(ctx)
 	// Only this name's records are read, but all claims count: what processes claim of other sessions can matter for
 	// the verdict on this one.
@@ -90,8 +95,31 @@ func (w *World) Find(ctx context.Context, arg string, agents []Agent, want Want)
 	}
 	r := l.result()
 	r.Sessions = a.pick(r.Sessions)
-	return r.one(arg, total)
+	switch {
+	case len(r.Sessions) > 0 || !unread:
+		return r.one(arg, total)
+	case total > 0:
+		return r, fmt.Errorf("session %s is stored, and %w", arg, ErrUnreadable)
+	}
+	return r, fmt.Errorf("no session %s in what can be read; where it may be stored %w", arg, ErrUnreadable)
 }
+
+// mayHave reports whether an agent may have made an ID: those whose shape it has, or any if there are none.
+func (l *look) mayHave(agent Agent, id string) bool {
+	made := false
+	for _, adapter := range l.agents {
+		if m, ok := adapter.(Minter); ok && m.Mints(id) {
+			if made = true; adapter.Name() == agent {
+				return true
+			}
+		}
+	}
+	return !made
+}
+
+// isOfStore reports whether a warning is about a store that is there. [look.search] reads nothing but what may be the session
+// that it searches for, so that this cannot be told then.
+func isOfStore(w *Warning) bool { return w.Agent != "" && !errors.Is(w, fs.ErrNotExist) }
 
 // search reads the stored sessions of that name, and then the process table. It returns how many there are; of very
 // many that an ambiguous argument means, it reads some.

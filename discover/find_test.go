@@ -3,6 +3,7 @@ package discover
 import (
 	"context"
 	"errors"
+	"iter"
 	"os"
 	"path/filepath"
 	"strings"
@@ -114,5 +115,55 @@ func TestAMovedSessionIsOne(t *testing.T) {
 				t.Errorf("find: %q, %v; want %q", ids(r.Sessions), err, c.want)
 			}
 		})
+	}
+}
+
+// torn is an adapter of whose store some entries, or all of it, cannot be read.
+type torn struct {
+	maker
+	path   string
+	closed bool
+}
+
+func (m torn) Entries(ctx context.Context, homes []Home, q Query) ([]Entry, error) {
+	if m.closed {
+		return nil, &Warning{Agent: m.agent, Path: m.path, Err: os.ErrPermission}
+	}
+	return m.maker.Entries(ctx, homes, q)
+}
+
+func (m torn) Read(context.Context, []Entry, Want) iter.Seq2[Record, error] {
+	return func(yield func(Record, error) bool) {
+		yield(Record{}, &Warning{Agent: m.agent, Path: m.path, Err: errors.New("damaged")})
+	}
+}
+
+// A session that is stored and cannot be read is not one that does not exist.
+func TestFindTellsUnreadableFromMissing(t *testing.T) {
+	n := 0
+	whole := maker{memory{agent: ClaudeCode, records: []Record{record(ClaudeCode, "b222", 1)}}, "b", &n}
+	damaged := maker{memory{agent: Codex, records: []Record{record(Codex, "a111", 1)}}, "a", &n}
+	for _, c := range []struct {
+		arg    string
+		closed bool
+		want   error
+		words  string
+	}{
+		{"a111", false, ErrUnreadable, "session a111 is stored"},
+		{"a1", false, ErrUnreadable, "session a1 is stored"},
+		{"a333", false, ErrNotFound, ""},
+		{"a333", true, ErrUnreadable, "no session a333 in what can be read"},
+		{"zz", true, ErrUnreadable, ""},
+		{"b333", true, ErrNotFound, ""}, // the other agent has not made it
+		{"b222", true, nil, ""},
+	} {
+		w := worldOf(func() *proc.Table { return proc.Of() }, torn{damaged, "/store", c.closed}, whole)
+		r, err := w.Find(t.Context(), c.arg, nil, Want{})
+		if !errors.Is(err, c.want) || err != nil && !strings.Contains(err.Error(), c.words) {
+			t.Errorf("%s: %v, want %v", c.arg, err, c.want)
+		}
+		if (len(r.Warnings) > 0) != (errors.Is(c.want, ErrUnreadable) || c.arg == "b333") {
+			t.Errorf("%s: warnings %v", c.arg, r.Warnings)
+		}
 	}
 }

@@ -16,7 +16,7 @@ type Transcriber interface {
 }
 
 // Messages yields what was said in a session, the newest first, as [Transcriber] has it, and judges what became of calls
-// without a result by what is true of the session.
+// without a result by what is true of the session. Of a very long transcript, the newest part is given, and a warning.
 func (w *World) Messages(ctx context.Context, s Session) iter.Seq2[Message, error] {
 	return func(yield func(Message, error) bool) {
 		t, ok := w.transcriber(s.Agent)
@@ -25,6 +25,7 @@ func (w *World) Messages(ctx context.Context, s Session) iter.Seq2[Message, erro
 			return
 		}
 		over := false // what follows is older than the newest turn
+		given := 0
 		for m, err := range t.Messages(ctx, *s.Record) {
 			if m.Session == "" {
 				m.Session = s.ID
@@ -38,8 +39,26 @@ func (w *World) Messages(ctx context.Context, s Session) iter.Seq2[Message, erro
 			if !yield(m, err) {
 				return
 			}
+			if given += m.size(); given > maxGiven {
+				yield(Message{}, &Warning{Agent: s.Agent, Path: s.Path, Err: errLong})
+				return
+			}
 		}
 	}
+}
+
+// maxGiven is the most bytes of messages that are given, and one more message: who shows them oldest first holds all of them.
+const maxGiven = 24 << 20
+
+var errLong = fmt.Errorf("messages before the newest %d MB are left out", maxGiven>>20)
+
+// size is how many bytes a message takes.
+func (m Message) size() int {
+	n := len(m.Text)
+	if m.Tool != nil {
+		n += len(m.Tool.Input) + len(m.Tool.Brief) + len(m.Tool.Output)
+	}
+	return n
 }
 
 func (w *World) transcriber(agent Agent) (Transcriber, bool) {

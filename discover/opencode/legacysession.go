@@ -67,11 +67,11 @@ func legacySession(data []byte) *stored {
 		case "id":
 			s.ID = v.Text(shortLimit)
 		case "title":
-			s.Title = v.Text(0)
+			s.Title = v.Text(maxText)
 		case "version":
 			s.Version = v.Text(shortLimit)
 		case "directory":
-			s.Dir = v.Text(0)
+			s.Dir = v.Text(maxText)
 		case "parentID":
 			s.Parent = v.Text(shortLimit)
 		case "permission":

@@ -80,8 +80,10 @@ func (l *library) loadDatabase(ctx context.Context, path string) error {
 			}
 		}
 	})
-	for i := range found {
-		l.add(&found[i])
+	if err == nil || isLost(err) {
+		for i := range found {
+			l.add(&found[i])
+		}
 	}
 	return err
 }

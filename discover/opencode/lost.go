@@ -1,6 +1,7 @@
 package opencode
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -30,6 +31,12 @@ func (l *lost) Error() string {
 
 // Unwrap returns the first cause.
 func (l *lost) Unwrap() error { return l.cause }
+
+// isLost reports whether an error of [readStore] leaves valid what was read.
+func isLost(err error) bool {
+	_, ok := errors.AsType[*lost](err)
+	return ok
+}
 
 // enumerate names the first ids, and says how many more there are.
 func enumerate(ids []string) string {

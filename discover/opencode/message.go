@@ -33,8 +33,9 @@ type message struct {
 }
 
 const (
-	textLimit  = 2000 // characters kept of an error
-	shortLimit = 300  // of a name or path
+	textLimit  = 2000      // characters kept of an error
+	shortLimit = 300       // of a name or path
+	argLimit   = 128 << 10 // of a command, which is one argument of a process: Linux takes no longer ones
 )
 
 func parseMessage(data []byte, texts *native.Texts) (m message) {
@@ -43,11 +44,11 @@ func parseMessage(data []byte, texts *native.Texts) (m message) {
 		case "id":
 			m.id = v.Text(shortLimit)
 		case "role":
-			m.role = v.Word("user", "assistant")
+			m.role = cut(v.Word("user", "assistant"), shortLimit)
 		case "finish":
-			m.finish = v.Word("stop", finishToolCalls)
+			m.finish = cut(v.Word("stop", finishToolCalls), shortLimit)
 		case "agent":
-			m.agent = v.Word("build", "plan")
+			m.agent = cut(v.Word("build", "plan"), shortLimit)
 		case "variant":
 			m.variant = short(v, texts)
 		case "parentID":
@@ -87,7 +88,7 @@ func (m *message) parseObject(key []byte, o native.Object, texts *native.Texts) 
 	case "path":
 		return o.Len(func(key []byte, v native.Value) int {
 			if string(key) == "cwd" {
-				m.cwd = texts.Of(v)
+				m.cwd = cut(texts.Of(v), maxText)
 			}
 			return unknown
 		})
@@ -165,13 +166,13 @@ func parsePart(data []byte) part {
 	for key, v := range native.Object(data).Members() {
 		switch string(key) {
 		case "type":
-			p.kind = v.Word("text", "tool", "reasoning", "step-start", "step-finish")
+			p.kind = cut(v.Word("text", "tool", "reasoning", "step-start", "step-finish"), shortLimit)
 		case "text":
 			p.text = v.Text(promptKept)
 		case "synthetic", "ignored":
 			p.hidden = p.hidden || strings.HasPrefix(string(v), "true")
 		case "tool":
-			p.tool = v.Word("bash", "edit", "read")
+			p.tool = cut(v.Word("bash", "edit", "read"), shortLimit)
 		case "state":
 			p.parseState(v.Object())
 		}
@@ -186,9 +187,9 @@ func (p *part) parseState(o native.Object) {
 	for key, v := range o.Members() {
 		switch string(key) {
 		case "status":
-			p.status = v.Word("completed", "running", "error")
+			p.status = cut(v.Word("completed", "running", "error"), shortLimit)
 		case "input":
-			p.command = member(v.Object(), "command").Text(0)
+			p.command = member(v.Object(), "command").Text(argLimit)
 		case "metadata":
 			p.metadata = true
 			p.child = member(v.Object(), "sessionId").Text(shortLimit)

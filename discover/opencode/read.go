@@ -2,7 +2,6 @@ package opencode
 
 import (
 	"context"
-	"errors"
 	"iter"
 	"slices"
 	"strings"
@@ -101,11 +100,10 @@ func (c chunk) read(ctx context.Context, want discover.Want, known *kin, texts *
 			records = append(records, s.Record)
 		}
 	})
-	var lost *lost
 	switch {
 	case native.Absent(err):
 		return nil, false, nil
-	case errors.As(err, &lost):
+	case isLost(err):
 		return records, len(records) > 0, warn(c.path, err)
 	case err != nil:
 		return nil, false, warn(c.path, err)

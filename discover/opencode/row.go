@@ -8,21 +8,24 @@ import (
 	"agentctl/discover/native/sqlite"
 )
 
-// maxText is the most characters of one text column that are read.
-const maxText = 65536
+// maxText is the most characters of one text column that are kept: those of the longest path. It bounds what a record takes.
+const maxText = 4096
+
+// maxJSON is the most bytes of the JSON in a session row.
+const maxJSON = 65536
 
 // newStored makes a session of a row of the session table. Columns come with versions: agent and model with 1.14, cost
 // and tokens with 1.15 (SEEN); none was ever removed. Meta: slug (the agent's readable name of it), projectID (root commit
 // of the git project, or "global"), agent (the mode of work, as "build" or "plan"), variant (of the model, unless it is the
 // usual one).
 func (st *store) newStored(r *sqlite.Row) stored {
-	text := func(column string) string { return r.Text(column, maxText) }
-	usual := func(column string) string { return st.texts.Same(r.TextBytes(column, maxText)) }
-	s := stored{headless: runPermission(text("permission"))}
+	text := func(column string) string { return r.Text(column, shortLimit) }
+	usual := func(column string, limit int) string { return st.texts.Same(r.TextBytes(column, limit)) }
+	s := stored{headless: runPermission(r.Text("permission", maxJSON))}
 	created := r.Int("time_created")
 	s.Record = discover.Record{
-		Agent: discover.OpenCode, ID: text("id"), Path: st.path, Home: st.home, Dir: usual("directory"), Title: text("title"),
-		Version: usual("version"), Created: millis(created), Updated: millis(cmp.Or(r.Int("time_updated"), created)),
+		Agent: discover.OpenCode, ID: text("id"), Path: st.path, Home: st.home, Dir: usual("directory", maxText), Title: r.Text("title", maxText),
+		Version: usual("version", shortLimit), Created: millis(created), Updated: millis(cmp.Or(r.Int("time_updated"), created)),
 		Parent: text("parent_id"), Archived: r.Int("time_archived") > 0,
 	}
 	if s.headless {
@@ -31,8 +34,8 @@ func (st *store) newStored(r *sqlite.Row) stored {
 	model := st.modelIn(r)
 	s.Model = model.name
 	s.Meta = discover.Facts{
-		{"agent", st.texts.Value(usual("agent"))},
-		{"projectID", st.texts.Value(usual("project_id"))},
+		{"agent", st.texts.Value(usual("agent", shortLimit))},
+		{"projectID", st.texts.Value(usual("project_id", shortLimit))},
 		{"slug", text("slug")},
 		{"variant", st.texts.Value(model.variant)},
 	}.Known()
@@ -45,7 +48,7 @@ type model struct{ stored, name, variant string }
 
 // modelIn reads it; mostly it is that of the row before.
 func (st *store) modelIn(r *sqlite.Row) model {
-	if data := r.Bytes("model", maxPart); string(data) != st.model.stored {
+	if data := r.Bytes("model", maxJSON); string(data) != st.model.stored {
 		name, variant := parseModel(data, st.texts)
 		st.model = model{string(data), name, variant}
 	}

@@ -2,7 +2,6 @@ package opencode
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"iter"
 
@@ -50,8 +49,7 @@ func transcriptIn(ctx context.Context, r discover.Record) iter.Seq[said] {
 				g = glance{store: st, dialogue: last.dialogue, place: last.place, limit: limit}
 				g.read(r.ID)
 			})
-			var lost *lost
-			if err != nil && !errors.As(err, &lost) {
+			if err != nil && !isLost(err) {
 				if !native.Absent(err) {
 					yield(said{err: warn(r.Path, err)})
 				}
@@ -62,7 +60,7 @@ func transcriptIn(ctx context.Context, r discover.Record) iter.Seq[said] {
 					return
 				}
 			}
-			if lost != nil && !yield(said{err: warn(r.Path, lost)}) {
+			if err != nil && !yield(said{err: warn(r.Path, err)}) {
 				return
 			}
 			if last = g; !g.full() {

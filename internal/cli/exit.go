@@ -92,6 +92,8 @@ func end(err error) ending {
 		return ending{exit: exitAmbiguous, code: "ambiguous"}
 	case errors.Is(err, discover.ErrNotFound):
 		return ending{exit: exitNotFound, code: "not_found"}
+	case errors.Is(err, discover.ErrUnreadable):
+		return ending{exit: exitPartial, code: "partial"}
 	case errors.Is(err, errPartial):
 		return ending{exit: exitPartial, silent: true}
 	case errors.Is(err, errNo):
@@ -160,6 +162,8 @@ func (env Env) hint(err error) string {
 		return "mend the file, or move it away; docs/cli.md has every key"
 	case errors.As(err, &ambiguous):
 		return ambiguousHint(ambiguous)
+	case errors.Is(err, discover.ErrUnreadable):
+		return "the warnings name the file; agentctl doctor checks every store"
 	case errors.Is(err, discover.ErrNotFound):
 		return "agentctl list -a --since all shows every session"
 	}
