@@ -55,6 +55,23 @@ func TestEventsOfASessionsLife(t *testing.T) {
 	s.tells(time.Second, "started:a error:a")
 }
 
+// A session that the filter does not take is not told of when it is resumed, either.
+func TestEventsOfOtherDirectories(t *testing.T) {
+	far, near := record(Codex, "far", 0), record(Codex, "near", 0)
+	far.Dir, near.Dir = "/far", "/near"
+	sel := Select{Match: func(s Session) bool { return s.Dir == "/near" }}
+	s := surveys(t, sel, []Claim{exact("far", 7), exact("near", 8)}, far, near)
+	s.processes = []proc.Facts{fact(7, "now", 'S'), fact(8, "now", 'S')}
+	s.tells(0, "started:near idle:near")
+	for _, pid := range []int{9, 11} {
+		s.processes = nil
+		s.tells(time.Second, "stopped:near")
+		s.processes = []proc.Facts{fact(pid, "now", 'S'), fact(pid+1, "now", 'S')}
+		s.claims = []Claim{exact("far", pid), exact("near", pid+1)}
+		s.tells(time.Second, "started:near idle:near")
+	}
+}
+
 // A turn that begins and ends between two looks is told by its end.
 func TestEventsOfWhatNobodySaw(t *testing.T) {
 	a := record(Codex, "a", 0)

@@ -38,6 +38,7 @@ type survey struct {
 	agents    map[proc.ID]bool  // that ran at the last look
 	homes     map[Agent][]Home  // all that were seen so far
 	ended     map[Key]Session   // those that have stopped of late, as they were left
+	told      map[Key]bool      // which of those were told of
 	doubted   map[Key]time.Time // when those that nobody saw live were first seen, but may live all the same
 	stored    []Session         // with sel.All: those that had stopped when all of them were last read
 }
@@ -45,7 +46,7 @@ type survey struct {
 func newSurvey(w *World, sel Select, senses senses) *survey {
 	s := &survey{
 		following: following{world: w, want: Want{Tokens: sel.Tokens}}, sel: sel, watch: newWatch(w.Adapters, senses),
-		homes: map[Agent][]Home{}, ended: map[Key]Session{}, doubted: map[Key]time.Time{},
+		homes: map[Agent][]Home{}, ended: map[Key]Session{}, told: map[Key]bool{}, doubted: map[Key]time.Time{},
 	}
 	s.watch.most, s.watch.comers = patience, true
 	return s
@@ -157,6 +158,7 @@ func (s *survey) wholeBy(at time.Time) {
 func (s *survey) remember(m moment, l *look, r Result) {
 	if m.whole {
 		maps.DeleteFunc(s.ended, func(_ Key, e Session) bool { return e.Updated.Before(m.since) })
+		maps.DeleteFunc(s.told, func(k Key, _ bool) bool { _, kept := s.ended[k]; return !kept })
 	}
 	if !r.Blind {
 		for p := range s.agents {

@@ -29,7 +29,7 @@ func (s *survey) clear() {
 			return true
 		}
 		if t.now.Status == Stopped {
-			s.end(t.now)
+			s.end(t.now, t.told != nil)
 			return true
 		}
 		s.sessions = append(s.sessions, t.now)
@@ -37,12 +37,14 @@ func (s *survey) clear() {
 	})
 }
 
-// end keeps what a session was when it had stopped. One that never had a name is nothing any more.
-func (s *survey) end(row Session) {
+// end keeps what a session was when it had stopped, and whether it was told of. One that never had a name is nothing any
+// more.
+func (s *survey) end(row Session, told bool) {
 	if row.ID == "" {
 		return
 	}
 	s.ended[row.Key()] = row
+	s.told[row.Key()] = told
 	if s.sel.All {
 		s.stored = slices.DeleteFunc(s.stored, func(o Session) bool { return o.Key() == row.Key() })
 		s.stored = append(s.stored, row)
@@ -74,7 +76,7 @@ func (s *survey) settle(m moment, r *Result, all []Session) {
 		case covered(row, held):
 		case row.Status.Live(), m.whole && s.unseen(row, m.since) && !s.mayLive(row, m, doubted[row.Key()]):
 			t := &track{now: row, since: m.now}
-			if old, ok := s.ended[row.Key()]; ok {
+			if old, ok := s.ended[row.Key()]; ok && s.told[row.Key()] { // of others the filter is asked again
 				t.told = &old
 			}
 			s.tracks = append(s.tracks, t)
