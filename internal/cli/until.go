@@ -76,7 +76,7 @@ func (w *waiting) reached(i int, s discover.Session) bool {
 
 // over reports whether it is as good as known how the turn of an idle session ended.
 func (w *waiting) over(i int, s discover.Session) bool {
-	if s.Turn.State != discover.TurnOpen && s.Turn.State != discover.TurnWaiting {
+	if !begins(s) {
 		return true
 	}
 	if w.idle[i].IsZero() {
@@ -107,6 +107,9 @@ func (w *waiting) absent() string {
 func (w *waiting) verdict() (unknown []string, err error) {
 	var bad []string
 	for _, s := range w.now {
+		if w.until == untilChange && begins(s) {
+			continue
+		}
 		switch ending, known := endingOf(s); {
 		case !known:
 			unknown = append(unknown, idOf(s))
@@ -118,6 +121,12 @@ func (w *waiting) verdict() (unknown []string, err error) {
 		err = &turnError{strings.Join(bad, "; ")}
 	}
 	return unknown, err
+}
+
+// begins reports whether an idle session has a turn in progress in its storage: the agent stores the prompt up to half a
+// second before its process shows that it is at work (SEEN Claude Code 2.1.330), so that the turn has hardly been cut.
+func begins(s discover.Session) bool {
+	return s.Status == discover.Idle && (s.Turn.State == discover.TurnOpen || s.Turn.State == discover.TurnWaiting)
 }
 
 // turnError: a turn that was waited for failed or was cut.

@@ -132,3 +132,26 @@ func TestHowATurnEndedIsTheVerdict(t *testing.T) {
 		}
 	}
 }
+
+// A turn that begins is a change, and was not cut: its prompt is stored before the agent's process shows that it is at work.
+func TestUntilATurnBegins(t *testing.T) {
+	before, begun := seen("idle"), seen("idle//open")
+	begun.Turn.Began = begun.Turn.Began.Add(time.Second)
+	w := newWaiting(untilChange, 1, func(discover.Session) error { return nil })
+	for _, s := range []discover.Session{before, begun} {
+		if _, err := w.see([]discover.Session{s}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if unknown, err := w.verdict(); !w.there[0] || err != nil || unknown != nil {
+		t.Errorf("reached %t: %v, %v", w.there[0], unknown, err)
+	}
+	begun.Status, begun.Outcome, begun.Turn.State = discover.Stopped, discover.Interrupted, discover.TurnOpen
+	w = newWaiting(untilChange, 1, func(discover.Session) error { return nil })
+	for _, s := range []discover.Session{before, begun} {
+		_, _ = w.see([]discover.Session{s})
+	}
+	if _, err := w.verdict(); err == nil {
+		t.Error("a turn that was cut by its process's end is fine")
+	}
+}
