@@ -27,7 +27,7 @@ type AmbiguousError struct {
 }
 
 func (e *AmbiguousError) Error() string {
-	return fmt.Sprintf("%q means any of %d sessions", e.Arg, e.Total)
+	return fmt.Sprintf("%q matches %d sessions", e.Arg, e.Total)
 }
 
 // maxCandidates is how many sessions of an ambiguous argument are read to be shown.

@@ -43,7 +43,7 @@ func around(table *proc.Table, pid int) iter.Seq[proc.Process] {
 }
 
 // errSealed: what runs cannot be told from what does not.
-var errSealed = errors.New("inside of an agent's sandbox nothing outside of it can be seen, so that who is at work there cannot be told")
+var errSealed = errors.New("inside an agent's sandbox other sessions cannot be seen")
 
 // sealed reports whether a table shows the inside of an agent's sandbox only: a pid namespace whose first process is the
 // sandbox, or from which the agent cannot be seen that has marked us as in one.

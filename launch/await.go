@@ -34,7 +34,7 @@ func (e *EndedError) Error() string {
 }
 
 // ErrUnproven: the session was not proven in time.
-var ErrUnproven = errors.New("the session could not be proven in time")
+var ErrUnproven = errors.New("the session did not appear in time")
 
 const (
 	// settling is how long after its session is in storage the child is watched: what fails at once is to be reported

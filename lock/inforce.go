@@ -12,7 +12,7 @@ type Kind string
 
 // The kinds of lock. Only the last is stored anywhere.
 const (
-	// Live: a live session is at work in the place.
+	// Live: a live session is running in the place.
 	Live Kind = "session"
 	// Kernel: a process holds the directory.
 	Kernel Kind = "held"

@@ -42,7 +42,7 @@ func (n Name) IsDir() bool { return n.mode.IsDir() }
 
 // ErrDangling is returned for a link that leads nowhere, as to a disk that is not mounted. That is not [Absent]: what
 // it led to may well be there.
-var ErrDangling = errors.New("a link leads nowhere")
+var ErrDangling = errors.New("a symbolic link is broken")
 
 // OpenDir opens a directory; links are followed, since people do link ~/.claude elsewhere.
 func OpenDir(path string) (*Dir, error) { return openDir(unix.AT_FDCWD, path, path) }

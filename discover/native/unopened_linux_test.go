@@ -13,7 +13,7 @@ import (
 	"agentctl/discover/native/sqlite"
 )
 
-// What is no regular file is not even opened, whichever reader is given it: the kernel tells of every open.
+// What is not a regular file is not even opened, whichever reader is given it: the kernel tells of every open.
 func TestWhatIsNoFileIsNotOpened(t *testing.T) {
 	dir := t.TempDir()
 	fifo, link, database := filepath.Join(dir, "fifo"), filepath.Join(dir, "link"), filepath.Join(dir, "db")

@@ -40,7 +40,7 @@ func (Adapter) Spec(r launch.Request, host launch.Host) (launch.Spec, error) {
 	spec.Args = append(append(spec.Args, full...), r.Args...)
 	spec.Env = append(spec.Env, permissionEnv(r, host)...)
 	if r.Permissions == launch.Own && !r.Interactive {
-		spec.Hint = "what OpenCode is configured to ask about, a headless run refuses; --permissions edit or full lets it"
+		spec.Hint = "headless OpenCode denies whatever it would have to ask about; --permissions edit or full lets it"
 	}
 	return spec, nil
 }

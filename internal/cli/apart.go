@@ -141,7 +141,7 @@ func (env Env) runSlot(ctx context.Context, repo *worktree.Repo, s *slot) {
 func (env Env) takeBack(ctx context.Context, repo *worktree.Repo, s *slot) error {
 	err := repo.Remove(ctx, s.made.Worktree, worktree.Removing{DeleteBranch: s.made.NewBranch})
 	if refused := (*worktree.RefusedError)(nil); errors.As(err, &refused) {
-		env.say("warning", fmt.Sprintf("%s is left: %v", s.made.Path, err))
+		env.say("warning", fmt.Sprintf("%s was kept: %v", s.made.Path, err))
 		return nil
 	}
 	return err
@@ -162,7 +162,7 @@ func (env Env) toldOne(ctx context.Context, s *slot) error {
 }
 
 // errSlots: some launches of a group failed, or their turns did; each has said why.
-var errSlots = errors.New("not all of them went well")
+var errSlots = errors.New("some of them failed")
 
 // toldAll prints the slots, waits for them if that is asked for, and ends as the worst of them.
 func (env Env) toldAll(ctx context.Context, slots []*slot, group string) error {

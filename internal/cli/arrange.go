@@ -30,7 +30,7 @@ func arrange(app *cli.App, args []string) ([]string, error) {
 	verb := app.Command(args[0])
 	switch {
 	case verb == nil && strings.HasPrefix(args[0], "-"):
-		return nil, &usageError{"flag " + args[0] + " stands before the command", "agentctl COMMAND " + args[0]}
+		return nil, &usageError{args[0] + " must follow the command", "agentctl COMMAND " + args[0]}
 	case verb == nil:
 		return nil, unknown("command", args[0], verbNames(app.Commands))
 	case verb.SkipFlagParsing:
@@ -70,7 +70,7 @@ func descend(verb *cli.Command, words []string) (verbs []*cli.Command, rest []st
 		below := commandNamed(verb.Subcommands, words[0])
 		switch {
 		case below == nil && strings.HasPrefix(words[0], "-"):
-			return nil, nil, &usageError{"flag " + words[0] + " stands before the command", program + " " + verbOf(verb) + " COMMAND " + words[0]}
+			return nil, nil, &usageError{words[0] + " must follow the command", program + " " + verbOf(verb) + " COMMAND " + words[0]}
 		case below == nil:
 			return nil, nil, unknown(verb.Name+" command", words[0], verbNames(verb.Subcommands))
 		}

@@ -28,7 +28,7 @@ func newCurrent(env Env) *cli.Command {
 				return err
 			}
 			if o.quiet && o.json {
-				return badUsage("current", "--quiet and --json exclude each other")
+				return badUsage("current", "--quiet and --json cannot be used together")
 			}
 			return env.current(c.Context, o)
 		},

@@ -36,11 +36,11 @@ func newEvents(env Env) *cli.Command {
 			"It goes on until it is interrupted (exit 130) or nobody reads it any more.",
 		Flags: slices.Concat([]cli.Flag{
 			&cli.StringSliceFlag{Name: "type", Usage: "only events of this `TYPE`, such as session.waiting (may be repeated)", Destination: &o.types},
-			&cli.BoolFlag{Name: "initial", Usage: "first the sessions that are there, as if they had just started", Destination: &o.initial},
+			&cli.BoolFlag{Name: "initial", Usage: "print sessions that are already live first, as if they had just started", Destination: &o.initial},
 			adapterFlag(&o.adapters),
 		}, o.scope.flags("only"), []cli.Flag{
-			&cli.BoolFlag{Name: "children", Usage: "sub-agents' sessions too", Destination: &o.children},
-			&cli.StringFlag{Name: "exec", Usage: "run `CMD` by the shell for each event, with the event on its stdin", Destination: &o.script},
+			&cli.BoolFlag{Name: "children", Usage: "include sub-agents' sessions", Destination: &o.children},
+			&cli.StringFlag{Name: "exec", Usage: "run the shell command `CMD` for each event, with the event on its stdin", Destination: &o.script},
 			&cli.StringFlag{Name: "webhook", Usage: "post each event to `URL`, signed if there is a secret; needs curl", Destination: &o.webhook},
 			&cli.StringFlag{Name: "secret-env", Usage: "the secret is in the environment variable `NAME`", Value: secretKey, Destination: &o.secretEnv},
 			&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "print no events; for --exec and --webhook", Destination: &o.quiet},
@@ -51,10 +51,10 @@ func newEvents(env Env) *cli.Command {
 				return err
 			}
 			if o.quiet && o.script == "" && o.webhook == "" {
-				return badUsage("events", "--quiet goes with --exec or --webhook")
+				return badUsage("events", "--quiet needs --exec or --webhook")
 			}
 			if c.IsSet("secret-env") && o.webhook == "" {
-				return badUsage("events", "--secret-env goes with --webhook")
+				return badUsage("events", "--secret-env needs --webhook")
 			}
 			if c.IsSet("secret-env") && env.Getenv(o.secretEnv) == "" {
 				return badUsage("events", "--secret-env: the environment has no %s", o.secretEnv)

@@ -159,7 +159,7 @@ func (env Env) hint(err error) string {
 		if conf.Unread {
 			return "check its path, and that it may be read"
 		}
-		return "mend the file, or move it away; docs/cli.md has every key"
+		return "fix or remove the file; docs/cli.md has every key"
 	case errors.As(err, &ambiguous):
 		return ambiguousHint(ambiguous)
 	case errors.Is(err, discover.ErrUnreadable):

@@ -16,7 +16,7 @@ import (
 
 func newHooks(env Env) *cli.Command {
 	return &cli.Command{
-		Usage:     "have git ask agentctl before it changes a worktree, and name the session in commits",
+		Usage:     "install git hooks that guard a worktree and name the session in commits",
 		UsageText: "agentctl hooks install|uninstall|status|run [FLAGS] [ARGUMENTS]",
 		Subcommands: []*cli.Command{
 			newHooksChange(env, "install", "put agentctl into the git hooks of a repository", env.hooksInstall),
@@ -40,7 +40,7 @@ type hooksOptions struct {
 func newHooksChange(env Env, name, usage string, do func(context.Context, *hooks.Place, *hooksOptions) ([]hooks.Hook, error)) *cli.Command {
 	o := &hooksOptions{}
 	flags := []cli.Flag{
-		&cli.StringFlag{Name: "repo", Usage: "the repository that `DIR` lies in; otherwise this one", Destination: &o.repo},
+		&cli.StringFlag{Name: "repo", Usage: "the repository that contains `DIR` (default: the current one)", Destination: &o.repo},
 		jsonFlag(&o.json), noColorFlag(&o.noColor),
 	}
 	if name == "install" {

@@ -18,7 +18,7 @@ func newHooksRun(env Env) *cli.Command {
 	var merges bool
 	return &cli.Command{
 		Name:      "run",
-		Usage:     "do what a git hook is there for; installed hooks call it",
+		Usage:     "do the work of a git hook; installed hooks call it",
 		UsageText: "agentctl hooks run [FLAGS] HOOK [-- ARGUMENTS…]",
 		Description: "HOOK is pre-commit, pre-push or pre-rebase: exit 5 or 6 if git should not go on; post-checkout: only a\n" +
 			"warning; prepare-commit-msg, with git's own arguments: name the session in the message. What fails otherwise is\n" +
@@ -58,7 +58,7 @@ func (env Env) guardHook(ctx context.Context, over string) error {
 	case exitConflict:
 		return err
 	case exitPartial:
-		env.say("error", "it cannot be told who is at work here")
+		env.say("error", "cannot tell whether another session is running here")
 		env.report.hint("override: " + over)
 		return err
 	}
@@ -68,7 +68,7 @@ func (env Env) guardHook(ctx context.Context, over string) error {
 // goOn says what went wrong, which is not git's business.
 func (env Env) goOn(err error) error {
 	if err != nil && !errors.Is(err, errPartial) {
-		env.say("warning", err.Error()+"; git goes on")
+		env.say("warning", err.Error()+"; git continues")
 	}
 	return nil
 }

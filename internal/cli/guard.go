@@ -19,14 +19,14 @@ const (
 func newGuard(env Env) *cli.Command {
 	o := &guardOptions{}
 	return &cli.Command{
-		Usage:     "exit 5 if another session is at work here, or somebody has locked the place",
+		Usage:     "exit 5 if another session is running here, or the directory is locked",
 		UsageText: "agentctl guard [FLAGS] [DIR]",
 		Description: "For git hooks and scripts. DIR is here, unless it is given, and stands for its whole git worktree.\n" +
 			"The session that guard is called from is in nobody's way, nor is a lock of lock DIR -- COMMAND around it.",
 		ArgsUsage: "[DIR]",
 		Flags: []cli.Flag{
-			&cli.BoolFlag{Name: "strict", Usage: "a session that is merely open here counts as well", Destination: &o.strict},
-			&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "do not warn of sessions that are merely open here", Destination: &o.quiet},
+			&cli.BoolFlag{Name: "strict", Usage: "an idle session counts as well", Destination: &o.strict},
+			&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "do not warn of idle sessions", Destination: &o.quiet},
 			jsonFlag(&o.json),
 		},
 		Action: func(c *cli.Context) error {
@@ -55,7 +55,7 @@ func optionalDir(c *cli.Context) (string, error) {
 	return "", badUsage(c.Command.Name, "%s does not take the argument %q", c.Command.Name, args[1])
 }
 
-// guard looks who is at work in the place of dir. over is the command by which a person does not mind, "" if
+// guard looks who is running in the place of dir. over is the command by which a person does not mind, "" if
 // git does not ask.
 func (env Env) guard(ctx context.Context, dir string, o *guardOptions, over string) error {
 	s, err := env.settings(false)
@@ -66,7 +66,7 @@ func (env Env) guard(ctx context.Context, dir string, o *guardOptions, over stri
 	if err != nil {
 		return badUsage("guard", "%v", err)
 	}
-	working, done := env.look(ctx, "looking who is at work")
+	working, done := env.look(ctx, "looking for running sessions")
 	sc, err := env.sceneAt(working, env.world(s.Homes), place, o.strict || s.Strict)
 	done()
 	if err != nil {

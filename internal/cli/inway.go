@@ -123,7 +123,7 @@ func (sc scene) conflict(hint string) error {
 	if d := sc.locks[0].Declared; d != nil && d.Damage != nil {
 		hint = "agentctl unlock --force " + sc.locks[0].Dir + " removes the file; " + hint
 	} else if d != nil {
-		hint = "agentctl unlock takes the lock back; " + hint
+		hint = "agentctl unlock removes the lock; " + hint
 	}
 	return &conflictError{message, hint}
 }
@@ -132,7 +132,7 @@ func (sc scene) conflict(hint string) error {
 func whoLocks(l lock.Lock) string {
 	switch {
 	case l.Session != nil:
-		return fmt.Sprintf("%s is at work in %s (%s)", named(*l.Session), l.Dir, l.Session.Status)
+		return fmt.Sprintf("%s is running in %s (%s)", named(*l.Session), l.Dir, l.Session.Status)
 	case len(l.Holders) > 0:
 		p := l.Holders[0]
 		how := "held"

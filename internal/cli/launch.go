@@ -38,13 +38,13 @@ func (o *startOptions) flags() []cli.Flag {
 	o.timeout = idTimeout
 	return []cli.Flag{
 		&cli.StringFlag{Name: "permissions", Usage: "what it may do without asking: `P` is own (its configuration), edit, or full", Destination: &o.permissions},
-		&cli.StringFlag{Name: "output", Usage: "add what the agent prints to `FILE`; otherwise it is not kept", Destination: &o.output},
-		spanFlag("timeout", "wait `D` for the proof of the session", &o.timeout),
-		&cli.BoolFlag{Name: "kill-on-timeout", Usage: "end the agent if its session is not proven in time", Destination: &o.killOnTimeout},
-		&cli.BoolFlag{Name: "force", Usage: "though others are at work in the same worktree", Destination: &o.force},
-		&cli.BoolFlag{Name: "wait", Usage: "wait for the end of the turn, and exit as it ended", Destination: &o.wait},
+		&cli.StringFlag{Name: "output", Usage: "append what the agent prints to `FILE` (default: discarded)", Destination: &o.output},
+		spanFlag("timeout", "how long to wait for the session to appear: `D`", &o.timeout),
+		&cli.BoolFlag{Name: "kill-on-timeout", Usage: "end the agent if its session does not appear in time", Destination: &o.killOnTimeout},
+		&cli.BoolFlag{Name: "force", Usage: "start even if another session is working here", Destination: &o.force},
+		&cli.BoolFlag{Name: "wait", Usage: "wait until the turn ends; exit with its result", Destination: &o.wait},
 		limitFlag("max-time", "with --wait: stop the session after `D`", &o.maxTime),
-		&cli.StringFlag{Name: "on-create", Usage: "run the shell command `S` once the session is proven", Destination: &o.onCreate},
+		&cli.StringFlag{Name: "on-create", Usage: "run the shell command `S` once the session has appeared", Destination: &o.onCreate},
 		&cli.StringFlag{Name: "on-complete", Usage: "with --wait: run the shell command `S` when the turn has ended", Destination: &o.onComplete},
 		jsonFlag(&o.json),
 	}
@@ -69,14 +69,14 @@ func newLaunch(env Env) *cli.Command {
 		ArgsUsage: "[AGENT] [-- AGENT-FLAGS]",
 		Flags: slices.Concat(o.promptOptions.flags(), []cli.Flag{
 			&cli.StringFlag{Name: "cwd", Usage: "work in `DIR`", Destination: &o.dir},
-			&cli.StringFlag{Name: "name", Usage: "call the session `NAME`", Destination: &o.name},
+			&cli.StringFlag{Name: "name", Usage: "give the session the title `NAME`", Destination: &o.name},
 			&cli.StringFlag{Name: "group", Usage: "make it one of the group `G`", Destination: &o.group},
 			&cli.StringSliceFlag{Name: "env", Usage: "set a variable for the agent: `K=V` (may be repeated)", Destination: &o.vars},
 		}, o.slotOptions.flags(), o.startOptions.flags()),
 		Action: func(c *cli.Context) error {
 			args, rest := passed(c.Args().Slice())
 			if len(args) > 1 {
-				return badUsage("launch", "launch does not take the argument %q; a prompt stands behind -p, the agent's own flags behind --", args[1])
+				return badUsage("launch", "launch does not take the argument %q; the prompt follows -p, the agent's own flags follow --", args[1])
 			}
 			return env.launch(c.Context, args, rest, o)
 		},
@@ -154,7 +154,7 @@ func (o *startOptions) permitted(verb string) (launch.Permissions, error) {
 	case launch.Own, launch.Edit, launch.Full:
 		return p, nil
 	}
-	return "", badUsage(verb, "--permissions %q is none of own, edit, full", o.permissions)
+	return "", badUsage(verb, "--permissions must be own, edit or full, not %q", o.permissions)
 }
 
 // workDir is the real path of the directory that an agent is to work in.

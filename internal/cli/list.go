@@ -27,23 +27,23 @@ func newList(env Env) *cli.Command {
 		Usage:     "list live sessions, with -a stopped ones too",
 		UsageText: "agentctl list [FLAGS]",
 		Flags: slices.Concat([]cli.Flag{
-			&cli.BoolFlag{Name: "all", Aliases: []string{"a"}, Usage: "stopped sessions of --since too", Destination: &o.all},
-			&cli.StringFlag{Name: "since", Usage: "with stopped ones active since `WHEN`: 12h, 30d, 2w, a date, a time, all (default: 7d, or the configuration's)", Destination: &o.since},
+			&cli.BoolFlag{Name: "all", Aliases: []string{"a"}, Usage: "include stopped sessions", Destination: &o.all},
+			&cli.StringFlag{Name: "since", Usage: "include stopped sessions active since `WHEN`: 12h, 30d, 2w, a date, a time, all (default: 7d, or the configuration's)", Destination: &o.since},
 			adapterFlag(&o.adapters),
 			&cli.StringSliceFlag{Name: "status", Usage: "only this `STATUS`: running, waiting, idle, stopped, unknown (may be repeated)", Destination: &o.statuses},
 		}, o.scope.flags("only"), []cli.Flag{
-			&cli.IntFlag{Name: "n", Usage: "at most `N` sessions, the newest; 0 is all", Destination: &o.limit},
-			&cli.BoolFlag{Name: "children", Usage: "sub-agents' sessions too", Destination: &o.children},
-			&cli.BoolFlag{Name: "tokens", Usage: "token counts in every row of --json and --format", Destination: &o.tokens},
-			&cli.BoolFlag{Name: "orphans", Usage: "instead: processes that dead sessions left behind, with their ports", Destination: &o.orphans},
-			&cli.BoolFlag{Name: "wide", Usage: "also what each session does on the machine: processor time, memory, ports, context, changes", Destination: &o.wide},
+			&cli.IntFlag{Name: "n", Usage: "show at most `N` sessions, the newest; 0 shows all", Destination: &o.limit},
+			&cli.BoolFlag{Name: "children", Usage: "include sub-agents' sessions", Destination: &o.children},
+			&cli.BoolFlag{Name: "tokens", Usage: "include token counts in every row of --json and --format", Destination: &o.tokens},
+			&cli.BoolFlag{Name: "orphans", Usage: "show processes that stopped sessions left behind, with their ports, instead of sessions", Destination: &o.orphans},
+			&cli.BoolFlag{Name: "wide", Usage: "show more of each session: processor time, memory, ports, context, changes", Destination: &o.wide},
 			&cli.BoolFlag{Name: "watch", Aliases: []string{"w"}, Usage: "show it on the terminal as it changes, those that need you first; q ends it", Destination: &o.watch},
-			&cli.BoolFlag{Name: "no-trunc", Usage: "shorten nothing", Destination: &o.noTrunc},
+			&cli.BoolFlag{Name: "no-trunc", Usage: "do not shorten anything", Destination: &o.noTrunc},
 			&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "print IDs only", Destination: &o.quiet},
 			&cli.StringFlag{Name: "format", Usage: "print each session by this Go `TEMPLATE`, as in '{{.id}} {{.status}}'", Destination: &o.format},
 			jsonFlag(&o.json),
 			noColorFlag(&o.noColor),
-			&cli.BoolFlag{Name: "no-pager", Usage: "into the terminal, however long it is", Destination: &o.noPager},
+			&cli.BoolFlag{Name: "no-pager", Usage: "do not use a pager", Destination: &o.noPager},
 		}),
 		Action: func(c *cli.Context) error {
 			if _, err := arguments(c, 0, ""); err != nil {
@@ -103,7 +103,7 @@ func (env Env) lister(ctx context.Context, o *listOptions, s settings) (func([]d
 		}
 	}
 	if forms > 1 {
-		return nil, badUsage("list", "--json, --quiet and --format exclude each other")
+		return nil, badUsage("list", "--json, --quiet and --format cannot be used together")
 	}
 	switch {
 	case o.json:

@@ -50,7 +50,7 @@ func (env Env) listWatch(c *cli.Context, o *listOptions) error {
 		look := s.look
 		look.Width, look.Now = columns, env.Now()
 		if !w.isTold() {
-			return []string{"looking …"}
+			return []string{"reading …"}
 		}
 		sessions, warnings := w.sessions(look.Now)
 		return render.Frame(sessions, warnings, look, rows)

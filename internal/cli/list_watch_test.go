@@ -84,8 +84,8 @@ func TestWatchedEnds(t *testing.T) {
 
 func TestWatchIsAskedFor(t *testing.T) {
 	for args, want := range map[string]string{
-		"list --watch": "--watch needs a terminal", "list -w --json": "--watch and --json exclude each other",
-		"list -aw -q": "--watch and --quiet exclude each other", "ls --watch --orphans": "--watch and --orphans exclude each other",
+		"list --watch": "--watch needs a terminal", "list -w --json": "--watch and --json cannot be used together",
+		"list -aw -q": "--watch and --quiet cannot be used together", "ls --watch --orphans": "--watch and --orphans cannot be used together",
 	} {
 		env, out := testEnv(t)
 		env.Terminal = true // but it is no file

@@ -29,7 +29,7 @@ type lockOptions struct {
 func newLock(env Env) *cli.Command {
 	o := &lockOptions{}
 	return &cli.Command{
-		Usage:     "lock a directory, until it is unlocked or while a command runs",
+		Usage:     "lock a directory while a command runs, or until it is unlocked",
 		UsageText: "agentctl lock [FLAGS] DIR [-- COMMAND ARGUMENTS…]\nagentctl lock [FLAGS] --repo DIR [-- COMMAND ARGUMENTS…]",
 		Description: "With a command, a kernel lock is held on the directory while it runs: the command inherits it, and\n" +
 			"nothing outlives it. Without one, a lock is declared in a small file, until unlock or its time is up.",
@@ -37,9 +37,9 @@ func newLock(env Env) *cli.Command {
 		Flags: []cli.Flag{
 			lockRepoFlag(&o.repo),
 			&cli.StringFlag{Name: "by", Usage: "who locks it: `WHO` is the session this runs inside of, or you", Destination: &o.by},
-			&cli.StringFlag{Name: "reason", Usage: "`WHY`", Destination: &o.reason},
+			&cli.StringFlag{Name: "reason", Usage: "reason shown to others: `WHY`", Destination: &o.reason},
 			spanFlag("for", "declare it for `D`; without it, until unlock", &o.duration),
-			&cli.BoolFlag{Name: "force", Usage: "with a command: though others are at work there", Destination: &o.force},
+			&cli.BoolFlag{Name: "force", Usage: "with a command: run it even if another session is working there or the directory is locked", Destination: &o.force},
 			jsonFlag(&o.json),
 		},
 		Action: func(c *cli.Context) error {
@@ -63,15 +63,15 @@ func lockArguments(c *cli.Context, o *lockOptions) (dir string, command []string
 	args, command := passed(c.Args().Slice())
 	switch {
 	case len(args) == 1 && o.repo != "":
-		return "", nil, badUsage("lock", "--repo and a directory exclude each other")
+		return "", nil, badUsage("lock", "--repo and a directory cannot be used together")
 	case len(args) != 1 && o.repo == "" || len(args) > 1:
-		return "", nil, badUsage("lock", "lock needs one directory; a command stands behind --")
+		return "", nil, badUsage("lock", "lock needs one directory; a command follows --")
 	case command != nil && len(command) == 0:
-		return "", nil, badUsage("lock", "no command stands behind --") // of a script's empty variable: nothing would unlock it
+		return "", nil, badUsage("lock", "no command follows --") // of a script's empty variable: nothing would unlock it
 	case len(command) > 0 && (o.by != "" || o.reason != "" || o.duration > 0 || o.json):
 		return "", nil, badUsage("lock", "--by, --reason, --for and --json are for locks without a command")
 	case len(command) == 0 && o.force:
-		return "", nil, badUsage("lock", "--force goes with a command: a declared lock hinders only what comes later")
+		return "", nil, badUsage("lock", "--force needs a command: a declared lock affects only later commands")
 	}
 	return strings.Join(args, ""), command, nil
 }
@@ -129,7 +129,7 @@ func (env Env) undeclare(store lock.Store, places []*lock.Place, ours []lock.Loc
 func (env Env) declareOne(
 	ctx context.Context, s settings, store lock.Store, place *lock.Place, o *lockOptions,
 ) (sc scene, d lock.Declared, err error) {
-	working, done := env.look(ctx, "looking who is at work")
+	working, done := env.look(ctx, "looking for running sessions")
 	sc, err = env.sceneAt(working, env.world(s.Homes), place, false)
 	done()
 	if err != nil {
@@ -149,7 +149,7 @@ func (env Env) declareOne(
 		return sc, d, err
 	}
 	for _, l := range sc.locks {
-		env.say("warning", whoLocks(l)+"; the lock hinders only what comes later")
+		env.say("warning", whoLocks(l)+"; the lock affects only later commands")
 	}
 	return sc, d, nil
 }

@@ -33,7 +33,7 @@ func (env Env) locks(ctx context.Context, o *locksOptions) error {
 	if err != nil {
 		return err
 	}
-	working, done := env.look(ctx, "looking who is at work")
+	working, done := env.look(ctx, "looking for running sessions")
 	r, err := env.world(s.Homes).List(working, discover.Select{Children: true})
 	done()
 	if err != nil {

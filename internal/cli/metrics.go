@@ -30,7 +30,7 @@ func newMetrics(env Env) *cli.Command {
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "since", Usage: "count stopped sessions active since `WHEN`, as for list (default: 7d, or the configuration's)", Destination: &o.since},
 			adapterFlag(&o.adapters),
-			&cli.BoolFlag{Name: "tokens", Usage: "count the tokens of every session, though whole files have to be read for it", Destination: &o.tokens},
+			&cli.BoolFlag{Name: "tokens", Usage: "count the tokens of every session, which reads whole files", Destination: &o.tokens},
 			&cli.StringFlag{Name: "output", Usage: "write to `FILE`, all at once, instead of stdout", Destination: &o.output},
 		},
 		Action: func(c *cli.Context) error {
@@ -90,7 +90,7 @@ func replace(path string, text []byte) error {
 		return badUsage("metrics", "--output: %v", err)
 	}
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
-		return badUsage("metrics", "--output: %s is no regular file", path)
+		return badUsage("metrics", "--output: %s is not a regular file", path)
 	} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}

@@ -18,7 +18,7 @@ import (
 func only(c *cli.Context, flag string, beside ...string) error {
 	for _, f := range c.Command.Flags {
 		if name := f.Names()[0]; name != flag && c.IsSet(name) && !slices.Contains(beside, name) && name != "home" && name != "all-users" {
-			return badUsage(verbOf(c.Command), "%s and %s exclude each other", dashed(flag), dashed(name))
+			return badUsage(verbOf(c.Command), "%s and %s cannot be used together", dashed(flag), dashed(name))
 		}
 	}
 	return nil
@@ -27,7 +27,7 @@ func only(c *cli.Context, flag string, beside ...string) error {
 // listOrphans is list --orphans.
 func (env Env) listOrphans(ctx context.Context, o *listOptions) error {
 	if o.json && o.quiet {
-		return badUsage("list", "--json and --quiet exclude each other")
+		return badUsage("list", "--json and --quiet cannot be used together")
 	}
 	s, err := env.settings(o.noColor)
 	if err != nil {
@@ -67,7 +67,7 @@ func (env Env) printOrphans(found []stop.Orphan, o *listOptions, look render.Loo
 	case len(found) > 0:
 		return render.OrphanTable(env.Stdout, orphanObjects(found), look)
 	case env.Width > 0:
-		env.report.note("no session has left a process behind, as far as agents mark what they start")
+		env.report.note("no orphaned processes found")
 	}
 	return nil
 }
@@ -104,7 +104,7 @@ func (env Env) stopOrphans(ctx context.Context, o *stopOptions) error {
 		return err
 	}
 	if len(results) == 0 && !o.quiet && !o.json {
-		env.report.note("no session has left a process behind")
+		env.report.note("no orphaned processes found")
 	}
 	if err := env.printStops(results, o); err != nil {
 		return err

@@ -71,15 +71,15 @@ func TestOrphansAreAskedFor(t *testing.T) {
 		exit int
 		says string // on stderr
 	}{
-		{"list --orphans --all", 2, "--orphans and --all exclude each other"},
-		{"list --orphans --cwd .", 2, "--orphans and --cwd exclude each other"},
-		{"list --orphans -q --json", 2, "--json and --quiet exclude each other"},
+		{"list --orphans --all", 2, "--orphans and --all cannot be used together"},
+		{"list --orphans --cwd .", 2, "--orphans and --cwd cannot be used together"},
+		{"list --orphans -q --json", 2, "--json and --quiet cannot be used together"},
 		{"list --orphans --adapter nobody", 2, "nobody"},
-		{"stop --orphans aaaaaaaa-2", 2, "--orphans stands alone"},
-		{"stop --orphans --all", 2, "--orphans stands alone"},
+		{"stop --orphans aaaaaaaa-2", 2, "--orphans takes no IDs"},
+		{"stop --orphans --all", 2, "--orphans takes no IDs"},
 		{"stop --orphans", 2, "need --yes"},
 		{"stop --orphans --adapter claude-code", 2, "need --yes"}, // though there is nothing to ask about today
-		{"stop --orphans --adapter claude-code --yes", 0, "no session has left a process behind"},
+		{"stop --orphans --adapter claude-code --yes", 0, "no orphaned processes found"},
 		{"stop --orphans --dry-run", 0, ""},
 	} {
 		env, out := orphanEnv(t)

@@ -31,11 +31,11 @@ const promptLimit = 16 << 20
 
 func (o *promptOptions) flags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: "prompt", Aliases: []string{"p"}, Usage: "what to ask; - reads `TEXT` from stdin", Destination: &o.prompt},
-		&cli.StringFlag{Name: "prompt-file", Usage: "what to ask is in `FILE`", Destination: &o.promptFile},
+		&cli.StringFlag{Name: "prompt", Aliases: []string{"p"}, Usage: "the prompt `TEXT`; - reads it from stdin", Destination: &o.prompt},
+		&cli.StringFlag{Name: "prompt-file", Usage: "read the prompt from `FILE`", Destination: &o.promptFile},
 		&cli.StringFlag{Name: "spec", Usage: "put `FILE` before the prompt, as its specification", Destination: &o.spec},
 		&cli.StringSliceFlag{Name: "file", Usage: "put `FILE` before the prompt, as context (may be repeated)", Destination: &o.files},
-		&cli.Int64Flag{Name: "max-file-size", Usage: "the most that each of --spec and --file may have, in `BYTES`", Value: defaultMaxFileSize, Destination: &o.maxFileSize},
+		&cli.Int64Flag{Name: "max-file-size", Usage: "size limit of each --spec and --file, in `BYTES`", Value: defaultMaxFileSize, Destination: &o.maxFileSize},
 	}
 }
 
@@ -77,7 +77,7 @@ func (o *promptOptions) silent() bool {
 func (o *promptOptions) asked(ctx context.Context, env Env, verb string) (string, error) {
 	switch {
 	case o.prompt != "" && o.promptFile != "":
-		return "", badUsage(verb, "--prompt and --prompt-file exclude each other")
+		return "", badUsage(verb, "--prompt and --prompt-file cannot be used together")
 	case o.promptFile != "":
 		// The person's own file may be a pipe: bash makes one of <(command).
 		text, err := fsread.Stream(ctx, promptLimit, func() (io.ReadCloser, error) { return os.Open(o.promptFile) })
@@ -98,7 +98,7 @@ func (o *promptOptions) asked(ctx context.Context, env Env, verb string) (string
 		}
 		return string(text), err
 	case o.prompt == "" && !o.literal:
-		return "", badUsage(verb, "there is no prompt: use -p TEXT, -p - for stdin, or --prompt-file FILE")
+		return "", badUsage(verb, "no prompt given: use -p TEXT, -p - for stdin, or --prompt-file FILE")
 	}
 	return o.prompt, nil
 }
@@ -114,7 +114,7 @@ func (o *promptOptions) block(verb, dir, name string) (string, error) {
 		return "", badUsage(verb, "%v", err)
 	}
 	if !info.Mode().IsRegular() {
-		return "", badUsage(verb, "%s is no regular file", path)
+		return "", badUsage(verb, "%s is not a regular file", path)
 	}
 	if info.Size() > o.maxFileSize {
 		return "", badUsage(verb, "%s has %d bytes, more than --max-file-size %d", path, info.Size(), o.maxFileSize)

@@ -26,13 +26,13 @@ type resumeOptions struct {
 func newResume(env Env) *cli.Command {
 	o := &resumeOptions{}
 	return &cli.Command{
-		Usage:     "go on with a stopped session",
+		Usage:     "continue a stopped session",
 		UsageText: "agentctl resume [FLAGS] ID [MESSAGE]",
 		Description: "With a message it runs one more turn by itself, in the session's own directory, with its model and\n" +
 			"permissions. Without one, in a terminal, it becomes the agent's own terminal interface.",
 		ArgsUsage: "ID [MESSAGE]",
 		Flags: slices.Concat([]cli.Flag{
-			&cli.BoolFlag{Name: "fork", Usage: "leave the session as it is, and go on with a copy", Destination: &o.fork},
+			&cli.BoolFlag{Name: "fork", Usage: "leave the session as it is, and continue a copy", Destination: &o.fork},
 			adapterFlag(&o.adapters),
 			&cli.StringFlag{Name: "model", Usage: "the agent's own name of a `MODEL`", Destination: &o.model},
 			&cli.StringSliceFlag{Name: "env", Usage: "set a variable for the agent: `K=V` (may be repeated)", Destination: &o.vars},
@@ -45,7 +45,7 @@ func newResume(env Env) *cli.Command {
 			case len(args) > 2:
 				return badUsage("resume", "resume does not take the argument %q; quote the message", args[2])
 			case len(args) == 2 && (o.prompt != "" || o.promptFile != ""):
-				return badUsage("resume", "there are two messages")
+				return badUsage("resume", "give one message, not two")
 			case len(args) == 2:
 				o.prompt = args[1]
 				o.literal = true
@@ -117,7 +117,7 @@ func (env Env) stored(ctx context.Context, arg string, o *resumeOptions, s setti
 		return session, agent, &conflictError{fmt.Sprintf("%s is live, and no evidence names its session", named(session)), ""}
 	}
 	if session.IsSub() {
-		return session, agent, &launch.UnsupportedError{Agent: session.Agent, What: "cannot go on with a sub-agent's session; resume " + session.Parent}
+		return session, agent, &launch.UnsupportedError{Agent: session.Agent, What: "cannot resume a sub-agent's session; resume " + session.Parent}
 	}
 	return session, agent, nil
 }
@@ -141,9 +141,9 @@ func directoryOf(s discover.Session) (string, error) {
 func (env Env) interact(ctx context.Context, st *starting) error {
 	switch {
 	case !env.Terminal:
-		return badUsage("resume", "there is no message, and stdin and stdout are no terminal to talk in")
+		return badUsage("resume", "not a terminal; give a message")
 	case st.json || st.wait || st.output != "":
-		return badUsage("resume", "--json, --wait and --output go with a message")
+		return badUsage("resume", "--json, --wait and --output need a message")
 	}
 	st.req.Interactive = true
 	host := launch.NewHost(env.Environ, env.Adapters, st.vars...)

@@ -25,7 +25,7 @@ func (env Env) selection(o *listOptions, s settings) (discover.Select, error) {
 		All: o.all || o.since != "", Limit: o.limit, Children: o.children, Tokens: o.tokens,
 	}
 	if o.limit < 0 {
-		return sel, badUsage("list", "-n is %d, which is no number of sessions", o.limit)
+		return sel, badUsage("list", "-n must be 0 or more")
 	}
 	var err error
 	if sel.Agents, err = env.chosenAgents(o.adapters.Value()); err != nil {

@@ -54,7 +54,7 @@ func (v *modelValue) Set(s string) error {
 	last := len(v.to.entries) - 1
 	switch {
 	case last >= 0 && len(v.to.entries[last].Models) > 0, last < 0 && v.to.model != "":
-		return errors.New("there are two for one agent; repeat --adapter for each")
+		return errors.New("an agent takes one model; repeat --adapter for each")
 	case last >= 0:
 		v.to.entries[last].Models = []string{s}
 	default:
@@ -92,9 +92,9 @@ func (env Env) slots(args []string, o *launchOptions) ([]*slot, error) {
 	entries := o.entries
 	switch {
 	case len(args) > 0 && (len(entries) > 0 || o.matrix != ""), len(entries) > 0 && o.matrix != "":
-		return nil, badUsage("launch", "an agent as argument, --adapter and --matrix exclude each other")
+		return nil, badUsage("launch", "an agent as argument, --adapter and --matrix cannot be used together")
 	case len(entries) > 0 && o.slotOptions.model != "":
-		return nil, badUsage("launch", "--model %s stands before any --adapter; it belongs behind the one it is for", o.slotOptions.model)
+		return nil, badUsage("launch", "--model %s must follow the --adapter that it is for", o.slotOptions.model)
 	case o.matrix != "":
 		m, err := config.LoadMatrix(o.matrix, env.Getenv("HOME"), env.agentNames())
 		if err != nil {
@@ -135,7 +135,7 @@ func (o *launchOptions) fits(entries []config.Entry) error {
 	case several && o.output != "":
 		return badUsage("launch", "--output is for one agent")
 	case o.base != "" && !several && o.worktree == "" && o.branch == "":
-		return badUsage("launch", "--base-branch goes with --worktree")
+		return badUsage("launch", "--base-branch needs --worktree")
 	}
 	return nil
 }

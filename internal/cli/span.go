@@ -31,7 +31,7 @@ func limitFlag(name, usage string, to *time.Duration) cli.Flag {
 func (s *span) Set(text string) error {
 	d, ok := config.ParseSpan(text)
 	if !ok || d < 0 || d == 0 && !s.endless {
-		return errors.New("want a span of time: 90s, 30m, 1h30m, 2d or 1w")
+		return errors.New("use a duration such as 90s, 30m, 1h30m, 2d or 1w")
 	}
 	*s.to = d
 	return nil

@@ -248,7 +248,7 @@ func (env Env) isLaunch(sc scene, l lock.Lock) bool {
 	return l.Shared || args[1] == "launch" || args[1] == "resume" // it only shares the lock to see whether it is held
 }
 
-// unoccupied is an error if the session to resume runs, or if another one is at work in the worktree.
+// unoccupied is an error if the session to resume runs, or if another one is running in the worktree.
 func (env Env) unoccupied(ctx context.Context, world *discover.World, place *lock.Place, st *starting) error {
 	sc, err := env.sceneAt(ctx, world, place, st.Strict)
 	if err != nil {
@@ -268,15 +268,14 @@ func (env Env) unoccupied(ctx context.Context, world *discover.World, place *loc
 
 // named is a session in the words of a message.
 func named(s discover.Session) string {
-	id := "a session without a name"
+	name := fmt.Sprintf("an unidentified %s session", s.Agent)
 	if s.ID != "" {
-		id = render.Clean(s.ID)
+		name = fmt.Sprintf("%s %s", s.Agent, render.Clean(s.ID))
 	}
 	if len(s.Processes) == 0 {
-		return fmt.Sprintf("%s %s", s.Agent, id)
+		return name
 	}
-	return fmt.Sprintf("%s %s (pid %d, since %s)", s.Agent, id, s.Processes[0].ID.PID,
-		moment(s.Processes[0].Started))
+	return fmt.Sprintf("%s (pid %d, since %s)", name, s.Processes[0].ID.PID, moment(s.Processes[0].Started))
 }
 
 // resumable is an error if the session to go on with is live.
@@ -296,9 +295,9 @@ func (st *starting) resumable(r discover.Result) error {
 // not go away when it is stopped.
 func wayOn(s discover.Session) string {
 	if s.Shared && s.Status == discover.Idle {
-		return fmt.Sprintf("pid %d keeps it open: talk to it there, wait --until stopped, or go on with a copy: --fork", s.Processes[0].ID.PID)
+		return fmt.Sprintf("pid %d keeps it open: talk to it there, wait --until stopped, or continue a copy: --fork", s.Processes[0].ID.PID)
 	}
-	return "wait for it, stop it, or go on with a copy: --fork"
+	return "wait for it, stop it, or continue a copy: --fork"
 }
 
 // unproven says what became of a start that did not go well.
@@ -307,15 +306,15 @@ func (env Env) unproven(b *begun, err error) error {
 	switch {
 	case errors.Is(err, launch.ErrUnproven) && b.killOnTimeout:
 		return errors.Join(&timeoutError{
-			fmt.Sprintf("no session of pid %d was proven within %s; it was ended", pid, b.timeout), "",
+			fmt.Sprintf("the session of pid %d did not appear within %s; it was ended", pid, b.timeout), "",
 		}, b.child.Kill(context.Background()))
 	case errors.Is(err, launch.ErrUnproven):
 		return &timeoutError{
-			fmt.Sprintf("no session of pid %d was proven within %s; %s goes on", pid, b.timeout, b.agent.Name()),
-			fmt.Sprintf("agentctl status pid:%d tells once it is known; agentctl stop pid:%d ends it", pid, pid),
+			fmt.Sprintf("the session of pid %d did not appear within %s; %s keeps running", pid, b.timeout, b.agent.Name()),
+			fmt.Sprintf("agentctl status pid:%d shows it once it is known; agentctl stop pid:%d ends it", pid, pid),
 		}
 	case errors.Is(err, context.Canceled):
-		env.report.note(fmt.Sprintf("%s goes on as pid %d", b.agent.Name(), pid))
+		env.report.note(fmt.Sprintf("%s keeps running as pid %d", b.agent.Name(), pid))
 	}
 	return err
 }

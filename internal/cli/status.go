@@ -18,13 +18,13 @@ type statusOptions struct {
 func newStatus(env Env) *cli.Command {
 	o := &statusOptions{}
 	return &cli.Command{
-		Usage:     "show one session whole",
+		Usage:     "show one session in full",
 		UsageText: "agentctl status [FLAGS] ID",
 		Description: "ID is a full ID or a unique prefix of one; ID@DIR tells apart one ID in two project\n" +
 			"directories; pid:N names the session or sessions of a process.",
 		ArgsUsage: "ID",
 		Flags: []cli.Flag{
-			&cli.BoolFlag{Name: "explain", Usage: "also every piece of evidence considered, and why the verdict", Destination: &o.explain},
+			&cli.BoolFlag{Name: "explain", Usage: "also show every piece of evidence considered, and the reason for the verdict", Destination: &o.explain},
 			&cli.BoolFlag{Name: "alive", Usage: "print nothing; exit 0 if it is live, 8 if it is stopped", Destination: &o.alive},
 			adapterFlag(&o.adapters),
 			jsonFlag(&o.json),

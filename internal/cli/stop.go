@@ -27,14 +27,14 @@ func newStop(env Env) *cli.Command {
 	return &cli.Command{
 		Usage:     "stop sessions, with the tools that they run",
 		UsageText: "agentctl stop [FLAGS] ID…",
-		Description: "Without an ID: the live sessions of the selection, which must meet all that is asked for. It never\n" +
+		Description: "Without an ID: the live sessions that match all flags of the selection. It never\n" +
 			"takes the session that the command is called from, sub-agents', or other users' sessions.",
 		ArgsUsage: "ID…",
 		Flags: slices.Concat([]cli.Flag{
 			&cli.BoolFlag{Name: "force", Usage: "also end processes that serve other sessions, and kill what does not end", Destination: &o.force},
 			spanFlag("timeout", "give an agent `D` to end", &o.timeout),
 			&cli.BoolFlag{Name: "all", Usage: "select every live session; asks first", Destination: &o.all},
-			&cli.BoolFlag{Name: "orphans", Usage: "end what dead sessions left behind, as list --orphans shows it; asks first", Destination: &o.orphans},
+			&cli.BoolFlag{Name: "orphans", Usage: "end processes that stopped sessions left behind (list --orphans); asks first", Destination: &o.orphans},
 			&cli.BoolFlag{Name: "yes", Usage: "do not ask", Destination: &o.yes},
 		}, o.scope.flags("select"), []cli.Flag{
 			spanFlag("idle-for", "select sessions that have been idle for `D` or longer", &o.idleFor),
@@ -62,13 +62,13 @@ func (o *stopOptions) check(args []string, terminal bool) error {
 	selects := o.stopSelection != stopSelection{}
 	switch {
 	case o.orphans && (len(args) > 0 || selects):
-		return badUsage("stop", "--orphans stands alone: no IDs, and no selection but --adapter")
+		return badUsage("stop", "--orphans takes no IDs and no selection but --adapter")
 	case len(args) > 0 && selects:
-		return badUsage("stop", "IDs and a selection exclude each other")
+		return badUsage("stop", "IDs and a selection cannot be used together")
 	case len(args) == 0 && !selects && !o.orphans:
 		return badUsage("stop", "stop needs the ID of a session, or a selection: --cwd, --repo, --idle-for, --older-than, --group, --all, --orphans")
 	case o.quiet && o.json:
-		return badUsage("stop", "--quiet and --json exclude each other")
+		return badUsage("stop", "--quiet and --json cannot be used together")
 	case (o.all || o.orphans) && !o.yes && !o.dryRun && (o.json || !terminal):
 		return badUsage("stop", "--all and --orphans need --yes when not on a terminal, and with --json")
 	}
@@ -91,7 +91,7 @@ func (env Env) stop(ctx context.Context, args []string, o *stopOptions) error {
 		return err
 	}
 	if len(chosen) == 0 && !o.quiet && !o.json {
-		env.report.note("no live session is selected")
+		env.report.note("no live session matches")
 	}
 	if err := env.agreed(ctx, chosen, o, s.look); err != nil {
 		return err

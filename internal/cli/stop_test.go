@@ -18,12 +18,12 @@ func TestStopIsAsked(t *testing.T) {
 	}{
 		{"stop", 2, "needs the ID of a session, or a selection"},
 		{"stop --yes --adapter codex", 2, "needs the ID of a session, or a selection"},
-		{"stop aaaaaaaa-1 --all", 2, "exclude each other"},
-		{"stop aaaaaaaa-1 --group g", 2, "exclude each other"},
-		{"stop --all --quiet --json", 2, "exclude each other"},
+		{"stop aaaaaaaa-1 --all", 2, "cannot be used together"},
+		{"stop aaaaaaaa-1 --group g", 2, "cannot be used together"},
+		{"stop --all --quiet --json", 2, "cannot be used together"},
 		{"stop --all", 2, "need --yes"},
-		{"stop aaaaaaaa-1 --timeout 0s", 2, "flag --timeout: want a span of time"},
-		{"stop aaaaaaaa-1 --timeout=-1s", 2, "flag --timeout: want a span of time"},
+		{"stop aaaaaaaa-1 --timeout 0s", 2, "flag --timeout: use a duration"},
+		{"stop aaaaaaaa-1 --timeout=-1s", 2, "flag --timeout: use a duration"},
 		{"stop --idle-for 0", 2, "--idle-for"},
 		{"stop --idle-for soon", 2, "soon"},
 		{"stop --cwd /nowhere/at/all", 2, "--cwd: "},
@@ -34,7 +34,7 @@ func TestStopIsAsked(t *testing.T) {
 		{"stop aaaaaaaa-2", 0, ""},
 		{"stop aaaaaaaa-2 cccccccc@/w/a aaaaaaaa-2 --json", 0, ""},
 		{"stop --all --group none", 2, "need --yes"}, // though there is nothing to ask about today
-		{"stop --all --group none --yes", 0, "no live session is selected"},
+		{"stop --all --group none --yes", 0, "no live session matches"},
 		{"stop --all --group none --yes -q", 0, ""},
 	} {
 		env, out := testEnv(t)

@@ -25,7 +25,7 @@ func newLogs(env Env) *cli.Command {
 	o := &transcriptOptions{verb: "logs", limit: 50}
 	c := env.transcriptCommand(o, "show what was said in a session, with -f until it stops")
 	c.Flags = append(c.Flags, &cli.BoolFlag{
-		Name: "follow", Aliases: []string{"f"}, Usage: "go on with what comes, until the session stops, and exit as its last turn ended", Destination: &o.follow,
+		Name: "follow", Aliases: []string{"f"}, Usage: "follow until it stops; exit with the last turn's result", Destination: &o.follow,
 	})
 	return c
 }
@@ -36,11 +36,11 @@ func (env Env) transcriptCommand(o *transcriptOptions, usage string) *cli.Comman
 		UsageText: "agentctl " + o.verb + " [FLAGS] ID",
 		ArgsUsage: "ID",
 		Flags: []cli.Flag{
-			&cli.IntFlag{Name: "n", Usage: "at most `N` messages, the newest; 0 is all", Value: o.limit, Destination: &o.limit},
+			&cli.IntFlag{Name: "n", Usage: "show at most `N` messages, the newest; 0 shows all", Value: o.limit, Destination: &o.limit},
 			&cli.BoolFlag{Name: "tools", Usage: "also what tools were called with and what they returned", Destination: &o.tools},
-			&cli.BoolFlag{Name: "children", Usage: "sub-agents' messages among them, each with whose it is", Destination: &o.children},
-			&cli.BoolFlag{Name: "no-trunc", Usage: "shorten nothing", Destination: &o.noTrunc},
-			&cli.BoolFlag{Name: "no-pager", Usage: "into the terminal, however long it is", Destination: &o.noPager},
+			&cli.BoolFlag{Name: "children", Usage: "include sub-agents' messages, each with its session's ID", Destination: &o.children},
+			&cli.BoolFlag{Name: "no-trunc", Usage: "do not shorten anything", Destination: &o.noTrunc},
+			&cli.BoolFlag{Name: "no-pager", Usage: "do not use a pager", Destination: &o.noPager},
 			adapterFlag(&o.adapters),
 			jsonFlag(&o.json),
 			noColorFlag(&o.noColor),
@@ -51,7 +51,7 @@ func (env Env) transcriptCommand(o *transcriptOptions, usage string) *cli.Comman
 				return err
 			}
 			if o.limit < 0 {
-				return badUsage(o.verb, "-n is %d, which is no number of messages", o.limit)
+				return badUsage(o.verb, "-n must be 0 or more")
 			}
 			return env.transcript(c.Context, args[0], o)
 		},

@@ -20,13 +20,13 @@ type unlockOptions struct {
 func newUnlock(env Env) *cli.Command {
 	o := &unlockOptions{}
 	return &cli.Command{
-		Usage:     "take a declared lock back",
+		Usage:     "remove a declared lock",
 		UsageText: "agentctl unlock [FLAGS] DIR\nagentctl unlock [FLAGS] --repo DIR",
 		ArgsUsage: "DIR",
 		Flags: []cli.Flag{
 			lockRepoFlag(&o.repo),
-			&cli.StringFlag{Name: "by", Usage: "that of `WHO`, as lock --by says; otherwise your own", Destination: &o.by},
-			&cli.BoolFlag{Name: "force", Usage: "though somebody else has declared it", Destination: &o.force},
+			&cli.StringFlag{Name: "by", Usage: "remove `WHO`'s lock (default: yours)", Destination: &o.by},
+			&cli.BoolFlag{Name: "force", Usage: "remove it even if someone else has declared it", Destination: &o.force},
 		},
 		Action: func(c *cli.Context) error {
 			if o.repo != "" {
@@ -102,7 +102,7 @@ func (env Env) unlockPlaces(ctx context.Context, s settings, places []*lock.Plac
 // ownLocks is an error if one of the locks is another's than by's, or than ours if that is "".
 func (env Env) ownLocks(ctx context.Context, s settings, place *lock.Place, locks []lock.Declared, by string) error {
 	if by == "" {
-		working, done := env.look(ctx, "looking where this runs")
+		working, done := env.look(ctx, "looking for the current session")
 		defer done()
 		world := env.world(s.Homes)
 		r, err := world.List(working, discover.Select{Children: true})
@@ -113,7 +113,7 @@ func (env Env) ownLocks(ctx context.Context, s settings, place *lock.Place, lock
 	}
 	for _, d := range locks {
 		if d.Damage != nil || d.By != by {
-			return &conflictError{whoLocks(lock.Lock{Kind: lock.Stated, Dir: place.Top, Declared: &d}), "--force takes it back all the same"}
+			return &conflictError{whoLocks(lock.Lock{Kind: lock.Stated, Dir: place.Top, Declared: &d}), "--force removes it all the same"}
 		}
 	}
 	return nil
@@ -122,4 +122,4 @@ func (env Env) ownLocks(ctx context.Context, s settings, place *lock.Place, lock
 // noLockError: there is nothing to take back.
 type noLockError struct{ dir string }
 
-func (e *noLockError) Error() string { return "nobody has declared a lock on " + e.dir }
+func (e *noLockError) Error() string { return "no declared lock on " + e.dir }

@@ -28,8 +28,8 @@ func newWait(env Env) *cli.Command {
 	return &cli.Command{
 		Usage:     "wait until sessions have stopped, or their turns are over",
 		UsageText: "agentctl wait [FLAGS] ID…\nagentctl wait [FLAGS] --cwd DIR | --repo DIR | --group G",
-		Description: "Each session is printed when it is there. Exit 0: all are, and their last turns ended well;\n" +
-			"1: a last turn failed or was cut; 6: one's end cannot be told; 124: not in time.",
+		Description: "Each session is printed when it gets there. Exit 0: all did, and their last turns ended well;\n" +
+			"1: a last turn failed or was cut; 6: how one ended is not known; 124: not in time.",
 		ArgsUsage: "ID…",
 		Flags: slices.Concat([]cli.Flag{
 			&cli.StringFlag{Name: "until", Usage: "wait for this `STATE`: stopped, idle (or stopped), waiting (or idle or stopped), any-change", Value: string(untilStopped), Destination: &o.until},
@@ -45,9 +45,9 @@ func newWait(env Env) *cli.Command {
 			case len(args) == 0 && o.scope == scope{}:
 				return badUsage("wait", "wait needs the ID of a session, or a selection: --cwd, --repo, --group")
 			case len(args) > 0 && o.scope != scope{}:
-				return badUsage("wait", "IDs and a selection exclude each other")
+				return badUsage("wait", "IDs and a selection cannot be used together")
 			case o.quiet && o.json:
-				return badUsage("wait", "--quiet and --json exclude each other")
+				return badUsage("wait", "--quiet and --json cannot be used together")
 			case !contains(untils(), o.until):
 				return unknown("state", o.until, untils())
 			}
@@ -174,7 +174,7 @@ func (u until) met() string {
 func (env Env) conclude(w *waiting) error {
 	unknown, err := w.verdict()
 	if len(unknown) > 0 {
-		env.say("warning", "how the last turn ended cannot be told of "+strings.Join(unknown, ", "))
+		env.say("warning", "cannot tell how the last turn ended: "+strings.Join(unknown, ", "))
 		if err == nil {
 			err = errPartial
 		}

@@ -22,9 +22,9 @@ type waitOut struct {
 func (o *waitOut) check(verb string) error {
 	switch {
 	case !o.wait && o.maxTime > 0:
-		return badUsage(verb, "--max-time goes with --wait")
+		return badUsage(verb, "--max-time needs --wait")
 	case !o.wait && o.onComplete != "":
-		return badUsage(verb, "--on-complete goes with --wait")
+		return badUsage(verb, "--on-complete needs --wait")
 	}
 	return nil
 }
@@ -34,7 +34,7 @@ func (o *waitOut) check(verb string) error {
 func (env Env) waitOut(ctx context.Context, b *begun, failed error) error {
 	err := env.outcome(ctx, b, failed)
 	if errors.Is(err, context.Canceled) {
-		env.report.note(fmt.Sprintf("%s goes on; agentctl stop %s ends it", named(b.session), render.Clean(b.session.ID)))
+		env.report.note(fmt.Sprintf("%s keeps running; agentctl stop %s ends it", named(b.session), render.Clean(b.session.ID)))
 		return err
 	}
 	if b.json {
@@ -102,7 +102,7 @@ func (env Env) overdue(ctx context.Context, b *begun) error {
 	if err := errors.Join(err, notStopped(results)); err != nil {
 		return errors.Join(err, &timeoutError{late, ""})
 	}
-	return &timeoutError{late + "; it was stopped", "agentctl resume goes on with it"}
+	return &timeoutError{late + "; it was stopped", "agentctl resume continues it"}
 }
 
 // exitCode is that of the agent: as a shell counts it, where a signal ended it. While it lives it has none, and what we

@@ -17,7 +17,7 @@ import (
 
 func newWorktree(env Env) *cli.Command {
 	return &cli.Command{
-		Usage:       "list git worktrees with who lives in them, and remove them",
+		Usage:       "list git worktrees with the sessions in them, and remove them",
 		UsageText:   "agentctl worktree list|clean [FLAGS] [ARGUMENTS]",
 		Subcommands: []*cli.Command{newWorktreeList(env), newWorktreeClean(env)},
 	}

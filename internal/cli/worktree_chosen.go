@@ -97,7 +97,7 @@ func (env Env) condemnedBy(ctx context.Context, arg string, o *cleanOptions) (co
 // unambiguous refuses a word that is one worktree's path and another one's branch.
 func unambiguous(arg string, list []worktree.Worktree, c condemned) (condemned, error) {
 	if on, ok := worktree.On(list, arg); ok && on.Path != c.Path {
-		return c, badUsage("worktree clean", "%q is the path of one worktree and the branch of another; say ./%s or refs/heads/%s", arg, arg, arg)
+		return c, badUsage("worktree clean", "%q is the path of one worktree and the branch of another; use ./%s or refs/heads/%s", arg, arg, arg)
 	}
 	return c, nil
 }

@@ -28,14 +28,14 @@ func newWorktreeClean(env Env) *cli.Command {
 	return &cli.Command{
 		Name:      "clean",
 		Aliases:   []string{"rm"},
-		Usage:     "remove worktrees that nobody lives in and nothing would be lost with",
+		Usage:     "remove unused worktrees with nothing to lose",
 		UsageText: "agentctl worktree clean [FLAGS] PATH|BRANCH…",
 		ArgsUsage: "WORKTREE…",
 		Flags: []cli.Flag{
 			&cli.StringSliceFlag{Name: "group", Usage: "those of the launch group `G` (may be repeated)", Destination: &o.groups},
-			&cli.StringFlag{Name: "repo", Usage: "the repository that `DIR` lies in; otherwise this one", Destination: &o.repo},
+			&cli.StringFlag{Name: "repo", Usage: "the repository that contains `DIR` (default: the current one)", Destination: &o.repo},
 			&cli.BoolFlag{Name: "delete-branch", Usage: "delete the branch too", Destination: &o.branch},
-			&cli.BoolFlag{Name: "force", Usage: "though changes, commits or submodules would be lost", Destination: &o.force},
+			&cli.BoolFlag{Name: "force", Usage: "remove it even if changes, commits or submodules would be lost", Destination: &o.force},
 			&cli.BoolFlag{Name: "dry-run", Usage: "only say what would be done", Destination: &o.dryRun},
 			jsonFlag(&o.json),
 		},
@@ -131,7 +131,7 @@ func (cl *cleaning) claims(ctx context.Context, path string) ([]worktree.Reason,
 	var out []worktree.Reason
 	for _, s := range r.Sessions {
 		if s.Status.Live() && lives(s, path) {
-			out = append(out, worktree.Reason{Why: worktree.HasSession, Text: fmt.Sprintf("%s lives there (%s)", named(s), s.Status)})
+			out = append(out, worktree.Reason{Why: worktree.HasSession, Text: fmt.Sprintf("in use by %s (%s)", named(s), s.Status)})
 		}
 	}
 	place, err := lock.At(path)

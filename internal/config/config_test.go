@@ -82,11 +82,11 @@ func TestLoadErrors(t *testing.T) {
 		{"[homes.codex]\nx = 1\n", "homes.codex", 1, 1, "want a list"},
 		{"a.b = 1\n", "a", 0, 1, "no such key"}, // the parser does not say where
 		{"[homes]\n  codex = \"/x\"\n", "homes.codex", 2, 12, "want a list"},
-		{"[homes]\ncodex = [\"x/y\"]\n", "homes.codex", 2, 10, `"x/y" is no absolute directory`},
-		{"[homes]\ncodex = [1]\n", "homes.codex", 2, 10, "1 is no absolute directory"},
-		{"\n\nsince = \"soon\"\n", "since", 3, 10, `"soon" is no time`},
+		{"[homes]\ncodex = [\"x/y\"]\n", "homes.codex", 2, 10, `"x/y" is not an absolute directory`},
+		{"[homes]\ncodex = [1]\n", "homes.codex", 2, 10, "1 is not an absolute directory"},
+		{"\n\nsince = \"soon\"\n", "since", 3, 10, `"soon" is not a valid time`},
 		{"color = \"red\"\n", "color", 1, 10, "auto, always or never"},
-		{"strict = \"yes\"\n", "strict", 1, 11, `"yes" is neither`},
+		{"strict = \"yes\"\n", "strict", 1, 11, `"yes" must be true or false`},
 		{"since = \n", "", 1, 9, "expected value"},
 		{"[homes\n", "", 2, 7, "expected"},
 		{"since = \"\xff\"\n", "", 1, 9, "UTF-8"},
@@ -111,7 +111,7 @@ func TestLoadUnreadable(t *testing.T) {
 		t.Fatal(err)
 	}
 	for path, says := range map[string]string{
-		dir: "not a regular file", fifo: "not a regular file", "/dev/zero": "not a regular file", loop: "too many", lost: "leads nowhere",
+		dir: "not a regular file", fifo: "not a regular file", "/dev/zero": "not a regular file", loop: "too many", lost: "link is broken",
 		big: "larger than", big + "/under": "not a directory",
 	} {
 		_, err := config.Load(path, "", agents)

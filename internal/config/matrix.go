@@ -109,7 +109,7 @@ type word string
 func (w *word) UnmarshalTOML(value any) error {
 	s, ok := value.(string)
 	if !ok || s == "" {
-		return fmt.Errorf("%s is no text", quote(value))
+		return fmt.Errorf("%s is not text", quote(value))
 	}
 	*w = word(s)
 	return nil

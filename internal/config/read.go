@@ -12,14 +12,14 @@ import (
 // sizeLimit is the most bytes a configuration file may have; real ones have some hundred.
 const sizeLimit = 1 << 20
 
-// read returns the content of a file. What is no regular file is not opened: a FIFO or a terminal would never end. A
+// read returns the content of a file. What is not a regular file is not opened: a FIFO or a terminal would never end. A
 // link is followed, since people keep their configuration elsewhere.
 func read(path string) ([]byte, error) {
 	text, err := fsread.File(path, sizeLimit)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		if _, there := os.Lstat(path); there == nil {
-			return nil, errors.New("a link leads nowhere")
+			return nil, errors.New("a symbolic link is broken")
 		}
 	case errors.Is(err, fsread.ErrTooLarge):
 		return nil, fmt.Errorf("larger than %d bytes", sizeLimit)

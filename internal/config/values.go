@@ -25,7 +25,7 @@ func (c *Color) UnmarshalText(text []byte) error {
 		*c = v
 		return nil
 	}
-	return fmt.Errorf("color is %q, want auto, always or never", text)
+	return fmt.Errorf("color must be auto, always or never, not %q", text)
 }
 
 // Since is a window of time as a person writes it; see [ParseSince].
@@ -55,7 +55,7 @@ func ParseSince(s string, now time.Time) (time.Time, error) {
 	if d, ok := wholeSpan(s); ok {
 		return now.Add(-d).UTC(), nil
 	}
-	return time.Time{}, fmt.Errorf("%q is no time: want 90m, 12h, 30d, 2w, 2006-01-31, 2006-01-31T15:04:05Z or all", s)
+	return time.Time{}, fmt.Errorf("%q is not a valid time; use 90m, 12h, 30d, 2w, 2006-01-31, 2006-01-31T15:04:05Z or all", s)
 }
 
 // ParseSpan reads a span of time: as Go writes it (90s, 1h30m), or a whole number of days of 24 hours, or of weeks (2d, 1w).
@@ -97,7 +97,7 @@ type truth bool
 func (t *truth) UnmarshalTOML(value any) error {
 	b, ok := value.(bool)
 	if !ok {
-		return fmt.Errorf("%s is neither true nor false", quote(value))
+		return fmt.Errorf("%s must be true or false", quote(value))
 	}
 	*t = truth(b)
 	return nil
@@ -115,7 +115,7 @@ func (l *homeList) UnmarshalTOML(value any) error {
 	for _, v := range list {
 		s, ok := v.(string)
 		if _, tilde := cutHome(s); !ok || !tilde && !filepath.IsAbs(s) {
-			return fmt.Errorf("%s is no absolute directory (a leading ~/ is your home)", quote(v))
+			return fmt.Errorf("%s is not an absolute directory (a leading ~/ is your home)", quote(v))
 		}
 		*l = append(*l, s)
 	}

@@ -37,11 +37,11 @@ func Check(address string) error {
 	u, err := url.Parse(address)
 	switch {
 	case err != nil:
-		return errors.New("it is no URL")
+		return errors.New("must be an http or https URL")
 	case u.Scheme != "http" && u.Scheme != "https":
-		return errors.New("it is not of http or https")
+		return errors.New("must be an http or https URL")
 	case u.Host == "":
-		return errors.New("it names no host")
+		return errors.New("must name a host")
 	case len(address) > longest:
 		return errors.New("it is too long")
 	}

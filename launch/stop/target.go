@@ -107,7 +107,7 @@ func hasProcess(s discover.Session, id proc.ID) bool {
 // plan says what would be tried.
 func (t *target) plan() string {
 	if t.session.Shared && !t.Force {
-		return fmt.Sprintf("only in the agent's own way: %s", t.served())
+		return fmt.Sprintf("will interrupt the turn; the shared process %s is not signalled", t.agents[0].process.ID)
 	}
 	var words []string
 	for _, a := range t.agents {
@@ -120,11 +120,11 @@ func (t *target) plan() string {
 func (t *target) served() string {
 	pid := t.agents[0].process.ID
 	if len(t.others) == 0 {
-		return fmt.Sprintf("%s is there for other sessions, too", pid)
+		return fmt.Sprintf("%s serves other sessions too", pid)
 	}
 	var names []string
 	for _, o := range t.others {
-		names = append(names, cmp.Or(o.ID, "a session without a name"))
+		names = append(names, cmp.Or(o.ID, "an unidentified session"))
 	}
 	return fmt.Sprintf("%s also runs %s", pid, strings.Join(names, ", "))
 }

@@ -30,7 +30,7 @@ type Made struct {
 // Errors of [Repo.Create].
 var (
 	// ErrBadName: the branch's name is none that git takes.
-	ErrBadName = errors.New("is no name for a branch")
+	ErrBadName = errors.New("is not a valid branch name")
 	// ErrNoCommit: a name leads to no commit in this repository. Nothing is fetched to find it.
 	ErrNoCommit = errors.New("no such commit in this repository")
 )

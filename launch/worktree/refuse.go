@@ -113,7 +113,7 @@ func (r *Repo) losses(ctx context.Context, w Worktree, at stage, deleteBranch bo
 		out = append(out, Reason{HasModules, "it holds the repositories of its submodules"})
 	}
 	if s.Broken {
-		out = append(out, Reason{IsBroken, "its .git is not there or is another's, so that git cannot tell what is in it"})
+		out = append(out, Reason{IsBroken, "its .git is missing or belongs to another worktree, so git cannot say what is in it"})
 	}
 	return out, nil
 }

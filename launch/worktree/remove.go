@@ -67,7 +67,7 @@ func (r *Repo) removable(ctx context.Context, path string, o Removing) (w Worktr
 	reasons := slices.Concat(o.Reasons, fixed(w, all))
 	switch {
 	case at == underway:
-		reasons = append(reasons, Reason{IsMaking, "git is at work on it"})
+		reasons = append(reasons, Reason{IsMaking, "git is using it"})
 	case !w.Main:
 		losses, err := r.losses(ctx, w, at, o.DeleteBranch)
 		if err != nil {

@@ -53,7 +53,7 @@ func (p *Place) look() ([]*file, error) {
 	return out, nil
 }
 
-// read reads the file. What is no regular file has no text.
+// read reads the file. What is not a regular file has no text.
 func (f *file) read() error {
 	info, err := os.Lstat(f.Path)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, errNotDir) {

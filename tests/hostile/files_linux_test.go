@@ -140,7 +140,7 @@ func (t *trial) redirect(raw []byte) ([]byte, string) {
 	return raw, "works in " + dir
 }
 
-// replace puts something that is no regular file in place of what is there.
+// replace puts something that is not a regular file in place of what is there.
 func (t *trial) replace(path string) error {
 	old := path + ".old"
 	switch t.IntN(4) {

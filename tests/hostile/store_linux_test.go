@@ -92,7 +92,7 @@ func (t *trial) damaged(s session) bool {
 	return false
 }
 
-// present reports whether something that is no regular file has the name of the session's.
+// present reports whether something that is not a regular file has the name of the session's.
 func (t *trial) present(s session) bool {
 	info, err := os.Lstat(filepath.Join(t.home, s.Path))
 	if err != nil || s.Adapter == "opencode" && info.Mode()&os.ModeSymlink != 0 {

@@ -36,7 +36,7 @@ func TestInterruptedWaiting(t *testing.T) {
 				t.Fatal(err)
 			}
 			_ = cmd.Wait() // the exit code tells
-			if code := cmd.ProcessState.ExitCode(); code != 130 || !strings.Contains(errs.String(), "goes on") {
+			if code := cmd.ProcessState.ExitCode(); code != 130 || !strings.Contains(errs.String(), "keeps running") {
 				t.Errorf("%s: exit code %d\n%s", sig, code, errs.String())
 			}
 			id := strings.TrimSpace(line)
