@@ -1,6 +1,7 @@
 package worktree
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -28,9 +29,38 @@ func (e *gitError) Error() string { return fmt.Sprintf("git %s: %s", e.command, 
 
 func (e *gitError) Unwrap() error { return e.err }
 
+// readTimeout is how long git may take to read what its own files say, which takes milliseconds. It waits for ever where one
+// of them is a FIFO, or a file system does not answer.
+const readTimeout = 20 * time.Second
+
+// readsOwnFiles reports whether a git command reads git's own files only, whatever the size of the worktree is.
+func readsOwnFiles(args []string) bool {
+	switch args[0] {
+	case "rev-parse", "for-each-ref", "check-ref-format", "config":
+		return true
+	case "worktree":
+		return args[1] == "list"
+	}
+	return false
+}
+
 // git runs git in a directory and returns what it prints. If ctx ends, git is asked to end too, which takes back what it
 // has begun.
 func (r *Repo) git(ctx context.Context, dir string, args ...string) (string, error) {
+	if !readsOwnFiles(args) {
+		return r.run(ctx, dir, args)
+	}
+	limited, cancel := context.WithTimeout(ctx, cmp.Or(r.timeout, readTimeout))
+	defer cancel()
+	out, err := r.run(limited, dir, args)
+	if limited.Err() != nil && ctx.Err() == nil {
+		return "", &gitError{args[0], "no answer in time: one of git's files is no regular file, or its file system does not answer", err}
+	}
+	return out, err
+}
+
+// run is git without a timeout.
+func (r *Repo) run(ctx context.Context, dir string, args []string) (string, error) {
 	argv := slices.Concat([]string{"-C", dir, "--no-optional-locks"}, r.options, args)
 	cmd := exec.Command(r.program, argv...)
 	cmd.Env = r.environ

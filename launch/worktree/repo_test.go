@@ -13,6 +13,7 @@ import (
 
 	"agentctl/launch"
 	"agentctl/launch/worktree"
+	sandboxed "agentctl/tests/sandbox"
 )
 
 // helperKey makes the test's own program do what a person asks agentctl to do, so that it can be killed.
@@ -21,6 +22,10 @@ const helperKey = "WORKTREE_TEST_DO"
 func TestMain(m *testing.M) {
 	if what := os.Getenv(helperKey); what != "" {
 		os.Exit(help(what, os.Args[1], os.Args[2]))
+	}
+	// A git at work elsewhere on the machine, of which it cannot be told where, would be taken for one at work here.
+	if code, ran := sandboxed.Enter(sandboxed.Processes); ran {
+		os.Exit(code)
 	}
 	os.Exit(m.Run())
 }

@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"agentctl/launch"
 )
@@ -44,12 +45,13 @@ func (w Worktree) HalfMade() bool { return w.Locked && w.LockReason == making }
 
 // Repo is a git repository.
 type Repo struct {
-	program string   // git's path
-	environ []string // what it runs in
-	options []string // of every call
-	reading bool     // nothing is written, not even to a temporary file
-	dir     string   // how the repository was named: a directory in one of its worktrees
-	common  string   // its own directory, which all worktrees share
+	program string        // git's path
+	environ []string      // what it runs in
+	options []string      // of every call
+	reading bool          // nothing is written, not even to a temporary file
+	dir     string        // how the repository was named: a directory in one of its worktrees
+	common  string        // its own directory, which all worktrees share
+	timeout time.Duration // of what reads git's own files; 0: readTimeout
 }
 
 // Errors of [Open].
