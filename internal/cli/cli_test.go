@@ -146,7 +146,7 @@ func TestPartial(t *testing.T) {
 			t.Errorf("%s: nothing is printed", args)
 		}
 	}
-	for args, want := range map[string]int{"status nothing": 3, "status aaaaaaaa-1 --alive": 0, "status aaaaaaaa-2 --alive": 8} {
+	for args, want := range map[string]int{"status nothing": 6, "status aaaaaaaa-1 --alive": 0, "status aaaaaaaa-2 --alive": 8} {
 		env, out := testEnv(t)
 		if got := run(broken(env), strings.Fields(args)...); got != want || !strings.Contains(out.stderr.String(), "warning: codex") {
 			t.Errorf("%s: exit %d, %q", args, got, out.stderr.String())
