@@ -14,7 +14,8 @@ import (
 
 // trap makes a directory that a session may name as its own, and in which reading is dangerous.
 func (t *trial) trap() string {
-	dir := filepath.Join(t.dir, fmt.Sprintf("trap-%d-try-g-cc", t.IntN(1000)))
+	t.traps++
+	dir := filepath.Join(t.dir, fmt.Sprintf("trap-%d-try-g-cc", t.traps))
 	git := filepath.Join(dir, ".git")
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		t.fail("generator", "%v", err)

@@ -107,6 +107,7 @@ type trial struct {
 	env     []string
 	touched map[string]bool // paths below home whose content is not what it was
 	hung    bool            // a run did not end
+	traps   int             // how many directories are dangerous to read in
 	armed   bool            // the repository has git run programs
 	after   func(*call)     // is called after each run, if it is not nil
 }
