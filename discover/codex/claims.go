@@ -152,7 +152,7 @@ func (c *claimer) thread(s subject, t thread, only bool) (claims []discover.Clai
 		claim.Dir = s.directory(s.Process)
 	}
 	begun = ok && stored.Size > 0
-	if !begun {
+	if !begun && c.homes.under(claim.Home) != nil { // of a home that is not opened, nobody knows
 		claim.Turn = s.turn()
 	}
 	if t.lock != nil {
