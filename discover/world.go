@@ -146,7 +146,9 @@ func (l *look) entries(ctx context.Context, homes map[Agent][]Home, query func(A
 		if len(homes[a.Name()]) == 0 {
 			return nil, nil
 		}
-		return a.Entries(ctx, homes[a.Name()], query(a.Name()))
+		entries, err := a.Entries(ctx, homes[a.Name()], query(a.Name()))
+		entries, left := confine(homes[a.Name()], entries)
+		return entries, errors.Join(err, left)
 	})
 	out := make([][]Entry, len(results))
 	for i, r := range results {

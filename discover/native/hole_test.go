@@ -45,8 +45,10 @@ func TestHolesArePassed(t *testing.T) {
 	}{
 		"in the middle":    {sparse(t, 1<<40, false, "first\ncut", "\nlast\n"), []string{"first", "cut", "last"}},
 		"at the beginning": {sparse(t, 1<<40, true, "\nlast\n"), []string{"cut", "last"}},
-		"two": {sparse(t, 1<<39, false, "first\n", "\nsecond\n"+strings.Repeat("x", 1<<20), "\nlast\n"),
-			[]string{"first", "cut", "second", "cut", "last"}},
+		"two": {
+			sparse(t, 1<<39, false, "first\n", "\nsecond\n"+strings.Repeat("x", 1<<20), "\nlast\n"),
+			[]string{"first", "cut", "second", "cut", "last"},
+		},
 	} {
 		f, err := Open(test.path)
 		if err != nil {

@@ -12,6 +12,20 @@ import (
 
 // databasesOf lists the databases of a home, by the paths that records bear. A home that is missing holds none.
 func databasesOf(home discover.Home) ([]string, error) {
+	all, err := databasesIn(home)
+	errs := []error{err}
+	all = slices.DeleteFunc(slices.Clone(all), func(path string) bool {
+		leaves := home.Keeps(path)
+		if leaves != nil {
+			errs = append(errs, warn(path, leaves))
+		}
+		return leaves != nil
+	})
+	return all, errors.Join(errs...)
+}
+
+// databasesIn is databasesOf with those that a link leads out of the home to.
+func databasesIn(home discover.Home) ([]string, error) {
 	if home.FilesOnly {
 		return home.Files, nil
 	}

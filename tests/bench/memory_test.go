@@ -75,7 +75,7 @@ func codexID(i int) string  { return fmt.Sprintf("019b7d6c-1111-7111-8111-%012d"
 func claudeID(i int) string { return fmt.Sprintf("11111111-1111-4111-8111-%012d", i) }
 
 // rollouts are compressed files of Codex, each with its first record, then what body writes, then a turn.
-func rollouts(t *testing.T, home string, n int, window int, body func(io.Writer)) {
+func rollouts(t *testing.T, home string, n, window int, body func(io.Writer)) {
 	t.Helper()
 	dir := filepath.Join(home, ".codex/sessions/2026/01/02")
 	for i := range n {

@@ -1,0 +1,66 @@
+package discover
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// In a home that only a process names no link leads out of it; in one of ours people keep parts of it on other disks.
+func TestLinksOutOfAHome(t *testing.T) {
+	dir := t.TempDir()
+	home, linked, other := filepath.Join(dir, "home"), filepath.Join(dir, "linked"), filepath.Join(dir, "home-2")
+	for _, path := range []string{home + "/sessions/a", home + "/db", other + "/sessions/b", other + "/db"} {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, nil, 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for link, to := range map[string]string{
+		linked: home, home + "/within": "sessions", home + "/out": other + "/sessions", home + "/sessions/file": other + "/db",
+		home + "/up": "../home-2", home + "/nowhere": "/no/such", other + "/link": home + "/db",
+	} {
+		if err := os.Symlink(to, link); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for path, want := range map[string]error{
+		"/sessions/a": nil, "/within/a": nil, "": nil, "/none": nil, "/nowhere": nil,
+		"/out/b": ErrLeaves, "/sessions/file": ErrLeaves, "/up/db": ErrLeaves, "/../home-2/db": ErrLeaves, "/out": ErrLeaves,
+	} {
+		for _, root := range []string{home, linked} {
+			for _, trust := range []Trust{Seen, Foreign, Ours} {
+				h := Home{Dir: root, Trust: trust}
+				expected := want
+				if trust == Ours {
+					expected = nil
+				}
+				if err := h.Keeps(root + path); !errors.Is(err, expected) {
+					t.Errorf("%s%s, %v: %v, want %v", root, path, trust, err, expected)
+				}
+			}
+		}
+	}
+	// A database that was named lies anywhere, but is no link.
+	named := Home{Dir: home, Trust: Seen, Files: []string{other + "/db", other + "/link"}}
+	if err := errors.Join(named.Keeps(other+"/db"), named.Keeps(home+"/db")); err != nil {
+		t.Error(err)
+	}
+	if err := named.Keeps(other + "/link"); !errors.Is(err, ErrLeaves) {
+		t.Errorf("a linked database: %v", err)
+	}
+
+	homes := []Home{{Dir: home, Trust: Seen}, {Dir: other, Trust: Ours}}
+	entries, err := confine(homes, []Entry{
+		{ID: "a", Home: home, Path: home + "/sessions/a"},
+		{ID: "b", Home: home, Path: home + "/out/b"},
+		{ID: "b2", Home: home, Path: home + "/out/b"},
+		{ID: "c", Home: other, Path: other + "/link"},
+	})
+	if len(entries) != 2 || entries[0].ID != "a" || entries[1].ID != "c" {
+		t.Errorf("%+v", entries)
+	}
+	if w, ok := errors.AsType[*Warning](err); !ok || w.Path != home+"/out/b" || !errors.Is(err, ErrLeaves) {
+		t.Errorf("%v", err)
+	}
+}
