@@ -36,7 +36,7 @@ const maxCandidates = 10
 // argument is a session as a person names it.
 type argument struct {
 	id  string // full ID or prefix
-	dir string // with ID@DIR: the real path
+	dir string // with ID@DIR: the real path of the session's directory, or of its agent's home
 	pid int    // with pid:N
 }
 
@@ -171,7 +171,7 @@ func exactly(id string, entries []Entry) []Entry {
 // pick keeps what the argument means; an exact ID beats a prefix, and a session beats its sub-agents.
 func (a argument) pick(sessions []Session) []Session {
 	sessions = slices.DeleteFunc(sessions, func(s Session) bool {
-		return s.ID == "" || !strings.HasPrefix(s.ID, a.id) || a.dir != "" && realPath(s.Dir) != a.dir
+		return s.ID == "" || !strings.HasPrefix(s.ID, a.id) || a.dir != "" && realPath(s.Dir) != a.dir && realPath(s.Home) != a.dir
 	})
 	for _, better := range []func(Session) bool{
 		func(s Session) bool { return s.ID == a.id },

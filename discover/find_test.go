@@ -6,6 +6,7 @@ import (
 	"iter"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -164,6 +165,17 @@ func TestFindTellsUnreadableFromMissing(t *testing.T) {
 		}
 		if (len(r.Warnings) > 0) != (errors.Is(c.want, ErrUnreadable) || c.arg == "b333") {
 			t.Errorf("%s: warnings %v", c.arg, r.Warnings)
+		}
+	}
+}
+
+// One ID may be stored in two homes, of sessions in one directory: then the home tells which is meant.
+func TestAnArgumentNamesAHome(t *testing.T) {
+	two := []Session{{Record: &Record{ID: "x", Dir: "/w", Home: "/h"}}, {Record: &Record{ID: "x", Dir: "/w", Home: "/other"}}}
+	for arg, want := range map[string]int{"x": 2, "x@/w": 2, "x@/h": 1, "x@/other": 1, "x@/nowhere": 0} {
+		a, err := parseArgument(arg)
+		if got := a.pick(slices.Clone(two)); err != nil || len(got) != want {
+			t.Errorf("%s means %d sessions (%v), want %d", arg, len(got), err, want)
 		}
 	}
 }

@@ -15,6 +15,7 @@ type copies struct {
 	begun   bool      // a record was met: no more of those notes
 	own     bool      // an answer of its own was met: no more copies
 	unnamed bool      // there are copies that /branch did not make
+	origin  string    // the session that asked for the newest copied answer, where the copies say so (2.1.329)
 }
 
 // dates reports whether a note of this kind tells when the session itself began.
@@ -42,7 +43,9 @@ func (c *copies) has(l *line) bool {
 	default:
 		return c.hasUnmarked(l.Timestamp)
 	}
-	c.unnamed = c.unnamed || !c.own
+	if c.unnamed = c.unnamed || !c.own; !c.own {
+		c.origin = l.RequestSessionID.Text(0)
+	}
 	return !c.own
 }
 

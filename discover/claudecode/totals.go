@@ -83,6 +83,7 @@ func (t *totals) add(r *discover.Record, want discover.Want, scratch *native.Scr
 	if t.copies.unnamed {
 		withOrigin(r)
 		t.ledger.stated = nil
+		r.ForkedFrom = cmp.Or(r.ForkedFrom, t.copies.origin)
 	}
 	if want.Whole {
 		if t.quota != nil {

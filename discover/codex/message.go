@@ -102,6 +102,7 @@ func (t *transcript) item(e event, at int64) {
 		return
 	}
 	if c, ok := callOf(e); ok {
+		t.brief(&c, at)
 		t.called(c, e, at)
 		return
 	}

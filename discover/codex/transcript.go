@@ -57,11 +57,12 @@ type transcript struct {
 	copy  bool  // inside a review, whose records may be here too without a mark
 	wrong string
 
-	results results
-	spent   spent
-	newer   bool // the record after this one is an item of the model's
-	model   model
-	scratch *native.Scratch
+	results  results
+	commands map[string]string // that run in the background, by rollout and number
+	spent    spent
+	newer    bool // the record after this one is an item of the model's
+	model    model
+	scratch  *native.Scratch
 }
 
 // read gives the messages of one segment and returns what it goes on from.

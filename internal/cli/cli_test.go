@@ -240,7 +240,7 @@ func TestClosedPipe(t *testing.T) {
 	} {
 		env, out := testEnv(t)
 		env.Stdout = closedPipe{}
-		if got := run(env, strings.Fields(args)...); got != 1 || out.stderr.Len() > 0 {
+		if got := run(env, strings.Fields(args)...); got != exitNoReader || out.stderr.Len() > 0 {
 			t.Errorf("%s: exit %d, %q", args, got, out.stderr.String())
 		}
 	}

@@ -220,17 +220,24 @@ func (env Env) offeredSessions(ctx context.Context, sel discover.Select) []disco
 	return r.Sessions
 }
 
-// argumentsOf names each of the sessions as an argument can: by its ID, and where several of them have that ID by ID@DIR. A
-// session without an ID has no name.
+// argumentsOf names each of the sessions as an argument can: by its ID; where several of them have that ID by ID@DIR, with the
+// session's directory, or where they share that with the agent's home. A session without an ID has no name.
 func argumentsOf(sessions []discover.Session) []string {
-	count := map[string]int{}
+	ids, places := map[string]int{}, map[string]int{}
 	for i := range sessions {
-		count[sessions[i].ID]++
+		ids[sessions[i].ID]++
+		places[sessions[i].ID+"@"+sessions[i].Dir]++
 	}
 	names := make([]string, len(sessions))
 	for i := range sessions {
-		if names[i] = sessions[i].ID; names[i] != "" && count[names[i]] > 1 {
-			names[i] += "@" + sessions[i].Dir
+		s := &sessions[i]
+		switch place := s.ID + "@" + s.Dir; {
+		case s.ID == "", ids[s.ID] == 1:
+			names[i] = s.ID
+		case places[place] == 1:
+			names[i] = place
+		default:
+			names[i] = s.ID + "@" + s.Home
 		}
 	}
 	return names

@@ -41,7 +41,7 @@ func TestEventsEndWithTheirReader(t *testing.T) {
 		t.Errorf("%v", got)
 	}
 	r.Close()
-	if code := <-exit; code != exitFailed || out.stderr.Len() > 0 {
+	if code := <-exit; code != exitNoReader || out.stderr.Len() > 0 {
 		t.Errorf("exit %d, %s", code, out.stderr.String())
 	}
 }

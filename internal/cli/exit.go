@@ -28,6 +28,7 @@ const (
 	exitNo          = 8   // the answer is no
 	exitTimeout     = 124 // not in time
 	exitInterrupted = 130 // SIGINT, SIGTERM or SIGHUP
+	exitNoReader    = 141 // nobody reads stdout any more: what a shell says of a program that SIGPIPE has ended
 )
 
 // Silent ways of ending: all there is to say is said.
@@ -81,7 +82,7 @@ func end(err error) ending {
 	case err == nil:
 		return ending{exit: exitOK, silent: true}
 	case errors.Is(err, syscall.EPIPE): // the reader has seen enough
-		return ending{exit: exitFailed, silent: true}
+		return ending{exit: exitNoReader, silent: true}
 	case errors.Is(err, context.Canceled):
 		return ending{exit: exitInterrupted, code: "interrupted"}
 	case errors.As(err, &usage), errors.As(err, &conf):
@@ -127,7 +128,7 @@ func (env Env) finish(err error) int {
 		p.Message = "interrupted"
 	}
 	if ambiguous := (*discover.AmbiguousError)(nil); env.report.json && errors.As(err, &ambiguous) {
-		p.Hint = "use more of the ID, or ID@DIR"
+		p.Hint = "use more of the ID, or ID@DIR with the session's directory or its agent's home"
 		for _, s := range ambiguous.Candidates {
 			p.Candidates = append(p.Candidates, render.Of(s))
 		}

@@ -21,7 +21,7 @@ func newStatus(env Env) *cli.Command {
 		Usage:     "show one session in full",
 		UsageText: "agentctl status [FLAGS] ID",
 		Description: "ID is a full ID or a unique prefix of one; ID@DIR tells apart one ID in two project\n" +
-			"directories; pid:N names the session or sessions of a process.",
+			"directories, or, with an agent's home, in two homes; pid:N names the session or sessions of a process.",
 		ArgsUsage: "ID",
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "explain", Usage: "also show every piece of evidence considered, and the reason for the verdict", Destination: &o.explain},

@@ -85,7 +85,7 @@ assistant  2026-11-20 11:10:00 (50m ago)
 		"peek pid:20":                           {stderr: "agentctl: pid:20 has nothing stored yet\n"},
 		"peek pid:20 --json":                    {stdout: "[]\n", stderr: `{"hint":"pid:20 has nothing stored yet"}` + "\n"},
 		"logs -f aaaaaaaa-2":                    {stdout: "user  2026-11-20 11:51:00\n  one\n\nassistant  2026-11-20 11:54:00\n  four\n"},
-		"logs -f dddddddd --json -n1":           {stdout: `{"id":"y","role":"assistant","kind":"tool","time":"2026-11-20T11:59:00.000Z","tool":{"id":"y","name":"Bash","brief":"sleep 9","input":{"command":"sleep 9"},"state":"cut"},"model":"claude-opus-4-8","tokens":{"in":100,"out":20,"cacheRead":11,"cacheWrite":7,"reasoning":0,"total":138,"context":0}}` + "\n"},
+		"logs -f dddddddd --json -n1":           {stdout: `{"id":"y","role":"assistant","kind":"tool","time":"2026-11-20T11:59:00.000Z","tool":{"id":"y","name":"Bash","brief":"sleep 9","input":{"command":"sleep 9"},"state":"cut"},"model":"claude-opus-4-8","tokens":{"in":100,"out":20,"cacheRead":11,"cacheWrite":7,"reasoning":0,"total":138}}` + "\n"},
 		"logs -f cccccccc@/w/b":                 {stderr: "agentctl: error: the last turn of cccccccc was cut\n", exit: 1},
 		"peek aaaaaaaa -n1":                     {exit: 4},
 		"peek nothing":                          {exit: 3},

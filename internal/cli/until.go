@@ -147,6 +147,9 @@ func endingOf(s discover.Session) (wrong string, known bool) {
 	case s.Outcome == discover.OutcomeUnknown, state == discover.TurnUnknown:
 		return "", false
 	}
+	if s.Status == discover.Idle {
+		return fmt.Sprintf("the last turn of %s was cut; the session is live, and idle", idOf(s)), true
+	}
 	return fmt.Sprintf("the last turn of %s was cut", idOf(s)), true
 }
 

@@ -91,7 +91,7 @@ func TestAnIdleSessionGetsAMoment(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for _, tc := range []struct {
 			later, wrong string
-		}{{"idle", ""}, {"idle//open", "the last turn of a was cut"}, {"idle//failed", "the last turn of a failed: words"}} {
+		}{{"idle", ""}, {"idle//open", "the last turn of a was cut; the session is live, and idle"}, {"idle//failed", "the last turn of a failed: words"}} {
 			w := newWaiting(untilIdle, 1, func(discover.Session) error { return nil })
 			if more, _ := w.see([]discover.Session{seen("idle//open")}); !more {
 				t.Error("it is there at once")
@@ -116,7 +116,7 @@ func TestHowATurnEndedIsTheVerdict(t *testing.T) {
 		"stopped/unknown/none":     "",
 		"idle":                     "",
 		"idle//none":               "",
-		"idle//cut":                "the last turn of a was cut",
+		"idle//cut":                "the last turn of a was cut; the session is live, and idle",
 		"idle//failed":             "the last turn of a failed: words",
 		"idle//unknown":            "?",
 		"running//open":            "",

@@ -83,7 +83,9 @@ func (s *Session) appendCounts(b []byte) ([]byte, error) {
 		b = strconv.AppendInt(append(b, `,"cacheWrite":`...), t.CacheWrite, 10)
 		b = strconv.AppendInt(append(b, `,"reasoning":`...), t.Reasoning, 10)
 		b = strconv.AppendInt(append(b, `,"total":`...), t.Total, 10)
-		b = strconv.AppendInt(append(b, `,"context":`...), t.Context, 10)
+		if t.Context != 0 {
+			b = strconv.AppendInt(append(b, `,"context":`...), t.Context, 10)
+		}
 		if t.Window != 0 {
 			b = strconv.AppendInt(append(b, `,"window":`...), t.Window, 10)
 		}

@@ -35,7 +35,7 @@ func TestMessageAsJSON(t *testing.T) {
 		`{"id":"x","role":"system","kind":"interruption"}`:                                                      {ID: "x", Role: discover.System, Kind: discover.KindInterruption},
 		`{"id":"c-git push","role":"assistant","kind":"tool","time":"2026-11-20T11:59:00.000Z",` +
 			`"tool":{"id":"toolu_1","name":"Bash","brief":"git push","input":{"command":"git push","timeout":5},"state":"waiting","waitingFor":"permission"},` +
-			`"model":"opus","tokens":{"in":1,"out":2,"cacheRead":0,"cacheWrite":0,"reasoning":0,"total":3,"context":0}}`: waiting,
+			`"model":"opus","tokens":{"in":1,"out":2,"cacheRead":0,"cacheWrite":0,"reasoning":0,"total":3}}`: waiting,
 		`{"id":"c-true","session":"s","role":"assistant","kind":"tool","time":"2026-11-20T11:59:00.000Z",` +
 			`"tool":{"id":"toolu_1","name":"Bash","brief":"true","output":"","state":"done"}}`: silent,
 	} {

@@ -47,7 +47,7 @@ type Tokens struct {
 	CacheWrite int64 `json:"cacheWrite"`
 	Reasoning  int64 `json:"reasoning"`
 	Total      int64 `json:"total"`
-	Context    int64 `json:"context"`
+	Context    int64 `json:"context,omitempty"`
 	Window     int64 `json:"window,omitempty"`
 }
 

@@ -157,7 +157,7 @@ func TestFormat(t *testing.T) {
 		{`{{with index .meta "ports"}}{{json .}}{{end}}`, "\n", stored()},
 		{`{{json .evidence}} {{json .tokens}}`, "null null\n", stored()},
 		{`{{.tokens.total}}/{{.tokens.window}}/`, "3//\n", withoutWindow()},
-		{`{{json .tokens}}`, `{"cacheRead":0,"cacheWrite":0,"context":0,"in":1,"out":2,"reasoning":0,"total":3}` + "\n", withoutWindow()},
+		{`{{json .tokens}}`, `{"cacheRead":0,"cacheWrite":0,"in":1,"out":2,"reasoning":0,"total":3}` + "\n", withoutWindow()},
 		{`{{json .evidence}}`, `{"detail":"open files: permission denied","kind":"process","strength":"none"}` + "\n", unnamed()},
 		{`{{if gt .tokens.total 5}}much{{end}}`, "much\n", full()},
 		{`{{range .pids}}{{.}};{{end}}`, "4711;4712;\n", full()},
