@@ -1,6 +1,7 @@
 package claudecode
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 
@@ -61,5 +62,17 @@ func TestPastedWords(t *testing.T) {
 	}
 	if got := (saying{origin: "peer"}).heard(paste("a")); got != notice("a") {
 		t.Errorf("of another session: %+v", got)
+	}
+}
+
+// The prompt is what the person asked, not the file that a launch puts before it.
+func TestPromptBehindAFile(t *testing.T) {
+	text, err := json.Marshal(discover.ContextBlock("spec.md", strings.Repeat("a line\n", 5000)) + "\n\nmake it so")
+	must(t, err)
+	for _, content := range []string{string(text), `[{"type":"text","text":` + string(text) + `}]`} {
+		l, ok := parseLine([]byte(`{"type":"user","message":{"role":"user","content":` + content + `}}`))
+		if prompt, command := promptOf(&l); !ok || command || prompt != "make it so" {
+			t.Errorf("%.80q", prompt)
+		}
 	}
 }

@@ -47,7 +47,9 @@ func opening(v native.Value) (text string, pasted bool) {
 	if text, ok := plainOpening(v); ok {
 		return text, false
 	}
-	text = v.Text(promptReading)
+	if text = v.Text(promptReading); discover.HasContext(text) {
+		text = cut(discover.WithoutContext(v.Text(0)))
+	}
 	text, pasted = unpasted(text, len(text) >= promptReading && utf8.RuneCountInString(text) == promptReading)
 	return strings.TrimSpace(text), pasted
 }
@@ -61,7 +63,7 @@ func plainOpening(v native.Value) (text string, ok bool) {
 	read := v.Text(discover.PromptLimit)
 	text = strings.TrimSpace(read)
 	ends := text == read || utf8.RuneCountInString(read) < discover.PromptLimit
-	return text, ends && strings.IndexByte(text, '<') < 0
+	return text, ends && !discover.HasContext(text) && strings.IndexByte(text, '<') < 0
 }
 
 // startsWithTag: "<", a lower-case letter, letters, digits, "_" or "-", then white space or ">".

@@ -2,6 +2,7 @@ package codex
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -300,6 +301,21 @@ func TestEditedLater(t *testing.T) {
 		got, err := New().Entries(t.Context(), []discover.Home{{Dir: w.home}}, q)
 		if err != nil || len(got) != 1 || got[0].Path != later {
 			t.Errorf("%+v: %+v, %v", q, got, err)
+		}
+	}
+}
+
+// The prompt is what the person asked, not the file that a launch puts before it.
+func TestPromptBehindAFile(t *testing.T) {
+	text, err := json.Marshal(discover.ContextBlock("spec.md", strings.Repeat("a line\n", 5000)) + "\n\nmake it so")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, got := range map[string]string{
+		"message": promptOf(text), "item": texts([]byte(`[{"type":"text","text":` + string(text) + `}]`)),
+	} {
+		if got != "make it so" {
+			t.Errorf("%s: %.80q", name, got)
 		}
 	}
 }

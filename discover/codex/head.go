@@ -111,7 +111,7 @@ func (h *head) event(e *event) {
 	switch string(e.name) {
 	case "user_message":
 		if kind := e.get("kind").Text(0); kind == "" || kind == "plain" { // 0.42 knows more, which it writes itself
-			h.prompt = e.get("message").Text(discover.PromptLimit)
+			h.prompt = promptOf(e.get("message"))
 		}
 	case "entered_review_mode":
 		h.review = e.get("user_facing_hint").Text(discover.PromptLimit)
@@ -135,6 +135,27 @@ func (h *head) ownID() string {
 	return h.id
 }
 
+// promptOf is a prompt as a record keeps it. Only one that begins with a file is read whole.
+func promptOf(v native.Value) string {
+	text := v.Text(discover.PromptLimit)
+	if !discover.HasContext(text) {
+		return text
+	}
+	return cut(discover.WithoutContext(v.Text(0)))
+}
+
+// cut shortens to [discover.PromptLimit] characters.
+func cut(s string) string {
+	n := 0
+	for i := range s {
+		if n == discover.PromptLimit {
+			return strings.Clone(s[:i])
+		}
+		n++
+	}
+	return s
+}
+
 // texts joins the text parts of a message; pictures have none.
 func texts(content native.Value) string {
 	var b strings.Builder
@@ -143,7 +164,11 @@ func texts(content native.Value) string {
 		if left <= 0 {
 			break
 		}
-		b.WriteString(get(part.Object(), "text").Text(left))
+		if text := get(part.Object(), "text"); b.Len() == 0 {
+			b.WriteString(promptOf(text))
+		} else {
+			b.WriteString(text.Text(left))
+		}
 	}
 	return b.String()
 }

@@ -67,7 +67,7 @@ func legacySession(data []byte) *stored {
 		case "id":
 			s.ID = v.Text(shortLimit)
 		case "title":
-			s.Title = v.Text(maxText)
+			s.Title = titleOf(v.Text(maxText))
 		case "version":
 			s.Version = v.Text(shortLimit)
 		case "directory":

@@ -168,7 +168,9 @@ func parsePart(data []byte) part {
 		case "type":
 			p.kind = cut(v.Word("text", "tool", "reasoning", "step-start", "step-finish"), shortLimit)
 		case "text":
-			p.text = v.Text(promptKept)
+			if p.text = v.Text(promptKept); discover.HasContext(p.text) {
+				p.text = cut(discover.WithoutContext(v.Text(0)), promptKept)
+			}
 		case "synthetic", "ignored":
 			p.hidden = p.hidden || strings.HasPrefix(string(v), "true")
 		case "tool":

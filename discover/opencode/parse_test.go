@@ -2,6 +2,7 @@ package opencode
 
 import (
 	"bytes"
+	"encoding/json"
 	"reflect"
 	"slices"
 	"strings"
@@ -183,5 +184,31 @@ func TestMessageTime(t *testing.T) {
 		if got := messageTime(c.id, c.before); got != c.want {
 			t.Errorf("messageTime(%q, %d) = %d, want %d", c.id, c.before, got, c.want)
 		}
+	}
+}
+
+// A title that the agent gives to every session at first is none.
+func TestUsualTitles(t *testing.T) {
+	for title, want := range map[string]string{
+		"New session - 2026-11-20T19:20:45.913Z":           "",
+		"Child session - 2026-11-20T19:20:45.913Z":         "",
+		"New session - 2026-11-20T19:20:45.913Z (fork #1)": "",
+		"New session - of mine":                            "New session - of mine",
+		"Fix the parser":                                   "Fix the parser",
+	} {
+		if got := titleOf(title); got != want {
+			t.Errorf("%q is %q, want %q", title, got, want)
+		}
+	}
+}
+
+// The prompt is what the person asked, not the file that a launch puts before it, however long that is.
+func TestPromptBehindAFile(t *testing.T) {
+	text, err := json.Marshal(discover.ContextBlock("spec.md", strings.Repeat("a line\n", 5000)) + "\n\nmake it so")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p := parsePart([]byte(`{"type":"text","text":` + string(text) + `}`)); p.text != "make it so" {
+		t.Errorf("%.80q", p.text)
 	}
 }

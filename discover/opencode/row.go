@@ -2,6 +2,8 @@ package opencode
 
 import (
 	"cmp"
+	"strings"
+	"time"
 
 	"agentctl/discover"
 	"agentctl/discover/native"
@@ -24,7 +26,7 @@ func (st *store) newStored(r *sqlite.Row) stored {
 	s := stored{headless: runPermission(r.Text("permission", maxJSON))}
 	created := r.Int("time_created")
 	s.Record = discover.Record{
-		Agent: discover.OpenCode, ID: text("id"), Path: st.path, Home: st.home, Dir: usual("directory", maxText), Title: r.Text("title", maxText),
+		Agent: discover.OpenCode, ID: text("id"), Path: st.path, Home: st.home, Dir: usual("directory", maxText), Title: titleOf(r.Text("title", maxText)),
 		Version: usual("version", shortLimit), Created: millis(created), Updated: millis(cmp.Or(r.Int("time_updated"), created)),
 		Parent: text("parent_id"), Archived: r.Int("time_archived") > 0,
 	}
@@ -41,6 +43,20 @@ func (st *store) newStored(r *sqlite.Row) stored {
 	}.Known()
 	s.give(storedUsage(r))
 	return s
+}
+
+// titleOf is a session's title, "" while it has the one that the agent gives to all at first: "New session - " or "Child
+// session - " and the time (SEEN 0.5 to 1.18).
+func titleOf(title string) string {
+	for _, usual := range [...]string{"New session - ", "Child session - "} {
+		if rest, ok := strings.CutPrefix(title, usual); ok {
+			rest, _, _ = strings.Cut(rest, " (fork #")
+			if _, err := time.Parse(time.RFC3339Nano, rest); err == nil {
+				return ""
+			}
+		}
+	}
+	return title
 }
 
 // model is what a session row says of its model: JSON, and what that means.

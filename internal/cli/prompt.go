@@ -11,6 +11,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"agentctl/discover"
 	"agentctl/discover/native/fsread"
 )
 
@@ -129,5 +130,5 @@ func (o *promptOptions) block(verb, dir, name string) (string, error) {
 	if shown, err := filepath.Rel(dir, path); err == nil && filepath.IsLocal(shown) {
 		name = shown
 	}
-	return fmt.Sprintf("--- File: %s ---\n%s\n--- End File ---", name, strings.TrimRight(string(text), "\n")), nil
+	return discover.ContextBlock(name, string(text)), nil
 }

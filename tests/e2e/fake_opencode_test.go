@@ -70,7 +70,10 @@ func (o *openCode) obey(verb, rest string) (string, error) {
 	case "tool": // COMMAND: it runs, as its live output shows
 		return "", o.call(rest, object{"output", ""})
 	case "ask": // for permission to run COMMAND
-		return "", o.call(rest, nil)
+		if err := o.call(rest, nil); err != nil {
+			return "", err
+		}
+		return "", o.say(`message=asking id=%s permission=bash patterns="[\"%s\"]"`, o.name("per"), rest)
 	case "return": // TEXT: the call does
 		return "", o.returned(unquoted(rest))
 	case "answer": // TEXT
