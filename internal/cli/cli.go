@@ -51,7 +51,7 @@ func newApp(env Env, verbs []verb) *cli.App {
 	app := &cli.App{
 		Name:            program,
 		Usage:           "tell the truth about coding-agent sessions on this machine",
-		UsageText:       "agentctl COMMAND [FLAGS] [ARGUMENTS]",
+		UsageText:       "agentctl COMMAND [FLAGS] [ARGUMENTS]\nagentctl --version",
 		Writer:          env.Stdout,
 		ErrWriter:       env.Stderr,
 		HideVersion:     true,
@@ -70,6 +70,11 @@ func newApp(env Env, verbs []verb) *cli.App {
 // prepare sets what all commands have in common, and those below them.
 func prepare(c *cli.Command) {
 	c.HideHelpCommand = true
+	template := cli.CommandHelpTemplate
+	if len(c.Subcommands) > 0 {
+		template = cli.SubcommandHelpTemplate
+	}
+	c.CustomHelpTemplate = withExamples(template, examples(verbOf(c)))
 	c.OnUsageError = func(c *cli.Context, err error, _ bool) error { return badFlag(c.Command, err) }
 	for _, f := range c.Flags {
 		if b, ok := f.(*cli.BoolFlag); ok {

@@ -160,6 +160,9 @@ func TestVersion(t *testing.T) {
 	if b := buildOf("", info); b.Version != "v0.1.0" || b.Revision != "abc" || !b.Modified || b.BuiltFrom == "" {
 		t.Errorf("%+v", b)
 	}
+	if text := buildOf("", info).commit(); text != "commit abc with changes, " {
+		t.Error(text)
+	}
 	if b := buildOf("v1.2.3", info); b.Version != "v1.2.3" {
 		t.Errorf("the stamp does not win: %+v", b)
 	}

@@ -37,10 +37,25 @@ func newVersion(env Env) *cli.Command {
 			if asJSON {
 				return render.JSON(env.Stdout, b)
 			}
-			_, err := fmt.Fprintf(env.Stdout, "agentctl %s (%s %s/%s)\n", b.Version, b.Go, b.OS, b.Arch)
+			_, err := fmt.Fprintf(env.Stdout, "agentctl %s (%s%s %s/%s)\n", b.Version, b.commit(), b.Go, b.OS, b.Arch)
 			return err
 		},
 	}
+}
+
+// shortCommit is how many digits of a commit are printed for people.
+const shortCommit = 12
+
+// commit is what the text says of the commit, with a separator; "" where none is known.
+func (b build) commit() string {
+	if b.Revision == "" {
+		return ""
+	}
+	text := "commit " + b.Revision[:min(shortCommit, len(b.Revision))]
+	if b.Modified {
+		text += " with changes"
+	}
+	return text + ", "
 }
 
 // buildOf prefers the linker's stamp to what the Go command noted; info may be nil.
