@@ -20,7 +20,7 @@ type eventsOptions struct {
 	initial, children, json bool
 	adapters                cli.StringSlice
 	scope                   scope
-	script                  string
+	script, format          string
 	webhook, secretEnv      string
 }
 
@@ -44,6 +44,7 @@ func newEvents(env Env) *cli.Command {
 			&cli.StringFlag{Name: "webhook", Usage: "post each event to `URL`, signed if there is a secret; needs curl", Destination: &o.webhook},
 			&cli.StringFlag{Name: "secret-env", Usage: "the secret is in the environment variable `NAME`", Value: secretKey, Destination: &o.secretEnv},
 			&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "print no events; for --exec and --webhook", Destination: &o.quiet},
+			formatFlag(&o.format),
 			jsonFlag(&o.json),
 		}),
 		Action: func(c *cli.Context) error {
@@ -80,6 +81,10 @@ func (env Env) events(ctx context.Context, o *eventsOptions) error {
 	if err != nil {
 		return err
 	}
+	f, err := env.eventFormat(o)
+	if err != nil {
+		return err
+	}
 	poster, err := env.poster(o)
 	if err != nil {
 		return err
@@ -102,7 +107,7 @@ func (env Env) events(ctx context.Context, o *eventsOptions) error {
 	warn := env.newWarnings()
 	err = env.world(s.Homes).Events(ctx, sel, o.initial, func(events []discover.Event, warnings []*discover.Warning) error {
 		warn(warnings)
-		return publish(ctx, out, ofTypes(events, types), outlets)
+		return publish(ctx, out, ofTypes(events, types), f, outlets)
 	})
 	if cause := context.Cause(ctx); errors.Is(cause, syscall.EPIPE) {
 		err = cause // nobody reads any more
@@ -130,14 +135,36 @@ func ofTypes(events []discover.Event, types []string) []discover.Event {
 	return slices.DeleteFunc(slices.Clone(events), func(e discover.Event) bool { return !slices.Contains(types, string(e.Type)) })
 }
 
-// publish prints events and hands them to the outlets.
-func publish(ctx context.Context, out io.Writer, events []discover.Event, outlets []*outlet) error {
+// eventFormat is the template of --format, nil if events are printed as JSON.
+func (env Env) eventFormat(o *eventsOptions) (*render.Format, error) {
+	switch {
+	case o.format != "" && o.json:
+		return nil, badUsage("events", "--json and --format exclude each other")
+	case o.format == "" || o.format == formatJSON:
+		return nil, nil
+	}
+	f, err := render.ParseFormat(o.format, env.Now, render.Event{})
+	if err != nil {
+		return nil, badUsage("events", "%v", err)
+	}
+	return f, nil
+}
+
+// publish prints events, by a format if there is one, and hands them to the outlets as JSON.
+func publish(ctx context.Context, out io.Writer, events []discover.Event, f *render.Format, outlets []*outlet) error {
 	for _, e := range events {
 		var line bytes.Buffer
 		if err := render.JSONLine(&line, render.EventOf(e)); err != nil {
 			return err
 		}
-		if err := write(ctx, out, line.Bytes()); err != nil {
+		printed := line
+		if f != nil {
+			printed = bytes.Buffer{}
+			if err := f.Write(&printed, render.EventOf(e)); err != nil {
+				return badUsage("events", "%v", err)
+			}
+		}
+		if err := write(ctx, out, printed.Bytes()); err != nil {
 			return err
 		}
 		for _, o := range outlets {

@@ -176,6 +176,9 @@ func wantsJSON(args []string) bool {
 	if i := slices.Index(args, "--"); i >= 0 {
 		args = args[:i]
 	}
+	if i := slices.Index(args, "--format"); i >= 0 && i+1 < len(args) && args[i+1] == formatJSON || slices.Contains(args, "--format="+formatJSON) {
+		return true
+	}
 	return slices.ContainsFunc(args, func(arg string) bool {
 		value, joined := strings.CutPrefix(arg, "--json=")
 		yes, _ := strconv.ParseBool(value)

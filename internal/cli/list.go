@@ -3,7 +3,6 @@ package cli
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -40,7 +39,7 @@ func newList(env Env) *cli.Command {
 			&cli.BoolFlag{Name: "watch", Aliases: []string{"w"}, Usage: "show it on the terminal as it changes, those that need you first; q ends it", Destination: &o.watch},
 			&cli.BoolFlag{Name: "no-trunc", Usage: "do not shorten anything", Destination: &o.noTrunc},
 			&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "print IDs only", Destination: &o.quiet},
-			&cli.StringFlag{Name: "format", Usage: "print each session by this Go `TEMPLATE`, as in '{{.id}} {{.status}}'", Destination: &o.format},
+			formatFlag(&o.format),
 			jsonFlag(&o.json),
 			noColorFlag(&o.noColor),
 			&cli.BoolFlag{Name: "no-pager", Usage: "do not use a pager", Destination: &o.noPager},
@@ -105,13 +104,24 @@ func (env Env) lister(ctx context.Context, o *listOptions, s settings) (func([]d
 	if forms > 1 {
 		return nil, badUsage("list", "--json, --quiet and --format cannot be used together")
 	}
+	template, err := env.template("list", &o.format, &o.json, render.Session{})
+	if err != nil {
+		return nil, err
+	}
 	switch {
 	case o.json:
 		return func(list []discover.Session) error { return render.JSONArray(env.Stdout, render.Rows(list)) }, nil
 	case o.quiet:
 		return env.printIDs, nil
-	case o.format != "":
-		return env.formatter(o.format, s)
+	case template != nil:
+		return func(list []discover.Session) error {
+			for _, session := range list {
+				if err := template(render.Of(session)); err != nil {
+					return err
+				}
+			}
+			return nil
+		}, nil
 	}
 	if o.noTrunc {
 		s.look.Width = 0
@@ -146,25 +156,6 @@ func (env Env) paged(ctx context.Context, o *listOptions, draw func(*bytes.Buffe
 		return err
 	}
 	return env.page(ctx, b.Bytes())
-}
-
-func (env Env) formatter(text string, s settings) (func([]discover.Session) error, error) {
-	f, err := render.ParseFormat(text, s.look.Now)
-	if err != nil {
-		return nil, badUsage("list", "%v", err)
-	}
-	return func(list []discover.Session) error {
-		for _, session := range list {
-			err := f.Write(env.Stdout, session)
-			if bad, ok := errors.AsType[*render.FormatError](err); ok {
-				return badUsage("list", "%v", bad)
-			}
-			if err != nil {
-				return err
-			}
-		}
-		return nil
-	}, nil
 }
 
 func (env Env) printIDs(list []discover.Session) error {

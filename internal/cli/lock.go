@@ -101,7 +101,7 @@ func (env Env) declare(ctx context.Context, places []*lock.Place, o *lockOptions
 		}
 	}
 	if o.json {
-		err = env.printLocks(locks, true, s.look)
+		err = env.printLocks(locks, &locksOptions{json: true}, nil, s.look)
 	}
 	return firstOf(err, unseen)
 }

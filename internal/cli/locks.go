@@ -11,14 +11,17 @@ import (
 	"agentctl/lock"
 )
 
-type locksOptions struct{ json, noColor bool }
+type locksOptions struct {
+	json, noColor bool
+	format        string
+}
 
 func newLocks(env Env) *cli.Command {
 	o := &locksOptions{}
 	return &cli.Command{
 		Usage:     "list the locks in force: of live sessions, held by processes, declared",
 		UsageText: "agentctl locks [FLAGS]",
-		Flags:     []cli.Flag{jsonFlag(&o.json), noColorFlag(&o.noColor)},
+		Flags:     []cli.Flag{formatFlag(&o.format), jsonFlag(&o.json), noColorFlag(&o.noColor)},
 		Action: func(c *cli.Context) error {
 			if _, err := arguments(c, 0, ""); err != nil {
 				return err
@@ -30,6 +33,10 @@ func newLocks(env Env) *cli.Command {
 
 func (env Env) locks(ctx context.Context, o *locksOptions) error {
 	s, err := env.settings(o.noColor)
+	if err != nil {
+		return err
+	}
+	template, err := env.template("locks", &o.format, &o.json, render.Lock{})
 	if err != nil {
 		return err
 	}
@@ -62,7 +69,7 @@ func (env Env) locks(ctx context.Context, o *locksOptions) error {
 	for _, place := range places(r.Sessions, declared) {
 		list = append(list, env.hiddenLocks(place, holdings, store)...)
 	}
-	if err := env.printLocks(list, o.json, s.look); err != nil {
+	if err := env.printLocks(list, o, template, s.look); err != nil {
 		return err
 	}
 	if bad != nil {
@@ -113,13 +120,16 @@ func (env Env) hiddenLocks(place *lock.Place, holdings []lock.Holding, store loc
 	return out
 }
 
-func (env Env) printLocks(list []lock.Lock, asJSON bool, look render.Look) error {
+func (env Env) printLocks(list []lock.Lock, o *locksOptions, template func(any) error, look render.Look) error {
 	objects := make([]render.Lock, 0, len(list))
 	for _, l := range list {
 		objects = append(objects, lockObject(l))
 	}
-	if asJSON {
+	switch {
+	case o.json:
 		return render.JSONArray(env.Stdout, slices.Values(objects))
+	case template != nil:
+		return printEach(objects, template)
 	}
 	if len(list) == 0 {
 		return nil

@@ -12,6 +12,7 @@ import (
 
 type statusOptions struct {
 	explain, alive, json, noColor bool
+	format                        string
 	adapters                      cli.StringSlice
 }
 
@@ -27,6 +28,7 @@ func newStatus(env Env) *cli.Command {
 			&cli.BoolFlag{Name: "explain", Usage: "also show every piece of evidence considered, and the reason for the verdict", Destination: &o.explain},
 			&cli.BoolFlag{Name: "alive", Usage: "print nothing; exit 0 if it is live, 8 if it is stopped", Destination: &o.alive},
 			adapterFlag(&o.adapters),
+			formatFlag(&o.format),
 			jsonFlag(&o.json),
 			noColorFlag(&o.noColor),
 		},
@@ -52,6 +54,10 @@ func (env Env) status(ctx context.Context, arg string, o *statusOptions) error {
 	if err != nil {
 		return err
 	}
+	template, err := env.template("status", &o.format, &o.json, render.Session{})
+	if err != nil {
+		return err
+	}
 	want := discover.Want{Whole: !o.alive, Tokens: !o.alive}
 	working, done := env.look(ctx, "looking for "+render.Clean(arg))
 	world := env.world(s.Homes)
@@ -71,6 +77,14 @@ func (env Env) status(ctx context.Context, arg string, o *statusOptions) error {
 	}
 	if o.alive {
 		return env.alive(r)
+	}
+	if template != nil {
+		for i, session := range r.Sessions {
+			if err := template(render.On(session, machines[i])); err != nil {
+				return err
+			}
+		}
+		return env.warn(append(r.Warnings, unanswered...))
 	}
 	if err := env.show(r.Sessions, machines, o.explain, o.json, s.look); err != nil {
 		return err

@@ -18,6 +18,7 @@ import (
 type waitOptions struct {
 	scope       scope
 	until       string
+	format      string
 	timeout     time.Duration
 	adapters    cli.StringSlice
 	json, quiet bool
@@ -37,6 +38,7 @@ func newWait(env Env) *cli.Command {
 			adapterFlag(&o.adapters),
 		}, o.scope.flags("select"), []cli.Flag{
 			&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "print nothing but errors", Destination: &o.quiet},
+			formatFlag(&o.format),
 			jsonFlag(&o.json),
 		}),
 		Action: func(c *cli.Context) error {
@@ -58,6 +60,10 @@ func newWait(env Env) *cli.Command {
 
 func (env Env) wait(ctx context.Context, args []string, o *waitOptions) error {
 	s, err := env.settings(false)
+	if err != nil {
+		return err
+	}
+	template, err := env.template("wait", &o.format, &o.json, render.Session{})
 	if err != nil {
 		return err
 	}
@@ -89,7 +95,7 @@ func (env Env) wait(ctx context.Context, args []string, o *waitOptions) error {
 	if timeout > 0 {
 		timeout = max(timeout-time.Since(began), 1)
 	}
-	return env.await(ctx, world, found.Sessions, until(o.until), timeout, func(s discover.Session) error { return env.printArrival(s, o) })
+	return env.await(ctx, world, found.Sessions, until(o.until), timeout, func(s discover.Session) error { return env.printArrival(s, o, template) })
 }
 
 // toWaitFor finds the sessions that the arguments or the selection name: of a selection the live ones but for sub-agents and
@@ -195,12 +201,14 @@ func (env Env) newWarnings() func([]*discover.Warning) {
 	}
 }
 
-func (env Env) printArrival(s discover.Session, o *waitOptions) error {
+func (env Env) printArrival(s discover.Session, o *waitOptions, template func(any) error) error {
 	switch {
 	case o.quiet:
 		return nil
 	case o.json:
 		return render.JSONLine(env.Stdout, render.Of(s))
+	case template != nil:
+		return template(render.Of(s))
 	}
 	words := []string{render.Clean(idOf(s)), string(s.Status)}
 	switch {

@@ -23,7 +23,10 @@ func newWorktree(env Env) *cli.Command {
 	}
 }
 
-type worktreeListOptions struct{ json, noColor bool }
+type worktreeListOptions struct {
+	json, noColor bool
+	format        string
+}
 
 func newWorktreeList(env Env) *cli.Command {
 	o := &worktreeListOptions{}
@@ -33,7 +36,7 @@ func newWorktreeList(env Env) *cli.Command {
 		Usage:     "list the worktrees of a repository, with the live sessions in each",
 		UsageText: "agentctl worktree list [FLAGS] [REPO]",
 		ArgsUsage: "[REPO]",
-		Flags:     []cli.Flag{jsonFlag(&o.json), noColorFlag(&o.noColor)},
+		Flags:     []cli.Flag{formatFlag(&o.format), jsonFlag(&o.json), noColorFlag(&o.noColor)},
 		Action: func(c *cli.Context) error {
 			dir := "."
 			if c.Args().Present() {
@@ -50,6 +53,10 @@ func newWorktreeList(env Env) *cli.Command {
 
 func (env Env) worktreeList(ctx context.Context, dir string, o *worktreeListOptions) error {
 	s, err := env.settings(o.noColor)
+	if err != nil {
+		return err
+	}
+	template, err := env.template("worktree list", &o.format, &o.json, render.Worktree{})
 	if err != nil {
 		return err
 	}
@@ -72,9 +79,12 @@ func (env Env) worktreeList(ctx context.Context, dir string, o *worktreeListOpti
 	for _, w := range list {
 		out = append(out, worktreeObject(w, r.Sessions))
 	}
-	if o.json {
+	switch {
+	case o.json:
 		err = render.JSONArray(env.Stdout, slices.Values(out))
-	} else {
+	case template != nil:
+		err = printEach(out, template)
+	default:
 		err = render.WorktreeTable(env.Stdout, out, s.look)
 	}
 	if err != nil {

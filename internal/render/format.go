@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -18,23 +17,35 @@ import (
 	"agentctl/discover"
 )
 
-// Format is a template of the person's own, in the syntax of text/template over the names of the JSON contract:
+// Format is a template of the person's own, in the syntax of text/template over the names of an object of the JSON contract:
 // {{.id}}, {{.tokens.in}}. A fact that is absent is empty. `\t` and `\n` in it stand for a tab and a line break.
-type Format struct{ t *template.Template }
+type Format struct {
+	t  *template.Template
+	of reflect.Type
+	// objects are the parts of the value that is printed, as JSON has them, by the addresses of their maps.
+	objects map[uintptr]any
+}
 
-// ParseFormat reads a template. Unknown field names are an error that lists the valid ones.
-func ParseFormat(text string, now time.Time) (*Format, error) {
-	text = unescaped(text)
+// ParseFormat reads a template for objects of one type of this package, such as [Session]. Unknown field names are an error that
+// lists the valid ones.
+func ParseFormat(text string, now func() time.Time, of any) (*Format, error) {
+	switch {
+	case text == "table" || strings.HasPrefix(text, "table "):
+		return nil, errors.New("--format: a template prints lines, no table; leave out the word table")
+	case !strings.Contains(text, "{{"):
+		return nil, fmt.Errorf("--format: %q names no field: it is a Go template, as in '{{.%s}}', or the word json", text, names(reflect.TypeOf(of), "")[0])
+	}
+	f := &Format{of: reflect.TypeOf(of), objects: map[uintptr]any{}}
 	t, err := template.New("format").Option("missingkey=error").Funcs(template.FuncMap{
-		"json":     jsonText,
-		"age":      func(stamp any) string { return ageText(stamp, now) },
+		"json":     f.jsonText,
+		"age":      func(stamp any) string { return ageText(stamp, now()) },
 		"truncate": func(n int, v any) string { return displaywidth.TruncateString(fmt.Sprint(v), n, "…") },
-	}).Parse(text)
+	}).Parse(unescaped(text))
 	if err != nil {
 		return nil, fmt.Errorf("--format: %s", strings.TrimPrefix(err.Error(), "template: "))
 	}
-	f := &Format{t}
-	if unknown, ok := errors.AsType[*unknownFieldError](f.execute(io.Discard, blank())); ok {
+	f.t = t
+	if unknown, ok := errors.AsType[*unknownFieldError](f.execute(io.Discard, blank(f.of))); ok {
 		return nil, unknown
 	}
 	return f, nil // other errors may be due to the blank
@@ -58,15 +69,19 @@ func unescaped(text string) string {
 }
 
 // unknownFieldError is a template's field that the contract does not have.
-type unknownFieldError struct{ quoted string }
-
-func (e *unknownFieldError) Error() string {
-	return fmt.Sprintf("--format: no field %s; there are: %s", e.quoted, strings.Join(Fields(), ", "))
+type unknownFieldError struct {
+	quoted string
+	fields []string
 }
 
-// Write prints one session and a line break. Its texts are cleaned as in tables.
-func (f *Format) Write(w io.Writer, s discover.Session) error {
-	fields, err := fieldsOf(Of(s))
+func (e *unknownFieldError) Error() string {
+	return fmt.Sprintf("--format: no field %s; there are: %s", e.quoted, strings.Join(e.fields, ", "))
+}
+
+// Write prints one object, which has the type of the format, and a line break. Its texts are cleaned as in tables.
+func (f *Format) Write(w io.Writer, object any) error {
+	clear(f.objects)
+	fields, err := f.fieldsOf(object)
 	if err != nil {
 		return err
 	}
@@ -79,13 +94,13 @@ func (f *Format) Write(w io.Writer, s discover.Session) error {
 	return err
 }
 
-func (f *Format) execute(w io.Writer, fields map[string]any) error {
+func (f *Format) execute(w io.Writer, fields facts) error {
 	err := f.t.Execute(w, fields)
 	if err == nil {
 		return nil
 	}
 	if _, field, ok := strings.Cut(err.Error(), "map has no entry for key "); ok {
-		return &unknownFieldError{field}
+		return &unknownFieldError{field, names(f.of, "explain")}
 	}
 	return &FormatError{err}
 }
@@ -112,32 +127,36 @@ func names(t reflect.Type, without string) []string {
 	return out
 }
 
-// facts is an object inside of the session's; what is not known is empty.
+// facts is an object; what is not known is empty.
 type facts map[string]any
 
-// blank has every field, empty.
-func blank() map[string]any {
-	m := map[string]any{}
-	for _, name := range Fields() {
-		m[name] = ""
-	}
-	for name, t := range map[string]reflect.Type{
-		"tokens": reflect.TypeFor[Tokens](), "evidence": reflect.TypeFor[Evidence](), "changes": reflect.TypeFor[Changes](),
-	} {
-		inner := facts{}
-		for _, n := range names(t, "") {
-			inner[n] = ""
+// blank has every field of a type, empty.
+func blank(t reflect.Type) facts {
+	m := facts{}
+	for field := range t.Fields() {
+		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+		inner := field.Type
+		if inner.Kind() == reflect.Pointer {
+			inner = inner.Elem()
 		}
-		m[name] = inner
+		switch {
+		case name == "explain":
+		case inner == reflect.TypeFor[discover.Facts]():
+			m[name] = map[string]any{}
+		case inner.Kind() == reflect.Struct:
+			m[name] = blank(inner)
+		case inner.Kind() == reflect.Slice:
+			m[name] = []any{}
+		default:
+			m[name] = ""
+		}
 	}
-	m["pids"], m["meta"], m["quotas"], m["processes"] = []any{}, map[string]any{}, []any{}, []any{}
 	return m
 }
 
-// fieldsOf turns the contract's object into the template's data: what JSON would say, cleaned, over a blank, and so the
-// objects in it.
-func fieldsOf(s Session) (map[string]any, error) {
-	text, err := json.Marshal(s)
+// fieldsOf turns an object into the template's data: what JSON would say, cleaned, over a blank, and so the objects in it.
+func (f *Format) fieldsOf(object any) (facts, error) {
+	text, err := json.Marshal(object)
 	if err != nil {
 		return nil, err
 	}
@@ -147,21 +166,25 @@ func fieldsOf(s Session) (map[string]any, error) {
 	if err := dec.Decode(&have); err != nil {
 		return nil, err
 	}
-	m := blank()
-	for k, v := range have {
+	m := blank(f.of)
+	f.fill(m, have)
+	return m, nil
+}
+
+// fill puts what is known into a blank.
+func (f *Format) fill(m facts, have map[string]any) {
+	f.objects[reflect.ValueOf(m).Pointer()] = have
+	for name, v := range have {
 		object, isObject := v.(map[string]any)
-		known, hasFields := m[k].(facts)
+		inner, hasFields := m[name].(facts)
 		switch {
 		case v == nil:
 		case isObject && hasFields:
-			for name := range object {
-				known[name] = tidy(object[name])
-			}
+			f.fill(inner, object)
 		default:
-			m[k] = tidy(v)
+			m[name] = tidy(v)
 		}
 	}
-	return m, nil
 }
 
 // tidy cleans every text inside v, and makes numbers comparable.
@@ -191,14 +214,10 @@ func tidy(v any) any {
 	return v
 }
 
-// jsonText is what JSON would say: of an object without what is not known of it.
-func jsonText(v any) (string, error) {
-	if f, ok := v.(facts); ok {
-		f = maps.Clone(f)
-		maps.DeleteFunc(f, func(_ string, v any) bool { return v == "" })
-		if v = f; len(f) == 0 {
-			v = nil
-		}
+// jsonText is what --json would print: of an object only what is known of it.
+func (f *Format) jsonText(v any) (string, error) {
+	if m, ok := v.(facts); ok {
+		v = f.objects[reflect.ValueOf(m).Pointer()]
 	}
 	text, err := marshal(v, "")
 	return string(text), err

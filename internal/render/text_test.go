@@ -2,6 +2,9 @@ package render_test
 
 import (
 	"bytes"
+	"encoding/json"
+	"errors"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -125,12 +128,12 @@ func TestAge(t *testing.T) {
 
 func format(t *testing.T, template string, s discover.Session) (string, error) {
 	t.Helper()
-	f, err := render.ParseFormat(template, now)
+	f, err := render.ParseFormat(template, func() time.Time { return now }, render.Session{})
 	if err != nil {
 		return "", err
 	}
 	var b bytes.Buffer
-	err = f.Write(&b, s)
+	err = f.Write(&b, render.Of(s))
 	return b.String(), err
 }
 
@@ -172,11 +175,41 @@ func TestFormat(t *testing.T) {
 	}
 }
 
+// {{json .}} is what --json prints, of every kind of object.
+func TestFormatWholeObject(t *testing.T) {
+	for _, object := range []any{
+		render.Of(full()), render.Of(stored()), render.Of(unnamed()), render.On(full(), busy()),
+		render.Lock{Directory: "/a", Kind: "held", PID: 1},
+		render.Worktree{Path: "/a", Sessions: []render.Session{render.Of(stored())}},
+		render.Event{Type: "session.idle", Session: render.Of(stored())},
+	} {
+		f, err := render.ParseFormat("{{json .}}", time.Now, object)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got, want bytes.Buffer
+		if err := errors.Join(f.Write(&got, object), render.JSONLine(&want, object)); err != nil {
+			t.Fatal(err)
+		}
+		var printed, whole any
+		if err := errors.Join(json.Unmarshal(got.Bytes(), &printed), json.Unmarshal(want.Bytes(), &whole)); err != nil {
+			t.Fatal(err)
+		}
+		if !reflect.DeepEqual(printed, whole) {
+			t.Errorf("%s\nwant %s", got.String(), want.String())
+		}
+	}
+}
+
 func TestFormatErrors(t *testing.T) {
 	for template, want := range map[string]string{
 		"{{.sessionId}}":  `no field "sessionId"; there are: id, adapter,`,
 		"{{.tokens.inn}}": `no field "inn"`,
 		"{{.id":           "unclosed action",
+		"id":              "\"id\" names no field: it is a Go template, as in '{{.id}}', or the word json",
+		"":                "names no field",
+		"table {{.id}}":   "a template prints lines, no table",
+		"table":           "a template prints lines, no table",
 		"{{nope .id}}":    `function "nope" not defined`,
 	} {
 		if _, err := format(t, template, full()); err == nil || !strings.Contains(err.Error(), want) {

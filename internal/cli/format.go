@@ -1,0 +1,52 @@
+package cli
+
+import (
+	"errors"
+
+	"github.com/urfave/cli/v2"
+
+	"agentctl/internal/render"
+)
+
+// formatFlag is --format of a command that prints one kind of object.
+func formatFlag(to *string) cli.Flag {
+	return &cli.StringFlag{Name: "format", Usage: "print each by this Go `TEMPLATE`, as in '{{.status}} {{.id}}'; json: as --json", Destination: to}
+}
+
+// formatJSON is the --format that asks for what --json prints.
+const formatJSON = "json"
+
+// template is a function that prints objects of a type by the text of --format, nil if there is none. The word json asks for what
+// --json prints.
+func (env Env) template(verb string, text *string, asJSON *bool, of any) (func(object any) error, error) {
+	switch {
+	case *text != "" && *asJSON:
+		return nil, badUsage(verb, "--json and --format exclude each other")
+	case *text == formatJSON:
+		*text, *asJSON = "", true
+		return nil, nil
+	case *text == "":
+		return nil, nil
+	}
+	f, err := render.ParseFormat(*text, env.Now, of)
+	if err != nil {
+		return nil, badUsage(verb, "%v", err)
+	}
+	return func(object any) error {
+		err := f.Write(env.Stdout, object)
+		if bad, ok := errors.AsType[*render.FormatError](err); ok {
+			return badUsage(verb, "%v", bad)
+		}
+		return err
+	}, nil
+}
+
+// printEach prints objects by a template.
+func printEach[T any](list []T, template func(any) error) error {
+	for _, object := range list {
+		if err := template(object); err != nil {
+			return err
+		}
+	}
+	return nil
+}

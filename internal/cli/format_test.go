@@ -1,0 +1,53 @@
+package cli
+
+import (
+	"strings"
+	"testing"
+)
+
+// Templates are for every command that prints objects; the word json asks for what --json prints.
+func TestFormats(t *testing.T) {
+	for args, want := range map[string]string{
+		"list --format {{.id}}":                                "aaaaaaaa-1\n\n",
+		"status aaaaaaaa-2 --format {{.id}}/{{.outcome}}":      "aaaaaaaa-2/completed\n",
+		"status pid:10 --format {{.pid}}":                      "10\n",
+		"wait aaaaaaaa-2 --format {{.status}}":                 "stopped\n",
+		"locks --format {{.adapter}}/{{.type}}/{{.expiresAt}}": "codex/session/\n",
+		"worktree list --format {{.main}}":                     "true\nfalse\n",
+	} {
+		env, out := testEnv(t)
+		if strings.HasPrefix(args, "worktree") {
+			env, out = gitEnv(t)
+		}
+		if got := run(env, strings.Fields(args)...); got != 0 || out.stdout.String() != want {
+			t.Errorf("%s: exit %d, %q, want %q; %s", args, got, out.stdout.String(), want, out.stderr.String())
+		}
+	}
+	for _, verb := range []string{"list", "status aaaaaaaa-2", "wait aaaaaaaa-2", "locks", "worktree list"} {
+		env, out := gitEnv(t)
+		if !strings.HasPrefix(verb, "worktree") {
+			env, out = testEnv(t)
+		}
+		run(env, append(strings.Fields(verb), "--json")...)
+		want := out.stdout.String()
+		out.stdout.Reset()
+		if got := run(env, append(strings.Fields(verb), "--format", "json")...); got != 0 || want == "" || out.stdout.String() != want {
+			t.Errorf("%s --format json: exit %d, %q, want %q", verb, got, out.stdout.String(), want)
+		}
+		for format, says := range map[string]string{"id": "names no field", "table {{.id}}": "no table", "{{.nope}}": `no field "nope"`} {
+			out.stderr.Reset()
+			if got := run(env, append(strings.Fields(verb), "--format", format)...); got != exitUsage || !strings.Contains(out.stderr.String(), says) {
+				t.Errorf("%s --format %s: exit %d, %s", verb, format, got, out.stderr.String())
+			}
+		}
+		if got := run(env, append(strings.Fields(verb), "--format", "{{.nope}}", "--json")...); got != exitUsage {
+			t.Errorf("%s --format --json: exit %d", verb, got)
+		}
+	}
+	for format, says := range map[string]string{"id": "names no field", "{{.nope}}": `no field "nope"`, "{{.session.nope}}": `no field "nope"`} {
+		env, out := testEnv(t)
+		if got := run(env, "events", "--format", format); got != exitUsage || !strings.Contains(out.stderr.String(), says) {
+			t.Errorf("events --format %s: exit %d, %s", format, got, out.stderr.String())
+		}
+	}
+}
