@@ -40,7 +40,8 @@ func (w *World) Messages(ctx context.Context, s Session) iter.Seq2[Message, erro
 				return
 			}
 			if given += m.size(); given > maxGiven {
-				yield(Message{}, &Warning{Agent: s.Agent, Path: s.Path, Err: errLong})
+				err := fmt.Errorf("messages before the newest %d MB are left out", maxGiven>>20)
+				yield(Message{}, &Warning{Agent: s.Agent, Path: s.Path, Err: err})
 				return
 			}
 		}
@@ -49,8 +50,6 @@ func (w *World) Messages(ctx context.Context, s Session) iter.Seq2[Message, erro
 
 // maxGiven is the most bytes of messages that are given, and one more message: who shows them oldest first holds all of them.
 const maxGiven = 24 << 20
-
-var errLong = fmt.Errorf("messages before the newest %d MB are left out", maxGiven>>20)
 
 // size is how many bytes a message takes.
 func (m Message) size() int {
