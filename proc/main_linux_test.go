@@ -25,6 +25,7 @@ func roles() map[string]func() error {
 		"write":           roleWrite,
 		"without-leader":  roleWithoutLeader,
 		"nobody":          roleNobody,
+		"hiding":          roleHiding,
 		"hidepid":         roleHidepid,
 		"elsewhere":       roleElsewhere,
 		"chroot":          roleChroot,

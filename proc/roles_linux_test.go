@@ -39,6 +39,11 @@ func becomeNobody() error {
 	return errors.Join(syscall.Setgroups(nil), syscall.Setgid(nobody), syscall.Setuid(nobody))
 }
 
+// roleHiding is another user's, and lets itself not be inspected.
+func roleHiding() error {
+	return inTurn(becomeNobody, func() error { return unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0) }, roleWait)
+}
+
 // roleNobody looks at its parent, which is root's.
 func roleNobody() error {
 	if err := becomeNobody(); err != nil {

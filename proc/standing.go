@@ -19,8 +19,7 @@ const (
 
 // Standing says whose a process is, and how far what it says of users, pids, paths and ports means the same to us.
 type Standing struct {
-	// UID is the effective user. [Process.UID] is the owner of the process's entry in the process table, which belongs to
-	// root where the process does not let itself be inspected (prctl(2), PR_SET_DUMPABLE).
+	// UID is the effective user, read together with the namespaces.
 	UID int
 	// PIDs are those of the process in each pid namespace from ours to its own; see [Process.NamespacePIDs].
 	PIDs []int
