@@ -48,7 +48,7 @@ func TestAmbiguityIsShort(t *testing.T) {
 		t.Fatalf("exit %d", got)
 	}
 	lines := strings.Split(strings.TrimSpace(out.stderr.String()), "\n")
-	if len(lines) != 12 || lines[0] != `agentctl: error: "eeee" means any of 25 sessions` || lines[11] != "hint: and 15 more" {
+	if len(lines) != 12 || lines[0] != `agentctl: error: "eeee" matches 25 sessions` || lines[11] != "hint: and 15 more" {
 		t.Fatalf("%q", lines)
 	}
 	if want := "hint: eeee-00 codex stopped the prompt"; lines[1] != want {

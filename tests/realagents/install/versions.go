@@ -32,6 +32,9 @@ type Release struct{ Agent, Version string }
 // String is the release's folder name too.
 func (r Release) String() string { return r.Agent + "-" + r.Version }
 
+// Newest are the newest release of each agent.
+func Newest() []Release { return Releases()[:3] }
+
 // Releases are all pinned releases, the current ones first.
 func Releases() []Release {
 	return []Release{
