@@ -249,7 +249,12 @@ func (w *watch) wait(ctx context.Context, id proc.ID) *attended {
 	return &attended{stop: stop}
 }
 
+// filesOf returns the files that change with a session. Of a process whose home is not ours there are none: its adapter would
+// look into the home to find them.
 func (w *watch) filesOf(s Session) []string {
+	if s.Path == "" && s.Trust == Foreign {
+		return nil
+	}
 	for _, a := range w.adapters {
 		if a, ok := a.(Watched); ok && s.Agent == a.(Adapter).Name() {
 			return a.Watch(s)
