@@ -16,8 +16,7 @@ const (
 	// [World.AllUsers] asks for it, and never acted on.
 	Foreign Trust = iota
 	// Seen: only live processes of our own user, in our own namespaces, name the home. It is read and shown, and never acted
-	// on: no command is started with its paths, nothing is sent to what listens for it, and no link is followed out of it. A
-	// sandboxed agent can name any home.
+	// on: no command is started with its paths, and nothing is sent to what listens for it. A sandboxed agent can name any home.
 	Seen
 	// Ours: our own environment, the agent's default or the person (configuration, --home) names the home, whoever owns it.
 	// An agent that we start would use it as well.

@@ -64,7 +64,9 @@ func TestOneIDInTwoDirectories(t *testing.T) {
 	here, there, elsewhere := t.TempDir(), t.TempDir(), t.TempDir()
 	c := stage(t, part{Name: "agent", Runs: []string{"a"}, Mark: "a", Below: []part{
 		{Name: "child", Setsid: true, Dir: there},
-		{Name: "here", Detached: true, Dir: here}, {Name: "there", Detached: true, Dir: there}, {Name: "elsewhere", Detached: true, Dir: elsewhere},
+		{Name: "here", Detached: true, Dir: here},
+		{Name: "there", Detached: true, Dir: there},
+		{Name: "elsewhere", Detached: true, Dir: elsewhere},
 	}})
 	s := set(t)
 	s.dir, s.copies = here, []string{there}
