@@ -32,7 +32,7 @@ func arrange(app *cli.App, args []string) ([]string, error) {
 	case verb == nil && strings.HasPrefix(args[0], "-"):
 		return nil, &usageError{args[0] + " must follow the command", "agentctl COMMAND " + args[0]}
 	case verb == nil:
-		return nil, unknown("command", args[0], verbNames(app.Commands))
+		return nil, unknownCommand(args[0], verbNames(app.Commands))
 	case verb.SkipFlagParsing:
 		return args, nil
 	}
@@ -171,7 +171,7 @@ func shortFlags(verb *cli.Command, word string, next []string) (flags, rest []st
 		f := flagOf(verb, name)
 		switch {
 		case f == nil:
-			return nil, nil, unknown("flag", word, flagNames(verb))
+			return nil, nil, unknownShort(verbOf(verb), word, flagNames(verb))
 		case !f.TakesValue():
 			flags = append(flags, "-"+name)
 		case i+1 < len(letters):

@@ -1,0 +1,38 @@
+package cli
+
+import (
+	"slices"
+	"strconv"
+)
+
+// elsewhere are words that other tools have for a command of ours, each with what to type instead.
+func elsewhere() map[string]string {
+	return map[string]string{
+		"kill": "stop", "rm": "stop", "attach": "resume", "continue": "resume", "start": "launch", "run": "launch",
+		"tail": "logs -f", "follow": "logs -f", "top": "list --watch", "watch": "list --watch",
+	}
+}
+
+// unknownCommand makes the usage error for a word that is no command.
+func unknownCommand(word string, known []string) error {
+	e := &usageError{message: "unknown command " + strconv.Quote(word), hint: program + " --help lists the commands"}
+	if other, ok := elsewhere()[word]; ok {
+		e.hint = "did you mean " + program + " " + other + "?"
+	} else if near, ok := nearest(word, known); ok {
+		e.hint = "did you mean " + near + "?"
+	}
+	return e
+}
+
+// unknownShort makes the usage error for a word of short flags, of which one is not known. One letter is as near to any other: only
+// what other tools mean by it is suggested, where the command has that.
+func unknownShort(verb, word string, known []string) error {
+	if len(word) > 2 {
+		return unknown("flag", word, known)
+	}
+	e := &usageError{message: "unknown flag " + strconv.Quote(word), hint: program + " " + verb + " --help"}
+	if long := map[string]string{"-f": "--force", "-o": "--json"}[word]; slices.Contains(known, long) {
+		e.hint = "did you mean " + long + "?"
+	}
+	return e
+}
