@@ -15,6 +15,14 @@ import (
 // ErrNotFound: no session has that ID.
 var ErrNotFound = errors.New("no such session")
 
+// NotFoundError is an [ErrNotFound] with the argument that names no session.
+type NotFoundError struct{ Arg string }
+
+func (e *NotFoundError) Error() string { return fmt.Sprintf("%v: %s", ErrNotFound, e.Arg) }
+
+// Unwrap returns [ErrNotFound].
+func (e *NotFoundError) Unwrap() error { return ErrNotFound }
+
 // ErrUnreadable: what is stored of the session cannot be read, or something in which it may be stored.
 var ErrUnreadable = errors.New("cannot be read")
 
@@ -187,7 +195,7 @@ func (a argument) pick(sessions []Session) []Session {
 func (r Result) one(arg string, total int) (Result, error) {
 	switch len(r.Sessions) {
 	case 0:
-		return r, fmt.Errorf("%w: %s", ErrNotFound, arg)
+		return r, &NotFoundError{arg}
 	case 1:
 		return r, nil
 	}

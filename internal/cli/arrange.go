@@ -2,6 +2,7 @@ package cli
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -30,7 +31,7 @@ func arrange(app *cli.App, args []string) ([]string, error) {
 	verb := app.Command(args[0])
 	switch {
 	case verb == nil && strings.HasPrefix(args[0], "-"):
-		return nil, &usageError{args[0] + " must follow the command", "agentctl COMMAND " + args[0]}
+		return nil, flagFirst(app.Commands, args[0])
 	case verb == nil:
 		return nil, unknownCommand(args[0], verbNames(app.Commands))
 	case verb.SkipFlagParsing:
@@ -60,6 +61,20 @@ func arrange(app *cli.App, args []string) ([]string, error) {
 		rest = nil // the library would look them up as topics
 	}
 	return slices.Concat(names, flags, []string{"--"}, rest), nil
+}
+
+// flagFirst makes the usage error for a flag in the place of a command. One that some command has must follow it; any other is
+// unknown.
+func flagFirst(commands []*cli.Command, flag string) error {
+	name, _, _ := strings.Cut(strings.TrimLeft(flag, "-"), "=")
+	if slices.ContainsFunc(commands, func(c *cli.Command) bool { return flagOf(c, name) != nil }) {
+		return &usageError{flag + " must follow the command", program + " COMMAND " + flag}
+	}
+	hint := program + " --help lists the commands"
+	if name == "v" || name == "V" {
+		hint = "did you mean " + program + " --version?"
+	}
+	return &usageError{"unknown flag " + strconv.Quote(flag), hint}
 }
 
 // descend finds the command below a verb that the words name, and those above it. Where they name none but ask for help,

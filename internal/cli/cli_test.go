@@ -107,6 +107,11 @@ func TestExitCodes(t *testing.T) {
 		{"version x", 2, `"x"`},
 
 		{"status nothing", 3, "no such session: nothing\nhint: agentctl list -a --since all"},
+		{"status 999004711", 3, "hint: did you mean pid:999004711?"},
+		{"stop 4711", 3, "hint: did you mean pid:4711?"},
+		{"-v", 2, "unknown flag \"-v\"\nhint: did you mean agentctl --version?"},
+		{"-n 3 list", 2, "-n must follow the command\nhint: agentctl COMMAND -n"},
+		{"--nothing list", 2, "unknown flag \"--nothing\"\nhint: agentctl --help lists the commands"},
 		{"status pid:11", 3, "no such session: process 11"},
 		{"status pid:x", 3, `"x" is not a process id`},
 		{"status aaaaaaaa-1 --adapter claude-code", 3, "no such session"},

@@ -145,6 +145,7 @@ func (env Env) hint(err error) string {
 	var conflict *conflictError
 	var timeout *timeoutError
 	var untrusted *discover.UntrustedError
+	var notFound *discover.NotFoundError
 	switch {
 	case errors.As(err, &untrusted):
 		return nameHome(untrusted)
@@ -165,6 +166,8 @@ func (env Env) hint(err error) string {
 		return ambiguousHint(ambiguous)
 	case errors.Is(err, discover.ErrUnreadable):
 		return "the warnings name the file; agentctl doctor checks every store"
+	case errors.As(err, &notFound) && isNumber(notFound.Arg):
+		return "did you mean pid:" + notFound.Arg + "?"
 	case errors.Is(err, discover.ErrNotFound):
 		return "agentctl list -a --since all shows every session"
 	}

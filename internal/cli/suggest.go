@@ -13,6 +13,12 @@ func elsewhere() map[string]string {
 	}
 }
 
+// isNumber reports whether a word is a positive number, as a pid is.
+func isNumber(word string) bool {
+	n, err := strconv.ParseInt(word, 10, 32)
+	return err == nil && n > 0
+}
+
 // unknownCommand makes the usage error for a word that is no command.
 func unknownCommand(word string, known []string) error {
 	e := &usageError{message: "unknown command " + strconv.Quote(word), hint: program + " --help lists the commands"}
