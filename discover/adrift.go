@@ -21,15 +21,11 @@ type markName struct {
 	pid     int
 }
 
-// findAdrift finds those of the sessions' users that are no older than the eldest of the sessions' processes.
+// findAdrift finds those of the sessions' users, older ones than the sessions' processes included ([Forest.LeftBehind]).
 func (w *World) findAdrift(table *proc.Table, sessions []Session) (a adrift) {
-	users, eldest := map[int]bool{}, uint64(0)
-	agents := map[Agent]bool{}
+	users, agents := map[int]bool{}, map[Agent]bool{}
 	for _, s := range sessions {
-		for i, p := range s.Processes {
-			if i == 0 && (len(users) == 0 || p.Ticks < eldest) {
-				eldest = p.Ticks
-			}
+		for _, p := range s.Processes {
 			users[p.UID], agents[s.Agent] = true, true
 		}
 	}
@@ -43,7 +39,7 @@ func (w *World) findAdrift(table *proc.Table, sessions []Session) (a adrift) {
 	a.named = map[markName][]proc.Process{}
 	for p := range table.All() {
 		switch {
-		case !p.Alive() || !users[p.UID] || p.Ticks < eldest || !isAdrift(table, p):
+		case !p.Alive() || !users[p.UID] || !isAdrift(table, p):
 		case !readable:
 			a.unnamed = append(a.unnamed, p)
 		default:

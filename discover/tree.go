@@ -2,6 +2,7 @@ package discover
 
 import (
 	"cmp"
+	"context"
 	"slices"
 
 	"agentctl/proc"
@@ -20,9 +21,11 @@ type Branch struct {
 
 // Tree returns the processes that run a session and all that descends from them, each before what it has started: by
 // its parents, by the session of the kernel, and by the agent's mark in its environment, which outlives both. Of an agent
-// that was started from within, and of what a shared process does for another session, there is the top only. r is the
-// answer that s is of.
-func (w *World) Tree(r Result, s Session) []Branch { return w.Forest(r, []Session{s}).Tree(s) }
+// that was started from within, and of what a shared process does for another session, there is the top only. What an
+// earlier process of the session has left behind comes last ([Forest.LeftBehind]). r is the answer that s is of.
+func (w *World) Tree(ctx context.Context, r Result, s Session) []Branch {
+	return w.Forest(r, []Session{s}).Tree(ctx, s)
+}
 
 // Forest makes the trees of several sessions of one answer. What they have in common is worked out once, so that the cost
 // of all trees grows with the number of processes, not with that times the number of sessions.
@@ -42,7 +45,7 @@ func (w *World) Forest(r Result, sessions []Session) *Forest {
 }
 
 // Tree is [World.Tree].
-func (f *Forest) Tree(s Session) []Branch {
+func (f *Forest) Tree(ctx context.Context, s Session) []Branch {
 	if len(s.Processes) == 0 || f.result.Table == nil {
 		return nil
 	}
@@ -53,6 +56,7 @@ func (f *Forest) Tree(s Session) []Branch {
 	}
 	t.members.Grow(t.result.Table, t.alien)
 	t.addAdrift()
+	t.addLeftBehind(ctx)
 	return t.branches()
 }
 
@@ -67,9 +71,7 @@ type tree struct {
 	met map[proc.ID]proc.Process
 }
 
-func (t *tree) own(p proc.Process) bool {
-	return slices.ContainsFunc(t.session.Processes, func(q proc.Process) bool { return q.ID == p.ID })
-}
+func (t *tree) own(p proc.Process) bool { return hasProcess(t.session, p.ID) }
 
 // others are the other sessions that a process runs, or works for; none of a dead one.
 func (t *tree) others(p proc.Process) []Key {
@@ -143,6 +145,15 @@ func (t *tree) addAdrift() {
 	t.members.Grow(t.result.Table, t.alien)
 }
 
+// addLeftBehind adds what an earlier process of the session has left behind, and what descends from that.
+func (t *tree) addLeftBehind(ctx context.Context) {
+	left, _ := t.LeftBehind(ctx, t.session)
+	for _, p := range left {
+		t.members[p.ID] = p
+	}
+	t.members.Grow(t.result.Table, t.alien)
+}
+
 func (t *tree) markedByAny(p proc.Process, agents []proc.Process) bool {
 	return slices.ContainsFunc(agents, func(a proc.Process) bool {
 		return slices.ContainsFunc(t.others(a), func(k Key) bool { return t.marked(p, k, a) })
@@ -182,7 +193,15 @@ func (t *tree) branches() (out []Branch) {
 			list = append(list, p)
 		}
 	}
-	slices.SortFunc(list, func(a, b proc.Process) int { return cmp.Compare(a.ID.PID, b.ID.PID) })
+	slices.SortFunc(list, func(a, b proc.Process) int {
+		switch old := Predates(a, t.session); {
+		case old == Predates(b, t.session):
+			return cmp.Compare(a.ID.PID, b.ID.PID)
+		case old:
+			return 1
+		}
+		return -1
+	})
 	var add func(p proc.Process, depth int, shared bool)
 	add = func(p proc.Process, depth int, shared bool) {
 		shared = shared && !t.alien(p) && (t.own(p) || !t.marked(p, t.session.Key()))

@@ -36,7 +36,7 @@ func (m machine) tree(t *testing.T, of string, adapters ...Adapter) string {
 		t.Fatal(err)
 	}
 	var out []string
-	for _, b := range w.Tree(r, r.Sessions[0]) {
+	for _, b := range w.Tree(t.Context(), r, r.Sessions[0]) {
 		text := strings.Repeat("-", b.Depth) + fmt.Sprint(b.ID.PID)
 		for _, k := range b.Runs {
 			text += "=" + k.ID
@@ -64,7 +64,7 @@ func TestTree(t *testing.T) {
 	m.add(18, 10, 5, "")    // a server without a mark
 	m.add(19, 1, 19, "")    // nobody's
 	m.add(20, 1, 20, "one") // an agent of its own, whoever has started it
-	m.add(9, 1, 9, "one")   // older than the session's process
+	m.add(9, 1, 9, "one")   // what an earlier process of the session has left behind
 	dead := fact(21, "now", 'Z')
 	dead.Parent = 10
 	m = append(m, dead)
@@ -73,7 +73,7 @@ func TestTree(t *testing.T) {
 		records: []Record{record(Codex, "one", 1), record(Codex, "two", 2), record(Codex, "gone", 3)},
 	}}
 	for of, want := range map[string]string{
-		"one": "10 -11 --12 --15=two -18 13 -14", "two": "15 -16 17", "far": "20", "gone": "",
+		"one": "10 -11 --12 --15=two -18 13 -14 9", "two": "15 -16 17", "far": "20", "gone": "",
 	} {
 		if got := m.tree(t, of, adapter); got != want {
 			t.Errorf("of %s: %s, want %s", of, got, want)
@@ -169,7 +169,7 @@ func TestTreesOfManySessions(t *testing.T) {
 		calls = 0
 		forest, members := w.Forest(r, r.Sessions), 0
 		for _, s := range r.Sessions {
-			members += len(forest.Tree(s))
+			members += len(forest.Tree(t.Context(), s))
 		}
 		if members != sessions*(tools+1) {
 			t.Fatalf("%d processes of %d sessions", members, sessions)

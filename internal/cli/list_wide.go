@@ -89,7 +89,7 @@ func (env Env) machines(ctx context.Context, w *discover.World, r discover.Resul
 	out := make([]render.Machine, len(r.Sessions))
 	forest := w.Forest(r, r.Sessions)
 	for i, s := range r.Sessions {
-		out[i].Processes = processes(forest.Tree(s))
+		out[i].Processes = processes(forest.Tree(ctx, s))
 	}
 	git.Wait()
 	var unanswered []*discover.Warning

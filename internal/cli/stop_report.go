@@ -56,6 +56,9 @@ func stopObject(r stop.Result) render.Stop {
 	for _, p := range r.Survived {
 		out.Survived = append(out.Survived, p.PID)
 	}
+	for _, p := range r.LeftBehind {
+		out.LeftBehind = append(out.LeftBehind, p.PID)
+	}
 	return out
 }
 
@@ -96,6 +99,15 @@ func details(r stop.Result) []string {
 		out = append(out, "1 tool ended")
 	default:
 		out = append(out, fmt.Sprintf("%d tools ended", len(ended)))
+	}
+	var left []string
+	for _, p := range r.LeftBehind {
+		if ended[p.PID] {
+			left = append(left, p.String())
+		}
+	}
+	if len(left) > 0 {
+		out = append(out, fmt.Sprintf("left behind before the session was resumed: %s", strings.Join(left, ", ")))
 	}
 	if r.Message != "" {
 		out = append(out, r.Message)

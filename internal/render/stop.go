@@ -9,6 +9,8 @@ type Stop struct {
 	Session   *Session `json:"session,omitempty"`
 	Signalled []Signal `json:"signalled"`
 	Survived  []int    `json:"survived"`
+	// LeftBehind are pids: what an earlier process of the session has left behind.
+	LeftBehind []int `json:"leftBehind,omitempty"`
 }
 
 // Signal is a signal that was sent.

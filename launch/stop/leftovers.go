@@ -26,7 +26,7 @@ func (t *target) leftovers(now discover.Result) []proc.Process {
 	}
 	users := t.users(now.Table)
 	for p := range now.Table.All() {
-		if p.Alive() && !alien(p) && users[p.UID] && t.marked(p) && (left[p.ID].ID == p.ID || t.belongs(now, p)) {
+		if p.Alive() && !alien(p) && users[p.UID] && t.marked(p) && (left[p.ID].ID == p.ID || !t.excluded(p) && t.belongs(now, p)) {
 			left[p.ID] = p
 		}
 	}

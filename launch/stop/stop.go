@@ -80,6 +80,9 @@ type Result struct {
 	// Message says more, "" if there is nothing to say.
 	Message   string
 	Signalled []Sent
+	// LeftBehind are the processes that an earlier process of the session has left behind, with what those have started: they
+	// are ended with the session's tools.
+	LeftBehind []proc.ID
 	// Survived are its processes that live all the same.
 	Survived []proc.ID
 }
@@ -100,7 +103,10 @@ func Sessions(ctx context.Context, world *discover.World, chosen []discover.Sess
 	for _, session := range chosen {
 		s.targets = append(s.targets, s.target(session))
 	}
-	if !o.DryRun {
+	s.findLeftBehind(ctx)
+	if o.DryRun {
+		s.eachTarget(func(t *target) { t.planLeftBehind() })
+	} else {
 		s.eachTarget(func(t *target) { t.end(ctx) })
 		s.endTools(ctx)
 		s.eachTarget(func(t *target) { t.conclude(ctx) })

@@ -28,6 +28,8 @@ type target struct {
 	asked, over bool
 	// below are the tools still there at the last look.
 	below []proc.Process
+	// older are the processes that an earlier process of the session has left behind, those included that may be a rival's.
+	older proc.Family
 	// rivals are the other sessions with this ID, once compared; unclear are processes that may be theirs.
 	rivals   []discover.Session
 	compared bool
