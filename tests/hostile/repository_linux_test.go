@@ -57,9 +57,12 @@ func (t *trial) repository() error {
 	return nil
 }
 
-// put writes a file in place of whatever has its name.
+// put writes a file in place of whatever has its name. It opens nothing that is there, since that may be a FIFO.
 func put(path, text string) error {
-	return errors.Join(os.RemoveAll(path), os.WriteFile(path, []byte(text), 0o644))
+	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	return os.WriteFile(path, []byte(text), 0o644)
 }
 
 func short(text string) string {

@@ -82,6 +82,9 @@ func (t *trial) damaged(s session) bool {
 		}
 	}
 	for path := range t.touched {
+		if s.ID != nil && strings.Contains(path, *s.ID) { // a session may be in several files, of which the first says what it is
+			return true
+		}
 		if strings.HasPrefix(path, s.Path+"-") || strings.HasPrefix(path, s.Path+"/") || strings.HasPrefix(path, "..") {
 			return true
 		}

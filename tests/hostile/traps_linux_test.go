@@ -37,7 +37,9 @@ func (t *trial) trap() string {
 		err = os.WriteFile(git, []byte("gitdir: "+dir+"/loop\n"), 0o644)
 	case 6, 7, 8:
 		if err = copyTree(t.repo, dir); err == nil {
-			err = t.hostileRepository(dir)
+			if err := t.hostileRepository(dir); err != nil {
+				t.note("%v", err) // what was damaged before is in the way
+			}
 		}
 	case 9:
 		return pick(t, []string{"/dev/zero", "/proc/self/cwd", "/proc/1/root", "/dev/fd/0", "relative", "", "/", strings.Repeat("/long", 2000), dir + "/nowhere", "\x00"})
