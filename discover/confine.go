@@ -1,19 +1,19 @@
 package discover
 
 import (
+	"context"
 	"errors"
 	"io/fs"
 	"path/filepath"
 	"slices"
 	"strings"
-)
 
-// ErrLeaves is why a path in a home that is not [Ours] is not read.
-var ErrLeaves = errors.New("a link leads out of the home, which only a process names")
+	"agentctl/discover/native/fsread"
+)
 
 // Keeps is nil if what the path names lies in the home. In a home of [Ours] everything does: its owner may keep a part of it
 // on another disk. In any other, no symbolic link may lead out of it, nor be in place of a database that was named: a
-// sandboxed agent could have us read what it may not. Error: [ErrLeaves]; others where that cannot be told. A path that
+// sandboxed agent could have us read what it may not. Error: [fsread.ErrLeaves]; others where that cannot be told. A path that
 // leads nowhere is kept: its reader says so.
 func (h Home) Keeps(path string) error {
 	if h.Trust == Ours {
@@ -37,9 +37,9 @@ func (h Home) Keeps(path string) error {
 	case err != nil:
 		return err
 	case root != h.Dir && real != filepath.Join(realRoot, filepath.Base(path)):
-		return ErrLeaves
+		return fsread.ErrLeaves
 	case real != realRoot && !strings.HasPrefix(real, strings.TrimSuffix(realRoot, "/")+"/"):
-		return ErrLeaves
+		return fsread.ErrLeaves
 	}
 	return nil
 }
@@ -63,4 +63,31 @@ func confine(homes []Home, entries []Entry) ([]Entry, error) {
 		return !keeps
 	})
 	return entries, errors.Join(errs...)
+}
+
+// Confine returns a context in which an adapter opens nothing of the homes that a link leads out of them to, unless they are
+// [Ours].
+func Confine(ctx context.Context, homes []Home) context.Context {
+	roots := make([]fsread.Root, len(homes))
+	for i, h := range homes {
+		roots[i] = fsread.Root{Dir: h.Dir, Files: h.Files, Free: h.Trust == Ours}
+		if h.FilesOnly {
+			roots[i].Dir = ""
+		}
+	}
+	return fsread.Confine(ctx, roots...)
+}
+
+// confined is Confine to all homes that are looked into, of the agent.
+func (l *look) confined(ctx context.Context, agent Agent) context.Context {
+	return Confine(ctx, slices.Concat(l.homes[agent], l.past[agent]))
+}
+
+// confinedTo is Confine to the home of a session.
+func confinedTo(ctx context.Context, s Session) context.Context {
+	h := Home{Dir: s.Home, Trust: s.Trust}
+	if rel, err := filepath.Rel(s.Home, s.Path); s.Path != "" && (err != nil || !filepath.IsLocal(rel)) {
+		h.Files = []string{s.Path}
+	}
+	return Confine(ctx, []Home{h})
 }

@@ -5,6 +5,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"agentctl/discover/native/fsread"
 )
 
 // In a home that only a process names no link leads out of it; in one of ours people keep parts of it on other disks.
@@ -26,7 +28,7 @@ func TestLinksOutOfAHome(t *testing.T) {
 	}
 	for path, want := range map[string]error{
 		"/sessions/a": nil, "/within/a": nil, "": nil, "/none": nil, "/nowhere": nil,
-		"/out/b": ErrLeaves, "/sessions/file": ErrLeaves, "/up/db": ErrLeaves, "/../home-2/db": ErrLeaves, "/out": ErrLeaves,
+		"/out/b": fsread.ErrLeaves, "/sessions/file": fsread.ErrLeaves, "/up/db": fsread.ErrLeaves, "/../home-2/db": fsread.ErrLeaves, "/out": fsread.ErrLeaves,
 	} {
 		for _, root := range []string{home, linked} {
 			for _, trust := range []Trust{Seen, Foreign, Ours} {
@@ -46,7 +48,7 @@ func TestLinksOutOfAHome(t *testing.T) {
 	if err := errors.Join(named.Keeps(other+"/db"), named.Keeps(home+"/db")); err != nil {
 		t.Error(err)
 	}
-	if err := named.Keeps(other + "/link"); !errors.Is(err, ErrLeaves) {
+	if err := named.Keeps(other + "/link"); !errors.Is(err, fsread.ErrLeaves) {
 		t.Errorf("a linked database: %v", err)
 	}
 
@@ -60,7 +62,7 @@ func TestLinksOutOfAHome(t *testing.T) {
 	if len(entries) != 2 || entries[0].ID != "a" || entries[1].ID != "c" {
 		t.Errorf("%+v", entries)
 	}
-	if w, ok := errors.AsType[*Warning](err); !ok || w.Path != home+"/out/b" || !errors.Is(err, ErrLeaves) {
+	if w, ok := errors.AsType[*Warning](err); !ok || w.Path != home+"/out/b" || !errors.Is(err, fsread.ErrLeaves) {
 		t.Errorf("%v", err)
 	}
 }

@@ -26,7 +26,7 @@ func (w *World) Messages(ctx context.Context, s Session) iter.Seq2[Message, erro
 		}
 		over := false // what follows is older than the newest turn
 		given := 0
-		for m, err := range t.Messages(ctx, *s.Record) {
+		for m, err := range t.Messages(confinedTo(ctx, s), *s.Record) {
 			if m.Session == "" {
 				m.Session = s.ID
 			}

@@ -293,5 +293,5 @@ func TestSurveyingNoticesAgents(t *testing.T) {
 // choosy is an agent that knows its program.
 type choosy struct{ memory }
 
-func (choosy) Watch(Session) []string { return nil }
-func (choosy) MayRun(exe string) bool { return exe == "/bin/codex" }
+func (choosy) Watch(context.Context, Session) []string { return nil }
+func (choosy) MayRun(exe string) bool                  { return exe == "/bin/codex" }

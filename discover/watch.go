@@ -16,7 +16,7 @@ import (
 type Watched interface {
 	// Watch returns their paths: those whose size, time or existence changes whenever the storage, or what a live process
 	// says of itself, does. What is missing here is seen late, not never.
-	Watch(Session) []string
+	Watch(context.Context, Session) []string
 	// MayRun reports whether a binary can be the agent's, so that a look is worth it when a process of it has begun.
 	MayRun(exe string) bool
 }
@@ -212,7 +212,7 @@ func (w *watch) asks() (changed bool) {
 func (w *watch) attend(ctx context.Context, sessions []Session) {
 	files, processes := map[string]stamp{}, map[proc.ID]*attended{}
 	for _, s := range sessions {
-		for _, path := range w.filesOf(s) {
+		for _, path := range w.filesOf(ctx, s) {
 			if _, seen := files[path]; seen {
 				continue
 			}
@@ -251,13 +251,13 @@ func (w *watch) wait(ctx context.Context, id proc.ID) *attended {
 
 // filesOf returns the files that change with a session. Of a process whose home is not ours there are none: its adapter would
 // look into the home to find them.
-func (w *watch) filesOf(s Session) []string {
+func (w *watch) filesOf(ctx context.Context, s Session) []string {
 	if s.Path == "" && s.Trust == Foreign {
 		return nil
 	}
 	for _, a := range w.adapters {
 		if a, ok := a.(Watched); ok && s.Agent == a.(Adapter).Name() {
-			return a.Watch(s)
+			return a.Watch(confinedTo(ctx, s), s)
 		}
 	}
 	if s.Path == "" {

@@ -118,7 +118,7 @@ func (l *look) claimed(ctx context.Context, want Want) error {
 func (l *look) claim(ctx context.Context) {
 	results := forEach(l.agents, func(_ int, a Adapter) ([]Claim, error) {
 		homes := l.homes[a.Name()]
-		return a.Claims(ctx, l.world.view(l.table, homes), homes)
+		return a.Claims(l.confined(ctx, a.Name()), l.world.view(l.table, homes), homes)
 	})
 	l.claims = nil
 	for i, r := range results {
@@ -146,7 +146,7 @@ func (l *look) entries(ctx context.Context, homes map[Agent][]Home, query func(A
 		if len(homes[a.Name()]) == 0 {
 			return nil, nil
 		}
-		entries, err := a.Entries(ctx, homes[a.Name()], query(a.Name()))
+		entries, err := a.Entries(l.confined(ctx, a.Name()), homes[a.Name()], query(a.Name()))
 		entries, left := confine(homes[a.Name()], entries)
 		return entries, errors.Join(err, left)
 	})
@@ -188,7 +188,7 @@ func (l *look) read(ctx context.Context, entries [][]Entry, want Want) {
 		}
 		var errs []error
 		records = make([]Record, 0, len(entries[i]))
-		for r, err := range a.Read(ctx, entries[i], want) {
+		for r, err := range a.Read(l.confined(ctx, a.Name()), entries[i], want) {
 			if err != nil {
 				errs = append(errs, err)
 				continue

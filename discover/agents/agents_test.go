@@ -14,7 +14,7 @@ func TestEveryAgentIsWatched(t *testing.T) {
 			t.Errorf("%s does not say what to watch", a.Name())
 			continue
 		}
-		if files := w.Watch(discover.Session{Record: &discover.Record{Agent: a.Name(), Home: "/h"}}); len(files) == 0 {
+		if files := w.Watch(t.Context(), discover.Session{Record: &discover.Record{Agent: a.Name(), Home: "/h"}}); len(files) == 0 {
 			t.Errorf("%s: nothing tells that a process without a session begins one", a.Name())
 		}
 		p, ok := a.(discover.Program)

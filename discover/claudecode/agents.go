@@ -1,6 +1,7 @@
 package claudecode
 
 import (
+	"context"
 	"maps"
 	"path/filepath"
 	"slices"
@@ -49,11 +50,11 @@ type agentFolder struct {
 
 // agentTree is a folder of sub-agents, which need not exist, and all in it. Those that cannot be read are empty; failed is the
 // last of them.
-func agentTree(top string) (tree []agentFolder, failed string, err error) {
+func agentTree(ctx context.Context, top string) (tree []agentFolder, failed string, err error) {
 	tree = []agentFolder{{dir: top}}
 	for i := 0; i < len(tree); i++ {
 		dir := tree[i].dir
-		entries, wrong := names(dir)
+		entries, wrong := names(ctx, dir)
 		if tree[i].entries = entries; wrong != nil {
 			failed, err = dir, wrong
 		}
@@ -80,9 +81,9 @@ func (f agentFolder) transcripts() (paths []string) {
 func isAgentTranscript(name string) bool { return isSubagent(name) && strings.HasSuffix(name, suffix) }
 
 // agentsOf are the transcripts of a session's sub-agents, in order, and whether they are there: of some there is only the note.
-func agentsOf(transcript string) (paths []string, stored map[string]bool) {
+func agentsOf(ctx context.Context, transcript string) (paths []string, stored map[string]bool) {
 	stored = map[string]bool{}
-	tree, _, _ := agentTree(agentsFolder(transcript)) // what cannot be read tells nothing
+	tree, _, _ := agentTree(ctx, agentsFolder(transcript)) // what cannot be read tells nothing
 	for _, f := range tree {
 		for _, n := range f.entries {
 			if id, isNote := strings.CutSuffix(n.Name(), aboutSuffix); isNote {

@@ -48,7 +48,7 @@ func (b *besides) of(dir string, s *native.Scratch) beside {
 
 // lookBeside makes no map of what is mostly not there.
 func lookBeside(roots native.Roots, dir string, s *native.Scratch) (found beside) {
-	d, err := roots.Dir(dir)
+	d, err := roots.Dir(s.Context(), dir)
 	if native.Absent(err) {
 		return beside{}
 	}

@@ -22,7 +22,7 @@ import (
 // Meta keys: suspended (the process is stopped by a signal), backgroundShell (idle, but a command it started still
 // runs), jobId (of a background session).
 func (Adapter) Claims(ctx context.Context, table *proc.Table, homes []discover.Home) ([]discover.Claim, error) {
-	l := &look{table: table, homes: homes}
+	l := &look{ctx: ctx, table: table, homes: homes}
 	l.gather()
 	var claims []discover.Claim
 	for _, x := range l.processes {
@@ -36,7 +36,7 @@ func (Adapter) Claims(ctx context.Context, table *proc.Table, homes []discover.H
 			claims = append(claims, l.early(x)...)
 		case x.registered():
 			c := l.byRegistry(x)
-			children, err := x.children(c)
+			children, err := x.children(ctx, c)
 			claims = append(append(claims, c), children...)
 			l.warnings = append(l.warnings, err)
 		case x.unreadable == "":
@@ -49,13 +49,13 @@ func (Adapter) Claims(ctx context.Context, table *proc.Table, homes []discover.H
 // stores reports whether a home of ours has a session by this ID. That of a process whose config folder is another one is
 // not the same.
 func (l *look) stores(id string) bool {
-	return slices.ContainsFunc(l.homes, func(h discover.Home) bool { return locate(h.Dir, "", id) != "" })
+	return slices.ContainsFunc(l.homes, func(h discover.Home) bool { return locate(l.ctx, h.Dir, "", id) != "" })
 }
 
 // byRegistry is the claim of the process's own entry.
 func (l *look) byRegistry(x *process) discover.Claim {
 	c := x.claim()
-	c.Session, c.Path = x.entry.SessionID, locate(x.home, x.entry.Cwd, x.entry.SessionID)
+	c.Session, c.Path = x.entry.SessionID, locate(l.ctx, x.home, x.entry.Cwd, x.entry.SessionID)
 	c.Strength, c.Kind = discover.Exact, "registry"
 	c.Detail = x.entry.path + ": " + x.proof
 	if x.entry.Status != "" {
@@ -73,7 +73,7 @@ func (l *look) byTrace(x *process) []discover.Claim {
 		return []discover.Claim{c}
 	}
 	if id := x.command.named(); id != "" {
-		c := l.trace(x, id, locate(x.home, x.dir, id), "argv", "the command line names the session")
+		c := l.trace(x, id, locate(l.ctx, x.home, x.dir, id), "argv", "the command line names the session")
 		if c.Strength = discover.Weak; x.command.print {
 			c.Strength = discover.Strong
 		}
@@ -100,7 +100,7 @@ func (l *look) byTool(x *process) (discover.Claim, bool) {
 			continue
 		}
 		if mark, ok := New().Mark(func(key string) string { return env[key] }); ok && mark.Session != "" {
-			c := l.trace(x, mark.Session, locate(x.home, x.dir, mark.Session), "tool-env",
+			c := l.trace(x, mark.Session, locate(l.ctx, x.home, x.dir, mark.Session), "tool-env",
 				fmt.Sprintf("its command, %s, has %s", child.ID, sessionKey))
 			c.Strength = discover.Strong
 			return c, true

@@ -1,6 +1,7 @@
 package claudecode
 
 import (
+	"context"
 	"slices"
 	"time"
 
@@ -19,8 +20,8 @@ func (l *look) transcripts(x *process, dir string) (out []transcript) {
 	if x.home == "" || dir == "" {
 		return nil
 	}
-	var s search
-	for _, project := range projectsOf(x.home, dir) {
+	s := search{ctx: l.ctx}
+	for _, project := range projectsOf(l.ctx, x.home, dir) {
 		s.list(project)
 	}
 	l.warnings = append(l.warnings, s.warnings...)
@@ -39,10 +40,10 @@ func (l *look) early(x *process) []discover.Claim {
 	if followsResume && len(later) == 0 && len(cleared) == 0 {
 		return []discover.Claim{l.byRegistry(x)}
 	}
-	steps := switches(x.home, time.UnixMilli(x.entry.StartedAt))
+	steps := switches(l.ctx, x.home, time.UnixMilli(x.entry.StartedAt))
 	last, known := follow(x.entry.SessionID, steps, cleared)
 	if known && last != x.entry.SessionID {
-		c := l.trace(x, last, locate(x.home, x.entry.Cwd, last), "history", "history.jsonl: the commands typed since session "+x.entry.SessionID)
+		c := l.trace(x, last, locate(l.ctx, x.home, x.entry.Cwd, last), "history", "history.jsonl: the commands typed since session "+x.entry.SessionID)
 		c.Strength = discover.Strong
 		return []discover.Claim{c}
 	}
@@ -79,7 +80,7 @@ func (l *look) others(x *process) (later []transcript, cleared map[string]time.T
 		if t.id == x.entry.SessionID || t.modified.Before(registered) {
 			continue
 		}
-		head := readHead(t.path)
+		head := readHead(l.ctx, t.path)
 		fresh := head.created.After(registered) && head.command == "/clear"
 		if fresh {
 			cleared[t.id] = head.created
@@ -94,8 +95,8 @@ func (l *look) others(x *process) (later []transcript, cleared map[string]time.T
 }
 
 // readHead reads the beginning of a transcript; what cannot be read has none.
-func readHead(path string) (head headScan) {
-	f, err := native.Open(path)
+func readHead(ctx context.Context, path string) (head headScan) {
+	f, err := native.Open(ctx, path)
 	if err != nil {
 		return head
 	}

@@ -49,7 +49,7 @@ func (s *search) searchHome(home discover.Home) {
 	if s.ofParents() || s.byPath() || !beginsUUID(s.ID) && !s.wantsAgents() {
 		return
 	}
-	projects, err := openProjects(home.Dir)
+	projects, err := openProjects(s.ctx, home.Dir)
 	defer projects.close()
 	if err != nil {
 		s.warnings = append(s.warnings, err)
@@ -109,7 +109,7 @@ func (s *search) byPath() (all bool) {
 			all = false
 			continue
 		}
-		dir, name := filepath.Split(newestPart(ref.Path))
+		dir, name := filepath.Split(newestPart(s.ctx, ref.Path))
 		if rel, err := filepath.Rel(projectsDir(s.home), ref.Path); err == nil && filepath.IsLocal(rel) {
 			s.stat(filepath.Clean(dir), name)
 		}
@@ -174,7 +174,7 @@ func (s *search) take(path, id, parent string, info native.Info, err error) {
 
 // list adds the sessions of a project folder, or of a folder of sub-agents.
 func (s *search) list(dir string) {
-	d, err := native.OpenDir(dir)
+	d, err := native.OpenDir(s.ctx, dir)
 	s.listOpened(d, err)
 }
 

@@ -1,6 +1,7 @@
 package claudecode
 
 import (
+	"context"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -22,8 +23,8 @@ func historyPath(home string) string { return filepath.Join(home, "history.jsonl
 const historyReach = 1 << 20
 
 // switches returns the commands that change a process's session, typed since then, oldest first.
-func switches(home string, since time.Time) (out []typed) {
-	f, err := native.Open(historyPath(home))
+func switches(ctx context.Context, home string, since time.Time) (out []typed) {
+	f, err := native.Open(ctx, historyPath(home))
 	if err != nil {
 		return nil // it may be turned off
 	}

@@ -48,11 +48,11 @@ func TestSwitches(t *testing.T) {
 		line("/resume "+tui1, 4*time.Second), "\x00\xff", line("/clear", 5*time.Second),
 	}
 	must(t, os.WriteFile(filepath.Join(dir, "history.jsonl"), []byte(strings.Join(lines, "\n")), 0o600)) // the last line is unfinished
-	got := switches(dir, since)
+	got := switches(t.Context(), dir, since)
 	if len(got) != 2 || got[0].words != "/clear" || got[1].words != "/resume "+tui1 || got[0].session != alive {
 		t.Errorf("switches %+v", got)
 	}
-	if got := switches(t.TempDir(), since); len(got) != 0 {
+	if got := switches(t.Context(), t.TempDir(), since); len(got) != 0 {
 		t.Errorf("without a history: %+v", got)
 	}
 }

@@ -2,6 +2,7 @@ package claudecode
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
 	"path/filepath"
 
@@ -23,7 +24,7 @@ func jobPath(home, id string) string { return filepath.Join(home, "jobs", short(
 type jobs map[string]map[string]bool
 
 // jobsOf lists the jobs of the entries' homes. Errors are warnings.
-func jobsOf(entries []discover.Entry) (all jobs, errs []error) {
+func jobsOf(ctx context.Context, entries []discover.Entry) (all jobs, errs []error) {
 	all = jobs{}
 	for _, e := range entries {
 		if _, ok := all[e.Home]; ok {
@@ -31,7 +32,7 @@ func jobsOf(entries []discover.Entry) (all jobs, errs []error) {
 		}
 		all[e.Home] = map[string]bool{}
 		dir := filepath.Join(e.Home, "jobs")
-		folders, err := names(dir)
+		folders, err := names(ctx, dir)
 		if err != nil {
 			errs = append(errs, warning(dir, cause(err)))
 		}
@@ -45,7 +46,7 @@ func jobsOf(entries []discover.Entry) (all jobs, errs []error) {
 // complete marks a background session. Its job file also says how it ended; it is asked where the transcript
 // cannot tell: while a session lives it is often wrong ("working" where the session is idle; 2.1.197, 2.1.329). A file that
 // cannot be read leaves the record as it is.
-func (j jobs) complete(r *result) {
+func (j jobs) complete(ctx context.Context, r *result) {
 	if !r.ok {
 		return
 	}
@@ -53,7 +54,7 @@ func (j jobs) complete(r *result) {
 		return
 	}
 	path := jobPath(r.Home, r.ID)
-	raw, err := native.ReadSettled(path, jobLimit, json.Valid)
+	raw, err := native.ReadSettled(ctx, path, jobLimit, json.Valid)
 	if native.Absent(err) {
 		return
 	}

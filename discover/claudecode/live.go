@@ -1,6 +1,7 @@
 package claudecode
 
 import (
+	"context"
 	"path/filepath"
 	"slices"
 	"time"
@@ -16,7 +17,7 @@ func (l *look) turn(x *process, path string) *discover.Turn {
 	case status == "busy":
 		return &discover.Turn{State: discover.TurnOpen}
 	case status == "waiting":
-		return &discover.Turn{State: discover.TurnWaiting, WaitingFor: waitingFor(x.entry.WaitingFor, path)}
+		return &discover.Turn{State: discover.TurnWaiting, WaitingFor: waitingFor(l.ctx, x.entry.WaitingFor, path)}
 	case source == "print" && !x.command.stream: // it ends with its turn, and is "idle" before that begins (2.1.329)
 		return &discover.Turn{State: discover.TurnOpen}
 	case status == "idle", status == "shell":
@@ -36,11 +37,11 @@ const questionTool = "AskUserQuestion"
 
 // waitingFor translates the registry's word. A question waits as "permission prompt" (2.1.197) or "input needed"
 // (2.1.329); that it is one, the open tool call tells.
-func waitingFor(word, path string) string {
+func waitingFor(ctx context.Context, word, path string) string {
 	if word != "permission prompt" && word != "input needed" {
 		return word
 	}
-	if tail, err := readTail(path); err == nil && tail.turn.waitsFor(questionTool) {
+	if tail, err := readTail(ctx, path); err == nil && tail.turn.waitsFor(questionTool) {
 		return "question"
 	}
 	if word == "permission prompt" {
@@ -52,7 +53,7 @@ func waitingFor(word, path string) string {
 // blocked finds out, for versions whose registry has no status (before 2.1.119), whether the person is asked: a tool
 // that starts a command, or is done at once, and has been asked for a while ago without either, waits for leave.
 func (l *look) blocked(x *process, path string) *discover.Turn {
-	tail, err := readTail(path)
+	tail, err := readTail(l.ctx, path)
 	if err != nil || tail.turn.result(true).State != discover.TurnOpen || len(tail.turn.pending) == 0 {
 		return nil
 	}
@@ -76,9 +77,9 @@ func (l *look) blocked(x *process, path string) *discover.Turn {
 }
 
 // readTail reads the end of the transcript of a session, or of a sub-agent.
-func readTail(path string) (tail tailScan, err error) {
+func readTail(ctx context.Context, path string) (tail tailScan, err error) {
 	tail.side = isSubagent(filepath.Base(path))
-	f, err := native.Open(path)
+	f, err := native.Open(ctx, path)
 	if err != nil {
 		return tail, err
 	}

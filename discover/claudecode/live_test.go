@@ -27,7 +27,7 @@ func TestStatusOfRealEntries(t *testing.T) {
 		must(t, err)
 		e.path = "x"
 		x := &process{entry: e}
-		turn := (&look{}).turn(x, "")
+		turn := (&look{ctx: t.Context()}).turn(x, "")
 		state, known := want[e.Status]
 		if !known {
 			state = discover.TurnNone // just registered: a TUI that was asked nothing
@@ -62,7 +62,7 @@ func TestWaitingFor(t *testing.T) {
 		{"input needed", tool, "input needed"},
 		{"dialog open", question, "dialog open"},
 	} {
-		if got := waitingFor(c.word, c.path); got != c.want {
+		if got := waitingFor(t.Context(), c.word, c.path); got != c.want {
 			t.Errorf("%q, %s: %q, want %q", c.word, filepath.Base(c.path), got, c.want)
 		}
 	}

@@ -27,14 +27,14 @@ func transcriptPath(home, dir, id string) string {
 
 // locate finds the transcript of a session, "" if it is not on disk. It is looked for first where dir says: one id
 // may exist in two projects. A session resumed from elsewhere stays in its first project (2.1.329).
-func locate(home, dir, id string) string {
+func locate(ctx context.Context, home, dir, id string) string {
 	if first := transcriptPath(home, dir, id); exists(first) {
 		return first
 	}
-	projects, _ := openProjects(home)
+	projects, _ := openProjects(ctx, home)
 	defer projects.close()
 	found := ""
-	for _, hit := range projects.find(context.Background(), id) {
+	for _, hit := range projects.find(ctx, id) {
 		if hit.err == nil {
 			if found != "" {
 				return "" // which of them is not known
@@ -59,9 +59,9 @@ type projects struct {
 // openProjects lists a home's project folders; none if nothing was stored yet. A link counts where it leads out of the
 // store: inside, it would show every session twice. Errors are warnings, joined; close the projects even if there is
 // one.
-func openProjects(home string) (p projects, err error) {
+func openProjects(ctx context.Context, home string) (p projects, err error) {
 	root := projectsDir(home)
-	p.dir, err = native.OpenDir(root)
+	p.dir, err = native.OpenDir(ctx, root)
 	if native.Absent(err) {
 		return p, nil
 	}
@@ -78,7 +78,7 @@ func openProjects(home string) (p projects, err error) {
 		// Every absolute path makes a name that begins with a dash; other files are none of Claude Code's.
 		if !ok && (n.Type() == fs.ModeSymlink || strings.HasPrefix(n.Name(), "-")) {
 			path := root + "/" + n.Name()
-			if ok, err = leadsOut(root, path); err != nil {
+			if ok, err = leadsOut(ctx, root, path); err != nil {
 				errs = append(errs, warning(path, cause(err)))
 			}
 		}
@@ -127,8 +127,8 @@ func (p projects) find(ctx context.Context, id string) (hits []hit) {
 
 // leadsOut reports whether what stands in place of a project folder is a link to a folder outside of the store. It is
 // an error if it is no folder at all.
-func leadsOut(root, link string) (bool, error) {
-	d, err := native.OpenDir(link)
+func leadsOut(ctx context.Context, root, link string) (bool, error) {
+	d, err := native.OpenDir(ctx, link)
 	if err != nil {
 		return false, err
 	}
@@ -138,13 +138,13 @@ func leadsOut(root, link string) (bool, error) {
 
 // projectsOf returns the project folders that may hold the sessions of a directory: one, or for a very long path all
 // that begin alike, because node builds hash the rest in another way.
-func projectsOf(home, dir string) []string {
+func projectsOf(ctx context.Context, home, dir string) []string {
 	name := slug(dir)
 	if len(name) <= slugLimit {
 		return []string{filepath.Join(projectsDir(home), name)}
 	}
 	var out []string
-	projects, _ := openProjects(home)
+	projects, _ := openProjects(ctx, home)
 	defer projects.close()
 	for _, folder := range projects.folders {
 		if strings.HasPrefix(folder, name[:slugLimit]+"-") {
@@ -155,8 +155,8 @@ func projectsOf(home, dir string) []string {
 }
 
 // names lists a folder; one that does not exist is empty.
-func names(dir string) ([]native.Name, error) {
-	d, err := native.OpenDir(dir)
+func names(ctx context.Context, dir string) ([]native.Name, error) {
+	d, err := native.OpenDir(ctx, dir)
 	if native.Absent(err) {
 		return nil, nil
 	}

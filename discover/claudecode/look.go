@@ -2,6 +2,7 @@ package claudecode
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -30,6 +31,7 @@ func (p *process) registered() bool { return p.entry.path != "" }
 
 // look is one look at the live processes.
 type look struct {
+	ctx       context.Context // a look lives as long as one call
 	table     *proc.Table
 	homes     []discover.Home
 	processes []*process
@@ -94,7 +96,7 @@ func (l *look) register(x *process) {
 		homes = l.homes
 	}
 	for _, home := range homes {
-		e, err := readEntry(home.Dir, pid)
+		e, err := readEntry(l.ctx, home.Dir, pid)
 		if errors.Is(err, errNoEntry) {
 			continue
 		}
@@ -115,7 +117,7 @@ func (l *look) register(x *process) {
 // command line a node build has wiped) is a helper.
 func (l *look) runsSessions(x *process) bool {
 	if e := x.entry; x.registered() {
-		spare := e.Spare || e.Kind == "bg" && e.Status == "idle" && unasked(x.home, e.Cwd, e.SessionID)
+		spare := e.Spare || e.Kind == "bg" && e.Status == "idle" && unasked(l.ctx, x.home, e.Cwd, e.SessionID)
 		return e.Kind != "daemon" && e.Kind != "daemon-worker" && !spare && e.ParkedJobID == ""
 	}
 	if x.command.helper {
@@ -126,13 +128,13 @@ func (l *look) runsSessions(x *process) bool {
 		return true
 	}
 	id := x.command.named()
-	return commandOf(parent).host && (id == "" || !unasked(x.home, "", id))
+	return commandOf(parent).host && (id == "" || !unasked(l.ctx, x.home, "", id))
 }
 
 // unasked reports whether a background session is held ready for a task that nobody has given yet: a job's file comes before
 // its process, a spare's when it gets one (SEEN 2.1.197, 2.1.329).
-func unasked(home, dir, id string) bool {
-	return home != "" && !exists(jobPath(home, id)) && locate(home, dir, id) == ""
+func unasked(ctx context.Context, home, dir, id string) bool {
+	return home != "" && !exists(jobPath(home, id)) && locate(ctx, home, dir, id) == ""
 }
 
 // toolChildren yields the commands that a session runs: Claude Code gives each its own session of the kernel, newest

@@ -18,12 +18,12 @@ func (Adapter) Messages(ctx context.Context, r discover.Record) iter.Seq2[discov
 		if r.Path == "" {
 			return // nothing was asked yet
 		}
-		f, err := native.Open(r.Path)
+		f, err := native.Open(ctx, r.Path)
 		if err != nil {
 			yield(discover.Message{}, warning(r.Path, cause(err)))
 			return
 		}
-		defer f.Within(ctx).Close()
+		defer f.Close()
 		t := telling{ctx: ctx, file: f, path: r.Path, yield: yield, conversation: conversation{side: isSubagent(r.ID)}}
 		t.all()
 	}

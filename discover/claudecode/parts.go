@@ -2,6 +2,7 @@ package claudecode
 
 import (
 	"cmp"
+	"context"
 	"os"
 	"path/filepath"
 	"slices"
@@ -18,14 +19,14 @@ import (
 
 // otherParts are the other files that a sub-agent's conversation stands in, the newest first; none where it lies beside the
 // transcripts.
-func otherParts(transcript string) (paths []string) {
+func otherParts(ctx context.Context, transcript string) (paths []string) {
 	top := agentsAbove(transcript)
 	if top == "" {
 		return nil
 	}
 	own := filepath.Dir(top)
 	project, below := filepath.Dir(own), strings.TrimPrefix(transcript, own)
-	folders, _ := names(project)
+	folders, _ := names(ctx, project)
 	times := map[string]time.Time{}
 	for _, n := range folders {
 		path := filepath.Join(project, n.Name(), below)
@@ -42,11 +43,11 @@ func otherParts(transcript string) (paths []string) {
 }
 
 // newestPart is the file that a sub-agent's conversation goes on in; of any other session its own.
-func newestPart(transcript string) string {
+func newestPart(ctx context.Context, transcript string) string {
 	if !isSubagent(filepath.Base(transcript)) {
 		return transcript
 	}
-	if others := otherParts(transcript); len(others) > 0 && modTime(others[0]).After(modTime(transcript)) {
+	if others := otherParts(ctx, transcript); len(others) > 0 && modTime(others[0]).After(modTime(transcript)) {
 		return others[0]
 	}
 	return transcript
@@ -54,9 +55,9 @@ func newestPart(transcript string) string {
 
 // broughtAlong is a sub-agent that has nothing but its note in the folder of its process's session: where it is stored so far,
 // if it has not ended.
-func broughtAlong(transcript string) withNote {
-	if a, _ := readNote(transcript); a.open() {
-		if others := otherParts(transcript); len(others) > 0 {
+func broughtAlong(ctx context.Context, transcript string) withNote {
+	if a, _ := readNote(ctx, transcript); a.open() {
+		if others := otherParts(ctx, transcript); len(others) > 0 {
 			return withNote{others[0], a}
 		}
 	}
@@ -102,10 +103,10 @@ func modTime(path string) time.Time {
 }
 
 // begunAs gives a record of a sub-agent what stands where its conversation begins.
-func begunAs(r *discover.Record) {
-	for _, path := range otherParts(r.Path) {
+func begunAs(ctx context.Context, r *discover.Record) {
+	for _, path := range otherParts(ctx, r.Path) {
 		// It was removed, or the part that is shown is all that can be told of: then there is none.
-		if head, ok := beginning(path); ok && !head.continued {
+		if head, ok := beginning(ctx, path); ok && !head.continued {
 			r.Prompt, r.Created = head.prompt(), head.created
 			return
 		}
@@ -113,14 +114,14 @@ func begunAs(r *discover.Record) {
 }
 
 // continues reports whether a transcript begins in the middle of its conversation.
-func continues(transcript string) bool {
-	head, ok := beginning(transcript)
+func continues(ctx context.Context, transcript string) bool {
+	head, ok := beginning(ctx, transcript)
 	return ok && head.continued
 }
 
 // beginning reads how a transcript begins, if it has a message.
-func beginning(transcript string) (head headScan, ok bool) {
-	f, err := native.Open(transcript)
+func beginning(ctx context.Context, transcript string) (head headScan, ok bool) {
+	f, err := native.Open(ctx, transcript)
 	if err != nil {
 		return head, false
 	}

@@ -23,7 +23,7 @@ import (
 // prompt: default, acceptEdits, plan, auto, dontAsk, bypassPermissions), and projectPath (the directory that the project
 // folder is that of, where the session has moved to another since).
 func (Adapter) Read(ctx context.Context, entries []discover.Entry, want discover.Want) iter.Seq2[discover.Record, error] {
-	jobs, unlisted := jobsOf(entries)
+	jobs, unlisted := jobsOf(ctx, entries)
 	if want.Tokens || want.Whole {
 		entries = native.LargestFirst(entries, func(e discover.Entry) int64 { return e.Size })
 	}
@@ -33,12 +33,12 @@ func (Adapter) Read(ctx context.Context, entries []discover.Entry, want discover
 				return
 			}
 		}
-		roots := native.OpenRoots(len(entries), maps.Keys(jobs), projectsName)
+		roots := native.OpenRoots(ctx, len(entries), maps.Keys(jobs), projectsName)
 		defer roots.Close()
 		all := &besides{roots: roots}
 		read := func(e discover.Entry, scratch *native.Scratch, r *result) (bool, error) {
 			r.read(roots, e, want, scratch, all)
-			jobs.complete(r)
+			jobs.complete(ctx, r)
 			r.Bound()
 			return r.ok, r.err
 		}
@@ -148,7 +148,7 @@ func fill(r *discover.Record, e discover.Entry, f *native.File, head *headScan, 
 	}
 	if tail.side {
 		r.Parent = cmp.Or(r.Parent, head.first.Parent)
-		return describeSubagent(r, head.continued)
+		return describeSubagent(f.Context(), r, head.continued)
 	}
 	return nil
 }

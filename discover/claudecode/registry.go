@@ -2,6 +2,7 @@ package claudecode
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -50,11 +51,11 @@ var errNoEntry = errors.New("no registry entry")
 
 // readEntry reads sessions/<pid>.json of a home. Claude Code rewrites it in place: what follows the first JSON value
 // is a leftover.
-func readEntry(home string, pid int) (entry, error) {
+func readEntry(ctx context.Context, home string, pid int) (entry, error) {
 	path := entryPath(home, pid)
 	var e entry
 	var malformed error
-	raw, err := native.ReadSettled(path, entryLimit, func(raw []byte) bool {
+	raw, err := native.ReadSettled(ctx, path, entryLimit, func(raw []byte) bool {
 		e, malformed = parseEntry(raw)
 		return malformed == nil
 	})

@@ -318,7 +318,7 @@ func TestProjectsOfALongPath(t *testing.T) {
 	other := filepath.Join(projectsDir(dir), slug(cwd)[:slugLimit]+"-zzzz")
 	must(t, os.MkdirAll(other, 0o700))
 	must(t, os.MkdirAll(filepath.Join(projectsDir(dir), "-w"), 0o700))
-	if got := projectsOf(dir, cwd); !slices.Equal(got, []string{other}) {
+	if got := projectsOf(t.Context(), dir, cwd); !slices.Equal(got, []string{other}) {
 		t.Errorf("projects %v", got)
 	}
 }
@@ -327,16 +327,16 @@ func TestProjectsOfALongPath(t *testing.T) {
 func TestLocate(t *testing.T) {
 	dir := t.TempDir()
 	path := writeTranscript(t, dir, minimal)
-	if got := locate(dir, "/w/elsewhere", alive); got != path {
+	if got := locate(t.Context(), dir, "/w/elsewhere", alive); got != path {
 		t.Errorf("from elsewhere: %q", got)
 	}
 	second := transcriptPath(dir, "/v", alive)
 	must(t, os.MkdirAll(filepath.Dir(second), 0o700))
 	must(t, os.WriteFile(second, []byte(minimal), 0o600))
-	if got := locate(dir, "/v", alive); got != second {
+	if got := locate(t.Context(), dir, "/v", alive); got != second {
 		t.Errorf("in its directory: %q", got)
 	}
-	if got := locate(dir, "/w/elsewhere", alive); got != "" {
+	if got := locate(t.Context(), dir, "/w/elsewhere", alive); got != "" {
 		t.Errorf("ambiguous: %q", got)
 	}
 }

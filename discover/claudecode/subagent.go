@@ -2,6 +2,7 @@ package claudecode
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -44,11 +45,11 @@ const aboutLimit = 64 << 10
 
 // readAbout returns what is known; the note is an extra, which may be missing. Where the conversation began elsewhere, which
 // is asked only if there is none, the note may be there. The error is a warning.
-func readAbout(transcript string, continued func(string) bool) (about, error) {
-	a, err := readNote(transcript)
-	if native.Absent(err) && continued(transcript) {
-		for _, path := range otherParts(transcript) {
-			if a, err = readNote(path); !native.Absent(err) {
+func readAbout(ctx context.Context, transcript string, continued func(context.Context, string) bool) (about, error) {
+	a, err := readNote(ctx, transcript)
+	if native.Absent(err) && continued(ctx, transcript) {
+		for _, path := range otherParts(ctx, transcript) {
+			if a, err = readNote(ctx, path); !native.Absent(err) {
 				transcript = path
 				break
 			}
@@ -63,8 +64,8 @@ func readAbout(transcript string, continued func(string) bool) (about, error) {
 // notePath is where the note on a sub-agent with this transcript is.
 func notePath(transcript string) string { return strings.TrimSuffix(transcript, suffix) + aboutSuffix }
 
-func readNote(transcript string) (a about, err error) {
-	raw, err := native.ReadSettled(notePath(transcript), aboutLimit, json.Valid)
+func readNote(ctx context.Context, transcript string) (a about, err error) {
+	raw, err := native.ReadSettled(ctx, notePath(transcript), aboutLimit, json.Valid)
 	if err != nil {
 		return about{}, err
 	}
@@ -84,11 +85,11 @@ func unmarshal(raw []byte, into any) error {
 }
 
 // describeSubagent adds what stands in the note on a sub-agent. The error is a warning.
-func describeSubagent(r *discover.Record, continued bool) error {
+func describeSubagent(ctx context.Context, r *discover.Record, continued bool) error {
 	if continued {
-		begunAs(r)
+		begunAs(ctx, r)
 	}
-	a, err := readAbout(r.Path, func(string) bool { return continued })
+	a, err := readAbout(ctx, r.Path, func(context.Context, string) bool { return continued })
 	r.Title = cmp.Or(r.Title, a.Description)
 	r.Branch = cmp.Or(a.WorktreeBranch, r.Branch)
 	r.SetMeta("agentType", a.AgentType)
@@ -98,15 +99,15 @@ func describeSubagent(r *discover.Record, continued bool) error {
 
 // children claims the sub-agents that a session runs in its own process: those whose call has no answer yet, and those
 // that were started in the background, whose call is answered at once, and have not ended. Errors are warnings, joined.
-func (x *process) children(parent discover.Claim) (claims []discover.Claim, err error) {
+func (x *process) children(ctx context.Context, parent discover.Claim) (claims []discover.Claim, err error) {
 	if parent.Path == "" {
 		return nil, nil
 	}
-	begun, err := x.begun(parent.Path)
+	begun, err := x.begun(ctx, parent.Path)
 	if len(begun) == 0 {
 		return nil, err
 	}
-	calls := pendingAgents(parent)
+	calls := pendingAgents(ctx, parent)
 	for _, b := range begun {
 		c := x.claim()
 		c.Session, _, _ = sessionOf(b.path)
@@ -116,7 +117,7 @@ func (x *process) children(parent discover.Claim) (claims []discover.Claim, err 
 		switch {
 		case calls[b.ToolUseID]:
 			c.Kind, c.Detail = "tool-call", fmt.Sprintf("session %s waits for its call %s", parent.Session, b.ToolUseID)
-		case mayWork(b.path, b.about) && x.works(b.path):
+		case mayWork(b.path, b.about) && x.works(ctx, b.path):
 			c.Kind, c.Detail = "sub-agent", fmt.Sprintf("a sub-agent of session %s that has not ended", parent.Session)
 		default:
 			continue
@@ -135,16 +136,16 @@ type withNote struct {
 // begun are the sub-agents of the session with this transcript that the process may run: those written since it began. A session
 // may have had thousands before: nothing of them is opened. Errors are warnings, joined: one whose note cannot be read counts
 // without it.
-func (x *process) begun(transcript string) (found []withNote, err error) {
+func (x *process) begun(ctx context.Context, transcript string) (found []withNote, err error) {
 	var errs []error
-	paths, stored := agentsOf(transcript)
+	paths, stored := agentsOf(ctx, transcript)
 	for _, path := range paths {
 		if !stored[path] {
-			if b := broughtAlong(path); b.path != "" && x.wrote(b.path) {
+			if b := broughtAlong(ctx, path); b.path != "" && x.wrote(b.path) {
 				found = append(found, b)
 			}
 		} else if x.wrote(path) {
-			a, err := readAbout(path, continues)
+			a, err := readAbout(ctx, path, continues)
 			errs, found = append(errs, err), append(found, withNote{path, a})
 		}
 	}
@@ -152,11 +153,11 @@ func (x *process) begun(transcript string) (found []withNote, err error) {
 }
 
 // pendingAgents are the calls for sub-agents that the session waits for.
-func pendingAgents(parent discover.Claim) map[string]bool {
+func pendingAgents(ctx context.Context, parent discover.Claim) map[string]bool {
 	if parent.Turn != nil && parent.Turn.State == discover.TurnDone {
 		return nil
 	}
-	tail, err := readTail(parent.Path)
+	tail, err := readTail(ctx, parent.Path)
 	if err != nil {
 		return nil // the record's reader says so
 	}
@@ -176,7 +177,7 @@ func (x *process) wrote(path string) bool {
 }
 
 // works reports whether a sub-agent's turn is open, and went on since the process began.
-func (x *process) works(path string) bool {
-	tail, err := readTail(path)
+func (x *process) works(ctx context.Context, path string) bool {
+	tail, err := readTail(ctx, path)
 	return err == nil && tail.turn.result(tail.whole).State == discover.TurnOpen && x.Before(tail.updated.Time)
 }

@@ -217,7 +217,7 @@ func (t *totals) subagents(path, id string, scratch *native.Scratch, all *beside
 	}
 	agents := slices.Clone(beside.agents[id])
 	if beside.folders[id] {
-		tree, failed, err := agentTree(agentsFolder(path))
+		tree, failed, err := agentTree(scratch.Context(), agentsFolder(path))
 		if err != nil {
 			return failed, err
 		}

@@ -2,6 +2,7 @@ package claudecode
 
 import (
 	"cmp"
+	"context"
 	"path/filepath"
 	"strings"
 
@@ -11,13 +12,13 @@ import (
 // Watch returns what changes with a session: its transcript, and the folder of it, in which another one begins; that of its
 // sub-agents; the note of one, which says that it has ended; the registry entries of its processes; and the history of typed
 // commands, by which early versions tell a /clear.
-func (Adapter) Watch(s discover.Session) []string {
+func (Adapter) Watch(ctx context.Context, s discover.Session) []string {
 	transcript := cmp.Or(s.Path, transcriptPath(s.Home, s.Dir, s.ID))
 	files := []string{transcript, filepath.Dir(transcript), historyPath(s.Home)}
 	if beside := strings.TrimSuffix(transcript, suffix); isSubagent(s.ID) {
 		files = append(files, beside+aboutSuffix)
 	} else {
-		tree, _, _ := agentTree(agentsFolder(transcript)) // what cannot be read has no changes
+		tree, _, _ := agentTree(ctx, agentsFolder(transcript)) // what cannot be read has no changes
 		for _, folder := range tree {
 			files = append(files, folder.dir)
 		}

@@ -86,7 +86,7 @@ func TestWorkflow(t *testing.T) {
 		if len(whole) != 1 || whole[0].Tokens == nil || whole[0].Tokens.In < 70 {
 			t.Errorf("%s: what the session has used is %+v", name, whole)
 		}
-		if watched := (Adapter{}).Watch(discover.Session{Record: &discover.Record{ID: alive, Path: transcript, Home: dir}}); !slices.Contains(watched, filepath.Dir(path)) {
+		if watched := (Adapter{}).Watch(t.Context(), discover.Session{Record: &discover.Record{ID: alive, Path: transcript, Home: dir}}); !slices.Contains(watched, filepath.Dir(path)) {
 			t.Errorf("%s: nobody watches %s", name, filepath.Dir(path))
 		}
 	}

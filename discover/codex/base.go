@@ -1,6 +1,7 @@
 package codex
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -27,7 +28,7 @@ func (t *transcript) baseOf(e event) segment {
 	if h.id == "" || h.end <= 0 {
 		return segment{}
 	}
-	path, err := findRollout(t.home, h.id)
+	path, err := findRollout(t.ctx, t.home, h.id)
 	if err != nil {
 		t.warn(t.path, fmt.Errorf("what it goes on from is left out: %w", err))
 		return segment{}
@@ -36,10 +37,10 @@ func (t *transcript) baseOf(e event) segment {
 }
 
 // findRollout finds the rollout whose name ends with an id, of a thread or of a part of one.
-func findRollout(home, id string) (string, error) {
+func findRollout(ctx context.Context, home, id string) (string, error) {
 	packed := ""
 	for _, folder := range foldersOf(home, id) {
-		for _, name := range namesIn(folder) {
+		for _, name := range namesIn(ctx, folder) {
 			if _, ok := parseRollout(name); !ok {
 				continue
 			}

@@ -49,7 +49,7 @@ type scan struct {
 
 // open reports whether there is a home to look at.
 func (s *scan) open(named bool) bool {
-	d, err := native.OpenDir(s.home)
+	d, err := native.OpenDir(s.ctx, s.home)
 	switch {
 	case err == nil:
 		_ = d.Close()
@@ -136,7 +136,7 @@ func (s *scan) direct(ref discover.Ref) bool {
 	if !ok || name.id != ref.ID {
 		return false
 	}
-	d, err := native.OpenDir(filepath.Dir(ref.Path))
+	d, err := native.OpenDir(s.ctx, filepath.Dir(ref.Path))
 	if err != nil {
 		return false
 	}
@@ -159,7 +159,7 @@ func (s *scan) dir(path, date string, depth int, in days, match func(id string) 
 	if s.ctx.Err() != nil {
 		return
 	}
-	d, err := native.OpenDir(path)
+	d, err := native.OpenDir(s.ctx, path)
 	if err != nil {
 		s.fail(path, err)
 		return

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"agentctl/discover"
+	"agentctl/discover/native"
 )
 
 // inFamilies adds to what threads have used what their sub-agents have, and theirs. Those that are not among the threads
@@ -23,7 +24,7 @@ func inFamilies(ctx context.Context, threads iter.Seq2[*reading, error], complet
 				f = &family{home: t.Home, met: map[string]bool{}, known: map[string]bool{}}
 				families[t.Home] = f
 			}
-			f.add(&t, err)
+			f.add(ctx, &t, err)
 			if err == nil {
 				rows = append(rows, &t)
 			} else if !yield(new(reading), err) {
@@ -70,11 +71,11 @@ type family struct {
 }
 
 // add takes a thread that was read. Where that has failed, its beginning may tell all the same whose it is.
-func (f *family) add(t *reading, err error) {
+func (f *family) add(ctx context.Context, t *reading, err error) {
 	f.met[nameID(t)] = true
 	if err != nil {
 		var first reading
-		ok, _ := origin(discover.Entry{ID: t.ID, Path: t.Path, Home: f.home}, nil, &first)
+		ok, _ := origin(discover.Entry{ID: t.ID, Path: t.Path, Home: f.home}, native.NewScratch(ctx), &first)
 		if at, dated := born(t.ID); !ok && dated {
 			f.strays = append(f.strays, at)
 		}

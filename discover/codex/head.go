@@ -60,7 +60,7 @@ func readHead(f *native.File, id string) (h head, err error) {
 
 // begin takes the thread's own beginning from its first rollout, which this one only goes on from.
 func (h *head) begin(home string, scratch *native.Scratch) error {
-	path, err := findRollout(home, h.id)
+	path, err := findRollout(scratch.Context(), home, h.id)
 	if err != nil {
 		return nil //nolint:nilerr // it is gone: what the newer one tells is what there is
 	}

@@ -17,7 +17,7 @@ func (t *tail) inherit(home string, h history, scratch *native.Scratch) error {
 		if h.id == "" || h.end <= 0 || t.context != (settings{}) && t.usage.context > 0 {
 			return nil
 		}
-		path, err := findRollout(home, h.id)
+		path, err := findRollout(scratch.Context(), home, h.id)
 		if err != nil {
 			return nil //nolint:nilerr // it is gone: what the newer one tells is what there is
 		}

@@ -23,7 +23,7 @@ func instructed(text, prompt string) []byte {
 func readWith(t *testing.T, w *world, data []byte, scratch *native.Scratch) (reading, *native.File) {
 	t.Helper()
 	path := w.file("sessions/2026/11/20/rollout-2026-11-20T19-00-00-"+someID+".jsonl", string(data))
-	f, err := native.Open(path)
+	f, err := native.Open(t.Context(), path)
 	if err != nil {
 		t.Fatal(err)
 	}

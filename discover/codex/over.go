@@ -1,6 +1,7 @@
 package codex
 
 import (
+	"context"
 	"errors"
 	"os"
 	"path/filepath"
@@ -22,7 +23,7 @@ const wroteTimes = 2
 // are those that were begun in its directory since it was, by an exec, and whose turn has ended; another exec may have run
 // and left one of these, so that this is weak evidence.
 func (c *claimer) over(s subject, shown evidence) {
-	if s.role != exec || s.session != "" || s.claim.Home == "" || s.Begun().IsZero() || !shown.history && keepsHistory(s.claim.Home) {
+	if s.role != exec || s.session != "" || s.claim.Home == "" || s.Begun().IsZero() || !shown.history && keepsHistory(c.ctx, s.claim.Home) {
 		return
 	}
 	dir := realPath(s.directory(s.Process))
@@ -31,7 +32,7 @@ func (c *claimer) over(s subject, shown evidence) {
 			continue
 		}
 		var r reading
-		ok, err := r.read(nil, e, discover.Want{}, &native.Scratch{})
+		ok, err := r.read(nil, e, discover.Want{}, native.NewScratch(c.ctx))
 		if err != nil || !ok || r.Source != "exec" || r.IsSub() || realPath(r.Dir) != dir || !ended(r.Turn) {
 			continue
 		}
@@ -44,8 +45,8 @@ func (c *claimer) over(s subject, shown evidence) {
 }
 
 // keepsHistory reports whether who runs a thread in this home has the database of what threads said open.
-func keepsHistory(home string) bool {
-	d, err := native.OpenDir(home)
+func keepsHistory(ctx context.Context, home string) bool {
+	d, err := native.OpenDir(ctx, home)
 	if err != nil {
 		return false
 	}

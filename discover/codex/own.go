@@ -1,6 +1,7 @@
 package codex
 
 import (
+	"context"
 	"path/filepath"
 	"time"
 
@@ -16,7 +17,7 @@ func ownTokens(f *native.File, u usage, h *head, path, home string) (discover.To
 	if err != nil || h.segment == "" {
 		return own, err
 	}
-	for _, other := range rolloutsOf(home, h.ownID(), f.ModTime()) {
+	for _, other := range rolloutsOf(f.Context(), home, h.ownID(), f.ModTime()) {
 		if filepath.Base(other) == filepath.Base(path) {
 			continue
 		}
@@ -148,7 +149,7 @@ func (b *beginning) count(info native.Object) bool {
 }
 
 // rolloutsOf are all rollouts of a thread that was last used at the given time.
-func rolloutsOf(home, id string, last time.Time) (paths []string) {
+func rolloutsOf(ctx context.Context, home, id string, last time.Time) (paths []string) {
 	made, ok := born(id)
 	if !ok {
 		return nil
@@ -158,7 +159,7 @@ func rolloutsOf(home, id string, last time.Time) (paths []string) {
 		folders = append(folders, filepath.Join(home, sessionsDir, day.Format(dayLayout)))
 	}
 	for _, folder := range folders {
-		for _, name := range namesIn(folder) {
+		for _, name := range namesIn(ctx, folder) {
 			if r, ok := parseRollout(name); ok && r.id == id {
 				paths = append(paths, filepath.Join(folder, name))
 			}
@@ -168,8 +169,8 @@ func rolloutsOf(home, id string, last time.Time) (paths []string) {
 }
 
 // namesIn lists a folder; one that cannot be read has nothing to tell.
-func namesIn(folder string) (names []string) {
-	d, err := native.OpenDir(folder)
+func namesIn(ctx context.Context, folder string) (names []string) {
+	d, err := native.OpenDir(ctx, folder)
 	if err != nil {
 		return nil
 	}

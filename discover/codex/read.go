@@ -28,12 +28,12 @@ func (Adapter) Read(ctx context.Context, entries []discover.Entry, want discover
 			if _, ok := titles[e.Home]; ok {
 				continue
 			}
-			t, err := readTitles(e.Home)
+			t, err := readTitles(ctx, e.Home)
 			if titles[e.Home] = t; err != nil && !yield(discover.Record{}, err) {
 				return
 			}
 		}
-		roots := native.OpenRoots(len(entries), maps.Keys(titles), sessionsDir, archiveDir)
+		roots := native.OpenRoots(ctx, len(entries), maps.Keys(titles), sessionsDir, archiveDir)
 		defer roots.Close()
 		threads := native.Each(ctx, entries, func(e discover.Entry, scratch *native.Scratch, t *reading) (bool, error) {
 			ok, err := t.read(roots, e, want, scratch)

@@ -20,7 +20,7 @@ func (f *family) search(ctx context.Context) {
 		from = len(f.threads)
 		for t, err := range native.Each(ctx, f.begun(ctx, alive), origin) {
 			if f.fail(err); err != nil {
-				f.add(t, err)
+				f.add(ctx, t, err)
 			} else if t.starter != "" {
 				orphans = append(orphans, *t)
 			}
@@ -39,7 +39,7 @@ func (f *family) search(ctx context.Context) {
 		for t, err := range native.Each(ctx, f.rollouts(ctx, kin), whole) {
 			f.fail(err)
 			own := *t
-			f.add(&own, err)
+			f.add(ctx, &own, err)
 		}
 	}
 }
@@ -91,7 +91,7 @@ func (f *family) walk(ctx context.Context, first, last time.Time, match func(id 
 		f.errs = append(f.errs, err)
 		w, _ := errors.AsType[*discover.Warning](err)
 		if name, ok := parseRollout(filepath.Base(w.Path)); ok {
-			f.add(&reading{Record: discover.Record{ID: name.id, Path: w.Path}}, err)
+			f.add(ctx, &reading{Record: discover.Record{ID: name.id, Path: w.Path}}, err)
 		} else {
 			f.lost = true
 		}

@@ -1,6 +1,7 @@
 package codex
 
 import (
+	"context"
 	"path/filepath"
 
 	"agentctl/discover/native"
@@ -17,9 +18,9 @@ const titlesLimit = 16 << 20
 const titleLimit = 1000
 
 // readTitles returns the names of a home's threads by id.
-func readTitles(home string) (map[string]string, error) {
+func readTitles(ctx context.Context, home string) (map[string]string, error) {
 	path := filepath.Join(home, titlesFile)
-	f, err := native.Open(path)
+	f, err := native.Open(ctx, path)
 	if native.Absent(err) {
 		return nil, nil
 	}

@@ -1,6 +1,7 @@
 package codex
 
 import (
+	"context"
 	"path/filepath"
 	"time"
 
@@ -10,7 +11,7 @@ import (
 // Watch returns what changes with a thread: its rollout, or while it has none the folders in which that is made; and
 // where its process begins another thread: the folder of the locks, in which that makes its lock, and today's of the
 // rollouts, for the versions without locks.
-func (Adapter) Watch(s discover.Session) []string {
+func (Adapter) Watch(_ context.Context, s discover.Session) []string {
 	files := []string{filepath.Join(s.Home, locksDir)}
 	around := func(t time.Time) { // folders are named by a local time that need not be ours: see daysOf
 		for day := -1; day <= 1; day++ {

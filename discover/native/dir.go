@@ -1,6 +1,7 @@
 package native
 
 import (
+	"context"
 	"errors"
 	"io/fs"
 	"iter"
@@ -15,6 +16,7 @@ import (
 // Dir is an open directory. Its entries are listed and stated relative to it, so that a rename of a parent
 // meanwhile cannot mix two trees.
 type Dir struct {
+	ctx  context.Context // that it was opened in
 	path string
 	fd   int
 }
@@ -44,21 +46,28 @@ func (n Name) IsDir() bool { return n.mode.IsDir() }
 // it led to may well be there.
 var ErrDangling = errors.New("a symbolic link is broken")
 
-// OpenDir opens a directory; links are followed, since people do link ~/.claude elsewhere.
-func OpenDir(path string) (*Dir, error) { return openDir(unix.AT_FDCWD, path, path) }
+// OpenDir opens a directory; links are followed, since people do link ~/.claude elsewhere, but not out of the root that ctx
+// confines the path to; see [fsread.Confine].
+func OpenDir(ctx context.Context, path string) (*Dir, error) {
+	return openDir(ctx, unix.AT_FDCWD, path, path)
+}
 
 // Open opens a directory below this one, as [OpenDir] does.
-func (d *Dir) Open(name string) (*Dir, error) { return openDir(d.fd, name, d.path+"/"+name) }
+func (d *Dir) Open(name string) (*Dir, error) { return openDir(d.ctx, d.fd, name, d.path+"/"+name) }
 
 // openDir is OpenDir of a name in an open directory; path is what the directory is called.
-func openDir(in int, name, path string) (*Dir, error) {
+func openDir(ctx context.Context, in int, name, path string) (*Dir, error) {
+	place, ok := fsread.Confined(ctx, path)
 	fd, err := retry(func() (int, error) {
+		if ok {
+			return fsread.DirBeneath(place.Root, place.Name)
+		}
 		return unix.Openat(in, name, unix.O_RDONLY|unix.O_CLOEXEC|unix.O_DIRECTORY|unix.O_NONBLOCK, 0)
 	})
 	if err != nil {
 		return nil, &fs.PathError{Op: "open", Path: path, Err: missing(path, err)}
 	}
-	return &Dir{path: path, fd: fd}, nil
+	return &Dir{ctx: ctx, path: path, fd: fd}, nil
 }
 
 // Path is the path it was opened by.

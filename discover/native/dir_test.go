@@ -29,7 +29,7 @@ func TestDirAll(t *testing.T) {
 	for _, s := range []*Scratch{nil, new(Scratch)} {
 		for range 2 { // the second time, the memory is there
 			got, below := map[string]bool{}, []string{}
-			d, err := OpenDir(root)
+			d, err := OpenDir(t.Context(), root)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -80,13 +80,13 @@ func TestDirOpenAbsent(t *testing.T) {
 	if err := os.Symlink("nowhere", filepath.Join(root, "link")); err != nil {
 		t.Fatal(err)
 	}
-	d, err := OpenDir(root)
+	d, err := OpenDir(t.Context(), root)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer d.Close()
 	for _, name := range []string{"none", "link", "link/below"} {
-		_, want := OpenDir(filepath.Join(root, name))
+		_, want := OpenDir(t.Context(), filepath.Join(root, name))
 		if _, err := d.Open(name); err == nil || err.Error() != want.Error() {
 			t.Errorf("%s: %v, want %v", name, err, want)
 		}

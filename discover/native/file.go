@@ -38,25 +38,29 @@ type File struct {
 type fileID struct{ device, inode uint64 }
 
 // Open opens a regular file without following a link in its last element, without blocking and without creating
-// anything. One who reads it without a bound does so [File.Within] a context.
-func Open(path string) (*File, error) {
-	return openAt(new(File), unix.AT_FDCWD, path, path, fsread.NoFollow)
+// anything. Reads of it end with ctx, and it is opened beneath the root that ctx confines it to; see [fsread.Confine].
+func Open(ctx context.Context, path string) (*File, error) {
+	return openAt(ctx, new(File), unix.AT_FDCWD, path, path, fsread.NoFollow)
 }
 
 // OpenLink is [Open] for a path whose last element may be a link, as the kernel's names of open files are
 // (/proc/PID/fd/N).
-func OpenLink(path string) (*File, error) {
-	return openAt(new(File), unix.AT_FDCWD, path, path, fsread.Follow)
+func OpenLink(ctx context.Context, path string) (*File, error) {
+	return openAt(ctx, new(File), unix.AT_FDCWD, path, path, fsread.Follow)
 }
 
 // openAt is Open of a name in an open directory; path is what the file is called. It is opened as f.
-func openAt(f *File, dir int, name, path string, links fsread.Links) (*File, error) {
-	fd, st, err := fsread.Open(dir, name, links)
+func openAt(ctx context.Context, f *File, dir int, name, path string, links fsread.Links) (*File, error) {
+	open := func() (int, unix.Stat_t, error) { return fsread.Open(dir, name, links) }
+	if p, ok := fsread.Confined(ctx, path); ok {
+		open = func() (int, unix.Stat_t, error) { return fsread.OpenBeneath(p.Root, p.Name, links) }
+	}
+	fd, st, err := open()
 	if err != nil {
 		return nil, &fs.PathError{Op: "open", Path: path, Err: err}
 	}
 	id := fileID{uint64(st.Dev), st.Ino} //nolint:unconvert // Dev is an int32 on macOS
-	*f = File{ctx: context.Background(), path: path, fd: fd, size: st.Size, mod: modTime(&st), id: id}
+	*f = File{ctx: ctx, path: path, fd: fd, size: st.Size, mod: modTime(&st), id: id}
 	return f, nil
 }
 
@@ -65,6 +69,9 @@ func (f *File) Within(ctx context.Context) *File {
 	f.ctx = ctx
 	return f
 }
+
+// Context is what reads of the file end with.
+func (f *File) Context() context.Context { return f.ctx }
 
 // Size is the file's size in bytes when it was opened.
 func (f *File) Size() int64 { return f.size }
@@ -137,15 +144,15 @@ func (f *File) pread(p []byte, off int64) (int, error) {
 	return n, nil
 }
 
-// ReadFile returns the whole content of a small regular file of at most limit bytes.
+// ReadFile returns the whole content of a small regular file of at most limit bytes, which is of no home.
 func ReadFile(path string, limit int64) ([]byte, error) {
-	data, _, err := readFile(path, limit)
+	data, _, err := readFile(context.Background(), path, limit)
 	return data, err
 }
 
 // readFile is ReadFile; changed is when the file was written last, as of its being opened.
-func readFile(path string, limit int64) (data []byte, changed time.Time, err error) {
-	f, err := Open(path)
+func readFile(ctx context.Context, path string, limit int64) (data []byte, changed time.Time, err error) {
+	f, err := Open(ctx, path)
 	if err != nil {
 		return nil, time.Time{}, err
 	}

@@ -25,14 +25,14 @@ func TestOnlyRegularFilesAreOpened(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, path := range []string{fifo, link, dir, "/dev/null"} {
-		if _, err := Open(path); !errors.Is(err, fsread.ErrNotRegular) {
+		if _, err := Open(t.Context(), path); !errors.Is(err, fsread.ErrNotRegular) {
 			t.Errorf("%s: %v, want ErrNotRegular", path, err)
 		}
 	}
-	if _, err := Open(filepath.Join(dir, "none")); !Absent(err) {
+	if _, err := Open(t.Context(), filepath.Join(dir, "none")); !Absent(err) {
 		t.Errorf("%v, want absent", err)
 	}
-	d, err := OpenDir(dir)
+	d, err := OpenDir(t.Context(), dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,7 +64,7 @@ func TestRootsOpenWhatTheirPathsSay(t *testing.T) {
 		t.Fatal(err)
 	}
 	for files, held := range map[int]int{worthwhile - 1: 0, worthwhile: 1} {
-		roots := OpenRoots(files, slices.Values([]string{dir}), "home", "none")
+		roots := OpenRoots(t.Context(), files, slices.Values([]string{dir}), "home", "none")
 		if len(roots) != held {
 			t.Errorf("%d folders are held for %d files", len(roots), files)
 		}
@@ -99,12 +99,12 @@ func TestALinkToNowhereIsNotAbsence(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, path := range []string{link, filepath.Join(link, "a", "b")} {
-		if _, err := OpenDir(path); !errors.Is(err, ErrDangling) || Absent(err) {
+		if _, err := OpenDir(t.Context(), path); !errors.Is(err, ErrDangling) || Absent(err) {
 			t.Errorf("%s: %v", path, err)
 		}
 	}
 	for _, path := range []string{filepath.Join(dir, "none", "a"), filepath.Join(good, "none"), "none"} {
-		if _, err := OpenDir(path); !Absent(err) {
+		if _, err := OpenDir(t.Context(), path); !Absent(err) {
 			t.Errorf("%s: %v", path, err)
 		}
 	}

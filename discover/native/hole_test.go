@@ -50,7 +50,7 @@ func TestHolesArePassed(t *testing.T) {
 			[]string{"first", "cut", "second", "cut", "last"},
 		},
 	} {
-		f, err := Open(test.path)
+		f, err := Open(t.Context(), test.path)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -84,7 +84,7 @@ func TestHolesArePassed(t *testing.T) {
 // Reading ends with its context, wherever it is.
 func TestReadingEndsWithItsContext(t *testing.T) {
 	t.Parallel()
-	f, err := Open(sparse(t, 0, false, strings.Repeat("line\n", 1<<20)))
+	f, err := Open(t.Context(), sparse(t, 0, false, strings.Repeat("line\n", 1<<20)))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -20,7 +20,7 @@ func writeTemp(t testing.TB, data []byte) string {
 
 func open(t testing.TB, path string) *File {
 	t.Helper()
-	f, err := Open(path)
+	f, err := Open(t.Context(), path)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,7 @@
 package native
 
 import (
+	"context"
 	"iter"
 	"path/filepath"
 	"strings"
@@ -19,13 +20,13 @@ const worthwhile = 16
 
 // OpenRoots opens these folders of the homes for reading so many files below them. One that cannot be opened is left out: its
 // files say why.
-func OpenRoots(files int, homes iter.Seq[string], folders ...string) (r Roots) {
+func OpenRoots(ctx context.Context, files int, homes iter.Seq[string], folders ...string) (r Roots) {
 	if files < worthwhile {
 		return nil
 	}
 	for home := range homes {
 		for _, folder := range folders {
-			if d, err := OpenDir(filepath.Join(home, folder)); err == nil {
+			if d, err := OpenDir(ctx, filepath.Join(home, folder)); err == nil {
 				r = append(r, d)
 			}
 		}
@@ -37,19 +38,18 @@ func OpenRoots(files int, homes iter.Seq[string], folders ...string) (r Roots) {
 // another one so: its memory is the same.
 func (r Roots) Open(path string, s *Scratch) (*File, error) {
 	dir, name := r.below(path)
-	f, err := openAt(&s.file, dir, name, path, fsread.NoFollow)
+	f, err := openAt(s.context(), &s.file, dir, name, path, fsread.NoFollow)
 	if err != nil {
 		return nil, err
 	}
 	f.Use(s)
-	f.Within(s.context())
 	return f, nil
 }
 
 // Dir is [OpenDir], likewise.
-func (r Roots) Dir(path string) (*Dir, error) {
+func (r Roots) Dir(ctx context.Context, path string) (*Dir, error) {
 	dir, name := r.below(path)
-	return openDir(dir, name, path)
+	return openDir(ctx, dir, name, path)
 }
 
 // below is what a path is called in the root that it lies below, and that; without one it is the path.

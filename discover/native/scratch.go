@@ -25,6 +25,9 @@ type Scratch struct {
 // NewScratch is memory for one goroutine that reads within a context.
 func NewScratch(ctx context.Context) *Scratch { return &Scratch{ctx: ctx} }
 
+// Context is that of the call that s belongs to.
+func (s *Scratch) Context() context.Context { return s.context() }
+
 func (s *Scratch) context() context.Context {
 	if s == nil || s.ctx == nil {
 		return context.Background()
@@ -35,9 +38,9 @@ func (s *Scratch) context() context.Context {
 // Open is [Open] within the call that s belongs to, for a file that is read beside the one that is read in s: it has
 // buffers of its own, unless it is told to [File.Use] those of s.
 func (s *Scratch) Open(path string) (*File, error) {
-	f, err := Open(path)
+	f, err := Open(s.context(), path)
 	if err == nil {
-		f.Within(s.context()).holder = s
+		f.holder = s
 	}
 	return f, err
 }

@@ -18,7 +18,7 @@ func TestSmallFilesAreReadOnce(t *testing.T) {
 		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		f, err := Open(path)
+		f, err := Open(t.Context(), path)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,6 +1,9 @@
 package native
 
-import "time"
+import (
+	"context"
+	"time"
+)
 
 // settling is how long after its last change a file that is written in place may still be about to get its content.
 // Writing one takes microseconds, but between emptying and filling it a writer may lose its core to others: on a busy
@@ -11,19 +14,23 @@ const settling = time.Second
 // long as it is not whole and has changed in the last second, it is read again. Content that is not whole even then,
 // or has not been for longer, is returned as it is; the caller judges it by the same measure. It returns within a
 // second, and files that were left torn at one time are not waited for one after the other.
-func ReadSettled(path string, limit int64, whole func([]byte) bool) ([]byte, error) {
-	return readSettled(path, limit, settling, whole)
+func ReadSettled(ctx context.Context, path string, limit int64, whole func([]byte) bool) ([]byte, error) {
+	return readSettled(ctx, path, limit, settling, whole)
 }
 
-func readSettled(path string, limit int64, settling time.Duration, whole func([]byte) bool) ([]byte, error) {
+func readSettled(ctx context.Context, path string, limit int64, settling time.Duration, whole func([]byte) bool) ([]byte, error) {
 	const longest = 16 * time.Millisecond
 	began := time.Now()
 	for pause := time.Millisecond; ; pause = min(2*pause, longest) {
-		data, changed, err := readFile(path, limit)
+		data, changed, err := readFile(ctx, path, limit)
 		if err != nil || whole(data) || sinceChange(time.Now(), changed) >= settling || time.Since(began) >= settling {
 			return data, err
 		}
-		<-time.After(pause)
+		select {
+		case <-ctx.Done():
+			return data, ctx.Err()
+		case <-time.After(pause):
+		}
 	}
 }
 

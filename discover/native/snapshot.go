@@ -9,6 +9,8 @@ import (
 	"io"
 	"path/filepath"
 	"time"
+
+	"agentctl/discover/native/fsread"
 )
 
 // ErrNotDatabase is returned for a file that is no SQLite database.
@@ -27,7 +29,8 @@ const sqliteMagic = "SQLite format 3\x00"
 // It is read with pread alone: nothing is locked, mapped, created or opened for writing, so its reader cannot be in
 // a writer's way. The price is that a writer may pull the pages away meanwhile; [snapshot.intact] tells.
 type snapshot struct {
-	path     string // links resolved, since SQLite puts the log next to the file itself
+	ctx      context.Context // a snapshot lives as long as one call
+	path     string          // links resolved, since SQLite puts the log next to the file itself
 	db       *File
 	wal      *wal // nil where there is none
 	pageSize int64
@@ -41,7 +44,7 @@ type snapshot struct {
 // takeSnapshot opens the database at path. An empty database has size 0.
 func takeSnapshot(ctx context.Context, path string) (*snapshot, error) {
 	// The database first: what a checkpoint changes in it from here on shows in its times.
-	s, err := openDatabase(path)
+	s, err := openDatabase(ctx, path)
 	if err != nil {
 		return nil, err
 	}
@@ -55,18 +58,35 @@ func takeSnapshot(ctx context.Context, path string) (*snapshot, error) {
 	return s, nil
 }
 
-func openDatabase(path string) (*snapshot, error) {
-	real, err := filepath.EvalSymlinks(path)
+func openDatabase(ctx context.Context, path string) (*snapshot, error) {
+	real, err := realDatabase(ctx, path)
 	if err != nil {
-		return nil, missing(path, err)
+		return nil, err
 	}
-	s := &snapshot{path: real, taken: time.Now()}
-	s.db, err = Open(real)
+	s := &snapshot{ctx: ctx, path: real, taken: time.Now()}
+	s.db, err = Open(ctx, real)
 	return s, err
 }
 
+// realDatabase is the path with links resolved, since SQLite puts the log next to the file itself. Where links must not lead
+// out of a root, the path that it returns is below that root.
+func realDatabase(ctx context.Context, path string) (string, error) {
+	place, ok := fsread.Confined(ctx, path)
+	if ok && place.File {
+		return path, nil // no link is followed
+	}
+	real, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return "", missing(path, err)
+	}
+	if ok && fsread.Leaves(ctx, place.Root, real) {
+		return "", fsread.ErrLeaves
+	}
+	return real, nil
+}
+
 func (s *snapshot) openLog(ctx context.Context) error {
-	log, err := Open(s.path + "-wal")
+	log, err := Open(s.ctx, s.path+"-wal")
 	if Absent(err) {
 		return nil
 	}
@@ -108,7 +128,7 @@ func (s *snapshot) measure() error {
 }
 
 func (s *snapshot) journal() error {
-	j, err := Open(s.path + "-journal")
+	j, err := Open(s.ctx, s.path+"-journal")
 	if Absent(err) {
 		return nil
 	}
@@ -197,7 +217,7 @@ func (s *snapshot) readAhead(pages []int64) (bool, error) {
 // frames committed since matters. Without a log, any writer has to change the file's times first. The error is why it cannot
 // be told: files that are there and cannot be opened, as where a process may open no more.
 func (s *snapshot) intact() (bool, error) {
-	db, err := Open(s.path)
+	db, err := Open(s.ctx, s.path)
 	if err != nil {
 		return changed(err)
 	}
@@ -209,7 +229,7 @@ func (s *snapshot) intact() (bool, error) {
 		return changed(err)
 	}
 	still := db.mod.Equal(s.db.mod) && db.size == s.db.size && s.settled()
-	log, err := Open(s.path + "-wal")
+	log, err := Open(s.ctx, s.path+"-wal")
 	if Absent(err) {
 		return s.wal == nil && still, nil
 	}
@@ -256,7 +276,7 @@ func (s *snapshot) settled() bool {
 // at 32), then the checkpoint state (the attempted frame at 128), in the machine's byte order (sqlite.org/walformat.html).
 func (s *snapshot) moved() (int64, error) {
 	const unknown = 1 << 62
-	index, err := Open(s.path + "-shm")
+	index, err := Open(s.ctx, s.path+"-shm")
 	if Absent(err) {
 		return unknown, nil
 	}

@@ -93,7 +93,7 @@ func TestSnapshotOfGrownDatabase(t *testing.T) {
 	}
 	execAll(t, db, "with recursive s(v) as (select 1 union all select v + 1 from s where v < 99) insert into a(n, text) select 0, hex(randomblob(3000)) from s")
 
-	s, err := openDatabase(path)
+	s, err := openDatabase(t.Context(), path)
 	if err != nil {
 		t.Fatal(err)
 	}

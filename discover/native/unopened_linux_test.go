@@ -24,15 +24,15 @@ func TestWhatIsNoFileIsNotOpened(t *testing.T) {
 	}
 	readDB := func(path string) error { return ReadDB(t.Context(), path, func(*sqlite.DB) error { return nil }) }
 	for name, read := range map[string]func() error{
-		"Open":               func() error { _, err := Open(fifo); return err },
-		"Open of a link":     func() error { _, err := Open(link); return err },
-		"OpenLink":           func() error { _, err := OpenLink(link); return err },
+		"Open":               func() error { _, err := Open(t.Context(), fifo); return err },
+		"Open of a link":     func() error { _, err := Open(t.Context(), link); return err },
+		"OpenLink":           func() error { _, err := OpenLink(t.Context(), link); return err },
 		"ReadFile":           func() error { _, err := ReadFile(fifo, 10); return err },
 		"a database":         func() error { return readDB(fifo) },
 		"a linked database":  func() error { return readDB(link) },
 		"a database's log":   func() error { return readDB(database) },
 		"a file that is not": func() error { _, err := fsread.File(link, 10); return err },
-		"a folder":           func() error { _, err := OpenDir(fifo); return errors.Join(fsread.ErrNotRegular, err) },
+		"a folder":           func() error { _, err := OpenDir(t.Context(), fifo); return errors.Join(fsread.ErrNotRegular, err) },
 	} {
 		if opens := opened(t, func() {
 			if err := read(); !errors.Is(err, fsread.ErrNotRegular) {

@@ -12,7 +12,7 @@ import (
 
 // Claims returns what the live processes show: each one's presence, and the sessions that evidence ties to it.
 func (Adapter) Claims(ctx context.Context, table *proc.Table, homes []discover.Home) ([]discover.Claim, error) {
-	s := newSurvey(table, homes)
+	s := newSurvey(ctx, table, homes)
 	s.readLogs()
 	s.readOutputs()
 	s.load(ctx)

@@ -1,6 +1,7 @@
 package opencode
 
 import (
+	"context"
 	"errors"
 	"io/fs"
 	"path/filepath"
@@ -11,8 +12,8 @@ import (
 )
 
 // databasesOf lists the databases of a home, by the paths that records bear. A home that is missing holds none.
-func databasesOf(home discover.Home) ([]string, error) {
-	all, err := databasesIn(home)
+func databasesOf(ctx context.Context, home discover.Home) ([]string, error) {
+	all, err := databasesIn(ctx, home)
 	errs := []error{err}
 	all = slices.DeleteFunc(slices.Clone(all), func(path string) bool {
 		leaves := home.Keeps(path)
@@ -25,12 +26,12 @@ func databasesOf(home discover.Home) ([]string, error) {
 }
 
 // databasesIn is databasesOf with those that a link leads out of the home to.
-func databasesIn(home discover.Home) ([]string, error) {
+func databasesIn(ctx context.Context, home discover.Home) ([]string, error) {
 	if home.FilesOnly {
 		return home.Files, nil
 	}
 	var out []string
-	names, err := list(home.Dir)
+	names, err := list(ctx, home.Dir)
 	if native.Absent(err) {
 		if err = nil; home.Named {
 			err = warn(home.Dir, fs.ErrNotExist)
@@ -48,8 +49,8 @@ func databasesIn(home discover.Home) ([]string, error) {
 }
 
 // list gives the entries of a folder.
-func list(dir string) ([]native.Name, error) {
-	d, err := native.OpenDir(dir)
+func list(ctx context.Context, dir string) ([]native.Name, error) {
+	d, err := native.OpenDir(ctx, dir)
 	if err != nil {
 		return nil, err
 	}

@@ -25,7 +25,7 @@ func entriesOf(ctx context.Context, home discover.Home, q discover.Query) ([]dis
 	if !beginsSessionID(q.ID) {
 		return nil, nil // another agent's
 	}
-	databases, err := databasesOf(home)
+	databases, err := databasesOf(ctx, home)
 	errs := []error{err}
 	var all []discover.Entry
 	for _, path := range databases {
@@ -35,7 +35,7 @@ func entriesOf(ctx context.Context, home discover.Home, q discover.Query) ([]dis
 		}
 		all = discover.WithEntries(all, found)
 	}
-	files, err := legacyEntries(home, q)
+	files, err := legacyEntries(ctx, home, q)
 	errs = append(errs, err)
 	all = discover.WithEntries(all, untaken(files, all))
 	return slices.DeleteFunc(all, func(e discover.Entry) bool { return !asked(q, e) }), errors.Join(errs...)

@@ -1,6 +1,7 @@
 package opencode
 
 import (
+	"context"
 	"errors"
 	"io/fs"
 	"path/filepath"
@@ -21,11 +22,11 @@ const legacyFile = 16 << 20
 //	0.5      project/<slug>/storage/session/info/ses_X.json, …/message/ses_X/msg_Y.json, …/part/ses_X/msg_Y/prt_Z.json
 //
 // 1.2 to 1.15 copied them into the database and left them where they were; 1.17 and later do not read them at all.
-func legacyFolders(home string) ([]string, error) {
+func legacyFolders(ctx context.Context, home string) ([]string, error) {
 	var out []string
 	var errs []error
 	under := func(dir string, more ...string) {
-		names, err := list(dir)
+		names, err := list(ctx, dir)
 		if err != nil && !native.Absent(err) {
 			errs = append(errs, warn(dir, err))
 		}
@@ -43,18 +44,18 @@ func legacyFolders(home string) ([]string, error) {
 
 // legacyEntries lists the sessions in files. Only a full list opens the folders: a session that is asked for by its
 // name is looked up by it.
-func legacyEntries(home discover.Home, q discover.Query) ([]discover.Entry, error) {
-	if home.FilesOnly || !isFolder(home.Dir) {
+func legacyEntries(ctx context.Context, home discover.Home, q discover.Query) ([]discover.Entry, error) {
+	if home.FilesOnly || !isFolder(ctx, home.Dir) {
 		return nil, nil // databasesOf has said so
 	}
-	folders, err := legacyFolders(home.Dir)
+	folders, err := legacyFolders(ctx, home.Dir)
 	errs := []error{err}
 	var out []discover.Entry
 	for _, folder := range folders {
 		if q.Parents != nil && !slices.ContainsFunc(q.Parents, func(r discover.Ref) bool { return filepath.Dir(r.Path) == folder }) {
 			continue // a sub-agent's file is beside the one of its parent, and only reading tells which it is
 		}
-		d, err := native.OpenDir(folder)
+		d, err := native.OpenDir(ctx, folder)
 		if err != nil {
 			if !native.Absent(err) {
 				errs = append(errs, warn(folder, err))
@@ -81,8 +82,8 @@ func legacyEntries(home discover.Home, q discover.Query) ([]discover.Entry, erro
 	return out, errors.Join(errs...)
 }
 
-func isFolder(dir string) bool {
-	d, err := native.OpenDir(dir)
+func isFolder(ctx context.Context, dir string) bool {
+	d, err := native.OpenDir(ctx, dir)
 	if err != nil {
 		return false
 	}
@@ -114,9 +115,9 @@ func legacyNames(d *native.Dir, q discover.Query) ([]string, error) {
 }
 
 // readJSON returns the content of one of these files, which the agent writes in place.
-func readJSON(path string) ([]byte, error) {
+func readJSON(ctx context.Context, path string) ([]byte, error) {
 	isWhole := func(data []byte) bool { return native.Object(data).Complete() }
-	data, err := native.ReadSettled(path, legacyFile, isWhole)
+	data, err := native.ReadSettled(ctx, path, legacyFile, isWhole)
 	if err == nil && !isWhole(data) {
 		return nil, &fs.PathError{Op: "read", Path: path, Err: errTorn}
 	}

@@ -1,6 +1,7 @@
 package opencode
 
 import (
+	"context"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -17,7 +18,7 @@ type kin struct {
 }
 
 // of are the files of a session's sub-agents. What cannot be read is told where it is read for itself.
-func (k *kin) of(folder, session string) []string {
+func (k *kin) of(ctx context.Context, folder, session string) []string {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.folders[folder] == nil {
@@ -25,10 +26,10 @@ func (k *kin) of(folder, session string) []string {
 			k.folders = map[string]map[string][]string{}
 		}
 		byParent := map[string][]string{}
-		names, _ := jsonNames(folder, sessionPrefix)
+		names, _ := jsonNames(ctx, folder, sessionPrefix)
 		for _, name := range names {
 			path := filepath.Join(folder, name+".json")
-			if data, err := readJSON(path); err == nil {
+			if data, err := readJSON(ctx, path); err == nil {
 				parent := legacySession(data).Parent
 				byParent[parent] = append(byParent[parent], path)
 			}
@@ -39,17 +40,17 @@ func (k *kin) of(folder, session string) []string {
 }
 
 // addChildren adds what a session's sub-agents have used, and theirs. If one of them cannot be read, the sum is not known.
-func (k *kin) addChildren(s *stored) {
+func (k *kin) addChildren(ctx context.Context, s *stored) {
 	sum := s.used()
 	seen := []string{s.ID}
 	for i := 0; i < len(seen); i++ {
-		for _, path := range k.of(filepath.Dir(s.Path), seen[i]) {
+		for _, path := range k.of(ctx, filepath.Dir(s.Path), seen[i]) {
 			id := strings.TrimSuffix(filepath.Base(path), ".json")
 			if slices.Contains(seen, id) {
 				continue // it works for itself
 			}
 			seen = append(seen, id)
-			child, err := loadLegacy(s.Home, path, discover.Want{Tokens: true})
+			child, err := loadLegacy(ctx, s.Home, path, discover.Want{Tokens: true})
 			if err != nil {
 				s.Tokens, s.Cost = nil, nil
 				return

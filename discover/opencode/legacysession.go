@@ -2,6 +2,7 @@ package opencode
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"path/filepath"
 	"slices"
@@ -37,9 +38,9 @@ func filesOf(path, id string) files {
 // loadLegacy reads one session of JSON files; nil if it has vanished. Its errors are warnings; those about messages
 // come with the session all the same. Meta: legacy, since current versions of the agent neither list nor resume it;
 // slug and projectID as in the database.
-func loadLegacy(home, path string, want discover.Want) (*stored, error) {
+func loadLegacy(ctx context.Context, home, path string, want discover.Want) (*stored, error) {
 	id := strings.TrimSuffix(filepath.Base(path), ".json")
-	data, err := readJSON(path)
+	data, err := readJSON(ctx, path)
 	if native.Absent(err) {
 		return nil, nil
 	}
@@ -51,7 +52,7 @@ func loadLegacy(home, path string, want discover.Want) (*stored, error) {
 		return nil, warn(path, errOther)
 	}
 	s.Agent, s.Path, s.Home = discover.OpenCode, path, home
-	err = s.readFiles(filesOf(path, id), want)
+	err = s.readFiles(ctx, filesOf(path, id), want)
 	s.SetMeta("legacy", true)
 	s.finish()
 	if want.Whole {
@@ -98,8 +99,8 @@ func legacyHeadless(v native.Value) bool { return runPermission(string(v.Raw()))
 
 // readFiles adds what the messages say: the last one, the first prompt, and where asked for all of them. A message
 // that cannot be read is left out; if it is the last one, the state of the turn is not known.
-func (s *stored) readFiles(f files, want discover.Want) error {
-	names, err := jsonNames(f.messages, "msg_")
+func (s *stored) readFiles(ctx context.Context, f files, want discover.Want) error {
+	names, err := jsonNames(ctx, f.messages, "msg_")
 	errs := []error{err}
 	all := want.Tokens || want.Whole
 	var sum usage
@@ -109,7 +110,7 @@ func (s *stored) readFiles(f files, want discover.Want) error {
 		if !last && !all && s.prompt != "" {
 			continue
 		}
-		m, err := readMessage(f, name)
+		m, err := readMessage(ctx, f, name)
 		errs = append(errs, err)
 		if !millis(m.created).Before(s.Created) { // else it was copied from the session that this one was forked from
 			sum.addAnswer(m)
@@ -118,14 +119,14 @@ func (s *stored) readFiles(f files, want discover.Want) error {
 			context = m.context()
 		}
 		if s.prompt == "" && m.role == "user" {
-			s.prompt, err = firstText(f.parts(name))
+			s.prompt, err = firstText(ctx, f.parts(name))
 			errs = append(errs, err)
 		}
 		if last {
 			s.last = &m
 		}
 		if last && m.cwd == "" && i > 0 { // the person's: where the agent works, only its own say
-			before, _ := readMessage(f, names[i-1])
+			before, _ := readMessage(ctx, f, names[i-1])
 			m.cwd = before.cwd
 		}
 		s.Dir = cmp.Or(m.cwd, s.Dir)
@@ -135,15 +136,15 @@ func (s *stored) readFiles(f files, want discover.Want) error {
 		s.setContext(context)
 	}
 	if needsParts(s.last) {
-		errs = append(errs, s.readParts(f.parts(s.last.id)))
+		errs = append(errs, s.readParts(ctx, f.parts(s.last.id)))
 	}
 	return errors.Join(errs...)
 }
 
 // readMessage gives a message without a role where it cannot be read.
-func readMessage(f files, name string) (m message, err error) {
+func readMessage(ctx context.Context, f files, name string) (m message, err error) {
 	path := filepath.Join(f.messages, name+".json")
-	data, err := readJSON(path)
+	data, err := readJSON(ctx, path)
 	if err != nil && !native.Absent(err) {
 		err = warn(path, err)
 	} else if err == nil {
@@ -155,8 +156,8 @@ func readMessage(f files, name string) (m message, err error) {
 }
 
 // readParts reads the parts of the last message.
-func (s *stored) readParts(dir string) error {
-	return eachPart(dir, func(p part) bool {
+func (s *stored) readParts(ctx context.Context, dir string) error {
+	return eachPart(ctx, dir, func(p part) bool {
 		s.parts = append(s.parts, p)
 		s.last.active = max(s.last.active, p.started)
 		return true
@@ -164,8 +165,8 @@ func (s *stored) readParts(dir string) error {
 }
 
 // firstText is the first text that the person wrote.
-func firstText(dir string) (text string, err error) {
-	err = eachPart(dir, func(p part) bool {
+func firstText(ctx context.Context, dir string) (text string, err error) {
+	err = eachPart(ctx, dir, func(p part) bool {
 		if p.kind == "text" && !p.hidden {
 			text = p.text
 		}
@@ -175,11 +176,11 @@ func firstText(dir string) (text string, err error) {
 }
 
 // eachPart visits the parts of a message, oldest first, until visit returns false.
-func eachPart(dir string, visit func(part) bool) error {
-	names, err := jsonNames(dir, "prt_")
+func eachPart(ctx context.Context, dir string, visit func(part) bool) error {
+	names, err := jsonNames(ctx, dir, "prt_")
 	errs := []error{err}
 	for _, name := range names {
-		data, err := readPart(dir, name)
+		data, err := readPart(ctx, dir, name)
 		errs = append(errs, err)
 		if data != nil && !visit(parsePart(data)) {
 			break
@@ -189,9 +190,9 @@ func eachPart(dir string, visit func(part) bool) error {
 }
 
 // readPart gives the JSON of a part; nil where it has vanished or cannot be read.
-func readPart(dir, name string) ([]byte, error) {
+func readPart(ctx context.Context, dir, name string) ([]byte, error) {
 	path := filepath.Join(dir, name+".json")
-	data, err := readJSON(path)
+	data, err := readJSON(ctx, path)
 	if err != nil && !native.Absent(err) {
 		return nil, warn(path, err)
 	}
@@ -199,8 +200,8 @@ func readPart(dir, name string) ([]byte, error) {
 }
 
 // jsonNames lists the names of a folder's JSON files, without the ending, oldest first: their ids sort so.
-func jsonNames(dir, prefix string) ([]string, error) {
-	entries, err := list(dir)
+func jsonNames(ctx context.Context, dir, prefix string) ([]string, error) {
+	entries, err := list(ctx, dir)
 	if err != nil && !native.Absent(err) {
 		return nil, warn(dir, err)
 	}

@@ -51,7 +51,7 @@ func (l *library) load(ctx context.Context) error {
 	}
 	var errs []error
 	for _, home := range l.homes {
-		databases, err := databasesOf(home)
+		databases, err := databasesOf(ctx, home)
 		errs = append(errs, err)
 		for _, path := range databases {
 			if err := l.loadDatabase(ctx, path); err != nil && !native.Absent(err) {
@@ -61,7 +61,7 @@ func (l *library) load(ctx context.Context) error {
 		}
 	}
 	for _, home := range l.homes {
-		errs = append(errs, l.loadFiles(home))
+		errs = append(errs, l.loadFiles(ctx, home))
 	}
 	return errors.Join(errs...)
 }
@@ -106,17 +106,17 @@ func (l *library) recent(st *store) (out []string) {
 }
 
 // loadFiles reads the JSON files in a folder of those that no database has.
-func (l *library) loadFiles(home discover.Home) error {
+func (l *library) loadFiles(ctx context.Context, home discover.Home) error {
 	q := discover.Query{Refs: []discover.Ref{}}
 	for _, id := range l.ids {
 		if l.sessions[id] == nil {
 			q.Refs = append(q.Refs, discover.Ref{ID: id})
 		}
 	}
-	entries, err := legacyEntries(home, q)
+	entries, err := legacyEntries(ctx, home, q)
 	errs := []error{err}
 	if l.files {
-		more, err := legacyEntries(home, discover.Query{})
+		more, err := legacyEntries(ctx, home, discover.Query{})
 		errs = append(errs, err)
 		for _, e := range more {
 			if !e.Updated.Before(l.start.Add(-clockSlack)) {
@@ -128,7 +128,7 @@ func (l *library) loadFiles(home discover.Home) error {
 		if l.sessions[e.ID] != nil {
 			continue
 		}
-		s, err := loadLegacy(l.dir, e.Path, discover.Want{})
+		s, err := loadLegacy(ctx, l.dir, e.Path, discover.Want{})
 		errs = append(errs, err)
 		if s != nil {
 			l.add(s)

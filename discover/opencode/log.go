@@ -2,12 +2,14 @@ package opencode
 
 import (
 	"bytes"
+	"context"
 	"iter"
 	"os"
 	"strings"
 	"time"
 
 	"agentctl/discover/native"
+	"agentctl/discover/native/fsread"
 	"agentctl/proc"
 )
 
@@ -54,15 +56,18 @@ type logLine struct {
 }
 
 // openLog opens a log as a process has it open, up to the given offset: where the name is gone or another file has
-// it now, through the process.
-func openLog(f proc.OpenFile) (*native.File, error) {
+// it now, through the process. One that is not in the process's home is not opened where that must not be left.
+func openLog(ctx context.Context, home string, f proc.OpenFile) (*native.File, error) {
+	if !f.Elsewhere && fsread.Leaves(ctx, home, f.Path) {
+		return nil, fsread.ErrLeaves
+	}
 	if f.Proc == "" {
 		if f.Deleted {
 			return nil, os.ErrNotExist
 		}
-		return native.Open(f.Path)
+		return native.Open(ctx, f.Path)
 	}
-	return native.OpenLink(f.Proc)
+	return native.OpenLink(ctx, f.Proc)
 }
 
 // runOf finds the run of the process that wrote the bytes before offset, and when it logged the last of them: the last

@@ -1,6 +1,7 @@
 package opencode
 
 import (
+	"context"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -26,7 +27,7 @@ func (s *survey) readOutputs() {
 			if f.FD != 1 || !f.Deleted || !f.Writable || !isNameless(f.Path) {
 				continue
 			}
-			id, err := printedSession(f)
+			id, err := printedSession(s.ctx, f)
 			if s.warn(sub.ID.String()+" stdout", err); id == "" {
 				continue
 			}
@@ -37,9 +38,9 @@ func (s *survey) readOutputs() {
 }
 
 // printedSession is the session that all events in a process's output are of, "" if there are none or of several.
-func printedSession(f proc.OpenFile) (id string, err error) {
+func printedSession(ctx context.Context, f proc.OpenFile) (id string, err error) {
 	const most = 64 << 10
-	out, err := native.OpenLink(f.Proc)
+	out, err := native.OpenLink(ctx, f.Proc)
 	if err != nil {
 		return "", err
 	}

@@ -81,12 +81,12 @@ func chunks(entries []discover.Entry) (databases, files []chunk) {
 // vanished is none.
 func (c chunk) read(ctx context.Context, want discover.Want, known *kin, texts *native.Texts) (records []discover.Record, ok bool, err error) {
 	if c.isFile() {
-		s, err := loadLegacy(c.home, c.path, want)
+		s, err := loadLegacy(ctx, c.home, c.path, want)
 		if s == nil {
 			return nil, false, err
 		}
 		if want.Tokens || want.Whole {
-			known.addChildren(s)
+			known.addChildren(ctx, s)
 		}
 		s.Bound()
 		return []discover.Record{s.Record}, true, err

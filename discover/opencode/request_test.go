@@ -93,7 +93,7 @@ func TestRequestsOfALongLog(t *testing.T) {
 		fmt.Fprintf(&text, "%sbash patterns=\"[\\\"%d\\\"]\"\n", requestLine, n)
 	}
 	put(t, path, []byte(text.String()))
-	log, err := openLog(keeping(agent(1, at(t, "19:20:30")), dir, int64(text.Len())).Files[2])
+	log, err := openLog(t.Context(), dir, keeping(agent(1, at(t, "19:20:30")), dir, int64(text.Len())).Files[2])
 	if err != nil {
 		t.Fatal(err)
 	}

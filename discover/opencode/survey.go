@@ -16,6 +16,7 @@ import (
 
 // survey is one look at the live processes of the agent.
 type survey struct {
+	ctx      context.Context // a survey lives as long as one call
 	table    *proc.Table
 	now      time.Time
 	subjects []*subject
@@ -45,8 +46,8 @@ func (sub *subject) othersMade(id string) bool {
 	return ok && run != sub.run
 }
 
-func newSurvey(table *proc.Table, homes []discover.Home) *survey {
-	s := &survey{table: table, now: time.Now(), homes: map[string]*library{}}
+func newSurvey(ctx context.Context, table *proc.Table, homes []discover.Home) *survey {
+	s := &survey{ctx: ctx, table: table, now: time.Now(), homes: map[string]*library{}}
 	real := map[string]string{}
 	for _, h := range homes {
 		if s.homes[h.Dir] == nil {
@@ -106,7 +107,7 @@ func (sub *subject) silent(log string) bool {
 // readSharedLog reads one log for all processes that write it. The log is opened after the offsets were read: what
 // they point at is in it.
 func (s *survey) readSharedLog(list []opened) error {
-	log, err := openLog(list[0].file)
+	log, err := openLog(s.ctx, list[0].sub.home, list[0].file)
 	if err != nil {
 		return err
 	}
@@ -147,7 +148,7 @@ func (s *survey) readOwnLogs(sub *subject) {
 			continue
 		}
 		seen[f.Path] = true
-		named, err := readOwnLog(&found, sub.args, f)
+		named, err := s.readOwnLog(&found, sub, f)
 		if s.warn(f.Path, err); err != nil || s.sharesLog(sub, f) {
 			return
 		}
@@ -165,13 +166,13 @@ func (s *survey) readOwnLogs(sub *subject) {
 	}
 }
 
-func readOwnLog(found *ownLogs, args []string, f proc.OpenFile) (named bool, err error) {
-	log, err := openLog(f)
+func (s *survey) readOwnLog(found *ownLogs, sub *subject, f proc.OpenFile) (named bool, err error) {
+	log, err := openLog(s.ctx, sub.home, f)
 	if err != nil {
 		return false, err
 	}
 	defer log.Close()
-	return found.read(log, args)
+	return found.read(log, sub.args)
 }
 
 func (s *survey) sharesLog(sub *subject, f proc.OpenFile) bool {

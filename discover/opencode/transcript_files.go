@@ -11,7 +11,7 @@ import (
 // transcript yields what the files of a session say, newest first.
 func (f files) transcript(ctx context.Context) iter.Seq[said] {
 	return func(yield func(said) bool) {
-		names, err := jsonNames(f.messages, "msg_")
+		names, err := jsonNames(ctx, f.messages, "msg_")
 		if err != nil && !yield(said{err: err}) {
 			return
 		}
@@ -20,18 +20,18 @@ func (f files) transcript(ctx context.Context) iter.Seq[said] {
 			if ctx.Err() != nil {
 				return
 			}
-			m, err := readMessage(f, name)
+			m, err := readMessage(ctx, f, name)
 			if err != nil && !native.Absent(err) && !yield(said{err: err}) {
 				return
 			}
-			d.begin(m, func() bool { return f.isNote(m.asked) })
+			d.begin(m, func() bool { return f.isNote(ctx, m.asked) })
 			if !d.isDialogue() {
 				continue
 			}
 			if s, ok := d.failure(); ok && !yield(s) {
 				return
 			}
-			if !d.files(f.parts(name), yield) {
+			if !d.files(ctx, f.parts(name), yield) {
 				return
 			}
 		}
@@ -39,13 +39,13 @@ func (f files) transcript(ctx context.Context) iter.Seq[said] {
 }
 
 // files gives what the files of the message's parts say, newest first; it is false where yield wants no more.
-func (d *dialogue) files(dir string, yield func(said) bool) bool {
-	names, err := jsonNames(dir, "prt_")
+func (d *dialogue) files(ctx context.Context, dir string, yield func(said) bool) bool {
+	names, err := jsonNames(ctx, dir, "prt_")
 	if err != nil && !yield(said{err: err}) {
 		return false
 	}
 	for _, name := range slices.Backward(names) {
-		data, err := readPart(dir, name)
+		data, err := readPart(ctx, dir, name)
 		if err != nil && !yield(said{err: err}) {
 			return false
 		}
@@ -57,8 +57,8 @@ func (d *dialogue) files(dir string, yield func(said) bool) bool {
 }
 
 // isNote reports whether a message of the person stands for a command of theirs. What cannot be read is told in its turn.
-func (f files) isNote(message string) (yes bool) {
-	_ = eachPart(f.parts(message), func(p part) bool {
+func (f files) isNote(ctx context.Context, message string) (yes bool) {
+	_ = eachPart(ctx, f.parts(message), func(p part) bool {
 		yes = p.isNote()
 		return false
 	})

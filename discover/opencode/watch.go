@@ -1,6 +1,7 @@
 package opencode
 
 import (
+	"context"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -11,20 +12,20 @@ import (
 
 // Watch returns what changes with a session: its database and that one's write-ahead log, or the newest of its JSON
 // files and the folders in which newer ones, and other sessions, are made; and the log that ties it to its process.
-func (Adapter) Watch(s discover.Session) []string {
+func (Adapter) Watch(ctx context.Context, s discover.Session) []string {
 	files := []string{filepath.Join(s.Home, "log", "opencode.log")}
 	switch {
 	case strings.HasSuffix(s.Path, ".json"):
-		return append(append(files, s.Path, filepath.Dir(s.Path)), watchFiles(s)...)
+		return append(append(files, s.Path, filepath.Dir(s.Path)), watchFiles(ctx, s)...)
 	case s.Path != "":
 		return append(files, s.Path, s.Path+"-wal")
 	}
 	database := filepath.Join(s.Home, "opencode.db")
-	f, err := native.Open(database)
+	f, err := native.Open(ctx, database)
 	if err == nil {
 		_ = f.Close()
 	} else if native.Absent(err) { // before 1.2
-		folders, _ := legacyFolders(s.Home) // what cannot be listed is seen late
+		folders, _ := legacyFolders(ctx, s.Home) // what cannot be listed is seen late
 		files = append(append(files, filepath.Join(s.Home, "storage", "session")), folders...)
 	}
 	return append(files, database, database+"-wal")
@@ -35,18 +36,18 @@ const mostWatched = 10
 
 // watchFiles are the folder of a session's messages, and the newest ones, down to the model's newest, with their parts: each
 // is rewritten in place. The person may say something while the model is at its answer.
-func watchFiles(s discover.Session) []string {
+func watchFiles(ctx context.Context, s discover.Session) []string {
 	places := filesOf(s.Path, s.ID)
 	files := []string{places.messages}
-	names, _ := jsonNames(places.messages, "msg_") // those that cannot be listed change with their folder
+	names, _ := jsonNames(ctx, places.messages, "msg_") // those that cannot be listed change with their folder
 	for i, name := range slices.Backward(names) {
 		folder := places.parts(name)
 		files = append(files, filepath.Join(places.messages, name+".json"), folder)
-		parts, _ := jsonNames(folder, "prt_")
+		parts, _ := jsonNames(ctx, folder, "prt_")
 		for _, part := range parts {
 			files = append(files, filepath.Join(folder, part+".json"))
 		}
-		if m, _ := readMessage(places, name); m.role != "user" || i <= len(names)-mostWatched {
+		if m, _ := readMessage(ctx, places, name); m.role != "user" || i <= len(names)-mostWatched {
 			break
 		}
 	}

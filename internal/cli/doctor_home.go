@@ -43,7 +43,7 @@ func examineHome(ctx context.Context, a discover.Adapter, home discover.Home, li
 			h.Live++
 		}
 	}
-	entries, err := a.Entries(ctx, []discover.Home{home}, discover.Query{Children: true})
+	entries, err := a.Entries(discover.Confine(ctx, []discover.Home{home}), []discover.Home{home}, discover.Query{Children: true})
 	files := map[string]int64{}
 	formats := map[string]bool{}
 	for _, e := range entries {
