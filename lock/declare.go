@@ -18,14 +18,14 @@ import (
 
 // Declare stores a lock on a place. The file appears whole or not at all, whenever we are killed, and only if there is
 // none yet, by whatever name of the place: [ErrDeclared]. What has expired is removed on the way.
-func (s Store) Declare(p *Place, d Declared, now time.Time) error {
+func (s Store) Declare(ctx context.Context, p *Place, d Declared, now time.Time) error {
 	if s.Dir == "" {
 		return ErrNoStore
 	}
 	if err := os.MkdirAll(s.Dir, 0o700); err != nil {
 		return err
 	}
-	return s.inTurn(now, func(c contents) error {
+	return s.inTurn(ctx, now, func(c contents) error {
 		if slices.ContainsFunc(c.inForce, func(d Declared) bool { return p.Has(d.Dir) }) ||
 			slices.ContainsFunc(c.damaged, func(d Declared) bool { return s.damagedOn(p, d) }) {
 			return ErrDeclared
@@ -36,7 +36,7 @@ func (s Store) Declare(p *Place, d Declared, now time.Time) error {
 
 // inTurn changes the store while no other process does: none removes what another one has just put in the place of an
 // expired lock. What has expired, and what somebody who was killed has left, is removed first.
-func (s Store) inTurn(now time.Time, change func(contents) error) error {
+func (s Store) inTurn(ctx context.Context, now time.Time, change func(contents) error) error {
 	if s.Dir == "" {
 		return ErrNoStore
 	}
@@ -45,10 +45,8 @@ func (s Store) inTurn(now time.Time, change func(contents) error) error {
 		return err
 	}
 	defer turn.Close()
-	limited, cancel := context.WithTimeout(context.Background(), turnTimeout)
-	defer cancel()
-	if err := flock(limited, turn); err != nil {
-		return fmt.Errorf("locking %s: %w", s.Dir, err)
+	if err := TakeTurn(ctx, turn); err != nil {
+		return err
 	}
 	stored, err := s.read(now)
 	if err != nil {
@@ -67,9 +65,6 @@ func (s Store) inTurn(now time.Time, change func(contents) error) error {
 	}
 	return turn.Sync() // a loss of power, too, leaves what was said
 }
-
-// turnTimeout is how long others may take to change the store: each needs some milliseconds, unless the disk is slow.
-const turnTimeout = 10 * time.Second
 
 // write stores a lock that is not there.
 func (s Store) write(d Declared) error {
@@ -114,8 +109,8 @@ func (s Store) sweep(now time.Time) error {
 
 // Remove takes declared locks back, also those that cannot be read. That one is gone already is no error; what somebody has
 // declared in its place stays.
-func (s Store) Remove(now time.Time, locks ...Declared) error {
-	return s.inTurn(now, func(c contents) error {
+func (s Store) Remove(ctx context.Context, now time.Time, locks ...Declared) error {
+	return s.inTurn(ctx, now, func(c contents) error {
 		for _, d := range slices.Concat(c.inForce, c.damaged) {
 			if !slices.ContainsFunc(locks, d.same) {
 				continue

@@ -30,10 +30,10 @@ func TestDeclared(t *testing.T) {
 	dir := t.TempDir()
 	p := place(t, dir)
 	d := Declared{Dir: dir, By: "ana", Reason: "release\n\"1.0\"", Since: noon, Until: noon.Add(time.Hour)}
-	if err := s.Declare(p, d, noon); err != nil {
+	if err := s.Declare(t.Context(), p, d, noon); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Declare(p, Declared{Dir: dir, By: "ben", Since: noon}, noon); !errors.Is(err, ErrDeclared) {
+	if err := s.Declare(t.Context(), p, Declared{Dir: dir, By: "ben", Since: noon}, noon); !errors.Is(err, ErrDeclared) {
 		t.Errorf("a second lock: %v", err)
 	}
 	list, err := s.On(p, noon)
@@ -43,13 +43,13 @@ func TestDeclared(t *testing.T) {
 	if list, err := s.List(d.Until); err != nil || len(list) != 0 {
 		t.Errorf("an expired lock: %+v, %v", list, err)
 	}
-	if err := s.Declare(p, Declared{Dir: dir, By: "ben", Since: d.Until}, d.Until); err != nil {
+	if err := s.Declare(t.Context(), p, Declared{Dir: dir, By: "ben", Since: d.Until}, d.Until); err != nil {
 		t.Errorf("over an expired lock: %v", err)
 	}
 	if list, err = s.List(d.Until); err != nil || len(list) != 1 || list[0].By != "ben" {
 		t.Fatalf("%+v, %v", list, err)
 	}
-	if err := errors.Join(s.Remove(noon, list[0]), s.Remove(noon, list[0])); err != nil {
+	if err := errors.Join(s.Remove(t.Context(), noon, list[0]), s.Remove(t.Context(), noon, list[0])); err != nil {
 		t.Error(err)
 	}
 	if files, err := os.ReadDir(s.Dir); err != nil || len(files) != 0 {
@@ -62,10 +62,10 @@ func TestDeclaredByAnotherName(t *testing.T) {
 	s, dir := Store{t.TempDir()}, t.TempDir()
 	p := place(t, dir)
 	p.has["/other/name"] = true
-	if err := s.Declare(p, Declared{Dir: "/other/name", Since: noon}, noon); err != nil {
+	if err := s.Declare(t.Context(), p, Declared{Dir: "/other/name", Since: noon}, noon); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Declare(p, Declared{Dir: p.Top, Since: noon}, noon); !errors.Is(err, ErrDeclared) {
+	if err := s.Declare(t.Context(), p, Declared{Dir: p.Top, Since: noon}, noon); !errors.Is(err, ErrDeclared) {
 		t.Errorf("by its own name as well: %v", err)
 	}
 	gone, err := Gone("/other/name")
@@ -81,20 +81,20 @@ func TestDeclaredByAnotherName(t *testing.T) {
 func TestRemoveOnlyWhatWasMeant(t *testing.T) {
 	s, p, later := Store{t.TempDir()}, place(t, t.TempDir()), noon.Add(time.Hour)
 	first := Declared{Dir: p.Top, By: "ana", Since: noon, Until: later}
-	if err := s.Declare(p, first, noon); err != nil {
+	if err := s.Declare(t.Context(), p, first, noon); err != nil {
 		t.Fatal(err)
 	}
 	first.File = s.file(p.Top)
-	if err := s.Declare(p, Declared{Dir: p.Top, By: "ben", Since: later, Until: later.Add(time.Hour)}, later); err != nil {
+	if err := s.Declare(t.Context(), p, Declared{Dir: p.Top, By: "ben", Since: later, Until: later.Add(time.Hour)}, later); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Remove(later, first); err != nil {
+	if err := s.Remove(t.Context(), later, first); err != nil {
 		t.Fatal(err)
 	}
 	if list, err := s.List(later); len(list) != 1 || err != nil || list[0].By != "ben" {
 		t.Errorf("%+v, %v", list, err)
 	}
-	if err := s.Remove(later.Add(time.Hour)); err != nil {
+	if err := s.Remove(t.Context(), later.Add(time.Hour)); err != nil {
 		t.Fatal(err)
 	}
 	if files, err := os.ReadDir(s.Dir); len(files) != 0 || err != nil {
@@ -109,7 +109,7 @@ func TestOneOfManyDeclares(t *testing.T) {
 	for range 50 {
 		p := place(t, dir)
 		wg.Go(func() {
-			switch err := s.Declare(p, Declared{Dir: p.Top, Since: noon}, noon); {
+			switch err := s.Declare(t.Context(), p, Declared{Dir: p.Top, Since: noon}, noon); {
 			case err == nil:
 				won.Add(1)
 			case !errors.Is(err, ErrDeclared):
@@ -153,7 +153,7 @@ func TestDeclaredBadFiles(t *testing.T) {
 	if err := os.Chtimes(filepath.Join(s.Dir, ".draft-1"), noon, noon); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Declare(place(t, t.TempDir()), Declared{Dir: "/b", Since: noon}, noon.Add(time.Hour)); err != nil {
+	if err := s.Declare(t.Context(), place(t, t.TempDir()), Declared{Dir: "/b", Since: noon}, noon.Add(time.Hour)); err != nil {
 		t.Fatal(err)
 	}
 	if drafts, _ := filepath.Glob(filepath.Join(s.Dir, ".draft-*")); len(drafts) != 0 {

@@ -29,10 +29,10 @@ func change(order string) error {
 		return err
 	}
 	if verb == "declare" {
-		return s.Declare(p, Declared{Dir: p.Top, By: "ana", Reason: "a reason", Since: noon}, noon)
+		return s.Declare(context.Background(), p, Declared{Dir: p.Top, By: "ana", Reason: "a reason", Since: noon}, noon)
 	}
 	list, err := s.On(p, noon)
-	return errors.Join(err, s.Remove(noon, list...))
+	return errors.Join(err, s.Remove(context.Background(), noon, list...))
 }
 
 func TestMain(m *testing.M) {

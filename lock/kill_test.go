@@ -45,7 +45,7 @@ func storeWithRefuse(t *testing.T) Store {
 	t.Helper()
 	s := Store{filepath.Join(t.TempDir(), "state", "locks")}
 	elsewhere := place(t, t.TempDir())
-	if err := s.Declare(elsewhere, Declared{Dir: elsewhere.Top, Since: noon.Add(-time.Hour), Until: noon}, noon.Add(-time.Hour)); err != nil {
+	if err := s.Declare(t.Context(), elsewhere, Declared{Dir: elsewhere.Top, Since: noon.Add(-time.Hour), Until: noon}, noon.Add(-time.Hour)); err != nil {
 		t.Fatal(err)
 	}
 	draft := filepath.Join(s.Dir, draftPrefix+"left")
@@ -70,7 +70,7 @@ func clean(t *testing.T, s Store) {
 	t.Helper()
 	later := time.Now().Add(time.Hour)
 	list, err := s.List(later)
-	if err := errors.Join(err, s.Remove(later, list...)); err != nil {
+	if err := errors.Join(err, s.Remove(t.Context(), later, list...)); err != nil {
 		t.Error(err)
 	}
 	if files, err := os.ReadDir(s.Dir); err != nil || len(files) > 0 {
@@ -85,7 +85,7 @@ func TestKilledDeclaring(t *testing.T) {
 		s := storeWithRefuse(t)
 		reached := killedAt(t, n, fmt.Sprintf("declare %s %s", s.Dir, p.Top))
 		there := whole(t, s, p)
-		err := s.Declare(p, Declared{Dir: p.Top, By: "ana", Reason: "a reason", Since: noon}, noon)
+		err := s.Declare(t.Context(), p, Declared{Dir: p.Top, By: "ana", Reason: "a reason", Since: noon}, noon)
 		if there == 0 && err != nil || there == 1 && !errors.Is(err, ErrDeclared) {
 			t.Errorf("%d locks, and then declaring one: %v", there, err)
 		}

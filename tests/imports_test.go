@@ -73,7 +73,7 @@ func layers() []layer {
 		{"discover/agents", []string{"discover", "discover/<agent>"}},
 		{"launch", []string{"discover", "discover/native/fsread", "proc", "launch"}},
 		{"lock", []string{"discover", "discover/native/fsread", "proc"}},
-		{"lock/hooks", []string{"discover/native/fsread", "proc"}},
+		{"lock/hooks", []string{"discover/native/fsread", "lock", "proc"}},
 		{"internal/config", []string{"discover/native/fsread"}},
 		{"internal/webhook", nil},
 		{"internal/render", []string{"discover", "proc"}},

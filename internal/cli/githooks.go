@@ -20,8 +20,8 @@ func newHooks(env Env) *cli.Command {
 		UsageText: "agentctl hooks install|uninstall|status|run [FLAGS] [ARGUMENTS]",
 		Subcommands: []*cli.Command{
 			newHooksChange(env, "install", "put agentctl into the git hooks of a repository", env.hooksInstall),
-			newHooksChange(env, "uninstall", "take agentctl out of them, and leave them as they were", func(_ context.Context, p *hooks.Place, _ *hooksOptions) ([]hooks.Hook, error) {
-				return p.Uninstall()
+			newHooksChange(env, "uninstall", "take agentctl out of them, and leave them as they were", func(ctx context.Context, p *hooks.Place, _ *hooksOptions) ([]hooks.Hook, error) {
+				return p.Uninstall(ctx)
 			}),
 			newHooksChange(env, "status", "show which hooks call agentctl", func(_ context.Context, p *hooks.Place, _ *hooksOptions) ([]hooks.Hook, error) {
 				return p.Status()
@@ -101,12 +101,12 @@ func (env Env) hooks(ctx context.Context, verb string, o *hooksOptions, do func(
 	return render.GitHookTable(env.Stdout, out, s.look)
 }
 
-func (env Env) hooksInstall(_ context.Context, place *hooks.Place, o *hooksOptions) ([]hooks.Hook, error) {
+func (env Env) hooksInstall(ctx context.Context, place *hooks.Place, o *hooksOptions) ([]hooks.Hook, error) {
 	path, err := env.installed()
 	if err != nil {
 		return nil, err
 	}
-	return place.Install(hooks.Wanted{Program: path, Merges: o.merges})
+	return place.Install(ctx, hooks.Wanted{Program: path, Merges: o.merges})
 }
 
 // installed is where this program is installed: its name along PATH, if that leads to it, since an update replaces what

@@ -93,7 +93,7 @@ func (env Env) declare(ctx context.Context, places []*lock.Place, o *lockOptions
 	for i, place := range places {
 		sc, d, err := env.declareOne(ctx, s, store, place, o)
 		if err != nil {
-			return errors.Join(err, env.undeclare(store, places, locks))
+			return errors.Join(err, env.undeclare(context.WithoutCancel(ctx), store, places, locks))
 		}
 		locks = append(locks, lock.Lock{Kind: lock.Stated, Dir: place.Top, Declared: &d})
 		if i == 0 { // it is the same for each
@@ -107,7 +107,7 @@ func (env Env) declare(ctx context.Context, places []*lock.Place, o *lockOptions
 }
 
 // undeclare removes those of the locks on these places that we have just declared.
-func (env Env) undeclare(store lock.Store, places []*lock.Place, ours []lock.Lock) error {
+func (env Env) undeclare(ctx context.Context, store lock.Store, places []*lock.Place, ours []lock.Lock) error {
 	var remove []lock.Declared
 	for _, place := range places {
 		list, err := store.On(place, env.Now())
@@ -122,7 +122,7 @@ func (env Env) undeclare(store lock.Store, places []*lock.Place, ours []lock.Loc
 			}
 		}
 	}
-	return store.Remove(env.Now(), remove...)
+	return store.Remove(ctx, env.Now(), remove...)
 }
 
 // declareOne stores a lock on a place, and warns of those in whose way it comes.
@@ -143,7 +143,7 @@ func (env Env) declareOne(
 	if o.duration > 0 {
 		d.Until = now.Add(o.duration)
 	}
-	if err := store.Declare(place, d, now); errors.Is(err, lock.ErrDeclared) {
+	if err := store.Declare(ctx, place, d, now); errors.Is(err, lock.ErrDeclared) {
 		return sc, d, env.declaredAlready(store, place)
 	} else if err != nil {
 		return sc, d, err

@@ -96,7 +96,7 @@ func (env Env) unlockPlaces(ctx context.Context, s settings, places []*lock.Plac
 	if len(all) == 0 {
 		return errors.Join(&noLockError{name}, unread)
 	}
-	return store.Remove(env.Now(), all...)
+	return store.Remove(ctx, env.Now(), all...)
 }
 
 // ownLocks is an error if one of the locks is another's than by's, or than ours if that is "".

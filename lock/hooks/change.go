@@ -1,6 +1,7 @@
 package hooks
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -8,6 +9,7 @@ import (
 	"syscall"
 
 	"agentctl/discover/native/fsread"
+	"agentctl/lock"
 )
 
 // errNotDir: a part of a path is a file; core.hooksPath may name one, such as /dev/null.
@@ -16,7 +18,7 @@ const errNotDir = syscall.ENOTDIR
 // Install puts our lines into all hooks, or writes them anew where they are other ones. If a hook is not ours to write,
 // unless it calls agentctl already, or is not as we wrote it, nothing is done: [*RefusedError]. Each hook changes as a
 // whole, whenever we are killed, and installing again goes on from there.
-func (p *Place) Install(want Wanted) ([]Hook, error) {
+func (p *Place) Install(ctx context.Context, want Wanted) ([]Hook, error) {
 	if p.why == "" {
 		// Git needs no such directory, and may have made none.
 		if err := os.MkdirAll(p.dir, 0o777); err != nil {
@@ -30,19 +32,19 @@ func (p *Place) Install(want Wanted) ([]Hook, error) {
 		}
 		return f.State == Foreign || f.State == Modified
 	}
-	return p.change(refuses, func(f *file) error { return f.install(want) })
+	return p.change(ctx, refuses, func(f *file) error { return f.install(want) })
 }
 
 // Uninstall takes our lines out, and leaves every hook as it was, to the byte and with its mode. If one is not as we wrote
 // it, nothing is done: [*RefusedError].
-func (p *Place) Uninstall() ([]Hook, error) {
-	return p.change(func(f *file) bool { return f.State == Modified && !f.whole }, (*file).uninstall)
+func (p *Place) Uninstall(ctx context.Context) ([]Hook, error) {
+	return p.change(ctx, func(f *file) bool { return f.State == Modified && !f.whole }, (*file).uninstall)
 }
 
 // change does something to all hooks that are ours to write, unless one refuses it. Others who change them wait.
-func (p *Place) change(refuses func(*file) bool, do func(*file) error) ([]Hook, error) {
+func (p *Place) change(ctx context.Context, refuses func(*file) bool, do func(*file) error) ([]Hook, error) {
 	if p.why == "" {
-		release, err := p.hold()
+		release, err := p.hold(ctx)
 		if errors.Is(err, fs.ErrNotExist) {
 			return p.Status()
 		}
@@ -88,14 +90,14 @@ func (p *Place) changed(before []*file) ([]Hook, error) {
 }
 
 // hold has those who change hooks take turns, and sweeps away what one who was killed has left.
-func (p *Place) hold() (release func(), err error) {
+func (p *Place) hold(ctx context.Context) (release func(), err error) {
 	dir, err := fsread.Dir(p.dir)
 	if err != nil {
 		return nil, err
 	}
-	if err := syscall.Flock(int(dir.Fd()), syscall.LOCK_EX); err != nil {
+	if err := lock.TakeTurn(ctx, dir); err != nil {
 		dir.Close()
-		return nil, fmt.Errorf("locking %s: %w", p.dir, err)
+		return nil, err
 	}
 	return func() { dir.Close() }, sweep(p.dir)
 }

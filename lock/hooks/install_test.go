@@ -176,7 +176,7 @@ func TestInstallAnew(t *testing.T) {
 	s.write(hooksDir+"/pre-rebase", "#!/bin/sh\nexit 0\n", 0o755)
 	before := s.tree(hooksDir)
 	s.install("repo")
-	list, err := s.find("repo").Install(hooks.Wanted{Program: "/new/agentctl", Merges: true})
+	list, err := s.find("repo").Install(s.Context(), hooks.Wanted{Program: "/new/agentctl", Merges: true})
 	if err != nil || states(list) != "installed+" || list[1].Program != "/new/agentctl" || !list[1].Merges || list[4].Original == "" {
 		t.Errorf("%+v, %v", list, err)
 	}
@@ -217,7 +217,7 @@ func TestInstallAtOnce(t *testing.T) {
 	var wg sync.WaitGroup
 	for range 8 {
 		wg.Go(func() {
-			if _, err := s.find("repo").Install(s.wanted()); err != nil {
+			if _, err := s.find("repo").Install(s.Context(), s.wanted()); err != nil {
 				t.Error(err)
 			}
 		})

@@ -108,7 +108,7 @@ func TestForeign(t *testing.T) {
 			s := newSandbox(t)
 			tc.set(s)
 			before := s.tree("repo")
-			_, err := s.find("repo").Install(s.wanted())
+			_, err := s.find("repo").Install(s.Context(), s.wanted())
 			var refused *hooks.RefusedError
 			if !errors.As(err, &refused) || !strings.Contains(err.Error(), tc.why) || !strings.Contains(refused.Advice(), tc.add) {
 				t.Fatalf("%v", err)
@@ -138,7 +138,7 @@ func TestAdvisedLine(t *testing.T) {
 		_, lines, _ := strings.Cut(h.Advice, ": ")
 		s.write("repo/.githooks/"+h.Name, "#!/bin/sh -e\n"+lines+"\n", 0o755)
 	}
-	if list, err := s.find("repo").Install(s.wanted()); err != nil || states(list) != "manual" {
+	if list, err := s.find("repo").Install(s.Context(), s.wanted()); err != nil || states(list) != "manual" {
 		t.Errorf("%s, %v", states(list), err)
 	}
 	if out, err := s.commit("repo"); out != "" || err != nil {
@@ -171,8 +171,8 @@ func TestModified(t *testing.T) {
 			s.write(hooksDir+"/pre-commit", change(s.read(hooksDir+"/pre-commit")), 0o755)
 			before := s.tree(hooksDir)
 			var refused *hooks.RefusedError
-			_, err := s.find("repo").Install(hooks.Wanted{Program: "/other"})
-			_, err2 := s.find("repo").Uninstall()
+			_, err := s.find("repo").Install(s.Context(), hooks.Wanted{Program: "/other"})
+			_, err2 := s.find("repo").Uninstall(s.Context())
 			if !errors.As(err, &refused) || !errors.As(err2, &refused) || !strings.Contains(err.Error(), "somebody has changed") || s.tree(hooksDir) != before {
 				t.Errorf("%v, %v\n%s", err, err2, s.tree(hooksDir))
 			}
@@ -190,7 +190,7 @@ func TestInTheWay(t *testing.T) {
 	if err := os.Chmod(s.path(hooksDir, "pre-push"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.find("repo").Install(s.wanted()); err == nil || !strings.Contains(err.Error(), "not executable") {
+	if _, err := s.find("repo").Install(s.Context(), s.wanted()); err == nil || !strings.Contains(err.Error(), "not executable") {
 		t.Error(err)
 	}
 	if got := s.uninstall("repo"); got != "not_installed+" {
@@ -199,7 +199,7 @@ func TestInTheWay(t *testing.T) {
 	s.write(hooksDir+"/pre-push", "#!/bin/cat\n", 0o755)
 	s.write(hooksDir+"/pre-push.agentctl-original", "mine", 0o600)
 	before := s.tree(hooksDir)
-	if _, err := s.find("repo").Install(s.wanted()); err == nil || !strings.Contains(err.Error(), "is there already") || s.tree(hooksDir) != before {
+	if _, err := s.find("repo").Install(s.Context(), s.wanted()); err == nil || !strings.Contains(err.Error(), "is there already") || s.tree(hooksDir) != before {
 		t.Errorf("%v\n%s", err, s.tree(hooksDir))
 	}
 }

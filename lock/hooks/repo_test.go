@@ -33,9 +33,9 @@ func help(what, repo, program string) error {
 		return err
 	}
 	if what == "install" {
-		_, err = p.Install(hooks.Wanted{Program: program})
+		_, err = p.Install(context.Background(), hooks.Wanted{Program: program})
 	} else {
-		_, err = p.Uninstall()
+		_, err = p.Uninstall(context.Background())
 	}
 	return err
 }
@@ -146,7 +146,7 @@ func (s *sandbox) find(dir string) *hooks.Place {
 // install must succeed; the result is the states in one line.
 func (s *sandbox) install(dir string) string {
 	s.Helper()
-	list, err := s.find(dir).Install(s.wanted())
+	list, err := s.find(dir).Install(s.Context(), s.wanted())
 	if err != nil {
 		s.Fatal(err)
 	}
@@ -155,7 +155,7 @@ func (s *sandbox) install(dir string) string {
 
 func (s *sandbox) uninstall(dir string) string {
 	s.Helper()
-	list, err := s.find(dir).Uninstall()
+	list, err := s.find(dir).Uninstall(s.Context())
 	if err != nil {
 		s.Fatal(err)
 	}
