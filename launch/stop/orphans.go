@@ -48,7 +48,7 @@ func EndOrphans(ctx context.Context, world *discover.World, o Options, agents []
 		}
 	} else {
 		s.endTools(ctx)
-		s.eachTarget(func(t *target) { t.conclude(ctx) })
+		s.eachTarget(func(t *target) { t.see(ctx); t.conclude() })
 	}
 	var results []Result
 	for _, t := range s.targets {

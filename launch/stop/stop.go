@@ -108,8 +108,11 @@ func Sessions(ctx context.Context, world *discover.World, chosen []discover.Sess
 		s.eachTarget(func(t *target) { t.planLeftBehind() })
 	} else {
 		s.eachTarget(func(t *target) { t.end(ctx) })
-		s.endTools(ctx)
-		s.eachTarget(func(t *target) { t.conclude(ctx) })
+		for again := true; again; again = s.endedLate() {
+			s.endTools(ctx)
+			s.eachTarget(func(t *target) { t.see(ctx) })
+		}
+		s.eachTarget(func(t *target) { t.conclude() })
 	}
 	var results []Result
 	for _, t := range s.targets {

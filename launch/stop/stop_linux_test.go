@@ -174,6 +174,9 @@ func TestInterruptedAnywhere(t *testing.T) {
 		cancel()
 		outcomes[r.Outcome]++
 		alive := map[Outcome]string{Running: "agent tool", Failed: "tool", Stopped: ""}[r.Outcome]
+		if r.Outcome == Running && len(r.Signalled) > 0 && c.alive("agent") == "" {
+			alive = "tool" // what was signalled may end later
+		}
 		want(t, c, r, r.Outcome, "agent tool", alive)
 		if sent := len(r.Signalled) > 0; sent == (r.Message == "nothing was done") {
 			t.Errorf("interrupted at look %d: %+v", look, r)
@@ -185,6 +188,31 @@ func TestInterruptedAnywhere(t *testing.T) {
 	}
 	if outcomes[Running] == 0 || outcomes[Failed] == 0 || outcomes[Stopped] < 2 {
 		t.Errorf("the moments are no good: %v", outcomes)
+	}
+}
+
+// A signalled agent that ends after it was last waited for has ended: the session is not said to run, and its tools are looked for.
+func TestAgentThatEndsLate(t *testing.T) {
+	c := stage(t, part{Name: "agent", Runs: []string{"a"}, Ignores: []syscall.Signal{unix.SIGTERM}, Below: []part{{Name: "tool", Setsid: true}}})
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	s := set(t)
+	chosen := s.sessions("a")
+	go func() { // the agent says that it has the signal
+		for c.lines.Scan() && c.lines.Text() != "agent ignores" {
+		}
+		cancel()
+	}()
+	s.take = func(taking context.Context) (*proc.Table, error) {
+		if ctx.Err() != nil && taking.Err() == nil && c.alive("agent") != "" {
+			c.killed("agent")
+		}
+		return proc.Take(taking)
+	}
+	r := s.stopIn(ctx, chosen)[0]
+	want(t, c, r, Failed, "agent tool", "tool")
+	if !strings.HasPrefix(r.Message, "it is stopped, but its tool") || !slices.Equal(r.Survived, []proc.ID{c.seen["tool"].ID}) {
+		t.Errorf("%+v", r)
 	}
 }
 

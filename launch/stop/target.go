@@ -30,6 +30,8 @@ type target struct {
 	below []proc.Process
 	// older are the processes that an earlier process of the session has left behind, those included that may be a rival's.
 	older proc.Family
+	// seen is what was found in the end.
+	seen view
 	// rivals are the other sessions with this ID, once compared; unclear are processes that may be theirs.
 	rivals   []discover.Session
 	compared bool

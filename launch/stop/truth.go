@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -43,15 +44,34 @@ func (t *target) look(ctx context.Context) (now discover.Session, ok bool) {
 	return now, true
 }
 
-// conclude says what has become of the session, by what is true now.
-func (t *target) conclude(ctx context.Context) {
-	now, ok := t.look(ctx)
-	interrupted := ctx.Err() != nil
-	if interrupted {
+// view is a session as it was found after all that was done.
+type view struct {
+	session discover.Session
+	// ok: it can be told; interrupted: ctx had ended.
+	ok, interrupted bool
+}
+
+// see finds out how the session is now.
+func (t *target) see(ctx context.Context) {
+	t.seen.session, t.seen.ok = t.look(ctx)
+	if t.seen.interrupted = ctx.Err() != nil; t.seen.interrupted {
 		last, cancel := lastly(ctx)
 		defer cancel()
-		now, ok = t.look(last)
+		t.seen.session, t.seen.ok = t.look(last)
 	}
+}
+
+// endedLate reports whether an agent's process has ended that was alive when tools were last looked for: a signalled process
+// may end after it was last waited for.
+func (s *stopping) endedLate() bool {
+	return slices.ContainsFunc(s.targets, func(t *target) bool {
+		return t.Outcome == "" && slices.ContainsFunc(t.agents, func(a *agent) bool { return !a.gone && !lives(a.process.ID) })
+	})
+}
+
+// conclude says what has become of the session, by what was found last.
+func (t *target) conclude() {
+	now, ok, interrupted := t.seen.session, t.seen.ok, t.seen.interrupted
 	if ok && (now.ID != "" || now.Status != discover.Stopped) {
 		t.After = &now
 	}
