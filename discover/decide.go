@@ -7,6 +7,7 @@ type verdict struct {
 	Status     Status
 	Outcome    Outcome
 	WaitingFor string
+	WaitingOn  *WaitingOn
 	Error      string
 }
 
@@ -26,7 +27,7 @@ func decide(stored Turn, live []Claim) verdict {
 	v := verdict{Status: Idle}
 	switch turn.State {
 	case TurnWaiting:
-		v.Status, v.WaitingFor = Waiting, turn.WaitingFor
+		v.Status, v.WaitingFor, v.WaitingOn = Waiting, turn.WaitingFor, turn.On
 	case TurnOpen, TurnUnknown:
 		v.Status = Running
 	default:

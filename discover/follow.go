@@ -268,7 +268,7 @@ func (l *look) steady(ctx context.Context, sessions []Session) bool {
 	again.readRefs(ctx, homes, refsOf(stopped), Want{})
 	return !slices.ContainsFunc(slices.Concat(again.records...), func(r Record) bool {
 		return !l.had(r.Key()) || slices.ContainsFunc(stopped, func(s Session) bool {
-			return s.Key() == r.Key() && (s.Turn != r.Turn || !s.Updated.Equal(r.Updated))
+			return s.Key() == r.Key() && (!s.Turn.equal(r.Turn) || !s.Updated.Equal(r.Updated))
 		})
 	})
 }

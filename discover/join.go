@@ -362,7 +362,8 @@ func (j *join) unnamed(who owner, c Claim) Session {
 }
 
 func (s *Session) judge(v verdict) {
-	s.Status, s.Outcome, s.WaitingFor, s.Error = v.Status, v.Outcome, v.WaitingFor, v.Error
+	s.Status, s.Outcome, s.Error = v.Status, v.Outcome, v.Error
+	s.WaitingFor, s.WaitingOn = v.WaitingFor, v.WaitingOn
 }
 
 // overlay puts what runs now over what was stored.

@@ -88,6 +88,8 @@ type Turn struct {
 	State TurnState
 	// WaitingFor is "permission", "question" or the agent's own word, when State is TurnWaiting.
 	WaitingFor string
+	// On is the call that it is blocked on, when State is TurnWaiting; nil where that is not known.
+	On *WaitingOn `json:",omitempty"`
 	// Error is the agent's own text, when State is TurnFailed.
 	Error string
 	// Detail says in a few words what the turn is doing ("tool: Bash"), where it is known.

@@ -41,7 +41,9 @@ type Session struct {
 	Status     Status
 	Outcome    Outcome // "" unless stopped
 	WaitingFor string  // "" unless waiting
-	Error      string  // the agent's own text, when the last turn failed; on live rows too
+	// WaitingOn is the call that needs the person; nil unless waiting, or where it is not known.
+	WaitingOn *WaitingOn
+	Error     string // the agent's own text, when the last turn failed; on live rows too
 	// Processes run the session now, oldest first; more than one where the agent allows it.
 	Processes []proc.Process
 	// Group is the launch group, from the live process's environment or the recorded branch.

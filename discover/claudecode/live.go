@@ -17,7 +17,7 @@ func (l *look) turn(x *process, path string) *discover.Turn {
 	case status == "busy":
 		return &discover.Turn{State: discover.TurnOpen}
 	case status == "waiting":
-		return &discover.Turn{State: discover.TurnWaiting, WaitingFor: waitingFor(l.ctx, x.entry.WaitingFor, path)}
+		return x.waits(l.ctx, path)
 	case source == "print" && !x.command.stream: // it ends with its turn, and is "idle" before that begins (2.1.329)
 		return &discover.Turn{State: discover.TurnOpen}
 	case status == "idle", status == "shell":
@@ -35,19 +35,24 @@ func (l *look) turn(x *process, path string) *discover.Turn {
 // questionTool is the tool by which the model asks the person something.
 const questionTool = "AskUserQuestion"
 
-// waitingFor translates the registry's word. A question waits as "permission prompt" (2.1.197) or "input needed"
-// (2.1.329); that it is one, the open tool call tells.
-func waitingFor(ctx context.Context, word, path string) string {
+// waits is a turn that waits by the registry's word, which it translates. A question waits as "permission prompt" (2.1.197) or
+// "input needed" (2.1.329); that it is one, the open tool call tells.
+func (x *process) waits(ctx context.Context, path string) *discover.Turn {
+	word := x.entry.WaitingFor
+	turn := &discover.Turn{State: discover.TurnWaiting, WaitingFor: word}
 	if word != "permission prompt" && word != "input needed" {
-		return word
+		return turn
 	}
-	if tail, err := readTail(ctx, path); err == nil && tail.turn.waitsFor(questionTool) {
-		return "question"
+	tail, err := readTail(ctx, path)
+	if question := tail.turn.question(); err == nil && question != nil {
+		turn.WaitingFor, turn.On = "question", question
+	} else if word == "permission prompt" {
+		turn.WaitingFor = "permission"
+		if err == nil {
+			turn.On = x.permission(ctx, &tail.turn, path)
+		}
 	}
-	if word == "permission prompt" {
-		return "permission"
-	}
-	return word
+	return turn
 }
 
 // blocked finds out, for versions whose registry has no status (before 2.1.119), whether the person is asked: a tool
@@ -60,20 +65,17 @@ func (l *look) blocked(x *process, path string) *discover.Turn {
 	if !x.Before(tail.updated.Time) { // what another process was killed in
 		return nil
 	}
-	if tail.turn.waitsFor(questionTool) {
-		return &discover.Turn{State: discover.TurnWaiting, WaitingFor: "question"}
+	if question := tail.turn.question(); question != nil {
+		return &discover.Turn{State: discover.TurnWaiting, WaitingFor: "question", On: question}
 	}
 	const grace = time.Second // between the record of a call and the start of its command
-	quick := []string{"Bash", "Edit", "Write", "MultiEdit", "NotebookEdit", "ExitPlanMode"}
-	for _, call := range tail.turn.pending {
-		if !slices.Contains(quick, call.Name) {
-			return nil
-		}
+	if slices.ContainsFunc(tail.turn.pending, func(c pendingCall) bool { return !runsAlone(c.Name) }) {
+		return nil
 	}
 	if len(l.toolChildren(x)) > 0 || time.Since(tail.updated.Time) < grace {
 		return nil
 	}
-	return &discover.Turn{State: discover.TurnWaiting, WaitingFor: "permission"}
+	return &discover.Turn{State: discover.TurnWaiting, WaitingFor: "permission", On: x.permission(l.ctx, &tail.turn, path)}
 }
 
 // readTail reads the end of the transcript of a session, or of a sub-agent.

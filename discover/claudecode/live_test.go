@@ -54,16 +54,24 @@ func TestStatusOfRealEntries(t *testing.T) {
 func TestWaitingFor(t *testing.T) {
 	question := filepath.Join(fixtures, "21-question-waiting-2.1.329/projects/-srv-lab-w-q329/e1b60b53-4157-4c6d-b1cb-22a78e2c28f6.jsonl")
 	tool := filepath.Join(fixtures, "04-tui-sigkill-stale-registry-2.1.197/projects/-srv-claude-lab-w-st-KILL/ae6e46be-1218-4de8-a4ed-15400c6b7a7a.jsonl")
-	for _, c := range []struct{ word, path, want string }{
-		{"permission prompt", tool, "permission"},
-		{"permission prompt", question, "question"},
-		{"permission prompt", "", "permission"},
-		{"input needed", question, "question"},
-		{"input needed", tool, "input needed"},
-		{"dialog open", question, "dialog open"},
+	const asked = "Which?"
+	for _, c := range []struct{ word, path, want, on, brief string }{
+		{"permission prompt", tool, "permission", "Bash", "sleep 53"},
+		{"permission prompt", question, "question", questionTool, asked},
+		{"permission prompt", "", "permission", "", ""},
+		{"input needed", question, "question", questionTool, asked},
+		{"input needed", tool, "input needed", "", ""},
+		{"dialog open", question, "dialog open", "", ""},
 	} {
-		if got := waitingFor(t.Context(), c.word, c.path); got != c.want {
-			t.Errorf("%q, %s: %q, want %q", c.word, filepath.Base(c.path), got, c.want)
+		turn := (&process{entry: entry{WaitingFor: c.word}}).waits(t.Context(), c.path)
+		if turn.WaitingFor != c.want {
+			t.Errorf("%q, %s: %q, want %q", c.word, filepath.Base(c.path), turn.WaitingFor, c.want)
+		}
+		if on := turn.On; (on != nil) != (c.on != "") || on != nil && (on.Tool != c.on || on.Brief != c.brief) {
+			t.Errorf("%q, %s: on %+v", c.word, filepath.Base(c.path), on)
+		}
+		if on := turn.On; c.on == questionTool && (on == nil || len(on.Questions) != 1 || on.Questions[0] != asked) {
+			t.Errorf("%q: questions of %+v", c.word, on)
 		}
 	}
 }

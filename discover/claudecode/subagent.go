@@ -163,7 +163,7 @@ func pendingAgents(ctx context.Context, parent discover.Claim) map[string]bool {
 	}
 	calls := map[string]bool{}
 	for _, b := range tail.turn.pending {
-		if b.Name == "Agent" || b.Name == "Task" { // its older name
+		if isAgentTool(b.Name) {
 			calls[b.ID] = true
 		}
 	}

@@ -25,7 +25,7 @@ type turnScan struct {
 	root string
 	// results are the tool calls that have an answer; pending those that have none, newest first.
 	results  map[string]bool
-	pending  []block
+	pending  []pendingCall
 	gathered bool // the newest message's tool calls have all been seen
 	calls    bool
 }
@@ -201,15 +201,10 @@ func (s *turnScan) gather(blocks []block) {
 		if b.Type == "tool_use" {
 			s.calls = true
 			if !s.results[b.ID] {
-				s.pending = append(s.pending, block{ID: b.ID, Name: b.Name})
+				s.pending = append(s.pending, pendingCall{b.ID, b.Name, waitingOn(b)})
 			}
 		}
 	}
-}
-
-// waitsFor reports whether a call of this tool has no answer.
-func (s *turnScan) waitsFor(tool string) bool {
-	return slices.ContainsFunc(s.pending, func(b block) bool { return b.Name == tool })
 }
 
 func hasCall(blocks []block) bool {

@@ -24,7 +24,7 @@ func needsLeave(e *event) bool {
 	case "exec_command", "shell_command", "shell":
 		call, _ := callOf(*e)
 		return get(native.Object(call.Input), "sandbox_permissions").Text(80) == "require_escalated" ||
-			strings.Contains(call.Brief, "*** Begin Patch")
+			strings.Contains(call.Brief, patchBegins)
 	case "apply_patch":
 		return true
 	}
@@ -38,6 +38,19 @@ func (t *tail) waits(now time.Time) discover.Turn {
 	asks := t.context.approval != "" && t.context.approval != "never" && (t.context.reviewer == "" || t.context.reviewer == "user")
 	if turn.State == discover.TurnOpen && asks && !t.turn.asked.IsZero() && now.Sub(t.turn.asked) > patience {
 		turn.State, turn.WaitingFor, turn.Silent = discover.TurnWaiting, "permission", t.turn.asked
+		turn.On = t.turn.needsPerson
 	}
 	return turn
+}
+
+// waitingOn is what the person is to be asked about a call. A patch names its files relative to the session's directory.
+func waitingOn(e *event) *discover.WaitingOn {
+	call, _ := callOf(*e)
+	path := ""
+	if files := patched(call.Brief); len(files) == 1 {
+		path = files[0]
+	} else if files := patched(e.get("input").Text(0)); len(files) == 1 {
+		path = files[0]
+	}
+	return discover.NewWaitingOn(call.Name, call.Brief, path, native.Questions(native.Object(call.Input)))
 }

@@ -3,6 +3,7 @@ package codex
 import (
 	"encoding/json"
 	"fmt"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -56,6 +57,49 @@ func TestWaitsForThePerson(t *testing.T) {
 		}
 		if turn.State != want || turn.WaitingFor != test.want || turn.Silent.IsZero() != (test.want != "permission") {
 			t.Errorf("%s: %+v", name, turn)
+		}
+		if (turn.On != nil) != (test.want != "") {
+			t.Errorf("%s: it waits on %+v", name, turn.On)
+		}
+	}
+}
+
+// The person is shown the command, the file or the questions.
+func TestWhatThePersonIsAskedAbout(t *testing.T) {
+	for name, test := range map[string]struct {
+		payload string
+		want    discover.WaitingOn
+	}{
+		"a command": {
+			`"type":"function_call","name":"exec_command","call_id":"c9","arguments":"{\"cmd\":\"rm -rf build\",\"sandbox_permissions\":\"require_escalated\"}"`,
+			discover.WaitingOn{Tool: "exec_command", Brief: "rm -rf build"},
+		},
+		"a patch": {
+			`"type":"custom_tool_call","name":"apply_patch","call_id":"c9","input":"*** Begin Patch\n*** Update File: a.go\n+x\n*** End Patch"`,
+			discover.WaitingOn{Tool: "apply_patch", Brief: "a.go", Path: "a.go"},
+		},
+		"a patch of several files": {
+			`"type":"custom_tool_call","name":"apply_patch","call_id":"c9","input":"*** Begin Patch\n*** Update File: a.go\n+x\n*** Add File: b.go\n*** End Patch"`,
+			discover.WaitingOn{Tool: "apply_patch", Brief: "a.go, b.go"},
+		},
+		"a patch as a command": {
+			`"type":"function_call","name":"exec_command","call_id":"c9","arguments":"{\"cmd\":\"apply_patch <<'P'\\n*** Begin Patch\\n*** Add File: b.go\\n\"}"`,
+			discover.WaitingOn{Tool: "exec_command", Brief: "apply_patch <<'P'\n*** Begin Patch\n*** Add File: b.go\n", Path: "b.go"},
+		},
+		"questions": {
+			`"type":"function_call","name":"request_user_input","call_id":"c9","arguments":"{\"questions\":[{\"id\":\"a\",\"question\":\"Which?\"},{\"id\":\"b\",\"question\":\"How?\"}]}"`,
+			discover.WaitingOn{Tool: questionTool, Brief: "Which?", Questions: []string{"Which?", "How?"}},
+		},
+	} {
+		line := `{"timestamp":"2026-11-20T19:00:05Z","type":"response_item","payload":{` + test.payload + `}}`
+		asks := strings.Replace(contextLine, `"model":"m"`, `"model":"m","approval_policy":"on-request"`, 1)
+		data := rollout(metaLine, startedLine, askedLine, asks, line)
+		tail, err := readTail(native.Memory("rollout", data, time.Time{}), tailLimit, someID, wanted{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if turn := tail.waits(time.Now()); !reflect.DeepEqual(turn.On, &test.want) {
+			t.Errorf("%s: %+v on %+v", name, turn, turn.On)
 		}
 	}
 }

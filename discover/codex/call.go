@@ -74,17 +74,25 @@ func commandOf(words []string) string {
 
 // headline is the first line of an input that is no JSON; of a patch, the files that it changes.
 func headline(text string) string {
-	var files []string
-	for line := range strings.Lines(text) {
+	if files := patched(text); len(files) > 0 && strings.HasPrefix(strings.TrimSpace(text), patchBegins) {
+		return strings.Join(files, ", ")
+	}
+	first, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
+	return first
+}
+
+// patchBegins is the first line of a patch, which may stand in a command.
+const patchBegins = "*** Begin Patch"
+
+// patched are the files that a patch changes.
+func patched(text string) (files []string) {
+	_, patch, _ := strings.Cut(text, patchBegins)
+	for line := range strings.Lines(patch) {
 		for _, mark := range [...]string{"*** Add File: ", "*** Update File: ", "*** Delete File: "} {
 			if file, ok := strings.CutPrefix(strings.TrimRight(line, "\r\n"), mark); ok {
 				files = append(files, file)
 			}
 		}
 	}
-	if len(files) > 0 && strings.HasPrefix(strings.TrimSpace(text), "*** Begin Patch") {
-		return strings.Join(files, ", ")
-	}
-	first, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
-	return first
+	return files
 }

@@ -24,6 +24,8 @@ type turn struct {
 	noted bool
 	// asked is when a call without output was made that the person may be asked about; zero if there is none.
 	asked time.Time
+	// needsPerson is that call, or the newest one without output where it is a question.
+	needsPerson *discover.WaitingOn
 	// missed: a record that may have decided is damaged, so that nothing older does.
 	missed bool
 	// last is the newest record of a conversation, for files without any of the above.
@@ -124,7 +126,7 @@ func (t *turn) open() {
 		t.Detail = "tool: " + t.call
 	}
 	if t.call == questionTool {
-		t.State, t.WaitingFor = discover.TurnWaiting, "question"
+		t.State, t.WaitingFor, t.On = discover.TurnWaiting, "question", t.needsPerson
 	}
 }
 
@@ -178,10 +180,12 @@ func (t *turn) note(e *event) {
 			return
 		}
 		if t.call == "" {
-			t.call = e.get("name").Text(80)
+			if t.call = e.get("name").Text(80); t.call == questionTool {
+				t.needsPerson = waitingOn(e)
+			}
 		}
 		if needsLeave(e) {
-			t.asked = e.time()
+			t.asked, t.needsPerson = e.time(), waitingOn(e)
 		}
 	}
 }

@@ -134,7 +134,9 @@ func (s *survey) turn(sub *subject, lib *library, st *stored, depth int) discove
 	}
 	for _, p := range st.running() {
 		if s.asks(sub, st, p) {
-			return discover.Turn{State: discover.TurnWaiting, WaitingFor: "permission", Detail: "tool: " + p.tool, Began: turn.Began}
+			return discover.Turn{
+				State: discover.TurnWaiting, WaitingFor: "permission", On: p.waitingOn(), Detail: "tool: " + p.tool, Began: turn.Began,
+			}
 		}
 		child := lib.sessions[p.child]
 		if child == nil || depth == 0 {

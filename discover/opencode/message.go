@@ -159,6 +159,7 @@ type part struct {
 	child      string // the session of a sub-agent
 	errText    string
 	started    int64
+	input      string // of a tool call that has not ended, as JSON
 }
 
 func parsePart(data []byte) part {
@@ -186,11 +187,13 @@ func parsePart(data []byte) part {
 func (p part) isNote() bool { return p.hidden && p.text == shellNote }
 
 func (p *part) parseState(o native.Object) {
+	var input native.Value
 	for key, v := range o.Members() {
 		switch string(key) {
 		case "status":
-			p.status = cut(v.Word("completed", "running", "error"), shortLimit)
+			p.status = cut(v.Word("completed", statusRunning, "error"), shortLimit)
 		case "input":
+			input = v
 			p.command = member(v.Object(), "command").Text(argLimit)
 		case "metadata":
 			p.metadata = true
@@ -200,6 +203,9 @@ func (p *part) parseState(o native.Object) {
 		case "time":
 			p.started = member(v.Object(), "start").Int()
 		}
+	}
+	if p.status == statusRunning {
+		p.input = string(input.Raw())
 	}
 }
 

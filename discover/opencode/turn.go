@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"agentctl/discover"
+	"agentctl/discover/native"
 )
 
 // abortedName is the error of a message whose turn the person or a signal ended.
@@ -68,15 +69,25 @@ func openTurn(parts []part) discover.Turn {
 			continue
 		}
 		if p.tool == "question" {
-			return discover.Turn{State: discover.TurnWaiting, WaitingFor: "question"}
+			return discover.Turn{State: discover.TurnWaiting, WaitingFor: "question", On: p.waitingOn()}
 		}
 		turn.Detail = "tool: " + p.tool
 	}
 	return turn
 }
 
+// statusRunning is the status of a tool call that has its input and has not ended. It may wait for the person.
+const statusRunning = "running"
+
 // running reports whether the part is a tool call that has not ended.
-func (p part) running() bool { return p.kind == "tool" && p.status == "running" }
+func (p part) running() bool { return p.kind == "tool" && p.status == statusRunning }
+
+// waitingOn is what the person is to be asked about the call.
+func (p part) waitingOn() *discover.WaitingOn {
+	input := native.Object(p.input)
+	call := discover.ToolCall{Name: p.tool, Input: []byte(p.input)}
+	return discover.NewWaitingOn(p.tool, briefOf(call), member(input, "filePath").Text(discover.PathLimit+1), native.Questions(input))
+}
 
 // atOnce is how long a tool may take to report that reports at once: four seconds SEEN on a busy machine (1.18.33).
 const atOnce = 5 * time.Second

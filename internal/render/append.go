@@ -20,6 +20,10 @@ func (s *Session) appendJSON(b []byte) ([]byte, error) {
 	b = appendRest(append(b, `,"status":"`...), s.Status)
 	b = appendKnown(b, `,"outcome":"`, s.Outcome)
 	b = appendKnown(b, `,"waitingFor":"`, s.WaitingFor)
+	b, err := s.appendWaitingOn(b)
+	if err != nil {
+		return nil, err
+	}
 	b = appendKnown(b, `,"error":"`, s.Error)
 	b = s.appendPIDs(b)
 	b = appendKnown(b, `,"processStartedAt":"`, s.ProcessStartedAt)
@@ -33,8 +37,7 @@ func (s *Session) appendJSON(b []byte) ([]byte, error) {
 	b = appendKnown(b, `,"branch":"`, s.Branch)
 	b = appendKnown(b, `,"version":"`, s.Version)
 	b = appendKnown(b, `,"source":"`, s.Source)
-	b, err := s.appendCounts(b)
-	if err != nil {
+	if b, err = s.appendCounts(b); err != nil {
 		return nil, err
 	}
 	b = appendKnown(b, `,"group":"`, s.Group)
@@ -72,6 +75,13 @@ func (s *Session) appendPIDs(b []byte) []byte {
 		b = strconv.AppendInt(b, int64(pid), 10)
 	}
 	return append(b, ']')
+}
+
+func (s *Session) appendWaitingOn(b []byte) ([]byte, error) {
+	if s.WaitingOn == nil {
+		return b, nil
+	}
+	return appendOther(append(b, `,"waitingOn":`...), s.WaitingOn)
 }
 
 // appendCounts appends tokens and cost.

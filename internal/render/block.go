@@ -49,7 +49,7 @@ func (l Look) facts(s discover.Session, m Machine) []fact {
 	facts := []fact{
 		{"id", cmp.Or(s.ID, "- (no evidence names the session of this process)")},
 		{"agent", strings.TrimSpace(string(s.Agent) + " " + Clean(s.Version))},
-		{"status", statusText(&s)},
+		{"status", statusInFull(&s)},
 		{"error", s.Error},
 		{"doing", s.Turn.Detail},
 		{"title", s.Title},
@@ -81,6 +81,14 @@ func (l Look) facts(s discover.Session, m Machine) []fact {
 		}
 	}
 	return facts
+}
+
+// statusInFull is the status, and the call that a waiting session needs the person for.
+func statusInFull(s *discover.Session) string {
+	if on := WaitingOnText(s.WaitingOn); on != "" {
+		return statusText(s) + ": " + on
+	}
+	return statusText(s)
 }
 
 func (l Look) processes(s discover.Session) string {

@@ -19,8 +19,8 @@ import (
 // The contract's names, spelled out: renaming a field of the struct must fail a test, not a user.
 func TestFields(t *testing.T) {
 	want := []string{
-		"id", "adapter", "status", "outcome", "waitingFor", "error", "pid", "pids", "processStartedAt", "startedAt",
-		"lastActivityAt", "stoppedAt", "cwd", "title", "prompt", "model", "branch", "version", "source", "tokens", "cost",
+		"id", "adapter", "status", "outcome", "waitingFor", "waitingOn", "error", "pid", "pids", "processStartedAt",
+		"startedAt", "lastActivityAt", "stoppedAt", "cwd", "title", "prompt", "model", "branch", "version", "source", "tokens", "cost",
 		"group", "parentId", "forkedFrom", "path", "home", "quotas", "changes", "processes", "evidence", "meta",
 	}
 	if got := render.Fields(); !slices.Equal(got, want) {
@@ -45,6 +45,14 @@ func TestJSONWhole(t *testing.T) {
   "adapter": "codex",
   "status": "waiting",
   "waitingFor": "permission",
+  "waitingOn": {
+    "tool": "shell",
+    "brief": "make",
+    "path": "/x",
+    "questions": [
+      "Go on?"
+    ]
+  },
   "error": "the last turn failed",
   "pid": 4711,
   "pids": [

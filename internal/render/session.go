@@ -10,6 +10,7 @@ type Session struct {
 	Status           string         `json:"status"`
 	Outcome          string         `json:"outcome,omitempty"`
 	WaitingFor       string         `json:"waitingFor,omitempty"`
+	WaitingOn        *WaitingOn     `json:"waitingOn,omitempty"`
 	Error            string         `json:"error,omitempty"`
 	PID              int            `json:"pid,omitempty"`
 	PIDs             []int          `json:"pids,omitempty"`
@@ -71,7 +72,7 @@ func (out *Session) state(s *discover.Session) {
 		out.ID = &s.ID
 	}
 	out.Adapter, out.Status, out.Outcome = string(s.Agent), string(s.Status), string(s.Outcome)
-	out.WaitingFor, out.Error = s.WaitingFor, s.Error
+	out.WaitingFor, out.WaitingOn, out.Error = s.WaitingFor, waitingOnOf(s.WaitingOn), s.Error
 	out.StartedAt, out.LastActivityAt = Stamp(s.Created), Stamp(s.Updated)
 	if s.Status == discover.Stopped {
 		out.StoppedAt = out.LastActivityAt

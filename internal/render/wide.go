@@ -1,6 +1,7 @@
 package render
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -37,7 +38,7 @@ func WideTable(w io.Writer, sessions []discover.Session, machines []Machine, loo
 		m := machines[i]
 		doing := ""
 		if s.Status.Live() {
-			doing = Clean(s.Turn.Detail)
+			doing = cmp.Or(WaitingOnText(s.WaitingOn), Clean(s.Turn.Detail))
 		}
 		g.rows[i].cells = slices.Insert(g.rows[i].cells, at,
 			cpuText(m.cpu()), memoryText(m.memory()), portsText(m.ports()), contextText(s.Tokens), m.Changes.letters(), doing)

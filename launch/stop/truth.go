@@ -39,7 +39,8 @@ func (t *target) look(ctx context.Context) (now discover.Session, ok bool) {
 		return t.Before, false
 	}
 	now = t.Before
-	now.Status, now.Outcome, now.WaitingFor, now.Error = discover.Stopped, discover.OutcomeUnknown, "", ""
+	now.Status, now.Outcome, now.Error = discover.Stopped, discover.OutcomeUnknown, ""
+	now.WaitingFor, now.WaitingOn = "", nil
 	now.Processes, now.Evidence, now.Shared = nil, nil, false
 	return now, true
 }

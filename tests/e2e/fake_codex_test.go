@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -56,6 +57,9 @@ func (c *codex) obey(verb, rest string) (string, error) {
 		return "", c.prompt(unquoted(rest))
 	case "tool": // COMMAND
 		return "", c.tool(rest)
+	case "ask": // for permission to run COMMAND outside of the sandbox; the call is five seconds old
+		asked := time.Now().Add(-5 * time.Second).UTC().Format(stampLayout)
+		return "", c.callAt(asked, object{"cmd", rest, "sandbox_permissions", "require_escalated"})
 	case "return": // TEXT: the call does
 		return "", c.write("response_item", object{"type", "function_call_output", "call_id", c.now.call, "output", unquoted(rest)})
 	case "answer": // TEXT
@@ -106,7 +110,7 @@ func (c *codex) prompt(text string) error {
 	}{
 		{"event_msg", object{"type", "task_started", "turn_id", c.now.turn, "started_at", time.Now().Unix()}},
 		{"turn_context", object{
-			"turn_id", c.now.turn, "cwd", c.cwd, "model", c.model, "approval_policy", "never",
+			"turn_id", c.now.turn, "cwd", c.cwd, "model", c.model, "approval_policy", c.approval(),
 			"sandbox_policy",
 			object{"type", c.sandbox},
 		}},
@@ -121,6 +125,14 @@ func (c *codex) prompt(text string) error {
 		}
 	}
 	return nil
+}
+
+// approval is that of the defaults: a headless run asks nobody.
+func (c *codex) approval() string {
+	if c.exec {
+		return "never"
+	}
+	return "on-request"
 }
 
 // stored finds a thread's rollout, "" if there is none.
@@ -182,10 +194,13 @@ func (c *codex) say(text string) error {
 }
 
 // tool stores that the model asks for a command.
-func (c *codex) tool(command string) error {
+func (c *codex) tool(command string) error { return c.callAt(stamp(), object{"cmd", command}) }
+
+func (c *codex) callAt(at string, arguments object) error {
 	c.now.call = "call_" + uuid(4)[:8]
-	return c.write("response_item", object{
-		"type", "function_call", "name", "exec_command", "call_id", c.now.call, "arguments", fmt.Sprintf("{\"cmd\":%q}", command),
+	return c.writeAt(at, "response_item", object{
+		"type", "function_call", "name", "exec_command", "call_id", c.now.call,
+		"arguments", strings.TrimSpace(string(lines(arguments))),
 	})
 }
 
@@ -208,9 +223,11 @@ func (c *codex) complete(how object) error {
 	return c.write("event_msg", append(how, "completed_at", time.Now().Unix()))
 }
 
-func (c *codex) write(kind string, payload object) error {
+func (c *codex) write(kind string, payload object) error { return c.writeAt(stamp(), kind, payload) }
+
+func (c *codex) writeAt(at, kind string, payload object) error {
 	_, err := c.now.rollout.Write(lines(object{
-		"timestamp", stamp(), "ordinal", c.now.ordinal, "type", kind, "payload", payload,
+		"timestamp", at, "ordinal", c.now.ordinal, "type", kind, "payload", payload,
 	}))
 	c.now.ordinal++
 	return err

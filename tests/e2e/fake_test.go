@@ -151,7 +151,9 @@ func lines(records ...object) []byte {
 	return out
 }
 
-func stamp() string { return time.Now().UTC().Format("2006-01-02T15:04:05.000Z") }
+func stamp() string { return time.Now().UTC().Format(stampLayout) }
+
+const stampLayout = "2006-01-02T15:04:05.000Z"
 
 // uuid makes a random identifier; version 7 begins with the time, version 4 does not.
 func uuid(version byte) string {

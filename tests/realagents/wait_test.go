@@ -132,6 +132,12 @@ func TestWaitTellsOfALiveTurn(t *testing.T) {
 			begun = time.Now()
 			id = idOf(t, w, a, prompt)
 			c.waits(there, id, "--until", "waiting").expect(id+"  waiting  permission", 0, begun)
+			if on := c.status(id).WaitingOn; on == nil || on.Brief != "touch q" || !isShell(on.Tool) {
+				t.Errorf("it waits on %+v", on)
+			}
 		})
 	}
 }
+
+// isShell tells the tool by which each agent's model runs a command.
+func isShell(tool string) bool { return tool == "Bash" || tool == "exec_command" || tool == "bash" }

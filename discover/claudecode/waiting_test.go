@@ -1,0 +1,52 @@
+package claudecode
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// The person is asked about one call at a time. Which one that is, is said only where it can be told.
+func TestWhichCallIsAskedAbout(t *testing.T) {
+	call := func(id, tool, input string) string {
+		return fmt.Sprintf(`{"type":"assistant","isSidechain":false,"timestamp":"2026-01-01T00:00:01.000Z","message":{"role":"assistant","model":"m","stop_reason":"tool_use","content":[{"type":"tool_use","id":%q,"name":%q,"input":%s}]}}`+"\n", id, tool, input)
+	}
+	rm, edit := call("1", "Bash", `{"command":"rm -rf build","description":"d"}`), call("2", "Edit", `{"file_path":"/w/a.go","old_string":"a"}`)
+	fetch, agent := call("3", "WebFetch", `{"url":"https://example.org"}`), call("4", "Agent", `{"description":"look","prompt":"p"}`)
+	answer := `{"type":"user","isSidechain":false,"timestamp":"2026-01-01T00:00:02.000Z","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"1","content":"x"}]}}` + "\n"
+	for _, c := range []struct{ name, text, sub, want string }{
+		{"a command", rm, "", "Bash: rm -rf build ()"},
+		{"a file", edit, "", "Edit: /w/a.go (/w/a.go)"},
+		{"the first of two", rm + edit, "", "Bash: rm -rf build ()"},
+		{"the second, once the first is done", rm + edit + answer, "", "Edit: /w/a.go (/w/a.go)"},
+		{"a page", fetch, "", "WebFetch: https://example.org ()"},
+		{"one that runs beside others", fetch + rm, "", ""},
+		{"a sub-agent's", agent, rm, "Bash: rm -rf build ()"},
+		{"a sub-agent of which nothing is known", agent, "", ""},
+		{"a sub-agent that runs beside others", agent + fetch, rm, ""},
+		{"a long one", call("1", "Bash", `{"command":"`+strings.Repeat("é", 300)+`"}`), "", "Bash: " + strings.Repeat("é", 199) + "… ()"},
+		{"none", "", "", ""},
+	} {
+		dir := t.TempDir()
+		path := writeTranscript(t, dir, minimal+c.text)
+		if c.sub != "" {
+			at := filepath.Join(strings.TrimSuffix(path, suffix), subagents, "agent-a1")
+			must(t, os.MkdirAll(filepath.Dir(at), 0o700))
+			must(t, os.WriteFile(at+suffix, []byte(strings.ReplaceAll(minimal+c.sub, `"isSidechain":false`, `"isSidechain":true`)), 0o600))
+			must(t, os.WriteFile(at+aboutSuffix, []byte(`{"agentType":"a","toolUseId":"4"}`), 0o600))
+		}
+		writeEntry(t, dir, 300, fmt.Sprintf(`"sessionId":%q,"procStart":"1000","version":"2.1.329","status":"waiting","waitingFor":"permission prompt"`, alive))
+		f := native329(300, 1000, dir, "/w")
+		f.Environ = map[string]string{configKey: dir}
+		turn := sessions(claims(t, dir, f))[0].Turn
+		got := ""
+		if turn.On != nil {
+			got = fmt.Sprintf("%s: %s (%s)", turn.On.Tool, turn.On.Brief, turn.On.Path)
+		}
+		if turn.WaitingFor != "permission" || got != c.want {
+			t.Errorf("%s: waiting for %s, %q, want %q", c.name, turn.WaitingFor, got, c.want)
+		}
+	}
+}
