@@ -40,7 +40,8 @@ func readTree(root string) (tree, error) {
 		if err := syscall.Lstat(path, &st); err != nil {
 			return fmt.Errorf("lstat %q: %w", path, err)
 		}
-		e := entry{uid: st.Uid, gid: st.Gid, size: st.Size, changed: st.Mtim, inode: st.Ino, links: uint64(st.Nlink)}
+		e := entry{uid: st.Uid, gid: st.Gid, size: st.Size, changed: st.Mtim, inode: st.Ino}
+		e.links = uint64(st.Nlink) //nolint:unconvert // uint32 on arm64
 		info, err := d.Info()
 		if err != nil {
 			return err
