@@ -123,8 +123,8 @@ func (w *waiting) verdict() (unknown []string, err error) {
 	return unknown, err
 }
 
-// begins reports whether an idle session has a turn in progress in its storage: the agent stores the prompt up to half a
-// second before its process shows that it is at work (SEEN Claude Code 2.1.330), so that the turn has hardly been cut.
+// begins reports whether an idle session has a turn in progress in its storage: the agent stores the prompt before its process
+// shows that it is at work (SEEN Claude Code 2.1.330 in a terminal, 5 ms in one turn), so that the turn has hardly been cut.
 func begins(s discover.Session) bool {
 	return s.Status == discover.Idle && (s.Turn.State == discover.TurnOpen || s.Turn.State == discover.TurnWaiting)
 }
