@@ -92,6 +92,9 @@ func (env Env) declare(ctx context.Context, places []*lock.Place, o *lockOptions
 	var unseen error
 	for i, place := range places {
 		sc, d, err := env.declareOne(ctx, s, store, place, o)
+		if err != nil && len(locks) == 0 {
+			return err
+		}
 		if err != nil {
 			return errors.Join(err, env.undeclare(context.WithoutCancel(ctx), store, places, locks))
 		}
