@@ -2,8 +2,8 @@
 // files, configuration. It is the one place where such a file is opened.
 //
 // A file is opened only if it is a regular file, and that is known before it is opened: opening a FIFO waits for a
-// writer, and opening a device can have an effect (a pseudo-terminal is made, a tape is rewound). Every read has a bound
-// in bytes, and a read that can wait ends with its context.
+// writer, and opening a device can have an effect (a pseudo-terminal is made, a tape is rewound). What the kernel makes when
+// it is read, as in /proc, is no regular file here, whatever its mode says. Every read has a bound in bytes, and a read that can wait ends with its context.
 package fsread
 
 import (
@@ -46,7 +46,7 @@ func Open(dir int, name string, links Links) (fd int, st unix.Stat_t, err error)
 	if err := unix.Fstatat(dir, name, &st, at); err != nil {
 		return -1, st, err
 	}
-	if !regular(&st) {
+	if !regular(&st) || !storedAt(dir, name, flags, &st) {
 		return -1, st, ErrNotRegular
 	}
 	for {
@@ -61,7 +61,7 @@ func Open(dir int, name string, links Links) (fd int, st unix.Stat_t, err error)
 	case err != nil:
 		return -1, st, err
 	}
-	if err = unix.Fstat(fd, &st); err == nil && !regular(&st) {
+	if err = unix.Fstat(fd, &st); err == nil && (!regular(&st) || !stored(fd, &st)) {
 		err = ErrNotRegular
 	}
 	if err != nil {

@@ -1,0 +1,41 @@
+package fsread
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+// What the kernel makes is refused though it is regular by its mode: by name, by a link, and beneath a directory.
+func TestFilesOfTheKernelAreNotOpened(t *testing.T) {
+	t.Parallel()
+	link := filepath.Join(t.TempDir(), "link")
+	if err := os.Symlink("/proc/self/limits", link); err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{"/proc/self/limits", link} {
+		if _, err := File(path, 1<<20); !errors.Is(err, ErrNotRegular) {
+			t.Errorf("%s: %v", path, err)
+		}
+		if _, err := Begin(path, 1); !errors.Is(err, ErrNotRegular) {
+			t.Errorf("the beginning of %s: %v", path, err)
+		}
+	}
+	if fd, _, err := OpenBeneath("/proc/self", "limits", NoFollow); !errors.Is(err, ErrNotRegular) {
+		t.Errorf("beneath: %d, %v", fd, err)
+	}
+	// A path through /proc that leads to a stored file is a name of that file.
+	f, err := os.Create(filepath.Join(t.TempDir(), "stored"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	fd, _, err := Open(unix.AT_FDCWD, filepath.Join("/proc/self/root", f.Name()), NoFollow)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = unix.Close(fd)
+}
