@@ -1,6 +1,7 @@
 package discover
 
 import (
+	"maps"
 	"reflect"
 	"strings"
 	"testing"
@@ -50,13 +51,9 @@ func texts(v reflect.Value, prefix string) map[string]string {
 		case f.Kind() == reflect.String && f.Len() > 0:
 			out[name] = f.String()
 		case f.Kind() == reflect.Struct && f.Type().PkgPath() == v.Type().PkgPath():
-			for name, text := range texts(f, name+".") {
-				out[name] = text
-			}
+			maps.Copy(out, texts(f, name+"."))
 		case f.Kind() == reflect.Slice && f.Type().Elem().Kind() == reflect.Struct && name == "Quotas":
-			for name, text := range texts(f.Index(0), name+".") {
-				out[name] = text
-			}
+			maps.Copy(out, texts(f.Index(0), name+"."))
 		}
 	}
 	return out

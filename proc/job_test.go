@@ -46,7 +46,7 @@ func TestAJobEndsWhole(t *testing.T) {
 				t.Fatal(err)
 			}
 			stop()
-			<-ended
+			_ = <-ended // the signal
 			_ = in.Close()
 			if now, err := Inspect(pid); err == nil && now.ID == below.ID && now.Alive() {
 				t.Errorf("process %d lives", pid)
