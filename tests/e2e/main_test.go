@@ -60,9 +60,12 @@ func (s serial) Run(name string, f func(testscript.T)) {
 }
 func (s serial) Verbose() bool { return testing.Verbose() }
 
-func TestScripts(t *testing.T) {
-	testscript.RunT(serial{t}, testscript.Params{
-		Dir:                 "testdata",
+func TestScripts(t *testing.T) { testscript.RunT(serial{t}, scripts("testdata")) }
+
+// scripts are the parameters for the scripts in a directory.
+func scripts(dir string) testscript.Params {
+	return testscript.Params{
+		Dir:                 dir,
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
 		Setup: func(env *testscript.Env) error {
@@ -85,5 +88,5 @@ func TestScripts(t *testing.T) {
 			}
 			return binds(), nil
 		},
-	})
+	}
 }

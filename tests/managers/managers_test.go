@@ -13,6 +13,7 @@ import (
 	"agentctl/internal/cli"
 	"agentctl/tests/cache"
 	"agentctl/tests/debian"
+	"agentctl/tests/recipes"
 	"agentctl/tests/sandbox"
 )
 
@@ -122,6 +123,16 @@ func (r *repository) follow(hooks ...string) {
 	}
 }
 
+// printed writes a block of the documents to a file, below what the file has.
+func (r *repository) printed(id, name, above string) {
+	r.Helper()
+	b, err := recipes.Find("../..", id)
+	if err != nil {
+		r.Fatal(err)
+	}
+	r.write(name, above+b.Text)
+}
+
 // guarded checks that a commit is made while nobody is in the way, and refused while somebody is.
 func (r *repository) guarded() {
 	r.Helper()
@@ -182,8 +193,22 @@ func TestLefthook(t *testing.T) {
 	}
 }
 
-// What is printed for pre-commit loads in Debian's stable release of it, which knows the short names of stages only.
-func TestPreCommit(t *testing.T) {
+// What the documents print for lefthook is a whole file.
+func TestLefthookDocumented(t *testing.T) {
+	r := newRepository(t, npm(t, "lefthook", lefthookVersion))
+	r.write("lefthook.yml", "pre-commit:\n  commands:\n    own:\n      run: touch own-has-run\n")
+	r.printed("docs/git-hooks.md:where-they-are-installed/3", "lefthook-local.yml", "")
+	r.must(r.dir, "lefthook", "install")
+	r.must(r.dir, "lefthook", "validate")
+	r.guarded()
+	if _, err := os.Stat(filepath.Join(r.dir, "own-has-run")); err != nil {
+		t.Errorf("the hook of the repository's own does not run any more: %v", err)
+	}
+}
+
+// newPreCommit makes a repository for Debian's stable release of pre-commit, which knows the short names of stages only.
+func newPreCommit(t *testing.T) *repository {
+	t.Helper()
 	root, err := debian.Ensure(t.Context(), debian.Package{Name: "pre-commit", Version: "3.0.4", Files: []string{"usr/bin/pre-commit"}})
 	if err != nil {
 		if _, absent := exec.LookPath("apt-get"); absent != nil {
@@ -193,6 +218,22 @@ func TestPreCommit(t *testing.T) {
 	}
 	r := newRepository(t, root.Path("usr/bin"))
 	r.environ = append(root.Environ(r.environ), "PYTHONPATH="+root.Path("usr/lib/python3/dist-packages"), "PRE_COMMIT_HOME="+r.home)
+	return r
+}
+
+// What the documents print for pre-commit stands below "repos:".
+func TestPreCommitDocumented(t *testing.T) {
+	r := newPreCommit(t)
+	r.printed("docs/git-hooks.md:where-they-are-installed/4", ".pre-commit-config.yaml", "repos:\n")
+	r.must(r.dir, "pre-commit", "install")
+	r.must(r.dir, "pre-commit", "validate-config")
+	r.must(r.dir, "git", "add", ".pre-commit-config.yaml")
+	r.guarded()
+}
+
+// What is printed for pre-commit loads.
+func TestPreCommit(t *testing.T) {
+	r := newPreCommit(t)
 	r.write(".pre-commit-config.yaml", "repos:\n")
 	for _, hook := range []string{"pre-commit", "pre-push"} {
 		r.must(r.dir, "pre-commit", "install", "-t", hook)
