@@ -13,8 +13,6 @@ const (
 	MountNamespace
 	// NetworkNamespace decides what ports mean.
 	NetworkNamespace
-
-	allNamespaces = UserNamespace | ProcessNamespace | MountNamespace | NetworkNamespace
 )
 
 // Standing says whose a process is, and how far what it says of users, pids, paths and ports means the same to us.

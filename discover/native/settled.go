@@ -34,16 +34,16 @@ func readSettled(ctx context.Context, path string, limit int64, settling time.Du
 	}
 }
 
-// wholeSeconds is how much younger a change may be than a time without nanoseconds says. Such times are those of file
+// timeGranularity is how much younger a change may be than a time without nanoseconds says. Such times are those of file
 // systems that count seconds (ext3, ext4 with inodes of 128 bytes, some of NFS) or pairs of them (FAT).
-const wholeSeconds = 2 * time.Second
+const timeGranularity = 2 * time.Second
 
 // sinceChange is how long at least, at a moment, a file had not changed whose modification time that is. It is less than 0 if
 // the next change may bear the same time for long.
 func sinceChange(at, modified time.Time) time.Duration {
 	age := at.Sub(modified).Abs()
 	if modified.Nanosecond() == 0 {
-		age -= wholeSeconds
+		age -= timeGranularity
 	}
 	return age
 }

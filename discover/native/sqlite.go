@@ -16,7 +16,7 @@ import (
 // trusted, unless a journal is in the way.
 const (
 	maxReads  = 200
-	minTime   = wholeSeconds + time.Second/2
+	minTime   = timeGranularity + time.Second/2
 	firstWait = 250 * time.Microsecond
 	longWait  = 4 * time.Millisecond
 )
