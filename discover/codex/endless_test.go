@@ -31,8 +31,10 @@ func TestEndlessServers(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		if errors.Is(test.want, os.ErrDeadlineExceeded) { // nothing else ends it
 			go func() {
+				poll := time.NewTicker(time.Millisecond)
+				defer poll.Stop()
 				for said.Load() < 1<<20 {
-					time.Sleep(time.Millisecond)
+					<-poll.C
 				}
 				cancel()
 			}()

@@ -1,6 +1,10 @@
 package native
 
-import "golang.org/x/sys/unix"
+import (
+	"errors"
+
+	"golang.org/x/sys/unix"
+)
 
 // A sparse file can have holes of terabytes, which read as zeros and take no room on the disk. Reading one takes minutes,
 // and says nothing. Both functions ask the system where data is (lseek(2), SEEK_DATA), and give the position back where it
@@ -44,7 +48,7 @@ func (f *File) data(pos int64) (at int64, ok bool) {
 		return 0, false
 	}
 	at, err := unix.Seek(f.fd, pos, unix.SEEK_DATA)
-	if err == unix.ENXIO { //nolint:errorlint // the system call's own
+	if errors.Is(err, unix.ENXIO) {
 		return f.size, true
 	}
 	return at, err == nil

@@ -162,7 +162,9 @@ func rouse() command {
 
 // within asks until the answer is yes, for a time.
 func within(d time.Duration, ask func() bool) bool {
-	for end := time.Now().Add(d); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+	poll := time.NewTicker(5 * time.Millisecond)
+	defer poll.Stop()
+	for end := time.Now().Add(d); time.Now().Before(end); <-poll.C {
 		if ask() {
 			return true
 		}
