@@ -46,7 +46,9 @@ func TestAJobEndsWhole(t *testing.T) {
 				t.Fatal(err)
 			}
 			stop()
-			_ = <-ended // the signal
+			if err := <-ended; err == nil {
+				t.Error("a command that was ended ended well")
+			}
 			_ = in.Close()
 			if now, err := Inspect(pid); err == nil && now.ID == below.ID && now.Alive() {
 				t.Errorf("process %d lives", pid)

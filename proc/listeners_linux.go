@@ -1,0 +1,7 @@
+package proc
+
+// listener is a TCP socket that listens.
+type listener struct {
+	port  int
+	inode uint64
+}
