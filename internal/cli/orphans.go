@@ -72,6 +72,32 @@ func (env Env) printOrphans(found []stop.Orphan, o *listOptions, look render.Loo
 	return nil
 }
 
+// addOrphans adds to machines what the stopped sessions of r have left behind, by the rule of list --orphans. The
+// environments of all processes are read for it: only where a session is stopped. The scan reads other sessions, too: of
+// its warnings there are those of the process table only, unless r has them.
+func (env Env) addOrphans(ctx context.Context, world *discover.World, r discover.Result, machines []render.Machine) []*discover.Warning {
+	if !slices.ContainsFunc(r.Sessions, func(s discover.Session) bool { return s.Status == discover.Stopped }) {
+		return nil
+	}
+	found, scan, err := stop.Orphans(ctx, world, env.PID, nil)
+	if err != nil {
+		if ctx.Err() != nil {
+			return nil // the caller's own error
+		}
+		return []*discover.Warning{{Path: "processes", Err: fmt.Errorf("orphans are not known: %w", err)}}
+	}
+	for i, s := range r.Sessions {
+		for _, f := range found {
+			if s.Status == discover.Stopped && f.Session.Key() == s.Key() {
+				machines[i].Orphans = append(machines[i].Orphans, processes([]discover.Branch{{Process: f.Process}})...)
+			}
+		}
+	}
+	return slices.DeleteFunc(scan.Warnings, func(w *discover.Warning) bool {
+		return w.Agent != "" || slices.ContainsFunc(r.Warnings, func(known *discover.Warning) bool { return known.Error() == w.Error() })
+	})
+}
+
 // stopOrphans is stop --orphans.
 func (env Env) stopOrphans(ctx context.Context, o *stopOptions) error {
 	s, err := env.settings(false)

@@ -66,6 +66,7 @@ func (env Env) status(ctx context.Context, arg string, o *statusOptions) error {
 	var unanswered []*discover.Warning
 	if err == nil && !o.alive {
 		machines, unanswered = env.machines(working, world, r)
+		unanswered = append(unanswered, env.addOrphans(working, world, r, machines)...)
 	}
 	if working.Err() != nil {
 		err = working.Err()

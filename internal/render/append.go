@@ -124,6 +124,11 @@ func (s *Session) appendObjects(b []byte) (_ []byte, err error) {
 			return nil, err
 		}
 	}
+	if len(s.Orphans) > 0 {
+		if b, err = appendOther(append(b, `,"orphans":`...), s.Orphans); err != nil {
+			return nil, err
+		}
+	}
 	if e := s.Evidence; e != nil {
 		b = appendText(append(b, `,"evidence":{"strength":`...), e.Strength)
 		b = appendText(append(b, `,"kind":`...), e.Kind)

@@ -13,7 +13,7 @@ import (
 	"agentctl/discover"
 )
 
-// Block writes all that is known of one session for people: one aligned line a fact, its processes, and with explain every
+// Block writes all that is known of one session for people: one aligned line a fact, its processes, its orphans, and with explain every
 // piece of evidence that was considered.
 func Block(w io.Writer, s discover.Session, m Machine, explain bool, look Look) error {
 	out := bufio.NewWriter(w)
@@ -33,7 +33,12 @@ func Block(w io.Writer, s discover.Session, m Machine, explain bool, look Look) 
 	}
 	if len(m.Processes) > 0 {
 		out.WriteByte('\n')
-		g := m.tree(look)
+		g := tree(m.Processes, look)
+		g.write(out, look.Width)
+	}
+	if len(m.Orphans) > 0 {
+		out.WriteString("\norphans, which the session left behind:\n")
+		g := tree(m.Orphans, look)
 		g.write(out, look.Width)
 	}
 	if explain {

@@ -21,7 +21,7 @@ func TestFields(t *testing.T) {
 	want := []string{
 		"id", "adapter", "status", "outcome", "waitingFor", "waitingOn", "error", "pid", "pids", "processStartedAt",
 		"startedAt", "lastActivityAt", "stoppedAt", "cwd", "title", "prompt", "model", "branch", "version", "source", "tokens", "cost",
-		"group", "parentId", "forkedFrom", "path", "home", "quotas", "changes", "processes", "evidence", "meta",
+		"group", "parentId", "forkedFrom", "path", "home", "quotas", "changes", "processes", "orphans", "evidence", "meta",
 	}
 	if got := render.Fields(); !slices.Equal(got, want) {
 		t.Errorf("fields\n%v, want\n%v", got, want)

@@ -10,12 +10,14 @@ import (
 type Machine struct {
 	// Processes are its tree, each before what it has started.
 	Processes []Process
+	// Orphans are the processes that it has left behind, if it is stopped.
+	Orphans []Process
 	// Changes is nil where there is nothing to be told of; Unchecked says why, if there should be.
 	Changes   *Changes
 	Unchecked string
 }
 
-// Process is one process of a session's tree.
+// Process is one process of a session's tree, or one that the session has left behind.
 type Process struct {
 	PID       int    `json:"pid"`
 	PPID      int    `json:"ppid"`
@@ -59,7 +61,7 @@ type Quota struct {
 // On puts a session into the contract's words, with what it does on the machine.
 func On(s discover.Session, m Machine) Session {
 	out := Of(s)
-	out.Processes, out.Changes = m.Processes, m.Changes
+	out.Processes, out.Orphans, out.Changes = m.Processes, m.Orphans, m.Changes
 	return out
 }
 

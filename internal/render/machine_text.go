@@ -12,7 +12,7 @@ import (
 )
 
 // tree lays the processes out: what has been started by one stands indented below it, and what they use in all at the end.
-func (m Machine) tree(look Look) grid {
+func tree(processes []Process, look Look) grid {
 	g := grid{columns: []column{
 		{head: "PID"},
 		{head: "AGE", drop: 2, right: true},
@@ -21,12 +21,13 @@ func (m Machine) tree(look Look) grid {
 		{head: "PORTS", drop: 1},
 		{head: "PROCESS"},
 	}}
-	for _, p := range m.Processes {
+	for _, p := range processes {
 		g.add(row{cells: []string{
 			fmt.Sprint(p.PID), ageText(p.StartedAt, look.Now), cpuText(p.CPU), memoryText(p.Memory), portsText(p.Ports), p.text(look),
 		}})
 	}
-	if len(m.Processes) > 1 {
+	if len(processes) > 1 {
+		m := Machine{Processes: processes}
 		g.add(row{cells: []string{"total", "", cpuText(m.cpu()), memoryText(m.memory()), "", ""}})
 	}
 	return g

@@ -35,6 +35,7 @@ type Session struct {
 	Quotas           []Quota        `json:"quotas,omitempty"`
 	Changes          *Changes       `json:"changes,omitempty"`
 	Processes        []Process      `json:"processes,omitempty"`
+	Orphans          []Process      `json:"orphans,omitempty"`
 	Evidence         *Evidence      `json:"evidence,omitempty"`
 	Meta             discover.Facts `json:"meta"`
 	Explain          *Explanation   `json:"explain,omitempty"`
