@@ -40,7 +40,10 @@ func (l *look) early(x *process) []discover.Claim {
 	if followsResume && len(later) == 0 && len(cleared) == 0 {
 		return []discover.Claim{l.byRegistry(x)}
 	}
-	steps := switches(l.ctx, x.home, time.UnixMilli(x.entry.StartedAt))
+	steps, err := switches(l.ctx, x.home, time.UnixMilli(x.entry.StartedAt))
+	if err != nil {
+		l.warnings = append(l.warnings, warning(historyPath(x.home), cause(err)))
+	}
 	last, known := follow(x.entry.SessionID, steps, cleared)
 	if known && last != x.entry.SessionID {
 		c := l.trace(x, last, locate(l.ctx, x.home, x.entry.Cwd, last), "history", "history.jsonl: the commands typed since session "+x.entry.SessionID)

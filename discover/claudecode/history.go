@@ -2,6 +2,7 @@ package claudecode
 
 import (
 	"context"
+	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -22,14 +23,23 @@ func historyPath(home string) string { return filepath.Join(home, "history.jsonl
 // historyReach bounds how far back the history is read, in bytes.
 const historyReach = 1 << 20
 
-// switches returns the commands that change a process's session, typed since then, oldest first.
-func switches(ctx context.Context, home string, since time.Time) (out []typed) {
+// switches returns the commands that change a process's session, typed since then, oldest first. With an error there may be
+// more of them. No history is no error: it may be turned off.
+func switches(ctx context.Context, home string, since time.Time) (out []typed, err error) {
 	f, err := native.Open(ctx, historyPath(home))
+	if native.Absent(err) {
+		return nil, nil
+	}
 	if err != nil {
-		return nil // it may be turned off
+		return nil, err
 	}
 	defer f.Close()
-	_, _ = f.Backward(historyReach, func(l native.Line) bool {
+	damaged := 0
+	_, err = f.Backward(historyReach, func(l native.Line) bool {
+		if l.Cut || native.Damaged(l.Bytes) {
+			damaged++
+			return true
+		}
 		t := parseTyped(l.Bytes)
 		if command, _, _ := strings.Cut(t.words, " "); command == "/clear" || command == "/resume" {
 			out = append(out, t)
@@ -37,7 +47,11 @@ func switches(ctx context.Context, home string, since time.Time) (out []typed) {
 		return t.at.IsZero() || !t.at.Before(since)
 	})
 	slices.Reverse(out)
-	return slices.DeleteFunc(out, func(t typed) bool { return t.at.Before(since) })
+	out = slices.DeleteFunc(out, func(t typed) bool { return t.at.Before(since) })
+	if err == nil && damaged > 0 {
+		err = fmt.Errorf("damaged lines: %d of those that may tell which session a process changed to", damaged)
+	}
+	return out, err
 }
 
 func parseTyped(raw []byte) (t typed) {

@@ -5,8 +5,12 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
+
+	"agentctl/discover"
+	"agentctl/proc"
 )
 
 func TestFollow(t *testing.T) {
@@ -48,12 +52,42 @@ func TestSwitches(t *testing.T) {
 		line("/resume "+tui1, 4*time.Second), "\x00\xff", line("/clear", 5*time.Second),
 	}
 	must(t, os.WriteFile(filepath.Join(dir, "history.jsonl"), []byte(strings.Join(lines, "\n")), 0o600)) // the last line is unfinished
-	got := switches(t.Context(), dir, since)
+	got, err := switches(t.Context(), dir, since)
+	if err == nil || !strings.Contains(err.Error(), "damaged lines: 2 ") {
+		t.Errorf("two damaged lines: %v", err)
+	}
 	if len(got) != 2 || got[0].words != "/clear" || got[1].words != "/resume "+tui1 || got[0].session != alive {
 		t.Errorf("switches %+v", got)
 	}
-	if got := switches(t.Context(), t.TempDir(), since); len(got) != 0 {
-		t.Errorf("without a history: %+v", got)
+	if got, err := switches(t.Context(), t.TempDir(), since); len(got) != 0 || err != nil {
+		t.Errorf("without a history: %+v, %v", got, err)
+	}
+	must(t, os.WriteFile(filepath.Join(dir, "history.jsonl"), []byte("torn\n"+line("/clear", -time.Hour)+"\n\n"+line("/clear", time.Second)+"\n"), 0o600))
+	if got, err := switches(t.Context(), dir, since); len(got) != 1 || err != nil {
+		t.Errorf("damaged before that time only: %+v, %v", got, err)
+	}
+}
+
+// A history that cannot be read is a warning: the session that a process changed to may not be known.
+func TestUnreadableHistoryIsAWarning(t *testing.T) {
+	dir, path := home(t, "16-tui-clear-stale-id-2.1.112"), ""
+	own := node112(28263, 155384, dir, "/srv/claude-lab/w/t2.1.112")
+	for name, spoil := range map[string]func(){
+		"FIFO":      func() { must(t, os.Remove(path)); must(t, syscall.Mkfifo(path, 0o600)) },
+		"directory": func() { must(t, os.Remove(path)); must(t, os.Mkdir(path, 0o700)) },
+		"damaged":   func() { must(t, os.Remove(path)); must(t, os.WriteFile(path, []byte("{\"display\":\"/cl\n"), 0o600)) },
+	} {
+		path = historyPath(dir)
+		spoil()
+		got, err := New().Claims(t.Context(), proc.Of(own), []discover.Home{{Dir: dir}})
+		if warned := warningsIn(t, err); len(warned) != 1 || warned[0].Path != path {
+			t.Errorf("%s: warnings %v", name, warned)
+		}
+		for _, claim := range sessions(got) {
+			if claim.Strength != discover.Weak {
+				t.Errorf("%s: %+v", name, claim)
+			}
+		}
 	}
 }
 
