@@ -174,7 +174,9 @@ func (env Env) toldAll(ctx context.Context, slots []*slot, group string) error {
 	}
 	if wait {
 		eachSlot(slots, func(s *slot) {
-			s.err = env.outcome(ctx, s.begun, nil)
+			if s.err = env.outcome(ctx, s.begun, nil); s.err == nil && asJSON {
+				s.answer = s.begun.answer(ctx, env)
+			}
 			if !errors.Is(s.err, context.Canceled) {
 				s.err = errors.Join(s.err, env.completed(ctx, s.begun, s.err))
 			}
@@ -216,7 +218,7 @@ func (env Env) printSlots(slots []*slot, group string, asJSON bool) error {
 }
 
 func slotObject(s *slot, group string) render.Launch {
-	out := render.Launch{Name: s.name, Adapter: s.Agent, Model: s.model, Group: group, Branch: s.made.Branch}
+	out := render.Launch{Name: s.name, Adapter: s.Agent, Model: s.model, Group: group, Branch: s.made.Branch, Answer: s.answer}
 	if s.begun != nil {
 		out.CWD = s.st.req.Dir
 		if s.begun.session.ID != "" {

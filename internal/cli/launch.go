@@ -42,7 +42,8 @@ func (o *startOptions) flags() []cli.Flag {
 		spanFlag("timeout", "how long to wait for the session to appear: `D`", &o.timeout),
 		&cli.BoolFlag{Name: "kill-on-timeout", Usage: "end the agent if its session does not appear in time", Destination: &o.killOnTimeout},
 		&cli.BoolFlag{Name: "force", Usage: "start even if another session is working here", Destination: &o.force},
-		&cli.BoolFlag{Name: "wait", Usage: "wait until the turn ends; exit with its result", Destination: &o.wait},
+		&cli.BoolFlag{Name: "wait", Usage: "wait until the turn ends and print its answer; exit with its result", Destination: &o.wait},
+		&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "with --wait: print the ID only, not the answer", Destination: &o.quiet},
 		limitFlag("max-time", "with --wait: stop the session after `D`", &o.maxTime),
 		&cli.StringFlag{Name: "on-create", Usage: "run the shell command `S` once the session has appeared", Destination: &o.onCreate},
 		&cli.StringFlag{Name: "on-complete", Usage: "with --wait: run the shell command `S` when the turn has ended", Destination: &o.onComplete},
@@ -56,7 +57,7 @@ func (o *startOptions) check(verb string) error {
 			return badUsage(verb, "--output: %v", err)
 		}
 	}
-	return o.waitOut.check(verb)
+	return o.waitOut.check(verb, o.json)
 }
 
 func newLaunch(env Env) *cli.Command {

@@ -81,10 +81,11 @@ type slot struct {
 	// name tells it from the others of its group.
 	name string
 	st   *starting
-	// made is its worktree; begun what runs in it; err why it does not.
-	made  worktree.Made
-	begun *begun
-	err   error
+	// made is its worktree; begun what runs in it; err why it does not; answer what its turn answered.
+	made   worktree.Made
+	begun  *begun
+	err    error
+	answer string
 }
 
 // slots are the launches that the command line, or the file that it names, asks for.

@@ -9,6 +9,7 @@ import (
 	"os"
 	"slices"
 	"syscall"
+	"time"
 
 	"agentctl/discover"
 	"agentctl/internal/render"
@@ -41,6 +42,8 @@ type begun struct {
 	world *discover.World
 	child *launch.Child
 	watch *launch.Watch
+	// since is when it was started; no message of its turn is older.
+	since time.Time
 	// session is the one that was proven; nobody while none was.
 	session discover.Session
 	// hint is for the person, once it runs; "" if there is none.
@@ -99,12 +102,14 @@ func (env Env) begin(ctx context.Context, st *starting) (*begun, error) {
 	if err != nil {
 		return nil, err
 	}
+	since := time.Now().Truncate(time.Millisecond) // as precise as the agents store their times
 	child, err := launch.Start(spec, host, st.output)
 	if err != nil {
 		return nil, errors.Join(err, held.Release())
 	}
 	b := &begun{
-		starting: st, world: world, child: child, watch: launch.NewWatch(world, st.agent, child), session: discover.Nobody(), hint: spec.Hint,
+		starting: st, world: world, child: child, watch: launch.NewWatch(world, st.agent, child), since: since,
+		session: discover.Nobody(), hint: spec.Hint,
 	}
 	session, err := b.watch.Await(limited)
 	if released := held.Release(); released != nil {

@@ -14,13 +14,17 @@ import (
 
 // waitOut are the flags of a start that waits for the end of what it started.
 type waitOut struct {
-	wait                 bool
+	wait, quiet          bool
 	maxTime              time.Duration
 	onCreate, onComplete string
 }
 
-func (o *waitOut) check(verb string) error {
+func (o *waitOut) check(verb string, asJSON bool) error {
 	switch {
+	case !o.wait && o.quiet:
+		return badUsage(verb, "--quiet needs --wait")
+	case o.quiet && asJSON:
+		return badUsage(verb, "--quiet and --json cannot be used together")
 	case !o.wait && o.maxTime > 0:
 		return badUsage(verb, "--max-time needs --wait")
 	case !o.wait && o.onComplete != "":
@@ -37,11 +41,21 @@ func (env Env) waitOut(ctx context.Context, b *begun, failed error) error {
 		env.report.note(fmt.Sprintf("%s keeps running; agentctl stop %s ends it", named(b.session), render.Clean(b.session.ID)))
 		return err
 	}
+	answer := ""
+	if err == nil && !b.quiet {
+		answer = b.answer(ctx, env)
+	}
+	printed := error(nil)
 	if b.json {
 		b.renew(ctx, discover.Want{Whole: true, Tokens: true})
-		if err := render.JSON(env.Stdout, render.Of(b.session)); err != nil {
-			return err
-		}
+		object := render.Of(b.session)
+		object.Answer = answer
+		printed = render.JSON(env.Stdout, object)
+	} else {
+		printed = env.printAnswer(answer)
+	}
+	if printed != nil {
+		return printed
 	}
 	return errors.Join(err, env.completed(ctx, b, err))
 }

@@ -135,10 +135,15 @@ func (s *Session) appendObjects(b []byte) (_ []byte, err error) {
 		b = appendText(append(b, `,"detail":`...), e.Detail)
 		b = append(b, '}')
 	}
-	if b, err = appendMeta(append(b, `,"meta":`...), s.Meta); err != nil || s.Explain == nil {
-		return b, err
+	if b, err = appendMeta(append(b, `,"meta":`...), s.Meta); err != nil {
+		return nil, err
 	}
-	return appendOther(append(b, `,"explain":`...), s.Explain)
+	if s.Explain != nil {
+		if b, err = appendOther(append(b, `,"explain":`...), s.Explain); err != nil {
+			return nil, err
+		}
+	}
+	return appendKnown(b, `,"answer":"`, s.Answer), nil
 }
 
 // appendMeta appends an object of any facts.

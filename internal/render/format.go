@@ -33,7 +33,7 @@ func ParseFormat(text string, now func() time.Time, of any) (*Format, error) {
 	case text == "table" || strings.HasPrefix(text, "table "):
 		return nil, errors.New("--format: a template prints lines, no table; leave out the word table")
 	case !strings.Contains(text, "{{"):
-		return nil, fmt.Errorf("--format: %q names no field: it is a Go template, as in '{{.%s}}', or the word json", text, names(reflect.TypeOf(of), "")[0])
+		return nil, fmt.Errorf("--format: %q names no field: it is a Go template, as in '{{.%s}}', or the word json", text, names(reflect.TypeOf(of))[0])
 	}
 	f := &Format{of: reflect.TypeOf(of), objects: map[uintptr]any{}}
 	t, err := template.New("format").Option("missingkey=error").Funcs(template.FuncMap{
@@ -100,7 +100,7 @@ func (f *Format) execute(w io.Writer, fields facts) error {
 		return nil
 	}
 	if _, field, ok := strings.Cut(err.Error(), "map has no entry for key "); ok {
-		return &unknownFieldError{field, names(f.of, "explain")}
+		return &unknownFieldError{field, names(f.of)}
 	}
 	return &FormatError{err}
 }
@@ -114,18 +114,22 @@ func (e *FormatError) Error() string {
 
 // Fields are the names of the session object, in their order.
 func Fields() []string {
-	return names(reflect.TypeFor[Session](), "explain")
+	return names(reflect.TypeFor[Session]())
 }
 
-func names(t reflect.Type, without string) []string {
+// names are the names of the fields that a format may use.
+func names(t reflect.Type) []string {
 	var out []string
 	for f := range t.Fields() {
-		if name, _, _ := strings.Cut(f.Tag.Get("json"), ","); name != without {
+		if name, _, _ := strings.Cut(f.Tag.Get("json"), ","); !oneVerb(name) {
 			out = append(out, name)
 		}
 	}
 	return out
 }
+
+// oneVerb reports whether only one way of asking prints the field: status --explain, or launch and resume with --wait.
+func oneVerb(name string) bool { return name == "explain" || name == "answer" }
 
 // facts is an object; what is not known is empty.
 type facts map[string]any
@@ -140,7 +144,7 @@ func blank(t reflect.Type) facts {
 			inner = inner.Elem()
 		}
 		switch {
-		case name == "explain":
+		case oneVerb(name):
 		case inner == reflect.TypeFor[discover.Facts]():
 			m[name] = map[string]any{}
 		case inner.Kind() == reflect.Struct:

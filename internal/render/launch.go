@@ -18,6 +18,8 @@ type Launch struct {
 	// Session is absent where none was proven; Error says why.
 	Session *Session `json:"session,omitempty"`
 	Error   string   `json:"error,omitempty"`
+	// Answer is that of [Session].
+	Answer string `json:"answer,omitempty"`
 }
 
 // LaunchTable writes one line a launch: its name, the ID of its session or -, and where it works.

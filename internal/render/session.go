@@ -39,6 +39,8 @@ type Session struct {
 	Evidence         *Evidence      `json:"evidence,omitempty"`
 	Meta             discover.Facts `json:"meta"`
 	Explain          *Explanation   `json:"explain,omitempty"`
+	// Answer is the last text of the assistant in a turn that was waited for; absent where it did not end well or has none.
+	Answer string `json:"answer,omitempty"`
 }
 
 // Tokens counts tokens, as the agent states them.

@@ -172,7 +172,7 @@ func (t *trial) cleaned(group string) {
 
 // finished launches a turn that ends, and returns the session's ID.
 func (t *trial) finished(agent string) (string, error) {
-	c := t.expect([]int{0}, "launch", agent, "-p", "first [[text done]]", "--cwd", t.repo, "--wait", "--timeout", "50s")
+	c := t.expect([]int{0}, "launch", agent, "-p", "first [[text done]]", "--cwd", t.repo, "--wait", "--quiet", "--timeout", "50s")
 	if c.code != 0 {
 		return "", errors.New("no session to go on with")
 	}
