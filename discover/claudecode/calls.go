@@ -2,6 +2,7 @@ package claudecode
 
 import (
 	"bytes"
+	"cmp"
 	"hash/maphash"
 	"time"
 	"unicode/utf8"
@@ -18,6 +19,19 @@ type calls struct {
 	slots []int32 // 1 + where in the list a call is, at its hash or behind; at least half of them are free
 	last  int     // the call that was put last
 	next  []byte  // the names of the one that is put
+	most  int     // how many there may be; 0: mostCalls
+	full  bool    // there were more, which are left out
+}
+
+// mostCalls and mostNames bound the calls of one session, and the bytes of their names: some 70 MB in all.
+const (
+	mostCalls = 1 << 18
+	mostNames = 32 << 20
+)
+
+// isFull reports whether no call can be added that is not known.
+func (c *calls) isFull() bool {
+	return len(c.list) >= cmp.Or(c.most, mostCalls) || len(c.names)+len(c.next) > mostNames
 }
 
 // spent is what a call used, and when.
@@ -37,7 +51,12 @@ func (c *calls) put(id, request native.Value, used usage, at native.Value) {
 	c.next = appendName(c.next, request)
 	// The records of one answer mostly follow each other.
 	if len(c.list) == 0 || !c.is(&c.list[c.last], split) {
-		c.last = c.find(split)
+		at := c.find(split)
+		if at < 0 {
+			c.full = true
+			return
+		}
+		c.last = at
 	}
 	s := &c.list[c.last]
 	s.usage = used
@@ -49,6 +68,7 @@ func (c *calls) is(s *spent, split int) bool {
 	return s.request-s.message == split && bytes.Equal(c.names[s.message:s.end], c.next)
 }
 
+// find is where the call that is put is in the list, to which it is added; -1 if there is no room for it.
 func (c *calls) find(split int) int {
 	if 2*(len(c.list)+1) > len(c.slots) {
 		c.grow()
@@ -60,6 +80,9 @@ func (c *calls) find(split int) int {
 	for slot := hash; ; slot++ {
 		at := &c.slots[slot&uint64(len(c.slots)-1)]
 		if *at == 0 {
+			if c.isFull() {
+				return -1
+			}
 			from := len(c.names)
 			c.names = append(c.names, c.next...)
 			c.list = append(c.list, spent{hash: hash, message: from, request: from + split, end: len(c.names)})
@@ -93,7 +116,7 @@ func (c *calls) clear() {
 		c.slots = nil
 	}
 	clear(c.slots)
-	c.list, c.names, c.last = c.list[:0], c.names[:0], 0
+	c.list, c.names, c.last, c.full = c.list[:0], c.names[:0], 0, false
 }
 
 // appendName adds what a value says, as [native.Value.Text] has it.

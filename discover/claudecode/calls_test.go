@@ -1,10 +1,12 @@
 package claudecode
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"testing"
 
+	"agentctl/discover"
 	"agentctl/discover/native"
 )
 
@@ -35,6 +37,26 @@ func TestCallsAreAMap(t *testing.T) {
 			}
 		}
 		c.clear()
+	}
+}
+
+// Calls beyond the bound leave the session's tokens unknown, with a warning; what is known is still replaced.
+func TestCallsAreBounded(t *testing.T) {
+	c := calls{most: 2}
+	for i, id := range []string{`"a"`, `"b"`, `"a"`, `"b"`} {
+		c.put(native.Value(id), nil, usage{In: int64(i)}, nil)
+	}
+	if len(c.list) != 2 || c.full || c.list[0].In != 2 {
+		t.Fatalf("%d calls, full %v", len(c.list), c.full)
+	}
+	c.put(native.Value(`"c"`), nil, usage{In: 9}, nil)
+	var r discover.Record
+	path, err := (&totals{side: true, ledger: ledger{calls: &c}}).add(&r, discover.Want{}, nil, nil)
+	if len(c.list) != 2 || !errors.Is(err, errManyCalls) || path != r.Path || r.Tokens != nil {
+		t.Errorf("%d calls, %v, tokens %v", len(c.list), err, r.Tokens)
+	}
+	if c.clear(); c.full {
+		t.Error("full after clear")
 	}
 }
 

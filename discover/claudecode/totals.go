@@ -2,6 +2,7 @@ package claudecode
 
 import (
 	"cmp"
+	"errors"
 	"path/filepath"
 	"slices"
 
@@ -78,6 +79,8 @@ func readWhole(r *discover.Record, e discover.Entry, f *native.File, head *headS
 	return path, err
 }
 
+var errManyCalls = errors.New("its tokens are not known: it has more calls of the model than are counted")
+
 // add completes a record with what only the whole transcript tells.
 func (t *totals) add(r *discover.Record, want discover.Want, scratch *native.Scratch, all *besides) (path string, err error) {
 	if t.copies.unnamed {
@@ -101,6 +104,9 @@ func (t *totals) add(r *discover.Record, want discover.Want, scratch *native.Scr
 		if path, err = t.subagents(r.Path, r.ID, scratch, all); err != nil {
 			return path, err
 		}
+	}
+	if t.ledger.calls.full {
+		return r.Path, errManyCalls
 	}
 	if sum, ok := t.ledger.sum(); ok { // before the first reply nothing is known, which is not 0
 		r.Tokens = sum.tokens()
