@@ -68,11 +68,10 @@ func TestALiveSessionOfAForeignShapeIsSeen(t *testing.T) {
 	stored, live := record(ClaudeCode, "a111", 1), exact("a111", 7)
 	stored.Path = "/c/a111"
 	live.Agent, live.Path = ClaudeCode, stored.Path
-	n := 0
 	w := worldOf(
 		func() *proc.Table { return proc.Of(fact(7, "now", 'S')) },
-		maker{memory{agent: Codex, records: []Record{record(Codex, "a111", 1)}}, "a", &n},
-		maker{memory{agent: ClaudeCode, claims: []Claim{live}, records: []Record{stored}}, "b", &n},
+		maker{memory{agent: Codex, records: []Record{record(Codex, "a111", 1)}}, "a", new(int)},
+		maker{memory{agent: ClaudeCode, claims: []Claim{live}, records: []Record{stored}}, "b", new(int)},
 	)
 	var ambiguous *AmbiguousError
 	if _, err := w.Find(t.Context(), "a111", nil, Want{}); !errors.As(err, &ambiguous) || len(ambiguous.Candidates) != 2 {
@@ -141,9 +140,8 @@ func (m torn) Read(context.Context, []Entry, Want) iter.Seq2[Record, error] {
 
 // A session that is stored and cannot be read is not one that does not exist.
 func TestFindTellsUnreadableFromMissing(t *testing.T) {
-	n := 0
-	whole := maker{memory{agent: ClaudeCode, records: []Record{record(ClaudeCode, "b222", 1)}}, "b", &n}
-	damaged := maker{memory{agent: Codex, records: []Record{record(Codex, "a111", 1)}}, "a", &n}
+	whole := maker{memory{agent: ClaudeCode, records: []Record{record(ClaudeCode, "b222", 1)}}, "b", new(int)}
+	damaged := maker{memory{agent: Codex, records: []Record{record(Codex, "a111", 1)}}, "a", new(int)}
 	for _, c := range []struct {
 		arg    string
 		closed bool

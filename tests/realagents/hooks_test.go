@@ -92,7 +92,7 @@ func TestInsideCodexSandbox(t *testing.T) {
 		if regexp.MustCompile(`(?m)^status +stopped`).MatchString(said) {
 			t.Errorf("a live session is called stopped:\n%s", said)
 		}
-		if a.Version == install.CodexCurrent && (!strings.HasSuffix(said, "exit 0\n") || strings.Count(said, "nothing outside of it can be seen") != 2) {
+		if a.Version == install.CodexCurrent && (!strings.HasSuffix(said, "exit 0\n") || strings.Count(said, "other sessions cannot be seen") != 2) {
 			t.Errorf("it is not said what cannot be seen:\n%s", said)
 		}
 	})

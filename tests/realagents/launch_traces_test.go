@@ -37,7 +37,8 @@ func TestLaunchAndStopLeaveNoTrace(t *testing.T) {
 		round(n + 1)
 	}
 	for _, path := range slices.Concat(filesOutside(t, base), filesOutside(t, "/dev/shm"), filesOutside(t, "/var/tmp")) {
-		if !slices.Contains(before, path) {
+		// Claude Code 2.1.330 tries out whether it can watch files, and removes that only if it is not ended meanwhile.
+		if !slices.Contains(before, path) && !strings.Contains(path, "/fswatch-probe-") {
 			t.Errorf("new is %s", path)
 		}
 	}

@@ -196,7 +196,7 @@ func TestOpenCodePermissions(t *testing.T) {
 			if _, err := os.Stat(made); (err == nil) != f.allowed {
 				t.Errorf("%s: the file is made: %v, want %v", name, err == nil, f.allowed)
 			}
-			if strings.Contains(errs, "headless run refuses") != (f.permissions == "own") {
+			if strings.Contains(errs, "headless OpenCode denies") != (f.permissions == "own") {
 				t.Errorf("%s: said %q", name, errs)
 			}
 		}
