@@ -113,8 +113,8 @@ func (p *Place) judge(f *file) error {
 	return nil
 }
 
-// hookLimit bounds the text of a hook, in bytes.
-const hookLimit = 4 << 20
+// hookLimit bounds the size of a hook, in bytes. Some hooks are programs.
+const hookLimit = 64 << 20
 
 // kind names what stands in place of a hook.
 func kind(mode fs.FileMode) string {

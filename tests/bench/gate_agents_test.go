@@ -49,7 +49,7 @@ func listBesideSubagents(t *testing.T, w world) {
 	}
 	a, b := onFiles(before), onFiles(after)
 	t.Logf("%d calls on files, and %d with %d sub-agents", a, b, many)
-	if b-a > many+few {
+	if b-a > many+many/5+few { // the safe open asks for the type of each file that it does read
 		t.Errorf("%d sub-agents cost %d calls on files", many, b-a)
 	}
 	for _, path := range trace.Opened(after) {
