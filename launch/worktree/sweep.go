@@ -14,8 +14,10 @@ import (
 
 // Sweep removes git's entries that lead to no worktree yet, or no more, as they are left when git is killed. Git would
 // do so at its next garbage collection, but not with those that it had just begun: they are locked; and one that it has
-// begun to write the way to the repository into (commondir) ends every git command in the repository. While a git
-// process is at work, nothing is done.
+// begun to write the way to the repository into (commondir) ends every git command in the repository. Git has no command
+// for them: `git worktree remove -f -f` refuses one without a HEAD ("is not a .git file"), `git worktree prune` leaves
+// locked ones, and `git worktree repair` writes the .git files of all worktrees (SEEN git 2.39). While a git process is at
+// work, nothing is done.
 func (r *Repo) Sweep(ctx context.Context) error {
 	release, err := r.hold(ctx)
 	if err != nil {
