@@ -6,31 +6,22 @@ import (
 	"agentctl/proc"
 )
 
-// doubt is how long a session is not believed to have stopped whose process lives on and has not turned to another one:
-// what an agent shows may be unreadable for a moment, and one that ends lets go of its session before it is gone (Codex
-// 0.169: some milliseconds earlier, more on a busy machine). A headless process runs nothing else: of it that is not
-// believed at all.
-const doubt = 500 * time.Millisecond
-
 // doubted is a session that seems to have stopped though a process that ran it lives.
 type doubted struct{ since time.Time }
 
 func (d doubted) doubtful() bool { return !d.since.IsZero() }
 
 // until is when it is to be looked at again.
-func (d doubted) until() time.Time { return d.since.Add(doubt) }
+func (d doubted) until() time.Time { return d.since.Add(stopDebouncePeriod) }
 
 // believe returns what is believed of a session that was something, and is a row now. lives: a process that ran it lives;
 // turned: one of them runs another session instead, to which it may have brought a sub-agent along.
 func (d *doubted) believe(was, row Session, lives, turned bool, now time.Time) Session {
-	if row.Status != Stopped || !lives || turned && !row.IsSub() {
-		*d = doubted{}
-		return row
-	}
 	if d.since.IsZero() {
 		d.since = now
 	}
-	if now.Sub(d.since) >= doubt && !was.headless() {
+	before := stopDebounce{lives: lives && (!turned || row.IsSub()), headless: was.headless(), quiet: now.Sub(d.since)}
+	if row.Status != Stopped || row.stops(before) {
 		*d = doubted{}
 		return row
 	}

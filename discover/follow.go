@@ -240,13 +240,10 @@ func (f *following) missing(s Session, r *Result, blind bool) Session {
 		_, lives := r.Table.Find(p.ID)
 		return lives && !slices.ContainsFunc(r.Sessions, func(o Session) bool { return o.ID != "" && o.hasProcess(p.ID) })
 	}
-	s.judge(verdict{Status: Stopped, Outcome: OutcomeUnknown})
 	s.Evidence = nil
-	if blind || slices.ContainsFunc(s.Processes, unsure) {
-		s.judge(verdict{Status: Unknown})
-		return s
-	}
-	if s.ID != "" {
+	facts := statusFacts{stored: s.Turn, lost: true, unseen: blind || slices.ContainsFunc(s.Processes, unsure)}
+	s.judge(&facts)
+	if !facts.unseen && s.ID != "" {
 		s.Processes = nil
 	}
 	return s

@@ -142,10 +142,10 @@ func TestAFollowedEndIsDoubtedWhileTheProcessLives(t *testing.T) {
 		s.expect("a:running")
 		s.claims = []Claim{presence(7)}
 		s.expect("a:running")
-		if len(s.wakes) != 1 || !s.wakes[0].Equal(s.clock.Add(doubt)) {
-			t.Errorf("%s: another look is due at %v, want %v", source, s.wakes, s.clock.Add(doubt))
+		if len(s.wakes) != 1 || !s.wakes[0].Equal(s.clock.Add(stopDebouncePeriod)) {
+			t.Errorf("%s: another look is due at %v, want %v", source, s.wakes, s.clock.Add(stopDebouncePeriod))
 		}
-		s.clock = s.clock.Add(doubt)
+		s.clock = s.clock.Add(stopDebouncePeriod)
 		s.expect(believed)
 		s.clock = s.clock.Add(time.Hour)
 		s.expect(believed)

@@ -51,8 +51,10 @@ type join struct {
 	named     map[name][]target
 	by        map[owner][]int    // of live processes only
 	accepted  map[owner][]target // what was decided
-	// there reports whether a record's file is still where it was read; nil: nobody asks.
-	there func(*Record) bool
+	// obscured: processes are out of sight that may run any session.
+	obscured bool
+	// exists reports whether a record's file is still where it was read; nil: it is taken to be.
+	exists func(*Record) bool
 }
 
 func newJoin(table *proc.Table, claims []Claim) *join {
@@ -223,28 +225,23 @@ func (j *join) choices(who owner) map[target]bool {
 
 // sessions makes the rows, in no order.
 func (j *join) sessions(records [][]Record) []Session {
-	out, named := j.stored(records)
+	stored, several := dedupe(records, j.exists)
+	out := make([]Session, 0, len(stored)+len(j.of)+len(j.presences))
 	spoken := map[target]bool{}
-	for same := range named.groups() {
-		if j.there != nil {
-			same = same.still(out, j.there)
-		}
-		for _, r := range same {
-			targets := j.targets(r.Record, same)
-			if len(targets) == 0 {
-				continue
-			}
-			own := *r.Record // what runs now is put over it
-			s := Session{Record: &own}
+	for _, r := range stored {
+		s := Session{Record: r}
+		if targets := j.targets(r, several[r.name()]); len(targets) > 0 {
+			own := *r // what runs now is put over it
+			s.Record = &own
 			for _, t := range targets {
 				spoken[t] = true
 				for _, i := range j.of[t] {
 					s.Evidence = append(s.Evidence, j.evidence[i])
 				}
 			}
-			j.decide(&s)
-			out[r.at] = s
 		}
+		j.complete(&s)
+		out = append(out, s)
 	}
 	for t, list := range j.of {
 		if spoken[t] {
@@ -258,7 +255,7 @@ func (j *join) sessions(records [][]Record) []Session {
 		if slices.ContainsFunc(evidence, func(e Evidence) bool { return e.Accepted }) {
 			c := evidence[0]
 			s := Session{Record: &Record{Agent: t.agent, ID: t.id, Path: c.Path, Home: c.Home}, Evidence: evidence}
-			j.decide(&s)
+			j.complete(&s)
 			out = append(out, s)
 		}
 	}
@@ -267,28 +264,30 @@ func (j *join) sessions(records [][]Record) []Session {
 			out = append(out, j.unnamed(who, c))
 		}
 	}
-	return slices.DeleteFunc(out, func(s Session) bool { return s.Record == nil })
-}
-
-// name is what records in several places may share.
-type name struct {
-	agent Agent
-	id    string
+	return out
 }
 
 // targets are the claims' targets that mean this record: those with its path, and those made before it was on disk
 // where no other record of that name fits as well.
-func (j *join) targets(r *Record, same namesakes) []target {
-	out := slices.DeleteFunc(slices.Clone(j.named[name{r.Agent, r.ID}]), func(t target) bool {
+// several are the records of its name, if there are others.
+func (j *join) targets(r *Record, several []*Record) []target {
+	named := j.named[r.name()]
+	if len(named) == 0 {
+		return nil
+	}
+	if len(several) == 0 {
+		several = []*Record{r}
+	}
+	out := slices.DeleteFunc(slices.Clone(named), func(t target) bool {
 		c := j.evidence[j.of[t][0]].Claim
-		return c.Path != r.Path && (c.Path != "" || bestRecord(c, same) != r.Key())
+		return c.Path != r.Path && (c.Path != "" || bestRecord(c, several) != r.Key())
 	})
 	slices.SortFunc(out, func(a, b target) int { return cmp.Compare(a.place, b.place) })
 	return out
 }
 
 // bestRecord finds the one record that a claim without a path can mean; the zero Key if there is none, or several.
-func bestRecord(c Claim, same namesakes) Key {
+func bestRecord(c Claim, same []*Record) Key {
 	var fits, sameDir []Key
 	for _, r := range same {
 		if c.Home != "" && r.Home != c.Home {
@@ -308,8 +307,8 @@ func bestRecord(c Claim, same namesakes) Key {
 	return Key{}
 }
 
-// decide completes a session that has its record and the evidence about it.
-func (j *join) decide(s *Session) {
+// complete makes a session of its record and the evidence about it.
+func (j *join) complete(s *Session) {
 	slices.SortStableFunc(s.Evidence, func(a, b Evidence) int {
 		if a.Accepted != b.Accepted {
 			return map[bool]int{true: -1, false: 1}[a.Accepted]
@@ -335,10 +334,7 @@ func (j *join) decide(s *Session) {
 		}
 	}
 	s.localize()
-	s.judge(decide(j.turn(s, live), live))
-	if len(live) == 0 && ambiguous {
-		s.Status, s.Outcome, s.Error = Unknown, "", ""
-	}
+	s.judge(&statusFacts{stored: s.Turn, claims: live, owner: j.turnOwner(s, live), unseen: j.obscured || ambiguous})
 }
 
 // unnamed is the row of a live agent process that no evidence ties to a session.
@@ -350,20 +346,12 @@ func (j *join) unnamed(who owner, c Claim) Session {
 	if c.Turn != nil {
 		s.Turn = *c.Turn
 	}
-	s.judge(decide(s.Turn, []Claim{c}))
-	if c.Unreadable != "" {
-		s.Status = Unknown
-	}
+	s.judge(&statusFacts{stored: s.Turn, claims: []Claim{c}})
 	s.Evidence = []Evidence{{Claim: c, Accepted: true, Why: "a live process of the agent that no evidence ties to a session"}}
 	for _, i := range j.by[who] {
 		s.Evidence = append(s.Evidence, j.evidence[i])
 	}
 	return s
-}
-
-func (s *Session) judge(v verdict) {
-	s.Status, s.Outcome, s.Error = v.Status, v.Outcome, v.Error
-	s.WaitingFor, s.WaitingOn = v.WaitingFor, v.WaitingOn
 }
 
 // overlay puts what runs now over what was stored.

@@ -148,7 +148,7 @@ func (b *Bearer) judge(r Result, obscured bool) {
 
 // over reports whether what the mark names has ended, as its bearer shows it; s is the session, as far as it is known.
 func (m agentMark) over(r Result, bearer proc.Process) (s Session, over bool) {
-	s = Session{Record: &Record{Agent: m.agent, ID: m.Session}, Status: Stopped, Outcome: OutcomeUnknown}
+	s = Session{Record: &Record{Agent: m.agent, ID: m.Session}}.Gone()
 	if m.PID > 0 && !ended(r.Table, m.PID, bearer) {
 		return s, false
 	}

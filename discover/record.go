@@ -2,7 +2,7 @@
 //
 // Data flows one way: claims (what the live processes show) are joined with records (what the agents' storage
 // says) into sessions, from which the caller selects and renders. The reading is done by one package an agent;
-// the judging – which process runs which session, and what its status is – is done here, in [Join] and decide,
+// the judging – which process runs which session, and what its status is – is done here, in [Join] and statusOf,
 // and nowhere else. Nothing is kept between calls and nothing is written.
 package discover
 

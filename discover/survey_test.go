@@ -100,7 +100,7 @@ func TestASurveyDoubtsAnEndWhoseProcessLives(t *testing.T) {
 	s.sees(time.Second, "a:running")
 	s.claims = []Claim{presence(7)} // it has ended indeed
 	s.sees(time.Second, "a:running")
-	s.sees(doubt, ":running a:stopped")
+	s.sees(stopDebouncePeriod, ":running a:stopped")
 	s.sees(time.Second, ":running")
 }
 

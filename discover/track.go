@@ -112,7 +112,7 @@ func (s *survey) turned(all []Session) map[proc.ID]bool {
 func (t *track) step(row Session, table *proc.Table, all []Session, turned map[proc.ID]bool, now time.Time) {
 	lives, other := t.now.survives(table, func(p proc.ID) bool { return turned[p] })
 	if row.ID == "" && !unnamed(row, all) {
-		row.judge(verdict{Status: Stopped, Outcome: OutcomeUnknown})
+		row.judge(&statusFacts{lost: true})
 		t.replaced = other
 	}
 	t.now = t.believe(t.now, row, lives, other, now)

@@ -1,6 +1,7 @@
 package discover
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io/fs"
@@ -280,29 +281,30 @@ func warnings(agent Agent, err error) []*Warning {
 	return []*Warning{{Agent: agent, Path: "store", Err: err}}
 }
 
-// result joins what was gathered. Where so much is out of sight that nobody can tell, what looks stopped is behind what lives,
-// and then said to be unknown.
+// result joins what was gathered.
 func (l *look) result() Result {
 	r := l.joined()
-	sorted(r.Sessions)
-	if l.obscured() {
-		for i := range r.Sessions {
-			if s := &r.Sessions[i]; s.Status == Stopped {
-				s.Status, s.Outcome = Unknown, ""
-			}
-		}
-	}
+	l.sort(r.Sessions)
 	return r
 }
 
 // chosen is the result with what the selection asks for. What it does not need not be sorted.
 func (l *look) chosen(sel *Select) Result {
-	if l.obscured() {
-		return sel.cut(l.result())
-	}
 	r := l.joined()
-	r.Sessions = sel.first(sorted(sel.taken(r.Sessions)))
+	r.Sessions = sel.first(l.sort(sel.taken(r.Sessions)))
 	return r
+}
+
+// sort sorts sessions in the order of [Compare], in place. Where processes are out of sight, what seems to live comes before
+// what cannot be told.
+func (l *look) sort(list []Session) []Session {
+	if !l.obscured() {
+		return sorted(list)
+	}
+	slices.SortFunc(list, func(a, b Session) int {
+		return cmp.Or(compareBool(len(a.Processes) == 0, len(b.Processes) == 0), Compare(a, b))
+	})
+	return list
 }
 
 // obscured: what has stopped cannot be told from what lives.
@@ -315,10 +317,10 @@ func isThere(r *Record) bool {
 	return !errors.Is(err, fs.ErrNotExist)
 }
 
-// joined is the result with its sessions in no order, and as if all were in sight.
+// joined is the result with its sessions in no order.
 func (l *look) joined() Result {
 	j := newJoin(l.table, l.claims)
-	j.there = isThere
+	j.exists, j.obscured = isThere, l.obscured()
 	j.judge()
 	sessions := j.sessions(l.records)
 	for i := range sessions {

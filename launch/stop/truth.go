@@ -38,11 +38,7 @@ func (t *target) look(ctx context.Context) (now discover.Session, ok bool) {
 	if err != nil && !errors.Is(err, discover.ErrNotFound) {
 		return t.Before, false
 	}
-	now = t.Before
-	now.Status, now.Outcome, now.Error = discover.Stopped, discover.OutcomeUnknown, ""
-	now.WaitingFor, now.WaitingOn = "", nil
-	now.Processes, now.Evidence, now.Shared = nil, nil, false
-	return now, true
+	return t.Before.Gone(), true
 }
 
 // view is a session as it was found after all that was done.

@@ -1,0 +1,52 @@
+package discover
+
+import (
+	"cmp"
+	"slices"
+)
+
+// name is what records in several places may share.
+type name struct {
+	agent Agent
+	id    string
+}
+
+// dedupe returns the records of a snapshot, each session once and in no order, and by name those of which several have
+// one agent's ID. Of a record that was read twice the one with the newer activity stays. Of records in several files those
+// stay whose file exists, unless none does: a session that moves while it is read is met in both places.
+func dedupe(lists [][]Record, exists func(*Record) bool) (rows []*Record, several map[name][]*Record) {
+	n := 0
+	for _, list := range lists {
+		n += len(list)
+	}
+	count := make(map[string]int, n)
+	for _, list := range lists {
+		for i := range list {
+			count[list[i].ID]++
+		}
+	}
+	rows, several = make([]*Record, 0, n), map[name][]*Record{}
+	for _, list := range lists {
+		for i := range list {
+			if r := &list[i]; count[r.ID] == 1 {
+				rows = append(rows, r)
+			} else {
+				several[r.name()] = append(several[r.name()], r)
+			}
+		}
+	}
+	for key, same := range several {
+		slices.SortStableFunc(same, func(a, b *Record) int {
+			return cmp.Or(cmp.Compare(a.Path, b.Path), b.Updated.Compare(a.Updated))
+		})
+		same = slices.CompactFunc(same, func(a, b *Record) bool { return a.Path == b.Path })
+		if exists != nil && len(same) > 1 && slices.ContainsFunc(same, exists) {
+			same = slices.DeleteFunc(same, func(r *Record) bool { return !exists(r) })
+		}
+		several[key] = same
+		rows = append(rows, same...)
+	}
+	return rows, several
+}
+
+func (r *Record) name() name { return name{r.Agent, r.ID} }

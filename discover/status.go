@@ -1,0 +1,154 @@
+package discover
+
+import (
+	"slices"
+	"time"
+)
+
+// statusFacts is all that bears on the status of a session.
+type statusFacts struct {
+	// stored is the session's newest turn as storage has it.
+	stored Turn
+	// lost: neither storage nor a process names the session any more, so that how its turn ended is not known.
+	lost bool
+	// claims are the accepted claims of live processes; there are none if no process is known to run the session.
+	claims []Claim
+	// owner says whose the stored turn is.
+	owner turnOwner
+	// unseen: a process may run the session although no claim is accepted, because processes are out of sight or because
+	// what they show fits several sessions.
+	unseen bool
+	// before is what a watcher knows of the session's past; the zero value if nobody watches it.
+	before stopDebounce
+}
+
+// verdict is the status of a session with all that follows from it.
+type verdict struct {
+	Status     Status
+	Outcome    Outcome
+	WaitingFor string
+	WaitingOn  *WaitingOn
+	Error      string
+	// turn is the stored turn, corrected by who owns it.
+	turn Turn
+	// held: the session seems to have stopped and is not believed to have, so that all of it stays as it was.
+	held bool
+}
+
+// statusOf decides the status of a session. No other function does. Without an accepted claim the session has stopped,
+// whatever storage says, unless something that may run it cannot be seen. A session with a live process has never stopped,
+// however its turn ended.
+func statusOf(f *statusFacts) verdict {
+	v := verdict{turn: f.owner.correct(f.stored)}
+	switch {
+	case len(f.claims) > 0:
+		v.setLive(f)
+	case f.unseen:
+		v.Status = Unknown
+	case f.before.holds():
+		return verdict{held: true}
+	default:
+		v.setStopped(f.lost)
+	}
+	return v
+}
+
+// setLive decides for a session that live processes run: by what they show of the turn, or else by the stored turn.
+func (v *verdict) setLive(f *statusFacts) {
+	if slices.ContainsFunc(f.claims, func(c Claim) bool { return c.Unreadable != "" }) {
+		v.Status = Unknown
+		return
+	}
+	stored := f.owner.substitute(v.turn)
+	turn := mostUrgent(stored, f.claims)
+	v.Status = Idle
+	switch turn.State {
+	case TurnWaiting:
+		v.Status, v.WaitingFor, v.WaitingOn = Waiting, turn.WaitingFor, turn.On
+	case TurnOpen, TurnUnknown:
+		v.Status = Running
+	default:
+		// A process that shows an ended turn does not say how it ended; storage does.
+		if v.Error = turn.Error; stored.State == TurnFailed {
+			v.Error = stored.Error
+		}
+	}
+}
+
+// setStopped decides for a session that no process runs.
+func (v *verdict) setStopped(lost bool) {
+	v.Status, v.Outcome = Stopped, OutcomeUnknown
+	if lost {
+		return
+	}
+	switch v.turn.State {
+	case TurnDone:
+		v.Outcome = Completed
+	case TurnOpen, TurnWaiting, TurnInterrupted:
+		v.Outcome = Interrupted
+	case TurnFailed:
+		v.Outcome, v.Error = Failed, v.turn.Error
+	}
+}
+
+// mostUrgent returns the turn that counts of those that processes show themselves, or else the stored turn.
+func mostUrgent(stored Turn, claims []Claim) Turn {
+	turn, shown := stored, false
+	for _, c := range claims {
+		if c.Turn != nil && (!shown || urgency(c.Turn.State) > urgency(turn.State)) {
+			turn, shown = *c.Turn, true
+		}
+	}
+	return turn
+}
+
+// urgency orders the turns that several claims show of one session: the one that needs the person counts, then the one
+// that works, then what may be work. The rest is ordered so that the order of the claims cannot matter.
+func urgency(s TurnState) int {
+	return slices.Index([]TurnState{
+		TurnNone, TurnDone, TurnInterrupted, TurnFailed, TurnUnknown, TurnOpen, TurnWaiting,
+	}, s)
+}
+
+// stopDebouncePeriod is how long a session that seems to have stopped is not believed to have while its process lives on
+// and has not turned to another session: what an agent shows may be unreadable for a moment, and an agent that ends lets
+// go of its session before it is gone (Codex 0.169: some milliseconds earlier, more on a busy machine).
+const stopDebouncePeriod = 500 * time.Millisecond
+
+// stopDebounce is what a watcher knows of a session that it saw live.
+type stopDebounce struct {
+	// lives: a process that ran the session lives, and is not known to have turned to another one.
+	lives bool
+	// headless: that process ends with the session, since it runs nothing else.
+	headless bool
+	// quiet is for how long the session has seemed to have stopped.
+	quiet time.Duration
+}
+
+// holds reports whether a stop is not to be believed yet. Of a headless process it never is.
+func (d stopDebounce) holds() bool {
+	return d.lives && (d.headless || d.quiet < stopDebouncePeriod)
+}
+
+// judge sets the status of a session. Nothing else sets it.
+func (s *Session) judge(f *statusFacts) {
+	v := statusOf(f)
+	s.Status, s.Outcome, s.Error = v.Status, v.Outcome, v.Error
+	s.WaitingFor, s.WaitingOn = v.WaitingFor, v.WaitingOn
+	if len(f.claims) > 0 { // the record is then the session's own
+		s.Turn = v.turn
+	}
+}
+
+// stops reports whether a session that seems to have stopped is believed to have.
+func (s *Session) stops(before stopDebounce) bool {
+	return s.Status == Stopped && !statusOf(&statusFacts{stored: s.Turn, before: before}).held
+}
+
+// Gone returns the session as it is when neither storage nor a process knows it any more: stopped, and nothing is known of
+// how its last turn ended.
+func (s Session) Gone() Session {
+	s.Processes, s.Evidence, s.Shared = nil, nil, false
+	s.judge(&statusFacts{stored: s.Turn, lost: true})
+	return s
+}
