@@ -20,6 +20,8 @@ type job struct {
 	sessions int
 	argv     []string
 	home     string
+	// first: only the time to the first byte on stdout counts.
+	first bool
 	// yardstick is the name of the job it is compared with, of the same store or of none.
 	yardstick string
 
@@ -47,13 +49,33 @@ func (j *job) time() time.Duration {
 	cmd.Stderr = &stderr
 	cmd.WaitDelay = time.Second // what it leaves running may hold stderr
 	began := time.Now()
+	first := firstByte{}
+	if j.first {
+		cmd.Stdout = &first
+	}
 	err := cmd.Run()
 	took := time.Since(began)
+	if j.first && err == nil && first.at.IsZero() {
+		err = errors.New("it prints nothing")
+	}
+	if j.first {
+		took = first.at.Sub(began)
+	}
 	j.times = append(j.times, took)
 	if err != nil && j.failure == "" {
 		j.failure = fmt.Sprintf("%v: %s", err, bytes.TrimSpace(stderr.Bytes()))
 	}
 	return took
+}
+
+// firstByte is a writer that keeps only when it was first written to.
+type firstByte struct{ at time.Time }
+
+func (f *firstByte) Write(p []byte) (int, error) {
+	if f.at.IsZero() {
+		f.at = time.Now()
+	}
+	return len(p), nil
 }
 
 // count runs it under the tracer, for what does not depend on speed.
@@ -106,4 +128,22 @@ func find(jobs []*job, name string, sessions int) *job {
 		}
 	}
 	return nil
+}
+
+// measure times the jobs in turns, and counts them.
+func measure(rounds int, jobs []*job) {
+	for range rounds {
+		for _, j := range jobs {
+			y := find(jobs, j.yardstick, j.sessions)
+			for range j.often() {
+				if y != nil {
+					j.beside = append(j.beside, y.time())
+				}
+				j.time()
+			}
+		}
+	}
+	for _, j := range jobs {
+		j.count()
+	}
 }

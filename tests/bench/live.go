@@ -13,64 +13,48 @@ import (
 	"agentctl/tests/trace"
 )
 
-// What a list of what lives may take: beside liveOthers processes liveLimit milliseconds, and with any store liveSpread of
-// what it takes with the smallest; beside liveMany processes livePart of the time of ps.
+// A list of ten live sessions beside liveOthers processes takes liveLimit times as long as a hello world at most, and with
+// any store liveSpread of what it takes with the smallest; beside liveMany processes livePart of the time of ps.
 const (
 	liveOthers = 500
-	liveLimit  = 15
+	liveLimit  = 12
 	liveSpread = 1.2
 	liveMany   = 2000
-	livePart   = 0.25
+	livePart   = 0.3
 )
 
 // measureLive times and counts a list of sessions of all agents, which live in homes of their own, with one store after
-// the other as the caller's home; then, beside more processes, as ps does.
-func measureLive(w io.Writer, b binaries, o options, work, stores string) error {
-	if o.processes > liveOthers {
-		return fmt.Errorf("-live: its bars are for %d other processes, not for %d", liveOthers, o.processes)
-	}
+// the other as the caller's home; then, beside more processes, as ps does. There are idle processes already.
+func measureLive(w io.Writer, b binaries, rounds, idle int, work string, stores []storage) ([]bar, error) {
 	live, err := startLive(work, filepath.Join(work, "live"))
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if err := crowd(o.processes, liveOthers); err != nil {
-		return err
+	if err := crowd(idle, liveOthers); err != nil {
+		return nil, err
 	}
-	few := make([]*job, len(o.sizes))
-	calls := make([]int, len(o.sizes))
-	for i, n := range o.sizes {
-		made := generate.Defaults()
-		made.Sessions, made.Only = n, o.only
-		home, _, err := generate.Cached(stores, made)
+	few := []*job{{name: hello, argv: []string{b.hello}}}
+	var calls []int
+	for _, s := range stores {
+		traced, err := live.listed(b.agentctl, s.home)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		traced, err := live.listed(b.agentctl, home)
-		if err != nil {
-			return err
-		}
-		calls[i] = onFiles(traced)
-		fmt.Fprintf(w, "%d sessions: %d calls on files\n", n, calls[i])
-		few[i] = &job{name: listLive, sessions: n, argv: []string{b.agentctl, "list"}, home: home}
+		calls = append(calls, onFiles(traced))
+		few = append(few, &job{name: listLive, sessions: len(s.sessions), argv: []string{b.agentctl, "list"}, home: s.home, yardstick: hello})
 	}
-	measure(o.rounds, few)
+	measure(rounds, few)
 	if err := crowd(liveOthers, liveMany); err != nil {
-		return err
+		return nil, err
 	}
-	most := slices.MaxFunc(few, func(a, b *job) int { return a.sessions - b.sessions })
+	most := few[len(few)-1]
 	many := []*job{
 		{name: ps, argv: psArgs()},
 		{name: listMany, sessions: most.sessions, argv: most.argv, home: most.home, yardstick: ps},
 	}
-	measure(o.rounds, many)
+	measure(rounds, many)
 	_, err = live.listed(b.agentctl, most.home) // they have lived all the time
-	if err = errors.Join(err, live.stop(), printTable(w, slices.Concat(few, many))); err != nil {
-		return err
-	}
-	if missed := printBars(w, liveBars(few, many, calls)); missed > 0 {
-		return fmt.Errorf("%d bars not met", missed)
-	}
-	return nil
+	return liveBars(few, many, calls), errors.Join(err, live.stop(), printTable(w, slices.Concat(few, many)))
 }
 
 // startLive starts players of all agents that write nothing, beside sessions of OpenCode's that do not live.
@@ -131,30 +115,28 @@ func (c *cast) check(list []byte) error {
 	return nil
 }
 
-// liveBars are those of the same list with each store and beside ps; calls are those on files with each store.
+// liveBars are those of the same list with each store, the smallest first, and beside ps. few begins with the hello world;
+// calls are those on files with each store.
 func liveBars(few, many []*job, calls []int) []bar {
-	by := func(a, b *job) int { return a.sessions - b.sessions }
-	least, most := slices.MinFunc(few, by), slices.MaxFunc(few, by)
-	out := []bar{absolute(fmt.Sprintf("list, %d live, ms with %d sessions", players, most.sessions), most, liveLimit)}
-	for _, j := range few {
-		if j != least {
-			out = append(out, bar{
-				what:     fmt.Sprintf("list, %d live: time with %d sessions ÷ with %d", players, j.sessions, least.sessions),
-				measured: turnwise(j, least), limit: liveSpread, known: j.failure == "" && least.failure == "",
-			})
-		}
+	least, most := few[1], few[len(few)-1]
+	return []bar{
+		ratio(fmt.Sprintf("`list`, %d live of %d processes ÷ hello world", players, liveOthers), most, few[0], liveLimit),
+		{
+			what:     fmt.Sprintf("… with %d sessions stored ÷ with %d", most.sessions, least.sessions),
+			measured: turnwise(most, least), limit: liveSpread, known: most.failure == "" && least.failure == "",
+		},
+		{what: "… calls on files, the most − the least", measured: float64(slices.Max(calls) - slices.Min(calls)), known: true},
+		ratio(fmt.Sprintf("`list` ÷ `ps`, %d processes", liveMany), many[1], many[0], livePart),
 	}
-	return append(out,
-		bar{what: "list: calls on files, the most − the least", measured: float64(slices.Max(calls) - slices.Min(calls)), known: true},
-		ratio(fmt.Sprintf("list ÷ ps, %d other processes", liveMany), many[1], many[0], livePart))
 }
 
 // turnwise is how many times as long as another job of the same turns one takes: the median of the turns' own ratios, so
 // that what else goes on in a turn is the same for both.
 func turnwise(j, other *job) float64 {
-	ratios := make([]float64, len(j.times))
-	for i, took := range j.times {
-		ratios[i] = float64(took) / float64(other.times[i])
+	n := min(len(j.times), len(other.times)) // a round may time one of them more often
+	ratios := make([]float64, n)
+	for i := range n {
+		ratios[i] = float64(j.times[i]) / float64(other.times[i])
 	}
 	return median(ratios)
 }

@@ -1,12 +1,7 @@
-// Bench times and counts agentctl beside public tools, in one run and in turns, and prints one table:
+// Bench times and counts agentctl beside public tools, in one run and in turns, and prints one table of what is asked for:
 //
 //	go run ./tests/bench
-//	go run ./tests/bench -live             # ten live sessions, beside small and large stores
-//	go run ./tests/bench -wait 60s   # what `agentctl wait` takes while everything writes
-//	go run ./tests/bench -cold -rounds 7   # the first call after a start of the machine, so to say
-//	go run ./tests/bench -older PATH       # another program's list beside ours
-//	go run ./tests/bench -database         # half a gigabyte of OpenCode's, while it is written
-//	go run ./tests/bench -growth -rounds 5 -sizes 100,1000,10000,100000   # how costs grow
+//	go run ./tests/bench -part live,events
 //
 // The stores are made once and kept in the user's cache folder. On Linux everything runs in a pid namespace of its
 // own with a known number of processes, where the system allows that. A bar that is not met makes the exit status 1.
@@ -16,13 +11,12 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
-	"time"
 
 	"agentctl/tests/sandbox"
 	"agentctl/tests/store/generate"
@@ -41,43 +35,36 @@ func main() {
 	}
 }
 
+// idle is how many other processes there are at first.
+const idle = 300
+
 // options are the command line's.
 type options struct {
-	rounds    int
-	sizes     []int
-	processes int
-	wait      time.Duration
-	watch     time.Duration
-	live      bool
-	growth    bool
-	cold      bool
-	database  bool
-	only      string
-	older     string
+	rounds, few, many int
+	parts             []string
 }
 
 func parse(args []string) (o options, err error) {
+	all := []string{"stores", "database", "events", "live"}
 	flags := flag.NewFlagSet("bench", flag.ExitOnError)
 	flags.IntVar(&o.rounds, "rounds", 15, "how often each command is timed")
-	flags.IntVar(&o.processes, "processes", 300, "how many other processes there are")
-	flags.DurationVar(&o.wait, "wait", 0, "only measure what waiting for so long takes")
-	flags.DurationVar(&o.watch, "watch", 0, "only measure what watching all sessions for so long takes, beside the largest store")
-	flags.BoolVar(&o.live, "live", false, "only measure a list of ten live sessions beside each store, and beside many processes")
-	flags.BoolVar(&o.growth, "growth", false, "only measure how costs grow with sessions, their size and processes")
-	flags.BoolVar(&o.cold, "cold", false, "only measure the first call after the system has forgotten all files; needs root")
-	flags.BoolVar(&o.database, "database", false, "only measure what a large database of OpenCode's adds while it is written")
-	flags.StringVar(&o.only, "only", "", "stores of this agent's sessions alone: claude-code, codex, opencode")
-	flags.StringVar(&o.older, "older", "", "only time the list of another program, at this path, beside ours")
-	sizes := flags.String("sizes", "100,1000,10000", "sessions in the stores, ascending")
+	flags.IntVar(&o.few, "few", 100, "sessions in the small store")
+	flags.IntVar(&o.many, "many", 10_000, "sessions in the large store")
+	parts := flags.String("part", strings.Join(all, ","), "what is measured")
 	_ = flags.Parse(args) // it exits by itself
-	for s := range strings.SplitSeq(*sizes, ",") {
-		n, err := strconv.Atoi(s)
-		if err != nil {
-			return o, fmt.Errorf("-sizes: %w", err)
+	o.parts = strings.Split(*parts, ",")
+	for _, part := range o.parts {
+		if !slices.Contains(all, part) {
+			return o, fmt.Errorf("-part: %q is none of %s", part, strings.Join(all, ", "))
 		}
-		o.sizes = append(o.sizes, n)
 	}
 	return o, nil
+}
+
+// storage is a home with generated sessions.
+type storage struct {
+	home     string
+	sessions []generate.Session
 }
 
 func run(args []string) error {
@@ -85,10 +72,10 @@ func run(args []string) error {
 	if err != nil {
 		return err
 	}
-	if (o.live || o.older != "") && !sandbox.Inside() { // others' agents would be measured, and what is left would stay
-		return errors.New("-live, -older: they need a process table of their own")
+	if !sandbox.Inside() { // others' agents would be measured, and what is left would stay
+		return errors.New("it needs a process table of its own")
 	}
-	if err := crowd(0, o.processes); err != nil {
+	if err := crowd(0, idle); err != nil {
 		return err
 	}
 	work, err := os.MkdirTemp("", "agentctl-bench-*")
@@ -100,57 +87,67 @@ func run(args []string) error {
 	if err != nil {
 		return err
 	}
-	if o.wait > 0 {
-		return measureWait(os.Stdout, bins, work, o.wait)
-	}
-	if o.database {
-		return measureDatabase(os.Stdout, bins, work, o.rounds)
-	}
-	if o.older != "" {
-		return measureOlder(os.Stdout, bins, o, work)
-	}
 	cache, err := os.UserCacheDir()
 	if err != nil {
 		return err
 	}
-	stores := filepath.Join(cache, "agentctl-test", "stores")
-	if o.watch > 0 {
-		return measureWatch(os.Stdout, bins, work, stores, slices.Max(o.sizes), o.watch)
-	}
-	if o.live {
-		return measureLive(os.Stdout, bins, o, work, stores)
-	}
-	if o.cold {
-		return measureCold(os.Stdout, bins, stores, slices.Max(o.sizes), o.rounds)
-	}
-	if o.growth {
-		return grow(os.Stdout, bins, o, stores)
-	}
-	jobs := bins.jobs()
-	for _, n := range o.sizes {
+	var stores []storage
+	for _, n := range []int{o.few, o.many} {
 		made := generate.Defaults()
-		made.Sessions, made.Only = n, o.only
-		dir, sessions, err := generate.Cached(stores, made)
+		made.Sessions = n
+		dir, sessions, err := generate.Cached(filepath.Join(cache, "agentctl-test", "stores"), made)
 		if err != nil {
 			return err
 		}
-		jobs = append(jobs, bins.storeJobs(dir, sessions)...)
+		stores = append(stores, storage{dir, sessions})
 	}
-	measure(o.rounds, jobs)
-	if err := printTable(os.Stdout, jobs); err != nil {
+	list, err := bins.measure(os.Stdout, o, work, stores)
+	if err != nil {
 		return err
 	}
-	if missed := printBars(os.Stdout, bars(jobs, o.sizes)); missed > 0 {
+	if missed := printBars(os.Stdout, list); missed > 0 {
 		return fmt.Errorf("%d bars not met", missed)
 	}
 	return nil
 }
 
+// measure measures the parts that are asked for, those with more processes last, and returns their bars.
+func (b binaries) measure(w io.Writer, o options, work string, stores []storage) ([]bar, error) {
+	size, err := binaryBar(b.agentctl)
+	if err != nil {
+		return nil, err
+	}
+	list := []bar{size}
+	for _, part := range []struct {
+		name    string
+		measure func() ([]bar, error)
+	}{
+		{"stores", func() ([]bar, error) {
+			jobs := b.jobs()
+			for _, s := range stores {
+				jobs = append(jobs, b.storeJobs(s)...)
+			}
+			measure(o.rounds, jobs)
+			return storeBars(jobs, o.few, o.many), printTable(w, jobs)
+		}},
+		{"database", func() ([]bar, error) { return measureDatabase(w, b, o.rounds, work) }},
+		{"events", func() ([]bar, error) { return measureEvents(w, b, work, stores[1].home, o.many) }},
+		{"live", func() ([]bar, error) { return measureLive(w, b, o.rounds, idle, work, stores) }},
+	} {
+		if !slices.Contains(o.parts, part.name) {
+			continue
+		}
+		bars, err := part.measure()
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, bars...)
+	}
+	return list, nil
+}
+
 // crowd has the idle processes become so many, from as many as there are; they end with the namespace.
 func crowd(from, to int) error {
-	if !sandbox.Inside() {
-		return nil // nobody would end them
-	}
 	for range to - from {
 		if err := exec.Command("sleep", "100000").Start(); err != nil {
 			return err
