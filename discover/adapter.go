@@ -47,8 +47,7 @@ type Setup struct {
 type Home struct {
 	// Dir is the root: ~/.claude, ~/.codex, ~/.local/share/opencode or what replaces them.
 	Dir string
-	// Files are further native files that belong to it but live elsewhere (OpenCode: databases named by OPENCODE_DB;
-	// Codex: the folder with its SQLite files).
+	// Files are further native files that belong to it but live elsewhere (OpenCode: databases named by OPENCODE_DB).
 	Files []string
 	// FilesOnly: the home is its Files alone, and Dir is another home's.
 	FilesOnly bool

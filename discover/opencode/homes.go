@@ -2,6 +2,7 @@ package opencode
 
 import (
 	"cmp"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -74,11 +75,11 @@ func (h *homes) addDatabase(home discover.Home, db string) {
 		return
 	}
 	home.Dir = absolute(home.Dir)
-	real := realPath(home.Dir)
+	real, given := realPath(home.Dir), home.Given
 	if i := h.folder(home.Dir); i >= 0 {
-		home.Dir, real = h.list[i].Dir, h.real[i]
+		home.Dir, real, given = h.list[i].Dir, h.real[i], h.list[i].Given
 	}
-	if isDatabaseName(filepath.Base(db)) && isSame(filepath.Dir(db), real) {
+	if isDatabaseName(filepath.Base(db)) && isSame(filepath.Dir(db), real) || given && linksTo(real, db) {
 		return // found in the folder anyway
 	}
 	home.Files, home.FilesOnly = []string{db}, true
@@ -117,6 +118,15 @@ func absolute(dir string) string {
 
 // isSame reports whether a path leads to one that is real: the kernel names open files by such.
 func isSame(path, real string) bool { return path == real || realPath(path) == real }
+
+// linksTo reports whether a database in the folder is a link to db: people keep large databases on another disk. A folder
+// that only a process names has no such links; see [discover.Home.Keeps].
+func linksTo(dir, db string) bool {
+	entries, _ := os.ReadDir(dir) // Entries reports what cannot be read
+	return slices.ContainsFunc(entries, func(e os.DirEntry) bool {
+		return isDatabaseName(e.Name()) && e.Type() == os.ModeSymlink && realPath(filepath.Join(dir, e.Name())) == realPath(db)
+	})
+}
 
 // dataDir is the data folder that an environment names, "" where it names none.
 func dataDir(dataHome, userHome string) string {

@@ -67,7 +67,7 @@ func (c *cast) start(ts *testscript.TestScript, name string, cmd *exec.Cmd) {
 func environ(ts *testscript.TestScript) []string {
 	var out []string
 	for _, key := range []string{
-		"HOME", "PATH", "TZ", "LANG", "TMPDIR", "AGENTCTL_GROUP", "CLAUDE_CONFIG_DIR", "CODEX_HOME", "XDG_DATA_HOME",
+		"HOME", "PATH", "TZ", "LANG", "TMPDIR", "AGENTCTL_GROUP", "CLAUDE_CONFIG_DIR", "CODEX_HOME", "XDG_DATA_HOME", "OPENCODE_DB",
 		"CLAUDECODE", "CLAUDE_CODE_SESSION_ID", "NO_COLOR", "TERM", "COLUMNS", "PAGER", "GORACE",
 	} {
 		if v := ts.Getenv(key); v != "" {

@@ -119,13 +119,21 @@ func (o *openCode) create() error {
 	if err := unix.Flock(int(turn.Fd()), unix.LOCK_EX); err != nil {
 		return err
 	}
-	if o.db, err = sql.Open("sqlite3", "file:"+filepath.Join(o.data, "opencode.db")+
+	if o.db, err = sql.Open("sqlite3", "file:"+o.database()+
 		"?_pragma=busy_timeout(5000)&_pragma=foreign_keys(off)&_pragma=journal_mode(wal)&_pragma=wal_autocheckpoint(0)"); err != nil {
 		return err
 	}
 	o.db.SetMaxOpenConns(1)
 	_, err = o.db.Exec(tables)
 	return err
+}
+
+// database is $OPENCODE_DB, which may be relative to the data folder, else opencode.db in that.
+func (o *openCode) database() string {
+	if db := os.Getenv("OPENCODE_DB"); filepath.IsAbs(db) {
+		return db
+	}
+	return filepath.Join(o.data, cmp.Or(os.Getenv("OPENCODE_DB"), "opencode.db"))
 }
 
 func (o *openCode) say(format string, args ...any) error {

@@ -9,7 +9,7 @@ import (
 
 // Root is a home as [Confine] takes it.
 type Root struct {
-	// Dir is the home's directory, and Files are databases of it that live elsewhere, or folders of such.
+	// Dir is the home's directory, and Files are databases of it that live elsewhere.
 	Dir   string
 	Files []string
 	// Free: links may lead out of it.
@@ -38,9 +38,7 @@ func Confine(ctx context.Context, roots ...Root) context.Context {
 	}
 	var c confinement
 	for _, r := range roots {
-		for _, dir := range append([]string{r.Dir}, r.Files...) {
-			c.add(dir, r.Free)
-		}
+		c.add(r.Dir, r.Free)
 		for _, file := range r.Files {
 			c = append(c, rootPath{path: file, dir: filepath.Dir(file), free: r.Free, file: true})
 		}
