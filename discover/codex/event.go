@@ -23,12 +23,6 @@ type member struct {
 	value native.Value
 }
 
-// kept is what a reader of rollouts keeps from one to the next.
-type kept struct {
-	members room
-	seen    seen
-}
-
 // room is for the members of a payload. One with more of them is gone over each time.
 type room [16]member
 

@@ -18,9 +18,7 @@ type head struct {
 	texts   *native.Texts
 	id      string // by the file's name
 	segment string // likewise, where the thread has several
-	seen    *seen  // what is to remember the instructions; nil where it knows them
 	lines   int
-	end     int64 // of the last one, in bytes from the beginning
 	meta    meta
 	// prompt is the first thing the person asked; review is what a review was told to look at.
 	prompt, review string
@@ -46,15 +44,7 @@ func (m *meta) continues() bool { return m.forkedFrom != "" || m.history != hist
 func readHead(f *native.File, id string) (h head, err error) {
 	h.texts, h.id = f.Texts(), id
 	f.Expect(usualPrompt)
-	seen := &native.Own[kept](f.Scratch()).seen
-	brief, rest := seen.without(f)
-	if brief == f {
-		h.seen = seen
-	}
-	_, err = brief.Forward(0, headLimit, h.line)
-	if brief != f {
-		seen.looked(int(h.end) - rest)
-	}
+	_, err = f.Forward(0, headLimit, h.line)
 	return h, err
 }
 
@@ -80,7 +70,7 @@ func (h *head) begin(home string, scratch *native.Scratch) error {
 
 // line takes the next line and reports whether more are needed.
 func (h *head) line(l native.Line) bool {
-	h.lines, h.end = h.lines+1, l.Offset+int64(len(l.Bytes))
+	h.lines++
 	e, ok := peek(l.Bytes)
 	switch {
 	case !ok:
@@ -88,9 +78,6 @@ func (h *head) line(l native.Line) bool {
 		// A copy of another thread's first record may follow in a fork of the older versions.
 		if m := parseMeta(e, l.Bytes, h.id, h.texts); m.found && (l.Offset == 0 || m.id == h.id) {
 			h.meta = m
-		}
-		if h.seen != nil {
-			h.seen.learn(l.Bytes)
 		}
 	case string(e.kind) == "event_msg" && asks(e.name) && e.whole(l.Bytes):
 		h.event(&e)

@@ -65,7 +65,7 @@ type reading struct {
 // beginning, since turns are of any length and bytes cost more than reads.
 const (
 	usualPrompt = 24 << 10
-	usualTurn   = 20 << 10
+	usualTurn   = 14 << 10
 )
 
 // read reads one rollout. A file that vanished, or was moved or compressed meanwhile, is left to the next look.

@@ -42,7 +42,7 @@ type settings struct {
 // without them is read to its beginning, if that is within the last end bytes.
 func readTail(f *native.File, end int64, id string, want wanted) (t tail, err error) {
 	t.texts, t.id, t.wanted, t.usage.limited = f.Texts(), id, want, want.limits
-	t.room = &native.Own[kept](f.Scratch()).members
+	t.room = native.Own[room](f.Scratch())
 	f.Expect(usualTurn)
 	whole, err := f.Backward(end, t.line)
 	if whole {

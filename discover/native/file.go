@@ -24,9 +24,6 @@ type File struct {
 	id   fileID
 	mem  []byte // the content, where it is at hand
 
-	begin  []byte // what stands in for everything up to resume
-	resume int64
-
 	release  func()   // of [Scratch.Hold]; nil: nothing is held
 	holder   *Scratch // who asks for large pieces of memory; nil: nobody has to be asked
 	scratch  *Scratch // nil: memory of its own
@@ -126,8 +123,7 @@ func (f *File) ReadAt(p []byte, off int64) (int, error) {
 
 // pread reads from the file itself.
 func (f *File) pread(p []byte, off int64) (int, error) {
-	n := copy(p, f.begin[min(off, int64(len(f.begin))):])
-	off += f.resume - int64(len(f.begin))
+	n := 0
 	for n < len(p) {
 		if err := f.ctx.Err(); err != nil {
 			return n, err

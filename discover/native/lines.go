@@ -33,7 +33,7 @@ const (
 )
 
 // Expect says how many bytes from either end the line readers will most likely look at: so much their first read
-// brings, but for the part of a page that it would begin in, and each further one half as much as all before it. Bytes
+// brings, but for the part of a page that it would begin in, and each further one a quarter of all before it. Bytes
 // that nobody has looked at for long cost more than reads: a page of them as much as four.
 func (f *File) Expect(n int64) { f.expected = n }
 
@@ -44,7 +44,7 @@ func (f *File) chunk(read int64) int64 {
 	case read == 0:
 		return min(f.expected, maxChunk)
 	default:
-		return min(max(leastMore, read/2), maxChunk)
+		return min(max(leastMore, read/4), maxChunk)
 	}
 	return min(max(firstChunk, read), maxChunk)
 }

@@ -16,10 +16,9 @@ type Scratch struct {
 	large *large          // shared with the other goroutines of the call; nil: there are none
 	held  int             // how often large is held
 
-	file    File // the open one
-	spliced File
-	texts   Texts
-	own     any
+	file  File // the open one
+	texts Texts
+	own   any
 }
 
 // NewScratch is memory for one goroutine that reads within a context.

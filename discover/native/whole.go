@@ -24,7 +24,7 @@ func (f *File) load() (bool, error) {
 	if f.whole {
 		most = wholeFile
 	}
-	if f.mem == nil && f.fd >= 0 && f.scratch != nil && f.begin == nil && 0 < f.size && f.size <= most {
+	if f.mem == nil && f.fd >= 0 && f.scratch != nil && 0 < f.size && f.size <= most {
 		room := f.scratch.room(f.size, most)
 		n, err := f.pread(room, 0)
 		if err != nil && !errors.Is(err, io.EOF) {

@@ -179,7 +179,7 @@ func TestCounts(t *testing.T) {
 	t.Run("list -a of everything", func(t *testing.T) {
 		s := large.run(t, "list", "-a", "--since", "all", "--json")
 		checkRows(t, s.stdout, large.sessions)
-		const perSession, bytesPerSession, memory = 10, 30_000, 30_000_000
+		const perSession, bytesPerSession, memory = 10, 32_000, 30_000_000
 		t.Logf("%.2f calls and %d bytes a session, %.1f MB resident; %v",
 			float64(len(s.calls))/float64(n), trace.BytesRead(s.calls)/int64(n), float64(s.rss)/1e6, s.names())
 		if len(s.calls) > perSession*n {
