@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"slices"
 	"sync"
 
 	"agentctl/discover"
@@ -212,7 +211,7 @@ func (env Env) printSlots(slots []*slot, group string, asJSON bool) error {
 		objects = append(objects, slotObject(s, group))
 	}
 	if asJSON {
-		return render.JSONArray(env.Stdout, slices.Values(objects))
+		return render.JSONArray(env.Stdout, objects)
 	}
 	return render.LaunchTable(env.Stdout, objects, slots[0].st.look)
 }

@@ -52,13 +52,7 @@ func (t *telling) nothing() {
 
 func (t *telling) print(ctx context.Context, entries []render.Entry) error {
 	if t.options.json {
-		return render.JSONArray(t.env.Stdout, func(yield func(render.Message) bool) {
-			for _, e := range entries {
-				if !yield(render.OfMessage(e.Message, e.Of)) {
-					return
-				}
-			}
-		})
+		return render.JSONArrayOf(t.env.Stdout, entries, func(e render.Entry) render.Message { return render.OfMessage(e.Message, e.Of) })
 	}
 	var b bytes.Buffer
 	text := t.transcript(&b)

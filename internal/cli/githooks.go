@@ -96,7 +96,7 @@ func (env Env) hooks(ctx context.Context, verb string, o *hooksOptions, do func(
 		})
 	}
 	if o.json {
-		return render.JSONArray(env.Stdout, slices.Values(out))
+		return render.JSONArray(env.Stdout, out)
 	}
 	return render.GitHookTable(env.Stdout, out, s.look)
 }

@@ -110,7 +110,7 @@ func (env Env) lister(ctx context.Context, o *listOptions, s settings) (func([]d
 	}
 	switch {
 	case o.json:
-		return func(list []discover.Session) error { return render.JSONArray(env.Stdout, render.Rows(list)) }, nil
+		return func(list []discover.Session) error { return render.JSONArrayOf(env.Stdout, list, render.Of) }, nil
 	case o.quiet:
 		return env.printIDs, nil
 	case template != nil:

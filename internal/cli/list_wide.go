@@ -42,13 +42,11 @@ func (env Env) listWide(ctx context.Context, sel discover.Select, o *listOptions
 
 func (env Env) printWide(ctx context.Context, list []discover.Session, machines []render.Machine, o *listOptions, s settings) error {
 	if o.json {
-		return render.JSONArray(env.Stdout, func(yield func(render.Session) bool) {
-			for i := range list {
-				if !yield(render.On(list[i], machines[i])) {
-					return
-				}
-			}
-		})
+		objects := make([]render.Session, len(list))
+		for i := range list {
+			objects[i] = render.On(list[i], machines[i])
+		}
+		return render.JSONArray(env.Stdout, objects)
 	}
 	if len(list) == 0 {
 		return env.table(ctx, list, o, s)

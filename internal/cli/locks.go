@@ -127,7 +127,7 @@ func (env Env) printLocks(list []lock.Lock, o *locksOptions, template func(any) 
 	}
 	switch {
 	case o.json:
-		return render.JSONArray(env.Stdout, slices.Values(objects))
+		return render.JSONArray(env.Stdout, objects)
 	case template != nil:
 		return printEach(objects, template)
 	}

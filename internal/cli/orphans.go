@@ -63,7 +63,7 @@ func (env Env) printOrphans(found []stop.Orphan, o *listOptions, look render.Loo
 	}
 	switch {
 	case o.json:
-		return render.JSONArray(env.Stdout, slices.Values(orphanObjects(found)))
+		return render.JSONArray(env.Stdout, orphanObjects(found))
 	case len(found) > 0:
 		return render.OrphanTable(env.Stdout, orphanObjects(found), look)
 	case env.Width > 0:

@@ -3,7 +3,6 @@ package cli
 import (
 	"errors"
 	"fmt"
-	"iter"
 	"slices"
 	"strings"
 
@@ -20,7 +19,7 @@ func (env Env) printStops(results []stop.Result, o *stopOptions) error {
 	case o.quiet:
 		return nil
 	case o.json:
-		return render.JSONArray(env.Stdout, stops(results))
+		return render.JSONArrayOf(env.Stdout, results, stopObject)
 	}
 	for _, r := range results {
 		what := fmt.Sprintf("%s (%s)", stopWord(r.Outcome), strings.Join(details(r), "; "))
@@ -29,16 +28,6 @@ func (env Env) printStops(results []stop.Result, o *stopOptions) error {
 		}
 	}
 	return nil
-}
-
-func stops(results []stop.Result) iter.Seq[render.Stop] {
-	return func(yield func(render.Stop) bool) {
-		for _, r := range results {
-			if !yield(stopObject(r)) {
-				return
-			}
-		}
-	}
 }
 
 func stopObject(r stop.Result) render.Stop {

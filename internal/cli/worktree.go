@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"os"
-	"slices"
 
 	"github.com/urfave/cli/v2"
 
@@ -81,7 +80,7 @@ func (env Env) worktreeList(ctx context.Context, dir string, o *worktreeListOpti
 	}
 	switch {
 	case o.json:
-		err = render.JSONArray(env.Stdout, slices.Values(out))
+		err = render.JSONArray(env.Stdout, out)
 	case template != nil:
 		err = printEach(out, template)
 	default:

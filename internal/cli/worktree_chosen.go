@@ -158,7 +158,7 @@ func cleanedObject(c condemned, o *cleanOptions, err error) render.Cleaned {
 // printCleaned prints what was done, or would be; what was not is an error's to say, but in JSON.
 func (env Env) printCleaned(results []render.Cleaned, o *cleanOptions) error {
 	if o.json {
-		return render.JSONArray(env.Stdout, slices.Values(results))
+		return render.JSONArray(env.Stdout, results)
 	}
 	removed, deleted := "removed ", "deleted branch "
 	if o.dryRun {

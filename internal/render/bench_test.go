@@ -35,7 +35,7 @@ func BenchmarkTable(b *testing.B) {
 func BenchmarkJSONArray(b *testing.B) {
 	list := many()
 	for b.Loop() {
-		if err := render.JSONArray(io.Discard, render.Rows(list)); err != nil {
+		if err := render.JSONArrayOf(io.Discard, list, render.Of); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -5,6 +5,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"runtime"
+	"slices"
+	"sync"
 	"unicode"
 	"unicode/utf16"
 	"unicode/utf8"
@@ -17,18 +20,74 @@ func JSON(w io.Writer, v any) error { return encode(w, v, "  ") }
 // JSONLine writes one value on one line.
 func JSONLine(w io.Writer, v any) error { return encode(w, v, "") }
 
-// appender is a value that writes its JSON without reflection.
-type appender interface {
-	appendJSON(b []byte) ([]byte, error)
+// JSONArray writes the values as one array, each on a line of its own.
+func JSONArray[T any](w io.Writer, list []T) error {
+	return JSONArrayOf(w, list, func(v T) T { return v })
 }
 
-// appendLine appends the value that v points to.
-func appendLine(b []byte, v any) ([]byte, error) {
-	if a, ok := v.(appender); ok {
-		return a.appendJSON(b)
+// JSONArrayOf is [JSONArray] of what of makes of each element. It encodes a batch of rows on each processor at the same time, which
+// takes a tenth off list -a of 10,000 sessions, and writes the batches in order before it goes on, so that memory stays flat.
+func JSONArrayOf[S, T any](w io.Writer, list []S, of func(S) T) error {
+	if len(list) == 0 {
+		_, err := io.WriteString(w, "[]\n")
+		return err
 	}
-	text, err := marshal(v, "")
-	return append(b, text...), err
+	batches := make([]batch, runtime.GOMAXPROCS(0))
+	separator := "[\n"
+	for rows := range slices.Chunk(list, len(batches)*batchRows) {
+		var encoding sync.WaitGroup
+		used := 0
+		for part := range slices.Chunk(rows, batchRows) {
+			b := &batches[used]
+			encoding.Go(func() { b.text, b.err = encodeRows(&b.buffer, part, of) })
+			used++
+		}
+		encoding.Wait()
+		for _, b := range batches[:used] {
+			if b.err != nil {
+				return b.err
+			}
+			if _, err := io.WriteString(w, separator); err != nil {
+				return err
+			}
+			if _, err := w.Write(b.text); err != nil {
+				return err
+			}
+			separator = rowSeparator
+		}
+	}
+	_, err := io.WriteString(w, "\n]\n")
+	return err
+}
+
+const (
+	batchRows    = 128 // large enough that starting a goroutine costs nothing beside it
+	rowSeparator = ",\n"
+)
+
+// batch is some rows of an array, encoded.
+type batch struct {
+	buffer bytes.Buffer // used again for the next rows
+	text   []byte
+	err    error
+}
+
+// encodeRows encodes rows with the separator between them.
+func encodeRows[S, T any](b *bytes.Buffer, rows []S, of func(S) T) ([]byte, error) {
+	b.Reset()
+	enc := newEncoder(b)
+	var value T
+	for i, row := range rows {
+		if i > 0 {
+			b.Truncate(b.Len() - len("\n"))
+			b.WriteString(rowSeparator)
+		}
+		value = of(row)
+		if err := enc.Encode(&value); err != nil {
+			return nil, err
+		}
+	}
+	return finished(b), nil
 }
 
 func encode(w io.Writer, v any, indent string) error {
@@ -42,31 +101,48 @@ func encode(w io.Writer, v any, indent string) error {
 
 func marshal(v any, indent string) ([]byte, error) {
 	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
+	enc := newEncoder(&b)
 	enc.SetIndent("", indent)
 	if err := enc.Encode(v); err != nil {
 		return nil, err
 	}
-	return escape(bytes.TrimSuffix(b.Bytes(), []byte("\n"))), nil
+	return finished(&b), nil
 }
 
-// escape writes as \u what a terminal would act upon. Outside of strings JSON has only printable ASCII and the line
-// breaks and blanks of the indentation; inside of them encoding/json has escaped C0 already.
+func newEncoder(b *bytes.Buffer) *json.Encoder {
+	enc := json.NewEncoder(b)
+	enc.SetEscapeHTML(false)
+	return enc
+}
+
+// finished is what an encoder has written, without the last line break and escaped.
+func finished(b *bytes.Buffer) []byte { return escape(bytes.TrimSuffix(b.Bytes(), []byte("\n"))) }
+
+// escape writes as \u what a terminal would act upon, and bytes that are no UTF-8 as U+FFFD. Outside of strings JSON has only
+// printable ASCII and the line breaks and blanks of the indentation; inside of them encoding/json has escaped C0 already.
 func escape(text []byte) []byte {
-	if harmless(text) {
+	var out []byte
+	begin := 0 // of what is not in out yet
+	for i := 0; i < len(text); {
+		if text[i] < 0x7f {
+			i++
+			continue
+		}
+		r, size := utf8.DecodeRune(text[i:])
+		switch {
+		case acts(r):
+			out = appendEscape(append(out, text[begin:i]...), r)
+			begin = i + size
+		case r == utf8.RuneError: // also of an input that is JSON of the agent's, byte for byte
+			out = utf8.AppendRune(append(out, text[begin:i]...), r)
+			begin = i + size
+		}
+		i += size
+	}
+	if begin == 0 { // as in most texts
 		return text
 	}
-	out := make([]byte, 0, len(text)+16)
-	for _, r := range string(text) {
-		switch {
-		case r < 0x7f, !acts(r):
-			out = utf8.AppendRune(out, r)
-		default:
-			out = appendEscape(out, r)
-		}
-	}
-	return out
+	return append(out, text[begin:]...)
 }
 
 func appendEscape(b []byte, r rune) []byte {
@@ -75,16 +151,6 @@ func appendEscape(b []byte, r rune) []byte {
 	}
 	hi, lo := utf16.EncodeRune(r)
 	return fmt.Appendf(b, `\u%04x\u%04x`, hi, lo)
-}
-
-// harmless reports whether text is ASCII without DEL, as most is.
-func harmless(text []byte) bool {
-	for _, c := range text {
-		if c >= 0x7f {
-			return false
-		}
-	}
-	return true
 }
 
 // acts reports whether a character does something to the text around it instead of showing.

@@ -243,7 +243,7 @@ func TestJSONNeverFailsOnFacts(t *testing.T) {
 func TestJSONArray(t *testing.T) {
 	for want, values := range map[string][]int{"[]\n": nil, "[\n1\n]\n": {1}, "[\n1,\n2\n]\n": {1, 2}} {
 		var b bytes.Buffer
-		if err := render.JSONArray(&b, slices.Values(values)); err != nil || b.String() != want {
+		if err := render.JSONArray(&b, values); err != nil || b.String() != want {
 			t.Errorf("%v: %q, %v", values, b.String(), err)
 		}
 	}
@@ -261,7 +261,7 @@ func TestRows(t *testing.T) {
 		want.Truncate(want.Len() - 1)
 	}
 	want.WriteString("\n]\n")
-	if err := render.JSONArray(&got, render.Rows(list)); err != nil || !bytes.Equal(got.Bytes(), want.Bytes()) {
+	if err := render.JSONArrayOf(&got, list, render.Of); err != nil || !bytes.Equal(got.Bytes(), want.Bytes()) {
 		t.Errorf("%v, %d bytes, want %d", err, got.Len(), want.Len())
 	}
 }
@@ -278,7 +278,7 @@ func (a *away) Write(p []byte) (int, error) {
 
 func TestJSONArrayEndsWithItsReader(t *testing.T) {
 	for after := range 5 {
-		if err := render.JSONArray(&away{after}, render.Rows(many()[:1000])); !errors.Is(err, io.ErrClosedPipe) {
+		if err := render.JSONArrayOf(&away{after}, many()[:1000], render.Of); !errors.Is(err, io.ErrClosedPipe) {
 			t.Errorf("after %d writes: %v", after, err)
 		}
 	}

@@ -63,14 +63,7 @@ type Evidence struct {
 }
 
 // Of puts a session into the contract's words.
-func Of(s discover.Session) Session {
-	var out Session
-	out.state(&s)
-	return out
-}
-
-// state is [Of] without copies of what is large, into a Session that is empty.
-func (out *Session) state(s *discover.Session) {
+func Of(s discover.Session) (out Session) {
 	if s.ID != "" {
 		out.ID = &s.ID
 	}
@@ -91,10 +84,11 @@ func (out *Session) state(s *discover.Session) {
 	}
 	out.CWD, out.Title, out.Prompt = s.Dir, s.Title, s.Prompt
 	out.Model, out.Branch, out.Version, out.Source = s.Model, s.Branch, s.Version, s.Source
-	out.Tokens, out.Cost, out.Quotas = (*Tokens)(s.Tokens), finite(s.Cost), quotasOf(s)
+	out.Tokens, out.Cost, out.Quotas = (*Tokens)(s.Tokens), finite(s.Cost), quotasOf(&s)
 	out.Group, out.ParentID, out.ForkedFrom = s.Group, s.Parent, s.ForkedFrom
 	out.Path, out.Home = s.Path, s.Home
-	out.Evidence, out.Meta = evidenceOf(s), metaOf(s)
+	out.Evidence, out.Meta = evidenceOf(&s), metaOf(&s)
+	return out
 }
 
 // evidenceOf is what the status rests on: the best accepted piece; of an unknown status, what is missing.
