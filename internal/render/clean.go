@@ -106,8 +106,6 @@ func plain(s string) bool {
 // there.
 func hazardous(r rune) bool {
 	switch {
-	case ordinary(r): // as nearly all
-		return false
 	case unicode.IsControl(r), // C0, DEL, C1
 		unicode.Is(unicode.Cf, r),                            // bidi, zero width, soft hyphen, tags, BOM
 		unicode.Is(unicode.Zl, r), unicode.Is(unicode.Zp, r), // line and paragraph separators
@@ -118,12 +116,6 @@ func hazardous(r rune) bool {
 		return true
 	}
 	return false
-}
-
-// ordinary reports whether a character is in a range of which none is hazardous: ASCII that is printed, Latin letters, or
-// those of the Far East. To look it up in all the tables takes long.
-func ordinary(r rune) bool {
-	return ' ' <= r && r <= '~' || '\u00ae' <= r && r <= '\u034e' || '\u3400' <= r && r <= '\ud7ff'
 }
 
 // emojiVariant asks for the emoji form of the character before it, which is wider.
