@@ -50,7 +50,7 @@ func (b Bearer) Kin(o Bearer) bool {
 }
 
 // Bearers finds the live processes that bear agents' marks and are no agents themselves. The result has all live
-// sessions, and those stopped ones that a mark names; among its agents are those that run no session, too. Whether a session has ended that no mark and no storage tells of
+// sessions, and those stopped ones that a mark names; if there are bearers, those that run no session are among its agents, too. Whether a session has ended that no mark and no storage tells of
 // is not guessed: its bearers are no orphans, nor is anybody where processes are out of sight.
 func (w *World) Bearers(ctx context.Context) (Result, []Bearer, error) {
 	l := w.look(nil)
@@ -60,16 +60,20 @@ func (w *World) Bearers(ctx context.Context) (Result, []Bearer, error) {
 	r := l.result()
 	agents := r.Agents
 	var bearers []Bearer
-	for p := range r.Table.All() {
-		if !p.Alive() || agents[p.ID] {
-			continue
-		}
-		if w.isAgent(p) {
-			agents[p.ID] = true
+	for p := range r.Table.WithEnv(w.markKeys()...) {
+		if !p.Alive() || agents[p.ID] || w.isAgent(p) {
 			continue
 		}
 		if marks := w.marks(p); len(marks) > 0 {
 			bearers = append(bearers, Bearer{Process: p, Session: Nobody(), marks: marks})
+		}
+	}
+	if len(bearers) == 0 {
+		return r, nil, ctx.Err()
+	}
+	for p := range r.Table.All() {
+		if p.Alive() && w.isAgent(p) {
+			agents[p.ID] = true
 		}
 	}
 	l.readMarked(ctx, bearers, r.Sessions)
@@ -89,15 +93,31 @@ func (w *World) isAgent(p proc.Process) bool {
 	})
 }
 
-// marks are those in the process's environment; one that may not be read, another user's say, has none.
-func (w *World) marks(p proc.Process) (marks []agentMark) {
-	var keys []string
+// Marks reports whether any live process bears a mark that names the session.
+func (w *World) Marks(table *proc.Table, s Session) bool {
+	for p := range table.WithEnv(w.markKeys()...) {
+		if p.Alive() && slices.ContainsFunc(w.marks(p), func(m agentMark) bool {
+			return m.agent == s.Agent && slices.Contains(m.sessions(), s.ID)
+		}) {
+			return true
+		}
+	}
+	return false
+}
+
+// markKeys are the environment variables that have the marks of all agents.
+func (w *World) markKeys() (keys []string) {
 	for _, a := range w.Adapters {
 		if m, ok := a.(Marker); ok {
 			keys = append(keys, m.MarkKeys()...)
 		}
 	}
-	env, err := p.Env(keys...)
+	return keys
+}
+
+// marks are those in the process's environment; one that may not be read, another user's say, has none.
+func (w *World) marks(p proc.Process) (marks []agentMark) {
+	env, err := p.Env(w.markKeys()...)
 	if err != nil || len(env) == 0 {
 		return nil
 	}

@@ -68,14 +68,17 @@ func (f *procfs) dir(p Process) (string, error) {
 }
 
 func (f *procfs) env(p Process, keys []string) (map[string]string, error) {
-	return ask(f, p, func(d pidDir) (map[string]string, error) {
-		environ, err := d.file("environ")
-		if err != nil {
-			return nil, err
-		}
-		defer environ.Close()
-		return pick(environ, keys)
-	})
+	return ask(f, p, func(d pidDir) (map[string]string, error) { return d.environ(keys) })
+}
+
+// environ picks the named variables out of the environment.
+func (d pidDir) environ(keys []string) (map[string]string, error) {
+	environ, err := d.file("environ")
+	if err != nil {
+		return nil, err
+	}
+	defer environ.Close()
+	return pick(environ, keys)
 }
 
 func (f *procfs) openFiles(p Process, match func(string) bool) ([]OpenFile, error) {

@@ -54,3 +54,31 @@ func TestCompleteKeepsWhatEndsAfterwards(t *testing.T) {
 		}
 	}
 }
+
+// TestWithEnv: it yields who was started with one of the variables, and reads nothing but the environment of all others.
+func TestWithEnv(t *testing.T) {
+	root := recorded(t, "testdata/claude-code")
+	for pid, environ := range map[string]string{"4045": "MARKS=1", "28188": "A=1\x00MARK=\x00B=2"} {
+		if err := os.WriteFile(root+"/"+pid+"/environ", []byte(environ), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(root+"/4045/stat", []byte("torn"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	table, err := mount(root).take(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := pids(table.WithEnv("OTHER", "MARK")); !slices.Equal(got, []int{28188}) || table.Err() != nil {
+		t.Errorf("%v, %v", got, table.Err())
+	}
+	made := Of(
+		Facts{Process: Process{ID: ID{PID: 1, Birth: "b"}}, Environ: map[string]string{"MARK": "1"}},
+		Facts{Process: Process{ID: ID{PID: 2, Birth: "b"}}, Environ: map[string]string{"X": "1"}},
+		Facts{Process: Process{ID: ID{PID: 3, Birth: "b"}}, Environ: map[string]string{"MARK": "1"}, Err: os.ErrPermission},
+	)
+	if got := pids(made.WithEnv("MARK")); !slices.Equal(got, []int{1}) {
+		t.Errorf("of a table that was made: %v", got)
+	}
+}

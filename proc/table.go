@@ -40,6 +40,9 @@ type entry struct {
 	exe  string // "" where it may not be read
 	once sync.Once
 	read func(buf []byte) (Process, error) // nil where it has been read
+	// started reports whether the process with this pid was started with any of the variables; nil where only asking the process
+	// itself tells. What it denies needs no proof of identity: nothing is said of anybody.
+	started func(keys []string) bool
 	ours listeners
 	p    Process
 	ok   bool // there is such a process
@@ -137,6 +140,26 @@ func (t *Table) Running(match func(exe string) bool) iter.Seq[Process] {
 				continue
 			}
 			if p, ok := e.process(nil); ok && !p.Copied && (t.match == nil || t.match(p)) && !yield(p) {
+				return
+			}
+		}
+	}
+}
+
+// WithEnv yields, by ascending pid, the processes that were started with any of the named environment variables. No others are
+// read. One whose environment may not be read is left out.
+func (t *Table) WithEnv(keys ...string) iter.Seq[Process] {
+	return func(yield func(Process) bool) {
+		for i := range t.list {
+			e := &t.list[i]
+			if e.started != nil && !e.started(keys) {
+				continue
+			}
+			p, ok := e.process(nil)
+			if !ok {
+				continue
+			}
+			if env, err := p.Env(keys...); err == nil && len(env) > 0 && !yield(p) {
 				return
 			}
 		}

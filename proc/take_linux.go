@@ -66,6 +66,10 @@ func (f *procfs) alone() *Table {
 // process that has the pid by the time the rest is read is read with its own binary.
 func (f *procfs) sight(e *entry, pid int, buf []byte) (err error) {
 	e.pid = pid
+	e.started = func(keys []string) bool {
+		env, err := f.at(pid).environ(keys)
+		return err == nil && len(env) > 0
+	}
 	if e.exe, _, err = f.at(pid).target("exe"); err == nil {
 		e.read = func(buf []byte) (Process, error) {
 			if buf == nil {

@@ -76,7 +76,11 @@ func (env Env) printOrphans(found []stop.Orphan, o *listOptions, look render.Loo
 // environments of all processes are read for it: only where a session is stopped. The scan reads other sessions, too: of
 // its warnings there are those of the process table only, unless r has them.
 func (env Env) addOrphans(ctx context.Context, world *discover.World, r discover.Result, machines []render.Machine) []*discover.Warning {
-	if !slices.ContainsFunc(r.Sessions, func(s discover.Session) bool { return s.Status == discover.Stopped }) {
+	// The environments alone are cheap to ask, and as a rule say that there are none.
+	known := r.Table != nil && !r.Table.Hidden()
+	if !slices.ContainsFunc(r.Sessions, func(s discover.Session) bool {
+		return s.Status == discover.Stopped && (!known || world.Marks(r.Table, s))
+	}) {
 		return nil
 	}
 	found, scan, err := stop.Orphans(ctx, world, env.PID, nil)

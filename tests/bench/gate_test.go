@@ -51,8 +51,9 @@ func worlds(t *testing.T) (small, large world) {
 	return made(40), made(400)
 }
 
-// seen is what one command did below the agents' homes.
+// seen is what one command did: all its calls, and those below the agents' homes.
 type seen struct {
+	all    []trace.Call
 	calls  []trace.Call
 	stdout []byte
 	rss    int64
@@ -84,7 +85,7 @@ func (w world) run(t *testing.T, args ...string) seen {
 			table++
 		}
 	}
-	return seen{r.Below(claude, codex, opencode), stdout.Bytes(), r.PeakRSS, table}
+	return seen{r.Calls, r.Below(claude, codex, opencode), stdout.Bytes(), r.PeakRSS, table}
 }
 
 // allocations runs a command in this process, and counts how often it takes memory from the heap.
@@ -258,6 +259,7 @@ func TestCounts(t *testing.T) {
 		t.Run("status opens the one file: "+agent, func(t *testing.T) {
 			i := slices.IndexFunc(large.sessions, func(s generate.Session) bool { return s.Agent == agent })
 			want := large.sessions[i]
+			other := bystander(t)
 			s := large.run(t, "status", want.ID, "--json")
 			var got struct{ ID, Path string }
 			if err := json.Unmarshal(s.stdout, &got); err != nil || got.ID != want.ID || got.Path != want.Path {
@@ -267,6 +269,9 @@ func TestCounts(t *testing.T) {
 				if file != want.Path {
 					t.Errorf("opens %s", file)
 				}
+			}
+			if opened := opens(s.all, other); len(opened) != 1 || opened["environ"] != 1 {
+				t.Errorf("of a process that is no agent are opened %v", opened)
 			}
 		})
 	}
