@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"agentctl/discover"
 	"agentctl/launch"
 	"agentctl/lock/hooks"
 )
@@ -87,15 +89,16 @@ func (env Env) afterCheckout(ctx context.Context, args []string) error {
 	return env.goOn(err)
 }
 
-// enough is how long a commit waits for the name of its session.
-const enough = 2 * time.Second
+// trailerTimeout bounds how long a commit waits for the name of its session. It takes 30 ms as a rule and a hundred times as
+// long on a machine that is busy; storage that never answers takes longer.
+const trailerTimeout = 20 * time.Second
 
 // nameSession names the session that we run inside of in the message of a commit. Whatever happens, the commit goes on.
 func (env Env) nameSession(ctx context.Context, args []string, merges bool) error {
 	if len(args) == 0 {
 		return badUsage("hooks run", "prepare-commit-msg needs the file with the message")
 	}
-	ctx, cancel := context.WithTimeout(ctx, enough)
+	ctx, cancel := context.WithTimeout(ctx, trailerTimeout)
 	defer cancel()
 	done := make(chan error, 1)
 	go func() { done <- env.addTrailer(ctx, append(args, ""), merges) }()
@@ -103,7 +106,7 @@ func (env Env) nameSession(ctx context.Context, args []string, merges bool) erro
 	case err := <-done:
 		return env.goOn(err)
 	case <-ctx.Done():
-		return env.goOn(ctx.Err())
+		return env.goOn(fmt.Errorf("the commit is not named after a session: %w", ctx.Err()))
 	}
 }
 
@@ -124,15 +127,22 @@ func (env Env) addTrailer(ctx context.Context, args []string, merges bool) error
 	return m.Add(ctx, name)
 }
 
-// sessionAround is the session that we run inside of, as AGENT/ID; "" if there is none or it cannot be told.
+// sessionAround is the session that we run inside of, as AGENT/ID; "" if there is none, or one of several. The error says
+// why it cannot be known.
 func (env Env) sessionAround(ctx context.Context) (string, error) {
 	s, err := env.settings(false)
 	if err != nil {
 		return "", err
 	}
 	r, err := env.world(s.Homes).Current(ctx, env.PID, env.Getenv)
-	if err != nil || len(r.Sessions) != 1 || r.Sessions[0].ID == "" {
-		return "", nil // outside, which is a person's commit; or in one of several
+	_, several := errors.AsType[*discover.AmbiguousError](err)
+	switch {
+	case several, errors.Is(err, discover.ErrNotFound): // outside of all, the commit is a person's
+		return "", nil
+	case err != nil:
+		return "", fmt.Errorf("the commit is not named after a session: %w", err)
+	case len(r.Sessions) != 1 || r.Sessions[0].ID == "":
+		return "", nil
 	}
 	name := string(r.Sessions[0].Agent) + "/" + r.Sessions[0].ID
 	if strings.ContainsFunc(name, func(c rune) bool { return unicode.IsSpace(c) || unicode.IsControl(c) }) {
