@@ -40,6 +40,7 @@ type scan struct {
 	home  string
 	since time.Time
 	timed bool // the entries' times and sizes are asked for
+	every bool // all rollouts of a thread are asked for, not the best one
 	found []discover.Entry
 	index map[string]int // into found, by id
 	errs  []error
@@ -200,7 +201,7 @@ func (s *scan) file(path, id string, info native.Info, err error) {
 	e := discover.Entry{
 		Agent: discover.Codex, ID: id, Path: path, Home: s.home, Updated: info.ModTime, Size: info.Size,
 	}
-	if i, ok := s.index[id]; ok {
+	if i, ok := s.index[id]; ok && !s.every {
 		if better(e, s.found[i]) {
 			s.found[i] = e
 		}

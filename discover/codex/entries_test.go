@@ -266,7 +266,7 @@ func FuzzArgs(f *testing.F) {
 // Of the rollouts that edited prompts have begun, the last one is the thread's, whatever their files' times are.
 func TestLastRolloutOfEditedPrompts(t *testing.T) {
 	const dir = "testdata/30-edited-prompt"
-	paths := rolloutsOf(t.Context(), dir, "01a1ffee-adaf-77a0-8e39-4d756d92edfc", time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC))
+	paths := pathsOf(t, dir, "01a1ffee-adaf-77a0-8e39-4d756d92edfc", time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC))
 	if len(paths) != 4 {
 		t.Fatalf("rollouts %v", paths)
 	}

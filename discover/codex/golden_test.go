@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"agentctl/discover"
 )
@@ -41,6 +42,19 @@ func look(t testing.TB, dir string, q discover.Query, want discover.Want) (recor
 	slices.SortFunc(warnings, func(a, b error) int { return strings.Compare(a.Error(), b.Error()) })
 	warnings = slices.CompactFunc(warnings, func(a, b error) bool { return a.Error() == b.Error() })
 	return records, warnings
+}
+
+// pathsOf lists all rollouts of a thread.
+func pathsOf(t testing.TB, home, id string, last time.Time) (paths []string) {
+	t.Helper()
+	all, err := rolloutsOf(t.Context(), home, id, last)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range all {
+		paths = append(paths, e.Path)
+	}
+	return paths
 }
 
 // split takes joined errors apart; each must be a warning that names a path.

@@ -48,26 +48,6 @@ func readHead(f *native.File, id string) (h head, err error) {
 	return h, err
 }
 
-// begin takes the thread's own beginning from its first rollout, which this one only goes on from.
-func (h *head) begin(home string, scratch *native.Scratch) error {
-	path, err := findRollout(scratch.Context(), home, h.id)
-	if err != nil {
-		return nil //nolint:nilerr // it is gone: what the newer one tells is what there is
-	}
-	f, _, err := openRollout(path, scratch)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	first, err := readHead(f, h.id)
-	if err != nil || !first.meta.found {
-		return err
-	}
-	h.meta.created = first.meta.created
-	h.prompt, h.review = first.prompt, first.review
-	return nil
-}
-
 // line takes the next line and reports whether more are needed.
 func (h *head) line(l native.Line) bool {
 	h.lines++

@@ -2,6 +2,8 @@ package codex
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"path/filepath"
 	"time"
 
@@ -14,16 +16,23 @@ import (
 // begins another rollout of the same thread (SEEN 0.169).
 func ownTokens(f *native.File, u usage, h *head, path, home string) (discover.Tokens, error) {
 	own, err := u.since(f, h)
-	if err != nil || h.segment == "" {
+	if err != nil {
+		return own, warn(path, err)
+	}
+	if h.segment == "" {
+		return own, nil
+	}
+	all, err := rolloutsOf(f.Context(), home, h.ownID(), f.ModTime())
+	if err != nil {
 		return own, err
 	}
-	for _, other := range rolloutsOf(f.Context(), home, h.ownID(), f.ModTime()) {
-		if filepath.Base(other) == filepath.Base(path) {
+	for _, other := range all {
+		if filepath.Base(other.Path) == filepath.Base(path) {
 			continue
 		}
-		more, err := tokensOf(f, other, h.ownID())
+		more, err := tokensOf(f, other.Path, h.ownID())
 		if err != nil {
-			return own, err
+			return own, warn(other.Path, fmt.Errorf("the session's tokens are unknown: %w", native.Cause(other.Path, err)))
 		}
 		own = plus(own, more)
 	}
@@ -37,7 +46,7 @@ func tokensOf(newest *native.File, path, id string) (discover.Tokens, error) {
 		return discover.Tokens{}, err
 	}
 	defer f.Close()
-	h, err := readHead(f, id)
+	h, err := segmentHead(f, id)
 	if err != nil {
 		return discover.Tokens{}, err
 	}
@@ -148,24 +157,15 @@ func (b *beginning) count(info native.Object) bool {
 	return b.answered
 }
 
-// rolloutsOf are all rollouts of a thread that was last used at the given time.
-func rolloutsOf(ctx context.Context, home, id string, last time.Time) (paths []string) {
+// rolloutsOf lists all rollouts of a thread that was last used at the given time. Those are missing that the error names.
+func rolloutsOf(ctx context.Context, home, id string, last time.Time) ([]discover.Entry, error) {
 	made, ok := born(id)
 	if !ok {
-		return nil
+		return nil, nil
 	}
-	folders := []string{filepath.Join(home, archiveDir)}
-	for day := made.AddDate(0, 0, -1); !day.After(last.AddDate(0, 0, 1)); day = day.AddDate(0, 0, 1) {
-		folders = append(folders, filepath.Join(home, sessionsDir, day.Format(dayLayout)))
-	}
-	for _, folder := range folders {
-		for _, name := range namesIn(ctx, folder) {
-			if r, ok := parseRollout(name); ok && r.id == id {
-				paths = append(paths, filepath.Join(folder, name))
-			}
-		}
-	}
-	return paths
+	s := scan{ctx: ctx, home: home, every: true}
+	s.walk(days{made.AddDate(0, 0, -1).Format(dayLayout), last.AddDate(0, 0, 1).UTC().Format(dayLayout)}, func(other string) bool { return other == id })
+	return s.found, errors.Join(s.errs...)
 }
 
 // namesIn lists a folder; one that cannot be read has nothing to tell.

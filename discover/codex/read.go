@@ -45,7 +45,10 @@ func (Adapter) Read(ctx context.Context, entries []discover.Entry, want discover
 			threads = inFamilies(ctx, threads, want.Complete)
 		}
 		for t, err := range threads {
-			if !yield(t.Record, err) {
+			if err != nil && !yield(discover.Record{}, err) || t.partial != nil && !yield(discover.Record{}, t.partial) {
+				return
+			}
+			if err == nil && !yield(t.Record, nil) {
 				return
 			}
 		}
@@ -58,6 +61,8 @@ type reading struct {
 	starter string    // whom it works for, as nearly as that is recorded
 	changed time.Time // its file
 	vague   bool      // what it has used itself cannot be told
+	// partial are the warnings of the thread's other rollouts, whose part of the record is missing.
+	partial error
 }
 
 // How far the first read goes, in bytes: from the start to where most rollouts have told the first prompt, which follows
@@ -68,8 +73,17 @@ const (
 	usualTurn   = 14 << 10
 )
 
-// read reads one rollout. A file that vanished, or was moved or compressed meanwhile, is left to the next look.
+// read reads a thread from its rollout. Where that one is damaged, another rollout of the thread tells what the two have
+// in common.
 func (t *reading) read(roots native.Roots, e discover.Entry, want discover.Want, scratch *native.Scratch) (ok bool, err error) {
+	if ok, err = t.readEntry(roots, e, want, scratch); err == nil || scratch.Context().Err() != nil {
+		return ok, err
+	}
+	return t.readOther(e, err, scratch)
+}
+
+// readEntry reads one rollout. A file that vanished, or was moved or compressed meanwhile, is left to the next look.
+func (t *reading) readEntry(roots native.Roots, e discover.Entry, want discover.Want, scratch *native.Scratch) (ok bool, err error) {
 	end := int64(tailLimit)
 	t.name(e)
 	f, err := roots.Open(e.Path, scratch)
@@ -110,7 +124,7 @@ func (t *reading) readFile(f *native.File, end int64, e discover.Entry, want dis
 	head, err := readHead(f, e.ID)
 	if name, ok := parseRollout(filepath.Base(e.Path)); ok && err == nil && name.segment != "" {
 		head.segment = name.segment
-		err = head.begin(e.Home, f.Holder())
+		err = t.begin(&head, e, f.Holder())
 	}
 	if err != nil {
 		return err
@@ -128,19 +142,16 @@ func (t *reading) readFile(f *native.File, end int64, e discover.Entry, want dis
 		return err
 	}
 	if h := head.meta.history; h.id != "" && (tail.context == settings{} || all && !tail.usage.begun) {
-		if err := tail.inherit(e.Home, h, f.Holder()); err != nil {
-			return err
-		}
+		t.warn(tail.inherit(e.Home, h, f.Holder()))
 	}
 	fill(&t.Record, &head, &tail)
 	t.starter, t.vague = head.meta.starterID(), !tail.usage.settled
 	begun := tail.usage.begun || head.segment != "" // an older segment has used something, if any has
 	if begun && tail.usage.settled && (all || !head.meta.continues()) {
 		own, err := ownTokens(f, tail.usage, &head, e.Path, e.Home)
-		if err != nil {
-			return err
-		}
-		if used(own) > 0 || tail.usage.begun {
+		if t.warn(err); err != nil {
+			t.vague = true
+		} else if used(own) > 0 || tail.usage.begun {
 			own.Context, own.Window = tail.usage.context, tail.usage.window
 			t.Tokens = &own
 		}

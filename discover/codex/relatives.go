@@ -38,6 +38,7 @@ func (f *family) search(ctx context.Context) {
 		}
 		for t, err := range native.Each(ctx, f.rollouts(ctx, kin), whole) {
 			f.fail(err)
+			f.fail(t.partial)
 			own := *t
 			f.add(ctx, &own, err)
 		}

@@ -334,7 +334,7 @@ func TestMessagesEnd(t *testing.T) {
 // What was said before a prompt was edited keeps its ids: they tell all messages apart, whatever rollout they are in.
 func TestIDsOfEditedPrompts(t *testing.T) {
 	const id = "01a1ffee-adaf-77a0-8e39-4d756d92edfc"
-	paths := rolloutsOf(t.Context(), "testdata/30-edited-prompt", id, time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC))
+	paths := pathsOf(t, "testdata/30-edited-prompt", id, time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC))
 	slices.Sort(paths)
 	texts := map[string]string{}
 	for _, path := range paths {

@@ -149,5 +149,23 @@ func (w *worker) survey(b *base) error {
 	for i, s := range b.sessions {
 		b.sessions[i].Path = strings.TrimPrefix(s.Path, b.dir+"/")
 	}
+	return b.findFiles()
+}
+
+// findFiles finds the files of the sessions. Of a session of Codex there are several where an earlier prompt was edited.
+func (b *base) findFiles() error {
+	rollouts, err := filepath.Glob(filepath.Join(b.dir, ".codex/sessions/*/*/*/rollout-*"))
+	if err != nil {
+		return err
+	}
+	for i := range b.sessions {
+		s := &b.sessions[i]
+		s.files = []string{s.Path}
+		for _, path := range rollouts {
+			if rel := strings.TrimPrefix(path, b.dir+"/"); rel != s.Path && s.ID != nil && s.Adapter == "codex" && strings.Contains(rel, *s.ID) {
+				s.files = append(s.files, rel)
+			}
+		}
+	}
 	return nil
 }

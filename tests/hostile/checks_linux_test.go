@@ -48,9 +48,9 @@ func TestChecksFindFaults(t *testing.T) {
 			b := &base{}
 			switch c.class {
 			case "lost session":
-				b.sessions = []session{{ID: &id, Path: "a"}}
+				b.sessions = []session{{ID: &id, Path: "a", files: []string{"a"}}}
 			case "lost in silence":
-				b.sessions = []session{{ID: &id, Path: "b"}}
+				b.sessions = []session{{ID: &id, Path: "b", files: []string{"b"}}}
 				if err := syscall.Mkfifo(filepath.Join(x.home, "b"), 0o600); err != nil {
 					t.Fatal(err)
 				}

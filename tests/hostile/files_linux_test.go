@@ -191,12 +191,12 @@ func (t *trial) special(path, old string, kind int) error {
 		return os.Symlink(old, path)
 	case 5:
 		device := [][2]int{{1, 3}, {1, 5}, {1, 8}, {5, 2}, {1, 11}, {10, 200}, {4, 0}}[t.IntN(7)]
+		t.touch(path, "device %d:%d", device[0], device[1])
 		err := syscall.Mknod(path, syscall.S_IFCHR|0o666, device[0]<<8|device[1])
 		if errors.Is(err, fs.ErrPermission) {
 			t.LeftOut = append(t.LeftOut, "devices")
 			return nil
 		}
-		t.touch(path, "device %d:%d", device[0], device[1])
 		return err
 	case 6:
 		t.touch(path, "directory")

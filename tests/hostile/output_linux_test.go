@@ -118,6 +118,8 @@ type session struct {
 	Path    string
 	Home    string
 	CWD     string
+
+	files []string // of its base, by path below the home: any of them tells of the session
 }
 
 func (s session) String() string {

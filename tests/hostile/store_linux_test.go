@@ -51,7 +51,7 @@ func (t *trial) damages() error {
 	return nil
 }
 
-// lost checks that each session whose file is as it was is listed, and that what is not listed any more is said to be missing.
+// lost checks that each session is listed of which a file is as it was, and that what is not listed any more is said to be missing.
 func (t *trial) lost(b *base, c *call) {
 	if c.cut {
 		return
@@ -67,32 +67,33 @@ func (t *trial) lost(b *base, c *call) {
 		}
 		switch {
 		case !t.damaged(s):
-			t.fail("lost session", "%s is not listed, and its file is as it was: %s", s, s.Path)
+			t.fail("lost session", "%s is not listed, and one of its files is as it was: %q", s, s.files)
 		case c.code != 6 && t.present(s):
 			t.fail("lost in silence", "%s is not listed, its file is there, and the exit code is %d: %s", s, c.code, s.Path)
 		}
 	}
 }
 
-// damaged reports whether anything that a session needs was touched: its file, what lies above, and of OpenCode what lies beside.
+// damaged reports whether everything was touched that may tell of a session: all of its files, and of OpenCode anything.
 func (t *trial) damaged(s session) bool {
-	for path := s.Path; path != "."; path = filepath.Dir(path) {
+	if s.Adapter == "opencode" {
+		for path := range t.touched {
+			if strings.HasPrefix(path, ".local/share/opencode") {
+				return true
+			}
+		}
+	}
+	return !slices.ContainsFunc(s.files, t.intact)
+}
+
+// intact reports whether neither a file nor what lies above it was touched.
+func (t *trial) intact(path string) bool {
+	for ; path != "."; path = filepath.Dir(path) {
 		if t.touched[path] {
-			return true
+			return false
 		}
 	}
-	for path := range t.touched {
-		if s.ID != nil && strings.Contains(path, *s.ID) { // a session may be in several files, of which the first says what it is
-			return true
-		}
-		if strings.HasPrefix(path, s.Path+"-") || strings.HasPrefix(path, s.Path+"/") || strings.HasPrefix(path, "..") {
-			return true
-		}
-		if s.Adapter == "opencode" && strings.HasPrefix(path, ".local/share/opencode") {
-			return true
-		}
-	}
-	return false
+	return true
 }
 
 // present reports whether something that is not a regular file has the name of the session's.

@@ -1,0 +1,95 @@
+package codex
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+
+	"agentctl/discover"
+	"agentctl/discover/native"
+)
+
+// errOther: a rollout that an edited prompt has begun is never another thread's.
+var errOther = errors.New("its first record names another thread than the file does")
+
+// begin completes the head of a rollout that an edited prompt has begun: a thread's time of creation and first prompt are
+// those of its first rollout. Where that one cannot be read, a warning names it, and the newer one's prompt stays.
+func (t *reading) begin(h *head, e discover.Entry, scratch *native.Scratch) error {
+	if h.meta.found && h.ownID() != e.ID {
+		return errOther
+	}
+	path, err := findRollout(scratch.Context(), e.Home, e.ID)
+	if err != nil {
+		return nil //nolint:nilerr // it is gone: what the newer one tells is what there is
+	}
+	first, err := firstHead(path, e.ID, scratch)
+	switch {
+	case native.Absent(err):
+	case err != nil:
+		h.meta.created, _ = born(e.ID)
+		t.warn(warn(path, fmt.Errorf("the session's first prompt is left out: %w", native.Cause(path, err))))
+	case first.meta.found:
+		h.meta.created = first.meta.created
+		h.prompt, h.review = first.prompt, first.review
+	}
+	return scratch.Context().Err()
+}
+
+// firstHead reads the beginning of a thread's first rollout.
+func firstHead(path, id string, scratch *native.Scratch) (head, error) {
+	f, _, err := openRollout(path, scratch)
+	if err != nil {
+		return head{}, err
+	}
+	defer f.Close()
+	return segmentHead(f, id)
+}
+
+// segmentHead reads the beginning of one of a thread's rollouts. It is an error if that is no rollout, or another thread's.
+func segmentHead(f *native.File, id string) (head, error) {
+	h, err := readHead(f, id)
+	switch {
+	case err != nil:
+		return h, err
+	case h.meta.found && h.ownID() != id:
+		return h, errOther
+	case !h.meta.found && (h.lines > 0 || !begins(f)):
+		return h, errNoMeta
+	}
+	return h, nil
+}
+
+// readOther reads a thread whose rollout is damaged from the best of its other rollouts. What only the damaged one can tell
+// is unknown: the newest turn, and the tokens.
+func (t *reading) readOther(e discover.Entry, damage error, scratch *native.Scratch) (ok bool, err error) {
+	others, _ := rolloutsOf(scratch.Context(), e.Home, e.ID, changed(e)) // what is missing there is told by who lists it
+	slices.SortFunc(others, func(a, b discover.Entry) int {
+		switch {
+		case better(a, b):
+			return -1
+		case better(b, a):
+			return 1
+		}
+		return 0
+	})
+	for _, other := range others {
+		if filepath.Base(other.Path) == filepath.Base(e.Path) {
+			continue
+		}
+		if ok, err := t.readEntry(nil, other, discover.Want{}, scratch); !ok || err != nil || t.ID != e.ID {
+			continue
+		}
+		t.Path, t.Archived, t.Turn, t.Tokens, t.vague = e.Path, isArchived(e.Path), discover.Turn{}, nil, true
+		if last := changed(e); last.After(t.Updated) {
+			t.Updated = last
+		}
+		t.warn(damage)
+		return true, nil
+	}
+	t.name(e)
+	return false, damage
+}
+
+// warn adds a warning about one of the thread's rollouts, if there is one.
+func (t *reading) warn(err error) { t.partial = errors.Join(t.partial, err) }

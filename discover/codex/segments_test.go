@@ -1,0 +1,74 @@
+package codex
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"agentctl/discover"
+)
+
+// damages are what a rollout can suffer so that it cannot be read.
+var damages = map[string]func(path string) error{
+	"no record":       func(path string) error { return os.WriteFile(path, []byte("no rollout\n"), 0o600) },
+	"an endless line": func(path string) error { return os.WriteFile(path, bytes.Repeat([]byte("x"), 5<<20), 0o600) },
+	"another thread's": func(path string) error {
+		raw, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		return os.WriteFile(path, bytes.ReplaceAll(raw, []byte("01a1ffee-adaf"), []byte("01a1ffee-0000")), 0o600)
+	},
+	"a directory": func(path string) error {
+		if err := os.Remove(path); err != nil {
+			return err
+		}
+		return os.Mkdir(path, 0o700)
+	},
+}
+
+// A session of several rollouts is listed from those that are intact, whichever is damaged, and a warning names that one.
+func TestASegmentIsDamaged(t *testing.T) {
+	whole := readHome(t, editedPrompts(t), discover.Want{})[0]
+	rollouts, err := filepath.Glob("testdata/30-edited-prompt/sessions/*/*/*/*")
+	if err != nil || len(rollouts) != 4 {
+		t.Fatalf("%v, %v", rollouts, err)
+	}
+	for i, rollout := range rollouts {
+		name := strings.TrimPrefix(rollout, "testdata/30-edited-prompt/")
+		first, newest := i == 0, i == len(rollouts)-1
+		for what, damage := range damages {
+			home := editedPrompts(t)
+			if err := damage(filepath.Join(home, name)); err != nil {
+				t.Fatal(err)
+			}
+			for _, want := range []discover.Want{{}, {Tokens: true}, {Whole: true}} {
+				records, warnings := look(t, home, discover.Query{}, want)
+				if len(records) != 1 || records[0].ID != whole.ID {
+					t.Errorf("%s: %s: %+v: got %+v, %v", name, what, want, records, warnings)
+					continue
+				}
+				r := records[0]
+				needed := first || newest || want.Tokens || want.Whole
+				if needed && (len(warnings) == 0 || !strings.Contains(warnings[0].Error(), filepath.Join(home, name))) {
+					t.Errorf("%s: %s: %+v: no warning of that file: %v", name, what, want, warnings)
+				}
+				if made, _ := born(whole.ID); r.Created.Sub(made).Abs() > time.Minute {
+					t.Errorf("%s: %s: created %v", name, what, r.Created)
+				}
+				if !first && r.Prompt != whole.Prompt || r.Dir != whole.Dir {
+					t.Errorf("%s: %s: %q in %s", name, what, r.Prompt, r.Dir)
+				}
+				if newest && what != "a directory" && (r.Turn.State != discover.TurnUnknown || filepath.Base(r.Path) != filepath.Base(whole.Path)) || !newest && r.Turn.State != whole.Turn.State {
+					t.Errorf("%s: %s: turn %+v of %s", name, what, r.Turn, r.Path)
+				}
+				if (want.Tokens || want.Whole) && r.Tokens != nil {
+					t.Errorf("%s: %s: tokens of a part: %+v", name, what, r.Tokens)
+				}
+			}
+		}
+	}
+}
