@@ -11,7 +11,6 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/creack/pty"
 	"golang.org/x/sys/unix"
 )
 
@@ -103,7 +102,8 @@ func (t *trial) do(c *call) *call {
 	cmd.WaitDelay = grace // what it has left behind may hold its output
 	floor := resetPeak()
 	begun := time.Now()
-	if err := t.start(c, cmd); err != nil {
+	drain, err := c.start(cmd)
+	if err != nil {
 		t.fail("generator", "%s: %v", c, err)
 		return c
 	}
@@ -111,6 +111,7 @@ func (t *trial) do(c *call) *call {
 	hard := &unix.Rlimit{Cur: 4 * memory, Max: 4 * memory}
 	_ = unix.Prlimit(cmd.Process.Pid, unix.RLIMIT_DATA, hard, nil) // it may have ended
 	t.await(c, cmd)
+	drain()
 	c.took = time.Since(begun)
 	status := cmd.ProcessState.Sys().(syscall.WaitStatus)
 	if c.code = cmd.ProcessState.ExitCode(); status.Signaled() {
@@ -123,29 +124,6 @@ func (t *trial) do(c *call) *call {
 		t.after(c)
 	}
 	return c
-}
-
-// start starts the command, on a terminal if the call wants one.
-func (t *trial) start(c *call, cmd *exec.Cmd) error {
-	if !c.terminal {
-		return cmd.Start()
-	}
-	cmd.Stdout, cmd.Stderr, cmd.SysProcAttr = nil, nil, nil
-	master, err := pty.StartWithSize(cmd, &pty.Winsize{Cols: 100, Rows: 30})
-	if err != nil {
-		return err
-	}
-	go func() {
-		buf := make([]byte, 32<<10)
-		for {
-			n, err := master.Read(buf)
-			_, _ = c.out.Write(buf[:n])
-			if err != nil {
-				return
-			}
-		}
-	}()
-	return nil
 }
 
 // await waits for the end. A run that passes the deadline is interrupted as a person would, and then asked where it is.
@@ -204,8 +182,11 @@ func frames(text string) string {
 	return strings.Join(out, "")
 }
 
-// count adds a run to the figures.
+// count adds a run to the figures. What this program takes itself counts as the run's: less than that cannot be told.
 func (t *trial) count(c *call, rss, floor int64) {
+	if floor >= memory {
+		t.fail("generator", "the tests themselves take %d MB: what a run takes cannot be told", floor>>20)
+	}
 	t.Runs[c.verb()]++
 	r := run{Args: c.args, Took: c.took}
 	if rss > floor+1<<20 {
