@@ -50,7 +50,7 @@ const program = "agentctl"
 func newApp(env Env, verbs []verb) *cli.App {
 	app := &cli.App{
 		Name:            program,
-		Usage:           "tell the truth about coding-agent sessions on this machine",
+		Usage:           "show and control the coding-agent sessions on this machine",
 		UsageText:       "agentctl COMMAND [FLAGS] [ARGUMENTS]\nagentctl --version",
 		Writer:          env.Stdout,
 		ErrWriter:       env.Stderr,

@@ -16,7 +16,7 @@ type currentOptions struct{ quiet, json, noColor bool }
 func newCurrent(env Env) *cli.Command {
 	o := &currentOptions{}
 	return &cli.Command{
-		Usage:     "show the session that this shell, hook or tool runs inside of",
+		Usage:     "show the session that this shell, hook or tool runs in",
 		UsageText: "agentctl current [FLAGS]",
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "print its ID only", Destination: &o.quiet},

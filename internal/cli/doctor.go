@@ -17,7 +17,7 @@ type doctorOptions struct{ json, noColor bool }
 func newDoctor(env Env) *cli.Command {
 	o := &doctorOptions{}
 	return &cli.Command{
-		Usage:     "show what was found and what not: programs, stores, processes, configuration",
+		Usage:     "show what agentctl finds on this machine: programs, stores, processes, configuration",
 		UsageText: "agentctl doctor [FLAGS]",
 		Flags:     []cli.Flag{jsonFlag(&o.json), noColorFlag(&o.noColor)},
 		Action: func(c *cli.Context) error {

@@ -30,10 +30,10 @@ const secretKey = "AGENTCTL_WEBHOOK_SECRET"
 func newEvents(env Env) *cli.Command {
 	o := &eventsOptions{}
 	return &cli.Command{
-		Usage:     "print what happens to sessions as it happens, one JSON object a line",
+		Usage:     "print session events as they happen, one JSON object a line",
 		UsageText: "agentctl events [FLAGS]",
-		Description: "Sessions start, run, wait for you, idle, fail and stop; each event has the whole session.\n" +
-			"It goes on until it is interrupted (exit 130) or nobody reads it any more.",
+		Description: "A session starts, runs, waits for you, becomes idle, fails or stops. Each event contains the whole session.\n" +
+			"The command runs until it is interrupted (exit 130) or the reader of its output closes the pipe.",
 		Flags: slices.Concat([]cli.Flag{
 			&cli.StringSliceFlag{Name: "type", Usage: "only events of this `TYPE`, such as session.waiting (may be repeated)", Destination: &o.types},
 			&cli.BoolFlag{Name: "initial", Usage: "print sessions that are already live first, as if they had just started", Destination: &o.initial},
@@ -42,9 +42,9 @@ func newEvents(env Env) *cli.Command {
 			&cli.BoolFlag{Name: "children", Usage: "include sub-agents' sessions", Destination: &o.children},
 			&cli.StringFlag{Name: "exec", Usage: "run the shell command `CMD` for each event, with the event on its stdin", Destination: &o.script},
 			&cli.StringFlag{Name: "webhook", Usage: "post each event to `URL`, signed if there is a secret; needs curl", Destination: &o.webhook},
-			&cli.StringFlag{Name: "secret-env", Usage: "the secret is in the environment variable `NAME`", Value: secretKey, Destination: &o.secretEnv},
-			&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "print no events; for --exec and --webhook", Destination: &o.quiet},
-			formatFlag(&o.format),
+			&cli.StringFlag{Name: "secret-env", Usage: "read the secret from the environment variable `NAME`", Value: secretKey, Destination: &o.secretEnv},
+			&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "print no events; use it with --exec or --webhook", Destination: &o.quiet},
+			formatFlag(&o.format, "{{.type}} {{.session.id}}"),
 			jsonFlag(&o.json),
 		}),
 		Action: func(c *cli.Context) error {

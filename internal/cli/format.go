@@ -8,9 +8,13 @@ import (
 	"agentctl/internal/render"
 )
 
-// formatFlag is --format of a command that prints one kind of object.
-func formatFlag(to *string) cli.Flag {
-	return &cli.StringFlag{Name: "format", Usage: "print each by this Go `TEMPLATE`, as in '{{.status}} {{.id}}'; json: as --json", Destination: to}
+// sessionTemplate is the example in the help of --format where the objects are sessions.
+const sessionTemplate = "{{.status}} {{.id}}"
+
+// formatFlag is --format of a command that prints one kind of object. Its help shows the example, a template of such an object.
+func formatFlag(to *string, example string) cli.Flag {
+	usage := "print each object by a Go `TEMPLATE` such as '" + example + "'; json: as --json"
+	return &cli.StringFlag{Name: "format", Usage: usage, Destination: to}
 }
 
 // formatJSON is the --format that asks for what --json prints.

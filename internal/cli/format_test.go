@@ -1,8 +1,13 @@
 package cli
 
 import (
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/urfave/cli/v2"
+
+	"agentctl/internal/render"
 )
 
 // Templates are for every command that prints objects; the word json asks for what --json prints.
@@ -48,6 +53,27 @@ func TestFormats(t *testing.T) {
 		env, out := testEnv(t)
 		if got := run(env, "events", "--format", format); got != exitUsage || !strings.Contains(out.stderr.String(), says) {
 			t.Errorf("events --format %s: exit %d, %s", format, got, out.stderr.String())
+		}
+	}
+}
+
+// The example in the help of each --format is a template of the objects that this command prints.
+func TestFormatExamples(t *testing.T) {
+	objects := map[string]any{
+		"list": render.Session{}, "status": render.Session{}, "wait": render.Session{},
+		"events": render.Event{}, "locks": render.Lock{}, "worktree list": render.Worktree{},
+	}
+	env, _ := testEnv(t)
+	for _, c := range leaves(newApp(env, verbs()).Commands) {
+		i := slices.IndexFunc(c.Flags, func(f cli.Flag) bool { return slices.Contains(f.Names(), "format") })
+		if i < 0 {
+			continue
+		}
+		usage := c.Flags[i].(*cli.StringFlag).Usage
+		_, example, _ := strings.Cut(usage, "'")
+		example, _, _ = strings.Cut(example, "'")
+		if _, err := render.ParseFormat(example, env.Now, objects[verbOf(c)]); err != nil {
+			t.Errorf("%s: %q: %v", verbOf(c), usage, err)
 		}
 	}
 }

@@ -19,8 +19,8 @@ func newHooks(env Env) *cli.Command {
 		Usage:     "install git hooks that guard a worktree and name the session in commits",
 		UsageText: "agentctl hooks install|uninstall|status|run [FLAGS] [ARGUMENTS]",
 		Subcommands: []*cli.Command{
-			newHooksChange(env, "install", "put agentctl into the git hooks of a repository", env.hooksInstall),
-			newHooksChange(env, "uninstall", "take agentctl out of them, and leave them as they were", func(ctx context.Context, p *hooks.Place, _ *hooksOptions) ([]hooks.Hook, error) {
+			newHooksChange(env, "install", "install agentctl in the git hooks of a repository", env.hooksInstall),
+			newHooksChange(env, "uninstall", "remove agentctl from the git hooks, and restore them", func(ctx context.Context, p *hooks.Place, _ *hooksOptions) ([]hooks.Hook, error) {
 				return p.Uninstall(ctx)
 			}),
 			newHooksChange(env, "status", "show which hooks call agentctl", func(_ context.Context, p *hooks.Place, _ *hooksOptions) ([]hooks.Hook, error) {
@@ -61,7 +61,7 @@ func newHooksChange(env Env, name, usage string, do func(context.Context, *hooks
 }
 
 func mergesFlag(to *bool) *cli.BoolFlag {
-	return &cli.BoolFlag{Name: "trailer-merges", Usage: "name the session in the messages of merges and squashes too", Destination: to}
+	return &cli.BoolFlag{Name: "trailer-merges", Usage: "also name the session in the messages of merges and squashes", Destination: to}
 }
 
 func (env Env) hooks(ctx context.Context, verb string, o *hooksOptions, do func(context.Context, *hooks.Place, *hooksOptions) ([]hooks.Hook, error)) error {

@@ -22,9 +22,9 @@ func newHooksRun(env Env) *cli.Command {
 		Name:      "run",
 		Usage:     "do the work of a git hook; installed hooks call it",
 		UsageText: "agentctl hooks run [FLAGS] HOOK [-- ARGUMENTS…]",
-		Description: "HOOK is pre-commit, pre-push or pre-rebase: exit 5 or 6 if git should not go on; post-checkout: only a\n" +
-			"warning; prepare-commit-msg, with git's own arguments: name the session in the message. What fails otherwise is\n" +
-			"a warning, and exit 0.",
+		Description: "HOOK is pre-commit, pre-push or pre-rebase: exit 5 or 6 if git should stop; post-checkout: only warn; or\n" +
+			"prepare-commit-msg, with git's own arguments: name the session in the message. Any other failure is a\n" +
+			"warning, with exit 0.",
 		ArgsUsage: "HOOK [ARGUMENTS…]",
 		Flags:     []cli.Flag{mergesFlag(&merges)},
 		Action: func(c *cli.Context) error {

@@ -21,11 +21,11 @@ func newGuard(env Env) *cli.Command {
 	return &cli.Command{
 		Usage:     "exit 5 if another session is running here, or the directory is locked",
 		UsageText: "agentctl guard [FLAGS] [DIR]",
-		Description: "For git hooks and scripts. DIR is here, unless it is given, and stands for its whole git worktree.\n" +
-			"The session that guard is called from is in nobody's way, nor is a lock of lock DIR -- COMMAND around it.",
+		Description: "For git hooks and scripts. guard checks the git worktree that contains DIR (default: the current directory).\n" +
+			"It ignores the session that calls it, and the lock of a lock DIR -- COMMAND that it runs in.",
 		ArgsUsage: "[DIR]",
 		Flags: []cli.Flag{
-			&cli.BoolFlag{Name: "strict", Usage: "an idle session counts as well", Destination: &o.strict},
+			&cli.BoolFlag{Name: "strict", Usage: "an idle session blocks too", Destination: &o.strict},
 			&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "do not warn of idle sessions", Destination: &o.quiet},
 			jsonFlag(&o.json),
 		},

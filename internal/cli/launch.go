@@ -37,7 +37,7 @@ const idTimeout = time.Minute
 func (o *startOptions) flags() []cli.Flag {
 	o.timeout = idTimeout
 	return []cli.Flag{
-		&cli.StringFlag{Name: "permissions", Usage: "what it may do without asking: `P` is own (its configuration), edit, or full", Destination: &o.permissions},
+		&cli.StringFlag{Name: "permissions", Usage: "what the agent may do without asking: `P` is own (as its configuration says), edit or full", Destination: &o.permissions},
 		&cli.StringFlag{Name: "output", Usage: "append what the agent prints to `FILE` (default: discarded)", Destination: &o.output},
 		spanFlag("timeout", "how long to wait for the session to appear: `D`", &o.timeout),
 		&cli.BoolFlag{Name: "kill-on-timeout", Usage: "end the agent if its session does not appear in time", Destination: &o.killOnTimeout},
@@ -65,13 +65,13 @@ func newLaunch(env Env) *cli.Command {
 	return &cli.Command{
 		Usage:     "start an agent on a prompt, and print the ID of its session",
 		UsageText: "agentctl launch [AGENT] -p PROMPT [FLAGS] [-- AGENT-FLAGS]",
-		Description: "AGENT is claude-code (the default), codex or opencode. It runs by itself, in a session of its\n" +
-			"own; what follows -- goes to it as it is.",
+		Description: "AGENT is claude-code (the default), codex or opencode. It runs in the background, independent of this\n" +
+			"terminal. Arguments after -- go to it unchanged.",
 		ArgsUsage: "[AGENT] [-- AGENT-FLAGS]",
 		Flags: slices.Concat(o.promptOptions.flags(), []cli.Flag{
 			&cli.StringFlag{Name: "cwd", Usage: "work in `DIR`", Destination: &o.dir},
 			&cli.StringFlag{Name: "name", Usage: "give the session the title `NAME`", Destination: &o.name},
-			&cli.StringFlag{Name: "group", Usage: "make it one of the group `G`", Destination: &o.group},
+			&cli.StringFlag{Name: "group", Usage: "add the session to the group `G`", Destination: &o.group},
 			&cli.StringSliceFlag{Name: "env", Usage: "set a variable for the agent: `K=V` (may be repeated)", Destination: &o.vars},
 		}, o.slotOptions.flags(), o.startOptions.flags()),
 		Action: func(c *cli.Context) error {

@@ -23,7 +23,7 @@ type listOptions struct {
 func newList(env Env) *cli.Command {
 	o := &listOptions{}
 	return &cli.Command{
-		Usage:     "list live sessions, with -a stopped ones too",
+		Usage:     "list live sessions; with -a, stopped ones too",
 		UsageText: "agentctl list [FLAGS]",
 		Flags: slices.Concat([]cli.Flag{
 			&cli.BoolFlag{Name: "all", Aliases: []string{"a"}, Usage: "include stopped sessions", Destination: &o.all},
@@ -34,12 +34,12 @@ func newList(env Env) *cli.Command {
 			&cli.IntFlag{Name: "n", Usage: "show at most `N` sessions, the newest; 0 shows all", Destination: &o.limit},
 			&cli.BoolFlag{Name: "children", Usage: "include sub-agents' sessions", Destination: &o.children},
 			&cli.BoolFlag{Name: "tokens", Usage: "include token counts in every row of --json and --format", Destination: &o.tokens},
-			&cli.BoolFlag{Name: "orphans", Usage: "show processes that stopped sessions left behind, with their ports, instead of sessions", Destination: &o.orphans},
-			&cli.BoolFlag{Name: "wide", Usage: "show more of each session: processor time, memory, ports, context, changes", Destination: &o.wide},
-			&cli.BoolFlag{Name: "watch", Aliases: []string{"w"}, Usage: "show it on the terminal as it changes, those that need you first; q ends it", Destination: &o.watch},
+			&cli.BoolFlag{Name: "orphans", Usage: "show the processes that stopped sessions left behind, with their ports, instead of sessions", Destination: &o.orphans},
+			&cli.BoolFlag{Name: "wide", Usage: "also show each session's processor time, memory, ports, context and uncommitted changes", Destination: &o.wide},
+			&cli.BoolFlag{Name: "watch", Aliases: []string{"w"}, Usage: "show the table on the terminal and update it, sessions that need you first; q ends it", Destination: &o.watch},
 			&cli.BoolFlag{Name: "no-trunc", Usage: "do not shorten anything", Destination: &o.noTrunc},
 			&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "print IDs only", Destination: &o.quiet},
-			formatFlag(&o.format),
+			formatFlag(&o.format, sessionTemplate),
 			jsonFlag(&o.json),
 			noColorFlag(&o.noColor),
 			&cli.BoolFlag{Name: "no-pager", Usage: "do not use a pager", Destination: &o.noPager},

@@ -31,15 +31,16 @@ func newLock(env Env) *cli.Command {
 	return &cli.Command{
 		Usage:     "lock a directory while a command runs, or until it is unlocked",
 		UsageText: "agentctl lock [FLAGS] DIR [-- COMMAND ARGUMENTS…]\nagentctl lock [FLAGS] --repo DIR [-- COMMAND ARGUMENTS…]",
-		Description: "With a command, a kernel lock is held on the directory while it runs: the command inherits it, and\n" +
-			"nothing outlives it. Without one, a lock is declared in a small file, until unlock or its time is up.",
+		Description: "With a command, lock holds a kernel lock on the directory while the command runs. The command inherits\n" +
+			"the lock, which ends with the last of its processes. Without a command, lock declares a lock in a small file,\n" +
+			"until unlock or until its time has passed.",
 		ArgsUsage: "DIR [-- COMMAND ARGUMENTS…]",
 		Flags: []cli.Flag{
 			lockRepoFlag(&o.repo),
-			&cli.StringFlag{Name: "by", Usage: "who locks it: `WHO` is the session this runs inside of, or you", Destination: &o.by},
+			&cli.StringFlag{Name: "by", Usage: "the owner of the lock: `WHO` (default: the session that this runs in, otherwise you)", Destination: &o.by},
 			&cli.StringFlag{Name: "reason", Usage: "reason shown to others: `WHY`", Destination: &o.reason},
-			spanFlag("for", "declare it for `D`; without it, until unlock", &o.duration),
-			&cli.BoolFlag{Name: "force", Usage: "with a command: run it even if another session is working there or the directory is locked", Destination: &o.force},
+			spanFlag("for", "the lock expires after `D` (default: it stays until unlock)", &o.duration),
+			&cli.BoolFlag{Name: "force", Usage: "with a command: run it even if another session is running there or the directory is locked", Destination: &o.force},
 			jsonFlag(&o.json),
 		},
 		Action: func(c *cli.Context) error {

@@ -11,7 +11,7 @@ import (
 )
 
 func lockRepoFlag(to *string) cli.Flag {
-	return &cli.StringFlag{Name: "repo", Usage: "every worktree that the git repository of `DIR` has now, instead of one", Destination: to}
+	return &cli.StringFlag{Name: "repo", Usage: "all current worktrees of the git repository that contains `DIR`", Destination: to}
 }
 
 // lockPlaces are the places that lock and unlock are about: that of dir, or all worktrees that a repository has now. Their

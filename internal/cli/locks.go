@@ -19,9 +19,9 @@ type locksOptions struct {
 func newLocks(env Env) *cli.Command {
 	o := &locksOptions{}
 	return &cli.Command{
-		Usage:     "list the locks in force: of live sessions, held by processes, declared",
+		Usage:     "list the locks in force: those of live sessions, held and declared ones",
 		UsageText: "agentctl locks [FLAGS]",
-		Flags:     []cli.Flag{formatFlag(&o.format), jsonFlag(&o.json), noColorFlag(&o.noColor)},
+		Flags:     []cli.Flag{formatFlag(&o.format, "{{.type}} {{.directory}}"), jsonFlag(&o.json), noColorFlag(&o.noColor)},
 		Action: func(c *cli.Context) error {
 			if _, err := arguments(c, 0, ""); err != nil {
 				return err

@@ -30,8 +30,8 @@ func newMetrics(env Env) *cli.Command {
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "since", Usage: "count stopped sessions active since `WHEN`, as for list (default: 7d, or the configuration's)", Destination: &o.since},
 			adapterFlag(&o.adapters),
-			&cli.BoolFlag{Name: "tokens", Usage: "count the tokens of every session, which reads whole files", Destination: &o.tokens},
-			&cli.StringFlag{Name: "output", Usage: "write to `FILE`, all at once, instead of stdout", Destination: &o.output},
+			&cli.BoolFlag{Name: "tokens", Usage: "count the tokens of every session; this reads whole files", Destination: &o.tokens},
+			&cli.StringFlag{Name: "output", Usage: "write to `FILE` instead of stdout, and replace it atomically", Destination: &o.output},
 		},
 		Action: func(c *cli.Context) error {
 			if _, err := arguments(c, 0, ""); err != nil {

@@ -36,7 +36,7 @@ func (o *promptOptions) flags() []cli.Flag {
 		&cli.StringFlag{Name: "prompt-file", Usage: "read the prompt from `FILE`", Destination: &o.promptFile},
 		&cli.StringFlag{Name: "spec", Usage: "put `FILE` before the prompt, as its specification", Destination: &o.spec},
 		&cli.StringSliceFlag{Name: "file", Usage: "put `FILE` before the prompt, as context (may be repeated)", Destination: &o.files},
-		&cli.Int64Flag{Name: "max-file-size", Usage: "size limit of each --spec and --file, in `BYTES`", Value: defaultMaxFileSize, Destination: &o.maxFileSize},
+		&cli.Int64Flag{Name: "max-file-size", Usage: "limit each --spec and --file to `BYTES`", Value: defaultMaxFileSize, Destination: &o.maxFileSize},
 	}
 }
 

@@ -28,13 +28,13 @@ func newResume(env Env) *cli.Command {
 	return &cli.Command{
 		Usage:     "continue a stopped session",
 		UsageText: "agentctl resume [FLAGS] ID [MESSAGE]",
-		Description: "With a message it runs one more turn by itself, in the session's own directory, with its model and\n" +
-			"permissions. Without one, in a terminal, it becomes the agent's own terminal interface.",
+		Description: "With a message, resume runs one more turn in the background, in the session's own directory, with its model\n" +
+			"and permissions. Without one, in a terminal, it replaces itself with the agent's own terminal interface.",
 		ArgsUsage: "ID [MESSAGE]",
 		Flags: slices.Concat([]cli.Flag{
-			&cli.BoolFlag{Name: "fork", Usage: "leave the session as it is, and continue a copy", Destination: &o.fork},
+			&cli.BoolFlag{Name: "fork", Usage: "leave the session as it is and continue a copy", Destination: &o.fork},
 			adapterFlag(&o.adapters),
-			&cli.StringFlag{Name: "model", Usage: "the agent's own name of a `MODEL`", Destination: &o.model},
+			&cli.StringFlag{Name: "model", Usage: "use `MODEL`, by the agent's name for it", Destination: &o.model},
 			&cli.StringSliceFlag{Name: "env", Usage: "set a variable for the agent: `K=V` (may be repeated)", Destination: &o.vars},
 		}, o.promptOptions.flags(), o.startOptions.flags()),
 		Action: func(c *cli.Context) error {

@@ -73,8 +73,8 @@ type scope struct{ dir, repo, group string }
 // flags returns --cwd, --repo and --group; verb says what becomes of the sessions ("only", "select").
 func (s *scope) flags(verb string) []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: "cwd", Usage: verb + " sessions in the git worktree of `DIR`; outside of any, in that very directory", Destination: &s.dir},
-		&cli.StringFlag{Name: "repo", Usage: verb + " sessions in any worktree of the git repository of `DIR`", Destination: &s.repo},
+		&cli.StringFlag{Name: "cwd", Usage: verb + " sessions in the git worktree that contains `DIR`; if it is in none, in exactly that directory", Destination: &s.dir},
+		&cli.StringFlag{Name: "repo", Usage: verb + " sessions in any worktree of the git repository that contains `DIR`", Destination: &s.repo},
 		&cli.StringFlag{Name: "group", Usage: verb + " sessions of the launch group `G`", Destination: &s.group},
 	}
 }

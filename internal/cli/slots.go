@@ -26,12 +26,12 @@ type slotOptions struct {
 
 func (o *slotOptions) flags() []cli.Flag {
 	return []cli.Flag{
-		&cli.GenericFlag{Name: "adapter", Usage: "launch this `AGENT`; if repeated, each in a worktree of its own", Value: &adapterValue{o}},
-		&cli.GenericFlag{Name: "model", Usage: "the agent's own name of a `MODEL`; it belongs to the --adapter before it", Value: &modelValue{o}},
-		&cli.StringFlag{Name: "matrix", Usage: "launch what `FILE` describes, each in a worktree of its own", Destination: &o.matrix},
-		&aloneFlag{cli.StringFlag{Name: "worktree", Usage: "work in a new worktree of `REPO` (default: of where --cwd is)", Destination: &o.worktree}, here},
-		&cli.StringFlag{Name: "branch", Usage: "with --worktree: on the branch `B`", Destination: &o.branch},
-		&cli.StringFlag{Name: "base-branch", Usage: "where new branches start: `B` (default: where --cwd is)", Destination: &o.base},
+		&cli.GenericFlag{Name: "adapter", Usage: "launch this `AGENT`; if repeated, each one in its own worktree", Value: &adapterValue{o}},
+		&cli.GenericFlag{Name: "model", Usage: "use `MODEL`, by the agent's name for it; applies to the --adapter before it", Value: &modelValue{o}},
+		&cli.StringFlag{Name: "matrix", Usage: "launch what `FILE` describes, each launch in its own worktree", Destination: &o.matrix},
+		&aloneFlag{cli.StringFlag{Name: "worktree", Usage: "work in a new worktree of `REPO` (default: the repository that contains --cwd)", Destination: &o.worktree}, here},
+		&cli.StringFlag{Name: "branch", Usage: "use the branch `B` in the worktree; implies --worktree", Destination: &o.branch},
+		&cli.StringFlag{Name: "base-branch", Usage: "start new branches at `B` (default: the commit of --cwd)", Destination: &o.base},
 	}
 }
 

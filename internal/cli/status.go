@@ -21,14 +21,14 @@ func newStatus(env Env) *cli.Command {
 	return &cli.Command{
 		Usage:     "show one session in full",
 		UsageText: "agentctl status [FLAGS] ID",
-		Description: "ID is a full ID or a unique prefix of one; ID@DIR tells apart one ID in two project\n" +
-			"directories, or, with an agent's home, in two homes; pid:N names the session or sessions of a process.",
+		Description: "ID is a full ID or a unique prefix of one. If several sessions have one ID, ID@DIR selects one by its project\n" +
+			"directory or its agent's home. pid:N selects the session or sessions of a process.",
 		ArgsUsage: "ID",
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "explain", Usage: "also show every piece of evidence considered, and the reason for the verdict", Destination: &o.explain},
-			&cli.BoolFlag{Name: "alive", Usage: "print nothing; exit 0 if it is live, 8 if it is stopped", Destination: &o.alive},
+			&cli.BoolFlag{Name: "alive", Usage: "print nothing; exit 0 if it is live, 8 if it is stopped, 6 if that is not known", Destination: &o.alive},
 			adapterFlag(&o.adapters),
-			formatFlag(&o.format),
+			formatFlag(&o.format, sessionTemplate),
 			jsonFlag(&o.json),
 			noColorFlag(&o.noColor),
 		},

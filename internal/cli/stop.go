@@ -27,14 +27,14 @@ func newStop(env Env) *cli.Command {
 	return &cli.Command{
 		Usage:     "stop sessions, with the tools that they run",
 		UsageText: "agentctl stop [FLAGS] ID…",
-		Description: "Without an ID: the live sessions that match all flags of the selection. It never\n" +
-			"takes the session that the command is called from, sub-agents', or other users' sessions.",
+		Description: "Without an ID, stop ends the live sessions that match all selection flags. A selection never contains\n" +
+			"the session that stop is called from, sub-agents' sessions or other users' sessions.",
 		ArgsUsage: "ID…",
 		Flags: slices.Concat([]cli.Flag{
-			&cli.BoolFlag{Name: "force", Usage: "also end processes that serve other sessions, and kill what does not end", Destination: &o.force},
-			spanFlag("timeout", "give an agent `D` to end", &o.timeout),
+			&cli.BoolFlag{Name: "force", Usage: "also end processes that serve other sessions, and kill those that do not end", Destination: &o.force},
+			spanFlag("timeout", "how long an agent may take to end: `D`", &o.timeout),
 			&cli.BoolFlag{Name: "all", Usage: "select every live session; asks first", Destination: &o.all},
-			&cli.BoolFlag{Name: "orphans", Usage: "end processes that stopped sessions left behind (list --orphans); asks first", Destination: &o.orphans},
+			&cli.BoolFlag{Name: "orphans", Usage: "end the processes that stopped sessions left behind (list --orphans); asks first", Destination: &o.orphans},
 			&cli.BoolFlag{Name: "yes", Usage: "do not ask", Destination: &o.yes},
 		}, o.scope.flags("select"), []cli.Flag{
 			spanFlag("idle-for", "select sessions that have been idle for `D` or longer", &o.idleFor),

@@ -23,9 +23,9 @@ func newPeek(env Env) *cli.Command {
 
 func newLogs(env Env) *cli.Command {
 	o := &transcriptOptions{verb: "logs", limit: 50}
-	c := env.transcriptCommand(o, "show what was said in a session, with -f until it stops")
+	c := env.transcriptCommand(o, "show the messages of a session; with -f, follow it until it stops")
 	c.Flags = append(c.Flags, &cli.BoolFlag{
-		Name: "follow", Aliases: []string{"f"}, Usage: "follow until it stops; exit with the last turn's result", Destination: &o.follow,
+		Name: "follow", Aliases: []string{"f"}, Usage: "follow the session until it stops; exit with the last turn's result", Destination: &o.follow,
 	})
 	return c
 }
@@ -37,7 +37,7 @@ func (env Env) transcriptCommand(o *transcriptOptions, usage string) *cli.Comman
 		ArgsUsage: "ID",
 		Flags: []cli.Flag{
 			&cli.IntFlag{Name: "n", Usage: "show at most `N` messages, the newest; 0 shows all", Value: o.limit, Destination: &o.limit},
-			&cli.BoolFlag{Name: "tools", Usage: "also what tools were called with and what they returned", Destination: &o.tools},
+			&cli.BoolFlag{Name: "tools", Usage: "also show the input and output of tool calls", Destination: &o.tools},
 			&cli.BoolFlag{Name: "children", Usage: "include sub-agents' messages, each with its session's ID", Destination: &o.children},
 			&cli.BoolFlag{Name: "no-trunc", Usage: "do not shorten anything", Destination: &o.noTrunc},
 			&cli.BoolFlag{Name: "no-pager", Usage: "do not use a pager", Destination: &o.noPager},

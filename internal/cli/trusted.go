@@ -19,8 +19,8 @@ type users struct {
 
 func (u *users) flags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringSliceFlag{Name: "home", Usage: "also the agent's home `DIR`, and trust it; needed to act on what list shows of a home that only a process names (may be repeated)", Destination: &u.homes},
-		&cli.BoolFlag{Name: "all-users", Usage: "other users' sessions too, as far as they may be read; they are never acted on", Destination: &u.allUsers},
+		&cli.StringSliceFlag{Name: "home", Usage: "also read the agent's home `DIR`, and trust it; needed to act on sessions of a home that only a process names (may be repeated)", Destination: &u.homes},
+		&cli.BoolFlag{Name: "all-users", Usage: "include other users' sessions, as far as they can be read; agentctl never acts on them", Destination: &u.allUsers},
 	}
 }
 

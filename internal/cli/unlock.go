@@ -26,7 +26,7 @@ func newUnlock(env Env) *cli.Command {
 		Flags: []cli.Flag{
 			lockRepoFlag(&o.repo),
 			&cli.StringFlag{Name: "by", Usage: "remove `WHO`'s lock (default: yours)", Destination: &o.by},
-			&cli.BoolFlag{Name: "force", Usage: "remove it even if someone else has declared it", Destination: &o.force},
+			&cli.BoolFlag{Name: "force", Usage: "remove the lock even if someone else has declared it", Destination: &o.force},
 		},
 		Action: func(c *cli.Context) error {
 			if o.repo != "" {

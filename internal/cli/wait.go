@@ -27,18 +27,18 @@ type waitOptions struct {
 func newWait(env Env) *cli.Command {
 	o := &waitOptions{}
 	return &cli.Command{
-		Usage:     "wait until sessions have stopped, or their turns are over",
+		Usage:     "wait until sessions have stopped, or until their turns are over",
 		UsageText: "agentctl wait [FLAGS] ID…\nagentctl wait [FLAGS] --cwd DIR | --repo DIR | --group G",
-		Description: "Each session is printed when it gets there. Exit 0: all did, and their last turns ended well;\n" +
-			"1: a last turn failed or was cut; 6: how one ended is not known; 124: not in time.",
+		Description: "wait prints each session when it reaches the state. Exit 0: all have reached it, and their last turns ended\n" +
+			"well; 1: a last turn failed or was cut; 6: how one ended is not known; 124: timeout.",
 		ArgsUsage: "ID…",
 		Flags: slices.Concat([]cli.Flag{
 			&cli.StringFlag{Name: "until", Usage: "wait for this `STATE`: stopped, idle (or stopped), waiting (or idle or stopped), any-change", Value: string(untilStopped), Destination: &o.until},
-			limitFlag("timeout", "wait no longer than `D`; 0 is for ever", &o.timeout),
+			limitFlag("timeout", "wait at most `D`; 0 is no limit", &o.timeout),
 			adapterFlag(&o.adapters),
 		}, o.scope.flags("select"), []cli.Flag{
 			&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "print nothing but errors", Destination: &o.quiet},
-			formatFlag(&o.format),
+			formatFlag(&o.format, sessionTemplate),
 			jsonFlag(&o.json),
 		}),
 		Action: func(c *cli.Context) error {

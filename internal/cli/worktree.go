@@ -16,7 +16,7 @@ import (
 
 func newWorktree(env Env) *cli.Command {
 	return &cli.Command{
-		Usage:       "list git worktrees with the sessions in them, and remove them",
+		Usage:       "list git worktrees with the sessions in them, and remove unused ones",
 		UsageText:   "agentctl worktree list|clean [FLAGS] [ARGUMENTS]",
 		Subcommands: []*cli.Command{newWorktreeList(env), newWorktreeClean(env)},
 	}
@@ -35,7 +35,7 @@ func newWorktreeList(env Env) *cli.Command {
 		Usage:     "list the worktrees of a repository, with the live sessions in each",
 		UsageText: "agentctl worktree list [FLAGS] [REPO]",
 		ArgsUsage: "[REPO]",
-		Flags:     []cli.Flag{formatFlag(&o.format), jsonFlag(&o.json), noColorFlag(&o.noColor)},
+		Flags:     []cli.Flag{formatFlag(&o.format, "{{.branch}} {{.path}}"), jsonFlag(&o.json), noColorFlag(&o.noColor)},
 		Action: func(c *cli.Context) error {
 			dir := "."
 			if c.Args().Present() {

@@ -32,7 +32,7 @@ func newWorktreeClean(env Env) *cli.Command {
 		UsageText: "agentctl worktree clean [FLAGS] PATH|BRANCH…",
 		ArgsUsage: "WORKTREE…",
 		Flags: []cli.Flag{
-			&cli.StringSliceFlag{Name: "group", Usage: "those of the launch group `G` (may be repeated)", Destination: &o.groups},
+			&cli.StringSliceFlag{Name: "group", Usage: "the worktrees of the launch group `G` (may be repeated)", Destination: &o.groups},
 			&cli.StringFlag{Name: "repo", Usage: "the repository that contains `DIR` (default: the current one)", Destination: &o.repo},
 			&cli.BoolFlag{Name: "delete-branch", Usage: "delete the branch too", Destination: &o.branch},
 			&cli.BoolFlag{Name: "force", Usage: "remove it even if changes, commits or submodules would be lost", Destination: &o.force},

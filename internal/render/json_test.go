@@ -196,7 +196,7 @@ func TestJSONWhole(t *testing.T) {
 	}
 }
 
-// Absent facts are left out, never guessed; a session without a name has the ID null.
+// Unknown facts are absent, never guessed. The ID of an unidentified session is null.
 func TestJSONLittle(t *testing.T) {
 	for want, s := range map[string]discover.Session{
 		`{"id":"88d1d394-0000-4000-8000-000000000000","adapter":"claude-code","status":"stopped","outcome":"completed","lastActivityAt":"2026-11-18T11:00:00.000Z","stoppedAt":"2026-11-18T11:00:00.000Z","meta":{}}`: stored(),

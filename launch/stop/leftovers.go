@@ -9,10 +9,12 @@ import (
 	"agentctl/proc"
 )
 
-// leftovers are the living processes that provably belong to a session that is over: those seen to descend from its
-// process while that lived, those that their environment says, and what descends from them. Not among them are agents,
-// what runs below or above of one, what an agent's environment marks as its own, what we run below of ourselves, and
-// what is another user's.
+// leftovers are the live processes that provably belong to a session that is over: the descendants that its process was seen to
+// have while it was alive, the processes whose environment names the session, and the descendants of both. They never include
+//   - another agent, its ancestors and its descendants,
+//   - a process whose environment names another agent's session,
+//   - this process and its ancestors,
+//   - another user's process.
 func (t *target) leftovers(now discover.Result) []proc.Process {
 	alien := t.alien(now)
 	left := proc.Family{}

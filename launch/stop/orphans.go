@@ -17,10 +17,13 @@ type Orphan struct {
 	Session discover.Session
 }
 
-// Orphans finds the processes of our user that sessions have left behind, by ascending pid: those whose environment bears
-// the marks of agents, all of which name what has ended, and what descends from them. Not among them are agents and what
-// runs below or above of one, what bears a mark of a living session or one that self bears, too, and self with what that runs below of. The result's
-// warnings say what was out of sight.
+// Orphans finds the processes of our user that sessions have left behind, by ascending pid: those with agents' environment markers,
+// all of which name sessions that have ended, and their descendants. They never include
+//   - an agent, its ancestors and its descendants,
+//   - a process with the marker of a live session, or with a marker that the process self has too,
+//   - the process self and its ancestors.
+//
+// The result's warnings say what could not be read.
 func Orphans(ctx context.Context, world *discover.World, self int, agents []discover.Agent) ([]Orphan, discover.Result, error) {
 	s := orphanage(world, Options{Self: self}, agents)
 	now, err := s.leaveOrphans(ctx)

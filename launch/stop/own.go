@@ -16,8 +16,8 @@ const (
 	stare  = 500 * time.Millisecond
 )
 
-// ask asks the agent in its own way, and waits until the session is over or the time is. A session without a name
-// cannot be spoken of.
+// ask asks the agent to end the session by its own command or request, and waits until the session is over or the timeout expires.
+// It does nothing for an unidentified session, which no request can name.
 func (t *target) ask(ctx context.Context) (err error) {
 	if t.session.ID == "" || !t.stopper.Asks(t.session) {
 		return nil

@@ -173,7 +173,7 @@ func outlives(t *testing.T, w *world.World, a world.Agent, what string) bool {
 	return true
 }
 
-// TestDecoysAreNotAgents: S25. What only looks like an agent is never listed.
+// TestDecoysAreNotAgents: S25. A process that has only the name or the arguments of an agent is never listed.
 func TestDecoysAreNotAgents(t *testing.T) {
 	w := world.New(t)
 	c := agentctlIn(t, w)
