@@ -13,18 +13,7 @@ type event struct {
 	// kind is the line's type; name the payload's own type, where it has one ("event_msg", "response_item").
 	kind, name []byte
 	payload    native.Object
-	// members are the payload's, where they have been gathered.
-	members []member
 }
-
-// member is one member of an object.
-type member struct {
-	key   []byte
-	value native.Value
-}
-
-// room is for the members of a payload. One with more of them is gone over each time.
-type room [16]member
 
 // peek reads a line as far as its payload's type, which costs the same for a line of any length. What it returns is
 // only what the line claims to be: whole tells whether it is.
@@ -93,52 +82,8 @@ func (e *event) read(line []byte, visit func(key []byte, v native.Value) int) bo
 	return last || native.Object(line).Complete()
 }
 
-// gather is whole that keeps in r where the payload's members are, so that it need not be gone over for each that is asked
-// for. The event is good for as long as r is not used for another.
-func (e *event) gather(line []byte, r *room) bool {
-	count, rest := 0, len(e.payload)
-	whole := e.read(line, func(key []byte, v native.Value) int {
-		if count < len(r) {
-			r[count] = member{key, v}
-		}
-		count++
-		return 0
-	})
-	if !whole || count > len(r) {
-		return whole
-	}
-	e.members, rest = r[:count], rest-len(e.payload)
-	for i := range e.members { // as if they had been found in the payload, which ends before the line does
-		v := &e.members[i].value
-		*v = (*v)[:len(*v)-rest]
-	}
-	return true
-}
-
-// each gives the payload's members to visit.
-func (e *event) each(visit func(key []byte, v native.Value)) {
-	if e.members == nil {
-		for key, value := range e.payload.Members() {
-			visit(key, value)
-		}
-	}
-	for _, m := range e.members {
-		visit(m.key, m.value)
-	}
-}
-
 // get returns a member of the payload, nil if it has none of that name.
-func (e *event) get(name string) native.Value {
-	if e.members == nil {
-		return get(e.payload, name)
-	}
-	for _, m := range e.members {
-		if string(m.key) == name {
-			return m.value
-		}
-	}
-	return nil
-}
+func (e *event) get(name string) native.Value { return get(e.payload, name) }
 
 func get(o native.Object, name string) native.Value {
 	for key, value := range o.Members() {
@@ -155,12 +100,12 @@ func (e *event) time() time.Time { return e.at.Time() }
 // foreign reports whether the record speaks of another thread: a review's parent is given a copy of what the reviewer
 // sees, under the reviewer's own thread (SEEN 0.169).
 func (e *event) foreign(id string) bool {
-	thread := e.get("thread_id").Again(id)
+	thread := e.get("thread_id").Text(0)
 	return thread != "" && thread != id
 }
 
 // item returns the item of an event_msg/item_completed and its type ("UserMessage", "AgentMessage", …).
 func (e *event) item() (item native.Object, kind string) {
 	item = e.get("item").Object()
-	return item, get(item, "type").Word("UserMessage", "AgentMessage", "Reasoning", "CommandExecution")
+	return item, get(item, "type").Text(0)
 }

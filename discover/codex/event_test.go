@@ -3,8 +3,6 @@ package codex
 import (
 	"encoding/json"
 	"testing"
-
-	"agentctl/discover/native"
 )
 
 // TestKeysComeInAnyOrder: JSON objects have none, though Codex has a habit.
@@ -40,42 +38,6 @@ func FuzzPeek(f *testing.F) {
 		}
 		if !e.whole([]byte(line)) || !json.Valid(e.payload) {
 			t.Errorf("%q: kind %q, payload %q", line, e.kind, e.payload)
-		}
-	})
-}
-
-// A record whose members are gathered says the same as one that is gone over for each.
-func FuzzGather(f *testing.F) {
-	for _, line := range []string{
-		`{"type":"event_msg","payload":{"type":"task_started","turn_id":"1","thread_id":"2","n":[1,{"a":2}]}}`,
-		`{"payload":{"type":"x","type":"y","info":[{"a":1]},"error":null}},"type":"event_msg"}`,
-		`{"type":"event_msg","payload":{}}`, `{"type":"event_msg","payload":{"a":1,"b":"torn`,
-		`{"type":"x","payload":{"a":1,"b":1,"c":1,"d":1,"e":1,"f":1,"g":1,"h":1,"i":1,"j":1,"k":1,"l":1,"m":1,"n":1,"o":1,"p":1,"q":1}}`,
-	} {
-		f.Add(line)
-	}
-	f.Fuzz(func(t *testing.T, line string) {
-		got, ok := peek([]byte(line))
-		if !ok {
-			return
-		}
-		want := got
-		if got.gather([]byte(line), new(room)) != want.whole([]byte(line)) {
-			t.Fatalf("%q: only one of both is whole", line)
-		}
-		say := func(all *string) func([]byte, native.Value) {
-			return func(key []byte, v native.Value) { *all += string(key) + "=" + string(v) + "\n" }
-		}
-		var gathered, found string
-		got.each(say(&gathered))
-		want.each(say(&found))
-		if gathered != found || string(got.payload) != string(want.payload) {
-			t.Errorf("%q: %s, want %s", line, gathered, found)
-		}
-		for key := range want.payload.Members() {
-			if name := string(key); string(got.get(name)) != string(want.get(name)) {
-				t.Errorf("%q: %s is %q, want %q", line, name, got.get(name), want.get(name))
-			}
 		}
 	})
 }

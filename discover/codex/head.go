@@ -15,7 +15,6 @@ const headLimit = 4 << 20
 
 // head is what the beginning of a rollout tells.
 type head struct {
-	texts   *native.Texts
 	id      string // by the file's name
 	segment string // likewise, where the thread has several
 	lines   int
@@ -27,7 +26,6 @@ type head struct {
 // meta is the first record, written once when the thread begins and never again.
 type meta struct {
 	found                          bool
-	named                          string // by the file
 	id, root, parent, forkedFrom   string
 	created                        time.Time
 	dir, branch, version, provider string
@@ -42,7 +40,7 @@ type meta struct {
 func (m *meta) continues() bool { return m.forkedFrom != "" || m.history != history{} }
 
 func readHead(f *native.File, id string) (h head, err error) {
-	h.texts, h.id = f.Texts(), id
+	h.id = id
 	f.Expect(usualPrompt)
 	_, err = f.Forward(0, headLimit, h.line)
 	return h, err
@@ -56,7 +54,7 @@ func (h *head) line(l native.Line) bool {
 	case !ok:
 	case string(e.kind) == "session_meta" && !h.meta.found:
 		// A copy of another thread's first record may follow in a fork of the older versions.
-		if m := parseMeta(e, l.Bytes, h.id, h.texts); m.found && (l.Offset == 0 || m.id == h.id) {
+		if m := parseMeta(e, l.Bytes); m.found && (l.Offset == 0 || m.id == h.id) {
 			h.meta = m
 		}
 	case string(e.kind) == "event_msg" && asks(e.name) && e.whole(l.Bytes):
@@ -141,22 +139,22 @@ func texts(content native.Value) string {
 }
 
 // parseMeta reads the first record; nothing is found in one that is not whole. It goes over the record once: the agent's
-// instructions make it long. named is the thread by the file's name.
-func parseMeta(e event, line []byte, named string, texts *native.Texts) meta {
-	m := meta{named: named, created: e.time()}
-	m.found = e.read(line, func(key []byte, v native.Value) int { return m.set(key, v, texts) })
+// instructions make it long.
+func parseMeta(e event, line []byte) meta {
+	m := meta{created: e.time()}
+	m.found = e.read(line, m.set)
 	if m.branch == "HEAD" {
 		m.branch = ""
 	}
 	return m
 }
 
-func (m *meta) set(key []byte, value native.Value, texts *native.Texts) int {
+func (m *meta) set(key []byte, value native.Value) int {
 	switch string(key) {
 	case "id":
-		m.id = threadLike(value, m.named)
+		m.id = threadID(value)
 	case "session_id":
-		m.root = threadLike(value, m.named)
+		m.root = threadID(value)
 	case "parent_thread_id":
 		m.parent = threadID(value)
 	case "forked_from_id":
@@ -166,33 +164,30 @@ func (m *meta) set(key []byte, value native.Value, texts *native.Texts) int {
 			m.created = t
 		}
 	case "cwd":
-		m.dir = texts.Of(value)
+		m.dir = value.Text(0)
 	case "originator":
-		m.originator = texts.Of(value)
+		m.originator = value.Text(0)
 	case "cli_version":
-		m.version = texts.Of(value)
+		m.version = value.Text(0)
 	case "source":
 		m.source = parseSource(value)
 	case "model_provider":
-		m.provider = texts.Of(value)
+		m.provider = value.Text(0)
 	case "agent_nickname":
 		m.nickname = value.Text(0)
 	case "agent_role":
-		m.role = texts.Of(value)
+		m.role = value.Text(0)
 	case "history_base":
 		m.history = parseHistory(value.Object())
 	case "git":
-		m.branch = texts.Of(get(value.Object(), "branch"))
+		m.branch = get(value.Object(), "branch").Text(0)
 	}
 	return 0
 }
 
 // threadID is a value that names a thread, "" if it is none: a damaged id is no id.
-func threadID(v native.Value) string { return threadLike(v, "") }
-
-// threadLike is threadID of one that mostly is a known one.
-func threadLike(v native.Value, known string) string {
-	if id := v.Again(known); isUUID(id) {
+func threadID(v native.Value) string {
+	if id := v.Text(0); isUUID(id) {
 		return id
 	}
 	return ""
@@ -223,7 +218,7 @@ type source struct {
 }
 
 func parseSource(v native.Value) source {
-	if word := v.Word("cli", "exec", "vscode"); word != "" {
+	if word := v.Text(0); word != "" {
 		return source{word: word}
 	}
 	for key, value := range v.Object().Members() {

@@ -214,18 +214,17 @@ func setMeta(r *discover.Record, h *head, t *tail) {
 	if t.context.workspace != nil {
 		workspace = *t.context.workspace
 	}
-	text := h.texts.Value
 	r.Meta = discover.Facts{
 		{"agentNickname", m.nickname},
-		{"agentRole", text(m.role)},
-		{"approval", text(t.context.approval)},
+		{"agentRole", m.role},
+		{"approval", t.context.approval},
 		{"contextWindow", window},
-		{"originator", text(m.originator)},
-		{"permissionProfile", text(t.context.profile)},
-		{"provider", text(m.provider)},
-		{"sandbox", text(t.context.sandbox)},
+		{"originator", m.originator},
+		{"permissionProfile", t.context.profile},
+		{"provider", m.provider},
+		{"sandbox", t.context.sandbox},
 		{"startDir", startDir},
-		{"subagent", text(m.source.sub)},
+		{"subagent", m.source.sub},
 		{"workspace", workspace},
 	}.Known()
 }

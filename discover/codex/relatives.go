@@ -128,7 +128,7 @@ func firstMeta(f *native.File, id string) (meta, error) {
 	n, _ := f.ReadAt(begin, 0) // what is wrong is met again below
 	if e, ok := peek(begin[:n]); ok && string(e.kind) == "session_meta" {
 		var m meta
-		e.read(begin[:n], func(key []byte, v native.Value) int { return m.set(key, v, nil) })
+		e.read(begin[:n], m.set)
 		if m.starterID() != "" || m.source.word != "" && m.source.sub == "" {
 			return m, nil
 		}

@@ -10,8 +10,7 @@ const tailLimit = 256 << 20
 
 // tail is what the end of a rollout tells. Lines come newest first, so what is known already stays.
 type tail struct {
-	texts *native.Texts
-	id    string
+	id string
 	wanted
 
 	updated native.Newest
@@ -19,8 +18,6 @@ type tail struct {
 	context settings
 	applied settings
 	usage   usage
-
-	room *room
 }
 
 // wanted is what is asked for beside the turn and its settings: the token totals, however far back they are settled, and the
@@ -41,8 +38,7 @@ type settings struct {
 // readTail reads backwards until the newest turn, its settings and, if asked for, the token totals are known. A file
 // without them is read to its beginning, if that is within the last end bytes.
 func readTail(f *native.File, end int64, id string, want wanted) (t tail, err error) {
-	t.texts, t.id, t.wanted, t.usage.limited = f.Texts(), id, want, want.limits
-	t.room = native.Own[room](f.Scratch())
+	t.id, t.wanted, t.usage.limited = id, want, want.limits
 	f.Expect(usualTurn)
 	whole, err := f.Backward(end, t.line)
 	if whole {
@@ -61,7 +57,7 @@ func (t *tail) line(l native.Line) bool {
 	switch {
 	case ok && !t.wants(&e):
 		t.turn.note(&e)
-	case ok && e.gather(l.Bytes, t.room):
+	case ok && e.whole(l.Bytes):
 		t.take(&e)
 		t.usage.see(&e, t.id)
 		t.turn.see(&e, t.id)
@@ -99,41 +95,37 @@ func (t *tail) take(e *event) {
 	switch string(e.kind) {
 	case "turn_context":
 		if t.context == (settings{}) {
-			e.each(func(key []byte, value native.Value) { t.context.set(key, value, t.texts) })
-			t.context.end()
+			t.context = settingsOf(e.payload)
 		}
 	case "event_msg":
 		if string(e.name) == "thread_settings_applied" && t.applied == (settings{}) && !e.foreign(t.id) {
-			for key, value := range e.get("thread_settings").Object().Members() {
-				t.applied.set(key, value, t.texts)
-			}
-			t.applied.end()
+			t.applied = settingsOf(e.get("thread_settings").Object())
 		}
 	}
 }
 
-func (s *settings) set(key []byte, value native.Value, texts *native.Texts) {
-	switch string(key) {
-	case "model":
-		s.model = texts.Of(value)
-	case "cwd":
-		s.dir = texts.Of(value)
-	case "approval_policy":
-		s.approval = texts.Of(value)
-	case "approvals_reviewer":
-		s.reviewer = texts.Of(value)
-	case "sandbox_policy":
-		s.sandbox, s.workspace = parseSandbox(value.Object())
-	case "active_permission_profile": // 0.160 and later; ":workspace", ":read-only"
-		s.profile = texts.Of(get(value.Object(), "id"))
+// settingsOf reads settings.
+func settingsOf(o native.Object) (s settings) {
+	for key, value := range o.Members() {
+		switch string(key) {
+		case "model":
+			s.model = value.Text(0)
+		case "cwd":
+			s.dir = value.Text(0)
+		case "approval_policy":
+			s.approval = value.Text(0)
+		case "approvals_reviewer":
+			s.reviewer = value.Text(0)
+		case "sandbox_policy":
+			s.sandbox, s.workspace = parseSandbox(value.Object())
+		case "active_permission_profile": // 0.160 and later; ":workspace", ":read-only"
+			s.profile = get(value.Object(), "id").Text(0)
+		}
 	}
-}
-
-// end is called when all is set.
-func (s *settings) end() {
 	if s.sandbox == "" {
 		s.sandbox = s.profile
 	}
+	return s
 }
 
 func parseSandbox(o native.Object) (mode string, _ *workspace) {
@@ -141,7 +133,7 @@ func parseSandbox(o native.Object) (mode string, _ *workspace) {
 	for key, value := range o.Members() {
 		switch string(key) {
 		case "type", "mode": // mode: 0.42
-			mode = value.Word("read-only", "workspace-write", "danger-full-access")
+			mode = value.Text(0)
 		case "writable_roots":
 			const most = 64
 			for root := range value.Elements() {

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"agentctl/discover"
-	"agentctl/discover/native"
 )
 
 // turn finds how the newest turn stands from the records of a rollout, newest first. The rule is that of Codex itself:
@@ -96,7 +95,7 @@ func (t *turn) see(e *event, id string) {
 	switch string(e.name) {
 	case "task_started":
 		t.open()
-		t.Headless = get(e.get("turn_attribution").Object(), "turn_trigger").Word("exec", "user") == "exec"
+		t.Headless = get(e.get("turn_attribution").Object(), "turn_trigger").Text(0) == "exec"
 	case "task_complete":
 		t.complete(e)
 	case "turn_aborted":
@@ -132,7 +131,7 @@ func (t *turn) open() {
 
 func (t *turn) complete(e *event) {
 	var answer, failed, timed bool
-	e.each(func(key []byte, value native.Value) {
+	for key, value := range e.payload.Members() {
 		switch string(key) {
 		case "error":
 			if message := get(value.Object(), "message").Text(0); len(value) > 0 && value[0] == '{' {
@@ -143,7 +142,7 @@ func (t *turn) complete(e *event) {
 		case "completed_at":
 			timed = true
 		}
-	})
+	}
 	t.State = discover.TurnDone
 	if failed {
 		t.State = discover.TurnFailed

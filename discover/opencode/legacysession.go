@@ -148,7 +148,7 @@ func readMessage(ctx context.Context, f files, name string) (m message, err erro
 	if err != nil && !native.Absent(err) {
 		err = warn(path, err)
 	} else if err == nil {
-		m = parseMessage(data, nil)
+		m = parseMessage(data)
 		m.cost = costIn(data)
 	}
 	m.id = name

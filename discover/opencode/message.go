@@ -38,33 +38,33 @@ const (
 	argLimit   = 128 << 10 // of a command, which is one argument of a process: Linux takes no longer ones
 )
 
-func parseMessage(data []byte, texts *native.Texts) (m message) {
+func parseMessage(data []byte) (m message) {
 	native.Object(data).Scan(func(key []byte, v native.Value) (length int) {
 		switch string(key) {
 		case "id":
 			m.id = v.Text(shortLimit)
 		case "role":
-			m.role = cut(v.Word("user", "assistant"), shortLimit)
+			m.role = v.Text(shortLimit)
 		case "finish":
-			m.finish = cut(v.Word("stop", finishToolCalls), shortLimit)
+			m.finish = v.Text(shortLimit)
 		case "agent":
-			m.agent = cut(v.Word("build", "plan"), shortLimit)
+			m.agent = v.Text(shortLimit)
 		case "variant":
-			m.variant = short(v, texts)
+			m.variant = v.Text(shortLimit)
 		case "parentID":
 			m.asked = v.Text(shortLimit)
 		case "modelID":
-			m.model = short(v, texts)
+			m.model = v.Text(shortLimit)
 		case "providerID":
-			m.provider = short(v, texts)
+			m.provider = v.Text(shortLimit)
 		case "summary": // of the person's messages it is an object
 			m.summary = strings.HasPrefix(string(v), "true")
 		default:
-			return m.parseObject(key, v.Object(), texts)
+			return m.parseObject(key, v.Object())
 		}
 		return unknown
 	})
-	m.model = modelName(m.provider, m.model, texts)
+	m.model = modelName(m.provider, m.model)
 	return m
 }
 
@@ -73,7 +73,7 @@ const unknown = 0
 
 // parseObject takes in the members of a message that are objects themselves, and returns their length if it has come to know
 // it.
-func (m *message) parseObject(key []byte, o native.Object, texts *native.Texts) (length int) {
+func (m *message) parseObject(key []byte, o native.Object) (length int) {
 	switch string(key) {
 	case "time":
 		return o.Len(func(key []byte, v native.Value) int {
@@ -88,13 +88,13 @@ func (m *message) parseObject(key []byte, o native.Object, texts *native.Texts) 
 	case "path":
 		return o.Len(func(key []byte, v native.Value) int {
 			if string(key) == "cwd" {
-				m.cwd = cut(texts.Of(v), maxText)
+				m.cwd = v.Text(maxText)
 			}
 			return unknown
 		})
 	case "model":
-		m.provider, m.model = short(member(o, "providerID"), texts), short(member(o, "modelID"), texts)
-		m.variant = cmp.Or(short(member(o, "variant"), texts), m.variant)
+		m.provider, m.model = member(o, "providerID").Text(shortLimit), member(o, "modelID").Text(shortLimit)
+		m.variant = cmp.Or(member(o, "variant").Text(shortLimit), m.variant)
 	case "tokens":
 		m.tokens, length = parseTokens(o)
 	case "error":
@@ -108,16 +108,12 @@ func (m *message) parseObject(key []byte, o native.Object, texts *native.Texts) 
 // errorText is what an error {"name","data":{"message"}} says in words.
 func errorText(o native.Object) string { return member(member(o, "data").Object(), "message").Text(0) }
 
-// short is a name or a path, which other sessions have too.
-func short(v native.Value, texts *native.Texts) string { return cut(texts.Of(v), shortLimit) }
-
 // modelName is the model as OpenCode's own -m takes it: provider/model.
-func modelName(provider, model string, texts *native.Texts) string {
+func modelName(provider, model string) string {
 	if provider == "" || model == "" {
 		return model
 	}
-	var room [64]byte
-	return texts.Same(append(append(append(room[:0], provider...), '/'), model...))
+	return provider + "/" + model
 }
 
 // parseTokens reads {"total","input","output","reasoning","cache":{"read","write"}}, and how long it is; total is absent before
@@ -167,7 +163,7 @@ func parsePart(data []byte) part {
 	for key, v := range native.Object(data).Members() {
 		switch string(key) {
 		case "type":
-			p.kind = cut(v.Word("text", "tool", "reasoning", "step-start", "step-finish"), shortLimit)
+			p.kind = v.Text(shortLimit)
 		case "text":
 			if p.text = v.Text(promptKept); discover.HasContext(p.text) {
 				p.text = cut(discover.WithoutContext(v.Text(0)), promptKept)
@@ -175,7 +171,7 @@ func parsePart(data []byte) part {
 		case "synthetic", "ignored":
 			p.hidden = p.hidden || strings.HasPrefix(string(v), "true")
 		case "tool":
-			p.tool = cut(v.Word("bash", "edit", "read"), shortLimit)
+			p.tool = v.Text(shortLimit)
 		case "state":
 			p.parseState(v.Object())
 		}
@@ -191,7 +187,7 @@ func (p *part) parseState(o native.Object) {
 	for key, v := range o.Members() {
 		switch string(key) {
 		case "status":
-			p.status = cut(v.Word("completed", statusRunning, "error"), shortLimit)
+			p.status = v.Text(shortLimit)
 		case "input":
 			input = v
 			p.command = member(v.Object(), "command").Text(argLimit)

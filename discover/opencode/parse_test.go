@@ -84,7 +84,7 @@ func TestTurnOf(t *testing.T) {
 	} {
 		var last *message
 		if c.message != "" {
-			m := parseMessage([]byte(c.message), nil)
+			m := parseMessage([]byte(c.message))
 			last = &m
 		}
 		var parts []part
@@ -153,14 +153,14 @@ func FuzzMessage(f *testing.F) {
 	f.Add([]byte(`{"role":"assistant","time":{"created":1,"completed":2},"finish":"stop","error":{"name":"x","data":{"message":"y"}}}`))
 	f.Add([]byte(`{"type":"tool","tool":"bash","state":{"status":"running","input":{"command":"x"},"time":{"start":1}}}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		m, p := parseMessage(data, nil), parsePart(data)
+		m, p := parseMessage(data), parsePart(data)
 		turnOf(&m, []part{p})
 		if !native.Object(data).Complete() {
 			return
 		}
 		more := append(bytes.Clone(data), `{"role":"user","finish":"torn","tool":"torn","type":"torn","state":{"status":"torn`...)
-		if parseMessage(more, nil) != m || parsePart(more) != p {
-			t.Errorf("%q: followed by another %+v %+v, alone %+v %+v", data, parseMessage(more, nil), parsePart(more), m, p)
+		if parseMessage(more) != m || parsePart(more) != p {
+			t.Errorf("%q: followed by another %+v %+v, alone %+v %+v", data, parseMessage(more), parsePart(more), m, p)
 		}
 	})
 }

@@ -27,8 +27,8 @@ func (c chunk) isFile() bool { return strings.HasSuffix(c.path, ".json") }
 func (Adapter) Read(ctx context.Context, entries []discover.Entry, want discover.Want) iter.Seq2[discover.Record, error] {
 	return func(yield func(discover.Record, error) bool) {
 		known := &kin{}
-		read := func(c chunk, memory *native.Scratch, records *[]discover.Record) (ok bool, err error) {
-			*records, ok, err = c.read(ctx, want, known, memory.Texts())
+		read := func(c chunk, _ *native.Scratch, records *[]discover.Record) (ok bool, err error) {
+			*records, ok, err = c.read(ctx, want, known)
 			return ok, err
 		}
 		give := func(all iter.Seq2[*[]discover.Record, error]) bool {
@@ -79,7 +79,7 @@ func chunks(entries []discover.Entry) (databases, files []chunk) {
 
 // read reads the sessions of a chunk, and looks into the sub-agents that they wait for. Its errors are warnings; what has
 // vanished is none.
-func (c chunk) read(ctx context.Context, want discover.Want, known *kin, texts *native.Texts) (records []discover.Record, ok bool, err error) {
+func (c chunk) read(ctx context.Context, want discover.Want, known *kin) (records []discover.Record, ok bool, err error) {
 	if c.isFile() {
 		s, err := loadLegacy(ctx, c.home, c.path, want)
 		if s == nil {
@@ -92,7 +92,6 @@ func (c chunk) read(ctx context.Context, want discover.Want, known *kin, texts *
 		return []discover.Record{s.Record}, true, err
 	}
 	err = readStore(ctx, c.home, c.path, func(st *store) {
-		st.texts = texts
 		records = make([]discover.Record, 0, len(c.ids))
 		for s := range st.sessions(c.ids, want) {
 			s.askChild(st, maxDepth)

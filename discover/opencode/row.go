@@ -22,24 +22,20 @@ const maxJSON = 65536
 // usual one).
 func (st *store) newStored(r *sqlite.Row) stored {
 	text := func(column string) string { return r.Text(column, shortLimit) }
-	usual := func(column string, limit int) string { return st.texts.Same(r.TextBytes(column, limit)) }
 	s := stored{headless: runPermission(r.Text("permission", maxJSON))}
 	created := r.Int("time_created")
 	s.Record = discover.Record{
-		Agent: discover.OpenCode, ID: text("id"), Path: st.path, Home: st.home, Dir: usual("directory", maxText), Title: titleOf(r.Text("title", maxText)),
-		Version: usual("version", shortLimit), Created: millis(created), Updated: millis(cmp.Or(r.Int("time_updated"), created)),
+		Agent: discover.OpenCode, ID: text("id"), Path: st.path, Home: st.home, Dir: r.Text("directory", maxText), Title: titleOf(r.Text("title", maxText)),
+		Version: text("version"), Created: millis(created), Updated: millis(cmp.Or(r.Int("time_updated"), created)),
 		Parent: text("parent_id"), Archived: r.Int("time_archived") > 0,
 	}
 	if s.headless {
 		s.Source = modeRun.source()
 	}
-	model := st.modelIn(r)
-	s.Model = model.name
+	var variant string
+	s.Model, variant = parseModel(r.Bytes("model", maxJSON))
 	s.Meta = discover.Facts{
-		{"agent", st.texts.Value(usual("agent", shortLimit))},
-		{"projectID", st.texts.Value(usual("project_id", shortLimit))},
-		{"slug", text("slug")},
-		{"variant", st.texts.Value(model.variant)},
+		{"agent", text("agent")}, {"projectID", text("project_id")}, {"slug", text("slug")}, {"variant", variant},
 	}.Known()
 	s.give(storedUsage(r))
 	return s
@@ -59,32 +55,20 @@ func titleOf(title string) string {
 	return title
 }
 
-// model is what a session row says of its model: JSON, and what that means.
-type model struct{ stored, name, variant string }
-
-// modelIn reads it; mostly it is that of the row before.
-func (st *store) modelIn(r *sqlite.Row) model {
-	if data := r.Bytes("model", maxJSON); string(data) != st.model.stored {
-		name, variant := parseModel(data, st.texts)
-		st.model = model{string(data), name, variant}
-	}
-	return st.model
-}
-
 // parseModel reads {"id","providerID","variant"}.
-func parseModel(o native.Object, texts *native.Texts) (name, variant string) {
+func parseModel(o native.Object) (name, variant string) {
 	var provider string
 	for key, v := range o.Members() {
 		switch string(key) {
 		case "id":
-			name = short(v, texts)
+			name = v.Text(shortLimit)
 		case "providerID":
-			provider = short(v, texts)
+			provider = v.Text(shortLimit)
 		case "variant":
-			if variant = short(v, texts); variant == "default" {
+			if variant = v.Text(shortLimit); variant == "default" {
 				variant = ""
 			}
 		}
 	}
-	return modelName(provider, name, texts), variant
+	return modelName(provider, name), variant
 }

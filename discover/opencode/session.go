@@ -90,7 +90,7 @@ func (s *stored) fill(st *store, want discover.Want) {
 	before := st.damages()
 	for m := range st.messages(s.ID, newestOnly) {
 		created := m.Int("time_created")
-		last := parseMessage(m.Bytes("data", maxPart), st.texts)
+		last := parseMessage(m.Bytes("data", maxPart))
 		last.created, last.updated = created, m.Int("time_updated")
 		if s.last = &last; needsParts(s.last) {
 			s.fillParts(st, m.Text("id", shortLimit))
@@ -111,7 +111,7 @@ func (s *stored) fillPrompt(st *store) (first int64) {
 		if first == 0 {
 			first = m.Int("time_created")
 		}
-		if member(m.Bytes("data", maxPart), "role").Word("user", "assistant") != "user" {
+		if member(m.Bytes("data", maxPart), "role").Text(shortLimit) != "user" {
 			continue
 		}
 		for r := range st.parts(m.Text("id", shortLimit)) {

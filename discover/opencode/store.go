@@ -17,9 +17,7 @@ type store struct {
 	home, path             string
 	db                     *sqlite.DB
 	session, message, part *sqlite.Table
-	texts                  *native.Texts // nil for none
-	model                  model         // of the session that was read last
-	second                 bool          // there are sessions of OpenCode 2 as well
+	second                 bool // there are sessions of OpenCode 2 as well
 	lost                   lost
 }
 

@@ -213,7 +213,7 @@ func FuzzDialogue(f *testing.F) {
 	f.Add([]byte(answer), []byte(`{"type":"retry","error":{"data":{"message":"busy"}},"time":{"created":7}}`))
 	f.Fuzz(func(t *testing.T, message, part []byte) {
 		var d dialogue
-		d.begin(parseMessage(message, nil), func() bool { return false })
+		d.begin(parseMessage(message), func() bool { return false })
 		d.id = "msg_1"
 		var list []said
 		if s, ok := d.failure(); ok {

@@ -97,10 +97,10 @@ func (g *glance) read(session string) {
 // begin turns to a message. Of a person's, no more is read than its head: behind that stand whole files where they were
 // changed.
 func (g *glance) begin(r *sqlite.Row) {
-	m := parseMessage(r.TextBytes("data", head), nil)
+	m := parseMessage(r.TextBytes("data", head))
 	if m.role != "user" {
 		data := r.Bytes("data", maxPart)
-		m = parseMessage(data, nil)
+		m = parseMessage(data)
 		g.bytes += len(data)
 		if !native.Object(data).Complete() {
 			g.warn("message", g.place.message, data)
