@@ -67,19 +67,10 @@ func word(v native.Value) []byte {
 
 // whole reports whether the line is one whole record – not cut, torn or run into another – and bounds its payload.
 func (e *event) whole(line []byte) bool {
-	return e.read(line, func([]byte, native.Value) int { return 0 })
-}
-
-// read is whole that gives the payload's members to visit on the way. What it gave counts only if the record is whole.
-func (e *event) read(line []byte, visit func(key []byte, v native.Value) int) bool {
-	n := e.payload.Len(visit)
-	if n == 0 {
-		return false
-	}
-	// The payload comes last, so that the line needs no second look.
-	last := string(bytes.TrimSpace(e.payload[n:])) == "}"
-	e.payload = e.payload[:n]
-	return last || native.Object(line).Complete()
+	raw := native.Value(e.payload).Raw()
+	last := string(bytes.TrimSpace(e.payload[len(raw):])) == "}" // as mostly: the line needs no second look
+	e.payload = raw
+	return e.payload.Complete() && (last || native.Object(line).Complete())
 }
 
 // get returns a member of the payload, nil if it has none of that name.

@@ -52,9 +52,10 @@ func (h *head) line(l native.Line) bool {
 	e, ok := peek(l.Bytes)
 	switch {
 	case !ok:
-	case string(e.kind) == "session_meta" && !h.meta.found:
+	case string(e.kind) == "session_meta" && !h.meta.found && e.whole(l.Bytes):
 		// A copy of another thread's first record may follow in a fork of the older versions.
-		if m := parseMeta(e, l.Bytes); m.found && (l.Offset == 0 || m.id == h.id) {
+		m := parseMeta(e)
+		if m.found = l.Offset == 0 || m.id == h.id; m.found {
 			h.meta = m
 		}
 	case string(e.kind) == "event_msg" && asks(e.name) && e.whole(l.Bytes):
@@ -138,19 +139,20 @@ func texts(content native.Value) string {
 	return b.String()
 }
 
-// parseMeta reads the first record; nothing is found in one that is not whole. It goes over the record once: the agent's
-// instructions make it long.
-func parseMeta(e event, line []byte) meta {
+// parseMeta reads the first record, as far as it is at hand.
+func parseMeta(e event) meta {
 	m := meta{created: e.time()}
-	m.found = e.read(line, m.set)
+	for key, value := range e.payload.Members() {
+		m.set(string(key), value)
+	}
 	if m.branch == "HEAD" {
 		m.branch = ""
 	}
 	return m
 }
 
-func (m *meta) set(key []byte, value native.Value) int {
-	switch string(key) {
+func (m *meta) set(key string, value native.Value) {
+	switch key {
 	case "id":
 		m.id = threadID(value)
 	case "session_id":
@@ -182,7 +184,6 @@ func (m *meta) set(key []byte, value native.Value) int {
 	case "git":
 		m.branch = get(value.Object(), "branch").Text(0)
 	}
-	return 0
 }
 
 // threadID is a value that names a thread, "" if it is none: a damaged id is no id.

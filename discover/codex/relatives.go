@@ -127,9 +127,7 @@ func firstMeta(f *native.File, id string) (meta, error) {
 	begin := make([]byte, min(firstLook, f.Size()))
 	n, _ := f.ReadAt(begin, 0) // what is wrong is met again below
 	if e, ok := peek(begin[:n]); ok && string(e.kind) == "session_meta" {
-		var m meta
-		e.read(begin[:n], m.set)
-		if m.starterID() != "" || m.source.word != "" && m.source.sub == "" {
+		if m := parseMeta(e); m.starterID() != "" || m.source.word != "" && m.source.sub == "" {
 			return m, nil
 		}
 	}

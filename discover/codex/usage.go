@@ -83,20 +83,9 @@ func (u *usage) info(o native.Object) {
 		u.settled = u.counted && !u.full
 		return
 	}
-	var total, last discover.Tokens
-	o.Scan(func(key []byte, v native.Value) (length int) {
-		switch string(key) {
-		case "total_token_usage":
-			total, length = measured(v.Object())
-		case "last_token_usage":
-			last, length = measured(v.Object())
-		case "model_context_window":
-			u.window = either(u.window, v.Int())
-		}
-		return length
-	})
-	u.context = either(u.context, last.Total)
-	u.count(total)
+	u.window = either(u.window, get(o, "model_context_window").Int())
+	u.context = either(u.context, tokens(get(o, "last_token_usage").Object()).Total)
+	u.count(tokens(get(o, "total_token_usage").Object()))
 }
 
 func either(a, b int64) int64 {
@@ -142,30 +131,11 @@ func (u *usage) end() { u.settled = true }
 
 // tokens reads a usage. Input includes what was read from the cache, as Codex counts it.
 func tokens(o native.Object) discover.Tokens {
-	t, _ := measured(o)
-	return t
-}
-
-// measured is tokens that returns the length of what it read as well, 0 if it is damaged.
-func measured(o native.Object) (t discover.Tokens, length int) {
-	length = o.Len(func(key []byte, v native.Value) int {
-		switch string(key) {
-		case "input_tokens":
-			t.In = v.Int()
-		case "output_tokens":
-			t.Out = v.Int()
-		case "cached_input_tokens":
-			t.CacheRead = v.Int()
-		case "cache_write_input_tokens":
-			t.CacheWrite = v.Int()
-		case "reasoning_output_tokens":
-			t.Reasoning = v.Int()
-		case "total_tokens":
-			t.Total = v.Int()
-		}
-		return 0
-	})
-	return t, length
+	return discover.Tokens{
+		In: get(o, "input_tokens").Int(), Out: get(o, "output_tokens").Int(),
+		CacheRead: get(o, "cached_input_tokens").Int(), CacheWrite: get(o, "cache_write_input_tokens").Int(),
+		Reasoning: get(o, "reasoning_output_tokens").Int(), Total: get(o, "total_tokens").Int(),
+	}
 }
 
 // ofAnswer is the usage of one answer; nil if none was used, which is how the agent records an estimate of the context.

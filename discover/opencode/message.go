@@ -39,8 +39,8 @@ const (
 )
 
 func parseMessage(data []byte) (m message) {
-	native.Object(data).Scan(func(key []byte, v native.Value) (length int) {
-		switch string(key) {
+	for key, v := range native.Object(data).Members() {
+		switch o := v.Object(); string(key) {
 		case "id":
 			m.id = v.Text(shortLimit)
 		case "role":
@@ -59,50 +59,23 @@ func parseMessage(data []byte) (m message) {
 			m.provider = v.Text(shortLimit)
 		case "summary": // of the person's messages it is an object
 			m.summary = strings.HasPrefix(string(v), "true")
-		default:
-			return m.parseObject(key, v.Object())
-		}
-		return unknown
-	})
-	m.model = modelName(m.provider, m.model)
-	return m
-}
-
-// unknown is the length of a value whose end nobody has come to.
-const unknown = 0
-
-// parseObject takes in the members of a message that are objects themselves, and returns their length if it has come to know
-// it.
-func (m *message) parseObject(key []byte, o native.Object) (length int) {
-	switch string(key) {
-	case "time":
-		return o.Len(func(key []byte, v native.Value) int {
-			switch string(key) {
-			case "created":
-				m.created = v.Int()
-			case "completed":
-				m.completed = v.Int()
+		case "time":
+			m.created, m.completed = member(o, "created").Int(), member(o, "completed").Int()
+		case "path":
+			m.cwd = member(o, "cwd").Text(maxText)
+		case "model":
+			m.provider, m.model = member(o, "providerID").Text(shortLimit), member(o, "modelID").Text(shortLimit)
+			m.variant = cmp.Or(member(o, "variant").Text(shortLimit), m.variant)
+		case "tokens":
+			m.tokens = parseTokens(o)
+		case "error":
+			if m.errName = member(o, "name").Text(shortLimit); m.errName != "" {
+				m.failed, m.errText, m.errStatus = true, errorText(o), member(member(o, "data").Object(), "statusCode").Int()
 			}
-			return unknown
-		})
-	case "path":
-		return o.Len(func(key []byte, v native.Value) int {
-			if string(key) == "cwd" {
-				m.cwd = v.Text(maxText)
-			}
-			return unknown
-		})
-	case "model":
-		m.provider, m.model = member(o, "providerID").Text(shortLimit), member(o, "modelID").Text(shortLimit)
-		m.variant = cmp.Or(member(o, "variant").Text(shortLimit), m.variant)
-	case "tokens":
-		m.tokens, length = parseTokens(o)
-	case "error":
-		if m.errName = member(o, "name").Text(shortLimit); m.errName != "" {
-			m.failed, m.errText, m.errStatus = true, errorText(o), member(member(o, "data").Object(), "statusCode").Int()
 		}
 	}
-	return length
+	m.model = modelName(m.provider, m.model)
+	return m
 }
 
 // errorText is what an error {"name","data":{"message"}} says in words.
@@ -116,32 +89,15 @@ func modelName(provider, model string) string {
 	return provider + "/" + model
 }
 
-// parseTokens reads {"total","input","output","reasoning","cache":{"read","write"}}, and how long it is; total is absent before
-// 1.1.
-func parseTokens(o native.Object) (t discover.Tokens, length int) {
-	length = o.Len(func(key []byte, v native.Value) int {
-		switch string(key) {
-		case "input":
-			t.In = v.Int()
-		case "output":
-			t.Out = v.Int()
-		case "reasoning":
-			t.Reasoning = v.Int()
-		case "cache":
-			return v.Object().Len(func(key []byte, v native.Value) int {
-				switch string(key) {
-				case "read":
-					t.CacheRead = v.Int()
-				case "write":
-					t.CacheWrite = v.Int()
-				}
-				return unknown
-			})
-		}
-		return unknown
-	})
+// parseTokens reads {"total","input","output","reasoning","cache":{"read","write"}}; total is absent before 1.1.
+func parseTokens(o native.Object) discover.Tokens {
+	cache := member(o, "cache").Object()
+	t := discover.Tokens{
+		In: member(o, "input").Int(), Out: member(o, "output").Int(), Reasoning: member(o, "reasoning").Int(),
+		CacheRead: member(cache, "read").Int(), CacheWrite: member(cache, "write").Int(),
+	}
 	t.Total = total(t)
-	return t, length
+	return t
 }
 
 // part is what matters of one part of a message.
