@@ -20,10 +20,11 @@ type call struct{ message, request string }
 
 // of is the answer that a record is part of; nil of one that the model did not give.
 func (a *answers) of(l *line) *answer {
-	if !l.answers() {
+	used, ok := l.answer()
+	if !ok {
 		return nil
 	}
-	c := call{l.ID.Text(0), l.RequestID.Text(0)}
+	c := l.call()
 	for i := range a.recent {
 		if a.recent[i].call == c {
 			return &a.recent[i]
@@ -31,7 +32,7 @@ func (a *answers) of(l *line) *answer {
 	}
 	x := &a.recent[a.next]
 	a.next = (a.next + 1) % len(a.recent)
-	*x = answer{call: c, usage: l.usage()}
+	*x = answer{call: c, usage: used}
 	return x
 }
 
@@ -44,7 +45,13 @@ func (x *answer) tokens() *discover.Tokens {
 	return x.usage.tokens()
 }
 
-// answers reports whether a record is part of an answer of the model, and has its usage.
-func (l *line) answers() bool {
-	return l.Type == "assistant" && !l.synthetic() && l.usage() != (usage{})
+// call names the answer that a record is part of.
+func (l *line) call() call { return call{l.ID.Text(0), l.RequestID.Text(0)} }
+
+// answer is what an answer of the model used; not ok of any other record, and of one without its usage.
+func (l *line) answer() (used usage, ok bool) {
+	if l.Type == "assistant" && !l.synthetic() {
+		used = l.usage()
+	}
+	return used, used != usage{}
 }

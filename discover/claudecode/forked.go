@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"agentctl/discover"
-	"agentctl/discover/native"
 )
 
 // copies tells the answers that a fork copied from the session it was made of: what they used was that session's. Up to
@@ -40,20 +39,12 @@ func (c *copies) has(l *line) bool {
 		return true
 	case l.RequestSessionID != nil:
 		c.own = l.RequestSessionID.Text(0) == l.SessionID.Text(0)
-	default:
-		return c.hasUnmarked(l.Timestamp)
+	default: // nothing marks it as a copy, but perhaps its time
+		c.own = c.own || !l.Timestamp.Time().Before(c.began)
 	}
-	if c.unnamed = c.unnamed || !c.own; !c.own {
+	if c.unnamed = c.unnamed || !c.own; !c.own && l.RequestSessionID != nil {
 		c.origin = l.RequestSessionID.Text(0)
 	}
-	return !c.own
-}
-
-// hasUnmarked is has for an answer that nothing marks as a copy, but perhaps its time.
-func (c *copies) hasUnmarked(at native.Value) bool {
-	c.begun = true
-	c.own = c.own || !at.Time().Before(c.began)
-	c.unnamed = c.unnamed || !c.own
 	return !c.own
 }
 

@@ -10,9 +10,37 @@ import (
 // ledger holds what the calls of a session used: those that are recorded, and what the agent itself says, which counts
 // the calls, too, that it does not record (for titles, for summaries).
 type ledger struct {
-	calls  *calls
+	calls  map[call]spent
+	names  int       // bytes of the calls' names
+	full   bool      // there are more calls than are held
 	stated *usage    // all until the agent said so last (cost-state, since 2.1.280); nil where it has not
 	went   time.Time // when the session went on after that; zero if it did not
+}
+
+// spent is what a call used, and when.
+type spent struct {
+	usage
+	at time.Time
+}
+
+// maxCalls and maxNames bound the calls of one session, and the bytes of their names: some 70 MB in all.
+const (
+	maxCalls = 1 << 18
+	maxNames = 32 << 20
+)
+
+// put takes what a call used; what was told of it before no longer counts.
+func (g *ledger) put(c call, s spent) {
+	if _, known := g.calls[c]; !known {
+		if g.names += len(c.message) + len(c.request); len(g.calls) >= maxCalls || g.names > maxNames {
+			g.full = true
+			return
+		}
+		if g.calls == nil {
+			g.calls = map[call]spent{}
+		}
+	}
+	g.calls[c] = s
 }
 
 // state takes the agent's own statement.
@@ -56,9 +84,8 @@ func statedUsage(o native.Object) (u usage) {
 // goes on from what was stated before: so of the calls until the statement, what is more counts.
 func (g *ledger) sum() (sum usage, ok bool) {
 	var before usage
-	for i := range g.calls.list {
-		s := &g.calls.list[i]
-		if g.stated != nil && (g.went.IsZero() || s.at.get().Before(g.went)) {
+	for _, s := range g.calls {
+		if g.stated != nil && (g.went.IsZero() || s.at.Before(g.went)) {
 			before.add(s.usage)
 		} else {
 			sum.add(s.usage)
@@ -67,7 +94,7 @@ func (g *ledger) sum() (sum usage, ok bool) {
 	if g.stated != nil {
 		sum.add(before.max(*g.stated))
 	}
-	return sum, len(g.calls.list) > 0
+	return sum, len(g.calls) > 0
 }
 
 func (u *usage) add(v usage) {
