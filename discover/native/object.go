@@ -82,8 +82,6 @@ func (o Object) walk(visit func(key []byte, v Value) int) (rest []byte) {
 		end := visit(key, Value(b))
 		switch {
 		case end != unknown:
-		case len(b) > 0 && b[0] == '"':
-			end = stringEnd(b)
 		default:
 			end = valueEnd(b)
 		}
@@ -185,14 +183,8 @@ func (v Value) Int() int64 {
 	return n
 }
 
+// space returns b without the white space that it begins with.
 func space(b []byte) []byte {
-	if len(b) > 0 && b[0] > ' ' { // as nearly always
-		return b
-	}
-	return trim(b)
-}
-
-func trim(b []byte) []byte {
 	for len(b) > 0 && (b[0] == ' ' || b[0] == '\t' || b[0] == '\n' || b[0] == '\r') {
 		b = b[1:]
 	}
@@ -201,25 +193,7 @@ func trim(b []byte) []byte {
 
 // stringEnd returns the length of the string literal that b begins with, quotes included; -1 if it does not end.
 func stringEnd(b []byte) int {
-	const short = 64
-	if len(b) > short { // as nearly always: the length need not be looked at again
-		begin := (*[1 + short]byte)(b)
-		for i := 1; i < len(begin); i += 8 {
-			if quotes := eightOf(begin[i:]).equal('"'); quotes != 0 {
-				if i += quotes.first(); b[i-1] != '\\' {
-					return i + 1
-				}
-				return stringEndFrom(b, i)
-			}
-		}
-		return stringEndFrom(b, len(begin))
-	}
-	return stringEndFrom(b, 1)
-}
-
-// stringEndFrom is stringEnd of a literal that does not end before i.
-func stringEndFrom(b []byte, i int) int {
-	for ; i < len(b); i++ {
+	for i := 1; i < len(b); i++ {
 		j := bytes.IndexByte(b[i:], '"')
 		if j < 0 {
 			return -1
@@ -243,24 +217,24 @@ func valueEnd(b []byte) int {
 	}
 	depth := 0
 	for i := 0; i < len(b); i++ {
-		switch kinds[b[i]] {
-		case other:
-			continue
-		case quote:
+		switch b[i] {
+		case '"':
 			n := stringEnd(b[i:])
 			if n < 0 {
 				return -1
 			}
 			i += n - 1
-		case opening:
+		case '{', '[':
 			depth++
 			continue
-		case closing:
+		case '}', ']':
 			depth--
-		case between:
+		case ',', ' ', '\t', '\n', '\r':
 			if depth == 0 {
 				return i
 			}
+			continue
+		default:
 			continue
 		}
 		if depth < 0 {
@@ -271,19 +245,4 @@ func valueEnd(b []byte) int {
 		}
 	}
 	return -1
-}
-
-// The kinds of bytes by which values are told apart. A table of them is faster than comparing, since what comes next in JSON
-// is seldom foreseen.
-const (
-	other = iota
-	quote
-	opening
-	closing
-	between
-)
-
-var kinds = [1 << 8]uint8{
-	'"': quote, '{': opening, '[': opening, '}': closing, ']': closing,
-	',': between, ' ': between, '\t': between, '\n': between, '\r': between,
 }

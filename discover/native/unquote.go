@@ -32,24 +32,12 @@ func unquote(b []byte, limit int) string {
 
 // plain is how many bytes of b, from its beginning, stand for themselves.
 func plain(b []byte) int {
-	if len(b) < 8 {
-		for i, c := range b {
-			if c == '\\' || c >= utf8.RuneSelf {
-				return i
-			}
-		}
-		return len(b)
-	}
-	for i, last := 0, len(b)-8; ; i += 8 {
-		i = min(i, last) // what is looked at once more is plain
-		e := eightOf(b[i:])
-		if special := e.equal('\\') | e.foreign(); special != 0 {
-			return i + special.first()
-		}
-		if i == last {
-			return len(b)
+	for i, c := range b {
+		if c == '\\' || c >= utf8.RuneSelf {
+			return i
 		}
 	}
+	return len(b)
 }
 
 // character decodes the first character of b and returns how many bytes it takes.
