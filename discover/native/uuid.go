@@ -19,25 +19,20 @@ func ShortUUID(id string) int {
 }
 
 // BeginsUUID reports whether a UUID (8-4-4-4-12 hexadecimal digits) can begin with s: one in lower case, or with mixed in either.
-// Every second digit is a letter: a processor that had to guess which is one would be wrong a dozen times an id, which costs
-// more than all else about it. So digits are looked up.
 func BeginsUUID(s string, mixed bool) bool {
-	const hyphens = 1<<8 | 1<<13 | 1<<18 | 1<<23
 	if len(s) > UUIDLen {
 		return false
 	}
-	digits := [...]uint64{(1<<10 - 1) << '0', (1<<6 - 1) << ('a' % 64), 0, 0} // a bit for each character
-	if mixed {
-		digits[1] |= (1<<6 - 1) << ('A' % 64)
-	}
 	for i := range len(s) {
-		c := s[i]
-		if hyphens>>i&1 != 0 {
+		switch c := s[i]; i {
+		case 8, 13, 18, 23:
 			if c != '-' {
 				return false
 			}
-		} else if digits[c/64]>>(c%64)&1 == 0 {
-			return false
+		default:
+			if !('0' <= c && c <= '9' || 'a' <= c && c <= 'f' || mixed && 'A' <= c && c <= 'F') {
+				return false
+			}
 		}
 	}
 	return true
