@@ -62,7 +62,7 @@ func (l *look) blocked(x *process, path string) *discover.Turn {
 	if err != nil || tail.turn.result(true).State != discover.TurnOpen || len(tail.turn.pending) == 0 {
 		return nil
 	}
-	if !x.Before(tail.updated.Time) { // what another process was killed in
+	if !x.Before(tail.updated) { // what another process was killed in
 		return nil
 	}
 	if question := tail.turn.question(); question != nil {
@@ -72,7 +72,7 @@ func (l *look) blocked(x *process, path string) *discover.Turn {
 	if slices.ContainsFunc(tail.turn.pending, func(c pendingCall) bool { return !runsAlone(c.Name) }) {
 		return nil
 	}
-	if len(l.toolChildren(x)) > 0 || time.Since(tail.updated.Time) < grace {
+	if len(l.toolChildren(x)) > 0 || time.Since(tail.updated) < grace {
 		return nil
 	}
 	return &discover.Turn{State: discover.TurnWaiting, WaitingFor: "permission", On: x.permission(l.ctx, &tail.turn, path)}

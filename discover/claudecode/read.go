@@ -125,7 +125,7 @@ func fill(r *discover.Record, e discover.Entry, f *native.File, head *headScan, 
 		Model:   cmp.Or(tail.model, head.model),
 		Branch:  branch(tail),
 		Version: cmp.Or(tail.last.Version, head.first.Version),
-		Created: head.created, Updated: tail.updated.Time, ForkedFrom: head.first.ForkedFrom,
+		Created: head.created, Updated: tail.updated, ForkedFrom: head.first.ForkedFrom,
 		Turn: tail.turn.result(tail.whole), Cost: notes.cost,
 	}
 	if r.Updated.IsZero() {

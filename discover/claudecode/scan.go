@@ -129,7 +129,7 @@ type tailScan struct {
 	texts   *native.Texts
 	side    bool  // a sub-agent's transcript: its chain is the main one
 	last    place // that of the newest conversation record
-	updated native.Newest
+	updated time.Time
 	model   string
 	turn    turnScan
 	notes   notes
@@ -182,7 +182,9 @@ func (s *tailScan) add(line native.Line) {
 		return
 	}
 	stamp := s.stampOf(raw)
-	s.updated.See(stamp) // file order is not quite the order of time
+	if at := stamp.Time(); at.After(s.updated) { // file order is not quite the order of time
+		s.updated = at
+	}
 	if kind != nil {
 		s.notes.add(kind, raw, false)
 		return

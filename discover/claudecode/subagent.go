@@ -179,5 +179,5 @@ func (x *process) wrote(path string) bool {
 // works reports whether a sub-agent's turn is open, and went on since the process began.
 func (x *process) works(ctx context.Context, path string) bool {
 	tail, err := readTail(ctx, path)
-	return err == nil && tail.turn.result(tail.whole).State == discover.TurnOpen && x.Before(tail.updated.Time)
+	return err == nil && tail.turn.result(tail.whole).State == discover.TurnOpen && x.Before(tail.updated)
 }

@@ -177,7 +177,7 @@ func fill(r *discover.Record, h *head, t *tail) {
 	if r.Created = m.created; r.Created.IsZero() {
 		r.Created, _ = born(h.id)
 	}
-	r.Updated = first(t.updated.Time, r.Updated)
+	r.Updated = first(t.updated, r.Updated)
 	r.Prompt = h.prompt
 	if r.Prompt == "" {
 		r.Prompt = h.review

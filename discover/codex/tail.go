@@ -1,6 +1,8 @@
 package codex
 
 import (
+	"time"
+
 	"agentctl/discover"
 	"agentctl/discover/native"
 )
@@ -13,7 +15,7 @@ type tail struct {
 	id string
 	wanted
 
-	updated native.Newest
+	updated time.Time
 	turn    turn
 	context settings
 	applied settings
@@ -65,7 +67,9 @@ func (t *tail) line(l native.Line) bool {
 	case !l.Cut && native.Damaged(l.Bytes):
 		t.turn.miss()
 	}
-	t.updated.See(e.at)
+	if at := e.at.Time(); at.After(t.updated) {
+		t.updated = at
+	}
 	return !t.done()
 }
 
