@@ -154,7 +154,7 @@ func FuzzObject(f *testing.F) {
 	})
 }
 
-// A string ends where one that goes over it byte by byte says, and what it holds is what stands there before its first escape.
+// A string ends where one that goes over it byte by byte says.
 func FuzzString(f *testing.F) {
 	for _, s := range []string{
 		``, `"`, `a"b`, `\\"`, `\\\"`, `1234567\"`, `12345678\\"`, "1234567\xff", "\x80\\", strings.Repeat("x", 62) + `\"y"`, strings.Repeat(`\"`, 70) + `"`,
@@ -163,7 +163,7 @@ func FuzzString(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
 		b = append([]byte{'"'}, b...)
-		want, first := -1, len(b)
+		want := -1
 		for i := 1; i < len(b) && want < 0; i++ {
 			switch {
 			case b[i] == '"':
@@ -174,15 +174,6 @@ func FuzzString(f *testing.F) {
 		}
 		if got := stringEnd(b); got != want {
 			t.Errorf("%q ends at %d, want %d", b, got, want)
-		}
-		for i, c := range b {
-			if c == '\\' || c >= utf8.RuneSelf {
-				first = i
-				break
-			}
-		}
-		if got := plain(b); got != first {
-			t.Errorf("%q is plain up to %d, want %d", b, got, first)
 		}
 	})
 }

@@ -41,7 +41,7 @@ func (t *Texts) Same(text []byte) string {
 		return *known
 	}
 	own := string(text)
-	if plain(text) == len(text) { // else a literal like it would be taken for it
+	if text := own; unquote([]byte(text), 0) == text { // else a literal like it would be taken for it
 		*known = own
 	}
 	return own

@@ -2,105 +2,58 @@ package native
 
 import (
 	"bytes"
-	"unicode/utf16"
+	"encoding/json"
+	"strings"
 	"unicode/utf8"
 )
 
-// unquote decodes what stands between the quotes of a string literal, at most limit characters (0: all).
+// unquote decodes what stands between the quotes of a string literal, at most limit characters (0: all). Bytes that are no UTF-8
+// become U+FFFD. It is "" if an escape, or a control character, is one that JSON does not have.
 func unquote(b []byte, limit int) string {
-	left := len(b) // characters, at most
 	if limit > 0 {
-		left = min(left, limit)
+		b = beginning(b, limit)
 	}
-	n := plain(b[:left])
-	if n == left {
-		return string(b[:n])
-	}
-	if left == len(b) && bytes.IndexByte(b[n:], '\\') < 0 && utf8.Valid(b[n:]) {
-		return string(b)
-	}
-	var room [320]byte // most texts are short, and it has to be cleared
-	for out := room[:0]; ; n = plain(b[:min(len(b), left)]) {
-		out, b, left = append(out, b[:n]...), b[n:], left-n
-		if len(b) == 0 || left == 0 {
-			return string(out)
+	if bytes.IndexByte(b, '\\') >= 0 || !utf8.Valid(b) {
+		quoted := append(append([]byte{'"'}, b...), '"')
+		var text string
+		if json.Unmarshal(quoted, &text) != nil {
+			return ""
 		}
-		r, size := character(b)
-		out, b, left = utf8.AppendRune(out, r), b[size:], left-1
+		return firstCharacters(text, limit)
 	}
+	return firstCharacters(string(b), limit)
 }
 
-// plain is how many bytes of b, from its beginning, stand for themselves.
-func plain(b []byte) int {
-	for i, c := range b {
-		if c == '\\' || c >= utf8.RuneSelf {
-			return i
-		}
+// beginning is as much of a literal as holds its first characters, and does not end inside of an escape that belongs to them: a
+// transcript may hold megabytes of text, of which a title is wanted.
+func beginning(b []byte, limit int) []byte {
+	const longest = len(`\ud83d\ude00`) // of what stands for one character
+	n := longest * (limit + 1)
+	if len(b) <= n {
+		return b
 	}
-	return len(b)
+	b = b[:n]
+	last := bytes.LastIndexByte(b, '\\')
+	if last < n-longest {
+		return b
+	}
+	escapes := len(b[:last+1]) - len(bytes.TrimRight(b[:last+1], `\`))
+	if escapes%2 == 0 {
+		return b
+	}
+	return b[:last]
 }
 
-// character decodes the first character of b and returns how many bytes it takes.
-func character(b []byte) (rune, int) {
-	if b[0] != '\\' {
-		return utf8.DecodeRune(b)
+// firstCharacters is at most limit characters of a text (0: all).
+func firstCharacters(text string, limit int) string {
+	if limit <= 0 || len(text) <= limit {
+		return text
 	}
-	if len(b) == 1 {
-		return utf8.RuneError, 1
-	}
-	switch b[1] {
-	case 'n':
-		return '\n', 2
-	case 't':
-		return '\t', 2
-	case 'r':
-		return '\r', 2
-	case 'b':
-		return '\b', 2
-	case 'f':
-		return '\f', 2
-	case 'u':
-		r, ok := hex4(b[2:])
-		if !ok {
-			return utf8.RuneError, 2
+	n := 0
+	for i := range text {
+		if n++; n > limit {
+			return strings.Clone(text[:i]) // not to keep the rest in memory
 		}
-		if utf16.IsSurrogate(r) {
-			if low, ok := lowHalf(b[6:]); ok {
-				if pair := utf16.DecodeRune(r, low); pair != utf8.RuneError {
-					return pair, 12
-				}
-			}
-			return utf8.RuneError, 6
-		}
-		return r, 6
 	}
-	return rune(b[1]), 2 // \" \\ \/
-}
-
-func lowHalf(b []byte) (rune, bool) {
-	if len(b) < 2 || b[0] != '\\' || b[1] != 'u' {
-		return 0, false
-	}
-	return hex4(b[2:])
-}
-
-func hex4(b []byte) (rune, bool) {
-	if len(b) < 4 {
-		return 0, false
-	}
-	var r rune
-	for _, c := range b[:4] {
-		switch {
-		case c >= '0' && c <= '9':
-			c -= '0'
-		case c >= 'a' && c <= 'f':
-			c -= 'a' - 10
-		case c >= 'A' && c <= 'F':
-			c -= 'A' - 10
-		default:
-			return 0, false
-		}
-		r = r<<4 | rune(c)
-	}
-	return r, true
+	return text
 }
