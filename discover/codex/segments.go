@@ -1,10 +1,12 @@
 package codex
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"agentctl/discover"
 	"agentctl/discover/native"
@@ -63,20 +65,7 @@ func segmentHead(f *native.File, id string) (head, error) {
 // readOther reads a thread whose rollout is damaged from the best of its other rollouts. What only the damaged one can tell
 // is unknown: the newest turn, and the tokens.
 func (t *reading) readOther(e discover.Entry, damage error, scratch *native.Scratch) (ok bool, err error) {
-	others, _ := rolloutsOf(scratch.Context(), e.Home, e.ID, changed(e)) // what is missing there is told by who lists it
-	slices.SortFunc(others, func(a, b discover.Entry) int {
-		switch {
-		case better(a, b):
-			return -1
-		case better(b, a):
-			return 1
-		}
-		return 0
-	})
-	for _, other := range others {
-		if filepath.Base(other.Path) == filepath.Base(e.Path) {
-			continue
-		}
+	for _, other := range othersOf(scratch.Context(), e) {
 		if ok, err := t.readEntry(nil, other, discover.Want{}, scratch); !ok || err != nil || t.ID != e.ID {
 			continue
 		}
@@ -89,6 +78,40 @@ func (t *reading) readOther(e discover.Entry, damage error, scratch *native.Scra
 	}
 	t.name(e)
 	return false, damage
+}
+
+// othersOf lists the other rollouts of the thread, the best one first: the compressed one beside a plain one and, where an
+// edited prompt has begun the rollout, those in its folder and in the first one's. A store of damaged rollouts must not make
+// each of them a search through all folders.
+func othersOf(ctx context.Context, e discover.Entry) (others []discover.Entry) {
+	add := func(path string) {
+		others = append(others, discover.Entry{Agent: e.Agent, ID: e.ID, Path: path, Home: e.Home})
+	}
+	if strings.HasSuffix(e.Path, plainExt) {
+		add(strings.TrimSuffix(e.Path, plainExt) + packedExt)
+	}
+	if segmentOf(e) == "" {
+		return others
+	}
+	folders := append(foldersOf(e.Home, e.ID), filepath.Dir(e.Path))
+	slices.Sort(folders)
+	for _, folder := range slices.Compact(folders) {
+		for _, name := range namesIn(ctx, folder) {
+			if r, ok := parseRollout(name); ok && r.id == e.ID && r.segment != segmentOf(e) {
+				add(filepath.Join(folder, name))
+			}
+		}
+	}
+	slices.SortFunc(others, func(a, b discover.Entry) int {
+		switch {
+		case better(a, b):
+			return -1
+		case better(b, a):
+			return 1
+		}
+		return 0
+	})
+	return others
 }
 
 // warn adds a warning about one of the thread's rollouts, if there is one.

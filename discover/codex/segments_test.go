@@ -2,6 +2,7 @@ package codex
 
 import (
 	"bytes"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -70,5 +71,20 @@ func TestASegmentIsDamaged(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// Where the plain rollout beside a compressed one is damaged, the compressed one tells of the session.
+func TestThePackedRolloutIsIntact(t *testing.T) {
+	const day = "sessions/2026/11/20/"
+	home, name := t.TempDir(), "rollout-2026-11-20T19-00-00-"+someID+".jsonl"
+	packed := pack(t, rollout(metaLine, startedLine, contextLine, askedLine, completeLine))
+	if err := errors.Join(os.MkdirAll(filepath.Join(home, day), 0o700), os.WriteFile(filepath.Join(home, day, name), []byte("no rollout\n"), 0o600),
+		os.WriteFile(filepath.Join(home, day, name+".zst"), packed, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	records, warnings := look(t, home, discover.Query{}, discover.Want{})
+	if len(records) != 1 || records[0].Prompt != "do it" || records[0].Turn.State != discover.TurnUnknown || len(warnings) != 1 {
+		t.Errorf("%+v, %v", records, warnings)
 	}
 }
