@@ -179,7 +179,7 @@ func (f *File) Backward(limit int64, visit func(Line) bool) (whole bool, err err
 			skip = true
 			w.clear()
 		}
-		if skip { // a hole has no newline
+		if skip || !begun { // a hole has no newline
 			pos = max(f.holeBegin(pos), stop)
 		}
 	}
