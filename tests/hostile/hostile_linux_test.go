@@ -218,8 +218,12 @@ func (f *figures) text() string {
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "cases: %s\nmutations: %d, lies: %d, kills: %d\nruns: %d (%s)\n", counts(f.cases), f.mutations, f.lies, f.kills, total, counts(f.runs))
-	fmt.Fprintf(&b, "slowest run: %s, %s\nmost resident memory: %d MB, %s\n", f.slowest.Took.Round(time.Millisecond), strings.Join(quoted(f.slowest.Args), " "),
-		f.largest.RSS>>20, strings.Join(quoted(f.largest.Args), " "))
+	fmt.Fprintf(&b, "slowest run: %s, %s\n", f.slowest.Took.Round(time.Millisecond), strings.Join(quoted(f.slowest.Args), " "))
+	if f.largest.RSS > 0 {
+		fmt.Fprintf(&b, "most resident memory: %d MB, %s\n", f.largest.RSS>>20, strings.Join(quoted(f.largest.Args), " "))
+	} else {
+		fmt.Fprintf(&b, "most resident memory: less than the tests themselves take\n")
+	}
 	fmt.Fprintf(&b, "left out: %s\nfailures: %s\n", counts(f.leftOut), counts(f.failures))
 	for _, class := range slices.Sorted(maps.Keys(f.seeds)) {
 		fmt.Fprintf(&b, "first %s: case %d\n", class, f.seeds[class])
