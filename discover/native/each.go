@@ -15,18 +15,9 @@ type Read[T, R any] func(item T, s *Scratch, into *R) (ok bool, err error)
 // order: a value where ok, an error where there is one. A value is read, handed over and given out in one place, which is used
 // again for the next: records are large. It ends early, with no goroutine left behind, when the consumer stops or ctx ends.
 func Each[T, R any](ctx context.Context, items []T, read Read[T, R]) iter.Seq2[*R, error] {
-	return inParts(ctx, items, usualPart, read)
-}
-
-// EachLarge is Each for items that are so much work that they are best handed out one by one.
-func EachLarge[T, R any](ctx context.Context, items []T, read Read[T, R]) iter.Seq2[*R, error] {
-	return inParts(ctx, items, 1, read)
-}
-
-func inParts[T, R any](ctx context.Context, items []T, part int, read Read[T, R]) iter.Seq2[*R, error] {
 	return func(yield func(*R, error) bool) {
-		workers := min(2*runtime.GOMAXPROCS(0), maxReaders, (len(items)+part-1)/part)
-		e := each[T, R]{items: items, part: part, read: read, large: newLarge(), results: make(chan []result[R]), free: make(chan []result[R], workers+1)}
+		workers := min(2*runtime.GOMAXPROCS(0), maxReaders, (len(items)+usualPart-1)/usualPart)
+		e := each[T, R]{items: items, read: read, large: newLarge(), results: make(chan []result[R]), free: make(chan []result[R], workers+1)}
 		ctx, cancel := context.WithCancel(ctx)
 		var readers, all sync.WaitGroup
 		defer all.Wait()
@@ -59,7 +50,6 @@ const (
 // each is one call of Each.
 type each[T, R any] struct {
 	items   []T
-	part    int // how many of them are handed over at once
 	read    Read[T, R]
 	large   *large
 	next    atomic.Int64 // the first item that nobody has taken
@@ -77,12 +67,12 @@ func (e *each[T, R]) work(ctx context.Context) {
 	var out []result[R]
 	scratch := Scratch{ctx: ctx, large: e.large}
 	for {
-		to := int(e.next.Add(int64(e.part)))
-		if to-e.part >= len(e.items) {
+		to := int(e.next.Add(usualPart))
+		if to-usualPart >= len(e.items) {
 			e.send(ctx, out)
 			return
 		}
-		for _, item := range e.items[to-e.part : min(to, len(e.items))] {
+		for _, item := range e.items[to-usualPart : min(to, len(e.items))] {
 			if ctx.Err() != nil {
 				return
 			}
@@ -96,7 +86,7 @@ func (e *each[T, R]) work(ctx context.Context) {
 				out = out[:last]
 			}
 		}
-		if len(out) > e.part/2 {
+		if len(out) > usualPart/2 {
 			e.send(ctx, out)
 			out = nil
 		}
@@ -119,6 +109,6 @@ func (e *each[T, R]) room() []result[R] {
 	case out := <-e.free:
 		return out[:0]
 	default:
-		return make([]result[R], 0, e.part+e.part/2)
+		return make([]result[R], 0, usualPart+usualPart/2)
 	}
 }

@@ -3,19 +3,12 @@ package native
 import (
 	"context"
 	"errors"
-	"iter"
 	"testing"
 
 	"go.uber.org/goleak"
 )
 
 func TestEachGivesEveryItemOnce(t *testing.T) {
-	givesEveryItemOnce(t, Each)
-	givesEveryItemOnce(t, EachLarge)
-}
-
-func givesEveryItemOnce(t *testing.T, each func(context.Context, []int, Read[int, int]) iter.Seq2[*int, error]) {
-	t.Helper()
 	defer goleak.VerifyNone(t)
 	for _, n := range []int{0, 1, 15, 16, 17, 1000} {
 		items := make([]int, n)
@@ -23,7 +16,7 @@ func givesEveryItemOnce(t *testing.T, each func(context.Context, []int, Read[int
 			items[i] = i
 		}
 		seen, faults := map[int]int{}, 0
-		for v, err := range each(t.Context(), items, func(i int, _ *Scratch, v *int) (bool, error) {
+		for v, err := range Each(t.Context(), items, func(i int, _ *Scratch, v *int) (bool, error) {
 			if i%10 == 3 {
 				return false, errors.New("fault")
 			}

@@ -118,7 +118,7 @@ func TestOneAtATimeHoldsALargePiece(t *testing.T) {
 	items := make([]int, 100)
 	holders := make(chan struct{}, 1)
 	path := writeTemp(t, []byte("x"))
-	for _, err := range EachLarge(t.Context(), items, func(_ int, s *Scratch, _ *struct{}) (bool, error) {
+	for _, err := range Each(t.Context(), items, func(_ int, s *Scratch, _ *struct{}) (bool, error) {
 		f, err := s.Open(path)
 		if err != nil {
 			return false, err

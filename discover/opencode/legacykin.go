@@ -5,22 +5,18 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 
 	"agentctl/discover"
 )
 
 // kin knows the sub-agents' sessions that are in files. Whom one works for stands in its file alone, so that all files of a
-// folder are read, once for all sessions in it. It may be used by several goroutines.
+// folder are read, once for all sessions in it.
 type kin struct {
-	mu      sync.Mutex
 	folders map[string]map[string][]string // by folder and session, the files of its sub-agents
 }
 
 // of are the files of a session's sub-agents. What cannot be read is told where it is read for itself.
 func (k *kin) of(ctx context.Context, folder, session string) []string {
-	k.mu.Lock()
-	defer k.mu.Unlock()
 	if k.folders[folder] == nil {
 		if k.folders == nil {
 			k.folders = map[string]map[string][]string{}

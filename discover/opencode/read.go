@@ -3,7 +3,6 @@ package opencode
 import (
 	"context"
 	"iter"
-	"slices"
 	"strings"
 
 	"agentctl/discover"
@@ -16,9 +15,11 @@ const chunkSize = 600
 
 // chunk is a piece of work for [Adapter.Read]: sessions of one database, or one session of JSON files.
 type chunk struct {
-	path, home string
-	ids        []string
+	chunkPlace
+	ids []string
 }
+
+type chunkPlace struct{ path, home string }
 
 // isFile reports whether it is one of JSON files.
 func (c chunk) isFile() bool { return strings.HasSuffix(c.path, ".json") }
@@ -27,69 +28,52 @@ func (c chunk) isFile() bool { return strings.HasSuffix(c.path, ".json") }
 func (Adapter) Read(ctx context.Context, entries []discover.Entry, want discover.Want) iter.Seq2[discover.Record, error] {
 	return func(yield func(discover.Record, error) bool) {
 		known := &kin{}
-		read := func(c chunk, _ *native.Scratch, records *[]discover.Record) (ok bool, err error) {
-			*records, ok, err = c.read(ctx, want, known)
-			return ok, err
-		}
-		give := func(all iter.Seq2[*[]discover.Record, error]) bool {
-			for records, err := range all {
-				if err != nil && !yield(discover.Record{}, err) {
-					return false
-				}
-				for _, r := range *records {
-					if !yield(r, nil) {
-						return false
-					}
+		for _, c := range chunks(entries) {
+			if ctx.Err() != nil {
+				return
+			}
+			records, err := c.read(ctx, want, known)
+			if err != nil && !yield(discover.Record{}, err) {
+				return
+			}
+			for _, r := range records {
+				if !yield(r, nil) {
+					return
 				}
 			}
-			return true
 		}
-		databases, files := chunks(entries)
-		_ = give(native.EachLarge(ctx, databases, read)) && give(native.Each(ctx, files, read))
 	}
 }
 
 // chunks puts together the sessions of each database.
-func chunks(entries []discover.Entry) (databases, files []chunk) {
-	var all []*chunk
-	known := map[[2]string]*chunk{}
-	var at *chunk
+func chunks(entries []discover.Entry) (out []chunk) {
+	last := map[chunkPlace]int{} // in out, the newest chunk of a database
 	for _, e := range entries {
-		if at == nil || e.Path != at.path || e.Home != at.home { // mostly they stand together
-			key := [2]string{e.Path, e.Home}
-			if known[key] == nil {
-				known[key] = &chunk{path: e.Path, home: e.Home}
-				all = append(all, known[key])
-			}
-			at = known[key]
+		place := chunkPlace{e.Path, e.Home}
+		i, ok := last[place]
+		if !ok || len(out[i].ids) == chunkSize {
+			i = len(out)
+			last[place] = i
+			out = append(out, chunk{chunkPlace: place})
 		}
-		at.ids = append(at.ids, e.ID)
+		out[i].ids = append(out[i].ids, e.ID)
 	}
-	for _, c := range all {
-		for ids := range slices.Chunk(c.ids, chunkSize) {
-			if part := (chunk{c.path, c.home, ids}); part.isFile() {
-				files = append(files, part)
-			} else {
-				databases = append(databases, part)
-			}
-		}
-	}
-	return databases, files
+	return out
 }
 
 // read reads the sessions of a chunk, and looks into the sub-agents that they wait for. Its errors are warnings; what has
 // vanished is none.
-func (c chunk) read(ctx context.Context, want discover.Want, known *kin) (records []discover.Record, ok bool, err error) {
+func (c chunk) read(ctx context.Context, want discover.Want, known *kin) (records []discover.Record, err error) {
 	if c.isFile() {
 		s, err := loadLegacy(ctx, c.home, c.path, want)
 		if s == nil {
-			return nil, false, err
+			return nil, err
 		}
 		if want.Tokens || want.Whole {
 			known.addChildren(ctx, s)
 		}
 		s.Bound()
-		return []discover.Record{s.Record}, true, err
+		return []discover.Record{s.Record}, err
 	}
 	err = readStore(ctx, c.home, c.path, func(st *store) {
 		records = make([]discover.Record, 0, len(c.ids))
@@ -101,13 +85,13 @@ func (c chunk) read(ctx context.Context, want discover.Want, known *kin) (record
 	})
 	switch {
 	case native.Absent(err):
-		return nil, false, nil
+		return nil, nil
 	case isLost(err):
-		return records, len(records) > 0, warn(c.path, err)
+		return records, warn(c.path, err)
 	case err != nil:
-		return nil, false, warn(c.path, err)
+		return nil, warn(c.path, err)
 	}
-	return records, len(records) > 0, nil
+	return records, nil
 }
 
 // maxDepth is how deep sub-agents of sub-agents are followed.
