@@ -77,18 +77,19 @@ func (f Facts) put(fact Fact) Facts {
 // to the encoder that asks for it.
 func (f Facts) MarshalJSON() ([]byte, error) {
 	var b bytes.Buffer
+	b.Grow(256) // suffices for most
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
 	b.WriteByte('{')
-	for i, fact := range f {
+	for i := range f {
 		if i > 0 {
 			b.WriteByte(',')
 		}
-		if err := enc.Encode(fact.Name); err != nil {
+		if err := enc.Encode(&f[i].Name); err != nil {
 			return nil, err
 		}
 		b.WriteByte(':')
-		if err := enc.Encode(fact.Value); err != nil {
+		if err := enc.Encode(f[i].Value); err != nil {
 			return nil, err
 		}
 	}
