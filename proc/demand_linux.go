@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"os"
 	"strconv"
 	"strings"
 	"time"
@@ -38,12 +39,11 @@ func (f *procfs) lives(d pidDir, id ID) error {
 	if err != nil {
 		return err
 	}
-	buf := make([]byte, bufferSize)
-	s, err := d.stat("stat", buf)
+	s, err := d.stat("stat")
 	if err != nil {
 		return err
 	}
-	if m.id(s) != id || d.outlived(s, buf).state.Dead() {
+	if m.id(s) != id || d.outlived(s).state.Dead() {
 		return ErrGone
 	}
 	return nil
@@ -73,7 +73,7 @@ func (f *procfs) env(p Process, keys []string) (map[string]string, error) {
 
 // environ picks the named variables out of the environment.
 func (d pidDir) environ(keys []string) (map[string]string, error) {
-	environ, err := d.file("environ")
+	environ, err := os.Open(string(d) + "environ")
 	if err != nil {
 		return nil, err
 	}
@@ -111,7 +111,7 @@ func (d pidDir) args() ([]string, error) {
 }
 
 func (d pidDir) cmdline() ([]byte, error) {
-	f, err := d.file("cmdline")
+	f, err := os.Open(string(d) + "cmdline")
 	if err != nil {
 		return nil, err
 	}
@@ -154,7 +154,7 @@ func (d pidDir) openFile(fd int, match func(string) bool) (OpenFile, bool, error
 	if err != nil || !match(path) || !strings.HasPrefix(path, "/") {
 		return OpenFile{}, false, err
 	}
-	raw, err := d.record("fdinfo/"+strconv.Itoa(fd), make([]byte, 1024))
+	raw, err := d.read("fdinfo/" + strconv.Itoa(fd))
 	if err != nil {
 		return OpenFile{}, false, err
 	}

@@ -77,7 +77,7 @@ func TestKilledProcessIsDeadAtOnce(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if got := pidDir(root+"/").outlived(c.main, make([]byte, bufferSize)); got.state != c.want {
+		if got := pidDir(root + "/").outlived(c.main); got.state != c.want {
 			t.Errorf("%+v with %+v: state %c, want %c", c.main, c.other, got.state, c.want)
 		}
 	}
@@ -194,40 +194,6 @@ func FuzzDiag(f *testing.F) {
 			t.Errorf("before %q: %v", junk, got)
 		}
 	})
-}
-
-// FuzzDirents: the numeric names of any directory block are found, and nothing else is.
-func FuzzDirents(f *testing.F) {
-	f.Add("1", "self", "4194304", []byte{0, 1, 2})
-	f.Add("007", "1x", "", []byte(strings.Repeat("\xff", 40)))
-	f.Fuzz(func(t *testing.T, a, b, c string, junk []byte) {
-		var block []byte
-		var want []int
-		for _, name := range []string{a, b, c} {
-			name, _, _ = strings.Cut(name, "\x00")
-			name = name[:min(len(name), unix.NAME_MAX)]
-			block = append(block, dirent(name)...)
-			if n, err := strconv.ParseUint(name, 10, 63); err == nil && len(name) <= 9 && n < 1e9 {
-				want = append(want, int(n))
-			}
-		}
-		if got := appendNumbers(nil, block); !slices.Equal(got, want) {
-			t.Errorf("%q: %v, want %v", block, got, want)
-		}
-		for _, n := range appendNumbers(nil, junk) {
-			if !bytes.Contains(junk, []byte(strconv.Itoa(n))) {
-				t.Errorf("from %q: %d", junk, n)
-			}
-		}
-	})
-}
-
-// dirent is a struct linux_dirent64.
-func dirent(name string) []byte {
-	entry := make([]byte, (19+len(name)+1+7)/8*8)
-	binary.NativeEndian.PutUint16(entry[16:], uint16(len(entry)))
-	copy(entry[19:], name)
-	return entry
 }
 
 func TestBooted(t *testing.T) {

@@ -2,8 +2,8 @@ package proc
 
 import (
 	"errors"
-	"io"
 	"io/fs"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -21,58 +21,8 @@ func (f *procfs) at(pid int) pidDir { return pidDir(f.root + "/" + strconv.Itoa(
 
 func fail(op, path string, err error) error { return &fs.PathError{Op: op, Path: path, Err: err} }
 
-// file opens a file of the directory for reading; the caller closes it.
-func (d pidDir) file(name string) (io.ReadCloser, error) {
-	path := string(d) + name
-	fd, err := open(path, 0)
-	if err != nil {
-		return nil, err
-	}
-	return stream{fd, path}, nil
-}
-
-// stream is an open file that is read as it comes. For an os.File the system would be asked first whether it can be polled.
-type stream struct {
-	fd   int
-	path string
-}
-
-func (s stream) Read(buf []byte) (int, error) {
-	n, err := retry(func() (int, error) { return unix.Read(s.fd, buf) })
-	switch {
-	case err != nil:
-		return 0, fail("read", s.path, err)
-	case n == 0 && len(buf) > 0:
-		return 0, io.EOF
-	}
-	return n, nil
-}
-
-func (s stream) Close() error { return unix.Close(s.fd) }
-
-// record reads a file that the kernel makes in one piece, as stat, status and fdinfo, into buf or a larger one.
-func (d pidDir) record(name string, buf []byte) ([]byte, error) {
-	path := string(d) + name
-	fd, err := open(path, 0)
-	if err != nil {
-		return nil, err
-	}
-	defer unix.Close(fd)
-	return record(fd, path, buf)
-}
-
-// record reads to the end: a read that does not fill the buffer was the last one.
-func record(fd int, path string, buf []byte) ([]byte, error) {
-	for buf = buf[:0]; ; buf = slices.Grow(buf, cap(buf)) {
-		n, err := retry(func() (int, error) { return unix.Read(fd, buf[len(buf):cap(buf)]) })
-		if err != nil {
-			return nil, fail("read", path, err)
-		}
-		if buf = buf[:len(buf)+n]; len(buf) < cap(buf) {
-			return buf, nil
-		}
-	}
-}
+// read reads a file that the kernel makes, as stat, status and fdinfo.
+func (d pidDir) read(name string) ([]byte, error) { return os.ReadFile(string(d) + name) }
 
 // link reads a symbolic link of the directory.
 func (d pidDir) link(name string) (string, error) {
@@ -117,25 +67,23 @@ func (d pidDir) target(name string) (path string, deleted bool, err error) {
 
 // numbers lists the entries of a directory whose name is a number, ascending: processes, threads, descriptors.
 func (d pidDir) numbers(name string) ([]int, error) {
-	path := string(d) + name
-	fd, err := open(path, unix.O_DIRECTORY)
+	dir, err := os.Open(string(d) + name)
 	if err != nil {
 		return nil, err
 	}
-	defer unix.Close(fd)
-	list, err := numbers(fd)
+	defer dir.Close()
+	names, err := dir.Readdirnames(-1)
 	if err != nil {
-		return nil, fail("readdir", path, err)
+		return nil, err
 	}
+	var list []int
+	for _, name := range names {
+		if n, err := strconv.Atoi(name); err == nil {
+			list = append(list, n)
+		}
+	}
+	slices.Sort(list)
 	return list, nil
-}
-
-func open(path string, flags int) (int, error) {
-	fd, err := retry(func() (int, error) { return unix.Open(path, unix.O_RDONLY|unix.O_CLOEXEC|flags, 0) })
-	if err != nil {
-		return -1, fail("open", path, err)
-	}
-	return fd, nil
 }
 
 // retry repeats a system call that a signal interrupted.

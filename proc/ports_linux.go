@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -50,7 +51,7 @@ func (d pidDir) listeners(ours listeners, yield func(port int, inode uint64)) er
 		}
 	}
 	for _, name := range []string{"net/tcp", "net/tcp6"} {
-		f, err := d.file(name)
+		f, err := os.Open(string(d) + name)
 		if errors.Is(err, fs.ErrNotExist) { // a kernel without IPv6
 			continue
 		}

@@ -1,6 +1,8 @@
 package proc
 
 import (
+	"io"
+	"os"
 	"strconv"
 	"time"
 
@@ -11,12 +13,11 @@ import (
 const clockTicks = 100
 
 func (f *procfs) inspect(pid int) (Process, error) {
-	buf := make([]byte, bufferSize)
-	p, err := f.process(pid, buf)
+	p, err := f.process(pid)
 	if err != nil {
 		return Process{}, err
 	}
-	status, err := f.at(pid).status(buf)
+	status, err := f.at(pid).status()
 	if err != nil {
 		return Process{}, err
 	}
@@ -28,17 +29,17 @@ func (f *procfs) inspect(pid int) (Process, error) {
 
 // process reads the table's facts of a process, or thread. The stat line is opened first and read last: that
 // reading fails if the process was collected in between, so everything is of one process.
-func (f *procfs) process(pid int, buf []byte) (Process, error) {
+func (f *procfs) process(pid int) (Process, error) {
 	m, err := f.machine()
 	if err != nil {
 		return Process{}, err
 	}
 	d := f.at(pid)
-	line, err := open(string(d)+"stat", 0)
+	line, err := os.Open(string(d) + "stat")
 	if err != nil {
 		return Process{}, orGone(err)
 	}
-	defer unix.Close(line)
+	defer line.Close()
 	p := Process{UID: -1, src: f}
 	var owner unix.Stat_t
 	if unix.Stat(string(d), &owner) == nil {
@@ -48,7 +49,7 @@ func (f *procfs) process(pid int, buf []byte) (Process, error) {
 	if exe, deleted, err := d.target("exe"); err == nil {
 		p.Exe, p.Deleted = exe, deleted
 	}
-	raw, err := record(line, string(d)+"stat", buf)
+	raw, err := io.ReadAll(line)
 	if err != nil {
 		return Process{}, orGone(err)
 	}
@@ -56,7 +57,7 @@ func (f *procfs) process(pid int, buf []byte) (Process, error) {
 	if err != nil {
 		return Process{}, fail("parse", string(d)+"stat", err)
 	}
-	return p.with(m, d.outlived(s, buf)), nil
+	return p.with(m, d.outlived(s)), nil
 }
 
 func (p Process) with(m machine, s stat) Process {
@@ -78,13 +79,13 @@ func (m machine) id(s stat) ID {
 // outlived corrects the state of a process whose main thread has ended. While other threads go on the process lives,
 // though the kernel calls it a zombie: its state is theirs. And where none does it is dead, though the kernel may not
 // call it a zombie yet: a killed process may need a while to give back its memory.
-func (d pidDir) outlived(s stat, buf []byte) stat {
+func (d pidDir) outlived(s stat) stat {
 	if !s.ended() {
 		return s
 	}
 	threads, _ := d.numbers("task") // fails once it is collected: then it is dead indeed
 	for _, id := range threads {
-		t, err := d.stat("task/"+strconv.Itoa(id)+"/stat", buf)
+		t, err := d.stat("task/" + strconv.Itoa(id) + "/stat")
 		if err == nil && !t.ended() {
 			s.state = t.state
 			return s
@@ -96,8 +97,8 @@ func (d pidDir) outlived(s stat, buf []byte) stat {
 	return s
 }
 
-func (d pidDir) stat(name string, buf []byte) (stat, error) {
-	raw, err := d.record(name, buf)
+func (d pidDir) stat(name string) (stat, error) {
+	raw, err := d.read(name)
 	if err != nil {
 		return stat{}, orGone(err)
 	}
@@ -108,8 +109,8 @@ func (d pidDir) stat(name string, buf []byte) (stat, error) {
 	return s, nil
 }
 
-func (d pidDir) status(buf []byte) (status, error) {
-	raw, err := d.record("status", buf)
+func (d pidDir) status() (status, error) {
+	raw, err := d.read("status")
 	if err != nil {
 		return status{}, orGone(err)
 	}

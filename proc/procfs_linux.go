@@ -92,9 +92,9 @@ func checkNamespace(root string) error {
 	return nil
 }
 
-// readIfThere reads a file that the kernel makes. os.ReadFile would set up the polling of files for it.
+// readIfThere reads a file that the kernel makes.
 func readIfThere(root, name string) ([]byte, error) {
-	raw, err := pidDir(root+"/").record(name, make([]byte, 4<<10))
+	raw, err := os.ReadFile(filepath.Join(root, name))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

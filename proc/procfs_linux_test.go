@@ -10,8 +10,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"golang.org/x/sys/unix"
 )
 
 // recorded makes a proc file system of the captures in dir.
@@ -128,25 +126,5 @@ func TestSandboxedTree(t *testing.T) {
 	p, _ := table.PID(4045)
 	if p.ID.Birth != "/199670" || !p.Started.IsZero() {
 		t.Errorf("%+v", p)
-	}
-}
-
-// TestLongRecord: a file that outgrows the buffer is read whole.
-func TestLongRecord(t *testing.T) {
-	want := []byte(strings.Repeat("0123456789abcdef", 1000))
-	path := filepath.Join(t.TempDir(), "record")
-	if err := os.WriteFile(path, want, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	for _, size := range []int{1, 16, len(want) - 1, len(want), len(want) + 1} {
-		fd, err := open(path, unix.O_NOFOLLOW)
-		if err != nil {
-			t.Fatal(err)
-		}
-		got, err := record(fd, path, make([]byte, size))
-		unix.Close(fd)
-		if err != nil || !slices.Equal(got, want) {
-			t.Errorf("buffer of %d: %d bytes, %v", size, len(got), err)
-		}
 	}
 }

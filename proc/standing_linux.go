@@ -8,7 +8,7 @@ import (
 
 func (f *procfs) standing(p Process) (Standing, error) {
 	return ask(f, p, func(d pidDir) (Standing, error) {
-		s, err := d.status(make([]byte, bufferSize))
+		s, err := d.status()
 		if err != nil {
 			return Standing{}, err
 		}

@@ -39,21 +39,21 @@ type entry struct {
 	pid  int
 	exe  string // "" where it may not be read
 	once sync.Once
-	read func(buf []byte) (Process, error) // nil where it has been read
+	read func() (Process, error) // nil where it has been read
 	// started reports whether the process with this pid was started with any of the variables; nil where only asking the process
 	// itself tells. What it denies needs no proof of identity: nothing is said of anybody.
 	started func(keys []string) bool
-	ours listeners
-	p    Process
-	ok   bool // there is such a process
-	err  atomic.Pointer[error]
+	ours    listeners
+	p       Process
+	ok      bool // there is such a process
+	err     atomic.Pointer[error]
 }
 
-// process reads the process if that was not done before. buf is memory to work in; nil is good enough.
-func (e *entry) process(buf []byte) (Process, bool) {
+// process reads the process if that was not done before.
+func (e *entry) process() (Process, bool) {
 	e.once.Do(func() {
 		if e.read != nil {
-			p, err := e.read(buf)
+			p, err := e.read()
 			if e.p, e.ok = p, err == nil; err != nil && !errors.Is(err, ErrGone) {
 				e.err.Store(&err)
 			}
@@ -82,10 +82,10 @@ func tableOf(list []entry) *Table {
 		list[i].ours = ours
 	}
 	t.all = sync.OnceValue(func() []Process {
-		share(len(list), func(i int, buf []byte) { list[i].process(buf) })
+		share(len(list), func(i int) { list[i].process() })
 		out := make([]Process, 0, len(list))
 		for i := range list {
-			if p, ok := list[i].process(nil); ok {
+			if p, ok := list[i].process(); ok {
 				out = append(out, p)
 			}
 		}
@@ -139,7 +139,7 @@ func (t *Table) Running(match func(exe string) bool) iter.Seq[Process] {
 			if e.exe != "" && !match(e.exe) {
 				continue
 			}
-			if p, ok := e.process(nil); ok && !p.Copied && (t.match == nil || t.match(p)) && !yield(p) {
+			if p, ok := e.process(); ok && !p.Copied && (t.match == nil || t.match(p)) && !yield(p) {
 				return
 			}
 		}
@@ -155,7 +155,7 @@ func (t *Table) WithEnv(keys ...string) iter.Seq[Process] {
 			if e.started != nil && !e.started(keys) {
 				continue
 			}
-			p, ok := e.process(nil)
+			p, ok := e.process()
 			if !ok {
 				continue
 			}
@@ -182,7 +182,7 @@ func (t *Table) PID(pid int) (Process, bool) {
 	if i == len(t.list) || t.list[i].pid != pid {
 		return Process{}, false
 	}
-	return t.list[i].process(nil)
+	return t.list[i].process()
 }
 
 // Ancestors yields the parent of pid, its parent, and so on up to the first process.

@@ -27,9 +27,9 @@ func (f *procfs) take(ctx context.Context) (*Table, error) {
 	}
 	list := make([]entry, len(pids))
 	errs := make([]error, len(pids))
-	share(len(pids), func(i int, buf []byte) {
+	share(len(pids), func(i int) {
 		if errs[i] = ctx.Err(); errs[i] == nil {
-			errs[i] = f.sight(&list[i], pids[i], buf)
+			errs[i] = f.sight(&list[i], pids[i])
 		}
 	})
 	hidden := false
@@ -52,7 +52,7 @@ func (f *procfs) alone() *Table {
 	if err != nil {
 		return newTable(nil)
 	}
-	s, err := d.stat("stat", make([]byte, bufferSize))
+	s, err := d.stat("stat")
 	if err != nil {
 		return newTable(nil)
 	}
@@ -64,23 +64,18 @@ func (f *procfs) alone() *Table {
 
 // sight makes the entry of a process: its binary alone where that may be read, else all that there is. Another
 // process that has the pid by the time the rest is read is read with its own binary.
-func (f *procfs) sight(e *entry, pid int, buf []byte) (err error) {
+func (f *procfs) sight(e *entry, pid int) (err error) {
 	e.pid = pid
 	e.started = func(keys []string) bool {
 		env, err := f.at(pid).environ(keys)
 		return err == nil && len(env) > 0
 	}
 	if e.exe, _, err = f.at(pid).target("exe"); err == nil {
-		e.read = func(buf []byte) (Process, error) {
-			if buf == nil {
-				buf = make([]byte, bufferSize)
-			}
-			return f.process(pid, buf)
-		}
+		e.read = func() (Process, error) { return f.process(pid) }
 		return nil
 	}
 	e.exe = ""
-	e.p, err = f.process(pid, buf)
+	e.p, err = f.process(pid)
 	e.ok = err == nil
 	return err
 }

@@ -10,19 +10,18 @@ import (
 
 func (f *procfs) usage(p Process) (Usage, error) {
 	return ask(f, p, func(d pidDir) (Usage, error) {
-		buf := make([]byte, bufferSize)
-		s, err := d.stat("stat", buf)
+		s, err := d.stat("stat")
 		if err != nil {
 			return Usage{}, err
 		}
-		memory, err := d.resident(buf)
+		memory, err := d.resident()
 		return Usage{CPU: time.Duration(s.used) * (time.Second / clockTicks), Memory: memory}, err
 	})
 }
 
 func (f *procfs) written(p Process) (int64, error) {
 	return ask(f, p, func(d pidDir) (int64, error) {
-		raw, err := d.record("io", make([]byte, bufferSize))
+		raw, err := d.read("io")
 		if err != nil {
 			return 0, orGone(err)
 		}
@@ -37,8 +36,8 @@ func (f *procfs) written(p Process) (int64, error) {
 
 // resident is the process's resident memory in bytes. The kernel shows none for a main thread that has ended: what the
 // other threads go on with is asked of them.
-func (d pidDir) resident(buf []byte) (int64, error) {
-	n, err := d.statm("statm", buf)
+func (d pidDir) resident() (int64, error) {
+	n, err := d.statm("statm")
 	if err != nil || n > 0 {
 		return n, err
 	}
@@ -47,15 +46,15 @@ func (d pidDir) resident(buf []byte) (int64, error) {
 		return 0, orGone(err)
 	}
 	for _, id := range threads {
-		if n, err := d.statm("task/"+strconv.Itoa(id)+"/statm", buf); err == nil && n > 0 {
+		if n, err := d.statm("task/" + strconv.Itoa(id) + "/statm"); err == nil && n > 0 {
 			return n, nil
 		}
 	}
 	return 0, nil // a kernel thread has none
 }
 
-func (d pidDir) statm(name string, buf []byte) (int64, error) {
-	raw, err := d.record(name, buf)
+func (d pidDir) statm(name string) (int64, error) {
+	raw, err := d.read(name)
 	if err != nil {
 		return 0, orGone(err)
 	}
