@@ -87,8 +87,8 @@ func othersOf(ctx context.Context, e discover.Entry) (others []discover.Entry) {
 	add := func(path string) {
 		others = append(others, discover.Entry{Agent: e.Agent, ID: e.ID, Path: path, Home: e.Home})
 	}
-	if strings.HasSuffix(e.Path, plainExt) {
-		add(strings.TrimSuffix(e.Path, plainExt) + packedExt)
+	if path, ok := strings.CutSuffix(e.Path, plainExt); ok {
+		add(path + packedExt)
 	}
 	if segmentOf(e) == "" {
 		return others
