@@ -3,8 +3,6 @@ package proc
 import (
 	"bytes"
 	"errors"
-	"io"
-	"os"
 	"strconv"
 	"strings"
 	"time"
@@ -73,7 +71,7 @@ func (f *procfs) env(p Process, keys []string) (map[string]string, error) {
 
 // environ picks the named variables out of the environment.
 func (d pidDir) environ(keys []string) (map[string]string, error) {
-	environ, err := os.Open(string(d) + "environ")
+	environ, err := d.open("environ")
 	if err != nil {
 		return nil, err
 	}
@@ -98,7 +96,7 @@ func (f *procfs) pidNamespace(p Process) (string, error) {
 func (d pidDir) args() ([]string, error) {
 	const pause, tries = time.Millisecond, 10
 	for n := 1; ; n++ {
-		raw, err := d.cmdline()
+		raw, err := d.read("cmdline")
 		if len(raw) == 0 && err == nil && n < tries && d.hasProgram() {
 			<-time.After(pause)
 			continue
@@ -108,15 +106,6 @@ func (d pidDir) args() ([]string, error) {
 		}
 		return strings.Split(string(raw), "\x00"), err
 	}
-}
-
-func (d pidDir) cmdline() ([]byte, error) {
-	f, err := os.Open(string(d) + "cmdline")
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	return io.ReadAll(io.LimitReader(f, maxArguments))
 }
 
 // hasProgram: neither the kernel's threads nor the dead have one.

@@ -2,6 +2,7 @@ package proc
 
 import (
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"slices"
@@ -21,8 +22,20 @@ func (f *procfs) at(pid int) pidDir { return pidDir(f.root + "/" + strconv.Itoa(
 
 func fail(op, path string, err error) error { return &fs.PathError{Op: op, Path: path, Err: err} }
 
-// read reads a file that the kernel makes, as stat, status and fdinfo.
-func (d pidDir) read(name string) ([]byte, error) { return os.ReadFile(string(d) + name) }
+// open opens a file or folder of the directory for reading; the caller closes it.
+func (d pidDir) open(name string) (*os.File, error) { return os.Open(string(d) + name) }
+
+// read reads a file of the directory, up to [maxArguments].
+func (d pidDir) read(name string) ([]byte, error) {
+	f, err := d.open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return whole(f)
+}
+
+func whole(f *os.File) ([]byte, error) { return io.ReadAll(io.LimitReader(f, maxArguments)) }
 
 // link reads a symbolic link of the directory.
 func (d pidDir) link(name string) (string, error) {
@@ -67,7 +80,7 @@ func (d pidDir) target(name string) (path string, deleted bool, err error) {
 
 // numbers lists the entries of a directory whose name is a number, ascending: processes, threads, descriptors.
 func (d pidDir) numbers(name string) ([]int, error) {
-	dir, err := os.Open(string(d) + name)
+	dir, err := d.open(name)
 	if err != nil {
 		return nil, err
 	}

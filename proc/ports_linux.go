@@ -6,7 +6,6 @@ import (
 	"errors"
 	"io"
 	"io/fs"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -51,7 +50,7 @@ func (d pidDir) listeners(ours listeners, yield func(port int, inode uint64)) er
 		}
 	}
 	for _, name := range []string{"net/tcp", "net/tcp6"} {
-		f, err := os.Open(string(d) + name)
+		f, err := d.open(name)
 		if errors.Is(err, fs.ErrNotExist) { // a kernel without IPv6
 			continue
 		}

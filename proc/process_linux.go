@@ -1,8 +1,6 @@
 package proc
 
 import (
-	"io"
-	"os"
 	"strconv"
 	"time"
 
@@ -35,7 +33,7 @@ func (f *procfs) process(pid int) (Process, error) {
 		return Process{}, err
 	}
 	d := f.at(pid)
-	line, err := os.Open(string(d) + "stat")
+	line, err := d.open("stat")
 	if err != nil {
 		return Process{}, orGone(err)
 	}
@@ -49,7 +47,7 @@ func (f *procfs) process(pid int) (Process, error) {
 	if exe, deleted, err := d.target("exe"); err == nil {
 		p.Exe, p.Deleted = exe, deleted
 	}
-	raw, err := io.ReadAll(line)
+	raw, err := whole(line)
 	if err != nil {
 		return Process{}, orGone(err)
 	}

@@ -94,7 +94,7 @@ func checkNamespace(root string) error {
 
 // readIfThere reads a file that the kernel makes.
 func readIfThere(root, name string) ([]byte, error) {
-	raw, err := os.ReadFile(filepath.Join(root, name))
+	raw, err := pidDir(root + "/").read(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

@@ -21,8 +21,8 @@ func TestFilesAreOpenedInOnePlace(t *testing.T) {
 		"launch/worktree/leftover.go:relink":         "made for writing, O_EXCL",
 		"lock/hooks/trailer.go:endLine":              "for writing; git made it, and it was read as a regular file before",
 		"lock/hooks/write.go:write":                  "made for writing, O_EXCL",
-		"proc/demand_linux.go:cmdline":               "the kernel's own file, below /proc/PID; bounded",
 		"proc/piddir_linux.go:open":                  "the kernel's own files, below /proc/PID",
+		"proc/piddir_linux.go:whole":                 "the kernel's own files, below /proc/PID; bounded",
 		"proc/paths_linux.go:identity":               "O_PATH: the file is not opened, only named",
 	}
 	banned := []string{
