@@ -27,7 +27,7 @@ func briefOf(input native.Object) string {
 // briefText is a text, or the first of a list of questions.
 func briefText(v native.Value) string {
 	for question := range v.Elements() {
-		return member(question, "question").Text(0)
+		return question.Object().Get("question").Text(0)
 	}
 	return v.Text(0)
 }

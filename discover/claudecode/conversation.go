@@ -40,7 +40,7 @@ func parseSaying(raw []byte) (s saying, ok bool) {
 		case "uuid":
 			s.uuid = v.Text(0)
 		case "origin":
-			s.origin = member(v, "kind").Text(0)
+			s.origin = v.Object().Get("kind").Text(0)
 		case "interruptedMessageId":
 			s.cut = v.Text(0)
 		case "content":
@@ -166,7 +166,7 @@ func (s saying) queued() (messages []discover.Message) {
 		case "prompt":
 			prompt = v
 		case "origin":
-			s.origin = member(v, "kind").Text(0)
+			s.origin = v.Object().Get("kind").Text(0)
 		}
 	}
 	return s.texts(blocksOf(prompt), s.heard)

@@ -46,7 +46,7 @@ func (g *ledger) put(c call, s spent) {
 // state takes the agent's own statement.
 func (g *ledger) state(raw []byte) {
 	var sum usage
-	for _, model := range member(native.Value(raw), "modelUsage").Object().Members() {
+	for _, model := range native.Object(raw).Get("modelUsage").Object().Members() {
 		sum.add(statedUsage(model.Object()))
 	}
 	g.stated, g.went = &sum, time.Time{}
@@ -126,5 +126,5 @@ func (u usage) tokens() *discover.Tokens {
 
 // compacted is the context after a compaction, as the agent states it; nothing where it does not.
 func compacted(raw []byte) usage {
-	return usage{In: member(member(native.Value(raw), "compactMetadata"), "postTokens").Int()}
+	return usage{In: native.Object(raw).Get("compactMetadata").Object().Get("postTokens").Int()}
 }

@@ -140,7 +140,7 @@ func (l *line) set(key []byte, v native.Value) (length int) {
 	case "sessionKind":
 		l.SessionKind = v
 	case "forkedFrom":
-		l.ForkedFrom = member(v, "sessionId")
+		l.ForkedFrom = v.Object().Get("sessionId")
 	case "customTitle":
 		l.CustomTitle = v.Text(0)
 	case "aiTitle":
@@ -152,7 +152,7 @@ func (l *line) set(key []byte, v native.Value) (length int) {
 	case "permissionMode":
 		l.PermissionMode = v.Word("default", "acceptEdits", "plan", "auto", "dontAsk", "bypassPermissions")
 	case "worktreeSession":
-		branch := member(v, "worktreeBranch").Text(0)
+		branch := v.Object().Get("worktreeBranch").Text(0)
 		l.WorktreeBranch = &branch
 	case "totalCostUSD":
 		if usd, err := strconv.ParseFloat(string(v.Raw()), 64); err == nil {
@@ -201,21 +201,11 @@ func (u *usage) set(key []byte, v native.Value) {
 	case "cache_creation_input_tokens":
 		u.CacheWrite = v.Int()
 	case "output_tokens_details":
-		u.Reasoning = member(v, "thinking_tokens").Int()
+		u.Reasoning = v.Object().Get("thinking_tokens").Int()
 	}
 }
 
 func isTrue(v native.Value) bool { return bytes.HasPrefix(v, []byte("true")) }
-
-// member is one member of a value that is an object.
-func member(v native.Value, name string) native.Value {
-	for key, value := range v.Object().Members() {
-		if string(key) == name {
-			return value
-		}
-	}
-	return nil
-}
 
 func (l *line) conversation() bool { return l.Type == "user" || l.Type == "assistant" }
 

@@ -26,9 +26,9 @@ func quotaOf(raw []byte, l *line) *discover.Quota {
 		case "error":
 			limited = limited || v.Text(0) == "rate_limit"
 		case "quotaLimits":
-			q.Name = member(v, "rateLimitType").Text(0)
-			q.Resets = seconds(member(v, "resetsAt").Raw())
-			q.Reached = member(v, "status").Text(0) == "rejected"
+			q.Name = v.Object().Get("rateLimitType").Text(0)
+			q.Resets = seconds(v.Object().Get("resetsAt").Raw())
+			q.Reached = v.Object().Get("status").Text(0) == "rejected"
 		}
 	}
 	if !limited {

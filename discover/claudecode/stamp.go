@@ -37,7 +37,7 @@ func stampFromBegin(raw []byte) (stamp native.Value) {
 		case "timestamp":
 			return v
 		case "snapshot":
-			stamp = member(v, "timestamp")
+			stamp = v.Object().Get("timestamp")
 		}
 	}
 	return stamp

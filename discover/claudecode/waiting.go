@@ -20,7 +20,7 @@ func waitingOn(b block) *discover.WaitingOn {
 	input := native.Object(b.input)
 	path := ""
 	for _, key := range [...]string{"file_path", "notebook_path"} {
-		if text := member(b.input, key).Text(discover.PathLimit + 1); text != "" {
+		if text := b.input.Object().Get(key).Text(discover.PathLimit + 1); text != "" {
 			path = text
 		}
 	}

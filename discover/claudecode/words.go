@@ -74,7 +74,7 @@ func apiError(o native.Object) string {
 		case "message":
 			message = v.Text(0)
 		case "error":
-			nested = cmp.Or(member(member(v, "error"), "message").Text(0), member(v, "message").Text(0))
+			nested = cmp.Or(v.Object().Get("error").Object().Get("message").Text(0), v.Object().Get("message").Text(0))
 		case "status":
 			status = string(v.Raw())
 		}

@@ -23,7 +23,7 @@ func needsLeave(e *event) bool {
 	switch e.get("name").Text(80) {
 	case "exec_command", "shell_command", "shell":
 		call, _ := callOf(*e)
-		return get(native.Object(call.Input), "sandbox_permissions").Text(80) == "require_escalated" ||
+		return native.Object(call.Input).Get("sandbox_permissions").Text(80) == "require_escalated" ||
 			strings.Contains(call.Brief, patchBegins)
 	case "apply_patch":
 		return true

@@ -22,7 +22,7 @@ func (t *transcript) brief(c *discover.ToolCall, at int64) {
 	if c.Name != stdinTool || c.Brief != "" {
 		return
 	}
-	number := string(get(native.Object(c.Input), "session_id").Raw())
+	number := string(native.Object(c.Input).Get("session_id").Raw())
 	if number == "" {
 		return
 	}

@@ -18,7 +18,7 @@ type history struct {
 
 func parseHistory(o native.Object) history {
 	return history{
-		id: threadID(get(o, "thread_id")), end: get(o, "end_byte_offset").Int(), next: get(o, "end_ordinal_exclusive").Int(),
+		id: threadID(o.Get("thread_id")), end: o.Get("end_byte_offset").Int(), next: o.Get("end_ordinal_exclusive").Int(),
 	}
 }
 

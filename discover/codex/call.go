@@ -43,7 +43,7 @@ func callOf(e event) (discover.ToolCall, bool) {
 // briefOf finds what tells people what a call does among the arguments that the agent's own tools have.
 func briefOf(arguments native.Object) string {
 	for _, name := range [...]string{"cmd", "command", "query", "url", "path", "message", "explanation", "question"} {
-		v := get(arguments, name)
+		v := arguments.Get(name)
 		if text := v.Text(0); text != "" {
 			return text
 		}
@@ -51,8 +51,8 @@ func briefOf(arguments native.Object) string {
 			return commandOf(words)
 		}
 	}
-	for question := range get(arguments, "questions").Elements() {
-		return get(question.Object(), "question").Text(0)
+	for question := range arguments.Get("questions").Elements() {
+		return question.Object().Get("question").Text(0)
 	}
 	return ""
 }

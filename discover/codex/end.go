@@ -118,7 +118,7 @@ func (c *client) family(id string) ([]loaded, error) {
 		return nil, err
 	}
 	var all []loaded
-	for v := range get(list, "data").Elements() {
+	for v := range list.Get("data").Elements() {
 		t, err := c.thread(v.Text(0))
 		if r := (*refusal)(nil); errors.As(err, &r) {
 			continue // unloaded meanwhile
@@ -150,10 +150,10 @@ func (c *client) thread(id string) (loaded, error) {
 	if err != nil {
 		return loaded{}, err
 	}
-	t := get(result, "thread").Object()
+	t := result.Get("thread").Object()
 	return loaded{
-		id: id, root: get(t, "sessionId").Text(0), parent: get(t, "parentThreadId").Text(0),
-		active: get(get(t, "status").Object(), "type").Text(0) == "active",
+		id: id, root: t.Get("sessionId").Text(0), parent: t.Get("parentThreadId").Text(0),
+		active: t.Get("status").Object().Get("type").Text(0) == "active",
 	}, nil
 }
 
@@ -170,7 +170,7 @@ func (c *client) calm(t loaded) (working bool, err error) {
 	if err != nil {
 		return false, unlessRefused(err) // experimental: a version that does not know them leaves the commands to us
 	}
-	for range get(list, "data").Elements() {
+	for range list.Get("data").Elements() {
 		_, err = c.call("thread/backgroundTerminals/clean", params)
 		return err == nil, unlessRefused(err)
 	}

@@ -74,16 +74,7 @@ func (e *event) whole(line []byte) bool {
 }
 
 // get returns a member of the payload, nil if it has none of that name.
-func (e *event) get(name string) native.Value { return get(e.payload, name) }
-
-func get(o native.Object, name string) native.Value {
-	for key, value := range o.Members() {
-		if string(key) == name {
-			return value
-		}
-	}
-	return nil
-}
+func (e *event) get(name string) native.Value { return e.payload.Get(name) }
 
 // time is when the record was written, UTC; zero if it does not say.
 func (e *event) time() time.Time { return e.at.Time() }
@@ -98,5 +89,5 @@ func (e *event) foreign(id string) bool {
 // item returns the item of an event_msg/item_completed and its type ("UserMessage", "AgentMessage", …).
 func (e *event) item() (item native.Object, kind string) {
 	item = e.get("item").Object()
-	return item, get(item, "type").Text(0)
+	return item, item.Get("type").Text(0)
 }

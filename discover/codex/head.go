@@ -87,9 +87,9 @@ func (h *head) event(e *event) {
 		}
 		switch item, kind := e.item(); kind {
 		case "UserMessage":
-			h.prompt = texts(get(item, "content"))
+			h.prompt = texts(item.Get("content"))
 		case "EnteredReviewMode":
-			h.review = get(item, "user_facing_hint").Text(discover.PromptLimit)
+			h.review = item.Get("user_facing_hint").Text(discover.PromptLimit)
 		}
 	}
 }
@@ -130,7 +130,7 @@ func texts(content native.Value) string {
 		if left <= 0 {
 			break
 		}
-		if text := get(part.Object(), "text"); b.Len() == 0 {
+		if text := part.Object().Get("text"); b.Len() == 0 {
 			b.WriteString(promptOf(text))
 		} else {
 			b.WriteString(text.Text(left))
@@ -182,7 +182,7 @@ func (m *meta) set(key string, value native.Value) {
 	case "history_base":
 		m.history = parseHistory(value.Object())
 	case "git":
-		m.branch = get(value.Object(), "branch").Text(0)
+		m.branch = value.Object().Get("branch").Text(0)
 	}
 }
 
@@ -229,7 +229,7 @@ func parseSource(v native.Value) source {
 		}
 		s.sub = value.Text(0)
 		for kind, spawn := range value.Object().Members() {
-			s.sub, s.parent = string(kind), threadID(get(spawn.Object(), "parent_thread_id"))
+			s.sub, s.parent = string(kind), threadID(spawn.Object().Get("parent_thread_id"))
 		}
 		return s
 	}

@@ -64,7 +64,7 @@ func (t *transcript) event(e event, at int64) {
 		t.spent.forget()
 		t.wrong = ""
 	case "task_complete":
-		t.failed(e, at, get(e.get("error").Object(), "message").Text(0))
+		t.failed(e, at, e.get("error").Object().Get("message").Text(0))
 	case "error":
 		t.failed(e, at, e.get("message").Text(0))
 	case "turn_aborted":
@@ -80,16 +80,16 @@ func (t *transcript) event(e event, at int64) {
 // completed takes an item of the newer dialect.
 func (t *transcript) completed(e event, at int64) {
 	item, kind := e.item()
-	id := get(item, "id").Text(0)
+	id := item.Get("id").Text(0)
 	switch kind {
 	case "UserMessage":
-		t.asked(t.id(id, at), e, joined(get(item, "content")))
+		t.asked(t.id(id, at), e, joined(item.Get("content")))
 	case "AgentMessage":
-		t.said(t.id(id, at), at, e, joined(get(item, "content")))
+		t.said(t.id(id, at), at, e, joined(item.Get("content")))
 	case "Plan":
-		t.said(t.id(id, at), at, e, get(item, "text").Text(0))
+		t.said(t.id(id, at), at, e, item.Get("text").Text(0))
 	case "EnteredReviewMode":
-		t.asked(t.id(id, at), e, get(item, "user_facing_hint").Text(0))
+		t.asked(t.id(id, at), e, item.Get("user_facing_hint").Text(0))
 	default:
 		t.results.outcome(id, item)
 	}
@@ -108,7 +108,7 @@ func (t *transcript) item(e event, at int64) {
 	}
 	if string(e.name) == "message" && e.get("role").Text(0) == "user" {
 		for part := range e.get("content").Elements() {
-			if command, output, ok := typed(get(part.Object(), "text")); ok {
+			if command, output, ok := typed(part.Object().Get("text")); ok {
 				id := t.id(e.get("id").Text(0), at)
 				if output != "" {
 					t.give(discover.Message{ID: id + ":output", Role: discover.System, Kind: discover.KindText, Time: e.time(), Text: output})
@@ -160,7 +160,7 @@ func (t *transcript) failed(e event, at int64, text string) {
 func joined(content native.Value) string {
 	var b strings.Builder
 	for part := range content.Elements() {
-		b.WriteString(get(part.Object(), "text").Text(0))
+		b.WriteString(part.Object().Get("text").Text(0))
 	}
 	return b.String()
 }

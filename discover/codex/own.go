@@ -147,12 +147,12 @@ func (b *beginning) count(info native.Object) bool {
 	if len(info) == 0 || info[0] != '{' {
 		return false
 	}
-	total := tokens(get(info, "total_token_usage").Object())
+	total := tokens(info.Get("total_token_usage").Object())
 	switch {
 	case !b.answered:
 		b.counts, b.counted = total, true
 	case !b.counted:
-		b.counts = minus(total, tokens(get(info, "last_token_usage").Object()))
+		b.counts = minus(total, tokens(info.Get("last_token_usage").Object()))
 	}
 	return b.answered
 }

@@ -20,16 +20,16 @@ type limits struct {
 
 // failed takes the end of a turn: it may have failed of a limit (0.147 and later; older versions do not record why).
 func (l *limits) failed(e *event) {
-	reason := get(e.get("error").Object(), "codex_error_info")
+	reason := e.get("error").Object().Get("codex_error_info")
 	if !l.found && l.refused == "" && (reason.Text(0) == "usage_limit_exceeded" || status(reason.Object()) == 429) {
-		l.refused, l.at = get(e.get("error").Object(), "message").Text(0), e.time()
+		l.refused, l.at = e.get("error").Object().Get("message").Text(0), e.time()
 	}
 }
 
 // status is the HTTP status of a failure: {"response_too_many_failed_attempts":{"http_status_code":429}}.
 func status(info native.Object) int64 {
 	for _, v := range info.Members() {
-		return get(v.Object(), "http_status_code").Int()
+		return v.Object().Get("http_status_code").Int()
 	}
 	return 0
 }
@@ -42,11 +42,11 @@ func (l *limits) count(e *event) {
 	l.found = true
 	stated := e.get("rate_limits").Object()
 	prefix := ""
-	if id := get(stated, "limit_id").Text(0); id != "" && id != "codex" {
+	if id := stated.Get("limit_id").Text(0); id != "" && id != "codex" {
 		prefix = id + " "
 	}
 	for _, name := range [...]string{"primary", "secondary"} {
-		if q, ok := quotaOf(get(stated, name).Object(), e.time()); ok {
+		if q, ok := quotaOf(stated.Get(name).Object(), e.time()); ok {
 			q.Name = prefix + name
 			l.quotas = append(l.quotas, q)
 		}
@@ -56,14 +56,14 @@ func (l *limits) count(e *event) {
 // quotaOf reads {"used_percent":42.5,"window_minutes":300,"resets_at":1795298576}. Older versions say in how many
 // seconds it resets.
 func quotaOf(o native.Object, at time.Time) (q discover.Quota, ok bool) {
-	used, err := strconv.ParseFloat(string(get(o, "used_percent").Raw()), 64)
+	used, err := strconv.ParseFloat(string(o.Get("used_percent").Raw()), 64)
 	if err != nil {
 		return q, false
 	}
 	q.Used, q.Time = &used, at
-	if reset := get(o, "resets_at").Int(); reset > 0 {
+	if reset := o.Get("resets_at").Int(); reset > 0 {
 		q.Resets = time.Unix(reset, 0).UTC()
-	} else if in := get(o, "resets_in_seconds").Int(); in > 0 && !at.IsZero() {
+	} else if in := o.Get("resets_in_seconds").Int(); in > 0 && !at.IsZero() {
 		q.Resets = at.Add(time.Duration(in) * time.Second)
 	}
 	return q, true

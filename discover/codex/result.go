@@ -63,7 +63,7 @@ func (r *results) outcome(id string, o native.Object) {
 		return
 	}
 	var state discover.ToolState
-	switch status, code := get(o, "status").Text(0), get(o, "exit_code").Raw(); {
+	switch status, code := o.Get("status").Text(0), o.Get("exit_code").Raw(); {
 	case status == "declined":
 		state = discover.ToolRefused
 	case status == "failed", len(code) > 0 && string(code) != "0" && string(code) != "null":
@@ -147,8 +147,8 @@ const aborted = "aborted by user"
 
 func judgeCommand(text string) (discover.ToolState, string) {
 	if o := native.Object(text); strings.HasPrefix(text, "{") && o.Complete() { // {"output":"…","metadata":{"exit_code":0,…}}
-		code := get(get(o, "metadata").Object(), "exit_code").Raw()
-		output := get(o, "output").Text(0)
+		code := o.Get("metadata").Object().Get("exit_code").Raw()
+		output := o.Get("output").Text(0)
 		if len(code) > 0 && string(code) != "0" {
 			return discover.ToolFailed, output
 		}

@@ -62,13 +62,13 @@ func (c *client) call(method string, params any) (native.Object, error) {
 			return nil, fmt.Errorf("%s: %w", method, err)
 		}
 		answer := native.Object(raw)
-		if !answer.Complete() || get(answer, "method") != nil || get(answer, "id").Int() != int64(c.asked) {
+		if !answer.Complete() || answer.Get("method") != nil || answer.Get("id").Int() != int64(c.asked) {
 			continue // a notification, or a question to whoever shows the thread
 		}
-		if problem := get(answer, "error"); problem != nil {
-			return nil, &refusal{method, get(problem.Object(), "message").Text(wordsLimit)}
+		if problem := answer.Get("error"); problem != nil {
+			return nil, &refusal{method, problem.Object().Get("message").Text(wordsLimit)}
 		}
-		return get(answer, "result").Object(), nil
+		return answer.Get("result").Object(), nil
 	}
 }
 

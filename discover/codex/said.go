@@ -19,17 +19,17 @@ func (Adapter) Said(o launch.Output) launch.Said {
 		if !event.Complete() {
 			continue
 		}
-		switch get(event, "type").Text(0) {
+		switch event.Get("type").Text(0) {
 		case "thread.started":
-			if id := threadID(get(event, "thread_id")); said.ID == "" {
+			if id := threadID(event.Get("thread_id")); said.ID == "" {
 				said.ID = id
 			}
 		case "turn.completed":
 			completed = true
 		case "turn.failed":
-			said.Error = reason(get(get(event, "error").Object(), "message").Text(wordsLimit))
+			said.Error = reason(event.Get("error").Object().Get("message").Text(wordsLimit))
 		case "error":
-			passing = reason(get(event, "message").Text(wordsLimit))
+			passing = reason(event.Get("message").Text(wordsLimit))
 		}
 	}
 	if completed {
@@ -54,7 +54,7 @@ func reason(text string) string {
 		return text
 	}
 	for _, message := range []string{
-		get(get(answer, "error").Object(), "message").Text(wordsLimit), get(answer, "message").Text(wordsLimit), get(answer, "detail").Text(wordsLimit),
+		answer.Get("error").Object().Get("message").Text(wordsLimit), answer.Get("message").Text(wordsLimit), answer.Get("detail").Text(wordsLimit),
 	} {
 		if message != "" {
 			return message

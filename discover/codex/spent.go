@@ -26,7 +26,7 @@ func (s *spent) count(info native.Object, afterwards bool) {
 	if len(info) == 0 || info[0] != '{' {
 		return
 	}
-	s.tokens, s.sum, s.direct = ofAnswer(get(info, "last_token_usage").Object()), tokens(get(info, "total_token_usage").Object()), afterwards
+	s.tokens, s.sum, s.direct = ofAnswer(info.Get("last_token_usage").Object()), tokens(info.Get("total_token_usage").Object()), afterwards
 	if s.sum == s.paid {
 		s.tokens = nil
 	}

@@ -123,7 +123,7 @@ func settingsOf(o native.Object) (s settings) {
 		case "sandbox_policy":
 			s.sandbox, s.workspace = parseSandbox(value.Object())
 		case "active_permission_profile": // 0.160 and later; ":workspace", ":read-only"
-			s.profile = get(value.Object(), "id").Text(0)
+			s.profile = value.Object().Get("id").Text(0)
 		}
 	}
 	if s.sandbox == "" {

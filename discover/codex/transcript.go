@@ -138,7 +138,7 @@ func (t *transcript) line(l native.Line) bool {
 
 // beyond reports whether a record was written after what is read here had been left.
 func (t *transcript) beyond(l native.Line) bool {
-	return t.next > 0 && get(native.Object(l.Bytes), "ordinal").Int() >= t.next
+	return t.next > 0 && native.Object(l.Bytes).Get("ordinal").Int() >= t.next
 }
 
 // long takes a record that is too long to be held, once its beginning is known. Of a call's result, that there is one

@@ -95,7 +95,7 @@ func (t *turn) see(e *event, id string) {
 	switch string(e.name) {
 	case "task_started":
 		t.open()
-		t.Headless = get(e.get("turn_attribution").Object(), "turn_trigger").Text(0) == "exec"
+		t.Headless = e.get("turn_attribution").Object().Get("turn_trigger").Text(0) == "exec"
 	case "task_complete":
 		t.complete(e)
 	case "turn_aborted":
@@ -134,7 +134,7 @@ func (t *turn) complete(e *event) {
 	for key, value := range e.payload.Members() {
 		switch string(key) {
 		case "error":
-			if message := get(value.Object(), "message").Text(0); len(value) > 0 && value[0] == '{' {
+			if message := value.Object().Get("message").Text(0); len(value) > 0 && value[0] == '{' {
 				failed, t.Error = true, message
 			}
 		case "last_agent_message":

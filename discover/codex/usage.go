@@ -83,9 +83,9 @@ func (u *usage) info(o native.Object) {
 		u.settled = u.counted && !u.full
 		return
 	}
-	u.window = either(u.window, get(o, "model_context_window").Int())
-	u.context = either(u.context, tokens(get(o, "last_token_usage").Object()).Total)
-	u.count(tokens(get(o, "total_token_usage").Object()))
+	u.window = either(u.window, o.Get("model_context_window").Int())
+	u.context = either(u.context, tokens(o.Get("last_token_usage").Object()).Total)
+	u.count(tokens(o.Get("total_token_usage").Object()))
 }
 
 func either(a, b int64) int64 {
@@ -132,9 +132,9 @@ func (u *usage) end() { u.settled = true }
 // tokens reads a usage. Input includes what was read from the cache, as Codex counts it.
 func tokens(o native.Object) discover.Tokens {
 	return discover.Tokens{
-		In: get(o, "input_tokens").Int(), Out: get(o, "output_tokens").Int(),
-		CacheRead: get(o, "cached_input_tokens").Int(), CacheWrite: get(o, "cache_write_input_tokens").Int(),
-		Reasoning: get(o, "reasoning_output_tokens").Int(), Total: get(o, "total_tokens").Int(),
+		In: o.Get("input_tokens").Int(), Out: o.Get("output_tokens").Int(),
+		CacheRead: o.Get("cached_input_tokens").Int(), CacheWrite: o.Get("cache_write_input_tokens").Int(),
+		Reasoning: o.Get("reasoning_output_tokens").Int(), Total: o.Get("total_tokens").Int(),
 	}
 }
 

@@ -26,6 +26,16 @@ func (o Object) Members() iter.Seq2[[]byte, Value] {
 	}
 }
 
+// Get is the value of the first member of that name; nil if there is none.
+func (o Object) Get(name string) Value {
+	for key, value := range o.Members() {
+		if string(key) == name {
+			return value
+		}
+	}
+	return nil
+}
+
 // Complete reports whether the object is whole: well formed down to its members, closed, and followed by nothing. Two
 // lines run into one by a crash are not.
 func (o Object) Complete() bool { return o.Scan(func([]byte, Value) int { return unknown }) }

@@ -75,18 +75,18 @@ func (d *dialogue) part(id string, o native.Object) (s said, ok bool) {
 	case "tool":
 		return d.tool(id, o), true
 	case "subtask": // a command of the person's for a sub-agent: what became of it
-		return d.say(id, discover.KindText, 0, member(o, "prompt").Text(0)), true
+		return d.say(id, discover.KindText, 0, o.Get("prompt").Text(0)), true
 	case "compaction":
 		return d.say(id, discover.KindCompaction, 0, ""), d.id != d.summaryOf
 	case "retry":
-		at := member(member(o, "time").Object(), "created").Int()
-		return d.say(id, discover.KindError, at, errorText(member(o, "error").Object())), true
+		at := o.Get("time").Object().Get("created").Int()
+		return d.say(id, discover.KindError, at, errorText(o.Get("error").Object())), true
 	}
 	return s, false
 }
 
 // partType is what sort of part it is, also where its end is not at hand; "" where that is not told so far.
-func partType(o native.Object) string { return member(o, "type").Text(shortLimit) }
+func partType(o native.Object) string { return o.Get("type").Text(shortLimit) }
 
 // unseen reports whether parts of a type are never shown.
 func unseen(kind string) bool {
@@ -110,7 +110,7 @@ func (d *dialogue) text(id string, o native.Object) (s said, ok bool) {
 				return s, false
 			}
 		case "time":
-			at = cmp.Or(member(v.Object(), "end").Int(), member(v.Object(), "start").Int())
+			at = cmp.Or(v.Object().Get("end").Int(), v.Object().Get("start").Int())
 		}
 	}
 	kind := discover.KindText

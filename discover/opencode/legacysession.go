@@ -85,8 +85,8 @@ func legacySession(data []byte) *stored {
 			s.SetMeta("projectID", v.Text(shortLimit))
 		case "time":
 			o := v.Object()
-			s.Created, s.Updated = millis(member(o, "created").Int()), millis(member(o, "updated").Int())
-			s.Archived = member(o, "archived").Int() > 0
+			s.Created, s.Updated = millis(o.Get("created").Int()), millis(o.Get("updated").Int())
+			s.Archived = o.Get("archived").Int() > 0
 		}
 	}
 	if s.Updated.IsZero() {

@@ -60,17 +60,17 @@ func parseMessage(data []byte) (m message) {
 		case "summary": // of the person's messages it is an object
 			m.summary = strings.HasPrefix(string(v), "true")
 		case "time":
-			m.created, m.completed = member(o, "created").Int(), member(o, "completed").Int()
+			m.created, m.completed = o.Get("created").Int(), o.Get("completed").Int()
 		case "path":
-			m.cwd = member(o, "cwd").Text(maxText)
+			m.cwd = o.Get("cwd").Text(maxText)
 		case "model":
-			m.provider, m.model = member(o, "providerID").Text(shortLimit), member(o, "modelID").Text(shortLimit)
-			m.variant = cmp.Or(member(o, "variant").Text(shortLimit), m.variant)
+			m.provider, m.model = o.Get("providerID").Text(shortLimit), o.Get("modelID").Text(shortLimit)
+			m.variant = cmp.Or(o.Get("variant").Text(shortLimit), m.variant)
 		case "tokens":
 			m.tokens = parseTokens(o)
 		case "error":
-			if m.errName = member(o, "name").Text(shortLimit); m.errName != "" {
-				m.failed, m.errText, m.errStatus = true, errorText(o), member(member(o, "data").Object(), "statusCode").Int()
+			if m.errName = o.Get("name").Text(shortLimit); m.errName != "" {
+				m.failed, m.errText, m.errStatus = true, errorText(o), o.Get("data").Object().Get("statusCode").Int()
 			}
 		}
 	}
@@ -79,7 +79,7 @@ func parseMessage(data []byte) (m message) {
 }
 
 // errorText is what an error {"name","data":{"message"}} says in words.
-func errorText(o native.Object) string { return member(member(o, "data").Object(), "message").Text(0) }
+func errorText(o native.Object) string { return o.Get("data").Object().Get("message").Text(0) }
 
 // modelName is the model as OpenCode's own -m takes it: provider/model.
 func modelName(provider, model string) string {
@@ -91,10 +91,10 @@ func modelName(provider, model string) string {
 
 // parseTokens reads {"total","input","output","reasoning","cache":{"read","write"}}; total is absent before 1.1.
 func parseTokens(o native.Object) discover.Tokens {
-	cache := member(o, "cache").Object()
+	cache := o.Get("cache").Object()
 	t := discover.Tokens{
-		In: member(o, "input").Int(), Out: member(o, "output").Int(), Reasoning: member(o, "reasoning").Int(),
-		CacheRead: member(cache, "read").Int(), CacheWrite: member(cache, "write").Int(),
+		In: o.Get("input").Int(), Out: o.Get("output").Int(), Reasoning: o.Get("reasoning").Int(),
+		CacheRead: cache.Get("read").Int(), CacheWrite: cache.Get("write").Int(),
 	}
 	t.Total = total(t)
 	return t
@@ -146,14 +146,14 @@ func (p *part) parseState(o native.Object) {
 			p.status = v.Text(shortLimit)
 		case "input":
 			input = v
-			p.command = member(v.Object(), "command").Text(argLimit)
+			p.command = v.Object().Get("command").Text(argLimit)
 		case "metadata":
 			p.metadata = true
-			p.child = member(v.Object(), "sessionId").Text(shortLimit)
+			p.child = v.Object().Get("sessionId").Text(shortLimit)
 		case "error":
 			p.errText = v.Text(textLimit)
 		case "time":
-			p.started = member(v.Object(), "start").Int()
+			p.started = v.Object().Get("start").Int()
 		}
 	}
 	if p.status == statusRunning {
@@ -162,7 +162,7 @@ func (p *part) parseState(o native.Object) {
 }
 
 // costIn is what the answer of a message cost. It takes as long as a tenth of the message, and few ask for it.
-func costIn(data []byte) float64 { return number(member(data, "cost")) }
+func costIn(data []byte) float64 { return number(native.Object(data).Get("cost")) }
 
 // number is a JSON number; 0 for anything else.
 func number(v native.Value) float64 {
@@ -171,14 +171,4 @@ func number(v native.Value) float64 {
 		return 0
 	}
 	return f
-}
-
-// member finds one member of an object; nil if it has none of that name.
-func member(o native.Object, name string) native.Value {
-	for key, v := range o.Members() {
-		if string(key) == name {
-			return v
-		}
-	}
-	return nil
 }

@@ -66,7 +66,7 @@ func eventSession(line []byte) string {
 	if !e.Complete() {
 		return ""
 	}
-	if id := member(e, "sessionID").Text(shortLimit); isSessionID(id) {
+	if id := e.Get("sessionID").Text(shortLimit); isSessionID(id) {
 		return id
 	}
 	return ""

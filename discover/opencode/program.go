@@ -124,10 +124,10 @@ func (p program) known() string {
 // versionOf reads the manifest of the npm package that a binary is in; zero if it is in none.
 func versionOf(path string) (v version) {
 	data, err := native.ReadFile(filepath.Join(filepath.Dir(filepath.Dir(path)), "package.json"), 1<<20)
-	if err != nil || !strings.HasPrefix(member(native.Object(data), "name").Text(shortLimit), "opencode-") {
+	if err != nil || !strings.HasPrefix(native.Object(data).Get("name").Text(shortLimit), "opencode-") {
 		return version{}
 	}
-	text := member(native.Object(data), "version").Text(shortLimit)
+	text := native.Object(data).Get("version").Text(shortLimit)
 	if _, err := fmt.Sscanf(text, "%d.%d.%d", &v[0], &v[1], &v[2]); err != nil {
 		return version{}
 	}

@@ -20,8 +20,8 @@ func (Adapter) Said(o launch.Output) launch.Said {
 			continue
 		}
 		said.ID = cmp.Or(said.ID, id)
-		if e := native.Object(line); member(e, "type").Text(shortLimit) == "error" {
-			said.Error = cmp.Or(eventError(member(e, "error").Object()), said.Error)
+		if e := native.Object(line); e.Get("type").Text(shortLimit) == "error" {
+			said.Error = cmp.Or(eventError(e.Get("error").Object()), said.Error)
 		}
 	}
 	if said.Error == "" {
@@ -32,9 +32,9 @@ func (Adapter) Said(o launch.Output) launch.Said {
 
 // eventError is the text of an error event; what the agent's log says more of it has a reference.
 func eventError(e native.Object) string {
-	data := member(e, "data").Object()
-	text := cmp.Or(member(data, "message").Text(textLimit), member(e, "name").Text(shortLimit))
-	if ref := member(data, "ref").Text(shortLimit); ref != "" {
+	data := e.Get("data").Object()
+	text := cmp.Or(data.Get("message").Text(textLimit), e.Get("name").Text(shortLimit))
+	if ref := data.Get("ref").Text(shortLimit); ref != "" {
 		text += " (" + ref + ")"
 	}
 	return text

@@ -47,9 +47,9 @@ func fillCall(call *discover.ToolCall, o native.Object) (title string, began int
 		case "title":
 			title = v.Text(textLimit)
 		case "metadata":
-			soFar = member(v.Object(), "output").Text(0)
+			soFar = v.Object().Get("output").Text(0)
 		case "time":
-			began = member(v.Object(), "start").Int()
+			began = v.Object().Get("start").Int()
 		}
 	}
 	switch status {
@@ -84,12 +84,12 @@ func briefOf(call discover.ToolCall) string {
 	}
 	o := native.Object(call.Input)
 	for _, name := range words {
-		if text := member(o, name).Text(textLimit); text != "" {
+		if text := o.Get(name).Text(textLimit); text != "" {
 			return text
 		}
 	}
-	for question := range member(o, "questions").Elements() {
-		return member(question.Object(), "question").Text(textLimit)
+	for question := range o.Get("questions").Elements() {
+		return question.Object().Get("question").Text(textLimit)
 	}
 	return ""
 }

@@ -86,7 +86,7 @@ func (p part) running() bool { return p.kind == "tool" && p.status == statusRunn
 func (p part) waitingOn() *discover.WaitingOn {
 	input := native.Object(p.input)
 	call := discover.ToolCall{Name: p.tool, Input: []byte(p.input)}
-	return discover.NewWaitingOn(p.tool, briefOf(call), member(input, "filePath").Text(discover.PathLimit+1), native.Questions(input))
+	return discover.NewWaitingOn(p.tool, briefOf(call), input.Get("filePath").Text(discover.PathLimit+1), native.Questions(input))
 }
 
 // atOnce is how long a tool may take to report that reports at once: four seconds SEEN on a busy machine (1.18.33).

@@ -153,7 +153,7 @@ const head = 300
 // answerIn is the message of a row, if it is the model's; of a person's, no more is read than its head: behind that stand
 // whole files where they were changed.
 func answerIn(r *sqlite.Row) message {
-	if role := member(native.Object(r.TextBytes("data", head)), "role"); role.Text(shortLimit) == "user" {
+	if role := native.Object(r.TextBytes("data", head)).Get("role"); role.Text(shortLimit) == "user" {
 		return message{}
 	}
 	data := r.Bytes("data", maxPart)
