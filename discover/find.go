@@ -67,14 +67,7 @@ func parseArgument(arg string) (argument, error) {
 	if err != nil {
 		return argument{}, err
 	}
-	return argument{id: id, dir: realPath(abs)}, nil
-}
-
-func realPath(path string) string {
-	if real, err := filepath.EvalSymlinks(path); err == nil {
-		return real
-	}
-	return filepath.Clean(path)
+	return argument{id: id, dir: RealPath(abs)}, nil
 }
 
 // Find returns the session that an argument means: a full ID, a unique prefix of one, either with @DIR, or pid:N. For
@@ -179,7 +172,7 @@ func exactly(id string, entries []Entry) []Entry {
 // pick keeps what the argument means; an exact ID beats a prefix, and a session beats its sub-agents.
 func (a argument) pick(sessions []Session) []Session {
 	sessions = slices.DeleteFunc(sessions, func(s Session) bool {
-		return s.ID == "" || !strings.HasPrefix(s.ID, a.id) || a.dir != "" && realPath(s.Dir) != a.dir && realPath(s.Home) != a.dir
+		return s.ID == "" || !strings.HasPrefix(s.ID, a.id) || a.dir != "" && RealPath(s.Dir) != a.dir && RealPath(s.Home) != a.dir
 	})
 	for _, better := range []func(Session) bool{
 		func(s Session) bool { return s.ID == a.id },

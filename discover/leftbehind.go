@@ -87,7 +87,7 @@ func (f *Forest) mayServe(s Session, p proc.Process) bool {
 		if !ok || !older(q, p) || q.UID != p.UID || !f.runs(q, s.Agent) {
 			continue
 		}
-		if dir, err := q.Dir(); err != nil || s.Dir == "" || realPath(dir) == realPath(s.Dir) {
+		if dir, err := q.Dir(); err != nil || s.Dir == "" || RealPath(dir) == RealPath(s.Dir) {
 			return true
 		}
 	}

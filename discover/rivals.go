@@ -82,7 +82,7 @@ func (w *World) homeOf(p proc.Process, sessions []Session) string {
 		}
 		home := h.HomeOf(p)
 		for _, s := range sessions {
-			if home != "" && (s.Home == home || realPath(s.Home) == realPath(home)) {
+			if home != "" && (s.Home == home || RealPath(s.Home) == RealPath(home)) {
 				return s.Home
 			}
 		}
@@ -92,7 +92,7 @@ func (w *World) homeOf(p proc.Process, sessions []Session) string {
 
 // within reports whether a directory is another one, or lies below it.
 func within(dir, top string) bool {
-	rel, err := filepath.Rel(realPath(top), realPath(dir))
+	rel, err := filepath.Rel(RealPath(top), RealPath(dir))
 	return err == nil && filepath.IsLocal(rel)
 }
 

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"agentctl/discover"
 	"agentctl/launch"
 )
 
@@ -43,7 +44,7 @@ func (c caller) session(spec *launch.Spec) {
 
 // inHome sets the config folder where the environment leads to another one.
 func inHome(home string, host launch.Host) []string {
-	if home == "" || realPath(home) == realPath(homeOf(host.Getenv(configKey), host.Getenv(homeKey))) {
+	if home == "" || discover.RealPath(home) == discover.RealPath(homeOf(host.Getenv(configKey), host.Getenv(homeKey))) {
 		return nil
 	}
 	return []string{configKey + "=" + home}

@@ -46,21 +46,13 @@ func (h *homes) add(home discover.Home) {
 	}
 	i := slices.IndexFunc(h.list, func(o discover.Home) bool { return o.Dir == home.Dir }) // as for most processes
 	if i < 0 {
-		real := realPath(home.Dir)
+		real := discover.RealPath(home.Dir)
 		if i = slices.Index(h.real, real); i < 0 {
 			h.list, h.real = append(h.list, home), append(h.real, real)
 			return
 		}
 	}
 	h.list[i].Add(home)
-}
-
-// realPath resolves symbolic links as far as the path exists.
-func realPath(dir string) string {
-	if real, err := filepath.EvalSymlinks(dir); err == nil {
-		return real
-	}
-	return filepath.Clean(dir)
 }
 
 func homeOf(config, home string) string {

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"agentctl/discover"
 	"agentctl/discover/native"
 )
 
@@ -133,7 +134,7 @@ func leadsOut(ctx context.Context, root, link string) (bool, error) {
 		return false, err
 	}
 	_ = d.Close()
-	return filepath.Dir(realPath(link)) != realPath(root), nil
+	return filepath.Dir(discover.RealPath(link)) != discover.RealPath(root), nil
 }
 
 // projectsOf returns the project folders that may hold the sessions of a directory: one, or for a very long path all

@@ -78,9 +78,9 @@ func (l *look) known(dir string) string {
 	if dir == "" || slices.ContainsFunc(l.homes, func(h discover.Home) bool { return h.Dir == dir }) {
 		return dir
 	}
-	real := realPath(dir)
+	real := discover.RealPath(dir)
 	for _, h := range l.homes {
-		if realPath(h.Dir) == real {
+		if discover.RealPath(h.Dir) == real {
 			return h.Dir
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"path"
 	"strings"
 
+	"agentctl/discover"
 	"agentctl/proc"
 )
 
@@ -66,7 +67,7 @@ func afterScript(args []string) []string {
 	for i, a := range args {
 		switch {
 		case i == 0, strings.HasPrefix(a, "-"), i == 1 && path.Base(args[0]) == "env":
-		case isScript(a), path.Base(a) == "claude" && path.IsAbs(a) && isScript(realPath(a)):
+		case isScript(a), path.Base(a) == "claude" && path.IsAbs(a) && isScript(discover.RealPath(a)):
 			return args[i+1:]
 		default:
 			return args

@@ -252,10 +252,10 @@ func (in invocation) directory(p proc.Process) string {
 
 // daemonRuns reports whether the daemon that serves the TUIs of p's home is alive.
 func daemonRuns(table *proc.Table, p proc.Process) bool {
-	home := realPath(homeOf(p))
+	home := discover.RealPath(homeOf(p))
 	for q := range processes(table) {
 		args, err := q.Args()
-		if err == nil && parseArgs(args).managed && q.UID == p.UID && realPath(homeOf(q)) == home {
+		if err == nil && parseArgs(args).managed && q.UID == p.UID && discover.RealPath(homeOf(q)) == home {
 			return true
 		}
 	}

@@ -106,11 +106,11 @@ type home struct {
 type folder struct{ name, real string }
 
 func newHome(d discover.Home) home {
-	n := home{Home: d, real: realPath(d.Dir)}
+	n := home{Home: d, real: discover.RealPath(d.Dir)}
 	for i, name := range [...]string{sessionsDir, archiveDir, locksDir} {
 		path := filepath.Join(n.real, name)
 		if info, err := os.Lstat(path); err == nil && info.Mode().Type() == fs.ModeSymlink {
-			path = realPath(path)
+			path = discover.RealPath(path)
 		}
 		n.folders[i] = folder{name, path}
 	}
@@ -137,7 +137,7 @@ func (h *homes) index(dir string) int {
 	if i := slices.IndexFunc(h.all, func(n home) bool { return n.Dir == dir }); i >= 0 {
 		return i
 	}
-	real := realPath(dir)
+	real := discover.RealPath(dir)
 	return slices.IndexFunc(h.all, func(n home) bool { return n.real == real })
 }
 
@@ -181,12 +181,4 @@ func (h *homes) under(dir string) []discover.Home {
 		}
 	}
 	return nil
-}
-
-// realPath resolves symbolic links where the path exists.
-func realPath(path string) string {
-	if real, err := filepath.EvalSymlinks(path); err == nil {
-		return real
-	}
-	return filepath.Clean(path)
 }

@@ -26,14 +26,14 @@ func (c *claimer) over(s subject, shown evidence) {
 	if s.role != exec || s.session != "" || s.claim.Home == "" || s.Begun().IsZero() || !shown.history && keepsHistory(c.ctx, s.claim.Home) {
 		return
 	}
-	dir := realPath(s.directory(s.Process))
+	dir := discover.RealPath(s.directory(s.Process))
 	for _, e := range begunSince(c, s) {
 		if !wrote(s, e.Path) {
 			continue
 		}
 		var r reading
 		ok, err := r.read(nil, e, discover.Want{}, native.NewScratch(c.ctx))
-		if err != nil || !ok || r.Source != "exec" || r.IsSub() || realPath(r.Dir) != dir || !ended(r.Turn) {
+		if err != nil || !ok || r.Source != "exec" || r.IsSub() || discover.RealPath(r.Dir) != dir || !ended(r.Turn) {
 			continue
 		}
 		claim := s.claim

@@ -33,7 +33,7 @@ const firstExecFork = "0.147"
 
 // homeFor names the session's home where Codex would not look by itself.
 func homeFor(s discover.Session, host launch.Host) []string {
-	if s.Home == "" || realPath(s.Home) == realPath(homeIn(host.Getenv(codexHomeKey), host.Getenv(userHomeKey))) {
+	if s.Home == "" || discover.RealPath(s.Home) == discover.RealPath(homeIn(host.Getenv(codexHomeKey), host.Getenv(userHomeKey))) {
 		return nil
 	}
 	return []string{codexHomeKey + "=" + s.Home}

@@ -15,6 +15,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"agentctl/discover"
 	"agentctl/discover/native/fsread"
 )
 
@@ -61,7 +62,7 @@ func open(path string) (*os.File, error) {
 		return nil, err
 	}
 	if err = unix.SetNonblock(fd, true); err == nil {
-		err = unix.Connect(fd, &unix.SockaddrUnix{Name: realPath(path)})
+		err = unix.Connect(fd, &unix.SockaddrUnix{Name: discover.RealPath(path)})
 	}
 	if err != nil {
 		_ = unix.Close(fd) // never used

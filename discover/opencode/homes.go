@@ -40,7 +40,7 @@ func (Adapter) Homes(setup discover.Setup, table *proc.Table) []discover.Home {
 		by := []proc.ID{p.ID}
 		h.add(discover.Home{Dir: p.data, By: by})
 		for _, db := range p.databases() {
-			given := slices.ContainsFunc(setup.Configured, func(c string) bool { return c == db || realPath(c) == realPath(db) })
+			given := slices.ContainsFunc(setup.Configured, func(c string) bool { return c == db || discover.RealPath(c) == discover.RealPath(db) })
 			h.addDatabase(discover.Home{Dir: p.data, By: by, Given: given, Named: given}, db)
 		}
 	}
@@ -66,7 +66,7 @@ func (h *homes) add(home discover.Home) {
 		h.list[i].Add(home)
 		return
 	}
-	h.list, h.real = append(h.list, home), append(h.real, realPath(home.Dir))
+	h.list, h.real = append(h.list, home), append(h.real, discover.RealPath(home.Dir))
 }
 
 // addDatabase adds a database of a folder's sessions that lies outside of it.
@@ -75,7 +75,7 @@ func (h *homes) addDatabase(home discover.Home, db string) {
 		return
 	}
 	home.Dir = absolute(home.Dir)
-	real, given := realPath(home.Dir), home.Given
+	real, given := discover.RealPath(home.Dir), home.Given
 	if i := h.folder(home.Dir); i >= 0 {
 		home.Dir, real, given = h.list[i].Dir, h.real[i], h.list[i].Given
 	}
@@ -84,7 +84,7 @@ func (h *homes) addDatabase(home discover.Home, db string) {
 	}
 	home.Files, home.FilesOnly = []string{db}, true
 	i := slices.IndexFunc(h.list, func(o discover.Home) bool {
-		return o.FilesOnly && o.Dir == home.Dir && (o.Files[0] == db || realPath(o.Files[0]) == realPath(db))
+		return o.FilesOnly && o.Dir == home.Dir && (o.Files[0] == db || discover.RealPath(o.Files[0]) == discover.RealPath(db))
 	})
 	if i >= 0 {
 		h.list[i].Add(home)
@@ -99,7 +99,7 @@ func (h *homes) folder(dir string) int {
 	if i >= 0 {
 		return i
 	}
-	real := realPath(dir)
+	real := discover.RealPath(dir)
 	for i, o := range h.list {
 		if !o.FilesOnly && h.real[i] == real {
 			return i
@@ -117,14 +117,14 @@ func absolute(dir string) string {
 }
 
 // isSame reports whether a path leads to one that is real: the kernel names open files by such.
-func isSame(path, real string) bool { return path == real || realPath(path) == real }
+func isSame(path, real string) bool { return path == real || discover.RealPath(path) == real }
 
 // linksTo reports whether a database in the folder is a link to db: people keep large databases on another disk. A folder
 // that only a process names has no such links; see [discover.Home.Keeps].
 func linksTo(dir, db string) bool {
 	entries, _ := os.ReadDir(dir) // Entries reports what cannot be read
 	return slices.ContainsFunc(entries, func(e os.DirEntry) bool {
-		return isDatabaseName(e.Name()) && e.Type() == os.ModeSymlink && realPath(filepath.Join(dir, e.Name())) == realPath(db)
+		return isDatabaseName(e.Name()) && e.Type() == os.ModeSymlink && discover.RealPath(filepath.Join(dir, e.Name())) == discover.RealPath(db)
 	})
 }
 
@@ -151,12 +151,4 @@ func database(dir, name string) string {
 // channel, as opencode-dev.db.
 func isDatabaseName(name string) bool {
 	return strings.HasPrefix(name, "opencode") && strings.HasSuffix(name, ".db")
-}
-
-// realPath resolves symbolic links where the path exists.
-func realPath(path string) string {
-	if real, err := filepath.EvalSymlinks(path); err == nil {
-		return real
-	}
-	return filepath.Clean(path)
 }

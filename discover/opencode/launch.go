@@ -75,7 +75,7 @@ func (p program) resume(spec *launch.Spec, r launch.Request, host launch.Host) e
 func storeEnv(s *discover.Session, host launch.Host) []string {
 	var env []string
 	dir, base := filepath.Split(s.Home)
-	if home := dataDir(host.Getenv(dataKey), host.Getenv(homeKey)); base == "opencode" && realPath(home) != realPath(s.Home) {
+	if home := dataDir(host.Getenv(dataKey), host.Getenv(homeKey)); base == "opencode" && discover.RealPath(home) != discover.RealPath(s.Home) {
 		env = append(env, dataKey+"="+filepath.Clean(dir))
 	}
 	if filepath.Ext(s.Path) != ".db" {
@@ -85,7 +85,7 @@ func storeEnv(s *discover.Session, host launch.Host) []string {
 	if name := host.Getenv(dbKey); name != "" {
 		usual = database(s.Home, name)
 	}
-	if realPath(usual) != realPath(s.Path) {
+	if discover.RealPath(usual) != discover.RealPath(s.Path) {
 		env = append(env, dbKey+"="+s.Path)
 	}
 	return env

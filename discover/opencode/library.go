@@ -40,7 +40,7 @@ func (l *library) since(sub *subject, start time.Time) {
 	if l.start.IsZero() || start.Before(l.start) {
 		l.start = start
 	}
-	l.dirs = append(l.dirs, sub.dir, realPath(sub.dir))
+	l.dirs = append(l.dirs, sub.dir, discover.RealPath(sub.dir))
 	l.files = l.files || len(sub.databases()) == 0
 }
 
@@ -161,7 +161,7 @@ func (l *library) candidates(sub *subject) []*stored {
 
 // fits reports whether a process may run a session judged by place and time alone.
 func (sub *subject) fits(s *stored) bool {
-	return sub.dir != "" && s.Parent == "" && realPath(s.Dir) == realPath(sub.dir) && sub.begun(s) && (sub.resumes || !sub.othersMade(s.ID))
+	return sub.dir != "" && s.Parent == "" && discover.RealPath(s.Dir) == discover.RealPath(sub.dir) && sub.begun(s) && (sub.resumes || !sub.othersMade(s.ID))
 }
 
 // startup is how long a headless process may take until its session stands in the store (4.3 s SEEN on a busy

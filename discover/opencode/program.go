@@ -36,7 +36,7 @@ func findProgram(host launch.Host) (program, error) {
 	if err != nil {
 		return program{}, &launch.NotInstalledError{Agent: discover.OpenCode, Program: name}
 	}
-	real := realPath(path)
+	real := discover.RealPath(path)
 	if !isNPM(real) || isBinary(real) {
 		return program{path, versionOf(real)}, nil
 	}

@@ -54,12 +54,12 @@ func newSurvey(ctx context.Context, table *proc.Table, homes []discover.Home) *s
 			s.homes[h.Dir] = newLibrary(h.Dir)
 		}
 		s.homes[h.Dir].homes = append(s.homes[h.Dir].homes, h)
-		real[realPath(h.Dir)] = h.Dir
+		real[discover.RealPath(h.Dir)] = h.Dir
 	}
 	for _, p := range processes(table) {
 		sub := &subject{process: p, home: p.data}
 		if s.homes[p.data] == nil && !p.foreign { // it may be known by another name
-			sub.home = cmp.Or(real[realPath(p.data)], p.data)
+			sub.home = cmp.Or(real[discover.RealPath(p.data)], p.data)
 		}
 		s.subjects = append(s.subjects, sub)
 	}

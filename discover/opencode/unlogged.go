@@ -88,7 +88,7 @@ func (s *survey) mayBeLate(sub *subject, st *stored) bool {
 // directory, unless a live headless run fits the session.
 func (s *survey) mayHaveBegun(sub *subject, st *stored) bool {
 	if sub.mode == modeTUI {
-		return sub.dir != "" && realPath(sub.dir) == realPath(st.Dir) && !st.inFirstRun()
+		return sub.dir != "" && discover.RealPath(sub.dir) == discover.RealPath(st.Dir) && !st.inFirstRun()
 	}
 	return !slices.ContainsFunc(s.subjects, func(o *subject) bool {
 		return o.mode == modeRun && o.home == sub.home && st.inFirstRun() && o.guessing() && o.fits(st)
