@@ -21,7 +21,7 @@ func checkWhole(program string) error {
 	if info, err := os.Stat(program); !ok || err != nil || info.Size() > placeholderLimit {
 		return err
 	}
-	return fmt.Errorf("npm has not put its native binary in place; run node %s", filepath.Join(pkg, "install.cjs"))
+	return fmt.Errorf("npm has not installed its native binary; run node %s", filepath.Join(pkg, "install.cjs"))
 }
 
 // placeholderLimit is more than a placeholder has, and far less than a program, in bytes.

@@ -16,7 +16,7 @@ import (
 func resumed(r launch.Request, p program) ([]string, error) {
 	s := *r.Resume
 	if s.Archived {
-		return nil, unsupported(fmt.Sprintf("has put the session away: codex unarchive %s brings it back", s.ID))
+		return nil, unsupported(fmt.Sprintf("has archived the session: codex unarchive %s restores it", s.ID))
 	}
 	if !r.Fork {
 		return []string{"resume", s.ID}, nil
@@ -107,7 +107,7 @@ func rightsOf(s *discover.Session) ([]string, error) {
 	case workspaceWrite, ":workspace":
 		return []string{"-s", workspaceWrite, "-c", "sandbox_workspace_write=" + fact[workspace](s, "workspace").toml()}, nil
 	}
-	return nil, unsupported(fmt.Sprintf("does not start again with the permissions that the session had (%s): say --permissions edit or full", sandbox))
+	return nil, unsupported(fmt.Sprintf("cannot restore the permissions of the session (%s): use --permissions edit or full", sandbox))
 }
 
 // workspace is what the sandbox mode workspace-write is narrowed or widened by.

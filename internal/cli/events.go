@@ -139,7 +139,7 @@ func ofTypes(events []discover.Event, types []string) []discover.Event {
 func (env Env) eventFormat(o *eventsOptions) (*render.Format, error) {
 	switch {
 	case o.format != "" && o.json:
-		return nil, badUsage("events", "--json and --format exclude each other")
+		return nil, badUsage("events", "--json and --format cannot be used together")
 	case o.format == "" || o.format == formatJSON:
 		return nil, nil
 	}

@@ -25,7 +25,7 @@ const formatJSON = "json"
 func (env Env) template(verb string, text *string, asJSON *bool, of any) (func(object any) error, error) {
 	switch {
 	case *text != "" && *asJSON:
-		return nil, badUsage(verb, "--json and --format exclude each other")
+		return nil, badUsage(verb, "--json and --format cannot be used together")
 	case *text == formatJSON:
 		*text, *asJSON = "", true
 		return nil, nil

@@ -48,7 +48,7 @@ func (u *users) named(adapters []discover.Adapter, configured map[string][]strin
 			}
 		}
 		if !taken {
-			return nil, badUsage(u.verb, "--home: %s is no directory, and no database of an agent's", home)
+			return nil, badUsage(u.verb, "--home: %s is neither a directory nor a database of an agent", home)
 		}
 	}
 	for name, homes := range configured {

@@ -112,7 +112,7 @@ func (cl *cleaning) clean(ctx context.Context, c condemned) error {
 	}
 	others, err := cl.claims(ctx, c.Path)
 	if err != nil {
-		return fmt.Errorf("%s: who is there cannot be told: %w", c.Path, err)
+		return fmt.Errorf("%s: whether it is in use is not known: %w", c.Path, err)
 	}
 	how.Reasons = append(how.Reasons, others...)
 	return c.repo.Remove(ctx, c.Worktree, how)

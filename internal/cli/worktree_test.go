@@ -66,7 +66,7 @@ func TestWorktreeOutputFollowsSchema(t *testing.T) {
 func TestWorktreeCleanBlind(t *testing.T) {
 	env, out := gitEnv(t)
 	env.Take = func(context.Context) (*proc.Table, error) { return nil, errors.New("no /proc") }
-	if got := run(env, "worktree", "clean", "fix", "--force"); got != exitFailed || !strings.Contains(out.stderr.String(), "cannot be told: processes: no /proc") {
+	if got := run(env, "worktree", "clean", "fix", "--force"); got != exitFailed || !strings.Contains(out.stderr.String(), "whether it is in use is not known: processes: no /proc") {
 		t.Errorf("exit %d, %s", got, out.stderr.String())
 	}
 	if !isThere("wt") {

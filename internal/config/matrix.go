@@ -144,7 +144,7 @@ type choice struct {
 func (c *choice) UnmarshalTOML(value any) error {
 	s, ok := value.(string)
 	if !ok || !slices.Contains(c.words, s) {
-		return fmt.Errorf("%s is none of: %s", quote(value), strings.Join(c.words, ", "))
+		return fmt.Errorf("must be %s, not %s", strings.Join(c.words, " or "), quote(value))
 	}
 	*c.to = s
 	return nil

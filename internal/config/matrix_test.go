@@ -50,7 +50,7 @@ func TestLoadMatrixErrors(t *testing.T) {
 		"prompt = \"\"\n":           ":1:11: prompt: \"\" is not text",
 		"promt = \"a\"\n":           ":1:10: promt: no such key; there are: cwd, matrix, prompt, spec",
 		"[[matrix]]\nmodel = \"m\"": "matrix[1].adapter: it is missing",
-		"[[matrix]]\nadapter = \"codex\"\n[[matrix]]\nadapter = \"gemini\"\n": ":4:12: matrix[2].adapter: \"gemini\" is none of: codex",
+		"[[matrix]]\nadapter = \"codex\"\n[[matrix]]\nadapter = \"gemini\"\n": ":4:12: matrix[2].adapter: must be codex, not \"gemini\"",
 		"[[matrix]]\nadapter = \"codex\"\nmodl = \"m\"\n":                     ":3:9: matrix[1].modl: no such key; there are: adapter, base_branch, branch, model",
 		"[[matrix]]\nadapter = \"codex\"\nmodel = [1]\n":                      ":3:10: matrix[1].model: 1 is not text",
 		"matrix = 3\n":                    ":1:10: matrix: want entries that begin with [[matrix]]",

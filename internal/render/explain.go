@@ -55,7 +55,7 @@ func verdict(s discover.Session) string {
 		return fmt.Sprintf("no live process runs it; by its storage the last turn %s", turnPhrase(s.Turn.State))
 	}
 	if s.Status == discover.Unknown {
-		return "it cannot be told whether a process runs it: see what was considered"
+		return "whether a process runs it is not known: see the evidence considered"
 	}
 	var pids []string
 	for _, p := range s.Processes {
@@ -64,13 +64,13 @@ func verdict(s discover.Session) string {
 	who := "process " + strings.Join(pids, ", ")
 	for _, e := range s.Evidence {
 		if e.Accepted && e.Claim.Turn != nil {
-			return fmt.Sprintf("%s lives and shows that the turn %s", who, turnPhrase(e.Claim.Turn.State))
+			return fmt.Sprintf("%s is live and shows that the turn %s", who, turnPhrase(e.Claim.Turn.State))
 		}
 	}
 	if !s.Turn.Silent.IsZero() {
-		return who + " lives; nothing has come of the last call by its storage, and no command of it runs: it waits for leave"
+		return who + " is live; its storage has no result of the last tool call, and no command of that call runs: it waits for permission"
 	}
-	return fmt.Sprintf("%s lives; by its storage the turn %s", who, turnPhrase(s.Turn.State))
+	return fmt.Sprintf("%s is live; by its storage the turn %s", who, turnPhrase(s.Turn.State))
 }
 
 // turnWord is the word for a turn's state in JSON.
@@ -107,7 +107,7 @@ func turnPhrase(t discover.TurnState) string {
 	case discover.TurnFailed:
 		return "has failed"
 	}
-	return "cannot be told"
+	return "is not known"
 }
 
 // write prints the explanation below a status block.

@@ -31,7 +31,7 @@ type Format struct {
 func ParseFormat(text string, now func() time.Time, of any) (*Format, error) {
 	switch {
 	case text == "table" || strings.HasPrefix(text, "table "):
-		return nil, errors.New("--format: a template prints lines, no table; leave out the word table")
+		return nil, errors.New("--format: a template prints lines, not a table; leave out the word table")
 	case !strings.Contains(text, "{{"):
 		return nil, fmt.Errorf("--format: %q names no field: it is a Go template, as in '{{.%s}}', or the word json", text, names(reflect.TypeOf(of))[0])
 	}

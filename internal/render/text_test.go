@@ -56,7 +56,7 @@ PID    AGE    CPU   MEMORY  PORTS      PROCESS
 4740                                   sshd
 total       3h06m  2.0 GiB
 
-why: process 4711, 4712 lives and shows that the turn is blocked on the person
+why: process 4711, 4712 is live and shows that the turn is blocked on the person
 evidence considered:
   + pid 4711  exact writer-lock: /home/me/.codex/thread-writer-locks/x.lock
       it shows the turn: waiting
@@ -208,8 +208,8 @@ func TestFormatErrors(t *testing.T) {
 		"{{.id":           "unclosed action",
 		"id":              "\"id\" names no field: it is a Go template, as in '{{.id}}', or the word json",
 		"":                "names no field",
-		"table {{.id}}":   "a template prints lines, no table",
-		"table":           "a template prints lines, no table",
+		"table {{.id}}":   "a template prints lines, not a table",
+		"table":           "a template prints lines, not a table",
 		"{{nope .id}}":    `function "nope" not defined`,
 	} {
 		if _, err := format(t, template, full()); err == nil || !strings.Contains(err.Error(), want) {

@@ -116,7 +116,7 @@ func TestOwnWayThatLeadsNowhere(t *testing.T) {
 		outcome Outcome
 		says    string
 	}{
-		"takes the order and goes on": {func(discover.Session) (bool, error) { return true, nil }, Running, "has taken the order, but goes on"},
+		"takes the order and goes on": {func(discover.Session) (bool, error) { return true, nil }, Running, "has accepted the request to end, but still runs it"},
 		"fails":                       {func(discover.Session) (bool, error) { return true, errors.New("it is deaf") }, Refused, "it is deaf"},
 		"needs a password":            {func(discover.Session) (bool, error) { return false, errors.New("no password") }, Refused, "no password"},
 	} {

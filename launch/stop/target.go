@@ -51,7 +51,7 @@ func (s *stopping) target(session discover.Session) *target {
 	case session.Status == discover.Stopped:
 		t.Outcome = AlreadyStopped
 	case len(t.agents) == 0, session.Status == discover.Unknown && len(t.agents) > 1:
-		t.refuse("which process runs it cannot be told%s", candidates(session))
+		t.refuse("which process runs it is not known%s", candidates(session))
 	case s.DryRun:
 		t.Outcome, t.Message, t.After = Planned, t.plan(), &t.session
 	}

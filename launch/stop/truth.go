@@ -104,7 +104,7 @@ func (t *target) judge(now discover.Session, ok, interrupted bool) {
 	case t.denial() != nil:
 		t.fail("%v", t.denial())
 	case !ok:
-		t.fail("what has become of it cannot be told")
+		t.fail("its status is not known")
 	case over && len(t.below) > 0, t.asked && now.Status == discover.Idle && len(t.below) > 0:
 		t.fail("it is %s, but %s", now.Status, stillRun(t.below))
 	case over:
@@ -140,9 +140,9 @@ func (t *target) why(now discover.Session, interrupted bool) string {
 	case t.gone():
 		return fmt.Sprintf("%s runs it now", pid)
 	case t.Force:
-		return fmt.Sprintf("%s does not die", pid)
+		return fmt.Sprintf("%s has not ended after SIGKILL", pid)
 	case t.asked:
-		return fmt.Sprintf("%s has taken the order, but goes on after %s", pid, t.Timeout)
+		return fmt.Sprintf("%s has accepted the request to end, but still runs it after %s", pid, t.Timeout)
 	}
 	return fmt.Sprintf("%s has not ended within %s; --force kills it", pid, t.Timeout)
 }

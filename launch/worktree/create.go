@@ -119,7 +119,7 @@ func (r *Repo) clear(ctx context.Context, want Wanted) (*Worktree, error) {
 		}
 	}
 	if exists(want.Dir) && !empty(want.Dir) {
-		return nil, &ConflictError{fmt.Sprintf("%s is there, and is no worktree of this repository", want.Dir), "choose another directory or branch, or move it away"}
+		return nil, &ConflictError{fmt.Sprintf("%s exists and is not a worktree of this repository", want.Dir), "choose another directory or branch, or move it away"}
 	}
 	return nil, nil
 }
@@ -179,7 +179,7 @@ func (r *Repo) start(ctx context.Context, want Wanted) (head, base string, err e
 	}
 	in, err := r.yes(ctx, r.common, "merge-base", "--is-ancestor", base, head)
 	if err == nil && !in {
-		err = &ConflictError{fmt.Sprintf("branch %s is there, and does not contain %s", want.Branch, want.Base), "choose another branch, or leave out the base"}
+		err = &ConflictError{fmt.Sprintf("branch %s exists and does not contain %s", want.Branch, want.Base), "choose another branch, or leave out the base"}
 	}
 	return head, base, err
 }

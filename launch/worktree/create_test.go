@@ -97,13 +97,13 @@ func TestCreateRefuses(t *testing.T) {
 		{"elsewhere", "main", "", "branch main is checked out in " + s.path("repo")},
 		{"repo", "new", "", "repo is a worktree on branch main"},
 		{"detached", "new", "", "detached is a worktree on no branch"},
-		{"clone", "new", "", "clone is there, and is no worktree of this repository"},
-		{"clone-x", "new", "", "clone-x is there"},
+		{"clone", "new", "", "clone exists and is not a worktree of this repository"},
+		{"clone-x", "new", "", "clone-x exists"},
 		{"link", "a/b", "", "branch a/b is checked out in"},
 		{"gone", "gone", "", "whose directory is gone"},
 		{"gone", "other", "", "whose directory is gone"},
 		{"broken", "broken", "", "whose directory is gone"},
-		{"elsewhere", "apart", "main", "branch apart is there, and does not contain main"},
+		{"elsewhere", "apart", "main", "branch apart exists and does not contain main"},
 	} {
 		made, err := r.Create(t.Context(), worktree.Wanted{Dir: s.path(tc.dir), Branch: tc.branch, Base: tc.base})
 		if !errors.As(err, &conflict) || !strings.Contains(err.Error(), tc.says) || conflict.Hint == "" {

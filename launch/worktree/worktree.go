@@ -57,7 +57,7 @@ type Repo struct {
 // Errors of [Open].
 var (
 	// ErrNoGit: there is no git in PATH.
-	ErrNoGit = errors.New("there is no git in PATH")
+	ErrNoGit = errors.New("git is not in PATH")
 	// ErrNoRepository: the directory lies in no git repository.
 	ErrNoRepository = errors.New("not in a git repository")
 )

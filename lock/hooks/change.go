@@ -111,7 +111,7 @@ func (f *file) taken() string {
 	if _, err := os.Lstat(f.Path + originalExt); err != nil || f.linked() {
 		return ""
 	}
-	return fmt.Sprintf("%s is there already, and %s would have to be kept under that name", f.Path+originalExt, f.Name)
+	return fmt.Sprintf("%s already exists, and %s would have to be kept under that name", f.Path+originalExt, f.Name)
 }
 
 // linked reports whether the hook has its other name as well.

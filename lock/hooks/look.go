@@ -96,7 +96,7 @@ func (p *Place) judge(f *file) error {
 		f.foreign(fmt.Sprintf("%s has more than %d MiB", f.Path, hookLimit>>20))
 	case broken:
 		f.State, f.Why = Modified, fmt.Sprintf("somebody has changed agentctl's lines in %s", f.Path)
-		f.Advice = "take them out by hand, marks and all, and install again"
+		f.Advice = "remove them by hand, with the lines that enclose them, and install again"
 	case f.whole && f.mode.Perm()&0o111 == 0:
 		f.State, f.Why = Modified, f.Path+" is not executable, so that git ignores it"
 		f.Advice = "chmod +x " + f.Path
@@ -145,7 +145,7 @@ func (f *file) installed() {
 	f.Program, f.Merges = f.ours.program(), f.ours.merges()
 	if info, err := os.Stat(f.Program); f.Why == "" && (err != nil || info.Mode().Perm()&0o111 == 0) {
 		f.Why = fmt.Sprintf("%s is gone: unless agentctl is in PATH, the hook does nothing", f.Program)
-		f.Advice = "agentctl hooks install names the one that is there"
+		f.Advice = "agentctl hooks install sets the path of the current agentctl"
 	}
 	if f.ours.form == before {
 		f.Original = f.Path + originalExt
@@ -170,9 +170,9 @@ func (p *Place) advise(f *file, m manager) error {
 	case errors.Is(err, fsread.ErrNotRegular), errors.Is(err, fsread.ErrTooLarge):
 		f.Advice = fmt.Sprintf("%s cannot be read as a hook (%v): move it away first", path, cause(err))
 	case errors.Is(err, errNotDir):
-		f.Advice = fmt.Sprintf("git runs no hooks at all: %s is no directory; ", p.dir)
+		f.Advice = fmt.Sprintf("git runs no hooks at all: %s is not a directory; ", p.dir)
 		if strings.Contains(p.why, "core.hooksPath") {
-			f.Advice += "take core.hooksPath back first"
+			f.Advice += "unset core.hooksPath first"
 		} else {
 			f.Advice += "move it away first"
 		}

@@ -83,7 +83,7 @@ func TestForeign(t *testing.T) {
 		}, "outside of the repository", "", "all/pre-commit", "agentctl hooks run pre-commit || exit 1"},
 		"none": {func(s *sandbox) {
 			s.git("repo", "config", "core.hooksPath", "/dev/null")
-		}, "takes the hooks from /dev/null", "", "", "/dev/null is no directory"},
+		}, "takes the hooks from /dev/null", "", "", "/dev/null is not a directory"},
 		"linked directory": {func(s *sandbox) {
 			s.write("repo/scripts/x", "", 0o644)
 			if err := errors.Join(os.RemoveAll(s.path(hooksDir)), os.Symlink("../scripts", s.path(hooksDir))); err != nil {
@@ -199,7 +199,7 @@ func TestInTheWay(t *testing.T) {
 	s.write(hooksDir+"/pre-push", "#!/bin/cat\n", 0o755)
 	s.write(hooksDir+"/pre-push.agentctl-original", "mine", 0o600)
 	before := s.tree(hooksDir)
-	if _, err := s.find("repo").Install(s.Context(), s.wanted()); err == nil || !strings.Contains(err.Error(), "is there already") || s.tree(hooksDir) != before {
+	if _, err := s.find("repo").Install(s.Context(), s.wanted()); err == nil || !strings.Contains(err.Error(), "already exists") || s.tree(hooksDir) != before {
 		t.Errorf("%v\n%s", err, s.tree(hooksDir))
 	}
 }
