@@ -7,43 +7,116 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
 
+	"agentctl/tests/realagents/install"
 	"agentctl/tests/realagents/world"
 )
 
 // TestWaitForTheBeginningOfATurn: `wait --until any-change` beside an idle terminal ends well when the person asks for the next turn,
-// whether the agent's storage or its registry shows the turn first.
+// whether the agent's storage or its registry shows the turn first. Claude Code 2.1.197 stores the prompt 5 to 130 ms before its
+// registry says busy; 2.1.330 does so in some turns. The test suspends the agent between the two, so that nothing else can be read.
 func TestWaitForTheBeginningOfATurn(t *testing.T) {
-	eachClaude(t, func(t *testing.T, w *world.World, a world.Agent, c agentctl) {
-		tui := a.TUI()
-		tui.Submit("first of all")
-		tui.WaitFor("OK: first of all")
-		id := idOf(t, w, a, "first of all")
-		for turn := range 5 {
-			if !poll(func() bool { return c.status(id).Status == "idle" }) {
-				t.Fatalf("the session is %s", c.status(id).Status)
+	for _, version := range []string{install.ClaudeCurrent, install.ClaudeMain} {
+		t.Run(version, func(t *testing.T) {
+			w := world.New(t)
+			a := w.Claude(version)
+			b := beginning{t: t, w: w, c: agentctlIn(t, w).as(a), tui: a.TUI()}
+			b.tui.Submit("first of all")
+			b.tui.WaitFor("OK: first of all")
+			b.id = idOf(t, w, a, "first of all")
+			b.path = b.c.status(b.id).Path
+			if version == install.ClaudeCurrent {
+				b.turn(0)
+				return
 			}
-			cmd := exec.Command(os.Getenv(binary), "wait", id, "--until", "any-change")
-			var out, errs bytes.Buffer
-			cmd.Env, cmd.Stdout, cmd.Stderr = append([]string{"HOME=" + c.home}, c.env...), &out, &errs
-			if err := cmd.Start(); err != nil {
-				t.Fatal(err)
+			const turns = 20 // nearly every one is suspended in time
+			for n := range turns {
+				if b.turn(n) {
+					return
+				}
 			}
-			ended := make(chan error, 1)
-			go func() { ended <- cmd.Wait() }()
-			if !poll(func() bool { return watches(cmd.Process.Pid) }) {
-				t.Fatalf("it does not wait\n%s%s", out.String(), errs.String())
-			}
-			tui.Submit(fmt.Sprintf("and then %d", turn))
-			err := <-ended
-			t.Logf("turn %d: %q", turn, out.String())
-			if err != nil || !strings.HasPrefix(out.String(), id+"  ") {
-				t.Errorf("turn %d: %v\n%s%s", turn, err, out.String(), errs.String())
-			}
-			tui.WaitFor(fmt.Sprintf("OK: and then %d", turn))
+			t.Errorf("in %d turns the registry always says busy before the prompt is stored", turns)
+		})
+	}
+}
+
+// beginning is a session in a terminal whose turns are watched as they begin.
+type beginning struct {
+	t        *testing.T
+	w        *world.World
+	c        agentctl
+	tui      *world.TUI
+	id, path string
+}
+
+// turn begins a turn beside a wait, and checks how the wait ends. early reports whether it saw the prompt stored before the
+// registry said busy.
+func (b *beginning) turn(n int) (early bool) {
+	b.t.Helper()
+	if !poll(func() bool { return b.c.status(b.id).Status == "idle" }) {
+		b.t.Fatalf("the session is %s", b.c.status(b.id).Status)
+	}
+	cmd := exec.Command(os.Getenv(binary), "wait", b.id, "--until", "any-change")
+	var out, errs bytes.Buffer
+	cmd.Env, cmd.Stdout, cmd.Stderr = append([]string{"HOME=" + b.c.home}, b.c.env...), &out, &errs
+	if err := cmd.Start(); err != nil {
+		b.t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	if !poll(func() bool { return watches(cmd.Process.Pid) }) {
+		b.t.Fatalf("it does not wait\n%s%s", out.String(), errs.String())
+	}
+	text := fmt.Sprintf("and then %d", n)
+	b.tui.Submit(text + " [[hang 2s]]")
+	b.awaitStored(text)
+	b.tui.Signal(syscall.SIGSTOP)
+	early = !b.isBusy()
+	err := <-ended
+	b.tui.Signal(syscall.SIGCONT)
+	b.t.Logf("turn %d: early %v: %q", n, early, out.String())
+	if err != nil || !strings.HasPrefix(out.String(), b.id+"  ") {
+		b.t.Errorf("turn %d: %v\n%s%s", n, err, out.String(), errs.String())
+	}
+	if !poll(func() bool {
+		text, err := os.ReadFile(b.path)
+		return err == nil && bytes.Count(text, []byte("Hang over.")) > n
+	}) {
+		b.t.Fatalf("turn %d does not end", n)
+	}
+	return early
+}
+
+// awaitStored returns as soon as the transcript has the prompt. It asks much more often than [poll]: only a few milliseconds are left
+// then.
+func (b *beginning) awaitStored(text string) {
+	b.t.Helper()
+	size := int64(-1)
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); <-time.After(200 * time.Microsecond) {
+		info, err := os.Stat(b.path)
+		if err != nil || info.Size() == size {
+			continue
 		}
-	})
+		size = info.Size()
+		if holds(b.t, session{Path: b.path}, text) {
+			return
+		}
+	}
+	b.t.Fatalf("the transcript has no %q", text)
+}
+
+// isBusy reports whether the registry says that the agent is busy.
+func (b *beginning) isBusy() bool {
+	entries, _ := filepath.Glob(filepath.Join(b.w.Home, ".claude/sessions/*.json"))
+	for _, entry := range entries {
+		if text, err := os.ReadFile(entry); err == nil && bytes.Contains(text, []byte(`"busy"`)) {
+			return true
+		}
+	}
+	return false
 }
 
 // watches reports whether a process waits for the end of another one: it has the pidfd of one open.
