@@ -24,11 +24,13 @@ const moduleRoot = "../.."
 
 // TestRecipes runs the commands that the documents print, as they are printed.
 func TestRecipes(t *testing.T) {
-	for _, program := range []string{"bash", "git", "jq"} {
+	for _, program := range []string{"bash", "git"} {
 		if _, err := exec.LookPath(program); err != nil {
-			t.Skipf("the documents' commands need %s", program)
+			t.Fatalf("the documents' commands need %s: %v", program, err)
 		}
 	}
+	tools := t.TempDir()
+	addJQ(t, tools)
 	root, err := filepath.Abs(moduleRoot)
 	if err != nil {
 		t.Fatal(err)
@@ -45,7 +47,7 @@ func TestRecipes(t *testing.T) {
 			return err
 		}
 		bin := filepath.Join(env.WorkDir, "bin") // for the script's own stubs
-		env.Setenv("PATH", bin+":"+filepath.Join(env.WorkDir, "home", ".local", "bin")+":"+env.Getenv("PATH"))
+		env.Setenv("PATH", bin+":"+filepath.Join(env.WorkDir, "home", ".local", "bin")+":"+env.Getenv("PATH")+":"+tools)
 		env.Setenv("GIT_CONFIG_NOSYSTEM", "1")
 		env.Setenv("USER", "ana")
 		env.Setenv("ROOT", root)
