@@ -106,31 +106,55 @@ const firstLook = 4 << 10
 // origin reads whom a thread works for, and nothing else.
 func origin(e discover.Entry, scratch *native.Scratch, t *reading) (ok bool, err error) {
 	t.name(e)
-	f, _, err := openRollout(e.Path, scratch)
+	m, changed, err := originIn(e, firstLook, scratch)
+	if errors.Is(err, errBrief) {
+		m, changed, err = originIn(e, headLimit, scratch)
+	}
 	if native.Absent(err) {
 		return false, nil
 	}
 	if err != nil {
 		return false, warn(e.Path, err)
 	}
-	defer f.Close()
-	m, err := firstMeta(f, e.ID)
-	if err != nil {
-		return false, warn(e.Path, err)
-	}
-	t.starter, t.Parent, t.changed = m.starterID(), m.parentID(), f.ModTime()
+	t.starter, t.Parent, t.changed = m.starterID(), m.parentID(), changed
 	return true, nil
 }
 
-// firstMeta reads the first record, no more of it than is needed to know whom the thread works for.
-func firstMeta(f *native.File, id string) (meta, error) {
-	begin := make([]byte, min(firstLook, f.Size()))
-	n, _ := f.ReadAt(begin, 0) // what is wrong is met again below
-	if e, ok := peek(begin[:n]); ok && string(e.kind) == "session_meta" {
-		if m := parseMeta(e); m.starterID() != "" || m.source.word != "" && m.source.sub == "" {
-			return m, nil
-		}
+// errBrief: more of a compressed rollout has to be unpacked.
+var errBrief = errors.New("the first record is longer")
+
+// originIn reads the first record in the first n bytes of a rollout. A plain one may be read further.
+func originIn(e discover.Entry, n int64, scratch *native.Scratch) (m meta, changed time.Time, err error) {
+	f, err := openHead(e.Path, n, scratch)
+	if err != nil {
+		return m, changed, err
 	}
+	defer f.Close()
+	m, ok := firstWords(f)
+	switch {
+	case ok:
+	case n < headLimit && f.Size() == n:
+		err = errBrief
+	default:
+		m, err = firstMeta(f, e.ID)
+	}
+	return m, f.ModTime(), err
+}
+
+// firstWords reads no more of the first record than is mostly needed to know whom the thread works for.
+func firstWords(f *native.File) (m meta, ok bool) {
+	begin := make([]byte, min(firstLook, f.Size()))
+	n, _ := f.ReadAt(begin, 0) // what is wrong is met again by who reads on
+	e, ok := peek(begin[:n])
+	if !ok || string(e.kind) != "session_meta" {
+		return m, false
+	}
+	m = parseMeta(e)
+	return m, m.starterID() != "" || m.source.word != "" && m.source.sub == ""
+}
+
+// firstMeta reads the first record.
+func firstMeta(f *native.File, id string) (meta, error) {
 	h := head{id: id}
 	_, err := f.Forward(0, headLimit, func(l native.Line) bool {
 		h.line(l)

@@ -110,6 +110,16 @@ func openRollout(path string, scratch *native.Scratch) (*native.File, gap, error
 	return unpack(f)
 }
 
+// openHead opens at least the first n bytes of a rollout, for one who reads no more: of a compressed one nothing else is
+// unpacked.
+func openHead(path string, n int64, scratch *native.Scratch) (*native.File, error) {
+	f, err := scratch.Open(path)
+	if err != nil || !strings.HasSuffix(path, packedExt) {
+		return f, err
+	}
+	return unpackHead(f, n)
+}
+
 // line takes the line before the last one and reports whether more are wanted.
 func (t *transcript) line(l native.Line) bool {
 	if err := t.ctx.Err(); err != nil {

@@ -2,6 +2,7 @@ package codex
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -10,6 +11,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"agentctl/discover/native"
+	"agentctl/discover/native/fsread"
 )
 
 // A compressed rollout can only be read from its beginning. Of a long one its beginning and its end are kept, which
@@ -53,28 +55,55 @@ const windowLimit = 8 << 20
 
 // unpack returns the content of a compressed rollout as a file in memory, and closes the compressed one. Of all readers of
 // a call, one at a time does so, until that file is closed.
-func unpack(f *native.File) (*native.File, gap, error) {
+func unpack(f *native.File) (_ *native.File, g gap, err error) {
+	f, err = unpackWith(f, func(r io.Reader) (data []byte, err error) {
+		data, g, err = keep(r, keptHead, keptTail, unpackedLimit(f.Size()))
+		return data, err
+	})
+	return f, g, err
+}
+
+// unpackHead is unpack of the first n bytes, or of all if there are fewer.
+func unpackHead(f *native.File, n int64) (*native.File, error) {
+	return unpackWith(f, func(r io.Reader) ([]byte, error) { return fsread.All(io.LimitReader(r, n), n) })
+}
+
+func unpackWith(f *native.File, read func(io.Reader) ([]byte, error)) (*native.File, error) {
 	defer f.Close()
 	release, err := f.Hold()
 	if err != nil {
-		return nil, gap{}, err
+		return nil, err
 	}
-	data, g, err := unpacked(f)
+	data, err := unpacked(f, read)
 	if err != nil {
 		release()
-		return nil, gap{}, fmt.Errorf("unpacking: %w", err)
+		return nil, fmt.Errorf("unpacking: %w", err)
 	}
-	return f.With(data, release), g, nil
+	return f.With(data, release), nil
 }
 
-func unpacked(f *native.File) ([]byte, gap, error) {
+func unpacked(f *native.File, read func(io.Reader) ([]byte, error)) ([]byte, error) {
 	d, err := zstd.NewReader(io.NewSectionReader(f, 0, f.Size()),
 		zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(windowLimit))
 	if err != nil {
-		return nil, gap{}, err
+		return nil, err
 	}
 	defer d.Close()
-	return keep(d, keptHead, keptTail, unpackedLimit(f.Size()))
+	return read(interruptible{f.Context(), d})
+}
+
+// interruptible is a reader that ends with a context. A few packed bytes can be gigabytes, so that reading the file, which
+// ends with it too, is not enough.
+type interruptible struct {
+	ctx context.Context
+	in  io.Reader
+}
+
+func (r interruptible) Read(p []byte) (int, error) {
+	if err := r.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return r.in.Read(p)
 }
 
 // keep reads all of r and returns it without the lines that lie beyond its first head and before its last tail bytes.

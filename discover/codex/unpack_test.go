@@ -2,8 +2,11 @@ package codex
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -14,6 +17,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"agentctl/discover"
+	"agentctl/discover/native"
 )
 
 func pack(t testing.TB, data []byte) []byte {
@@ -166,5 +170,47 @@ func TestGapHidesAnOlderTurn(t *testing.T) {
 	var r reading
 	if err := r.readFile(f, f.Size()-g.at, e, discover.Want{Whole: true}); err != nil || r.Turn.State != discover.TurnUnknown || r.Prompt != "do it" {
 		t.Errorf("record %+v, %v", r, err)
+	}
+}
+
+// Of another thread's compressed rollout no more than the beginning is unpacked to know whom it works for: what is damaged, or
+// takes long, comes after it. A first record that is longer than usual is unpacked further.
+func TestOriginOfAPackedRollout(t *testing.T) {
+	for name, instructions := range map[string]int{"short": 0, "long": 3 * firstLook} {
+		meta := strings.NewReplacer(someID, threadB, `"cwd":"/w"`, `"instructions":"`+strings.Repeat("x", instructions)+`","cwd":"/w","parent_thread_id":"`+threadA+`"`)
+		packed := pack(t, append(rollout(meta.Replace(metaLine)), make([]byte, 80<<20)...))
+		w := newWorld(t)
+		path := w.file("sessions/2026/11/20/"+strings.Replace(nameB, plainExt, packedExt, 1), string(packed))
+		var got reading
+		ok, err := origin(discover.Entry{ID: threadB, Path: path, Home: w.home}, native.NewScratch(t.Context()), &got)
+		if !ok || err != nil || got.starter != threadA {
+			t.Errorf("%s: %v, %v, it works for %q", name, ok, err, got.starter)
+		}
+	}
+}
+
+// A little file that becomes much is unpacked no longer than somebody waits for it.
+func TestUnpackingEndsWithItsContext(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "x"+packedExt)
+	if err := os.WriteFile(path, pack(t, make([]byte, 32<<20)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	f, err := native.Open(ctx, path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	read := int64(0)
+	_, err = unpackWith(f, func(r io.Reader) ([]byte, error) {
+		some, err := io.CopyN(io.Discard, r, 1<<20)
+		cancel()
+		if err == nil {
+			read, err = io.Copy(io.Discard, r)
+		}
+		read += some
+		return nil, err
+	})
+	if !errors.Is(err, context.Canceled) || read > 2<<20 {
+		t.Errorf("%v after %d bytes", err, read)
 	}
 }

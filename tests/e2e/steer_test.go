@@ -141,6 +141,8 @@ func steering() map[string]command {
 	maps.Copy(all, observing())
 	maps.Copy(all, replaying())
 	maps.Copy(all, screens())
+	maps.Copy(all, packing())
+	maps.Copy(all, cutting())
 	return all
 }
 
