@@ -2,6 +2,7 @@ package realagents
 
 import (
 	"context"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -13,29 +14,37 @@ import (
 )
 
 // TestOpenCodeWaitsOnlyWhenItAsks: on a busy machine commands begin late, which is no wait for permission; a headless run
-// refuses by itself; a terminal that asks does wait, and says for what.
+// refuses by itself; a terminal that asks does wait, and says for what. The sessions that must not wait start on a machine that
+// is not busy yet, and their first command holds them until it is.
 func TestOpenCodeWaitsOnlyWhenItAsks(t *testing.T) {
 	w := world.New(t)
 	a := w.OpenCode(install.OpenCodeCurrent)
 	c := agentctlIn(t, w).as(a)
 	a.Run("a first start").Wait()
-	ends := occupy(t)
 
-	run := a.Run("run [[shell sleep 1]]")
-	c.neverWaits(openCodeID(t, w, "run [[shell sleep 1]]"), "stopped")
-	run.Wait()
+	first := w.Tool(a.Dir())
+	runs := "run [[shell " + first.Command + ";; shell sleep 1]]"
+	run := a.Run(runs)
+	first.WaitRunning()
+	second := w.Tool(a.Dir())
+	shows := "tui [[shell " + second.Command + ";; shell sleep 1]]"
 	tui := a.TUI()
-	tui.Submit("tui [[shell sleep 1]]")
-	c.neverWaits(openCodeID(t, w, "tui [[shell sleep 1]]"), "idle")
+	tui.Submit(shows)
+	second.WaitRunning()
+	ends := occupy(t)
+	first.End()
+	second.End()
+	c.neverWaits(map[string]string{openCodeID(t, w, runs): "stopped", openCodeID(t, w, shows): "idle"})
+	ends()
+	run.Wait()
 	tui.HangUp()
 
 	if err := os.WriteFile(filepath.Join(a.Dir(), "opencode.json"), []byte(`{"permission":{"bash":"ask"}}`), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	run = a.Run("refuses [[shell touch q]]")
-	c.neverWaits(openCodeID(t, w, "refuses [[shell touch q]]"), "stopped")
+	c.neverWaits(map[string]string{openCodeID(t, w, "refuses [[shell touch q]]"): "stopped"})
 	run.Wait()
-	ends()
 
 	asking := a.TUI()
 	asking.Submit("asks [[shell touch q]]")
@@ -45,23 +54,28 @@ func TestOpenCodeWaitsOnlyWhenItAsks(t *testing.T) {
 	}
 }
 
-// neverWaits follows a session until it has that status.
-func (c agentctl) neverWaits(id, until string) {
+// neverWaits follows sessions until each has its status.
+func (c agentctl) neverWaits(until map[string]string) {
 	c.t.Helper()
-	status := ""
+	var status map[string]string
 	if !poll(func() bool {
-		status = "stopped"
+		status = map[string]string{}
+		for id := range until {
+			status[id] = "stopped"
+		}
 		for _, s := range c.listAnyway() {
-			if s.ID != nil && *s.ID == id {
-				status = s.Status
+			if s.ID != nil && until[*s.ID] != "" {
+				status[*s.ID] = s.Status
 			}
 		}
-		if status == "waiting" {
-			c.t.Errorf("%s waits", id)
+		for id, s := range status {
+			if s == "waiting" {
+				c.t.Errorf("%s waits", id)
+			}
 		}
-		return status == until
+		return maps.Equal(status, until)
 	}) {
-		c.t.Errorf("%s is %s, not %s", id, status, until)
+		c.t.Errorf("the sessions are %v, not %v", status, until)
 	}
 }
 
