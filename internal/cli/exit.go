@@ -129,7 +129,7 @@ func (env Env) finish(err error) int {
 	}
 	if ambiguous := (*discover.AmbiguousError)(nil); env.report.json && errors.As(err, &ambiguous) {
 		p.Hint = "use more of the ID, or ID@DIR with the session's directory or its agent's home"
-		for _, s := range ambiguous.Candidates {
+		for _, s := range shownCandidates(ambiguous) {
 			p.Candidates = append(p.Candidates, render.Of(s))
 		}
 	}

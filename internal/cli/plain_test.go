@@ -59,6 +59,27 @@ func TestAmbiguityIsShort(t *testing.T) {
 	}
 }
 
+// The limit counts live sessions too, which are all read.
+func TestAmbiguityOfManyLiveSessions(t *testing.T) {
+	ambiguous := &discover.AmbiguousError{Arg: "eeee", Total: 25}
+	for i := range 14 {
+		r := record(fmt.Sprintf("eeee-%02d", i), "/w/e", discover.TurnOpen, 0)
+		ambiguous.Candidates = append(ambiguous.Candidates, discover.Session{Record: &r, Status: discover.Running})
+	}
+	env, out := testEnv(t)
+	env.report = &reporter{out: env.Stderr}
+	env.finish(ambiguous)
+	if lines := strings.Split(strings.TrimSpace(out.stderr.String()), "\n"); len(lines) != 12 || lines[11] != "hint: and 15 more" {
+		t.Errorf("%q", lines)
+	}
+	out.stderr.Reset()
+	env.report.json = true
+	env.finish(ambiguous)
+	if list := reports(t, "status", out.stderr.String()); len(list) != 1 || len(list[0].Error.Candidates) != 10 {
+		t.Errorf("%s", out.stderr.String())
+	}
+}
+
 // Times in messages are those of the tables.
 func TestTimesInMessages(t *testing.T) {
 	t.Chdir(t.TempDir())
