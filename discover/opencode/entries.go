@@ -59,7 +59,7 @@ func entriesIn(ctx context.Context, home discover.Home, path string, q discover.
 	second := false
 	err = readStore(ctx, home.Dir, path, func(st *store) {
 		out, second = nil, st.second
-		for l := range st.list(q) {
+		for _, l := range st.list(q) {
 			switch {
 			case !isSessionID(l.id):
 			case l.unreadable && q.Refs == nil && q.ID == "":

@@ -92,12 +92,12 @@ func (l *library) loadDatabase(ctx context.Context, path string) error {
 // moments.
 func (l *library) recent(st *store) (out []string) {
 	if !l.latest.IsZero() {
-		out = slices.Collect(st.idsSince(l.latest))
+		out = st.idsSince(l.latest)
 	}
 	if l.start.IsZero() {
 		return out
 	}
-	for _, found := range st.find(slices.Collect(st.idsSince(l.start.Add(-clockSlack)))) {
+	for _, found := range st.find(st.idsSince(l.start.Add(-clockSlack))) {
 		if r := st.session.Row(found.rowid); r != nil && slices.Contains(l.dirs, r.Text("directory", maxText)) {
 			out = append(out, found.id)
 		}

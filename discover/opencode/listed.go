@@ -2,7 +2,6 @@ package opencode
 
 import (
 	"errors"
-	"iter"
 	"slices"
 	"strings"
 
@@ -22,9 +21,9 @@ func newListed(rowid int64, r *sqlite.Row) listed {
 	return listed{rowid: rowid, id: r.Text("id", shortLimit), parent: r.Text("parent_id", shortLimit), updated: r.Int("time_updated")}
 }
 
-// list yields the sessions that a query may mean, as far as keys answer that. The rest is for [asked]: a JSON file is
+// list are the sessions that a query may mean, as far as keys answer that. The rest is for [asked]: a JSON file is
 // known to be taken over only if its session is found in the database, however old.
-func (st *store) list(q discover.Query) iter.Seq[listed] {
+func (st *store) list(q discover.Query) []listed {
 	switch {
 	case q.Parents != nil:
 		return st.under(q.Parents)
@@ -33,42 +32,36 @@ func (st *store) list(q discover.Query) iter.Seq[listed] {
 		for _, r := range q.Refs {
 			ids = append(ids, r.ID)
 		}
-		return slices.Values(st.find(ids))
+		return st.find(ids)
 	case q.ID != "":
 		return st.beginningWith(q.ID)
 	}
-	return st.all
+	return st.all()
 }
 
-// under yields the sub-agents' sessions of these.
-func (st *store) under(parents []discover.Ref) iter.Seq[listed] {
-	return func(yield func(listed) bool) {
-		for _, p := range parents {
-			if p.Path != st.path {
-				continue
-			}
-			for _, rowid := range st.children(p.ID) {
-				if r := st.session.Row(rowid); r != nil && !yield(newListed(rowid, r)) {
-					return
-				}
-			}
+// under are the sub-agents' sessions of these.
+func (st *store) under(parents []discover.Ref) (found []listed) {
+	for _, p := range parents {
+		if p.Path != st.path {
+			continue
+		}
+		for r := range st.children(p.ID) {
+			found = append(found, newListed(0, r))
 		}
 	}
+	return found
 }
 
-// beginningWith yields the sessions whose id begins so.
-func (st *store) beginningWith(prefix string) iter.Seq[listed] {
-	return func(yield func(listed) bool) {
-		before := st.damages()
-		var found []listed
-		for r := range st.db.Query(`SELECT rowid, id FROM session WHERE id >= ? AND id < ?`, prefix, prefix+"~") {
-			found = append(found, st.read(newListed(r.Int("rowid"), r)))
-		}
-		if st.damages() > before {
-			found = slices.DeleteFunc(slices.Collect(st.all), func(l listed) bool { return !strings.HasPrefix(l.id, prefix) })
-		}
-		slices.Values(found)(yield)
+// beginningWith are the sessions whose id begins so.
+func (st *store) beginningWith(prefix string) (found []listed) {
+	before := st.damages()
+	for r := range st.db.Query(`SELECT rowid, id FROM session WHERE id >= ? AND id < ?`, prefix, prefix+"~") {
+		found = append(found, st.read(newListed(r.Int("rowid"), r)))
 	}
+	if st.damages() > before {
+		found = slices.DeleteFunc(st.all(), func(l listed) bool { return !strings.HasPrefix(l.id, prefix) })
+	}
+	return found
 }
 
 // read completes what an index has of a session.
@@ -91,7 +84,7 @@ func (st *store) find(ids []string) []listed {
 		}
 	}
 	if st.damages() > before {
-		found = slices.DeleteFunc(slices.Collect(st.all), func(l listed) bool { return !slices.Contains(ids, l.id) })
+		found = slices.DeleteFunc(st.all(), func(l listed) bool { return !slices.Contains(ids, l.id) })
 	}
 	slices.SortFunc(found, func(a, b listed) int { return int(min(max(a.rowid-b.rowid, -1), 1)) })
 	return found
@@ -99,35 +92,28 @@ func (st *store) find(ids []string) []listed {
 
 var errTwice = errors.New("a table has a row twice")
 
-// all yields all sessions. Where that meets damage, it goes over the table from the other end too, and over the index of the
+// all are all sessions. Where that meets damage, it goes over the table from the other end too, and over the index of the
 // primary key from both: a damaged page costs each pass what is behind it, and none but itself all of them.
-func (st *store) all(yield func(listed) bool) {
-	columns := slices.DeleteFunc([]string{"rowid", "id", "parent_id", "time_updated"}, func(name string) bool {
-		return name != "rowid" && !st.session.Has(name)
-	})
+func (st *store) all() (found []listed) {
+	columns := slices.DeleteFunc([]string{"id", "parent_id", "time_updated"}, func(name string) bool { return !st.session.Has(name) })
 	before, seen := st.damages(), map[int64]bool{}
-	for r := range st.db.Query(`SELECT ` + strings.Join(columns, `, `) + ` FROM session ORDER BY rowid`) {
-		rowid := r.Int("rowid")
-		if seen[rowid] {
+	for r := range st.db.Query(`SELECT rowid, ` + strings.Join(columns, `, `) + ` FROM session ORDER BY rowid`) {
+		l := newListed(r.Int("rowid"), r)
+		if seen[l.rowid] {
 			st.db.Fail(errTwice)
 			break
 		}
-		if seen[rowid] = true; !yield(newListed(rowid, r)) {
-			return
-		}
+		seen[l.rowid], found = true, append(found, l)
 	}
 	if st.damages() == before {
-		return
+		return found
 	}
 	for _, pass := range []string{`ORDER BY rowid DESC`, `ORDER BY id`, `ORDER BY id DESC`} {
 		for r := range st.db.Query(`SELECT rowid, id FROM session ` + pass) {
-			l := newListed(r.Int("rowid"), r)
-			if seen[l.rowid] {
-				continue
-			}
-			if seen[l.rowid] = true; !yield(st.read(l)) {
-				return
+			if l := newListed(r.Int("rowid"), r); !seen[l.rowid] {
+				seen[l.rowid], found = true, append(found, st.read(l))
 			}
 		}
 	}
+	return found
 }

@@ -76,66 +76,43 @@ func newStore(home, path string, db *sqlite.DB) (*store, error) {
 	return st, nil
 }
 
-// rowids yields the first column of the rows of a statement: rowids.
-func (st *store) rowids(statement string, args ...any) iter.Seq[int64] {
-	return func(yield func(int64) bool) {
-		for r := range st.db.Query(statement, args...) {
-			if !yield(r.Int("rowid")) {
-				return
-			}
-		}
-	}
-}
-
 // rows yields the rows of a table that a statement finds, as far as they can be read.
 func (st *store) rows(table *sqlite.Table, statement string, args ...any) iter.Seq[*sqlite.Row] {
 	return func(yield func(*sqlite.Row) bool) {
-		for rowid := range st.rowids(statement, args...) {
-			if r := table.Row(rowid); r != nil && !yield(r) {
+		for found := range st.db.Query(statement, args...) {
+			if r := table.Row(found.Int("rowid")); r != nil && !yield(r) {
 				return
 			}
 		}
 	}
 }
 
-// names yields the first column of the rows of a statement: short texts.
-func (st *store) names(statement string, args ...any) iter.Seq[string] {
-	return func(yield func(string) bool) {
-		for r := range st.db.Query(statement, args...) {
-			if !yield(r.Text("name", shortLimit)) {
-				return
-			}
-		}
+// ids are the session ids that a statement finds.
+func (st *store) ids(statement string, args ...any) (out []string) {
+	for r := range st.db.Query(statement, args...) {
+		out = append(out, r.Text("id", shortLimit))
 	}
+	return out
 }
 
-// idsSince yields the ids of the sessions that were begun or prompted at or after t. Primary keys tell, since ids hold
+// idsSince are the ids of the sessions that were begun or prompted at or after t. Primary keys tell, since ids hold
 // their time.
-func (st *store) idsSince(t time.Time) iter.Seq[string] {
-	return func(yield func(string) bool) {
-		for _, s := range sessionsSince(t) {
-			for id := range st.names(`SELECT id AS name FROM session WHERE id >= ? AND id < ?`, s.from, s.to) {
-				if !yield(id) {
-					return
-				}
-			}
-		}
-		for _, s := range messagesSince(t) {
-			for id := range st.names(`SELECT session_id AS name FROM message WHERE id >= ? AND id < ?`, s.from, s.to) {
-				if !yield(id) {
-					return
-				}
-			}
-		}
+func (st *store) idsSince(t time.Time) (out []string) {
+	for _, s := range sessionsSince(t) {
+		out = append(out, st.ids(`SELECT id FROM session WHERE id >= ? AND id < ?`, s.from, s.to)...)
 	}
+	for _, s := range messagesSince(t) {
+		out = append(out, st.ids(`SELECT DISTINCT session_id AS id FROM message WHERE id >= ? AND id < ?`, s.from, s.to)...)
+	}
+	return out
 }
 
-// children are the rowids of the sub-agents' sessions of one.
-func (st *store) children(session string) []int64 {
+// children are the rows of the sub-agents' sessions of one.
+func (st *store) children(session string) iter.Seq[*sqlite.Row] {
 	if !st.session.Has("parent_id") {
-		return nil
+		return func(func(*sqlite.Row) bool) {}
 	}
-	return slices.Collect(st.rowids(`SELECT rowid FROM session WHERE parent_id = ? ORDER BY rowid`, session))
+	return st.rows(st.session, `SELECT rowid FROM session WHERE parent_id = ? ORDER BY rowid`, session)
 }
 
 // helped are those of the sessions that sub-agents have sessions for. One search is for all.
@@ -144,7 +121,7 @@ func (st *store) helped(sessions []string) map[string]bool {
 		return nil
 	}
 	helped := map[string]bool{}
-	for id := range st.names(`SELECT DISTINCT parent_id AS name FROM session WHERE parent_id BETWEEN ? AND ?`, slices.Min(sessions), slices.Max(sessions)) {
+	for _, id := range st.ids(`SELECT DISTINCT parent_id AS id FROM session WHERE parent_id BETWEEN ? AND ?`, slices.Min(sessions), slices.Max(sessions)) {
 		helped[id] = true
 	}
 	return helped

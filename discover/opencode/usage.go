@@ -88,11 +88,7 @@ func (st *store) addChildren(sum *usage, session string, all bool, seen map[stri
 	if seen == nil {
 		seen = map[string]bool{session: true}
 	}
-	for _, rowid := range st.children(session) {
-		r := st.session.Row(rowid)
-		if r == nil {
-			continue
-		}
+	for r := range st.children(session) {
 		id := r.Text("id", shortLimit)
 		if seen[id] {
 			continue // it works for itself
