@@ -28,6 +28,21 @@ func (r *Record) Bound() {
 	}
 }
 
+// Cut is at most limit characters of a text, in memory of its own if it is cut.
+func Cut(text string, limit int) string {
+	if len(text) <= limit { // it has no more characters than bytes
+		return text
+	}
+	n := 0
+	for i := range text {
+		if n == limit {
+			return strings.Clone(text[:i])
+		}
+		n++
+	}
+	return text
+}
+
 // bounded is the beginning of a text, whole characters and in memory of its own.
 func bounded(text string) string {
 	if len(text) <= textLimit {

@@ -91,16 +91,4 @@ func inner(s, name string) string {
 }
 
 // cut shortens to [discover.PromptLimit] characters.
-func cut(s string) string {
-	if len(s) <= discover.PromptLimit {
-		return s
-	}
-	n := 0
-	for i := range s {
-		if n == discover.PromptLimit {
-			return strings.Clone(s[:i]) // or all of it would be kept
-		}
-		n++
-	}
-	return s
-}
+func cut(s string) string { return discover.Cut(s, discover.PromptLimit) }

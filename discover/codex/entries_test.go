@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"agentctl/discover"
+	"agentctl/discover/native"
 )
 
 func contextCancelled(t *testing.T) (context.Context, context.CancelFunc) {
@@ -312,7 +313,7 @@ func TestPromptBehindAFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, got := range map[string]string{
-		"message": promptOf(text), "item": texts([]byte(`[{"type":"text","text":` + string(text) + `}]`)),
+		"message": promptOf(native.Value(text).Text(0)), "item": promptOf(joined([]byte(`[{"type":"text","text":` + string(text) + `}]`))),
 	} {
 		if got != "make it so" {
 			t.Errorf("%s: %.80q", name, got)

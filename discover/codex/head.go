@@ -1,9 +1,7 @@
 package codex
 
 import (
-	"strings"
 	"time"
-	"unicode/utf8"
 
 	"agentctl/discover"
 	"agentctl/discover/native"
@@ -77,7 +75,7 @@ func (h *head) event(e *event) {
 	switch string(e.name) {
 	case "user_message":
 		if kind := e.get("kind").Text(0); kind == "" || kind == "plain" { // 0.42 knows more, which it writes itself
-			h.prompt = promptOf(e.get("message"))
+			h.prompt = promptOf(e.get("message").Text(0))
 		}
 	case "entered_review_mode":
 		h.review = e.get("user_facing_hint").Text(discover.PromptLimit)
@@ -87,7 +85,7 @@ func (h *head) event(e *event) {
 		}
 		switch item, kind := e.item(); kind {
 		case "UserMessage":
-			h.prompt = texts(item.Get("content"))
+			h.prompt = promptOf(joined(item.Get("content")))
 		case "EnteredReviewMode":
 			h.review = item.Get("user_facing_hint").Text(discover.PromptLimit)
 		}
@@ -101,42 +99,9 @@ func (h *head) ownID() string {
 	return h.id
 }
 
-// promptOf is a prompt as a record keeps it. Only one that begins with a file is read whole.
-func promptOf(v native.Value) string {
-	text := v.Text(discover.PromptLimit)
-	if !discover.HasContext(text) {
-		return text
-	}
-	return cut(discover.WithoutContext(v.Text(0)))
-}
-
-// cut shortens to [discover.PromptLimit] characters.
-func cut(s string) string {
-	n := 0
-	for i := range s {
-		if n == discover.PromptLimit {
-			return strings.Clone(s[:i])
-		}
-		n++
-	}
-	return s
-}
-
-// texts joins the text parts of a message; pictures have none.
-func texts(content native.Value) string {
-	var b strings.Builder
-	for part := range content.Elements() {
-		left := discover.PromptLimit - utf8.RuneCountInString(b.String())
-		if left <= 0 {
-			break
-		}
-		if text := part.Object().Get("text"); b.Len() == 0 {
-			b.WriteString(promptOf(text))
-		} else {
-			b.WriteString(text.Text(left))
-		}
-	}
-	return b.String()
+// promptOf is a prompt as a record keeps it.
+func promptOf(text string) string {
+	return discover.Cut(discover.WithoutContext(text), discover.PromptLimit)
 }
 
 // parseMeta reads the first record, as far as it is at hand.

@@ -1,6 +1,7 @@
 package codex
 
 import (
+	"cmp"
 	"errors"
 	"path/filepath"
 
@@ -47,6 +48,6 @@ func (t *tail) inheritFrom(path string, h history, scratch *native.Scratch) (his
 	if t.context == (settings{}) {
 		t.context = before.context
 	}
-	t.usage.context, t.usage.window = either(t.usage.context, before.usage.context), either(t.usage.window, before.usage.window)
+	t.usage.context, t.usage.window = cmp.Or(t.usage.context, before.usage.context), cmp.Or(t.usage.window, before.usage.window)
 	return head.meta.history, nil
 }

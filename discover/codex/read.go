@@ -1,6 +1,7 @@
 package codex
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"iter"
@@ -177,7 +178,7 @@ func fill(r *discover.Record, h *head, t *tail) {
 	if r.Created = m.created; r.Created.IsZero() {
 		r.Created, _ = born(h.id)
 	}
-	r.Updated = first(t.updated, r.Updated)
+	r.Updated = cmp.Or(t.updated, r.Updated)
 	r.Prompt = h.prompt
 	if r.Prompt == "" {
 		r.Prompt = h.review
@@ -227,11 +228,4 @@ func setMeta(r *discover.Record, h *head, t *tail) {
 		{"subagent", m.source.sub},
 		{"workspace", workspace},
 	}.Known()
-}
-
-func first(a, b time.Time) time.Time {
-	if a.IsZero() {
-		return b
-	}
-	return a
 }

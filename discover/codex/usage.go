@@ -1,6 +1,8 @@
 package codex
 
 import (
+	"cmp"
+
 	"agentctl/discover"
 	"agentctl/discover/native"
 )
@@ -69,7 +71,7 @@ func (u *usage) see(e *event, id string) {
 		}
 		u.info(e.get("info").Object())
 	case string(e.name) == "task_started":
-		u.window = either(u.window, e.get("model_context_window").Int())
+		u.window = cmp.Or(u.window, e.get("model_context_window").Int())
 	case string(e.name) == "task_complete":
 		if u.limited {
 			u.limits.failed(e)
@@ -83,16 +85,9 @@ func (u *usage) info(o native.Object) {
 		u.settled = u.counted && !u.full
 		return
 	}
-	u.window = either(u.window, o.Get("model_context_window").Int())
-	u.context = either(u.context, tokens(o.Get("last_token_usage").Object()).Total)
+	u.window = cmp.Or(u.window, o.Get("model_context_window").Int())
+	u.context = cmp.Or(u.context, tokens(o.Get("last_token_usage").Object()).Total)
 	u.count(tokens(o.Get("total_token_usage").Object()))
-}
-
-func either(a, b int64) int64 {
-	if a != 0 {
-		return a
-	}
-	return b
 }
 
 // record takes what an answer used and what the thread has used with it. The count follows it, if only after the tools
@@ -100,7 +95,7 @@ func either(a, b int64) int64 {
 func (u *usage) record(answer, thread discover.Tokens) {
 	if !u.counted {
 		u.counts = plus(u.counts, answer)
-		u.context = either(u.context, answer.Total)
+		u.context = cmp.Or(u.context, answer.Total)
 	}
 	if !u.recorded {
 		u.begun, u.recorded, u.records = true, true, thread

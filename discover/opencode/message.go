@@ -121,9 +121,7 @@ func parsePart(data []byte) part {
 		case "type":
 			p.kind = v.Text(shortLimit)
 		case "text":
-			if p.text = v.Text(promptKept); discover.HasContext(p.text) {
-				p.text = cut(discover.WithoutContext(v.Text(0)), promptKept)
-			}
+			p.text = discover.Cut(discover.WithoutContext(v.Text(0)), promptKept)
 		case "synthetic", "ignored":
 			p.hidden = p.hidden || strings.HasPrefix(string(v), "true")
 		case "tool":

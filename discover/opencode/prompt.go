@@ -2,31 +2,13 @@ package opencode
 
 import (
 	"strings"
-	"unicode/utf8"
 
 	"agentctl/discover"
 )
 
 // cutPrompt makes a record's prompt of a stored user text.
 func cutPrompt(text string) string {
-	return cut(unwrap(text), discover.PromptLimit)
-}
-
-// cut is at most limit characters of a text.
-func cut(text string, limit int) string {
-	if len(text) <= limit { // it has no more characters than bytes
-		return text
-	}
-	n := 0
-	for n < limit && text[n] < utf8.RuneSelf { // as mostly all are
-		n++
-	}
-	for i := range text[n:] {
-		if limit--; limit < n {
-			return strings.Clone(text[:n+i]) // or all of it would be kept
-		}
-	}
-	return text
+	return discover.Cut(unwrap(text), discover.PromptLimit)
 }
 
 // unwrap takes off the quotes that `opencode run` puts around an argument with a space in it. Only a text that is one
