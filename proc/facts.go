@@ -20,6 +20,8 @@ type Facts struct {
 	Used  Usage
 	// Wrote is how many bytes it has written, and zero on a system that does not count them.
 	Wrote int64
+	// Real is the pid of the process that holds the other ends of connections in its place; see [Process.Answers].
+	Real int
 	// Err is returned by every on-demand question, as for another user's process.
 	Err error
 }
@@ -93,6 +95,14 @@ func (f Facts) usage(Process) (Usage, error) {
 		return Usage{}, f.Err
 	}
 	return f.Used, nil
+}
+
+func (f Facts) holder(_ Process, c connection) (holder, error) {
+	real, err := Inspect(f.Real)
+	if err != nil {
+		return byNobody, err
+	}
+	return real.source().holder(real, c)
 }
 
 func (f Facts) written(Process) (int64, error) {

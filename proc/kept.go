@@ -104,6 +104,8 @@ func (k *kept) standing(p Process) (Standing, error) {
 func (k *kept) usage(p Process) (Usage, error)   { return k.from.usage(p) }
 func (k *kept) written(p Process) (int64, error) { return k.from.written(p) }
 
+func (k *kept) holder(p Process, c connection) (holder, error) { return k.from.holder(p, c) }
+
 // answer is what a question was answered with, if it was asked.
 type answer[T any] struct {
 	had   bool

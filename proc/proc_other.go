@@ -64,6 +64,8 @@ func (silent) standing(Process) (Standing, error)     { return Standing{}, ErrUn
 func (silent) usage(Process) (Usage, error)           { return Usage{}, ErrUnsupported }
 func (silent) written(Process) (int64, error)         { return 0, ErrUnsupported }
 
+func (silent) holder(Process, connection) (holder, error) { return byNobody, ErrUnsupported }
+
 // pin cannot be had: without a birth nothing tells one process from the next with its pid.
 type pin struct{}
 

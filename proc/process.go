@@ -156,4 +156,5 @@ type source interface {
 	standing(Process) (Standing, error)
 	usage(Process) (Usage, error)
 	written(Process) (int64, error)
+	holder(Process, connection) (holder, error)
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"net/netip"
 	"time"
 )
 
@@ -21,12 +22,17 @@ const (
 	filePath   = 176 // pvip.vip_path
 	fileSize   = 1200
 
-	socketKind  = 256 // struct socket_fdinfo: psi.soi_kind
-	socketPort  = 268 // psi.soi_proto.pri_tcp.tcpsi_ini.insi_lport, in network byte order
-	socketState = 344 // psi.soi_proto.pri_tcp.tcpsi_state
-	socketSize  = 792
-	socketTCP   = 2 // SOCKINFO_TCP
-	tcpListen   = 1 // TSI_S_LISTEN
+	socketKind   = 256 // struct socket_fdinfo: psi.soi_kind
+	socketRemote = 264 // psi.soi_proto.pri_tcp.tcpsi_ini.insi_fport, in network byte order
+	socketPort   = 268 // insi_lport, likewise
+	socketFamily = 288 // insi_vflag, one byte
+	socketTheirs = 296 // insi_faddr, 16 bytes: an IPv4 address is the last 4
+	socketOurs   = 312 // insi_laddr, likewise
+	socketState  = 344 // psi.soi_proto.pri_tcp.tcpsi_state
+	socketSize   = 792
+	socketTCP    = 2 // SOCKINFO_TCP
+	tcpListen    = 1 // TSI_S_LISTEN
+	inetIPv4     = 1 // INI_IPV4
 
 	taskMemory = 8  // struct proc_taskinfo: pti_resident_size, uint64
 	taskUser   = 16 // pti_total_user, uint64, in ticks of the machine's time base
@@ -80,6 +86,24 @@ func parseSocket(raw []byte) (port int, ok bool, err error) {
 		return 0, false, nil
 	}
 	return int(binary.BigEndian.Uint16(raw[socketPort:])), true, nil
+}
+
+// parseEnds reads the answer to PROC_PIDFDSOCKETINFO: the two ends of a TCP connection, not valid for any other socket.
+func parseEnds(raw []byte) (local, remote netip.AddrPort, err error) {
+	if len(raw) < socketSize {
+		return local, remote, tooShort(len(raw), socketSize)
+	}
+	if binary.LittleEndian.Uint32(raw[socketKind:]) != socketTCP {
+		return local, remote, nil
+	}
+	end := func(address, port int) netip.AddrPort {
+		addr := netip.AddrFrom16([16]byte(raw[address:])).Unmap()
+		if raw[socketFamily]&inetIPv4 != 0 {
+			addr = netip.AddrFrom4([4]byte(raw[address+12:]))
+		}
+		return netip.AddrPortFrom(addr, binary.BigEndian.Uint16(raw[port:]))
+	}
+	return end(socketOurs, socketPort), end(socketTheirs, socketRemote), nil
 }
 
 // parseTask reads the answer to PROC_PIDTASKINFO; frequency is how many ticks the time base has in a second.

@@ -1,6 +1,7 @@
 package proc
 
 import (
+	"net/netip"
 	"slices"
 	"strings"
 	"testing"
@@ -97,4 +98,29 @@ func FuzzProcinfo(f *testing.F) {
 			t.Errorf("%d, %v", port, err)
 		}
 	})
+}
+
+// TestEnds: both ends of a connection, of a server for IPv4 alone, and of one that takes IPv4 on a socket of IPv6.
+func TestEnds(t *testing.T) {
+	ours, theirs := netip.MustParseAddrPort("127.0.0.1:4097"), netip.MustParseAddrPort("127.0.0.1:50000")
+	v4, mapped := [16]byte{12: 127, 15: 1}, [16]byte{10: 0xff, 11: 0xff, 12: 127, 15: 1}
+	for name, c := range map[string]struct {
+		kind    int32
+		flags   byte
+		address [16]byte
+		want    bool
+	}{
+		"IPv4": {2, 1, v4, true}, "IPv4 on IPv6": {2, 3, mapped, true}, "mapped": {2, 2, mapped, true},
+		"IPv6": {2, 2, [16]byte{15: 1}, false}, "UDP": {1, 1, v4, false},
+	} {
+		raw := structure(792, field{256, c.kind}, field{264, [2]byte{0xc3, 0x50}}, field{268, [2]byte{0x10, 0x01}}, field{288, c.flags},
+			field{296, c.address}, field{312, c.address})
+		local, remote, err := parseEnds(raw)
+		if got := local == ours && remote == theirs; err != nil || got != c.want {
+			t.Errorf("%s: %v, %v, %v", name, local, remote, err)
+		}
+	}
+	if _, _, err := parseEnds(make([]byte, 791)); err == nil {
+		t.Error("a torn answer is no error")
+	}
 }

@@ -23,16 +23,16 @@ func (Adapter) Asks(s discover.Session) bool {
 // the turns of its sub-agents, and ends the commands that their tools still run: an interrupted turn leaves them to
 // the daemon. The thread stays loaded, idle. Other servers, which only their client can talk to, are not handled.
 func (Adapter) End(ctx context.Context, s discover.Session, _ launch.Host) (handled bool, err error) {
-	path := ""
-	for _, p := range s.Processes {
-		if path = socketOf(p); path != "" {
-			break
-		}
-	}
-	if path == "" {
+	i := slices.IndexFunc(s.Processes, func(p proc.Process) bool { return socketOf(p) != "" })
+	if i < 0 {
 		return false, nil
 	}
-	c, err := connect(ctx, path)
+	server := s.Processes[i]
+	path := socketOf(server)
+	c, err := connect(ctx, path, server)
+	if errors.Is(err, proc.ErrOtherPeer) {
+		return false, fmt.Errorf("another process than %s listens on %s, and is not asked", server.ID, path)
+	}
 	if err != nil {
 		return false, fmt.Errorf("asking the app-server at %s: %w", path, err)
 	}

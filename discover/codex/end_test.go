@@ -185,10 +185,13 @@ func (s *fakeServer) do(method, id string) json.RawMessage {
 	return marshal(struct{}{})
 }
 
-// served is a session that a server with that command line runs.
-func served(id string, args ...string) discover.Session {
+// served is a session that a server with that command line runs: this process, as its sockets show.
+func served(id string, args ...string) discover.Session { return servedBy(os.Getpid(), id, args...) }
+
+func servedBy(pid int, id string, args ...string) discover.Session {
 	table := proc.Of(proc.Facts{
 		Process: proc.Process{ID: proc.ID{PID: 7, Birth: "b"}, Exe: "/x/codex", State: 'S'}, Arguments: append([]string{"codex"}, args...),
+		Real: pid,
 	})
 	p, _ := table.PID(7)
 	return discover.Session{Record: &discover.Record{Agent: discover.Codex, ID: id}, Processes: []proc.Process{p}}
@@ -245,6 +248,49 @@ func TestEndNot(t *testing.T) {
 		if handled || (err != nil) != (test.say != "") || err != nil && !strings.Contains(err.Error(), test.say) {
 			t.Errorf("%s: handled %t, %v", name, handled, err)
 		}
+	}
+}
+
+func self(t *testing.T) proc.Process {
+	t.Helper()
+	p, err := proc.Inspect(os.Getpid())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// Whoever has taken the place of a server's socket is told nothing.
+func TestEndTellsNobodyElse(t *testing.T) {
+	dir, err := os.MkdirTemp("", "sock")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	path, heard := filepath.Join(dir, "s"), make(chan string, 1)
+	l, err := net.Listen("unix", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = l.Close() })
+	go func() {
+		conn, err := l.Accept()
+		if err != nil {
+			heard <- err.Error()
+			return
+		}
+		said := make([]byte, 1<<10)
+		n, _ := conn.Read(said)
+		_ = conn.Close()
+		heard <- string(said[:n])
+	}()
+	session := servedBy(os.Getppid(), someID, "app-server", "--listen", "unix://"+path)
+	handled, err := (Adapter{}).End(t.Context(), session, launch.Host{})
+	if handled || err == nil || !strings.Contains(err.Error(), "another process than pid 7 listens on "+path) {
+		t.Errorf("handled %t, %v", handled, err)
+	}
+	if said := <-heard; said != "" {
+		t.Errorf("it hears %q", said)
 	}
 }
 

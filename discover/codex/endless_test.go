@@ -39,7 +39,7 @@ func TestEndlessServers(t *testing.T) {
 				cancel()
 			}()
 		}
-		c, err := connect(ctx, path)
+		c, err := connect(ctx, path, self(t))
 		if err == nil {
 			c.close()
 		}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"agentctl/discover/native"
+	"agentctl/proc"
 )
 
 // client talks to an app-server: JSON-RPC, a message a WebSocket message (SEEN 0.169).
@@ -14,9 +15,9 @@ type client struct {
 	asked int
 }
 
-// connect opens a connection and introduces us.
-func connect(ctx context.Context, path string) (*client, error) {
-	s, err := dial(ctx, path)
+// connect opens a connection to a server and introduces us.
+func connect(ctx context.Context, path string, server proc.Process) (*client, error) {
+	s, err := dial(ctx, path, server)
 	if err != nil {
 		return nil, err
 	}

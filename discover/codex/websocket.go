@@ -17,6 +17,7 @@ import (
 
 	"agentctl/discover"
 	"agentctl/discover/native/fsread"
+	"agentctl/proc"
 )
 
 // socket is a WebSocket (RFC 6455) to a server on a Unix socket: what the daemon speaks, and what `codex app-server
@@ -35,14 +36,17 @@ var (
 	errLong  = errors.New("a message is longer than is read")
 )
 
-// dial connects; the socket works until ctx ends.
-func dial(ctx context.Context, path string) (*socket, error) {
+// dial connects to a server; the socket works until ctx ends. Nothing is said to any other process that listens there.
+func dial(ctx context.Context, path string, server proc.Process) (*socket, error) {
 	conn, err := open(path)
 	if err != nil {
 		return nil, &os.PathError{Op: "connect to", Path: path, Err: err}
 	}
 	s := &socket{conn, bufio.NewReader(conn), context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) })}
-	if err := s.upgrade(); err != nil {
+	if err = server.Answers(ctx, conn); err == nil {
+		err = s.upgrade()
+	}
+	if err != nil {
 		s.close()
 		return nil, err
 	}
@@ -50,7 +54,7 @@ func dial(ctx context.Context, path string) (*socket, error) {
 }
 
 // open connects to a Unix socket, at once or never. The name is resolved because Codex puts a link in the home exactly
-// // where names of sockets, some hundred bytes, are too short for it. The deadlines of a socket that does not block work.
+// where names of sockets, some hundred bytes, are too short for it. The deadlines of a socket that does not block work.
 func open(path string) (*os.File, error) {
 	syscall.ForkLock.RLock() // no child of ours is to inherit it
 	fd, err := unix.Socket(unix.AF_UNIX, unix.SOCK_STREAM, 0)

@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"agentctl/proc"
 )
 
 // What a server's password is told by, and the user's name that goes with it (READ 1.18.33). Only our own environment is
@@ -25,14 +27,18 @@ const (
 	defaultUser = "opencode"
 )
 
-// post sends an HTTP request without a body to a port on loopback, and returns the status of the answer. One request in
-// plain text is all that is ever needed: net/http would bring TLS into the program, and net a resolver of names.
-func post(ctx context.Context, port int, path, user, password string) (status int, err error) {
-	conn, err := dial(port)
+// post sends an HTTP request without a body to a server at a port on loopback, and returns the status of the answer. Nothing is
+// said to any other process that listens there. One request in plain text is all that is ever needed: net/http would bring TLS
+// into the program, and net a resolver of names. Error: [proc.ErrOtherPeer] among others.
+func post(ctx context.Context, server proc.Process, port int, path, user, password string) (status int, err error) {
+	conn, err := dial(ctx, port)
 	if err != nil {
 		return 0, err
 	}
 	defer conn.Close()
+	if err := server.Answers(ctx, conn); err != nil {
+		return 0, err
+	}
 	defer context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) })()
 	request := fmt.Sprintf("POST %s HTTP/1.1\r\nHost: 127.0.0.1:%d\r\nConnection: close\r\nContent-Length: 0\r\n", path, port)
 	if password != "" {
@@ -48,9 +54,9 @@ func post(ctx context.Context, port int, path, user, password string) (status in
 	return status, err
 }
 
-// dial connects to a port on loopback, which answers at once or never will. The file's deadlines work: a socket that does
-// not block is waited for by the runtime.
-func dial(port int) (*os.File, error) {
+// dial connects to a port on loopback, until ctx ends: a server that is suspended takes no connection once its queue is full.
+// The file's deadlines work: a socket that does not block is waited for by the runtime.
+func dial(ctx context.Context, port int) (*os.File, error) {
 	name := fmt.Sprintf("127.0.0.1:%d", port)
 	failed := func(op string, err error) error { return &os.PathError{Op: op, Path: name, Err: err} }
 	syscall.ForkLock.RLock() // no child of ours is to inherit it
@@ -62,14 +68,42 @@ func dial(port int) (*os.File, error) {
 	if err != nil {
 		return nil, failed("socket", err)
 	}
-	if err = unix.Connect(fd, &unix.SockaddrInet4{Port: port, Addr: [4]byte{127, 0, 0, 1}}); err == nil {
-		err = unix.SetNonblock(fd, true)
+	if err = unix.SetNonblock(fd, true); err == nil {
+		err = unix.Connect(fd, &unix.SockaddrInet4{Port: port, Addr: [4]byte{127, 0, 0, 1}})
 	}
-	if err != nil {
+	if err != nil && !errors.Is(err, unix.EINPROGRESS) {
 		_ = unix.Close(fd) // never used
 		return nil, failed("connect", err)
 	}
-	return os.NewFile(uintptr(fd), name), nil
+	conn := os.NewFile(uintptr(fd), name)
+	if err := connected(ctx, conn); err != nil {
+		_ = conn.Close() // never used
+		return nil, failed("connect", err)
+	}
+	return conn, nil
+}
+
+// connected waits until a socket is connected, or cannot be.
+func connected(ctx context.Context, conn *os.File) error {
+	raw, err := conn.SyscallConn()
+	if err != nil {
+		return err
+	}
+	defer context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) })()
+	var failed error
+	err = raw.Write(func(fd uintptr) bool {
+		number, err := unix.GetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_ERROR)
+		if err == nil && number != 0 {
+			err = unix.Errno(number)
+		}
+		failed = err
+		_, pending := unix.Getpeername(int(fd))
+		return err != nil || pending == nil
+	})
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return errors.Join(err, failed)
 }
 
 // readStatus reads the first line of an answer.

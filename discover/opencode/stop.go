@@ -2,6 +2,7 @@ package opencode
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/url"
 	"syscall"
@@ -34,19 +35,22 @@ func (Adapter) End(ctx context.Context, s discover.Session, host launch.Host) (h
 		if s.Status == discover.Idle {
 			return true, nil
 		}
-		return abort(ctx, s, ports, host)
+		return abort(ctx, s, p.Fresh(), ports, host)
 	}
 	return false, nil
 }
 
-// abort asks at each port of the process in turn; one that is not the server's answers otherwise, or not at all.
-func abort(ctx context.Context, s discover.Session, ports []int, host launch.Host) (taken bool, err error) {
+// abort asks at each port of the process in turn; one that is not the server's answers otherwise, or not at all. The process
+// may listen on another address than loopback, where another one has the port.
+func abort(ctx context.Context, s discover.Session, server proc.Process, ports []int, host launch.Host) (taken bool, err error) {
 	path := "/session/" + url.PathEscape(s.ID) + "/abort?directory=" + url.QueryEscape(s.Dir)
 	password := host.Getenv(passwordKey)
 	for _, port := range ports {
 		var status int
-		status, err = post(ctx, port, path, host.Getenv(usernameKey), password)
+		status, err = post(ctx, server, port, path, host.Getenv(usernameKey), password)
 		switch {
+		case errors.Is(err, proc.ErrOtherPeer):
+			err = fmt.Errorf("another process than %s listens on 127.0.0.1:%d, and is not asked", server.ID, port)
 		case err != nil:
 		case status == 200:
 			return true, nil

@@ -8,8 +8,12 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"strings"
 	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
 
 	"agentctl/discover"
 	"agentctl/launch"
@@ -28,7 +32,7 @@ func server(t *testing.T, answer http.HandlerFunc) (port int) {
 func serving(t *testing.T, status discover.Status, ports ...int) discover.Session {
 	t.Helper()
 	f := agent(70, at(t, "10:00:00"), "serve")
-	f.Ports = ports
+	f.Ports, f.Real = ports, os.Getpid()
 	p, _ := proc.Of(f).PID(70)
 	r := &discover.Record{ID: "ses_1", Dir: "/srv/a dir&more"}
 	return discover.Session{Record: r, Status: status, Shared: true, Processes: []proc.Process{p}}
@@ -86,6 +90,74 @@ func TestEndSaysWhyNot(t *testing.T) {
 		if handled, err := New().End(t.Context(), s, launch.Host{}); handled || err != nil {
 			t.Errorf("there is no such way: %v, %v", handled, err)
 		}
+	}
+}
+
+// Another process that listens on loopback, on a port that the server has on another address: it is told nothing, least of all
+// the password.
+func TestEndTellsNobodyElse(t *testing.T) {
+	l, err := net.Listen("tcp4", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = l.Close() })
+	heard := make(chan string, 1)
+	go func() {
+		conn, err := l.Accept()
+		if err != nil {
+			heard <- err.Error()
+			return
+		}
+		said := make([]byte, 1<<10)
+		n, _ := conn.Read(said)
+		_ = conn.Close()
+		heard <- string(said[:n])
+	}()
+	f := agent(70, at(t, "10:00:00"), "serve")
+	f.Ports, f.Real = []int{l.Addr().(*net.TCPAddr).Port}, os.Getppid()
+	s := serving(t, discover.Running)
+	s.Processes[0], _ = proc.Of(f).PID(70)
+	handled, err := New().End(t.Context(), s, launch.Host{Environ: []string{passwordKey + "=secret"}})
+	if handled || err == nil || !strings.Contains(err.Error(), "another process than pid 70 listens on 127.0.0.1:") {
+		t.Errorf("handled: %v, %v", handled, err)
+	}
+	if said := <-heard; said != "" {
+		t.Errorf("it hears %q", said)
+	}
+}
+
+// A server that takes no connection, since its queue is full, is not waited for longer than asked.
+func TestEndIsBoundedBeforeItIsHeard(t *testing.T) {
+	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_STREAM, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unix.Close(fd)
+	if err := errors.Join(unix.Bind(fd, &unix.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}}), unix.Listen(fd, 0)); err != nil {
+		t.Fatal(err)
+	}
+	name, err := unix.Getsockname(fd)
+	if err != nil {
+		t.Fatal(err)
+	}
+	port := name.(*unix.SockaddrInet4).Port
+	ctx, cancel := context.WithCancel(t.Context())
+	// Connections fill the queue until one of them waits.
+	for n := range 100 {
+		limited, stop := context.WithTimeout(ctx, time.Second)
+		conn, err := dial(limited, port)
+		stop()
+		if err != nil {
+			break
+		}
+		defer conn.Close()
+		if n == 99 {
+			t.Fatal("the queue takes all connections")
+		}
+	}
+	cancel()
+	if handled, err := New().End(ctx, serving(t, discover.Running, port), launch.Host{}); handled || !errors.Is(err, context.Canceled) {
+		t.Errorf("handled: %v, %v", handled, err)
 	}
 }
 

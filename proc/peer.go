@@ -1,0 +1,103 @@
+package proc
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/netip"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// ErrOtherPeer is returned for a connection whose other end another process holds.
+var ErrOtherPeer = errors.New("another process is at the other end of the connection")
+
+const (
+	// acceptPoll is the time between two questions who has accepted a connection. A server does so within microseconds.
+	acceptPoll = 5 * time.Millisecond
+	// acceptGrace is how long a connection may be accepted while no process's descriptors show it: between the two, the kernel
+	// may let others run.
+	acceptGrace = time.Second
+)
+
+// Answers waits until the process is seen to hold the other end of a connected socket of ours, over TCP or a Unix socket: what
+// is written to it then reaches this process. Before, nothing should be written to it. A port or a name does not tell: another
+// process may listen on another address of that port, or may have taken it over meanwhile. Errors: [ErrOtherPeer], [ErrGone],
+// that of ctx where nobody accepts the connection, and others where it cannot be told.
+func (p Process) Answers(ctx context.Context, conn syscall.Conn) error {
+	raw, err := conn.SyscallConn()
+	if err != nil {
+		return err
+	}
+	for began := time.Now(); ; {
+		var c connection
+		by, failed := byNobody, error(nil)
+		err := raw.Control(func(fd uintptr) {
+			if c, failed = connectionOf(int(fd)); failed == nil {
+				by, failed = p.source().holder(p, c)
+			}
+		})
+		if err = errors.Join(err, failed); err != nil {
+			return fmt.Errorf("who is at the other end of the connection: %w", err)
+		}
+		switch {
+		case by == byProcess:
+			return nil
+		case by == byOther && (c.local() || time.Since(began) > acceptGrace):
+			return ErrOtherPeer
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(acceptPoll):
+		}
+	}
+}
+
+// holder says who holds the other end of a connection.
+type holder uint8
+
+const (
+	byNobody holder = iota // it is not accepted so far
+	byOther
+	byProcess
+)
+
+// connection is a connected stream socket of ours.
+type connection struct {
+	fd int // while the system is asked
+	// ours and theirs are its two ends over TCP; those of a Unix socket are not valid.
+	ours, theirs netip.AddrPort
+}
+
+func (c connection) local() bool { return !c.theirs.IsValid() }
+
+func connectionOf(fd int) (connection, error) {
+	theirs, err := unix.Getpeername(fd)
+	if err != nil {
+		return connection{}, err
+	}
+	ours, err := unix.Getsockname(fd)
+	return connection{fd, endOf(ours), endOf(theirs)}, err
+}
+
+// endOf is the address of an end, not valid unless it is one of TCP.
+func endOf(s unix.Sockaddr) netip.AddrPort {
+	switch s := s.(type) {
+	case *unix.SockaddrInet4:
+		return netip.AddrPortFrom(netip.AddrFrom4(s.Addr), uint16(s.Port))
+	case *unix.SockaddrInet6:
+		return netip.AddrPortFrom(netip.AddrFrom16(s.Addr).Unmap(), uint16(s.Port))
+	}
+	return netip.AddrPort{}
+}
+
+// holderBy compares who listens on a Unix socket, as the kernel noted it then, with the process.
+func holderBy(p Process, pid, uid int) holder {
+	if pid == p.ID.PID && uid == p.UID {
+		return byProcess
+	}
+	return byOther
+}
