@@ -147,6 +147,15 @@ type Encloser interface {
 	Encloses(getenv func(string) string) bool
 }
 
+// Watched is implemented by adapters that know which files and folders change when a session of theirs does.
+type Watched interface {
+	// Watch returns their paths: those whose size, time or existence changes whenever the storage, or what a live process
+	// says of itself, does. What is missing here is seen late, not never.
+	Watch(context.Context, Session) []string
+	// MayRun reports whether a binary can be the agent's, so that a snapshot is worth it when a process of it has begun.
+	MayRun(exe string) bool
+}
+
 // Minter is implemented by adapters whose agent gives its sessions ids of a shape of their own.
 type Minter interface {
 	// Mints reports whether a full id has that shape. It says only where to look first: an agent may have been given

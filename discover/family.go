@@ -16,7 +16,7 @@ type Family struct {
 func (w *World) Family() *Family { return &Family{world: w, met: map[Key]bool{}} }
 
 // Grow returns the sessions of one agent, as they are by now, with those behind them that are stored, work for one of
-// them and have not been met. They are not judged: [World.Follow] does that. The cost depends on what was begun while the
+// them and have not been met. They are not judged: a snapshot does that. The cost depends on what was begun while the
 // sessions were at work, not on what is stored. The error is ctx's.
 func (f *Family) Grow(ctx context.Context, sessions []Session) (all []Session, warnings []*Warning, err error) {
 	all = slices.Clone(sessions)

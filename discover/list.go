@@ -27,7 +27,8 @@ type Select struct {
 	Whole bool
 }
 
-func (sel *Select) takes(s *Session) bool {
+// Takes reports whether the selection asks for a session.
+func (sel *Select) Takes(s *Session) bool {
 	switch {
 	case s.Status == Stopped && !sel.All,
 		s.Status == Stopped && !s.Updated.IsZero() && s.Updated.Before(sel.Since),
@@ -38,8 +39,8 @@ func (sel *Select) takes(s *Session) bool {
 	return sel.Match == nil || sel.Match(*s)
 }
 
-// cut leaves what is asked for of sessions in order.
-func (sel *Select) cut(r Result) Result {
+// Cut leaves what is asked for of sessions in order.
+func (sel *Select) Cut(r Result) Result {
 	r.Sessions = sel.first(sel.taken(r.Sessions))
 	return r
 }
@@ -48,7 +49,7 @@ func (sel *Select) cut(r Result) Result {
 func (sel *Select) taken(list []Session) []Session {
 	n := 0
 	for i := range list {
-		if !sel.takes(&list[i]) {
+		if !sel.Takes(&list[i]) {
 			continue
 		}
 		if i > n {

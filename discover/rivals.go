@@ -34,9 +34,9 @@ func (w *World) Belongs(table *proc.Table, p proc.Process, s Session, rivals []S
 	}
 	for _, above := range w.startersOf(table, p, s.Agent) {
 		switch {
-		case hasProcess(s, above.ID):
+		case s.HasProcess(above.ID):
 			return true, true
-		case slices.ContainsFunc(rivals, func(r Session) bool { return hasProcess(r, above.ID) }):
+		case slices.ContainsFunc(rivals, func(r Session) bool { return r.HasProcess(above.ID) }):
 			return false, false
 		}
 	}
@@ -94,8 +94,4 @@ func (w *World) homeOf(p proc.Process, sessions []Session) string {
 func within(dir, top string) bool {
 	rel, err := filepath.Rel(RealPath(top), RealPath(dir))
 	return err == nil && filepath.IsLocal(rel)
-}
-
-func hasProcess(s Session, id proc.ID) bool {
-	return slices.ContainsFunc(s.Processes, func(p proc.Process) bool { return p.ID == id })
 }

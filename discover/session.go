@@ -86,6 +86,20 @@ func (s Session) RunByAny(processes iter.Seq[proc.Process]) bool {
 	return false
 }
 
+// HasProcess reports whether this process runs the session.
+func (s Session) HasProcess(id proc.ID) bool {
+	return slices.ContainsFunc(s.Processes, func(p proc.Process) bool { return p.ID == id })
+}
+
+// Headless reports whether the process that runs the session ends with it, since it runs nothing else.
+func (s Session) Headless() bool {
+	switch s.Source {
+	case "print", "exec", "run":
+		return !s.Shared && !s.IsSub()
+	}
+	return false
+}
+
 // Proven reports whether exact evidence ties a live process to the session.
 func (s Session) Proven() bool {
 	return slices.ContainsFunc(s.Evidence, func(e Evidence) bool {

@@ -1,9 +1,6 @@
 package discover
 
-import (
-	"slices"
-	"time"
-)
+import "slices"
 
 // statusFacts is all that bears on the status of a session.
 type statusFacts struct {
@@ -19,7 +16,7 @@ type statusFacts struct {
 	// what they show fits several sessions.
 	unseen bool
 	// before is what a watcher knows of the session's past; the zero value if nobody watches it.
-	before stopDebounce
+	before StopDebounce
 }
 
 // verdict is the status of a session with all that follows from it.
@@ -110,25 +107,19 @@ func urgency(s TurnState) int {
 	}, s)
 }
 
-// stopDebouncePeriod is how long a session that seems to have stopped is not believed to have while its process lives on
-// and has not turned to another session: what an agent shows may be unreadable for a moment, and an agent that ends lets
-// go of its session before it is gone (Codex 0.169: some milliseconds earlier, more on a busy machine).
-const stopDebouncePeriod = 500 * time.Millisecond
-
-// stopDebounce is what a watcher knows of a session that it saw live.
-type stopDebounce struct {
-	// lives: a process that ran the session lives, and is not known to have turned to another one.
-	lives bool
-	// headless: that process ends with the session, since it runs nothing else.
-	headless bool
-	// quiet is for how long the session has seemed to have stopped.
-	quiet time.Duration
+// StopDebounce is what a watcher knows of a session that it saw live and that seems to have stopped. A stop is not believed
+// at once while the process lives: what an agent shows may be unreadable for a moment, and an agent that ends lets go of its
+// session before it is gone (Codex 0.169: some milliseconds earlier, more on a busy machine).
+type StopDebounce struct {
+	// Lives: a process that ran the session lives, and is not known to have turned to another one.
+	Lives bool
+	// Headless: that process ends with the session, since it runs nothing else. Its stop is never believed.
+	Headless bool
+	// Expired: the session has seemed to have stopped for long enough.
+	Expired bool
 }
 
-// holds reports whether a stop is not to be believed yet. Of a headless process it never is.
-func (d stopDebounce) holds() bool {
-	return d.lives && (d.headless || d.quiet < stopDebouncePeriod)
-}
+func (d StopDebounce) holds() bool { return d.Lives && (d.Headless || !d.Expired) }
 
 // judge sets the status of a session. Nothing else sets it.
 func (s *Session) judge(f *statusFacts) {
@@ -140,8 +131,8 @@ func (s *Session) judge(f *statusFacts) {
 	}
 }
 
-// stops reports whether a session that seems to have stopped is believed to have.
-func (s *Session) stops(before stopDebounce) bool {
+// Stops reports whether a session has stopped that a watcher saw live before.
+func (s *Session) Stops(before StopDebounce) bool {
 	return s.Status == Stopped && !statusOf(&statusFacts{stored: s.Turn, before: before}).held
 }
 

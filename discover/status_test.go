@@ -65,11 +65,11 @@ func TestStatusOfAllThatBearsOnIt(t *testing.T) {
 			statusFacts{stored: Turn{State: TurnNone}, claims: silent, owner: turnOwner{own: []ownTurn{{Turn: open}}}},
 			verdict{Status: Running, turn: Turn{State: TurnNone}},
 		},
-		"it seems to have stopped":         {statusFacts{stored: done, before: stopDebounce{lives: true}}, verdict{held: true}},
-		"it has seemed so for long":        {statusFacts{stored: done, lost: true, before: stopDebounce{lives: true, quiet: stopDebouncePeriod}}, gone},
-		"it has, and its process runs it":  {statusFacts{stored: done, before: stopDebounce{lives: true, headless: true, quiet: 1e12}}, verdict{held: true}},
-		"it has, and so has its process":   {statusFacts{stored: done, lost: true, before: stopDebounce{headless: true}}, gone},
-		"it seemed so, and is there again": {statusFacts{stored: done, claims: silent, before: stopDebounce{lives: true}}, verdict{Status: Idle, turn: done}},
+		"it seems to have stopped":         {statusFacts{stored: done, before: StopDebounce{Lives: true}}, verdict{held: true}},
+		"it has seemed so for long":        {statusFacts{stored: done, lost: true, before: StopDebounce{Lives: true, Expired: true}}, gone},
+		"it has, and its process runs it":  {statusFacts{stored: done, before: StopDebounce{Lives: true, Headless: true, Expired: true}}, verdict{held: true}},
+		"it has, and so has its process":   {statusFacts{stored: done, lost: true, before: StopDebounce{Headless: true}}, gone},
+		"it seemed so, and is there again": {statusFacts{stored: done, claims: silent, before: StopDebounce{Lives: true}}, verdict{Status: Idle, turn: done}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got := statusOf(&c.facts); got != c.want {

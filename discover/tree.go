@@ -71,7 +71,7 @@ type tree struct {
 	met map[proc.ID]proc.Process
 }
 
-func (t *tree) own(p proc.Process) bool { return hasProcess(t.session, p.ID) }
+func (t *tree) own(p proc.Process) bool { return t.session.HasProcess(p.ID) }
 
 // others are the other sessions that a process runs, or works for; none of a dead one.
 func (t *tree) others(p proc.Process) []Key {

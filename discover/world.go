@@ -360,6 +360,31 @@ type outcome[T any] struct {
 	err   error
 }
 
+// MayRun reports whether a binary can be an agent's.
+func (w *World) MayRun(exe string) bool {
+	return slices.ContainsFunc(w.Adapters, func(a Adapter) bool {
+		watched, ok := a.(Watched)
+		return ok && watched.MayRun(exe)
+	})
+}
+
+// FilesOf returns the files and folders that change with a session. Of a process whose home is not ours there are none: its
+// adapter would look into the home to find them.
+func (w *World) FilesOf(ctx context.Context, s Session) []string {
+	if s.Path == "" && s.Trust == Foreign {
+		return nil
+	}
+	for _, a := range w.Adapters {
+		if watched, ok := a.(Watched); ok && s.Agent == a.Name() {
+			return watched.Watch(confinedTo(ctx, s), s)
+		}
+	}
+	if s.Path == "" {
+		return nil
+	}
+	return []string{s.Path}
+}
+
 // forEach asks all agents, each with its index, at the same time; the answers keep their order.
 func forEach[T any](agents []Adapter, ask func(int, Adapter) (T, error)) []outcome[T] {
 	out := make([]outcome[T], len(agents))

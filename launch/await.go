@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"agentctl/discover"
+	"agentctl/discover/watch"
 )
 
 // EndedError: the agent ended before its session was proven, or with an error while it was.
@@ -48,18 +49,14 @@ const (
 	// slowness is how many times as long as until the proof an agent may take for that, where this is more: a machine that
 	// is too busy for the one is for the other. To store its turn it may take as long as until the proof.
 	slowness = 3
-	// glance and stare are the shortest and the longest time between two looks. Looking must not take from the agent the
-	// processor that it starts with, least of all on a busy machine, where a look is slow: the pause is restraint times as long.
-	glance    = 15 * time.Millisecond
-	stare     = 200 * time.Millisecond
-	restraint = 8
 )
 
 // Watch watches what was started.
 type Watch struct {
-	world *discover.World
-	agent Agent
-	child *Child
+	world   *discover.World
+	agent   Agent
+	child   *Child
+	watcher *watch.Watcher
 	// session is the one that was proven; nobody while none was.
 	session discover.Session
 	// prompted: the storage has the new turn of a resumed session.
@@ -68,7 +65,10 @@ type Watch struct {
 
 // NewWatch begins to watch a child.
 func NewWatch(world *discover.World, agent Agent, child *Child) *Watch {
-	return &Watch{world: world, agent: agent, child: child, session: discover.Nobody()}
+	return &Watch{
+		world: world, agent: agent, child: child, watcher: watch.Launch(world, agent.Name(), child.Ended()),
+		session: discover.Nobody(),
+	}
 }
 
 // Await blocks until a session is proven to be run by the child or by what the child has started, and returns it; of a
@@ -117,22 +117,13 @@ func (w *Watch) Ended(ctx context.Context) error {
 
 // until looks again and again until a session is proven and enough is known of it, or the child has ended.
 func (w *Watch) until(ctx context.Context, enough func(discover.Session) bool) error {
-	ended := w.child.Ended()
 	for {
-		began := time.Now()
 		done, err := w.look(ctx, enough)
 		if done || err != nil {
 			return err
 		}
-		pause := time.NewTimer(min(max(restraint*time.Since(began), glance), stare))
-		select {
-		case <-ctx.Done():
-			pause.Stop()
-			return ctx.Err()
-		case <-ended:
-			pause.Stop()
-			ended = nil // what it has started may live on
-		case <-pause.C:
+		if err := w.watcher.Wait(ctx); err != nil {
+			return err
 		}
 	}
 }
@@ -146,7 +137,7 @@ func (w *Watch) look(ctx context.Context, enough func(discover.Session) bool) (d
 	default:
 	}
 	// Whether it had ended is asked first: then nothing can appear later that this look did not see.
-	r, err := w.world.List(ctx, discover.Select{Agents: []discover.Agent{w.agent.Name()}})
+	r, err := w.watcher.Snapshot(ctx)
 	if err != nil {
 		return false, err
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"agentctl/discover"
+	"agentctl/discover/watch"
 	"agentctl/internal/render"
 )
 
@@ -105,9 +106,17 @@ func (env Env) events(ctx context.Context, o *eventsOptions) error {
 		out = io.Discard
 	}
 	warn := env.newWarnings()
-	err = env.world(s.Homes).Events(ctx, sel, o.initial, func(events []discover.Event, warnings []*discover.Warning) error {
-		warn(warnings)
-		return publish(ctx, out, ofTypes(events, types), f, outlets)
+	sel.All, sel.Limit = false, 0
+	watcher := watch.All(env.world(s.Homes), sel)
+	first := true
+	err = each(ctx, watcher, func(r discover.Result) (bool, error) {
+		warn(r.Warnings)
+		events := watcher.Events()
+		if first && !o.initial {
+			events = nil
+		}
+		first = false
+		return true, publish(ctx, out, ofTypes(events, types), f, outlets)
 	})
 	if cause := context.Cause(ctx); errors.Is(cause, syscall.EPIPE) {
 		err = cause // nobody reads any more
@@ -122,17 +131,17 @@ func (env Env) events(ctx context.Context, o *eventsOptions) error {
 // eventTypes are the words that --type takes.
 func eventTypes() []string {
 	return []string{
-		string(discover.SessionStarted), string(discover.SessionRunning), string(discover.SessionWaiting),
-		string(discover.SessionIdle), string(discover.SessionError), string(discover.SessionStopped),
+		string(watch.SessionStarted), string(watch.SessionRunning), string(watch.SessionWaiting),
+		string(watch.SessionIdle), string(watch.SessionError), string(watch.SessionStopped),
 	}
 }
 
 // ofTypes are the events of these types; of all if there are none.
-func ofTypes(events []discover.Event, types []string) []discover.Event {
+func ofTypes(events []watch.Event, types []string) []watch.Event {
 	if len(types) == 0 {
 		return events
 	}
-	return slices.DeleteFunc(slices.Clone(events), func(e discover.Event) bool { return !slices.Contains(types, string(e.Type)) })
+	return slices.DeleteFunc(slices.Clone(events), func(e watch.Event) bool { return !slices.Contains(types, string(e.Type)) })
 }
 
 // eventFormat is the template of --format, nil if events are printed as JSON.
@@ -151,7 +160,7 @@ func (env Env) eventFormat(o *eventsOptions) (*render.Format, error) {
 }
 
 // publish prints events, by a format if there is one, and hands them to the outlets as JSON.
-func publish(ctx context.Context, out io.Writer, events []discover.Event, f *render.Format, outlets []*outlet) error {
+func publish(ctx context.Context, out io.Writer, events []watch.Event, f *render.Format, outlets []*outlet) error {
 	for _, e := range events {
 		var line bytes.Buffer
 		if err := render.JSONLine(&line, render.EventOf(e)); err != nil {

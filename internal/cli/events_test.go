@@ -17,6 +17,7 @@ import (
 	"testing/synctest"
 
 	"agentctl/discover"
+	"agentctl/discover/watch"
 	"agentctl/internal/render"
 	"agentctl/internal/webhook"
 )
@@ -91,7 +92,7 @@ func TestEventsRefuse(t *testing.T) {
 func nth(i int) delivery {
 	s := discover.Nobody()
 	s.ID = fmt.Sprint(i)
-	return delivery{discover.Event{Type: discover.SessionIdle, Session: s}, []byte(s.ID)}
+	return delivery{watch.Event{Type: watch.SessionIdle, Session: s}, []byte(s.ID)}
 }
 
 // An outlet delivers in order, says what failed, and goes on.

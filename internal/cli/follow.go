@@ -10,6 +10,7 @@ import (
 	"syscall"
 
 	"agentctl/discover"
+	"agentctl/discover/watch"
 	"agentctl/internal/render"
 )
 
@@ -18,7 +19,7 @@ func (t *telling) once(ctx context.Context, s discover.Session) error {
 	t.sessions = []discover.Session{s}
 	more, err := t.gather(ctx)
 	if err == nil && more { // sub-agents are judged together
-		err = t.world.Follow(ctx, t.sessions, func(r discover.Result) (bool, error) {
+		err = each(ctx, watch.Sessions(t.world, t.sessions), func(r discover.Result) (bool, error) {
 			t.sessions = r.Sessions
 			t.warn(r.Warnings)
 			return false, nil
@@ -95,7 +96,7 @@ func (t *telling) follow(ctx context.Context, s discover.Session) error {
 	end := newWaiting(untilStopped, 1, func(discover.Session) error { return nil })
 	for more := true; more; {
 		more = false
-		err := t.world.FollowClosely(ctx, t.sessions, func(r discover.Result) (_ bool, err error) {
+		err := each(ctx, watch.Closely(t.world, t.sessions), func(r discover.Result) (_ bool, err error) {
 			t.sessions = r.Sessions
 			t.warn(r.Warnings)
 			for _, e := range t.since(ctx) {

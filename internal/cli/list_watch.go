@@ -14,6 +14,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"agentctl/discover"
+	"agentctl/discover/watch"
 	"agentctl/internal/render"
 	"agentctl/internal/terminal"
 )
@@ -41,7 +42,7 @@ func (env Env) listWatch(c *cli.Context, o *listOptions) error {
 	ctx, stop := context.WithCancel(c.Context)
 	defer stop()
 	w.run(func() error {
-		return env.world(s.Homes).Watch(ctx, sel, func(r discover.Result) (bool, error) {
+		return each(ctx, watch.All(env.world(s.Homes), sel), func(r discover.Result) (bool, error) {
 			w.take(r, env.Now())
 			return true, nil
 		})

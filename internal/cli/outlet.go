@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"sync"
 
-	"agentctl/discover"
+	"agentctl/discover/watch"
 )
 
 // outletSize is how many events an outlet keeps that are not delivered yet.
@@ -13,7 +13,7 @@ const outletSize = 1000
 
 // delivery is an event on its way to an outlet, with its line of JSON.
 type delivery struct {
-	event discover.Event
+	event watch.Event
 	line  []byte
 }
 

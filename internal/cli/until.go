@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"agentctl/discover"
+	"agentctl/discover/watch"
 )
 
 // until is what sessions are waited for to become.
@@ -22,9 +23,6 @@ const (
 func untils() []string {
 	return []string{string(untilStopped), string(untilIdle), string(untilWaiting), string(untilChange)}
 }
-
-// afterthought is how long after a live agent says that its turn is over the storage may take to say how it ended.
-const afterthought = time.Second
 
 // waiting is a wait for several sessions: each has to be there once, in whatever order.
 type waiting struct {
@@ -82,7 +80,7 @@ func (w *waiting) over(i int, s discover.Session) bool {
 	if w.idle[i].IsZero() {
 		w.idle[i] = time.Now()
 	}
-	return time.Since(w.idle[i]) >= afterthought
+	return time.Since(w.idle[i]) >= watch.TurnEndDelay
 }
 
 // differs reports whether a session's status, outcome or turn is another one.

@@ -12,6 +12,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"agentctl/discover"
+	"agentctl/discover/watch"
 	"agentctl/internal/render"
 )
 
@@ -143,7 +144,7 @@ func (env Env) await(
 	})
 	said := env.newWarnings()
 	var alarm *time.Timer
-	err := world.Follow(limited, sessions, func(r discover.Result) (bool, error) {
+	err := each(limited, watch.Sessions(world, sessions), func(r discover.Result) (bool, error) {
 		said(r.Warnings)
 		if alarm == nil && timeout > 0 {
 			alarm = time.AfterFunc(timeout, func() { late(errLate) })
@@ -163,6 +164,20 @@ func (env Env) await(
 		return err
 	}
 	return env.conclude(w)
+}
+
+// each calls do with each result of a watcher until it wants no more, and closes the watcher.
+func each(ctx context.Context, w *watch.Watcher, do func(discover.Result) (more bool, err error)) error {
+	defer w.Close()
+	for {
+		r, err := w.Next(ctx)
+		if err != nil {
+			return err
+		}
+		if more, err := do(r); err != nil || !more {
+			return err
+		}
+	}
 }
 
 // errLate: time is up.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"agentctl/discover"
+	"agentctl/discover/watch"
 )
 
 // seen is a session as a look shows it: "status/outcome/turn", the latter two as they apply.
@@ -96,7 +97,7 @@ func TestAnIdleSessionGetsAMoment(t *testing.T) {
 			if more, _ := w.see([]discover.Session{seen("idle//open")}); !more {
 				t.Error("it is there at once")
 			}
-			<-time.After(afterthought)
+			<-time.After(watch.TurnEndDelay)
 			if more, _ := w.see([]discover.Session{seen(tc.later)}); more {
 				t.Errorf("%s: it is not there", tc.later)
 			}

@@ -1,6 +1,6 @@
 package render
 
-import "agentctl/discover"
+import "agentctl/discover/watch"
 
 // Event is the JSON contract of what has happened to a session: a line of events, and what --webhook posts.
 type Event struct {
@@ -14,7 +14,7 @@ type Event struct {
 }
 
 // EventOf puts an event into the contract's words.
-func EventOf(e discover.Event) Event {
+func EventOf(e watch.Event) Event {
 	s, time := Of(e.Session), Stamp(e.Time)
 	return Event{string(e.Type), time, s.Adapter, s.ID, time, s}
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"agentctl/discover"
+	"agentctl/discover/watch"
 	"agentctl/internal/render"
 	"agentctl/proc"
 )
@@ -22,7 +23,7 @@ func TestTheExampleOfAnEvent(t *testing.T) {
 		Processes: []proc.Process{{ID: proc.ID{PID: 23113, Birth: "b/1"}, Started: now.Add(-time.Hour)}},
 	}
 	var line strings.Builder
-	if err := render.JSONLine(&line, render.EventOf(discover.Event{Type: discover.SessionWaiting, Time: now, Session: s})); err != nil {
+	if err := render.JSONLine(&line, render.EventOf(watch.Event{Type: watch.SessionWaiting, Time: now, Session: s})); err != nil {
 		t.Fatal(err)
 	}
 	doc, err := os.ReadFile("../../docs/json.md")

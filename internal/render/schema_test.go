@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"agentctl/discover"
+	"agentctl/discover/watch"
 	"agentctl/internal/render"
 	"agentctl/tests/schema"
 )
@@ -30,7 +31,7 @@ func TestSchemaTakesEvents(t *testing.T) {
 	gone := unnamed()
 	gone.Status, gone.Outcome = discover.Stopped, discover.OutcomeUnknown
 	for _, s := range []discover.Session{full(), stored(), unnamed(), gone} {
-		object := render.EventOf(discover.Event{Type: discover.SessionStopped, Time: now, Session: s})
+		object := render.EventOf(watch.Event{Type: watch.SessionStopped, Time: now, Session: s})
 		if err := schema.Check("event", text(t, object)); err != nil {
 			t.Errorf("%s: %v", text(t, object), err)
 		}

@@ -101,7 +101,7 @@ func (t *target) spared(now discover.Result, left proc.Family, alien func(proc.P
 			return true
 		}
 		for a := range now.Table.Ancestors(p.ID.PID) {
-			if hasProcess(t.Before, a.ID) {
+			if t.Before.HasProcess(a.ID) {
 				break
 			}
 			if alien(a) {
@@ -130,7 +130,7 @@ type owner struct {
 func (t *target) nested(now discover.Result, left proc.Family, alien func(proc.Process) bool) (out []owner) {
 	for _, s := range now.Sessions {
 		for _, p := range s.Processes {
-			if hasProcess(t.Before, p.ID) {
+			if t.Before.HasProcess(p.ID) {
 				continue
 			}
 			outside := func(q proc.Process) bool { return q.ID != p.ID && alien(q) }

@@ -101,11 +101,7 @@ func same(a, b discover.Session) bool {
 }
 
 func shareProcess(a, b discover.Session) bool {
-	return slices.ContainsFunc(a.Processes, func(p proc.Process) bool { return hasProcess(b, p.ID) })
-}
-
-func hasProcess(s discover.Session, id proc.ID) bool {
-	return slices.ContainsFunc(s.Processes, func(p proc.Process) bool { return p.ID == id })
+	return slices.ContainsFunc(a.Processes, func(p proc.Process) bool { return b.HasProcess(p.ID) })
 }
 
 // plan says what would be tried.

@@ -1,4 +1,4 @@
-package discover
+package watch
 
 import (
 	"fmt"
@@ -10,19 +10,19 @@ import (
 
 	"pgregory.net/rapid"
 
+	"agentctl/discover"
 	"agentctl/proc"
 )
 
 // hears looks after so long, and returns the events.
-func (s *surveyed) hears(after time.Duration) []Event {
+func (s *watched) hears(after time.Duration) []Event {
 	s.t.Helper()
-	first := s.survey.begun.IsZero()
 	s.looks(after)
-	return s.survey.events(first)
+	return s.watcher.Events()
 }
 
 // tells looks after so long, and expects these events.
-func (s *surveyed) tells(after time.Duration, want string) {
+func (s *watched) tells(after time.Duration, want string) {
 	s.t.Helper()
 	var got []string
 	for _, e := range s.hears(after) {
@@ -34,81 +34,81 @@ func (s *surveyed) tells(after time.Duration, want string) {
 }
 
 func TestEventsOfASessionsLife(t *testing.T) {
-	s := surveys(t, Select{}, []Claim{presence(7)})
+	s := watches(t, discover.Select{}, []discover.Claim{presence(7)})
 	s.processes = nil
 	s.tells(0, "")
 	s.processes = []proc.Facts{fact(7, "now", 'S')}
 	s.tells(time.Second, "")
-	s.claims, s.records = append(s.claims, exact("a", 7)), []Record{open(s.now(record(Codex, "a", 0)))}
-	s.tells(glance, "started:a running:a")
+	s.claims, s.records = append(s.claims, exact("a", 7)), []discover.Record{open(s.now(record(discover.Codex, "a", 0)))}
+	s.tells(pollInterval, "started:a running:a")
 	s.tells(time.Second, "")
-	s.records[0].Turn.State = TurnDone
+	s.records[0].Turn.State = discover.TurnDone
 	s.tells(time.Second, "idle:a")
-	s.records[0].Turn = Turn{State: TurnWaiting, WaitingFor: "question"}
+	s.records[0].Turn = discover.Turn{State: discover.TurnWaiting, WaitingFor: "question"}
 	s.tells(time.Second, "waiting:a")
-	s.records[0].Turn = Turn{State: TurnFailed, Error: "no model"}
+	s.records[0].Turn = discover.Turn{State: discover.TurnFailed, Error: "no model"}
 	s.tells(time.Second, "error:a")
 	s.processes = nil
 	s.tells(time.Second, "stopped:a")
-	s.tells(round, "")
-	s.processes, s.claims = []proc.Facts{fact(8, "now", 'S')}, []Claim{exact("a", 8)} // resumed
+	s.tells(idleInterval, "")
+	s.processes, s.claims = []proc.Facts{fact(8, "now", 'S')}, []discover.Claim{exact("a", 8)} // resumed
 	s.tells(time.Second, "started:a error:a")
 }
 
 // A session that the filter does not take is not told of when it is resumed, either.
 func TestEventsOfOtherDirectories(t *testing.T) {
-	far, near := record(Codex, "far", 0), record(Codex, "near", 0)
+	far, near := record(discover.Codex, "far", 0), record(discover.Codex, "near", 0)
 	far.Dir, near.Dir = "/far", "/near"
-	sel := Select{Match: func(s Session) bool { return s.Dir == "/near" }}
-	s := surveys(t, sel, []Claim{exact("far", 7), exact("near", 8)}, far, near)
+	sel := discover.Select{Match: func(s discover.Session) bool { return s.Dir == "/near" }}
+	s := watches(t, sel, []discover.Claim{exact("far", 7), exact("near", 8)}, far, near)
 	s.processes = []proc.Facts{fact(7, "now", 'S'), fact(8, "now", 'S')}
 	s.tells(0, "started:near idle:near")
 	for _, pid := range []int{9, 11} {
 		s.processes = nil
 		s.tells(time.Second, "stopped:near")
 		s.processes = []proc.Facts{fact(pid, "now", 'S'), fact(pid+1, "now", 'S')}
-		s.claims = []Claim{exact("far", pid), exact("near", pid+1)}
+		s.claims = []discover.Claim{exact("far", pid), exact("near", pid+1)}
 		s.tells(time.Second, "started:near idle:near")
 	}
 }
 
 // A turn that begins and ends between two looks is told by its end.
 func TestEventsOfWhatNobodySaw(t *testing.T) {
-	a := record(Codex, "a", 0)
+	a := record(discover.Codex, "a", 0)
 	a.Turn.Began = at(1)
-	s := surveys(t, Select{}, []Claim{exact("a", 7)}, a)
+	s := watches(t, discover.Select{}, []discover.Claim{exact("a", 7)}, a)
 	s.tells(0, "started:a idle:a")
 	s.records[0].Turn.Began = s.clock.Add(time.Second)
 	s.tells(2*time.Second, "idle:a")
-	failed := s.now(record(Codex, "b", 0))
-	failed.Turn = Turn{State: TurnFailed, Error: "no model"}
+	failed := s.now(record(discover.Codex, "b", 0))
+	failed.Turn = discover.Turn{State: discover.TurnFailed, Error: "no model"}
 	s.records = append(s.records, failed)
-	s.tells(round, "")
-	s.tells(lag, "started:b error:b stopped:b")
-	s.claims, s.processes = []Claim{exact("a", 8)}, s.processes[1:] // in another process, without a pause
+	s.tells(idleInterval, "")
+	s.tells(claimDelay, "started:b error:b stopped:b")
+	s.claims, s.processes = []discover.Claim{exact("a", 8)}, s.processes[1:] // in another process, without a pause
 	s.tells(time.Second, "started:a idle:a")
 }
 
 // A session that has stopped may have been run again unseen though its storage did not tell when its turn before began.
 func TestEventsOfATurnAfterOneWithoutABeginning(t *testing.T) {
-	s := surveys(t, Select{}, nil, record(Codex, "a", 0))
+	s := watches(t, discover.Select{}, nil, record(discover.Codex, "a", 0))
 	s.tells(0, "")
 	s.clock = s.clock.Add(time.Second)
 	s.records[0] = s.now(s.records[0])
-	s.tells(round, "started:a stopped:a")
-	s.tells(round, "")
+	s.tells(idleInterval, "started:a stopped:a")
+	s.tells(idleInterval, "")
 	s.records[0].Turn.Began = s.records[0].Updated // it is told now of the same turn
-	s.tells(round, "")
+	s.tells(idleInterval, "")
 	s.records[0] = s.now(s.records[0])
 	s.records[0].Turn.Began = s.clock
-	s.tells(round, "started:a stopped:a")
-	s.tells(round, "")
+	s.tells(idleInterval, "started:a stopped:a")
+	s.tells(idleInterval, "")
 }
 
 // A session that has stopped was run again unseen, and the beginnings of its turns stand so far back that nobody reads them
 // but to tell this: a title that is written late is no turn.
 func TestEventsOfALongTurnAfterALongTurn(t *testing.T) {
-	s := surveys(t, Select{}, []Claim{exact("a", 7)}, record(Codex, "a", 0))
+	s := watches(t, discover.Select{}, []discover.Claim{exact("a", 7)}, record(discover.Codex, "a", 0))
 	s.deep = map[string]time.Time{"a": s.clock}
 	s.records[0] = s.now(s.records[0])
 	s.tells(0, "started:a idle:a")
@@ -116,51 +116,51 @@ func TestEventsOfALongTurnAfterALongTurn(t *testing.T) {
 	s.tells(time.Second, "stopped:a")
 	s.clock = s.clock.Add(time.Second)
 	s.records[0] = s.now(s.records[0])
-	s.tells(round, "")
+	s.tells(idleInterval, "")
 	s.clock = s.clock.Add(time.Second)
 	s.deep["a"], s.records[0] = s.clock, s.now(s.records[0])
-	s.tells(round, "started:a stopped:a")
-	s.tells(round, "")
+	s.tells(idleInterval, "started:a stopped:a")
+	s.tells(idleInterval, "")
 }
 
 func TestEventsOfAProcessWithoutAName(t *testing.T) {
-	s := surveys(t, Select{}, nil)
+	s := watches(t, discover.Select{}, nil)
 	s.tells(0, "")
-	s.claims = []Claim{presence(7)}
+	s.claims = []discover.Claim{presence(7)}
 	s.tells(time.Second, "")
-	s.tells(hush, "started: running:")
+	s.tells(nameDelay, "started: running:")
 	s.claims = append(s.claims, exact("a", 7))
-	s.records = []Record{open(s.now(record(Codex, "a", 0)))}
+	s.records = []discover.Record{open(s.now(record(discover.Codex, "a", 0)))}
 	s.tells(time.Second, "running:a")
-	s.claims = []Claim{presence(8)}
+	s.claims = []discover.Claim{presence(8)}
 	s.processes = s.processes[1:]
 	s.tells(time.Second, "stopped:a")
-	s.tells(hush, "started: running:")
+	s.tells(nameDelay, "started: running:")
 	s.processes = nil
 	s.tells(time.Second, "stopped:")
 }
 
 // A thread is shown by its process before its first record says that it is a sub-agent's.
 func TestEventsOfANewbornBesideAnother(t *testing.T) {
-	a := open(record(Codex, "a", 1))
+	a := open(record(discover.Codex, "a", 1))
 	a.Created = at(1)
-	s := surveys(t, Select{}, []Claim{exact("a", 7)}, a)
+	s := watches(t, discover.Select{}, []discover.Claim{exact("a", 7)}, a)
 	s.tells(0, "started:a running:a")
-	empty := open(s.now(record(Codex, "b", 0)))
+	empty := open(s.now(record(discover.Codex, "b", 0)))
 	empty.Created = s.clock // as its ID tells
 	s.records = append(s.records, empty)
 	s.claims = append(s.claims, exact("b", 7), exact("c", 7), exact("alone", 8))
-	s.tells(glance, "started:alone running:alone")
+	s.tells(pollInterval, "started:alone running:alone")
 	s.records[1].Parent = "a"
-	s.tells(glance, "")
-	s.tells(newborn, "started:c running:c")
+	s.tells(pollInterval, "")
+	s.tells(parentDelay, "started:c running:c")
 	s.processes = s.processes[1:]
 	s.tells(time.Second, "stopped:a stopped:c")
 }
 
 // history is a made-up machine over time: what is so, and what of it can be seen.
 type history struct {
-	*surveyed
+	*watched
 	runs    map[int]string // the session of each process; "": none yet
 	next    int            // of pids and ids
 	away    bool           // the store
@@ -174,7 +174,7 @@ type history struct {
 
 func newHistory(t *testing.T) *history {
 	h := &history{
-		surveyed: surveys(t, Select{}, nil), runs: map[int]string{}, next: 100, torn: map[int]bool{},
+		watched: watches(t, discover.Select{}, nil), runs: map[int]string{}, next: 100, torn: map[int]bool{},
 		touched: map[string]bool{}, replay: map[string]string{}, last: map[string]EventType{}, live: map[string]bool{},
 	}
 	h.processes = nil
@@ -182,7 +182,7 @@ func newHistory(t *testing.T) *history {
 }
 
 // show makes what is so what can be seen.
-func (h *history) show(stored []Record) {
+func (h *history) show(stored []discover.Record) {
 	h.processes, h.claims, h.records = nil, nil, stored
 	if h.away {
 		h.records = nil
@@ -200,10 +200,10 @@ func (h *history) show(stored []Record) {
 func (h *history) hear(t *rapid.T, events []Event) {
 	for _, e := range events {
 		key := e.Session.ID
-		pid := fmt.Sprint("pid:", e.Session.pid())
+		pid := fmt.Sprint("pid:", pidOf(e.Session))
 		if key == "" {
 			key = pid
-		} else if e.Session.pid() != 0 {
+		} else if pidOf(e.Session) != 0 {
 			delete(h.replay, pid)
 		}
 		state, again := row(e.Session), e.Type == h.last[key]
@@ -221,25 +221,32 @@ func (h *history) hear(t *rapid.T, events []Event) {
 	}
 }
 
-func row(s Session) string { return fmt.Sprint(s.Status, s.Outcome, s.pid()) }
+func pidOf(s discover.Session) int {
+	if len(s.Processes) == 0 {
+		return 0
+	}
+	return s.Processes[0].ID.PID
+}
+
+func row(s discover.Session) string { return fmt.Sprint(s.Status, s.Outcome, pidOf(s)) }
 
 // step changes the machine.
-func (h *history) step(t *rapid.T, stored []Record) []Record {
+func (h *history) step(t *rapid.T, stored []discover.Record) []discover.Record {
 	pids := slices.Sorted(maps.Keys(h.runs))
 	some := func() int { return rapid.SampledFrom(pids).Draw(t, "process") }
-	write := func(id string, state TurnState) {
+	write := func(id string, state discover.TurnState) {
 		h.touched[id] = true
-		r := h.now(record(Codex, id, 0))
+		r := h.now(record(discover.Codex, id, 0))
 		r.Turn.State = state
-		if i := slices.IndexFunc(stored, func(o Record) bool { return o.ID == id }); i >= 0 {
+		if i := slices.IndexFunc(stored, func(o discover.Record) bool { return o.ID == id }); i >= 0 {
 			stored = slices.Clone(stored)
 			stored[i] = r
 		} else {
 			stored = append(slices.Clone(stored), r)
 		}
 	}
-	turn := func() TurnState {
-		return rapid.SampledFrom([]TurnState{TurnOpen, TurnDone, TurnWaiting, TurnFailed, TurnInterrupted}).Draw(t, "turn")
+	turn := func() discover.TurnState {
+		return rapid.SampledFrom([]discover.TurnState{discover.TurnOpen, discover.TurnDone, discover.TurnWaiting, discover.TurnFailed, discover.TurnInterrupted}).Draw(t, "turn")
 	}
 	fresh := func() string { h.next++; return fmt.Sprint("s", h.next) }
 	what := rapid.SampledFrom([]string{"start", "name", "turn", "die", "clear", "resume", "unseen", "away", "torn", "nothing"}).Draw(t, "what")
@@ -270,7 +277,7 @@ func (h *history) step(t *rapid.T, stored []Record) []Record {
 			if !slices.Contains(running, r.ID) {
 				h.next++
 				h.runs[h.next] = r.ID
-				write(r.ID, TurnOpen)
+				write(r.ID, discover.TurnOpen)
 				break
 			}
 		}
@@ -291,7 +298,7 @@ func (h *history) step(t *rapid.T, stored []Record) []Record {
 func TestAReplayOfTheEventsIsWhatListSays(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		h := newHistory(t)
-		var stored []Record
+		var stored []discover.Record
 		look := func(after time.Duration) {
 			h.show(stored)
 			h.hear(rt, h.hears(after))
@@ -305,14 +312,14 @@ func TestAReplayOfTheEventsIsWhatListSays(t *testing.T) {
 		for range rapid.IntRange(1, 30).Draw(rt, "steps") {
 			stored = h.step(rt, stored)
 			if rapid.IntRange(0, 2).Draw(rt, "look") > 0 {
-				look(rapid.SampledFrom([]time.Duration{glance, patience, time.Second, round}).Draw(rt, "after"))
+				look(rapid.SampledFrom([]time.Duration{pollInterval, maxDelay, time.Second, idleInterval}).Draw(rt, "after"))
 			}
 		}
 		h.away = false
 		for range 3 {
-			look(round)
+			look(idleInterval)
 		}
-		r, err := h.world().List(t.Context(), Select{All: true})
+		r, err := h.world().List(t.Context(), discover.Select{All: true})
 		if err != nil {
 			rt.Fatal(err)
 		}
@@ -321,7 +328,7 @@ func TestAReplayOfTheEventsIsWhatListSays(t *testing.T) {
 			if key := s.ID; key != "" && h.touched[key] {
 				want[key] = row(s)
 			} else if key == "" {
-				want[fmt.Sprint("pid:", s.pid())] = row(s)
+				want[fmt.Sprint("pid:", pidOf(s))] = row(s)
 			}
 		}
 		if !maps.Equal(h.replay, want) {

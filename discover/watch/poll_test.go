@@ -1,4 +1,4 @@
-package discover
+package watch
 
 import (
 	"context"
@@ -11,6 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"agentctl/discover"
 	"agentctl/proc"
 )
 
@@ -18,7 +19,7 @@ import (
 // look takes a share.
 type made struct {
 	mu    sync.Mutex
-	files map[string]stamp
+	files map[string]fileStamp
 	dead  map[proc.ID]chan struct{}
 	// mute: the processes' ends do not tell themselves.
 	mute  bool
@@ -29,7 +30,7 @@ type made struct {
 }
 
 func newMade(price time.Duration) *made {
-	return &made{files: map[string]stamp{}, dead: map[proc.ID]chan struct{}{}, price: price, start: time.Now()}
+	return &made{files: map[string]fileStamp{}, dead: map[proc.ID]chan struct{}{}, price: price, start: time.Now()}
 }
 
 func (m *made) write(path string) {
@@ -49,9 +50,9 @@ func (m *made) death(id proc.ID) chan struct{} {
 	return m.dead[id]
 }
 
-func (m *made) senses() senses {
-	return senses{
-		ends: func(ctx context.Context, id proc.ID) error {
+func (m *made) system() system {
+	return system{
+		ended: func(ctx context.Context, id proc.ID) error {
 			if m.mute {
 				return proc.ErrUnsupported
 			}
@@ -70,29 +71,37 @@ func (m *made) senses() senses {
 				return true
 			}
 		},
-		stamp: func(path string) stamp { m.mu.Lock(); defer m.mu.Unlock(); return m.files[path] },
-		now:   time.Now,
-		came:  func() ([]string, error) { return nil, nil },
-		spent: func() time.Duration { m.mu.Lock(); defer m.mu.Unlock(); return m.paid },
+		stamp:   func(path string) fileStamp { m.mu.Lock(); defer m.mu.Unlock(); return m.files[path] },
+		now:     time.Now,
+		arrived: func() ([]string, error) { return nil, nil },
+		spent:   func() time.Duration { m.mu.Lock(); defer m.mu.Unlock(); return m.paid },
 	}
 }
 
-// watch looks at a session of one file and one process until the time is up.
+// watch takes snapshots of a session of one file and one process until the time is up.
 func (m *made) watch(t *testing.T, d time.Duration) {
 	t.Helper()
-	s := Session{Record: &Record{Agent: Codex, Path: "/f"}, Processes: []proc.Process{{ID: proc.ID{PID: 7, Birth: "b"}}}}
-	look := func(context.Context) (Result, []Session, error) {
-		m.mu.Lock()
-		defer m.mu.Unlock()
-		m.paid += m.price
-		m.looks = append(m.looks, time.Since(m.start))
-		return Result{}, []Session{s}, nil
-	}
+	s := discover.Session{Record: &discover.Record{Agent: discover.Codex, Path: "/f"}, Processes: []proc.Process{{ID: proc.ID{PID: 7, Birth: "b"}}}}
 	ctx, stop := context.WithTimeout(t.Context(), d)
 	defer stop()
-	more := func(Result) (bool, error) { return true, nil }
-	if err := newWatch(nil, m.senses()).run(ctx, []Session{s}, look, more); !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("it ended with %v", err)
+	p := newPoller(&discover.World{}, pace{min: pollInterval, share: costShare}, m.system())
+	defer p.close()
+	for {
+		p.attend(ctx, []discover.Session{s})
+		if len(m.looks) > 0 {
+			if err := p.wait(ctx); err != nil {
+				if !errors.Is(err, context.DeadlineExceeded) {
+					t.Errorf("it ended with %v", err)
+				}
+				return
+			}
+		}
+		p.begin()
+		m.mu.Lock()
+		m.paid += m.price
+		m.looks = append(m.looks, time.Since(m.start))
+		m.mu.Unlock()
+		p.end()
 	}
 }
 
@@ -110,7 +119,7 @@ func TestAQuietMachineIsRarelyLookedAt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := newMade(time.Millisecond)
 		m.watch(t, time.Minute)
-		// The first one, its echoes, and one each round.
+		// The first one, its echoes, and one each idleInterval.
 		if n := len(m.looks); n < 7 || n > 9 {
 			t.Errorf("%d looks: %v", n, m.looks)
 		}
@@ -133,10 +142,10 @@ func TestLookingIsThrifty(t *testing.T) {
 				m.watch(t, span)
 				synctest.Wait()
 				<-time.After(50 * time.Millisecond) // the writer has ended, too
-				if most := span/thrift + price; m.paid > most {
+				if most := span/costShare + price; m.paid > most {
 					t.Errorf("%d looks took %s of %s, more than %s", len(m.looks), m.paid, span, most)
 				}
-				if least := span / max(glance, thrift*price) / 2; time.Duration(len(m.looks)) < least {
+				if least := span / max(pollInterval, costShare*price) / 2; time.Duration(len(m.looks)) < least {
 					t.Errorf("only %d looks, want %d", len(m.looks), least)
 				}
 			})
@@ -164,7 +173,7 @@ func TestADeathThatDoesNotTell(t *testing.T) {
 		const end = 7*time.Second + 100*time.Millisecond
 		time.AfterFunc(end, func() { close(m.death(proc.ID{PID: 7, Birth: "b"})) })
 		m.watch(t, 9*time.Second)
-		if m.between(end, end+glance) != 1 {
+		if m.between(end, end+pollInterval) != 1 {
 			t.Errorf("no look after %s: %v", end, m.looks)
 		}
 	})
@@ -176,35 +185,39 @@ func TestAChangeIsLookedAtAndEchoes(t *testing.T) {
 		const change = 25*time.Second + 60*time.Millisecond
 		time.AfterFunc(change, func() { m.write("/f") })
 		m.watch(t, 33*time.Second)
-		for _, after := range echoes() {
-			if m.between(change+after, change+after+2*glance) != 1 {
+		for _, after := range afterChange() {
+			if m.between(change+after, change+after+2*pollInterval) != 1 {
 				t.Errorf("no look %s after the change at %s: %v", after, change, m.looks)
 			}
 		}
 	})
 }
 
-func TestWatchEndsWhenToldTo(t *testing.T) {
+// While an agent starts, a snapshot is due after each short pause, and at once when it has ended.
+func TestALaunchIsLookedAtOften(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		broken := errors.New("broken")
-		look := func(context.Context) (Result, []Session, error) { return Result{}, nil, nil }
-		for _, want := range []error{nil, broken} {
-			tell := func(Result) (bool, error) { return want != nil, want }
-			if err := newWatch(nil, newMade(0).senses()).run(t.Context(), nil, look, tell); !errors.Is(err, want) {
-				t.Errorf("%v, want %v", err, want)
+		ended := make(chan struct{})
+		w := Launch(&discover.World{Take: func(context.Context) (*proc.Table, error) { return proc.Of(), nil }}, discover.Codex, ended)
+		defer w.Close()
+		var at []time.Duration
+		for start := time.Now(); len(at) < 4; at = append(at, time.Since(start)) {
+			if len(at) == 3 {
+				close(ended)
+			}
+			if _, err := w.Next(t.Context()); err != nil {
+				t.Fatal(err)
 			}
 		}
-		blind := func(context.Context) (Result, []Session, error) { return Result{}, nil, broken }
-		if err := newWatch(nil, newMade(0).senses()).run(t.Context(), nil, blind, nil); !errors.Is(err, broken) {
-			t.Errorf("%v", err)
+		if at[0] != 0 || at[1] != launchMin || at[2] != 2*launchMin || at[3] != at[2] {
+			t.Errorf("snapshots at %v", at)
 		}
 	})
 }
 
-// The real senses: a file that is made, grows, is replaced by another of its size and time, and goes.
+// The real system: a file that is made, grows, is replaced by another of its size and time, and goes.
 func TestStampsTellFilesApart(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "f")
-	seen := map[stamp]string{stampOf(path): "none"}
+	seen := map[fileStamp]string{stampOf(path): "none"}
 	when := time.Unix(1e9, 0)
 	put := func(name, text string) {
 		if err := os.WriteFile(path+name, []byte(text), 0o600); err != nil {
@@ -232,25 +245,4 @@ func TestStampsTellFilesApart(t *testing.T) {
 	when = when.Add(time.Nanosecond)
 	put("", "ef")
 	check("rewritten")
-}
-
-// watchful is an adapter that names a file for every session.
-type watchful struct{ Adapter }
-
-func (watchful) Name() Agent                             { return OpenCode }
-func (watchful) Watch(context.Context, Session) []string { return []string{"file"} }
-func (watchful) MayRun(string) bool                      { return false }
-
-// No adapter is asked for the files of a process whose home is not ours: it would open them.
-func TestAForeignHomeIsNotWatched(t *testing.T) {
-	w := newWatch([]Adapter{watchful{}}, newMade(0).senses())
-	for _, trust := range []Trust{Foreign, Seen, Ours} {
-		for _, path := range []string{"", "a"} {
-			record := Record{Agent: OpenCode, Home: "home", Path: path}
-			files := w.filesOf(t.Context(), Session{Record: &record, Trust: trust})
-			if want := path != "" || trust != Foreign; (len(files) > 0) != want {
-				t.Errorf("%s, path %q: %q", trust, path, files)
-			}
-		}
-	}
 }

@@ -1,0 +1,307 @@
+package discover
+
+import (
+	"context"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"agentctl/proc"
+)
+
+// Snapshot is one consistent reading for somebody who watches sessions: what runs, what the processes show, and what is
+// stored of it.
+type Snapshot struct {
+	Result
+	// Followed has one row for each session of [SnapshotRequest.Sessions], in that order.
+	Followed []Session
+	// Homes are those of the request and those that are known now.
+	Homes  map[Agent][]Home
+	claims []Claim
+}
+
+// SnapshotRequest says what a snapshot reads beside the process table and the claims.
+type SnapshotRequest struct {
+	// Agents are asked what runs; empty: all.
+	Agents []Agent
+	Want   Want
+	// Sessions are followed: one that lives on in another process, whose file is moved, or that gets its name between two
+	// snapshots, keeps its place. One that is gone from the storage is stopped once none of its processes lives.
+	Sessions []Session
+	// Others asks for the records of other sessions that live, too.
+	Others bool
+	// Stored asks for stored sessions; nil: no store is searched.
+	Stored *StoredRequest
+	// Homes are searched for stored sessions, too, though nothing may name them any more.
+	Homes map[Agent][]Home
+}
+
+// StoredRequest says which stored sessions are wanted.
+type StoredRequest struct {
+	// Since leaves out what has not changed since then.
+	Since time.Time
+	// Children asks for sub-agents' sessions too.
+	Children bool
+	// Began reports whether it must be known of a session when its newest turn was asked for, even where that stands far
+	// back; nil: of none.
+	Began func(Entry) bool
+}
+
+// Snapshot takes a snapshot. What has stopped is judged by what it left: the storage is read again after the process table
+// in which its process was missing, and if that is not the same, all of it is.
+func (w *World) Snapshot(ctx context.Context, req SnapshotRequest) (Snapshot, error) {
+	const tries = 5 // nothing writes what has stopped; should something do all the same, there will be another snapshot
+	f := following{req, slices.Clone(req.Sessions)}
+	for n := 1; ; n++ {
+		l := w.look(req.Agents)
+		snap, err := f.take(ctx, l)
+		if err != nil {
+			return Snapshot{}, err
+		}
+		steady := l.steady(ctx, snap.Followed)
+		if err := ctx.Err(); err != nil {
+			return Snapshot{}, err
+		}
+		if steady || n == tries {
+			return snap, nil
+		}
+	}
+}
+
+// Hosts reports whether a process of the session's agent lives that goes by the session's home.
+func (s *Snapshot) Hosts(row Session) bool {
+	return slices.ContainsFunc(s.claims, func(c Claim) bool {
+		_, live := s.Table.Find(c.Process)
+		return live && c.Agent == row.Agent && (c.Home == "" || c.Home == row.Home)
+	})
+}
+
+// Unclaimed returns the agents' processes that run none of these sessions, as if each ran one: they may begin one.
+func (s *Snapshot) Unclaimed(sessions []Session) (out []Session) {
+	for _, c := range s.claims {
+		p, live := s.Table.Find(c.Process)
+		if live && !slices.ContainsFunc(sessions, func(o Session) bool { return o.Agent == c.Agent && o.HasProcess(p.ID) }) {
+			out = append(out, Session{Record: &Record{Agent: c.Agent, Home: c.Home}, Processes: []proc.Process{p}})
+		}
+	}
+	return out
+}
+
+// following is a set of sessions, with the files that their agents go by now.
+type following struct {
+	SnapshotRequest
+	sessions []Session
+}
+
+func (f *following) take(ctx context.Context, l *look) (Snapshot, error) {
+	if f.Stored != nil {
+		f.readStored(ctx, l)
+	}
+	if err := f.gather(ctx, l); err != nil {
+		return Snapshot{}, err
+	}
+	s := Snapshot{Result: l.result(), claims: l.claims, Homes: f.knownHomes(l)}
+	s.Followed = f.place(s.Result, l.blind)
+	return s, nil
+}
+
+// readStored reads what is stored, before the process table as all that is judged by it.
+func (f *following) readStored(ctx context.Context, l *look) {
+	query := func(Agent) Query { return Query{Since: f.Stored.Since, Children: f.Stored.Children} }
+	entries := l.entries(ctx, f.knownHomes(l), query)
+	if f.Stored.Began != nil {
+		again := make([][]Entry, len(entries))
+		for i := range entries {
+			again[i] = slices.DeleteFunc(slices.Clone(entries[i]), func(e Entry) bool { return !f.Stored.Began(e) })
+		}
+		want := f.Want
+		want.Began = true
+		l.read(ctx, again, want)
+	}
+	l.read(ctx, entries, f.Want)
+}
+
+// knownHomes are those of the request and those that are known now.
+func (f *following) knownHomes(l *look) map[Agent][]Home {
+	homes := map[Agent][]Home{}
+	for _, a := range l.agents {
+		homes[a.Name()] = slices.Clone(l.homes[a.Name()])
+		for _, h := range f.Homes[a.Name()] {
+			if !slices.ContainsFunc(homes[a.Name()], h.same) {
+				homes[a.Name()] = append(homes[a.Name()], h)
+			}
+		}
+	}
+	return homes
+}
+
+// gather reads the records of the sessions, wherever they are by now, then all claims of their agents, and the records of
+// what the claims name.
+func (f *following) gather(ctx context.Context, l *look) error {
+	homes := map[Agent][]Home{}
+	for _, s := range f.sessions {
+		homes[s.Agent] = withHome(homes[s.Agent], s)
+	}
+	l.past = homes
+	l.readRefs(ctx, homes, refsOf(f.sessions), f.Want)
+	moved := slices.DeleteFunc(slices.Clone(f.sessions), func(s Session) bool { return s.Path == "" || l.had(s.Key()) })
+	for i := range moved {
+		moved[i] = moved[i].at("")
+	}
+	if len(moved) > 0 {
+		l.readRefs(ctx, homes, refsOf(moved), f.Want)
+	}
+	if _, err := l.take(ctx); err != nil {
+		return err
+	}
+	l.claim(ctx)
+	f.rename(ctx, l)
+	l.readClaimed(ctx, f.Want, func(c Claim) bool { return f.Others || f.concerns(c) })
+	return nil
+}
+
+// rename takes the file that a process claims for a session where its agent does not go by the one known any more,
+// though it still exists. An ID in two places is two sessions only if the agent says so.
+func (f *following) rename(ctx context.Context, l *look) {
+	for i := range f.sessions {
+		s := &f.sessions[i]
+		for _, c := range l.claims {
+			if c.Agent == s.Agent && c.Session == s.ID && c.Path != s.Path && c.Path != "" && s.Path != "" && !l.valid(ctx, *s) {
+				*s = s.at(c.Path)
+			}
+		}
+	}
+}
+
+// at is the session as if it were stored there.
+func (s Session) at(path string) Session {
+	moved := *s.Record
+	moved.Path = path
+	s.Record = &moved
+	return s
+}
+
+// valid reports whether the session's file is among those that its agent knows by the ID.
+func (l *look) valid(ctx context.Context, s Session) bool {
+	homes := map[Agent][]Home{s.Agent: withHome(nil, s)}
+	entries := l.entries(ctx, homes, func(Agent) Query { return Query{Refs: []Ref{{ID: s.ID}}, Children: true} })
+	return slices.ContainsFunc(slices.Concat(entries...), func(e Entry) bool { return e.ID == s.ID && e.Path == s.Path })
+}
+
+// withHome adds the home of a session. A file that lies elsewhere belongs to it all the same.
+func withHome(homes []Home, s Session) []Home {
+	i := slices.IndexFunc(homes, func(h Home) bool { return h.Dir == s.Home && h.Trust == s.Trust })
+	if i < 0 {
+		i = len(homes)
+		seenIn, _ := s.Meta.Get(SeenInKey).(int)
+		homes = append(homes, Home{Dir: s.Home, Trust: s.Trust, SeenIn: seenIn})
+	}
+	if rel, err := filepath.Rel(s.Home, s.Path); s.Path != "" && (err != nil || !filepath.IsLocal(rel)) &&
+		!slices.Contains(homes[i].Files, s.Path) {
+		homes[i].Files = append(homes[i].Files, s.Path)
+	}
+	return homes
+}
+
+func refsOf(sessions []Session) map[Agent][]Ref {
+	refs := map[Agent][]Ref{}
+	for _, s := range sessions {
+		if s.ID != "" {
+			refs[s.Agent] = append(refs[s.Agent], Ref{s.ID, s.Path})
+		}
+	}
+	return refs
+}
+
+// readRefs adds the records of these sessions.
+func (l *look) readRefs(ctx context.Context, homes map[Agent][]Home, refs map[Agent][]Ref, want Want) {
+	asked := map[Agent][]Home{}
+	for agent := range refs {
+		asked[agent] = homes[agent]
+	}
+	query := func(a Agent) Query { return Query{Refs: refs[a], Children: true} }
+	l.read(ctx, l.entries(ctx, asked, query), want)
+}
+
+// concerns reports whether a claim may be about one of the sessions: by its name, or where it has none yet by its process.
+func (f *following) concerns(c Claim) bool {
+	return slices.ContainsFunc(f.sessions, func(s Session) bool {
+		return s.Agent == c.Agent && (s.ID == c.Session || s.ID == "" && s.HasProcess(c.Process))
+	})
+}
+
+// place returns the rows of the sessions.
+func (f *following) place(r Result, blind bool) []Session {
+	rows := make([]Session, len(f.sessions))
+	for i, s := range f.sessions {
+		var ok bool
+		if rows[i], ok = f.find(s, r.Sessions); !ok {
+			rows[i] = s.missing(r, blind)
+		}
+	}
+	return rows
+}
+
+// find finds a session's row: of its very name; under the same ID elsewhere, if there is but one and it is not another
+// one that is followed; or by the process, of one that had no name.
+func (f *following) find(s Session, rows []Session) (Session, bool) {
+	if i := slices.IndexFunc(rows, func(r Session) bool { return s.ID != "" && r.Key() == s.Key() }); i >= 0 {
+		return rows[i], true
+	}
+	var found []Session
+	for _, r := range rows {
+		same := r.ID == s.ID
+		if s.ID == "" {
+			same = !r.IsSub() && slices.ContainsFunc(s.Processes, func(p proc.Process) bool { return r.HasProcess(p.ID) })
+		}
+		other := slices.ContainsFunc(f.sessions, func(o Session) bool { return o.ID != "" && o.Key() == r.Key() })
+		if r.Agent == s.Agent && same && !other {
+			found = append(found, r)
+		}
+	}
+	if len(found) != 1 {
+		return Session{}, false
+	}
+	if found[0].Path == "" { // it is away, and may come back
+		return found[0].at(s.Path), true
+	}
+	return found[0], true
+}
+
+// missing is what is true of a session that neither storage nor processes name any more. While a process that ran it
+// lives and is not known to run something else, that is not known. One that never had a name was its process alone: it
+// ends when that runs no session that is not known, and keeps its processes, since nothing else says which one it was.
+func (s Session) missing(r Result, blind bool) Session {
+	unsure := func(p proc.Process) bool {
+		_, lives := r.Table.Find(p.ID)
+		return lives && !slices.ContainsFunc(r.Sessions, func(o Session) bool { return o.ID != "" && o.HasProcess(p.ID) })
+	}
+	facts := statusFacts{stored: s.Turn, lost: true, unseen: blind || s.ID != "" && slices.ContainsFunc(s.Processes, unsure)}
+	s.Evidence = nil
+	s.judge(&facts)
+	if !facts.unseen && s.ID != "" {
+		s.Processes = nil
+	}
+	return s
+}
+
+// steady reports whether the storage still says of the stopped sessions what it said before it was seen that they had.
+func (l *look) steady(ctx context.Context, sessions []Session) bool {
+	var stopped []Session
+	homes := map[Agent][]Home{}
+	for _, s := range sessions {
+		if s.Status == Stopped && s.ID != "" {
+			if !l.had(s.Key()) {
+				s = s.at("") // it may have come just before the end
+			}
+			stopped, homes[s.Agent] = append(stopped, s), withHome(homes[s.Agent], s)
+		}
+	}
+	again := &look{world: l.world, agents: l.agents, warned: map[string]bool{}}
+	again.readRefs(ctx, homes, refsOf(stopped), Want{})
+	return !slices.ContainsFunc(slices.Concat(again.records...), func(r Record) bool {
+		return !l.had(r.Key()) || slices.ContainsFunc(stopped, func(s Session) bool {
+			return s.Key() == r.Key() && (!s.Turn.equal(r.Turn) || !s.Updated.Equal(r.Updated))
+		})
+	})
+}

@@ -1,0 +1,289 @@
+package watch
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"agentctl/discover"
+	"agentctl/proc"
+)
+
+// watched watches a stage by a clock that stands still but when it is told to go on.
+type watched struct {
+	*stage
+	clock time.Time
+}
+
+func watches(t *testing.T, sel discover.Select, claims []discover.Claim, records ...discover.Record) *watched {
+	s := &watched{stage: newStage(t, claims, records...), clock: at(1000)}
+	sys := newMade(0).system()
+	sys.now = func() time.Time { return s.clock }
+	s.watcher = newAll(s.world(), sel, sys)
+	return s
+}
+
+func presence(pid int) discover.Claim {
+	return discover.Claim{Agent: discover.Codex, Process: proc.ID{PID: pid, Birth: "now"}}
+}
+
+// now is a record that is written now.
+func (s *watched) now(r discover.Record) discover.Record { r.Updated = s.clock; return r }
+
+// looks looks after so long.
+func (s *watched) looks(after time.Duration) discover.Result {
+	s.t.Helper()
+	s.clock = s.clock.Add(after)
+	r, err := s.watcher.Snapshot(s.t.Context())
+	if err != nil {
+		s.t.Error(err)
+	}
+	return r
+}
+
+// sees looks after so long, and expects these rows.
+func (s *watched) sees(after time.Duration, want string) {
+	s.t.Helper()
+	if rows := ids(s.looks(after).Sessions); rows != want {
+		s.t.Errorf("%q; want %q", rows, want)
+	}
+}
+
+func TestAllShowsWhatLivesAndWhatHasStoppedOnce(t *testing.T) {
+	s := watches(t, discover.Select{}, []discover.Claim{exact("a", 7)}, record(discover.Codex, "a", 1), record(discover.Codex, "old", 1))
+	s.sees(0, "a:idle")
+	s.claims = append(s.claims, exact("b", 8))
+	s.records = append(s.records, s.now(record(discover.Codex, "b", 0)))
+	s.sees(time.Second, "b:idle a:idle")
+	s.processes = s.processes[1:]
+	s.sees(time.Second, "b:idle a:stopped")
+	s.sees(time.Second, "b:idle")
+	s.sees(idleInterval, "b:idle")
+}
+
+// What begins and ends between two looks is told once, as soon as the storage shows it.
+func TestAllFindsWhatNobodySaw(t *testing.T) {
+	s := watches(t, discover.Select{}, nil, record(discover.Codex, "old", 1))
+	s.sees(0, "")
+	s.clock = s.clock.Add(time.Second)
+	s.records = append(s.records, s.now(record(discover.Codex, "b", 0)))
+	s.sees(0, "")
+	s.sees(idleInterval, "b:stopped")
+	s.sees(idleInterval, "")
+	s.records[1].Updated = s.records[1].Updated.Add(time.Millisecond) // written late, and nothing new
+	s.sees(idleInterval, "")
+	again := open(s.now(s.records[0]))
+	s.records[0] = again // run again, and cut
+	s.sees(idleInterval, "old:stopped")
+}
+
+// An agent whose session was not known has ended: the storage is read at the next look, not at the next idleInterval.
+func TestAllReadsTheStorageWhenAnAgentHasEnded(t *testing.T) {
+	s := watches(t, discover.Select{}, nil)
+	s.sees(0, "")
+	s.claims = []discover.Claim{presence(7)}
+	s.sees(time.Second, ":running")
+	s.records, s.processes = []discover.Record{s.now(record(discover.Codex, "a", 0))}, nil
+	s.sees(time.Second, ":stopped")
+	s.sees(pollInterval, "a:stopped")
+	s.sees(pollInterval, "")
+}
+
+// S15: what cannot be read for a moment has not stopped.
+func TestAllDebouncesAnEndWhoseProcessLives(t *testing.T) {
+	s := watches(t, discover.Select{}, []discover.Claim{presence(7), exact("a", 7)}, open(record(discover.Codex, "a", 1)))
+	s.sees(0, "a:running")
+	s.claims = []discover.Claim{presence(7)}
+	s.sees(time.Second, "a:running")
+	s.claims = []discover.Claim{presence(7), exact("a", 7)}
+	s.sees(time.Second, "a:running")
+	s.claims = []discover.Claim{presence(7)} // it has ended indeed
+	s.sees(time.Second, "a:running")
+	s.sees(stopDebounce, ":running a:stopped")
+	s.sees(time.Second, ":running")
+}
+
+// What a server begins is in the storage before the server shows that it runs it.
+func TestAWatchedSessionWhoseProcessShowsLate(t *testing.T) {
+	s := watches(t, discover.Select{}, []discover.Claim{presence(7), exact("a", 7)}, record(discover.Codex, "a", 1))
+	s.sees(0, "a:idle")
+	s.records = append(s.records, s.now(open(record(discover.Codex, "b", 1))), s.now(record(discover.Codex, "c", 1)))
+	s.sees(idleInterval, "a:idle")
+	s.sees(claimDelay, "a:idle c:stopped") // whose turn has ended
+	s.claims = append(s.claims, exact("b", 7))
+	s.sees(claimDelay, "b:running a:idle")
+	s.records = append(s.records, s.now(open(record(discover.Codex, "d", 1))))
+	s.sees(idleInterval, "b:running a:idle")
+	s.sees(idleInterval, "b:running a:idle d:stopped")
+}
+
+// The whole store is away: nobody knows, but nothing has stopped.
+func TestAWatchedStoreIsAway(t *testing.T) {
+	records := []discover.Record{open(record(discover.Codex, "a", 1))}
+	s := watches(t, discover.Select{}, []discover.Claim{presence(7), exact("a", 7)}, records...)
+	s.sees(0, "a:running")
+	s.claims, s.records = []discover.Claim{presence(7)}, nil
+	for range 4 {
+		s.sees(idleInterval, "a:unknown")
+	}
+	s.claims, s.records = []discover.Claim{presence(7), exact("a", 7)}, records
+	s.sees(idleInterval, "a:running")
+}
+
+// By /clear a process turns from one session to another: the first has stopped at once.
+func TestAWatchedProcessTurnsToAnotherSession(t *testing.T) {
+	s := watches(t, discover.Select{}, []discover.Claim{presence(7), exact("a", 7)}, record(discover.Codex, "a", 1), record(discover.Codex, "b", 2))
+	s.sees(0, "a:idle")
+	s.claims = []discover.Claim{presence(7), exact("b", 7)}
+	s.sees(time.Second, "b:idle a:stopped")
+	s.sees(time.Second, "b:idle")
+	s.claims = []discover.Claim{presence(7), exact("a", 7)} // and back, by /resume
+	s.sees(time.Second, "a:idle b:stopped")
+}
+
+func TestAWatchedProcessGetsItsName(t *testing.T) {
+	s := watches(t, discover.Select{}, []discover.Claim{presence(7)}, record(discover.Codex, "a", 1), record(discover.Codex, "b", 2))
+	s.sees(0, ":running")
+	s.claims = []discover.Claim{presence(7), exact("a", 7)}
+	s.sees(time.Second, "a:idle")
+	s.claims = []discover.Claim{presence(8), presence(7), exact("a", 7)}
+	s.sees(time.Second, "a:idle :running")
+	s.claims = []discover.Claim{presence(8), exact("a", 8), exact("b", 8), presence(7)} // a server's, of several at once
+	s.sees(time.Second, "b:idle a:idle :running")
+}
+
+func TestAllOfAllShowsTheStoppedToo(t *testing.T) {
+	s := watches(t, discover.Select{All: true, Since: at(2)}, []discover.Claim{exact("a", 7)}, record(discover.Codex, "a", 4), record(discover.Codex, "b", 3), record(discover.Codex, "c", 1))
+	s.sees(0, "a:idle b:stopped")
+	s.claims, s.processes = []discover.Claim{exact("b", 8)}, s.processes[1:]
+	s.sees(time.Second, "b:idle a:stopped")
+	s.sees(time.Second, "b:idle a:stopped")
+	s.claims, s.processes = nil, nil
+	s.sees(idleInterval, "a:stopped b:stopped")
+	s.records = s.records[:1] // the person has deleted it
+	s.sees(idleInterval, "a:stopped")
+}
+
+// counted is a store that counts how often it is asked for everything, and how often for single sessions.
+type counted struct {
+	*stage
+	whole, single int
+}
+
+func (c *counted) Entries(ctx context.Context, homes []discover.Home, q discover.Query) ([]discover.Entry, error) {
+	if len(q.Refs) > 0 {
+		c.single++
+	} else {
+		c.whole++
+	}
+	return c.stage.Entries(ctx, homes, q)
+}
+
+// passes watches a made-up machine for so long, with one session in process 7 whose file is "/f".
+func passes(t *testing.T, m *made, span time.Duration) (c *counted, events int) {
+	c = &counted{stage: newStage(t, []discover.Claim{exact("a", 7)}, record(discover.Codex, "a", 1))}
+	w := worldOf(func() *proc.Table {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		m.paid += m.price
+		m.looks = append(m.looks, time.Since(m.start))
+		return proc.Of(c.processes...)
+	}, c)
+	ctx, stop := context.WithTimeout(t.Context(), span)
+	defer stop()
+	all := newAll(w, discover.Select{}, m.system())
+	defer all.Close()
+	for {
+		if _, err := all.Next(ctx); err != nil {
+			if !errors.Is(err, context.DeadlineExceeded) {
+				t.Errorf("it ended with %v", err)
+			}
+			return c, events
+		}
+		events += len(all.Events())
+	}
+}
+
+// A machine on which nothing happens costs a look each idleInterval, of which each asks the stores for what is new but once, and
+// what that is does not depend on how much is stored.
+func TestWatchingAQuietMachineIsCheap(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const minutes = 10
+		m := newMade(time.Millisecond)
+		c, events := passes(t, m, minutes*time.Minute)
+		const most = minutes*int(time.Minute/idleInterval) + 4 // the first one and its echoes
+		if n := len(m.looks); n > most || n < most-10 || c.whole > n || c.single > n {
+			t.Errorf("%d looks, want %d; all is asked for %d times, the session %d times", n, most, c.whole, c.single)
+		}
+		if events != 2 {
+			t.Errorf("%d events", events)
+		}
+	})
+}
+
+// However dear a look is and however much happens, what has changed is looked at within a second.
+func TestWatchingABusyMachineIsPrompt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := newMade(200 * time.Millisecond)
+		const span = time.Minute
+		go func() {
+			for time.Since(m.start) < span {
+				m.write("/p/a")
+				<-time.After(30 * time.Millisecond)
+			}
+		}()
+		passes(t, m, span)
+		last := time.Duration(0)
+		for _, at := range m.looks {
+			if at-last > time.Second {
+				t.Errorf("no look between %s and %s", last, at)
+			}
+			last = at
+		}
+		if n := len(m.looks); time.Duration(n) > span/maxDelay+1 {
+			t.Errorf("%d looks", n)
+		}
+		synctest.Wait()
+		<-time.After(30 * time.Millisecond) // the writer has ended, too
+	})
+}
+
+// A process that may be an agent has begun: that is worth a look at once; of any other it is not.
+func TestWatchingNoticesAgents(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := newMade(time.Millisecond)
+		came := map[time.Duration]string{23 * time.Second: "/bin/other", 33 * time.Second: "/bin/codex"}
+		sys := m.system()
+		sys.arrived = func() (exes []string, err error) {
+			for at, exe := range came {
+				if time.Since(m.start) >= at {
+					exes = append(exes, exe)
+					delete(came, at)
+				}
+			}
+			return exes, nil
+		}
+		w := worldOf(func() *proc.Table {
+			m.looks = append(m.looks, time.Since(m.start))
+			return proc.Of()
+		}, choosy{memory{agent: discover.Codex}})
+		ctx, stop := context.WithTimeout(t.Context(), 35*time.Second)
+		defer stop()
+		all := newAll(w, discover.Select{}, sys)
+		defer all.Close()
+		for err := error(nil); err == nil; { // it ends with the context
+			_, err = all.Next(ctx)
+		}
+		if m.between(23*time.Second, 23*time.Second+2*pollInterval) > 0 || m.between(33*time.Second, 33*time.Second+pollInterval) != 1 {
+			t.Errorf("%v", m.looks)
+		}
+	})
+}
+
+// choosy is an agent that knows its program.
+type choosy struct{ memory }
+
+func (choosy) Watch(context.Context, discover.Session) []string { return nil }
+func (choosy) MayRun(exe string) bool                           { return exe == "/bin/codex" }
