@@ -109,10 +109,22 @@ func (st *store) idsSince(t time.Time) (out []string) {
 
 // children are the rows of the sub-agents' sessions of one.
 func (st *store) children(session string) iter.Seq[*sqlite.Row] {
+	return st.subAgents(`SELECT rowid FROM session WHERE parent_id = ? ORDER BY rowid`, session)
+}
+
+// descendants are the rows of the sub-agents' sessions of one, and of theirs, each once.
+func (st *store) descendants(session string) iter.Seq[*sqlite.Row] {
+	return st.subAgents(`WITH RECURSIVE family(id) AS (
+			VALUES (?) UNION SELECT session.id FROM session JOIN family ON session.parent_id = family.id)
+		SELECT session.rowid AS rowid FROM session JOIN family USING (id) WHERE id <> ?`, session, session)
+}
+
+// subAgents are the rows of sessions that a statement finds by whom they work for; none where that is not stored.
+func (st *store) subAgents(statement string, args ...any) iter.Seq[*sqlite.Row] {
 	if !st.session.Has("parent_id") {
 		return func(func(*sqlite.Row) bool) {}
 	}
-	return st.rows(st.session, `SELECT rowid FROM session WHERE parent_id = ? ORDER BY rowid`, session)
+	return st.rows(st.session, statement, args...)
 }
 
 // helped are those of the sessions that sub-agents have sessions for. One search is for all.

@@ -75,7 +75,7 @@ func (s *stored) fillUsage(st *store, first int64, all bool) {
 	}
 	if s.helped {
 		sum := s.used()
-		st.addChildren(&sum, s.ID, all, nil)
+		st.addChildren(&sum, s.ID, all)
 		s.give(sum)
 	}
 	if all {
@@ -83,23 +83,14 @@ func (s *stored) fillUsage(st *store, first int64, all bool) {
 	}
 }
 
-// addChildren adds the sums of the sub-agents of a session, and theirs. Those that are counted are seen.
-func (st *store) addChildren(sum *usage, session string, all bool, seen map[string]bool) {
-	if seen == nil {
-		seen = map[string]bool{session: true}
-	}
-	for r := range st.children(session) {
-		id := r.Text("id", shortLimit)
-		if seen[id] {
-			continue // it works for itself
-		}
-		seen[id] = true
+// addChildren adds the sums of the sub-agents of a session, and theirs.
+func (st *store) addChildren(sum *usage, session string, all bool) {
+	for r := range st.descendants(session) {
 		u := storedUsage(r)
 		if u.tokens.Total == 0 && all {
-			u = st.usageSince(id, r.Int("time_created"))
+			u = st.usageSince(r.Text("id", shortLimit), r.Int("time_created"))
 		}
 		sum.add(u)
-		st.addChildren(sum, id, all, seen)
 	}
 }
 
