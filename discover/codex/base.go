@@ -40,7 +40,9 @@ func (t *transcript) baseOf(e event) segment {
 func findRollout(ctx context.Context, home, id string) (string, error) {
 	packed := ""
 	for _, folder := range foldersOf(home, id) {
-		for _, name := range namesIn(ctx, folder) {
+		names, _ := native.List(ctx, folder) // one that cannot be read has nothing to tell
+		for _, n := range names {
+			name := n.Name()
 			if _, ok := parseRollout(name); !ok {
 				continue
 			}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"agentctl/discover"
@@ -46,17 +47,8 @@ func (c *claimer) over(s subject, shown evidence) {
 
 // keepsHistory reports whether who runs a thread in this home has the database of what threads said open.
 func keepsHistory(ctx context.Context, home string) bool {
-	d, err := native.OpenDir(ctx, home)
-	if err != nil {
-		return false
-	}
-	defer d.Close()
-	for n, err := range d.All(nil) {
-		if err == nil && isHistory(n.Name()) {
-			return true
-		}
-	}
-	return false
+	names, _ := native.List(ctx, home)
+	return slices.ContainsFunc(names, func(n native.Name) bool { return isHistory(n.Name()) })
 }
 
 // begunSince are the threads of the process's home whose ids say that they were begun since the process was.

@@ -167,20 +167,3 @@ func rolloutsOf(ctx context.Context, home, id string, last time.Time) ([]discove
 	s.walk(days{made.AddDate(0, 0, -1).Format(dayLayout), last.AddDate(0, 0, 1).UTC().Format(dayLayout)}, func(other string) bool { return other == id })
 	return s.found, errors.Join(s.errs...)
 }
-
-// namesIn lists a folder; one that cannot be read has nothing to tell.
-func namesIn(ctx context.Context, folder string) (names []string) {
-	d, err := native.OpenDir(ctx, folder)
-	if err != nil {
-		return nil
-	}
-	defer d.Close()
-	list, err := d.Names()
-	if err != nil {
-		return nil
-	}
-	for _, n := range list {
-		names = append(names, n.Name())
-	}
-	return names
-}

@@ -96,7 +96,9 @@ func othersOf(ctx context.Context, e discover.Entry) (others []discover.Entry) {
 	folders := append(foldersOf(e.Home, e.ID), filepath.Dir(e.Path))
 	slices.Sort(folders)
 	for _, folder := range slices.Compact(folders) {
-		for _, name := range namesIn(ctx, folder) {
+		names, _ := native.List(ctx, folder) // one that cannot be read has nothing to tell
+		for _, n := range names {
+			name := n.Name()
 			if r, ok := parseRollout(name); ok && r.id == e.ID && r.segment != segmentOf(e) {
 				add(filepath.Join(folder, name))
 			}

@@ -52,6 +52,16 @@ func OpenDir(ctx context.Context, path string) (*Dir, error) {
 	return openDir(ctx, unix.AT_FDCWD, path, path)
 }
 
+// List returns the entries of a directory; see [OpenDir] and [Dir.Names].
+func List(ctx context.Context, path string) ([]Name, error) {
+	d, err := OpenDir(ctx, path)
+	if err != nil {
+		return nil, err
+	}
+	defer d.Close()
+	return d.Names()
+}
+
 // Open opens a directory below this one, as [OpenDir] does.
 func (d *Dir) Open(name string) (*Dir, error) { return openDir(d.ctx, d.fd, name, d.path+"/"+name) }
 

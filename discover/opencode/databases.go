@@ -31,7 +31,7 @@ func databasesIn(ctx context.Context, home discover.Home) ([]string, error) {
 		return home.Files, nil
 	}
 	var out []string
-	names, err := list(ctx, home.Dir)
+	names, err := native.List(ctx, home.Dir)
 	if native.Absent(err) {
 		if err = nil; home.Named {
 			err = warn(home.Dir, fs.ErrNotExist)
@@ -46,15 +46,4 @@ func databasesIn(ctx context.Context, home discover.Home) ([]string, error) {
 	}
 	slices.Sort(out)
 	return append(out, home.Files...), err
-}
-
-// list gives the entries of a folder.
-func list(ctx context.Context, dir string) ([]native.Name, error) {
-	d, err := native.OpenDir(ctx, dir)
-	if err != nil {
-		return nil, err
-	}
-	defer d.Close()
-	names, err := d.Names()
-	return names, errors.Join(err)
 }

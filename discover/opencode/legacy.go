@@ -26,7 +26,7 @@ func legacyFolders(ctx context.Context, home string) ([]string, error) {
 	var out []string
 	var errs []error
 	under := func(dir string, more ...string) {
-		names, err := list(ctx, dir)
+		names, err := native.List(ctx, dir)
 		if err != nil && !native.Absent(err) {
 			errs = append(errs, warn(dir, err))
 		}

@@ -201,7 +201,7 @@ func readPart(ctx context.Context, dir, name string) ([]byte, error) {
 
 // jsonNames lists the names of a folder's JSON files, without the ending, oldest first: their ids sort so.
 func jsonNames(ctx context.Context, dir, prefix string) ([]string, error) {
-	entries, err := list(ctx, dir)
+	entries, err := native.List(ctx, dir)
 	if err != nil && !native.Absent(err) {
 		return nil, warn(dir, err)
 	}
