@@ -62,12 +62,7 @@ func version(exe string) string {
 			if err != nil {
 				return ""
 			}
-			for key, value := range native.Object(raw).Members() {
-				if string(key) == "version" {
-					return number(value.Text(0))
-				}
-			}
-			return ""
+			return number(native.Object(raw).Get("version").Text(0))
 		}
 	}
 	return ""

@@ -1,6 +1,7 @@
 package codex
 
 import (
+	"cmp"
 	"time"
 
 	"agentctl/discover"
@@ -109,26 +110,14 @@ func (t *tail) take(e *event) {
 }
 
 // settingsOf reads settings.
-func settingsOf(o native.Object) (s settings) {
-	for key, value := range o.Members() {
-		switch string(key) {
-		case "model":
-			s.model = value.Text(0)
-		case "cwd":
-			s.dir = value.Text(0)
-		case "approval_policy":
-			s.approval = value.Text(0)
-		case "approvals_reviewer":
-			s.reviewer = value.Text(0)
-		case "sandbox_policy":
-			s.sandbox, s.workspace = parseSandbox(value.Object())
-		case "active_permission_profile": // 0.160 and later; ":workspace", ":read-only"
-			s.profile = value.Object().Get("id").Text(0)
-		}
+func settingsOf(o native.Object) settings {
+	s := settings{
+		model: o.Get("model").Text(0), dir: o.Get("cwd").Text(0),
+		approval: o.Get("approval_policy").Text(0), reviewer: o.Get("approvals_reviewer").Text(0),
+		profile: o.Get("active_permission_profile").Object().Get("id").Text(0), // 0.160 and later; ":workspace", ":read-only"
 	}
-	if s.sandbox == "" {
-		s.sandbox = s.profile
-	}
+	s.sandbox, s.workspace = parseSandbox(o.Get("sandbox_policy").Object())
+	s.sandbox = cmp.Or(s.sandbox, s.profile)
 	return s
 }
 

@@ -44,16 +44,7 @@ func readTitles(ctx context.Context, home string) (map[string]string, error) {
 }
 
 func parseTitle(line []byte) (id, name string, ok bool) {
-	if !native.Object(line).Complete() {
-		return "", "", false
-	}
-	for key, value := range native.Object(line).Members() {
-		switch string(key) {
-		case "id":
-			id = value.Text(titleLimit)
-		case "thread_name":
-			name = value.Text(titleLimit)
-		}
-	}
-	return id, name, isUUID(id)
+	o := native.Object(line)
+	id, name = o.Get("id").Text(titleLimit), o.Get("thread_name").Text(titleLimit)
+	return id, name, isUUID(id) && o.Complete()
 }

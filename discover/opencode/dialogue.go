@@ -2,7 +2,6 @@ package opencode
 
 import (
 	"cmp"
-	"strings"
 
 	"agentctl/discover"
 	"agentctl/discover/native"
@@ -99,20 +98,13 @@ func unseen(kind string) bool {
 
 // text is none where it is empty: 1.18.33 stores it when it is whole, 1.1.65 as it grows (SEEN).
 func (d *dialogue) text(id string, o native.Object) (s said, ok bool) {
-	var text string
-	var at int64
-	for key, v := range o.Members() {
-		switch string(key) {
-		case "text":
-			text = v.Text(0)
-		case "synthetic", "ignored":
-			if strings.HasPrefix(string(v), "true") {
-				return s, false
-			}
-		case "time":
-			at = cmp.Or(v.Object().Get("end").Int(), v.Object().Get("start").Int())
+	for _, hidden := range [...]string{"synthetic", "ignored"} {
+		if string(o.Get(hidden).Raw()) == "true" {
+			return s, false
 		}
 	}
+	text, times := o.Get("text").Text(0), o.Get("time").Object()
+	at := cmp.Or(times.Get("end").Int(), times.Get("start").Int())
 	kind := discover.KindText
 	if d.summary {
 		kind = discover.KindCompaction

@@ -149,7 +149,6 @@ func readMessage(ctx context.Context, f files, name string) (m message, err erro
 		err = warn(path, err)
 	} else if err == nil {
 		m = parseMessage(data)
-		m.cost = costIn(data)
 	}
 	m.id = name
 	return m, err

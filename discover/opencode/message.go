@@ -28,8 +28,8 @@ type message struct {
 	variant            string // of the model
 	asked              string // the user's message that an answer is to
 	tokens             discover.Tokens
-	cost               float64 // where it is added up: see costIn
-	summary            bool    // it sums up what was said before it, for the model to go on from
+	cost               float64
+	summary            bool // it sums up what was said before it, for the model to go on from
 }
 
 const (
@@ -68,6 +68,8 @@ func parseMessage(data []byte) (m message) {
 			m.variant = cmp.Or(o.Get("variant").Text(shortLimit), m.variant)
 		case "tokens":
 			m.tokens = parseTokens(o)
+		case "cost":
+			m.cost = number(v)
 		case "error":
 			if m.errName = o.Get("name").Text(shortLimit); m.errName != "" {
 				m.failed, m.errText, m.errStatus = true, errorText(o), o.Get("data").Object().Get("statusCode").Int()
@@ -137,30 +139,15 @@ func parsePart(data []byte) part {
 func (p part) isNote() bool { return p.hidden && p.text == shellNote }
 
 func (p *part) parseState(o native.Object) {
-	var input native.Value
-	for key, v := range o.Members() {
-		switch string(key) {
-		case "status":
-			p.status = v.Text(shortLimit)
-		case "input":
-			input = v
-			p.command = v.Object().Get("command").Text(argLimit)
-		case "metadata":
-			p.metadata = true
-			p.child = v.Object().Get("sessionId").Text(shortLimit)
-		case "error":
-			p.errText = v.Text(textLimit)
-		case "time":
-			p.started = v.Object().Get("start").Int()
-		}
-	}
+	input, metadata := o.Get("input"), o.Get("metadata")
+	p.status, p.errText = o.Get("status").Text(shortLimit), o.Get("error").Text(textLimit)
+	p.command = input.Object().Get("command").Text(argLimit)
+	p.metadata, p.child = metadata != nil, metadata.Object().Get("sessionId").Text(shortLimit)
+	p.started = o.Get("time").Object().Get("start").Int()
 	if p.status == statusRunning {
 		p.input = string(input.Raw())
 	}
 }
-
-// costIn is what the answer of a message cost. It takes as long as a tenth of the message, and few ask for it.
-func costIn(data []byte) float64 { return number(native.Object(data).Get("cost")) }
 
 // number is a JSON number; 0 for anything else.
 func number(v native.Value) float64 {

@@ -57,18 +57,8 @@ func titleOf(title string) string {
 
 // parseModel reads {"id","providerID","variant"}.
 func parseModel(o native.Object) (name, variant string) {
-	var provider string
-	for key, v := range o.Members() {
-		switch string(key) {
-		case "id":
-			name = v.Text(shortLimit)
-		case "providerID":
-			provider = v.Text(shortLimit)
-		case "variant":
-			if variant = v.Text(shortLimit); variant == "default" {
-				variant = ""
-			}
-		}
+	if variant = o.Get("variant").Text(shortLimit); variant == "default" {
+		variant = ""
 	}
-	return modelName(provider, name), variant
+	return modelName(o.Get("providerID").Text(shortLimit), o.Get("id").Text(shortLimit)), variant
 }

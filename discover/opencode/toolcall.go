@@ -11,59 +11,30 @@ import (
 
 // tool is a call of a tool, with what became of it: both are one part.
 func (d *dialogue) tool(id string, o native.Object) said {
-	call := discover.ToolCall{State: discover.ToolOpen}
-	var title string
-	var at int64
-	for key, v := range o.Members() {
-		switch string(key) {
-		case "callID":
-			call.ID = v.Text(shortLimit)
-		case "tool":
-			call.Name = v.Text(shortLimit)
-		case "state":
-			title, at = fillCall(&call, v.Object())
-		}
-	}
-	call.Brief = cmp.Or(briefOf(call), title)
-	s := d.say(id, discover.KindTool, at, "")
+	call := discover.ToolCall{ID: o.Get("callID").Text(shortLimit), Name: o.Get("tool").Text(shortLimit)}
+	state := o.Get("state").Object()
+	fillCall(&call, state)
+	call.Brief = cmp.Or(briefOf(call), state.Get("title").Text(textLimit))
+	s := d.say(id, discover.KindTool, state.Get("time").Object().Get("start").Int(), "")
 	s.Tool = &call
 	return s
 }
 
 // fillCall takes in the state of a call: {"status","input","output","error","title","metadata","time"}. What bash has
 // printed so far is in its metadata.
-func fillCall(call *discover.ToolCall, o native.Object) (title string, began int64) {
-	var status, output, failure, soFar string
-	for key, v := range o.Members() {
-		switch string(key) {
-		case "status":
-			status = v.Text(shortLimit)
-		case "input":
-			call.Input = rawJSON(v)
-		case "output":
-			output = v.Text(0)
-		case "error":
-			failure = v.Text(0)
-		case "title":
-			title = v.Text(textLimit)
-		case "metadata":
-			soFar = v.Object().Get("output").Text(0)
-		case "time":
-			began = v.Object().Get("start").Int()
-		}
-	}
-	switch status {
+func fillCall(call *discover.ToolCall, o native.Object) {
+	call.Input = rawJSON(o.Get("input"))
+	switch o.Get("status").Text(shortLimit) {
 	case "completed":
-		call.State, call.Output = discover.ToolDone, output
+		call.State, call.Output = discover.ToolDone, o.Get("output").Text(0)
 	case "error":
-		call.State, call.Output = discover.ToolFailed, failure
-		if refusal(failure) {
+		call.State, call.Output = discover.ToolFailed, o.Get("error").Text(0)
+		if refusal(call.Output) {
 			call.State = discover.ToolRefused
 		}
 	default:
-		call.Output = soFar
+		call.State, call.Output = discover.ToolOpen, o.Get("metadata").Object().Get("output").Text(0)
 	}
-	return title, began
 }
 
 // rawJSON is a copy of a value as it stands, in a string where it is no JSON.

@@ -143,8 +143,5 @@ func answerIn(r *sqlite.Row) message {
 	if role := native.Object(r.TextBytes("data", head)).Get("role"); role.Text(shortLimit) == "user" {
 		return message{}
 	}
-	data := r.Bytes("data", maxPart)
-	m := parseMessage(data)
-	m.cost = costIn(data)
-	return m
+	return parseMessage(r.Bytes("data", maxPart))
 }
