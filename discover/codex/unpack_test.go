@@ -214,3 +214,22 @@ func TestUnpackingEndsWithItsContext(t *testing.T) {
 		t.Errorf("%v after %d bytes", err, read)
 	}
 }
+
+// What its reader would have to hold more of than Codex packs with is not unpacked.
+func TestALargeWindowIsRefused(t *testing.T) {
+	const most = 8 << 20
+	for window, want := range map[int]error{most: nil, 2 * most: zstd.ErrWindowSizeExceeded} {
+		var packed bytes.Buffer
+		w, err := zstd.NewWriter(&packed, zstd.WithWindowSize(window), zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(zstd.SpeedFastest))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = w.Write(make([]byte, 3*most)) // what is shorter is packed without a window
+		if err := errors.Join(err, w.Close()); err != nil {
+			t.Fatal(err)
+		}
+		if _, _, err := unpack(memory(packed.Bytes())); !errors.Is(err, want) {
+			t.Errorf("a window of %d bytes: %v, want %v", window, err, want)
+		}
+	}
+}

@@ -27,8 +27,13 @@ const (
 	claudePrompt = `{"parentUuid":null,"isSidechain":false,"cwd":"/x","sessionId":"%[1]s","version":"2.1.197","type":"user","message":{"role":"user","content":"%[2]s"},"uuid":"21111111-1111-4111-8111-111111111111","timestamp":"2026-01-02T03:04:05.000Z"}` + "\n"
 )
 
-// many is how many files of a kind there are: more than there are readers.
-const many = 10
+// many, or titled, is how many large files of a kind there are, and filling how many small ones beside them: readers take files in parts of
+// sixteen, so that as many read at a time as can only where there are that many parts.
+const (
+	many    = 20
+	titled  = 30
+	filling = 16 * 16
+)
 
 // A store of files that are as large as they can be, each in its own way, is read below 300 MB.
 func TestMemoryIsBounded(t *testing.T) {
@@ -52,6 +57,7 @@ func TestMemoryIsBounded(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			home := t.TempDir()
 			test.make(t, home)
+			fill(t, home)
 			cmd := exec.Command(bin, test.args...)
 			cmd.Env = []string{"HOME=" + home, "PATH=" + os.Getenv("PATH"), "GOMAXPROCS=8"}
 			var stderr bytes.Buffer
@@ -91,6 +97,15 @@ func rollouts(t *testing.T, home string, n, window int, body func(io.Writer)) {
 			t.Fatal(err)
 		}
 		store(t, filepath.Join(dir, "rollout-2026-01-02T03-04-05-"+codexID(i)+".jsonl.zst"), packed.Bytes())
+	}
+}
+
+// fill adds small rollouts and transcripts.
+func fill(t *testing.T, home string) {
+	t.Helper()
+	for i := titled; i < titled+filling; i++ {
+		store(t, filepath.Join(home, ".codex/sessions/2026/01/02/rollout-2026-01-02T03-04-05-"+codexID(i)+".jsonl"), []byte(fmt.Sprintf(codexMeta, codexID(i))+codexTurn))
+		store(t, filepath.Join(home, ".claude/projects/-x", claudeID(i)+".jsonl"), fmt.Appendf(nil, claudePrompt, claudeID(i), "do it"))
 	}
 }
 
@@ -144,7 +159,7 @@ func longLines(t *testing.T, home string) {
 // longTitles are transcripts whose title, directory and branch have 4 MB each.
 func longTitles(t *testing.T, home string) {
 	long := strings.Repeat("x", 4<<20)
-	for i := range 3 * many {
+	for i := range titled {
 		text := fmt.Sprintf(`{"type":"custom-title","customTitle":"%s","sessionId":"%s"}`+"\n", long, claudeID(i)) +
 			strings.Replace(fmt.Sprintf(claudePrompt, claudeID(i), "do it"), `"/x"`, `"/`+long+`","gitBranch":"`+long+`"`, 1)
 		store(t, filepath.Join(home, ".claude/projects/-x", claudeID(i)+".jsonl"), []byte(text))
