@@ -15,8 +15,8 @@ import (
 )
 
 // TestKilledAtAnyMomentOfALaunch: S1, S2, S19, S20. agentctl is killed at many moments between its own start and the
-// printing of the ID. After each of them either nothing runs, or what runs is listed live, at once; and what was
-// started gets its ID by itself, has the prompt, and can be stopped.
+// printing of the ID, with older releases at half as many. After each of them either nothing runs, or what runs is listed live,
+// at once; and what was started gets its ID by itself, has the prompt, and can be stopped.
 func TestKilledAtAnyMomentOfALaunch(t *testing.T) {
 	eachRelease(t, func(t *testing.T, w *world.World, a world.Agent) {
 		c := agentctlIn(t, w).as(a)
@@ -28,7 +28,11 @@ func TestKilledAtAnyMomentOfALaunch(t *testing.T) {
 		whole := time.Since(begun)
 		c.stopped(id)
 		lived := 0
-		moments := momentsOf(whole)
+		half := 4
+		if !newest(a.Release) {
+			half = 2
+		}
+		moments := momentsOf(whole, half)
 		for i, after := range moments {
 			prompt := fmt.Sprintf("moment %d [[hang]]", i)
 			printed := c.killedAfter(after, "launch", a.Agent(), "-p", prompt, "--output", c.said())
@@ -44,12 +48,12 @@ func TestKilledAtAnyMomentOfALaunch(t *testing.T) {
 	})
 }
 
-// momentsOf are after how much of a launch it is killed: half of them fall into the first tenth, in which the agent
-// is started.
-func momentsOf(whole time.Duration) (list []time.Duration) {
-	const half = 4
+// momentsOf are after how much of a launch it is killed, twice as many as half: the one half of them falls into the first
+// tenth, in which the agent is started.
+func momentsOf(whole time.Duration, half int) (list []time.Duration) {
+	fraction := func(n, of int) time.Duration { return whole * time.Duration(n) / time.Duration(of) }
 	for i := range half {
-		list = append(list, whole*time.Duration(i)/(10*half), whole*time.Duration(i+1)/half)
+		list = append(list, fraction(i, 10*half), fraction(i+1, half))
 	}
 	return list
 }

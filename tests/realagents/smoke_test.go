@@ -1,6 +1,7 @@
 package realagents
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -17,6 +18,10 @@ func eachRelease(t *testing.T, test func(*testing.T, *world.World, world.Agent))
 		})
 	}
 }
+
+// newest reports whether a release is the newest of its agent. What depends on agentctl rather than on the release is shown with
+// fewer repetitions on the others.
+func newest(r install.Release) bool { return slices.Contains(currentReleases(), r) }
 
 func TestHeadlessRunCompletes(t *testing.T) {
 	eachRelease(t, func(t *testing.T, w *world.World, a world.Agent) {
