@@ -48,7 +48,8 @@ func TestHolesArePassed(t *testing.T) {
 		"at the beginning": {sparse(t, 1<<40, true, "\nlast\n"), []string{"cut", "last"}, false},
 		"two": {
 			sparse(t, 1<<39, false, "first\n", "\nsecond\n"+strings.Repeat("x", 1<<20), "\nlast\n"),
-			[]string{"first", "cut", "second", "cut", "last"}, false,
+			[]string{"first", "cut", "second", "cut", "last"},
+			false,
 		},
 		"at the end": {sparse(t, 1<<40, false, "first\nlast\ncut", ""), []string{"first", "last", "cut"}, true},
 	} {
