@@ -39,7 +39,7 @@ func TestFormats(t *testing.T) {
 		if got := run(env, append(strings.Fields(verb), "--format", "json")...); got != 0 || want == "" || out.stdout.String() != want {
 			t.Errorf("%s --format json: exit %d, %q, want %q", verb, got, out.stdout.String(), want)
 		}
-		for format, says := range map[string]string{"id": "names no field", "table {{.id}}": "not a table", "{{.nope}}": `no field "nope"`} {
+		for format, says := range map[string]string{"id": "contains no field", "table {{.id}}": "not a table", "{{.nope}}": `no field "nope"`} {
 			out.stderr.Reset()
 			if got := run(env, append(strings.Fields(verb), "--format", format)...); got != exitUsage || !strings.Contains(out.stderr.String(), says) {
 				t.Errorf("%s --format %s: exit %d, %s", verb, format, got, out.stderr.String())
@@ -49,7 +49,7 @@ func TestFormats(t *testing.T) {
 			t.Errorf("%s --format --json: exit %d", verb, got)
 		}
 	}
-	for format, says := range map[string]string{"id": "names no field", "{{.nope}}": `no field "nope"`, "{{.session.nope}}": `no field "nope"`} {
+	for format, says := range map[string]string{"id": "contains no field", "{{.nope}}": `no field "nope"`, "{{.session.nope}}": `no field "nope"`} {
 		env, out := testEnv(t)
 		if got := run(env, "events", "--format", format); got != exitUsage || !strings.Contains(out.stderr.String(), says) {
 			t.Errorf("events --format %s: exit %d, %s", format, got, out.stderr.String())

@@ -34,7 +34,7 @@ func unknown(what, word string, known []string) error {
 	if near, ok := nearest(word, known); ok {
 		e.hint = fmt.Sprintf("did you mean %s?", near)
 	} else {
-		e.hint = "there are: " + strings.Join(known, ", ")
+		e.hint = "use one of: " + strings.Join(known, ", ")
 	}
 	return e
 }

@@ -70,7 +70,7 @@ type unknownKey struct {
 
 // UnmarshalTOML implements [toml.Unmarshaler].
 func (u *unknownKey) UnmarshalTOML(any) error {
-	return fmt.Errorf("no such key; there are: %s", strings.Join(u.known, ", "))
+	return fmt.Errorf("no such key; valid keys: %s", strings.Join(u.known, ", "))
 }
 
 // notATable stands where the table [homes] should be.

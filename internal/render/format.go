@@ -33,7 +33,7 @@ func ParseFormat(text string, now func() time.Time, of any) (*Format, error) {
 	case text == "table" || strings.HasPrefix(text, "table "):
 		return nil, errors.New("--format: a template prints lines, not a table; leave out the word table")
 	case !strings.Contains(text, "{{"):
-		return nil, fmt.Errorf("--format: %q names no field: it is a Go template, as in '{{.%s}}', or the word json", text, names(reflect.TypeOf(of))[0])
+		return nil, fmt.Errorf("--format: %q contains no field: use a Go template such as '{{.%s}}', or the word json", text, names(reflect.TypeOf(of))[0])
 	}
 	f := &Format{of: reflect.TypeOf(of), objects: map[uintptr]any{}}
 	t, err := template.New("format").Option("missingkey=error").Funcs(template.FuncMap{
@@ -75,7 +75,7 @@ type unknownFieldError struct {
 }
 
 func (e *unknownFieldError) Error() string {
-	return fmt.Sprintf("--format: no field %s; there are: %s", e.quoted, strings.Join(e.fields, ", "))
+	return fmt.Sprintf("--format: no field %s; valid fields: %s", e.quoted, strings.Join(e.fields, ", "))
 }
 
 // Write prints one object, which has the type of the format, and a line break. Its texts are cleaned as in tables.

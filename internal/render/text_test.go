@@ -203,11 +203,11 @@ func TestFormatWholeObject(t *testing.T) {
 
 func TestFormatErrors(t *testing.T) {
 	for template, want := range map[string]string{
-		"{{.sessionId}}":  `no field "sessionId"; there are: id, adapter,`,
+		"{{.sessionId}}":  `no field "sessionId"; valid fields: id, adapter,`,
 		"{{.tokens.inn}}": `no field "inn"`,
 		"{{.id":           "unclosed action",
-		"id":              "\"id\" names no field: it is a Go template, as in '{{.id}}', or the word json",
-		"":                "names no field",
+		"id":              "\"id\" contains no field: use a Go template such as '{{.id}}', or the word json",
+		"":                "contains no field",
 		"table {{.id}}":   "a template prints lines, not a table",
 		"table":           "a template prints lines, not a table",
 		"{{nope .id}}":    `function "nope" not defined`,
