@@ -10,12 +10,12 @@ import (
 	"io"
 	"os"
 	"strings"
-	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
 
 	"agentctl/discover"
+	"agentctl/discover/native"
 	"agentctl/discover/native/fsread"
 	"agentctl/proc"
 )
@@ -36,9 +36,11 @@ var (
 	errLong  = errors.New("a message is longer than is read")
 )
 
-// dial connects to a server; the socket works until ctx ends. Nothing is said to any other process that listens there.
+// dial connects to a server; the socket works until ctx ends. Nothing is said to any other process that listens there. The
+// path is resolved because Codex puts a link in the home exactly where names of sockets, some hundred bytes, are too short
+// for it.
 func dial(ctx context.Context, path string, server proc.Process) (*socket, error) {
-	conn, err := open(path)
+	conn, err := native.Connect(ctx, path, &unix.SockaddrUnix{Name: discover.RealPath(path)})
 	if err != nil {
 		return nil, &os.PathError{Op: "connect to", Path: path, Err: err}
 	}
@@ -51,28 +53,6 @@ func dial(ctx context.Context, path string, server proc.Process) (*socket, error
 		return nil, err
 	}
 	return s, nil
-}
-
-// open connects to a Unix socket, at once or never. The name is resolved because Codex puts a link in the home exactly
-// where names of sockets, some hundred bytes, are too short for it. The deadlines of a socket that does not block work.
-func open(path string) (*os.File, error) {
-	syscall.ForkLock.RLock() // no child of ours is to inherit it
-	fd, err := unix.Socket(unix.AF_UNIX, unix.SOCK_STREAM, 0)
-	if err == nil {
-		unix.CloseOnExec(fd)
-	}
-	syscall.ForkLock.RUnlock()
-	if err != nil {
-		return nil, err
-	}
-	if err = unix.SetNonblock(fd, true); err == nil {
-		err = unix.Connect(fd, &unix.SockaddrUnix{Name: discover.RealPath(path)})
-	}
-	if err != nil {
-		_ = unix.Close(fd) // never used
-		return nil, err
-	}
-	return os.NewFile(uintptr(fd), path), nil
 }
 
 // upgrade asks for a WebSocket. That the answer is to this very question need not be checked: nothing stands between.

@@ -11,11 +11,11 @@ import (
 	"os"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
 
+	"agentctl/discover/native"
 	"agentctl/proc"
 )
 
@@ -31,7 +31,7 @@ const (
 // said to any other process that listens there. One request in plain text is all that is ever needed: net/http would bring TLS
 // into the program, and net a resolver of names. Error: [proc.ErrOtherPeer] among others.
 func post(ctx context.Context, server proc.Process, port int, path, user, password string) (status int, err error) {
-	conn, err := dial(ctx, port)
+	conn, err := connect(ctx, port)
 	if err != nil {
 		return 0, err
 	}
@@ -54,56 +54,14 @@ func post(ctx context.Context, server proc.Process, port int, path, user, passwo
 	return status, err
 }
 
-// dial connects to a port on loopback, until ctx ends: a server that is suspended takes no connection once its queue is full.
-// The file's deadlines work: a socket that does not block is waited for by the runtime.
-func dial(ctx context.Context, port int) (*os.File, error) {
+// connect connects to a port on loopback.
+func connect(ctx context.Context, port int) (*os.File, error) {
 	name := fmt.Sprintf("127.0.0.1:%d", port)
-	failed := func(op string, err error) error { return &os.PathError{Op: op, Path: name, Err: err} }
-	syscall.ForkLock.RLock() // no child of ours is to inherit it
-	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_STREAM, 0)
-	if err == nil {
-		unix.CloseOnExec(fd)
-	}
-	syscall.ForkLock.RUnlock()
+	conn, err := native.Connect(ctx, name, &unix.SockaddrInet4{Port: port, Addr: [4]byte{127, 0, 0, 1}})
 	if err != nil {
-		return nil, failed("socket", err)
-	}
-	if err = unix.SetNonblock(fd, true); err == nil {
-		err = unix.Connect(fd, &unix.SockaddrInet4{Port: port, Addr: [4]byte{127, 0, 0, 1}})
-	}
-	if err != nil && !errors.Is(err, unix.EINPROGRESS) {
-		_ = unix.Close(fd) // never used
-		return nil, failed("connect", err)
-	}
-	conn := os.NewFile(uintptr(fd), name)
-	if err := connected(ctx, conn); err != nil {
-		_ = conn.Close() // never used
-		return nil, failed("connect", err)
+		return nil, &os.PathError{Op: "connect", Path: name, Err: err}
 	}
 	return conn, nil
-}
-
-// connected waits until a socket is connected, or cannot be.
-func connected(ctx context.Context, conn *os.File) error {
-	raw, err := conn.SyscallConn()
-	if err != nil {
-		return err
-	}
-	defer context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) })()
-	var failed error
-	err = raw.Write(func(fd uintptr) bool {
-		number, err := unix.GetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_ERROR)
-		if err == nil && number != 0 {
-			err = unix.Errno(number)
-		}
-		failed = err
-		_, pending := unix.Getpeername(int(fd))
-		return err != nil || pending == nil
-	})
-	if ctx.Err() != nil {
-		return ctx.Err()
-	}
-	return errors.Join(err, failed)
 }
 
 // readStatus reads the first line of an answer.

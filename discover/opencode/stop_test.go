@@ -145,7 +145,7 @@ func TestEndIsBoundedBeforeItIsHeard(t *testing.T) {
 	// Connections fill the queue until one of them waits.
 	for n := range 100 {
 		limited, stop := context.WithTimeout(ctx, time.Second)
-		conn, err := dial(limited, port)
+		conn, err := connect(limited, port)
 		stop()
 		if err != nil {
 			break
