@@ -2,58 +2,72 @@ package native
 
 import (
 	"bytes"
-	"encoding/json"
-	"strings"
+	"strconv"
+	"unicode/utf16"
 	"unicode/utf8"
 )
 
-// unquote decodes what stands between the quotes of a string literal, at most limit characters (0: all). Bytes that are no UTF-8
-// become U+FFFD. It is "" if an escape, or a control character, is one that JSON does not have.
+// unquote decodes what stands between the quotes of a string literal, at most limit characters (0: all). encoding/json cannot stop
+// there, which takes a fifth of the time, and a third of the memory, of `list -a` of 10,000 sessions of Claude Code.
 func unquote(b []byte, limit int) string {
-	if limit > 0 {
-		b = beginning(b, limit)
+	if (limit == 0 || len(b) <= limit) && bytes.IndexByte(b, '\\') < 0 && utf8.Valid(b) {
+		return string(b)
 	}
-	if bytes.IndexByte(b, '\\') >= 0 || !utf8.Valid(b) {
-		quoted := append(append([]byte{'"'}, b...), '"')
-		var text string
-		if json.Unmarshal(quoted, &text) != nil {
-			return ""
+	var room [320]byte // most texts are short
+	out := room[:0]
+	for n := 0; len(b) > 0 && (limit == 0 || n < limit); n++ {
+		if c := b[0]; c != '\\' && c < utf8.RuneSelf {
+			out, b = append(out, c), b[1:]
+			continue
 		}
-		return firstCharacters(text, limit)
+		r, size := character(b)
+		out, b = utf8.AppendRune(out, r), b[size:]
 	}
-	return firstCharacters(string(b), limit)
+	return string(out)
 }
 
-// beginning is as much of a literal as holds its first characters, and does not end inside of an escape that belongs to them: a
-// transcript may hold megabytes of text, of which a title is wanted.
-func beginning(b []byte, limit int) []byte {
-	const longest = len(`\ud83d\ude00`) // of what stands for one character
-	n := longest * (limit + 1)
-	if len(b) <= n {
-		return b
+// character decodes the first character of b and returns how many bytes it takes. A wrong escape is [utf8.RuneError].
+func character(b []byte) (rune, int) {
+	if b[0] != '\\' {
+		return utf8.DecodeRune(b)
 	}
-	b = b[:n]
-	last := bytes.LastIndexByte(b, '\\')
-	if last < n-longest {
-		return b
+	if len(b) == 1 {
+		return utf8.RuneError, 1
 	}
-	escapes := len(b[:last+1]) - len(bytes.TrimRight(b[:last+1], `\`))
-	if escapes%2 == 0 {
-		return b
+	switch b[1] {
+	case 'n':
+		return '\n', 2
+	case 't':
+		return '\t', 2
+	case 'r':
+		return '\r', 2
+	case 'b':
+		return '\b', 2
+	case 'f':
+		return '\f', 2
+	case 'u':
+		r := hex4(b[2:])
+		if r < 0 {
+			return utf8.RuneError, 2
+		}
+		if len(b) >= 12 && b[6] == '\\' && b[7] == 'u' {
+			if pair := utf16.DecodeRune(r, hex4(b[8:])); pair != utf8.RuneError {
+				return pair, 12
+			}
+		}
+		return r, 6 // half of a pair becomes U+FFFD
 	}
-	return b[:last]
+	return rune(b[1]), 2 // \" \\ \/
 }
 
-// firstCharacters is at most limit characters of a text (0: all).
-func firstCharacters(text string, limit int) string {
-	if limit <= 0 || len(text) <= limit {
-		return text
+// hex4 is the number that four hexadecimal digits are; -1 if b does not begin with such.
+func hex4(b []byte) rune {
+	if len(b) < 4 {
+		return -1
 	}
-	n := 0
-	for i := range text {
-		if n++; n > limit {
-			return strings.Clone(text[:i]) // not to keep the rest in memory
-		}
+	n, err := strconv.ParseUint(string(b[:4]), 16, 32)
+	if err != nil {
+		return -1
 	}
-	return text
+	return rune(n)
 }
