@@ -104,7 +104,7 @@ func (e *leave) see(l native.Line, first string) {
 		return
 	}
 	const more = "…"
-	last, isCut := strings.CutSuffix(native.Object(raw).Get("lastPrompt").Again(first), more)
+	last, isCut := strings.CutSuffix(native.Object(raw).Get("lastPrompt").Text(0), more)
 	e.single = first == last || isCut && strings.HasPrefix(first, last)
 }
 

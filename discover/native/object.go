@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"iter"
-	"unicode/utf8"
 )
 
 // Object is one JSON object, read in place: its members are found without decoding, copying or checking what nobody
@@ -167,16 +166,6 @@ func (v Value) Word(usual ...string) string {
 		if end := len(w) + 1; len(v) > end && v[0] == '"' && v[end] == '"' && string(v[1:end]) == w {
 			return w
 		}
-	}
-	return v.Text(0)
-}
-
-// Again is Text(0) of a value that mostly is what an earlier one was: then it costs no memory.
-func (v Value) Again(earlier string) string {
-	end := len(earlier) + 1
-	if len(v) > end && v[0] == '"' && v[end] == '"' && string(v[1:end]) == earlier &&
-		bytes.IndexByte(v[1:end], '"') < 0 && bytes.IndexByte(v[1:end], '\\') < 0 && utf8.ValidString(earlier) {
-		return earlier
 	}
 	return v.Text(0)
 }
