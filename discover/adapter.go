@@ -24,6 +24,21 @@ type Adapter interface {
 	Store
 }
 
+// AdapterOf returns the adapter of an agent, nil if there is none.
+func AdapterOf(adapters []Adapter, agent Agent) Adapter {
+	for _, a := range adapters {
+		if a.Name() == agent {
+			return a
+		}
+	}
+	return nil
+}
+
+// ShortNamed is implemented by adapters whose agent has a shorter name than its own, for worktrees and branches.
+type ShortNamed interface {
+	ShortName() string
+}
+
 // Store reads an agent's storage, and never changes a byte of it.
 type Store interface {
 	// Entries lists what is stored, by name and time; it opens no session file. Errors are [Warning]s, joined;

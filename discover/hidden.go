@@ -17,8 +17,7 @@ func (w *World) hidden(r Result, pid int, getenv func(string) string) (Claim, bo
 		own := r.runBy(p.ID.PID)
 		switch _, above := r.Table.PID(p.Parent); {
 		case len(own) == 1 && own[0].ID == "" && own[0].Status == Unknown:
-			i := slices.IndexFunc(w.Adapters, func(a Adapter) bool { return a.Name() == own[0].Agent })
-			return mark(w.Adapters[i], p, getenv, "mark", "what the process has open may not be read; it has marked this one with the session")
+			return mark(AdapterOf(w.Adapters, own[0].Agent), p, getenv, "mark", "what the process has open may not be read; it has marked this one with the session")
 		case len(own) > 0 || w.isAgent(p):
 			return Claim{}, false
 		case !above:

@@ -61,12 +61,8 @@ func (m Message) size() int {
 }
 
 func (w *World) transcriber(agent Agent) (Transcriber, bool) {
-	for _, a := range w.Adapters {
-		if t, ok := a.(Transcriber); ok && a.Name() == agent {
-			return t, true
-		}
-	}
-	return nil, false
+	t, ok := AdapterOf(w.Adapters, agent).(Transcriber)
+	return t, ok
 }
 
 // endsTurn reports whether no call before this message can still run.

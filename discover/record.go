@@ -8,15 +8,8 @@ package discover
 
 import "time"
 
-// Agent names a coding agent as users and JSON do: "claude-code", "codex", "opencode".
+// Agent names a coding agent as users and JSON do. Each has a folder below this one, which holds all that is known of it.
 type Agent string
-
-// The agents known. A package of the same spelling below this one holds all that is known of each.
-const (
-	ClaudeCode Agent = "claude-code"
-	Codex      Agent = "codex"
-	OpenCode   Agent = "opencode"
-)
 
 // Record is what an agent's storage says of one session. There is no liveness in it: storage does not know
 // whether a process still runs.

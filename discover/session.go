@@ -76,6 +76,11 @@ func (s Session) Activity() time.Time {
 	return at
 }
 
+// HasProcess reports whether the session is run by the process with this identity.
+func (s Session) HasProcess(id proc.ID) bool {
+	return slices.ContainsFunc(s.Processes, func(p proc.Process) bool { return p.ID == id })
+}
+
 // RunByAny reports whether one of these processes runs the session.
 func (s Session) RunByAny(processes iter.Seq[proc.Process]) bool {
 	for p := range processes {
@@ -84,11 +89,6 @@ func (s Session) RunByAny(processes iter.Seq[proc.Process]) bool {
 		}
 	}
 	return false
-}
-
-// HasProcess reports whether this process runs the session.
-func (s Session) HasProcess(id proc.ID) bool {
-	return slices.ContainsFunc(s.Processes, func(p proc.Process) bool { return p.ID == id })
 }
 
 // Headless reports whether the process that runs the session ends with it, since it runs nothing else.

@@ -162,19 +162,10 @@ func (t *tree) markedByAny(p proc.Process, agents []proc.Process) bool {
 
 // marked reports whether the environment of p says that it was started for the session, or by one of the processes.
 func (t *tree) marked(p proc.Process, k Key, processes ...proc.Process) bool {
-	m, ok := t.adapter(k.Agent).(interface {
+	m, ok := AdapterOf(t.world.Adapters, k.Agent).(interface {
 		Marked(proc.Process, Session) bool
 	})
 	return ok && m.Marked(p, Session{Record: &Record{Agent: k.Agent, ID: k.ID}, Processes: processes})
-}
-
-func (t *tree) adapter(agent Agent) Adapter {
-	for _, a := range t.world.Adapters {
-		if a.Name() == agent {
-			return a
-		}
-	}
-	return nil
 }
 
 // branches puts the processes in order: a process, and then, by pid, what it has started.

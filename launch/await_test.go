@@ -107,7 +107,7 @@ func TestWordsOfAnEnd(t *testing.T) {
 		"codex ended without a session: it did not say why":  {},
 		"codex failed: it broke":                             {Words: "it broke", Session: new(discover.Nobody())},
 	} {
-		if e.Agent = discover.Codex; e.Error() != want {
+		if e.Agent = "codex"; e.Error() != want {
 			t.Errorf("%q, want %q", e.Error(), want)
 		}
 	}

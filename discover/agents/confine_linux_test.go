@@ -126,7 +126,7 @@ func (h home) readAll(t *testing.T, trust discover.Trust, entries []discover.Ent
 func claudeHome(t *testing.T) home {
 	t.Helper()
 	const id, parts = "11111111-1111-4111-8111-111111111111", "projects/-w/11111111-1111-4111-8111-111111111111/subagents"
-	h := home{agent: agent(discover.ClaudeCode), dir: filepath.Join(t.TempDir(), "claude")}
+	h := home{agent: agent("claude-code"), dir: filepath.Join(t.TempDir(), "claude")}
 	record := func(more, kind, role string) string {
 		return fmt.Sprintf(`{"parentUuid":null,%s"cwd":"/w","sessionId":"%s","version":"2.1.120","type":"%s","message":{"role":"%[3]s","content":"%s"},`+
 			`"uuid":"2","timestamp":"2026-01-02T03:04:05.000Z"}`+"\n", more, id, kind, role)
@@ -159,7 +159,7 @@ func claudeHome(t *testing.T) home {
 
 func codexHome(t *testing.T) home {
 	t.Helper()
-	h := home{agent: agent(discover.Codex), dir: filepath.Join(t.TempDir(), "codex")}
+	h := home{agent: agent("codex"), dir: filepath.Join(t.TempDir(), "codex")}
 	must(t, os.CopyFS(h.dir, os.DirFS("../codex/testdata/30-edited-prompt")))
 	put(t, h.dir, map[string]string{"session_index.jsonl": `{"id":"01a1ffee-adaf-77a0-8e39-4d756d92edfc","thread_name":"x"}` + "\n"})
 	h.process = proc.Facts{
@@ -177,7 +177,7 @@ func codexHome(t *testing.T) home {
 
 func openCodeHome(t *testing.T) home {
 	t.Helper()
-	h := home{agent: agent(discover.OpenCode), dir: filepath.Join(t.TempDir(), "opencode")}
+	h := home{agent: agent("opencode"), dir: filepath.Join(t.TempDir(), "opencode")}
 	must(t, os.CopyFS(h.dir, os.DirFS("../opencode/testdata/raw-tui-permission-pending")))
 	must(t, os.CopyFS(h.dir, os.DirFS("../opencode/testdata/json-1.1.65-said")))
 	log := filepath.Join(h.dir, "log/opencode.log")

@@ -20,8 +20,13 @@ type Adapter struct{}
 // New returns the adapter.
 func New() Adapter { return Adapter{} }
 
-// Name returns "claude-code".
-func (Adapter) Name() discover.Agent { return discover.ClaudeCode }
+const agentName discover.Agent = "claude-code"
+
+// Name is the agent's name in flags and JSON.
+func (Adapter) Name() discover.Agent { return agentName }
+
+// ShortName implements [discover.ShortNamed].
+func (Adapter) ShortName() string { return "cc" }
 
 // IncludesSubAgents implements [discover.Inclusive].
 func (Adapter) IncludesSubAgents(discover.Want) bool { return true }
@@ -78,5 +83,5 @@ func (a Adapter) Encloses(getenv func(string) string) bool {
 
 // warning is the one shape in which this package reports what it could not read.
 func warning(path string, err error) error {
-	return &discover.Warning{Agent: discover.ClaudeCode, Path: path, Err: err}
+	return &discover.Warning{Agent: agentName, Path: path, Err: err}
 }

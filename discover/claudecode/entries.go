@@ -234,7 +234,7 @@ func (s *search) add(path, id, parent string, info native.Info) {
 		return
 	}
 	s.found = append(s.found, discover.Entry{
-		Agent: discover.ClaudeCode, ID: id, Path: path, Home: s.home,
+		Agent: agentName, ID: id, Path: path, Home: s.home,
 		Updated: info.ModTime, Size: info.Size, Parent: parent,
 	})
 }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"unicode/utf8"
 
-	"agentctl/discover"
 	"agentctl/launch"
 )
 
@@ -70,7 +69,7 @@ func (c caller) check() error {
 }
 
 func (c caller) unsupported(format string, args ...any) error {
-	return &launch.UnsupportedError{Agent: discover.ClaudeCode, What: fmt.Sprintf(format, args...)}
+	return &launch.UnsupportedError{Agent: agentName, What: fmt.Sprintf(format, args...)}
 }
 
 // lengthOver counts the UTF-16 units of a text until there are more than limit.

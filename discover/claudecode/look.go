@@ -152,7 +152,7 @@ func (l *look) toolChildren(x *process) (out []proc.Process) {
 // claim is a claim of the process with what is known of it; Session is still to be named.
 func (x *process) claim() discover.Claim {
 	c := discover.Claim{
-		Agent: discover.ClaudeCode, Process: x.ID, Home: cmp.Or(x.home, x.behind), Dir: x.dir, Version: x.entry.Version,
+		Agent: agentName, Process: x.ID, Home: cmp.Or(x.home, x.behind), Dir: x.dir, Version: x.entry.Version,
 		Source: x.source(), Meta: discover.Facts{{jobMeta, x.entry.JobID}}.Known(),
 	}
 	if x.entry.NameSource != "derived" && x.entry.Name != x.entry.JobID { // the latter until a name is found

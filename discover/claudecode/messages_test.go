@@ -19,7 +19,7 @@ import (
 func told(t testing.TB, path string) (messages []discover.Message, warned []*discover.Warning) {
 	t.Helper()
 	id, parent, _ := sessionOf(path)
-	record := discover.Record{Agent: discover.ClaudeCode, ID: id, Parent: parent, Path: path}
+	record := discover.Record{Agent: "claude-code", ID: id, Parent: parent, Path: path}
 	for m, err := range New().Messages(context.Background(), record) {
 		if err != nil {
 			warned = append(warned, warningsIn(t, err)...)

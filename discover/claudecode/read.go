@@ -118,7 +118,7 @@ func fill(r *discover.Record, e discover.Entry, f *native.File, head *headScan, 
 	notes := &tail.notes
 	notes.before(&head.notes)
 	*r = discover.Record{
-		Agent: discover.ClaudeCode, ID: e.ID, Path: e.Path, Home: e.Home, Parent: e.Parent,
+		Agent: agentName, ID: e.ID, Path: e.Path, Home: e.Home, Parent: e.Parent,
 		Dir:     cmp.Or(notes.relocated, tail.last.Cwd, head.first.Cwd),
 		Title:   notes.title(),
 		Prompt:  head.prompt(),

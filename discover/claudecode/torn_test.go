@@ -22,7 +22,7 @@ func readBytes(t testing.TB, dir string, content []byte) (discover.Record, bool)
 func readFile(t testing.TB, dir, path string) (discover.Record, bool) {
 	t.Helper()
 	var r result
-	r.read(nil, discover.Entry{Agent: discover.ClaudeCode, ID: alive, Path: path, Home: dir}, discover.Want{Whole: true}, new(native.Scratch), new(besides))
+	r.read(nil, discover.Entry{Agent: "claude-code", ID: alive, Path: path, Home: dir}, discover.Want{Whole: true}, new(native.Scratch), new(besides))
 	if !errors.Is(r.err, errNoRecords) {
 		must(t, r.err)
 	}

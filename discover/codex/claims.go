@@ -69,7 +69,7 @@ func (c *claimer) process(table *proc.Table, p proc.Process) {
 
 func (c *claimer) subject(p proc.Process, in invocation) subject {
 	claim := discover.Claim{
-		Agent: discover.Codex, Process: p.ID, Version: version(p.Exe), Shared: in.role == server,
+		Agent: agentName, Process: p.ID, Version: version(p.Exe), Shared: in.role == server,
 		Home: c.homes.named(homeOf(p)),
 	}
 	if shared, err := p.SharesRoot(); claim.Home == "" && err == nil && !shared {

@@ -22,8 +22,10 @@ type Adapter struct{}
 // New returns the adapter for Codex.
 func New() Adapter { return Adapter{} }
 
+const agentName discover.Agent = "codex"
+
 // Name is the agent's name in flags and JSON.
-func (Adapter) Name() discover.Agent { return discover.Codex }
+func (Adapter) Name() discover.Agent { return agentName }
 
 // ShortID implements [discover.Shortener]: a thread's ID is a UUID that begins with the time (version 7, SEEN 0.42–0.169).
 func (Adapter) ShortID(id string) int { return native.ShortUUID(id) }
@@ -79,5 +81,5 @@ const sandboxName = "codex-linux-sandbox"
 
 // warn makes the one warning that an unreadable thing costs.
 func warn(path string, err error) error {
-	return &discover.Warning{Agent: discover.Codex, Path: path, Err: native.Cause(path, err)}
+	return &discover.Warning{Agent: agentName, Path: path, Err: native.Cause(path, err)}
 }

@@ -194,7 +194,7 @@ func servedBy(pid int, id string, args ...string) discover.Session {
 		Real: pid,
 	})
 	p, _ := table.PID(7)
-	return discover.Session{Record: &discover.Record{Agent: discover.Codex, ID: id}, Processes: []proc.Process{p}}
+	return discover.Session{Record: &discover.Record{Agent: "codex", ID: id}, Processes: []proc.Process{p}}
 }
 
 func TestEnd(t *testing.T) {

@@ -199,7 +199,7 @@ func (s *scan) file(path, id string, info native.Info, err error) {
 		return
 	}
 	e := discover.Entry{
-		Agent: discover.Codex, ID: id, Path: path, Home: s.home, Updated: info.ModTime, Size: info.Size,
+		Agent: agentName, ID: id, Path: path, Home: s.home, Updated: info.ModTime, Size: info.Size,
 	}
 	if i, ok := s.index[id]; ok && !s.every {
 		if better(e, s.found[i]) {

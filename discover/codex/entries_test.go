@@ -30,7 +30,7 @@ func (w *world) entries(q discover.Query) []string {
 	}
 	var out []string
 	for _, e := range entries {
-		if e.Home != w.home || e.Agent != discover.Codex || e.Updated.IsZero() {
+		if e.Home != w.home || e.Agent != "codex" || e.Updated.IsZero() {
 			w.t.Errorf("entry %+v", e)
 		}
 		out = append(out, strings.TrimPrefix(e.Path, w.home+"/"))

@@ -68,7 +68,7 @@ func split(t testing.TB, err error) []error {
 		errs = joined.Unwrap()
 	}
 	for _, err := range errs {
-		if w := (*discover.Warning)(nil); !errors.As(err, &w) || w.Path == "" || w.Agent != discover.Codex {
+		if w := (*discover.Warning)(nil); !errors.As(err, &w) || w.Path == "" || w.Agent != "codex" {
 			t.Errorf("not a warning that names a path: %v", err)
 		}
 	}

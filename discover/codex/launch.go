@@ -3,7 +3,6 @@ package codex
 import (
 	"slices"
 
-	"agentctl/discover"
 	"agentctl/launch"
 )
 
@@ -44,7 +43,7 @@ func (Adapter) Spec(r launch.Request, host launch.Host) (launch.Spec, error) {
 }
 
 func unsupported(what string) error {
-	return &launch.UnsupportedError{Agent: discover.Codex, What: what}
+	return &launch.UnsupportedError{Agent: agentName, What: what}
 }
 
 // Markers are what Codex sets for the commands that a thread runs (SEEN 0.104, 0.169), and what npm's launcher sets for

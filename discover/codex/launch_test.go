@@ -32,7 +32,7 @@ func hostWith(dir string) launch.Host {
 // stoppedSession is one as storage tells of it.
 func stoppedSession(meta discover.Facts) *discover.Session {
 	return &discover.Session{Record: &discover.Record{
-		Agent: discover.Codex, ID: someID, Home: "/home/someone/.codex", Dir: "/w", Model: "gpt", Meta: meta,
+		Agent: "codex", ID: someID, Home: "/home/someone/.codex", Dir: "/w", Model: "gpt", Meta: meta,
 	}}
 }
 

@@ -7,7 +7,6 @@ import (
 	"runtime"
 	"strings"
 
-	"agentctl/discover"
 	"agentctl/launch"
 )
 
@@ -28,11 +27,11 @@ type program struct {
 func lookProgram(host launch.Host) (program, error) {
 	path, err := host.LookPath(Adapter{}.Program())
 	if err != nil {
-		return program{}, &launch.NotInstalledError{Agent: discover.Codex, Program: Adapter{}.Program()}
+		return program{}, &launch.NotInstalledError{Agent: agentName, Program: Adapter{}.Program()}
 	}
 	real, err := filepath.EvalSymlinks(path)
 	if err != nil {
-		return program{}, &launch.NotInstalledError{Agent: discover.Codex, Program: Adapter{}.Program(), Err: err}
+		return program{}, &launch.NotInstalledError{Agent: agentName, Program: Adapter{}.Program(), Err: err}
 	}
 	if p, ok := npmProgram(real, host); ok {
 		return p, nil

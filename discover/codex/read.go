@@ -111,7 +111,7 @@ func (t *reading) readEntry(roots native.Roots, e discover.Entry, want discover.
 
 // name begins with a thread of which nothing but the name is known.
 func (t *reading) name(e discover.Entry) {
-	*t = reading{Record: discover.Record{Agent: discover.Codex, ID: e.ID, Path: e.Path, Home: e.Home}}
+	*t = reading{Record: discover.Record{Agent: agentName, ID: e.ID, Path: e.Path, Home: e.Home}}
 }
 
 // readFile reads an open rollout; its last end bytes may be searched for the newest turn.

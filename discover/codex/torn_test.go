@@ -18,7 +18,7 @@ const someID = "01a1fa6a-5869-7310-8297-cbac269b6576"
 // parse reads bytes as the rollout of the given thread.
 func parse(t testing.TB, data []byte, id string) (string, error) {
 	t.Helper()
-	e := discover.Entry{Agent: discover.Codex, ID: id, Path: "/x/sessions/2026/11/20/rollout.jsonl", Home: "/x"}
+	e := discover.Entry{Agent: "codex", ID: id, Path: "/x/sessions/2026/11/20/rollout.jsonl", Home: "/x"}
 	var r reading
 	r.name(e)
 	if err := r.readFile(native.Memory(e.Path, data, time.Time{}), tailLimit, e, discover.Want{Whole: true}); err != nil {

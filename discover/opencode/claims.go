@@ -32,7 +32,7 @@ func (Adapter) Claims(ctx context.Context, table *proc.Table, homes []discover.H
 // was started, where it is a server).
 func (s *survey) claims(sub *subject, lib *library) []discover.Claim {
 	base := discover.Claim{
-		Agent: discover.OpenCode, Process: sub.ID, Home: sub.home, Source: sub.mode.source(),
+		Agent: agentName, Process: sub.ID, Home: sub.home, Source: sub.mode.source(),
 		Shared: sub.mode == modeServer, Meta: discover.Facts{{"run", sub.run}}.Known(),
 	}
 	if ports, err := sub.ListenPorts(); err == nil && len(ports) > 0 {

@@ -66,7 +66,7 @@ func entriesIn(ctx context.Context, home discover.Home, path string, q discover.
 				st.lost.unreadable = append(st.lost.unreadable, l.id)
 			default:
 				out = discover.WithEntry(out, discover.Entry{
-					Agent: discover.OpenCode, Path: path, Home: home.Dir, ID: l.id, Parent: l.parent, Updated: millis(l.updated),
+					Agent: agentName, Path: path, Home: home.Dir, ID: l.id, Parent: l.parent, Updated: millis(l.updated),
 				})
 			}
 		}

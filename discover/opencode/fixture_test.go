@@ -159,7 +159,7 @@ func oneWarning(t *testing.T, err error, path string) {
 		return
 	}
 	var w *discover.Warning
-	if !errors.As(all[0], &w) || w.Path != path || w.Agent != discover.OpenCode {
+	if !errors.As(all[0], &w) || w.Path != path || w.Agent != "opencode" {
 		t.Errorf("got %v, want a warning about %s", all[0], path)
 	}
 }

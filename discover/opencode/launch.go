@@ -117,5 +117,5 @@ func metaOf(r launch.Request, key string) string {
 }
 
 func unsupported(what string) error {
-	return &launch.UnsupportedError{Agent: discover.OpenCode, What: what}
+	return &launch.UnsupportedError{Agent: agentName, What: what}
 }

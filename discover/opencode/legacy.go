@@ -73,7 +73,7 @@ func legacyEntries(ctx context.Context, home discover.Home, q discover.Query) ([
 				continue
 			}
 			out = append(out, discover.Entry{
-				Agent: discover.OpenCode, ID: id, Path: filepath.Join(folder, id+".json"), Home: home.Dir,
+				Agent: agentName, ID: id, Path: filepath.Join(folder, id+".json"), Home: home.Dir,
 				Updated: info.ModTime, Size: info.Size,
 			})
 		}

@@ -51,7 +51,7 @@ func loadLegacy(ctx context.Context, home, path string, want discover.Want) (*st
 	if s.ID != id {
 		return nil, warn(path, errOther)
 	}
-	s.Agent, s.Path, s.Home = discover.OpenCode, path, home
+	s.Agent, s.Path, s.Home = agentName, path, home
 	err = s.readFiles(ctx, filesOf(path, id), want)
 	s.SetMeta("legacy", true)
 	s.finish()

@@ -20,8 +20,10 @@ type Adapter struct{}
 // New returns the adapter for OpenCode.
 func New() Adapter { return Adapter{} }
 
+const agentName discover.Agent = "opencode"
+
 // Name is the agent's name in flags and JSON.
-func (Adapter) Name() discover.Agent { return discover.OpenCode }
+func (Adapter) Name() discover.Agent { return agentName }
 
 // IncludesSubAgents implements [discover.Inclusive].
 func (Adapter) IncludesSubAgents(discover.Want) bool { return true }
@@ -53,5 +55,5 @@ func (Adapter) Runs(p proc.Process) bool { return isProgram(p) }
 
 // warn makes the one warning that an unreadable thing costs.
 func warn(path string, err error) error {
-	return &discover.Warning{Agent: discover.OpenCode, Path: path, Err: native.Cause(path, err)}
+	return &discover.Warning{Agent: agentName, Path: path, Err: native.Cause(path, err)}
 }

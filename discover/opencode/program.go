@@ -34,7 +34,7 @@ func findProgram(host launch.Host) (program, error) {
 	name := Adapter{}.Program()
 	path, err := host.LookPath(name)
 	if err != nil {
-		return program{}, &launch.NotInstalledError{Agent: discover.OpenCode, Program: name}
+		return program{}, &launch.NotInstalledError{Agent: agentName, Program: name}
 	}
 	real := discover.RealPath(path)
 	if !isNPM(real) || isBinary(real) {
@@ -49,7 +49,7 @@ func findProgram(host launch.Host) (program, error) {
 		}
 	}
 	if filepath.Ext(real) != "" {
-		return program{}, &launch.NotInstalledError{Agent: discover.OpenCode, Program: name, Err: fmt.Errorf(
+		return program{}, &launch.NotInstalledError{Agent: agentName, Program: name, Err: fmt.Errorf(
 			"%s stands in for the program: run `node postinstall.mjs` in %s", real, filepath.Dir(filepath.Dir(real)),
 		)}
 	}

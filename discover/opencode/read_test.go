@@ -108,7 +108,7 @@ func TestEntriesByQuery(t *testing.T) {
 			t.Errorf("%s: %d entries, %v; want %d", name, len(got), err, c.want)
 		}
 		for _, e := range got {
-			if e.Path != db || e.Home != dir || e.Agent != discover.OpenCode {
+			if e.Path != db || e.Home != dir || e.Agent != "opencode" {
 				t.Errorf("%s: %+v", name, e)
 			}
 		}

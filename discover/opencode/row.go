@@ -25,7 +25,7 @@ func (st *store) newStored(r *sqlite.Row) stored {
 	s := stored{headless: runPermission(r.Text("permission", maxJSON))}
 	created := r.Int("time_created")
 	s.Record = discover.Record{
-		Agent: discover.OpenCode, ID: text("id"), Path: st.path, Home: st.home, Dir: r.Text("directory", maxText), Title: titleOf(r.Text("title", maxText)),
+		Agent: agentName, ID: text("id"), Path: st.path, Home: st.home, Dir: r.Text("directory", maxText), Title: titleOf(r.Text("title", maxText)),
 		Version: text("version"), Created: millis(created), Updated: millis(cmp.Or(r.Int("time_updated"), created)),
 		Parent: text("parent_id"), Archived: r.Int("time_archived") > 0,
 	}

@@ -26,7 +26,7 @@ func watches(t *testing.T, sel discover.Select, claims []discover.Claim, records
 }
 
 func presence(pid int) discover.Claim {
-	return discover.Claim{Agent: discover.Codex, Process: proc.ID{PID: pid, Birth: "now"}}
+	return discover.Claim{Agent: "codex", Process: proc.ID{PID: pid, Birth: "now"}}
 }
 
 // now is a record that is written now.
@@ -52,10 +52,10 @@ func (s *watched) sees(after time.Duration, want string) {
 }
 
 func TestAllShowsWhatLivesAndWhatHasStoppedOnce(t *testing.T) {
-	s := watches(t, discover.Select{}, []discover.Claim{exact("a", 7)}, record(discover.Codex, "a", 1), record(discover.Codex, "old", 1))
+	s := watches(t, discover.Select{}, []discover.Claim{exact("a", 7)}, record("codex", "a", 1), record("codex", "old", 1))
 	s.sees(0, "a:idle")
 	s.claims = append(s.claims, exact("b", 8))
-	s.records = append(s.records, s.now(record(discover.Codex, "b", 0)))
+	s.records = append(s.records, s.now(record("codex", "b", 0)))
 	s.sees(time.Second, "b:idle a:idle")
 	s.processes = s.processes[1:]
 	s.sees(time.Second, "b:idle a:stopped")
@@ -65,10 +65,10 @@ func TestAllShowsWhatLivesAndWhatHasStoppedOnce(t *testing.T) {
 
 // What begins and ends between two looks is told once, as soon as the storage shows it.
 func TestAllFindsWhatNobodySaw(t *testing.T) {
-	s := watches(t, discover.Select{}, nil, record(discover.Codex, "old", 1))
+	s := watches(t, discover.Select{}, nil, record("codex", "old", 1))
 	s.sees(0, "")
 	s.clock = s.clock.Add(time.Second)
-	s.records = append(s.records, s.now(record(discover.Codex, "b", 0)))
+	s.records = append(s.records, s.now(record("codex", "b", 0)))
 	s.sees(0, "")
 	s.sees(idleInterval, "b:stopped")
 	s.sees(idleInterval, "")
@@ -85,7 +85,7 @@ func TestAllReadsTheStorageWhenAnAgentHasEnded(t *testing.T) {
 	s.sees(0, "")
 	s.claims = []discover.Claim{presence(7)}
 	s.sees(time.Second, ":running")
-	s.records, s.processes = []discover.Record{s.now(record(discover.Codex, "a", 0))}, nil
+	s.records, s.processes = []discover.Record{s.now(record("codex", "a", 0))}, nil
 	s.sees(time.Second, ":stopped")
 	s.sees(pollInterval, "a:stopped")
 	s.sees(pollInterval, "")
@@ -93,7 +93,7 @@ func TestAllReadsTheStorageWhenAnAgentHasEnded(t *testing.T) {
 
 // S15: what cannot be read for a moment has not stopped.
 func TestAllDebouncesAnEndWhoseProcessLives(t *testing.T) {
-	s := watches(t, discover.Select{}, []discover.Claim{presence(7), exact("a", 7)}, open(record(discover.Codex, "a", 1)))
+	s := watches(t, discover.Select{}, []discover.Claim{presence(7), exact("a", 7)}, open(record("codex", "a", 1)))
 	s.sees(0, "a:running")
 	s.claims = []discover.Claim{presence(7)}
 	s.sees(time.Second, "a:running")
@@ -107,21 +107,21 @@ func TestAllDebouncesAnEndWhoseProcessLives(t *testing.T) {
 
 // What a server begins is in the storage before the server shows that it runs it.
 func TestAWatchedSessionWhoseProcessShowsLate(t *testing.T) {
-	s := watches(t, discover.Select{}, []discover.Claim{presence(7), exact("a", 7)}, record(discover.Codex, "a", 1))
+	s := watches(t, discover.Select{}, []discover.Claim{presence(7), exact("a", 7)}, record("codex", "a", 1))
 	s.sees(0, "a:idle")
-	s.records = append(s.records, s.now(open(record(discover.Codex, "b", 1))), s.now(record(discover.Codex, "c", 1)))
+	s.records = append(s.records, s.now(open(record("codex", "b", 1))), s.now(record("codex", "c", 1)))
 	s.sees(idleInterval, "a:idle")
 	s.sees(claimDelay, "a:idle c:stopped") // whose turn has ended
 	s.claims = append(s.claims, exact("b", 7))
 	s.sees(claimDelay, "b:running a:idle")
-	s.records = append(s.records, s.now(open(record(discover.Codex, "d", 1))))
+	s.records = append(s.records, s.now(open(record("codex", "d", 1))))
 	s.sees(idleInterval, "b:running a:idle")
 	s.sees(idleInterval, "b:running a:idle d:stopped")
 }
 
 // The whole store is away: nobody knows, but nothing has stopped.
 func TestAWatchedStoreIsAway(t *testing.T) {
-	records := []discover.Record{open(record(discover.Codex, "a", 1))}
+	records := []discover.Record{open(record("codex", "a", 1))}
 	s := watches(t, discover.Select{}, []discover.Claim{presence(7), exact("a", 7)}, records...)
 	s.sees(0, "a:running")
 	s.claims, s.records = []discover.Claim{presence(7)}, nil
@@ -134,7 +134,7 @@ func TestAWatchedStoreIsAway(t *testing.T) {
 
 // By /clear a process turns from one session to another: the first has stopped at once.
 func TestAWatchedProcessTurnsToAnotherSession(t *testing.T) {
-	s := watches(t, discover.Select{}, []discover.Claim{presence(7), exact("a", 7)}, record(discover.Codex, "a", 1), record(discover.Codex, "b", 2))
+	s := watches(t, discover.Select{}, []discover.Claim{presence(7), exact("a", 7)}, record("codex", "a", 1), record("codex", "b", 2))
 	s.sees(0, "a:idle")
 	s.claims = []discover.Claim{presence(7), exact("b", 7)}
 	s.sees(time.Second, "b:idle a:stopped")
@@ -144,7 +144,7 @@ func TestAWatchedProcessTurnsToAnotherSession(t *testing.T) {
 }
 
 func TestAWatchedProcessGetsItsName(t *testing.T) {
-	s := watches(t, discover.Select{}, []discover.Claim{presence(7)}, record(discover.Codex, "a", 1), record(discover.Codex, "b", 2))
+	s := watches(t, discover.Select{}, []discover.Claim{presence(7)}, record("codex", "a", 1), record("codex", "b", 2))
 	s.sees(0, ":running")
 	s.claims = []discover.Claim{presence(7), exact("a", 7)}
 	s.sees(time.Second, "a:idle")
@@ -155,7 +155,7 @@ func TestAWatchedProcessGetsItsName(t *testing.T) {
 }
 
 func TestAllOfAllShowsTheStoppedToo(t *testing.T) {
-	s := watches(t, discover.Select{All: true, Since: at(2)}, []discover.Claim{exact("a", 7)}, record(discover.Codex, "a", 4), record(discover.Codex, "b", 3), record(discover.Codex, "c", 1))
+	s := watches(t, discover.Select{All: true, Since: at(2)}, []discover.Claim{exact("a", 7)}, record("codex", "a", 4), record("codex", "b", 3), record("codex", "c", 1))
 	s.sees(0, "a:idle b:stopped")
 	s.claims, s.processes = []discover.Claim{exact("b", 8)}, s.processes[1:]
 	s.sees(time.Second, "b:idle a:stopped")
@@ -183,7 +183,7 @@ func (c *counted) Entries(ctx context.Context, homes []discover.Home, q discover
 
 // passes watches a made-up machine for so long, with one session in process 7 whose file is "/f".
 func passes(t *testing.T, m *made, span time.Duration) (c *counted, events int) {
-	c = &counted{stage: newStage(t, []discover.Claim{exact("a", 7)}, record(discover.Codex, "a", 1))}
+	c = &counted{stage: newStage(t, []discover.Claim{exact("a", 7)}, record("codex", "a", 1))}
 	w := worldOf(func() *proc.Table {
 		m.mu.Lock()
 		defer m.mu.Unlock()
@@ -268,7 +268,7 @@ func TestWatchingNoticesAgents(t *testing.T) {
 		w := worldOf(func() *proc.Table {
 			m.looks = append(m.looks, time.Since(m.start))
 			return proc.Of()
-		}, choosy{memory{agent: discover.Codex}})
+		}, choosy{memory{agent: "codex"}})
 		ctx, stop := context.WithTimeout(t.Context(), 35*time.Second)
 		defer stop()
 		all := newAll(w, discover.Select{}, sys)

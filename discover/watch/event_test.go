@@ -39,7 +39,7 @@ func TestEventsOfASessionsLife(t *testing.T) {
 	s.tells(0, "")
 	s.processes = []proc.Facts{fact(7, "now", 'S')}
 	s.tells(time.Second, "")
-	s.claims, s.records = append(s.claims, exact("a", 7)), []discover.Record{open(s.now(record(discover.Codex, "a", 0)))}
+	s.claims, s.records = append(s.claims, exact("a", 7)), []discover.Record{open(s.now(record("codex", "a", 0)))}
 	s.tells(pollInterval, "started:a running:a")
 	s.tells(time.Second, "")
 	s.records[0].Turn.State = discover.TurnDone
@@ -57,7 +57,7 @@ func TestEventsOfASessionsLife(t *testing.T) {
 
 // A session that the filter does not take is not told of when it is resumed, either.
 func TestEventsOfOtherDirectories(t *testing.T) {
-	far, near := record(discover.Codex, "far", 0), record(discover.Codex, "near", 0)
+	far, near := record("codex", "far", 0), record("codex", "near", 0)
 	far.Dir, near.Dir = "/far", "/near"
 	sel := discover.Select{Match: func(s discover.Session) bool { return s.Dir == "/near" }}
 	s := watches(t, sel, []discover.Claim{exact("far", 7), exact("near", 8)}, far, near)
@@ -74,13 +74,13 @@ func TestEventsOfOtherDirectories(t *testing.T) {
 
 // A turn that begins and ends between two looks is told by its end.
 func TestEventsOfWhatNobodySaw(t *testing.T) {
-	a := record(discover.Codex, "a", 0)
+	a := record("codex", "a", 0)
 	a.Turn.Began = at(1)
 	s := watches(t, discover.Select{}, []discover.Claim{exact("a", 7)}, a)
 	s.tells(0, "started:a idle:a")
 	s.records[0].Turn.Began = s.clock.Add(time.Second)
 	s.tells(2*time.Second, "idle:a")
-	failed := s.now(record(discover.Codex, "b", 0))
+	failed := s.now(record("codex", "b", 0))
 	failed.Turn = discover.Turn{State: discover.TurnFailed, Error: "no model"}
 	s.records = append(s.records, failed)
 	s.tells(idleInterval, "")
@@ -91,7 +91,7 @@ func TestEventsOfWhatNobodySaw(t *testing.T) {
 
 // A session that has stopped may have been run again unseen though its storage did not tell when its turn before began.
 func TestEventsOfATurnAfterOneWithoutABeginning(t *testing.T) {
-	s := watches(t, discover.Select{}, nil, record(discover.Codex, "a", 0))
+	s := watches(t, discover.Select{}, nil, record("codex", "a", 0))
 	s.tells(0, "")
 	s.clock = s.clock.Add(time.Second)
 	s.records[0] = s.now(s.records[0])
@@ -108,7 +108,7 @@ func TestEventsOfATurnAfterOneWithoutABeginning(t *testing.T) {
 // A session that has stopped was run again unseen, and the beginnings of its turns stand so far back that nobody reads them
 // but to tell this: a title that is written late is no turn.
 func TestEventsOfALongTurnAfterALongTurn(t *testing.T) {
-	s := watches(t, discover.Select{}, []discover.Claim{exact("a", 7)}, record(discover.Codex, "a", 0))
+	s := watches(t, discover.Select{}, []discover.Claim{exact("a", 7)}, record("codex", "a", 0))
 	s.deep = map[string]time.Time{"a": s.clock}
 	s.records[0] = s.now(s.records[0])
 	s.tells(0, "started:a idle:a")
@@ -130,7 +130,7 @@ func TestEventsOfAProcessWithoutAName(t *testing.T) {
 	s.tells(time.Second, "")
 	s.tells(nameDelay, "started: running:")
 	s.claims = append(s.claims, exact("a", 7))
-	s.records = []discover.Record{open(s.now(record(discover.Codex, "a", 0)))}
+	s.records = []discover.Record{open(s.now(record("codex", "a", 0)))}
 	s.tells(time.Second, "running:a")
 	s.claims = []discover.Claim{presence(8)}
 	s.processes = s.processes[1:]
@@ -142,11 +142,11 @@ func TestEventsOfAProcessWithoutAName(t *testing.T) {
 
 // A thread is shown by its process before its first record says that it is a sub-agent's.
 func TestEventsOfANewbornBesideAnother(t *testing.T) {
-	a := open(record(discover.Codex, "a", 1))
+	a := open(record("codex", "a", 1))
 	a.Created = at(1)
 	s := watches(t, discover.Select{}, []discover.Claim{exact("a", 7)}, a)
 	s.tells(0, "started:a running:a")
-	empty := open(s.now(record(discover.Codex, "b", 0)))
+	empty := open(s.now(record("codex", "b", 0)))
 	empty.Created = s.clock // as its ID tells
 	s.records = append(s.records, empty)
 	s.claims = append(s.claims, exact("b", 7), exact("c", 7), exact("alone", 8))
@@ -236,7 +236,7 @@ func (h *history) step(t *rapid.T, stored []discover.Record) []discover.Record {
 	some := func() int { return rapid.SampledFrom(pids).Draw(t, "process") }
 	write := func(id string, state discover.TurnState) {
 		h.touched[id] = true
-		r := h.now(record(discover.Codex, id, 0))
+		r := h.now(record("codex", id, 0))
 		r.Turn.State = state
 		if i := slices.IndexFunc(stored, func(o discover.Record) bool { return o.ID == id }); i >= 0 {
 			stored = slices.Clone(stored)

@@ -85,7 +85,7 @@ func ids(sessions []discover.Session) string {
 }
 
 func exact(id string, pid int) discover.Claim {
-	return discover.Claim{Agent: discover.Codex, Process: proc.ID{PID: pid, Birth: "now"}, Session: id, Path: "/p/" + id, Strength: discover.Exact, Kind: "lock"}
+	return discover.Claim{Agent: "codex", Process: proc.ID{PID: pid, Birth: "now"}, Session: id, Path: "/p/" + id, Strength: discover.Exact, Kind: "lock"}
 }
 
 func fact(pid int, birth string, state proc.State) proc.Facts {

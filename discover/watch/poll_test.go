@@ -81,7 +81,7 @@ func (m *made) system() system {
 // watch takes snapshots of a session of one file and one process until the time is up.
 func (m *made) watch(t *testing.T, d time.Duration) {
 	t.Helper()
-	s := discover.Session{Record: &discover.Record{Agent: discover.Codex, Path: "/f"}, Processes: []proc.Process{{ID: proc.ID{PID: 7, Birth: "b"}}}}
+	s := discover.Session{Record: &discover.Record{Agent: "codex", Path: "/f"}, Processes: []proc.Process{{ID: proc.ID{PID: 7, Birth: "b"}}}}
 	ctx, stop := context.WithTimeout(t.Context(), d)
 	defer stop()
 	p := newPoller(&discover.World{}, pace{min: pollInterval, share: costShare}, m.system())
@@ -197,7 +197,7 @@ func TestAChangeIsLookedAtAndEchoes(t *testing.T) {
 func TestALaunchIsLookedAtOften(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ended := make(chan struct{})
-		w := Launch(&discover.World{Take: func(context.Context) (*proc.Table, error) { return proc.Of(), nil }}, discover.Codex, ended)
+		w := Launch(&discover.World{Take: func(context.Context) (*proc.Table, error) { return proc.Of(), nil }}, "codex", ended)
 		defer w.Close()
 		var at []time.Duration
 		for start := time.Now(); len(at) < 4; at = append(at, time.Since(start)) {

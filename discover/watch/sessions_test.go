@@ -98,7 +98,7 @@ func (s *stage) expect(want string) discover.Result {
 }
 
 func newStage(t *testing.T, claims []discover.Claim, records ...discover.Record) *stage {
-	s := &stage{t: t, memory: memory{agent: discover.Codex, claims: claims, records: records}, clock: time.Unix(1000000, 0)}
+	s := &stage{t: t, memory: memory{agent: "codex", claims: claims, records: records}, clock: time.Unix(1000000, 0)}
 	s.processes = []proc.Facts{fact(7, "now", 'S'), fact(8, "now", 'S'), fact(9, "now", 'S')}
 	return s
 }
@@ -107,7 +107,7 @@ func open(r discover.Record) discover.Record { r.Turn.State = discover.TurnOpen;
 
 func TestFollowedSessionsKeepTheirPlaceAndNothingElseIsRead(t *testing.T) {
 	var opened []string
-	s := newStage(t, []discover.Claim{exact("b", 7), exact("x", 8)}, record(discover.Codex, "a", 1), open(record(discover.Codex, "b", 2)), record(discover.Codex, "x", 3))
+	s := newStage(t, []discover.Claim{exact("b", 7), exact("x", 8)}, record("codex", "a", 1), open(record("codex", "b", 2)), record("codex", "x", 3))
 	s.opened = &opened
 	s.follows("b", "a")
 	opened = nil
@@ -115,12 +115,12 @@ func TestFollowedSessionsKeepTheirPlaceAndNothingElseIsRead(t *testing.T) {
 	if slices.Contains(opened, "x") {
 		t.Errorf("read: %v", opened)
 	}
-	s.records[1] = record(discover.Codex, "b", 4)
+	s.records[1] = record("codex", "b", 4)
 	s.expect("b:idle a:stopped")
 }
 
 func TestFollowedAcrossProcesses(t *testing.T) {
-	s := newStage(t, []discover.Claim{exact("a", 7)}, record(discover.Codex, "a", 1))
+	s := newStage(t, []discover.Claim{exact("a", 7)}, record("codex", "a", 1))
 	s.follows("a")
 	s.expect("a:idle")
 	s.claims = []discover.Claim{exact("b", 7)} // the process has gone on to another one, as by /clear
@@ -135,7 +135,7 @@ func TestFollowedAcrossProcesses(t *testing.T) {
 // What a process lets go of while it lives has not stopped at once; a headless one ends with its session.
 func TestAFollowedEndIsDoubtedWhileTheProcessLives(t *testing.T) {
 	for source, believed := range map[string]string{"tui": "a:stopped", "exec": "a:running", "print": "a:running", "run": "a:running"} {
-		r := open(record(discover.Codex, "a", 1))
+		r := open(record("codex", "a", 1))
 		r.Source = source
 		s := newStage(t, []discover.Claim{exact("a", 7)}, r)
 		s.follows("a")
@@ -156,10 +156,10 @@ func TestAFollowedEndIsDoubtedWhileTheProcessLives(t *testing.T) {
 
 // The end of a turn that is written between the reading of the storage and the death of the process counts.
 func TestAnEndIsJudgedByWhatItLeft(t *testing.T) {
-	s := newStage(t, []discover.Claim{exact("a", 7)}, open(record(discover.Codex, "a", 1)))
+	s := newStage(t, []discover.Claim{exact("a", 7)}, open(record("codex", "a", 1)))
 	s.follows("a")
 	s.expect("a:running")
-	s.taking = func() { s.records[0], s.processes = record(discover.Codex, "a", 2), nil }
+	s.taking = func() { s.records[0], s.processes = record("codex", "a", 2), nil }
 	if r := s.expect("a:stopped"); r.Sessions[0].Outcome != discover.Completed {
 		t.Errorf("outcome %s", r.Sessions[0].Outcome)
 	}
@@ -172,7 +172,7 @@ func TestAnEndIsJudgedByWhatItLeftLate(t *testing.T) {
 	s := newStage(t, []discover.Claim{late})
 	s.follows("a")
 	s.expect("a:running")
-	s.taking = func() { s.records, s.processes = []discover.Record{record(discover.Codex, "a", 2)}, nil }
+	s.taking = func() { s.records, s.processes = []discover.Record{record("codex", "a", 2)}, nil }
 	if r := s.expect("a:stopped"); r.Sessions[0].Outcome != discover.Completed {
 		t.Errorf("outcome %s", r.Sessions[0].Outcome)
 	}
@@ -180,17 +180,17 @@ func TestAnEndIsJudgedByWhatItLeftLate(t *testing.T) {
 
 // A stopped session that somebody goes on writing is told all the same.
 func TestAnUnsteadySessionIsToldAllTheSame(t *testing.T) {
-	s := newStage(t, nil, record(discover.Codex, "a", 1))
+	s := newStage(t, nil, record("codex", "a", 1))
 	s.follows("a")
 	minute := 1
-	s.reading = func() { minute++; s.records[0] = record(discover.Codex, "a", minute) }
+	s.reading = func() { minute++; s.records[0] = record("codex", "a", minute) }
 	s.expect("a:stopped")
 }
 
 func TestAFollowedFileMoves(t *testing.T) {
-	s := newStage(t, []discover.Claim{exact("a", 7)}, open(record(discover.Codex, "a", 1)))
+	s := newStage(t, []discover.Claim{exact("a", 7)}, open(record("codex", "a", 1)))
 	s.follows("a")
-	moved := open(record(discover.Codex, "a", 2))
+	moved := open(record("codex", "a", 2))
 	moved.Path = "/archive/a"
 	claim := exact("a", 7)
 	claim.Path = moved.Path
@@ -209,7 +209,7 @@ func TestAFollowedFileMoves(t *testing.T) {
 
 // What is followed is the caller's, too: that it has moved is noted elsewhere.
 func TestFollowingChangesNoRecord(t *testing.T) {
-	s := newStage(t, []discover.Claim{exact("a", 7)}, open(record(discover.Codex, "a", 1)))
+	s := newStage(t, []discover.Claim{exact("a", 7)}, open(record("codex", "a", 1)))
 	s.follows("a")
 	was := s.watcher.sessions()[0]
 	path := was.Path
@@ -221,9 +221,9 @@ func TestFollowingChangesNoRecord(t *testing.T) {
 
 // The agent goes on in another file, and leaves the old one where it is.
 func TestAFollowedFileIsSuperseded(t *testing.T) {
-	s := newStage(t, []discover.Claim{exact("a", 7)}, open(record(discover.Codex, "a", 1)))
+	s := newStage(t, []discover.Claim{exact("a", 7)}, open(record("codex", "a", 1)))
 	s.follows("a")
-	next := record(discover.Codex, "a", 2)
+	next := record("codex", "a", 2)
 	next.Path = "/p/next"
 	claim := exact("a", 7)
 	claim.Path = next.Path
@@ -235,11 +235,11 @@ func TestAFollowedFileIsSuperseded(t *testing.T) {
 
 // One ID in two places is two sessions: what happens to the other one is nothing to this one.
 func TestANamesakeIsAnotherSession(t *testing.T) {
-	twin := open(record(discover.Codex, "a", 2))
+	twin := open(record("codex", "a", 2))
 	twin.Path, twin.Dir = "/p/twin", "/elsewhere"
 	claim := exact("a", 7)
 	claim.Path = twin.Path
-	s := newStage(t, []discover.Claim{exact("a", 8), claim}, record(discover.Codex, "a", 1), twin)
+	s := newStage(t, []discover.Claim{exact("a", 8), claim}, record("codex", "a", 1), twin)
 	s.follow(discover.Session{Record: new(s.records[0])})
 	s.expect("a:idle")
 	s.claims, s.processes = []discover.Claim{claim}, s.processes[:1]
@@ -247,7 +247,7 @@ func TestANamesakeIsAnotherSession(t *testing.T) {
 }
 
 func TestAFollowedProcessGetsItsName(t *testing.T) {
-	s := newStage(t, []discover.Claim{{Agent: discover.Codex, Process: proc.ID{PID: 7, Birth: "now"}}}, open(record(discover.Codex, "a", 1)))
+	s := newStage(t, []discover.Claim{{Agent: "codex", Process: proc.ID{PID: 7, Birth: "now"}}}, open(record("codex", "a", 1)))
 	s.follows("pid:7")
 	s.expect(":running")
 	s.claims = append(s.claims, exact("a", 7))
@@ -255,7 +255,7 @@ func TestAFollowedProcessGetsItsName(t *testing.T) {
 	s.claims, s.processes = nil, nil
 	s.expect("a:stopped")
 
-	s = newStage(t, []discover.Claim{{Agent: discover.Codex, Process: proc.ID{PID: 7, Birth: "now"}}})
+	s = newStage(t, []discover.Claim{{Agent: "codex", Process: proc.ID{PID: 7, Birth: "now"}}})
 	s.follows("pid:7")
 	s.processes = nil
 	if r := s.expect(":stopped"); r.Sessions[0].Outcome != discover.OutcomeUnknown {
@@ -265,10 +265,10 @@ func TestAFollowedProcessGetsItsName(t *testing.T) {
 
 // S6: a store that is away is no death; nobody knows, until the process has ended.
 func TestAFollowedStoreIsAway(t *testing.T) {
-	records := []discover.Record{open(record(discover.Codex, "a", 1))}
+	records := []discover.Record{open(record("codex", "a", 1))}
 	s := newStage(t, []discover.Claim{exact("a", 7)}, records...)
 	s.follows("a")
-	s.records, s.claims = nil, []discover.Claim{{Agent: discover.Codex, Process: proc.ID{PID: 7, Birth: "now"}}}
+	s.records, s.claims = nil, []discover.Claim{{Agent: "codex", Process: proc.ID{PID: 7, Birth: "now"}}}
 	s.expect("a:unknown")
 	s.records, s.claims = records, []discover.Claim{exact("a", 7)}
 	s.expect("a:running")
@@ -283,7 +283,7 @@ func TestAFollowedStoreIsAway(t *testing.T) {
 }
 
 func TestWithoutAProcessTableNothingFollowedIsStopped(t *testing.T) {
-	s := newStage(t, nil, record(discover.Codex, "a", 1))
+	s := newStage(t, nil, record("codex", "a", 1))
 	s.follows("a")
 	s.watcher.world.Take = func(context.Context) (*proc.Table, error) { return nil, errors.New("no /proc") }
 	s.expect("a:unknown")
@@ -293,7 +293,7 @@ func TestWithoutAProcessTableNothingFollowedIsStopped(t *testing.T) {
 
 // How far back the newest turn began is read, or its beginning would change with the length of the turn.
 func TestWatchedTurnsHaveABeginning(t *testing.T) {
-	s := newStage(t, nil, record(discover.Codex, "a", 1))
+	s := newStage(t, nil, record("codex", "a", 1))
 	s.follows("a")
 	s.deep = map[string]time.Time{"a": s.clock}
 	if began := s.expect("a:stopped").Sessions[0].Turn.Began; !began.Equal(s.clock) {
@@ -302,7 +302,7 @@ func TestWatchedTurnsHaveABeginning(t *testing.T) {
 }
 
 func TestNextEndsWithItsContext(t *testing.T) {
-	s := newStage(t, nil, record(discover.Codex, "a", 1))
+	s := newStage(t, nil, record("codex", "a", 1))
 	s.follows("a")
 	ctx, stop := context.WithCancel(t.Context())
 	w := Sessions(s.world(), s.watcher.sessions())

@@ -31,7 +31,7 @@ func measureLive(sessions []discover.Session) []render.Metric {
 		for _, p := range s.Processes {
 			a := agentProcess{s.Agent, p}
 			seen := slices.ContainsFunc(rest, func(b agentProcess) bool { return b.ID == p.ID })
-			if !seen && !slices.ContainsFunc(sessions, func(o discover.Session) bool { return sole(o) && runs(o, p.ID) }) {
+			if !seen && !slices.ContainsFunc(sessions, func(o discover.Session) bool { return sole(o) && o.HasProcess(p.ID) }) {
 				rest = append(rest, a)
 			}
 		}
@@ -80,8 +80,4 @@ func soleSessions(sessions []discover.Session) func(discover.Session) bool {
 		return len(s.Processes) > 0 && s.ID != "" && !s.IsSub() && names[discover.Key{Agent: s.Agent, ID: s.ID}] == 1 &&
 			!slices.ContainsFunc(s.Processes, func(p proc.Process) bool { return runners[p.ID] > 1 })
 	}
-}
-
-func runs(s discover.Session, id proc.ID) bool {
-	return slices.ContainsFunc(s.Processes, func(p proc.Process) bool { return p.ID == id })
 }

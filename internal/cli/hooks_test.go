@@ -16,7 +16,7 @@ func TestAHookIsToldOfTheSession(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := discover.Session{Record: &discover.Record{
-		ID: "id $HOME `x`", Agent: discover.Codex, Dir: dir, Model: "m", Branch: "try/g/codex",
+		ID: "id $HOME `x`", Agent: "codex", Dir: dir, Model: "m", Branch: "try/g/codex",
 	}, Group: "g"}
 	for _, tc := range []struct {
 		exit *int
@@ -43,7 +43,7 @@ func TestAHookIsToldOfTheSession(t *testing.T) {
 func TestAHookIsToldOfOddNames(t *testing.T) {
 	env, out := testEnv(t)
 	env.Environ = []string{"PATH=/bin:/usr/bin"}
-	s := discover.Session{Record: &discover.Record{ID: "1", Agent: discover.Codex, Dir: "/w/a\x00b", Branch: strings.Repeat("é", 200_000)}}
+	s := discover.Session{Record: &discover.Record{ID: "1", Agent: "codex", Dir: "/w/a\x00b", Branch: strings.Repeat("é", 200_000)}}
 	script := `printf '%s %s\n' "$AGENTCTL_CWD" "${#AGENTCTL_BRANCH}"; cat`
 	if err := (hook{"--exec", script}).shell(t.Context(), env, "", []byte("{}"), hookVars(s)); err != nil {
 		t.Fatal(err)

@@ -32,7 +32,7 @@ func sharedEnv(t *testing.T, states map[string]discover.TurnState, where string)
 	parents := map[string]int{"inside": 11, "nested": 31, "outside": 1}
 	table := proc.Of(process(1, 0), process(10, 1), process(11, 10), process(30, 11), process(31, 30), process(1000, parents[where]))
 	env.Take = func(context.Context) (*proc.Table, error) { return table, nil }
-	codex := stub{name: discover.Codex, program: "codex", home: "/h/codex"}
+	codex := stub{name: "codex", program: "codex", home: "/h/codex"}
 	add := func(s *stub, pid int, r discover.Record) {
 		id := proc.ID{PID: pid, Birth: "boot/1"}
 		s.records = append(s.records, r)
@@ -48,10 +48,10 @@ func sharedEnv(t *testing.T, states map[string]discover.TurnState, where string)
 			add(&codex, 10, r)
 		}
 	}
-	claude := stub{name: discover.ClaudeCode, program: "claude", home: "/h/claude"}
+	claude := stub{name: "claude-code", program: "claude", home: "/h/claude"}
 	if where == "nested" {
 		r := record("inner", dir, discover.TurnOpen, 0)
-		r.Agent, r.Home = discover.ClaudeCode, "/h/claude"
+		r.Agent, r.Home = "claude-code", "/h/claude"
 		add(&claude, 30, r)
 	}
 	env.Adapters = []discover.Adapter{claude, marking{codex}}

@@ -65,7 +65,7 @@ func newLaunch(env Env) *cli.Command {
 	return &cli.Command{
 		Usage:     "start an agent on a prompt, and print the ID of its session",
 		UsageText: "agentctl launch [AGENT] -p PROMPT [FLAGS] [-- AGENT-FLAGS]",
-		Description: "AGENT is claude-code (the default), codex or opencode. It runs in the background, independent of this\n" +
+		Description: "AGENT is " + agentChoice(env.agentNames()) + ". It runs in the background, independent of this\n" +
 			"terminal. Arguments after -- go to it unchanged.",
 		ArgsUsage: "[AGENT] [-- AGENT-FLAGS]",
 		Flags: slices.Concat(o.promptOptions.flags(), []cli.Flag{
@@ -82,6 +82,15 @@ func newLaunch(env Env) *cli.Command {
 			return env.launch(c.Context, args, rest, o)
 		},
 	}
+}
+
+// agentChoice lists names for the help, the default first.
+func agentChoice(names []string) string {
+	text := strings.Replace(strings.Join(names, ", "), ",", " (the default),", 1)
+	if last := strings.LastIndex(text, ", "); last >= 0 {
+		text = text[:last] + " or " + text[last+len(", "):]
+	}
+	return text
 }
 
 // passed parts arguments from what follows the --.

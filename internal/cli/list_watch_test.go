@@ -27,7 +27,7 @@ func (w *watched) shows(at time.Time) string {
 // person, not the newest.
 func TestWatched(t *testing.T) {
 	row := func(id string, status discover.Status, age time.Duration) discover.Session {
-		return discover.Session{Record: &discover.Record{Agent: discover.Codex, ID: id, Updated: now.Add(-age)}, Status: status}
+		return discover.Session{Record: &discover.Record{Agent: "codex", ID: id, Updated: now.Add(-age)}, Status: status}
 	}
 	w := newWatched(0)
 	if w.isTold() {

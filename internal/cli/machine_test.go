@@ -29,7 +29,7 @@ func working(env Env) Env {
 	table := proc.Of(process(1, 0), process(10, 1), shell, server, foreign, inner, process(20, 1), process(1000, 1))
 	codex := env.Adapters[1].(stub)
 	codex.claims = append(codex.claims, discover.Claim{
-		Agent: discover.Codex, Process: inner.ID, Session: "aaaaaaaa-2", Path: codex.records[1].Path, Strength: discover.Exact,
+		Agent: "codex", Process: inner.ID, Session: "aaaaaaaa-2", Path: codex.records[1].Path, Strength: discover.Exact,
 	})
 	env.Adapters = []discover.Adapter{env.Adapters[0], codex}
 	env.Take = func(context.Context) (*proc.Table, error) { return table, nil }

@@ -120,7 +120,7 @@ func TestStatusOfProcess(t *testing.T) {
 	s := env.Adapters[1].(stub)
 	other := s.records[1]
 	s.claims = append(s.claims, discover.Claim{
-		Agent: discover.Codex, Process: s.claims[0].Process, Home: s.home, Session: other.ID, Path: other.Path,
+		Agent: "codex", Process: s.claims[0].Process, Home: s.home, Session: other.ID, Path: other.Path,
 		Strength: discover.Exact, Kind: "writer-lock",
 	})
 	env.Adapters = []discover.Adapter{s}

@@ -105,12 +105,12 @@ func (env Env) slots(args []string, o *launchOptions) ([]*slot, error) {
 	case len(args) > 0:
 		entries = []config.Entry{{Agent: args[0]}}
 	case len(entries) == 0:
-		entries = []config.Entry{{Agent: string(discover.ClaudeCode)}}
+		entries = []config.Entry{{Agent: env.agentNames()[0]}}
 	}
 	if o.slotOptions.model != "" && o.matrix == "" {
 		entries[0].Models = []string{o.slotOptions.model}
 	}
-	return slotsOf(entries), o.fits(entries)
+	return env.slotsOf(entries), o.fits(entries)
 }
 
 // adopt takes from a matrix what no flag says.
@@ -148,7 +148,7 @@ func (o *launchOptions) apart(slots []*slot) bool {
 
 // slotsOf gives every model of every entry a slot, and each slot a name: the agent's, with the model's where an agent
 // comes twice, and a number where that is not enough.
-func slotsOf(entries []config.Entry) []*slot {
+func (env Env) slotsOf(entries []config.Entry) []*slot {
 	var slots []*slot
 	times := map[string]int{}
 	for _, e := range entries {
@@ -164,8 +164,8 @@ func slotsOf(entries []config.Entry) []*slot {
 	var names []string
 	for _, s := range slots {
 		name := s.Agent
-		if s.Agent == string(discover.ClaudeCode) {
-			name = "cc"
+		if a, ok := discover.AdapterOf(env.Adapters, discover.Agent(s.Agent)).(discover.ShortNamed); ok {
+			name = a.ShortName()
 		}
 		if short := modelShort(s.model); times[s.Agent] > 1 && short != "" {
 			name += "-" + short

@@ -26,7 +26,7 @@ func TestLiveSessionsAreNotResumed(t *testing.T) {
 		"idle in a daemon, to copy": {discover.Idle, true, true, ""},
 		"stopped":                   {discover.Stopped, false, false, ""},
 	} {
-		s := discover.Session{Record: &discover.Record{Agent: discover.Codex, ID: "a"}, Status: test.status, Shared: test.shared}
+		s := discover.Session{Record: &discover.Record{Agent: "codex", ID: "a"}, Status: test.status, Shared: test.shared}
 		if test.status.Live() {
 			s.Processes = []proc.Process{{ID: proc.ID{PID: 7, Birth: "b"}}}
 		}

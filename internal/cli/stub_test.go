@@ -96,7 +96,7 @@ func process(pid, parent int) proc.Facts {
 // record is a stored session of codex.
 func record(id, dir string, turn discover.TurnState, age time.Duration) discover.Record {
 	return discover.Record{
-		Agent: discover.Codex, ID: id, Dir: dir, Home: "/h/codex", Path: "/h/codex/" + id + dir + ".jsonl",
+		Agent: "codex", ID: id, Dir: dir, Home: "/h/codex", Path: "/h/codex/" + id + dir + ".jsonl",
 		Title: "title of " + id, Updated: now.Add(-age), Turn: discover.Turn{State: turn},
 	}
 }
@@ -109,7 +109,7 @@ func testEnv(t *testing.T) (Env, *output) {
 	table := proc.Of(process(1, 0), process(10, 1), process(11, 10), process(20, 1), process(21, 20), process(1000, 11))
 	live := record("aaaaaaaa-1", t.TempDir(), discover.TurnOpen, time.Minute)
 	codex := stub{
-		name: discover.Codex, program: "codex", home: "/h/codex",
+		name: "codex", program: "codex", home: "/h/codex",
 		records: []discover.Record{
 			live,
 			record("aaaaaaaa-2", "/w/a", discover.TurnDone, time.Hour),
@@ -118,16 +118,16 @@ func testEnv(t *testing.T) (Env, *output) {
 			record("dddddddd", "/w/d", discover.TurnDone, 30*24*time.Hour),
 		},
 		claims: []discover.Claim{
-			{Agent: discover.Codex, Process: proc.ID{PID: 10, Birth: "boot/1"}, Home: "/h/codex"},
+			{Agent: "codex", Process: proc.ID{PID: 10, Birth: "boot/1"}, Home: "/h/codex"},
 			{
-				Agent: discover.Codex, Process: proc.ID{PID: 10, Birth: "boot/1"}, Home: "/h/codex", Session: live.ID, Path: live.Path,
+				Agent: "codex", Process: proc.ID{PID: 10, Birth: "boot/1"}, Home: "/h/codex", Session: live.ID, Path: live.Path,
 				Strength: discover.Exact, Kind: "writer-lock", Detail: "/h/codex/lock",
 			},
 		},
 	}
 	claude := stub{
-		name: discover.ClaudeCode, program: "claude", home: "/h/claude",
-		claims: []discover.Claim{{Agent: discover.ClaudeCode, Process: proc.ID{PID: 20, Birth: "boot/1"}, Home: "/h/claude"}},
+		name: "claude-code", program: "claude", home: "/h/claude",
+		claims: []discover.Claim{{Agent: "claude-code", Process: proc.ID{PID: 20, Birth: "boot/1"}, Home: "/h/claude"}},
 	}
 	vars := map[string]string{"HOME": t.TempDir()}
 	return Env{
@@ -161,7 +161,7 @@ func setenv(env Env, pairs ...string) Env {
 	return env
 }
 
-var errStore = &discover.Warning{Agent: discover.Codex, Path: "/h/codex/sessions", Err: errors.New("it is\x1b[2J broken")}
+var errStore = &discover.Warning{Agent: "codex", Path: "/h/codex/sessions", Err: errors.New("it is\x1b[2J broken")}
 
 // broken has a store that cannot be read whole.
 func broken(env Env) Env {

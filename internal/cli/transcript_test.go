@@ -161,7 +161,7 @@ assistant  2026-11-20 11:54:00 (6m ago)
 func TestPeekOfATornTranscript(t *testing.T) {
 	env, out := talkative(t)
 	s := env.Adapters[1].(stub)
-	s.torn = &discover.Warning{Agent: discover.Codex, Path: "/h/x", Err: errors.New("line 7 is\x1b[2J damaged")}
+	s.torn = &discover.Warning{Agent: "codex", Path: "/h/x", Err: errors.New("line 7 is\x1b[2J damaged")}
 	env.Adapters = []discover.Adapter{s}
 	for words, exit := range map[string]int{
 		"peek aaaaaaaa-2": 6, "peek aaaaaaaa-2 --json": 6, "logs -f aaaaaaaa-2": 6, "logs -f cccccccc@/w/b": 1,

@@ -16,7 +16,7 @@ import (
 func TestTheExampleOfAnEvent(t *testing.T) {
 	s := discover.Session{
 		Record: &discover.Record{
-			Agent: discover.ClaudeCode, ID: "e226c6c2-71f1-4dd8-9d83-1b4d2a9a5f10", Dir: "/home/me/src/api",
+			Agent: "claude-code", ID: "e226c6c2-71f1-4dd8-9d83-1b4d2a9a5f10", Dir: "/home/me/src/api",
 			Title: "fix the flaky login test", Source: "tui", Updated: now.Add(-300 * time.Millisecond),
 		},
 		Status: discover.Waiting, WaitingFor: "permission",

@@ -17,7 +17,7 @@ func TestFrame(t *testing.T) {
 	var sessions []discover.Session
 	for i, status := range []discover.Status{discover.Waiting, discover.Running, discover.Running, discover.Idle, discover.Stopped} {
 		sessions = append(sessions, discover.Session{
-			Record: &discover.Record{Agent: discover.Codex, ID: fmt.Sprintf("%08d-x", i), Title: "日本語 \x1b[2J title"}, Status: status,
+			Record: &discover.Record{Agent: "codex", ID: fmt.Sprintf("%08d-x", i), Title: "日本語 \x1b[2J title"}, Status: status,
 		})
 	}
 	look := render.Look{Width: 70, Now: time.Date(2026, 11, 20, 12, 34, 56, 0, time.UTC)}

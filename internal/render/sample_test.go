@@ -18,7 +18,7 @@ func full() discover.Session {
 	second := proc.Process{ID: proc.ID{PID: 4712, Birth: "b/2"}, Started: now.Add(-time.Hour)}
 	return discover.Session{
 		Record: &discover.Record{
-			Agent: discover.Codex, ID: "01a1fa5c-c285-7d91-bd0a-842a7d8b5424",
+			Agent: "codex", ID: "01a1fa5c-c285-7d91-bd0a-842a7d8b5424",
 			Path: "/home/me/.codex/sessions/r.jsonl", Home: "/home/me/.codex", Dir: "/home/me/repo",
 			Title: "mend the parser", Prompt: "please mend the parser", Model: "gpt-5.5", Branch: "main",
 			Version: "0.169.0", Source: "exec",
@@ -47,7 +47,7 @@ func full() discover.Session {
 // stored is a stopped session of which little is known.
 func stored() discover.Session {
 	return discover.Session{
-		Record:  &discover.Record{Agent: discover.ClaudeCode, ID: "88d1d394-0000-4000-8000-000000000000", Updated: now.Add(-49 * time.Hour)},
+		Record:  &discover.Record{Agent: "claude-code", ID: "88d1d394-0000-4000-8000-000000000000", Updated: now.Add(-49 * time.Hour)},
 		Status:  discover.Stopped,
 		Outcome: discover.Completed,
 	}
@@ -57,7 +57,7 @@ func stored() discover.Session {
 func unnamed() discover.Session {
 	process := proc.Process{ID: proc.ID{PID: 99, Birth: "b/9"}}
 	return discover.Session{
-		Record: &discover.Record{Agent: discover.OpenCode}, Status: discover.Unknown, Processes: []proc.Process{process},
+		Record: &discover.Record{Agent: "opencode"}, Status: discover.Unknown, Processes: []proc.Process{process},
 		Evidence: []discover.Evidence{{
 			Claim: discover.Claim{Process: process.ID, Unreadable: "open files: permission denied"}, Accepted: true, Why: "a live process",
 		}},

@@ -142,7 +142,7 @@ func TestTableProperties(t *testing.T) {
 		row := rapid.Custom(func(t *rapid.T) discover.Session {
 			s := discover.Session{
 				Record: &discover.Record{
-					Agent: discover.Codex, ID: anything.Draw(t, "id"), Dir: anything.Draw(t, "dir"),
+					Agent: "codex", ID: anything.Draw(t, "id"), Dir: anything.Draw(t, "dir"),
 					Title: anything.Draw(t, "title"), Updated: now,
 				},
 				Status:     rapid.SampledFrom([]discover.Status{discover.Running, discover.Waiting, discover.Stopped}).Draw(t, "status"),

@@ -155,10 +155,8 @@ func (s *stopping) eachTarget(do func(*target)) {
 
 // stopperOf is how the agent's adapter says that it ends.
 func (s *stopping) stopperOf(name discover.Agent) launch.Stopper {
-	for _, a := range s.world.Adapters {
-		if st, ok := a.(launch.Stopper); ok && a.Name() == name {
-			return st
-		}
+	if st, ok := discover.AdapterOf(s.world.Adapters, name).(launch.Stopper); ok {
+		return st
 	}
 	return plain{}
 }

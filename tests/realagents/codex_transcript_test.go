@@ -47,7 +47,7 @@ func TestCodexTranscript(t *testing.T) {
 // said is what a session's transcript holds, the oldest first.
 func said(t *testing.T, s session) (list []string) {
 	t.Helper()
-	r := discover.Record{Agent: discover.Codex, ID: *s.ID, Path: s.Path, Home: s.Home}
+	r := discover.Record{Agent: "codex", ID: *s.ID, Path: s.Path, Home: s.Home}
 	for m, err := range codex.New().Messages(t.Context(), r) {
 		switch {
 		case err != nil:
