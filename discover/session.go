@@ -81,6 +81,11 @@ func (s Session) HasProcess(id proc.ID) bool {
 	return slices.ContainsFunc(s.Processes, func(p proc.Process) bool { return p.ID == id })
 }
 
+// SharesProcess reports whether one process runs both sessions.
+func (s Session) SharesProcess(o Session) bool {
+	return slices.ContainsFunc(o.Processes, func(p proc.Process) bool { return s.HasProcess(p.ID) })
+}
+
 // RunByAny reports whether one of these processes runs the session.
 func (s Session) RunByAny(processes iter.Seq[proc.Process]) bool {
 	for p := range processes {

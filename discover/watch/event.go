@@ -73,7 +73,7 @@ func (w *Watcher) early(t *track, now time.Time) bool {
 // stored so far.
 func (w *Watcher) mayBeSub(row discover.Session) bool {
 	return row.Prompt == "" && row.Title == "" && slices.ContainsFunc(w.tracks, func(t *track) bool {
-		return t.now.Agent == row.Agent && t.now.ID != row.ID && t.now.ID != "" && shareProcess(t.now, row)
+		return t.now.Agent == row.Agent && t.now.ID != row.ID && t.now.ID != "" && t.now.SharesProcess(row)
 	})
 }
 
@@ -106,7 +106,7 @@ func diff(was *discover.Session, now discover.Session) (out []EventType) {
 
 // elsewhere reports whether a live session is run by other processes altogether than it was.
 func elsewhere(s, was discover.Session) bool {
-	return len(s.Processes) > 0 && len(was.Processes) > 0 && s.Status.Live() && !shareProcess(s, was)
+	return len(s.Processes) > 0 && len(was.Processes) > 0 && s.Status.Live() && !s.SharesProcess(was)
 }
 
 func pids(s discover.Session) (out []proc.ID) {

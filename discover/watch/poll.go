@@ -46,7 +46,7 @@ type poller struct {
 type exitWatch struct {
 	stop context.CancelFunc
 	done chan struct{}
-	// poll: its end does not tell itself, and is asked for.
+	// poll: its end cannot be waited for, so each poll asks for it.
 	poll bool
 }
 
@@ -142,7 +142,8 @@ func (p *poller) exited(e exit) bool {
 	return false
 }
 
-// begun reports whether a process has begun that may be an agent. Where that cannot be seen, it is after the idle interval.
+// begun reports whether a process has begun that may be an agent. Where the system cannot list processes, the
+// idle interval bounds how late it is seen.
 func (p *poller) begun() bool {
 	if !p.arrivals {
 		return false
@@ -151,7 +152,7 @@ func (p *poller) begun() bool {
 	return slices.ContainsFunc(binaries, p.world.MayRun)
 }
 
-// poll reports whether a file has changed, or a process ended that does not tell.
+// poll reports whether a file has changed, or a process has ended whose end cannot be waited for.
 func (p *poller) poll() (changed bool) {
 	for path, old := range p.files {
 		if now := p.stamp(path); now != old {
@@ -166,7 +167,7 @@ func (p *poller) poll() (changed bool) {
 	return changed
 }
 
-// attend watches the files and processes of these sessions, and nothing else any more. A file that was not watched until
+// attend watches the files and processes of these sessions and stops watching all others. A file that was not watched until
 // now may have changed since the snapshot.
 func (p *poller) attend(ctx context.Context, sessions []discover.Session) {
 	if p.always {

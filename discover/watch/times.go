@@ -41,9 +41,9 @@ const (
 	TurnEndDelay = time.Second
 )
 
-// afterChange are the times after the last change at which snapshots are due: at once, and when what a session shows by
-// keeping silent is to be told from a pause (a second, where an agent records that it calls a tool but not that it asks for
-// leave first). The second one comes after [TurnEndDelay], too.
+// afterChange returns the times after the last change at which snapshots are due. The later two are for sessions whose
+// silence is the evidence: an agent that records a tool call, but not that it asks for permission first, counts as waiting
+// after a second without a record. The second one also comes after [TurnEndDelay].
 func afterChange() [3]time.Duration {
 	return [...]time.Duration{0, 1200 * time.Millisecond, 5 * time.Second}
 }

@@ -47,17 +47,7 @@ func covered(row discover.Session, sessions []discover.Session) bool {
 	for _, s := range sessions {
 		switch {
 		case s.Agent != row.Agent:
-		case row.ID == "" && shareProcess(s, row), row.ID != "" && s.ID == row.ID && (s.Path == row.Path || row.Path == ""):
-			return true
-		}
-	}
-	return false
-}
-
-// shareProcess reports whether a process runs both sessions.
-func shareProcess(a, b discover.Session) bool {
-	for _, p := range a.Processes {
-		if b.HasProcess(p.ID) {
+		case row.ID == "" && s.SharesProcess(row), row.ID != "" && s.ID == row.ID && (s.Path == row.Path || row.Path == ""):
 			return true
 		}
 	}

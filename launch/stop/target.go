@@ -84,7 +84,7 @@ func candidates(s discover.Session) string {
 // process that runs it; but it has no process of its own.
 func (s *stopping) others(session discover.Session) []discover.Session {
 	return slices.DeleteFunc(slices.Clone(s.now.Sessions), func(o discover.Session) bool {
-		return o.IsSub() || same(o, session) || !shareProcess(o, session) ||
+		return o.IsSub() || same(o, session) || !o.SharesProcess(session) ||
 			slices.ContainsFunc(s.chosen, func(c discover.Session) bool { return same(o, c) })
 	})
 }
@@ -95,13 +95,9 @@ func same(a, b discover.Session) bool {
 		return false
 	}
 	if a.ID == "" {
-		return shareProcess(a, b)
+		return a.SharesProcess(b)
 	}
 	return a.Path == b.Path || a.Path == "" || b.Path == ""
-}
-
-func shareProcess(a, b discover.Session) bool {
-	return slices.ContainsFunc(a.Processes, func(p proc.Process) bool { return b.HasProcess(p.ID) })
 }
 
 // plan says what would be tried.
