@@ -40,8 +40,8 @@ type entry struct {
 	exe  string // "" where it may not be read
 	once sync.Once
 	read func() (Process, error) // nil where it has been read
-	// started reports whether the process with this pid was started with any of the variables; nil where only asking the process
-	// itself tells. What it denies needs no proof of identity: nothing is said of anybody.
+	// started reports whether the process that has this pid now was started with any of the variables. It does not check the
+	// identity: [Table.WithEnv] does so for those that it accepts. It is nil where there is no cheaper way than [Process.Env].
 	started func(keys []string) bool
 	ours    listeners
 	p       Process

@@ -89,8 +89,8 @@ func (env Env) afterCheckout(ctx context.Context, args []string) error {
 	return env.goOn(err)
 }
 
-// trailerTimeout bounds how long a commit waits for the name of its session. It takes 30 ms as a rule and a hundred times as
-// long on a machine that is busy; storage that never answers takes longer.
+// trailerTimeout bounds how long a commit waits for the name of its session: a fraction of a second as a rule, seconds on an
+// overloaded machine, for ever where storage does not answer.
 const trailerTimeout = 20 * time.Second
 
 // nameSession names the session that we run inside of in the message of a commit. Whatever happens, the commit goes on.
