@@ -159,7 +159,7 @@ func (s *selection) unseen(row discover.Session, since time.Time) bool {
 		return false
 	}
 	old, ok := s.stopped[row.Key()]
-	return !ok || differs(row, old.Session) || later(row, old.Session)
+	return !ok || Changed(row, old.Session)
 }
 
 // mayLive reports whether a stopped session that was never seen live may be run by one of its agent's processes all the

@@ -59,6 +59,9 @@ func differs(s, was discover.Session) bool {
 	return s.Status != was.Status || s.Outcome != was.Outcome || s.WaitingFor != was.WaitingFor || s.Error != was.Error
 }
 
+// Changed reports whether the session's state is another one than it was, or it is in a later turn.
+func Changed(s, was discover.Session) bool { return differs(s, was) || later(s, was) }
+
 // later reports whether the session is in a later turn than it was, as far as its storage tells. Where it did not tell when
 // the one before was asked for, that was before its last record.
 func later(s, was discover.Session) bool {

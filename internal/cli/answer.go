@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"iter"
 	"strings"
@@ -22,11 +21,7 @@ func (b *begun) answer(ctx context.Context, env Env) string {
 	if err == nil {
 		return text
 	}
-	w, ok := errors.AsType[*discover.Warning](err)
-	if !ok {
-		w = &discover.Warning{Agent: b.session.Agent, Path: b.session.Path, Err: err}
-	}
-	env.report.warning(noticeOf(w))
+	_ = env.warn([]*discover.Warning{unread(b.session, err)})
 	return ""
 }
 

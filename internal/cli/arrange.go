@@ -68,13 +68,13 @@ func arrange(app *cli.App, args []string) ([]string, error) {
 func flagFirst(commands []*cli.Command, flag string) error {
 	name, _, _ := strings.Cut(strings.TrimLeft(flag, "-"), "=")
 	if slices.ContainsFunc(commands, func(c *cli.Command) bool { return flagOf(c, name) != nil }) {
-		return &usageError{flag + " must follow the command", program + " COMMAND " + flag}
+		return wrongUsage(flag+" must follow the command", program+" COMMAND "+flag)
 	}
 	hint := program + " --help lists the commands"
 	if name == "v" || name == "V" {
 		hint = "did you mean " + program + " --version?"
 	}
-	return &usageError{"unknown flag " + strconv.Quote(flag), hint}
+	return wrongUsage("unknown flag "+strconv.Quote(flag), hint)
 }
 
 // descend finds the command below a verb that the words name, and those above it. Where they name none but ask for help,
@@ -85,7 +85,7 @@ func descend(verb *cli.Command, words []string) (verbs []*cli.Command, rest []st
 		below := commandNamed(verb.Subcommands, words[0])
 		switch {
 		case below == nil && strings.HasPrefix(words[0], "-"):
-			return nil, nil, &usageError{words[0] + " must follow the command", program + " " + verbOf(verb) + " COMMAND " + words[0]}
+			return nil, nil, wrongUsage(words[0]+" must follow the command", program+" "+verbOf(verb)+" COMMAND "+words[0])
 		case below == nil:
 			return nil, nil, unknown(verb.Name+" command", words[0], verbNames(verb.Subcommands))
 		}

@@ -5,6 +5,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"io"
 
@@ -28,7 +29,7 @@ func (env Env) main(ctx context.Context, args []string) int {
 	help := &checked{to: app.Writer}
 	app.Writer = help
 	err = app.RunContext(ctx, append([]string{app.Name}, arranged...))
-	return env.finish(firstOf(err, help.err))
+	return env.finish(cmp.Or(err, help.err))
 }
 
 // checked remembers the first error of writing, for the library, which writes the help and does not look.
@@ -39,7 +40,7 @@ type checked struct {
 
 func (c *checked) Write(p []byte) (int, error) {
 	n, err := c.to.Write(p)
-	c.err = firstOf(c.err, err)
+	c.err = cmp.Or(c.err, err)
 	return n, err
 }
 

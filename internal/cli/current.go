@@ -48,7 +48,7 @@ func (env Env) current(ctx context.Context, o *currentOptions) error {
 	done()
 	if errors.Is(err, discover.ErrNotFound) {
 		_ = env.warn(r.Warnings) // they may be why
-		return &refusal{"this is not inside a session"}
+		return refusal("this is not inside a session")
 	}
 	if err != nil {
 		return err
@@ -58,7 +58,7 @@ func (env Env) current(ctx context.Context, o *currentOptions) error {
 	} else if id := r.Sessions[0].ID; id != "" {
 		_, err = fmt.Fprintln(env.Stdout, render.Clean(id))
 	} else {
-		err = &refusal{fmt.Sprintf("this is inside %s, but no evidence names the session", r.Sessions[0].Agent)}
+		err = refusal(fmt.Sprintf("this is inside %s, but no evidence names the session", r.Sessions[0].Agent))
 	}
 	if err != nil {
 		return err

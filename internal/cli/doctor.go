@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/urfave/cli/v2"
 
@@ -134,7 +135,7 @@ func (f *findings) warn(err error) {
 		}
 		return
 	}
-	if text := err.Error(); !contains(f.Warnings, text) {
+	if text := err.Error(); !slices.Contains(f.Warnings, text) {
 		f.Warnings = append(f.Warnings, text)
 	}
 }

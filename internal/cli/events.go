@@ -105,12 +105,11 @@ func (env Env) events(ctx context.Context, o *eventsOptions) error {
 	if o.quiet {
 		out = io.Discard
 	}
-	warn := env.newWarnings()
 	sel.All, sel.Limit = false, 0
 	watcher := watch.All(env.world(s.Homes), sel)
 	first := true
 	err = each(ctx, watcher, func(r discover.Result) (bool, error) {
-		warn(r.Warnings)
+		_ = env.warn(r.Warnings)
 		events := watcher.Events()
 		if first && !o.initial {
 			events = nil

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"strings"
 
@@ -31,16 +30,13 @@ func (env Env) poster(o *eventsOptions) (func(context.Context, delivery) error, 
 	}
 	curl, err := launch.Host{Environ: env.Environ}.LookPath("curl")
 	if err != nil {
-		return nil, errNoCurl
+		return nil, &failure{ending{exitUnable, "not_installed"}, "--webhook needs curl, which is not in PATH", ""}
 	}
 	w := webhook.Hook{URL: o.webhook, Secret: []byte(env.Getenv(o.secretEnv)), Curl: curl, Environ: without(env.Environ, o.secretEnv)}
 	return func(ctx context.Context, d delivery) error {
 		return webhook.Retry(ctx, func() error { return w.Post(ctx, string(d.event.Type), d.line) })
 	}, nil
 }
-
-// errNoCurl: there is nothing to post with.
-var errNoCurl = errors.New("--webhook needs curl, which is not in PATH")
 
 // without leaves a variable out of an environment.
 func without(environ []string, key string) []string {

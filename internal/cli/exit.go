@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -31,6 +32,21 @@ const (
 	exitNoReader    = 141 // nobody reads stdout any more: what a shell says of a program that SIGPIPE has ended
 )
 
+// ending is how a command ends: its exit code, and the error's name in JSON; "" where nothing is printed.
+type ending struct {
+	exit int
+	code string
+}
+
+// failure is an error that knows how the command ends, and what to do about it. The errors of other packages have their
+// ending in [Env.end].
+type failure struct {
+	ending
+	message, hint string
+}
+
+func (f *failure) Error() string { return f.message }
+
 // Silent ways of ending: all there is to say is said.
 var (
 	// errPartial: warnings say what was left out.
@@ -40,90 +56,86 @@ var (
 )
 
 // refusal is a plain no with words.
-type refusal struct{ message string }
+func refusal(message string) error { return &failure{ending{exitNo, "no"}, message, ""} }
 
-func (r *refusal) Error() string { return r.message }
-
-// conflictError: somebody is in the way.
-type conflictError struct{ message, hint string }
-
-func (e *conflictError) Error() string { return e.message }
-
-// timeoutError: what was waited for did not happen in time.
-type timeoutError struct{ message, hint string }
-
-func (e *timeoutError) Error() string { return e.message }
-
-// ending is how a command ends, in all its forms.
-type ending struct {
-	exit int
-	// code is the error's name in JSON.
-	code string
-	// silent: nothing is printed.
-	silent bool
+// conflict says that somebody is in the way.
+func conflict(message, hint string) error {
+	return &failure{ending{exitConflict, "conflict"}, message, hint}
 }
 
-// end is the one place where errors become exit codes.
-func end(err error) ending {
+// late says that what was waited for did not happen in time.
+func late(message, hint string) error {
+	return &failure{ending{exitTimeout, "timeout"}, message, hint}
+}
+
+// passedOn is the end of a command that ran in our place, which has said its own words.
+func passedOn(code int) error {
+	return &failure{ending{exit: code}, fmt.Sprintf("the command ended with exit code %d", code), ""}
+}
+
+// exitOf is the exit code of a command that ends with this error.
+func exitOf(err error) int {
+	e, _ := end(err)
+	return e.exit
+}
+
+// end is the one place where errors become exit codes, with what to do about each in one line or several; "" if nothing helps.
+func end(err error) (e ending, hint string) {
 	var (
-		usage     *usageError
+		known     *failure
 		conf      *config.Error
 		ambiguous *discover.AmbiguousError
-		no        *refusal
-		conflict  *conflictError
-		timeout   *timeoutError
 		missing   *launch.NotInstalledError
 		unable    *launch.UnsupportedError
-		command   *passedOn
-		unlocked  *noLockError
 		untrusted *discover.UntrustedError
+		notFound  *discover.NotFoundError
 	)
 	switch {
 	case err == nil:
-		return ending{exit: exitOK, silent: true}
+		return ending{exit: exitOK}, ""
 	case errors.Is(err, syscall.EPIPE): // the reader has seen enough
-		return ending{exit: exitNoReader, silent: true}
+		return ending{exit: exitNoReader}, ""
 	case errors.Is(err, context.Canceled):
-		return ending{exit: exitInterrupted, code: "interrupted"}
-	case errors.As(err, &usage), errors.As(err, &conf):
-		return ending{exit: exitUsage, code: "usage"}
-	case errors.Is(err, worktree.ErrNoWorktree):
-		return ending{exit: exitNotFound, code: "not_found"}
-	case errors.As(err, &ambiguous):
-		return ending{exit: exitAmbiguous, code: "ambiguous"}
-	case errors.Is(err, discover.ErrNotFound):
-		return ending{exit: exitNotFound, code: "not_found"}
-	case errors.Is(err, discover.ErrUnreadable):
-		return ending{exit: exitPartial, code: "partial"}
+		return ending{exitInterrupted, "interrupted"}, ""
 	case errors.Is(err, errPartial):
-		return ending{exit: exitPartial, silent: true}
+		return ending{exit: exitPartial}, ""
 	case errors.Is(err, errNo):
-		return ending{exit: exitNo, silent: true}
-	case errors.As(err, &no):
-		return ending{exit: exitNo, code: "no"}
-	case errors.As(err, &conflict), errors.As(err, &untrusted):
-		return ending{exit: exitConflict, code: "conflict"}
-	case errors.As(err, &timeout), errors.Is(err, launch.ErrUnproven):
-		return ending{exit: exitTimeout, code: "timeout"}
-	case errors.As(err, &command): // its own words are said
-		return ending{exit: command.code, silent: true}
-	case errors.As(err, &unlocked):
-		return ending{exit: exitNotFound, code: "not_found"}
-	case errors.As(err, &missing), errors.Is(err, errNoCurl):
-		return ending{exit: exitUnable, code: "not_installed"}
+		return ending{exit: exitNo}, ""
+	case errors.As(err, &known):
+		return known.ending, known.hint
+	case errors.As(err, &conf) && conf.Unread:
+		return ending{exitUsage, "usage"}, "check its path, and that it may be read"
+	case conf != nil:
+		return ending{exitUsage, "usage"}, "fix or remove the file; docs/cli.md has every key"
+	case errors.Is(err, worktree.ErrNoWorktree):
+		return ending{exitNotFound, "not_found"}, "agentctl worktree list shows what there is"
+	case errors.As(err, &ambiguous):
+		return ending{exitAmbiguous, "ambiguous"}, ambiguousHint(ambiguous)
+	case errors.As(err, &notFound) && isNumber(notFound.Arg):
+		return ending{exitNotFound, "not_found"}, "did you mean pid:" + notFound.Arg + "?"
+	case errors.Is(err, discover.ErrNotFound):
+		return ending{exitNotFound, "not_found"}, "agentctl list -a --since all shows every session"
+	case errors.Is(err, discover.ErrUnreadable):
+		return ending{exitPartial, "partial"}, "the warnings name the file; agentctl doctor checks every store"
+	case errors.As(err, &untrusted):
+		return ending{exitConflict, "conflict"}, nameHome(untrusted)
+	case errors.Is(err, launch.ErrUnproven):
+		return ending{exitTimeout, "timeout"}, ""
+	case errors.As(err, &missing):
+		return ending{exitUnable, "not_installed"}, ""
 	case errors.As(err, &unable):
-		return ending{exit: exitUnable, code: "unsupported"}
+		return ending{exitUnable, "unsupported"}, ""
 	}
-	return ending{exit: exitFailed, code: "failed"}
+	return ending{exitFailed, "failed"}, ""
 }
 
 // finish reports why the command failed, if it did, and returns the exit code.
 func (env Env) finish(err error) int {
-	e := end(err)
-	if e.silent {
+	e, hint := end(err)
+	if e.code == "" {
 		return e.exit
 	}
-	p := render.Problem{Code: e.code, Message: plain(err), Hint: env.hint(err)}
+	p := render.Problem{Code: e.code, Message: plain(err), Hint: hint}
 	if errors.Is(err, context.Canceled) {
 		p.Message = "interrupted"
 	}
@@ -135,43 +147,6 @@ func (env Env) finish(err error) int {
 	}
 	env.report.fail(p)
 	return e.exit
-}
-
-// hint is what to do about an error, in one line or several; "" if nothing helps.
-func (env Env) hint(err error) string {
-	var usage *usageError
-	var conf *config.Error
-	var ambiguous *discover.AmbiguousError
-	var conflict *conflictError
-	var timeout *timeoutError
-	var untrusted *discover.UntrustedError
-	var notFound *discover.NotFoundError
-	switch {
-	case errors.As(err, &untrusted):
-		return nameHome(untrusted)
-	case errors.As(err, &conflict):
-		return conflict.hint
-	case errors.As(err, &timeout):
-		return timeout.hint
-	case errors.As(err, &usage):
-		return usage.hint
-	case errors.Is(err, worktree.ErrNoWorktree):
-		return "agentctl worktree list shows what there is"
-	case errors.As(err, &conf):
-		if conf.Unread {
-			return "check its path, and that it may be read"
-		}
-		return "fix or remove the file; docs/cli.md has every key"
-	case errors.As(err, &ambiguous):
-		return ambiguousHint(ambiguous)
-	case errors.Is(err, discover.ErrUnreadable):
-		return "the warnings name the file; agentctl doctor checks every store"
-	case errors.As(err, &notFound) && isNumber(notFound.Arg):
-		return "did you mean pid:" + notFound.Arg + "?"
-	case errors.Is(err, discover.ErrNotFound):
-		return "agentctl list -a --since all shows every session"
-	}
-	return ""
 }
 
 // wantsJSON reports whether the command line asks for JSON, which even an error in it answers in.
@@ -198,10 +173,10 @@ func (env Env) say(kind, message string) {
 	env.report.warning(render.Notice{Message: message})
 }
 
-// warn says what could not be read. With any warning the command ends as partial.
+// warn says what could not be read, each once in a call. With any warning the command ends as partial.
 func (env Env) warn(warnings []*discover.Warning) error {
 	for _, w := range warnings {
-		env.report.warning(noticeOf(w))
+		env.report.warnOnce(render.Notice{Message: plain(w), Adapter: string(w.Agent), Path: w.Path})
 	}
 	if len(warnings) > 0 {
 		return errPartial
@@ -209,7 +184,10 @@ func (env Env) warn(warnings []*discover.Warning) error {
 	return nil
 }
 
-// noticeOf is a warning as it is reported.
-func noticeOf(w *discover.Warning) render.Notice {
-	return render.Notice{Message: plain(w), Adapter: string(w.Agent), Path: w.Path}
+// unread is the warning that a part of a session cannot be read.
+func unread(s discover.Session, err error) *discover.Warning {
+	if w, ok := errors.AsType[*discover.Warning](err); ok {
+		return w
+	}
+	return &discover.Warning{Agent: s.Agent, Path: s.Path, Err: err}
 }

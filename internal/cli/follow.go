@@ -38,7 +38,7 @@ func (t *telling) once(ctx context.Context, s discover.Session) error {
 	if len(entries) == 0 {
 		t.nothing()
 	}
-	return t.partial()
+	return t.partial
 }
 
 // nothing says why nothing is printed.
@@ -74,14 +74,6 @@ func (t *telling) print(ctx context.Context, entries []render.Entry) error {
 		return err
 	}
 	return t.env.page(ctx, b.Bytes())
-}
-
-// partial is the error of what could not be read.
-func (t *telling) partial() error {
-	if len(t.said) > 0 {
-		return errPartial
-	}
-	return nil
 }
 
 // follow prints the last messages of a session, and then what comes, until it stops.
@@ -121,7 +113,7 @@ func (t *telling) follow(ctx context.Context, s discover.Session) error {
 	if err := t.env.conclude(end); err != nil {
 		return err
 	}
-	return t.partial()
+	return t.partial
 }
 
 // since is what has not been printed yet.

@@ -83,7 +83,7 @@ func (env Env) hooks(ctx context.Context, verb string, o *hooksOptions, do func(
 	}
 	list, err := do(ctx, place, o)
 	if refused, ok := errors.AsType[*hooks.RefusedError](err); ok {
-		return &conflictError{refused.Error() + "; nothing was changed", refused.Advice()}
+		return conflict(refused.Error()+"; nothing was changed", refused.Advice())
 	}
 	if err != nil {
 		return err

@@ -56,7 +56,7 @@ func overrides() map[string]string {
 // guardHook lets git go on unless somebody is in the way, or that cannot be told.
 func (env Env) guardHook(ctx context.Context, over string) error {
 	err := env.guard(ctx, ".", &guardOptions{}, over)
-	switch end(err).exit {
+	switch exitOf(err) {
 	case exitConflict:
 		return err
 	case exitPartial:
@@ -82,7 +82,7 @@ func (env Env) afterCheckout(ctx context.Context, args []string) error {
 		return nil
 	}
 	err := env.guard(ctx, ".", &guardOptions{quiet: true}, "")
-	if end(err).exit == exitConflict {
+	if exitOf(err) == exitConflict {
 		env.say("warning", err.Error()+": its files have just changed under it")
 		return nil
 	}

@@ -61,7 +61,7 @@ func TestAHookThatFailsIsNamed(t *testing.T) {
 		t.Errorf("nothing fails with %v", err)
 	}
 	err := (hook{"--on-create", "exit 3"}).run(t.Context(), env, s, nil)
-	if err == nil || err.Error() != "the script of --on-create failed: exit status 3" || end(err).exit != exitFailed {
+	if err == nil || err.Error() != "the script of --on-create failed: exit status 3" || exitOf(err) != exitFailed {
 		t.Errorf("%v", err)
 	}
 	s.Dir = filepath.Join(s.Dir, "gone")
@@ -77,7 +77,7 @@ func TestAHookEndsWithTheCommand(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	env.report.out = writerFunc(func(p []byte) (int, error) { stop(); return len(p), nil }) // it has begun
 	err := (hook{"--on-create", "echo begun; exec sleep 1000"}).run(ctx, env, s, nil)
-	if !errors.Is(err, context.Canceled) || end(err).exit != exitInterrupted {
+	if !errors.Is(err, context.Canceled) || exitOf(err) != exitInterrupted {
 		t.Errorf("%v", err)
 	}
 }

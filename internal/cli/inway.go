@@ -125,7 +125,7 @@ func (sc scene) conflict(hint string) error {
 	} else if d != nil {
 		hint = "agentctl unlock removes the lock; " + hint
 	}
-	return &conflictError{message, hint}
+	return conflict(message, hint)
 }
 
 // whoLocks tells of one lock: who, since when and why.

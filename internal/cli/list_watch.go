@@ -27,7 +27,7 @@ func (env Env) listWatch(c *cli.Context, o *listOptions) error {
 	in, typed := env.Stdin.(*os.File)
 	out, shown := env.Stdout.(*os.File)
 	if !env.Terminal || !typed || !shown || env.Getenv("TERM") == "dumb" {
-		return &usageError{"--watch needs a terminal that can be redrawn", "agentctl events prints what changes, line by line"}
+		return wrongUsage("--watch needs a terminal that can be redrawn", "agentctl events prints what changes, line by line")
 	}
 	s, err := env.settings(o.noColor)
 	if err != nil {

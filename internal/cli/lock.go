@@ -1,9 +1,9 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -107,7 +107,7 @@ func (env Env) declare(ctx context.Context, places []*lock.Place, o *lockOptions
 	if o.json {
 		err = env.printLocks(locks, &locksOptions{json: true}, nil, s.look)
 	}
-	return firstOf(err, unseen)
+	return cmp.Or(err, unseen)
 }
 
 // undeclare removes those of the locks on these places that we have just declared.
@@ -194,7 +194,7 @@ func (env Env) lockWhile(ctx context.Context, places []*lock.Place, command []st
 		all = append(all, held)
 		cmd.ExtraFiles = append(cmd.ExtraFiles, held.File())
 	}
-	return firstOf(env.passThrough(cmd), unseen)
+	return cmp.Or(env.passThrough(cmd), unseen)
 }
 
 // holdFree holds a place that nothing else locks; with force, sessions and declared locks there do not matter.
@@ -220,16 +220,6 @@ func (env Env) holdFree(ctx context.Context, s settings, place *lock.Place, forc
 		}
 	}
 	return sc, held, nil
-}
-
-// firstOf is the first error there is.
-func firstOf(errs ...error) error {
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // passThrough runs a command in our place: signals reach it and all that it has started, and its exit code is ours.
@@ -261,11 +251,6 @@ func byKey(s os.Signal, foreground func() bool) bool {
 	return (s == os.Interrupt || s == syscall.SIGQUIT) && foreground()
 }
 
-// passedOn is the end of a command that ran in our place.
-type passedOn struct{ code int }
-
-func (p *passedOn) Error() string { return fmt.Sprintf("the command ended with exit code %d", p.code) }
-
 func passOn(state *os.ProcessState, err error) error {
 	var exit *exec.ExitError
 	switch status, ok := state.Sys().(syscall.WaitStatus); {
@@ -274,7 +259,7 @@ func passOn(state *os.ProcessState, err error) error {
 	case !errors.As(err, &exit):
 		return err
 	case ok && status.Signaled():
-		return &passedOn{128 + int(status.Signal())}
+		return passedOn(128 + int(status.Signal()))
 	}
-	return &passedOn{state.ExitCode()}
+	return passedOn(state.ExitCode())
 }

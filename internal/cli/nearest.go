@@ -8,8 +8,6 @@ import (
 // longest is the longest word that could be a misspelt one of ours.
 const longest = 64
 
-func contains(words []string, word string) bool { return slices.Contains(words, word) }
-
 // nearest finds the word that was probably meant: the only one that begins so, or of which at most a third of the letters
 // have to change.
 func nearest(word string, words []string) (string, bool) {

@@ -74,7 +74,7 @@ func (env Env) printOrphans(found []stop.Orphan, o *listOptions, look render.Loo
 
 // addOrphans adds to machines what the stopped sessions of r have left behind, by the rule of list --orphans. The
 // environments of all processes are read for it: only where a session is stopped. The scan reads other sessions, too: of
-// its warnings there are those of the process table only, unless r has them.
+// its warnings there are those of the process table only.
 func (env Env) addOrphans(ctx context.Context, world *discover.World, r discover.Result, machines []render.Machine) []*discover.Warning {
 	// The environments alone are cheap to ask, and as a rule say that there are none.
 	known := r.Table != nil && !r.Table.Hidden()
@@ -97,9 +97,7 @@ func (env Env) addOrphans(ctx context.Context, world *discover.World, r discover
 			}
 		}
 	}
-	return slices.DeleteFunc(scan.Warnings, func(w *discover.Warning) bool {
-		return w.Agent != "" || slices.ContainsFunc(r.Warnings, func(known *discover.Warning) bool { return known.Error() == w.Error() })
-	})
+	return slices.DeleteFunc(scan.Warnings, func(w *discover.Warning) bool { return w.Agent != "" })
 }
 
 // stopOrphans is stop --orphans.

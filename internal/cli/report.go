@@ -22,6 +22,8 @@ type reporter struct {
 	// shown: the progress line is on the screen. paused counts the callers that keep it away.
 	shown  bool
 	paused int
+	// warned are the warnings that were said once, by their text.
+	warned map[string]bool
 }
 
 // fail reports the error that ends the command; it is the last line.
@@ -51,6 +53,20 @@ func (r *reporter) warning(n render.Notice) {
 		return
 	}
 	r.line("agentctl: warning: ", n.Message)
+}
+
+// warnOnce reports a warning unless it was reported by warnOnce before.
+func (r *reporter) warnOnce(n render.Notice) {
+	r.mu.Lock()
+	known := r.warned[n.Message]
+	if r.warned == nil {
+		r.warned = map[string]bool{}
+	}
+	r.warned[n.Message] = true
+	r.mu.Unlock()
+	if !known {
+		r.warning(n)
+	}
 }
 
 func (r *reporter) hint(text string) {

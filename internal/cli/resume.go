@@ -114,7 +114,7 @@ func (env Env) stored(ctx context.Context, arg string, o *resumeOptions, s setti
 		return session, nil, err
 	}
 	if session.ID == "" {
-		return session, agent, &conflictError{fmt.Sprintf("%s is live, and its session is not known", named(session)), ""}
+		return session, agent, conflict(fmt.Sprintf("%s is live, and its session is not known", named(session)), "")
 	}
 	if session.IsSub() {
 		return session, agent, &launch.UnsupportedError{Agent: session.Agent, What: "cannot resume a sub-agent's session; resume " + session.Parent}

@@ -290,7 +290,7 @@ func (st *starting) resumable(r discover.Result) error {
 	}
 	for _, s := range r.Sessions {
 		if s.Key() == st.req.Resume.Key() && s.Status.Live() {
-			return &conflictError{fmt.Sprintf("%s is live (%s)", named(s), s.Status), wayOn(s)}
+			return conflict(fmt.Sprintf("%s is live (%s)", named(s), s.Status), wayOn(s))
 		}
 	}
 	return nil
@@ -310,14 +310,15 @@ func (env Env) unproven(b *begun, err error) error {
 	pid := b.child.Process.ID.PID
 	switch {
 	case errors.Is(err, launch.ErrUnproven) && b.killOnTimeout:
-		return errors.Join(&timeoutError{
-			fmt.Sprintf("the session of pid %d did not appear within %s; it was ended", pid, b.timeout), "",
-		}, b.child.Kill(context.Background()))
+		return errors.Join(
+			late(fmt.Sprintf("the session of pid %d did not appear within %s; it was ended", pid, b.timeout), ""),
+			b.child.Kill(context.Background()),
+		)
 	case errors.Is(err, launch.ErrUnproven):
-		return &timeoutError{
+		return late(
 			fmt.Sprintf("the session of pid %d did not appear within %s; %s keeps running", pid, b.timeout, b.agent.Name()),
 			fmt.Sprintf("agentctl status pid:%d shows it once it is known; agentctl stop pid:%d ends it", pid, pid),
-		}
+		)
 	case errors.Is(err, context.Canceled):
 		env.report.note(fmt.Sprintf("%s keeps running as pid %d", b.agent.Name(), pid))
 	}

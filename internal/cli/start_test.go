@@ -32,7 +32,7 @@ func TestLiveSessionsAreNotResumed(t *testing.T) {
 		}
 		st := &starting{req: launch.Request{Resume: &s, Fork: test.fork}}
 		err := st.resumable(discover.Result{Sessions: []discover.Session{s}})
-		var conflict *conflictError
+		var conflict *failure
 		if errors.As(err, &conflict) != (test.hint != "") || conflict != nil && !strings.Contains(conflict.hint, test.hint) {
 			t.Errorf("%s: %+v", name, err)
 		}

@@ -136,15 +136,9 @@ func (env Env) toStop(ctx context.Context, world *discover.World, args []string,
 
 // findAll finds the sessions that several arguments mean, each once.
 func findAll(ctx context.Context, world *discover.World, args []string, agents []discover.Agent) (all discover.Result, err error) {
-	said := map[string]bool{}
 	for _, arg := range args {
 		r, err := world.Find(ctx, arg, agents, discover.Want{})
-		for _, w := range r.Warnings {
-			if text := w.Error(); !said[text] {
-				said[text] = true
-				all.Warnings = append(all.Warnings, w)
-			}
-		}
+		all.Warnings = append(all.Warnings, r.Warnings...)
 		if err != nil {
 			return all, err
 		}

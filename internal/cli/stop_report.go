@@ -121,7 +121,7 @@ func notStopped(results []stop.Result) error {
 	case len(failed) > 0:
 		return errors.New(strings.Join(slices.Concat(failed, refused), "; "))
 	case len(refused) > 0:
-		return &conflictError{strings.Join(refused, "; "), ""}
+		return conflict(strings.Join(refused, "; "), "")
 	}
 	return nil
 }

@@ -107,7 +107,7 @@ func (env Env) confirmed(ctx context.Context, question, no string) error {
 		return ctx.Err()
 	case a := <-answer:
 		if a != "y" && a != "yes" {
-			return &refusal{no}
+			return refusal(no)
 		}
 	}
 	return nil

@@ -141,11 +141,11 @@ func TestStopEnds(t *testing.T) {
 		for _, o := range of {
 			results = append(results, result(o))
 		}
-		if got := end(notStopped(results)).exit; got != want {
+		if got := exitOf(notStopped(results)); got != want {
 			t.Errorf("%v: exit %d", of, got)
 		}
 	}
-	if got := end(notStopped([]stop.Result{result(stop.Failed)})).exit; got != 1 {
+	if got := exitOf(notStopped([]stop.Result{result(stop.Failed)})); got != 1 {
 		t.Errorf("failed: exit %d", got)
 	}
 }

@@ -21,13 +21,13 @@ func isNumber(word string) bool {
 
 // unknownCommand makes the usage error for a word that is no command.
 func unknownCommand(word string, known []string) error {
-	e := &usageError{message: "unknown command " + strconv.Quote(word), hint: program + " --help lists the commands"}
+	hint := program + " --help lists the commands"
 	if other, ok := elsewhere()[word]; ok {
-		e.hint = "did you mean " + program + " " + other + "?"
+		hint = "did you mean " + program + " " + other + "?"
 	} else if near, ok := nearest(word, known); ok {
-		e.hint = "did you mean " + near + "?"
+		hint = "did you mean " + near + "?"
 	}
-	return e
+	return wrongUsage("unknown command "+strconv.Quote(word), hint)
 }
 
 // unknownShort makes the usage error for a word of short flags, of which one is not known. One letter is as near to any other: only
@@ -36,9 +36,9 @@ func unknownShort(verb, word string, known []string) error {
 	if len(word) > 2 {
 		return unknown("flag", word, known)
 	}
-	e := &usageError{message: "unknown flag " + strconv.Quote(word), hint: program + " " + verb + " --help"}
+	hint := program + " " + verb + " --help"
 	if long := map[string]string{"-f": "--force", "-o": "--json"}[word]; slices.Contains(known, long) {
-		e.hint = "did you mean " + long + "?"
+		hint = "did you mean " + long + "?"
 	}
-	return e
+	return wrongUsage("unknown flag "+strconv.Quote(word), hint)
 }

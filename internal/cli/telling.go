@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"io"
 	"iter"
 	"slices"
@@ -19,8 +18,8 @@ type telling struct {
 	options *transcriptOptions
 	look    render.Look
 	// quiet ends what shows that we are at it.
-	quiet func()
-	said  map[string]bool // the warnings
+	quiet   func()
+	partial error // of what could not be read
 	// sessions are those whose messages are told, the one that was asked for first, and told is what is known of each.
 	// The others are its sub-agents', of which more may come.
 	sessions []discover.Session
@@ -29,29 +28,19 @@ type telling struct {
 }
 
 func (env Env) newTelling(world *discover.World, o *transcriptOptions, look render.Look, quiet func()) *telling {
-	return &telling{env: env, world: world, options: o, look: look, quiet: quiet, said: map[string]bool{}, family: world.Family()}
+	return &telling{env: env, world: world, options: o, look: look, quiet: quiet, family: world.Family()}
 }
 
-// warn says each warning once.
+// warn says what could not be read; the command ends as partial.
 func (t *telling) warn(list []*discover.Warning) {
-	for _, w := range list {
-		if text := w.Error(); !t.said[text] {
-			t.said[text] = true
-			t.quiet()
-			t.env.report.warning(noticeOf(w))
-		}
+	if err := t.env.warn(list); err != nil {
+		t.partial = err
 	}
 }
 
 // failed takes why a part of a session's transcript cannot be read.
 func (t *telling) failed(s discover.Session) func(error) {
-	return func(err error) {
-		w, ok := errors.AsType[*discover.Warning](err)
-		if !ok {
-			w = &discover.Warning{Agent: s.Agent, Path: s.Path, Err: err}
-		}
-		t.warn([]*discover.Warning{w})
-	}
+	return func(err error) { t.warn([]*discover.Warning{unread(s, err)}) }
 }
 
 // gather adds sub-agents' sessions that are new, if they are asked for.

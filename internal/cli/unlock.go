@@ -94,7 +94,7 @@ func (env Env) unlockPlaces(ctx context.Context, s settings, places []*lock.Plac
 		all = append(all, locks...)
 	}
 	if len(all) == 0 {
-		return errors.Join(&noLockError{name}, unread)
+		return errors.Join(&failure{ending{exitNotFound, "not_found"}, "no declared lock on " + name, ""}, unread)
 	}
 	return store.Remove(ctx, env.Now(), all...)
 }
@@ -113,13 +113,8 @@ func (env Env) ownLocks(ctx context.Context, s settings, place *lock.Place, lock
 	}
 	for _, d := range locks {
 		if d.Damage != nil || d.By != by {
-			return &conflictError{whoLocks(lock.Lock{Kind: lock.Stated, Dir: place.Top, Declared: &d}), "--force removes it all the same"}
+			return conflict(whoLocks(lock.Lock{Kind: lock.Stated, Dir: place.Top, Declared: &d}), "--force removes it all the same")
 		}
 	}
 	return nil
 }
-
-// noLockError: there is nothing to take back.
-type noLockError struct{ dir string }
-
-func (e *noLockError) Error() string { return "no declared lock on " + e.dir }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -63,7 +64,7 @@ func (w *waiting) see(sessions []discover.Session) (more bool, err error) {
 func (w *waiting) reached(i int, s discover.Session) bool {
 	switch {
 	case w.until == untilChange:
-		return differs(w.first[i], s)
+		return watch.Changed(s, w.first[i])
 	case s.Status == discover.Stopped:
 		return true
 	case s.Status == discover.Waiting:
@@ -81,12 +82,6 @@ func (w *waiting) over(i int, s discover.Session) bool {
 		w.idle[i] = time.Now()
 	}
 	return time.Since(w.idle[i]) >= watch.TurnEndDelay
-}
-
-// differs reports whether a session's status, outcome or turn is another one.
-func differs(a, b discover.Session) bool {
-	return a.Status != b.Status || a.Outcome != b.Outcome || a.WaitingFor != b.WaitingFor || a.Error != b.Error ||
-		!a.Turn.Began.Equal(b.Turn.Began)
 }
 
 // absent names the sessions that are not there yet.
@@ -116,7 +111,7 @@ func (w *waiting) verdict() (unknown []string, err error) {
 		}
 	}
 	if len(bad) > 0 {
-		err = &turnError{strings.Join(bad, "; ")}
+		err = errors.New(strings.Join(bad, "; "))
 	}
 	return unknown, err
 }
@@ -126,11 +121,6 @@ func (w *waiting) verdict() (unknown []string, err error) {
 func begins(s discover.Session) bool {
 	return s.Status == discover.Idle && (s.Turn.State == discover.TurnOpen || s.Turn.State == discover.TurnWaiting)
 }
-
-// turnError: a turn that was waited for failed or was cut.
-type turnError struct{ message string }
-
-func (e *turnError) Error() string { return e.message }
 
 // endingOf says what was wrong with the end of a session's last turn, "" if nothing; a turn in progress has none.
 func endingOf(s discover.Session) (wrong string, known bool) {

@@ -3,15 +3,16 @@ package cli
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 )
 
-// usageError is something wrong in the command line.
-type usageError struct{ message, hint string }
-
-func (e *usageError) Error() string { return e.message }
+// wrongUsage is something wrong in the command line.
+func wrongUsage(message, hint string) *failure {
+	return &failure{ending{exitUsage, "usage"}, message, hint}
+}
 
 // badUsage makes a usage error with the hint where to read more.
 func badUsage(verb, format string, args ...any) error {
@@ -20,7 +21,7 @@ func badUsage(verb, format string, args ...any) error {
 			args[i] = plain(err)
 		}
 	}
-	return &usageError{fmt.Sprintf(format, args...), program + " " + verb + " --help"}
+	return wrongUsage(fmt.Sprintf(format, args...), program+" "+verb+" --help")
 }
 
 // verbOf is a command's name: of one below another, both.
@@ -30,13 +31,11 @@ func verbOf(c *cli.Command) string {
 
 // unknown makes the usage error for a word that is none of the words known.
 func unknown(what, word string, known []string) error {
-	e := &usageError{message: fmt.Sprintf("unknown %s %q", what, word)}
+	hint := "use one of: " + strings.Join(known, ", ")
 	if near, ok := nearest(word, known); ok {
-		e.hint = fmt.Sprintf("did you mean %s?", near)
-	} else {
-		e.hint = "use one of: " + strings.Join(known, ", ")
+		hint = "did you mean " + near + "?"
 	}
-	return e
+	return wrongUsage(fmt.Sprintf("unknown %s %q", what, word), hint)
 }
 
 // badFlag rewords what the flag parser says of a value.
@@ -66,7 +65,7 @@ func split(what string, values, known []string) ([]string, error) {
 	var out []string
 	for _, v := range values {
 		for word := range strings.SplitSeq(v, ",") {
-			if !contains(known, word) {
+			if !slices.Contains(known, word) {
 				return nil, unknown(what, word, known)
 			}
 			out = append(out, word)

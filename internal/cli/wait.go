@@ -51,7 +51,7 @@ func newWait(env Env) *cli.Command {
 				return badUsage("wait", "IDs and a selection cannot be used together")
 			case o.quiet && o.json:
 				return badUsage("wait", "--quiet and --json cannot be used together")
-			case !contains(untils(), o.until):
+			case !slices.Contains(untils(), o.until):
 				return unknown("state", o.until, untils())
 			}
 			return env.wait(c.Context, args, o)
@@ -125,7 +125,7 @@ func (env Env) toWaitFor(ctx context.Context, world *discover.World, args []stri
 }
 
 // await blocks until each of the sessions was there once, and calls arrived for each that is. A timeout of 0 is none; the
-// sessions are looked at once whatever it is. Errors: [*timeoutError], [*turnError], [errPartial] where the end of a turn
+// sessions are looked at once whatever it is. Errors: [late]; how the turns ended, [errPartial] where the end of a turn
 // cannot be told, those of arrived, and the context's.
 func (env Env) await(
 	ctx context.Context, world *discover.World, sessions []discover.Session, u until, timeout time.Duration,
@@ -133,8 +133,8 @@ func (env Env) await(
 ) error {
 	working, stop := interruptible(ctx)
 	defer stop()
-	limited, late := context.WithCancelCause(working)
-	defer late(nil)
+	limited, cancel := context.WithCancelCause(working)
+	defer cancel(nil)
 	quiet := env.progress("waiting")
 	defer func() { quiet() }()
 	w := newWaiting(u, len(sessions), func(s discover.Session) error {
@@ -142,12 +142,11 @@ func (env Env) await(
 		defer func() { quiet = env.progress("waiting") }()
 		return arrived(s)
 	})
-	said := env.newWarnings()
 	var alarm *time.Timer
 	err := each(limited, watch.Sessions(world, sessions), func(r discover.Result) (bool, error) {
-		said(r.Warnings)
+		_ = env.warn(r.Warnings) // it may still be read
 		if alarm == nil && timeout > 0 {
-			alarm = time.AfterFunc(timeout, func() { late(errLate) })
+			alarm = time.AfterFunc(timeout, func() { cancel(errLate) })
 		}
 		return w.see(r.Sessions)
 	})
@@ -159,7 +158,7 @@ func (env Env) await(
 	case working.Err() != nil:
 		return working.Err()
 	case err != nil && errors.Is(context.Cause(limited), errLate):
-		return &timeoutError{fmt.Sprintf("not %s in time: %s", u.met(), w.absent()), ""}
+		return late(fmt.Sprintf("not %s in time: %s", u.met(), w.absent()), "")
 	case err != nil:
 		return err
 	}
@@ -201,19 +200,6 @@ func (env Env) conclude(w *waiting) error {
 		}
 	}
 	return err
-}
-
-// newWarnings returns a function that says each warning once.
-func (env Env) newWarnings() func([]*discover.Warning) {
-	said := map[string]bool{}
-	return func(list []*discover.Warning) {
-		for _, w := range list {
-			if text := w.Error(); !said[text] {
-				said[text] = true
-				env.report.warning(noticeOf(w))
-			}
-		}
-	}
 }
 
 func (env Env) printArrival(s discover.Session, o *waitOptions, template func(any) error) error {

@@ -69,8 +69,8 @@ func (env Env) outcome(ctx context.Context, b *begun, failed error) error {
 			return nil
 		})
 	}
-	switch late := (*timeoutError)(nil); {
-	case errors.As(err, &late):
+	switch {
+	case exitOf(err) == exitTimeout:
 		return env.overdue(ctx, b)
 	case errors.Is(err, context.Canceled), failed != nil:
 		return err
@@ -112,11 +112,11 @@ func (env Env) overdue(ctx context.Context, b *begun) error {
 	results, err := stop.Sessions(working, b.world, []discover.Session{b.session}, stop.Options{
 		Timeout: stopTimeout, Force: true, Self: env.PID, Host: launch.NewHost(env.Environ, env.Adapters),
 	})
-	late := fmt.Sprintf("%s took longer than --max-time %s", named(b.session), b.maxTime)
+	message := fmt.Sprintf("%s took longer than --max-time %s", named(b.session), b.maxTime)
 	if err := errors.Join(err, notStopped(results)); err != nil {
-		return errors.Join(err, &timeoutError{late, ""})
+		return errors.Join(err, late(message, ""))
 	}
-	return &timeoutError{late + "; it was stopped", "agentctl resume continues it"}
+	return late(message+"; it was stopped", "agentctl resume continues it")
 }
 
 // exitCode is that of the agent: as a shell counts it, where a signal ended it. While it lives it has none, and what we
@@ -125,7 +125,7 @@ func exitCode(child *launch.Child, err error) int {
 	select {
 	case <-child.Ended():
 	default:
-		return end(err).exit
+		return exitOf(err)
 	}
 	exit := child.Exit()
 	if exit.Signal != 0 {

@@ -170,11 +170,11 @@ func notCleaned(failed []error, of int) error {
 	var refused *worktree.RefusedError
 	var hints []string
 	var texts []string
-	conflict := true
+	refusals := true
 	for _, err := range failed {
 		texts = append(texts, err.Error())
 		if !errors.As(err, &refused) {
-			conflict = false
+			refusals = false
 			continue
 		}
 		for _, r := range refused.Reasons {
@@ -186,12 +186,12 @@ func notCleaned(failed []error, of int) error {
 	switch {
 	case len(failed) == 0:
 		return nil
-	case !conflict && of == 1:
+	case !refusals && of == 1:
 		return failed[0]
-	case !conflict:
+	case !refusals:
 		return errors.New(strings.Join(texts, "; "))
 	}
-	return &conflictError{strings.Join(texts, "; "), strings.Join(hints, "; ")}
+	return conflict(strings.Join(texts, "; "), strings.Join(hints, "; "))
 }
 
 func cleanHint(r worktree.Reason) string {
