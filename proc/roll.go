@@ -1,11 +1,12 @@
 package proc
 
-// Roll is who was there when the roll was last called: by it, a new process is noticed at little cost, however many
-// there are. The zero Roll knows nobody. It is for one goroutine.
+// Roll notices processes that begin and processes that become another program, at little cost, however many there are. The
+// zero Roll knows no process. It is for one goroutine.
 type Roll struct {
 	present []presence // ascending by pid
-	asked   int
-	calls   int // that looked
+	calls   int
+	newest  int // the pid that was assigned last when the processes were last listed
+	settled int // the call after which all processes that have begun run their own program
 }
 
 // presence is a process that was there.
@@ -19,19 +20,19 @@ const (
 	// settling is for how many calls a process is asked for its binary each time: what begins another program mostly does
 	// so soon.
 	settling = 8
-	// turns is in how many calls each of the others is asked once.
+	// turns is in how many calls all processes are listed and asked once, whatever is seen to change.
 	turns = 8
 )
 
 // Call returns the binaries of the processes that have come since the last call, and of those that have become another
 // program; of a process that has been there for long, the latter is noticed some calls late. At the first call all are
-// new. Where there is no cheap way to look, it does so at some calls only. Binaries that may not be read are left out. It
-// fails if there is no process table to read.
+// new. Binaries that may not be read are left out. It fails if there is no process table to read.
 func (r *Roll) Call() (fresh []string, err error) {
-	if r.asked++; !rollDue(r.asked) {
+	r.calls++
+	list, all := r.due()
+	if !list {
 		return nil, nil
 	}
-	r.calls++
 	pids, exe, err := roll()
 	if err != nil {
 		return nil, err
@@ -45,7 +46,7 @@ func (r *Roll) Call() (fresh []string, err error) {
 		if len(before) > 0 && before[0].pid == pid {
 			p = before[0]
 		}
-		if r.calls-p.came < settling || p.exe != "" && (pid+r.calls)%turns == 0 {
+		if r.calls-p.came < settling || all && p.exe != "" {
 			if path := exe(i); path != "" && path != p.exe {
 				p.exe = path
 				fresh = append(fresh, path)

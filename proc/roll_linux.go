@@ -1,14 +1,44 @@
 package proc
 
-import "fmt"
+import (
+	"bytes"
+	"fmt"
+	"strconv"
+)
 
-// rollDue reports whether a call, counted from 1, looks at all.
-func rollDue(int) bool { return true }
+// due reports whether this call lists the processes, and whether it asks all of them for their binaries. While the system has
+// assigned no pid, none has begun: that saves the listing, which is most of what a call costs.
+func (r *Roll) due() (list, all bool) {
+	all = r.calls%turns == 0
+	newest := newestPID()
+	if newest == 0 || newest != r.newest {
+		r.newest, r.settled = newest, r.calls+settling
+	}
+	return all || r.calls <= r.settled, all
+}
+
+// newestPID is the pid that the system has assigned last, to a process or a thread; 0 where it does not say. It is the last
+// field of /proc/loadavg (Linux, proc_loadavg(5)), in the reader's pid namespace.
+func newestPID() int {
+	raw, err := readIfThere(systemRoot, "loadavg")
+	if err != nil {
+		return 0
+	}
+	fields := bytes.Fields(raw)
+	if len(fields) == 0 {
+		return 0
+	}
+	pid, err := strconv.Atoi(string(fields[len(fields)-1]))
+	if err != nil {
+		return 0
+	}
+	return pid
+}
 
 // roll lists the processes, ascending, and reads the binary of the i-th when it is asked for: "" where that may not be
 // read.
 func roll() (pids []int, exe func(i int) string, err error) {
-	f := &procfs{root: "/proc"}
+	f := &procfs{root: systemRoot}
 	if pids, err = pidDir(f.root + "/").numbers(""); err != nil {
 		return nil, nil, fmt.Errorf("reading the process table: %w", err)
 	}

@@ -4,8 +4,11 @@ package proc
 
 import "context"
 
-// rollDue reports whether a call, counted from 1, looks at all: a table is dear.
-func rollDue(call int) bool { return call%4 == 1 }
+// due reports whether this call lists the processes: one of four does, as a table costs much. It has all binaries.
+func (r *Roll) due() (list, all bool) {
+	list = r.calls%4 == 1
+	return list, list
+}
 
 // roll lists the processes, ascending, with their binaries: "" where one is not known. There is no cheaper way than to
 // take the table.

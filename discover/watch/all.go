@@ -82,7 +82,7 @@ func (w *Watcher) snapshotAll(ctx context.Context) (discover.Result, error) {
 		return discover.Result{}, err
 	}
 	if search.due {
-		all.searched, all.due = now, now.Add(idleInterval)
+		all.searched, all.due = now, now.Add(max(idleInterval, costShare*w.poller.cost()))
 	}
 	w.step(&snap, now)
 	w.settle(&snap, search, now)

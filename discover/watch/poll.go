@@ -69,11 +69,14 @@ func (p *poller) begin() {
 }
 
 func (p *poller) end() {
-	p.pause = max(p.min, p.share*(p.spent()-p.spentThen))
+	p.pause = max(p.min, p.share*p.cost())
 	if p.max > 0 {
 		p.pause = min(p.pause, p.max)
 	}
 }
+
+// cost is what the last snapshot has cost until now.
+func (p *poller) cost() time.Duration { return p.spent() - p.spentThen }
 
 // wait returns when the next snapshot is due. The error is ctx's.
 func (p *poller) wait(ctx context.Context) error {
