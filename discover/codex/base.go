@@ -1,12 +1,12 @@
 package codex
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
-	"strings"
 
+	"agentctl/discover"
 	"agentctl/discover/native"
 )
 
@@ -36,39 +36,23 @@ func (t *transcript) baseOf(e event) segment {
 	return segment{path: path, end: h.end, next: h.next}
 }
 
-// findRollout finds the rollout whose name ends with an id, of a thread or of a part of one.
+// errNoRollout: there is none of that name.
+var errNoRollout = errors.New("there is no rollout")
+
+// findRollout finds the rollout whose name ends with an id, of a thread or of a part of one. One that cannot be read is
+// returned with the error.
 func findRollout(ctx context.Context, home, id string) (string, error) {
-	packed := ""
-	for _, folder := range foldersOf(home, id) {
-		names, _ := native.List(ctx, folder) // one that cannot be read has nothing to tell
-		for _, n := range names {
-			name := n.Name()
-			if _, ok := parseRollout(name); !ok {
-				continue
-			}
-			if strings.HasSuffix(name, id+plainExt) {
-				return filepath.Join(folder, name), nil
-			}
-			if strings.HasSuffix(name, id+packedExt) {
-				packed = filepath.Join(folder, name)
-			}
+	s := scan{ctx: ctx, home: home}
+	if in, ok := daysOf(id); ok {
+		s.walk(in, func(name rolloutName) bool { return cmp.Or(name.segment, name.id) == id })
+	}
+	if len(s.found) > 0 {
+		return s.found[0].Path, nil
+	}
+	for _, err := range s.errs {
+		if w, ok := errors.AsType[*discover.Warning](err); ok {
+			return w.Path, errors.Unwrap(w.Err)
 		}
 	}
-	if packed == "" {
-		return "", errors.New("there is no rollout " + id)
-	}
-	return packed, nil
-}
-
-// foldersOf are the folders that a rollout with this id can be in.
-func foldersOf(home, id string) []string {
-	list := []string{filepath.Join(home, archiveDir)}
-	made, ok := born(id)
-	if !ok {
-		return list
-	}
-	for _, days := range [...]int{0, -1, 1} {
-		list = append(list, filepath.Join(home, sessionsDir, made.AddDate(0, 0, days).Format(dayLayout)))
-	}
-	return list
+	return "", fmt.Errorf("%w %s", errNoRollout, id)
 }

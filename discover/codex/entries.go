@@ -72,10 +72,10 @@ func (s *scan) query(q discover.Query) {
 			s.ref(ref)
 		}
 	case q.ID == "":
-		s.walk(days{}, func(string) bool { return true })
+		s.walk(days{}, func(rolloutName) bool { return true })
 	case !native.BeginsUUID(q.ID, false): // another agent's
 	default:
-		match := func(id string) bool { return strings.HasPrefix(id, q.ID) }
+		match := func(name rolloutName) bool { return strings.HasPrefix(name.id, q.ID) }
 		if near, ok := daysOf(q.ID); ok {
 			s.near(near, match)
 		}
@@ -96,9 +96,9 @@ func (s *scan) begunWith(ref discover.Ref) {
 	}
 	last := info.ModTime().Add(grace)
 	from, _ := daysOf(ref.ID)
-	s.walk(days{from.from, last.AddDate(0, 0, 1).UTC().Format(dayLayout)}, func(id string) bool {
-		t, ok := born(id)
-		return ok && id != ref.ID && !t.Before(first) && !t.After(last)
+	s.walk(days{from.from, last.AddDate(0, 0, 1).UTC().Format(dayLayout)}, func(name rolloutName) bool {
+		t, ok := born(name.id)
+		return ok && name.id != ref.ID && !t.Before(first) && !t.After(last)
 	})
 }
 
@@ -109,13 +109,13 @@ func (s *scan) ref(ref discover.Ref) {
 		return
 	}
 	near, _ := daysOf(ref.ID)
-	s.near(near, func(id string) bool { return id == ref.ID })
+	s.near(near, func(name rolloutName) bool { return name.id == ref.ID })
 }
 
-// near lists the rollouts whose id match accepts where threads made on these days are, and where those are that went on
+// near lists the rollouts whose names match accepts where threads made on these days are, and where those are that went on
 // with an edited prompt: in the folders of the days after the older file was last written. They are searched for a month,
 // since each folder costs as much as reading a session.
-func (s *scan) near(in days, match func(id string) bool) {
+func (s *scan) near(in days, match func(rolloutName) bool) {
 	before := len(s.found)
 	s.walk(in, match)
 	for _, e := range s.found[before:] {
@@ -149,14 +149,14 @@ func (s *scan) direct(ref discover.Ref) bool {
 	return len(s.found) > before
 }
 
-// walk lists the rollouts whose id match accepts in the archive and in the date folders of the range.
-func (s *scan) walk(in days, match func(id string) bool) {
+// walk lists the rollouts whose names match accepts in the archive and in the date folders of the range.
+func (s *scan) walk(in days, match func(rolloutName) bool) {
 	s.dir(filepath.Join(s.home, archiveDir), "", len("YMD"), in, match)
 	s.dir(filepath.Join(s.home, sessionsDir), "", 0, in, match)
 }
 
 // dir lists one folder; depth counts the levels of date folders above it.
-func (s *scan) dir(path, date string, depth int, in days, match func(id string) bool) {
+func (s *scan) dir(path, date string, depth int, in days, match func(rolloutName) bool) {
 	if s.ctx.Err() != nil {
 		return
 	}
@@ -173,7 +173,7 @@ func (s *scan) dir(path, date string, depth int, in days, match func(id string) 
 		}
 		name := n.Name()
 		if depth == len("YMD") {
-			if r, ok := parseRollout(name); ok && match(r.id) {
+			if r, ok := parseRollout(name); ok && match(r) {
 				info, err := d.File(n, s.timed)
 				s.file(path+"/"+name, r.id, info, err)
 			}

@@ -180,7 +180,7 @@ func TestTokensOfAVagueSubAgent(t *testing.T) {
 		}
 	}
 	warnings := 0
-	for r, err := range inFamilies(t.Context(), threads, true) {
+	for r, err := range withSubAgents(t.Context(), threads, true) {
 		if err != nil {
 			warnings += len(split(t, err))
 		} else if r.Tokens != nil {

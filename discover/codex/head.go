@@ -1,6 +1,7 @@
 package codex
 
 import (
+	"strings"
 	"time"
 
 	"agentctl/discover"
@@ -37,15 +38,34 @@ type meta struct {
 // of its own.
 func (m *meta) continues() bool { return m.forkedFrom != "" || m.history != history{} }
 
-func readHead(f *native.File, id string) (h head, err error) {
+// whole reports whether a head tells all that the beginning of a rollout can tell.
+func (h *head) whole() bool { return h.prompt != "" && h.meta.found }
+
+// readHead reads the rollout of the thread of that id from its beginning until there is enough. Without a first record the
+// rollout has none yet: it is being written, or was cut by a crash. Error: errNoMeta if it is no rollout.
+func readHead(f *native.File, id string, enough func(*head) bool) (h head, err error) {
 	h.id = id
 	f.Expect(usualPrompt)
-	_, err = f.Forward(0, headLimit, h.line)
+	_, err = f.Forward(0, headLimit, func(l native.Line) bool {
+		h.line(l)
+		return !enough(&h)
+	})
+	if err == nil && !h.meta.found && (h.lines > 0 || !begins(f)) {
+		err = errNoMeta
+	}
 	return h, err
 }
 
-// line takes the next line and reports whether more are needed.
-func (h *head) line(l native.Line) bool {
+// begins reports whether a file without a whole line may be the beginning of a rollout.
+func begins(f *native.File) bool {
+	const start = `{"timestamp":"`
+	buf := make([]byte, min(f.Size(), int64(len(start))))
+	n, _ := f.ReadAt(buf, 0)
+	return f.Size() < headLimit && strings.HasPrefix(start, string(buf[:n]))
+}
+
+// line takes the next line.
+func (h *head) line(l native.Line) {
 	h.lines++
 	e, ok := peek(l.Bytes)
 	switch {
@@ -59,7 +79,6 @@ func (h *head) line(l native.Line) bool {
 	case string(e.kind) == "event_msg" && asks(e.name) && e.whole(l.Bytes):
 		h.event(&e)
 	}
-	return h.prompt == "" || !h.meta.found
 }
 
 // asks reports whether an event may hold what the person asked for.

@@ -40,7 +40,7 @@ func (t *tail) inheritFrom(path string, h history, scratch *native.Scratch) (his
 	}
 	defer f.Close()
 	name, _ := parseRollout(filepath.Base(path))
-	head, err := readHead(f, name.id)
+	head, err := readHead(f, name.id, (*head).whole)
 	before, failed := readTail(f.Head(g.within(h.end)), tailLimit, name.id, wanted{})
 	if err := errors.Join(err, failed); err != nil {
 		return history{}, err

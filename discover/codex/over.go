@@ -55,8 +55,8 @@ func keepsHistory(ctx context.Context, home string) bool {
 func begunSince(c *claimer, s subject) []discover.Entry {
 	near := scan{ctx: c.ctx, home: s.claim.Home}
 	in := days{s.Begun().UTC().AddDate(0, 0, -1).Format(dayLayout), time.Now().UTC().AddDate(0, 0, 1).Format(dayLayout)}
-	near.dir(filepath.Join(near.home, sessionsDir), "", 0, in, func(id string) bool {
-		t, ok := born(id)
+	near.dir(filepath.Join(near.home, sessionsDir), "", 0, in, func(name rolloutName) bool {
+		t, ok := born(name.id)
 		return ok && s.Before(t)
 	})
 	return near.found

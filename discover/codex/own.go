@@ -164,6 +164,6 @@ func rolloutsOf(ctx context.Context, home, id string, last time.Time) ([]discove
 		return nil, nil
 	}
 	s := scan{ctx: ctx, home: home, every: true}
-	s.walk(days{made.AddDate(0, 0, -1).Format(dayLayout), last.AddDate(0, 0, 1).UTC().Format(dayLayout)}, func(other string) bool { return other == id })
+	s.walk(days{made.AddDate(0, 0, -1).Format(dayLayout), last.AddDate(0, 0, 1).UTC().Format(dayLayout)}, func(name rolloutName) bool { return name.id == id })
 	return s.found, errors.Join(s.errs...)
 }

@@ -43,7 +43,7 @@ func (Adapter) Read(ctx context.Context, entries []discover.Entry, want discover
 			return ok, err
 		})
 		if inclusive(want) {
-			threads = inFamilies(ctx, threads, want.Complete)
+			threads = withSubAgents(ctx, threads, want.Complete)
 		}
 		for t, err := range threads {
 			if err != nil && !yield(discover.Record{}, err) || t.partial != nil && !yield(discover.Record{}, t.partial) {
@@ -122,7 +122,7 @@ func (t *reading) readFile(f *native.File, end int64, e discover.Entry, want dis
 		t.Turn = discover.Turn{State: discover.TurnFailed, Error: neverStarted}
 		return nil
 	}
-	head, err := readHead(f, e.ID)
+	head, err := readHead(f, e.ID, (*head).whole)
 	if name, ok := parseRollout(filepath.Base(e.Path)); ok && err == nil && name.segment != "" {
 		head.segment = name.segment
 		err = t.begin(&head, e, f.Holder())
@@ -131,11 +131,8 @@ func (t *reading) readFile(f *native.File, end int64, e discover.Entry, want dis
 		return err
 	}
 	if !head.meta.found {
-		if head.lines == 0 && begins(f) {
-			t.Created, _ = born(e.ID)
-			return nil // its first record is being written, or was cut by a crash
-		}
-		return errNoMeta
+		t.Created, _ = born(e.ID)
+		return nil
 	}
 	all := inclusive(want)
 	tail, err := readTail(f, end, head.ownID(), wanted{tokens: all, limits: want.Whole})
@@ -161,14 +158,6 @@ func (t *reading) readFile(f *native.File, end int64, e discover.Entry, want dis
 		t.Quotas = tail.usage.limits.list()
 	}
 	return nil
-}
-
-// begins reports whether a file without a whole line may be the beginning of a rollout.
-func begins(f *native.File) bool {
-	const start = `{"timestamp":"`
-	buf := make([]byte, min(f.Size(), int64(len(start))))
-	n, _ := f.ReadAt(buf, 0)
-	return f.Size() < headLimit && strings.HasPrefix(start, string(buf[:n]))
 }
 
 // fill makes the record of what head and tail tell.

@@ -21,13 +21,13 @@ func (t *reading) begin(h *head, e discover.Entry, scratch *native.Scratch) erro
 	if h.meta.found && h.ownID() != e.ID {
 		return errOther
 	}
+	var first head
 	path, err := findRollout(scratch.Context(), e.Home, e.ID)
-	if err != nil {
-		return nil //nolint:nilerr // it is gone: what the newer one tells is what there is
+	if err == nil {
+		first, err = firstHead(path, e.ID, scratch)
 	}
-	first, err := firstHead(path, e.ID, scratch)
 	switch {
-	case native.Absent(err):
+	case native.Absent(err), errors.Is(err, errNoRollout): // it is gone: what the newer one tells is what there is
 	case err != nil:
 		h.meta.created, _ = born(e.ID)
 		t.warn(warn(path, fmt.Errorf("the session's first prompt is left out: %w", native.Cause(path, err))))
@@ -40,7 +40,7 @@ func (t *reading) begin(h *head, e discover.Entry, scratch *native.Scratch) erro
 
 // firstHead reads the beginning of a thread's first rollout.
 func firstHead(path, id string, scratch *native.Scratch) (head, error) {
-	f, err := openHead(path, headLimit, scratch)
+	f, err := openHead(path, scratch)
 	if err != nil {
 		return head{}, err
 	}
@@ -50,16 +50,11 @@ func firstHead(path, id string, scratch *native.Scratch) (head, error) {
 
 // segmentHead reads the beginning of one of a thread's rollouts. It is an error if that is no rollout, or another thread's.
 func segmentHead(f *native.File, id string) (head, error) {
-	h, err := readHead(f, id)
-	switch {
-	case err != nil:
-		return h, err
-	case h.meta.found && h.ownID() != id:
-		return h, errOther
-	case !h.meta.found && (h.lines > 0 || !begins(f)):
-		return h, errNoMeta
+	h, err := readHead(f, id, (*head).whole)
+	if err == nil && h.meta.found && h.ownID() != id {
+		err = errOther
 	}
-	return h, nil
+	return h, err
 }
 
 // readOther reads a thread whose rollout is damaged from the best of its other rollouts. What only the damaged one can tell
@@ -83,27 +78,21 @@ func (t *reading) readOther(e discover.Entry, damage error, scratch *native.Scra
 // othersOf lists the other rollouts of the thread, the best one first: the compressed one beside a plain one and, where an
 // edited prompt has begun the rollout, those in its folder and in the first one's. A store of damaged rollouts must not make
 // each of them a search through all folders.
-func othersOf(ctx context.Context, e discover.Entry) (others []discover.Entry) {
-	add := func(path string) {
-		others = append(others, discover.Entry{Agent: e.Agent, ID: e.ID, Path: path, Home: e.Home})
-	}
-	if path, ok := strings.CutSuffix(e.Path, plainExt); ok {
-		add(path + packedExt)
-	}
+func othersOf(ctx context.Context, e discover.Entry) []discover.Entry {
 	if segmentOf(e) == "" {
-		return others
-	}
-	folders := append(foldersOf(e.Home, e.ID), filepath.Dir(e.Path))
-	slices.Sort(folders)
-	for _, folder := range slices.Compact(folders) {
-		names, _ := native.List(ctx, folder) // one that cannot be read has nothing to tell
-		for _, n := range names {
-			name := n.Name()
-			if r, ok := parseRollout(name); ok && r.id == e.ID && r.segment != segmentOf(e) {
-				add(filepath.Join(folder, name))
-			}
+		path, ok := strings.CutSuffix(e.Path, plainExt)
+		if !ok {
+			return nil
 		}
+		return []discover.Entry{{Agent: e.Agent, ID: e.ID, Path: path + packedExt, Home: e.Home}}
 	}
+	s := scan{ctx: ctx, home: e.Home, every: true} // what cannot be listed has nothing to tell
+	same := func(name rolloutName) bool { return name.id == e.ID }
+	if in, ok := daysOf(e.ID); ok {
+		s.walk(in, same)
+	}
+	s.dir(filepath.Dir(e.Path), "", len("YMD"), days{}, same)
+	others := slices.DeleteFunc(s.found, func(other discover.Entry) bool { return other.Path == e.Path })
 	slices.SortFunc(others, func(a, b discover.Entry) int {
 		switch {
 		case better(a, b):

@@ -7,7 +7,6 @@ import (
 	"iter"
 	"path/filepath"
 	"strconv"
-	"strings"
 
 	"agentctl/discover"
 	"agentctl/discover/native"
@@ -99,25 +98,6 @@ func (t *transcript) through(f *native.File, g gap, s segment, own bool) segment
 		return segment{}
 	}
 	return t.base
-}
-
-// openRollout opens a rollout, compressed or not, within the call that scratch belongs to.
-func openRollout(path string, scratch *native.Scratch) (*native.File, gap, error) {
-	f, err := scratch.Open(path)
-	if err != nil || !strings.HasSuffix(path, packedExt) {
-		return f, gap{}, err
-	}
-	return unpack(f)
-}
-
-// openHead opens at least the first n bytes of a rollout, for one who reads no more: of a compressed one nothing else is
-// unpacked.
-func openHead(path string, n int64, scratch *native.Scratch) (*native.File, error) {
-	f, err := scratch.Open(path)
-	if err != nil || !strings.HasSuffix(path, packedExt) {
-		return f, err
-	}
-	return unpackHead(f, n)
 }
 
 // line takes the line before the last one and reports whether more are wanted.

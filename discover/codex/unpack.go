@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 
 	"github.com/klauspost/compress/zstd"
 
@@ -63,9 +64,22 @@ func unpack(f *native.File) (_ *native.File, g gap, err error) {
 	return f, g, err
 }
 
-// unpackHead is unpack of the first n bytes, or of all if there are fewer.
-func unpackHead(f *native.File, n int64) (*native.File, error) {
-	return unpackWith(f, func(r io.Reader) ([]byte, error) { return fsread.All(io.LimitReader(r, n), n) })
+// openRollout opens a rollout, compressed or not, within the call that scratch belongs to.
+func openRollout(path string, scratch *native.Scratch) (*native.File, gap, error) {
+	f, err := scratch.Open(path)
+	if err != nil || !strings.HasSuffix(path, packedExt) {
+		return f, gap{}, err
+	}
+	return unpack(f)
+}
+
+// openHead is openRollout for one who reads no more than the head: of a compressed rollout nothing else is unpacked.
+func openHead(path string, scratch *native.Scratch) (*native.File, error) {
+	f, err := scratch.Open(path)
+	if err != nil || !strings.HasSuffix(path, packedExt) {
+		return f, err
+	}
+	return unpackWith(f, func(r io.Reader) ([]byte, error) { return fsread.All(io.LimitReader(r, headLimit), headLimit) })
 }
 
 func unpackWith(f *native.File, read func(io.Reader) ([]byte, error)) (*native.File, error) {
