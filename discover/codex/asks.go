@@ -19,10 +19,10 @@ const patience = time.Second
 // needsLeave reports whether the person may be asked before a call is carried out: of a command that is to run outside of
 // the sandbox, and of a patch, which Codex applies by itself also where the model writes it as a command (SEEN 0.169). The
 // rest is run, or refused, without a question, or tells nothing.
-func needsLeave(e *event) bool {
-	switch e.get("name").Text(80) {
+func needsLeave(r *record) bool {
+	switch r.get("name").Text(80) {
 	case "exec_command", "shell_command", "shell":
-		call, _ := callOf(*e)
+		call, _ := callOf(r)
 		return native.Object(call.Input).Get("sandbox_permissions").Text(80) == "require_escalated" ||
 			strings.Contains(call.Brief, patchBegins)
 	case "apply_patch":
@@ -44,12 +44,12 @@ func (t *tail) waits(now time.Time) discover.Turn {
 }
 
 // waitingOn is what the person is to be asked about a call. A patch names its files relative to the session's directory.
-func waitingOn(e *event) *discover.WaitingOn {
-	call, _ := callOf(*e)
+func waitingOn(r *record) *discover.WaitingOn {
+	call, _ := callOf(r)
 	path := ""
 	if files := patched(call.Brief); len(files) == 1 {
 		path = files[0]
-	} else if files := patched(e.get("input").Text(0)); len(files) == 1 {
+	} else if files := patched(r.get("input").Text(0)); len(files) == 1 {
 		path = files[0]
 	}
 	return discover.NewWaitingOn(call.Name, call.Brief, path, native.Questions(native.Object(call.Input)))

@@ -43,20 +43,15 @@ func (t *transcript) brief(c *discover.ToolCall, at int64) {
 func backgroundCommand(f *native.File, number string) (command string) {
 	results := map[string]bool{}
 	_, err := f.Backward(searched, func(l native.Line) bool {
-		e, ok := peek(l.Bytes)
-		if !ok || string(e.kind) != "response_item" || l.Cut {
-			return true
-		}
-		switch string(e.name) {
-		case "function_call_output":
-			if bytes.Contains(l.Bytes, []byte(background)) && e.whole(l.Bytes) && namesBackground(outputText(e.get("output")), number) {
-				results[e.get("call_id").Text(0)] = true
+		r, ok := decode(l.Bytes, "")
+		switch {
+		case !ok || l.Cut:
+		case r.is == toolResult && bytes.Contains(l.Bytes, []byte(background)) && r.whole(l.Bytes):
+			if namesBackground(outputText(r.get("output")), number) {
+				results[r.get("call_id").Text(0)] = true
 			}
-		case "function_call":
-			if !e.whole(l.Bytes) || !results[e.get("call_id").Text(0)] {
-				return true
-			}
-			if c, ok := callOf(e); ok && c.Name != stdinTool {
+		case r.is == toolCall && results[r.get("call_id").Text(0)] && r.whole(l.Bytes):
+			if c, ok := callOf(&r); ok && c.Name != stdinTool {
 				command = c.Brief
 				return false
 			}

@@ -23,8 +23,8 @@ func parseHistory(o native.Object) history {
 }
 
 // baseOf finds what the rollout with this first record goes on from.
-func (t *transcript) baseOf(e event) segment {
-	h := parseHistory(e.get("history_base").Object())
+func (t *transcript) baseOf(r *record) segment {
+	h := parseHistory(r.get("history_base").Object())
 	if h.id == "" || h.end <= 0 {
 		return segment{}
 	}

@@ -9,25 +9,25 @@ import (
 )
 
 // callOf reads a call of a tool. A web search is done where the model is and leaves no result here.
-func callOf(e event) (discover.ToolCall, bool) {
-	c := discover.ToolCall{ID: e.get("call_id").Text(0), Name: e.get("name").Text(0), State: discover.ToolOpen}
-	switch string(e.name) {
+func callOf(r *record) (discover.ToolCall, bool) {
+	c := discover.ToolCall{ID: r.get("call_id").Text(0), Name: r.get("name").Text(0), State: discover.ToolOpen}
+	switch string(r.name()) {
 	case "function_call":
-		c.Input = e.get("arguments").Raw()
-		if text := e.get("arguments").Text(0); json.Valid([]byte(text)) {
+		c.Input = r.get("arguments").Raw()
+		if text := r.get("arguments").Text(0); json.Valid([]byte(text)) {
 			c.Input = []byte(text)
 		}
 		c.Brief = briefOf(native.Object(c.Input))
 	case "custom_tool_call":
-		c.Input = e.get("input").Raw()
-		c.Brief = headline(e.get("input").Text(0))
+		c.Input = r.get("input").Raw()
+		c.Brief = headline(r.get("input").Text(0))
 	case "local_shell_call":
-		c.Name, c.Input = "local_shell", e.get("action").Raw()
+		c.Name, c.Input = "local_shell", r.get("action").Raw()
 		c.Brief = briefOf(native.Object(c.Input))
 	case "web_search_call":
-		c.ID, c.Name, c.Input = e.get("id").Text(0), "web_search", e.get("action").Raw()
+		c.ID, c.Name, c.Input = r.get("id").Text(0), "web_search", r.get("action").Raw()
 		c.Brief = briefOf(native.Object(c.Input))
-		if e.get("status").Text(0) == "completed" {
+		if r.get("status").Text(0) == "completed" {
 			c.State = discover.ToolDone
 		}
 	default:

@@ -50,14 +50,14 @@ func readHead(f *native.File, id string, enough func(*head) bool) (h head, err e
 		h.line(l)
 		return !enough(&h)
 	})
-	if err == nil && !h.meta.found && (h.lines > 0 || !begins(f)) {
+	if err == nil && !h.meta.found && (h.lines > 0 || !mayBegin(f)) {
 		err = errNoMeta
 	}
 	return h, err
 }
 
-// begins reports whether a file without a whole line may be the beginning of a rollout.
-func begins(f *native.File) bool {
+// mayBegin reports whether a file without a whole line may be the beginning of a rollout.
+func mayBegin(f *native.File) bool {
 	const start = `{"timestamp":"`
 	buf := make([]byte, min(f.Size(), int64(len(start))))
 	n, _ := f.ReadAt(buf, 0)
@@ -67,47 +67,19 @@ func begins(f *native.File) bool {
 // line takes the next line.
 func (h *head) line(l native.Line) {
 	h.lines++
-	e, ok := peek(l.Bytes)
+	r, ok := decode(l.Bytes, h.ownID())
 	switch {
 	case !ok:
-	case string(e.kind) == "session_meta" && !h.meta.found && e.whole(l.Bytes):
+	case r.is == sessionMeta && !h.meta.found && r.whole(l.Bytes):
 		// A copy of another thread's first record may follow in a fork of the older versions.
-		m := parseMeta(e)
+		m := parseMeta(&r)
 		if m.found = l.Offset == 0 || m.id == h.id; m.found {
 			h.meta = m
 		}
-	case string(e.kind) == "event_msg" && asks(e.name) && e.whole(l.Bytes):
-		h.event(&e)
-	}
-}
-
-// asks reports whether an event may hold what the person asked for.
-func asks(name []byte) bool {
-	switch string(name) {
-	case "user_message", "entered_review_mode", "item_completed":
-		return true
-	}
-	return false
-}
-
-func (h *head) event(e *event) {
-	switch string(e.name) {
-	case "user_message":
-		if kind := e.get("kind").Text(0); kind == "" || kind == "plain" { // 0.42 knows more, which it writes itself
-			h.prompt = promptOf(e.get("message").Text(0))
-		}
-	case "entered_review_mode":
-		h.review = e.get("user_facing_hint").Text(discover.PromptLimit)
-	case "item_completed":
-		if e.foreign(h.ownID()) {
-			return
-		}
-		switch item, kind := e.item(); kind {
-		case "UserMessage":
-			h.prompt = promptOf(joined(item.Get("content")))
-		case "EnteredReviewMode":
-			h.review = item.Get("user_facing_hint").Text(discover.PromptLimit)
-		}
+	case r.is == userText && r.whole(l.Bytes):
+		h.prompt = promptOf(r.text())
+	case r.is == reviewEntered && r.whole(l.Bytes):
+		h.review = discover.Cut(r.text(), discover.PromptLimit)
 	}
 }
 
@@ -124,9 +96,9 @@ func promptOf(text string) string {
 }
 
 // parseMeta reads the first record, as far as it is at hand.
-func parseMeta(e event) meta {
-	m := meta{created: e.time()}
-	for key, value := range e.payload.Members() {
+func parseMeta(r *record) meta {
+	m := meta{created: r.time()}
+	for key, value := range r.payload.Members() {
 		m.set(string(key), value)
 	}
 	if m.branch == "HEAD" {

@@ -28,11 +28,11 @@ func (m *model) at(f *native.File, at int64) string {
 		m.name = m.last
 	}
 	_, _ = f.Head(at).Backward(lookBack, func(l native.Line) bool {
-		e, ok := peek(l.Bytes)
-		if !ok || string(e.kind) != "turn_context" || !e.whole(l.Bytes) {
+		r, ok := decode(l.Bytes, "")
+		if !ok || r.is != turnContext || !r.whole(l.Bytes) {
 			return true
 		}
-		m.name = e.get("model").Text(0)
+		m.name = r.get("model").Text(0)
 		return false
 	})
 	return m.name

@@ -60,18 +60,14 @@ func tokensOf(newest *native.File, path, id string) (discover.Tokens, error) {
 // booksAt finds how a thread's books stand at the end of a file.
 func booksAt(f *native.File, id string) (u usage, err error) {
 	_, err = f.Backward(0, func(l native.Line) bool {
-		if e, ok := peek(l.Bytes); ok && counts(e) && e.whole(l.Bytes) {
-			u.see(&e, id)
+		r, ok := decode(l.Bytes, id)
+		if ok && (r.is == tokenRecord || r.is == tokenCount) && r.whole(l.Bytes) {
+			u.see(&r)
 		}
 		return !u.settled
 	})
 	u.end()
 	return u, err
-}
-
-// counts reports whether a record is about what was used.
-func counts(e event) bool {
-	return string(e.kind) == "token_usage_record" || string(e.name) == "token_count"
 }
 
 // since is what was used since the rollout began.
@@ -117,27 +113,24 @@ type beginning struct {
 
 // line takes the next line and reports whether more are needed.
 func (b *beginning) line(l native.Line) bool {
-	e, ok := peek(l.Bytes)
+	r, ok := decode(l.Bytes, b.id)
 	switch {
 	case !ok:
-	case string(e.kind) == "session_meta":
+	case r.is == sessionMeta:
 		b.copied = l.Offset > 0
-	case string(e.kind) == "turn_context", string(e.name) == "task_started":
-		if made, ok := born(e.get("turn_id").Text(0)); b.copied && ok && !made.Before(b.born) {
+	case begins(r.is):
+		if made, ok := born(r.get("turn_id").Text(0)); b.copied && ok && !made.Before(b.born) {
 			b.copied, b.counted, b.start = false, true, l.Offset
 		}
 	case b.copied:
-	case string(e.kind) == "token_usage_record":
-		if !e.foreign(b.id) && e.whole(l.Bytes) {
-			b.records = minus(tokens(e.get("thread_token_usage").Object()), tokens(e.get("usage").Object()))
-			b.answered = true
-			return !b.counted
-		}
-	case string(e.name) == "token_count" && e.whole(l.Bytes):
-		return !b.count(e.get("info").Object())
-	case string(e.kind) == "response_item":
-		s := stepOf(&e)
-		b.answered = b.answered || s == output || s == call
+	case r.is == tokenRecord && r.whole(l.Bytes):
+		b.records = minus(tokens(r.get("thread_token_usage").Object()), tokens(r.get("usage").Object()))
+		b.answered = true
+		return !b.counted
+	case r.is == tokenCount && r.whole(l.Bytes):
+		return !b.count(r.get("info").Object())
+	case r.is.ofModel():
+		b.answered = true
 	}
 	return true
 }

@@ -19,10 +19,10 @@ type limits struct {
 }
 
 // failed takes the end of a turn: it may have failed of a limit (0.147 and later; older versions do not record why).
-func (l *limits) failed(e *event) {
-	reason := e.get("error").Object().Get("codex_error_info")
+func (l *limits) failed(r *record) {
+	reason := r.get("error").Object().Get("codex_error_info")
 	if !l.found && l.refused == "" && (reason.Text(0) == "usage_limit_exceeded" || status(reason.Object()) == 429) {
-		l.refused, l.at = e.get("error").Object().Get("message").Text(0), e.time()
+		l.refused, l.at = r.get("error").Object().Get("message").Text(0), r.time()
 	}
 }
 
@@ -35,18 +35,18 @@ func status(info native.Object) int64 {
 }
 
 // count takes a count.
-func (l *limits) count(e *event) {
+func (l *limits) count(r *record) {
 	if l.found {
 		return
 	}
 	l.found = true
-	stated := e.get("rate_limits").Object()
+	stated := r.get("rate_limits").Object()
 	prefix := ""
 	if id := stated.Get("limit_id").Text(0); id != "" && id != "codex" {
 		prefix = id + " "
 	}
 	for _, name := range [...]string{"primary", "secondary"} {
-		if q, ok := quotaOf(stated.Get(name).Object(), e.time()); ok {
+		if q, ok := quotaOf(stated.Get(name).Object(), r.time()); ok {
 			q.Name = prefix + name
 			l.quotas = append(l.quotas, q)
 		}

@@ -41,11 +41,8 @@ func (r *results) of(id string) *result {
 	return got
 }
 
-// take keeps a call's result, and reports whether the item is one.
-func (r *results) take(e event) bool {
-	if !strings.HasSuffix(string(e.name), "_output") {
-		return false
-	}
+// take keeps a call's result.
+func (r *results) take(e *record) {
 	if id := e.get("call_id").Text(0); id != "" {
 		got := r.of(id)
 		if !got.given {
@@ -54,7 +51,6 @@ func (r *results) take(e event) bool {
 		}
 		r.bound()
 	}
-	return true
 }
 
 // outcome keeps what another record than the result says of how a call ended.

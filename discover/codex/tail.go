@@ -56,19 +56,16 @@ func readTail(f *native.File, end int64, id string, want wanted) (t tail, err er
 
 // line takes the line before the last one and reports whether more are needed.
 func (t *tail) line(l native.Line) bool {
-	e, ok := peek(l.Bytes)
+	r, ok := decode(l.Bytes, t.id)
 	switch {
-	case ok && !t.wants(&e):
-		t.turn.note(&e)
-	case ok && e.whole(l.Bytes):
-		t.take(&e)
-		t.usage.see(&e, t.id)
-		t.turn.see(&e, t.id)
-		t.turn.date(&e)
+	case ok && !t.wants(r.is):
+		t.turn.note(&r)
+	case ok && r.whole(l.Bytes):
+		t.take(&r)
 	case !l.Cut && native.Damaged(l.Bytes):
 		t.turn.miss()
 	}
-	if at := e.at.Time(); at.After(t.updated) {
+	if at := r.time(); at.After(t.updated) {
 		t.updated = at
 	}
 	return !t.done()
@@ -78,35 +75,29 @@ func (t *tail) done() bool {
 	return t.turn.known() && t.context != (settings{}) && (t.usage.settled || !t.tokens && !t.usage.begun)
 }
 
-// wants reports whether a record of this kind can tell something that is not known yet.
-func (t *tail) wants(e *event) bool {
-	switch string(e.kind) {
-	case "turn_context":
+// wants reports whether a record of this kind can tell something that is not known yet. A turn may have megabytes of others,
+// and they are not gone over.
+func (t *tail) wants(is kind) bool {
+	switch is {
+	case turnContext:
 		return t.context == (settings{})
-	case "token_usage_record":
+	case settingsApplied:
+		return t.context == (settings{}) && t.applied == (settings{})
+	case tokenRecord, tokenCount:
 		return !t.usage.settled
-	case "event_msg":
-		switch string(e.name) {
-		case "token_count":
-			return !t.usage.settled
-		case "thread_settings_applied":
-			return t.context == (settings{}) && t.applied == (settings{})
-		}
 	}
-	return t.turn.wants(e)
+	return t.turn.wants(is)
 }
 
-func (t *tail) take(e *event) {
-	switch string(e.kind) {
-	case "turn_context":
-		if t.context == (settings{}) {
-			t.context = settingsOf(e.payload)
-		}
-	case "event_msg":
-		if string(e.name) == "thread_settings_applied" && t.applied == (settings{}) && !e.foreign(t.id) {
-			t.applied = settingsOf(e.get("thread_settings").Object())
-		}
+func (t *tail) take(r *record) {
+	switch {
+	case r.is == turnContext && t.context == (settings{}):
+		t.context = settingsOf(r.payload)
+	case r.is == settingsApplied && t.applied == (settings{}):
+		t.applied = settingsOf(r.get("thread_settings").Object())
 	}
+	t.usage.see(r)
+	t.turn.see(r)
 }
 
 // settingsOf reads settings.

@@ -115,11 +115,11 @@ func (t *transcript) line(l native.Line) bool {
 		t.missed = true
 		t.warn(t.path, fmt.Errorf("%d MB in its middle are left out: it is too long to be unpacked as a whole", t.gap.size>>20))
 	}
-	e, ok := peek(l.Bytes)
+	r, ok := decode(l.Bytes, t.thread)
 	switch {
-	case ok && (!tells(e) || t.beyond(l)):
-	case ok && e.whole(l.Bytes):
-		t.record(e, l.Offset)
+	case ok && (!tells(r.is) || t.beyond(l)):
+	case ok && r.whole(l.Bytes):
+		t.record(&r, l.Offset)
 	case native.Damaged(l.Bytes):
 		t.warn(t.path, fmt.Errorf("a damaged record at byte %d is left out", l.Offset))
 	}
@@ -141,23 +141,13 @@ func (t *transcript) long(start int64) {
 	t.warn(t.path, fmt.Errorf("a record of %d MB at byte %d is left out", (t.tail-start)>>20, start))
 	head := make([]byte, 64<<10)
 	n, _ := t.file.ReadAt(head, start)
-	if e, ok := peek(head[:n]); ok && string(e.kind) == "response_item" {
-		t.results.take(e)
+	if r, ok := decode(head[:n], t.thread); ok && r.is == toolResult {
+		t.results.take(&r)
 	}
 }
 
 // tells reports whether a record of this kind can be, or change, a message.
-func tells(e event) bool {
-	switch string(e.kind) {
-	case "session_meta", "turn_context", "compacted", "token_usage_record":
-		return true
-	case "event_msg":
-		return len(e.name) > 0 && string(e.name) != "agent_reasoning" && string(e.name) != "thread_settings_applied"
-	case "response_item":
-		return string(e.name) != "reasoning"
-	}
-	return false
-}
+func tells(is kind) bool { return is != unknown && is != reasoning && is != settingsApplied }
 
 // give yields a message, unless it was taken back.
 func (t *transcript) give(m discover.Message) {

@@ -375,8 +375,8 @@ func TestHeldResults(t *testing.T) {
 	var r results
 	line := []byte(calling("%d", strings.Repeat("x", 1<<20))[1])
 	for i := range 200 {
-		e, _ := peek(bytes.Replace(line, []byte("%d"), []byte(strconv.Itoa(i)), 1))
-		r.take(e)
+		e, _ := decode(bytes.Replace(line, []byte("%d"), []byte(strconv.Itoa(i)), 1), "")
+		r.take(&e)
 	}
 	if r.bytes > heldBytes || len(r.held) != heldBytes>>20 {
 		t.Errorf("%d results with %d bytes are held", len(r.held), r.bytes)

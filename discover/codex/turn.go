@@ -1,7 +1,6 @@
 package codex
 
 import (
-	"bytes"
 	"slices"
 	"time"
 
@@ -31,41 +30,15 @@ type turn struct {
 	last step
 }
 
-// step is what a record contributes to the conversation.
-type step uint8
-
-const (
-	nothing step = iota
-	input        // the person's words or a tool's output: the model's answer is due
-	output       // the model's answer
-	call         // the model's call of a tool
-)
-
 func (t *turn) known() bool { return t.missed || t.State != discover.TurnUnknown && !t.silent }
 
-// wants reports whether a record can tell more of the turn than which calls there were. A turn may have megabytes of what
-// cannot, and they are not gone over.
-func (t *turn) wants(e *event) bool {
-	switch {
-	case t.known():
-		return false
-	case t.silent || t.last == nothing: // any record of the conversation counts
-		return true
-	case string(e.kind) == "response_item", string(e.kind) == "compacted":
-		return false
-	case string(e.name) == "item_completed":
-		return bytes.Contains(e.payload, []byte(`"EnteredReviewMode"`))
+// wants reports whether a record can tell more of the turn than which calls there were.
+func (t *turn) wants(is kind) bool {
+	switch is {
+	case turnStarted, turnCompleted, turnAborted, turnFailed, reviewEntered:
+		return !t.known()
 	}
-	return string(e.kind) != "event_msg" || decides(e.name)
-}
-
-// decides reports whether an event tells how the turn stands.
-func decides(name []byte) bool {
-	switch string(name) {
-	case "task_started", "task_complete", "turn_aborted", "error", "entered_review_mode":
-		return true
-	}
-	return false
+	return !t.known() && (t.silent || t.last == nothing) // any record of the conversation counts
 }
 
 // miss takes a damaged record. A turn that is over stays so; only how it ended may not be known then.
@@ -78,44 +51,40 @@ func (t *turn) miss() {
 // silence is the error of a turn that ended without an answer in a version (up to 0.130) that does not record why.
 const silence = "the turn ended without an answer; this version of Codex does not record why"
 
-// see takes the next older record.
-func (t *turn) see(e *event, id string) {
-	if t.known() {
-		return
+// see takes the next older record. The first that is met of a turn's start and the settings that follow it tells when the
+// newest turn began.
+func (t *turn) see(r *record) {
+	if !t.known() {
+		t.decide(r)
 	}
-	s := stepOf(e)
-	if t.silent {
-		t.settle(e, s)
-		return
-	}
-	if t.last == nothing {
-		t.last = s
-	}
-	t.note(e)
-	switch string(e.name) {
-	case "task_started":
-		t.open()
-		t.Headless = e.get("turn_attribution").Object().Get("turn_trigger").Text(0) == "exec"
-	case "task_complete":
-		t.complete(e)
-	case "turn_aborted":
-		t.State = discover.TurnInterrupted
-	case "error":
-		t.State, t.Error = discover.TurnFailed, e.get("message").Text(0)
-	case "entered_review_mode":
-		t.open()
-	case "item_completed":
-		if _, kind := e.item(); kind == "EnteredReviewMode" && !e.foreign(id) {
-			t.open()
-		}
+	if t.Began.IsZero() && begins(r.is) {
+		t.Began = r.time()
 	}
 }
 
-// date takes the moment in which the newest turn began from the first of its records that is met: the start, or the
-// settings that follow it.
-func (t *turn) date(e *event) {
-	if t.Began.IsZero() && (string(e.kind) == "turn_context" || string(e.name) == "task_started") {
-		t.Began = e.time()
+func begins(is kind) bool { return is == turnStarted || is == turnContext }
+
+func (t *turn) decide(r *record) {
+	if t.silent {
+		t.settle(r.is)
+		return
+	}
+	if t.last == nothing {
+		t.last = r.is.step()
+	}
+	t.note(r)
+	switch r.is {
+	case turnStarted:
+		t.open()
+		t.Headless = r.get("turn_attribution").Object().Get("turn_trigger").Text(0) == "exec"
+	case turnCompleted:
+		t.complete(r)
+	case turnAborted:
+		t.State = discover.TurnInterrupted
+	case turnFailed:
+		t.State, t.Error = discover.TurnFailed, r.text()
+	case reviewEntered:
+		t.open()
 	}
 }
 
@@ -129,9 +98,9 @@ func (t *turn) open() {
 	}
 }
 
-func (t *turn) complete(e *event) {
+func (t *turn) complete(r *record) {
 	var answer, failed, timed bool
-	for key, value := range e.payload.Members() {
+	for key, value := range r.payload.Members() {
 		switch string(key) {
 		case "error":
 			if message := value.Object().Get("message").Text(0); len(value) > 0 && value[0] == '{' {
@@ -151,40 +120,40 @@ func (t *turn) complete(e *event) {
 }
 
 // settle decides on a silent end by what stands before it: an answer that is due never came.
-func (t *turn) settle(e *event, s step) {
-	started := string(e.name) == "task_started" || string(e.kind) == "turn_context"
-	if s == nothing && !started {
+func (t *turn) settle(is kind) {
+	step := is.step()
+	if step == nothing && !begins(is) {
 		return
 	}
 	t.silent = false
-	if s == input || started {
+	if step == input || begins(is) {
 		t.State, t.Error = discover.TurnFailed, silence
 	}
 }
 
 // note remembers which call of a tool is still without its output. Of a record it looks at the beginning only. Calls that
 // are made together stand together: what stands before the results of others was answered.
-func (t *turn) note(e *event) {
-	if string(e.kind) != "response_item" || t.noted || t.known() {
+func (t *turn) note(r *record) {
+	if t.noted || t.known() {
 		return
 	}
-	switch string(e.name) {
-	case "function_call_output", "custom_tool_call_output":
+	switch r.is {
+	case toolResult:
 		if t.noted = t.call != ""; !t.noted {
-			t.answered = append(t.answered, e.get("call_id").Text(0))
+			t.answered = append(t.answered, r.get("call_id").Text(0))
 		}
-	case "function_call", "custom_tool_call":
-		if i := slices.Index(t.answered, e.get("call_id").Text(0)); i >= 0 {
+	case toolCall:
+		if i := slices.Index(t.answered, r.get("call_id").Text(0)); i >= 0 {
 			t.answered = slices.Delete(t.answered, i, i+1)
 			return
 		}
 		if t.call == "" {
-			if t.call = e.get("name").Text(80); t.call == questionTool {
-				t.needsPerson = waitingOn(e)
+			if t.call = r.get("name").Text(80); t.call == questionTool {
+				t.needsPerson = waitingOn(r)
 			}
 		}
-		if needsLeave(e) {
-			t.asked, t.needsPerson = e.time(), waitingOn(e)
+		if needsLeave(r) {
+			t.asked, t.needsPerson = r.time(), waitingOn(r)
 		}
 	}
 }
@@ -202,31 +171,4 @@ func (t *turn) end() {
 	case t.last == nothing:
 		t.State = discover.TurnNone
 	}
-}
-
-// stepOf tells what a record contributes. The agent's own additions to the conversation are user messages too.
-func stepOf(e *event) step {
-	switch string(e.name) {
-	case "user_message", "function_call_output", "custom_tool_call_output":
-		return input
-	case "agent_message", "context_compacted", "exited_review_mode":
-		return output
-	case "function_call", "custom_tool_call", "local_shell_call", "web_search_call", "reasoning", "agent_reasoning":
-		return call
-	case "message":
-		if e.get("role").Text(0) == "assistant" {
-			return output
-		}
-	case "item_completed":
-		switch _, kind := e.item(); kind {
-		case "UserMessage":
-			return input
-		case "AgentMessage", "ContextCompaction", "ExitedReviewMode":
-			return output
-		}
-	}
-	if string(e.kind) == "compacted" {
-		return output
-	}
-	return nothing
 }

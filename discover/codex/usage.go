@@ -56,25 +56,23 @@ type usage struct {
 }
 
 // see takes the next older record.
-func (u *usage) see(e *event, id string) {
+func (u *usage) see(r *record) {
 	if u.settled {
 		return
 	}
-	switch {
-	case string(e.kind) == "token_usage_record":
-		if !e.foreign(id) {
-			u.record(tokens(e.get("usage").Object()), tokens(e.get("thread_token_usage").Object()))
-		}
-	case string(e.name) == "token_count":
+	switch r.is {
+	case tokenRecord:
+		u.record(tokens(r.get("usage").Object()), tokens(r.get("thread_token_usage").Object()))
+	case tokenCount:
 		if u.limited {
-			u.limits.count(e)
+			u.limits.count(r)
 		}
-		u.info(e.get("info").Object())
-	case string(e.name) == "task_started":
-		u.window = cmp.Or(u.window, e.get("model_context_window").Int())
-	case string(e.name) == "task_complete":
+		u.info(r.get("info").Object())
+	case turnStarted:
+		u.window = cmp.Or(u.window, r.get("model_context_window").Int())
+	case turnCompleted:
 		if u.limited {
-			u.limits.failed(e)
+			u.limits.failed(r)
 		}
 	}
 }

@@ -12,15 +12,15 @@ func TestKeysComeInAnyOrder(t *testing.T) {
 		`{"payload":{"turn_id":"x","type":"task_started"},"timestamp":"2026-11-20T19:09:05.651Z","type":"event_msg"}`,
 		`{"type":"event_msg","payload":{"deep":{"type":"other"},"type":"task_started"},"timestamp":"2026-11-20T19:09:05.651Z"}`,
 	} {
-		e, ok := peek([]byte(line))
-		if !ok || string(e.kind) != "event_msg" || string(e.name) != "task_started" || !e.whole([]byte(line)) {
-			t.Errorf("%s: %q %q, %v", line, e.kind, e.name, ok)
+		r, ok := decode([]byte(line), "")
+		if !ok || r.is != turnStarted || !r.whole([]byte(line)) {
+			t.Errorf("%s: kind %d, %v", line, r.is, ok)
 		}
 	}
 }
 
-// FuzzPeek: a line that is JSON and has a kind and a payload is a whole record, and its payload is JSON.
-func FuzzPeek(f *testing.F) {
+// FuzzDecode: a line that is JSON and has a kind and a payload is a whole record, and its payload is JSON.
+func FuzzDecode(f *testing.F) {
 	const stamp = `"timestamp":"2026-11-20T19:09:28.087Z"`
 	for _, line := range []string{
 		`{` + stamp + `,"ordinal":12,"type":"event_msg","payload":{"type":"task_started","turn_id":"1"}}`,
@@ -32,12 +32,12 @@ func FuzzPeek(f *testing.F) {
 		f.Add(line)
 	}
 	f.Fuzz(func(t *testing.T, line string) {
-		e, ok := peek([]byte(line))
-		if !ok || len(e.payload) == 0 || e.payload[0] != '{' || !json.Valid([]byte(line)) {
+		r, ok := decode([]byte(line), "")
+		if !ok || len(r.payload) == 0 || r.payload[0] != '{' || !json.Valid([]byte(line)) {
 			return
 		}
-		if !e.whole([]byte(line)) || !json.Valid(e.payload) {
-			t.Errorf("%q: kind %q, payload %q", line, e.kind, e.payload)
+		if !r.whole([]byte(line)) || !json.Valid(r.payload) {
+			t.Errorf("%q: kind %d, payload %q", line, r.is, r.payload)
 		}
 	})
 }
