@@ -12,8 +12,6 @@ import (
 	"time"
 
 	"github.com/BurntSushi/toml"
-
-	"agentctl/discover/native/fsread"
 )
 
 // Declare stores a lock on a place. The file appears whole or not at all, whenever we are killed, and only if there is
@@ -40,14 +38,11 @@ func (s Store) inTurn(ctx context.Context, now time.Time, change func(contents) 
 	if s.Dir == "" {
 		return ErrNoStore
 	}
-	turn, err := fsread.Dir(s.Dir)
+	turn, err := TakeTurn(ctx, s.Dir)
 	if err != nil {
 		return err
 	}
-	defer turn.Close()
-	if err := TakeTurn(ctx, turn); err != nil {
-		return err
-	}
+	defer turn.Release()
 	stored, err := s.read(now)
 	if err != nil {
 		return err
@@ -63,7 +58,7 @@ func (s Store) inTurn(ctx context.Context, now time.Time, change func(contents) 
 	if err := change(stored); err != nil {
 		return err
 	}
-	return turn.Sync() // a loss of power, too, leaves what was said
+	return turn.File().Sync() // a loss of power, too, leaves what was said
 }
 
 // write stores a lock that is not there.

@@ -26,17 +26,18 @@ func Hold(ctx context.Context, dir string) (*Held, error) {
 	if err != nil {
 		return nil, err
 	}
-	f, err := fsread.Dir(key)
+	return Exclusive(ctx, key)
+}
+
+// Exclusive opens a directory and takes its exclusive lock, like [Hold] but of any directory.
+func Exclusive(ctx context.Context, dir string) (*Held, error) {
+	f, err := fsread.Dir(dir)
 	if err != nil {
 		return nil, err
 	}
-	switch err := flock(ctx, f); {
-	case errors.Is(err, ErrHeld):
+	if err := flock(ctx, f); err != nil {
 		f.Close()
 		return nil, err
-	case err != nil:
-		f.Close()
-		return nil, fmt.Errorf("locking %s: %w", key, err)
 	}
 	return &Held{f}, nil
 }
@@ -48,10 +49,12 @@ func flock(ctx context.Context, dir *os.File) error {
 	for {
 		err := syscall.Flock(int(dir.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 		switch {
+		case err == nil:
+			return nil
 		case errors.Is(err, syscall.EINTR):
 			continue
 		case !errors.Is(err, syscall.EWOULDBLOCK):
-			return err
+			return fmt.Errorf("locking %s: %w", dir.Name(), err)
 		}
 		select {
 		case <-ctx.Done():

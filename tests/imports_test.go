@@ -72,7 +72,7 @@ func layers() []layer {
 		{"discover/watch", []string{"discover", "proc"}},
 		{"discover/<agent>", []string{"discover", "discover/native", "discover/native/fsread", "discover/native/sqlite", "launch", "proc"}},
 		{"discover/agents", []string{"discover", "discover/<agent>"}},
-		{"launch", []string{"discover", "discover/native/fsread", "discover/watch", "proc", "launch"}},
+		{"launch", []string{"discover", "discover/native/fsread", "discover/watch", "lock", "proc", "launch"}},
 		{"lock", []string{"discover", "discover/native/fsread", "proc"}},
 		{"lock/hooks", []string{"discover/native/fsread", "lock", "proc"}},
 		{"internal/config", []string{"discover/native/fsread"}},

@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"agentctl/lock"
 )
 
 // Wanted is a worktree to be made.
@@ -54,11 +56,11 @@ func (r *Repo) Create(ctx context.Context, want Wanted) (Made, error) {
 	if err != nil {
 		return Made{}, err
 	}
-	release, err := r.hold(ctx)
+	held, err := r.hold(ctx)
 	if err != nil {
 		return Made{}, err
 	}
-	defer release()
+	defer held.Release()
 	if err := r.sweep(ctx); err != nil {
 		return Made{}, err
 	}
@@ -76,20 +78,10 @@ func (r *Repo) Create(ctx context.Context, want Wanted) (Made, error) {
 	return r.add(ctx, want, head == "", base)
 }
 
-// real is a path whose directory, as far as there is one, has no links in it, as git writes paths.
+// real is an absolute path whose directory, as far as there is one, has no links in it, as git writes paths.
 func real(path string) (string, error) {
 	path, err := filepath.Abs(path)
-	if err != nil {
-		return "", err
-	}
-	for dir := filepath.Dir(path); ; dir = filepath.Dir(dir) {
-		if real, err := filepath.EvalSymlinks(dir); err == nil {
-			return filepath.Join(real, path[len(dir):]), nil
-		}
-		if dir == filepath.Dir(dir) {
-			return path, nil
-		}
-	}
+	return filepath.Join(lock.RealPath(filepath.Dir(path)), filepath.Base(path)), err
 }
 
 // clear returns the worktree that is wanted if it is there, and otherwise sees to it that nothing is in the way: what

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"agentctl/discover/native/fsread"
+	"agentctl/lock"
 	"agentctl/proc"
 )
 
@@ -62,7 +63,7 @@ func (r *Repo) busy(ctx context.Context) (bool, error) {
 		if errors.Is(dirErr, proc.ErrGone) {
 			continue
 		}
-		if dirErr != nil || slices.ContainsFunc(places, func(place string) bool { return within(dir, place) }) {
+		if dirErr != nil || slices.ContainsFunc(places, func(place string) bool { return lock.Within(dir, place) }) {
 			return true, nil
 		}
 	}
@@ -83,8 +84,6 @@ func (r *Repo) places() ([]string, error) {
 	}
 	return out, err
 }
-
-func within(path, dir string) bool { return path == dir || strings.HasPrefix(path, dir+"/") }
 
 // entries are the directories in which git keeps what it knows of the linked worktrees (gitrepository-layout(5)).
 func (r *Repo) entries() ([]string, error) {

@@ -27,11 +27,11 @@ var ErrNoWorktree = errors.New("no such worktree")
 // caller's to know. Errors: [*RefusedError], and nothing was done; [ErrNoWorktree]; git's own. One that git began to make or to remove
 // when it was killed is removed like any other.
 func (r *Repo) Remove(ctx context.Context, w Worktree, o Removing) error {
-	release, err := r.hold(ctx)
+	held, err := r.hold(ctx)
 	if err != nil {
 		return err
 	}
-	defer release()
+	defer held.Release()
 	if !o.DryRun {
 		if err := r.sweep(ctx); err != nil {
 			return err
@@ -68,25 +68,14 @@ func (r *Repo) removable(ctx context.Context, path string, o Removing) (w Worktr
 	switch {
 	case at == underway:
 		reasons = append(reasons, Reason{IsMaking, "git is using it"})
-	case !w.Main:
+	case !w.Main && !o.Force: // force overrides all of these
 		losses, err := r.losses(ctx, w, at, o.DeleteBranch)
 		if err != nil {
 			return w, at, err
 		}
-		reasons = append(reasons, weigh(losses, o.Force)...)
+		reasons = append(reasons, losses...)
 	}
 	return w, at, refuse(w.Path, reasons)
-}
-
-// weigh leaves out what force overrides.
-func weigh(reasons []Reason, force bool) []Reason {
-	var out []Reason
-	for _, reason := range reasons {
-		if !force || !reason.Forced() {
-			out = append(out, reason)
-		}
-	}
-	return out
 }
 
 func (r *Repo) remove(ctx context.Context, w Worktree, stage stage, force bool) error {
@@ -112,11 +101,11 @@ func (r *Repo) remove(ctx context.Context, w Worktree, stage stage, force bool) 
 // DeleteBranch deletes a branch; without force not if it has commits that are nowhere else ([*RefusedError]). A branch
 // that is not there, or is checked out, is git's error.
 func (r *Repo) DeleteBranch(ctx context.Context, branch string, o Removing) error {
-	release, err := r.hold(ctx)
+	held, err := r.hold(ctx)
 	if err != nil {
 		return err
 	}
-	defer release()
+	defer held.Release()
 	if o.DryRun {
 		return r.branchLosses(ctx, branch, o.Force)
 	}

@@ -19,11 +19,11 @@ import (
 // locked ones, and `git worktree repair` writes the .git files of all worktrees (SEEN git 2.39). While a git process is at
 // work, nothing is done.
 func (r *Repo) Sweep(ctx context.Context) error {
-	release, err := r.hold(ctx)
+	held, err := r.hold(ctx)
 	if err != nil {
 		return err
 	}
-	defer release()
+	defer held.Release()
 	return r.sweep(ctx)
 }
 

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"agentctl/launch"
+	"agentctl/lock"
 )
 
 // Worktree is what git says of one worktree (git-worktree(1), list --porcelain).
@@ -80,6 +81,16 @@ func Open(ctx context.Context, host launch.Host, dir string) (*Repo, error) {
 	}
 	r.common, err = filepath.EvalSymlinks(strings.TrimSuffix(out, "\n"))
 	return r, err
+}
+
+// hold keeps other calls of ours from changing the repository's worktrees until it is released. Git does not do so: of
+// two worktrees added in one directory at the same time, both may succeed (git 2.39).
+func (r *Repo) hold(ctx context.Context) (*lock.Held, error) {
+	held, err := lock.Exclusive(ctx, r.common)
+	if errors.Is(err, lock.ErrHeld) {
+		err = ctx.Err()
+	}
+	return held, err
 }
 
 // isNoRepository reports whether git says that it is in none.

@@ -8,7 +8,6 @@ import (
 	"os"
 	"syscall"
 
-	"agentctl/discover/native/fsread"
 	"agentctl/lock"
 )
 
@@ -44,14 +43,17 @@ func (p *Place) Uninstall(ctx context.Context) ([]Hook, error) {
 // change does something to all hooks that are ours to write, unless one refuses it. Others who change them wait.
 func (p *Place) change(ctx context.Context, refuses func(*file) bool, do func(*file) error) ([]Hook, error) {
 	if p.why == "" {
-		release, err := p.hold(ctx)
+		turn, err := lock.TakeTurn(ctx, p.dir)
 		if errors.Is(err, fs.ErrNotExist) {
 			return p.Status()
 		}
 		if err != nil {
 			return nil, err
 		}
-		defer release()
+		defer turn.Release()
+		if err := sweep(p.dir); err != nil {
+			return nil, err
+		}
 	}
 	files, err := p.look()
 	if err != nil {
@@ -87,19 +89,6 @@ func (p *Place) changed(before []*file) ([]Hook, error) {
 		f.Changed = f.there != before[i].there || f.text != before[i].text || f.mode != before[i].mode
 	}
 	return hooksOf(after), nil
-}
-
-// hold has those who change hooks take turns, and sweeps away what one who was killed has left.
-func (p *Place) hold(ctx context.Context) (release func(), err error) {
-	dir, err := fsread.Dir(p.dir)
-	if err != nil {
-		return nil, err
-	}
-	if err := lock.TakeTurn(ctx, dir); err != nil {
-		dir.Close()
-		return nil, err
-	}
-	return func() { dir.Close() }, sweep(p.dir)
 }
 
 // taken says what is in the way of keeping a hook under its other name; "" if nothing is. That the hook itself has that

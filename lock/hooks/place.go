@@ -4,8 +4,9 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"path/filepath"
 	"strings"
+
+	"agentctl/lock"
 )
 
 // Git asks git about a repository.
@@ -37,15 +38,15 @@ func Find(ctx context.Context, git Git) (*Place, error) {
 	top, err := git.Ask(ctx, "rev-parse", "--show-toplevel")
 	p := &Place{dir: line(dir)}
 	if err == nil { // a bare repository has none
-		p.top = resolved(line(top))
+		p.top = lock.RealPath(line(top))
 	}
-	if inside, real := p.ours(resolved(line(common))); !inside {
+	if inside, real := p.ours(lock.RealPath(line(common))); !inside {
 		p.why = "git takes the hooks from " + p.dir
 		if from, err := git.Ask(ctx, "config", "--show-origin", "--get", "core.hooksPath"); err == nil {
 			origin, _, _ := strings.Cut(from, "\t")
 			p.why += fmt.Sprintf(" (core.hooksPath in %s)", strings.TrimPrefix(origin, "file:"))
 		}
-		if within(real, p.top) {
+		if lock.Within(real, p.top) {
 			p.why += ", among the files of the worktree"
 		} else {
 			p.why += ", outside of the repository"
@@ -60,24 +61,8 @@ func Find(ctx context.Context, git Git) (*Place, error) {
 // ours reports whether the hooks are in the repository's own directory, where nobody else has them and no commit does,
 // and where they really are. A bare repository may have its worktrees in there.
 func (p *Place) ours(common string) (bool, string) {
-	real := resolved(p.dir)
-	return within(real, common) && !(within(p.top, common) && within(real, p.top)), real
+	real := lock.RealPath(p.dir)
+	return lock.Within(real, common) && !(lock.Within(p.top, common) && lock.Within(real, p.top)), real
 }
 
 func line(out string) string { return strings.TrimSuffix(out, "\n") }
-
-// resolved is a path without links, as far as it is there.
-func resolved(path string) string {
-	for dir := path; ; dir = filepath.Dir(dir) {
-		if real, err := filepath.EvalSymlinks(dir); err == nil {
-			return filepath.Join(real, path[len(dir):])
-		}
-		if dir == filepath.Dir(dir) {
-			return path
-		}
-	}
-}
-
-func within(path, dir string) bool {
-	return dir != "" && (path == dir || strings.HasPrefix(path, strings.TrimSuffix(dir, "/")+"/"))
-}

@@ -1,0 +1,23 @@
+package lock
+
+import (
+	"path/filepath"
+	"strings"
+)
+
+// RealPath returns an absolute path without symbolic links, as far as it exists.
+func RealPath(path string) string {
+	for dir := path; ; dir = filepath.Dir(dir) {
+		if real, err := filepath.EvalSymlinks(dir); err == nil {
+			return filepath.Join(real, path[len(dir):])
+		}
+		if dir == filepath.Dir(dir) {
+			return path
+		}
+	}
+}
+
+// Within reports whether a path is dir or lies below it, by their names. Nothing lies in "".
+func Within(path, dir string) bool {
+	return dir != "" && (path == dir || strings.HasPrefix(path, strings.TrimSuffix(dir, "/")+"/"))
+}
