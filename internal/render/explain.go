@@ -32,7 +32,8 @@ type Considered struct {
 
 // Explain puts the evidence about a session into words.
 func Explain(s discover.Session) *Explanation {
-	x := &Explanation{Verdict: verdict(s), Turn: turnWord(s.Turn.State), Considered: []Considered{}}
+	x := &Explanation{Verdict: verdict(s), Considered: []Considered{}}
+	x.Turn, _ = turnWords(s.Turn.State)
 	for _, e := range s.Evidence {
 		c := Considered{
 			PID: e.Process.PID, Strength: e.Strength.String(), Kind: kind(e), Detail: detail(e),
@@ -42,7 +43,7 @@ func Explain(s discover.Session) *Explanation {
 			c.Detail = e.Unreadable
 		}
 		if e.Claim.Turn != nil {
-			c.Turn = turnWord(e.Claim.Turn.State)
+			c.Turn, _ = turnWords(e.Claim.Turn.State)
 		}
 		x.Considered = append(x.Considered, c)
 	}
@@ -51,10 +52,11 @@ func Explain(s discover.Session) *Explanation {
 
 // verdict repeats in words what the judgement was made from; it judges nothing itself.
 func verdict(s discover.Session) string {
-	if s.Status == discover.Stopped {
-		return fmt.Sprintf("no live process runs it; by its storage the last turn %s", turnPhrase(s.Turn.State))
-	}
-	if s.Status == discover.Unknown {
+	_, stored := turnWords(s.Turn.State)
+	switch s.Status {
+	case discover.Stopped:
+		return "no live process runs it; by its storage the last turn " + stored
+	case discover.Unknown:
 		return "whether a process runs it is not known: see the evidence considered"
 	}
 	var pids []string
@@ -64,50 +66,33 @@ func verdict(s discover.Session) string {
 	who := "process " + strings.Join(pids, ", ")
 	for _, e := range s.Evidence {
 		if e.Accepted && e.Claim.Turn != nil {
-			return fmt.Sprintf("%s is live and shows that the turn %s", who, turnPhrase(e.Claim.Turn.State))
+			_, shown := turnWords(e.Claim.Turn.State)
+			return fmt.Sprintf("%s is live and shows that the turn %s", who, shown)
 		}
 	}
 	if !s.Turn.Silent.IsZero() {
 		return who + " is live; its storage has no result of the last tool call, and no command of that call runs: it waits for permission"
 	}
-	return fmt.Sprintf("%s is live; by its storage the turn %s", who, turnPhrase(s.Turn.State))
+	return fmt.Sprintf("%s is live; by its storage the turn %s", who, stored)
 }
 
-// turnWord is the word for a turn's state in JSON.
-func turnWord(t discover.TurnState) string {
+// turnWords are a turn's state as a word, for JSON, and as what a sentence says of the turn.
+func turnWords(t discover.TurnState) (word, phrase string) {
 	switch t {
 	case discover.TurnNone:
-		return "none"
+		return "none", "has not begun"
 	case discover.TurnOpen:
-		return "open"
+		return "open", "is in progress"
 	case discover.TurnWaiting:
-		return "waiting"
+		return "waiting", "is blocked on the person"
 	case discover.TurnDone:
-		return "done"
+		return "done", "has ended"
 	case discover.TurnInterrupted:
-		return "interrupted"
+		return "interrupted", "was cut short"
 	case discover.TurnFailed:
-		return "failed"
+		return "failed", "has failed"
 	}
-	return "unknown"
-}
-
-func turnPhrase(t discover.TurnState) string {
-	switch t {
-	case discover.TurnNone:
-		return "has not begun"
-	case discover.TurnOpen:
-		return "is in progress"
-	case discover.TurnWaiting:
-		return "is blocked on the person"
-	case discover.TurnDone:
-		return "has ended"
-	case discover.TurnInterrupted:
-		return "was cut short"
-	case discover.TurnFailed:
-		return "has failed"
-	}
-	return "is not known"
+	return "unknown", "is not known"
 }
 
 // write prints the explanation below a status block.

@@ -1,7 +1,6 @@
 package render
 
 import (
-	"bufio"
 	"io"
 	"strings"
 )
@@ -32,7 +31,5 @@ func GitHookTable(w io.Writer, list []GitHook, look Look) error {
 	for _, h := range list {
 		g.add(row{cells: []string{h.Hook, strings.ReplaceAll(h.State, "_", " "), Clean(look.dir(h.Path)), Clean(h.Reason)}})
 	}
-	out := bufio.NewWriter(w)
-	g.write(out, look.Width)
-	return out.Flush()
+	return g.print(w, look)
 }

@@ -2,6 +2,7 @@ package render
 
 import (
 	"bufio"
+	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -36,7 +37,6 @@ type row struct {
 type grid struct {
 	columns []column
 	rows    []row
-	widths  []int // of the cells, row by row, once they are measured
 }
 
 func (g *grid) add(r row) { g.rows = append(g.rows, r) }
@@ -57,36 +57,20 @@ func (g *grid) write(out *bufio.Writer, width int) {
 	if width > 0 {
 		g.fit(width)
 	}
-	heads, widths := row{cells: make([]string, g.cells())}, make([]int, g.cells())
-	for _, c := range g.columns {
-		heads.cells[c.at], widths[c.at] = c.head, len(c.head)
+	g.writeLine(out, width, func(c column) string { return c.head }, "")
+	for _, r := range g.rows {
+		g.writeLine(out, width, func(c column) string { return r.cells[c.at] }, r.color)
 	}
-	g.writeRow(out, heads, widths, width, false)
-	for n, r := range g.rows {
-		g.writeRow(out, r, g.widths[n*g.cells():], width, true)
-	}
-}
-
-// cells is how many cells a row has.
-func (g *grid) cells() int {
-	if len(g.rows) == 0 {
-		return 0
-	}
-	return len(g.rows[0].cells)
 }
 
 // measure finds each column's natural width, and leaves out what is empty.
 func (g *grid) measure() {
-	g.widths = make([]int, 0, len(g.rows)*len(g.columns))
-	for _, r := range g.rows {
-		for i, text := range r.cells {
-			width := displaywidth.String(text)
-			g.widths = append(g.widths, width)
-			g.columns[i].width = max(g.columns[i].width, width)
-		}
-	}
 	for i := range g.columns {
-		g.columns[i].at = i
+		c := &g.columns[i]
+		c.at = i
+		for _, r := range g.rows {
+			c.width = max(c.width, displaywidth.String(r.cells[i]))
+		}
 	}
 	g.columns = slices.DeleteFunc(g.columns, func(c column) bool { return c.width == 0 })
 	for i := range g.columns {
@@ -95,53 +79,35 @@ func (g *grid) measure() {
 	}
 }
 
-// writeRow prints one line without trailing blanks, cut at the width if even the last columns do not fit. widths are those of
-// the row's cells.
-func (g *grid) writeRow(out *bufio.Writer, r row, widths []int, width int, painted bool) {
-	left := width
-	pad := 0
+// writeLine prints one line without trailing blanks, cut at the width if even the last columns do not fit. Without a color
+// nothing is painted.
+func (g *grid) writeLine(out *bufio.Writer, width int, cell func(column) string, color string) {
+	line, pad := 0, 0 // the width of what is printed, and of the blanks before what comes next
 	for _, c := range g.columns {
-		text, n := r.cells[c.at], widths[c.at]
-		if n > c.width {
-			text = cut(text, c.width, c.tail)
-			n = displaywidth.String(text)
-		}
+		text := strings.TrimRight(cut(cell(c), c.width, c.tail), " ")
+		free := c.width - displaywidth.String(text)
 		if c.right {
-			pad += c.width - n
+			pad += free
 		}
-		whole := len(text)
-		text = strings.TrimRight(text, " ")
-		n -= whole - len(text)
-		if room := max(0, left-pad); width > 0 && n > room {
-			text = cut(text, room, false)
-			n = displaywidth.String(text)
+		if width > 0 {
+			text = cut(text, max(0, width-line-pad), false)
 		}
-		if text == "" {
-			pad += len(gap)
-			if !c.right {
-				pad += c.width
+		if text != "" {
+			n := displaywidth.String(text)
+			fmt.Fprintf(out, "%*s", pad, "")
+			line, pad = line+pad+n, 0
+			free = c.width - n
+			if color != "" && c.paint {
+				text = "\x1b[" + color + "m" + text + "\x1b[0m"
 			}
-			continue
+			out.WriteString(text)
 		}
-		writeBlanks(out, pad)
-		left -= pad + n
-		if painted && c.paint {
-			text = "\x1b[" + r.color + "m" + text + "\x1b[0m"
+		if !c.right {
+			pad += free
 		}
-		out.WriteString(text)
-		if pad = len(gap); !c.right {
-			pad += c.width - n
-		}
+		pad += len(gap)
 	}
 	out.WriteByte('\n')
-}
-
-func writeBlanks(out *bufio.Writer, n int) {
-	const some = "                                "
-	for ; n > len(some); n -= len(some) {
-		out.WriteString(some)
-	}
-	out.WriteString(some[:max(0, n)])
 }
 
 // Shortened is a text with an ellipsis at its end if it is wider than that many columns.

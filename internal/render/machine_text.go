@@ -131,7 +131,7 @@ func (m Machine) changesText() string {
 	if c == nil {
 		return m.Unchecked
 	}
-	parts := []string{c.files()}
+	parts := []string{c.files("%d changed", "%d untracked", ", ")}
 	for _, n := range []struct {
 		commits *int
 		word    string
@@ -143,16 +143,16 @@ func (m Machine) changesText() string {
 	return strings.Join(parts, ", ")
 }
 
-func (c *Changes) files() string {
-	switch {
-	case c.Changed == 0 && c.Untracked == 0:
-		return "none"
-	case c.Untracked == 0:
-		return fmt.Sprintf("%d changed", c.Changed)
-	case c.Changed == 0:
-		return fmt.Sprintf("%d untracked", c.Untracked)
+// files counts what is not committed, in the given words.
+func (c *Changes) files(changed, untracked, between string) string {
+	var parts []string
+	if c.Changed > 0 {
+		parts = append(parts, fmt.Sprintf(changed, c.Changed))
 	}
-	return fmt.Sprintf("%d changed, %d untracked", c.Changed, c.Untracked)
+	if c.Untracked > 0 {
+		parts = append(parts, fmt.Sprintf(untracked, c.Untracked))
+	}
+	return cmp.Or(strings.Join(parts, between), "none")
 }
 
 // quota says what the agent noted of a limit.

@@ -68,7 +68,7 @@ func Of(s discover.Session) (out Session) {
 		out.ID = &s.ID
 	}
 	out.Adapter, out.Status, out.Outcome = string(s.Agent), string(s.Status), string(s.Outcome)
-	out.WaitingFor, out.WaitingOn, out.Error = s.WaitingFor, waitingOnOf(s.WaitingOn), s.Error
+	out.WaitingFor, out.WaitingOn, out.Error = s.WaitingFor, (*WaitingOn)(s.WaitingOn), s.Error
 	out.StartedAt, out.LastActivityAt = Stamp(s.Created), Stamp(s.Updated)
 	if s.Status == discover.Stopped {
 		out.StoppedAt = out.LastActivityAt

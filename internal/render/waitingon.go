@@ -15,13 +15,6 @@ type WaitingOn struct {
 	Questions []string `json:"questions,omitempty"`
 }
 
-func waitingOnOf(on *discover.WaitingOn) *WaitingOn {
-	if on == nil {
-		return nil
-	}
-	return &WaitingOn{on.Tool, on.Brief, on.Path, on.Questions}
-}
-
 // WaitingOnText names the call on one line, as in "Bash: rm -rf build", safe for a terminal; "" of nil.
 func WaitingOnText(on *discover.WaitingOn) string {
 	if on == nil {

@@ -70,15 +70,8 @@ func thousands(n int64) string {
 
 // letters says what is not committed as git status does: M what is changed, ? what is untracked.
 func (c *Changes) letters() string {
-	switch {
-	case c == nil:
+	if c == nil {
 		return ""
-	case c.Changed == 0 && c.Untracked == 0:
-		return "none"
-	case c.Untracked == 0:
-		return fmt.Sprintf("%dM", c.Changed)
-	case c.Changed == 0:
-		return fmt.Sprintf("%d?", c.Untracked)
 	}
-	return fmt.Sprintf("%dM %d?", c.Changed, c.Untracked)
+	return c.files("%dM", "%d?", " ")
 }

@@ -1,7 +1,6 @@
 package render
 
 import (
-	"bufio"
 	"cmp"
 	"fmt"
 	"io"
@@ -79,9 +78,7 @@ func WorktreeTable(w io.Writer, list []Worktree, look Look) error {
 			Clean(strings.Join(t.states(), ", ")), strings.Join(who, ", "),
 		}})
 	}
-	out := bufio.NewWriter(w)
-	g.write(out, look.Width)
-	return out.Flush()
+	return g.print(w, look)
 }
 
 // states are what is special about it, in words.
