@@ -68,9 +68,8 @@ func flock(ctx context.Context, dir *os.File) error {
 func (h *Held) File() *os.File { return h.dir }
 
 // Release frees the lock. Nothing held is nothing to free.
-func (h *Held) Release() error {
-	if h == nil {
-		return nil
+func (h *Held) Release() {
+	if h != nil {
+		h.dir.Close()
 	}
-	return h.dir.Close()
 }

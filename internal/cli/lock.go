@@ -179,6 +179,11 @@ func (env Env) lockWhile(ctx context.Context, places []*lock.Place, command []st
 	cmd := exec.Command(command[0], command[1:]...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = env.Stdin, env.Stdout, env.Stderr
 	var all []*lock.Held
+	defer func() {
+		for _, held := range all {
+			held.Release()
+		}
+	}()
 	var unseen error
 	for i, place := range places {
 		sc, held, err := env.holdFree(ctx, s, place, o.force)
@@ -186,9 +191,6 @@ func (env Env) lockWhile(ctx context.Context, places []*lock.Place, command []st
 			unseen = env.unseen(sc)
 		}
 		if err != nil {
-			for _, h := range all {
-				err = errors.Join(err, h.Release())
-			}
 			return err
 		}
 		all = append(all, held)
@@ -207,7 +209,8 @@ func (env Env) holdFree(ctx context.Context, s settings, place *lock.Place, forc
 	}
 	sc, err = env.sceneAt(ctx, env.world(s.Homes), place, s.Strict)
 	if err != nil {
-		return sc, nil, errors.Join(err, held.Release())
+		held.Release()
+		return sc, nil, err
 	}
 	if heldErr != nil {
 		sc.holders(place, true)
@@ -216,7 +219,8 @@ func (env Env) holdFree(ctx context.Context, s settings, place *lock.Place, forc
 	if !force {
 		sc.agentsOut()
 		if err := sc.conflict("wait for it, or --force"); err != nil {
-			return sc, nil, errors.Join(err, held.Release())
+			held.Release()
+			return sc, nil, err
 		}
 	}
 	return sc, held, nil

@@ -155,6 +155,6 @@ func (env Env) interact(ctx context.Context, st *starting) error {
 	if err != nil {
 		return err
 	}
-	// The lock ends with this program's image, when the agent's replaces it.
-	return errors.Join(env.Become(spec, host), held.Release())
+	defer held.Release() // the lock ends with this program's image, when the agent's replaces it
+	return env.Become(spec, host)
 }

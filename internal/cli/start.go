@@ -105,16 +105,15 @@ func (env Env) begin(ctx context.Context, st *starting) (*begun, error) {
 	since := time.Now().Truncate(time.Millisecond) // as precise as the agents store their times
 	child, err := launch.Start(spec, host, st.output)
 	if err != nil {
-		return nil, errors.Join(err, held.Release())
+		held.Release()
+		return nil, err
 	}
 	b := &begun{
 		starting: st, world: world, child: child, watch: launch.NewWatch(world, st.agent, child), since: since,
 		session: discover.Nobody(), hint: spec.Hint,
 	}
 	session, err := b.watch.Await(limited)
-	if released := held.Release(); released != nil {
-		return b, released
-	}
+	held.Release()
 	st.group = host.Getenv(discover.GroupKey)
 	b.session = st.grouped(session)
 	return b, err
@@ -208,7 +207,8 @@ func (env Env) occupy(ctx context.Context, world *discover.World, st *starting) 
 		return nil, err
 	}
 	if err := env.unoccupied(ctx, world, place, st); err != nil {
-		return nil, errors.Join(err, held.Release())
+		held.Release()
+		return nil, err
 	}
 	return held, nil
 }

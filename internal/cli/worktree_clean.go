@@ -101,7 +101,7 @@ func (cl *cleaning) clean(ctx context.Context, c condemned) error {
 		held, err := lock.Hold(now, c.Path)
 		switch {
 		case err == nil:
-			defer func() { _ = held.Release() }() // the directory may be gone
+			defer held.Release()
 		case ctx.Err() != nil:
 			return ctx.Err()
 		case errors.Is(err, lock.ErrHeld):

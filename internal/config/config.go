@@ -6,9 +6,7 @@ package config
 import (
 	"errors"
 	"io/fs"
-	"maps"
 	"path/filepath"
-	"slices"
 
 	"github.com/BurntSushi/toml"
 )
@@ -60,7 +58,8 @@ func Load(path, home string, agents []string) (Config, error) {
 	}
 	c.File = path
 	if err := c.decode(string(text), agents); err != nil {
-		return c, locate(path, err)
+		err.File = path
+		return c, err
 	}
 	for _, list := range c.Homes {
 		for i := range list {
@@ -70,44 +69,25 @@ func Load(path, home string, agents []string) (Config, error) {
 	return c, nil
 }
 
-// decode takes the document apart key by key, so that the error about a key knows the key's place.
-func (c *Config) decode(text string, agents []string) error {
-	var doc map[string]toml.Primitive
+func (c *Config) decode(text string, agents []string) *Error {
+	var doc, homes map[string]toml.Primitive
 	md, err := toml.Decode(text, &doc)
 	if err != nil {
-		return err
+		return wrong("", err)
 	}
-	var homes map[string]toml.Primitive
-	table, kind := doc["homes"], md.Type("homes")
-	isTable := md.IsDefined("homes") && (kind == "Hash" || kind == "") // the latter of homes.codex = […]
-	keys := map[string]any{"since": &c.Since, "color": &c.Color, "strict": (*truth)(&c.Strict), "homes": &homes}
-	if md.IsDefined("homes") && !isTable {
-		keys["homes"] = &notATable{}
+	keys := map[string]any{"since": &c.Since, "color": &c.Color, "strict": truth(&c.Strict), "homes": &homes}
+	if kind := md.Type("homes"); kind != "Hash" && kind != "" { // which homes.codex = […] has
+		keys["homes"] = fault(`want a table [homes] with one list an agent, as in codex = ["/srv/codex"]`)
 	}
-	if err := fields(&md, "", doc, keys); err != nil || !isTable {
-		return err
-	}
-	return c.decodeHomes(&md, table, agents)
-}
-
-func (c *Config) decodeHomes(md *toml.MetaData, table toml.Primitive, agents []string) error {
-	var homes map[string]toml.Primitive
-	if err := md.PrimitiveDecode(table, &homes); err != nil {
+	if err := fields(&md, "", doc, keys); err != nil || homes == nil {
 		return err
 	}
 	c.Homes = map[string][]string{}
-	for _, name := range slices.Sorted(maps.Keys(homes)) {
-		list := homeList{}
-		var dst any = &list
-		if !slices.Contains(agents, name) {
-			dst = &unknownKey{name, agents}
-		}
-		if err := md.PrimitiveDecode(homes[name], dst); err != nil {
-			return keyed("homes."+name, err)
-		}
-		c.Homes[name] = list
+	lists := map[string]any{}
+	for _, name := range agents {
+		lists[name] = homeList(func(list []string) { c.Homes[name] = list })
 	}
-	return nil
+	return fields(&md, "homes.", homes, lists)
 }
 
 func expand(path, home string) string {

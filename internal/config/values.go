@@ -1,9 +1,7 @@
 package config
 
 import (
-	"errors"
 	"fmt"
-	"path/filepath"
 	"strings"
 	"time"
 )
@@ -90,48 +88,9 @@ func wholeSpan(s string) (time.Duration, bool) {
 	return 0, false
 }
 
-// truth is a boolean; TOML's own decoding would not say where a wrong type stands.
-type truth bool
-
-// UnmarshalTOML implements [toml.Unmarshaler].
-func (t *truth) UnmarshalTOML(value any) error {
-	b, ok := value.(bool)
-	if !ok {
-		return fmt.Errorf("%s must be true or false", quote(value))
-	}
-	*t = truth(b)
-	return nil
-}
-
-// homeList is a list of absolute directories.
-type homeList []string
-
-// UnmarshalTOML implements [toml.Unmarshaler].
-func (l *homeList) UnmarshalTOML(value any) error {
-	list, ok := value.([]any)
-	if !ok {
-		return errors.New(`want a list of directories, as in ["/srv/agents/home"]`)
-	}
-	for _, v := range list {
-		s, ok := v.(string)
-		if _, tilde := cutHome(s); !ok || !tilde && !filepath.IsAbs(s) {
-			return fmt.Errorf("%s is not an absolute directory (a leading ~/ is your home)", quote(v))
-		}
-		*l = append(*l, s)
-	}
-	return nil
-}
-
 func cutHome(path string) (rest string, ok bool) {
 	if path == "~" {
 		return "", true
 	}
 	return strings.CutPrefix(path, "~/")
-}
-
-func quote(v any) string {
-	if s, ok := v.(string); ok {
-		return fmt.Sprintf("%q", s)
-	}
-	return fmt.Sprint(v)
 }

@@ -7,6 +7,7 @@ package webhook
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/hmac"
 	"crypto/sha256"
@@ -74,7 +75,7 @@ func (h Hook) Post(ctx context.Context, event string, body []byte) error {
 		return ctx.Err()
 	}
 	if err != nil {
-		return errors.New(strings.TrimSpace(first(stderr.String(), err.Error())))
+		return errors.New(cmp.Or(strings.TrimSpace(stderr.String()), err.Error()))
 	}
 	status, err := strconv.Atoi(strings.TrimSpace(stdout.String()))
 	if err != nil {
@@ -84,15 +85,6 @@ func (h Hook) Post(ctx context.Context, event string, body []byte) error {
 		return &StatusError{status}
 	}
 	return nil
-}
-
-func first(texts ...string) string {
-	for _, text := range texts {
-		if strings.TrimSpace(text) != "" {
-			return text
-		}
-	}
-	return ""
 }
 
 // config is a pipe that holds what curl is to do: curl(1), --config. The body is on its stdin.
