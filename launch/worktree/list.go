@@ -3,6 +3,8 @@ package worktree
 import (
 	"context"
 	"strings"
+
+	"agentctl/discover"
 )
 
 // List returns all worktrees of the repository in git's order, the main one first.
@@ -17,6 +19,10 @@ func (r *Repo) List(ctx context.Context) ([]Worktree, error) {
 	}
 	return list, err
 }
+
+// textLimit bounds the path of a worktree and each reason, in characters. Git repeats what its files say, whatever their size
+// is; no system takes a longer path.
+const textLimit = discover.PathLimit
 
 // parse reads records of NUL-terminated lines, each record ended by an empty line.
 func parse(out string) []Worktree {
@@ -40,7 +46,7 @@ func parse(out string) []Worktree {
 func (w *Worktree) set(key, value string) {
 	switch key {
 	case "worktree":
-		w.Path = value
+		w.Path = discover.Cut(value, textLimit)
 	case "HEAD":
 		if strings.Trim(value, "0") != "" {
 			w.Head = value
@@ -52,9 +58,9 @@ func (w *Worktree) set(key, value string) {
 	case "detached":
 		w.Detached = true
 	case "locked":
-		w.Locked, w.LockReason = true, value
+		w.Locked, w.LockReason = true, discover.Cut(value, textLimit)
 	case "prunable":
-		w.Prunable, w.PruneReason = true, value
+		w.Prunable, w.PruneReason = true, discover.Cut(value, textLimit)
 	}
 }
 

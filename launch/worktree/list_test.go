@@ -3,6 +3,7 @@ package worktree_test
 import (
 	"errors"
 	"os"
+	"strings"
 	"testing"
 
 	"agentctl/discover"
@@ -42,6 +43,28 @@ func TestList(t *testing.T) {
 			if got := s.at(s.open(dir), name); got != w {
 				t.Errorf("%s: %+v, want %+v", dir, got, w)
 			}
+		}
+	}
+}
+
+// Git repeats what its files say. What no system could hold is cut.
+func TestListCutsTexts(t *testing.T) {
+	s := newSandbox(t)
+	s.git("repo", "worktree", "add", "-q", "-b", "one", "../one")
+	s.git("repo", "worktree", "lock", "../one")
+	admin := s.path("repo/.git/worktrees/one")
+	for name, content := range map[string]string{"gitdir": "/", "locked": ""} {
+		if err := os.WriteFile(admin+"/"+name, []byte(content+strings.Repeat("long", 1<<20)), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	list := s.list(s.open("repo"))
+	if len(list) != 2 {
+		t.Fatalf("%d worktrees", len(list))
+	}
+	for _, text := range []string{list[1].Path, list[1].LockReason} {
+		if len(text) > discover.PathLimit || !strings.Contains(text, "long") {
+			t.Errorf("%d bytes: %.40q", len(text), text)
 		}
 	}
 }
