@@ -52,24 +52,43 @@ const (
 	otherEvent // it may tell how a call ended
 )
 
-// eventKinds are the kinds of events (event_msg) by their names, itemKinds those of items that are completed, and
-// responseKinds those of items of the conversation with the model (response_item).
-var (
-	eventKinds = map[string]kind{
-		"task_started": turnStarted, "task_complete": turnCompleted, "turn_aborted": turnAborted, "error": turnFailed,
-		"entered_review_mode": reviewEntered, "exited_review_mode": reviewExited, "thread_rolled_back": turnsRolledBack,
-		"context_compacted": compactionShown, "token_count": tokenCount, "thread_settings_applied": settingsApplied,
-		"user_message": userText, "agent_message": agentText, "agent_reasoning": reasoning,
+// named is the kind of what has this name: of events (event_msg), of items that are completed, and of items of the
+// conversation with the model (response_item).
+func named(name []byte) kind {
+	switch string(name) {
+	case "task_started":
+		return turnStarted
+	case "task_complete":
+		return turnCompleted
+	case "turn_aborted":
+		return turnAborted
+	case "error":
+		return turnFailed
+	case "entered_review_mode", "EnteredReviewMode":
+		return reviewEntered
+	case "exited_review_mode", "ExitedReviewMode":
+		return reviewExited
+	case "context_compacted", "ContextCompaction":
+		return compactionShown
+	case "thread_rolled_back":
+		return turnsRolledBack
+	case "token_count":
+		return tokenCount
+	case "thread_settings_applied":
+		return settingsApplied
+	case "user_message", "UserMessage":
+		return userText
+	case "agent_message", "AgentMessage", "Plan":
+		return agentText
+	case "agent_reasoning", "reasoning":
+		return reasoning
+	case "function_call", "custom_tool_call":
+		return toolCall
+	case "local_shell_call", "web_search_call":
+		return serverCall
 	}
-	itemKinds = map[string]kind{
-		"UserMessage": userText, "AgentMessage": agentText, "Plan": agentText, "ContextCompaction": compactionShown,
-		"EnteredReviewMode": reviewEntered, "ExitedReviewMode": reviewExited,
-	}
-	responseKinds = map[string]kind{
-		"reasoning": reasoning, "function_call": toolCall, "custom_tool_call": toolCall,
-		"local_shell_call": serverCall, "web_search_call": serverCall,
-	}
-)
+	return unknown
+}
 
 // decode reads a line of this thread's rollout as far as needed to tell what it is, which costs the same for a line of any
 // length. What it returns is only what the line claims to be: whole tells whether it is.
@@ -113,32 +132,34 @@ func (r *record) event(thread string) kind {
 	name := r.name()
 	if string(name) == "item_completed" {
 		r.body, r.item = r.get("item").Object(), true
-		return r.ofThread(cmp.Or(itemKinds[string(word(r.body.Get("type")))], otherEvent), thread)
+		return r.ofThread(cmp.Or(named(word(r.body.Get("type"))), otherEvent), thread)
 	}
-	switch is := eventKinds[string(name)]; {
+	is := named(name)
+	switch {
 	case is == settingsApplied:
 		return r.ofThread(is, thread)
-	case is == userText:
-		if kind := word(r.get("kind")); len(kind) > 0 && string(kind) != "plain" {
-			return injectedText
-		}
-		return is
+	case is == userText && r.injected():
+		return injectedText
 	case is == unknown && len(name) > 0:
 		return otherEvent
-	default:
-		return is
 	}
+	return is
+}
+
+func (r *record) injected() bool {
+	kind := string(word(r.get("kind")))
+	return kind != "" && kind != "plain"
 }
 
 func (r *record) response() kind {
 	r.item = true
-	name := string(r.name())
-	switch is := responseKinds[name]; {
-	case is != unknown:
+	name := r.name()
+	switch is := named(name); {
+	case is == toolCall, is == serverCall, is == reasoning: // an agent_message is no event here, but of another agent
 		return is
-	case strings.HasSuffix(name, "_output"):
+	case bytes.HasSuffix(name, []byte("_output")):
 		return toolResult
-	case name == "message" && string(word(r.get("role"))) == "assistant":
+	case string(name) == "message" && string(word(r.get("role"))) == "assistant":
 		return agentItem
 	}
 	return otherItem
