@@ -1,6 +1,7 @@
 package claudecode
 
 import (
+	"iter"
 	"strings"
 
 	"agentctl/discover/native"
@@ -18,39 +19,21 @@ type block struct {
 	content   native.Value // of a tool_result: a string or a list of blocks
 }
 
-// fewBlocks is room for the blocks of most messages.
-type fewBlocks [4]block
-
-// blocks returns the content, whose short form is a string.
-func (m message) blocks() []block { return blocksOf(m.content) }
-
-// blocksIn is blocks that takes no memory if there are few.
-func (m message) blocksIn(room *fewBlocks) []block { return appendBlocks(room[:0], m.content) }
-
-func blocksOf(content native.Value) []block { return appendBlocks(nil, content) }
-
-func appendBlocks(list []block, content native.Value) []block {
-	if len(content) > 0 && content[0] == '"' {
-		return append(list, block{Type: "text", text: content})
-	}
-	for v := range content.Elements() {
-		list = append(list, parseBlock(v.Object()))
-	}
-	return list
-}
-
-// beginsWithResult reports whether the first block is a tool's result, as those of most user records are: they are most of a
-// transcript, and not gone over for it.
-func beginsWithResult(content native.Value) bool {
-	if len(content) == 0 || content[0] != '[' {
-		return false
-	}
-	for key, v := range content[1:].Object().Members() {
-		if string(key) == "type" {
-			return v.Word("tool_result") == "tool_result"
+// blocks yields the parts of a content with their numbers. The short form of a content is a string.
+func blocks(content native.Value) iter.Seq2[int, block] {
+	return func(yield func(int, block) bool) {
+		if len(content) > 0 && content[0] == '"' {
+			yield(0, block{Type: "text", text: content})
+			return
+		}
+		i := 0
+		for v := range content.Elements() {
+			if !yield(i, parseBlock(v.Object())) {
+				return
+			}
+			i++
 		}
 	}
-	return false
 }
 
 func parseBlock(o native.Object) (b block) {
@@ -77,13 +60,23 @@ func parseBlock(o native.Object) (b block) {
 	return b
 }
 
-// text joins the text blocks, of each at most limit characters (0: all).
-func text(blocks []block, limit int) string {
+// hasBlock reports whether a content has a block of this type.
+func hasBlock(content native.Value, kind string) bool {
+	for _, b := range blocks(content) {
+		if b.Type == kind {
+			return true
+		}
+	}
+	return false
+}
+
+// textOf joins the texts of a content, of each at most limit characters (0: all).
+func textOf(content native.Value, limit int) string {
 	var parts []string
-	for _, b := range blocks {
+	for _, b := range blocks(content) {
 		if b.Type == "text" {
 			parts = append(parts, b.text.Text(limit))
 		}
 	}
-	return strings.TrimSpace(strings.Join(parts, "\n"))
+	return strings.Join(parts, "\n")
 }

@@ -26,7 +26,7 @@ type saying struct {
 	uuid       string
 	origin     string       // who wrote a user record, where that is said: human, task-notification, …
 	cut        string       // the answer that the person cut short here
-	content    native.Value // of a system record
+	body       native.Value // the content of a system record
 	attachment native.Object
 	failure    native.Object // of a system record: what the API said
 }
@@ -44,7 +44,7 @@ func parseSaying(raw []byte) (s saying, ok bool) {
 		case "interruptedMessageId":
 			s.cut = v.Text(0)
 		case "content":
-			s.content = v
+			s.body = v
 		case "attachment":
 			s.attachment = v.Object()
 		case "error":
@@ -96,8 +96,8 @@ func (s saying) message(block int, w words) discover.Message {
 }
 
 // texts are the messages of texts, each of which is understood by itself.
-func (s saying) texts(blocks []block, understand func(string) words) (messages []discover.Message) {
-	for i, b := range blocks {
+func (s saying) texts(content native.Value, understand func(string) words) (messages []discover.Message) {
+	for i, b := range blocks(content) {
 		if b.Type != "text" {
 			continue
 		}
@@ -109,8 +109,7 @@ func (s saying) texts(blocks []block, understand func(string) words) (messages [
 }
 
 func (c *conversation) user(s saying) []discover.Message {
-	blocks := s.blocks()
-	for _, b := range blocks {
+	for _, b := range blocks(s.content) {
 		c.results.add(b)
 	}
 	if s.cut != "" {
@@ -121,11 +120,11 @@ func (c *conversation) user(s saying) []discover.Message {
 		return nil
 	case s.IsCompactSummary:
 		c.boundary = s.ParentUUID.Text(0)
-		return []discover.Message{s.message(0, words{discover.System, discover.KindCompaction, joined(blocks)})}
+		return []discover.Message{s.message(0, words{discover.System, discover.KindCompaction, textOf(s.content, 0)})}
 	case s.IsTranscriptOnly:
 		return nil
 	}
-	return s.texts(blocks, s.heard)
+	return s.texts(s.content, s.heard)
 }
 
 // heard understands what stands in a user record: mostly what a person typed.
@@ -143,7 +142,7 @@ func (s saying) heard(text string) words {
 func (c *conversation) system(s saying) []discover.Message {
 	switch s.Subtype {
 	case "local_command":
-		return s.texts(blocksOf(s.content), func(text string) words { w, _ := marked(text); return w })
+		return s.texts(s.body, func(text string) words { w, _ := marked(text); return w })
 	case "compact_boundary":
 		if s.uuid != c.boundary {
 			return []discover.Message{s.message(0, words{role: discover.System, kind: discover.KindCompaction})}
@@ -169,12 +168,12 @@ func (s saying) queued() (messages []discover.Message) {
 			s.origin = v.Object().Get("kind").Text(0)
 		}
 	}
-	return s.texts(blocksOf(prompt), s.heard)
+	return s.texts(prompt, s.heard)
 }
 
 func (c *conversation) assistant(s saying) (messages []discover.Message) {
 	answer := c.answers.of(&s.line)
-	for i, b := range s.blocks() {
+	for i, b := range blocks(s.content) {
 		c.results.add(b)
 		if m, ok := c.said(s, i, b); ok {
 			m.Tokens = answer.tokens()
@@ -214,13 +213,3 @@ const (
 	noContent  = "(no content)"
 	noResponse = "No response requested."
 )
-
-func joined(blocks []block) string {
-	var parts []string
-	for _, b := range blocks {
-		if b.Type == "text" {
-			parts = append(parts, b.text.Text(0))
-		}
-	}
-	return strings.Join(parts, "\n")
-}

@@ -2,7 +2,6 @@ package claudecode
 
 import (
 	"bytes"
-	"strconv"
 
 	"agentctl/discover/native"
 )
@@ -20,14 +19,7 @@ type line struct {
 	IsAPIErrorMessage bool
 	RequestID         native.Value
 	RequestSessionID  native.Value // of an answer in a fork: the session that asked for it (2.1.329)
-
-	// Notes.
-	CustomTitle, AITitle string
-	RelocatedCwd         string
-	WorktreeBranch       *string // "" once the session has left the worktree
-	ContinuedIn          string  // the background session that this one has become
-	PermissionMode       string  // of a note, or with the prompt of a user record
-	TotalCostUSD         *float64
+	PermissionMode    string       // of a permission-mode note, or with the prompt of a user record
 }
 
 // envelope is what every conversation record says of the session and its moment. Its values are valid as long as the
@@ -104,7 +96,7 @@ func parseLine(raw []byte) (l line, ok bool) {
 func (l *line) set(key []byte, v native.Value) (length int) {
 	switch string(key) {
 	case "type":
-		l.Type = v.Word("user", "assistant", "system", "attachment", "ai-title", "custom-title")
+		l.Type = v.Word("user", "assistant", "system", "attachment")
 	case "subtype":
 		l.Subtype = v.Word("turn_duration", "local_command", "compact_boundary", "api_error")
 	case "message":
@@ -141,23 +133,8 @@ func (l *line) set(key []byte, v native.Value) (length int) {
 		l.SessionKind = v
 	case "forkedFrom":
 		l.ForkedFrom = v.Object().Get("sessionId")
-	case "customTitle":
-		l.CustomTitle = v.Text(0)
-	case "aiTitle":
-		l.AITitle = v.Text(0)
-	case "relocatedCwd":
-		l.RelocatedCwd = v.Text(0)
-	case "continuedInSessionId":
-		l.ContinuedIn = v.Text(0)
 	case "permissionMode":
 		l.PermissionMode = v.Word("default", "acceptEdits", "plan", "auto", "dontAsk", "bypassPermissions")
-	case "worktreeSession":
-		branch := v.Object().Get("worktreeBranch").Text(0)
-		l.WorktreeBranch = &branch
-	case "totalCostUSD":
-		if usd, err := strconv.ParseFloat(string(v.Raw()), 64); err == nil {
-			l.TotalCostUSD = &usd
-		}
 	}
 	return length
 }

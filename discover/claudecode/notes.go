@@ -3,77 +3,94 @@ package claudecode
 import (
 	"bytes"
 	"cmp"
+	"strconv"
 	"strings"
 
 	"agentctl/discover/native"
 )
 
-// notes are the facts that stand in records of their own, appended again now and then: the newest one counts.
-type notes struct {
-	custom, ai *string // titles: the person's, the agent's; nil: not seen
-	relocated  string  // a directory that replaces the recorded one
-	worktree   *string // the branch of a worktree that Claude Code made and the session is in; nil: not seen
-	moved      string  // the background session that this one has become
-	cost       *float64
-}
+// notes are the facts that stand in records of their own, appended again now and then: the newest one counts. nil: not seen.
+type notes [noteKinds]*string
 
-func (n *notes) title() string {
-	for _, t := range []*string{n.custom, n.ai} {
-		if t != nil && *t != "" {
-			return *t
-		}
+const (
+	customTitle = iota // the person's
+	aiTitle
+	relocated // a directory that replaces the recorded one
+	worktree  // the branch of a worktree that Claude Code made and the session is in; "" once it has left it
+	moved     // the background session that this one has become
+	cost      // in USD
+	noteKinds
+)
+
+// get is the text of a note, "" where there is none.
+func (n *notes) get(kind int) string {
+	if n[kind] == nil {
+		return ""
 	}
-	return ""
+	return *n[kind]
 }
 
-// add takes a note; newest says that it is newer than those seen, else it only fills gaps.
-func (n *notes) add(kind, raw []byte, newest bool) {
+func (n *notes) title() string { return cmp.Or(n.get(customTitle), n.get(aiTitle)) }
+
+// usd is the cost; nil where none is stated.
+func (n *notes) usd() *float64 {
+	if n[cost] == nil {
+		return nil
+	}
+	usd, _ := strconv.ParseFloat(*n[cost], 64) // it is a number
+	return &usd
+}
+
+// noteField is what a note tells, and under which key; "" for notes that tell nothing of it.
+func noteField(kind []byte) (field int, key string) {
 	switch string(kind) {
-	case "custom-title", "ai-title", "relocated", "worktree-state", "cost-state", "continued-in":
-	default:
-		return
-	}
-	l, ok := parseLine(raw)
-	if !ok {
-		return
-	}
-	switch l.Type {
 	case "custom-title":
-		title := l.CustomTitle // alone, or all of l would be kept
-		n.custom = pick(n.custom, &title, newest)
+		return customTitle, "customTitle"
 	case "ai-title":
-		title := l.AITitle
-		n.ai = pick(n.ai, &title, newest)
-	case "cost-state":
-		n.cost = pick(n.cost, l.TotalCostUSD, newest)
-	case "continued-in":
-		n.moved = pickText(n.moved, l.ContinuedIn, newest)
+		return aiTitle, "aiTitle"
 	case "relocated":
-		n.relocated = pickText(n.relocated, l.RelocatedCwd, newest)
+		return relocated, "relocatedCwd"
 	case "worktree-state":
-		n.worktree = pick(n.worktree, l.WorktreeBranch, newest)
+		return worktree, "worktreeSession"
+	case "continued-in":
+		return moved, "continuedInSessionId"
+	case "cost-state":
+		return cost, "totalCostUSD"
+	}
+	return 0, ""
+}
+
+// add takes a note; newest says that it is newer than those seen, else it only fills gaps. A title may be taken away, by an
+// empty one, and so may a worktree.
+func (n *notes) add(kind, raw []byte, newest bool) {
+	field, key := noteField(kind)
+	if key == "" || n[field] != nil && !newest {
+		return
+	}
+	note := native.Object(raw)
+	v := note.Get(key)
+	text := v.Text(0)
+	known := text != ""
+	switch field {
+	case customTitle, aiTitle:
+		known = true
+	case worktree:
+		text, known = v.Object().Get("worktreeBranch").Text(0), v != nil
+	case cost:
+		text = string(v.Raw())
+		_, err := strconv.ParseFloat(text, 64)
+		known = err == nil
+	}
+	if known && note.Complete() {
+		n[field] = &text
 	}
 }
 
 // before fills the gaps with what stands farther ahead in the file.
 func (n *notes) before(older *notes) {
-	n.custom, n.ai = pick(n.custom, older.custom, false), pick(n.ai, older.ai, false)
-	n.relocated, n.moved = cmp.Or(n.relocated, older.relocated), cmp.Or(n.moved, older.moved)
-	n.worktree, n.cost = pick(n.worktree, older.worktree, false), pick(n.cost, older.cost, false)
-}
-
-func pick[T any](old, now *T, newest bool) *T {
-	if now == nil || old != nil && !newest {
-		return old
+	for i := range n {
+		n[i] = cmp.Or(n[i], older[i])
 	}
-	return now
-}
-
-func pickText(old, now string, newest bool) string {
-	if newest {
-		return cmp.Or(now, old)
-	}
-	return cmp.Or(old, now)
 }
 
 // How far back notes stand, in bytes. Claude Code states all that it knows anew whenever it has written 32 KB; and where it leaves a

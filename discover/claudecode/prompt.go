@@ -18,11 +18,10 @@ const promptReading = 4 * discover.PromptLimit
 // promptOf returns what a person typed, by Claude Code's own rule for naming sessions (2.1.197): not what it wrote
 // itself into a user record, which stands in tags. A slash command is only a fallback.
 func promptOf(l *line) (prompt string, command bool) {
-	if l.Type != "user" || l.IsMeta || l.IsCompactSummary || beginsWithResult(l.content) {
+	if l.Type != "user" || l.IsMeta || l.IsCompactSummary {
 		return "", false
 	}
-	var room fewBlocks
-	for _, b := range l.blocksIn(&room) {
+	for _, b := range blocks(l.content) {
 		text, pasted := opening(b.text)
 		switch {
 		case b.Type == "tool_result":

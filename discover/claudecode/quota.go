@@ -15,7 +15,7 @@ const oldLimit = "Claude AI usage limit reached|"
 // quotaOf is what an error that stands for an answer says of a limit; nil if the reason was another one. Newer notices
 // name the end by the clock of their day, which is left as it stands; 2.1.329 records it beside them.
 func quotaOf(raw []byte, l *line) *discover.Quota {
-	text := joined(l.blocks())
+	text := textOf(l.content, 0)
 	q := &discover.Quota{Reached: true, Text: text, Time: l.Timestamp.Time()}
 	limited := false
 	if end, ok := strings.CutPrefix(text, oldLimit); ok {

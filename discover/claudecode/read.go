@@ -119,14 +119,14 @@ func fill(r *discover.Record, e discover.Entry, f *native.File, head *headScan, 
 	notes.before(&head.notes)
 	*r = discover.Record{
 		Agent: agentName, ID: e.ID, Path: e.Path, Home: e.Home, Parent: e.Parent,
-		Dir:     cmp.Or(notes.relocated, tail.last.Cwd, head.first.Cwd),
+		Dir:     cmp.Or(notes.get(relocated), tail.last.Cwd, head.first.Cwd),
 		Title:   notes.title(),
 		Prompt:  head.prompt(),
 		Model:   cmp.Or(tail.model, head.model),
 		Branch:  branch(tail),
 		Version: cmp.Or(tail.last.Version, head.first.Version),
 		Created: head.created, Updated: tail.updated, ForkedFrom: head.first.ForkedFrom,
-		Turn: tail.turn.result(tail.whole), Cost: notes.cost,
+		Turn: tail.turn.result(tail.whole), Cost: notes.usd(),
 	}
 	if r.Updated.IsZero() {
 		r.Updated = f.ModTime()
@@ -139,7 +139,7 @@ func fill(r *discover.Record, e discover.Entry, f *native.File, head *headScan, 
 		r.Source = "bg"
 	}
 	texts := head.texts
-	r.Meta = discover.Facts{{"entrypoint", texts.Value(entrypoint)}, {projectMeta, texts.Value(projectOf(e))}, {"continuedIn", notes.moved}}.Known()
+	r.Meta = discover.Facts{{"entrypoint", texts.Value(entrypoint)}, {projectMeta, texts.Value(projectOf(e))}, {"continuedIn", notes.get(moved)}}.Known()
 	if head.forked() {
 		if r.Created.Equal(head.recorded) {
 			r.Created = head.copies.began
@@ -169,8 +169,8 @@ func sourceOf(entrypoint string) string {
 // branch prefers the worktree's: in a worktree that Claude Code made, records name the branch it came from (2.1.197). A session
 // that has left it again (SEEN 2.1.329, 2.1.330) is on the branch that its records name.
 func branch(tail *tailScan) string {
-	if b := tail.notes.worktree; b != nil && *b != "" {
-		return *b
+	if b := tail.notes.get(worktree); b != "" {
+		return b
 	}
 	inWorktree := strings.Contains(tail.last.Cwd, "/.claude/worktrees/")
 	if tail.last.GitBranch == "HEAD" || inWorktree {

@@ -79,7 +79,7 @@ func endOf(isError bool, output string) discover.ToolState {
 }
 
 // outputOf is the text of a result, which may be a list of texts and images.
-func outputOf(content native.Value) string { return joined(blocksOf(content)) }
+func outputOf(content native.Value) string { return textOf(content, 0) }
 
 // jsonOf is a JSON value as it stands, or the JSON string of what is none.
 func jsonOf(raw []byte) json.RawMessage {

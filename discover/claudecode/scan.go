@@ -110,13 +110,12 @@ func (s *headScan) add(raw []byte) {
 
 // date takes the time of the first record that has one, and of the notes that date the session.
 func (s *headScan) date(kind, raw []byte) {
-	first := s.created.IsZero() && !isTimeless(kind) && string(kind) != "file-history-snapshot"
 	dates := s.copies.dates(kind)
-	if !first && !dates {
+	if !dates && (!s.created.IsZero() || isTimeless(kind)) {
 		return
 	}
 	made := timeOf(raw)
-	if first {
+	if s.created.IsZero() && string(kind) != "file-history-snapshot" {
 		s.created = made
 	}
 	if dates {
@@ -174,22 +173,24 @@ func (s *tailScan) add(line native.Line) {
 	raw := line.Bytes
 	kind := noteType(raw)
 	s.stated.see(kind, raw)
-	if isTimeless(kind) {
+	var stamp native.Value
+	if !isTimeless(kind) {
+		stamp = stampNearEnd(raw)
+		if stamp == nil && !(s.turn.done() && isResult(raw)) { // where it has to be searched for, and nothing depends on it
+			stamp = stampFromBegin(raw)
+		}
+		if at := stamp.Time(); at.After(s.updated) { // file order is not quite the order of time
+			s.updated = at
+		}
+	}
+	if kind != nil {
 		s.notes.add(kind, raw, false)
 		if string(kind) == "last-prompt" && s.last.Cwd == "" {
 			s.leave.see(line, s.printed)
 		}
 		return
 	}
-	stamp := s.stampOf(raw)
-	if at := stamp.Time(); at.After(s.updated) { // file order is not quite the order of time
-		s.updated = at
-	}
-	if kind != nil {
-		s.notes.add(kind, raw, false)
-		return
-	}
-	if s.turn.done() && !s.hasModel(raw) && !s.hasPrompt(stamp) || isAttachment(raw) {
+	if s.turn.done() && !s.wants(raw, stamp) || isAttachment(raw) {
 		return
 	}
 	l, ok := parseLine(raw)
@@ -213,18 +214,10 @@ func (s *tailScan) add(line native.Line) {
 	}
 }
 
-// stampOf is the time of a record; nil for a tool's result in which it has to be searched for, where nothing depends on it.
-func (s *tailScan) stampOf(raw []byte) native.Value {
-	stamp := stampNearEnd(raw)
-	if stamp == nil && (!s.turn.done() || s.wantsBegan() || !isResult(raw)) {
-		stamp = stampFromBegin(raw)
-	}
-	return stamp
-}
-
-// hasPrompt reports whether the record with this time is the prompt whose time is still wanted.
-func (s *tailScan) hasPrompt(stamp native.Value) bool {
-	return s.wantsBegan() || s.turn.turn.Began.IsZero() && isPrompt(stamp)
+// wants reports whether a record with this time may tell the model, or when the turn began, where that is not known.
+func (s *tailScan) wants(raw []byte, stamp native.Value) bool {
+	return s.wantsBegan() || s.turn.turn.Began.IsZero() && isPrompt(stamp) ||
+		s.model == "" && bytes.Contains(raw, []byte(`"model":"`))
 }
 
 // inProgress reports whether the turn has no end, and when it began is not known.

@@ -43,35 +43,20 @@ func stampFromBegin(raw []byte) (stamp native.Value) {
 	return stamp
 }
 
-// stampNearEnd finds the time where nothing but the outermost object ends behind it, as it mostly is; nil elsewhere.
+// stampNearEnd finds the time where nothing but the outermost object ends behind it, as it mostly is; nil elsewhere. It goes by the
+// letter that a time ends with, which stands for UTC and is rare. Keys inside of strings are escaped.
 func stampNearEnd(raw []byte) native.Value {
-	const near, far = 288, 1024 // where it mostly and nearly always is, from the record's end
-	for _, reach := range [...]int{near, far} {
-		end := raw[max(0, len(raw)-reach):]
-		if stamp := usualStamp(end); stamp != nil && outermost(stamp) {
-			return stamp
-		} else if stamp != nil || len(raw) <= reach || !outermost(end) {
+	const near, key, form = 512, `"timestamp":`, `"2026-11-20T19:09:28.087Z`
+	end := raw[max(0, len(raw)-near):]
+	for at := 0; ; {
+		i := bytes.IndexByte(end[at:], 'Z')
+		if i < 0 {
 			return nil
 		}
-	}
-	return nil
-}
-
-// outermost reports whether the end of a record is of its outermost object alone: no other one ends in it.
-func outermost(end []byte) bool { return bytes.IndexByte(end, '}') == len(end)-1 }
-
-// usualStamp finds the last time in b by the letter that it ends with, which stands for UTC and is rare; nil where none is
-// written so. Keys inside of strings are escaped.
-func usualStamp(b []byte) (stamp native.Value) {
-	const key, form = `"timestamp":`, `"2026-11-20T19:09:28.087Z`
-	for at := 0; ; {
-		i := bytes.IndexByte(b[at:], 'Z')
-		if i < 0 {
-			return stamp
-		}
 		at += i + 1
-		if from := at - len(form); from >= len(key) && string(b[from-len(key):from]) == key {
-			stamp = b[from:]
+		from := at - len(form)
+		if from >= len(key) && string(end[from-len(key):from]) == key && bytes.IndexByte(end[at:], '}') == len(end)-at-1 {
+			return end[from:]
 		}
 	}
 }

@@ -183,7 +183,7 @@ func FuzzPrompt(f *testing.F) {
 		if strings.HasPrefix(prompt, interrupted) || strings.HasPrefix(prompt, "<command-name>") {
 			t.Fatalf("%q is nobody's prompt", prompt)
 		}
-		for _, b := range l.blocks() {
+		for _, b := range blocks(l.content) {
 			read := b.text.Text(promptReading)
 			want, _ := unpasted(read, len([]rune(read)) == promptReading)
 			want = strings.TrimSpace(want)

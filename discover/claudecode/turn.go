@@ -72,21 +72,19 @@ func (s *turnScan) assistant(l *line) {
 		s.end(discover.TurnDone)
 		return
 	}
-	var room fewBlocks
-	blocks := l.blocksIn(&room)
 	switch {
 	case s.decided:
-		s.gather(blocks)
+		s.gather(l)
 	case l.IsAPIErrorMessage:
 		s.end(discover.TurnFailed)
-		s.turn.Error = text(blocks, 0)
+		s.turn.Error = strings.TrimSpace(textOf(l.content, 0))
 	case !own:
 		s.settled = true
-	case l.StopReason == "" && parseVersion(l.Version.Text(0))[0] < 2 && !hasCall(blocks):
+	case l.StopReason == "" && parseVersion(l.Version.Text(0))[0] < 2 && !hasBlock(l.content, "tool_use"):
 		s.end(discover.TurnUnknown) // 1.x wrote messages before it knew how they end
 	default:
 		s.open()
-		s.gather(blocks)
+		s.gather(l)
 	}
 }
 
@@ -103,20 +101,22 @@ func (s *turnScan) user(l *line) {
 	if l.IsMeta || l.IsCompactSummary || l.IsTranscriptOnly {
 		return
 	}
-	var room fewBlocks
-	blocks := l.blocksIn(&room)
-	words := text(blocks, wordsReading)
-	s.asked(l, blocks, words)
-	answers := false
-	for _, b := range blocks {
-		if b.Type == "tool_result" && !s.gathered && !s.calls {
-			if s.results == nil {
-				s.results = map[string]bool{}
-			}
-			s.results[b.ToolUseID] = true
-			answers = true
+	words := strings.TrimSpace(textOf(l.content, wordsReading))
+	counts := !s.gathered && !s.calls
+	result := false
+	for _, b := range blocks(l.content) {
+		if b.Type != "tool_result" {
+			continue
 		}
+		if s.results == nil {
+			s.results = map[string]bool{}
+		}
+		result, s.results[b.ToolUseID] = true, counts
 	}
+	if !result {
+		s.asked(l, words)
+	}
+	answers := result && counts
 	switch {
 	case s.decided:
 		s.gathered = s.gathered || !answers
@@ -139,10 +139,8 @@ func (s *turnScan) user(l *line) {
 }
 
 // asked notes when the newest prompt was given.
-func (s *turnScan) asked(l *line, blocks []block, words string) {
-	result := slices.ContainsFunc(blocks, func(b block) bool { return b.Type == "tool_result" })
-	if s.turn.Began.IsZero() && !result && !strings.HasPrefix(words, interrupted) &&
-		!strings.HasPrefix(words, "<local-command-") && !isLocalOutput(words) {
+func (s *turnScan) asked(l *line, words string) {
+	if s.turn.Began.IsZero() && !beginsWith(words, interrupted, "<local-command-") && !isShellOutput(words) {
 		s.turn.Began = l.Timestamp.Time()
 	}
 }
@@ -168,11 +166,8 @@ func beginsWith(words string, any ...string) bool {
 // isCaveat tells the note that precedes what the model is not to answer: the output of most slash commands, and of a "!" command
 // up to 2.1.112, or where the settings say so or it did not run to its end (SEEN 2.1.112, 2.1.197, 2.1.330).
 func (l *line) isCaveat() bool {
-	if l.Type != "user" || !l.IsMeta {
-		return false
-	}
-	var room fewBlocks
-	return beginsWith(text(l.blocksIn(&room), wordsReading), "<local-command-caveat>", "Caveat: ")
+	words := strings.TrimSpace(textOf(l.content, wordsReading))
+	return l.Type == "user" && l.IsMeta && beginsWith(words, "<local-command-caveat>", "Caveat: ")
 }
 
 // open decides for a turn that has no end of its own.
@@ -193,11 +188,11 @@ func (s *turnScan) end(state discover.TurnState) {
 
 // gather notes the tool calls of the newest message that have no answer. A message of several calls is several
 // records.
-func (s *turnScan) gather(blocks []block) {
+func (s *turnScan) gather(l *line) {
 	if s.gathered {
 		return
 	}
-	for _, b := range blocks {
+	for _, b := range blocks(l.content) {
 		if b.Type == "tool_use" {
 			s.calls = true
 			if !s.results[b.ID] {
@@ -205,10 +200,6 @@ func (s *turnScan) gather(blocks []block) {
 			}
 		}
 	}
-}
-
-func hasCall(blocks []block) bool {
-	return slices.ContainsFunc(blocks, func(b block) bool { return b.Type == "tool_use" })
 }
 
 // result is the verdict; whole tells whether the scan saw the conversation's beginning.
