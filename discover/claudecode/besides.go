@@ -1,53 +1,35 @@
 package claudecode
 
 import (
+	"context"
 	"path/filepath"
-	"sync"
 
+	"agentctl/discover"
 	"agentctl/discover/native"
 )
 
-// besides are what lies beside the sessions' transcripts: folders of theirs, and the transcripts of sub-agents (up to 2.0.x).
-// A place is looked through once, however many sessions it has.
-type besides struct {
-	roots native.Roots
-	mu    sync.Mutex
-	sites map[string]*site
-}
-
-// site is a place that somebody looks through.
-type site struct {
-	once   sync.Once
-	beside beside
-}
-
-// beside is what lies in one place: the names of the folders, the sub-agents' transcripts by the session that their first
-// record names, and what could not be read.
+// beside is what lies beside the transcripts of one project folder.
 type beside struct {
-	folders map[string]bool
-	agents  map[string][]string
-	failed  string
+	folders map[string]bool     // their names
+	agents  map[string][]string // the transcripts of sub-agents (up to 2.0.x), by the session that their first record names
+	failed  string              // what could not be read, and why
 	err     error
 }
 
-// of gives what lies in a place, for one who works in s.
-func (b *besides) of(dir string, s *native.Scratch) beside {
-	b.mu.Lock()
-	p := b.sites[dir]
-	if p == nil {
-		if b.sites == nil {
-			b.sites = map[string]*site{}
+// besides lists the project folders of the entries, each once, however many sessions it has.
+func besides(ctx context.Context, roots native.Roots, entries []discover.Entry) map[string]beside {
+	all := map[string]beside{}
+	scratch := native.NewScratch(ctx)
+	for _, e := range entries {
+		dir := filepath.Dir(e.Path)
+		if _, listed := all[dir]; !listed && !isSubagent(e.ID) {
+			all[dir] = besideIn(roots, dir, scratch)
 		}
-		p = new(site)
-		b.sites[dir] = p
 	}
-	b.mu.Unlock()
-	p.once.Do(func() { p.beside = lookBeside(b.roots, dir, s) })
-	return p.beside
+	return all
 }
 
-// lookBeside makes no map of what is mostly not there.
-func lookBeside(roots native.Roots, dir string, s *native.Scratch) (found beside) {
+func besideIn(roots native.Roots, dir string, s *native.Scratch) (found beside) {
 	d, err := roots.Dir(s.Context(), dir)
 	if native.Absent(err) {
 		return beside{}
@@ -56,29 +38,21 @@ func lookBeside(roots native.Roots, dir string, s *native.Scratch) (found beside
 		return beside{failed: dir, err: err}
 	}
 	defer d.Close()
-	var agents []string
+	found = beside{folders: map[string]bool{}, agents: map[string][]string{}}
 	for n, err := range d.All(s) {
-		switch {
-		case err != nil:
-			found.failed, found.err = dir, err
-		case !n.Type().IsRegular(): // what is linked may be a folder
-			if found.folders == nil {
-				found.folders = map[string]bool{}
-			}
+		if err != nil {
+			return beside{failed: dir, err: err}
+		}
+		if !n.Type().IsRegular() { // what is linked may be a folder
 			found.folders[n.Name()] = true
 		}
-		if err == nil && isAgentTranscript(n.Name()) {
-			agents = append(agents, filepath.Join(dir, n.Name()))
+		if !isAgentTranscript(n.Name()) {
+			continue
 		}
-	}
-	for _, path := range agents {
+		path := filepath.Join(dir, n.Name())
 		session, err := firstSession(path, s)
 		if err != nil && !native.Absent(err) {
-			found.failed, found.err = path, err
-			break
-		}
-		if found.agents == nil {
-			found.agents = map[string][]string{}
+			return beside{failed: path, err: err}
 		}
 		found.agents[session] = append(found.agents[session], path)
 	}

@@ -45,18 +45,15 @@ func jobsOf(ctx context.Context, entries []discover.Entry) (all jobs, errs []err
 
 // complete marks a background session. Its job file also says how it ended; it is asked where the transcript
 // cannot tell: while a session lives it is often wrong ("working" where the session is idle; 2.1.197, 2.1.329). A file that
-// cannot be read leaves the record as it is.
-func (j jobs) complete(ctx context.Context, r *result) {
-	if !r.ok {
-		return
-	}
+// cannot be read leaves the record as it is. The error is a warning.
+func (j jobs) complete(ctx context.Context, r *discover.Record) error {
 	if !j[r.Home][short(r.ID)] {
-		return
+		return nil
 	}
 	path := jobPath(r.Home, r.ID)
 	raw, err := native.ReadSettled(ctx, path, jobLimit, json.Valid)
 	if native.Absent(err) {
-		return
+		return nil
 	}
 	var job struct {
 		SessionID string `json:"sessionId"`
@@ -67,17 +64,14 @@ func (j jobs) complete(ctx context.Context, r *result) {
 	if err == nil {
 		err = unmarshal(raw, &job)
 	}
-	if err != nil && r.err == nil {
-		r.path, r.err = path, err
-	}
 	if err != nil || job.SessionID != r.ID {
-		return
+		return asWarning(path, err)
 	}
 	r.Source = "bg"
 	r.Title = cmp.Or(r.Title, job.Name)
 	r.SetMeta(jobMeta, short(r.ID))
 	if s := r.Turn.State; s != discover.TurnUnknown && s != discover.TurnNone {
-		return
+		return nil
 	}
 	switch job.State {
 	case "done":
@@ -87,4 +81,5 @@ func (j jobs) complete(ctx context.Context, r *result) {
 	case "stopped", "crashed":
 		r.Turn = discover.Turn{State: discover.TurnInterrupted}
 	}
+	return nil
 }

@@ -23,27 +23,25 @@ import (
 // prompt: default, acceptEdits, plan, auto, dontAsk, bypassPermissions), and projectPath (the directory that the project
 // folder is that of, where the session has moved to another since).
 func (Adapter) Read(ctx context.Context, entries []discover.Entry, want discover.Want) iter.Seq2[discover.Record, error] {
-	jobs, unlisted := jobsOf(ctx, entries)
-	if want.Tokens || want.Whole {
+	x := reader{want: want, whole: want.Tokens || want.Whole}
+	if x.whole {
 		entries = native.LargestFirst(entries, func(e discover.Entry) int64 { return e.Size })
 	}
 	return func(yield func(discover.Record, error) bool) {
+		var unlisted []error
+		x.jobs, unlisted = jobsOf(ctx, entries)
 		for _, err := range unlisted {
 			if !yield(discover.Record{}, err) {
 				return
 			}
 		}
-		roots := native.OpenRoots(ctx, len(entries), maps.Keys(jobs), projectsName)
-		defer roots.Close()
-		all := &besides{roots: roots}
-		read := func(e discover.Entry, scratch *native.Scratch, r *result) (bool, error) {
-			r.read(roots, e, want, scratch, all)
-			jobs.complete(ctx, r)
-			r.Bound()
-			return r.ok, r.err
+		x.roots = native.OpenRoots(ctx, len(entries), maps.Keys(x.jobs), projectsName)
+		defer x.roots.Close()
+		if x.whole {
+			x.beside = besides(ctx, x.roots, entries)
 		}
-		for r, err := range native.Each(ctx, entries, read) {
-			if err != nil && !yield(discover.Record{}, asWarning(r.path, err)) || r.ok && !yield(r.Record, nil) {
+		for r, err := range native.Each(ctx, entries, x.read) {
+			if err != nil && !yield(discover.Record{}, err) || r.ID != "" && !yield(*r, nil) {
 				return
 			}
 		}
@@ -52,18 +50,10 @@ func (Adapter) Read(ctx context.Context, entries []discover.Entry, want discover
 
 // asWarning is err as a warning: of the file at path, unless it names another.
 func asWarning(path string, err error) error {
-	if w, ok := errors.AsType[*discover.Warning](err); ok {
-		return w
+	if _, ok := errors.AsType[*discover.Warning](err); ok || err == nil {
+		return err
 	}
 	return warning(path, cause(err))
-}
-
-// result is what reading one transcript gave: a record, an error, or both where only a part could not be read.
-type result struct {
-	discover.Record
-	ok   bool
-	path string // what err is about
-	err  error
 }
 
 // The Meta keys that a resume asks for.
@@ -76,41 +66,50 @@ const (
 
 var errNoRecords = errors.New("no transcript, or a damaged one: no message can be found in it")
 
-// read reads one session; neither record nor error where the file holds none, or is gone.
-func (r *result) read(roots native.Roots, e discover.Entry, want discover.Want, scratch *native.Scratch, all *besides) {
-	r.path = e.Path
-	f, err := roots.Open(e.Path, scratch)
+// reader is one call of Read.
+type reader struct {
+	want   discover.Want
+	whole  bool // transcripts are read whole
+	roots  native.Roots
+	jobs   jobs
+	beside map[string]beside // by project folder
+}
+
+// read reads one session: neither a record nor an error where the file holds none, or is gone, and both where only a part could
+// not be read. Errors are warnings.
+func (x *reader) read(e discover.Entry, scratch *native.Scratch, r *discover.Record) (ok bool, err error) {
+	f, err := x.roots.Open(e.Path, scratch)
 	if native.Absent(err) {
-		return
+		return false, nil
 	}
-	if r.err = err; err != nil {
-		return
+	if err != nil {
+		return false, asWarning(e.Path, err)
 	}
 	defer f.Close()
-	if want.Tokens || want.Whole {
+	if x.whole {
 		f.Whole()
 	}
 	var head headScan
-	tail := tailScan{side: isSubagent(e.ID), began: want.Began}
-	if r.err = head.read(f); r.err == nil {
+	tail := tailScan{side: isSubagent(e.ID), began: x.want.Began}
+	if err = head.read(f); err == nil {
 		tail.printed = head.printed()
-		r.err = tail.read(f)
+		err = tail.read(f)
 	}
-	if r.err == nil && !head.message && !head.readable(f) {
-		r.err = errNoRecords
+	if err == nil && !head.message && !head.readable(f) {
+		err = errNoRecords
 	}
-	if r.err != nil || !head.message || head.sidechain != tail.side {
-		return
+	if err != nil || !head.message || head.sidechain != tail.side {
+		return false, asWarning(e.Path, err)
 	}
-	r.ok = true
-	if want.Tokens || want.Whole {
-		r.path, r.err = readWhole(&r.Record, e, f, &head, &tail, want, scratch, all)
-		return
+	if x.whole {
+		err = x.readWhole(r, e, f, &head, &tail)
+	} else {
+		err = tail.readNotes(f)
+		err = cmp.Or(err, fill(r, e, f, &head, &tail))
 	}
-	r.err = tail.readNotes(f)
-	if err := fill(&r.Record, e, f, &head, &tail); r.err == nil {
-		r.err = err
-	}
+	err = cmp.Or(err, x.jobs.complete(f.Context(), r))
+	r.Bound()
+	return true, asWarning(e.Path, err)
 }
 
 // fill makes the record of what head and tail tell. Its error is a warning: of what stands beside the transcript.

@@ -21,15 +21,17 @@ func readBytes(t testing.TB, dir string, content []byte) (discover.Record, bool)
 
 func readFile(t testing.TB, dir, path string) (discover.Record, bool) {
 	t.Helper()
-	var r result
-	r.read(nil, discover.Entry{Agent: "claude-code", ID: alive, Path: path, Home: dir}, discover.Want{Whole: true}, new(native.Scratch), new(besides))
-	if !errors.Is(r.err, errNoRecords) {
-		must(t, r.err)
+	var r discover.Record
+	x := reader{want: discover.Want{Whole: true}, whole: true}
+	e := discover.Entry{Agent: "claude-code", ID: alive, Path: path, Home: dir}
+	ok, err := x.read(e, new(native.Scratch), &r)
+	if !errors.Is(err, errNoRecords) {
+		must(t, err)
 	}
-	if r.ok && (r.ID != alive || r.Home != dir) {
-		t.Fatalf("another session's record: %s", asJSON(t, r.Record))
+	if ok && (r.ID != alive || r.Home != dir) {
+		t.Fatalf("another session's record: %s", asJSON(t, r))
 	}
-	return r.Record, r.ok
+	return r, ok
 }
 
 // asIfComplete cuts what the writer has not finished.

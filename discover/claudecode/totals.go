@@ -19,91 +19,75 @@ type totals struct {
 	ledger  ledger
 	copies  copies
 	context usage // of the newest main-chain message
-	turns   int
 	notes   notes
+
+	turns   int
 	quota   *discover.Quota // the newest
-	whole   wholeFacts
-}
-
-// wholeFacts are what `status` and `resume` want of all records.
-type wholeFacts struct {
-	project string // the project folder's name; "" if the facts are not wanted
-	cwd     string // the newest record's directory
-	dir     string // the newest one that the project folder is that of
-	mode    string // the permission mode of the newest prompt, or chosen since
-}
-
-func (w *wholeFacts) add(l *line) {
-	if w.project == "" {
-		return
-	}
-	w.mode = cmp.Or(l.PermissionMode, w.mode)
-	if cwd := l.Cwd.Text(0); cwd != "" && cwd != w.cwd {
-		if w.cwd = cwd; isSlugOf(w.project, cwd) {
-			w.dir = cwd
-		}
-	}
+	project string          // the project folder's name; "" of a sub-agent, of which the following is not asked
+	cwd     string          // the newest record's directory
+	dir     string          // the newest one that the project folder is that of
+	mode    string          // the permission mode of the newest prompt, or chosen since
 }
 
 // wholeChunk is the first read of a file that is read whole, in bytes.
 const wholeChunk = 128 << 10
 
-// readWhole makes the record of a transcript whose whole content counts.
-// Tokens stay unknown where a part cannot be read; path is that part's.
-func readWhole(r *discover.Record, e discover.Entry, f *native.File, head *headScan, tail *tailScan, want discover.Want, scratch *native.Scratch, all *besides) (path string, err error) {
-	t := totals{side: tail.side, brief: !want.Whole}
-	if want.Whole && !t.side {
-		t.whole.project = projectOf(e)
+// readWhole makes the record of a transcript whose whole content counts. Tokens stay unknown where a part cannot be read.
+func (x *reader) readWhole(r *discover.Record, e discover.Entry, f *native.File, head *headScan, tail *tailScan) error {
+	t := totals{side: tail.side, brief: !x.want.Whole}
+	if x.want.Whole && !t.side {
+		t.project = projectOf(e)
 	}
 	f.Expect(wholeChunk)
-	_, err = f.Forward(0, 0, t.line)
+	_, err := f.Forward(0, 0, t.line)
 	if err == nil {
 		tail.notes = t.notes
 	}
-	beside := fill(r, e, f, head, tail)
+	unknown := fill(r, e, f, head, tail)
 	if err != nil {
-		return e.Path, err
+		return err
 	}
-	if path, err = t.add(r, want, scratch, all); err == nil {
-		err = beside
+	t.describe(r)
+	if !t.side {
+		if err := t.subagents(r, x.beside[filepath.Dir(r.Path)], f.Scratch()); err != nil {
+			return err
+		}
 	}
-	return path, err
+	return cmp.Or(t.sum(r), unknown)
 }
 
 var errManyCalls = errors.New("its tokens are not known: it has more calls of the model than are counted")
 
-// add completes a record with what only the whole transcript tells.
-func (t *totals) add(r *discover.Record, want discover.Want, scratch *native.Scratch, all *besides) (path string, err error) {
+// describe adds what only the whole transcript tells, but for the tokens.
+func (t *totals) describe(r *discover.Record) {
 	if t.copies.unnamed {
 		withOrigin(r)
 		t.ledger.stated = nil
 		r.ForkedFrom = cmp.Or(r.ForkedFrom, t.copies.origin)
 	}
-	if want.Whole {
-		if t.quota != nil {
-			r.Quotas = []discover.Quota{*t.quota}
-		}
-		r.SetMeta("turns", t.turns)
-		r.SetMeta(modeMeta, t.whole.mode)
-		if t.whole.dir != r.Dir {
-			r.SetMeta(dirMeta, t.whole.dir)
-		}
-		t.whole.project = ""
+	if t.brief {
+		return
 	}
-	context := t.context
-	if !t.side {
-		if path, err = t.subagents(r.Path, r.ID, scratch, all); err != nil {
-			return path, err
-		}
+	if t.quota != nil {
+		r.Quotas = []discover.Quota{*t.quota}
 	}
+	r.SetMeta("turns", t.turns)
+	r.SetMeta(modeMeta, t.mode)
+	if t.dir != r.Dir {
+		r.SetMeta(dirMeta, t.dir)
+	}
+}
+
+// sum adds the tokens.
+func (t *totals) sum(r *discover.Record) error {
 	if t.ledger.full {
-		return r.Path, errManyCalls
+		return errManyCalls
 	}
 	if sum, ok := t.ledger.sum(); ok { // before the first reply nothing is known, which is not 0
 		r.Tokens = sum.tokens()
-		r.Tokens.Context = context.context()
+		r.Tokens.Context = t.context.context()
 	}
-	return "", nil
+	return nil
 }
 
 func (t *totals) line(l native.Line) bool {
@@ -115,8 +99,8 @@ func (t *totals) line(l native.Line) bool {
 		if string(kind) == "cost-state" {
 			t.ledger.state(l.Bytes)
 		}
-		if t.whole.project != "" && string(kind) == "permission-mode" {
-			t.note(l.Bytes)
+		if t.project != "" && string(kind) == "permission-mode" {
+			t.mode = cmp.Or(native.Object(l.Bytes).Get("permissionMode").Text(0), t.mode)
 		}
 		return true
 	}
@@ -127,23 +111,31 @@ func (t *totals) line(l native.Line) bool {
 	if !ok {
 		return true
 	}
-	if record.IsSidechain == t.side {
-		t.whole.add(&record)
+	own := record.IsSidechain == t.side
+	if own && t.project != "" {
+		t.place(&record)
 	}
 	copied := t.copies.has(&record)
 	t.ledger.goOn(record.Timestamp)
 	switch record.Type {
 	case "user":
-		if prompt, command := promptOf(&record); prompt != "" && !command && record.IsSidechain == t.side {
+		if prompt, command := promptOf(&record); prompt != "" && !command && own {
 			t.turns++
 		}
 	case "assistant":
-		t.assistant(&record, copied)
-		if t.whole.project != "" && record.IsAPIErrorMessage && !copied {
-			t.limited(quotaOf(l.Bytes, &record))
+		if used, ok := record.answer(); ok {
+			if !copied {
+				t.ledger.put(record.call(), spent{used, record.Timestamp.Time()})
+			}
+			if own {
+				t.context = used
+			}
+		}
+		if t.project != "" && record.IsAPIErrorMessage && !copied {
+			t.quota = cmp.Or(quotaOf(l.Bytes, &record), t.quota)
 		}
 	case "system":
-		if record.Subtype == "compact_boundary" && record.IsSidechain == t.side {
+		if record.Subtype == "compact_boundary" && own {
 			t.context = compacted(l.Bytes)
 		}
 	}
@@ -160,42 +152,26 @@ func (t *totals) idle(raw []byte) bool {
 	return true
 }
 
-func (t *totals) note(raw []byte) {
-	if l, ok := parseLine(raw); ok {
-		t.whole.add(&l)
-	}
-}
-
-func (t *totals) assistant(l *line, copied bool) {
-	used, ok := l.answer()
-	if !ok {
-		return
-	}
-	if !copied {
-		t.ledger.put(l.call(), spent{used, l.Timestamp.Time()})
-	}
-	if l.IsSidechain == t.side {
-		t.context = used
-	}
-}
-
-func (t *totals) limited(q *discover.Quota) {
-	if q != nil {
-		t.quota = q
+// place takes where a record was written, and the mode that its prompt was given in.
+func (t *totals) place(l *line) {
+	t.mode = cmp.Or(l.PermissionMode, t.mode)
+	if cwd := l.Cwd.Text(0); cwd != "" && cwd != t.cwd {
+		if t.cwd = cwd; isSlugOf(t.project, cwd) {
+			t.dir = cwd
+		}
 	}
 }
 
 // subagents adds the sub-agents' own transcripts: below the session's folder, or (2.0.x) beside it.
-func (t *totals) subagents(path, id string, scratch *native.Scratch, all *besides) (failed string, err error) {
-	beside := all.of(filepath.Dir(path), scratch)
+func (t *totals) subagents(r *discover.Record, beside beside, scratch *native.Scratch) error {
 	if beside.err != nil {
-		return beside.failed, beside.err
+		return asWarning(beside.failed, beside.err)
 	}
-	agents := slices.Clone(beside.agents[id])
-	if beside.folders[id] {
-		tree, failed, err := agentTree(scratch.Context(), agentsFolder(path))
+	agents := slices.Clone(beside.agents[r.ID])
+	if beside.folders[r.ID] {
+		tree, failed, err := agentTree(scratch.Context(), agentsFolder(r.Path))
 		if err != nil {
-			return failed, err
+			return asWarning(failed, err)
 		}
 		for _, folder := range tree {
 			agents = append(agents, folder.transcripts()...)
@@ -203,12 +179,13 @@ func (t *totals) subagents(path, id string, scratch *native.Scratch, all *beside
 	}
 	for _, path := range agents {
 		if err := t.file(path, scratch); err != nil && !native.Absent(err) {
-			return path, err
+			return asWarning(path, err)
 		}
 	}
-	return "", nil
+	return nil
 }
 
+// file adds the answers in a sub-agent's transcript.
 func (t *totals) file(path string, scratch *native.Scratch) error {
 	f, err := scratch.Open(path)
 	if err != nil {
@@ -219,19 +196,14 @@ func (t *totals) file(path string, scratch *native.Scratch) error {
 	f.Whole()
 	f.Expect(wholeChunk)
 	_, err = f.Forward(0, 0, func(l native.Line) bool {
-		t.answer(l)
+		if noteType(l.Bytes) != nil || l.Cut || isAttachment(l.Bytes) || leadingType(l.Bytes) == "user" {
+			return true
+		}
+		record, _ := parseLine(l.Bytes)
+		if used, ok := record.answer(); ok {
+			t.ledger.put(record.call(), spent{used, record.Timestamp.Time()})
+		}
 		return true
 	})
 	return err
-}
-
-// answer takes a line of a sub-agent's transcript.
-func (t *totals) answer(l native.Line) {
-	if noteType(l.Bytes) != nil || l.Cut || isAttachment(l.Bytes) || leadingType(l.Bytes) == "user" {
-		return
-	}
-	record, _ := parseLine(l.Bytes)
-	if used, ok := record.answer(); ok {
-		t.ledger.put(record.call(), spent{used, record.Timestamp.Time()})
-	}
 }
