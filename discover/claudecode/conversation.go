@@ -1,6 +1,7 @@
 package claudecode
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -20,38 +21,10 @@ type conversation struct {
 	cut string
 }
 
-// saying is a record with what only its messages need.
+// saying is a record whose messages are wanted.
 type saying struct {
 	line
-	uuid       string
-	origin     string       // who wrote a user record, where that is said: human, task-notification, …
-	cut        string       // the answer that the person cut short here
-	body       native.Value // the content of a system record
-	attachment native.Object
-	failure    native.Object // of a system record: what the API said
-}
-
-func parseSaying(raw []byte) (s saying, ok bool) {
-	if s.line, ok = parseLine(raw); !ok {
-		return saying{}, false
-	}
-	for key, v := range native.Object(raw).Members() {
-		switch string(key) {
-		case "uuid":
-			s.uuid = v.Text(0)
-		case "origin":
-			s.origin = v.Object().Get("kind").Text(0)
-		case "interruptedMessageId":
-			s.cut = v.Text(0)
-		case "content":
-			s.body = v
-		case "attachment":
-			s.attachment = v.Object()
-		case "error":
-			s.failure = v.Object()
-		}
-	}
-	return s, true
+	id string // its messages', but for their number
 }
 
 // read returns the messages of one line, newest first; not ok if it is damaged.
@@ -59,16 +32,14 @@ func (c *conversation) read(l native.Line) (messages []discover.Message, ok bool
 	if noteType(l.Bytes) != nil || isAttachment(l.Bytes) && !isQueued(l.Bytes) {
 		return nil, true
 	}
-	s, ok := parseSaying(l.Bytes)
+	record, ok := parseLine(l.Bytes)
 	if !ok {
 		return nil, !native.Damaged(l.Bytes)
 	}
-	if s.IsSidechain != c.side {
+	if record.IsSidechain != c.side {
 		return nil, true
 	}
-	if s.uuid == "" {
-		s.uuid = fmt.Sprintf("@%d", l.Offset)
-	}
+	s := saying{record, cmp.Or(record.UUID.Text(0), fmt.Sprintf("@%d", l.Offset))}
 	switch s.Type {
 	case "user":
 		messages = c.user(s)
@@ -77,7 +48,8 @@ func (c *conversation) read(l native.Line) (messages []discover.Message, ok bool
 	case "system":
 		messages = c.system(s)
 	case "attachment":
-		messages = s.queued()
+		queued := s.Attachment.Object()
+		messages = s.heard(queued.Get("prompt"), queued.Get("origin").Object().Get("kind"))
 	}
 	slices.Reverse(messages)
 	return messages, true
@@ -85,12 +57,12 @@ func (c *conversation) read(l native.Line) (messages []discover.Message, ok bool
 
 // message is what the record's block of this number says.
 func (s saying) message(block int, w words) discover.Message {
-	m := discover.Message{ID: s.uuid, Time: s.Timestamp.Time(), Role: w.role, Kind: w.kind, Text: w.text}
+	m := discover.Message{ID: s.id, Time: s.Timestamp.Time(), Role: w.role, Kind: w.kind, Text: w.text}
 	if w.role == discover.Assistant && !s.synthetic() {
 		m.Model = s.Model.Text(0)
 	}
 	if block > 0 {
-		m.ID = fmt.Sprintf("%s/%d", s.uuid, block)
+		m.ID = fmt.Sprintf("%s/%d", s.id, block)
 	}
 	return m
 }
@@ -108,13 +80,17 @@ func (s saying) texts(content native.Value, understand func(string) words) (mess
 	return messages
 }
 
+// heard are the messages of what stands in a user record.
+func (s saying) heard(content, origin native.Value) []discover.Message {
+	from := origin.Text(0)
+	return s.texts(content, func(text string) words { return heard(text, from) })
+}
+
 func (c *conversation) user(s saying) []discover.Message {
 	for _, b := range blocks(s.content) {
 		c.results.add(b)
 	}
-	if s.cut != "" {
-		c.cut = s.cut
-	}
+	c.cut = cmp.Or(s.Interrupted.Text(0), c.cut)
 	switch {
 	case s.IsMeta:
 		return nil
@@ -124,16 +100,16 @@ func (c *conversation) user(s saying) []discover.Message {
 	case s.IsTranscriptOnly:
 		return nil
 	}
-	return s.texts(s.content, s.heard)
+	return s.heard(s.content, s.Origin)
 }
 
-// heard understands what stands in a user record: mostly what a person typed.
-func (s saying) heard(text string) words {
+// heard understands what stands in a user record of this origin: mostly what a person typed.
+func heard(text, origin string) words {
 	text, pasted := unpasted(text, false)
 	switch w, ok := marked(text); {
 	case ok && !pasted:
 		return w
-	case s.origin == "" || s.origin == "human":
+	case origin == "" || origin == "human":
 		return words{discover.User, discover.KindText, text}
 	}
 	return notice(text)
@@ -142,13 +118,13 @@ func (s saying) heard(text string) words {
 func (c *conversation) system(s saying) []discover.Message {
 	switch s.Subtype {
 	case "local_command":
-		return s.texts(s.body, func(text string) words { w, _ := marked(text); return w })
+		return s.texts(s.Content, func(text string) words { w, _ := marked(text); return w })
 	case "compact_boundary":
-		if s.uuid != c.boundary {
+		if s.id != c.boundary {
 			return []discover.Message{s.message(0, words{role: discover.System, kind: discover.KindCompaction})}
 		}
 	case "api_error":
-		return []discover.Message{s.message(0, failed(apiError(s.failure)))}
+		return []discover.Message{s.message(0, failed(apiError(s.Error.Object())))}
 	}
 	return nil
 }
@@ -156,19 +132,6 @@ func (c *conversation) system(s saying) []discover.Message {
 // isQueued tells what a person, or a finished task, said while a turn was in progress, and the model has got.
 func isQueued(raw []byte) bool {
 	return after(raw[:min(len(raw), 400)], `"type":"queued`, `_command"`) >= 0
-}
-
-func (s saying) queued() (messages []discover.Message) {
-	var prompt native.Value
-	for key, v := range s.attachment.Members() {
-		switch string(key) {
-		case "prompt":
-			prompt = v
-		case "origin":
-			s.origin = v.Object().Get("kind").Text(0)
-		}
-	}
-	return s.texts(prompt, s.heard)
 }
 
 func (c *conversation) assistant(s saying) (messages []discover.Message) {

@@ -47,7 +47,7 @@ func (g *ledger) put(c call, s spent) {
 func (g *ledger) state(raw []byte) {
 	var sum usage
 	for _, model := range native.Object(raw).Get("modelUsage").Object().Members() {
-		sum.add(statedUsage(model.Object()))
+		sum.add(usageOf(model.Object()))
 	}
 	g.stated, g.went = &sum, time.Time{}
 }
@@ -61,24 +61,6 @@ func (g *ledger) goOn(at native.Value) {
 
 // waits reports whether the time of the next record matters.
 func (g *ledger) waits() bool { return g.stated != nil && g.went.IsZero() }
-
-func statedUsage(o native.Object) (u usage) {
-	for key, v := range o.Members() {
-		switch string(key) {
-		case "inputTokens":
-			u.In = v.Int()
-		case "outputTokens":
-			u.Out = v.Int()
-		case "cacheReadInputTokens":
-			u.CacheRead = v.Int()
-		case "cacheCreationInputTokens":
-			u.CacheWrite = v.Int()
-		case "thinkingTokens":
-			u.Reasoning = v.Int()
-		}
-	}
-	return u
-}
 
 // sum is all that was used; not ok if nothing is known. A process that was killed has stated nothing, and the next one
 // goes on from what was stated before: so of the calls until the statement, what is more counts.

@@ -19,7 +19,15 @@ type line struct {
 	IsAPIErrorMessage bool
 	RequestID         native.Value
 	RequestSessionID  native.Value // of an answer in a fork: the session that asked for it (2.1.329)
-	PermissionMode    string       // of a permission-mode note, or with the prompt of a user record
+	PermissionMode    string       // with the prompt of a user record
+
+	UUID        native.Value
+	Origin      native.Value // who wrote a user record, where that is said: human, task-notification, …
+	Interrupted native.Value // the answer that the person cut short here
+	Content     native.Value // of a system record
+	Attachment  native.Value
+	Error       native.Value // of a system record an object, what the API said; of an answer, the sort of error that it stands for
+	QuotaLimits native.Value // of an answer that stands for an error (2.1.329)
 }
 
 // envelope is what every conversation record says of the session and its moment. Its values are valid as long as the
@@ -105,6 +113,20 @@ func (l *line) set(key []byte, v native.Value) (length int) {
 		l.RequestID = v
 	case "requestSessionId":
 		l.RequestSessionID = v
+	case "uuid":
+		l.UUID = v
+	case "origin":
+		l.Origin = v.Object().Get("kind")
+	case "interruptedMessageId":
+		l.Interrupted = v
+	case "content":
+		l.Content = v
+	case "attachment":
+		l.Attachment = v
+	case "error":
+		l.Error = v
+	case "quotaLimits":
+		l.QuotaLimits = v
 	case "isMeta":
 		l.IsMeta = isTrue(v)
 	case "isCompactSummary":
@@ -160,26 +182,27 @@ func parseMessage(o native.Object) (m message, length int) {
 }
 
 // usage is what the message says that it used.
-func (m *message) usage() (u usage) {
-	for key, v := range m.used.Object().Members() {
-		u.set(key, v)
+func (m *message) usage() usage { return usageOf(m.used.Object()) }
+
+// usageOf reads what the API counted for a call, or what the agent states of a model.
+func usageOf(o native.Object) (u usage) {
+	for key, v := range o.Members() {
+		switch string(key) {
+		case "input_tokens", "inputTokens":
+			u.In = v.Int()
+		case "output_tokens", "outputTokens":
+			u.Out = v.Int()
+		case "cache_read_input_tokens", "cacheReadInputTokens":
+			u.CacheRead = v.Int()
+		case "cache_creation_input_tokens", "cacheCreationInputTokens":
+			u.CacheWrite = v.Int()
+		case "output_tokens_details":
+			u.Reasoning = v.Object().Get("thinking_tokens").Int()
+		case "thinkingTokens":
+			u.Reasoning = v.Int()
+		}
 	}
 	return u
-}
-
-func (u *usage) set(key []byte, v native.Value) {
-	switch string(key) {
-	case "input_tokens":
-		u.In = v.Int()
-	case "output_tokens":
-		u.Out = v.Int()
-	case "cache_read_input_tokens":
-		u.CacheRead = v.Int()
-	case "cache_creation_input_tokens":
-		u.CacheWrite = v.Int()
-	case "output_tokens_details":
-		u.Reasoning = v.Object().Get("thinking_tokens").Int()
-	}
 }
 
 func isTrue(v native.Value) bool { return bytes.HasPrefix(v, []byte("true")) }

@@ -43,9 +43,10 @@ type telling struct {
 
 	conversation
 	sorter  sorter
-	long    *long // the line before, if it was too long to be held
-	damaged bool  // the line before was
-	stopped bool  // nobody wants more
+	long    bool // the line before was too long to be held
+	failed  bool // that one has the mark of a failed call
+	damaged bool // the line before was
+	stopped bool // nobody wants more
 }
 
 // all tells everything, until nobody wants more.
@@ -66,7 +67,7 @@ func (t *telling) line(l native.Line) bool {
 	end := l.Offset + int64(len(l.Bytes))
 	t.overlong(end + 1)
 	if l.Cut {
-		t.long = &long{failed: hasFailed(l.Bytes)}
+		t.long, t.failed = true, hasFailed(l.Bytes)
 		return !t.stopped
 	}
 	messages, ok := t.read(l)
@@ -97,24 +98,20 @@ func (t *telling) warn(err error) {
 	t.stopped = t.stopped || !t.yield(discover.Message{}, warning(t.path, err))
 }
 
-// long is a line that is too long to be held.
-type long struct{ failed bool }
-
 // overlong says that the line before was too long to be shown, once its start is known; notes never are shown. A call
 // that it is the result of has ended, whatever it said.
 func (t *telling) overlong(start int64) {
-	l := t.long
-	if l == nil {
+	if !t.long {
 		return
 	}
-	t.long = nil
+	t.long = false
 	head := make([]byte, longHead)
 	n, _ := t.file.ReadAt(head, start)
 	if head = head[:n]; noteType(head) != nil || isAttachment(head) {
 		return
 	}
 	if at := after(head, `"tool_use_`, `id":`); at >= 0 {
-		t.results.put(native.Value(head[at:]).Text(0), outcome{state: endOf(l.failed, "")})
+		t.results.put(native.Value(head[at:]).Text(0), outcome{state: endOf(t.failed, "")})
 	}
 	t.warn(fmt.Errorf("a record at byte %d is not shown: more than %d MiB", start, native.MaxLine>>20))
 }

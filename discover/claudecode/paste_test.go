@@ -52,7 +52,7 @@ func TestPastedWords(t *testing.T) {
 		strings.Repeat("x", 190) + paste("behind it"): strings.Repeat("x", 190) + "behind it",
 		"what is <pasted_content id=\"3754\">\n?":     "what is <pasted_content id=\"3754\">\n?",
 	} {
-		if got := (saying{origin: "human"}).heard(stored); got != (words{discover.User, discover.KindText, want}) {
+		if got := heard(stored, "human"); got != (words{discover.User, discover.KindText, want}) {
 			t.Errorf("%.50q is heard as %+v", stored, got)
 		}
 		l, ok := parseLine([]byte(`{"type":"user","message":{"content":` + asJSON(t, stored) + `}}`))
@@ -60,7 +60,7 @@ func TestPastedWords(t *testing.T) {
 			t.Errorf("%.50q is the prompt %q", stored, prompt)
 		}
 	}
-	if got := (saying{origin: "peer"}).heard(paste("a")); got != notice("a") {
+	if got := heard(paste("a"), "peer"); got != notice("a") {
 		t.Errorf("of another session: %+v", got)
 	}
 }

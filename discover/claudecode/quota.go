@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"agentctl/discover"
-	"agentctl/discover/native"
 )
 
 // oldLimit begins the notice of 1.x that a limit is reached; when it ends follows, in seconds since 1970.
@@ -14,24 +13,20 @@ const oldLimit = "Claude AI usage limit reached|"
 
 // quotaOf is what an error that stands for an answer says of a limit; nil if the reason was another one. Newer notices
 // name the end by the clock of their day, which is left as it stands; 2.1.329 records it beside them.
-func quotaOf(raw []byte, l *line) *discover.Quota {
-	text := textOf(l.content, 0)
-	q := &discover.Quota{Reached: true, Text: text, Time: l.Timestamp.Time()}
-	limited := false
-	if end, ok := strings.CutPrefix(text, oldLimit); ok {
-		q.Resets, limited = seconds([]byte(end)), true
+func quotaOf(l *line) *discover.Quota {
+	limits := l.QuotaLimits.Object()
+	q := &discover.Quota{
+		Name: limits.Get("rateLimitType").Text(0), Reached: true, Resets: seconds(limits.Get("resetsAt").Raw()),
+		Text: textOf(l.content, 0), Time: l.Timestamp.Time(),
 	}
-	for key, v := range native.Object(raw).Members() {
-		switch string(key) {
-		case "error":
-			limited = limited || v.Text(0) == "rate_limit"
-		case "quotaLimits":
-			q.Name = v.Object().Get("rateLimitType").Text(0)
-			q.Resets = seconds(v.Object().Get("resetsAt").Raw())
-			q.Reached = v.Object().Get("status").Text(0) == "rejected"
-		}
+	if l.QuotaLimits != nil {
+		q.Reached = limits.Get("status").Text(0) == "rejected"
 	}
-	if !limited {
+	end, old := strings.CutPrefix(q.Text, oldLimit)
+	if old && q.Resets.IsZero() {
+		q.Resets = seconds([]byte(end))
+	}
+	if !old && l.Error.Text(0) != "rate_limit" {
 		return nil
 	}
 	return q

@@ -227,8 +227,3 @@ func (s *tailScan) inProgress() bool {
 
 // wantsBegan reports whether when the turn began is asked for and not known.
 func (s *tailScan) wantsBegan() bool { return s.began && s.turn.turn.Began.IsZero() }
-
-// hasModel reports whether a record may name the model that is still wanted.
-func (s *tailScan) hasModel(raw []byte) bool {
-	return s.model == "" && bytes.Contains(raw, []byte(`"model":"`))
-}

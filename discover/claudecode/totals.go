@@ -132,7 +132,7 @@ func (t *totals) line(l native.Line) bool {
 			}
 		}
 		if t.project != "" && record.IsAPIErrorMessage && !copied {
-			t.quota = cmp.Or(quotaOf(l.Bytes, &record), t.quota)
+			t.quota = cmp.Or(quotaOf(&record), t.quota)
 		}
 	case "system":
 		if record.Subtype == "compact_boundary" && own {

@@ -34,7 +34,7 @@ func TestWordsOfUserRecords(t *testing.T) {
 		{"[Request interrupted by user]", "", words{discover.System, discover.KindInterruption, "[Request interrupted by user]"}},
 		{"[Request interrupted by user] was on my screen", "", user("[Request interrupted by user] was on my screen")},
 	} {
-		if got := (saying{origin: c.origin}).heard(c.text); got != c.want {
+		if got := heard(c.text, c.origin); got != c.want {
 			t.Errorf("%q of %q: %+v", c.text, c.origin, got)
 		}
 	}
