@@ -22,8 +22,16 @@ func (f *procfs) at(pid int) pidDir { return pidDir(f.root + "/" + strconv.Itoa(
 
 func fail(op, path string, err error) error { return &fs.PathError{Op: op, Path: path, Err: err} }
 
-// open opens a file or folder of the directory for reading; the caller closes it.
-func (d pidDir) open(name string) (*os.File, error) { return os.Open(string(d) + name) }
+// open opens a file or folder of the directory for reading; the caller closes it. [os.Open] would make five calls more, to find
+// out whether it could wait for the file.
+func (d pidDir) open(name string) (*os.File, error) {
+	path := string(d) + name
+	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return nil, fail("open", path, err)
+	}
+	return os.NewFile(uintptr(fd), path), nil
+}
 
 // read reads a file of the directory, up to [maxArguments].
 func (d pidDir) read(name string) ([]byte, error) {
