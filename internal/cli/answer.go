@@ -2,27 +2,24 @@ package cli
 
 import (
 	"context"
-	"fmt"
 	"iter"
 	"strings"
 	"time"
 
 	"agentctl/discover"
-	"agentctl/internal/render"
 )
 
-// answer returns the last text of the assistant in the turn that was started, as it is stored; "" if there is none. A
+// readAnswer returns the last text of the assistant in the turn that was started, as it is stored; "" if there is none. A
 // transcript that cannot be read is a warning.
-func (b *begun) answer(ctx context.Context, env Env) string {
-	if b.session.Path == "" {
+func (r *agentRun) readAnswer(ctx context.Context) string {
+	if r.session.Path == "" {
 		return ""
 	}
-	text, err := answerIn(b.world.Messages(ctx, b.session), b.session.ID, b.since)
-	if err == nil {
-		return text
+	text, err := answerIn(r.world.Messages(ctx, r.session), r.session.ID, r.since)
+	if err != nil {
+		_ = r.warn([]*discover.Warning{unread(r.session, err)})
 	}
-	_ = env.warn([]*discover.Warning{unread(b.session, err)})
-	return ""
+	return text
 }
 
 // answerIn returns the newest text of the assistant in a session's newest turn. messages come newest first. The turn
@@ -45,14 +42,4 @@ func answerIn(messages iter.Seq2[discover.Message, error], session string, since
 		}
 	}
 	return "", nil
-}
-
-// printAnswer prints the answer below the ID.
-func (env Env) printAnswer(text string) error {
-	text = strings.TrimRight(render.CleanText(text), "\n")
-	if text == "" {
-		return nil
-	}
-	_, err := fmt.Fprintln(env.Stdout, text)
-	return err
 }

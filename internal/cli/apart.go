@@ -15,10 +15,10 @@ import (
 	"agentctl/lock"
 )
 
-// launchApart launches each slot in a worktree of its own, all in one group. What fails is said, slot by slot, and what
+// launchApart launches each agent in a worktree of its own, all in one group. What fails is said, one by one, and what
 // was made for it taken back; the others go on.
-func (env Env) launchApart(ctx context.Context, slots []*slot, o *launchOptions) error {
-	single := len(slots) == 1 && o.matrix == ""
+func (env Env) launchApart(ctx context.Context, runs []*agentRun, o *launchOptions) error {
+	single := len(runs) == 1 && o.matrix == ""
 	group := cmp.Or(o.group, worktree.NewGroup())
 	if !discover.IsGroupName(group) {
 		return badUsage("launch", "--group %q must not contain /, -- or -try-: it becomes part of branches and directories", group)
@@ -31,7 +31,7 @@ func (env Env) launchApart(ctx context.Context, slots []*slot, o *launchOptions)
 	defer stop()
 	quiet := env.progress("waiting for the sessions")
 	defer quiet()
-	dir := slots[0].st.req.Dir
+	dir := runs[0].req.Dir
 	if o.worktree != "" && o.worktree != here {
 		dir = o.worktree
 	}
@@ -39,61 +39,66 @@ func (env Env) launchApart(ctx context.Context, slots []*slot, o *launchOptions)
 	if err != nil {
 		return err
 	}
-	for _, s := range slots {
-		s.st.vars = vars
-		if s.err = env.house(working, repo, s, group, o); s.err != nil && single {
-			return s.err
+	for _, r := range runs {
+		r.vars = vars
+		if r.err = r.house(working, repo, group, o); r.err != nil && single {
+			return r.err
 		}
 	}
-	eachSlot(slots, func(s *slot) { env.runSlot(working, repo, s) })
+	together(runs, func(r *agentRun) {
+		r.err = r.start(working, single)
+		ended := (*launch.EndedError)(nil)
+		if r.err != nil && r.made.New && (r.child == nil || errors.As(r.err, &ended)) { // else it goes on there
+			r.err = errors.Join(r.err, r.takeBack(context.WithoutCancel(working), repo))
+		}
+	})
 	quiet()
-	all := make([]*begun, len(slots))
-	for i, s := range slots {
-		if all[i] = s.begun; s.begun != nil {
-			defer s.begun.child.Close()
+	for _, r := range runs {
+		if r.child != nil {
+			defer r.child.Close()
 		}
 	}
-	env.hints(ctx, all...)
+	env.hints(ctx, runs...)
 	if single {
-		return env.toldOne(working, slots[0])
+		return runs[0].report(working)
 	}
-	return env.toldAll(working, slots, group)
+	return env.reportAll(working, runs, group)
 }
 
-// eachSlot does something for all slots that stand, at the same time.
-func eachSlot(slots []*slot, do func(*slot)) {
+// together does something for all that have not failed, at the same time.
+func together(runs []*agentRun, do func(*agentRun)) {
 	var wg sync.WaitGroup
-	for _, s := range slots {
-		if s.err == nil {
-			wg.Go(func() { do(s) })
+	for _, r := range runs {
+		if r.err == nil {
+			wg.Go(func() { do(r) })
 		}
 	}
 	wg.Wait()
 }
 
-// house makes the slot's worktree. The agent works where we are: in the same directory below its top, if there is one.
-func (env Env) house(ctx context.Context, repo *worktree.Repo, s *slot, group string, o *launchOptions) error {
+// house makes the worktree. The agent works where we are: in the same directory below its top, if there is one.
+func (r *agentRun) house(ctx context.Context, repo *worktree.Repo, group string, o *launchOptions) error {
 	list, err := repo.List(ctx)
 	if err != nil {
 		return err
 	}
 	main := list[0]
 	want := worktree.Wanted{
-		Branch: cmp.Or(o.branch, s.Branch, worktree.GroupBranch(group, s.name)),
-		Base:   cmp.Or(s.Base, o.base),
+		Branch: cmp.Or(o.branch, r.entry.Branch, worktree.GroupBranch(group, r.name)),
+		Base:   cmp.Or(r.entry.Base, o.base),
 	}
 	want.Dir = worktree.Dir(main, want.Branch)
 	if (o.group != "" || o.matrix != "") && discover.GroupOfBranch(want.Branch) == "" {
 		want.Dir = worktree.GroupDir(main, group, want.Branch)
 	}
-	s.made, err = repo.Create(ctx, want)
+	r.made, err = repo.Create(ctx, want)
 	switch {
 	case errors.Is(err, worktree.ErrBadName), errors.Is(err, worktree.ErrNoCommit) && want.Base != "":
 		return badUsage("launch", "%v", err)
 	case err != nil:
 		return err
 	}
-	s.st.req.Dir = below(s.made.Path, s.st.req.Dir, list)
+	r.req.Dir = below(r.made.Path, r.req.Dir, list)
 	return nil
 }
 
@@ -113,123 +118,72 @@ func below(top, dir string, list []worktree.Worktree) string {
 	return filepath.Join(top, rel)
 }
 
-// runSlot starts the slot's agent and waits for its proof. If it fails, its worktree is taken back, unless there is work in it.
-func (env Env) runSlot(ctx context.Context, repo *worktree.Repo, s *slot) {
-	s.begun, s.err = env.begin(ctx, s.st)
-	if s.err == nil {
-		s.err = env.settle(ctx, s.begun)
-	}
-	if s.err == nil {
-		return
-	}
-	if s.begun != nil {
-		if s.begun.session.ID != "" { // it has changed since its proof
-			s.begun.renew(context.WithoutCancel(ctx), discover.Want{Whole: true, Tokens: true})
-		}
-		s.err = env.unproven(s.begun, s.err)
-		if ended := (*launch.EndedError)(nil); !errors.As(s.err, &ended) {
-			return // it goes on there
-		}
-	}
-	if s.made.New {
-		s.err = errors.Join(s.err, env.takeBack(context.WithoutCancel(ctx), repo, s))
-	}
-}
-
 // takeBack removes what was made for a launch that failed; that there is work in it is a reason to leave it.
-func (env Env) takeBack(ctx context.Context, repo *worktree.Repo, s *slot) error {
-	err := repo.Remove(ctx, s.made.Worktree, worktree.Removing{DeleteBranch: s.made.NewBranch})
+func (r *agentRun) takeBack(ctx context.Context, repo *worktree.Repo) error {
+	err := repo.Remove(ctx, r.made.Worktree, worktree.Removing{DeleteBranch: r.made.NewBranch})
 	if refused := (*worktree.RefusedError)(nil); errors.As(err, &refused) {
-		env.say("warning", fmt.Sprintf("%s was kept: %v", s.made.Path, err))
+		r.say("warning", fmt.Sprintf("%s was kept: %v", r.made.Path, err))
 		return nil
 	}
 	return err
 }
 
-// toldOne prints the only slot as any launch is printed.
-func (env Env) toldOne(ctx context.Context, s *slot) error {
-	if s.begun == nil || s.begun.session.ID == "" {
-		return s.err
-	}
-	if err := env.printProven(s.begun); err != nil {
-		return err
-	}
-	if s.st.wait && !errors.Is(s.err, context.Canceled) {
-		return env.waitOut(ctx, s.begun, s.err)
-	}
-	return s.err
-}
+// errSome: some launches of a group failed, or their turns did; each has said why.
+var errSome = errors.New("some of them failed")
 
-// errSlots: some launches of a group failed, or their turns did; each has said why.
-var errSlots = errors.New("some of them failed")
-
-// toldAll prints the slots, waits for them if that is asked for, and ends as the worst of them.
-func (env Env) toldAll(ctx context.Context, slots []*slot, group string) error {
-	wait, asJSON := slots[0].st.wait, slots[0].st.json
+// reportAll prints the launches of a group, waits for them if that is asked for, and ends as the worst of them.
+func (env Env) reportAll(ctx context.Context, runs []*agentRun, group string) error {
+	asJSON := runs[0].json
 	if !asJSON {
-		if err := env.printSlots(slots, group, false); err != nil {
+		if err := render.LaunchTable(env.Stdout, launchObjects(runs, group), runs[0].look); err != nil {
 			return err
 		}
 	}
-	if wait {
-		eachSlot(slots, func(s *slot) {
-			if s.err = env.outcome(ctx, s.begun, nil); s.err == nil && asJSON {
-				s.answer = s.begun.answer(ctx, env)
+	if runs[0].wait {
+		together(runs, func(r *agentRun) {
+			if r.err = r.outcome(ctx); r.err == nil && asJSON {
+				r.answer = r.readAnswer(ctx)
 			}
-			if !errors.Is(s.err, context.Canceled) {
-				s.err = errors.Join(s.err, env.completed(ctx, s.begun, s.err))
+			if !errors.Is(r.err, context.Canceled) {
+				r.err = errors.Join(r.err, r.completed(ctx))
 			}
 		})
 	}
 	if asJSON {
-		if err := env.printSlots(slots, group, true); err != nil {
+		if err := render.JSONArray(env.Stdout, launchObjects(runs, group)); err != nil {
 			return err
 		}
 	}
-	failed, interrupted := false, false
-	for _, s := range slots {
+	var worst error
+	for _, r := range runs {
 		switch {
-		case errors.Is(s.err, context.Canceled): // what goes on is said
-			interrupted = true
-		case s.err != nil:
-			failed = true
-			env.say("error", s.name+": "+s.err.Error())
+		case errors.Is(r.err, context.Canceled): // what goes on is said
+			worst = context.Canceled
+		case r.err != nil:
+			worst = cmp.Or(worst, errSome)
+			env.say("error", r.name+": "+r.err.Error())
 		}
 	}
-	switch {
-	case interrupted:
-		return context.Canceled
-	case failed:
-		return errSlots
-	}
-	return nil
+	return worst
 }
 
-func (env Env) printSlots(slots []*slot, group string, asJSON bool) error {
-	objects := make([]render.Launch, 0, len(slots))
-	for _, s := range slots {
-		objects = append(objects, slotObject(s, group))
-	}
-	if asJSON {
-		return render.JSONArray(env.Stdout, objects)
-	}
-	return render.LaunchTable(env.Stdout, objects, slots[0].st.look)
-}
-
-func slotObject(s *slot, group string) render.Launch {
-	out := render.Launch{Name: s.name, Adapter: s.Agent, Model: s.model, Group: group, Branch: s.made.Branch, Answer: s.answer}
-	if s.begun != nil {
-		out.CWD = s.st.req.Dir
-		if s.begun.session.ID != "" {
-			session := render.Of(s.begun.session)
-			out.Session = &session
+func launchObjects(runs []*agentRun, group string) []render.Launch {
+	out := make([]render.Launch, len(runs))
+	for i, r := range runs {
+		out[i] = render.Launch{Name: r.name, Adapter: r.entry.Agent, Model: r.req.Model, Group: group, Branch: r.made.Branch, Answer: r.answer}
+		if r.child != nil {
+			out[i].CWD = r.req.Dir
 		}
-	}
-	switch {
-	case errors.Is(s.err, context.Canceled):
-		out.Error = "interrupted"
-	case s.err != nil:
-		out.Error = s.err.Error()
+		if r.session.Record != nil && r.session.ID != "" {
+			session := render.Of(r.session)
+			out[i].Session = &session
+		}
+		switch {
+		case errors.Is(r.err, context.Canceled):
+			out[i].Error = "interrupted"
+		case r.err != nil:
+			out[i].Error = r.err.Error()
+		}
 	}
 	return out
 }

@@ -77,6 +77,15 @@ func prepare(c *cli.Command) {
 	}
 	c.CustomHelpTemplate = withExamples(template, examples(verbOf(c)))
 	c.OnUsageError = func(c *cli.Context, err error, _ bool) error { return badFlag(c.Command, err) }
+	if c.ArgsUsage == "" && len(c.Subcommands) == 0 && !c.SkipFlagParsing {
+		run := c.Action
+		c.Action = func(c *cli.Context) error {
+			if _, err := arguments(c, 0, ""); err != nil {
+				return err
+			}
+			return run(c)
+		}
+	}
 	for _, f := range c.Flags {
 		if b, ok := f.(*cli.BoolFlag); ok {
 			b.DisableDefaultText = true // "(default: false)" behind nearly every line of the help

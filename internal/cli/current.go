@@ -11,10 +11,8 @@ import (
 	"agentctl/internal/render"
 )
 
-type currentOptions struct{ quiet, json, noColor bool }
-
 func newCurrent(env Env) *cli.Command {
-	o := &currentOptions{}
+	o := &common{}
 	return &cli.Command{
 		Usage:     "show the session that this shell, hook or tool runs in",
 		UsageText: "agentctl current [FLAGS]",
@@ -24,24 +22,18 @@ func newCurrent(env Env) *cli.Command {
 			noColorFlag(&o.noColor),
 		},
 		Action: func(c *cli.Context) error {
-			if _, err := arguments(c, 0, ""); err != nil {
-				return err
-			}
-			if o.quiet && o.json {
-				return badUsage("current", "--quiet and --json cannot be used together")
-			}
 			return env.current(c.Context, o)
 		},
 	}
 }
 
-func (env Env) current(ctx context.Context, o *currentOptions) error {
-	s, err := env.settings(o.noColor)
+func (env Env) current(ctx context.Context, o *common) error {
+	call, err := env.call("current", o, nil)
 	if err != nil {
 		return err
 	}
-	working, done := env.look(ctx, "looking for the session around")
-	r, err := env.world(s.Homes).Current(working, env.PID, env.Getenv)
+	working, done := env.query(ctx, "looking for the session around")
+	r, err := call.world.Current(working, env.PID, env.Getenv)
 	if working.Err() != nil {
 		err = working.Err()
 	}
@@ -54,7 +46,7 @@ func (env Env) current(ctx context.Context, o *currentOptions) error {
 		return err
 	}
 	if !o.quiet {
-		err = env.show(r.Sessions, make([]render.Machine, len(r.Sessions)), false, o.json, s.look)
+		err = call.show(r.Sessions, make([]render.Machine, len(r.Sessions)), false, o.json)
 	} else if id := r.Sessions[0].ID; id != "" {
 		_, err = fmt.Fprintln(env.Stdout, render.Clean(id))
 	} else {

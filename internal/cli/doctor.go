@@ -13,18 +13,13 @@ import (
 	"agentctl/proc"
 )
 
-type doctorOptions struct{ json, noColor bool }
-
 func newDoctor(env Env) *cli.Command {
-	o := &doctorOptions{}
+	o := &common{}
 	return &cli.Command{
 		Usage:     "show what agentctl finds on this machine: programs, stores, processes, configuration",
 		UsageText: "agentctl doctor [FLAGS]",
 		Flags:     []cli.Flag{jsonFlag(&o.json), noColorFlag(&o.noColor)},
 		Action: func(c *cli.Context) error {
-			if _, err := arguments(c, 0, ""); err != nil {
-				return err
-			}
 			return env.doctor(c.Context, o)
 		},
 	}
@@ -68,13 +63,13 @@ type processDifference struct {
 	Difference string `json:"difference"`
 }
 
-func (env Env) doctor(ctx context.Context, o *doctorOptions) error {
-	s, err := env.settings(o.noColor)
+func (env Env) doctor(ctx context.Context, o *common) error {
+	c, err := env.call("doctor", o, nil)
 	if err != nil {
 		return err
 	}
-	working, done := env.look(ctx, "examining the agents' stores")
-	f, err := env.examine(working, s.Config)
+	working, done := env.query(ctx, "examining the agents' stores")
+	f, err := c.examine(working)
 	done()
 	if err != nil {
 		return err
@@ -82,7 +77,7 @@ func (env Env) doctor(ctx context.Context, o *doctorOptions) error {
 	if o.json {
 		err = render.JSON(env.Stdout, f)
 	} else {
-		err = f.write(env.Stdout, config.Path(env.Getenv), s.look)
+		err = f.write(env.Stdout, config.Path(env.Getenv), c.look)
 	}
 	if err != nil {
 		return err
@@ -97,24 +92,23 @@ func (env Env) doctor(ctx context.Context, o *doctorOptions) error {
 }
 
 // examine asks every agent's reader what there is.
-func (env Env) examine(ctx context.Context, c config.Config) (findings, error) {
-	f := findings{Config: c, Agents: []agentFindings{}, Warnings: []string{}}
-	world := env.world(c.Homes)
-	live, err := world.List(ctx, discover.Select{Children: true})
+func (c *call) examine(ctx context.Context) (findings, error) {
+	f := findings{Config: c.Config, Agents: []agentFindings{}, Warnings: []string{}}
+	live, err := c.world.List(ctx, discover.Select{Children: true})
 	if err != nil {
 		return f, err
 	}
 	f.Processes = processesOf(live)
 	if !live.Blind {
-		f.Processes.CrossCheck, err = env.crossCheckProcesses(live.Table)
+		f.Processes.CrossCheck, err = c.crossCheckProcesses(live.Table)
 		f.warn(err)
 	}
 	for _, w := range live.Warnings {
 		f.warn(w)
 	}
-	for _, a := range env.Adapters {
-		agent := agentFindings{Adapter: string(a.Name()), Binaries: env.binaries(a), Homes: []homeFindings{}}
-		for _, home := range world.Homes(a, live.Table) {
+	for _, a := range c.Adapters {
+		agent := agentFindings{Adapter: string(a.Name()), Binaries: c.binaries(a), Homes: []homeFindings{}}
+		for _, home := range c.world.Homes(a, live.Table) {
 			h, err := examineHome(ctx, a, home, live.Sessions)
 			f.warn(err)
 			agent.Homes = append(agent.Homes, h)

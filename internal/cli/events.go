@@ -16,13 +16,12 @@ import (
 )
 
 type eventsOptions struct {
-	quiet                   bool
-	types                   cli.StringSlice
-	initial, children, json bool
-	adapters                cli.StringSlice
-	scope                   scope
-	script, format          string
-	webhook, secretEnv      string
+	common
+	types              cli.StringSlice
+	initial, children  bool
+	scope              scope
+	script             string
+	webhook, secretEnv string
 }
 
 // secretKey is the variable that signs webhooks, unless --secret-env names another one.
@@ -49,9 +48,6 @@ func newEvents(env Env) *cli.Command {
 			jsonFlag(&o.json),
 		}),
 		Action: func(c *cli.Context) error {
-			if _, err := arguments(c, 0, ""); err != nil {
-				return err
-			}
 			if o.quiet && o.script == "" && o.webhook == "" {
 				return badUsage("events", "--quiet needs --exec or --webhook")
 			}

@@ -49,7 +49,7 @@ func TestSubAgentsThatBeginAreFollowed(t *testing.T) {
 				s.claims = nil
 			}
 		}}}
-		o := &transcriptOptions{verb: "logs", limit: 1, follow: true, children: true, json: true}
+		o := &transcriptOptions{verb: "logs", limit: 1, follow: true, children: true, common: common{json: true}}
 		world := env.world(nil)
 		r, err := world.Find(t.Context(), "aaaaaaaa-1", nil, discover.Want{})
 		if err != nil {

@@ -45,10 +45,10 @@ func (env Env) template(verb string, text *string, asJSON *bool, of any) (func(o
 	}, nil
 }
 
-// printEach prints objects by a template.
-func printEach[T any](list []T, template func(any) error) error {
+// printEach prints one object after the other.
+func printEach[T any](list []T, print func(T) error) error {
 	for _, object := range list {
-		if err := template(object); err != nil {
+		if err := print(object); err != nil {
 			return err
 		}
 	}

@@ -52,9 +52,6 @@ func newHooksChange(env Env, name, usage string, do func(context.Context, *hooks
 		UsageText: "agentctl hooks " + name + " [FLAGS]",
 		Flags:     flags,
 		Action: func(c *cli.Context) error {
-			if _, err := arguments(c, 0, ""); err != nil {
-				return err
-			}
 			return env.hooks(c.Context, "hooks "+name, o, do)
 		},
 	}

@@ -58,7 +58,7 @@ func optionalDir(c *cli.Context) (string, error) {
 // guard looks who is running in the place of dir. over is the command by which a person does not mind, "" if
 // git does not ask.
 func (env Env) guard(ctx context.Context, dir string, o *guardOptions, over string) error {
-	s, err := env.settings(false)
+	c, err := env.call("guard", &common{}, nil)
 	if err != nil {
 		return err
 	}
@@ -66,26 +66,31 @@ func (env Env) guard(ctx context.Context, dir string, o *guardOptions, over stri
 	if err != nil {
 		return badUsage("guard", "%v", err)
 	}
-	working, done := env.look(ctx, "looking for running sessions")
-	sc, err := env.sceneAt(working, env.world(s.Homes), place, o.strict || s.Strict)
+	working, done := env.query(ctx, "looking for running sessions")
+	sc, err := c.scene(working)
 	done()
 	if err != nil {
 		return err
 	}
+	unread := env.warn(sc.Warnings)
 	if sc.Blind {
-		// Who is at work cannot be told: to let pass what must not would be the worse mistake.
-		return env.warn(sc.Warnings)
+		// Who is at work cannot be told: to let pass what must not would be the worse mistake. What is missing of other stores
+		// blocks nobody's work.
+		return unread
 	}
-	_ = env.warn(sc.Warnings) // what is missing of other stores blocks nobody's work
-	if err := sc.held(place); err != nil {
+	x := sc.at(place, o.strict || c.Strict)
+	switch held, err := place.Held(); {
+	case err != nil:
 		return err
+	case held:
+		x.addHolders(sc.Table, false)
 	}
-	sc.heldAround(env.PID)
+	x.dropHeldAround(sc.Table, env.PID)
 	if !o.quiet {
-		env.openHere(sc, place)
+		sc.warnOfIdle(x)
 	}
 	if over == "" {
-		return sc.conflict("wait for it, or use a worktree of your own")
+		return x.err("wait for it, or use a worktree of your own")
 	}
-	return sc.conflict("wait for it, or override: " + over)
+	return x.err("wait for it, or override: " + over)
 }

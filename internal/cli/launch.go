@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -11,7 +10,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"agentctl/discover"
-	"agentctl/internal/render"
 	"agentctl/launch"
 )
 
@@ -25,10 +23,11 @@ type launchOptions struct {
 
 // startOptions are what every start of an agent has in common.
 type startOptions struct {
+	common
 	permissions, output        string
-	timeout                    time.Duration
-	killOnTimeout, force, json bool
-	waitOut
+	timeout, maxTime           time.Duration
+	killOnTimeout, force, wait bool
+	onCreate, onComplete       string
 }
 
 // idTimeout is how long a launch waits for the proof of its session: many times what the slowest agent takes.
@@ -57,7 +56,15 @@ func (o *startOptions) check(verb string) error {
 			return badUsage(verb, "--output: %v", err)
 		}
 	}
-	return o.waitOut.check(verb, o.json)
+	switch {
+	case !o.wait && o.quiet:
+		return badUsage(verb, "--quiet needs --wait")
+	case !o.wait && o.maxTime > 0:
+		return badUsage(verb, "--max-time needs --wait")
+	case !o.wait && o.onComplete != "":
+		return badUsage(verb, "--on-complete needs --wait")
+	}
+	return nil
 }
 
 func newLaunch(env Env) *cli.Command {
@@ -105,11 +112,11 @@ func (env Env) launch(ctx context.Context, args, rest []string, o *launchOptions
 	if err := o.check("launch"); err != nil {
 		return err
 	}
-	s, err := env.settings(false)
+	c, err := env.call("launch", &o.common, nil)
 	if err != nil {
 		return err
 	}
-	slots, err := env.slots(args, o)
+	runs, err := env.runs(args, o)
 	if err != nil {
 		return err
 	}
@@ -123,22 +130,21 @@ func (env Env) launch(ctx context.Context, args, rest []string, o *launchOptions
 	if base.Prompt, err = o.text(ctx, env, "launch", base.Dir); err != nil {
 		return err
 	}
-	for _, slot := range slots {
-		agent, err := env.launcher(slot.Agent)
-		if err != nil {
+	for _, r := range runs {
+		if r.agent, err = env.launcher(r.entry.Agent); err != nil {
 			return err
 		}
-		req := base
-		req.Model = slot.model
-		slot.st = &starting{agent: agent, req: req, startOptions: &o.startOptions, settings: s}
+		model := r.req.Model
+		r.req, r.startOptions, r.call = base, &o.startOptions, c
+		r.req.Model = model
 	}
-	if o.apart(slots) {
-		return env.launchApart(ctx, slots, o)
+	if o.apart(runs) {
+		return env.launchApart(ctx, runs, o)
 	}
-	if slots[0].st.vars, err = variables(o.vars.Value(), o.group); err != nil {
+	if runs[0].vars, err = variables(o.vars.Value(), o.group); err != nil {
 		return err
 	}
-	return env.start(ctx, slots[0].st)
+	return env.startOne(ctx, runs[0])
 }
 
 // launcher is the agent of that name.
@@ -196,14 +202,4 @@ func variables(pairs []string, group string) ([]string, error) {
 		out = append(out, pair)
 	}
 	return out, nil
-}
-
-// printStarted prints the session that was proven, while the progress of its start goes on.
-func (env Env) printStarted(s discover.Session, asJSON bool) error {
-	defer env.report.pause()()
-	if asJSON {
-		return render.JSON(env.Stdout, render.Of(s))
-	}
-	_, err := fmt.Fprintln(env.Stdout, render.Clean(s.ID))
-	return err
 }

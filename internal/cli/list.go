@@ -13,11 +13,12 @@ import (
 )
 
 type listOptions struct {
-	all, children, tokens, wide, noTrunc, quiet, json, noColor, noPager, orphans, watch bool
-	since, format                                                                       string
-	scope                                                                               scope
-	limit                                                                               int
-	adapters, statuses                                                                  cli.StringSlice
+	common
+	all, children, tokens, wide, noPager, orphans, watch bool
+	since                                                string
+	scope                                                scope
+	limit                                                int
+	statuses                                             cli.StringSlice
 }
 
 func newList(env Env) *cli.Command {
@@ -45,9 +46,6 @@ func newList(env Env) *cli.Command {
 			&cli.BoolFlag{Name: "no-pager", Usage: "do not use a pager", Destination: &o.noPager},
 		}),
 		Action: func(c *cli.Context) error {
-			if _, err := arguments(c, 0, ""); err != nil {
-				return err
-			}
 			if o.watch {
 				return env.listWatch(c, o)
 			}
@@ -63,106 +61,73 @@ func newList(env Env) *cli.Command {
 }
 
 func (env Env) list(ctx context.Context, o *listOptions) error {
-	s, err := env.settings(o.noColor)
+	switch {
+	case o.wide && (o.quiet || o.format != ""):
+		return badUsage("list", "--wide is for the table and --json, not for --quiet and --format")
+	case o.json && o.quiet, o.format != "" && (o.json || o.quiet):
+		return badUsage("list", "--json, --quiet and --format cannot be used together")
+	}
+	c, err := env.call("list", &o.common, render.Session{})
 	if err != nil {
 		return err
 	}
-	sel, err := env.selection(o, s)
+	sel, err := c.selection(o)
 	if err != nil {
 		return err
 	}
 	if o.wide {
-		return env.listWide(ctx, sel, o, s)
-	}
-	print, err := env.lister(ctx, o, s)
-	if err != nil {
-		return err
+		return c.listWide(ctx, sel, o)
 	}
 	if o.all {
 		collectLate()
 	}
-	working, done := env.look(ctx, "reading the agents' stores")
-	r, err := env.world(s.Homes).List(working, sel)
-	done()
+	r, err := c.sessions(ctx, "reading the agents' stores", sel)
 	if err != nil {
 		return err
 	}
-	if err := print(r.Sessions); err != nil {
+	if err := c.printSessions(ctx, r.Sessions, o); err != nil {
 		return err
 	}
 	return env.warn(r.Warnings)
 }
 
-// lister chooses how rows are printed.
-func (env Env) lister(ctx context.Context, o *listOptions, s settings) (func([]discover.Session) error, error) {
-	forms := 0
-	for _, chosen := range []bool{o.json, o.quiet, o.format != ""} {
-		if chosen {
-			forms++
-		}
-	}
-	if forms > 1 {
-		return nil, badUsage("list", "--json, --quiet and --format cannot be used together")
-	}
-	template, err := env.template("list", &o.format, &o.json, render.Session{})
-	if err != nil {
-		return nil, err
-	}
+func (c *call) printSessions(ctx context.Context, list []discover.Session, o *listOptions) error {
 	switch {
 	case o.json:
-		return func(list []discover.Session) error { return render.JSONArrayOf(env.Stdout, list, render.Of) }, nil
+		return render.JSONArrayOf(c.Stdout, list, render.Of)
 	case o.quiet:
-		return env.printIDs, nil
-	case template != nil:
-		return func(list []discover.Session) error {
-			for _, session := range list {
-				if err := template(render.Of(session)); err != nil {
-					return err
-				}
+		for _, s := range list {
+			if _, err := fmt.Fprintln(c.Stdout, render.Clean(s.ID)); err != nil {
+				return err
 			}
-			return nil
-		}, nil
+		}
+		return nil
+	case c.template != nil:
+		return printEach(list, func(s discover.Session) error { return c.template(render.Of(s)) })
 	}
-	if o.noTrunc {
-		s.look.Width = 0
-	}
-	return func(list []discover.Session) error { return env.table(ctx, list, o, s) }, nil
+	render.WaitingFirst(list)
+	return c.printTable(ctx, len(list), o, func(b *bytes.Buffer) error { return render.Table(b, list, c.look) })
 }
 
-// table prints sessions for people, those first that wait for them; what is longer than a terminal goes through the pager.
-func (env Env) table(ctx context.Context, list []discover.Session, o *listOptions, s settings) error {
-	if len(list) > 0 {
-		render.WaitingFirst(list)
-		return env.paged(ctx, o, func(b *bytes.Buffer) error { return render.Table(b, list, s.look) })
-	}
-	if env.Width > 0 {
+// printTable prints n rows for people; what is longer than a terminal goes through the pager.
+func (c *call) printTable(ctx context.Context, n int, o *listOptions, draw func(*bytes.Buffer) error) error {
+	if n == 0 && c.Width > 0 {
 		what := "no live sessions; agentctl list -a shows stopped ones too"
 		if o.all {
 			what = "no sessions; agentctl list -a --since all looks further back"
 		}
-		env.report.note(what)
+		c.report.note(what)
 	}
-	return nil
-}
-
-// paged prints what draw draws, through the pager if it is longer than the terminal.
-func (env Env) paged(ctx context.Context, o *listOptions, draw func(*bytes.Buffer) error) error {
+	if n == 0 {
+		return nil
+	}
 	var b bytes.Buffer
 	if err := draw(&b); err != nil {
 		return err
 	}
 	if o.noPager {
-		_, err := env.Stdout.Write(b.Bytes())
+		_, err := c.Stdout.Write(b.Bytes())
 		return err
 	}
-	return env.page(ctx, b.Bytes())
-}
-
-func (env Env) printIDs(list []discover.Session) error {
-	for _, s := range list {
-		if _, err := fmt.Fprintln(env.Stdout, render.Clean(s.ID)); err != nil {
-			return err
-		}
-	}
-	return nil
+	return c.page(ctx, b.Bytes())
 }

@@ -29,11 +29,11 @@ func (env Env) listWatch(c *cli.Context, o *listOptions) error {
 	if !env.Terminal || !typed || !shown || env.Getenv("TERM") == "dumb" {
 		return wrongUsage("--watch needs a terminal that can be redrawn", "agentctl events prints what changes, line by line")
 	}
-	s, err := env.settings(o.noColor)
+	call, err := env.call("list", &o.common, nil)
 	if err != nil {
 		return err
 	}
-	sel, err := env.selection(o, s)
+	sel, err := call.selection(o)
 	if err != nil {
 		return err
 	}
@@ -42,13 +42,13 @@ func (env Env) listWatch(c *cli.Context, o *listOptions) error {
 	ctx, stop := context.WithCancel(c.Context)
 	defer stop()
 	w.run(func() error {
-		return each(ctx, watch.All(env.world(s.Homes), sel), func(r discover.Result) (bool, error) {
+		return each(ctx, watch.All(call.world, sel), func(r discover.Result) (bool, error) {
 			w.take(r, env.Now())
 			return true, nil
 		})
 	})
 	screen := terminal.Screen{In: in, Out: out, Changed: w.changed, Frame: func(columns, rows int) []string {
-		look := s.look
+		look := call.look
 		look.Width, look.Now = columns, env.Now()
 		if !w.isTold() {
 			return []string{"reading …"}

@@ -13,48 +13,36 @@ import (
 )
 
 // listWide lists with what each session does on the machine. Token counts are read for it, whatever that takes.
-func (env Env) listWide(ctx context.Context, sel discover.Select, o *listOptions, s settings) error {
-	if o.quiet || o.format != "" {
-		return badUsage("list", "--wide is for the table and --json, not for --quiet and --format")
-	}
+func (c *call) listWide(ctx context.Context, sel discover.Select, o *listOptions) error {
 	sel.Tokens, sel.Whole = true, true
-	working, done := env.look(ctx, "reading the agents' stores")
-	world := env.world(s.Homes)
-	r, err := world.List(working, sel)
+	working, done := c.query(ctx, "reading the agents' stores")
+	r, err := c.world.List(working, sel)
 	var machines []render.Machine
 	var unanswered []*discover.Warning
 	if err == nil {
 		if !o.json {
 			render.WaitingFirst(r.Sessions)
 		}
-		machines, unanswered = env.machines(working, world, r)
+		machines, unanswered = c.machines(working, c.world, r)
 		err = working.Err()
 	}
 	done()
 	if err != nil {
 		return err
 	}
-	if err := env.printWide(ctx, r.Sessions, machines, o, s); err != nil {
+	if o.json {
+		objects := make([]render.Session, len(r.Sessions))
+		for i, s := range r.Sessions {
+			objects[i] = render.On(s, machines[i])
+		}
+		err = render.JSONArray(c.Stdout, objects)
+	} else {
+		err = c.printTable(ctx, len(r.Sessions), o, func(b *bytes.Buffer) error { return render.WideTable(b, r.Sessions, machines, c.look) })
+	}
+	if err != nil {
 		return err
 	}
-	return env.warn(append(r.Warnings, unanswered...))
-}
-
-func (env Env) printWide(ctx context.Context, list []discover.Session, machines []render.Machine, o *listOptions, s settings) error {
-	if o.json {
-		objects := make([]render.Session, len(list))
-		for i := range list {
-			objects[i] = render.On(list[i], machines[i])
-		}
-		return render.JSONArray(env.Stdout, objects)
-	}
-	if len(list) == 0 {
-		return env.table(ctx, list, o, s)
-	}
-	if o.noTrunc {
-		s.look.Width = 0
-	}
-	return env.paged(ctx, o, func(b *bytes.Buffer) error { return render.WideTable(b, list, machines, s.look) })
+	return c.warn(append(r.Warnings, unanswered...))
 }
 
 // atOnce is how many git commands run at the same time.

@@ -7,7 +7,6 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
-	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -52,10 +51,14 @@ func newLock(env Env) *cli.Command {
 			if err != nil {
 				return err
 			}
-			if len(command) > 0 {
-				return env.lockWhile(c.Context, places, command, o)
+			call, err := env.call("lock", &common{}, nil)
+			if err != nil {
+				return err
 			}
-			return env.declare(c.Context, places, o)
+			if len(command) > 0 {
+				return call.lockWhile(c.Context, places, command, o.force)
+			}
+			return call.declare(c.Context, places, o)
 		},
 	}
 }
@@ -78,84 +81,65 @@ func lockArguments(c *cli.Context, o *lockOptions) (dir string, command []string
 }
 
 // declare stores a lock on each of the places, or on none.
-func (env Env) declare(ctx context.Context, places []*lock.Place, o *lockOptions) error {
-	s, err := env.settings(false)
+func (c *call) declare(ctx context.Context, places []*lock.Place, o *lockOptions) error {
+	store := lock.StoreIn(c.Getenv)
+	for _, place := range places {
+		if list, err := store.On(place, c.Now()); err == nil && len(list) > 0 {
+			return c.declaredAlready(store, place)
+		}
+	}
+	working, done := c.query(ctx, "looking for running sessions")
+	sc, err := c.scene(working)
+	done()
 	if err != nil {
 		return err
 	}
-	store := lock.StoreIn(env.Getenv)
-	for _, place := range places {
-		if list, err := store.On(place, env.Now()); err == nil && len(list) > 0 {
-			return env.declaredAlready(store, place)
-		}
+	now := c.Now().UTC().Truncate(time.Millisecond)
+	d := lock.Declared{By: cmp.Or(o.by, sc.self), Reason: o.reason, Since: now}
+	if o.duration > 0 {
+		d.Until = now.Add(o.duration)
 	}
 	var locks []lock.Lock
-	var unseen error
-	for i, place := range places {
-		sc, d, err := env.declareOne(ctx, s, store, place, o)
+	for _, place := range places {
+		x := sc.at(place, false)
+		d.Dir = place.Top
+		err := store.Declare(ctx, place, d, now)
+		if errors.Is(err, lock.ErrDeclared) {
+			err = c.declaredAlready(store, place)
+		}
 		if err != nil && len(locks) == 0 {
 			return err
 		}
 		if err != nil {
-			return errors.Join(err, env.undeclare(context.WithoutCancel(ctx), store, places, locks))
+			return errors.Join(err, c.undeclare(context.WithoutCancel(ctx), store, places[:len(locks)], d))
+		}
+		for _, l := range x.locks {
+			c.say("warning", whoLocks(l)+"; the lock affects only later commands")
 		}
 		locks = append(locks, lock.Lock{Kind: lock.Stated, Dir: place.Top, Declared: &d})
-		if i == 0 { // it is the same for each
-			unseen = env.unseen(sc)
-		}
 	}
+	unseen := sc.unseen()
 	if o.json {
-		err = env.printLocks(locks, &locksOptions{json: true}, nil, s.look)
+		err = c.printLocks(locks, true)
 	}
 	return cmp.Or(err, unseen)
 }
 
-// undeclare removes those of the locks on these places that we have just declared.
-func (env Env) undeclare(ctx context.Context, store lock.Store, places []*lock.Place, ours []lock.Lock) error {
+// undeclare removes the lock on these places that we have just declared.
+func (c *call) undeclare(ctx context.Context, store lock.Store, places []*lock.Place, ours lock.Declared) error {
 	var remove []lock.Declared
 	for _, place := range places {
-		list, err := store.On(place, env.Now())
+		list, err := store.On(place, c.Now())
 		if err != nil {
 			return err
 		}
 		for _, d := range list {
-			if slices.ContainsFunc(ours, func(l lock.Lock) bool {
-				return l.Dir == d.Dir && l.Declared.By == d.By && l.Declared.Since.Equal(d.Since)
-			}) {
+			if d.By == ours.By && d.Since.Equal(ours.Since) {
 				remove = append(remove, d)
 			}
 		}
 	}
-	return store.Remove(ctx, env.Now(), remove...)
-}
-
-// declareOne stores a lock on a place, and warns of those in whose way it comes.
-func (env Env) declareOne(
-	ctx context.Context, s settings, store lock.Store, place *lock.Place, o *lockOptions,
-) (sc scene, d lock.Declared, err error) {
-	working, done := env.look(ctx, "looking for running sessions")
-	sc, err = env.sceneAt(working, env.world(s.Homes), place, false)
-	done()
-	if err != nil {
-		return sc, d, err
-	}
-	now := env.Now().UTC().Truncate(time.Millisecond)
-	d = lock.Declared{Dir: place.Top, By: o.by, Reason: o.reason, Since: now}
-	if d.By == "" {
-		d.By = sc.self
-	}
-	if o.duration > 0 {
-		d.Until = now.Add(o.duration)
-	}
-	if err := store.Declare(ctx, place, d, now); errors.Is(err, lock.ErrDeclared) {
-		return sc, d, env.declaredAlready(store, place)
-	} else if err != nil {
-		return sc, d, err
-	}
-	for _, l := range sc.locks {
-		env.say("warning", whoLocks(l)+"; the lock affects only later commands")
-	}
-	return sc, d, nil
+	return store.Remove(ctx, c.Now(), remove...)
 }
 
 // declaredAlready names the lock that there is.
@@ -164,31 +148,32 @@ func (env Env) declaredAlready(store lock.Store, place *lock.Place) error {
 	if len(list) == 0 {
 		return errors.Join(lock.ErrDeclared, err)
 	}
-	return scene{locks: []lock.Lock{{Kind: lock.Stated, Dir: place.Top, Declared: &list[0]}}}.conflict("then lock it again")
+	x := conflicts{locks: []lock.Lock{{Kind: lock.Stated, Dir: place.Top, Declared: &list[0]}}}
+	return x.err("then lock it again")
 }
 
 // grabbing is how long a lock of the kernel is asked for: a launch or a look at the lock holds it for a moment only.
 const grabbing = time.Second
 
 // lockWhile runs the command under kernel locks that it inherits, one on each place, passes signals on, and ends as it does.
-func (env Env) lockWhile(ctx context.Context, places []*lock.Place, command []string, o *lockOptions) error {
-	s, err := env.settings(false)
-	if err != nil {
-		return err
-	}
+// With force, sessions and declared locks there do not matter.
+func (c *call) lockWhile(ctx context.Context, places []*lock.Place, command []string, force bool) error {
 	cmd := exec.Command(command[0], command[1:]...)
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = env.Stdin, env.Stdout, env.Stderr
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = c.Stdin, c.Stdout, c.Stderr
 	var all []*lock.Held
 	defer func() {
 		for _, held := range all {
 			held.Release()
 		}
 	}()
-	var unseen error
-	for i, place := range places {
-		sc, held, err := env.holdFree(ctx, s, place, o.force)
-		if i == 0 { // it is the same for each
-			unseen = env.unseen(sc)
+	var taken *lock.Place // by somebody else
+	for _, place := range places {
+		limited, cancel := context.WithTimeout(ctx, grabbing)
+		held, err := lock.Hold(limited, place.Top)
+		cancel()
+		if errors.Is(err, lock.ErrHeld) {
+			taken = place
+			break
 		}
 		if err != nil {
 			return err
@@ -196,34 +181,25 @@ func (env Env) lockWhile(ctx context.Context, places []*lock.Place, command []st
 		all = append(all, held)
 		cmd.ExtraFiles = append(cmd.ExtraFiles, held.File())
 	}
-	return cmp.Or(env.passThrough(cmd), unseen)
-}
-
-// holdFree holds a place that nothing else locks; with force, sessions and declared locks there do not matter.
-func (env Env) holdFree(ctx context.Context, s settings, place *lock.Place, force bool) (sc scene, held *lock.Held, err error) {
-	limited, cancel := context.WithTimeout(ctx, grabbing)
-	defer cancel()
-	held, heldErr := lock.Hold(limited, place.Top)
-	if heldErr != nil && !errors.Is(heldErr, lock.ErrHeld) {
-		return sc, nil, heldErr
-	}
-	sc, err = env.sceneAt(ctx, env.world(s.Homes), place, s.Strict)
+	sc, err := c.scene(ctx) // after the places are held: who has come before is seen
 	if err != nil {
-		held.Release()
-		return sc, nil, err
+		return err
 	}
-	if heldErr != nil {
-		sc.holders(place, true)
-		return sc, nil, sc.conflict("wait for it")
+	unseen := sc.unseen()
+	if taken != nil {
+		x := sc.at(taken, c.Strict)
+		x.addHolders(sc.Table, true)
+		return x.err("wait for it")
 	}
-	if !force {
-		sc.agentsOut()
-		if err := sc.conflict("wait for it, or --force"); err != nil {
-			held.Release()
-			return sc, nil, err
+	for _, place := range places {
+		if force {
+			break
+		}
+		if err := sc.at(place, c.Strict).agentErr("wait for it, or --force"); err != nil {
+			return err
 		}
 	}
-	return sc, held, nil
+	return cmp.Or(c.passThrough(cmd), unseen)
 }
 
 // passThrough runs a command in our place: signals reach it and all that it has started, and its exit code is ours.

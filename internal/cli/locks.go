@@ -11,45 +11,31 @@ import (
 	"agentctl/lock"
 )
 
-type locksOptions struct {
-	json, noColor bool
-	format        string
-}
-
 func newLocks(env Env) *cli.Command {
-	o := &locksOptions{}
+	o := &common{}
 	return &cli.Command{
 		Usage:     "list the locks in force: those of live sessions, held and declared ones",
 		UsageText: "agentctl locks [FLAGS]",
 		Flags:     []cli.Flag{formatFlag(&o.format, "{{.type}} {{.directory}}"), jsonFlag(&o.json), noColorFlag(&o.noColor)},
 		Action: func(c *cli.Context) error {
-			if _, err := arguments(c, 0, ""); err != nil {
-				return err
-			}
 			return env.locks(c.Context, o)
 		},
 	}
 }
 
-func (env Env) locks(ctx context.Context, o *locksOptions) error {
-	s, err := env.settings(o.noColor)
+func (env Env) locks(ctx context.Context, o *common) error {
+	c, err := env.call("locks", o, render.Lock{})
 	if err != nil {
 		return err
 	}
-	template, err := env.template("locks", &o.format, &o.json, render.Lock{})
-	if err != nil {
-		return err
-	}
-	working, done := env.look(ctx, "looking for running sessions")
-	r, err := env.world(s.Homes).List(working, discover.Select{Children: true})
-	done()
+	r, err := c.sessions(ctx, "looking for running sessions", discover.Select{Children: true})
 	if err != nil {
 		return err
 	}
 	var list []lock.Lock
 	for _, session := range slices.Backward(r.Sessions) {
 		dir := lock.DirOf(session) // also if it is gone: who works there is still at work
-		if dir == "" || !lock.Locks(session, r.Sessions, s.Strict) {
+		if dir == "" || !lock.Locks(session, r.Sessions, c.Strict) {
 			continue
 		}
 		if place, err := lock.At(dir); err == nil {
@@ -69,15 +55,15 @@ func (env Env) locks(ctx context.Context, o *locksOptions) error {
 	for _, place := range places(r.Sessions, declared) {
 		list = append(list, env.hiddenLocks(place, holdings, store)...)
 	}
-	if err := env.printLocks(list, o, template, s.look); err != nil {
+	if err := c.printLocks(list, o.json); err != nil {
 		return err
 	}
+	err = env.warn(r.Warnings)
 	if bad != nil {
 		env.say("warning", bad.Error())
-		_ = env.warn(r.Warnings)
-		return errPartial
+		err = errPartial
 	}
-	return env.warn(r.Warnings)
+	return err
 }
 
 // places are those where locks are looked for that show nowhere else: here, where sessions live, and where locks are
@@ -120,21 +106,12 @@ func (env Env) hiddenLocks(place *lock.Place, holdings []lock.Holding, store loc
 	return out
 }
 
-func (env Env) printLocks(list []lock.Lock, o *locksOptions, template func(any) error, look render.Look) error {
+func (c *call) printLocks(list []lock.Lock, asJSON bool) error {
 	objects := make([]render.Lock, 0, len(list))
 	for _, l := range list {
 		objects = append(objects, lockObject(l))
 	}
-	switch {
-	case o.json:
-		return render.JSONArray(env.Stdout, objects)
-	case template != nil:
-		return printEach(objects, template)
-	}
-	if len(list) == 0 {
-		return nil
-	}
-	return render.LockTable(env.Stdout, objects, look)
+	return printRows(c, objects, asJSON, render.LockTable)
 }
 
 func lockObject(l lock.Lock) render.Lock {

@@ -12,14 +12,13 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"agentctl/discover"
-	"agentctl/internal/config"
 	"agentctl/internal/render"
 )
 
 type metricsOptions struct {
+	common
 	since, output string
 	tokens        bool
-	adapters      cli.StringSlice
 }
 
 func newMetrics(env Env) *cli.Command {
@@ -34,38 +33,26 @@ func newMetrics(env Env) *cli.Command {
 			&cli.StringFlag{Name: "output", Usage: "write to `FILE` instead of stdout, and replace it atomically", Destination: &o.output},
 		},
 		Action: func(c *cli.Context) error {
-			if _, err := arguments(c, 0, ""); err != nil {
-				return err
-			}
 			return env.metrics(c.Context, o)
 		},
 	}
 }
 
 func (env Env) metrics(ctx context.Context, o *metricsOptions) error {
-	s, err := env.settings(true)
+	c, err := env.call("metrics", &o.common, nil)
 	if err != nil {
 		return err
 	}
-	since := string(s.Since)
-	if o.since != "" {
-		since = o.since
-	}
-	sel := discover.Select{All: true, Children: true, Tokens: o.tokens}
-	if sel.Since, err = config.ParseSince(since, s.look.Now); err != nil {
-		return badUsage("metrics", "--since: %v", err)
-	}
-	if sel.Agents, err = env.chosenAgents(o.adapters.Value()); err != nil {
+	sel := discover.Select{Agents: c.agents, All: true, Children: true, Tokens: o.tokens}
+	if sel.Since, err = c.since("metrics", o.since); err != nil {
 		return err
 	}
 	began := time.Now()
-	working, done := env.look(ctx, "reading the agents' stores")
-	r, err := env.world(s.Homes).List(working, sel)
-	done()
+	r, err := c.sessions(ctx, "reading the agents' stores", sel)
 	if err != nil {
 		return err
 	}
-	metrics := env.gauge(r, sel, s.look.Now)
+	metrics := env.gauge(r, sel, c.look.Now)
 	took := render.Metric{Name: "agentctl_scan_duration_seconds", Help: "Time that reading the processes and the agents' stores took."}
 	took.Add(time.Since(began).Seconds())
 	var text bytes.Buffer

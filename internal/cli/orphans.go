@@ -4,13 +4,13 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"io"
 	"slices"
 
 	"github.com/urfave/cli/v2"
 
 	"agentctl/discover"
 	"agentctl/internal/render"
-	"agentctl/launch"
 	"agentctl/launch/stop"
 )
 
@@ -29,47 +29,33 @@ func (env Env) listOrphans(ctx context.Context, o *listOptions) error {
 	if o.json && o.quiet {
 		return badUsage("list", "--json and --quiet cannot be used together")
 	}
-	s, err := env.settings(o.noColor)
+	c, err := env.call("list", &o.common, nil)
 	if err != nil {
 		return err
 	}
-	agents, err := env.chosenAgents(o.adapters.Value())
-	if err != nil {
-		return err
-	}
-	working, done := env.look(ctx, "reading the processes")
-	found, r, err := stop.Orphans(working, env.world(s.Homes), env.PID, agents)
+	working, done := env.query(ctx, "reading the processes")
+	found, r, err := stop.Orphans(working, c.world, env.PID, c.agents)
 	done()
 	if err != nil {
 		return err
 	}
-	if o.noTrunc {
-		s.look.Width = 0
-	}
-	if err := env.printOrphans(found, o, s.look); err != nil {
-		return err
-	}
-	return env.warn(r.Warnings)
-}
-
-func (env Env) printOrphans(found []stop.Orphan, o *listOptions, look render.Look) error {
-	if o.quiet {
-		for _, f := range found {
-			if _, err := fmt.Fprintln(env.Stdout, f.ID.PID); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
 	switch {
 	case o.json:
-		return render.JSONArray(env.Stdout, orphanObjects(found))
+		err = render.JSONArray(env.Stdout, orphanObjects(found))
+	case o.quiet:
+		err = printEach(found, func(f stop.Orphan) error {
+			_, err := fmt.Fprintln(env.Stdout, f.ID.PID)
+			return err
+		})
 	case len(found) > 0:
-		return render.OrphanTable(env.Stdout, orphanObjects(found), look)
+		err = render.OrphanTable(env.Stdout, orphanObjects(found), c.look)
 	case env.Width > 0:
 		env.report.note("no orphaned processes found")
 	}
-	return nil
+	if err != nil {
+		return err
+	}
+	return env.warn(r.Warnings)
 }
 
 // addOrphans adds to machines what the stopped sessions of r have left behind, by the rule of list --orphans. The
@@ -102,30 +88,26 @@ func (env Env) addOrphans(ctx context.Context, world *discover.World, r discover
 
 // stopOrphans is stop --orphans.
 func (env Env) stopOrphans(ctx context.Context, o *stopOptions) error {
-	s, err := env.settings(false)
-	if err != nil {
-		return err
-	}
-	agents, err := env.chosenAgents(o.adapters.Value())
+	c, err := env.call("stop", &o.common, nil)
 	if err != nil {
 		return err
 	}
 	ctx, end := interruptible(ctx)
 	defer end()
-	world := env.world(s.Homes)
 	if !o.yes && !o.dryRun {
-		found, _, err := stop.Orphans(ctx, world, env.PID, agents)
+		found, _, err := stop.Orphans(ctx, c.world, env.PID, c.agents)
 		if err != nil {
 			return err
 		}
-		if err := env.agreedOrphans(ctx, found, s.look); err != nil {
+		if len(found) > 0 {
+			err = env.confirmed(ctx, "end these?", func(w io.Writer) error { return render.OrphanTable(w, orphanObjects(found), c.look) })
+		}
+		if err != nil {
 			return err
 		}
 	}
 	quiet := env.progress("stopping")
-	results, r, err := stop.EndOrphans(ctx, world, stop.Options{
-		Timeout: o.timeout, Force: o.force, DryRun: o.dryRun, Self: env.PID, Host: launch.NewHost(env.Environ, env.Adapters),
-	}, agents)
+	results, r, err := stop.EndOrphans(ctx, c.world, o.how(env), c.agents)
 	interrupted := ctx.Err()
 	quiet()
 	if err != nil {
@@ -139,17 +121,6 @@ func (env Env) stopOrphans(ctx context.Context, o *stopOptions) error {
 	}
 	partial := env.warn(r.Warnings)
 	return cmp.Or(interrupted, notStopped(results), partial)
-}
-
-// agreedOrphans asks whether all of these are to be ended.
-func (env Env) agreedOrphans(ctx context.Context, found []stop.Orphan, look render.Look) error {
-	if len(found) == 0 {
-		return nil
-	}
-	if err := render.OrphanTable(env.Stderr, orphanObjects(found), look); err != nil {
-		return err
-	}
-	return env.confirmed(ctx, "end these?", "nothing was stopped")
 }
 
 // orphanObjects are those that are there still.

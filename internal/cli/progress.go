@@ -20,8 +20,8 @@ func (env Env) work(ctx context.Context, what string) (working context.Context, 
 	return working, func() { quiet(); stop() }
 }
 
-// look is work that changes nothing.
-func (env Env) look(ctx context.Context, what string) (working context.Context, done func()) {
+// query is work that changes nothing.
+func (env Env) query(ctx context.Context, what string) (working context.Context, done func()) {
 	working, stop := interruptibleLater(ctx)
 	quiet := env.progress(what)
 	return working, func() { quiet(); stop() }

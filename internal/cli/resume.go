@@ -17,10 +17,9 @@ import (
 type resumeOptions struct {
 	promptOptions
 	startOptions
-	fork     bool
-	model    string
-	vars     cli.StringSlice
-	adapters cli.StringSlice
+	fork  bool
+	model string
+	vars  cli.StringSlice
 }
 
 func newResume(env Env) *cli.Command {
@@ -59,11 +58,11 @@ func (env Env) resume(ctx context.Context, arg string, o *resumeOptions) error {
 	if err := o.check("resume"); err != nil {
 		return err
 	}
-	s, err := env.settings(false)
+	c, err := env.call("resume", &o.common, nil)
 	if err != nil {
 		return err
 	}
-	session, agent, err := env.stored(ctx, arg, o, s)
+	session, agent, err := c.stored(ctx, arg)
 	if err != nil {
 		return err
 	}
@@ -82,34 +81,28 @@ func (env Env) resume(ctx context.Context, arg string, o *resumeOptions) error {
 	if err != nil {
 		return err
 	}
-	st := &starting{agent: agent, req: req, vars: vars, startOptions: &o.startOptions, settings: s}
+	r := &agentRun{call: c, startOptions: &o.startOptions, agent: agent, req: req, vars: vars}
 	if o.silent() {
-		return env.interact(ctx, st)
+		return r.interact(ctx)
 	}
-	if st.req.Prompt, err = o.text(ctx, env, "resume", req.Dir); err != nil {
+	if r.req.Prompt, err = o.text(ctx, env, "resume", req.Dir); err != nil {
 		return err
 	}
-	return env.start(ctx, st)
+	return env.startOne(ctx, r)
 }
 
 // stored finds the session to go on with, whole.
-func (env Env) stored(ctx context.Context, arg string, o *resumeOptions, s settings) (discover.Session, launch.Agent, error) {
-	agents, err := env.chosenAgents(o.adapters.Value())
+func (c *call) stored(ctx context.Context, arg string) (discover.Session, launch.Agent, error) {
+	r, err := c.find(ctx, arg, discover.Want{Whole: true})
 	if err != nil {
 		return discover.Session{}, nil, err
 	}
-	working, done := env.look(ctx, "looking for the session")
-	r, err := env.world(s.Homes).Find(working, arg, agents, discover.Want{Whole: true})
-	done()
-	if err == nil && len(r.Sessions) > 1 {
-		err = &discover.AmbiguousError{Arg: arg, Candidates: r.Sessions, Total: len(r.Sessions)}
-	}
-	if err != nil {
-		_ = env.warn(r.Warnings) // the error says how it ends
-		return discover.Session{}, nil, err
+	if len(r.Sessions) > 1 {
+		_ = c.warn(r.Warnings) // the error says how it ends
+		return discover.Session{}, nil, &discover.AmbiguousError{Arg: arg, Candidates: r.Sessions, Total: len(r.Sessions)}
 	}
 	session := r.Sessions[0]
-	agent, err := env.launcher(string(session.Agent))
+	agent, err := c.launcher(string(session.Agent))
 	if err != nil {
 		return session, nil, err
 	}
@@ -138,23 +131,23 @@ func directoryOf(s discover.Session) (string, error) {
 }
 
 // interact replaces this process by the agent's terminal interface.
-func (env Env) interact(ctx context.Context, st *starting) error {
+func (r *agentRun) interact(ctx context.Context) error {
 	switch {
-	case !env.Terminal:
+	case !r.Terminal:
 		return badUsage("resume", "not a terminal; give a message")
-	case st.json || st.wait || st.output != "":
+	case r.json || r.wait || r.output != "":
 		return badUsage("resume", "--json, --wait and --output need a message")
 	}
-	st.req.Interactive = true
-	host := launch.NewHost(env.Environ, env.Adapters, st.vars...)
-	spec, err := launch.Plan(st.agent, st.req, host)
+	r.req.Interactive = true
+	host := launch.NewHost(r.Environ, r.Adapters, r.vars...)
+	spec, err := launch.Plan(r.agent, r.req, host)
 	if err != nil {
 		return err
 	}
-	held, err := env.occupy(ctx, env.world(st.Homes), st)
+	held, err := r.occupy(ctx)
 	if err != nil {
 		return err
 	}
 	defer held.Release() // the lock ends with this program's image, when the agent's replaces it
-	return env.Become(spec, host)
+	return r.Become(spec, host)
 }

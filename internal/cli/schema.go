@@ -13,9 +13,6 @@ func newSchema(env Env) *cli.Command {
 		Usage:     "print the JSON Schema of what --json prints",
 		UsageText: "agentctl schema",
 		Action: func(c *cli.Context) error {
-			if _, err := arguments(c, 0, ""); err != nil {
-				return err
-			}
 			_, err := io.WriteString(env.Stdout, render.Schema())
 			return err
 		},

@@ -1,7 +1,9 @@
 package cli
 
 import (
+	"cmp"
 	"slices"
+	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -20,16 +22,12 @@ func statuses() []string {
 
 // selection checks the flags of list and says what they mean. Asking for stopped sessions, or for a window of time,
 // is asking for --all.
-func (env Env) selection(o *listOptions, s settings) (discover.Select, error) {
+func (c *call) selection(o *listOptions) (discover.Select, error) {
 	sel := discover.Select{
-		All: o.all || o.since != "", Limit: o.limit, Children: o.children, Tokens: o.tokens,
+		Agents: c.agents, All: o.all || o.since != "", Limit: o.limit, Children: o.children, Tokens: o.tokens,
 	}
 	if o.limit < 0 {
 		return sel, badUsage("list", "-n must be 0 or more")
-	}
-	var err error
-	if sel.Agents, err = env.chosenAgents(o.adapters.Value()); err != nil {
-		return sel, err
 	}
 	words, err := split("status", o.statuses.Value(), statuses())
 	if err != nil {
@@ -39,18 +37,23 @@ func (env Env) selection(o *listOptions, s settings) (discover.Select, error) {
 		sel.Statuses = append(sel.Statuses, discover.Status(w))
 		sel.All = sel.All || discover.Status(w) == discover.Stopped
 	}
-	since := string(s.Since)
-	if o.since != "" {
-		since = o.since
-	}
-	if sel.Since, err = config.ParseSince(since, s.look.Now); err != nil {
-		return sel, badUsage("list", "--since: %v", err)
+	if sel.Since, err = c.since("list", o.since); err != nil {
+		return sel, err
 	}
 	sel.Match, err = o.scope.match("list")
 	if o.quiet {
 		sel.Match = withID(sel.Match)
 	}
 	return sel, err
+}
+
+// since is the time that --since says, or the configuration.
+func (c *call) since(verb, flag string) (time.Time, error) {
+	at, err := config.ParseSince(cmp.Or(flag, string(c.Since)), c.look.Now)
+	if err != nil {
+		return at, badUsage(verb, "--since: %v", err)
+	}
+	return at, nil
 }
 
 // withID is a condition that only sessions with an ID meet; and may be nil.

@@ -5,14 +5,13 @@ import (
 	"fmt"
 	"path"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
 	"agentctl/discover"
 	"agentctl/internal/config"
-	"agentctl/launch/worktree"
+	"agentctl/launch"
 )
 
 // slotOptions say what is launched, and where it works: one agent, or several apart from each other.
@@ -74,22 +73,8 @@ type aloneFlag struct {
 	alone string
 }
 
-// slot is one launch of several.
-type slot struct {
-	config.Entry
-	model string
-	// name tells it from the others of its group.
-	name string
-	st   *starting
-	// made is its worktree; begun what runs in it; err why it does not; answer what its turn answered.
-	made   worktree.Made
-	begun  *begun
-	err    error
-	answer string
-}
-
-// slots are the launches that the command line, or the file that it names, asks for.
-func (env Env) slots(args []string, o *launchOptions) ([]*slot, error) {
+// runs are the launches that the command line, or the file that it names, asks for.
+func (env Env) runs(args []string, o *launchOptions) ([]*agentRun, error) {
 	entries := o.entries
 	switch {
 	case len(args) > 0 && (len(entries) > 0 || o.matrix != ""), len(entries) > 0 && o.matrix != "":
@@ -110,7 +95,7 @@ func (env Env) slots(args []string, o *launchOptions) ([]*slot, error) {
 	if o.slotOptions.model != "" && o.matrix == "" {
 		entries[0].Models = []string{o.slotOptions.model}
 	}
-	return env.slotsOf(entries), o.fits(entries)
+	return env.runsOf(entries), o.fits(entries)
 }
 
 // adopt takes from a matrix what no flag says.
@@ -142,14 +127,14 @@ func (o *launchOptions) fits(entries []config.Entry) error {
 }
 
 // apart reports whether the launches get worktrees of their own.
-func (o *launchOptions) apart(slots []*slot) bool {
-	return len(slots) > 1 || o.matrix != "" || o.worktree != "" || o.branch != ""
+func (o *launchOptions) apart(runs []*agentRun) bool {
+	return len(runs) > 1 || o.matrix != "" || o.worktree != "" || o.branch != ""
 }
 
-// slotsOf gives every model of every entry a slot, and each slot a name: the agent's, with the model's where an agent
+// runsOf makes a run of every model of every entry, and gives each a name: the agent's, with the model's where an agent
 // comes twice, and a number where that is not enough.
-func (env Env) slotsOf(entries []config.Entry) []*slot {
-	var slots []*slot
+func (env Env) runsOf(entries []config.Entry) []*agentRun {
+	var runs []*agentRun
 	times := map[string]int{}
 	for _, e := range entries {
 		models := e.Models
@@ -157,26 +142,26 @@ func (env Env) slotsOf(entries []config.Entry) []*slot {
 			models = []string{""}
 		}
 		for _, m := range models {
-			slots = append(slots, &slot{Entry: e, model: m})
+			runs = append(runs, &agentRun{entry: e, req: launch.Request{Model: m}})
 			times[e.Agent]++
 		}
 	}
 	var names []string
-	for _, s := range slots {
-		name := s.Agent
-		if a, ok := discover.AdapterOf(env.Adapters, discover.Agent(s.Agent)).(discover.ShortNamed); ok {
+	for _, r := range runs {
+		name := r.entry.Agent
+		if a, ok := discover.AdapterOf(env.Adapters, discover.Agent(name)).(discover.ShortNamed); ok {
 			name = a.ShortName()
 		}
-		if short := modelShort(s.model); times[s.Agent] > 1 && short != "" {
+		if short := modelShort(r.req.Model); times[r.entry.Agent] > 1 && short != "" {
 			name += "-" + short
 		}
-		s.name = name
-		for n := 2; slices.Contains(names, s.name); n++ {
-			s.name = fmt.Sprintf("%s-%s", name, strconv.Itoa(n))
+		r.name = name
+		for n := 2; slices.Contains(names, r.name); n++ {
+			r.name = fmt.Sprintf("%s-%d", name, n)
 		}
-		names = append(names, s.name)
+		names = append(names, r.name)
 	}
-	return slots
+	return runs
 }
 
 // modelShort is a model's name as part of a branch's.

@@ -30,7 +30,7 @@ func TestLiveSessionsAreNotResumed(t *testing.T) {
 		if test.status.Live() {
 			s.Processes = []proc.Process{{ID: proc.ID{PID: 7, Birth: "b"}}}
 		}
-		st := &starting{req: launch.Request{Resume: &s, Fork: test.fork}}
+		st := &agentRun{req: launch.Request{Resume: &s, Fork: test.fork}}
 		err := st.resumable(discover.Result{Sessions: []discover.Session{s}})
 		var conflict *failure
 		if errors.As(err, &conflict) != (test.hint != "") || conflict != nil && !strings.Contains(conflict.hint, test.hint) {

@@ -11,9 +11,8 @@ import (
 )
 
 type statusOptions struct {
-	explain, alive, json, noColor bool
-	format                        string
-	adapters                      cli.StringSlice
+	common
+	explain, alive bool
 }
 
 func newStatus(env Env) *cli.Command {
@@ -46,27 +45,18 @@ func newStatus(env Env) *cli.Command {
 }
 
 func (env Env) status(ctx context.Context, arg string, o *statusOptions) error {
-	s, err := env.settings(o.noColor)
-	if err != nil {
-		return err
-	}
-	agents, err := env.chosenAgents(o.adapters.Value())
-	if err != nil {
-		return err
-	}
-	template, err := env.template("status", &o.format, &o.json, render.Session{})
+	c, err := env.call("status", &o.common, render.Session{})
 	if err != nil {
 		return err
 	}
 	want := discover.Want{Whole: !o.alive, Tokens: !o.alive}
-	working, done := env.look(ctx, "looking for "+render.Clean(arg))
-	world := env.world(s.Homes)
-	r, err := world.Find(working, arg, agents, want)
+	working, done := env.query(ctx, "looking for "+render.Clean(arg))
+	r, err := c.world.Find(working, arg, c.agents, want)
 	var machines []render.Machine
 	var unanswered []*discover.Warning
 	if err == nil && !o.alive {
-		machines, unanswered = env.machines(working, world, r)
-		unanswered = append(unanswered, env.addOrphans(working, world, r, machines)...)
+		machines, unanswered = env.machines(working, c.world, r)
+		unanswered = append(unanswered, env.addOrphans(working, c.world, r, machines)...)
 	}
 	if working.Err() != nil {
 		err = working.Err()
@@ -79,15 +69,7 @@ func (env Env) status(ctx context.Context, arg string, o *statusOptions) error {
 	if o.alive {
 		return env.alive(r)
 	}
-	if template != nil {
-		for i, session := range r.Sessions {
-			if err := template(render.On(session, machines[i])); err != nil {
-				return err
-			}
-		}
-		return env.warn(append(r.Warnings, unanswered...))
-	}
-	if err := env.show(r.Sessions, machines, o.explain, o.json, s.look); err != nil {
+	if err := c.show(r.Sessions, machines, o.explain, o.json); err != nil {
 		return err
 	}
 	return env.warn(append(r.Warnings, unanswered...))
@@ -110,28 +92,29 @@ func (env Env) alive(r discover.Result) error {
 }
 
 // show prints sessions whole: one, or all those of a process.
-func (env Env) show(sessions []discover.Session, machines []render.Machine, explain, asJSON bool, look render.Look) error {
+func (c *call) show(sessions []discover.Session, machines []render.Machine, explain, asJSON bool) error {
 	for i, s := range sessions {
-		if i > 0 && !asJSON {
-			fmt.Fprintln(env.Stdout)
+		object := render.On(s, machines[i])
+		if explain {
+			object.Explain = render.Explain(s)
 		}
-		if err := env.showOne(s, machines[i], explain, asJSON, len(sessions) > 1, look); err != nil {
+		var err error
+		switch {
+		case c.template != nil:
+			err = c.template(object)
+		case asJSON && len(sessions) > 1:
+			err = render.JSONLine(c.Stdout, object)
+		case asJSON:
+			err = render.JSON(c.Stdout, object)
+		default:
+			if i > 0 {
+				fmt.Fprintln(c.Stdout)
+			}
+			err = render.Block(c.Stdout, s, machines[i], explain, c.look)
+		}
+		if err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-func (env Env) showOne(s discover.Session, m render.Machine, explain, asJSON, several bool, look render.Look) error {
-	if !asJSON {
-		return render.Block(env.Stdout, s, m, explain, look)
-	}
-	object := render.On(s, m)
-	if explain {
-		object.Explain = render.Explain(s)
-	}
-	if several {
-		return render.JSONLine(env.Stdout, object)
-	}
-	return render.JSON(env.Stdout, object)
 }

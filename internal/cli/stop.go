@@ -1,22 +1,25 @@
 package cli
 
 import (
+	"cmp"
 	"context"
+	"io"
 	"slices"
 	"time"
 
 	"github.com/urfave/cli/v2"
 
 	"agentctl/discover"
+	"agentctl/internal/render"
 	"agentctl/launch"
 	"agentctl/launch/stop"
 )
 
 type stopOptions struct {
+	common
 	stopSelection
-	force, yes, dryRun, quiet, json, orphans bool
-	timeout                                  time.Duration
-	adapters                                 cli.StringSlice
+	force, yes, dryRun, orphans bool
+	timeout                     time.Duration
 }
 
 // stopTimeout is how long an agent may take to end: several times what the slowest needs with a tool running.
@@ -76,31 +79,27 @@ func (o *stopOptions) check(args []string, terminal bool) error {
 }
 
 func (env Env) stop(ctx context.Context, args []string, o *stopOptions) error {
-	s, err := env.settings(false)
-	if err != nil {
-		return err
-	}
-	agents, err := env.chosenAgents(o.adapters.Value())
+	c, err := env.call("stop", &o.common, nil)
 	if err != nil {
 		return err
 	}
 	ctx, end := interruptible(ctx) // until it is said what was done: a signal between two steps would be lost
 	defer end()
-	chosen, partial, err := env.toStop(ctx, env.world(s.Homes), args, agents, o)
+	chosen, partial, err := c.toStop(ctx, args, o)
 	if err != nil {
 		return err
 	}
 	if len(chosen) == 0 && !o.quiet && !o.json {
 		env.report.note("no live session matches")
 	}
-	if err := env.agreed(ctx, chosen, o, s.look); err != nil {
-		return err
+	if o.all && !o.yes && !o.dryRun && len(chosen) > 0 {
+		err := env.confirmed(ctx, "stop these?", func(w io.Writer) error { return render.Table(w, chosen, c.look) })
+		if err != nil {
+			return err
+		}
 	}
 	quiet := env.progress("stopping")
-	results, err := stop.Sessions(ctx, env.world(s.Homes), chosen, stop.Options{
-		Timeout: o.timeout, Force: o.force, DryRun: o.dryRun, Self: env.PID,
-		Host: launch.NewHost(env.Environ, env.Adapters),
-	})
+	results, err := stop.Sessions(ctx, c.world, chosen, o.how(env))
 	interrupted := ctx.Err()
 	quiet()
 	if err != nil {
@@ -109,35 +108,38 @@ func (env Env) stop(ctx context.Context, args []string, o *stopOptions) error {
 	if err := env.printStops(results, o); err != nil {
 		return err
 	}
-	for _, err := range []error{interrupted, notStopped(results)} {
-		if err != nil {
-			return err
-		}
+	return cmp.Or(interrupted, notStopped(results), partial)
+}
+
+// how is how processes are to be ended.
+func (o *stopOptions) how(env Env) stop.Options {
+	return stop.Options{
+		Timeout: o.timeout, Force: o.force, DryRun: o.dryRun, Self: env.PID, Host: launch.NewHost(env.Environ, env.Adapters),
 	}
-	return partial
 }
 
 // toStop finds the sessions. If one of the arguments means none, nothing is done about the others. partial says that the
 // selection may have missed some.
-func (env Env) toStop(ctx context.Context, world *discover.World, args []string, agents []discover.Agent, o *stopOptions) (chosen []discover.Session, partial, err error) {
-	quiet := env.progress("looking for the sessions")
+func (c *call) toStop(ctx context.Context, args []string, o *stopOptions) (chosen []discover.Session, partial, err error) {
+	quiet := c.progress("looking for the sessions")
 	defer quiet()
-	if len(args) == 0 {
-		r, err := env.selected(ctx, world, agents, &o.stopSelection)
-		if err != nil {
-			return nil, nil, err
-		}
-		return r.Sessions, env.warn(r.Warnings), nil
+	if len(args) > 0 {
+		r, err := c.findAll(ctx, args)
+		_ = c.warn(r.Warnings) // what becomes of these sessions is looked up again
+		return r.Sessions, nil, err
 	}
-	r, err := findAll(ctx, world, args, agents)
-	_ = env.warn(r.Warnings) // what becomes of these sessions is looked up again
-	return r.Sessions, nil, err
+	r, err := c.selected(ctx, "stop", o.scope, false)
+	if err != nil {
+		return nil, nil, err
+	}
+	chosen = slices.DeleteFunc(r.Sessions, func(s discover.Session) bool { return !o.takes(s, c.Now()) || c.foreign(r, s) })
+	return chosen, c.warn(r.Warnings), nil
 }
 
 // findAll finds the sessions that several arguments mean, each once.
-func findAll(ctx context.Context, world *discover.World, args []string, agents []discover.Agent) (all discover.Result, err error) {
+func (c *call) findAll(ctx context.Context, args []string) (all discover.Result, err error) {
 	for _, arg := range args {
-		r, err := world.Find(ctx, arg, agents, discover.Want{})
+		r, err := c.world.Find(ctx, arg, c.agents, discover.Want{})
 		all.Warnings = append(all.Warnings, r.Warnings...)
 		if err != nil {
 			return all, err

@@ -4,12 +4,12 @@ import (
 	"bufio"
 	"context"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"time"
 
 	"agentctl/discover"
-	"agentctl/internal/render"
 )
 
 // stopSelection are the flags that choose sessions instead of IDs; a session must meet all of them.
@@ -19,22 +19,27 @@ type stopSelection struct {
 	idleFor, olderThan time.Duration
 }
 
-// selected are the live sessions of the selection, but for sub-agents', those of other users, and those that the
-// command runs inside of.
-func (env Env) selected(ctx context.Context, world *discover.World, agents []discover.Agent, o *stopSelection) (discover.Result, error) {
-	placed, err := o.scope.match("stop")
+// selected are the live sessions of a scope, but for sub-agents' and those that the command runs inside of; stopped ones, too,
+// where they are asked for.
+func (c *call) selected(ctx context.Context, verb string, in scope, stopped bool) (discover.Result, error) {
+	match, err := in.match(verb)
 	if err != nil {
 		return discover.Result{}, err
 	}
-	r, err := world.List(ctx, discover.Select{Agents: agents, Children: true})
+	r, err := c.world.List(ctx, discover.Select{Agents: c.agents, All: stopped, Children: true})
 	if err != nil {
 		return r, err
 	}
-	around := env.around(r, world.Inside(r, env.PID, env.Getenv))
+	around := c.around(r, c.nearest(r))
 	r.Sessions = slices.DeleteFunc(slices.Clone(r.Sessions), func(s discover.Session) bool {
-		return s.IsSub() || placed != nil && !placed(s) || !o.takes(s, env.Now()) || around(s) || env.foreign(r, s)
+		return s.IsSub() || match != nil && !match(s) || around(s)
 	})
 	return r, nil
+}
+
+// nearest are the session that this command runs inside of; several where they share a process.
+func (c *call) nearest(r discover.Result) []discover.Session {
+	return c.world.Inside(r, c.PID, c.Getenv)
 }
 
 // takes are the conditions on time. How long a session has been idle is told by its last activity, how old it is by its
@@ -83,19 +88,11 @@ func includes(list []discover.Session, s discover.Session) bool {
 	})
 }
 
-// agreed asks whether all of these are to be stopped, unless that was said already.
-func (env Env) agreed(ctx context.Context, chosen []discover.Session, o *stopOptions, look render.Look) error {
-	if !o.all || o.yes || o.dryRun || len(chosen) == 0 {
-		return nil
-	}
-	if err := render.Table(env.Stderr, chosen, look); err != nil {
+// confirmed shows on the terminal what is to be ended, and asks; without a yes, it is a no.
+func (env Env) confirmed(ctx context.Context, question string, show func(io.Writer) error) error {
+	if err := show(env.Stderr); err != nil {
 		return err
 	}
-	return env.confirmed(ctx, "stop these?", "nothing was stopped")
-}
-
-// confirmed asks on the terminal; without a yes, no is said with these words.
-func (env Env) confirmed(ctx context.Context, question, no string) error {
 	fmt.Fprintf(env.Stderr, "%s [y/N] ", question)
 	answer := make(chan string, 1)
 	go func() {
@@ -107,7 +104,7 @@ func (env Env) confirmed(ctx context.Context, question, no string) error {
 		return ctx.Err()
 	case a := <-answer:
 		if a != "y" && a != "yes" {
-			return refusal(no)
+			return refusal("nothing was stopped")
 		}
 	}
 	return nil

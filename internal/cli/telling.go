@@ -105,7 +105,7 @@ func (t *telling) news(ctx context.Context) []render.Entry {
 // transcript writes messages for people.
 func (t *telling) transcript(out io.Writer) *render.Transcript {
 	return render.NewTranscript(out, render.TranscriptLook{
-		Look: t.look, Ages: !t.options.follow, Tools: t.options.tools, Whole: t.options.noTrunc,
+		Look: t.look, Ages: !t.options.follow, Tools: t.options.tools, Whole: t.options.whole,
 	})
 }
 

@@ -11,10 +11,10 @@ import (
 
 // transcriptOptions are those of peek and logs.
 type transcriptOptions struct {
-	verb                                                     string
-	limit                                                    int
-	follow, tools, children, noTrunc, noPager, json, noColor bool
-	adapters                                                 cli.StringSlice
+	common
+	verb                                    string
+	limit                                   int
+	follow, tools, children, whole, noPager bool
 }
 
 func newPeek(env Env) *cli.Command {
@@ -39,7 +39,7 @@ func (env Env) transcriptCommand(o *transcriptOptions, usage string) *cli.Comman
 			&cli.IntFlag{Name: "n", Usage: "show at most `N` messages, the newest; 0 shows all", Value: o.limit, Destination: &o.limit},
 			&cli.BoolFlag{Name: "tools", Usage: "also show the input and output of tool calls", Destination: &o.tools},
 			&cli.BoolFlag{Name: "children", Usage: "include sub-agents' messages, each with its session's ID", Destination: &o.children},
-			&cli.BoolFlag{Name: "no-trunc", Usage: "do not shorten anything", Destination: &o.noTrunc},
+			&cli.BoolFlag{Name: "no-trunc", Usage: "do not shorten anything", Destination: &o.whole},
 			&cli.BoolFlag{Name: "no-pager", Usage: "do not use a pager", Destination: &o.noPager},
 			adapterFlag(&o.adapters),
 			jsonFlag(&o.json),
@@ -59,20 +59,15 @@ func (env Env) transcriptCommand(o *transcriptOptions, usage string) *cli.Comman
 }
 
 func (env Env) transcript(ctx context.Context, arg string, o *transcriptOptions) error {
-	s, err := env.settings(o.noColor)
-	if err != nil {
-		return err
-	}
-	agents, err := env.chosenAgents(o.adapters.Value())
+	c, err := env.call(o.verb, &o.common, nil)
 	if err != nil {
 		return err
 	}
 	ctx, stop := interruptible(ctx) // over all steps: a signal between two of them would be lost
 	defer stop()
-	world := env.world(s.Homes)
 	quiet := env.progress("looking for " + render.Clean(arg))
 	defer quiet()
-	r, err := world.Find(ctx, arg, agents, discover.Want{})
+	r, err := c.world.Find(ctx, arg, c.agents, discover.Want{})
 	if err == nil {
 		r.Sessions, err = onlyOne(arg, r.Sessions)
 	}
@@ -84,7 +79,7 @@ func (env Env) transcript(ctx context.Context, arg string, o *transcriptOptions)
 		_ = env.warn(r.Warnings) // the error says how it ends
 		return err
 	}
-	t := env.newTelling(world, o, s.look, quiet)
+	t := env.newTelling(c.world, o, c.look, quiet)
 	t.warn(r.Warnings)
 	if o.follow {
 		return t.follow(ctx, r.Sessions[0])

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -29,25 +30,30 @@ func newUnlock(env Env) *cli.Command {
 			&cli.BoolFlag{Name: "force", Usage: "remove the lock even if someone else has declared it", Destination: &o.force},
 		},
 		Action: func(c *cli.Context) error {
+			want, what := 1, "a directory"
 			if o.repo != "" {
-				if _, err := arguments(c, 0, ""); err != nil {
-					return err
-				}
-				return env.unlockRepository(c.Context, o)
+				want = 0
 			}
-			args, err := arguments(c, 1, "a directory")
+			args, err := arguments(c, want, what)
 			if err != nil {
 				return err
 			}
-			return env.unlock(c.Context, args[0], o)
+			call, err := env.call("unlock", &common{}, nil)
+			if err != nil {
+				return err
+			}
+			return call.unlock(c.Context, strings.Join(args, ""), o)
 		},
 	}
 }
 
-func (env Env) unlock(ctx context.Context, dir string, o *unlockOptions) error {
-	s, err := env.settings(false)
-	if err != nil {
-		return err
+func (c *call) unlock(ctx context.Context, dir string, o *unlockOptions) error {
+	if o.repo != "" {
+		places, err := c.lockPlaces(ctx, "unlock", "", o.repo)
+		if err != nil {
+			return err
+		}
+		return c.unlockPlaces(ctx, places, "any worktree of "+o.repo, o)
 	}
 	place, err := lock.At(dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -56,38 +62,25 @@ func (env Env) unlock(ctx context.Context, dir string, o *unlockOptions) error {
 	if err != nil {
 		return badUsage("unlock", "%v", err)
 	}
-	return env.unlockPlaces(ctx, s, []*lock.Place{place}, place.Top, o)
-}
-
-// unlockRepository takes back the locks on all worktrees of a repository.
-func (env Env) unlockRepository(ctx context.Context, o *unlockOptions) error {
-	s, err := env.settings(false)
-	if err != nil {
-		return err
-	}
-	places, err := env.lockPlaces(ctx, "unlock", "", o.repo)
-	if err != nil {
-		return err
-	}
-	return env.unlockPlaces(ctx, s, places, "any worktree of "+o.repo, o)
+	return c.unlockPlaces(ctx, []*lock.Place{place}, place.Top, o)
 }
 
 // unlockPlaces takes back all locks on the places, or none. name is what an error calls them if they have none.
-func (env Env) unlockPlaces(ctx context.Context, s settings, places []*lock.Place, name string, o *unlockOptions) error {
-	store := lock.StoreIn(env.Getenv)
+func (c *call) unlockPlaces(ctx context.Context, places []*lock.Place, name string, o *unlockOptions) error {
+	store := lock.StoreIn(c.Getenv)
 	var all []lock.Declared
 	var unread error
 	for _, place := range places {
-		locks, err := store.On(place, env.Now())
+		locks, err := store.On(place, c.Now())
 		if errors.Is(err, lock.ErrNoStore) {
 			return err
 		}
 		if err != nil && unread == nil { // it is the store's, and the same for each place
 			unread = err
-			env.say("warning", err.Error())
+			c.say("warning", err.Error())
 		}
 		if !o.force && len(locks) > 0 {
-			if err := env.ownLocks(ctx, s, place, locks, o.by); err != nil {
+			if err := c.ownLocks(ctx, place, locks, o.by); err != nil {
 				return err
 			}
 		}
@@ -96,20 +89,17 @@ func (env Env) unlockPlaces(ctx context.Context, s settings, places []*lock.Plac
 	if len(all) == 0 {
 		return errors.Join(&failure{ending{exitNotFound, "not_found"}, "no declared lock on " + name, ""}, unread)
 	}
-	return store.Remove(ctx, env.Now(), all...)
+	return store.Remove(ctx, c.Now(), all...)
 }
 
 // ownLocks is an error if one of the locks is another's than by's, or than ours if that is "".
-func (env Env) ownLocks(ctx context.Context, s settings, place *lock.Place, locks []lock.Declared, by string) error {
+func (c *call) ownLocks(ctx context.Context, place *lock.Place, locks []lock.Declared, by string) error {
 	if by == "" {
-		working, done := env.look(ctx, "looking for the current session")
-		defer done()
-		world := env.world(s.Homes)
-		r, err := world.List(working, discover.Select{Children: true})
+		r, err := c.sessions(ctx, "looking for the current session", discover.Select{Children: true})
 		if err != nil {
 			return err
 		}
-		by = env.signature(r, world.Inside(r, env.PID, env.Getenv))
+		by = c.signature(r, c.nearest(r))
 	}
 	for _, d := range locks {
 		if d.Damage != nil || d.By != by {

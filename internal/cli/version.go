@@ -29,9 +29,6 @@ func newVersion(env Env) *cli.Command {
 		UsageText: "agentctl version [--json]",
 		Flags:     []cli.Flag{jsonFlag(&asJSON)},
 		Action: func(c *cli.Context) error {
-			if _, err := arguments(c, 0, ""); err != nil {
-				return err
-			}
 			info, _ := debug.ReadBuildInfo()
 			b := buildOf(env.Version, info)
 			if asJSON {

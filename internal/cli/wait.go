@@ -17,12 +17,10 @@ import (
 )
 
 type waitOptions struct {
-	scope       scope
-	until       string
-	format      string
-	timeout     time.Duration
-	adapters    cli.StringSlice
-	json, quiet bool
+	common
+	scope   scope
+	until   string
+	timeout time.Duration
 }
 
 func newWait(env Env) *cli.Command {
@@ -49,8 +47,6 @@ func newWait(env Env) *cli.Command {
 				return badUsage("wait", "wait needs the ID of a session, or a selection: --cwd, --repo, --group")
 			case len(args) > 0 && o.scope != scope{}:
 				return badUsage("wait", "IDs and a selection cannot be used together")
-			case o.quiet && o.json:
-				return badUsage("wait", "--quiet and --json cannot be used together")
 			case !slices.Contains(untils(), o.until):
 				return unknown("state", o.until, untils())
 			}
@@ -60,28 +56,19 @@ func newWait(env Env) *cli.Command {
 }
 
 func (env Env) wait(ctx context.Context, args []string, o *waitOptions) error {
-	s, err := env.settings(false)
-	if err != nil {
-		return err
-	}
-	template, err := env.template("wait", &o.format, &o.json, render.Session{})
-	if err != nil {
-		return err
-	}
-	agents, err := env.chosenAgents(o.adapters.Value())
+	c, err := env.call("wait", &o.common, render.Session{})
 	if err != nil {
 		return err
 	}
 	ctx, stop := interruptible(ctx) // over all steps: a signal between two of them would be lost
 	defer stop()
-	world := env.world(s.Homes)
 	began := time.Now()
-	working, done := env.look(ctx, "looking for the sessions")
-	found, err := env.toWaitFor(working, world, args, agents, o)
-	if working.Err() != nil {
-		err = working.Err()
+	quiet := env.progress("looking for the sessions")
+	found, err := c.toWaitFor(ctx, args, o)
+	quiet()
+	if ctx.Err() != nil {
+		err = ctx.Err()
 	}
-	done()
 	if err != nil {
 		_ = env.warn(found.Warnings) // they may be why
 		return err
@@ -96,55 +83,43 @@ func (env Env) wait(ctx context.Context, args []string, o *waitOptions) error {
 	if timeout > 0 {
 		timeout = max(timeout-time.Since(began), 1)
 	}
-	return env.await(ctx, world, found.Sessions, until(o.until), timeout, func(s discover.Session) error { return env.printArrival(s, o, template) })
+	return c.await(ctx, found.Sessions, until(o.until), timeout, func(s discover.Session) error { return c.printArrival(s, o) })
 }
 
 // toWaitFor finds the sessions that the arguments or the selection name: of a selection the live ones but for sub-agents and
 // those that the command runs inside of; of a group those too that have stopped, as far as storage shows that they are of it.
-func (env Env) toWaitFor(ctx context.Context, world *discover.World, args []string, agents []discover.Agent, o *waitOptions) (discover.Result, error) {
+func (c *call) toWaitFor(ctx context.Context, args []string, o *waitOptions) (discover.Result, error) {
 	if len(args) > 0 {
-		return findAll(ctx, world, args, agents)
-	}
-	match, err := o.scope.match("wait")
-	if err != nil {
-		return discover.Result{}, err
+		return c.findAll(ctx, args)
 	}
 	grouped := o.scope.group != ""
-	r, err := world.List(ctx, discover.Select{Agents: agents, All: grouped, Children: true})
-	if err != nil {
-		return r, err
+	r, err := c.selected(ctx, "wait", o.scope, grouped)
+	if err == nil && grouped && len(r.Sessions) == 0 {
+		err = fmt.Errorf("%w in group %q", discover.ErrNotFound, o.scope.group)
 	}
-	around := env.around(r, world.Inside(r, env.PID, env.Getenv))
-	r.Sessions = slices.DeleteFunc(slices.Clone(r.Sessions), func(s discover.Session) bool {
-		return s.IsSub() || !match(s) || around(s)
-	})
-	if grouped && len(r.Sessions) == 0 {
-		return r, fmt.Errorf("%w in group %q", discover.ErrNotFound, o.scope.group)
-	}
-	return r, nil
+	return r, err
 }
 
 // await blocks until each of the sessions was there once, and calls arrived for each that is. A timeout of 0 is none; the
 // sessions are looked at once whatever it is. Errors: [late]; how the turns ended, [errPartial] where the end of a turn
 // cannot be told, those of arrived, and the context's.
-func (env Env) await(
-	ctx context.Context, world *discover.World, sessions []discover.Session, u until, timeout time.Duration,
-	arrived func(discover.Session) error,
+func (c *call) await(
+	ctx context.Context, sessions []discover.Session, u until, timeout time.Duration, arrived func(discover.Session) error,
 ) error {
 	working, stop := interruptible(ctx)
 	defer stop()
 	limited, cancel := context.WithCancelCause(working)
 	defer cancel(nil)
-	quiet := env.progress("waiting")
+	quiet := c.progress("waiting")
 	defer func() { quiet() }()
 	w := newWaiting(u, len(sessions), func(s discover.Session) error {
 		quiet()
-		defer func() { quiet = env.progress("waiting") }()
+		defer func() { quiet = c.progress("waiting") }()
 		return arrived(s)
 	})
 	var alarm *time.Timer
-	err := each(limited, watch.Sessions(world, sessions), func(r discover.Result) (bool, error) {
-		_ = env.warn(r.Warnings) // it may still be read
+	err := each(limited, watch.Sessions(c.world, sessions), func(r discover.Result) (bool, error) {
+		_ = c.warn(r.Warnings) // it may still be read
 		if alarm == nil && timeout > 0 {
 			alarm = time.AfterFunc(timeout, func() { cancel(errLate) })
 		}
@@ -162,7 +137,7 @@ func (env Env) await(
 	case err != nil:
 		return err
 	}
-	return env.conclude(w)
+	return c.conclude(w)
 }
 
 // each calls do with each result of a watcher until it wants no more, and closes the watcher.
@@ -202,14 +177,14 @@ func (env Env) conclude(w *waiting) error {
 	return err
 }
 
-func (env Env) printArrival(s discover.Session, o *waitOptions, template func(any) error) error {
+func (c *call) printArrival(s discover.Session, o *waitOptions) error {
 	switch {
 	case o.quiet:
 		return nil
 	case o.json:
-		return render.JSONLine(env.Stdout, render.Of(s))
-	case template != nil:
-		return template(render.Of(s))
+		return render.JSONLine(c.Stdout, render.Of(s))
+	case c.template != nil:
+		return c.template(render.Of(s))
 	}
 	words := []string{render.Clean(idOf(s)), string(s.Status)}
 	switch {
@@ -220,6 +195,6 @@ func (env Env) printArrival(s discover.Session, o *waitOptions, template func(an
 	case s.Error != "":
 		words = append(words, string(discover.Failed))
 	}
-	_, err := io.WriteString(env.Stdout, strings.Join(words, "  ")+"\n")
+	_, err := io.WriteString(c.Stdout, strings.Join(words, "  ")+"\n")
 	return err
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"agentctl/discover"
@@ -12,78 +13,57 @@ import (
 	"agentctl/launch/stop"
 )
 
-// waitOut are the flags of a start that waits for the end of what it started.
-type waitOut struct {
-	wait, quiet          bool
-	maxTime              time.Duration
-	onCreate, onComplete string
-}
-
-func (o *waitOut) check(verb string, asJSON bool) error {
-	switch {
-	case !o.wait && o.quiet:
-		return badUsage(verb, "--quiet needs --wait")
-	case o.quiet && asJSON:
-		return badUsage(verb, "--quiet and --json cannot be used together")
-	case !o.wait && o.maxTime > 0:
-		return badUsage(verb, "--max-time needs --wait")
-	case !o.wait && o.onComplete != "":
-		return badUsage(verb, "--on-complete needs --wait")
+// waitOut waits until the started session has stopped, and ends as its turn did. If something has gone wrong before, the
+// session is not waited for, but its end is told all the same.
+func (r *agentRun) waitOut(ctx context.Context) error {
+	r.err = r.outcome(ctx)
+	if errors.Is(r.err, context.Canceled) {
+		r.Env.report.note(fmt.Sprintf("%s keeps running; agentctl stop %s ends it", named(r.session), render.Clean(r.session.ID)))
+		return r.err
 	}
-	return nil
-}
-
-// waitOut waits until the started session has stopped, and ends as its turn did. failed is what went wrong before, if
-// anything did: then the session is not waited for, but its end is told all the same.
-func (env Env) waitOut(ctx context.Context, b *begun, failed error) error {
-	err := env.outcome(ctx, b, failed)
-	if errors.Is(err, context.Canceled) {
-		env.report.note(fmt.Sprintf("%s keeps running; agentctl stop %s ends it", named(b.session), render.Clean(b.session.ID)))
-		return err
-	}
-	answer := ""
-	if err == nil && !b.quiet {
-		answer = b.answer(ctx, env)
+	if r.err == nil && !r.quiet {
+		r.answer = r.readAnswer(ctx)
 	}
 	printed := error(nil)
-	if b.json {
-		b.renew(ctx, discover.Want{Whole: true, Tokens: true})
-		object := render.Of(b.session)
-		object.Answer = answer
-		printed = render.JSON(env.Stdout, object)
-	} else {
-		printed = env.printAnswer(answer)
+	if r.json {
+		r.renew(ctx, discover.Want{Whole: true, Tokens: true})
+		object := render.Of(r.session)
+		object.Answer = r.answer
+		printed = render.JSON(r.Stdout, object)
+	} else if text := strings.TrimRight(render.CleanText(r.answer), "\n"); text != "" {
+		_, printed = fmt.Fprintln(r.Stdout, text)
 	}
 	if printed != nil {
 		return printed
 	}
-	return errors.Join(err, env.completed(ctx, b, err))
+	return errors.Join(r.err, r.completed(ctx))
 }
 
 // outcome waits until the session has stopped, and is the error that it ended with.
-func (env Env) outcome(ctx context.Context, b *begun, failed error) error {
+func (r *agentRun) outcome(ctx context.Context) error {
+	failed := r.err
 	err := failed
 	if err == nil {
-		err = env.await(ctx, b.world, []discover.Session{b.session}, untilStopped, b.maxTime, func(now discover.Session) error {
-			b.session = b.grouped(now)
+		err = r.await(ctx, []discover.Session{r.session}, untilStopped, r.maxTime, func(now discover.Session) error {
+			r.session = r.grouped(now)
 			return nil
 		})
 	}
 	switch {
-	case exitOf(err) == exitTimeout:
-		return env.overdue(ctx, b)
 	case errors.Is(err, context.Canceled), failed != nil:
 		return err
-	case hasEnded(b.child):
-		return judged(err, b.watch.Ended(ctx))
+	case exitOf(err) == exitTimeout:
+		return r.overdue(ctx)
+	case hasEnded(r.child):
+		return judged(err, r.watch.Ended(ctx))
 	}
 	return err
 }
 
 // completed runs what is to run when the turn has ended.
-func (env Env) completed(ctx context.Context, b *begun, err error) error {
-	code := exitCode(b.child, err)
-	return hook{"--on-complete", b.onComplete}.run(ctx, env, b.session, &code)
+func (r *agentRun) completed(ctx context.Context) error {
+	code := exitCode(r.child, r.err)
+	return hook{"--on-complete", r.onComplete}.run(ctx, r.Env, r.session, &code)
 }
 
 // hasEnded waits until the child has: a launcher ends soon after the agent that it started, if it ends with it.
@@ -106,13 +86,13 @@ func judged(stored, own error) error {
 }
 
 // overdue stops a session whose time is up.
-func (env Env) overdue(ctx context.Context, b *begun) error {
-	working, done := env.work(ctx, "stopping")
+func (r *agentRun) overdue(ctx context.Context) error {
+	working, done := r.work(ctx, "stopping")
 	defer done()
-	results, err := stop.Sessions(working, b.world, []discover.Session{b.session}, stop.Options{
-		Timeout: stopTimeout, Force: true, Self: env.PID, Host: launch.NewHost(env.Environ, env.Adapters),
+	results, err := stop.Sessions(working, r.world, []discover.Session{r.session}, stop.Options{
+		Timeout: stopTimeout, Force: true, Self: r.PID, Host: launch.NewHost(r.Environ, r.Adapters),
 	})
-	message := fmt.Sprintf("%s took longer than --max-time %s", named(b.session), b.maxTime)
+	message := fmt.Sprintf("%s took longer than --max-time %s", named(r.session), r.maxTime)
 	if err := errors.Join(err, notStopped(results)); err != nil {
 		return errors.Join(err, late(message, ""))
 	}

@@ -22,13 +22,8 @@ func newWorktree(env Env) *cli.Command {
 	}
 }
 
-type worktreeListOptions struct {
-	json, noColor bool
-	format        string
-}
-
 func newWorktreeList(env Env) *cli.Command {
-	o := &worktreeListOptions{}
+	o := &common{}
 	return &cli.Command{
 		Name:      "list",
 		Aliases:   []string{"ls"},
@@ -50,16 +45,12 @@ func newWorktreeList(env Env) *cli.Command {
 	}
 }
 
-func (env Env) worktreeList(ctx context.Context, dir string, o *worktreeListOptions) error {
-	s, err := env.settings(o.noColor)
+func (env Env) worktreeList(ctx context.Context, dir string, o *common) error {
+	c, err := env.call("worktree list", o, render.Worktree{})
 	if err != nil {
 		return err
 	}
-	template, err := env.template("worktree list", &o.format, &o.json, render.Worktree{})
-	if err != nil {
-		return err
-	}
-	working, done := env.look(ctx, "reading the repository")
+	working, done := env.query(ctx, "reading the repository")
 	defer done()
 	repo, err := env.repository(working, "worktree list", dir)
 	if err != nil {
@@ -69,7 +60,7 @@ func (env Env) worktreeList(ctx context.Context, dir string, o *worktreeListOpti
 	if err != nil {
 		return err
 	}
-	r, err := env.world(s.Homes).List(working, discover.Select{Children: true})
+	r, err := c.world.List(working, discover.Select{Children: true})
 	if err != nil {
 		return err
 	}
@@ -78,15 +69,7 @@ func (env Env) worktreeList(ctx context.Context, dir string, o *worktreeListOpti
 	for _, w := range list {
 		out = append(out, worktreeObject(w, r.Sessions))
 	}
-	switch {
-	case o.json:
-		err = render.JSONArray(env.Stdout, out)
-	case template != nil:
-		err = printEach(out, template)
-	default:
-		err = render.WorktreeTable(env.Stdout, out, s.look)
-	}
-	if err != nil {
+	if err := printRows(c, out, o.json, render.WorktreeTable); err != nil {
 		return err
 	}
 	return env.warn(r.Warnings)
