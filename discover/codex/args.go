@@ -25,8 +25,8 @@ type invocation struct {
 	elsewhere bool
 	// managed: the server is the daemon behind the TUIs of its home.
 	managed bool
-	// dir is the directory given with -C; session the full id given to resume.
-	dir, session string
+	// dir is the directory given with -C; session the full id given to resume; listen where a server listens.
+	dir, session, listen string
 }
 
 // parseArgs reads the command line as Codex's own parser does: the first word that is neither an option nor the value
@@ -120,6 +120,8 @@ func (in *invocation) note(option, value string) {
 	switch option {
 	case "-C", "--cd":
 		in.dir = value
+	case "--listen":
+		in.listen = value
 	case "--no-daemon":
 		in.detached = true
 	case "--managed-daemon":

@@ -19,7 +19,7 @@ import (
 func (a Adapter) Claims(ctx context.Context, table *proc.Table, list []discover.Home) ([]discover.Claim, error) {
 	c := claimer{adapter: a, ctx: ctx}
 	for _, h := range list {
-		c.homes.add(h)
+		c.homes.Add(h)
 	}
 	for p := range processes(table) {
 		if err := ctx.Err(); err != nil {

@@ -45,31 +45,16 @@ const controlSocket = "app-server-control/app-server-control.sock"
 
 // socketOf is where an app-server listens, "" for one that does not do so on a socket, and for any other process.
 func socketOf(p proc.Process) string {
-	args, err := p.Args()
-	if err != nil || parseArgs(args).role != server {
-		return ""
-	}
-	path, ok := strings.CutPrefix(listens(args), "unix://")
+	args, _ := p.Args() // what cannot be read tells of no server
+	in := parseArgs(args)
+	path, ok := strings.CutPrefix(in.listen, "unix://")
 	switch home := homeOf(p); {
-	case !ok:
+	case !ok || in.role != server:
 		return ""
 	case filepath.IsAbs(path):
 		return path
 	case path == "" && home != "":
 		return filepath.Join(home, controlSocket)
-	}
-	return ""
-}
-
-// listens is the value of --listen.
-func listens(args []string) string {
-	for i, arg := range args {
-		if value, ok := strings.CutPrefix(arg, "--listen="); ok {
-			return value
-		}
-		if arg == "--listen" && i+1 < len(args) {
-			return args[i+1]
-		}
 	}
 	return ""
 }

@@ -1,10 +1,7 @@
 package codex
 
 import (
-	"io/fs"
-	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"agentctl/discover"
@@ -22,24 +19,24 @@ const (
 // their environment, and those whose files live Codex processes hold.
 func (Adapter) Homes(setup discover.Setup, table *proc.Table) []discover.Home {
 	var h homes
-	h.add(discover.Home{Dir: homeIn(setup.Getenv(codexHomeKey), setup.Getenv(userHomeKey)), Given: true})
+	h.Add(discover.Home{Dir: homeIn(setup.Getenv(codexHomeKey), setup.Getenv(userHomeKey)), Given: true})
 	for _, dir := range setup.Configured {
-		h.add(discover.Home{Dir: dir, Given: true, Named: true})
+		h.Add(discover.Home{Dir: dir, Given: true, Named: true})
 	}
 	for p := range processes(table) {
 		by := []proc.ID{p.ID}
-		h.add(discover.Home{Dir: homeOf(p), By: by})
+		h.Add(discover.Home{Dir: homeOf(p), By: by})
 		files, _ := p.OpenFiles(isEvidence) // what cannot be read is reported by Claims
 		for _, f := range files {
 			if f.Elsewhere {
 				continue
 			}
 			if _, _, ok := h.find(f.Path); !ok {
-				h.add(discover.Home{Dir: homeAbove(f.Path), By: by})
+				h.Add(discover.Home{Dir: homeAbove(f.Path), By: by})
 			}
 		}
 	}
-	return h.list()
+	return h.List()
 }
 
 func homeIn(codexHome, userHome string) string {
@@ -59,15 +56,8 @@ func homeOf(p proc.Process) string {
 	if err != nil {
 		return ""
 	}
-	dir := homeIn(env[codexHomeKey], env[userHomeKey])
-	if dir != "" && !filepath.IsAbs(dir) {
-		cwd, err := p.Dir()
-		if err != nil {
-			return ""
-		}
-		dir = filepath.Join(cwd, dir)
-	}
-	if same, err := p.SamePath(dir); err == nil && !same {
+	dir, err := discover.ProcessDir(p, homeIn(env[codexHomeKey], env[userHomeKey]))
+	if err != nil {
 		return ""
 	}
 	return dir
@@ -92,70 +82,19 @@ func homeAbove(file string) string {
 	return filepath.Dir(dir)
 }
 
-// homes is a set of homes: two names of one folder are one home, under the name that came first.
-type homes struct{ all []home }
-
-// home is a home with the real paths of its folders, as the kernel names the files in them.
-type home struct {
-	discover.Home
-	real    string
-	folders [3]folder
-}
-
-// folder is one of a home's folders, which may be a link to elsewhere.
-type folder struct{ name, real string }
-
-func newHome(d discover.Home) home {
-	n := home{Home: d, real: discover.RealPath(d.Dir)}
-	for i, name := range [...]string{sessionsDir, archiveDir, locksDir} {
-		path := filepath.Join(n.real, name)
-		if info, err := os.Lstat(path); err == nil && info.Mode().Type() == fs.ModeSymlink {
-			path = discover.RealPath(path)
-		}
-		n.folders[i] = folder{name, path}
-	}
-	return n
-}
-
-func (h *homes) add(d discover.Home) {
-	if d.Dir == "" {
-		return
-	}
-	if abs, err := filepath.Abs(d.Dir); err == nil {
-		d.Dir = abs
-	}
-	i := h.index(d.Dir)
-	if i < 0 {
-		h.all = append(h.all, newHome(d))
-		return
-	}
-	h.all[i].Add(d)
-}
-
-// index finds a folder among the homes, -1 if it is none of them. Most processes name theirs as others do.
-func (h *homes) index(dir string) int {
-	if i := slices.IndexFunc(h.all, func(n home) bool { return n.Dir == dir }); i >= 0 {
-		return i
-	}
-	real := discover.RealPath(dir)
-	return slices.IndexFunc(h.all, func(n home) bool { return n.real == real })
-}
-
-func (h *homes) list() []discover.Home {
-	out := make([]discover.Home, len(h.all))
-	for i, n := range h.all {
-		out[i] = n.Home
-	}
-	return out
-}
+// homes are the homes whose files processes have open.
+type homes struct{ discover.HomeSet }
 
 // find tells which home a file belongs to that the kernel names by its real path, and the file's path as it is found
-// from that home.
+// from that home. A home's folders may be links to elsewhere, which the kernel follows.
 func (h *homes) find(file string) (dir, path string, ok bool) {
-	for _, n := range h.all {
-		for _, f := range n.folders {
-			if rest, ok := strings.CutPrefix(file, f.real+"/"); ok {
-				return n.Dir, filepath.Join(n.Dir, f.name, rest), true
+	for _, resolve := range []func(string) string{filepath.Clean, discover.RealPath} {
+		for i, n := range h.List() {
+			for _, name := range []string{sessionsDir, archiveDir, locksDir} {
+				folder := resolve(filepath.Join(h.Real(i), name))
+				if rest, ok := strings.CutPrefix(file, folder+"/"); ok {
+					return n.Dir, filepath.Join(n.Dir, name, rest), true
+				}
 			}
 		}
 	}
@@ -167,17 +106,17 @@ func (h *homes) named(dir string) string {
 	if dir == "" {
 		return ""
 	}
-	if i := h.index(dir); i >= 0 {
-		return h.all[i].Dir
+	if i := h.Index(dir); i >= 0 {
+		return h.List()[i].Dir
 	}
 	return ""
 }
 
 // under is the home of that name; none if there is none.
 func (h *homes) under(dir string) []discover.Home {
-	for _, n := range h.all {
+	for _, n := range h.List() {
 		if n.Dir == dir {
-			return []discover.Home{n.Home}
+			return []discover.Home{n}
 		}
 	}
 	return nil

@@ -18,10 +18,7 @@ const (
 
 // rolloutName is what the name of a thread's file tells: rollout-<local time>-<thread>.jsonl, with .zst where it is
 // compressed, and with _<segment> after the thread in the files that are begun when an earlier prompt is edited.
-type rolloutName struct {
-	id, segment string
-	packed      bool
-}
+type rolloutName struct{ id, segment string }
 
 func parseRollout(name string) (rolloutName, bool) {
 	rest, ok := strings.CutPrefix(name, "rollout-")
@@ -37,7 +34,7 @@ func parseRollout(name string) (rolloutName, bool) {
 	if !isUUID(id) || rest != plainExt && rest != packedExt {
 		return rolloutName{}, false
 	}
-	return rolloutName{id: id, segment: segment, packed: rest == packedExt}, true
+	return rolloutName{id: id, segment: segment}, true
 }
 
 // parseLock returns the thread that a file in the lock folder is named after.

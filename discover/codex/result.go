@@ -11,7 +11,6 @@ import (
 // results are those of calls that have not come yet: read backwards, a result comes before its call.
 type results struct {
 	held  map[string]*result
-	order []string // of their coming
 	bytes int
 }
 
@@ -22,23 +21,23 @@ type result struct {
 	state discover.ToolState // as another record says; "" if none does
 }
 
-// What is held for calls that may never come, as in a damaged file: the oldest are forgotten.
+// What is held for calls that may never come, as in a damaged file. Beyond it, all are forgotten.
 const (
 	heldResults = 10_000
 	heldBytes   = 64 << 20
 )
 
 func (r *results) of(id string) *result {
+	if len(r.held) >= heldResults || r.bytes > heldBytes {
+		*r = results{}
+	}
 	if r.held == nil {
 		r.held = map[string]*result{}
 	}
-	if got := r.held[id]; got != nil {
-		return got
+	if r.held[id] == nil {
+		r.held[id] = &result{}
 	}
-	got := &result{}
-	r.held[id] = got
-	r.order = append(r.order, id)
-	return got
+	return r.held[id]
 }
 
 // take keeps a call's result.
@@ -49,7 +48,6 @@ func (r *results) take(e *record) {
 			got.given, got.text = true, outputText(e.get("output"))
 			r.bytes += len(got.text)
 		}
-		r.bound()
 	}
 }
 
@@ -71,18 +69,6 @@ func (r *results) outcome(id string, o native.Object) {
 	}
 	if got := r.of(id); got.state == "" {
 		got.state = state
-	}
-	r.bound()
-}
-
-// bound forgets the oldest results beyond what may be held.
-func (r *results) bound() {
-	for len(r.order) > 0 && (len(r.order) > heldResults || r.bytes > heldBytes) {
-		if got := r.held[r.order[0]]; got != nil {
-			r.bytes -= len(got.text)
-			delete(r.held, r.order[0])
-		}
-		r.order = r.order[1:]
 	}
 }
 
