@@ -2,7 +2,6 @@ package claudecode
 
 import (
 	"path/filepath"
-	"slices"
 
 	"agentctl/discover"
 	"agentctl/proc"
@@ -17,42 +16,18 @@ const (
 // Homes returns the config folders: that of this environment, those configured, and those that live Claude Code
 // processes name in theirs.
 func (Adapter) Homes(setup discover.Setup, table *proc.Table) []discover.Home {
-	var h homes
-	h.add(discover.Home{Dir: homeOf(setup.Getenv(configKey), setup.Getenv(homeKey)), Given: true})
+	var h discover.HomeSet
+	h.Add(discover.Home{Dir: homeOf(setup.Getenv(configKey), setup.Getenv(homeKey)), Given: true})
 	for _, dir := range setup.Configured {
-		h.add(discover.Home{Dir: dir, Given: true, Named: true})
+		h.Add(discover.Home{Dir: dir, Given: true, Named: true})
 	}
 	for p := range table.Running(mayBe) {
 		if p.Alive() && looksLike(p) {
 			dir, _ := processHome(p)
-			h.add(discover.Home{Dir: dir, By: []proc.ID{p.ID}})
+			h.Add(discover.Home{Dir: dir, By: []proc.ID{p.ID}})
 		}
 	}
-	return h.list
-}
-
-// homes collects folders, each once: two names of one folder are one home, under the name that came first.
-type homes struct {
-	list []discover.Home
-	real []string // their real paths
-}
-
-func (h *homes) add(home discover.Home) {
-	if home.Dir == "" {
-		return
-	}
-	if abs, err := filepath.Abs(home.Dir); err == nil {
-		home.Dir = abs
-	}
-	i := slices.IndexFunc(h.list, func(o discover.Home) bool { return o.Dir == home.Dir }) // as for most processes
-	if i < 0 {
-		real := discover.RealPath(home.Dir)
-		if i = slices.Index(h.real, real); i < 0 {
-			h.list, h.real = append(h.list, home), append(h.real, real)
-			return
-		}
-	}
-	h.list[i].Add(home)
+	return h.List()
 }
 
 func homeOf(config, home string) string {
@@ -72,21 +47,7 @@ func processHome(p proc.Process) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	dir := homeOf(env[configKey], env[homeKey])
-	if dir != "" && !filepath.IsAbs(dir) {
-		cwd, err := p.Dir()
-		if err != nil {
-			return "", err
-		}
-		dir = filepath.Join(cwd, dir)
-	}
-	if dir == "" {
-		return "", nil
-	}
-	if same, err := p.SamePath(dir); err == nil && !same {
-		return "", nil
-	}
-	return dir, nil
+	return discover.ProcessDir(p, homeOf(env[configKey], env[homeKey]))
 }
 
 // HomeOf implements [discover.Homer]: tools inherit what the agent was started with.
