@@ -17,20 +17,20 @@ type beside struct {
 }
 
 // besides lists the project folders of the entries, each once, however many sessions it has.
-func besides(ctx context.Context, roots native.Roots, entries []discover.Entry) map[string]beside {
+func besides(ctx context.Context, entries []discover.Entry) map[string]beside {
 	all := map[string]beside{}
 	scratch := native.NewScratch(ctx)
 	for _, e := range entries {
 		dir := filepath.Dir(e.Path)
 		if _, listed := all[dir]; !listed && !isSubagent(e.ID) {
-			all[dir] = besideIn(roots, dir, scratch)
+			all[dir] = besideIn(dir, scratch)
 		}
 	}
 	return all
 }
 
-func besideIn(roots native.Roots, dir string, s *native.Scratch) (found beside) {
-	d, err := roots.Dir(s.Context(), dir)
+func besideIn(dir string, s *native.Scratch) (found beside) {
+	d, err := native.OpenDir(s.Context(), dir)
 	if native.Absent(err) {
 		return beside{}
 	}

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"iter"
-	"maps"
 	"strings"
 
 	"agentctl/discover"
@@ -35,10 +34,8 @@ func (Adapter) Read(ctx context.Context, entries []discover.Entry, want discover
 				return
 			}
 		}
-		x.roots = native.OpenRoots(ctx, len(entries), maps.Keys(x.jobs), projectsName)
-		defer x.roots.Close()
 		if x.whole {
-			x.beside = besides(ctx, x.roots, entries)
+			x.beside = besides(ctx, entries)
 		}
 		for r, err := range native.Each(ctx, entries, x.read) {
 			if err != nil && !yield(discover.Record{}, err) || r.ID != "" && !yield(*r, nil) {
@@ -70,7 +67,6 @@ var errNoRecords = errors.New("no transcript, or a damaged one: no message can b
 type reader struct {
 	want   discover.Want
 	whole  bool // transcripts are read whole
-	roots  native.Roots
 	jobs   jobs
 	beside map[string]beside // by project folder
 }
@@ -78,7 +74,7 @@ type reader struct {
 // read reads one session: neither a record nor an error where the file holds none, or is gone, and both where only a part could
 // not be read. Errors are warnings.
 func (x *reader) read(e discover.Entry, scratch *native.Scratch, r *discover.Record) (ok bool, err error) {
-	f, err := x.roots.Open(e.Path, scratch)
+	f, err := scratch.Open(e.Path)
 	if native.Absent(err) {
 		return false, nil
 	}
@@ -86,6 +82,7 @@ func (x *reader) read(e discover.Entry, scratch *native.Scratch, r *discover.Rec
 		return false, asWarning(e.Path, err)
 	}
 	defer f.Close()
+	f.Use(scratch)
 	if x.whole {
 		f.Whole()
 	}

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"iter"
-	"maps"
 	"path/filepath"
 	"strings"
 	"time"
@@ -34,10 +33,8 @@ func (Adapter) Read(ctx context.Context, entries []discover.Entry, want discover
 				return
 			}
 		}
-		roots := native.OpenRoots(ctx, len(entries), maps.Keys(titles), sessionsDir, archiveDir)
-		defer roots.Close()
 		threads := native.Each(ctx, entries, func(e discover.Entry, scratch *native.Scratch, t *reading) (bool, error) {
-			ok, err := t.read(roots, e, want, scratch)
+			ok, err := t.read(e, want, scratch)
 			t.Title = titles[e.Home][t.ID]
 			t.Bound()
 			return ok, err
@@ -76,23 +73,22 @@ const (
 
 // read reads a thread from its rollout. Where that one is damaged, another rollout of the thread tells what the two have
 // in common.
-func (t *reading) read(roots native.Roots, e discover.Entry, want discover.Want, scratch *native.Scratch) (ok bool, err error) {
-	if ok, err = t.readEntry(roots, e, want, scratch); err == nil || scratch.Context().Err() != nil {
+func (t *reading) read(e discover.Entry, want discover.Want, scratch *native.Scratch) (ok bool, err error) {
+	if ok, err = t.readEntry(e, want, scratch); err == nil || scratch.Context().Err() != nil {
 		return ok, err
 	}
 	return t.readOther(e, err, scratch)
 }
 
 // readEntry reads one rollout. A file that vanished, or was moved or compressed meanwhile, is left to the next look.
-func (t *reading) readEntry(roots native.Roots, e discover.Entry, want discover.Want, scratch *native.Scratch) (ok bool, err error) {
+func (t *reading) readEntry(e discover.Entry, want discover.Want, scratch *native.Scratch) (ok bool, err error) {
 	end := int64(tailLimit)
 	t.name(e)
-	f, err := roots.Open(e.Path, scratch)
+	f, err := scratch.Open(e.Path)
 	if err == nil && strings.HasSuffix(e.Path, packedExt) {
 		var g gap
 		if f, g, err = unpack(f); err == nil {
 			end = f.Size() - g.at
-			f.Use(scratch)
 		}
 	}
 	if native.Absent(err) {
@@ -102,6 +98,7 @@ func (t *reading) readEntry(roots native.Roots, e discover.Entry, want discover.
 		return false, warn(e.Path, err)
 	}
 	defer f.Close()
+	f.Use(scratch)
 	if err := t.readFile(f, end, e, want); err != nil {
 		t.name(e)
 		return false, warn(e.Path, err)

@@ -61,7 +61,7 @@ func segmentHead(f *native.File, id string) (head, error) {
 // is unknown: the newest turn, and the tokens.
 func (t *reading) readOther(e discover.Entry, damage error, scratch *native.Scratch) (ok bool, err error) {
 	for _, other := range othersOf(scratch.Context(), e) {
-		if ok, err := t.readEntry(nil, other, discover.Want{}, scratch); !ok || err != nil || t.ID != e.ID {
+		if ok, err := t.readEntry(other, discover.Want{}, scratch); !ok || err != nil || t.ID != e.ID {
 			continue
 		}
 		t.Path, t.Archived, t.Turn, t.Tokens, t.vague = e.Path, isArchived(e.Path), discover.Turn{}, nil, true

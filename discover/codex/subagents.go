@@ -92,7 +92,7 @@ func (f *family) add(ctx context.Context, t *reading, err error) {
 // work. Only the beginning of a rollout is read before it is known whose it is.
 func (f *family) search(ctx context.Context) {
 	whole := func(e discover.Entry, scratch *native.Scratch, t *reading) (bool, error) {
-		return t.read(nil, e, discover.Want{Tokens: true}, scratch)
+		return t.read(e, discover.Want{Tokens: true}, scratch)
 	}
 	var others []*reading // that work for a thread which is not known so far
 	for {

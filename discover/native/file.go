@@ -37,28 +37,31 @@ type fileID struct{ device, inode uint64 }
 // Open opens a regular file without following a link in its last element, without blocking and without creating
 // anything. Reads of it end with ctx, and it is opened beneath the root that ctx confines it to; see [fsread.Confine].
 func Open(ctx context.Context, path string) (*File, error) {
-	return openAt(ctx, new(File), unix.AT_FDCWD, path, path, fsread.NoFollow)
+	return openFile(ctx, path, fsread.NoFollow)
 }
 
 // OpenLink is [Open] for a path whose last element may be a link, as the kernel's names of open files are
 // (/proc/PID/fd/N).
 func OpenLink(ctx context.Context, path string) (*File, error) {
-	return openAt(ctx, new(File), unix.AT_FDCWD, path, path, fsread.Follow)
+	return openFile(ctx, path, fsread.Follow)
 }
 
-// openAt is Open of a name in an open directory; path is what the file is called. It is opened as f.
-func openAt(ctx context.Context, f *File, dir int, name, path string, links fsread.Links) (*File, error) {
-	open := func() (int, unix.Stat_t, error) { return fsread.Open(dir, name, links) }
+func openFile(ctx context.Context, path string, links fsread.Links) (*File, error) {
+	var (
+		fd  int
+		st  unix.Stat_t
+		err error
+	)
 	if p, ok := fsread.Confined(ctx, path); ok {
-		open = func() (int, unix.Stat_t, error) { return fsread.OpenBeneath(p.Root, p.Name, links) }
+		fd, st, err = fsread.OpenBeneath(p.Root, p.Name, links)
+	} else {
+		fd, st, err = fsread.Open(unix.AT_FDCWD, path, links)
 	}
-	fd, st, err := open()
 	if err != nil {
 		return nil, &fs.PathError{Op: "open", Path: path, Err: err}
 	}
 	id := fileID{uint64(st.Dev), st.Ino} //nolint:unconvert // Dev is an int32 on macOS
-	*f = File{ctx: ctx, path: path, fd: fd, size: st.Size, mod: modTime(&st), id: id}
-	return f, nil
+	return &File{ctx: ctx, path: path, fd: fd, size: st.Size, mod: modTime(&st), id: id}, nil
 }
 
 // Within has reads of the file fail with the error of ctx once that has ended. It returns f.

@@ -5,7 +5,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"testing"
 
 	"golang.org/x/sys/unix"
@@ -47,48 +46,6 @@ func TestOnlyRegularFilesAreOpened(t *testing.T) {
 		if info, err := d.StatBelow(".", name); !errors.Is(err, want) || err == nil && info.Size != 1 {
 			t.Errorf("%q below: %+v, %v, want %v", name, info, err, want)
 		}
-	}
-}
-
-// Below a root, files are opened as they are by their paths; so is what lies elsewhere.
-func TestRootsOpenWhatTheirPathsSay(t *testing.T) {
-	dir := t.TempDir()
-	home, beside := filepath.Join(dir, "home"), filepath.Join(dir, "home-2")
-	for path, content := range map[string]string{"home/a/f": "1", "home-2/a/f": "2", "home/g": "3"} {
-		path = filepath.Join(dir, path)
-		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(content), 0o600)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := os.Symlink("g", filepath.Join(home, "link")); err != nil {
-		t.Fatal(err)
-	}
-	for files, held := range map[int]int{worthwhile - 1: 0, worthwhile: 1} {
-		roots := OpenRoots(t.Context(), files, slices.Values([]string{dir}), "home", "none")
-		if len(roots) != held {
-			t.Errorf("%d folders are held for %d files", len(roots), files)
-		}
-		for path, want := range map[string]string{
-			home + "/a/f": "1", beside + "/a/f": "2", home + "/g": "3", home + "//g": "3", home + "/../home/g": "3",
-		} {
-			f, err := roots.Open(path, new(Scratch))
-			if err != nil {
-				t.Errorf("%s: %v", path, err)
-				continue
-			}
-			var content [2]byte
-			if n, _ := f.ReadAt(content[:], 0); string(content[:n]) != want || f.path != path {
-				t.Errorf("%s: %q, called %s", path, content[:n], f.path)
-			}
-			_ = f.Close()
-		}
-		for path, want := range map[string]error{home + "/link": fsread.ErrNotRegular, home + "/a": fsread.ErrNotRegular, home: fsread.ErrNotRegular, home + "/none": fs.ErrNotExist} {
-			var pe *fs.PathError
-			if _, err := roots.Open(path, new(Scratch)); !errors.Is(err, want) || !errors.As(err, &pe) || pe.Path != path {
-				t.Errorf("%s: %v, want %v", path, err, want)
-			}
-		}
-		roots.Close()
 	}
 }
 

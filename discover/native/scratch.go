@@ -16,7 +16,6 @@ type Scratch struct {
 	large *large          // shared with the other goroutines of the call; nil: there are none
 	held  int             // how often large is held
 
-	file  File // the open one
 	texts Texts
 	own   any
 }
