@@ -155,12 +155,13 @@ func (c *claimer) thread(s subject, t thread, only bool) (claims []discover.Clai
 	if !begun && c.homes.under(claim.Home) != nil { // of a home that is not opened, nobody knows
 		claim.Turn = s.turn()
 	}
-	if t.lock != nil {
-		claim.Kind, claim.Detail = "writer-lock", lockDetail(t.lock)
+	// The details are what a person can check, in lsof or below /proc/PID/fd.
+	if f := t.lock; f != nil {
+		claim.Kind, claim.Detail = "writer-lock", fmt.Sprintf("holds an exclusive flock on %s (fd %d)", f.Path, f.FD)
 		claims = append(claims, claim)
 	}
-	if t.rollout != nil {
-		claim.Kind, claim.Detail = "rollout-fd", rolloutDetail(t.rollout)
+	if f := t.rollout; f != nil {
+		claim.Kind, claim.Detail = "rollout-fd", fmt.Sprintf("has %s open for writing (fd %d)", f.Path, f.FD)
 		claims = append(claims, claim)
 	}
 	return claims, begun

@@ -91,14 +91,18 @@ func (s *scan) begunWith(ref discover.Ref) {
 	const grace = 24 * time.Hour
 	first, ok := born(ref.ID)
 	info, err := os.Stat(ref.Path)
-	if !s.owns(ref.Path) || !ok || err != nil {
-		return
+	if s.owns(ref.Path) && ok && err == nil {
+		s.begun(first, info.ModTime().Add(grace), func(id string) bool { return id != ref.ID })
 	}
-	last := info.ModTime().Add(grace)
-	from, _ := daysOf(ref.ID)
-	s.walk(days{from.from, last.AddDate(0, 0, 1).UTC().Format(dayLayout)}, func(name rolloutName) bool {
-		t, ok := born(name.id)
-		return ok && name.id != ref.ID && !t.Before(first) && !t.After(last)
+}
+
+// begun lists the threads whose ids match accepts and tell that they were begun between two moments, in their folders and
+// where a thread goes on whose prompt was edited up to a month later.
+func (s *scan) begun(first, last time.Time, match func(id string) bool) {
+	in := days{first.UTC().AddDate(0, 0, -1).Format(dayLayout), last.UTC().AddDate(0, 1, 0).Format(dayLayout)}
+	s.walk(in, func(name rolloutName) bool {
+		at, ok := born(name.id)
+		return ok && !at.Before(first) && !at.After(last) && match(name.id)
 	})
 }
 

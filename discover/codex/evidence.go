@@ -1,7 +1,6 @@
 package codex
 
 import (
-	"fmt"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -55,25 +54,19 @@ func gather(p proc.Process) (evidence, error) {
 		e.history = e.history || isHistory(filepath.Base(path))
 		return isEvidence(path)
 	})
-	if err != nil {
-		return e, err
-	}
 	for _, f := range files {
 		e.add(f)
 	}
 	slices.SortFunc(e.threads, func(a, b thread) int { return strings.Compare(a.id, b.id) })
-	return e, nil
+	return e, err
 }
 
 // add takes an open file as evidence if it is: a codex process opens other threads' rollouts for reading when it
 // starts, and the locks of others to see whether they are held.
 func (e *evidence) add(f proc.OpenFile) {
 	base := filepath.Base(f.Path)
-	if name, ok := parseRollout(base); ok {
-		if f.Writable {
-			e.thread(name.id).rollout = &f
-		}
-		return
+	if name, ok := parseRollout(base); ok && f.Writable {
+		e.thread(name.id).rollout = &f
 	}
 	if id, ok := parseLock(base); ok && isHeld(f) {
 		e.thread(id).lock = &f
@@ -87,20 +80,10 @@ func isHeld(f proc.OpenFile) bool {
 }
 
 func (e *evidence) thread(id string) *thread {
-	for i := range e.threads {
-		if e.threads[i].id == id {
-			return &e.threads[i]
-		}
+	i := slices.IndexFunc(e.threads, func(t thread) bool { return t.id == id })
+	if i < 0 {
+		i = len(e.threads)
+		e.threads = append(e.threads, thread{id: id})
 	}
-	e.threads = append(e.threads, thread{id: id})
-	return &e.threads[len(e.threads)-1]
-}
-
-// lockDetail and rolloutDetail say what a person can check, in lsof or below /proc/PID/fd.
-func lockDetail(f *proc.OpenFile) string {
-	return fmt.Sprintf("holds an exclusive flock on %s (fd %d)", f.Path, f.FD)
-}
-
-func rolloutDetail(f *proc.OpenFile) string {
-	return fmt.Sprintf("has %s open for writing (fd %d)", f.Path, f.FD)
+	return &e.threads[i]
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"os"
-	"path/filepath"
 	"slices"
 	"time"
 
@@ -28,7 +27,12 @@ func (c *claimer) over(s subject, shown evidence) {
 		return
 	}
 	dir := discover.RealPath(s.directory(s.Process))
-	for _, e := range begunSince(c, s) {
+	since := scan{ctx: c.ctx, home: s.claim.Home}
+	since.begun(s.Begun().Add(-time.Minute), time.Now().Add(time.Minute), func(id string) bool {
+		at, _ := born(id)
+		return s.Before(at)
+	})
+	for _, e := range since.found {
 		if !wrote(s, e.Path) {
 			continue
 		}
@@ -49,17 +53,6 @@ func (c *claimer) over(s subject, shown evidence) {
 func keepsHistory(ctx context.Context, home string) bool {
 	names, _ := native.List(ctx, home)
 	return slices.ContainsFunc(names, func(n native.Name) bool { return isHistory(n.Name()) })
-}
-
-// begunSince are the threads of the process's home whose ids say that they were begun since the process was.
-func begunSince(c *claimer, s subject) []discover.Entry {
-	near := scan{ctx: c.ctx, home: s.claim.Home}
-	in := days{s.Begun().UTC().AddDate(0, 0, -1).Format(dayLayout), time.Now().UTC().AddDate(0, 0, 1).Format(dayLayout)}
-	near.dir(filepath.Join(near.home, sessionsDir), "", 0, in, func(name rolloutName) bool {
-		t, ok := born(name.id)
-		return ok && s.Before(t)
-	})
-	return near.found
 }
 
 // wrote reports whether the process can have written the rollout, as far as its system counts what a process writes: one that

@@ -125,8 +125,7 @@ func (f *family) search(ctx context.Context) {
 	}
 }
 
-// begun lists the threads that are not met yet and were begun from the first thread's beginning to the last one's end. A
-// thread whose prompt was edited may have gone on in another folder: see [scan.near].
+// begun lists the threads that are not met yet and were begun from the first thread's beginning to the last one's end.
 func (f *family) begun(ctx context.Context) []discover.Entry {
 	var first, last time.Time
 	for _, t := range f.threads {
@@ -142,11 +141,7 @@ func (f *family) begun(ctx context.Context) []discover.Entry {
 		return nil
 	}
 	s := scan{ctx: ctx, home: f.home}
-	in := days{first.AddDate(0, 0, -1).Format(dayLayout), last.AddDate(0, 1, 0).Format(dayLayout)}
-	s.walk(in, func(name rolloutName) bool {
-		at, ok := born(name.id)
-		return ok && !f.met[name.id] && !at.Before(first) && !at.After(last)
-	})
+	s.begun(first, last, func(id string) bool { return !f.met[id] })
 	for _, err := range s.errs {
 		w, _ := errors.AsType[*discover.Warning](err)
 		if name, ok := parseRollout(filepath.Base(w.Path)); ok {

@@ -88,22 +88,18 @@ func unpackWith(f *native.File, read func(io.Reader) ([]byte, error)) (*native.F
 	if err != nil {
 		return nil, err
 	}
-	data, err := unpacked(f, read)
+	var data []byte
+	d, err := zstd.NewReader(io.NewSectionReader(f, 0, f.Size()),
+		zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(windowLimit))
+	if err == nil {
+		defer d.Close()
+		data, err = read(interruptible{f.Context(), d})
+	}
 	if err != nil {
 		release()
 		return nil, fmt.Errorf("unpacking: %w", err)
 	}
 	return f.With(data, release), nil
-}
-
-func unpacked(f *native.File, read func(io.Reader) ([]byte, error)) ([]byte, error) {
-	d, err := zstd.NewReader(io.NewSectionReader(f, 0, f.Size()),
-		zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(windowLimit))
-	if err != nil {
-		return nil, err
-	}
-	defer d.Close()
-	return read(interruptible{f.Context(), d})
 }
 
 // interruptible is a reader that ends with a context. A few packed bytes can be gigabytes, so that reading the file, which
