@@ -25,7 +25,7 @@ type call struct {
 	// agents are those of --adapter; all if there are none.
 	agents []discover.Agent
 	// template prints an object as --format says; nil if it is not given.
-	template func(object any) error
+	template func(w io.Writer, object any) error
 }
 
 // call reads the configuration and the common flags. object is one that --format prints; nil for a command without it.
@@ -57,7 +57,7 @@ func printRows[T any](c *call, rows []T, asJSON bool, table func(io.Writer, []T,
 	case asJSON:
 		return render.JSONArray(c.Stdout, rows)
 	case c.template != nil:
-		return printEach(rows, func(row T) error { return c.template(row) })
+		return printEach(rows, func(row T) error { return c.template(c.Stdout, row) })
 	case len(rows) == 0:
 		return nil
 	}

@@ -11,7 +11,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"agentctl/discover"
-	"agentctl/internal/config"
 	"agentctl/internal/render"
 	"agentctl/lock/hooks"
 )
@@ -206,17 +205,14 @@ func (env Env) idOffers(ctx context.Context, sel discover.Select) []offer {
 
 // offeredSessions are the sessions of a selection within the time of the configuration; none if they cannot be read.
 func (env Env) offeredSessions(ctx context.Context, sel discover.Select) []discover.Session {
-	s, err := env.settings(true)
+	c, err := env.call("__complete", &common{}, nil)
+	if err == nil {
+		sel.Since, err = c.since("__complete", "")
+	}
 	if err != nil {
 		return nil
 	}
-	if sel.Since, err = config.ParseSince(string(s.Since), s.look.Now); err != nil {
-		return nil
-	}
-	r, err := env.world(s.Homes).List(ctx, sel)
-	if err != nil {
-		return nil
-	}
+	r, _ := c.world.List(ctx, sel)
 	return r.Sessions
 }
 

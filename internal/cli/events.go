@@ -19,6 +19,7 @@ type eventsOptions struct {
 	common
 	types              cli.StringSlice
 	initial, children  bool
+	silent             bool // no events on stdout
 	scope              scope
 	script             string
 	webhook, secretEnv string
@@ -43,12 +44,12 @@ func newEvents(env Env) *cli.Command {
 			&cli.StringFlag{Name: "exec", Usage: "run the shell command `CMD` for each event, with the event on its stdin", Destination: &o.script},
 			&cli.StringFlag{Name: "webhook", Usage: "post each event to `URL`, signed if there is a secret; needs curl", Destination: &o.webhook},
 			&cli.StringFlag{Name: "secret-env", Usage: "read the secret from the environment variable `NAME`", Value: secretKey, Destination: &o.secretEnv},
-			&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "print no events; use it with --exec or --webhook", Destination: &o.quiet},
+			&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "print no events; use it with --exec or --webhook", Destination: &o.silent},
 			formatFlag(&o.format, "{{.type}} {{.session.id}}"),
 			jsonFlag(&o.json),
 		}),
 		Action: func(c *cli.Context) error {
-			if o.quiet && o.script == "" && o.webhook == "" {
+			if o.silent && o.script == "" && o.webhook == "" {
 				return badUsage("events", "--quiet needs --exec or --webhook")
 			}
 			if c.IsSet("secret-env") && o.webhook == "" {
@@ -63,22 +64,15 @@ func newEvents(env Env) *cli.Command {
 }
 
 func (env Env) events(ctx context.Context, o *eventsOptions) error {
-	s, err := env.settings(false)
+	c, err := env.call("events", &o.common, render.Event{})
 	if err != nil {
 		return err
 	}
-	sel := discover.Select{Children: o.children}
-	if sel.Agents, err = env.chosenAgents(o.adapters.Value()); err != nil {
-		return err
-	}
+	sel := discover.Select{Agents: c.agents, Children: o.children}
 	if sel.Match, err = o.scope.match("events"); err != nil {
 		return err
 	}
 	types, err := split("event type", o.types.Value(), eventTypes())
-	if err != nil {
-		return err
-	}
-	f, err := env.eventFormat(o)
 	if err != nil {
 		return err
 	}
@@ -98,11 +92,10 @@ func (env Env) events(ctx context.Context, o *eventsOptions) error {
 		outlets = append(outlets, env.newOutlet(ctx, "--webhook", poster))
 	}
 	out := env.Stdout
-	if o.quiet {
+	if o.silent {
 		out = io.Discard
 	}
-	sel.All, sel.Limit = false, 0
-	watcher := watch.All(env.world(s.Homes), sel)
+	watcher := watch.All(c.world, sel)
 	first := true
 	err = each(ctx, watcher, func(r discover.Result) (bool, error) {
 		_ = env.warn(r.Warnings)
@@ -111,7 +104,7 @@ func (env Env) events(ctx context.Context, o *eventsOptions) error {
 			events = nil
 		}
 		first = false
-		return true, publish(ctx, out, ofTypes(events, types), f, outlets)
+		return true, publish(ctx, out, ofTypes(events, types), c.template, outlets)
 	})
 	if cause := context.Cause(ctx); errors.Is(cause, syscall.EPIPE) {
 		err = cause // nobody reads any more
@@ -139,33 +132,18 @@ func ofTypes(events []watch.Event, types []string) []watch.Event {
 	return slices.DeleteFunc(slices.Clone(events), func(e watch.Event) bool { return !slices.Contains(types, string(e.Type)) })
 }
 
-// eventFormat is the template of --format, nil if events are printed as JSON.
-func (env Env) eventFormat(o *eventsOptions) (*render.Format, error) {
-	switch {
-	case o.format != "" && o.json:
-		return nil, badUsage("events", "--json and --format cannot be used together")
-	case o.format == "" || o.format == formatJSON:
-		return nil, nil
-	}
-	f, err := render.ParseFormat(o.format, env.Now, render.Event{})
-	if err != nil {
-		return nil, badUsage("events", "%v", err)
-	}
-	return f, nil
-}
-
 // publish prints events, by a format if there is one, and hands them to the outlets as JSON.
-func publish(ctx context.Context, out io.Writer, events []watch.Event, f *render.Format, outlets []*outlet) error {
+func publish(ctx context.Context, out io.Writer, events []watch.Event, template func(io.Writer, any) error, outlets []*outlet) error {
 	for _, e := range events {
 		var line bytes.Buffer
 		if err := render.JSONLine(&line, render.EventOf(e)); err != nil {
 			return err
 		}
 		printed := line
-		if f != nil {
+		if template != nil {
 			printed = bytes.Buffer{}
-			if err := f.Write(&printed, render.EventOf(e)); err != nil {
-				return badUsage("events", "%v", err)
+			if err := template(&printed, render.EventOf(e)); err != nil {
+				return err
 			}
 		}
 		if err := write(ctx, out, printed.Bytes()); err != nil {

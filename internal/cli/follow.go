@@ -15,20 +15,19 @@ import (
 )
 
 // once prints the last messages of a session.
-func (t *telling) once(ctx context.Context, s discover.Session) error {
-	t.sessions = []discover.Session{s}
+func (t *telling) once(ctx context.Context) error {
 	more, err := t.gather(ctx)
 	if err == nil && more { // sub-agents are judged together
 		err = each(ctx, watch.Sessions(t.world, t.sessions), func(r discover.Result) (bool, error) {
 			t.sessions = r.Sessions
-			t.warn(r.Warnings)
+			t.unread(r.Warnings)
 			return false, nil
 		})
 	}
 	if err != nil {
 		return err
 	}
-	entries := t.last(ctx)
+	entries := t.next(ctx)
 	if t.quiet(); ctx.Err() != nil {
 		return ctx.Err()
 	}
@@ -48,12 +47,12 @@ func (t *telling) nothing() {
 	if s.Path == "" {
 		what = "has nothing stored yet"
 	}
-	t.env.report.note(fmt.Sprintf("%s %s", idOf(s), what))
+	t.report.note(fmt.Sprintf("%s %s", idOf(s), what))
 }
 
 func (t *telling) print(ctx context.Context, entries []render.Entry) error {
 	if t.options.json {
-		return render.JSONArrayOf(t.env.Stdout, entries, func(e render.Entry) render.Message { return render.OfMessage(e.Message, e.Of) })
+		return render.JSONArrayOf(t.Stdout, entries, func(e render.Entry) render.Message { return render.OfMessage(e.Message, e.Of) })
 	}
 	var b bytes.Buffer
 	text := t.transcript(&b)
@@ -70,19 +69,18 @@ func (t *telling) print(ctx context.Context, entries []render.Entry) error {
 		}
 	}
 	if t.options.noPager {
-		_, err := t.env.Stdout.Write(b.Bytes())
+		_, err := t.Stdout.Write(b.Bytes())
 		return err
 	}
-	return t.env.page(ctx, b.Bytes())
+	return t.page(ctx, b.Bytes())
 }
 
 // follow prints the last messages of a session, and then what comes, until it stops.
-func (t *telling) follow(ctx context.Context, s discover.Session) error {
-	t.sessions = []discover.Session{s}
+func (t *telling) follow(ctx context.Context) error {
 	if _, err := t.gather(ctx); err != nil {
 		return err
 	}
-	ctx, hangup := readable(ctx, t.env.Stdout)
+	ctx, hangup := readable(ctx, t.Stdout)
 	defer hangup(nil)
 	write := t.writer(ctx)
 	end := newWaiting(untilStopped, 1, func(discover.Session) error { return nil })
@@ -90,8 +88,8 @@ func (t *telling) follow(ctx context.Context, s discover.Session) error {
 		more = false
 		err := each(ctx, watch.Closely(t.world, t.sessions), func(r discover.Result) (_ bool, err error) {
 			t.sessions = r.Sessions
-			t.warn(r.Warnings)
-			for _, e := range t.since(ctx) {
+			t.unread(r.Warnings)
+			for _, e := range t.next(ctx) {
 				t.quiet()
 				if err := write(e); err != nil {
 					return false, err
@@ -110,23 +108,15 @@ func (t *telling) follow(ctx context.Context, s discover.Session) error {
 		}
 	}
 	t.quiet()
-	if err := t.env.conclude(end); err != nil {
+	if err := t.conclude(end); err != nil {
 		return err
 	}
 	return t.partial
 }
 
-// since is what has not been printed yet.
-func (t *telling) since(ctx context.Context) []render.Entry {
-	if t.told == nil {
-		return t.last(ctx)
-	}
-	return t.news(ctx)
-}
-
 // writer prints one message at a time.
 func (t *telling) writer(ctx context.Context) func(render.Entry) error {
-	out := impatient{ctx, t.env.Stdout}
+	out := impatient{ctx, t.Stdout}
 	if t.options.json {
 		return func(e render.Entry) error { return render.JSONLine(out, render.OfMessage(e.Message, e.Of)) }
 	}

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"agentctl/discover"
-	"agentctl/internal/render"
 	"agentctl/proc"
 )
 
@@ -55,7 +54,9 @@ func TestSubAgentsThatBeginAreFollowed(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := env.newTelling(world, o, render.Look{}, func() {}).follow(t.Context(), r.Sessions[0]); err != nil {
+		if err := (&telling{
+			call: &call{Env: env, world: world}, options: o, quiet: func() {}, sessions: r.Sessions, family: world.Family(),
+		}).follow(t.Context()); err != nil {
 			t.Error(err)
 		}
 		var told []string

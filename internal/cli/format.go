@@ -2,6 +2,7 @@ package cli
 
 import (
 	"errors"
+	"io"
 
 	"github.com/urfave/cli/v2"
 
@@ -22,7 +23,7 @@ const formatJSON = "json"
 
 // template is a function that prints objects of a type by the text of --format, nil if there is none. The word json asks for what
 // --json prints.
-func (env Env) template(verb string, text *string, asJSON *bool, of any) (func(object any) error, error) {
+func (env Env) template(verb string, text *string, asJSON *bool, of any) (func(w io.Writer, object any) error, error) {
 	switch {
 	case *text != "" && *asJSON:
 		return nil, badUsage(verb, "--json and --format cannot be used together")
@@ -36,8 +37,8 @@ func (env Env) template(verb string, text *string, asJSON *bool, of any) (func(o
 	if err != nil {
 		return nil, badUsage(verb, "%v", err)
 	}
-	return func(object any) error {
-		err := f.Write(env.Stdout, object)
+	return func(w io.Writer, object any) error {
+		err := f.Write(w, object)
 		if bad, ok := errors.AsType[*render.FormatError](err); ok {
 			return badUsage(verb, "%v", bad)
 		}

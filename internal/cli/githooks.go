@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"os"
@@ -32,8 +33,9 @@ func newHooks(env Env) *cli.Command {
 }
 
 type hooksOptions struct {
-	repo                  string
-	merges, json, noColor bool
+	common
+	repo   string
+	merges bool
 }
 
 // newHooksChange makes one of the commands that show all hooks when they have done what they do.
@@ -62,15 +64,11 @@ func mergesFlag(to *bool) *cli.BoolFlag {
 }
 
 func (env Env) hooks(ctx context.Context, verb string, o *hooksOptions, do func(context.Context, *hooks.Place, *hooksOptions) ([]hooks.Hook, error)) error {
-	s, err := env.settings(o.noColor)
+	c, err := env.call(verb, &o.common, nil)
 	if err != nil {
 		return err
 	}
-	dir := o.repo
-	if dir == "" {
-		dir = "."
-	}
-	repo, err := env.repository(ctx, verb, dir)
+	repo, err := env.repository(ctx, verb, cmp.Or(o.repo, "."))
 	if err != nil {
 		return err
 	}
@@ -92,10 +90,7 @@ func (env Env) hooks(ctx context.Context, verb string, o *hooksOptions, do func(
 			Original: h.Original, Manager: h.Manager, Reason: h.Why, Advice: h.Advice, Changed: h.Changed,
 		})
 	}
-	if o.json {
-		return render.JSONArray(env.Stdout, out)
-	}
-	return render.GitHookTable(env.Stdout, out, s.look)
+	return printRows(c, out, o.json, render.GitHookTable)
 }
 
 func (env Env) hooksInstall(ctx context.Context, place *hooks.Place, o *hooksOptions) ([]hooks.Hook, error) {

@@ -130,11 +130,11 @@ func (env Env) addTrailer(ctx context.Context, args []string, merges bool) error
 // sessionAround is the session that we run inside of, as AGENT/ID; "" if there is none, or one of several. The error says
 // why it cannot be known.
 func (env Env) sessionAround(ctx context.Context) (string, error) {
-	s, err := env.settings(false)
+	c, err := env.call("hooks run", &common{}, nil)
 	if err != nil {
 		return "", err
 	}
-	r, err := env.world(s.Homes).Current(ctx, env.PID, env.Getenv)
+	r, err := c.world.Current(ctx, env.PID, env.Getenv)
 	_, several := errors.AsType[*discover.AmbiguousError](err)
 	switch {
 	case several, errors.Is(err, discover.ErrNotFound): // outside of all, the commit is a person's

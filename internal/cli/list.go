@@ -103,7 +103,7 @@ func (c *call) printSessions(ctx context.Context, list []discover.Session, o *li
 		}
 		return nil
 	case c.template != nil:
-		return printEach(list, func(s discover.Session) error { return c.template(render.Of(s)) })
+		return printEach(list, func(s discover.Session) error { return c.template(c.Stdout, render.Of(s)) })
 	}
 	render.WaitingFirst(list)
 	return c.printTable(ctx, len(list), o, func(b *bytes.Buffer) error { return render.Table(b, list, c.look) })

@@ -26,13 +26,21 @@ type reporter struct {
 	warned map[string]bool
 }
 
+// say reports something: with --json the object, else a line of text.
+func (r *reporter) say(o render.Report, prefix, text string) {
+	if r.json {
+		r.object(o)
+	} else {
+		r.line(prefix, text)
+	}
+}
+
 // fail reports the error that ends the command; it is the last line.
 func (r *reporter) fail(p render.Problem) {
+	r.say(render.Report{Error: &p}, "agentctl: error: ", p.Message)
 	if r.json {
-		r.object(render.Report{Error: &p})
 		return
 	}
-	r.line("agentctl: error: ", p.Message)
 	for line := range strings.Lines(p.Hint) {
 		r.line("hint: ", line)
 	}
@@ -40,19 +48,11 @@ func (r *reporter) fail(p render.Problem) {
 
 // failure reports one of several failures, of which the command's own error will follow.
 func (r *reporter) failure(message string) {
-	if r.json {
-		r.warning(render.Notice{Message: message})
-		return
-	}
-	r.line("agentctl: error: ", message)
+	r.say(render.Report{Warning: &render.Notice{Message: message}}, "agentctl: error: ", message)
 }
 
 func (r *reporter) warning(n render.Notice) {
-	if r.json {
-		r.object(render.Report{Warning: &n})
-		return
-	}
-	r.line("agentctl: warning: ", n.Message)
+	r.say(render.Report{Warning: &n}, "agentctl: warning: ", n.Message)
 }
 
 // warnOnce reports a warning unless it was reported by warnOnce before.
@@ -69,22 +69,10 @@ func (r *reporter) warnOnce(n render.Notice) {
 	}
 }
 
-func (r *reporter) hint(text string) {
-	if r.json {
-		r.object(render.Report{Hint: text})
-		return
-	}
-	r.line("hint: ", text)
-}
+func (r *reporter) hint(text string) { r.say(render.Report{Hint: text}, "hint: ", text) }
 
 // note reports something that is neither wrong nor advice, such as what goes on after an interrupt.
-func (r *reporter) note(text string) {
-	if r.json {
-		r.hint(text)
-		return
-	}
-	r.line("agentctl: ", text)
-}
+func (r *reporter) note(text string) { r.say(render.Report{Hint: text}, "agentctl: ", text) }
 
 // line writes one line of text. A failing stderr leaves no way to report it.
 func (r *reporter) line(prefix, text string) {

@@ -101,7 +101,7 @@ func (c *call) show(sessions []discover.Session, machines []render.Machine, expl
 		var err error
 		switch {
 		case c.template != nil:
-			err = c.template(object)
+			err = c.template(c.Stdout, object)
 		case asJSON && len(sessions) > 1:
 			err = render.JSONLine(c.Stdout, object)
 		case asJSON:

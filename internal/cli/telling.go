@@ -13,34 +13,28 @@ import (
 
 // telling is one call of peek or logs.
 type telling struct {
-	env     Env
-	world   *discover.World
+	*call
 	options *transcriptOptions
-	look    render.Look
 	// quiet ends what shows that we are at it.
 	quiet   func()
 	partial error // of what could not be read
-	// sessions are those whose messages are told, the one that was asked for first, and told is what is known of each.
+	// sessions are those whose messages are told, the one that was asked for first, and known is what is known of each.
 	// The others are its sub-agents', of which more may come.
 	sessions []discover.Session
-	told     []*told
+	known    []*told
 	family   *discover.Family
 }
 
-func (env Env) newTelling(world *discover.World, o *transcriptOptions, look render.Look, quiet func()) *telling {
-	return &telling{env: env, world: world, options: o, look: look, quiet: quiet, family: world.Family()}
-}
-
-// warn says what could not be read; the command ends as partial.
-func (t *telling) warn(list []*discover.Warning) {
-	if err := t.env.warn(list); err != nil {
+// unread says what could not be read; the command ends as partial.
+func (t *telling) unread(list []*discover.Warning) {
+	if err := t.warn(list); err != nil {
 		t.partial = err
 	}
 }
 
 // failed takes why a part of a session's transcript cannot be read.
 func (t *telling) failed(s discover.Session) func(error) {
-	return func(err error) { t.warn([]*discover.Warning{unread(s, err)}) }
+	return func(err error) { t.unread([]*discover.Warning{unread(s, err)}) }
 }
 
 // gather adds sub-agents' sessions that are new, if they are asked for.
@@ -50,7 +44,7 @@ func (t *telling) gather(ctx context.Context) (more bool, err error) {
 	}
 	before := len(t.sessions)
 	all, warnings, err := t.family.Grow(ctx, t.sessions)
-	t.warn(warnings)
+	t.unread(warnings)
 	t.sessions = all
 	return len(all) > before, err
 }
@@ -63,43 +57,35 @@ func (t *telling) messages(ctx context.Context, s discover.Session) iter.Seq2[di
 	return t.world.Messages(ctx, s)
 }
 
-// last returns the last messages of all sessions.
-func (t *telling) last(ctx context.Context) []render.Entry {
+// next returns what is new: at first the last messages of all sessions, then what has come since.
+func (t *telling) next(ctx context.Context) []render.Entry {
+	first := t.known == nil
 	more := 0
 	if t.options.follow {
 		more = overlap
 	}
 	var lists [][]render.Entry
-	for _, s := range t.sessions {
-		known := newTold(t.options.json)
-		t.told = append(t.told, known)
-		var list []render.Entry
-		for _, m := range known.begin(t.messages(ctx, s), t.options.limit, more, t.failed(s)) {
-			list = append(list, t.entry(news{m, false}, s))
+	for i, s := range t.sessions {
+		if i == len(t.known) { // it has just begun
+			t.known = append(t.known, newTold(t.options.json))
 		}
-		lists = append(lists, list)
+		var list []news
+		if first {
+			list = t.known[i].begin(t.messages(ctx, s), t.options.limit, more, t.failed(s))
+		} else {
+			list = t.known[i].look(t.messages(ctx, s), t.failed(s))
+		}
+		var entries []render.Entry
+		for _, n := range list {
+			entries = append(entries, t.entry(n, s))
+		}
+		lists = append(lists, entries)
 	}
 	all := merged(lists)
-	if n := t.options.limit; n > 0 && len(all) > n {
+	if n := t.options.limit; first && n > 0 && len(all) > n {
 		all = all[len(all)-n:]
 	}
 	return all
-}
-
-// news returns what has come since.
-func (t *telling) news(ctx context.Context) []render.Entry {
-	var lists [][]render.Entry
-	for i, s := range t.sessions {
-		if i == len(t.told) { // it has just begun
-			t.told = append(t.told, newTold(t.options.json))
-		}
-		var list []render.Entry
-		for _, n := range t.told[i].look(t.messages(ctx, s), t.failed(s)) {
-			list = append(list, t.entry(n, s))
-		}
-		lists = append(lists, list)
-	}
-	return merged(lists)
 }
 
 // transcript writes messages for people.

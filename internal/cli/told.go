@@ -49,7 +49,7 @@ func newTold(tokens bool) *told {
 
 // begin returns the last n messages of a transcript as it is now, the oldest first; 0 is all. It takes more of them for
 // looks to come to meet. failed is told of what cannot be read.
-func (t *told) begin(messages iter.Seq2[discover.Message, error], n, more int, failed func(error)) (last []discover.Message) {
+func (t *told) begin(messages iter.Seq2[discover.Message, error], n, more int, failed func(error)) (last []news) {
 	met, held := 0, 0
 	for m, err := range messages {
 		if err != nil {
@@ -62,7 +62,7 @@ func (t *told) begin(messages iter.Seq2[discover.Message, error], n, more int, f
 			break
 		}
 		if n == 0 || len(last) < n {
-			last = append(last, m)
+			last = append(last, news{m, false})
 		}
 		t.note(m)
 		if met++; n > 0 && met >= n+more {

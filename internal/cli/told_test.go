@@ -103,8 +103,8 @@ func TestTheLastMessagesAreTaken(t *testing.T) {
 	s.filler(0, 1000)
 	for n, want := range map[int]string{1: "f999", 3: "f997 f998 f999"} {
 		s.read = 0
-		if last := newTold(false).begin(s.all(), n, overlap, notFailed(t)); idsOfMessages(last) != want {
-			t.Errorf("the last %d are %s", n, idsOfMessages(last))
+		if last := newTold(false).begin(s.all(), n, overlap, notFailed(t)); idsOfNews(last) != want {
+			t.Errorf("the last %d are %s", n, idsOfNews(last))
 		}
 		if s.read != n+overlap {
 			t.Errorf("%d were read for the last %d", s.read, n)

@@ -79,12 +79,12 @@ func (env Env) transcript(ctx context.Context, arg string, o *transcriptOptions)
 		_ = env.warn(r.Warnings) // the error says how it ends
 		return err
 	}
-	t := env.newTelling(c.world, o, c.look, quiet)
-	t.warn(r.Warnings)
+	t := &telling{call: c, options: o, quiet: quiet, sessions: r.Sessions, family: c.world.Family()}
+	t.unread(r.Warnings)
 	if o.follow {
-		return t.follow(ctx, r.Sessions[0])
+		return t.follow(ctx)
 	}
-	return t.once(ctx, r.Sessions[0])
+	return t.once(ctx)
 }
 
 // onlyOne is the session that is meant where a process runs several: its own, not its sub-agents'.

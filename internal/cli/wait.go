@@ -184,7 +184,7 @@ func (c *call) printArrival(s discover.Session, o *waitOptions) error {
 	case o.json:
 		return render.JSONLine(c.Stdout, render.Of(s))
 	case c.template != nil:
-		return c.template(render.Of(s))
+		return c.template(c.Stdout, render.Of(s))
 	}
 	words := []string{render.Clean(idOf(s)), string(s.Status)}
 	switch {

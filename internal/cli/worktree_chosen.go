@@ -1,10 +1,11 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"iter"
+	"io"
 	"slices"
 	"strings"
 
@@ -69,11 +70,7 @@ func (env Env) condemnedBy(ctx context.Context, arg string, o *cleanOptions) (co
 			return unambiguous(arg, list, condemned{Worktree: w, repo: repo})
 		}
 	}
-	dir := o.repo
-	if dir == "" {
-		dir = "."
-	}
-	repo, list, err := env.tree(ctx, dir, o)
+	repo, list, err := env.tree(ctx, cmp.Or(o.repo, "."), o)
 	if err != nil {
 		return condemned{}, err
 	}
@@ -104,11 +101,7 @@ func unambiguous(arg string, list []worktree.Worktree, c condemned) (condemned, 
 
 // condemnedOf finds the worktrees of a launch group, and if branches are to be deleted those that no worktree is on.
 func (env Env) condemnedOf(ctx context.Context, group string, o *cleanOptions) ([]condemned, error) {
-	dir := o.repo
-	if dir == "" {
-		dir = "."
-	}
-	repo, list, err := env.tree(ctx, dir, o)
+	repo, list, err := env.tree(ctx, cmp.Or(o.repo, "."), o)
 	if err != nil {
 		return nil, err
 	}
@@ -164,28 +157,20 @@ func (env Env) printCleaned(results []render.Cleaned, o *cleanOptions) error {
 	if o.dryRun {
 		removed, deleted = "would remove ", "would delete branch "
 	}
-	for line := range cleanedLines(results, o.branch, removed, deleted) {
-		if _, err := fmt.Fprintln(env.Stdout, render.Clean(line)); err != nil {
-			return err
+	var text strings.Builder
+	for _, r := range results {
+		if r.Result != "removed" && r.Result != "planned" {
+			continue
+		}
+		if r.Path != "" {
+			fmt.Fprintln(&text, render.Clean(removed+r.Path))
+		}
+		if o.branch && r.Branch != "" {
+			fmt.Fprintln(&text, render.Clean(deleted+r.Branch))
 		}
 	}
-	return nil
-}
-
-func cleanedLines(results []render.Cleaned, branches bool, removed, deleted string) iter.Seq[string] {
-	return func(yield func(string) bool) {
-		for _, r := range results {
-			if r.Result != "removed" && r.Result != "planned" {
-				continue
-			}
-			if r.Path != "" && !yield(removed+r.Path) {
-				return
-			}
-			if branches && r.Branch != "" && !yield(deleted+r.Branch) {
-				return
-			}
-		}
-	}
+	_, err := io.WriteString(env.Stdout, text.String())
+	return err
 }
 
 // worktreeOffers are the linked worktrees of the repository that we are in, by branch, else by path.

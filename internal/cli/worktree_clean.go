@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -18,9 +19,10 @@ import (
 )
 
 type cleanOptions struct {
-	repo                        string
-	groups                      cli.StringSlice
-	force, branch, dryRun, json bool
+	common
+	repo                  string
+	groups                cli.StringSlice
+	force, branch, dryRun bool
 }
 
 func newWorktreeClean(env Env) *cli.Command {
@@ -50,7 +52,7 @@ func newWorktreeClean(env Env) *cli.Command {
 }
 
 func (env Env) worktreeClean(ctx context.Context, args []string, o *cleanOptions) error {
-	s, err := env.settings(true)
+	c, err := env.call("worktree clean", &o.common, nil)
 	if err != nil {
 		return err
 	}
@@ -62,13 +64,13 @@ func (env Env) worktreeClean(ctx context.Context, args []string, o *cleanOptions
 	}
 	var results []render.Cleaned
 	var failed []error
-	cleaning := &cleaning{env, o, env.world(s.Homes), nil}
-	for _, c := range chosen {
-		err := cleaning.clean(working, c)
+	cleaning := &cleaning{c, o, nil}
+	for _, w := range chosen {
+		err := cleaning.clean(working, w)
 		if err != nil {
 			failed = append(failed, err)
 		}
-		results = append(results, cleanedObject(c, o, err))
+		results = append(results, cleanedObject(w, o, err))
 	}
 	done()
 	if err := env.printCleaned(results, o); err != nil {
@@ -77,16 +79,14 @@ func (env Env) worktreeClean(ctx context.Context, args []string, o *cleanOptions
 	if err := notCleaned(failed, len(chosen)); err != nil {
 		return err
 	}
-	return env.warn(cleaning.warnings)
+	return cleaning.partial
 }
 
 // cleaning is one call of worktree clean.
 type cleaning struct {
-	Env
+	*call
 	*cleanOptions
-	world *discover.World
-	// warnings are the newest: what could not be read for the first worktree cannot be for the next.
-	warnings []*discover.Warning
+	partial error // of what could not be read
 }
 
 // clean removes one worktree while nobody can move in.
@@ -124,7 +124,7 @@ func (cl *cleaning) claims(ctx context.Context, path string) ([]worktree.Reason,
 	if err != nil {
 		return nil, err
 	}
-	cl.warnings = r.Warnings
+	cl.partial = cmp.Or(cl.warn(r.Warnings), cl.partial)
 	if r.Table.Len() == 0 { // then all sessions look as if they were stopped
 		return nil, r.Warnings[0]
 	}
@@ -167,13 +167,12 @@ func lives(s discover.Session, path string) bool {
 
 // notCleaned is why the command fails, with what to do about it.
 func notCleaned(failed []error, of int) error {
-	var refused *worktree.RefusedError
-	var hints []string
-	var texts []string
+	var hints, texts []string
 	refusals := true
 	for _, err := range failed {
 		texts = append(texts, err.Error())
-		if !errors.As(err, &refused) {
+		refused, ok := errors.AsType[*worktree.RefusedError](err)
+		if !ok {
 			refusals = false
 			continue
 		}
