@@ -24,14 +24,26 @@ type Adapter interface {
 	Store
 }
 
-// AdapterOf returns the adapter of an agent, nil if there is none.
-func AdapterOf(adapters []Adapter, agent Agent) Adapter {
-	for _, a := range adapters {
-		if a.Name() == agent {
-			return a
+// AdaptersWith yields the adapters that implement T, one of the optional interfaces, with their agents.
+func AdaptersWith[T any](adapters []Adapter) iter.Seq2[Agent, T] {
+	return func(yield func(Agent, T) bool) {
+		for _, a := range adapters {
+			if t, ok := a.(T); ok && !yield(a.Name(), t) {
+				return
+			}
 		}
 	}
-	return nil
+}
+
+// AdapterWith returns the adapter of an agent as T, one of the optional interfaces; false if it does not implement it.
+func AdapterWith[T any](adapters []Adapter, agent Agent) (T, bool) {
+	for name, t := range AdaptersWith[T](adapters) {
+		if name == agent {
+			return t, true
+		}
+	}
+	var none T
+	return none, false
 }
 
 // ShortNamed is implemented by adapters whose agent has a shorter name than its own, for worktrees and branches.

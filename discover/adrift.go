@@ -32,10 +32,10 @@ func (w *World) findAdrift(table *proc.Table, sessions []Session) (a adrift) {
 	if len(users) == 0 {
 		return a
 	}
-	readable := !slices.ContainsFunc(w.Adapters, func(adapter Adapter) bool {
-		_, ok := adapter.(Marker)
-		return agents[adapter.Name()] && !ok
-	})
+	for agent := range AdaptersWith[Marker](w.Adapters) {
+		delete(agents, agent)
+	}
+	readable := len(agents) == 0
 	a.named = map[markName][]proc.Process{}
 	for p := range table.All() {
 		switch {

@@ -49,13 +49,9 @@ func (r Result) runBy(pid int) []Session {
 
 // marked keeps the session that the environment names; without a mark, the sessions that are no sub-agent's.
 func (w *World) marked(sessions []Session, getenv func(string) string) []Session {
-	for _, a := range w.Adapters {
-		m, ok := a.(Marker)
-		if !ok {
-			continue
-		}
+	for agent, m := range AdaptersWith[Marker](w.Adapters) {
 		mark, ok := m.Mark(getenv)
-		i := slices.IndexFunc(sessions, func(s Session) bool { return s.Agent == a.Name() && s.ID == mark.Session })
+		i := slices.IndexFunc(sessions, func(s Session) bool { return s.Agent == agent && s.ID == mark.Session })
 		if ok && mark.Session != "" && i >= 0 {
 			return sessions[i : i+1]
 		}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -107,15 +108,18 @@ func (w *World) Find(ctx context.Context, arg string, agents []Agent, want Want)
 
 // mayHave reports whether an agent may have made an ID: those whose shape it has, or any if there are none.
 func (l *look) mayHave(agent Agent, id string) bool {
-	made := false
-	for _, adapter := range l.agents {
-		if m, ok := adapter.(Minter); ok && m.Mints(id) {
-			if made = true; adapter.Name() == agent {
-				return true
-			}
+	makers := l.makers(id)
+	return len(makers) == 0 || slices.Contains(makers, agent)
+}
+
+// makers are the agents whose IDs have the shape of this full one.
+func (l *look) makers(id string) (agents []Agent) {
+	for agent, m := range AdaptersWith[Minter](l.agents) {
+		if m.Mints(id) {
+			agents = append(agents, agent)
 		}
 	}
-	return !made
+	return agents
 }
 
 // isOfStore reports whether a warning is about a store that is there. [look.search] reads nothing but what may be the session
@@ -144,13 +148,12 @@ func (l *look) search(ctx context.Context, a argument, want Want) (total int, er
 // that it was made, and elsewhere only if it is not there: ids are random, so that another agent has the same one only
 // if a person gave it away. Then ID@DIR asks all agents, and a live process counts whichever agent it is.
 func (l *look) named(ctx context.Context, homes map[Agent][]Home, a argument) []Entry {
-	makers, others := map[Agent][]Home{}, map[Agent][]Home{}
-	for _, adapter := range l.agents {
-		part := others
-		if m, ok := adapter.(Minter); ok && a.dir == "" && m.Mints(a.id) {
-			part = makers
+	makers, others := map[Agent][]Home{}, maps.Clone(homes)
+	if a.dir == "" {
+		for _, agent := range l.makers(a.id) {
+			makers[agent] = homes[agent]
+			delete(others, agent)
 		}
-		part[adapter.Name()] = homes[adapter.Name()]
 	}
 	query := func(Agent) Query { return Query{ID: a.id, Children: true} }
 	found := slices.Concat(l.entries(ctx, makers, query)...)

@@ -17,7 +17,7 @@ func (w *World) hidden(r Result, pid int, getenv func(string) string) (Claim, bo
 		own := r.runBy(p.ID.PID)
 		switch _, above := r.Table.PID(p.Parent); {
 		case len(own) == 1 && own[0].ID == "" && own[0].Status == Unknown:
-			return mark(AdapterOf(w.Adapters, own[0].Agent), p, getenv, "mark", "what the process has open may not be read; it has marked this one with the session")
+			return w.mark(own[0].Agent, p, getenv, "mark", "what the process has open may not be read; it has marked this one with the session")
 		case len(own) > 0 || w.isAgent(p):
 			return Claim{}, false
 		case !above:
@@ -47,10 +47,10 @@ var errSealed = errors.New("inside an agent's sandbox other sessions cannot be s
 // sealed reports whether a table shows the inside of an agent's sandbox only: a pid namespace whose first process is the
 // sandbox, or from which the agent cannot be seen that has marked us as in one.
 func (w *World) sealed(table *proc.Table) bool {
-	if first, ok := table.PID(1); ok && w.sandboxer(first) != nil {
+	if first, ok := table.PID(1); ok && w.sandboxer(first) != "" {
 		return true
 	}
-	if !slices.ContainsFunc(w.Adapters, func(a Adapter) bool { return encloses(a, w.Setup(a.Name()).Getenv) }) {
+	if w.encloser(func(a Agent) func(string) string { return w.Setup(a).Getenv }) == "" {
 		return false
 	}
 	for p := range table.Ancestors(w.PID) {
@@ -61,47 +61,50 @@ func (w *World) sealed(table *proc.Table) bool {
 	return true
 }
 
-func encloses(a Adapter, getenv func(string) string) bool {
-	e, ok := a.(Encloser)
-	return ok && getenv != nil && e.Encloses(getenv)
-}
-
-// sandboxer is the adapter whose agent's sandbox a process is, nil if it is none.
-func (w *World) sandboxer(p proc.Process) Adapter {
-	for _, a := range w.Adapters {
-		if s, ok := a.(Sandboxer); ok && s.Sandboxes(p) {
-			return a
+// encloser is the agent in whose sandbox an environment is, each agent's as it is given; "" if it is in none.
+func (w *World) encloser(environment func(Agent) func(string) string) Agent {
+	for agent, e := range AdaptersWith[Encloser](w.Adapters) {
+		if getenv := environment(agent); getenv != nil && e.Encloses(getenv) {
+			return agent
 		}
 	}
-	return nil
+	return ""
+}
+
+// sandboxer is the agent whose sandbox a process is, "" if it is none.
+func (w *World) sandboxer(p proc.Process) Agent {
+	for agent, s := range AdaptersWith[Sandboxer](w.Adapters) {
+		if s.Sandboxes(p) {
+			return agent
+		}
+	}
+	return ""
 }
 
 // sandbox makes the claim of a process that is an agent's sandbox, by that process's own environment, or in one, by ours.
 func (w *World) sandbox(p proc.Process, ours func(string) string) (Claim, bool) {
 	const detail = "from which nothing outside can be seen, marked with the session"
-	if a := w.sandboxer(p); a != nil {
-		return mark(a, p, func(key string) string {
+	if a := w.sandboxer(p); a != "" {
+		return w.mark(a, p, func(key string) string {
 			env, _ := p.Env(key) // what may not be read has no mark
 			return env[key]
 		}, "sandbox", "it is the agent's sandbox, "+detail)
 	}
-	for _, a := range w.Adapters {
-		if encloses(a, ours) {
-			return mark(a, p, ours, "sandbox", "it is in the agent's sandbox, "+detail)
-		}
+	if a := w.encloser(func(Agent) func(string) string { return ours }); a != "" {
+		return w.mark(a, p, ours, "sandbox", "it is in the agent's sandbox, "+detail)
 	}
 	return Claim{}, false
 }
 
 // mark makes the claim of the session that an environment names.
-func mark(a Adapter, p proc.Process, getenv func(string) string, kind, detail string) (Claim, bool) {
-	m, ok := a.(Marker)
+func (w *World) mark(agent Agent, p proc.Process, getenv func(string) string, kind, detail string) (Claim, bool) {
+	m, ok := AdapterWith[Marker](w.Adapters, agent)
 	if !ok {
 		return Claim{}, false
 	}
 	left, ok := m.Mark(getenv)
 	return Claim{
-		Agent: a.Name(), Process: p.ID, Session: left.Session, Strength: Strong, Kind: kind, Detail: detail,
+		Agent: agent, Process: p.ID, Session: left.Session, Strength: Strong, Kind: kind, Detail: detail,
 		Turn: &Turn{State: TurnOpen}, // one of its tools runs: this
 	}, ok && left.Session != ""
 }

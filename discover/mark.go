@@ -87,10 +87,12 @@ func (w *World) Bearers(ctx context.Context) (Result, []Bearer, error) {
 
 // isAgent reports whether a process is an agent's program.
 func (w *World) isAgent(p proc.Process) bool {
-	return slices.ContainsFunc(w.Adapters, func(a Adapter) bool {
-		m, ok := a.(Marker)
-		return ok && m.Runs(p)
-	})
+	for _, m := range AdaptersWith[Marker](w.Adapters) {
+		if m.Runs(p) {
+			return true
+		}
+	}
+	return false
 }
 
 // Marks reports whether any live process bears a mark that names the session.
@@ -107,10 +109,8 @@ func (w *World) Marks(table *proc.Table, s Session) bool {
 
 // markKeys are the environment variables that have the marks of all agents.
 func (w *World) markKeys() (keys []string) {
-	for _, a := range w.Adapters {
-		if m, ok := a.(Marker); ok {
-			keys = append(keys, m.MarkKeys()...)
-		}
+	for _, m := range AdaptersWith[Marker](w.Adapters) {
+		keys = append(keys, m.MarkKeys()...)
 	}
 	return keys
 }
@@ -121,11 +121,9 @@ func (w *World) marks(p proc.Process) (marks []agentMark) {
 	if err != nil || len(env) == 0 {
 		return nil
 	}
-	for _, a := range w.Adapters {
-		if m, ok := a.(Marker); ok {
-			if mark, ok := m.Mark(func(key string) string { return env[key] }); ok {
-				marks = append(marks, agentMark{mark, a.Name()})
-			}
+	for agent, m := range AdaptersWith[Marker](w.Adapters) {
+		if mark, ok := m.Mark(func(key string) string { return env[key] }); ok {
+			marks = append(marks, agentMark{mark, agent})
 		}
 	}
 	return marks

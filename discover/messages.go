@@ -19,7 +19,7 @@ type Transcriber interface {
 // without a result by what is true of the session. Of a very long transcript, the newest part is given, and a warning.
 func (w *World) Messages(ctx context.Context, s Session) iter.Seq2[Message, error] {
 	return func(yield func(Message, error) bool) {
-		t, ok := w.transcriber(s.Agent)
+		t, ok := AdapterWith[Transcriber](w.Adapters, s.Agent)
 		if !ok {
 			yield(Message{}, &Warning{Agent: s.Agent, Path: s.Path, Err: fmt.Errorf("its transcripts cannot be read")})
 			return
@@ -58,11 +58,6 @@ func (m Message) size() int {
 		n += len(m.Tool.Input) + len(m.Tool.Brief) + len(m.Tool.Output)
 	}
 	return n
-}
-
-func (w *World) transcriber(agent Agent) (Transcriber, bool) {
-	t, ok := AdapterOf(w.Adapters, agent).(Transcriber)
-	return t, ok
 }
 
 // endsTurn reports whether no call before this message can still run.

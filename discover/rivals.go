@@ -75,16 +75,14 @@ func (w *World) startersOf(table *proc.Table, p proc.Process, agent Agent) []pro
 // homeOf returns the agent's home by the environment of a process, under the name that one of the sessions has it; "" where it is
 // none of theirs.
 func (w *World) homeOf(p proc.Process, sessions []Session) string {
-	for _, a := range w.Adapters {
-		h, ok := a.(Homer)
-		if !ok || a.Name() != sessions[0].Agent {
-			continue
-		}
-		home := h.HomeOf(p)
-		for _, s := range sessions {
-			if home != "" && (s.Home == home || RealPath(s.Home) == RealPath(home)) {
-				return s.Home
-			}
+	a, ok := AdapterWith[Homer](w.Adapters, sessions[0].Agent)
+	if !ok {
+		return ""
+	}
+	home := a.HomeOf(p)
+	for _, s := range sessions {
+		if home != "" && (s.Home == home || RealPath(s.Home) == RealPath(home)) {
+			return s.Home
 		}
 	}
 	return ""

@@ -162,9 +162,9 @@ func (t *tree) markedByAny(p proc.Process, agents []proc.Process) bool {
 
 // marked reports whether the environment of p says that it was started for the session, or by one of the processes.
 func (t *tree) marked(p proc.Process, k Key, processes ...proc.Process) bool {
-	m, ok := AdapterOf(t.world.Adapters, k.Agent).(interface {
+	m, ok := AdapterWith[interface {
 		Marked(proc.Process, Session) bool
-	})
+	}](t.world.Adapters, k.Agent)
 	return ok && m.Marked(p, Session{Record: &Record{Agent: k.Agent, ID: k.ID}, Processes: processes})
 }
 

@@ -362,10 +362,12 @@ type outcome[T any] struct {
 
 // MayRun reports whether a binary can be an agent's.
 func (w *World) MayRun(exe string) bool {
-	return slices.ContainsFunc(w.Adapters, func(a Adapter) bool {
-		watched, ok := a.(Watched)
-		return ok && watched.MayRun(exe)
-	})
+	for _, a := range AdaptersWith[Watched](w.Adapters) {
+		if a.MayRun(exe) {
+			return true
+		}
+	}
+	return false
 }
 
 // FilesOf returns the files and folders that change with a session. Of a process whose home is not ours there are none: its
@@ -374,10 +376,8 @@ func (w *World) FilesOf(ctx context.Context, s Session) []string {
 	if s.Path == "" && s.Trust == Foreign {
 		return nil
 	}
-	for _, a := range w.Adapters {
-		if watched, ok := a.(Watched); ok && s.Agent == a.Name() {
-			return watched.Watch(confinedTo(ctx, s), s)
-		}
+	if a, ok := AdapterWith[Watched](w.Adapters, s.Agent); ok {
+		return a.Watch(confinedTo(ctx, s), s)
 	}
 	if s.Path == "" {
 		return nil

@@ -68,17 +68,14 @@ func (env Env) countTokens(agents []discover.Agent, sessions []discover.Session,
 	tokens := render.Metric{Name: "agentctl_tokens", Help: "Tokens by kind, as each agent counts them" + known}
 	cost := render.Metric{Name: "agentctl_cost_dollars", Help: "Cost in US dollars, the agents' own figures" + known}
 	counted := render.Metric{Name: "agentctl_tokens_sessions", Help: "Sessions, sub-agents' too, whose tokens are counted in agentctl_tokens."}
-	for _, a := range env.Adapters {
-		if !slices.Contains(agents, a.Name()) {
-			continue
-		}
-		in, inclusive := a.(discover.Inclusive)
+	for _, agent := range agents {
+		in, inclusive := discover.AdapterWith[discover.Inclusive](env.Adapters, agent)
 		inclusive = inclusive && in.IncludesSubAgents(want)
 		var sum discover.Tokens
 		var dollars float64
 		var stated, priced int
 		for _, s := range sessions {
-			if s.Agent != a.Name() || inclusive && s.Parent != "" {
+			if s.Agent != agent || inclusive && s.Parent != "" {
 				continue
 			}
 			if t := s.Tokens; t != nil {
@@ -91,7 +88,7 @@ func (env Env) countTokens(agents []discover.Agent, sessions []discover.Session,
 				dollars += *s.Cost
 			}
 		}
-		name := string(a.Name())
+		name := string(agent)
 		counted.Add(float64(stated), "adapter", name)
 		if stated > 0 {
 			addTokens(&tokens, name, sum)

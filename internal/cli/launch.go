@@ -153,9 +153,9 @@ func (env Env) launcher(name string) (launch.Agent, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, a := range env.Adapters {
-		if l, ok := a.(launch.Agent); ok && slices.Contains(chosen, a.Name()) {
-			return l, nil
+	for agent, a := range discover.AdaptersWith[launch.Agent](env.Adapters) {
+		if slices.Contains(chosen, agent) {
+			return a, nil
 		}
 	}
 	return nil, &launch.UnsupportedError{Agent: discover.Agent(name), What: "cannot be launched"}

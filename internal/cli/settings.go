@@ -37,10 +37,8 @@ func (env Env) settings(noColor bool) (settings, error) {
 
 // shortID is the least number of characters by which an agent's ID means one session.
 func (env Env) shortID(agent, id string) int {
-	for _, a := range env.Adapters {
-		if s, ok := a.(discover.Shortener); ok && string(a.Name()) == agent {
-			return s.ShortID(id)
-		}
+	if a, ok := discover.AdapterWith[discover.Shortener](env.Adapters, discover.Agent(agent)); ok {
+		return a.ShortID(id)
 	}
 	return discover.MinShortID
 }

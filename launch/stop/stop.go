@@ -155,7 +155,7 @@ func (s *stopping) eachTarget(do func(*target)) {
 
 // stopperOf is how the agent's adapter says that it ends.
 func (s *stopping) stopperOf(name discover.Agent) launch.Stopper {
-	if st, ok := discover.AdapterOf(s.world.Adapters, name).(launch.Stopper); ok {
+	if st, ok := discover.AdapterWith[launch.Stopper](s.world.Adapters, name); ok {
 		return st
 	}
 	return plain{}
