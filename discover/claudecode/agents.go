@@ -2,12 +2,8 @@ package claudecode
 
 import (
 	"context"
-	"maps"
 	"path/filepath"
-	"slices"
 	"strings"
-
-	"agentctl/discover/native"
 )
 
 // agentsFolder is where the sub-agents of the session with this transcript are stored: there, and in folders of it at any
@@ -42,57 +38,33 @@ func parentOf(transcript string) string {
 	return ""
 }
 
-// agentFolder is a folder of sub-agents.
-type agentFolder struct {
-	dir     string
-	entries []native.Name
+// agentFiles are the files in a folder of sub-agents and below it, and all folders there, itself included. The folder need not
+// exist. Folders that cannot be read are empty; failed is the last of them.
+type agentFiles struct {
+	files, folders []string
+	failed         string
+	err            error
 }
 
-// agentTree is a folder of sub-agents, which need not exist, and all in it. Those that cannot be read are empty; failed is the
-// last of them.
-func agentTree(ctx context.Context, top string) (tree []agentFolder, failed string, err error) {
-	tree = []agentFolder{{dir: top}}
-	for i := 0; i < len(tree); i++ {
-		dir := tree[i].dir
-		entries, wrong := names(ctx, dir)
-		if tree[i].entries = entries; wrong != nil {
-			failed, err = dir, wrong
+// agentFilesOf lists what is stored of the sub-agents of the session with this transcript.
+func agentFilesOf(ctx context.Context, transcript string) agentFiles {
+	a := agentFiles{folders: []string{agentsFolder(transcript)}}
+	for i := 0; i < len(a.folders); i++ {
+		dir := a.folders[i]
+		entries, err := names(ctx, dir)
+		if err != nil {
+			a.failed, a.err = dir, err
 		}
 		for _, n := range entries {
-			if n.IsDir() {
-				tree = append(tree, agentFolder{dir: filepath.Join(dir, n.Name())})
+			if path := filepath.Join(dir, n.Name()); n.IsDir() {
+				a.folders = append(a.folders, path)
+			} else {
+				a.files = append(a.files, path)
 			}
 		}
 	}
-	return tree, failed, err
-}
-
-// transcripts are those of sub-agents in the folder.
-func (f agentFolder) transcripts() (paths []string) {
-	for _, n := range f.entries {
-		if isAgentTranscript(n.Name()) {
-			paths = append(paths, filepath.Join(f.dir, n.Name()))
-		}
-	}
-	return paths
+	return a
 }
 
 // isAgentTranscript tells a sub-agent's transcript by its file's name.
 func isAgentTranscript(name string) bool { return isSubagent(name) && strings.HasSuffix(name, suffix) }
-
-// agentsOf are the transcripts of a session's sub-agents, in order, and whether they are there: of some there is only the note.
-func agentsOf(ctx context.Context, transcript string) (paths []string, stored map[string]bool) {
-	stored = map[string]bool{}
-	tree, _, _ := agentTree(ctx, agentsFolder(transcript)) // what cannot be read tells nothing
-	for _, f := range tree {
-		for _, n := range f.entries {
-			if id, isNote := strings.CutSuffix(n.Name(), aboutSuffix); isNote {
-				stored[filepath.Join(f.dir, id+suffix)] = false
-			}
-		}
-		for _, path := range f.transcripts() { // also of those with a note
-			stored[path] = true
-		}
-	}
-	return slices.Sorted(maps.Keys(stored)), stored
-}

@@ -54,15 +54,12 @@ func (l *look) stores(id string) bool {
 
 // byRegistry is the claim of the process's own entry.
 func (l *look) byRegistry(x *process) discover.Claim {
-	c := x.claim()
-	c.Session, c.Path = x.entry.SessionID, locate(l.ctx, x.home, x.entry.Cwd, x.entry.SessionID)
-	c.Strength, c.Kind = discover.Exact, "registry"
-	c.Detail = x.entry.path + ": " + x.proof
+	detail := x.entry.path + ": " + x.proof
 	if x.entry.Status != "" {
-		c.Detail += ", status " + x.entry.Status
+		detail += ", status " + x.entry.Status
 	}
-	c.Turn = l.turn(x, c.Path)
-	return c
+	id := x.entry.SessionID
+	return l.trace(x, id, locate(l.ctx, x.home, x.entry.Cwd, id), discover.Exact, "registry", detail)
 }
 
 // byTrace collects what else ties a process without a registry entry to a session: before it registers (a dialog
@@ -73,11 +70,11 @@ func (l *look) byTrace(x *process) []discover.Claim {
 		return []discover.Claim{c}
 	}
 	if id := x.command.named(); id != "" {
-		c := l.trace(x, id, locate(l.ctx, x.home, x.dir, id), "argv", "the command line names the session")
-		if c.Strength = discover.Weak; x.command.print {
-			c.Strength = discover.Strong
+		strength := discover.Weak
+		if x.command.print {
+			strength = discover.Strong
 		}
-		return []discover.Claim{c}
+		return []discover.Claim{l.trace(x, id, locate(l.ctx, x.home, x.dir, id), strength, "argv", "the command line names the session")}
 	}
 	if nodeBuild(x.Process) {
 		return l.byDirectory(x)
@@ -85,9 +82,10 @@ func (l *look) byTrace(x *process) []discover.Claim {
 	return nil // later versions register as soon as they have a session
 }
 
-func (l *look) trace(x *process, id, path, kind, detail string) discover.Claim {
+// trace is the claim that the process runs this session, on this evidence.
+func (l *look) trace(x *process, id, path string, strength discover.Strength, kind, detail string) discover.Claim {
 	c := x.claim()
-	c.Session, c.Path, c.Kind, c.Detail = id, path, kind, detail
+	c.Session, c.Path, c.Strength, c.Kind, c.Detail = id, path, strength, kind, detail
 	c.Turn = l.turn(x, path)
 	return c
 }
@@ -100,10 +98,8 @@ func (l *look) byTool(x *process) (discover.Claim, bool) {
 			continue
 		}
 		if mark, ok := New().Mark(func(key string) string { return env[key] }); ok && mark.Session != "" {
-			c := l.trace(x, mark.Session, locate(l.ctx, x.home, x.dir, mark.Session), "tool-env",
-				fmt.Sprintf("its command, %s, has %s", child.ID, sessionKey))
-			c.Strength = discover.Strong
-			return c, true
+			return l.trace(x, mark.Session, locate(l.ctx, x.home, x.dir, mark.Session), discover.Strong, "tool-env",
+				fmt.Sprintf("its command, %s, has %s", child.ID, sessionKey)), true
 		}
 	}
 	return discover.Claim{}, false
@@ -117,10 +113,8 @@ const firstLine = 100 * time.Millisecond
 // process has registered.
 func (l *look) byDirectory(x *process) (claims []discover.Claim) {
 	for _, t := range l.transcripts(x, x.dir) {
-		if !l.isRegistered(t.path) && x.Before(t.modified.Add(-firstLine)) {
-			c := l.trace(x, t.id, t.path, "cwd", "written in the process's directory since it started")
-			c.Strength = discover.Weak
-			claims = append(claims, c)
+		if !l.isRegistered(t.Path) && x.Before(t.Updated.Add(-firstLine)) {
+			claims = append(claims, l.trace(x, t.ID, t.Path, discover.Weak, "cwd", "written in the process's directory since it started"))
 		}
 	}
 	return claims

@@ -9,14 +9,8 @@ import (
 	"agentctl/discover/native"
 )
 
-// transcript is a file of a project folder.
-type transcript struct {
-	id, path string
-	modified time.Time
-}
-
 // transcripts lists those that belong to a directory.
-func (l *look) transcripts(x *process, dir string) (out []transcript) {
+func (l *look) transcripts(x *process, dir string) []discover.Entry {
 	if x.home == "" || dir == "" {
 		return nil
 	}
@@ -25,10 +19,7 @@ func (l *look) transcripts(x *process, dir string) (out []transcript) {
 		s.list(project)
 	}
 	l.warnings = append(l.warnings, s.warnings...)
-	for _, e := range s.found {
-		out = append(out, transcript{e.ID, e.Path, e.Updated})
-	}
-	return out
+	return s.found
 }
 
 // early judges the registry entry of a version before 2.1.129, which keeps the first session's id when /clear begins
@@ -46,12 +37,11 @@ func (l *look) early(x *process) []discover.Claim {
 	}
 	last, known := follow(x.entry.SessionID, steps, cleared)
 	if known && last != x.entry.SessionID {
-		c := l.trace(x, last, locate(l.ctx, x.home, x.entry.Cwd, last), "history", "history.jsonl: the commands typed since session "+x.entry.SessionID)
-		c.Strength = discover.Strong
-		return []discover.Claim{c}
+		path := locate(l.ctx, x.home, x.entry.Cwd, last)
+		return []discover.Claim{l.trace(x, last, path, discover.Strong, "history", "history.jsonl: the commands typed since session "+x.entry.SessionID)}
 	}
-	later = slices.DeleteFunc(later, func(t transcript) bool { // begun in another process, or left again
-		return known && slices.ContainsFunc(steps, func(s typed) bool { return s.began(cleared[t.id]) })
+	later = slices.DeleteFunc(later, func(t discover.Entry) bool { // begun in another process, or left again
+		return known && slices.ContainsFunc(steps, func(s typed) bool { return s.began(cleared[t.ID]) })
 	})
 	c := l.byRegistry(x)
 	if len(later) == 0 {
@@ -60,50 +50,49 @@ func (l *look) early(x *process) []discover.Claim {
 	c.Strength = discover.Weak
 	claims := []discover.Claim{c}
 	for _, t := range later {
-		c := l.trace(x, t.id, t.path, "cwd", "written later than the registered session, by a version whose entry may stay behind")
-		c.Strength = discover.Weak
-		claims = append(claims, c)
+		const later = "written later than the registered session, by a version whose entry may stay behind"
+		claims = append(claims, l.trace(x, t.ID, t.Path, discover.Weak, "cwd", later))
 	}
 	return claims
 }
 
 // others returns the sessions that the process may have moved on to, since they were written later than its
 // registered one, and when those begun by /clear since it registered were created.
-func (l *look) others(x *process) (later []transcript, cleared map[string]time.Time) {
+func (l *look) others(x *process) (later []discover.Entry, cleared map[string]time.Time) {
 	cleared = map[string]time.Time{}
 	all := l.transcripts(x, x.entry.Cwd)
 	var own time.Time
 	for _, t := range all {
-		if t.id == x.entry.SessionID {
-			own = t.modified
+		if t.ID == x.entry.SessionID {
+			own = t.Updated
 		}
 	}
 	registered := time.UnixMilli(x.entry.StartedAt)
 	for _, t := range all {
-		if t.id == x.entry.SessionID || t.modified.Before(registered) {
+		if t.ID == x.entry.SessionID || t.Updated.Before(registered) {
 			continue
 		}
-		head := readHead(l.ctx, t.path)
+		head, _ := readHead(l.ctx, t.Path) // what cannot be read has none
 		fresh := head.created.After(registered) && head.command == "/clear"
 		if fresh {
-			cleared[t.id] = head.created
+			cleared[t.ID] = head.created
 		}
 		followsResume := x.entry.Kind != ""
 		resumed := head.message && head.created.Before(registered) && !followsResume
-		if (fresh || resumed) && t.modified.After(own) && !l.isRegistered(t.path) {
+		if (fresh || resumed) && t.Updated.After(own) && !l.isRegistered(t.Path) {
 			later = append(later, t)
 		}
 	}
 	return later, cleared
 }
 
-// readHead reads the beginning of a transcript; what cannot be read has none.
-func readHead(ctx context.Context, path string) (head headScan) {
+// readHead reads the beginning of a transcript, as far as it goes.
+func readHead(ctx context.Context, path string) (head headScan, err error) {
 	f, err := native.Open(ctx, path)
 	if err != nil {
-		return head
+		return head, err
 	}
 	defer f.Close()
-	_ = head.read(f) // as far as it goes
-	return head
+	err = head.read(f)
+	return head, err
 }

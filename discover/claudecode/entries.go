@@ -68,37 +68,26 @@ func (s *search) searchHome(home discover.Home) {
 	}
 }
 
-// listAll adds the sessions of all project folders, in the order of the folders. Several are listed at a time.
+// listAll adds the sessions of all project folders. Several are listed at a time.
 func (s *search) listAll(in projects) {
-	type folder struct {
-		found    []discover.Entry
-		warnings []error
-	}
-	folders := make([]folder, len(in.folders))
-	numbers := make([]int, len(in.folders))
-	for i := range numbers {
-		numbers[i] = i
-	}
-	for _, err := range native.Each(s.ctx, numbers, func(i int, scratch *native.Scratch, _ *struct{}) (bool, error) {
+	list := func(folder string, scratch *native.Scratch, l *search) (bool, error) {
 		room := native.Own[[]discover.Entry](scratch)
-		l := search{ctx: s.ctx, Query: s.Query, home: s.home, scratch: scratch, found: (*room)[:0]}
-		l.listBelow(in.dir, in.folders[i])
+		*l = search{ctx: s.ctx, Query: s.Query, home: s.home, scratch: scratch, found: (*room)[:0]}
+		l.listBelow(in.dir, folder)
 		if s.Children {
 			l.newestParts()
 		}
-		*room, folders[i] = l.found, folder{slices.Clone(l.found), l.warnings}
-		return false, nil // it has its own place
-	}) {
-		s.warnings = append(s.warnings, err)
+		*room, l.found = l.found, slices.Clone(l.found)
+		return true, nil
 	}
-	total := 0
-	for _, f := range folders {
-		total += len(f.found)
+	found := [][]discover.Entry{s.found}
+	for l, err := range native.Each(s.ctx, in.folders, list) {
+		if err != nil {
+			s.warnings = append(s.warnings, err)
+		}
+		found, s.warnings = append(found, l.found), append(s.warnings, l.warnings...)
 	}
-	s.found = slices.Grow(s.found, total)
-	for _, f := range folders {
-		s.found, s.warnings = append(s.found, f.found...), append(s.warnings, f.warnings...)
-	}
+	s.found = slices.Concat(found...)
 }
 
 // byPath takes the references that name a file of this home. It reports whether that was all that is asked.

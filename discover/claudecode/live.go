@@ -86,5 +86,6 @@ func readTail(ctx context.Context, path string) (tail tailScan, err error) {
 		return tail, err
 	}
 	defer f.Close()
-	return tail, tail.read(f)
+	err = tail.read(f)
+	return tail, err
 }

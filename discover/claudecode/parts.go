@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"agentctl/discover"
-	"agentctl/discover/native"
 )
 
 // A sub-agent in the background outlives the session that started it: when its process turns to another one (/clear,
@@ -100,32 +99,4 @@ func modTime(path string) time.Time {
 		return time.Time{}
 	}
 	return info.ModTime()
-}
-
-// begunAs gives a record of a sub-agent what stands where its conversation begins.
-func begunAs(ctx context.Context, r *discover.Record) {
-	for _, path := range otherParts(ctx, r.Path) {
-		// It was removed, or the part that is shown is all that can be told of: then there is none.
-		if head, ok := beginning(ctx, path); ok && !head.continued {
-			r.Prompt, r.Created = head.prompt(), head.created
-			return
-		}
-	}
-}
-
-// continues reports whether a transcript begins in the middle of its conversation.
-func continues(ctx context.Context, transcript string) bool {
-	head, ok := beginning(ctx, transcript)
-	return ok && head.continued
-}
-
-// beginning reads how a transcript begins, if it has a message.
-func beginning(ctx context.Context, transcript string) (head headScan, ok bool) {
-	f, err := native.Open(ctx, transcript)
-	if err != nil {
-		return head, false
-	}
-	defer f.Close()
-	err = head.read(f)
-	return head, err == nil && head.message
 }

@@ -6,7 +6,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 
 	"agentctl/discover"
@@ -45,9 +48,9 @@ const aboutLimit = 64 << 10
 
 // readAbout returns what is known; the note is an extra, which may be missing. Where the conversation began elsewhere, which
 // is asked only if there is none, the note may be there. The error is a warning.
-func readAbout(ctx context.Context, transcript string, continued func(context.Context, string) bool) (about, error) {
+func readAbout(ctx context.Context, transcript string, continued func() bool) (about, error) {
 	a, err := readNote(ctx, transcript)
-	if native.Absent(err) && continued(ctx, transcript) {
+	if native.Absent(err) && continued() {
 		for _, path := range otherParts(ctx, transcript) {
 			if a, err = readNote(ctx, path); !native.Absent(err) {
 				transcript = path
@@ -55,10 +58,10 @@ func readAbout(ctx context.Context, transcript string, continued func(context.Co
 			}
 		}
 	}
-	if err != nil && !native.Absent(err) {
-		return about{}, warning(notePath(transcript), cause(err))
+	if native.Absent(err) {
+		return about{}, nil
 	}
-	return a, nil
+	return a, asWarning(notePath(transcript), err)
 }
 
 // notePath is where the note on a sub-agent with this transcript is.
@@ -66,13 +69,10 @@ func notePath(transcript string) string { return strings.TrimSuffix(transcript, 
 
 func readNote(ctx context.Context, transcript string) (a about, err error) {
 	raw, err := native.ReadSettled(ctx, notePath(transcript), aboutLimit, json.Valid)
-	if err != nil {
-		return about{}, err
+	if err == nil {
+		err = unmarshal(raw, &a)
 	}
-	if err = unmarshal(raw, &a); err != nil {
-		return about{}, err
-	}
-	return a, nil
+	return a, err
 }
 
 // unmarshal reads a small JSON file. A value of an unexpected type is left out; the others count. Error: errDamaged.
@@ -86,10 +86,15 @@ func unmarshal(raw []byte, into any) error {
 
 // describeSubagent adds what stands in the note on a sub-agent. The error is a warning.
 func describeSubagent(ctx context.Context, r *discover.Record, continued bool) error {
-	if continued {
-		begunAs(ctx, r)
+	if continued { // where it began may be removed, or be all that can be told of
+		for _, path := range otherParts(ctx, r.Path) {
+			if head, err := readHead(ctx, path); err == nil && head.message && !head.continued {
+				r.Prompt, r.Created = head.prompt(), head.created
+				break
+			}
+		}
 	}
-	a, err := readAbout(ctx, r.Path, func(context.Context, string) bool { return continued })
+	a, err := readAbout(ctx, r.Path, func() bool { return continued })
 	r.Title = cmp.Or(r.Title, a.Description)
 	r.Branch = cmp.Or(a.WorktreeBranch, r.Branch)
 	r.SetMeta("agentType", a.AgentType)
@@ -137,19 +142,27 @@ type withNote struct {
 // may have had thousands before: nothing of them is opened. Errors are warnings, joined: one whose note cannot be read counts
 // without it.
 func (x *process) begun(ctx context.Context, transcript string) (found []withNote, err error) {
-	var errs []error
-	paths, stored := agentsOf(ctx, transcript)
-	for _, path := range paths {
+	stored := map[string]bool{}                                // by transcript; false: there is only the note
+	for _, path := range agentFilesOf(ctx, transcript).files { // what cannot be read tells nothing
+		id, isNote := strings.CutSuffix(path, aboutSuffix)
+		switch {
+		case isNote:
+			stored[id+suffix] = stored[id+suffix]
+		case isAgentTranscript(filepath.Base(path)):
+			stored[path] = true
+		}
+	}
+	for _, path := range slices.Sorted(maps.Keys(stored)) {
 		if !stored[path] {
 			if b := broughtAlong(ctx, path); b.path != "" && x.wrote(b.path) {
 				found = append(found, b)
 			}
 		} else if x.wrote(path) {
-			a, err := readAbout(ctx, path, continues)
-			errs, found = append(errs, err), append(found, withNote{path, a})
+			a, wrong := readAbout(ctx, path, func() bool { head, err := readHead(ctx, path); return err == nil && head.continued })
+			err, found = errors.Join(err, wrong), append(found, withNote{path, a})
 		}
 	}
-	return found, errors.Join(errs...)
+	return found, err
 }
 
 // pendingAgents are the calls for sub-agents that the session waits for.

@@ -169,12 +169,14 @@ func (t *totals) subagents(r *discover.Record, beside beside, scratch *native.Sc
 	}
 	agents := slices.Clone(beside.agents[r.ID])
 	if beside.folders[r.ID] {
-		tree, failed, err := agentTree(scratch.Context(), agentsFolder(r.Path))
-		if err != nil {
-			return asWarning(failed, err)
+		below := agentFilesOf(scratch.Context(), r.Path)
+		if below.err != nil {
+			return asWarning(below.failed, below.err)
 		}
-		for _, folder := range tree {
-			agents = append(agents, folder.transcripts()...)
+		for _, path := range below.files {
+			if isAgentTranscript(filepath.Base(path)) {
+				agents = append(agents, path)
+			}
 		}
 	}
 	for _, path := range agents {

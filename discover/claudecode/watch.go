@@ -18,10 +18,7 @@ func (Adapter) Watch(ctx context.Context, s discover.Session) []string {
 	if beside := strings.TrimSuffix(transcript, suffix); isSubagent(s.ID) {
 		files = append(files, beside+aboutSuffix)
 	} else {
-		tree, _, _ := agentTree(ctx, agentsFolder(transcript)) // what cannot be read has no changes
-		for _, folder := range tree {
-			files = append(files, folder.dir)
-		}
+		files = append(files, agentFilesOf(ctx, transcript).folders...) // what cannot be read has no changes
 	}
 	for _, p := range s.Processes {
 		files = append(files, entryPath(s.Home, innerPID(p)))
