@@ -171,7 +171,7 @@ func TestProgram(t *testing.T) {
 
 func TestOlder(t *testing.T) {
 	for version, want := range map[string]bool{"0.104.0": true, "0.146.9": true, "0.147": false, "0.147.0": false, "0.169.0": false, "1.0.0": false, "": false, "x.y.z": false} {
-		if older(version, firstExecFork) != want {
+		if (program{version: version}).olderThan(firstExecFork()) != want {
 			t.Errorf("%q: older %t", version, !want)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"strings"
 
+	"agentctl/discover/native"
 	"agentctl/launch"
 )
 
@@ -20,6 +21,9 @@ type program struct {
 	// version is "" where the place of the binary does not tell.
 	version string
 }
+
+// olderThan reports whether the program is known to be older than that version.
+func (p program) olderThan(v native.Version) bool { return native.ParseVersion(p.version).Before(v) }
 
 // lookProgram finds codex in PATH. npm puts a script there that runs the binary of another package, as its child in
 // the older versions and where node is older than 22.15; going around it makes the process that is started the session's

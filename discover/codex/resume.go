@@ -4,10 +4,10 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"strconv"
 	"strings"
 
 	"agentctl/discover"
+	"agentctl/discover/native"
 	"agentctl/launch"
 )
 
@@ -21,7 +21,7 @@ func resumed(r launch.Request, p program) ([]string, error) {
 	if !r.Fork {
 		return []string{"resume", s.ID}, nil
 	}
-	if !r.Interactive && older(p.version, firstExecFork) {
+	if !r.Interactive && p.olderThan(firstExecFork()) {
 		return nil, unsupported(fmt.Sprintf("%s cannot copy a session without a person: codex fork %s can in a terminal", p.version, s.ID))
 	}
 	return []string{"fork", s.ID}, nil
@@ -29,7 +29,7 @@ func resumed(r launch.Request, p program) ([]string, error) {
 
 // firstExecFork is the first version that may know `exec fork`: 0.169 does, 0.104 and by its help 0.146 do not. One in
 // between that does not says so itself.
-const firstExecFork = "0.147"
+func firstExecFork() native.Version { return native.Version{0, 147} }
 
 // homeFor names the session's home where Codex would not look by itself.
 func homeFor(s discover.Session, host launch.Host) []string {
@@ -44,7 +44,7 @@ func homeFor(s discover.Session, host launch.Host) []string {
 // terminal interface remembers them since it has a daemon, which it goes without if it is told a provider (SEEN 0.169).
 func settingsFor(r launch.Request, p program) ([]string, error) {
 	had := r.Resume
-	if r.Interactive && !older(p.version, firstDaemon) {
+	if r.Interactive && !p.olderThan(firstDaemon()) {
 		had = nil
 	}
 	model := r.Model
@@ -63,7 +63,7 @@ func settingsFor(r launch.Request, p program) ([]string, error) {
 }
 
 // firstDaemon is the first version that was seen to run the threads of its TUIs in a daemon; 0.155 does not.
-const firstDaemon = "0.160"
+func firstDaemon() native.Version { return native.Version{0, 160} }
 
 // rightsFor are the options for what Codex may do without asking: what was asked for, else what the session had.
 func rightsFor(asked launch.Permissions, had *discover.Session) ([]string, error) {
@@ -151,23 +151,4 @@ func (Adapter) Hint(r launch.Request, begun discover.Session) string {
 func fact[T any](s *discover.Session, key string) T {
 	value, _ := s.Meta.Get(key).(T)
 	return value
-}
-
-// older reports whether a version is older than another; one that is not known is not.
-func older(version, than string) bool {
-	a, b := strings.Split(version, "."), strings.Split(than, ".")
-	for i := range b {
-		if i >= len(a) {
-			return false
-		}
-		x, errX := strconv.Atoi(a[i])
-		y, errY := strconv.Atoi(b[i])
-		if errX != nil || errY != nil {
-			return false
-		}
-		if x != y {
-			return x < y
-		}
-	}
-	return false
 }
