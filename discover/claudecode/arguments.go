@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"agentctl/discover"
+	"agentctl/discover/native"
 	"agentctl/launch"
 )
 
@@ -78,7 +79,7 @@ func (c caller) model() string {
 	if c.Model != "" || c.Resume == nil {
 		return c.Model
 	}
-	forgets := c.version.known() && c.version.before(version{2, 1, 113}) || c.host.Getenv("ANTHROPIC_MODEL") != ""
+	forgets := c.version.Before(native.Version{2, 1, 113}) || c.host.Getenv("ANTHROPIC_MODEL") != ""
 	for _, provider := range []string{"CLAUDE_CODE_USE_BEDROCK", "CLAUDE_CODE_USE_VERTEX", "CLAUDE_CODE_USE_FOUNDRY"} {
 		forgets = forgets && c.host.Getenv(provider) == ""
 	}

@@ -34,14 +34,14 @@ const manifestLimit = 64 << 10
 //
 //   - npm: .../@anthropic-ai/claude-code/{cli.js,cli-wrapper.cjs,bin/claude.exe} with a package.json
 //   - the native installer: .../claude/versions/2.1.197
-func installedVersion(program string) version {
+func installedVersion(program string) native.Version {
 	program, err := filepath.EvalSymlinks(program)
 	if err != nil {
-		return version{}
+		return native.Version{}
 	}
 	dir := filepath.Dir(program)
 	if filepath.Base(dir) == "versions" {
-		return parseVersion(filepath.Base(program))
+		return native.ParseVersion(filepath.Base(program))
 	}
 	for _, dir := range []string{dir, filepath.Dir(dir)} {
 		raw, err := native.ReadFile(filepath.Join(dir, "package.json"), manifestLimit)
@@ -50,8 +50,8 @@ func installedVersion(program string) version {
 		}
 		var m struct{ Name, Version string }
 		if json.Unmarshal(raw, &m) == nil && m.Name == "@anthropic-ai/claude-code" {
-			return parseVersion(m.Version)
+			return native.ParseVersion(m.Version)
 		}
 	}
-	return version{}
+	return native.Version{}
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"unicode/utf8"
 
+	"agentctl/discover/native"
 	"agentctl/launch"
 )
 
@@ -45,7 +46,7 @@ func (Adapter) Markers() []string {
 type caller struct {
 	launch.Request
 	host    launch.Host
-	version version // of what is installed; zero if that is not known, which is taken for a current one
+	version native.Version // of what is installed; zero if that is not known, which is taken for a current one
 }
 
 // promptLimit is the most that print mode reads from stdin, in UTF-16 units (2.1.197, 2.1.329).
@@ -57,7 +58,7 @@ func (c caller) check() error {
 		return c.unsupported("reads no prompt above %d MB, and this one has more than %d characters: put the text in a file and name it in the prompt",
 			promptLimit>>20, unit)
 	}
-	if c.Name != "" && c.version.known() && c.version.before(version{2, 1, 76}) {
+	if c.Name != "" && c.version.Before(native.Version{2, 1, 76}) {
 		return c.unsupported("%s cannot name a session at its start: update it, or leave out --name", c.version)
 	}
 	for _, arg := range c.Args {

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"agentctl/discover"
+	"agentctl/discover/native"
 	"agentctl/launch"
 )
 
@@ -18,7 +19,7 @@ func installed(t *testing.T, release string, variables ...string) (host launch.H
 	root := t.TempDir()
 	pkg := filepath.Join(root, "node_modules", "@anthropic-ai", "claude-code")
 	file := filepath.Join(pkg, "bin", "claude.exe")
-	if parseVersion(release).before(version{2, 1, 113}) {
+	if native.ParseVersion(release).Before(native.Version{2, 1, 113}) {
 		file = filepath.Join(pkg, "cli.js")
 	}
 	manifest := `{"name":"@anthropic-ai/claude-code","version":"` + release + `"}`
@@ -143,10 +144,10 @@ func TestSpecRefuses(t *testing.T) {
 
 func TestInstalledVersion(t *testing.T) {
 	_, program := installed(t, "2.1.197")
-	native := filepath.Join(t.TempDir(), "claude", "versions", "2.1.260")
-	must(t, os.MkdirAll(filepath.Dir(native), 0o755))
-	must(t, os.WriteFile(native, nil, 0o755))
-	for path, want := range map[string]version{program: {2, 1, 197}, native: {2, 1, 260}, "/bin/sh": {}, "/nowhere": {}} {
+	installer := filepath.Join(t.TempDir(), "claude", "versions", "2.1.260")
+	must(t, os.MkdirAll(filepath.Dir(installer), 0o755))
+	must(t, os.WriteFile(installer, nil, 0o755))
+	for path, want := range map[string]native.Version{program: {2, 1, 197}, installer: {2, 1, 260}, "/bin/sh": {}, "/nowhere": {}} {
 		if got := installedVersion(path); got != want {
 			t.Errorf("%s: %s, want %s", path, got, want)
 		}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"agentctl/discover"
+	"agentctl/discover/native"
 )
 
 // turnScan finds the state of the newest turn from the conversation records, given newest first. Of sub-agents'
@@ -80,7 +81,7 @@ func (s *turnScan) assistant(l *line) {
 		s.turn.Error = strings.TrimSpace(textOf(l.content, 0))
 	case !own:
 		s.settled = true
-	case l.StopReason == "" && parseVersion(l.Version.Text(0))[0] < 2 && !hasBlock(l.content, "tool_use"):
+	case l.StopReason == "" && native.ParseVersion(l.Version.Text(0))[0] < 2 && !hasBlock(l.content, "tool_use"):
 		s.end(discover.TurnUnknown) // 1.x wrote messages before it knew how they end
 	default:
 		s.open()

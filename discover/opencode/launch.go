@@ -4,6 +4,7 @@ import (
 	"path/filepath"
 
 	"agentctl/discover"
+	"agentctl/discover/native"
 	"agentctl/launch"
 )
 
@@ -55,7 +56,7 @@ func (Adapter) Markers() []string {
 // the agent, the agent and its variant, is told again (READ 1.1.65, 1.18.33).
 func (p program) resume(spec *launch.Spec, r launch.Request, host launch.Host) error {
 	s := r.Resume
-	if s.Meta.Get("legacy") == true && !p.before(version{1, 2}) {
+	if s.Meta.Get("legacy") == true && !p.version.Before(native.Version{1, 2}) {
 		return unsupported("of version " + p.known() + " cannot go on with a session that an older one keeps in JSON files; " +
 			"versions before 1.2 can, and 1.2 to 1.15 take such sessions over at their first start")
 	}

@@ -53,11 +53,11 @@ func (p program) full(r launch.Request) ([]string, error) {
 	switch {
 	case r.Permissions != launch.Full:
 		return nil, nil
-	case r.Interactive && p.before(version{1, 18, 33}):
+	case r.Interactive && p.version.Before(native.Version{1, 18, 33}):
 		return nil, unsupported("of version " + p.known() + " has no mode without approvals in a terminal; it asks there")
-	case p.before(version{1, 3, 3}):
+	case p.version.Before(native.Version{1, 3, 3}):
 		return nil, unsupported("of version " + p.known() + " has no mode without approvals; use --permissions edit, or a newer one")
-	case p.before(version{1, 18, 33}):
+	case p.version.Before(native.Version{1, 18, 33}):
 		return []string{"--dangerously-skip-permissions"}, nil
 	}
 	return []string{"--auto"}, nil

@@ -24,7 +24,7 @@ const binKey = "OPENCODE_BIN_PATH"
 // program is the agent as it is installed.
 type program struct {
 	path    string
-	version version // zero where the installation does not tell
+	version native.Version // zero where the installation does not tell
 }
 
 // findProgram looks up the agent's own binary. In npm's package opencode-ai the program may be a launcher that runs the
@@ -105,31 +105,19 @@ func isMusl() bool {
 	return err == nil
 }
 
-// version is a version's numbers.
-type version [3]int
-
-// before reports whether the program is known to be older.
-func (p program) before(v version) bool {
-	return p.version != version{} && slices.Compare(p.version[:], v[:]) < 0
-}
-
 // known is the version for messages.
 func (p program) known() string {
-	if p.version == (version{}) {
+	if !p.version.Known() {
 		return "unknown"
 	}
-	return fmt.Sprintf("%d.%d.%d", p.version[0], p.version[1], p.version[2])
+	return p.version.String()
 }
 
 // versionOf reads the manifest of the npm package that a binary is in; zero if it is in none.
-func versionOf(path string) (v version) {
+func versionOf(path string) native.Version {
 	data, err := native.ReadFile(filepath.Join(filepath.Dir(filepath.Dir(path)), "package.json"), 1<<20)
 	if err != nil || !strings.HasPrefix(native.Object(data).Get("name").Text(shortLimit), "opencode-") {
-		return version{}
+		return native.Version{}
 	}
-	text := native.Object(data).Get("version").Text(shortLimit)
-	if _, err := fmt.Sscanf(text, "%d.%d.%d", &v[0], &v[1], &v[2]); err != nil {
-		return version{}
-	}
-	return v
+	return native.ParseVersion(native.Object(data).Get("version").Text(shortLimit))
 }
