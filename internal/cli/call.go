@@ -7,6 +7,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"agentctl/discover"
+	"agentctl/internal/config"
 	"agentctl/internal/render"
 )
 
@@ -20,7 +21,8 @@ type common struct {
 // call is one run of a command that asks the engine.
 type call struct {
 	Env
-	settings
+	config.Config
+	look  render.Look
 	world *discover.World
 	// agents are those of --adapter; all if there are none.
 	agents []discover.Agent
@@ -35,7 +37,7 @@ func (env Env) call(verb string, o *common, object any) (*call, error) {
 	}
 	c := &call{Env: env}
 	var err error
-	if c.settings, err = env.settings(o.noColor); err != nil {
+	if c.Config, c.look, err = env.settings(o.noColor); err != nil {
 		return nil, err
 	}
 	if o.noTrunc {

@@ -19,7 +19,7 @@ import (
 type offer struct{ word, about string }
 
 // newComplete makes the command that the completion scripts call: `agentctl __complete SHELL …`, where the further arguments are
-// in the form of that shell (see [completers]). It prints the offers, and never fails: a command line that cannot be completed
+// in the form of that shell (see [Env.complete]). It prints the offers, and never fails: a command line that cannot be completed
 // has none.
 func newComplete(env Env) *cli.Command {
 	return &cli.Command{
@@ -27,44 +27,37 @@ func newComplete(env Env) *cli.Command {
 		SkipFlagParsing: true,
 		Action: func(c *cli.Context) error {
 			args := c.Args().Slice()
-			if len(args) == 0 || completers()[args[0]] == nil {
+			if len(args) == 0 {
 				return nil
 			}
-			_, err := io.WriteString(env.Stdout, completers()[args[0]](env, c.Context, args[1:]))
+			_, err := io.WriteString(env.Stdout, env.complete(c.Context, args[0], args[1:]))
 			return err
 		},
 	}
 }
 
-// completers answer the completion scripts of each shell. Every record that they print ends with a NUL, since a word may hold any
-// other character, a line break too.
-func completers() map[string]func(Env, context.Context, []string) string {
-	return map[string]func(Env, context.Context, []string) string{"bash": Env.completeBash, "zsh": Env.completeZsh, "fish": Env.completeFish}
-}
-
-// completeZsh takes the words up to the cursor without their quotes, the last one unfinished, and prints words and descriptions in
-// turn. Zsh quotes what it inserts.
-func (env Env) completeZsh(ctx context.Context, words []string) string {
-	var b strings.Builder
-	for _, o := range env.matching(ctx, words) {
-		b.WriteString(o.word + "\x00" + render.Clean(o.about) + "\x00")
+// complete answers the completion script of a shell. Every record ends with a NUL, since a word may hold any other character, a
+// line break too.
+//
+// Zsh and fish give the words up to the cursor without their quotes, the last one unfinished, and quote what they insert. For
+// zsh words and descriptions come in turn. For fish a word has a tab and its description behind it: one that has a tab itself
+// cannot be offered.
+func (env Env) complete(ctx context.Context, shell string, args []string) string {
+	if shell == "bash" {
+		return env.completeBash(ctx, args)
 	}
-	return b.String()
-}
-
-// completeFish takes the words as [Env.completeZsh] does, and prints each word with a tab and its description behind it, as fish
-// reads them: a word that has a tab itself cannot be offered. Fish quotes what it inserts.
-func (env Env) completeFish(ctx context.Context, words []string) string {
 	var b strings.Builder
-	for _, o := range env.matching(ctx, words) {
-		if strings.Contains(o.word, "\t") {
-			continue
+	for _, o := range env.matching(ctx, args) {
+		about := render.Clean(o.about)
+		switch {
+		case shell == "zsh":
+			b.WriteString(o.word + "\x00" + about + "\x00")
+		case shell != "fish" || strings.Contains(o.word, "\t"):
+		case about == "":
+			b.WriteString(o.word + "\x00")
+		default:
+			b.WriteString(o.word + "\t" + about + "\x00")
 		}
-		b.WriteString(o.word)
-		if o.about != "" {
-			b.WriteString("\t" + render.Clean(o.about))
-		}
-		b.WriteByte(0)
 	}
 	return b.String()
 }

@@ -138,7 +138,11 @@ func TestCompletionScripts(t *testing.T) {
 		if got := run(env, "completion", shell); got != 0 || !strings.Contains(out.stdout.String(), "__complete "+shell) {
 			t.Errorf("%s: exit %d\n%s", shell, got, out.stdout.String())
 		}
-		if completers()[shell] == nil {
+		args := []string{"lis"}
+		if shell == "bash" {
+			args = []string{"agentctl lis", "lis"}
+		}
+		if answer := env.complete(t.Context(), shell, args); !strings.HasPrefix(answer, "list") {
 			t.Errorf("%s: nothing answers its script", shell)
 		}
 	}

@@ -177,15 +177,15 @@ func TestDocsConfiguration(t *testing.T) {
 		t.Fatal(err)
 	}
 	env, _ := testEnv(t)
-	plain, err := env.settings(false)
+	plain, _, err := env.settings(false)
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := setenv(env, "XDG_CONFIG_HOME", dir).settings(false)
+	got, _, err := setenv(env, "XDG_CONFIG_HOME", dir).settings(false)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if len(got.Homes) != 2 || fmt.Sprint(got.Since, got.Color, got.Strict) != fmt.Sprint(plain.Since, plain.Color, plain.Strict) {
-		t.Errorf("got %+v, default %+v", got.Config, plain.Config)
+		t.Errorf("got %+v, default %+v", got, plain)
 	}
 }

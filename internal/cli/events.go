@@ -146,7 +146,7 @@ func publish(ctx context.Context, out io.Writer, events []watch.Event, template 
 				return err
 			}
 		}
-		if err := write(ctx, out, printed.Bytes()); err != nil {
+		if _, err := (impatient{ctx, out}).Write(printed.Bytes()); err != nil {
 			return err
 		}
 		for _, o := range outlets {

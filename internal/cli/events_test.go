@@ -56,7 +56,7 @@ func TestWritingEndsWithTheContext(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	text := make([]byte, 1<<20) // more than a pipe holds
 	go func() { _, _ = r.Read(make([]byte, 1)); stop() }()
-	if err := write(ctx, w, text); !errors.Is(err, context.Canceled) {
+	if _, err := (impatient{ctx, w}).Write(text); !errors.Is(err, context.Canceled) {
 		t.Errorf("%v", err)
 	}
 	r.Close() // and with it ends what still writes

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"syscall"
 
@@ -121,18 +120,4 @@ func (t *telling) writer(ctx context.Context) func(render.Entry) error {
 		return func(e render.Entry) error { return render.JSONLine(out, render.OfMessage(e.Message, e.Of)) }
 	}
 	return t.transcript(out).Write
-}
-
-// impatient is a writer that gives up when the context ends.
-type impatient struct {
-	ctx context.Context // its life is one call
-	w   io.Writer
-}
-
-// Write implements [io.Writer]. It keeps the text.
-func (i impatient) Write(text []byte) (int, error) {
-	if err := write(i.ctx, i.w, bytes.Clone(text)); err != nil {
-		return 0, err
-	}
-	return len(text), nil
 }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"context"
 	"io"
 	"os"
@@ -11,19 +12,25 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// write writes, but gives up when the context ends: a reader that does not read would hold us for ever. What is written
-// must not be changed then.
-func write(ctx context.Context, w io.Writer, text []byte) error {
+// impatient is a writer that gives up when the context ends: a reader that does not read would hold us for ever.
+type impatient struct {
+	ctx context.Context // its life is one call
+	w   io.Writer
+}
+
+// Write implements [io.Writer].
+func (i impatient) Write(text []byte) (int, error) {
 	done := make(chan error, 1)
+	kept := bytes.Clone(text) // it is written still when we have given up
 	go func() {
-		_, err := w.Write(text)
+		_, err := i.w.Write(kept)
 		done <- err
 	}()
 	select {
 	case err := <-done:
-		return err
-	case <-ctx.Done():
-		return ctx.Err()
+		return len(text), err
+	case <-i.ctx.Done():
+		return 0, i.ctx.Err()
 	}
 }
 

@@ -8,22 +8,15 @@ import (
 	"agentctl/internal/render"
 )
 
-// settings are what is in force for one call: flags over environment over file, resolved here and nowhere else.
-type settings struct {
-	config.Config
-	look render.Look
-}
-
-// settings reads the configuration. noColor is the flag.
-func (env Env) settings(noColor bool) (settings, error) {
-	c, err := config.Load(config.Path(env.Getenv), env.Getenv("HOME"), env.agentNames())
-	if err != nil {
-		return settings{}, err
+// settings reads the configuration, and how it is printed: flags over environment over file, resolved here and nowhere else.
+func (env Env) settings(noColor bool) (c config.Config, look render.Look, err error) {
+	if c, err = config.Load(config.Path(env.Getenv), env.Getenv("HOME"), env.agentNames()); err != nil {
+		return c, look, err
 	}
 	if c.Homes, err = env.users.named(env.Adapters, c.Homes); err != nil {
-		return settings{}, err
+		return c, look, err
 	}
-	look := render.Look{Width: env.Width, Now: env.Now(), Home: env.Getenv("HOME"), ShortID: env.shortID}
+	look = render.Look{Width: env.Width, Now: env.Now(), Home: env.Getenv("HOME"), ShortID: env.shortID}
 	switch {
 	case noColor, env.Getenv("NO_COLOR") != "", env.Getenv("TERM") == "dumb":
 		c.Color = config.Never
@@ -32,7 +25,7 @@ func (env Env) settings(noColor bool) (settings, error) {
 	default:
 		look.Color = c.Color == config.Always
 	}
-	return settings{c, look}, nil
+	return c, look, nil
 }
 
 // shortID is the least number of characters by which an agent's ID means one session.

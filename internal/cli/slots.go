@@ -25,8 +25,8 @@ type slotOptions struct {
 
 func (o *slotOptions) flags() []cli.Flag {
 	return []cli.Flag{
-		&cli.GenericFlag{Name: "adapter", Usage: "launch this `AGENT`; if repeated, each one in its own worktree", Value: &adapterValue{o}},
-		&cli.GenericFlag{Name: "model", Usage: "use `MODEL`, by the agent's name for it; applies to the --adapter before it", Value: &modelValue{o}},
+		&cli.GenericFlag{Name: "adapter", Usage: "launch this `AGENT`; if repeated, each one in its own worktree", Value: flagFunc(o.addAdapter)},
+		&cli.GenericFlag{Name: "model", Usage: "use `MODEL`, by the agent's name for it; applies to the --adapter before it", Value: flagFunc(o.setModel)},
 		&cli.StringFlag{Name: "matrix", Usage: "launch what `FILE` describes, each launch in its own worktree", Destination: &o.matrix},
 		&aloneFlag{cli.StringFlag{Name: "worktree", Usage: "work in a new worktree of `REPO` (default: the repository that contains --cwd)", Destination: &o.worktree}, here},
 		&cli.StringFlag{Name: "branch", Usage: "use the branch `B` in the worktree; implies --worktree", Destination: &o.branch},
@@ -34,35 +34,33 @@ func (o *slotOptions) flags() []cli.Flag {
 	}
 }
 
-// adapterValue takes --adapter.
-type adapterValue struct{ to *slotOptions }
+// flagFunc is a flag whose values a function takes.
+type flagFunc func(string) error
 
 // Set implements [cli.Generic].
-func (v *adapterValue) Set(s string) error {
-	v.to.entries = append(v.to.entries, config.Entry{Agent: s})
+func (f flagFunc) Set(value string) error { return f(value) }
+
+func (f flagFunc) String() string { return "" }
+
+// addAdapter takes --adapter.
+func (o *slotOptions) addAdapter(agent string) error {
+	o.entries = append(o.entries, config.Entry{Agent: agent})
 	return nil
 }
 
-func (v *adapterValue) String() string { return "" }
-
-// modelValue takes --model.
-type modelValue struct{ to *slotOptions }
-
-// Set implements [cli.Generic].
-func (v *modelValue) Set(s string) error {
-	last := len(v.to.entries) - 1
+// setModel takes --model.
+func (o *slotOptions) setModel(model string) error {
+	last := len(o.entries) - 1
 	switch {
-	case last >= 0 && len(v.to.entries[last].Models) > 0, last < 0 && v.to.model != "":
+	case last >= 0 && len(o.entries[last].Models) > 0, last < 0 && o.model != "":
 		return errors.New("an agent takes one model; repeat --adapter for each")
 	case last >= 0:
-		v.to.entries[last].Models = []string{s}
+		o.entries[last].Models = []string{model}
 	default:
-		v.to.model = s
+		o.model = model
 	}
 	return nil
 }
-
-func (v *modelValue) String() string { return "" }
 
 // here is the value of --worktree alone.
 const here = "."

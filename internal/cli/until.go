@@ -3,7 +3,6 @@ package cli
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -27,69 +26,73 @@ func untils() []string {
 
 // waiting is a wait for several sessions: each has to be there once, in whatever order.
 type waiting struct {
-	until until
-	first []discover.Session // of the first look
-	now   []discover.Session // as last seen, or as it was when it got there
-	there []bool
-	idle  []time.Time // when it was first seen idle, though not in the storage
+	until    until
+	sessions []awaited
 	// arrived is called once for each session that is there.
 	arrived func(discover.Session) error
 }
 
+// awaited is a session that is waited for.
+type awaited struct {
+	first discover.Session // as it was at the first look
+	now   discover.Session // as last seen, or as it was when it got there
+	there bool
+	idle  time.Time // when it was first seen idle, though not in the storage
+}
+
 func newWaiting(u until, n int, arrived func(discover.Session) error) *waiting {
-	return &waiting{
-		until: u, now: make([]discover.Session, n), there: make([]bool, n), idle: make([]time.Time, n), arrived: arrived,
-	}
+	return &waiting{until: u, sessions: make([]awaited, n), arrived: arrived}
 }
 
 // see takes what is true of the sessions, and reports whether one is still to be waited for.
 func (w *waiting) see(sessions []discover.Session) (more bool, err error) {
-	if w.first == nil {
-		w.first = sessions
-	}
 	for i, s := range sessions {
-		if w.there[i] {
+		a := &w.sessions[i]
+		if a.first.Record == nil {
+			a.first = s
+		}
+		if a.there {
 			continue
 		}
-		w.now[i] = s
-		if w.there[i] = w.reached(i, s); w.there[i] {
-			if err := w.arrived(s); err != nil {
-				return false, err
-			}
+		a.now = s
+		if a.there = a.reached(w.until); !a.there {
+			more = true
+		} else if err := w.arrived(s); err != nil {
+			return false, err
 		}
 	}
-	return slices.Contains(w.there, false), nil
+	return more, nil
 }
 
-func (w *waiting) reached(i int, s discover.Session) bool {
+func (a *awaited) reached(u until) bool {
 	switch {
-	case w.until == untilChange:
-		return watch.Changed(s, w.first[i])
-	case s.Status == discover.Stopped:
+	case u == untilChange:
+		return watch.Changed(a.now, a.first)
+	case a.now.Status == discover.Stopped:
 		return true
-	case s.Status == discover.Waiting:
-		return w.until == untilWaiting
+	case a.now.Status == discover.Waiting:
+		return u == untilWaiting
 	}
-	return s.Status == discover.Idle && w.until != untilStopped && w.over(i, s)
+	return a.now.Status == discover.Idle && u != untilStopped && a.over()
 }
 
 // over reports whether it is as good as known how the turn of an idle session ended.
-func (w *waiting) over(i int, s discover.Session) bool {
-	if !begins(s) {
+func (a *awaited) over() bool {
+	if !begins(a.now) {
 		return true
 	}
-	if w.idle[i].IsZero() {
-		w.idle[i] = time.Now()
+	if a.idle.IsZero() {
+		a.idle = time.Now()
 	}
-	return time.Since(w.idle[i]) >= watch.TurnEndDelay
+	return time.Since(a.idle) >= watch.TurnEndDelay
 }
 
 // absent names the sessions that are not there yet.
 func (w *waiting) absent() string {
 	var names []string
-	for i, s := range w.now {
-		if !w.there[i] {
-			names = append(names, fmt.Sprintf("%s (%s)", idOf(s), s.Status))
+	for _, a := range w.sessions {
+		if !a.there {
+			names = append(names, fmt.Sprintf("%s (%s)", idOf(a.now), a.now.Status))
 		}
 	}
 	return strings.Join(names, ", ")
@@ -99,7 +102,8 @@ func (w *waiting) absent() string {
 // cannot be told.
 func (w *waiting) verdict() (unknown []string, err error) {
 	var bad []string
-	for _, s := range w.now {
+	for _, a := range w.sessions {
+		s := a.now
 		if w.until == untilChange && begins(s) {
 			continue
 		}

@@ -145,8 +145,8 @@ func TestUntilATurnBegins(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if unknown, err := w.verdict(); !w.there[0] || err != nil || unknown != nil {
-		t.Errorf("reached %t: %v, %v", w.there[0], unknown, err)
+	if unknown, err := w.verdict(); !w.sessions[0].there || err != nil || unknown != nil {
+		t.Errorf("reached %t: %v, %v", w.sessions[0].there, unknown, err)
 	}
 	begun.Status, begun.Outcome, begun.Turn.State = discover.Stopped, discover.Interrupted, discover.TurnOpen
 	w = newWaiting(untilChange, 1, func(discover.Session) error { return nil })
