@@ -191,3 +191,16 @@ func TestTokensOfAVagueSubAgent(t *testing.T) {
 		t.Errorf("%d warnings", warnings)
 	}
 }
+
+// A negative sum is no answer: what was used is unknown where the counts contradict each other.
+func TestTokensOfContradictingCounts(t *testing.T) {
+	w := newTribe(t)
+	const count = `{"timestamp":"2026-11-20T19:00:00Z","type":"event_msg","payload":{"type":"token_count","info":{"total_token_usage":%s}}}` + "\n"
+	id := w.thread(1, 2, own)
+	w.file(path(1, plainExt), `{"timestamp":"2026-11-20T19:00:00Z","type":"session_meta","payload":{"id":"`+id+`"}}`+"\n"+
+		fmt.Sprintf(count, `{"total_tokens":8000000}`)+fmt.Sprintf(count, `{"input_tokens":900,"output_tokens":100,"total_tokens":1000}`))
+	got, warnings := inputs(t, w, discover.Query{}, discover.Want{Tokens: true})
+	if got[id] != -1 || len(warnings) != 1 || !strings.Contains(warnings[0].Error(), "contradict") {
+		t.Errorf("%v, warnings %v", got, warnings)
+	}
+}

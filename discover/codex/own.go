@@ -70,16 +70,27 @@ func booksAt(f *native.File, id string) (u usage, err error) {
 	return u, err
 }
 
+// errCounts: the records of what was used contradict each other, as after some were lost.
+var errCounts = errors.New("its token counts contradict each other, so that its tokens are unknown")
+
 // since is what was used since the rollout began.
 func (u usage) since(f *native.File, h *head) (discover.Tokens, error) {
-	if !h.meta.continues() || !u.begun {
-		return u.best(), nil
+	own := u.books
+	if h.meta.continues() && u.begun {
+		then, err := inherited(f, h.ownID())
+		if err != nil {
+			return discover.Tokens{}, err
+		}
+		if !u.counted {
+			then.counts = discover.Tokens{} // there are but records, each of its own answer
+		}
+		own = u.less(then)
 	}
-	then, err := inherited(f, h.ownID())
-	if !u.counted {
-		then.counts = discover.Tokens{} // there are but records, each of its own answer
+	t := own.best()
+	if min(t.In, t.Out, t.CacheRead, t.CacheWrite, t.Reasoning, t.Total) < 0 {
+		return discover.Tokens{}, errCounts
 	}
-	return u.less(then).best(), err
+	return t, nil
 }
 
 // inherited are the books with which a rollout begins that goes on from another one. Of the copies at its beginning, if
