@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	"agentctl/discover"
 	"agentctl/proc"
@@ -27,9 +26,7 @@ func (s *stopping) findLeftBehind(ctx context.Context) {
 		for _, p := range left {
 			family[p.ID] = p
 		}
-		for _, p := range t.remains(s.now, family) {
-			t.LeftBehind = append(t.LeftBehind, p.ID)
-		}
+		t.LeftBehind = idsOf(t.remains(s.now, family))
 	}
 }
 
@@ -47,9 +44,5 @@ func (t *target) planLeftBehind() {
 	if len(t.LeftBehind) == 0 || t.Outcome != Planned {
 		return
 	}
-	var words []string
-	for _, id := range t.LeftBehind {
-		words = append(words, fmt.Sprintf("SIGTERM to %s", id))
-	}
-	t.Message += fmt.Sprintf("; then %s, left behind before the session was resumed", strings.Join(words, ", "))
+	t.Message += fmt.Sprintf("; then %s, left behind before the session was resumed", terminated(t.LeftBehind))
 }

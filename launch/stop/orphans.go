@@ -2,9 +2,7 @@ package stop
 
 import (
 	"context"
-	"fmt"
 	"slices"
-	"strings"
 
 	"agentctl/discover"
 	"agentctl/proc"
@@ -47,17 +45,13 @@ func EndOrphans(ctx context.Context, world *discover.World, o Options, agents []
 	}
 	if o.DryRun {
 		for _, t := range s.targets {
-			t.Outcome, t.Message = Planned, t.orphanPlan()
+			t.Outcome, t.Message = Planned, terminated(idsOf(t.below))
 		}
 	} else {
 		s.endTools(ctx)
 		s.eachTarget(func(t *target) { t.see(ctx); t.conclude() })
 	}
-	var results []Result
-	for _, t := range s.targets {
-		results = append(results, t.Result)
-	}
-	return results, now, nil
+	return s.results(), now, nil
 }
 
 func orphanage(world *discover.World, o Options, agents []discover.Agent) *stopping {
@@ -109,13 +103,4 @@ func (s *stopping) orphaned(session discover.Session) *target {
 	t.Before, t.Outcome = session, AlreadyStopped
 	s.targets = append(s.targets, t)
 	return t
-}
-
-// orphanPlan says what would be tried.
-func (t *target) orphanPlan() string {
-	var words []string
-	for _, p := range t.below {
-		words = append(words, fmt.Sprintf("SIGTERM to %s", p.ID))
-	}
-	return strings.Join(words, ", ")
 }

@@ -31,18 +31,26 @@ func (t *target) ask(ctx context.Context) (err error) {
 	if t.asked, err = t.stopper.End(limited, s, t.Host); err != nil || !t.asked {
 		return err
 	}
+	t.over = t.poll(limited, func(now discover.Session, known bool) bool {
+		return known && (now.Status == discover.Stopped || now.Status == discover.Idle && t.session.Shared)
+	})
+	return nil
+}
+
+// poll reads the session's status until done accepts it, or ctx ends. It reports whether done has accepted it.
+func (t *target) poll(ctx context.Context, done func(now discover.Session, known bool) bool) bool {
 	for {
 		began := time.Now()
-		if t.over = t.ended(limited); t.over || limited.Err() != nil {
-			return nil
+		if done(t.look(ctx)) {
+			return true
 		}
-		// A busy machine makes a look slow: looking must not make it busier.
+		// On a busy machine reading takes long, and polling must not make it busier.
 		pause := time.NewTimer(min(max(3*time.Since(began), glance), stare))
 		select {
-		case <-limited.Done():
+		case <-ctx.Done():
+			return false
 		case <-pause.C:
 		}
-		pause.Stop()
 	}
 }
 
@@ -63,9 +71,3 @@ func (t *target) addressee() (discover.Session, error) {
 
 // errOutOfReach: nothing is sent to a process that is another user's or in another namespace.
 var errOutOfReach = errors.New("its process belongs to another user or is in another namespace, and is not asked")
-
-// ended reports whether there is no more to wait for: the process goes on only where it is not the session's alone.
-func (t *target) ended(ctx context.Context) bool {
-	now, ok := t.look(ctx)
-	return ok && (now.Status == discover.Stopped || now.Status == discover.Idle && t.session.Shared)
-}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	"agentctl/discover"
 	"agentctl/proc"
@@ -37,16 +36,11 @@ func (t *target) endedToo(s discover.Session) bool {
 
 // sayUnclear says which processes were left because they may be another session's.
 func (t *target) sayUnclear() {
-	var pids []string
-	for _, id := range t.unclear {
-		if lives(id) {
-			pids = append(pids, id.String())
-		}
-	}
-	if len(pids) == 0 {
+	left := slices.DeleteFunc(t.unclear, func(id proc.ID) bool { return !lives(id) })
+	if len(left) == 0 {
 		return
 	}
-	text := fmt.Sprintf("left %s: it may be of another session with this ID", strings.Join(pids, ", "))
+	text := fmt.Sprintf("left %s: it may be of another session with this ID", joined(left, ", ", proc.ID.String))
 	if t.Message != "" {
 		text = t.Message + "; " + text
 	}

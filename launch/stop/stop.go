@@ -114,11 +114,7 @@ func Sessions(ctx context.Context, world *discover.World, chosen []discover.Sess
 		}
 		s.eachTarget(func(t *target) { t.conclude() })
 	}
-	var results []Result
-	for _, t := range s.targets {
-		results = append(results, t.Result)
-	}
-	return results, nil
+	return s.results(), nil
 }
 
 // stopping is one call of Sessions.
@@ -151,6 +147,13 @@ func (s *stopping) eachTarget(do func(*target)) {
 		wg.Go(func() { do(t) })
 	}
 	wg.Wait()
+}
+
+func (s *stopping) results() (list []Result) {
+	for _, t := range s.targets {
+		list = append(list, t.Result)
+	}
+	return list
 }
 
 // stopperOf is how the agent's adapter says that it ends.

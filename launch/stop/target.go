@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	"agentctl/discover"
 	"agentctl/launch"
@@ -30,8 +29,9 @@ type target struct {
 	below []proc.Process
 	// older are the processes that an earlier process of the session has left behind, those included that may be a rival's.
 	older proc.Family
-	// seen is what was found in the end.
-	seen view
+	// found is the session after all that was done, if it is known; interrupted: ctx had ended by then.
+	found              discover.Session
+	known, interrupted bool
 	// rivals are the other sessions with this ID, once compared; unclear are processes that may be theirs.
 	rivals   []discover.Session
 	compared bool
@@ -68,16 +68,16 @@ func (t *target) fail(format string, args ...any) {
 
 // candidates names the processes that may run a session.
 func candidates(s discover.Session) string {
-	var pids []string
+	var ids []proc.ID
 	for _, e := range s.Evidence {
-		if pid := e.Process.String(); !slices.Contains(pids, pid) {
-			pids = append(pids, pid)
+		if !slices.Contains(ids, e.Process) {
+			ids = append(ids, e.Process)
 		}
 	}
-	if len(pids) == 0 {
+	if len(ids) == 0 {
 		return ""
 	}
-	return ": it may be " + strings.Join(pids, ", or ")
+	return ": it may be " + joined(ids, ", or ", proc.ID.String)
 }
 
 // others are the sessions that run in the same processes and were not chosen. A sub-agent's session belongs to the
@@ -105,11 +105,31 @@ func (t *target) plan() string {
 	if t.session.Shared && !t.Force {
 		return fmt.Sprintf("will interrupt the turn; the shared process %s is not signalled", t.agents[0].process.ID)
 	}
-	var words []string
-	for _, a := range t.agents {
-		words = append(words, fmt.Sprintf("%s to %s", signalName(a.gentle[0]), a.process.ID))
+	return joined(t.agents, ", ", func(a *agent) string {
+		return fmt.Sprintf("%s to %s", signalName(a.gentle[0]), a.process.ID)
+	})
+}
+
+// joined are the texts of a list.
+func joined[T any](list []T, between string, text func(T) string) string {
+	var texts []string
+	for _, v := range list {
+		texts = append(texts, text(v))
 	}
-	return strings.Join(words, ", ")
+	return strings.Join(texts, between)
+}
+
+// terminated says which processes would get a SIGTERM.
+func terminated(ids []proc.ID) string {
+	return joined(ids, ", ", func(id proc.ID) string { return "SIGTERM to " + id.String() })
+}
+
+// idsOf are the identities of processes.
+func idsOf(list []proc.Process) (ids []proc.ID) {
+	for _, p := range list {
+		ids = append(ids, p.ID)
+	}
+	return ids
 }
 
 // served says whom else the processes of the session serve.
@@ -118,11 +138,8 @@ func (t *target) served() string {
 	if len(t.others) == 0 {
 		return fmt.Sprintf("%s serves other sessions too", pid)
 	}
-	var names []string
-	for _, o := range t.others {
-		names = append(names, cmp.Or(o.ID, "an unidentified session"))
-	}
-	return fmt.Sprintf("%s also runs %s", pid, strings.Join(names, ", "))
+	names := joined(t.others, ", ", func(o discover.Session) string { return cmp.Or(o.ID, "an unidentified session") })
+	return fmt.Sprintf("%s also runs %s", pid, names)
 }
 
 // end ends the session, or finds out why not.
@@ -195,15 +212,5 @@ func (t *target) signal(ctx context.Context) {
 func (t *target) fade(ctx context.Context) {
 	limited, cancel := context.WithTimeout(ctx, grace)
 	defer cancel()
-	for {
-		if now, ok := t.look(limited); !ok || now.Status == discover.Stopped {
-			return
-		}
-		pause := time.NewTimer(glance)
-		select {
-		case <-limited.Done():
-		case <-pause.C:
-		}
-		pause.Stop()
-	}
+	t.poll(limited, func(now discover.Session, known bool) bool { return !known || now.Status == discover.Stopped })
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"agentctl/discover"
@@ -41,20 +40,13 @@ func (t *target) look(ctx context.Context) (now discover.Session, ok bool) {
 	return t.Before.Gone(), true
 }
 
-// view is a session as it was found after all that was done.
-type view struct {
-	session discover.Session
-	// ok: it can be told; interrupted: ctx had ended.
-	ok, interrupted bool
-}
-
 // see finds out how the session is now.
 func (t *target) see(ctx context.Context) {
-	t.seen.session, t.seen.ok = t.look(ctx)
-	if t.seen.interrupted = ctx.Err() != nil; t.seen.interrupted {
+	t.found, t.known = t.look(ctx)
+	if t.interrupted = ctx.Err() != nil; t.interrupted {
 		last, cancel := lastly(ctx)
 		defer cancel()
-		t.seen.session, t.seen.ok = t.look(last)
+		t.found, t.known = t.look(last)
 	}
 }
 
@@ -68,13 +60,12 @@ func (s *stopping) endedLate() bool {
 
 // conclude says what has become of the session, by what was found last.
 func (t *target) conclude() {
-	now, ok, interrupted := t.seen.session, t.seen.ok, t.seen.interrupted
-	if ok && (now.ID != "" || now.Status != discover.Stopped) {
-		t.After = &now
+	if t.known && (t.found.ID != "" || t.found.Status != discover.Stopped) {
+		t.After = &t.found
 	}
 	t.account()
 	if t.Outcome == "" {
-		t.judge(now, ok, interrupted)
+		t.judge()
 	}
 	if t.Outcome == AlreadyStopped && len(t.below) > 0 {
 		t.leftBehind()
@@ -92,18 +83,17 @@ func (t *target) account() {
 		}
 	}
 	t.Signalled = append(sent, t.Signalled...)
-	for _, p := range t.below {
-		t.Survived = append(t.Survived, p.ID)
-	}
+	t.Survived = append(t.Survived, idsOf(t.below)...)
 }
 
-func (t *target) judge(now discover.Session, ok, interrupted bool) {
+func (t *target) judge() {
+	now := t.found
 	// A process that has not ended yet may have let go of the session already.
 	over := now.Status == discover.Stopped && len(t.Survived) == len(t.below)
 	switch {
 	case t.denial() != nil:
 		t.fail("%v", t.denial())
-	case !ok:
+	case !t.known:
 		t.fail("its status is not known")
 	case over && len(t.below) > 0, t.asked && now.Status == discover.Idle && len(t.below) > 0:
 		t.fail("it is %s, but %s", now.Status, stillRun(t.below))
@@ -112,7 +102,7 @@ func (t *target) judge(now discover.Session, ok, interrupted bool) {
 	case t.asked && t.session.Shared && now.Status == discover.Idle:
 		t.Outcome, t.Message = Interrupted, fmt.Sprintf("it stays open in %s", now.Processes[0].ID)
 	default:
-		t.Outcome, t.Message = Running, t.why(now, interrupted)
+		t.Outcome, t.Message = Running, t.why()
 	}
 }
 
@@ -127,15 +117,15 @@ func (t *target) denial() error {
 }
 
 // why says why the session still runs.
-func (t *target) why(now discover.Session, interrupted bool) string {
+func (t *target) why() string {
 	pid := t.agents[0].process.ID.String()
-	if len(now.Processes) > 0 {
-		pid = now.Processes[0].ID.String()
+	if len(t.found.Processes) > 0 {
+		pid = t.found.Processes[0].ID.String()
 	}
 	switch {
-	case interrupted && !t.asked && len(t.Signalled) == 0:
+	case t.interrupted && !t.asked && len(t.Signalled) == 0:
 		return "nothing was done"
-	case interrupted:
+	case t.interrupted:
 		return "not waited for"
 	case t.gone():
 		return fmt.Sprintf("%s runs it now", pid)
@@ -161,12 +151,9 @@ func (t *target) leftBehind() {
 }
 
 func stillRun(list []proc.Process) string {
-	var pids []string
-	for _, p := range list {
-		pids = append(pids, p.ID.String())
+	ids := joined(idsOf(list), ", ", proc.ID.String)
+	if len(list) == 1 {
+		return "its tool " + ids + " still runs"
 	}
-	if len(pids) == 1 {
-		return "its tool " + pids[0] + " still runs"
-	}
-	return "its tools " + strings.Join(pids, ", ") + " still run"
+	return "its tools " + ids + " still run"
 }
