@@ -145,10 +145,7 @@ func (w *Watch) look(ctx context.Context, enough func(discover.Session) bool) (d
 	if ended && len(own) == 0 {
 		return true, w.end(ctx)
 	}
-	s, ok := w.proof(own)
-	if !ok {
-		s, ok = w.chosen(ctx)
-	}
+	s, ok := w.proof(ctx, own)
 	if !ok {
 		return false, nil
 	}
@@ -169,8 +166,9 @@ func (w *Watch) own(r discover.Result) []discover.Session {
 }
 
 // proof finds the session among the child's rows: the one whose ID was known before, or that the child's own words or
-// exact evidence name.
-func (w *Watch) proof(own []discover.Session) (discover.Session, bool) {
+// exact evidence name. If there is none, a record of a new session with the ID that was chosen for it, or that the child
+// has said, is proof enough: nobody else was told or could say, and some agents leave no better one.
+func (w *Watch) proof(ctx context.Context, own []discover.Session) (discover.Session, bool) {
 	chosen, said := w.child.spec.ID, ""
 	if chosen == "" {
 		said = w.agent.Said(w.child.output()).ID
@@ -184,19 +182,13 @@ func (w *Watch) proof(own []discover.Session) (discover.Session, bool) {
 			found = append(found, s)
 		}
 	}
-	if len(found) != 1 {
-		return discover.Session{}, false
+	if len(found) == 1 {
+		return found[0], true
 	}
-	return found[0], true
-}
-
-// chosen finds a new session by the ID that was chosen for it, or that the child itself has said: nobody else was told or
-// could say, so that a record of it is proof enough for agents that leave no better one.
-func (w *Watch) chosen(ctx context.Context) (discover.Session, bool) {
 	if w.child.spec.Resumed {
 		return discover.Session{}, false
 	}
-	s, ok := w.find(ctx, cmp.Or(w.child.spec.ID, w.agent.Said(w.child.output()).ID))
+	s, ok := w.find(ctx, id)
 	return s, ok && s.Path != ""
 }
 

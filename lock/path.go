@@ -5,16 +5,17 @@ import (
 	"strings"
 )
 
-// RealPath returns an absolute path without symbolic links, as far as it exists.
-func RealPath(path string) string {
-	for dir := path; ; dir = filepath.Dir(dir) {
+// Resolve returns an absolute path without symbolic links, as far as it exists. A relative one stays as it is.
+func Resolve(path string) string {
+	for dir := path; filepath.IsAbs(dir); dir = filepath.Dir(dir) {
 		if real, err := filepath.EvalSymlinks(dir); err == nil {
 			return filepath.Join(real, path[len(dir):])
 		}
-		if dir == filepath.Dir(dir) {
-			return path
+		if dir == "/" {
+			break
 		}
 	}
+	return path
 }
 
 // Within reports whether a path is dir or lies below it, by their names. Nothing lies in "".

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -157,12 +156,7 @@ func lives(s discover.Session, path string) bool {
 			dirs = append(dirs, dir)
 		}
 	}
-	return slices.ContainsFunc(dirs, func(dir string) bool {
-		if real, err := filepath.EvalSymlinks(dir); err == nil {
-			dir = real
-		}
-		return dir == path || strings.HasPrefix(dir, path+"/")
-	})
+	return slices.ContainsFunc(dirs, func(dir string) bool { return lock.Within(lock.Resolve(dir), path) })
 }
 
 // notCleaned is why the command fails, with what to do about it.

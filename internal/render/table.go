@@ -28,15 +28,13 @@ type Look struct {
 
 // WaitingFirst puts the sessions that wait for the person before the others, which stay in their order.
 func WaitingFirst(sessions []discover.Session) {
-	slices.SortStableFunc(sessions, func(a, b discover.Session) int {
-		switch aw, bw := a.Status == discover.Waiting, b.Status == discover.Waiting; {
-		case aw == bw:
+	rank := func(s discover.Session) int {
+		if s.Status == discover.Waiting {
 			return 0
-		case aw:
-			return -1
 		}
 		return 1
-	})
+	}
+	slices.SortStableFunc(sessions, func(a, b discover.Session) int { return rank(a) - rank(b) })
 }
 
 // Table writes one row a session, with a heading. It fits the width; into a pipe (Width 0) it shows everything whole.

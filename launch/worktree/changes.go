@@ -52,9 +52,8 @@ func Look(ctx context.Context, host launch.Host, dir string) (*Changes, error) {
 	if err != nil {
 		return nil, err
 	}
-	var files State
-	files.count(out)
-	c := &Changes{Changed: files.Changed, Untracked: files.Untracked}
+	c := &Changes{}
+	c.count(out)
 	c.compare(out)
 	return c, nil
 }
@@ -90,6 +89,23 @@ func (r *Repo) refuseFilters(ctx context.Context) error {
 		}
 	}
 	return err
+}
+
+// count reads git-status(1), porcelain v2: a letter for the kind of line, and after a rename (2) the former name.
+func (c *Changes) count(status string) {
+	lines := strings.Split(status, "\x00")
+	for i := 0; i < len(lines); i++ {
+		kind, _, _ := strings.Cut(lines[i], " ")
+		switch kind {
+		case "1", "u":
+			c.Changed++
+		case "2":
+			c.Changed++
+			i++
+		case "?":
+			c.Untracked++
+		}
+	}
 }
 
 // compare reads the header of git-status(1), porcelain v2, as far as the branches go.

@@ -81,7 +81,7 @@ func (r *Repo) Create(ctx context.Context, want Wanted) (Made, error) {
 // real is an absolute path whose directory, as far as there is one, has no links in it, as git writes paths.
 func real(path string) (string, error) {
 	path, err := filepath.Abs(path)
-	return filepath.Join(lock.RealPath(filepath.Dir(path)), filepath.Base(path)), err
+	return filepath.Join(lock.Resolve(filepath.Dir(path)), filepath.Base(path)), err
 }
 
 // clear returns the worktree that is wanted if it is there, and otherwise sees to it that nothing is in the way: what

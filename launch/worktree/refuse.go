@@ -1,10 +1,6 @@
 package worktree
 
-import (
-	"context"
-	"fmt"
-	"strings"
-)
+import "strings"
 
 // Why is a reason in one word.
 type Why string
@@ -80,51 +76,4 @@ func fixed(w Worktree, all []Worktree) []Reason {
 		}
 	}
 	return out
-}
-
-// losses are the reasons that lie in what is in w. Its commits are lost only with their branch; without a branch, with
-// the worktree.
-func (r *Repo) losses(ctx context.Context, w Worktree, at stage, deleteBranch bool) ([]Reason, error) {
-	var s State
-	var err error
-	if at == begun {
-		s.Unmerged, err = r.unmerged(ctx, w.Head, w.Branch) // its files are only what git had written by then
-	} else {
-		s, err = r.State(ctx, w)
-	}
-	if err != nil {
-		return nil, err
-	}
-	var out []Reason
-	var files []string
-	if s.Changed > 0 {
-		files = append(files, count(s.Changed, "changed file"))
-	}
-	if s.Untracked > 0 {
-		files = append(files, count(s.Untracked, "untracked file"))
-	}
-	if len(files) > 0 {
-		out = append(out, Reason{IsDirty, "it has " + strings.Join(files, " and ")})
-	}
-	if s.Unmerged > 0 && (deleteBranch || w.Branch == "") {
-		out = append(out, notMerged(s.Unmerged))
-	}
-	if s.Submodules {
-		out = append(out, Reason{HasModules, "it holds the repositories of its submodules"})
-	}
-	if s.Broken {
-		out = append(out, Reason{IsBroken, "its .git is missing or belongs to another worktree, so git cannot say what is in it"})
-	}
-	return out, nil
-}
-
-func notMerged(commits int) Reason {
-	return Reason{IsUnmerged, fmt.Sprintf("%s on no other branch, remote branch or tag", count(commits, "commit"))}
-}
-
-func count(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
 }

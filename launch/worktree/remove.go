@@ -127,10 +127,10 @@ func (r *Repo) branchLosses(ctx context.Context, branch string, force bool) erro
 		return err
 	}
 	n, err := r.unmerged(ctx, head, branch)
-	if err != nil || n == 0 || force {
+	if err != nil || force {
 		return err
 	}
-	return refuse("branch "+branch, []Reason{notMerged(n)})
+	return refuse("branch "+branch, notMerged(n))
 }
 
 // Branches returns the branches of a launch group, those too that no worktree is on.

@@ -38,9 +38,9 @@ func Find(ctx context.Context, git Git) (*Place, error) {
 	top, err := git.Ask(ctx, "rev-parse", "--show-toplevel")
 	p := &Place{dir: line(dir)}
 	if err == nil { // a bare repository has none
-		p.top = lock.RealPath(line(top))
+		p.top = lock.Resolve(line(top))
 	}
-	if inside, real := p.ours(lock.RealPath(line(common))); !inside {
+	if inside, real := p.ours(lock.Resolve(line(common))); !inside {
 		p.why = "git takes the hooks from " + p.dir
 		if from, err := git.Ask(ctx, "config", "--show-origin", "--get", "core.hooksPath"); err == nil {
 			origin, _, _ := strings.Cut(from, "\t")
@@ -61,7 +61,7 @@ func Find(ctx context.Context, git Git) (*Place, error) {
 // ours reports whether the hooks are in the repository's own directory, where nobody else has them and no commit does,
 // and where they really are. A bare repository may have its worktrees in there.
 func (p *Place) ours(common string) (bool, string) {
-	real := lock.RealPath(p.dir)
+	real := lock.Resolve(p.dir)
 	return lock.Within(real, common) && !(lock.Within(p.top, common) && lock.Within(real, p.top)), real
 }
 

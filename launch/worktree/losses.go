@@ -1,0 +1,121 @@
+package worktree
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// losses are the reasons that lie in what would be lost with w. Its commits are lost only with their branch; without a
+// branch, with the worktree. Stashes are not: all worktrees share them.
+func (r *Repo) losses(ctx context.Context, w Worktree, at stage, deleteBranch bool) ([]Reason, error) {
+	var commits []Reason
+	if deleteBranch || w.Branch == "" {
+		n, err := r.unmerged(ctx, w.Head, w.Branch)
+		if err != nil {
+			return nil, err
+		}
+		commits = notMerged(n)
+	}
+	if at == begun || w.Bare || !exists(w.Path) {
+		return commits, nil // its files are only what git had written when it was killed, or there are none
+	}
+	linked, err := r.linked(ctx, w.Path)
+	if err != nil {
+		return nil, err
+	}
+	if !linked {
+		return append(commits, Reason{IsBroken, "its .git is missing or belongs to another worktree, so git cannot say what is in it"}), nil
+	}
+	modules, err := r.submodules(ctx, w.Path)
+	if err != nil {
+		return nil, err
+	}
+	status, err := r.git(ctx, w.Path, "status", "--porcelain=v2", "-z", "--untracked-files=normal", "--ignore-submodules=none")
+	return slices.Concat(uncommitted(status), commits, modules), err
+}
+
+func uncommitted(status string) []Reason {
+	var c Changes
+	c.count(status)
+	var files []string
+	if c.Changed > 0 {
+		files = append(files, count(c.Changed, "changed file"))
+	}
+	if c.Untracked > 0 {
+		files = append(files, count(c.Untracked, "untracked file"))
+	}
+	if len(files) == 0 {
+		return nil
+	}
+	return []Reason{{IsDirty, "it has " + strings.Join(files, " and ")}}
+}
+
+func notMerged(commits int) []Reason {
+	if commits == 0 {
+		return nil
+	}
+	return []Reason{{IsUnmerged, count(commits, "commit") + " on no other branch, remote branch or tag"}}
+}
+
+// submodules is the reason that there are repositories of submodules in the worktree, which have commits of their own.
+func (r *Repo) submodules(ctx context.Context, path string) ([]Reason, error) {
+	modules, err := r.git(ctx, path, "rev-parse", "--path-format=absolute", "--git-path", "modules")
+	if err != nil {
+		return nil, err
+	}
+	inside, err := os.ReadDir(strings.TrimSuffix(modules, "\n"))
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, nil
+	case err != nil || len(inside) == 0:
+		return nil, err
+	}
+	return []Reason{{HasModules, "it holds the repositories of its submodules"}}, nil
+}
+
+func count(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
+// linked reports whether git, in that directory, takes it for the top of a worktree of this repository. It may be lost
+// in another one, which it lies in.
+func (r *Repo) linked(ctx context.Context, path string) (bool, error) {
+	out, err := r.git(ctx, path, "rev-parse", "--show-cdup", "--path-format=absolute", "--git-common-dir")
+	if err != nil {
+		return false, ctx.Err() // it is in none
+	}
+	common, top := strings.CutPrefix(strings.TrimSuffix(out, "\n"), "\n")
+	real, err := filepath.EvalSymlinks(common)
+	return top && err == nil && real == r.common, nil
+}
+
+// unmerged counts the commits that are on head and on no branch but this one.
+func (r *Repo) unmerged(ctx context.Context, head, branch string) (int, error) {
+	if head == "" {
+		return 0, nil
+	}
+	args := []string{"rev-list", "--count", head, "--not"}
+	if branch != "" {
+		args = append(args, "--exclude="+branch)
+	}
+	out, err := r.git(ctx, r.common, append(args, "--branches", "--remotes", "--tags")...)
+	if err != nil {
+		return 0, err
+	}
+	return strconv.Atoi(strings.TrimSpace(out))
+}
+
+func exists(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
+}
