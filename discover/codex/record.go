@@ -193,10 +193,11 @@ func word(v native.Value) []byte {
 
 // whole reports whether the line is one whole record – not cut, torn or run into another – and bounds its payload.
 func (r *record) whole(line []byte) bool {
-	raw := native.Value(r.payload).Raw()
-	last := string(bytes.TrimSpace(r.payload[len(raw):])) == "}" // as mostly: the line needs no second look
-	r.payload = raw
-	return r.payload.Complete() && (last || native.Object(line).Complete())
+	n := r.payload.Len(func([]byte, native.Value) int { return 0 })
+	rest := r.payload[n:]
+	r.payload = r.payload[:n]
+	last := string(bytes.TrimSpace(rest)) == "}" // as mostly: the line needs no second look
+	return n > 0 && (last || native.Object(line).Complete())
 }
 
 // get returns a member of the payload, nil if it has none of that name.
