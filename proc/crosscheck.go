@@ -10,11 +10,11 @@ import (
 
 // Difference is a process that go-ps and this package describe differently.
 type Difference struct {
-	PID int
+	PID int `json:"pid"`
 	// Name is the process name as this package reads it; as go-ps does if the process is missing here.
-	Name string
+	Name string `json:"name"`
 	// Text is the difference in a few words, as "missing in go-ps".
-	Text string
+	Text string `json:"difference"`
 }
 
 // crossCheckTries is how often a process is read again before a difference counts. A process may start, end, or change its

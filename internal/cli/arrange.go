@@ -128,12 +128,9 @@ func permute(verb *cli.Command, words []string) (flags, args, passed []string, e
 			return flags, args, words, nil
 		case isHelp(word):
 			flags = append(flags, "--help")
-		case strings.HasPrefix(word, "--"):
-			word, words, err = longFlag(verb, word, words)
-			flags = append(flags, word)
 		case strings.HasPrefix(word, "-") && word != "-":
 			var some []string
-			some, words, err = shortFlags(verb, word, words)
+			some, words, err = takeFlags(verb, word, words)
 			flags = append(flags, some...)
 		default:
 			args = append(args, word)
@@ -145,59 +142,47 @@ func permute(verb *cli.Command, words []string) (flags, args, passed []string, e
 	return flags, args, nil, nil
 }
 
-// longFlag joins --name with its value.
-func longFlag(verb *cli.Command, word string, next []string) (flag string, rest []string, err error) {
-	name, value, joined := strings.Cut(word[2:], "=")
-	f := flagOf(verb, name)
-	switch {
-	case f == nil || len(name) == 1:
-		return "", nil, unknown("flag", "--"+name, flagNames(verb))
-	case !f.TakesValue():
-		return word, next, nil
-	case joined:
-	case isAlone(f) && (len(next) == 0 || strings.HasPrefix(next[0], "-")):
-		value = f.(*aloneFlag).alone
-	case len(next) > 0:
-		value, next = next[0], next[1:]
+// takeFlags reads a word of flags, and gives each its value in one word: a long flag, or one-letter ones, of which the first that
+// takes a value has the rest of the word. A value that is not in the word is the next one.
+func takeFlags(verb *cli.Command, word string, next []string) (flags, rest []string, err error) {
+	letters, long := strings.CutPrefix(word[1:], "-")
+	for letters != "" {
+		name, value := letters[:1], letters[1:]
+		joined := value != ""
+		if long {
+			name, value, joined = strings.Cut(letters, "=")
+		}
+		f := flagOf(verb, name)
+		switch {
+		case f == nil && !long:
+			return nil, nil, unknownShort(verbOf(verb), word, flagNames(verb))
+		case f == nil || long && len(name) == 1:
+			return nil, nil, unknown("flag", "--"+name, flagNames(verb))
+		case !f.TakesValue() && long:
+			return []string{word}, next, nil
+		case !f.TakesValue():
+			flags, letters = append(flags, "-"+name), value
+			continue
+		case joined && !long:
+			return append(flags, "-"+name+"="+strings.TrimPrefix(value, "=")), next, nil
+		case joined:
+		case isAlone(f) && (len(next) == 0 || strings.HasPrefix(next[0], "-")):
+			value = f.(*aloneFlag).alone
+		case len(next) > 0:
+			value, next = next[0], next[1:]
+		}
+		if value == "" { // a variable that was not set, which would select everything
+			return nil, nil, badUsage(verbOf(verb), "flag %s needs a value", dashed(name))
+		}
+		return append(flags, dashed(name)+"="+value), next, nil
 	}
-	if value == "" {
-		return "", nil, needsValue(verb, name)
-	}
-	return "--" + name + "=" + value, next, nil
+	return flags, next, nil
 }
 
 // isAlone reports whether the flag may stand without a value.
 func isAlone(f cli.Flag) bool {
 	_, ok := f.(*aloneFlag)
 	return ok
-}
-
-// needsValue also refuses an empty value: it is a variable that was not set, and would select everything.
-func needsValue(verb *cli.Command, name string) error {
-	return badUsage(verbOf(verb), "flag %s needs a value", dashed(name))
-}
-
-// shortFlags takes a word of one-letter flags apart; the first that takes a value has the rest of the word, or the
-// next word.
-func shortFlags(verb *cli.Command, word string, next []string) (flags, rest []string, err error) {
-	letters := word[1:]
-	for i := range letters {
-		name := letters[i : i+1]
-		f := flagOf(verb, name)
-		switch {
-		case f == nil:
-			return nil, nil, unknownShort(verbOf(verb), word, flagNames(verb))
-		case !f.TakesValue():
-			flags = append(flags, "-"+name)
-		case i+1 < len(letters):
-			return append(flags, "-"+name+"="+strings.TrimPrefix(letters[i+1:], "=")), next, nil
-		case len(next) == 0 || next[0] == "":
-			return nil, nil, needsValue(verb, name)
-		default:
-			return append(flags, "-"+name+"="+next[0]), next[1:], nil
-		}
-	}
-	return flags, next, nil
 }
 
 func flagOf(verb *cli.Command, name string) cli.DocGenerationFlag {

@@ -52,15 +52,8 @@ type processFindings struct {
 
 // crossCheck is the comparison of the process table with the one that go-ps reads.
 type crossCheck struct {
-	Compared    int                 `json:"compared"`
-	Differences []processDifference `json:"differences"`
-}
-
-type processDifference struct {
-	PID  int    `json:"pid"`
-	Name string `json:"name"`
-	// Difference says in words how the two tables differ.
-	Difference string `json:"difference"`
+	Compared    int               `json:"compared"`
+	Differences []proc.Difference `json:"differences"`
 }
 
 func (env Env) doctor(ctx context.Context, o *common) error {
@@ -157,11 +150,7 @@ func (env Env) crossCheckProcesses(table *proc.Table) (*crossCheck, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &crossCheck{Compared: compared, Differences: []processDifference{}}
-	for _, d := range differences {
-		c.Differences = append(c.Differences, processDifference{d.PID, d.Name, d.Text})
-	}
-	return c, nil
+	return &crossCheck{compared, append([]proc.Difference{}, differences...)}, nil
 }
 
 // plural is a count with its noun.

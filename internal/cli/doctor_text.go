@@ -33,7 +33,7 @@ func (f findings) write(w io.Writer, wanted string, look render.Look) error {
 	if c := f.Processes.CrossCheck; c != nil {
 		line("go-ps", fmt.Sprintf("%d compared, %s", c.Compared, plural(len(c.Differences), "difference")))
 		for _, d := range c.Differences {
-			line("", fmt.Sprintf("pid %d (%s): %s", d.PID, d.Name, d.Difference))
+			line("", fmt.Sprintf("pid %d (%s): %s", d.PID, d.Name, d.Text))
 		}
 	}
 	fmt.Fprintln(out, "configuration")

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -106,21 +105,10 @@ func (env Env) stopOrphans(ctx context.Context, o *stopOptions) error {
 			return err
 		}
 	}
-	quiet := env.progress("stopping")
-	results, r, err := stop.EndOrphans(ctx, c.world, o.how(env), c.agents)
-	interrupted := ctx.Err()
-	quiet()
-	if err != nil {
-		return err
-	}
-	if len(results) == 0 && !o.quiet && !o.json {
-		env.report.note("no orphaned processes found")
-	}
-	if err := env.printStops(results, o); err != nil {
-		return err
-	}
-	partial := env.warn(r.Warnings)
-	return cmp.Or(interrupted, notStopped(results), partial)
+	return c.endAll(ctx, o, func() (results []stop.Result, partial, err error) {
+		results, r, err := stop.EndOrphans(ctx, c.world, o.how(env), c.agents)
+		return results, env.warn(r.Warnings), err
+	})
 }
 
 // orphanObjects are those that are there still.

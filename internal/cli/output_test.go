@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"agentctl/discover"
+	"agentctl/proc"
 	"agentctl/tests/schema"
 )
 
@@ -224,7 +225,7 @@ func TestDoctor(t *testing.T) {
 		t.Errorf("home: %+v", h)
 	}
 	check := f.Processes.CrossCheck
-	if check == nil || check.Compared != 7 || !slices.Equal(check.Differences, []processDifference{{12, "x) R 1", "missing in go-ps"}}) {
+	if check == nil || check.Compared != 7 || !slices.Equal(check.Differences, []proc.Difference{{PID: 12, Name: "x) R 1", Text: "missing in go-ps"}}) {
 		t.Errorf("cross-check: %+v", check)
 	}
 	f.Processes.CrossCheck = nil

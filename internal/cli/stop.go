@@ -98,14 +98,25 @@ func (env Env) stop(ctx context.Context, args []string, o *stopOptions) error {
 			return err
 		}
 	}
-	quiet := env.progress("stopping")
-	results, err := stop.Sessions(ctx, c.world, chosen, o.how(env))
+	return c.endAll(ctx, o, func() (results []stop.Result, unread, err error) {
+		results, err = stop.Sessions(ctx, c.world, chosen, o.how(env))
+		return results, partial, err
+	})
+}
+
+// endAll ends processes and says what has become of them. partial is the error of what could not be read.
+func (c *call) endAll(ctx context.Context, o *stopOptions, end func() (results []stop.Result, partial, err error)) error {
+	quiet := c.progress("stopping")
+	results, partial, err := end()
 	interrupted := ctx.Err()
 	quiet()
 	if err != nil {
 		return err
 	}
-	if err := env.printStops(results, o); err != nil {
+	if o.orphans && len(results) == 0 && !o.quiet && !o.json {
+		c.report.note("no orphaned processes found")
+	}
+	if err := c.printStops(results, o); err != nil {
 		return err
 	}
 	return cmp.Or(interrupted, notStopped(results), partial)
