@@ -160,7 +160,7 @@ func whoLocks(l lock.Lock) string {
 // moment is a time in a message, in the zone and the form of the tables.
 func moment(t time.Time) string { return t.Local().Format("2006-01-02 15:04:05") }
 
-// heldAround reports whether the process with this pid runs below one that holds a kernel lock on the place, as what
+// dropHeldAround drops the lock of the kernel if the process with this pid runs below one that holds it, as what
 // `lock DIR -- COMMAND` runs does: all the processes that hold a place share one lock.
 func (x *conflicts) dropHeldAround(table *proc.Table, pid int) {
 	above := slices.Collect(table.Ancestors(pid))

@@ -39,7 +39,7 @@ type ending struct {
 }
 
 // failure is an error that knows how the command ends, and what to do about it. The errors of other packages have their
-// ending in [Env.end].
+// ending in [end].
 type failure struct {
 	ending
 	message, hint string

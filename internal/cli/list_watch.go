@@ -50,10 +50,10 @@ func (env Env) listWatch(c *cli.Context, o *listOptions) error {
 	screen := terminal.Screen{In: in, Out: out, Changed: w.changed, Frame: func(columns, rows int) []string {
 		look := call.look
 		look.Width, look.Now = columns, env.Now()
-		if !w.isTold() {
+		sessions, warnings, known := w.sessions(look.Now)
+		if !known {
 			return []string{"reading …"}
 		}
-		sessions, warnings := w.sessions(look.Now)
 		return render.Frame(sessions, warnings, look, rows)
 	}}
 	err = screen.Show(ctx)
@@ -126,21 +126,14 @@ func (w *watched) take(r discover.Result, now time.Time) {
 	}
 }
 
-// isTold reports whether there is an answer yet.
-func (w *watched) isTold() bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.told
-}
-
-// sessions are those to be shown, in the order of their need, and what could not be read.
-func (w *watched) sessions(now time.Time) (list []discover.Session, warnings []string) {
+// sessions are those to be shown, in the order of their need, and what could not be read. known: there is an answer yet.
+func (w *watched) sessions(now time.Time) (list []discover.Session, warnings []string, known bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	list = slices.Clone(w.last.Sessions)
 	for key, s := range w.ended {
-		known := slices.ContainsFunc(list, func(o discover.Session) bool { return o.Key() == key })
-		if !known && s.IsNews(now) {
+		listed := slices.ContainsFunc(list, func(o discover.Session) bool { return o.Key() == key })
+		if !listed && s.IsNews(now) {
 			list = append(list, s)
 		}
 	}
@@ -151,5 +144,5 @@ func (w *watched) sessions(now time.Time) (list []discover.Session, warnings []s
 	for _, warning := range w.last.Warnings {
 		warnings = append(warnings, warning.Error())
 	}
-	return list, warnings
+	return list, warnings, w.told
 }

@@ -38,3 +38,11 @@ func TestLiveSessionsAreNotResumed(t *testing.T) {
 		}
 	}
 }
+
+// A start that was not proven in time and is to be waited for is left alone: nothing is stopped.
+func TestAnUnprovenStartIsLeftAlone(t *testing.T) {
+	r := &agentRun{startOptions: &startOptions{wait: true}, err: late("it did not appear", "")}
+	if err := r.outcome(t.Context()); !errors.Is(err, r.err) {
+		t.Errorf("%v", err)
+	}
+}
