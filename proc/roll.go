@@ -5,8 +5,7 @@ package proc
 type Roll struct {
 	present []presence // ascending by pid
 	calls   int
-	newest  int // the pid that was assigned last when the processes were last listed
-	settled int // the call after which all processes that have begun run their own program
+	pace    pace
 }
 
 // presence is a process that was there.
@@ -16,20 +15,16 @@ type presence struct {
 	came int    // the call that it was first there at
 }
 
-const (
-	// settling is for how many calls a process is asked for its binary each time: what begins another program mostly does
-	// so soon.
-	settling = 8
-	// turns is in how many calls all processes are listed and asked once, whatever is seen to change.
-	turns = 8
-)
+// settling is for how many calls a process is asked for its binary each time: what begins another program mostly does so
+// soon.
+const settling = 8
 
 // Call returns the binaries of the processes that have come since the last call, and of those that have become another
 // program; of a process that has been there for long, the latter is noticed some calls late. At the first call all are
 // new. Binaries that may not be read are left out. It fails if there is no process table to read.
 func (r *Roll) Call() (fresh []string, err error) {
 	r.calls++
-	list, all := r.due()
+	list, all := r.pace.due(r.calls)
 	if !list {
 		return nil, nil
 	}

@@ -6,15 +6,24 @@ import (
 	"strconv"
 )
 
-// due reports whether this call lists the processes, and whether it asks all of them for their binaries. While the system has
+// pace says which calls of a Roll list the processes.
+type pace struct {
+	newest  int // the pid that was assigned last at the call before
+	settled int // the call after which all processes that have begun run their own program
+}
+
+// turns is in how many calls all processes are listed and asked once, whatever is seen to change.
+const turns = 8
+
+// due reports whether a call, counted from 1, lists the processes, and whether it asks all of them for their binaries. While the system has
 // assigned no pid, none has begun: that saves the listing, which is most of what a call costs.
-func (r *Roll) due() (list, all bool) {
-	all = r.calls%turns == 0
+func (p *pace) due(call int) (list, all bool) {
+	all = call%turns == 0
 	newest := newestPID()
-	if newest == 0 || newest != r.newest {
-		r.newest, r.settled = newest, r.calls+settling
+	if newest == 0 || newest != p.newest {
+		p.newest, p.settled = newest, call+settling
 	}
-	return all || r.calls <= r.settled, all
+	return all || call <= p.settled, all
 }
 
 // newestPID is the pid that the system has assigned last, to a process or a thread; 0 where it does not say. It is the last

@@ -4,9 +4,13 @@ package proc
 
 import "context"
 
-// due reports whether this call lists the processes: one of four does, as a table costs much. It has all binaries.
-func (r *Roll) due() (list, all bool) {
-	list = r.calls%4 == 1
+// pace says which calls of a Roll list the processes: one of four, as a table costs much.
+type pace struct{}
+
+// due reports whether a call, counted from 1, lists the processes, and whether it asks all of them for their binaries: a table
+// has them.
+func (pace) due(call int) (list, all bool) {
+	list = call%4 == 1
 	return list, list
 }
 
