@@ -19,14 +19,6 @@ type Branch struct {
 	Runs []Key
 }
 
-// Tree returns the processes that run a session and all that descends from them, each before what it has started: by
-// its parents, by the session of the kernel, and by the agent's mark in its environment, which outlives both. Of an agent
-// that was started from within, and of what a shared process does for another session, there is the top only. What an
-// earlier process of the session has left behind comes last ([Forest.LeftBehind]). r is the answer that s is of.
-func (w *World) Tree(ctx context.Context, r Result, s Session) []Branch {
-	return w.Forest(r, []Session{s}).Tree(ctx, s)
-}
-
 // Forest makes the trees of several sessions of one answer. What they have in common is worked out once, so that the cost
 // of all trees grows with the number of processes, not with that times the number of sessions.
 type Forest struct {
@@ -44,7 +36,10 @@ func (w *World) Forest(r Result, sessions []Session) *Forest {
 	return f
 }
 
-// Tree is [World.Tree].
+// Tree returns the processes that run a session and all that descends from them, each before what it has started: by
+// its parents, by the session of the kernel, and by the agent's mark in its environment, which outlives both. Of an agent
+// that was started from within, and of what a shared process does for another session, there is the top only. What an
+// earlier process of the session has left behind comes last ([Forest.LeftBehind]).
 func (f *Forest) Tree(ctx context.Context, s Session) []Branch {
 	if len(s.Processes) == 0 || f.result.Table == nil {
 		return nil

@@ -36,7 +36,7 @@ func (m machine) tree(t *testing.T, of string, adapters ...Adapter) string {
 		t.Fatal(err)
 	}
 	var out []string
-	for _, b := range w.Tree(t.Context(), r, r.Sessions[0]) {
+	for _, b := range w.Forest(r, r.Sessions[:1]).Tree(t.Context(), r.Sessions[0]) {
 		text := strings.Repeat("-", b.Depth) + fmt.Sprint(b.ID.PID)
 		for _, k := range b.Runs {
 			text += "=" + k.ID
