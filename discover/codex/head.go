@@ -95,51 +95,47 @@ func promptOf(text string) string {
 	return discover.Cut(discover.WithoutContext(text), discover.PromptLimit)
 }
 
-// parseMeta reads the first record, as far as it is at hand.
+// parseMeta reads the first record, as far as it is at hand, in one pass: most of it are long instructions.
 func parseMeta(r *record) meta {
 	m := meta{created: r.time()}
 	for key, value := range r.payload.Members() {
-		m.set(string(key), value)
+		switch string(key) {
+		case "id":
+			m.id = threadID(value)
+		case "session_id":
+			m.root = threadID(value)
+		case "parent_thread_id":
+			m.parent = threadID(value)
+		case "forked_from_id":
+			m.forkedFrom = threadID(value)
+		case "timestamp":
+			if t := value.Time(); !t.IsZero() {
+				m.created = t
+			}
+		case "cwd":
+			m.dir = value.Text(0)
+		case "originator":
+			m.originator = value.Text(0)
+		case "cli_version":
+			m.version = value.Text(0)
+		case "source":
+			m.source = parseSource(value)
+		case "model_provider":
+			m.provider = value.Text(0)
+		case "agent_nickname":
+			m.nickname = value.Text(0)
+		case "agent_role":
+			m.role = value.Text(0)
+		case "history_base":
+			m.history = parseHistory(value.Object())
+		case "git":
+			m.branch = value.Object().Get("branch").Text(0)
+		}
 	}
 	if m.branch == "HEAD" {
 		m.branch = ""
 	}
 	return m
-}
-
-func (m *meta) set(key string, value native.Value) {
-	switch key {
-	case "id":
-		m.id = threadID(value)
-	case "session_id":
-		m.root = threadID(value)
-	case "parent_thread_id":
-		m.parent = threadID(value)
-	case "forked_from_id":
-		m.forkedFrom = threadID(value)
-	case "timestamp":
-		if t := value.Time(); !t.IsZero() {
-			m.created = t
-		}
-	case "cwd":
-		m.dir = value.Text(0)
-	case "originator":
-		m.originator = value.Text(0)
-	case "cli_version":
-		m.version = value.Text(0)
-	case "source":
-		m.source = parseSource(value)
-	case "model_provider":
-		m.provider = value.Text(0)
-	case "agent_nickname":
-		m.nickname = value.Text(0)
-	case "agent_role":
-		m.role = value.Text(0)
-	case "history_base":
-		m.history = parseHistory(value.Object())
-	case "git":
-		m.branch = value.Object().Get("branch").Text(0)
-	}
 }
 
 // threadID is a value that names a thread, "" if it is none: a damaged id is no id.
