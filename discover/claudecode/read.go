@@ -83,9 +83,6 @@ func (x *reader) read(e discover.Entry, scratch *native.Scratch, r *discover.Rec
 	}
 	defer f.Close()
 	f.Use(scratch)
-	if x.whole {
-		f.Whole()
-	}
 	var head headScan
 	tail := tailScan{side: isSubagent(e.ID), began: x.want.Began}
 	if err = head.read(f); err == nil {

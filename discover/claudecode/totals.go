@@ -195,7 +195,6 @@ func (t *totals) file(path string, scratch *native.Scratch) error {
 	}
 	defer f.Close()
 	f.Use(scratch)
-	f.Whole()
 	f.Expect(wholeChunk)
 	_, err = f.Forward(0, 0, func(l native.Line) bool {
 		if noteType(l.Bytes) != nil || l.Cut || isAttachment(l.Bytes) || leadingType(l.Bytes) == "user" {

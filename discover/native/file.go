@@ -22,13 +22,12 @@ type File struct {
 	size int64
 	mod  time.Time
 	id   fileID
-	mem  []byte // the content, where it is at hand
+	mem  []byte // the content of one that is in memory
 
 	release  func()   // of [Scratch.Hold]; nil: nothing is held
 	holder   *Scratch // who asks for large pieces of memory; nil: nobody has to be asked
 	scratch  *Scratch // nil: memory of its own
 	expected int64    // of the line readers' first read; 0: not said
-	whole    bool     // all of it will be read
 }
 
 // fileID tells two files of one name apart.
@@ -111,10 +110,7 @@ func (f *File) Head(n int64) *File {
 
 // ReadAt implements io.ReaderAt. A file that shrank meanwhile ends early with io.EOF.
 func (f *File) ReadAt(p []byte, off int64) (int, error) {
-	if _, err := f.load(); err != nil {
-		return 0, err
-	}
-	if f.mem == nil && f.fd >= 0 {
+	if f.fd >= 0 {
 		return f.pread(p, off)
 	}
 	n := copy(p, f.mem[min(off, int64(len(f.mem))):])

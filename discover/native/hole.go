@@ -44,7 +44,7 @@ func (f *File) holeBegin(pos int64) int64 {
 
 // data returns where the first data at or after a position stands; the file's size if there is none.
 func (f *File) data(pos int64) (at int64, ok bool) {
-	if f.fd < 0 || f.mem != nil {
+	if f.fd < 0 {
 		return 0, false
 	}
 	at, err := unix.Seek(f.fd, pos, unix.SEEK_DATA)

@@ -41,12 +41,11 @@ func (f *File) Expect(n int64) { f.expected = n }
 func (f *File) chunk(read int64) int64 {
 	switch {
 	case f.expected == 0:
-	case read == 0:
+		return min(max(firstChunk, read), maxChunk)
+	case read == 0, f.expected >= maxChunk: // the latter where all of it is looked at
 		return min(f.expected, maxChunk)
-	default:
-		return min(max(leastMore, read/4), maxChunk)
 	}
-	return min(max(firstChunk, read), maxChunk)
+	return min(max(leastMore, read/4), maxChunk)
 }
 
 // Forward gives each terminated line from the given offset to visit, until it returns false, the file ends or limit
@@ -56,11 +55,6 @@ func (f *File) Forward(from, limit int64, visit func(Line) bool) (whole bool, er
 	end := f.size
 	if limit > 0 && from+limit < end {
 		end = from + limit
-	}
-	if ok, err := f.load(); err != nil {
-		return false, err
-	} else if ok && end-from <= MaxLine {
-		return f.forwardInPlace(from, end, visit)
 	}
 	var (
 		buf   = f.borrow()[:0] // starts with the first byte of the current line, which is at offset start

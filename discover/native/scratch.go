@@ -6,9 +6,7 @@ import "context"
 // with it what getting and clearing new memory for each would cost, which is more than reading them. It belongs to one
 // goroutine at a time.
 type Scratch struct {
-	buf   []byte
-	small []byte // the content of a small file
-
+	buf      []byte
 	newlines []int  // of a piece of a file
 	list     []byte // of a directory's entries
 
@@ -65,18 +63,6 @@ func (f *File) Holder() *Scratch { return f.holder }
 
 // scratchLimit is the most that is kept from one file to the next.
 const scratchLimit = 1 << 20
-
-// smallFile is the most bytes of a file that is read whole at the first look, so that its head and its tail cost one
-// system call. Most headless sessions are as short.
-const smallFile = 32 << 10
-
-// room is memory for the content of a file that has n bytes, of most at the most.
-func (s *Scratch) room(n, most int64) []byte {
-	if int64(len(s.small)) < n {
-		s.small = make([]byte, most)
-	}
-	return s.small[:n]
-}
 
 // Use lets the readers of f work in s. Nothing of f may be in use once s is used for another file.
 func (f *File) Use(s *Scratch) { f.scratch, f.holder = s, s }
