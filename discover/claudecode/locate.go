@@ -113,7 +113,7 @@ func (p projects) find(ctx context.Context, id string) (hits []hit) {
 	file := id + suffix
 	stat := func(folder string, _ *native.Scratch, h *hit) (bool, error) {
 		h.folder = folder
-		h.info, h.err = p.dir.StatBelow(folder, file)
+		h.info, h.err = p.dir.Stat(folder + "/" + file)
 		return !native.Absent(h.err), nil
 	}
 	for h, err := range native.Each(ctx, p.folders, stat) {

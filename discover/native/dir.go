@@ -112,31 +112,19 @@ func (d *Dir) All(s *Scratch) iter.Seq2[Name, error] {
 	}
 }
 
-// Stat states a regular file of the directory; anything else is [fsread.ErrNotRegular].
+// Stat states a regular file of the directory, or of a folder below it; anything else is [fsread.ErrNotRegular].
 func (d *Dir) Stat(name string) (Info, error) {
 	var st unix.Stat_t
 	err := unix.Fstatat(d.fd, name, &st, unix.AT_SYMLINK_NOFOLLOW)
-	return d.info(&st, "", name, err)
-}
-
-// StatBelow is Stat of a file of a folder below the directory.
-func (d *Dir) StatBelow(folder, name string) (Info, error) {
-	var st unix.Stat_t
-	err := unix.Fstatat(d.fd, folder+"/"+name, &st, unix.AT_SYMLINK_NOFOLLOW)
-	return d.info(&st, folder+"/", name, err)
-}
-
-// info is what the system said of a file of the directory, or of the folder.
-func (d *Dir) info(st *unix.Stat_t, folder, name string, err error) (Info, error) {
 	switch {
 	case Absent(err):
 		return Info{}, err // nobody is told where, and it is asked of a thousand folders
 	case err == nil && st.Mode&unix.S_IFMT != unix.S_IFREG:
 		err = fsread.ErrNotRegular
 	case err == nil:
-		return Info{Size: st.Size, ModTime: modTime(st)}, nil
+		return Info{Size: st.Size, ModTime: modTime(&st)}, nil
 	}
-	return Info{}, &fs.PathError{Op: "stat", Path: d.path + "/" + folder + name, Err: err}
+	return Info{}, &fs.PathError{Op: "stat", Path: d.path + "/" + name, Err: err}
 }
 
 // File is Stat of a regular file that the directory lists; where nobody asks for its time and size, what the listing says
