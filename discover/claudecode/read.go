@@ -23,9 +23,6 @@ import (
 // folder is that of, where the session has moved to another since).
 func (Adapter) Read(ctx context.Context, entries []discover.Entry, want discover.Want) iter.Seq2[discover.Record, error] {
 	x := reader{want: want, whole: want.Tokens || want.Whole}
-	if x.whole {
-		entries = native.LargestFirst(entries, func(e discover.Entry) int64 { return e.Size })
-	}
 	return func(yield func(discover.Record, error) bool) {
 		var unlisted []error
 		x.jobs, unlisted = jobsOf(ctx, entries)
