@@ -1,6 +1,10 @@
 package claudecode
 
-import "agentctl/discover"
+import (
+	"slices"
+
+	"agentctl/discover"
+)
 
 // answers are the model's newest, and whether their tokens were told: one answer is stored as several records, of
 // which the newest has the final usage.
@@ -25,15 +29,13 @@ func (a *answers) of(l *line) *answer {
 		return nil
 	}
 	c := l.call()
-	for i := range a.recent {
-		if a.recent[i].call == c {
-			return &a.recent[i]
-		}
+	i := slices.IndexFunc(a.recent[:], func(x answer) bool { return x.call == c })
+	if i < 0 {
+		i = a.next
+		a.next = (i + 1) % len(a.recent)
+		a.recent[i] = answer{call: c, usage: used}
 	}
-	x := &a.recent[a.next]
-	a.next = (a.next + 1) % len(a.recent)
-	*x = answer{call: c, usage: used}
-	return x
+	return &a.recent[i]
 }
 
 // tokens are those of the answer, the first time.

@@ -1,6 +1,7 @@
 package claudecode
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
 	"slices"
@@ -124,14 +125,14 @@ func (c *conversation) system(s saying) []discover.Message {
 			return []discover.Message{s.message(0, words{role: discover.System, kind: discover.KindCompaction})}
 		}
 	case "api_error":
-		return []discover.Message{s.message(0, failed(apiError(s.Error.Object())))}
+		return []discover.Message{s.message(0, failed(apiError(s.Error.Raw())))}
 	}
 	return nil
 }
 
 // isQueued tells what a person, or a finished task, said while a turn was in progress, and the model has got.
 func isQueued(raw []byte) bool {
-	return after(raw[:min(len(raw), 400)], `"type":"queued`, `_command"`) >= 0
+	return bytes.Contains(raw[:min(len(raw), 400)], []byte(`"type":"queued_command"`))
 }
 
 func (c *conversation) assistant(s saying) (messages []discover.Message) {

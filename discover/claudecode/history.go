@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"agentctl/discover"
 	"agentctl/discover/native"
 )
 
@@ -54,18 +55,14 @@ func switches(ctx context.Context, home string, since time.Time) (out []typed, e
 	return out, err
 }
 
-func parseTyped(raw []byte) (t typed) {
-	for key, v := range native.Object(raw).Members() {
-		switch string(key) {
-		case "display":
-			t.words = strings.TrimSpace(v.Text(100))
-		case "sessionId":
-			t.session = v.Text(0)
-		case "timestamp":
-			t.at = time.UnixMilli(v.Int())
-		}
+func parseTyped(raw []byte) typed {
+	var t struct {
+		Display   string `json:"display"`
+		SessionID string `json:"sessionId"`
+		Timestamp int64  `json:"timestamp"` // milliseconds
 	}
-	return t
+	_ = unmarshal(raw, &t) // it is whole
+	return typed{words: strings.TrimSpace(discover.Cut(t.Display, 100)), session: t.SessionID, at: time.UnixMilli(t.Timestamp)}
 }
 
 // began reports whether a session that was created then was begun by this command.

@@ -2,7 +2,7 @@ package claudecode
 
 import (
 	"fmt"
-	"unicode/utf8"
+	"unicode/utf16"
 
 	"agentctl/discover/native"
 	"agentctl/launch"
@@ -54,9 +54,13 @@ const promptLimit = 10 << 20
 
 // check says what Claude Code cannot do of what is asked.
 func (c caller) check() error {
-	if unit, over := lengthOver(c.Prompt, promptLimit); over {
+	units := 0
+	for _, r := range c.Prompt {
+		units += utf16.RuneLen(r)
+	}
+	if units > promptLimit {
 		return c.unsupported("reads no prompt above %d MB, and this one has more than %d characters: put the text in a file and name it in the prompt",
-			promptLimit>>20, unit)
+			promptLimit>>20, promptLimit)
 	}
 	if c.Name != "" && c.version.Before(native.Version{2, 1, 76}) {
 		return c.unsupported("%s cannot name a session at its start: update it, or leave out --name", c.version)
@@ -71,22 +75,6 @@ func (c caller) check() error {
 
 func (c caller) unsupported(format string, args ...any) error {
 	return &launch.UnsupportedError{Agent: agentName, What: fmt.Sprintf(format, args...)}
-}
-
-// lengthOver counts the UTF-16 units of a text until there are more than limit.
-func lengthOver(text string, limit int) (units int, over bool) {
-	if len(text) <= limit {
-		return 0, false
-	}
-	for _, r := range text {
-		if units++; r >= utf8.RuneSelf && r > 0xFFFF {
-			units++
-		}
-		if units > limit {
-			return limit, true
-		}
-	}
-	return units, false
 }
 
 // hint tells that a run with nobody to ask is denied what the settings do not allow.

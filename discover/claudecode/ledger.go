@@ -31,16 +31,18 @@ const (
 
 // put takes what a call used; what was told of it before no longer counts.
 func (g *ledger) put(c call, s spent) {
-	if _, known := g.calls[c]; !known {
-		if g.names += len(c.message) + len(c.request); len(g.calls) >= maxCalls || g.names > maxNames {
-			g.full = true
-			return
-		}
-		if g.calls == nil {
-			g.calls = map[call]spent{}
-		}
+	if g.calls == nil {
+		g.calls = map[call]spent{}
 	}
+	before := len(g.calls)
 	g.calls[c] = s
+	if len(g.calls) == before {
+		return
+	}
+	if g.names += len(c.message) + len(c.request); len(g.calls) > maxCalls || g.names > maxNames {
+		delete(g.calls, c)
+		g.full = true
+	}
 }
 
 // state takes the agent's own statement.

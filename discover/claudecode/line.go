@@ -234,7 +234,9 @@ func leadingType(raw []byte) string {
 		switch string(key) {
 		case "type":
 			return v.Word("user", "assistant", "system", "attachment")
-		case "message", "attachment", "toolUseResult":
+		case "attachment":
+			return "attachment"
+		case "message", "toolUseResult":
 			return ""
 		}
 	}
@@ -243,37 +245,10 @@ func leadingType(raw []byte) string {
 
 // isAttachment tells an attachment, which may be large and never matters to the turn, from its first bytes.
 func isAttachment(raw []byte) bool {
-	const key = `,"attachment":`
-	for at, begin := 1, raw[:min(len(raw), 160)]; at < len(begin); { // it begins with one
-		i := bytes.IndexByte(begin[at:], '{') // few precede it
-		if i < 0 {
-			return false
-		}
-		if at += i; at >= len(key) && string(begin[at-len(key):at]) == key {
-			return true
-		}
-		at++
-	}
-	return false
+	return bytes.Contains(raw[:min(len(raw), 160)], []byte(`,"attachment":{`))
 }
 
 // isResult tells a tool's result, as most user records are, from its first bytes; there may be more that are not told so.
 func isResult(raw []byte) bool {
 	return bytes.Contains(raw[:min(len(raw), 512)], []byte(`"type":"tool_result"`))
-}
-
-// after is where the first start+rest in b ends, -1 if there is none. Every rest is looked at, so it had better begin with
-// a letter that is rare in transcripts, as the quote that all keys begin with is not.
-func after(b []byte, start, rest string) int {
-	for from := 0; ; {
-		i := bytes.Index(b[from:], []byte(rest))
-		if i < 0 {
-			return -1
-		}
-		from += i
-		if bytes.HasSuffix(b[:from], []byte(start)) {
-			return from + len(rest)
-		}
-		from += len(rest)
-	}
 }

@@ -1,6 +1,7 @@
 package claudecode
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -110,8 +111,9 @@ func (t *telling) overlong(start int64) {
 	if head = head[:n]; noteType(head) != nil || isAttachment(head) {
 		return
 	}
-	if at := after(head, `"tool_use_`, `id":`); at >= 0 {
-		t.results.put(native.Value(head[at:]).Text(0), outcome{state: endOf(t.failed, "")})
+	const key = `"tool_use_id":`
+	if at := bytes.Index(head, []byte(key)); at >= 0 {
+		t.results.put(native.Value(head[at+len(key):]).Text(0), outcome{state: endOf(t.failed, "")})
 	}
 	t.warn(fmt.Errorf("a record at byte %d is not shown: more than %d MiB", start, native.MaxLine>>20))
 }
@@ -120,4 +122,4 @@ func (t *telling) overlong(start int64) {
 const longHead = 4 << 10
 
 // hasFailed reports whether a record has the mark of a failed call. Inside of strings, its quotes are escaped.
-func hasFailed(raw []byte) bool { return after(raw, `"is_error`, `":true`) >= 0 }
+func hasFailed(raw []byte) bool { return bytes.Contains(raw, []byte(`"is_error":true`)) }

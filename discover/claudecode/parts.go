@@ -26,18 +26,13 @@ func otherParts(ctx context.Context, transcript string) (paths []string) {
 	own := filepath.Dir(top)
 	project, below := filepath.Dir(own), strings.TrimPrefix(transcript, own)
 	folders, _ := names(ctx, project)
-	times := map[string]time.Time{}
 	for _, n := range folders {
 		path := filepath.Join(project, n.Name(), below)
-		if !n.IsDir() || !isUUID(n.Name()) || n.Name() == filepath.Base(own) {
-			continue
-		}
-		if info, err := os.Lstat(path); err == nil && info.Mode().IsRegular() {
-			times[path] = info.ModTime()
+		if n.IsDir() && isUUID(n.Name()) && n.Name() != filepath.Base(own) && exists(path) {
 			paths = append(paths, path)
 		}
 	}
-	slices.SortFunc(paths, func(a, b string) int { return cmp.Or(times[b].Compare(times[a]), cmp.Compare(a, b)) })
+	slices.SortFunc(paths, func(a, b string) int { return cmp.Or(modTime(b).Compare(modTime(a)), cmp.Compare(a, b)) })
 	return paths
 }
 

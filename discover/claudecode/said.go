@@ -5,7 +5,7 @@ import (
 	"cmp"
 	"strings"
 
-	"agentctl/discover/native"
+	"agentctl/discover"
 	"agentctl/launch"
 )
 
@@ -15,8 +15,8 @@ import (
 func (Adapter) Said(o launch.Output) (said launch.Said) {
 	first := true
 	for raw := range bytes.Lines(o.Stdout) {
-		e, ok := parseEvent(raw)
-		if first && !ok {
+		var e event
+		if err := unmarshal(raw, &e); first && (err != nil || e.Type == "") {
 			break // an answer, which may quote such lines
 		}
 		first = false
@@ -27,44 +27,24 @@ func (Adapter) Said(o launch.Output) (said launch.Said) {
 
 // event is a line of --output-format stream-json, or the only one of json.
 type event struct {
-	kind, subtype, session string
-	isError                bool
-	result                 string
-	errors                 []string
-}
-
-func parseEvent(raw []byte) (e event, ok bool) {
-	ok = native.Object(raw).Scan(func(key []byte, v native.Value) (length int) {
-		switch string(key) {
-		case "type":
-			e.kind = v.Text(0)
-		case "subtype":
-			e.subtype = v.Text(0)
-		case "session_id":
-			e.session = v.Text(0)
-		case "is_error":
-			e.isError = isTrue(v)
-		case "result":
-			e.result = v.Text(wordsLimit)
-		case "errors":
-			for text := range v.Elements() {
-				e.errors = append(e.errors, text.Text(wordsLimit))
-			}
-		}
-		return 0
-	})
-	return e, ok && e.kind != ""
+	Type    string   `json:"type"`
+	Subtype string   `json:"subtype"`
+	Session string   `json:"session_id"`
+	IsError bool     `json:"is_error"`
+	Result  string   `json:"result"`
+	Errors  []string `json:"errors"`
 }
 
 // tell adds what an event says of the run as a whole: its beginning, or its end.
 func (e event) tell(said *launch.Said) {
-	begins, ends := e.kind == "system" && e.subtype == "init", e.kind == "result"
-	if !begins && !ends || !isUUID(e.session) {
+	begins, ends := e.Type == "system" && e.Subtype == "init", e.Type == "result"
+	if !begins && !ends || !isUUID(e.Session) {
 		return
 	}
-	said.ID, said.Error = e.session, ""
-	if e.isError || strings.HasPrefix(e.subtype, "error") {
-		said.Error = cmp.Or(strings.TrimSpace(e.result), strings.Join(e.errors, "\n"), e.subtype)
+	said.ID, said.Error = e.Session, ""
+	if e.IsError || strings.HasPrefix(e.Subtype, "error") {
+		words := cmp.Or(strings.TrimSpace(e.Result), strings.Join(e.Errors, "\n"), e.Subtype)
+		said.Error = discover.Cut(words, wordsLimit)
 	}
 }
 

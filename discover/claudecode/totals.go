@@ -104,7 +104,14 @@ func (t *totals) line(l native.Line) bool {
 		}
 		return true
 	}
-	if l.Cut || isAttachment(l.Bytes) || t.brief && t.idle(l.Bytes) {
+	leading := leadingType(l.Bytes)
+	if l.Cut || leading == "attachment" {
+		return true
+	}
+	// What only goes on with the session, as a tool's result does, is most of a transcript. Not going over it saves a sixth of
+	// the time of `list --tokens`.
+	if t.brief && leading == "user" && !t.ledger.waits() {
+		t.copies.begun = true
 		return true
 	}
 	record, ok := parseLine(l.Bytes)
@@ -139,16 +146,6 @@ func (t *totals) line(l native.Line) bool {
 			t.context = compacted(l.Bytes)
 		}
 	}
-	return true
-}
-
-// idle takes a record that only goes on with the session, as a tool's result does: they are most of a transcript. Not
-// going over them saves a sixth of the time of `list --tokens`.
-func (t *totals) idle(raw []byte) bool {
-	if t.ledger.waits() || leadingType(raw) != "user" {
-		return false
-	}
-	t.copies.begun = true
 	return true
 }
 
@@ -197,7 +194,8 @@ func (t *totals) file(path string, scratch *native.Scratch) error {
 	f.Use(scratch)
 	f.Expect(wholeChunk)
 	_, err = f.Forward(0, 0, func(l native.Line) bool {
-		if noteType(l.Bytes) != nil || l.Cut || isAttachment(l.Bytes) || leadingType(l.Bytes) == "user" {
+		leading := leadingType(l.Bytes)
+		if l.Cut || leading == "attachment" || leading == "user" || noteType(l.Bytes) != nil {
 			return true
 		}
 		record, _ := parseLine(l.Bytes)

@@ -1,6 +1,7 @@
 package claudecode
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
@@ -17,13 +18,8 @@ type pendingCall struct {
 
 // waitingOn is the call that a block makes, for the person who is asked about it.
 func waitingOn(b block) *discover.WaitingOn {
-	input := native.Object(b.input)
-	path := ""
-	for _, key := range [...]string{"file_path", "notebook_path"} {
-		if text := b.input.Object().Get(key).Text(discover.PathLimit + 1); text != "" {
-			path = text
-		}
-	}
+	input := b.input.Object()
+	path := cmp.Or(input.Get("notebook_path").Text(discover.PathLimit+1), input.Get("file_path").Text(discover.PathLimit+1))
 	return discover.NewWaitingOn(b.Name, briefOf(input), path, native.Questions(input))
 }
 
@@ -41,17 +37,21 @@ func (s *turnScan) question() *discover.WaitingOn {
 // of several. Calls that run alone are made one after the other, so that the first one without an answer is asked about. Where a
 // sub-agent is the only one at work, its call counts.
 func (x *process) permission(ctx context.Context, s *turnScan, path string) *discover.WaitingOn {
-	if call := s.askedAbout(); call == nil || !isAgentTool(call.Name) {
-		return call.shown()
+	call := s.askedAbout()
+	if call == nil {
+		return nil
+	}
+	if !isAgentTool(call.Name) {
+		return call.on
 	}
 	begun, _ := x.begun(ctx, path) // what cannot be read is said of the record
 	for _, b := range begun {
-		if b.ToolUseID != s.pending[0].ID {
+		if b.ToolUseID != call.ID {
 			continue
 		}
 		tail, err := readTail(ctx, b.path)
 		if call := tail.turn.askedAbout(); err == nil && call != nil && !isAgentTool(call.Name) {
-			return call.shown()
+			return call.on
 		}
 	}
 	return nil
@@ -64,14 +64,6 @@ func (s *turnScan) askedAbout() *pendingCall {
 		return nil
 	}
 	return &s.pending[len(s.pending)-1] // the newest is first in the list
-}
-
-// shown is what the person is shown of the call; nil of none.
-func (c *pendingCall) shown() *discover.WaitingOn {
-	if c == nil {
-		return nil
-	}
-	return c.on
 }
 
 // runsAlone reports whether a call of this tool is asked about, and carried out, before the next one of the same message. A command

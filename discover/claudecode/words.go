@@ -2,10 +2,10 @@ package claudecode
 
 import (
 	"cmp"
+	"encoding/json"
 	"strings"
 
 	"agentctl/discover"
-	"agentctl/discover/native"
 )
 
 // words are a text, whose it is and what it is. An empty text is not shown.
@@ -65,22 +65,19 @@ func tagName(text string) (name string, ok bool) {
 }
 
 // apiError is what the API said, or the library that asked it, of an attempt that failed.
-func apiError(o native.Object) string {
-	var formatted, message, nested, status string
-	for key, v := range o.Members() {
-		switch string(key) {
-		case "formatted":
-			formatted = v.Text(0)
-		case "message":
-			message = v.Text(0)
-		case "error":
-			nested = cmp.Or(v.Object().Get("error").Object().Get("message").Text(0), v.Object().Get("message").Text(0))
-		case "status":
-			status = string(v.Raw())
+func apiError(raw []byte) string {
+	var e struct {
+		Formatted, Message string
+		Status             json.RawMessage
+		Error              struct {
+			Message string
+			Error   struct{ Message string }
 		}
 	}
-	if status != "" {
-		status = "API error " + status
+	_ = unmarshal(raw, &e) // what is not known is not said
+	status := "API error"
+	if e.Status != nil {
+		status += " " + string(e.Status)
 	}
-	return cmp.Or(formatted, message, nested, status, "API error")
+	return cmp.Or(e.Formatted, e.Message, e.Error.Error.Message, e.Error.Message, status)
 }
