@@ -147,7 +147,9 @@ func (x *process) begun(ctx context.Context, transcript string) (found []withNot
 		id, isNote := strings.CutSuffix(path, aboutSuffix)
 		switch {
 		case isNote:
-			stored[id+suffix] = stored[id+suffix]
+			if _, known := stored[id+suffix]; !known {
+				stored[id+suffix] = false
+			}
 		case isAgentTranscript(filepath.Base(path)):
 			stored[path] = true
 		}
