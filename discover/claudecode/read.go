@@ -71,7 +71,7 @@ type reader struct {
 // read reads one session: neither a record nor an error where the file holds none, or is gone, and both where only a part could
 // not be read. Errors are warnings.
 func (x *reader) read(e discover.Entry, scratch *native.Scratch, r *discover.Record) (ok bool, err error) {
-	f, err := scratch.Open(e.Path)
+	f, err := scratch.OpenIn(e.Path)
 	if native.Absent(err) {
 		return false, nil
 	}
@@ -79,7 +79,6 @@ func (x *reader) read(e discover.Entry, scratch *native.Scratch, r *discover.Rec
 		return false, asWarning(e.Path, err)
 	}
 	defer f.Close()
-	f.Use(scratch)
 	var head headScan
 	tail := tailScan{side: isSubagent(e.ID), began: x.want.Began}
 	if err = head.read(f); err == nil {

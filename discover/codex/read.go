@@ -84,7 +84,7 @@ func (t *reading) read(e discover.Entry, want discover.Want, scratch *native.Scr
 func (t *reading) readEntry(e discover.Entry, want discover.Want, scratch *native.Scratch) (ok bool, err error) {
 	end := int64(tailLimit)
 	t.name(e)
-	f, err := scratch.Open(e.Path)
+	f, err := scratch.OpenIn(e.Path)
 	if err == nil && strings.HasSuffix(e.Path, packedExt) {
 		var g gap
 		if f, g, err = unpack(f); err == nil {

@@ -36,16 +36,17 @@ type fileID struct{ device, inode uint64 }
 // Open opens a regular file without following a link in its last element, without blocking and without creating
 // anything. Reads of it end with ctx, and it is opened beneath the root that ctx confines it to; see [fsread.Confine].
 func Open(ctx context.Context, path string) (*File, error) {
-	return openFile(ctx, path, fsread.NoFollow)
+	return new(File).open(ctx, path, fsread.NoFollow)
 }
 
 // OpenLink is [Open] for a path whose last element may be a link, as the kernel's names of open files are
 // (/proc/PID/fd/N).
 func OpenLink(ctx context.Context, path string) (*File, error) {
-	return openFile(ctx, path, fsread.Follow)
+	return new(File).open(ctx, path, fsread.Follow)
 }
 
-func openFile(ctx context.Context, path string, links fsread.Links) (*File, error) {
+// open opens a file as f, and returns that.
+func (f *File) open(ctx context.Context, path string, links fsread.Links) (*File, error) {
 	var (
 		fd  int
 		st  unix.Stat_t
@@ -60,7 +61,8 @@ func openFile(ctx context.Context, path string, links fsread.Links) (*File, erro
 		return nil, &fs.PathError{Op: "open", Path: path, Err: err}
 	}
 	id := fileID{uint64(st.Dev), st.Ino} //nolint:unconvert // Dev is an int32 on macOS
-	return &File{ctx: ctx, path: path, fd: fd, size: st.Size, mod: modTime(&st), id: id}, nil
+	*f = File{ctx: ctx, path: path, fd: fd, size: st.Size, mod: modTime(&st), id: id}
+	return f, nil
 }
 
 // Within has reads of the file fail with the error of ctx once that has ended. It returns f.

@@ -1,6 +1,10 @@
 package native
 
-import "context"
+import (
+	"context"
+
+	"agentctl/discover/native/fsread"
+)
 
 // Scratch is memory in which the line readers work through one file after another. One that reads many files saves
 // with it what getting and clearing new memory for each would cost, which is more than reading them. It belongs to one
@@ -14,6 +18,7 @@ type Scratch struct {
 	large *large          // shared with the other goroutines of the call; nil: there are none
 	held  int             // how often large is held
 
+	file  File // the open one
 	texts Texts
 	own   any
 }
@@ -37,6 +42,16 @@ func (s *Scratch) Open(path string) (*File, error) {
 	f, err := Open(s.context(), path)
 	if err == nil {
 		f.holder = s
+	}
+	return f, err
+}
+
+// OpenIn is [Scratch.Open] of a file that is read in s: its memory is s's own, a few of 60 MB where `list -a` lists 10,000
+// sessions. It is closed before another one is opened so.
+func (s *Scratch) OpenIn(path string) (*File, error) {
+	f, err := s.file.open(s.context(), path, fsread.NoFollow)
+	if err == nil {
+		f.Use(s)
 	}
 	return f, err
 }
