@@ -40,7 +40,7 @@ func (t *reading) begin(h *head, e discover.Entry, scratch *native.Scratch) erro
 
 // firstHead reads the beginning of a thread's first rollout.
 func firstHead(path, id string, scratch *native.Scratch) (head, error) {
-	f, err := openHead(path, scratch)
+	f, err := openHead(path, headLimit, scratch)
 	if err != nil {
 		return head{}, err
 	}

@@ -159,20 +159,51 @@ func (f *family) begun(ctx context.Context) []discover.Entry {
 // origin reads which thread a thread works for, and nothing else.
 func origin(e discover.Entry, scratch *native.Scratch, t *reading) (ok bool, err error) {
 	t.name(e)
-	f, err := openHead(e.Path, scratch)
+	m, changed, err := firstRecord(e, scratch)
 	if native.Absent(err) {
 		return false, nil
 	}
 	if err != nil {
 		return false, warn(e.Path, err)
 	}
+	t.starter, t.Parent, t.changed = m.starterID(), m.parentID(), changed
+	return true, nil
+}
+
+// firstPage is how many bytes of most rollouts tell which thread they work for. That stands before the agent's long
+// instructions.
+const firstPage = 4 << 10
+
+// firstRecord reads as much of a rollout's first record as tells which thread it works for, and when the file was last written.
+func firstRecord(e discover.Entry, scratch *native.Scratch) (m meta, changed time.Time, err error) {
+	f, err := openHead(e.Path, firstPage, scratch)
+	if err != nil {
+		return m, changed, err
+	}
+	m, ok := onFirstPage(f)
+	changed = f.ModTime()
+	if err := f.Close(); ok || err != nil {
+		return m, changed, err
+	}
+	if f, err = openHead(e.Path, headLimit, scratch); err != nil {
+		return m, changed, err
+	}
 	defer f.Close()
 	h, err := readHead(f, e.ID, func(h *head) bool { return h.meta.found })
-	if err != nil {
-		return false, warn(e.Path, err)
+	return h.meta, f.ModTime(), err
+}
+
+// onFirstPage reads the first record as far as it is on the first page. It is not ok if that does not tell which thread the
+// rollout works for; errors come again when more is read.
+func onFirstPage(f *native.File) (m meta, ok bool) {
+	page := make([]byte, min(firstPage, f.Size()))
+	n, _ := f.ReadAt(page, 0)
+	r, ok := decode(page[:n], "")
+	if !ok || r.is != sessionMeta {
+		return m, false
 	}
-	t.starter, t.Parent, t.changed = h.meta.starterID(), h.meta.parentID(), f.ModTime()
-	return true, nil
+	m = parseMeta(&r)
+	return m, m.starterID() != "" || m.source.word != "" && m.source.sub == ""
 }
 
 // delay is how much later than a thread's last record its sub-agent may begin: the record comes after it.

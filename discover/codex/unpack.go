@@ -73,13 +73,13 @@ func openRollout(path string, scratch *native.Scratch) (*native.File, gap, error
 	return unpack(f)
 }
 
-// openHead is openRollout for one who reads no more than the head: of a compressed rollout nothing else is unpacked.
-func openHead(path string, scratch *native.Scratch) (*native.File, error) {
+// openHead is openRollout for one who reads no more than the first n bytes: of a compressed rollout nothing else is unpacked.
+func openHead(path string, n int64, scratch *native.Scratch) (*native.File, error) {
 	f, err := scratch.Open(path)
 	if err != nil || !strings.HasSuffix(path, packedExt) {
 		return f, err
 	}
-	return unpackWith(f, func(r io.Reader) ([]byte, error) { return fsread.All(io.LimitReader(r, headLimit), headLimit) })
+	return unpackWith(f, func(r io.Reader) ([]byte, error) { return fsread.All(io.LimitReader(r, n), n) })
 }
 
 func unpackWith(f *native.File, read func(io.Reader) ([]byte, error)) (*native.File, error) {
