@@ -46,10 +46,10 @@ func Look(ctx context.Context, host launch.Host, dir string) (*Changes, error) {
 	if err = r.refuseFilters(ctx); err == nil {
 		out, err = r.Ask(ctx, "status", "--porcelain=v2", "--branch", "-z", "--untracked-files=normal", "--ignore-submodules=dirty")
 	}
-	if isNoRepository(err) {
+	switch {
+	case isNoRepository(err), err != nil && ctx.Err() == nil && !inRepository(dir): // the latter was removed meanwhile
 		return nil, nil
-	}
-	if err != nil {
+	case err != nil:
 		return nil, err
 	}
 	c := &Changes{}

@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"agentctl/launch"
 	"agentctl/launch/worktree"
 )
 
@@ -171,6 +172,19 @@ func TestLookEndsInTime(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
 	defer cancel()
 	if got, err := worktree.Look(ctx, hostOf(s), s.path("repo")); got != nil || !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("%+v, %v", got, err)
+	}
+}
+
+// A worktree that is removed while git is asked has no changes, and is no failure.
+func TestLookWhileItIsRemoved(t *testing.T) {
+	s := newSandbox(t)
+	s.write("bin/git", "#!/bin/sh\nrm -rf \"$2\"\nexit 128\n") // git -C DIR
+	if err := os.Chmod(s.path("bin/git"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	host := launch.Host{Environ: []string{"PATH=" + s.path("bin") + ":/usr/bin:/bin"}}
+	if got, err := worktree.Look(t.Context(), host, s.path("repo")); got != nil || err != nil {
 		t.Errorf("%+v, %v", got, err)
 	}
 }
