@@ -1,12 +1,14 @@
 package proc
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io/fs"
 	"maps"
 	"os"
 	"os/exec"
+	"slices"
 	"sync"
 	"syscall"
 	"time"
@@ -92,9 +94,11 @@ func (j *Job) Signal(sig syscall.Signal) {
 		}
 		return
 	}
-	for id := range j.family() {
-		h, err := Open(id)
-		if errors.Is(err, ErrUnsupported) && id == j.id {
+	// The oldest first: a parent that outlived its children for a moment could end well, or start others.
+	byAge := func(a, b Process) int { return cmp.Or(cmp.Compare(a.Ticks, b.Ticks), cmp.Compare(a.ID.PID, b.ID.PID)) }
+	for _, p := range slices.SortedFunc(maps.Values(j.family()), byAge) {
+		h, err := Open(p.ID)
+		if errors.Is(err, ErrUnsupported) && p.ID == j.id {
 			_ = j.cmd.Process.Signal(sig)
 		}
 		if err != nil {
