@@ -116,6 +116,9 @@ func (r *agentRun) begin(ctx context.Context) error {
 	limited, cancel := context.WithTimeout(ctx, r.timeout)
 	defer cancel()
 	held, err := r.occupy(limited)
+	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
+		return late(fmt.Sprintf("nothing was started: within %s it was not known whether another session is in the way", r.timeout), "")
+	}
 	if err != nil {
 		return err
 	}
