@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
@@ -60,7 +61,24 @@ func (s serial) Run(name string, f func(testscript.T)) {
 }
 func (s serial) Verbose() bool { return testing.Verbose() }
 
-func TestScripts(t *testing.T) { testscript.RunT(serial{t}, scripts("testdata")) }
+// scriptTimeout is far above what any script takes. A command that hangs is ended by it, prints its goroutines and fails its own script,
+// not the whole package.
+const scriptTimeout = 5 * time.Minute
+
+func TestScripts(t *testing.T) { run(t, scripts("testdata")) }
+
+// run runs each script of a directory with its own deadline.
+func run(t *testing.T, p testscript.Params) {
+	files, err := filepath.Glob(filepath.Join(p.Dir, "*.txtar"))
+	if err != nil || len(files) == 0 {
+		t.Fatal(files, err)
+	}
+	p.Dir = ""
+	for _, file := range files {
+		p.Files, p.Deadline = []string{file}, time.Now().Add(scriptTimeout)
+		testscript.RunT(serial{t}, p)
+	}
+}
 
 // scripts are the parameters for the scripts in a directory.
 func scripts(dir string) testscript.Params {

@@ -66,7 +66,7 @@ func TestRecipes(t *testing.T) {
 	p.Cmds["elsewhere"] = recipeElsewhere(root)
 	p.Cmds["rouse"] = rouse()
 	p.Cmds["stub"] = stub()
-	testscript.RunT(serial{t}, p)
+	run(t, p)
 }
 
 // recipe ID [OLD=NEW…] CODE…: runs the commands of a block in one shell, except those that the script runs by line, and checks the exit
