@@ -16,7 +16,7 @@ type Adapter interface {
 	// those of the configuration, and those that live processes of this agent name in their own environment. No root is
 	// returned twice; one that does not exist is returned all the same. How far a root is trusted is not the adapter's to
 	// say.
-	Homes(Setup, *proc.Table) []Home
+	Homes(HomeSources, *proc.Table) []Home
 	// Claims returns what the live processes of this agent show. It opens no file of a home that is not among those given.
 	// Its cost depends on how many processes there are, never on the size of the store. Errors are [Warning]s, joined; the
 	// claims are valid all the same.
@@ -46,8 +46,8 @@ func AdapterWith[T any](adapters []Adapter, agent Agent) (T, bool) {
 	return none, false
 }
 
-// ShortNamed is implemented by adapters whose agent has a shorter name than its own, for worktrees and branches.
-type ShortNamed interface {
+// ShortNamer is implemented by adapters whose agent has a shorter name than its own, for worktrees and branches.
+type ShortNamer interface {
 	ShortName() string
 }
 
@@ -56,14 +56,14 @@ type Store interface {
 	// Entries lists what is stored, by name and time; it opens no session file. Errors are [Warning]s, joined;
 	// the entries are valid all the same. A home that does not exist holds nothing and is no error, unless it was
 	// asked for by name.
-	Entries(context.Context, []Home, Query) ([]Entry, error)
-	// Read yields the records of the entries, in any order, as Want asks. An entry that turns out to be no
+	Entries(context.Context, []Home, EntryFilter) ([]Entry, error)
+	// Read yields the records of the entries, in any order, as ReadOptions asks. An entry that turns out to be no
 	// session yields nothing; one that cannot be read yields a [Warning]. What has vanished is no error.
-	Read(context.Context, []Entry, Want) iter.Seq2[Record, error]
+	Read(context.Context, []Entry, ReadOptions) iter.Seq2[Record, error]
 }
 
-// Setup is where an adapter may look for homes.
-type Setup struct {
+// HomeSources is where an adapter may look for homes.
+type HomeSources struct {
 	// Getenv is the environment of this call (os.Getenv).
 	Getenv func(string) string
 	// Configured are the homes that the person names for this agent: in the configuration file, or by --home.
@@ -104,8 +104,8 @@ func (h Home) same(o Home) bool {
 	return h.Dir == o.Dir && h.FilesOnly == o.FilesOnly && slices.Equal(h.Files, o.Files)
 }
 
-// Query narrows Entries. The zero Query means everything.
-type Query struct {
+// EntryFilter narrows Entries. The zero EntryFilter means everything.
+type EntryFilter struct {
 	// ID is an exact session id or a prefix of one; stores look it up by name.
 	ID string
 	// Refs asks for these sessions only; a store looks each up directly, without a scan.
@@ -117,77 +117,77 @@ type Query struct {
 	Since time.Time
 	// Children asks for sub-agents' sessions too.
 	Children bool
-	// Untimed: nobody asks when the entries changed, nor for their size. A store that would have to look at each file
+	// WithoutTimes: nobody asks when the entries changed, nor for their size. A store that would have to look at each file
 	// for it may leave that to Read.
-	Untimed bool
+	WithoutTimes bool
 }
 
 // Ref names one session and the native file or database it is in.
 type Ref struct{ ID, Path string }
 
-// Want says how much of a record is worth reading.
-type Want struct {
+// ReadOptions says how much of a record is worth reading.
+type ReadOptions struct {
 	// Tokens asks for token totals even where that means reading the whole session.
 	Tokens bool
-	// Whole asks for everything a record can hold, for `status`.
-	Whole bool
-	// Complete: the entries are all that is stored in their homes, so that sub-agents need not be searched for beside them.
-	Complete bool
-	// Began asks for when the newest turn was asked for even where that stands far back.
-	Began bool
+	// Full asks for everything a record can hold, for `status`.
+	Full bool
+	// AllEntries: the entries are all that is stored in their homes, so that sub-agents need not be searched for beside them.
+	AllEntries bool
+	// TurnStart asks for when the newest turn was asked for even where that stands far back.
+	TurnStart bool
 }
 
-// Marker is implemented by adapters whose agent marks the processes it starts.
-type Marker interface {
-	// Mark reads the agent's mark in an environment, as it sets it for its tools and hooks.
-	Mark(getenv func(string) string) (mark Mark, ok bool)
-	// MarkKeys are the environment keys that Mark asks for.
-	MarkKeys() []string
+// MarkerReader is implemented by adapters whose agent marks the processes it starts.
+type MarkerReader interface {
+	// ReadMarker reads the agent's mark in an environment, as it sets it for its tools and hooks.
+	ReadMarker(getenv func(string) string) (mark EnvMarker, ok bool)
+	// MarkerKeys are the environment keys that Mark asks for.
+	MarkerKeys() []string
 	// Runs reports whether a process is the agent's own program, in whatever role: a daemon or a client that runs no
 	// session has the marks of whoever started it, and is no tool.
 	Runs(proc.Process) bool
 }
 
-// Homer is implemented by adapters that can tell an agent's home by the environment of a process that the agent has started.
-type Homer interface {
+// HomeResolver is implemented by adapters that can tell an agent's home by the environment of a process that the agent has started.
+type HomeResolver interface {
 	// HomeOf is the home, "" where it cannot be told.
 	HomeOf(proc.Process) string
 }
 
-// Inclusive is implemented by adapters whose totals of a session, tokens and cost, can have those of its sub-agents in them.
-type Inclusive interface {
+// SubagentTotals is implemented by adapters whose totals of a session, tokens and cost, can have those of its sub-agents in them.
+type SubagentTotals interface {
 	// IncludesSubAgents reports whether they have where so much was asked for.
-	IncludesSubAgents(Want) bool
+	IncludesSubAgents(ReadOptions) bool
 }
 
 // Sandboxer is implemented by adapters whose agent runs its tools in a sandbox that may hide every other process.
 type Sandboxer interface {
-	Marker
-	// Sandboxes reports whether a process is such a sandbox: it has the mark of the tool that it was made for.
-	Sandboxes(proc.Process) bool
+	MarkerReader
+	// IsSandbox reports whether a process is such a sandbox: it has the mark of the tool that it was made for.
+	IsSandbox(proc.Process) bool
 }
 
-// Encloser is implemented by adapters whose agent marks the environment of what it runs in a sandbox.
-type Encloser interface {
-	Marker
-	// Encloses reports whether an environment is that of a command in such a sandbox.
-	Encloses(getenv func(string) string) bool
+// SandboxDetector is implemented by adapters whose agent marks the environment of what it runs in a sandbox.
+type SandboxDetector interface {
+	MarkerReader
+	// InSandbox reports whether an environment is that of a command in such a sandbox.
+	InSandbox(getenv func(string) string) bool
 }
 
-// Watched is implemented by adapters that know which files and folders change when a session of theirs does.
-type Watched interface {
-	// Watch returns their paths: those whose size, time or existence changes whenever the storage, or what a live process
+// PathWatcher is implemented by adapters that know which files and folders change when a session of theirs does.
+type PathWatcher interface {
+	// WatchPaths returns their paths: those whose size, time or existence changes whenever the storage, or what a live process
 	// says of itself, does. What is missing here is seen late, not never.
-	Watch(context.Context, Session) []string
+	WatchPaths(context.Context, Session) []string
 	// MayRun reports whether a binary can be the agent's, so that a snapshot is worth it when a process of it has begun.
 	MayRun(exe string) bool
 }
 
-// Minter is implemented by adapters whose agent gives its sessions ids of a shape of their own.
-type Minter interface {
-	// Mints reports whether a full id has that shape. It says only where to look first: an agent may have been given
+// IDMatcher is implemented by adapters whose agent gives its sessions ids of a shape of their own.
+type IDMatcher interface {
+	// MatchesID reports whether a full id has that shape. It says only where to look first: an agent may have been given
 	// an id of any shape.
-	Mints(id string) bool
+	MatchesID(id string) bool
 }
 
 // Shortener is implemented by adapters that know how many of the first characters of an ID tell it from the agent's others. Without
@@ -201,14 +201,14 @@ type Shortener interface {
 // MinShortID is how many characters a shortened ID has at least: those of a random UUID that make it one of four billion.
 const MinShortID = 8
 
-// FileKeeper is implemented by adapters whose agent can keep its sessions in a file of any place.
-type FileKeeper interface {
-	// KeepsIn reports whether a file may be one, by its name. It may then be named as a home is.
-	KeepsIn(path string) bool
+// FileStore is implemented by adapters whose agent can keep its sessions in a file of any place.
+type FileStore interface {
+	// IsStoreFile reports whether a file may be one, by its name. It may then be named as a home is.
+	IsStoreFile(path string) bool
 }
 
-// Program is implemented by adapters that know under which name their agent's program is installed.
-type Program interface {
+// ProgramNamer is implemented by adapters that know under which name their agent's program is installed.
+type ProgramNamer interface {
 	// Program is the name to look for in PATH.
 	Program() string
 }

@@ -21,8 +21,8 @@ type markName struct {
 	pid     int
 }
 
-// findAdrift finds those of the sessions' users, older ones than the sessions' processes included ([Forest.LeftBehind]).
-func (w *World) findAdrift(table *proc.Table, sessions []Session) (a adrift) {
+// findAdrift finds those of the sessions' users, older ones than the sessions' processes included ([ProcessTrees.LeftBehind]).
+func (w *Scanner) findAdrift(table *proc.Table, sessions []Session) (a adrift) {
 	users, agents := map[int]bool{}, map[Agent]bool{}
 	for _, s := range sessions {
 		for _, p := range s.Processes {
@@ -32,7 +32,7 @@ func (w *World) findAdrift(table *proc.Table, sessions []Session) (a adrift) {
 	if len(users) == 0 {
 		return a
 	}
-	for agent := range AdaptersWith[Marker](w.Adapters) {
+	for agent := range AdaptersWith[MarkerReader](w.Adapters) {
 		delete(agents, agent)
 	}
 	readable := len(agents) == 0

@@ -28,8 +28,8 @@ func (r *Record) Bound() {
 	}
 }
 
-// Cut is at most limit characters of a text, in memory of its own if it is cut.
-func Cut(text string, limit int) string {
+// Truncate is at most limit characters of a text, in memory of its own if it is cut.
+func Truncate(text string, limit int) string {
 	if len(text) <= limit { // it has no more characters than bytes
 		return text
 	}

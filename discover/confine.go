@@ -79,7 +79,7 @@ func Confine(ctx context.Context, homes []Home) context.Context {
 }
 
 // confined is Confine to all homes that are looked into, of the agent.
-func (l *look) confined(ctx context.Context, agent Agent) context.Context {
+func (l *scan) confined(ctx context.Context, agent Agent) context.Context {
 	return Confine(ctx, slices.Concat(l.homes[agent], l.past[agent]))
 }
 

@@ -9,9 +9,9 @@ import (
 // any. Where that process runs several, the mark that the agent leaves in the environment of its tools decides, if
 // the process does run the session it names. Where a sandbox hides what the process has open, or the process itself,
 // the mark alone names the session. Errors: [ErrNotFound], [*AmbiguousError].
-func (w *World) Current(ctx context.Context, pid int, getenv func(string) string) (Result, error) {
-	l := w.look(nil)
-	if err := l.claimed(ctx, Want{}); err != nil {
+func (w *Scanner) Current(ctx context.Context, pid int, getenv func(string) string) (Result, error) {
+	l := w.newScan(nil)
+	if err := l.claimed(ctx, ReadOptions{}); err != nil {
 		return Result{}, err
 	}
 	if l.blind {
@@ -22,18 +22,18 @@ func (w *World) Current(ctx context.Context, pid int, getenv func(string) string
 		l.reveal(ctx, c)
 		r = l.result()
 	}
-	r.Sessions = w.Inside(r, pid, getenv)
+	r.Sessions = w.EnclosingSessions(r, pid, getenv)
 	if len(r.Sessions) == 0 {
 		return r, ErrNotFound
 	}
 	return r.one("current", len(r.Sessions))
 }
 
-// Inside returns the sessions of r that the process with this pid runs inside of, as [World.Current] does; r must have
+// EnclosingSessions returns the sessions of r that the process with this pid runs inside of, as [Scanner.Current] does; r must have
 // all live sessions, sub-agents' too. Of one that a sandbox hides there is little more than its name.
-func (w *World) Inside(r Result, pid int, getenv func(string) string) []Session {
+func (w *Scanner) EnclosingSessions(r Result, pid int, getenv func(string) string) []Session {
 	if c, ok := w.hidden(r, pid, getenv); ok {
-		return Join(r.Table, []Claim{c}, nil)
+		return Correlate(r.Table, []Claim{c}, nil)
 	}
 	for p := range around(r.Table, pid) {
 		if own := r.runBy(p.ID.PID); len(own) > 0 {
@@ -48,9 +48,9 @@ func (r Result) runBy(pid int) []Session {
 }
 
 // marked keeps the session that the environment names; without a mark, the sessions that are no sub-agent's.
-func (w *World) marked(sessions []Session, getenv func(string) string) []Session {
-	for agent, m := range AdaptersWith[Marker](w.Adapters) {
-		mark, ok := m.Mark(getenv)
+func (w *Scanner) marked(sessions []Session, getenv func(string) string) []Session {
+	for agent, m := range AdaptersWith[MarkerReader](w.Adapters) {
+		mark, ok := m.ReadMarker(getenv)
 		i := slices.IndexFunc(sessions, func(s Session) bool { return s.Agent == agent && s.ID == mark.Session })
 		if ok && mark.Session != "" && i >= 0 {
 			return sessions[i : i+1]

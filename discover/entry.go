@@ -12,7 +12,7 @@ type Entry struct {
 	// Path is the native file or database; Home the root it was found under.
 	Path, Home string
 	// Updated is when the file or row last changed; the newest record inside may be older. It may be zero if
-	// [Query.Untimed].
+	// [EntryFilter.WithoutTimes].
 	Updated time.Time
 	// Size in bytes, where the store is a file a session; like Updated, it may be left out.
 	Size int64
@@ -20,17 +20,17 @@ type Entry struct {
 	Parent string
 }
 
-// WithEntry is append for a list that may get long. Its memory doubles, where append's grows by a quarter: what that leaves
+// AppendEntry is append for a list that may get long. Its memory doubles, where append's grows by a quarter: what that leaves
 // behind, nobody collects in a call as short as ours.
-func WithEntry(list []Entry, e Entry) []Entry {
+func AppendEntry(list []Entry, e Entry) []Entry {
 	if len(list) == cap(list) {
 		list = slices.Grow(list, max(1, len(list)))
 	}
 	return append(list, e)
 }
 
-// WithEntries is append that copies nothing to an empty list.
-func WithEntries(list, more []Entry) []Entry {
+// AppendEntries is append that copies nothing to an empty list.
+func AppendEntries(list, more []Entry) []Entry {
 	if len(list) == 0 {
 		return more
 	}

@@ -74,7 +74,7 @@ func parseArgument(arg string) (argument, error) {
 // Find returns the session that an argument means: a full ID, a unique prefix of one, either with @DIR, or pid:N. For
 // a pid that runs several sessions it returns all of them; otherwise exactly one. Errors: [ErrNotFound], [ErrUnreadable],
 // [*AmbiguousError], with which the result's warnings are valid, and the context's.
-func (w *World) Find(ctx context.Context, arg string, agents []Agent, want Want) (Result, error) {
+func (w *Scanner) Find(ctx context.Context, arg string, agents []Agent, want ReadOptions) (Result, error) {
 	a, err := parseArgument(arg)
 	if err != nil {
 		return Result{}, err
@@ -82,7 +82,7 @@ func (w *World) Find(ctx context.Context, arg string, agents []Agent, want Want)
 	if a.pid > 0 {
 		return w.findPID(ctx, a.pid, agents, want)
 	}
-	l := w.look(agents)
+	l := w.newScan(agents)
 	total, err := l.search(ctx, a, want)
 	if err != nil {
 		return Result{}, err
@@ -107,15 +107,15 @@ func (w *World) Find(ctx context.Context, arg string, agents []Agent, want Want)
 }
 
 // mayHave reports whether an agent may have made an ID: those whose shape it has, or any if there are none.
-func (l *look) mayHave(agent Agent, id string) bool {
+func (l *scan) mayHave(agent Agent, id string) bool {
 	makers := l.makers(id)
 	return len(makers) == 0 || slices.Contains(makers, agent)
 }
 
 // makers are the agents whose IDs have the shape of this full one.
-func (l *look) makers(id string) (agents []Agent) {
-	for agent, m := range AdaptersWith[Minter](l.agents) {
-		if m.Mints(id) {
+func (l *scan) makers(id string) (agents []Agent) {
+	for agent, m := range AdaptersWith[IDMatcher](l.agents) {
+		if m.MatchesID(id) {
 			agents = append(agents, agent)
 		}
 	}
@@ -128,7 +128,7 @@ func isOfStore(w *Warning) bool { return w.Agent != "" && !errors.Is(w, fs.ErrNo
 
 // search reads the stored sessions of that name, and then the process table. It returns how many there are; of very
 // many that an ambiguous argument means, it reads some.
-func (l *look) search(ctx context.Context, a argument, want Want) (total int, err error) {
+func (l *scan) search(ctx context.Context, a argument, want ReadOptions) (total int, err error) {
 	var entries []Entry
 	for fresh := l.homes; len(fresh) > 0; {
 		found := l.named(ctx, fresh, a)
@@ -147,7 +147,7 @@ func (l *look) search(ctx context.Context, a argument, want Want) (total int, er
 // named lists the entries whose id is the argument's or begins with it. A full id is looked for where its shape says
 // that it was made, and elsewhere only if it is not there: ids are random, so that another agent has the same one only
 // if a person gave it away. Then ID@DIR asks all agents, and a live process counts whichever agent it is.
-func (l *look) named(ctx context.Context, homes map[Agent][]Home, a argument) []Entry {
+func (l *scan) named(ctx context.Context, homes map[Agent][]Home, a argument) []Entry {
 	makers, others := map[Agent][]Home{}, maps.Clone(homes)
 	if a.dir == "" {
 		for _, agent := range l.makers(a.id) {
@@ -155,7 +155,7 @@ func (l *look) named(ctx context.Context, homes map[Agent][]Home, a argument) []
 			delete(others, agent)
 		}
 	}
-	query := func(Agent) Query { return Query{ID: a.id, Children: true} }
+	query := func(Agent) EntryFilter { return EntryFilter{ID: a.id, Children: true} }
 	found := slices.Concat(l.entries(ctx, makers, query)...)
 	if slices.ContainsFunc(found, func(e Entry) bool { return e.ID == a.id }) {
 		return found
@@ -198,8 +198,8 @@ func (r Result) one(arg string, total int) (Result, error) {
 	return r, &AmbiguousError{Arg: arg, Candidates: r.Sessions, Total: max(total, len(r.Sessions))}
 }
 
-func (w *World) findPID(ctx context.Context, pid int, agents []Agent, want Want) (Result, error) {
-	l := w.look(agents)
+func (w *Scanner) findPID(ctx context.Context, pid int, agents []Agent, want ReadOptions) (Result, error) {
+	l := w.newScan(agents)
 	if err := cmp.Or(l.claimed(ctx, want), ctx.Err()); err != nil {
 		return Result{}, err
 	}

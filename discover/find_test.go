@@ -20,9 +20,9 @@ type maker struct {
 	asked *int
 }
 
-func (m maker) Mints(id string) bool { return strings.HasPrefix(id, m.mark) && len(id) == 4 }
+func (m maker) MatchesID(id string) bool { return strings.HasPrefix(id, m.mark) && len(id) == 4 }
 
-func (m maker) Entries(ctx context.Context, homes []Home, q Query) ([]Entry, error) {
+func (m maker) Entries(ctx context.Context, homes []Home, q EntryFilter) ([]Entry, error) {
 	if *m.asked++; len(homes) == 0 {
 		return nil, errors.New("asked without a home")
 	}
@@ -35,7 +35,7 @@ func TestFindLooksFirstWhereTheIDWasMade(t *testing.T) {
 	both := record(ClaudeCode, "a222", 2)
 	both.Path = "/c/a222"
 	w := worldOf(
-		func() *proc.Table { return proc.Of(fact(7, "now", 'S')) },
+		func() *proc.Table { return proc.FakeTable(fact(7, "now", 'S')) },
 		maker{memory{agent: Codex, records: []Record{record(Codex, "a111", 1), record(Codex, "a222", 2), given}}, "a", &codex},
 		maker{memory{agent: ClaudeCode, records: []Record{record(ClaudeCode, "b222", 1), both}}, "b", &claude},
 	)
@@ -51,7 +51,7 @@ func TestFindLooksFirstWhereTheIDWasMade(t *testing.T) {
 		{"a222", Codex, 1, 0},
 	} {
 		codex, claude = 0, 0
-		r, err := w.Find(t.Context(), c.arg, nil, Want{})
+		r, err := w.Find(t.Context(), c.arg, nil, ReadOptions{})
 		if err != nil || len(r.Sessions) != 1 || r.Sessions[0].Agent != c.agent || len(r.Warnings) > 0 {
 			t.Errorf("%s: %+v, %v; want one of %s", c.arg, r, err, c.agent)
 		}
@@ -59,7 +59,7 @@ func TestFindLooksFirstWhereTheIDWasMade(t *testing.T) {
 			t.Errorf("%s: asked codex %d and claude-code %d times, want %d and %d", c.arg, codex, claude, c.codex, c.claude)
 		}
 	}
-	if _, err := w.Find(t.Context(), "a333", nil, Want{}); !errors.Is(err, ErrNotFound) || codex == 0 || claude == 0 {
+	if _, err := w.Find(t.Context(), "a333", nil, ReadOptions{}); !errors.Is(err, ErrNotFound) || codex == 0 || claude == 0 {
 		t.Errorf("%v, want not found, after both were asked", err)
 	}
 }
@@ -69,12 +69,12 @@ func TestALiveSessionOfAForeignShapeIsSeen(t *testing.T) {
 	stored.Path = "/c/a111"
 	live.Agent, live.Path = ClaudeCode, stored.Path
 	w := worldOf(
-		func() *proc.Table { return proc.Of(fact(7, "now", 'S')) },
+		func() *proc.Table { return proc.FakeTable(fact(7, "now", 'S')) },
 		maker{memory{agent: Codex, records: []Record{record(Codex, "a111", 1)}}, "a", new(int)},
 		maker{memory{agent: ClaudeCode, claims: []Claim{live}, records: []Record{stored}}, "b", new(int)},
 	)
 	var ambiguous *AmbiguousError
-	if _, err := w.Find(t.Context(), "a111", nil, Want{}); !errors.As(err, &ambiguous) || len(ambiguous.Candidates) != 2 {
+	if _, err := w.Find(t.Context(), "a111", nil, ReadOptions{}); !errors.As(err, &ambiguous) || len(ambiguous.Candidates) != 2 {
 		t.Errorf("%v, want both of them", err)
 	}
 }
@@ -96,7 +96,7 @@ func TestAMovedSessionIsOne(t *testing.T) {
 			before.Path, after.Path = from, to
 			claim := exact("s1", 7)
 			claim.Path = to
-			w := worldOf(func() *proc.Table { return proc.Of(fact(7, "now", 'S')) }, memory{
+			w := worldOf(func() *proc.Table { return proc.FakeTable(fact(7, "now", 'S')) }, memory{
 				agent: Codex, claims: []Claim{claim}, records: []Record{before, after},
 			})
 			for _, path := range []string{from, to} {
@@ -107,10 +107,10 @@ func TestAMovedSessionIsOne(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			if r, err := w.List(t.Context(), Select{All: true}); err != nil || ids(r.Sessions) != c.want {
+			if r, err := w.List(t.Context(), SessionFilter{All: true}); err != nil || ids(r.Sessions) != c.want {
 				t.Errorf("list: %q, %v; want %q", ids(r.Sessions), err, c.want)
 			}
-			r, err := w.Find(t.Context(), "s1", nil, Want{})
+			r, err := w.Find(t.Context(), "s1", nil, ReadOptions{})
 			if one := !strings.Contains(c.want, " "); one != (err == nil) || one && ids(r.Sessions) != c.want {
 				t.Errorf("find: %q, %v; want %q", ids(r.Sessions), err, c.want)
 			}
@@ -125,14 +125,14 @@ type torn struct {
 	closed bool
 }
 
-func (m torn) Entries(ctx context.Context, homes []Home, q Query) ([]Entry, error) {
+func (m torn) Entries(ctx context.Context, homes []Home, q EntryFilter) ([]Entry, error) {
 	if m.closed {
 		return nil, &Warning{Agent: m.agent, Path: m.path, Err: os.ErrPermission}
 	}
 	return m.maker.Entries(ctx, homes, q)
 }
 
-func (m torn) Read(context.Context, []Entry, Want) iter.Seq2[Record, error] {
+func (m torn) Read(context.Context, []Entry, ReadOptions) iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
 		yield(Record{}, &Warning{Agent: m.agent, Path: m.path, Err: errors.New("damaged")})
 	}
@@ -156,8 +156,8 @@ func TestFindTellsUnreadableFromMissing(t *testing.T) {
 		{"b333", true, ErrNotFound, ""}, // the other agent has not made it
 		{"b222", true, nil, ""},
 	} {
-		w := worldOf(func() *proc.Table { return proc.Of() }, torn{damaged, "/store", c.closed}, whole)
-		r, err := w.Find(t.Context(), c.arg, nil, Want{})
+		w := worldOf(func() *proc.Table { return proc.FakeTable() }, torn{damaged, "/store", c.closed}, whole)
+		r, err := w.Find(t.Context(), c.arg, nil, ReadOptions{})
 		if !errors.Is(err, c.want) || err != nil && !strings.Contains(err.Error(), c.words) {
 			t.Errorf("%s: %v, want %v", c.arg, err, c.want)
 		}

@@ -12,7 +12,7 @@ import (
 // hidden makes the claim that names the session around the process with this pid where nothing else does: the nearest
 // ancestor that is an agent does not show what it has open, or none can be seen, but the first process of what can be is
 // an agent's sandbox. Whoever is in there has been marked by the agent.
-func (w *World) hidden(r Result, pid int, getenv func(string) string) (Claim, bool) {
+func (w *Scanner) hidden(r Result, pid int, getenv func(string) string) (Claim, bool) {
 	for p := range around(r.Table, pid) {
 		own := r.runBy(p.ID.PID)
 		switch _, above := r.Table.PID(p.Parent); {
@@ -46,11 +46,11 @@ var errSealed = errors.New("inside an agent's sandbox other sessions cannot be s
 
 // sealed reports whether a table shows the inside of an agent's sandbox only: a pid namespace whose first process is the
 // sandbox, or from which the agent cannot be seen that has marked us as in one.
-func (w *World) sealed(table *proc.Table) bool {
+func (w *Scanner) sealed(table *proc.Table) bool {
 	if first, ok := table.PID(1); ok && w.sandboxer(first) != "" {
 		return true
 	}
-	if w.encloser(func(a Agent) func(string) string { return w.Setup(a).Getenv }) == "" {
+	if w.encloser(func(a Agent) func(string) string { return w.HomeSources(a).Getenv }) == "" {
 		return false
 	}
 	for p := range table.Ancestors(w.PID) {
@@ -62,9 +62,9 @@ func (w *World) sealed(table *proc.Table) bool {
 }
 
 // encloser is the agent in whose sandbox an environment is, each agent's as it is given; "" if it is in none.
-func (w *World) encloser(environment func(Agent) func(string) string) Agent {
-	for agent, e := range AdaptersWith[Encloser](w.Adapters) {
-		if getenv := environment(agent); getenv != nil && e.Encloses(getenv) {
+func (w *Scanner) encloser(environment func(Agent) func(string) string) Agent {
+	for agent, e := range AdaptersWith[SandboxDetector](w.Adapters) {
+		if getenv := environment(agent); getenv != nil && e.InSandbox(getenv) {
 			return agent
 		}
 	}
@@ -72,9 +72,9 @@ func (w *World) encloser(environment func(Agent) func(string) string) Agent {
 }
 
 // sandboxer is the agent whose sandbox a process is, "" if it is none.
-func (w *World) sandboxer(p proc.Process) Agent {
+func (w *Scanner) sandboxer(p proc.Process) Agent {
 	for agent, s := range AdaptersWith[Sandboxer](w.Adapters) {
-		if s.Sandboxes(p) {
+		if s.IsSandbox(p) {
 			return agent
 		}
 	}
@@ -82,7 +82,7 @@ func (w *World) sandboxer(p proc.Process) Agent {
 }
 
 // sandbox makes the claim of a process that is an agent's sandbox, by that process's own environment, or in one, by ours.
-func (w *World) sandbox(p proc.Process, ours func(string) string) (Claim, bool) {
+func (w *Scanner) sandbox(p proc.Process, ours func(string) string) (Claim, bool) {
 	const detail = "from which nothing outside can be seen, marked with the session"
 	if a := w.sandboxer(p); a != "" {
 		return w.mark(a, p, func(key string) string {
@@ -97,12 +97,12 @@ func (w *World) sandbox(p proc.Process, ours func(string) string) (Claim, bool) 
 }
 
 // mark makes the claim of the session that an environment names.
-func (w *World) mark(agent Agent, p proc.Process, getenv func(string) string, kind, detail string) (Claim, bool) {
-	m, ok := AdapterWith[Marker](w.Adapters, agent)
+func (w *Scanner) mark(agent Agent, p proc.Process, getenv func(string) string, kind, detail string) (Claim, bool) {
+	m, ok := AdapterWith[MarkerReader](w.Adapters, agent)
 	if !ok {
 		return Claim{}, false
 	}
-	left, ok := m.Mark(getenv)
+	left, ok := m.ReadMarker(getenv)
 	return Claim{
 		Agent: agent, Process: p.ID, Session: left.Session, Strength: Strong, Kind: kind, Detail: detail,
 		Turn: &Turn{State: TurnOpen}, // one of its tools runs: this
@@ -111,15 +111,15 @@ func (w *World) mark(agent Agent, p proc.Process, getenv func(string) string, ki
 
 // reveal adds a claim of a session that is looked up in the store by its name alone. That so much is hidden is no news
 // then.
-func (l *look) reveal(ctx context.Context, c Claim) {
-	found := l.entries(ctx, map[Agent][]Home{c.Agent: l.homes[c.Agent]}, func(Agent) Query {
-		return Query{Refs: []Ref{{ID: c.Session}}, Children: true}
+func (l *scan) reveal(ctx context.Context, c Claim) {
+	found := l.entries(ctx, map[Agent][]Home{c.Agent: l.homes[c.Agent]}, func(Agent) EntryFilter {
+		return EntryFilter{Refs: []Ref{{ID: c.Session}}, Children: true}
 	})
 	if all := slices.Concat(found...); len(all) == 1 {
 		c.Path, c.Home = all[0].Path, all[0].Home
 	}
 	l.claims = append(l.claims, c)
-	l.read(ctx, found, Want{})
+	l.read(ctx, found, ReadOptions{})
 	l.warnings = slices.DeleteFunc(l.warnings, func(warning *Warning) bool {
 		return warning.Path == c.Process.String() || errors.Is(warning, errSealed)
 	})

@@ -12,7 +12,7 @@ import (
 // boxing is an agent whose sandboxes are the processes named box.
 type boxing struct{ memory }
 
-func (boxing) Sandboxes(p proc.Process) bool { return p.Name == "box" }
+func (boxing) IsSandbox(p proc.Process) bool { return p.Name == "box" }
 
 func noMark(string) string { return "" }
 
@@ -27,17 +27,17 @@ func box(pid int, mark string) proc.Facts {
 func TestInsideOfASandbox(t *testing.T) {
 	tool := fact(2, "now", 'S')
 	tool.Parent = 1
-	w := worldOf(func() *proc.Table { return proc.Of(box(1, "one"), tool) },
+	w := worldOf(func() *proc.Table { return proc.FakeTable(box(1, "one"), tool) },
 		boxing{memory{agent: Codex, records: []Record{record(Codex, "one", 1), record(Codex, "two", 2)}}})
 	r, err := w.Current(t.Context(), 2, noMark)
 	if err != nil || ids(r.Sessions) != "one:running" || r.Sessions[0].Dir != "/w" || len(r.Warnings) != 0 {
 		t.Errorf("current: %s, %v, %v", ids(r.Sessions), r.Warnings, err)
 	}
-	r, err = w.List(t.Context(), Select{All: true})
-	if err != nil || ids(r.Sessions) != "two:unknown one:unknown" || len(r.Warnings) != 1 || r.Blind {
-		t.Errorf("list: %s, %v, blind %t, %v", ids(r.Sessions), r.Warnings, r.Blind, err)
+	r, err = w.List(t.Context(), SessionFilter{All: true})
+	if err != nil || ids(r.Sessions) != "two:unknown one:unknown" || len(r.Warnings) != 1 || r.ProcessesUnknown {
+		t.Errorf("list: %s, %v, blind %t, %v", ids(r.Sessions), r.Warnings, r.ProcessesUnknown, err)
 	}
-	if got := ids(w.Inside(r, 2, noMark)); got != "one:running" {
+	if got := ids(w.EnclosingSessions(r, 2, noMark)); got != "one:running" {
 		t.Errorf("inside: %s", got)
 	}
 }
@@ -56,7 +56,7 @@ func TestASandboxAlone(t *testing.T) {
 		"no sandbox": {[]proc.Facts{plain}, ""},
 		"seen":       {[]proc.Facts{inner, fact(7, "now", 'S')}, "two:idle"},
 	} {
-		w := worldOf(func() *proc.Table { return proc.Of(append(tc.outer, tool)...) }, m)
+		w := worldOf(func() *proc.Table { return proc.FakeTable(append(tc.outer, tool)...) }, m)
 		r, err := w.Current(t.Context(), 9, func(string) string { return "one" })
 		if ids(r.Sessions) != tc.want || (err != nil) != (tc.want == "") || err != nil && !errors.Is(err, ErrNotFound) {
 			t.Errorf("%s: %s, %v", name, ids(r.Sessions), err)
@@ -72,7 +72,7 @@ func TestTheMarkOfAHiddenAgent(t *testing.T) {
 	for unreadable, want := range map[string]string{"permission denied": "one:running", "": ":running"} {
 		presence.Unreadable = unreadable
 		m := memory{agent: Codex, claims: []Claim{presence}, records: []Record{record(Codex, "one", 1)}}
-		w := worldOf(func() *proc.Table { return proc.Of(fact(7, "now", 'S'), tool) }, m)
+		w := worldOf(func() *proc.Table { return proc.FakeTable(fact(7, "now", 'S'), tool) }, m)
 		r, err := w.Current(t.Context(), 8, func(string) string { return "one" })
 		if err != nil || ids(r.Sessions) != want || len(r.Warnings) != 0 {
 			t.Errorf("%q: %s, %v, %v", unreadable, ids(r.Sessions), r.Warnings, err)
@@ -83,8 +83,8 @@ func TestTheMarkOfAHiddenAgent(t *testing.T) {
 // enclosing is an agent that marks the environment of what it runs in a sandbox; its program is named agent.
 type enclosing struct{ memory }
 
-func (enclosing) Encloses(getenv func(string) string) bool { return getenv("BOXED") == "1" }
-func (enclosing) Runs(p proc.Process) bool                 { return p.Name == "agent" }
+func (enclosing) InSandbox(getenv func(string) string) bool { return getenv("BOXED") == "1" }
+func (enclosing) Runs(p proc.Process) bool                  { return p.Name == "agent" }
 
 // Where the agent that has marked us as in its sandbox cannot be seen, its mark names the session and nothing else is called
 // stopped, whether there is a process table of the sandbox or none of ours.
@@ -109,11 +109,11 @@ func TestInsideOfAnEnclosure(t *testing.T) {
 		getenv := func(key string) string { return map[string]string{"BOXED": tc.boxed, "MARK": "one"}[key] }
 		w := worldOf(nil, enclosing{memory{agent: Codex, records: []Record{record(Codex, "one", 1), record(Codex, "two", 2)}}})
 		w.PID = 9
-		w.Setup = func(Agent) Setup { return Setup{Getenv: getenv} }
-		w.Take = func(context.Context) (*proc.Table, error) { return proc.Of(tc.seen...), tc.err }
-		r, err := w.List(t.Context(), Select{All: true})
-		if err != nil || ids(r.Sessions) != tc.list || r.Blind != tc.blind || (len(r.Warnings) > 0) != (tc.blind || tc.list == "two:unknown one:unknown") {
-			t.Errorf("%s: list: %s, %v, blind %t, %v", name, ids(r.Sessions), r.Warnings, r.Blind, err)
+		w.HomeSources = func(Agent) HomeSources { return HomeSources{Getenv: getenv} }
+		w.Take = func(context.Context) (*proc.Table, error) { return proc.FakeTable(tc.seen...), tc.err }
+		r, err := w.List(t.Context(), SessionFilter{All: true})
+		if err != nil || ids(r.Sessions) != tc.list || r.ProcessesUnknown != tc.blind || (len(r.Warnings) > 0) != (tc.blind || tc.list == "two:unknown one:unknown") {
+			t.Errorf("%s: list: %s, %v, blind %t, %v", name, ids(r.Sessions), r.Warnings, r.ProcessesUnknown, err)
 		}
 		r, err = w.Current(t.Context(), 9, getenv)
 		if ids(r.Sessions) != tc.current || (err == nil) != (tc.current != "") || err == nil && (r.Sessions[0].Dir != "/w" || len(r.Warnings) > 0) {

@@ -17,7 +17,7 @@ import (
 //   - the agent's process that the marker names has ended,
 //   - none of its ancestors is an agent, and none of the session's processes descends from it,
 //   - no other live process of the agent can have started it before that went on to another session.
-func (f *Forest) LeftBehind(ctx context.Context, s Session) (left, unclear []proc.Process) {
+func (f *ProcessTrees) LeftBehind(ctx context.Context, s Session) (left, unclear []proc.Process) {
 	if f.result.Table == nil || len(s.Processes) == 0 || s.ID == "" {
 		return nil, nil
 	}
@@ -29,7 +29,7 @@ func (f *Forest) LeftBehind(ctx context.Context, s Session) (left, unclear []pro
 			continue
 		}
 		if !asked {
-			rivals, asked = f.world.Rivals(ctx, s), true
+			rivals, asked = f.world.SameIDSessions(ctx, s), true
 		}
 		switch fits, sole := f.world.Belongs(f.result.Table, p, s, rivals); {
 		case fits && sole:
@@ -46,8 +46,8 @@ func Predates(p proc.Process, s Session) bool {
 	return !slices.ContainsFunc(s.Processes, func(q proc.Process) bool { return p.Ticks >= q.Ticks })
 }
 
-// isLeftBehind is the rule of [Forest.LeftBehind], but for other sessions with the same ID.
-func (f *Forest) isLeftBehind(s Session, p proc.Process) bool {
+// isLeftBehind is the rule of [ProcessTrees.LeftBehind], but for other sessions with the same ID.
+func (f *ProcessTrees) isLeftBehind(s Session, p proc.Process) bool {
 	table, marks := f.result.Table, f.world.marks(p)
 	if len(marks) != 1 || marks[0].agent != s.Agent || !slices.Contains(marks[0].sessions(), s.ID) {
 		return false
@@ -75,13 +75,13 @@ func (f *Forest) isLeftBehind(s Session, p proc.Process) bool {
 }
 
 // isAgent reports whether a process is an agent, one that runs no session included.
-func (f *Forest) isAgent(p proc.Process) bool {
+func (f *ProcessTrees) isAgent(p proc.Process) bool {
 	return f.result.Agents[p.ID] || f.world.isAgent(p)
 }
 
 // mayServe reports whether another live process of the agent is old enough to have started p and may work in the same
 // directory: it may have gone on from the session, and p with it.
-func (f *Forest) mayServe(s Session, p proc.Process) bool {
+func (f *ProcessTrees) mayServe(s Session, p proc.Process) bool {
 	for id := range f.result.Agents {
 		q, ok := f.result.Table.Find(id)
 		if !ok || !older(q, p) || q.UID != p.UID || !f.runs(q, s.Agent) {
@@ -95,7 +95,7 @@ func (f *Forest) mayServe(s Session, p proc.Process) bool {
 }
 
 // runs reports whether a process runs sessions of an agent, or none that is known.
-func (f *Forest) runs(p proc.Process, agent Agent) bool {
+func (f *ProcessTrees) runs(p proc.Process, agent Agent) bool {
 	keys := f.result.Runs[p.ID]
 	return len(keys) == 0 || slices.ContainsFunc(keys, func(k Key) bool { return k.Agent == agent })
 }

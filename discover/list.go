@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Select says which sessions are wanted.
-type Select struct {
+// SessionFilter says which sessions are wanted.
+type SessionFilter struct {
 	// All asks for stopped sessions too.
 	All bool
 	// Since leaves out stopped sessions with no activity since then; zero: all of them.
@@ -27,8 +27,8 @@ type Select struct {
 	Whole bool
 }
 
-// Takes reports whether the selection asks for a session.
-func (sel *Select) Takes(s *Session) bool {
+// Matches reports whether the selection asks for a session.
+func (sel *SessionFilter) Matches(s *Session) bool {
 	switch {
 	case s.Status == Stopped && !sel.All,
 		s.Status == Stopped && !s.Updated.IsZero() && s.Updated.Before(sel.Since),
@@ -39,17 +39,17 @@ func (sel *Select) Takes(s *Session) bool {
 	return sel.Match == nil || sel.Match(*s)
 }
 
-// Cut leaves what is asked for of sessions in order.
-func (sel *Select) Cut(r Result) Result {
+// Apply leaves what is asked for of sessions in order.
+func (sel *SessionFilter) Apply(r Result) Result {
 	r.Sessions = sel.first(sel.taken(r.Sessions))
 	return r
 }
 
 // taken are those of the sessions that are asked for. Sessions are large: none is moved while none before it is left out.
-func (sel *Select) taken(list []Session) []Session {
+func (sel *SessionFilter) taken(list []Session) []Session {
 	n := 0
 	for i := range list {
-		if !sel.Takes(&list[i]) {
+		if !sel.Matches(&list[i]) {
 			continue
 		}
 		if i > n {
@@ -62,7 +62,7 @@ func (sel *Select) taken(list []Session) []Session {
 }
 
 // first are as many of them as are asked for.
-func (sel *Select) first(list []Session) []Session {
+func (sel *SessionFilter) first(list []Session) []Session {
 	if sel.Limit > 0 && len(list) > sel.Limit {
 		return list[:sel.Limit]
 	}
@@ -71,12 +71,12 @@ func (sel *Select) first(list []Session) []Session {
 
 // List returns the sessions of the selection in the order of [Compare]. The error is nil unless the process table
 // cannot be read; what else could not be read is in the result's warnings.
-func (w *World) List(ctx context.Context, sel Select) (Result, error) {
-	l := w.look(sel.Agents)
+func (w *Scanner) List(ctx context.Context, sel SessionFilter) (Result, error) {
+	l := w.newScan(sel.Agents)
 	if sel.All {
 		return l.listAll(ctx, sel)
 	}
-	if err := l.claimed(ctx, Want{Tokens: sel.Tokens, Whole: sel.Whole}); err != nil {
+	if err := l.claimed(ctx, ReadOptions{Tokens: sel.Tokens, Full: sel.Whole}); err != nil {
 		return Result{}, err
 	}
 	return l.chosen(&sel), ctx.Err()
@@ -84,10 +84,10 @@ func (w *World) List(ctx context.Context, sel Select) (Result, error) {
 
 // listAll reads the storage first and the processes second: a session that lives throughout can never look stopped.
 // Should a process name a home that was not read, or the selection take few of what was, it looks at both again.
-func (l *look) listAll(ctx context.Context, sel Select) (Result, error) {
-	want := Want{Tokens: sel.Tokens, Whole: sel.Whole}
-	query := func(Agent) Query {
-		return Query{Since: sel.Since, Children: sel.Children, Untimed: sel.Limit == 0 && sel.Since.IsZero()}
+func (l *scan) listAll(ctx context.Context, sel SessionFilter) (Result, error) {
+	want := ReadOptions{Tokens: sel.Tokens, Full: sel.Whole}
+	query := func(Agent) EntryFilter {
+		return EntryFilter{Since: sel.Since, Children: sel.Children, WithoutTimes: sel.Limit == 0 && sel.Since.IsZero()}
 	}
 	var rest []Entry // listed, but not read yet
 	fresh, batch := l.homes, max(sel.Limit, 1)
@@ -99,7 +99,7 @@ func (l *look) listAll(ctx context.Context, sel Select) (Result, error) {
 			found, rest = l.byAgent(rest[:n]), rest[n:]
 		}
 		all := want
-		all.Complete = sel.Limit == 0 && sel.Since.IsZero() && len(l.warnings) == 0
+		all.AllEntries = sel.Limit == 0 && sel.Since.IsZero() && len(l.warnings) == 0
 		l.read(ctx, found, all)
 		var err error
 		if fresh, err = l.take(ctx); err != nil {

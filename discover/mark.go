@@ -8,8 +8,8 @@ import (
 	"agentctl/proc"
 )
 
-// Mark is what an agent leaves in the environment of the processes that it starts, and those in what they start.
-type Mark struct {
+// EnvMarker is what an agent leaves in the environment of the processes that it starts, and those in what they start.
+type EnvMarker struct {
 	// Session is the id of the session that the process was started for, Root of the one that this works for in the end, if
 	// it is a sub-agent's; "" where the agent does not say.
 	Session, Root string
@@ -20,12 +20,12 @@ type Mark struct {
 }
 
 // sessions are the ids that the mark names.
-func (m Mark) sessions() []string {
+func (m EnvMarker) sessions() []string {
 	return slices.DeleteFunc([]string{m.Session, m.Root}, func(id string) bool { return id == "" })
 }
 
-// Bearer is a live process with the marks of agents.
-type Bearer struct {
+// MarkedProcess is a live process with the marks of agents.
+type MarkedProcess struct {
 	proc.Process
 	// Orphan: all that its marks name has ended.
 	Orphan bool
@@ -36,12 +36,12 @@ type Bearer struct {
 }
 
 type agentMark struct {
-	Mark
+	EnvMarker
 	agent Agent
 }
 
-// Kin reports whether both were started for one session, or by one process of an agent, as their marks say.
-func (b Bearer) Kin(o Bearer) bool {
+// Related reports whether both were started for one session, or by one process of an agent, as their marks say.
+func (b MarkedProcess) Related(o MarkedProcess) bool {
 	return slices.ContainsFunc(b.marks, func(m agentMark) bool {
 		return slices.ContainsFunc(o.marks, func(n agentMark) bool {
 			return m.agent == n.agent && (m.Session != "" && m.Session == n.Session || m.PID > 0 && m.PID == n.PID)
@@ -49,23 +49,23 @@ func (b Bearer) Kin(o Bearer) bool {
 	})
 }
 
-// Bearers finds the live processes that bear agents' marks and are no agents themselves. The result has all live
+// MarkedProcesses finds the live processes that bear agents' marks and are no agents themselves. The result has all live
 // sessions, and those stopped ones that a mark names; if there are bearers, those that run no session are among its agents, too. Whether a session has ended that no mark and no storage tells of
 // is not guessed: its bearers are no orphans, nor is anybody where processes are out of sight.
-func (w *World) Bearers(ctx context.Context) (Result, []Bearer, error) {
-	l := w.look(nil)
-	if err := l.claimed(ctx, Want{}); err != nil {
+func (w *Scanner) MarkedProcesses(ctx context.Context) (Result, []MarkedProcess, error) {
+	l := w.newScan(nil)
+	if err := l.claimed(ctx, ReadOptions{}); err != nil {
 		return Result{}, nil, err
 	}
 	r := l.result()
 	agents := r.Agents
-	var bearers []Bearer
+	var bearers []MarkedProcess
 	for p := range r.Table.WithEnv(w.markKeys()...) {
 		if !p.Alive() || agents[p.ID] || w.isAgent(p) {
 			continue
 		}
 		if marks := w.marks(p); len(marks) > 0 {
-			bearers = append(bearers, Bearer{Process: p, Session: Nobody(), marks: marks})
+			bearers = append(bearers, MarkedProcess{Process: p, Session: UnknownSession(), marks: marks})
 		}
 	}
 	if len(bearers) == 0 {
@@ -86,8 +86,8 @@ func (w *World) Bearers(ctx context.Context) (Result, []Bearer, error) {
 }
 
 // isAgent reports whether a process is an agent's program.
-func (w *World) isAgent(p proc.Process) bool {
-	for _, m := range AdaptersWith[Marker](w.Adapters) {
+func (w *Scanner) isAgent(p proc.Process) bool {
+	for _, m := range AdaptersWith[MarkerReader](w.Adapters) {
 		if m.Runs(p) {
 			return true
 		}
@@ -95,8 +95,8 @@ func (w *World) isAgent(p proc.Process) bool {
 	return false
 }
 
-// Marks reports whether any live process bears a mark that names the session.
-func (w *World) Marks(table *proc.Table, s Session) bool {
+// HasMarkedProcess reports whether any live process bears a mark that names the session.
+func (w *Scanner) HasMarkedProcess(table *proc.Table, s Session) bool {
 	for p := range table.WithEnv(w.markKeys()...) {
 		if p.Alive() && slices.ContainsFunc(w.marks(p), func(m agentMark) bool {
 			return m.agent == s.Agent && slices.Contains(m.sessions(), s.ID)
@@ -108,21 +108,21 @@ func (w *World) Marks(table *proc.Table, s Session) bool {
 }
 
 // markKeys are the environment variables that have the marks of all agents.
-func (w *World) markKeys() (keys []string) {
-	for _, m := range AdaptersWith[Marker](w.Adapters) {
-		keys = append(keys, m.MarkKeys()...)
+func (w *Scanner) markKeys() (keys []string) {
+	for _, m := range AdaptersWith[MarkerReader](w.Adapters) {
+		keys = append(keys, m.MarkerKeys()...)
 	}
 	return keys
 }
 
 // marks are those in the process's environment; one that may not be read, another user's say, has none.
-func (w *World) marks(p proc.Process) (marks []agentMark) {
+func (w *Scanner) marks(p proc.Process) (marks []agentMark) {
 	env, err := p.Env(w.markKeys()...)
 	if err != nil || len(env) == 0 {
 		return nil
 	}
-	for agent, m := range AdaptersWith[Marker](w.Adapters) {
-		if mark, ok := m.Mark(func(key string) string { return env[key] }); ok {
+	for agent, m := range AdaptersWith[MarkerReader](w.Adapters) {
+		if mark, ok := m.ReadMarker(func(key string) string { return env[key] }); ok {
 			marks = append(marks, agentMark{mark, agent})
 		}
 	}
@@ -130,7 +130,7 @@ func (w *World) marks(p proc.Process) (marks []agentMark) {
 }
 
 // readMarked adds the records of the sessions that marks name, but for those that are known to live.
-func (l *look) readMarked(ctx context.Context, bearers []Bearer, live []Session) {
+func (l *scan) readMarked(ctx context.Context, bearers []MarkedProcess, live []Session) {
 	refs, homes := map[Agent][]Ref{}, map[Agent][]Home{}
 	for _, b := range bearers {
 		for _, m := range b.marks {
@@ -143,18 +143,18 @@ func (l *look) readMarked(ctx context.Context, bearers []Bearer, live []Session)
 			}
 		}
 	}
-	l.readRefs(ctx, homes, refs, Want{})
+	l.readRefs(ctx, homes, refs, ReadOptions{})
 }
 
 // judge finds out whether all of the marks are of the past. Where so much is out of sight that nobody can tell, none is.
-func (b *Bearer) judge(r Result, obscured bool) {
+func (b *MarkedProcess) judge(r Result, obscured bool) {
 	if obscured {
 		return
 	}
 	for i, m := range b.marks {
 		s, over := m.over(r, b.Process)
 		if !over {
-			b.Session = Nobody()
+			b.Session = UnknownSession()
 			return
 		}
 		if i == 0 || b.Session.ID == "" {

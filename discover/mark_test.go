@@ -70,16 +70,16 @@ func TestBearers(t *testing.T) {
 		if test.p.ID.PID != 7 {
 			facts = append(facts, fact(7, "now", 'S'))
 		}
-		if got := orphans(t, worldOf(func() *proc.Table { return proc.Of(facts...) }, m)); got != test.want {
+		if got := orphans(t, worldOf(func() *proc.Table { return proc.FakeTable(facts...) }, m)); got != test.want {
 			t.Errorf("%s: %q, want %q", name, got, test.want)
 		}
 	}
 }
 
 // orphans names the sessions of the orphans of a world.
-func orphans(t *testing.T, w *World) string {
+func orphans(t *testing.T, w *Scanner) string {
 	t.Helper()
-	_, bearers, err := w.Bearers(t.Context())
+	_, bearers, err := w.MarkedProcesses(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -121,7 +121,7 @@ func TestBearersOfALastingMark(t *testing.T) {
 		"a mark that does not last":     {live(500, "/w"), 1100, "MARK=dead", "dead"},
 	} {
 		m := memory{agent: Codex, claims: []Claim{exact("live", 1000)}, records: []Record{record(Codex, "dead", 1), test.live}}
-		table := proc.Of(fact(1, "now", 'S'), fact(1000, "now", 'S'), tool(test.pid, test.mark))
+		table := proc.FakeTable(fact(1, "now", 'S'), fact(1000, "now", 'S'), tool(test.pid, test.mark))
 		if got := orphans(t, worldOf(func() *proc.Table { return table }, m)); got != test.want {
 			t.Errorf("%s: %q, want %q", name, got, test.want)
 		}
@@ -133,7 +133,7 @@ func TestBearersOfTwoAgents(t *testing.T) {
 	for mark, want := range map[string]string{"MARK=dead": "dead", "MARK=gone": "gone", "MARK=live": ""} {
 		one := memory{agent: Codex, claims: []Claim{exact("live", 7)}, records: []Record{record(Codex, "dead", 1), record(Codex, "live", 1)}}
 		two := memory{agent: OpenCode, records: []Record{record(OpenCode, "dead", 1), record(OpenCode, "gone", 1), record(OpenCode, "live", 1)}}
-		table := proc.Of(fact(1, "now", 'S'), fact(7, "now", 'S'), tool(6, mark))
+		table := proc.FakeTable(fact(1, "now", 'S'), fact(7, "now", 'S'), tool(6, mark))
 		if got := orphans(t, worldOf(func() *proc.Table { return table }, one, two)); got != want {
 			t.Errorf("%s: %q, want %q", mark, got, want)
 		}
@@ -147,15 +147,15 @@ func TestBearersOutOfSight(t *testing.T) {
 	idle := nameless
 	idle.Turn = &Turn{State: TurnNone}
 	for name, test := range map[string]struct {
-		w    *World
+		w    *Scanner
 		want string
 	}{
-		"in a sandbox": {worldOf(func() *proc.Table { return proc.Of(box(1, "x"), tool(50, "MARK=dead")) }, boxing{memory{agent: Codex, records: stored}}), ""},
+		"in a sandbox": {worldOf(func() *proc.Table { return proc.FakeTable(box(1, "x"), tool(50, "MARK=dead")) }, boxing{memory{agent: Codex, records: stored}}), ""},
 		"an agent at work on nobody knows what": {
-			worldOf(func() *proc.Table { return proc.Of(fact(7, "now", 'S'), tool(50, "MARK=dead")) }, memory{agent: Codex, records: stored, claims: []Claim{nameless}}), "",
+			worldOf(func() *proc.Table { return proc.FakeTable(fact(7, "now", 'S'), tool(50, "MARK=dead")) }, memory{agent: Codex, records: stored, claims: []Claim{nameless}}), "",
 		},
 		"an agent that nobody has asked for anything": {
-			worldOf(func() *proc.Table { return proc.Of(fact(7, "now", 'S'), tool(50, "MARK=dead")) }, memory{agent: Codex, records: stored, claims: []Claim{idle}}), "dead",
+			worldOf(func() *proc.Table { return proc.FakeTable(fact(7, "now", 'S'), tool(50, "MARK=dead")) }, memory{agent: Codex, records: stored, claims: []Claim{idle}}), "dead",
 		},
 	} {
 		if got := orphans(t, test.w); got != test.want {

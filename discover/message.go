@@ -65,7 +65,7 @@ type ToolCall struct {
 // ToolState is how far a call has got.
 type ToolState string
 
-// The states of a call. That a call runs or waits is never stored: [World.Messages] judges open ones.
+// The states of a call. That a call runs or waits is never stored: [Scanner.Messages] judges open ones.
 const (
 	ToolOpen    ToolState = "open"    // no result is stored
 	ToolRunning ToolState = "running" // open, and its session is at work

@@ -17,7 +17,7 @@ type Transcriber interface {
 
 // Messages yields what was said in a session, the newest first, as [Transcriber] has it, and judges what became of calls
 // without a result by what is true of the session. Of a very long transcript, the newest part is given, and a warning.
-func (w *World) Messages(ctx context.Context, s Session) iter.Seq2[Message, error] {
+func (w *Scanner) Messages(ctx context.Context, s Session) iter.Seq2[Message, error] {
 	return func(yield func(Message, error) bool) {
 		t, ok := AdapterWith[Transcriber](w.Adapters, s.Agent)
 		if !ok {

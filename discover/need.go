@@ -8,11 +8,11 @@ import (
 // fresh is how long a turn that has ended is news.
 const fresh = 10 * time.Minute
 
-// ByNeed orders sessions by how much they need the person now, in place: first those that wait for an answer, the one that
+// SortByAttention orders sessions by how much they need the person now, in place: first those that wait for an answer, the one that
 // waits longest before the others; then those whose turn has ended within the last ten minutes, the failed and the cut ones
 // before the others; then those at work, the one begun last first; those of which it cannot be told; those that are idle for
 // longer; and those that have stopped before.
-func ByNeed(sessions []Session, now time.Time) {
+func SortByAttention(sessions []Session, now time.Time) {
 	slices.SortStableFunc(sessions, func(a, b Session) int {
 		need := a.need(now)
 		if other := b.need(now); need != other {
@@ -53,7 +53,7 @@ func (s Session) need(now time.Time) int {
 	return 6
 }
 
-// IsNews reports whether the session has stopped so lately that whoever watches wants to see it still.
-func (s Session) IsNews(now time.Time) bool {
+// StoppedRecently reports whether the session has stopped so lately that whoever watches wants to see it still.
+func (s Session) StoppedRecently(now time.Time) bool {
 	return s.Status == Stopped && now.Sub(s.Activity()) < fresh
 }

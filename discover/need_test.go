@@ -31,12 +31,12 @@ func TestByNeed(t *testing.T) {
 	got := append([]Session(nil), want...)
 	for range 100 {
 		rand.Shuffle(len(got), func(i, j int) { got[i], got[j] = got[j], got[i] })
-		ByNeed(got, now)
+		SortByAttention(got, now)
 		if ids(got) != ids(want) {
 			t.Fatalf("got  %s\nwant %s", strings.ReplaceAll(ids(got), " ", "\n     "), ids(want))
 		}
 	}
-	if !want[3].IsNews(now) || want[0].IsNews(now) || want[len(want)-1].IsNews(now) {
+	if !want[3].StoppedRecently(now) || want[0].StoppedRecently(now) || want[len(want)-1].StoppedRecently(now) {
 		t.Error("news is what has stopped within ten minutes")
 	}
 }

@@ -9,10 +9,10 @@ import (
 	"agentctl/proc"
 )
 
-// Rivals returns the other sessions with the ID of s, stored ones included: an environment marker names a session by its ID
+// SameIDSessions returns the other sessions with the ID of s, stored ones included: an environment marker names a session by its ID
 // alone, which one may have in another directory or home as well.
-func (w *World) Rivals(ctx context.Context, s Session) (rivals []Session) {
-	r, err := w.Find(ctx, s.ID, []Agent{s.Agent}, Want{})
+func (w *Scanner) SameIDSessions(ctx context.Context, s Session) (rivals []Session) {
+	r, err := w.Find(ctx, s.ID, []Agent{s.Agent}, ReadOptions{})
 	found := r.Sessions
 	if ambiguous := (*AmbiguousError)(nil); errors.As(err, &ambiguous) {
 		found = ambiguous.Candidates
@@ -28,7 +28,7 @@ func (w *World) Rivals(ctx context.Context, s Session) (rivals []Session) {
 
 // Belongs reports whether a process with the environment marker of s may belong to s (fits), and to none of its rivals
 // (sole): it goes by the process that started it, by its home, and by its directory.
-func (w *World) Belongs(table *proc.Table, p proc.Process, s Session, rivals []Session) (fits, sole bool) {
+func (w *Scanner) Belongs(table *proc.Table, p proc.Process, s Session, rivals []Session) (fits, sole bool) {
 	if len(rivals) == 0 {
 		return true, true
 	}
@@ -62,7 +62,7 @@ func narrowed(list []Session, fits func(Session) bool) []Session {
 }
 
 // startersOf returns the ancestors of p, and the agent's process that its marker names.
-func (w *World) startersOf(table *proc.Table, p proc.Process, agent Agent) []proc.Process {
+func (w *Scanner) startersOf(table *proc.Table, p proc.Process, agent Agent) []proc.Process {
 	all := slices.Collect(table.Ancestors(p.ID.PID))
 	for _, m := range w.marks(p) {
 		if q, ok := table.PID(m.PID); ok && m.agent == agent && m.PID > 0 && q.Ticks <= p.Ticks {
@@ -74,8 +74,8 @@ func (w *World) startersOf(table *proc.Table, p proc.Process, agent Agent) []pro
 
 // homeOf returns the agent's home by the environment of a process, under the name that one of the sessions has it; "" where it is
 // none of theirs.
-func (w *World) homeOf(p proc.Process, sessions []Session) string {
-	a, ok := AdapterWith[Homer](w.Adapters, sessions[0].Agent)
+func (w *Scanner) homeOf(p proc.Process, sessions []Session) string {
+	a, ok := AdapterWith[HomeResolver](w.Adapters, sessions[0].Agent)
 	if !ok {
 		return ""
 	}

@@ -56,8 +56,8 @@ type Session struct {
 	Evidence []Evidence
 }
 
-// Nobody is a session of which nothing is known, not even a name.
-func Nobody() Session { return Session{Record: &Record{}} }
+// UnknownSession is a session of which nothing is known, not even a name.
+func UnknownSession() Session { return Session{Record: &Record{}} }
 
 // Evidence is one claim as the join judged it.
 type Evidence struct {
@@ -112,9 +112,9 @@ func (s Session) Proven() bool {
 	})
 }
 
-// Eldest is the session that a sub-agent works for, in the end: the first in its line that is no sub-agent's, as far as
+// RootSession is the session that a sub-agent works for, in the end: the first in its line that is no sub-agent's, as far as
 // the sessions hold them. Any other session is its own.
-func Eldest(sessions []Session, s Session) Session {
+func RootSession(sessions []Session, s Session) Session {
 	for range sessions { // a circle cannot outlast them
 		i := slices.IndexFunc(sessions, func(p Session) bool { return s.Parent != "" && p.Agent == s.Agent && p.ID == s.Parent })
 		if i < 0 {

@@ -24,7 +24,7 @@ type Snapshot struct {
 type SnapshotRequest struct {
 	// Agents are asked what runs; empty: all.
 	Agents []Agent
-	Want   Want
+	Want   ReadOptions
 	// Sessions are followed: one that lives on in another process, whose file is moved, or that gets its name between two
 	// snapshots, keeps its place. One that is gone from the storage is stopped once none of its processes lives.
 	Sessions []Session
@@ -49,11 +49,11 @@ type StoredRequest struct {
 
 // Snapshot takes a snapshot. What has stopped is judged by what it left: the storage is read again after the process table
 // in which its process was missing, and if that is not the same, all of it is.
-func (w *World) Snapshot(ctx context.Context, req SnapshotRequest) (Snapshot, error) {
+func (w *Scanner) Snapshot(ctx context.Context, req SnapshotRequest) (Snapshot, error) {
 	const tries = 5 // nothing writes what has stopped; should something do all the same, there will be another snapshot
 	f := following{req, slices.Clone(req.Sessions)}
 	for n := 1; ; n++ {
-		l := w.look(req.Agents)
+		l := w.newScan(req.Agents)
 		snap, err := f.take(ctx, l)
 		if err != nil {
 			return Snapshot{}, err
@@ -93,7 +93,7 @@ type following struct {
 	sessions []Session
 }
 
-func (f *following) take(ctx context.Context, l *look) (Snapshot, error) {
+func (f *following) take(ctx context.Context, l *scan) (Snapshot, error) {
 	if f.Stored != nil {
 		f.readStored(ctx, l)
 	}
@@ -106,8 +106,8 @@ func (f *following) take(ctx context.Context, l *look) (Snapshot, error) {
 }
 
 // readStored reads what is stored, before the process table as all that is judged by it.
-func (f *following) readStored(ctx context.Context, l *look) {
-	query := func(Agent) Query { return Query{Since: f.Stored.Since, Children: f.Stored.Children} }
+func (f *following) readStored(ctx context.Context, l *scan) {
+	query := func(Agent) EntryFilter { return EntryFilter{Since: f.Stored.Since, Children: f.Stored.Children} }
 	entries := l.entries(ctx, f.knownHomes(l), query)
 	if f.Stored.Began != nil {
 		again := make([][]Entry, len(entries))
@@ -115,14 +115,14 @@ func (f *following) readStored(ctx context.Context, l *look) {
 			again[i] = slices.DeleteFunc(slices.Clone(entries[i]), func(e Entry) bool { return !f.Stored.Began(e) })
 		}
 		want := f.Want
-		want.Began = true
+		want.TurnStart = true
 		l.read(ctx, again, want)
 	}
 	l.read(ctx, entries, f.Want)
 }
 
 // knownHomes are those of the request and those that are known now.
-func (f *following) knownHomes(l *look) map[Agent][]Home {
+func (f *following) knownHomes(l *scan) map[Agent][]Home {
 	homes := map[Agent][]Home{}
 	for _, a := range l.agents {
 		homes[a.Name()] = slices.Clone(l.homes[a.Name()])
@@ -137,7 +137,7 @@ func (f *following) knownHomes(l *look) map[Agent][]Home {
 
 // gather reads the records of the sessions, wherever they are by now, then all claims of their agents, and the records of
 // what the claims name.
-func (f *following) gather(ctx context.Context, l *look) error {
+func (f *following) gather(ctx context.Context, l *scan) error {
 	homes := map[Agent][]Home{}
 	for _, s := range f.sessions {
 		homes[s.Agent] = withHome(homes[s.Agent], s)
@@ -162,7 +162,7 @@ func (f *following) gather(ctx context.Context, l *look) error {
 
 // rename takes the file that a process claims for a session where its agent does not go by the one known any more,
 // though it still exists. An ID in two places is two sessions only if the agent says so.
-func (f *following) rename(ctx context.Context, l *look) {
+func (f *following) rename(ctx context.Context, l *scan) {
 	for i := range f.sessions {
 		s := &f.sessions[i]
 		for _, c := range l.claims {
@@ -182,9 +182,9 @@ func (s Session) at(path string) Session {
 }
 
 // valid reports whether the session's file is among those that its agent knows by the ID.
-func (l *look) valid(ctx context.Context, s Session) bool {
+func (l *scan) valid(ctx context.Context, s Session) bool {
 	homes := map[Agent][]Home{s.Agent: withHome(nil, s)}
-	entries := l.entries(ctx, homes, func(Agent) Query { return Query{Refs: []Ref{{ID: s.ID}}, Children: true} })
+	entries := l.entries(ctx, homes, func(Agent) EntryFilter { return EntryFilter{Refs: []Ref{{ID: s.ID}}, Children: true} })
 	return slices.ContainsFunc(slices.Concat(entries...), func(e Entry) bool { return e.ID == s.ID && e.Path == s.Path })
 }
 
@@ -214,12 +214,12 @@ func refsOf(sessions []Session) map[Agent][]Ref {
 }
 
 // readRefs adds the records of these sessions.
-func (l *look) readRefs(ctx context.Context, homes map[Agent][]Home, refs map[Agent][]Ref, want Want) {
+func (l *scan) readRefs(ctx context.Context, homes map[Agent][]Home, refs map[Agent][]Ref, want ReadOptions) {
 	asked := map[Agent][]Home{}
 	for agent := range refs {
 		asked[agent] = homes[agent]
 	}
-	query := func(a Agent) Query { return Query{Refs: refs[a], Children: true} }
+	query := func(a Agent) EntryFilter { return EntryFilter{Refs: refs[a], Children: true} }
 	l.read(ctx, l.entries(ctx, asked, query), want)
 }
 
@@ -286,7 +286,7 @@ func (s Session) missing(r Result, blind bool) Session {
 }
 
 // steady reports whether the storage still says of the stopped sessions what it said before it was seen that they had.
-func (l *look) steady(ctx context.Context, sessions []Session) bool {
+func (l *scan) steady(ctx context.Context, sessions []Session) bool {
 	var stopped []Session
 	homes := map[Agent][]Home{}
 	for _, s := range sessions {
@@ -297,8 +297,8 @@ func (l *look) steady(ctx context.Context, sessions []Session) bool {
 			stopped, homes[s.Agent] = append(stopped, s), withHome(homes[s.Agent], s)
 		}
 	}
-	again := &look{world: l.world, agents: l.agents, warned: map[string]bool{}}
-	again.readRefs(ctx, homes, refsOf(stopped), Want{})
+	again := &scan{world: l.world, agents: l.agents, warned: map[string]bool{}}
+	again.readRefs(ctx, homes, refsOf(stopped), ReadOptions{})
 	return !slices.ContainsFunc(slices.Concat(again.records...), func(r Record) bool {
 		return !l.had(r.Key()) || slices.ContainsFunc(stopped, func(s Session) bool {
 			return s.Key() == r.Key() && (!s.Turn.equal(r.Turn) || !s.Updated.Equal(r.Updated))

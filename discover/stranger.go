@@ -10,7 +10,7 @@ import (
 
 // stranger adds what the process table shows of another user's agent, which was asked for by its pid. Its home is not
 // opened, so that its session and status are not known.
-func (l *look) stranger(ctx context.Context, r Result, pid int) Result {
+func (l *scan) stranger(ctx context.Context, r Result, pid int) Result {
 	p, ok := l.table.PID(pid)
 	if !ok || l.world.AllUsers || user(p) == l.world.UID {
 		return r
@@ -29,6 +29,6 @@ func (l *look) stranger(ctx context.Context, r Result, pid int) Result {
 			l.warn(a.Name(), &Warning{Agent: a.Name(), Path: p.ID.String(), Err: errors.New(c.Unreadable)})
 		}
 	}
-	r.Sessions, r.Warnings = Join(l.table, claims), l.warnings
+	r.Sessions, r.Warnings = Correlate(l.table, claims), l.warnings
 	return r
 }

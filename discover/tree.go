@@ -8,8 +8,8 @@ import (
 	"agentctl/proc"
 )
 
-// Branch is one process of a session's tree.
-type Branch struct {
+// ProcessNode is one process of a session's tree.
+type ProcessNode struct {
 	proc.Process
 	// Depth is how far below one of the session's own processes it is, or of one whose starter has ended.
 	Depth int
@@ -19,17 +19,17 @@ type Branch struct {
 	Runs []Key
 }
 
-// Forest makes the trees of several sessions of one answer. What they have in common is worked out once, so that the cost
+// ProcessTrees makes the trees of several sessions of one answer. What they have in common is worked out once, so that the cost
 // of all trees grows with the number of processes, not with that times the number of sessions.
-type Forest struct {
-	world  *World
+type ProcessTrees struct {
+	world  *Scanner
 	result Result
 	adrift adrift
 }
 
-// Forest is for [Forest.Tree] of these sessions of r.
-func (w *World) Forest(r Result, sessions []Session) *Forest {
-	f := &Forest{world: w, result: r}
+// ProcessTrees is for [ProcessTrees.Tree] of these sessions of r.
+func (w *Scanner) ProcessTrees(r Result, sessions []Session) *ProcessTrees {
+	f := &ProcessTrees{world: w, result: r}
 	if r.Table != nil {
 		f.adrift = w.findAdrift(r.Table, sessions)
 	}
@@ -39,17 +39,17 @@ func (w *World) Forest(r Result, sessions []Session) *Forest {
 // Tree returns the processes that run a session and all that descends from them, each before what it has started: by
 // its parents, by the session of the kernel, and by the agent's mark in its environment, which outlives both. Of an agent
 // that was started from within, and of what a shared process does for another session, there is the top only. What an
-// earlier process of the session has left behind comes last ([Forest.LeftBehind]).
-func (f *Forest) Tree(ctx context.Context, s Session) []Branch {
+// earlier process of the session has left behind comes last ([ProcessTrees.LeftBehind]).
+func (f *ProcessTrees) Tree(ctx context.Context, s Session) []ProcessNode {
 	if len(s.Processes) == 0 || f.result.Table == nil {
 		return nil
 	}
-	t := &tree{Forest: f, session: s, members: proc.Family{}, works: map[proc.ID][]Key{}, met: map[proc.ID]proc.Process{}}
+	t := &tree{ProcessTrees: f, session: s, members: proc.Descendants{}, works: map[proc.ID][]Key{}, met: map[proc.ID]proc.Process{}}
 	for _, p := range s.Processes {
 		t.members[p.ID] = p
 		t.findWorks(p)
 	}
-	t.members.Grow(t.result.Table, t.alien)
+	t.members.Expand(t.result.Table, t.alien)
 	t.addAdrift()
 	t.addLeftBehind(ctx)
 	return t.branches()
@@ -57,9 +57,9 @@ func (f *Forest) Tree(ctx context.Context, s Session) []Branch {
 
 // tree is a tree being made.
 type tree struct {
-	*Forest
+	*ProcessTrees
 	session Session
-	members proc.Family
+	members proc.Descendants
 	// works are the processes that the session's own have started for other sessions.
 	works map[proc.ID][]Key
 	// met are the processes of other sessions that were come upon.
@@ -116,7 +116,7 @@ func (t *tree) worksFor(p proc.Process) []Key {
 // nested reports whether p is the top of another's tree right below a member.
 func (t *tree) nested(p proc.Process) bool {
 	others := func(q proc.Process) bool { return q.ID != p.ID && t.alien(q) }
-	return t.alien(p) && t.members.Begot(t.result.Table, p, others)
+	return t.alien(p) && t.members.Includes(t.result.Table, p, others)
 }
 
 // addAdrift adds what has been cut off from its parents, but bears the session's mark, and what descends from that.
@@ -137,7 +137,7 @@ func (t *tree) addAdrift() {
 			t.members[p.ID] = p
 		}
 	}
-	t.members.Grow(t.result.Table, t.alien)
+	t.members.Expand(t.result.Table, t.alien)
 }
 
 // addLeftBehind adds what an earlier process of the session has left behind, and what descends from that.
@@ -146,7 +146,7 @@ func (t *tree) addLeftBehind(ctx context.Context) {
 	for _, p := range left {
 		t.members[p.ID] = p
 	}
-	t.members.Grow(t.result.Table, t.alien)
+	t.members.Expand(t.result.Table, t.alien)
 }
 
 func (t *tree) markedByAny(p proc.Process, agents []proc.Process) bool {
@@ -164,7 +164,7 @@ func (t *tree) marked(p proc.Process, k Key, processes ...proc.Process) bool {
 }
 
 // branches puts the processes in order: a process, and then, by pid, what it has started.
-func (t *tree) branches() (out []Branch) {
+func (t *tree) branches() (out []ProcessNode) {
 	in := map[proc.ID]bool{}
 	var list []proc.Process
 	for _, p := range t.met {
@@ -191,7 +191,7 @@ func (t *tree) branches() (out []Branch) {
 	var add func(p proc.Process, depth int, shared bool)
 	add = func(p proc.Process, depth int, shared bool) {
 		shared = shared && !t.alien(p) && (t.own(p) || !t.marked(p, t.session.Key()))
-		out = append(out, Branch{Process: p, Depth: depth, Shared: shared, Runs: t.others(p)})
+		out = append(out, ProcessNode{Process: p, Depth: depth, Shared: shared, Runs: t.others(p)})
 		for c := range t.result.Table.Children(p.ID.PID) {
 			if in[c.ID] {
 				add(c, depth+1, shared)

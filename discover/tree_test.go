@@ -30,13 +30,13 @@ func (m *machine) add(pid, parent, session int, mark string) {
 
 func (m machine) tree(t *testing.T, of string, adapters ...Adapter) string {
 	t.Helper()
-	w := worldOf(func() *proc.Table { return proc.Of(m...) }, adapters...)
-	r, err := w.Find(t.Context(), of, nil, Want{})
+	w := worldOf(func() *proc.Table { return proc.FakeTable(m...) }, adapters...)
+	r, err := w.Find(t.Context(), of, nil, ReadOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	var out []string
-	for _, b := range w.Forest(r, r.Sessions[:1]).Tree(t.Context(), r.Sessions[0]) {
+	for _, b := range w.ProcessTrees(r, r.Sessions[:1]).Tree(t.Context(), r.Sessions[0]) {
 		text := strings.Repeat("-", b.Depth) + fmt.Sprint(b.ID.PID)
 		for _, k := range b.Runs {
 			text += "=" + k.ID
@@ -126,10 +126,10 @@ func (otherMark) Marked(p proc.Process, s Session) bool {
 	return err == nil && env["OTHER"] == s.ID
 }
 
-func (otherMark) MarkKeys() []string { return []string{"OTHER"} }
+func (otherMark) MarkerKeys() []string { return []string{"OTHER"} }
 
-func (otherMark) Mark(getenv func(string) string) (Mark, bool) {
-	return Mark{Session: getenv("OTHER")}, getenv("OTHER") != ""
+func (otherMark) ReadMarker(getenv func(string) string) (EnvMarker, bool) {
+	return EnvMarker{Session: getenv("OTHER")}, getenv("OTHER") != ""
 }
 
 // counting counts how often it is asked whether a process has the mark of a session.
@@ -161,13 +161,13 @@ func TestTreesOfManySessions(t *testing.T) {
 			m.add(pid+tools, 1, pid+tools, id)
 		}
 		calls := 0
-		w := worldOf(func() *proc.Table { return proc.Of(m...) }, counting{marking{memory{agent: Codex, claims: claims}}, &calls})
-		r, err := w.List(t.Context(), Select{})
+		w := worldOf(func() *proc.Table { return proc.FakeTable(m...) }, counting{marking{memory{agent: Codex, claims: claims}}, &calls})
+		r, err := w.List(t.Context(), SessionFilter{})
 		if err != nil || len(r.Sessions) != sessions {
 			t.Fatalf("%d sessions, %v", len(r.Sessions), err)
 		}
 		calls = 0
-		forest, members := w.Forest(r, r.Sessions), 0
+		forest, members := w.ProcessTrees(r, r.Sessions), 0
 		for _, s := range r.Sessions {
 			members += len(forest.Tree(t.Context(), s))
 		}

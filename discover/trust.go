@@ -13,7 +13,7 @@ type Trust uint8
 
 const (
 	// Foreign: another user, or a process in other namespaces than ours, names the home. It is not even opened, unless
-	// [World.AllUsers] asks for it, and never acted on.
+	// [Scanner.AllUsers] asks for it, and never acted on.
 	Foreign Trust = iota
 	// Seen: only live processes of our own user, in our own namespaces, name the home. It is read and shown, and never acted
 	// on: no command is started with its paths, and nothing is sent to what listens for it. A sandboxed agent can name any home.
@@ -38,8 +38,8 @@ func (t Trust) String() string {
 const SeenInKey = "homeSeenIn"
 
 // Homes are the agent's homes that are looked into, each with its trust. Nobody else asks an adapter for homes.
-func (w *World) Homes(a Adapter, table *proc.Table) []Home {
-	list := a.Homes(w.Setup(a.Name()), w.view(table, nil))
+func (w *Scanner) Homes(a Adapter, table *proc.Table) []Home {
+	list := a.Homes(w.HomeSources(a.Name()), w.view(table, nil))
 	for i := range list {
 		list[i].Trust, list[i].SeenIn = w.trust(list[i], table)
 	}
@@ -47,7 +47,7 @@ func (w *World) Homes(a Adapter, table *proc.Table) []Home {
 }
 
 // trust decides how far a home is trusted, and names the process that a seen one was seen in.
-func (w *World) trust(h Home, table *proc.Table) (Trust, int) {
+func (w *Scanner) trust(h Home, table *proc.Table) (Trust, int) {
 	if h.Given || h.Named {
 		return Ours, 0
 	}
@@ -60,25 +60,25 @@ func (w *World) trust(h Home, table *proc.Table) (Trust, int) {
 }
 
 // trustsWord reports whether a process names homes to us: it is our own user's, and in our namespaces.
-func (w *World) trustsWord(p proc.Process) bool { return user(p) == w.UID && SharesPaths(p) }
+func (w *Scanner) trustsWord(p proc.Process) bool { return user(p) == w.UID && SharesPaths(p) }
 
 // SharesPaths reports whether the paths, users and pids that a process names mean the same to us: it is in our namespaces.
 // Where that cannot be told it is not.
 func SharesPaths(p proc.Process) bool {
-	s, err := p.Standing()
+	s, err := p.Credentials()
 	return err == nil && s.Apart&(proc.UserNamespace|proc.ProcessNamespace|proc.MountNamespace) == 0
 }
 
 // Reachable reports whether a process may be sent something: it is our own user's, and its paths and ports are ours. It is
 // asked anew, since this is for those who are about to act.
-func (w *World) Reachable(p proc.Process) bool {
-	s, err := p.Fresh().Standing()
+func (w *Scanner) Reachable(p proc.Process) bool {
+	s, err := p.Fresh().Credentials()
 	return err == nil && s.UID == w.UID && s.Apart == 0
 }
 
 // user is whose a process is.
 func user(p proc.Process) int {
-	if s, err := p.Standing(); err == nil {
+	if s, err := p.Credentials(); err == nil {
 		return s.UID
 	}
 	return p.UID
@@ -87,7 +87,7 @@ func user(p proc.Process) int {
 // view is the table as the adapters are shown it: without the processes of other users, unless all are asked for. The
 // owners of our homes, and root, may run sessions that are stored there, so that their processes are shown; what those
 // show of other homes is left out by [look.ours].
-func (w *World) view(table *proc.Table, homes []Home) *proc.Table {
+func (w *Scanner) view(table *proc.Table, homes []Home) *proc.Table {
 	if w.AllUsers {
 		return table
 	}
@@ -103,7 +103,7 @@ func (w *World) view(table *proc.Table, homes []Home) *proc.Table {
 // ours reports whether a claim is about our own sessions: of a process of our user, or of a process of root's or of the
 // home's owner about a home of ours. A process in other namespaces
 // names no session without its home: that could be taken for one of ours.
-func (l *look) ours(c Claim) bool {
+func (l *scan) ours(c Claim) bool {
 	p, ok := l.table.Find(c.Process)
 	if !ok || l.world.AllUsers {
 		return true // one of the dead never counts
@@ -135,7 +135,7 @@ func homeOf(homes []Home, dir, path string) (Home, bool) {
 }
 
 // judgeTrust sets how far the home of a session is trusted.
-func (l *look) judgeTrust(s *Session) {
+func (l *scan) judgeTrust(s *Session) {
 	h, ok := homeOf(l.homes[s.Agent], s.Home, s.Path)
 	if !ok {
 		h, _ = homeOf(l.past[s.Agent], s.Home, s.Path)

@@ -16,7 +16,7 @@ func TestTrustInAHome(t *testing.T) {
 	}
 	unreadable := process(7, 1000, 0)
 	unreadable.Err = proc.ErrGone
-	table := proc.Of(
+	table := proc.FakeTable(
 		process(1, 1000, 0), process(2, 1001, 0), process(3, 0, 0),
 		process(4, 1000, proc.MountNamespace), process(5, 1000, proc.UserNamespace), process(6, 1000, proc.ProcessNamespace),
 		unreadable, process(8, 1000, proc.NetworkNamespace),
@@ -58,7 +58,7 @@ func TestTrustInAHome(t *testing.T) {
 func TestWhoseSessionsAreShown(t *testing.T) {
 	own, seen, other, roots := fact(1, "now", 'S'), fact(2, "now", 'S'), fact(3, "now", 'S'), fact(4, "now", 'S')
 	own.UID, seen.UID, other.UID, roots.UID = 1000, 1000, 1001, 0
-	table := proc.Of(own, seen, other, roots)
+	table := proc.FakeTable(own, seen, other, roots)
 	claim := func(id, home string, pid int) Claim {
 		c := exact(id, pid)
 		c.Home, c.Path = home, home+"/"+id
@@ -84,7 +84,7 @@ func TestWhoseSessionsAreShown(t *testing.T) {
 	}
 	w := worldOf(func() *proc.Table { return table }, m)
 	w.UID = 1000
-	r, err := w.List(t.Context(), Select{All: true})
+	r, err := w.List(t.Context(), SessionFilter{All: true})
 	if got := ids(r.Sessions); err != nil || got != "a:idle b:idle d:idle" || len(r.Warnings) > 0 {
 		t.Fatalf("%q, %v, %v", got, r.Warnings, err)
 	}
@@ -100,7 +100,7 @@ func TestWhoseSessionsAreShown(t *testing.T) {
 		}
 	}
 	w.AllUsers = true
-	r, err = w.List(t.Context(), Select{})
+	r, err = w.List(t.Context(), SessionFilter{})
 	if got := ids(r.Sessions); err != nil || got != "a:idle b:idle c:idle d:idle e:running" || len(r.Warnings) != 1 {
 		t.Errorf("of all users: %q, %v, %v", got, r.Warnings, err)
 	}
@@ -113,13 +113,13 @@ func TestAnotherUsersProcessByItsPID(t *testing.T) {
 	presence := Claim{Agent: Codex, Process: proc.ID{PID: 3, Birth: "now"}, Home: "/theirs", Strength: Exact, Kind: "process"}
 	claim := exact("c", 3)
 	m := memory{agent: Codex, homes: []Home{{Dir: "/ours", Given: true}}, claims: []Claim{presence, claim}}
-	w := worldOf(func() *proc.Table { return proc.Of(other) }, m)
+	w := worldOf(func() *proc.Table { return proc.FakeTable(other) }, m)
 	w.UID = 1000
-	r, err := w.Find(t.Context(), "pid:3", nil, Want{})
+	r, err := w.Find(t.Context(), "pid:3", nil, ReadOptions{})
 	if err != nil || ids(r.Sessions) != ":unknown" || r.Sessions[0].Home != "" || len(r.Warnings) != 1 {
 		t.Errorf("%q, %v, %v", ids(r.Sessions), r.Warnings, err)
 	}
-	if r, err := w.List(t.Context(), Select{}); err != nil || len(r.Sessions)+len(r.Warnings) > 0 {
+	if r, err := w.List(t.Context(), SessionFilter{}); err != nil || len(r.Sessions)+len(r.Warnings) > 0 {
 		t.Errorf("listed: %q, %v, %v", ids(r.Sessions), r.Warnings, err)
 	}
 }

@@ -53,7 +53,7 @@ const (
 
 // Watch watches what was started.
 type Watch struct {
-	world   *discover.World
+	world   *discover.Scanner
 	agent   Agent
 	child   *Child
 	watcher *watch.Watcher
@@ -64,10 +64,10 @@ type Watch struct {
 }
 
 // NewWatch begins to watch a child.
-func NewWatch(world *discover.World, agent Agent, child *Child) *Watch {
+func NewWatch(world *discover.Scanner, agent Agent, child *Child) *Watch {
 	return &Watch{
 		world: world, agent: agent, child: child, watcher: watch.Launch(world, agent.Name(), child.Ended()),
-		session: discover.Nobody(),
+		session: discover.UnknownSession(),
 	}
 }
 
@@ -196,7 +196,7 @@ func (w *Watch) find(ctx context.Context, id string) (discover.Session, bool) {
 	if id == "" {
 		return discover.Session{}, false
 	}
-	r, err := w.world.Find(ctx, id, []discover.Agent{w.agent.Name()}, discover.Want{Began: true})
+	r, err := w.world.Find(ctx, id, []discover.Agent{w.agent.Name()}, discover.ReadOptions{TurnStart: true})
 	if err != nil || len(r.Sessions) != 1 || r.Sessions[0].ID != id {
 		return discover.Session{}, false
 	}

@@ -105,7 +105,7 @@ func TestWordsOfAnEnd(t *testing.T) {
 		"codex failed (exit status 3): it broke":             {Exit: Exit{Code: 3}, Words: "it broke"},
 		"codex failed (ended by killed): it did not say why": {Exit: Exit{Code: -1, Signal: unix.SIGKILL}},
 		"codex ended without a session: it did not say why":  {},
-		"codex failed: it broke":                             {Words: "it broke", Session: new(discover.Nobody())},
+		"codex failed: it broke":                             {Words: "it broke", Session: new(discover.UnknownSession())},
 	} {
 		if e.Agent = "codex"; e.Error() != want {
 			t.Errorf("%q, want %q", e.Error(), want)
@@ -124,7 +124,7 @@ func TestSettleWaitsForTheReason(t *testing.T) {
 		if time.Since(began) > 2*settling {
 			give()
 		}
-		return proc.Take(ctx)
+		return proc.ReadTable(ctx)
 	}
 	w := NewWatch(world, p, c)
 	_, err := w.Await(t.Context())
@@ -224,7 +224,7 @@ func TestKillEndsAllThatWasStarted(t *testing.T) {
 	if err := c.Kill(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	table, err := proc.Take(t.Context())
+	table, err := proc.ReadTable(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,7 +12,7 @@ import (
 // Kill ends the child and all that it has started, at once, and returns when none of it is left.
 func (c *Child) Kill(ctx context.Context) error {
 	for {
-		table, err := proc.Take(ctx)
+		table, err := proc.ReadTable(ctx)
 		if err != nil {
 			return err
 		}

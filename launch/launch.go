@@ -2,7 +2,7 @@
 //
 // A [Request] says what a person wants, in no agent's words. The agent's adapter turns it into a [Spec], which says how
 // its program is started; [Start] does so, in the same way for all; [Await] watches the process table and the agent's
-// storage, through the same [discover.World] that every other verb asks, until a session is proven to be run by what
+// storage, through the same [discover.Scanner] that every other verb asks, until a session is proven to be run by what
 // was started. Nothing is written beside the agent's own files: its output goes to a file without a name, or to the one
 // that was asked for.
 package launch

@@ -136,7 +136,7 @@ type puppets struct {
 
 func (puppets) Name() discover.Agent { return "puppet" }
 
-func (p puppets) Homes(discover.Setup, *proc.Table) []discover.Home {
+func (p puppets) Homes(discover.HomeSources, *proc.Table) []discover.Home {
 	return []discover.Home{{Dir: p.store, Given: true}}
 }
 
@@ -159,7 +159,7 @@ func (p puppets) Claims(_ context.Context, table *proc.Table, _ []discover.Home)
 	return claims, nil
 }
 
-func (p puppets) Entries(_ context.Context, _ []discover.Home, q discover.Query) (list []discover.Entry, err error) {
+func (p puppets) Entries(_ context.Context, _ []discover.Home, q discover.EntryFilter) (list []discover.Entry, err error) {
 	paths, err := filepath.Glob(filepath.Join(p.store, "*.session"))
 	for _, path := range paths {
 		id := strings.TrimSuffix(filepath.Base(path), ".session")
@@ -174,7 +174,7 @@ func (p puppets) Entries(_ context.Context, _ []discover.Home, q discover.Query)
 	return list, err
 }
 
-func (p puppets) Read(_ context.Context, entries []discover.Entry, _ discover.Want) iter.Seq2[discover.Record, error] {
+func (p puppets) Read(_ context.Context, entries []discover.Entry, _ discover.ReadOptions) iter.Seq2[discover.Record, error] {
 	return func(yield func(discover.Record, error) bool) {
 		for _, e := range entries {
 			text, err := os.ReadFile(e.Path)
@@ -230,7 +230,7 @@ func self() string {
 }
 
 // stage starts a puppet that performs the script, each order a line.
-func stage(t *testing.T, p puppets, script ...string) (*discover.World, *Child) {
+func stage(t *testing.T, p puppets, script ...string) (*discover.Scanner, *Child) {
 	t.Helper()
 	spec, err := p.Spec(Request{Prompt: strings.Join(script, "\n") + "\n", Dir: t.TempDir()}, Host{})
 	if err != nil {
@@ -247,8 +247,10 @@ func stage(t *testing.T, p puppets, script ...string) (*discover.World, *Child) 
 		<-c.Ended()
 		c.Close()
 	})
-	setup := func(discover.Agent) discover.Setup { return discover.Setup{Getenv: func(string) string { return "" }} }
-	return &discover.World{Adapters: []discover.Adapter{p}, Setup: setup, Take: proc.Take, UID: os.Geteuid()}, c
+	setup := func(discover.Agent) discover.HomeSources {
+		return discover.HomeSources{Getenv: func(string) string { return "" }}
+	}
+	return &discover.Scanner{Adapters: []discover.Adapter{p}, HomeSources: setup, Take: proc.ReadTable, UID: os.Geteuid()}, c
 }
 
 // endedBy is the error of a child that ended.

@@ -49,7 +49,7 @@ func TestLookPath(t *testing.T) {
 func TestStartDetaches(t *testing.T) {
 	p := puppets{store: t.TempDir()}
 	_, c := stage(t, p, "run a", never)
-	table, err := proc.Take(t.Context())
+	table, err := proc.ReadTable(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

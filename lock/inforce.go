@@ -67,7 +67,7 @@ func DirOf(s discover.Session) string {
 func Locks(s discover.Session, all []discover.Session, strict bool) bool {
 	if s.IsSub() {
 		strict = false
-		if eldest := discover.Eldest(all, s); !eldest.IsSub() && eldest.Dir == s.Dir && Locks(eldest, all, false) {
+		if eldest := discover.RootSession(all, s); !eldest.IsSub() && eldest.Dir == s.Dir && Locks(eldest, all, false) {
 			return false
 		}
 	}

@@ -16,7 +16,7 @@ func BenchmarkTake(b *testing.B) {
 		b.ReportAllocs()
 		begin := cpu(b, unix.RUSAGE_SELF)
 		for b.Loop() {
-			if _, err := Take(b.Context()); err != nil {
+			if _, err := ReadTable(b.Context()); err != nil {
 				b.Fatal(err)
 			}
 		}
@@ -44,7 +44,7 @@ func cpu(b *testing.B, who int) int64 {
 
 // crowd fills the process table up to n processes until the benchmark ends. They wait for the end of their input.
 func crowd(b *testing.B, n int) {
-	table, err := Take(b.Context())
+	table, err := ReadTable(b.Context())
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -63,7 +63,7 @@ func TestACopyOfAProcessIsNotAnother(t *testing.T) {
 // marked are the processes whose environment has the key, of those that run a program for their own sake.
 func marked(t *testing.T, key string) (table *Table, found []int) {
 	t.Helper()
-	table, err := Take(t.Context())
+	table, err := ReadTable(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

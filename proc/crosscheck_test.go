@@ -7,7 +7,7 @@ import "testing"
 // TestCrossCheck: go-ps and this package agree on every process but those that go-ps is known to leave out: on Linux one
 // whose name it cannot parse, on macOS the last one of the list.
 func TestCrossCheck(t *testing.T) {
-	table, err := Take(t.Context())
+	table, err := ReadTable(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -92,8 +92,8 @@ func (xnu) listenPorts(p Process, _ []string, _ listeners) ([]int, error) {
 }
 
 // standing: there are no namespaces.
-func (xnu) standing(p Process) (Standing, error) {
-	return ask(p, func(pid int) (Standing, error) { return Standing{UID: p.UID, PIDs: []int{pid}}, nil })
+func (xnu) standing(p Process) (Credentials, error) {
+	return ask(p, func(pid int) (Credentials, error) { return Credentials{UID: p.UID, PIDs: []int{pid}}, nil })
 }
 
 func (xnu) pidNamespace(p Process) (string, error) {

@@ -26,8 +26,8 @@ type Facts struct {
 	Err error
 }
 
-// Of makes a table of the given processes; their on-demand facts are answered from memory. It is for tests.
-func Of(facts ...Facts) *Table {
+// FakeTable makes a table of the given processes; their on-demand facts are answered from memory. It is for tests.
+func FakeTable(facts ...Facts) *Table {
 	list := make([]Process, 0, len(facts))
 	for _, f := range facts {
 		p := f.Process
@@ -76,8 +76,8 @@ func (f Facts) samePath(_ Process, path string) (bool, error) {
 	return !f.Elsewhere || slices.Contains(f.Same, path), f.Err
 }
 
-func (f Facts) standing(p Process) (Standing, error) {
-	s := Standing{p.UID, f.Namespaced, f.Apart}
+func (f Facts) standing(p Process) (Credentials, error) {
+	s := Credentials{p.UID, f.Namespaced, f.Apart}
 	if f.Namespaced == nil {
 		s.PIDs = []int{p.ID.PID}
 	}

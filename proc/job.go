@@ -25,7 +25,7 @@ type Job struct {
 	group bool // it leads a process group of its own
 
 	asking sync.Mutex
-	asked  Family // of one without a group: all that a signal was sent to
+	asked  Descendants // of one without a group: all that a signal was sent to
 }
 
 // StartJob starts a command as a job; own: in a process group of its own.
@@ -44,7 +44,7 @@ func StartJob(cmd *exec.Cmd, own bool) (*Job, error) {
 	if err := cmd.Start(); err != nil {
 		return nil, err
 	}
-	j := &Job{cmd: cmd, id: ID{PID: cmd.Process.Pid}, group: own, asked: Family{}}
+	j := &Job{cmd: cmd, id: ID{PID: cmd.Process.Pid}, group: own, asked: Descendants{}}
 	if p, err := Inspect(j.id.PID); err == nil { // nobody has collected it: the pid is still its
 		j.id = p.ID
 	}
@@ -117,10 +117,10 @@ func (j *Job) numberIsTaken() bool {
 }
 
 // family is the command, what descends from it, and what was signalled before.
-func (j *Job) family() Family {
+func (j *Job) family() Descendants {
 	j.asking.Lock()
 	defer j.asking.Unlock()
-	table, err := Take(context.Background())
+	table, err := ReadTable(context.Background())
 	if err != nil {
 		j.asked[j.id] = Process{ID: j.id}
 		return maps.Clone(j.asked)
@@ -128,7 +128,7 @@ func (j *Job) family() Family {
 	if p, ok := table.Find(j.id); ok {
 		j.asked[j.id] = p
 	}
-	j.asked.Grow(table, func(Process) bool { return false })
+	j.asked.Expand(table, func(Process) bool { return false })
 	for id := range j.asked {
 		if _, ok := table.Find(id); !ok {
 			delete(j.asked, id)
@@ -145,7 +145,7 @@ func (j *Job) lives() bool {
 	case j.numberIsTaken() || syscall.Kill(-j.id.PID, 0) != nil:
 		return false
 	}
-	table, err := Take(context.Background())
+	table, err := ReadTable(context.Background())
 	if err != nil {
 		return true
 	}

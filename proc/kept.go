@@ -22,7 +22,7 @@ type answers struct {
 	ports     answer[[]int]
 	namespace answer[string]
 	root      answer[bool]
-	standing  answer[Standing]
+	standing  answer[Credentials]
 	environ   variables
 	files     opened
 }
@@ -93,7 +93,7 @@ func (k *kept) samePath(p Process, path string) (bool, error) {
 	return k.from.samePath(p, path)
 }
 
-func (k *kept) standing(p Process) (Standing, error) {
+func (k *kept) standing(p Process) (Credentials, error) {
 	a, done := k.known()
 	defer done()
 	s, err := a.standing.get(p, k.from.standing)

@@ -55,7 +55,7 @@ func (a *asked) listenPorts(p Process, names []string, ours listeners) ([]int, e
 	return a.Facts.listenPorts(p, names, ours)
 }
 
-func (a *asked) standing(p Process) (Standing, error) {
+func (a *asked) standing(p Process) (Credentials, error) {
 	a.note("standing")
 	return a.Facts.standing(p)
 }

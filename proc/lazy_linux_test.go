@@ -37,7 +37,7 @@ func TestCompleteKeepsWhatEndsAfterwards(t *testing.T) {
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
-		table, err := Take(t.Context())
+		table, err := ReadTable(t.Context())
 		if err == nil && complete {
 			table.Complete()
 		}
@@ -73,7 +73,7 @@ func TestWithEnv(t *testing.T) {
 	if got := pids(table.WithEnv("OTHER", "MARK")); !slices.Equal(got, []int{28188}) || table.Err() != nil {
 		t.Errorf("%v, %v", got, table.Err())
 	}
-	made := Of(
+	made := FakeTable(
 		Facts{Process: Process{ID: ID{PID: 1, Birth: "b"}}, Environ: map[string]string{"MARK": "1"}},
 		Facts{Process: Process{ID: ID{PID: 2, Birth: "b"}}, Environ: map[string]string{"X": "1"}},
 		Facts{Process: Process{ID: ID{PID: 3, Birth: "b"}}, Environ: map[string]string{"MARK": "1"}, Err: os.ErrPermission},

@@ -135,7 +135,7 @@ func inspect(t testing.TB, pid int) Process {
 
 func take(t testing.TB) *Table {
 	t.Helper()
-	table, err := Take(t.Context())
+	table, err := ReadTable(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,8 +11,8 @@ import (
 	ps "github.com/mitchellh/go-ps"
 )
 
-// Take reads the process table: pid, parent and name are all that is known. Births differ in each table.
-func Take(context.Context) (*Table, error) {
+// ReadTable reads the process table: pid, parent and name are all that is known. Births differ in each table.
+func ReadTable(context.Context) (*Table, error) {
 	all, err := ps.Processes()
 	if err != nil {
 		return nil, fmt.Errorf("reading the process table: %w", err)
@@ -60,7 +60,7 @@ func (silent) listenPorts(Process, []string, listeners) ([]int, error) { return 
 func (silent) pidNamespace(Process) (string, error)   { return "", ErrUnsupported }
 func (silent) sharesRoot(Process) (bool, error)       { return false, ErrUnsupported }
 func (silent) samePath(Process, string) (bool, error) { return false, ErrUnsupported }
-func (silent) standing(Process) (Standing, error)     { return Standing{}, ErrUnsupported }
+func (silent) standing(Process) (Credentials, error)  { return Credentials{}, ErrUnsupported }
 func (silent) usage(Process) (Usage, error)           { return Usage{}, ErrUnsupported }
 func (silent) written(Process) (int64, error)         { return 0, ErrUnsupported }
 

@@ -93,7 +93,7 @@ func (p Process) ListenPorts() ([]int, error) { return p.source().listenPorts(p,
 // NamespacePIDs returns the process's pid in each pid namespace from ours to its own: the last one is what the
 // process itself believes to be its pid. Outside of containers it has one element.
 func (p Process) NamespacePIDs() ([]int, error) {
-	s, err := p.Standing()
+	s, err := p.Credentials()
 	return s.PIDs, err
 }
 
@@ -153,7 +153,7 @@ type source interface {
 	pidNamespace(Process) (string, error)
 	sharesRoot(Process) (bool, error)
 	samePath(p Process, path string) (bool, error)
-	standing(Process) (Standing, error)
+	standing(Process) (Credentials, error)
 	usage(Process) (Usage, error)
 	written(Process) (int64, error)
 	holder(Process, connection) (holder, error)

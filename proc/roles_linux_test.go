@@ -49,7 +49,7 @@ func roleNobody() error {
 	if err := becomeNobody(); err != nil {
 		return err
 	}
-	table, err := Take(context.Background())
+	table, err := ReadTable(context.Background())
 	if err != nil {
 		return err
 	}
@@ -201,12 +201,12 @@ func inTurn(steps ...func() error) error {
 // roleOtherNamespace is in a pid namespace of its own, but /proc is its parent's. It sees itself, by its own numbers, and
 // nobody else.
 func roleOtherNamespace() error {
-	alone, err := Take(context.Background())
+	alone, err := ReadTable(context.Background())
 	if self, ok := alone.PID(os.Getpid()); !errors.Is(err, ErrNamespace) || !ok || !self.Alive() || self.Parent != os.Getppid() || len(alone.list) != 1 {
 		return fmt.Errorf("of itself it sees %+v, %t, among %d: %w", self, ok, len(alone.list), err)
 	}
 	for name, err := range map[string]error{
-		"Take":    func() error { _, err := Take(context.Background()); return err }(),
+		"Take":    func() error { _, err := ReadTable(context.Background()); return err }(),
 		"Inspect": func() error { _, err := Inspect(1); return err }(),
 		"Open":    func() error { _, err := Open(ID{PID: 1, Birth: "x"}); return err }(),
 	} {
@@ -252,7 +252,7 @@ func roleRecycle() error {
 }
 
 func distinguished(first, second Process) error {
-	table, err := Take(context.Background())
+	table, err := ReadTable(context.Background())
 	if err != nil {
 		return err
 	}

@@ -26,8 +26,8 @@ var (
 
 const eproc = unsafe.Offsetof(unix.KinfoProc{}.Eproc)
 
-// Take reads the process table. Processes that begin or end meanwhile are left out.
-func Take(ctx context.Context) (*Table, error) {
+// ReadTable reads the process table. Processes that begin or end meanwhile are left out.
+func ReadTable(ctx context.Context) (*Table, error) {
 	before, err := kinfos("kern.proc.all")
 	if err != nil {
 		return nil, fmt.Errorf("reading the process table: %w", err)

@@ -7,10 +7,10 @@ import (
 	"os"
 )
 
-// Take reads the process table. Processes that vanish meanwhile are left out, and those that may not be seen (see
+// ReadTable reads the process table. Processes that vanish meanwhile are left out, and those that may not be seen (see
 // [Table.Hidden]); it fails if there is no process table to read. With [ErrNamespace] it returns a table of this process
 // alone, of which nothing more can be asked.
-func Take(ctx context.Context) (*Table, error) { return mount(systemRoot).take(ctx) }
+func ReadTable(ctx context.Context) (*Table, error) { return mount(systemRoot).take(ctx) }
 
 // Inspect reads one process by pid, a zombie too. It returns [ErrGone] if there is none; a thread is none.
 func Inspect(pid int) (Process, error) { return mount(systemRoot).inspect(pid) }

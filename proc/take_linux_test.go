@@ -178,7 +178,7 @@ func TestVanishingProcessesAreLeftOut(t *testing.T) {
 func TestTakeEndsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := Take(ctx); !errors.Is(err, context.Canceled) {
+	if _, err := ReadTable(ctx); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
 }

@@ -74,13 +74,13 @@ func layers() []layer {
 		{"discover/agents", []string{"discover", "discover/<agent>"}},
 		{"launch", []string{"discover", "discover/native/fsread", "discover/watch", "lock", "proc", "launch"}},
 		{"lock", []string{"discover", "discover/native/fsread", "proc"}},
-		{"lock/hooks", []string{"discover/native/fsread", "lock", "proc"}},
+		{"lock/githooks", []string{"discover/native/fsread", "lock", "proc"}},
 		{"internal/config", []string{"discover/native/fsread"}},
 		{"internal/webhook", nil},
-		{"internal/render", []string{"discover", "discover/watch", "proc"}},
+		{"internal/output", []string{"discover", "discover/watch", "proc"}},
 		{"internal/terminal", nil},
 		{"internal/cli", []string{
-			"discover", "discover/agents", "discover/native/fsread", "discover/watch", "internal/config", "internal/render", "internal/terminal", "internal/webhook", "launch", "launch/worktree", "lock", "lock/hooks", "proc",
+			"discover", "discover/agents", "discover/native/fsread", "discover/watch", "internal/config", "internal/output", "internal/terminal", "internal/webhook", "launch", "launch/worktree", "lock", "lock/githooks", "proc",
 		}},
 		{".", []string{"internal/cli"}},
 	}

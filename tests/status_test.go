@@ -13,7 +13,7 @@ import (
 func TestOneFunctionDecidesStatuses(t *testing.T) {
 	const judge = "discover/status.go: judge" // (*Session).judge, which applies what statusOf decides
 	others := map[string]string{
-		"internal/render: out": "what JSON prints",
+		"internal/output: out": "what JSON prints",
 		"internal/cli: out":    "a lock as JSON prints it",
 		"launch/stop: t":       "the result of a stop",
 		"discover: v":          "the verdict that statusOf returns",

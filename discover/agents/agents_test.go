@@ -9,15 +9,15 @@ import (
 // Changes of every agent's sessions are noticed soon: not to know what to watch for is no error, but late.
 func TestEveryAgentIsWatched(t *testing.T) {
 	for _, a := range All() {
-		w, ok := a.(discover.Watched)
+		w, ok := a.(discover.PathWatcher)
 		if !ok {
 			t.Errorf("%s does not say what to watch", a.Name())
 			continue
 		}
-		if files := w.Watch(t.Context(), discover.Session{Record: &discover.Record{Agent: a.Name(), Home: "/h"}}); len(files) == 0 {
+		if files := w.WatchPaths(t.Context(), discover.Session{Record: &discover.Record{Agent: a.Name(), Home: "/h"}}); len(files) == 0 {
 			t.Errorf("%s: nothing tells that a process without a session begins one", a.Name())
 		}
-		p, ok := a.(discover.Program)
+		p, ok := a.(discover.ProgramNamer)
 		if !ok || !w.MayRun("/usr/bin/"+p.Program()) || w.MayRun("/usr/bin/sh") {
 			t.Errorf("%s does not know its own program", a.Name())
 		}
@@ -46,7 +46,7 @@ func TestEveryAgentKnowsItsPrograms(t *testing.T) {
 	}
 	for path, want := range programs {
 		for _, a := range All() {
-			if got := a.(discover.Watched).MayRun(path); got != (a.Name() == want) {
+			if got := a.(discover.PathWatcher).MayRun(path); got != (a.Name() == want) {
 				t.Errorf("%s: %s says %t", path, a.Name(), got)
 			}
 		}

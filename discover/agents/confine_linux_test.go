@@ -75,9 +75,9 @@ func TestNoLinkLeadsOutOfASeenHome(t *testing.T) {
 // stored reads the home before anything in it is a link.
 func (h home) stored(t *testing.T) (entries []discover.Entry, records []discover.Record) {
 	t.Helper()
-	entries, err := h.agent.Entries(t.Context(), []discover.Home{{Dir: h.dir}}, discover.Query{Children: true})
+	entries, err := h.agent.Entries(t.Context(), []discover.Home{{Dir: h.dir}}, discover.EntryFilter{Children: true})
 	must(t, err)
-	for r, err := range h.agent.Read(t.Context(), entries, discover.Want{}) {
+	for r, err := range h.agent.Read(t.Context(), entries, discover.ReadOptions{}) {
 		must(t, err)
 		records = append(records, r)
 	}
@@ -99,15 +99,15 @@ func (h home) readAll(t *testing.T, trust discover.Trust, entries []discover.Ent
 			process.Files[i].Path = real
 		}
 	}
-	_, _ = h.agent.Claims(ctx, proc.Of(process), homes)
+	_, _ = h.agent.Claims(ctx, proc.FakeTable(process), homes)
 	refs := make([]discover.Ref, 0, len(entries))
 	for _, e := range entries {
 		refs = append(refs, discover.Ref{ID: e.ID, Path: e.Path})
 	}
-	for _, q := range []discover.Query{{Children: true}, {ID: entries[0].ID}, {Refs: refs, Children: true}, {Parents: refs, Children: true}} {
+	for _, q := range []discover.EntryFilter{{Children: true}, {ID: entries[0].ID}, {Refs: refs, Children: true}, {Parents: refs, Children: true}} {
 		_, _ = h.agent.Entries(ctx, homes, q)
 	}
-	for _, want := range []discover.Want{{}, {Tokens: true}, {Whole: true, Began: true}} {
+	for _, want := range []discover.ReadOptions{{}, {Tokens: true}, {Full: true, TurnStart: true}} {
 		for _, err := range h.agent.Read(ctx, slices.Clone(entries), want) {
 			_ = err
 		}
@@ -115,11 +115,11 @@ func (h home) readAll(t *testing.T, trust discover.Trust, entries []discover.Ent
 	for _, r := range records {
 		s := discover.Session{Record: &r}
 		s.Trust = trust
-		w := &discover.World{Adapters: []discover.Adapter{h.agent}}
+		w := &discover.Scanner{Adapters: []discover.Adapter{h.agent}}
 		for _, err := range w.Messages(t.Context(), s) {
 			_ = err
 		}
-		_ = h.agent.(discover.Watched).Watch(ctx, s)
+		_ = h.agent.(discover.PathWatcher).WatchPaths(ctx, s)
 	}
 }
 

@@ -29,11 +29,11 @@ func (Adapter) Name() discover.Agent { return agentName }
 func (Adapter) ShortName() string { return "cc" }
 
 // IncludesSubAgents implements [discover.Inclusive].
-func (Adapter) IncludesSubAgents(discover.Want) bool { return true }
+func (Adapter) IncludesSubAgents(discover.ReadOptions) bool { return true }
 
-// Mints reports whether an id is a random UUID (version 4), as Claude Code makes them (SEEN 2.0–2.1.329). With
+// MatchesID reports whether an id is a random UUID (version 4), as Claude Code makes them (SEEN 2.0–2.1.329). With
 // --session-id a session may be given any UUID.
-func (Adapter) Mints(id string) bool { return isUUID(id) && id[versionAt] == '4' }
+func (Adapter) MatchesID(id string) bool { return isUUID(id) && id[versionAt] == '4' }
 
 // ShortID implements [discover.Shortener]. A sub-agent's ID is "agent-", mostly an "a", and random hexadecimal digits.
 func (Adapter) ShortID(id string) int {
@@ -52,11 +52,11 @@ const (
 	sandboxKey = "SANDBOX_RUNTIME"
 )
 
-// Mark implements [discover.Marker]. The id or the pid alone is not enough: a person may have exported it. MCP servers are
+// ReadMarker implements [discover.Marker]. The id or the pid alone is not enough: a person may have exported it. MCP servers are
 // marked when they are started, and serve on after a /clear.
-func (Adapter) Mark(getenv func(string) string) (mark discover.Mark, ok bool) {
+func (Adapter) ReadMarker(getenv func(string) string) (mark discover.EnvMarker, ok bool) {
 	if getenv(markKey) != "1" {
-		return discover.Mark{}, false
+		return discover.EnvMarker{}, false
 	}
 	if id := getenv(sessionKey); isUUID(id) {
 		mark.Session, mark.Lasting = id, true
@@ -67,17 +67,17 @@ func (Adapter) Mark(getenv func(string) string) (mark discover.Mark, ok bool) {
 	return mark, mark.Session != "" || mark.PID > 0
 }
 
-// MarkKeys returns the environment keys that Mark asks for.
-func (Adapter) MarkKeys() []string { return []string{markKey, sessionKey, pidKey} }
+// MarkerKeys returns the environment keys that Mark asks for.
+func (Adapter) MarkerKeys() []string { return []string{markKey, sessionKey, pidKey} }
 
 // Runs implements [discover.Marker].
 func (Adapter) Runs(p proc.Process) bool { return looksLike(p) }
 
-// Encloses implements [discover.Encloser]: on Linux the sandbox of the tool Bash is a pid namespace, which ends with it (SEEN
+// InSandbox implements [discover.Encloser]: on Linux the sandbox of the tool Bash is a pid namespace, which ends with it (SEEN
 // 2.1.197, 2.1.329, whose /proc shows only the bubblewrap around that). Other programs can be run in the same sandbox: then
 // there is no session's mark.
-func (a Adapter) Encloses(getenv func(string) string) bool {
-	mark, ok := a.Mark(getenv)
+func (a Adapter) InSandbox(getenv func(string) string) bool {
+	mark, ok := a.ReadMarker(getenv)
 	return ok && mark.Session != "" && getenv(sandboxKey) == "1"
 }
 

@@ -19,7 +19,7 @@ type beside struct {
 // besides lists the project folders of the entries, each once, however many sessions it has.
 func besides(ctx context.Context, entries []discover.Entry) map[string]beside {
 	all := map[string]beside{}
-	scratch := native.NewScratch(ctx)
+	scratch := native.NewBuffers(ctx)
 	for _, e := range entries {
 		dir := filepath.Dir(e.Path)
 		if _, listed := all[dir]; !listed && !isSubagent(e.ID) {
@@ -29,7 +29,7 @@ func besides(ctx context.Context, entries []discover.Entry) map[string]beside {
 	return all
 }
 
-func besideIn(dir string, s *native.Scratch) (found beside) {
+func besideIn(dir string, s *native.Buffers) (found beside) {
 	d, err := native.OpenDir(s.Context(), dir)
 	if native.Absent(err) {
 		return beside{}
@@ -60,7 +60,7 @@ func besideIn(dir string, s *native.Scratch) (found beside) {
 }
 
 // firstSession is the session that the first record of a transcript names.
-func firstSession(path string, s *native.Scratch) (id string, err error) {
+func firstSession(path string, s *native.Buffers) (id string, err error) {
 	f, err := s.Open(path)
 	if err != nil {
 		return "", err

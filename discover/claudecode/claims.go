@@ -97,7 +97,7 @@ func (l *look) byTool(x *process) (discover.Claim, bool) {
 		if err != nil {
 			continue
 		}
-		if mark, ok := New().Mark(func(key string) string { return env[key] }); ok && mark.Session != "" {
+		if mark, ok := New().ReadMarker(func(key string) string { return env[key] }); ok && mark.Session != "" {
 			return l.trace(x, mark.Session, locate(l.ctx, x.home, x.dir, mark.Session), discover.Strong, "tool-env",
 				fmt.Sprintf("its command, %s, has %s", child.ID, sessionKey)), true
 		}

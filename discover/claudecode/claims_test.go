@@ -119,7 +119,7 @@ func TestParked(t *testing.T) {
 	if got := claims(t, dir, f); len(got) != 0 {
 		t.Errorf("claims %+v", got)
 	}
-	got, _ := records(t, dir, discover.Query{}, discover.Want{})
+	got, _ := records(t, dir, discover.EntryFilter{}, discover.ReadOptions{})
 	if len(got) != 1 || got[0].Meta.Get("continuedIn") != moved {
 		t.Errorf("records %+v", got)
 	}
@@ -235,17 +235,17 @@ func TestSuspendedProcess(t *testing.T) {
 func TestMark(t *testing.T) {
 	for _, c := range []struct {
 		env  map[string]string
-		want discover.Mark
+		want discover.EnvMarker
 	}{
-		{map[string]string{markKey: "1", sessionKey: alive}, discover.Mark{Session: alive, Lasting: true}},
-		{map[string]string{markKey: "1", sessionKey: alive, pidKey: "7"}, discover.Mark{Session: alive, Lasting: true, PID: 7}},
-		{map[string]string{markKey: "1", pidKey: "7"}, discover.Mark{PID: 7}},
-		{map[string]string{sessionKey: alive, pidKey: "7"}, discover.Mark{}},
-		{map[string]string{markKey: "1"}, discover.Mark{}},
-		{map[string]string{markKey: "1", sessionKey: "x", pidKey: "-7"}, discover.Mark{}},
+		{map[string]string{markKey: "1", sessionKey: alive}, discover.EnvMarker{Session: alive, Lasting: true}},
+		{map[string]string{markKey: "1", sessionKey: alive, pidKey: "7"}, discover.EnvMarker{Session: alive, Lasting: true, PID: 7}},
+		{map[string]string{markKey: "1", pidKey: "7"}, discover.EnvMarker{PID: 7}},
+		{map[string]string{sessionKey: alive, pidKey: "7"}, discover.EnvMarker{}},
+		{map[string]string{markKey: "1"}, discover.EnvMarker{}},
+		{map[string]string{markKey: "1", sessionKey: "x", pidKey: "-7"}, discover.EnvMarker{}},
 	} {
-		mark, ok := New().Mark(func(k string) string { return c.env[k] })
-		if ok != (c.want != discover.Mark{}) || mark != c.want {
+		mark, ok := New().ReadMarker(func(k string) string { return c.env[k] })
+		if ok != (c.want != discover.EnvMarker{}) || mark != c.want {
 			t.Errorf("%v: %+v, %v", c.env, mark, ok)
 		}
 	}
@@ -254,7 +254,7 @@ func TestMark(t *testing.T) {
 func TestCanceledClaims(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := New().Claims(ctx, proc.Of(), nil); !errors.Is(err, context.Canceled) {
+	if _, err := New().Claims(ctx, proc.FakeTable(), nil); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v", err)
 	}
 }

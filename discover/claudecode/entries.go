@@ -16,8 +16,8 @@ import (
 
 // Entries lists the transcripts by name, size and time. A full id is looked up in each project folder without
 // listing it, a reference with a path directly.
-func (Adapter) Entries(ctx context.Context, homes []discover.Home, q discover.Query) ([]discover.Entry, error) {
-	s := search{ctx: ctx, Query: q}
+func (Adapter) Entries(ctx context.Context, homes []discover.Home, q discover.EntryFilter) ([]discover.Entry, error) {
+	s := search{ctx: ctx, EntryFilter: q}
 	for _, home := range homes {
 		if err := ctx.Err(); err != nil {
 			return s.found, errors.Join(append(s.warnings, err)...)
@@ -30,9 +30,9 @@ func (Adapter) Entries(ctx context.Context, homes []discover.Home, q discover.Qu
 
 type search struct {
 	ctx context.Context // a search lives as long as one call
-	discover.Query
+	discover.EntryFilter
 	home     string
-	scratch  *native.Scratch // nil: memory of its own
+	scratch  *native.Buffers // nil: memory of its own
 	found    []discover.Entry
 	warnings []error
 }
@@ -70,9 +70,9 @@ func (s *search) searchHome(home discover.Home) {
 
 // listAll adds the sessions of all project folders. Several are listed at a time.
 func (s *search) listAll(in projects) {
-	list := func(folder string, scratch *native.Scratch, l *search) (bool, error) {
+	list := func(folder string, scratch *native.Buffers, l *search) (bool, error) {
 		room := native.Own[[]discover.Entry](scratch)
-		*l = search{ctx: s.ctx, Query: s.Query, home: s.home, scratch: scratch, found: (*room)[:0]}
+		*l = search{ctx: s.ctx, EntryFilter: s.EntryFilter, home: s.home, scratch: scratch, found: (*room)[:0]}
 		l.listBelow(in.dir, folder)
 		if s.Children {
 			l.newestParts()
@@ -209,7 +209,7 @@ func (s *search) listed(d *native.Dir, n native.Name) {
 	}
 	path := d.Path() + "/" + n.Name()
 	id = path[len(d.Path())+1:][:len(id)] // of the path, which is kept anyway
-	info, err := d.File(n, !s.Untimed)
+	info, err := d.File(n, !s.WithoutTimes)
 	s.take(path, id, parentOf(path), info, err)
 }
 

@@ -58,7 +58,7 @@ func must(t testing.TB, err error) {
 }
 
 // records reads everything below a home.
-func records(t testing.TB, dir string, q discover.Query, want discover.Want) ([]discover.Record, []*discover.Warning) {
+func records(t testing.TB, dir string, q discover.EntryFilter, want discover.ReadOptions) ([]discover.Record, []*discover.Warning) {
 	t.Helper()
 	entries, err := New().Entries(context.Background(), []discover.Home{{Dir: dir}}, q)
 	warned := warningsIn(t, err)
@@ -96,7 +96,7 @@ func warningsIn(t testing.TB, err error) []*discover.Warning {
 // claims asks for the claims of made-up processes on real files.
 func claims(t testing.TB, dir string, facts ...proc.Facts) []discover.Claim {
 	t.Helper()
-	got, err := New().Claims(context.Background(), proc.Of(facts...), []discover.Home{{Dir: dir}})
+	got, err := New().Claims(context.Background(), proc.FakeTable(facts...), []discover.Home{{Dir: dir}})
 	if err != nil {
 		t.Fatal(err)
 	}

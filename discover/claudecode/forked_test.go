@@ -55,7 +55,7 @@ func TestForksAreNotCountedTwice(t *testing.T) {
 		"27-tui-branch-fork-refused-2.1.112", "09-two-processes-one-session-2.1.197",
 	} {
 		wantIn, wantOut := distinctUsage(t, store)
-		all, _ := records(t, home(t, store), discover.Query{}, discover.Want{Tokens: true})
+		all, _ := records(t, home(t, store), discover.EntryFilter{}, discover.ReadOptions{Tokens: true})
 		var in, out int64
 		for _, r := range all {
 			if r.Tokens != nil {
@@ -78,7 +78,7 @@ func TestTokensAsClaudeCodeStatesThem(t *testing.T) {
 		"66666666": {2330, 100, 22, 14}, // a fork's fork, and resumed
 		"33333333": {5450, 250, 55, 35}, // its cost-state, with a sub-agent
 	}
-	all, _ := records(t, home(t, "24-print-fork-compact-subagent-2.1.329"), discover.Query{}, discover.Want{Tokens: true})
+	all, _ := records(t, home(t, "24-print-fork-compact-subagent-2.1.329"), discover.EntryFilter{}, discover.ReadOptions{Tokens: true})
 	for _, r := range all {
 		k := r.Tokens
 		if got := (figures{k.In, k.Out, k.CacheRead, k.CacheWrite}); got != want[r.ID[:8]] {

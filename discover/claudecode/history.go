@@ -62,7 +62,7 @@ func parseTyped(raw []byte) typed {
 		Timestamp int64  `json:"timestamp"` // milliseconds
 	}
 	_ = unmarshal(raw, &t) // it is whole
-	return typed{words: strings.TrimSpace(discover.Cut(t.Display, 100)), session: t.SessionID, at: time.UnixMilli(t.Timestamp)}
+	return typed{words: strings.TrimSpace(discover.Truncate(t.Display, 100)), session: t.SessionID, at: time.UnixMilli(t.Timestamp)}
 }
 
 // began reports whether a session that was created then was begun by this command.

@@ -15,7 +15,7 @@ const (
 
 // Homes returns the config folders: that of this environment, those configured, and those that live Claude Code
 // processes name in theirs.
-func (Adapter) Homes(setup discover.Setup, table *proc.Table) []discover.Home {
+func (Adapter) Homes(setup discover.HomeSources, table *proc.Table) []discover.Home {
 	var h discover.HomeSet
 	h.Add(discover.Home{Dir: homeOf(setup.Getenv(configKey), setup.Getenv(homeKey)), Given: true})
 	for _, dir := range setup.Configured {

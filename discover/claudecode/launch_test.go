@@ -50,7 +50,7 @@ func TestSpecOfALaunch(t *testing.T) {
 		if got != want || spec.Args[0] != program || spec.Stdin != "--help" || spec.Dir != "/w" || spec.Resumed || len(spec.Env) > 0 {
 			t.Errorf("%+v\nwant %s", spec, want)
 		}
-		if !New().Mints(spec.ID) {
+		if !New().MatchesID(spec.ID) {
 			t.Errorf("%s is no random UUID", spec.ID)
 		}
 		if hint := spec.Hint != ""; hint != (r.Permissions == launch.Own && !strings.Contains(want, "allowedTools")) {

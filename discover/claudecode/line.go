@@ -58,14 +58,14 @@ type place struct {
 }
 
 // place is the envelope's.
-func (e *envelope) place(texts *native.Texts) place {
+func (e *envelope) place(texts *native.Interner) place {
 	p := place{
-		Cwd: texts.Of(e.Cwd), Version: texts.Of(e.Version), GitBranch: texts.Of(e.GitBranch),
-		Entrypoint: texts.Of(e.Entrypoint), ForkedFrom: texts.Of(e.ForkedFrom),
+		Cwd: texts.Intern(e.Cwd), Version: texts.Intern(e.Version), GitBranch: texts.Intern(e.GitBranch),
+		Entrypoint: texts.Intern(e.Entrypoint), ForkedFrom: texts.Intern(e.ForkedFrom),
 		Background: e.SessionKind.Word("bg") == "bg",
 	}
 	if e.IsSidechain {
-		p.Parent = texts.Of(e.SessionID)
+		p.Parent = texts.Intern(e.SessionID)
 	}
 	return p
 }

@@ -248,7 +248,7 @@ func TestBackgroundJob(t *testing.T) {
 		state, err := json.Marshal(map[string]string{"sessionId": alive, "state": c.state, "detail": "why", "name": "job"})
 		must(t, err)
 		must(t, os.WriteFile(filepath.Join(job, "state.json"), state, 0o600))
-		got, _ := records(t, dir, discover.Query{}, discover.Want{})
+		got, _ := records(t, dir, discover.EntryFilter{}, discover.ReadOptions{})
 		if len(got) != 1 || got[0].Turn.State != c.want || got[0].Source != "bg" || got[0].Meta.Get("jobId") != alive[:shortID] || got[0].Title != "job" {
 			t.Errorf("%s: %+v", c.state, got)
 		}

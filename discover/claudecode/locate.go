@@ -111,7 +111,7 @@ type hit struct {
 // find looks for a session's transcript in all folders at once, without opening them. The hits are in order of name.
 func (p projects) find(ctx context.Context, id string) (hits []hit) {
 	file := id + suffix
-	stat := func(folder string, _ *native.Scratch, h *hit) (bool, error) {
+	stat := func(folder string, _ *native.Buffers, h *hit) (bool, error) {
 		h.folder = folder
 		h.info, h.err = p.dir.Stat(folder + "/" + file)
 		return !native.Absent(h.err), nil

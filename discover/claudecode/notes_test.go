@@ -91,8 +91,8 @@ func TestTitlesOfLongSessions(t *testing.T) {
 		path := transcriptPath(dir, "/w", alive)
 		must(t, os.MkdirAll(filepath.Dir(path), 0o755))
 		must(t, os.WriteFile(path, []byte(c.content.String()), 0o600))
-		for _, want := range []discover.Want{{}, {Tokens: true}, {Whole: true}} {
-			if got, _ := records(t, dir, discover.Query{}, want); len(got) != 1 {
+		for _, want := range []discover.ReadOptions{{}, {Tokens: true}, {Full: true}} {
+			if got, _ := records(t, dir, discover.EntryFilter{}, want); len(got) != 1 {
 				t.Errorf("%s, %+v: %d records", name, want, len(got))
 			} else if got[0].Title != c.want {
 				t.Errorf("%s, %+v: %q, want %q", name, want, got[0].Title, c.want)

@@ -60,12 +60,12 @@ func TestSubagentBroughtAlong(t *testing.T) {
 		if claimed := len(got) == 2 && got[1].Session == "agent-a1" && got[1].Path == want; claimed != c.claimed {
 			t.Errorf("%s: claims %+v", name, got)
 		}
-		for _, q := range []discover.Query{
+		for _, q := range []discover.EntryFilter{
 			{ID: "agent-a1", Children: true},
-			{ID: "agent-a1", Children: true, Untimed: true},
+			{ID: "agent-a1", Children: true, WithoutTimes: true},
 			{Refs: []discover.Ref{{ID: "agent-a1", Path: first}}, Children: true},
 		} {
-			found, _ := records(t, dir, q, discover.Want{})
+			found, _ := records(t, dir, q, discover.ReadOptions{})
 			if len(found) != 1 || found[0].Path != want || found[0].Turn.State != c.turn || found[0].Prompt != "do it" ||
 				found[0].Title != "a task" || !found[0].Created.Equal(bootTime.Add(12*time.Second)) {
 				t.Errorf("%s: %+v", name, found)

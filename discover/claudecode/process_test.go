@@ -87,7 +87,7 @@ func TestLooksLike(t *testing.T) {
 		{Process: proc.Process{Name: "node", Exe: "/usr/bin/node"}, Arguments: []string{"node", link, "-p"}},
 		{Process: proc.Process{Name: "claude"}, Arguments: []string{"claude"}}, // another user's: no binary to be seen
 	} {
-		if p, _ := proc.Of(f).PID(0); !looksLike(p) {
+		if p, _ := proc.FakeTable(f).PID(0); !looksLike(p) {
 			t.Errorf("%s, %s, %q is not recognised", f.Name, f.Exe, f.Arguments)
 		}
 	}

@@ -90,4 +90,4 @@ func inner(s, name string) string {
 }
 
 // cut shortens to [discover.PromptLimit] characters.
-func cut(s string) string { return discover.Cut(s, discover.PromptLimit) }
+func cut(s string) string { return discover.Truncate(s, discover.PromptLimit) }

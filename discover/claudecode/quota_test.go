@@ -19,7 +19,7 @@ func TestQuotas(t *testing.T) {
 			Text:    "You've hit your session limit · resets 12:21am (UTC)", Time: time.Date(2026, 11, 21, 21, 21, 20, 311e6, time.UTC),
 		},
 	} {
-		all, _ := records(t, home(t, store), discover.Query{}, discover.Want{Whole: true})
+		all, _ := records(t, home(t, store), discover.EntryFilter{}, discover.ReadOptions{Full: true})
 		for _, r := range all {
 			switch limited := r.ID[0] == '1'; {
 			case !limited && r.Quotas != nil: // an overloaded server is no limit of one's own

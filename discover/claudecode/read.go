@@ -18,11 +18,11 @@ import (
 // Meta keys: projectDir (the project folder's name), entrypoint (as Claude Code calls it, where Source is another
 // word), jobId (of a background session), agentType (of a sub-agent), workflow (the run that it works for), continuedIn
 // (the background session that it has become), costWithOrigin (of a fork, in USD: the agent's figure, in which what the
-// fork was made of has its part). With Want.Whole also turns (prompts), permissionMode (of the newest
+// fork was made of has its part). With ReadOptions.Full also turns (prompts), permissionMode (of the newest
 // prompt: default, acceptEdits, plan, auto, dontAsk, bypassPermissions), and projectPath (the directory that the project
 // folder is that of, where the session has moved to another since).
-func (Adapter) Read(ctx context.Context, entries []discover.Entry, want discover.Want) iter.Seq2[discover.Record, error] {
-	x := reader{want: want, whole: want.Tokens || want.Whole}
+func (Adapter) Read(ctx context.Context, entries []discover.Entry, want discover.ReadOptions) iter.Seq2[discover.Record, error] {
+	x := reader{want: want, whole: want.Tokens || want.Full}
 	return func(yield func(discover.Record, error) bool) {
 		var unlisted []error
 		x.jobs, unlisted = jobsOf(ctx, entries)
@@ -62,7 +62,7 @@ var errNoRecords = errors.New("no transcript, or a damaged one: no message can b
 
 // reader is one call of Read.
 type reader struct {
-	want   discover.Want
+	want   discover.ReadOptions
 	whole  bool // transcripts are read whole
 	jobs   jobs
 	beside map[string]beside // by project folder
@@ -70,7 +70,7 @@ type reader struct {
 
 // read reads one session: neither a record nor an error where the file holds none, or is gone, and both where only a part could
 // not be read. Errors are warnings.
-func (x *reader) read(e discover.Entry, scratch *native.Scratch, r *discover.Record) (ok bool, err error) {
+func (x *reader) read(e discover.Entry, scratch *native.Buffers, r *discover.Record) (ok bool, err error) {
 	f, err := scratch.OpenIn(e.Path)
 	if native.Absent(err) {
 		return false, nil
@@ -80,7 +80,7 @@ func (x *reader) read(e discover.Entry, scratch *native.Scratch, r *discover.Rec
 	}
 	defer f.Close()
 	var head headScan
-	tail := tailScan{side: isSubagent(e.ID), began: x.want.Began}
+	tail := tailScan{side: isSubagent(e.ID), began: x.want.TurnStart}
 	if err = head.read(f); err == nil {
 		tail.printed = head.printed()
 		err = tail.read(f)

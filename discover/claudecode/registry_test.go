@@ -149,7 +149,7 @@ func TestProcessInAContainer(t *testing.T) {
 	if got := sessions(claims(t, dir, f)); len(got) != 0 {
 		t.Errorf("another namespace: %+v", got)
 	}
-	if got := New().Homes(discover.Setup{Getenv: func(string) string { return "" }}, proc.Of(f)); len(got) != 0 {
+	if got := New().Homes(discover.HomeSources{Getenv: func(string) string { return "" }}, proc.FakeTable(f)); len(got) != 0 {
 		t.Errorf("homes %+v: a path of the container is not ours", got)
 	}
 }
@@ -160,7 +160,7 @@ func TestAnotherMachineOnASharedHome(t *testing.T) {
 		own = "none"
 	}
 	p := native329(5000, 7777, "/h", "/w")
-	table := proc.Of(p)
+	table := proc.FakeTable(p)
 	found, _ := table.PID(5000)
 	e := entry{PID: 5000, ProcStart: "7777", PIDDomain: "linux:" + own + ":pid:[4026531836]"}
 	if _, err := e.validate(found, 5000); err != nil {
@@ -184,7 +184,7 @@ func TestDamagedRegistryEntry(t *testing.T) {
 		must(t, os.WriteFile(entryPath(dir, 100), []byte(content), 0o600))
 		f := native329(100, 1000, dir, "/w")
 		f.Environ = map[string]string{configKey: dir}
-		got, err := New().Claims(context.Background(), proc.Of(f), []discover.Home{{Dir: dir}})
+		got, err := New().Claims(context.Background(), proc.FakeTable(f), []discover.Home{{Dir: dir}})
 		if w := warningsIn(t, err); len(w) != warned || warned > 0 && w[0].Path != entryPath(dir, 100) {
 			t.Errorf("%q: warnings %v", content, w)
 		}

@@ -34,7 +34,7 @@ func TestWhatAResumeAsksFor(t *testing.T) {
 		{prompt(1, "default", "/w/elsewhere", false), "default", ""},
 	} {
 		must(t, os.WriteFile(path, []byte(test.text), 0o600))
-		got, warned := records(t, dir, discover.Query{}, discover.Want{Whole: true})
+		got, warned := records(t, dir, discover.EntryFilter{}, discover.ReadOptions{Full: true})
 		if len(got) != 1 || len(warned) > 0 {
 			t.Fatalf("%d records, %v", len(got), warned)
 		}
@@ -71,7 +71,7 @@ func TestWhenTheTurnBegan(t *testing.T) {
 		user(1, `"one"`, mode) + call + user(7, `[{"type":"tool_result","tool_use_id":"t"}]`, "") + answer + answer: 1,
 	} {
 		must(t, os.WriteFile(path, []byte(text), 0o600))
-		got, _ := records(t, dir, discover.Query{}, discover.Want{})
+		got, _ := records(t, dir, discover.EntryFilter{}, discover.ReadOptions{})
 		if began := time.Date(2026, 1, 1, 0, 0, want, 0, time.UTC); len(got) != 1 || !got[0].Turn.Began.Equal(began) {
 			t.Errorf("%s\nbegan %v, want %v", text, got[0].Turn.Began, began)
 		}
@@ -91,8 +91,8 @@ func TestWhenALongTurnBegan(t *testing.T) {
 		text := record(1, "user", `"one"`) + record(2, "assistant", answer) + record(3, "user", `"two"`) +
 			strings.Repeat(record(4, "assistant", answer), length/notesReach)
 		must(t, os.WriteFile(path, []byte(text), 0o600))
-		for want, second := range map[discover.Want]int{{}: 0, {Began: true}: 3} {
-			got, _ := records(t, dir, discover.Query{}, want)
+		for want, second := range map[discover.ReadOptions]int{{}: 0, {TurnStart: true}: 3} {
+			got, _ := records(t, dir, discover.EntryFilter{}, want)
 			if len(got) != 1 || got[0].Turn.State != discover.TurnDone || got[0].Turn.Began.IsZero() != (second == 0) ||
 				second > 0 && got[0].Turn.Began.Second() != second {
 				t.Errorf("%d bytes, %+v: %+v", length, want, got[0].Turn)
@@ -103,7 +103,7 @@ func TestWhenALongTurnBegan(t *testing.T) {
 
 // TestMarked: by the session's id, or by the pid of its process, if it was there first.
 func TestMarked(t *testing.T) {
-	claude, _ := proc.Of(native329(100, 1000, "/h", "/w")).PID(100)
+	claude, _ := proc.FakeTable(native329(100, 1000, "/h", "/w")).PID(100)
 	session := discover.Session{Record: &discover.Record{ID: alive}, Processes: []proc.Process{claude}}
 	for _, test := range []struct {
 		env   map[string]string
@@ -122,7 +122,7 @@ func TestMarked(t *testing.T) {
 	} {
 		tool := process0(200, test.ticks, "/h", "/w")
 		tool.Environ = test.env
-		p, _ := proc.Of(tool).PID(200)
+		p, _ := proc.FakeTable(tool).PID(200)
 		if got := New().Marked(p, session); got != test.want {
 			t.Errorf("%v at %d: %v", test.env, test.ticks, got)
 		}

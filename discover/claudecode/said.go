@@ -44,7 +44,7 @@ func (e event) tell(said *launch.Said) {
 	said.ID, said.Error = e.Session, ""
 	if e.IsError || strings.HasPrefix(e.Subtype, "error") {
 		words := cmp.Or(strings.TrimSpace(e.Result), strings.Join(e.Errors, "\n"), e.Subtype)
-		said.Error = discover.Cut(words, wordsLimit)
+		said.Error = discover.Truncate(words, wordsLimit)
 	}
 }
 

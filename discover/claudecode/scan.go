@@ -27,7 +27,7 @@ const (
 
 // headScan reads a transcript from its beginning.
 type headScan struct {
-	texts   *native.Texts
+	texts   *native.Interner
 	created time.Time
 	// first is the first record with a directory; message: there is a user or assistant record, and sidechain:
 	// the first of them is a sub-agent's; continued: it follows one that stands elsewhere.
@@ -46,7 +46,7 @@ type headScan struct {
 func (s *headScan) prompt() string { return cmp.Or(s.typed, s.command) }
 
 func (s *headScan) read(f *native.File) error {
-	s.texts = f.Texts()
+	s.texts = f.Interner()
 	f.Expect(usualPrompt)
 	_, err := f.Forward(0, turnReach, func(l native.Line) bool {
 		s.add(l.Bytes)
@@ -98,7 +98,7 @@ func (s *headScan) add(raw []byte) {
 		s.continued = l.ParentUUID.Text(0) != ""
 	}
 	if s.model == "" && l.Type == "assistant" && !l.synthetic() {
-		s.model = s.texts.Of(l.Model)
+		s.model = s.texts.Intern(l.Model)
 	}
 	prompt, command := promptOf(&l)
 	if command {
@@ -125,7 +125,7 @@ func (s *headScan) date(kind, raw []byte) {
 
 // tailScan reads a transcript from its end.
 type tailScan struct {
-	texts   *native.Texts
+	texts   *native.Interner
 	side    bool  // a sub-agent's transcript: its chain is the main one
 	last    place // that of the newest conversation record
 	updated time.Time
@@ -142,7 +142,7 @@ type tailScan struct {
 
 // read looks as far back as need be, mostly no farther than the first read brings.
 func (s *tailScan) read(f *native.File) (err error) {
-	s.texts = f.Texts()
+	s.texts = f.Interner()
 	reach := int64(turnReach)
 	if s.began {
 		reach = f.Size()
@@ -207,7 +207,7 @@ func (s *tailScan) add(line native.Line) {
 		return
 	}
 	if s.model == "" && l.Type == "assistant" && !l.synthetic() {
-		s.model = s.texts.Of(l.Model)
+		s.model = s.texts.Intern(l.Model)
 	}
 	if !s.turn.done() || l.Type == "user" {
 		s.turn.add(&l)

@@ -43,11 +43,11 @@ func (a Adapter) End(ctx context.Context, s discover.Session, host launch.Host) 
 // Marked implements [launch.Stopper]. The id alone is believed: whatever process ran the session, it was for it. A pid
 // is believed of what was started after that process.
 func (a Adapter) Marked(p proc.Process, s discover.Session) bool {
-	env, err := p.Env(a.MarkKeys()...)
+	env, err := p.Env(a.MarkerKeys()...)
 	if err != nil {
 		return false
 	}
-	mark, ok := a.Mark(func(key string) string { return env[key] })
+	mark, ok := a.ReadMarker(func(key string) string { return env[key] })
 	if !ok || mark.Session != "" && mark.Session == s.ID {
 		return ok
 	}

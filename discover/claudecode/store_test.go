@@ -27,7 +27,7 @@ func ids(records []discover.Record) (out []string) {
 	return out
 }
 
-func entryIDs(t *testing.T, dir string, q discover.Query) (out []string) {
+func entryIDs(t *testing.T, dir string, q discover.EntryFilter) (out []string) {
 	t.Helper()
 	entries, err := New().Entries(context.Background(), []discover.Home{{Dir: dir}}, q)
 	must(t, err)
@@ -45,19 +45,19 @@ func TestEntriesByQuery(t *testing.T) {
 	old := time.Now().Add(-time.Hour)
 	for _, c := range []struct {
 		name string
-		q    discover.Query
+		q    discover.EntryFilter
 		want int
 	}{
-		{"all", discover.Query{}, 5},
-		{"one id in two projects", discover.Query{ID: one}, 2},
-		{"prefix", discover.Query{ID: "2222"}, 1},
-		{"unknown", discover.Query{ID: alive}, 0},
-		{"reference with a path", discover.Query{Refs: []discover.Ref{{ID: one, Path: there}}}, 1},
-		{"reference without", discover.Query{Refs: []discover.Ref{{ID: one}, {ID: two}}}, 3},
-		{"both sorts", discover.Query{Refs: []discover.Ref{{ID: one, Path: there}, {ID: two}}}, 2},
-		{"a path outside", discover.Query{Refs: []discover.Ref{{ID: one, Path: "/etc/" + one + suffix}}}, 0},
-		{"a path that leads outside", discover.Query{Refs: []discover.Ref{{ID: one, Path: projectsDir(dir) + "/../../" + one + suffix}}}, 0},
-		{"not since", discover.Query{Since: old}, 0},
+		{"all", discover.EntryFilter{}, 5},
+		{"one id in two projects", discover.EntryFilter{ID: one}, 2},
+		{"prefix", discover.EntryFilter{ID: "2222"}, 1},
+		{"unknown", discover.EntryFilter{ID: alive}, 0},
+		{"reference with a path", discover.EntryFilter{Refs: []discover.Ref{{ID: one, Path: there}}}, 1},
+		{"reference without", discover.EntryFilter{Refs: []discover.Ref{{ID: one}, {ID: two}}}, 3},
+		{"both sorts", discover.EntryFilter{Refs: []discover.Ref{{ID: one, Path: there}, {ID: two}}}, 2},
+		{"a path outside", discover.EntryFilter{Refs: []discover.Ref{{ID: one, Path: "/etc/" + one + suffix}}}, 0},
+		{"a path that leads outside", discover.EntryFilter{Refs: []discover.Ref{{ID: one, Path: projectsDir(dir) + "/../../" + one + suffix}}}, 0},
+		{"not since", discover.EntryFilter{Since: old}, 0},
 	} {
 		if got := entryIDs(t, dir, c.q); len(got) != c.want {
 			t.Errorf("%s: %d entries %v, want %d", c.name, len(got), got, c.want)
@@ -74,19 +74,19 @@ func TestSubagentsOfASession(t *testing.T) {
 		"14-print-2.0.77-agent-files-beside":                {"cf5607e6-a3a9-497b-b79c-44da71a759e0", 3},
 	} {
 		dir := home(t, fixture)
-		all, err := New().Entries(t.Context(), []discover.Home{{Dir: dir}}, discover.Query{})
+		all, err := New().Entries(t.Context(), []discover.Home{{Dir: dir}}, discover.EntryFilter{})
 		must(t, err)
 		for _, e := range all {
 			want := 0
 			if e.ID == c.parent {
 				want = c.want
 			}
-			found, _ := records(t, dir, discover.Query{Parents: []discover.Ref{{ID: e.ID, Path: e.Path}}, Children: true}, discover.Want{})
+			found, _ := records(t, dir, discover.EntryFilter{Parents: []discover.Ref{{ID: e.ID, Path: e.Path}}, Children: true}, discover.ReadOptions{})
 			for _, r := range found {
 				if !isSubagent(r.ID) || r.Parent != e.ID {
 					t.Errorf("%s: %s is no sub-agent of %s", fixture, r.ID, e.ID)
 				}
-				own := discover.Query{Parents: []discover.Ref{{ID: r.ID, Path: r.Path}}, Children: true}
+				own := discover.EntryFilter{Parents: []discover.Ref{{ID: r.ID, Path: r.Path}}, Children: true}
 				if got := entryIDs(t, dir, own); got != nil {
 					t.Errorf("%s: %s has sub-agents: %v", fixture, r.ID, got)
 				}
@@ -95,7 +95,7 @@ func TestSubagentsOfASession(t *testing.T) {
 				t.Errorf("%s: sub-agents of %s are %v, want %d", fixture, e.ID, ids(found), want)
 			}
 		}
-		elsewhere := discover.Query{Parents: []discover.Ref{{ID: c.parent, Path: "/w/" + c.parent + suffix}}, Children: true}
+		elsewhere := discover.EntryFilter{Parents: []discover.Ref{{ID: c.parent, Path: "/w/" + c.parent + suffix}}, Children: true}
 		if got := entryIDs(t, dir, elsewhere); got != nil {
 			t.Errorf("%s: of a session elsewhere: %v", fixture, got)
 		}
@@ -108,8 +108,8 @@ func TestSubagentsOnlyWhenAskedFor(t *testing.T) {
 		"14-print-2.0.77-agent-files-beside":                {1, 4},
 	} {
 		dir := home(t, fixture)
-		without, _ := records(t, dir, discover.Query{}, discover.Want{})
-		with, _ := records(t, dir, discover.Query{Children: true}, discover.Want{})
+		without, _ := records(t, dir, discover.EntryFilter{}, discover.ReadOptions{})
+		with, _ := records(t, dir, discover.EntryFilter{Children: true}, discover.ReadOptions{})
 		if len(without) != want[0] || len(with) != want[1] {
 			t.Errorf("%s: %v without, %v with", fixture, ids(without), ids(with))
 		}
@@ -118,7 +118,7 @@ func TestSubagentsOnlyWhenAskedFor(t *testing.T) {
 				t.Errorf("%s: parent of %s is %q", fixture, r.ID, r.Parent)
 			}
 		}
-		agents := entryIDs(t, dir, discover.Query{ID: "agent-a", Children: true})
+		agents := entryIDs(t, dir, discover.EntryFilter{ID: "agent-a", Children: true})
 		if len(agents) != want[1]-want[0] {
 			t.Errorf("%s: agents by prefix: %v", fixture, agents)
 		}
@@ -143,7 +143,7 @@ func TestNoSessions(t *testing.T) {
 	} {
 		must(t, os.WriteFile(filepath.Join(project, name), []byte(content), 0o600))
 	}
-	if got, warned := records(t, dir, discover.Query{}, discover.Want{}); len(got) > 0 || len(warned) > 0 {
+	if got, warned := records(t, dir, discover.EntryFilter{}, discover.ReadOptions{}); len(got) > 0 || len(warned) > 0 {
 		t.Errorf("sessions %v, warnings %v", ids(got), warned)
 	}
 }
@@ -165,7 +165,7 @@ func TestUnreadableThings(t *testing.T) {
 	must(t, os.Symlink(folder(3), folder(3)))
 	must(t, syscall.Mkfifo(folder(4), 0o600))
 	must(t, os.Symlink("README", folder(5)))
-	got, warned := records(t, dir, discover.Query{}, discover.Want{Whole: true})
+	got, warned := records(t, dir, discover.EntryFilter{}, discover.ReadOptions{Full: true})
 	if len(got) != 1 || got[0].ID != alive {
 		t.Errorf("sessions %v", ids(got))
 	}
@@ -179,7 +179,7 @@ func TestUnreadableThings(t *testing.T) {
 	}) {
 		t.Errorf("warnings %v", warned)
 	}
-	if _, err := New().Entries(context.Background(), []discover.Home{{Dir: dir}}, discover.Query{ID: numbered(1)}); len(warningsIn(t, err)) != 6 {
+	if _, err := New().Entries(context.Background(), []discover.Home{{Dir: dir}}, discover.EntryFilter{ID: numbered(1)}); len(warningsIn(t, err)) != 6 {
 		t.Errorf("asked by name: %v", err)
 	}
 }
@@ -198,7 +198,7 @@ func TestDamagedTranscripts(t *testing.T) {
 	} {
 		dir := t.TempDir()
 		path := writeTranscript(t, dir, c.content)
-		_, warned := records(t, dir, discover.Query{}, discover.Want{})
+		_, warned := records(t, dir, discover.EntryFilter{}, discover.ReadOptions{})
 		if len(warned) > 0 != c.warns || c.warns && (len(warned) != 1 || warned[0].Path != path) {
 			t.Errorf("%s: warnings %v", name, warned)
 		}
@@ -209,15 +209,15 @@ func TestDamagedTranscripts(t *testing.T) {
 func TestFileReplacedAfterListing(t *testing.T) {
 	dir := t.TempDir()
 	path := writeTranscript(t, dir, minimal)
-	entries, err := New().Entries(context.Background(), []discover.Home{{Dir: dir}}, discover.Query{})
+	entries, err := New().Entries(context.Background(), []discover.Home{{Dir: dir}}, discover.EntryFilter{})
 	must(t, err)
 	must(t, os.Remove(path))
-	for r, err := range New().Read(context.Background(), entries, discover.Want{}) {
+	for r, err := range New().Read(context.Background(), entries, discover.ReadOptions{}) {
 		t.Errorf("vanished: %v, %v", r, err)
 	}
 	must(t, syscall.Mkfifo(path, 0o600))
 	n := 0
-	for _, err := range New().Read(context.Background(), entries, discover.Want{}) {
+	for _, err := range New().Read(context.Background(), entries, discover.ReadOptions{}) {
 		n++
 		if w := warningsIn(t, err); len(w) != 1 || w[0].Path != path {
 			t.Errorf("FIFO: %v", err)
@@ -245,7 +245,7 @@ func TestHomesThatAreNone(t *testing.T) {
 		{discover.Home{Dir: file, Named: true}, 1},
 		{discover.Home{Dir: loop}, 1},
 	} {
-		for _, q := range []discover.Query{{}, {ID: alive}, {ID: "c"}, {Refs: []discover.Ref{{ID: alive}}}} {
+		for _, q := range []discover.EntryFilter{{}, {ID: alive}, {ID: "c"}, {Refs: []discover.Ref{{ID: alive}}}} {
 			entries, err := New().Entries(context.Background(), []discover.Home{c.home}, q)
 			if len(entries) > 0 || len(warningsIn(t, err)) != c.warned {
 				t.Errorf("%+v, %+v: %v, %v", c.home, q, entries, err)
@@ -260,7 +260,7 @@ func TestLinkedProjectFolder(t *testing.T) {
 	must(t, os.WriteFile(filepath.Join(elsewhere, numbered(1)+suffix), []byte(minimal), 0o600))
 	must(t, os.Symlink(elsewhere, filepath.Join(projectsDir(dir), "-outside")))
 	must(t, os.Symlink("-w", filepath.Join(projectsDir(dir), "-inside")))
-	if got := entryIDs(t, dir, discover.Query{}); !slices.Equal(got, []string{numbered(1), alive}) {
+	if got := entryIDs(t, dir, discover.EntryFilter{}); !slices.Equal(got, []string{numbered(1), alive}) {
 		t.Errorf("entries %v", got)
 	}
 }
@@ -346,12 +346,12 @@ func TestHomes(t *testing.T) {
 	link := filepath.Join(t.TempDir(), "link")
 	must(t, os.Symlink(real, link))
 	env := map[string]string{homeKey: "/home/u", configKey: link}
-	table := proc.Of(native329(1, 1, "/home/v/.claude", "/w"), native329(2, 2, "/home/v/.claude", "/w"), func() proc.Facts {
+	table := proc.FakeTable(native329(1, 1, "/home/v/.claude", "/w"), native329(2, 2, "/home/v/.claude", "/w"), func() proc.Facts {
 		f := native329(3, 3, "", "/w")
 		f.Environ = map[string]string{homeKey: "/home/x", configKey: "conf"}
 		return f
 	}())
-	setup := discover.Setup{Getenv: func(k string) string { return env[k] }, Configured: []string{real, "/etc/claude"}}
+	setup := discover.HomeSources{Getenv: func(k string) string { return env[k] }, Configured: []string{real, "/etc/claude"}}
 	got := fmt.Sprint(New().Homes(setup, table))
 	want := fmt.Sprint([]discover.Home{
 		{Dir: link, Given: true, Named: true},
@@ -368,7 +368,7 @@ func TestHomes(t *testing.T) {
 func TestReadingChangesNothing(t *testing.T) {
 	dir := home(t, "03-tui-live-clear-resume-compact-subagent-2.1.197")
 	before := contents(t, dir)
-	records(t, dir, discover.Query{Children: true}, discover.Want{Whole: true, Tokens: true})
+	records(t, dir, discover.EntryFilter{Children: true}, discover.ReadOptions{Full: true, Tokens: true})
 	claims(t, dir, native329(23113, 80645, dir, "/srv/claude-lab/w/tui1"))
 	if !bytes.Equal(before, contents(t, dir)) {
 		t.Error("the store changed")

@@ -34,8 +34,8 @@ const wholeChunk = 128 << 10
 
 // readWhole makes the record of a transcript whose whole content counts. Tokens stay unknown where a part cannot be read.
 func (x *reader) readWhole(r *discover.Record, e discover.Entry, f *native.File, head *headScan, tail *tailScan) error {
-	t := totals{side: tail.side, brief: !x.want.Whole}
-	if x.want.Whole && !t.side {
+	t := totals{side: tail.side, brief: !x.want.Full}
+	if x.want.Full && !t.side {
 		t.project = projectOf(e)
 	}
 	f.Expect(wholeChunk)
@@ -49,7 +49,7 @@ func (x *reader) readWhole(r *discover.Record, e discover.Entry, f *native.File,
 	}
 	t.describe(r)
 	if !t.side {
-		if err := t.subagents(r, x.beside[filepath.Dir(r.Path)], f.Scratch()); err != nil {
+		if err := t.subagents(r, x.beside[filepath.Dir(r.Path)], f.Buffers()); err != nil {
 			return err
 		}
 	}
@@ -160,7 +160,7 @@ func (t *totals) place(l *line) {
 }
 
 // subagents adds the sub-agents' own transcripts: below the session's folder, or (2.0.x) beside it.
-func (t *totals) subagents(r *discover.Record, beside beside, scratch *native.Scratch) error {
+func (t *totals) subagents(r *discover.Record, beside beside, scratch *native.Buffers) error {
 	if beside.err != nil {
 		return asWarning(beside.failed, beside.err)
 	}
@@ -185,7 +185,7 @@ func (t *totals) subagents(r *discover.Record, beside beside, scratch *native.Sc
 }
 
 // file adds the answers in a sub-agent's transcript.
-func (t *totals) file(path string, scratch *native.Scratch) error {
+func (t *totals) file(path string, scratch *native.Buffers) error {
 	f, err := scratch.Open(path)
 	if err != nil {
 		return err

@@ -114,7 +114,7 @@ func TestTurn(t *testing.T) {
 	} {
 		dir := t.TempDir()
 		writeTranscript(t, dir, strings.Join(c.lines, "\n")+"\n")
-		got, warned := records(t, dir, discover.Query{}, discover.Want{})
+		got, warned := records(t, dir, discover.EntryFilter{}, discover.ReadOptions{})
 		if len(got) != 1 || len(warned) > 0 {
 			t.Errorf("%s: %d records, %v", c.name, len(got), warned)
 			continue

@@ -9,10 +9,10 @@ import (
 	"agentctl/discover"
 )
 
-// Watch returns what changes with a session: its transcript, and the folder of it, in which another one begins; that of its
+// WatchPaths returns what changes with a session: its transcript, and the folder of it, in which another one begins; that of its
 // sub-agents; the note of one, which says that it has ended; the registry entries of its processes; and the history of typed
 // commands, by which early versions tell a /clear.
-func (Adapter) Watch(ctx context.Context, s discover.Session) []string {
+func (Adapter) WatchPaths(ctx context.Context, s discover.Session) []string {
 	transcript := cmp.Or(s.Path, transcriptPath(s.Home, s.Dir, s.ID))
 	files := []string{transcript, filepath.Dir(transcript), historyPath(s.Home)}
 	if beside := strings.TrimSuffix(transcript, suffix); isSubagent(s.ID) {

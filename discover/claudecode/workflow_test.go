@@ -60,14 +60,14 @@ func TestWorkflow(t *testing.T) {
 		if claimed := len(got) == 2 && got[1].Session == "agent-a1" && got[1].Path == path; claimed != c.claimed || !claimed && len(got) != 1 {
 			t.Errorf("%s: claims %+v", name, got)
 		}
-		for _, q := range []discover.Query{
+		for _, q := range []discover.EntryFilter{
 			{Children: true},
 			{ID: "agent-a1", Children: true},
-			{ID: "agent-a1", Children: true, Untimed: true},
+			{ID: "agent-a1", Children: true, WithoutTimes: true},
 			{Parents: []discover.Ref{{ID: alive, Path: transcript}}, Children: true},
 			{Refs: []discover.Ref{{ID: "agent-a1", Path: path}}, Children: true},
 		} {
-			found, _ := records(t, dir, q, discover.Want{})
+			found, _ := records(t, dir, q, discover.ReadOptions{})
 			n := 0
 			for _, r := range found {
 				if r.ID != "agent-a1" {
@@ -82,11 +82,11 @@ func TestWorkflow(t *testing.T) {
 				t.Errorf("%s, %+v: found %d times", name, q, n)
 			}
 		}
-		whole, _ := records(t, dir, discover.Query{ID: alive}, discover.Want{Tokens: true})
+		whole, _ := records(t, dir, discover.EntryFilter{ID: alive}, discover.ReadOptions{Tokens: true})
 		if len(whole) != 1 || whole[0].Tokens == nil || whole[0].Tokens.In < 70 {
 			t.Errorf("%s: what the session has used is %+v", name, whole)
 		}
-		if watched := (Adapter{}).Watch(t.Context(), discover.Session{Record: &discover.Record{ID: alive, Path: transcript, Home: dir}}); !slices.Contains(watched, filepath.Dir(path)) {
+		if watched := (Adapter{}).WatchPaths(t.Context(), discover.Session{Record: &discover.Record{ID: alive, Path: transcript, Home: dir}}); !slices.Contains(watched, filepath.Dir(path)) {
 			t.Errorf("%s: nobody watches %s", name, filepath.Dir(path))
 		}
 	}
@@ -106,7 +106,7 @@ func TestWorkflowBroughtAlong(t *testing.T) {
 		must(t, os.WriteFile(place(session), []byte(record), 0o600))
 		must(t, os.Chtimes(place(session), time.Time{}, time.Now().Add(-age)))
 	}
-	if found, _ := records(t, dir, discover.Query{ID: "agent-a1", Children: true}, discover.Want{}); len(found) != 1 || found[0].Path != place(alive) {
+	if found, _ := records(t, dir, discover.EntryFilter{ID: "agent-a1", Children: true}, discover.ReadOptions{}); len(found) != 1 || found[0].Path != place(alive) {
 		t.Errorf("%+v", found)
 	}
 }

@@ -191,7 +191,7 @@ func (c *claimer) locate(s subject, claim *discover.Claim, t thread) (e discover
 		}
 	}
 	// What cannot be read here, whoever lists the store reports: once is enough.
-	found, _ := c.adapter.Entries(c.ctx, c.homes.under(claim.Home), discover.Query{Refs: []discover.Ref{ref}})
+	found, _ := c.adapter.Entries(c.ctx, c.homes.under(claim.Home), discover.EntryFilter{Refs: []discover.Ref{ref}})
 	if len(found) == 0 {
 		return discover.Entry{}, false, true
 	}

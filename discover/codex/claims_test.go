@@ -70,8 +70,8 @@ func (w *world) process(pid, parent int, exe string, args []string, files ...pro
 
 func (w *world) claims() []discover.Claim {
 	w.t.Helper()
-	table := proc.Of(w.facts...)
-	homes := New().Homes(discover.Setup{Getenv: func(string) string { return "" }}, table)
+	table := proc.FakeTable(w.facts...)
+	homes := New().Homes(discover.HomeSources{Getenv: func(string) string { return "" }}, table)
 	claims, err := New().Claims(w.t.Context(), table, homes)
 	if err != nil {
 		w.t.Error(err)
@@ -259,18 +259,18 @@ func TestHomes(t *testing.T) {
 	}
 	path := w.rollout(nameA)
 	w.process(8, 1, npmExe, []string{"exec"}, w.lock(threadA), writing(path)).Environ = nil
-	table := proc.Of(w.facts...)
+	table := proc.FakeTable(w.facts...)
 	env := func(values map[string]string) func(string) string {
 		return func(key string) string { return values[key] }
 	}
 	for name, test := range map[string]struct {
-		setup discover.Setup
+		setup discover.HomeSources
 		want  string
 	}{
-		"by file":       {discover.Setup{Getenv: env(nil)}, w.home},
-		"default":       {discover.Setup{Getenv: env(map[string]string{"HOME": filepath.Dir(w.home)})}, w.home},
-		"environment":   {discover.Setup{Getenv: env(map[string]string{"HOME": "/nowhere", "CODEX_HOME": link})}, link},
-		"configuration": {discover.Setup{Getenv: env(map[string]string{"CODEX_HOME": link}), Configured: []string{w.home}}, link},
+		"by file":       {discover.HomeSources{Getenv: env(nil)}, w.home},
+		"default":       {discover.HomeSources{Getenv: env(map[string]string{"HOME": filepath.Dir(w.home)})}, w.home},
+		"environment":   {discover.HomeSources{Getenv: env(map[string]string{"HOME": "/nowhere", "CODEX_HOME": link})}, link},
+		"configuration": {discover.HomeSources{Getenv: env(map[string]string{"CODEX_HOME": link}), Configured: []string{w.home}}, link},
 	} {
 		homes := New().Homes(test.setup, table)
 		if len(homes) != 1 || homes[0].Dir != test.want || homes[0].Named != (name == "configuration") {
@@ -281,7 +281,7 @@ func TestHomes(t *testing.T) {
 		if err != nil || len(claims) != 3 || claims[1].Home != test.want || claims[1].Path != filepath.Join(test.want, path[len(w.home):]) {
 			t.Errorf("%s: %+v, %v", name, claims, err)
 		}
-		entries, err := New().Entries(t.Context(), homes, discover.Query{Refs: []discover.Ref{{ID: threadA, Path: claims[1].Path}}})
+		entries, err := New().Entries(t.Context(), homes, discover.EntryFilter{Refs: []discover.Ref{{ID: threadA, Path: claims[1].Path}}})
 		if err != nil || len(entries) != 1 || entries[0].Path != claims[1].Path {
 			t.Errorf("%s: %+v, %v", name, entries, err)
 		}
@@ -298,7 +298,7 @@ func TestLinkedSessionsFolder(t *testing.T) {
 	}
 	w.rollout(nameA)
 	w.process(8, 1, npmExe, []string{"exec"}, writing(filepath.Join(disk, "2026/11/20", nameA)))
-	homes := New().Homes(discover.Setup{Getenv: func(string) string { return "" }}, proc.Of(w.facts...))
+	homes := New().Homes(discover.HomeSources{Getenv: func(string) string { return "" }}, proc.FakeTable(w.facts...))
 	if len(homes) != 1 || homes[0].Dir != w.home {
 		t.Errorf("homes %+v", homes)
 	}
@@ -320,8 +320,8 @@ func TestStaleLock(t *testing.T) {
 		t.Errorf("claims %v", brief(claims))
 	}
 	var sessions []discover.Session
-	for _, r := range readHome(t, home, discover.Want{}) {
-		sessions = append(sessions, discover.Join(proc.Of(w.facts...), w.claims(), []discover.Record{r})...)
+	for _, r := range readHome(t, home, discover.ReadOptions{}) {
+		sessions = append(sessions, discover.Correlate(proc.FakeTable(w.facts...), w.claims(), []discover.Record{r})...)
 	}
 	if len(sessions) != 1 || sessions[0].Status != discover.Stopped || sessions[0].Outcome != discover.Interrupted {
 		text, _ := json.Marshal(sessions)
@@ -334,7 +334,7 @@ func TestClaimsEndWithTheContext(t *testing.T) {
 	w.process(8, 1, npmExe, []string{"exec"})
 	ctx, cancel := contextCancelled(t)
 	defer cancel()
-	if _, err := New().Claims(ctx, proc.Of(w.facts...), nil); !errors.Is(err, ctx.Err()) {
+	if _, err := New().Claims(ctx, proc.FakeTable(w.facts...), nil); !errors.Is(err, ctx.Err()) {
 		t.Errorf("error %v", err)
 	}
 }

@@ -31,12 +31,12 @@ func (Adapter) Name() discover.Agent { return agentName }
 func (Adapter) ShortID(id string) int { return native.ShortUUID(id) }
 
 // IncludesSubAgents implements [discover.Inclusive]: the sub-agents' rollouts have to be read for it, too.
-func (Adapter) IncludesSubAgents(want discover.Want) bool { return inclusive(want) }
+func (Adapter) IncludesSubAgents(want discover.ReadOptions) bool { return inclusive(want) }
 
-func inclusive(want discover.Want) bool { return want.Tokens || want.Whole }
+func inclusive(want discover.ReadOptions) bool { return want.Tokens || want.Full }
 
-// Mints reports whether an id tells when it was made (UUID version 7), as those of threads do.
-func (Adapter) Mints(id string) bool {
+// MatchesID reports whether an id tells when it was made (UUID version 7), as those of threads do.
+func (Adapter) MatchesID(id string) bool {
 	_, ok := born(id)
 	return ok && isUUID(id)
 }
@@ -45,17 +45,17 @@ func (Adapter) Mints(id string) bool {
 // that has it was started from inside that thread; it does not run it.
 const threadKey = "CODEX_THREAD_ID"
 
-// Mark returns the thread that an environment belongs to, as Codex sets it for its tools.
-func (Adapter) Mark(getenv func(string) string) (mark discover.Mark, ok bool) {
+// ReadMarker returns the thread that an environment belongs to, as Codex sets it for its tools.
+func (Adapter) ReadMarker(getenv func(string) string) (mark discover.EnvMarker, ok bool) {
 	thread := getenv(threadKey)
 	if !isUUID(thread) {
-		return discover.Mark{}, false
+		return discover.EnvMarker{}, false
 	}
-	return discover.Mark{Session: thread, Root: getenv(rootKey)}, true
+	return discover.EnvMarker{Session: thread, Root: getenv(rootKey)}, true
 }
 
-// MarkKeys are the environment keys that Mark asks for.
-func (Adapter) MarkKeys() []string { return []string{threadKey, rootKey} }
+// MarkerKeys are the environment keys that Mark asks for.
+func (Adapter) MarkerKeys() []string { return []string{threadKey, rootKey} }
 
 // Runs implements [discover.Marker]. Under the names of its tools the binary is a tool, as the sandbox is.
 func (Adapter) Runs(p proc.Process) bool {
@@ -66,10 +66,10 @@ func (Adapter) Runs(p proc.Process) bool {
 	return err != nil || len(args) == 0 || !isMask(args[0])
 }
 
-// Sandboxes reports whether a process is the sandbox around one command of a thread's tools: Codex's own binary under
+// IsSandbox reports whether a process is the sandbox around one command of a thread's tools: Codex's own binary under
 // another name, which has the thread's mark. Since it has a pid namespace of its own, it is the first process that can be
 // seen inside (SEEN 0.169; in 0.104 the sandbox hides only what the agent has open).
-func (Adapter) Sandboxes(p proc.Process) bool {
+func (Adapter) IsSandbox(p proc.Process) bool {
 	if !isCodex(p) {
 		return false
 	}

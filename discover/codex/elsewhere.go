@@ -15,7 +15,7 @@ import (
 func (c *claimer) locateElsewhere(s subject, claim *discover.Claim, t thread) (e discover.Entry, stored, known bool) {
 	known = true
 	for _, h := range c.homes.List() {
-		found, _ := c.adapter.Entries(c.ctx, []discover.Home{h}, discover.Query{Refs: []discover.Ref{{ID: t.id}}})
+		found, _ := c.adapter.Entries(c.ctx, []discover.Home{h}, discover.EntryFilter{Refs: []discover.Ref{{ID: t.id}}})
 		lock := t.lock != nil && sameFile(filepath.Join(h.Dir, locksDir, filepath.Base(t.lock.Path)), t.lock)
 		for _, e := range found {
 			if lock || t.rollout != nil && sameFile(e.Path, t.rollout) {

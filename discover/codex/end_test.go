@@ -189,7 +189,7 @@ func (s *fakeServer) do(method, id string) json.RawMessage {
 func served(id string, args ...string) discover.Session { return servedBy(os.Getpid(), id, args...) }
 
 func servedBy(pid int, id string, args ...string) discover.Session {
-	table := proc.Of(proc.Facts{
+	table := proc.FakeTable(proc.Facts{
 		Process: proc.Process{ID: proc.ID{PID: 7, Birth: "b"}, Exe: "/x/codex", State: 'S'}, Arguments: append([]string{"codex"}, args...),
 		Real: pid,
 	})
@@ -307,8 +307,8 @@ func TestMarked(t *testing.T) {
 		"nobody's":     {nil, false},
 		"of no thread": {map[string]string{threadKey: ""}, false},
 	} {
-		p, _ := proc.Of(proc.Facts{Process: proc.Process{ID: proc.ID{PID: 7, Birth: "b"}}, Environ: test.env}).PID(7)
-		if (Adapter{}).Marked(p, s) != test.want || (Adapter{}).Marked(p, discover.Nobody()) {
+		p, _ := proc.FakeTable(proc.Facts{Process: proc.Process{ID: proc.ID{PID: 7, Birth: "b"}}, Environ: test.env}).PID(7)
+		if (Adapter{}).Marked(p, s) != test.want || (Adapter{}).Marked(p, discover.UnknownSession()) {
 			t.Errorf("%s: not %t", name, test.want)
 		}
 	}

@@ -16,17 +16,17 @@ import (
 // Entries lists the rollouts of the homes by name and time. An id tells the day it was made, so a full id is looked up
 // in three date folders and the archive. Without one every date folder is listed: a thread that is resumed stays in
 // the folder of the day it began, so only a file's own time tells its age.
-func (Adapter) Entries(ctx context.Context, homes []discover.Home, q discover.Query) ([]discover.Entry, error) {
+func (Adapter) Entries(ctx context.Context, homes []discover.Home, q discover.EntryFilter) ([]discover.Entry, error) {
 	var (
 		found []discover.Entry
 		errs  []error
 	)
 	for _, h := range homes {
-		s := scan{ctx: ctx, home: h.Dir, since: q.Since, timed: !q.Untimed}
+		s := scan{ctx: ctx, home: h.Dir, since: q.Since, timed: !q.WithoutTimes}
 		if s.open(h.Named) {
 			s.query(q)
 		}
-		found, errs = discover.WithEntries(found, s.found), append(errs, s.errs...)
+		found, errs = discover.AppendEntries(found, s.found), append(errs, s.errs...)
 	}
 	if err := ctx.Err(); err != nil {
 		errs = append(errs, err)
@@ -45,7 +45,7 @@ type scan struct {
 	index map[string]int // into found, by id
 	errs  []error
 
-	scratch native.Scratch
+	scratch native.Buffers
 }
 
 // open reports whether there is a home to look at.
@@ -61,7 +61,7 @@ func (s *scan) open(named bool) bool {
 	return false
 }
 
-func (s *scan) query(q discover.Query) {
+func (s *scan) query(q discover.EntryFilter) {
 	switch {
 	case q.Parents != nil:
 		for _, ref := range q.Parents {
@@ -215,7 +215,7 @@ func (s *scan) file(path, id string, info native.Info, err error) {
 		s.index = map[string]int{}
 	}
 	s.index[id] = len(s.found)
-	s.found = discover.WithEntry(s.found, e)
+	s.found = discover.AppendEntry(s.found, e)
 }
 
 // better reports whether a is the file to read of a thread that has two: Codex itself reads the plain one beside a

@@ -22,7 +22,7 @@ func contextCancelled(t *testing.T) (context.Context, context.CancelFunc) {
 	return ctx, cancel
 }
 
-func (w *world) entries(q discover.Query) []string {
+func (w *world) entries(q discover.EntryFilter) []string {
 	w.t.Helper()
 	entries, err := New().Entries(w.t.Context(), []discover.Home{{Dir: w.home}}, q)
 	if err != nil {
@@ -39,7 +39,7 @@ func (w *world) entries(q discover.Query) []string {
 	return out
 }
 
-func (w *world) expectEntries(q discover.Query, want ...string) {
+func (w *world) expectEntries(q discover.EntryFilter, want ...string) {
 	w.t.Helper()
 	if got := w.entries(q); !slices.Equal(got, want) {
 		w.t.Errorf("%+v: got %q, want %q", q, got, want)
@@ -55,17 +55,17 @@ func TestEntriesByID(t *testing.T) {
 	for _, name := range []string{a, b, moved, v4, "sessions/2026/11/20/notes.jsonl", "sessions/x/y", "sessions/2026/11/.DS_Store"} {
 		w.file(name, "")
 	}
-	w.expectEntries(discover.Query{}, moved, v4, a, b)
-	w.expectEntries(discover.Query{ID: threadA}, a)
-	w.expectEntries(discover.Query{ID: threadA[:13]}, a)
-	w.expectEntries(discover.Query{ID: "01a1fa"}, moved, a, b)
-	w.expectEntries(discover.Query{ID: old}, v4)
-	w.expectEntries(discover.Query{ID: "01a1fa60-035e-7f13-870e-9f68aa312f76"}, moved)
-	w.expectEntries(discover.Query{ID: "ffffffff-ffff-7fff-8fff-ffffffffffff"})
-	w.expectEntries(discover.Query{Refs: []discover.Ref{}})
-	w.expectEntries(discover.Query{Refs: []discover.Ref{{ID: threadB}, {ID: threadA, Path: filepath.Join(w.home, a)}, {ID: old}}}, v4, a, b)
-	w.expectEntries(discover.Query{Refs: []discover.Ref{{ID: threadA, Path: "/other/home/" + a}}})
-	w.expectEntries(discover.Query{Refs: []discover.Ref{{ID: threadA, Path: filepath.Join(w.home, archiveDir, nameA)}}}, a)
+	w.expectEntries(discover.EntryFilter{}, moved, v4, a, b)
+	w.expectEntries(discover.EntryFilter{ID: threadA}, a)
+	w.expectEntries(discover.EntryFilter{ID: threadA[:13]}, a)
+	w.expectEntries(discover.EntryFilter{ID: "01a1fa"}, moved, a, b)
+	w.expectEntries(discover.EntryFilter{ID: old}, v4)
+	w.expectEntries(discover.EntryFilter{ID: "01a1fa60-035e-7f13-870e-9f68aa312f76"}, moved)
+	w.expectEntries(discover.EntryFilter{ID: "ffffffff-ffff-7fff-8fff-ffffffffffff"})
+	w.expectEntries(discover.EntryFilter{Refs: []discover.Ref{}})
+	w.expectEntries(discover.EntryFilter{Refs: []discover.Ref{{ID: threadB}, {ID: threadA, Path: filepath.Join(w.home, a)}, {ID: old}}}, v4, a, b)
+	w.expectEntries(discover.EntryFilter{Refs: []discover.Ref{{ID: threadA, Path: "/other/home/" + a}}})
+	w.expectEntries(discover.EntryFilter{Refs: []discover.Ref{{ID: threadA, Path: filepath.Join(w.home, archiveDir, nameA)}}}, a)
 }
 
 // A sub-agent's thread is begun while the one that it works for is at work, or soon after that one's end.
@@ -85,9 +85,9 @@ func TestEntriesBesideAParent(t *testing.T) {
 	if err := os.Chtimes(parent, born, born.Add(3*time.Hour)); err != nil {
 		t.Fatal(err)
 	}
-	w.expectEntries(discover.Query{Parents: []discover.Ref{{ID: threadA, Path: parent}}, Children: true}, near, late)
-	w.expectEntries(discover.Query{Parents: []discover.Ref{{ID: threadA, Path: "/other/" + nameA}}, Children: true})
-	w.expectEntries(discover.Query{Parents: []discover.Ref{}, Children: true})
+	w.expectEntries(discover.EntryFilter{Parents: []discover.Ref{{ID: threadA, Path: parent}}, Children: true}, near, late)
+	w.expectEntries(discover.EntryFilter{Parents: []discover.Ref{{ID: threadA, Path: "/other/" + nameA}}, Children: true})
+	w.expectEntries(discover.EntryFilter{Parents: []discover.Ref{}, Children: true})
 }
 
 // A thread that is resumed stays in the folder of the day it began: its file's time counts.
@@ -101,7 +101,7 @@ func TestEntriesSince(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	w.expectEntries(discover.Query{Since: day}, "sessions/2020/01/01/"+nameA)
+	w.expectEntries(discover.EntryFilter{Since: day}, "sessions/2020/01/01/"+nameA)
 }
 
 func TestOneEntryAThread(t *testing.T) {
@@ -122,9 +122,9 @@ func TestOneEntryAThread(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			w.expectEntries(discover.Query{}, test.want...)
-			w.expectEntries(discover.Query{ID: threadA}, test.want...)
-			for _, r := range readHome(t, w.home, discover.Want{}) {
+			w.expectEntries(discover.EntryFilter{}, test.want...)
+			w.expectEntries(discover.EntryFilter{ID: threadA}, test.want...)
+			for _, r := range readHome(t, w.home, discover.ReadOptions{}) {
 				if r.Archived != strings.HasPrefix(test.want[0], "archived") || r.ID != threadA {
 					t.Errorf("record %+v", r)
 				}
@@ -176,7 +176,7 @@ func TestUnreadableThings(t *testing.T) {
 			w := newWorld(t)
 			w.file(good, string(rollout(strings.ReplaceAll(metaLine, someID, threadA))))
 			path := test.make(w)
-			records, warnings := look(t, w.home, discover.Query{}, discover.Want{Whole: true})
+			records, warnings := look(t, w.home, discover.EntryFilter{}, discover.ReadOptions{Full: true})
 			if len(records) != test.records || records[0].ID != threadA || len(warnings) != test.warnings {
 				t.Errorf("%d records, warnings %v", len(records), warnings)
 			}
@@ -206,7 +206,7 @@ func TestUnreadableHomes(t *testing.T) {
 		{discover.Home{Dir: file, Named: true}, 1},
 		{discover.Home{Dir: w.home, Named: true}, 0},
 	} {
-		entries, err := New().Entries(t.Context(), []discover.Home{test.home}, discover.Query{})
+		entries, err := New().Entries(t.Context(), []discover.Home{test.home}, discover.EntryFilter{})
 		if got := split(t, err); len(entries) != 0 || len(got) != test.warnings {
 			t.Errorf("%+v: %d entries, %v", test.home, len(entries), got)
 		}
@@ -219,7 +219,7 @@ func TestNames(t *testing.T) {
 	w.file("sessions/2026/11/20/"+nameA, string(rollout(strings.ReplaceAll(metaLine, someID, threadA))))
 	w.file(titlesFile, `{"id":"`+threadA+`","thread_name":"old"}`+"\n"+`{"id":"`+threadB+`","thread_name":"other"}`+"\n"+
 		`{"id":"`+threadA+`","thread_name":"new \"name\""}`+"\n"+`{"id":"`+threadA+`","thread_name":"torn`)
-	if r := readHome(t, w.home, discover.Want{}); len(r) != 1 || r[0].Title != `new "name"` {
+	if r := readHome(t, w.home, discover.ReadOptions{}); len(r) != 1 || r[0].Title != `new "name"` {
 		t.Errorf("records %+v", r)
 	}
 }
@@ -227,7 +227,7 @@ func TestNames(t *testing.T) {
 func TestEntriesEndWithTheContext(t *testing.T) {
 	ctx, cancel := contextCancelled(t)
 	defer cancel()
-	if _, err := New().Entries(ctx, []discover.Home{{Dir: "testdata/09-tui-daemon"}}, discover.Query{}); err == nil {
+	if _, err := New().Entries(ctx, []discover.Home{{Dir: "testdata/09-tui-daemon"}}, discover.EntryFilter{}); err == nil {
 		t.Error("no error")
 	}
 }
@@ -298,7 +298,7 @@ func TestEditedLater(t *testing.T) {
 		t.Fatal(err)
 	}
 	later := w.file("sessions/2026/12/09/"+strings.Replace(nameA, ".jsonl", "_"+threadB+".jsonl", 1), string(rollout(metaLine)))
-	for _, q := range []discover.Query{{}, {ID: threadA}, {ID: threadA[:20]}, {Refs: []discover.Ref{{ID: threadA}}}} {
+	for _, q := range []discover.EntryFilter{{}, {ID: threadA}, {ID: threadA[:20]}, {Refs: []discover.Ref{{ID: threadA}}}} {
 		got, err := New().Entries(t.Context(), []discover.Home{{Dir: w.home}}, q)
 		if err != nil || len(got) != 1 || got[0].Path != later {
 			t.Errorf("%+v: %+v, %v", q, got, err)

@@ -66,7 +66,7 @@ func byOldest(by string) string {
 const own = `"source":"exec",`
 
 // inputs is the input of each record, -1 where it is not known.
-func inputs(t *testing.T, w *tribe, q discover.Query, want discover.Want) (map[string]int64, []error) {
+func inputs(t *testing.T, w *tribe, q discover.EntryFilter, want discover.ReadOptions) (map[string]int64, []error) {
 	t.Helper()
 	out := map[string]int64{}
 	records, warnings := look(t, w.home, q, want)
@@ -94,22 +94,22 @@ func TestTokensOfAFamily(t *testing.T) {
 	w.thread(12, 13, `"source":{"subagent":"review"},`)                                             // whose, nobody recorded
 	all := map[string]int64{root: 10111, kid: 10110, grandkid: 100, other: 1000, idAt(13): 10000, idAt(12): 100000}
 
-	for name, want := range map[string]discover.Want{"tokens": {Tokens: true}, "all": {Tokens: true, Complete: true}, "whole": {Whole: true}} {
-		if got, warnings := inputs(t, w, discover.Query{}, want); !maps.Equal(got, all) || warnings != nil {
+	for name, want := range map[string]discover.ReadOptions{"tokens": {Tokens: true}, "all": {Tokens: true, AllEntries: true}, "whole": {Full: true}} {
+		if got, warnings := inputs(t, w, discover.EntryFilter{}, want); !maps.Equal(got, all) || warnings != nil {
 			t.Errorf("%s: %v, want %v; %v", name, got, all, warnings)
 		}
 	}
 	for id, sum := range all {
-		if got, _ := inputs(t, w, discover.Query{ID: id}, discover.Want{Whole: true}); len(got) != 1 || got[id] != sum {
+		if got, _ := inputs(t, w, discover.EntryFilter{ID: id}, discover.ReadOptions{Full: true}); len(got) != 1 || got[id] != sum {
 			t.Errorf("status of %s: %v, want %d", id, got, sum)
 		}
 	}
-	late, _ := inputs(t, w, discover.Query{Since: midnight.Add(85 * time.Hour)}, discover.Want{Tokens: true})
+	late, _ := inputs(t, w, discover.EntryFilter{Since: midnight.Add(85 * time.Hour)}, discover.ReadOptions{Tokens: true})
 	if len(late) != 1 || late[kid] != all[kid] {
 		t.Errorf("of late: %v", late)
 	}
-	cheap, _ := inputs(t, w, discover.Query{}, discover.Want{})
-	if cheap[root] != 1 || cheap[kid] != 10 || New().IncludesSubAgents(discover.Want{}) {
+	cheap, _ := inputs(t, w, discover.EntryFilter{}, discover.ReadOptions{})
+	if cheap[root] != 1 || cheap[kid] != 10 || New().IncludesSubAgents(discover.ReadOptions{}) {
 		t.Errorf("not asked for: %v", cheap)
 	}
 }
@@ -120,7 +120,7 @@ func TestTokensOfAnEditedSubAgent(t *testing.T) {
 	root := w.thread(10, 12, own)
 	w.thread(11, 12, spawned(root, root))
 	w.threadAt(path(40, plainExt)[:len("sessions/2026/11/20/rollout-2026-11-20T19-12-38-")]+idAt(11)+"_"+idAt(40)+plainExt, 11, 41, spawned(root, root))
-	if got, warnings := inputs(t, w, discover.Query{ID: root}, discover.Want{Whole: true}); got[root] != 111 || warnings != nil {
+	if got, warnings := inputs(t, w, discover.EntryFilter{ID: root}, discover.ReadOptions{Full: true}); got[root] != 111 || warnings != nil {
 		t.Errorf("%v, %v", got, warnings)
 	}
 }
@@ -132,7 +132,7 @@ func TestTokensInACircle(t *testing.T) {
 		w.thread(hours[0], 14, byOldest(idAt(hours[1])))
 	}
 	want := map[string]int64{idAt(10): 111, idAt(11): 111, idAt(12): 111, idAt(13): 1000}
-	if got, warnings := inputs(t, w, discover.Query{}, discover.Want{Tokens: true}); !maps.Equal(got, want) || warnings != nil {
+	if got, warnings := inputs(t, w, discover.EntryFilter{}, discover.ReadOptions{Tokens: true}); !maps.Equal(got, want) || warnings != nil {
 		t.Errorf("%v, want %v; %v", got, want, warnings)
 	}
 }
@@ -156,8 +156,8 @@ func TestTokensOfAFamilyWithGaps(t *testing.T) {
 			w := newTribe(t)
 			root, before := w.thread(10, 12, own), w.thread(1, 2, own)
 			test(w, root)
-			for _, q := range []discover.Query{{}, {ID: root}} {
-				got, warnings := inputs(t, w, q, discover.Want{Tokens: true})
+			for _, q := range []discover.EntryFilter{{}, {ID: root}} {
+				got, warnings := inputs(t, w, q, discover.ReadOptions{Tokens: true})
 				if got[root] != -1 || len(warnings) == 0 {
 					t.Errorf("%+v: %v, warnings %v", q, got, warnings)
 				}
@@ -199,7 +199,7 @@ func TestTokensOfContradictingCounts(t *testing.T) {
 	id := w.thread(1, 2, own)
 	w.file(path(1, plainExt), `{"timestamp":"2026-11-20T19:00:00Z","type":"session_meta","payload":{"id":"`+id+`"}}`+"\n"+
 		fmt.Sprintf(count, `{"total_tokens":8000000}`)+fmt.Sprintf(count, `{"input_tokens":900,"output_tokens":100,"total_tokens":1000}`))
-	got, warnings := inputs(t, w, discover.Query{}, discover.Want{Tokens: true})
+	got, warnings := inputs(t, w, discover.EntryFilter{}, discover.ReadOptions{Tokens: true})
 	if got[id] != -1 || len(warnings) != 1 || !strings.Contains(warnings[0].Error(), "contradict") {
 		t.Errorf("%v, warnings %v", got, warnings)
 	}

@@ -17,9 +17,9 @@ import (
 var update = flag.Bool("update", false, "write the golden records instead of comparing them")
 
 // readHome reads all of a home, by id, and fails on anything unreadable.
-func readHome(t testing.TB, dir string, want discover.Want) []discover.Record {
+func readHome(t testing.TB, dir string, want discover.ReadOptions) []discover.Record {
 	t.Helper()
-	records, warnings := look(t, dir, discover.Query{}, want)
+	records, warnings := look(t, dir, discover.EntryFilter{}, want)
 	for _, err := range warnings {
 		t.Error(err)
 	}
@@ -27,7 +27,7 @@ func readHome(t testing.TB, dir string, want discover.Want) []discover.Record {
 }
 
 // look reads what the query selects of a home, and returns the records by id and every single warning, once as it is shown.
-func look(t testing.TB, dir string, q discover.Query, want discover.Want) (records []discover.Record, warnings []error) {
+func look(t testing.TB, dir string, q discover.EntryFilter, want discover.ReadOptions) (records []discover.Record, warnings []error) {
 	t.Helper()
 	entries, err := New().Entries(t.Context(), []discover.Home{{Dir: dir}}, q)
 	warnings = split(t, err)
@@ -83,7 +83,7 @@ func TestGolden(t *testing.T) {
 	}
 	for _, dir := range dirs {
 		t.Run(filepath.Base(dir), func(t *testing.T) {
-			records := readHome(t, dir, discover.Want{Whole: true})
+			records := readHome(t, dir, discover.ReadOptions{Full: true})
 			for i := range records {
 				if info, err := os.Stat(records[i].Path); err == nil && records[i].Updated.Equal(info.ModTime()) {
 					records[i].Updated = records[i].Created // the file's own time is that of the check-out
@@ -122,7 +122,7 @@ func compare(t *testing.T, path string, got []byte) {
 func TestListAgreesWithStatus(t *testing.T) {
 	dirs, _ := filepath.Glob("testdata/[0-9]*")
 	for _, dir := range dirs {
-		list, status := readHome(t, dir, discover.Want{}), readHome(t, dir, discover.Want{Whole: true})
+		list, status := readHome(t, dir, discover.ReadOptions{}), readHome(t, dir, discover.ReadOptions{Full: true})
 		if len(list) != len(status) {
 			t.Errorf("%s: %d and %d records", dir, len(list), len(status))
 			continue

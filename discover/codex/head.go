@@ -79,7 +79,7 @@ func (h *head) line(l native.Line) {
 	case r.is == userText && r.whole(l.Bytes):
 		h.prompt = promptOf(r.text())
 	case r.is == reviewEntered && r.whole(l.Bytes):
-		h.review = discover.Cut(r.text(), discover.PromptLimit)
+		h.review = discover.Truncate(r.text(), discover.PromptLimit)
 	}
 }
 
@@ -92,7 +92,7 @@ func (h *head) ownID() string {
 
 // promptOf is a prompt as a record keeps it.
 func promptOf(text string) string {
-	return discover.Cut(discover.WithoutContext(text), discover.PromptLimit)
+	return discover.Truncate(discover.WithoutContext(text), discover.PromptLimit)
 }
 
 // parseMeta reads the first record, as far as it is at hand, in one pass: most of it are long instructions.

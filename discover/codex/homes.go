@@ -17,7 +17,7 @@ const (
 
 // Homes returns the homes of this environment and of the configuration, those that live Codex processes name in
 // their environment, and those whose files live Codex processes hold.
-func (Adapter) Homes(setup discover.Setup, table *proc.Table) []discover.Home {
+func (Adapter) Homes(setup discover.HomeSources, table *proc.Table) []discover.Home {
 	var h homes
 	h.Add(discover.Home{Dir: homeIn(setup.Getenv(codexHomeKey), setup.Getenv(userHomeKey)), Given: true})
 	for _, dir := range setup.Configured {

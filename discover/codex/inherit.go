@@ -13,7 +13,7 @@ const maxBases = 16
 
 // inherit completes what the end of a rollout tells by the rollouts that it goes on from, up to where each was left: a
 // segment that begins with an edited prompt may have neither the settings of a turn nor a count of tokens so far.
-func (t *tail) inherit(home string, h history, scratch *native.Scratch) error {
+func (t *tail) inherit(home string, h history, scratch *native.Buffers) error {
 	for range maxBases {
 		if h.id == "" || h.end <= 0 || t.context != (settings{}) && t.usage.context > 0 {
 			return nil
@@ -30,7 +30,7 @@ func (t *tail) inherit(home string, h history, scratch *native.Scratch) error {
 }
 
 // inheritFrom takes over from one rollout, and returns what that one goes on from.
-func (t *tail) inheritFrom(path string, h history, scratch *native.Scratch) (history, error) {
+func (t *tail) inheritFrom(path string, h history, scratch *native.Buffers) (history, error) {
 	f, g, err := openRollout(path, scratch)
 	if native.Absent(err) {
 		return history{}, nil

@@ -51,17 +51,17 @@ func containsAny(line string, kinds []string) bool {
 // A rollout that an edited prompt has begun, and that says nothing of its turn's settings or of tokens, has those of the one
 // before it.
 func TestASegmentGoesOnWithTheSettingsBefore(t *testing.T) {
-	whole := readHome(t, editedPrompts(t), discover.Want{Tokens: true})[0]
+	whole := readHome(t, editedPrompts(t), discover.ReadOptions{Tokens: true})[0]
 	if whole.Model == "" || whole.Tokens == nil || whole.Tokens.Total == 0 {
 		t.Fatalf("%+v", whole)
 	}
 	for _, tokens := range []bool{false, true} {
-		r := readHome(t, editedPrompts(t, "turn_context", "thread_settings_applied"), discover.Want{Tokens: tokens})[0]
+		r := readHome(t, editedPrompts(t, "turn_context", "thread_settings_applied"), discover.ReadOptions{Tokens: tokens})[0]
 		if r.Model != whole.Model || r.Meta.Get("sandbox") != whole.Meta.Get("sandbox") || r.Meta.Get("approval") != whole.Meta.Get("approval") {
 			t.Errorf("without settings of its own: model %q, %v", r.Model, r.Meta)
 		}
 	}
-	r := readHome(t, editedPrompts(t, "token_count", "token_usage_record"), discover.Want{Tokens: true})[0]
+	r := readHome(t, editedPrompts(t, "token_count", "token_usage_record"), discover.ReadOptions{Tokens: true})[0]
 	if r.Tokens == nil || r.Tokens.Total == 0 || r.Tokens.Total >= whole.Tokens.Total || r.Tokens.Context == 0 || r.Tokens.Window == 0 {
 		t.Errorf("without counts of its own: %+v, with them %+v", r.Tokens, whole.Tokens)
 	}
@@ -77,7 +77,7 @@ func TestASegmentWhoseBaseIsGone(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if r := readHome(t, home, discover.Want{Tokens: true})[0]; r.Model != "" || r.ID == "" {
+	if r := readHome(t, home, discover.ReadOptions{Tokens: true})[0]; r.Model != "" || r.ID == "" {
 		t.Errorf("%+v", r)
 	}
 }

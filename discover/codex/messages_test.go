@@ -27,7 +27,7 @@ func TestGoldenMessages(t *testing.T) {
 	for _, dir := range dirs {
 		t.Run(filepath.Base(dir), func(t *testing.T) {
 			got := []byte{}
-			for _, r := range readHome(t, dir, discover.Want{}) {
+			for _, r := range readHome(t, dir, discover.ReadOptions{}) {
 				list, warnings := dialogue(t, r)
 				for _, err := range warnings {
 					t.Error(err)

@@ -10,7 +10,7 @@ func TestMints(t *testing.T) {
 		"019de2f3-58ba":                        false,
 		"":                                     false,
 	} {
-		if got := New().Mints(id); got != want {
+		if got := New().MatchesID(id); got != want {
 			t.Errorf("%q: %v", id, got)
 		}
 	}

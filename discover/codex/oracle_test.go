@@ -98,7 +98,7 @@ func TestLastTextsAsStored(t *testing.T) {
 	dirs, _ := filepath.Glob("testdata/[0-9]*")
 	checked := 0
 	for _, dir := range dirs {
-		for _, r := range readHome(t, dir, discover.Want{}) {
+		for _, r := range readHome(t, dir, discover.ReadOptions{}) {
 			var user, assistant string
 			list, _ := dialogue(t, r)
 			for _, m := range list {
@@ -130,7 +130,7 @@ func TestTokensAreThoseOfTheAnswers(t *testing.T) {
 	dirs, _ := filepath.Glob("testdata/[0-9]*")
 	checked := 0
 	for _, dir := range dirs {
-		records := readHome(t, dir, discover.Want{Tokens: true})
+		records := readHome(t, dir, discover.ReadOptions{Tokens: true})
 		for _, r := range records {
 			var paths []string
 			family := map[string]bool{}

@@ -37,7 +37,7 @@ func (c *claimer) over(s subject, shown evidence) {
 			continue
 		}
 		var r reading
-		ok, err := r.read(e, discover.Want{}, native.NewScratch(c.ctx))
+		ok, err := r.read(e, discover.ReadOptions{}, native.NewBuffers(c.ctx))
 		if err != nil || !ok || r.Source != "exec" || r.IsSub() || discover.RealPath(r.Dir) != dir || !ended(r.Turn) {
 			continue
 		}

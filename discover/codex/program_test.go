@@ -29,13 +29,13 @@ func TestVersionOfABinary(t *testing.T) {
 
 func TestMark(t *testing.T) {
 	for value, want := range map[string]bool{threadA: true, "": false, "x": false} {
-		mark, ok := New().Mark(func(key string) string {
-			if !slices.Contains(New().MarkKeys(), key) {
+		mark, ok := New().ReadMarker(func(key string) string {
+			if !slices.Contains(New().MarkerKeys(), key) {
 				t.Errorf("asked for %s", key)
 			}
 			return value
 		})
-		if ok != want || ok && mark != (discover.Mark{Session: value, Root: value}) {
+		if ok != want || ok && mark != (discover.EnvMarker{Session: value, Root: value}) {
 			t.Errorf("%q: %+v, %v", value, mark, ok)
 		}
 	}
@@ -47,8 +47,8 @@ func TestSandboxes(t *testing.T) {
 	w.process(1, 0, npmExe, []string{"x"}).Arguments[0] = "codex-linux-sandbox"
 	w.process(2, 1, npmExe, []string{"exec"})
 	w.process(3, 1, "/usr/bin/python3", []string{"x"}).Arguments[0] = "codex-linux-sandbox"
-	for p := range proc.Of(w.facts...).All() {
-		if got := New().Sandboxes(p); got != (p.ID.PID == 1) {
+	for p := range proc.FakeTable(w.facts...).All() {
+		if got := New().IsSandbox(p); got != (p.ID.PID == 1) {
 			t.Errorf("pid %d: %t", p.ID.PID, got)
 		}
 		if got := New().Runs(p); got != (p.ID.PID == 2) {

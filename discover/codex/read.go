@@ -21,7 +21,7 @@ var errNoMeta = errors.New("no session_meta record: this is no rollout of Codex,
 const neverStarted = "never started (empty rollout)"
 
 // Read yields one record a rollout: its head until the first prompt, its end until the newest turn is known.
-func (Adapter) Read(ctx context.Context, entries []discover.Entry, want discover.Want) iter.Seq2[discover.Record, error] {
+func (Adapter) Read(ctx context.Context, entries []discover.Entry, want discover.ReadOptions) iter.Seq2[discover.Record, error] {
 	return func(yield func(discover.Record, error) bool) {
 		titles := map[string]map[string]string{}
 		for _, e := range entries {
@@ -33,14 +33,14 @@ func (Adapter) Read(ctx context.Context, entries []discover.Entry, want discover
 				return
 			}
 		}
-		threads := native.Each(ctx, entries, func(e discover.Entry, scratch *native.Scratch, t *reading) (bool, error) {
+		threads := native.Each(ctx, entries, func(e discover.Entry, scratch *native.Buffers, t *reading) (bool, error) {
 			ok, err := t.read(e, want, scratch)
 			t.Title = titles[e.Home][t.ID]
 			t.Bound()
 			return ok, err
 		})
 		if inclusive(want) {
-			threads = withSubAgents(ctx, threads, want.Complete)
+			threads = withSubAgents(ctx, threads, want.AllEntries)
 		}
 		for t, err := range threads {
 			if err != nil && !yield(discover.Record{}, err) || t.partial != nil && !yield(discover.Record{}, t.partial) {
@@ -73,7 +73,7 @@ const (
 
 // read reads a thread from its rollout. Where that one is damaged, another rollout of the thread tells what the two have
 // in common.
-func (t *reading) read(e discover.Entry, want discover.Want, scratch *native.Scratch) (ok bool, err error) {
+func (t *reading) read(e discover.Entry, want discover.ReadOptions, scratch *native.Buffers) (ok bool, err error) {
 	if ok, err = t.readEntry(e, want, scratch); err == nil || scratch.Context().Err() != nil {
 		return ok, err
 	}
@@ -81,7 +81,7 @@ func (t *reading) read(e discover.Entry, want discover.Want, scratch *native.Scr
 }
 
 // readEntry reads one rollout. A file that vanished, or was moved or compressed meanwhile, is left to the next look.
-func (t *reading) readEntry(e discover.Entry, want discover.Want, scratch *native.Scratch) (ok bool, err error) {
+func (t *reading) readEntry(e discover.Entry, want discover.ReadOptions, scratch *native.Buffers) (ok bool, err error) {
 	end := int64(tailLimit)
 	t.name(e)
 	f, err := scratch.OpenIn(e.Path)
@@ -112,7 +112,7 @@ func (t *reading) name(e discover.Entry) {
 }
 
 // readFile reads an open rollout; its last end bytes may be searched for the newest turn.
-func (t *reading) readFile(f *native.File, end int64, e discover.Entry, want discover.Want) error {
+func (t *reading) readFile(f *native.File, end int64, e discover.Entry, want discover.ReadOptions) error {
 	t.Archived, t.Updated, t.changed = isArchived(e.Path), f.ModTime(), f.ModTime()
 	if f.Size() == 0 {
 		t.Created, _ = born(e.ID)
@@ -132,7 +132,7 @@ func (t *reading) readFile(f *native.File, end int64, e discover.Entry, want dis
 		return nil
 	}
 	all := inclusive(want)
-	tail, err := readTail(f, end, head.ownID(), wanted{tokens: all, limits: want.Whole})
+	tail, err := readTail(f, end, head.ownID(), wanted{tokens: all, limits: want.Full})
 	if err != nil {
 		return err
 	}
@@ -151,7 +151,7 @@ func (t *reading) readFile(f *native.File, end int64, e discover.Entry, want dis
 			t.Tokens = &own
 		}
 	}
-	if want.Whole {
+	if want.Full {
 		t.Quotas = tail.usage.limits.list()
 	}
 	return nil

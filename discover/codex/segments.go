@@ -17,7 +17,7 @@ var errOther = errors.New("its first record names another thread than the file d
 
 // begin completes the head of a rollout that an edited prompt has begun: a thread's time of creation and first prompt are
 // those of its first rollout. Where that one cannot be read, a warning names it, and the newer one's prompt stays.
-func (t *reading) begin(h *head, e discover.Entry, scratch *native.Scratch) error {
+func (t *reading) begin(h *head, e discover.Entry, scratch *native.Buffers) error {
 	if h.meta.found && h.ownID() != e.ID {
 		return errOther
 	}
@@ -39,7 +39,7 @@ func (t *reading) begin(h *head, e discover.Entry, scratch *native.Scratch) erro
 }
 
 // firstHead reads the beginning of a thread's first rollout.
-func firstHead(path, id string, scratch *native.Scratch) (head, error) {
+func firstHead(path, id string, scratch *native.Buffers) (head, error) {
 	f, err := openHead(path, headLimit, scratch)
 	if err != nil {
 		return head{}, err
@@ -59,9 +59,9 @@ func segmentHead(f *native.File, id string) (head, error) {
 
 // readOther reads a thread whose rollout is damaged from the best of its other rollouts. What only the damaged one can tell
 // is unknown: the newest turn, and the tokens.
-func (t *reading) readOther(e discover.Entry, damage error, scratch *native.Scratch) (ok bool, err error) {
+func (t *reading) readOther(e discover.Entry, damage error, scratch *native.Buffers) (ok bool, err error) {
 	for _, other := range othersOf(scratch.Context(), e) {
-		if ok, err := t.readEntry(other, discover.Want{}, scratch); !ok || err != nil || t.ID != e.ID {
+		if ok, err := t.readEntry(other, discover.ReadOptions{}, scratch); !ok || err != nil || t.ID != e.ID {
 			continue
 		}
 		t.Path, t.Archived, t.Turn, t.Tokens, t.vague = e.Path, isArchived(e.Path), discover.Turn{}, nil, true

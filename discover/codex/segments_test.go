@@ -33,7 +33,7 @@ var damages = map[string]func(path string) error{
 
 // A session of several rollouts is listed from those that are intact, whichever is damaged, and a warning names that one.
 func TestASegmentIsDamaged(t *testing.T) {
-	whole := readHome(t, editedPrompts(t), discover.Want{})[0]
+	whole := readHome(t, editedPrompts(t), discover.ReadOptions{})[0]
 	rollouts, err := filepath.Glob("testdata/30-edited-prompt/sessions/*/*/*/*")
 	if err != nil || len(rollouts) != 4 {
 		t.Fatalf("%v, %v", rollouts, err)
@@ -46,14 +46,14 @@ func TestASegmentIsDamaged(t *testing.T) {
 			if err := damage(filepath.Join(home, name)); err != nil {
 				t.Fatal(err)
 			}
-			for _, want := range []discover.Want{{}, {Tokens: true}, {Whole: true}} {
-				records, warnings := look(t, home, discover.Query{}, want)
+			for _, want := range []discover.ReadOptions{{}, {Tokens: true}, {Full: true}} {
+				records, warnings := look(t, home, discover.EntryFilter{}, want)
 				if len(records) != 1 || records[0].ID != whole.ID {
 					t.Errorf("%s: %s: %+v: got %+v, %v", name, what, want, records, warnings)
 					continue
 				}
 				r := records[0]
-				needed := first || newest || want.Tokens || want.Whole
+				needed := first || newest || want.Tokens || want.Full
 				if needed && (len(warnings) == 0 || !strings.Contains(warnings[0].Error(), filepath.Join(home, name))) {
 					t.Errorf("%s: %s: %+v: no warning of that file: %v", name, what, want, warnings)
 				}
@@ -66,7 +66,7 @@ func TestASegmentIsDamaged(t *testing.T) {
 				if newest && what != "a directory" && (r.Turn.State != discover.TurnUnknown || filepath.Base(r.Path) != filepath.Base(whole.Path)) || !newest && r.Turn.State != whole.Turn.State {
 					t.Errorf("%s: %s: turn %+v of %s", name, what, r.Turn, r.Path)
 				}
-				if (want.Tokens || want.Whole) && r.Tokens != nil {
+				if (want.Tokens || want.Full) && r.Tokens != nil {
 					t.Errorf("%s: %s: tokens of a part: %+v", name, what, r.Tokens)
 				}
 			}
@@ -83,7 +83,7 @@ func TestThePackedRolloutIsIntact(t *testing.T) {
 		os.WriteFile(filepath.Join(home, day, name+".zst"), packed, 0o600)); err != nil {
 		t.Fatal(err)
 	}
-	records, warnings := look(t, home, discover.Query{}, discover.Want{})
+	records, warnings := look(t, home, discover.EntryFilter{}, discover.ReadOptions{})
 	if len(records) != 1 || records[0].Prompt != "do it" || records[0].Turn.State != discover.TurnUnknown || len(warnings) != 1 {
 		t.Errorf("%+v, %v", records, warnings)
 	}

@@ -75,7 +75,7 @@ func (f *family) add(ctx context.Context, t *reading, err error) {
 	if err != nil {
 		f.errs = append(f.errs, err)
 		var first reading
-		ok, _ := origin(discover.Entry{ID: t.ID, Path: t.Path, Home: f.home}, native.NewScratch(ctx), &first)
+		ok, _ := origin(discover.Entry{ID: t.ID, Path: t.Path, Home: f.home}, native.NewBuffers(ctx), &first)
 		if at, dated := born(t.ID); !ok && dated {
 			f.strays = append(f.strays, at)
 		}
@@ -91,8 +91,8 @@ func (f *family) add(ctx context.Context, t *reading, err error) {
 // search finds the sub-agents that work for the threads, and theirs, among the threads that were begun while one was at
 // work. Only the beginning of a rollout is read before it is known whose it is.
 func (f *family) search(ctx context.Context) {
-	whole := func(e discover.Entry, scratch *native.Scratch, t *reading) (bool, error) {
-		return t.read(e, discover.Want{Tokens: true}, scratch)
+	whole := func(e discover.Entry, scratch *native.Buffers, t *reading) (bool, error) {
+		return t.read(e, discover.ReadOptions{Tokens: true}, scratch)
 	}
 	var others []*reading // that work for a thread which is not known so far
 	for {
@@ -157,7 +157,7 @@ func (f *family) begun(ctx context.Context) []discover.Entry {
 }
 
 // origin reads which thread a thread works for, and nothing else.
-func origin(e discover.Entry, scratch *native.Scratch, t *reading) (ok bool, err error) {
+func origin(e discover.Entry, scratch *native.Buffers, t *reading) (ok bool, err error) {
 	t.name(e)
 	m, changed, err := firstRecord(e, scratch)
 	if native.Absent(err) {
@@ -175,7 +175,7 @@ func origin(e discover.Entry, scratch *native.Scratch, t *reading) (ok bool, err
 const firstPage = 4 << 10
 
 // firstRecord reads as much of a rollout's first record as tells which thread it works for, and when the file was last written.
-func firstRecord(e discover.Entry, scratch *native.Scratch) (m meta, changed time.Time, err error) {
+func firstRecord(e discover.Entry, scratch *native.Buffers) (m meta, changed time.Time, err error) {
 	f, err := openHead(e.Path, firstPage, scratch)
 	if err != nil {
 		return m, changed, err

@@ -21,7 +21,7 @@ func parse(t testing.TB, data []byte, id string) (string, error) {
 	e := discover.Entry{Agent: "codex", ID: id, Path: "/x/sessions/2026/11/20/rollout.jsonl", Home: "/x"}
 	var r reading
 	r.name(e)
-	if err := r.readFile(native.Memory(e.Path, data, time.Time{}), tailLimit, e, discover.Want{Whole: true}); err != nil {
+	if err := r.readFile(native.Memory(e.Path, data, time.Time{}), tailLimit, e, discover.ReadOptions{Full: true}); err != nil {
 		return "", err
 	}
 	text, err := json.Marshal(r)

@@ -16,7 +16,7 @@ import (
 // from. What the person took back by editing an earlier prompt is not given: the agent does not show it any more.
 func (Adapter) Messages(ctx context.Context, r discover.Record) iter.Seq2[discover.Message, error] {
 	return func(yield func(discover.Message, error) bool) {
-		t := transcript{ctx: ctx, scratch: native.NewScratch(ctx), yield: yield, session: r.ID, home: r.Home, model: model{last: r.Model, newest: true}}
+		t := transcript{ctx: ctx, scratch: native.NewBuffers(ctx), yield: yield, session: r.ID, home: r.Home, model: model{last: r.Model, newest: true}}
 		seen := map[string]bool{}
 		for s := (segment{path: r.Path}); s.path != "" && !seen[s.path]; {
 			seen[s.path] = true
@@ -61,7 +61,7 @@ type transcript struct {
 	spent    spent
 	newer    bool // the record after this one is an item of the model's
 	model    model
-	scratch  *native.Scratch
+	scratch  *native.Buffers
 }
 
 // read gives the messages of one segment and returns what it goes on from.

@@ -309,7 +309,7 @@ func TestMessagesOfAChangingFile(t *testing.T) {
 
 // A reader that has enough gets nothing more, and the end of its context ends the reading.
 func TestMessagesEnd(t *testing.T) {
-	r := readHome(t, "testdata/30-edited-prompt", discover.Want{})[0]
+	r := readHome(t, "testdata/30-edited-prompt", discover.ReadOptions{})[0]
 	all, _ := dialogue(t, r)
 	for n := 1; n <= len(all); n++ {
 		got := 0
@@ -364,7 +364,7 @@ func TestForkOfWhatIsGone(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.file("sessions/2026/11/21/"+filepath.Base(paths[0]), string(data))
-	r := readHome(t, w.home, discover.Want{})[0]
+	r := readHome(t, w.home, discover.ReadOptions{})[0]
 	if list, warnings := dialogue(t, r); len(list) != 2 || len(warnings) != 1 {
 		t.Errorf("messages %v, warnings %v", list, warnings)
 	}

@@ -65,7 +65,7 @@ func unpack(f *native.File) (_ *native.File, g gap, err error) {
 }
 
 // openRollout opens a rollout, compressed or not, within the call that scratch belongs to.
-func openRollout(path string, scratch *native.Scratch) (*native.File, gap, error) {
+func openRollout(path string, scratch *native.Buffers) (*native.File, gap, error) {
 	f, err := scratch.Open(path)
 	if err != nil || !strings.HasSuffix(path, packedExt) {
 		return f, gap{}, err
@@ -74,7 +74,7 @@ func openRollout(path string, scratch *native.Scratch) (*native.File, gap, error
 }
 
 // openHead is openRollout for one who reads no more than the first n bytes: of a compressed rollout nothing else is unpacked.
-func openHead(path string, n int64, scratch *native.Scratch) (*native.File, error) {
+func openHead(path string, n int64, scratch *native.Buffers) (*native.File, error) {
 	f, err := scratch.Open(path)
 	if err != nil || !strings.HasSuffix(path, packedExt) {
 		return f, err

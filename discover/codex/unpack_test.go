@@ -49,7 +49,7 @@ func TestPackedReadsLikePlain(t *testing.T) {
 				content = pack(t, data)
 			}
 			w.file("sessions/2026/11/20/"+strings.Replace(filepath.Base(path), plainExt, ext, 1), string(content))
-			records := readHome(t, w.home, discover.Want{Whole: true})
+			records := readHome(t, w.home, discover.ReadOptions{Full: true})
 			if len(records) != 1 {
 				t.Fatalf("%s: %d records", path, len(records))
 			}
@@ -106,7 +106,7 @@ func TestPackedAndCut(t *testing.T) {
 	w := newWorld(t)
 	whole := pack(t, rollout(metaLine, startedLine, contextLine, askedLine, completeLine))
 	w.file("sessions/2026/11/20/"+strings.Replace(nameA, plainExt, packedExt, 1), string(whole[:len(whole)-9]))
-	if records, warnings := look(t, w.home, discover.Query{}, discover.Want{}); len(records) != 0 || len(warnings) != 1 {
+	if records, warnings := look(t, w.home, discover.EntryFilter{}, discover.ReadOptions{}); len(records) != 0 || len(warnings) != 1 {
 		t.Errorf("records %+v, warnings %v", records, warnings)
 	}
 }
@@ -115,7 +115,7 @@ func TestPackedAndCut(t *testing.T) {
 func TestPackedBomb(t *testing.T) {
 	w := newWorld(t)
 	w.file("sessions/2026/11/20/"+strings.Replace(nameA, plainExt, packedExt, 1), string(pack(t, make([]byte, 80<<20))))
-	if records, warnings := look(t, w.home, discover.Query{}, discover.Want{}); len(records) != 0 || len(warnings) != 1 {
+	if records, warnings := look(t, w.home, discover.EntryFilter{}, discover.ReadOptions{}); len(records) != 0 || len(warnings) != 1 {
 		t.Errorf("records %+v, warnings %v", records, warnings)
 	}
 	for packed, want := range map[int64]int64{0: 64 << 20, 1 << 20: 500 << 20, 1 << 30: 4 << 30} {
@@ -168,7 +168,7 @@ func TestGapHidesAnOlderTurn(t *testing.T) {
 	e := discover.Entry{ID: someID, Path: "/x/rollout"}
 	f := memory(kept)
 	var r reading
-	if err := r.readFile(f, f.Size()-g.at, e, discover.Want{Whole: true}); err != nil || r.Turn.State != discover.TurnUnknown || r.Prompt != "do it" {
+	if err := r.readFile(f, f.Size()-g.at, e, discover.ReadOptions{Full: true}); err != nil || r.Turn.State != discover.TurnUnknown || r.Prompt != "do it" {
 		t.Errorf("record %+v, %v", r, err)
 	}
 }
@@ -182,7 +182,7 @@ func TestOriginOfAPackedRollout(t *testing.T) {
 		w := newWorld(t)
 		path := w.file("sessions/2026/11/20/"+strings.Replace(nameB, plainExt, packedExt, 1), string(packed))
 		var got reading
-		ok, err := origin(discover.Entry{ID: threadB, Path: path, Home: w.home}, native.NewScratch(t.Context()), &got)
+		ok, err := origin(discover.Entry{ID: threadB, Path: path, Home: w.home}, native.NewBuffers(t.Context()), &got)
 		if !ok || err != nil || got.starter != threadA {
 			t.Errorf("%s: %v, %v, it works for %q", name, ok, err, got.starter)
 		}

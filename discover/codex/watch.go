@@ -8,10 +8,10 @@ import (
 	"agentctl/discover"
 )
 
-// Watch returns what changes with a thread: its rollout, or while it has none the folders in which that is made; and
+// WatchPaths returns what changes with a thread: its rollout, or while it has none the folders in which that is made; and
 // where its process begins another thread: the folder of the locks, in which that makes its lock, and today's of the
 // rollouts, for the versions without locks.
-func (Adapter) Watch(_ context.Context, s discover.Session) []string {
+func (Adapter) WatchPaths(_ context.Context, s discover.Session) []string {
 	files := []string{filepath.Join(s.Home, locksDir)}
 	around := func(t time.Time) { // folders are named by a local time that need not be ours: see daysOf
 		for day := -1; day <= 1; day++ {

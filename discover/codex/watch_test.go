@@ -20,7 +20,7 @@ func TestWatch(t *testing.T) {
 		{discover.Record{Home: "/h", ID: "01a1fa5c-c285-7d91-bd0a-842a7d8b5424"}, []string{"/h/sessions/2026/11/19", "/h/sessions/2026/11/20", "/h/sessions/2026/11/21"}},
 		{discover.Record{Home: "/h"}, nil},
 	} {
-		got := Adapter{}.Watch(t.Context(), discover.Session{Record: &tc.r})
+		got := Adapter{}.WatchPaths(t.Context(), discover.Session{Record: &tc.r})
 		for _, want := range append(tc.want, filepath.Join("/h", locksDir), today) {
 			if !slices.Contains(got, want) {
 				t.Errorf("%+v: %s is not among %q", tc.r, want, got)

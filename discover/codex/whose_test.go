@@ -14,12 +14,12 @@ import (
 func (w *world) status() discover.Status {
 	w.t.Helper()
 	homes := []discover.Home{{Dir: w.home}}
-	entries, err := New().Entries(w.t.Context(), homes, discover.Query{})
+	entries, err := New().Entries(w.t.Context(), homes, discover.EntryFilter{})
 	var records []discover.Record
-	for r, failed := range New().Read(w.t.Context(), entries, discover.Want{}) {
+	for r, failed := range New().Read(w.t.Context(), entries, discover.ReadOptions{}) {
 		records, err = append(records, r), errors.Join(err, failed)
 	}
-	sessions := discover.Join(proc.Of(w.facts...), w.claims(), records)
+	sessions := discover.Correlate(proc.FakeTable(w.facts...), w.claims(), records)
 	if err != nil || len(sessions) != 1 {
 		w.t.Fatalf("%d sessions, %v", len(sessions), err)
 	}

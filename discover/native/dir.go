@@ -99,7 +99,7 @@ func (d *Dir) Names() (names []Name, err error) {
 }
 
 // All is Names one by one, for one who works in s and goes through many directories; an error is the last.
-func (d *Dir) All(s *Scratch) iter.Seq2[Name, error] {
+func (d *Dir) All(s *Buffers) iter.Seq2[Name, error] {
 	return func(yield func(Name, error) bool) {
 		room := s.borrowList()
 		defer func() { s.giveBackList(room) }()

@@ -26,7 +26,7 @@ func TestDirAll(t *testing.T) {
 			}
 		}
 	}
-	for _, s := range []*Scratch{nil, new(Scratch)} {
+	for _, s := range []*Buffers{nil, new(Buffers)} {
 		for range 2 { // the second time, the memory is there
 			got, below := map[string]bool{}, []string{}
 			d, err := OpenDir(t.Context(), root)
@@ -55,7 +55,7 @@ func TestDirAll(t *testing.T) {
 	}
 }
 
-func namesBelow(t *testing.T, in *Dir, name string, s *Scratch) (names []string) {
+func namesBelow(t *testing.T, in *Dir, name string, s *Buffers) (names []string) {
 	t.Helper()
 	d, err := in.Open(name)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 )
 
 // Read reads one item in s into a value that is zero so far, and says whether there is one, and what went wrong.
-type Read[T, R any] func(item T, s *Scratch, into *R) (ok bool, err error)
+type Read[T, R any] func(item T, s *Buffers, into *R) (ok bool, err error)
 
 // Each applies read to all items on a few goroutines, each with memory of its own to work in, and yields what it gave, in any
 // order: a value where ok, an error where there is one. A value is read, handed over and given out in one place, which is used
@@ -65,7 +65,7 @@ type result[R any] struct {
 // work reads parts of the items until there are no more, and sends what they gave.
 func (e *each[T, R]) work(ctx context.Context) {
 	var out []result[R]
-	scratch := Scratch{ctx: ctx, large: e.large}
+	scratch := Buffers{ctx: ctx, large: e.large}
 	for {
 		to := int(e.next.Add(usualPart))
 		if to-usualPart >= len(e.items) {

@@ -24,9 +24,9 @@ type File struct {
 	id   fileID
 	mem  []byte // the content of one that is in memory
 
-	release  func()   // of [Scratch.Hold]; nil: nothing is held
-	holder   *Scratch // who asks for large pieces of memory; nil: nobody has to be asked
-	scratch  *Scratch // nil: memory of its own
+	release  func()   // of [Buffers.Hold]; nil: nothing is held
+	holder   *Buffers // who asks for large pieces of memory; nil: nobody has to be asked
+	scratch  *Buffers // nil: memory of its own
 	expected int64    // of the line readers' first read; 0: not said
 }
 

@@ -119,7 +119,7 @@ func TestOneAtATimeHoldsALargePiece(t *testing.T) {
 	items := make([]int, 100)
 	holders := make(chan struct{}, 1)
 	path := writeTemp(t, []byte("x"))
-	for _, err := range Each(t.Context(), items, func(_ int, s *Scratch, _ *struct{}) (bool, error) {
+	for _, err := range Each(t.Context(), items, func(_ int, s *Buffers, _ *struct{}) (bool, error) {
 		f, err := s.Open(path)
 		if err != nil {
 			return false, err
@@ -146,7 +146,7 @@ func TestOneAtATimeHoldsALargePiece(t *testing.T) {
 	// Who waits for it ends with the call.
 	ctx, cancel := context.WithCancel(t.Context())
 	l := newLarge()
-	one, two := &File{holder: &Scratch{ctx: ctx, large: l}}, &File{holder: &Scratch{ctx: ctx, large: l}}
+	one, two := &File{holder: &Buffers{ctx: ctx, large: l}}, &File{holder: &Buffers{ctx: ctx, large: l}}
 	if _, err := one.Hold(); err != nil {
 		t.Fatal(err)
 	}

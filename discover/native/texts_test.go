@@ -17,11 +17,11 @@ func TestTextsAreWhatTheyAre(t *testing.T) {
 			rapid.Map(rapid.SliceOf(rapid.Byte()), func(b []byte) string { return `"` + string(b) + `"` }),
 			rapid.SampledFrom([]string{"", "null", "1", `"`, `"a" `, `"` + strings.Repeat("a", longestText+1) + `"`}),
 		)
-		var some Texts
+		var some Interner
 		for _, literal := range rapid.SliceOfN(literals, 1, 50).Draw(t, "literals") {
 			want := Value(literal).Text(0)
-			for _, texts := range []*Texts{&some, nil} {
-				if got := texts.Of(Value(literal)); got != want {
+			for _, texts := range []*Interner{&some, nil} {
+				if got := texts.Intern(Value(literal)); got != want {
 					t.Fatalf("%s is %q, want %q", literal, got, want)
 				}
 				if got := texts.Value(want); got != want {
@@ -34,13 +34,13 @@ func TestTextsAreWhatTheyAre(t *testing.T) {
 
 // What was met lately costs no memory, though the bytes that it stood in hold something else by now.
 func TestTextsAreRemembered(t *testing.T) {
-	var texts Texts
+	var texts Interner
 	literal := []byte(`"/home/me/project-0001"`)
-	first := texts.Of(literal)
+	first := texts.Intern(literal)
 	again := []byte(string(literal))
 	clear(literal)
 	count := testing.AllocsPerRun(10, func() {
-		if texts.Of(again) != first || texts.Value(first) != first {
+		if texts.Intern(again) != first || texts.Value(first) != first {
 			t.Error("another text")
 		}
 	})

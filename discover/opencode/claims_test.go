@@ -51,8 +51,8 @@ func keeping(f proc.Facts, dir string, offset int64) proc.Facts {
 // claimed are the claims on a table, by process; homes are found as they are in life.
 func claimed(t testing.TB, facts ...proc.Facts) map[int][]discover.Claim {
 	t.Helper()
-	table := proc.Of(facts...)
-	setup := discover.Setup{Getenv: func(string) string { return "" }}
+	table := proc.FakeTable(facts...)
+	setup := discover.HomeSources{Getenv: func(string) string { return "" }}
 	claims, err := New().Claims(t.Context(), table, New().Homes(setup, table))
 	if err != nil {
 		t.Error(err)
@@ -134,7 +134,7 @@ func TestDeletedSession(t *testing.T) {
 		t.Errorf("deleted: %v", ids)
 	}
 	put(t, filepath.Join(dir, "opencode.db"), []byte("no database any more, but the process lives"))
-	table := proc.Of(p)
+	table := proc.FakeTable(p)
 	claims, err := New().Claims(t.Context(), table, home(dir))
 	oneWarning(t, err, filepath.Join(dir, "opencode.db"))
 	if ids := sessions(claims); !slices.Equal(ids, []string{"ses_e0592f1c3fferjqNVsEgBbvV83"}) || claims[1].Path != "" || claims[1].Dir == "" {
@@ -333,7 +333,7 @@ func TestWaitingChild(t *testing.T) {
 			fmt.Sprintf(`insert into message values ('msg_1', 'ses_parent', %[1]d, 0, '{"role":"assistant"}'), ('msg_2', 'ses_child', %[1]d, 0, '{"role":"assistant"}')`, now),
 			"insert into part values ('prt_1', 'msg_1', 0, '"+part("task", `,"metadata":{"sessionId":"ses_child"}`)+"'), ('prt_2', 'msg_2', 0, '"+part(tool, "")+"')",
 		)
-		records, err := look(t, home(dir), discover.Query{}, discover.Want{})
+		records, err := look(t, home(dir), discover.EntryFilter{}, discover.ReadOptions{})
 		if err != nil || len(records) != 1 || (records[0].Turn.State == discover.TurnWaiting) != (tool == "question") {
 			t.Errorf("%s: %+v, %v", tool, records, err)
 		}

@@ -45,8 +45,8 @@ func TestAnyDamagedPage(t *testing.T) {
 	const sessions = 60
 	path := storeToDamage(t, sessions)
 	home := home(filepath.Dir(path))
-	query := discover.Query{Children: true}
-	want, err := look(t, home, query, discover.Want{Tokens: true})
+	query := discover.EntryFilter{Children: true}
+	want, err := look(t, home, query, discover.ReadOptions{Tokens: true})
 	if err != nil || len(want) != sessions {
 		t.Fatalf("%d sessions, %v", len(want), err)
 	}
@@ -55,7 +55,7 @@ func TestAnyDamagedPage(t *testing.T) {
 	hidden, roots, named, told := 0, 0, 0, 0
 	for page := 2; page <= len(whole)/damagedPage; page++ {
 		put(t, path, damage(whole, page))
-		got, err := look(t, home, query, discover.Want{Tokens: true})
+		got, err := look(t, home, query, discover.ReadOptions{Tokens: true})
 		text := fmt.Sprint(err)
 		if len(got) == 0 && err != nil && !strings.Contains(text, "ses_") {
 			hidden++ // it was a page of the schema
@@ -99,11 +99,11 @@ func oneOfPath(t *testing.T, err error, path string) {
 // missing fails unless a session that cannot be read is an entry of its own if it is asked for, and reading it a warning.
 func missing(t *testing.T, homes []discover.Home, id string, page int) {
 	t.Helper()
-	entries, _ := New().Entries(t.Context(), homes, discover.Query{ID: id, Children: true})
+	entries, _ := New().Entries(t.Context(), homes, discover.EntryFilter{ID: id, Children: true})
 	if len(entries) != 1 || entries[0].ID != id {
 		t.Errorf("page %d: %s is not listed: %v", page, id, entries)
 	}
-	for r, err := range New().Read(t.Context(), entries, discover.Want{}) {
+	for r, err := range New().Read(t.Context(), entries, discover.ReadOptions{}) {
 		if err == nil || !strings.Contains(err.Error(), id+" cannot be read") {
 			t.Errorf("page %d: %s: %v, %v", page, id, r, err)
 		}
@@ -149,7 +149,7 @@ func TestRecordsAreSmall(t *testing.T) {
 		"update message set data = json_set(data, '$.agent', "+long+", '$.modelID', "+long+", '$.providerID', "+long+", '$.variant', "+long+", '$.path.cwd', "+long+", '$.error', json_object('name', 'E', 'data', json_object('message', "+long+")))",
 		"update part set data = json_set(data, '$.text', "+long+", '$.tool', "+long+", '$.state.input.command', "+long+")",
 	)
-	records, err := look(t, home(dir), discover.Query{}, whole)
+	records, err := look(t, home(dir), discover.EntryFilter{}, whole)
 	if err != nil || len(records) == 0 {
 		t.Fatalf("%d records, %v", len(records), err)
 	}
@@ -171,7 +171,7 @@ func TestCircularPages(t *testing.T) {
 		}
 	}
 	put(t, path, raw)
-	if _, err := look(t, home(filepath.Dir(path)), discover.Query{}, discover.Want{Tokens: true}); err == nil {
+	if _, err := look(t, home(filepath.Dir(path)), discover.EntryFilter{}, discover.ReadOptions{Tokens: true}); err == nil {
 		t.Error("no word of it")
 	}
 }

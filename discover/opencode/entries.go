@@ -11,17 +11,17 @@ import (
 )
 
 // Entries lists the sessions of all databases, and of the JSON files that no database has taken over.
-func (Adapter) Entries(ctx context.Context, homes []discover.Home, q discover.Query) ([]discover.Entry, error) {
+func (Adapter) Entries(ctx context.Context, homes []discover.Home, q discover.EntryFilter) ([]discover.Entry, error) {
 	var out []discover.Entry
 	var errs []error
 	for _, home := range homes {
 		found, err := entriesOf(ctx, home, q)
-		out, errs = discover.WithEntries(out, found), append(errs, err)
+		out, errs = discover.AppendEntries(out, found), append(errs, err)
 	}
 	return out, errors.Join(errs...)
 }
 
-func entriesOf(ctx context.Context, home discover.Home, q discover.Query) ([]discover.Entry, error) {
+func entriesOf(ctx context.Context, home discover.Home, q discover.EntryFilter) ([]discover.Entry, error) {
 	if !beginsSessionID(q.ID) {
 		return nil, nil // another agent's
 	}
@@ -33,11 +33,11 @@ func entriesOf(ctx context.Context, home discover.Home, q discover.Query) ([]dis
 		if err != nil && !native.Absent(err) {
 			errs = append(errs, warn(path, err))
 		}
-		all = discover.WithEntries(all, found)
+		all = discover.AppendEntries(all, found)
 	}
 	files, err := legacyEntries(ctx, home, q)
 	errs = append(errs, err)
-	all = discover.WithEntries(all, untaken(files, all))
+	all = discover.AppendEntries(all, untaken(files, all))
 	return slices.DeleteFunc(all, func(e discover.Entry) bool { return !asked(q, e) }), errors.Join(errs...)
 }
 
@@ -55,7 +55,7 @@ func untaken(files, taken []discover.Entry) []discover.Entry {
 
 // entriesIn lists the sessions of one database whose id fits the query. One that cannot be read is an entry only if it is
 // asked for itself: else nobody would come to read it, as its time is not known, and the error names it.
-func entriesIn(ctx context.Context, home discover.Home, path string, q discover.Query) (out []discover.Entry, err error) {
+func entriesIn(ctx context.Context, home discover.Home, path string, q discover.EntryFilter) (out []discover.Entry, err error) {
 	second := false
 	err = readStore(ctx, home.Dir, path, func(st *store) {
 		out, second = nil, st.second
@@ -65,7 +65,7 @@ func entriesIn(ctx context.Context, home discover.Home, path string, q discover.
 			case l.unreadable && q.Refs == nil && q.ID == "":
 				st.lost.unreadable = append(st.lost.unreadable, l.id)
 			default:
-				out = discover.WithEntry(out, discover.Entry{
+				out = discover.AppendEntry(out, discover.Entry{
 					Agent: agentName, Path: path, Home: home.Dir, ID: l.id, Parent: l.parent, Updated: millis(l.updated),
 				})
 			}
@@ -78,7 +78,7 @@ func entriesIn(ctx context.Context, home discover.Home, path string, q discover.
 }
 
 // asked reports whether the query asks for this entry.
-func asked(q discover.Query, e discover.Entry) bool {
+func asked(q discover.EntryFilter, e discover.Entry) bool {
 	if !q.Children && e.Parent != "" || e.Updated.Before(q.Since) || !strings.HasPrefix(e.ID, q.ID) {
 		return false
 	}

@@ -81,7 +81,7 @@ func put(t testing.TB, path string, raw []byte) {
 func home(dir string) []discover.Home { return []discover.Home{{Dir: dir}} }
 
 // look lists and reads, newest first.
-func look(t testing.TB, homes []discover.Home, q discover.Query, want discover.Want) (records []discover.Record, err error) {
+func look(t testing.TB, homes []discover.Home, q discover.EntryFilter, want discover.ReadOptions) (records []discover.Record, err error) {
 	t.Helper()
 	entries, err := New().Entries(t.Context(), homes, q)
 	errs := []error{err}
@@ -178,4 +178,4 @@ func flatten(err error) []error {
 	return []error{err}
 }
 
-var whole = discover.Want{Tokens: true, Whole: true}
+var whole = discover.ReadOptions{Tokens: true, Full: true}

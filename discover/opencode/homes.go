@@ -24,13 +24,13 @@ const (
 // Homes returns the data folders of this environment, of the configuration, and of the live processes, and the databases
 // outside of them that $OPENCODE_DB or the person names, or live processes hold open. What a process names is a home of its
 // own, so that it is not trusted as the folder is.
-func (Adapter) Homes(setup discover.Setup, table *proc.Table) []discover.Home {
+func (Adapter) Homes(setup discover.HomeSources, table *proc.Table) []discover.Home {
 	var h homes
 	usual := dataDir(setup.Getenv(dataKey), setup.Getenv(homeKey))
 	h.add(discover.Home{Dir: usual, Given: true})
 	h.addDatabase(discover.Home{Dir: usual, Given: true}, database(usual, setup.Getenv(dbKey)))
 	for _, path := range setup.Configured {
-		if (Adapter{}).KeepsIn(path) {
+		if (Adapter{}).IsStoreFile(path) {
 			h.addDatabase(discover.Home{Dir: cmp.Or(usual, filepath.Dir(path)), Given: true, Named: true}, path)
 			continue
 		}
@@ -47,8 +47,8 @@ func (Adapter) Homes(setup discover.Setup, table *proc.Table) []discover.Home {
 	return h.list
 }
 
-// KeepsIn implements [discover.FileKeeper].
-func (Adapter) KeepsIn(path string) bool { return strings.HasSuffix(path, ".db") }
+// IsStoreFile implements [discover.FileKeeper].
+func (Adapter) IsStoreFile(path string) bool { return strings.HasSuffix(path, ".db") }
 
 // homes is a set of homes: two names of one folder are one home, under the name that came first.
 type homes struct {

@@ -24,7 +24,7 @@ func TestHomes(t *testing.T) {
 		f.Environ, f.Files = env, files
 		return f
 	}
-	table := proc.Of(
+	table := proc.FakeTable(
 		with(1, map[string]string{"XDG_DATA_HOME": filepath.Join(base, "data")}, proc.OpenFile{Path: filepath.Join(data, "opencode.db")}),
 		with(2, map[string]string{"HOME": "/home/other", "OPENCODE_DB": "mine.db"}),
 		with(3, map[string]string{"HOME": base, "OPENCODE_DB": filepath.Join(base, "x.db")}, proc.OpenFile{Path: filepath.Join(base, "x.db")}),
@@ -32,7 +32,7 @@ func TestHomes(t *testing.T) {
 		with(5, map[string]string{"XDG_DATA_HOME": "relative", "HOME": base, "OPENCODE_DB": ":memory:"}),
 	)
 	env := map[string]string{"HOME": base, "OPENCODE_DB": "opencode-dev.db"}
-	setup := discover.Setup{Getenv: func(k string) string { return env[k] }, Configured: []string{link, "/nowhere"}}
+	setup := discover.HomeSources{Getenv: func(k string) string { return env[k] }, Configured: []string{link, "/nowhere"}}
 	by := func(pids ...int) (ids []proc.ID) {
 		for _, pid := range pids {
 			p, _ := table.PID(pid)
@@ -62,9 +62,9 @@ func TestHomesOfADatabase(t *testing.T) {
 	f := agent(3, at(t, "12:00:00"))
 	f.Environ = map[string]string{"HOME": base, "OPENCODE_DB": db}
 	for _, configured := range [][]string{nil, {db}} {
-		setup := discover.Setup{Getenv: func(string) string { return "" }, Configured: configured}
+		setup := discover.HomeSources{Getenv: func(string) string { return "" }, Configured: configured}
 		given := 0
-		for _, h := range New().Homes(setup, proc.Of(f)) {
+		for _, h := range New().Homes(setup, proc.FakeTable(f)) {
 			if h.FilesOnly && h.Given {
 				given++
 			}
@@ -83,8 +83,8 @@ func TestHomeThroughLink(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := keeping(agent(1, at(t, "19:26:50"), "run", "x"), dir, 20219)
-	table := proc.Of(p)
-	homes := New().Homes(discover.Setup{Getenv: func(string) string { return "" }, Configured: []string{link}}, table)
+	table := proc.FakeTable(p)
+	homes := New().Homes(discover.HomeSources{Getenv: func(string) string { return "" }, Configured: []string{link}}, table)
 	claims, err := New().Claims(t.Context(), table, homes)
 	if err != nil || len(claims) != 2 || claims[1].Path != filepath.Join(link, "opencode.db") || claims[1].Home != link {
 		t.Errorf("claims %+v, %v", claims, err)

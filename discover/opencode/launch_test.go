@@ -77,7 +77,7 @@ func TestWithoutABinary(t *testing.T) {
 
 // resumed is a session of the dumps' time to go on with.
 func resumed(change func(*discover.Session)) *discover.Session {
-	s := new(discover.Nobody())
+	s := new(discover.UnknownSession())
 	s.ID, s.Home, s.Path = "ses_1", "/home/one/.local/share/opencode", "/home/one/.local/share/opencode/opencode.db"
 	s.Model, s.Source, s.Meta = "a/b", "run", discover.Facts{{"agent", "plan"}, {"variant", "high"}}
 	if change != nil {

@@ -44,7 +44,7 @@ func legacyFolders(ctx context.Context, home string) ([]string, error) {
 
 // legacyEntries lists the sessions in files. Only a full list opens the folders: a session that is asked for by its
 // name is looked up by it.
-func legacyEntries(ctx context.Context, home discover.Home, q discover.Query) ([]discover.Entry, error) {
+func legacyEntries(ctx context.Context, home discover.Home, q discover.EntryFilter) ([]discover.Entry, error) {
 	if home.FilesOnly || !isFolder(ctx, home.Dir) {
 		return nil, nil // databasesOf has said so
 	}
@@ -92,7 +92,7 @@ func isFolder(ctx context.Context, dir string) bool {
 }
 
 // legacyNames are the ids to look for in a folder.
-func legacyNames(d *native.Dir, q discover.Query) ([]string, error) {
+func legacyNames(d *native.Dir, q discover.EntryFilter) ([]string, error) {
 	var out []string
 	if q.Refs != nil {
 		for _, r := range q.Refs {

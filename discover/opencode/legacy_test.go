@@ -29,7 +29,7 @@ func TestTornFiles(t *testing.T) {
 		}
 		for cut := range bytes.TrimRight(raw, "\n") {
 			put(t, file, raw[:cut])
-			records, err := look(t, home(dir), discover.Query{ID: oldSession}, discover.Want{})
+			records, err := look(t, home(dir), discover.EntryFilter{ID: oldSession}, discover.ReadOptions{})
 			oneWarning(t, err, file)
 			if survives != (len(records) == 1) {
 				t.Fatalf("%s cut at %d: %v", file, cut, records)
@@ -54,8 +54,8 @@ func TestElsewhere(t *testing.T) {
 	}
 	is := func(when, want string) {
 		t.Helper()
-		for _, ask := range []discover.Want{{}, {Whole: true}} {
-			records, err := look(t, home(dir), discover.Query{ID: oldSession}, ask)
+		for _, ask := range []discover.ReadOptions{{}, {Full: true}} {
+			records, err := look(t, home(dir), discover.EntryFilter{ID: oldSession}, ask)
 			if err != nil || len(records) != 1 || records[0].Dir != want {
 				t.Errorf("%s: %+v, %v", when, records, err)
 			}
@@ -95,7 +95,7 @@ func TestOddFiles(t *testing.T) {
 			if err := c.damage(t, path); err != nil {
 				t.Fatal(err)
 			}
-			records, err := look(t, home(dir), discover.Query{}, discover.Want{})
+			records, err := look(t, home(dir), discover.EntryFilter{}, discover.ReadOptions{})
 			if len(records) != 2 {
 				t.Errorf("%d records, want the other two", len(records))
 			}
@@ -124,7 +124,7 @@ func FuzzLegacySession(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		dir := mkdir(t, filepath.Join(t.TempDir(), "storage", "session", "global"))
 		put(t, filepath.Join(dir, oldSession+".json"), data)
-		records, _ := look(t, home(filepath.Dir(filepath.Dir(filepath.Dir(dir)))), discover.Query{Children: true}, whole)
+		records, _ := look(t, home(filepath.Dir(filepath.Dir(filepath.Dir(dir)))), discover.EntryFilter{Children: true}, whole)
 		for _, r := range records {
 			if r.ID != oldSession {
 				t.Errorf("%q: session %s", data, r.ID)

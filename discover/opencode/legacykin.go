@@ -46,7 +46,7 @@ func (k *kin) addChildren(ctx context.Context, s *stored) {
 				continue // it works for itself
 			}
 			seen = append(seen, id)
-			child, err := loadLegacy(ctx, s.Home, path, discover.Want{Tokens: true})
+			child, err := loadLegacy(ctx, s.Home, path, discover.ReadOptions{Tokens: true})
 			if err != nil {
 				s.Tokens, s.Cost = nil, nil
 				return

@@ -38,7 +38,7 @@ func filesOf(path, id string) files {
 // loadLegacy reads one session of JSON files; nil if it has vanished. Its errors are warnings; those about messages
 // come with the session all the same. Meta: legacy, since current versions of the agent neither list nor resume it;
 // slug and projectID as in the database.
-func loadLegacy(ctx context.Context, home, path string, want discover.Want) (*stored, error) {
+func loadLegacy(ctx context.Context, home, path string, want discover.ReadOptions) (*stored, error) {
 	id := strings.TrimSuffix(filepath.Base(path), ".json")
 	data, err := readJSON(ctx, path)
 	if native.Absent(err) {
@@ -55,7 +55,7 @@ func loadLegacy(ctx context.Context, home, path string, want discover.Want) (*st
 	err = s.readFiles(ctx, filesOf(path, id), want)
 	s.SetMeta("legacy", true)
 	s.finish()
-	if want.Whole {
+	if want.Full {
 		s.fillQuota()
 	}
 	return s, err
@@ -99,10 +99,10 @@ func legacyHeadless(v native.Value) bool { return runPermission(string(v.Raw()))
 
 // readFiles adds what the messages say: the last one, the first prompt, and where asked for all of them. A message
 // that cannot be read is left out; if it is the last one, the state of the turn is not known.
-func (s *stored) readFiles(ctx context.Context, f files, want discover.Want) error {
+func (s *stored) readFiles(ctx context.Context, f files, want discover.ReadOptions) error {
 	names, err := jsonNames(ctx, f.messages, "msg_")
 	errs := []error{err}
-	all := want.Tokens || want.Whole
+	all := want.Tokens || want.Full
 	var sum usage
 	var context int64
 	for i, name := range names {

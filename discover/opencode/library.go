@@ -69,13 +69,13 @@ func (l *library) load(ctx context.Context) error {
 func (l *library) loadDatabase(ctx context.Context, path string) error {
 	var found []stored
 	err := readStore(ctx, l.dir, path, func(st *store) {
-		found = st.load(append(l.recent(st), l.ids...), discover.Want{})
+		found = st.load(append(l.recent(st), l.ids...), discover.ReadOptions{})
 		// Sub-agents that a call waits for, and theirs: found grows while it is gone through.
 		for i := 0; i < len(found); i++ {
 			for _, p := range found[i].running() {
 				known := slices.ContainsFunc(found, func(s stored) bool { return s.ID == p.child })
 				if !known && isSessionID(p.child) {
-					found = append(found, st.load([]string{p.child}, discover.Want{})...)
+					found = append(found, st.load([]string{p.child}, discover.ReadOptions{})...)
 				}
 			}
 		}
@@ -107,7 +107,7 @@ func (l *library) recent(st *store) (out []string) {
 
 // loadFiles reads the JSON files in a folder of those that no database has.
 func (l *library) loadFiles(ctx context.Context, home discover.Home) error {
-	q := discover.Query{Refs: []discover.Ref{}}
+	q := discover.EntryFilter{Refs: []discover.Ref{}}
 	for _, id := range l.ids {
 		if l.sessions[id] == nil {
 			q.Refs = append(q.Refs, discover.Ref{ID: id})
@@ -116,7 +116,7 @@ func (l *library) loadFiles(ctx context.Context, home discover.Home) error {
 	entries, err := legacyEntries(ctx, home, q)
 	errs := []error{err}
 	if l.files {
-		more, err := legacyEntries(ctx, home, discover.Query{})
+		more, err := legacyEntries(ctx, home, discover.EntryFilter{})
 		errs = append(errs, err)
 		for _, e := range more {
 			if !e.Updated.Before(l.start.Add(-clockSlack)) {
@@ -128,7 +128,7 @@ func (l *library) loadFiles(ctx context.Context, home discover.Home) error {
 		if l.sessions[e.ID] != nil {
 			continue
 		}
-		s, err := loadLegacy(ctx, l.dir, e.Path, discover.Want{})
+		s, err := loadLegacy(ctx, l.dir, e.Path, discover.ReadOptions{})
 		errs = append(errs, err)
 		if s != nil {
 			l.add(s)

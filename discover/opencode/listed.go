@@ -23,7 +23,7 @@ func newListed(rowid int64, r *sqlite.Row) listed {
 
 // list are the sessions that a query may mean, as far as keys answer that. The rest is for [asked]: a JSON file is
 // known to be taken over only if its session is found in the database, however old.
-func (st *store) list(q discover.Query) []listed {
+func (st *store) list(q discover.EntryFilter) []listed {
 	switch {
 	case q.Parents != nil:
 		return st.under(q.Parents)

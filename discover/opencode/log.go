@@ -212,7 +212,7 @@ func apiError(text string) string {
 	if !ok || strings.Contains(kind, " ") {
 		words = text
 	}
-	return discover.Cut(strings.NewReplacer(`\"`, `"`, `\\`, `\`, `\n`, " ").Replace(words), errorLimit)
+	return discover.Truncate(strings.NewReplacer(`\"`, `"`, `\\`, `\`, `\n`, " ").Replace(words), errorLimit)
 }
 
 // fields yields the key=value pairs of a line; a value with spaces in it is quoted, with \" for a quote.

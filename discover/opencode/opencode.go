@@ -26,29 +26,29 @@ const agentName discover.Agent = "opencode"
 func (Adapter) Name() discover.Agent { return agentName }
 
 // IncludesSubAgents implements [discover.Inclusive].
-func (Adapter) IncludesSubAgents(discover.Want) bool { return true }
+func (Adapter) IncludesSubAgents(discover.ReadOptions) bool { return true }
 
 // ShortID implements [discover.Shortener]: a session's ID begins with the time.
 func (Adapter) ShortID(string) int { return len(sessionPrefix) + idBits/4 }
 
-// Mints reports whether an id is one of OpenCode's, whole.
-func (Adapter) Mints(id string) bool { return isSessionID(id) && len(id) == idLength }
+// MatchesID reports whether an id is one of OpenCode's, whole.
+func (Adapter) MatchesID(id string) bool { return isSessionID(id) && len(id) == idLength }
 
 // pidKey names the variable by which the agent marks the processes it starts (SEEN 1.2.27 and later; earlier versions name
 // nobody).
 const pidKey = "OPENCODE_PID"
 
-// Mark names the agent's process; which of its sessions a tool is for, OpenCode does not say (1.18.33 and before).
-func (Adapter) Mark(getenv func(string) string) (mark discover.Mark, ok bool) {
+// ReadMarker names the agent's process; which of its sessions a tool is for, OpenCode does not say (1.18.33 and before).
+func (Adapter) ReadMarker(getenv func(string) string) (mark discover.EnvMarker, ok bool) {
 	pid, err := strconv.Atoi(getenv(pidKey))
 	if err != nil || pid <= 0 {
-		return discover.Mark{}, false
+		return discover.EnvMarker{}, false
 	}
-	return discover.Mark{PID: pid}, true
+	return discover.EnvMarker{PID: pid}, true
 }
 
-// MarkKeys are the environment keys that Mark asks for.
-func (Adapter) MarkKeys() []string { return []string{pidKey} }
+// MarkerKeys are the environment keys that Mark asks for.
+func (Adapter) MarkerKeys() []string { return []string{pidKey} }
 
 // Runs implements [discover.Marker].
 func (Adapter) Runs(p proc.Process) bool { return isProgram(p) }

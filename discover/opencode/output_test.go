@@ -60,7 +60,7 @@ func TestPrintedSession(t *testing.T) {
 // storedIDs are the ids of sessions in a database.
 func storedIDs(t *testing.T, dir string) (ids []string) {
 	t.Helper()
-	entries, err := New().Entries(t.Context(), []discover.Home{{Dir: dir}}, discover.Query{})
+	entries, err := New().Entries(t.Context(), []discover.Home{{Dir: dir}}, discover.EntryFilter{})
 	if err != nil || len(entries) < 2 {
 		t.Fatalf("%d sessions, %v", len(entries), err)
 	}

@@ -140,10 +140,10 @@ func TestIDsSince(t *testing.T) {
 }
 
 func TestMark(t *testing.T) {
-	if mark, ok := New().Mark(func(string) string { return "12" }); mark != (discover.Mark{PID: 12}) || !ok {
+	if mark, ok := New().ReadMarker(func(string) string { return "12" }); mark != (discover.EnvMarker{PID: 12}) || !ok {
 		t.Errorf("%+v, %v", mark, ok)
 	}
-	if mark, ok := New().Mark(func(string) string { return "" }); mark != (discover.Mark{}) || ok {
+	if mark, ok := New().ReadMarker(func(string) string { return "" }); mark != (discover.EnvMarker{}) || ok {
 		t.Errorf("of nothing: %+v, %v", mark, ok)
 	}
 }

@@ -8,7 +8,7 @@ import (
 
 // cutPrompt makes a record's prompt of a stored user text.
 func cutPrompt(text string) string {
-	return discover.Cut(unwrap(text), discover.PromptLimit)
+	return discover.Truncate(unwrap(text), discover.PromptLimit)
 }
 
 // unwrap takes off the quotes that `opencode run` puts around an argument with a space in it. Only a text that is one

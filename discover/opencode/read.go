@@ -25,7 +25,7 @@ type chunkPlace struct{ path, home string }
 func (c chunk) isFile() bool { return strings.HasSuffix(c.path, ".json") }
 
 // Read yields the records of the entries.
-func (Adapter) Read(ctx context.Context, entries []discover.Entry, want discover.Want) iter.Seq2[discover.Record, error] {
+func (Adapter) Read(ctx context.Context, entries []discover.Entry, want discover.ReadOptions) iter.Seq2[discover.Record, error] {
 	return func(yield func(discover.Record, error) bool) {
 		known := &kin{}
 		for _, c := range chunks(entries) {
@@ -63,13 +63,13 @@ func chunks(entries []discover.Entry) (out []chunk) {
 
 // read reads the sessions of a chunk, and looks into the sub-agents that they wait for. Its errors are warnings; what has
 // vanished is none.
-func (c chunk) read(ctx context.Context, want discover.Want, known *kin) (records []discover.Record, err error) {
+func (c chunk) read(ctx context.Context, want discover.ReadOptions, known *kin) (records []discover.Record, err error) {
 	if c.isFile() {
 		s, err := loadLegacy(ctx, c.home, c.path, want)
 		if s == nil {
 			return nil, err
 		}
-		if want.Tokens || want.Whole {
+		if want.Tokens || want.Full {
 			known.addChildren(ctx, s)
 		}
 		s.Bound()
@@ -103,7 +103,7 @@ func (s *stored) askChild(st *store, depth int) {
 		if !isSessionID(p.child) || depth == 0 {
 			continue
 		}
-		children := st.load([]string{p.child}, discover.Want{})
+		children := st.load([]string{p.child}, discover.ReadOptions{})
 		if len(children) == 0 {
 			return
 		}

@@ -22,7 +22,7 @@ func TestReadDumps(t *testing.T) {
 		name := strings.TrimSuffix(filepath.Base(dump), ".sql")
 		t.Run(name, func(t *testing.T) {
 			dir := restore(t, name)
-			records, err := look(t, home(dir), discover.Query{Children: true}, whole)
+			records, err := look(t, home(dir), discover.EntryFilter{Children: true}, whole)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -38,7 +38,7 @@ func TestReadCaptured(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := capture(t, name)
-			records, err := look(t, home(dir), discover.Query{Children: true}, whole)
+			records, err := look(t, home(dir), discover.EntryFilter{Children: true}, whole)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -50,11 +50,11 @@ func TestReadCaptured(t *testing.T) {
 // What is not asked for is not different, only absent.
 func TestReadCheaply(t *testing.T) {
 	for _, dir := range []string{restore(t, "multi-run-midturn"), restore(t, "family"), capture(t, "json-1.1.65-family"), restore(t, "mig_1.2.1"), capture(t, "json-1.1.65-run-finished")} {
-		cheap, err := look(t, home(dir), discover.Query{Children: true}, discover.Want{})
+		cheap, err := look(t, home(dir), discover.EntryFilter{Children: true}, discover.ReadOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		full, err := look(t, home(dir), discover.Query{Children: true}, whole)
+		full, err := look(t, home(dir), discover.EntryFilter{Children: true}, whole)
 		if err != nil || len(full) != len(cheap) {
 			t.Fatalf("%d records, %d cheap ones, %v", len(full), len(cheap), err)
 		}
@@ -72,7 +72,7 @@ func TestReadCheaply(t *testing.T) {
 
 func TestEntriesByQuery(t *testing.T) {
 	dir := restore(t, "multi-run-midturn")
-	all, err := New().Entries(t.Context(), home(dir), discover.Query{Children: true})
+	all, err := New().Entries(t.Context(), home(dir), discover.EntryFilter{Children: true})
 	if err != nil || len(all) != 7 {
 		t.Fatalf("%d entries, %v; want 7", len(all), err)
 	}
@@ -86,22 +86,22 @@ func TestEntriesByQuery(t *testing.T) {
 		}
 	}
 	for name, c := range map[string]struct {
-		query discover.Query
+		query discover.EntryFilter
 		want  int
 	}{
-		"no children":         {discover.Query{}, 6},
-		"full id":             {discover.Query{ID: child, Children: true}, 1},
-		"prefix":              {discover.Query{ID: "ses_e0595f66", Children: true}, 2},
-		"prefix of none":      {discover.Query{ID: "ses_f", Children: true}, 0},
-		"reference":           {discover.Query{Refs: []discover.Ref{{ID: child}, {ID: "ses_none"}}, Children: true}, 1},
-		"reference and path":  {discover.Query{Refs: []discover.Ref{{ID: child, Path: db}}, Children: true}, 1},
-		"reference elsewhere": {discover.Query{Refs: []discover.Ref{{ID: child, Path: "/x.db"}}, Children: true}, 0},
-		"no reference":        {discover.Query{Refs: []discover.Ref{}, Children: true}, 0},
-		"since the newest":    {discover.Query{Since: newest, Children: true}, 1},
-		"since later":         {discover.Query{Since: newest.Add(time.Millisecond), Children: true}, 0},
-		"parent":              {discover.Query{Parents: []discover.Ref{{ID: parent, Path: db}, {ID: child, Path: db}}, Children: true}, 1},
-		"parent elsewhere":    {discover.Query{Parents: []discover.Ref{{ID: parent, Path: "/x.db"}}, Children: true}, 0},
-		"injection":           {discover.Query{ID: "ses_' or 1=1 --", Children: true}, 0},
+		"no children":         {discover.EntryFilter{}, 6},
+		"full id":             {discover.EntryFilter{ID: child, Children: true}, 1},
+		"prefix":              {discover.EntryFilter{ID: "ses_e0595f66", Children: true}, 2},
+		"prefix of none":      {discover.EntryFilter{ID: "ses_f", Children: true}, 0},
+		"reference":           {discover.EntryFilter{Refs: []discover.Ref{{ID: child}, {ID: "ses_none"}}, Children: true}, 1},
+		"reference and path":  {discover.EntryFilter{Refs: []discover.Ref{{ID: child, Path: db}}, Children: true}, 1},
+		"reference elsewhere": {discover.EntryFilter{Refs: []discover.Ref{{ID: child, Path: "/x.db"}}, Children: true}, 0},
+		"no reference":        {discover.EntryFilter{Refs: []discover.Ref{}, Children: true}, 0},
+		"since the newest":    {discover.EntryFilter{Since: newest, Children: true}, 1},
+		"since later":         {discover.EntryFilter{Since: newest.Add(time.Millisecond), Children: true}, 0},
+		"parent":              {discover.EntryFilter{Parents: []discover.Ref{{ID: parent, Path: db}, {ID: child, Path: db}}, Children: true}, 1},
+		"parent elsewhere":    {discover.EntryFilter{Parents: []discover.Ref{{ID: parent, Path: "/x.db"}}, Children: true}, 0},
+		"injection":           {discover.EntryFilter{ID: "ses_' or 1=1 --", Children: true}, 0},
 	} {
 		got, err := New().Entries(t.Context(), home(dir), c.query)
 		if err != nil || len(got) != c.want {
@@ -118,7 +118,7 @@ func TestEntriesByQuery(t *testing.T) {
 // 1.2 copied JSON sessions into the database and left the files; 1.17 leaves what it does not know.
 func TestDatabaseWinsOverFiles(t *testing.T) {
 	dir := capture(t, "json-1.1.65-run-finished")
-	files, err := New().Entries(t.Context(), home(dir), discover.Query{})
+	files, err := New().Entries(t.Context(), home(dir), discover.EntryFilter{})
 	if err != nil || len(files) != 3 {
 		t.Fatalf("%d entries, %v; want 3", len(files), err)
 	}
@@ -127,8 +127,8 @@ func TestDatabaseWinsOverFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	execute(t, filepath.Join(dir, "opencode.db"), "delete from session where id = '"+files[0].ID+"'")
-	for _, q := range []discover.Query{{}, {Since: time.Unix(1, 0)}, {ID: "ses_"}} {
-		records, err := look(t, home(dir), q, discover.Want{})
+	for _, q := range []discover.EntryFilter{{}, {Since: time.Unix(1, 0)}, {ID: "ses_"}} {
+		records, err := look(t, home(dir), q, discover.ReadOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -157,7 +157,7 @@ func TestSeveralDatabases(t *testing.T) {
 			t.Fatal(err)
 		}
 		if filepath.Dir(to) != dir {
-			records, err := look(t, []discover.Home{{Dir: dir, Files: []string{to}}}, discover.Query{Children: true}, discover.Want{})
+			records, err := look(t, []discover.Home{{Dir: dir, Files: []string{to}}}, discover.EntryFilter{Children: true}, discover.ReadOptions{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -170,7 +170,7 @@ func TestSeveralDatabases(t *testing.T) {
 			}
 		}
 	}
-	records, err := look(t, home(dir), discover.Query{}, discover.Want{})
+	records, err := look(t, home(dir), discover.EntryFilter{}, discover.ReadOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -195,7 +195,7 @@ func TestReadOddSchema(t *testing.T) {
 		"insert into session values ('ses_1', x'ff00', 'soon', null, 'much'), ('ses_2', 12, 1795202766525, 1795202766526.5, 1), ('../etc', '', 1, 1, 0)",
 		"insert into message values ('msg_1', 'ses_2', 5, 6, 'no json'), ('msg_2', 'ses_1', 'x', null, '{\"role\":\"user\"}')",
 		"insert into part values ('prt_1', 'msg_2', 1, '[1,2'), ('prt_2', 'msg_2', 1, '{\"type\":\"text\",\"text\":\"hi\",\"synthetic\":true}'), ('prt_3', 'msg_2', 1, '{\"type\":\"text\",\"text\":\"ho\"}')")
-	records, err := look(t, home(dir), discover.Query{}, whole)
+	records, err := look(t, home(dir), discover.EntryFilter{}, whole)
 	if err != nil || len(records) != 2 {
 		t.Fatalf("%d records, %v", len(records), err)
 	}
@@ -211,7 +211,7 @@ func TestReadOddSchema(t *testing.T) {
 func TestNegativeCounts(t *testing.T) {
 	dir := restore(t, "archived")
 	execute(t, filepath.Join(dir, "opencode.db"), "update session set tokens_input = -3, tokens_output = 'x', tokens_reasoning = 7")
-	records, err := look(t, home(dir), discover.Query{}, discover.Want{})
+	records, err := look(t, home(dir), discover.EntryFilter{}, discover.ReadOptions{})
 	if err != nil || len(records) == 0 {
 		t.Fatalf("%d records, %v", len(records), err)
 	}
@@ -226,7 +226,7 @@ func TestNegativeCounts(t *testing.T) {
 func TestLongTexts(t *testing.T) {
 	dir := restore(t, "archived")
 	execute(t, filepath.Join(dir, "opencode.db"), "update session set title = hex(zeroblob(100000)), directory = hex(zeroblob(100000)), model = hex(zeroblob(100000))")
-	records, err := look(t, home(dir), discover.Query{}, whole)
+	records, err := look(t, home(dir), discover.EntryFilter{}, whole)
 	if err != nil || len(records) == 0 {
 		t.Fatalf("%d records, %v", len(records), err)
 	}
@@ -297,34 +297,34 @@ func TestUnreadableStores(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			dir := restore(t, "archived")
 			path := damage(t, dir)
-			_, err := look(t, home(dir), discover.Query{}, discover.Want{})
+			_, err := look(t, home(dir), discover.EntryFilter{}, discover.ReadOptions{})
 			oneWarning(t, err, path)
 		})
 	}
 	missing := filepath.Join(t.TempDir(), "none")
-	if records, err := look(t, home(missing), discover.Query{}, discover.Want{}); len(records) != 0 || err != nil {
+	if records, err := look(t, home(missing), discover.EntryFilter{}, discover.ReadOptions{}); len(records) != 0 || err != nil {
 		t.Errorf("missing: %v, %v", records, err)
 	}
 	put(t, filepath.Join(mkdir(t, missing), "opencode.db"), nil)
-	if records, err := look(t, home(missing), discover.Query{}, discover.Want{}); len(records) != 0 || err != nil {
+	if records, err := look(t, home(missing), discover.EntryFilter{}, discover.ReadOptions{}); len(records) != 0 || err != nil {
 		t.Errorf("just begun: %v, %v", records, err)
 	}
 	missing += "2"
-	_, err := look(t, []discover.Home{{Dir: missing, Named: true}}, discover.Query{}, discover.Want{})
+	_, err := look(t, []discover.Home{{Dir: missing, Named: true}}, discover.EntryFilter{}, discover.ReadOptions{})
 	oneWarning(t, err, missing)
 }
 
 // A database that vanished since it was listed is no error.
 func TestVanished(t *testing.T) {
 	dir := restore(t, "archived")
-	entries, err := New().Entries(t.Context(), home(dir), discover.Query{})
+	entries, err := New().Entries(t.Context(), home(dir), discover.EntryFilter{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := os.Remove(filepath.Join(dir, "opencode.db")); err != nil {
 		t.Fatal(err)
 	}
-	for r, err := range New().Read(t.Context(), entries, discover.Want{}) {
+	for r, err := range New().Read(t.Context(), entries, discover.ReadOptions{}) {
 		t.Errorf("got %v, %v", r, err)
 	}
 }

@@ -24,7 +24,7 @@ func TestSecondSessions(t *testing.T) {
 	dir := restore(t, "fdpos")
 	path := filepath.Join(dir, "opencode.db")
 	all := func() (int, error) {
-		entries, err := New().Entries(t.Context(), home(dir), discover.Query{})
+		entries, err := New().Entries(t.Context(), home(dir), discover.EntryFilter{})
 		return len(entries), err
 	}
 	before, err := all()
@@ -40,7 +40,7 @@ func TestSecondSessions(t *testing.T) {
 	if oneWarning(t, err, path); n != before || !strings.Contains(err.Error(), "OpenCode 2") {
 		t.Errorf("%d of %d, %v", n, before, err)
 	}
-	if _, err := New().Entries(t.Context(), home(dir), discover.Query{Refs: []discover.Ref{{ID: "ses_1"}}}); err != nil {
+	if _, err := New().Entries(t.Context(), home(dir), discover.EntryFilter{Refs: []discover.Ref{{ID: "ses_1"}}}); err != nil {
 		t.Errorf("where one of the others is asked for: %v", err)
 	}
 	execute(t, path, "drop table part")

@@ -52,7 +52,7 @@ func (st *store) parts(message string) iter.Seq[*sqlite.Row] {
 }
 
 // sessions yields the sessions with these ids. Those that cannot be read, or only in part, are lost.
-func (st *store) sessions(ids []string, want discover.Want) iter.Seq[*stored] {
+func (st *store) sessions(ids []string, want discover.ReadOptions) iter.Seq[*stored] {
 	return func(yield func(*stored) bool) {
 		helped := st.helped(ids)
 		for _, l := range st.find(ids) {
@@ -77,7 +77,7 @@ func (st *store) sessions(ids []string, want discover.Want) iter.Seq[*stored] {
 }
 
 // load is all of them.
-func (st *store) load(ids []string, want discover.Want) []stored {
+func (st *store) load(ids []string, want discover.ReadOptions) []stored {
 	var out []stored
 	for s := range st.sessions(ids, want) {
 		out = append(out, *s)
@@ -86,7 +86,7 @@ func (st *store) load(ids []string, want discover.Want) []stored {
 }
 
 // fill adds what the messages say.
-func (s *stored) fill(st *store, want discover.Want) {
+func (s *stored) fill(st *store, want discover.ReadOptions) {
 	first := s.fillPrompt(st)
 	before := st.damages()
 	for m := range st.messages(s.ID, newestOnly) {
@@ -98,9 +98,9 @@ func (s *stored) fill(st *store, want discover.Want) {
 		}
 	}
 	s.unread = st.damages() > before
-	s.fillUsage(st, first, want.Tokens || want.Whole)
+	s.fillUsage(st, first, want.Tokens || want.Full)
 	s.finish()
-	if want.Whole {
+	if want.Full {
 		s.fillQuota()
 	}
 }

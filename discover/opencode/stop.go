@@ -72,7 +72,7 @@ func (a Adapter) Marked(p proc.Process, s discover.Session) bool {
 	if err != nil {
 		return false
 	}
-	mark, ok := a.Mark(func(key string) string { return env[key] })
+	mark, ok := a.ReadMarker(func(key string) string { return env[key] })
 	if !ok {
 		return false
 	}

@@ -115,7 +115,7 @@ func must(t testing.TB, err error) {
 func TestTranscriptOfTornFiles(t *testing.T) {
 	const session = "ses_e000023d4ffebRkp7C1bgDAMXG"
 	dir := capture(t, "json-1.1.65-family")
-	records, err := look(t, home(dir), discover.Query{ID: session}, discover.Want{})
+	records, err := look(t, home(dir), discover.EntryFilter{ID: session}, discover.ReadOptions{})
 	if err != nil || len(records) != 1 {
 		t.Fatal(records, err)
 	}

@@ -120,7 +120,7 @@ func TestLastTexts(t *testing.T) {
 	texts := 0
 	for name, unpack := range captured(t) {
 		t.Run(name, func(t *testing.T) {
-			records, err := look(t, home(unpack()), discover.Query{Children: true}, discover.Want{})
+			records, err := look(t, home(unpack()), discover.EntryFilter{Children: true}, discover.ReadOptions{})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -33,7 +33,7 @@ func turnOf(last *message, parts []part) discover.Turn {
 	case last.failed && last.errName == abortedName:
 		return discover.Turn{State: discover.TurnInterrupted}
 	case last.failed:
-		return discover.Turn{State: discover.TurnFailed, Error: discover.Cut(cmp.Or(last.errText, last.errName), textLimit)}
+		return discover.Turn{State: discover.TurnFailed, Error: discover.Truncate(cmp.Or(last.errText, last.errName), textLimit)}
 	case last.completed == 0:
 		return openTurn(parts)
 	case last.finish != finishToolCalls:

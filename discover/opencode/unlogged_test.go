@@ -65,11 +65,11 @@ func (l *lateStore) joined(facts ...proc.Facts) discover.Session {
 	for _, list := range claimed(l.t, facts...) {
 		claims = append(claims, list...)
 	}
-	records, err := look(l.t, home(l.dir), discover.Query{}, discover.Want{})
+	records, err := look(l.t, home(l.dir), discover.EntryFilter{}, discover.ReadOptions{})
 	if err != nil {
 		l.t.Fatal(err)
 	}
-	all := discover.Join(proc.Of(facts...), claims, records)
+	all := discover.Correlate(proc.FakeTable(facts...), claims, records)
 	i := slices.IndexFunc(all, func(s discover.Session) bool { return s.ID == l.id })
 	if i < 0 {
 		l.t.Fatalf("no session %s", l.id)

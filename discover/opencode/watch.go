@@ -10,9 +10,9 @@ import (
 	"agentctl/discover/native"
 )
 
-// Watch returns what changes with a session: its database and that one's write-ahead log, or the newest of its JSON
+// WatchPaths returns what changes with a session: its database and that one's write-ahead log, or the newest of its JSON
 // files and the folders in which newer ones, and other sessions, are made; and the log that ties it to its process.
-func (Adapter) Watch(ctx context.Context, s discover.Session) []string {
+func (Adapter) WatchPaths(ctx context.Context, s discover.Session) []string {
 	files := []string{filepath.Join(s.Home, "log", "opencode.log")}
 	switch {
 	case strings.HasSuffix(s.Path, ".json"):

@@ -13,13 +13,13 @@ import (
 // A session in files is watched at its newest message and that one's parts; one in a database at that and its log.
 func TestWatch(t *testing.T) {
 	home := filepath.Join("testdata", "json-1.1.65-run-finished")
-	entries, err := New().Entries(t.Context(), []discover.Home{{Dir: home}}, discover.Query{})
+	entries, err := New().Entries(t.Context(), []discover.Home{{Dir: home}}, discover.EntryFilter{})
 	if err != nil || len(entries) == 0 {
 		t.Fatalf("%d entries, %v", len(entries), err)
 	}
 	for _, e := range entries {
 		s := discover.Session{Record: &discover.Record{ID: e.ID, Path: e.Path, Home: home}}
-		got := New().Watch(t.Context(), s)
+		got := New().WatchPaths(t.Context(), s)
 		places := filesOf(e.Path, e.ID)
 		names, err := filepath.Glob(filepath.Join(places.messages, "msg_*.json"))
 		if err != nil || len(names) == 0 {
@@ -39,11 +39,11 @@ func TestWatch(t *testing.T) {
 	}
 	s := discover.Session{Record: &discover.Record{ID: "ses_x", Path: "/h/opencode.db", Home: "/h"}}
 	want := []string{"/h/log/opencode.log", "/h/opencode.db", "/h/opencode.db-wal"}
-	if got := New().Watch(t.Context(), s); !slices.Equal(got, want) {
+	if got := New().WatchPaths(t.Context(), s); !slices.Equal(got, want) {
 		t.Errorf("%q", got)
 	}
 	// A process whose session is not known yet: wherever one may begin.
-	got := New().Watch(t.Context(), discover.Session{Record: &discover.Record{Home: home}})
+	got := New().WatchPaths(t.Context(), discover.Session{Record: &discover.Record{Home: home}})
 	for _, e := range entries {
 		if !slices.Contains(got, filepath.Dir(e.Path)) {
 			t.Errorf("%s is not among %q", filepath.Dir(e.Path), got)
@@ -61,7 +61,7 @@ func TestWatchBehindPrompts(t *testing.T) {
 		t.Fatal(messages)
 	}
 	must(t, os.Remove(messages[3]))
-	got := New().Watch(t.Context(), s)
+	got := New().WatchPaths(t.Context(), s)
 	parts := sortedGlob(filepath.Join(dir, "storage/part", strings.TrimSuffix(filepath.Base(messages[1]), ".json"), "*.json"))
 	for _, want := range append(parts, messages[1:3]...) {
 		if !slices.Contains(got, want) {

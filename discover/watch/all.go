@@ -12,7 +12,7 @@ import (
 
 // selection is what a watcher of all sessions knows beside its tracks.
 type selection struct {
-	discover.Select
+	discover.SessionFilter
 	// liveOnly: the stores are not searched for what was never seen live.
 	liveOnly bool
 	begun    time.Time // when the first snapshot began
@@ -35,8 +35,8 @@ type stopped struct {
 	reported bool
 }
 
-func newSelection(sel discover.Select) *selection {
-	return &selection{Select: sel, stopped: map[discover.Key]stopped{}, unclaimed: map[discover.Key]time.Time{}}
+func newSelection(sel discover.SessionFilter) *selection {
+	return &selection{SessionFilter: sel, stopped: map[discover.Key]stopped{}, unclaimed: map[discover.Key]time.Time{}}
 }
 
 // search is a search of the stores for sessions that have begun and stopped unseen.
@@ -102,9 +102,9 @@ func (w *Watcher) snapshotAll(ctx context.Context) (discover.Result, error) {
 	}
 	slices.SortFunc(rows, discover.Compare)
 	snap.Result.Sessions = rows
-	sel := all.Select
+	sel := all.SessionFilter
 	sel.All = true
-	return sel.Cut(snap.Result), nil
+	return sel.Apply(snap.Result), nil
 }
 
 // drop ends the tracks of what has stopped. Of a session that never had a name nothing is left.
@@ -209,7 +209,7 @@ func (w *Watcher) plan(snap *discover.Snapshot, search search, now time.Time) {
 	if search.due {
 		maps.DeleteFunc(all.stopped, func(_ discover.Key, s stopped) bool { return s.Updated.Before(search.since) })
 	}
-	if !snap.Blind {
+	if !snap.ProcessesUnknown {
 		for p := range all.agents {
 			if !snap.Agents[p] { // what it has left behind may be news
 				w.searchBy(now)

@@ -17,7 +17,7 @@ type watched struct {
 	clock time.Time
 }
 
-func watches(t *testing.T, sel discover.Select, claims []discover.Claim, records ...discover.Record) *watched {
+func watches(t *testing.T, sel discover.SessionFilter, claims []discover.Claim, records ...discover.Record) *watched {
 	s := &watched{stage: newStage(t, claims, records...), clock: at(1000)}
 	sys := newMade(0).system()
 	sys.now = func() time.Time { return s.clock }
@@ -52,7 +52,7 @@ func (s *watched) sees(after time.Duration, want string) {
 }
 
 func TestAllShowsWhatLivesAndWhatHasStoppedOnce(t *testing.T) {
-	s := watches(t, discover.Select{}, []discover.Claim{exact("a", 7)}, record("codex", "a", 1), record("codex", "old", 1))
+	s := watches(t, discover.SessionFilter{}, []discover.Claim{exact("a", 7)}, record("codex", "a", 1), record("codex", "old", 1))
 	s.sees(0, "a:idle")
 	s.claims = append(s.claims, exact("b", 8))
 	s.records = append(s.records, s.now(record("codex", "b", 0)))
@@ -65,7 +65,7 @@ func TestAllShowsWhatLivesAndWhatHasStoppedOnce(t *testing.T) {
 
 // What begins and ends between two looks is told once, as soon as the storage shows it.
 func TestAllFindsWhatNobodySaw(t *testing.T) {
-	s := watches(t, discover.Select{}, nil, record("codex", "old", 1))
+	s := watches(t, discover.SessionFilter{}, nil, record("codex", "old", 1))
 	s.sees(0, "")
 	s.clock = s.clock.Add(time.Second)
 	s.records = append(s.records, s.now(record("codex", "b", 0)))
@@ -81,7 +81,7 @@ func TestAllFindsWhatNobodySaw(t *testing.T) {
 
 // An agent whose session was not known has ended: the storage is read at the next look, not at the next idleInterval.
 func TestAllReadsTheStorageWhenAnAgentHasEnded(t *testing.T) {
-	s := watches(t, discover.Select{}, nil)
+	s := watches(t, discover.SessionFilter{}, nil)
 	s.sees(0, "")
 	s.claims = []discover.Claim{presence(7)}
 	s.sees(time.Second, ":running")
@@ -93,7 +93,7 @@ func TestAllReadsTheStorageWhenAnAgentHasEnded(t *testing.T) {
 
 // S15: what cannot be read for a moment has not stopped.
 func TestAllDebouncesAnEndWhoseProcessLives(t *testing.T) {
-	s := watches(t, discover.Select{}, []discover.Claim{presence(7), exact("a", 7)}, open(record("codex", "a", 1)))
+	s := watches(t, discover.SessionFilter{}, []discover.Claim{presence(7), exact("a", 7)}, open(record("codex", "a", 1)))
 	s.sees(0, "a:running")
 	s.claims = []discover.Claim{presence(7)}
 	s.sees(time.Second, "a:running")
@@ -107,7 +107,7 @@ func TestAllDebouncesAnEndWhoseProcessLives(t *testing.T) {
 
 // What a server begins is in the storage before the server shows that it runs it.
 func TestAWatchedSessionWhoseProcessShowsLate(t *testing.T) {
-	s := watches(t, discover.Select{}, []discover.Claim{presence(7), exact("a", 7)}, record("codex", "a", 1))
+	s := watches(t, discover.SessionFilter{}, []discover.Claim{presence(7), exact("a", 7)}, record("codex", "a", 1))
 	s.sees(0, "a:idle")
 	s.records = append(s.records, s.now(open(record("codex", "b", 1))), s.now(record("codex", "c", 1)))
 	s.sees(idleInterval, "a:idle")
@@ -122,7 +122,7 @@ func TestAWatchedSessionWhoseProcessShowsLate(t *testing.T) {
 // The whole store is away: nobody knows, but nothing has stopped.
 func TestAWatchedStoreIsAway(t *testing.T) {
 	records := []discover.Record{open(record("codex", "a", 1))}
-	s := watches(t, discover.Select{}, []discover.Claim{presence(7), exact("a", 7)}, records...)
+	s := watches(t, discover.SessionFilter{}, []discover.Claim{presence(7), exact("a", 7)}, records...)
 	s.sees(0, "a:running")
 	s.claims, s.records = []discover.Claim{presence(7)}, nil
 	for range 4 {
@@ -134,7 +134,7 @@ func TestAWatchedStoreIsAway(t *testing.T) {
 
 // By /clear a process turns from one session to another: the first has stopped at once.
 func TestAWatchedProcessTurnsToAnotherSession(t *testing.T) {
-	s := watches(t, discover.Select{}, []discover.Claim{presence(7), exact("a", 7)}, record("codex", "a", 1), record("codex", "b", 2))
+	s := watches(t, discover.SessionFilter{}, []discover.Claim{presence(7), exact("a", 7)}, record("codex", "a", 1), record("codex", "b", 2))
 	s.sees(0, "a:idle")
 	s.claims = []discover.Claim{presence(7), exact("b", 7)}
 	s.sees(time.Second, "b:idle a:stopped")
@@ -144,7 +144,7 @@ func TestAWatchedProcessTurnsToAnotherSession(t *testing.T) {
 }
 
 func TestAWatchedProcessGetsItsName(t *testing.T) {
-	s := watches(t, discover.Select{}, []discover.Claim{presence(7)}, record("codex", "a", 1), record("codex", "b", 2))
+	s := watches(t, discover.SessionFilter{}, []discover.Claim{presence(7)}, record("codex", "a", 1), record("codex", "b", 2))
 	s.sees(0, ":running")
 	s.claims = []discover.Claim{presence(7), exact("a", 7)}
 	s.sees(time.Second, "a:idle")
@@ -155,7 +155,7 @@ func TestAWatchedProcessGetsItsName(t *testing.T) {
 }
 
 func TestAllOfAllShowsTheStoppedToo(t *testing.T) {
-	s := watches(t, discover.Select{All: true, Since: at(2)}, []discover.Claim{exact("a", 7)}, record("codex", "a", 4), record("codex", "b", 3), record("codex", "c", 1))
+	s := watches(t, discover.SessionFilter{All: true, Since: at(2)}, []discover.Claim{exact("a", 7)}, record("codex", "a", 4), record("codex", "b", 3), record("codex", "c", 1))
 	s.sees(0, "a:idle b:stopped")
 	s.claims, s.processes = []discover.Claim{exact("b", 8)}, s.processes[1:]
 	s.sees(time.Second, "b:idle a:stopped")
@@ -172,7 +172,7 @@ type counted struct {
 	whole, single int
 }
 
-func (c *counted) Entries(ctx context.Context, homes []discover.Home, q discover.Query) ([]discover.Entry, error) {
+func (c *counted) Entries(ctx context.Context, homes []discover.Home, q discover.EntryFilter) ([]discover.Entry, error) {
 	if len(q.Refs) > 0 {
 		c.single++
 	} else {
@@ -189,11 +189,11 @@ func passes(t *testing.T, m *made, span time.Duration) (c *counted, events int) 
 		defer m.mu.Unlock()
 		m.paid += m.price
 		m.looks = append(m.looks, time.Since(m.start))
-		return proc.Of(c.processes...)
+		return proc.FakeTable(c.processes...)
 	}, c)
 	ctx, stop := context.WithTimeout(t.Context(), span)
 	defer stop()
-	all := newAll(w, discover.Select{}, m.system())
+	all := newAll(w, discover.SessionFilter{}, m.system())
 	defer all.Close()
 	for {
 		if _, err := all.Next(ctx); err != nil {
@@ -267,11 +267,11 @@ func TestWatchingNoticesAgents(t *testing.T) {
 		}
 		w := worldOf(func() *proc.Table {
 			m.looks = append(m.looks, time.Since(m.start))
-			return proc.Of()
+			return proc.FakeTable()
 		}, choosy{memory{agent: "codex"}})
 		ctx, stop := context.WithTimeout(t.Context(), 35*time.Second)
 		defer stop()
-		all := newAll(w, discover.Select{}, sys)
+		all := newAll(w, discover.SessionFilter{}, sys)
 		defer all.Close()
 		for err := error(nil); err == nil; { // it ends with the context
 			_, err = all.Next(ctx)
@@ -285,5 +285,5 @@ func TestWatchingNoticesAgents(t *testing.T) {
 // choosy is an agent that knows its program.
 type choosy struct{ memory }
 
-func (choosy) Watch(context.Context, discover.Session) []string { return nil }
-func (choosy) MayRun(exe string) bool                           { return exe == "/bin/codex" }
+func (choosy) WatchPaths(context.Context, discover.Session) []string { return nil }
+func (choosy) MayRun(exe string) bool                                { return exe == "/bin/codex" }

@@ -34,12 +34,12 @@ type Event struct {
 // order, the last event of each session with what is true of it. The first call returns the sessions that lived at first,
 // as if they had just begun.
 func (w *Watcher) Events() (out []Event) {
-	now, wanted := w.poller.now().UTC(), w.all.Select
+	now, wanted := w.poller.now().UTC(), w.all.SessionFilter
 	wanted.All = true
 	first := !w.all.reported
 	w.all.reported = true
 	for _, t := range w.tracks {
-		if t.replaced || t.reported == nil && (!wanted.Takes(&t.now) || !first && w.early(t, now)) {
+		if t.replaced || t.reported == nil && (!wanted.Matches(&t.now) || !first && w.early(t, now)) {
 			continue
 		}
 		for _, what := range diff(t.reported, t.now) {

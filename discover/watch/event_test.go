@@ -34,7 +34,7 @@ func (s *watched) tells(after time.Duration, want string) {
 }
 
 func TestEventsOfASessionsLife(t *testing.T) {
-	s := watches(t, discover.Select{}, []discover.Claim{presence(7)})
+	s := watches(t, discover.SessionFilter{}, []discover.Claim{presence(7)})
 	s.processes = nil
 	s.tells(0, "")
 	s.processes = []proc.Facts{fact(7, "now", 'S')}
@@ -59,7 +59,7 @@ func TestEventsOfASessionsLife(t *testing.T) {
 func TestEventsOfOtherDirectories(t *testing.T) {
 	far, near := record("codex", "far", 0), record("codex", "near", 0)
 	far.Dir, near.Dir = "/far", "/near"
-	sel := discover.Select{Match: func(s discover.Session) bool { return s.Dir == "/near" }}
+	sel := discover.SessionFilter{Match: func(s discover.Session) bool { return s.Dir == "/near" }}
 	s := watches(t, sel, []discover.Claim{exact("far", 7), exact("near", 8)}, far, near)
 	s.processes = []proc.Facts{fact(7, "now", 'S'), fact(8, "now", 'S')}
 	s.tells(0, "started:near idle:near")
@@ -76,7 +76,7 @@ func TestEventsOfOtherDirectories(t *testing.T) {
 func TestEventsOfWhatNobodySaw(t *testing.T) {
 	a := record("codex", "a", 0)
 	a.Turn.Began = at(1)
-	s := watches(t, discover.Select{}, []discover.Claim{exact("a", 7)}, a)
+	s := watches(t, discover.SessionFilter{}, []discover.Claim{exact("a", 7)}, a)
 	s.tells(0, "started:a idle:a")
 	s.records[0].Turn.Began = s.clock.Add(time.Second)
 	s.tells(2*time.Second, "idle:a")
@@ -91,7 +91,7 @@ func TestEventsOfWhatNobodySaw(t *testing.T) {
 
 // A session that has stopped may have been run again unseen though its storage did not tell when its turn before began.
 func TestEventsOfATurnAfterOneWithoutABeginning(t *testing.T) {
-	s := watches(t, discover.Select{}, nil, record("codex", "a", 0))
+	s := watches(t, discover.SessionFilter{}, nil, record("codex", "a", 0))
 	s.tells(0, "")
 	s.clock = s.clock.Add(time.Second)
 	s.records[0] = s.now(s.records[0])
@@ -108,7 +108,7 @@ func TestEventsOfATurnAfterOneWithoutABeginning(t *testing.T) {
 // A session that has stopped was run again unseen, and the beginnings of its turns stand so far back that nobody reads them
 // but to tell this: a title that is written late is no turn.
 func TestEventsOfALongTurnAfterALongTurn(t *testing.T) {
-	s := watches(t, discover.Select{}, []discover.Claim{exact("a", 7)}, record("codex", "a", 0))
+	s := watches(t, discover.SessionFilter{}, []discover.Claim{exact("a", 7)}, record("codex", "a", 0))
 	s.deep = map[string]time.Time{"a": s.clock}
 	s.records[0] = s.now(s.records[0])
 	s.tells(0, "started:a idle:a")
@@ -124,7 +124,7 @@ func TestEventsOfALongTurnAfterALongTurn(t *testing.T) {
 }
 
 func TestEventsOfAProcessWithoutAName(t *testing.T) {
-	s := watches(t, discover.Select{}, nil)
+	s := watches(t, discover.SessionFilter{}, nil)
 	s.tells(0, "")
 	s.claims = []discover.Claim{presence(7)}
 	s.tells(time.Second, "")
@@ -144,7 +144,7 @@ func TestEventsOfAProcessWithoutAName(t *testing.T) {
 func TestEventsOfANewbornBesideAnother(t *testing.T) {
 	a := open(record("codex", "a", 1))
 	a.Created = at(1)
-	s := watches(t, discover.Select{}, []discover.Claim{exact("a", 7)}, a)
+	s := watches(t, discover.SessionFilter{}, []discover.Claim{exact("a", 7)}, a)
 	s.tells(0, "started:a running:a")
 	empty := open(s.now(record("codex", "b", 0)))
 	empty.Created = s.clock // as its ID tells
@@ -174,7 +174,7 @@ type history struct {
 
 func newHistory(t *testing.T) *history {
 	h := &history{
-		watched: watches(t, discover.Select{}, nil), runs: map[int]string{}, next: 100, torn: map[int]bool{},
+		watched: watches(t, discover.SessionFilter{}, nil), runs: map[int]string{}, next: 100, torn: map[int]bool{},
 		touched: map[string]bool{}, replay: map[string]string{}, last: map[string]EventType{}, live: map[string]bool{},
 	}
 	h.processes = nil
@@ -319,7 +319,7 @@ func TestAReplayOfTheEventsIsWhatListSays(t *testing.T) {
 		for range 3 {
 			look(idleInterval)
 		}
-		r, err := h.world().List(t.Context(), discover.Select{All: true})
+		r, err := h.world().List(t.Context(), discover.SessionFilter{All: true})
 		if err != nil {
 			rt.Fatal(err)
 		}

@@ -22,7 +22,7 @@ type memory struct {
 }
 
 func (m memory) Name() discover.Agent { return m.agent }
-func (m memory) Homes(discover.Setup, *proc.Table) []discover.Home {
+func (m memory) Homes(discover.HomeSources, *proc.Table) []discover.Home {
 	if m.homes != nil {
 		return slices.Clone(m.homes)
 	}
@@ -33,7 +33,7 @@ func (m memory) Claims(context.Context, *proc.Table, []discover.Home) ([]discove
 	return m.claims, nil
 }
 
-func (m memory) Entries(_ context.Context, homes []discover.Home, q discover.Query) ([]discover.Entry, error) {
+func (m memory) Entries(_ context.Context, homes []discover.Home, q discover.EntryFilter) ([]discover.Entry, error) {
 	var out []discover.Entry
 	for _, r := range m.records {
 		byRef := len(q.Refs) == 0 || slices.ContainsFunc(q.Refs, func(f discover.Ref) bool { return f.ID == r.ID })
@@ -45,7 +45,7 @@ func (m memory) Entries(_ context.Context, homes []discover.Home, q discover.Que
 	return out, nil
 }
 
-func (m memory) Read(_ context.Context, entries []discover.Entry, _ discover.Want) iter.Seq2[discover.Record, error] {
+func (m memory) Read(_ context.Context, entries []discover.Entry, _ discover.ReadOptions) iter.Seq2[discover.Record, error] {
 	return func(yield func(discover.Record, error) bool) {
 		for _, e := range entries {
 			for _, r := range m.records {
@@ -68,11 +68,13 @@ func record(agent discover.Agent, id string, minute int) discover.Record {
 	return discover.Record{Agent: agent, ID: id, Path: "/p/" + id, Home: "/h", Dir: "/w", Updated: at(minute), Turn: discover.Turn{State: discover.TurnDone}}
 }
 
-func worldOf(table func() *proc.Table, adapters ...discover.Adapter) *discover.World {
-	return &discover.World{
+func worldOf(table func() *proc.Table, adapters ...discover.Adapter) *discover.Scanner {
+	return &discover.Scanner{
 		Adapters: adapters,
-		Setup:    func(discover.Agent) discover.Setup { return discover.Setup{Getenv: func(string) string { return "" }} },
-		Take:     func(context.Context) (*proc.Table, error) { return table(), nil },
+		HomeSources: func(discover.Agent) discover.HomeSources {
+			return discover.HomeSources{Getenv: func(string) string { return "" }}
+		},
+		Take: func(context.Context) (*proc.Table, error) { return table(), nil },
 	}
 }
 

@@ -25,7 +25,7 @@ type pace struct {
 type poller struct {
 	system
 	pace
-	world *discover.World
+	world *discover.Scanner
 	// arrivals: processes that begin count.
 	arrivals bool
 	// wake is closed to have a snapshot at once; nil: nothing does.
@@ -56,7 +56,7 @@ type exit struct {
 	err     error
 }
 
-func newPoller(world *discover.World, p pace, s system) *poller {
+func newPoller(world *discover.Scanner, p pace, s system) *poller {
 	return &poller{
 		system: s, pace: p, world: world, files: map[string]fileStamp{}, processes: map[proc.ID]*exitWatch{},
 		exits: make(chan exit),
@@ -178,7 +178,7 @@ func (p *poller) attend(ctx context.Context, sessions []discover.Session) {
 	}
 	files, processes := map[string]fileStamp{}, map[proc.ID]*exitWatch{}
 	for _, s := range sessions {
-		for _, path := range p.world.FilesOf(ctx, s) {
+		for _, path := range p.world.WatchPaths(ctx, s) {
 			if _, seen := files[path]; seen {
 				continue
 			}

@@ -84,7 +84,7 @@ func (m *made) watch(t *testing.T, d time.Duration) {
 	s := discover.Session{Record: &discover.Record{Agent: "codex", Path: "/f"}, Processes: []proc.Process{{ID: proc.ID{PID: 7, Birth: "b"}}}}
 	ctx, stop := context.WithTimeout(t.Context(), d)
 	defer stop()
-	p := newPoller(&discover.World{}, pace{min: pollInterval, share: costShare}, m.system())
+	p := newPoller(&discover.Scanner{}, pace{min: pollInterval, share: costShare}, m.system())
 	defer p.close()
 	for {
 		p.attend(ctx, []discover.Session{s})
@@ -197,7 +197,7 @@ func TestAChangeIsLookedAtAndEchoes(t *testing.T) {
 func TestALaunchIsLookedAtOften(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ended := make(chan struct{})
-		w := Launch(&discover.World{Take: func(context.Context) (*proc.Table, error) { return proc.Of(), nil }}, "codex", ended)
+		w := Launch(&discover.Scanner{Take: func(context.Context) (*proc.Table, error) { return proc.FakeTable(), nil }}, "codex", ended)
 		defer w.Close()
 		var at []time.Duration
 		for start := time.Now(); len(at) < 4; at = append(at, time.Since(start)) {

@@ -33,7 +33,7 @@ func (s *stage) follows(args ...string) {
 	s.t.Helper()
 	var sessions []discover.Session
 	for _, arg := range args {
-		r, err := s.world().Find(s.t.Context(), arg, nil, discover.Want{})
+		r, err := s.world().Find(s.t.Context(), arg, nil, discover.ReadOptions{})
 		if err != nil {
 			s.t.Fatal(err)
 		}
@@ -49,12 +49,12 @@ func (s *stage) follow(sessions ...discover.Session) {
 	s.watcher = newSessions(s.world(), sessions, sys)
 }
 
-func (s *stage) world() *discover.World {
+func (s *stage) world() *discover.Scanner {
 	return worldOf(func() *proc.Table {
 		if s.taking != nil {
 			s.taking()
 		}
-		return proc.Of(s.processes...)
+		return proc.FakeTable(s.processes...)
 	}, s)
 }
 
@@ -62,7 +62,7 @@ func (s *stage) Claims(ctx context.Context, table *proc.Table, homes []discover.
 	return s.memory.Claims(ctx, table, homes)
 }
 
-func (s *stage) Entries(ctx context.Context, homes []discover.Home, q discover.Query) ([]discover.Entry, error) {
+func (s *stage) Entries(ctx context.Context, homes []discover.Home, q discover.EntryFilter) ([]discover.Entry, error) {
 	found, err := s.memory.Entries(ctx, homes, q)
 	return slices.DeleteFunc(found, func(e discover.Entry) bool {
 		return len(q.Refs) > 0 && !slices.ContainsFunc(q.Refs, func(r discover.Ref) bool {
@@ -71,13 +71,13 @@ func (s *stage) Entries(ctx context.Context, homes []discover.Home, q discover.Q
 	}), err
 }
 
-func (s *stage) Read(ctx context.Context, entries []discover.Entry, want discover.Want) iter.Seq2[discover.Record, error] {
+func (s *stage) Read(ctx context.Context, entries []discover.Entry, want discover.ReadOptions) iter.Seq2[discover.Record, error] {
 	if s.reading != nil {
 		s.reading()
 	}
 	return func(yield func(discover.Record, error) bool) {
 		for r, err := range s.memory.Read(ctx, entries, want) {
-			if began, ok := s.deep[r.ID]; ok && want.Began {
+			if began, ok := s.deep[r.ID]; ok && want.TurnStart {
 				r.Turn.Began = began
 			}
 			if !yield(r, err) {

@@ -25,8 +25,8 @@ type system struct {
 }
 
 func thisSystem() system {
-	var roll proc.Roll
-	return system{arrived: roll.Call, ended: ended, alive: alive, stamp: stampOf, spent: processorTime, now: time.Now}
+	var roll proc.StartMonitor
+	return system{arrived: roll.Poll, ended: ended, alive: alive, stamp: stampOf, spent: processorTime, now: time.Now}
 }
 
 func ended(ctx context.Context, id proc.ID) error {

@@ -2,7 +2,7 @@
 // logs -f, events, list --watch and the proof of a launch.
 //
 // A poll is cheap: it asks for exits, sizes and times of the files that matter, and new processes. When it sees a change, a
-// snapshot ([discover.World.Snapshot]) reads anew what is watched. Each watched session has a track, which debounces what
+// snapshot ([discover.Scanner.Snapshot]) reads anew what is watched. Each watched session has a track, which debounces what
 // only seems to have stopped; events are the difference between what was reported of a track and what is true of it now.
 // Nothing is stored, and while the caller is busy nothing is read and nothing is lost.
 package watch
@@ -18,9 +18,9 @@ import (
 
 // Watcher watches sessions. It is for one goroutine at a time.
 type Watcher struct {
-	world  *discover.World
+	world  *discover.Scanner
 	poller *poller
-	want   discover.Want
+	want   discover.ReadOptions
 	tracks []*track
 	// ran says which sessions the processes ran at the last snapshot.
 	ran map[run]bool
@@ -41,21 +41,21 @@ type run struct {
 // Sessions watches these sessions: their rows come in their order, again whenever they may have changed. The end of a
 // process is seen at once, a change in the storage within a second, unless that would take too much of a processor. A
 // session that lives on in another process, whose file is moved, or that gets its name, keeps its place.
-func Sessions(world *discover.World, sessions []discover.Session) *Watcher {
+func Sessions(world *discover.Scanner, sessions []discover.Session) *Watcher {
 	return newSessions(world, sessions, thisSystem())
 }
 
 // Closely is [Sessions] for somebody who reads along: a change waits for its snapshot no longer than a moment, whatever
 // that costs.
-func Closely(world *discover.World, sessions []discover.Session) *Watcher {
+func Closely(world *discover.Scanner, sessions []discover.Session) *Watcher {
 	w := newSessions(world, sessions, thisSystem())
 	w.poller.max = maxDelay
 	return w
 }
 
-func newSessions(world *discover.World, sessions []discover.Session, s system) *Watcher {
+func newSessions(world *discover.Scanner, sessions []discover.Session, s system) *Watcher {
 	w := &Watcher{
-		world: world, want: discover.Want{Began: true}, about: sessions,
+		world: world, want: discover.ReadOptions{TurnStart: true}, about: sessions,
 		poller: newPoller(world, pace{min: pollInterval, share: costShare}, s),
 	}
 	for _, s := range sessions {
@@ -64,16 +64,16 @@ func newSessions(world *discover.World, sessions []discover.Session, s system) *
 	return w
 }
 
-// All watches all sessions of the selection: the live ones, with sel.All the stopped ones that [discover.World.List] shows
+// All watches all sessions of the selection: the live ones, with sel.All the stopped ones that [discover.Scanner.List] shows
 // too, and in one snapshot each those that have stopped since the last one, though they were never seen live: what the
 // storage holds of them is enough.
-func All(world *discover.World, sel discover.Select) *Watcher {
+func All(world *discover.Scanner, sel discover.SessionFilter) *Watcher {
 	return newAll(world, sel, thisSystem())
 }
 
-func newAll(world *discover.World, sel discover.Select, s system) *Watcher {
+func newAll(world *discover.Scanner, sel discover.SessionFilter, s system) *Watcher {
 	w := &Watcher{
-		world: world, want: discover.Want{Tokens: sel.Tokens}, all: newSelection(sel),
+		world: world, want: discover.ReadOptions{Tokens: sel.Tokens}, all: newSelection(sel),
 		poller: newPoller(world, pace{min: pollInterval, max: maxDelay, share: costShare}, s),
 	}
 	w.poller.arrivals = true
@@ -82,10 +82,10 @@ func newAll(world *discover.World, sel discover.Select, s system) *Watcher {
 
 // Launch watches the live sessions of an agent that was just started, at short intervals. A snapshot is due at once when the
 // channel is closed.
-func Launch(world *discover.World, agent discover.Agent, ended <-chan struct{}) *Watcher {
+func Launch(world *discover.Scanner, agent discover.Agent, ended <-chan struct{}) *Watcher {
 	s := thisSystem()
 	s.spent = elapsed()
-	w := newAll(world, discover.Select{Agents: []discover.Agent{agent}}, s)
+	w := newAll(world, discover.SessionFilter{Agents: []discover.Agent{agent}}, s)
 	w.all.liveOnly = true
 	w.poller.pace = pace{min: launchMin, max: launchMax, share: launchShare, always: true}
 	w.poller.wake = ended

@@ -9,7 +9,7 @@ import (
 	"sync"
 
 	"agentctl/discover"
-	"agentctl/internal/render"
+	"agentctl/internal/output"
 	"agentctl/launch"
 	"agentctl/launch/worktree"
 	"agentctl/lock"
@@ -135,7 +135,7 @@ var errSome = errors.New("some of them failed")
 func (env Env) reportAll(ctx context.Context, runs []*agentRun, group string) error {
 	asJSON := runs[0].json
 	if !asJSON {
-		if err := render.LaunchTable(env.Stdout, launchObjects(runs, group), runs[0].look); err != nil {
+		if err := output.LaunchTable(env.Stdout, launchObjects(runs, group), runs[0].look); err != nil {
 			return err
 		}
 	}
@@ -150,7 +150,7 @@ func (env Env) reportAll(ctx context.Context, runs []*agentRun, group string) er
 		})
 	}
 	if asJSON {
-		if err := render.JSONArray(env.Stdout, launchObjects(runs, group)); err != nil {
+		if err := output.JSONArray(env.Stdout, launchObjects(runs, group)); err != nil {
 			return err
 		}
 	}
@@ -167,15 +167,15 @@ func (env Env) reportAll(ctx context.Context, runs []*agentRun, group string) er
 	return worst
 }
 
-func launchObjects(runs []*agentRun, group string) []render.Launch {
-	out := make([]render.Launch, len(runs))
+func launchObjects(runs []*agentRun, group string) []output.Launch {
+	out := make([]output.Launch, len(runs))
 	for i, r := range runs {
-		out[i] = render.Launch{Name: r.name, Adapter: r.entry.Agent, Model: r.req.Model, Group: group, Branch: r.made.Branch, Answer: r.answer}
+		out[i] = output.Launch{Name: r.name, Adapter: r.entry.Agent, Model: r.req.Model, Group: group, Branch: r.made.Branch, Answer: r.answer}
 		if r.child != nil {
 			out[i].CWD = r.req.Dir
 		}
 		if r.session.Record != nil && r.session.ID != "" {
-			session := render.Of(r.session)
+			session := output.Of(r.session)
 			out[i].Session = &session
 		}
 		switch {

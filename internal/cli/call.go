@@ -8,7 +8,7 @@ import (
 
 	"agentctl/discover"
 	"agentctl/internal/config"
-	"agentctl/internal/render"
+	"agentctl/internal/output"
 )
 
 // common are the flags that several commands have.
@@ -22,8 +22,8 @@ type common struct {
 type call struct {
 	Env
 	config.Config
-	look  render.Look
-	world *discover.World
+	look  output.Look
+	world *discover.Scanner
 	// agents are those of --adapter; all if there are none.
 	agents []discover.Agent
 	// template prints an object as --format says; nil if it is not given.
@@ -54,10 +54,10 @@ func (env Env) call(verb string, o *common, object any) (*call, error) {
 }
 
 // printRows prints the rows of a list in the form that was asked for.
-func printRows[T any](c *call, rows []T, asJSON bool, table func(io.Writer, []T, render.Look) error) error {
+func printRows[T any](c *call, rows []T, asJSON bool, table func(io.Writer, []T, output.Look) error) error {
 	switch {
 	case asJSON:
-		return render.JSONArray(c.Stdout, rows)
+		return output.JSONArray(c.Stdout, rows)
 	case c.template != nil:
 		return printEach(rows, func(row T) error { return c.template(c.Stdout, row) })
 	case len(rows) == 0:
@@ -67,15 +67,15 @@ func printRows[T any](c *call, rows []T, asJSON bool, table func(io.Writer, []T,
 }
 
 // sessions lists what is selected.
-func (c *call) sessions(ctx context.Context, what string, sel discover.Select) (discover.Result, error) {
+func (c *call) sessions(ctx context.Context, what string, sel discover.SessionFilter) (discover.Result, error) {
 	working, done := c.query(ctx, what)
 	defer done()
 	return c.world.List(working, sel)
 }
 
 // find finds the sessions that an argument means. Where it fails the warnings, which may be why, are said.
-func (c *call) find(ctx context.Context, arg string, want discover.Want) (discover.Result, error) {
-	working, done := c.query(ctx, "looking for "+render.Clean(arg))
+func (c *call) find(ctx context.Context, arg string, want discover.ReadOptions) (discover.Result, error) {
+	working, done := c.query(ctx, "looking for "+output.Clean(arg))
 	defer done()
 	r, err := c.world.Find(working, arg, c.agents, want)
 	if working.Err() != nil {

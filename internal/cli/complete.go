@@ -11,8 +11,8 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"agentctl/discover"
-	"agentctl/internal/render"
-	"agentctl/lock/hooks"
+	"agentctl/internal/output"
+	"agentctl/lock/githooks"
 )
 
 // offer is a word that would complete the command line, and a description of it.
@@ -48,7 +48,7 @@ func (env Env) complete(ctx context.Context, shell string, args []string) string
 	}
 	var b strings.Builder
 	for _, o := range env.matching(ctx, args) {
-		about := render.Clean(o.about)
+		about := output.Clean(o.about)
 		switch {
 		case shell == "zsh":
 			b.WriteString(o.word + "\x00" + about + "\x00")
@@ -111,17 +111,17 @@ func (env Env) argumentOffers(ctx context.Context, verb *cli.Command, words []st
 	case verb.Name == "completion":
 		return offersOf("", shells()...)
 	case strings.HasPrefix(verb.ArgsUsage, "HOOK ") && first:
-		return offersOf("", hooks.Names()...)
+		return offersOf("", githooks.Names()...)
 	case verb.ArgsUsage == "WORKTREE…":
 		return env.worktreeOffers(ctx)
 	case verb.Name == "launch" && first:
 		return offersOf("", env.agentNames()...)
 	case verb.Name == "resume" && first:
-		return env.idOffers(ctx, discover.Select{All: true, Statuses: []discover.Status{discover.Stopped}})
+		return env.idOffers(ctx, discover.SessionFilter{All: true, Statuses: []discover.Status{discover.Stopped}})
 	case verb.ArgsUsage == "ID":
-		return env.idOffers(ctx, discover.Select{All: true})
+		return env.idOffers(ctx, discover.SessionFilter{All: true})
 	case verb.ArgsUsage == "ID…": // what is done to live sessions
-		return env.idOffers(ctx, discover.Select{})
+		return env.idOffers(ctx, discover.SessionFilter{})
 	}
 	return nil
 }
@@ -184,7 +184,7 @@ func offersOf(prefix string, words ...string) []offer {
 const maxOffers = 200
 
 // idOffers are the sessions of a selection, in the order of `list`.
-func (env Env) idOffers(ctx context.Context, sel discover.Select) []offer {
+func (env Env) idOffers(ctx context.Context, sel discover.SessionFilter) []offer {
 	sel.Limit = maxOffers
 	sessions := env.offeredSessions(ctx, sel)
 	var out []offer
@@ -197,7 +197,7 @@ func (env Env) idOffers(ctx context.Context, sel discover.Select) []offer {
 }
 
 // offeredSessions are the sessions of a selection within the time of the configuration; none if they cannot be read.
-func (env Env) offeredSessions(ctx context.Context, sel discover.Select) []discover.Session {
+func (env Env) offeredSessions(ctx context.Context, sel discover.SessionFilter) []discover.Session {
 	c, err := env.call("__complete", &common{}, nil)
 	if err == nil {
 		sel.Since, err = c.since("__complete", "")

@@ -7,7 +7,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"agentctl/internal/render"
+	"agentctl/internal/output"
 )
 
 // completeBash takes the command line up to the cursor, as it is typed, and the end of it that readline replaces (bash's $2, which
@@ -30,7 +30,7 @@ func (env Env) completeBash(ctx context.Context, args []string) string {
 	var b strings.Builder
 	for _, o := range env.matching(ctx, words[1:]) {
 		if rest, ok := strings.CutPrefix(o.word, stays); ok {
-			b.WriteString(bashQuoted(rest, quote) + "\x00" + render.Clean(o.about) + "\x00")
+			b.WriteString(bashQuoted(rest, quote) + "\x00" + output.Clean(o.about) + "\x00")
 		}
 	}
 	return b.String()

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"agentctl/discover"
-	"agentctl/internal/render"
+	"agentctl/internal/output"
 	"agentctl/lock"
 	"agentctl/proc"
 )
@@ -25,7 +25,7 @@ type scene struct {
 
 // scene lists all live sessions. A process that has just been started counts, before anything names its session.
 func (c *call) scene(ctx context.Context) (*scene, error) {
-	r, err := c.world.List(ctx, discover.Select{Children: true})
+	r, err := c.world.List(ctx, discover.SessionFilter{Children: true})
 	if err != nil {
 		return nil, err
 	}
@@ -37,7 +37,7 @@ func (c *call) scene(ctx context.Context) (*scene, error) {
 // sub-agent signs for the session that it works for.
 func (env Env) signature(r discover.Result, nearest []discover.Session) string {
 	if len(nearest) == 1 && nearest[0].ID != "" {
-		s := discover.Eldest(r.Sessions, nearest[0])
+		s := discover.RootSession(r.Sessions, nearest[0])
 		return string(s.Agent) + "/" + s.ID
 	}
 	return cmp.Or(env.Getenv("USER"), env.Getenv("LOGNAME"), fmt.Sprintf("uid %d", env.UID))
@@ -45,7 +45,7 @@ func (env Env) signature(r discover.Result, nearest []discover.Session) string {
 
 // unseen warns if the process table cannot be read, so that nobody can tell who is at work; it is [errPartial] then.
 func (sc *scene) unseen() error {
-	if !sc.Blind {
+	if !sc.ProcessesUnknown {
 		return nil
 	}
 	return sc.warn(sc.Warnings)
@@ -139,7 +139,7 @@ func whoLocks(l lock.Lock) string {
 		if l.Shared {
 			how = "held (shared)"
 		}
-		return fmt.Sprintf("%s is %s by process %d (%s, since %s)", l.Dir, how, p.ID.PID, render.Clean(p.Name), moment(p.Started))
+		return fmt.Sprintf("%s is %s by process %d (%s, since %s)", l.Dir, how, p.ID.PID, output.Clean(p.Name), moment(p.Started))
 	case l.Declared == nil:
 		return fmt.Sprintf("%s is held by a process that cannot be seen", l.Dir)
 	}
@@ -147,12 +147,12 @@ func whoLocks(l lock.Lock) string {
 	if d.Damage != nil {
 		return fmt.Sprintf("%s is locked: %v", l.Dir, d.Damage)
 	}
-	text := fmt.Sprintf("%s is locked by %s since %s", l.Dir, render.Clean(d.By), moment(d.Since))
+	text := fmt.Sprintf("%s is locked by %s since %s", l.Dir, output.Clean(d.By), moment(d.Since))
 	if !d.Until.IsZero() {
 		text += " until " + moment(d.Until)
 	}
 	if d.Reason != "" {
-		text += ": " + render.Clean(d.Reason)
+		text += ": " + output.Clean(d.Reason)
 	}
 	return text
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"agentctl/internal/config"
-	"agentctl/internal/render"
+	"agentctl/internal/output"
 )
 
 func doc(t *testing.T, name string) string {
@@ -130,7 +130,7 @@ func TestDocsNameEveryExitCode(t *testing.T) {
 // docs/json.md has a row for every field, in the contract's order.
 func TestDocsNameEveryField(t *testing.T) {
 	intro, _, _ := strings.Cut(doc(t, "json.md"), "\n## ")
-	if got, want := firstCells(intro), append(render.Fields(), "explain", "answer"); !slices.Equal(got, want) {
+	if got, want := firstCells(intro), append(output.Fields(), "explain", "answer"); !slices.Equal(got, want) {
 		t.Errorf("the document has\n%v, the code\n%v", got, want)
 	}
 }

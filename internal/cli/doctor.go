@@ -9,7 +9,7 @@ import (
 
 	"agentctl/discover"
 	"agentctl/internal/config"
-	"agentctl/internal/render"
+	"agentctl/internal/output"
 	"agentctl/proc"
 )
 
@@ -68,7 +68,7 @@ func (env Env) doctor(ctx context.Context, o *common) error {
 		return err
 	}
 	if o.json {
-		err = render.JSON(env.Stdout, f)
+		err = output.JSON(env.Stdout, f)
 	} else {
 		err = f.write(env.Stdout, config.Path(env.Getenv), c.look)
 	}
@@ -87,12 +87,12 @@ func (env Env) doctor(ctx context.Context, o *common) error {
 // examine asks every agent's reader what there is.
 func (c *call) examine(ctx context.Context) (findings, error) {
 	f := findings{Config: c.Config, Agents: []agentFindings{}, Warnings: []string{}}
-	live, err := c.world.List(ctx, discover.Select{Children: true})
+	live, err := c.world.List(ctx, discover.SessionFilter{Children: true})
 	if err != nil {
 		return f, err
 	}
 	f.Processes = processesOf(live)
-	if !live.Blind {
+	if !live.ProcessesUnknown {
 		f.Processes.CrossCheck, err = c.crossCheckProcesses(live.Table)
 		f.warn(err)
 	}

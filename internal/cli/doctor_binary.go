@@ -22,7 +22,7 @@ type binary struct {
 // counts once.
 func (env Env) binaries(a discover.Adapter) []binary {
 	list := []binary{}
-	p, ok := a.(discover.Program)
+	p, ok := a.(discover.ProgramNamer)
 	if !ok {
 		return list
 	}

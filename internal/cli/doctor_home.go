@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"agentctl/discover"
-	"agentctl/internal/render"
+	"agentctl/internal/output"
 )
 
 // homeFindings is one data root of an agent.
@@ -43,7 +43,7 @@ func examineHome(ctx context.Context, a discover.Adapter, home discover.Home, li
 			h.Live++
 		}
 	}
-	entries, err := a.Entries(discover.Confine(ctx, []discover.Home{home}), []discover.Home{home}, discover.Query{Children: true})
+	entries, err := a.Entries(discover.Confine(ctx, []discover.Home{home}), []discover.Home{home}, discover.EntryFilter{Children: true})
 	files := map[string]int64{}
 	formats := map[string]bool{}
 	for _, e := range entries {
@@ -68,7 +68,7 @@ func (h *homeFindings) count(e discover.Entry) {
 		h.Children++
 	}
 	if e.Updated.After(h.newest) {
-		h.newest, h.Newest = e.Updated, render.Stamp(e.Updated)
+		h.newest, h.Newest = e.Updated, output.Stamp(e.Updated)
 	}
 }
 

@@ -9,13 +9,13 @@ import (
 	"strings"
 
 	"agentctl/discover"
-	"agentctl/internal/render"
+	"agentctl/internal/output"
 )
 
 // write prints the findings for people. wanted is where a configuration file would be.
-func (f findings) write(w io.Writer, wanted string, look render.Look) error {
+func (f findings) write(w io.Writer, wanted string, look output.Look) error {
 	out := bufio.NewWriter(w)
-	line := func(key, text string) { fmt.Fprintf(out, "  %-8s  %s\n", key, render.Clean(text)) }
+	line := func(key, text string) { fmt.Fprintf(out, "  %-8s  %s\n", key, output.Clean(text)) }
 	for _, a := range f.Agents {
 		fmt.Fprintln(out, a.Adapter)
 		for _, b := range a.Binaries {
@@ -62,7 +62,7 @@ func (b binary) text() string {
 	return text
 }
 
-func (h homeFindings) text(look render.Look) string {
+func (h homeFindings) text(look output.Look) string {
 	if !h.Exists {
 		return h.Path + ": does not exist"
 	}
@@ -71,10 +71,10 @@ func (h homeFindings) text(look render.Look) string {
 		parts = append(parts, plural(h.Children, "sub-agent"))
 	}
 	if h.Sessions+h.Children > 0 {
-		parts = append(parts, render.Size(h.Bytes)+" of "+strings.Join(h.Formats, ", "))
+		parts = append(parts, output.Size(h.Bytes)+" of "+strings.Join(h.Formats, ", "))
 	}
 	if !h.newest.IsZero() {
-		parts = append(parts, "newest "+render.Age(h.newest, look.Now)+" ago")
+		parts = append(parts, "newest "+output.Age(h.newest, look.Now)+" ago")
 	}
 	parts = append(parts, fmt.Sprintf("%d live", h.Live))
 	if h.Trust != discover.Ours.String() {

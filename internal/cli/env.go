@@ -59,16 +59,16 @@ func System(version string) Env {
 		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
 		Width: width, Height: height, Interactive: interactive, Terminal: typing && width > 0,
 		Getenv: os.Getenv, Environ: os.Environ(), Become: launch.Become, Executable: os.Executable, Now: time.Now, PID: os.Getpid(), UID: os.Geteuid(),
-		Adapters: agents.All(), Take: proc.Take, CrossCheck: proc.CrossCheck, Version: version,
+		Adapters: agents.All(), Take: proc.ReadTable, CrossCheck: proc.CrossCheck, Version: version,
 	}
 }
 
 // world is the engine, looking where the settings say.
-func (env Env) world(homes map[string][]string) *discover.World {
-	return &discover.World{
+func (env Env) world(homes map[string][]string) *discover.Scanner {
+	return &discover.Scanner{
 		Adapters: env.Adapters,
-		Setup: func(a discover.Agent) discover.Setup {
-			return discover.Setup{Getenv: env.Getenv, Configured: homes[string(a)]}
+		HomeSources: func(a discover.Agent) discover.HomeSources {
+			return discover.HomeSources{Getenv: env.Getenv, Configured: homes[string(a)]}
 		},
 		Take: env.Take, PID: env.PID, UID: env.UID,
 		AllUsers: env.users != nil && env.users.allUsers,

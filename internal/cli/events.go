@@ -12,7 +12,7 @@ import (
 
 	"agentctl/discover"
 	"agentctl/discover/watch"
-	"agentctl/internal/render"
+	"agentctl/internal/output"
 )
 
 type eventsOptions struct {
@@ -64,11 +64,11 @@ func newEvents(env Env) *cli.Command {
 }
 
 func (env Env) events(ctx context.Context, o *eventsOptions) error {
-	c, err := env.call("events", &o.common, render.Event{})
+	c, err := env.call("events", &o.common, output.Event{})
 	if err != nil {
 		return err
 	}
-	sel := discover.Select{Agents: c.agents, Children: o.children}
+	sel := discover.SessionFilter{Agents: c.agents, Children: o.children}
 	if sel.Match, err = o.scope.match("events"); err != nil {
 		return err
 	}
@@ -136,13 +136,13 @@ func ofTypes(events []watch.Event, types []string) []watch.Event {
 func publish(ctx context.Context, out io.Writer, events []watch.Event, template func(io.Writer, any) error, outlets []*outlet) error {
 	for _, e := range events {
 		var line bytes.Buffer
-		if err := render.JSONLine(&line, render.EventOf(e)); err != nil {
+		if err := output.JSONLine(&line, output.EventOf(e)); err != nil {
 			return err
 		}
 		printed := line
 		if template != nil {
 			printed = bytes.Buffer{}
-			if err := template(&printed, render.EventOf(e)); err != nil {
+			if err := template(&printed, output.EventOf(e)); err != nil {
 				return err
 			}
 		}

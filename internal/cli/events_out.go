@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"agentctl/internal/render"
+	"agentctl/internal/output"
 	"agentctl/internal/webhook"
 	"agentctl/launch"
 )
@@ -15,7 +15,7 @@ func (env Env) execute(h hook) func(context.Context, delivery) error {
 	return func(ctx context.Context, d delivery) error {
 		s := d.event.Session
 		vars := append(hookVars(s), "AGENTCTL_EVENT="+string(d.event.Type), "AGENTCTL_STATUS="+string(s.Status),
-			variable("AGENTCTL_WAITING_ON", render.WaitingOnText(s.WaitingOn)))
+			variable("AGENTCTL_WAITING_ON", output.WaitingOnText(s.WaitingOn)))
 		return h.shell(ctx, env, "", d.line, vars)
 	}
 }

@@ -18,7 +18,7 @@ import (
 
 	"agentctl/discover"
 	"agentctl/discover/watch"
-	"agentctl/internal/render"
+	"agentctl/internal/output"
 	"agentctl/internal/webhook"
 )
 
@@ -90,7 +90,7 @@ func TestEventsRefuse(t *testing.T) {
 
 // nth is a delivery that can be told from others.
 func nth(i int) delivery {
-	s := discover.Nobody()
+	s := discover.UnknownSession()
 	s.ID = fmt.Sprint(i)
 	return delivery{watch.Event{Type: watch.SessionIdle, Session: s}, []byte(s.ID)}
 }
@@ -186,7 +186,7 @@ func TestAnEventIsExecuted(t *testing.T) {
 	if kept := without(env.Environ, "SECRET"); !slices.Equal(kept, env.Environ[:1]) {
 		t.Errorf("%v", kept)
 	}
-	if !strings.Contains(render.Schema(), string(d.event.Type)) {
+	if !strings.Contains(output.Schema(), string(d.event.Type)) {
 		t.Errorf("the schema does not have %s", d.event.Type)
 	}
 }

@@ -10,7 +10,7 @@ import (
 
 	"agentctl/discover"
 	"agentctl/discover/watch"
-	"agentctl/internal/render"
+	"agentctl/internal/output"
 )
 
 // once prints the last messages of a session.
@@ -49,9 +49,9 @@ func (t *telling) nothing() {
 	t.report.note(fmt.Sprintf("%s %s", idOf(s), what))
 }
 
-func (t *telling) print(ctx context.Context, entries []render.Entry) error {
+func (t *telling) print(ctx context.Context, entries []output.Entry) error {
 	if t.options.json {
-		return render.JSONArrayOf(t.Stdout, entries, func(e render.Entry) render.Message { return render.OfMessage(e.Message, e.Of) })
+		return output.JSONArrayOf(t.Stdout, entries, func(e output.Entry) output.Message { return output.OfMessage(e.Message, e.Of) })
 	}
 	var b bytes.Buffer
 	text := t.transcript(&b)
@@ -61,7 +61,7 @@ func (t *telling) print(ctx context.Context, entries []render.Entry) error {
 		}
 	}
 	s := t.sessions[0]
-	shown := slices.ContainsFunc(entries, func(e render.Entry) bool { return e.Tool != nil && e.Tool.State == discover.ToolWaiting })
+	shown := slices.ContainsFunc(entries, func(e output.Entry) bool { return e.Tool != nil && e.Tool.State == discover.ToolWaiting })
 	if s.Status == discover.Waiting && !shown {
 		if err := text.Waits(s); err != nil {
 			return err
@@ -114,10 +114,10 @@ func (t *telling) follow(ctx context.Context) error {
 }
 
 // writer prints one message at a time.
-func (t *telling) writer(ctx context.Context) func(render.Entry) error {
+func (t *telling) writer(ctx context.Context) func(output.Entry) error {
 	out := impatient{ctx, t.Stdout}
 	if t.options.json {
-		return func(e render.Entry) error { return render.JSONLine(out, render.OfMessage(e.Message, e.Of)) }
+		return func(e output.Entry) error { return output.JSONLine(out, output.OfMessage(e.Message, e.Of)) }
 	}
 	return t.transcript(out).Write
 }

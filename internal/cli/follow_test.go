@@ -50,12 +50,12 @@ func TestSubAgentsThatBeginAreFollowed(t *testing.T) {
 		}}}
 		o := &transcriptOptions{verb: "logs", limit: 1, follow: true, children: true, common: common{json: true}}
 		world := env.world(nil)
-		r, err := world.Find(t.Context(), "aaaaaaaa-1", nil, discover.Want{})
+		r, err := world.Find(t.Context(), "aaaaaaaa-1", nil, discover.ReadOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		if err := (&telling{
-			call: &call{Env: env, world: world}, options: o, quiet: func() {}, sessions: r.Sessions, family: world.Family(),
+			call: &call{Env: env, world: world}, options: o, quiet: func() {}, sessions: r.Sessions, family: world.Subagents(),
 		}).follow(t.Context()); err != nil {
 			t.Error(err)
 		}

@@ -6,7 +6,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"agentctl/internal/render"
+	"agentctl/internal/output"
 )
 
 // sessionTemplate is the example in the help of --format where the objects are sessions.
@@ -33,13 +33,13 @@ func (env Env) template(verb string, text *string, asJSON *bool, of any) (func(w
 	case *text == "":
 		return nil, nil
 	}
-	f, err := render.ParseFormat(*text, env.Now, of)
+	f, err := output.ParseFormat(*text, env.Now, of)
 	if err != nil {
 		return nil, badUsage(verb, "%v", err)
 	}
 	return func(w io.Writer, object any) error {
 		err := f.Write(w, object)
-		if bad, ok := errors.AsType[*render.FormatError](err); ok {
+		if bad, ok := errors.AsType[*output.FormatError](err); ok {
 			return badUsage(verb, "%v", bad)
 		}
 		return err

@@ -7,7 +7,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"agentctl/internal/render"
+	"agentctl/internal/output"
 )
 
 // Templates are for every command that prints objects; the word json asks for what --json prints.
@@ -60,8 +60,8 @@ func TestFormats(t *testing.T) {
 // The example in the help of each --format is a template of the objects that this command prints.
 func TestFormatExamples(t *testing.T) {
 	objects := map[string]any{
-		"list": render.Session{}, "status": render.Session{}, "wait": render.Session{},
-		"events": render.Event{}, "locks": render.Lock{}, "worktree list": render.Worktree{},
+		"list": output.Session{}, "status": output.Session{}, "wait": output.Session{},
+		"events": output.Event{}, "locks": output.Lock{}, "worktree list": output.Worktree{},
 	}
 	env, _ := testEnv(t)
 	for _, c := range leaves(newApp(env, verbs()).Commands) {
@@ -72,7 +72,7 @@ func TestFormatExamples(t *testing.T) {
 		usage := c.Flags[i].(*cli.StringFlag).Usage
 		_, example, _ := strings.Cut(usage, "'")
 		example, _, _ = strings.Cut(example, "'")
-		if _, err := render.ParseFormat(example, env.Now, objects[verbOf(c)]); err != nil {
+		if _, err := output.ParseFormat(example, env.Now, objects[verbOf(c)]); err != nil {
 			t.Errorf("%s: %q: %v", verbOf(c), usage, err)
 		}
 	}

@@ -6,20 +6,20 @@ import (
 	"time"
 
 	"agentctl/discover"
-	"agentctl/internal/render"
+	"agentctl/internal/output"
 )
 
 // gauge measures what a list of all sessions of a window shows, sub-agents' too.
-func (env Env) gauge(r discover.Result, sel discover.Select, now time.Time) []render.Metric {
+func (env Env) gauge(r discover.Result, sel discover.SessionFilter, now time.Time) []output.Metric {
 	var agents []discover.Agent
 	for _, a := range env.Adapters {
 		if len(sel.Agents) == 0 || slices.Contains(sel.Agents, a.Name()) {
 			agents = append(agents, a.Name())
 		}
 	}
-	metrics := slices.Concat(countSessions(agents, r.Sessions), measureLive(r.Sessions), env.countTokens(agents, r.Sessions, discover.Want{Tokens: sel.Tokens, Whole: sel.Whole}))
+	metrics := slices.Concat(countSessions(agents, r.Sessions), measureLive(r.Sessions), env.countTokens(agents, r.Sessions, discover.ReadOptions{Tokens: sel.Tokens, Full: sel.Whole}))
 	if !sel.Since.IsZero() {
-		window := render.Metric{Name: "agentctl_window_seconds", Help: "How long ago a stopped session may have been active to be counted."}
+		window := output.Metric{Name: "agentctl_window_seconds", Help: "How long ago a stopped session may have been active to be counted."}
 		window.Add(now.Sub(sel.Since).Seconds())
 		metrics = append(metrics, window)
 	}
@@ -27,9 +27,9 @@ func (env Env) gauge(r discover.Result, sel discover.Select, now time.Time) []re
 }
 
 // countSessions counts those that list -a shows: no sub-agents'. What there is none of is 0, not missing.
-func countSessions(agents []discover.Agent, sessions []discover.Session) []render.Metric {
-	byStatus := render.Metric{Name: "agentctl_sessions", Help: "Sessions by status, the stopped ones of the window."}
-	byOutcome := render.Metric{Name: "agentctl_stopped_sessions", Help: "Stopped sessions of the window, by how the last turn ended."}
+func countSessions(agents []discover.Agent, sessions []discover.Session) []output.Metric {
+	byStatus := output.Metric{Name: "agentctl_sessions", Help: "Sessions by status, the stopped ones of the window."}
+	byOutcome := output.Metric{Name: "agentctl_stopped_sessions", Help: "Stopped sessions of the window, by how the last turn ended."}
 	for _, agent := range agents {
 		counts, outcomes := map[string]float64{}, map[discover.Outcome]float64{}
 		for _, s := range sessions {
@@ -45,11 +45,11 @@ func countSessions(agents []discover.Agent, sessions []discover.Session) []rende
 			byOutcome.Add(outcomes[outcome], "adapter", string(agent), "outcome", string(outcome))
 		}
 	}
-	return []render.Metric{byStatus, byOutcome}
+	return []output.Metric{byStatus, byOutcome}
 }
 
-func countWarnings(agents []discover.Agent, warnings []*discover.Warning) render.Metric {
-	m := render.Metric{Name: "agentctl_unreadable", Help: "Stores, files and processes that could not be read; of the process table itself under the adapter processes."}
+func countWarnings(agents []discover.Agent, warnings []*discover.Warning) output.Metric {
+	m := output.Metric{Name: "agentctl_unreadable", Help: "Stores, files and processes that could not be read; of the process table itself under the adapter processes."}
 	counts := map[discover.Agent]float64{}
 	for _, w := range warnings {
 		counts[w.Agent]++
@@ -63,13 +63,13 @@ func countWarnings(agents []discover.Agent, warnings []*discover.Warning) render
 
 // countTokens sums up what the agents themselves state, of what was asked for. A sub-agent's is not counted twice where it is
 // in the total of the session that it works for.
-func (env Env) countTokens(agents []discover.Agent, sessions []discover.Session, want discover.Want) []render.Metric {
+func (env Env) countTokens(agents []discover.Agent, sessions []discover.Session, want discover.ReadOptions) []output.Metric {
 	const known = ", of the sessions of the window whose agent states them; without --tokens, where that is cheap to read."
-	tokens := render.Metric{Name: "agentctl_tokens", Help: "Tokens by kind, as each agent counts them" + known}
-	cost := render.Metric{Name: "agentctl_cost_dollars", Help: "Cost in US dollars, the agents' own figures" + known}
-	counted := render.Metric{Name: "agentctl_tokens_sessions", Help: "Sessions, sub-agents' too, whose tokens are counted in agentctl_tokens."}
+	tokens := output.Metric{Name: "agentctl_tokens", Help: "Tokens by kind, as each agent counts them" + known}
+	cost := output.Metric{Name: "agentctl_cost_dollars", Help: "Cost in US dollars, the agents' own figures" + known}
+	counted := output.Metric{Name: "agentctl_tokens_sessions", Help: "Sessions, sub-agents' too, whose tokens are counted in agentctl_tokens."}
 	for _, agent := range agents {
-		in, inclusive := discover.AdapterWith[discover.Inclusive](env.Adapters, agent)
+		in, inclusive := discover.AdapterWith[discover.SubagentTotals](env.Adapters, agent)
 		inclusive = inclusive && in.IncludesSubAgents(want)
 		var sum discover.Tokens
 		var dollars float64
@@ -97,10 +97,10 @@ func (env Env) countTokens(agents []discover.Agent, sessions []discover.Session,
 			cost.Add(dollars, "adapter", name)
 		}
 	}
-	return []render.Metric{tokens, counted, cost}
+	return []output.Metric{tokens, counted, cost}
 }
 
-func addTokens(m *render.Metric, adapter string, t discover.Tokens) {
+func addTokens(m *output.Metric, adapter string, t discover.Tokens) {
 	for _, kind := range []struct {
 		name string
 		n    int64
@@ -109,10 +109,10 @@ func addTokens(m *render.Metric, adapter string, t discover.Tokens) {
 	}
 }
 
-func (env Env) buildInfo() render.Metric {
+func (env Env) buildInfo() output.Metric {
 	info, _ := debug.ReadBuildInfo()
 	b := buildOf(env.Version, info)
-	m := render.Metric{Name: "agentctl_build_info", Help: "1, with what is known of this binary."}
+	m := output.Metric{Name: "agentctl_build_info", Help: "1, with what is known of this binary."}
 	m.Add(1, "version", b.Version, "revision", b.Revision, "goversion", b.Go)
 	return m
 }

@@ -6,20 +6,20 @@ import (
 	"strconv"
 
 	"agentctl/discover"
-	"agentctl/internal/render"
+	"agentctl/internal/output"
 	"agentctl/proc"
 )
 
 // measureLive measures the processes that run live sessions, each once: as a session's if it runs that one alone, else as
 // a process. Sub-agents run in the process of the session that they work for.
-func measureLive(sessions []discover.Session) []render.Metric {
+func measureLive(sessions []discover.Session) []output.Metric {
 	of := usage{
-		memory: render.Metric{Name: "agentctl_session_memory_bytes", Help: "Resident memory of the agent's processes that run a live session and no other."},
-		cpu:    render.Metric{Name: "agentctl_session_cpu_seconds_total", Help: "Processor time of the agent's processes that run a live session and no other.", Counter: true},
+		memory: output.Metric{Name: "agentctl_session_memory_bytes", Help: "Resident memory of the agent's processes that run a live session and no other."},
+		cpu:    output.Metric{Name: "agentctl_session_cpu_seconds_total", Help: "Processor time of the agent's processes that run a live session and no other.", Counter: true},
 	}
 	shared := usage{
-		memory: render.Metric{Name: "agentctl_shared_process_memory_bytes", Help: "Resident memory of an agent's process that runs several live sessions, or one that has no ID."},
-		cpu:    render.Metric{Name: "agentctl_shared_process_cpu_seconds_total", Help: "Processor time of an agent's process that runs several live sessions, or one that has no ID.", Counter: true},
+		memory: output.Metric{Name: "agentctl_shared_process_memory_bytes", Help: "Resident memory of an agent's process that runs several live sessions, or one that has no ID."},
+		cpu:    output.Metric{Name: "agentctl_shared_process_cpu_seconds_total", Help: "Processor time of an agent's process that runs several live sessions, or one that has no ID.", Counter: true},
 	}
 	sole := soleSessions(sessions)
 	var rest []agentProcess
@@ -40,7 +40,7 @@ func measureLive(sessions []discover.Session) []render.Metric {
 	for _, p := range rest {
 		shared.add([]proc.Process{p.Process}, "adapter", string(p.agent), "pid", strconv.Itoa(p.ID.PID))
 	}
-	return []render.Metric{of.memory, of.cpu, shared.memory, shared.cpu}
+	return []output.Metric{of.memory, of.cpu, shared.memory, shared.cpu}
 }
 
 type agentProcess struct {
@@ -49,7 +49,7 @@ type agentProcess struct {
 }
 
 // usage are the two measures of a process, under labels of one kind.
-type usage struct{ memory, cpu render.Metric }
+type usage struct{ memory, cpu output.Metric }
 
 // add sums up what these use. What cannot be read of any is left out: less than the truth is none.
 func (u *usage) add(processes []proc.Process, labels ...string) {

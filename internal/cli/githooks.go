@@ -10,9 +10,9 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"agentctl/internal/render"
+	"agentctl/internal/output"
 	"agentctl/launch"
-	"agentctl/lock/hooks"
+	"agentctl/lock/githooks"
 )
 
 func newHooks(env Env) *cli.Command {
@@ -21,10 +21,10 @@ func newHooks(env Env) *cli.Command {
 		UsageText: "agentctl hooks install|uninstall|status|run [FLAGS] [ARGUMENTS]",
 		Subcommands: []*cli.Command{
 			newHooksChange(env, "install", "install agentctl in the git hooks of a repository", env.hooksInstall),
-			newHooksChange(env, "uninstall", "remove agentctl from the git hooks, and restore them", func(ctx context.Context, p *hooks.Place, _ *hooksOptions) ([]hooks.Hook, error) {
+			newHooksChange(env, "uninstall", "remove agentctl from the git hooks, and restore them", func(ctx context.Context, p *githooks.Place, _ *hooksOptions) ([]githooks.Hook, error) {
 				return p.Uninstall(ctx)
 			}),
-			newHooksChange(env, "status", "show which hooks call agentctl", func(_ context.Context, p *hooks.Place, _ *hooksOptions) ([]hooks.Hook, error) {
+			newHooksChange(env, "status", "show which hooks call agentctl", func(_ context.Context, p *githooks.Place, _ *hooksOptions) ([]githooks.Hook, error) {
 				return p.Status()
 			}),
 			newHooksRun(env),
@@ -39,7 +39,7 @@ type hooksOptions struct {
 }
 
 // newHooksChange makes one of the commands that show all hooks when they have done what they do.
-func newHooksChange(env Env, name, usage string, do func(context.Context, *hooks.Place, *hooksOptions) ([]hooks.Hook, error)) *cli.Command {
+func newHooksChange(env Env, name, usage string, do func(context.Context, *githooks.Place, *hooksOptions) ([]githooks.Hook, error)) *cli.Command {
 	o := &hooksOptions{}
 	flags := []cli.Flag{
 		&cli.StringFlag{Name: "repo", Usage: "the repository that contains `DIR` (default: the current one)", Destination: &o.repo},
@@ -63,7 +63,7 @@ func mergesFlag(to *bool) *cli.BoolFlag {
 	return &cli.BoolFlag{Name: "trailer-merges", Usage: "also name the session in the messages of merges and squashes", Destination: to}
 }
 
-func (env Env) hooks(ctx context.Context, verb string, o *hooksOptions, do func(context.Context, *hooks.Place, *hooksOptions) ([]hooks.Hook, error)) error {
+func (env Env) hooks(ctx context.Context, verb string, o *hooksOptions, do func(context.Context, *githooks.Place, *hooksOptions) ([]githooks.Hook, error)) error {
 	c, err := env.call(verb, &o.common, nil)
 	if err != nil {
 		return err
@@ -72,33 +72,33 @@ func (env Env) hooks(ctx context.Context, verb string, o *hooksOptions, do func(
 	if err != nil {
 		return err
 	}
-	place, err := hooks.Find(ctx, repo)
+	place, err := githooks.Find(ctx, repo)
 	if err != nil {
 		return err
 	}
 	list, err := do(ctx, place, o)
-	if refused, ok := errors.AsType[*hooks.RefusedError](err); ok {
+	if refused, ok := errors.AsType[*githooks.RefusedError](err); ok {
 		return conflict(refused.Error()+"; nothing was changed", refused.Advice())
 	}
 	if err != nil {
 		return err
 	}
-	var out []render.GitHook
+	var out []output.GitHook
 	for _, h := range list {
-		out = append(out, render.GitHook{
+		out = append(out, output.GitHook{
 			Hook: h.Name, State: string(h.State), Path: h.Path, Program: h.Program, TrailerMerges: h.Merges,
 			Original: h.Original, Manager: h.Manager, Reason: h.Why, Advice: h.Advice, Changed: h.Changed,
 		})
 	}
-	return printRows(c, out, o.json, render.GitHookTable)
+	return printRows(c, out, o.json, output.GitHookTable)
 }
 
-func (env Env) hooksInstall(ctx context.Context, place *hooks.Place, o *hooksOptions) ([]hooks.Hook, error) {
+func (env Env) hooksInstall(ctx context.Context, place *githooks.Place, o *hooksOptions) ([]githooks.Hook, error) {
 	path, err := env.installed()
 	if err != nil {
 		return nil, err
 	}
-	return place.Install(ctx, hooks.Wanted{Program: path, Merges: o.merges})
+	return place.Install(ctx, githooks.Wanted{Program: path, Merges: o.merges})
 }
 
 // installed is where this program is installed: its name along PATH, if that leads to it, since an update replaces what

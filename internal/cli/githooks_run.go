@@ -13,7 +13,7 @@ import (
 
 	"agentctl/discover"
 	"agentctl/launch"
-	"agentctl/lock/hooks"
+	"agentctl/lock/githooks"
 )
 
 func newHooksRun(env Env) *cli.Command {
@@ -30,10 +30,10 @@ func newHooksRun(env Env) *cli.Command {
 		Action: func(c *cli.Context) error {
 			args := c.Args().Slice()
 			if len(args) == 0 {
-				return badUsage("hooks run", "hooks run needs a hook: %s", strings.Join(hooks.Names(), ", "))
+				return badUsage("hooks run", "hooks run needs a hook: %s", strings.Join(githooks.Names(), ", "))
 			}
-			if !slices.Contains(hooks.Names(), args[0]) {
-				return unknown("hook", args[0], hooks.Names())
+			if !slices.Contains(githooks.Names(), args[0]) {
+				return unknown("hook", args[0], githooks.Names())
 			}
 			if over := overrides()[args[0]]; over != "" {
 				return env.guardHook(c.Context, over)
@@ -116,7 +116,7 @@ func (env Env) addTrailer(ctx context.Context, args []string, merges bool) error
 	if err != nil {
 		return err
 	}
-	m := hooks.Message{File: args[0], Source: args[1], Git: git, Environ: env.Environ}
+	m := githooks.Message{File: args[0], Source: args[1], Git: git, Environ: env.Environ}
 	if takes, err := m.Takes(ctx, merges); !takes {
 		return err
 	}

@@ -73,7 +73,7 @@ func (env Env) guard(ctx context.Context, dir string, o *guardOptions, over stri
 		return err
 	}
 	unread := env.warn(sc.Warnings)
-	if sc.Blind {
+	if sc.ProcessesUnknown {
 		// Who is at work cannot be told: to let pass what must not would be the worse mistake. What is missing of other stores
 		// blocks nobody's work.
 		return unread

@@ -55,7 +55,7 @@ func TestAHookIsToldOfOddNames(t *testing.T) {
 
 func TestAHookThatFailsIsNamed(t *testing.T) {
 	env, _ := testEnv(t)
-	s := discover.Nobody()
+	s := discover.UnknownSession()
 	s.Dir = t.TempDir()
 	if err := (hook{"--on-create", ""}).run(t.Context(), env, s, nil); err != nil {
 		t.Errorf("nothing fails with %v", err)
@@ -72,7 +72,7 @@ func TestAHookThatFailsIsNamed(t *testing.T) {
 
 func TestAHookEndsWithTheCommand(t *testing.T) {
 	env, _ := testEnv(t)
-	s := discover.Nobody()
+	s := discover.UnknownSession()
 	s.Dir = t.TempDir()
 	ctx, stop := context.WithCancel(t.Context())
 	env.report.out = writerFunc(func(p []byte) (int, error) { stop(); return len(p), nil }) // it has begun

@@ -12,25 +12,25 @@ import (
 // marking is an agent that marks what its tools run.
 type marking struct{ stub }
 
-func (marking) Mark(getenv func(string) string) (discover.Mark, bool) {
+func (marking) ReadMarker(getenv func(string) string) (discover.EnvMarker, bool) {
 	id := getenv("THREAD")
-	return discover.Mark{Session: id}, id != ""
+	return discover.EnvMarker{Session: id}, id != ""
 }
 
-func (marking) MarkKeys() []string { return []string{"THREAD"} }
+func (marking) MarkerKeys() []string { return []string{"THREAD"} }
 
 func (marking) Runs(proc.Process) bool { return false }
 
 // sharedEnv is a world of one codex process, 10, that runs the threads "boss", its sub-agents "hand" and "finger", and
 // "other", all in one directory, which is where we are; the states are theirs, "" for none at all. We are below it,
 // under a claude-code of our own if nested, or elsewhere if outside.
-func sharedEnv(t *testing.T, states map[string]discover.TurnState, where string) (Env, *output) {
+func sharedEnv(t *testing.T, states map[string]discover.TurnState, where string) (Env, *captured) {
 	t.Helper()
 	env, out := testEnv(t)
 	dir := t.TempDir()
 	t.Chdir(dir)
 	parents := map[string]int{"inside": 11, "nested": 31, "outside": 1}
-	table := proc.Of(process(1, 0), process(10, 1), process(11, 10), process(30, 11), process(31, 30), process(1000, parents[where]))
+	table := proc.FakeTable(process(1, 0), process(10, 1), process(11, 10), process(30, 11), process(31, 30), process(1000, parents[where]))
 	env.Take = func(context.Context) (*proc.Table, error) { return table, nil }
 	codex := stub{name: "codex", program: "codex", home: "/h/codex"}
 	add := func(s *stub, pid int, r discover.Record) {

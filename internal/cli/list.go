@@ -9,7 +9,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"agentctl/discover"
-	"agentctl/internal/render"
+	"agentctl/internal/output"
 )
 
 type listOptions struct {
@@ -67,7 +67,7 @@ func (env Env) list(ctx context.Context, o *listOptions) error {
 	case o.json && o.quiet, o.format != "" && (o.json || o.quiet):
 		return badUsage("list", "--json, --quiet and --format cannot be used together")
 	}
-	c, err := env.call("list", &o.common, render.Session{})
+	c, err := env.call("list", &o.common, output.Session{})
 	if err != nil {
 		return err
 	}
@@ -94,19 +94,19 @@ func (env Env) list(ctx context.Context, o *listOptions) error {
 func (c *call) printSessions(ctx context.Context, list []discover.Session, o *listOptions) error {
 	switch {
 	case o.json:
-		return render.JSONArrayOf(c.Stdout, list, render.Of)
+		return output.JSONArrayOf(c.Stdout, list, output.Of)
 	case o.quiet:
 		for _, s := range list {
-			if _, err := fmt.Fprintln(c.Stdout, render.Clean(s.ID)); err != nil {
+			if _, err := fmt.Fprintln(c.Stdout, output.Clean(s.ID)); err != nil {
 				return err
 			}
 		}
 		return nil
 	case c.template != nil:
-		return printEach(list, func(s discover.Session) error { return c.template(c.Stdout, render.Of(s)) })
+		return printEach(list, func(s discover.Session) error { return c.template(c.Stdout, output.Of(s)) })
 	}
-	render.WaitingFirst(list)
-	return c.printTable(ctx, len(list), o, func(b *bytes.Buffer) error { return render.Table(b, list, c.look) })
+	output.WaitingFirst(list)
+	return c.printTable(ctx, len(list), o, func(b *bytes.Buffer) error { return output.Table(b, list, c.look) })
 }
 
 // printTable prints n rows for people; what is longer than a terminal goes through the pager.

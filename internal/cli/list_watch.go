@@ -15,7 +15,7 @@ import (
 
 	"agentctl/discover"
 	"agentctl/discover/watch"
-	"agentctl/internal/render"
+	"agentctl/internal/output"
 	"agentctl/internal/terminal"
 )
 
@@ -54,7 +54,7 @@ func (env Env) listWatch(c *cli.Context, o *listOptions) error {
 		if !known {
 			return []string{"reading …"}
 		}
-		return render.Frame(sessions, warnings, look, rows)
+		return output.Frame(sessions, warnings, look, rows)
 	}}
 	err = screen.Show(ctx)
 	stop()
@@ -114,9 +114,9 @@ func (w *watched) take(r discover.Result, now time.Time) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.told, w.last = true, r
-	maps.DeleteFunc(w.ended, func(_ discover.Key, s discover.Session) bool { return !s.IsNews(now) })
+	maps.DeleteFunc(w.ended, func(_ discover.Key, s discover.Session) bool { return !s.StoppedRecently(now) })
 	for _, s := range r.Sessions {
-		if delete(w.ended, s.Key()); s.ID != "" && s.IsNews(now) {
+		if delete(w.ended, s.Key()); s.ID != "" && s.StoppedRecently(now) {
 			w.ended[s.Key()] = s
 		}
 	}
@@ -133,11 +133,11 @@ func (w *watched) sessions(now time.Time) (list []discover.Session, warnings []s
 	list = slices.Clone(w.last.Sessions)
 	for key, s := range w.ended {
 		listed := slices.ContainsFunc(list, func(o discover.Session) bool { return o.Key() == key })
-		if !listed && s.IsNews(now) {
+		if !listed && s.StoppedRecently(now) {
 			list = append(list, s)
 		}
 	}
-	discover.ByNeed(list, now)
+	discover.SortByAttention(list, now)
 	if w.limit > 0 && len(list) > w.limit {
 		list = list[:w.limit]
 	}

@@ -8,20 +8,20 @@ import (
 	"sync"
 
 	"agentctl/discover"
-	"agentctl/internal/render"
+	"agentctl/internal/output"
 	"agentctl/launch/worktree"
 )
 
 // listWide lists with what each session does on the machine. Token counts are read for it, whatever that takes.
-func (c *call) listWide(ctx context.Context, sel discover.Select, o *listOptions) error {
+func (c *call) listWide(ctx context.Context, sel discover.SessionFilter, o *listOptions) error {
 	sel.Tokens, sel.Whole = true, true
 	working, done := c.query(ctx, "reading the agents' stores")
 	r, err := c.world.List(working, sel)
-	var machines []render.Machine
+	var machines []output.Machine
 	var unanswered []*discover.Warning
 	if err == nil {
 		if !o.json {
-			render.WaitingFirst(r.Sessions)
+			output.WaitingFirst(r.Sessions)
 		}
 		machines, unanswered = c.machines(working, c.world, r)
 		err = working.Err()
@@ -31,13 +31,13 @@ func (c *call) listWide(ctx context.Context, sel discover.Select, o *listOptions
 		return err
 	}
 	if o.json {
-		objects := make([]render.Session, len(r.Sessions))
+		objects := make([]output.Session, len(r.Sessions))
 		for i, s := range r.Sessions {
-			objects[i] = render.On(s, machines[i])
+			objects[i] = output.On(s, machines[i])
 		}
-		err = render.JSONArray(c.Stdout, objects)
+		err = output.JSONArray(c.Stdout, objects)
 	} else {
-		err = c.printTable(ctx, len(r.Sessions), o, func(b *bytes.Buffer) error { return render.WideTable(b, r.Sessions, machines, c.look) })
+		err = c.printTable(ctx, len(r.Sessions), o, func(b *bytes.Buffer) error { return output.WideTable(b, r.Sessions, machines, c.look) })
 	}
 	if err != nil {
 		return err
@@ -50,9 +50,9 @@ const atOnce = 4
 
 // machines looks at what each session of r does. Sessions may work in one directory: git is asked once, and where it does
 // not answer there is one warning.
-func (env Env) machines(ctx context.Context, w *discover.World, r discover.Result) ([]render.Machine, []*discover.Warning) {
+func (env Env) machines(ctx context.Context, w *discover.Scanner, r discover.Result) ([]output.Machine, []*discover.Warning) {
 	type answer struct {
-		changes *render.Changes
+		changes *output.Changes
 		err     error
 		told    bool
 	}
@@ -72,8 +72,8 @@ func (env Env) machines(ctx context.Context, w *discover.World, r discover.Resul
 			<-room
 		})
 	}
-	out := make([]render.Machine, len(r.Sessions))
-	forest := w.Forest(r, r.Sessions)
+	out := make([]output.Machine, len(r.Sessions))
+	forest := w.ProcessTrees(r, r.Sessions)
 	for i, s := range r.Sessions {
 		out[i].Processes = processes(forest.Tree(ctx, s))
 	}

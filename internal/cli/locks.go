@@ -7,7 +7,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"agentctl/discover"
-	"agentctl/internal/render"
+	"agentctl/internal/output"
 	"agentctl/lock"
 )
 
@@ -24,11 +24,11 @@ func newLocks(env Env) *cli.Command {
 }
 
 func (env Env) locks(ctx context.Context, o *common) error {
-	c, err := env.call("locks", o, render.Lock{})
+	c, err := env.call("locks", o, output.Lock{})
 	if err != nil {
 		return err
 	}
-	r, err := c.sessions(ctx, "looking for running sessions", discover.Select{Children: true})
+	r, err := c.sessions(ctx, "looking for running sessions", discover.SessionFilter{Children: true})
 	if err != nil {
 		return err
 	}
@@ -107,18 +107,18 @@ func (env Env) hiddenLocks(place *lock.Place, holdings []lock.Holding, store loc
 }
 
 func (c *call) printLocks(list []lock.Lock, asJSON bool) error {
-	objects := make([]render.Lock, 0, len(list))
+	objects := make([]output.Lock, 0, len(list))
 	for _, l := range list {
 		objects = append(objects, lockObject(l))
 	}
-	return printRows(c, objects, asJSON, render.LockTable)
+	return printRows(c, objects, asJSON, output.LockTable)
 }
 
-func lockObject(l lock.Lock) render.Lock {
-	out := render.Lock{Directory: l.Dir, Kind: string(l.Kind), Since: render.Stamp(l.Since())}
+func lockObject(l lock.Lock) output.Lock {
+	out := output.Lock{Directory: l.Dir, Kind: string(l.Kind), Since: output.Stamp(l.Since())}
 	switch {
 	case l.Session != nil:
-		session := render.Of(*l.Session)
+		session := output.Of(*l.Session)
 		out.Adapter, out.SessionID, out.PID = session.Adapter, session.ID, session.PID
 		out.Status = session.Status
 	case len(l.Holders) > 0:
@@ -126,7 +126,7 @@ func lockObject(l lock.Lock) render.Lock {
 	case l.Declared != nil && l.Declared.Damage != nil:
 		out.Reason = l.Declared.Damage.Error()
 	case l.Declared != nil:
-		out.LockedBy, out.Reason, out.Until = l.Declared.By, l.Declared.Reason, render.Stamp(l.Declared.Until)
+		out.LockedBy, out.Reason, out.Until = l.Declared.By, l.Declared.Reason, output.Stamp(l.Declared.Until)
 	}
 	return out
 }

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"agentctl/discover"
-	"agentctl/internal/render"
+	"agentctl/internal/output"
 	"agentctl/launch"
 	"agentctl/launch/worktree"
 	"agentctl/proc"
@@ -18,7 +18,7 @@ import (
 const gitTime = 2 * time.Second
 
 // changes asks git, which costs two processes; nothing is asked of what is in no repository.
-func (env Env) changes(ctx context.Context, dir string) (*render.Changes, error) {
+func (env Env) changes(ctx context.Context, dir string) (*output.Changes, error) {
 	limited, cancel := context.WithTimeout(ctx, gitTime)
 	defer cancel()
 	found, err := worktree.Look(limited, launch.Host{Environ: env.Environ}, dir)
@@ -28,7 +28,7 @@ func (env Env) changes(ctx context.Context, dir string) (*render.Changes, error)
 	case err != nil || found == nil:
 		return nil, err
 	}
-	c := &render.Changes{Changed: found.Changed, Untracked: found.Untracked, Upstream: found.Upstream}
+	c := &output.Changes{Changed: found.Changed, Untracked: found.Untracked, Upstream: found.Upstream}
 	if found.Compared {
 		c.Ahead, c.Behind = &found.Ahead, &found.Behind
 	}
@@ -36,11 +36,11 @@ func (env Env) changes(ctx context.Context, dir string) (*render.Changes, error)
 }
 
 // processes asks each process of a tree what it uses. One that has ended meanwhile is left out.
-func processes(tree []discover.Branch) []render.Process {
-	var out []render.Process
+func processes(tree []discover.ProcessNode) []output.Process {
+	var out []output.Process
 	for _, b := range tree {
-		p := render.Process{
-			PID: b.ID.PID, PPID: b.Parent, Name: b.Name, StartedAt: render.Stamp(b.Started), Depth: b.Depth, Shared: b.Shared,
+		p := output.Process{
+			PID: b.ID.PID, PPID: b.Parent, Name: b.Name, StartedAt: output.Stamp(b.Started), Depth: b.Depth, Shared: b.Shared,
 		}
 		args, err := b.Args()
 		if errors.Is(err, proc.ErrGone) {
@@ -61,7 +61,7 @@ func processes(tree []discover.Branch) []render.Process {
 	return out
 }
 
-func measure(p *render.Process, of proc.Process) {
+func measure(p *output.Process, of proc.Process) {
 	if used, err := of.Usage(); err == nil {
 		seconds := used.CPU.Seconds()
 		p.CPU, p.Memory = &seconds, &used.Memory

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"agentctl/discover"
-	"agentctl/internal/render"
+	"agentctl/internal/output"
 	"agentctl/proc"
 )
 
@@ -26,7 +26,7 @@ func working(env Env) Env {
 	server.Used = proc.Usage{CPU: 90 * time.Second, Memory: 3 << 20}
 	foreign.Err, foreign.Name = fs.ErrPermission, "sudo"
 	inner.Used = proc.Usage{CPU: time.Hour, Memory: 1 << 30}
-	table := proc.Of(process(1, 0), process(10, 1), shell, server, foreign, inner, process(20, 1), process(1000, 1))
+	table := proc.FakeTable(process(1, 0), process(10, 1), shell, server, foreign, inner, process(20, 1), process(1000, 1))
 	codex := env.Adapters[1].(stub)
 	codex.claims = append(codex.claims, discover.Claim{
 		Agent: "codex", Process: inner.ID, Session: "aaaaaaaa-2", Path: codex.records[1].Path, Strength: discover.Exact,
@@ -42,7 +42,7 @@ func TestStatusShowsProcesses(t *testing.T) {
 		t.Fatalf("exit %d: %s", got, out.stderr.String())
 	}
 	valid(t, "session", out.stdout.String())
-	var s render.Session
+	var s output.Session
 	if err := json.Unmarshal(out.stdout.Bytes(), &s); err != nil {
 		t.Fatal(err)
 	}
@@ -151,10 +151,10 @@ func TestGitThatFails(t *testing.T) {
 func TestGoneProcessIsLeftOut(t *testing.T) {
 	gone := process(12, 10)
 	gone.Err = proc.ErrGone
-	table := proc.Of(process(10, 1), gone)
-	tree := []discover.Branch{}
+	table := proc.FakeTable(process(10, 1), gone)
+	tree := []discover.ProcessNode{}
 	for p := range table.All() {
-		tree = append(tree, discover.Branch{Process: p})
+		tree = append(tree, discover.ProcessNode{Process: p})
 	}
 	if got := processes(tree); len(got) != 1 || got[0].PID != 10 {
 		t.Errorf("%+v", got)
@@ -169,7 +169,7 @@ func TestListWide(t *testing.T) {
 		t.Fatalf("exit %d: %s", got, out.stderr.String())
 	}
 	valid(t, "sessions", out.stdout.String())
-	var list []render.Session
+	var list []output.Session
 	if err := json.Unmarshal(out.stdout.Bytes(), &list); err != nil {
 		t.Fatal(err)
 	}
@@ -235,7 +235,7 @@ func TestGitRunsOnDemand(t *testing.T) {
 	}
 	contained := process(10, 1)
 	contained.Elsewhere = true
-	env.Take = func(context.Context) (*proc.Table, error) { return proc.Of(process(1, 0), contained), nil }
+	env.Take = func(context.Context) (*proc.Table, error) { return proc.FakeTable(process(1, 0), contained), nil }
 	if runs("status aaaaaaaa-1") || runs("list --wide") {
 		t.Error("git is asked of a container's directory")
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"agentctl/discover"
-	"agentctl/internal/render"
+	"agentctl/internal/output"
 )
 
 type metricsOptions struct {
@@ -43,7 +43,7 @@ func (env Env) metrics(ctx context.Context, o *metricsOptions) error {
 	if err != nil {
 		return err
 	}
-	sel := discover.Select{Agents: c.agents, All: true, Children: true, Tokens: o.tokens}
+	sel := discover.SessionFilter{Agents: c.agents, All: true, Children: true, Tokens: o.tokens}
 	if sel.Since, err = c.since("metrics", o.since); err != nil {
 		return err
 	}
@@ -53,10 +53,10 @@ func (env Env) metrics(ctx context.Context, o *metricsOptions) error {
 		return err
 	}
 	metrics := env.gauge(r, sel, c.look.Now)
-	took := render.Metric{Name: "agentctl_scan_duration_seconds", Help: "Time that reading the processes and the agents' stores took."}
+	took := output.Metric{Name: "agentctl_scan_duration_seconds", Help: "Time that reading the processes and the agents' stores took."}
 	took.Add(time.Since(began).Seconds())
 	var text bytes.Buffer
-	if err := render.Exposition(&text, append(metrics, took)); err != nil {
+	if err := output.Exposition(&text, append(metrics, took)); err != nil {
 		return err
 	}
 	if o.output != "" {

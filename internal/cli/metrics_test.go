@@ -49,7 +49,7 @@ func samples(t *testing.T, text string) map[string]float64 {
 
 // meteredEnv is the world of testEnv, where processes use something, and 30 runs three threads: one and its sub-agent,
 // another one, and 31 is a second process of the live session's ID in another directory.
-func meteredEnv(t *testing.T) (Env, *output) {
+func meteredEnv(t *testing.T) (Env, *captured) {
 	t.Helper()
 	env, out := testEnv(t)
 	codex := env.Adapters[1].(stub)
@@ -72,7 +72,7 @@ func meteredEnv(t *testing.T) (Env, *output) {
 		})
 	}
 	env.Adapters[1] = codex
-	env.Take = func(ctx context.Context) (*proc.Table, error) { return proc.Of(facts...), ctx.Err() }
+	env.Take = func(ctx context.Context) (*proc.Table, error) { return proc.FakeTable(facts...), ctx.Err() }
 	return env, out
 }
 
@@ -126,7 +126,7 @@ func TestMetrics(t *testing.T) {
 // inclusive is an agent whose sessions' totals have those of their sub-agents in them, if they are asked for.
 type inclusive struct{ stub }
 
-func (inclusive) IncludesSubAgents(want discover.Want) bool { return want.Tokens }
+func (inclusive) IncludesSubAgents(want discover.ReadOptions) bool { return want.Tokens }
 
 func TestMetricsCountTokensOnce(t *testing.T) {
 	env, out := meteredEnv(t)

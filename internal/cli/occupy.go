@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"agentctl/discover"
-	"agentctl/internal/render"
+	"agentctl/internal/output"
 	"agentctl/lock"
 	"agentctl/proc"
 )
@@ -95,7 +95,7 @@ func (r *agentRun) unoccupied(ctx context.Context, place *lock.Place) error {
 func named(s discover.Session) string {
 	name := fmt.Sprintf("an unidentified %s session", s.Agent)
 	if s.ID != "" {
-		name = fmt.Sprintf("%s %s", s.Agent, render.Clean(s.ID))
+		name = fmt.Sprintf("%s %s", s.Agent, output.Clean(s.ID))
 	}
 	if len(s.Processes) == 0 {
 		return name

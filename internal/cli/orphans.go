@@ -9,7 +9,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"agentctl/discover"
-	"agentctl/internal/render"
+	"agentctl/internal/output"
 	"agentctl/launch/stop"
 )
 
@@ -40,14 +40,14 @@ func (env Env) listOrphans(ctx context.Context, o *listOptions) error {
 	}
 	switch {
 	case o.json:
-		err = render.JSONArray(env.Stdout, orphanObjects(found))
+		err = output.JSONArray(env.Stdout, orphanObjects(found))
 	case o.quiet:
 		err = printEach(found, func(f stop.Orphan) error {
 			_, err := fmt.Fprintln(env.Stdout, f.ID.PID)
 			return err
 		})
 	case len(found) > 0:
-		err = render.OrphanTable(env.Stdout, orphanObjects(found), c.look)
+		err = output.OrphanTable(env.Stdout, orphanObjects(found), c.look)
 	case env.Width > 0:
 		env.report.note("no orphaned processes found")
 	}
@@ -60,11 +60,11 @@ func (env Env) listOrphans(ctx context.Context, o *listOptions) error {
 // addOrphans adds to machines what the stopped sessions of r have left behind, by the rule of list --orphans. The
 // environments of all processes are read for it: only where a session is stopped. The scan reads other sessions, too: of
 // its warnings there are those of the process table only.
-func (env Env) addOrphans(ctx context.Context, world *discover.World, r discover.Result, machines []render.Machine) []*discover.Warning {
+func (env Env) addOrphans(ctx context.Context, world *discover.Scanner, r discover.Result, machines []output.Machine) []*discover.Warning {
 	// The environments alone are cheap to ask, and as a rule say that there are none.
 	known := r.Table != nil && !r.Table.Hidden()
 	if !slices.ContainsFunc(r.Sessions, func(s discover.Session) bool {
-		return s.Status == discover.Stopped && (!known || world.Marks(r.Table, s))
+		return s.Status == discover.Stopped && (!known || world.HasMarkedProcess(r.Table, s))
 	}) {
 		return nil
 	}
@@ -78,7 +78,7 @@ func (env Env) addOrphans(ctx context.Context, world *discover.World, r discover
 	for i, s := range r.Sessions {
 		for _, f := range found {
 			if s.Status == discover.Stopped && f.Session.Key() == s.Key() {
-				machines[i].Orphans = append(machines[i].Orphans, processes([]discover.Branch{{Process: f.Process}})...)
+				machines[i].Orphans = append(machines[i].Orphans, processes([]discover.ProcessNode{{Process: f.Process}})...)
 			}
 		}
 	}
@@ -99,7 +99,7 @@ func (env Env) stopOrphans(ctx context.Context, o *stopOptions) error {
 			return err
 		}
 		if len(found) > 0 {
-			err = env.confirmed(ctx, "end these?", func(w io.Writer) error { return render.OrphanTable(w, orphanObjects(found), c.look) })
+			err = env.confirmed(ctx, "end these?", func(w io.Writer) error { return output.OrphanTable(w, orphanObjects(found), c.look) })
 		}
 		if err != nil {
 			return err
@@ -112,11 +112,11 @@ func (env Env) stopOrphans(ctx context.Context, o *stopOptions) error {
 }
 
 // orphanObjects are those that are there still.
-func orphanObjects(found []stop.Orphan) []render.Orphan {
-	objects := make([]render.Orphan, 0, len(found))
+func orphanObjects(found []stop.Orphan) []output.Orphan {
+	objects := make([]output.Orphan, 0, len(found))
 	for _, f := range found {
-		for _, p := range processes([]discover.Branch{{Process: f.Process}}) {
-			o := render.Orphan{Process: p}
+		for _, p := range processes([]discover.ProcessNode{{Process: f.Process}}) {
+			o := output.Orphan{Process: p}
 			o.Adapter = string(f.Session.Agent)
 			if f.Session.ID != "" {
 				o.SessionID = &f.Session.ID

@@ -45,7 +45,7 @@ func (a liveOpenCode) Claims(context.Context, *proc.Table, []discover.Home) ([]d
 
 // storedEnv has a generated store whose sessions began in bursts, as those of a launch of many do. Every tenth one is live, in a
 // process of its own.
-func storedEnv(t *testing.T) (Env, *output, []generate.Session) {
+func storedEnv(t *testing.T) (Env, *captured, []generate.Session) {
 	t.Helper()
 	home := t.TempDir()
 	options := generate.Defaults()
@@ -67,7 +67,7 @@ func storedEnv(t *testing.T) (Env, *output, []generate.Session) {
 			Home: map[string]string{"claude-code": claude, "codex": codexHome, "opencode": openCode}[s.Agent],
 		})
 	}
-	table := proc.Of(processes...)
+	table := proc.FakeTable(processes...)
 	env, out := testEnv(t)
 	env = setenv(env, "HOME", home)
 	env.Take = func(ctx context.Context) (*proc.Table, error) { return table, ctx.Err() }

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"sync"
 
-	"agentctl/internal/render"
+	"agentctl/internal/output"
 )
 
 // reporter writes everything that a command prints on stderr: errors, warnings, hints, notes, the output of the user's
@@ -27,7 +27,7 @@ type reporter struct {
 }
 
 // say reports something: with --json the object, else a line of text.
-func (r *reporter) say(o render.Report, prefix, text string) {
+func (r *reporter) say(o output.Report, prefix, text string) {
 	if r.json {
 		r.object(o)
 	} else {
@@ -36,8 +36,8 @@ func (r *reporter) say(o render.Report, prefix, text string) {
 }
 
 // fail reports the error that ends the command; it is the last line.
-func (r *reporter) fail(p render.Problem) {
-	r.say(render.Report{Error: &p}, "agentctl: error: ", p.Message)
+func (r *reporter) fail(p output.Problem) {
+	r.say(output.Report{Error: &p}, "agentctl: error: ", p.Message)
 	if r.json {
 		return
 	}
@@ -48,15 +48,15 @@ func (r *reporter) fail(p render.Problem) {
 
 // failure reports one of several failures, of which the command's own error will follow.
 func (r *reporter) failure(message string) {
-	r.say(render.Report{Warning: &render.Notice{Message: message}}, "agentctl: error: ", message)
+	r.say(output.Report{Warning: &output.Notice{Message: message}}, "agentctl: error: ", message)
 }
 
-func (r *reporter) warning(n render.Notice) {
-	r.say(render.Report{Warning: &n}, "agentctl: warning: ", n.Message)
+func (r *reporter) warning(n output.Notice) {
+	r.say(output.Report{Warning: &n}, "agentctl: warning: ", n.Message)
 }
 
 // warnOnce reports a warning unless it was reported by warnOnce before.
-func (r *reporter) warnOnce(n render.Notice) {
+func (r *reporter) warnOnce(n output.Notice) {
 	r.mu.Lock()
 	known := r.warned[n.Message]
 	if r.warned == nil {
@@ -69,20 +69,20 @@ func (r *reporter) warnOnce(n render.Notice) {
 	}
 }
 
-func (r *reporter) hint(text string) { r.say(render.Report{Hint: text}, "hint: ", text) }
+func (r *reporter) hint(text string) { r.say(output.Report{Hint: text}, "hint: ", text) }
 
 // note reports something that is neither wrong nor advice, such as what goes on after an interrupt.
-func (r *reporter) note(text string) { r.say(render.Report{Hint: text}, "agentctl: ", text) }
+func (r *reporter) note(text string) { r.say(output.Report{Hint: text}, "agentctl: ", text) }
 
 // line writes one line of text. A failing stderr leaves no way to report it.
 func (r *reporter) line(prefix, text string) {
 	defer r.pause()()
-	fmt.Fprintf(r.out, "%s%s\n", prefix, render.Clean(text))
+	fmt.Fprintf(r.out, "%s%s\n", prefix, output.Clean(text))
 }
 
-func (r *reporter) object(o render.Report) {
+func (r *reporter) object(o output.Report) {
 	defer r.pause()()
-	_ = render.JSONLine(r.out, o)
+	_ = output.JSONLine(r.out, o)
 }
 
 // progress writes the progress line over the one before, unless it is paused.
@@ -154,6 +154,6 @@ func (w *scriptWriter) flush() {
 
 func (w *scriptWriter) line(line []byte) {
 	if len(line) > 0 {
-		w.report.warning(render.Notice{Message: string(line), Source: w.flag})
+		w.report.warning(output.Notice{Message: string(line), Source: w.flag})
 	}
 }

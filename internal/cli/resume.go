@@ -93,7 +93,7 @@ func (env Env) resume(ctx context.Context, arg string, o *resumeOptions) error {
 
 // stored finds the session to go on with, whole.
 func (c *call) stored(ctx context.Context, arg string) (discover.Session, launch.Agent, error) {
-	r, err := c.find(ctx, arg, discover.Want{Whole: true})
+	r, err := c.find(ctx, arg, discover.ReadOptions{Full: true})
 	if err != nil {
 		return discover.Session{}, nil, err
 	}

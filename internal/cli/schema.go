@@ -5,7 +5,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"agentctl/internal/render"
+	"agentctl/internal/output"
 )
 
 func newSchema(env Env) *cli.Command {
@@ -13,7 +13,7 @@ func newSchema(env Env) *cli.Command {
 		Usage:     "print the JSON Schema of what --json prints",
 		UsageText: "agentctl schema",
 		Action: func(c *cli.Context) error {
-			_, err := io.WriteString(env.Stdout, render.Schema())
+			_, err := io.WriteString(env.Stdout, output.Schema())
 			return err
 		},
 	}

@@ -22,8 +22,8 @@ func statuses() []string {
 
 // selection checks the flags of list and says what they mean. Asking for stopped sessions, or for a window of time,
 // is asking for --all.
-func (c *call) selection(o *listOptions) (discover.Select, error) {
-	sel := discover.Select{
+func (c *call) selection(o *listOptions) (discover.SessionFilter, error) {
+	sel := discover.SessionFilter{
 		Agents: c.agents, All: o.all || o.since != "", Limit: o.limit, Children: o.children, Tokens: o.tokens,
 	}
 	if o.limit < 0 {

@@ -147,7 +147,7 @@ func (env Env) runsOf(entries []config.Entry) []*agentRun {
 	var names []string
 	for _, r := range runs {
 		name := r.entry.Agent
-		if a, ok := discover.AdapterWith[discover.ShortNamed](env.Adapters, discover.Agent(name)); ok {
+		if a, ok := discover.AdapterWith[discover.ShortNamer](env.Adapters, discover.Agent(name)); ok {
 			name = a.ShortName()
 		}
 		if short := modelShort(r.req.Model); times[r.entry.Agent] > 1 && short != "" {

@@ -13,7 +13,7 @@ import (
 
 	"agentctl/discover"
 	"agentctl/internal/config"
-	"agentctl/internal/render"
+	"agentctl/internal/output"
 	"agentctl/launch"
 	"agentctl/launch/worktree"
 )
@@ -88,7 +88,7 @@ func (r *agentRun) start(ctx context.Context, alone bool) error {
 		err = r.watch.Settle(ctx)
 	}
 	if err != nil && r.session.ID != "" { // it has changed since its proof
-		r.renew(context.WithoutCancel(ctx), discover.Want{Whole: true, Tokens: true})
+		r.renew(context.WithoutCancel(ctx), discover.ReadOptions{Full: true, Tokens: true})
 	}
 	return r.unproven(err)
 }
@@ -96,13 +96,13 @@ func (r *agentRun) start(ctx context.Context, alone bool) error {
 // begin starts the agent and waits for the proof of its session. From the check that nobody works in the worktree until
 // the proof the worktree is held; from then on the session itself is in the way of others.
 func (r *agentRun) begin(ctx context.Context) error {
-	r.session = discover.Nobody()
+	r.session = discover.UnknownSession()
 	host := launch.NewHost(r.Environ, r.Adapters, r.vars...)
 	// The agent's home is where the agent is told it is, which may be another one than ours.
 	there := *r.call
 	there.world = there.Env.world(r.Homes)
-	there.world.Setup = func(a discover.Agent) discover.Setup {
-		return discover.Setup{Getenv: host.Getenv, Configured: r.Homes[string(a)]}
+	there.world.HomeSources = func(a discover.Agent) discover.HomeSources {
+		return discover.HomeSources{Getenv: host.Getenv, Configured: r.Homes[string(a)]}
 	}
 	r.call = &there
 	spec, err := launch.Plan(r.agent, r.req, host)
@@ -156,12 +156,12 @@ func (r *agentRun) hinted(ctx context.Context) string {
 	if !ok || r.session.ID == "" || r.req.Permissions != launch.Own {
 		return r.hint
 	}
-	r.renew(ctx, discover.Want{}) // what the turn may do is stored after the session has shown itself
+	r.renew(ctx, discover.ReadOptions{}) // what the turn may do is stored after the session has shown itself
 	return cmp.Or(r.hint, h.Hint(r.req, r.session))
 }
 
 // renew reads the session again, which has changed since its proof. It stays as it was if it cannot be found any more.
-func (r *agentRun) renew(ctx context.Context, want discover.Want) {
+func (r *agentRun) renew(ctx context.Context, want discover.ReadOptions) {
 	found, err := r.world.Find(ctx, r.session.ID, []discover.Agent{r.session.Agent}, want)
 	if several := (*discover.AmbiguousError)(nil); errors.As(err, &several) {
 		found.Sessions = several.Candidates
@@ -183,7 +183,7 @@ func (r *agentRun) grouped(s discover.Session) discover.Session {
 // printID prints the ID, while the progress of the start goes on.
 func (r *agentRun) printID() error {
 	defer r.Env.report.pause()()
-	_, err := fmt.Fprintln(r.Stdout, render.Clean(r.session.ID))
+	_, err := fmt.Fprintln(r.Stdout, output.Clean(r.session.ID))
 	return err
 }
 
@@ -194,8 +194,8 @@ func (r *agentRun) report(ctx context.Context) error {
 		return r.err
 	}
 	if r.proven && r.json && !r.wait {
-		r.renew(context.WithoutCancel(ctx), discover.Want{})
-		if err := render.JSON(r.Stdout, render.Of(r.session)); err != nil {
+		r.renew(context.WithoutCancel(ctx), discover.ReadOptions{})
+		if err := output.JSON(r.Stdout, output.Of(r.session)); err != nil {
 			return err
 		}
 	}

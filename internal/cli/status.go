@@ -7,7 +7,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"agentctl/discover"
-	"agentctl/internal/render"
+	"agentctl/internal/output"
 )
 
 type statusOptions struct {
@@ -45,14 +45,14 @@ func newStatus(env Env) *cli.Command {
 }
 
 func (env Env) status(ctx context.Context, arg string, o *statusOptions) error {
-	c, err := env.call("status", &o.common, render.Session{})
+	c, err := env.call("status", &o.common, output.Session{})
 	if err != nil {
 		return err
 	}
-	want := discover.Want{Whole: !o.alive, Tokens: !o.alive}
-	working, done := env.query(ctx, "looking for "+render.Clean(arg))
+	want := discover.ReadOptions{Full: !o.alive, Tokens: !o.alive}
+	working, done := env.query(ctx, "looking for "+output.Clean(arg))
 	r, err := c.world.Find(working, arg, c.agents, want)
-	var machines []render.Machine
+	var machines []output.Machine
 	var unanswered []*discover.Warning
 	if err == nil && !o.alive {
 		machines, unanswered = env.machines(working, c.world, r)
@@ -92,25 +92,25 @@ func (env Env) alive(r discover.Result) error {
 }
 
 // show prints sessions whole: one, or all those of a process.
-func (c *call) show(sessions []discover.Session, machines []render.Machine, explain, asJSON bool) error {
+func (c *call) show(sessions []discover.Session, machines []output.Machine, explain, asJSON bool) error {
 	for i, s := range sessions {
-		object := render.On(s, machines[i])
+		object := output.On(s, machines[i])
 		if explain {
-			object.Explain = render.Explain(s)
+			object.Explain = output.Explain(s)
 		}
 		var err error
 		switch {
 		case c.template != nil:
 			err = c.template(c.Stdout, object)
 		case asJSON && len(sessions) > 1:
-			err = render.JSONLine(c.Stdout, object)
+			err = output.JSONLine(c.Stdout, object)
 		case asJSON:
-			err = render.JSON(c.Stdout, object)
+			err = output.JSON(c.Stdout, object)
 		default:
 			if i > 0 {
 				fmt.Fprintln(c.Stdout)
 			}
-			err = render.Block(c.Stdout, s, machines[i], explain, c.look)
+			err = output.Block(c.Stdout, s, machines[i], explain, c.look)
 		}
 		if err != nil {
 			return err

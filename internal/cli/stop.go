@@ -10,7 +10,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"agentctl/discover"
-	"agentctl/internal/render"
+	"agentctl/internal/output"
 	"agentctl/launch"
 	"agentctl/launch/stop"
 )
@@ -93,7 +93,7 @@ func (env Env) stop(ctx context.Context, args []string, o *stopOptions) error {
 		env.report.note("no live session matches")
 	}
 	if o.all && !o.yes && !o.dryRun && len(chosen) > 0 {
-		err := env.confirmed(ctx, "stop these?", func(w io.Writer) error { return render.Table(w, chosen, c.look) })
+		err := env.confirmed(ctx, "stop these?", func(w io.Writer) error { return output.Table(w, chosen, c.look) })
 		if err != nil {
 			return err
 		}
@@ -150,7 +150,7 @@ func (c *call) toStop(ctx context.Context, args []string, o *stopOptions) (chose
 // findAll finds the sessions that several arguments mean, each once.
 func (c *call) findAll(ctx context.Context, args []string) (all discover.Result, err error) {
 	for _, arg := range args {
-		r, err := c.world.Find(ctx, arg, c.agents, discover.Want{})
+		r, err := c.world.Find(ctx, arg, c.agents, discover.ReadOptions{})
 		all.Warnings = append(all.Warnings, r.Warnings...)
 		if err != nil {
 			return all, err

@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"agentctl/discover"
-	"agentctl/internal/render"
+	"agentctl/internal/output"
 	"agentctl/launch/stop"
 )
 
@@ -19,28 +19,28 @@ func (env Env) printStops(results []stop.Result, o *stopOptions) error {
 	case o.quiet:
 		return nil
 	case o.json:
-		return render.JSONArrayOf(env.Stdout, results, stopObject)
+		return output.JSONArrayOf(env.Stdout, results, stopObject)
 	}
 	for _, r := range results {
 		what := fmt.Sprintf("%s (%s)", stopWord(r.Outcome), strings.Join(details(r), "; "))
-		if _, err := fmt.Fprintf(env.Stdout, "%s  %s\n", render.Clean(idOf(r.Before)), render.Clean(strings.TrimSuffix(what, " ()"))); err != nil {
+		if _, err := fmt.Fprintf(env.Stdout, "%s  %s\n", output.Clean(idOf(r.Before)), output.Clean(strings.TrimSuffix(what, " ()"))); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func stopObject(r stop.Result) render.Stop {
-	out := render.Stop{
-		ID: render.Of(r.Before).ID, Adapter: string(r.Before.Agent), Result: string(r.Outcome), Message: r.Message,
-		Signalled: []render.Signal{}, Survived: []int{},
+func stopObject(r stop.Result) output.Stop {
+	out := output.Stop{
+		ID: output.Of(r.Before).ID, Adapter: string(r.Before.Agent), Result: string(r.Outcome), Message: r.Message,
+		Signalled: []output.Signal{}, Survived: []int{},
 	}
 	if r.After != nil {
-		after := render.Of(*r.After)
+		after := output.Of(*r.After)
 		out.Session = &after
 	}
 	for _, s := range r.Signalled {
-		out.Signalled = append(out.Signalled, render.Signal{PID: s.Process.PID, Signal: unix.SignalName(s.Signal), Role: string(s.Role)})
+		out.Signalled = append(out.Signalled, output.Signal{PID: s.Process.PID, Signal: unix.SignalName(s.Signal), Role: string(s.Role)})
 	}
 	for _, p := range r.Survived {
 		out.Survived = append(out.Survived, p.PID)

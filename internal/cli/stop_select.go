@@ -26,7 +26,7 @@ func (c *call) selected(ctx context.Context, verb string, in scope, stopped bool
 	if err != nil {
 		return discover.Result{}, err
 	}
-	r, err := c.world.List(ctx, discover.Select{Agents: c.agents, All: stopped, Children: true})
+	r, err := c.world.List(ctx, discover.SessionFilter{Agents: c.agents, All: stopped, Children: true})
 	if err != nil {
 		return r, err
 	}
@@ -39,7 +39,7 @@ func (c *call) selected(ctx context.Context, verb string, in scope, stopped bool
 
 // nearest are the session that this command runs inside of; several where they share a process.
 func (c *call) nearest(r discover.Result) []discover.Session {
-	return c.world.Inside(r, c.PID, c.Getenv)
+	return c.world.EnclosingSessions(r, c.PID, c.Getenv)
 }
 
 // takes are the conditions on time. How long a session has been idle is told by its last activity, how old it is by its
@@ -64,14 +64,14 @@ func (o *stopSelection) takes(s discover.Session, now time.Time) bool {
 func (env Env) around(r discover.Result, nearest []discover.Session) func(discover.Session) bool {
 	var families []discover.Session
 	for _, s := range nearest {
-		families = append(families, discover.Eldest(r.Sessions, s))
+		families = append(families, discover.RootSession(r.Sessions, s))
 	}
 	return func(s discover.Session) bool {
 		beside := slices.ContainsFunc(nearest, func(n discover.Session) bool { return s.RunByAny(slices.Values(n.Processes)) })
 		if s.ID == "" && beside {
 			return true // the nearest one it is: a process without a name has no other
 		}
-		return includes(families, discover.Eldest(r.Sessions, s)) || !beside && s.RunByAny(r.Table.Ancestors(env.PID))
+		return includes(families, discover.RootSession(r.Sessions, s)) || !beside && s.RunByAny(r.Table.Ancestors(env.PID))
 	}
 }
 

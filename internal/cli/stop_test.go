@@ -102,7 +102,7 @@ func TestStopTakesByTime(t *testing.T) {
 		{stopSelection{olderThan: 3 * time.Hour}, resumed, false},
 		{stopSelection{olderThan: 2 * time.Hour, idleFor: time.Minute}, resumed, true},
 		{stopSelection{olderThan: 2 * time.Hour, idleFor: 2 * time.Hour}, resumed, false},
-		{stopSelection{olderThan: time.Hour}, discover.Nobody(), false},
+		{stopSelection{olderThan: time.Hour}, discover.UnknownSession(), false},
 	} {
 		if got := tc.sel.takes(tc.of, now); got != tc.want {
 			t.Errorf("%+v of %s: %v", tc.sel, tc.of.Status, got)
@@ -130,7 +130,7 @@ func TestStopAsks(t *testing.T) {
 
 func TestStopEnds(t *testing.T) {
 	result := func(o stop.Outcome) stop.Result {
-		return stop.Result{Before: discover.Nobody(), Outcome: o, Message: "m"}
+		return stop.Result{Before: discover.UnknownSession(), Outcome: o, Message: "m"}
 	}
 	for want, of := range map[int][]stop.Outcome{
 		0: {stop.Stopped, stop.AlreadyStopped, stop.Interrupted, stop.Planned},

@@ -45,7 +45,7 @@ func (s stub) Messages(_ context.Context, r discover.Record) iter.Seq2[discover.
 func (s stub) Name() discover.Agent { return s.name }
 func (s stub) Program() string      { return s.program }
 
-func (s stub) Homes(setup discover.Setup, _ *proc.Table) []discover.Home {
+func (s stub) Homes(setup discover.HomeSources, _ *proc.Table) []discover.Home {
 	homes := []discover.Home{{Dir: s.home, Given: true}}
 	for _, dir := range setup.Configured {
 		homes = append(homes, discover.Home{Dir: dir, Given: true, Named: true})
@@ -57,7 +57,7 @@ func (s stub) Claims(context.Context, *proc.Table, []discover.Home) ([]discover.
 	return s.claims, nil
 }
 
-func (s stub) Entries(_ context.Context, homes []discover.Home, q discover.Query) ([]discover.Entry, error) {
+func (s stub) Entries(_ context.Context, homes []discover.Home, q discover.EntryFilter) ([]discover.Entry, error) {
 	var out []discover.Entry
 	for _, r := range s.records {
 		named := len(q.Refs) == 0
@@ -74,7 +74,7 @@ func (s stub) Entries(_ context.Context, homes []discover.Home, q discover.Query
 	return out, s.warning
 }
 
-func (s stub) Read(_ context.Context, entries []discover.Entry, _ discover.Want) iter.Seq2[discover.Record, error] {
+func (s stub) Read(_ context.Context, entries []discover.Entry, _ discover.ReadOptions) iter.Seq2[discover.Record, error] {
 	return func(yield func(discover.Record, error) bool) {
 		for _, e := range entries {
 			for _, r := range s.records {
@@ -103,10 +103,10 @@ func record(id, dir string, turn discover.TurnState, age time.Duration) discover
 
 // testEnv is a world of: aaaaaaaa-1 running in process 10; aaaaaaaa-2 stopped, completed; cccccccc stopped twice, in
 // /w/a and /w/b; dddddddd stopped 30 days ago; process 20 of claude-code, which runs a session no one can name.
-func testEnv(t *testing.T) (Env, *output) {
+func testEnv(t *testing.T) (Env, *captured) {
 	t.Helper()
-	out := &output{}
-	table := proc.Of(process(1, 0), process(10, 1), process(11, 10), process(20, 1), process(21, 20), process(1000, 11))
+	out := &captured{}
+	table := proc.FakeTable(process(1, 0), process(10, 1), process(11, 10), process(20, 1), process(21, 20), process(1000, 11))
 	live := record("aaaaaaaa-1", t.TempDir(), discover.TurnOpen, time.Minute)
 	codex := stub{
 		name: "codex", program: "codex", home: "/h/codex",
@@ -142,7 +142,7 @@ func testEnv(t *testing.T) (Env, *output) {
 	}, out
 }
 
-type output struct{ stdout, stderr bytes.Buffer }
+type captured struct{ stdout, stderr bytes.Buffer }
 
 // run runs one command line in env and returns its exit code.
 func run(env Env, args ...string) int { return Main(append([]string{"agentctl"}, args...), env) }

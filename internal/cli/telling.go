@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"agentctl/discover"
-	"agentctl/internal/render"
+	"agentctl/internal/output"
 )
 
 // telling is one call of peek or logs.
@@ -22,7 +22,7 @@ type telling struct {
 	// The others are its sub-agents', of which more may come.
 	sessions []discover.Session
 	known    []*told
-	family   *discover.Family
+	family   *discover.SubagentTracker
 }
 
 // unread says what could not be read; the command ends as partial.
@@ -43,7 +43,7 @@ func (t *telling) gather(ctx context.Context) (more bool, err error) {
 		return false, nil
 	}
 	before := len(t.sessions)
-	all, warnings, err := t.family.Grow(ctx, t.sessions)
+	all, warnings, err := t.family.Update(ctx, t.sessions)
 	t.unread(warnings)
 	t.sessions = all
 	return len(all) > before, err
@@ -58,13 +58,13 @@ func (t *telling) messages(ctx context.Context, s discover.Session) iter.Seq2[di
 }
 
 // next returns what is new: at first the last messages of all sessions, then what has come since.
-func (t *telling) next(ctx context.Context) []render.Entry {
+func (t *telling) next(ctx context.Context) []output.Entry {
 	first := t.known == nil
 	more := 0
 	if t.options.follow {
 		more = overlap
 	}
-	var lists [][]render.Entry
+	var lists [][]output.Entry
 	for i, s := range t.sessions {
 		if i == len(t.known) { // it has just begun
 			t.known = append(t.known, newTold(t.options.json))
@@ -75,7 +75,7 @@ func (t *telling) next(ctx context.Context) []render.Entry {
 		} else {
 			list = t.known[i].look(t.messages(ctx, s), t.failed(s))
 		}
-		var entries []render.Entry
+		var entries []output.Entry
 		for _, n := range list {
 			entries = append(entries, t.entry(n, s))
 		}
@@ -89,15 +89,15 @@ func (t *telling) next(ctx context.Context) []render.Entry {
 }
 
 // transcript writes messages for people.
-func (t *telling) transcript(out io.Writer) *render.Transcript {
-	return render.NewTranscript(out, render.TranscriptLook{
+func (t *telling) transcript(out io.Writer) *output.Transcript {
+	return output.NewTranscript(out, output.TranscriptLook{
 		Look: t.look, Ages: !t.options.follow, Tools: t.options.tools, Whole: t.options.whole,
 	})
 }
 
 // entry is a message as it is told.
-func (t *telling) entry(n news, s discover.Session) render.Entry {
-	e := render.Entry{Message: n.Message, Of: s, Again: n.changed}
+func (t *telling) entry(n news, s discover.Session) output.Entry {
+	e := output.Entry{Message: n.Message, Of: s, Again: n.changed}
 	if !t.options.children {
 		e.Session = ""
 	} else if s.Key() != t.sessions[0].Key() {
@@ -108,18 +108,18 @@ func (t *telling) entry(n news, s discover.Session) render.Entry {
 
 // name is how a sub-agent's messages are marked: by its ID, on a terminal by as much of it as means this session.
 func (t *telling) name(s discover.Session) string {
-	var ids []render.ID
+	var ids []output.ID
 	for _, o := range t.sessions {
-		ids = append(ids, render.ID{Agent: string(o.Agent), Text: o.ID})
+		ids = append(ids, output.ID{Agent: string(o.Agent), Text: o.ID})
 	}
 	i := slices.IndexFunc(t.sessions, func(o discover.Session) bool { return o.Key() == s.Key() })
 	return t.look.ShortIDs(ids)[i]
 }
 
 // merged puts the messages of several sessions into the order of time. Those of one stay in their order.
-func merged(lists [][]render.Entry) []render.Entry {
+func merged(lists [][]output.Entry) []output.Entry {
 	type placed struct {
-		render.Entry
+		output.Entry
 		at time.Time
 	}
 	var all []placed
@@ -133,7 +133,7 @@ func merged(lists [][]render.Entry) []render.Entry {
 		}
 	}
 	slices.SortStableFunc(all, func(a, b placed) int { return a.at.Compare(b.at) })
-	out := make([]render.Entry, len(all))
+	out := make([]output.Entry, len(all))
 	for i, p := range all {
 		out[i] = p.Entry
 	}

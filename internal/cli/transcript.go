@@ -6,7 +6,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"agentctl/discover"
-	"agentctl/internal/render"
+	"agentctl/internal/output"
 )
 
 // transcriptOptions are those of peek and logs.
@@ -65,9 +65,9 @@ func (env Env) transcript(ctx context.Context, arg string, o *transcriptOptions)
 	}
 	ctx, stop := interruptible(ctx) // over all steps: a signal between two of them would be lost
 	defer stop()
-	quiet := env.progress("looking for " + render.Clean(arg))
+	quiet := env.progress("looking for " + output.Clean(arg))
 	defer quiet()
-	r, err := c.world.Find(ctx, arg, c.agents, discover.Want{})
+	r, err := c.world.Find(ctx, arg, c.agents, discover.ReadOptions{})
 	if err == nil {
 		r.Sessions, err = onlyOne(arg, r.Sessions)
 	}
@@ -79,7 +79,7 @@ func (env Env) transcript(ctx context.Context, arg string, o *transcriptOptions)
 		_ = env.warn(r.Warnings) // the error says how it ends
 		return err
 	}
-	t := &telling{call: c, options: o, quiet: quiet, sessions: r.Sessions, family: c.world.Family()}
+	t := &telling{call: c, options: o, quiet: quiet, sessions: r.Sessions, family: c.world.Subagents()}
 	t.unread(r.Warnings)
 	if o.follow {
 		return t.follow(ctx)

@@ -28,7 +28,7 @@ func pending(id, command string, age time.Duration) discover.Message {
 }
 
 // talkative is the made-up world, in which aaaaaaaa-1 runs and aaaaaaaa-2 has sub-agents.
-func talkative(t *testing.T) (Env, *output) {
+func talkative(t *testing.T) (Env, *captured) {
 	env, out := testEnv(t)
 	s := env.Adapters[1].(stub)
 	s.said = map[string][]discover.Message{
@@ -52,7 +52,7 @@ func talkative(t *testing.T) (Env, *output) {
 }
 
 // peeked runs a command line and returns what it prints and how it ends.
-func peeked(env Env, out *output, words string) (stdout, stderr string, exit int) {
+func peeked(env Env, out *captured, words string) (stdout, stderr string, exit int) {
 	out.stdout.Reset()
 	out.stderr.Reset()
 	exit = run(env, strings.Fields(words)...)

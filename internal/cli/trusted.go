@@ -42,7 +42,7 @@ func (u *users) named(adapters []discover.Adapter, configured map[string][]strin
 		}
 		taken := false
 		for _, a := range adapters {
-			if f, ok := a.(discover.FileKeeper); info.IsDir() || ok && info.Mode().IsRegular() && f.KeepsIn(path) {
+			if f, ok := a.(discover.FileStore); info.IsDir() || ok && info.Mode().IsRegular() && f.IsStoreFile(path) {
 				all[string(a.Name())] = append(all[string(a.Name())], path)
 				taken = true
 			}

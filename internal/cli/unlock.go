@@ -95,7 +95,7 @@ func (c *call) unlockPlaces(ctx context.Context, places []*lock.Place, name stri
 // ownLocks is an error if one of the locks is another's than by's, or than ours if that is "".
 func (c *call) ownLocks(ctx context.Context, place *lock.Place, locks []lock.Declared, by string) error {
 	if by == "" {
-		r, err := c.sessions(ctx, "looking for the current session", discover.Select{Children: true})
+		r, err := c.sessions(ctx, "looking for the current session", discover.SessionFilter{Children: true})
 		if err != nil {
 			return err
 		}

@@ -8,7 +8,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"agentctl/internal/render"
+	"agentctl/internal/output"
 )
 
 // build is what is known of this binary; its field names are the JSON contract.
@@ -32,7 +32,7 @@ func newVersion(env Env) *cli.Command {
 			info, _ := debug.ReadBuildInfo()
 			b := buildOf(env.Version, info)
 			if asJSON {
-				return render.JSON(env.Stdout, b)
+				return output.JSON(env.Stdout, b)
 			}
 			_, err := fmt.Fprintf(env.Stdout, "agentctl %s (%s%s %s/%s)\n", b.Version, b.commit(), b.Go, b.OS, b.Arch)
 			return err

@@ -13,7 +13,7 @@ import (
 
 	"agentctl/discover"
 	"agentctl/discover/watch"
-	"agentctl/internal/render"
+	"agentctl/internal/output"
 )
 
 type waitOptions struct {
@@ -56,7 +56,7 @@ func newWait(env Env) *cli.Command {
 }
 
 func (env Env) wait(ctx context.Context, args []string, o *waitOptions) error {
-	c, err := env.call("wait", &o.common, render.Session{})
+	c, err := env.call("wait", &o.common, output.Session{})
 	if err != nil {
 		return err
 	}
@@ -182,16 +182,16 @@ func (c *call) printArrival(s discover.Session, o *waitOptions) error {
 	case o.quiet:
 		return nil
 	case o.json:
-		return render.JSONLine(c.Stdout, render.Of(s))
+		return output.JSONLine(c.Stdout, output.Of(s))
 	case c.template != nil:
-		return c.template(c.Stdout, render.Of(s))
+		return c.template(c.Stdout, output.Of(s))
 	}
-	words := []string{render.Clean(idOf(s)), string(s.Status)}
+	words := []string{output.Clean(idOf(s)), string(s.Status)}
 	switch {
 	case s.Outcome != "":
 		words = append(words, string(s.Outcome))
 	case s.WaitingFor != "":
-		words = append(words, render.Clean(s.WaitingFor))
+		words = append(words, output.Clean(s.WaitingFor))
 	case s.Error != "":
 		words = append(words, string(discover.Failed))
 	}

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"agentctl/discover"
-	"agentctl/internal/render"
+	"agentctl/internal/output"
 	"agentctl/launch"
 	"agentctl/launch/stop"
 )
@@ -18,7 +18,7 @@ import (
 func (r *agentRun) waitOut(ctx context.Context) error {
 	r.err = r.outcome(ctx)
 	if errors.Is(r.err, context.Canceled) {
-		r.Env.report.note(fmt.Sprintf("%s keeps running; agentctl stop %s ends it", named(r.session), render.Clean(r.session.ID)))
+		r.Env.report.note(fmt.Sprintf("%s keeps running; agentctl stop %s ends it", named(r.session), output.Clean(r.session.ID)))
 		return r.err
 	}
 	if r.err == nil && !r.quiet {
@@ -26,11 +26,11 @@ func (r *agentRun) waitOut(ctx context.Context) error {
 	}
 	printed := error(nil)
 	if r.json {
-		r.renew(ctx, discover.Want{Whole: true, Tokens: true})
-		object := render.Of(r.session)
+		r.renew(ctx, discover.ReadOptions{Full: true, Tokens: true})
+		object := output.Of(r.session)
 		object.Answer = r.answer
-		printed = render.JSON(r.Stdout, object)
-	} else if text := strings.TrimRight(render.CleanText(r.answer), "\n"); text != "" {
+		printed = output.JSON(r.Stdout, object)
+	} else if text := strings.TrimRight(output.CleanText(r.answer), "\n"); text != "" {
 		_, printed = fmt.Fprintln(r.Stdout, text)
 	}
 	if printed != nil {

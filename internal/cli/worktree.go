@@ -8,7 +8,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"agentctl/discover"
-	"agentctl/internal/render"
+	"agentctl/internal/output"
 	"agentctl/launch"
 	"agentctl/launch/worktree"
 	"agentctl/lock"
@@ -46,7 +46,7 @@ func newWorktreeList(env Env) *cli.Command {
 }
 
 func (env Env) worktreeList(ctx context.Context, dir string, o *common) error {
-	c, err := env.call("worktree list", o, render.Worktree{})
+	c, err := env.call("worktree list", o, output.Worktree{})
 	if err != nil {
 		return err
 	}
@@ -60,16 +60,16 @@ func (env Env) worktreeList(ctx context.Context, dir string, o *common) error {
 	if err != nil {
 		return err
 	}
-	r, err := c.world.List(working, discover.Select{Children: true})
+	r, err := c.world.List(working, discover.SessionFilter{Children: true})
 	if err != nil {
 		return err
 	}
 	done()
-	var out []render.Worktree
+	var out []output.Worktree
 	for _, w := range list {
 		out = append(out, worktreeObject(w, r.Sessions))
 	}
-	if err := printRows(c, out, o.json, render.WorktreeTable); err != nil {
+	if err := printRows(c, out, o.json, output.WorktreeTable); err != nil {
 		return err
 	}
 	return env.warn(r.Warnings)
@@ -87,11 +87,11 @@ func (env Env) repository(ctx context.Context, verb, dir string) (*worktree.Repo
 	return repo, err
 }
 
-func worktreeObject(w worktree.Worktree, sessions []discover.Session) render.Worktree {
-	out := render.Worktree{
+func worktreeObject(w worktree.Worktree, sessions []discover.Session) output.Worktree {
+	out := output.Worktree{
 		Path: w.Path, Branch: w.Branch, Head: w.Head, Main: w.Main, Bare: w.Bare, Detached: w.Detached, HalfMade: w.HalfMade(),
 		Locked: w.Locked, LockReason: w.LockReason, Prunable: w.Prunable, PruneReason: w.PruneReason,
-		Group: discover.GroupOfWorktree(w.Branch, w.Path), Sessions: []render.Session{},
+		Group: discover.GroupOfWorktree(w.Branch, w.Path), Sessions: []output.Session{},
 	}
 	place, err := lock.At(w.Path)
 	if err != nil {
@@ -99,7 +99,7 @@ func worktreeObject(w worktree.Worktree, sessions []discover.Session) render.Wor
 	}
 	for _, s := range sessions {
 		if place.Has(lock.DirOf(s)) {
-			out.Sessions = append(out.Sessions, render.Of(s))
+			out.Sessions = append(out.Sessions, output.Of(s))
 		}
 	}
 	return out

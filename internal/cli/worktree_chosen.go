@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"agentctl/discover"
-	"agentctl/internal/render"
+	"agentctl/internal/output"
 	"agentctl/launch/worktree"
 )
 
@@ -129,14 +129,14 @@ func (env Env) condemnedOf(ctx context.Context, group string, o *cleanOptions) (
 	return out, nil
 }
 
-func cleanedObject(c condemned, o *cleanOptions, err error) render.Cleaned {
-	out := render.Cleaned{Path: c.Path, Branch: c.Branch, Result: "removed", Reasons: []render.CleanReason{}}
+func cleanedObject(c condemned, o *cleanOptions, err error) output.Cleaned {
+	out := output.Cleaned{Path: c.Path, Branch: c.Branch, Result: "removed", Reasons: []output.CleanReason{}}
 	var refused *worktree.RefusedError
 	switch {
 	case errors.As(err, &refused):
 		out.Result = "refused"
 		for _, r := range refused.Reasons {
-			out.Reasons = append(out.Reasons, render.CleanReason{Why: string(r.Why), Message: r.Text})
+			out.Reasons = append(out.Reasons, output.CleanReason{Why: string(r.Why), Message: r.Text})
 		}
 	case err != nil:
 		out.Result, out.Message = "failed", err.Error()
@@ -149,9 +149,9 @@ func cleanedObject(c condemned, o *cleanOptions, err error) render.Cleaned {
 }
 
 // printCleaned prints what was done, or would be; what was not is an error's to say, but in JSON.
-func (env Env) printCleaned(results []render.Cleaned, o *cleanOptions) error {
+func (env Env) printCleaned(results []output.Cleaned, o *cleanOptions) error {
 	if o.json {
-		return render.JSONArray(env.Stdout, results)
+		return output.JSONArray(env.Stdout, results)
 	}
 	removed, deleted := "removed ", "deleted branch "
 	if o.dryRun {
@@ -163,10 +163,10 @@ func (env Env) printCleaned(results []render.Cleaned, o *cleanOptions) error {
 			continue
 		}
 		if r.Path != "" {
-			fmt.Fprintln(&text, render.Clean(removed+r.Path))
+			fmt.Fprintln(&text, output.Clean(removed+r.Path))
 		}
 		if o.branch && r.Branch != "" {
-			fmt.Fprintln(&text, render.Clean(deleted+r.Branch))
+			fmt.Fprintln(&text, output.Clean(deleted+r.Branch))
 		}
 	}
 	_, err := io.WriteString(env.Stdout, text.String())

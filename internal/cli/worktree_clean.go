@@ -12,7 +12,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"agentctl/discover"
-	"agentctl/internal/render"
+	"agentctl/internal/output"
 	"agentctl/launch/worktree"
 	"agentctl/lock"
 )
@@ -61,7 +61,7 @@ func (env Env) worktreeClean(ctx context.Context, args []string, o *cleanOptions
 	if err != nil {
 		return err
 	}
-	var results []render.Cleaned
+	var results []output.Cleaned
 	var failed []error
 	cleaning := &cleaning{c, o, nil}
 	for _, w := range chosen {
@@ -119,7 +119,7 @@ func (cl *cleaning) clean(ctx context.Context, c condemned) error {
 
 // claims are the reasons for which the directory at path is another's: sessions that live there, and declared locks.
 func (cl *cleaning) claims(ctx context.Context, path string) ([]worktree.Reason, error) {
-	r, err := cl.world.List(ctx, discover.Select{Children: true})
+	r, err := cl.world.List(ctx, discover.SessionFilter{Children: true})
 	if err != nil {
 		return nil, err
 	}

@@ -14,7 +14,7 @@ import (
 
 // gitEnv is the made-up world in a repository with the worktree "wt" on branch "fix" below it. Its sessions are
 // elsewhere.
-func gitEnv(t *testing.T) (Env, *output) {
+func gitEnv(t *testing.T) (Env, *captured) {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {

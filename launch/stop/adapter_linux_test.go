@@ -36,7 +36,7 @@ type actors struct {
 
 func (actors) Name() discover.Agent { return "actor" }
 
-func (a actors) Homes(_ discover.Setup, table *proc.Table) []discover.Home {
+func (a actors) Homes(_ discover.HomeSources, table *proc.Table) []discover.Home {
 	if !a.seen {
 		return []discover.Home{{Dir: "/h", Given: true}}
 	}
@@ -82,7 +82,7 @@ func (a actors) part(p proc.Process) (played part, ok bool) {
 	return played, err == nil && env[stageKey] == a.stage && json.Unmarshal([]byte(args[1]), &played) == nil
 }
 
-func (a actors) Entries(_ context.Context, _ []discover.Home, q discover.Query) (list []discover.Entry, err error) {
+func (a actors) Entries(_ context.Context, _ []discover.Home, q discover.EntryFilter) (list []discover.Entry, err error) {
 	refs := q.Refs
 	if len(refs) == 0 {
 		refs = []discover.Ref{{ID: q.ID, Path: "/h/" + q.ID}}
@@ -98,7 +98,7 @@ func (a actors) Entries(_ context.Context, _ []discover.Home, q discover.Query) 
 	return list, nil
 }
 
-func (a actors) Read(_ context.Context, entries []discover.Entry, _ discover.Want) iter.Seq2[discover.Record, error] {
+func (a actors) Read(_ context.Context, entries []discover.Entry, _ discover.ReadOptions) iter.Seq2[discover.Record, error] {
 	return func(yield func(discover.Record, error) bool) {
 		for _, e := range entries {
 			r := discover.Record{Agent: "actor", ID: e.ID, Path: e.Path, Home: e.Home, Turn: discover.Turn{State: discover.TurnOpen}}
@@ -123,19 +123,19 @@ func (a actors) End(_ context.Context, s discover.Session, _ launch.Host) (bool,
 	return a.end(s)
 }
 
-func (actors) MarkKeys() []string { return []string{stageKey, sessionMark, pidMark} }
+func (actors) MarkerKeys() []string { return []string{stageKey, sessionMark, pidMark} }
 
 func (actors) Runs(proc.Process) bool { return false }
 
-// Mark knows its own stage's only: the same test may be running elsewhere on the machine.
-func (a actors) Mark(getenv func(string) string) (discover.Mark, bool) {
+// ReadMarker knows its own stage's only: the same test may be running elsewhere on the machine.
+func (a actors) ReadMarker(getenv func(string) string) (discover.EnvMarker, bool) {
 	pid, _ := strconv.Atoi(getenv(pidMark))
-	mark := discover.Mark{Session: getenv(sessionMark), PID: pid}
-	return mark, mark != discover.Mark{} && getenv(stageKey) == a.stage
+	mark := discover.EnvMarker{Session: getenv(sessionMark), PID: pid}
+	return mark, mark != discover.EnvMarker{} && getenv(stageKey) == a.stage
 }
 
 func (a actors) Marked(p proc.Process, s discover.Session) bool {
-	env, err := p.Env(a.MarkKeys()...)
+	env, err := p.Env(a.MarkerKeys()...)
 	if err != nil || env[stageKey] != a.stage {
 		return false
 	}
@@ -159,15 +159,15 @@ func set(t *testing.T) *setting {
 		t,
 		actors{stage: t.Name() + fmt.Sprint(os.Getpid()), idle: &atomic.Bool{}},
 		Options{Timeout: time.Minute, Self: os.Getpid()},
-		proc.Take,
+		proc.ReadTable,
 	}
 }
 
-func (s *setting) world() *discover.World {
-	return &discover.World{
+func (s *setting) world() *discover.Scanner {
+	return &discover.Scanner{
 		Adapters: []discover.Adapter{s.actors},
-		Setup: func(discover.Agent) discover.Setup {
-			return discover.Setup{Getenv: func(string) string { return "" }}
+		HomeSources: func(discover.Agent) discover.HomeSources {
+			return discover.HomeSources{Getenv: func(string) string { return "" }}
 		},
 		Take: s.take, UID: os.Geteuid(),
 	}
@@ -177,7 +177,7 @@ func (s *setting) world() *discover.World {
 func (s *setting) sessions(ids ...string) (out []discover.Session) {
 	s.Helper()
 	for _, id := range ids {
-		r, err := s.world().Find(s.Context(), id, nil, discover.Want{})
+		r, err := s.world().Find(s.Context(), id, nil, discover.ReadOptions{})
 		if err != nil {
 			s.Fatal(err)
 		}

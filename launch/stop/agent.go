@@ -28,7 +28,7 @@ type agent struct {
 	outer map[proc.ID]bool
 	// below are all that were seen to be started by it, by what it has started, and so on.
 	noting sync.Mutex
-	below  proc.Family
+	below  proc.Descendants
 
 	once sync.Once
 	gone bool
@@ -41,7 +41,7 @@ func (s *stopping) agent(p proc.Process, st launch.Stopper) *agent {
 	if a := s.agents[p.ID]; a != nil {
 		return a
 	}
-	a := &agent{stopping: s, process: p, gentle: st.Gentle(), below: proc.Family{}, outer: map[proc.ID]bool{}}
+	a := &agent{stopping: s, process: p, gentle: st.Gentle(), below: proc.Descendants{}, outer: map[proc.ID]bool{}}
 	if len(a.gentle) == 0 {
 		a.gentle = plain{}.Gentle()
 	}

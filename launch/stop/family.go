@@ -20,9 +20,9 @@ func (a *agent) note(ctx context.Context) error {
 	alien := func(p proc.Process) bool { return a.now.Agents[p.ID] && p.ID != root.ID }
 	a.noting.Lock()
 	defer a.noting.Unlock()
-	seen := proc.Family{root.ID: root}
+	seen := proc.Descendants{root.ID: root}
 	maps.Copy(seen, a.below)
-	seen.Grow(table, alien)
+	seen.Expand(table, alien)
 	delete(seen, root.ID)
 	maps.Copy(a.below, seen)
 	return nil

@@ -9,20 +9,20 @@ import (
 	"agentctl/proc"
 )
 
-// findLeftBehind finds what earlier processes of the sessions have left behind ([discover.Forest.LeftBehind]), before anything
+// findLeftBehind finds what earlier processes of the sessions have left behind ([discover.ProcessTrees.LeftBehind]), before anything
 // ends: afterwards nothing shows that it was older than the sessions' processes.
 func (s *stopping) findLeftBehind(ctx context.Context) {
-	forest := s.world.Forest(s.now, s.chosen)
+	forest := s.world.ProcessTrees(s.now, s.chosen)
 	for _, t := range s.targets {
 		if t.Outcome != "" && t.Outcome != Planned {
 			continue
 		}
 		left, unclear := forest.LeftBehind(ctx, t.Before)
-		t.older = proc.Family{}
+		t.older = proc.Descendants{}
 		for _, p := range slices.Concat(left, unclear) {
 			t.older[p.ID] = p
 		}
-		family := proc.Family{}
+		family := proc.Descendants{}
 		for _, p := range left {
 			family[p.ID] = p
 		}

@@ -17,7 +17,7 @@ import (
 //   - another user's process.
 func (t *target) leftovers(now discover.Result) []proc.Process {
 	alien := t.alien(now)
-	left := proc.Family{}
+	left := proc.Descendants{}
 	if t.gone() {
 		for _, a := range t.agents {
 			maps.Copy(left, a.below)
@@ -37,9 +37,9 @@ func (t *target) leftovers(now discover.Result) []proc.Process {
 
 // remains are the living processes of a family that the session has left behind, and what descends from them, but for what
 // is others' as well.
-func (t *target) remains(now discover.Result, left proc.Family) (out []proc.Process) {
+func (t *target) remains(now discover.Result, left proc.Descendants) (out []proc.Process) {
 	alien, users := t.alien(now), t.users(now.Table)
-	left.Grow(now.Table, alien)
+	left.Expand(now.Table, alien)
 	spared := t.spared(now, left, alien)
 	for p := range now.Table.All() {
 		if _, ours := left[p.ID]; ours && p.Alive() && users[p.UID] && !spared(p) {
@@ -85,7 +85,7 @@ func (t *target) marked(p proc.Process) bool {
 }
 
 // spared tells what of the family is others' as well.
-func (t *target) spared(now discover.Result, left proc.Family, alien func(proc.Process) bool) func(proc.Process) bool {
+func (t *target) spared(now discover.Result, left proc.Descendants, alien func(proc.Process) bool) func(proc.Process) bool {
 	kept := map[proc.ID]bool{}
 	if self, ok := now.Table.PID(t.Self); ok {
 		keep(kept, now.Table, self)
@@ -127,14 +127,14 @@ type owner struct {
 }
 
 // nested are the live sessions that were started from within this one. Their tools carry its marks, too.
-func (t *target) nested(now discover.Result, left proc.Family, alien func(proc.Process) bool) (out []owner) {
+func (t *target) nested(now discover.Result, left proc.Descendants, alien func(proc.Process) bool) (out []owner) {
 	for _, s := range now.Sessions {
 		for _, p := range s.Processes {
 			if t.Before.HasProcess(p.ID) {
 				continue
 			}
 			outside := func(q proc.Process) bool { return q.ID != p.ID && alien(q) }
-			if alien(p) && (left.Begot(now.Table, p, outside) || t.marked(p)) {
+			if alien(p) && (left.Includes(now.Table, p, outside) || t.marked(p)) {
 				out = append(out, owner{t.stopperOf(s.Agent), s})
 			}
 		}

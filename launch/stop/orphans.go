@@ -22,7 +22,7 @@ type Orphan struct {
 //   - the process self and its ancestors.
 //
 // The result's warnings say what could not be read.
-func Orphans(ctx context.Context, world *discover.World, self int, agents []discover.Agent) ([]Orphan, discover.Result, error) {
+func Orphans(ctx context.Context, world *discover.Scanner, self int, agents []discover.Agent) ([]Orphan, discover.Result, error) {
 	s := orphanage(world, Options{Self: self}, agents)
 	now, err := s.leaveOrphans(ctx)
 	var list []Orphan
@@ -37,7 +37,7 @@ func Orphans(ctx context.Context, world *discover.World, self int, agents []disc
 
 // EndOrphans ends what [Orphans] finds: it is asked to, and what does not end in time is killed with [Options.Force]
 // only. There is one result a session. If ctx ends, no more is done, and the results say what was.
-func EndOrphans(ctx context.Context, world *discover.World, o Options, agents []discover.Agent) ([]Result, discover.Result, error) {
+func EndOrphans(ctx context.Context, world *discover.Scanner, o Options, agents []discover.Agent) ([]Result, discover.Result, error) {
 	s := orphanage(world, o, agents)
 	now, err := s.leaveOrphans(ctx)
 	if err != nil {
@@ -54,28 +54,28 @@ func EndOrphans(ctx context.Context, world *discover.World, o Options, agents []
 	return s.results(), now, nil
 }
 
-func orphanage(world *discover.World, o Options, agents []discover.Agent) *stopping {
+func orphanage(world *discover.Scanner, o Options, agents []discover.Agent) *stopping {
 	return &stopping{world: world, Options: o, orphans: true, of: agents}
 }
 
 // leaveOrphans finds what is left behind by now, and makes targets of the sessions.
 func (s *stopping) leaveOrphans(ctx context.Context) (discover.Result, error) {
-	now, bearers, err := s.world.Bearers(ctx)
+	now, bearers, err := s.world.MarkedProcesses(ctx)
 	if err != nil {
 		return now, err
 	}
-	left, seeds, others := map[*target]proc.Family{}, map[proc.ID]*target{}, map[proc.ID]bool{}
+	left, seeds, others := map[*target]proc.Descendants{}, map[proc.ID]*target{}, map[proc.ID]bool{}
 	// Where we run ourselves for a session that looks dead, its agent may be out of our sight (in a sandbox), or its tool a
 	// terminal multiplexer with a person in it.
-	self := slices.IndexFunc(bearers, func(b discover.Bearer) bool { return b.ID.PID == s.Self })
+	self := slices.IndexFunc(bearers, func(b discover.MarkedProcess) bool { return b.ID.PID == s.Self })
 	for _, b := range bearers {
-		if !b.Orphan || self >= 0 && b.Kin(bearers[self]) {
+		if !b.Orphan || self >= 0 && b.Related(bearers[self]) {
 			others[b.ID] = true
 			continue
 		}
 		t := s.orphaned(b.Session)
 		if left[t] == nil {
-			left[t] = proc.Family{}
+			left[t] = proc.Descendants{}
 		}
 		left[t][b.ID], seeds[b.ID] = b.Process, t
 	}

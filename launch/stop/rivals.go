@@ -14,7 +14,7 @@ func (t *target) findRivals(ctx context.Context) {
 	if t.compared || t.Before.ID == "" {
 		return
 	}
-	t.rivals = t.world.Rivals(ctx, t.Before)
+	t.rivals = t.world.SameIDSessions(ctx, t.Before)
 	t.compared = ctx.Err() == nil
 }
 

@@ -89,8 +89,8 @@ type Result struct {
 
 // Sessions stops the chosen sessions, all at the same time. Each has its result, in their order. If ctx ends, no more is
 // done, and the results say what was. The error is about the process table, and nothing was done then.
-func Sessions(ctx context.Context, world *discover.World, chosen []discover.Session, o Options) ([]Result, error) {
-	now, err := world.List(ctx, discover.Select{Children: true})
+func Sessions(ctx context.Context, world *discover.Scanner, chosen []discover.Session, o Options) ([]Result, error) {
+	now, err := world.List(ctx, discover.SessionFilter{Children: true})
 	if err != nil {
 		return nil, err
 	}
@@ -120,7 +120,7 @@ func Sessions(ctx context.Context, world *discover.World, chosen []discover.Sess
 // stopping is one call of Sessions.
 type stopping struct {
 	Options
-	world *discover.World
+	world *discover.Scanner
 	// now is what runs, as it was before anything was done.
 	now     discover.Result
 	chosen  []discover.Session

@@ -168,7 +168,7 @@ func TestInterruptedAnywhere(t *testing.T) {
 			if looks++; looks == look {
 				cancel()
 			}
-			return proc.Take(ctx)
+			return proc.ReadTable(ctx)
 		}
 		r := s.stopIn(ctx, chosen)[0]
 		cancel()
@@ -207,7 +207,7 @@ func TestAgentThatEndsLate(t *testing.T) {
 		if ctx.Err() != nil && taking.Err() == nil && c.alive("agent") != "" {
 			c.killed("agent")
 		}
-		return proc.Take(taking)
+		return proc.ReadTable(taking)
 	}
 	r := s.stopIn(ctx, chosen)[0]
 	want(t, c, r, Failed, "agent tool", "tool")

@@ -28,7 +28,7 @@ type target struct {
 	// below are the tools still there at the last look.
 	below []proc.Process
 	// older are the processes that an earlier process of the session has left behind, those included that may be a rival's.
-	older proc.Family
+	older proc.Descendants
 	// found is the session after all that was done, if it is known; interrupted: ctx had ended by then.
 	found              discover.Session
 	known, interrupted bool

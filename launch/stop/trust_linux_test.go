@@ -15,11 +15,11 @@ import (
 // is run, and nothing sent, for a home that only a process names, or to another user's process.
 func TestNobodyElseIsAsked(t *testing.T) {
 	for name, test := range map[string]struct {
-		deny func(s *setting, w *discover.World)
+		deny func(s *setting, w *discover.Scanner)
 		says string
 	}{
-		"a home that is only seen": {func(s *setting, _ *discover.World) { s.seen = true }, "--home /h"},
-		"another user's process":   {func(_ *setting, w *discover.World) { w.UID++ }, "belongs to another user"},
+		"a home that is only seen": {func(s *setting, _ *discover.Scanner) { s.seen = true }, "--home /h"},
+		"another user's process":   {func(_ *setting, w *discover.Scanner) { w.UID++ }, "belongs to another user"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if os.Geteuid() != 0 && strings.Contains(name, "user") {
@@ -34,7 +34,7 @@ func TestNobodyElseIsAsked(t *testing.T) {
 				w = s.world()
 			}
 			stop := func() Result {
-				r, err := w.Find(t.Context(), "a", nil, discover.Want{})
+				r, err := w.Find(t.Context(), "a", nil, discover.ReadOptions{})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -70,7 +70,7 @@ func TestOneIDInTwoDirectories(t *testing.T) {
 	}})
 	s := set(t)
 	s.dir, s.copies = here, []string{there}
-	r, err := s.world().List(t.Context(), discover.Select{})
+	r, err := s.world().List(t.Context(), discover.SessionFilter{})
 	if err != nil || len(r.Sessions) != 1 {
 		t.Fatalf("%+v, %v", r.Sessions, err)
 	}

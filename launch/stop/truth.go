@@ -25,9 +25,9 @@ func (t *target) look(ctx context.Context) (now discover.Session, ok bool) {
 	var r discover.Result
 	var err error
 	if t.Before.ID == "" {
-		r, err = t.world.List(ctx, discover.Select{Agents: []discover.Agent{t.Before.Agent}})
+		r, err = t.world.List(ctx, discover.SessionFilter{Agents: []discover.Agent{t.Before.Agent}})
 	} else {
-		r, err = t.world.Find(ctx, t.Before.ID, []discover.Agent{t.Before.Agent}, discover.Want{})
+		r, err = t.world.Find(ctx, t.Before.ID, []discover.Agent{t.Before.Agent}, discover.ReadOptions{})
 	}
 	for _, s := range r.Sessions {
 		if same(s, t.Before) {

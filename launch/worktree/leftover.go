@@ -46,7 +46,7 @@ func (r *Repo) stage(ctx context.Context, w Worktree) (stage, error) {
 // busy reports whether a git process that may be adding a worktree runs in this repository, or where that cannot be
 // told. It is git itself, or its child that writes the files.
 func (r *Repo) busy(ctx context.Context) (bool, error) {
-	table, err := proc.Take(ctx)
+	table, err := proc.ReadTable(ctx)
 	if err != nil {
 		return false, err
 	}

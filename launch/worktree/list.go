@@ -46,7 +46,7 @@ func parse(out string) []Worktree {
 func (w *Worktree) set(key, value string) {
 	switch key {
 	case "worktree":
-		w.Path = discover.Cut(value, textLimit)
+		w.Path = discover.Truncate(value, textLimit)
 	case "HEAD":
 		if strings.Trim(value, "0") != "" {
 			w.Head = value
@@ -58,9 +58,9 @@ func (w *Worktree) set(key, value string) {
 	case "detached":
 		w.Detached = true
 	case "locked":
-		w.Locked, w.LockReason = true, discover.Cut(value, textLimit)
+		w.Locked, w.LockReason = true, discover.Truncate(value, textLimit)
 	case "prunable":
-		w.Prunable, w.PruneReason = true, discover.Cut(value, textLimit)
+		w.Prunable, w.PruneReason = true, discover.Truncate(value, textLimit)
 	}
 }
 

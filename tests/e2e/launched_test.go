@@ -87,7 +87,7 @@ func patiently(ts *testscript.TestScript, what string, ask func() bool) {
 // strangers are the live processes that agents and agentctl have started: below us, but neither in the kernel session
 // of the test and what it runs, nor below the script's own cast.
 func strangers(ts *testscript.TestScript) []proc.Process {
-	table, err := proc.Take(context.Background())
+	table, err := proc.ReadTable(context.Background())
 	ts.Check(err)
 	return launched(table, func(pid int) bool { return castOf(ts).plays(pid) })
 }
@@ -133,7 +133,7 @@ func told(list []proc.Process) string {
 // sweep ends what a script has launched, and collects what has ended.
 func sweep() error {
 	for {
-		table, err := proc.Take(context.Background())
+		table, err := proc.ReadTable(context.Background())
 		if err != nil {
 			return err
 		}

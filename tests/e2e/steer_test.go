@@ -21,7 +21,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 	"golang.org/x/sys/unix"
 
-	"agentctl/internal/render"
+	"agentctl/internal/output"
 	"agentctl/tests/schema"
 )
 
@@ -214,7 +214,7 @@ func digest(ts *testscript.TestScript, dir string) string {
 func spaced(line string) string {
 	var out []string
 	for cell := range strings.SplitSeq(line, " ") {
-		out = append(out, render.Clean(cell))
+		out = append(out, output.Clean(cell))
 	}
 	return strings.Join(out, " ")
 }

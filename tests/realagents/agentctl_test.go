@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"agentctl/internal/render"
+	"agentctl/internal/output"
 	"agentctl/tests/realagents/world"
 )
 
@@ -75,7 +75,7 @@ func (c agentctl) path() (path string) {
 }
 
 // session is a row as the program prints it.
-type session = render.Session
+type session = output.Session
 
 // run returns what the program prints, and its exit code.
 func (c agentctl) run(args ...string) (stdout, stderr string, code int) {

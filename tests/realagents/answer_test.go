@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"agentctl/internal/render"
+	"agentctl/internal/output"
 	"agentctl/tests/realagents/install"
 	"agentctl/tests/realagents/world"
 )
@@ -71,7 +71,7 @@ func TestAnswerAndLeftBehind(t *testing.T) {
 func (c agentctl) endsOrphan(pid int) {
 	c.t.Helper()
 	out, errs, code := c.run("stop", "--orphans", "--yes", "--json")
-	var list []render.Stop
+	var list []output.Stop
 	if err := json.Unmarshal([]byte(out), &list); err != nil || code != 0 || len(list) != 1 || len(list[0].Signalled) != 1 || list[0].Signalled[0].PID != pid {
 		c.t.Errorf("stop --orphans: exit code %d, %v\n%s%s", code, err, out, errs)
 	}
@@ -86,7 +86,7 @@ func (c agentctl) endsLeftBehind(id string, pid int) {
 	if left := c.orphans(); len(left) > 0 {
 		c.t.Errorf("orphans of a session that was resumed: %+v", left)
 	}
-	if doing := c.doing(id); !slices.ContainsFunc(doing, func(p render.Process) bool { return p.PID == pid }) {
+	if doing := c.doing(id); !slices.ContainsFunc(doing, func(p output.Process) bool { return p.PID == pid }) {
 		c.t.Errorf("status does not show process %d: %+v", pid, doing)
 	}
 	if s := c.stopped(id, "--dry-run"); s.Result != "planned" || !slices.Equal(s.LeftBehind, []int{pid}) {

@@ -7,13 +7,13 @@ import (
 	"testing"
 	"time"
 
-	"agentctl/internal/render"
+	"agentctl/internal/output"
 	"agentctl/tests/realagents/install"
 	"agentctl/tests/realagents/world"
 )
 
 // printedUsage is what a run of codex exec says at its end that its thread has used.
-func printedUsage(t *testing.T, p *world.Process) (used render.Tokens) {
+func printedUsage(t *testing.T, p *world.Process) (used output.Tokens) {
 	t.Helper()
 	for line := range strings.Lines(p.Stdout()) {
 		var event struct {
@@ -35,11 +35,11 @@ func printedUsage(t *testing.T, p *world.Process) (used render.Tokens) {
 }
 
 // uses are the tokens of a session, as the program tells them.
-func (c agentctl) uses(id string) render.Tokens {
+func (c agentctl) uses(id string) output.Tokens {
 	c.t.Helper()
 	s := c.status(id)
 	if s.Tokens == nil {
-		return render.Tokens{}
+		return output.Tokens{}
 	}
 	return *s.Tokens
 }
@@ -87,7 +87,7 @@ func TestCodexTokensOfSubAgents(t *testing.T) {
 	a := w.Codex(install.CodexCurrent)
 	c := agentctlIn(t, w).as(a)
 	p := a.Run("above [[agent [[text below]];; hang @go;; text done]]", "--enable", "multi_agent")
-	rows := func(args ...string) (boss, kid render.Tokens, id string) {
+	rows := func(args ...string) (boss, kid output.Tokens, id string) {
 		for _, s := range c.list(append([]string{"-a", "--children"}, args...)...) {
 			switch used := s.Tokens; {
 			case used == nil:

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"agentctl/internal/render"
+	"agentctl/internal/output"
 	"agentctl/tests/realagents/install"
 	"agentctl/tests/realagents/world"
 )
@@ -39,8 +39,8 @@ func TestAgentInsideOfAnother(t *testing.T) {
 		t.Fatal("the server does not listen")
 	}
 	id := codexID(t, w, "inner [[")
-	serves := func(p render.Process) bool { return strings.HasSuffix(p.Command, "node serve.js") }
-	if tree := c.doing(id); !slices.ContainsFunc(tree, func(p render.Process) bool { return serves(p) && len(p.Ports) == 1 }) {
+	serves := func(p output.Process) bool { return strings.HasSuffix(p.Command, "node serve.js") }
+	if tree := c.doing(id); !slices.ContainsFunc(tree, func(p output.Process) bool { return serves(p) && len(p.Ports) == 1 }) {
 		t.Errorf("the inner one does not serve: %+v", tree)
 	}
 	tree := c.doing(idOf(t, w, outer, "outer [["))
@@ -51,10 +51,10 @@ func TestAgentInsideOfAnother(t *testing.T) {
 }
 
 // doing is the process tree that status shows of a session.
-func (c agentctl) doing(id string) []render.Process {
+func (c agentctl) doing(id string) []output.Process {
 	c.t.Helper()
 	out, errs, code := c.run("status", id, "--json")
-	var s render.Session
+	var s output.Session
 	if err := json.Unmarshal([]byte(out), &s); err != nil || code != 0 {
 		c.t.Fatalf("exit code %d, %v\n%s%s", code, err, out, errs)
 	}

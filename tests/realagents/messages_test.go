@@ -11,17 +11,17 @@ import (
 	"strings"
 	"testing"
 
-	"agentctl/internal/render"
+	"agentctl/internal/output"
 	"agentctl/tests/realagents/install"
 	"agentctl/tests/realagents/world"
 	"agentctl/tests/replay"
 )
 
 // peek returns the last messages of a session.
-func (c agentctl) peek(id string, flags ...string) []render.Message {
+func (c agentctl) peek(id string, flags ...string) []output.Message {
 	c.t.Helper()
 	out, errs, code := c.run(append([]string{"peek", id, "--json"}, flags...)...)
-	var messages []render.Message
+	var messages []output.Message
 	if err := json.Unmarshal([]byte(out), &messages); err != nil || code != 0 || errs != "" {
 		c.t.Fatalf("peek %s: exit code %d, %v\n%s%s", id, code, err, out, errs)
 	}
@@ -29,7 +29,7 @@ func (c agentctl) peek(id string, flags ...string) []render.Message {
 }
 
 // textsOf are what a role has said.
-func textsOf(messages []render.Message, role string) (texts []string) {
+func textsOf(messages []output.Message, role string) (texts []string) {
 	for _, m := range messages {
 		if m.Role == role && m.Kind == "text" {
 			texts = append(texts, *m.Text)
@@ -44,7 +44,7 @@ type follower struct {
 	cmd   *exec.Cmd
 	lines *bufio.Scanner
 	errs  bytes.Buffer
-	told  []render.Message
+	told  []output.Message
 }
 
 func (c agentctl) follows(id string, flags ...string) *follower {
@@ -66,10 +66,10 @@ func (c agentctl) follows(id string, flags ...string) *follower {
 }
 
 // until reads what is told up to the message that is good. Nil: up to the end.
-func (f *follower) until(good func(render.Message) bool) {
+func (f *follower) until(good func(output.Message) bool) {
 	f.t.Helper()
 	for f.lines.Scan() {
-		var m render.Message
+		var m output.Message
 		if err := json.Unmarshal(f.lines.Bytes(), &m); err != nil {
 			f.t.Fatalf("%v\n%s", err, f.lines.Text())
 		}
@@ -104,12 +104,12 @@ func TestPeekAndLogsShowWhatIsSaid(t *testing.T) {
 		tool.WaitRunning()
 		id := idOf(t, w, a, "say it [[shell "+tool.Command)
 
-		calls := func(m render.Message) bool { return m.Tool != nil && strings.Contains(m.Tool.Brief, tool.Command) }
+		calls := func(m output.Message) bool { return m.Tool != nil && strings.Contains(m.Tool.Brief, tool.Command) }
 		poll(func() bool { // the tool may run before its call is stored
 			out, _, _ := c.run("peek", id, "--json")
 			return strings.Contains(out, `"state":"running"`)
 		})
-		var messages []render.Message
+		var messages []output.Message
 		pending := func() bool { // OpenCode's files are written anew while the tool begins
 			messages = c.peek(id)
 			last := messages[len(messages)-1]
@@ -139,14 +139,14 @@ func TestPeekAndLogsShowWhatIsSaid(t *testing.T) {
 		p = a.Run("is killed [[hang]]")
 		w.WaitCall("is killed", 0)
 		killed := c.follows(idOf(t, w, a, "is killed [[hang]]"))
-		killed.until(func(m render.Message) bool { return m.Role == "user" })
+		killed.until(func(m output.Message) bool { return m.Role == "user" })
 		p.Kill()
 		killed.ends(1)
 	})
 }
 
 // lastOfEach is what was told last of each message, in the order that they came in.
-func lastOfEach(told []render.Message) (out []render.Message) {
+func lastOfEach(told []output.Message) (out []output.Message) {
 	at := map[string]int{}
 	for _, m := range told {
 		if i, again := at[m.ID]; again {
@@ -159,7 +159,7 @@ func lastOfEach(told []render.Message) (out []render.Message) {
 	return out
 }
 
-func asText(messages []render.Message) string {
+func asText(messages []output.Message) string {
 	text, _ := json.MarshalIndent(messages, "", " ") // it was JSON before
 	return string(text)
 }
@@ -172,11 +172,11 @@ func TestLogsShowSubAgents(t *testing.T) {
 			c, a := agentctlIn(t, w), w.Release(r)
 			a.Run("has help [[agent [[text from below]];; text from above]]").Wait()
 			id := idOf(t, w, a, "has help")
-			below := func(m render.Message) bool {
+			below := func(m output.Message) bool {
 				return m.Text != nil && strings.Contains(*m.Text, "from below") && m.Role != "user"
 			}
 			if r.Agent == install.Codex { // which does not wait for it: what it was asked is there for sure
-				below = func(m render.Message) bool { return m.Text != nil && *m.Text == "[[text from below]]" }
+				below = func(m output.Message) bool { return m.Text != nil && *m.Text == "[[text from below]]" }
 			}
 			family := c.peek(id, "-n", "0", "--children")
 			if i := slices.IndexFunc(family, below); i < 0 || family[i].Session == id || family[i].Session == "" {
@@ -204,7 +204,7 @@ func TestSubAgentsAreFollowed(t *testing.T) {
 			id := idOf(t, w, a, "has help")
 			f := c.follows(id, "--children")
 			var below string
-			f.until(func(m render.Message) bool {
+			f.until(func(m output.Message) bool {
 				below = m.Session
 				return m.Session != id && m.Tool != nil && strings.Contains(m.Tool.Brief, tool.Command)
 			})
@@ -228,7 +228,7 @@ func TestSubAgentsAreFollowed(t *testing.T) {
 					t.Errorf("%s of a sub-agent, which was not asked for", e.Type)
 				}
 			}
-			if !slices.ContainsFunc(f.told, func(m render.Message) bool {
+			if !slices.ContainsFunc(f.told, func(m output.Message) bool {
 				return m.Session == id && m.Tool != nil && strings.Contains(m.Tool.Brief, own.Command)
 			}) {
 				t.Errorf("not told of the session's own: %s", asText(f.told))

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"agentctl/internal/render"
+	"agentctl/internal/output"
 	"agentctl/tests/realagents/install"
 	"agentctl/tests/realagents/world"
 )
@@ -56,7 +56,7 @@ func TestOrphans(t *testing.T) {
 			if left := c.orphans(); len(left) > 0 {
 				t.Errorf("while the session lives: %+v", left)
 			}
-			if doing := c.doing(id); !slices.ContainsFunc(doing, func(p render.Process) bool {
+			if doing := c.doing(id); !slices.ContainsFunc(doing, func(p output.Process) bool {
 				return slices.Equal(p.Ports, []int{port}) && strings.HasSuffix(p.Command, "node serve.js") && p.CPU != nil && *p.Memory > 10<<20
 			}) {
 				t.Errorf("nobody listens on %d in the session's processes: %+v", port, doing)
@@ -71,10 +71,10 @@ func TestOrphans(t *testing.T) {
 			}
 			p.Kill()
 
-			var o render.Orphan
+			var o output.Orphan
 			if !poll(func() bool { // a process with many threads takes its time to die
 				left := c.orphans()
-				i := slices.IndexFunc(left, func(o render.Orphan) bool { return slices.Contains(o.Ports, port) })
+				i := slices.IndexFunc(left, func(o output.Orphan) bool { return slices.Contains(o.Ports, port) })
 				if i >= 0 {
 					o = left[i]
 				}
@@ -97,7 +97,7 @@ func TestOrphans(t *testing.T) {
 }
 
 // orphans are those that list shows.
-func (c agentctl) orphans() (list []render.Orphan) {
+func (c agentctl) orphans() (list []output.Orphan) {
 	c.t.Helper()
 	out, errs, code := c.run("list", "--orphans", "--json")
 	if err := json.Unmarshal([]byte(out), &list); err != nil || code != 0 {

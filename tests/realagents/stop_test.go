@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"agentctl/internal/render"
+	"agentctl/internal/output"
 	"agentctl/tests/realagents/install"
 	"agentctl/tests/realagents/world"
 )
@@ -31,10 +31,10 @@ func inhabitants(home string) (out []string) {
 }
 
 // stopped stops a session and returns what is said of it.
-func (c agentctl) stopped(args ...string) render.Stop {
+func (c agentctl) stopped(args ...string) output.Stop {
 	c.t.Helper()
 	out, errs, code := c.run(append([]string{"stop", "--json"}, args...)...)
-	var list []render.Stop
+	var list []output.Stop
 	if err := json.Unmarshal([]byte(out), &list); err != nil || code != 0 || len(list) != 1 {
 		c.t.Fatalf("stop %q: exit code %d, %v\n%s%s", args, code, err, out, errs)
 	}

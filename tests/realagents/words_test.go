@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"agentctl/internal/render"
+	"agentctl/internal/output"
 	"agentctl/tests/realagents/install"
 )
 
@@ -54,7 +54,7 @@ func (c agentctl) showsTheLastWords() {
 // peeked are the last words by peek.
 func (c agentctl) peeked(s session) (w words) {
 	out, _, _ := c.run("peek", *s.ID+"@"+s.CWD, "--adapter", s.Adapter, "-n", "0", "--json")
-	var messages []render.Message
+	var messages []output.Message
 	if json.Unmarshal([]byte(out), &messages) != nil {
 		return w
 	}

@@ -1,0 +1,380 @@
+package discover
+
+import (
+	"cmp"
+	"slices"
+
+	"agentctl/proc"
+)
+
+// Correlate decides which process runs which session. It returns one session for every record, one for every session
+// that live processes name but storage does not hold (yet), and one without an ID for every live agent process that
+// no evidence ties to a session. The records may come in several lists.
+//
+// Its laws, whatever the order of its input: a claim of a process that is not in the table with the same birth never
+// links; exact claims always do, so one process may run many sessions and one session may have several processes;
+// a strong claim links where nothing exact speaks of its process or its session and no other process claims the
+// session as strongly; a weak claim links only where both sides are left with that one choice, and that of a process
+// that may run more sessions where the session is. What is ambiguous is shown as such, on the session and on the process.
+func Correlate(table *proc.Table, claims []Claim, records ...[]Record) []Session {
+	j := newJoin(table, claims)
+	j.judge()
+	return sorted(j.sessions(records))
+}
+
+// target is the session that a claim speaks of.
+type target struct {
+	agent Agent
+	id    string
+	// place is the native file, or where there is none yet the home and directory: an ID alone is not unique.
+	place string
+}
+
+func (c Claim) target() target {
+	if c.Path != "" {
+		return target{c.Agent, c.Session, c.Path}
+	}
+	return target{c.Agent, c.Session, c.Home + "\x00" + c.Dir}
+}
+
+// owner is a process as one agent's: a claim never speaks for another agent's view of the same process.
+type owner struct {
+	agent   Agent
+	process proc.ID
+}
+
+type join struct {
+	table     *proc.Table
+	evidence  []Evidence       // claims that name a session, in canonical order
+	presences map[owner]Claim  // of live processes
+	of        map[target][]int // indices into evidence
+	named     map[name][]target
+	by        map[owner][]int    // of live processes only
+	accepted  map[owner][]target // what was decided
+	// obscured: processes are out of sight that may run any session.
+	obscured bool
+	// exists reports whether a record's file is still where it was read; nil: it is taken to be.
+	exists func(*Record) bool
+}
+
+func newJoin(table *proc.Table, claims []Claim) *join {
+	j := &join{
+		table: table, presences: map[owner]Claim{}, of: map[target][]int{},
+		named: map[name][]target{}, by: map[owner][]int{}, accepted: map[owner][]target{},
+	}
+	for _, c := range slices.SortedFunc(slices.Values(claims), compareClaims) {
+		_, live := table.Find(c.Process)
+		who := owner{c.Agent, c.Process}
+		if c.Session == "" {
+			if live {
+				j.present(who, c)
+			}
+			continue
+		}
+		e := Evidence{Claim: c}
+		if !live {
+			e.Why = "the process is gone, or its pid belongs to another one now"
+		} else {
+			j.by[who] = append(j.by[who], len(j.evidence))
+		}
+		t := c.target()
+		if len(j.of[t]) == 0 {
+			j.named[name{t.agent, t.id}] = append(j.named[name{t.agent, t.id}], t)
+		}
+		j.of[t] = append(j.of[t], len(j.evidence))
+		j.evidence = append(j.evidence, e)
+	}
+	return j
+}
+
+// present notes a presence. Should an adapter make several of one process, the row is hidden only if all say so.
+func (j *join) present(who owner, c Claim) {
+	if first, ok := j.presences[who]; ok {
+		first.Shared, first.Empty = first.Shared || c.Shared, first.Empty && c.Empty
+		c = first
+	}
+	j.presences[who] = c
+}
+
+func compareClaims(a, b Claim) int {
+	return cmp.Or(
+		cmp.Compare(a.Agent, b.Agent),
+		cmp.Compare(a.Process.PID, b.Process.PID), cmp.Compare(a.Process.Birth, b.Process.Birth),
+		cmp.Compare(b.Strength, a.Strength),
+		cmp.Compare(a.Session, b.Session), cmp.Compare(a.Path, b.Path), cmp.Compare(a.Home, b.Home),
+		cmp.Compare(a.Dir, b.Dir), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Detail, b.Detail),
+		cmp.Compare(a.Source, b.Source), cmp.Compare(a.Title, b.Title), cmp.Compare(a.Unreadable, b.Unreadable),
+		cmp.Compare(a.Rival, b.Rival), compareBool(a.Additional, b.Additional),
+	)
+}
+
+func compareBool(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case a:
+		return 1
+	}
+	return -1
+}
+
+// judge goes down from the strongest evidence to the weakest; what is decided above is never undone below.
+func (j *join) judge() {
+	for who, list := range j.by {
+		for _, i := range list {
+			if j.evidence[i].Strength == Exact {
+				j.accept(who, i, "the agent or the kernel says so")
+			}
+		}
+	}
+	for _, strength := range []Strength{Strong, Weak} {
+		j.judgeBelowExact(strength)
+	}
+}
+
+// judgeBelowExact decides all claims of one strength at once, so that their order cannot matter.
+func (j *join) judgeBelowExact(strength Strength) {
+	type link struct {
+		who owner
+		i   int
+	}
+	var links []link
+	for who, list := range j.by {
+		for _, i := range list {
+			e := &j.evidence[i]
+			if e.Strength != strength || e.Accepted {
+				continue
+			}
+			if e.Why = j.objection(who, e.Claim); e.Why == "" {
+				links = append(links, link{who, i})
+			}
+		}
+	}
+	for _, l := range links {
+		reason := "nothing else fits"
+		if strength == Strong {
+			reason = "strong evidence, and nothing speaks against it"
+		}
+		j.accept(l.who, l.i, reason)
+	}
+}
+
+// objection says why a claim that is not exact does not link, or "".
+func (j *join) objection(who owner, c Claim) string {
+	own, t, strength := j.accepted[who], c.target(), c.Strength
+	switch {
+	case slices.Contains(own, t):
+		return "" // it confirms what stronger evidence said
+	case len(own) > 0 && !c.Additional && !(strength == Strong && j.shared(who)):
+		return "stronger evidence ties the process to another session"
+	case j.claimedAbove(t, strength):
+		return "stronger evidence ties the session to another process"
+	case c.Rival != "":
+		return "ambiguous: " + c.Rival
+	case len(j.rivals(t, strength)) > 1:
+		return "ambiguous: several processes fit the session"
+	case strength == Weak && !c.Additional && len(j.choices(who)) > 1:
+		return "ambiguous: several sessions fit the process"
+	}
+	return ""
+}
+
+func (j *join) accept(who owner, i int, why string) {
+	e := &j.evidence[i]
+	e.Accepted, e.Why = true, why
+	if !slices.Contains(j.accepted[who], e.target()) {
+		j.accepted[who] = append(j.accepted[who], e.target())
+	}
+}
+
+// shared: the process serves many sessions, so evidence for one says nothing against another.
+func (j *join) shared(who owner) bool { return j.presences[who].Shared }
+
+// claimedAbove reports whether an accepted claim of more than this strength names the session.
+func (j *join) claimedAbove(t target, strength Strength) bool {
+	return slices.ContainsFunc(j.of[t], func(i int) bool {
+		return j.evidence[i].Accepted && j.evidence[i].Strength > strength
+	})
+}
+
+// rivals are the live processes, not yet spoken for or able to run more, that claim the session with this strength.
+func (j *join) rivals(t target, strength Strength) map[owner]bool {
+	out := map[owner]bool{}
+	for _, i := range j.of[t] {
+		e := j.evidence[i]
+		who := owner{e.Agent, e.Process}
+		if _, live := j.table.Find(e.Process); live && e.Strength == strength &&
+			(len(j.accepted[who]) == 0 || j.shared(who) || e.Additional) {
+			out[who] = true
+		}
+	}
+	return out
+}
+
+// choices are the sessions, not yet spoken for, that a process claims weakly.
+func (j *join) choices(who owner) map[target]bool {
+	out := map[target]bool{}
+	for _, i := range j.by[who] {
+		e := &j.evidence[i]
+		if t := e.target(); e.Strength == Weak && !e.Additional && !j.claimedAbove(t, Weak) {
+			out[t] = true
+		}
+	}
+	return out
+}
+
+// sessions makes the rows, in no order.
+func (j *join) sessions(records [][]Record) []Session {
+	stored, several := dedupe(records, j.exists)
+	out := make([]Session, 0, len(stored)+len(j.of)+len(j.presences))
+	spoken := map[target]bool{}
+	for _, r := range stored {
+		s := Session{Record: r}
+		if targets := j.targets(r, several[r.name()]); len(targets) > 0 {
+			own := *r // what runs now is put over it
+			s.Record = &own
+			for _, t := range targets {
+				spoken[t] = true
+				for _, i := range j.of[t] {
+					s.Evidence = append(s.Evidence, j.evidence[i])
+				}
+			}
+		}
+		j.complete(&s)
+		out = append(out, s)
+	}
+	for t, list := range j.of {
+		if spoken[t] {
+			continue
+		}
+		var evidence []Evidence
+		for _, i := range list {
+			evidence = append(evidence, j.evidence[i])
+		}
+		// Storage holds nothing of it: only a live process makes it a session at all.
+		if slices.ContainsFunc(evidence, func(e Evidence) bool { return e.Accepted }) {
+			c := evidence[0]
+			s := Session{Record: &Record{Agent: t.agent, ID: t.id, Path: c.Path, Home: c.Home}, Evidence: evidence}
+			j.complete(&s)
+			out = append(out, s)
+		}
+	}
+	for who, c := range j.presences {
+		if len(j.accepted[who]) == 0 && !c.Empty {
+			out = append(out, j.unnamed(who, c))
+		}
+	}
+	return out
+}
+
+// targets are the claims' targets that mean this record: those with its path, and those made before it was on disk
+// where no other record of that name fits as well.
+// several are the records of its name, if there are others.
+func (j *join) targets(r *Record, several []*Record) []target {
+	named := j.named[r.name()]
+	if len(named) == 0 {
+		return nil
+	}
+	if len(several) == 0 {
+		several = []*Record{r}
+	}
+	out := slices.DeleteFunc(slices.Clone(named), func(t target) bool {
+		c := j.evidence[j.of[t][0]].Claim
+		return c.Path != r.Path && (c.Path != "" || bestRecord(c, several) != r.Key())
+	})
+	slices.SortFunc(out, func(a, b target) int { return cmp.Compare(a.place, b.place) })
+	return out
+}
+
+// bestRecord finds the one record that a claim without a path can mean; the zero Key if there is none, or several.
+func bestRecord(c Claim, same []*Record) Key {
+	var fits, sameDir []Key
+	for _, r := range same {
+		if c.Home != "" && r.Home != c.Home {
+			continue
+		}
+		fits = append(fits, r.Key())
+		if r.Dir == c.Dir {
+			sameDir = append(sameDir, r.Key())
+		}
+	}
+	switch {
+	case len(sameDir) == 1:
+		return sameDir[0]
+	case len(fits) == 1:
+		return fits[0]
+	}
+	return Key{}
+}
+
+// complete makes a session of its record and the evidence about it.
+func (j *join) complete(s *Session) {
+	slices.SortStableFunc(s.Evidence, func(a, b Evidence) int {
+		if a.Accepted != b.Accepted {
+			return map[bool]int{true: -1, false: 1}[a.Accepted]
+		}
+		return compareClaims(a.Claim, b.Claim)
+	})
+	var live []Claim
+	ambiguous := false
+	for _, e := range s.Evidence {
+		if e.Accepted {
+			live = append(live, e.Claim)
+			s.own(j.table, e.Process)
+		} else if _, alive := j.table.Find(e.Process); alive && (e.Additional || len(j.accepted[owner{e.Agent, e.Process}]) == 0) {
+			ambiguous = true
+		}
+	}
+	for _, c := range slices.Backward(live) { // the strongest evidence has the last word
+		s.overlay(c)
+	}
+	for _, c := range live {
+		if p := j.presences[owner{c.Agent, c.Process}]; !p.Shared {
+			s.Dir = cmp.Or(s.Dir, p.Dir)
+		}
+	}
+	s.localize()
+	s.judge(&statusFacts{stored: s.Turn, claims: live, owner: j.turnOwner(s, live), unseen: j.obscured || ambiguous})
+}
+
+// unnamed is the row of a live agent process that no evidence ties to a session.
+func (j *join) unnamed(who owner, c Claim) Session {
+	s := Session{Record: &Record{Agent: who.agent, Home: c.Home}}
+	s.overlay(c)
+	s.own(j.table, who.process)
+	s.localize()
+	if c.Turn != nil {
+		s.Turn = *c.Turn
+	}
+	s.judge(&statusFacts{stored: s.Turn, claims: []Claim{c}})
+	s.Evidence = []Evidence{{Claim: c, Accepted: true, Why: "a live process of the agent that no evidence ties to a session"}}
+	for _, i := range j.by[who] {
+		s.Evidence = append(s.Evidence, j.evidence[i])
+	}
+	return s
+}
+
+// overlay puts what runs now over what was stored.
+func (s *Session) overlay(c Claim) {
+	s.Source, s.Dir, s.Title = cmp.Or(c.Source, s.Source), cmp.Or(c.Dir, s.Dir), cmp.Or(c.Title, s.Title)
+	s.Version, s.Home = cmp.Or(c.Version, s.Version), cmp.Or(c.Home, s.Home)
+	s.Shared = s.Shared || c.Shared
+	if c.Turn != nil && c.Turn.State == TurnOpen {
+		s.Turn.Detail = cmp.Or(c.Turn.Detail, s.Turn.Detail)
+	}
+	for _, fact := range c.Meta {
+		s.SetMeta(fact.Name, fact.Value)
+	}
+}
+
+// own adds a process once, oldest first.
+func (s *Session) own(table *proc.Table, id proc.ID) {
+	p, ok := table.Find(id)
+	if !ok || slices.ContainsFunc(s.Processes, func(q proc.Process) bool { return q.ID == id }) {
+		return
+	}
+	s.Processes = append(s.Processes, p)
+	slices.SortFunc(s.Processes, func(a, b proc.Process) int {
+		return cmp.Or(cmp.Compare(a.Ticks, b.Ticks), a.Started.Compare(b.Started), cmp.Compare(a.ID.PID, b.ID.PID))
+	})
+}

@@ -1,0 +1,373 @@
+package discover
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"agentctl/proc"
+)
+
+// world is a made-up machine: what runs, what the processes show, what is stored.
+type world struct {
+	facts   []proc.Facts
+	claims  []Claim
+	records []Record
+}
+
+func (w world) join() []Session { return Correlate(proc.FakeTable(w.facts...), w.claims, w.records) }
+
+func fact(pid int, birth string, state proc.State) proc.Facts {
+	return proc.Facts{Process: proc.Process{
+		ID: proc.ID{PID: pid, Birth: birth}, State: state, Parent: 1, Ticks: uint64(pid),
+		Started: time.Unix(int64(pid), 0).UTC(),
+	}}
+}
+
+var (
+	someAgents = []Agent{ClaudeCode, Codex, OpenCode}
+	someIDs    = []string{"a", "b", "c", "d"}
+	somePaths  = []string{"/h/1", "/h/2"}
+	someTurns  = []TurnState{TurnUnknown, TurnNone, TurnOpen, TurnWaiting, TurnDone, TurnInterrupted, TurnFailed}
+)
+
+// worlds draws small worlds in which everything collides with everything.
+func worlds() *rapid.Generator[world] {
+	return rapid.Custom(func(t *rapid.T) world {
+		var w world
+		for pid := range rapid.IntRange(0, 6).Draw(t, "processes") {
+			state := rapid.SampledFrom([]proc.State{'S', 'R', 'T', 'Z'}).Draw(t, "state")
+			w.facts = append(w.facts, fact(100+pid, "now", state))
+		}
+		for i := range rapid.IntRange(0, 6).Draw(t, "records") {
+			w.records = append(w.records, Record{
+				Agent: rapid.SampledFrom(someAgents).Draw(t, "agent"), ID: rapid.SampledFrom(someIDs).Draw(t, "id"),
+				Path: rapid.SampledFrom(somePaths).Draw(t, "path"), Home: "/h", Dir: "/w",
+				Updated: time.Unix(int64(1000+i), 0).UTC(),
+				Turn:    Turn{State: rapid.SampledFrom(someTurns).Draw(t, "turn"), Error: "e"},
+			})
+		}
+		for range rapid.IntRange(0, 10).Draw(t, "claims") {
+			w.claims = append(w.claims, someClaim(t))
+		}
+		return w
+	})
+}
+
+func someClaim(t *rapid.T) Claim {
+	c := Claim{
+		Agent:   rapid.SampledFrom(someAgents).Draw(t, "agent"),
+		Process: proc.ID{PID: rapid.IntRange(100, 107).Draw(t, "pid"), Birth: rapid.SampledFrom([]string{"now", "now", "now", "old"}).Draw(t, "birth")},
+		Home:    "/h", Dir: "/w",
+	}
+	if rapid.IntRange(0, 3).Draw(t, "presence") == 0 {
+		c.Shared, c.Empty = rapid.Bool().Draw(t, "shared"), rapid.Bool().Draw(t, "empty")
+		return c
+	}
+	c.Session = rapid.SampledFrom(someIDs).Draw(t, "session")
+	c.Path = rapid.SampledFrom(append(somePaths, "")).Draw(t, "place")
+	c.Strength = rapid.SampledFrom([]Strength{Weak, Strong, Exact}).Draw(t, "strength")
+	c.Kind = rapid.SampledFrom([]string{"x", "y"}).Draw(t, "kind")
+	c.Additional, c.Rival = rapid.Bool().Draw(t, "additional"), rapid.SampledFrom([]string{"", "", "r"}).Draw(t, "rival")
+	if rapid.Bool().Draw(t, "shows") {
+		c.Turn = &Turn{State: rapid.SampledFrom(someTurns).Draw(t, "shown")}
+	}
+	return c
+}
+
+// plain makes sessions comparable.
+func plain(t interface{ Fatal(...any) }, sessions []Session) string {
+	type row struct {
+		Agent                   Agent
+		ID, Path, Status, Error string
+		Outcome                 Outcome
+		PIDs                    []int
+		Evidence                []string
+	}
+	var rows []row
+	for _, s := range sessions {
+		r := row{Agent: s.Agent, ID: s.ID, Path: s.Path, Status: string(s.Status), Error: s.Error, Outcome: s.Outcome}
+		for _, p := range s.Processes {
+			r.PIDs = append(r.PIDs, p.ID.PID)
+		}
+		for _, e := range s.Evidence {
+			r.Evidence = append(r.Evidence, fmt.Sprint(e.Process, e.Session, e.Path, e.Strength, e.Kind, e.Accepted, e.Why))
+		}
+		rows = append(rows, r)
+	}
+	out, err := json.Marshal(rows)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(out)
+}
+
+// check runs a law on three thousand worlds.
+func check(t *testing.T, law func(*rapid.T, world)) {
+	t.Helper()
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		for range 30 {
+			law(t, worlds().Draw(t, "world"))
+		}
+	})
+}
+
+func TestJoinIgnoresTheOrderOfItsInput(t *testing.T) {
+	check(t, func(t *rapid.T, w world) {
+		want := plain(t, w.join())
+		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1))
+		r.Shuffle(len(w.claims), func(i, j int) { w.claims[i], w.claims[j] = w.claims[j], w.claims[i] })
+		r.Shuffle(len(w.records), func(i, j int) { w.records[i], w.records[j] = w.records[j], w.records[i] })
+		if got := plain(t, w.join()); got != want {
+			t.Fatalf("order matters:\n%s\n%s", want, got)
+		}
+	})
+}
+
+// Sessions share the records that they are made of.
+func TestJoinChangesNoRecord(t *testing.T) {
+	check(t, func(t *rapid.T, w world) {
+		before := slices.Clone(w.records)
+		for _, s := range w.join() {
+			if s.Record == nil {
+				t.Fatalf("without a record: %+v", s)
+			}
+		}
+		if !reflect.DeepEqual(w.records, before) {
+			t.Fatalf("were %+v, are %+v", before, w.records)
+		}
+	})
+}
+
+func TestJoinLinksOnlyLiveProcesses(t *testing.T) {
+	check(t, func(t *rapid.T, w world) {
+		table := proc.FakeTable(w.facts...)
+		for _, s := range w.join() {
+			for _, e := range s.Evidence {
+				if _, ok := table.Find(e.Process); e.Accepted && !ok {
+					t.Fatalf("accepted evidence of a dead or recycled process: %+v", e)
+				}
+			}
+			if hasProcess := len(s.Processes) > 0; hasProcess == (s.Status == Stopped) && s.Status != Unknown {
+				t.Fatalf("%s %s is %s with processes %v", s.Agent, s.ID, s.Status, s.Processes)
+			}
+			if (s.Status == Stopped) != (s.Outcome != "") {
+				t.Fatalf("%s has outcome %q", s.Status, s.Outcome)
+			}
+		}
+	})
+}
+
+func TestJoinOnAnEmptyTableStopsEverything(t *testing.T) {
+	check(t, func(t *rapid.T, w world) {
+		w.facts = nil
+		keys := map[Key]bool{}
+		for _, r := range w.records {
+			keys[r.Key()] = true
+		}
+		got := w.join()
+		if len(got) != len(keys) {
+			t.Fatalf("%d sessions of %d records", len(got), len(keys))
+		}
+		for _, s := range got {
+			if s.Status != Stopped {
+				t.Fatalf("%s is %s on a machine where nothing runs", s.ID, s.Status)
+			}
+		}
+	})
+}
+
+func TestJoinKeepsEveryRecordAndEveryLiveAgent(t *testing.T) {
+	check(t, func(t *rapid.T, w world) {
+		table := proc.FakeTable(w.facts...)
+		records, owners := map[Key]int{}, map[owner]int{}
+		for _, s := range w.join() {
+			records[s.Key()]++
+			for _, p := range s.Processes {
+				owners[owner{s.Agent, p.ID}]++
+			}
+		}
+		for _, r := range w.records {
+			if records[r.Key()] != 1 {
+				t.Fatalf("record %v makes %d rows", r.Key(), records[r.Key()])
+			}
+		}
+		for _, c := range w.claims {
+			_, live := table.Find(c.Process)
+			who := owner{c.Agent, c.Process}
+			if c.Session == "" && live && !c.Empty && owners[who] == 0 {
+				t.Fatalf("live agent %v has no row", c.Process)
+			}
+			if c.Strength == Exact && c.Session != "" && live && owners[who] == 0 {
+				t.Fatalf("exact claim of %v has no row", c.Process)
+			}
+		}
+	})
+}
+
+func TestJoinPrefersStrongEvidence(t *testing.T) {
+	check(t, func(t *rapid.T, w world) {
+		table := proc.FakeTable(w.facts...)
+		exact := map[target]map[proc.ID]bool{}
+		for _, c := range w.claims {
+			if _, live := table.Find(c.Process); live && c.Session != "" && c.Strength == Exact {
+				if exact[c.target()] == nil {
+					exact[c.target()] = map[proc.ID]bool{}
+				}
+				exact[c.target()][c.Process] = true
+			}
+		}
+		for _, s := range w.join() {
+			for _, e := range s.Evidence {
+				holders := exact[e.target()]
+				if e.Session != "" && e.Accepted && len(holders) > 0 && !holders[e.Process] {
+					t.Fatalf("%s evidence of %v beats exact evidence of %v", e.Strength, e.Process, slices.Collect(maps.Keys(holders)))
+				}
+				if e.Session != "" && !e.Accepted && holders[e.Process] && e.Strength == Exact {
+					t.Fatalf("exact evidence refused: %+v", e)
+				}
+			}
+		}
+	})
+}
+
+// An additional claim never links a session that another process has, or that something else may have run.
+func TestJoinTakesAdditionalEvidenceWhereNobodyElseFits(t *testing.T) {
+	check(t, func(t *rapid.T, w world) {
+		for _, s := range w.join() {
+			live := len(s.Processes) > 0
+			for _, e := range s.Evidence {
+				if !e.Additional || e.Strength == Exact || e.Session == "" {
+					continue
+				}
+				_, alive := proc.FakeTable(w.facts...).Find(e.Process)
+				switch {
+				case e.Accepted && e.Rival != "" && strongest(s, e.Process) == e.Strength && !confirmed(s, e):
+					t.Fatalf("linked in spite of a rival: %+v", e)
+				case !e.Accepted && alive && !live && s.Status != Unknown:
+					t.Fatalf("%s, though it may be live: %+v", s.Status, e)
+				}
+			}
+		}
+	})
+}
+
+// confirmed reports whether the process has the session by another claim, too.
+func confirmed(s Session, e Evidence) bool {
+	return slices.ContainsFunc(s.Evidence, func(o Evidence) bool { return o.Accepted && o.Process == e.Process && o.Rival == "" })
+}
+
+func TestJoinTakesWeakEvidenceOnlyWhereItLeavesOneChoice(t *testing.T) {
+	check(t, func(t *rapid.T, w world) {
+		sessions := w.join()
+		owned, owners := map[owner]map[target]bool{}, map[target]map[proc.ID]bool{}
+		for _, s := range sessions {
+			for _, e := range s.Evidence {
+				if !e.Accepted || e.Session == "" {
+					continue
+				}
+				who := owner{e.Agent, e.Process}
+				if owned[who] == nil {
+					owned[who] = map[target]bool{}
+				}
+				if owners[e.target()] == nil {
+					owners[e.target()] = map[proc.ID]bool{}
+				}
+				owners[e.target()][e.Process] = true
+				if !e.Additional || e.Strength > Weak {
+					owned[who][e.target()] = true
+				}
+			}
+		}
+		for _, s := range sessions {
+			for _, e := range s.Evidence {
+				if e.Accepted && e.Strength == Weak && e.Session != "" && strongest(s, e.Process) == Weak {
+					if n := len(owned[owner{e.Agent, e.Process}]); n != 1 && !e.Additional {
+						t.Fatalf("a weakly linked process owns %d sessions", n)
+					}
+					if n := len(owners[e.target()]); n != 1 {
+						t.Fatalf("a weakly linked session has %d owners", n)
+					}
+				}
+			}
+		}
+	})
+}
+
+// strongest is the strength by which a process was tied to a session.
+func strongest(s Session, id proc.ID) Strength {
+	best := Strength(0)
+	for _, e := range s.Evidence {
+		if e.Accepted && e.Process == id {
+			best = max(best, e.Strength)
+		}
+	}
+	return best
+}
+
+func TestJoinIsNotMovedByUnrelatedProcesses(t *testing.T) {
+	check(t, func(t *rapid.T, w world) {
+		want := plain(t, w.join())
+		for pid := range 5 {
+			w.facts = append(w.facts, fact(900+pid, "now", 'S'))
+		}
+		if got := plain(t, w.join()); got != want {
+			t.Fatalf("unrelated processes changed the answer:\n%s\n%s", want, got)
+		}
+	})
+}
+
+// TestRecycledPIDsAreRefused gives ten thousand processes the pid, but not the birth, that a claim names (S11).
+// A session that has just begun is not all in storage yet: where it works, and that it works, its process tells.
+func TestAPresenceFillsWhatIsNotStoredYet(t *testing.T) {
+	presence := Claim{Agent: Codex, Process: proc.ID{PID: 100, Birth: "now"}, Home: "/h", Dir: "/w", Turn: &Turn{State: TurnOpen}}
+	named := Claim{Agent: Codex, Process: presence.Process, Home: "/h", Session: "a", Path: "/h/1", Strength: Exact}
+	shared := presence
+	shared.Shared = true
+	for _, tc := range []struct {
+		presence Claim
+		record   Record
+		dir      string
+		status   Status
+	}{
+		{presence, Record{Turn: Turn{State: TurnNone}}, "/w", Running},
+		{presence, Record{Dir: "/v", Turn: Turn{State: TurnDone}}, "/v", Idle},
+		{shared, Record{Turn: Turn{State: TurnNone}}, "", Idle},
+	} {
+		tc.record.Agent, tc.record.ID, tc.record.Path, tc.record.Home = Codex, "a", "/h/1", "/h"
+		got := Correlate(proc.FakeTable(fact(100, "now", 'S')), []Claim{tc.presence, named}, []Record{tc.record})
+		if len(got) != 1 || got[0].Dir != tc.dir || got[0].Status != tc.status || got[0].Turn != tc.record.Turn {
+			t.Errorf("%+v: %+v", tc, got)
+		}
+	}
+}
+
+func TestRecycledPIDsAreRefused(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	for i := range 20_000 {
+		pid, was, is := 1+r.IntN(1<<22), r.Uint64N(1<<40), r.Uint64N(1<<40)
+		if was == is {
+			continue
+		}
+		w := world{
+			facts:   []proc.Facts{fact(pid, fmt.Sprint("boot/", is), 'S')},
+			records: []Record{{Agent: ClaudeCode, ID: "a", Path: "/p", Turn: Turn{State: TurnOpen}}},
+			claims: []Claim{{
+				Agent: ClaudeCode, Session: "a", Path: "/p", Strength: []Strength{Exact, Strong, Weak}[i%3],
+				Process: proc.ID{PID: pid, Birth: fmt.Sprint("boot/", was)}, Turn: &Turn{State: TurnOpen},
+			}},
+		}
+		got := w.join()
+		if len(got) != 1 || got[0].Status != Stopped || len(got[0].Processes) != 0 {
+			t.Fatalf("recycled pid %d accepted: %+v", pid, got)
+		}
+	}
+}

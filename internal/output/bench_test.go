@@ -1,0 +1,42 @@
+package output_test
+
+import (
+	"fmt"
+	"io"
+	"testing"
+
+	"agentctl/discover"
+	"agentctl/internal/output"
+)
+
+// many are as many sessions as a busy person has in some years.
+func many() []discover.Session {
+	list := make([]discover.Session, 10_000)
+	for i := range list {
+		list[i] = full()
+		list[i].ID = fmt.Sprintf("%08x-c285-7d91-bd0a-842a7d8b5424", i*7919)
+	}
+	return list
+}
+
+func BenchmarkTable(b *testing.B) {
+	list := many()
+	for _, width := range []int{0, 120} {
+		b.Run(fmt.Sprint(width), func(b *testing.B) {
+			for b.Loop() {
+				if err := output.Table(io.Discard, list, output.Look{Now: now, Width: width, Home: "/home/me"}); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+func BenchmarkJSONArray(b *testing.B) {
+	list := many()
+	for b.Loop() {
+		if err := output.JSONArrayOf(io.Discard, list, output.Of); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

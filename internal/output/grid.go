@@ -1,0 +1,145 @@
+package output
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/clipperhouse/displaywidth"
+)
+
+// column is one column of a grid.
+type column struct {
+	head string
+	// drop: the column with the highest number is left out first where the width does not suffice, from [optional] on before
+	// texts are shortened; 0: never.
+	drop int
+	// comfort and least are the widths to which its texts may be shortened, see [grid.fit]; 0: not at all.
+	comfort, least int
+	// right: its cells are numbers, which end below each other.
+	right bool
+	// tail: of a text too long the end is shown, not the beginning.
+	tail bool
+	// paint: cells take their row's colour.
+	paint bool
+	width int
+	at    int // which of a row's cells it shows
+}
+
+type row struct {
+	cells []string
+	color string
+}
+
+// grid lays out rows of cells in columns by display width.
+type grid struct {
+	columns []column
+	rows    []row
+}
+
+func (g *grid) add(r row) { g.rows = append(g.rows, r) }
+
+// print writes the grid to fit the terminal.
+func (g *grid) print(w io.Writer, look Look) error {
+	out := bufio.NewWriter(w)
+	g.write(out, look.Width)
+	return out.Flush()
+}
+
+// gap separates two columns.
+const gap = "  "
+
+// write lays out and prints; a width of 0 is unlimited. Columns that are empty in all rows are left out.
+func (g *grid) write(out *bufio.Writer, width int) {
+	g.measure()
+	if width > 0 {
+		g.fit(width)
+	}
+	g.writeLine(out, width, func(c column) string { return c.head }, "")
+	for _, r := range g.rows {
+		g.writeLine(out, width, func(c column) string { return r.cells[c.at] }, r.color)
+	}
+}
+
+// measure finds each column's natural width, and leaves out what is empty.
+func (g *grid) measure() {
+	for i := range g.columns {
+		c := &g.columns[i]
+		c.at = i
+		for _, r := range g.rows {
+			c.width = max(c.width, displaywidth.String(r.cells[i]))
+		}
+	}
+	g.columns = slices.DeleteFunc(g.columns, func(c column) bool { return c.width == 0 })
+	for i := range g.columns {
+		c := &g.columns[i]
+		c.width = max(c.width, len(c.head))
+	}
+}
+
+// writeLine prints one line without trailing blanks, cut at the width if even the last columns do not fit. Without a color
+// nothing is painted.
+func (g *grid) writeLine(out *bufio.Writer, width int, cell func(column) string, color string) {
+	line, pad := 0, 0 // the width of what is printed, and of the blanks before what comes next
+	for _, c := range g.columns {
+		text := strings.TrimRight(cut(cell(c), c.width, c.tail), " ")
+		free := c.width - displaywidth.String(text)
+		if c.right {
+			pad += free
+		}
+		if width > 0 {
+			text = cut(text, max(0, width-line-pad), false)
+		}
+		if text != "" {
+			n := displaywidth.String(text)
+			fmt.Fprintf(out, "%*s", pad, "")
+			line, pad = line+pad+n, 0
+			free = c.width - n
+			if color != "" && c.paint {
+				text = "\x1b[" + color + "m" + text + "\x1b[0m"
+			}
+			out.WriteString(text)
+		}
+		if !c.right {
+			pad += free
+		}
+		pad += len(gap)
+	}
+	out.WriteByte('\n')
+}
+
+// Shortened is a text with an ellipsis at its end if it is wider than that many columns.
+func Shortened(s string, width int) string { return cut(s, width, false) }
+
+// cut shortens a text to a width with an ellipsis at the end, or at the beginning if the tail is what tells.
+func cut(s string, width int, tail bool) string {
+	if displaywidth.String(s) <= width {
+		return s
+	}
+	if !tail {
+		return strings.TrimRight(displaywidth.TruncateString(s, width, ellipsis(width)), " ")
+	}
+	var ends []int // where each character begins
+	g := displaywidth.StringGraphemes(s)
+	for at := 0; g.Next(); at += len(g.Value()) {
+		ends = append(ends, at)
+	}
+	best := ellipsis(width)
+	for _, at := range slices.Backward(ends) {
+		if displaywidth.String("…"+s[at:]) > width {
+			break
+		}
+		best = "…" + s[at:]
+	}
+	return best
+}
+
+// ellipsis is what stands for the part cut off, if there is room for it.
+func ellipsis(width int) string {
+	if width < 1 {
+		return ""
+	}
+	return "…"
+}

@@ -1,0 +1,152 @@
+package output_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"math"
+	"os"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"agentctl/discover"
+	"agentctl/internal/output"
+)
+
+func TestChangesInWords(t *testing.T) {
+	zero, one := 0, 1
+	for want, m := range map[string]output.Machine{
+		"":                                     {},
+		"changes    none\n":                    {Changes: &output.Changes{}},
+		"changes    2 untracked\n":             {Changes: &output.Changes{Untracked: 2}},
+		"changes    1 changed, 1 behind o/b\n": {Changes: &output.Changes{Changed: 1, Upstream: "o/b", Ahead: &zero, Behind: &one}},
+		"changes    not known: git is late\n":  {Unchecked: "not known: git is late"},
+	} {
+		got := block(t, stored(), m)
+		_, found, _ := strings.Cut(got, "changes ")
+		if line, _, _ := strings.Cut(found, "\n"); strings.TrimSpace(line) != strings.TrimSpace(strings.TrimPrefix(want, "changes ")) {
+			t.Errorf("%q: %s", want, got)
+		}
+	}
+}
+
+func block(t testingT, s discover.Session, m output.Machine) string {
+	t.Helper()
+	var b bytes.Buffer
+	if err := output.Block(&b, s, m, false, output.Look{Now: now, Width: 80}); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+// One process needs no sum, and one of which nothing is known has none.
+func TestTreeOfOne(t *testing.T) {
+	got := block(t, stored(), output.Machine{Processes: []output.Process{{PID: 7, Name: "codex"}}})
+	if !strings.HasSuffix(got, "\n\nPID  PROCESS\n7    codex\n") {
+		t.Errorf("%q", got)
+	}
+	got = block(t, stored(), output.Machine{Processes: []output.Process{{PID: 7, Name: "codex", Adapter: "codex"}, {PID: 8, Command: "/a/b/x y"}}})
+	if !strings.HasSuffix(got, "\n\nPID    PROCESS\n7      codex (codex session)\n8      x y\ntotal\n") {
+		t.Errorf("%q", got)
+	}
+}
+
+// Whatever processes are called, they cannot drive the terminal, nor break their line.
+func TestTreeIsClean(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		nasty := rapid.StringOf(rapid.SampledFrom([]rune("a \x1b[2J]\a\u009b\u202e日\n\x00")))
+		m := output.Machine{Processes: []output.Process{{
+			PID: 7, Name: nasty.Draw(t, "name"), Command: nasty.Draw(t, "command"), Depth: rapid.IntRange(0, 3).Draw(t, "depth"),
+			Adapter: nasty.Draw(t, "adapter"), Sessions: []string{nasty.Draw(t, "session")},
+		}}, Unchecked: nasty.Draw(t, "why")}
+		s := stored()
+		s.Quotas = []discover.Quota{{Name: nasty.Draw(t, "quota"), Text: nasty.Draw(t, "text")}}
+		got := block(t, s, m)
+		if _, tree, _ := strings.Cut(got, "\n\n"); strings.Count(tree, "\n") != 2 {
+			t.Fatalf("%q", got)
+		}
+		for line := range strings.Lines(got) {
+			if h := harmful(strings.TrimSuffix(line, "\n")); h != "" {
+				t.Fatalf("%q: %s", line, h)
+			}
+		}
+	})
+}
+
+// What no number says is left out.
+func TestQuotaWithoutNumber(t *testing.T) {
+	s, none := stored(), math.NaN()
+	s.Quotas = []discover.Quota{{Name: "weekly", Used: &none, Resets: now.Add(50 * time.Hour)}}
+	if q := output.Of(s).Quotas; len(q) != 1 || q[0] != (output.Quota{Name: "weekly", ResetsAt: "2026-11-22T14:00:00.000Z"}) {
+		t.Errorf("%+v", q)
+	}
+	if got := block(t, s, output.Machine{}); !strings.Contains(got, "  weekly resets 2026-11-22 14:00 (in 2d)\n") {
+		t.Error(got)
+	}
+}
+
+func TestSize(t *testing.T) {
+	for n, want := range map[int64]string{0: "0 B", 1023: "1023 B", 1536: "1.5 KiB", 5 << 20: "5.0 MiB", 3 << 50: "3072.0 TiB"} {
+		if got := output.Size(n); got != want {
+			t.Errorf("%d: %s", n, got)
+		}
+	}
+}
+
+// The example of docs/json.md is what is printed.
+func TestExampleOfTheDocs(t *testing.T) {
+	doc, err := os.ReadFile("../../docs/json.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, section, _ := strings.Cut(string(doc), "\n## What a session does on the machine\n")
+	_, example, _ := strings.Cut(section, "```json session\n")
+	example, _, _ = strings.Cut(example, "```\n")
+	var written, printed output.Session
+	if err := json.Unmarshal([]byte(example), &written); err != nil {
+		t.Fatal(err, example)
+	}
+	if err := json.Unmarshal([]byte(text(t, output.On(full(), busy()))), &printed); err != nil {
+		t.Fatal(err)
+	}
+	printed.Quotas = printed.Quotas[:1]
+	printed.Processes = slices.Concat(printed.Processes[:1], printed.Processes[2:4])
+	if !reflect.DeepEqual(written.Quotas, printed.Quotas) || !reflect.DeepEqual(written.Changes, printed.Changes) ||
+		!reflect.DeepEqual(written.Processes, printed.Processes) {
+		t.Errorf("%+v, want %+v", written, printed)
+	}
+}
+
+func TestWideTable(t *testing.T) {
+	one, two, three := full(), stored(), unnamed()
+	one.Tokens.Context, one.Tokens.Window = 45_250, 200_000
+	two.Tokens = &discover.Tokens{Context: 1_250_000}
+	list := []discover.Session{one, three, two}
+	machines := []output.Machine{busy(), {Processes: []output.Process{{PID: 99}}, Changes: &output.Changes{}}, {Unchecked: "not known: late"}}
+	for width, want := range map[int]string{
+		0: `
+ID                                    AGENT        STATUS                       PID  AGE  LAST    CPU   MEMORY  PORTS        CONTEXT  CHANGES  DOING          GROUP  DIR     TITLE
+01a1fa5c-c285-7d91-bd0a-842a7d8b5424  codex        waiting (permission)  4711,4712*   2h    1m  3h06m  2.0 GiB  3000,9229  45.2k 22%  3M 1?    shell: Go on?  g-1    ~/repo  mend the parser
+-                                     opencode     unknown                       99                                                   none
+88d1d394-0000-4000-8000-000000000000  claude-code  stopped                                  2d                                  1.2M
+`,
+		100: `
+ID        AGENT        STATUS          LAST    CPU   MEMORY  CHANGES  GROUP  DIR     TITLE
+01a1fa5c  codex        waiting (perm…    1m  3h06m  2.0 GiB  3M 1?    g-1    ~/repo  mend the parser
+-         opencode     unknown                               none
+88d1d394  claude-code  stopped           2d
+`,
+	} {
+		var b bytes.Buffer
+		if err := output.WideTable(&b, list, machines, output.Look{Width: width, Now: now, Home: "/home/me"}); err != nil {
+			t.Fatal(err)
+		}
+		if got := b.String(); got != want[1:] {
+			t.Errorf("at %d, got\n%s", width, got)
+		}
+	}
+}

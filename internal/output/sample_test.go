@@ -1,0 +1,82 @@
+package output_test
+
+import (
+	"time"
+
+	"agentctl/discover"
+	"agentctl/internal/output"
+	"agentctl/proc"
+)
+
+// now is when these tests look.
+var now = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+
+// full is a session of which everything is known.
+func full() discover.Session {
+	cost, used := 1.25, 87.4
+	process := proc.Process{ID: proc.ID{PID: 4711, Birth: "b/1"}, Started: now.Add(-2 * time.Hour)}
+	second := proc.Process{ID: proc.ID{PID: 4712, Birth: "b/2"}, Started: now.Add(-time.Hour)}
+	return discover.Session{
+		Record: &discover.Record{
+			Agent: "codex", ID: "01a1fa5c-c285-7d91-bd0a-842a7d8b5424",
+			Path: "/home/me/.codex/sessions/r.jsonl", Home: "/home/me/.codex", Dir: "/home/me/repo",
+			Title: "mend the parser", Prompt: "please mend the parser", Model: "gpt-5.5", Branch: "main",
+			Version: "0.169.0", Source: "exec",
+			Created: now.Add(-3 * time.Hour), Updated: now.Add(-90 * time.Second),
+			Turn:   discover.Turn{State: discover.TurnWaiting, WaitingFor: "permission", Detail: "tool: shell"},
+			Tokens: &discover.Tokens{In: 1, Out: 2, CacheRead: 3, CacheWrite: 4, Reasoning: 5, Total: 6, Context: 7},
+			Cost:   &cost, Parent: "01a1fa5c-0000", ForkedFrom: "01a1fa5c-1111", Archived: true,
+			Quotas: []discover.Quota{
+				{Name: "primary", Used: &used, Resets: now.Add(38 * time.Minute), Time: now.Add(-90 * time.Second)},
+				{Reached: true, Text: "You've hit your limit\x1b[31m", Resets: now.Add(-26 * time.Hour)},
+			},
+			Meta: discover.Facts{{"originator", "codex_exec"}, {"ports", []int{4096}}},
+		},
+		Status: discover.Waiting, WaitingFor: "permission", WaitingOn: &discover.WaitingOn{Tool: "shell", Brief: "make", Path: "/x", Questions: []string{"Go on?"}}, Error: "the last turn failed",
+		Processes: []proc.Process{process, second}, Group: "g-1", Shared: true,
+		Evidence: []discover.Evidence{
+			{Claim: discover.Claim{
+				Process: process.ID, Session: "01a1fa5c-c285-7d91-bd0a-842a7d8b5424", Strength: discover.Exact,
+				Kind: "writer-lock", Detail: "/home/me/.codex/thread-writer-locks/x.lock", Turn: &discover.Turn{State: discover.TurnWaiting},
+			}, Accepted: true, Why: "the agent or the kernel says so"},
+			{Claim: discover.Claim{Process: second.ID, Session: "x", Strength: discover.Weak, Kind: "cwd", Detail: "/home/me/repo"}, Why: "ambiguous"},
+		},
+	}
+}
+
+// stored is a stopped session of which little is known.
+func stored() discover.Session {
+	return discover.Session{
+		Record:  &discover.Record{Agent: "claude-code", ID: "88d1d394-0000-4000-8000-000000000000", Updated: now.Add(-49 * time.Hour)},
+		Status:  discover.Stopped,
+		Outcome: discover.Completed,
+	}
+}
+
+// unnamed is a live agent process whose session cannot be told.
+func unnamed() discover.Session {
+	process := proc.Process{ID: proc.ID{PID: 99, Birth: "b/9"}}
+	return discover.Session{
+		Record: &discover.Record{Agent: "opencode"}, Status: discover.Unknown, Processes: []proc.Process{process},
+		Evidence: []discover.Evidence{{
+			Claim: discover.Claim{Process: process.ID, Unreadable: "open files: permission denied"}, Accepted: true, Why: "a live process",
+		}},
+	}
+}
+
+// busy is what a session does that starts a server, another agent, and changes files.
+func busy() output.Machine {
+	tenth, minutes, hours := 0.1, 72.5, 3*3600+300.0
+	small, large, huge := int64(512), int64(4<<20+100), int64(1<<31)
+	ahead, behind := 2, 0
+	return output.Machine{
+		Processes: []output.Process{
+			{PID: 4711, PPID: 4700, Name: "codex", Command: "codex exec", StartedAt: output.Stamp(now.Add(-2 * time.Hour)), CPU: &hours, Memory: &huge, Shared: true},
+			{PID: 4720, PPID: 4711, Name: "bash", Command: "bash -c 'npm run dev\n\x1b[2J'", StartedAt: output.Stamp(now.Add(-time.Minute)), CPU: &tenth, Memory: &small, Depth: 1},
+			{PID: 4723, PPID: 4720, Name: "node", StartedAt: output.Stamp(now), CPU: &minutes, Memory: &large, Ports: []int{3000, 9229}, Depth: 2},
+			{PID: 4730, PPID: 4711, Name: "claude", Command: "claude", Depth: 1, Adapter: "claude-code", Sessions: []string{"88d1d394-0000-4000-8000-000000000000"}},
+			{PID: 4740, PPID: 1, Name: "sshd"},
+		},
+		Changes: &output.Changes{Changed: 3, Untracked: 1, Upstream: "origin/main", Ahead: &ahead, Behind: &behind},
+	}
+}

@@ -1,0 +1,11 @@
+package output
+
+import _ "embed" // for the schema
+
+// schema is kept by hand; tests compare it with the structs and with real output.
+//
+//go:embed schema.json
+var schema string
+
+// Schema is the JSON Schema (draft 2020-12) of everything that --json prints.
+func Schema() string { return schema }

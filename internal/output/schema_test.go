@@ -1,0 +1,132 @@
+package output_test
+
+import (
+	"encoding/json"
+	"maps"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"agentctl/discover"
+	"agentctl/discover/watch"
+	"agentctl/internal/output"
+	"agentctl/tests/schema"
+)
+
+func TestSchemaTakesOutput(t *testing.T) {
+	for _, s := range []discover.Session{full(), stored(), unnamed()} {
+		for _, explain := range []*output.Explanation{nil, output.Explain(s)} {
+			object := output.On(s, busy())
+			object.Explain = explain
+			if err := schema.Check("session", text(t, object)); err != nil {
+				t.Errorf("%s: %v", text(t, object), err)
+			}
+		}
+	}
+}
+
+func TestSchemaTakesEvents(t *testing.T) {
+	gone := unnamed()
+	gone.Status, gone.Outcome = discover.Stopped, discover.OutcomeUnknown
+	for _, s := range []discover.Session{full(), stored(), unnamed(), gone} {
+		object := output.EventOf(watch.Event{Type: watch.SessionStopped, Time: now, Session: s})
+		if err := schema.Check("event", text(t, object)); err != nil {
+			t.Errorf("%s: %v", text(t, object), err)
+		}
+	}
+}
+
+func TestSchemaRefuses(t *testing.T) {
+	for _, bad := range []string{
+		`{}`,
+		`{"id":"x","adapter":"codex","status":"idle"}`,
+		`{"id":"x","adapter":"codex","status":"asleep","meta":{}}`,
+		`{"id":"","adapter":"codex","status":"idle","meta":{}}`,
+		`{"id":"x","adapter":"codex","status":"stopped","meta":{}}`,
+		`{"id":"x","adapter":"codex","status":"stopped","outcome":"completed","pid":3,"meta":{}}`,
+		`{"id":null,"adapter":"codex","status":"stopped","outcome":"completed","meta":{}}`,
+		`{"id":"x","adapter":"codex","status":"idle","outcome":"completed","meta":{}}`,
+		`{"id":"x","adapter":"codex","status":"idle","startedAt":"2026-11-20T10:00:00Z","meta":{}}`,
+		`{"id":"x","adapter":"codex","status":"idle","pid":0,"meta":{}}`,
+	} {
+		if schema.Check("session", bad) == nil {
+			t.Errorf("%s passed", bad)
+		}
+	}
+}
+
+// A program that holds output against the schema of an older version must not fail because an object has gained a member.
+func TestObjectsMayGainMembers(t *testing.T) {
+	if n := strings.Count(output.Schema(), `"additionalProperties": false`); n > 0 {
+		t.Errorf("%d objects are closed", n)
+	}
+	var doc struct {
+		ID string `json:"$id"`
+	}
+	if err := json.Unmarshal([]byte(output.Schema()), &doc); err != nil || !regexp.MustCompile(`^urn:agentctl:schema:[0-9]+$`).MatchString(doc.ID) {
+		t.Errorf("$id %q has no version (%v)", doc.ID, err)
+	}
+	const gained = `{"id":"x","adapter":"codex","status":"idle","meta":{},"colour":"red"}`
+	if err := schema.Published("session", gained); err != nil {
+		t.Error(err)
+	}
+	if schema.Check("session", gained) == nil {
+		t.Error("the check of our own output does not see a member that the schema does not have")
+	}
+}
+
+// The schema is kept by hand: it must name the very fields that the structs have.
+func TestSchemaNamesTheFields(t *testing.T) {
+	var doc struct {
+		Defs map[string]node `json:"$defs"`
+	}
+	if err := json.Unmarshal([]byte(output.Schema()), &doc); err != nil {
+		t.Fatal(err)
+	}
+	session := doc.Defs["session"].Properties
+	for _, tc := range []struct {
+		what string
+		node node
+		of   reflect.Type
+	}{
+		{"session", doc.Defs["session"], reflect.TypeFor[output.Session]()},
+		{"tokens", session["tokens"], reflect.TypeFor[output.Tokens]()},
+		{"quota", *session["quotas"].Items, reflect.TypeFor[output.Quota]()},
+		{"changes", session["changes"], reflect.TypeFor[output.Changes]()},
+		{"process", doc.Defs["process"], reflect.TypeFor[output.Process]()},
+		{"evidence", session["evidence"], reflect.TypeFor[output.Evidence]()},
+		{"explain", session["explain"], reflect.TypeFor[output.Explanation]()},
+		{"event", doc.Defs["event"], reflect.TypeFor[output.Event]()},
+		{"message", doc.Defs["message"], reflect.TypeFor[output.Message]()},
+		{"tool", doc.Defs["message"].Properties["tool"], reflect.TypeFor[output.ToolCall]()},
+		{"worktree", doc.Defs["worktree"], reflect.TypeFor[output.Worktree]()},
+		{"hook", doc.Defs["hook"], reflect.TypeFor[output.GitHook]()},
+		{"clean", doc.Defs["clean"], reflect.TypeFor[output.Cleaned]()},
+		{"clean reason", *doc.Defs["clean"].Properties["reasons"].Items, reflect.TypeFor[output.CleanReason]()},
+		{"launch", doc.Defs["launch"], reflect.TypeFor[output.Launch]()},
+		{"lock", doc.Defs["lock"], reflect.TypeFor[output.Lock]()},
+		{"error", doc.Defs["error"].Properties["error"], reflect.TypeFor[output.Problem]()},
+		{"warning", doc.Defs["warning"].Properties["warning"], reflect.TypeFor[output.Notice]()},
+		{"stop", doc.Defs["stop"], reflect.TypeFor[output.Stop]()},
+		{"signal", doc.Defs["signal"], reflect.TypeFor[output.Signal]()},
+		{"considered", *session["explain"].Properties["considered"].Items, reflect.TypeFor[output.Considered]()},
+	} {
+		var want []string
+		for f := range tc.of.Fields() {
+			if name, _, _ := strings.Cut(f.Tag.Get("json"), ","); name != "-" {
+				want = append(want, name)
+			}
+		}
+		slices.Sort(want)
+		if got := slices.Sorted(maps.Keys(tc.node.Properties)); !slices.Equal(got, want) {
+			t.Errorf("%s: schema has %v, struct %v", tc.what, got, want)
+		}
+	}
+}
+
+type node struct {
+	Properties map[string]node
+	Items      *node
+}

@@ -1,0 +1,139 @@
+package output
+
+import "agentctl/discover"
+
+// Session is the JSON contract: the one session object of every verb. Its field names are stable; docs/json.md
+// gives their meaning. Facts that are not known are left out, except for id and meta.
+type Session struct {
+	ID               *string        `json:"id"`
+	Adapter          string         `json:"adapter"`
+	Status           string         `json:"status"`
+	Outcome          string         `json:"outcome,omitempty"`
+	WaitingFor       string         `json:"waitingFor,omitempty"`
+	WaitingOn        *WaitingOn     `json:"waitingOn,omitempty"`
+	Error            string         `json:"error,omitempty"`
+	PID              int            `json:"pid,omitempty"`
+	PIDs             []int          `json:"pids,omitempty"`
+	ProcessStartedAt string         `json:"processStartedAt,omitempty"`
+	StartedAt        string         `json:"startedAt,omitempty"`
+	LastActivityAt   string         `json:"lastActivityAt,omitempty"`
+	StoppedAt        string         `json:"stoppedAt,omitempty"`
+	CWD              string         `json:"cwd,omitempty"`
+	Title            string         `json:"title,omitempty"`
+	Prompt           string         `json:"prompt,omitempty"`
+	Model            string         `json:"model,omitempty"`
+	Branch           string         `json:"branch,omitempty"`
+	Version          string         `json:"version,omitempty"`
+	Source           string         `json:"source,omitempty"`
+	Tokens           *Tokens        `json:"tokens,omitempty"`
+	Cost             *float64       `json:"cost,omitempty"`
+	Group            string         `json:"group,omitempty"`
+	ParentID         string         `json:"parentId,omitempty"`
+	ForkedFrom       string         `json:"forkedFrom,omitempty"`
+	Path             string         `json:"path,omitempty"`
+	Home             string         `json:"home,omitempty"`
+	Quotas           []Quota        `json:"quotas,omitempty"`
+	Changes          *Changes       `json:"changes,omitempty"`
+	Processes        []Process      `json:"processes,omitempty"`
+	Orphans          []Process      `json:"orphans,omitempty"`
+	Evidence         *Evidence      `json:"evidence,omitempty"`
+	Meta             discover.Facts `json:"meta"`
+	Explain          *Explanation   `json:"explain,omitempty"`
+	// Answer is the last text of the assistant in a turn that was waited for; absent where it did not end well or has none.
+	Answer string `json:"answer,omitempty"`
+}
+
+// Tokens counts tokens, as the agent states them.
+type Tokens struct {
+	In         int64 `json:"in"`
+	Out        int64 `json:"out"`
+	CacheRead  int64 `json:"cacheRead"`
+	CacheWrite int64 `json:"cacheWrite"`
+	Reasoning  int64 `json:"reasoning"`
+	Total      int64 `json:"total"`
+	Context    int64 `json:"context,omitempty"`
+	Window     int64 `json:"window,omitempty"`
+}
+
+// Evidence is the fact that the status rests on.
+type Evidence struct {
+	Strength string `json:"strength"`
+	Kind     string `json:"kind"`
+	Detail   string `json:"detail"`
+}
+
+// Of puts a session into the contract's words.
+func Of(s discover.Session) (out Session) {
+	if s.ID != "" {
+		out.ID = &s.ID
+	}
+	out.Adapter, out.Status, out.Outcome = string(s.Agent), string(s.Status), string(s.Outcome)
+	out.WaitingFor, out.WaitingOn, out.Error = s.WaitingFor, (*WaitingOn)(s.WaitingOn), s.Error
+	out.StartedAt, out.LastActivityAt = Stamp(s.Created), Stamp(s.Updated)
+	if s.Status == discover.Stopped {
+		out.StoppedAt = out.LastActivityAt
+	}
+	for _, p := range s.Processes {
+		out.PIDs = append(out.PIDs, p.ID.PID)
+	}
+	if len(out.PIDs) > 0 {
+		out.PID, out.ProcessStartedAt = out.PIDs[0], Stamp(s.Processes[0].Started)
+	}
+	if len(out.PIDs) == 1 {
+		out.PIDs = nil
+	}
+	out.CWD, out.Title, out.Prompt = s.Dir, s.Title, s.Prompt
+	out.Model, out.Branch, out.Version, out.Source = s.Model, s.Branch, s.Version, s.Source
+	out.Tokens, out.Cost, out.Quotas = (*Tokens)(s.Tokens), finite(s.Cost), quotasOf(&s)
+	out.Group, out.ParentID, out.ForkedFrom = s.Group, s.Parent, s.ForkedFrom
+	out.Path, out.Home = s.Path, s.Home
+	out.Evidence, out.Meta = evidenceOf(&s), metaOf(&s)
+	return out
+}
+
+// evidenceOf is what the status rests on: the best accepted piece; of an unknown status, what is missing.
+func evidenceOf(s *discover.Session) *Evidence {
+	if len(s.Evidence) == 0 {
+		return nil
+	}
+	e := s.Evidence[0]
+	switch {
+	case e.Unreadable != "":
+		return &Evidence{e.Strength.String(), kind(e), e.Unreadable}
+	case e.Accepted:
+		return &Evidence{e.Strength.String(), kind(e), detail(e)}
+	case s.Status == discover.Unknown:
+		return &Evidence{e.Strength.String(), kind(e), detail(e) + " (" + e.Why + ")"}
+	}
+	return nil
+}
+
+// kind and detail name a presence, which needs no words of its own in an adapter.
+func kind(e discover.Evidence) string {
+	if e.Kind == "" {
+		return "process"
+	}
+	return e.Kind
+}
+
+func detail(e discover.Evidence) string {
+	if e.Detail == "" {
+		return e.Process.String()
+	}
+	return e.Detail
+}
+
+// metaOf adds to the agent's own facts those of ours that have no field.
+func metaOf(s *discover.Session) discover.Facts {
+	meta := s.Meta
+	if s.Archived {
+		meta = meta.With("archived", true)
+	}
+	if s.Shared {
+		meta = meta.With("shared", true)
+	}
+	if s.Status.Live() {
+		meta = meta.With("turnDetail", s.Turn.Detail)
+	}
+	return meta
+}

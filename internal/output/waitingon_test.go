@@ -1,0 +1,29 @@
+package output_test
+
+import (
+	"strings"
+	"testing"
+
+	"agentctl/discover"
+	"agentctl/internal/output"
+)
+
+// A call is named on one line, and nothing in it reaches the terminal that it would act upon.
+func TestWaitingOnText(t *testing.T) {
+	for want, on := range map[string]*discover.WaitingOn{
+		"":                         nil,
+		"Bash: rm -rf build":       {Tool: "Bash", Brief: "rm -rf \x1b[31mbuild\n"},
+		"question: Which? Really?": {Tool: "question", Brief: "Which?", Questions: []string{"Which?", "Really?"}},
+		"Plan":                     {Tool: "Plan"},
+		"-: x":                     {Brief: "x"},
+	} {
+		if got := output.WaitingOnText(on); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+	var out strings.Builder
+	s := full()
+	if err := output.Block(&out, s, output.Machine{}, false, output.Look{Now: now}); err != nil || !strings.Contains(out.String(), "waiting (permission): shell: Go on?") {
+		t.Errorf("%s%v", out.String(), err)
+	}
+}

@@ -1,0 +1,92 @@
+// Package githooks puts agentctl into the git hooks of a repository, and takes it out again. It knows git and shells, and no
+// agent.
+//
+// What is put into a hook is a few lines between two marks, the first of which has a checksum of them: the hook itself
+// tells whether it was installed by us and is as it was, and nothing is kept beside it. A hook that is there already goes
+// on as before. Where the hooks are not the repository's own (tracked files, another program's, those of all
+// repositories), nothing is written, and the lines that a person can add are told.
+package githooks
+
+import "strings"
+
+// Names are the hooks that are installed, in the order of githooks(5).
+func Names() []string {
+	return []string{"pre-commit", prepare, "pre-rebase", checkout, "pre-push"}
+}
+
+// prepare is the hook that names the session in a commit's message; all others look who is at work, checkout when it is too
+// late to stop git.
+const (
+	prepare  = "prepare-commit-msg"
+	checkout = "post-checkout"
+)
+
+// State is how a hook stands.
+type State string
+
+// The states of a hook.
+const (
+	// Installed: our lines are in it, as they were written.
+	Installed State = "installed"
+	// Missing: they are not. There may be a hook of the person's.
+	Missing State = "not_installed"
+	// Foreign: it is not ours to write; another program makes it, or it is a tracked file.
+	Foreign State = "foreign"
+	// Manual: it is not ours to write, but somebody has added a line that calls agentctl.
+	Manual State = "manual"
+	// Modified: there is something of ours in it that is not as it was written.
+	Modified State = "modified"
+)
+
+// Hook is one hook of a repository.
+type Hook struct {
+	Name  string
+	State State
+	// Path is where git looks for it.
+	Path string
+	// Program is the agentctl that an installed one calls; Merges: it names the session in merges and squashes too.
+	Program string
+	Merges  bool
+	// Original is the hook that was there before, where ours calls it as a program of its own.
+	Original string
+	// Manager is the program that makes a foreign one, where that is known.
+	Manager string
+	// Why is the reason of Foreign, Manual and Modified, and what is wrong with Installed, for people; Advice is what a person
+	// can do, in one line.
+	Why, Advice string
+	// Changed: this call has changed it.
+	Changed bool
+}
+
+// Wanted is what is to be installed.
+type Wanted struct {
+	// Program is the absolute path of agentctl.
+	Program string
+	// Merges: name the session in the messages of merges and squashes too.
+	Merges bool
+}
+
+// RefusedError: nothing was done, because of these hooks.
+type RefusedError struct{ Hooks []Hook }
+
+func (e *RefusedError) Error() string {
+	return joined(e.Hooks, func(h Hook) string { return h.Why }, "; ")
+}
+
+// Advice is what a person can do about it, a line for each hook.
+func (e *RefusedError) Advice() string {
+	return joined(e.Hooks, func(h Hook) string { return h.Advice }, "\n")
+}
+
+// joined are the texts of the hooks, each once.
+func joined(list []Hook, text func(Hook) string, between string) string {
+	var out []string
+	seen := map[string]bool{}
+	for _, h := range list {
+		if t := text(h); t != "" && !seen[t] {
+			seen[t] = true
+			out = append(out, t)
+		}
+	}
+	return strings.Join(out, between)
+}

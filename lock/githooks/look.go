@@ -1,0 +1,207 @@
+package githooks
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"agentctl/discover/native/fsread"
+)
+
+// file is a hook as it is on disk.
+type file struct {
+	Hook
+	there bool
+	mode  fs.FileMode
+	text  string
+	large bool   // too large to be read
+	ours  marked // if there is something of ours that is whole
+	whole bool
+}
+
+// Status returns all hooks. Errors are those of reading files.
+func (p *Place) Status() ([]Hook, error) {
+	files, err := p.look()
+	return hooksOf(files), err
+}
+
+func hooksOf(files []*file) []Hook {
+	var out []Hook
+	for _, f := range files {
+		out = append(out, f.Hook)
+	}
+	return out
+}
+
+func (p *Place) look() ([]*file, error) {
+	var out []*file
+	for _, name := range Names() {
+		f := &file{Hook: Hook{Name: name, State: Missing, Path: filepath.Join(p.dir, name)}}
+		if err := f.read(); err != nil {
+			return nil, err
+		}
+		if err := p.judge(f); err != nil {
+			return nil, err
+		}
+		out = append(out, f)
+	}
+	return out, nil
+}
+
+// read reads the file. What is not a regular file has no text.
+func (f *file) read() error {
+	info, err := os.Lstat(f.Path)
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, errNotDir) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	f.there, f.mode = true, info.Mode()
+	if !f.mode.IsRegular() {
+		return nil
+	}
+	text, err := fsread.File(f.Path, hookLimit)
+	if errors.Is(err, fsread.ErrTooLarge) {
+		f.large = true
+		return nil
+	}
+	f.text = string(text)
+	return err
+}
+
+// judge decides how a hook stands.
+func (p *Place) judge(f *file) error {
+	text := f.text
+	if strings.ContainsRune(text, 0) {
+		text = "" // a program: what marks a script may be anything in there
+	}
+	m, found, broken := find(text)
+	f.ours, f.whole = m, found && !broken
+	manager := managerOf(p.dir, text)
+	switch {
+	case p.why != "":
+		f.foreign(p.why)
+	case f.there && f.mode.Type() == fs.ModeSymlink:
+		to, _ := os.Readlink(f.Path)
+		f.foreign(fmt.Sprintf("%s is a link to %s", f.Path, to))
+	case f.there && !f.mode.IsRegular():
+		f.foreign(fmt.Sprintf("%s is %s, not a regular file", f.Path, kind(f.mode)))
+	case f.large:
+		f.foreign(fmt.Sprintf("%s has more than %d MiB", f.Path, hookLimit>>20))
+	case broken:
+		f.State, f.Why = Modified, fmt.Sprintf("somebody has changed agentctl's lines in %s", f.Path)
+		f.Advice = "remove them by hand, with the lines that enclose them, and install again"
+	case f.whole && f.mode.Perm()&0o111 == 0:
+		f.State, f.Why = Modified, f.Path+" is not executable, so that git ignores it"
+		f.Advice = "chmod +x " + f.Path
+		f.installed()
+	case f.whole:
+		f.State = Installed
+		f.installed()
+	case manager.name != "":
+		f.foreign(fmt.Sprintf("%s is made by %s", f.Path, manager.name))
+	}
+	if f.State == Foreign {
+		return p.advise(f, manager)
+	}
+	return nil
+}
+
+// hookLimit bounds the size of a hook, in bytes. Some hooks are programs.
+const hookLimit = 64 << 20
+
+// kind names what stands in place of a hook.
+func kind(mode fs.FileMode) string {
+	switch mode.Type() {
+	case fs.ModeNamedPipe:
+		return "a FIFO"
+	case fs.ModeSocket:
+		return "a socket"
+	case fs.ModeDir:
+		return "a directory"
+	case 0:
+		return "a file"
+	}
+	return "a device"
+}
+
+// cause is err without the path, which its reader knows.
+func cause(err error) error {
+	if p, ok := errors.AsType[*fs.PathError](err); ok {
+		return p.Err
+	}
+	return err
+}
+
+func (f *file) foreign(why string) { f.State, f.Why = Foreign, why }
+
+func (f *file) installed() {
+	f.Program, f.Merges = f.ours.program(), f.ours.merges()
+	if info, err := os.Stat(f.Program); f.Why == "" && (err != nil || info.Mode().Perm()&0o111 == 0) {
+		f.Why = fmt.Sprintf("%s is gone: unless agentctl is in PATH, the hook does nothing", f.Program)
+		f.Advice = "agentctl hooks install sets the path of the current agentctl"
+	}
+	if f.ours.form == before {
+		f.Original = f.Path + originalExt
+	}
+}
+
+// advise says what a person can add to a hook that is not ours to write, unless it is there already.
+func (p *Place) advise(f *file, m manager) error {
+	f.Manager = m.name
+	path, add := m.advice(p, f.Name)
+	call := []byte("agentctl hooks run " + f.Name)
+	if shared := filepath.Join(p.top, m.shared); m.shared != "" && p.top != "" {
+		if text, err := fsread.File(shared, hookLimit); err == nil && bytes.Contains(text, call) {
+			f.State, f.Why = Manual, shared+" calls agentctl"
+			return nil
+		}
+	}
+	text, err := fsread.File(path, hookLimit)
+	switch {
+	case err == nil && bytes.Contains(text, call):
+		f.State, f.Why = Manual, path+" calls agentctl"
+	case errors.Is(err, fsread.ErrNotRegular), errors.Is(err, fsread.ErrTooLarge):
+		f.Advice = fmt.Sprintf("%s cannot be read as a hook (%v): move it away first", path, cause(err))
+	case errors.Is(err, errNotDir):
+		f.Advice = fmt.Sprintf("git runs no hooks at all: %s is not a directory; ", p.dir)
+		if strings.Contains(p.why, "core.hooksPath") {
+			f.Advice += "unset core.hooksPath first"
+		} else {
+			f.Advice += "move it away first"
+		}
+	case err == nil || errors.Is(err, fs.ErrNotExist):
+		f.Advice = fmt.Sprintf("add to %s: %s", path, add)
+	default:
+		return err
+	}
+	return nil
+}
+
+// isShell reports whether our lines can stand in the script: a shell reads it. So does one if there is no #! line; that
+// is git's own rule (run-command.c, ENOEXEC). at is where they can stand.
+func isShell(text string) (at int, ok bool) {
+	if strings.ContainsRune(text, 0) {
+		return 0, false
+	}
+	rest, is := strings.CutPrefix(text, "#!")
+	if !is {
+		return 0, true
+	}
+	first, _, ended := strings.Cut(rest, "\n")
+	words := strings.Fields(first)
+	if !ended || strings.HasSuffix(first, "\r") || len(words) == 0 {
+		return 0, false
+	}
+	if filepath.Base(words[0]) == "env" {
+		words = slices.DeleteFunc(words[1:], func(w string) bool { return w == "-S" || strings.Contains(w, "=") })
+	}
+	shells := []string{"sh", "bash", "dash", "ash", "ksh", "mksh", "zsh"}
+	return len("#!") + len(first) + 1, len(words) > 0 && slices.Contains(shells, filepath.Base(words[0]))
+}

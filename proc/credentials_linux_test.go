@@ -1,0 +1,36 @@
+package proc
+
+import (
+	"os"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+// A process's namespaces are compared with ours, and its user is told also where it lets itself not be inspected.
+func TestStanding(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("only root makes namespaces and other users")
+	}
+	for name, test := range map[string]struct {
+		role  string
+		flags uintptr
+		uid   int
+		apart Namespaces
+	}{
+		"ours":                 {"wait", 0, 0, 0},
+		"mounts of its own":    {"wait", unix.CLONE_NEWNS, 0, MountNamespace},
+		"a network of its own": {"wait", unix.CLONE_NEWNET, 0, NetworkNamespace},
+		"pids of its own":      {"wait", unix.CLONE_NEWPID, 0, ProcessNamespace},
+		"another user, hiding": {"hiding", 0, 65534, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := start(t, test.role, flags(test.flags))
+			p := inspect(t, c.Process.Pid)
+			s, err := p.Credentials()
+			if err != nil || s.UID != test.uid || s.Apart != test.apart {
+				t.Errorf("user %d, apart %b, %v; want %d, %b", s.UID, s.Apart, err, test.uid, test.apart)
+			}
+		})
+	}
+}
