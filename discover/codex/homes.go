@@ -63,7 +63,7 @@ func homeOf(p proc.Process) string {
 	return dir
 }
 
-// HomeOf implements [discover.Homer]: tools inherit what the agent was started with.
+// HomeOf implements [discover.HomeResolver]: tools inherit what the agent was started with.
 func (Adapter) HomeOf(p proc.Process) string { return homeOf(p) }
 
 // homeAbove is the home that a lock or rollout lies in by its path alone, "" if the path is not that of a home.

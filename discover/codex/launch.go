@@ -45,12 +45,3 @@ func (Adapter) Spec(r launch.Request, host launch.Host) (launch.Spec, error) {
 func unsupported(what string) error {
 	return &launch.UnsupportedError{Agent: agentName, What: what}
 }
-
-// Markers are what Codex sets for the commands that a thread runs (SEEN 0.104, 0.169), and what npm's launcher sets for
-// the thread's own process. CODEX_HOME and CODEX_SQLITE_HOME are a person's settings.
-func (Adapter) Markers() []string {
-	return []string{
-		threadKey, rootKey, "CODEX_TOOL_CALL_ID", "CODEX_VERSION", "CODEX_CI", "CODEX_PERMISSION_PROFILE", "CODEX_SANDBOX*",
-		"CODEX_APPLY_PATCH_PRESERVE_LINE_ENDINGS", "CODEX_MANAGED_*",
-	}
-}

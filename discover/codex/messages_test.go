@@ -1,47 +1,390 @@
 package codex
 
 import (
+	"bytes"
+	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
 	"testing"
+	"time"
 
 	"agentctl/discover"
+	"agentctl/discover/native"
 )
 
-// dialogue is what a record's transcript says, the newest first, and every warning.
-func dialogue(t testing.TB, r discover.Record) (list []discover.Message, warnings []error) {
+// overheard is what the bytes of a rollout say, the newest first, as JSON, and how many warnings they cost.
+func overheard(t testing.TB, data []byte, id string) (list []string, warnings int) {
 	t.Helper()
-	for m, err := range New().Messages(t.Context(), r) {
+	s := segment{path: "/x/sessions/2026/11/20/rollout-2026-11-20T19-00-00-" + id + ".jsonl"}
+	tr := transcript{ctx: t.Context(), session: id, home: "/x", model: model{newest: true}, yield: func(m discover.Message, err error) bool {
 		if err != nil {
-			warnings = append(warnings, split(t, err)...)
-			continue
+			warnings++
+			return true
 		}
-		list = append(list, m)
-	}
+		text, err := json.Marshal(m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		list = append(list, string(text))
+		return true
+	}}
+	tr.through(native.Memory(s.path, data, time.Time{}), gap{}, s, true)
 	return list, warnings
 }
 
-// TestGoldenMessages reads what was said in every captured session.
-func TestGoldenMessages(t *testing.T) {
-	dirs, _ := filepath.Glob("testdata/[0-9]*")
-	for _, dir := range dirs {
-		t.Run(filepath.Base(dir), func(t *testing.T) {
-			got := []byte{}
-			for _, r := range readHome(t, dir, discover.ReadOptions{}) {
-				list, warnings := dialogue(t, r)
-				for _, err := range warnings {
-					t.Error(err)
-				}
-				for _, m := range list {
-					line, err := json.Marshal(m)
-					if err != nil {
-						t.Fatal(err)
-					}
-					got = append(append(got, line...), '\n')
-				}
-				got = append(got, '\n')
+// A torn last line changes nothing before it: a rollout cut at any byte says what it says when cut after its last whole
+// line. What is said once stays said, under the same id.
+func TestMessagesTornAtEveryByte(t *testing.T) {
+	for _, pattern := range []string{
+		"20-v0.42.0/*/*/*/*/*", "29-v0.104.0-fork/*/*/*/*/*5c30*", "36-tools/*/*/*/*/*00e5*", "35-limits/*/*/*/*/*67b0*",
+	} {
+		paths, err := filepath.Glob(filepath.Join("testdata", pattern))
+		if err != nil || len(paths) != 1 {
+			t.Fatalf("%s: %v, %v", pattern, paths, err)
+		}
+		data, err := os.ReadFile(paths[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		name, _ := parseRollout(filepath.Base(paths[0]))
+		var last, ids []string
+		for n := 1; n <= len(data); n++ {
+			got, warnings := overheard(t, data[:n], name.id)
+			if whole := data[n-1] == '\n' || n == 1; !whole && !slices.Equal(got, last) || warnings > 0 {
+				t.Fatalf("%s cut at %d: got %s, want %s; %d warnings", pattern, n, got, last, warnings)
 			}
-			compare(t, filepath.Join("testdata", "golden", "messages", filepath.Base(dir)+".jsonl"), got)
-		})
+			now := idsOf(t, got)
+			if len(now) < len(ids) || !slices.Equal(now[len(now)-len(ids):], ids) {
+				t.Fatalf("%s cut at %d: ids were %v, are %v", pattern, n, ids, now)
+			}
+			last, ids = got, now
+		}
+	}
+}
+
+func idsOf(t testing.TB, list []string) (ids []string) {
+	t.Helper()
+	for _, text := range list {
+		var m discover.Message
+		if err := json.Unmarshal([]byte(text), &m); err != nil {
+			t.Fatal(err)
+		}
+		ids = append(ids, m.ID)
+	}
+	return ids
+}
+
+// Whatever the bytes: no crash, the newest first, and a torn last line changes nothing.
+func FuzzMessages(f *testing.F) {
+	paths, _ := filepath.Glob("testdata/*/sessions/*/*/*/*.jsonl")
+	for _, path := range paths {
+		if data, err := os.ReadFile(path); err == nil && len(data) < 8<<10 { // small ones mutate faster
+			f.Add(data)
+		}
+	}
+	f.Add(rollout(metaLine, startedLine, contextLine, askedLine, callLine, outputLine, answerLine, silentLine))
+	f.Add(rollout(metaLine, reviewLine, answerLine, failedLine, compactLine, abortedLine))
+	f.Add([]byte{0, 255, '\n'})
+	f.Fuzz(func(t *testing.T, data []byte) {
+		got, _ := overheard(t, data, someID)
+		if end := bytes.LastIndexByte(data, '\n') + 1; end > 0 {
+			if whole, _ := overheard(t, data[:end], someID); !slices.Equal(got, whole) {
+				t.Fatalf("torn:  %s\nwhole: %s", got, whole)
+			}
+		}
+		last := int64(len(data))
+		for _, id := range idsOf(t, got) {
+			if at, err := strconv.ParseInt(id, 10, 64); err == nil && strconv.FormatInt(at, 10) == id && bytes.HasPrefix(data[min(max(at, 0), int64(len(data))):], []byte("{")) {
+				if at > last {
+					t.Fatalf("record at %d after that at %d", at, last)
+				}
+				last = at
+			}
+		}
+	})
+}
+
+// Damage costs one warning, and what can be read is given: lines run into each other, cut ones, junk, unknown records.
+func TestMessagesAroundDamage(t *testing.T) {
+	whole, _ := overheard(t, rollout(metaLine, startedLine, contextLine, askedLine, answerLine, completeLine), someID)
+	if len(whole) != 2 {
+		t.Fatalf("messages %v", whole)
+	}
+	for name, test := range map[string]struct {
+		line     string
+		warnings int
+	}{
+		"cut":             {answerLine[:len(answerLine)-5], 1},
+		"run together":    {askedLine[:60] + answerLine, 1},
+		"junk":            {"\x00\xff{}", 1},
+		"unknown record":  {`{"timestamp":"2026-11-20T19:00:04Z","type":"news","payload":{"type":"x"}}`, 0},
+		"unknown event":   {`{"timestamp":"2026-11-20T19:00:04Z","type":"event_msg","payload":{"type":"x","call_id":"c9","status":"completed"}}`, 0},
+		"unknown item":    {`{"timestamp":"2026-11-20T19:00:04Z","type":"event_msg","payload":{"type":"item_completed","item":{"type":"X"}}}`, 0},
+		"another thread":  {`{"timestamp":"2026-11-20T19:00:04Z","type":"event_msg","payload":{"type":"item_completed","thread_id":"` + threadA + `","item":{"type":"AgentMessage","content":[{"text":"no"}]}}}`, 0},
+		"the agent's own": {`{"timestamp":"2026-11-20T19:00:04Z","type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"<environment_context>"}]}}`, 0},
+		"a result alone":  {outputLine, 0},
+		"no payload":      {`{"timestamp":"2026-11-20T19:00:04Z","type":"event_msg","payload":null}`, 0},
+		"blank":           {"", 0},
+	} {
+		got, warnings := overheard(t, rollout(metaLine, startedLine, contextLine, askedLine, answerLine, test.line, completeLine), someID)
+		if !slices.Equal(got, whole) || warnings != test.warnings {
+			t.Errorf("%s: %v, %d warnings", name, got, warnings)
+		}
+	}
+}
+
+// calling writes a call of a tool and its result.
+func calling(id, result string) []string {
+	text, _ := json.Marshal(result)
+	return []string{
+		`{"timestamp":"2026-11-20T19:00:05Z","type":"response_item","payload":{"type":"function_call","name":"shell","arguments":"{\"command\":[\"bash\",\"-lc\",\"make\"]}","call_id":"` + id + `"}}`,
+		`{"timestamp":"2026-11-20T19:00:06Z","type":"response_item","payload":{"type":"function_call_output","call_id":"` + id + `","output":` + string(text) + `}}`,
+	}
+}
+
+// How a call ended is what its result says in the words of the agent's own tools, or else what another record says.
+func TestCallStates(t *testing.T) {
+	done := `{"timestamp":"2026-11-20T19:00:06Z","type":"event_msg","payload":{"type":"item_completed","item":{"type":"CommandExecution","id":"c1","status":"%s","exit_code":%s}}}`
+	for name, test := range map[string]struct {
+		lines  []string
+		state  discover.ToolState
+		output string
+	}{
+		"no result":               {calling("c1", "")[:1], discover.ToolOpen, ""},
+		"a text":                  {calling("c1", "all well"), discover.ToolDone, "all well"},
+		"exit code 0":             {calling("c1", "Chunk ID: 1\nProcess exited with code 0\nOutput:\na\nb\n"), discover.ToolDone, "a\nb\n"},
+		"another":                 {calling("c1", "Chunk ID: 1\nProcess exited with code 2\nOriginal token count: 1\nOutput:\nno\n"), discover.ToolFailed, "Process exited with code 2\nno\n"},
+		"only the output says so": {calling("c1", "Process exited with code 0\nOutput:\nExit code: 7\n"), discover.ToolDone, "Exit code: 7\n"},
+		"JSON":                    {calling("c1", `{"output":"a\n","metadata":{"exit_code":0}}`), discover.ToolDone, "a\n"},
+		"JSON, failed":            {calling("c1", `{"output":"a\n","metadata":{"exit_code":1}}`), discover.ToolFailed, "a\n"},
+		"still running":           {calling("c1", "Process running with session ID 5\nOutput:\n"), discover.ToolDone, "Process running with session ID 5\nOutput:\n"},
+		"aborted":                 {calling("c1", "Wall time: 2.7 seconds\naborted by user"), discover.ToolFailed, "aborted by user"},
+		"refused":                 {calling("c1", "exec command rejected by user"), discover.ToolRefused, "exec command rejected by user"},
+		"unknown":                 {calling("c1", "unsupported call: shell"), discover.ToolFailed, "unsupported call: shell"},
+		"done, it is said":        {append(calling("c1", "x")[:1], fmt.Sprintf(done, "completed", "0")), discover.ToolDone, ""},
+		"failed, it is said":      {append(calling("c1", "x"), fmt.Sprintf(done, "failed", "3")), discover.ToolFailed, "x"},
+		"refused, it is said":     {append(calling("c1", "x"), fmt.Sprintf(done, "declined", "null")), discover.ToolRefused, "x"},
+		"it went on":              {append(calling("c1", "running"), fmt.Sprintf(done, "inProgress", "null")), discover.ToolDone, "running"},
+		"another's result":        {append(calling("c1", "x")[:1], calling("c2", "y")[1]), discover.ToolOpen, ""},
+	} {
+		list, _ := overheard(t, rollout(append([]string{metaLine}, test.lines...)...), someID)
+		var m discover.Message
+		if len(list) != 1 || json.Unmarshal([]byte(list[0]), &m) != nil || m.Tool.State != test.state || m.Tool.Output != test.output || m.Tool.Brief != "make" {
+			t.Errorf("%s: %s", name, list)
+		}
+	}
+}
+
+const saidLine = `{"timestamp":"2026-11-20T19:00:04Z","type":"response_item","payload":{"type":"message","role":"assistant","content":[]}}`
+
+// The tokens of an answer are with its last part, once, and never with another's.
+func TestTokensOfAnswers(t *testing.T) {
+	count := func(total, last int) string {
+		return fmt.Sprintf(`{"timestamp":"2026-11-20T19:00:06Z","type":"event_msg","payload":{"type":"token_count","info":{"total_token_usage":{"input_tokens":%d},"last_token_usage":{"input_tokens":%d}}}}`, total, last)
+	}
+	c1, c2 := calling("c1", "x"), calling("c2", "y")
+	for name, test := range map[string]struct {
+		lines []string
+		want  map[string]int64 // by the text or the call
+	}{
+		"one answer":             {[]string{startedLine, askedLine, answerLine, count(5, 5)}, map[string]int64{"done": 5}},
+		"said twice":             {[]string{startedLine, askedLine, answerLine, count(5, 5), count(5, 5)}, map[string]int64{"done": 5}},
+		"with calls":             {[]string{startedLine, askedLine, answerLine, c1[0], c2[0], count(5, 5), c1[1], c2[1], count(5, 5), answerLine, count(12, 7)}, map[string]int64{"c2": 5, "done": 7}},
+		"repeated in a new turn": {[]string{startedLine, askedLine, answerLine, count(5, 5), startedLine, askedLine, count(5, 5), abortedLine}, map[string]int64{"done": 5}},
+		"after the results only": {[]string{startedLine, askedLine, answerLine, c1[0], c2[0], c1[1], c2[1], count(5, 5), answerLine, count(12, 7)}, map[string]int64{"c2": 5, "done": 7}},
+		"before the calls (0.42)": {[]string{
+			askedLine, answerLine, count(5, 5), c1[0], c1[1], count(12, 7), c2[0], c2[1], answerLine, count(21, 9), saidLine,
+		}, map[string]int64{"done": 14}},
+		"and repeated (0.42)": {[]string{askedLine, answerLine, count(5, 5), saidLine, c1[0], c1[1], count(5, 5), answerLine, count(12, 7), saidLine}, map[string]int64{"c1": 5, "done": 7}},
+		"a compaction's":      {[]string{startedLine, askedLine, answerLine, startedLine, count(9, 4), compactLine, count(9, 0)}, map[string]int64{}},
+	} {
+		got := map[string]int64{}
+		list, _ := overheard(t, rollout(append([]string{metaLine}, test.lines...)...), someID)
+		for _, text := range list {
+			var m discover.Message
+			if err := json.Unmarshal([]byte(text), &m); err != nil {
+				t.Fatal(err)
+			}
+			if m.Tokens != nil {
+				key := m.Text
+				if m.Tool != nil {
+					key = m.Tool.ID
+				}
+				got[key] += m.Tokens.In
+			}
+		}
+		if fmt.Sprint(got) != fmt.Sprint(test.want) {
+			t.Errorf("%s: %v, want %v", name, got, test.want)
+		}
+	}
+}
+
+// The model of a message is that of its turn; far from the turn's beginning it is not known, unless the record tells.
+func TestModelOfEachTurn(t *testing.T) {
+	turn := func(model string) []string {
+		return []string{strings.Replace(contextLine, `"m"`, `"`+model+`"`, 1), askedLine, answerLine}
+	}
+	filler := slices.Repeat([]string{settingsLine}, 2*lookBack/len(settingsLine))
+	lines := slices.Concat([]string{metaLine}, turn("a"), turn("b")[:2], filler, turn("b")[2:], turn("c")[:2], filler, turn("c")[2:])
+	w := newWorld(t)
+	path := w.file("sessions/2026/11/20/"+nameA, string(rollout(lines...)))
+	list, _ := dialogue(t, discover.Record{ID: threadA, Path: path, Home: w.home, Model: "c"})
+	var got []string
+	for _, m := range list {
+		if m.Role == discover.Assistant {
+			got = append(got, m.Model)
+		}
+	}
+	if want := []string{"c", "", "a"}; !slices.Equal(got, want) {
+		t.Errorf("models %q, want %q", got, want)
+	}
+}
+
+// A record of 64 MB is left out with a warning; that it was a call's result counts.
+func TestMessagesAroundLongRecords(t *testing.T) {
+	w := newWorld(t)
+	c := calling("c1", "x")
+	path := w.file("sessions/2026/11/20/"+nameA, string(rollout(metaLine, startedLine, contextLine, askedLine, c[0])))
+	head, tail, _ := strings.Cut(c[1], `"x"`)
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	for _, text := range []string{head + `"`, strings.Repeat("x", 64<<20), `"` + tail + "\n" + answerLine + "\n"} {
+		if _, err := f.WriteString(text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	list, warnings := dialogue(t, discover.Record{ID: threadA, Path: path, Home: w.home})
+	if len(list) != 3 || list[0].Text != "done" || list[1].Tool.State != discover.ToolDone || list[2].Text != "do it" || len(warnings) != 1 {
+		t.Errorf("messages %+v, warnings %v", list, warnings)
+	}
+}
+
+// A file that shrinks, vanishes or is replaced while it is read does no harm, nor one that is not there.
+func TestMessagesOfAChangingFile(t *testing.T) {
+	lines := []string{metaLine}
+	for i := range 20_000 {
+		lines = append(lines, strings.Replace(askedLine, "do it", "number "+strconv.Itoa(i), 1))
+	}
+	for name, change := range map[string]func(path string) error{
+		"nothing":  func(string) error { return nil },
+		"shrinks":  func(path string) error { return os.Truncate(path, 1000) },
+		"emptied":  func(path string) error { return os.Truncate(path, 0) },
+		"vanishes": os.Remove,
+		"replaced": func(path string) error {
+			return errors.Join(os.WriteFile(path+"~", []byte("{}"), 0o600), os.Rename(path+"~", path))
+		},
+		"overwrite": func(path string) error { return os.WriteFile(path, bytes.Repeat([]byte{0}, 3<<20), 0o600) },
+	} {
+		w := newWorld(t)
+		path := w.file("sessions/2026/11/20/"+nameA, string(rollout(lines...)))
+		n := 0
+		for m, err := range New().Messages(t.Context(), discover.Record{ID: threadA, Path: path, Home: w.home}) {
+			if n == 0 {
+				if err := change(path); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err == nil && m.Text != "number "+strconv.Itoa(19_999-n) {
+				t.Fatalf("%s: message %d is %q", name, n, m.Text)
+			}
+			n++
+		}
+		if n == 0 || n < 20_000 && (name == "nothing" || name == "vanishes" || name == "replaced") {
+			t.Errorf("%s: %d messages", name, n)
+		}
+	}
+	if list, warnings := dialogue(t, discover.Record{ID: threadA, Path: "/nowhere/" + nameA, Home: "/nowhere"}); len(list)+len(warnings) > 0 {
+		t.Errorf("of no file: %v, %v", list, warnings)
+	}
+}
+
+// A reader that has enough gets nothing more, and the end of its context ends the reading.
+func TestMessagesEnd(t *testing.T) {
+	r := readHome(t, "testdata/30-edited-prompt", discover.ReadOptions{})[0]
+	all, _ := dialogue(t, r)
+	for n := 1; n <= len(all); n++ {
+		got := 0
+		for _, err := range New().Messages(t.Context(), r) {
+			if got++; err != nil || got == n {
+				break
+			}
+		}
+		if got != n {
+			t.Errorf("%d of %d", got, n)
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	for m, err := range New().Messages(ctx, r) {
+		if !errors.Is(err, context.Canceled) {
+			t.Errorf("after the end of the context: %+v, %v", m, err)
+		}
+	}
+}
+
+// What was said before a prompt was edited keeps its ids: they tell all messages apart, whatever rollout they are in.
+func TestIDsOfEditedPrompts(t *testing.T) {
+	const id = "01a1ffee-adaf-77a0-8e39-4d756d92edfc"
+	paths := pathsOf(t, "testdata/30-edited-prompt", id, time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC))
+	slices.Sort(paths)
+	texts := map[string]string{}
+	for _, path := range paths {
+		list, _ := dialogue(t, discover.Record{ID: id, Path: path, Home: "testdata/30-edited-prompt"})
+		seen := map[string]bool{}
+		for _, m := range list {
+			if text, ok := texts[m.ID]; ok && text != m.Text || seen[m.ID] {
+				t.Errorf("%s: %s is %q, was %q", path, m.ID, m.Text, text)
+			}
+			texts[m.ID], seen[m.ID] = m.Text, true
+		}
+		if first := list[len(list)-1]; first.Text != "please MOCK:escalate touch /root/zzt9" || texts["18579"] == "" {
+			t.Errorf("%s begins with %+v", path, first)
+		}
+	}
+	if len(paths) != 4 {
+		t.Errorf("rollouts %v", paths)
+	}
+}
+
+// The fork of a thread that is gone says what it holds itself, and that there was more.
+func TestForkOfWhatIsGone(t *testing.T) {
+	w := newWorld(t)
+	paths, _ := filepath.Glob("testdata/28-fork-after-a-turn/sessions/*/*/*/*db8a*")
+	data, err := os.ReadFile(paths[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.file("sessions/2026/11/21/"+filepath.Base(paths[0]), string(data))
+	r := readHome(t, w.home, discover.ReadOptions{})[0]
+	if list, warnings := dialogue(t, r); len(list) != 2 || len(warnings) != 1 {
+		t.Errorf("messages %v, warnings %v", list, warnings)
+	}
+}
+
+// Results that no call asks for cost bounded memory.
+func TestHeldResults(t *testing.T) {
+	var r results
+	line := []byte(calling("%d", strings.Repeat("x", 1<<20))[1])
+	for i := range 200 {
+		e, _ := decode(bytes.Replace(line, []byte("%d"), []byte(strconv.Itoa(i)), 1), "")
+		r.take(&e)
+	}
+	if r.bytes > heldBytes+1<<20 || len(r.held) == 0 {
+		t.Errorf("%d results with %d bytes are held", len(r.held), r.bytes)
+	}
+	for i := range 3 * heldResults {
+		r.outcome(strconv.Itoa(1000+i), native.Object(`{"status":"completed"}`))
+	}
+	if len(r.held) > heldResults || r.bytes != 0 {
+		t.Errorf("%d results with %d bytes are held", len(r.held), r.bytes)
 	}
 }

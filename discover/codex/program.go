@@ -11,7 +11,7 @@ import (
 	"agentctl/launch"
 )
 
-// Program implements [discover.Program]: the name the agent is installed under.
+// Program implements [discover.ProgramNamer]: the name the agent is installed under.
 func (Adapter) Program() string { return "codex" }
 
 // program is what to start: Codex's own binary where it can be found.

@@ -1,21 +1,125 @@
 package codex
 
 import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
 	"syscall"
+	"time"
 
 	"agentctl/discover"
+	"agentctl/launch"
 	"agentctl/proc"
 )
-
-// rootKey is set beside [threadKey], to the thread at the root of the tree of sub-agents (SEEN 0.169).
-const rootKey = "CODEX_SESSION_ID"
 
 // Gentle is what ends `codex exec` and a TUI that runs its own threads. SIGINT lets exec note that the turn was
 // interrupted, end its tools and release its lock; SIGTERM ends it as it stands (SEEN 0.169).
 func (Adapter) Gentle() []syscall.Signal { return []syscall.Signal{syscall.SIGINT, syscall.SIGTERM} }
 
-// Marked reports whether p was started by a tool of the session or of one of its sub-agents.
-func (Adapter) Marked(p proc.Process, s discover.Session) bool {
-	env, err := p.Env(threadKey, rootKey)
-	return err == nil && s.ID != "" && (env[threadKey] == s.ID || env[rootKey] == s.ID)
+// Asks implements [launch.Stopper]: the daemon behind the TUIs of a home runs the threads of all.
+func (Adapter) Asks(s discover.Session) bool {
+	return slices.ContainsFunc(s.Processes, func(p proc.Process) bool { return socketOf(p) != "" })
+}
+
+// End interrupts the turn of a session that an app-server with a socket runs – the daemon behind the TUIs of a home – and
+// the turns of its sub-agents, and ends the commands that their tools still run: an interrupted turn leaves them to
+// the daemon. The thread stays loaded, idle. Other servers, which only their client can talk to, are not handled.
+func (Adapter) End(ctx context.Context, s discover.Session, _ launch.Host) (handled bool, err error) {
+	i := slices.IndexFunc(s.Processes, func(p proc.Process) bool { return socketOf(p) != "" })
+	if i < 0 {
+		return false, nil
+	}
+	server := s.Processes[i]
+	path := socketOf(server)
+	c, err := connect(ctx, path, server)
+	if errors.Is(err, proc.ErrOtherPeer) {
+		return false, fmt.Errorf("another process than %s listens on %s, and is not asked", server.ID, path)
+	}
+	if err != nil {
+		return false, fmt.Errorf("asking the app-server at %s: %w", path, err)
+	}
+	defer c.close()
+	return c.quiet(ctx, s.ID)
+}
+
+// controlSocket is where the daemon of a home listens; a link to a folder for sockets (SEEN 0.169).
+const controlSocket = "app-server-control/app-server-control.sock"
+
+// socketOf is where an app-server listens, "" for one that does not do so on a socket, and for any other process.
+func socketOf(p proc.Process) string {
+	args, _ := p.Args() // what cannot be read tells of no server
+	in := parseArgs(args)
+	path, ok := strings.CutPrefix(in.listen, "unix://")
+	switch home := homeOf(p); {
+	case !ok || in.role != server:
+		return ""
+	case filepath.IsAbs(path):
+		return path
+	case path == "" && home != "":
+		return filepath.Join(home, controlSocket)
+	}
+	return ""
+}
+
+// pause is the time between two looks at threads that are being interrupted.
+const pause = 20 * time.Millisecond
+
+// quiet interrupts a thread and its sub-agents until none of them works and none of their commands runs. Interrupting
+// one does not end the others, and what was queued begins when the turn before it ends. It is not handled if the server
+// has not loaded the thread: then it is not the one that runs it.
+func (c *client) quiet(ctx context.Context, id string) (handled bool, err error) {
+	for {
+		threads, err := c.family(id)
+		if err != nil || len(threads) == 0 {
+			return false, err
+		}
+		busy := false
+		for _, t := range threads {
+			working, err := c.calm(t)
+			if err != nil {
+				return false, err
+			}
+			busy = busy || working
+		}
+		if !busy {
+			return true, nil
+		}
+		select {
+		case <-ctx.Done():
+			return false, ctx.Err()
+		case <-time.After(pause):
+		}
+	}
+}
+
+// calm asks a thread to end what it does, and reports whether there was anything. Without a turn's id the turn in
+// progress is meant, and the answer does not wait for its end. The commands are for the time after it: until then there
+// may be more.
+func (c *client) calm(t loaded) (working bool, err error) {
+	params := map[string]any{"threadId": t.id}
+	if t.active {
+		_, err = c.call("turn/interrupt", map[string]any{"threadId": t.id, "turnId": ""})
+		return true, unlessRefused(err)
+	}
+	list, err := c.call("thread/backgroundTerminals/list", params)
+	if err != nil {
+		return false, unlessRefused(err) // experimental: a version that does not know them leaves the commands to us
+	}
+	for range list.Get("data").Elements() {
+		_, err = c.call("thread/backgroundTerminals/clean", params)
+		return err == nil, unlessRefused(err)
+	}
+	return false, nil
+}
+
+// unlessRefused drops a refusal: the thread was unloaded or its turn over before the question came, which the next look
+// shows.
+func unlessRefused(err error) error {
+	if r := (*refusal)(nil); errors.As(err, &r) {
+		return nil
+	}
+	return err
 }

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"agentctl/discover/native"
 	"agentctl/proc"
 )
 
@@ -49,29 +48,24 @@ func unborn(table *proc.Table, p proc.Process) bool {
 	return err == nil && err2 == nil && len(own) > 0 && slices.Equal(own, theirs)
 }
 
-// version tells the version of the running binary by where it is installed, "" where that does not tell: the daemon's
-// copy lies in releases/<version>-<platform>/bin (SEEN 0.169); npm's in <package>/vendor/<platform>/…, beside the
-// package's description (SEEN 0.104, 0.169).
-func version(exe string) string {
-	for dir := filepath.Dir(exe); len(dir) > 1; dir = filepath.Dir(dir) {
-		switch parent := filepath.Dir(dir); filepath.Base(parent) {
-		case "releases":
-			return number(filepath.Base(dir))
-		case "vendor":
-			raw, err := native.ReadFile(filepath.Join(filepath.Dir(parent), "package.json"), 64<<10)
-			if err != nil {
-				return ""
-			}
-			return number(native.Object(raw).Get("version").Text(0))
-		}
+// Runs implements [discover.MarkerReader]. Under the names of its tools the binary is a tool, as the sandbox is.
+func (Adapter) Runs(p proc.Process) bool {
+	if !isCodex(p) {
+		return false
 	}
-	return ""
+	args, err := p.Args()
+	return err != nil || len(args) == 0 || !isMask(args[0])
 }
 
-// number is the version without the platform: "0.169.0" of "0.169.0-linux-x64".
-func number(s string) string {
-	for _, platform := range []string{"-linux", "-darwin", "-win32", "-x86_64", "-aarch64"} {
-		s, _, _ = strings.Cut(s, platform)
+// IsSandbox reports whether a process is the sandbox around one command of a thread's tools: Codex's own binary under
+// another name, which has the thread's mark. Since it has a pid namespace of its own, it is the first process that can be
+// seen inside (SEEN 0.169; in 0.104 the sandbox hides only what the agent has open).
+func (Adapter) IsSandbox(p proc.Process) bool {
+	if !isCodex(p) {
+		return false
 	}
-	return s
+	args, err := p.Args()
+	return err == nil && len(args) > 0 && filepath.Base(args[0]) == sandboxName
 }
+
+const sandboxName = "codex-linux-sandbox"

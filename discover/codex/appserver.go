@@ -3,7 +3,9 @@ package codex
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"slices"
 
 	"agentctl/discover/native"
 	"agentctl/proc"
@@ -77,3 +79,55 @@ func (c *client) call(method string, params any) (native.Object, error) {
 type refusal struct{ method, words string }
 
 func (r *refusal) Error() string { return fmt.Sprintf("%s: %s", r.method, r.words) }
+
+// loaded is a thread that a server has in memory.
+type loaded struct {
+	id, root, parent string
+	active           bool
+}
+
+// family are the loaded threads of a session, itself first; none if it is not loaded.
+func (c *client) family(id string) ([]loaded, error) {
+	list, err := c.call("thread/loaded/list", struct{}{})
+	if err != nil {
+		return nil, err
+	}
+	var all []loaded
+	for v := range list.Get("data").Elements() {
+		t, err := c.thread(v.Text(0))
+		if r := (*refusal)(nil); errors.As(err, &r) {
+			continue // unloaded meanwhile
+		}
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, t)
+	}
+	i := slices.IndexFunc(all, func(t loaded) bool { return t.id == id })
+	if i < 0 {
+		return nil, nil
+	}
+	family := []loaded{all[i]}
+	for n := 0; n < len(family); n++ {
+		for _, t := range all {
+			known := slices.ContainsFunc(family, func(f loaded) bool { return f.id == t.id })
+			if !known && (t.parent == family[n].id || t.root == family[n].id) {
+				family = append(family, t)
+			}
+		}
+	}
+	return family, nil
+}
+
+// thread asks for one thread.
+func (c *client) thread(id string) (loaded, error) {
+	result, err := c.call("thread/read", map[string]any{"threadId": id})
+	if err != nil {
+		return loaded{}, err
+	}
+	t := result.Get("thread").Object()
+	return loaded{
+		id: id, root: t.Get("sessionId").Text(0), parent: t.Get("parentThreadId").Text(0),
+		active: t.Get("status").Object().Get("type").Text(0) == "active",
+	}, nil
+}

@@ -1,0 +1,47 @@
+package codex
+
+import (
+	"encoding/json"
+	"path/filepath"
+	"testing"
+
+	"agentctl/discover"
+)
+
+// dialogue is what a record's transcript says, the newest first, and every warning.
+func dialogue(t testing.TB, r discover.Record) (list []discover.Message, warnings []error) {
+	t.Helper()
+	for m, err := range New().Messages(t.Context(), r) {
+		if err != nil {
+			warnings = append(warnings, split(t, err)...)
+			continue
+		}
+		list = append(list, m)
+	}
+	return list, warnings
+}
+
+// TestGoldenMessages reads what was said in every captured session.
+func TestGoldenMessages(t *testing.T) {
+	dirs, _ := filepath.Glob("testdata/[0-9]*")
+	for _, dir := range dirs {
+		t.Run(filepath.Base(dir), func(t *testing.T) {
+			got := []byte{}
+			for _, r := range readHome(t, dir, discover.ReadOptions{}) {
+				list, warnings := dialogue(t, r)
+				for _, err := range warnings {
+					t.Error(err)
+				}
+				for _, m := range list {
+					line, err := json.Marshal(m)
+					if err != nil {
+						t.Fatal(err)
+					}
+					got = append(append(got, line...), '\n')
+				}
+				got = append(got, '\n')
+			}
+			compare(t, filepath.Join("testdata", "golden", "messages", filepath.Base(dir)+".jsonl"), got)
+		})
+	}
+}
