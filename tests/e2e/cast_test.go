@@ -2,6 +2,7 @@ package e2e_test
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -36,7 +37,7 @@ func newCast(env *testscript.Env) *cast {
 			a.collect()
 			_ = a.cmd.Wait() // closes the pipes; that it was collected is no news
 		}
-		if err := sweep(); err != nil {
+		if err := errors.Join(sweep(), endBackground()); err != nil {
 			env.T().Fatal(err)
 		}
 	})

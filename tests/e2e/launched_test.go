@@ -152,3 +152,26 @@ func sweep() error {
 		}
 	}
 }
+
+// endBackground kills what a failed script leaves running in the background: testscript interrupts a command, but not what the command
+// has started, and waits for both without a timeout.
+func endBackground() error {
+	for {
+		table, err := proc.ReadTable(context.Background())
+		if err != nil {
+			return err
+		}
+		alive := 0
+		for p := range table.All() {
+			for a := range table.Ancestors(p.ID.PID) {
+				if a.ID.PID == os.Getpid() && p.Alive() {
+					alive++
+					_ = unix.Kill(p.ID.PID, unix.SIGKILL) // it may have ended by itself
+				}
+			}
+		}
+		if alive == 0 {
+			return nil
+		}
+	}
+}
