@@ -71,6 +71,7 @@ func layers() []layer {
 		{"discover/native", []string{"discover", "discover/native/fsread", "discover/native/sqlite", "proc"}},
 		{"discover/watch", []string{"discover", "proc"}},
 		{"discover/<agent>", []string{"discover", "discover/native", "discover/native/fsread", "discover/native/sqlite", "launch", "proc"}},
+		{"discover/<agent>/transcript", []string{"discover", "discover/native"}}, // bytes to records: it opens no file
 		{"discover/agents", []string{"discover", "discover/<agent>"}},
 		{"launch", []string{"discover", "discover/native/fsread", "discover/watch", "lock", "proc", "launch"}},
 		{"lock", []string{"discover", "discover/native/fsread", "proc"}},
@@ -106,8 +107,11 @@ func folder(name string) string {
 		if slices.ContainsFunc(layers(), func(l layer) bool { return l.folder == f }) {
 			return f
 		}
-		if path.Dir(f) == "discover" {
+		switch {
+		case path.Dir(f) == "discover":
 			return "discover/<agent>"
+		case path.Base(f) == "transcript" && path.Dir(path.Dir(f)) == "discover":
+			return "discover/<agent>/transcript"
 		}
 	}
 	return name
@@ -146,7 +150,7 @@ func checkOwn(t *testing.T, p pkg) {
 		if !ours {
 			continue
 		}
-		inside := from != "discover/<agent>" && strings.HasPrefix(to, p.name()+"/") && folder(to) == from
+		inside := strings.HasPrefix(to, p.name()+"/") && (folder(to) == from || strings.HasPrefix(folder(to), from+"/"))
 		if !inside && !slices.Contains(layers()[i].may, folder(to)) {
 			t.Errorf("%s imports %s: %s may import only %q", p.name(), to, from, layers()[i].may)
 		}
@@ -172,7 +176,8 @@ func TestFolders(t *testing.T) {
 	for name, want := range map[string]string{
 		".": ".", "proc": "proc", "discover": "discover", "discover/native": "discover/native",
 		"discover/agents": "discover/agents", "discover/codex": "discover/<agent>", "discover/codex/x": "discover/<agent>",
-		"discover/fourth": "discover/<agent>", "launch/worktree": "launch", "internal/cli": "internal/cli", "internal/new": "internal/new",
+		"discover/codex/transcript": "discover/<agent>/transcript",
+		"discover/fourth":           "discover/<agent>", "launch/worktree": "launch", "internal/cli": "internal/cli", "internal/new": "internal/new",
 	} {
 		if got := folder(name); got != want {
 			t.Errorf("%s is in %s, want %s", name, got, want)
