@@ -167,15 +167,15 @@ func (env Env) reportAll(ctx context.Context, runs []*agentRun, group string) er
 	return worst
 }
 
-func launchObjects(runs []*agentRun, group string) []output.Launch {
-	out := make([]output.Launch, len(runs))
+func launchObjects(runs []*agentRun, group string) []output.LaunchResult {
+	out := make([]output.LaunchResult, len(runs))
 	for i, r := range runs {
-		out[i] = output.Launch{Name: r.name, Adapter: r.entry.Agent, Model: r.req.Model, Group: group, Branch: r.made.Branch, Answer: r.answer}
+		out[i] = output.LaunchResult{Name: r.name, Adapter: r.entry.Agent, Model: r.req.Model, Group: group, Branch: r.made.Branch, Answer: r.answer}
 		if r.child != nil {
 			out[i].CWD = r.req.Dir
 		}
 		if r.session.Record != nil && r.session.ID != "" {
-			session := output.Of(r.session)
+			session := output.NewSession(r.session)
 			out[i].Session = &session
 		}
 		switch {

@@ -22,7 +22,7 @@ type common struct {
 type call struct {
 	Env
 	config.Config
-	look  output.Look
+	look  output.TextOptions
 	world *discover.Scanner
 	// agents are those of --adapter; all if there are none.
 	agents []discover.Agent
@@ -54,7 +54,7 @@ func (env Env) call(verb string, o *common, object any) (*call, error) {
 }
 
 // printRows prints the rows of a list in the form that was asked for.
-func printRows[T any](c *call, rows []T, asJSON bool, table func(io.Writer, []T, output.Look) error) error {
+func printRows[T any](c *call, rows []T, asJSON bool, table func(io.Writer, []T, output.TextOptions) error) error {
 	switch {
 	case asJSON:
 		return output.JSONArray(c.Stdout, rows)
@@ -75,7 +75,7 @@ func (c *call) sessions(ctx context.Context, what string, sel discover.SessionFi
 
 // find finds the sessions that an argument means. Where it fails the warnings, which may be why, are said.
 func (c *call) find(ctx context.Context, arg string, want discover.ReadOptions) (discover.Result, error) {
-	working, done := c.query(ctx, "looking for "+output.Clean(arg))
+	working, done := c.query(ctx, "looking for "+output.Sanitize(arg))
 	defer done()
 	r, err := c.world.Find(working, arg, c.agents, want)
 	if working.Err() != nil {

@@ -26,8 +26,8 @@ func ambiguousHint(e *discover.AmbiguousError) string {
 	var b bytes.Buffer
 	names, shown := argumentsOf(e.Candidates), shownCandidates(e)
 	for i, s := range shown {
-		title := output.Shortened(output.Clean(cmp.Or(s.Title, s.Prompt)), titleShown)
-		fmt.Fprintln(&b, strings.TrimSpace(fmt.Sprintf("%s %s %s %s", output.Clean(names[i]), s.Agent, s.Status, title)))
+		title := output.Truncate(output.Sanitize(cmp.Or(s.Title, s.Prompt)), titleShown)
+		fmt.Fprintln(&b, strings.TrimSpace(fmt.Sprintf("%s %s %s %s", output.Sanitize(names[i]), s.Agent, s.Status, title)))
 	}
 	if more := e.Total - len(shown); more > 0 {
 		fmt.Fprintf(&b, "and %d more\n", more)

@@ -48,7 +48,7 @@ func (env Env) complete(ctx context.Context, shell string, args []string) string
 	}
 	var b strings.Builder
 	for _, o := range env.matching(ctx, args) {
-		about := output.Clean(o.about)
+		about := output.Sanitize(o.about)
 		switch {
 		case shell == "zsh":
 			b.WriteString(o.word + "\x00" + about + "\x00")

@@ -30,7 +30,7 @@ func (env Env) completeBash(ctx context.Context, args []string) string {
 	var b strings.Builder
 	for _, o := range env.matching(ctx, words[1:]) {
 		if rest, ok := strings.CutPrefix(o.word, stays); ok {
-			b.WriteString(bashQuoted(rest, quote) + "\x00" + output.Clean(o.about) + "\x00")
+			b.WriteString(bashQuoted(rest, quote) + "\x00" + output.Sanitize(o.about) + "\x00")
 		}
 	}
 	return b.String()

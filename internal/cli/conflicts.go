@@ -139,7 +139,7 @@ func whoLocks(l lock.Lock) string {
 		if l.Shared {
 			how = "held (shared)"
 		}
-		return fmt.Sprintf("%s is %s by process %d (%s, since %s)", l.Dir, how, p.ID.PID, output.Clean(p.Name), moment(p.Started))
+		return fmt.Sprintf("%s is %s by process %d (%s, since %s)", l.Dir, how, p.ID.PID, output.Sanitize(p.Name), moment(p.Started))
 	case l.Declared == nil:
 		return fmt.Sprintf("%s is held by a process that cannot be seen", l.Dir)
 	}
@@ -147,12 +147,12 @@ func whoLocks(l lock.Lock) string {
 	if d.Damage != nil {
 		return fmt.Sprintf("%s is locked: %v", l.Dir, d.Damage)
 	}
-	text := fmt.Sprintf("%s is locked by %s since %s", l.Dir, output.Clean(d.By), moment(d.Since))
+	text := fmt.Sprintf("%s is locked by %s since %s", l.Dir, output.Sanitize(d.By), moment(d.Since))
 	if !d.Until.IsZero() {
 		text += " until " + moment(d.Until)
 	}
 	if d.Reason != "" {
-		text += ": " + output.Clean(d.Reason)
+		text += ": " + output.Sanitize(d.Reason)
 	}
 	return text
 }

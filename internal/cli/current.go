@@ -46,9 +46,9 @@ func (env Env) current(ctx context.Context, o *common) error {
 		return err
 	}
 	if !o.quiet {
-		err = call.show(r.Sessions, make([]output.Machine, len(r.Sessions)), false, o.json)
+		err = call.show(r.Sessions, make([]output.Resources, len(r.Sessions)), false, o.json)
 	} else if id := r.Sessions[0].ID; id != "" {
-		_, err = fmt.Fprintln(env.Stdout, output.Clean(id))
+		_, err = fmt.Fprintln(env.Stdout, output.Sanitize(id))
 	} else {
 		err = refusal(fmt.Sprintf("this is inside %s, but no evidence names the session", r.Sessions[0].Agent))
 	}

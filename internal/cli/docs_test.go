@@ -130,7 +130,7 @@ func TestDocsNameEveryExitCode(t *testing.T) {
 // docs/json.md has a row for every field, in the contract's order.
 func TestDocsNameEveryField(t *testing.T) {
 	intro, _, _ := strings.Cut(doc(t, "json.md"), "\n## ")
-	if got, want := firstCells(intro), append(output.Fields(), "explain", "answer"); !slices.Equal(got, want) {
+	if got, want := firstCells(intro), append(output.SessionFields(), "explain", "answer"); !slices.Equal(got, want) {
 		t.Errorf("the document has\n%v, the code\n%v", got, want)
 	}
 }
@@ -157,7 +157,7 @@ func TestDocsMatrix(t *testing.T) {
 		t.Fatal(err)
 	}
 	got, err := config.LoadMatrix(path, "/home/ana", []string{"claude-code", "codex"})
-	if err != nil || len(got.Entries) != 2 || got.Dir != "/home/ana/src/api" {
+	if err != nil || len(got.Rows) != 2 || got.Dir != "/home/ana/src/api" {
 		t.Errorf("%+v, %v", got, err)
 	}
 }

@@ -68,7 +68,7 @@ func (h *homeFindings) count(e discover.Entry) {
 		h.Children++
 	}
 	if e.Updated.After(h.newest) {
-		h.newest, h.Newest = e.Updated, output.Stamp(e.Updated)
+		h.newest, h.Newest = e.Updated, output.Timestamp(e.Updated)
 	}
 }
 

@@ -13,9 +13,9 @@ import (
 )
 
 // write prints the findings for people. wanted is where a configuration file would be.
-func (f findings) write(w io.Writer, wanted string, look output.Look) error {
+func (f findings) write(w io.Writer, wanted string, look output.TextOptions) error {
 	out := bufio.NewWriter(w)
-	line := func(key, text string) { fmt.Fprintf(out, "  %-8s  %s\n", key, output.Clean(text)) }
+	line := func(key, text string) { fmt.Fprintf(out, "  %-8s  %s\n", key, output.Sanitize(text)) }
 	for _, a := range f.Agents {
 		fmt.Fprintln(out, a.Adapter)
 		for _, b := range a.Binaries {
@@ -62,7 +62,7 @@ func (b binary) text() string {
 	return text
 }
 
-func (h homeFindings) text(look output.Look) string {
+func (h homeFindings) text(look output.TextOptions) string {
 	if !h.Exists {
 		return h.Path + ": does not exist"
 	}
@@ -71,7 +71,7 @@ func (h homeFindings) text(look output.Look) string {
 		parts = append(parts, plural(h.Children, "sub-agent"))
 	}
 	if h.Sessions+h.Children > 0 {
-		parts = append(parts, output.Size(h.Bytes)+" of "+strings.Join(h.Formats, ", "))
+		parts = append(parts, output.ByteSize(h.Bytes)+" of "+strings.Join(h.Formats, ", "))
 	}
 	if !h.newest.IsZero() {
 		parts = append(parts, "newest "+output.Age(h.newest, look.Now)+" ago")

@@ -136,13 +136,13 @@ func ofTypes(events []watch.Event, types []string) []watch.Event {
 func publish(ctx context.Context, out io.Writer, events []watch.Event, template func(io.Writer, any) error, outlets []*outlet) error {
 	for _, e := range events {
 		var line bytes.Buffer
-		if err := output.JSONLine(&line, output.EventOf(e)); err != nil {
+		if err := output.JSONLine(&line, output.NewEvent(e)); err != nil {
 			return err
 		}
 		printed := line
 		if template != nil {
 			printed = bytes.Buffer{}
-			if err := template(&printed, output.EventOf(e)); err != nil {
+			if err := template(&printed, output.NewEvent(e)); err != nil {
 				return err
 			}
 		}

@@ -25,14 +25,14 @@ func (env Env) poster(o *eventsOptions) (func(context.Context, delivery) error, 
 	if o.webhook == "" {
 		return nil, nil
 	}
-	if err := webhook.Check(o.webhook); err != nil {
+	if err := webhook.CheckURL(o.webhook); err != nil {
 		return nil, badUsage("events", "--webhook: %v", err)
 	}
 	curl, err := launch.Host{Environ: env.Environ}.LookPath("curl")
 	if err != nil {
 		return nil, &failure{ending{exitUnable, "not_installed"}, "--webhook needs curl, which is not in PATH", ""}
 	}
-	w := webhook.Hook{URL: o.webhook, Secret: []byte(env.Getenv(o.secretEnv)), Curl: curl, Environ: without(env.Environ, o.secretEnv)}
+	w := webhook.Endpoint{URL: o.webhook, Secret: []byte(env.Getenv(o.secretEnv)), Curl: curl, Environ: without(env.Environ, o.secretEnv)}
 	return func(ctx context.Context, d delivery) error {
 		return webhook.Retry(ctx, func() error { return w.Post(ctx, string(d.event.Type), d.line) })
 	}, nil

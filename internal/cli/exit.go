@@ -103,7 +103,7 @@ func end(err error) (e ending, hint string) {
 		return ending{exit: exitNo}, ""
 	case errors.As(err, &known):
 		return known.ending, known.hint
-	case errors.As(err, &conf) && conf.Unread:
+	case errors.As(err, &conf) && conf.Unreadable:
 		return ending{exitUsage, "usage"}, "check its path, and that it may be read"
 	case conf != nil:
 		return ending{exitUsage, "usage"}, "fix or remove the file; docs/cli.md has every key"
@@ -135,14 +135,14 @@ func (env Env) finish(err error) int {
 	if e.code == "" {
 		return e.exit
 	}
-	p := output.Problem{Code: e.code, Message: plain(err), Hint: hint}
+	p := output.Error{Code: e.code, Message: plain(err), Hint: hint}
 	if errors.Is(err, context.Canceled) {
 		p.Message = "interrupted"
 	}
 	if ambiguous := (*discover.AmbiguousError)(nil); env.report.json && errors.As(err, &ambiguous) {
 		p.Hint = "use more of the ID, or ID@DIR with the session's directory or its agent's home"
 		for _, s := range shownCandidates(ambiguous) {
-			p.Candidates = append(p.Candidates, output.Of(s))
+			p.Candidates = append(p.Candidates, output.NewSession(s))
 		}
 	}
 	env.report.fail(p)
@@ -170,13 +170,13 @@ func (env Env) say(kind, message string) {
 		env.report.failure(message)
 		return
 	}
-	env.report.warning(output.Notice{Message: message})
+	env.report.warning(output.Warning{Message: message})
 }
 
 // warn says what could not be read, each once in a call. With any warning the command ends as partial.
 func (env Env) warn(warnings []*discover.Warning) error {
 	for _, w := range warnings {
-		env.report.warnOnce(output.Notice{Message: plain(w), Adapter: string(w.Agent), Path: w.Path})
+		env.report.warnOnce(output.Warning{Message: plain(w), Adapter: string(w.Agent), Path: w.Path})
 	}
 	if len(warnings) > 0 {
 		return errPartial

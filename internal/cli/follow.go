@@ -49,9 +49,9 @@ func (t *telling) nothing() {
 	t.report.note(fmt.Sprintf("%s %s", idOf(s), what))
 }
 
-func (t *telling) print(ctx context.Context, entries []output.Entry) error {
+func (t *telling) print(ctx context.Context, entries []output.TranscriptMessage) error {
 	if t.options.json {
-		return output.JSONArrayOf(t.Stdout, entries, func(e output.Entry) output.Message { return output.OfMessage(e.Message, e.Of) })
+		return output.JSONArrayFunc(t.Stdout, entries, func(e output.TranscriptMessage) output.Message { return output.NewMessage(e.Message, e.CurrentSession) })
 	}
 	var b bytes.Buffer
 	text := t.transcript(&b)
@@ -61,9 +61,9 @@ func (t *telling) print(ctx context.Context, entries []output.Entry) error {
 		}
 	}
 	s := t.sessions[0]
-	shown := slices.ContainsFunc(entries, func(e output.Entry) bool { return e.Tool != nil && e.Tool.State == discover.ToolWaiting })
+	shown := slices.ContainsFunc(entries, func(e output.TranscriptMessage) bool { return e.Tool != nil && e.Tool.State == discover.ToolWaiting })
 	if s.Status == discover.Waiting && !shown {
-		if err := text.Waits(s); err != nil {
+		if err := text.WriteWaiting(s); err != nil {
 			return err
 		}
 	}
@@ -114,10 +114,12 @@ func (t *telling) follow(ctx context.Context) error {
 }
 
 // writer prints one message at a time.
-func (t *telling) writer(ctx context.Context) func(output.Entry) error {
+func (t *telling) writer(ctx context.Context) func(output.TranscriptMessage) error {
 	out := impatient{ctx, t.Stdout}
 	if t.options.json {
-		return func(e output.Entry) error { return output.JSONLine(out, output.OfMessage(e.Message, e.Of)) }
+		return func(e output.TranscriptMessage) error {
+			return output.JSONLine(out, output.NewMessage(e.Message, e.CurrentSession))
+		}
 	}
 	return t.transcript(out).Write
 }

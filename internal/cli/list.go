@@ -94,19 +94,19 @@ func (env Env) list(ctx context.Context, o *listOptions) error {
 func (c *call) printSessions(ctx context.Context, list []discover.Session, o *listOptions) error {
 	switch {
 	case o.json:
-		return output.JSONArrayOf(c.Stdout, list, output.Of)
+		return output.JSONArrayFunc(c.Stdout, list, output.NewSession)
 	case o.quiet:
 		for _, s := range list {
-			if _, err := fmt.Fprintln(c.Stdout, output.Clean(s.ID)); err != nil {
+			if _, err := fmt.Fprintln(c.Stdout, output.Sanitize(s.ID)); err != nil {
 				return err
 			}
 		}
 		return nil
 	case c.template != nil:
-		return printEach(list, func(s discover.Session) error { return c.template(c.Stdout, output.Of(s)) })
+		return printEach(list, func(s discover.Session) error { return c.template(c.Stdout, output.NewSession(s)) })
 	}
-	output.WaitingFirst(list)
-	return c.printTable(ctx, len(list), o, func(b *bytes.Buffer) error { return output.Table(b, list, c.look) })
+	output.SortWaitingFirst(list)
+	return c.printTable(ctx, len(list), o, func(b *bytes.Buffer) error { return output.SessionTable(b, list, c.look) })
 }
 
 // printTable prints n rows for people; what is longer than a terminal goes through the pager.

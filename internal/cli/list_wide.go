@@ -17,11 +17,11 @@ func (c *call) listWide(ctx context.Context, sel discover.SessionFilter, o *list
 	sel.Tokens, sel.Whole = true, true
 	working, done := c.query(ctx, "reading the agents' stores")
 	r, err := c.world.List(working, sel)
-	var machines []output.Machine
+	var machines []output.Resources
 	var unanswered []*discover.Warning
 	if err == nil {
 		if !o.json {
-			output.WaitingFirst(r.Sessions)
+			output.SortWaitingFirst(r.Sessions)
 		}
 		machines, unanswered = c.machines(working, c.world, r)
 		err = working.Err()
@@ -33,11 +33,11 @@ func (c *call) listWide(ctx context.Context, sel discover.SessionFilter, o *list
 	if o.json {
 		objects := make([]output.Session, len(r.Sessions))
 		for i, s := range r.Sessions {
-			objects[i] = output.On(s, machines[i])
+			objects[i] = output.NewSessionWithResources(s, machines[i])
 		}
 		err = output.JSONArray(c.Stdout, objects)
 	} else {
-		err = c.printTable(ctx, len(r.Sessions), o, func(b *bytes.Buffer) error { return output.WideTable(b, r.Sessions, machines, c.look) })
+		err = c.printTable(ctx, len(r.Sessions), o, func(b *bytes.Buffer) error { return output.WideSessionTable(b, r.Sessions, machines, c.look) })
 	}
 	if err != nil {
 		return err
@@ -50,7 +50,7 @@ const atOnce = 4
 
 // machines looks at what each session of r does. Sessions may work in one directory: git is asked once, and where it does
 // not answer there is one warning.
-func (env Env) machines(ctx context.Context, w *discover.Scanner, r discover.Result) ([]output.Machine, []*discover.Warning) {
+func (env Env) machines(ctx context.Context, w *discover.Scanner, r discover.Result) ([]output.Resources, []*discover.Warning) {
 	type answer struct {
 		changes *output.Changes
 		err     error
@@ -72,7 +72,7 @@ func (env Env) machines(ctx context.Context, w *discover.Scanner, r discover.Res
 			<-room
 		})
 	}
-	out := make([]output.Machine, len(r.Sessions))
+	out := make([]output.Resources, len(r.Sessions))
 	forest := w.ProcessTrees(r, r.Sessions)
 	for i, s := range r.Sessions {
 		out[i].Processes = processes(forest.Tree(ctx, s))
@@ -88,7 +88,7 @@ func (env Env) machines(ctx context.Context, w *discover.Scanner, r discover.Res
 		if a.err == nil {
 			continue
 		}
-		out[i].Unchecked = "not known: " + a.err.Error()
+		out[i].ChangesError = "not known: " + a.err.Error()
 		if !a.told && !errors.Is(a.err, worktree.ErrPrograms) { // not to ask is our own choice
 			unanswered = append(unanswered, &discover.Warning{Path: s.Dir, Err: fmt.Errorf("what is not committed is not known: %w", a.err)})
 		}

@@ -115,10 +115,10 @@ func (c *call) printLocks(list []lock.Lock, asJSON bool) error {
 }
 
 func lockObject(l lock.Lock) output.Lock {
-	out := output.Lock{Directory: l.Dir, Kind: string(l.Kind), Since: output.Stamp(l.Since())}
+	out := output.Lock{Directory: l.Dir, Kind: string(l.Kind), Since: output.Timestamp(l.Since())}
 	switch {
 	case l.Session != nil:
-		session := output.Of(*l.Session)
+		session := output.NewSession(*l.Session)
 		out.Adapter, out.SessionID, out.PID = session.Adapter, session.ID, session.PID
 		out.Status = session.Status
 	case len(l.Holders) > 0:
@@ -126,7 +126,7 @@ func lockObject(l lock.Lock) output.Lock {
 	case l.Declared != nil && l.Declared.Damage != nil:
 		out.Reason = l.Declared.Damage.Error()
 	case l.Declared != nil:
-		out.LockedBy, out.Reason, out.Until = l.Declared.By, l.Declared.Reason, output.Stamp(l.Declared.Until)
+		out.LockedBy, out.Reason, out.Until = l.Declared.By, l.Declared.Reason, output.Timestamp(l.Declared.Until)
 	}
 	return out
 }

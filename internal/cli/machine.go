@@ -40,7 +40,7 @@ func processes(tree []discover.ProcessNode) []output.Process {
 	var out []output.Process
 	for _, b := range tree {
 		p := output.Process{
-			PID: b.ID.PID, PPID: b.Parent, Name: b.Name, StartedAt: output.Stamp(b.Started), Depth: b.Depth, Shared: b.Shared,
+			PID: b.ID.PID, PPID: b.Parent, Name: b.Name, StartedAt: output.Timestamp(b.Started), Depth: b.Depth, Shared: b.Shared,
 		}
 		args, err := b.Args()
 		if errors.Is(err, proc.ErrGone) {

@@ -95,7 +95,7 @@ func (r *agentRun) unoccupied(ctx context.Context, place *lock.Place) error {
 func named(s discover.Session) string {
 	name := fmt.Sprintf("an unidentified %s session", s.Agent)
 	if s.ID != "" {
-		name = fmt.Sprintf("%s %s", s.Agent, output.Clean(s.ID))
+		name = fmt.Sprintf("%s %s", s.Agent, output.Sanitize(s.ID))
 	}
 	if len(s.Processes) == 0 {
 		return name

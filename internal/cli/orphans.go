@@ -60,7 +60,7 @@ func (env Env) listOrphans(ctx context.Context, o *listOptions) error {
 // addOrphans adds to machines what the stopped sessions of r have left behind, by the rule of list --orphans. The
 // environments of all processes are read for it: only where a session is stopped. The scan reads other sessions, too: of
 // its warnings there are those of the process table only.
-func (env Env) addOrphans(ctx context.Context, world *discover.Scanner, r discover.Result, machines []output.Machine) []*discover.Warning {
+func (env Env) addOrphans(ctx context.Context, world *discover.Scanner, r discover.Result, machines []output.Resources) []*discover.Warning {
 	// The environments alone are cheap to ask, and as a rule say that there are none.
 	known := r.Table != nil && !r.Table.Hidden()
 	if !slices.ContainsFunc(r.Sessions, func(s discover.Session) bool {

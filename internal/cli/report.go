@@ -27,7 +27,7 @@ type reporter struct {
 }
 
 // say reports something: with --json the object, else a line of text.
-func (r *reporter) say(o output.Report, prefix, text string) {
+func (r *reporter) say(o output.Diagnostic, prefix, text string) {
 	if r.json {
 		r.object(o)
 	} else {
@@ -36,8 +36,8 @@ func (r *reporter) say(o output.Report, prefix, text string) {
 }
 
 // fail reports the error that ends the command; it is the last line.
-func (r *reporter) fail(p output.Problem) {
-	r.say(output.Report{Error: &p}, "agentctl: error: ", p.Message)
+func (r *reporter) fail(p output.Error) {
+	r.say(output.Diagnostic{Error: &p}, "agentctl: error: ", p.Message)
 	if r.json {
 		return
 	}
@@ -48,15 +48,15 @@ func (r *reporter) fail(p output.Problem) {
 
 // failure reports one of several failures, of which the command's own error will follow.
 func (r *reporter) failure(message string) {
-	r.say(output.Report{Warning: &output.Notice{Message: message}}, "agentctl: error: ", message)
+	r.say(output.Diagnostic{Warning: &output.Warning{Message: message}}, "agentctl: error: ", message)
 }
 
-func (r *reporter) warning(n output.Notice) {
-	r.say(output.Report{Warning: &n}, "agentctl: warning: ", n.Message)
+func (r *reporter) warning(n output.Warning) {
+	r.say(output.Diagnostic{Warning: &n}, "agentctl: warning: ", n.Message)
 }
 
 // warnOnce reports a warning unless it was reported by warnOnce before.
-func (r *reporter) warnOnce(n output.Notice) {
+func (r *reporter) warnOnce(n output.Warning) {
 	r.mu.Lock()
 	known := r.warned[n.Message]
 	if r.warned == nil {
@@ -69,18 +69,18 @@ func (r *reporter) warnOnce(n output.Notice) {
 	}
 }
 
-func (r *reporter) hint(text string) { r.say(output.Report{Hint: text}, "hint: ", text) }
+func (r *reporter) hint(text string) { r.say(output.Diagnostic{Hint: text}, "hint: ", text) }
 
 // note reports something that is neither wrong nor advice, such as what goes on after an interrupt.
-func (r *reporter) note(text string) { r.say(output.Report{Hint: text}, "agentctl: ", text) }
+func (r *reporter) note(text string) { r.say(output.Diagnostic{Hint: text}, "agentctl: ", text) }
 
 // line writes one line of text. A failing stderr leaves no way to report it.
 func (r *reporter) line(prefix, text string) {
 	defer r.pause()()
-	fmt.Fprintf(r.out, "%s%s\n", prefix, output.Clean(text))
+	fmt.Fprintf(r.out, "%s%s\n", prefix, output.Sanitize(text))
 }
 
-func (r *reporter) object(o output.Report) {
+func (r *reporter) object(o output.Diagnostic) {
 	defer r.pause()()
 	_ = output.JSONLine(r.out, o)
 }
@@ -154,6 +154,6 @@ func (w *scriptWriter) flush() {
 
 func (w *scriptWriter) line(line []byte) {
 	if len(line) > 0 {
-		w.report.warning(output.Notice{Message: string(line), Source: w.flag})
+		w.report.warning(output.Warning{Message: string(line), Source: w.flag})
 	}
 }

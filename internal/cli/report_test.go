@@ -14,21 +14,21 @@ import (
 )
 
 // reports parses stderr of a call with --json: each line is an object with one of three members, an error the last.
-func reports(t *testing.T, args, stderr string) []output.Report {
+func reports(t *testing.T, args, stderr string) []output.Diagnostic {
 	t.Helper()
-	var list []output.Report
+	var list []output.Diagnostic
 	lines := strings.SplitAfter(strings.TrimSuffix(stderr, "\n"), "\n")
 	if stderr == "" {
 		lines = nil
 	}
 	for i, line := range lines {
 		var members map[string]json.RawMessage
-		var r output.Report
+		var r output.Diagnostic
 		if err := json.Unmarshal([]byte(line), &members); err != nil || len(members) != 1 {
 			t.Errorf("%s: not an object with one member: %q (%v)", args, line, err)
 			continue
 		}
-		if err := json.Unmarshal([]byte(line), &r); err != nil || r == (output.Report{}) {
+		if err := json.Unmarshal([]byte(line), &r); err != nil || r == (output.Diagnostic{}) {
 			t.Errorf("%s: %q (%v)", args, line, err)
 		}
 		if r.Error != nil && i < len(lines)-1 {
@@ -79,7 +79,7 @@ func TestStderrIsJSON(t *testing.T) {
 }
 
 // kindOf names the member of a line, and an error's code.
-func kindOf(r output.Report) string {
+func kindOf(r output.Diagnostic) string {
 	switch {
 	case r.Error != nil:
 		return "error " + r.Error.Code
@@ -157,7 +157,7 @@ func TestProgressGivesWay(t *testing.T) {
 	var stderr locked
 	r := &reporter{out: &stderr}
 	r.progress("waiting, 1s …")
-	r.warning(output.Notice{Message: "careful"})
+	r.warning(output.Warning{Message: "careful"})
 	r.progress("waiting, 2s …")
 	resume := r.pause()
 	r.progress("waiting, 3s …")

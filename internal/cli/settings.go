@@ -9,14 +9,14 @@ import (
 )
 
 // settings reads the configuration, and how it is printed: flags over environment over file, resolved here and nowhere else.
-func (env Env) settings(noColor bool) (c config.Config, look output.Look, err error) {
+func (env Env) settings(noColor bool) (c config.Config, look output.TextOptions, err error) {
 	if c, err = config.Load(config.Path(env.Getenv), env.Getenv("HOME"), env.agentNames()); err != nil {
 		return c, look, err
 	}
 	if c.Homes, err = env.users.named(env.Adapters, c.Homes); err != nil {
 		return c, look, err
 	}
-	look = output.Look{Width: env.Width, Now: env.Now(), Home: env.Getenv("HOME"), ShortID: env.shortID}
+	look = output.TextOptions{Width: env.Width, Now: env.Now(), Home: env.Getenv("HOME"), MinShortID: env.shortID}
 	switch {
 	case noColor, env.Getenv("NO_COLOR") != "", env.Getenv("TERM") == "dumb":
 		c.Color = config.Never

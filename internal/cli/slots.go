@@ -17,7 +17,7 @@ import (
 // slotOptions say what is launched, and where it works: one agent, or several apart from each other.
 type slotOptions struct {
 	// entries are the --adapter flags in their order, each with the --model that follows it.
-	entries []config.Entry
+	entries []config.MatrixRow
 	// model is the --model of the agent that is named as an argument.
 	model                          string
 	matrix, worktree, branch, base string
@@ -44,7 +44,7 @@ func (f flagFunc) String() string { return "" }
 
 // addAdapter takes --adapter.
 func (o *slotOptions) addAdapter(agent string) error {
-	o.entries = append(o.entries, config.Entry{Agent: agent})
+	o.entries = append(o.entries, config.MatrixRow{Agent: agent})
 	return nil
 }
 
@@ -86,9 +86,9 @@ func (env Env) runs(args []string, o *launchOptions) ([]*agentRun, error) {
 		}
 		entries = o.adopt(m)
 	case len(args) > 0:
-		entries = []config.Entry{{Agent: args[0]}}
+		entries = []config.MatrixRow{{Agent: args[0]}}
 	case len(entries) == 0:
-		entries = []config.Entry{{Agent: env.agentNames()[0]}}
+		entries = []config.MatrixRow{{Agent: env.agentNames()[0]}}
 	}
 	if o.slotOptions.model != "" && o.matrix == "" {
 		entries[0].Models = []string{o.slotOptions.model}
@@ -97,7 +97,7 @@ func (env Env) runs(args []string, o *launchOptions) ([]*agentRun, error) {
 }
 
 // adopt takes from a matrix what no flag says.
-func (o *launchOptions) adopt(m config.Matrix) []config.Entry {
+func (o *launchOptions) adopt(m config.Matrix) []config.MatrixRow {
 	if o.prompt == "" && o.promptFile == "" {
 		o.prompt, o.literal = m.Prompt, m.Prompt != ""
 	}
@@ -107,11 +107,11 @@ func (o *launchOptions) adopt(m config.Matrix) []config.Entry {
 	if o.spec == "" {
 		o.spec = m.Spec
 	}
-	return m.Entries
+	return m.Rows
 }
 
 // fits checks that the flags go with the number of launches.
-func (o *launchOptions) fits(entries []config.Entry) error {
+func (o *launchOptions) fits(entries []config.MatrixRow) error {
 	several := len(entries) > 1 || o.matrix != ""
 	switch {
 	case several && o.branch != "":
@@ -131,7 +131,7 @@ func (o *launchOptions) apart(runs []*agentRun) bool {
 
 // runsOf makes a run of every model of every entry, and gives each a name: the agent's, with the model's where an agent
 // comes twice, and a number where that is not enough.
-func (env Env) runsOf(entries []config.Entry) []*agentRun {
+func (env Env) runsOf(entries []config.MatrixRow) []*agentRun {
 	var runs []*agentRun
 	times := map[string]int{}
 	for _, e := range entries {

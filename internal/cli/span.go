@@ -29,7 +29,7 @@ func limitFlag(name, usage string, to *time.Duration) cli.Flag {
 
 // Set implements [cli.Generic].
 func (s *span) Set(text string) error {
-	d, ok := config.ParseSpan(text)
+	d, ok := config.ParseDuration(text)
 	if !ok || d < 0 || d == 0 && !s.endless {
 		return errors.New("use a duration such as 90s, 30m, 1h30m, 2d or 1w")
 	}

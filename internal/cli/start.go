@@ -28,7 +28,7 @@ type agentRun struct {
 	group string   // that the agent was started in
 
 	// Of a launch: what it was asked for by, the name that tells it from others of its group, and its worktree.
-	entry config.Entry
+	entry config.MatrixRow
 	name  string
 	made  worktree.Made
 
@@ -183,7 +183,7 @@ func (r *agentRun) grouped(s discover.Session) discover.Session {
 // printID prints the ID, while the progress of the start goes on.
 func (r *agentRun) printID() error {
 	defer r.Env.report.pause()()
-	_, err := fmt.Fprintln(r.Stdout, output.Clean(r.session.ID))
+	_, err := fmt.Fprintln(r.Stdout, output.Sanitize(r.session.ID))
 	return err
 }
 
@@ -195,7 +195,7 @@ func (r *agentRun) report(ctx context.Context) error {
 	}
 	if r.proven && r.json && !r.wait {
 		r.renew(context.WithoutCancel(ctx), discover.ReadOptions{})
-		if err := output.JSON(r.Stdout, output.Of(r.session)); err != nil {
+		if err := output.JSON(r.Stdout, output.NewSession(r.session)); err != nil {
 			return err
 		}
 	}

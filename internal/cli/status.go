@@ -50,9 +50,9 @@ func (env Env) status(ctx context.Context, arg string, o *statusOptions) error {
 		return err
 	}
 	want := discover.ReadOptions{Full: !o.alive, Tokens: !o.alive}
-	working, done := env.query(ctx, "looking for "+output.Clean(arg))
+	working, done := env.query(ctx, "looking for "+output.Sanitize(arg))
 	r, err := c.world.Find(working, arg, c.agents, want)
-	var machines []output.Machine
+	var machines []output.Resources
 	var unanswered []*discover.Warning
 	if err == nil && !o.alive {
 		machines, unanswered = env.machines(working, c.world, r)
@@ -92,9 +92,9 @@ func (env Env) alive(r discover.Result) error {
 }
 
 // show prints sessions whole: one, or all those of a process.
-func (c *call) show(sessions []discover.Session, machines []output.Machine, explain, asJSON bool) error {
+func (c *call) show(sessions []discover.Session, machines []output.Resources, explain, asJSON bool) error {
 	for i, s := range sessions {
-		object := output.On(s, machines[i])
+		object := output.NewSessionWithResources(s, machines[i])
 		if explain {
 			object.Explain = output.Explain(s)
 		}
@@ -110,7 +110,7 @@ func (c *call) show(sessions []discover.Session, machines []output.Machine, expl
 			if i > 0 {
 				fmt.Fprintln(c.Stdout)
 			}
-			err = output.Block(c.Stdout, s, machines[i], explain, c.look)
+			err = output.Details(c.Stdout, s, machines[i], explain, c.look)
 		}
 		if err != nil {
 			return err

@@ -93,7 +93,7 @@ func (env Env) stop(ctx context.Context, args []string, o *stopOptions) error {
 		env.report.note("no live session matches")
 	}
 	if o.all && !o.yes && !o.dryRun && len(chosen) > 0 {
-		err := env.confirmed(ctx, "stop these?", func(w io.Writer) error { return output.Table(w, chosen, c.look) })
+		err := env.confirmed(ctx, "stop these?", func(w io.Writer) error { return output.SessionTable(w, chosen, c.look) })
 		if err != nil {
 			return err
 		}

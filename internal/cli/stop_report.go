@@ -19,24 +19,24 @@ func (env Env) printStops(results []stop.Result, o *stopOptions) error {
 	case o.quiet:
 		return nil
 	case o.json:
-		return output.JSONArrayOf(env.Stdout, results, stopObject)
+		return output.JSONArrayFunc(env.Stdout, results, stopObject)
 	}
 	for _, r := range results {
 		what := fmt.Sprintf("%s (%s)", stopWord(r.Outcome), strings.Join(details(r), "; "))
-		if _, err := fmt.Fprintf(env.Stdout, "%s  %s\n", output.Clean(idOf(r.Before)), output.Clean(strings.TrimSuffix(what, " ()"))); err != nil {
+		if _, err := fmt.Fprintf(env.Stdout, "%s  %s\n", output.Sanitize(idOf(r.Before)), output.Sanitize(strings.TrimSuffix(what, " ()"))); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func stopObject(r stop.Result) output.Stop {
-	out := output.Stop{
-		ID: output.Of(r.Before).ID, Adapter: string(r.Before.Agent), Result: string(r.Outcome), Message: r.Message,
+func stopObject(r stop.Result) output.StopResult {
+	out := output.StopResult{
+		ID: output.NewSession(r.Before).ID, Adapter: string(r.Before.Agent), Result: string(r.Outcome), Message: r.Message,
 		Signalled: []output.Signal{}, Survived: []int{},
 	}
 	if r.After != nil {
-		after := output.Of(*r.After)
+		after := output.NewSession(*r.After)
 		out.Session = &after
 	}
 	for _, s := range r.Signalled {

@@ -58,13 +58,13 @@ func (t *telling) messages(ctx context.Context, s discover.Session) iter.Seq2[di
 }
 
 // next returns what is new: at first the last messages of all sessions, then what has come since.
-func (t *telling) next(ctx context.Context) []output.Entry {
+func (t *telling) next(ctx context.Context) []output.TranscriptMessage {
 	first := t.known == nil
 	more := 0
 	if t.options.follow {
 		more = overlap
 	}
-	var lists [][]output.Entry
+	var lists [][]output.TranscriptMessage
 	for i, s := range t.sessions {
 		if i == len(t.known) { // it has just begun
 			t.known = append(t.known, newTold(t.options.json))
@@ -75,7 +75,7 @@ func (t *telling) next(ctx context.Context) []output.Entry {
 		} else {
 			list = t.known[i].look(t.messages(ctx, s), t.failed(s))
 		}
-		var entries []output.Entry
+		var entries []output.TranscriptMessage
 		for _, n := range list {
 			entries = append(entries, t.entry(n, s))
 		}
@@ -90,36 +90,36 @@ func (t *telling) next(ctx context.Context) []output.Entry {
 
 // transcript writes messages for people.
 func (t *telling) transcript(out io.Writer) *output.Transcript {
-	return output.NewTranscript(out, output.TranscriptLook{
-		Look: t.look, Ages: !t.options.follow, Tools: t.options.tools, Whole: t.options.whole,
+	return output.NewTranscript(out, output.TranscriptOptions{
+		TextOptions: t.look, ShowAge: !t.options.follow, ShowTools: t.options.tools, Full: t.options.whole,
 	})
 }
 
 // entry is a message as it is told.
-func (t *telling) entry(n news, s discover.Session) output.Entry {
-	e := output.Entry{Message: n.Message, Of: s, Again: n.changed}
+func (t *telling) entry(n news, s discover.Session) output.TranscriptMessage {
+	e := output.TranscriptMessage{Message: n.Message, CurrentSession: s, Changed: n.changed}
 	if !t.options.children {
 		e.Session = ""
 	} else if s.Key() != t.sessions[0].Key() {
-		e.Whose = t.name(s)
+		e.SessionLabel = t.name(s)
 	}
 	return e
 }
 
 // name is how a sub-agent's messages are marked: by its ID, on a terminal by as much of it as means this session.
 func (t *telling) name(s discover.Session) string {
-	var ids []output.ID
+	var ids []output.SessionID
 	for _, o := range t.sessions {
-		ids = append(ids, output.ID{Agent: string(o.Agent), Text: o.ID})
+		ids = append(ids, output.SessionID{Agent: string(o.Agent), ID: o.ID})
 	}
 	i := slices.IndexFunc(t.sessions, func(o discover.Session) bool { return o.Key() == s.Key() })
 	return t.look.ShortIDs(ids)[i]
 }
 
 // merged puts the messages of several sessions into the order of time. Those of one stay in their order.
-func merged(lists [][]output.Entry) []output.Entry {
+func merged(lists [][]output.TranscriptMessage) []output.TranscriptMessage {
 	type placed struct {
-		output.Entry
+		output.TranscriptMessage
 		at time.Time
 	}
 	var all []placed
@@ -133,9 +133,9 @@ func merged(lists [][]output.Entry) []output.Entry {
 		}
 	}
 	slices.SortStableFunc(all, func(a, b placed) int { return a.at.Compare(b.at) })
-	out := make([]output.Entry, len(all))
+	out := make([]output.TranscriptMessage, len(all))
 	for i, p := range all {
-		out[i] = p.Entry
+		out[i] = p.TranscriptMessage
 	}
 	return out
 }

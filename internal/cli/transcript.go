@@ -65,7 +65,7 @@ func (env Env) transcript(ctx context.Context, arg string, o *transcriptOptions)
 	}
 	ctx, stop := interruptible(ctx) // over all steps: a signal between two of them would be lost
 	defer stop()
-	quiet := env.progress("looking for " + output.Clean(arg))
+	quiet := env.progress("looking for " + output.Sanitize(arg))
 	defer quiet()
 	r, err := c.world.Find(ctx, arg, c.agents, discover.ReadOptions{})
 	if err == nil {

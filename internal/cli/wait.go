@@ -182,16 +182,16 @@ func (c *call) printArrival(s discover.Session, o *waitOptions) error {
 	case o.quiet:
 		return nil
 	case o.json:
-		return output.JSONLine(c.Stdout, output.Of(s))
+		return output.JSONLine(c.Stdout, output.NewSession(s))
 	case c.template != nil:
-		return c.template(c.Stdout, output.Of(s))
+		return c.template(c.Stdout, output.NewSession(s))
 	}
-	words := []string{output.Clean(idOf(s)), string(s.Status)}
+	words := []string{output.Sanitize(idOf(s)), string(s.Status)}
 	switch {
 	case s.Outcome != "":
 		words = append(words, string(s.Outcome))
 	case s.WaitingFor != "":
-		words = append(words, output.Clean(s.WaitingFor))
+		words = append(words, output.Sanitize(s.WaitingFor))
 	case s.Error != "":
 		words = append(words, string(discover.Failed))
 	}

@@ -18,7 +18,7 @@ import (
 func (r *agentRun) waitOut(ctx context.Context) error {
 	r.err = r.outcome(ctx)
 	if errors.Is(r.err, context.Canceled) {
-		r.Env.report.note(fmt.Sprintf("%s keeps running; agentctl stop %s ends it", named(r.session), output.Clean(r.session.ID)))
+		r.Env.report.note(fmt.Sprintf("%s keeps running; agentctl stop %s ends it", named(r.session), output.Sanitize(r.session.ID)))
 		return r.err
 	}
 	if r.err == nil && !r.quiet {
@@ -27,10 +27,10 @@ func (r *agentRun) waitOut(ctx context.Context) error {
 	printed := error(nil)
 	if r.json {
 		r.renew(ctx, discover.ReadOptions{Full: true, Tokens: true})
-		object := output.Of(r.session)
+		object := output.NewSession(r.session)
 		object.Answer = r.answer
 		printed = output.JSON(r.Stdout, object)
-	} else if text := strings.TrimRight(output.CleanText(r.answer), "\n"); text != "" {
+	} else if text := strings.TrimRight(output.SanitizeLines(r.answer), "\n"); text != "" {
 		_, printed = fmt.Fprintln(r.Stdout, text)
 	}
 	if printed != nil {

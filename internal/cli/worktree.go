@@ -99,7 +99,7 @@ func worktreeObject(w worktree.Worktree, sessions []discover.Session) output.Wor
 	}
 	for _, s := range sessions {
 		if place.Has(lock.DirOf(s)) {
-			out.Sessions = append(out.Sessions, output.Of(s))
+			out.Sessions = append(out.Sessions, output.NewSession(s))
 		}
 	}
 	return out

@@ -129,8 +129,8 @@ func (env Env) condemnedOf(ctx context.Context, group string, o *cleanOptions) (
 	return out, nil
 }
 
-func cleanedObject(c condemned, o *cleanOptions, err error) output.Cleaned {
-	out := output.Cleaned{Path: c.Path, Branch: c.Branch, Result: "removed", Reasons: []output.CleanReason{}}
+func cleanedObject(c condemned, o *cleanOptions, err error) output.CleanResult {
+	out := output.CleanResult{Path: c.Path, Branch: c.Branch, Result: "removed", Reasons: []output.CleanReason{}}
 	var refused *worktree.RefusedError
 	switch {
 	case errors.As(err, &refused):
@@ -149,7 +149,7 @@ func cleanedObject(c condemned, o *cleanOptions, err error) output.Cleaned {
 }
 
 // printCleaned prints what was done, or would be; what was not is an error's to say, but in JSON.
-func (env Env) printCleaned(results []output.Cleaned, o *cleanOptions) error {
+func (env Env) printCleaned(results []output.CleanResult, o *cleanOptions) error {
 	if o.json {
 		return output.JSONArray(env.Stdout, results)
 	}
@@ -163,10 +163,10 @@ func (env Env) printCleaned(results []output.Cleaned, o *cleanOptions) error {
 			continue
 		}
 		if r.Path != "" {
-			fmt.Fprintln(&text, output.Clean(removed+r.Path))
+			fmt.Fprintln(&text, output.Sanitize(removed+r.Path))
 		}
 		if o.branch && r.Branch != "" {
-			fmt.Fprintln(&text, output.Clean(deleted+r.Branch))
+			fmt.Fprintln(&text, output.Sanitize(deleted+r.Branch))
 		}
 	}
 	_, err := io.WriteString(env.Stdout, text.String())

@@ -61,7 +61,7 @@ func (env Env) worktreeClean(ctx context.Context, args []string, o *cleanOptions
 	if err != nil {
 		return err
 	}
-	var results []output.Cleaned
+	var results []output.CleanResult
 	var failed []error
 	cleaning := &cleaning{c, o, nil}
 	for _, w := range chosen {

@@ -49,12 +49,12 @@ func Load(path, home string, agents []string) (Config, error) {
 	if path == "" {
 		return c, nil
 	}
-	text, err := read(path)
+	text, err := readFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return c, nil
 	}
 	if err != nil {
-		return c, unreadable(path, err)
+		return c, readError(path, err)
 	}
 	c.File = path
 	if err := c.decode(string(text), agents); err != nil {
@@ -63,7 +63,7 @@ func Load(path, home string, agents []string) (Config, error) {
 	}
 	for _, list := range c.Homes {
 		for i := range list {
-			list[i] = expand(list[i], home)
+			list[i] = expandTilde(list[i], home)
 		}
 	}
 	return c, nil
@@ -73,25 +73,25 @@ func (c *Config) decode(text string, agents []string) *Error {
 	var doc, homes map[string]toml.Primitive
 	md, err := toml.Decode(text, &doc)
 	if err != nil {
-		return wrong("", err)
+		return newError("", err)
 	}
-	keys := map[string]any{"since": &c.Since, "color": &c.Color, "strict": truth(&c.Strict), "homes": &homes}
+	keys := map[string]any{"since": &c.Since, "color": &c.Color, "strict": boolValue(&c.Strict), "homes": &homes}
 	if kind := md.Type("homes"); kind != "Hash" && kind != "" { // which homes.codex = […] has
-		keys["homes"] = fault(`want a table [homes] with one list an agent, as in codex = ["/srv/codex"]`)
+		keys["homes"] = reject(`want a table [homes] with one list an agent, as in codex = ["/srv/codex"]`)
 	}
-	if err := fields(&md, "", doc, keys); err != nil || homes == nil {
+	if err := decodeTable(&md, "", doc, keys); err != nil || homes == nil {
 		return err
 	}
 	c.Homes = map[string][]string{}
 	lists := map[string]any{}
 	for _, name := range agents {
-		lists[name] = homeList(func(list []string) { c.Homes[name] = list })
+		lists[name] = dirList(func(list []string) { c.Homes[name] = list })
 	}
-	return fields(&md, "homes.", homes, lists)
+	return decodeTable(&md, "homes.", homes, lists)
 }
 
-func expand(path, home string) string {
-	if rest, ok := cutHome(path); ok && home != "" {
+func expandTilde(path, home string) string {
+	if rest, ok := cutTilde(path); ok && home != "" {
 		return filepath.Join(home, rest)
 	}
 	return filepath.Clean(path)

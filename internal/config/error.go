@@ -17,8 +17,8 @@ type Error struct {
 	Key string
 	// Problem says what is wrong.
 	Problem string
-	// Unread: the file is not there, or cannot be read, so that nothing is known to be wrong in it.
-	Unread bool
+	// Unreadable: the file is not there, or cannot be read, so that nothing is known to be wrong in it.
+	Unreadable bool
 }
 
 func (e *Error) Error() string {
@@ -32,8 +32,8 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("%s: %s: %s", where, e.Key, e.Problem)
 }
 
-// wrong says what is wrong with the value of a key, and where; the file is yet to be named. With no key it is the text.
-func wrong(key string, err error) *Error {
+// newError says what is wrong with the value of a key, and where; the file is yet to be named. With no key it is the text.
+func newError(key string, err error) *Error {
 	out := &Error{Key: key, Problem: err.Error()}
 	if p, ok := errors.AsType[toml.ParseError](err); ok {
 		out.Line, out.Column, out.Problem = p.Position.Line, p.Position.Col, p.Message

@@ -11,16 +11,16 @@ import (
 	"github.com/BurntSushi/toml"
 )
 
-// fields decodes a table key by key, so that the error about a key knows the key's place. A key that is none of keys is
+// decodeTable decodes a table key by key, so that the error about a key knows the key's place. A key that is none of keys is
 // an error.
-func fields(md *toml.MetaData, prefix string, table map[string]toml.Primitive, keys map[string]any) *Error {
+func decodeTable(md *toml.MetaData, prefix string, table map[string]toml.Primitive, keys map[string]any) *Error {
 	for _, name := range slices.Sorted(maps.Keys(table)) {
 		to, ok := keys[name]
 		if !ok {
-			to = fault("no such key; valid keys: " + strings.Join(slices.Sorted(maps.Keys(keys)), ", "))
+			to = reject("no such key; valid keys: " + strings.Join(slices.Sorted(maps.Keys(keys)), ", "))
 		}
 		if err := md.PrimitiveDecode(table[name], to); err != nil {
-			return wrong(prefix+name, err)
+			return newError(prefix+name, err)
 		}
 	}
 	return nil
@@ -33,13 +33,13 @@ type decoder func(value any) error
 // UnmarshalTOML implements [toml.Unmarshaler].
 func (d decoder) UnmarshalTOML(value any) error { return d(value) }
 
-// fault takes no value.
-func fault(text string) decoder {
+// reject takes no value.
+func reject(text string) decoder {
 	return func(any) error { return errors.New(text) }
 }
 
-// truth takes a boolean.
-func truth(to *bool) decoder {
+// boolValue takes a boolean.
+func boolValue(to *bool) decoder {
 	return func(value any) (err error) {
 		var ok bool
 		if *to, ok = value.(bool); !ok {
@@ -49,8 +49,8 @@ func truth(to *bool) decoder {
 	}
 }
 
-// word takes a text that is not empty.
-func word(to *string) decoder {
+// stringValue takes a text that is not empty.
+func stringValue(to *string) decoder {
 	return func(value any) error {
 		s, ok := value.(string)
 		if !ok || s == "" {
@@ -61,8 +61,8 @@ func word(to *string) decoder {
 	}
 }
 
-// words takes a text or a list of them.
-func words(to *[]string) decoder {
+// stringList takes a text or a list of them.
+func stringList(to *[]string) decoder {
 	return func(value any) error {
 		list, ok := value.([]any)
 		if !ok {
@@ -70,7 +70,7 @@ func words(to *[]string) decoder {
 		}
 		*to = make([]string, len(list))
 		for i, v := range list {
-			if err := word(&(*to)[i])(v); err != nil {
+			if err := stringValue(&(*to)[i])(v); err != nil {
 				return err
 			}
 		}
@@ -78,8 +78,8 @@ func words(to *[]string) decoder {
 	}
 }
 
-// choice takes one of several words.
-func choice(to *string, words []string) decoder {
+// oneOf takes one of several words.
+func oneOf(to *string, words []string) decoder {
 	return func(value any) error {
 		s, ok := value.(string)
 		if !ok || !slices.Contains(words, s) {
@@ -90,8 +90,8 @@ func choice(to *string, words []string) decoder {
 	}
 }
 
-// homeList takes a list of absolute directories.
-func homeList(to func([]string)) decoder {
+// dirList takes a list of absolute directories.
+func dirList(to func([]string)) decoder {
 	return func(value any) error {
 		list, ok := value.([]any)
 		if !ok {
@@ -100,7 +100,7 @@ func homeList(to func([]string)) decoder {
 		dirs := []string{}
 		for _, v := range list {
 			s, ok := v.(string)
-			if _, tilde := cutHome(s); !ok || !tilde && !filepath.IsAbs(s) {
+			if _, tilde := cutTilde(s); !ok || !tilde && !filepath.IsAbs(s) {
 				return fmt.Errorf("%s is not an absolute directory (a leading ~/ is your home)", quote(v))
 			}
 			dirs = append(dirs, s)

@@ -11,11 +11,11 @@ import (
 type Matrix struct {
 	// Prompt, Dir and Spec are as the flags --prompt, --cwd and --spec; "" where the file does not say.
 	Prompt, Dir, Spec string
-	Entries           []Entry
+	Rows              []MatrixRow
 }
 
-// Entry is one row of a matrix: a launch for each model, or one with the agent's own.
-type Entry struct {
+// MatrixRow is one row of a matrix: a launch for each model, or one with the agent's own.
+type MatrixRow struct {
 	Agent  string
 	Models []string
 	// Branch and Base name the branch to work on and where it starts; "" leaves both to the launch.
@@ -35,16 +35,16 @@ type Entry struct {
 // agents are the names that adapter may have. A leading ~/ of cwd is home. Every error is an [*Error].
 func LoadMatrix(path, home string, agents []string) (Matrix, error) {
 	var m Matrix
-	text, err := read(path)
+	text, err := readFile(path)
 	if err != nil {
-		return m, unreadable(path, err)
+		return m, readError(path, err)
 	}
 	if err := m.decode(string(text), agents); err != nil {
 		err.File = path
 		return m, err
 	}
-	if _, tilde := cutHome(m.Dir); tilde {
-		m.Dir = expand(m.Dir, home)
+	if _, tilde := cutTilde(m.Dir); tilde {
+		m.Dir = expandTilde(m.Dir, home)
 	}
 	return m, nil
 }
@@ -53,31 +53,31 @@ func (m *Matrix) decode(text string, agents []string) *Error {
 	var doc map[string]toml.Primitive
 	md, err := toml.Decode(text, &doc)
 	if err != nil {
-		return wrong("", err)
+		return newError("", err)
 	}
 	var rows []map[string]toml.Primitive
-	keys := map[string]any{"prompt": word(&m.Prompt), "cwd": word(&m.Dir), "spec": word(&m.Spec), "matrix": &rows}
+	keys := map[string]any{"prompt": stringValue(&m.Prompt), "cwd": stringValue(&m.Dir), "spec": stringValue(&m.Spec), "matrix": &rows}
 	if md.IsDefined("matrix") && md.Type("matrix") != "ArrayHash" {
-		keys["matrix"] = fault("want entries that begin with [[matrix]], one a launch")
+		keys["matrix"] = reject("want entries that begin with [[matrix]], one a launch")
 	}
-	if err := fields(&md, "", doc, keys); err != nil {
+	if err := decodeTable(&md, "", doc, keys); err != nil {
 		return err
 	}
 	if len(rows) == 0 {
-		return wrong("matrix", errors.New("there is no [[matrix]] entry"))
+		return newError("matrix", errors.New("there is no [[matrix]] entry"))
 	}
 	for i, row := range rows {
-		e := Entry{}
+		e := MatrixRow{}
 		name := fmt.Sprintf("matrix[%d].", i+1)
-		if err := fields(&md, name, row, map[string]any{
-			"adapter": choice(&e.Agent, agents), "model": words(&e.Models), "branch": word(&e.Branch), "base_branch": word(&e.Base),
+		if err := decodeTable(&md, name, row, map[string]any{
+			"adapter": oneOf(&e.Agent, agents), "model": stringList(&e.Models), "branch": stringValue(&e.Branch), "base_branch": stringValue(&e.Base),
 		}); err != nil {
 			return err
 		}
 		if e.Agent == "" {
-			return wrong(name+"adapter", errors.New("it is missing"))
+			return newError(name+"adapter", errors.New("it is missing"))
 		}
-		m.Entries = append(m.Entries, e)
+		m.Rows = append(m.Rows, e)
 	}
 	return nil
 }

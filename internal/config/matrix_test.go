@@ -31,14 +31,14 @@ model = ["a/b", "c/d"]
 branch = "mine"
 base_branch = "main"
 `), "/home/ana", []string{"codex", "opencode"})
-	want := Matrix{Prompt: "mend it", Dir: "/home/ana/api", Spec: "spec.md", Entries: []Entry{
+	want := Matrix{Prompt: "mend it", Dir: "/home/ana/api", Spec: "spec.md", Rows: []MatrixRow{
 		{Agent: "codex"}, {Agent: "opencode", Models: []string{"a/b", "c/d"}, Branch: "mine", Base: "main"},
 	}}
 	if err != nil || !reflect.DeepEqual(m, want) {
 		t.Errorf("%+v, %v", m, err)
 	}
 	m, err = LoadMatrix(matrixFile(t, "[[matrix]]\nadapter = \"codex\"\nmodel = \"m\"\n"), "", []string{"codex"})
-	if err != nil || !reflect.DeepEqual(m.Entries, []Entry{{Agent: "codex", Models: []string{"m"}}}) {
+	if err != nil || !reflect.DeepEqual(m.Rows, []MatrixRow{{Agent: "codex", Models: []string{"m"}}}) {
 		t.Errorf("%+v, %v", m, err)
 	}
 }

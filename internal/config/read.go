@@ -12,9 +12,9 @@ import (
 // sizeLimit is the most bytes a configuration file may have; real ones have some hundred.
 const sizeLimit = 1 << 20
 
-// read returns the content of a file. What is not a regular file is not opened: a FIFO or a terminal would never end. A
+// readFile returns the content of a file. What is not a regular file is not opened: a FIFO or a terminal would never end. A
 // link is followed, since people keep their configuration elsewhere.
-func read(path string) ([]byte, error) {
+func readFile(path string) ([]byte, error) {
 	text, err := fsread.File(path, sizeLimit)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -27,10 +27,10 @@ func read(path string) ([]byte, error) {
 	return text, err
 }
 
-// unreadable is the error of a file that is there and cannot be read.
-func unreadable(path string, err error) *Error {
+// readError is the error of a file that is there and cannot be read.
+func readError(path string, err error) *Error {
 	if p, ok := errors.AsType[*fs.PathError](err); ok {
 		err = p.Err
 	}
-	return &Error{File: path, Problem: "cannot be read: " + err.Error(), Unread: true}
+	return &Error{File: path, Problem: "cannot be read: " + err.Error(), Unreadable: true}
 }

@@ -50,23 +50,23 @@ func ParseSince(s string, now time.Time) (time.Time, error) {
 	if t, err := time.Parse(time.RFC3339, s); err == nil {
 		return t.UTC(), nil
 	}
-	if d, ok := wholeSpan(s); ok {
+	if d, ok := parseWholeUnits(s); ok {
 		return now.Add(-d).UTC(), nil
 	}
 	return time.Time{}, fmt.Errorf("%q is not a valid time; use 90m, 12h, 30d, 2w, 2006-01-31, 2006-01-31T15:04:05Z or all", s)
 }
 
-// ParseSpan reads a span of time: as Go writes it (90s, 1h30m), or a whole number of days of 24 hours, or of weeks (2d, 1w).
-func ParseSpan(s string) (time.Duration, bool) {
-	if d, ok := wholeSpan(s); ok {
+// ParseDuration reads a span of time: as Go writes it (90s, 1h30m), or a whole number of days of 24 hours, or of weeks (2d, 1w).
+func ParseDuration(s string) (time.Duration, bool) {
+	if d, ok := parseWholeUnits(s); ok {
 		return d, true
 	}
 	d, err := time.ParseDuration(s)
 	return d, err == nil
 }
 
-// wholeSpan reads a whole number of minutes, hours, days of 24 hours, or weeks.
-func wholeSpan(s string) (time.Duration, bool) {
+// parseWholeUnits reads a whole number of minutes, hours, days of 24 hours, or weeks.
+func parseWholeUnits(s string) (time.Duration, bool) {
 	units := map[string]time.Duration{
 		"m": time.Minute, "h": time.Hour, "d": 24 * time.Hour, "w": 7 * 24 * time.Hour,
 	}
@@ -88,7 +88,7 @@ func wholeSpan(s string) (time.Duration, bool) {
 	return 0, false
 }
 
-func cutHome(path string) (rest string, ok bool) {
+func cutTilde(path string) (rest string, ok bool) {
 	if path == "~" {
 		return "", true
 	}

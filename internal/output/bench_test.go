@@ -24,7 +24,7 @@ func BenchmarkTable(b *testing.B) {
 	for _, width := range []int{0, 120} {
 		b.Run(fmt.Sprint(width), func(b *testing.B) {
 			for b.Loop() {
-				if err := output.Table(io.Discard, list, output.Look{Now: now, Width: width, Home: "/home/me"}); err != nil {
+				if err := output.SessionTable(io.Discard, list, output.TextOptions{Now: now, Width: width, Home: "/home/me"}); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -35,7 +35,7 @@ func BenchmarkTable(b *testing.B) {
 func BenchmarkJSONArray(b *testing.B) {
 	list := many()
 	for b.Loop() {
-		if err := output.JSONArrayOf(io.Discard, list, output.Of); err != nil {
+		if err := output.JSONArrayFunc(io.Discard, list, output.NewSession); err != nil {
 			b.Fatal(err)
 		}
 	}

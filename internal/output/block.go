@@ -13,17 +13,17 @@ import (
 	"agentctl/discover"
 )
 
-// Block writes all that is known of one session for people: one aligned line a fact, its processes, its orphans, and with explain every
+// Details writes all that is known of one session for people: one aligned line a fact, its processes, its orphans, and with explain every
 // piece of evidence that was considered.
-func Block(w io.Writer, s discover.Session, m Machine, explain bool, look Look) error {
+func Details(w io.Writer, s discover.Session, m Resources, explain bool, look TextOptions) error {
 	out := bufio.NewWriter(w)
-	facts := look.facts(s, m)
+	facts := look.details(s, m)
 	width := 0
 	for _, f := range facts {
 		width = max(width, len(f.key))
 	}
 	for _, f := range facts {
-		text := Clean(f.value)
+		text := Sanitize(f.value)
 		if f.key == "status" && look.Color {
 			text = "\x1b[" + colorOf(&s) + "m" + text + "\x1b[0m"
 		}
@@ -33,12 +33,12 @@ func Block(w io.Writer, s discover.Session, m Machine, explain bool, look Look) 
 	}
 	if len(m.Processes) > 0 {
 		out.WriteByte('\n')
-		g := tree(m.Processes, look)
+		g := processGrid(m.Processes, look)
 		g.write(out, look.Width)
 	}
 	if len(m.Orphans) > 0 {
 		out.WriteString("\norphans, which the session left behind:\n")
-		g := tree(m.Orphans, look)
+		g := processGrid(m.Orphans, look)
 		g.write(out, look.Width)
 	}
 	if explain {
@@ -47,68 +47,68 @@ func Block(w io.Writer, s discover.Session, m Machine, explain bool, look Look) 
 	return out.Flush()
 }
 
-type fact struct{ key, value string }
+type detail struct{ key, value string }
 
-// facts are in the order a person asks for them; those without a value are not shown.
-func (l Look) facts(s discover.Session, m Machine) []fact {
-	facts := []fact{
+// details are in the order a person asks for them; those without a value are not shown.
+func (l TextOptions) details(s discover.Session, m Resources) []detail {
+	facts := []detail{
 		{"id", cmp.Or(s.ID, "- (no evidence names the session of this process)")},
-		{"agent", strings.TrimSpace(string(s.Agent) + " " + Clean(s.Version))},
-		{"status", statusInFull(&s)},
+		{"agent", strings.TrimSpace(string(s.Agent) + " " + Sanitize(s.Version))},
+		{"status", statusWithCall(&s)},
 		{"error", s.Error},
 		{"doing", s.Turn.Detail},
 		{"title", s.Title},
 		{"prompt", s.Prompt},
-		{"dir", l.dir(s.Dir)},
+		{"dir", l.shortDir(s.Dir)},
 		{"branch", s.Branch},
 		{"changes", m.changesText()},
 		{"model", s.Model},
 		{"source", s.Source},
-		{"pid", l.processes(s)},
-		{"started", l.moment(s.Created)},
-		{"active", l.moment(s.Updated)},
+		{"pid", l.processesText(s)},
+		{"started", l.timeAndAge(s.Created)},
+		{"active", l.timeAndAge(s.Updated)},
 		{"tokens", tokensText(s.Tokens)},
-		{"cost", costText(Of(s).Cost)},
-		{"quota", l.quotas(s.Quotas)},
+		{"cost", costText(NewSession(s).Cost)},
+		{"quota", l.quotasText(s.Quotas)},
 		{"group", s.Group},
 		{"parent", s.Parent},
 		{"forked from", s.ForkedFrom},
-		{"stored in", l.dir(s.Path)},
-		{"home", l.dir(s.Home)},
+		{"stored in", l.shortDir(s.Path)},
+		{"home", l.shortDir(s.Home)},
 		{"evidence", evidenceText(s)},
 	}
 	if !s.Status.Live() {
-		facts = slices.DeleteFunc(facts, func(f fact) bool { return f.key == "doing" })
+		facts = slices.DeleteFunc(facts, func(f detail) bool { return f.key == "doing" })
 	}
-	for _, f := range metaOf(&s) {
+	for _, f := range newMeta(&s) {
 		if f.Name != "turnDetail" { // shown as doing
-			facts = append(facts, fact{Clean(f.Name), metaText(f.Value)})
+			facts = append(facts, detail{Sanitize(f.Name), metaText(f.Value)})
 		}
 	}
 	return facts
 }
 
-// statusInFull is the status, and the call that a waiting session needs the person for.
-func statusInFull(s *discover.Session) string {
+// statusWithCall is the status, and the call that a waiting session needs the person for.
+func statusWithCall(s *discover.Session) string {
 	if on := WaitingOnText(s.WaitingOn); on != "" {
 		return statusText(s) + ": " + on
 	}
 	return statusText(s)
 }
 
-func (l Look) processes(s discover.Session) string {
+func (l TextOptions) processesText(s discover.Session) string {
 	var out []string
 	for _, p := range s.Processes {
 		text := fmt.Sprint(p.ID.PID)
 		if !p.Started.IsZero() {
-			text += ", since " + l.moment(p.Started)
+			text += ", since " + l.timeAndAge(p.Started)
 		}
 		out = append(out, text)
 	}
 	return strings.Join(out, "; ")
 }
 
-func (l Look) moment(t time.Time) string {
+func (l TextOptions) timeAndAge(t time.Time) string {
 	if t.IsZero() {
 		return ""
 	}
@@ -142,10 +142,10 @@ func tokensText(t *discover.Tokens) string {
 	return cmp.Or(strings.Join(out, ", "), "0")
 }
 
-func (l Look) quotas(quotas []discover.Quota) string {
+func (l TextOptions) quotasText(quotas []discover.Quota) string {
 	var out []string
 	for _, q := range quotas {
-		out = append(out, l.quota(q))
+		out = append(out, l.quotaText(q))
 	}
 	return strings.Join(out, "; ")
 }
@@ -158,7 +158,7 @@ func costText(usd *float64) string {
 }
 
 func evidenceText(s discover.Session) string {
-	e := evidenceOf(&s)
+	e := newEvidence(&s)
 	if e == nil {
 		return ""
 	}

@@ -8,16 +8,16 @@ import (
 	"unicode/utf8"
 )
 
-// Clean makes text from a transcript safe for one line of a terminal: it holds no control character, escape
+// Sanitize makes text from a transcript safe for one line of a terminal: it holds no control character, escape
 // sequence, line break, or character that reorders or hides text around it. Escape sequences go as a whole, white
-// space of any kind becomes one blank, and bytes that are no UTF-8 become U+FFFD. Clean(Clean(s)) == Clean(s).
-func Clean(s string) string {
-	if plain(s) {
+// space of any kind becomes one blank, and bytes that are no UTF-8 become U+FFFD. Sanitize(Sanitize(s)) == Sanitize(s).
+func Sanitize(s string) string {
+	if isPlainASCII(s) {
 		return s
 	}
 	var b strings.Builder
 	blank := false // one is owed to the next character
-	for r := range shown(s) {
+	for r := range safeRunes(s) {
 		if unicode.IsSpace(r) {
 			blank = b.Len() > 0
 			continue
@@ -31,13 +31,13 @@ func Clean(s string) string {
 	return b.String()
 }
 
-// CleanText is [Clean] for a text of several lines: blanks, tabs and line breaks stay. Whatever breaks a line is a line
+// SanitizeLines is [Clean] for a text of several lines: blanks, tabs and line breaks stay. Whatever breaks a line is a line
 // feed afterwards.
-func CleanText(s string) string {
+func SanitizeLines(s string) string {
 	var b strings.Builder
 	b.Grow(len(s))
 	var last rune
-	for r := range shown(s) {
+	for r := range safeRunes(s) {
 		switch {
 		case r == '\n' && last == '\r': // they are one
 		case r == '\t', !unicode.IsSpace(r), unicode.Is(unicode.Zs, r):
@@ -50,9 +50,9 @@ func CleanText(s string) string {
 	return b.String()
 }
 
-// shown yields the characters by which a text shows itself, and its white space as it is. A joiner is among them only
+// safeRunes yields the characters by which a text shows itself, and its white space as it is. A joiner is among them only
 // where it stands between two that it may join.
-func shown(s string) iter.Seq[rune] {
+func safeRunes(s string) iter.Seq[rune] {
 	return func(yield func(rune) bool) {
 		var last, owed rune // the last character yielded; a joiner that the next one may need
 		for len(s) > 0 {
@@ -63,19 +63,19 @@ func shown(s string) iter.Seq[rune] {
 				s, owed, last = s[1:], 0, rune(c)
 				continue
 			}
-			if n := escapeLen(s); n > 0 {
+			if n := escapeSequenceLen(s); n > 0 {
 				s = s[n:]
 				continue
 			}
 			r, size := utf8.DecodeRuneInString(s) // U+FFFD for an invalid byte
 			s = s[size:]
 			switch {
-			case joiner(r):
+			case isJoiner(r):
 				owed = cmp.Or(owed, r)
 				continue
-			case hazardous(r) && !unicode.IsSpace(r):
+			case isUnsafe(r) && !unicode.IsSpace(r):
 				continue
-			case owed != 0 && joins(last) && joins(r) && !yield(owed), !yield(r):
+			case owed != 0 && isJoinable(last) && isJoinable(r) && !yield(owed), !yield(r):
 				return
 			}
 			owed, last = 0, r
@@ -83,16 +83,16 @@ func shown(s string) iter.Seq[rune] {
 	}
 }
 
-// joiner reports whether r is one of the two zero-width characters that emoji and some scripts are spelt with.
-func joiner(r rune) bool { return r == '\u200c' || r == '\u200d' }
+// isJoiner reports whether r is one of the two zero-width characters that emoji and some scripts are spelt with.
+func isJoiner(r rune) bool { return r == '\u200c' || r == '\u200d' }
 
-// joins reports whether a joiner may stand beside r. In Latin text it could only hide.
-func joins(r rune) bool {
+// isJoinable reports whether a joiner may stand beside r. In Latin text it could only hide.
+func isJoinable(r rune) bool {
 	return r > unicode.MaxLatin1 && !unicode.Is(unicode.Latin, r) && !unicode.IsSpace(r)
 }
 
-// plain reports whether s is printable ASCII with single blanks inside, as most text is.
-func plain(s string) bool {
+// isPlainASCII reports whether s is printable ASCII with single blanks inside, as most text is.
+func isPlainASCII(s string) bool {
 	for i := range len(s) {
 		c := s[i]
 		if c < ' ' || c > '~' || c == ' ' && (i == 0 || i == len(s)-1 || s[i+1] == ' ') {
@@ -102,30 +102,30 @@ func plain(s string) bool {
 	return true
 }
 
-// hazardous reports whether a character must not reach a terminal: it acts instead of showing, or hides what stands
+// isUnsafe reports whether a character must not reach a terminal: it acts instead of showing, or hides what stands
 // there.
-func hazardous(r rune) bool {
+func isUnsafe(r rune) bool {
 	switch {
 	case unicode.IsControl(r), // C0, DEL, C1
 		unicode.Is(unicode.Cf, r),                            // bidi, zero width, soft hyphen, tags, BOM
 		unicode.Is(unicode.Zl, r), unicode.Is(unicode.Zp, r), // line and paragraph separators
 		unicode.Is(unicode.Co, r), unicode.Is(unicode.Cs, r),
 		unicode.Is(unicode.Noncharacter_Code_Point, r),
-		unicode.Is(unicode.Other_Default_Ignorable_Code_Point, r),      // fillers that look like nothing
-		unicode.Is(unicode.Variation_Selector, r) && r != emojiVariant: // so do these
+		unicode.Is(unicode.Other_Default_Ignorable_Code_Point, r),              // fillers that look like nothing
+		unicode.Is(unicode.Variation_Selector, r) && r != emojiVariantSelector: // so do these
 		return true
 	}
 	return false
 }
 
-// emojiVariant asks for the emoji form of the character before it, which is wider.
-const emojiVariant = '\ufe0f'
+// emojiVariantSelector asks for the emoji form of the character before it, which is wider.
+const emojiVariantSelector = '\ufe0f'
 
-// escapeLen is the length of the escape sequence that s begins with (ECMA-48): CSI with its parameters, a string
+// escapeSequenceLen is the length of the escape sequence that s begins with (ECMA-48): CSI with its parameters, a string
 // (OSC, DCS, APC, PM, SOS) up to its end, or a two-character one; in their 7-bit and their 8-bit form. It is 0 if
 // there is none. An unfinished one ends with the text or at the next control character, which may begin another.
-func escapeLen(s string) int {
-	kind, start, ok := introducer(s)
+func escapeSequenceLen(s string) int {
+	kind, start, ok := parseIntroducer(s)
 	if !ok {
 		return 0
 	}
@@ -138,9 +138,9 @@ func escapeLen(s string) int {
 	return start
 }
 
-// introducer returns which kind of sequence begins, as the second character of its 7-bit form, and where its
+// parseIntroducer returns which kind of sequence begins, as the second character of its 7-bit form, and where its
 // content starts.
-func introducer(s string) (kind rune, start int, ok bool) {
+func parseIntroducer(s string) (kind rune, start int, ok bool) {
 	r, size := utf8.DecodeRuneInString(s)
 	if r == '\x1b' {
 		next, n := utf8.DecodeRuneInString(s[size:])

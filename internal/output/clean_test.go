@@ -44,7 +44,7 @@ func TestClean(t *testing.T) {
 		"v\ufe00s\U000e0100":                 "vs",
 		"❤\ufe0f":                            "❤\ufe0f",
 	} {
-		if got := output.Clean(in); got != want {
+		if got := output.Sanitize(in); got != want {
 			t.Errorf("Clean(%q) = %q, want %q", in, got, want)
 		}
 	}
@@ -78,11 +78,11 @@ func FuzzClean(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		got := output.Clean(s)
+		got := output.Sanitize(s)
 		if h := harmful(got); h != "" {
 			t.Errorf("Clean(%q) = %q: %s", s, got, h)
 		}
-		if again := output.Clean(got); again != got {
+		if again := output.Sanitize(got); again != got {
 			t.Errorf("not idempotent: %q, %q", got, again)
 		}
 		if strings.Contains(got, "  ") || strings.TrimSpace(got) != got {
@@ -106,7 +106,7 @@ func TestCleanText(t *testing.T) {
 		"क\u200dष क\u200d ष\u200d\n":       "क\u200dष क ष\n",
 		"日\u200d\u3000\u200d本":             "日\u3000本",
 	} {
-		if got := output.CleanText(in); got != want {
+		if got := output.SanitizeLines(in); got != want {
 			t.Errorf("CleanText(%q) = %q, want %q", in, got, want)
 		}
 	}
@@ -117,14 +117,14 @@ func FuzzCleanText(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		got := output.CleanText(s)
+		got := output.SanitizeLines(s)
 		if h := harmful(strings.NewReplacer("\n", "", "\t", "").Replace(got)); h != "" {
 			t.Errorf("CleanText(%q) = %q: %s", s, got, h)
 		}
-		if again := output.CleanText(got); again != got {
+		if again := output.SanitizeLines(got); again != got {
 			t.Errorf("not idempotent: %q, %q", got, again)
 		}
-		if one := output.Clean(got); one != output.Clean(s) {
+		if one := output.Sanitize(got); one != output.Sanitize(s) {
 			t.Errorf("CleanText(%q) = %q shows something else than Clean: %q", s, got, one)
 		}
 	})

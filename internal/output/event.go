@@ -13,8 +13,8 @@ type Event struct {
 	Session   Session `json:"session"`
 }
 
-// EventOf puts an event into the contract's words.
-func EventOf(e watch.Event) Event {
-	s, time := Of(e.Session), Stamp(e.Time)
+// NewEvent puts an event into the contract's words.
+func NewEvent(e watch.Event) Event {
+	s, time := NewSession(e.Session), Timestamp(e.Time)
 	return Event{string(e.Type), time, s.Adapter, s.ID, time, s}
 }

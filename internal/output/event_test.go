@@ -23,7 +23,7 @@ func TestTheExampleOfAnEvent(t *testing.T) {
 		Processes: []proc.Process{{ID: proc.ID{PID: 23113, Birth: "b/1"}, Started: now.Add(-time.Hour)}},
 	}
 	var line strings.Builder
-	if err := output.JSONLine(&line, output.EventOf(watch.Event{Type: watch.SessionWaiting, Time: now, Session: s})); err != nil {
+	if err := output.JSONLine(&line, output.NewEvent(watch.Event{Type: watch.SessionWaiting, Time: now, Session: s})); err != nil {
 		t.Fatal(err)
 	}
 	doc, err := os.ReadFile("../../docs/json.md")

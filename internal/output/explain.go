@@ -15,11 +15,11 @@ type Explanation struct {
 	// Turn is how far the newest turn has got, by what is stored.
 	Turn string `json:"turn"`
 	// Considered are the pieces of evidence, the accepted ones first.
-	Considered []Considered `json:"considered"`
+	Considered []ConsideredEvidence `json:"considered"`
 }
 
-// Considered is one piece of evidence, as it was judged.
-type Considered struct {
+// ConsideredEvidence is one piece of evidence, as it was judged.
+type ConsideredEvidence struct {
 	PID      int    `json:"pid"`
 	Strength string `json:"strength"`
 	Kind     string `json:"kind"`
@@ -32,18 +32,18 @@ type Considered struct {
 
 // Explain puts the evidence about a session into words.
 func Explain(s discover.Session) *Explanation {
-	x := &Explanation{Verdict: verdict(s), Considered: []Considered{}}
-	x.Turn, _ = turnWords(s.Turn.State)
+	x := &Explanation{Verdict: verdict(s), Considered: []ConsideredEvidence{}}
+	x.Turn, _ = turnText(s.Turn.State)
 	for _, e := range s.Evidence {
-		c := Considered{
-			PID: e.Process.PID, Strength: e.Strength.String(), Kind: kind(e), Detail: detail(e),
+		c := ConsideredEvidence{
+			PID: e.Process.PID, Strength: e.Strength.String(), Kind: evidenceKind(e), Detail: evidenceDetail(e),
 			Accepted: e.Accepted, Why: e.Why,
 		}
 		if e.Unreadable != "" {
 			c.Detail = e.Unreadable
 		}
 		if e.Claim.Turn != nil {
-			c.Turn, _ = turnWords(e.Claim.Turn.State)
+			c.Turn, _ = turnText(e.Claim.Turn.State)
 		}
 		x.Considered = append(x.Considered, c)
 	}
@@ -52,7 +52,7 @@ func Explain(s discover.Session) *Explanation {
 
 // verdict repeats in words what the judgement was made from; it judges nothing itself.
 func verdict(s discover.Session) string {
-	_, stored := turnWords(s.Turn.State)
+	_, stored := turnText(s.Turn.State)
 	switch s.Status {
 	case discover.Stopped:
 		return "no live process runs it; by its storage the last turn " + stored
@@ -66,7 +66,7 @@ func verdict(s discover.Session) string {
 	who := "process " + strings.Join(pids, ", ")
 	for _, e := range s.Evidence {
 		if e.Accepted && e.Claim.Turn != nil {
-			_, shown := turnWords(e.Claim.Turn.State)
+			_, shown := turnText(e.Claim.Turn.State)
 			return fmt.Sprintf("%s is live and shows that the turn %s", who, shown)
 		}
 	}
@@ -76,8 +76,8 @@ func verdict(s discover.Session) string {
 	return fmt.Sprintf("%s is live; by its storage the turn %s", who, stored)
 }
 
-// turnWords are a turn's state as a word, for JSON, and as what a sentence says of the turn.
-func turnWords(t discover.TurnState) (word, phrase string) {
+// turnText are a turn's state as a word, for JSON, and as what a sentence says of the turn.
+func turnText(t discover.TurnState) (word, phrase string) {
 	switch t {
 	case discover.TurnNone:
 		return "none", "has not begun"
@@ -97,7 +97,7 @@ func turnWords(t discover.TurnState) (word, phrase string) {
 
 // write prints the explanation below a status block.
 func (x *Explanation) write(w io.Writer) {
-	fmt.Fprintf(w, "\nwhy: %s\n", Clean(x.Verdict))
+	fmt.Fprintf(w, "\nwhy: %s\n", Sanitize(x.Verdict))
 	if len(x.Considered) == 0 {
 		fmt.Fprintln(w, "no process gives any evidence of it")
 		return
@@ -108,10 +108,10 @@ func (x *Explanation) write(w io.Writer) {
 		if c.Accepted {
 			mark = "+"
 		}
-		fmt.Fprintf(w, "  %s pid %d  %s %s: %s\n", mark, c.PID, c.Strength, Clean(c.Kind), Clean(c.Detail))
+		fmt.Fprintf(w, "  %s pid %d  %s %s: %s\n", mark, c.PID, c.Strength, Sanitize(c.Kind), Sanitize(c.Detail))
 		if c.Turn != "" {
 			fmt.Fprintf(w, "      it shows the turn: %s\n", c.Turn)
 		}
-		fmt.Fprintf(w, "      %s\n", Clean(c.Why))
+		fmt.Fprintf(w, "      %s\n", Sanitize(c.Why))
 	}
 }

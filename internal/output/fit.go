@@ -6,14 +6,14 @@ import "slices"
 // is comfortable to read, then to the least that tells something, and last it leaves out further columns. Columns with a drop go in
 // the order of it, the highest first.
 func (g *grid) fit(width int) {
-	for g.total(comfortable) > width && g.leaveOut(optional) {
+	for g.totalWidth(preferredWidth) > width && g.dropColumn(optional) {
 	}
-	for g.total(least) > width && g.leaveOut(1) {
+	for g.totalWidth(minWidth) > width && g.dropColumn(1) {
 	}
-	for _, size := range []func(column) int{comfortable, least} {
+	for _, size := range []func(column) int{preferredWidth, minWidth} {
 		for i := range g.columns {
 			c := &g.columns[i]
-			over := max(0, g.total(natural)-width)
+			over := max(0, g.totalWidth(naturalWidth)-width)
 			c.width = max(min(c.width, size(*c)), c.width-over)
 		}
 	}
@@ -22,11 +22,11 @@ func (g *grid) fit(width int) {
 // optional is from which drop on a column is left out before texts are shortened.
 const optional = 10
 
-// leaveOut leaves out the column with the highest drop, if that is at least so much.
-func (g *grid) leaveOut(from int) bool {
+// dropColumn leaves out the column with the highest drop, if that is at least so much.
+func (g *grid) dropColumn(from int) bool {
 	last := -1
 	for i, c := range g.columns {
-		if c.drop >= from && (last < 0 || c.drop > g.columns[last].drop) {
+		if c.dropOrder >= from && (last < 0 || c.dropOrder > g.columns[last].dropOrder) {
 			last = i
 		}
 	}
@@ -37,29 +37,29 @@ func (g *grid) leaveOut(from int) bool {
 	return true
 }
 
-// total is the width of the grid with columns of this size.
-func (g *grid) total(size func(column) int) int {
-	n := len(gap) * (len(g.columns) - 1)
+// totalWidth is the width of the grid with columns of this size.
+func (g *grid) totalWidth(size func(column) int) int {
+	n := len(columnGap) * (len(g.columns) - 1)
 	for _, c := range g.columns {
 		n += size(c)
 	}
 	return n
 }
 
-func natural(c column) int { return c.width }
+func naturalWidth(c column) int { return c.width }
 
-// comfortable is the width to which a column can be shortened so that its text is still good to read.
-func comfortable(c column) int {
-	if c.comfort == 0 {
-		return least(c)
+// preferredWidth is the width to which a column can be shortened so that its text is still good to read.
+func preferredWidth(c column) int {
+	if c.preferred == 0 {
+		return minWidth(c)
 	}
-	return min(c.width, c.comfort)
+	return min(c.width, c.preferred)
 }
 
-// least is the width to which a column can be shortened at all.
-func least(c column) int {
-	if c.least == 0 {
+// minWidth is the width to which a column can be shortened at all.
+func minWidth(c column) int {
+	if c.min == 0 {
 		return c.width
 	}
-	return min(c.width, c.least)
+	return min(c.width, c.min)
 }

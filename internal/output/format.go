@@ -20,10 +20,10 @@ import (
 // Format is a template of the person's own, in the syntax of text/template over the names of an object of the JSON contract:
 // {{.id}}, {{.tokens.in}}. A fact that is absent is empty. `\t` and `\n` in it stand for a tab and a line break.
 type Format struct {
-	t  *template.Template
-	of reflect.Type
-	// objects are the parts of the value that is printed, as JSON has them, by the addresses of their maps.
-	objects map[uintptr]any
+	template   *template.Template
+	objectType reflect.Type
+	// jsonObjects are the parts of the value that is printed, as JSON has them, by the addresses of their maps.
+	jsonObjects map[uintptr]any
 }
 
 // ParseFormat reads a template for objects of one type of this package, such as [Session]. Unknown field names are an error that
@@ -33,26 +33,26 @@ func ParseFormat(text string, now func() time.Time, of any) (*Format, error) {
 	case text == "table" || strings.HasPrefix(text, "table "):
 		return nil, errors.New("--format: a template prints lines, not a table; leave out the word table")
 	case !strings.Contains(text, "{{"):
-		return nil, fmt.Errorf("--format: %q contains no field: use a Go template such as '{{.%s}}', or the word json", text, names(reflect.TypeOf(of))[0])
+		return nil, fmt.Errorf("--format: %q contains no field: use a Go template such as '{{.%s}}', or the word json", text, fieldNames(reflect.TypeOf(of))[0])
 	}
-	f := &Format{of: reflect.TypeOf(of), objects: map[uintptr]any{}}
+	f := &Format{objectType: reflect.TypeOf(of), jsonObjects: map[uintptr]any{}}
 	t, err := template.New("format").Option("missingkey=error").Funcs(template.FuncMap{
 		"json":     f.jsonText,
 		"age":      func(stamp any) string { return ageText(stamp, now()) },
 		"truncate": func(n int, v any) string { return displaywidth.TruncateString(fmt.Sprint(v), n, "…") },
-	}).Parse(unescaped(text))
+	}).Parse(expandEscapes(text))
 	if err != nil {
 		return nil, fmt.Errorf("--format: %s", strings.TrimPrefix(err.Error(), "template: "))
 	}
-	f.t = t
-	if unknown, ok := errors.AsType[*unknownFieldError](f.execute(io.Discard, blank(f.of))); ok {
+	f.template = t
+	if unknown, ok := errors.AsType[*unknownFieldError](f.execute(io.Discard, emptyData(f.objectType))); ok {
 		return nil, unknown
 	}
 	return f, nil // other errors may be due to the blank
 }
 
-// unescaped makes tabs and line breaks of `\t` and `\n`. Inside of {{ }} these stand in Go's own strings.
-func unescaped(text string) string {
+// expandEscapes makes tabs and line breaks of `\t` and `\n`. Inside of {{ }} these stand in Go's own strings.
+func expandEscapes(text string) string {
 	escapes := strings.NewReplacer(`\t`, "\t", `\n`, "\n")
 	var b strings.Builder
 	for len(text) > 0 {
@@ -80,8 +80,8 @@ func (e *unknownFieldError) Error() string {
 
 // Write prints one object, which has the type of the format, and a line break. Its texts are cleaned as in tables.
 func (f *Format) Write(w io.Writer, object any) error {
-	clear(f.objects)
-	fields, err := f.fieldsOf(object)
+	clear(f.jsonObjects)
+	fields, err := f.newTemplateData(object)
 	if err != nil {
 		return err
 	}
@@ -94,13 +94,13 @@ func (f *Format) Write(w io.Writer, object any) error {
 	return err
 }
 
-func (f *Format) execute(w io.Writer, fields facts) error {
-	err := f.t.Execute(w, fields)
+func (f *Format) execute(w io.Writer, fields templateData) error {
+	err := f.template.Execute(w, fields)
 	if err == nil {
 		return nil
 	}
 	if _, field, ok := strings.Cut(err.Error(), "map has no entry for key "); ok {
-		return &unknownFieldError{field, names(f.of)}
+		return &unknownFieldError{field, fieldNames(f.objectType)}
 	}
 	return &FormatError{err}
 }
@@ -112,31 +112,31 @@ func (e *FormatError) Error() string {
 	return "--format: " + strings.TrimPrefix(e.err.Error(), "template: ")
 }
 
-// Fields are the names of the session object, in their order.
-func Fields() []string {
-	return names(reflect.TypeFor[Session]())
+// SessionFields are the names of the session object, in their order.
+func SessionFields() []string {
+	return fieldNames(reflect.TypeFor[Session]())
 }
 
-// names are the names of the fields that a format may use.
-func names(t reflect.Type) []string {
+// fieldNames are the names of the fields that a format may use.
+func fieldNames(t reflect.Type) []string {
 	var out []string
 	for f := range t.Fields() {
-		if name, _, _ := strings.Cut(f.Tag.Get("json"), ","); !oneVerb(name) {
+		if name, _, _ := strings.Cut(f.Tag.Get("json"), ","); !isVerbSpecific(name) {
 			out = append(out, name)
 		}
 	}
 	return out
 }
 
-// oneVerb reports whether only one way of asking prints the field: status --explain, or launch and resume with --wait.
-func oneVerb(name string) bool { return name == "explain" || name == "answer" }
+// isVerbSpecific reports whether only one way of asking prints the field: status --explain, or launch and resume with --wait.
+func isVerbSpecific(name string) bool { return name == "explain" || name == "answer" }
 
-// facts is an object; what is not known is empty.
-type facts map[string]any
+// templateData is an object; what is not known is empty.
+type templateData map[string]any
 
-// blank has every field of a type, empty.
-func blank(t reflect.Type) facts {
-	m := facts{}
+// emptyData has every field of a type, empty.
+func emptyData(t reflect.Type) templateData {
+	m := templateData{}
 	for field := range t.Fields() {
 		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
 		inner := field.Type
@@ -144,11 +144,11 @@ func blank(t reflect.Type) facts {
 			inner = inner.Elem()
 		}
 		switch {
-		case oneVerb(name):
+		case isVerbSpecific(name):
 		case inner == reflect.TypeFor[discover.Facts]():
 			m[name] = map[string]any{}
 		case inner.Kind() == reflect.Struct:
-			m[name] = blank(inner)
+			m[name] = emptyData(inner)
 		case inner.Kind() == reflect.Slice:
 			m[name] = []any{}
 		default:
@@ -158,8 +158,8 @@ func blank(t reflect.Type) facts {
 	return m
 }
 
-// fieldsOf turns an object into the template's data: what JSON would say, cleaned, over a blank, and so the objects in it.
-func (f *Format) fieldsOf(object any) (facts, error) {
+// newTemplateData turns an object into the template's data: what JSON would say, cleaned, over a blank, and so the objects in it.
+func (f *Format) newTemplateData(object any) (templateData, error) {
 	text, err := json.Marshal(object)
 	if err != nil {
 		return nil, err
@@ -170,32 +170,32 @@ func (f *Format) fieldsOf(object any) (facts, error) {
 	if err := dec.Decode(&have); err != nil {
 		return nil, err
 	}
-	m := blank(f.of)
+	m := emptyData(f.objectType)
 	f.fill(m, have)
 	return m, nil
 }
 
 // fill puts what is known into a blank.
-func (f *Format) fill(m facts, have map[string]any) {
-	f.objects[reflect.ValueOf(m).Pointer()] = have
+func (f *Format) fill(m templateData, have map[string]any) {
+	f.jsonObjects[reflect.ValueOf(m).Pointer()] = have
 	for name, v := range have {
 		object, isObject := v.(map[string]any)
-		inner, hasFields := m[name].(facts)
+		inner, hasFields := m[name].(templateData)
 		switch {
 		case v == nil:
 		case isObject && hasFields:
 			f.fill(inner, object)
 		default:
-			m[name] = tidy(v)
+			m[name] = sanitizeValue(v)
 		}
 	}
 }
 
-// tidy cleans every text inside v, and makes numbers comparable.
-func tidy(v any) any {
+// sanitizeValue cleans every text inside v, and makes numbers comparable.
+func sanitizeValue(v any) any {
 	switch v := v.(type) {
 	case string:
-		return Clean(v)
+		return Sanitize(v)
 	case json.Number:
 		if n, err := v.Int64(); err == nil {
 			return n
@@ -205,13 +205,13 @@ func tidy(v any) any {
 	case []any:
 		out := slices.Clone(v)
 		for i := range out {
-			out[i] = tidy(out[i])
+			out[i] = sanitizeValue(out[i])
 		}
 		return out
 	case map[string]any:
 		out := map[string]any{}
 		for k := range v {
-			out[Clean(k)] = tidy(v[k])
+			out[Sanitize(k)] = sanitizeValue(v[k])
 		}
 		return out
 	}
@@ -220,8 +220,8 @@ func tidy(v any) any {
 
 // jsonText is what --json would print: of an object only what is known of it.
 func (f *Format) jsonText(v any) (string, error) {
-	if m, ok := v.(facts); ok {
-		v = f.objects[reflect.ValueOf(m).Pointer()]
+	if m, ok := v.(templateData); ok {
+		v = f.jsonObjects[reflect.ValueOf(m).Pointer()]
 	}
 	text, err := marshal(v, "")
 	return string(text), err

@@ -20,7 +20,7 @@ func TestFrame(t *testing.T) {
 			Record: &discover.Record{Agent: "codex", ID: fmt.Sprintf("%08d-x", i), Title: "日本語 \x1b[2J title"}, Status: status,
 		})
 	}
-	look := output.Look{Width: 70, Now: time.Date(2026, 11, 20, 12, 34, 56, 0, time.UTC)}
+	look := output.TextOptions{Width: 70, Now: time.Date(2026, 11, 20, 12, 34, 56, 0, time.UTC)}
 	want := `1 waiting, 2 running, 1 idle, 1 stopped  ·  12:34:56  ·  q quits
 ID        AGENT  STATUS   TITLE
 00000000  codex  waiting  日本語 title

@@ -26,10 +26,10 @@ type GitHook struct {
 }
 
 // GitHookTable writes one row a hook, with a heading.
-func GitHookTable(w io.Writer, list []GitHook, look Look) error {
-	g := grid{columns: []column{{head: "HOOK"}, {head: "STATE"}, {head: "PATH", tail: true, drop: optional}, {head: "REASON", comfort: 40, least: 12}}}
+func GitHookTable(w io.Writer, list []GitHook, look TextOptions) error {
+	g := grid{columns: []column{{header: "HOOK"}, {header: "STATE"}, {header: "PATH", keepEnd: true, dropOrder: optional}, {header: "REASON", preferred: 40, min: 12}}}
 	for _, h := range list {
-		g.add(row{cells: []string{h.Hook, strings.ReplaceAll(h.State, "_", " "), Clean(look.dir(h.Path)), Clean(h.Reason)}})
+		g.add(row{cells: []string{h.Hook, strings.ReplaceAll(h.State, "_", " "), Sanitize(look.shortDir(h.Path)), Sanitize(h.Reason)}})
 	}
-	return g.print(w, look)
+	return g.flush(w, look)
 }

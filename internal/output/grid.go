@@ -12,20 +12,20 @@ import (
 
 // column is one column of a grid.
 type column struct {
-	head string
-	// drop: the column with the highest number is left out first where the width does not suffice, from [optional] on before
+	header string
+	// dropOrder: the column with the highest number is left out first where the width does not suffice, from [optional] on before
 	// texts are shortened; 0: never.
-	drop int
-	// comfort and least are the widths to which its texts may be shortened, see [grid.fit]; 0: not at all.
-	comfort, least int
-	// right: its cells are numbers, which end below each other.
-	right bool
-	// tail: of a text too long the end is shown, not the beginning.
-	tail bool
-	// paint: cells take their row's colour.
-	paint bool
-	width int
-	at    int // which of a row's cells it shows
+	dropOrder int
+	// preferred and least are the widths to which its texts may be shortened, see [grid.fit]; 0: not at all.
+	preferred, min int
+	// alignRight: its cells are numbers, which end below each other.
+	alignRight bool
+	// keepEnd: of a text too long the end is shown, not the beginning.
+	keepEnd bool
+	// colored: cells take their row's colour.
+	colored bool
+	width   int
+	index   int // which of a row's cells it shows
 }
 
 type row struct {
@@ -41,15 +41,15 @@ type grid struct {
 
 func (g *grid) add(r row) { g.rows = append(g.rows, r) }
 
-// print writes the grid to fit the terminal.
-func (g *grid) print(w io.Writer, look Look) error {
+// flush writes the grid to fit the terminal.
+func (g *grid) flush(w io.Writer, look TextOptions) error {
 	out := bufio.NewWriter(w)
 	g.write(out, look.Width)
 	return out.Flush()
 }
 
-// gap separates two columns.
-const gap = "  "
+// columnGap separates two columns.
+const columnGap = "  "
 
 // write lays out and prints; a width of 0 is unlimited. Columns that are empty in all rows are left out.
 func (g *grid) write(out *bufio.Writer, width int) {
@@ -57,9 +57,9 @@ func (g *grid) write(out *bufio.Writer, width int) {
 	if width > 0 {
 		g.fit(width)
 	}
-	g.writeLine(out, width, func(c column) string { return c.head }, "")
+	g.writeLine(out, width, func(c column) string { return c.header }, "")
 	for _, r := range g.rows {
-		g.writeLine(out, width, func(c column) string { return r.cells[c.at] }, r.color)
+		g.writeLine(out, width, func(c column) string { return r.cells[c.index] }, r.color)
 	}
 }
 
@@ -67,7 +67,7 @@ func (g *grid) write(out *bufio.Writer, width int) {
 func (g *grid) measure() {
 	for i := range g.columns {
 		c := &g.columns[i]
-		c.at = i
+		c.index = i
 		for _, r := range g.rows {
 			c.width = max(c.width, displaywidth.String(r.cells[i]))
 		}
@@ -75,7 +75,7 @@ func (g *grid) measure() {
 	g.columns = slices.DeleteFunc(g.columns, func(c column) bool { return c.width == 0 })
 	for i := range g.columns {
 		c := &g.columns[i]
-		c.width = max(c.width, len(c.head))
+		c.width = max(c.width, len(c.header))
 	}
 }
 
@@ -84,37 +84,37 @@ func (g *grid) measure() {
 func (g *grid) writeLine(out *bufio.Writer, width int, cell func(column) string, color string) {
 	line, pad := 0, 0 // the width of what is printed, and of the blanks before what comes next
 	for _, c := range g.columns {
-		text := strings.TrimRight(cut(cell(c), c.width, c.tail), " ")
+		text := strings.TrimRight(truncate(cell(c), c.width, c.keepEnd), " ")
 		free := c.width - displaywidth.String(text)
-		if c.right {
+		if c.alignRight {
 			pad += free
 		}
 		if width > 0 {
-			text = cut(text, max(0, width-line-pad), false)
+			text = truncate(text, max(0, width-line-pad), false)
 		}
 		if text != "" {
 			n := displaywidth.String(text)
 			fmt.Fprintf(out, "%*s", pad, "")
 			line, pad = line+pad+n, 0
 			free = c.width - n
-			if color != "" && c.paint {
+			if color != "" && c.colored {
 				text = "\x1b[" + color + "m" + text + "\x1b[0m"
 			}
 			out.WriteString(text)
 		}
-		if !c.right {
+		if !c.alignRight {
 			pad += free
 		}
-		pad += len(gap)
+		pad += len(columnGap)
 	}
 	out.WriteByte('\n')
 }
 
-// Shortened is a text with an ellipsis at its end if it is wider than that many columns.
-func Shortened(s string, width int) string { return cut(s, width, false) }
+// Truncate is a text with an ellipsis at its end if it is wider than that many columns.
+func Truncate(s string, width int) string { return truncate(s, width, false) }
 
-// cut shortens a text to a width with an ellipsis at the end, or at the beginning if the tail is what tells.
-func cut(s string, width int, tail bool) string {
+// truncate shortens a text to a width with an ellipsis at the end, or at the beginning if the tail is what tells.
+func truncate(s string, width int, tail bool) string {
 	if displaywidth.String(s) <= width {
 		return s
 	}

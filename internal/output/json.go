@@ -22,12 +22,12 @@ func JSONLine(w io.Writer, v any) error { return encode(w, v, "") }
 
 // JSONArray writes the values as one array, each on a line of its own.
 func JSONArray[T any](w io.Writer, list []T) error {
-	return JSONArrayOf(w, list, func(v T) T { return v })
+	return JSONArrayFunc(w, list, func(v T) T { return v })
 }
 
-// JSONArrayOf is [JSONArray] of what of makes of each element. It encodes a batch of rows on each processor at the same time, which
+// JSONArrayFunc is [JSONArray] of what of makes of each element. It encodes a batch of rows on each processor at the same time, which
 // takes a tenth off list -a of 10,000 sessions, and writes the batches in order before it goes on, so that memory stays flat.
-func JSONArrayOf[S, T any](w io.Writer, list []S, of func(S) T) error {
+func JSONArrayFunc[S, T any](w io.Writer, list []S, of func(S) T) error {
 	if len(list) == 0 {
 		_, err := io.WriteString(w, "[]\n")
 		return err
@@ -87,7 +87,7 @@ func encodeRows[S, T any](b *bytes.Buffer, rows []S, of func(S) T) ([]byte, erro
 			return nil, err
 		}
 	}
-	return finished(b), nil
+	return escapedText(b), nil
 }
 
 func encode(w io.Writer, v any, indent string) error {
@@ -106,7 +106,7 @@ func marshal(v any, indent string) ([]byte, error) {
 	if err := enc.Encode(v); err != nil {
 		return nil, err
 	}
-	return finished(&b), nil
+	return escapedText(&b), nil
 }
 
 func newEncoder(b *bytes.Buffer) *json.Encoder {
@@ -115,8 +115,8 @@ func newEncoder(b *bytes.Buffer) *json.Encoder {
 	return enc
 }
 
-// finished is what an encoder has written, without the last line break and escaped.
-func finished(b *bytes.Buffer) []byte { return escape(bytes.TrimSuffix(b.Bytes(), []byte("\n"))) }
+// escapedText is what an encoder has written, without the last line break and escaped.
+func escapedText(b *bytes.Buffer) []byte { return escape(bytes.TrimSuffix(b.Bytes(), []byte("\n"))) }
 
 // escape writes as \u what a terminal would act upon, and bytes that are no UTF-8 as U+FFFD. Outside of strings JSON has only
 // printable ASCII and the line breaks and blanks of the indentation; inside of them encoding/json has escaped C0 already.
@@ -130,7 +130,7 @@ func escape(text []byte) []byte {
 		}
 		r, size := utf8.DecodeRune(text[i:])
 		switch {
-		case acts(r):
+		case needsEscape(r):
 			out = appendEscape(append(out, text[begin:i]...), r)
 			begin = i + size
 		case r == utf8.RuneError: // also of an input that is JSON of the agent's, byte for byte
@@ -153,7 +153,7 @@ func appendEscape(b []byte, r rune) []byte {
 	return fmt.Appendf(b, `\u%04x\u%04x`, hi, lo)
 }
 
-// acts reports whether a character does something to the text around it instead of showing.
-func acts(r rune) bool {
-	return hazardous(r) && !joiner(r) && !unicode.Is(unicode.Variation_Selector, r)
+// needsEscape reports whether a character does something to the text around it instead of showing.
+func needsEscape(r rune) bool {
+	return isUnsafe(r) && !isJoiner(r) && !unicode.Is(unicode.Variation_Selector, r)
 }

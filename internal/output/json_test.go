@@ -23,7 +23,7 @@ func TestFields(t *testing.T) {
 		"startedAt", "lastActivityAt", "stoppedAt", "cwd", "title", "prompt", "model", "branch", "version", "source", "tokens", "cost",
 		"group", "parentId", "forkedFrom", "path", "home", "quotas", "changes", "processes", "orphans", "evidence", "meta",
 	}
-	if got := output.Fields(); !slices.Equal(got, want) {
+	if got := output.SessionFields(); !slices.Equal(got, want) {
 		t.Errorf("fields\n%v, want\n%v", got, want)
 	}
 }
@@ -38,7 +38,7 @@ func text(t *testing.T, v any) string {
 }
 
 func TestJSONWhole(t *testing.T) {
-	s := output.On(full(), busy())
+	s := output.NewSessionWithResources(full(), busy())
 	s.Explain = output.Explain(full())
 	want := `{
   "id": "01a1fa5c-c285-7d91-bd0a-842a7d8b5424",
@@ -203,7 +203,7 @@ func TestJSONLittle(t *testing.T) {
 		`{"id":null,"adapter":"opencode","status":"unknown","pid":99,"evidence":{"strength":"none","kind":"process","detail":"open files: permission denied"},"meta":{}}`:                                             unnamed(),
 	} {
 		var b bytes.Buffer
-		if err := output.JSONLine(&b, output.Of(s)); err != nil || b.String() != want+"\n" {
+		if err := output.JSONLine(&b, output.NewSession(s)); err != nil || b.String() != want+"\n" {
 			t.Errorf("%v\n%s, want\n%s", err, b.String(), want)
 		}
 	}
@@ -213,11 +213,11 @@ func TestJSONLittle(t *testing.T) {
 func TestEvidenceOfUnknown(t *testing.T) {
 	s := stored()
 	s.Evidence = []discover.Evidence{{Claim: discover.Claim{Strength: discover.Weak, Kind: "cwd", Detail: "/w"}, Why: "ambiguous"}}
-	if e := output.Of(s).Evidence; e != nil {
+	if e := output.NewSession(s).Evidence; e != nil {
 		t.Errorf("a stopped session rests on %+v", e)
 	}
 	s.Status, s.Outcome = discover.Unknown, ""
-	if e := output.Of(s).Evidence; e == nil || e.Detail != "/w (ambiguous)" {
+	if e := output.NewSession(s).Evidence; e == nil || e.Detail != "/w (ambiguous)" {
 		t.Errorf("an unknown session rests on %+v", e)
 	}
 }
@@ -226,16 +226,16 @@ func TestJSONNeverFailsOnFacts(t *testing.T) {
 	s := full()
 	for _, v := range []float64{math.NaN(), math.Inf(1)} {
 		s.Cost = &v
-		if output.Of(s).Cost != nil {
+		if output.NewSession(s).Cost != nil {
 			t.Errorf("cost %v is printed", v)
 		}
 	}
 	for _, at := range []time.Time{{}, time.Unix(1<<40, 0), time.Unix(-1<<40, 0)} {
-		if got := output.Stamp(at); got != "" {
+		if got := output.Timestamp(at); got != "" {
 			t.Errorf("Stamp(%v) = %s", at, got)
 		}
 	}
-	if got := output.Stamp(now.Add(1500 * time.Microsecond).In(time.FixedZone("", 3600))); got != "2026-11-20T12:00:00.001Z" {
+	if got := output.Timestamp(now.Add(1500 * time.Microsecond).In(time.FixedZone("", 3600))); got != "2026-11-20T12:00:00.001Z" {
 		t.Error(got)
 	}
 }
@@ -255,13 +255,13 @@ func TestRows(t *testing.T) {
 	var got, want bytes.Buffer
 	for i, s := range list {
 		want.WriteString(map[bool]string{true: "[\n", false: ",\n"}[i == 0])
-		if err := output.JSONLine(&want, output.Of(s)); err != nil {
+		if err := output.JSONLine(&want, output.NewSession(s)); err != nil {
 			t.Fatal(err)
 		}
 		want.Truncate(want.Len() - 1)
 	}
 	want.WriteString("\n]\n")
-	if err := output.JSONArrayOf(&got, list, output.Of); err != nil || !bytes.Equal(got.Bytes(), want.Bytes()) {
+	if err := output.JSONArrayFunc(&got, list, output.NewSession); err != nil || !bytes.Equal(got.Bytes(), want.Bytes()) {
 		t.Errorf("%v, %d bytes, want %d", err, got.Len(), want.Len())
 	}
 }
@@ -278,7 +278,7 @@ func (a *away) Write(p []byte) (int, error) {
 
 func TestJSONArrayEndsWithItsReader(t *testing.T) {
 	for after := range 5 {
-		if err := output.JSONArrayOf(&away{after}, many()[:1000], output.Of); !errors.Is(err, io.ErrClosedPipe) {
+		if err := output.JSONArrayFunc(&away{after}, many()[:1000], output.NewSession); !errors.Is(err, io.ErrClosedPipe) {
 			t.Errorf("after %d writes: %v", after, err)
 		}
 	}
@@ -291,7 +291,7 @@ func FuzzJSON(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, s string) {
 		r := discover.Session{Record: &discover.Record{ID: s, Title: s, Meta: discover.Facts{{s, s}}}}
-		out := text(t, output.Of(r))
+		out := text(t, output.NewSession(r))
 		if h := harmful(strings.Map(dropLayout, out)); h != "" {
 			t.Errorf("%q: %s", out, h)
 		}

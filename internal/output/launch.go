@@ -5,8 +5,8 @@ import (
 	"io"
 )
 
-// Launch is one launch of a group, as JSON has it.
-type Launch struct {
+// LaunchResult is one launch of a group, as JSON has it.
+type LaunchResult struct {
 	// Name tells it from the others of the group.
 	Name    string `json:"name"`
 	Adapter string `json:"adapter"`
@@ -23,23 +23,23 @@ type Launch struct {
 }
 
 // LaunchTable writes one line a launch: its name, the ID of its session or -, and where it works.
-func LaunchTable(w io.Writer, launches []Launch, look Look) error {
+func LaunchTable(w io.Writer, launches []LaunchResult, look TextOptions) error {
 	g := grid{columns: []column{
-		{head: "NAME", comfort: 20, least: 12}, {head: "ID"}, {head: "BRANCH", drop: 1, comfort: 24, least: 12}, {head: "DIR", tail: true, comfort: 24, least: 12},
+		{header: "NAME", preferred: 20, min: 12}, {header: "ID"}, {header: "BRANCH", dropOrder: 1, preferred: 24, min: 12}, {header: "DIR", keepEnd: true, preferred: 24, min: 12},
 	}}
-	full := make([]ID, len(launches))
+	full := make([]SessionID, len(launches))
 	for i, l := range launches {
 		if l.Session != nil {
-			full[i] = idOf(l.Adapter, l.Session.ID)
+			full[i] = newSessionID(l.Adapter, l.Session.ID)
 		}
 	}
 	ids := look.ShortIDs(full)
 	for i, l := range launches {
 		dir := l.CWD
 		if look.Width > 0 {
-			dir = look.dir(dir)
+			dir = look.shortDir(dir)
 		}
-		g.add(row{cells: []string{Clean(l.Name), cmp.Or(ids[i], "-"), Clean(l.Branch), Clean(dir)}})
+		g.add(row{cells: []string{Sanitize(l.Name), cmp.Or(ids[i], "-"), Sanitize(l.Branch), Sanitize(dir)}})
 	}
-	return g.print(w, look)
+	return g.flush(w, look)
 }

@@ -30,19 +30,19 @@ type Lock struct {
 }
 
 // LockTable writes one row a lock, with a heading.
-func LockTable(w io.Writer, locks []Lock, look Look) error {
+func LockTable(w io.Writer, locks []Lock, look TextOptions) error {
 	g := grid{columns: []column{
-		{head: "DIR", tail: true, comfort: 20, least: 12},
-		{head: "TYPE", drop: 1},
-		{head: "BY", least: 30},
-		{head: "PID", drop: optional, right: true},
-		{head: "SINCE", drop: 4},
-		{head: "UNTIL", drop: 3},
-		{head: "REASON", drop: 2, comfort: 30, least: 12},
+		{header: "DIR", keepEnd: true, preferred: 20, min: 12},
+		{header: "TYPE", dropOrder: 1},
+		{header: "BY", min: 30},
+		{header: "PID", dropOrder: optional, alignRight: true},
+		{header: "SINCE", dropOrder: 4},
+		{header: "UNTIL", dropOrder: 3},
+		{header: "REASON", dropOrder: 2, preferred: 30, min: 12},
 	}}
-	full := make([]ID, len(locks))
+	full := make([]SessionID, len(locks))
 	for i, l := range locks {
-		full[i] = idOf(l.Adapter, l.SessionID)
+		full[i] = newSessionID(l.Adapter, l.SessionID)
 	}
 	ids := look.ShortIDs(full)
 	for i, l := range locks {
@@ -54,14 +54,14 @@ func LockTable(w io.Writer, locks []Lock, look Look) error {
 			pid = strconv.Itoa(l.PID)
 		}
 		g.add(row{cells: []string{
-			Clean(look.dir(l.Directory)), l.Kind, Clean(cmp.Or(by, "-")), pid, look.clock(l.Since), look.clock(l.Until), Clean(l.Reason),
+			Sanitize(look.shortDir(l.Directory)), l.Kind, Sanitize(cmp.Or(by, "-")), pid, look.localTime(l.Since), look.localTime(l.Until), Sanitize(l.Reason),
 		}})
 	}
-	return g.print(w, look)
+	return g.flush(w, look)
 }
 
-// clock is a time for people, in their zone.
-func (l Look) clock(stamp string) string {
+// localTime is a time for people, in their zone.
+func (l TextOptions) localTime(stamp string) string {
 	t, err := time.Parse(time.RFC3339, stamp)
 	if err != nil {
 		return ""

@@ -6,15 +6,15 @@ import (
 	"agentctl/discover"
 )
 
-// Machine is what a session does on the machine, beside what its agent stores.
-type Machine struct {
+// Resources is what a session does on the machine, beside what its agent stores.
+type Resources struct {
 	// Processes are its tree, each before what it has started.
 	Processes []Process
 	// Orphans are the processes that it has left behind, if it is stopped.
 	Orphans []Process
 	// Changes is nil where there is nothing to be told of; Unchecked says why, if there should be.
-	Changes   *Changes
-	Unchecked string
+	Changes      *Changes
+	ChangesError string
 }
 
 // Process is one process of a session's tree, or one that the session has left behind.
@@ -58,18 +58,18 @@ type Quota struct {
 	Time     string   `json:"time,omitempty"`
 }
 
-// On puts a session into the contract's words, with what it does on the machine.
-func On(s discover.Session, m Machine) Session {
-	out := Of(s)
+// NewSessionWithResources puts a session into the contract's words, with what it does on the machine.
+func NewSessionWithResources(s discover.Session, m Resources) Session {
+	out := NewSession(s)
 	out.Processes, out.Orphans, out.Changes = m.Processes, m.Orphans, m.Changes
 	return out
 }
 
-func quotasOf(s *discover.Session) []Quota {
+func newQuotas(s *discover.Session) []Quota {
 	var out []Quota
 	for _, q := range s.Quotas {
 		out = append(out, Quota{
-			Name: q.Name, Used: finite(q.Used), Reached: q.Reached, ResetsAt: Stamp(q.Resets), Text: q.Text, Time: Stamp(q.Time),
+			Name: q.Name, Used: finite(q.Used), Reached: q.Reached, ResetsAt: Timestamp(q.Resets), Text: q.Text, Time: Timestamp(q.Time),
 		})
 	}
 	return out

@@ -19,12 +19,12 @@ import (
 
 func TestChangesInWords(t *testing.T) {
 	zero, one := 0, 1
-	for want, m := range map[string]output.Machine{
+	for want, m := range map[string]output.Resources{
 		"":                                     {},
 		"changes    none\n":                    {Changes: &output.Changes{}},
 		"changes    2 untracked\n":             {Changes: &output.Changes{Untracked: 2}},
 		"changes    1 changed, 1 behind o/b\n": {Changes: &output.Changes{Changed: 1, Upstream: "o/b", Ahead: &zero, Behind: &one}},
-		"changes    not known: git is late\n":  {Unchecked: "not known: git is late"},
+		"changes    not known: git is late\n":  {ChangesError: "not known: git is late"},
 	} {
 		got := block(t, stored(), m)
 		_, found, _ := strings.Cut(got, "changes ")
@@ -34,10 +34,10 @@ func TestChangesInWords(t *testing.T) {
 	}
 }
 
-func block(t testingT, s discover.Session, m output.Machine) string {
+func block(t testingT, s discover.Session, m output.Resources) string {
 	t.Helper()
 	var b bytes.Buffer
-	if err := output.Block(&b, s, m, false, output.Look{Now: now, Width: 80}); err != nil {
+	if err := output.Details(&b, s, m, false, output.TextOptions{Now: now, Width: 80}); err != nil {
 		t.Fatal(err)
 	}
 	return b.String()
@@ -45,11 +45,11 @@ func block(t testingT, s discover.Session, m output.Machine) string {
 
 // One process needs no sum, and one of which nothing is known has none.
 func TestTreeOfOne(t *testing.T) {
-	got := block(t, stored(), output.Machine{Processes: []output.Process{{PID: 7, Name: "codex"}}})
+	got := block(t, stored(), output.Resources{Processes: []output.Process{{PID: 7, Name: "codex"}}})
 	if !strings.HasSuffix(got, "\n\nPID  PROCESS\n7    codex\n") {
 		t.Errorf("%q", got)
 	}
-	got = block(t, stored(), output.Machine{Processes: []output.Process{{PID: 7, Name: "codex", Adapter: "codex"}, {PID: 8, Command: "/a/b/x y"}}})
+	got = block(t, stored(), output.Resources{Processes: []output.Process{{PID: 7, Name: "codex", Adapter: "codex"}, {PID: 8, Command: "/a/b/x y"}}})
 	if !strings.HasSuffix(got, "\n\nPID    PROCESS\n7      codex (codex session)\n8      x y\ntotal\n") {
 		t.Errorf("%q", got)
 	}
@@ -59,10 +59,10 @@ func TestTreeOfOne(t *testing.T) {
 func TestTreeIsClean(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		nasty := rapid.StringOf(rapid.SampledFrom([]rune("a \x1b[2J]\a\u009b\u202e日\n\x00")))
-		m := output.Machine{Processes: []output.Process{{
+		m := output.Resources{Processes: []output.Process{{
 			PID: 7, Name: nasty.Draw(t, "name"), Command: nasty.Draw(t, "command"), Depth: rapid.IntRange(0, 3).Draw(t, "depth"),
 			Adapter: nasty.Draw(t, "adapter"), Sessions: []string{nasty.Draw(t, "session")},
-		}}, Unchecked: nasty.Draw(t, "why")}
+		}}, ChangesError: nasty.Draw(t, "why")}
 		s := stored()
 		s.Quotas = []discover.Quota{{Name: nasty.Draw(t, "quota"), Text: nasty.Draw(t, "text")}}
 		got := block(t, s, m)
@@ -81,17 +81,17 @@ func TestTreeIsClean(t *testing.T) {
 func TestQuotaWithoutNumber(t *testing.T) {
 	s, none := stored(), math.NaN()
 	s.Quotas = []discover.Quota{{Name: "weekly", Used: &none, Resets: now.Add(50 * time.Hour)}}
-	if q := output.Of(s).Quotas; len(q) != 1 || q[0] != (output.Quota{Name: "weekly", ResetsAt: "2026-11-22T14:00:00.000Z"}) {
+	if q := output.NewSession(s).Quotas; len(q) != 1 || q[0] != (output.Quota{Name: "weekly", ResetsAt: "2026-11-22T14:00:00.000Z"}) {
 		t.Errorf("%+v", q)
 	}
-	if got := block(t, s, output.Machine{}); !strings.Contains(got, "  weekly resets 2026-11-22 14:00 (in 2d)\n") {
+	if got := block(t, s, output.Resources{}); !strings.Contains(got, "  weekly resets 2026-11-22 14:00 (in 2d)\n") {
 		t.Error(got)
 	}
 }
 
 func TestSize(t *testing.T) {
 	for n, want := range map[int64]string{0: "0 B", 1023: "1023 B", 1536: "1.5 KiB", 5 << 20: "5.0 MiB", 3 << 50: "3072.0 TiB"} {
-		if got := output.Size(n); got != want {
+		if got := output.ByteSize(n); got != want {
 			t.Errorf("%d: %s", n, got)
 		}
 	}
@@ -110,7 +110,7 @@ func TestExampleOfTheDocs(t *testing.T) {
 	if err := json.Unmarshal([]byte(example), &written); err != nil {
 		t.Fatal(err, example)
 	}
-	if err := json.Unmarshal([]byte(text(t, output.On(full(), busy()))), &printed); err != nil {
+	if err := json.Unmarshal([]byte(text(t, output.NewSessionWithResources(full(), busy()))), &printed); err != nil {
 		t.Fatal(err)
 	}
 	printed.Quotas = printed.Quotas[:1]
@@ -126,7 +126,7 @@ func TestWideTable(t *testing.T) {
 	one.Tokens.Context, one.Tokens.Window = 45_250, 200_000
 	two.Tokens = &discover.Tokens{Context: 1_250_000}
 	list := []discover.Session{one, three, two}
-	machines := []output.Machine{busy(), {Processes: []output.Process{{PID: 99}}, Changes: &output.Changes{}}, {Unchecked: "not known: late"}}
+	machines := []output.Resources{busy(), {Processes: []output.Process{{PID: 99}}, Changes: &output.Changes{}}, {ChangesError: "not known: late"}}
 	for width, want := range map[int]string{
 		0: `
 ID                                    AGENT        STATUS                       PID  AGE  LAST    CPU   MEMORY  PORTS        CONTEXT  CHANGES  DOING          GROUP  DIR     TITLE
@@ -142,7 +142,7 @@ ID        AGENT        STATUS          LAST    CPU   MEMORY  CHANGES  GROUP  DIR
 `,
 	} {
 		var b bytes.Buffer
-		if err := output.WideTable(&b, list, machines, output.Look{Width: width, Now: now, Home: "/home/me"}); err != nil {
+		if err := output.WideSessionTable(&b, list, machines, output.TextOptions{Width: width, Now: now, Home: "/home/me"}); err != nil {
 			t.Fatal(err)
 		}
 		if got := b.String(); got != want[1:] {

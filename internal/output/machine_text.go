@@ -11,15 +11,15 @@ import (
 	"agentctl/discover"
 )
 
-// tree lays the processes out: what has been started by one stands indented below it, and what they use in all at the end.
-func tree(processes []Process, look Look) grid {
+// processGrid lays the processes out: what has been started by one stands indented below it, and what they use in all at the end.
+func processGrid(processes []Process, look TextOptions) grid {
 	g := grid{columns: []column{
-		{head: "PID"},
-		{head: "AGE", drop: 2, right: true},
-		{head: "CPU", right: true},
-		{head: "MEMORY", right: true},
-		{head: "PORTS", drop: 1},
-		{head: "PROCESS"},
+		{header: "PID"},
+		{header: "AGE", dropOrder: 2, alignRight: true},
+		{header: "CPU", alignRight: true},
+		{header: "MEMORY", alignRight: true},
+		{header: "PORTS", dropOrder: 1},
+		{header: "PROCESS"},
 	}}
 	for _, p := range processes {
 		g.add(row{cells: []string{
@@ -27,17 +27,17 @@ func tree(processes []Process, look Look) grid {
 		}})
 	}
 	if len(processes) > 1 {
-		m := Machine{Processes: processes}
-		g.add(row{cells: []string{"total", "", cpuText(m.cpu()), memoryText(m.memory()), "", ""}})
+		m := Resources{Processes: processes}
+		g.add(row{cells: []string{"total", "", cpuText(m.totalCPU()), memoryText(m.totalMemory()), "", ""}})
 	}
 	return g
 }
 
-func (p Process) text(look Look) string {
+func (p Process) text(look TextOptions) string {
 	text := strings.Repeat("  ", p.Depth) + p.command(look)
 	switch {
 	case p.Adapter != "":
-		text += " " + Clean(fmt.Sprintf("(%s %s)", p.Adapter, cmp.Or(strings.Join(p.Sessions, ", "), "session")))
+		text += " " + Sanitize(fmt.Sprintf("(%s %s)", p.Adapter, cmp.Or(strings.Join(p.Sessions, ", "), "session")))
 	case p.Shared:
 		text += " (shared)"
 	}
@@ -45,32 +45,32 @@ func (p Process) text(look Look) string {
 }
 
 // command is the command line; where room is short, the program without its folder.
-func (p Process) command(look Look) string {
+func (p Process) command(look TextOptions) string {
 	line := p.Command
 	if program, rest, _ := strings.Cut(line, " "); look.Width > 0 && filepath.IsAbs(program) {
 		line = filepath.Base(program) + " " + rest
 	}
-	return cmp.Or(Clean(line), Clean(p.Name))
+	return cmp.Or(Sanitize(line), Sanitize(p.Name))
 }
 
-// cpu is the processor time of all, in seconds; nil where none is known.
-func (m Machine) cpu() (sum *float64) {
+// totalCPU is the processor time of all, in seconds; nil where none is known.
+func (m Resources) totalCPU() (sum *float64) {
 	for _, p := range m.Processes {
-		sum = plus(sum, p.CPU)
+		sum = addKnown(sum, p.CPU)
 	}
 	return sum
 }
 
-// memory is what all have in memory, in bytes: what they share is counted in each.
-func (m Machine) memory() (sum *int64) {
+// totalMemory is what all have in memory, in bytes: what they share is counted in each.
+func (m Resources) totalMemory() (sum *int64) {
 	for _, p := range m.Processes {
-		sum = plus(sum, p.Memory)
+		sum = addKnown(sum, p.Memory)
 	}
 	return sum
 }
 
-// ports are those of all, ascending; several processes may listen on one.
-func (m Machine) ports() (all []int) {
+// allPorts are those of all, ascending; several processes may listen on one.
+func (m Resources) allPorts() (all []int) {
 	for _, p := range m.Processes {
 		all = append(all, p.Ports...)
 	}
@@ -78,7 +78,7 @@ func (m Machine) ports() (all []int) {
 	return slices.Compact(all)
 }
 
-func plus[N int64 | float64](sum, n *N) *N {
+func addKnown[N int64 | float64](sum, n *N) *N {
 	if sum == nil || n == nil {
 		return cmp.Or(sum, n)
 	}
@@ -105,11 +105,11 @@ func memoryText(bytes *int64) string {
 	if bytes == nil {
 		return ""
 	}
-	return Size(*bytes)
+	return ByteSize(*bytes)
 }
 
-// Size is a number of bytes in the unit that suits it.
-func Size(n int64) string {
+// ByteSize is a number of bytes in the unit that suits it.
+func ByteSize(n int64) string {
 	const unit = 1024
 	if n < unit {
 		return fmt.Sprintf("%d B", n)
@@ -126,12 +126,12 @@ func portsText(ports []int) string {
 }
 
 // changesText says what is not committed, or why that is not known.
-func (m Machine) changesText() string {
+func (m Resources) changesText() string {
 	c := m.Changes
 	if c == nil {
-		return m.Unchecked
+		return m.ChangesError
 	}
-	parts := []string{c.files("%d changed", "%d untracked", ", ")}
+	parts := []string{c.countsText("%d changed", "%d untracked", ", ")}
 	for _, n := range []struct {
 		commits *int
 		word    string
@@ -143,8 +143,8 @@ func (m Machine) changesText() string {
 	return strings.Join(parts, ", ")
 }
 
-// files counts what is not committed, in the given words.
-func (c *Changes) files(changed, untracked, between string) string {
+// countsText counts what is not committed, in the given words.
+func (c *Changes) countsText(changed, untracked, between string) string {
 	var parts []string
 	if c.Changed > 0 {
 		parts = append(parts, fmt.Sprintf(changed, c.Changed))
@@ -155,8 +155,8 @@ func (c *Changes) files(changed, untracked, between string) string {
 	return cmp.Or(strings.Join(parts, between), "none")
 }
 
-// quota says what the agent noted of a limit.
-func (l Look) quota(q discover.Quota) string {
+// quotaText says what the agent noted of a limit.
+func (l TextOptions) quotaText(q discover.Quota) string {
 	var parts []string
 	if used := finite(q.Used); used != nil {
 		parts = append(parts, fmt.Sprintf("%.3g%% used", *used))
@@ -165,18 +165,18 @@ func (l Look) quota(q discover.Quota) string {
 		parts = append(parts, "reached")
 	}
 	if at := q.Resets; !at.IsZero() {
-		clock := l.clock(Stamp(at))
+		clock := l.localTime(Timestamp(at))
 		if at.After(l.Now) {
 			parts = append(parts, fmt.Sprintf("resets %s (in %s)", clock, Age(l.Now, at)))
 		} else {
 			parts = append(parts, fmt.Sprintf("has reset since, %s (%s ago)", clock, Age(at, l.Now)))
 		}
 	}
-	if text := Clean(q.Text); text != "" {
+	if text := Sanitize(q.Text); text != "" {
 		parts = append(parts, text)
 	}
 	if !q.Time.IsZero() {
 		parts = append(parts, fmt.Sprintf("noted %s ago", Age(q.Time, l.Now)))
 	}
-	return strings.TrimSpace(Clean(q.Name) + " " + strings.Join(parts, ", "))
+	return strings.TrimSpace(Sanitize(q.Name) + " " + strings.Join(parts, ", "))
 }

@@ -34,23 +34,23 @@ type ToolCall struct {
 	WaitingFor string `json:"waitingFor,omitempty"`
 }
 
-// OfMessage puts a message of a session into the contract's words.
-func OfMessage(m discover.Message, s discover.Session) Message {
+// NewMessage puts a message of a session into the contract's words.
+func NewMessage(m discover.Message, s discover.Session) Message {
 	out := Message{
-		ID: m.ID, Session: m.Session, Role: string(m.Role), Kind: string(m.Kind), Time: Stamp(m.Time),
+		ID: m.ID, Session: m.Session, Role: string(m.Role), Kind: string(m.Kind), Time: Timestamp(m.Time),
 		Model: m.Model, Tokens: (*Tokens)(m.Tokens),
 	}
 	if m.Text != "" || m.Kind == discover.KindText {
 		out.Text = &m.Text
 	}
 	if m.Tool != nil {
-		out.Tool = toolOf(*m.Tool, s)
+		out.Tool = newToolCall(*m.Tool, s)
 	}
 	return out
 }
 
-func toolOf(c discover.ToolCall, s discover.Session) *ToolCall {
-	out := &ToolCall{ID: c.ID, Name: c.Name, Brief: c.Brief, Input: jsonOf(c.Input), State: string(c.State)}
+func newToolCall(c discover.ToolCall, s discover.Session) *ToolCall {
+	out := &ToolCall{ID: c.ID, Name: c.Name, Brief: c.Brief, Input: validJSON(c.Input), State: string(c.State)}
 	switch c.State {
 	case discover.ToolWaiting:
 		out.WaitingFor = s.WaitingFor
@@ -63,8 +63,8 @@ func toolOf(c discover.ToolCall, s discover.Session) *ToolCall {
 	return out
 }
 
-// jsonOf is a value as it is stored; what is none is the text of it.
-func jsonOf(raw json.RawMessage) json.RawMessage {
+// validJSON is a value as it is stored; what is none is the text of it.
+func validJSON(raw json.RawMessage) json.RawMessage {
 	if len(raw) == 0 || json.Valid(raw) {
 		return raw
 	}

@@ -17,7 +17,7 @@ import (
 
 func line(t interface{ Fatal(...any) }, m discover.Message, s discover.Session) string {
 	var b bytes.Buffer
-	if err := output.JSONLine(&b, output.OfMessage(m, s)); err != nil {
+	if err := output.JSONLine(&b, output.NewMessage(m, s)); err != nil {
 		t.Fatal(err)
 	}
 	return b.String()

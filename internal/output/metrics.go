@@ -59,7 +59,7 @@ func (s Sample) labels() string {
 	}
 	var pairs []string
 	for _, l := range s.Labels {
-		value := strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`).Replace(Clean(l.Value))
+		value := strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`).Replace(Sanitize(l.Value))
 		pairs = append(pairs, l.Name+`="`+value+`"`)
 	}
 	return "{" + strings.Join(pairs, ",") + "}"

@@ -21,7 +21,7 @@ func TestExposition(t *testing.T) {
 		m := output.Metric{
 			Name: "agentctl_things_total", Help: rapid.String().Draw(t, "help"), Counter: rapid.Bool().Draw(t, "counter"),
 		}
-		values := rapid.SliceOfNDistinct(rapid.String(), 1, 5, output.Clean).Draw(t, "values")
+		values := rapid.SliceOfNDistinct(rapid.String(), 1, 5, output.Sanitize).Draw(t, "values")
 		for i, value := range values {
 			m.Add(float64(i)*math.Pi, "a", value, "b", "x")
 		}
@@ -43,7 +43,7 @@ func TestExposition(t *testing.T) {
 		}
 		for i, sample := range family.GetMetric() {
 			label := sample.GetLabel()[0].GetValue()
-			if want := output.Clean(values[i]); label != want {
+			if want := output.Sanitize(values[i]); label != want {
 				t.Errorf("label %q, want %q", label, want)
 			}
 			if n := sample.GetCounter().GetValue() + sample.GetGauge().GetValue(); n != float64(i)*math.Pi {

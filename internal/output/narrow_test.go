@@ -24,7 +24,7 @@ func TestLockTableFits(t *testing.T) {
 		40: "DIR            BY\n~/src/project  claude-code 88d1d394\n/srv/a         ana\n",
 	} {
 		var out strings.Builder
-		if err := output.LockTable(&out, locks, output.Look{Width: width, Now: now, Home: "/home/me"}); err != nil {
+		if err := output.LockTable(&out, locks, output.TextOptions{Width: width, Now: now, Home: "/home/me"}); err != nil {
 			t.Fatal(err)
 		}
 		if out.String() != want {
@@ -41,7 +41,7 @@ func TestGitHookTableFits(t *testing.T) {
 		90: "HOOK        STATE    PATH                        REASON\npre-commit  foreign  /srv/a/.husky/_/pre-commit  git takes the hooks from /srv/a/.husky/_\n",
 	} {
 		var out strings.Builder
-		if err := output.GitHookTable(&out, list, output.Look{Width: width}); err != nil {
+		if err := output.GitHookTable(&out, list, output.TextOptions{Width: width}); err != nil {
 			t.Fatal(err)
 		}
 		if out.String() != want {
@@ -57,7 +57,7 @@ func TestWorktreeTableFits(t *testing.T) {
 		{ID: &id, Adapter: "claude-code", Status: "running"}, {ID: &other, Adapter: "claude-code", Status: "waiting"},
 	}}}
 	var out strings.Builder
-	if err := output.WorktreeTable(&out, list, output.Look{Width: 50}); err != nil {
+	if err := output.WorktreeTable(&out, list, output.TextOptions{Width: 50}); err != nil {
 		t.Fatal(err)
 	}
 	if want := "PATH    BRANCH  SESSIONS\n/srv/a  main    claude-code 88d1d394 running, cla…\n"; out.String() != want {

@@ -15,21 +15,21 @@ type Orphan struct {
 }
 
 // OrphanTable writes one row a process, with a heading.
-func OrphanTable(w io.Writer, orphans []Orphan, look Look) error {
+func OrphanTable(w io.Writer, orphans []Orphan, look TextOptions) error {
 	g := grid{columns: []column{
-		{head: "PID", right: true},
-		{head: "PPID", drop: optional + 3, right: true},
-		{head: "AGENT", drop: 1},
-		{head: "SESSION", drop: 2},
-		{head: "AGE", drop: optional, right: true},
-		{head: "CPU", drop: optional + 2, right: true},
-		{head: "MEMORY", drop: optional + 1, right: true},
-		{head: "PORTS", comfort: 14, least: 9},
-		{head: "COMMAND", comfort: 24, least: 12},
+		{header: "PID", alignRight: true},
+		{header: "PPID", dropOrder: optional + 3, alignRight: true},
+		{header: "AGENT", dropOrder: 1},
+		{header: "SESSION", dropOrder: 2},
+		{header: "AGE", dropOrder: optional, alignRight: true},
+		{header: "CPU", dropOrder: optional + 2, alignRight: true},
+		{header: "MEMORY", dropOrder: optional + 1, alignRight: true},
+		{header: "PORTS", preferred: 14, min: 9},
+		{header: "COMMAND", preferred: 24, min: 12},
 	}}
-	full := make([]ID, len(orphans))
+	full := make([]SessionID, len(orphans))
 	for i, o := range orphans {
-		full[i] = idOf(o.Adapter, o.SessionID)
+		full[i] = newSessionID(o.Adapter, o.SessionID)
 	}
 	ids := look.ShortIDs(full)
 	for i, o := range orphans {
@@ -38,5 +38,5 @@ func OrphanTable(w io.Writer, orphans []Orphan, look Look) error {
 			memoryText(o.Memory), portsText(o.Ports), o.command(look),
 		}})
 	}
-	return g.print(w, look)
+	return g.flush(w, look)
 }

@@ -18,7 +18,7 @@ import (
 func TestSchemaTakesOutput(t *testing.T) {
 	for _, s := range []discover.Session{full(), stored(), unnamed()} {
 		for _, explain := range []*output.Explanation{nil, output.Explain(s)} {
-			object := output.On(s, busy())
+			object := output.NewSessionWithResources(s, busy())
 			object.Explain = explain
 			if err := schema.Check("session", text(t, object)); err != nil {
 				t.Errorf("%s: %v", text(t, object), err)
@@ -31,7 +31,7 @@ func TestSchemaTakesEvents(t *testing.T) {
 	gone := unnamed()
 	gone.Status, gone.Outcome = discover.Stopped, discover.OutcomeUnknown
 	for _, s := range []discover.Session{full(), stored(), unnamed(), gone} {
-		object := output.EventOf(watch.Event{Type: watch.SessionStopped, Time: now, Session: s})
+		object := output.NewEvent(watch.Event{Type: watch.SessionStopped, Time: now, Session: s})
 		if err := schema.Check("event", text(t, object)); err != nil {
 			t.Errorf("%s: %v", text(t, object), err)
 		}
@@ -103,15 +103,15 @@ func TestSchemaNamesTheFields(t *testing.T) {
 		{"tool", doc.Defs["message"].Properties["tool"], reflect.TypeFor[output.ToolCall]()},
 		{"worktree", doc.Defs["worktree"], reflect.TypeFor[output.Worktree]()},
 		{"hook", doc.Defs["hook"], reflect.TypeFor[output.GitHook]()},
-		{"clean", doc.Defs["clean"], reflect.TypeFor[output.Cleaned]()},
+		{"clean", doc.Defs["clean"], reflect.TypeFor[output.CleanResult]()},
 		{"clean reason", *doc.Defs["clean"].Properties["reasons"].Items, reflect.TypeFor[output.CleanReason]()},
-		{"launch", doc.Defs["launch"], reflect.TypeFor[output.Launch]()},
+		{"launch", doc.Defs["launch"], reflect.TypeFor[output.LaunchResult]()},
 		{"lock", doc.Defs["lock"], reflect.TypeFor[output.Lock]()},
-		{"error", doc.Defs["error"].Properties["error"], reflect.TypeFor[output.Problem]()},
-		{"warning", doc.Defs["warning"].Properties["warning"], reflect.TypeFor[output.Notice]()},
-		{"stop", doc.Defs["stop"], reflect.TypeFor[output.Stop]()},
+		{"error", doc.Defs["error"].Properties["error"], reflect.TypeFor[output.Error]()},
+		{"warning", doc.Defs["warning"].Properties["warning"], reflect.TypeFor[output.Warning]()},
+		{"stop", doc.Defs["stop"], reflect.TypeFor[output.StopResult]()},
 		{"signal", doc.Defs["signal"], reflect.TypeFor[output.Signal]()},
-		{"considered", *session["explain"].Properties["considered"].Items, reflect.TypeFor[output.Considered]()},
+		{"considered", *session["explain"].Properties["considered"].Items, reflect.TypeFor[output.ConsideredEvidence]()},
 	} {
 		var want []string
 		for f := range tc.of.Fields() {

@@ -62,14 +62,14 @@ type Evidence struct {
 	Detail   string `json:"detail"`
 }
 
-// Of puts a session into the contract's words.
-func Of(s discover.Session) (out Session) {
+// NewSession puts a session into the contract's words.
+func NewSession(s discover.Session) (out Session) {
 	if s.ID != "" {
 		out.ID = &s.ID
 	}
 	out.Adapter, out.Status, out.Outcome = string(s.Agent), string(s.Status), string(s.Outcome)
 	out.WaitingFor, out.WaitingOn, out.Error = s.WaitingFor, (*WaitingOn)(s.WaitingOn), s.Error
-	out.StartedAt, out.LastActivityAt = Stamp(s.Created), Stamp(s.Updated)
+	out.StartedAt, out.LastActivityAt = Timestamp(s.Created), Timestamp(s.Updated)
 	if s.Status == discover.Stopped {
 		out.StoppedAt = out.LastActivityAt
 	}
@@ -77,54 +77,54 @@ func Of(s discover.Session) (out Session) {
 		out.PIDs = append(out.PIDs, p.ID.PID)
 	}
 	if len(out.PIDs) > 0 {
-		out.PID, out.ProcessStartedAt = out.PIDs[0], Stamp(s.Processes[0].Started)
+		out.PID, out.ProcessStartedAt = out.PIDs[0], Timestamp(s.Processes[0].Started)
 	}
 	if len(out.PIDs) == 1 {
 		out.PIDs = nil
 	}
 	out.CWD, out.Title, out.Prompt = s.Dir, s.Title, s.Prompt
 	out.Model, out.Branch, out.Version, out.Source = s.Model, s.Branch, s.Version, s.Source
-	out.Tokens, out.Cost, out.Quotas = (*Tokens)(s.Tokens), finite(s.Cost), quotasOf(&s)
+	out.Tokens, out.Cost, out.Quotas = (*Tokens)(s.Tokens), finite(s.Cost), newQuotas(&s)
 	out.Group, out.ParentID, out.ForkedFrom = s.Group, s.Parent, s.ForkedFrom
 	out.Path, out.Home = s.Path, s.Home
-	out.Evidence, out.Meta = evidenceOf(&s), metaOf(&s)
+	out.Evidence, out.Meta = newEvidence(&s), newMeta(&s)
 	return out
 }
 
-// evidenceOf is what the status rests on: the best accepted piece; of an unknown status, what is missing.
-func evidenceOf(s *discover.Session) *Evidence {
+// newEvidence is what the status rests on: the best accepted piece; of an unknown status, what is missing.
+func newEvidence(s *discover.Session) *Evidence {
 	if len(s.Evidence) == 0 {
 		return nil
 	}
 	e := s.Evidence[0]
 	switch {
 	case e.Unreadable != "":
-		return &Evidence{e.Strength.String(), kind(e), e.Unreadable}
+		return &Evidence{e.Strength.String(), evidenceKind(e), e.Unreadable}
 	case e.Accepted:
-		return &Evidence{e.Strength.String(), kind(e), detail(e)}
+		return &Evidence{e.Strength.String(), evidenceKind(e), evidenceDetail(e)}
 	case s.Status == discover.Unknown:
-		return &Evidence{e.Strength.String(), kind(e), detail(e) + " (" + e.Why + ")"}
+		return &Evidence{e.Strength.String(), evidenceKind(e), evidenceDetail(e) + " (" + e.Why + ")"}
 	}
 	return nil
 }
 
-// kind and detail name a presence, which needs no words of its own in an adapter.
-func kind(e discover.Evidence) string {
+// evidenceKind and detail name a presence, which needs no words of its own in an adapter.
+func evidenceKind(e discover.Evidence) string {
 	if e.Kind == "" {
 		return "process"
 	}
 	return e.Kind
 }
 
-func detail(e discover.Evidence) string {
+func evidenceDetail(e discover.Evidence) string {
 	if e.Detail == "" {
 		return e.Process.String()
 	}
 	return e.Detail
 }
 
-// metaOf adds to the agent's own facts those of ours that have no field.
-func metaOf(s *discover.Session) discover.Facts {
+// newMeta adds to the agent's own facts those of ours that have no field.
+func newMeta(s *discover.Session) discover.Facts {
 	meta := s.Meta
 	if s.Archived {
 		meta = meta.With("archived", true)

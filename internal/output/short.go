@@ -7,23 +7,23 @@ import (
 	"agentctl/discover"
 )
 
-// ID is a session's ID and the agent that it belongs to, as JSON has them.
-type ID struct{ Agent, Text string }
+// SessionID is a session's SessionID and the agent that it belongs to, as JSON has them.
+type SessionID struct{ Agent, ID string }
 
-// idOf is an ID that may be unknown.
-func idOf(agent string, id *string) ID {
+// newSessionID is an ID that may be unknown.
+func newSessionID(agent string, id *string) SessionID {
 	if id == nil {
-		return ID{agent, ""}
+		return SessionID{agent, ""}
 	}
-	return ID{agent, *id}
+	return SessionID{agent, *id}
 }
 
 // ShortIDs cleans IDs for people. On a terminal each is shortened to its shortest prefix that has as many characters as tell it from
 // its agent's others, and that no other of them begins with; IDs that are equal stay equal. Elsewhere none is shortened.
-func (l Look) ShortIDs(ids []ID) []string {
+func (l TextOptions) ShortIDs(ids []SessionID) []string {
 	out := make([]string, len(ids))
 	for i, id := range ids {
-		out[i] = Clean(id.Text)
+		out[i] = Sanitize(id.ID)
 	}
 	if l.Width == 0 {
 		return out
@@ -33,15 +33,15 @@ func (l Look) ShortIDs(ids []ID) []string {
 	for i, id := range sorted {
 		n := 0
 		if i > 0 {
-			n = max(n, common(id, sorted[i-1])+1)
+			n = max(n, commonPrefixLen(id, sorted[i-1])+1)
 		}
 		if i+1 < len(sorted) {
-			n = max(n, common(id, sorted[i+1])+1)
+			n = max(n, commonPrefixLen(id, sorted[i+1])+1)
 		}
 		need[id] = n
 	}
 	for i, id := range out {
-		n := min(len(id), max(need[id], l.least(ids[i])))
+		n := min(len(id), max(need[id], l.minIDLength(ids[i])))
 		for n < len(id) && !utf8.RuneStart(id[n]) {
 			n++
 		}
@@ -50,16 +50,16 @@ func (l Look) ShortIDs(ids []ID) []string {
 	return out
 }
 
-// least is how many characters of an ID are shown at least.
-func (l Look) least(id ID) int {
-	if l.ShortID == nil {
+// minIDLength is how many characters of an ID are shown at least.
+func (l TextOptions) minIDLength(id SessionID) int {
+	if l.MinShortID == nil {
 		return discover.MinShortID
 	}
-	return l.ShortID(id.Agent, id.Text)
+	return l.MinShortID(id.Agent, id.ID)
 }
 
-// common is how many bytes two strings begin with alike.
-func common(a, b string) int {
+// commonPrefixLen is how many bytes two strings begin with alike.
+func commonPrefixLen(a, b string) int {
 	n := 0
 	for n < len(a) && n < len(b) && a[n] == b[n] {
 		n++

@@ -2,8 +2,8 @@ package output
 
 import "time"
 
-// Stamp is RFC 3339 in UTC with milliseconds; "" for a time that is not known, or that the format cannot say.
-func Stamp(t time.Time) string {
+// Timestamp is RFC 3339 in UTC with milliseconds; "" for a time that is not known, or that the format cannot say.
+func Timestamp(t time.Time) string {
 	t = t.UTC()
 	if t.IsZero() || t.Year() < 1 || t.Year() > 9999 {
 		return ""

@@ -1,7 +1,7 @@
 package output
 
-// Stop is what became of a session that was to be stopped: one element of what stop --json prints.
-type Stop struct {
+// StopResult is what became of a session that was to be stopped: one element of what stop --json prints.
+type StopResult struct {
 	ID        *string  `json:"id"`
 	Adapter   string   `json:"adapter"`
 	Result    string   `json:"result"`

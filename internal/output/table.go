@@ -12,8 +12,8 @@ import (
 	"agentctl/discover"
 )
 
-// Look is how a table or block is to look.
-type Look struct {
+// TextOptions is how a table or block is to look.
+type TextOptions struct {
 	// Width is how many columns the terminal has; 0: unlimited, and nothing is shortened.
 	Width int
 	// Color allows colours.
@@ -22,12 +22,12 @@ type Look struct {
 	Now time.Time
 	// Home is shown as ~.
 	Home string
-	// ShortID is the least number of characters by which an agent's ID means one session; nil: [discover.MinShortID].
-	ShortID func(agent, id string) int
+	// MinShortID is the least number of characters by which an agent's ID means one session; nil: [discover.MinShortID].
+	MinShortID func(agent, id string) int
 }
 
-// WaitingFirst puts the sessions that wait for the person before the others, which stay in their order.
-func WaitingFirst(sessions []discover.Session) {
+// SortWaitingFirst puts the sessions that wait for the person before the others, which stay in their order.
+func SortWaitingFirst(sessions []discover.Session) {
 	rank := func(s discover.Session) int {
 		if s.Status == discover.Waiting {
 			return 0
@@ -37,27 +37,27 @@ func WaitingFirst(sessions []discover.Session) {
 	slices.SortStableFunc(sessions, func(a, b discover.Session) int { return rank(a) - rank(b) })
 }
 
-// Table writes one row a session, with a heading. It fits the width; into a pipe (Width 0) it shows everything whole.
-func Table(w io.Writer, sessions []discover.Session, look Look) error {
-	return look.table(sessions).print(w, look)
+// SessionTable writes one row a session, with a heading. It fits the width; into a pipe (Width 0) it shows everything whole.
+func SessionTable(w io.Writer, sessions []discover.Session, look TextOptions) error {
+	return look.sessionGrid(sessions).flush(w, look)
 }
 
-// table is a grid with one row a session.
-func (l Look) table(sessions []discover.Session) *grid {
+// sessionGrid is a grid with one row a session.
+func (l TextOptions) sessionGrid(sessions []discover.Session) *grid {
 	g := &grid{columns: []column{
-		{head: "ID"},
-		{head: "AGENT", drop: optional + 2},
-		{head: "STATUS", paint: l.Color, comfort: 20, least: 12},
-		{head: "PID", drop: optional + 3, right: true},
-		{head: "AGE", drop: optional + 4, right: true},
-		{head: "LAST", drop: optional, right: true},
-		{head: "GROUP", drop: optional + 1, comfort: 12},
-		{head: "DIR", drop: 2, tail: true, comfort: 16, least: 12},
-		{head: "TITLE", drop: 1, comfort: 20, least: 12},
+		{header: "ID"},
+		{header: "AGENT", dropOrder: optional + 2},
+		{header: "STATUS", colored: l.Color, preferred: 20, min: 12},
+		{header: "PID", dropOrder: optional + 3, alignRight: true},
+		{header: "AGE", dropOrder: optional + 4, alignRight: true},
+		{header: "LAST", dropOrder: optional, alignRight: true},
+		{header: "GROUP", dropOrder: optional + 1, preferred: 12},
+		{header: "DIR", dropOrder: 2, keepEnd: true, preferred: 16, min: 12},
+		{header: "TITLE", dropOrder: 1, preferred: 20, min: 12},
 	}}
-	full := make([]ID, len(sessions))
+	full := make([]SessionID, len(sessions))
 	for i := range sessions {
-		full[i] = ID{string(sessions[i].Agent), sessions[i].ID}
+		full[i] = SessionID{string(sessions[i].Agent), sessions[i].ID}
 	}
 	ids := l.ShortIDs(full)
 	g.rows = make([]row, 0, len(sessions))
@@ -65,8 +65,8 @@ func (l Look) table(sessions []discover.Session) *grid {
 		s := &sessions[i]
 		g.add(row{
 			cells: []string{
-				cmp.Or(ids[i], "-"), string(s.Agent), Clean(statusText(s)), pidText(s), processAge(s, l.Now), Age(s.Activity(), l.Now),
-				Clean(s.Group), Clean(l.dir(s.Dir)), Clean(cmp.Or(s.Title, s.Prompt)),
+				cmp.Or(ids[i], "-"), string(s.Agent), Sanitize(statusText(s)), pidText(s), processAge(s, l.Now), Age(s.Activity(), l.Now),
+				Sanitize(s.Group), Sanitize(l.shortDir(s.Dir)), Sanitize(cmp.Or(s.Title, s.Prompt)),
 			},
 			color: colorOf(s),
 		})
@@ -108,8 +108,8 @@ func processAge(s *discover.Session, now time.Time) string {
 	return Age(s.Processes[0].Started, now)
 }
 
-// dir shortens the home directory to ~, whole path elements only.
-func (l Look) dir(path string) string {
+// shortDir shortens the home directory to ~, whole path elements only.
+func (l TextOptions) shortDir(path string) string {
 	home := filepath.Clean(l.Home)
 	if l.Home == "" || home == "/" {
 		return path

@@ -15,11 +15,11 @@ import (
 	"agentctl/proc"
 )
 
-func table(t testingT, look output.Look, list ...discover.Session) string {
+func table(t testingT, look output.TextOptions, list ...discover.Session) string {
 	t.Helper()
 	look.Now = now
 	var b bytes.Buffer
-	if err := output.Table(&b, list, look); err != nil {
+	if err := output.SessionTable(&b, list, look); err != nil {
 		t.Fatal(err)
 	}
 	return b.String()
@@ -31,7 +31,7 @@ type testingT interface {
 }
 
 func TestTablePiped(t *testing.T) {
-	got := table(t, output.Look{Home: "/home/me"}, full(), unnamed(), stored())
+	got := table(t, output.TextOptions{Home: "/home/me"}, full(), unnamed(), stored())
 	want := `
 ID                                    AGENT        STATUS                       PID  AGE  LAST  GROUP  DIR     TITLE
 01a1fa5c-c285-7d91-bd0a-842a7d8b5424  codex        waiting (permission)  4711,4712*   2h    1m  g-1    ~/repo  mend the parser
@@ -64,11 +64,11 @@ ID        STATUS        TITLE
 88d1d394  stopped
 `,
 	} {
-		if got := table(t, output.Look{Width: width, Home: "/home/me"}, long, stored()); got != want[1:] {
+		if got := table(t, output.TextOptions{Width: width, Home: "/home/me"}, long, stored()); got != want[1:] {
 			t.Errorf("%d columns: got\n%s", width, got)
 		}
 	}
-	if got := table(t, output.Look{Width: 30}, long, stored()); got != "ID        STATUS\n01a1fa5c  waiting (permission)\n88d1d394  stopped\n" {
+	if got := table(t, output.TextOptions{Width: 30}, long, stored()); got != "ID        STATUS\n01a1fa5c  waiting (permission)\n88d1d394  stopped\n" {
 		t.Errorf("narrow:\n%s", got)
 	}
 }
@@ -76,12 +76,12 @@ ID        STATUS        TITLE
 // What waits for the person comes first, in letters that can be read on any background.
 func TestWaitingFirst(t *testing.T) {
 	list := []discover.Session{stored(), unnamed(), full()}
-	output.WaitingFirst(list)
+	output.SortWaitingFirst(list)
 	if list[0].Status != discover.Waiting || list[1].Status != discover.Stopped || list[2].Status != discover.Unknown {
 		t.Errorf("%s, %s, %s", list[0].Status, list[1].Status, list[2].Status)
 	}
 	list[0].Error = ""
-	if got := table(t, output.Look{Width: 200, Color: true}, list...); !strings.Contains(got, "\x1b[30;43mwaiting (permission)\x1b[0m") {
+	if got := table(t, output.TextOptions{Width: 200, Color: true}, list...); !strings.Contains(got, "\x1b[30;43mwaiting (permission)\x1b[0m") {
 		t.Errorf("%q", got)
 	}
 }
@@ -89,7 +89,7 @@ func TestWaitingFirst(t *testing.T) {
 // The table of a group's launches fits, and into a pipe it is whole.
 func TestLaunchTable(t *testing.T) {
 	id := "01a1fa5c-c285-7d91-bd0a-842a7d8b5424"
-	list := []output.Launch{
+	list := []output.LaunchResult{
 		{Name: "codex", Adapter: "codex", Branch: "try/a-group-with-a-long-name/codex", CWD: "/home/me/src/repo-try-a-group-with-a-long-name-codex", Session: &output.Session{ID: &id}},
 		{Name: "claude-code-fable", Adapter: "claude-code", Error: "failed"},
 	}
@@ -106,7 +106,7 @@ claude-code-fable  -
 `,
 	} {
 		var b strings.Builder
-		if err := output.LaunchTable(&b, list, output.Look{Width: width, Home: "/home/me"}); err != nil {
+		if err := output.LaunchTable(&b, list, output.TextOptions{Width: width, Home: "/home/me"}); err != nil {
 			t.Fatal(err)
 		}
 		if b.String() != want[1:] {
@@ -116,7 +116,7 @@ claude-code-fable  -
 }
 
 func TestTableColor(t *testing.T) {
-	got := table(t, output.Look{Width: 80, Color: true}, stored())
+	got := table(t, output.TextOptions{Width: 80, Color: true}, stored())
 	if !strings.Contains(got, "\x1b[2mstopped\x1b[0m") || strings.Count(got, "\x1b") != 2 {
 		t.Errorf("%q", got)
 	}
@@ -127,7 +127,7 @@ func TestTableHome(t *testing.T) {
 	for home, want := range map[string]string{
 		"/home/me": "~/repo", "/home/me/": "~/repo", "/home/m": "/home/me/repo", "": "/home/me/repo", "/": "/home/me/repo",
 	} {
-		if got := table(t, output.Look{Home: home}, full()); !strings.Contains(got, "  "+want+"  ") {
+		if got := table(t, output.TextOptions{Home: home}, full()); !strings.Contains(got, "  "+want+"  ") {
 			t.Errorf("home %q: %s", home, got)
 		}
 	}
@@ -155,7 +155,7 @@ func TestTableProperties(t *testing.T) {
 		})
 		rows := rapid.SliceOfN(row, 1, 5).Draw(t, "rows")
 		width := rapid.IntRange(0, 140).Draw(t, "width")
-		out := table(t, output.Look{Width: width, Color: true}, rows...)
+		out := table(t, output.TextOptions{Width: width, Color: true}, rows...)
 		lines := strings.Split(strings.TrimSuffix(out, "\n"), "\n")
 		if len(lines) != len(rows)+1 {
 			t.Fatalf("%d rows in %d lines", len(rows), len(lines))
@@ -179,14 +179,14 @@ func TestShortIDs(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		ids := rapid.SliceOf(rapid.StringMatching(`[ab]{6,14}`)).Draw(t, "ids")
 		least := rapid.IntRange(1, 10).Draw(t, "least")
-		var full []output.ID
+		var full []output.SessionID
 		for _, id := range ids {
-			full = append(full, output.ID{Text: id})
+			full = append(full, output.SessionID{ID: id})
 		}
-		if piped := (output.Look{}).ShortIDs(full); !slices.Equal(piped, ids) {
+		if piped := (output.TextOptions{}).ShortIDs(full); !slices.Equal(piped, ids) {
 			t.Fatalf("%q into a pipe", piped)
 		}
-		short := output.Look{Width: 80, ShortID: func(string, string) int { return least }}.ShortIDs(full)
+		short := output.TextOptions{Width: 80, MinShortID: func(string, string) int { return least }}.ShortIDs(full)
 		for i, s := range short {
 			if !strings.HasPrefix(ids[i], s) || len(s) < least && s != ids[i] {
 				t.Fatalf("%s for %s", s, ids[i])

@@ -15,7 +15,7 @@ import (
 
 func TestBlock(t *testing.T) {
 	var b bytes.Buffer
-	if err := output.Block(&b, full(), busy(), true, output.Look{Now: now, Home: "/home/me"}); err != nil {
+	if err := output.Details(&b, full(), busy(), true, output.TextOptions{Now: now, Home: "/home/me"}); err != nil {
 		t.Fatal(err)
 	}
 	want := `
@@ -73,7 +73,7 @@ func TestBlockOfStopped(t *testing.T) {
 	s := stored()
 	s.Turn = discover.Turn{State: discover.TurnDone, Detail: "tool: old"}
 	var b bytes.Buffer
-	if err := output.Block(&b, s, output.Machine{}, true, output.Look{Now: now, Color: true}); err != nil {
+	if err := output.Details(&b, s, output.Resources{}, true, output.TextOptions{Now: now, Color: true}); err != nil {
 		t.Fatal(err)
 	}
 	got := b.String()
@@ -98,7 +98,7 @@ func FuzzBlock(f *testing.F) {
 		x.Evidence[0].Detail, x.Evidence[1].Why, x.Evidence[0].Kind = s, s, s
 		x.Meta = discover.Facts{{"k" + s, s}}
 		var b bytes.Buffer
-		if err := output.Block(&b, x, output.Machine{}, true, output.Look{Now: now}); err != nil {
+		if err := output.Details(&b, x, output.Resources{}, true, output.TextOptions{Now: now}); err != nil {
 			t.Fatal(err)
 		}
 		for line := range strings.Lines(b.String()) {
@@ -133,7 +133,7 @@ func format(t *testing.T, template string, s discover.Session) (string, error) {
 		return "", err
 	}
 	var b bytes.Buffer
-	err = f.Write(&b, output.Of(s))
+	err = f.Write(&b, output.NewSession(s))
 	return b.String(), err
 }
 
@@ -178,10 +178,10 @@ func TestFormat(t *testing.T) {
 // {{json .}} is what --json prints, of every kind of object.
 func TestFormatWholeObject(t *testing.T) {
 	for _, object := range []any{
-		output.Of(full()), output.Of(stored()), output.Of(unnamed()), output.On(full(), busy()),
+		output.NewSession(full()), output.NewSession(stored()), output.NewSession(unnamed()), output.NewSessionWithResources(full(), busy()),
 		output.Lock{Directory: "/a", Kind: "held", PID: 1},
-		output.Worktree{Path: "/a", Sessions: []output.Session{output.Of(stored())}},
-		output.Event{Type: "session.idle", Session: output.Of(stored())},
+		output.Worktree{Path: "/a", Sessions: []output.Session{output.NewSession(stored())}},
+		output.Event{Type: "session.idle", Session: output.NewSession(stored())},
 	} {
 		f, err := output.ParseFormat("{{json .}}", time.Now, object)
 		if err != nil {

@@ -14,60 +14,60 @@ import (
 // Transcript writes messages for people, one after the other. What a session said is indented, so that it cannot look
 // like what is said about it.
 type Transcript struct {
-	look TranscriptLook
+	opts TranscriptOptions
 	out  io.Writer
-	// speaker is who was named last, models what answered last in each session.
-	speaker string
-	models  map[string]string
+	// lastHeader is who was named last, models what answered last in each session.
+	lastHeader string
+	lastModels map[string]string
 }
 
-// TranscriptLook is how a transcript is to look.
-type TranscriptLook struct {
-	Look
-	// Ages says of each message how long ago it was.
-	Ages bool
-	// Tools shows what tools were called with and what they returned.
-	Tools bool
-	// Whole shortens nothing of that. Without a width nothing is shortened either.
-	Whole bool
+// TranscriptOptions is how a transcript is to look.
+type TranscriptOptions struct {
+	TextOptions
+	// ShowAge says of each message how long ago it was.
+	ShowAge bool
+	// ShowTools shows what tools were called with and what they returned.
+	ShowTools bool
+	// Full shortens nothing of that. Without a width nothing is shortened either.
+	Full bool
 }
 
 // NewTranscript begins one.
-func NewTranscript(out io.Writer, look TranscriptLook) *Transcript {
-	return &Transcript{look: look, out: out, models: map[string]string{}}
+func NewTranscript(out io.Writer, look TranscriptOptions) *Transcript {
+	return &Transcript{opts: look, out: out, lastModels: map[string]string{}}
 }
 
-// Entry is a message for a [Transcript], with the session that it is of as it is now.
-type Entry struct {
+// TranscriptMessage is a message for a [Transcript], with the session that it is of as it is now.
+type TranscriptMessage struct {
 	discover.Message
-	Of discover.Session
-	// Whose names the session beside the message; "" needs no naming.
-	Whose string
-	// Again: it was written before, and is another one now.
-	Again bool
+	CurrentSession discover.Session
+	// SessionLabel names the session beside the message; "" needs no naming.
+	SessionLabel string
+	// Changed: it was written before, and is another one now.
+	Changed bool
 }
 
 // Write adds a message. Of a call that was written before it tells what has become of it.
-func (t *Transcript) Write(e Entry) error {
+func (t *Transcript) Write(e TranscriptMessage) error {
 	var b strings.Builder
 	switch {
 	case e.Tool == nil:
-		t.head(&b, e)
-		t.text(&b, e)
-	case e.Again:
+		t.writeHeader(&b, e)
+		t.writeText(&b, e)
+	case e.Changed:
 		b.WriteString(t.callLine(e, cmp.Or(stateText(e), string(e.Tool.State))))
-		t.output(&b, e)
+		t.writeOutput(&b, e)
 	default:
-		t.call(&b, e)
+		t.writeCall(&b, e)
 	}
 	return t.flush(&b)
 }
 
-// Waits ends a transcript that does not show what its session waits for.
-func (t *Transcript) Waits(s discover.Session) error {
+// WriteWaiting ends a transcript that does not show what its session waits for.
+func (t *Transcript) WriteWaiting(s discover.Session) error {
 	var b strings.Builder
-	t.gap(&b)
-	b.WriteString(t.paint("33", waitText(s)) + "\n")
+	t.writeBlankLine(&b)
+	b.WriteString(t.colored("33", waitingText(s)) + "\n")
 	return t.flush(&b)
 }
 
@@ -76,37 +76,37 @@ func (t *Transcript) flush(b *strings.Builder) error {
 	return err
 }
 
-// gap parts a paragraph from the one before.
-func (t *Transcript) gap(b *strings.Builder) {
-	if t.speaker != "" {
+// writeBlankLine parts a paragraph from the one before.
+func (t *Transcript) writeBlankLine(b *strings.Builder) {
+	if t.lastHeader != "" {
 		b.WriteByte('\n')
 	}
-	t.speaker = "nobody"
+	t.lastHeader = "nobody"
 }
 
-// head names who speaks, when, and with which model if that is another one than before.
-func (t *Transcript) head(b *strings.Builder, e Entry) {
-	t.gap(b)
-	name, color := label(e.Message)
-	t.speaker = e.Whose + "\n" + name
-	words := []string{t.paint(color, name)}
-	if at := t.when(e.Time); at != "" {
-		words = append(words, t.paint("2", at))
+// writeHeader names who speaks, when, and with which model if that is another one than before.
+func (t *Transcript) writeHeader(b *strings.Builder, e TranscriptMessage) {
+	t.writeBlankLine(b)
+	name, color := headerLabel(e.Message)
+	t.lastHeader = e.SessionLabel + "\n" + name
+	words := []string{t.colored(color, name)}
+	if at := t.timeText(e.Time); at != "" {
+		words = append(words, t.colored("2", at))
 	}
-	if e.Model != "" && e.Model != t.models[e.Session] {
-		t.models[e.Session] = e.Model
-		words = append(words, t.paint("2", Clean(e.Model)))
+	if e.Model != "" && e.Model != t.lastModels[e.Session] {
+		t.lastModels[e.Session] = e.Model
+		words = append(words, t.colored("2", Sanitize(e.Model)))
 	}
-	line := t.whose(e) + strings.Join(words, gap)
-	for t.look.Width > 0 && len(words) > 1 && width(line) > t.look.Width {
+	line := t.sessionLabel(e) + strings.Join(words, columnGap)
+	for t.opts.Width > 0 && len(words) > 1 && displayWidth(line) > t.opts.Width {
 		words = words[:len(words)-1]
-		line = t.whose(e) + strings.Join(words, gap)
+		line = t.sessionLabel(e) + strings.Join(words, columnGap)
 	}
 	b.WriteString(line + "\n")
 }
 
-// label is what a message is called, and its colour.
-func label(m discover.Message) (name, color string) {
+// headerLabel is what a message is called, and its colour.
+func headerLabel(m discover.Message) (name, color string) {
 	switch m.Kind {
 	case discover.KindError:
 		return "error", "1;31"
@@ -124,42 +124,42 @@ func label(m discover.Message) (name, color string) {
 	return string(m.Role), "2"
 }
 
-func (t *Transcript) when(at time.Time) string {
+func (t *Transcript) timeText(at time.Time) string {
 	switch {
 	case at.IsZero():
 		return ""
-	case t.look.Ages:
-		return t.look.moment(at)
+	case t.opts.ShowAge:
+		return t.opts.timeAndAge(at)
 	}
-	return at.In(t.look.Now.Location()).Format(time.DateTime)
+	return at.In(t.opts.Now.Location()).Format(time.DateTime)
 }
 
-func (t *Transcript) whose(e Entry) string {
-	if e.Whose == "" {
+func (t *Transcript) sessionLabel(e TranscriptMessage) string {
+	if e.SessionLabel == "" {
 		return ""
 	}
-	return t.paint("2", "["+e.Whose+"]") + " "
+	return t.colored("2", "["+e.SessionLabel+"]") + " "
 }
 
-// text adds the words of a message. A summary is long, and nobody's.
-func (t *Transcript) text(b *strings.Builder, e Entry) {
-	if name, _ := label(e.Message); e.Text == "" || e.Text == name { // it says no more than its head
+// writeText adds the words of a message. A summary is long, and nobody's.
+func (t *Transcript) writeText(b *strings.Builder, e TranscriptMessage) {
+	if name, _ := headerLabel(e.Message); e.Text == "" || e.Text == name { // it says no more than its head
 		return
 	}
 	most := 0
 	if e.Kind == discover.KindCompaction {
-		most = t.most()
+		most = t.maxLines()
 	}
-	t.lines(b, e.Text, "  ", most)
+	t.writeLines(b, e.Text, "  ", most)
 }
 
-// paint colours a text.
-func (t *Transcript) paint(color, text string) string {
-	if !t.look.Color || color == "" {
+// colored colours a text.
+func (t *Transcript) colored(color, text string) string {
+	if !t.opts.Color || color == "" {
 		return text
 	}
 	return "\x1b[" + color + "m" + text + "\x1b[0m"
 }
 
-// width is that of a text, which may have colours.
-func width(s string) int { return displaywidth.Options{ControlSequences: true}.String(s) }
+// displayWidth is that of a text, which may have colours.
+func displayWidth(s string) int { return displaywidth.Options{ControlSequences: true}.String(s) }

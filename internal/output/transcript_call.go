@@ -9,42 +9,42 @@ import (
 	"agentctl/discover"
 )
 
-// call adds a tool's call: a line, and if that is asked for what it was called with and what it returned.
-func (t *Transcript) call(b *strings.Builder, e Entry) {
-	if name, _ := label(e.Message); t.speaker != e.Whose+"\n"+name {
-		t.head(b, e)
+// writeCall adds a tool's call: a line, and if that is asked for what it was called with and what it returned.
+func (t *Transcript) writeCall(b *strings.Builder, e TranscriptMessage) {
+	if name, _ := headerLabel(e.Message); t.lastHeader != e.SessionLabel+"\n"+name {
+		t.writeHeader(b, e)
 	}
 	b.WriteString(t.callLine(e, stateText(e)))
-	if t.look.Tools {
-		t.part(b, "input", inputText(e.Tool.Input))
+	if t.opts.ShowTools {
+		t.writeSection(b, "input", inputText(e.Tool.Input))
 	}
-	t.output(b, e)
+	t.writeOutput(b, e)
 }
 
-func (t *Transcript) output(b *strings.Builder, e Entry) {
-	if t.look.Tools {
-		t.part(b, "output", e.Tool.Output)
+func (t *Transcript) writeOutput(b *strings.Builder, e TranscriptMessage) {
+	if t.opts.ShowTools {
+		t.writeSection(b, "output", e.Tool.Output)
 	}
 }
 
 // callLine says in one line what is called and how far it has got.
-func (t *Transcript) callLine(e Entry, state string) string {
-	if e.Tool.State == discover.ToolFailed && !t.look.Tools {
-		if why := Clean(firstLine(e.Tool.Output)); why != "" {
+func (t *Transcript) callLine(e TranscriptMessage, state string) string {
+	if e.Tool.State == discover.ToolFailed && !t.opts.ShowTools {
+		if why := Sanitize(firstLine(e.Tool.Output)); why != "" {
 			state += ": " + why
 		}
 	}
-	words := []string{cmp.Or(Clean(e.Tool.Name), "-"), Clean(e.Tool.Brief), state}
-	if t.look.Width > 0 {
-		t.shorten(words, t.look.Width-width(t.whose(e))-displaywidth.String(bullet))
+	words := []string{cmp.Or(Sanitize(e.Tool.Name), "-"), Sanitize(e.Tool.Brief), state}
+	if t.opts.Width > 0 {
+		t.fitWords(words, t.opts.Width-displayWidth(t.sessionLabel(e))-displaywidth.String(bullet))
 	}
 	color := stateColor(e.Tool.State)
-	line := t.whose(e) + t.paint(color, bullet) + words[0]
+	line := t.sessionLabel(e) + t.colored(color, bullet) + words[0]
 	if words[1] != "" {
-		line += gap + words[1]
+		line += columnGap + words[1]
 	}
 	if words[2] != "" {
-		line += gap + t.paint(color, words[2])
+		line += columnGap + t.colored(color, words[2])
 	}
 	return line + "\n"
 }
@@ -52,38 +52,38 @@ func (t *Transcript) callLine(e Entry, state string) string {
 // bullet begins the line of a call.
 const bullet = "⏺ "
 
-// shorten makes the words of a call fit into so many columns: first what it does, then how it ended, then its name.
-func (t *Transcript) shorten(words []string, columns int) {
-	over := -columns - len(gap)
+// fitWords makes the words of a call fit into so many columns: first what it does, then how it ended, then its name.
+func (t *Transcript) fitWords(words []string, columns int) {
+	over := -columns - len(columnGap)
 	for _, w := range words {
 		if w != "" {
-			over += displaywidth.String(w) + len(gap)
+			over += displaywidth.String(w) + len(columnGap)
 		}
 	}
 	for _, part := range []struct{ word, least int }{{1, 12}, {2, 12}, {0, 8}, {1, 4}, {2, 7}, {0, 4}} {
 		if is := displaywidth.String(words[part.word]); over > 0 && is > part.least {
-			words[part.word] = cut(words[part.word], max(part.least, is-over), false)
+			words[part.word] = truncate(words[part.word], max(part.least, is-over), false)
 			over -= is - displaywidth.String(words[part.word])
 		}
 	}
 }
 
 // stateText says how far a call has got; nothing of one that is done.
-func stateText(e Entry) string {
+func stateText(e TranscriptMessage) string {
 	switch e.Tool.State {
 	case discover.ToolDone:
 		return ""
 	case discover.ToolWaiting:
-		return waitText(e.Of)
+		return waitingText(e.CurrentSession)
 	}
 	return string(e.Tool.State)
 }
 
-func waitText(s discover.Session) string {
+func waitingText(s discover.Session) string {
 	if s.WaitingFor == "" {
 		return "waiting"
 	}
-	return "waiting for " + Clean(s.WaitingFor)
+	return "waiting for " + Sanitize(s.WaitingFor)
 }
 
 func stateColor(s discover.ToolState) string {

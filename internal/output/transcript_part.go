@@ -7,37 +7,37 @@ import (
 	"strings"
 )
 
-// shortPart is how many lines are shown of what need not be read whole.
-const shortPart = 10
+// maxSectionLines is how many lines are shown of what need not be read whole.
+const maxSectionLines = 10
 
-// most is how many lines of such a text are shown; 0: all.
-func (t *Transcript) most() int {
-	if t.look.Whole || t.look.Width == 0 {
+// maxLines is how many lines of such a text are shown; 0: all.
+func (t *Transcript) maxLines() int {
+	if t.opts.Full || t.opts.Width == 0 {
 		return 0
 	}
-	return shortPart
+	return maxSectionLines
 }
 
-// part adds what a tool was called with, or what it returned, under its name.
-func (t *Transcript) part(b *strings.Builder, name, text string) {
+// writeSection adds what a tool was called with, or what it returned, under its name.
+func (t *Transcript) writeSection(b *strings.Builder, name, text string) {
 	if text == "" {
 		return
 	}
-	b.WriteString("    " + t.paint("2", name) + "\n")
-	t.lines(b, text, "      ", t.most())
+	b.WriteString("    " + t.colored("2", name) + "\n")
+	t.writeLines(b, text, "      ", t.maxLines())
 }
 
-// lines adds a text, indented, in lines that fit. Of one that has more than so many lines it says what is left out.
-func (t *Transcript) lines(b *strings.Builder, text, indent string, most int) {
-	left := strings.Split(strings.TrimRight(CleanText(text), "\n"), "\n")
+// writeLines adds a text, indented, in lines that fit. Of one that has more than so many lines it says what is left out.
+func (t *Transcript) writeLines(b *strings.Builder, text, indent string, most int) {
+	left := strings.Split(strings.TrimRight(SanitizeLines(text), "\n"), "\n")
 	for n := 0; len(left) > 0; left = left[1:] {
 		parts := []string{left[0]}
-		if t.look.Width > 0 {
-			parts = wrap(left[0], t.look.Width-len(indent))
+		if t.opts.Width > 0 {
+			parts = wrap(left[0], t.opts.Width-len(indent))
 		}
 		for i, part := range parts {
 			if most > 0 && n == most {
-				b.WriteString(indent + t.paint("2", leftOut(parts[i:], left)) + "\n")
+				b.WriteString(indent + t.colored("2", omittedText(parts[i:], left)) + "\n")
 				return
 			}
 			b.WriteString(strings.TrimRight(indent+part, " ") + "\n")
@@ -46,8 +46,8 @@ func (t *Transcript) lines(b *strings.Builder, text, indent string, most int) {
 	}
 }
 
-// leftOut says how much of a text is not shown: whole lines, or the rest of the last one.
-func leftOut(parts, lines []string) string {
+// omittedText says how much of a text is not shown: whole lines, or the rest of the last one.
+func omittedText(parts, lines []string) string {
 	if n := len(lines); n > 1 {
 		return fmt.Sprintf("… %d more lines", n)
 	}

@@ -51,12 +51,12 @@ func conversation() []discover.Message {
 	}
 }
 
-func transcript(t *testing.T, look output.TranscriptLook, messages ...discover.Message) string {
+func transcript(t *testing.T, look output.TranscriptOptions, messages ...discover.Message) string {
 	t.Helper()
 	var b bytes.Buffer
 	tr := output.NewTranscript(&b, look)
 	for _, m := range messages {
-		if err := tr.Write(output.Entry{Message: m, Of: full()}); err != nil {
+		if err := tr.Write(output.TranscriptMessage{Message: m, CurrentSession: full()}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -102,7 +102,7 @@ assistant  2026-11-20 11:19:00 (41m ago)  haiku
 ⏺ Bash  make  running
 ⏺ Bash  git push  waiting for permission
 `
-	look := output.TranscriptLook{Look: output.Look{Now: now, Width: 80}, Ages: true}
+	look := output.TranscriptOptions{TextOptions: output.TextOptions{Now: now, Width: 80}, ShowAge: true}
 	if got := transcript(t, look, conversation()...); got != want[1:] {
 		t.Errorf("got\n%s", got)
 	}
@@ -158,15 +158,15 @@ assistant  2026-11-20 11:59:00
     output
       why not
 `
-	look := output.TranscriptLook{Look: output.Look{Now: now, Width: 36}, Tools: true}
+	look := output.TranscriptOptions{TextOptions: output.TextOptions{Now: now, Width: 36}, ShowTools: true}
 	if got := transcript(t, look, long, odd, none); got != want[1:] {
 		t.Errorf("got\n%s", got)
 	}
-	look.Whole = true
+	look.Full = true
 	if got := transcript(t, look, long, odd, none); strings.Contains(got, "more") || strings.Count(got, "wide") != 200 {
 		t.Errorf("not whole:\n%s", got)
 	}
-	look.Whole, look.Width = false, 0
+	look.Full, look.Width = false, 0
 	if got := transcript(t, look, long, odd, none); strings.Contains(got, "more") || !strings.Contains(got, strings.Repeat("wide ", 99)+"wide\n") {
 		t.Errorf("shortened or wrapped in a pipe:\n%s", got)
 	}
@@ -175,10 +175,10 @@ assistant  2026-11-20 11:59:00
 // What was written is not written again, but what has become of it is told.
 func TestTranscriptOfChanges(t *testing.T) {
 	var b bytes.Buffer
-	tr := output.NewTranscript(&b, output.TranscriptLook{Look: output.Look{Now: now}, Tools: true})
+	tr := output.NewTranscript(&b, output.TranscriptOptions{TextOptions: output.TextOptions{Now: now}, ShowTools: true})
 	s := full()
 	write := func(again bool, m discover.Message, whose string) {
-		if err := tr.Write(output.Entry{Message: m, Of: s, Whose: whose, Again: again}); err != nil {
+		if err := tr.Write(output.TranscriptMessage{Message: m, CurrentSession: s, SessionLabel: whose, Changed: again}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -188,7 +188,7 @@ func TestTranscriptOfChanges(t *testing.T) {
 	write(true, called("a", discover.ToolDone, "out", time.Minute), "")
 	write(true, called("b", discover.ToolFailed, "no", time.Minute), "kid")
 	write(true, said(discover.Assistant, discover.KindText, "more of it", time.Minute), "")
-	if err := tr.Waits(s); err != nil {
+	if err := tr.WriteWaiting(s); err != nil {
 		t.Fatal(err)
 	}
 	want := `
@@ -235,11 +235,11 @@ func TestTranscriptFitsAndIsHarmless(t *testing.T) {
 		s := full()
 		s.WaitingFor = text.Draw(t, "waiting for")
 		var b bytes.Buffer
-		tr := output.NewTranscript(&b, output.TranscriptLook{
-			Look: output.Look{Now: now, Width: columns, Color: true}, Tools: rapid.Bool().Draw(t, "tools"),
+		tr := output.NewTranscript(&b, output.TranscriptOptions{
+			TextOptions: output.TextOptions{Now: now, Width: columns, Color: true}, ShowTools: rapid.Bool().Draw(t, "tools"),
 		})
 		for _, message := range []discover.Message{m, c} {
-			if err := tr.Write(output.Entry{Message: message, Of: s, Whose: "kid-1234"}); err != nil {
+			if err := tr.Write(output.TranscriptMessage{Message: message, CurrentSession: s, SessionLabel: "kid-1234"}); err != nil {
 				t.Fatal(err)
 			}
 		}

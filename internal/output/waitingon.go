@@ -20,11 +20,11 @@ func WaitingOnText(on *discover.WaitingOn) string {
 	if on == nil {
 		return ""
 	}
-	brief := Clean(on.Brief)
+	brief := Sanitize(on.Brief)
 	if len(on.Questions) > 0 {
-		brief = Clean(strings.Join(on.Questions, " "))
+		brief = Sanitize(strings.Join(on.Questions, " "))
 	}
-	tool := cmp.Or(Clean(on.Tool), "-")
+	tool := cmp.Or(Sanitize(on.Tool), "-")
 	if brief == "" {
 		return tool
 	}

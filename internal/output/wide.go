@@ -9,41 +9,41 @@ import (
 	"agentctl/discover"
 )
 
-// WideTable is [Table] with what each session does on the machine; machines are in the order of the sessions. Where the
+// WideSessionTable is [Table] with what each session does on the machine; machines are in the order of the sessions. Where the
 // width does not suffice, the facts go that change least, but what names a session stays.
-func WideTable(w io.Writer, sessions []discover.Session, machines []Machine, look Look) error {
-	g := look.table(sessions)
-	at := slices.IndexFunc(g.columns, func(c column) bool { return c.head == "GROUP" })
+func WideSessionTable(w io.Writer, sessions []discover.Session, machines []Resources, look TextOptions) error {
+	g := look.sessionGrid(sessions)
+	at := slices.IndexFunc(g.columns, func(c column) bool { return c.header == "GROUP" })
 	g.columns = slices.Insert(g.columns, at, []column{
-		{head: "CPU", drop: optional, right: true},
-		{head: "MEMORY", drop: optional, right: true},
-		{head: "PORTS", drop: optional + 4, comfort: 9},
-		{head: "CONTEXT", drop: optional + 3, right: true},
-		{head: "CHANGES", drop: optional + 2},
-		{head: "DOING", drop: optional + 5, comfort: 16},
+		{header: "CPU", dropOrder: optional, alignRight: true},
+		{header: "MEMORY", dropOrder: optional, alignRight: true},
+		{header: "PORTS", dropOrder: optional + 4, preferred: 9},
+		{header: "CONTEXT", dropOrder: optional + 3, alignRight: true},
+		{header: "CHANGES", dropOrder: optional + 2},
+		{header: "DOING", dropOrder: optional + 5, preferred: 16},
 	}...)
 	for i := range g.columns { // the names of a session go last, what it does before its processes
-		switch c := &g.columns[i]; c.head {
+		switch c := &g.columns[i]; c.header {
 		case "STATUS":
-			c.comfort = c.least
+			c.preferred = c.min
 		case "PID", "AGE":
-			c.drop += optional
+			c.dropOrder += optional
 		case "LAST":
-			c.drop++
+			c.dropOrder++
 		case "TITLE", "DIR":
-			c.comfort = c.least
+			c.preferred = c.min
 		}
 	}
 	for i, s := range sessions {
 		m := machines[i]
 		doing := ""
 		if s.Status.Live() {
-			doing = cmp.Or(WaitingOnText(s.WaitingOn), Clean(s.Turn.Detail))
+			doing = cmp.Or(WaitingOnText(s.WaitingOn), Sanitize(s.Turn.Detail))
 		}
 		g.rows[i].cells = slices.Insert(g.rows[i].cells, at,
-			cpuText(m.cpu()), memoryText(m.memory()), portsText(m.ports()), contextText(s.Tokens), m.Changes.letters(), doing)
+			cpuText(m.totalCPU()), memoryText(m.totalMemory()), portsText(m.allPorts()), contextText(s.Tokens), m.Changes.statusLetters(), doing)
 	}
-	return g.print(w, look)
+	return g.flush(w, look)
 }
 
 // contextText is how much the context holds, and of what the model takes.
@@ -68,10 +68,10 @@ func thousands(n int64) string {
 	return fmt.Sprintf("%.1fM", float64(n)/1000_000)
 }
 
-// letters says what is not committed as git status does: M what is changed, ? what is untracked.
-func (c *Changes) letters() string {
+// statusLetters says what is not committed as git status does: M what is changed, ? what is untracked.
+func (c *Changes) statusLetters() string {
 	if c == nil {
 		return ""
 	}
-	return c.files("%dM", "%d?", " ")
+	return c.countsText("%dM", "%d?", " ")
 }

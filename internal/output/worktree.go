@@ -28,8 +28,8 @@ type Worktree struct {
 	Sessions []Session `json:"sessions"`
 }
 
-// Cleaned is what became of a worktree or a branch that was to be removed, as JSON has it.
-type Cleaned struct {
+// CleanResult is what became of a worktree or a branch that was to be removed, as JSON has it.
+type CleanResult struct {
 	// Path is "" where there is a branch alone.
 	Path   string `json:"path,omitempty"`
 	Branch string `json:"branch,omitempty"`
@@ -48,22 +48,22 @@ type CleanReason struct {
 	Message string `json:"message"`
 }
 
-// headShown is how many digits of a commit a table shows, as git does in most repositories.
-const headShown = 9
+// shortHashLen is how many digits of a commit a table shows, as git does in most repositories.
+const shortHashLen = 9
 
 // WorktreeTable writes one row a worktree, with a heading.
-func WorktreeTable(w io.Writer, list []Worktree, look Look) error {
+func WorktreeTable(w io.Writer, list []Worktree, look TextOptions) error {
 	g := grid{columns: []column{
-		{head: "PATH", tail: true, least: 20},
-		{head: "BRANCH", drop: 2, least: 12},
-		{head: "HEAD", drop: optional},
-		{head: "STATE", drop: 3, least: 20},
-		{head: "SESSIONS", drop: 1, least: 30},
+		{header: "PATH", keepEnd: true, min: 20},
+		{header: "BRANCH", dropOrder: 2, min: 12},
+		{header: "HEAD", dropOrder: optional},
+		{header: "STATE", dropOrder: 3, min: 20},
+		{header: "SESSIONS", dropOrder: 1, min: 30},
 	}}
-	var full []ID
+	var full []SessionID
 	for _, t := range list {
 		for _, s := range t.Sessions {
-			full = append(full, idOf(s.Adapter, s.ID))
+			full = append(full, newSessionID(s.Adapter, s.ID))
 		}
 	}
 	ids := look.ShortIDs(full)
@@ -74,11 +74,11 @@ func WorktreeTable(w io.Writer, list []Worktree, look Look) error {
 			ids = ids[1:]
 		}
 		g.add(row{cells: []string{
-			Clean(look.dir(t.Path)), Clean(cmp.Or(t.Branch, "-")), t.Head[:min(len(t.Head), headShown)],
-			Clean(strings.Join(t.states(), ", ")), strings.Join(who, ", "),
+			Sanitize(look.shortDir(t.Path)), Sanitize(cmp.Or(t.Branch, "-")), t.Head[:min(len(t.Head), shortHashLen)],
+			Sanitize(strings.Join(t.states(), ", ")), strings.Join(who, ", "),
 		}})
 	}
-	return g.print(w, look)
+	return g.flush(w, look)
 }
 
 // states are what is special about it, in words.

@@ -7,8 +7,8 @@ import (
 	"github.com/clipperhouse/displaywidth"
 )
 
-// leastWidth is that of the narrowest text: in a narrower terminal lines are too wide.
-const leastWidth = 8
+// minWrapWidth is that of the narrowest text: in a narrower terminal lines are too wide.
+const minWrapWidth = 8
 
 // tabStop is how far apart the columns are that a tab goes to.
 const tabStop = 4
@@ -16,14 +16,14 @@ const tabStop = 4
 // wrap parts a line into such as are at most that wide, between words where it can. What goes on is indented as the line
 // is. The line is clean and has no line breaks.
 func wrap(line string, width int) (out []string) {
-	line = strings.TrimRight(expand(line), " ")
-	width = max(width, leastWidth)
+	line = strings.TrimRight(expandTabs(line), " ")
+	width = max(width, minWrapWidth)
 	indent := line[:len(line)-len(strings.TrimLeft(line, " "))]
 	if len(indent) > width/2 {
 		indent = ""
 	}
 	for prefix := ""; ; prefix = indent {
-		n := fitting(line, width-len(prefix))
+		n := fitLen(line, width-len(prefix))
 		out = append(out, prefix+strings.TrimRight(line[:n], " "))
 		if line = strings.TrimLeft(line[n:], " "); line == "" {
 			return out
@@ -31,9 +31,9 @@ func wrap(line string, width int) (out []string) {
 	}
 }
 
-// fitting is how much of a text goes into a line, in bytes: all of it, or up to the end of a word, or of a word that is
+// fitLen is how much of a text goes into a line, in bytes: all of it, or up to the end of a word, or of a word that is
 // too long what there is room for. It is never nothing.
-func fitting(s string, room int) int {
+func fitLen(s string, room int) int {
 	at, word, used := 0, 0, 0 // word: where the last one that fits ends
 	inside := false
 	for g := displaywidth.StringGraphemes(s); g.Next(); at += len(g.Value()) {
@@ -49,8 +49,8 @@ func fitting(s string, room int) int {
 	return len(s)
 }
 
-// expand puts blanks for tabs.
-func expand(line string) string {
+// expandTabs puts blanks for tabs.
+func expandTabs(line string) string {
 	if !strings.Contains(line, "\t") {
 		return line
 	}

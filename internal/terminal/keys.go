@@ -7,9 +7,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// read reads the keys that are typed, until stop is called; the channel is closed if the terminal is gone. It never waits in
+// readKeys reads the keys that are typed, until stop is called; the channel is closed if the terminal is gone. It never waits in
 // a read: that could not be ended, and would take a key that is meant for the next program.
-func read(in *os.File) (keys <-chan byte, stop func(), err error) {
+func readKeys(in *os.File) (keys <-chan byte, stop func(), err error) {
 	woken, wake, err := os.Pipe()
 	if err != nil {
 		return nil, nil, err
@@ -20,7 +20,7 @@ func read(in *os.File) (keys <-chan byte, stop func(), err error) {
 		defer close(out)
 		defer woken.Close()
 		buf := make([]byte, 1)
-		for typed(in, woken) {
+		for waitForKey(in, woken) {
 			n, err := unix.Read(int(in.Fd()), buf)
 			switch {
 			case errors.Is(err, unix.EINTR), errors.Is(err, unix.EAGAIN):
@@ -38,8 +38,8 @@ func read(in *os.File) (keys <-chan byte, stop func(), err error) {
 	return out, func() { close(quit); wake.Close(); <-done }, nil
 }
 
-// typed waits until there is something to read, or until the other end of woken is closed.
-func typed(in, woken *os.File) bool {
+// waitForKey waits until there is something to read, or until the other end of woken is closed.
+func waitForKey(in, woken *os.File) bool {
 	set := []unix.PollFd{{Fd: int32(in.Fd()), Events: unix.POLLIN}, {Fd: int32(woken.Fd()), Events: unix.POLLIN}}
 	for {
 		_, err := unix.Poll(set, -1)

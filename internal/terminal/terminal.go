@@ -14,8 +14,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// beat is how often a frame is drawn though nothing has changed: it may show ages.
-const beat = time.Second
+// redrawInterval is how often a frame is drawn though nothing has changed: it may show ages.
+const redrawInterval = time.Second
 
 // Screen is a terminal, and what to show on it.
 type Screen struct {
@@ -31,20 +31,20 @@ type Screen struct {
 // SIGTERM, SIGHUP or SIGQUIT ends it, or the terminal is gone. Ctrl-Z suspends it, and the terminal is the shell's until
 // it goes on.
 func (s *Screen) Show(ctx context.Context) error {
-	m, err := take(s.In, s.Out)
+	m, err := enterScreenMode(s.In, s.Out)
 	if err != nil {
 		return err
 	}
-	defer m.giveBack()
+	defer m.restore()
 	signals := make(chan os.Signal, 8)
-	signal.Notify(signals, ours()...)
+	signal.Notify(signals, handledSignals()...)
 	defer signal.Stop(signals)
-	keys, stop, err := read(s.In)
+	keys, stop, err := readKeys(s.In)
 	if err != nil {
 		return err
 	}
 	defer stop()
-	tick := time.NewTicker(beat)
+	tick := time.NewTicker(redrawInterval)
 	defer tick.Stop()
 	for {
 		if err := s.draw(); err != nil {
@@ -65,23 +65,23 @@ func (s *Screen) Show(ctx context.Context) error {
 			switch key {
 			case 'q', 'Q':
 				return nil
-			case m.before.Cc[unix.VSUSP]:
-				m.giveBack()
+			case m.saved.Cc[unix.VSUSP]:
+				m.restore()
 				suspend()
-				if err := m.take(); err != nil {
+				if err := m.enter(); err != nil {
 					return err
 				}
 			}
 		case sig := <-signals:
-			if over, err := m.heed(sig); over || err != nil {
+			if over, err := m.handleSignal(sig); over || err != nil {
 				return err
 			}
 		}
 	}
 }
 
-// ours are the signals that a terminal's program has to do with. One that is to be ignored stays so.
-func ours() (list []os.Signal) {
+// handledSignals are the signals that a terminal's program has to do with. One that is to be ignored stays so.
+func handledSignals() (list []os.Signal) {
 	for _, sig := range []os.Signal{
 		unix.SIGINT, unix.SIGTERM, unix.SIGHUP, unix.SIGQUIT, unix.SIGCONT, unix.SIGWINCH,
 	} {
@@ -92,15 +92,15 @@ func ours() (list []os.Signal) {
 	return list
 }
 
-// heed does what a signal asks for. The next frame shows what has come of it.
-func (m *mode) heed(sig os.Signal) (over bool, err error) {
+// handleSignal does what a signal asks for. The next frame shows what has come of it.
+func (m *screenMode) handleSignal(sig os.Signal) (over bool, err error) {
 	switch sig {
 	case unix.SIGINT:
 		return true, nil
 	case unix.SIGTERM, unix.SIGHUP, unix.SIGQUIT:
 		return true, context.Canceled
 	case unix.SIGCONT: // the terminal may have been used since we were stopped
-		return false, m.take()
+		return false, m.enter()
 	}
 	return false, nil
 }
@@ -115,7 +115,7 @@ func suspend() {
 	if unix.Kill(0, unix.SIGTSTP) != nil {
 		return
 	}
-	late := time.NewTimer(beat)
+	late := time.NewTimer(redrawInterval)
 	defer late.Stop()
 	select {
 	case <-on:
@@ -126,7 +126,7 @@ func suspend() {
 // draw writes a frame in one piece. Each line is cleared before it is written: behind one that fills the screen's whole
 // width, the cursor still stands on its last character.
 func (s *Screen) draw() error {
-	columns, rows := size(s.Out)
+	columns, rows := terminalSize(s.Out)
 	var b strings.Builder
 	b.WriteString("\x1b[H")
 	lines := s.Frame(columns, rows)
@@ -146,8 +146,8 @@ func (s *Screen) draw() error {
 	return err
 }
 
-// size is the terminal's; one that does not tell is taken to have the usual one.
-func size(f *os.File) (columns, rows int) {
+// terminalSize is the terminal's; one that does not tell is taken to have the usual one.
+func terminalSize(f *os.File) (columns, rows int) {
 	columns, rows = 80, 24
 	if w, err := unix.IoctlGetWinsize(int(f.Fd()), unix.TIOCGWINSZ); err == nil && w.Col > 0 && w.Row > 0 {
 		columns, rows = int(w.Col), int(w.Row)

@@ -111,11 +111,11 @@ func (s *stage) types(keys string) {
 // isAsBefore checks that the terminal was given back.
 func (s *stage) isAsBefore() {
 	s.t.Helper()
-	s.sees(shut)
+	s.sees(leaveAltScreen)
 	if got := s.mode(); got != s.before {
 		s.t.Errorf("the mode is %+v, was %+v", got, s.before)
 	}
-	if text := s.text(); !strings.HasPrefix(text, open) || !strings.HasSuffix(text, shut) || strings.Count(text, open) != strings.Count(text, shut) {
+	if text := s.text(); !strings.HasPrefix(text, enterAltScreen) || !strings.HasSuffix(text, leaveAltScreen) || strings.Count(text, enterAltScreen) != strings.Count(text, leaveAltScreen) {
 		s.t.Errorf("shown %q", text)
 	}
 }

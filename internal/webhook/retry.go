@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// pauses are those between the tries of one post: about a minute in all.
-func pauses() []time.Duration {
+// retryDelays are those between the tries of one post: about a minute in all.
+func retryDelays() []time.Duration {
 	return []time.Duration{
 		time.Second, 2 * time.Second, 4 * time.Second, 8 * time.Second, 16 * time.Second, 32 * time.Second,
 	}
@@ -16,9 +16,9 @@ func pauses() []time.Duration {
 // Retry calls post until it is well, or there is no use in trying once more. The error is that of the last try, or the
 // context's.
 func Retry(ctx context.Context, post func() error) error {
-	for _, pause := range pauses() {
+	for _, pause := range retryDelays() {
 		err := post()
-		if err == nil || !passing(err) || ctx.Err() != nil {
+		if err == nil || !isTemporary(err) || ctx.Err() != nil {
 			return err
 		}
 		timer := time.NewTimer(pause)
@@ -32,8 +32,8 @@ func Retry(ctx context.Context, post func() error) error {
 	return post()
 }
 
-// passing reports whether an error may be over soon: the network's, the server's own, or that it has too much to do.
-func passing(err error) bool {
+// isTemporary reports whether an error may be over soon: the network's, the server's own, or that it has too much to do.
+func isTemporary(err error) bool {
 	const timeout, early, busy = 408, 425, 429
 	bad, ok := errors.AsType[*StatusError](err)
 	return !ok || bad.Status >= 500 || bad.Status == timeout || bad.Status == early || bad.Status == busy

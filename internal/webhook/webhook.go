@@ -22,8 +22,8 @@ import (
 	"time"
 )
 
-// Hook is where to post to.
-type Hook struct {
+// Endpoint is where to post to.
+type Endpoint struct {
 	// URL is of http or https.
 	URL string
 	// Secret signs the bodies; empty: they are not signed.
@@ -33,8 +33,8 @@ type Hook struct {
 	Environ []string
 }
 
-// Check returns what is wrong with a URL; nil if nothing is.
-func Check(address string) error {
+// CheckURL returns what is wrong with a URL; nil if nothing is.
+func CheckURL(address string) error {
 	u, err := url.Parse(address)
 	switch {
 	case err != nil:
@@ -43,23 +43,23 @@ func Check(address string) error {
 		return errors.New("must be an http or https URL")
 	case u.Host == "":
 		return errors.New("must name a host")
-	case len(address) > longest:
+	case len(address) > maxURLLen:
 		return errors.New("it is too long")
 	}
 	return nil
 }
 
 const (
-	// longest is the most bytes that a URL may have: most servers take no more.
-	longest = 8192
-	// limit is the most that one post may take.
-	limit = 10 * time.Second
+	// maxURLLen is the most bytes that a URL may have: most servers take no more.
+	maxURLLen = 8192
+	// postTimeout is the most that one post may take.
+	postTimeout = 10 * time.Second
 )
 
 // Post sends one body. Statuses from 200 to 299 are well; redirections are not followed. Errors: [*StatusError]; others,
 // in curl's words, where there was no answer; the context's.
-func (h Hook) Post(ctx context.Context, event string, body []byte) error {
-	config, err := h.config(event, Sign(h.Secret, body))
+func (h Endpoint) Post(ctx context.Context, event string, body []byte) error {
+	config, err := h.curlConfig(event, Sign(h.Secret, body))
 	if err != nil {
 		return err
 	}
@@ -87,14 +87,14 @@ func (h Hook) Post(ctx context.Context, event string, body []byte) error {
 	return nil
 }
 
-// config is a pipe that holds what curl is to do: curl(1), --config. The body is on its stdin.
-func (h Hook) config(event, signature string) (*os.File, error) {
+// curlConfig is a pipe that holds what curl is to do: curl(1), --config. The body is on its stdin.
+func (h Endpoint) curlConfig(event, signature string) (*os.File, error) {
 	var b strings.Builder
-	set := func(name, value string) { fmt.Fprintf(&b, "%s = %s\n", name, quoted(value)) }
+	set := func(name, value string) { fmt.Fprintf(&b, "%s = %s\n", name, quoteCurl(value)) }
 	b.WriteString("silent\nshow-error\ngloboff\n")
 	set("url", h.URL)
 	set("proto", "=http,https")
-	set("max-time", strconv.Itoa(int(limit.Seconds())))
+	set("max-time", strconv.Itoa(int(postTimeout.Seconds())))
 	set("output", "/dev/null")
 	set("write-out", "%{http_code}")
 	set("user-agent", "agentctl")
@@ -118,8 +118,8 @@ func (h Hook) config(event, signature string) (*os.File, error) {
 	return r, nil
 }
 
-// quoted is a value as curl's configuration has it.
-func quoted(value string) string {
+// quoteCurl is a value as curl's configuration has it.
+func quoteCurl(value string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`, "\r", `\r`, "\t", `\t`).Replace(value) + `"`
 }
 

@@ -38,13 +38,13 @@ func answering(status int) (http.HandlerFunc, *[]request) {
 	}, &got
 }
 
-func hookTo(t *testing.T, url string) Hook {
+func hookTo(t *testing.T, url string) Endpoint {
 	t.Helper()
 	curl, err := exec.LookPath("curl")
 	if err != nil {
 		t.Fatal(err)
 	}
-	return Hook{URL: url, Secret: []byte("geheim"), Curl: curl, Environ: []string{"HOME=" + t.TempDir()}}
+	return Endpoint{URL: url, Secret: []byte("geheim"), Curl: curl, Environ: []string{"HOME=" + t.TempDir()}}
 }
 
 // Whatever bytes the body has, they arrive as they are, and the signature is theirs.
@@ -99,7 +99,7 @@ func TestOnlyAGoodStatusIsWell(t *testing.T) {
 		err := hookTo(t, server.URL).Post(t.Context(), "x", []byte("{}"))
 		server.Close()
 		bad, ok := errors.AsType[*StatusError](err)
-		if (status < 300) != (err == nil) || ok && bad.Status != status || err != nil && passing(err) != again {
+		if (status < 300) != (err == nil) || ok && bad.Status != status || err != nil && isTemporary(err) != again {
 			t.Errorf("%d: %v", status, err)
 		}
 		if len(*got) != 1 {
@@ -114,7 +114,7 @@ func TestHTTPS(t *testing.T) {
 	server := httptest.NewTLSServer(handler)
 	defer server.Close()
 	h := hookTo(t, server.URL)
-	if err := h.Post(t.Context(), "x", []byte("{}")); err == nil || !strings.Contains(err.Error(), "certificate") || !passing(err) {
+	if err := h.Post(t.Context(), "x", []byte("{}")); err == nil || !strings.Contains(err.Error(), "certificate") || !isTemporary(err) {
 		t.Errorf("%v", err)
 	}
 	file := filepath.Join(t.TempDir(), "roots.pem")
@@ -137,7 +137,7 @@ func TestNobodyListens(t *testing.T) {
 	if err := l.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if err := h.Post(t.Context(), "x", []byte("{}")); err == nil || !passing(err) {
+	if err := h.Post(t.Context(), "x", []byte("{}")); err == nil || !isTemporary(err) {
 		t.Errorf("%v", err)
 	}
 }
@@ -159,7 +159,7 @@ func TestCheck(t *testing.T) {
 		"http://localhost:8080/x": true, "https://user:pass@example.com/?q": true,
 		"ftp://example.com": false, "example.com/x": false, "http:///x": false, "http://[": false, "file:///etc/passwd": false, "": false,
 	} {
-		if err := Check(address); (err == nil) != ok {
+		if err := CheckURL(address); (err == nil) != ok {
 			t.Errorf("%s: %v", address, err)
 		}
 	}

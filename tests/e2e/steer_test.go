@@ -214,7 +214,7 @@ func digest(ts *testscript.TestScript, dir string) string {
 func spaced(line string) string {
 	var out []string
 	for cell := range strings.SplitSeq(line, " ") {
-		out = append(out, output.Clean(cell))
+		out = append(out, output.Sanitize(cell))
 	}
 	return strings.Join(out, " ")
 }

@@ -71,7 +71,7 @@ func TestAnswerAndLeftBehind(t *testing.T) {
 func (c agentctl) endsOrphan(pid int) {
 	c.t.Helper()
 	out, errs, code := c.run("stop", "--orphans", "--yes", "--json")
-	var list []output.Stop
+	var list []output.StopResult
 	if err := json.Unmarshal([]byte(out), &list); err != nil || code != 0 || len(list) != 1 || len(list[0].Signalled) != 1 || list[0].Signalled[0].PID != pid {
 		c.t.Errorf("stop --orphans: exit code %d, %v\n%s%s", code, err, out, errs)
 	}

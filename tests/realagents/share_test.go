@@ -190,7 +190,7 @@ func TestMatrix(t *testing.T) {
 		t.Fatal(err)
 	}
 	out, errs, code := c.run("launch", "--matrix", file, "--group", "g-6", "--json", "--timeout", "5m")
-	var slots []output.Launch
+	var slots []output.LaunchResult
 	if err := json.Unmarshal([]byte(out), &slots); err != nil || code != 1 || !strings.Contains(errs, `"codex-3: `) || len(slots) != 7 {
 		t.Fatalf("exit code %d, %v\n%s%s", code, err, out, errs)
 	}

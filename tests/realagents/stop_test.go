@@ -31,10 +31,10 @@ func inhabitants(home string) (out []string) {
 }
 
 // stopped stops a session and returns what is said of it.
-func (c agentctl) stopped(args ...string) output.Stop {
+func (c agentctl) stopped(args ...string) output.StopResult {
 	c.t.Helper()
 	out, errs, code := c.run(append([]string{"stop", "--json"}, args...)...)
-	var list []output.Stop
+	var list []output.StopResult
 	if err := json.Unmarshal([]byte(out), &list); err != nil || code != 0 || len(list) != 1 {
 		c.t.Fatalf("stop %q: exit code %d, %v\n%s%s", args, code, err, out, errs)
 	}
