@@ -28,14 +28,14 @@ func (Adapter) Name() discover.Agent { return agentName }
 func (Adapter) ShortID(id string) int { return native.ShortUUID(id) }
 
 // IncludesSubAgents implements [discover.SubagentTotals]: the sub-agents' rollouts have to be read for it, too.
-func (Adapter) IncludesSubAgents(want discover.ReadOptions) bool { return inclusive(want) }
+func (Adapter) IncludesSubAgents(want discover.ReadOptions) bool { return includesSubagents(want) }
 
-func inclusive(want discover.ReadOptions) bool { return want.Tokens || want.Full }
+func includesSubagents(want discover.ReadOptions) bool { return want.Tokens || want.Full }
 
 // MatchesID reports whether an id tells when it was made (UUID version 7), as those of threads do.
 func (Adapter) MatchesID(id string) bool {
-	_, ok := born(id)
-	return ok && isUUID(id)
+	_, ok := ThreadCreated(id)
+	return ok && IsThreadID(id)
 }
 
 // warn makes the one warning that an unreadable thing costs.

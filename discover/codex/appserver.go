@@ -11,26 +11,26 @@ import (
 	"agentctl/proc"
 )
 
-// client talks to an app-server: JSON-RPC, a message a WebSocket message (SEEN 0.169).
-type client struct {
-	*socket
-	asked int
+// rpcClient talks to an app-server: JSON-RPC, a message a WebSocket message (SEEN 0.169).
+type rpcClient struct {
+	*webSocket
+	lastID int
 }
 
 // connect opens a connection to a server and introduces us.
-func connect(ctx context.Context, path string, server proc.Process) (*client, error) {
+func connect(ctx context.Context, path string, server proc.Process) (*rpcClient, error) {
 	s, err := dial(ctx, path, server)
 	if err != nil {
 		return nil, err
 	}
-	c := &client{socket: s}
+	c := &rpcClient{webSocket: s}
 	_, err = c.call("initialize", map[string]any{
 		"clientInfo": map[string]string{"name": "agentctl", "version": "1"},
 		// without it there is no word of background terminals
 		"capabilities": map[string]bool{"experimentalApi": true},
 	})
 	if err == nil {
-		err = c.write(request{Method: "initialized"})
+		err = c.write(rpcRequest{Method: "initialized"})
 	}
 	if err != nil {
 		s.close()
@@ -39,24 +39,24 @@ func connect(ctx context.Context, path string, server proc.Process) (*client, er
 	return c, nil
 }
 
-type request struct {
+type rpcRequest struct {
 	ID     int    `json:"id,omitzero"`
 	Method string `json:"method"`
 	Params any    `json:"params,omitzero"`
 }
 
-func (c *client) write(r request) error {
+func (c *rpcClient) write(r rpcRequest) error {
 	raw, err := json.Marshal(r)
 	if err != nil {
 		return err
 	}
-	return c.send(text, raw)
+	return c.send(opText, raw)
 }
 
 // call asks and returns the result. Error: *refusal if the server does not do it.
-func (c *client) call(method string, params any) (native.Object, error) {
-	c.asked++
-	if err := c.write(request{c.asked, method, params}); err != nil {
+func (c *rpcClient) call(method string, params any) (native.Object, error) {
+	c.lastID++
+	if err := c.write(rpcRequest{c.lastID, method, params}); err != nil {
 		return nil, fmt.Errorf("%s: %w", method, err)
 	}
 	for {
@@ -65,37 +65,37 @@ func (c *client) call(method string, params any) (native.Object, error) {
 			return nil, fmt.Errorf("%s: %w", method, err)
 		}
 		answer := native.Object(raw)
-		if !answer.Complete() || answer.Get("method") != nil || answer.Get("id").Int() != int64(c.asked) {
+		if !answer.Complete() || answer.Get("method") != nil || answer.Get("id").Int() != int64(c.lastID) {
 			continue // a notification, or a question to whoever shows the thread
 		}
 		if problem := answer.Get("error"); problem != nil {
-			return nil, &refusal{method, problem.Object().Get("message").Text(wordsLimit)}
+			return nil, &rpcError{method, problem.Object().Get("message").Text(errorLimit)}
 		}
 		return answer.Get("result").Object(), nil
 	}
 }
 
-// refusal is the server's no.
-type refusal struct{ method, words string }
+// rpcError is the server's no.
+type rpcError struct{ method, message string }
 
-func (r *refusal) Error() string { return fmt.Sprintf("%s: %s", r.method, r.words) }
+func (r *rpcError) Error() string { return fmt.Sprintf("%s: %s", r.method, r.message) }
 
-// loaded is a thread that a server has in memory.
-type loaded struct {
+// loadedThread is a thread that a server has in memory.
+type loadedThread struct {
 	id, root, parent string
 	active           bool
 }
 
-// family are the loaded threads of a session, itself first; none if it is not loaded.
-func (c *client) family(id string) ([]loaded, error) {
+// threadTree are the loaded threads of a session, itself first; none if it is not loaded.
+func (c *rpcClient) threadTree(id string) ([]loadedThread, error) {
 	list, err := c.call("thread/loaded/list", struct{}{})
 	if err != nil {
 		return nil, err
 	}
-	var all []loaded
+	var all []loadedThread
 	for v := range list.Get("data").Elements() {
-		t, err := c.thread(v.Text(0))
-		if r := (*refusal)(nil); errors.As(err, &r) {
+		t, err := c.readThread(v.Text(0))
+		if r := (*rpcError)(nil); errors.As(err, &r) {
 			continue // unloaded meanwhile
 		}
 		if err != nil {
@@ -103,14 +103,14 @@ func (c *client) family(id string) ([]loaded, error) {
 		}
 		all = append(all, t)
 	}
-	i := slices.IndexFunc(all, func(t loaded) bool { return t.id == id })
+	i := slices.IndexFunc(all, func(t loadedThread) bool { return t.id == id })
 	if i < 0 {
 		return nil, nil
 	}
-	family := []loaded{all[i]}
+	family := []loadedThread{all[i]}
 	for n := 0; n < len(family); n++ {
 		for _, t := range all {
-			known := slices.ContainsFunc(family, func(f loaded) bool { return f.id == t.id })
+			known := slices.ContainsFunc(family, func(f loadedThread) bool { return f.id == t.id })
 			if !known && (t.parent == family[n].id || t.root == family[n].id) {
 				family = append(family, t)
 			}
@@ -119,14 +119,14 @@ func (c *client) family(id string) ([]loaded, error) {
 	return family, nil
 }
 
-// thread asks for one thread.
-func (c *client) thread(id string) (loaded, error) {
+// readThread asks for one thread.
+func (c *rpcClient) readThread(id string) (loadedThread, error) {
 	result, err := c.call("thread/read", map[string]any{"threadId": id})
 	if err != nil {
-		return loaded{}, err
+		return loadedThread{}, err
 	}
 	t := result.Get("thread").Object()
-	return loaded{
+	return loadedThread{
 		id: id, root: t.Get("sessionId").Text(0), parent: t.Get("parentThreadId").Text(0),
 		active: t.Get("status").Object().Get("type").Text(0) == "active",
 	}, nil

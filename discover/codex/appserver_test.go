@@ -22,9 +22,9 @@ func TestEndlessServers(t *testing.T) {
 		begin, again string
 		want         error
 	}{
-		"a line":        {"", strings.Repeat("x", 4<<10), errLong},
-		"lines":         {"", "x: y\r\n", errLong},
-		"a message":     {accepted + "\x01\x7e\xff\xff" + strings.Repeat("x", 0xffff), "\x00\x7e\xff\xff" + strings.Repeat("x", 0xffff), errLong},
+		"a line":        {"", strings.Repeat("x", 4<<10), errMessageTooLong},
+		"lines":         {"", "x: y\r\n", errMessageTooLong},
+		"a message":     {accepted + "\x01\x7e\xff\xff" + strings.Repeat("x", 0xffff), "\x00\x7e\xff\xff" + strings.Repeat("x", 0xffff), errMessageTooLong},
 		"notifications": {accepted, notification, os.ErrDeadlineExceeded},
 	} {
 		path, said := endless(t, test.begin, test.again)
@@ -46,7 +46,7 @@ func TestEndlessServers(t *testing.T) {
 		if !errors.Is(err, test.want) {
 			t.Errorf("%s: %v, want %v", name, err, test.want)
 		}
-		if most := int64(2 * messageLimit); said.Load() > most && !errors.Is(test.want, os.ErrDeadlineExceeded) {
+		if most := int64(2 * maxMessage); said.Load() > most && !errors.Is(test.want, os.ErrDeadlineExceeded) {
 			t.Errorf("%s: %d bytes were taken", name, said.Load())
 		}
 		cancel()

@@ -19,12 +19,12 @@ const (
 // invocation is what a command line says.
 type invocation struct {
 	role
-	// detached: a TUI that was told to run its threads itself (--no-daemon, 0.160 and later).
-	detached bool
-	// elsewhere: no thread is run here. The TUI shows another server's (--remote), or the call is for help.
-	elsewhere bool
-	// managed: the server is the daemon behind the TUIs of its home.
-	managed bool
+	// noDaemon: a TUI that was told to run its threads itself (--no-daemon, 0.160 and later).
+	noDaemon bool
+	// noThreadHere: no thread is run here. The TUI shows another server's (--remote), or the call is for help.
+	noThreadHere bool
+	// isDaemon: the server is the daemon behind the TUIs of its home.
+	isDaemon bool
 	// dir is the directory given with -C; session the full id given to resume; listen where a server listens.
 	dir, session, listen string
 }
@@ -32,10 +32,10 @@ type invocation struct {
 // parseArgs reads the command line as Codex's own parser does: the first word that is neither an option nor the value
 // of one is the command; if it is none of the commands, it is a prompt, and the process a TUI (SEEN 0.104, 0.169).
 func parseArgs(args []string) invocation {
-	if len(args) == 0 || isMask(args[0]) {
+	if len(args) == 0 || isToolName(args[0]) {
 		return invocation{}
 	}
-	in, words := options(args[1:])
+	in, words := splitOptions(args[1:])
 	command := ""
 	if len(words) > 0 {
 		command = words[0]
@@ -49,7 +49,7 @@ func parseArgs(args []string) invocation {
 		in.role = server
 	case "remote-control":
 		in.role = helper
-		if in.detached && len(words) == 1 { // a server of its own, in the foreground (READ 0.169)
+		if in.noDaemon && len(words) == 1 { // a server of its own, in the foreground (READ 0.169)
 			in.role = server
 		}
 	case "login", "logout", "mcp", "plugin", "completion", "update", "doctor", "sandbox",
@@ -59,18 +59,18 @@ func parseArgs(args []string) invocation {
 	default:
 		in.role = tui
 	}
-	if in.elsewhere {
+	if in.noThreadHere {
 		in.role = helper
 	}
-	if i := slices.Index(words, "resume"); i >= 0 && i < 2 && i+1 < len(words) && isUUID(words[i+1]) {
+	if i := slices.Index(words, "resume"); i >= 0 && i < 2 && i+1 < len(words) && IsThreadID(words[i+1]) {
 		in.session = words[i+1]
 	}
 	return in
 }
 
-// isMask reports whether the binary was started under another name, by which it acts as another program: it runs
+// isToolName reports whether the binary was started under another name, by which it acts as another program: it runs
 // tools in its sandbox and applies patches that way.
-func isMask(arg0 string) bool {
+func isToolName(arg0 string) bool {
 	base := filepath.Base(arg0)
 	return strings.HasPrefix(base, "codex-") && !isBinary(base) || base == "apply_patch" || base == "applypatch"
 }
@@ -98,9 +98,9 @@ func takesValue(option string) bool {
 	return false
 }
 
-// options reads what matters of the options and returns the words that are neither options nor their values, as far
+// splitOptions reads what matters of the options and returns the words that are neither options nor their values, as far
 // as options are read: what follows "--" is a prompt.
-func options(args []string) (in invocation, words []string) {
+func splitOptions(args []string) (in invocation, words []string) {
 	for i := 0; i < len(args) && args[i] != "--"; i++ {
 		if !strings.HasPrefix(args[i], "-") || args[i] == "-" {
 			words = append(words, args[i])
@@ -111,24 +111,24 @@ func options(args []string) (in invocation, words []string) {
 			i++
 			value = args[i]
 		}
-		in.note(name, value)
+		in.setOption(name, value)
 	}
 	return in, words
 }
 
-func (in *invocation) note(option, value string) {
+func (in *invocation) setOption(option, value string) {
 	switch option {
 	case "-C", "--cd":
 		in.dir = value
 	case "--listen":
 		in.listen = value
 	case "--no-daemon":
-		in.detached = true
+		in.noDaemon = true
 	case "--managed-daemon":
-		in.managed = true
+		in.isDaemon = true
 	case "--remote", "-h", "--help", "-V", "--version":
-		in.elsewhere = true
+		in.noThreadHere = true
 	default:
-		in.elsewhere = in.elsewhere || strings.HasPrefix(option, "--codex-run-as-")
+		in.noThreadHere = in.noThreadHere || strings.HasPrefix(option, "--codex-run-as-")
 	}
 }

@@ -11,15 +11,15 @@ import (
 // A command that outlives what exec_command waits for goes on in the background: the result names it by a number, and the model
 // waits for it, or types into it, by calls of write_stdin with that number (READ, SEEN 0.169).
 const (
-	stdinTool  = "write_stdin"
-	background = "running with session ID "
-	// searched is how far back the call that began the command is looked for, in bytes.
-	searched = 4 << 20
+	writeStdinTool = "write_stdin"
+	backgroundText = "running with session ID "
+	// commandSearchLimit is how far back the call that began the command is looked for, in bytes.
+	commandSearchLimit = 4 << 20
 )
 
-// brief gives a call of write_stdin the command that it is about.
-func (t *transcript) brief(c *discover.ToolCall, at int64) {
-	if c.Name != stdinTool || c.Brief != "" {
+// setBackgroundCommand gives a call of write_stdin the command that it is about.
+func (t *messageReader) setBackgroundCommand(c *discover.ToolCall, at int64) {
+	if c.Name != writeStdinTool || c.Brief != "" {
 		return
 	}
 	number := string(native.Object(c.Input).Get("session_id").Raw())
@@ -42,16 +42,16 @@ func (t *transcript) brief(c *discover.ToolCall, at int64) {
 // the number, then its call. That may be another call of write_stdin, before which there is a result again.
 func backgroundCommand(f *native.File, number string) (command string) {
 	results := map[string]bool{}
-	_, err := f.Backward(searched, func(l native.Line) bool {
-		r, ok := decode(l.Bytes, "")
+	_, err := f.Backward(commandSearchLimit, func(l native.Line) bool {
+		r, ok := Decode(l.Bytes, "")
 		switch {
 		case !ok || l.Cut:
-		case r.is == toolResult && bytes.Contains(l.Bytes, []byte(background)) && r.whole(l.Bytes):
-			if namesBackground(outputText(r.get("output")), number) {
-				results[r.get("call_id").Text(0)] = true
+		case r.Kind == ToolResult && bytes.Contains(l.Bytes, []byte(backgroundText)) && r.Complete(l.Bytes):
+			if isBackgroundResult(outputText(r.Get("output")), number) {
+				results[r.Get("call_id").Text(0)] = true
 			}
-		case r.is == toolCall && results[r.get("call_id").Text(0)] && r.whole(l.Bytes):
-			if c, ok := callOf(&r); ok && c.Name != stdinTool {
+		case r.Kind == ToolCall && results[r.Get("call_id").Text(0)] && r.Complete(l.Bytes):
+			if c, ok := ParseToolCall(&r); ok && c.Name != writeStdinTool {
 				command = c.Brief
 				return false
 			}
@@ -64,9 +64,9 @@ func backgroundCommand(f *native.File, number string) (command string) {
 	return command
 }
 
-// namesBackground reports whether a result says that its command goes on by this number.
-func namesBackground(text, number string) bool {
-	_, rest, ok := strings.Cut(text, background)
+// isBackgroundResult reports whether a result says that its command goes on by this number.
+func isBackgroundResult(text, number string) bool {
+	_, rest, ok := strings.Cut(text, backgroundText)
 	rest, ok2 := strings.CutPrefix(rest, number)
 	return ok && ok2 && (rest == "" || rest[0] < '0' || rest[0] > '9')
 }

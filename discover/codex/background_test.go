@@ -20,7 +20,7 @@ func TestACommandThatOutlivesItsYieldIsShown(t *testing.T) {
 	waits := func(id, number string) string {
 		return backgroundCall(id, "write_stdin", `{"session_id":`+number+`,"chars":""}`)
 	}
-	list, warnings := overheard(t, rollout(
+	list, warnings := readMessages(t, rollout(
 		metaLine, startedLine, contextLine, askedLine,
 		backgroundCall("c1", "exec_command", `{"cmd":"make slow"}`), backgroundResult("c1", "12"),
 		backgroundCall("c2", "exec_command", `{"cmd":"make other"}`), backgroundResult("c2", "1"),

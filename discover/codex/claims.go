@@ -17,7 +17,7 @@ import (
 // nothing was typed into; or it is an exec in its last moments, see over.go. TUIs that only show the daemon's threads,
 // helpers and short commands make no claim.
 func (a Adapter) Claims(ctx context.Context, table *proc.Table, list []discover.Home) ([]discover.Claim, error) {
-	c := claimer{adapter: a, ctx: ctx}
+	c := claimBuilder{adapter: a, ctx: ctx}
 	for _, h := range list {
 		c.homes.Add(h)
 	}
@@ -25,27 +25,27 @@ func (a Adapter) Claims(ctx context.Context, table *proc.Table, list []discover.
 		if err := ctx.Err(); err != nil {
 			return c.claims, err
 		}
-		c.process(table, p)
+		c.addProcess(table, p)
 	}
 	return c.claims, nil
 }
 
-type claimer struct {
+type claimBuilder struct {
 	adapter Adapter
 	ctx     context.Context // a claimer lives as long as one call
-	homes   homes
+	homes   homeFinder
 	claims  []discover.Claim
 }
 
-// subject is one process, with what all claims of it have in common.
-type subject struct {
+// agentProcess is one process, with what all claims of it have in common.
+type agentProcess struct {
 	proc.Process
 	invocation
 	claim discover.Claim
 }
 
-// process adds the claims of one process.
-func (c *claimer) process(table *proc.Table, p proc.Process) {
+// addProcess adds the claims of one process.
+func (c *claimBuilder) addProcess(table *proc.Table, p proc.Process) {
 	args, err := p.Args()
 	if errors.Is(err, proc.ErrGone) {
 		return
@@ -56,21 +56,21 @@ func (c *claimer) process(table *proc.Table, p proc.Process) {
 			return
 		}
 	}
-	shown, err := gather(p)
-	client := func() bool { return in.role == tui && !in.detached && daemonRuns(table, p) }
+	shown, err := readOpenFiles(p)
+	client := func() bool { return in.role == tui && !in.noDaemon && daemonRuns(table, p) }
 	switch {
 	case errors.Is(err, proc.ErrGone):
 	case err != nil && !client():
-		c.unreadable(c.subject(p, in), err)
-	case err == nil && (len(shown.threads) > 0 || in.runsThreads(shown, client)):
-		c.readable(c.subject(p, in), shown)
+		c.addUnreadable(c.newAgentProcess(p, in), err)
+	case err == nil && (len(shown.threads) > 0 || in.mayRunThreads(shown, client)):
+		c.addThreads(c.newAgentProcess(p, in), shown)
 	}
 }
 
-func (c *claimer) subject(p proc.Process, in invocation) subject {
+func (c *claimBuilder) newAgentProcess(p proc.Process, in invocation) agentProcess {
 	claim := discover.Claim{
-		Agent: agentName, Process: p.ID, Version: version(p.Exe), Shared: in.role == server,
-		Home: c.homes.named(homeOf(p)),
+		Agent: agentName, Process: p.ID, Version: binaryVersion(p.Exe), Shared: in.role == server,
+		Home: c.homes.listedHome(processHome(p)),
 	}
 	if shared, err := p.SharesRoot(); claim.Home == "" && err == nil && !shared {
 		claim.Home = p.Through("") // none of ours, though a session may be called as one of ours
@@ -78,15 +78,15 @@ func (c *claimer) subject(p proc.Process, in invocation) subject {
 	if p.State.Stopped() {
 		claim.Meta = discover.Facts{{"suspended", true}}
 	}
-	return subject{p, in, claim}
+	return agentProcess{p, in, claim}
 }
 
-func (c *claimer) readable(s subject, shown evidence) {
+func (c *claimBuilder) addThreads(s agentProcess, shown openFiles) {
 	threads := shown.threads
-	c.claims = append(c.claims, s.presence())
+	c.claims = append(c.claims, s.presenceClaim())
 	var begun, unborn []discover.Claim
 	for _, t := range threads {
-		claims, stored := c.thread(s, t, len(threads) == 1)
+		claims, stored := c.threadClaims(s, t, len(threads) == 1)
 		if stored {
 			begun = append(begun, claims...)
 		} else {
@@ -99,46 +99,46 @@ func (c *claimer) readable(s subject, shown evidence) {
 		c.claims = append(c.claims, unborn...)
 	}
 	if len(threads) == 0 {
-		c.argv(s)
-		c.over(s, shown)
+		c.addArgvClaim(s)
+		c.addEndedExec(s, shown)
 	}
 }
 
-// unreadable adds what can be said of a process whose open files may not be read.
-func (c *claimer) unreadable(s subject, err error) {
-	claim := s.presence()
+// addUnreadable adds what can be said of a process whose open files may not be read.
+func (c *claimBuilder) addUnreadable(s agentProcess, err error) {
+	claim := s.presenceClaim()
 	claim.Unreadable = fmt.Sprintf("its open files: %v", err)
 	claim.Empty = false
 	c.claims = append(c.claims, claim)
-	c.argv(s)
+	c.addArgvClaim(s)
 }
 
-// runsThreads reports whether a process that holds no thread's files may have one all the same. A TUI may be either
+// mayRunThreads reports whether a process that holds no thread's files may have one all the same. A TUI may be either
 // kind: where its descriptors do not tell, it is the daemon's client if its home has a daemon.
-func (in invocation) runsThreads(shown evidence, client func() bool) bool {
-	if in.role != tui || in.detached {
+func (in invocation) mayRunThreads(shown openFiles, client func() bool) bool {
+	if in.role != tui || in.noDaemon {
 		return true
 	}
-	if shown.told {
-		return shown.watches
+	if shown.descriptorsNamed {
+		return shown.watchesFiles
 	}
 	return !client()
 }
 
-// presence says that the process is there. What it says of the turn counts for its own row, which it has while no thread is
+// presenceClaim says that the process is there. What it says of the turn counts for its own row, which it has while no thread is
 // named, and while nothing is stored of that turn.
-func (s subject) presence() discover.Claim {
+func (s agentProcess) presenceClaim() discover.Claim {
 	claim := s.claim
 	claim.Strength, claim.Kind = discover.Exact, "process"
 	claim.Detail = fmt.Sprintf("runs %s", cmp.Or(s.Exe, s.Name))
-	claim.Source, claim.Dir, claim.Turn = s.source(), s.directory(s.Process), s.turn()
+	claim.Source, claim.Dir, claim.Turn = s.sourceName(), s.newThreadDir(s.Process), s.initialTurn()
 	claim.Empty = s.role == server
 	return claim
 }
 
-// thread makes the claims about one thread, and reports whether anything is stored of it. Of one that nothing was written
+// threadClaims makes the claims about one thread, and reports whether anything is stored of it. Of one that nothing was written
 // of yet, the process says how it stands.
-func (c *claimer) thread(s subject, t thread, only bool) (claims []discover.Claim, begun bool) {
+func (c *claimBuilder) threadClaims(s agentProcess, t threadFiles, only bool) (claims []discover.Claim, begun bool) {
 	claim := s.claim
 	claim.Session, claim.Strength = t.id, discover.Exact
 	stored, ok, known := c.locate(s, &claim, t)
@@ -146,14 +146,14 @@ func (c *claimer) thread(s subject, t thread, only bool) (claims []discover.Clai
 		return nil, false
 	}
 	if only || !ok {
-		claim.Source = s.source() // of several, some may be sub-agents, which their records tell
+		claim.Source = s.sourceName() // of several, some may be sub-agents, which their records tell
 	}
 	if !ok {
-		claim.Dir = s.directory(s.Process)
+		claim.Dir = s.newThreadDir(s.Process)
 	}
 	begun = ok && stored.Size > 0
-	if !begun && c.homes.under(claim.Home) != nil { // of a home that is not opened, nobody knows
-		claim.Turn = s.turn()
+	if !begun && c.homes.byDir(claim.Home) != nil { // of a home that is not opened, nobody knows
+		claim.Turn = s.initialTurn()
 	}
 	// The details are what a person can check, in lsof or below /proc/PID/fd.
 	if f := t.lock; f != nil {
@@ -169,9 +169,9 @@ func (c *claimer) thread(s subject, t thread, only bool) (claims []discover.Clai
 
 // locate finds the thread's rollout as the store names it, and sets the claim's home and path. The thread is not known if it
 // only has the ID of a session that is stored here.
-func (c *claimer) locate(s subject, claim *discover.Claim, t thread) (e discover.Entry, stored, known bool) {
+func (c *claimBuilder) locate(s agentProcess, claim *discover.Claim, t threadFiles) (e discover.Entry, stored, known bool) {
 	if claim.Home == s.Through("") {
-		return c.locateElsewhere(s, claim, t)
+		return c.locateInMountNamespace(s, claim, t)
 	}
 	ref := discover.Ref{ID: t.id}
 	for _, f := range []*proc.OpenFile{t.lock, t.rollout} {
@@ -179,9 +179,9 @@ func (c *claimer) locate(s subject, claim *discover.Claim, t thread) (e discover
 		case f == nil:
 			continue
 		case f.Elsewhere:
-			return c.locateElsewhere(s, claim, t)
+			return c.locateInMountNamespace(s, claim, t)
 		}
-		dir, path, ok := c.homes.find(f.Path)
+		dir, path, ok := c.homes.homeOfFile(f.Path)
 		if !ok {
 			return discover.Entry{}, false, true // nothing of a home is opened that is not listed
 		}
@@ -191,7 +191,7 @@ func (c *claimer) locate(s subject, claim *discover.Claim, t thread) (e discover
 		}
 	}
 	// What cannot be read here, whoever lists the store reports: once is enough.
-	found, _ := c.adapter.Entries(c.ctx, c.homes.under(claim.Home), discover.EntryFilter{Refs: []discover.Ref{ref}})
+	found, _ := c.adapter.Entries(c.ctx, c.homes.byDir(claim.Home), discover.EntryFilter{Refs: []discover.Ref{ref}})
 	if len(found) == 0 {
 		return discover.Entry{}, false, true
 	}
@@ -199,45 +199,45 @@ func (c *claimer) locate(s subject, claim *discover.Claim, t thread) (e discover
 	return found[0], true, true
 }
 
-// argv adds the session that the command line resumes, for as long as nothing better tells.
-func (c *claimer) argv(s subject) {
+// addArgvClaim adds the session that the command line resumes, for as long as nothing better tells.
+func (c *claimBuilder) addArgvClaim(s agentProcess) {
 	if s.session == "" {
 		return
 	}
 	claim := s.claim
 	claim.Session, claim.Strength = s.session, discover.Weak
 	claim.Kind, claim.Detail = "argv", "its command line resumes the session"
-	switch _, ok, known := c.locate(s, &claim, thread{id: s.session}); {
+	switch _, ok, known := c.locate(s, &claim, threadFiles{id: s.session}); {
 	case !known:
 		return
 	case !ok:
-		claim.Dir = s.directory(s.Process)
+		claim.Dir = s.newThreadDir(s.Process)
 	}
 	c.claims = append(c.claims, claim)
 }
 
-// source says how a session is used by the role of the process that runs it, which is not always how it began.
-func (in invocation) source() string {
+// sourceName says how a session is used by the role of the process that runs it, which is not always how it began.
+func (in invocation) sourceName() string {
 	switch {
 	case in.role == exec:
 		return "exec"
-	case in.role == tui, in.managed:
+	case in.role == tui, in.isDaemon:
 		return "tui"
 	}
 	return "" // another server's threads are started by whoever its clients are
 }
 
-// turn is what the role says of a thread that has no record: an exec process lives as long as its turn, anything else
+// initialTurn is what the role says of a thread that has no record: an exec process lives as long as its turn, anything else
 // waits for the first prompt.
-func (in invocation) turn() *discover.Turn {
+func (in invocation) initialTurn() *discover.Turn {
 	if in.role == exec {
 		return &discover.Turn{State: discover.TurnOpen}
 	}
 	return &discover.Turn{State: discover.TurnNone}
 }
 
-// directory is where a new thread of the process works, "" where its clients say so.
-func (in invocation) directory(p proc.Process) string {
+// newThreadDir is where a new thread of the process works, "" where its clients say so.
+func (in invocation) newThreadDir(p proc.Process) string {
 	if in.role != exec && in.role != tui {
 		return ""
 	}
@@ -253,10 +253,10 @@ func (in invocation) directory(p proc.Process) string {
 
 // daemonRuns reports whether the daemon that serves the TUIs of p's home is alive.
 func daemonRuns(table *proc.Table, p proc.Process) bool {
-	home := discover.RealPath(homeOf(p))
+	home := discover.RealPath(processHome(p))
 	for q := range processes(table) {
 		args, err := q.Args()
-		if err == nil && parseArgs(args).managed && q.UID == p.UID && discover.RealPath(homeOf(q)) == home {
+		if err == nil && parseArgs(args).isDaemon && q.UID == p.UID && discover.RealPath(processHome(q)) == home {
 			return true
 		}
 	}

@@ -23,20 +23,20 @@ const (
 	eventpoll = "anon_inode:[eventpoll]"
 )
 
-// world is a home on disk and the processes around it.
-type world struct {
+// testHome is a home on disk and the processes around it.
+type testHome struct {
 	t     *testing.T
 	home  string
 	facts []proc.Facts
 }
 
-func newWorld(t *testing.T) *world {
+func newTestHome(t *testing.T) *testHome {
 	t.Helper()
-	return &world{t: t, home: filepath.Join(t.TempDir(), ".codex")}
+	return &testHome{t: t, home: filepath.Join(t.TempDir(), ".codex")}
 }
 
 // file writes a file of the home and returns its path.
-func (w *world) file(name, content string) string {
+func (w *testHome) file(name, content string) string {
 	w.t.Helper()
 	path := filepath.Join(w.home, name)
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
@@ -48,16 +48,16 @@ func (w *world) file(name, content string) string {
 	return path
 }
 
-func (w *world) rollout(name string) string {
+func (w *testHome) rollout(name string) string {
 	return w.file("sessions/2026/11/20/"+name, string(rollout(metaLine, startedLine, contextLine)))
 }
 
-func (w *world) lock(id string) proc.OpenFile {
+func (w *testHome) lock(id string) proc.OpenFile {
 	return proc.OpenFile{FD: 40, Path: w.file("thread-writer-locks/"+id+".lock", ""), Writable: true, WriteLocked: true}
 }
 
 // process adds a live process; its files are by default what every codex process has.
-func (w *world) process(pid, parent int, exe string, args []string, files ...proc.OpenFile) *proc.Facts {
+func (w *testHome) process(pid, parent int, exe string, args []string, files ...proc.OpenFile) *proc.Facts {
 	w.facts = append(w.facts, proc.Facts{
 		Process: proc.Process{
 			ID: proc.ID{PID: pid, Birth: "boot/1"}, Parent: parent, UID: 1000, State: 'S', Name: filepath.Base(exe), Exe: exe,
@@ -68,7 +68,7 @@ func (w *world) process(pid, parent int, exe string, args []string, files ...pro
 	return &w.facts[len(w.facts)-1]
 }
 
-func (w *world) claims() []discover.Claim {
+func (w *testHome) claims() []discover.Claim {
 	w.t.Helper()
 	table := proc.FakeTable(w.facts...)
 	homes := New().Homes(discover.HomeSources{Getenv: func(string) string { return "" }}, table)
@@ -79,8 +79,8 @@ func (w *world) claims() []discover.Claim {
 	return claims
 }
 
-// brief writes claims as "pid session kind", presences without a session, with what is special about them.
-func brief(claims []discover.Claim) []string {
+// describe writes claims as "pid session kind", presences without a session, with what is special about them.
+func describe(claims []discover.Claim) []string {
 	out := []string{}
 	for _, c := range claims {
 		words := []string{c.Process.String(), c.Session, c.Kind, c.Strength.String(), c.Source}
@@ -98,9 +98,9 @@ func brief(claims []discover.Claim) []string {
 	return out
 }
 
-func (w *world) expect(want ...string) {
+func (w *testHome) expect(want ...string) {
 	w.t.Helper()
-	if got := brief(w.claims()); !slices.Equal(got, want) {
+	if got := describe(w.claims()); !slices.Equal(got, want) {
 		w.t.Errorf("got\n  %s\nwant\n  %s", strings.Join(got, "\n  "), strings.Join(want, "\n  "))
 	}
 }
@@ -108,7 +108,7 @@ func (w *world) expect(want ...string) {
 func writing(path string) proc.OpenFile { return proc.OpenFile{FD: 41, Path: path, Writable: true} }
 
 func TestExecHasTwoExactClaims(t *testing.T) {
-	w := newWorld(t)
+	w := newTestHome(t)
 	w.process(7, 1, "/usr/bin/node", []string{"/opt/.bin/codex", "exec", "hi"})
 	path := w.rollout(nameA)
 	w.process(8, 7, npmExe, []string{"exec", "hi"}, w.lock(threadA), writing(path))
@@ -122,7 +122,7 @@ func TestExecHasTwoExactClaims(t *testing.T) {
 }
 
 func TestReadersAreNoWriters(t *testing.T) {
-	w := newWorld(t)
+	w := newTestHome(t)
 	lock := w.lock(threadA)
 	lock.WriteLocked = false
 	w.process(8, 1, npmExe, []string{"exec", "hi"}, lock, proc.OpenFile{Path: w.rollout(nameA)},
@@ -131,7 +131,7 @@ func TestReadersAreNoWriters(t *testing.T) {
 }
 
 func TestDaemonAndItsClients(t *testing.T) {
-	w := newWorld(t)
+	w := newTestHome(t)
 	daemon := filepath.Join(w.home, "packages/app-server-daemon/releases/0.169.0-x86_64-unknown-linux-musl/bin/codex")
 	args := []string{"app-server", "--listen", "unix://", "--managed-daemon"}
 	w.process(5, 1, npmExe, []string{"--no-alt-screen"})
@@ -167,7 +167,7 @@ func TestTerminalInterfaceWithoutThreads(t *testing.T) {
 		"a prompt that looks like commands": {[]string{"--", "exec", "it"}, []proc.OpenFile{{Path: inotify}}, []string{"pid 8  process exact tui none"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t)
+			w := newTestHome(t)
 			w.process(8, 1, npmExe, test.args, test.files...)
 			w.expect(test.want...)
 		})
@@ -175,7 +175,7 @@ func TestTerminalInterfaceWithoutThreads(t *testing.T) {
 }
 
 func TestWhereTheKernelDoesNotTellTheDaemonDoes(t *testing.T) {
-	w := newWorld(t)
+	w := newTestHome(t)
 	w.process(8, 1, npmExe, nil).Files = nil
 	w.expect("pid 8  process exact tui none")
 	w.process(9, 1, npmExe, []string{"app-server", "--managed-daemon"})
@@ -183,7 +183,7 @@ func TestWhereTheKernelDoesNotTellTheDaemonDoes(t *testing.T) {
 }
 
 func TestHelpersAreNothing(t *testing.T) {
-	w := newWorld(t)
+	w := newTestHome(t)
 	path := w.rollout(nameA)
 	w.process(8, 1, npmExe, []string{"exec", "x"}, w.lock(threadA), writing(path))
 	sandbox := w.process(9, 8, npmExe, []string{"--command-cwd", "/w", "--", "bash"})
@@ -202,7 +202,7 @@ func TestHelpersAreNothing(t *testing.T) {
 
 // S14: a live process whose thread is not on disk yet is there all the same, and says itself how it stands.
 func TestThreadsNotOnDisk(t *testing.T) {
-	w := newWorld(t)
+	w := newTestHome(t)
 	w.process(8, 1, npmExe, []string{"-C", "/elsewhere", "exec", "hi"}, w.lock(threadA))
 	w.process(9, 1, npmExe, []string{"exec", "--ephemeral", "hi"})
 	empty := w.file("sessions/2026/11/20/"+nameB, "")
@@ -216,7 +216,7 @@ func TestThreadsNotOnDisk(t *testing.T) {
 
 // A sub-agent's thread is locked, and its rollout made, before its first record says what it is. An exec has no other threads.
 func TestASubAgentOfAnExecIsNotOnDisk(t *testing.T) {
-	w := newWorld(t)
+	w := newTestHome(t)
 	w.process(8, 1, npmExe, []string{"exec", "hi"}, w.lock(threadA), writing(w.rollout(nameA)), w.lock(threadB))
 	p := w.process(9, 1, npmExe, []string{"--no-daemon"}, w.lock(threadA), writing(w.rollout(nameA)), w.lock(threadB))
 	want := []string{
@@ -232,7 +232,7 @@ func TestASubAgentOfAnExecIsNotOnDisk(t *testing.T) {
 }
 
 func TestSeveralThreadsInOneProcess(t *testing.T) {
-	w := newWorld(t)
+	w := newTestHome(t)
 	w.process(8, 1, npmExe, []string{"--no-daemon"}, w.lock(threadB), w.lock(threadA), writing(w.rollout(nameA)), writing(w.rollout(nameB)))
 	w.expect("pid 8  process exact tui none",
 		"pid 8 "+threadA+" writer-lock exact  on-disk", "pid 8 "+threadA+" rollout-fd exact  on-disk",
@@ -240,7 +240,7 @@ func TestSeveralThreadsInOneProcess(t *testing.T) {
 }
 
 func TestAnotherUsersProcess(t *testing.T) {
-	w := newWorld(t)
+	w := newTestHome(t)
 	p := w.process(8, 1, npmExe, nil)
 	p.Exe, p.Name, p.Err = "", "codex", os.ErrPermission
 	p = w.process(9, 1, "/usr/bin/git", nil)
@@ -252,7 +252,7 @@ func TestAnotherUsersProcess(t *testing.T) {
 
 // A home that nobody names is found by the files that a process holds; one that is a link keeps the name it was given.
 func TestHomes(t *testing.T) {
-	w := newWorld(t)
+	w := newTestHome(t)
 	link := filepath.Join(t.TempDir(), "link")
 	if err := os.Symlink(w.home, link); err != nil {
 		t.Fatal(err)
@@ -290,7 +290,7 @@ func TestHomes(t *testing.T) {
 
 // The sessions folder may be a link to a bigger disk; that does not make a home of the disk.
 func TestLinkedSessionsFolder(t *testing.T) {
-	w := newWorld(t)
+	w := newTestHome(t)
 	disk := t.TempDir()
 	w.file("config.toml", "")
 	if err := os.Symlink(disk, filepath.Join(w.home, "sessions")); err != nil {
@@ -313,11 +313,11 @@ func TestStaleLock(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := newWorld(t)
+	w := newTestHome(t)
 	w.home = home
 	w.process(8, 1, npmExe, []string{"login"})
 	if claims := w.claims(); len(claims) != 0 {
-		t.Errorf("claims %v", brief(claims))
+		t.Errorf("claims %v", describe(claims))
 	}
 	var sessions []discover.Session
 	for _, r := range readHome(t, home, discover.ReadOptions{}) {
@@ -330,7 +330,7 @@ func TestStaleLock(t *testing.T) {
 }
 
 func TestClaimsEndWithTheContext(t *testing.T) {
-	w := newWorld(t)
+	w := newTestHome(t)
 	w.process(8, 1, npmExe, []string{"exec"})
 	ctx, cancel := contextCancelled(t)
 	defer cancel()

@@ -18,47 +18,47 @@ import (
 // A compressed rollout can only be read from its beginning. Of a long one its beginning and its end are kept, which
 // is all that is looked at; what lies between is dropped as it comes.
 const (
-	keptHead = headLimit
+	keptHead = HeadLimit
 	keptTail = 16 << 20
 )
 
-// unpackedLimit is the most bytes that a rollout of so many packed ones is unpacked to. Text packs to a tenth, with many
+// decompressedLimit is the most bytes that a rollout of so many packed ones is unpacked to. Text packs to a tenth, with many
 // repetitions to a hundredth; a file that grows beyond is damaged or meant to harm.
-func unpackedLimit(packed int64) int64 {
+func decompressedLimit(packed int64) int64 {
 	const usual, factor, most = 64 << 20, 500, 4 << 30
 	return min(max(usual, factor*packed), most)
 }
 
-var errTooLong = errors.New("unpacks to more than a rollout can be")
+var errUnpacksTooLong = errors.New("unpacks to more than a rollout can be")
 
 // gap is where lines of a long compressed rollout were dropped.
 type gap struct {
-	at   int64 // the offset, in what was kept, of the first line after it
-	size int64 // in bytes; 0: nothing was dropped
+	start int64 // the offset, in what was kept, of the first line after it
+	size  int64 // in bytes; 0: nothing was dropped
 }
 
-// place is where something at this offset of what was kept stands in the whole.
-func (g gap) place(at int64) int64 {
-	if at >= g.at {
+// original is where something at this offset of what was kept stands in the whole.
+func (g gap) original(at int64) int64 {
+	if at >= g.start {
 		return at + g.size
 	}
 	return at
 }
 
-// within is where in what was kept a place of the whole is, or would be.
-func (g gap) within(place int64) int64 {
-	return max(min(place, g.at), place-g.size)
+// kept is where in what was kept a place of the whole is, or would be.
+func (g gap) kept(place int64) int64 {
+	return max(min(place, g.start), place-g.size)
 }
 
 // windowLimit is the most bytes that a packed rollout may refer back to, and that are held for it: what every decoder
 // takes (RFC 8878, 3.1.1.1.2). Codex packs with less.
 const windowLimit = 8 << 20
 
-// unpack returns the content of a compressed rollout as a file in memory, and closes the compressed one. Of all readers of
+// decompress returns the content of a compressed rollout as a file in memory, and closes the compressed one. Of all readers of
 // a call, one at a time does so, until that file is closed.
-func unpack(f *native.File) (_ *native.File, g gap, err error) {
-	f, err = unpackWith(f, func(r io.Reader) (data []byte, err error) {
-		data, g, err = keep(r, keptHead, keptTail, unpackedLimit(f.Size()))
+func decompress(f *native.File) (_ *native.File, g gap, err error) {
+	f, err = decompressWith(f, func(r io.Reader) (data []byte, err error) {
+		data, g, err = readHeadAndTail(r, keptHead, keptTail, decompressedLimit(f.Size()))
 		return data, err
 	})
 	return f, g, err
@@ -67,22 +67,22 @@ func unpack(f *native.File) (_ *native.File, g gap, err error) {
 // openRollout opens a rollout, compressed or not, within the call that scratch belongs to.
 func openRollout(path string, scratch *native.Buffers) (*native.File, gap, error) {
 	f, err := scratch.Open(path)
-	if err != nil || !strings.HasSuffix(path, packedExt) {
+	if err != nil || !strings.HasSuffix(path, compressedExt) {
 		return f, gap{}, err
 	}
-	return unpack(f)
+	return decompress(f)
 }
 
 // openHead is openRollout for one who reads no more than the first n bytes: of a compressed rollout nothing else is unpacked.
 func openHead(path string, n int64, scratch *native.Buffers) (*native.File, error) {
 	f, err := scratch.Open(path)
-	if err != nil || !strings.HasSuffix(path, packedExt) {
+	if err != nil || !strings.HasSuffix(path, compressedExt) {
 		return f, err
 	}
-	return unpackWith(f, func(r io.Reader) ([]byte, error) { return fsread.All(io.LimitReader(r, n), n) })
+	return decompressWith(f, func(r io.Reader) ([]byte, error) { return fsread.All(io.LimitReader(r, n), n) })
 }
 
-func unpackWith(f *native.File, read func(io.Reader) ([]byte, error)) (*native.File, error) {
+func decompressWith(f *native.File, read func(io.Reader) ([]byte, error)) (*native.File, error) {
 	defer f.Close()
 	release, err := f.Hold()
 	if err != nil {
@@ -93,7 +93,7 @@ func unpackWith(f *native.File, read func(io.Reader) ([]byte, error)) (*native.F
 		zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(windowLimit))
 	if err == nil {
 		defer d.Close()
-		data, err = read(interruptible{f.Context(), d})
+		data, err = read(contextReader{f.Context(), d})
 	}
 	if err != nil {
 		release()
@@ -102,23 +102,23 @@ func unpackWith(f *native.File, read func(io.Reader) ([]byte, error)) (*native.F
 	return f.With(data, release), nil
 }
 
-// interruptible is a reader that ends with a context. A few packed bytes can be gigabytes, so that reading the file, which
+// contextReader is a reader that ends with a context. A few packed bytes can be gigabytes, so that reading the file, which
 // ends with it too, is not enough.
-type interruptible struct {
+type contextReader struct {
 	ctx context.Context
 	in  io.Reader
 }
 
-func (r interruptible) Read(p []byte) (int, error) {
+func (r contextReader) Read(p []byte) (int, error) {
 	if err := r.ctx.Err(); err != nil {
 		return 0, err
 	}
 	return r.in.Read(p)
 }
 
-// keep reads all of r and returns it without the lines that lie beyond its first head and before its last tail bytes.
+// readHeadAndTail reads all of r and returns it without the lines that lie beyond its first head and before its last tail bytes.
 // More than limit bytes are an error.
-func keep(r io.Reader, head, tail int, limit int64) (kept []byte, g gap, err error) {
+func readHeadAndTail(r io.Reader, head, tail int, limit int64) (kept []byte, g gap, err error) {
 	for total := int64(0); ; {
 		if len(kept) == cap(kept) { // to no more than is kept before the middle is dropped
 			const least, piece = 64 << 10, 1 << 20
@@ -128,9 +128,9 @@ func keep(r io.Reader, head, tail int, limit int64) (kept []byte, g gap, err err
 		kept, total = kept[:len(kept)+n], total+int64(n)
 		if len(kept) > head+2*tail {
 			if g.size == 0 {
-				g.at = int64(bytes.LastIndexByte(kept[:head], '\n') + 1)
+				g.start = int64(bytes.LastIndexByte(kept[:head], '\n') + 1)
 			}
-			kept = append(kept[:g.at], fromLine(kept[len(kept)-tail:])...)
+			kept = append(kept[:g.start], fromFirstLine(kept[len(kept)-tail:])...)
 			g.size = total - int64(len(kept))
 		}
 		switch {
@@ -139,10 +139,10 @@ func keep(r io.Reader, head, tail int, limit int64) (kept []byte, g gap, err err
 		case err != nil:
 			return nil, gap{}, err
 		case total > limit:
-			return nil, gap{}, errTooLong
+			return nil, gap{}, errUnpacksTooLong
 		}
 	}
 }
 
-// fromLine returns b from its first whole line on.
-func fromLine(b []byte) []byte { return b[bytes.IndexByte(b, '\n')+1:] }
+// fromFirstLine returns b from its first whole line on.
+func fromFirstLine(b []byte) []byte { return b[bytes.IndexByte(b, '\n')+1:] }

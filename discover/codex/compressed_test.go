@@ -42,10 +42,10 @@ func TestPackedReadsLikePlain(t *testing.T) {
 			t.Fatal(err)
 		}
 		var got [2]string
-		for i, ext := range []string{plainExt, packedExt} {
-			w := newWorld(t)
+		for i, ext := range []string{plainExt, compressedExt} {
+			w := newTestHome(t)
 			content := data
-			if ext == packedExt {
+			if ext == compressedExt {
 				content = pack(t, data)
 			}
 			w.file("sessions/2026/11/20/"+strings.Replace(filepath.Base(path), plainExt, ext, 1), string(content))
@@ -75,17 +75,17 @@ func TestPackedTranscripts(t *testing.T) {
 	for i := range 5000 {
 		long = append(long, strings.Replace(askedLine, "do it", fmt.Sprint(i)+strings.Repeat(" do it", 2000), 1))
 	}
-	w := newWorld(t)
+	w := newTestHome(t)
 	paths = append(paths, w.file(nameB, string(rollout(long...))))
 	for _, path := range paths {
 		data, err := os.ReadFile(path)
 		if err != nil {
 			t.Fatal(err)
 		}
-		name, _ := parseRollout(filepath.Base(path))
-		plain, missing := dialogue(t, discover.Record{ID: name.id, Path: path, Home: w.home})
-		packed := w.file(filepath.Base(path)+strings.TrimPrefix(packedExt, plainExt), string(pack(t, data)))
-		got, warnings := dialogue(t, discover.Record{ID: name.id, Path: packed, Home: w.home})
+		name, _ := parseRolloutName(filepath.Base(path))
+		plain, missing := messagesOf(t, discover.Record{ID: name.id, Path: path, Home: w.home})
+		packed := w.file(filepath.Base(path)+strings.TrimPrefix(compressedExt, plainExt), string(pack(t, data)))
+		got, warnings := messagesOf(t, discover.Record{ID: name.id, Path: packed, Home: w.home})
 		left := len(plain) - len(got)
 		if isLong := len(data) > keptHead+2*keptTail; isLong != (left > 0) || isLong && len(warnings) != 1 || !isLong && len(warnings) != len(missing) {
 			t.Errorf("%s: %d of %d messages are left out, warnings %v", path, left, len(plain), warnings)
@@ -103,23 +103,23 @@ func TestPackedTranscripts(t *testing.T) {
 
 // A compressed file that is cut, as by a crash while it was made, costs a warning.
 func TestPackedAndCut(t *testing.T) {
-	w := newWorld(t)
+	w := newTestHome(t)
 	whole := pack(t, rollout(metaLine, startedLine, contextLine, askedLine, completeLine))
-	w.file("sessions/2026/11/20/"+strings.Replace(nameA, plainExt, packedExt, 1), string(whole[:len(whole)-9]))
-	if records, warnings := look(t, w.home, discover.EntryFilter{}, discover.ReadOptions{}); len(records) != 0 || len(warnings) != 1 {
+	w.file("sessions/2026/11/20/"+strings.Replace(nameA, plainExt, compressedExt, 1), string(whole[:len(whole)-9]))
+	if records, warnings := readEntries(t, w.home, discover.EntryFilter{}, discover.ReadOptions{}); len(records) != 0 || len(warnings) != 1 {
 		t.Errorf("records %+v, warnings %v", records, warnings)
 	}
 }
 
 // A small file that would fill the machine's memory or time costs a warning.
 func TestPackedBomb(t *testing.T) {
-	w := newWorld(t)
-	w.file("sessions/2026/11/20/"+strings.Replace(nameA, plainExt, packedExt, 1), string(pack(t, make([]byte, 80<<20))))
-	if records, warnings := look(t, w.home, discover.EntryFilter{}, discover.ReadOptions{}); len(records) != 0 || len(warnings) != 1 {
+	w := newTestHome(t)
+	w.file("sessions/2026/11/20/"+strings.Replace(nameA, plainExt, compressedExt, 1), string(pack(t, make([]byte, 80<<20))))
+	if records, warnings := readEntries(t, w.home, discover.EntryFilter{}, discover.ReadOptions{}); len(records) != 0 || len(warnings) != 1 {
 		t.Errorf("records %+v, warnings %v", records, warnings)
 	}
 	for packed, want := range map[int64]int64{0: 64 << 20, 1 << 20: 500 << 20, 1 << 30: 4 << 30} {
-		if got := unpackedLimit(packed); got != want {
+		if got := decompressedLimit(packed); got != want {
 			t.Errorf("%d bytes may become %d, want %d", packed, got, want)
 		}
 	}
@@ -134,7 +134,7 @@ func TestKeep(t *testing.T) {
 			lines = append(lines, fmt.Sprintf("line %d %s\n", i, strings.Repeat("x", i*7%23)))
 		}
 		data := strings.Join(lines, "")
-		kept, g, err := keep(iotest.HalfReader(strings.NewReader(data)), head, tail, int64(len(data)))
+		kept, g, err := readHeadAndTail(iotest.HalfReader(strings.NewReader(data)), head, tail, int64(len(data)))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -149,9 +149,9 @@ func TestKeep(t *testing.T) {
 			}
 			at += i + 1
 		}
-		before, after := string(kept[:g.at]), string(kept[g.at:])
+		before, after := string(kept[:g.start]), string(kept[g.start:])
 		if len(after) < min(len(data), tail/2) || !strings.HasSuffix(data, after) || !strings.HasPrefix(data, before) ||
-			g.place(g.at)+int64(len(after)) != int64(len(data)) || g.within(int64(len(data))) != int64(len(kept)) {
+			g.original(g.start)+int64(len(after)) != int64(len(data)) || g.kept(int64(len(data))) != int64(len(kept)) {
 			t.Fatalf("%d lines: kept %q, with the gap %+v", n, kept, g)
 		}
 	}
@@ -161,14 +161,14 @@ func TestKeep(t *testing.T) {
 func TestGapHidesAnOlderTurn(t *testing.T) {
 	filler := strings.Repeat(answerLine+"\n", 4000)
 	data := append(rollout(metaLine, startedLine, contextLine, askedLine), filler...)
-	kept, g, err := keep(bytes.NewReader(data), 2000, 20000, int64(len(data)))
+	kept, g, err := readHeadAndTail(bytes.NewReader(data), 2000, 20000, int64(len(data)))
 	if err != nil || g.size == 0 {
 		t.Fatalf("kept all, but for %+v: %v", g, err)
 	}
 	e := discover.Entry{ID: someID, Path: "/x/rollout"}
 	f := memory(kept)
-	var r reading
-	if err := r.readFile(f, f.Size()-g.at, e, discover.ReadOptions{Full: true}); err != nil || r.Turn.State != discover.TurnUnknown || r.Prompt != "do it" {
+	var r storedThread
+	if err := r.readFile(f, f.Size()-g.start, e, discover.ReadOptions{Full: true}); err != nil || r.Turn.State != discover.TurnUnknown || r.Prompt != "do it" {
 		t.Errorf("record %+v, %v", r, err)
 	}
 }
@@ -176,22 +176,22 @@ func TestGapHidesAnOlderTurn(t *testing.T) {
 // Of another thread's compressed rollout no more than the beginning is unpacked to know whom it works for: what is damaged, or
 // takes long, comes after it. A first record that is longer than usual is unpacked further.
 func TestOriginOfAPackedRollout(t *testing.T) {
-	for name, instructions := range map[string]int{"short": 0, "long": 3 * usualPrompt} {
+	for name, instructions := range map[string]int{"short": 0, "long": 3 * ExpectedPrompt} {
 		meta := strings.NewReplacer(someID, threadB, `"cwd":"/w"`, `"instructions":"`+strings.Repeat("x", instructions)+`","cwd":"/w","parent_thread_id":"`+threadA+`"`)
 		packed := pack(t, append(rollout(meta.Replace(metaLine)), make([]byte, 80<<20)...))
-		w := newWorld(t)
-		path := w.file("sessions/2026/11/20/"+strings.Replace(nameB, plainExt, packedExt, 1), string(packed))
-		var got reading
-		ok, err := origin(discover.Entry{ID: threadB, Path: path, Home: w.home}, native.NewBuffers(t.Context()), &got)
-		if !ok || err != nil || got.starter != threadA {
-			t.Errorf("%s: %v, %v, it works for %q", name, ok, err, got.starter)
+		w := newTestHome(t)
+		path := w.file("sessions/2026/11/20/"+strings.Replace(nameB, plainExt, compressedExt, 1), string(packed))
+		var got storedThread
+		ok, err := readOrigin(discover.Entry{ID: threadB, Path: path, Home: w.home}, native.NewBuffers(t.Context()), &got)
+		if !ok || err != nil || got.startedBy != threadA {
+			t.Errorf("%s: %v, %v, it works for %q", name, ok, err, got.startedBy)
 		}
 	}
 }
 
 // A little file that becomes much is unpacked no longer than somebody waits for it.
 func TestUnpackingEndsWithItsContext(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "x"+packedExt)
+	path := filepath.Join(t.TempDir(), "x"+compressedExt)
 	if err := os.WriteFile(path, pack(t, make([]byte, 32<<20)), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -201,7 +201,7 @@ func TestUnpackingEndsWithItsContext(t *testing.T) {
 		t.Fatal(err)
 	}
 	read := int64(0)
-	_, err = unpackWith(f, func(r io.Reader) ([]byte, error) {
+	_, err = decompressWith(f, func(r io.Reader) ([]byte, error) {
 		some, err := io.CopyN(io.Discard, r, 1<<20)
 		cancel()
 		if err == nil {
@@ -228,7 +228,7 @@ func TestALargeWindowIsRefused(t *testing.T) {
 		if err := errors.Join(err, w.Close()); err != nil {
 			t.Fatal(err)
 		}
-		if _, _, err := unpack(memory(packed.Bytes())); !errors.Is(err, want) {
+		if _, _, err := decompress(memory(packed.Bytes())); !errors.Is(err, want) {
 			t.Errorf("a window of %d bytes: %v, want %v", window, err, want)
 		}
 	}

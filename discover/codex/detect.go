@@ -14,7 +14,7 @@ import (
 func processes(table *proc.Table) iter.Seq[proc.Process] {
 	return func(yield func(proc.Process) bool) {
 		for p := range table.Running(isBinary) {
-			if p.Alive() && isCodex(p) && !unborn(table, p) && !yield(p) {
+			if p.Alive() && isCodex(p) && !isUnexecedFork(table, p) && !yield(p) {
 				return
 			}
 		}
@@ -36,9 +36,9 @@ func isBinary(exe string) bool {
 	return base == "codex" || strings.HasPrefix(base, "codex-x86_64-") || strings.HasPrefix(base, "codex-aarch64-")
 }
 
-// unborn reports whether p is a child that a codex process has forked and that has not become its own program yet:
+// isUnexecedFork reports whether p is a child that a codex process has forked and that has not become its own program yet:
 // for that moment it has its parent's command line and open files, and is not another agent.
-func unborn(table *proc.Table, p proc.Process) bool {
+func isUnexecedFork(table *proc.Table, p proc.Process) bool {
 	parent, ok := table.PID(p.Parent)
 	if !ok || !parent.Alive() || !isCodex(parent) || parent.Exe != p.Exe {
 		return false
@@ -54,7 +54,7 @@ func (Adapter) Runs(p proc.Process) bool {
 		return false
 	}
 	args, err := p.Args()
-	return err != nil || len(args) == 0 || !isMask(args[0])
+	return err != nil || len(args) == 0 || !isToolName(args[0])
 }
 
 // IsSandbox reports whether a process is the sandbox around one command of a thread's tools: Codex's own binary under

@@ -21,7 +21,7 @@ func TestVersionOfABinary(t *testing.T) {
 		"/h/releases/0.170.0-alpha.2-aarch64-apple-darwin/bin/codex":     "0.170.0-alpha.2",
 		"/usr/local/bin/codex": "", "codex": "", "": "", "/nowhere/vendor/x/bin/codex": "",
 	} {
-		if got := version(exe); got != want {
+		if got := binaryVersion(exe); got != want {
 			t.Errorf("%q: %q, want %q", exe, got, want)
 		}
 	}
@@ -43,7 +43,7 @@ func TestMark(t *testing.T) {
 
 // The sandbox is told by the binary and by its name together.
 func TestSandboxes(t *testing.T) {
-	w := newWorld(t)
+	w := newTestHome(t)
 	w.process(1, 0, npmExe, []string{"x"}).Arguments[0] = "codex-linux-sandbox"
 	w.process(2, 1, npmExe, []string{"exec"})
 	w.process(3, 1, "/usr/bin/python3", []string{"x"}).Arguments[0] = "codex-linux-sandbox"

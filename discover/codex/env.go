@@ -15,7 +15,7 @@ const rootKey = "CODEX_SESSION_ID"
 // ReadMarker returns the thread that an environment belongs to, as Codex sets it for its tools.
 func (Adapter) ReadMarker(getenv func(string) string) (mark discover.EnvMarker, ok bool) {
 	thread := getenv(threadKey)
-	if !isUUID(thread) {
+	if !IsThreadID(thread) {
 		return discover.EnvMarker{}, false
 	}
 	return discover.EnvMarker{Session: thread, Root: getenv(rootKey)}, true

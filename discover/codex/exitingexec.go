@@ -12,61 +12,61 @@ import (
 	"agentctl/proc"
 )
 
-// wroteTimes is how many bytes an exec has written at its end for each byte of its rollout, at the least: each line into the
+// minWriteRatio is how many bytes an exec has written at its end for each byte of its rollout, at the least: each line into the
 // rollout, and what it is worth into databases, their journals and the log (SEEN 0.169: 4 times for a long turn, 11 for a short
 // one; 0.98: 2.3 for a short one). One that has not begun a thread yet has written 60 kB, twice the shortest rollout, and 2.7 MB where it
 // had to make the databases: with those, another mark tells ([evidence.history]).
-const wroteTimes = 2
+const minWriteRatio = 2
 
-// over adds the threads that an exec may have run that runs none any more: at its end it lets go of rollout and lock some
+// addEndedExec adds the threads that an exec may have run that runs none any more: at its end it lets go of rollout and lock some
 // milliseconds before it is gone (SEEN 0.169), and until then the thread is not stopped, nor the process without one. They
 // are those that were begun in its directory since it was, by an exec, and whose turn has ended; another exec may have run
 // and left one of these, so that this is weak evidence.
-func (c *claimer) over(s subject, shown evidence) {
-	if s.role != exec || s.session != "" || s.claim.Home == "" || s.Begun().IsZero() || !shown.history && keepsHistory(c.ctx, s.claim.Home) {
+func (c *claimBuilder) addEndedExec(s agentProcess, shown openFiles) {
+	if s.role != exec || s.session != "" || s.claim.Home == "" || s.Begun().IsZero() || !shown.historyDB && hasHistoryDB(c.ctx, s.claim.Home) {
 		return
 	}
-	dir := discover.RealPath(s.directory(s.Process))
-	since := scan{ctx: c.ctx, home: s.claim.Home}
-	since.begun(s.Begun().Add(-time.Minute), time.Now().Add(time.Minute), func(id string) bool {
-		at, _ := born(id)
+	dir := discover.RealPath(s.newThreadDir(s.Process))
+	since := homeScan{ctx: c.ctx, home: s.claim.Home}
+	since.listCreated(s.Begun().Add(-time.Minute), time.Now().Add(time.Minute), func(id string) bool {
+		at, _ := ThreadCreated(id)
 		return s.Before(at)
 	})
 	for _, e := range since.found {
-		if !wrote(s, e.Path) {
+		if !mayHaveWritten(s, e.Path) {
 			continue
 		}
-		var r reading
+		var r storedThread
 		ok, err := r.read(e, discover.ReadOptions{}, native.NewBuffers(c.ctx))
-		if err != nil || !ok || r.Source != "exec" || r.IsSub() || discover.RealPath(r.Dir) != dir || !ended(r.Turn) {
+		if err != nil || !ok || r.Source != "exec" || r.IsSub() || discover.RealPath(r.Dir) != dir || !isOver(r.Turn) {
 			continue
 		}
 		claim := s.claim
 		claim.Session, claim.Path, claim.Strength = r.ID, r.Path, discover.Weak
 		claim.Kind, claim.Detail = "cwd", "it runs no thread any more, and this one was begun in its directory since it was, and has ended its turn"
-		claim.Source = s.source()
+		claim.Source = s.sourceName()
 		c.claims = append(c.claims, claim)
 	}
 }
 
-// keepsHistory reports whether who runs a thread in this home has the database of what threads said open.
-func keepsHistory(ctx context.Context, home string) bool {
+// hasHistoryDB reports whether who runs a thread in this home has the database of what threads said open.
+func hasHistoryDB(ctx context.Context, home string) bool {
 	names, _ := native.List(ctx, home)
-	return slices.ContainsFunc(names, func(n native.Name) bool { return isHistory(n.Name()) })
+	return slices.ContainsFunc(names, func(n native.Name) bool { return isHistoryDB(n.Name()) })
 }
 
-// wrote reports whether the process can have written the rollout, as far as its system counts what a process writes: one that
+// mayHaveWritten reports whether the process can have written the rollout, as far as its system counts what a process writes: one that
 // has just started cannot, when another exec has just ended its thread in the same directory.
-func wrote(s subject, rollout string) bool {
+func mayHaveWritten(s agentProcess, rollout string) bool {
 	n, err := s.Written()
 	if errors.Is(err, proc.ErrUnsupported) {
 		return true
 	}
 	st, statErr := os.Stat(rollout)
-	return err == nil && statErr == nil && n >= wroteTimes*st.Size()
+	return err == nil && statErr == nil && n >= minWriteRatio*st.Size()
 }
 
-func ended(t discover.Turn) bool {
+func isOver(t discover.Turn) bool {
 	switch t.State {
 	case discover.TurnDone, discover.TurnInterrupted, discover.TurnFailed:
 		return true

@@ -27,7 +27,7 @@ func TestAnExecThatIsOver(t *testing.T) {
 		claimed bool
 	}{
 		"its turn is over":           {[]string{"exec", "hi"}, before, whole, 0, true},
-		"it wrote enough":            {[]string{"exec", "hi"}, before, whole, wroteTimes * size(whole), true},
+		"it wrote enough":            {[]string{"exec", "hi"}, before, whole, minWriteRatio * size(whole), true},
 		"it has hardly started":      {[]string{"exec", "hi"}, before, whole, size(whole), false},
 		"its turn goes on":           {[]string{"exec", "hi"}, before, turn, 0, false},
 		"it was begun before":        {[]string{"exec", "hi"}, before.Add(time.Minute), whole, 0, false},
@@ -37,7 +37,7 @@ func TestAnExecThatIsOver(t *testing.T) {
 		"a terminal":                 {nil, before, whole, 0, false},
 		"when it began is not known": {[]string{"exec", "hi"}, time.Time{}, whole, 0, false},
 	} {
-		w := newWorld(t)
+		w := newTestHome(t)
 		lines := strings.ReplaceAll(string(rollout(test.lines...)), someID, threadA)
 		path := w.file("sessions/2026/11/20/"+nameA, lines)
 		p := w.process(8, 1, npmExe, test.args)
@@ -63,7 +63,7 @@ func TestAnExecThatHasNotBegun(t *testing.T) {
 	meta := strings.Replace(metaLine, `"cwd":`, `"source":"exec","cwd":`, 1)
 	lines := strings.ReplaceAll(string(rollout(meta, startedLine, contextLine, askedLine, answerLine, completeLine)), someID, threadA)
 	for _, has := range []bool{true, false} {
-		w := newWorld(t)
+		w := newTestHome(t)
 		w.file("sessions/2026/11/20/"+nameA, lines)
 		var open []proc.OpenFile
 		if history := w.file("thread_history_1.sqlite", ""); has {

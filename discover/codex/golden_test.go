@@ -19,15 +19,15 @@ var update = flag.Bool("update", false, "write the golden records instead of com
 // readHome reads all of a home, by id, and fails on anything unreadable.
 func readHome(t testing.TB, dir string, want discover.ReadOptions) []discover.Record {
 	t.Helper()
-	records, warnings := look(t, dir, discover.EntryFilter{}, want)
+	records, warnings := readEntries(t, dir, discover.EntryFilter{}, want)
 	for _, err := range warnings {
 		t.Error(err)
 	}
 	return records
 }
 
-// look reads what the query selects of a home, and returns the records by id and every single warning, once as it is shown.
-func look(t testing.TB, dir string, q discover.EntryFilter, want discover.ReadOptions) (records []discover.Record, warnings []error) {
+// readEntries reads what the query selects of a home, and returns the records by id and every single warning, once as it is shown.
+func readEntries(t testing.TB, dir string, q discover.EntryFilter, want discover.ReadOptions) (records []discover.Record, warnings []error) {
 	t.Helper()
 	entries, err := New().Entries(t.Context(), []discover.Home{{Dir: dir}}, q)
 	warnings = split(t, err)
@@ -47,7 +47,7 @@ func look(t testing.TB, dir string, q discover.EntryFilter, want discover.ReadOp
 // pathsOf lists all rollouts of a thread.
 func pathsOf(t testing.TB, home, id string, last time.Time) (paths []string) {
 	t.Helper()
-	all, err := rolloutsOf(t.Context(), home, id, last)
+	all, err := allRollouts(t.Context(), home, id, last)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,8 +8,8 @@ import (
 	"agentctl/discover"
 )
 
-// dialogue is what a record's transcript says, the newest first, and every warning.
-func dialogue(t testing.TB, r discover.Record) (list []discover.Message, warnings []error) {
+// messagesOf is what a record's transcript says, the newest first, and every warning.
+func messagesOf(t testing.TB, r discover.Record) (list []discover.Message, warnings []error) {
 	t.Helper()
 	for m, err := range New().Messages(t.Context(), r) {
 		if err != nil {
@@ -28,7 +28,7 @@ func TestGoldenMessages(t *testing.T) {
 		t.Run(filepath.Base(dir), func(t *testing.T) {
 			got := []byte{}
 			for _, r := range readHome(t, dir, discover.ReadOptions{}) {
-				list, warnings := dialogue(t, r)
+				list, warnings := messagesOf(t, r)
 				for _, err := range warnings {
 					t.Error(err)
 				}

@@ -8,208 +8,208 @@ import (
 	"agentctl/discover/native"
 )
 
-// headLimit is how far into a file the first prompt is searched for. It follows some 40 KB of the agent's own
+// HeadLimit is how far into a file the first prompt is searched for. It follows some 40 KB of the agent's own
 // instructions; a prompt of 300 KB has been seen.
-const headLimit = 4 << 20
+const HeadLimit = 4 << 20
 
-// head is what the beginning of a rollout tells.
-type head struct {
-	id      string // by the file's name
-	segment string // likewise, where the thread has several
+// Head is what the beginning of a rollout tells.
+type Head struct {
+	fileID  string // by the file's name
+	Segment string // likewise, where the thread has several
 	lines   int
-	meta    meta
-	// prompt is the first thing the person asked; review is what a review was told to look at.
-	prompt, review string
+	Meta    Meta
+	// Prompt is the first thing the person asked; review is what a review was told to look at.
+	Prompt, Review string
 }
 
-// meta is the first record, written once when the thread begins and never again.
-type meta struct {
-	found                          bool
-	id, root, parent, forkedFrom   string
-	created                        time.Time
-	dir, branch, version, provider string
-	originator                     string
-	source                         source
-	nickname, role                 string
-	history                        history
+// Meta is the first record, written once when the thread begins and never again.
+type Meta struct {
+	Found                          bool
+	ID, Root, Parent, ForkedFrom   string
+	Created                        time.Time
+	Dir, Branch, Version, Provider string
+	Originator                     string
+	Source                         Source
+	Nickname, Role                 string
+	HistoryBase                    HistoryBase
 }
 
-// continues reports whether the rollout goes on from another one: that of the thread it was forked from, or an older one
+// HasBase reports whether the rollout goes on from another one: that of the thread it was forked from, or an older one
 // of its own.
-func (m *meta) continues() bool { return m.forkedFrom != "" || m.history != history{} }
+func (m *Meta) HasBase() bool { return m.ForkedFrom != "" || m.HistoryBase != HistoryBase{} }
 
-// whole reports whether a head tells all that the beginning of a rollout can tell.
-func (h *head) whole() bool { return h.prompt != "" && h.meta.found }
+// Complete reports whether a head tells all that the beginning of a rollout can tell.
+func (h *Head) Complete() bool { return h.Prompt != "" && h.Meta.Found }
 
-// readHead reads the rollout of the thread of that id from its beginning until there is enough. Without a first record the
+// ReadHead reads the rollout of the thread of that id from its beginning until there is enough. Without a first record the
 // rollout has none yet: it is being written, or was cut by a crash. Error: errNoMeta if it is no rollout.
-func readHead(f *native.File, id string, enough func(*head) bool) (h head, err error) {
-	h.id = id
-	f.Expect(usualPrompt)
-	_, err = f.Forward(0, headLimit, func(l native.Line) bool {
-		h.line(l)
+func ReadHead(f *native.File, id string, enough func(*Head) bool) (h Head, err error) {
+	h.fileID = id
+	f.Expect(ExpectedPrompt)
+	_, err = f.Forward(0, HeadLimit, func(l native.Line) bool {
+		h.addLine(l)
 		return !enough(&h)
 	})
-	if err == nil && !h.meta.found && (h.lines > 0 || !mayBegin(f)) {
-		err = errNoMeta
+	if err == nil && !h.Meta.Found && (h.lines > 0 || !mayBecomeRollout(f)) {
+		err = ErrNoMeta
 	}
 	return h, err
 }
 
-// mayBegin reports whether a file without a whole line may be the beginning of a rollout.
-func mayBegin(f *native.File) bool {
+// mayBecomeRollout reports whether a file without a whole line may be the beginning of a rollout.
+func mayBecomeRollout(f *native.File) bool {
 	const start = `{"timestamp":"`
 	buf := make([]byte, min(f.Size(), int64(len(start))))
 	n, _ := f.ReadAt(buf, 0)
-	return f.Size() < headLimit && strings.HasPrefix(start, string(buf[:n]))
+	return f.Size() < HeadLimit && strings.HasPrefix(start, string(buf[:n]))
 }
 
-// line takes the next line.
-func (h *head) line(l native.Line) {
+// addLine takes the next line.
+func (h *Head) addLine(l native.Line) {
 	h.lines++
-	r, ok := decode(l.Bytes, h.ownID())
+	r, ok := Decode(l.Bytes, h.ThreadID())
 	switch {
 	case !ok:
-	case r.is == sessionMeta && !h.meta.found && r.whole(l.Bytes):
+	case r.Kind == SessionMeta && !h.Meta.Found && r.Complete(l.Bytes):
 		// A copy of another thread's first record may follow in a fork of the older versions.
-		m := parseMeta(&r)
-		if m.found = l.Offset == 0 || m.id == h.id; m.found {
-			h.meta = m
+		m := ParseMeta(&r)
+		if m.Found = l.Offset == 0 || m.ID == h.fileID; m.Found {
+			h.Meta = m
 		}
-	case r.is == userText && r.whole(l.Bytes):
-		h.prompt = promptOf(r.text())
-	case r.is == reviewEntered && r.whole(l.Bytes):
-		h.review = discover.Truncate(r.text(), discover.PromptLimit)
+	case r.Kind == UserText && r.Complete(l.Bytes):
+		h.Prompt = boundedPrompt(r.Text())
+	case r.Kind == ReviewEntered && r.Complete(l.Bytes):
+		h.Review = discover.Truncate(r.Text(), discover.PromptLimit)
 	}
 }
 
-func (h *head) ownID() string {
-	if h.meta.id != "" {
-		return h.meta.id
+func (h *Head) ThreadID() string {
+	if h.Meta.ID != "" {
+		return h.Meta.ID
 	}
-	return h.id
+	return h.fileID
 }
 
-// promptOf is a prompt as a record keeps it.
-func promptOf(text string) string {
+// boundedPrompt is a prompt as a record keeps it.
+func boundedPrompt(text string) string {
 	return discover.Truncate(discover.WithoutContext(text), discover.PromptLimit)
 }
 
-// parseMeta reads the first record, as far as it is at hand, in one pass: most of it are long instructions.
-func parseMeta(r *record) meta {
-	m := meta{created: r.time()}
+// ParseMeta reads the first record, as far as it is at hand, in one pass: most of it are long instructions.
+func ParseMeta(r *Record) Meta {
+	m := Meta{Created: r.Time()}
 	for key, value := range r.payload.Members() {
 		switch string(key) {
 		case "id":
-			m.id = threadID(value)
+			m.ID = ParseThreadID(value)
 		case "session_id":
-			m.root = threadID(value)
+			m.Root = ParseThreadID(value)
 		case "parent_thread_id":
-			m.parent = threadID(value)
+			m.Parent = ParseThreadID(value)
 		case "forked_from_id":
-			m.forkedFrom = threadID(value)
+			m.ForkedFrom = ParseThreadID(value)
 		case "timestamp":
 			if t := value.Time(); !t.IsZero() {
-				m.created = t
+				m.Created = t
 			}
 		case "cwd":
-			m.dir = value.Text(0)
+			m.Dir = value.Text(0)
 		case "originator":
-			m.originator = value.Text(0)
+			m.Originator = value.Text(0)
 		case "cli_version":
-			m.version = value.Text(0)
+			m.Version = value.Text(0)
 		case "source":
-			m.source = parseSource(value)
+			m.Source = parseSource(value)
 		case "model_provider":
-			m.provider = value.Text(0)
+			m.Provider = value.Text(0)
 		case "agent_nickname":
-			m.nickname = value.Text(0)
+			m.Nickname = value.Text(0)
 		case "agent_role":
-			m.role = value.Text(0)
+			m.Role = value.Text(0)
 		case "history_base":
-			m.history = parseHistory(value.Object())
+			m.HistoryBase = ParseHistoryBase(value.Object())
 		case "git":
-			m.branch = value.Object().Get("branch").Text(0)
+			m.Branch = value.Object().Get("branch").Text(0)
 		}
 	}
-	if m.branch == "HEAD" {
-		m.branch = ""
+	if m.Branch == "HEAD" {
+		m.Branch = ""
 	}
 	return m
 }
 
-// threadID is a value that names a thread, "" if it is none: a damaged id is no id.
-func threadID(v native.Value) string {
-	if id := v.Text(0); isUUID(id) {
+// ParseThreadID is a value that names a thread, "" if it is none: a damaged id is no id.
+func ParseThreadID(v native.Value) string {
+	if id := v.Text(0); IsThreadID(id) {
 		return id
 	}
 	return ""
 }
 
-// parentID is the thread that this one was started by as a sub-agent or reviewer, the root of the tree where it is
+// ParentID is the thread that this one was started by as a sub-agent or reviewer, the root of the tree where it is
 // recorded (0.145 and later).
-func (m *meta) parentID() string { return m.another(m.root, m.parent, m.source.parent) }
+func (m *Meta) ParentID() string { return m.firstOther(m.Root, m.Parent, m.Source.Parent) }
 
-// starterID is the same, but the very thread that started this one, which may be a sub-agent itself.
-func (m *meta) starterID() string { return m.another(m.parent, m.source.parent, m.root) }
+// StarterID is the same, but the very thread that started this one, which may be a sub-agent itself.
+func (m *Meta) StarterID() string { return m.firstOther(m.Parent, m.Source.Parent, m.Root) }
 
-// another is the first of the ids that is not the thread's own.
-func (m *meta) another(ids ...string) string {
+// firstOther is the first of the ids that is not the thread's own.
+func (m *Meta) firstOther(ids ...string) string {
 	for _, id := range ids {
-		if id != "" && id != m.id {
+		if id != "" && id != m.ID {
 			return id
 		}
 	}
 	return ""
 }
 
-// source is how a thread began, as its first record says: a word, or for a thread that another one started an object.
-type source struct {
-	word string
-	// sub is what kind of sub-agent it is ("review", "thread_spawn"), "" for a thread of a person's own.
-	sub, parent string
+// Source is how a thread began, as its first record says: a word, or for a thread that another one started an object.
+type Source struct {
+	Word string
+	// Subagent is what kind of sub-agent it is ("review", "thread_spawn"), "" for a thread of a person's own.
+	Subagent, Parent string
 }
 
-func parseSource(v native.Value) source {
+func parseSource(v native.Value) Source {
 	if word := v.Text(0); word != "" {
-		return source{word: word}
+		return Source{Word: word}
 	}
 	for key, value := range v.Object().Members() {
-		s := source{word: string(key)}
-		if s.word != "subagent" {
+		s := Source{Word: string(key)}
+		if s.Word != "subagent" {
 			return s
 		}
-		s.sub = value.Text(0)
+		s.Subagent = value.Text(0)
 		for kind, spawn := range value.Object().Members() {
-			s.sub, s.parent = string(kind), threadID(spawn.Object().Get("parent_thread_id"))
+			s.Subagent, s.Parent = string(kind), ParseThreadID(spawn.Object().Get("parent_thread_id"))
 		}
 		return s
 	}
-	return source{}
+	return Source{}
 }
 
-// kind is the source in the words that all agents share. The daemon's TUIs call themselves "vscode" (0.160–0.169), so
+// SourceName is the source in the words that all agents share. The daemon's TUIs call themselves "vscode" (0.160–0.169), so
 // the program that asked counts too.
-func (m *meta) kind() string {
-	switch m.source.word {
+func (m *Meta) SourceName() string {
+	switch m.Source.Word {
 	case "":
-		if m.originator == "codex_exec" {
+		if m.Originator == "codex_exec" {
 			return "exec"
 		}
 		return "" // 0.42 does not record it
 	case "cli":
 		return "tui"
 	case "vscode":
-		if m.originator == "codex-tui" {
+		if m.Originator == "codex-tui" {
 			return "tui"
 		}
 		return "server"
 	case "mcp", "appServer", "app_server":
 		return "server"
 	case "subagent":
-		if m.source.sub == "review" {
+		if m.Source.Subagent == "review" {
 			return "review"
 		}
 	}
-	return m.source.word
+	return m.Source.Word
 }

@@ -11,30 +11,30 @@ import (
 	"agentctl/discover/native"
 )
 
-// history is where a rollout goes on from, as its first record says: so many bytes of another rollout (0.147 and later).
-type history struct {
-	id        string // the last id in that rollout's name
-	end, next int64  // the number of bytes, and the ordinal of the first record that is no longer meant
+// HistoryBase is where a rollout goes on from, as its first record says: so many bytes of another rollout (0.147 and later).
+type HistoryBase struct {
+	ID                  string // the last id in that rollout's name
+	EndByte, EndOrdinal int64  // the number of bytes, and the ordinal of the first record that is no longer meant
 }
 
-func parseHistory(o native.Object) history {
-	return history{
-		id: threadID(o.Get("thread_id")), end: o.Get("end_byte_offset").Int(), next: o.Get("end_ordinal_exclusive").Int(),
+func ParseHistoryBase(o native.Object) HistoryBase {
+	return HistoryBase{
+		ID: ParseThreadID(o.Get("thread_id")), EndByte: o.Get("end_byte_offset").Int(), EndOrdinal: o.Get("end_ordinal_exclusive").Int(),
 	}
 }
 
-// baseOf finds what the rollout with this first record goes on from.
-func (t *transcript) baseOf(r *record) segment {
-	h := parseHistory(r.get("history_base").Object())
-	if h.id == "" || h.end <= 0 {
+// baseSegment finds what the rollout with this first record goes on from.
+func (t *messageReader) baseSegment(r *Record) segment {
+	h := ParseHistoryBase(r.Get("history_base").Object())
+	if h.ID == "" || h.EndByte <= 0 {
 		return segment{}
 	}
-	path, err := findRollout(t.ctx, t.home, h.id)
+	path, err := findRollout(t.ctx, t.home, h.ID)
 	if err != nil {
 		t.warn(t.path, fmt.Errorf("what it goes on from is left out: %w", err))
 		return segment{}
 	}
-	return segment{path: path, end: h.end, next: h.next}
+	return segment{path: path, end: h.EndByte, next: h.EndOrdinal}
 }
 
 // errNoRollout: there is none of that name.
@@ -43,8 +43,8 @@ var errNoRollout = errors.New("there is no rollout")
 // findRollout finds the rollout whose name ends with an id, of a thread or of a part of one. One that cannot be read is
 // returned with the error.
 func findRollout(ctx context.Context, home, id string) (string, error) {
-	s := scan{ctx: ctx, home: home}
-	if in, ok := daysOf(id); ok {
+	s := homeScan{ctx: ctx, home: home}
+	if in, ok := daysOfID(id); ok {
 		s.walk(in, func(name rolloutName) bool { return cmp.Or(name.segment, name.id) == id })
 	}
 	if len(s.found) > 0 {
@@ -61,14 +61,14 @@ func findRollout(ctx context.Context, home, id string) (string, error) {
 // maxBases is how many rollouts back a thread is followed for what its newest ones do not say.
 const maxBases = 16
 
-// inherit completes what the end of a rollout tells by the rollouts that it goes on from, up to where each was left: a
+// inheritSettings completes what the end of a rollout tells by the rollouts that it goes on from, up to where each was left: a
 // segment that begins with an edited prompt may have neither the settings of a turn nor a count of tokens so far.
-func (t *tail) inherit(home string, h history, scratch *native.Buffers) error {
+func (t *Tail) inheritSettings(home string, h HistoryBase, scratch *native.Buffers) error {
 	for range maxBases {
-		if h.id == "" || h.end <= 0 || t.context != (settings{}) && t.usage.context > 0 {
+		if h.ID == "" || h.EndByte <= 0 || t.Settings != (Settings{}) && t.Usage.Context > 0 {
 			return nil
 		}
-		path, err := findRollout(scratch.Context(), home, h.id)
+		path, err := findRollout(scratch.Context(), home, h.ID)
 		if err != nil {
 			return nil //nolint:nilerr // it is gone: what the newer one tells is what there is
 		}
@@ -80,24 +80,24 @@ func (t *tail) inherit(home string, h history, scratch *native.Buffers) error {
 }
 
 // inheritFrom takes over from one rollout, and returns what that one goes on from.
-func (t *tail) inheritFrom(path string, h history, scratch *native.Buffers) (history, error) {
+func (t *Tail) inheritFrom(path string, h HistoryBase, scratch *native.Buffers) (HistoryBase, error) {
 	f, g, err := openRollout(path, scratch)
 	if native.Absent(err) {
-		return history{}, nil
+		return HistoryBase{}, nil
 	}
 	if err != nil {
-		return history{}, err
+		return HistoryBase{}, err
 	}
 	defer f.Close()
-	name, _ := parseRollout(filepath.Base(path))
-	head, err := readHead(f, name.id, (*head).whole)
-	before, failed := readTail(f.Head(g.within(h.end)), tailLimit, name.id, wanted{})
+	name, _ := parseRolloutName(filepath.Base(path))
+	head, err := ReadHead(f, name.id, (*Head).Complete)
+	before, failed := ReadTail(f.Head(g.kept(h.EndByte)), TailLimit, name.id, TailOptions{})
 	if err := errors.Join(err, failed); err != nil {
-		return history{}, err
+		return HistoryBase{}, err
 	}
-	if t.context == (settings{}) {
-		t.context = before.context
+	if t.Settings == (Settings{}) {
+		t.Settings = before.Settings
 	}
-	t.usage.context, t.usage.window = cmp.Or(t.usage.context, before.usage.context), cmp.Or(t.usage.window, before.usage.window)
-	return head.meta.history, nil
+	t.Usage.Context, t.Usage.Window = cmp.Or(t.Usage.Context, before.Usage.Context), cmp.Or(t.Usage.Window, before.Usage.Window)
+	return head.Meta.HistoryBase, nil
 }

@@ -18,28 +18,28 @@ const (
 // Homes returns the homes of this environment and of the configuration, those that live Codex processes name in
 // their environment, and those whose files live Codex processes hold.
 func (Adapter) Homes(setup discover.HomeSources, table *proc.Table) []discover.Home {
-	var h homes
-	h.Add(discover.Home{Dir: homeIn(setup.Getenv(codexHomeKey), setup.Getenv(userHomeKey)), Given: true})
+	var h homeFinder
+	h.Add(discover.Home{Dir: homeFromEnv(setup.Getenv(codexHomeKey), setup.Getenv(userHomeKey)), Given: true})
 	for _, dir := range setup.Configured {
 		h.Add(discover.Home{Dir: dir, Given: true, Named: true})
 	}
 	for p := range processes(table) {
 		by := []proc.ID{p.ID}
-		h.Add(discover.Home{Dir: homeOf(p), By: by})
-		files, _ := p.OpenFiles(isEvidence) // what cannot be read is reported by Claims
+		h.Add(discover.Home{Dir: processHome(p), By: by})
+		files, _ := p.OpenFiles(isThreadFile) // what cannot be read is reported by Claims
 		for _, f := range files {
 			if f.Elsewhere {
 				continue
 			}
-			if _, _, ok := h.find(f.Path); !ok {
-				h.Add(discover.Home{Dir: homeAbove(f.Path), By: by})
+			if _, _, ok := h.homeOfFile(f.Path); !ok {
+				h.Add(discover.Home{Dir: homeOfPath(f.Path), By: by})
 			}
 		}
 	}
 	return h.List()
 }
 
-func homeIn(codexHome, userHome string) string {
+func homeFromEnv(codexHome, userHome string) string {
 	switch {
 	case codexHome != "":
 		return codexHome
@@ -49,14 +49,14 @@ func homeIn(codexHome, userHome string) string {
 	return ""
 }
 
-// homeOf is the home that a process was started with, "" where it cannot be told: another user's process, or one in
+// processHome is the home that a process was started with, "" where it cannot be told: another user's process, or one in
 // whose mount namespace the home's name leads to another directory.
-func homeOf(p proc.Process) string {
+func processHome(p proc.Process) string {
 	env, err := discover.Environ(p, codexHomeKey, userHomeKey)
 	if err != nil {
 		return ""
 	}
-	dir, err := discover.ProcessDir(p, homeIn(env[codexHomeKey], env[userHomeKey]))
+	dir, err := discover.ProcessDir(p, homeFromEnv(env[codexHomeKey], env[userHomeKey]))
 	if err != nil {
 		return ""
 	}
@@ -64,10 +64,10 @@ func homeOf(p proc.Process) string {
 }
 
 // HomeOf implements [discover.HomeResolver]: tools inherit what the agent was started with.
-func (Adapter) HomeOf(p proc.Process) string { return homeOf(p) }
+func (Adapter) HomeOf(p proc.Process) string { return processHome(p) }
 
-// homeAbove is the home that a lock or rollout lies in by its path alone, "" if the path is not that of a home.
-func homeAbove(file string) string {
+// homeOfPath is the home that a lock or rollout lies in by its path alone, "" if the path is not that of a home.
+func homeOfPath(file string) string {
 	dir := filepath.Dir(file)
 	switch filepath.Base(dir) {
 	case locksDir, archiveDir:
@@ -82,12 +82,12 @@ func homeAbove(file string) string {
 	return filepath.Dir(dir)
 }
 
-// homes are the homes whose files processes have open.
-type homes struct{ discover.HomeSet }
+// homeFinder are the homes whose files processes have open.
+type homeFinder struct{ discover.HomeSet }
 
-// find tells which home a file belongs to that the kernel names by its real path, and the file's path as it is found
+// homeOfFile tells which home a file belongs to that the kernel names by its real path, and the file's path as it is found
 // from that home. A home's folders may be links to elsewhere, which the kernel follows.
-func (h *homes) find(file string) (dir, path string, ok bool) {
+func (h *homeFinder) homeOfFile(file string) (dir, path string, ok bool) {
 	for _, resolve := range []func(string) string{filepath.Clean, discover.RealPath} {
 		for i, n := range h.List() {
 			for _, name := range []string{sessionsDir, archiveDir, locksDir} {
@@ -101,8 +101,8 @@ func (h *homes) find(file string) (dir, path string, ok bool) {
 	return "", "", false
 }
 
-// named returns the name under which the homes have this folder, "" if they do not: nothing of it is opened then.
-func (h *homes) named(dir string) string {
+// listedHome returns the name under which the homes have this folder, "" if they do not: nothing of it is opened then.
+func (h *homeFinder) listedHome(dir string) string {
 	if dir == "" {
 		return ""
 	}
@@ -112,8 +112,8 @@ func (h *homes) named(dir string) string {
 	return ""
 }
 
-// under is the home of that name; none if there is none.
-func (h *homes) under(dir string) []discover.Home {
+// byDir is the home of that name; none if there is none.
+func (h *homeFinder) byDir(dir string) []discover.Home {
 	for _, n := range h.List() {
 		if n.Dir == dir {
 			return []discover.Home{n}

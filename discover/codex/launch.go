@@ -9,7 +9,7 @@ import (
 // Spec starts `codex exec`, or Codex's terminal interface on a session. The prompt goes through stdin: exec reads it
 // from there where it is told "-" (SEEN 0.104, 0.169, resume and fork included).
 func (Adapter) Spec(r launch.Request, host launch.Host) (launch.Spec, error) {
-	program, err := lookProgram(host)
+	program, err := findProgram(host)
 	if err != nil {
 		return launch.Spec{}, err
 	}
@@ -19,12 +19,12 @@ func (Adapter) Spec(r launch.Request, host launch.Host) (launch.Spec, error) {
 	spec := launch.Spec{Dir: r.Dir, Env: program.env}
 	var session []string
 	if r.Resume != nil {
-		if session, err = resumed(r, program); err != nil {
+		if session, err = resumeArgs(r, program); err != nil {
 			return launch.Spec{}, err
 		}
-		spec.Env = slices.Concat(spec.Env, homeFor(*r.Resume, host))
+		spec.Env = slices.Concat(spec.Env, homeEnv(*r.Resume, host))
 	}
-	settings, err := settingsFor(r, program)
+	settings, err := settingsArgs(r, program)
 	if err != nil {
 		return launch.Spec{}, err
 	}

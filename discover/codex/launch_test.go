@@ -57,7 +57,7 @@ func TestSpec(t *testing.T) {
 		"everything": {launch.Request{Resume: stoppedSession(discover.Facts{{"sandbox", "danger-full-access"}})}, "exec -m gpt -s danger-full-access -C /w --json resume " + someID + " -"},
 		"workspace":  {launch.Request{Resume: stoppedSession(discover.Facts{{"sandbox", "workspace-write"}, {"permissionProfile", ":workspace"}})}, "exec -m gpt -s workspace-write -c sandbox_workspace_write=" + usual + " -C /w --json resume " + someID + " -"},
 		"wider": {
-			launch.Request{Resume: stoppedSession(discover.Facts{{"sandbox", "workspace-write"}, {"workspace", workspace{WritableRoots: []string{`/more "room"`}, Network: true, ExcludeTmpdir: true}}})},
+			launch.Request{Resume: stoppedSession(discover.Facts{{"sandbox", "workspace-write"}, {"workspace", Workspace{WritableRoots: []string{`/more "room"`}, Network: true, ExcludeTmpdir: true}}})},
 			"exec -m gpt -s workspace-write -c sandbox_workspace_write=" + full + " -C /w --json resume " + someID + " -",
 		},
 		"a person's profile": {launch.Request{Resume: stoppedSession(discover.Facts{{"sandbox", "workspace-write"}, {"permissionProfile", "mine"}})}, `exec -m gpt -c default_permissions="mine" -C /w --json resume ` + someID + " -"},
@@ -86,7 +86,7 @@ func TestSpec(t *testing.T) {
 // What cannot be done is said, and nothing more is granted than was.
 func TestUnsupported(t *testing.T) {
 	dir := t.TempDir()
-	old := filepath.Join(dir, "vendor", triple(), "codex", "codex")
+	old := filepath.Join(dir, "vendor", targetTriple(), "codex", "codex")
 	installed(t, old)
 	if err := os.WriteFile(filepath.Join(dir, "package.json"), []byte(`{"name":"x","version":"0.104.0-linux-x64"}`), 0o644); err != nil {
 		t.Fatal(err)
@@ -117,7 +117,7 @@ func TestUnsupported(t *testing.T) {
 func TestInteractiveOld(t *testing.T) {
 	r := launch.Request{Resume: stoppedSession(discover.Facts{{"sandbox", "read-only"}}), Interactive: true}
 	for version, want := range map[string]string{"0.104.0": "-m gpt -s read-only", "0.169.0": "", "": ""} {
-		if flags, err := settingsFor(r, program{version: version}); err != nil || strings.Join(flags, " ") != want {
+		if flags, err := settingsArgs(r, program{version: version}); err != nil || strings.Join(flags, " ") != want {
 			t.Errorf("%s: %q, %v", version, flags, err)
 		}
 	}
@@ -139,13 +139,13 @@ func TestHomeOfASession(t *testing.T) {
 
 // npm's launcher is gone around where the binary lies as in the known versions.
 func TestProgram(t *testing.T) {
-	platform := filepath.Base(filepath.Dir(vendors("/x")[0]))
+	platform := filepath.Base(filepath.Dir(vendorDirs("/x")[0]))
 	for name, test := range map[string]struct{ script, binary, want string }{
-		"beside":   {"m/node_modules/@openai/codex/bin/codex.js", "m/node_modules/@openai/" + platform + "/vendor/" + triple() + "/bin/codex", "CODEX_MANAGED_BY_NPM=1 CODEX_MANAGED_PACKAGE_ROOT=%/m/node_modules/@openai/codex"},
-		"within":   {"m/node_modules/@openai/codex/bin/codex.js", "m/node_modules/@openai/codex/node_modules/@openai/" + platform + "/vendor/" + triple() + "/bin/codex", "CODEX_MANAGED_BY_NPM=1 CODEX_MANAGED_PACKAGE_ROOT=%/m/node_modules/@openai/codex"},
-		"older":    {"m/node_modules/@openai/codex/bin/codex.js", "m/node_modules/@openai/codex/vendor/" + triple() + "/codex/codex", "CODEX_MANAGED_BY_NPM=1 PATH=%/path"},
-		"pnpm":     {"m/node_modules/.pnpm/c/node_modules/@openai/codex/bin/codex.js", "m/node_modules/.pnpm/c/node_modules/@openai/" + platform + "/vendor/" + triple() + "/bin/codex", "CODEX_MANAGED_BY_PNPM=1 CODEX_MANAGED_PACKAGE_ROOT=%/m/node_modules/.pnpm/c/node_modules/@openai/codex"},
-		"no npm":   {"m/libexec/codex.js", "m/vendor/" + triple() + "/bin/codex", ""},
+		"beside":   {"m/node_modules/@openai/codex/bin/codex.js", "m/node_modules/@openai/" + platform + "/vendor/" + targetTriple() + "/bin/codex", "CODEX_MANAGED_BY_NPM=1 CODEX_MANAGED_PACKAGE_ROOT=%/m/node_modules/@openai/codex"},
+		"within":   {"m/node_modules/@openai/codex/bin/codex.js", "m/node_modules/@openai/codex/node_modules/@openai/" + platform + "/vendor/" + targetTriple() + "/bin/codex", "CODEX_MANAGED_BY_NPM=1 CODEX_MANAGED_PACKAGE_ROOT=%/m/node_modules/@openai/codex"},
+		"older":    {"m/node_modules/@openai/codex/bin/codex.js", "m/node_modules/@openai/codex/vendor/" + targetTriple() + "/codex/codex", "CODEX_MANAGED_BY_NPM=1 PATH=%/path"},
+		"pnpm":     {"m/node_modules/.pnpm/c/node_modules/@openai/codex/bin/codex.js", "m/node_modules/.pnpm/c/node_modules/@openai/" + platform + "/vendor/" + targetTriple() + "/bin/codex", "CODEX_MANAGED_BY_PNPM=1 CODEX_MANAGED_PACKAGE_ROOT=%/m/node_modules/.pnpm/c/node_modules/@openai/codex"},
+		"no npm":   {"m/libexec/codex.js", "m/vendor/" + targetTriple() + "/bin/codex", ""},
 		"unlike":   {"m/node_modules/@openai/codex/bin/codex.js", "m/node_modules/@openai/codex/elsewhere/codex", ""},
 		"a binary": {"m/bin/the-codex", "m/bin/the-codex", ""},
 	} {
@@ -158,7 +158,7 @@ func TestProgram(t *testing.T) {
 		if err := errors.Join(os.Mkdir(filepath.Dir(link), 0o755), os.Symlink(script, link)); err != nil {
 			t.Fatal(err)
 		}
-		p, err := lookProgram(hostWith(filepath.Dir(link)))
+		p, err := findProgram(hostWith(filepath.Dir(link)))
 		want := link
 		if test.want != "" {
 			want = binary
@@ -171,7 +171,7 @@ func TestProgram(t *testing.T) {
 
 func TestOlder(t *testing.T) {
 	for version, want := range map[string]bool{"0.104.0": true, "0.146.9": true, "0.147": false, "0.147.0": false, "0.169.0": false, "1.0.0": false, "": false, "x.y.z": false} {
-		if (program{version: version}).olderThan(firstExecFork()) != want {
+		if (program{version: version}).olderThan(firstExecForkVersion()) != want {
 			t.Errorf("%q: older %t", version, !want)
 		}
 	}

@@ -16,11 +16,11 @@ import (
 // from. What the person took back by editing an earlier prompt is not given: the agent does not show it any more.
 func (Adapter) Messages(ctx context.Context, r discover.Record) iter.Seq2[discover.Message, error] {
 	return func(yield func(discover.Message, error) bool) {
-		t := transcript{ctx: ctx, scratch: native.NewBuffers(ctx), yield: yield, session: r.ID, home: r.Home, model: model{last: r.Model, newest: true}}
+		t := messageReader{ctx: ctx, scratch: native.NewBuffers(ctx), yield: yield, session: r.ID, home: r.Home, model: turnModel{newestModel: r.Model, inNewestTurn: true}}
 		seen := map[string]bool{}
 		for s := (segment{path: r.Path}); s.path != "" && !seen[s.path]; {
 			seen[s.path] = true
-			s = t.read(s, len(seen) == 1)
+			s = t.readSegment(s, len(seen) == 1)
 		}
 	}
 }
@@ -33,8 +33,8 @@ type segment struct {
 	end, next int64
 }
 
-// transcript makes messages of records, which come newest first.
-type transcript struct {
+// messageReader makes messages of records, which come newest first.
+type messageReader struct {
 	ctx   context.Context // a transcript lives as long as one call
 	yield func(discover.Message, error) bool
 	home  string
@@ -42,30 +42,30 @@ type transcript struct {
 	session string
 
 	segment
-	file   *native.File
-	thread string // whose rollout it is
-	prefix string // of ids that are places in the file
-	gap    gap
-	missed bool // that there is a gap was said
-	base   segment
-	over   bool // nobody asks for more
+	file        *native.File
+	thread      string // whose rollout it is
+	prefix      string // of ids that are places in the file
+	gap         gap
+	gapReported bool // that there is a gap was said
+	base        segment
+	stopped     bool // nobody asks for more
 
-	cut   bool  // the line after this one is too long to be read
-	tail  int64 // where that one ends
-	back  int   // how many of the person's turns that follow were taken back
-	copy  bool  // inside a review, whose records may be here too without a mark
-	wrong string
+	longLine   bool  // the line after this one is too long to be read
+	longEnd    int64 // where that one ends
+	rolledBack int   // how many of the person's turns that follow were taken back
+	inReview   bool  // inside a review, whose records may be here too without a mark
+	lastError  string
 
-	results  results
-	commands map[string]string // that run in the background, by rollout and number
-	spent    spent
-	newer    bool // the record after this one is an item of the model's
-	model    model
-	scratch  *native.Buffers
+	results        toolResults
+	commands       map[string]string // that run in the background, by rollout and number
+	tokens         answerTokens
+	afterModelItem bool // the record after this one is an item of the model's
+	model          turnModel
+	scratch        *native.Buffers
 }
 
-// read gives the messages of one segment and returns what it goes on from.
-func (t *transcript) read(s segment, own bool) segment {
+// readSegment gives the messages of one segment and returns what it goes on from.
+func (t *messageReader) readSegment(s segment, own bool) segment {
 	f, g, err := openRollout(s.path, t.scratch)
 	if native.Absent(err) && own {
 		return segment{} // moved or compressed meanwhile: the next look finds it
@@ -76,98 +76,98 @@ func (t *transcript) read(s segment, own bool) segment {
 	}
 	defer f.Close()
 	f.Use(t.scratch)
-	return t.through(f, g, s, own)
+	return t.readFile(f, g, s, own)
 }
 
-// through gives the messages of an open segment and returns what it goes on from.
-func (t *transcript) through(f *native.File, g gap, s segment, own bool) segment {
+// readFile gives the messages of an open segment and returns what it goes on from.
+func (t *messageReader) readFile(f *native.File, g gap, s segment, own bool) segment {
 	if s.end > 0 {
-		f = f.Head(g.within(s.end))
+		f = f.Head(g.kept(s.end))
 	}
-	name, _ := parseRollout(filepath.Base(s.path))
-	t.segment, t.file, t.gap, t.missed, t.thread, t.base = s, f, g, false, name.id, segment{}
+	name, _ := parseRolloutName(filepath.Base(s.path))
+	t.segment, t.file, t.gap, t.gapReported, t.thread, t.base = s, f, g, false, name.id, segment{}
 	if t.prefix = cmp.Or(name.segment, name.id) + "@"; t.prefix == t.session+"@" {
 		t.prefix = "" // the thread's first rollout
 	}
-	t.model.newest = own
-	if _, err := f.Backward(0, t.line); err != nil {
+	t.model.inNewestTurn = own
+	if _, err := f.Backward(0, t.addLine); err != nil {
 		t.warn(s.path, err)
 	}
-	t.long(0)
-	if t.over {
+	t.finishLongLine(0)
+	if t.stopped {
 		return segment{}
 	}
 	return t.base
 }
 
-// line takes the line before the last one and reports whether more are wanted.
-func (t *transcript) line(l native.Line) bool {
+// addLine takes the line before the last one and reports whether more are wanted.
+func (t *messageReader) addLine(l native.Line) bool {
 	if err := t.ctx.Err(); err != nil {
 		t.fail(err)
 		return false
 	}
-	t.long(l.Offset + int64(len(l.Bytes)) + 1)
+	t.finishLongLine(l.Offset + int64(len(l.Bytes)) + 1)
 	if l.Cut {
-		t.cut, t.tail = true, l.Offset+int64(len(l.Bytes))
-		return !t.over
+		t.longLine, t.longEnd = true, l.Offset+int64(len(l.Bytes))
+		return !t.stopped
 	}
-	if l.Offset < t.gap.at && t.gap.size > 0 && !t.missed {
-		t.missed = true
+	if l.Offset < t.gap.start && t.gap.size > 0 && !t.gapReported {
+		t.gapReported = true
 		t.warn(t.path, fmt.Errorf("%d MB in its middle are left out: it is too long to be unpacked as a whole", t.gap.size>>20))
 	}
-	r, ok := decode(l.Bytes, t.thread)
+	r, ok := Decode(l.Bytes, t.thread)
 	switch {
-	case ok && (!tells(r.is) || t.beyond(l)):
-	case ok && r.whole(l.Bytes):
-		t.record(&r, l.Offset)
+	case ok && (!isMessageKind(r.Kind) || t.isBeyondSegment(l)):
+	case ok && r.Complete(l.Bytes):
+		t.addRecord(&r, l.Offset)
 	case native.Damaged(l.Bytes):
 		t.warn(t.path, fmt.Errorf("a damaged record at byte %d is left out", l.Offset))
 	}
-	return !t.over
+	return !t.stopped
 }
 
-// beyond reports whether a record was written after what is read here had been left.
-func (t *transcript) beyond(l native.Line) bool {
+// isBeyondSegment reports whether a record was written after what is read here had been left.
+func (t *messageReader) isBeyondSegment(l native.Line) bool {
 	return t.next > 0 && native.Object(l.Bytes).Get("ordinal").Int() >= t.next
 }
 
-// long takes a record that is too long to be held, once its beginning is known. Of a call's result, that there is one
+// finishLongLine takes a record that is too long to be held, once its beginning is known. Of a call's result, that there is one
 // counts all the same.
-func (t *transcript) long(start int64) {
-	if !t.cut || t.over {
+func (t *messageReader) finishLongLine(start int64) {
+	if !t.longLine || t.stopped {
 		return
 	}
-	t.cut = false
-	t.warn(t.path, fmt.Errorf("a record of %d MB at byte %d is left out", (t.tail-start)>>20, start))
+	t.longLine = false
+	t.warn(t.path, fmt.Errorf("a record of %d MB at byte %d is left out", (t.longEnd-start)>>20, start))
 	head := make([]byte, 64<<10)
 	n, _ := t.file.ReadAt(head, start)
-	if r, ok := decode(head[:n], t.thread); ok && r.is == toolResult {
-		t.results.take(&r)
+	if r, ok := Decode(head[:n], t.thread); ok && r.Kind == ToolResult {
+		t.results.add(&r)
 	}
 }
 
-// tells reports whether a record of this kind can be, or change, a message.
-func tells(is kind) bool { return is != unknown && is != reasoning && is != settingsApplied }
+// isMessageKind reports whether a record of this kind can be, or change, a message.
+func isMessageKind(is Kind) bool { return is != Unknown && is != Reasoning && is != SettingsApplied }
 
-// give yields a message, unless it was taken back.
-func (t *transcript) give(m discover.Message) {
-	if t.back == 0 && !t.over {
-		t.over = !t.yield(m, nil)
+// emit yields a message, unless it was taken back.
+func (t *messageReader) emit(m discover.Message) {
+	if t.rolledBack == 0 && !t.stopped {
+		t.stopped = !t.yield(m, nil)
 	}
 }
 
-func (t *transcript) warn(path string, err error) { t.fail(warn(path, err)) }
+func (t *messageReader) warn(path string, err error) { t.fail(warn(path, err)) }
 
-func (t *transcript) fail(err error) {
-	if !t.over {
-		t.over = !t.yield(discover.Message{}, err)
+func (t *messageReader) fail(err error) {
+	if !t.stopped {
+		t.stopped = !t.yield(discover.Message{}, err)
 	}
 }
 
-// id is the agent's own id of a thing, or else its record's place in the file.
-func (t *transcript) id(own string, at int64) string {
+// messageID is the agent's own id of a thing, or else its record's place in the file.
+func (t *messageReader) messageID(own string, at int64) string {
 	if own != "" {
 		return own
 	}
-	return t.prefix + strconv.FormatInt(t.gap.place(at), 10)
+	return t.prefix + strconv.FormatInt(t.gap.original(at), 10)
 }

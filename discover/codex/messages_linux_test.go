@@ -35,7 +35,7 @@ func TestBytesReadOfAGigabyte(t *testing.T) {
 	}
 	end := string(rollout(lines...))
 	for _, size := range []int64{0, 1 << 30} {
-		w := newWorld(t)
+		w := newTestHome(t)
 		path := w.file("sessions/2026/11/20/"+nameA, strings.Join(lines[:1], "")+"\n")
 		f, err := os.OpenFile(path, os.O_WRONLY, 0)
 		if err != nil {

@@ -18,11 +18,11 @@ import (
 	"agentctl/discover/native"
 )
 
-// overheard is what the bytes of a rollout say, the newest first, as JSON, and how many warnings they cost.
-func overheard(t testing.TB, data []byte, id string) (list []string, warnings int) {
+// readMessages is what the bytes of a rollout say, the newest first, as JSON, and how many warnings they cost.
+func readMessages(t testing.TB, data []byte, id string) (list []string, warnings int) {
 	t.Helper()
 	s := segment{path: "/x/sessions/2026/11/20/rollout-2026-11-20T19-00-00-" + id + ".jsonl"}
-	tr := transcript{ctx: t.Context(), session: id, home: "/x", model: model{newest: true}, yield: func(m discover.Message, err error) bool {
+	tr := messageReader{ctx: t.Context(), session: id, home: "/x", model: turnModel{inNewestTurn: true}, yield: func(m discover.Message, err error) bool {
 		if err != nil {
 			warnings++
 			return true
@@ -34,7 +34,7 @@ func overheard(t testing.TB, data []byte, id string) (list []string, warnings in
 		list = append(list, string(text))
 		return true
 	}}
-	tr.through(native.Memory(s.path, data, time.Time{}), gap{}, s, true)
+	tr.readFile(native.Memory(s.path, data, time.Time{}), gap{}, s, true)
 	return list, warnings
 }
 
@@ -52,10 +52,10 @@ func TestMessagesTornAtEveryByte(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		name, _ := parseRollout(filepath.Base(paths[0]))
+		name, _ := parseRolloutName(filepath.Base(paths[0]))
 		var last, ids []string
 		for n := 1; n <= len(data); n++ {
-			got, warnings := overheard(t, data[:n], name.id)
+			got, warnings := readMessages(t, data[:n], name.id)
 			if whole := data[n-1] == '\n' || n == 1; !whole && !slices.Equal(got, last) || warnings > 0 {
 				t.Fatalf("%s cut at %d: got %s, want %s; %d warnings", pattern, n, got, last, warnings)
 			}
@@ -92,9 +92,9 @@ func FuzzMessages(f *testing.F) {
 	f.Add(rollout(metaLine, reviewLine, answerLine, failedLine, compactLine, abortedLine))
 	f.Add([]byte{0, 255, '\n'})
 	f.Fuzz(func(t *testing.T, data []byte) {
-		got, _ := overheard(t, data, someID)
+		got, _ := readMessages(t, data, someID)
 		if end := bytes.LastIndexByte(data, '\n') + 1; end > 0 {
-			if whole, _ := overheard(t, data[:end], someID); !slices.Equal(got, whole) {
+			if whole, _ := readMessages(t, data[:end], someID); !slices.Equal(got, whole) {
 				t.Fatalf("torn:  %s\nwhole: %s", got, whole)
 			}
 		}
@@ -112,7 +112,7 @@ func FuzzMessages(f *testing.F) {
 
 // Damage costs one warning, and what can be read is given: lines run into each other, cut ones, junk, unknown records.
 func TestMessagesAroundDamage(t *testing.T) {
-	whole, _ := overheard(t, rollout(metaLine, startedLine, contextLine, askedLine, answerLine, completeLine), someID)
+	whole, _ := readMessages(t, rollout(metaLine, startedLine, contextLine, askedLine, answerLine, completeLine), someID)
 	if len(whole) != 2 {
 		t.Fatalf("messages %v", whole)
 	}
@@ -132,7 +132,7 @@ func TestMessagesAroundDamage(t *testing.T) {
 		"no payload":      {`{"timestamp":"2026-11-20T19:00:04Z","type":"event_msg","payload":null}`, 0},
 		"blank":           {"", 0},
 	} {
-		got, warnings := overheard(t, rollout(metaLine, startedLine, contextLine, askedLine, answerLine, test.line, completeLine), someID)
+		got, warnings := readMessages(t, rollout(metaLine, startedLine, contextLine, askedLine, answerLine, test.line, completeLine), someID)
 		if !slices.Equal(got, whole) || warnings != test.warnings {
 			t.Errorf("%s: %v, %d warnings", name, got, warnings)
 		}
@@ -173,7 +173,7 @@ func TestCallStates(t *testing.T) {
 		"it went on":              {append(calling("c1", "running"), fmt.Sprintf(done, "inProgress", "null")), discover.ToolDone, "running"},
 		"another's result":        {append(calling("c1", "x")[:1], calling("c2", "y")[1]), discover.ToolOpen, ""},
 	} {
-		list, _ := overheard(t, rollout(append([]string{metaLine}, test.lines...)...), someID)
+		list, _ := readMessages(t, rollout(append([]string{metaLine}, test.lines...)...), someID)
 		var m discover.Message
 		if len(list) != 1 || json.Unmarshal([]byte(list[0]), &m) != nil || m.Tool.State != test.state || m.Tool.Output != test.output || m.Tool.Brief != "make" {
 			t.Errorf("%s: %s", name, list)
@@ -205,7 +205,7 @@ func TestTokensOfAnswers(t *testing.T) {
 		"a compaction's":      {[]string{startedLine, askedLine, answerLine, startedLine, count(9, 4), compactLine, count(9, 0)}, map[string]int64{}},
 	} {
 		got := map[string]int64{}
-		list, _ := overheard(t, rollout(append([]string{metaLine}, test.lines...)...), someID)
+		list, _ := readMessages(t, rollout(append([]string{metaLine}, test.lines...)...), someID)
 		for _, text := range list {
 			var m discover.Message
 			if err := json.Unmarshal([]byte(text), &m); err != nil {
@@ -230,11 +230,11 @@ func TestModelOfEachTurn(t *testing.T) {
 	turn := func(model string) []string {
 		return []string{strings.Replace(contextLine, `"m"`, `"`+model+`"`, 1), askedLine, answerLine}
 	}
-	filler := slices.Repeat([]string{settingsLine}, 2*lookBack/len(settingsLine))
+	filler := slices.Repeat([]string{settingsLine}, 2*modelSearchLimit/len(settingsLine))
 	lines := slices.Concat([]string{metaLine}, turn("a"), turn("b")[:2], filler, turn("b")[2:], turn("c")[:2], filler, turn("c")[2:])
-	w := newWorld(t)
+	w := newTestHome(t)
 	path := w.file("sessions/2026/11/20/"+nameA, string(rollout(lines...)))
-	list, _ := dialogue(t, discover.Record{ID: threadA, Path: path, Home: w.home, Model: "c"})
+	list, _ := messagesOf(t, discover.Record{ID: threadA, Path: path, Home: w.home, Model: "c"})
 	var got []string
 	for _, m := range list {
 		if m.Role == discover.Assistant {
@@ -248,7 +248,7 @@ func TestModelOfEachTurn(t *testing.T) {
 
 // A record of 64 MB is left out with a warning; that it was a call's result counts.
 func TestMessagesAroundLongRecords(t *testing.T) {
-	w := newWorld(t)
+	w := newTestHome(t)
 	c := calling("c1", "x")
 	path := w.file("sessions/2026/11/20/"+nameA, string(rollout(metaLine, startedLine, contextLine, askedLine, c[0])))
 	head, tail, _ := strings.Cut(c[1], `"x"`)
@@ -262,7 +262,7 @@ func TestMessagesAroundLongRecords(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	list, warnings := dialogue(t, discover.Record{ID: threadA, Path: path, Home: w.home})
+	list, warnings := messagesOf(t, discover.Record{ID: threadA, Path: path, Home: w.home})
 	if len(list) != 3 || list[0].Text != "done" || list[1].Tool.State != discover.ToolDone || list[2].Text != "do it" || len(warnings) != 1 {
 		t.Errorf("messages %+v, warnings %v", list, warnings)
 	}
@@ -284,7 +284,7 @@ func TestMessagesOfAChangingFile(t *testing.T) {
 		},
 		"overwrite": func(path string) error { return os.WriteFile(path, bytes.Repeat([]byte{0}, 3<<20), 0o600) },
 	} {
-		w := newWorld(t)
+		w := newTestHome(t)
 		path := w.file("sessions/2026/11/20/"+nameA, string(rollout(lines...)))
 		n := 0
 		for m, err := range New().Messages(t.Context(), discover.Record{ID: threadA, Path: path, Home: w.home}) {
@@ -302,7 +302,7 @@ func TestMessagesOfAChangingFile(t *testing.T) {
 			t.Errorf("%s: %d messages", name, n)
 		}
 	}
-	if list, warnings := dialogue(t, discover.Record{ID: threadA, Path: "/nowhere/" + nameA, Home: "/nowhere"}); len(list)+len(warnings) > 0 {
+	if list, warnings := messagesOf(t, discover.Record{ID: threadA, Path: "/nowhere/" + nameA, Home: "/nowhere"}); len(list)+len(warnings) > 0 {
 		t.Errorf("of no file: %v, %v", list, warnings)
 	}
 }
@@ -310,7 +310,7 @@ func TestMessagesOfAChangingFile(t *testing.T) {
 // A reader that has enough gets nothing more, and the end of its context ends the reading.
 func TestMessagesEnd(t *testing.T) {
 	r := readHome(t, "testdata/30-edited-prompt", discover.ReadOptions{})[0]
-	all, _ := dialogue(t, r)
+	all, _ := messagesOf(t, r)
 	for n := 1; n <= len(all); n++ {
 		got := 0
 		for _, err := range New().Messages(t.Context(), r) {
@@ -338,7 +338,7 @@ func TestIDsOfEditedPrompts(t *testing.T) {
 	slices.Sort(paths)
 	texts := map[string]string{}
 	for _, path := range paths {
-		list, _ := dialogue(t, discover.Record{ID: id, Path: path, Home: "testdata/30-edited-prompt"})
+		list, _ := messagesOf(t, discover.Record{ID: id, Path: path, Home: "testdata/30-edited-prompt"})
 		seen := map[string]bool{}
 		for _, m := range list {
 			if text, ok := texts[m.ID]; ok && text != m.Text || seen[m.ID] {
@@ -357,7 +357,7 @@ func TestIDsOfEditedPrompts(t *testing.T) {
 
 // The fork of a thread that is gone says what it holds itself, and that there was more.
 func TestForkOfWhatIsGone(t *testing.T) {
-	w := newWorld(t)
+	w := newTestHome(t)
 	paths, _ := filepath.Glob("testdata/28-fork-after-a-turn/sessions/*/*/*/*db8a*")
 	data, err := os.ReadFile(paths[0])
 	if err != nil {
@@ -365,26 +365,26 @@ func TestForkOfWhatIsGone(t *testing.T) {
 	}
 	w.file("sessions/2026/11/21/"+filepath.Base(paths[0]), string(data))
 	r := readHome(t, w.home, discover.ReadOptions{})[0]
-	if list, warnings := dialogue(t, r); len(list) != 2 || len(warnings) != 1 {
+	if list, warnings := messagesOf(t, r); len(list) != 2 || len(warnings) != 1 {
 		t.Errorf("messages %v, warnings %v", list, warnings)
 	}
 }
 
 // Results that no call asks for cost bounded memory.
 func TestHeldResults(t *testing.T) {
-	var r results
+	var r toolResults
 	line := []byte(calling("%d", strings.Repeat("x", 1<<20))[1])
 	for i := range 200 {
-		e, _ := decode(bytes.Replace(line, []byte("%d"), []byte(strconv.Itoa(i)), 1), "")
-		r.take(&e)
+		e, _ := Decode(bytes.Replace(line, []byte("%d"), []byte(strconv.Itoa(i)), 1), "")
+		r.add(&e)
 	}
-	if r.bytes > heldBytes+1<<20 || len(r.held) == 0 {
-		t.Errorf("%d results with %d bytes are held", len(r.held), r.bytes)
+	if r.bytes > maxPendingBytes+1<<20 || len(r.pending) == 0 {
+		t.Errorf("%d results with %d bytes are held", len(r.pending), r.bytes)
 	}
-	for i := range 3 * heldResults {
-		r.outcome(strconv.Itoa(1000+i), native.Object(`{"status":"completed"}`))
+	for i := range 3 * maxPendingResults {
+		r.addState(strconv.Itoa(1000+i), native.Object(`{"status":"completed"}`))
 	}
-	if len(r.held) > heldResults || r.bytes != 0 {
-		t.Errorf("%d results with %d bytes are held", len(r.held), r.bytes)
+	if len(r.pending) > maxPendingResults || r.bytes != 0 {
+		t.Errorf("%d results with %d bytes are held", len(r.pending), r.bytes)
 	}
 }

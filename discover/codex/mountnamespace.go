@@ -8,11 +8,11 @@ import (
 	"agentctl/proc"
 )
 
-// locateElsewhere does what locate does for a process whose paths name other files here than there, since it has a mount
+// locateInMountNamespace does what locate does for a process whose paths name other files here than there, since it has a mount
 // namespace of its own. A session of ours by that ID is the thread only if the process has that session's rollout open, or
 // the thread's lock in the same home, by device and inode. If it is not, the thread is not ours to name (known is false).
 // Otherwise the claim names a home behind the process's root.
-func (c *claimer) locateElsewhere(s subject, claim *discover.Claim, t thread) (e discover.Entry, stored, known bool) {
+func (c *claimBuilder) locateInMountNamespace(s agentProcess, claim *discover.Claim, t threadFiles) (e discover.Entry, stored, known bool) {
 	known = true
 	for _, h := range c.homes.List() {
 		found, _ := c.adapter.Entries(c.ctx, []discover.Home{h}, discover.EntryFilter{Refs: []discover.Ref{{ID: t.id}}})
@@ -28,7 +28,7 @@ func (c *claimer) locateElsewhere(s subject, claim *discover.Claim, t thread) (e
 	claim.Home = s.Through("")
 	for _, f := range []*proc.OpenFile{t.rollout, t.lock} {
 		if f != nil && f.Elsewhere {
-			claim.Home = s.Through(homeAbove(f.Path))
+			claim.Home = s.Through(homeOfPath(f.Path))
 			break
 		}
 	}

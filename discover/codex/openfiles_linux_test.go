@@ -13,7 +13,7 @@ import (
 // The kernel's own words for what makes evidence: this very process holds a lock, writes one rollout, reads another
 // and watches files.
 func TestEvidenceOfARealProcess(t *testing.T) {
-	w := newWorld(t)
+	w := newTestHome(t)
 	open := func(path string, flag int) *os.File {
 		f, err := os.OpenFile(path, flag, 0)
 		if err != nil {
@@ -22,18 +22,18 @@ func TestEvidenceOfARealProcess(t *testing.T) {
 		t.Cleanup(func() { _ = f.Close() })
 		return f
 	}
-	look := func() evidence {
+	look := func() openFiles {
 		p, err := proc.Inspect(os.Getpid())
 		if err != nil {
 			t.Fatal(err)
 		}
-		e, err := gather(p)
+		e, err := readOpenFiles(p)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return e
 	}
-	if e := look(); !e.told || e.watches || len(e.threads) != 0 {
+	if e := look(); !e.descriptorsNamed || e.watchesFiles || len(e.threads) != 0 {
 		t.Errorf("before: %+v", e)
 	}
 	lock := open(w.lock(threadA).Path, os.O_RDWR)
@@ -51,7 +51,7 @@ func TestEvidenceOfARealProcess(t *testing.T) {
 	}
 	t.Cleanup(func() { _ = unix.Close(watch) })
 	e := look()
-	if !e.told || !e.watches || len(e.threads) != 2 || e.threads[0].id != threadA || e.threads[0].lock == nil ||
+	if !e.descriptorsNamed || !e.watchesFiles || len(e.threads) != 2 || e.threads[0].id != threadA || e.threads[0].lock == nil ||
 		e.threads[0].rollout != nil || e.threads[1].id != threadB || e.threads[1].rollout == nil || e.threads[1].lock != nil {
 		t.Errorf("after: %+v", e)
 	}

@@ -100,7 +100,7 @@ func TestLastTextsAsStored(t *testing.T) {
 	for _, dir := range dirs {
 		for _, r := range readHome(t, dir, discover.ReadOptions{}) {
 			var user, assistant string
-			list, _ := dialogue(t, r)
+			list, _ := messagesOf(t, r)
 			for _, m := range list {
 				typed := strings.HasPrefix(m.Text, "!")
 				if m.Role == discover.User && user == "" && !typed {

@@ -21,22 +21,22 @@ func (Adapter) Said(o launch.Output) launch.Said {
 		}
 		switch event.Get("type").Text(0) {
 		case "thread.started":
-			if id := threadID(event.Get("thread_id")); said.ID == "" {
+			if id := ParseThreadID(event.Get("thread_id")); said.ID == "" {
 				said.ID = id
 			}
 		case "turn.completed":
 			completed = true
 		case "turn.failed":
-			said.Error = reason(event.Get("error").Object().Get("message").Text(wordsLimit))
+			said.Error = apiErrorMessage(event.Get("error").Object().Get("message").Text(errorLimit))
 		case "error":
-			passing = reason(event.Get("message").Text(wordsLimit))
+			passing = apiErrorMessage(event.Get("message").Text(errorLimit))
 		}
 	}
 	if completed {
 		return launch.Said{ID: said.ID}
 	}
 	if said.Error == "" {
-		said.Error = complaint(o.Stderr)
+		said.Error = stderrMessage(o.Stderr)
 	}
 	if said.Error == "" && !strings.HasPrefix(passing, "Reconnecting...") {
 		said.Error = passing
@@ -44,17 +44,17 @@ func (Adapter) Said(o launch.Output) launch.Said {
 	return said
 }
 
-// wordsLimit is the most characters of an error that are kept.
-const wordsLimit = 1000
+// errorLimit is the most characters of an error that are kept.
+const errorLimit = 1000
 
-// reason is the message in an API's own answer, which Codex passes on as it is (HTTP 400).
-func reason(text string) string {
+// apiErrorMessage is the message in an API's own answer, which Codex passes on as it is (HTTP 400).
+func apiErrorMessage(text string) string {
 	answer := native.Object(strings.TrimSpace(text))
 	if !answer.Complete() {
 		return text
 	}
 	for _, message := range []string{
-		answer.Get("error").Object().Get("message").Text(wordsLimit), answer.Get("message").Text(wordsLimit), answer.Get("detail").Text(wordsLimit),
+		answer.Get("error").Object().Get("message").Text(errorLimit), answer.Get("message").Text(errorLimit), answer.Get("detail").Text(errorLimit),
 	} {
 		if message != "" {
 			return message
@@ -66,9 +66,9 @@ func reason(text string) string {
 // paragraphLimit is the most lines of a complaint that are kept.
 const paragraphLimit = 20
 
-// complaint is the first paragraph on stderr that is about a failure: neither events, nor what is printed whenever Codex
+// stderrMessage is the first paragraph on stderr that is about a failure: neither events, nor what is printed whenever Codex
 // runs, nor the log of what it goes on after.
-func complaint(stderr []byte) string {
+func stderrMessage(stderr []byte) string {
 	var words []string
 	for line := range strings.Lines(string(stderr)) {
 		line = strings.TrimSpace(line)
@@ -76,7 +76,7 @@ func complaint(stderr []byte) string {
 		case line == "" && len(words) > 0, len(words) == paragraphLimit:
 			return strings.Join(words, " ")
 		case line == "" || strings.HasPrefix(line, "{") || strings.HasPrefix(line, "WARNING: ") ||
-			strings.HasPrefix(line, "Reading ") || logged(line):
+			strings.HasPrefix(line, "Reading ") || isLogLine(line):
 		case len(words) == 0:
 			line = strings.TrimPrefix(line, "Error: ")
 			words = append(words, strings.TrimPrefix(line, "error: "))
@@ -87,8 +87,8 @@ func complaint(stderr []byte) string {
 	return strings.Join(words, " ")
 }
 
-// logged reports whether a line is one of the log: "2026-11-20T19:09:05.651Z ERROR codex_core…".
-func logged(line string) bool {
+// isLogLine reports whether a line is one of the log: "2026-11-20T19:09:05.651Z ERROR codex_core…".
+func isLogLine(line string) bool {
 	stamp, _, _ := strings.Cut(line, " ")
 	return len(stamp) > len("2026-11-20T19:09:05") && stamp[len("2026-11-20")] == 'T' && strings.HasSuffix(stamp, "Z")
 }

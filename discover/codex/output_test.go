@@ -45,7 +45,7 @@ func FuzzSaid(f *testing.F) {
 	f.Add([]byte(`{"type":"turn.failed","error":{"message":"{\"error\":{\"message\":\"x\"}}"}}`), []byte("\x00"))
 	f.Fuzz(func(t *testing.T, stdout, stderr []byte) {
 		said := Adapter{}.Said(launch.Output{Stdout: stdout, Stderr: stderr})
-		if said.ID != "" && !isUUID(said.ID) {
+		if said.ID != "" && !IsThreadID(said.ID) {
 			t.Errorf("%q is no id", said.ID)
 		}
 		more := Adapter{}.Said(launch.Output{Stdout: append(append([]byte{}, stdout...), "\n{\"type\":\"turn.failed\",\"err"...), Stderr: stderr})

@@ -25,10 +25,10 @@ type program struct {
 // olderThan reports whether the program is known to be older than that version.
 func (p program) olderThan(v native.Version) bool { return native.ParseVersion(p.version).Before(v) }
 
-// lookProgram finds codex in PATH. npm puts a script there that runs the binary of another package, as its child in
+// findProgram finds codex in PATH. npm puts a script there that runs the binary of another package, as its child in
 // the older versions and where node is older than 22.15; going around it makes the process that is started the session's
 // own from its first moment on. What is not laid out as known is left to what is in PATH.
-func lookProgram(host launch.Host) (program, error) {
+func findProgram(host launch.Host) (program, error) {
 	path, err := host.LookPath(Adapter{}.Program())
 	if err != nil {
 		return program{}, &launch.NotInstalledError{Agent: agentName, Program: Adapter{}.Program()}
@@ -40,11 +40,11 @@ func lookProgram(host launch.Host) (program, error) {
 	if p, ok := npmProgram(real, host); ok {
 		return p, nil
 	}
-	return program{path: path, version: version(real)}, nil
+	return program{path: path, version: binaryVersion(real)}, nil
 }
 
-// triple is the platform in the words of the binary's folders.
-func triple() string {
+// targetTriple is the platform in the words of the binary's folders.
+func targetTriple() string {
 	arch := map[string]string{"amd64": "x86_64", "arm64": "aarch64"}[runtime.GOARCH]
 	system := map[string]string{"linux": "unknown-linux-musl", "darwin": "apple-darwin"}[runtime.GOOS]
 	if arch == "" || system == "" {
@@ -55,24 +55,24 @@ func triple() string {
 
 // npmProgram goes the way of @openai/codex/bin/codex.js, and sets what it sets (SEEN 0.104, 0.169).
 func npmProgram(script string, host launch.Host) (program, bool) {
-	if filepath.Base(script) != "codex.js" || filepath.Base(filepath.Dir(script)) != "bin" || triple() == "" {
+	if filepath.Base(script) != "codex.js" || filepath.Base(filepath.Dir(script)) != "bin" || targetTriple() == "" {
 		return program{}, false
 	}
 	root := filepath.Dir(filepath.Dir(script))
-	for _, vendor := range vendors(root) {
-		folder := filepath.Join(vendor, triple())
-		if path := filepath.Join(folder, "bin", "codex"); executable(path) {
-			return program{path, []string{managedBy(root), "CODEX_MANAGED_PACKAGE_ROOT=" + root}, version(path)}, true
+	for _, vendor := range vendorDirs(root) {
+		folder := filepath.Join(vendor, targetTriple())
+		if path := filepath.Join(folder, "bin", "codex"); isExecutable(path) {
+			return program{path, []string{managedBy(root), "CODEX_MANAGED_PACKAGE_ROOT=" + root}, binaryVersion(path)}, true
 		}
-		if path := filepath.Join(folder, "codex", "codex"); executable(path) {
-			return program{path, []string{managedBy(root), "PATH=" + before(filepath.Join(folder, "path"), host)}, version(path)}, true
+		if path := filepath.Join(folder, "codex", "codex"); isExecutable(path) {
+			return program{path, []string{managedBy(root), "PATH=" + prependPath(filepath.Join(folder, "path"), host)}, binaryVersion(path)}, true
 		}
 	}
 	return program{}, false
 }
 
-// vendors are where the binary may lie, as node resolves the package of the platform, and at last in the package itself.
-func vendors(root string) []string {
+// vendorDirs are where the binary may lie, as node resolves the package of the platform, and at last in the package itself.
+func vendorDirs(root string) []string {
 	arch := map[string]string{"amd64": "x64"}[runtime.GOARCH]
 	if arch == "" {
 		arch = runtime.GOARCH
@@ -88,7 +88,7 @@ func vendors(root string) []string {
 	return append(list, filepath.Join(root, "vendor"))
 }
 
-func executable(path string) bool {
+func isExecutable(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && info.Mode().IsRegular() && info.Mode().Perm()&0o111 != 0
 }
@@ -104,8 +104,8 @@ func managedBy(root string) string {
 	return "CODEX_MANAGED_BY_NPM=1"
 }
 
-// before is the PATH with a folder in front, if there is that folder: older versions keep their own rg there.
-func before(folder string, host launch.Host) string {
+// prependPath is the PATH with a folder in front, if there is that folder: older versions keep their own rg there.
+func prependPath(folder string, host launch.Host) string {
 	path := host.Getenv("PATH")
 	if _, err := os.Stat(folder); errors.Is(err, os.ErrNotExist) {
 		return path

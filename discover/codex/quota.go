@@ -8,54 +8,54 @@ import (
 	"agentctl/discover/native"
 )
 
-// limits finds how much of what the provider allows is used, from the records of a rollout, newest first. They stand in
+// quotaFinder finds how much of what the provider allows is used, from the records of a rollout, newest first. They stand in
 // the counts, as the provider's last answer told them.
-type limits struct {
+type quotaFinder struct {
 	quotas []discover.Quota
 	found  bool // the newest count was seen
-	// refused are the words with which a newer request than that was refused, and when.
-	refused string
-	at      time.Time
+	// refusal are the words with which a newer request than that was refused, and when.
+	refusal   string
+	refusedAt time.Time
 }
 
-// failed takes the end of a turn: it may have failed of a limit (0.147 and later; older versions do not record why).
-func (l *limits) failed(r *record) {
-	reason := r.get("error").Object().Get("codex_error_info")
-	if !l.found && l.refused == "" && (reason.Text(0) == "usage_limit_exceeded" || status(reason.Object()) == 429) {
-		l.refused, l.at = r.get("error").Object().Get("message").Text(0), r.time()
+// addFailure takes the end of a turn: it may have failed of a limit (0.147 and later; older versions do not record why).
+func (l *quotaFinder) addFailure(r *Record) {
+	reason := r.Get("error").Object().Get("codex_error_info")
+	if !l.found && l.refusal == "" && (reason.Text(0) == "usage_limit_exceeded" || httpStatus(reason.Object()) == 429) {
+		l.refusal, l.refusedAt = r.Get("error").Object().Get("message").Text(0), r.Time()
 	}
 }
 
-// status is the HTTP status of a failure: {"response_too_many_failed_attempts":{"http_status_code":429}}.
-func status(info native.Object) int64 {
+// httpStatus is the HTTP status of a failure: {"response_too_many_failed_attempts":{"http_status_code":429}}.
+func httpStatus(info native.Object) int64 {
 	for _, v := range info.Members() {
 		return v.Object().Get("http_status_code").Int()
 	}
 	return 0
 }
 
-// count takes a count.
-func (l *limits) count(r *record) {
+// addCount takes a count.
+func (l *quotaFinder) addCount(r *Record) {
 	if l.found {
 		return
 	}
 	l.found = true
-	stated := r.get("rate_limits").Object()
+	stated := r.Get("rate_limits").Object()
 	prefix := ""
 	if id := stated.Get("limit_id").Text(0); id != "" && id != "codex" {
 		prefix = id + " "
 	}
 	for _, name := range [...]string{"primary", "secondary"} {
-		if q, ok := quotaOf(stated.Get(name).Object(), r.time()); ok {
+		if q, ok := parseQuota(stated.Get(name).Object(), r.Time()); ok {
 			q.Name = prefix + name
 			l.quotas = append(l.quotas, q)
 		}
 	}
 }
 
-// quotaOf reads {"used_percent":42.5,"window_minutes":300,"resets_at":1795298576}. Older versions say in how many
+// parseQuota reads {"used_percent":42.5,"window_minutes":300,"resets_at":1795298576}. Older versions say in how many
 // seconds it resets.
-func quotaOf(o native.Object, at time.Time) (q discover.Quota, ok bool) {
+func parseQuota(o native.Object, at time.Time) (q discover.Quota, ok bool) {
 	used, err := strconv.ParseFloat(string(o.Get("used_percent").Raw()), 64)
 	if err != nil {
 		return q, false
@@ -70,18 +70,18 @@ func quotaOf(o native.Object, at time.Time) (q discover.Quota, ok bool) {
 }
 
 // list are the limits; the refusal is that of those that are used up, or of one that is not told.
-func (l *limits) list() []discover.Quota {
-	if l.refused == "" {
+func (l *quotaFinder) list() []discover.Quota {
+	if l.refusal == "" {
 		return l.quotas
 	}
 	known := false
 	for i := range l.quotas {
 		if q := &l.quotas[i]; *q.Used >= 100 {
-			q.Reached, q.Text, q.Time, known = true, l.refused, l.at, true
+			q.Reached, q.Text, q.Time, known = true, l.refusal, l.refusedAt, true
 		}
 	}
 	if known {
 		return l.quotas
 	}
-	return append(l.quotas, discover.Quota{Reached: true, Text: l.refused, Time: l.at})
+	return append(l.quotas, discover.Quota{Reached: true, Text: l.refusal, Time: l.refusedAt})
 }

@@ -13,12 +13,12 @@ import (
 	"agentctl/discover/native"
 )
 
-// errNoMeta: the file has whole lines, but none of them is the record that every rollout begins with.
-var errNoMeta = errors.New("no session_meta record: this is no rollout of Codex, or a damaged one")
+// ErrNoMeta: the file has whole lines, but none of them is the record that every rollout begins with.
+var ErrNoMeta = errors.New("no session_meta record: this is no rollout of Codex, or a damaged one")
 
-// neverStarted is the error of a rollout without a single record: its process ended before it wrote one (SEEN 0.169:
+// neverStartedError is the error of a rollout without a single record: its process ended before it wrote one (SEEN 0.169:
 // a panic because the reader of its output had gone).
-const neverStarted = "never started (empty rollout)"
+const neverStartedError = "never started (empty rollout)"
 
 // Read yields one record a rollout: its head until the first prompt, its end until the newest turn is known.
 func (Adapter) Read(ctx context.Context, entries []discover.Entry, want discover.ReadOptions) iter.Seq2[discover.Record, error] {
@@ -33,17 +33,17 @@ func (Adapter) Read(ctx context.Context, entries []discover.Entry, want discover
 				return
 			}
 		}
-		threads := native.Each(ctx, entries, func(e discover.Entry, scratch *native.Buffers, t *reading) (bool, error) {
+		threads := native.Each(ctx, entries, func(e discover.Entry, scratch *native.Buffers, t *storedThread) (bool, error) {
 			ok, err := t.read(e, want, scratch)
 			t.Title = titles[e.Home][t.ID]
 			t.Bound()
 			return ok, err
 		})
-		if inclusive(want) {
-			threads = withSubAgents(ctx, threads, want.AllEntries)
+		if includesSubagents(want) {
+			threads = withSubagentTokens(ctx, threads, want.AllEntries)
 		}
 		for t, err := range threads {
-			if err != nil && !yield(discover.Record{}, err) || t.partial != nil && !yield(discover.Record{}, t.partial) {
+			if err != nil && !yield(discover.Record{}, err) || t.warnings != nil && !yield(discover.Record{}, t.warnings) {
 				return
 			}
 			if err == nil && !yield(t.Record, nil) {
@@ -53,42 +53,42 @@ func (Adapter) Read(ctx context.Context, entries []discover.Entry, want discover
 	}
 }
 
-// reading is what a rollout tells: its record, and what its family goes by. Of one that cannot be read there is its name.
-type reading struct {
+// storedThread is what a rollout tells: its record, and what its family goes by. Of one that cannot be read there is its name.
+type storedThread struct {
 	discover.Record
-	starter string    // whom it works for, as nearly as that is recorded
-	changed time.Time // its file
-	vague   bool      // what it has used itself cannot be told
-	// partial are the warnings of the thread's other rollouts, whose part of the record is missing.
-	partial error
+	startedBy     string    // whom it works for, as nearly as that is recorded
+	fileTime      time.Time // its file
+	tokensUnknown bool      // what it has used itself cannot be told
+	// warnings are the warnings of the thread's other rollouts, whose part of the record is missing.
+	warnings error
 }
 
 // How far the first read goes, in bytes: from the start to where most rollouts have told the first prompt, which follows
 // the agent's instructions (at 11 to 24 KB); from the end less than to the newest turn's settings, which stand at its
 // beginning, since turns are of any length and bytes cost more than reads.
 const (
-	usualPrompt = 24 << 10
-	usualTurn   = 14 << 10
+	ExpectedPrompt = 24 << 10
+	ExpectedTurn   = 14 << 10
 )
 
 // read reads a thread from its rollout. Where that one is damaged, another rollout of the thread tells what the two have
 // in common.
-func (t *reading) read(e discover.Entry, want discover.ReadOptions, scratch *native.Buffers) (ok bool, err error) {
+func (t *storedThread) read(e discover.Entry, want discover.ReadOptions, scratch *native.Buffers) (ok bool, err error) {
 	if ok, err = t.readEntry(e, want, scratch); err == nil || scratch.Context().Err() != nil {
 		return ok, err
 	}
-	return t.readOther(e, err, scratch)
+	return t.readAlternative(e, err, scratch)
 }
 
 // readEntry reads one rollout. A file that vanished, or was moved or compressed meanwhile, is left to the next look.
-func (t *reading) readEntry(e discover.Entry, want discover.ReadOptions, scratch *native.Buffers) (ok bool, err error) {
-	end := int64(tailLimit)
-	t.name(e)
+func (t *storedThread) readEntry(e discover.Entry, want discover.ReadOptions, scratch *native.Buffers) (ok bool, err error) {
+	end := int64(TailLimit)
+	t.reset(e)
 	f, err := scratch.OpenIn(e.Path)
-	if err == nil && strings.HasSuffix(e.Path, packedExt) {
+	if err == nil && strings.HasSuffix(e.Path, compressedExt) {
 		var g gap
-		if f, g, err = unpack(f); err == nil {
-			end = f.Size() - g.at
+		if f, g, err = decompress(f); err == nil {
+			end = f.Size() - g.start
 		}
 	}
 	if native.Absent(err) {
@@ -100,81 +100,81 @@ func (t *reading) readEntry(e discover.Entry, want discover.ReadOptions, scratch
 	defer f.Close()
 	f.Use(scratch)
 	if err := t.readFile(f, end, e, want); err != nil {
-		t.name(e)
+		t.reset(e)
 		return false, warn(e.Path, err)
 	}
 	return true, nil
 }
 
-// name begins with a thread of which nothing but the name is known.
-func (t *reading) name(e discover.Entry) {
-	*t = reading{Record: discover.Record{Agent: agentName, ID: e.ID, Path: e.Path, Home: e.Home}}
+// reset begins with a thread of which nothing but the name is known.
+func (t *storedThread) reset(e discover.Entry) {
+	*t = storedThread{Record: discover.Record{Agent: agentName, ID: e.ID, Path: e.Path, Home: e.Home}}
 }
 
 // readFile reads an open rollout; its last end bytes may be searched for the newest turn.
-func (t *reading) readFile(f *native.File, end int64, e discover.Entry, want discover.ReadOptions) error {
-	t.Archived, t.Updated, t.changed = isArchived(e.Path), f.ModTime(), f.ModTime()
+func (t *storedThread) readFile(f *native.File, end int64, e discover.Entry, want discover.ReadOptions) error {
+	t.Archived, t.Updated, t.fileTime = isArchived(e.Path), f.ModTime(), f.ModTime()
 	if f.Size() == 0 {
-		t.Created, _ = born(e.ID)
-		t.Turn = discover.Turn{State: discover.TurnFailed, Error: neverStarted}
+		t.Created, _ = ThreadCreated(e.ID)
+		t.Turn = discover.Turn{State: discover.TurnFailed, Error: neverStartedError}
 		return nil
 	}
-	head, err := readHead(f, e.ID, (*head).whole)
-	if name, ok := parseRollout(filepath.Base(e.Path)); ok && err == nil && name.segment != "" {
-		head.segment = name.segment
-		err = t.begin(&head, e, f.Holder())
+	head, err := ReadHead(f, e.ID, (*Head).Complete)
+	if name, ok := parseRolloutName(filepath.Base(e.Path)); ok && err == nil && name.segment != "" {
+		head.Segment = name.segment
+		err = t.completeHead(&head, e, f.Holder())
 	}
 	if err != nil {
 		return err
 	}
-	if !head.meta.found {
-		t.Created, _ = born(e.ID)
+	if !head.Meta.Found {
+		t.Created, _ = ThreadCreated(e.ID)
 		return nil
 	}
-	all := inclusive(want)
-	tail, err := readTail(f, end, head.ownID(), wanted{tokens: all, limits: want.Full})
+	all := includesSubagents(want)
+	tail, err := ReadTail(f, end, head.ThreadID(), TailOptions{Tokens: all, Quotas: want.Full})
 	if err != nil {
 		return err
 	}
-	if h := head.meta.history; h.id != "" && (tail.context == settings{} || all && !tail.usage.begun) {
-		t.warn(tail.inherit(e.Home, h, f.Holder()))
+	if h := head.Meta.HistoryBase; h.ID != "" && (tail.Settings == Settings{} || all && !tail.Usage.Any) {
+		t.addWarning(tail.inheritSettings(e.Home, h, f.Holder()))
 	}
-	fill(&t.Record, &head, &tail)
-	t.starter, t.vague = head.meta.starterID(), !tail.usage.settled
-	begun := tail.usage.begun || head.segment != "" // an older segment has used something, if any has
-	if begun && tail.usage.settled && (all || !head.meta.continues()) {
-		own, err := ownTokens(f, tail.usage, &head, e.Path, e.Home)
-		if t.warn(err); err != nil {
-			t.vague = true
-		} else if used(own) > 0 || tail.usage.begun {
-			own.Context, own.Window = tail.usage.context, tail.usage.window
+	fillRecord(&t.Record, &head, &tail)
+	t.startedBy, t.tokensUnknown = head.Meta.StarterID(), !tail.Usage.Final
+	begun := tail.Usage.Any || head.Segment != "" // an older segment has used something, if any has
+	if begun && tail.Usage.Final && (all || !head.Meta.HasBase()) {
+		own, err := threadTokens(f, tail.Usage, &head, e.Path, e.Home)
+		if t.addWarning(err); err != nil {
+			t.tokensUnknown = true
+		} else if InAndOut(own) > 0 || tail.Usage.Any {
+			own.Context, own.Window = tail.Usage.Context, tail.Usage.Window
 			t.Tokens = &own
 		}
 	}
 	if want.Full {
-		t.Quotas = tail.usage.limits.list()
+		t.Quotas = tail.Usage.quotas.list()
 	}
 	return nil
 }
 
-// fill makes the record of what head and tail tell.
-func fill(r *discover.Record, h *head, t *tail) {
-	m := &h.meta
-	r.ID = h.ownID()
-	if r.Created = m.created; r.Created.IsZero() {
-		r.Created, _ = born(h.id)
+// fillRecord makes the record of what head and tail tell.
+func fillRecord(r *discover.Record, h *Head, t *Tail) {
+	m := &h.Meta
+	r.ID = h.ThreadID()
+	if r.Created = m.Created; r.Created.IsZero() {
+		r.Created, _ = ThreadCreated(h.fileID)
 	}
-	r.Updated = cmp.Or(t.updated, r.Updated)
-	r.Prompt = h.prompt
+	r.Updated = cmp.Or(t.Updated, r.Updated)
+	r.Prompt = h.Prompt
 	if r.Prompt == "" {
-		r.Prompt = h.review
+		r.Prompt = h.Review
 	}
-	r.Dir, r.Branch, r.Version, r.Source = m.dir, m.branch, m.version, m.kind()
-	if t.context.dir != "" {
-		r.Dir = t.context.dir
+	r.Dir, r.Branch, r.Version, r.Source = m.Dir, m.Branch, m.Version, m.SourceName()
+	if t.Settings.Dir != "" {
+		r.Dir = t.Settings.Dir
 	}
-	r.Model, r.Turn = t.context.model, t.waits(time.Now())
-	r.Parent, r.Sub, r.ForkedFrom = m.parentID(), m.source.sub != "", m.forkedFrom
+	r.Model, r.Turn = t.Settings.Model, t.Turn(time.Now())
+	r.Parent, r.Sub, r.ForkedFrom = m.ParentID(), m.Source.Subagent != "", m.ForkedFrom
 	setMeta(r, h, t)
 }
 
@@ -189,29 +189,29 @@ func fill(r *discover.Record, h *head, t *tail) {
 //   - contextWindow: the size of the model's context, in tokens
 //   - startDir: the directory the thread was made in, where the newest turn ran in another
 //   - subagent, agentNickname, agentRole: what kind of sub-agent it is
-func setMeta(r *discover.Record, h *head, t *tail) {
-	m := &h.meta
+func setMeta(r *discover.Record, h *Head, t *Tail) {
+	m := &h.Meta
 	var window, startDir, workspace any
-	if t.usage.window > 0 {
-		window = t.usage.window
+	if t.Usage.Window > 0 {
+		window = t.Usage.Window
 	}
-	if m.dir != r.Dir {
-		startDir = m.dir
+	if m.Dir != r.Dir {
+		startDir = m.Dir
 	}
-	if t.context.workspace != nil {
-		workspace = *t.context.workspace
+	if t.Settings.Workspace != nil {
+		workspace = *t.Settings.Workspace
 	}
 	r.Meta = discover.Facts{
-		{"agentNickname", m.nickname},
-		{"agentRole", m.role},
-		{"approval", t.context.approval},
+		{"agentNickname", m.Nickname},
+		{"agentRole", m.Role},
+		{"approval", t.Settings.Approval},
 		{"contextWindow", window},
-		{"originator", m.originator},
-		{"permissionProfile", t.context.profile},
-		{"provider", m.provider},
-		{"sandbox", t.context.sandbox},
+		{"originator", m.Originator},
+		{"permissionProfile", t.Settings.Profile},
+		{"provider", m.Provider},
+		{"sandbox", t.Settings.Sandbox},
 		{"startDir", startDir},
-		{"subagent", m.source.sub},
+		{"subagent", m.Source.Subagent},
 		{"workspace", workspace},
 	}.Known()
 }

@@ -9,97 +9,97 @@ import (
 	"agentctl/discover/native"
 )
 
-// record is one line of a rollout: {"timestamp":…,"ordinal":…,"type":…,"payload":{…}}. There are two dialects: events such
+// Record is one line of a rollout: {"timestamp":…,"ordinal":…,"type":…,"payload":{…}}. There are two dialects: events such
 // as user_message and, in paginated files, item_completed with an item. Both are the same kinds of records here.
-type record struct {
-	is      kind
-	at      native.Value
-	payload native.Object
+type Record struct {
+	Kind      Kind
+	timestamp native.Value
+	payload   native.Object
 	// body holds what the record is about: the payload, or its item.
 	body native.Object
 	// item: the body is an item, which may have an id of its own.
 	item bool
 }
 
-// kind is what a record is.
-type kind uint8
+// Kind is what a record is.
+type Kind uint8
 
 const (
-	unknown         kind = iota // or another thread's
-	sessionMeta                 // the first record
-	turnContext                 // what a turn runs with
-	settingsApplied             // what the next turn would
-	turnStarted
-	turnCompleted
-	turnAborted
-	turnFailed
-	reviewEntered
-	reviewExited
-	contextCompacted // the model's context was replaced; compactionShown: the person is told so
-	compactionShown
-	turnsRolledBack
-	tokenCount
-	tokenRecord
-	userText     // the person's words
-	injectedText // words of the agent's own under the person's name (0.42)
-	agentText    // the model's words
-	reasoning
-	agentItem  // the model's words once more, as an item of the conversation with the model
-	otherItem  // another item of it: instructions, a command that the person typed
-	toolCall   // a call that has a result
-	serverCall // one that need not have: of the model's server, or of the oldest versions
-	toolResult
-	otherEvent // it may tell how a call ended
+	Unknown         Kind = iota // or another thread's
+	SessionMeta                 // the first record
+	TurnContext                 // what a turn runs with
+	SettingsApplied             // what the next turn would
+	TurnStarted
+	TurnCompleted
+	TurnAborted
+	TurnFailed
+	ReviewEntered
+	ReviewExited
+	ContextCompacted // the model's context was replaced; compactionShown: the person is told so
+	CompactionShown
+	TurnsRolledBack
+	TokenCount
+	TokenUsageRecord
+	UserText     // the person's words
+	InjectedText // words of the agent's own under the person's name (0.42)
+	AgentText    // the model's words
+	Reasoning
+	AgentItem      // the model's words once more, as an item of the conversation with the model
+	OtherItem      // another item of it: instructions, a command that the person typed
+	ToolCall       // a call that has a result
+	ServerToolCall // one that need not have: of the model's server, or of the oldest versions
+	ToolResult
+	OtherEvent // it may tell how a call ended
 )
 
-// named is the kind of what has this name: of events (event_msg), of items that are completed, and of items of the
+// kindByName is the kind of what has this name: of events (event_msg), of items that are completed, and of items of the
 // conversation with the model (response_item).
-func named(name []byte) kind {
+func kindByName(name []byte) Kind {
 	switch string(name) {
 	case "task_started":
-		return turnStarted
+		return TurnStarted
 	case "task_complete":
-		return turnCompleted
+		return TurnCompleted
 	case "turn_aborted":
-		return turnAborted
+		return TurnAborted
 	case "error":
-		return turnFailed
+		return TurnFailed
 	case "entered_review_mode", "EnteredReviewMode":
-		return reviewEntered
+		return ReviewEntered
 	case "exited_review_mode", "ExitedReviewMode":
-		return reviewExited
+		return ReviewExited
 	case "context_compacted", "ContextCompaction":
-		return compactionShown
+		return CompactionShown
 	case "thread_rolled_back":
-		return turnsRolledBack
+		return TurnsRolledBack
 	case "token_count":
-		return tokenCount
+		return TokenCount
 	case "thread_settings_applied":
-		return settingsApplied
+		return SettingsApplied
 	case "user_message", "UserMessage":
-		return userText
+		return UserText
 	case "agent_message", "AgentMessage", "Plan":
-		return agentText
+		return AgentText
 	case "agent_reasoning", "reasoning":
-		return reasoning
+		return Reasoning
 	case "function_call", "custom_tool_call":
-		return toolCall
+		return ToolCall
 	case "local_shell_call", "web_search_call":
-		return serverCall
+		return ServerToolCall
 	}
-	return unknown
+	return Unknown
 }
 
-// decode reads a line of this thread's rollout as far as needed to tell what it is, which costs the same for a line of any
+// Decode reads a line of this thread's rollout as far as needed to tell what it is, which costs the same for a line of any
 // length. What it returns is only what the line claims to be: whole tells whether it is.
-func decode(line []byte, thread string) (r record, ok bool) {
+func Decode(line []byte, thread string) (r Record, ok bool) {
 	var envelope []byte
 	for key, value := range native.Object(line).Members() {
 		switch string(key) {
 		case "timestamp":
-			r.at = value
+			r.timestamp = value
 		case "type":
-			envelope = word(value)
+			envelope = shortString(value)
 		case "payload":
 			r.payload = native.Object(value)
 		}
@@ -113,72 +113,72 @@ func decode(line []byte, thread string) (r record, ok bool) {
 	r.body = r.payload
 	switch string(envelope) {
 	case "session_meta":
-		r.is = sessionMeta
+		r.Kind = SessionMeta
 	case "turn_context":
-		r.is = turnContext
+		r.Kind = TurnContext
 	case "compacted":
-		r.is = contextCompacted
+		r.Kind = ContextCompacted
 	case "token_usage_record":
-		r.is = r.ofThread(tokenRecord, thread)
+		r.Kind = r.forThread(TokenUsageRecord, thread)
 	case "event_msg":
-		r.is = r.event(thread)
+		r.Kind = r.eventKind(thread)
 	case "response_item":
-		r.is = r.response()
+		r.Kind = r.responseItemKind()
 	}
 	return r, true
 }
 
-func (r *record) event(thread string) kind {
-	name := r.name()
+func (r *Record) eventKind(thread string) Kind {
+	name := r.typeName()
 	if string(name) == "item_completed" {
-		r.body, r.item = r.get("item").Object(), true
-		return r.ofThread(cmp.Or(named(word(r.body.Get("type"))), otherEvent), thread)
+		r.body, r.item = r.Get("item").Object(), true
+		return r.forThread(cmp.Or(kindByName(shortString(r.body.Get("type"))), OtherEvent), thread)
 	}
-	is := named(name)
+	is := kindByName(name)
 	switch {
-	case is == settingsApplied:
-		return r.ofThread(is, thread)
-	case is == userText && r.injected():
-		return injectedText
-	case is == unknown && len(name) > 0:
-		return otherEvent
+	case is == SettingsApplied:
+		return r.forThread(is, thread)
+	case is == UserText && r.isInjected():
+		return InjectedText
+	case is == Unknown && len(name) > 0:
+		return OtherEvent
 	}
 	return is
 }
 
-func (r *record) injected() bool {
-	kind := string(word(r.get("kind")))
+func (r *Record) isInjected() bool {
+	kind := string(shortString(r.Get("kind")))
 	return kind != "" && kind != "plain"
 }
 
-func (r *record) response() kind {
+func (r *Record) responseItemKind() Kind {
 	r.item = true
-	name := r.name()
-	switch is := named(name); {
-	case is == toolCall, is == serverCall, is == reasoning: // an agent_message is no event here, but of another agent
+	name := r.typeName()
+	switch is := kindByName(name); {
+	case is == ToolCall, is == ServerToolCall, is == Reasoning: // an agent_message is no event here, but of another agent
 		return is
 	case bytes.HasSuffix(name, []byte("_output")):
-		return toolResult
-	case string(name) == "message" && string(word(r.get("role"))) == "assistant":
-		return agentItem
+		return ToolResult
+	case string(name) == "message" && string(shortString(r.Get("role"))) == "assistant":
+		return AgentItem
 	}
-	return otherItem
+	return OtherItem
 }
 
-// ofThread is the kind of a record that is this thread's. A review's parent is given a copy of what the reviewer sees, under
+// forThread is the kind of a record that is this thread's. A review's parent is given a copy of what the reviewer sees, under
 // the reviewer's own thread (SEEN 0.169).
-func (r *record) ofThread(is kind, thread string) kind {
-	if of := word(r.get("thread_id")); len(of) > 0 && string(of) != thread {
-		return unknown
+func (r *Record) forThread(is Kind, thread string) Kind {
+	if of := shortString(r.Get("thread_id")); len(of) > 0 && string(of) != thread {
+		return Unknown
 	}
 	return is
 }
 
-// name is the payload's own type. Codex writes it first; should another writer not, it is looked for.
-func (r *record) name() []byte { return word(r.get("type")) }
+// typeName is the payload's own type. Codex writes it first; should another writer not, it is looked for.
+func (r *Record) typeName() []byte { return shortString(r.Get("type")) }
 
-// word is a short string value as it stands, without its quotes.
-func word(v native.Value) []byte {
+// shortString is a short string value as it stands, without its quotes.
+func shortString(v native.Value) []byte {
 	const longest = 64
 	v = v[:min(len(v), longest)]
 	if len(v) == 0 || v[0] != '"' {
@@ -191,8 +191,8 @@ func word(v native.Value) []byte {
 	return v[1 : 1+n]
 }
 
-// whole reports whether the line is one whole record – not cut, torn or run into another – and bounds its payload.
-func (r *record) whole(line []byte) bool {
+// Complete reports whether the line is one whole record – not cut, torn or run into another – and bounds its payload.
+func (r *Record) Complete(line []byte) bool {
 	n := r.payload.Len(func([]byte, native.Value) int { return 0 })
 	rest := r.payload[n:]
 	r.payload = r.payload[:n]
@@ -200,25 +200,25 @@ func (r *record) whole(line []byte) bool {
 	return n > 0 && (last || native.Object(line).Complete())
 }
 
-// get returns a member of the payload, nil if it has none of that name.
-func (r *record) get(name string) native.Value { return r.payload.Get(name) }
+// Get returns a member of the payload, nil if it has none of that name.
+func (r *Record) Get(name string) native.Value { return r.payload.Get(name) }
 
-// time is when the record was written, UTC; zero if it does not say.
-func (r *record) time() time.Time { return r.at.Time() }
+// Time is when the record was written, UTC; zero if it does not say.
+func (r *Record) Time() time.Time { return r.timestamp.Time() }
 
-// text is what was said: a message, the contents of an item, or what a review is to look at.
-func (r *record) text() string {
-	if r.is == reviewEntered {
+// Text is what was said: a message, the contents of an item, or what a review is to look at.
+func (r *Record) Text() string {
+	if r.Kind == ReviewEntered {
 		return r.body.Get("user_facing_hint").Text(0)
 	}
 	if content := r.body.Get("content"); content != nil {
-		return joined(content)
+		return joinedText(content)
 	}
 	return cmp.Or(r.body.Get("message").Text(0), r.body.Get("text").Text(0))
 }
 
-// joined is the text of a message, which the agent takes for one however many parts it has; pictures have none.
-func joined(content native.Value) string {
+// joinedText is the text of a message, which the agent takes for one however many parts it has; pictures have none.
+func joinedText(content native.Value) string {
 	var b strings.Builder
 	for part := range content.Elements() {
 		b.WriteString(part.Object().Get("text").Text(0))
@@ -226,30 +226,30 @@ func joined(content native.Value) string {
 	return b.String()
 }
 
-// ofModel reports whether a record is an item of the model's in the conversation with it.
-func (k kind) ofModel() bool {
-	return k == agentItem || k == reasoning || k == toolCall || k == serverCall
+// FromModel reports whether a record is an item of the model's in the conversation with it.
+func (k Kind) FromModel() bool {
+	return k == AgentItem || k == Reasoning || k == ToolCall || k == ServerToolCall
 }
 
-// step is what a record contributes to the conversation.
-type step uint8
+// conversationPart is what a record contributes to the conversation.
+type conversationPart uint8
 
 const (
-	nothing step = iota
-	input        // the person's words or a tool's output: the model's answer is due
-	output       // the model's answer
-	call         // the model's call of a tool
+	partNone   conversationPart = iota
+	partInput                   // the person's words or a tool's output: the model's answer is due
+	partOutput                  // the model's answer
+	partCall                    // the model's call of a tool
 )
 
-// step tells what a record contributes. The agent's own additions to the conversation are user messages too.
-func (k kind) step() step {
+// part tells what a record contributes. The agent's own additions to the conversation are user messages too.
+func (k Kind) part() conversationPart {
 	switch k {
-	case userText, injectedText, toolResult:
-		return input
-	case agentText, agentItem, contextCompacted, compactionShown, reviewExited:
-		return output
-	case toolCall, serverCall, reasoning:
-		return call
+	case UserText, InjectedText, ToolResult:
+		return partInput
+	case AgentText, AgentItem, ContextCompacted, CompactionShown, ReviewExited:
+		return partOutput
+	case ToolCall, ServerToolCall, Reasoning:
+		return partCall
 	}
-	return nothing
+	return partNone
 }

@@ -12,9 +12,9 @@ func TestKeysComeInAnyOrder(t *testing.T) {
 		`{"payload":{"turn_id":"x","type":"task_started"},"timestamp":"2026-11-20T19:09:05.651Z","type":"event_msg"}`,
 		`{"type":"event_msg","payload":{"deep":{"type":"other"},"type":"task_started"},"timestamp":"2026-11-20T19:09:05.651Z"}`,
 	} {
-		r, ok := decode([]byte(line), "")
-		if !ok || r.is != turnStarted || !r.whole([]byte(line)) {
-			t.Errorf("%s: kind %d, %v", line, r.is, ok)
+		r, ok := Decode([]byte(line), "")
+		if !ok || r.Kind != TurnStarted || !r.Complete([]byte(line)) {
+			t.Errorf("%s: kind %d, %v", line, r.Kind, ok)
 		}
 	}
 }
@@ -32,12 +32,12 @@ func FuzzDecode(f *testing.F) {
 		f.Add(line)
 	}
 	f.Fuzz(func(t *testing.T, line string) {
-		r, ok := decode([]byte(line), "")
+		r, ok := Decode([]byte(line), "")
 		if !ok || len(r.payload) == 0 || r.payload[0] != '{' || !json.Valid([]byte(line)) {
 			return
 		}
-		if !r.whole([]byte(line)) || !json.Valid(r.payload) {
-			t.Errorf("%q: kind %d, payload %q", line, r.is, r.payload)
+		if !r.Complete([]byte(line)) || !json.Valid(r.payload) {
+			t.Errorf("%q: kind %d, payload %q", line, r.Kind, r.payload)
 		}
 	})
 }

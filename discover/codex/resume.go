@@ -11,9 +11,9 @@ import (
 	"agentctl/launch"
 )
 
-// resumed are the words that name the session to go on with. A full id that is stored must be given: what Codex does
+// resumeArgs are the words that name the session to go on with. A full id that is stored must be given: what Codex does
 // not find it begins anew, without a word (SEEN 0.104 for ids, 0.169 for names).
-func resumed(r launch.Request, p program) ([]string, error) {
+func resumeArgs(r launch.Request, p program) ([]string, error) {
 	s := *r.Resume
 	if s.Archived {
 		return nil, unsupported(fmt.Sprintf("has archived the session: codex unarchive %s restores it", s.ID))
@@ -21,52 +21,52 @@ func resumed(r launch.Request, p program) ([]string, error) {
 	if !r.Fork {
 		return []string{"resume", s.ID}, nil
 	}
-	if !r.Interactive && p.olderThan(firstExecFork()) {
+	if !r.Interactive && p.olderThan(firstExecForkVersion()) {
 		return nil, unsupported(fmt.Sprintf("%s cannot copy a session without a person: codex fork %s can in a terminal", p.version, s.ID))
 	}
 	return []string{"fork", s.ID}, nil
 }
 
-// firstExecFork is the first version that may know `exec fork`: 0.169 does, 0.104 and by its help 0.146 do not. One in
+// firstExecForkVersion is the first version that may know `exec fork`: 0.169 does, 0.104 and by its help 0.146 do not. One in
 // between that does not says so itself.
-func firstExecFork() native.Version { return native.Version{0, 147} }
+func firstExecForkVersion() native.Version { return native.Version{0, 147} }
 
-// homeFor names the session's home where Codex would not look by itself.
-func homeFor(s discover.Session, host launch.Host) []string {
-	if s.Home == "" || discover.RealPath(s.Home) == discover.RealPath(homeIn(host.Getenv(codexHomeKey), host.Getenv(userHomeKey))) {
+// homeEnv names the session's home where Codex would not look by itself.
+func homeEnv(s discover.Session, host launch.Host) []string {
+	if s.Home == "" || discover.RealPath(s.Home) == discover.RealPath(homeFromEnv(host.Getenv(codexHomeKey), host.Getenv(userHomeKey))) {
 		return nil
 	}
 	return []string{codexHomeKey + "=" + s.Home}
 }
 
-// settingsFor are the options for model and permissions. Without a person Codex forgets the model, the provider and the
+// settingsArgs are the options for model and permissions. Without a person Codex forgets the model, the provider and the
 // sandbox of a session that it resumes (SEEN 0.104, 0.169), and refuses to go on with another provider (SEEN 0.169). Its
 // terminal interface remembers them since it has a daemon, which it goes without if it is told a provider (SEEN 0.169).
-func settingsFor(r launch.Request, p program) ([]string, error) {
+func settingsArgs(r launch.Request, p program) ([]string, error) {
 	had := r.Resume
-	if r.Interactive && !p.olderThan(firstDaemon()) {
+	if r.Interactive && !p.olderThan(firstDaemonVersion()) {
 		had = nil
 	}
 	model := r.Model
 	var flags []string
 	if had != nil {
 		model = cmp.Or(model, had.Model)
-		if provider := fact[string](had, "provider"); provider != "" {
+		if provider := sessionFact[string](had, "provider"); provider != "" {
 			flags = append(flags, "-c", "model_provider="+tomlString(provider))
 		}
 	}
 	if model != "" {
 		flags = append(flags, "-m", model)
 	}
-	rights, err := rightsFor(r.Permissions, had)
+	rights, err := permissionArgs(r.Permissions, had)
 	return append(flags, rights...), err
 }
 
-// firstDaemon is the first version that was seen to run the threads of its TUIs in a daemon; 0.155 does not.
-func firstDaemon() native.Version { return native.Version{0, 160} }
+// firstDaemonVersion is the first version that was seen to run the threads of its TUIs in a daemon; 0.155 does not.
+func firstDaemonVersion() native.Version { return native.Version{0, 160} }
 
-// rightsFor are the options for what Codex may do without asking: what was asked for, else what the session had.
-func rightsFor(asked launch.Permissions, had *discover.Session) ([]string, error) {
+// permissionArgs are the options for what Codex may do without asking: what was asked for, else what the session had.
+func permissionArgs(asked launch.Permissions, had *discover.Session) ([]string, error) {
 	switch asked {
 	case launch.Edit:
 		return []string{"-s", workspaceWrite}, nil
@@ -76,7 +76,7 @@ func rightsFor(asked launch.Permissions, had *discover.Session) ([]string, error
 	if had == nil {
 		return nil, nil
 	}
-	return rightsOf(had)
+	return storedPermissionArgs(had)
 }
 
 // Codex's sandbox modes.
@@ -86,13 +86,13 @@ const (
 	fullAccess     = "danger-full-access"
 )
 
-// rightsOf are the options that give a session what it had in its last turn, or less. A run without a person never
+// storedPermissionArgs are the options that give a session what it had in its last turn, or less. A run without a person never
 // asks, so that nothing is gained where a person was asked (approval on-request, on-failure) – except with "untrusted",
 // where nothing but reading went unasked.
-func rightsOf(s *discover.Session) ([]string, error) {
-	profile, sandbox := fact[string](s, "permissionProfile"), fact[string](s, "sandbox")
+func storedPermissionArgs(s *discover.Session) ([]string, error) {
+	profile, sandbox := sessionFact[string](s, "permissionProfile"), sessionFact[string](s, "sandbox")
 	switch {
-	case fact[string](s, "approval") == "untrusted":
+	case sessionFact[string](s, "approval") == "untrusted":
 		sandbox = readOnly
 	case profile != "" && !strings.HasPrefix(profile, ":"): // the person's own; what the sandbox says of it is more than it allows
 		return []string{"-c", "default_permissions=" + tomlString(profile)}, nil
@@ -105,13 +105,13 @@ func rightsOf(s *discover.Session) ([]string, error) {
 	case ":" + readOnly, ":" + fullAccess: // Codex's own profiles, for settings that no turn has run with yet
 		return []string{"-s", sandbox[1:]}, nil
 	case workspaceWrite, ":workspace":
-		return []string{"-s", workspaceWrite, "-c", "sandbox_workspace_write=" + fact[workspace](s, "workspace").toml()}, nil
+		return []string{"-s", workspaceWrite, "-c", "sandbox_workspace_write=" + sessionFact[Workspace](s, "workspace").toml()}, nil
 	}
 	return nil, unsupported(fmt.Sprintf("cannot restore the permissions of the session (%s): use --permissions edit or full", sandbox))
 }
 
-// workspace is what the sandbox mode workspace-write is narrowed or widened by.
-type workspace struct {
+// Workspace is what the sandbox mode workspace-write is narrowed or widened by.
+type Workspace struct {
 	WritableRoots   []string `json:"writableRoots,omitempty"`
 	Network         bool     `json:"network,omitempty"`
 	ExcludeTmpdir   bool     `json:"excludeTmpdir,omitempty"` // $TMPDIR may not be written
@@ -119,7 +119,7 @@ type workspace struct {
 }
 
 // toml writes all of it, so that the configuration of today adds nothing.
-func (w workspace) toml() string {
+func (w Workspace) toml() string {
 	roots := make([]string, len(w.WritableRoots))
 	for i, root := range w.WritableRoots {
 		roots[i] = tomlString(root)
@@ -137,7 +137,7 @@ func tomlString(s string) string {
 // Hint implements [launch.Hinter]: a run that asks for nothing may be one that cannot edit anything. Whether it is, its
 // configuration decides, and the trust in the directory; the session that has begun records it.
 func (Adapter) Hint(r launch.Request, begun discover.Session) string {
-	sandbox := fact[string](&begun, "sandbox")
+	sandbox := sessionFact[string](&begun, "sandbox")
 	switch {
 	case r.Permissions == launch.Edit || r.Permissions == launch.Full || len(r.Args) > 0, sandbox != readOnly && sandbox != ":"+readOnly:
 		return ""
@@ -147,8 +147,8 @@ func (Adapter) Hint(r launch.Request, begun discover.Session) string {
 	return "the session may only read, as before; --permissions edit lets it change files"
 }
 
-// fact is one of the session's own facts, the zero value if it has none of that name.
-func fact[T any](s *discover.Session, key string) T {
+// sessionFact is one of the session's own facts, the zero value if it has none of that name.
+func sessionFact[T any](s *discover.Session, key string) T {
 	value, _ := s.Meta.Get(key).(T)
 	return value
 }

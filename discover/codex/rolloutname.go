@@ -9,18 +9,18 @@ import (
 )
 
 const (
-	uuidLen   = native.UUIDLen
-	stampLen  = len("2026-11-20T19-09-05")
-	plainExt  = ".jsonl"
-	packedExt = ".jsonl.zst"
-	lockExt   = ".lock"
+	uuidLen       = native.UUIDLen
+	stampLen      = len("2026-11-20T19-09-05")
+	plainExt      = ".jsonl"
+	compressedExt = ".jsonl.zst"
+	lockExt       = ".lock"
 )
 
 // rolloutName is what the name of a thread's file tells: rollout-<local time>-<thread>.jsonl, with .zst where it is
 // compressed, and with _<segment> after the thread in the files that are begun when an earlier prompt is edited.
 type rolloutName struct{ id, segment string }
 
-func parseRollout(name string) (rolloutName, bool) {
+func parseRolloutName(name string) (rolloutName, bool) {
 	rest, ok := strings.CutPrefix(name, "rollout-")
 	if !ok || len(rest) < stampLen+1+uuidLen || rest[stampLen] != '-' {
 		return rolloutName{}, false
@@ -28,28 +28,28 @@ func parseRollout(name string) (rolloutName, bool) {
 	rest = rest[stampLen+1:]
 	id, rest := rest[:uuidLen], rest[uuidLen:]
 	segment := ""
-	if more, ok := strings.CutPrefix(rest, "_"); ok && len(more) > uuidLen && isUUID(more[:uuidLen]) {
+	if more, ok := strings.CutPrefix(rest, "_"); ok && len(more) > uuidLen && IsThreadID(more[:uuidLen]) {
 		segment, rest = more[:uuidLen], more[uuidLen:]
 	}
-	if !isUUID(id) || rest != plainExt && rest != packedExt {
+	if !IsThreadID(id) || rest != plainExt && rest != compressedExt {
 		return rolloutName{}, false
 	}
 	return rolloutName{id: id, segment: segment}, true
 }
 
-// parseLock returns the thread that a file in the lock folder is named after.
-func parseLock(name string) (id string, ok bool) {
+// parseLockName returns the thread that a file in the lock folder is named after.
+func parseLockName(name string) (id string, ok bool) {
 	id, ok = strings.CutSuffix(name, lockExt)
-	return id, ok && isUUID(id)
+	return id, ok && IsThreadID(id)
 }
 
-// isUUID reports whether s is a UUID as Codex writes them, in lower case.
-func isUUID(s string) bool { return len(s) == uuidLen && native.BeginsUUID(s, false) }
+// IsThreadID reports whether s is a UUID as Codex writes them, in lower case.
+func IsThreadID(s string) bool { return len(s) == uuidLen && native.BeginsUUID(s, false) }
 
-// born returns the moment in which a thread with this id, or one that begins like this, was created: Codex's ids are
+// ThreadCreated returns the moment in which a thread with this id, or one that begins like this, was created: Codex's ids are
 // UUIDs of version 7, which begin with 48 bits of milliseconds since 1970. It is not ok for less than those, and for
 // an id of another version.
-func born(id string) (time.Time, bool) {
+func ThreadCreated(id string) (time.Time, bool) {
 	digits := strings.ReplaceAll(id, "-", "")
 	if len(digits) < 12 || len(digits) > 12 && digits[12] != '7' {
 		return time.Time{}, false
@@ -61,26 +61,26 @@ func born(id string) (time.Time, bool) {
 	return time.UnixMilli(ms).UTC(), true
 }
 
-// days is a range of date folders ("2026/11/20"), both ends included; the zero value is all of them.
-type days struct{ from, to string }
+// dayRange is a range of date folders ("2026/11/20"), both ends included; the zero value is all of them.
+type dayRange struct{ from, to string }
 
-// daysOf returns the folders that may hold a thread of this id. They are named by local time, wherever the machine
+// daysOfID returns the folders that may hold a thread of this id. They are named by local time, wherever the machine
 // was then, which is never more than a day away from UTC.
-func daysOf(id string) (days, bool) {
-	t, ok := born(id)
+func daysOfID(id string) (dayRange, bool) {
+	t, ok := ThreadCreated(id)
 	if !ok {
-		return days{}, false
+		return dayRange{}, false
 	}
-	return days{t.AddDate(0, 0, -1).Format(dayLayout), t.AddDate(0, 0, 1).Format(dayLayout)}, true
+	return dayRange{t.AddDate(0, 0, -1).Format(dayLayout), t.AddDate(0, 0, 1).Format(dayLayout)}, true
 }
 
 // dayLayout is how a date folder is named, below [sessionsDir].
 const dayLayout = "2006/01/02"
 
-// has reports whether a folder such as "2026", "2026/11" or "2026/11/20" lies in the range or leads into it.
-func (d days) has(folder string) bool {
+// contains reports whether a folder such as "2026", "2026/11" or "2026/11/20" lies in the range or leads into it.
+func (d dayRange) contains(folder string) bool {
 	n := len(folder)
-	return d == days{} || n <= len(d.from) && folder >= d.from[:n] && folder <= d.to[:n]
+	return d == dayRange{} || n <= len(d.from) && folder >= d.from[:n] && folder <= d.to[:n]
 }
 
 // Folders of a home.

@@ -47,7 +47,7 @@ func TestASegmentIsDamaged(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, want := range []discover.ReadOptions{{}, {Tokens: true}, {Full: true}} {
-				records, warnings := look(t, home, discover.EntryFilter{}, want)
+				records, warnings := readEntries(t, home, discover.EntryFilter{}, want)
 				if len(records) != 1 || records[0].ID != whole.ID {
 					t.Errorf("%s: %s: %+v: got %+v, %v", name, what, want, records, warnings)
 					continue
@@ -57,7 +57,7 @@ func TestASegmentIsDamaged(t *testing.T) {
 				if needed && (len(warnings) == 0 || !strings.Contains(warnings[0].Error(), filepath.Join(home, name))) {
 					t.Errorf("%s: %s: %+v: no warning of that file: %v", name, what, want, warnings)
 				}
-				if made, _ := born(whole.ID); r.Created.Sub(made).Abs() > time.Minute {
+				if made, _ := ThreadCreated(whole.ID); r.Created.Sub(made).Abs() > time.Minute {
 					t.Errorf("%s: %s: created %v", name, what, r.Created)
 				}
 				if !first && r.Prompt != whole.Prompt || r.Dir != whole.Dir {
@@ -83,7 +83,7 @@ func TestThePackedRolloutIsIntact(t *testing.T) {
 		os.WriteFile(filepath.Join(home, day, name+".zst"), packed, 0o600)); err != nil {
 		t.Fatal(err)
 	}
-	records, warnings := look(t, home, discover.EntryFilter{}, discover.ReadOptions{})
+	records, warnings := readEntries(t, home, discover.EntryFilter{}, discover.ReadOptions{})
 	if len(records) != 1 || records[0].Prompt != "do it" || records[0].Turn.State != discover.TurnUnknown || len(warnings) != 1 {
 		t.Errorf("%+v, %v", records, warnings)
 	}

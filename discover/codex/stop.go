@@ -21,19 +21,19 @@ func (Adapter) Gentle() []syscall.Signal { return []syscall.Signal{syscall.SIGIN
 
 // Asks implements [launch.Stopper]: the daemon behind the TUIs of a home runs the threads of all.
 func (Adapter) Asks(s discover.Session) bool {
-	return slices.ContainsFunc(s.Processes, func(p proc.Process) bool { return socketOf(p) != "" })
+	return slices.ContainsFunc(s.Processes, func(p proc.Process) bool { return serverSocket(p) != "" })
 }
 
 // End interrupts the turn of a session that an app-server with a socket runs – the daemon behind the TUIs of a home – and
 // the turns of its sub-agents, and ends the commands that their tools still run: an interrupted turn leaves them to
 // the daemon. The thread stays loaded, idle. Other servers, which only their client can talk to, are not handled.
 func (Adapter) End(ctx context.Context, s discover.Session, _ launch.Host) (handled bool, err error) {
-	i := slices.IndexFunc(s.Processes, func(p proc.Process) bool { return socketOf(p) != "" })
+	i := slices.IndexFunc(s.Processes, func(p proc.Process) bool { return serverSocket(p) != "" })
 	if i < 0 {
 		return false, nil
 	}
 	server := s.Processes[i]
-	path := socketOf(server)
+	path := serverSocket(server)
 	c, err := connect(ctx, path, server)
 	if errors.Is(err, proc.ErrOtherPeer) {
 		return false, fmt.Errorf("another process than %s listens on %s, and is not asked", server.ID, path)
@@ -42,18 +42,18 @@ func (Adapter) End(ctx context.Context, s discover.Session, _ launch.Host) (hand
 		return false, fmt.Errorf("asking the app-server at %s: %w", path, err)
 	}
 	defer c.close()
-	return c.quiet(ctx, s.ID)
+	return c.interruptTree(ctx, s.ID)
 }
 
 // controlSocket is where the daemon of a home listens; a link to a folder for sockets (SEEN 0.169).
 const controlSocket = "app-server-control/app-server-control.sock"
 
-// socketOf is where an app-server listens, "" for one that does not do so on a socket, and for any other process.
-func socketOf(p proc.Process) string {
+// serverSocket is where an app-server listens, "" for one that does not do so on a socket, and for any other process.
+func serverSocket(p proc.Process) string {
 	args, _ := p.Args() // what cannot be read tells of no server
 	in := parseArgs(args)
 	path, ok := strings.CutPrefix(in.listen, "unix://")
-	switch home := homeOf(p); {
+	switch home := processHome(p); {
 	case !ok || in.role != server:
 		return ""
 	case filepath.IsAbs(path):
@@ -64,21 +64,21 @@ func socketOf(p proc.Process) string {
 	return ""
 }
 
-// pause is the time between two looks at threads that are being interrupted.
-const pause = 20 * time.Millisecond
+// interruptPoll is the time between two looks at threads that are being interrupted.
+const interruptPoll = 20 * time.Millisecond
 
-// quiet interrupts a thread and its sub-agents until none of them works and none of their commands runs. Interrupting
+// interruptTree interrupts a thread and its sub-agents until none of them works and none of their commands runs. Interrupting
 // one does not end the others, and what was queued begins when the turn before it ends. It is not handled if the server
 // has not loaded the thread: then it is not the one that runs it.
-func (c *client) quiet(ctx context.Context, id string) (handled bool, err error) {
+func (c *rpcClient) interruptTree(ctx context.Context, id string) (handled bool, err error) {
 	for {
-		threads, err := c.family(id)
+		threads, err := c.threadTree(id)
 		if err != nil || len(threads) == 0 {
 			return false, err
 		}
 		busy := false
 		for _, t := range threads {
-			working, err := c.calm(t)
+			working, err := c.interruptThread(t)
 			if err != nil {
 				return false, err
 			}
@@ -90,35 +90,35 @@ func (c *client) quiet(ctx context.Context, id string) (handled bool, err error)
 		select {
 		case <-ctx.Done():
 			return false, ctx.Err()
-		case <-time.After(pause):
+		case <-time.After(interruptPoll):
 		}
 	}
 }
 
-// calm asks a thread to end what it does, and reports whether there was anything. Without a turn's id the turn in
+// interruptThread asks a thread to end what it does, and reports whether there was anything. Without a turn's id the turn in
 // progress is meant, and the answer does not wait for its end. The commands are for the time after it: until then there
 // may be more.
-func (c *client) calm(t loaded) (working bool, err error) {
+func (c *rpcClient) interruptThread(t loadedThread) (working bool, err error) {
 	params := map[string]any{"threadId": t.id}
 	if t.active {
 		_, err = c.call("turn/interrupt", map[string]any{"threadId": t.id, "turnId": ""})
-		return true, unlessRefused(err)
+		return true, ignoreRefusal(err)
 	}
 	list, err := c.call("thread/backgroundTerminals/list", params)
 	if err != nil {
-		return false, unlessRefused(err) // experimental: a version that does not know them leaves the commands to us
+		return false, ignoreRefusal(err) // experimental: a version that does not know them leaves the commands to us
 	}
 	for range list.Get("data").Elements() {
 		_, err = c.call("thread/backgroundTerminals/clean", params)
-		return err == nil, unlessRefused(err)
+		return err == nil, ignoreRefusal(err)
 	}
 	return false, nil
 }
 
-// unlessRefused drops a refusal: the thread was unloaded or its turn over before the question came, which the next look
+// ignoreRefusal drops a refusal: the thread was unloaded or its turn over before the question came, which the next look
 // shows.
-func unlessRefused(err error) error {
-	if r := (*refusal)(nil); errors.As(err, &r) {
+func ignoreRefusal(err error) error {
+	if r := (*rpcError)(nil); errors.As(err, &r) {
 		return nil
 	}
 	return err

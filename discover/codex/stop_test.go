@@ -99,7 +99,7 @@ func (s *fakeServer) serve(conn net.Conn) {
 
 // framed is a server's frame. Only frames of data may tell their size in 16 bits.
 func framed(head byte, payload string) []byte {
-	if head&0x0f >= closing {
+	if head&0x0f >= opClose {
 		return append([]byte{head, byte(len(payload))}, payload...)
 	}
 	return append(binary.BigEndian.AppendUint16([]byte{head, 126}, uint16(len(payload))), payload...)

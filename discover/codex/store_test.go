@@ -22,7 +22,7 @@ func contextCancelled(t *testing.T) (context.Context, context.CancelFunc) {
 	return ctx, cancel
 }
 
-func (w *world) entries(q discover.EntryFilter) []string {
+func (w *testHome) entries(q discover.EntryFilter) []string {
 	w.t.Helper()
 	entries, err := New().Entries(w.t.Context(), []discover.Home{{Dir: w.home}}, q)
 	if err != nil {
@@ -39,7 +39,7 @@ func (w *world) entries(q discover.EntryFilter) []string {
 	return out
 }
 
-func (w *world) expectEntries(q discover.EntryFilter, want ...string) {
+func (w *testHome) expectEntries(q discover.EntryFilter, want ...string) {
 	w.t.Helper()
 	if got := w.entries(q); !slices.Equal(got, want) {
 		w.t.Errorf("%+v: got %q, want %q", q, got, want)
@@ -47,7 +47,7 @@ func (w *world) expectEntries(q discover.EntryFilter, want ...string) {
 }
 
 func TestEntriesByID(t *testing.T) {
-	w := newWorld(t)
+	w := newTestHome(t)
 	const old = "3f2a5c5c-c285-4d91-bd0a-842a7d8b5424" // as the first versions made them: no time in it
 	a, b := "sessions/2026/11/20/"+nameA, "sessions/2026/11/20/"+nameB
 	moved := "sessions/2024/01/01/rollout-2026-11-20T19-12-38-01a1fa60-035e-7f13-870e-9f68aa312f76.jsonl"
@@ -70,9 +70,9 @@ func TestEntriesByID(t *testing.T) {
 
 // A sub-agent's thread is begun while the one that it works for is at work, or soon after that one's end.
 func TestEntriesBesideAParent(t *testing.T) {
-	w := newWorld(t)
+	w := newTestHome(t)
 	parent := w.file("sessions/2026/11/20/"+nameA, "")
-	born, _ := born(threadA)
+	born, _ := ThreadCreated(threadA)
 	at := func(d time.Duration, dir string) string {
 		t := born.Add(d)
 		id := fmt.Sprintf("%012x", t.UnixMilli())
@@ -92,7 +92,7 @@ func TestEntriesBesideAParent(t *testing.T) {
 
 // A thread that is resumed stays in the folder of the day it began: its file's time counts.
 func TestEntriesSince(t *testing.T) {
-	w := newWorld(t)
+	w := newTestHome(t)
 	fresh := w.file("sessions/2020/01/01/"+nameA, "x")
 	stale := w.file("sessions/2026/11/20/"+nameB, "x")
 	day := time.Date(2026, 11, 20, 0, 0, 0, 0, time.UTC)
@@ -105,7 +105,7 @@ func TestEntriesSince(t *testing.T) {
 }
 
 func TestOneEntryAThread(t *testing.T) {
-	packed := strings.Replace(nameA, plainExt, packedExt, 1)
+	packed := strings.Replace(nameA, plainExt, compressedExt, 1)
 	window := strings.Replace(nameA, plainExt, "_"+threadB+plainExt, 1)
 	for name, test := range map[string]struct{ files, want []string }{
 		"plain over packed":      {[]string{"sessions/2026/11/20/" + packed, "sessions/2026/11/20/" + nameA}, []string{"sessions/2026/11/20/" + nameA}},
@@ -115,7 +115,7 @@ func TestOneEntryAThread(t *testing.T) {
 		"newest window":          {[]string{"sessions/2026/11/20/" + nameA, "sessions/2026/11/21/" + window}, []string{"sessions/2026/11/21/" + window}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t)
+			w := newTestHome(t)
 			for i, f := range test.files {
 				at := time.Unix(1_700_000_000+int64(i), 0)
 				if err := os.Chtimes(w.file(f, ""), at, at); err != nil {
@@ -137,46 +137,46 @@ func TestOneEntryAThread(t *testing.T) {
 func TestUnreadableThings(t *testing.T) {
 	good := "sessions/2026/11/20/" + nameA
 	for name, test := range map[string]struct {
-		make     func(w *world) string // returns the path that the warning names
+		make     func(w *testHome) string // returns the path that the warning names
 		records  int
 		warnings int
 	}{
-		"fifo": {func(w *world) string {
+		"fifo": {func(w *testHome) string {
 			path := filepath.Join(w.home, "sessions/2026/11/20/"+nameB)
 			if err := syscall.Mkfifo(path, 0o600); err != nil {
 				w.t.Fatal(err)
 			}
 			return path
 		}, 1, 1},
-		"link": {func(w *world) string {
+		"link": {func(w *testHome) string {
 			path := filepath.Join(w.home, "sessions/2026/11/20/"+nameB)
 			if err := os.Symlink(nameA, path); err != nil {
 				w.t.Fatal(err)
 			}
 			return path
 		}, 1, 1},
-		"folder for a file": {func(w *world) string { return filepath.Dir(w.file("sessions/2026/11/20/"+nameB+"/x", "")) }, 1, 1},
-		"file for a folder": {func(w *world) string { return w.file("sessions/2026/12", "") }, 1, 1},
-		"file for archive":  {func(w *world) string { return w.file(archiveDir, "") }, 1, 1},
-		"no rollout":        {func(w *world) string { return w.file("sessions/2026/11/20/"+nameB, "{}\n") }, 1, 1},
-		"binary":            {func(w *world) string { return w.file("sessions/2026/11/20/"+nameB, "\x7fELF\x00\x01\xff") }, 1, 1},
-		"binary with lines": {func(w *world) string { return w.file("sessions/2026/11/20/"+nameB, "\x00\n\xff\n") }, 1, 1},
-		"packed nonsense": {func(w *world) string {
-			return w.file("sessions/2026/11/20/"+strings.Replace(nameB, plainExt, packedExt, 1), "abcdefgh")
+		"folder for a file": {func(w *testHome) string { return filepath.Dir(w.file("sessions/2026/11/20/"+nameB+"/x", "")) }, 1, 1},
+		"file for a folder": {func(w *testHome) string { return w.file("sessions/2026/12", "") }, 1, 1},
+		"file for archive":  {func(w *testHome) string { return w.file(archiveDir, "") }, 1, 1},
+		"no rollout":        {func(w *testHome) string { return w.file("sessions/2026/11/20/"+nameB, "{}\n") }, 1, 1},
+		"binary":            {func(w *testHome) string { return w.file("sessions/2026/11/20/"+nameB, "\x7fELF\x00\x01\xff") }, 1, 1},
+		"binary with lines": {func(w *testHome) string { return w.file("sessions/2026/11/20/"+nameB, "\x00\n\xff\n") }, 1, 1},
+		"packed nonsense": {func(w *testHome) string {
+			return w.file("sessions/2026/11/20/"+strings.Replace(nameB, plainExt, compressedExt, 1), "abcdefgh")
 		}, 1, 1},
-		"folder for names":   {func(w *world) string { return filepath.Dir(w.file(titlesFile+"/x", "")) }, 1, 1},
-		"nonsense for names": {func(w *world) string { return w.file(titlesFile, "\x00{\n{}\nnull\n") }, 1, 0},
-		"torn first record":  {func(w *world) string { return w.file("sessions/2026/11/20/"+nameB, metaLine[:40]) }, 2, 0},
-		"empty":              {func(w *world) string { return w.file("sessions/2026/11/20/"+nameB, "") }, 2, 0},
-		"deep nesting": {func(w *world) string {
+		"folder for names":   {func(w *testHome) string { return filepath.Dir(w.file(titlesFile+"/x", "")) }, 1, 1},
+		"nonsense for names": {func(w *testHome) string { return w.file(titlesFile, "\x00{\n{}\nnull\n") }, 1, 0},
+		"torn first record":  {func(w *testHome) string { return w.file("sessions/2026/11/20/"+nameB, metaLine[:40]) }, 2, 0},
+		"empty":              {func(w *testHome) string { return w.file("sessions/2026/11/20/"+nameB, "") }, 2, 0},
+		"deep nesting": {func(w *testHome) string {
 			return w.file("sessions/2026/11/20/"+nameB, strings.Repeat(`{"a":`, 1<<18)+"\n"+string(rollout(strings.ReplaceAll(metaLine, someID, threadB))))
 		}, 2, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t)
+			w := newTestHome(t)
 			w.file(good, string(rollout(strings.ReplaceAll(metaLine, someID, threadA))))
 			path := test.make(w)
-			records, warnings := look(t, w.home, discover.EntryFilter{}, discover.ReadOptions{Full: true})
+			records, warnings := readEntries(t, w.home, discover.EntryFilter{}, discover.ReadOptions{Full: true})
 			if len(records) != test.records || records[0].ID != threadA || len(warnings) != test.warnings {
 				t.Errorf("%d records, warnings %v", len(records), warnings)
 			}
@@ -190,7 +190,7 @@ func TestUnreadableThings(t *testing.T) {
 }
 
 func TestUnreadableHomes(t *testing.T) {
-	w := newWorld(t)
+	w := newTestHome(t)
 	file, link := w.file("file", ""), filepath.Join(w.home, "link")
 	if err := os.Symlink("/nowhere/at/all", link); err != nil {
 		t.Fatal(err)
@@ -214,7 +214,7 @@ func TestUnreadableHomes(t *testing.T) {
 }
 
 func TestNames(t *testing.T) {
-	w := newWorld(t)
+	w := newTestHome(t)
 	w.rollout(nameA)
 	w.file("sessions/2026/11/20/"+nameA, string(rollout(strings.ReplaceAll(metaLine, someID, threadA))))
 	w.file(titlesFile, `{"id":"`+threadA+`","thread_name":"old"}`+"\n"+`{"id":"`+threadB+`","thread_name":"other"}`+"\n"+
@@ -237,12 +237,12 @@ func FuzzRolloutName(f *testing.F) {
 		f.Add(name)
 	}
 	f.Fuzz(func(t *testing.T, name string) {
-		r, ok := parseRollout(name)
-		if ok && (!isUUID(r.id) || !strings.Contains(name, r.id)) {
+		r, ok := parseRolloutName(name)
+		if ok && (!IsThreadID(r.id) || !strings.Contains(name, r.id)) {
 			t.Fatalf("%q: %+v", name, r)
 		}
-		if at, ok := born(name); ok {
-			if d, _ := daysOf(name); !d.has(at.Format("2006/01/02")) || !d.has(at.Format("2006")) {
+		if at, ok := ThreadCreated(name); ok {
+			if d, _ := daysOfID(name); !d.contains(at.Format("2006/01/02")) || !d.contains(at.Format("2006")) {
 				t.Fatalf("%q: born %v, not in %v", name, at, d)
 			}
 		}
@@ -255,7 +255,7 @@ func FuzzArgs(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, line string) {
 		in := parseArgs(strings.Split(line, " "))
-		if in.session != "" && (!isUUID(in.session) || !strings.Contains(line, "resume")) {
+		if in.session != "" && (!IsThreadID(in.session) || !strings.Contains(line, "resume")) {
 			t.Fatalf("%q: %+v", line, in)
 		}
 		if in.role == server && !strings.Contains(line, "server") && !strings.Contains(line, "remote-control") || in.role == exec && !strings.Contains(line, "e") {
@@ -278,7 +278,7 @@ func TestLastRolloutOfEditedPrompts(t *testing.T) {
 			list = append(list, discover.Entry{ID: "x", Path: path, Updated: now.Add(time.Duration((i+j)%len(paths)) * time.Hour)})
 		}
 		best := slices.MaxFunc(list, func(a, b discover.Entry) int {
-			if better(a, b) {
+			if preferred(a, b) {
 				return 1
 			}
 			return -1
@@ -291,7 +291,7 @@ func TestLastRolloutOfEditedPrompts(t *testing.T) {
 
 // A thread that went on with an edited prompt some days later is found by its id where it is now.
 func TestEditedLater(t *testing.T) {
-	w := newWorld(t)
+	w := newTestHome(t)
 	first := w.rollout(nameA)
 	when := time.Date(2026, 11, 25, 0, 0, 0, 0, time.UTC)
 	if err := os.Chtimes(first, when, when); err != nil {
@@ -313,7 +313,7 @@ func TestPromptBehindAFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, got := range map[string]string{
-		"message": promptOf(native.Value(text).Text(0)), "item": promptOf(joined([]byte(`[{"type":"text","text":` + string(text) + `}]`))),
+		"message": boundedPrompt(native.Value(text).Text(0)), "item": boundedPrompt(joinedText([]byte(`[{"type":"text","text":` + string(text) + `}]`))),
 	} {
 		if got != "make it so" {
 			t.Errorf("%s: %.80q", name, got)

@@ -12,15 +12,15 @@ import (
 	"agentctl/discover"
 )
 
-// tribe are threads of a home that were begun some hours after midnight, each with what it has used itself: 1, 10, 100, …
-type tribe struct {
-	*world
+// subagentHome are threads of a home that were begun some hours after midnight, each with what it has used itself: 1, 10, 100, …
+type subagentHome struct {
+	*testHome
 	used int
 }
 
 var midnight = time.Date(2026, 11, 20, 0, 0, 0, 0, time.UTC)
 
-func newTribe(t *testing.T) *tribe { return &tribe{newWorld(t), 1} }
+func newSubagentHome(t *testing.T) *subagentHome { return &subagentHome{newTestHome(t), 1} }
 
 func idAt(hours int) string {
 	id := fmt.Sprintf("%012x", midnight.Add(time.Duration(hours)*time.Hour).UnixMilli())
@@ -34,12 +34,12 @@ func path(hours int, end string) string {
 }
 
 // thread writes a thread that was at work from one hour to another. origin says in its first record whom it works for.
-func (w *tribe) thread(from, to int, origin string) (id string) {
+func (w *subagentHome) thread(from, to int, origin string) (id string) {
 	w.t.Helper()
 	return w.threadAt(path(from, plainExt), from, to, origin)
 }
 
-func (w *tribe) threadAt(name string, from, to int, origin string) (id string) {
+func (w *subagentHome) threadAt(name string, from, to int, origin string) (id string) {
 	w.t.Helper()
 	const line = `{"timestamp":"2026-11-20T19:00:00Z","type":"%s","payload":{%s}}` + "\n"
 	usage := fmt.Sprintf(`{"input_tokens":%d,"output_tokens":%[1]d,"total_tokens":%d}`, w.used, 2*w.used)
@@ -66,10 +66,10 @@ func byOldest(by string) string {
 const own = `"source":"exec",`
 
 // inputs is the input of each record, -1 where it is not known.
-func inputs(t *testing.T, w *tribe, q discover.EntryFilter, want discover.ReadOptions) (map[string]int64, []error) {
+func inputs(t *testing.T, w *subagentHome, q discover.EntryFilter, want discover.ReadOptions) (map[string]int64, []error) {
 	t.Helper()
 	out := map[string]int64{}
-	records, warnings := look(t, w.home, q, want)
+	records, warnings := readEntries(t, w.home, q, want)
 	for _, r := range records {
 		out[r.ID] = -1
 		if r.Tokens != nil {
@@ -85,7 +85,7 @@ func inputs(t *testing.T, w *tribe, q discover.EntryFilter, want discover.ReadOp
 // What a session has used has its sub-agents in it, and theirs, whoever asks: status of one session, a list of all, or of
 // those that changed of late. What was not asked for stays cheap: the thread's own.
 func TestTokensOfAFamily(t *testing.T) {
-	w := newTribe(t)
+	w := newSubagentHome(t)
 	root := w.thread(10, 12, own)
 	kid := w.thread(11, 90, spawned(root, root))
 	grandkid := w.thread(80, 81, spawned(root, kid)) // when the root had long ended
@@ -116,7 +116,7 @@ func TestTokensOfAFamily(t *testing.T) {
 
 // A sub-agent whose prompt was edited has gone on in another rollout.
 func TestTokensOfAnEditedSubAgent(t *testing.T) {
-	w := newTribe(t)
+	w := newSubagentHome(t)
 	root := w.thread(10, 12, own)
 	w.thread(11, 12, spawned(root, root))
 	w.threadAt(path(40, plainExt)[:len("sessions/2026/11/20/rollout-2026-11-20T19-12-38-")]+idAt(11)+"_"+idAt(40)+plainExt, 11, 41, spawned(root, root))
@@ -127,7 +127,7 @@ func TestTokensOfAnEditedSubAgent(t *testing.T) {
 
 // Damaged records that lead round in a circle count everybody once.
 func TestTokensInACircle(t *testing.T) {
-	w := newTribe(t)
+	w := newSubagentHome(t)
 	for _, hours := range [][2]int{{10, 12}, {11, 10}, {12, 11}, {13, 13}} {
 		w.thread(hours[0], 14, byOldest(idAt(hours[1])))
 	}
@@ -140,20 +140,20 @@ func TestTokensInACircle(t *testing.T) {
 // A sum that lacks a part is none: where what a sub-agent has used cannot be told, or whether a file is one's. What is told
 // of others stays.
 func TestTokensOfAFamilyWithGaps(t *testing.T) {
-	for name, test := range map[string]func(w *tribe, root string){
-		"no beginning": func(w *tribe, _ string) { w.file(path(11, plainExt), "{}\n") },
-		"a damaged beginning": func(w *tribe, root string) {
+	for name, test := range map[string]func(w *subagentHome, root string){
+		"no beginning": func(w *subagentHome, _ string) { w.file(path(11, plainExt), "{}\n") },
+		"a damaged beginning": func(w *subagentHome, root string) {
 			w.file(path(11, plainExt), `{"timestamp":"2026-11-20T19:00:00Z","type":"session_meta","payload":{`+spawned(root, root)+"\n{}\n")
 		},
-		"no file":   func(w *tribe, _ string) { w.file(path(11, plainExt)+"/x", "") },
-		"no folder": func(w *tribe, _ string) { w.file("sessions/2026/11/21", "") },
-		"half of it": func(w *tribe, root string) {
-			w.file(path(11, packedExt), "nonsense")
+		"no file":   func(w *subagentHome, _ string) { w.file(path(11, plainExt)+"/x", "") },
+		"no folder": func(w *subagentHome, _ string) { w.file("sessions/2026/11/21", "") },
+		"half of it": func(w *subagentHome, root string) {
+			w.file(path(11, compressedExt), "nonsense")
 			w.threadAt(path(40, "_"+idAt(40)+plainExt), 11, 41, spawned(root, root))
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newTribe(t)
+			w := newSubagentHome(t)
 			root, before := w.thread(10, 12, own), w.thread(1, 2, own)
 			test(w, root)
 			for _, q := range []discover.EntryFilter{{}, {ID: root}} {
@@ -171,16 +171,16 @@ func TestTokensOfAFamilyWithGaps(t *testing.T) {
 
 // It is said why a session's tokens are not known.
 func TestTokensOfAVagueSubAgent(t *testing.T) {
-	threads := func(yield func(*reading, error) bool) {
-		for _, t := range []reading{
+	threads := func(yield func(*storedThread, error) bool) {
+		for _, t := range []storedThread{
 			{Record: discover.Record{ID: idAt(1), Tokens: &discover.Tokens{In: 1}}},
-			{Record: discover.Record{ID: idAt(2), Path: "/x/kid"}, starter: idAt(1), vague: true},
+			{Record: discover.Record{ID: idAt(2), Path: "/x/kid"}, startedBy: idAt(1), tokensUnknown: true},
 		} {
 			yield(&t, nil)
 		}
 	}
 	warnings := 0
-	for r, err := range withSubAgents(t.Context(), threads, true) {
+	for r, err := range withSubagentTokens(t.Context(), threads, true) {
 		if err != nil {
 			warnings += len(split(t, err))
 		} else if r.Tokens != nil {
@@ -194,7 +194,7 @@ func TestTokensOfAVagueSubAgent(t *testing.T) {
 
 // A negative sum is no answer: what was used is unknown where the counts contradict each other.
 func TestTokensOfContradictingCounts(t *testing.T) {
-	w := newTribe(t)
+	w := newSubagentHome(t)
 	const count = `{"timestamp":"2026-11-20T19:00:00Z","type":"event_msg","payload":{"type":"token_count","info":{"total_token_usage":%s}}}` + "\n"
 	id := w.thread(1, 2, own)
 	w.file(path(1, plainExt), `{"timestamp":"2026-11-20T19:00:00Z","type":"session_meta","payload":{"id":"`+id+`"}}`+"\n"+

@@ -8,112 +8,112 @@ import (
 	"agentctl/discover/native"
 )
 
-// tailLimit is how far back the newest turn is searched for.
-const tailLimit = 256 << 20
+// TailLimit is how far back the newest turn is searched for.
+const TailLimit = 256 << 20
 
-// tail is what the end of a rollout tells. Lines come newest first, so what is known already stays.
-type tail struct {
-	id string
-	wanted
+// Tail is what the end of a rollout tells. Lines come newest first, so what is known already stays.
+type Tail struct {
+	thread string
+	TailOptions
 
-	updated time.Time
-	turn    turn
-	context settings
-	applied settings
-	usage   usage
+	Updated  time.Time
+	turn     NewestTurn
+	Settings Settings
+	applied  Settings
+	Usage    Usage
 }
 
-// wanted is what is asked for beside the turn and its settings: the token totals, however far back they are settled, and the
+// TailOptions is what is asked for beside the turn and its settings: the token totals, however far back they are settled, and the
 // limits that stand with them.
-type wanted struct{ tokens, limits bool }
+type TailOptions struct{ Tokens, Quotas bool }
 
-// settings are what a turn runs with.
-type settings struct {
-	model, dir, approval, sandbox string
-	// reviewer is who is asked for approval (0.147 and later): "user", or a model.
-	reviewer string
-	// profile is the id of the permission profile that the sandbox was made from (0.160 and later).
-	profile string
-	// workspace is set where it differs from what the sandbox allows by itself.
-	workspace *workspace
+// Settings are what a turn runs with.
+type Settings struct {
+	Model, Dir, Approval, Sandbox string
+	// Reviewer is who is asked for approval (0.147 and later): "user", or a model.
+	Reviewer string
+	// Profile is the id of the permission profile that the sandbox was made from (0.160 and later).
+	Profile string
+	// Workspace is set where it differs from what the sandbox allows by itself.
+	Workspace *Workspace
 }
 
-// readTail reads backwards until the newest turn, its settings and, if asked for, the token totals are known. A file
+// ReadTail reads backwards until the newest turn, its settings and, if asked for, the token totals are known. A file
 // without them is read to its beginning, if that is within the last end bytes.
-func readTail(f *native.File, end int64, id string, want wanted) (t tail, err error) {
-	t.id, t.wanted, t.usage.limited = id, want, want.limits
-	f.Expect(usualTurn)
-	whole, err := f.Backward(end, t.line)
+func ReadTail(f *native.File, end int64, id string, want TailOptions) (t Tail, err error) {
+	t.thread, t.TailOptions, t.Usage.wantQuotas = id, want, want.Quotas
+	f.Expect(ExpectedTurn)
+	whole, err := f.Backward(end, t.addLine)
 	if whole {
-		t.turn.end()
-		t.usage.end()
+		t.turn.reachedStart()
+		t.Usage.reachedStart()
 	}
-	if t.context == (settings{}) {
-		t.context = t.applied
+	if t.Settings == (Settings{}) {
+		t.Settings = t.applied
 	}
 	return t, err
 }
 
-// line takes the line before the last one and reports whether more are needed.
-func (t *tail) line(l native.Line) bool {
-	r, ok := decode(l.Bytes, t.id)
+// addLine takes the line before the last one and reports whether more are needed.
+func (t *Tail) addLine(l native.Line) bool {
+	r, ok := Decode(l.Bytes, t.thread)
 	switch {
-	case ok && !t.wants(r.is):
-		t.turn.note(&r)
-	case ok && r.whole(l.Bytes):
-		t.take(&r)
+	case ok && !t.needs(r.Kind):
+		t.turn.trackCalls(&r)
+	case ok && r.Complete(l.Bytes):
+		t.addRecord(&r)
 	case !l.Cut && native.Damaged(l.Bytes):
-		t.turn.miss()
+		t.turn.addDamaged()
 	}
-	if at := r.time(); at.After(t.updated) {
-		t.updated = at
+	if at := r.Time(); at.After(t.Updated) {
+		t.Updated = at
 	}
-	return !t.done()
+	return !t.complete()
 }
 
-func (t *tail) done() bool {
-	return t.turn.known() && t.context != (settings{}) && (t.usage.settled || !t.tokens && !t.usage.begun)
+func (t *Tail) complete() bool {
+	return t.turn.decided() && t.Settings != (Settings{}) && (t.Usage.Final || !t.Tokens && !t.Usage.Any)
 }
 
-// wants reports whether a record of this kind can tell something that is not known yet. A turn may have megabytes of others,
+// needs reports whether a record of this kind can tell something that is not known yet. A turn may have megabytes of others,
 // and they are not gone over.
-func (t *tail) wants(is kind) bool {
+func (t *Tail) needs(is Kind) bool {
 	switch is {
-	case turnContext:
-		return t.context == (settings{})
-	case settingsApplied:
-		return t.context == (settings{}) && t.applied == (settings{})
-	case tokenRecord, tokenCount:
-		return !t.usage.settled
+	case TurnContext:
+		return t.Settings == (Settings{})
+	case SettingsApplied:
+		return t.Settings == (Settings{}) && t.applied == (Settings{})
+	case TokenUsageRecord, TokenCount:
+		return !t.Usage.Final
 	}
-	return t.turn.wants(is)
+	return t.turn.needs(is)
 }
 
-func (t *tail) take(r *record) {
+func (t *Tail) addRecord(r *Record) {
 	switch {
-	case r.is == turnContext && t.context == (settings{}):
-		t.context = settingsOf(r.payload)
-	case r.is == settingsApplied && t.applied == (settings{}):
-		t.applied = settingsOf(r.get("thread_settings").Object())
+	case r.Kind == TurnContext && t.Settings == (Settings{}):
+		t.Settings = parseSettings(r.payload)
+	case r.Kind == SettingsApplied && t.applied == (Settings{}):
+		t.applied = parseSettings(r.Get("thread_settings").Object())
 	}
-	t.usage.see(r)
-	t.turn.see(r)
+	t.Usage.add(r)
+	t.turn.add(r)
 }
 
-// settingsOf reads settings.
-func settingsOf(o native.Object) settings {
-	s := settings{
-		model: o.Get("model").Text(0), dir: o.Get("cwd").Text(0),
-		approval: o.Get("approval_policy").Text(0), reviewer: o.Get("approvals_reviewer").Text(0),
-		profile: o.Get("active_permission_profile").Object().Get("id").Text(0), // 0.160 and later; ":workspace", ":read-only"
+// parseSettings reads settings.
+func parseSettings(o native.Object) Settings {
+	s := Settings{
+		Model: o.Get("model").Text(0), Dir: o.Get("cwd").Text(0),
+		Approval: o.Get("approval_policy").Text(0), Reviewer: o.Get("approvals_reviewer").Text(0),
+		Profile: o.Get("active_permission_profile").Object().Get("id").Text(0), // 0.160 and later; ":workspace", ":read-only"
 	}
-	s.sandbox, s.workspace = parseSandbox(o.Get("sandbox_policy").Object())
-	s.sandbox = cmp.Or(s.sandbox, s.profile)
+	s.Sandbox, s.Workspace = parseSandbox(o.Get("sandbox_policy").Object())
+	s.Sandbox = cmp.Or(s.Sandbox, s.Profile)
 	return s
 }
 
-func parseSandbox(o native.Object) (mode string, _ *workspace) {
-	var w workspace
+func parseSandbox(o native.Object) (mode string, _ *Workspace) {
+	var w Workspace
 	for key, value := range o.Members() {
 		switch string(key) {
 		case "type", "mode": // mode: 0.42

@@ -46,5 +46,5 @@ func readTitles(ctx context.Context, home string) (map[string]string, error) {
 func parseTitle(line []byte) (id, name string, ok bool) {
 	o := native.Object(line)
 	id, name = o.Get("id").Text(titleLimit), o.Get("thread_name").Text(titleLimit)
-	return id, name, isUUID(id) && o.Complete()
+	return id, name, IsThreadID(id) && o.Complete()
 }

@@ -8,51 +8,51 @@ import (
 	"agentctl/discover/native"
 )
 
-// results are those of calls that have not come yet: read backwards, a result comes before its call.
-type results struct {
-	held  map[string]*result
-	bytes int
+// toolResults are those of calls that have not come yet: read backwards, a result comes before its call.
+type toolResults struct {
+	pending map[string]*pendingToolResult
+	bytes   int
 }
 
-// result is what is known of how a call ended.
-type result struct {
-	given bool // a result is stored
-	text  string
-	state discover.ToolState // as another record says; "" if none does
+// pendingToolResult is what is known of how a call ended.
+type pendingToolResult struct {
+	stored bool // a result is stored
+	text   string
+	state  discover.ToolState // as another record says; "" if none does
 }
 
 // What is held for calls that may never come, as in a damaged file. Beyond it, all are forgotten.
 const (
-	heldResults = 10_000
-	heldBytes   = 64 << 20
+	maxPendingResults = 10_000
+	maxPendingBytes   = 64 << 20
 )
 
-func (r *results) of(id string) *result {
-	if len(r.held) >= heldResults || r.bytes > heldBytes {
-		*r = results{}
+func (r *toolResults) pendingResult(id string) *pendingToolResult {
+	if len(r.pending) >= maxPendingResults || r.bytes > maxPendingBytes {
+		*r = toolResults{}
 	}
-	if r.held == nil {
-		r.held = map[string]*result{}
+	if r.pending == nil {
+		r.pending = map[string]*pendingToolResult{}
 	}
-	if r.held[id] == nil {
-		r.held[id] = &result{}
+	if r.pending[id] == nil {
+		r.pending[id] = &pendingToolResult{}
 	}
-	return r.held[id]
+	return r.pending[id]
 }
 
-// take keeps a call's result.
-func (r *results) take(e *record) {
-	if id := e.get("call_id").Text(0); id != "" {
-		got := r.of(id)
-		if !got.given {
-			got.given, got.text = true, outputText(e.get("output"))
+// add keeps a call's result.
+func (r *toolResults) add(e *Record) {
+	if id := e.Get("call_id").Text(0); id != "" {
+		got := r.pendingResult(id)
+		if !got.stored {
+			got.stored, got.text = true, outputText(e.Get("output"))
 			r.bytes += len(got.text)
 		}
 	}
 }
 
-// outcome keeps what another record than the result says of how a call ended.
-func (r *results) outcome(id string, o native.Object) {
+// addState keeps what another record than the result says of how a call ended.
+func (r *toolResults) addState(id string, o native.Object) {
 	if id == "" {
 		return
 	}
@@ -67,23 +67,23 @@ func (r *results) outcome(id string, o native.Object) {
 	default:
 		return
 	}
-	if got := r.of(id); got.state == "" {
+	if got := r.pendingResult(id); got.state == "" {
 		got.state = state
 	}
 }
 
-// settle gives a call its result.
-func (r *results) settle(c *discover.ToolCall) {
-	got := r.held[c.ID]
+// apply gives a call its result.
+func (r *toolResults) apply(c *discover.ToolCall) {
+	got := r.pending[c.ID]
 	if got == nil || c.ID == "" {
 		return
 	}
-	delete(r.held, c.ID)
+	delete(r.pending, c.ID)
 	r.bytes -= len(got.text)
 	c.Output = got.text
 	state := discover.ToolDone
-	if got.given {
-		state, c.Output = judge(c.Name, got.text)
+	if got.stored {
+		state, c.Output = parseToolResult(c.Name, got.text)
 	}
 	if got.state != "" {
 		state = got.state
@@ -94,7 +94,7 @@ func (r *results) settle(c *discover.ToolCall) {
 // outputText is a result as text: it is one, or a list of parts of which some are.
 func outputText(v native.Value) string {
 	if len(v) > 0 && v[0] == '[' {
-		return joined(v)
+		return joinedText(v)
 	}
 	if len(v) > 0 && v[0] == '{' {
 		return string(v.Raw())
@@ -102,9 +102,9 @@ func outputText(v native.Value) string {
 	return v.Text(0)
 }
 
-// judge tells from a result how its call ended, as the agent's own tools word it (SEEN 0.42, 0.104, 0.169), and what the
+// parseToolResult tells from a result how its call ended, as the agent's own tools word it (SEEN 0.42, 0.104, 0.169), and what the
 // command itself has printed. Other tools' results are not looked into.
-func judge(tool, text string) (discover.ToolState, string) {
+func parseToolResult(tool, text string) (discover.ToolState, string) {
 	switch {
 	case text == "exec command rejected by user", text == "patch rejected by user",
 		strings.HasPrefix(text, "exec_command failed") && strings.Contains(text, "rejected by user"):
@@ -119,15 +119,15 @@ func judge(tool, text string) (discover.ToolState, string) {
 	}
 	switch tool {
 	case "exec_command", "write_stdin", "shell", "shell_command", "local_shell", "container.exec", "apply_patch":
-		return judgeCommand(text)
+		return parseCommandResult(text)
 	}
 	return discover.ToolDone, text
 }
 
-// aborted is the result of a command that the person interrupted, or that they were asked about when they did.
-const aborted = "aborted by user"
+// abortedByUser is the result of a command that the person interrupted, or that they were asked about when they did.
+const abortedByUser = "aborted by user"
 
-func judgeCommand(text string) (discover.ToolState, string) {
+func parseCommandResult(text string) (discover.ToolState, string) {
 	if o := native.Object(text); strings.HasPrefix(text, "{") && o.Complete() { // {"output":"…","metadata":{"exit_code":0,…}}
 		code := o.Get("metadata").Object().Get("exit_code").Raw()
 		output := o.Get("output").Text(0)
@@ -161,7 +161,7 @@ func judgeCommand(text string) (discover.ToolState, string) {
 			return discover.ToolFailed, text
 		}
 	}
-	if strings.HasSuffix(text, aborted) {
+	if strings.HasSuffix(text, abortedByUser) {
 		if time, rest, ok := strings.Cut(text, "\n"); ok && strings.HasPrefix(time, "Wall time: ") {
 			text = rest
 		}

@@ -19,9 +19,9 @@ const someID = "01a1fa6a-5869-7310-8297-cbac269b6576"
 func parse(t testing.TB, data []byte, id string) (string, error) {
 	t.Helper()
 	e := discover.Entry{Agent: "codex", ID: id, Path: "/x/sessions/2026/11/20/rollout.jsonl", Home: "/x"}
-	var r reading
-	r.name(e)
-	if err := r.readFile(native.Memory(e.Path, data, time.Time{}), tailLimit, e, discover.ReadOptions{Full: true}); err != nil {
+	var r storedThread
+	r.reset(e)
+	if err := r.readFile(native.Memory(e.Path, data, time.Time{}), TailLimit, e, discover.ReadOptions{Full: true}); err != nil {
 		return "", err
 	}
 	text, err := json.Marshal(r)
@@ -43,7 +43,7 @@ func TestTornAtEveryByte(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		name, _ := parseRollout(filepath.Base(paths[0]))
+		name, _ := parseRolloutName(filepath.Base(paths[0]))
 		var last string
 		for n := 1; n <= len(data); n++ {
 			got, err := parse(t, data[:n], name.id)
@@ -64,7 +64,7 @@ func FuzzRollout(f *testing.F) {
 	paths, _ := filepath.Glob("testdata/*/sessions/*/*/*/*.jsonl")
 	for _, path := range paths {
 		if data, err := os.ReadFile(path); err == nil && len(data) < 5<<10 { // small ones mutate faster
-			name, _ := parseRollout(filepath.Base(path))
+			name, _ := parseRolloutName(filepath.Base(path))
 			f.Add(bytes.ReplaceAll(data, []byte(name.id), []byte(someID)))
 		}
 	}
@@ -128,8 +128,8 @@ func TestTurn(t *testing.T) {
 		"error":                {[]string{startedLine, contextLine, askedLine, errorLine}, discover.Turn{State: discover.TurnFailed, Error: "gone"}},
 		"end without a start":  {[]string{completeLine}, discover.Turn{State: discover.TurnDone}},
 		"dangling, then again": {[]string{startedLine, askedLine, callLine, settingsLine, startedLine, contextLine, askedLine, completeLine}, discover.Turn{State: discover.TurnDone}},
-		"silent failure":       {[]string{startedLine, askedLine, contextLine, silentLine}, discover.Turn{State: discover.TurnFailed, Error: silence}},
-		"silent after a tool":  {[]string{startedLine, contextLine, askedLine, callLine, outputLine, silentLine}, discover.Turn{State: discover.TurnFailed, Error: silence}},
+		"silent failure":       {[]string{startedLine, askedLine, contextLine, silentLine}, discover.Turn{State: discover.TurnFailed, Error: noAnswerError}},
+		"silent after a tool":  {[]string{startedLine, contextLine, askedLine, callLine, outputLine, silentLine}, discover.Turn{State: discover.TurnFailed, Error: noAnswerError}},
 		"silent, answered":     {[]string{startedLine, contextLine, askedLine, answerLine, silentLine}, discover.Turn{State: discover.TurnDone}},
 		"silent compaction":    {[]string{startedLine, compactLine, silentLine}, discover.Turn{State: discover.TurnDone}},
 		"silent, but newer":    {[]string{startedLine, contextLine, askedLine, timedLine}, discover.Turn{State: discover.TurnDone}},

@@ -11,7 +11,7 @@ import (
 )
 
 // status is that of the one thread in the world, whose record and claims are joined.
-func (w *world) status() discover.Status {
+func (w *testHome) status() discover.Status {
 	w.t.Helper()
 	homes := []discover.Home{{Dir: w.home}}
 	entries, err := New().Entries(w.t.Context(), homes, discover.EntryFilter{})
@@ -58,7 +58,7 @@ func TestWhoseTurnItIs(t *testing.T) {
 		"a daemon that was there before an exec": {daemon, ofExec, "19:00:00", discover.Idle},
 		"… and was asked to go on":               {daemon, append(ofExec, stamp(startedLine, "30")), "19:00:00", discover.Running},
 	} {
-		w := newWorld(t)
+		w := newTestHome(t)
 		path := w.file("sessions/2026/11/20/rollout-2026-11-20T19-00-00-"+someID+".jsonl", string(rollout(test.lines...)))
 		p := w.process(8, 1, npmExe, test.args, writing(path))
 		p.Started, _ = time.Parse(time.RFC3339, "2026-11-20T"+test.started+"Z")

@@ -7,27 +7,27 @@ import (
 	"agentctl/discover/native"
 )
 
-// version tells the version of the running binary by where it is installed, "" where that does not tell: the daemon's
+// binaryVersion tells the version of the running binary by where it is installed, "" where that does not tell: the daemon's
 // copy lies in releases/<version>-<platform>/bin (SEEN 0.169); npm's in <package>/vendor/<platform>/…, beside the
 // package's description (SEEN 0.104, 0.169).
-func version(exe string) string {
+func binaryVersion(exe string) string {
 	for dir := filepath.Dir(exe); len(dir) > 1; dir = filepath.Dir(dir) {
 		switch parent := filepath.Dir(dir); filepath.Base(parent) {
 		case "releases":
-			return number(filepath.Base(dir))
+			return versionNumber(filepath.Base(dir))
 		case "vendor":
 			raw, err := native.ReadFile(filepath.Join(filepath.Dir(parent), "package.json"), 64<<10)
 			if err != nil {
 				return ""
 			}
-			return number(native.Object(raw).Get("version").Text(0))
+			return versionNumber(native.Object(raw).Get("version").Text(0))
 		}
 	}
 	return ""
 }
 
-// number is the version without the platform: "0.169.0" of "0.169.0-linux-x64".
-func number(s string) string {
+// versionNumber is the version without the platform: "0.169.0" of "0.169.0-linux-x64".
+func versionNumber(s string) string {
 	for _, platform := range []string{"-linux", "-darwin", "-win32", "-x86_64", "-aarch64"} {
 		s, _, _ = strings.Cut(s, platform)
 	}

@@ -45,12 +45,12 @@ func TestWaitsForThePerson(t *testing.T) {
 		"a question that is answered": {long, []string{usual, call("c9", questionTool, `{}`), answer}, ""},
 	} {
 		data := rollout(append([]string{metaLine, startedLine, askedLine}, test.lines...)...)
-		tail, err := readTail(native.Memory("rollout", data, time.Time{}), tailLimit, someID, wanted{})
+		tail, err := ReadTail(native.Memory("rollout", data, time.Time{}), TailLimit, someID, TailOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		called := time.Date(2026, 11, 20, 19, 0, 5, 0, time.UTC)
-		turn := tail.waits(called.Add(test.after))
+		turn := tail.Turn(called.Add(test.after))
 		want := discover.TurnOpen
 		if test.want != "" {
 			want = discover.TurnWaiting
@@ -94,11 +94,11 @@ func TestWhatThePersonIsAskedAbout(t *testing.T) {
 		line := `{"timestamp":"2026-11-20T19:00:05Z","type":"response_item","payload":{` + test.payload + `}}`
 		asks := strings.Replace(contextLine, `"model":"m"`, `"model":"m","approval_policy":"on-request"`, 1)
 		data := rollout(metaLine, startedLine, askedLine, asks, line)
-		tail, err := readTail(native.Memory("rollout", data, time.Time{}), tailLimit, someID, wanted{})
+		tail, err := ReadTail(native.Memory("rollout", data, time.Time{}), TailLimit, someID, TailOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if turn := tail.waits(time.Now()); !reflect.DeepEqual(turn.On, &test.want) {
+		if turn := tail.Turn(time.Now()); !reflect.DeepEqual(turn.On, &test.want) {
 			t.Errorf("%s: %+v on %+v", name, turn, turn.On)
 		}
 	}

@@ -22,7 +22,7 @@ func (Adapter) WatchPaths(_ context.Context, s discover.Session) []string {
 	if s.Path != "" {
 		return append(files, s.Path)
 	}
-	if t, ok := born(s.ID); ok {
+	if t, ok := ThreadCreated(s.ID); ok {
 		around(t)
 	}
 	return files

@@ -20,31 +20,31 @@ import (
 	"agentctl/proc"
 )
 
-// socket is a WebSocket (RFC 6455) to a server on a Unix socket: what the daemon speaks, and what `codex app-server
+// webSocket is a WebSocket (RFC 6455) to a server on a Unix socket: what the daemon speaks, and what `codex app-server
 // proxy` passes on as it is (SEEN 0.169). net would bring a resolver of names into the program, net/http TLS as well.
-type socket struct {
-	conn *os.File
-	in   *bufio.Reader
-	stop func() bool // from ending with its context
+type webSocket struct {
+	conn         *os.File
+	in           *bufio.Reader
+	stopDeadline func() bool // from ending with its context
 }
 
-// messageLimit is the most bytes of a message that is read; the daemon splits its own above this (SEEN 0.169).
-const messageLimit = 16 << 20
+// maxMessage is the most bytes of a message that is read; the daemon splits its own above this (SEEN 0.169).
+const maxMessage = 16 << 20
 
 var (
-	errFrame = errors.New("no WebSocket frame as a server sends them")
-	errLong  = errors.New("a message is longer than is read")
+	errFrame          = errors.New("no WebSocket frame as a server sends them")
+	errMessageTooLong = errors.New("a message is longer than is read")
 )
 
 // dial connects to a server; the socket works until ctx ends. Nothing is said to any other process that listens there. The
 // path is resolved because Codex puts a link in the home exactly where names of sockets, some hundred bytes, are too short
 // for it.
-func dial(ctx context.Context, path string, server proc.Process) (*socket, error) {
+func dial(ctx context.Context, path string, server proc.Process) (*webSocket, error) {
 	conn, err := native.Connect(ctx, path, &unix.SockaddrUnix{Name: discover.RealPath(path)})
 	if err != nil {
 		return nil, &os.PathError{Op: "connect to", Path: path, Err: err}
 	}
-	s := &socket{conn, bufio.NewReader(conn), context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) })}
+	s := &webSocket{conn, bufio.NewReader(conn), context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) })}
 	if err = server.Answers(ctx, conn); err == nil {
 		err = s.upgrade()
 	}
@@ -56,7 +56,7 @@ func dial(ctx context.Context, path string, server proc.Process) (*socket, error
 }
 
 // upgrade asks for a WebSocket. That the answer is to this very question need not be checked: nothing stands between.
-func (s *socket) upgrade() error {
+func (s *webSocket) upgrade() error {
 	const request = "GET / HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n" +
 		"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: YWdlbnRjdGwgYWdlbnRjdA==\r\n\r\n"
 	if _, err := io.WriteString(s.conn, request); err != nil {
@@ -64,8 +64,8 @@ func (s *socket) upgrade() error {
 	}
 	status, err := s.headerLine()
 	for n, line := 0, status; err == nil && line != ""; n++ {
-		if line, err = s.headerLine(); n == headerLines {
-			err = errLong
+		if line, err = s.headerLine(); n == maxHeaderLines {
+			err = errMessageTooLong
 		}
 	}
 	if err == nil && !strings.HasPrefix(status, "HTTP/1.1 101 ") {
@@ -74,34 +74,34 @@ func (s *socket) upgrade() error {
 	return err
 }
 
-// headerLines is the most lines of an answer's header that are read. Each has at most the bytes of the reader's buffer.
-const headerLines = 100
+// maxHeaderLines is the most lines of an answer's header that are read. Each has at most the bytes of the reader's buffer.
+const maxHeaderLines = 100
 
 // headerLine reads a line of an answer's header. Error: errLong of one that does not end.
-func (s *socket) headerLine() (string, error) {
+func (s *webSocket) headerLine() (string, error) {
 	line, err := s.in.ReadSlice('\n')
 	if errors.Is(err, bufio.ErrBufferFull) {
-		err = errLong
+		err = errMessageTooLong
 	}
 	return strings.TrimSpace(string(line)), err
 }
 
-func (s *socket) close() {
-	s.stop()
+func (s *webSocket) close() {
+	s.stopDeadline()
 	_ = s.conn.Close() // nothing is on its way
 }
 
 // The kinds of frames.
 const (
-	continued = 0
-	text      = 1
-	closing   = 8
-	ping      = 9
-	pong      = 10
+	opContinuation = 0
+	opText         = 1
+	opClose        = 8
+	opPing         = 9
+	opPong         = 10
 )
 
 // send sends a message of one frame. A client's frames are masked (section 5.3).
-func (s *socket) send(kind byte, message []byte) error {
+func (s *webSocket) send(kind byte, message []byte) error {
 	const final, masked = 0x80, 0x80
 	frame := []byte{final | kind}
 	switch n := len(message); {
@@ -123,23 +123,23 @@ func (s *socket) send(kind byte, message []byte) error {
 }
 
 // receive returns the next message. Error: [io.EOF] once the server has closed the connection.
-func (s *socket) receive() ([]byte, error) {
+func (s *webSocket) receive() ([]byte, error) {
 	var message []byte
 	for {
-		f, err := readFrame(s.in, messageLimit-len(message))
+		f, err := readFrame(s.in, maxMessage-len(message))
 		if err != nil {
 			return nil, err
 		}
 		switch f.kind {
-		case text, continued:
+		case opText, opContinuation:
 			if message = append(message, f.payload...); f.final {
 				return message, nil
 			}
-		case ping:
-			if err := s.send(pong, f.payload); err != nil {
+		case opPing:
+			if err := s.send(opPong, f.payload); err != nil {
 				return nil, err
 			}
-		case closing:
+		case opClose:
 			return nil, io.EOF
 		}
 	}
@@ -158,19 +158,19 @@ func readFrame(r io.Reader, limit int) (frame, error) {
 		return frame{}, err
 	}
 	f := frame{final: head[0]&0x80 != 0, kind: head[0] & 0x0f}
-	if head[0]&0x70 != 0 || head[1]&0x80 != 0 || f.kind >= closing && (!f.final || head[1] > 125) {
+	if head[0]&0x70 != 0 || head[1]&0x80 != 0 || f.kind >= opClose && (!f.final || head[1] > 125) {
 		return frame{}, errFrame
 	}
 	size := uint64(head[1])
 	if more := map[byte]int{126: 2, 127: 8}[head[1]]; more > 0 {
 		var long [8]byte
 		if _, err := io.ReadFull(r, long[8-more:]); err != nil {
-			return frame{}, noEnd(err)
+			return frame{}, unexpectedEOF(err)
 		}
 		size = binary.BigEndian.Uint64(long[:])
 	}
 	if limit < 0 || size > uint64(limit) {
-		return frame{}, errLong
+		return frame{}, errMessageTooLong
 	}
 	// Memory grows with what comes, not with what was announced.
 	var err error
@@ -181,8 +181,8 @@ func readFrame(r io.Reader, limit int) (frame, error) {
 	return f, err
 }
 
-// noEnd is for an end within a frame.
-func noEnd(err error) error {
+// unexpectedEOF is for an end within a frame.
+func unexpectedEOF(err error) error {
 	if errors.Is(err, io.EOF) {
 		return io.ErrUnexpectedEOF
 	}
