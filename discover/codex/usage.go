@@ -30,6 +30,7 @@ func (b Totals) minus(then Totals) Totals {
 	return Totals{subtractTokens(b.records, then.records), subtractTokens(b.counts, then.counts)}
 }
 
+// AddTokens is the sum of two usages.
 func AddTokens(a, b discover.Tokens) discover.Tokens { return addScaled(a, b, 1) }
 
 func subtractTokens(a, b discover.Tokens) discover.Tokens { return addScaled(a, b, -1) }
