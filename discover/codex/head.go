@@ -83,6 +83,7 @@ func (h *Head) addLine(l native.Line) {
 	}
 }
 
+// ThreadID is the thread by the first record, or by the file's name while that record is missing.
 func (h *Head) ThreadID() string {
 	if h.Meta.ID != "" {
 		return h.Meta.ID

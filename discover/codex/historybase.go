@@ -17,6 +17,7 @@ type HistoryBase struct {
 	EndByte, EndOrdinal int64  // the number of bytes, and the ordinal of the first record that is no longer meant
 }
 
+// ParseHistoryBase reads the member "history_base" of a first record.
 func ParseHistoryBase(o native.Object) HistoryBase {
 	return HistoryBase{
 		ID: ParseThreadID(o.Get("thread_id")), EndByte: o.Get("end_byte_offset").Int(), EndOrdinal: o.Get("end_ordinal_exclusive").Int(),

@@ -24,32 +24,33 @@ type Record struct {
 // Kind is what a record is.
 type Kind uint8
 
+// The kinds of records.
 const (
-	Unknown         Kind = iota // or another thread's
-	SessionMeta                 // the first record
-	TurnContext                 // what a turn runs with
-	SettingsApplied             // what the next turn would
-	TurnStarted
-	TurnCompleted
-	TurnAborted
-	TurnFailed
-	ReviewEntered
-	ReviewExited
-	ContextCompacted // the model's context was replaced; compactionShown: the person is told so
-	CompactionShown
-	TurnsRolledBack
-	TokenCount
-	TokenUsageRecord
-	UserText     // the person's words
-	InjectedText // words of the agent's own under the person's name (0.42)
-	AgentText    // the model's words
-	Reasoning
-	AgentItem      // the model's words once more, as an item of the conversation with the model
-	OtherItem      // another item of it: instructions, a command that the person typed
-	ToolCall       // a call that has a result
-	ServerToolCall // one that need not have: of the model's server, or of the oldest versions
-	ToolResult
-	OtherEvent // it may tell how a call ended
+	Unknown          Kind = iota // of no interest here, or another thread's
+	SessionMeta                  // the first record of a rollout
+	TurnContext                  // the settings that a turn runs with
+	SettingsApplied              // the settings that the next turn would run with
+	TurnStarted                  // a turn began
+	TurnCompleted                // a turn ended by itself, with or without an error
+	TurnAborted                  // a turn was interrupted
+	TurnFailed                   // a turn failed
+	ReviewEntered                // a review began
+	ReviewExited                 // a review ended
+	ContextCompacted             // the model's context was replaced
+	CompactionShown              // the person was told that it was
+	TurnsRolledBack              // the person took back the newest turns
+	TokenCount                   // the thread's token count so far
+	TokenUsageRecord             // the tokens of one answer (0.160 and later)
+	UserText                     // the person's words
+	InjectedText                 // the agent's words under the person's name (0.42)
+	AgentText                    // the model's words
+	Reasoning                    // the model's reasoning
+	AgentItem                    // the model's words once more, as an item of the conversation with the model
+	OtherItem                    // another item of it: instructions, a command that the person typed
+	ToolCall                     // a tool call that has a result
+	ServerToolCall               // a tool call that may have none: of the model's server, or of the oldest versions
+	ToolResult                   // the result of a tool call
+	OtherEvent                   // any other event; it may tell how a tool call ended
 )
 
 // kindByName is the kind of what has this name: of events (event_msg), of items that are completed, and of items of the

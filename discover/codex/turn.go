@@ -64,6 +64,7 @@ func (t *NewestTurn) add(r *Record) {
 	}
 }
 
+// StartsTurn reports whether a record stands at the beginning of a turn.
 func StartsTurn(is Kind) bool { return is == TurnStarted || is == TurnContext }
 
 func (t *NewestTurn) decide(r *Record) {

@@ -23,6 +23,7 @@ func (b Totals) larger() discover.Tokens {
 	return b.counts
 }
 
+// InAndOut is the number of input and output tokens, by which two counts are compared.
 func InAndOut(t discover.Tokens) int64 { return t.In + t.Out }
 
 // minus is what was used since the books stood at that.
