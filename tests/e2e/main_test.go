@@ -18,14 +18,16 @@ func TestMain(m *testing.M) {
 	// The test binary is all programs: testscript puts links to it into PATH, so that a fake's /proc/PID/exe ends in the
 	// agent's own name.
 	commands := map[string]func(){
-		"agentctl":    func() { os.Exit(cli.Main(os.Args, cli.System("v0.0.0-test"))) },
-		"claude":      func() { perform(newClaude()) },
-		"codex":       func() { perform(newCodex()) },
-		"opencode":    func() { perform(newOpenCode()) },
-		"decoy":       func() { serve(decoy{}) },
-		"interrupted": interrupted,
-		"listen":      func() { os.Exit(listen(os.Args[1])) },
-		"stored":      func() { os.Exit(stored(os.Args[1])) },
+		"agentctl":             func() { os.Exit(cli.Main(os.Args, cli.System("v0.0.0-test"))) },
+		"claude":               func() { perform(newClaude()) },
+		"codex":                func() { perform(newCodex()) },
+		"opencode":             func() { perform(newOpenCode()) },
+		"sample":               func() { perform(&sample{home: home("", ".sample")}) },
+		"agentctl-with-sample": agentctlWithSample,
+		"decoy":                func() { serve(decoy{}) },
+		"interrupted":          interrupted,
+		"listen":               func() { os.Exit(listen(os.Args[1])) },
+		"stored":               func() { os.Exit(stored(os.Args[1])) },
 	}
 	self, err := os.Executable()
 	if err != nil {
