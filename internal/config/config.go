@@ -1,6 +1,6 @@
-// Package config is the configuration file: one TOML file of the person's own, which agentctl never writes.
+// Package config reads the configuration file: one TOML file, which agentctl never writes.
 //
-// Every key is checked: a misspelt setting is an error that names its place, never silently ignored.
+// Every key is checked. A misspelt key is an error that names its line and column; it is never ignored.
 package config
 
 import (
@@ -15,21 +15,22 @@ import (
 type Config struct {
 	// File is the configuration file that was read; "" if there is none.
 	File string `json:"file,omitempty"`
-	// Homes are further data roots to look into, by agent.
+	// Homes are additional homes (data directories) to scan, by agent.
 	Homes map[string][]string `json:"homes,omitempty"`
-	// Since is the window of `list -a`, as --since takes it.
+	// Since is the default time window of `list -a`, in the syntax of --since.
 	Since Since `json:"since"`
-	// Color says when tables are coloured.
+	// Color says when output is coloured.
 	Color Color `json:"color"`
-	// Strict: a session that is merely open in a directory counts as working there.
+	// Strict: an idle session counts as working in its directory.
 	Strict bool `json:"strict"`
 }
 
-// DefaultSince is the window of `list -a` where neither flag nor file names one.
+// DefaultSince is the time window of `list -a` if neither the flag nor the file sets one.
 const DefaultSince Since = "7d"
 
-// Path returns where the file is looked for: agentctl/config.toml below $XDG_CONFIG_HOME, which must be absolute to
-// count (XDG Base Directory Specification), else below ~/.config. It is "" where no home directory is known.
+// Path returns the path of the configuration file: agentctl/config.toml below $XDG_CONFIG_HOME, or below ~/.config
+// if that variable is not an absolute path (XDG Base Directory Specification). It returns "" if the home directory
+// is unknown.
 func Path(getenv func(string) string) string {
 	dir := getenv("XDG_CONFIG_HOME")
 	if !filepath.IsAbs(dir) {
@@ -42,8 +43,8 @@ func Path(getenv func(string) string) string {
 	return filepath.Join(dir, "agentctl", "config.toml")
 }
 
-// Load reads the file at path; one that does not exist gives the defaults. agents are the names that [homes] may
-// have. A leading ~/ of a home is home. Every error is an [*Error].
+// Load reads the file at path. If the file does not exist, it returns the defaults. agents are the valid names in
+// [homes]. A leading ~/ in a path stands for home. Every error is an [*Error].
 func Load(path, home string, agents []string) (Config, error) {
 	c := Config{Since: DefaultSince, Color: Auto}
 	if path == "" {
@@ -76,7 +77,7 @@ func (c *Config) decode(text string, agents []string) *Error {
 		return newError("", err)
 	}
 	keys := map[string]any{"since": &c.Since, "color": &c.Color, "strict": boolValue(&c.Strict), "homes": &homes}
-	if kind := md.Type("homes"); kind != "Hash" && kind != "" { // which homes.codex = […] has
+	if kind := md.Type("homes"); kind != "Hash" && kind != "" { // dotted keys, as in homes.codex = […], have the type ""
 		keys["homes"] = reject(`want a table [homes] with one list an agent, as in codex = ["/srv/codex"]`)
 	}
 	if err := decodeTable(&md, "", doc, keys); err != nil || homes == nil {
@@ -90,6 +91,7 @@ func (c *Config) decode(text string, agents []string) *Error {
 	return decodeTable(&md, "homes.", homes, lists)
 }
 
+// expandTilde replaces a leading ~ with home, and cleans the path.
 func expandTilde(path, home string) string {
 	if rest, ok := cutTilde(path); ok && home != "" {
 		return filepath.Join(home, rest)

@@ -8,16 +8,16 @@ import (
 	"github.com/BurntSushi/toml"
 )
 
-// Error is something wrong in the configuration file.
+// Error is an error in the configuration file.
 type Error struct {
-	// File, Line and Column say where, counted from 1: of the value, or of the malformed text.
+	// File, Line and Column are the position of the value, or of the malformed text. Line and Column count from 1.
 	File         string
 	Line, Column int
-	// Key is the key it is about; "" for malformed text.
+	// Key is the key with the error; "" for malformed text.
 	Key string
-	// Problem says what is wrong.
+	// Problem is the message.
 	Problem string
-	// Unreadable: the file is not there, or cannot be read, so that nothing is known to be wrong in it.
+	// Unreadable: the file does not exist or cannot be read. Its content may be valid.
 	Unreadable bool
 }
 
@@ -32,7 +32,8 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("%s: %s: %s", where, e.Key, e.Problem)
 }
 
-// newError says what is wrong with the value of a key, and where; the file is yet to be named. With no key it is the text.
+// newError returns the error about a key, with its position if err has one. An empty key is for malformed text.
+// The caller sets File.
 func newError(key string, err error) *Error {
 	out := &Error{Key: key, Problem: err.Error()}
 	if p, ok := errors.AsType[toml.ParseError](err); ok {

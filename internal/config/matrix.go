@@ -7,18 +7,18 @@ import (
 	"github.com/BurntSushi/toml"
 )
 
-// Matrix is a file that describes a group of launches.
+// Matrix is a matrix file, which describes a group of launches.
 type Matrix struct {
-	// Prompt, Dir and Spec are as the flags --prompt, --cwd and --spec; "" where the file does not say.
+	// Prompt, Dir and Spec are the defaults of --prompt, --cwd and --spec; "" if the file does not set them.
 	Prompt, Dir, Spec string
 	Rows              []MatrixRow
 }
 
-// MatrixRow is one row of a matrix: a launch for each model, or one with the agent's own.
+// MatrixRow is one [[matrix]] table: one launch for each model, or one with the default model of the agent.
 type MatrixRow struct {
 	Agent  string
 	Models []string
-	// Branch and Base name the branch to work on and where it starts; "" leaves both to the launch.
+	// Branch is the branch to work on, Base its start point; "" for the defaults of launch.
 	Branch, Base string
 }
 
@@ -32,7 +32,7 @@ type MatrixRow struct {
 //	model = ["opus", "sonnet"]
 //	base_branch = "main"
 //
-// agents are the names that adapter may have. A leading ~/ of cwd is home. Every error is an [*Error].
+// agents are the valid values of adapter. A leading ~/ in cwd stands for home. Every error is an [*Error].
 func LoadMatrix(path, home string, agents []string) (Matrix, error) {
 	var m Matrix
 	text, err := readFile(path)
@@ -67,17 +67,17 @@ func (m *Matrix) decode(text string, agents []string) *Error {
 		return newError("matrix", errors.New("there is no [[matrix]] entry"))
 	}
 	for i, row := range rows {
-		e := MatrixRow{}
+		r := MatrixRow{}
 		name := fmt.Sprintf("matrix[%d].", i+1)
 		if err := decodeTable(&md, name, row, map[string]any{
-			"adapter": oneOf(&e.Agent, agents), "model": stringList(&e.Models), "branch": stringValue(&e.Branch), "base_branch": stringValue(&e.Base),
+			"adapter": oneOf(&r.Agent, agents), "model": stringList(&r.Models), "branch": stringValue(&r.Branch), "base_branch": stringValue(&r.Base),
 		}); err != nil {
 			return err
 		}
-		if e.Agent == "" {
+		if r.Agent == "" {
 			return newError(name+"adapter", errors.New("it is missing"))
 		}
-		m.Rows = append(m.Rows, e)
+		m.Rows = append(m.Rows, r)
 	}
 	return nil
 }

@@ -9,16 +9,16 @@ import (
 	"agentctl/discover/native/fsread"
 )
 
-// sizeLimit is the most bytes a configuration file may have; real ones have some hundred.
+// sizeLimit is the maximum size of a configuration file in bytes; real files have a few hundred.
 const sizeLimit = 1 << 20
 
-// readFile returns the content of a file. What is not a regular file is not opened: a FIFO or a terminal would never end. A
-// link is followed, since people keep their configuration elsewhere.
+// readFile returns the content of a file. It opens regular files only, since a read from a FIFO or a terminal may
+// never end. It follows symbolic links, since people keep their configuration in other directories.
 func readFile(path string) ([]byte, error) {
 	text, err := fsread.File(path, sizeLimit)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		if _, there := os.Lstat(path); there == nil {
+		if _, err := os.Lstat(path); err == nil {
 			return nil, errors.New("a symbolic link is broken")
 		}
 	case errors.Is(err, fsread.ErrTooLarge):
@@ -27,7 +27,7 @@ func readFile(path string) ([]byte, error) {
 	return text, err
 }
 
-// readError is the error of a file that is there and cannot be read.
+// readError is the error for a file that cannot be read.
 func readError(path string, err error) *Error {
 	if p, ok := errors.AsType[*fs.PathError](err); ok {
 		err = p.Err

@@ -6,13 +6,13 @@ import (
 	"time"
 )
 
-// Color says when tables are coloured.
+// Color says when output is coloured.
 type Color string
 
 // The values of the key color.
 const (
-	Auto   Color = "auto"   // on a terminal that can
-	Always Color = "always" // into pipes too
+	Auto   Color = "auto"   // on a terminal that supports colours
+	Always Color = "always" // into pipes and files too
 	Never  Color = "never"
 )
 
@@ -26,7 +26,7 @@ func (c *Color) UnmarshalText(text []byte) error {
 	return fmt.Errorf("color must be auto, always or never, not %q", text)
 }
 
-// Since is a window of time as a person writes it; see [ParseSince].
+// Since is a time window in the syntax of [ParseSince].
 type Since string
 
 // UnmarshalText implements [encoding.TextUnmarshaler].
@@ -38,8 +38,8 @@ func (s *Since) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// ParseSince turns the start of a window into a time, UTC: a span before now (90m, 12h, 30d, 2w), a date
-// (2006-01-02, midnight where we are), a time (RFC 3339), or "all", which is the zero time.
+// ParseSince returns the start of a time window in UTC: a duration before now (90m, 12h, 30d, 2w), a date
+// (2006-01-02, midnight in the time zone of now), a time (RFC 3339), or "all", which is the zero time.
 func ParseSince(s string, now time.Time) (time.Time, error) {
 	if s == "all" {
 		return time.Time{}, nil
@@ -56,7 +56,8 @@ func ParseSince(s string, now time.Time) (time.Time, error) {
 	return time.Time{}, fmt.Errorf("%q is not a valid time; use 90m, 12h, 30d, 2w, 2006-01-31, 2006-01-31T15:04:05Z or all", s)
 }
 
-// ParseDuration reads a span of time: as Go writes it (90s, 1h30m), or a whole number of days of 24 hours, or of weeks (2d, 1w).
+// ParseDuration parses a duration in the syntax of Go (90s, 1h30m), or a whole number of days of 24 hours or of
+// weeks (2d, 1w).
 func ParseDuration(s string) (time.Duration, bool) {
 	if d, ok := parseWholeUnits(s); ok {
 		return d, true
@@ -65,7 +66,7 @@ func ParseDuration(s string) (time.Duration, bool) {
 	return d, err == nil
 }
 
-// parseWholeUnits reads a whole number of minutes, hours, days of 24 hours, or weeks.
+// parseWholeUnits parses a whole number of minutes, hours, days of 24 hours, or weeks.
 func parseWholeUnits(s string) (time.Duration, bool) {
 	units := map[string]time.Duration{
 		"m": time.Minute, "h": time.Hour, "d": 24 * time.Hour, "w": 7 * 24 * time.Hour,
@@ -88,6 +89,7 @@ func parseWholeUnits(s string) (time.Duration, bool) {
 	return 0, false
 }
 
+// cutTilde removes a leading ~/, or a lone ~.
 func cutTilde(path string) (rest string, ok bool) {
 	if path == "~" {
 		return "", true

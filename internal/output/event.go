@@ -2,18 +2,18 @@ package output
 
 import "agentctl/discover/watch"
 
-// Event is the JSON contract of what has happened to a session: a line of events, and what --webhook posts.
+// Event is the JSON object of a session event: one line of `events`, and the body that --webhook posts.
 type Event struct {
 	Type    string `json:"type"`
 	Time    string `json:"time"`
 	Adapter string `json:"adapter"`
-	// SessionID is the session's own, and Timestamp the time, where readers of the older tool look for them.
+	// SessionID repeats the ID of the session, and Timestamp repeats Time: agentctl-ts has them there.
 	SessionID *string `json:"sessionId,omitempty"`
 	Timestamp string  `json:"timestamp"`
 	Session   Session `json:"session"`
 }
 
-// NewEvent puts an event into the contract's words.
+// NewEvent converts an event to its JSON object.
 func NewEvent(e watch.Event) Event {
 	s, time := NewSession(e.Session), Timestamp(e.Time)
 	return Event{string(e.Type), time, s.Adapter, s.ID, time, s}

@@ -8,29 +8,29 @@ import (
 	"agentctl/discover"
 )
 
-// Explanation is every piece of evidence about a session, and why it has the status it has.
+// Explanation says why a session has its status, and lists all evidence about it.
 type Explanation struct {
-	// Verdict is the reason for the status, in a sentence.
+	// Verdict is the reason for the status, as a sentence.
 	Verdict string `json:"verdict"`
-	// Turn is how far the newest turn has got, by what is stored.
+	// Turn is the state of the newest turn according to storage.
 	Turn string `json:"turn"`
-	// Considered are the pieces of evidence, the accepted ones first.
+	// Considered is the evidence, accepted evidence first.
 	Considered []ConsideredEvidence `json:"considered"`
 }
 
-// ConsideredEvidence is one piece of evidence, as it was judged.
+// ConsideredEvidence is one piece of evidence, and whether correlation accepted it.
 type ConsideredEvidence struct {
 	PID      int    `json:"pid"`
 	Strength string `json:"strength"`
 	Kind     string `json:"kind"`
 	Detail   string `json:"detail"`
-	// Turn is what the process itself shows of the turn; "" where it shows nothing.
+	// Turn is the state of the turn that the process itself reports; "" if it reports none.
 	Turn     string `json:"turn,omitempty"`
 	Accepted bool   `json:"accepted"`
 	Why      string `json:"why"`
 }
 
-// Explain puts the evidence about a session into words.
+// Explain describes the evidence about a session.
 func Explain(s discover.Session) *Explanation {
 	x := &Explanation{Verdict: verdict(s), Considered: []ConsideredEvidence{}}
 	x.Turn, _ = turnText(s.Turn.State)
@@ -50,7 +50,7 @@ func Explain(s discover.Session) *Explanation {
 	return x
 }
 
-// verdict repeats in words what the judgement was made from; it judges nothing itself.
+// verdict describes how the status was decided. It decides nothing itself.
 func verdict(s discover.Session) string {
 	_, stored := turnText(s.Turn.State)
 	switch s.Status {
@@ -63,20 +63,20 @@ func verdict(s discover.Session) string {
 	for _, p := range s.Processes {
 		pids = append(pids, fmt.Sprint(p.ID.PID))
 	}
-	who := "process " + strings.Join(pids, ", ")
+	processes := "process " + strings.Join(pids, ", ")
 	for _, e := range s.Evidence {
 		if e.Accepted && e.Claim.Turn != nil {
 			_, shown := turnText(e.Claim.Turn.State)
-			return fmt.Sprintf("%s is live and shows that the turn %s", who, shown)
+			return fmt.Sprintf("%s is live and shows that the turn %s", processes, shown)
 		}
 	}
 	if !s.Turn.Silent.IsZero() {
-		return who + " is live; its storage has no result of the last tool call, and no command of that call runs: it waits for permission"
+		return processes + " is live; its storage has no result of the last tool call, and no command of that call runs: it waits for permission"
 	}
-	return fmt.Sprintf("%s is live; by its storage the turn %s", who, stored)
+	return fmt.Sprintf("%s is live; by its storage the turn %s", processes, stored)
 }
 
-// turnText are a turn's state as a word, for JSON, and as what a sentence says of the turn.
+// turnText returns the state of a turn as a word, for JSON, and as the predicate of a sentence.
 func turnText(t discover.TurnState) (word, phrase string) {
 	switch t {
 	case discover.TurnNone:
@@ -95,7 +95,7 @@ func turnText(t discover.TurnState) (word, phrase string) {
 	return "unknown", "is not known"
 }
 
-// write prints the explanation below a status block.
+// write prints the explanation, as status --explain does below the details.
 func (x *Explanation) write(w io.Writer) {
 	fmt.Fprintf(w, "\nwhy: %s\n", Sanitize(x.Verdict))
 	if len(x.Considered) == 0 {

@@ -17,28 +17,28 @@ import (
 	"agentctl/discover"
 )
 
-// Format is a template of the person's own, in the syntax of text/template over the names of an object of the JSON contract:
-// {{.id}}, {{.tokens.in}}. A fact that is absent is empty. `\t` and `\n` in it stand for a tab and a line break.
+// Format is a user's template: text/template over the fields of a JSON object, such as {{.id}} or {{.tokens.in}}.
+// A missing fact is empty. Outside of {{ }}, `\t` and `\n` mean a tab and a line break.
 type Format struct {
 	template   *template.Template
 	objectType reflect.Type
-	// jsonObjects are the parts of the value that is printed, as JSON has them, by the addresses of their maps.
+	// jsonObjects has the JSON objects of the value that is being printed, by the addresses of their template data.
 	jsonObjects map[uintptr]any
 }
 
-// ParseFormat reads a template for objects of one type of this package, such as [Session]. Unknown field names are an error that
-// lists the valid ones.
-func ParseFormat(text string, now func() time.Time, of any) (*Format, error) {
+// ParseFormat parses a template for objects of the type of object, a struct of this package such as [Session]. A
+// template with an unknown field is an error, which lists the valid fields.
+func ParseFormat(text string, now func() time.Time, object any) (*Format, error) {
 	switch {
 	case text == "table" || strings.HasPrefix(text, "table "):
 		return nil, errors.New("--format: a template prints lines, not a table; leave out the word table")
 	case !strings.Contains(text, "{{"):
-		return nil, fmt.Errorf("--format: %q contains no field: use a Go template such as '{{.%s}}', or the word json", text, fieldNames(reflect.TypeOf(of))[0])
+		return nil, fmt.Errorf("--format: %q contains no field: use a Go template such as '{{.%s}}', or the word json", text, fieldNames(reflect.TypeOf(object))[0])
 	}
-	f := &Format{objectType: reflect.TypeOf(of), jsonObjects: map[uintptr]any{}}
+	f := &Format{objectType: reflect.TypeOf(object), jsonObjects: map[uintptr]any{}}
 	t, err := template.New("format").Option("missingkey=error").Funcs(template.FuncMap{
 		"json":     f.jsonText,
-		"age":      func(stamp any) string { return ageText(stamp, now()) },
+		"age":      func(timestamp any) string { return ageText(timestamp, now()) },
 		"truncate": func(n int, v any) string { return displaywidth.TruncateString(fmt.Sprint(v), n, "…") },
 	}).Parse(expandEscapes(text))
 	if err != nil {
@@ -48,10 +48,11 @@ func ParseFormat(text string, now func() time.Time, of any) (*Format, error) {
 	if unknown, ok := errors.AsType[*unknownFieldError](f.execute(io.Discard, emptyData(f.objectType))); ok {
 		return nil, unknown
 	}
-	return f, nil // other errors may be due to the blank
+	return f, nil // the empty data may cause other errors
 }
 
-// expandEscapes makes tabs and line breaks of `\t` and `\n`. Inside of {{ }} these stand in Go's own strings.
+// expandEscapes replaces `\t` and `\n` with a tab and a line break. Inside of {{ }} they belong to Go strings and
+// stay.
 func expandEscapes(text string) string {
 	escapes := strings.NewReplacer(`\t`, "\t", `\n`, "\n")
 	var b strings.Builder
@@ -68,7 +69,7 @@ func expandEscapes(text string) string {
 	return b.String()
 }
 
-// unknownFieldError is a template's field that the contract does not have.
+// unknownFieldError reports a field that the object does not have.
 type unknownFieldError struct {
 	quoted string
 	fields []string
@@ -78,7 +79,8 @@ func (e *unknownFieldError) Error() string {
 	return fmt.Sprintf("--format: no field %s; valid fields: %s", e.quoted, strings.Join(e.fields, ", "))
 }
 
-// Write prints one object, which has the type of the format, and a line break. Its texts are cleaned as in tables.
+// Write prints one object, followed by a line break. The object has the type given to [ParseFormat]. Its texts are
+// sanitized.
 func (f *Format) Write(w io.Writer, object any) error {
 	clear(f.jsonObjects)
 	fields, err := f.newTemplateData(object)
@@ -105,19 +107,19 @@ func (f *Format) execute(w io.Writer, fields templateData) error {
 	return &FormatError{err}
 }
 
-// FormatError is what a template asks of a session that cannot be done, as a slice beyond a text's end.
+// FormatError reports a template that fails on one object, such as a slice beyond the end of a text.
 type FormatError struct{ err error }
 
 func (e *FormatError) Error() string {
 	return "--format: " + strings.TrimPrefix(e.err.Error(), "template: ")
 }
 
-// SessionFields are the names of the session object, in their order.
+// SessionFields returns the names of the fields of a session, in the order of [Session].
 func SessionFields() []string {
 	return fieldNames(reflect.TypeFor[Session]())
 }
 
-// fieldNames are the names of the fields that a format may use.
+// fieldNames returns the names of the fields that a template may use.
 func fieldNames(t reflect.Type) []string {
 	var out []string
 	for f := range t.Fields() {
@@ -128,10 +130,10 @@ func fieldNames(t reflect.Type) []string {
 	return out
 }
 
-// isVerbSpecific reports whether only one way of asking prints the field: status --explain, or launch and resume with --wait.
+// isVerbSpecific reports whether a field is printed only by status --explain, or by launch and resume with --wait.
 func isVerbSpecific(name string) bool { return name == "explain" || name == "answer" }
 
-// templateData is an object; what is not known is empty.
+// templateData is what a template sees of an object. Unknown facts are empty.
 type templateData map[string]any
 
 // emptyData has every field of a type, empty.
@@ -158,7 +160,8 @@ func emptyData(t reflect.Type) templateData {
 	return m
 }
 
-// newTemplateData turns an object into the template's data: what JSON would say, cleaned, over a blank, and so the objects in it.
+// newTemplateData returns the sanitized JSON of an object, with empty values for the fields that the JSON lacks.
+// It records the objects for [Format.jsonText].
 func (f *Format) newTemplateData(object any) (templateData, error) {
 	text, err := json.Marshal(object)
 	if err != nil {
@@ -166,19 +169,19 @@ func (f *Format) newTemplateData(object any) (templateData, error) {
 	}
 	dec := json.NewDecoder(bytes.NewReader(text))
 	dec.UseNumber()
-	var have map[string]any
-	if err := dec.Decode(&have); err != nil {
+	var values map[string]any
+	if err := dec.Decode(&values); err != nil {
 		return nil, err
 	}
 	m := emptyData(f.objectType)
-	f.fill(m, have)
+	f.fill(m, values)
 	return m, nil
 }
 
-// fill puts what is known into a blank.
-func (f *Format) fill(m templateData, have map[string]any) {
-	f.jsonObjects[reflect.ValueOf(m).Pointer()] = have
-	for name, v := range have {
+// fill replaces empty fields with the values that are known.
+func (f *Format) fill(m templateData, values map[string]any) {
+	f.jsonObjects[reflect.ValueOf(m).Pointer()] = values
+	for name, v := range values {
 		object, isObject := v.(map[string]any)
 		inner, hasFields := m[name].(templateData)
 		switch {
@@ -191,7 +194,7 @@ func (f *Format) fill(m templateData, have map[string]any) {
 	}
 }
 
-// sanitizeValue cleans every text inside v, and makes numbers comparable.
+// sanitizeValue sanitizes every text in v, and makes numbers comparable in templates.
 func sanitizeValue(v any) any {
 	switch v := v.(type) {
 	case string:
@@ -218,7 +221,7 @@ func sanitizeValue(v any) any {
 	return v
 }
 
-// jsonText is what --json would print: of an object only what is known of it.
+// jsonText returns v as --json prints it: of an object, only the fields that are known.
 func (f *Format) jsonText(v any) (string, error) {
 	if m, ok := v.(templateData); ok {
 		v = f.jsonObjects[reflect.ValueOf(m).Pointer()]
@@ -227,9 +230,9 @@ func (f *Format) jsonText(v any) (string, error) {
 	return string(text), err
 }
 
-// ageText is the age of a time as the contract writes it.
-func ageText(stamp any, now time.Time) string {
-	t, err := time.Parse(time.RFC3339, fmt.Sprint(stamp))
+// ageText is the [Age] of a JSON timestamp.
+func ageText(timestamp any, now time.Time) string {
+	t, err := time.Parse(time.RFC3339, fmt.Sprint(timestamp))
 	if err != nil {
 		return ""
 	}

@@ -9,27 +9,27 @@ import (
 	"agentctl/discover"
 )
 
-// Frame is a table that is watched, as the lines of a screen of that many rows: how many sessions there are of each
-// status, the sessions in their order, as many as there is room for, and how many things could not be read.
-func Frame(sessions []discover.Session, warnings []string, look TextOptions, rows int) []string {
-	lines := []string{truncate(summary(sessions)+"  ·  "+look.Now.Format("15:04:05")+"  ·  q quits", look.Width, false)}
-	var foot []string
+// Frame returns one frame of `list --watch` as at most that many rows: the number of sessions by status, as many
+// sessions as fit, in the given order, and the number of warnings.
+func Frame(sessions []discover.Session, warnings []string, opts TextOptions, rows int) []string {
+	lines := []string{truncate(summary(sessions)+"  ·  "+opts.Now.Format("15:04:05")+"  ·  q quits", opts.Width, false)}
+	var footer []string
 	if n := len(warnings); n > 0 {
-		foot = append(foot, truncate(fmt.Sprintf("%d could not be read: %s", n, Sanitize(warnings[0])), look.Width, false))
+		footer = append(footer, truncate(fmt.Sprintf("%d could not be read: %s", n, Sanitize(warnings[0])), opts.Width, false))
 	}
-	if rows < len(lines)+len(foot)+2 { // a heading and a row
-		lines, foot = nil, nil
+	if rows < len(lines)+len(footer)+2 { // the header and a row
+		lines, footer = nil, nil
 	}
 	var table strings.Builder
 	if len(sessions) > 0 {
-		_ = SessionTable(&table, sessions, look) // a builder takes everything
+		_ = SessionTable(&table, sessions, opts) // a builder returns no error
 	}
 	body := strings.Split(strings.TrimSuffix(table.String(), "\n"), "\n")
-	if room := max(1, rows-len(lines)-len(foot)); len(body) > room {
+	if room := max(1, rows-len(lines)-len(footer)); len(body) > room {
 		more := fmt.Sprintf("… %d more", len(body)-room+1)
-		body = append(body[:room-1:room-1], truncate(more, look.Width, false))
+		body = append(body[:room-1:room-1], truncate(more, opts.Width, false))
 	}
-	return slices.Concat(lines, body, foot)
+	return slices.Concat(lines, body, footer)
 }
 
 // summary counts the sessions by status.

@@ -13,19 +13,19 @@ import (
 // column is one column of a grid.
 type column struct {
 	header string
-	// dropOrder: the column with the highest number is left out first where the width does not suffice, from [optional] on before
-	// texts are shortened; 0: never.
+	// dropOrder says when the column is dropped if the grid is too wide: the highest number first. Columns from
+	// [optional] on are dropped before any text is truncated. A column with 0 is never dropped.
 	dropOrder int
-	// preferred and least are the widths to which its texts may be shortened, see [grid.fit]; 0: not at all.
+	// preferred and min are the widths to which texts may be truncated, see [grid.fit]; 0: not at all.
 	preferred, min int
-	// alignRight: its cells are numbers, which end below each other.
+	// alignRight is for cells that are numbers.
 	alignRight bool
-	// keepEnd: of a text too long the end is shown, not the beginning.
+	// keepEnd truncates texts at their beginning instead of their end.
 	keepEnd bool
-	// colored: cells take their row's colour.
+	// colored cells have the colour of their row.
 	colored bool
 	width   int
-	index   int // which of a row's cells it shows
+	index   int // of its cell in a row
 }
 
 type row struct {
@@ -41,17 +41,17 @@ type grid struct {
 
 func (g *grid) add(r row) { g.rows = append(g.rows, r) }
 
-// flush writes the grid to fit the terminal.
-func (g *grid) flush(w io.Writer, look TextOptions) error {
+// print writes the grid, fitted to the width of the terminal.
+func (g *grid) print(w io.Writer, opts TextOptions) error {
 	out := bufio.NewWriter(w)
-	g.write(out, look.Width)
+	g.write(out, opts.Width)
 	return out.Flush()
 }
 
 // columnGap separates two columns.
 const columnGap = "  "
 
-// write lays out and prints; a width of 0 is unlimited. Columns that are empty in all rows are left out.
+// write prints the grid; a width of 0 is unlimited. Columns that are empty in all rows are left out.
 func (g *grid) write(out *bufio.Writer, width int) {
 	g.measure()
 	if width > 0 {
@@ -63,7 +63,7 @@ func (g *grid) write(out *bufio.Writer, width int) {
 	}
 }
 
-// measure finds each column's natural width, and leaves out what is empty.
+// measure computes the natural width of each column, and removes empty columns.
 func (g *grid) measure() {
 	for i := range g.columns {
 		c := &g.columns[i]
@@ -79,10 +79,10 @@ func (g *grid) measure() {
 	}
 }
 
-// writeLine prints one line without trailing blanks, cut at the width if even the last columns do not fit. Without a color
-// nothing is painted.
+// writeLine prints one line without trailing blanks. It truncates the line if the last columns do not fit. An
+// empty color prints the line uncoloured.
 func (g *grid) writeLine(out *bufio.Writer, width int, cell func(column) string, color string) {
-	line, pad := 0, 0 // the width of what is printed, and of the blanks before what comes next
+	line, pad := 0, 0 // widths: of the text printed so far, and of the blanks before the next text
 	for _, c := range g.columns {
 		text := strings.TrimRight(truncate(cell(c), c.width, c.keepEnd), " ")
 		free := c.width - displaywidth.String(text)
@@ -110,24 +110,24 @@ func (g *grid) writeLine(out *bufio.Writer, width int, cell func(column) string,
 	out.WriteByte('\n')
 }
 
-// Truncate is a text with an ellipsis at its end if it is wider than that many columns.
+// Truncate shortens s to a display width; an ellipsis at its end replaces what is cut off.
 func Truncate(s string, width int) string { return truncate(s, width, false) }
 
-// truncate shortens a text to a width with an ellipsis at the end, or at the beginning if the tail is what tells.
-func truncate(s string, width int, tail bool) string {
+// truncate is [Truncate]. With keepEnd, it keeps the end of s and puts the ellipsis at the beginning.
+func truncate(s string, width int, keepEnd bool) string {
 	if displaywidth.String(s) <= width {
 		return s
 	}
-	if !tail {
+	if !keepEnd {
 		return strings.TrimRight(displaywidth.TruncateString(s, width, ellipsis(width)), " ")
 	}
-	var ends []int // where each character begins
+	var starts []int // offsets of the grapheme clusters
 	g := displaywidth.StringGraphemes(s)
 	for at := 0; g.Next(); at += len(g.Value()) {
-		ends = append(ends, at)
+		starts = append(starts, at)
 	}
 	best := ellipsis(width)
-	for _, at := range slices.Backward(ends) {
+	for _, at := range slices.Backward(starts) {
 		if displaywidth.String("…"+s[at:]) > width {
 			break
 		}
@@ -136,7 +136,7 @@ func truncate(s string, width int, tail bool) string {
 	return best
 }
 
-// ellipsis is what stands for the part cut off, if there is room for it.
+// ellipsis replaces the text that is cut off, if there is room for it.
 func ellipsis(width int) string {
 	if width < 1 {
 		return ""

@@ -13,21 +13,22 @@ import (
 	"unicode/utf8"
 )
 
-// JSON writes one value, indented, and a line break. Bytes that are no UTF-8 become U+FFFD; whatever a terminal
-// would act upon is escaped, so the value is unchanged.
+// JSON writes one value, indented, and a line break. It replaces bytes that are not UTF-8 with U+FFFD, and escapes
+// every character that a terminal would interpret, which leaves the value unchanged.
 func JSON(w io.Writer, v any) error { return encode(w, v, "  ") }
 
-// JSONLine writes one value on one line.
+// JSONLine is [JSON] on one line.
 func JSONLine(w io.Writer, v any) error { return encode(w, v, "") }
 
-// JSONArray writes the values as one array, each on a line of its own.
+// JSONArray writes an array, each value on its own line.
 func JSONArray[T any](w io.Writer, list []T) error {
 	return JSONArrayFunc(w, list, func(v T) T { return v })
 }
 
-// JSONArrayFunc is [JSONArray] of what of makes of each element. It encodes a batch of rows on each processor at the same time, which
-// takes a tenth off list -a of 10,000 sessions, and writes the batches in order before it goes on, so that memory stays flat.
-func JSONArrayFunc[S, T any](w io.Writer, list []S, of func(S) T) error {
+// JSONArrayFunc writes the array of convert(v) for each v of list, as [JSONArray] does. It encodes one batch of
+// rows on each processor in parallel, which makes list -a of 10,000 sessions a tenth faster. It writes the batches
+// in order before it encodes the next ones, so that memory use does not grow with the list.
+func JSONArrayFunc[S, T any](w io.Writer, list []S, convert func(S) T) error {
 	if len(list) == 0 {
 		_, err := io.WriteString(w, "[]\n")
 		return err
@@ -39,7 +40,7 @@ func JSONArrayFunc[S, T any](w io.Writer, list []S, of func(S) T) error {
 		used := 0
 		for part := range slices.Chunk(rows, batchRows) {
 			b := &batches[used]
-			encoding.Go(func() { b.text, b.err = encodeRows(&b.buffer, part, of) })
+			encoding.Go(func() { b.text, b.err = encodeRows(&b.buffer, part, convert) })
 			used++
 		}
 		encoding.Wait()
@@ -61,19 +62,19 @@ func JSONArrayFunc[S, T any](w io.Writer, list []S, of func(S) T) error {
 }
 
 const (
-	batchRows    = 128 // large enough that starting a goroutine costs nothing beside it
+	batchRows    = 128 // large enough to make the cost of a goroutine negligible
 	rowSeparator = ",\n"
 )
 
-// batch is some rows of an array, encoded.
+// batch is a number of encoded rows.
 type batch struct {
-	buffer bytes.Buffer // used again for the next rows
+	buffer bytes.Buffer // reused for the next rows
 	text   []byte
 	err    error
 }
 
-// encodeRows encodes rows with the separator between them.
-func encodeRows[S, T any](b *bytes.Buffer, rows []S, of func(S) T) ([]byte, error) {
+// encodeRows encodes rows, with a separator between them.
+func encodeRows[S, T any](b *bytes.Buffer, rows []S, convert func(S) T) ([]byte, error) {
 	b.Reset()
 	enc := newEncoder(b)
 	var value T
@@ -82,7 +83,7 @@ func encodeRows[S, T any](b *bytes.Buffer, rows []S, of func(S) T) ([]byte, erro
 			b.Truncate(b.Len() - len("\n"))
 			b.WriteString(rowSeparator)
 		}
-		value = of(row)
+		value = convert(row)
 		if err := enc.Encode(&value); err != nil {
 			return nil, err
 		}
@@ -115,14 +116,15 @@ func newEncoder(b *bytes.Buffer) *json.Encoder {
 	return enc
 }
 
-// escapedText is what an encoder has written, without the last line break and escaped.
+// escapedText returns what an encoder has written, escaped, without the final line break.
 func escapedText(b *bytes.Buffer) []byte { return escape(bytes.TrimSuffix(b.Bytes(), []byte("\n"))) }
 
-// escape writes as \u what a terminal would act upon, and bytes that are no UTF-8 as U+FFFD. Outside of strings JSON has only
-// printable ASCII and the line breaks and blanks of the indentation; inside of them encoding/json has escaped C0 already.
+// escape replaces each character that a terminal would interpret with its \u escape, and bytes that are not UTF-8
+// with U+FFFD. Outside of strings, JSON consists of printable ASCII, line breaks and blanks; inside of strings,
+// encoding/json has escaped C0 already.
 func escape(text []byte) []byte {
 	var out []byte
-	begin := 0 // of what is not in out yet
+	begin := 0 // of the text that is not yet in out
 	for i := 0; i < len(text); {
 		if text[i] < 0x7f {
 			i++
@@ -133,13 +135,13 @@ func escape(text []byte) []byte {
 		case needsEscape(r):
 			out = appendEscape(append(out, text[begin:i]...), r)
 			begin = i + size
-		case r == utf8.RuneError: // also of an input that is JSON of the agent's, byte for byte
+		case r == utf8.RuneError: // also from a json.RawMessage, which the encoder copies unchanged
 			out = utf8.AppendRune(append(out, text[begin:i]...), r)
 			begin = i + size
 		}
 		i += size
 	}
-	if begin == 0 { // as in most texts
+	if begin == 0 { // most texts
 		return text
 	}
 	return append(out, text[begin:]...)
@@ -153,7 +155,7 @@ func appendEscape(b []byte, r rune) []byte {
 	return fmt.Appendf(b, `\u%04x\u%04x`, hi, lo)
 }
 
-// needsEscape reports whether a character does something to the text around it instead of showing.
+// needsEscape reports whether a character affects the text around it instead of being displayed.
 func needsEscape(r rune) bool {
 	return isUnsafe(r) && !isJoiner(r) && !unicode.Is(unicode.Variation_Selector, r)
 }

@@ -8,29 +8,29 @@ import (
 	"time"
 )
 
-// Lock is a lock in force, as JSON has it.
+// Lock is the JSON object of a lock that is in force.
 type Lock struct {
 	Directory string `json:"directory"`
 	// Kind is session, held or declared.
 	Kind  string `json:"type"`
 	Since string `json:"lockedAt,omitempty"`
-	// Of a live session.
+	// Adapter, SessionID and Status describe the live session of a session lock.
 	Adapter   string  `json:"adapter,omitempty"`
 	SessionID *string `json:"sessionId,omitempty"`
 	Status    string  `json:"status,omitempty"`
-	// Of the session's or the holding process.
+	// PID is the process of the session, or the process that holds the lock.
 	PID int `json:"pid,omitempty"`
-	// LockedBy is who declared it, or the name of the process that holds it.
+	// LockedBy is who declared the lock, or the name of the process that holds it.
 	LockedBy string `json:"lockedBy,omitempty"`
 	Reason   string `json:"reason,omitempty"`
-	// Shared, of one held: several processes can hold it at once, and it hinders only who wants to hold it alone.
+	// Shared: several processes can hold this held lock at once. It conflicts only with an exclusive lock.
 	Shared bool `json:"shared,omitempty"`
-	// Until is when a declared lock ends by itself.
+	// Until is when a declared lock expires.
 	Until string `json:"expiresAt,omitempty"`
 }
 
-// LockTable writes one row a lock, with a heading.
-func LockTable(w io.Writer, locks []Lock, look TextOptions) error {
+// LockTable writes a header, and one row a lock.
+func LockTable(w io.Writer, locks []Lock, opts TextOptions) error {
 	g := grid{columns: []column{
 		{header: "DIR", keepEnd: true, preferred: 20, min: 12},
 		{header: "TYPE", dropOrder: 1},
@@ -40,11 +40,11 @@ func LockTable(w io.Writer, locks []Lock, look TextOptions) error {
 		{header: "UNTIL", dropOrder: 3},
 		{header: "REASON", dropOrder: 2, preferred: 30, min: 12},
 	}}
-	full := make([]SessionID, len(locks))
+	fullIDs := make([]SessionID, len(locks))
 	for i, l := range locks {
-		full[i] = newSessionID(l.Adapter, l.SessionID)
+		fullIDs[i] = newSessionID(l.Adapter, l.SessionID)
 	}
-	ids := look.ShortIDs(full)
+	ids := opts.ShortIDs(fullIDs)
 	for i, l := range locks {
 		by, pid := l.LockedBy, ""
 		if l.Adapter != "" {
@@ -54,17 +54,17 @@ func LockTable(w io.Writer, locks []Lock, look TextOptions) error {
 			pid = strconv.Itoa(l.PID)
 		}
 		g.add(row{cells: []string{
-			Sanitize(look.shortDir(l.Directory)), l.Kind, Sanitize(cmp.Or(by, "-")), pid, look.localTime(l.Since), look.localTime(l.Until), Sanitize(l.Reason),
+			Sanitize(opts.shortDir(l.Directory)), l.Kind, Sanitize(cmp.Or(by, "-")), pid, opts.localTime(l.Since), opts.localTime(l.Until), Sanitize(l.Reason),
 		}})
 	}
-	return g.flush(w, look)
+	return g.print(w, opts)
 }
 
-// localTime is a time for people, in their zone.
-func (l TextOptions) localTime(stamp string) string {
-	t, err := time.Parse(time.RFC3339, stamp)
+// localTime formats a JSON timestamp in the time zone of the user.
+func (o TextOptions) localTime(timestamp string) string {
+	t, err := time.Parse(time.RFC3339, timestamp)
 	if err != nil {
 		return ""
 	}
-	return t.In(l.Now.Location()).Format("2006-01-02 15:04")
+	return t.In(o.Now.Location()).Format("2006-01-02 15:04")
 }

@@ -6,35 +6,35 @@ import (
 	"agentctl/discover"
 )
 
-// Message is the JSON contract of what was said or done in a session.
+// Message is the JSON object of one message of a session: text, or a tool call.
 type Message struct {
 	ID string `json:"id"`
-	// Session is left out where only one can be meant.
+	// Session is absent if the command prints the messages of one session only.
 	Session string `json:"session,omitempty"`
 	Role    string `json:"role"`
 	Kind    string `json:"kind"`
 	Time    string `json:"time,omitempty"`
-	// Text is nil where the message is something else than words.
+	// Text is nil if the message is not text.
 	Text   *string   `json:"text,omitempty"`
 	Tool   *ToolCall `json:"tool,omitempty"`
 	Model  string    `json:"model,omitempty"`
 	Tokens *Tokens   `json:"tokens,omitempty"`
 }
 
-// ToolCall is a tool's call in a message.
+// ToolCall is the tool call of a message.
 type ToolCall struct {
 	ID    string          `json:"id,omitempty"`
 	Name  string          `json:"name"`
 	Brief string          `json:"brief,omitempty"`
 	Input json.RawMessage `json:"input,omitempty"`
-	// Output is nil as long as there is none.
+	// Output is nil until there is some.
 	Output *string `json:"output,omitempty"`
 	State  string  `json:"state"`
-	// WaitingFor is the session's, of a call that waits.
+	// WaitingFor is that of the session, if the call is the one that waits.
 	WaitingFor string `json:"waitingFor,omitempty"`
 }
 
-// NewMessage puts a message of a session into the contract's words.
+// NewMessage converts a message of session s to its JSON object.
 func NewMessage(m discover.Message, s discover.Session) Message {
 	out := Message{
 		ID: m.ID, Session: m.Session, Role: string(m.Role), Kind: string(m.Kind), Time: Timestamp(m.Time),
@@ -63,14 +63,14 @@ func newToolCall(c discover.ToolCall, s discover.Session) *ToolCall {
 	return out
 }
 
-// validJSON is a value as it is stored; what is none is the text of it.
+// validJSON returns raw if it is valid JSON, and otherwise raw as a JSON string.
 func validJSON(raw json.RawMessage) json.RawMessage {
 	if len(raw) == 0 || json.Valid(raw) {
 		return raw
 	}
 	text, err := json.Marshal(string(raw))
 	if err != nil {
-		return nil // a string has no errors
+		return nil // cannot happen: a string always encodes
 	}
 	return text
 }

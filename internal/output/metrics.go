@@ -7,7 +7,8 @@ import (
 	"strings"
 )
 
-// Metric is one metric with its samples, a gauge unless it is a counter. No two samples may have the same labels.
+// Metric is a metric with its samples. It is a gauge unless Counter is set. The labels of each sample must be
+// unique.
 type Metric struct {
 	Name, Help string
 	Counter    bool
@@ -20,10 +21,10 @@ type Sample struct {
 	Value  float64
 }
 
-// Label is a dimension of a metric, with a sample's value in it.
+// Label is the name of a dimension and its value.
 type Label struct{ Name, Value string }
 
-// Add adds a sample; its labels are names and values in turn.
+// Add adds a sample; labels alternates names and values.
 func (m *Metric) Add(value float64, labels ...string) {
 	s := Sample{Value: value}
 	for i := 0; i+1 < len(labels); i += 2 {
@@ -32,7 +33,8 @@ func (m *Metric) Add(value float64, labels ...string) {
 	m.Samples = append(m.Samples, s)
 }
 
-// Exposition writes metrics in Prometheus's text format, version 0.0.4. One without samples is left out.
+// Exposition writes metrics in the text exposition format of Prometheus, version 0.0.4. It leaves out metrics
+// without samples.
 func Exposition(w io.Writer, metrics []Metric) error {
 	out := bufio.NewWriter(w)
 	for _, m := range metrics {
@@ -52,7 +54,7 @@ func Exposition(w io.Writer, metrics []Metric) error {
 	return out.Flush()
 }
 
-// labels writes the values as they may be shown on a terminal.
+// labels formats the labels. Their values are sanitized.
 func (s Sample) labels() string {
 	if len(s.Labels) == 0 {
 		return ""

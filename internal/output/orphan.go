@@ -6,16 +6,16 @@ import (
 	"strconv"
 )
 
-// Orphan is a process that a stopped session has left behind, whose is said by Adapter and SessionID: one element of what
-// list --orphans --json prints.
+// Orphan is the JSON object of one process that a stopped session left running, as list --orphans --json prints
+// it. Adapter and SessionID name the session.
 type Orphan struct {
 	Process
-	// SessionID is absent where the agent marks what it starts with its process only.
+	// SessionID is absent if the environment marker of the agent names a process instead of a session.
 	SessionID *string `json:"sessionId,omitempty"`
 }
 
-// OrphanTable writes one row a process, with a heading.
-func OrphanTable(w io.Writer, orphans []Orphan, look TextOptions) error {
+// OrphanTable writes a header, and one row a process.
+func OrphanTable(w io.Writer, orphans []Orphan, opts TextOptions) error {
 	g := grid{columns: []column{
 		{header: "PID", alignRight: true},
 		{header: "PPID", dropOrder: optional + 3, alignRight: true},
@@ -27,16 +27,16 @@ func OrphanTable(w io.Writer, orphans []Orphan, look TextOptions) error {
 		{header: "PORTS", preferred: 14, min: 9},
 		{header: "COMMAND", preferred: 24, min: 12},
 	}}
-	full := make([]SessionID, len(orphans))
+	fullIDs := make([]SessionID, len(orphans))
 	for i, o := range orphans {
-		full[i] = newSessionID(o.Adapter, o.SessionID)
+		fullIDs[i] = newSessionID(o.Adapter, o.SessionID)
 	}
-	ids := look.ShortIDs(full)
+	ids := opts.ShortIDs(fullIDs)
 	for i, o := range orphans {
 		g.add(row{cells: []string{
-			strconv.Itoa(o.PID), strconv.Itoa(o.PPID), o.Adapter, cmp.Or(ids[i], "-"), ageText(o.StartedAt, look.Now), cpuText(o.CPU),
-			memoryText(o.Memory), portsText(o.Ports), o.command(look),
+			strconv.Itoa(o.PID), strconv.Itoa(o.PPID), o.Adapter, cmp.Or(ids[i], "-"), ageText(o.StartedAt, opts.Now), cpuText(o.CPU),
+			memoryText(o.Memory), portsText(o.Ports), o.command(opts),
 		}})
 	}
-	return g.flush(w, look)
+	return g.print(w, opts)
 }

@@ -1,8 +1,8 @@
 package output
 
-import _ "embed" // for the schema
+import _ "embed" // for go:embed
 
-// schema is kept by hand; tests compare it with the structs and with real output.
+// schema is maintained by hand. Tests compare it with the structs and with real output.
 //
 //go:embed schema.json
 var schema string

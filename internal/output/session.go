@@ -2,8 +2,8 @@ package output
 
 import "agentctl/discover"
 
-// Session is the JSON contract: the one session object of every verb. Its field names are stable; docs/json.md
-// gives their meaning. Facts that are not known are left out, except for id and meta.
+// Session is the JSON object of a session, the same for every verb. Its field names are stable; docs/json.md
+// documents them. Unknown facts are omitted, except for id and meta.
 type Session struct {
 	ID               *string        `json:"id"`
 	Adapter          string         `json:"adapter"`
@@ -39,11 +39,12 @@ type Session struct {
 	Evidence         *Evidence      `json:"evidence,omitempty"`
 	Meta             discover.Facts `json:"meta"`
 	Explain          *Explanation   `json:"explain,omitempty"`
-	// Answer is the last text of the assistant in a turn that was waited for; absent where it did not end well or has none.
+	// Answer is the final text of the assistant in a turn that the command waited for. It is absent if the turn failed
+	// or has no such text.
 	Answer string `json:"answer,omitempty"`
 }
 
-// Tokens counts tokens, as the agent states them.
+// Tokens counts tokens as the agent reports them.
 type Tokens struct {
 	In         int64 `json:"in"`
 	Out        int64 `json:"out"`
@@ -55,14 +56,14 @@ type Tokens struct {
 	Window     int64 `json:"window,omitempty"`
 }
 
-// Evidence is the fact that the status rests on.
+// Evidence is the evidence on which the status rests.
 type Evidence struct {
 	Strength string `json:"strength"`
 	Kind     string `json:"kind"`
 	Detail   string `json:"detail"`
 }
 
-// NewSession puts a session into the contract's words.
+// NewSession converts a session to its JSON object.
 func NewSession(s discover.Session) (out Session) {
 	if s.ID != "" {
 		out.ID = &s.ID
@@ -91,7 +92,8 @@ func NewSession(s discover.Session) (out Session) {
 	return out
 }
 
-// newEvidence is what the status rests on: the best accepted piece; of an unknown status, what is missing.
+// newEvidence returns the best accepted evidence. For a session whose status is unknown, it returns the evidence
+// that was not sufficient.
 func newEvidence(s *discover.Session) *Evidence {
 	if len(s.Evidence) == 0 {
 		return nil
@@ -108,7 +110,8 @@ func newEvidence(s *discover.Session) *Evidence {
 	return nil
 }
 
-// evidenceKind and detail name a presence, which needs no words of its own in an adapter.
+// evidenceKind is the kind of the evidence; "process" if the adapter gives none, because the presence of the
+// process is all there is.
 func evidenceKind(e discover.Evidence) string {
 	if e.Kind == "" {
 		return "process"
@@ -116,6 +119,7 @@ func evidenceKind(e discover.Evidence) string {
 	return e.Kind
 }
 
+// evidenceDetail is the detail of the evidence; the process if the adapter gives none.
 func evidenceDetail(e discover.Evidence) string {
 	if e.Detail == "" {
 		return e.Process.String()
@@ -123,7 +127,7 @@ func evidenceDetail(e discover.Evidence) string {
 	return e.Detail
 }
 
-// newMeta adds to the agent's own facts those of ours that have no field.
+// newMeta adds to the facts of the agent those of ours that have no JSON field.
 func newMeta(s *discover.Session) discover.Facts {
 	meta := s.Meta
 	if s.Archived {

@@ -1,6 +1,6 @@
 package output
 
-// StopResult is what became of a session that was to be stopped: one element of what stop --json prints.
+// StopResult is the JSON object of one session that stop was asked to end.
 type StopResult struct {
 	ID        *string  `json:"id"`
 	Adapter   string   `json:"adapter"`
@@ -9,7 +9,7 @@ type StopResult struct {
 	Session   *Session `json:"session,omitempty"`
 	Signalled []Signal `json:"signalled"`
 	Survived  []int    `json:"survived"`
-	// LeftBehind are pids: what an earlier process of the session has left behind.
+	// LeftBehind are the pids of orphans of an earlier process of the session.
 	LeftBehind []int `json:"leftBehind,omitempty"`
 }
 

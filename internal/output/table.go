@@ -12,21 +12,22 @@ import (
 	"agentctl/discover"
 )
 
-// TextOptions is how a table or block is to look.
+// TextOptions says how tables and blocks of text are formatted.
 type TextOptions struct {
-	// Width is how many columns the terminal has; 0: unlimited, and nothing is shortened.
+	// Width is the width of the terminal in columns; 0: unlimited, and nothing is truncated.
 	Width int
-	// Color allows colours.
+	// Color enables ANSI colours.
 	Color bool
-	// Now is what ages are counted from; times are shown in its zone.
+	// Now is the time from which ages are computed. Times are printed in its time zone.
 	Now time.Time
-	// Home is shown as ~.
+	// Home is the home directory, which is printed as ~.
 	Home string
-	// MinShortID is the least number of characters by which an agent's ID means one session; nil: [discover.MinShortID].
+	// MinShortID returns how many characters of an ID agentctl accepts at least as an abbreviation of it; nil:
+	// [discover.MinShortID].
 	MinShortID func(agent, id string) int
 }
 
-// SortWaitingFirst puts the sessions that wait for the person before the others, which stay in their order.
+// SortWaitingFirst moves waiting sessions to the front. The sort is stable.
 func SortWaitingFirst(sessions []discover.Session) {
 	rank := func(s discover.Session) int {
 		if s.Status == discover.Waiting {
@@ -37,17 +38,17 @@ func SortWaitingFirst(sessions []discover.Session) {
 	slices.SortStableFunc(sessions, func(a, b discover.Session) int { return rank(a) - rank(b) })
 }
 
-// SessionTable writes one row a session, with a heading. It fits the width; into a pipe (Width 0) it shows everything whole.
-func SessionTable(w io.Writer, sessions []discover.Session, look TextOptions) error {
-	return look.sessionGrid(sessions).flush(w, look)
+// SessionTable writes a header, and one row a session, fitted to the width.
+func SessionTable(w io.Writer, sessions []discover.Session, opts TextOptions) error {
+	return opts.sessionGrid(sessions).print(w, opts)
 }
 
-// sessionGrid is a grid with one row a session.
-func (l TextOptions) sessionGrid(sessions []discover.Session) *grid {
+// sessionGrid returns the grid of [SessionTable].
+func (o TextOptions) sessionGrid(sessions []discover.Session) *grid {
 	g := &grid{columns: []column{
 		{header: "ID"},
 		{header: "AGENT", dropOrder: optional + 2},
-		{header: "STATUS", colored: l.Color, preferred: 20, min: 12},
+		{header: "STATUS", colored: o.Color, preferred: 20, min: 12},
 		{header: "PID", dropOrder: optional + 3, alignRight: true},
 		{header: "AGE", dropOrder: optional + 4, alignRight: true},
 		{header: "LAST", dropOrder: optional, alignRight: true},
@@ -55,26 +56,26 @@ func (l TextOptions) sessionGrid(sessions []discover.Session) *grid {
 		{header: "DIR", dropOrder: 2, keepEnd: true, preferred: 16, min: 12},
 		{header: "TITLE", dropOrder: 1, preferred: 20, min: 12},
 	}}
-	full := make([]SessionID, len(sessions))
+	fullIDs := make([]SessionID, len(sessions))
 	for i := range sessions {
-		full[i] = SessionID{string(sessions[i].Agent), sessions[i].ID}
+		fullIDs[i] = SessionID{string(sessions[i].Agent), sessions[i].ID}
 	}
-	ids := l.ShortIDs(full)
+	ids := o.ShortIDs(fullIDs)
 	g.rows = make([]row, 0, len(sessions))
 	for i := range sessions {
 		s := &sessions[i]
 		g.add(row{
 			cells: []string{
-				cmp.Or(ids[i], "-"), string(s.Agent), Sanitize(statusText(s)), pidText(s), processAge(s, l.Now), Age(s.Activity(), l.Now),
-				Sanitize(s.Group), Sanitize(l.shortDir(s.Dir)), Sanitize(cmp.Or(s.Title, s.Prompt)),
+				cmp.Or(ids[i], "-"), string(s.Agent), Sanitize(statusText(s)), pidText(s), processAge(s, o.Now), Age(s.Activity(), o.Now),
+				Sanitize(s.Group), Sanitize(o.shortDir(s.Dir)), Sanitize(cmp.Or(s.Title, s.Prompt)),
 			},
-			color: colorOf(s),
+			color: statusColor(s),
 		})
 	}
 	return g
 }
 
-// statusText is the status with the word that qualifies it.
+// statusText is the status, followed in parentheses by what qualifies it.
 func statusText(s *discover.Session) string {
 	switch {
 	case s.Status == discover.Waiting && s.WaitingFor != "":
@@ -87,7 +88,7 @@ func statusText(s *discover.Session) string {
 	return string(s.Status)
 }
 
-// pidText names the processes; "*" marks one that serves other sessions too.
+// pidText lists the pids; "*" marks a process that serves other sessions too.
 func pidText(s *discover.Session) string {
 	var pids []string
 	for _, p := range s.Processes {
@@ -100,7 +101,7 @@ func pidText(s *discover.Session) string {
 	return text
 }
 
-// processAge is how long the first of the processes has lived, "" where there is none.
+// processAge is the age of the first process, or "" if there is none.
 func processAge(s *discover.Session, now time.Time) string {
 	if len(s.Processes) == 0 {
 		return ""
@@ -108,10 +109,10 @@ func processAge(s *discover.Session, now time.Time) string {
 	return Age(s.Processes[0].Started, now)
 }
 
-// shortDir shortens the home directory to ~, whole path elements only.
-func (l TextOptions) shortDir(path string) string {
-	home := filepath.Clean(l.Home)
-	if l.Home == "" || home == "/" {
+// shortDir replaces the home directory with ~, if it is a whole prefix of path elements.
+func (o TextOptions) shortDir(path string) string {
+	home := filepath.Clean(o.Home)
+	if o.Home == "" || home == "/" {
 		return path
 	}
 	if rest, ok := strings.CutPrefix(path, home); ok && (rest == "" || rest[0] == '/') {
@@ -120,15 +121,15 @@ func (l TextOptions) shortDir(path string) string {
 	return path
 }
 
-// colorOf is the ANSI SGR parameter for a session's status.
-func colorOf(s *discover.Session) string {
+// statusColor is the ANSI SGR parameter for the status of a session.
+func statusColor(s *discover.Session) string {
 	switch {
 	case s.Outcome == discover.Failed, s.Error != "":
 		return "31" // red
 	case s.Status == discover.Running:
 		return "32" // green
 	case s.Status == discover.Waiting:
-		return "30;43" // black on yellow: on a white background yellow letters cannot be read
+		return "30;43" // black on yellow: yellow text is unreadable on a white background
 	case s.Status == discover.Idle:
 		return "36" // cyan
 	case s.Status == discover.Unknown:

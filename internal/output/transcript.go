@@ -11,43 +11,43 @@ import (
 	"agentctl/discover"
 )
 
-// Transcript writes messages for people, one after the other. What a session said is indented, so that it cannot look
-// like what is said about it.
+// Transcript prints messages as text. It indents the content of a message, so that content cannot imitate a
+// header.
 type Transcript struct {
 	opts TranscriptOptions
 	out  io.Writer
-	// lastHeader is who was named last, models what answered last in each session.
+	// lastHeader identifies the header printed last; lastModels has the model that answered last in each session.
 	lastHeader string
 	lastModels map[string]string
 }
 
-// TranscriptOptions is how a transcript is to look.
+// TranscriptOptions says how a transcript is formatted.
 type TranscriptOptions struct {
 	TextOptions
-	// ShowAge says of each message how long ago it was.
+	// ShowAge adds to each time how long ago it was.
 	ShowAge bool
-	// ShowTools shows what tools were called with and what they returned.
+	// ShowTools prints the input and output of tool calls.
 	ShowTools bool
-	// Full shortens nothing of that. Without a width nothing is shortened either.
+	// Full prints inputs, outputs and summaries without truncation. With Width 0 they are never truncated.
 	Full bool
 }
 
-// NewTranscript begins one.
-func NewTranscript(out io.Writer, look TranscriptOptions) *Transcript {
-	return &Transcript{opts: look, out: out, lastModels: map[string]string{}}
+// NewTranscript returns a Transcript that writes to out.
+func NewTranscript(out io.Writer, opts TranscriptOptions) *Transcript {
+	return &Transcript{opts: opts, out: out, lastModels: map[string]string{}}
 }
 
-// TranscriptMessage is a message for a [Transcript], with the session that it is of as it is now.
+// TranscriptMessage is a message, with the current state of its session.
 type TranscriptMessage struct {
 	discover.Message
 	CurrentSession discover.Session
-	// SessionLabel names the session beside the message; "" needs no naming.
+	// SessionLabel names the session in front of the message; "" if there is only one session.
 	SessionLabel string
-	// Changed: it was written before, and is another one now.
+	// Changed: the message was printed before, and has changed since.
 	Changed bool
 }
 
-// Write adds a message. Of a call that was written before it tells what has become of it.
+// Write prints a message. For a tool call that was printed before, it prints the new state of the call.
 func (t *Transcript) Write(e TranscriptMessage) error {
 	var b strings.Builder
 	switch {
@@ -63,7 +63,7 @@ func (t *Transcript) Write(e TranscriptMessage) error {
 	return t.flush(&b)
 }
 
-// WriteWaiting ends a transcript that does not show what its session waits for.
+// WriteWaiting ends a transcript whose messages do not show what the session waits for.
 func (t *Transcript) WriteWaiting(s discover.Session) error {
 	var b strings.Builder
 	t.writeBlankLine(&b)
@@ -76,15 +76,15 @@ func (t *Transcript) flush(b *strings.Builder) error {
 	return err
 }
 
-// writeBlankLine parts a paragraph from the one before.
+// writeBlankLine separates a paragraph from the one before.
 func (t *Transcript) writeBlankLine(b *strings.Builder) {
 	if t.lastHeader != "" {
 		b.WriteByte('\n')
 	}
-	t.lastHeader = "nobody"
+	t.lastHeader = "none"
 }
 
-// writeHeader names who speaks, when, and with which model if that is another one than before.
+// writeHeader prints the role, the time, and the model if it has changed.
 func (t *Transcript) writeHeader(b *strings.Builder, e TranscriptMessage) {
 	t.writeBlankLine(b)
 	name, color := headerLabel(e.Message)
@@ -105,7 +105,7 @@ func (t *Transcript) writeHeader(b *strings.Builder, e TranscriptMessage) {
 	b.WriteString(line + "\n")
 }
 
-// headerLabel is what a message is called, and its colour.
+// headerLabel is the label of a message and its colour.
 func headerLabel(m discover.Message) (name, color string) {
 	switch m.Kind {
 	case discover.KindError:
@@ -141,19 +141,19 @@ func (t *Transcript) sessionLabel(e TranscriptMessage) string {
 	return t.colored("2", "["+e.SessionLabel+"]") + " "
 }
 
-// writeText adds the words of a message. A summary is long, and nobody's.
+// writeText prints the text of a message. The summary of a compaction is long and may be truncated.
 func (t *Transcript) writeText(b *strings.Builder, e TranscriptMessage) {
-	if name, _ := headerLabel(e.Message); e.Text == "" || e.Text == name { // it says no more than its head
+	if name, _ := headerLabel(e.Message); e.Text == "" || e.Text == name { // the header says it all
 		return
 	}
-	most := 0
+	limit := 0
 	if e.Kind == discover.KindCompaction {
-		most = t.maxLines()
+		limit = t.maxLines()
 	}
-	t.writeLines(b, e.Text, "  ", most)
+	t.writeLines(b, e.Text, "  ", limit)
 }
 
-// colored colours a text.
+// colored adds a colour to a text, if colours are enabled.
 func (t *Transcript) colored(color, text string) string {
 	if !t.opts.Color || color == "" {
 		return text
@@ -161,5 +161,5 @@ func (t *Transcript) colored(color, text string) string {
 	return "\x1b[" + color + "m" + text + "\x1b[0m"
 }
 
-// displayWidth is that of a text, which may have colours.
+// displayWidth is the width of a text, which may contain colours.
 func displayWidth(s string) int { return displaywidth.Options{ControlSequences: true}.String(s) }

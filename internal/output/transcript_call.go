@@ -9,7 +9,7 @@ import (
 	"agentctl/discover"
 )
 
-// writeCall adds a tool's call: a line, and if that is asked for what it was called with and what it returned.
+// writeCall prints a tool call: one line, and its input and output with ShowTools.
 func (t *Transcript) writeCall(b *strings.Builder, e TranscriptMessage) {
 	if name, _ := headerLabel(e.Message); t.lastHeader != e.SessionLabel+"\n"+name {
 		t.writeHeader(b, e)
@@ -27,7 +27,7 @@ func (t *Transcript) writeOutput(b *strings.Builder, e TranscriptMessage) {
 	}
 }
 
-// callLine says in one line what is called and how far it has got.
+// callLine formats a tool call and its state on one line.
 func (t *Transcript) callLine(e TranscriptMessage, state string) string {
 	if e.Tool.State == discover.ToolFailed && !t.opts.ShowTools {
 		if why := Sanitize(firstLine(e.Tool.Output)); why != "" {
@@ -49,26 +49,27 @@ func (t *Transcript) callLine(e TranscriptMessage, state string) string {
 	return line + "\n"
 }
 
-// bullet begins the line of a call.
+// bullet begins the line of a tool call.
 const bullet = "⏺ "
 
-// fitWords makes the words of a call fit into so many columns: first what it does, then how it ended, then its name.
+// fitWords truncates the three words of a call line to a width: first the summary of the input, then the state,
+// then the name of the tool.
 func (t *Transcript) fitWords(words []string, columns int) {
-	over := -columns - len(columnGap)
+	excess := -columns - len(columnGap)
 	for _, w := range words {
 		if w != "" {
-			over += displaywidth.String(w) + len(columnGap)
+			excess += displaywidth.String(w) + len(columnGap)
 		}
 	}
-	for _, part := range []struct{ word, least int }{{1, 12}, {2, 12}, {0, 8}, {1, 4}, {2, 7}, {0, 4}} {
-		if is := displaywidth.String(words[part.word]); over > 0 && is > part.least {
-			words[part.word] = truncate(words[part.word], max(part.least, is-over), false)
-			over -= is - displaywidth.String(words[part.word])
+	for _, part := range []struct{ word, min int }{{1, 12}, {2, 12}, {0, 8}, {1, 4}, {2, 7}, {0, 4}} {
+		if w := displaywidth.String(words[part.word]); excess > 0 && w > part.min {
+			words[part.word] = truncate(words[part.word], max(part.min, w-excess), false)
+			excess -= w - displaywidth.String(words[part.word])
 		}
 	}
 }
 
-// stateText says how far a call has got; nothing of one that is done.
+// stateText is the state of a call; "" for one that is done.
 func stateText(e TranscriptMessage) string {
 	switch e.Tool.State {
 	case discover.ToolDone:
@@ -100,7 +101,7 @@ func stateColor(s discover.ToolState) string {
 	return "36"
 }
 
-// firstLine is the first one with something in it.
+// firstLine is the first line that is not blank.
 func firstLine(s string) string {
 	for line := range strings.Lines(s) {
 		if strings.TrimSpace(line) != "" {

@@ -7,7 +7,7 @@ import (
 	"agentctl/discover"
 )
 
-// WaitingOn is the call of a tool that a waiting session needs the person for.
+// WaitingOn is the JSON object of the tool call that a waiting session needs the user for.
 type WaitingOn struct {
 	Tool      string   `json:"tool"`
 	Brief     string   `json:"brief,omitempty"`
@@ -15,7 +15,7 @@ type WaitingOn struct {
 	Questions []string `json:"questions,omitempty"`
 }
 
-// WaitingOnText names the call on one line, as in "Bash: rm -rf build", safe for a terminal; "" of nil.
+// WaitingOnText formats the call on one line, such as "Bash: rm -rf build", safe for a terminal; "" for nil.
 func WaitingOnText(on *discover.WaitingOn) string {
 	if on == nil {
 		return ""

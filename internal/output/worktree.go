@@ -7,52 +7,52 @@ import (
 	"strings"
 )
 
-// Worktree is a git worktree, as JSON has it: git's own facts, and who lives there.
+// Worktree is the JSON object of a git worktree: what git reports, and the live sessions in it.
 type Worktree struct {
 	Path   string `json:"path"`
 	Branch string `json:"branch,omitempty"`
 	Head   string `json:"head,omitempty"`
-	// Main: the repository's own. Bare: it has no files.
+	// Main: the main worktree of the repository. Bare: the repository has no working files.
 	Main     bool `json:"main"`
 	Bare     bool `json:"bare"`
 	Detached bool `json:"detached"`
-	// HalfMade: git has not finished making it; it is at work, or was killed.
+	// HalfMade: `git worktree add` has not finished: it is running, or was killed.
 	HalfMade    bool   `json:"halfMade"`
 	Locked      bool   `json:"locked"`
 	LockReason  string `json:"lockReason,omitempty"`
 	Prunable    bool   `json:"prunable"`
 	PruneReason string `json:"pruneReason,omitempty"`
-	// Group is the launch group that its branch was made for.
+	// Group is the launch group for which the branch was created.
 	Group string `json:"group,omitempty"`
-	// Sessions are the live ones in it.
+	// Sessions are the live sessions in the worktree.
 	Sessions []Session `json:"sessions"`
 }
 
-// CleanResult is what became of a worktree or a branch that was to be removed, as JSON has it.
+// CleanResult is the JSON object of one worktree or branch that worktree clean considered for removal.
 type CleanResult struct {
-	// Path is "" where there is a branch alone.
+	// Path is "" for a branch without a worktree.
 	Path   string `json:"path,omitempty"`
 	Branch string `json:"branch,omitempty"`
-	// Result is removed, planned, refused or failed; of a branch alone too.
+	// Result is removed, planned, refused or failed.
 	Result string `json:"result"`
-	// BranchDeleted: so was the branch.
+	// BranchDeleted: the branch was deleted as well.
 	BranchDeleted bool `json:"branchDeleted"`
-	// Reasons are why it was refused, Message is what failed.
+	// Reasons say why the removal was refused; Message is the error if it failed.
 	Reasons []CleanReason `json:"reasons"`
 	Message string        `json:"message,omitempty"`
 }
 
-// CleanReason is one reason against removing a worktree, in a word and in words.
+// CleanReason is one reason against removal: a code and a sentence.
 type CleanReason struct {
 	Why     string `json:"why"`
 	Message string `json:"message"`
 }
 
-// shortHashLen is how many digits of a commit a table shows, as git does in most repositories.
+// shortHashLen is the number of digits of a commit hash in a table, as in the output of git for most repositories.
 const shortHashLen = 9
 
-// WorktreeTable writes one row a worktree, with a heading.
-func WorktreeTable(w io.Writer, list []Worktree, look TextOptions) error {
+// WorktreeTable writes a header, and one row a worktree.
+func WorktreeTable(w io.Writer, list []Worktree, opts TextOptions) error {
 	g := grid{columns: []column{
 		{header: "PATH", keepEnd: true, min: 20},
 		{header: "BRANCH", dropOrder: 2, min: 12},
@@ -60,28 +60,28 @@ func WorktreeTable(w io.Writer, list []Worktree, look TextOptions) error {
 		{header: "STATE", dropOrder: 3, min: 20},
 		{header: "SESSIONS", dropOrder: 1, min: 30},
 	}}
-	var full []SessionID
+	var fullIDs []SessionID
 	for _, t := range list {
 		for _, s := range t.Sessions {
-			full = append(full, newSessionID(s.Adapter, s.ID))
+			fullIDs = append(fullIDs, newSessionID(s.Adapter, s.ID))
 		}
 	}
-	ids := look.ShortIDs(full)
+	ids := opts.ShortIDs(fullIDs)
 	for _, t := range list {
-		var who []string
+		var sessions []string
 		for _, s := range t.Sessions {
-			who = append(who, fmt.Sprintf("%s %s %s", s.Adapter, cmp.Or(ids[0], "-"), s.Status))
+			sessions = append(sessions, fmt.Sprintf("%s %s %s", s.Adapter, cmp.Or(ids[0], "-"), s.Status))
 			ids = ids[1:]
 		}
 		g.add(row{cells: []string{
-			Sanitize(look.shortDir(t.Path)), Sanitize(cmp.Or(t.Branch, "-")), t.Head[:min(len(t.Head), shortHashLen)],
-			Sanitize(strings.Join(t.states(), ", ")), strings.Join(who, ", "),
+			Sanitize(opts.shortDir(t.Path)), Sanitize(cmp.Or(t.Branch, "-")), t.Head[:min(len(t.Head), shortHashLen)],
+			Sanitize(strings.Join(t.states(), ", ")), strings.Join(sessions, ", "),
 		}})
 	}
-	return g.flush(w, look)
+	return g.print(w, opts)
 }
 
-// states are what is special about it, in words.
+// states returns what is special about the worktree, such as "locked (reason)".
 func (t Worktree) states() []string {
 	var out []string
 	for _, state := range []struct {

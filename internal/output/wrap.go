@@ -7,14 +7,14 @@ import (
 	"github.com/clipperhouse/displaywidth"
 )
 
-// minWrapWidth is that of the narrowest text: in a narrower terminal lines are too wide.
+// minWrapWidth is the width of the narrowest text. In a narrower terminal, lines are too wide.
 const minWrapWidth = 8
 
-// tabStop is how far apart the columns are that a tab goes to.
+// tabStop is the distance between tab stops in columns.
 const tabStop = 4
 
-// wrap parts a line into such as are at most that wide, between words where it can. What goes on is indented as the line
-// is. The line is clean and has no line breaks.
+// wrap breaks a line into lines of at most width columns, between words if possible. Continuation lines have the
+// indentation of the first. The line must be sanitized and contain no line break.
 func wrap(line string, width int) (out []string) {
 	line = strings.TrimRight(expandTabs(line), " ")
 	width = max(width, minWrapWidth)
@@ -31,25 +31,25 @@ func wrap(line string, width int) (out []string) {
 	}
 }
 
-// fitLen is how much of a text goes into a line, in bytes: all of it, or up to the end of a word, or of a word that is
-// too long what there is room for. It is never nothing.
+// fitLen returns how many bytes of s fit into a line: all of s, or up to the end of the last word that fits, or as
+// much of the first word as fits. It is never 0.
 func fitLen(s string, room int) int {
-	at, word, used := 0, 0, 0 // word: where the last one that fits ends
-	inside := false
+	at, wordEnd, used := 0, 0, 0 // wordEnd: of the last word that fits
+	inWord := false
 	for g := displaywidth.StringGraphemes(s); g.Next(); at += len(g.Value()) {
 		blank := g.Value() == " "
-		if blank && inside {
-			word = at
+		if blank && inWord {
+			wordEnd = at
 		}
-		inside = !blank
+		inWord = !blank
 		if used += g.Width(); used > room && !blank && at > 0 {
-			return cmp.Or(word, at)
+			return cmp.Or(wordEnd, at)
 		}
 	}
 	return len(s)
 }
 
-// expandTabs puts blanks for tabs.
+// expandTabs replaces tabs with blanks.
 func expandTabs(line string) string {
 	if !strings.Contains(line, "\t") {
 		return line

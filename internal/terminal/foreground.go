@@ -6,7 +6,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Foreground reports whether the keys of our terminal that are signals reach us, and all others of our process group.
+// Foreground reports whether our process group is the foreground process group of the terminal. If so, Ctrl-C and
+// Ctrl-Z signal us and every process of the group.
 func Foreground() bool {
 	tty, err := os.Open("/dev/tty")
 	if err != nil {

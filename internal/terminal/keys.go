@@ -7,10 +7,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// readKeys reads the keys that are typed, until stop is called; the channel is closed if the terminal is gone. It never waits in
-// a read: that could not be ended, and would take a key that is meant for the next program.
+// readKeys reads keys from the terminal until stop is called. It closes the channel if the terminal is gone. It
+// polls before each read: a pending read could not be cancelled, and would take a key meant for the next program.
 func readKeys(in *os.File) (keys <-chan byte, stop func(), err error) {
-	woken, wake, err := os.Pipe()
+	stopRead, stopWrite, err := os.Pipe()
 	if err != nil {
 		return nil, nil, err
 	}
@@ -18,9 +18,9 @@ func readKeys(in *os.File) (keys <-chan byte, stop func(), err error) {
 	go func() {
 		defer close(done)
 		defer close(out)
-		defer woken.Close()
+		defer stopRead.Close()
 		buf := make([]byte, 1)
-		for waitForKey(in, woken) {
+		for waitForKey(in, stopRead) {
 			n, err := unix.Read(int(in.Fd()), buf)
 			switch {
 			case errors.Is(err, unix.EINTR), errors.Is(err, unix.EAGAIN):
@@ -35,12 +35,12 @@ func readKeys(in *os.File) (keys <-chan byte, stop func(), err error) {
 			}
 		}
 	}()
-	return out, func() { close(quit); wake.Close(); <-done }, nil
+	return out, func() { close(quit); stopWrite.Close(); <-done }, nil
 }
 
-// waitForKey waits until there is something to read, or until the other end of woken is closed.
-func waitForKey(in, woken *os.File) bool {
-	set := []unix.PollFd{{Fd: int32(in.Fd()), Events: unix.POLLIN}, {Fd: int32(woken.Fd()), Events: unix.POLLIN}}
+// waitForKey waits for input. It reports false once the write end of stopRead is closed.
+func waitForKey(in, stopRead *os.File) bool {
+	set := []unix.PollFd{{Fd: int32(in.Fd()), Events: unix.POLLIN}, {Fd: int32(stopRead.Fd()), Events: unix.POLLIN}}
 	for {
 		_, err := unix.Poll(set, -1)
 		if !errors.Is(err, unix.EINTR) {

@@ -9,26 +9,27 @@ import (
 )
 
 const (
-	// enterAltScreen goes to the terminal's other screen, empty, without a cursor; shut goes back.
+	// enterAltScreen switches to the alternate screen, clears it and hides the cursor; leaveAltScreen switches back.
 	enterAltScreen = "\x1b[?1049h\x1b[?25l\x1b[H\x1b[2J"
 	leaveAltScreen = "\x1b[?25h\x1b[?1049l"
 )
 
-// screenMode is how a terminal was, and whether it is ours.
+// screenMode is the state of the terminal: its saved mode, and whether ours is active.
 type screenMode struct {
 	in, out *os.File
 	saved   unix.Termios
 	active  bool
 }
 
-// enterScreenMode makes the terminal ours.
+// enterScreenMode saves the mode of the terminal and enters ours.
 func enterScreenMode(in, out *os.File) (*screenMode, error) {
 	m := &screenMode{in: in, out: out}
 	return m, m.enter()
 }
 
-// enter has keys come one by one and unseen, though those that end a program remain signals, and shows our screen. If the terminal
-// is ours already, that is made sure of: a shell that had it meanwhile gives it back otherwise.
+// enter disables line buffering and echo, and switches to the alternate screen. Keys that generate signals still
+// do, except Ctrl-Z. If our mode is active already, enter sets it again: a shell that used the terminal meanwhile
+// may have changed it.
 func (m *screenMode) enter() error {
 	now, err := unix.IoctlGetTermios(int(m.in.Fd()), getTermios)
 	if err != nil {
@@ -39,7 +40,7 @@ func (m *screenMode) enter() error {
 	}
 	now.Lflag &^= unix.ICANON | unix.ECHO
 	now.Cc[unix.VMIN], now.Cc[unix.VTIME] = 1, 0
-	now.Cc[unix.VSUSP] = 0 // it comes as a key: the terminal is given back first
+	now.Cc[unix.VSUSP] = 0 // delivered as a key, so that the terminal can be restored first
 	m.active = true
 	if err := retryEINTR(func() error { return unix.IoctlSetTermios(int(m.in.Fd()), setTermios, now) }); err != nil {
 		m.restore()
@@ -49,7 +50,7 @@ func (m *screenMode) enter() error {
 	return err
 }
 
-// restore leaves the terminal as it was. Nothing more can be done if that fails: then there is none any more.
+// restore restores the saved mode and the normal screen. It ignores errors: they mean that the terminal is gone.
 func (m *screenMode) restore() {
 	if !m.active {
 		return
@@ -59,6 +60,7 @@ func (m *screenMode) restore() {
 	_ = retryEINTR(func() error { return unix.IoctlSetTermios(int(m.in.Fd()), setTermios, &m.saved) })
 }
 
+// retryEINTR calls do until it is not interrupted by a signal.
 func retryEINTR(do func() error) error {
 	for {
 		if err := do(); !errors.Is(err, unix.EINTR) {

@@ -1,5 +1,5 @@
-// Package terminal shows on a terminal what changes, redrawn in place, until the person has seen enough. However that
-// ends – a key, a signal, an error, a panic – the terminal is left as it was.
+// Package terminal redraws changing output in place on a terminal, until the user quits. It restores the terminal
+// however that ends: by a key, a signal, an error or a panic.
 package terminal
 
 import (
@@ -14,22 +14,22 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// redrawInterval is how often a frame is drawn though nothing has changed: it may show ages.
+// redrawInterval is how often a frame is redrawn even if nothing has changed, since it may contain ages.
 const redrawInterval = time.Second
 
-// Screen is a terminal, and what to show on it.
+// Screen is a terminal and its content.
 type Screen struct {
-	// In and Out are the terminal, read from and written to.
+	// In and Out are the terminal, opened for reading and for writing.
 	In, Out *os.File
-	// Frame returns the lines of a frame, at most rows of them, none wider than columns.
+	// Frame returns the lines of a frame: at most rows lines, each at most columns wide.
 	Frame func(columns, rows int) []string
-	// Changed says that there is something new to draw. Once it is closed, all has been shown.
+	// Changed requests a redraw. Show returns when it is closed.
 	Changed <-chan struct{}
 }
 
-// Show draws frames until q or Ctrl-C is typed, or Changed is closed; the error is nil then. It is [context.Canceled] if
-// SIGTERM, SIGHUP or SIGQUIT ends it, or the terminal is gone. Ctrl-Z suspends it, and the terminal is the shell's until
-// it goes on.
+// Show draws frames until the user types q or Ctrl-C, or Changed is closed; then it returns nil. It returns
+// [context.Canceled] if SIGTERM, SIGHUP or SIGQUIT arrives, or if the terminal is gone. Ctrl-Z restores the
+// terminal and suspends the process.
 func (s *Screen) Show(ctx context.Context) error {
 	m, err := enterScreenMode(s.In, s.Out)
 	if err != nil {
@@ -73,14 +73,15 @@ func (s *Screen) Show(ctx context.Context) error {
 				}
 			}
 		case sig := <-signals:
-			if over, err := m.handleSignal(sig); over || err != nil {
+			if quit, err := m.handleSignal(sig); quit || err != nil {
 				return err
 			}
 		}
 	}
 }
 
-// handledSignals are the signals that a terminal's program has to do with. One that is to be ignored stays so.
+// handledSignals are the signals that Show handles. A signal that was ignored when the program started stays
+// ignored.
 func handledSignals() (list []os.Signal) {
 	for _, sig := range []os.Signal{
 		unix.SIGINT, unix.SIGTERM, unix.SIGHUP, unix.SIGQUIT, unix.SIGCONT, unix.SIGWINCH,
@@ -92,39 +93,40 @@ func handledSignals() (list []os.Signal) {
 	return list
 }
 
-// handleSignal does what a signal asks for. The next frame shows what has come of it.
-func (m *screenMode) handleSignal(sig os.Signal) (over bool, err error) {
+// handleSignal handles a signal, and reports whether Show must return. The next frame shows the effect of the
+// others.
+func (m *screenMode) handleSignal(sig os.Signal) (quit bool, err error) {
 	switch sig {
 	case unix.SIGINT:
 		return true, nil
 	case unix.SIGTERM, unix.SIGHUP, unix.SIGQUIT:
 		return true, context.Canceled
-	case unix.SIGCONT: // the terminal may have been used since we were stopped
+	case unix.SIGCONT: // other programs may have used the terminal meanwhile
 		return false, m.enter()
 	}
 	return false, nil
 }
 
-// suspend stops this process and those that its shell has started with it, as the key does in any other program, and
-// returns when they go on. SIGTSTP must not be heeded for that: Go does not unlearn it. The kernel lets processes that no
-// shell looks after run on: then it goes on soon.
+// suspend stops the process group, as Ctrl-Z does in any other program, and returns when it is continued. It sends
+// SIGTSTP to the group without a handler, since Go cannot restore the default action of a signal once it has been
+// caught. The kernel does not stop an orphaned process group: then suspend returns after a timeout.
 func suspend() {
-	on := make(chan os.Signal, 1)
-	signal.Notify(on, unix.SIGCONT)
-	defer signal.Stop(on)
+	continued := make(chan os.Signal, 1)
+	signal.Notify(continued, unix.SIGCONT)
+	defer signal.Stop(continued)
 	if unix.Kill(0, unix.SIGTSTP) != nil {
 		return
 	}
-	late := time.NewTimer(redrawInterval)
-	defer late.Stop()
+	timeout := time.NewTimer(redrawInterval)
+	defer timeout.Stop()
 	select {
-	case <-on:
-	case <-late.C:
+	case <-continued:
+	case <-timeout.C:
 	}
 }
 
-// draw writes a frame in one piece. Each line is cleared before it is written: behind one that fills the screen's whole
-// width, the cursor still stands on its last character.
+// draw writes a frame with one write. It clears each line before it writes it: after a line that fills the whole
+// width, the cursor is still on its last character, which a clear would erase.
 func (s *Screen) draw() error {
 	columns, rows := terminalSize(s.Out)
 	var b strings.Builder
@@ -140,13 +142,13 @@ func (s *Screen) draw() error {
 		b.WriteString("\r\n\x1b[J")
 	}
 	_, err := s.Out.WriteString(b.String())
-	if errors.Is(err, syscall.EIO) { // it was taken away
+	if errors.Is(err, syscall.EIO) { // the terminal is gone
 		return context.Canceled
 	}
 	return err
 }
 
-// terminalSize is the terminal's; one that does not tell is taken to have the usual one.
+// terminalSize returns the size of the terminal, or 80×24 if it is unknown.
 func terminalSize(f *os.File) (columns, rows int) {
 	columns, rows = 80, 24
 	if w, err := unix.IoctlGetWinsize(int(f.Fd()), unix.TIOCGWINSZ); err == nil && w.Col > 0 && w.Row > 0 {

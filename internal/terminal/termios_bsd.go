@@ -6,5 +6,5 @@ import "golang.org/x/sys/unix"
 
 const (
 	getTermios = unix.TIOCGETA
-	setTermios = unix.TIOCSETAW // once all is written
+	setTermios = unix.TIOCSETAW // after pending output is written
 )

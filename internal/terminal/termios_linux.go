@@ -4,5 +4,5 @@ import "golang.org/x/sys/unix"
 
 const (
 	getTermios = unix.TCGETS
-	setTermios = unix.TCSETSW // once all is written
+	setTermios = unix.TCSETSW // after pending output is written
 )

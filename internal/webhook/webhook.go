@@ -1,8 +1,8 @@
-// Package webhook posts JSON to a URL, signed, and again where that may help.
+// Package webhook posts signed JSON to a URL, with retries.
 //
-// It sends through curl(1): TLS of our own would make the binary larger than it may be, and curl knows the system's
-// certificates and proxies. What it is told, the URL above all, does not stand in its command line, where any user's
-// ps(1) would show it.
+// It runs curl(1). TLS of our own would make the binary larger than its limit, and curl knows the certificates and
+// proxies of the system. The URL and all other options go through a pipe, because any user can read the command
+// line of a process with ps(1).
 package webhook
 
 import (
@@ -22,18 +22,18 @@ import (
 	"time"
 )
 
-// Endpoint is where to post to.
+// Endpoint is a URL to post to.
 type Endpoint struct {
-	// URL is of http or https.
+	// URL has the scheme http or https.
 	URL string
-	// Secret signs the bodies; empty: they are not signed.
+	// Secret is the key of the signature; empty: bodies are not signed.
 	Secret []byte
-	// Curl is the program's path, Environ what it is started with.
+	// Curl is the path of curl, Environ its environment.
 	Curl    string
 	Environ []string
 }
 
-// CheckURL returns what is wrong with a URL; nil if nothing is.
+// CheckURL returns an error if a URL is not valid for a webhook.
 func CheckURL(address string) error {
 	u, err := url.Parse(address)
 	switch {
@@ -50,22 +50,22 @@ func CheckURL(address string) error {
 }
 
 const (
-	// maxURLLen is the most bytes that a URL may have: most servers take no more.
+	// maxURLLen is the maximum length of a URL in bytes: most servers accept no more.
 	maxURLLen = 8192
-	// postTimeout is the most that one post may take.
+	// postTimeout limits one post.
 	postTimeout = 10 * time.Second
 )
 
-// Post sends one body. Statuses from 200 to 299 are well; redirections are not followed. Errors: [*StatusError]; others,
-// in curl's words, where there was no answer; the context's.
-func (h Endpoint) Post(ctx context.Context, event string, body []byte) error {
-	config, err := h.curlConfig(event, Sign(h.Secret, body))
+// Post sends one body. Any status from 200 to 299 is success; redirects are not followed. The error is a
+// [*StatusError], the error of the context, or the message of curl if there was no response.
+func (e Endpoint) Post(ctx context.Context, event string, body []byte) error {
+	config, err := e.curlConfig(event, Sign(e.Secret, body))
 	if err != nil {
 		return err
 	}
 	defer config.Close()
-	cmd := exec.CommandContext(ctx, h.Curl, "--disable", "--config", "/dev/fd/3")
-	cmd.Env, cmd.ExtraFiles = h.Environ, []*os.File{config}
+	cmd := exec.CommandContext(ctx, e.Curl, "--disable", "--config", "/dev/fd/3")
+	cmd.Env, cmd.ExtraFiles = e.Environ, []*os.File{config}
 	cmd.Stdin = bytes.NewReader(body)
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
@@ -87,12 +87,13 @@ func (h Endpoint) Post(ctx context.Context, event string, body []byte) error {
 	return nil
 }
 
-// curlConfig is a pipe that holds what curl is to do: curl(1), --config. The body is on its stdin.
-func (h Endpoint) curlConfig(event, signature string) (*os.File, error) {
+// curlConfig returns the read end of a pipe that contains the options, in the format of curl --config. The body
+// goes to stdin.
+func (e Endpoint) curlConfig(event, signature string) (*os.File, error) {
 	var b strings.Builder
 	set := func(name, value string) { fmt.Fprintf(&b, "%s = %s\n", name, quoteCurl(value)) }
 	b.WriteString("silent\nshow-error\ngloboff\n")
-	set("url", h.URL)
+	set("url", e.URL)
 	set("proto", "=http,https")
 	set("max-time", strconv.Itoa(int(postTimeout.Seconds())))
 	set("output", "/dev/null")
@@ -101,7 +102,7 @@ func (h Endpoint) curlConfig(event, signature string) (*os.File, error) {
 	set("header", "Content-Type: application/json")
 	set("header", "Expect:") // no round trip before the body
 	set("header", "X-Agentctl-Event: "+event)
-	if len(h.Secret) > 0 {
+	if len(e.Secret) > 0 {
 		set("header", "X-Agentctl-Signature: "+signature)
 		set("header", "X-Hub-Signature-256: sha256="+signature)
 	}
@@ -110,7 +111,7 @@ func (h Endpoint) curlConfig(event, signature string) (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	_, err = w.WriteString(b.String()) // a pipe has room for it, before anybody reads
+	_, err = w.WriteString(b.String()) // fits into the buffer of a pipe, so it cannot block
 	if err = errors.Join(err, w.Close()); err != nil {
 		r.Close()
 		return nil, err
@@ -118,19 +119,19 @@ func (h Endpoint) curlConfig(event, signature string) (*os.File, error) {
 	return r, nil
 }
 
-// quoteCurl is a value as curl's configuration has it.
+// quoteCurl quotes a value for a curl configuration file.
 func quoteCurl(value string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`, "\r", `\r`, "\t", `\t`).Replace(value) + `"`
 }
 
-// Sign is the HMAC-SHA256 of a body, in hexadecimal digits.
+// Sign returns the HMAC-SHA256 of a body in hexadecimal.
 func Sign(secret, body []byte) string {
 	mac := hmac.New(sha256.New, secret)
 	mac.Write(body)
 	return hex.EncodeToString(mac.Sum(nil))
 }
 
-// StatusError: the answer was not a good one.
+// StatusError is a response with a status outside of 200 to 299.
 type StatusError struct{ Status int }
 
 func (e *StatusError) Error() string {

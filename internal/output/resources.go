@@ -6,40 +6,42 @@ import (
 	"agentctl/discover"
 )
 
-// Resources is what a session does on the machine, beside what its agent stores.
+// Resources is what a session uses on the machine: processes, orphans, and uncommitted changes in its worktree.
+// None of it comes from the storage of the agent.
 type Resources struct {
-	// Processes are its tree, each before what it has started.
+	// Processes is the process tree of the session, each parent before its children.
 	Processes []Process
-	// Orphans are the processes that it has left behind, if it is stopped.
+	// Orphans are the processes that a stopped session left running.
 	Orphans []Process
-	// Changes is nil where there is nothing to be told of; Unchecked says why, if there should be.
+	// Changes is nil if there is nothing to report; ChangesError says why if git could not be asked.
 	Changes      *Changes
 	ChangesError string
 }
 
-// Process is one process of a session's tree, or one that the session has left behind.
+// Process is the JSON object of one process: of the process tree of a session, or an orphan.
 type Process struct {
 	PID       int    `json:"pid"`
 	PPID      int    `json:"ppid"`
 	Name      string `json:"name"`
 	Command   string `json:"command,omitempty"`
 	StartedAt string `json:"startedAt,omitempty"`
-	// CPU is the processor time that it has used, in seconds; Memory what it has in physical memory, in bytes.
+	// CPU is processor time in seconds; Memory is resident memory in bytes.
 	CPU    *float64 `json:"cpu,omitempty"`
 	Memory *int64   `json:"memory,omitempty"`
-	// Ports are the TCP ports that it listens on, in its own network namespace.
+	// Ports are the TCP ports on which it listens, in its own network namespace.
 	Ports []int `json:"ports,omitempty"`
-	// Shared: it serves other sessions as well, or may.
+	// Shared: the process serves other sessions as well, or may.
 	Shared bool `json:"shared,omitempty"`
-	// Adapter and Sessions are set where it runs, or works for, other sessions only; these have the rest of its tree.
+	// Adapter and Sessions are set if the process runs, or works for, other sessions only. Its descendants are listed
+	// with those.
 	Adapter  string   `json:"adapter,omitempty"`
 	Sessions []string `json:"sessions,omitempty"`
 
-	// Depth is how far it stands below the top of the tree.
+	// Depth is the distance to the root of the tree.
 	Depth int `json:"-"`
 }
 
-// Changes are what is not committed in a session's worktree.
+// Changes counts the uncommitted files of a worktree, and the commits ahead of and behind its upstream.
 type Changes struct {
 	Changed   int    `json:"changed"`
 	Untracked int    `json:"untracked"`
@@ -48,7 +50,7 @@ type Changes struct {
 	Behind    *int   `json:"behind,omitempty"`
 }
 
-// Quota is a limit of the agent's provider, as the agent recorded it.
+// Quota is a usage limit of the agent's provider, as the agent recorded it.
 type Quota struct {
 	Name     string   `json:"name,omitempty"`
 	Used     *float64 `json:"used,omitempty"`
@@ -58,10 +60,10 @@ type Quota struct {
 	Time     string   `json:"time,omitempty"`
 }
 
-// NewSessionWithResources puts a session into the contract's words, with what it does on the machine.
-func NewSessionWithResources(s discover.Session, m Resources) Session {
+// NewSessionWithResources is [NewSession] with the resources that the session uses.
+func NewSessionWithResources(s discover.Session, r Resources) Session {
 	out := NewSession(s)
-	out.Processes, out.Orphans, out.Changes = m.Processes, m.Orphans, m.Changes
+	out.Processes, out.Orphans, out.Changes = r.Processes, r.Orphans, r.Changes
 	return out
 }
 
@@ -75,7 +77,7 @@ func newQuotas(s *discover.Session) []Quota {
 	return out
 }
 
-// finite drops what JSON has no number for.
+// finite returns nil for a number that JSON cannot express.
 func finite(n *float64) *float64 {
 	if n == nil || math.IsInf(*n, 0) || math.IsNaN(*n) {
 		return nil

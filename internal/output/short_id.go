@@ -7,10 +7,10 @@ import (
 	"agentctl/discover"
 )
 
-// SessionID is a session's SessionID and the agent that it belongs to, as JSON has them.
+// SessionID is the ID of a session and the name of its agent, as JSON has them.
 type SessionID struct{ Agent, ID string }
 
-// newSessionID is an ID that may be unknown.
+// newSessionID converts the ID of a JSON object, which may be unknown.
 func newSessionID(agent string, id *string) SessionID {
 	if id == nil {
 		return SessionID{agent, ""}
@@ -18,18 +18,18 @@ func newSessionID(agent string, id *string) SessionID {
 	return SessionID{agent, *id}
 }
 
-// ShortIDs cleans IDs for people. On a terminal each is shortened to its shortest prefix that has as many characters as tell it from
-// its agent's others, and that no other of them begins with; IDs that are equal stay equal. Elsewhere none is shortened.
-func (l TextOptions) ShortIDs(ids []SessionID) []string {
+// ShortIDs sanitizes IDs for a table. On a terminal it shortens each ID to its shortest prefix that is unique in
+// the table and at least as long as MinShortID requires; equal IDs stay equal. Elsewhere it shortens none.
+func (o TextOptions) ShortIDs(ids []SessionID) []string {
 	out := make([]string, len(ids))
 	for i, id := range ids {
 		out[i] = Sanitize(id.ID)
 	}
-	if l.Width == 0 {
+	if o.Width == 0 {
 		return out
 	}
 	sorted := slices.Compact(slices.Sorted(slices.Values(out)))
-	need := make(map[string]int, len(sorted))
+	prefixLen := make(map[string]int, len(sorted))
 	for i, id := range sorted {
 		n := 0
 		if i > 0 {
@@ -38,10 +38,10 @@ func (l TextOptions) ShortIDs(ids []SessionID) []string {
 		if i+1 < len(sorted) {
 			n = max(n, commonPrefixLen(id, sorted[i+1])+1)
 		}
-		need[id] = n
+		prefixLen[id] = n
 	}
 	for i, id := range out {
-		n := min(len(id), max(need[id], l.minIDLength(ids[i])))
+		n := min(len(id), max(prefixLen[id], o.minIDLength(ids[i])))
 		for n < len(id) && !utf8.RuneStart(id[n]) {
 			n++
 		}
@@ -50,15 +50,15 @@ func (l TextOptions) ShortIDs(ids []SessionID) []string {
 	return out
 }
 
-// minIDLength is how many characters of an ID are shown at least.
-func (l TextOptions) minIDLength(id SessionID) int {
-	if l.MinShortID == nil {
+// minIDLength is the minimum length of a shortened ID.
+func (o TextOptions) minIDLength(id SessionID) int {
+	if o.MinShortID == nil {
 		return discover.MinShortID
 	}
-	return l.MinShortID(id.Agent, id.ID)
+	return o.MinShortID(id.Agent, id.ID)
 }
 
-// commonPrefixLen is how many bytes two strings begin with alike.
+// commonPrefixLen is the length of the common prefix in bytes.
 func commonPrefixLen(a, b string) int {
 	n := 0
 	for n < len(a) && n < len(b) && a[n] == b[n] {

@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// maxSectionLines is how many lines are shown of what need not be read whole.
+// maxSectionLines is the number of lines at which inputs, outputs and summaries are truncated.
 const maxSectionLines = 10
 
-// maxLines is how many lines of such a text are shown; 0: all.
+// maxLines is the number of lines of such a text that are printed; 0: all.
 func (t *Transcript) maxLines() int {
 	if t.opts.Full || t.opts.Width == 0 {
 		return 0
@@ -18,7 +18,7 @@ func (t *Transcript) maxLines() int {
 	return maxSectionLines
 }
 
-// writeSection adds what a tool was called with, or what it returned, under its name.
+// writeSection prints the input or the output of a tool under its name.
 func (t *Transcript) writeSection(b *strings.Builder, name, text string) {
 	if text == "" {
 		return
@@ -27,17 +27,17 @@ func (t *Transcript) writeSection(b *strings.Builder, name, text string) {
 	t.writeLines(b, text, "      ", t.maxLines())
 }
 
-// writeLines adds a text, indented, in lines that fit. Of one that has more than so many lines it says what is left out.
-func (t *Transcript) writeLines(b *strings.Builder, text, indent string, most int) {
-	left := strings.Split(strings.TrimRight(SanitizeLines(text), "\n"), "\n")
-	for n := 0; len(left) > 0; left = left[1:] {
-		parts := []string{left[0]}
+// writeLines prints a text, indented and wrapped. After limit lines it prints how much is omitted; 0 is no limit.
+func (t *Transcript) writeLines(b *strings.Builder, text, indent string, limit int) {
+	rest := strings.Split(strings.TrimRight(SanitizeLines(text), "\n"), "\n")
+	for n := 0; len(rest) > 0; rest = rest[1:] {
+		parts := []string{rest[0]}
 		if t.opts.Width > 0 {
-			parts = wrap(left[0], t.opts.Width-len(indent))
+			parts = wrap(rest[0], t.opts.Width-len(indent))
 		}
 		for i, part := range parts {
-			if most > 0 && n == most {
-				b.WriteString(indent + t.colored("2", omittedText(parts[i:], left)) + "\n")
+			if limit > 0 && n == limit {
+				b.WriteString(indent + t.colored("2", omittedText(parts[i:], rest)) + "\n")
 				return
 			}
 			b.WriteString(strings.TrimRight(indent+part, " ") + "\n")
@@ -46,7 +46,7 @@ func (t *Transcript) writeLines(b *strings.Builder, text, indent string, most in
 	}
 }
 
-// omittedText says how much of a text is not shown: whole lines, or the rest of the last one.
+// omittedText says how much of a text is omitted: a number of lines, or the rest of the last line.
 func omittedText(parts, lines []string) string {
 	if n := len(lines); n > 1 {
 		return fmt.Sprintf("… %d more lines", n)
@@ -54,7 +54,8 @@ func omittedText(parts, lines []string) string {
 	return fmt.Sprintf("… %d more characters", len([]rune(strings.Join(parts, " "))))
 }
 
-// inputText is what a tool was called with, for people: of an object one line a member, longer texts below their names.
+// inputText formats the input of a tool: one line a member of a JSON object, and texts of several lines below
+// their names.
 func inputText(raw json.RawMessage) string {
 	var b strings.Builder
 	dec := json.NewDecoder(bytes.NewReader(raw))
@@ -76,7 +77,7 @@ func inputText(raw json.RawMessage) string {
 	return b.String()
 }
 
-// valueText is a text itself, or any other value as JSON.
+// valueText is a JSON string without quotes, or any other value as JSON.
 func valueText(raw json.RawMessage) string {
 	var text *string
 	if json.Unmarshal(raw, &text) == nil && text != nil {

@@ -9,10 +9,10 @@ import (
 	"agentctl/discover"
 )
 
-// WideSessionTable is [Table] with what each session does on the machine; machines are in the order of the sessions. Where the
-// width does not suffice, the facts go that change least, but what names a session stays.
-func WideSessionTable(w io.Writer, sessions []discover.Session, machines []Resources, look TextOptions) error {
-	g := look.sessionGrid(sessions)
+// WideSessionTable is [SessionTable] with the resources of each session, in the order of the sessions. If the
+// terminal is too narrow, it drops the columns that change least first, and keeps those that identify a session.
+func WideSessionTable(w io.Writer, sessions []discover.Session, resources []Resources, opts TextOptions) error {
+	g := opts.sessionGrid(sessions)
 	at := slices.IndexFunc(g.columns, func(c column) bool { return c.header == "GROUP" })
 	g.columns = slices.Insert(g.columns, at, []column{
 		{header: "CPU", dropOrder: optional, alignRight: true},
@@ -22,7 +22,7 @@ func WideSessionTable(w io.Writer, sessions []discover.Session, machines []Resou
 		{header: "CHANGES", dropOrder: optional + 2},
 		{header: "DOING", dropOrder: optional + 5, preferred: 16},
 	}...)
-	for i := range g.columns { // the names of a session go last, what it does before its processes
+	for i := range g.columns { // identifying columns are dropped last; activity before processes
 		switch c := &g.columns[i]; c.header {
 		case "STATUS":
 			c.preferred = c.min
@@ -35,18 +35,18 @@ func WideSessionTable(w io.Writer, sessions []discover.Session, machines []Resou
 		}
 	}
 	for i, s := range sessions {
-		m := machines[i]
+		r := resources[i]
 		doing := ""
 		if s.Status.Live() {
 			doing = cmp.Or(WaitingOnText(s.WaitingOn), Sanitize(s.Turn.Detail))
 		}
 		g.rows[i].cells = slices.Insert(g.rows[i].cells, at,
-			cpuText(m.totalCPU()), memoryText(m.totalMemory()), portsText(m.allPorts()), contextText(s.Tokens), m.Changes.statusLetters(), doing)
+			cpuText(r.totalCPU()), memoryText(r.totalMemory()), portsText(r.allPorts()), contextText(s.Tokens), r.Changes.statusLetters(), doing)
 	}
-	return g.flush(w, look)
+	return g.print(w, opts)
 }
 
-// contextText is how much the context holds, and of what the model takes.
+// contextText is the number of tokens in the context, and its share of the context window of the model.
 func contextText(t *discover.Tokens) string {
 	switch {
 	case t == nil || t.Context == 0:
@@ -57,7 +57,7 @@ func contextText(t *discover.Tokens) string {
 	return thousands(t.Context)
 }
 
-// thousands is a count in the unit that suits it.
+// thousands formats a count: 999, 1.5k, 2.0M.
 func thousands(n int64) string {
 	switch {
 	case n < 1000:
@@ -68,7 +68,7 @@ func thousands(n int64) string {
 	return fmt.Sprintf("%.1fM", float64(n)/1000_000)
 }
 
-// statusLetters says what is not committed as git status does: M what is changed, ? what is untracked.
+// statusLetters formats the counts as git status does: M for changed, ? for untracked files.
 func (c *Changes) statusLetters() string {
 	if c == nil {
 		return ""

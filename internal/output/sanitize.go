@@ -8,15 +8,16 @@ import (
 	"unicode/utf8"
 )
 
-// Sanitize makes text from a transcript safe for one line of a terminal: it holds no control character, escape
-// sequence, line break, or character that reorders or hides text around it. Escape sequences go as a whole, white
-// space of any kind becomes one blank, and bytes that are no UTF-8 become U+FFFD. Sanitize(Sanitize(s)) == Sanitize(s).
+// Sanitize makes untrusted text safe for one line of a terminal. It removes control characters, whole escape
+// sequences, and characters that reorder or hide text. It replaces each run of white space, line breaks included,
+// with one blank, and each byte that is not UTF-8 with U+FFFD. It is idempotent: Sanitize(Sanitize(s)) ==
+// Sanitize(s).
 func Sanitize(s string) string {
 	if isPlainASCII(s) {
 		return s
 	}
 	var b strings.Builder
-	blank := false // one is owed to the next character
+	blank := false // white space precedes the next character
 	for r := range safeRunes(s) {
 		if unicode.IsSpace(r) {
 			blank = b.Len() > 0
@@ -31,15 +32,15 @@ func Sanitize(s string) string {
 	return b.String()
 }
 
-// SanitizeLines is [Clean] for a text of several lines: blanks, tabs and line breaks stay. Whatever breaks a line is a line
-// feed afterwards.
+// SanitizeLines is [Sanitize] for text of several lines: it keeps blanks and tabs, and turns every line break into
+// a line feed.
 func SanitizeLines(s string) string {
 	var b strings.Builder
 	b.Grow(len(s))
 	var last rune
 	for r := range safeRunes(s) {
 		switch {
-		case r == '\n' && last == '\r': // they are one
+		case r == '\n' && last == '\r': // CR LF is one line break
 		case r == '\t', !unicode.IsSpace(r), unicode.Is(unicode.Zs, r):
 			b.WriteRune(r)
 		default:
@@ -50,17 +51,17 @@ func SanitizeLines(s string) string {
 	return b.String()
 }
 
-// safeRunes yields the characters by which a text shows itself, and its white space as it is. A joiner is among them only
-// where it stands between two that it may join.
+// safeRunes yields the printable characters of s, and its white space unchanged. It yields a joiner only between
+// two characters that it can join.
 func safeRunes(s string) iter.Seq[rune] {
 	return func(yield func(rune) bool) {
-		var last, owed rune // the last character yielded; a joiner that the next one may need
+		var last, pending rune // the last character yielded; a joiner that waits for the next character
 		for len(s) > 0 {
-			if c := s[0]; ' ' <= c && c <= '~' { // as most are: it begins nothing, and joins with nothing
+			if c := s[0]; ' ' <= c && c <= '~' { // fast path: most text is ASCII
 				if !yield(rune(c)) {
 					return
 				}
-				s, owed, last = s[1:], 0, rune(c)
+				s, pending, last = s[1:], 0, rune(c)
 				continue
 			}
 			if n := escapeSequenceLen(s); n > 0 {
@@ -71,27 +72,27 @@ func safeRunes(s string) iter.Seq[rune] {
 			s = s[size:]
 			switch {
 			case isJoiner(r):
-				owed = cmp.Or(owed, r)
+				pending = cmp.Or(pending, r)
 				continue
 			case isUnsafe(r) && !unicode.IsSpace(r):
 				continue
-			case owed != 0 && isJoinable(last) && isJoinable(r) && !yield(owed), !yield(r):
+			case pending != 0 && isJoinable(last) && isJoinable(r) && !yield(pending), !yield(r):
 				return
 			}
-			owed, last = 0, r
+			pending, last = 0, r
 		}
 	}
 }
 
-// isJoiner reports whether r is one of the two zero-width characters that emoji and some scripts are spelt with.
+// isJoiner reports whether r is ZERO WIDTH NON-JOINER or ZERO WIDTH JOINER. Emoji and some scripts need them.
 func isJoiner(r rune) bool { return r == '\u200c' || r == '\u200d' }
 
-// isJoinable reports whether a joiner may stand beside r. In Latin text it could only hide.
+// isJoinable reports whether r may be next to a joiner. In Latin text a joiner can only hide something.
 func isJoinable(r rune) bool {
 	return r > unicode.MaxLatin1 && !unicode.Is(unicode.Latin, r) && !unicode.IsSpace(r)
 }
 
-// isPlainASCII reports whether s is printable ASCII with single blanks inside, as most text is.
+// isPlainASCII reports whether s is printable ASCII with single blanks between its words, as most text is.
 func isPlainASCII(s string) bool {
 	for i := range len(s) {
 		c := s[i]
@@ -102,8 +103,8 @@ func isPlainASCII(s string) bool {
 	return true
 }
 
-// isUnsafe reports whether a character must not reach a terminal: it acts instead of showing, or hides what stands
-// there.
+// isUnsafe reports whether a character must not reach a terminal, because it has an effect instead of a glyph or
+// hides text.
 func isUnsafe(r rune) bool {
 	switch {
 	case unicode.IsControl(r), // C0, DEL, C1
@@ -111,19 +112,20 @@ func isUnsafe(r rune) bool {
 		unicode.Is(unicode.Zl, r), unicode.Is(unicode.Zp, r), // line and paragraph separators
 		unicode.Is(unicode.Co, r), unicode.Is(unicode.Cs, r),
 		unicode.Is(unicode.Noncharacter_Code_Point, r),
-		unicode.Is(unicode.Other_Default_Ignorable_Code_Point, r),              // fillers that look like nothing
-		unicode.Is(unicode.Variation_Selector, r) && r != emojiVariantSelector: // so do these
+		unicode.Is(unicode.Other_Default_Ignorable_Code_Point, r),              // invisible fillers
+		unicode.Is(unicode.Variation_Selector, r) && r != emojiVariantSelector: // invisible as well
 		return true
 	}
 	return false
 }
 
-// emojiVariantSelector asks for the emoji form of the character before it, which is wider.
+// emojiVariantSelector selects the emoji form, which is wider, of the character before it.
 const emojiVariantSelector = '\ufe0f'
 
-// escapeSequenceLen is the length of the escape sequence that s begins with (ECMA-48): CSI with its parameters, a string
-// (OSC, DCS, APC, PM, SOS) up to its end, or a two-character one; in their 7-bit and their 8-bit form. It is 0 if
-// there is none. An unfinished one ends with the text or at the next control character, which may begin another.
+// escapeSequenceLen returns the length of the escape sequence at the start of s (ECMA-48), or 0 if there is none:
+// CSI with its parameters, a control string (OSC, DCS, APC, PM, SOS) up to its terminator, or a two-character
+// sequence, each in its 7-bit or its 8-bit form. An unterminated sequence ends at the end of the text, or before
+// the next control character, which may begin another sequence.
 func escapeSequenceLen(s string) int {
 	kind, start, ok := parseIntroducer(s)
 	if !ok {
@@ -138,8 +140,8 @@ func escapeSequenceLen(s string) int {
 	return start
 }
 
-// parseIntroducer returns which kind of sequence begins, as the second character of its 7-bit form, and where its
-// content starts.
+// parseIntroducer returns the kind of the sequence, as the second character of its 7-bit form, and the offset of
+// its content.
 func parseIntroducer(s string) (kind rune, start int, ok bool) {
 	r, size := utf8.DecodeRuneInString(s)
 	if r == '\x1b' {
@@ -155,7 +157,7 @@ func parseIntroducer(s string) (kind rune, start int, ok bool) {
 	return 0, 0, false
 }
 
-// controlSequenceLen finds the end of a CSI sequence: parameter bytes 0x20–0x3f, then one final byte 0x40–0x7e.
+// controlSequenceLen returns the end of a CSI sequence: parameter bytes 0x20–0x3f, then one final byte 0x40–0x7e.
 func controlSequenceLen(s string, i int) int {
 	for ; i < len(s); i++ {
 		switch c := s[i]; {
@@ -168,8 +170,8 @@ func controlSequenceLen(s string, i int) int {
 	return i
 }
 
-// controlStringLen finds the end of a control string: BEL or ST. One without an end runs to the end of its line
-// only, so that it cannot swallow a whole text.
+// controlStringLen returns the end of a control string: BEL or ST. An unterminated string ends at the end of its
+// line, so that it cannot hide the rest of the text.
 func controlStringLen(s string, i int) int {
 	for i < len(s) {
 		r, size := utf8.DecodeRuneInString(s[i:])

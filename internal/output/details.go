@@ -13,33 +13,33 @@ import (
 	"agentctl/discover"
 )
 
-// Details writes all that is known of one session for people: one aligned line a fact, its processes, its orphans, and with explain every
-// piece of evidence that was considered.
-func Details(w io.Writer, s discover.Session, m Resources, explain bool, look TextOptions) error {
+// Details writes everything that is known of one session as text: one aligned line a fact, then its processes and
+// its orphans, and with explain all evidence that was considered.
+func Details(w io.Writer, s discover.Session, m Resources, explain bool, opts TextOptions) error {
 	out := bufio.NewWriter(w)
-	facts := look.details(s, m)
+	list := opts.details(s, m)
 	width := 0
-	for _, f := range facts {
-		width = max(width, len(f.key))
+	for _, d := range list {
+		width = max(width, len(d.key))
 	}
-	for _, f := range facts {
-		text := Sanitize(f.value)
-		if f.key == "status" && look.Color {
-			text = "\x1b[" + colorOf(&s) + "m" + text + "\x1b[0m"
+	for _, d := range list {
+		text := Sanitize(d.value)
+		if d.key == "status" && opts.Color {
+			text = "\x1b[" + statusColor(&s) + "m" + text + "\x1b[0m"
 		}
 		if text != "" {
-			fmt.Fprintf(out, "%-*s  %s\n", width, f.key, text)
+			fmt.Fprintf(out, "%-*s  %s\n", width, d.key, text)
 		}
 	}
 	if len(m.Processes) > 0 {
 		out.WriteByte('\n')
-		g := processGrid(m.Processes, look)
-		g.write(out, look.Width)
+		g := processGrid(m.Processes, opts)
+		g.write(out, opts.Width)
 	}
 	if len(m.Orphans) > 0 {
 		out.WriteString("\norphans, which the session left behind:\n")
-		g := processGrid(m.Orphans, look)
-		g.write(out, look.Width)
+		g := processGrid(m.Orphans, opts)
+		g.write(out, opts.Width)
 	}
 	if explain {
 		Explain(s).write(out)
@@ -47,11 +47,12 @@ func Details(w io.Writer, s discover.Session, m Resources, explain bool, look Te
 	return out.Flush()
 }
 
+// detail is one line of [Details].
 type detail struct{ key, value string }
 
-// details are in the order a person asks for them; those without a value are not shown.
-func (l TextOptions) details(s discover.Session, m Resources) []detail {
-	facts := []detail{
+// details returns the lines in the order in which they are printed. Lines without a value are not printed.
+func (o TextOptions) details(s discover.Session, m Resources) []detail {
+	list := []detail{
 		{"id", cmp.Or(s.ID, "- (no evidence names the session of this process)")},
 		{"agent", strings.TrimSpace(string(s.Agent) + " " + Sanitize(s.Version))},
 		{"status", statusWithCall(&s)},
@@ -59,36 +60,36 @@ func (l TextOptions) details(s discover.Session, m Resources) []detail {
 		{"doing", s.Turn.Detail},
 		{"title", s.Title},
 		{"prompt", s.Prompt},
-		{"dir", l.shortDir(s.Dir)},
+		{"dir", o.shortDir(s.Dir)},
 		{"branch", s.Branch},
 		{"changes", m.changesText()},
 		{"model", s.Model},
 		{"source", s.Source},
-		{"pid", l.processesText(s)},
-		{"started", l.timeAndAge(s.Created)},
-		{"active", l.timeAndAge(s.Updated)},
+		{"pid", o.processesText(s)},
+		{"started", o.timeAndAge(s.Created)},
+		{"active", o.timeAndAge(s.Updated)},
 		{"tokens", tokensText(s.Tokens)},
 		{"cost", costText(NewSession(s).Cost)},
-		{"quota", l.quotasText(s.Quotas)},
+		{"quota", o.quotasText(s.Quotas)},
 		{"group", s.Group},
 		{"parent", s.Parent},
 		{"forked from", s.ForkedFrom},
-		{"stored in", l.shortDir(s.Path)},
-		{"home", l.shortDir(s.Home)},
+		{"stored in", o.shortDir(s.Path)},
+		{"home", o.shortDir(s.Home)},
 		{"evidence", evidenceText(s)},
 	}
 	if !s.Status.Live() {
-		facts = slices.DeleteFunc(facts, func(f detail) bool { return f.key == "doing" })
+		list = slices.DeleteFunc(list, func(d detail) bool { return d.key == "doing" })
 	}
 	for _, f := range newMeta(&s) {
-		if f.Name != "turnDetail" { // shown as doing
-			facts = append(facts, detail{Sanitize(f.Name), metaText(f.Value)})
+		if f.Name != "turnDetail" { // printed as "doing"
+			list = append(list, detail{Sanitize(f.Name), metaText(f.Value)})
 		}
 	}
-	return facts
+	return list
 }
 
-// statusWithCall is the status, and the call that a waiting session needs the person for.
+// statusWithCall is the status, followed by the tool call that a waiting session needs the user for.
 func statusWithCall(s *discover.Session) string {
 	if on := WaitingOnText(s.WaitingOn); on != "" {
 		return statusText(s) + ": " + on
@@ -96,23 +97,23 @@ func statusWithCall(s *discover.Session) string {
 	return statusText(s)
 }
 
-func (l TextOptions) processesText(s discover.Session) string {
+func (o TextOptions) processesText(s discover.Session) string {
 	var out []string
 	for _, p := range s.Processes {
 		text := fmt.Sprint(p.ID.PID)
 		if !p.Started.IsZero() {
-			text += ", since " + l.timeAndAge(p.Started)
+			text += ", since " + o.timeAndAge(p.Started)
 		}
 		out = append(out, text)
 	}
 	return strings.Join(out, "; ")
 }
 
-func (l TextOptions) timeAndAge(t time.Time) string {
+func (o TextOptions) timeAndAge(t time.Time) string {
 	if t.IsZero() {
 		return ""
 	}
-	return fmt.Sprintf("%s (%s ago)", t.In(l.Now.Location()).Format(time.DateTime), Age(t, l.Now))
+	return fmt.Sprintf("%s (%s ago)", t.In(o.Now.Location()).Format(time.DateTime), Age(t, o.Now))
 }
 
 func tokensText(t *discover.Tokens) string {
@@ -142,10 +143,10 @@ func tokensText(t *discover.Tokens) string {
 	return cmp.Or(strings.Join(out, ", "), "0")
 }
 
-func (l TextOptions) quotasText(quotas []discover.Quota) string {
+func (o TextOptions) quotasText(quotas []discover.Quota) string {
 	var out []string
 	for _, q := range quotas {
-		out = append(out, l.quotaText(q))
+		out = append(out, o.quotaText(q))
 	}
 	return strings.Join(out, "; ")
 }

@@ -11,8 +11,8 @@ import (
 	"agentctl/discover"
 )
 
-// processGrid lays the processes out: what has been started by one stands indented below it, and what they use in all at the end.
-func processGrid(processes []Process, look TextOptions) grid {
+// processGrid lays out a process tree: children indented below their parent, and the totals in the last row.
+func processGrid(processes []Process, opts TextOptions) grid {
 	g := grid{columns: []column{
 		{header: "PID"},
 		{header: "AGE", dropOrder: 2, alignRight: true},
@@ -23,18 +23,18 @@ func processGrid(processes []Process, look TextOptions) grid {
 	}}
 	for _, p := range processes {
 		g.add(row{cells: []string{
-			fmt.Sprint(p.PID), ageText(p.StartedAt, look.Now), cpuText(p.CPU), memoryText(p.Memory), portsText(p.Ports), p.text(look),
+			fmt.Sprint(p.PID), ageText(p.StartedAt, opts.Now), cpuText(p.CPU), memoryText(p.Memory), portsText(p.Ports), p.text(opts),
 		}})
 	}
 	if len(processes) > 1 {
-		m := Resources{Processes: processes}
-		g.add(row{cells: []string{"total", "", cpuText(m.totalCPU()), memoryText(m.totalMemory()), "", ""}})
+		all := Resources{Processes: processes}
+		g.add(row{cells: []string{"total", "", cpuText(all.totalCPU()), memoryText(all.totalMemory()), "", ""}})
 	}
 	return g
 }
 
-func (p Process) text(look TextOptions) string {
-	text := strings.Repeat("  ", p.Depth) + p.command(look)
+func (p Process) text(opts TextOptions) string {
+	text := strings.Repeat("  ", p.Depth) + p.command(opts)
 	switch {
 	case p.Adapter != "":
 		text += " " + Sanitize(fmt.Sprintf("(%s %s)", p.Adapter, cmp.Or(strings.Join(p.Sessions, ", "), "session")))
@@ -44,34 +44,34 @@ func (p Process) text(look TextOptions) string {
 	return text
 }
 
-// command is the command line; where room is short, the program without its folder.
-func (p Process) command(look TextOptions) string {
+// command is the command line. On a terminal the program is shown without its directory.
+func (p Process) command(opts TextOptions) string {
 	line := p.Command
-	if program, rest, _ := strings.Cut(line, " "); look.Width > 0 && filepath.IsAbs(program) {
+	if program, rest, _ := strings.Cut(line, " "); opts.Width > 0 && filepath.IsAbs(program) {
 		line = filepath.Base(program) + " " + rest
 	}
 	return cmp.Or(Sanitize(line), Sanitize(p.Name))
 }
 
-// totalCPU is the processor time of all, in seconds; nil where none is known.
-func (m Resources) totalCPU() (sum *float64) {
-	for _, p := range m.Processes {
+// totalCPU is the processor time of all processes in seconds; nil if none is known.
+func (r Resources) totalCPU() (sum *float64) {
+	for _, p := range r.Processes {
 		sum = addKnown(sum, p.CPU)
 	}
 	return sum
 }
 
-// totalMemory is what all have in memory, in bytes: what they share is counted in each.
-func (m Resources) totalMemory() (sum *int64) {
-	for _, p := range m.Processes {
+// totalMemory is the memory of all processes in bytes. Memory that processes share counts once for each.
+func (r Resources) totalMemory() (sum *int64) {
+	for _, p := range r.Processes {
 		sum = addKnown(sum, p.Memory)
 	}
 	return sum
 }
 
-// allPorts are those of all, ascending; several processes may listen on one.
-func (m Resources) allPorts() (all []int) {
-	for _, p := range m.Processes {
+// allPorts are the ports of all processes, ascending. Several processes may listen on one port.
+func (r Resources) allPorts() (all []int) {
+	for _, p := range r.Processes {
 		all = append(all, p.Ports...)
 	}
 	slices.Sort(all)
@@ -86,7 +86,7 @@ func addKnown[N int64 | float64](sum, n *N) *N {
 	return &total
 }
 
-// cpuText is a time in the unit that suits it.
+// cpuText formats processor time: 1.5s, 2m05s, 1h30m.
 func cpuText(seconds *float64) string {
 	if seconds == nil {
 		return ""
@@ -108,7 +108,7 @@ func memoryText(bytes *int64) string {
 	return ByteSize(*bytes)
 }
 
-// ByteSize is a number of bytes in the unit that suits it.
+// ByteSize formats a number of bytes in a binary unit: 512 B, 1.5 KiB.
 func ByteSize(n int64) string {
 	const unit = 1024
 	if n < unit {
@@ -125,11 +125,11 @@ func portsText(ports []int) string {
 	return strings.Trim(strings.ReplaceAll(fmt.Sprint(ports), " ", ","), "[]")
 }
 
-// changesText says what is not committed, or why that is not known.
-func (m Resources) changesText() string {
-	c := m.Changes
+// changesText describes the uncommitted changes, or why they are not known.
+func (r Resources) changesText() string {
+	c := r.Changes
 	if c == nil {
-		return m.ChangesError
+		return r.ChangesError
 	}
 	parts := []string{c.countsText("%d changed", "%d untracked", ", ")}
 	for _, n := range []struct {
@@ -143,8 +143,8 @@ func (m Resources) changesText() string {
 	return strings.Join(parts, ", ")
 }
 
-// countsText counts what is not committed, in the given words.
-func (c *Changes) countsText(changed, untracked, between string) string {
+// countsText formats the numbers of changed and of untracked files with the given format strings.
+func (c *Changes) countsText(changed, untracked, separator string) string {
 	var parts []string
 	if c.Changed > 0 {
 		parts = append(parts, fmt.Sprintf(changed, c.Changed))
@@ -152,11 +152,11 @@ func (c *Changes) countsText(changed, untracked, between string) string {
 	if c.Untracked > 0 {
 		parts = append(parts, fmt.Sprintf(untracked, c.Untracked))
 	}
-	return cmp.Or(strings.Join(parts, between), "none")
+	return cmp.Or(strings.Join(parts, separator), "none")
 }
 
-// quotaText says what the agent noted of a limit.
-func (l TextOptions) quotaText(q discover.Quota) string {
+// quotaText describes a usage limit as the agent recorded it.
+func (o TextOptions) quotaText(q discover.Quota) string {
 	var parts []string
 	if used := finite(q.Used); used != nil {
 		parts = append(parts, fmt.Sprintf("%.3g%% used", *used))
@@ -165,18 +165,18 @@ func (l TextOptions) quotaText(q discover.Quota) string {
 		parts = append(parts, "reached")
 	}
 	if at := q.Resets; !at.IsZero() {
-		clock := l.localTime(Timestamp(at))
-		if at.After(l.Now) {
-			parts = append(parts, fmt.Sprintf("resets %s (in %s)", clock, Age(l.Now, at)))
+		clock := o.localTime(Timestamp(at))
+		if at.After(o.Now) {
+			parts = append(parts, fmt.Sprintf("resets %s (in %s)", clock, Age(o.Now, at)))
 		} else {
-			parts = append(parts, fmt.Sprintf("has reset since, %s (%s ago)", clock, Age(at, l.Now)))
+			parts = append(parts, fmt.Sprintf("has reset since, %s (%s ago)", clock, Age(at, o.Now)))
 		}
 	}
 	if text := Sanitize(q.Text); text != "" {
 		parts = append(parts, text)
 	}
 	if !q.Time.IsZero() {
-		parts = append(parts, fmt.Sprintf("noted %s ago", Age(q.Time, l.Now)))
+		parts = append(parts, fmt.Sprintf("noted %s ago", Age(q.Time, o.Now)))
 	}
 	return strings.TrimSpace(Sanitize(q.Name) + " " + strings.Join(parts, ", "))
 }

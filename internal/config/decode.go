@@ -11,8 +11,8 @@ import (
 	"github.com/BurntSushi/toml"
 )
 
-// decodeTable decodes a table key by key, so that the error about a key knows the key's place. A key that is none of keys is
-// an error.
+// decodeTable decodes a table key by key, so that an error can name the position of its key. A key that is not in
+// keys is an error.
 func decodeTable(md *toml.MetaData, prefix string, table map[string]toml.Primitive, keys map[string]any) *Error {
 	for _, name := range slices.Sorted(maps.Keys(table)) {
 		to, ok := keys[name]
@@ -26,19 +26,19 @@ func decodeTable(md *toml.MetaData, prefix string, table map[string]toml.Primiti
 	return nil
 }
 
-// decoder takes the value of a key. Its error gets the value's place in the file, which an error about a wrong type, as
-// the library finds it, has not.
+// decoder decodes the value of a key. The TOML library adds the position of the value to an error of a decoder,
+// but not to its own errors about wrong types.
 type decoder func(value any) error
 
 // UnmarshalTOML implements [toml.Unmarshaler].
 func (d decoder) UnmarshalTOML(value any) error { return d(value) }
 
-// reject takes no value.
+// reject returns a decoder that fails with a message.
 func reject(text string) decoder {
 	return func(any) error { return errors.New(text) }
 }
 
-// boolValue takes a boolean.
+// boolValue decodes a boolean.
 func boolValue(to *bool) decoder {
 	return func(value any) (err error) {
 		var ok bool
@@ -49,7 +49,7 @@ func boolValue(to *bool) decoder {
 	}
 }
 
-// stringValue takes a text that is not empty.
+// stringValue decodes a string that is not empty.
 func stringValue(to *string) decoder {
 	return func(value any) error {
 		s, ok := value.(string)
@@ -61,7 +61,7 @@ func stringValue(to *string) decoder {
 	}
 }
 
-// stringList takes a text or a list of them.
+// stringList decodes a string, or a list of strings.
 func stringList(to *[]string) decoder {
 	return func(value any) error {
 		list, ok := value.([]any)
@@ -78,19 +78,19 @@ func stringList(to *[]string) decoder {
 	}
 }
 
-// oneOf takes one of several words.
-func oneOf(to *string, words []string) decoder {
+// oneOf decodes one of several strings.
+func oneOf(to *string, valid []string) decoder {
 	return func(value any) error {
 		s, ok := value.(string)
-		if !ok || !slices.Contains(words, s) {
-			return fmt.Errorf("must be %s, not %s", strings.Join(words, " or "), quote(value))
+		if !ok || !slices.Contains(valid, s) {
+			return fmt.Errorf("must be %s, not %s", strings.Join(valid, " or "), quote(value))
 		}
 		*to = s
 		return nil
 	}
 }
 
-// dirList takes a list of absolute directories.
+// dirList decodes a list of absolute directories.
 func dirList(to func([]string)) decoder {
 	return func(value any) error {
 		list, ok := value.([]any)

@@ -1,23 +1,24 @@
 package output
 
-// Diagnostic is one line of what is printed on stderr with --json. One of its members is set.
+// Diagnostic is the JSON object of one line on stderr with --json. Exactly one field is set.
 type Diagnostic struct {
 	Error   *Error   `json:"error,omitempty"`
 	Warning *Warning `json:"warning,omitempty"`
 	Hint    string   `json:"hint,omitempty"`
 }
 
-// Error is the error that a command ends with.
+// Error is the error with which a command ends.
 type Error struct {
-	// Code is the error's name: docs/cli.md lists them beside the exit codes.
+	// Code is the name of the error; docs/cli.md lists the names with their exit codes.
 	Code    string `json:"code"`
 	Message string `json:"message"`
 	Hint    string `json:"hint,omitempty"`
-	// Candidates are the sessions that an ambiguous ID matches, or the first of them.
+	// Candidates are the sessions that an ambiguous ID matches, possibly truncated.
 	Candidates []Session `json:"candidates,omitempty"`
 }
 
-// Warning is a warning. Adapter and Path say what could not be read; Source is the flag whose script printed the message.
+// Warning is a warning. Adapter and Path name what could not be read; Source is the flag whose script printed the
+// message.
 type Warning struct {
 	Message string `json:"message"`
 	Adapter string `json:"adapter,omitempty"`
