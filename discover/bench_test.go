@@ -23,6 +23,6 @@ func BenchmarkJoin(b *testing.B) {
 	}
 	b.ReportAllocs()
 	for b.Loop() {
-		discover.Correlate(proc.FakeTable(), nil, lists...)
+		discover.Correlate(proc.NewFakeTable(), nil, lists...)
 	}
 }

@@ -37,9 +37,9 @@ func (h Home) Keeps(path string) error {
 	case err != nil:
 		return err
 	case root != h.Dir && real != filepath.Join(realRoot, filepath.Base(path)):
-		return fsread.ErrLeaves
+		return fsread.ErrEscapes
 	case real != realRoot && !strings.HasPrefix(real, strings.TrimSuffix(realRoot, "/")+"/"):
-		return fsread.ErrLeaves
+		return fsread.ErrEscapes
 	}
 	return nil
 }
@@ -70,7 +70,7 @@ func confine(homes []Home, entries []Entry) ([]Entry, error) {
 func Confine(ctx context.Context, homes []Home) context.Context {
 	roots := make([]fsread.Root, len(homes))
 	for i, h := range homes {
-		roots[i] = fsread.Root{Dir: h.Dir, Files: h.Files, Free: h.Trust == Ours}
+		roots[i] = fsread.Root{Dir: h.Dir, Files: h.Files, AllowEscape: h.Trust == Ours}
 		if h.FilesOnly {
 			roots[i].Dir = ""
 		}

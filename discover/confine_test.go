@@ -28,7 +28,7 @@ func TestLinksOutOfAHome(t *testing.T) {
 	}
 	for path, want := range map[string]error{
 		"/sessions/a": nil, "/within/a": nil, "": nil, "/none": nil, "/nowhere": nil,
-		"/out/b": fsread.ErrLeaves, "/sessions/file": fsread.ErrLeaves, "/up/db": fsread.ErrLeaves, "/../home-2/db": fsread.ErrLeaves, "/out": fsread.ErrLeaves,
+		"/out/b": fsread.ErrEscapes, "/sessions/file": fsread.ErrEscapes, "/up/db": fsread.ErrEscapes, "/../home-2/db": fsread.ErrEscapes, "/out": fsread.ErrEscapes,
 	} {
 		for _, root := range []string{home, linked} {
 			for _, trust := range []Trust{Seen, Foreign, Ours} {
@@ -48,7 +48,7 @@ func TestLinksOutOfAHome(t *testing.T) {
 	if err := errors.Join(named.Keeps(other+"/db"), named.Keeps(home+"/db")); err != nil {
 		t.Error(err)
 	}
-	if err := named.Keeps(other + "/link"); !errors.Is(err, fsread.ErrLeaves) {
+	if err := named.Keeps(other + "/link"); !errors.Is(err, fsread.ErrEscapes) {
 		t.Errorf("a linked database: %v", err)
 	}
 
@@ -62,7 +62,7 @@ func TestLinksOutOfAHome(t *testing.T) {
 	if len(entries) != 2 || entries[0].ID != "a" || entries[1].ID != "c" {
 		t.Errorf("%+v", entries)
 	}
-	if w, ok := errors.AsType[*Warning](err); !ok || w.Path != home+"/out/b" || !errors.Is(err, fsread.ErrLeaves) {
+	if w, ok := errors.AsType[*Warning](err); !ok || w.Path != home+"/out/b" || !errors.Is(err, fsread.ErrEscapes) {
 		t.Errorf("%v", err)
 	}
 }

@@ -17,15 +17,15 @@ import (
 
 // world is a made-up machine: what runs, what the processes show, what is stored.
 type world struct {
-	facts   []proc.Facts
+	facts   []proc.FakeProcess
 	claims  []Claim
 	records []Record
 }
 
-func (w world) join() []Session { return Correlate(proc.FakeTable(w.facts...), w.claims, w.records) }
+func (w world) join() []Session { return Correlate(proc.NewFakeTable(w.facts...), w.claims, w.records) }
 
-func fact(pid int, birth string, state proc.State) proc.Facts {
-	return proc.Facts{Process: proc.Process{
+func fact(pid int, birth string, state proc.State) proc.FakeProcess {
+	return proc.FakeProcess{Process: proc.Process{
 		ID: proc.ID{PID: pid, Birth: birth}, State: state, Parent: 1, Ticks: uint64(pid),
 		Started: time.Unix(int64(pid), 0).UTC(),
 	}}
@@ -149,7 +149,7 @@ func TestJoinChangesNoRecord(t *testing.T) {
 
 func TestJoinLinksOnlyLiveProcesses(t *testing.T) {
 	check(t, func(t *rapid.T, w world) {
-		table := proc.FakeTable(w.facts...)
+		table := proc.NewFakeTable(w.facts...)
 		for _, s := range w.join() {
 			for _, e := range s.Evidence {
 				if _, ok := table.Find(e.Process); e.Accepted && !ok {
@@ -187,7 +187,7 @@ func TestJoinOnAnEmptyTableStopsEverything(t *testing.T) {
 
 func TestJoinKeepsEveryRecordAndEveryLiveAgent(t *testing.T) {
 	check(t, func(t *rapid.T, w world) {
-		table := proc.FakeTable(w.facts...)
+		table := proc.NewFakeTable(w.facts...)
 		records, owners := map[Key]int{}, map[owner]int{}
 		for _, s := range w.join() {
 			records[s.Key()]++
@@ -215,7 +215,7 @@ func TestJoinKeepsEveryRecordAndEveryLiveAgent(t *testing.T) {
 
 func TestJoinPrefersStrongEvidence(t *testing.T) {
 	check(t, func(t *rapid.T, w world) {
-		table := proc.FakeTable(w.facts...)
+		table := proc.NewFakeTable(w.facts...)
 		exact := map[target]map[proc.ID]bool{}
 		for _, c := range w.claims {
 			if _, live := table.Find(c.Process); live && c.Session != "" && c.Strength == Exact {
@@ -248,7 +248,7 @@ func TestJoinTakesAdditionalEvidenceWhereNobodyElseFits(t *testing.T) {
 				if !e.Additional || e.Strength == Exact || e.Session == "" {
 					continue
 				}
-				_, alive := proc.FakeTable(w.facts...).Find(e.Process)
+				_, alive := proc.NewFakeTable(w.facts...).Find(e.Process)
 				switch {
 				case e.Accepted && e.Rival != "" && strongest(s, e.Process) == e.Strength && !confirmed(s, e):
 					t.Fatalf("linked in spite of a rival: %+v", e)
@@ -343,7 +343,7 @@ func TestAPresenceFillsWhatIsNotStoredYet(t *testing.T) {
 		{shared, Record{Turn: Turn{State: TurnNone}}, "", Idle},
 	} {
 		tc.record.Agent, tc.record.ID, tc.record.Path, tc.record.Home = Codex, "a", "/h/1", "/h"
-		got := Correlate(proc.FakeTable(fact(100, "now", 'S')), []Claim{tc.presence, named}, []Record{tc.record})
+		got := Correlate(proc.NewFakeTable(fact(100, "now", 'S')), []Claim{tc.presence, named}, []Record{tc.record})
 		if len(got) != 1 || got[0].Dir != tc.dir || got[0].Status != tc.status || got[0].Turn != tc.record.Turn {
 			t.Errorf("%+v: %+v", tc, got)
 		}
@@ -358,7 +358,7 @@ func TestRecycledPIDsAreRefused(t *testing.T) {
 			continue
 		}
 		w := world{
-			facts:   []proc.Facts{fact(pid, fmt.Sprint("boot/", is), 'S')},
+			facts:   []proc.FakeProcess{fact(pid, fmt.Sprint("boot/", is), 'S')},
 			records: []Record{{Agent: ClaudeCode, ID: "a", Path: "/p", Turn: Turn{State: TurnOpen}}},
 			claims: []Claim{{
 				Agent: ClaudeCode, Session: "a", Path: "/p", Strength: []Strength{Exact, Strong, Weak}[i%3],

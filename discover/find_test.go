@@ -35,7 +35,7 @@ func TestFindLooksFirstWhereTheIDWasMade(t *testing.T) {
 	both := record(ClaudeCode, "a222", 2)
 	both.Path = "/c/a222"
 	w := worldOf(
-		func() *proc.Table { return proc.FakeTable(fact(7, "now", 'S')) },
+		func() *proc.Table { return proc.NewFakeTable(fact(7, "now", 'S')) },
 		maker{memory{agent: Codex, records: []Record{record(Codex, "a111", 1), record(Codex, "a222", 2), given}}, "a", &codex},
 		maker{memory{agent: ClaudeCode, records: []Record{record(ClaudeCode, "b222", 1), both}}, "b", &claude},
 	)
@@ -69,7 +69,7 @@ func TestALiveSessionOfAForeignShapeIsSeen(t *testing.T) {
 	stored.Path = "/c/a111"
 	live.Agent, live.Path = ClaudeCode, stored.Path
 	w := worldOf(
-		func() *proc.Table { return proc.FakeTable(fact(7, "now", 'S')) },
+		func() *proc.Table { return proc.NewFakeTable(fact(7, "now", 'S')) },
 		maker{memory{agent: Codex, records: []Record{record(Codex, "a111", 1)}}, "a", new(int)},
 		maker{memory{agent: ClaudeCode, claims: []Claim{live}, records: []Record{stored}}, "b", new(int)},
 	)
@@ -96,7 +96,7 @@ func TestAMovedSessionIsOne(t *testing.T) {
 			before.Path, after.Path = from, to
 			claim := exact("s1", 7)
 			claim.Path = to
-			w := worldOf(func() *proc.Table { return proc.FakeTable(fact(7, "now", 'S')) }, memory{
+			w := worldOf(func() *proc.Table { return proc.NewFakeTable(fact(7, "now", 'S')) }, memory{
 				agent: Codex, claims: []Claim{claim}, records: []Record{before, after},
 			})
 			for _, path := range []string{from, to} {
@@ -156,7 +156,7 @@ func TestFindTellsUnreadableFromMissing(t *testing.T) {
 		{"b333", true, ErrNotFound, ""}, // the other agent has not made it
 		{"b222", true, nil, ""},
 	} {
-		w := worldOf(func() *proc.Table { return proc.FakeTable() }, torn{damaged, "/store", c.closed}, whole)
+		w := worldOf(func() *proc.Table { return proc.NewFakeTable() }, torn{damaged, "/store", c.closed}, whole)
 		r, err := w.Find(t.Context(), c.arg, nil, ReadOptions{})
 		if !errors.Is(err, c.want) || err != nil && !strings.Contains(err.Error(), c.words) {
 			t.Errorf("%s: %v, want %v", c.arg, err, c.want)

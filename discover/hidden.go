@@ -15,7 +15,7 @@ import (
 func (w *Scanner) hidden(r Result, pid int, getenv func(string) string) (Claim, bool) {
 	for p := range around(r.Table, pid) {
 		own := r.runBy(p.ID.PID)
-		switch _, above := r.Table.PID(p.Parent); {
+		switch _, above := r.Table.ByPID(p.Parent); {
 		case len(own) == 1 && own[0].ID == "" && own[0].Status == Unknown:
 			return w.mark(own[0].Agent, p, getenv, "mark", "what the process has open may not be read; it has marked this one with the session")
 		case len(own) > 0 || w.isAgent(p):
@@ -35,7 +35,7 @@ func around(table *proc.Table, pid int) iter.Seq[proc.Process] {
 				return
 			}
 		}
-		if p, ok := table.PID(pid); ok {
+		if p, ok := table.ByPID(pid); ok {
 			yield(p)
 		}
 	}
@@ -47,7 +47,7 @@ var errSealed = errors.New("inside an agent's sandbox other sessions cannot be s
 // sealed reports whether a table shows the inside of an agent's sandbox only: a pid namespace whose first process is the
 // sandbox, or from which the agent cannot be seen that has marked us as in one.
 func (w *Scanner) sealed(table *proc.Table) bool {
-	if first, ok := table.PID(1); ok && w.sandboxer(first) != "" {
+	if first, ok := table.ByPID(1); ok && w.sandboxer(first) != "" {
 		return true
 	}
 	if w.encloser(func(a Agent) func(string) string { return w.HomeSources(a).Getenv }) == "" {

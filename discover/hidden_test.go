@@ -17,7 +17,7 @@ func (boxing) IsSandbox(p proc.Process) bool { return p.Name == "box" }
 func noMark(string) string { return "" }
 
 // box is an agent's sandbox, marked as for a tool of the session.
-func box(pid int, mark string) proc.Facts {
+func box(pid int, mark string) proc.FakeProcess {
 	f := fact(pid, "now", 'S')
 	f.Name, f.Parent, f.Environ = "box", 0, map[string]string{"MARK": mark}
 	return f
@@ -27,7 +27,7 @@ func box(pid int, mark string) proc.Facts {
 func TestInsideOfASandbox(t *testing.T) {
 	tool := fact(2, "now", 'S')
 	tool.Parent = 1
-	w := worldOf(func() *proc.Table { return proc.FakeTable(box(1, "one"), tool) },
+	w := worldOf(func() *proc.Table { return proc.NewFakeTable(box(1, "one"), tool) },
 		boxing{memory{agent: Codex, records: []Record{record(Codex, "one", 1), record(Codex, "two", 2)}}})
 	r, err := w.Current(t.Context(), 2, noMark)
 	if err != nil || ids(r.Sessions) != "one:running" || r.Sessions[0].Dir != "/w" || len(r.Warnings) != 0 {
@@ -49,14 +49,14 @@ func TestASandboxAlone(t *testing.T) {
 	inner.Parent = 7
 	m := boxing{memory{agent: Codex, claims: []Claim{exact("two", 7)}, records: []Record{record(Codex, "one", 1), record(Codex, "two", 1)}}}
 	for name, tc := range map[string]struct {
-		outer []proc.Facts
+		outer []proc.FakeProcess
 		want  string
 	}{
-		"unmarked":   {[]proc.Facts{box(8, "")}, ""},
-		"no sandbox": {[]proc.Facts{plain}, ""},
-		"seen":       {[]proc.Facts{inner, fact(7, "now", 'S')}, "two:idle"},
+		"unmarked":   {[]proc.FakeProcess{box(8, "")}, ""},
+		"no sandbox": {[]proc.FakeProcess{plain}, ""},
+		"seen":       {[]proc.FakeProcess{inner, fact(7, "now", 'S')}, "two:idle"},
 	} {
-		w := worldOf(func() *proc.Table { return proc.FakeTable(append(tc.outer, tool)...) }, m)
+		w := worldOf(func() *proc.Table { return proc.NewFakeTable(append(tc.outer, tool)...) }, m)
 		r, err := w.Current(t.Context(), 9, func(string) string { return "one" })
 		if ids(r.Sessions) != tc.want || (err != nil) != (tc.want == "") || err != nil && !errors.Is(err, ErrNotFound) {
 			t.Errorf("%s: %s, %v", name, ids(r.Sessions), err)
@@ -72,7 +72,7 @@ func TestTheMarkOfAHiddenAgent(t *testing.T) {
 	for unreadable, want := range map[string]string{"permission denied": "one:running", "": ":running"} {
 		presence.Unreadable = unreadable
 		m := memory{agent: Codex, claims: []Claim{presence}, records: []Record{record(Codex, "one", 1)}}
-		w := worldOf(func() *proc.Table { return proc.FakeTable(fact(7, "now", 'S'), tool) }, m)
+		w := worldOf(func() *proc.Table { return proc.NewFakeTable(fact(7, "now", 'S'), tool) }, m)
 		r, err := w.Current(t.Context(), 8, func(string) string { return "one" })
 		if err != nil || ids(r.Sessions) != want || len(r.Warnings) != 0 {
 			t.Errorf("%q: %s, %v, %v", unreadable, ids(r.Sessions), r.Warnings, err)
@@ -93,24 +93,24 @@ func TestInsideOfAnEnclosure(t *testing.T) {
 	tool.Parent, helper.Parent, agent.Name = 8, 7, "agent"
 	foreign := fmt.Errorf("%w: as it is", proc.ErrNamespace)
 	for name, tc := range map[string]struct {
-		seen          []proc.Facts
+		seen          []proc.FakeProcess
 		err           error
 		boxed         string
 		list, current string
 		blind         bool
 	}{
-		"a table of its own":     {[]proc.Facts{helper, tool}, nil, "1", "two:unknown one:unknown", "one:running", false},
-		"another one's":          {[]proc.Facts{tool}, foreign, "1", "two:unknown one:unknown", "one:running", false},
-		"another one's, no mark": {[]proc.Facts{tool}, foreign, "", "two:unknown one:unknown", "", true},
-		"no mark":                {[]proc.Facts{helper, tool}, nil, "", "two:stopped one:stopped", "", false},
-		"the agent is seen":      {[]proc.Facts{agent, helper, tool}, nil, "1", "two:stopped one:stopped", "", false},
+		"a table of its own":     {[]proc.FakeProcess{helper, tool}, nil, "1", "two:unknown one:unknown", "one:running", false},
+		"another one's":          {[]proc.FakeProcess{tool}, foreign, "1", "two:unknown one:unknown", "one:running", false},
+		"another one's, no mark": {[]proc.FakeProcess{tool}, foreign, "", "two:unknown one:unknown", "", true},
+		"no mark":                {[]proc.FakeProcess{helper, tool}, nil, "", "two:stopped one:stopped", "", false},
+		"the agent is seen":      {[]proc.FakeProcess{agent, helper, tool}, nil, "1", "two:stopped one:stopped", "", false},
 		"something else failed":  {nil, errors.New("no"), "1", "two:unknown one:unknown", "", true},
 	} {
 		getenv := func(key string) string { return map[string]string{"BOXED": tc.boxed, "MARK": "one"}[key] }
 		w := worldOf(nil, enclosing{memory{agent: Codex, records: []Record{record(Codex, "one", 1), record(Codex, "two", 2)}}})
 		w.PID = 9
 		w.HomeSources = func(Agent) HomeSources { return HomeSources{Getenv: getenv} }
-		w.Take = func(context.Context) (*proc.Table, error) { return proc.FakeTable(tc.seen...), tc.err }
+		w.Take = func(context.Context) (*proc.Table, error) { return proc.NewFakeTable(tc.seen...), tc.err }
 		r, err := w.List(t.Context(), SessionFilter{All: true})
 		if err != nil || ids(r.Sessions) != tc.list || r.ProcessesUnknown != tc.blind || (len(r.Warnings) > 0) != (tc.blind || tc.list == "two:unknown one:unknown") {
 			t.Errorf("%s: list: %s, %v, blind %t, %v", name, ids(r.Sessions), r.Warnings, r.ProcessesUnknown, err)

@@ -49,7 +49,7 @@ func ProcessDir(p proc.Process, dir string) (string, error) {
 		return "", nil
 	}
 	if !filepath.IsAbs(dir) {
-		cwd, err := p.Dir()
+		cwd, err := p.Cwd()
 		if err != nil {
 			return "", err
 		}

@@ -87,7 +87,7 @@ func (f *ProcessTrees) mayServe(s Session, p proc.Process) bool {
 		if !ok || !older(q, p) || q.UID != p.UID || !f.runs(q, s.Agent) {
 			continue
 		}
-		if dir, err := q.Dir(); err != nil || s.Dir == "" || RealPath(dir) == RealPath(s.Dir) {
+		if dir, err := q.Cwd(); err != nil || s.Dir == "" || RealPath(dir) == RealPath(s.Dir) {
 			return true
 		}
 	}

@@ -9,41 +9,41 @@ import (
 // A live session has what an earlier process of it has left behind, and nothing that may belong to another.
 func TestLeftBehind(t *testing.T) {
 	const session, other = 100, 40 // the session's process, and that of a session that was there before
-	process := func(pid, parent int, environ string) proc.Facts {
+	process := func(pid, parent int, environ string) proc.FakeProcess {
 		f := tool(pid, environ)
 		f.Parent, f.Session, f.Ticks = parent, pid, uint64(pid)
 		return f
 	}
-	named := func(f proc.Facts) proc.Facts { f.Name = "agent"; return f }
-	of := func(f proc.Facts, uid int) proc.Facts { f.UID = uid; return f }
-	in := func(f proc.Facts, dir string) proc.Facts { f.WorkingDir = dir; return f }
+	named := func(f proc.FakeProcess) proc.FakeProcess { f.Name = "agent"; return f }
+	of := func(f proc.FakeProcess, uid int) proc.FakeProcess { f.UID = uid; return f }
+	in := func(f proc.FakeProcess, dir string) proc.FakeProcess { f.WorkingDir = dir; return f }
 	copies := []Record{record(Codex, "one", 1)}
 	copies[0].Path, copies[0].Dir = "/q/one", "/elsewhere"
 	for name, test := range map[string]struct {
-		machine []proc.Facts
+		machine []proc.FakeProcess
 		records []Record
 		want    string
 	}{
-		"a server":                           {[]proc.Facts{process(50, 1, "MARK=one")}, nil, "100 50"},
-		"a server with a child":              {[]proc.Facts{process(50, 1, "MARK=one"), process(51, 50, "")}, nil, "100 50 -51"},
-		"of a process that has ended":        {[]proc.Facts{process(50, 1, "MARK=one MARK_PID=30")}, nil, "100 50"},
-		"of a sub-agent":                     {[]proc.Facts{process(50, 1, "MARK=sub MARK_ROOT=one")}, nil, "100 50"},
-		"of a process that lives":            {[]proc.Facts{process(50, 1, "MARK=one MARK_PID=40")}, nil, "100"},
-		"another session's":                  {[]proc.Facts{process(50, 1, "MARK=two")}, nil, "100"},
-		"without a marker":                   {[]proc.Facts{process(50, 1, "")}, nil, "100"},
-		"another agent's too":                {[]proc.Facts{process(50, 1, "MARK=one OTHER=x")}, nil, "100"},
-		"another user's":                     {[]proc.Facts{of(process(50, 1, "MARK=one"), 7)}, nil, "100"},
-		"an agent":                           {[]proc.Facts{named(process(50, 1, "MARK=one"))}, nil, "100"},
-		"below an agent":                     {[]proc.Facts{process(50, other, "MARK=one")}, nil, "100"},
-		"below an agent without a session":   {[]proc.Facts{named(process(49, 1, "")), process(50, 49, "MARK=one")}, nil, "100"},
-		"above the session's process":        {[]proc.Facts{process(90, 1, "MARK=one")}, nil, "100"},
-		"what another may have taken along":  {[]proc.Facts{process(50, 1, "MARK=one MARK_LASTS=1")}, nil, "100"},
-		"what no other can have taken along": {[]proc.Facts{process(35, 1, "MARK=one MARK_LASTS=1")}, nil, "100 35"},
-		"one ID twice, in its directory":     {[]proc.Facts{in(process(50, 1, "MARK=one"), "/w")}, copies, "100 50"},
-		"one ID twice, in the other's":       {[]proc.Facts{in(process(50, 1, "MARK=one"), "/elsewhere")}, copies, "100"},
-		"one ID twice, in neither's":         {[]proc.Facts{in(process(50, 1, "MARK=one"), "/x")}, copies, "100"},
+		"a server":                           {[]proc.FakeProcess{process(50, 1, "MARK=one")}, nil, "100 50"},
+		"a server with a child":              {[]proc.FakeProcess{process(50, 1, "MARK=one"), process(51, 50, "")}, nil, "100 50 -51"},
+		"of a process that has ended":        {[]proc.FakeProcess{process(50, 1, "MARK=one MARK_PID=30")}, nil, "100 50"},
+		"of a sub-agent":                     {[]proc.FakeProcess{process(50, 1, "MARK=sub MARK_ROOT=one")}, nil, "100 50"},
+		"of a process that lives":            {[]proc.FakeProcess{process(50, 1, "MARK=one MARK_PID=40")}, nil, "100"},
+		"another session's":                  {[]proc.FakeProcess{process(50, 1, "MARK=two")}, nil, "100"},
+		"without a marker":                   {[]proc.FakeProcess{process(50, 1, "")}, nil, "100"},
+		"another agent's too":                {[]proc.FakeProcess{process(50, 1, "MARK=one OTHER=x")}, nil, "100"},
+		"another user's":                     {[]proc.FakeProcess{of(process(50, 1, "MARK=one"), 7)}, nil, "100"},
+		"an agent":                           {[]proc.FakeProcess{named(process(50, 1, "MARK=one"))}, nil, "100"},
+		"below an agent":                     {[]proc.FakeProcess{process(50, other, "MARK=one")}, nil, "100"},
+		"below an agent without a session":   {[]proc.FakeProcess{named(process(49, 1, "")), process(50, 49, "MARK=one")}, nil, "100"},
+		"above the session's process":        {[]proc.FakeProcess{process(90, 1, "MARK=one")}, nil, "100"},
+		"what another may have taken along":  {[]proc.FakeProcess{process(50, 1, "MARK=one MARK_LASTS=1")}, nil, "100"},
+		"what no other can have taken along": {[]proc.FakeProcess{process(35, 1, "MARK=one MARK_LASTS=1")}, nil, "100 35"},
+		"one ID twice, in its directory":     {[]proc.FakeProcess{in(process(50, 1, "MARK=one"), "/w")}, copies, "100 50"},
+		"one ID twice, in the other's":       {[]proc.FakeProcess{in(process(50, 1, "MARK=one"), "/elsewhere")}, copies, "100"},
+		"one ID twice, in neither's":         {[]proc.FakeProcess{in(process(50, 1, "MARK=one"), "/x")}, copies, "100"},
 	} {
-		m := machine(append([]proc.Facts{process(1, 0, ""), in(process(other, 1, ""), "/w"), process(session, 90, "")}, test.machine...))
+		m := machine(append([]proc.FakeProcess{process(1, 0, ""), in(process(other, 1, ""), "/w"), process(session, 90, "")}, test.machine...))
 		one := memory{
 			agent: Codex, claims: []Claim{exact("one", session), exact("two", other)},
 			records: append([]Record{record(Codex, "one", 1), record(Codex, "two", 1)}, test.records...),

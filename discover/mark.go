@@ -199,7 +199,7 @@ func ended(table *proc.Table, pid int, bearer proc.Process) bool {
 	if own, err := bearer.NamespacePIDs(); err != nil || len(own) > 1 {
 		return false
 	}
-	p, listed := table.PID(pid)
+	p, listed := table.ByPID(pid)
 	if !listed {
 		return !table.Hidden()
 	}

@@ -10,7 +10,7 @@ import (
 )
 
 // tool is a process in the environment of which agents have left something: key=value, in one text.
-func tool(pid int, environ string) proc.Facts {
+func tool(pid int, environ string) proc.FakeProcess {
 	f := fact(pid, "now", 'S')
 	f.Environ = map[string]string{}
 	for pair := range strings.FieldsSeq(environ) {
@@ -25,7 +25,7 @@ func tool(pid int, environ string) proc.Facts {
 func TestBearers(t *testing.T) {
 	stored := []Record{record(Codex, "dead", 1), record(Codex, "dead2", 1), record(Codex, "live", 1)}
 	for name, test := range map[string]struct {
-		p    proc.Facts
+		p    proc.FakeProcess
 		want string // the session; "" if it is none
 	}{
 		"a dead session's":                  {tool(50, "MARK=dead"), "dead"},
@@ -44,33 +44,33 @@ func TestBearers(t *testing.T) {
 		"never stored, an agent is older":   {tool(50, "MARK=never"), ""},
 		"never stored, no agent is older":   {tool(5, "MARK=never"), "never"},
 		"never stored, of a dead process":   {tool(50, "MARK=never MARK_PID=4"), "never"},
-		"an agent that runs no session": {func() proc.Facts {
+		"an agent that runs no session": {func() proc.FakeProcess {
 			f := tool(50, "MARK=dead")
 			f.Name = "agent"
 			return f
 		}(), ""},
-		"in a container": {func() proc.Facts {
+		"in a container": {func() proc.FakeProcess {
 			f := tool(50, "MARK_PID=4")
-			f.Namespaced = []int{50, 2}
+			f.NSPIDs = []int{50, 2}
 			return f
 		}(), ""},
-		"another user's": {func() proc.Facts {
+		"another user's": {func() proc.FakeProcess {
 			f := tool(50, "MARK=dead")
 			f.Err = errors.New("denied")
 			return f
 		}(), ""},
-		"a zombie of a dead one": {func() proc.Facts {
+		"a zombie of a dead one": {func() proc.FakeProcess {
 			f := tool(50, "MARK=dead")
 			f.State = 'Z'
 			return f
 		}(), ""},
 	} {
 		m := memory{agent: Codex, claims: []Claim{exact("live", 7)}, records: stored}
-		facts := []proc.Facts{fact(1, "now", 'S'), fact(8, "now", 'Z'), fact(60, "now", 'S'), test.p}
+		facts := []proc.FakeProcess{fact(1, "now", 'S'), fact(8, "now", 'Z'), fact(60, "now", 'S'), test.p}
 		if test.p.ID.PID != 7 {
 			facts = append(facts, fact(7, "now", 'S'))
 		}
-		if got := orphans(t, worldOf(func() *proc.Table { return proc.FakeTable(facts...) }, m)); got != test.want {
+		if got := orphans(t, worldOf(func() *proc.Table { return proc.NewFakeTable(facts...) }, m)); got != test.want {
 			t.Errorf("%s: %q, want %q", name, got, test.want)
 		}
 	}
@@ -121,7 +121,7 @@ func TestBearersOfALastingMark(t *testing.T) {
 		"a mark that does not last":     {live(500, "/w"), 1100, "MARK=dead", "dead"},
 	} {
 		m := memory{agent: Codex, claims: []Claim{exact("live", 1000)}, records: []Record{record(Codex, "dead", 1), test.live}}
-		table := proc.FakeTable(fact(1, "now", 'S'), fact(1000, "now", 'S'), tool(test.pid, test.mark))
+		table := proc.NewFakeTable(fact(1, "now", 'S'), fact(1000, "now", 'S'), tool(test.pid, test.mark))
 		if got := orphans(t, worldOf(func() *proc.Table { return table }, m)); got != test.want {
 			t.Errorf("%s: %q, want %q", name, got, test.want)
 		}
@@ -133,7 +133,7 @@ func TestBearersOfTwoAgents(t *testing.T) {
 	for mark, want := range map[string]string{"MARK=dead": "dead", "MARK=gone": "gone", "MARK=live": ""} {
 		one := memory{agent: Codex, claims: []Claim{exact("live", 7)}, records: []Record{record(Codex, "dead", 1), record(Codex, "live", 1)}}
 		two := memory{agent: OpenCode, records: []Record{record(OpenCode, "dead", 1), record(OpenCode, "gone", 1), record(OpenCode, "live", 1)}}
-		table := proc.FakeTable(fact(1, "now", 'S'), fact(7, "now", 'S'), tool(6, mark))
+		table := proc.NewFakeTable(fact(1, "now", 'S'), fact(7, "now", 'S'), tool(6, mark))
 		if got := orphans(t, worldOf(func() *proc.Table { return table }, one, two)); got != want {
 			t.Errorf("%s: %q, want %q", mark, got, want)
 		}
@@ -150,12 +150,12 @@ func TestBearersOutOfSight(t *testing.T) {
 		w    *Scanner
 		want string
 	}{
-		"in a sandbox": {worldOf(func() *proc.Table { return proc.FakeTable(box(1, "x"), tool(50, "MARK=dead")) }, boxing{memory{agent: Codex, records: stored}}), ""},
+		"in a sandbox": {worldOf(func() *proc.Table { return proc.NewFakeTable(box(1, "x"), tool(50, "MARK=dead")) }, boxing{memory{agent: Codex, records: stored}}), ""},
 		"an agent at work on nobody knows what": {
-			worldOf(func() *proc.Table { return proc.FakeTable(fact(7, "now", 'S'), tool(50, "MARK=dead")) }, memory{agent: Codex, records: stored, claims: []Claim{nameless}}), "",
+			worldOf(func() *proc.Table { return proc.NewFakeTable(fact(7, "now", 'S'), tool(50, "MARK=dead")) }, memory{agent: Codex, records: stored, claims: []Claim{nameless}}), "",
 		},
 		"an agent that nobody has asked for anything": {
-			worldOf(func() *proc.Table { return proc.FakeTable(fact(7, "now", 'S'), tool(50, "MARK=dead")) }, memory{agent: Codex, records: stored, claims: []Claim{idle}}), "dead",
+			worldOf(func() *proc.Table { return proc.NewFakeTable(fact(7, "now", 'S'), tool(50, "MARK=dead")) }, memory{agent: Codex, records: stored, claims: []Claim{idle}}), "dead",
 		},
 	} {
 		if got := orphans(t, test.w); got != test.want {

@@ -45,7 +45,7 @@ func (w *Scanner) Belongs(table *proc.Table, p proc.Process, s Session, rivals [
 	if home := w.homeOf(p, all); home != "" {
 		candidates = narrowed(candidates, func(c Session) bool { return c.Home == home })
 	}
-	if dir, err := p.Dir(); err == nil {
+	if dir, err := p.Cwd(); err == nil {
 		candidates = narrowed(candidates, func(c Session) bool { return c.Dir != "" && within(dir, c.Dir) })
 	}
 	fits = slices.ContainsFunc(candidates, func(c Session) bool { return c.Key() == s.Key() })
@@ -65,7 +65,7 @@ func narrowed(list []Session, fits func(Session) bool) []Session {
 func (w *Scanner) startersOf(table *proc.Table, p proc.Process, agent Agent) []proc.Process {
 	all := slices.Collect(table.Ancestors(p.ID.PID))
 	for _, m := range w.marks(p) {
-		if q, ok := table.PID(m.PID); ok && m.agent == agent && m.PID > 0 && q.Ticks <= p.Ticks {
+		if q, ok := table.ByPID(m.PID); ok && m.agent == agent && m.PID > 0 && q.Ticks <= p.Ticks {
 			all = append(all, q)
 		}
 	}

@@ -66,7 +66,7 @@ func (w *Scanner) newScan(agents []Agent) *scan {
 	for _, a := range w.Adapters {
 		if len(agents) == 0 || slices.Contains(agents, a.Name()) {
 			l.agents = append(l.agents, a)
-			l.homes[a.Name()] = w.Homes(a, proc.FakeTable())
+			l.homes[a.Name()] = w.Homes(a, proc.NewFakeTable())
 		}
 	}
 	return l
@@ -84,7 +84,7 @@ func (l *scan) take(ctx context.Context) (fresh map[Agent][]Home, err error) {
 	if l.sealed = errors.Is(err, proc.ErrNamespace) && l.world.sealed(l.table); l.sealed {
 		l.warn("", &Warning{Path: "processes", Err: errSealed})
 	} else if l.blind = err != nil; l.blind {
-		l.table = proc.FakeTable()
+		l.table = proc.NewFakeTable()
 		l.warn("", &Warning{Path: "processes", Err: err})
 	} else if l.table.Hidden() && l.world.AllUsers {
 		l.warn("", &Warning{Path: "processes", Err: errHidden})

@@ -111,7 +111,7 @@ func TestListShowsLiveSessionsAndAllShowsStored(t *testing.T) {
 	m := memory{agent: Codex, claims: []Claim{exact("live", 7)}, records: []Record{
 		record(Codex, "live", 1), record(Codex, "old", 5), record(Codex, "older", 3), child,
 	}}
-	w := worldOf(func() *proc.Table { return proc.FakeTable(fact(7, "now", 'S')) }, m)
+	w := worldOf(func() *proc.Table { return proc.NewFakeTable(fact(7, "now", 'S')) }, m)
 	for _, c := range []struct {
 		sel  SessionFilter
 		want string
@@ -139,7 +139,7 @@ func TestListOpensNoMoreThanItShows(t *testing.T) {
 		m.records = append(m.records, record(Codex, "s"+string(rune('0'+i/10))+string(rune('0'+i%10)), i))
 	}
 	m.records = append(m.records, record(Codex, "s0", 0))
-	w := worldOf(func() *proc.Table { return proc.FakeTable(fact(7, "now", 'S')) }, m)
+	w := worldOf(func() *proc.Table { return proc.NewFakeTable(fact(7, "now", 'S')) }, m)
 	if r, err := w.List(t.Context(), SessionFilter{All: true, Limit: 20}); err != nil || len(r.Sessions) != 20 || len(opened) > 21 {
 		t.Errorf("%d rows, %d opened, %v", len(r.Sessions), len(opened), err)
 	}
@@ -157,9 +157,9 @@ func TestListLooksAtProcessesLast(t *testing.T) {
 	m.onRead = func() { started = true }
 	w := worldOf(func() *proc.Table {
 		if started {
-			return proc.FakeTable(fact(7, "now", 'S'))
+			return proc.NewFakeTable(fact(7, "now", 'S'))
 		}
-		return proc.FakeTable()
+		return proc.NewFakeTable()
 	}, m)
 	for name, ask := range map[string]func() (Result, error){
 		"list": func() (Result, error) { return w.List(t.Context(), SessionFilter{All: true}) },
@@ -176,7 +176,7 @@ func TestListLooksAtProcessesLast(t *testing.T) {
 func TestFaultsOfOneAgentLeaveTheOthers(t *testing.T) {
 	bad := memory{agent: ClaudeCode, faults: []error{&Warning{ClaudeCode, "/x", errors.New("no")}, errors.New("torn")}}
 	good := memory{agent: Codex, claims: []Claim{exact("live", 7)}, records: []Record{record(Codex, "live", 1)}}
-	w := worldOf(func() *proc.Table { return proc.FakeTable(fact(7, "now", 'S')) }, bad, good)
+	w := worldOf(func() *proc.Table { return proc.NewFakeTable(fact(7, "now", 'S')) }, bad, good)
 	for _, all := range []bool{false, true} {
 		r, err := w.List(t.Context(), SessionFilter{All: all})
 		if err != nil || ids(r.Sessions) != "live:idle" || len(r.Warnings) != 2 {
@@ -194,7 +194,7 @@ func TestFind(t *testing.T) {
 	m := memory{agent: Codex, claims: []Claim{exact("abc", 7), exact("new", 7)}, records: []Record{
 		record(Codex, "abc", 1), record(Codex, "abcd", 2), record(Codex, "xyz", 3), kid,
 	}}
-	w := worldOf(func() *proc.Table { return proc.FakeTable(fact(7, "now", 'S')) }, m,
+	w := worldOf(func() *proc.Table { return proc.NewFakeTable(fact(7, "now", 'S')) }, m,
 		memory{agent: ClaudeCode, records: []Record{twin, twin2}})
 	for arg, want := range map[string]string{
 		"xyz": "xyz:stopped", "xy": "xyz:stopped", "abc": "abc:idle", "abcd": "abcd:stopped",
@@ -224,7 +224,7 @@ func TestCurrent(t *testing.T) {
 	shell, tool := fact(20, "now", 'S'), fact(21, "now", 'S')
 	shell.Parent, tool.Parent = 7, 20
 	m := memory{agent: Codex, claims: []Claim{exact("one", 7), exact("two", 7)}, records: []Record{record(Codex, "one", 1), record(Codex, "two", 1)}}
-	w := worldOf(func() *proc.Table { return proc.FakeTable(fact(7, "now", 'S'), shell, tool, fact(30, "now", 'S')) }, m)
+	w := worldOf(func() *proc.Table { return proc.NewFakeTable(fact(7, "now", 'S'), shell, tool, fact(30, "now", 'S')) }, m)
 	mark := func(v string) func(string) string { return func(string) string { return v } }
 
 	if r, err := w.Current(t.Context(), 21, mark("two")); err != nil || ids(r.Sessions) != "two:idle" {
@@ -247,7 +247,7 @@ func TestGroupIsReadFromTheProcessOrTheBranch(t *testing.T) {
 	dead := record(Codex, "dead", 1)
 	dead.Branch = "try/g-2/cc"
 	m := memory{agent: Codex, claims: []Claim{exact("live", 7)}, records: []Record{record(Codex, "live", 1), dead}}
-	r, err := worldOf(func() *proc.Table { return proc.FakeTable(f) }, m).List(t.Context(), SessionFilter{All: true})
+	r, err := worldOf(func() *proc.Table { return proc.NewFakeTable(f) }, m).List(t.Context(), SessionFilter{All: true})
 	if err != nil || len(r.Sessions) != 2 || r.Sessions[0].Group != "g-1" || r.Sessions[1].Group != "g-2" {
 		t.Errorf("%+v, %v", r.Sessions, err)
 	}
@@ -279,7 +279,7 @@ func TestWithoutAProcessTableNothingIsCalledStopped(t *testing.T) {
 // TestAnotherUsersAgentIsUnknownAndSaid: exit code 6 comes of the warning.
 func TestAnotherUsersAgentIsUnknownAndSaid(t *testing.T) {
 	m := memory{agent: Codex, claims: []Claim{{Agent: Codex, Process: proc.ID{PID: 7, Birth: "now"}, Unreadable: "permission denied"}}}
-	r, err := worldOf(func() *proc.Table { return proc.FakeTable(fact(7, "now", 'S')) }, m).List(t.Context(), SessionFilter{})
+	r, err := worldOf(func() *proc.Table { return proc.NewFakeTable(fact(7, "now", 'S')) }, m).List(t.Context(), SessionFilter{})
 	if err != nil || ids(r.Sessions) != ":unknown" || len(r.Warnings) != 1 {
 		t.Errorf("%s, %v, %v", ids(r.Sessions), r.Warnings, err)
 	}
@@ -290,7 +290,7 @@ func TestInterruptedFind(t *testing.T) {
 	for _, arg := range []string{"abc", "pid:7"} {
 		ctx, cancel := context.WithCancel(t.Context())
 		m := memory{agent: Codex, claims: []Claim{exact("abc", 7)}, records: []Record{record(Codex, "abc", 1)}, onRead: cancel}
-		w := worldOf(func() *proc.Table { return proc.FakeTable(fact(7, "now", 'S')) }, m)
+		w := worldOf(func() *proc.Table { return proc.NewFakeTable(fact(7, "now", 'S')) }, m)
 		if r, err := w.Find(ctx, arg, nil, ReadOptions{}); !errors.Is(err, context.Canceled) || len(r.Sessions) > 0 {
 			t.Errorf("%s: %s, %v", arg, ids(r.Sessions), err)
 		}

@@ -11,11 +11,11 @@ import (
 // stranger adds what the process table shows of another user's agent, which was asked for by its pid. Its home is not
 // opened, so that its session and status are not known.
 func (l *scan) stranger(ctx context.Context, r Result, pid int) Result {
-	p, ok := l.table.PID(pid)
+	p, ok := l.table.ByPID(pid)
 	if !ok || l.world.AllUsers || user(p) == l.world.UID {
 		return r
 	}
-	alone := l.table.Where(func(o proc.Process) bool { return o.ID == p.ID })
+	alone := l.table.Filter(func(o proc.Process) bool { return o.ID == p.ID })
 	var claims []Claim
 	for _, a := range l.agents {
 		found, _ := a.Claims(ctx, alone, nil) // what cannot be read is said below, once

@@ -174,7 +174,7 @@ func (t *tree) branches() (out []ProcessNode) {
 		}
 	}
 	for id := range t.members {
-		if p, ok := t.result.Table.PID(id.PID); ok && p.ID == id && !in[id] {
+		if p, ok := t.result.Table.ByPID(id.PID); ok && p.ID == id && !in[id] {
 			in[id] = true
 			list = append(list, p)
 		}

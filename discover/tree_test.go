@@ -17,7 +17,7 @@ func (m marking) Marked(p proc.Process, s Session) bool {
 }
 
 // machine is a table of processes of one user: pid, parent and session of the kernel, and the session that a mark names.
-type machine []proc.Facts
+type machine []proc.FakeProcess
 
 func (m *machine) add(pid, parent, session int, mark string) {
 	f := fact(pid, "now", 'S')
@@ -30,7 +30,7 @@ func (m *machine) add(pid, parent, session int, mark string) {
 
 func (m machine) tree(t *testing.T, of string, adapters ...Adapter) string {
 	t.Helper()
-	w := worldOf(func() *proc.Table { return proc.FakeTable(m...) }, adapters...)
+	w := worldOf(func() *proc.Table { return proc.NewFakeTable(m...) }, adapters...)
 	r, err := w.Find(t.Context(), of, nil, ReadOptions{})
 	if err != nil {
 		t.Fatal(err)
@@ -161,7 +161,7 @@ func TestTreesOfManySessions(t *testing.T) {
 			m.add(pid+tools, 1, pid+tools, id)
 		}
 		calls := 0
-		w := worldOf(func() *proc.Table { return proc.FakeTable(m...) }, counting{marking{memory{agent: Codex, claims: claims}}, &calls})
+		w := worldOf(func() *proc.Table { return proc.NewFakeTable(m...) }, counting{marking{memory{agent: Codex, claims: claims}}, &calls})
 		r, err := w.List(t.Context(), SessionFilter{})
 		if err != nil || len(r.Sessions) != sessions {
 			t.Fatalf("%d sessions, %v", len(r.Sessions), err)

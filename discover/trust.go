@@ -66,14 +66,14 @@ func (w *Scanner) trustsWord(p proc.Process) bool { return user(p) == w.UID && S
 // Where that cannot be told it is not.
 func SharesPaths(p proc.Process) bool {
 	s, err := p.Credentials()
-	return err == nil && s.Apart&(proc.UserNamespace|proc.ProcessNamespace|proc.MountNamespace) == 0
+	return err == nil && s.Unshared&(proc.UserNamespace|proc.PIDNamespace|proc.MountNamespace) == 0
 }
 
 // Reachable reports whether a process may be sent something: it is our own user's, and its paths and ports are ours. It is
 // asked anew, since this is for those who are about to act.
 func (w *Scanner) Reachable(p proc.Process) bool {
-	s, err := p.Fresh().Credentials()
-	return err == nil && s.UID == w.UID && s.Apart == 0
+	s, err := p.Uncached().Credentials()
+	return err == nil && s.UID == w.UID && s.Unshared == 0
 }
 
 // user is whose a process is.
@@ -97,7 +97,7 @@ func (w *Scanner) view(table *proc.Table, homes []Home) *proc.Table {
 			users = append(users, owner)
 		}
 	}
-	return table.Where(func(p proc.Process) bool { return p.UID < 0 || slices.Contains(users, p.UID) })
+	return table.Filter(func(p proc.Process) bool { return p.UID < 0 || slices.Contains(users, p.UID) })
 }
 
 // ours reports whether a claim is about our own sessions: of a process of our user, or of a process of root's or of the

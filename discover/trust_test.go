@@ -9,16 +9,16 @@ import (
 // Whom a home is named by decides how far it is trusted: nothing that another user says, or a process in other namespaces,
 // is even looked at.
 func TestTrustInAHome(t *testing.T) {
-	process := func(pid, uid int, apart proc.Namespaces) proc.Facts {
+	process := func(pid, uid int, apart proc.Namespaces) proc.FakeProcess {
 		f := fact(pid, "now", 'S')
-		f.UID, f.Apart = uid, apart
+		f.UID, f.Unshared = uid, apart
 		return f
 	}
 	unreadable := process(7, 1000, 0)
 	unreadable.Err = proc.ErrGone
-	table := proc.FakeTable(
+	table := proc.NewFakeTable(
 		process(1, 1000, 0), process(2, 1001, 0), process(3, 0, 0),
-		process(4, 1000, proc.MountNamespace), process(5, 1000, proc.UserNamespace), process(6, 1000, proc.ProcessNamespace),
+		process(4, 1000, proc.MountNamespace), process(5, 1000, proc.UserNamespace), process(6, 1000, proc.PIDNamespace),
 		unreadable, process(8, 1000, proc.NetworkNamespace),
 	)
 	by := func(pids ...int) (ids []proc.ID) {
@@ -58,7 +58,7 @@ func TestTrustInAHome(t *testing.T) {
 func TestWhoseSessionsAreShown(t *testing.T) {
 	own, seen, other, roots := fact(1, "now", 'S'), fact(2, "now", 'S'), fact(3, "now", 'S'), fact(4, "now", 'S')
 	own.UID, seen.UID, other.UID, roots.UID = 1000, 1000, 1001, 0
-	table := proc.FakeTable(own, seen, other, roots)
+	table := proc.NewFakeTable(own, seen, other, roots)
 	claim := func(id, home string, pid int) Claim {
 		c := exact(id, pid)
 		c.Home, c.Path = home, home+"/"+id
@@ -113,7 +113,7 @@ func TestAnotherUsersProcessByItsPID(t *testing.T) {
 	presence := Claim{Agent: Codex, Process: proc.ID{PID: 3, Birth: "now"}, Home: "/theirs", Strength: Exact, Kind: "process"}
 	claim := exact("c", 3)
 	m := memory{agent: Codex, homes: []Home{{Dir: "/ours", Given: true}}, claims: []Claim{presence, claim}}
-	w := worldOf(func() *proc.Table { return proc.FakeTable(other) }, m)
+	w := worldOf(func() *proc.Table { return proc.NewFakeTable(other) }, m)
 	w.UID = 1000
 	r, err := w.Find(t.Context(), "pid:3", nil, ReadOptions{})
 	if err != nil || ids(r.Sessions) != ":unknown" || r.Sessions[0].Home != "" || len(r.Warnings) != 1 {

@@ -72,7 +72,7 @@ func (j *join) turnOwner(s *Session, claims []Claim) (o turnOwner) {
 // all reports whether a condition holds for the process of every claim.
 func (j *join) all(claims []Claim, holds func(proc.Process, Claim) bool) bool {
 	for _, c := range claims {
-		if p, ok := j.table.Find(c.Process); !ok || p.Begun().IsZero() || !holds(p, c) {
+		if p, ok := j.table.Find(c.Process); !ok || p.PreciseStart().IsZero() || !holds(p, c) {
 			return false
 		}
 	}
@@ -89,7 +89,7 @@ func (j *join) started(s *Session, since time.Time) bool {
 	const blur = 50 * time.Millisecond // of the clocks
 	for _, p := range s.Processes {
 		for child := range j.table.Children(p.ID.PID) {
-			if begun := child.Begun(); child.Alive() && (begun.IsZero() || !begun.Add(blur).Before(since)) {
+			if begun := child.PreciseStart(); child.Alive() && (begun.IsZero() || !begun.Add(blur).Before(since)) {
 				return true
 			}
 		}
@@ -98,7 +98,7 @@ func (j *join) started(s *Session, since time.Time) bool {
 }
 
 // later reports whether a process has begun after that moment, where it is known.
-func later(p proc.Process, t time.Time) bool { return !t.IsZero() && !p.Before(t) }
+func later(p proc.Process, t time.Time) bool { return !t.IsZero() && !p.StartedBefore(t) }
 
 // headless reports whether a presence is that of a headless run: it has a turn from its start to its end.
 func headless(presence Claim) bool {

@@ -46,7 +46,7 @@ func TestATurnEndsWithItsProcess(t *testing.T) {
 		"a run's, in a server, asks": {headless, false, []Claim{presence(early, nothing, true), shows(claim(early), TurnWaiting)}, Waiting, TurnInterrupted},
 	} {
 		w := world{
-			facts:   []proc.Facts{fact(early, "now", 'S'), fact(late, "now", 'S')},
+			facts:   []proc.FakeProcess{fact(early, "now", 'S'), fact(late, "now", 'S')},
 			claims:  test.claims,
 			records: []Record{{Agent: Codex, ID: "a", Path: "/h/1", Turn: test.turn, Sub: test.sub, Updated: began.Add(time.Minute)}},
 		}
@@ -75,7 +75,7 @@ func TestACommandAtWorkWaitsForNobody(t *testing.T) {
 		"a child of others": {-1600, 'S', Waiting},
 	} {
 		w := world{
-			facts:   []proc.Facts{fact(1000, "now", 'S')},
+			facts:   []proc.FakeProcess{fact(1000, "now", 'S')},
 			claims:  []Claim{{Agent: Codex, Process: proc.ID{PID: 1000, Birth: "now"}, Session: "a", Path: "/h/1", Strength: Exact}},
 			records: []Record{{Agent: Codex, ID: "a", Path: "/h/1", Turn: Turn{State: TurnWaiting, WaitingFor: "permission", Began: silent, Silent: silent}}},
 		}
@@ -98,7 +98,7 @@ func TestAProcessSaysWhatTheTurnIsDoing(t *testing.T) {
 		claim := Claim{Agent: Codex, Process: proc.ID{PID: 1000, Birth: "now"}, Session: "a", Path: "/h/1", Strength: Exact}
 		claim.Turn = &Turn{State: state, Detail: "retrying"}
 		w := world{
-			facts: []proc.Facts{fact(1000, "now", 'S')}, claims: []Claim{claim},
+			facts: []proc.FakeProcess{fact(1000, "now", 'S')}, claims: []Claim{claim},
 			records: []Record{{Agent: Codex, ID: "a", Path: "/h/1", Turn: Turn{State: TurnOpen, Detail: "model"}}},
 		}
 		if s := w.join()[0]; s.Turn.Detail != want {

@@ -72,6 +72,6 @@ func (c capture) read() []byte {
 }
 
 func (c capture) section(from, size int64) []byte {
-	text, _ := fsread.All(io.NewSectionReader(c.file, c.from+from, max(size, 0)), headKept+tailKept)
+	text, _ := fsread.ReadAll(io.NewSectionReader(c.file, c.from+from, max(size, 0)), headKept+tailKept)
 	return text
 }

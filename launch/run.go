@@ -21,7 +21,7 @@ const runGrace = 2 * time.Second
 func (h Host) Run(ctx context.Context, variables []string, args ...string) error {
 	cmd := exec.Command(args[0], args[1:]...)
 	cmd.Env = slices.Concat(h.Environ, variables)
-	out := fsread.Buffer{Limit: 64 << 10}
+	out := fsread.LimitedBuffer{Limit: 64 << 10}
 	cmd.Stdout, cmd.Stderr = &out, &out
 	cmd.WaitDelay = time.Second
 	if err := proc.RunJob(ctx, cmd, true, runGrace); err != nil {

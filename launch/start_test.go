@@ -67,7 +67,7 @@ func TestStartDetaches(t *testing.T) {
 		}
 	}
 	env, err := x.Env("PWD")
-	dir, err2 := x.Dir()
+	dir, err2 := x.Cwd()
 	if err != nil || err2 != nil || env["PWD"] != dir {
 		t.Errorf("PWD %q, at work in %q: %v, %v", env["PWD"], dir, err, err2)
 	}

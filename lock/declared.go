@@ -112,7 +112,7 @@ func (s Store) read(now time.Time) (c contents, err error) {
 	if s.Dir == "" {
 		return c, ErrNoStore
 	}
-	folder, err := fsread.Dir(s.Dir)
+	folder, err := fsread.OpenDirFile(s.Dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return c, nil
 	}
@@ -162,13 +162,13 @@ func load(path string) Declared {
 }
 
 func readFile(path string) ([]byte, error) {
-	fd, _, err := fsread.Open(unix.AT_FDCWD, path, fsread.NoFollow)
+	fd, _, err := fsread.OpenAt(unix.AT_FDCWD, path, fsread.NoFollow)
 	if err != nil {
 		return nil, err
 	}
 	f := os.NewFile(uintptr(fd), path)
 	defer f.Close()
-	return fsread.All(f, fileLimit)
+	return fsread.ReadAll(f, fileLimit)
 }
 
 func (d *Declared) decode(text string) error {

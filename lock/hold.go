@@ -31,7 +31,7 @@ func Hold(ctx context.Context, dir string) (*Held, error) {
 
 // Exclusive opens a directory and takes its exclusive lock, like [Hold] but of any directory.
 func Exclusive(ctx context.Context, dir string) (*Held, error) {
-	f, err := fsread.Dir(dir)
+	f, err := fsread.OpenDirFile(dir)
 	if err != nil {
 		return nil, err
 	}

@@ -15,7 +15,7 @@ import (
 // Held reports whether somebody holds the place ([Hold]). To find out it shares the lock for a moment, which makes who
 // wants to hold it try again.
 func (p *Place) Held() (bool, error) {
-	f, err := fsread.Dir(p.Top)
+	f, err := fsread.OpenDirFile(p.Top)
 	if err != nil {
 		return false, err
 	}
@@ -53,7 +53,7 @@ func Holdings(table *proc.Table) []Holding {
 		if shared, err := p.SharesRoot(); err == nil && !shared {
 			match = filepath.IsAbs // its paths say nothing about what is there
 		}
-		files, err := p.Fresh().OpenFiles(match) // a lock may have come and gone since others looked
+		files, err := p.Uncached().OpenFiles(match) // a lock may have come and gone since others looked
 		if err != nil {
 			continue // another user's, or gone
 		}
@@ -82,12 +82,12 @@ func hold(list []Holding, f proc.OpenFile, p proc.Process) []Holding {
 	i := slices.IndexFunc(list, func(h Holding) bool { return h.Shared == !f.WriteLocked && os.SameFile(h.info, info) })
 	if i < 0 {
 		h := Holding{Dir: f.Path, Shared: !f.WriteLocked, info: info}
-		if f.Elsewhere {
-			h.Dir = p.Through(f.Path)
+		if f.PathDiffers {
+			h.Dir = p.PathInRoot(f.Path)
 		}
 		i, list = len(list), append(list, h)
 	}
-	if !f.Elsewhere {
+	if !f.PathDiffers {
 		list[i].Dir = f.Path
 	}
 	if !slices.ContainsFunc(list[i].Processes, func(q proc.Process) bool { return q.ID == p.ID }) {

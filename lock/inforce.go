@@ -54,7 +54,7 @@ func DirOf(s discover.Session) string {
 		return s.Dir
 	}
 	for _, p := range s.Processes {
-		if dir, err := p.Dir(); err == nil {
+		if dir, err := p.Cwd(); err == nil {
 			return dir
 		}
 	}

@@ -59,6 +59,6 @@ func isTop(dir string) bool {
 // namesRepository reports whether the regular file at path begins as a git link does.
 func namesRepository(path string) bool {
 	const want = "gitdir: "
-	begin, err := fsread.Begin(path, len(want))
+	begin, err := fsread.ReadHead(path, len(want))
 	return err == nil && string(begin) == want
 }

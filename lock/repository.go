@@ -78,7 +78,7 @@ func commonDir(dir string) (string, error) {
 
 // pathIn reads a file of git that holds one path behind a prefix; a relative path starts at the file's directory.
 func pathIn(file, prefix string) (string, error) {
-	text, err := fsread.File(file, pathLimit)
+	text, err := fsread.ReadFile(file, pathLimit)
 	if err != nil {
 		return "", err
 	}

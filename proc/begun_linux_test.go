@@ -23,11 +23,11 @@ func TestBegun(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if b := p.Begun(); b.Before(earliest.Add(-time.Second)) || b.After(latest.Add(tick)) { // early, if anything
+		if b := p.PreciseStart(); b.Before(earliest.Add(-time.Second)) || b.After(latest.Add(tick)) { // early, if anything
 			t.Errorf("begun %s, started between %s and %s", b, earliest, latest)
 		}
-		if !p.Before(latest) || p.Before(earliest.Add(-2*time.Second)) {
-			t.Errorf("begun %s: before %s %v, two seconds earlier %v", p.Begun(), latest, p.Before(latest), p.Before(earliest.Add(-2*time.Second)))
+		if !p.StartedBefore(latest) || p.StartedBefore(earliest.Add(-2*time.Second)) {
+			t.Errorf("begun %s: before %s %v, two seconds earlier %v", p.PreciseStart(), latest, p.StartedBefore(latest), p.StartedBefore(earliest.Add(-2*time.Second)))
 		}
 	}
 }

@@ -48,14 +48,14 @@ func TestACopyOfAProcessIsNotAnother(t *testing.T) {
 	if err := cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
-	if shell, ok := table.PID(parent); ok {
+	if shell, ok := table.ByPID(parent); ok {
 		if h, err := Open(shell.ID); err == nil {
 			_ = h.Wait(t.Context()) // it stays, as a zombie
 			_ = h.Close()
 		}
 	}
 	table, running = marked(t, mark)
-	if copied, ok := table.PID(children[0]); !ok || !copied.Alive() || len(running) > 0 {
+	if copied, ok := table.ByPID(children[0]); !ok || !copied.Alive() || len(running) > 0 {
 		t.Errorf("the copy %+v without its parent: %v run", copied, running)
 	}
 }
@@ -67,7 +67,7 @@ func marked(t *testing.T, key string) (table *Table, found []int) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for p := range table.Running(func(string) bool { return true }) {
+	for p := range table.WithExe(func(string) bool { return true }) {
 		if env, err := p.Env(key); err == nil && env[key] != "" && p.Alive() {
 			found = append(found, p.ID.PID)
 		}

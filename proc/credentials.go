@@ -7,8 +7,8 @@ type Namespaces uint8
 const (
 	// UserNamespace decides what user IDs mean.
 	UserNamespace Namespaces = 1 << iota
-	// ProcessNamespace decides what pids mean.
-	ProcessNamespace
+	// PIDNamespace decides what pids mean.
+	PIDNamespace
 	// MountNamespace decides what paths mean. A process with another root directory than ours counts as in another one.
 	MountNamespace
 	// NetworkNamespace decides what ports mean.
@@ -21,16 +21,16 @@ type Credentials struct {
 	UID int
 	// PIDs are those of the process in each pid namespace from ours to its own; see [Process.NamespacePIDs].
 	PIDs []int
-	// Apart are the namespaces that the process does not share with us, and those of which that cannot be told.
-	Apart Namespaces
+	// Unshared are the namespaces that the process does not share with us, and those of which that cannot be told.
+	Unshared Namespaces
 }
 
 // Credentials asks the kernel whose the process is and which namespaces it is in. Where it is not allowed to tell the
 // namespaces, all of them count as others.
 func (p Process) Credentials() (Credentials, error) { return p.source().standing(p) }
 
-// Where returns a table of the same moment whose [Table.Running] yields only the processes that match accepts. All else is
+// Filter returns a table of the same moment whose [Table.Running] yields only the processes that match accepts. All else is
 // as in the whole table.
-func (t *Table) Where(match func(Process) bool) *Table {
+func (t *Table) Filter(match func(Process) bool) *Table {
 	return &Table{list: t.list, all: t.all, byParent: t.byParent, hidden: t.hidden, match: match}
 }

@@ -15,14 +15,14 @@ func (f *procfs) standing(p Process) (Credentials, error) {
 		if s.namespaced == nil { // a kernel without pid namespaces
 			s.namespaced = []int{p.ID.PID}
 		}
-		return Credentials{UID: s.uid, PIDs: s.namespaced, Apart: d.apart(pidDir(f.root + "/self/"))}, nil
+		return Credentials{UID: s.uid, PIDs: s.namespaced, Unshared: d.apart(pidDir(f.root + "/self/"))}, nil
 	})
 }
 
 // apart are the namespaces that two processes do not share.
 func (d pidDir) apart(self pidDir) (apart Namespaces) {
 	for name, kind := range map[string]Namespaces{
-		"ns/user": UserNamespace, "ns/pid": ProcessNamespace, "ns/net": NetworkNamespace,
+		"ns/user": UserNamespace, "ns/pid": PIDNamespace, "ns/net": NetworkNamespace,
 	} {
 		own, err := self.link(name)
 		if errors.Is(err, unix.ENOENT) {

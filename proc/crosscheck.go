@@ -42,7 +42,7 @@ func CrossCheck(t *Table) (compared int, differences []Difference, err error) {
 	}
 	slices.Sort(pids)
 	for _, pid := range pids {
-		ours, ok := t.PID(pid)
+		ours, ok := t.ByPID(pid)
 		d := difference(pid, ours, ok, theirs[pid])
 		for range crossCheckTries {
 			if d == nil {

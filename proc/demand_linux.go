@@ -59,7 +59,7 @@ func (f *procfs) dir(p Process) (string, error) {
 				return path, err
 			}
 			if again, gone, err := d.target("cwd"); err == nil && again == path && gone == deleted {
-				return "", fail("readlink", string(d)+"cwd", ErrElsewhere)
+				return "", fail("readlink", string(d)+"cwd", ErrPathDiffers)
 			}
 		}
 	})
@@ -157,7 +157,7 @@ func (d pidDir) openFile(fd int, match func(string) bool) (OpenFile, bool, error
 		deleted, elsewhere = true, d.elsewhere(name, path, true)
 	}
 	return OpenFile{
-		FD: fd, Path: path, Deleted: deleted, Elsewhere: elsewhere, Proc: string(d) + name,
+		FD: fd, Path: path, Deleted: deleted, PathDiffers: elsewhere, Proc: string(d) + name,
 		Writable: info.writable, Offset: info.offset, WriteLocked: info.writeLocked, ReadLocked: info.readLocked,
 	}, again == path, err
 }

@@ -26,13 +26,13 @@ func TestArgsAndDir(t *testing.T) {
 	if got, err := p.Args(); err != nil || !slices.Equal(got, args) {
 		t.Errorf("arguments %q, %v", got, err)
 	}
-	if got, err := p.Dir(); err != nil || got != dir {
+	if got, err := p.Cwd(); err != nil || got != dir {
 		t.Errorf("directory %q, %v", got, err)
 	}
 	if err := os.Remove(dir); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := p.Dir(); err != nil || got != dir {
+	if got, err := p.Cwd(); err != nil || got != dir {
 		t.Errorf("removed directory %q, %v", got, err)
 	}
 }
@@ -155,17 +155,17 @@ func TestAnotherMountNamespace(t *testing.T) {
 	}
 	c := start(t, "elsewhere", flags(unix.CLONE_NEWNS), func(c *exec.Cmd) { c.Env = append(c.Env, elsewhereKey+"="+dir) })
 	p := inspect(t, c.Process.Pid)
-	if got, err := p.Dir(); !errors.Is(err, ErrElsewhere) {
+	if got, err := p.Cwd(); !errors.Is(err, ErrPathDiffers) {
 		t.Errorf("directory %q, %v", got, err)
 	}
 	files, err := p.OpenFiles(func(path string) bool { return strings.HasPrefix(path, dir) })
 	if err != nil {
 		t.Fatal(err)
 	}
-	listed, _ := take(t).PID(c.Process.Pid)
+	listed, _ := take(t).ByPID(c.Process.Pid)
 	got := map[string][2]bool{}
 	for _, f := range files {
-		got[f.Path] = [2]bool{f.Elsewhere, f.Deleted}
+		got[f.Path] = [2]bool{f.PathDiffers, f.Deleted}
 	}
 	if want := map[string][2]bool{
 		filepath.Join(private, "file"): {true, false}, filepath.Join(marked, "file"): {true, false},
@@ -326,7 +326,7 @@ func TestRecycledPIDInTheKernel(t *testing.T) {
 
 // asksListeners is a process that notes what it is told of the machine's listeners.
 type asksListeners struct {
-	Facts
+	FakeProcess
 	told *[][]listener
 }
 

@@ -28,7 +28,7 @@ func (f Descendants) Expand(table *Table, alien func(Process) bool) {
 		for len(fresh) > 0 {
 			parent := fresh[len(fresh)-1]
 			fresh = fresh[:len(fresh)-1]
-			if now, there := table.PID(parent.ID.PID); !there || now.ID != parent.ID {
+			if now, there := table.ByPID(parent.ID.PID); !there || now.ID != parent.ID {
 				continue // what has its pid now is another
 			}
 			for p := range table.Children(parent.ID.PID) {
@@ -67,7 +67,7 @@ func (f Descendants) leads(table *Table, p Process) bool {
 	if p.Session == 0 || p.Session == p.ID.PID {
 		return false
 	}
-	leader, there := table.PID(p.Session)
+	leader, there := table.ByPID(p.Session)
 	for _, m := range f {
 		if m.ID.PID == p.Session && m.Session == m.ID.PID && m.Ticks <= p.Ticks && (!there || leader.ID == m.ID) {
 			return true

@@ -10,12 +10,12 @@ import (
 
 // TestFamily: by parents, by the session of the kernel that a member leads, and not through what is alien.
 func TestFamily(t *testing.T) {
-	at := func(pid, parent, session int, ticks uint64) Facts {
-		return Facts{Process: Process{ID: ID{PID: pid, Birth: "b"}, Parent: parent, Session: session, Ticks: ticks, State: 'S'}}
+	at := func(pid, parent, session int, ticks uint64) FakeProcess {
+		return FakeProcess{Process: Process{ID: ID{PID: pid, Birth: "b"}, Parent: parent, Session: session, Ticks: ticks, State: 'S'}}
 	}
 	dead := at(17, 10, 10, 8)
 	dead.State = 'Z'
-	table := FakeTable(
+	table := NewFakeTable(
 		at(1, 0, 1, 0),
 		at(10, 1, 10, 5),
 		at(11, 10, 10, 6), at(12, 11, 12, 7), // a child, and its child in a session of its own
@@ -25,7 +25,7 @@ func TestFamily(t *testing.T) {
 		dead,
 		at(18, 1, 18, 9), at(19, 1, 10, 4), // a session of its own; older than the one that leads
 	)
-	root, _ := table.PID(10)
+	root, _ := table.ByPID(10)
 	family := Descendants{root.ID: root}
 	alien := func(p Process) bool { return p.ID.PID == 15 }
 	family.Expand(table, alien)
@@ -38,7 +38,7 @@ func TestFamily(t *testing.T) {
 		t.Errorf("%v", got)
 	}
 	for pid, want := range map[int]bool{15: true, 16: false, 14: false} {
-		p, _ := table.PID(pid)
+		p, _ := table.ByPID(pid)
 		if family.Includes(table, p, func(q Process) bool { return alien(q) && q.ID != p.ID }) != want {
 			t.Errorf("%d: not %v", pid, want)
 		}
@@ -48,21 +48,21 @@ func TestFamily(t *testing.T) {
 // TestFamilyGrowsToAllItBegets: whoever is begot by what is in it, and nobody else, whatever the table.
 func TestFamilyGrowsToAllItBegets(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		var facts []Facts
+		var facts []FakeProcess
 		n := rapid.IntRange(1, 12).Draw(t, "processes")
 		small := func(what string) int { return rapid.IntRange(0, n).Draw(t, what) }
 		for pid := 1; pid <= n; pid++ {
-			facts = append(facts, Facts{Process: Process{
+			facts = append(facts, FakeProcess{Process: Process{
 				ID: ID{PID: pid, Birth: "b"}, Parent: small("parent"), Session: small("session"), Ticks: uint64(small("ticks")),
 				State: rapid.SampledFrom([]State{'S', 'S', 'S', 'Z'}).Draw(t, "state"),
 			}})
 		}
-		table := FakeTable(facts...)
+		table := NewFakeTable(facts...)
 		outcast := small("alien")
 		alien := func(p Process) bool { return p.ID.PID == outcast }
 		family := Descendants{}
 		for _, pid := range rapid.SliceOfN(rapid.IntRange(1, n), 1, 3).Draw(t, "members") {
-			if p, ok := table.PID(pid); ok && !alien(p) {
+			if p, ok := table.ByPID(pid); ok && !alien(p) {
 				family[p.ID] = p
 			}
 		}

@@ -41,7 +41,7 @@ func becomesAnother(t *testing.T) {
 	if args, err := before.Args(); !errors.Is(err, ErrGone) {
 		t.Errorf("arguments %q, %v", args, err)
 	}
-	if _, err := before.Dir(); !errors.Is(err, ErrGone) {
+	if _, err := before.Cwd(); !errors.Is(err, ErrGone) {
 		t.Errorf("directory: %v", err)
 	}
 	if used, err := before.Usage(); !errors.Is(err, ErrGone) {

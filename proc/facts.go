@@ -2,32 +2,32 @@ package proc
 
 import "slices"
 
-// Facts is one process of a made-up table: what the kernel would tell of it.
-type Facts struct {
+// FakeProcess is one process of a made-up table: what the kernel would tell of it.
+type FakeProcess struct {
 	Process
 	Arguments  []string
 	WorkingDir string
 	Environ    map[string]string
 	Files      []OpenFile
 	Ports      []int
-	Namespaced []int
-	Namespace  string
-	// Elsewhere: it has a mount namespace of its own, in which only the paths of Same mean what they mean here.
-	Elsewhere bool
-	Same      []string
-	// Apart are the other namespaces that it does not share with us.
-	Apart Namespaces
-	Used  Usage
-	// Wrote is how many bytes it has written, and zero on a system that does not count them.
-	Wrote int64
-	// Real is the pid of the process that holds the other ends of connections in its place; see [Process.Answers].
-	Real int
+	NSPIDs     []int
+	PIDNS      string
+	// OtherRoot: it has a mount namespace of its own, in which only the paths of Same mean what they mean here.
+	OtherRoot   bool
+	SharedPaths []string
+	// Unshared are the other namespaces that it does not share with us.
+	Unshared      Namespaces
+	ResourceUsage Usage
+	// WrittenBytes is how many bytes it has written, and zero on a system that does not count them.
+	WrittenBytes int64
+	// PeerPID is the pid of the process that holds the other ends of connections in its place; see [Process.Answers].
+	PeerPID int
 	// Err is returned by every on-demand question, as for another user's process.
 	Err error
 }
 
-// FakeTable makes a table of the given processes; their on-demand facts are answered from memory. It is for tests.
-func FakeTable(facts ...Facts) *Table {
+// NewFakeTable makes a table of the given processes; their on-demand facts are answered from memory. It is for tests.
+func NewFakeTable(facts ...FakeProcess) *Table {
 	list := make([]Process, 0, len(facts))
 	for _, f := range facts {
 		p := f.Process
@@ -37,16 +37,16 @@ func FakeTable(facts ...Facts) *Table {
 	return newTable(list)
 }
 
-func (f Facts) args(Process) ([]string, error) { return f.Arguments, f.Err }
+func (f FakeProcess) args(Process) ([]string, error) { return f.Arguments, f.Err }
 
-func (f Facts) dir(p Process) (string, error) {
+func (f FakeProcess) dir(p Process) (string, error) {
 	if same, err := f.samePath(p, f.WorkingDir); err == nil && !same {
-		return "", ErrElsewhere
+		return "", ErrPathDiffers
 	}
 	return f.WorkingDir, f.Err
 }
 
-func (f Facts) env(_ Process, keys []string) (map[string]string, error) {
+func (f FakeProcess) env(_ Process, keys []string) (map[string]string, error) {
 	out := map[string]string{}
 	for _, k := range keys {
 		if v, ok := f.Environ[k]; ok {
@@ -56,7 +56,7 @@ func (f Facts) env(_ Process, keys []string) (map[string]string, error) {
 	return out, f.Err
 }
 
-func (f Facts) openFiles(_ Process, match func(string) bool) ([]OpenFile, error) {
+func (f FakeProcess) openFiles(_ Process, match func(string) bool) ([]OpenFile, error) {
 	var out []OpenFile
 	for _, o := range f.Files {
 		if match(o.Path) {
@@ -66,48 +66,48 @@ func (f Facts) openFiles(_ Process, match func(string) bool) ([]OpenFile, error)
 	return out, f.Err
 }
 
-func (f Facts) listenPorts(Process, []string, listeners) ([]int, error) { return f.Ports, f.Err }
+func (f FakeProcess) listenPorts(Process, []string, listeners) ([]int, error) { return f.Ports, f.Err }
 
-func (f Facts) pidNamespace(Process) (string, error) { return f.Namespace, f.Err }
+func (f FakeProcess) pidNamespace(Process) (string, error) { return f.PIDNS, f.Err }
 
-func (f Facts) sharesRoot(Process) (bool, error) { return !f.Elsewhere, f.Err }
+func (f FakeProcess) sharesRoot(Process) (bool, error) { return !f.OtherRoot, f.Err }
 
-func (f Facts) samePath(_ Process, path string) (bool, error) {
-	return !f.Elsewhere || slices.Contains(f.Same, path), f.Err
+func (f FakeProcess) samePath(_ Process, path string) (bool, error) {
+	return !f.OtherRoot || slices.Contains(f.SharedPaths, path), f.Err
 }
 
-func (f Facts) standing(p Process) (Credentials, error) {
-	s := Credentials{p.UID, f.Namespaced, f.Apart}
-	if f.Namespaced == nil {
+func (f FakeProcess) standing(p Process) (Credentials, error) {
+	s := Credentials{p.UID, f.NSPIDs, f.Unshared}
+	if f.NSPIDs == nil {
 		s.PIDs = []int{p.ID.PID}
 	}
-	if f.Elsewhere {
-		s.Apart |= MountNamespace
+	if f.OtherRoot {
+		s.Unshared |= MountNamespace
 	}
-	if len(f.Namespaced) > 1 {
-		s.Apart |= ProcessNamespace
+	if len(f.NSPIDs) > 1 {
+		s.Unshared |= PIDNamespace
 	}
 	return s, f.Err
 }
 
-func (f Facts) usage(Process) (Usage, error) {
+func (f FakeProcess) usage(Process) (Usage, error) {
 	if f.Err != nil {
 		return Usage{}, f.Err
 	}
-	return f.Used, nil
+	return f.ResourceUsage, nil
 }
 
-func (f Facts) holder(_ Process, c connection) (holder, error) {
-	real, err := Inspect(f.Real)
+func (f FakeProcess) holder(_ Process, c connection) (holder, error) {
+	real, err := Inspect(f.PeerPID)
 	if err != nil {
 		return byNobody, err
 	}
 	return real.source().holder(real, c)
 }
 
-func (f Facts) written(Process) (int64, error) {
-	if f.Err == nil && f.Wrote == 0 {
+func (f FakeProcess) written(Process) (int64, error) {
+	if f.Err == nil && f.WrittenBytes == 0 {
 		return 0, ErrUnsupported
 	}
-	return f.Wrote, f.Err
+	return f.WrittenBytes, f.Err
 }

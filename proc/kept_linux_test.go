@@ -9,7 +9,7 @@ import (
 // TestWhatEndsIsRemembered: the table says what was true of it, and of what was not asked for that it is gone.
 func TestWhatEndsIsRemembered(t *testing.T) {
 	c := start(t, "wait")
-	p, ok := take(t).PID(c.Process.Pid)
+	p, ok := take(t).ByPID(c.Process.Pid)
 	if !ok {
 		t.Fatal("it is not in the table")
 	}
@@ -30,8 +30,8 @@ func TestWhatEndsIsRemembered(t *testing.T) {
 	if _, err := p.Env("HOME", "PATH"); !errors.Is(err, ErrGone) {
 		t.Errorf("what was not asked for: %v", err)
 	}
-	if _, err := p.Dir(); !errors.Is(err, ErrGone) {
+	if _, err := p.Cwd(); !errors.Is(err, ErrGone) {
 		t.Errorf("what was not asked for: %v", err)
 	}
-	mustAllBeGone(t, p.Fresh())
+	mustAllBeGone(t, p.Uncached())
 }

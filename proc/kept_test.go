@@ -12,7 +12,7 @@ import (
 
 // asked notes what a system is asked for; what it tells is of no matter.
 type asked struct {
-	Facts
+	FakeProcess
 	mu   sync.Mutex
 	list []string
 }
@@ -32,16 +32,16 @@ func (a *asked) since() string {
 	return strings.Join(a.list, " ")
 }
 
-func (a *asked) args(p Process) ([]string, error) { a.note("args"); return a.Facts.args(p) }
-func (a *asked) dir(p Process) (string, error)    { a.note("dir"); return a.Facts.dir(p) }
+func (a *asked) args(p Process) ([]string, error) { a.note("args"); return a.FakeProcess.args(p) }
+func (a *asked) dir(p Process) (string, error)    { a.note("dir"); return a.FakeProcess.dir(p) }
 
 func (a *asked) env(p Process, keys []string) (map[string]string, error) {
 	a.note("env:%s", strings.Join(keys, ","))
-	return a.Facts.env(p, keys)
+	return a.FakeProcess.env(p, keys)
 }
 
 func (a *asked) openFiles(p Process, match func(string) bool) ([]OpenFile, error) {
-	files, err := a.Facts.openFiles(p, match)
+	files, err := a.FakeProcess.openFiles(p, match)
 	var names []string
 	for _, f := range files {
 		names = append(names, f.Path)
@@ -52,21 +52,21 @@ func (a *asked) openFiles(p Process, match func(string) bool) ([]OpenFile, error
 
 func (a *asked) listenPorts(p Process, names []string, ours listeners) ([]int, error) {
 	a.note("ports:%s", strings.Join(names, ","))
-	return a.Facts.listenPorts(p, names, ours)
+	return a.FakeProcess.listenPorts(p, names, ours)
 }
 
 func (a *asked) standing(p Process) (Credentials, error) {
 	a.note("standing")
-	return a.Facts.standing(p)
+	return a.FakeProcess.standing(p)
 }
 
 func (a *asked) pidNamespace(p Process) (string, error) {
 	a.note("namespace")
-	return a.Facts.pidNamespace(p)
+	return a.FakeProcess.pidNamespace(p)
 }
 
-func (a *asked) written(p Process) (int64, error) { a.note("written"); return a.Facts.written(p) }
-func (a *asked) usage(p Process) (Usage, error)   { a.note("usage"); return a.Facts.usage(p) }
+func (a *asked) written(p Process) (int64, error) { a.note("written"); return a.FakeProcess.written(p) }
+func (a *asked) usage(p Process) (Usage, error)   { a.note("usage"); return a.FakeProcess.usage(p) }
 
 // one makes a table of one process, and returns how to find it there.
 func one(a *asked) func() Process {
@@ -77,9 +77,9 @@ func one(a *asked) func() Process {
 
 // TestEachFactIsAskedForOnce, however many look at once, and at whichever copy of the process.
 func TestEachFactIsAskedForOnce(t *testing.T) {
-	a := &asked{Facts: Facts{
+	a := &asked{FakeProcess: FakeProcess{
 		Arguments: []string{"me"}, WorkingDir: "/w", Environ: map[string]string{"A": "1"},
-		Files: []OpenFile{{Path: "/f"}}, Ports: []int{80}, Namespaced: []int{7, 1}, Namespace: "pid:[2]",
+		Files: []OpenFile{{Path: "/f"}}, Ports: []int{80}, NSPIDs: []int{7, 1}, PIDNS: "pid:[2]",
 	}}
 	process := one(a)
 	var all sync.WaitGroup
@@ -87,7 +87,7 @@ func TestEachFactIsAskedForOnce(t *testing.T) {
 		all.Go(func() {
 			p := process()
 			args, _ := p.Args()
-			dir, _ := p.Dir()
+			dir, _ := p.Cwd()
 			env, _ := p.Env("A", "B")
 			files, _ := p.OpenFiles(func(string) bool { return true })
 			ports, _ := p.ListenPorts()
@@ -112,7 +112,7 @@ func TestEachFactIsAskedForOnce(t *testing.T) {
 		t.Errorf("asked for %s: what is used changes", got)
 	}
 	for range 2 {
-		_, _ = process().Fresh().Args()
+		_, _ = process().Uncached().Args()
 	}
 	if got := a.since(); got != "args args" {
 		t.Errorf("asked for %s, though it was to be fresh", got)
@@ -121,7 +121,7 @@ func TestEachFactIsAskedForOnce(t *testing.T) {
 
 // TestFailuresAreKept: what may not be read is not tried again.
 func TestFailuresAreKept(t *testing.T) {
-	a := &asked{Facts: Facts{Err: ErrGone}}
+	a := &asked{FakeProcess: FakeProcess{Err: ErrGone}}
 	p := one(a)()
 	for range 2 {
 		_, args := p.Args()
@@ -140,7 +140,7 @@ func TestFailuresAreKept(t *testing.T) {
 
 // TestOnlyNewVariablesAreAskedFor: those that nobody names are never read.
 func TestOnlyNewVariablesAreAskedFor(t *testing.T) {
-	a := &asked{Facts: Facts{Environ: map[string]string{"A": "1", "C": "3", "SECRET": "x"}}}
+	a := &asked{FakeProcess: FakeProcess{Environ: map[string]string{"A": "1", "C": "3", "SECRET": "x"}}}
 	p := one(a)()
 	for _, c := range []struct {
 		keys  []string
@@ -163,7 +163,7 @@ func TestOnlyNewVariablesAreAskedFor(t *testing.T) {
 
 // TestFilesThatNobodyWantedAreAskedFor: and with them what is kept is read anew, so that all is of one moment.
 func TestFilesThatNobodyWantedAreAskedFor(t *testing.T) {
-	a := &asked{Facts: Facts{Files: []OpenFile{{FD: 1, Path: "/a.db"}, {FD: 2, Path: "/b.log"}, {FD: 3, Path: "/a.db"}, {FD: 4, Path: "/c"}}}}
+	a := &asked{FakeProcess: FakeProcess{Files: []OpenFile{{FD: 1, Path: "/a.db"}, {FD: 2, Path: "/b.log"}, {FD: 3, Path: "/a.db"}, {FD: 4, Path: "/c"}}}}
 	p := one(a)()
 	for _, c := range []struct{ suffix, want, asked string }{
 		{".db", "1 3", "files:/a.db,/a.db"},

@@ -19,13 +19,13 @@ func TestRunningReadsNoOthers(t *testing.T) {
 		t.Fatal(err)
 	}
 	isNode := func(exe string) bool { return filepath.Base(exe) == "node" }
-	if got := pids(table.Running(isNode)); !slices.Contains(got, 28188) || slices.Contains(got, 4045) {
+	if got := pids(table.WithExe(isNode)); !slices.Contains(got, 28188) || slices.Contains(got, 4045) {
 		t.Errorf("runs node: %v", got)
 	}
 	if err := table.Err(); err != nil {
 		t.Errorf("a process that nobody asked for: %v", err)
 	}
-	if table.Complete(); table.Err() == nil || !strings.Contains(table.Err().Error(), "4045/stat") {
+	if table.LoadAll(); table.Err() == nil || !strings.Contains(table.Err().Error(), "4045/stat") {
 		t.Errorf("all were asked for: %v", table.Err())
 	}
 }
@@ -39,14 +39,14 @@ func TestCompleteKeepsWhatEndsAfterwards(t *testing.T) {
 		}
 		table, err := ReadTable(t.Context())
 		if err == nil && complete {
-			table.Complete()
+			table.LoadAll()
 		}
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
 		if err != nil {
 			t.Fatal(err)
 		}
-		if p, ok := table.PID(cmd.Process.Pid); ok != complete || ok && p.Parent != os.Getpid() {
+		if p, ok := table.ByPID(cmd.Process.Pid); ok != complete || ok && p.Parent != os.Getpid() {
 			t.Errorf("complete %v: found %v, %+v", complete, ok, p)
 		}
 		if got := slices.Contains(pids(table.Children(os.Getpid())), cmd.Process.Pid); got != complete || table.Err() != nil {
@@ -73,10 +73,10 @@ func TestWithEnv(t *testing.T) {
 	if got := pids(table.WithEnv("OTHER", "MARK")); !slices.Equal(got, []int{28188}) || table.Err() != nil {
 		t.Errorf("%v, %v", got, table.Err())
 	}
-	made := FakeTable(
-		Facts{Process: Process{ID: ID{PID: 1, Birth: "b"}}, Environ: map[string]string{"MARK": "1"}},
-		Facts{Process: Process{ID: ID{PID: 2, Birth: "b"}}, Environ: map[string]string{"X": "1"}},
-		Facts{Process: Process{ID: ID{PID: 3, Birth: "b"}}, Environ: map[string]string{"MARK": "1"}, Err: os.ErrPermission},
+	made := NewFakeTable(
+		FakeProcess{Process: Process{ID: ID{PID: 1, Birth: "b"}}, Environ: map[string]string{"MARK": "1"}},
+		FakeProcess{Process: Process{ID: ID{PID: 2, Birth: "b"}}, Environ: map[string]string{"X": "1"}},
+		FakeProcess{Process: Process{ID: ID{PID: 3, Birth: "b"}}, Environ: map[string]string{"MARK": "1"}, Err: os.ErrPermission},
 	)
 	if got := pids(made.WithEnv("MARK")); !slices.Equal(got, []int{1}) {
 		t.Errorf("of a table that was made: %v", got)

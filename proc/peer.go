@@ -22,11 +22,11 @@ const (
 	acceptGrace = time.Second
 )
 
-// Answers waits until the process is seen to hold the other end of a connected socket of ours, over TCP or a Unix socket: what
+// VerifyPeer waits until the process is seen to hold the other end of a connected socket of ours, over TCP or a Unix socket: what
 // is written to it then reaches this process. Before, nothing should be written to it. A port or a name does not tell: another
 // process may listen on another address of that port, or may have taken it over meanwhile. Errors: [ErrOtherPeer], [ErrGone],
 // that of ctx where nobody accepts the connection, and others where it cannot be told.
-func (p Process) Answers(ctx context.Context, conn syscall.Conn) error {
+func (p Process) VerifyPeer(ctx context.Context, conn syscall.Conn) error {
 	raw, err := conn.SyscallConn()
 	if err != nil {
 		return err

@@ -67,15 +67,15 @@ func TestAnswers(t *testing.T) {
 				network, at = "tcp4", (&net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: tcp.Port}).String()
 			}
 			conn := connectTo(t, network, at)
-			if err := self.Answers(t.Context(), conn); err != nil {
+			if err := self.VerifyPeer(t.Context(), conn); err != nil {
 				t.Errorf("this process: %v", err)
 			}
-			if err := other.Answers(t.Context(), conn); !errors.Is(err, ErrOtherPeer) {
+			if err := other.VerifyPeer(t.Context(), conn); !errors.Is(err, ErrOtherPeer) {
 				t.Errorf("another process: %v", err)
 			}
 			gone := self
 			gone.ID.Birth = "another"
-			if err := gone.Answers(t.Context(), conn); !errors.Is(err, ErrGone) {
+			if err := gone.VerifyPeer(t.Context(), conn); !errors.Is(err, ErrGone) {
 				t.Errorf("an earlier process of this pid: %v", err)
 			}
 		})
@@ -92,7 +92,7 @@ func TestAnswersOnceAccepted(t *testing.T) {
 	conn := connectTo(t, "tcp4", listenAt(t, "tcp4", "127.0.0.1:0", false).String())
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := self.Answers(ctx, conn); !errors.Is(err, context.Canceled) {
+	if err := self.VerifyPeer(ctx, conn); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
 }

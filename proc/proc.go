@@ -18,9 +18,9 @@ var (
 	// ErrNamespace: the process table that is mounted is that of another pid namespace than ours: its numbers are not those
 	// that we may signal, nor that getpid(2) returns (after unshare(1) without --mount-proc, say; Linux).
 	ErrNamespace = errors.New("the process table shows the processes of another pid namespace")
-	// ErrElsewhere: the process has another root directory or mount namespace than we, and what it names by a path is
+	// ErrPathDiffers: the process has another root directory or mount namespace than we, and what it names by a path is
 	// another file here, or none.
-	ErrElsewhere = errors.New("its path names another file here: it has a mount namespace or root directory of its own")
+	ErrPathDiffers = errors.New("its path names another file here: it has a mount namespace or root directory of its own")
 	// ErrUnsupported: this operating system does not tell.
 	ErrUnsupported = errors.New("not available on this operating system")
 )

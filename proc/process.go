@@ -27,9 +27,9 @@ type Process struct {
 	Exe string
 	// Deleted: the binary was replaced or removed while it ran.
 	Deleted bool
-	// Copied: it was forked and has executed no program since, so that its binary is that of who forked it (Linux; false
+	// ForkNoExec: it was forked and has executed no program since, so that its binary is that of who forked it (Linux; false
 	// elsewhere).
-	Copied bool
+	ForkNoExec bool
 	// Started is the wall-clock start, for display only: it moves when the clock is set. Linux: to about a second,
 	// but the same in every reading; zero where it is not known.
 	Started time.Time
@@ -38,29 +38,29 @@ type Process struct {
 	src   source
 }
 
-// Begun is the wall-clock start by the clocks as they stand now, to tell what came before it from what came after: on
+// PreciseStart is the wall-clock start by the clocks as they stand now, to tell what came before it from what came after: on
 // Linux to 10 ms, where Started may be a second too early, but not the same in every reading. A clock that was set since
 // moves it, too. Zero where it is not known.
-func (p Process) Begun() time.Time {
+func (p Process) PreciseStart() time.Time {
 	if p.begun.IsZero() {
 		return p.Started
 	}
 	return p.begun
 }
 
-// Before reports whether the process had begun by the time that another clock's reading tells: what an agent noted then can
+// StartedBefore reports whether the process had begun by the time that another clock's reading tells: what an agent noted then can
 // be this process's. It errs to yes, by no more than the clocks' fineness and [Process.Begun]'s.
-func (p Process) Before(t time.Time) bool {
+func (p Process) StartedBefore(t time.Time) bool {
 	const blur = 50 * time.Millisecond
-	return !t.Before(p.Begun().Add(-blur))
+	return !t.Before(p.PreciseStart().Add(-blur))
 }
 
 // Alive reports whether the process ran when the table was taken; a zombie did not.
 func (p Process) Alive() bool { return !p.State.Dead() }
 
-// Fresh is the same process without what its table keeps of it: what is asked of it is true when it is asked. It is for
+// Uncached is the same process without what its table keeps of it: what is asked of it is true when it is asked. It is for
 // those who are about to act on the answer.
-func (p Process) Fresh() Process {
+func (p Process) Uncached() Process {
 	if k, ok := p.src.(*kept); ok {
 		p.src = k.from
 	}
@@ -71,9 +71,9 @@ func (p Process) Fresh() Process {
 // left out: a rewritten one is padded with them. It is empty for kernel threads.
 func (p Process) Args() ([]string, error) { return p.source().args(p) }
 
-// Dir is the working directory with symbolic links resolved, without the kernel's " (deleted)" mark. It fails with
+// Cwd is the working directory with symbolic links resolved, without the kernel's " (deleted)" mark. It fails with
 // [ErrElsewhere] where that path does not lead to the same directory here.
-func (p Process) Dir() (string, error) { return p.source().dir(p) }
+func (p Process) Cwd() (string, error) { return p.source().dir(p) }
 
 // Env returns those of the named environment variables that the process was started with. Nothing else of the
 // environment is kept: it holds secrets.
@@ -108,9 +108,9 @@ func (p Process) SamePath(path string) (bool, error) { return p.source().samePat
 // our root directory.
 func (p Process) SharesRoot() (bool, error) { return p.source().sharesRoot(p) }
 
-// Through is a path of the process as it is reached through its own root directory (Linux). It is a name for what is not
+// PathInRoot is a path of the process as it is reached through its own root directory (Linux). It is a name for what is not
 // ours; whoever opens it must know that the process chooses what lies there.
-func (p Process) Through(path string) string {
+func (p Process) PathInRoot(path string) string {
 	return filepath.Join("/proc", strconv.Itoa(p.ID.PID), "root", path)
 }
 
@@ -127,9 +127,9 @@ type OpenFile struct {
 	// Path as the kernel names it, without " (deleted)"; Deleted says whether the mark was there (Linux).
 	Path    string
 	Deleted bool
-	// Elsewhere: here, Path names another file, or none, since the process has a mount namespace or root directory of its
+	// PathDiffers: here, Path names another file, or none, since the process has a mount namespace or root directory of its
 	// own, or since something was mounted over the file (Linux). Only Proc leads to the file then.
-	Elsewhere bool
+	PathDiffers bool
 	// Writable: opened for writing (O_WRONLY or O_RDWR).
 	Writable bool
 	// Offset is the file position in bytes. For a file opened O_APPEND it is the end of the last block that this

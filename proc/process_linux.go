@@ -60,7 +60,7 @@ func (f *procfs) process(pid int) (Process, error) {
 
 func (p Process) with(m machine, s stat) Process {
 	p.ID, p.Ticks, p.Name, p.State = m.id(s), s.ticks, s.name, s.state
-	p.Parent, p.Group, p.Session, p.Copied = s.parent, s.group, s.session, s.copied
+	p.Parent, p.Group, p.Session, p.ForkNoExec = s.parent, s.group, s.session, s.copied
 	if !m.booted.IsZero() {
 		p.Started = m.booted.Add(time.Duration(s.ticks) * (time.Second / clockTicks))
 	}

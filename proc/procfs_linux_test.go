@@ -69,7 +69,7 @@ func TestRecordedTree(t *testing.T) {
 	if !table.Hidden() {
 		t.Error("process 1 is not in it, but nothing is said to be hidden")
 	}
-	p, _ := table.PID(4045)
+	p, _ := table.ByPID(4045)
 	want := Process{
 		ID:    ID{4045, "2d52056f-0000-4000-8000-000000000000/199670"},
 		Ticks: 199670, Parent: 4042, Group: 4042, Session: 4042, UID: os.Geteuid(), State: 'S', Name: "claude",
@@ -80,14 +80,14 @@ func TestRecordedTree(t *testing.T) {
 	if err != nil || !slices.Equal(args, []string{"/opt/agents/node_modules/.bin/claude", "--session-id", "cccccccc-2222-4333-8444-555555555555"}) {
 		t.Errorf("arguments %q, %v", args, err)
 	}
-	if dir, err := p.Dir(); err != nil || dir != "/srv/claude-lab/w/alive" {
+	if dir, err := p.Cwd(); err != nil || dir != "/srv/claude-lab/w/alive" {
 		t.Errorf("directory %q, %v", dir, err)
 	}
 	p.src = nil
 	if p != want {
 		t.Errorf("got %+v, want %+v", p, want)
 	}
-	node, _ := table.PID(28188) // it wrote its title over its arguments
+	node, _ := table.ByPID(28188) // it wrote its title over its arguments
 	if args, err := node.Args(); err != nil || !slices.Equal(args, []string{"claude"}) || node.Exe != "/usr/bin/node" {
 		t.Errorf("%q, %v, %+v", args, err, node)
 	}
@@ -108,7 +108,7 @@ func TestUnreadableTableIsAnError(t *testing.T) {
 	if err != nil || table.Err() != nil {
 		t.Fatalf("%v, %v", err, table.Err())
 	}
-	if _, ok := table.PID(4045); ok || table.Err() == nil || !strings.Contains(table.Err().Error(), "4045/stat") {
+	if _, ok := table.ByPID(4045); ok || table.Err() == nil || !strings.Contains(table.Err().Error(), "4045/stat") {
 		t.Errorf("a torn line: found %v, %v", ok, table.Err())
 	}
 }
@@ -123,7 +123,7 @@ func TestSandboxedTree(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, _ := table.PID(4045)
+	p, _ := table.ByPID(4045)
 	if p.ID.Birth != "/199670" || !p.Started.IsZero() {
 		t.Errorf("%+v", p)
 	}

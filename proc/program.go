@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// Program is the name of a program by the path of its file, or by the kernel's short name: what follows the last slash,
+// ProgramName is the name of a program by the path of its file, or by the kernel's short name: what follows the last slash,
 // but for what Nix puts around it. That hides a program behind a script of its name, and calls it .claude-wrapped, with
 // a _ more for each time that it is wrapped again (READ nixpkgs make-wrapper.sh). The short name may be cut (.opencode-wrapp).
-func Program(path string) string {
+func ProgramName(path string) string {
 	base := filepath.Base(path)
 	name, hidden := strings.CutPrefix(base, ".")
 	at := strings.LastIndex(name, "-wrap")

@@ -17,7 +17,7 @@ func TestProgram(t *testing.T) {
 		".wrapped":             ".wrapped",
 		"":                     ".",
 	} {
-		if got := Program(path); got != want {
+		if got := ProgramName(path); got != want {
 			t.Errorf("%q: %q, want %q", path, got, want)
 		}
 	}

@@ -53,7 +53,7 @@ func roleNobody() error {
 	if err != nil {
 		return err
 	}
-	p, ok := table.PID(os.Getppid())
+	p, ok := table.ByPID(os.Getppid())
 	if !ok || p.UID != 0 || p.Exe != "" || !p.Alive() || p.Name == "" || table.Hidden() {
 		return fmt.Errorf("found %v, hidden %v: %+v", ok, table.Hidden(), p)
 	}
@@ -64,7 +64,7 @@ func roleNobody() error {
 		return fmt.Errorf("usage: %+v, %w", used, err)
 	}
 	for name, ask := range map[string]func() error{
-		"Dir":         func() error { _, err := p.Dir(); return err },
+		"Dir":         func() error { _, err := p.Cwd(); return err },
 		"Env":         func() error { _, err := p.Env("HOME"); return err },
 		"OpenFiles":   func() error { _, err := p.OpenFiles(func(string) bool { return true }); return err },
 		"ListenPorts": func() error { _, err := p.ListenPorts(); return err },
@@ -144,8 +144,8 @@ func sees(mode string, other int, hidden bool) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", mode, err)
 	}
-	_, self := table.PID(os.Getpid())
-	if _, seen := table.PID(other); !self || seen == hidden || table.Hidden() != hidden {
+	_, self := table.ByPID(os.Getpid())
+	if _, seen := table.ByPID(other); !self || seen == hidden || table.Hidden() != hidden {
 		return fmt.Errorf("%s: self %v, other %v, hidden %v", mode, self, seen, table.Hidden())
 	}
 	return nil
@@ -202,7 +202,7 @@ func inTurn(steps ...func() error) error {
 // nobody else.
 func roleOtherNamespace() error {
 	alone, err := ReadTable(context.Background())
-	if self, ok := alone.PID(os.Getpid()); !errors.Is(err, ErrNamespace) || !ok || !self.Alive() || self.Parent != os.Getppid() || len(alone.list) != 1 {
+	if self, ok := alone.ByPID(os.Getpid()); !errors.Is(err, ErrNamespace) || !ok || !self.Alive() || self.Parent != os.Getppid() || len(alone.list) != 1 {
 		return fmt.Errorf("of itself it sees %+v, %t, among %d: %w", self, ok, len(alone.list), err)
 	}
 	for name, err := range map[string]error{

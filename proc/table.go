@@ -104,14 +104,14 @@ func tableOf(list []entry) *Table {
 	return t
 }
 
-// Complete reads what has not been asked for so far. It is for those who are about to change what there is: a child,
+// LoadAll reads what has not been asked for so far. It is for those who are about to change what there is: a child,
 // say, has another parent once its own has ended.
-func (t *Table) Complete() { t.all() }
+func (t *Table) LoadAll() { t.all() }
 
 // hide notes that the system keeps processes from us: some were denied, or the first process, which always runs,
 // was not listed.
 func (t *Table) hide(denied bool) *Table {
-	_, first := t.PID(1)
+	_, first := t.ByPID(1)
 	t.hidden = denied || !first
 	return t
 }
@@ -128,18 +128,18 @@ func (t *Table) Len() int { return len(t.all()) }
 // All yields every process, zombies included, by ascending pid.
 func (t *Table) All() iter.Seq[Process] { return slices.Values(t.all()) }
 
-// Running yields, by ascending pid, the processes whose binary match accepts by its path, and those whose binary may
+// WithExe yields, by ascending pid, the processes whose binary match accepts by its path, and those whose binary may
 // not be read. No others are looked at. What one of them has just forked to start something else in is left out: until
 // then it is a copy that runs the binary in name only, also if who forked it is gone. Of a program with several threads, as
 // agents are, nothing goes on in a copy but what leads to its execution.
-func (t *Table) Running(match func(exe string) bool) iter.Seq[Process] {
+func (t *Table) WithExe(match func(exe string) bool) iter.Seq[Process] {
 	return func(yield func(Process) bool) {
 		for i := range t.list {
 			e := &t.list[i]
 			if e.exe != "" && !match(e.exe) {
 				continue
 			}
-			if p, ok := e.process(); ok && !p.Copied && (t.match == nil || t.match(p)) && !yield(p) {
+			if p, ok := e.process(); ok && !p.ForkNoExec && (t.match == nil || t.match(p)) && !yield(p) {
 				return
 			}
 		}
@@ -169,15 +169,15 @@ func (t *Table) WithEnv(keys ...string) iter.Seq[Process] {
 // Find returns the live process with this identity. A zombie, a vanished process and a pid that belongs to
 // another process by now are all not found.
 func (t *Table) Find(id ID) (Process, bool) {
-	p, ok := t.PID(id.PID)
+	p, ok := t.ByPID(id.PID)
 	if !ok || p.ID != id || !p.Alive() {
 		return Process{}, false
 	}
 	return p, true
 }
 
-// PID returns whatever process had this pid when the table was taken, a zombie too.
-func (t *Table) PID(pid int) (Process, bool) {
+// ByPID returns whatever process had this pid when the table was taken, a zombie too.
+func (t *Table) ByPID(pid int) (Process, bool) {
 	i := sort.Search(len(t.list), func(i int) bool { return t.list[i].pid >= pid })
 	if i == len(t.list) || t.list[i].pid != pid {
 		return Process{}, false
@@ -188,9 +188,9 @@ func (t *Table) PID(pid int) (Process, bool) {
 // Ancestors yields the parent of pid, its parent, and so on up to the first process.
 func (t *Table) Ancestors(pid int) iter.Seq[Process] {
 	return func(yield func(Process) bool) {
-		child, _ := t.PID(pid)
+		child, _ := t.ByPID(pid)
 		for range t.list { // a cycle cannot outlast the table
-			parent, ok := t.PID(child.Parent)
+			parent, ok := t.ByPID(child.Parent)
 			if !ok || !begot(parent, child) || !yield(parent) {
 				return
 			}
@@ -204,7 +204,7 @@ func (t *Table) Children(pid int) iter.Seq[Process] {
 	return func(yield func(Process) bool) {
 		order := t.byParent()
 		from, _ := slices.BinarySearchFunc(order, pid, func(p Process, pid int) int { return cmp.Compare(p.Parent, pid) })
-		parent, known := t.PID(pid)
+		parent, known := t.ByPID(pid)
 		for _, p := range order[from:] {
 			if p.Parent != pid {
 				return

@@ -15,10 +15,10 @@ func pids(seq iter.Seq[Process]) []int {
 }
 
 func family() *Table {
-	one := func(pid, parent int, ticks uint64, state State) Facts {
-		return Facts{Process: Process{ID: ID{PID: pid, Birth: "b"}, Parent: parent, Ticks: ticks, State: state}}
+	one := func(pid, parent int, ticks uint64, state State) FakeProcess {
+		return FakeProcess{Process: Process{ID: ID{PID: pid, Birth: "b"}, Parent: parent, Ticks: ticks, State: state}}
 	}
-	return FakeTable(
+	return NewFakeTable(
 		one(30, 20, 300, 'S'), one(1, 0, 1, 'S'), one(20, 1, 200, 'S'), one(25, 20, 250, 'Z'), one(40, 30, 400, 'R'),
 		one(50, 60, 500, 'S'), one(60, 1, 600, 'S'), // 60 is younger than its child: the pid of a parent that ended
 		one(70, 80, 0, 'S'), one(80, 70, 0, 'S'), // no kernel makes this
@@ -70,7 +70,7 @@ func TestFind(t *testing.T) {
 }
 
 func TestEmptyTable(t *testing.T) {
-	table := FakeTable()
+	table := NewFakeTable()
 	if _, ok := table.Find(ID{}); ok || table.Len() != 0 || pids(table.All()) != nil || pids(table.Children(0)) != nil {
 		t.Error("the empty table is not empty")
 	}

@@ -16,7 +16,7 @@ import (
 )
 
 func TestTableHoldsThisProcess(t *testing.T) {
-	p, ok := take(t).PID(os.Getpid())
+	p, ok := take(t).ByPID(os.Getpid())
 	if !ok {
 		t.Fatal("this process is not in the table")
 	}
@@ -46,7 +46,7 @@ func TestZombieIsDead(t *testing.T) {
 		t.Errorf("before its end %+v, as a zombie %+v", before, p)
 	}
 	table := take(t)
-	if _, ok := table.PID(c.Process.Pid); !ok {
+	if _, ok := table.ByPID(c.Process.Pid); !ok {
 		t.Error("the zombie is not in the table")
 	}
 	if _, ok := table.Find(before.ID); ok {
@@ -70,7 +70,7 @@ func mustAllBeGone(t *testing.T, p Process) {
 	t.Helper()
 	questions := map[string]func() error{
 		"Args":          func() error { _, err := p.Args(); return err },
-		"Dir":           func() error { _, err := p.Dir(); return err },
+		"Dir":           func() error { _, err := p.Cwd(); return err },
 		"Env":           func() error { _, err := p.Env("HOME"); return err },
 		"OpenFiles":     func() error { _, err := p.OpenFiles(func(string) bool { return true }); return err },
 		"ListenPorts":   func() error { _, err := p.ListenPorts(); return err },
@@ -90,7 +90,7 @@ func TestAnyNameAndPath(t *testing.T) {
 		t.Run(strconv.Quote(name), func(t *testing.T) {
 			path := copyOfMe(t, name)
 			c := start(t, "wait", func(c *exec.Cmd) { c.Path = path })
-			p, ok := take(t).PID(c.Process.Pid)
+			p, ok := take(t).ByPID(c.Process.Pid)
 			if !ok {
 				t.Fatal("not in the table")
 			}
@@ -144,7 +144,7 @@ func TestThreadIsNoProcess(t *testing.T) {
 		if p, err := Inspect(id); !errors.Is(err, ErrGone) {
 			t.Errorf("Inspect(thread %d): %+v, %v", id, p, err)
 		}
-		if _, ok := table.PID(id); ok {
+		if _, ok := table.ByPID(id); ok {
 			t.Errorf("thread %d is in the table", id)
 		}
 		if _, err := Open(ID{PID: id, Birth: inspect(t, os.Getpid()).ID.Birth}); !errors.Is(err, ErrGone) {
@@ -227,7 +227,7 @@ func TestListIsAscending(t *testing.T) {
 // TestKernelThread has neither binary nor arguments, and is no error. (A container shows none.)
 func TestKernelThread(t *testing.T) {
 	table := take(t)
-	if daemon, ok := table.PID(2); !ok || daemon.Name != "kthreadd" || daemon.Parent != 0 {
+	if daemon, ok := table.ByPID(2); !ok || daemon.Name != "kthreadd" || daemon.Parent != 0 {
 		t.Skip("this pid namespace has no kernel threads")
 	}
 	for p := range table.Children(2) {

@@ -16,6 +16,6 @@ type Usage struct {
 // Linux any process's may be read, on macOS only one's own.
 func (p Process) Usage() (Usage, error) { return p.source().usage(p) }
 
-// Written is how many bytes the process has written by the moment of asking, into whatever it was (Linux: wchar of
+// BytesWritten is how many bytes the process has written by the moment of asking, into whatever it was (Linux: wchar of
 // /proc/PID/io; [ErrUnsupported] elsewhere). It cannot have written a file that is longer.
-func (p Process) Written() (int64, error) { return p.source().written(p) }
+func (p Process) BytesWritten() (int64, error) { return p.source().written(p) }

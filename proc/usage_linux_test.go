@@ -49,12 +49,12 @@ func roleWrite() error {
 func TestWritten(t *testing.T) {
 	c := start(t, "write")
 	p := inspect(t, c.Process.Pid)
-	got, err := p.Written()
+	got, err := p.BytesWritten()
 	if err != nil || got < 1<<20 || got > 1<<20+4096 {
 		t.Errorf("%d bytes written, %v; want a little over %d", got, err, 1<<20)
 	}
 	c.end(t)
-	if _, err := p.Written(); !errors.Is(err, ErrGone) {
+	if _, err := p.BytesWritten(); !errors.Is(err, ErrGone) {
 		t.Errorf("of one that is gone: %v", err)
 	}
 }

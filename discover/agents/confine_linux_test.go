@@ -22,7 +22,7 @@ import (
 type home struct {
 	agent   discover.Adapter
 	dir     string
-	process proc.Facts
+	process proc.FakeProcess
 	read    []string
 }
 
@@ -99,7 +99,7 @@ func (h home) readAll(t *testing.T, trust discover.Trust, entries []discover.Ent
 			process.Files[i].Path = real
 		}
 	}
-	_, _ = h.agent.Claims(ctx, proc.FakeTable(process), homes)
+	_, _ = h.agent.Claims(ctx, proc.NewFakeTable(process), homes)
 	refs := make([]discover.Ref, 0, len(entries))
 	for _, e := range entries {
 		refs = append(refs, discover.Ref{ID: e.ID, Path: e.Path})
@@ -143,7 +143,7 @@ func claudeHome(t *testing.T) home {
 	})
 	// Another session, written later, for which the history is asked.
 	put(t, h.dir, map[string]string{"projects/-w/33333333-3333-4333-8333-333333333333.jsonl": record(`"isSidechain":false,`, "user", "<command-name>/clear</command-name>")})
-	h.process = proc.Facts{
+	h.process = proc.FakeProcess{
 		Process: proc.Process{
 			ID: proc.ID{PID: 77, Birth: "b"}, Ticks: 700, Parent: 1, Group: 77, Session: 77, State: 'S',
 			Started: time.Date(2026, 1, 2, 3, 4, 0, 0, time.UTC), Name: "claude", Exe: "/home/u/.local/share/claude/versions/2.1.120",
@@ -162,7 +162,7 @@ func codexHome(t *testing.T) home {
 	h := home{agent: agent("codex"), dir: filepath.Join(t.TempDir(), "codex")}
 	must(t, os.CopyFS(h.dir, os.DirFS("../codex/testdata/30-edited-prompt")))
 	put(t, h.dir, map[string]string{"session_index.jsonl": `{"id":"01a1ffee-adaf-77a0-8e39-4d756d92edfc","thread_name":"x"}` + "\n"})
-	h.process = proc.Facts{
+	h.process = proc.FakeProcess{
 		Process:    proc.Process{ID: proc.ID{PID: 78, Birth: "b"}, Parent: 1, State: 'S', Name: "codex", Exe: "/opt/codex/bin/codex", Started: time.Now()},
 		WorkingDir: "/w", Arguments: []string{"codex", "exec", "hi"}, Environ: map[string]string{"CODEX_HOME": h.dir},
 	}
@@ -182,7 +182,7 @@ func openCodeHome(t *testing.T) home {
 	must(t, os.CopyFS(h.dir, os.DirFS("../opencode/testdata/json-1.1.65-said")))
 	log := filepath.Join(h.dir, "log/opencode.log")
 	must(t, errors.Join(os.Mkdir(filepath.Dir(log), 0o700), os.Rename(filepath.Join(h.dir, "opencode.log"), log)))
-	h.process = proc.Facts{
+	h.process = proc.FakeProcess{
 		Process: proc.Process{
 			ID: proc.ID{PID: 79, Birth: "b"}, Parent: 1, State: 'S', Name: "opencode", Exe: "/opt/opencode/bin/opencode",
 			Started: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC),

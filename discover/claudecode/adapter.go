@@ -40,7 +40,7 @@ func (Adapter) ShortID(id string) int {
 	if isSubagent(id) {
 		return len(agentPrefix) + 1 + discover.MinShortID
 	}
-	return native.ShortUUID(id)
+	return native.ShortUUIDLen(id)
 }
 
 // The environment by which Claude Code marks the commands, hooks and MCP servers it starts (the id since 2.1.119; its own

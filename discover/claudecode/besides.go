@@ -31,7 +31,7 @@ func besides(ctx context.Context, entries []discover.Entry) map[string]beside {
 
 func besideIn(dir string, s *native.Buffers) (found beside) {
 	d, err := native.OpenDir(s.Context(), dir)
-	if native.Absent(err) {
+	if native.IsNotExist(err) {
 		return beside{}
 	}
 	if err != nil {
@@ -39,7 +39,7 @@ func besideIn(dir string, s *native.Buffers) (found beside) {
 	}
 	defer d.Close()
 	found = beside{folders: map[string]bool{}, agents: map[string][]string{}}
-	for n, err := range d.All(s) {
+	for n, err := range d.AllEntries(s) {
 		if err != nil {
 			return beside{failed: dir, err: err}
 		}
@@ -51,7 +51,7 @@ func besideIn(dir string, s *native.Buffers) (found beside) {
 		}
 		path := filepath.Join(dir, n.Name())
 		session, err := firstSession(path, s)
-		if err != nil && !native.Absent(err) {
+		if err != nil && !native.IsNotExist(err) {
 			return beside{failed: path, err: err}
 		}
 		found.agents[session] = append(found.agents[session], path)

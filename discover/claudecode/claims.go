@@ -113,7 +113,7 @@ const firstLine = 100 * time.Millisecond
 // process has registered.
 func (l *look) byDirectory(x *process) (claims []discover.Claim) {
 	for _, t := range l.transcripts(x, x.dir) {
-		if !l.isRegistered(t.Path) && x.Before(t.Updated.Add(-firstLine)) {
+		if !l.isRegistered(t.Path) && x.StartedBefore(t.Updated.Add(-firstLine)) {
 			claims = append(claims, l.trace(x, t.ID, t.Path, discover.Weak, "cwd", "written in the process's directory since it started"))
 		}
 	}

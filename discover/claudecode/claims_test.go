@@ -144,7 +144,7 @@ func TestUntouchedTUIIsIdle(t *testing.T) {
 // S16, S21: several processes of one directory keep their own sessions.
 func TestProcessesOfOneDirectoryAreNotMixedUp(t *testing.T) {
 	dir := t.TempDir()
-	var table []proc.Facts
+	var table []proc.FakeProcess
 	for i := range 20 {
 		pid, ticks := 1000+i, uint64(5000+i)
 		table = append(table, native329(pid, ticks, dir+"/.claude", "/w"))
@@ -180,16 +180,16 @@ func TestOtherTracesOfASession(t *testing.T) {
 	own.Environ[sessionKey] = alive // it was started inside of another session: that is not its own
 	for _, c := range []struct {
 		name     string
-		table    []proc.Facts
+		table    []proc.FakeProcess
 		session  string
 		strength discover.Strength
 	}{
-		{"a running command", []proc.Facts{own, tool}, tui1, discover.Strong},
-		{"print", []proc.Facts{native329(200, 2000, dir, "/w", "-p", "--session-id", alive, "--", "hi")}, alive, discover.Strong},
-		{"TUI", []proc.Facts{native329(200, 2000, dir, "/w", "-r", alive)}, alive, discover.Weak},
-		{"fork with an id", []proc.Facts{native329(200, 2000, dir, "/w", "-p", "-r", tui1, "--fork-session", "--session-id="+alive)}, alive, discover.Strong},
-		{"fork", []proc.Facts{native329(200, 2000, dir, "/w", "-p", "-r", tui1, "--fork-session")}, "", 0},
-		{"nothing", []proc.Facts{own}, "", 0},
+		{"a running command", []proc.FakeProcess{own, tool}, tui1, discover.Strong},
+		{"print", []proc.FakeProcess{native329(200, 2000, dir, "/w", "-p", "--session-id", alive, "--", "hi")}, alive, discover.Strong},
+		{"TUI", []proc.FakeProcess{native329(200, 2000, dir, "/w", "-r", alive)}, alive, discover.Weak},
+		{"fork with an id", []proc.FakeProcess{native329(200, 2000, dir, "/w", "-p", "-r", tui1, "--fork-session", "--session-id="+alive)}, alive, discover.Strong},
+		{"fork", []proc.FakeProcess{native329(200, 2000, dir, "/w", "-p", "-r", tui1, "--fork-session")}, "", 0},
+		{"nothing", []proc.FakeProcess{own}, "", 0},
 	} {
 		got := sessions(claims(t, dir, c.table...))
 		if c.session == "" && len(got) == 0 {
@@ -254,7 +254,7 @@ func TestMark(t *testing.T) {
 func TestCanceledClaims(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := New().Claims(ctx, proc.FakeTable(), nil); !errors.Is(err, context.Canceled) {
+	if _, err := New().Claims(ctx, proc.NewFakeTable(), nil); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v", err)
 	}
 }

@@ -71,7 +71,7 @@ func (s *search) searchHome(home discover.Home) {
 // listAll adds the sessions of all project folders. Several are listed at a time.
 func (s *search) listAll(in projects) {
 	list := func(folder string, scratch *native.Buffers, l *search) (bool, error) {
-		room := native.Own[[]discover.Entry](scratch)
+		room := native.Reuse[[]discover.Entry](scratch)
 		*l = search{ctx: s.ctx, EntryFilter: s.EntryFilter, home: s.home, scratch: scratch, found: (*room)[:0]}
 		l.listBelow(in.dir, folder)
 		if s.Children {
@@ -81,7 +81,7 @@ func (s *search) listAll(in projects) {
 		return true, nil
 	}
 	found := [][]discover.Entry{s.found}
-	for l, err := range native.Each(s.ctx, in.folders, list) {
+	for l, err := range native.ReadParallel(s.ctx, in.folders, list) {
 		if err != nil {
 			s.warnings = append(s.warnings, err)
 		}
@@ -142,18 +142,18 @@ func (s *search) stat(dir, name string) {
 	}
 	info, err := os.Lstat(path)
 	if err != nil {
-		s.take(path, id, parent, native.Info{}, err)
+		s.take(path, id, parent, native.FileInfo{}, err)
 	} else if !info.Mode().IsRegular() {
-		s.take(path, id, parent, native.Info{}, fsread.ErrNotRegular)
+		s.take(path, id, parent, native.FileInfo{}, fsread.ErrNotRegular)
 	} else {
-		s.take(path, id, parent, native.Info{Size: info.Size(), ModTime: info.ModTime().UTC()}, nil)
+		s.take(path, id, parent, native.FileInfo{Size: info.Size(), ModTime: info.ModTime().UTC()}, nil)
 	}
 }
 
 // take adds a file that was looked at, or says why it could not be.
-func (s *search) take(path, id, parent string, info native.Info, err error) {
+func (s *search) take(path, id, parent string, info native.FileInfo, err error) {
 	switch {
-	case native.Absent(err):
+	case native.IsNotExist(err):
 	case err != nil:
 		s.warn(path, cause(err))
 	default:
@@ -169,7 +169,7 @@ func (s *search) list(dir string) {
 
 // listBelow is list of a folder below an open one.
 func (s *search) listBelow(in *native.Dir, name string) {
-	d, err := in.Open(name)
+	d, err := in.OpenDir(name)
 	s.listOpened(d, err)
 }
 
@@ -180,7 +180,7 @@ func (s *search) listOpened(d *native.Dir, err error) {
 	}
 	defer d.Close()
 	within := agentsAbove(d.Path()) != ""
-	for n, err := range d.All(s.scratch) {
+	for n, err := range d.AllEntries(s.scratch) {
 		switch {
 		case err != nil:
 			s.left(err)
@@ -196,20 +196,20 @@ func (s *search) listOpened(d *native.Dir, err error) {
 
 // left is a folder that cannot be read and is left out, as the error says that it is.
 func (s *search) left(err error) {
-	if p, ok := errors.AsType[*fs.PathError](err); ok && !native.Absent(err) {
+	if p, ok := errors.AsType[*fs.PathError](err); ok && !native.IsNotExist(err) {
 		s.warn(p.Path, p.Err)
 	}
 }
 
 // listed adds an entry of a folder if it is a session's and asked for.
-func (s *search) listed(d *native.Dir, n native.Name) {
+func (s *search) listed(d *native.Dir, n native.DirEntry) {
 	id, ok := idOf(n.Name())
 	if !ok || isSubagent(id) && !s.Children || s.Parents != nil && !isSubagent(id) {
 		return
 	}
 	path := d.Path() + "/" + n.Name()
 	id = path[len(d.Path())+1:][:len(id)] // of the path, which is kept anyway
-	info, err := d.File(n, !s.WithoutTimes)
+	info, err := d.StatEntry(n, !s.WithoutTimes)
 	s.take(path, id, parentOf(path), info, err)
 }
 
@@ -218,7 +218,7 @@ func (s *search) wantsAgents() bool {
 	return s.Children && (strings.HasPrefix(agentPrefix, s.ID) || strings.HasPrefix(s.ID, agentPrefix))
 }
 
-func (s *search) add(path, id, parent string, info native.Info) {
+func (s *search) add(path, id, parent string, info native.FileInfo) {
 	if info.ModTime.Before(s.Since) {
 		return
 	}

@@ -94,9 +94,9 @@ func warningsIn(t testing.TB, err error) []*discover.Warning {
 }
 
 // claims asks for the claims of made-up processes on real files.
-func claims(t testing.TB, dir string, facts ...proc.Facts) []discover.Claim {
+func claims(t testing.TB, dir string, facts ...proc.FakeProcess) []discover.Claim {
 	t.Helper()
-	got, err := New().Claims(context.Background(), proc.FakeTable(facts...), []discover.Home{{Dir: dir}})
+	got, err := New().Claims(context.Background(), proc.NewFakeTable(facts...), []discover.Home{{Dir: dir}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -114,28 +114,28 @@ func sessions(all []discover.Claim) (out []discover.Claim) {
 }
 
 // native is a process of a native build, node one of a node build, as /proc shows them (fixtures' proc folder).
-func native329(pid int, ticks uint64, home, cwd string, args ...string) proc.Facts {
+func native329(pid int, ticks uint64, home, cwd string, args ...string) proc.FakeProcess {
 	f := process0(pid, ticks, home, cwd)
 	f.Name, f.Exe = "claude", "/opt/agents/node_modules/@anthropic-ai/claude-code/bin/claude.exe"
 	f.Arguments = append([]string{"/opt/agents/node_modules/.bin/claude"}, args...)
 	return f
 }
 
-func node112(pid int, ticks uint64, home, cwd string) proc.Facts {
+func node112(pid int, ticks uint64, home, cwd string) proc.FakeProcess {
 	f := process0(pid, ticks, home, cwd)
 	f.Name, f.Exe, f.Arguments = "claude", "/usr/bin/node", []string{"claude"}
 	return f
 }
 
-func process0(pid int, ticks uint64, home, cwd string) proc.Facts {
-	return proc.Facts{
+func process0(pid int, ticks uint64, home, cwd string) proc.FakeProcess {
+	return proc.FakeProcess{
 		Process: proc.Process{
 			ID: proc.ID{PID: pid, Birth: "boot/" + time.Duration(ticks).String()}, Ticks: ticks,
 			Parent: 1, Group: pid, Session: pid, State: 'S', Started: bootTime.Add(time.Duration(ticks) * 10 * time.Millisecond),
 		},
 		WorkingDir: cwd,
 		Environ:    map[string]string{homeKey: strings.TrimSuffix(home, "/.claude")},
-		Namespace:  "pid:[4026531836]",
+		PIDNS:      "pid:[4026531836]",
 	}
 }
 
@@ -145,7 +145,7 @@ var bootTime = time.Unix(1795201065, 0)
 // idsOf are the identities of processes of a table.
 func idsOf(table *proc.Table, pids ...int) (out []proc.ID) {
 	for _, pid := range pids {
-		p, _ := table.PID(pid)
+		p, _ := table.ByPID(pid)
 		out = append(out, p.ID)
 	}
 	return out

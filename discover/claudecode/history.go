@@ -28,7 +28,7 @@ const historyReach = 1 << 20
 // more of them. No history is no error: it may be turned off.
 func switches(ctx context.Context, home string, since time.Time) (out []typed, err error) {
 	f, err := native.Open(ctx, historyPath(home))
-	if native.Absent(err) {
+	if native.IsNotExist(err) {
 		return nil, nil
 	}
 	if err != nil {

@@ -79,7 +79,7 @@ func TestUnreadableHistoryIsAWarning(t *testing.T) {
 	} {
 		path = historyPath(dir)
 		spoil()
-		got, err := New().Claims(t.Context(), proc.FakeTable(own), []discover.Home{{Dir: dir}})
+		got, err := New().Claims(t.Context(), proc.NewFakeTable(own), []discover.Home{{Dir: dir}})
 		if warned := warningsIn(t, err); len(warned) != 1 || warned[0].Path != path {
 			t.Errorf("%s: warnings %v", name, warned)
 		}

@@ -21,7 +21,7 @@ func (Adapter) Homes(setup discover.HomeSources, table *proc.Table) []discover.H
 	for _, dir := range setup.Configured {
 		h.Add(discover.Home{Dir: dir, Given: true, Named: true})
 	}
-	for p := range table.Running(mayBe) {
+	for p := range table.WithExe(mayBe) {
 		if p.Alive() && looksLike(p) {
 			dir, _ := processHome(p)
 			h.Add(discover.Home{Dir: dir, By: []proc.ID{p.ID}})

@@ -44,7 +44,7 @@ func installedVersion(program string) native.Version {
 		return native.ParseVersion(filepath.Base(program))
 	}
 	for _, dir := range []string{dir, filepath.Dir(dir)} {
-		raw, err := native.ReadFile(filepath.Join(dir, "package.json"), manifestLimit)
+		raw, err := native.ReadFileNoFollow(filepath.Join(dir, "package.json"), manifestLimit)
 		if err != nil {
 			continue
 		}

@@ -51,8 +51,8 @@ func (j jobs) complete(ctx context.Context, r *discover.Record) error {
 		return nil
 	}
 	path := jobPath(r.Home, r.ID)
-	raw, err := native.ReadSettled(ctx, path, jobLimit, json.Valid)
-	if native.Absent(err) {
+	raw, err := native.ReadComplete(ctx, path, jobLimit, json.Valid)
+	if native.IsNotExist(err) {
 		return nil
 	}
 	var job struct {

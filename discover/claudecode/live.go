@@ -62,7 +62,7 @@ func (l *look) blocked(x *process, path string) *discover.Turn {
 	if err != nil || tail.turn.result(true).State != discover.TurnOpen || len(tail.turn.pending) == 0 {
 		return nil
 	}
-	if !x.Before(tail.updated) { // what another process was killed in
+	if !x.StartedBefore(tail.updated) { // what another process was killed in
 		return nil
 	}
 	if question := tail.turn.question(); question != nil {

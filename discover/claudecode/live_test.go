@@ -110,7 +110,7 @@ func TestPermissionWithoutStatus(t *testing.T) {
 		if c.heir {
 			own.Started = time.Now().Add(-time.Minute)
 		}
-		table := []proc.Facts{own}
+		table := []proc.FakeProcess{own}
 		if c.child {
 			tool := process0(301, 1001, dir, "/w")
 			tool.Name, tool.Exe, tool.Parent = "bash", "/bin/bash", 300

@@ -63,14 +63,14 @@ type projects struct {
 func openProjects(ctx context.Context, home string) (p projects, err error) {
 	root := projectsDir(home)
 	p.dir, err = native.OpenDir(ctx, root)
-	if native.Absent(err) {
+	if native.IsNotExist(err) {
 		return p, nil
 	}
 	if err != nil {
 		return p, warning(root, cause(err))
 	}
 	var errs []error
-	for n, err := range p.dir.All(nil) {
+	for n, err := range p.dir.AllEntries(nil) {
 		if err != nil {
 			errs = append(errs, warning(root, cause(err)))
 			break
@@ -104,7 +104,7 @@ func (p projects) path(folder, id string) string {
 // hit is a project folder that has a transcript of the session in question, or may have: err says why it cannot be told.
 type hit struct {
 	folder string
-	info   native.Info
+	info   native.FileInfo
 	err    error
 }
 
@@ -114,9 +114,9 @@ func (p projects) find(ctx context.Context, id string) (hits []hit) {
 	stat := func(folder string, _ *native.Buffers, h *hit) (bool, error) {
 		h.folder = folder
 		h.info, h.err = p.dir.Stat(folder + "/" + file)
-		return !native.Absent(h.err), nil
+		return !native.IsNotExist(h.err), nil
 	}
-	for h, err := range native.Each(ctx, p.folders, stat) {
+	for h, err := range native.ReadParallel(ctx, p.folders, stat) {
 		if err != nil {
 			h.err = err
 		}
@@ -156,14 +156,14 @@ func projectsOf(ctx context.Context, home, dir string) []string {
 }
 
 // names lists a folder; one that does not exist is empty.
-func names(ctx context.Context, dir string) ([]native.Name, error) {
+func names(ctx context.Context, dir string) ([]native.DirEntry, error) {
 	d, err := native.OpenDir(ctx, dir)
-	if native.Absent(err) {
+	if native.IsNotExist(err) {
 		return nil, nil
 	}
 	if err != nil {
 		return nil, err
 	}
 	defer d.Close()
-	return d.Names()
+	return d.Entries()
 }

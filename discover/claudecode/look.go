@@ -40,7 +40,7 @@ type look struct {
 
 // gather finds the processes that may run a session. Zombies, helpers and what vanishes meanwhile are left out.
 func (l *look) gather() {
-	for p := range l.table.Running(mayBe) {
+	for p := range l.table.WithExe(mayBe) {
 		if !p.Alive() || !looksLike(p) {
 			continue
 		}
@@ -52,14 +52,14 @@ func (l *look) gather() {
 		x.home = l.known(home)
 		l.register(x)
 		if shared, err := x.SharesRoot(); x.home == "" && err == nil && !shared {
-			x.behind = x.Through("") // sessions are called as ones of ours, perhaps
+			x.behind = x.PathInRoot("") // sessions are called as ones of ours, perhaps
 		}
 		if l.runsSessions(x) {
 			if err != nil && !x.registered() {
 				x.unreadable = "its environment: " + cause(err).Error()
 			}
 			if x.dir = x.entry.Cwd; x.dir == "" {
-				x.dir, _ = x.Dir()
+				x.dir, _ = x.Cwd()
 			}
 			l.processes = append(l.processes, x)
 		}
@@ -123,7 +123,7 @@ func (l *look) runsSessions(x *process) bool {
 	if x.command.helper {
 		return false
 	}
-	parent, ok := l.table.PID(x.Parent)
+	parent, ok := l.table.ByPID(x.Parent)
 	if !ok || !looksLike(parent) {
 		return true
 	}

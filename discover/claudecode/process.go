@@ -18,7 +18,7 @@ import (
 // Where the binary may not be seen (another user's process), the kernel's short name decides.
 func looksLike(p proc.Process) bool {
 	if p.Exe == "" {
-		return isClaudeName(proc.Program(p.Name)) && !dying(p)
+		return isClaudeName(proc.ProgramName(p.Name)) && !dying(p)
 	}
 	if nodeBuild(p) {
 		return p.Name == "claude" || runsScript(p)
@@ -30,14 +30,14 @@ func looksLike(p proc.Process) bool {
 func mayBe(exe string) bool { return isRuntime(exe) || isNative(exe) }
 
 func isNative(exe string) bool {
-	return isClaudeName(proc.Program(exe)) ||
+	return isClaudeName(proc.ProgramName(exe)) ||
 		path.Base(path.Dir(exe)) == "versions" && path.Base(path.Dir(path.Dir(exe))) == "claude"
 }
 
 // isRuntime includes env(1), which the script's first line has look for node: the lock on a directory rests on the
 // process from the moment it is started.
 func isRuntime(exe string) bool {
-	switch proc.Program(exe) {
+	switch proc.ProgramName(exe) {
 	case "node", "nodejs", "bun", "env":
 		return true
 	}

@@ -73,7 +73,7 @@ func TestLooksLike(t *testing.T) {
 	must(t, os.MkdirAll(filepath.Dir(script), 0o755))
 	must(t, os.WriteFile(script, nil, 0o755))
 	must(t, os.Symlink(script, link))
-	for _, f := range []proc.Facts{
+	for _, f := range []proc.FakeProcess{
 		{Process: proc.Process{Name: "claude", Exe: "/opt/node_modules/@anthropic-ai/claude-code/bin/claude.exe"}},
 		{Process: proc.Process{Name: "claude.exe", Exe: "/opt/node_modules/@anthropic-ai/claude-code/bin/claude.exe"}},
 		{Process: proc.Process{Name: "claude", Exe: "/x/@anthropic-ai/claude-code-linux-x64/claude"}},
@@ -87,7 +87,7 @@ func TestLooksLike(t *testing.T) {
 		{Process: proc.Process{Name: "node", Exe: "/usr/bin/node"}, Arguments: []string{"node", link, "-p"}},
 		{Process: proc.Process{Name: "claude"}, Arguments: []string{"claude"}}, // another user's: no binary to be seen
 	} {
-		if p, _ := proc.FakeTable(f).PID(0); !looksLike(p) {
+		if p, _ := proc.NewFakeTable(f).ByPID(0); !looksLike(p) {
 			t.Errorf("%s, %s, %q is not recognised", f.Name, f.Exe, f.Arguments)
 		}
 	}

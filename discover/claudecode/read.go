@@ -34,7 +34,7 @@ func (Adapter) Read(ctx context.Context, entries []discover.Entry, want discover
 		if x.whole {
 			x.beside = besides(ctx, entries)
 		}
-		for r, err := range native.Each(ctx, entries, x.read) {
+		for r, err := range native.ReadParallel(ctx, entries, x.read) {
 			if err != nil && !yield(discover.Record{}, err) || r.ID != "" && !yield(*r, nil) {
 				return
 			}
@@ -72,7 +72,7 @@ type reader struct {
 // not be read. Errors are warnings.
 func (x *reader) read(e discover.Entry, scratch *native.Buffers, r *discover.Record) (ok bool, err error) {
 	f, err := scratch.OpenIn(e.Path)
-	if native.Absent(err) {
+	if native.IsNotExist(err) {
 		return false, nil
 	}
 	if err != nil {

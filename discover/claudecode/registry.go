@@ -55,12 +55,12 @@ func readEntry(ctx context.Context, home string, pid int) (entry, error) {
 	path := entryPath(home, pid)
 	var e entry
 	var malformed error
-	raw, err := native.ReadSettled(ctx, path, entryLimit, func(raw []byte) bool {
+	raw, err := native.ReadComplete(ctx, path, entryLimit, func(raw []byte) bool {
 		e, malformed = parseEntry(raw)
 		return malformed == nil
 	})
 	switch {
-	case native.Absent(err):
+	case native.IsNotExist(err):
 		return entry{}, errNoEntry
 	case err != nil:
 		return entry{}, err
@@ -139,7 +139,7 @@ func (e entry) checkDomain(p proc.Process) error {
 
 func machineID() string {
 	const longest = 4 << 10
-	raw, err := fsread.File("/etc/machine-id", longest)
+	raw, err := fsread.ReadFile("/etc/machine-id", longest)
 	if err != nil {
 		return ""
 	}

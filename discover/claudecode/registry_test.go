@@ -23,7 +23,7 @@ func TestStaleRegistryEntryIsNoEvidence(t *testing.T) {
 	innocent.Name, innocent.Exe, innocent.Arguments = "sleep", "/usr/bin/sleep", []string{"claude", "--resume", tui1}
 	zombie := owner
 	zombie.State = 'Z'
-	for name, f := range map[string]proc.Facts{
+	for name, f := range map[string]proc.FakeProcess{
 		"another program": innocent, "zombie": zombie, "another birth": native329(569, 110455, dir, cwd),
 		"another pid": native329(570, 110454, dir, cwd),
 	} {
@@ -141,15 +141,15 @@ func TestProcessInAContainer(t *testing.T) {
 	dir := t.TempDir()
 	writeEntry(t, dir, 1, fmt.Sprintf(`"procStart":"7777","sessionId":%q,"version":"2.1.329","pidDomain":"linux:feed:pid:[4026532454]"`, alive))
 	f := native329(5000, 7777, "/nowhere/.claude", "/w")
-	f.Namespaced, f.Namespace, f.Elsewhere = []int{5000, 1}, "pid:[4026532454]", true
+	f.NSPIDs, f.PIDNS, f.OtherRoot = []int{5000, 1}, "pid:[4026532454]", true
 	if got := sessions(claims(t, dir, f)); len(got) != 1 || got[0].Session != alive || got[0].Home != dir {
 		t.Errorf("claims %+v", got)
 	}
-	f.Namespace = "pid:[4026539999]"
+	f.PIDNS = "pid:[4026539999]"
 	if got := sessions(claims(t, dir, f)); len(got) != 0 {
 		t.Errorf("another namespace: %+v", got)
 	}
-	if got := New().Homes(discover.HomeSources{Getenv: func(string) string { return "" }}, proc.FakeTable(f)); len(got) != 0 {
+	if got := New().Homes(discover.HomeSources{Getenv: func(string) string { return "" }}, proc.NewFakeTable(f)); len(got) != 0 {
 		t.Errorf("homes %+v: a path of the container is not ours", got)
 	}
 }
@@ -160,8 +160,8 @@ func TestAnotherMachineOnASharedHome(t *testing.T) {
 		own = "none"
 	}
 	p := native329(5000, 7777, "/h", "/w")
-	table := proc.FakeTable(p)
-	found, _ := table.PID(5000)
+	table := proc.NewFakeTable(p)
+	found, _ := table.ByPID(5000)
 	e := entry{PID: 5000, ProcStart: "7777", PIDDomain: "linux:" + own + ":pid:[4026531836]"}
 	if _, err := e.validate(found, 5000); err != nil {
 		t.Errorf("our own: %v", err)
@@ -184,7 +184,7 @@ func TestDamagedRegistryEntry(t *testing.T) {
 		must(t, os.WriteFile(entryPath(dir, 100), []byte(content), 0o600))
 		f := native329(100, 1000, dir, "/w")
 		f.Environ = map[string]string{configKey: dir}
-		got, err := New().Claims(context.Background(), proc.FakeTable(f), []discover.Home{{Dir: dir}})
+		got, err := New().Claims(context.Background(), proc.NewFakeTable(f), []discover.Home{{Dir: dir}})
 		if w := warningsIn(t, err); len(w) != warned || warned > 0 && w[0].Path != entryPath(dir, 100) {
 			t.Errorf("%q: warnings %v", content, w)
 		}

@@ -103,7 +103,7 @@ func TestWhenALongTurnBegan(t *testing.T) {
 
 // TestMarked: by the session's id, or by the pid of its process, if it was there first.
 func TestMarked(t *testing.T) {
-	claude, _ := proc.FakeTable(native329(100, 1000, "/h", "/w")).PID(100)
+	claude, _ := proc.NewFakeTable(native329(100, 1000, "/h", "/w")).ByPID(100)
 	session := discover.Session{Record: &discover.Record{ID: alive}, Processes: []proc.Process{claude}}
 	for _, test := range []struct {
 		env   map[string]string
@@ -122,7 +122,7 @@ func TestMarked(t *testing.T) {
 	} {
 		tool := process0(200, test.ticks, "/h", "/w")
 		tool.Environ = test.env
-		p, _ := proc.FakeTable(tool).PID(200)
+		p, _ := proc.NewFakeTable(tool).ByPID(200)
 		if got := New().Marked(p, session); got != test.want {
 			t.Errorf("%v at %d: %v", test.env, test.ticks, got)
 		}

@@ -163,7 +163,7 @@ func (s *tailScan) read(f *native.File) (err error) {
 		case s.inProgress():
 			return behind < beganReach
 		default:
-			return l.Near
+			return l.Buffered
 		}
 	})
 	return err

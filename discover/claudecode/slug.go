@@ -54,4 +54,4 @@ const (
 )
 
 // beginsUUID reports whether a session id can begin with s.
-func beginsUUID(s string) bool { return native.BeginsUUID(s, true) }
+func beginsUUID(s string) bool { return native.IsUUIDPrefix(s, true) }

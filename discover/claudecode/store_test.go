@@ -346,7 +346,7 @@ func TestHomes(t *testing.T) {
 	link := filepath.Join(t.TempDir(), "link")
 	must(t, os.Symlink(real, link))
 	env := map[string]string{homeKey: "/home/u", configKey: link}
-	table := proc.FakeTable(native329(1, 1, "/home/v/.claude", "/w"), native329(2, 2, "/home/v/.claude", "/w"), func() proc.Facts {
+	table := proc.NewFakeTable(native329(1, 1, "/home/v/.claude", "/w"), native329(2, 2, "/home/v/.claude", "/w"), func() proc.FakeProcess {
 		f := native329(3, 3, "", "/w")
 		f.Environ = map[string]string{homeKey: "/home/x", configKey: "conf"}
 		return f

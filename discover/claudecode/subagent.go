@@ -50,15 +50,15 @@ const aboutLimit = 64 << 10
 // is asked only if there is none, the note may be there. The error is a warning.
 func readAbout(ctx context.Context, transcript string, continued func() bool) (about, error) {
 	a, err := readNote(ctx, transcript)
-	if native.Absent(err) && continued() {
+	if native.IsNotExist(err) && continued() {
 		for _, path := range otherParts(ctx, transcript) {
-			if a, err = readNote(ctx, path); !native.Absent(err) {
+			if a, err = readNote(ctx, path); !native.IsNotExist(err) {
 				transcript = path
 				break
 			}
 		}
 	}
-	if native.Absent(err) {
+	if native.IsNotExist(err) {
 		return about{}, nil
 	}
 	return a, asWarning(notePath(transcript), err)
@@ -68,7 +68,7 @@ func readAbout(ctx context.Context, transcript string, continued func() bool) (a
 func notePath(transcript string) string { return strings.TrimSuffix(transcript, suffix) + aboutSuffix }
 
 func readNote(ctx context.Context, transcript string) (a about, err error) {
-	raw, err := native.ReadSettled(ctx, notePath(transcript), aboutLimit, json.Valid)
+	raw, err := native.ReadComplete(ctx, notePath(transcript), aboutLimit, json.Valid)
 	if err == nil {
 		err = unmarshal(raw, &a)
 	}
@@ -188,11 +188,11 @@ func pendingAgents(ctx context.Context, parent discover.Claim) map[string]bool {
 // wrote reports whether the file was written since the process began.
 func (x *process) wrote(path string) bool {
 	info, err := os.Lstat(path)
-	return err == nil && x.Before(info.ModTime())
+	return err == nil && x.StartedBefore(info.ModTime())
 }
 
 // works reports whether a sub-agent's turn is open, and went on since the process began.
 func (x *process) works(ctx context.Context, path string) bool {
 	tail, err := readTail(ctx, path)
-	return err == nil && tail.turn.result(tail.whole).State == discover.TurnOpen && x.Before(tail.updated)
+	return err == nil && tail.turn.result(tail.whole).State == discover.TurnOpen && x.StartedBefore(tail.updated)
 }

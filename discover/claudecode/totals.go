@@ -177,7 +177,7 @@ func (t *totals) subagents(r *discover.Record, beside beside, scratch *native.Bu
 		}
 	}
 	for _, path := range agents {
-		if err := t.file(path, scratch); err != nil && !native.Absent(err) {
+		if err := t.file(path, scratch); err != nil && !native.IsNotExist(err) {
 			return asWarning(path, err)
 		}
 	}
@@ -191,7 +191,7 @@ func (t *totals) file(path string, scratch *native.Buffers) error {
 		return err
 	}
 	defer f.Close()
-	f.Use(scratch)
+	f.UseBuffers(scratch)
 	f.Expect(wholeChunk)
 	_, err = f.Forward(0, 0, func(l native.Line) bool {
 		leading := leadingType(l.Bytes)

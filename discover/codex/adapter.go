@@ -25,7 +25,7 @@ const agentName discover.Agent = "codex"
 func (Adapter) Name() discover.Agent { return agentName }
 
 // ShortID implements [discover.Shortener]: a thread's ID is a UUID that begins with the time (version 7, SEEN 0.42–0.169).
-func (Adapter) ShortID(id string) int { return native.ShortUUID(id) }
+func (Adapter) ShortID(id string) int { return native.ShortUUIDLen(id) }
 
 // IncludesSubAgents implements [discover.SubagentTotals]: the sub-agents' rollouts have to be read for it, too.
 func (Adapter) IncludesSubAgents(want discover.ReadOptions) bool { return includesSubagents(want) }
@@ -40,5 +40,5 @@ func (Adapter) MatchesID(id string) bool {
 
 // warn makes the one warning that an unreadable thing costs.
 func warn(path string, err error) error {
-	return &discover.Warning{Agent: agentName, Path: path, Err: native.Cause(path, err)}
+	return &discover.Warning{Agent: agentName, Path: path, Err: native.WithoutPath(path, err)}
 }

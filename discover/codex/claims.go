@@ -73,7 +73,7 @@ func (c *claimBuilder) newAgentProcess(p proc.Process, in invocation) agentProce
 		Home: c.homes.listedHome(processHome(p)),
 	}
 	if shared, err := p.SharesRoot(); claim.Home == "" && err == nil && !shared {
-		claim.Home = p.Through("") // none of ours, though a session may be called as one of ours
+		claim.Home = p.PathInRoot("") // none of ours, though a session may be called as one of ours
 	}
 	if p.State.Stopped() {
 		claim.Meta = discover.Facts{{"suspended", true}}
@@ -170,7 +170,7 @@ func (c *claimBuilder) threadClaims(s agentProcess, t threadFiles, only bool) (c
 // locate finds the thread's rollout as the store names it, and sets the claim's home and path. The thread is not known if it
 // only has the ID of a session that is stored here.
 func (c *claimBuilder) locate(s agentProcess, claim *discover.Claim, t threadFiles) (e discover.Entry, stored, known bool) {
-	if claim.Home == s.Through("") {
+	if claim.Home == s.PathInRoot("") {
 		return c.locateInMountNamespace(s, claim, t)
 	}
 	ref := discover.Ref{ID: t.id}
@@ -178,7 +178,7 @@ func (c *claimBuilder) locate(s agentProcess, claim *discover.Claim, t threadFil
 		switch {
 		case f == nil:
 			continue
-		case f.Elsewhere:
+		case f.PathDiffers:
 			return c.locateInMountNamespace(s, claim, t)
 		}
 		dir, path, ok := c.homes.homeOfFile(f.Path)
@@ -244,7 +244,7 @@ func (in invocation) newThreadDir(p proc.Process) string {
 	if filepath.IsAbs(in.dir) {
 		return in.dir
 	}
-	cwd, err := p.Dir()
+	cwd, err := p.Cwd()
 	if err != nil {
 		return ""
 	}

@@ -27,7 +27,7 @@ const (
 type testHome struct {
 	t     *testing.T
 	home  string
-	facts []proc.Facts
+	facts []proc.FakeProcess
 }
 
 func newTestHome(t *testing.T) *testHome {
@@ -57,8 +57,8 @@ func (w *testHome) lock(id string) proc.OpenFile {
 }
 
 // process adds a live process; its files are by default what every codex process has.
-func (w *testHome) process(pid, parent int, exe string, args []string, files ...proc.OpenFile) *proc.Facts {
-	w.facts = append(w.facts, proc.Facts{
+func (w *testHome) process(pid, parent int, exe string, args []string, files ...proc.OpenFile) *proc.FakeProcess {
+	w.facts = append(w.facts, proc.FakeProcess{
 		Process: proc.Process{
 			ID: proc.ID{PID: pid, Birth: "boot/1"}, Parent: parent, UID: 1000, State: 'S', Name: filepath.Base(exe), Exe: exe,
 		},
@@ -70,7 +70,7 @@ func (w *testHome) process(pid, parent int, exe string, args []string, files ...
 
 func (w *testHome) claims() []discover.Claim {
 	w.t.Helper()
-	table := proc.FakeTable(w.facts...)
+	table := proc.NewFakeTable(w.facts...)
 	homes := New().Homes(discover.HomeSources{Getenv: func(string) string { return "" }}, table)
 	claims, err := New().Claims(w.t.Context(), table, homes)
 	if err != nil {
@@ -259,7 +259,7 @@ func TestHomes(t *testing.T) {
 	}
 	path := w.rollout(nameA)
 	w.process(8, 1, npmExe, []string{"exec"}, w.lock(threadA), writing(path)).Environ = nil
-	table := proc.FakeTable(w.facts...)
+	table := proc.NewFakeTable(w.facts...)
 	env := func(values map[string]string) func(string) string {
 		return func(key string) string { return values[key] }
 	}
@@ -298,7 +298,7 @@ func TestLinkedSessionsFolder(t *testing.T) {
 	}
 	w.rollout(nameA)
 	w.process(8, 1, npmExe, []string{"exec"}, writing(filepath.Join(disk, "2026/11/20", nameA)))
-	homes := New().Homes(discover.HomeSources{Getenv: func(string) string { return "" }}, proc.FakeTable(w.facts...))
+	homes := New().Homes(discover.HomeSources{Getenv: func(string) string { return "" }}, proc.NewFakeTable(w.facts...))
 	if len(homes) != 1 || homes[0].Dir != w.home {
 		t.Errorf("homes %+v", homes)
 	}
@@ -321,7 +321,7 @@ func TestStaleLock(t *testing.T) {
 	}
 	var sessions []discover.Session
 	for _, r := range readHome(t, home, discover.ReadOptions{}) {
-		sessions = append(sessions, discover.Correlate(proc.FakeTable(w.facts...), w.claims(), []discover.Record{r})...)
+		sessions = append(sessions, discover.Correlate(proc.NewFakeTable(w.facts...), w.claims(), []discover.Record{r})...)
 	}
 	if len(sessions) != 1 || sessions[0].Status != discover.Stopped || sessions[0].Outcome != discover.Interrupted {
 		text, _ := json.Marshal(sessions)
@@ -334,7 +334,7 @@ func TestClaimsEndWithTheContext(t *testing.T) {
 	w.process(8, 1, npmExe, []string{"exec"})
 	ctx, cancel := contextCancelled(t)
 	defer cancel()
-	if _, err := New().Claims(ctx, proc.FakeTable(w.facts...), nil); !errors.Is(err, ctx.Err()) {
+	if _, err := New().Claims(ctx, proc.NewFakeTable(w.facts...), nil); !errors.Is(err, ctx.Err()) {
 		t.Errorf("error %v", err)
 	}
 }

@@ -79,12 +79,12 @@ func openHead(path string, n int64, scratch *native.Buffers) (*native.File, erro
 	if err != nil || !strings.HasSuffix(path, compressedExt) {
 		return f, err
 	}
-	return decompressWith(f, func(r io.Reader) ([]byte, error) { return fsread.All(io.LimitReader(r, n), n) })
+	return decompressWith(f, func(r io.Reader) ([]byte, error) { return fsread.ReadAll(io.LimitReader(r, n), n) })
 }
 
 func decompressWith(f *native.File, read func(io.Reader) ([]byte, error)) (*native.File, error) {
 	defer f.Close()
-	release, err := f.Hold()
+	release, err := f.AcquireLarge()
 	if err != nil {
 		return nil, err
 	}
@@ -99,7 +99,7 @@ func decompressWith(f *native.File, read func(io.Reader) ([]byte, error)) (*nati
 		release()
 		return nil, fmt.Errorf("unpacking: %w", err)
 	}
-	return f.With(data, release), nil
+	return f.WithContent(data, release), nil
 }
 
 // contextReader is a reader that ends with a context. A few packed bytes can be gigabytes, so that reading the file, which

@@ -13,7 +13,7 @@ import (
 // short commands. Helpers that share the binary are told from them by their command line only; see parseArgs.
 func processes(table *proc.Table) iter.Seq[proc.Process] {
 	return func(yield func(proc.Process) bool) {
-		for p := range table.Running(isBinary) {
+		for p := range table.WithExe(isBinary) {
 			if p.Alive() && isCodex(p) && !isUnexecedFork(table, p) && !yield(p) {
 				return
 			}
@@ -26,20 +26,20 @@ func processes(table *proc.Table) iter.Seq[proc.Process] {
 // not be seen (another user's process), the kernel's short name decides.
 func isCodex(p proc.Process) bool {
 	if p.Exe == "" {
-		return proc.Program(p.Name) == "codex"
+		return proc.ProgramName(p.Name) == "codex"
 	}
 	return isBinary(p.Exe)
 }
 
 func isBinary(exe string) bool {
-	base := proc.Program(exe)
+	base := proc.ProgramName(exe)
 	return base == "codex" || strings.HasPrefix(base, "codex-x86_64-") || strings.HasPrefix(base, "codex-aarch64-")
 }
 
 // isUnexecedFork reports whether p is a child that a codex process has forked and that has not become its own program yet:
 // for that moment it has its parent's command line and open files, and is not another agent.
 func isUnexecedFork(table *proc.Table, p proc.Process) bool {
-	parent, ok := table.PID(p.Parent)
+	parent, ok := table.ByPID(p.Parent)
 	if !ok || !parent.Alive() || !isCodex(parent) || parent.Exe != p.Exe {
 		return false
 	}

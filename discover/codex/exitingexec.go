@@ -23,14 +23,14 @@ const minWriteRatio = 2
 // are those that were begun in its directory since it was, by an exec, and whose turn has ended; another exec may have run
 // and left one of these, so that this is weak evidence.
 func (c *claimBuilder) addEndedExec(s agentProcess, shown openFiles) {
-	if s.role != exec || s.session != "" || s.claim.Home == "" || s.Begun().IsZero() || !shown.historyDB && hasHistoryDB(c.ctx, s.claim.Home) {
+	if s.role != exec || s.session != "" || s.claim.Home == "" || s.PreciseStart().IsZero() || !shown.historyDB && hasHistoryDB(c.ctx, s.claim.Home) {
 		return
 	}
 	dir := discover.RealPath(s.newThreadDir(s.Process))
 	since := homeScan{ctx: c.ctx, home: s.claim.Home}
-	since.listCreated(s.Begun().Add(-time.Minute), time.Now().Add(time.Minute), func(id string) bool {
+	since.listCreated(s.PreciseStart().Add(-time.Minute), time.Now().Add(time.Minute), func(id string) bool {
 		at, _ := ThreadCreated(id)
-		return s.Before(at)
+		return s.StartedBefore(at)
 	})
 	for _, e := range since.found {
 		if !mayHaveWritten(s, e.Path) {
@@ -51,14 +51,14 @@ func (c *claimBuilder) addEndedExec(s agentProcess, shown openFiles) {
 
 // hasHistoryDB reports whether who runs a thread in this home has the database of what threads said open.
 func hasHistoryDB(ctx context.Context, home string) bool {
-	names, _ := native.List(ctx, home)
-	return slices.ContainsFunc(names, func(n native.Name) bool { return isHistoryDB(n.Name()) })
+	names, _ := native.ReadDir(ctx, home)
+	return slices.ContainsFunc(names, func(n native.DirEntry) bool { return isHistoryDB(n.Name()) })
 }
 
 // mayHaveWritten reports whether the process can have written the rollout, as far as its system counts what a process writes: one that
 // has just started cannot, when another exec has just ended its thread in the same directory.
 func mayHaveWritten(s agentProcess, rollout string) bool {
-	n, err := s.Written()
+	n, err := s.BytesWritten()
 	if errors.Is(err, proc.ErrUnsupported) {
 		return true
 	}

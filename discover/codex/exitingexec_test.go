@@ -41,7 +41,7 @@ func TestAnExecThatIsOver(t *testing.T) {
 		lines := strings.ReplaceAll(string(rollout(test.lines...)), someID, threadA)
 		path := w.file("sessions/2026/11/20/"+nameA, lines)
 		p := w.process(8, 1, npmExe, test.args)
-		p.Started, p.Wrote = test.started, test.wrote
+		p.Started, p.WrittenBytes = test.started, test.wrote
 		claimed := false
 		for _, c := range w.claims() {
 			if c.Session == threadA {
@@ -70,7 +70,7 @@ func TestAnExecThatHasNotBegun(t *testing.T) {
 			open = append(open, proc.OpenFile{FD: 30, Path: history, Writable: true})
 		}
 		p := w.process(8, 1, npmExe, []string{"exec", "hi"}, open...)
-		p.Started, p.Wrote = time.Date(2026, 11, 20, 19, 9, 0, 0, time.UTC), 1<<30
+		p.Started, p.WrittenBytes = time.Date(2026, 11, 20, 19, 9, 0, 0, time.UTC), 1<<30
 		claimed := slices.ContainsFunc(w.claims(), func(c discover.Claim) bool { return c.Session == threadA })
 		if claimed != has {
 			t.Errorf("with the database open (%v) it is claimed (%v)", has, claimed)

@@ -83,7 +83,7 @@ func (t *Tail) inheritSettings(home string, h HistoryBase, scratch *native.Buffe
 // inheritFrom takes over from one rollout, and returns what that one goes on from.
 func (t *Tail) inheritFrom(path string, h HistoryBase, scratch *native.Buffers) (HistoryBase, error) {
 	f, g, err := openRollout(path, scratch)
-	if native.Absent(err) {
+	if native.IsNotExist(err) {
 		return HistoryBase{}, nil
 	}
 	if err != nil {

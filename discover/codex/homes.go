@@ -28,7 +28,7 @@ func (Adapter) Homes(setup discover.HomeSources, table *proc.Table) []discover.H
 		h.Add(discover.Home{Dir: processHome(p), By: by})
 		files, _ := p.OpenFiles(isThreadFile) // what cannot be read is reported by Claims
 		for _, f := range files {
-			if f.Elsewhere {
+			if f.PathDiffers {
 				continue
 			}
 			if _, _, ok := h.homeOfFile(f.Path); !ok {

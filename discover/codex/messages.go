@@ -67,7 +67,7 @@ type messageReader struct {
 // readSegment gives the messages of one segment and returns what it goes on from.
 func (t *messageReader) readSegment(s segment, own bool) segment {
 	f, g, err := openRollout(s.path, t.scratch)
-	if native.Absent(err) && own {
+	if native.IsNotExist(err) && own {
 		return segment{} // moved or compressed meanwhile: the next look finds it
 	}
 	if err != nil {
@@ -75,7 +75,7 @@ func (t *messageReader) readSegment(s segment, own bool) segment {
 		return segment{}
 	}
 	defer f.Close()
-	f.Use(t.scratch)
+	f.UseBuffers(t.scratch)
 	return t.readFile(f, g, s, own)
 }
 

@@ -34,7 +34,7 @@ func readMessages(t testing.TB, data []byte, id string) (list []string, warnings
 		list = append(list, string(text))
 		return true
 	}}
-	tr.readFile(native.Memory(s.path, data, time.Time{}), gap{}, s, true)
+	tr.readFile(native.NewMemoryFile(s.path, data, time.Time{}), gap{}, s, true)
 	return list, warnings
 }
 

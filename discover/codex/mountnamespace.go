@@ -25,10 +25,10 @@ func (c *claimBuilder) locateInMountNamespace(s agentProcess, claim *discover.Cl
 			known = false
 		}
 	}
-	claim.Home = s.Through("")
+	claim.Home = s.PathInRoot("")
 	for _, f := range []*proc.OpenFile{t.rollout, t.lock} {
-		if f != nil && f.Elsewhere {
-			claim.Home = s.Through(homeOfPath(f.Path))
+		if f != nil && f.PathDiffers {
+			claim.Home = s.PathInRoot(homeOfPath(f.Path))
 			break
 		}
 	}

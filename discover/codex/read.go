@@ -33,7 +33,7 @@ func (Adapter) Read(ctx context.Context, entries []discover.Entry, want discover
 				return
 			}
 		}
-		threads := native.Each(ctx, entries, func(e discover.Entry, scratch *native.Buffers, t *storedThread) (bool, error) {
+		threads := native.ReadParallel(ctx, entries, func(e discover.Entry, scratch *native.Buffers, t *storedThread) (bool, error) {
 			ok, err := t.read(e, want, scratch)
 			t.Title = titles[e.Home][t.ID]
 			t.Bound()
@@ -91,14 +91,14 @@ func (t *storedThread) readEntry(e discover.Entry, want discover.ReadOptions, sc
 			end = f.Size() - g.start
 		}
 	}
-	if native.Absent(err) {
+	if native.IsNotExist(err) {
 		return false, nil
 	}
 	if err != nil {
 		return false, warn(e.Path, err)
 	}
 	defer f.Close()
-	f.Use(scratch)
+	f.UseBuffers(scratch)
 	if err := t.readFile(f, end, e, want); err != nil {
 		t.reset(e)
 		return false, warn(e.Path, err)

@@ -44,7 +44,7 @@ func parseLockName(name string) (id string, ok bool) {
 }
 
 // IsThreadID reports whether s is a UUID as Codex writes them, in lower case.
-func IsThreadID(s string) bool { return len(s) == uuidLen && native.BeginsUUID(s, false) }
+func IsThreadID(s string) bool { return len(s) == uuidLen && native.IsUUIDPrefix(s, false) }
 
 // ThreadCreated returns the moment in which a thread with this id, or one that begins like this, was created: Codex's ids are
 // UUIDs of version 7, which begin with 48 bits of milliseconds since 1970. It is not ok for less than those, and for

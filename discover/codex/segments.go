@@ -27,10 +27,10 @@ func (t *storedThread) completeHead(h *Head, e discover.Entry, scratch *native.B
 		first, err = firstHead(path, e.ID, scratch)
 	}
 	switch {
-	case native.Absent(err), errors.Is(err, errNoRollout): // it is gone: what the newer one tells is what there is
+	case native.IsNotExist(err), errors.Is(err, errNoRollout): // it is gone: what the newer one tells is what there is
 	case err != nil:
 		h.Meta.Created, _ = ThreadCreated(e.ID)
-		t.addWarning(warn(path, fmt.Errorf("the session's first prompt is left out: %w", native.Cause(path, err))))
+		t.addWarning(warn(path, fmt.Errorf("the session's first prompt is left out: %w", native.WithoutPath(path, err))))
 	case first.Meta.Found:
 		h.Meta.Created = first.Meta.Created
 		h.Prompt, h.Review = first.Prompt, first.Review

@@ -189,11 +189,11 @@ func (s *fakeServer) do(method, id string) json.RawMessage {
 func served(id string, args ...string) discover.Session { return servedBy(os.Getpid(), id, args...) }
 
 func servedBy(pid int, id string, args ...string) discover.Session {
-	table := proc.FakeTable(proc.Facts{
+	table := proc.NewFakeTable(proc.FakeProcess{
 		Process: proc.Process{ID: proc.ID{PID: 7, Birth: "b"}, Exe: "/x/codex", State: 'S'}, Arguments: append([]string{"codex"}, args...),
-		Real: pid,
+		PeerPID: pid,
 	})
-	p, _ := table.PID(7)
+	p, _ := table.ByPID(7)
 	return discover.Session{Record: &discover.Record{Agent: "codex", ID: id}, Processes: []proc.Process{p}}
 }
 
@@ -307,7 +307,7 @@ func TestMarked(t *testing.T) {
 		"nobody's":     {nil, false},
 		"of no thread": {map[string]string{threadKey: ""}, false},
 	} {
-		p, _ := proc.FakeTable(proc.Facts{Process: proc.Process{ID: proc.ID{PID: 7, Birth: "b"}}, Environ: test.env}).PID(7)
+		p, _ := proc.NewFakeTable(proc.FakeProcess{Process: proc.Process{ID: proc.ID{PID: 7, Birth: "b"}}, Environ: test.env}).ByPID(7)
 		if (Adapter{}).Marked(p, s) != test.want || (Adapter{}).Marked(p, discover.UnknownSession()) {
 			t.Errorf("%s: not %t", name, test.want)
 		}

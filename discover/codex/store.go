@@ -55,7 +55,7 @@ func (s *homeScan) exists(named bool) bool {
 	case err == nil:
 		_ = d.Close()
 		return true
-	case named || !native.Absent(err):
+	case named || !native.IsNotExist(err):
 		s.errs = append(s.errs, warn(s.home, err))
 	}
 	return false
@@ -73,7 +73,7 @@ func (s *homeScan) list(q discover.EntryFilter) {
 		}
 	case q.ID == "":
 		s.walk(dayRange{}, func(rolloutName) bool { return true })
-	case !native.BeginsUUID(q.ID, false): // another agent's
+	case !native.IsUUIDPrefix(q.ID, false): // another agent's
 	default:
 		match := func(name rolloutName) bool { return strings.HasPrefix(name.id, q.ID) }
 		if near, ok := daysOfID(q.ID); ok {
@@ -170,7 +170,7 @@ func (s *homeScan) walkDir(path, date string, depth int, in dayRange, match func
 		return
 	}
 	defer d.Close()
-	for n, err := range d.All(&s.buffers) {
+	for n, err := range d.AllEntries(&s.buffers) {
 		if err != nil {
 			s.addError(path, err)
 			return
@@ -178,7 +178,7 @@ func (s *homeScan) walkDir(path, date string, depth int, in dayRange, match func
 		name := n.Name()
 		if depth == len("YMD") {
 			if r, ok := parseRolloutName(name); ok && match(r) {
-				info, err := d.File(n, s.withTimes)
+				info, err := d.StatEntry(n, s.withTimes)
 				s.addFile(path+"/"+name, r.id, info, err)
 			}
 			continue
@@ -194,7 +194,7 @@ func isNumber(name string) bool {
 }
 
 // addFile adds a rollout, unless a better file of the same thread is known.
-func (s *homeScan) addFile(path, id string, info native.Info, err error) {
+func (s *homeScan) addFile(path, id string, info native.FileInfo, err error) {
 	if err != nil {
 		s.addError(path, err)
 		return
@@ -249,7 +249,7 @@ func modTime(e discover.Entry) time.Time {
 }
 
 func (s *homeScan) addError(path string, err error) {
-	if !native.Absent(err) {
-		s.errs = append(s.errs, warn(path, fmt.Errorf("left out: %w", native.Cause(path, err))))
+	if !native.IsNotExist(err) {
+		s.errs = append(s.errs, warn(path, fmt.Errorf("left out: %w", native.WithoutPath(path, err))))
 	}
 }

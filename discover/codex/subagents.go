@@ -96,7 +96,7 @@ func (f *subagentTree) search(ctx context.Context) {
 	}
 	var others []*storedThread // that work for a thread which is not known so far
 	for {
-		for t, err := range native.Each(ctx, f.candidates(ctx), readOrigin) {
+		for t, err := range native.ReadParallel(ctx, f.candidates(ctx), readOrigin) {
 			other := *t
 			if err != nil {
 				f.add(ctx, &other, err)
@@ -115,7 +115,7 @@ func (f *subagentTree) search(ctx context.Context) {
 		if len(found) == 0 {
 			return
 		}
-		for t, err := range native.Each(ctx, found, whole) {
+		for t, err := range native.ReadParallel(ctx, found, whole) {
 			worker := *t
 			f.add(ctx, &worker, err)
 			if t.warnings != nil {
@@ -160,7 +160,7 @@ func (f *subagentTree) candidates(ctx context.Context) []discover.Entry {
 func readOrigin(e discover.Entry, scratch *native.Buffers, t *storedThread) (ok bool, err error) {
 	t.reset(e)
 	m, changed, err := readFirstRecord(e, scratch)
-	if native.Absent(err) {
+	if native.IsNotExist(err) {
 		return false, nil
 	}
 	if err != nil {

@@ -21,7 +21,7 @@ const titleLimit = 1000
 func readTitles(ctx context.Context, home string) (map[string]string, error) {
 	path := filepath.Join(home, titlesFile)
 	f, err := native.Open(ctx, path)
-	if native.Absent(err) {
+	if native.IsNotExist(err) {
 		return nil, nil
 	}
 	if err != nil {

@@ -32,7 +32,7 @@ func threadTokens(f *native.File, u Usage, h *Head, path, home string) (discover
 		}
 		more, err := rolloutTokens(f, other.Path, h.ThreadID())
 		if err != nil {
-			return own, warn(other.Path, fmt.Errorf("the session's tokens are unknown: %w", native.Cause(other.Path, err)))
+			return own, warn(other.Path, fmt.Errorf("the session's tokens are unknown: %w", native.WithoutPath(other.Path, err)))
 		}
 		own = AddTokens(own, more)
 	}

@@ -21,7 +21,7 @@ func parse(t testing.TB, data []byte, id string) (string, error) {
 	e := discover.Entry{Agent: "codex", ID: id, Path: "/x/sessions/2026/11/20/rollout.jsonl", Home: "/x"}
 	var r storedThread
 	r.reset(e)
-	if err := r.readFile(native.Memory(e.Path, data, time.Time{}), TailLimit, e, discover.ReadOptions{Full: true}); err != nil {
+	if err := r.readFile(native.NewMemoryFile(e.Path, data, time.Time{}), TailLimit, e, discover.ReadOptions{Full: true}); err != nil {
 		return "", err
 	}
 	text, err := json.Marshal(r)
@@ -191,4 +191,4 @@ func TestRecordFields(t *testing.T) {
 	}
 }
 
-func memory(data []byte) *native.File { return native.Memory("/x", data, time.Time{}) }
+func memory(data []byte) *native.File { return native.NewMemoryFile("/x", data, time.Time{}) }

@@ -19,7 +19,7 @@ func (w *testHome) status() discover.Status {
 	for r, failed := range New().Read(w.t.Context(), entries, discover.ReadOptions{}) {
 		records, err = append(records, r), errors.Join(err, failed)
 	}
-	sessions := discover.Correlate(proc.FakeTable(w.facts...), w.claims(), records)
+	sessions := discover.Correlate(proc.NewFakeTable(w.facts...), w.claims(), records)
 	if err != nil || len(sessions) != 1 {
 		w.t.Fatalf("%d sessions, %v", len(sessions), err)
 	}

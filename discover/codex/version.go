@@ -16,7 +16,7 @@ func binaryVersion(exe string) string {
 		case "releases":
 			return versionNumber(filepath.Base(dir))
 		case "vendor":
-			raw, err := native.ReadFile(filepath.Join(filepath.Dir(parent), "package.json"), 64<<10)
+			raw, err := native.ReadFileNoFollow(filepath.Join(filepath.Dir(parent), "package.json"), 64<<10)
 			if err != nil {
 				return ""
 			}

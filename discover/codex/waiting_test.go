@@ -45,7 +45,7 @@ func TestWaitsForThePerson(t *testing.T) {
 		"a question that is answered": {long, []string{usual, call("c9", questionTool, `{}`), answer}, ""},
 	} {
 		data := rollout(append([]string{metaLine, startedLine, askedLine}, test.lines...)...)
-		tail, err := ReadTail(native.Memory("rollout", data, time.Time{}), TailLimit, someID, TailOptions{})
+		tail, err := ReadTail(native.NewMemoryFile("rollout", data, time.Time{}), TailLimit, someID, TailOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -94,7 +94,7 @@ func TestWhatThePersonIsAskedAbout(t *testing.T) {
 		line := `{"timestamp":"2026-11-20T19:00:05Z","type":"response_item","payload":{` + test.payload + `}}`
 		asks := strings.Replace(contextLine, `"model":"m"`, `"model":"m","approval_policy":"on-request"`, 1)
 		data := rollout(metaLine, startedLine, askedLine, asks, line)
-		tail, err := ReadTail(native.Memory("rollout", data, time.Time{}), TailLimit, someID, TailOptions{})
+		tail, err := ReadTail(native.NewMemoryFile("rollout", data, time.Time{}), TailLimit, someID, TailOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}

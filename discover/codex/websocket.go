@@ -40,12 +40,12 @@ var (
 // path is resolved because Codex puts a link in the home exactly where names of sockets, some hundred bytes, are too short
 // for it.
 func dial(ctx context.Context, path string, server proc.Process) (*webSocket, error) {
-	conn, err := native.Connect(ctx, path, &unix.SockaddrUnix{Name: discover.RealPath(path)})
+	conn, err := native.Dial(ctx, path, &unix.SockaddrUnix{Name: discover.RealPath(path)})
 	if err != nil {
 		return nil, &os.PathError{Op: "connect to", Path: path, Err: err}
 	}
 	s := &webSocket{conn, bufio.NewReader(conn), context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) })}
-	if err = server.Answers(ctx, conn); err == nil {
+	if err = server.VerifyPeer(ctx, conn); err == nil {
 		err = s.upgrade()
 	}
 	if err != nil {
@@ -174,7 +174,7 @@ func readFrame(r io.Reader, limit int) (frame, error) {
 	}
 	// Memory grows with what comes, not with what was announced.
 	var err error
-	f.payload, err = fsread.All(io.LimitReader(r, int64(size)), int64(size))
+	f.payload, err = fsread.ReadAll(io.LimitReader(r, int64(size)), int64(size))
 	if err == nil && uint64(len(f.payload)) < size {
 		err = io.ErrUnexpectedEOF
 	}

@@ -51,14 +51,14 @@ func (s *Buffers) Open(path string) (*File, error) {
 func (s *Buffers) OpenIn(path string) (*File, error) {
 	f, err := s.file.open(s.context(), path, fsread.NoFollow)
 	if err == nil {
-		f.Use(s)
+		f.UseBuffers(s)
 	}
 	return f, err
 }
 
-// Own is the memory that its user needs besides (5 of 60 MB where `list -a` lists 10,000 sessions), new at first; new each
+// Reuse is the memory that its user needs besides (5 of 60 MB where `list -a` lists 10,000 sessions), new at first; new each
 // time where there is no scratch. A scratch has it for one type.
-func Own[T any](s *Buffers) *T {
+func Reuse[T any](s *Buffers) *T {
 	if s == nil {
 		return new(T)
 	}
@@ -79,8 +79,8 @@ func (f *File) Holder() *Buffers { return f.holder }
 // scratchLimit is the most that is kept from one file to the next.
 const scratchLimit = 1 << 20
 
-// Use lets the readers of f work in s. Nothing of f may be in use once s is used for another file.
-func (f *File) Use(s *Buffers) { f.scratch, f.holder = s, s }
+// UseBuffers lets the readers of f work in s. Nothing of f may be in use once s is used for another file.
+func (f *File) UseBuffers(s *Buffers) { f.scratch, f.holder = s, s }
 
 // Interner are those that were met in the files before this one; nil where each file has its own memory.
 func (f *File) Interner() *Interner { return f.scratch.Interner() }

@@ -10,10 +10,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Connect connects to a server on this machine: to a Unix socket, or to a port on loopback. It waits until ctx ends, since a
+// Dial connects to a server on this machine: to a Unix socket, or to a port on loopback. It waits until ctx ends, since a
 // suspended server takes no connection once its queue is full. Deadlines of the file, which has that name, work: the runtime
 // waits for a socket that does not block. Package net would bring a resolver of names into the program.
-func Connect(ctx context.Context, name string, to unix.Sockaddr) (*os.File, error) {
+func Dial(ctx context.Context, name string, to unix.Sockaddr) (*os.File, error) {
 	family := unix.AF_INET
 	if _, ok := to.(*unix.SockaddrUnix); ok {
 		family = unix.AF_UNIX

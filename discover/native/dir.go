@@ -21,30 +21,30 @@ type Dir struct {
 	fd   int
 }
 
-// Info is what a directory tells of one of its files.
-type Info struct {
+// FileInfo is what a directory tells of one of its files.
+type FileInfo struct {
 	Size    int64 // bytes
 	ModTime time.Time
 }
 
-// Name is one entry of a directory.
-type Name struct {
+// DirEntry is one entry of a directory.
+type DirEntry struct {
 	name string
 	mode fs.FileMode // the type bits
 }
 
 // Name is the entry's name alone.
-func (n Name) Name() string { return n.name }
+func (n DirEntry) Name() string { return n.name }
 
 // Type is the entry's type: 0 for a regular file.
-func (n Name) Type() fs.FileMode { return n.mode }
+func (n DirEntry) Type() fs.FileMode { return n.mode }
 
 // IsDir reports whether the entry is a directory; a link to one is none.
-func (n Name) IsDir() bool { return n.mode.IsDir() }
+func (n DirEntry) IsDir() bool { return n.mode.IsDir() }
 
-// ErrDangling is returned for a link that leads nowhere, as to a disk that is not mounted. That is not [Absent]: what
+// ErrBrokenLink is returned for a link that leads nowhere, as to a disk that is not mounted. That is not [Absent]: what
 // it led to may well be there.
-var ErrDangling = errors.New("a symbolic link is broken")
+var ErrBrokenLink = errors.New("a symbolic link is broken")
 
 // OpenDir opens a directory; links are followed, since people do link ~/.claude elsewhere, but not out of the root that ctx
 // confines the path to; see [fsread.Confine].
@@ -52,25 +52,25 @@ func OpenDir(ctx context.Context, path string) (*Dir, error) {
 	return openDir(ctx, unix.AT_FDCWD, path, path)
 }
 
-// List returns the entries of a directory; see [OpenDir] and [Dir.Names].
-func List(ctx context.Context, path string) ([]Name, error) {
+// ReadDir returns the entries of a directory; see [OpenDir] and [Dir.Names].
+func ReadDir(ctx context.Context, path string) ([]DirEntry, error) {
 	d, err := OpenDir(ctx, path)
 	if err != nil {
 		return nil, err
 	}
 	defer d.Close()
-	return d.Names()
+	return d.Entries()
 }
 
-// Open opens a directory below this one, as [OpenDir] does.
-func (d *Dir) Open(name string) (*Dir, error) { return openDir(d.ctx, d.fd, name, d.path+"/"+name) }
+// OpenDir opens a directory below this one, as [OpenDir] does.
+func (d *Dir) OpenDir(name string) (*Dir, error) { return openDir(d.ctx, d.fd, name, d.path+"/"+name) }
 
 // openDir is OpenDir of a name in an open directory; path is what the directory is called.
 func openDir(ctx context.Context, in int, name, path string) (*Dir, error) {
 	place, ok := fsread.Confined(ctx, path)
 	fd, err := retry(func() (int, error) {
 		if ok {
-			return fsread.DirBeneath(place.Root, place.Name)
+			return fsread.OpenDirBeneath(place.Root, place.Name)
 		}
 		return unix.Openat(in, name, unix.O_RDONLY|unix.O_CLOEXEC|unix.O_DIRECTORY|unix.O_NONBLOCK, 0)
 	})
@@ -86,10 +86,10 @@ func (d *Dir) Path() string { return d.path }
 // Close closes the directory.
 func (d *Dir) Close() error { return unix.Close(d.fd) }
 
-// Names returns all entries in directory order; Type tells files from folders without a stat, except on file
+// Entries returns all entries in directory order; Type tells files from folders without a stat, except on file
 // systems that do not say (then it is asked for). Those before an error are returned with it.
-func (d *Dir) Names() (names []Name, err error) {
-	for n, err := range d.All(nil) {
+func (d *Dir) Entries() (names []DirEntry, err error) {
+	for n, err := range d.AllEntries(nil) {
 		if err != nil {
 			return names, err
 		}
@@ -98,12 +98,12 @@ func (d *Dir) Names() (names []Name, err error) {
 	return names, nil
 }
 
-// All is Names one by one, for one who works in s and goes through many directories; an error is the last.
-func (d *Dir) All(s *Buffers) iter.Seq2[Name, error] {
-	return func(yield func(Name, error) bool) {
+// AllEntries is Names one by one, for one who works in s and goes through many directories; an error is the last.
+func (d *Dir) AllEntries(s *Buffers) iter.Seq2[DirEntry, error] {
+	return func(yield func(DirEntry, error) bool) {
 		room := s.borrowList()
 		defer func() { s.giveBackList(room) }()
-		d.each(&room, func(n Name, err error) bool {
+		d.each(&room, func(n DirEntry, err error) bool {
 			if err != nil {
 				err = &fs.PathError{Op: "list", Path: d.path, Err: err}
 			}
@@ -113,39 +113,39 @@ func (d *Dir) All(s *Buffers) iter.Seq2[Name, error] {
 }
 
 // Stat states a regular file of the directory, or of a folder below it; anything else is [fsread.ErrNotRegular].
-func (d *Dir) Stat(name string) (Info, error) {
+func (d *Dir) Stat(name string) (FileInfo, error) {
 	var st unix.Stat_t
 	err := unix.Fstatat(d.fd, name, &st, unix.AT_SYMLINK_NOFOLLOW)
 	switch {
-	case Absent(err):
-		return Info{}, err // nobody is told where, and it is asked of a thousand folders
+	case IsNotExist(err):
+		return FileInfo{}, err // nobody is told where, and it is asked of a thousand folders
 	case err == nil && st.Mode&unix.S_IFMT != unix.S_IFREG:
 		err = fsread.ErrNotRegular
 	case err == nil:
-		return Info{Size: st.Size, ModTime: modTime(&st)}, nil
+		return FileInfo{Size: st.Size, ModTime: modTime(&st)}, nil
 	}
-	return Info{}, &fs.PathError{Op: "stat", Path: d.path + "/" + name, Err: err}
+	return FileInfo{}, &fs.PathError{Op: "stat", Path: d.path + "/" + name, Err: err}
 }
 
-// File is Stat of a regular file that the directory lists; where nobody asks for its time and size, what the listing says
+// StatEntry is Stat of a regular file that the directory lists; where nobody asks for its time and size, what the listing says
 // of it is enough.
-func (d *Dir) File(n Name, timed bool) (Info, error) {
+func (d *Dir) StatEntry(n DirEntry, timed bool) (FileInfo, error) {
 	if !timed && n.mode.IsRegular() {
-		return Info{}, nil
+		return FileInfo{}, nil
 	}
 	return d.Stat(n.name)
 }
 
 // missing tells why there is nothing at path: [ErrDangling] if a link on the way to it is the reason, else err.
 func missing(path string, err error) error {
-	if !Absent(err) {
+	if !IsNotExist(err) {
 		return err
 	}
 	for {
 		var st unix.Stat_t
 		if unix.Lstat(path, &st) == nil {
 			if st.Mode&unix.S_IFMT == unix.S_IFLNK && unix.Stat(path, &st) != nil {
-				return ErrDangling
+				return ErrBrokenLink
 			}
 			return err
 		}
@@ -157,16 +157,16 @@ func missing(path string, err error) error {
 	}
 }
 
-// Cause is err without the path of the file that it is about, for a message that names it already.
-func Cause(path string, err error) error {
+// WithoutPath is err without the path of the file that it is about, for a message that names it already.
+func WithoutPath(path string, err error) error {
 	if p, ok := errors.AsType[*fs.PathError](err); ok && p.Path == path && errors.Is(p, err) { // itself, not wrapped in more words
 		return p.Err
 	}
 	return err
 }
 
-// Absent reports whether err says that there is nothing of that name, which is no fault of a store: agents make
+// IsNotExist reports whether err says that there is nothing of that name, which is no fault of a store: agents make
 // their folders when they need them, and files vanish while one looks.
-func Absent(err error) bool {
+func IsNotExist(err error) bool {
 	return errors.Is(err, fs.ErrNotExist)
 }

@@ -17,7 +17,7 @@ const (
 
 // each reads the directory with getdents(2) alone, in room or what it replaces that with. os.File would ask four times more
 // whether it can be polled, which for a thousand small folders is more than the reading.
-func (d *Dir) each(room *[]byte, yield func(Name, error) bool) {
+func (d *Dir) each(room *[]byte, yield func(DirEntry, error) bool) {
 	if *room == nil {
 		*room = make([]byte, usualList)
 	}
@@ -25,7 +25,7 @@ func (d *Dir) each(room *[]byte, yield func(Name, error) bool) {
 		buf := *room
 		n, err := retry(func() (int, error) { return unix.Getdents(d.fd, buf) })
 		if err != nil {
-			yield(Name{}, err)
+			yield(DirEntry{}, err)
 			return
 		}
 		if n == 0 || !d.block(string(buf[:n]), yield) {
@@ -39,12 +39,12 @@ func (d *Dir) each(room *[]byte, yield func(Name, error) bool) {
 
 // block yields the entries of a block of struct linux_dirent64, getdents(2), and reports whether more are wanted. Their
 // names are parts of the block.
-func (d *Dir) block(block string, yield func(Name, error) bool) (more bool) {
+func (d *Dir) block(block string, yield func(DirEntry, error) bool) (more bool) {
 	const lengthAt, typeAt, nameAt = 16, 18, 19
 	for len(block) > nameAt {
 		length := int(binary.NativeEndian.Uint16([]byte(block[lengthAt:typeAt])))
 		if length <= nameAt || length > len(block) {
-			yield(Name{}, unix.EIO)
+			yield(DirEntry{}, unix.EIO)
 			return false
 		}
 		name, _, _ := strings.Cut(block[nameAt:length], "\x00")
@@ -57,7 +57,7 @@ func (d *Dir) block(block string, yield func(Name, error) bool) (more bool) {
 		if errors.Is(err, fs.ErrNotExist) {
 			continue // gone meanwhile
 		}
-		if !yield(Name{name, mode}, err) || err != nil {
+		if !yield(DirEntry{name, mode}, err) || err != nil {
 			return false
 		}
 	}

@@ -9,21 +9,21 @@ import (
 )
 
 // each lists a copy of the open directory, so that closing it leaves the directory open.
-func (d *Dir) each(_ *[]byte, yield func(Name, error) bool) {
+func (d *Dir) each(_ *[]byte, yield func(DirEntry, error) bool) {
 	fd, err := unix.FcntlInt(uintptr(d.fd), unix.F_DUPFD_CLOEXEC, 0)
 	if err != nil {
-		yield(Name{}, err)
+		yield(DirEntry{}, err)
 		return
 	}
 	file := os.NewFile(uintptr(fd), d.path)
 	defer file.Close()
 	entries, err := file.ReadDir(-1)
 	for _, e := range entries {
-		if !yield(Name{e.Name(), e.Type()}, nil) {
+		if !yield(DirEntry{e.Name(), e.Type()}, nil) {
 			return
 		}
 	}
 	if err != nil {
-		yield(Name{}, err)
+		yield(DirEntry{}, err)
 	}
 }

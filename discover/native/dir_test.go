@@ -33,7 +33,7 @@ func TestDirAll(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for n, err := range d.All(s) {
+			for n, err := range d.AllEntries(s) {
 				if err != nil || !n.IsDir() || got[n.Name()] {
 					t.Fatalf("%q: %v, a directory: %t, again: %t", n.Name(), err, n.IsDir(), got[n.Name()])
 				}
@@ -57,7 +57,7 @@ func TestDirAll(t *testing.T) {
 
 func namesBelow(t *testing.T, in *Dir, name string, s *Buffers) (names []string) {
 	t.Helper()
-	d, err := in.Open(name)
+	d, err := in.OpenDir(name)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,7 +65,7 @@ func namesBelow(t *testing.T, in *Dir, name string, s *Buffers) (names []string)
 	if want := in.Path() + "/" + name; d.Path() != want {
 		t.Errorf("path %s, want %s", d.Path(), want)
 	}
-	for n, err := range d.All(s) {
+	for n, err := range d.AllEntries(s) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -87,7 +87,7 @@ func TestDirOpenAbsent(t *testing.T) {
 	defer d.Close()
 	for _, name := range []string{"none", "link", "link/below"} {
 		_, want := OpenDir(t.Context(), filepath.Join(root, name))
-		if _, err := d.Open(name); err == nil || err.Error() != want.Error() {
+		if _, err := d.OpenDir(name); err == nil || err.Error() != want.Error() {
 			t.Errorf("%s: %v, want %v", name, err, want)
 		}
 	}

@@ -8,13 +8,13 @@ import (
 	"sync/atomic"
 )
 
-// Read reads one item in s into a value that is zero so far, and says whether there is one, and what went wrong.
-type Read[T, R any] func(item T, s *Buffers, into *R) (ok bool, err error)
+// ReadFunc reads one item in s into a value that is zero so far, and says whether there is one, and what went wrong.
+type ReadFunc[T, R any] func(item T, s *Buffers, into *R) (ok bool, err error)
 
-// Each applies read to all items on a few goroutines, each with memory of its own to work in, and yields what it gave, in any
+// ReadParallel applies read to all items on a few goroutines, each with memory of its own to work in, and yields what it gave, in any
 // order: a value where ok, an error where there is one. A value is read, handed over and given out in one place, which is used
 // again for the next: records are large. It ends early, with no goroutine left behind, when the consumer stops or ctx ends.
-func Each[T, R any](ctx context.Context, items []T, read Read[T, R]) iter.Seq2[*R, error] {
+func ReadParallel[T, R any](ctx context.Context, items []T, read ReadFunc[T, R]) iter.Seq2[*R, error] {
 	return func(yield func(*R, error) bool) {
 		workers := min(2*runtime.GOMAXPROCS(0), maxReaders, (len(items)+usualPart-1)/usualPart)
 		e := each[T, R]{items: items, read: read, large: newLarge(), results: make(chan []result[R]), free: make(chan []result[R], workers+1)}
@@ -50,7 +50,7 @@ const (
 // each is one call of Each.
 type each[T, R any] struct {
 	items   []T
-	read    Read[T, R]
+	read    ReadFunc[T, R]
 	large   *large
 	next    atomic.Int64 // the first item that nobody has taken
 	results chan []result[R]

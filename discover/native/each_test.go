@@ -16,7 +16,7 @@ func TestEachGivesEveryItemOnce(t *testing.T) {
 			items[i] = i
 		}
 		seen, faults := map[int]int{}, 0
-		for v, err := range Each(t.Context(), items, func(i int, _ *Buffers, v *int) (bool, error) {
+		for v, err := range ReadParallel(t.Context(), items, func(i int, _ *Buffers, v *int) (bool, error) {
 			if i%10 == 3 {
 				return false, errors.New("fault")
 			}
@@ -44,7 +44,7 @@ func TestEachLeavesNothingBehind(t *testing.T) {
 	defer goleak.VerifyNone(t)
 	items := make([]int, 1000)
 	read := func(int, *Buffers, *int) (bool, error) { return true, nil }
-	for _, err := range Each(t.Context(), items, read) {
+	for _, err := range ReadParallel(t.Context(), items, read) {
 		if err != nil {
 			t.Error(err)
 		}
@@ -52,7 +52,7 @@ func TestEachLeavesNothingBehind(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	for _, err := range Each(ctx, items, read) {
+	for _, err := range ReadParallel(ctx, items, read) {
 		if err != nil {
 			t.Error(err)
 		}

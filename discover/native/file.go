@@ -55,7 +55,7 @@ func (f *File) open(ctx context.Context, path string, links fsread.Links) (*File
 	if p, ok := fsread.Confined(ctx, path); ok {
 		fd, st, err = fsread.OpenBeneath(p.Root, p.Name, links)
 	} else {
-		fd, st, err = fsread.Open(unix.AT_FDCWD, path, links)
+		fd, st, err = fsread.OpenAt(unix.AT_FDCWD, path, links)
 	}
 	if err != nil {
 		return nil, &fs.PathError{Op: "open", Path: path, Err: err}
@@ -65,8 +65,8 @@ func (f *File) open(ctx context.Context, path string, links fsread.Links) (*File
 	return f, nil
 }
 
-// Within has reads of the file fail with the error of ctx once that has ended. It returns f.
-func (f *File) Within(ctx context.Context) *File {
+// WithContext has reads of the file fail with the error of ctx once that has ended. It returns f.
+func (f *File) WithContext(ctx context.Context) *File {
 	f.ctx = ctx
 	return f
 }
@@ -91,14 +91,14 @@ func (f *File) Close() error {
 	return unix.Close(f.fd)
 }
 
-// Memory is a file whose content is at hand already: it has the same readers, and no system call is made for it.
-func Memory(path string, data []byte, mod time.Time) *File {
+// NewMemoryFile is a file whose content is at hand already: it has the same readers, and no system call is made for it.
+func NewMemoryFile(path string, data []byte, mod time.Time) *File {
 	return &File{ctx: context.Background(), path: path, fd: -1, size: int64(len(data)), mod: mod, mem: data}
 }
 
-// With is the file with another content, as what it was packed from. Closing it calls release, and leaves f open.
-func (f *File) With(content []byte, release func()) *File {
-	with := Memory(f.path, content, f.mod)
+// WithContent is the file with another content, as what it was packed from. Closing it calls release, and leaves f open.
+func (f *File) WithContent(content []byte, release func()) *File {
+	with := NewMemoryFile(f.path, content, f.mod)
 	with.holder, with.release = f.holder, release
 	return with
 }
@@ -141,8 +141,8 @@ func (f *File) pread(p []byte, off int64) (int, error) {
 	return n, nil
 }
 
-// ReadFile returns the whole content of a small regular file of at most limit bytes, which is of no home.
-func ReadFile(path string, limit int64) ([]byte, error) {
+// ReadFileNoFollow returns the whole content of a small regular file of at most limit bytes, which is of no home.
+func ReadFileNoFollow(path string, limit int64) ([]byte, error) {
 	data, _, err := readFile(context.Background(), path, limit)
 	return data, err
 }

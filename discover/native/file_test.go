@@ -28,7 +28,7 @@ func TestOnlyRegularFilesAreOpened(t *testing.T) {
 			t.Errorf("%s: %v, want ErrNotRegular", path, err)
 		}
 	}
-	if _, err := Open(t.Context(), filepath.Join(dir, "none")); !Absent(err) {
+	if _, err := Open(t.Context(), filepath.Join(dir, "none")); !IsNotExist(err) {
 		t.Errorf("%v, want absent", err)
 	}
 	d, err := OpenDir(t.Context(), dir)
@@ -56,30 +56,30 @@ func TestALinkToNowhereIsNotAbsence(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, path := range []string{link, filepath.Join(link, "a", "b")} {
-		if _, err := OpenDir(t.Context(), path); !errors.Is(err, ErrDangling) || Absent(err) {
+		if _, err := OpenDir(t.Context(), path); !errors.Is(err, ErrBrokenLink) || IsNotExist(err) {
 			t.Errorf("%s: %v", path, err)
 		}
 	}
 	for _, path := range []string{filepath.Join(dir, "none", "a"), filepath.Join(good, "none"), "none"} {
-		if _, err := OpenDir(t.Context(), path); !Absent(err) {
+		if _, err := OpenDir(t.Context(), path); !IsNotExist(err) {
 			t.Errorf("%s: %v", path, err)
 		}
 	}
-	if err := ReadDB(t.Context(), link, func(*sqlite.DB) error { return nil }); !errors.Is(err, ErrDangling) {
+	if err := ReadDB(t.Context(), link, func(*sqlite.DB) error { return nil }); !errors.Is(err, ErrBrokenLink) {
 		t.Errorf("database: %v", err)
 	}
 }
 
 func TestReadFileHasACap(t *testing.T) {
 	path := writeTemp(t, []byte("12345"))
-	if _, err := ReadFile(path, 4); !errors.Is(err, fsread.ErrTooLarge) {
+	if _, err := ReadFileNoFollow(path, 4); !errors.Is(err, fsread.ErrTooLarge) {
 		t.Errorf("%v, want ErrTooLarge", err)
 	}
-	if got, err := ReadFile(path, 5); err != nil || string(got) != "12345" {
+	if got, err := ReadFileNoFollow(path, 5); err != nil || string(got) != "12345" {
 		t.Errorf("%q, %v", got, err)
 	}
 	var pe *fs.PathError
-	if _, err := ReadFile(path, 1); !errors.As(err, &pe) || pe.Path != path {
+	if _, err := ReadFileNoFollow(path, 1); !errors.As(err, &pe) || pe.Path != path {
 		t.Errorf("%v does not name the file", err)
 	}
 }

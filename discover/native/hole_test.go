@@ -60,7 +60,7 @@ func TestHolesArePassed(t *testing.T) {
 		defer f.Close()
 		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 		defer cancel()
-		f.Within(ctx)
+		f.WithContext(ctx)
 		for direction, read := range map[string]func(func(Line) bool) (bool, error){
 			"forward":  func(v func(Line) bool) (bool, error) { return f.Forward(0, 0, v) },
 			"backward": func(v func(Line) bool) (bool, error) { return f.Backward(0, v) },
@@ -100,7 +100,7 @@ func TestReadingEndsWithItsContext(t *testing.T) {
 		"backward": func(v func(Line) bool) (bool, error) { return f.Backward(0, v) },
 	} {
 		ctx, cancel := context.WithCancel(t.Context())
-		f.Within(ctx)
+		f.WithContext(ctx)
 		lines := 0
 		whole, err := read(func(Line) bool {
 			lines++
@@ -119,12 +119,12 @@ func TestOneAtATimeHoldsALargePiece(t *testing.T) {
 	items := make([]int, 100)
 	holders := make(chan struct{}, 1)
 	path := writeTemp(t, []byte("x"))
-	for _, err := range Each(t.Context(), items, func(_ int, s *Buffers, _ *struct{}) (bool, error) {
+	for _, err := range ReadParallel(t.Context(), items, func(_ int, s *Buffers, _ *struct{}) (bool, error) {
 		f, err := s.Open(path)
 		if err != nil {
 			return false, err
 		}
-		release, err := f.Hold()
+		release, err := f.AcquireLarge()
 		if err != nil {
 			return false, err
 		}
@@ -133,13 +133,13 @@ func TestOneAtATimeHoldsALargePiece(t *testing.T) {
 		default:
 			return false, errors.New("another one holds it")
 		}
-		again, err := f.Hold()
+		again, err := f.AcquireLarge()
 		if err != nil {
 			return false, err
 		}
 		again()
 		<-holders
-		return false, f.With(nil, release).Close()
+		return false, f.WithContent(nil, release).Close()
 	}) {
 		t.Error(err)
 	}
@@ -147,11 +147,11 @@ func TestOneAtATimeHoldsALargePiece(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	l := newLarge()
 	one, two := &File{holder: &Buffers{ctx: ctx, large: l}}, &File{holder: &Buffers{ctx: ctx, large: l}}
-	if _, err := one.Hold(); err != nil {
+	if _, err := one.AcquireLarge(); err != nil {
 		t.Fatal(err)
 	}
 	cancel()
-	if _, err := two.Hold(); !errors.Is(err, context.Canceled) {
+	if _, err := two.AcquireLarge(); !errors.Is(err, context.Canceled) {
 		t.Errorf("%v", err)
 	}
 }

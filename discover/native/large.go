@@ -11,9 +11,9 @@ type large struct{ slot chan struct{} }
 
 func newLarge() *large { return &large{make(chan struct{}, 1)} }
 
-// Hold waits until no other reader of the call has a large piece of memory, and keeps others from having one until release
+// AcquireLarge waits until no other reader of the call has a large piece of memory, and keeps others from having one until release
 // is called. A goroutine that holds it already goes on. Error: that of the call's context.
-func (f *File) Hold() (release func(), err error) {
+func (f *File) AcquireLarge() (release func(), err error) {
 	s := f.holder
 	if s == nil || s.large == nil {
 		return func() {}, nil
@@ -42,7 +42,7 @@ type holding struct {
 // need is called before so many bytes are held.
 func (h *holding) need(n int) (err error) {
 	if n > largePiece && h.free == nil {
-		h.free, err = h.file.Hold()
+		h.free, err = h.file.AcquireLarge()
 	}
 	return err
 }

@@ -19,8 +19,8 @@ type Line struct {
 	Offset int64
 	// Cut: the line is longer than [MaxLine] and Bytes is only its beginning (forward) or its end (backward).
 	Cut bool
-	// Near: in a backward read, the line before it is at hand, and costs no read.
-	Near bool
+	// Buffered: in a backward read, the line before it is at hand, and costs no read.
+	Buffered bool
 }
 
 // The least and the most bytes of a read, unless [File.Expect] says otherwise. Larger ones take no less time, but memory.
@@ -158,7 +158,7 @@ func (f *File) Backward(limit int64, visit func(Line) bool) (whole bool, err err
 		pos -= int64(n)
 		newlines = appendNewlines(newlines[:0], fresh)
 		for k, i := range slices.Backward(newlines) {
-			if begun && !skip && !visit(Line{Bytes: w.bytes()[i+1:], Offset: pos + int64(i) + 1, Near: k > 0 || pos == 0}) {
+			if begun && !skip && !visit(Line{Bytes: w.bytes()[i+1:], Offset: pos + int64(i) + 1, Buffered: k > 0 || pos == 0}) {
 				return false, nil
 			}
 			begun, skip = true, false

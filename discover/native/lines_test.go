@@ -97,7 +97,7 @@ func TestNear(t *testing.T) {
 		var given []int64
 		whole, err := f.Backward(0, func(l Line) bool {
 			given = append(given, l.Offset)
-			return l.Near
+			return l.Buffered
 		})
 		if err != nil || whole && len(given) > 0 && given[len(given)-1] != 0 {
 			t.Fatalf("%d bytes: %v, %v", end, whole, err)

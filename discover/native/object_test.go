@@ -175,7 +175,7 @@ func FuzzString(f *testing.F) {
 func TestMemoryReadsLikeAFile(t *testing.T) {
 	data := []byte("one\ntwo\nthree")
 	var forth, back []string
-	f := Memory("x", data, open(t, writeTemp(t, data)).ModTime())
+	f := NewMemoryFile("x", data, open(t, writeTemp(t, data)).ModTime())
 	_, _ = f.Forward(0, 0, func(l Line) bool { forth = append(forth, string(l.Bytes)); return true })
 	_, _ = f.Backward(0, func(l Line) bool { back = append(back, string(l.Bytes)); return true })
 	if strings.Join(forth, " ") != "one two" || strings.Join(back, " ") != "two one" || f.Close() != nil {

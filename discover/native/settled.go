@@ -10,11 +10,11 @@ import (
 // machine OpenCode 1.1.65 was met more than 20 ms into it.
 const settling = time.Second
 
-// ReadSettled is [ReadFile] for a file that its agent writes in place, and which may be met empty or half-written: as
+// ReadComplete is [ReadFile] for a file that its agent writes in place, and which may be met empty or half-written: as
 // long as it is not whole and has changed in the last second, it is read again. Content that is not whole even then,
 // or has not been for longer, is returned as it is; the caller judges it by the same measure. It returns within a
 // second, and files that were left torn at one time are not waited for one after the other.
-func ReadSettled(ctx context.Context, path string, limit int64, whole func([]byte) bool) ([]byte, error) {
+func ReadComplete(ctx context.Context, path string, limit int64, whole func([]byte) bool) ([]byte, error) {
 	return readSettled(ctx, path, limit, settling, whole)
 }
 

@@ -41,7 +41,7 @@ func TestSettledFilesAreReadWhole(t *testing.T) {
 		for _, changed := range []time.Time{time.Now().Add(-time.Hour), time.Now().Add(time.Hour)} {
 			looks := 0
 			write(torn, changed)
-			data, err := ReadSettled(t.Context(), path, 100, func(data []byte) bool { looks++; return isWhole(data) })
+			data, err := ReadComplete(t.Context(), path, 100, func(data []byte) bool { looks++; return isWhole(data) })
 			if err != nil || string(data) != torn || looks != 1 {
 				t.Errorf("%q, %v after %d looks, want 1", data, err, looks)
 			}
@@ -50,12 +50,12 @@ func TestSettledFilesAreReadWhole(t *testing.T) {
 
 	// One that is torn for good, but just now, is given back as well; one that goes away is absent.
 	write(content[:7], time.Now())
-	if data, err := ReadSettled(t.Context(), path, 100, isWhole); err != nil || string(data) != content[:7] {
+	if data, err := ReadComplete(t.Context(), path, 100, isWhole); err != nil || string(data) != content[:7] {
 		t.Errorf("%q, %v", data, err)
 	}
 	write("", time.Now())
 	_, err := readSettled(t.Context(), path, 100, time.Hour, func([]byte) bool { _ = os.Remove(path); return false })
-	if !Absent(err) {
+	if !IsNotExist(err) {
 		t.Errorf("%v, want absent", err)
 	}
 }

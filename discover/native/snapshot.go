@@ -79,15 +79,15 @@ func realDatabase(ctx context.Context, path string) (string, error) {
 	if err != nil {
 		return "", missing(path, err)
 	}
-	if ok && fsread.Leaves(ctx, place.Root, real) {
-		return "", fsread.ErrLeaves
+	if ok && fsread.Escapes(ctx, place.Root, real) {
+		return "", fsread.ErrEscapes
 	}
 	return real, nil
 }
 
 func (s *snapshot) openLog(ctx context.Context) error {
 	log, err := Open(s.ctx, s.path+"-wal")
-	if Absent(err) {
+	if IsNotExist(err) {
 		return nil
 	}
 	if err != nil {
@@ -129,7 +129,7 @@ func (s *snapshot) measure() error {
 
 func (s *snapshot) journal() error {
 	j, err := Open(s.ctx, s.path+"-journal")
-	if Absent(err) {
+	if IsNotExist(err) {
 		return nil
 	}
 	if err != nil {
@@ -230,7 +230,7 @@ func (s *snapshot) intact() (bool, error) {
 	}
 	still := db.mod.Equal(s.db.mod) && db.size == s.db.size && s.settled()
 	log, err := Open(s.ctx, s.path+"-wal")
-	if Absent(err) {
+	if IsNotExist(err) {
 		return s.wal == nil && still, nil
 	}
 	if err != nil {
@@ -258,7 +258,7 @@ func (s *snapshot) intact() (bool, error) {
 
 // changed tells what a writer has done since, and is in the middle of, from what keeps a file from being read.
 func changed(err error) (intact bool, unknown error) {
-	if Absent(err) || errors.Is(err, errJournal) {
+	if IsNotExist(err) || errors.Is(err, errJournal) {
 		return false, nil
 	}
 	return false, err
@@ -277,7 +277,7 @@ func (s *snapshot) settled() bool {
 func (s *snapshot) moved() (int64, error) {
 	const unknown = 1 << 62
 	index, err := Open(s.ctx, s.path+"-shm")
-	if Absent(err) {
+	if IsNotExist(err) {
 		return unknown, nil
 	}
 	if err != nil {

@@ -27,11 +27,11 @@ func TestWhatIsNoFileIsNotOpened(t *testing.T) {
 		"Open":               func() error { _, err := Open(t.Context(), fifo); return err },
 		"Open of a link":     func() error { _, err := Open(t.Context(), link); return err },
 		"OpenLink":           func() error { _, err := OpenLink(t.Context(), link); return err },
-		"ReadFile":           func() error { _, err := ReadFile(fifo, 10); return err },
+		"ReadFile":           func() error { _, err := ReadFileNoFollow(fifo, 10); return err },
 		"a database":         func() error { return readDB(fifo) },
 		"a linked database":  func() error { return readDB(link) },
 		"a database's log":   func() error { return readDB(database) },
-		"a file that is not": func() error { _, err := fsread.File(link, 10); return err },
+		"a file that is not": func() error { _, err := fsread.ReadFile(link, 10); return err },
 		"a folder":           func() error { _, err := OpenDir(t.Context(), fifo); return errors.Join(fsread.ErrNotRegular, err) },
 	} {
 		if opens := opened(t, func() {

@@ -3,9 +3,9 @@ package native
 // UUIDLen is the length of a UUID, in characters.
 const UUIDLen = 36
 
-// ShortUUID is how many of the first characters of a UUID tell it from others: of a random one (version 4) the first group, of one
+// ShortUUIDLen is how many of the first characters of a UUID tell it from others: of a random one (version 4) the first group, of one
 // that begins with the time in milliseconds (version 7) as many as hold that, of any other all.
-func ShortUUID(id string) int {
+func ShortUUIDLen(id string) int {
 	const version, random, milliseconds = 14, 8, 13
 	if len(id) == UUIDLen {
 		switch id[version] {
@@ -18,8 +18,8 @@ func ShortUUID(id string) int {
 	return len(id)
 }
 
-// BeginsUUID reports whether a UUID (8-4-4-4-12 hexadecimal digits) can begin with s: one in lower case, or with mixed in either.
-func BeginsUUID(s string, mixed bool) bool {
+// IsUUIDPrefix reports whether a UUID (8-4-4-4-12 hexadecimal digits) can begin with s: one in lower case, or with mixed in either.
+func IsUUIDPrefix(s string, mixed bool) bool {
 	if len(s) > UUIDLen {
 		return false
 	}

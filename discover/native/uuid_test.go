@@ -8,11 +8,11 @@ import (
 func TestBeginsUUID(t *testing.T) {
 	const lower, upper = "01a1fa5c-c285-7d91-bd0a-842a7d8b5424", "01A1FA5C-C285-7D91-BD0A-842A7D8B5424"
 	for n := range len(lower) + 1 {
-		if !BeginsUUID(lower[:n], false) || !BeginsUUID(lower[:n], true) || !BeginsUUID(upper[:n], true) {
+		if !IsUUIDPrefix(lower[:n], false) || !IsUUIDPrefix(lower[:n], true) || !IsUUIDPrefix(upper[:n], true) {
 			t.Errorf("%d characters of an id are not taken for its beginning", n)
 		}
 	}
-	if BeginsUUID(upper, false) || BeginsUUID(lower+"0", true) {
+	if IsUUIDPrefix(upper, false) || IsUUIDPrefix(lower+"0", true) {
 		t.Error("what is no id, or too long for one, is taken for its beginning")
 	}
 }
@@ -24,7 +24,7 @@ func FuzzBeginsUUID(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, s string) {
 		for mixed, form := range begins {
-			if got, want := BeginsUUID(s, mixed), form.MatchString(s); got != want {
+			if got, want := IsUUIDPrefix(s, mixed), form.MatchString(s); got != want {
 				t.Errorf("%q, mixed %v: %v", s, mixed, got)
 			}
 		}

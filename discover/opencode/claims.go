@@ -54,7 +54,7 @@ func (s *survey) claims(sub *subject, lib *library) []discover.Claim {
 	}
 	presence := base
 	presence.Strength, presence.Kind, presence.Dir = discover.Exact, "process", sub.dir
-	presence.Detail = "runs " + proc.Program(sub.Exe) + ", as " + sub.mode.source()
+	presence.Detail = "runs " + proc.ProgramName(sub.Exe) + ", as " + sub.mode.source()
 	presence.Empty, presence.Unreadable = sub.mode == modeServer, sub.unreadable
 	switch {
 	case sub.mode == modeTUI && sub.unreadable == "" && len(lib.homes) > 0 && !asked:
@@ -118,7 +118,7 @@ func (s *survey) stores(id string) bool {
 // than itself, it shows nothing.
 func (s *survey) turn(sub *subject, lib *library, st *stored, depth int) discover.Turn {
 	turn := st.Turn
-	left := !turn.Began.IsZero() && !sub.Before(turn.Began)
+	left := !turn.Began.IsZero() && !sub.StartedBefore(turn.Began)
 	if left || turn.State != discover.TurnOpen && turn.State != discover.TurnWaiting {
 		return turn
 	}
@@ -177,7 +177,7 @@ func (s *survey) withChildren(out []discover.Claim, sub *subject, lib *library) 
 	for i := 0; i < len(out); i++ {
 		for _, id := range slices.Sorted(maps.Keys(lib.sessions)) {
 			child := lib.sessions[id]
-			if child.Parent != out[i].Session || !sub.Before(child.Created) || named(out, id) {
+			if child.Parent != out[i].Session || !sub.StartedBefore(child.Created) || named(out, id) {
 				continue
 			}
 			c := out[i]

@@ -27,8 +27,8 @@ func at(t testing.TB, clock string) time.Time {
 const shell = 1000
 
 // agent is a live process of the agent, started in the project of the dumps.
-func agent(pid int, started time.Time, args ...string) proc.Facts {
-	return proc.Facts{
+func agent(pid int, started time.Time, args ...string) proc.FakeProcess {
+	return proc.FakeProcess{
 		Process: proc.Process{
 			ID: proc.ID{PID: pid, Birth: "boot/" + started.Format("150405")}, Parent: shell, State: 'S',
 			Name: "opencode", Exe: "/opt/opencode/bin/opencode", Started: started,
@@ -38,7 +38,7 @@ func agent(pid int, started time.Time, args ...string) proc.Facts {
 }
 
 // keeping gives the process its data folder, and its log written up to offset.
-func keeping(f proc.Facts, dir string, offset int64) proc.Facts {
+func keeping(f proc.FakeProcess, dir string, offset int64) proc.FakeProcess {
 	f.Environ = map[string]string{"XDG_DATA_HOME": filepath.Dir(dir)}
 	f.Files = []proc.OpenFile{
 		{FD: 7, Path: filepath.Join(dir, "opencode.db"), Writable: true},
@@ -49,9 +49,9 @@ func keeping(f proc.Facts, dir string, offset int64) proc.Facts {
 }
 
 // claimed are the claims on a table, by process; homes are found as they are in life.
-func claimed(t testing.TB, facts ...proc.Facts) map[int][]discover.Claim {
+func claimed(t testing.TB, facts ...proc.FakeProcess) map[int][]discover.Claim {
 	t.Helper()
-	table := proc.FakeTable(facts...)
+	table := proc.NewFakeTable(facts...)
 	setup := discover.HomeSources{Getenv: func(string) string { return "" }}
 	claims, err := New().Claims(t.Context(), table, New().Homes(setup, table))
 	if err != nil {
@@ -134,7 +134,7 @@ func TestDeletedSession(t *testing.T) {
 		t.Errorf("deleted: %v", ids)
 	}
 	put(t, filepath.Join(dir, "opencode.db"), []byte("no database any more, but the process lives"))
-	table := proc.FakeTable(p)
+	table := proc.NewFakeTable(p)
 	claims, err := New().Claims(t.Context(), table, home(dir))
 	oneWarning(t, err, filepath.Join(dir, "opencode.db"))
 	if ids := sessions(claims); !slices.Equal(ids, []string{"ses_e0592f1c3fferjqNVsEgBbvV83"}) || claims[1].Path != "" || claims[1].Dir == "" {
@@ -147,7 +147,7 @@ func TestContainer(t *testing.T) {
 	dir := restore(t, "fdpos")
 	execute(t, filepath.Join(dir, "opencode.db"), "delete from session")
 	p := keeping(agent(1, at(t, "19:26:50"), "run", "x"), dir, 20219)
-	p.Namespaced, p.Elsewhere = []int{1, 7}, true
+	p.NSPIDs, p.OtherRoot = []int{1, 7}, true
 	claims := claimed(t, p)[1]
 	if len(claims) != 2 || claims[1].Session != "ses_e0592f1c3fferjqNVsEgBbvV83" || claims[1].Path != "" {
 		t.Errorf("claims %+v", claims)
@@ -165,7 +165,7 @@ func TestNoSessionProcesses(t *testing.T) {
 	node.Exe = "/usr/bin/node"
 	gone := keeping(agent(23, start, "run", "x"), dir, 20219)
 	gone.Err = proc.ErrGone
-	facts := []proc.Facts{bun, zombie, node, gone}
+	facts := []proc.FakeProcess{bun, zombie, node, gone}
 	for i, args := range [][]string{
 		{"run", "--attach", "http://127.0.0.1:4096", "hi"},
 		{"attach", "http://127.0.0.1:4096"},
@@ -189,7 +189,7 @@ func TestNoSessionProcesses(t *testing.T) {
 func TestHelpers(t *testing.T) {
 	dir := restore(t, "fdpos")
 	start := at(t, "19:26:50")
-	below := func(parent int, f proc.Facts) proc.Facts {
+	below := func(parent int, f proc.FakeProcess) proc.FakeProcess {
 		f.Parent = parent
 		return f
 	}
@@ -285,7 +285,7 @@ func TestPermissionPending(t *testing.T) {
 	if turn := claims[1].Turn; turn == nil || turn.State != discover.TurnWaiting || turn.WaitingFor != "permission" {
 		t.Errorf("turn %+v", turn)
 	}
-	child := proc.Facts{
+	child := proc.FakeProcess{
 		Process: proc.Process{
 			ID: proc.ID{PID: 2, Birth: "b"}, Parent: 1, State: 'S', Name: "sleep", Exe: "/usr/bin/sleep",
 		},

@@ -31,8 +31,8 @@ func databasesIn(ctx context.Context, home discover.Home) ([]string, error) {
 		return home.Files, nil
 	}
 	var out []string
-	names, err := native.List(ctx, home.Dir)
-	if native.Absent(err) {
+	names, err := native.ReadDir(ctx, home.Dir)
+	if native.IsNotExist(err) {
 		if err = nil; home.Named {
 			err = warn(home.Dir, fs.ErrNotExist)
 		}

@@ -30,7 +30,7 @@ func entriesOf(ctx context.Context, home discover.Home, q discover.EntryFilter) 
 	var all []discover.Entry
 	for _, path := range databases {
 		found, err := entriesIn(ctx, home, path, q)
-		if err != nil && !native.Absent(err) {
+		if err != nil && !native.IsNotExist(err) {
 			errs = append(errs, warn(path, err))
 		}
 		all = discover.AppendEntries(all, found)

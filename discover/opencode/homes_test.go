@@ -19,12 +19,12 @@ func TestHomes(t *testing.T) {
 		t.Fatal(err)
 	}
 	start := at(t, "12:00:00")
-	with := func(pid int, env map[string]string, files ...proc.OpenFile) proc.Facts {
+	with := func(pid int, env map[string]string, files ...proc.OpenFile) proc.FakeProcess {
 		f := agent(pid, start)
 		f.Environ, f.Files = env, files
 		return f
 	}
-	table := proc.FakeTable(
+	table := proc.NewFakeTable(
 		with(1, map[string]string{"XDG_DATA_HOME": filepath.Join(base, "data")}, proc.OpenFile{Path: filepath.Join(data, "opencode.db")}),
 		with(2, map[string]string{"HOME": "/home/other", "OPENCODE_DB": "mine.db"}),
 		with(3, map[string]string{"HOME": base, "OPENCODE_DB": filepath.Join(base, "x.db")}, proc.OpenFile{Path: filepath.Join(base, "x.db")}),
@@ -35,7 +35,7 @@ func TestHomes(t *testing.T) {
 	setup := discover.HomeSources{Getenv: func(k string) string { return env[k] }, Configured: []string{link, "/nowhere"}}
 	by := func(pids ...int) (ids []proc.ID) {
 		for _, pid := range pids {
-			p, _ := table.PID(pid)
+			p, _ := table.ByPID(pid)
 			ids = append(ids, p.ID)
 		}
 		return ids
@@ -64,7 +64,7 @@ func TestHomesOfADatabase(t *testing.T) {
 	for _, configured := range [][]string{nil, {db}} {
 		setup := discover.HomeSources{Getenv: func(string) string { return "" }, Configured: configured}
 		given := 0
-		for _, h := range New().Homes(setup, proc.FakeTable(f)) {
+		for _, h := range New().Homes(setup, proc.NewFakeTable(f)) {
 			if h.FilesOnly && h.Given {
 				given++
 			}
@@ -83,7 +83,7 @@ func TestHomeThroughLink(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := keeping(agent(1, at(t, "19:26:50"), "run", "x"), dir, 20219)
-	table := proc.FakeTable(p)
+	table := proc.NewFakeTable(p)
 	homes := New().Homes(discover.HomeSources{Getenv: func(string) string { return "" }, Configured: []string{link}}, table)
 	claims, err := New().Claims(t.Context(), table, homes)
 	if err != nil || len(claims) != 2 || claims[1].Path != filepath.Join(link, "opencode.db") || claims[1].Home != link {

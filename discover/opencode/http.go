@@ -36,7 +36,7 @@ func post(ctx context.Context, server proc.Process, port int, path, user, passwo
 		return 0, err
 	}
 	defer conn.Close()
-	if err := server.Answers(ctx, conn); err != nil {
+	if err := server.VerifyPeer(ctx, conn); err != nil {
 		return 0, err
 	}
 	defer context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) })()
@@ -57,7 +57,7 @@ func post(ctx context.Context, server proc.Process, port int, path, user, passwo
 // connect connects to a port on loopback.
 func connect(ctx context.Context, port int) (*os.File, error) {
 	name := fmt.Sprintf("127.0.0.1:%d", port)
-	conn, err := native.Connect(ctx, name, &unix.SockaddrInet4{Port: port, Addr: [4]byte{127, 0, 0, 1}})
+	conn, err := native.Dial(ctx, name, &unix.SockaddrInet4{Port: port, Addr: [4]byte{127, 0, 0, 1}})
 	if err != nil {
 		return nil, &os.PathError{Op: "connect", Path: name, Err: err}
 	}

@@ -78,7 +78,7 @@ func (s *survey) toolChild(sub *subject, st *stored, p part) (proc.Process, bool
 		if err != nil || !slices.Contains(args, p.command) && strings.Join(args, " ") != p.command {
 			continue
 		}
-		if dir, err := child.Dir(); err == nil && discover.RealPath(dir) == discover.RealPath(st.Dir) {
+		if dir, err := child.Cwd(); err == nil && discover.RealPath(dir) == discover.RealPath(st.Dir) {
 			return child, true
 		}
 	}

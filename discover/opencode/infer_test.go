@@ -10,7 +10,7 @@ import (
 )
 
 // silent is a process whose log is turned down, so that it names no session.
-func silent(f proc.Facts, dir string) proc.Facts {
+func silent(f proc.FakeProcess, dir string) proc.FakeProcess {
 	f = keeping(f, dir, 0)
 	f.Arguments = append(f.Arguments, "--log-level", "ERROR")
 	return f
@@ -60,7 +60,7 @@ func TestInferByTitlePromptAndTool(t *testing.T) {
 	const titled, delayed, tool = "ses_e0595f624ffevX0fZ6y4ktXfls", "ses_e0595f669ffenLUQ187t8mxT0c", "ses_e0595f672ffe84h93fI4adwl9A"
 	only(t, claimed(t, silent(agent(1, start, "run", "--title", "uniq-1-abc", "hi"), dir))[1], titled, "title", discover.Strong)
 	only(t, claimed(t, silent(agent(1, start, "run", "[[delay 40 late]]"), dir))[1], delayed, "prompt", discover.Strong)
-	child := proc.Facts{
+	child := proc.FakeProcess{
 		Process:   proc.Process{ID: proc.ID{PID: 2, Birth: "b"}, Parent: 1, State: 'S', Name: "bash", Exe: "/bin/bash"},
 		Arguments: []string{"/bin/bash", "-c", "sleep 62; true"}, WorkingDir: "/srv/opencode-lab/proj/git1",
 	}
@@ -74,7 +74,7 @@ func TestInferByTitlePromptAndTool(t *testing.T) {
 // Place and time alone: one weak claim for each session that fits; none for one that does not.
 func TestInferByPlace(t *testing.T) {
 	dir := unlogged(t, "multi-run-midturn")
-	weak := func(f proc.Facts) (n int) {
+	weak := func(f proc.FakeProcess) (n int) {
 		for _, c := range claimed(t, f)[f.ID.PID] {
 			if c.Session != "" && c.Strength == discover.Weak && c.Kind == "cwd" {
 				n++
@@ -140,7 +140,7 @@ func TestNothingToInfer(t *testing.T) {
 // Before 1.17 each process has a log of its own, unless two began in the same second.
 func TestOwnLog(t *testing.T) {
 	dir := capture(t, "json-1.1.65-run-finished")
-	old := func(pid int, log string, args ...string) proc.Facts {
+	old := func(pid int, log string, args ...string) proc.FakeProcess {
 		f := agent(pid, at(t, "19:21:49"), args...)
 		f.Environ = map[string]string{"XDG_DATA_HOME": filepath.Dir(dir)}
 		f.Files = []proc.OpenFile{{FD: 9, Path: filepath.Join(dir, "log", log), Writable: true}}
@@ -170,7 +170,7 @@ func TestWorkerLog(t *testing.T) {
 	const id = "ses_e05979612ffe415jjjmvTetWgF"
 	put(t, filepath.Join(dir, "log", "main.log"), []byte("INFO  2026-11-20T19:21:49 +3ms service=default version=1.1.65 args=[] opencode\n"))
 	put(t, filepath.Join(dir, "log", "worker.log"), []byte("INFO  2026-11-20T19:21:50 +9ms service=session id="+id+" slug=x created\n"))
-	tui := func(pid int, logs ...string) proc.Facts {
+	tui := func(pid int, logs ...string) proc.FakeProcess {
 		f := agent(pid, at(t, "19:21:49"))
 		f.Environ = map[string]string{"XDG_DATA_HOME": filepath.Dir(dir)}
 		for i, log := range logs {
@@ -181,7 +181,7 @@ func TestWorkerLog(t *testing.T) {
 	put(t, filepath.Join(dir, "log", "second.log"), []byte("INFO  2026-11-20T19:21:50 +4ms service=default version=1.1.65 args=[] opencode\n"+
 		"INFO  2026-11-20T19:21:50 +9ms service=session id="+id+" slug=x created\n"))
 	only(t, claimed(t, tui(1, "worker.log", "main.log"))[1], id, "log-file", discover.Exact)
-	for name, facts := range map[string][]proc.Facts{
+	for name, facts := range map[string][]proc.FakeProcess{
 		"alone":      {tui(1, "worker.log")},
 		"shared":     {tui(1, "main.log", "worker.log"), tui(2, "worker.log")},
 		"two starts": {tui(1, "main.log", "second.log")}, // a process writes its first line once: the other is of one that is gone

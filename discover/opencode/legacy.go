@@ -26,8 +26,8 @@ func legacyFolders(ctx context.Context, home string) ([]string, error) {
 	var out []string
 	var errs []error
 	under := func(dir string, more ...string) {
-		names, err := native.List(ctx, dir)
-		if err != nil && !native.Absent(err) {
+		names, err := native.ReadDir(ctx, dir)
+		if err != nil && !native.IsNotExist(err) {
 			errs = append(errs, warn(dir, err))
 		}
 		for _, e := range names {
@@ -57,7 +57,7 @@ func legacyEntries(ctx context.Context, home discover.Home, q discover.EntryFilt
 		}
 		d, err := native.OpenDir(ctx, folder)
 		if err != nil {
-			if !native.Absent(err) {
+			if !native.IsNotExist(err) {
 				errs = append(errs, warn(folder, err))
 			}
 			continue
@@ -67,7 +67,7 @@ func legacyEntries(ctx context.Context, home discover.Home, q discover.EntryFilt
 		for _, id := range found {
 			info, err := d.Stat(id + ".json")
 			if err != nil {
-				if !native.Absent(err) {
+				if !native.IsNotExist(err) {
 					errs = append(errs, warn(filepath.Join(folder, id+".json"), err))
 				}
 				continue
@@ -102,7 +102,7 @@ func legacyNames(d *native.Dir, q discover.EntryFilter) ([]string, error) {
 		}
 		return out, nil
 	}
-	names, err := d.Names()
+	names, err := d.Entries()
 	if err != nil {
 		err = warn(d.Path(), err)
 	}
@@ -117,7 +117,7 @@ func legacyNames(d *native.Dir, q discover.EntryFilter) ([]string, error) {
 // readJSON returns the content of one of these files, which the agent writes in place.
 func readJSON(ctx context.Context, path string) ([]byte, error) {
 	isWhole := func(data []byte) bool { return native.Object(data).Complete() }
-	data, err := native.ReadSettled(ctx, path, legacyFile, isWhole)
+	data, err := native.ReadComplete(ctx, path, legacyFile, isWhole)
 	if err == nil && !isWhole(data) {
 		return nil, &fs.PathError{Op: "read", Path: path, Err: errTorn}
 	}

@@ -41,7 +41,7 @@ func filesOf(path, id string) files {
 func loadLegacy(ctx context.Context, home, path string, want discover.ReadOptions) (*stored, error) {
 	id := strings.TrimSuffix(filepath.Base(path), ".json")
 	data, err := readJSON(ctx, path)
-	if native.Absent(err) {
+	if native.IsNotExist(err) {
 		return nil, nil
 	}
 	if err != nil {
@@ -145,7 +145,7 @@ func (s *stored) readFiles(ctx context.Context, f files, want discover.ReadOptio
 func readMessage(ctx context.Context, f files, name string) (m message, err error) {
 	path := filepath.Join(f.messages, name+".json")
 	data, err := readJSON(ctx, path)
-	if err != nil && !native.Absent(err) {
+	if err != nil && !native.IsNotExist(err) {
 		err = warn(path, err)
 	} else if err == nil {
 		m = parseMessage(data)
@@ -192,7 +192,7 @@ func eachPart(ctx context.Context, dir string, visit func(part) bool) error {
 func readPart(ctx context.Context, dir, name string) ([]byte, error) {
 	path := filepath.Join(dir, name+".json")
 	data, err := readJSON(ctx, path)
-	if err != nil && !native.Absent(err) {
+	if err != nil && !native.IsNotExist(err) {
 		return nil, warn(path, err)
 	}
 	return data, nil
@@ -200,8 +200,8 @@ func readPart(ctx context.Context, dir, name string) ([]byte, error) {
 
 // jsonNames lists the names of a folder's JSON files, without the ending, oldest first: their ids sort so.
 func jsonNames(ctx context.Context, dir, prefix string) ([]string, error) {
-	entries, err := native.List(ctx, dir)
-	if err != nil && !native.Absent(err) {
+	entries, err := native.ReadDir(ctx, dir)
+	if err != nil && !native.IsNotExist(err) {
 		return nil, warn(dir, err)
 	}
 	var out []string

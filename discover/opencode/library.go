@@ -54,7 +54,7 @@ func (l *library) load(ctx context.Context) error {
 		databases, err := databasesOf(ctx, home)
 		errs = append(errs, err)
 		for _, path := range databases {
-			if err := l.loadDatabase(ctx, path); err != nil && !native.Absent(err) {
+			if err := l.loadDatabase(ctx, path); err != nil && !native.IsNotExist(err) {
 				l.failed = true
 				errs = append(errs, warn(path, err))
 			}
@@ -171,11 +171,11 @@ const startup = 30 * time.Second
 // begun reports whether the session's beginning fits the process.
 func (sub *subject) begun(s *stored) bool {
 	if sub.mode == modeTUI {
-		return !s.headless && sub.Before(s.Created)
+		return !s.headless && sub.StartedBefore(s.Created)
 	}
 	created := s.Created
 	if sub.resumes && s.last != nil {
 		created = millis(s.last.created)
 	}
-	return sub.Before(created) && (sub.resumes || created.Before(sub.Begun().Add(startup)))
+	return sub.StartedBefore(created) && (sub.resumes || created.Before(sub.PreciseStart().Add(startup)))
 }

@@ -59,8 +59,8 @@ type logLine struct {
 // openLog opens a log as a process has it open, up to the given offset: where the name is gone or another file has
 // it now, through the process. One that is not in the process's home is not opened where that must not be left.
 func openLog(ctx context.Context, home string, f proc.OpenFile) (*native.File, error) {
-	if !f.Elsewhere && fsread.Leaves(ctx, home, f.Path) {
-		return nil, fsread.ErrLeaves
+	if !f.PathDiffers && fsread.Escapes(ctx, home, f.Path) {
+		return nil, fsread.ErrEscapes
 	}
 	if f.Proc == "" {
 		if f.Deleted {

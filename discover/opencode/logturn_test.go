@@ -55,7 +55,7 @@ func TestAnothersTurn(t *testing.T) {
 		"another's who may live": {old, -time.Minute, ended, [][]string{{"run", "-c", "x"}}, false},
 	} {
 		dir, end := inProgress(t, test.asked, test.asked.Add(test.said), test.words)
-		facts := []proc.Facts{keeping(agent(1, test.asked.Add(-time.Hour)), dir, end)}
+		facts := []proc.FakeProcess{keeping(agent(1, test.asked.Add(-time.Hour)), dir, end)}
 		elsewhere := keeping(agent(9, test.asked.Add(-time.Minute), "run", "x"), mkdir(t, filepath.Join(t.TempDir(), "opencode")), 0)
 		facts = append(facts, elsewhere)
 		for i, args := range test.others {

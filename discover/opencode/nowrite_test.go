@@ -21,7 +21,7 @@ func TestNothingChanges(t *testing.T) {
 		if _, err := look(t, home(dir), discover.EntryFilter{Children: true}, whole); err != nil {
 			t.Error(err)
 		}
-		table := proc.FakeTable(keeping(agent(1, at(t, "19:20:30")), dir, 100), keeping(agent(2, at(t, "19:20:30"), "run", "x"), dir, 0))
+		table := proc.NewFakeTable(keeping(agent(1, at(t, "19:20:30")), dir, 100), keeping(agent(2, at(t, "19:20:30"), "run", "x"), dir, 0))
 		if _, err := New().Claims(t.Context(), table, home(dir)); err != nil {
 			t.Error(err)
 		}

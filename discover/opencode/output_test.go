@@ -10,7 +10,7 @@ import (
 )
 
 // printing gives a process without a log of its own what it has printed.
-func printing(t *testing.T, f proc.Facts, dir, stdout string, change func(*proc.OpenFile)) proc.Facts {
+func printing(t *testing.T, f proc.FakeProcess, dir, stdout string, change func(*proc.OpenFile)) proc.FakeProcess {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "stdout")
 	if err := os.WriteFile(path, []byte(stdout), 0o600); err != nil {

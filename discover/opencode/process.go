@@ -38,7 +38,7 @@ func isProgram(p proc.Process) bool {
 
 // isName knows opencode-cli, too: so the desktop application called its server until it ran that in its own process.
 func isName(exe string) bool {
-	switch proc.Program(exe) {
+	switch proc.ProgramName(exe) {
 	case "opencode", "opencode.exe", "opencode-cli", "opencode2":
 		return true
 	}
@@ -48,7 +48,7 @@ func isName(exe string) bool {
 // processes lists the live processes that may run sessions.
 func processes(table *proc.Table) []process {
 	var out []process
-	for p := range table.Running(isName) {
+	for p := range table.WithExe(isName) {
 		if p.Alive() && isProgram(p) {
 			if q, ok := inspect(p); ok && !q.helps(table) {
 				out = append(out, q)
@@ -77,11 +77,11 @@ func inspect(p proc.Process) (process, bool) {
 		return q, false
 	}
 	q.files = files
-	q.dir, _ = p.Dir() // only a hint
+	q.dir, _ = p.Cwd() // only a hint
 	q.data = cmp.Or(dataDir(env[dataKey], env[homeKey]), dataFolder(files))
 	if same, err := p.SamePath(q.data); err == nil && !same && q.data != "" {
 		q.foreign = true
-		q.data = cmp.Or(dataFolder(files), p.Through(q.data))
+		q.data = cmp.Or(dataFolder(files), p.PathInRoot(q.data))
 	}
 	if db := database(q.data, env[dbKey]); db != "" && !q.foreign {
 		q.files = append(q.files, proc.OpenFile{Path: db})
@@ -97,7 +97,7 @@ func inspect(p proc.Process) (process, bool) {
 // installed, and bun is the agent's own binary); and a child that was forked and is not its own program yet has its
 // parent's command line and open files.
 func (p process) helps(table *proc.Table) bool {
-	parent, ok := table.PID(p.Parent)
+	parent, ok := table.ByPID(p.Parent)
 	if !ok || !parent.Alive() || !isProgram(parent) {
 		return false
 	}
@@ -134,7 +134,7 @@ func isSharedLog(path string) bool { return filepath.Base(path) == "opencode.log
 func (p process) databases() []string {
 	var out []string
 	for _, f := range p.files {
-		if strings.HasSuffix(f.Path, ".db") && !f.Deleted && !f.Elsewhere {
+		if strings.HasSuffix(f.Path, ".db") && !f.Deleted && !f.PathDiffers {
 			out = append(out, f.Path)
 		}
 	}
@@ -144,7 +144,7 @@ func (p process) databases() []string {
 // dataFolder tells the data folder from the log in it.
 func dataFolder(files []proc.OpenFile) string {
 	for _, f := range files {
-		if isLog(f.Path) && !f.Deleted && !f.Elsewhere {
+		if isLog(f.Path) && !f.Deleted && !f.PathDiffers {
 			return filepath.Dir(filepath.Dir(f.Path))
 		}
 	}

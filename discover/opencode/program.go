@@ -115,7 +115,7 @@ func (p program) known() string {
 
 // versionOf reads the manifest of the npm package that a binary is in; zero if it is in none.
 func versionOf(path string) native.Version {
-	data, err := native.ReadFile(filepath.Join(filepath.Dir(filepath.Dir(path)), "package.json"), 1<<20)
+	data, err := native.ReadFileNoFollow(filepath.Join(filepath.Dir(filepath.Dir(path)), "package.json"), 1<<20)
 	if err != nil || !strings.HasPrefix(native.Object(data).Get("name").Text(shortLimit), "opencode-") {
 		return native.Version{}
 	}

@@ -84,7 +84,7 @@ func (c chunk) read(ctx context.Context, want discover.ReadOptions, known *kin) 
 		}
 	})
 	switch {
-	case native.Absent(err):
+	case native.IsNotExist(err):
 		return nil, nil
 	case isLost(err):
 		return records, warn(c.path, err)

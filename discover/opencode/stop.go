@@ -28,14 +28,14 @@ func (Adapter) End(ctx context.Context, s discover.Session, host launch.Host) (h
 		return false, nil
 	}
 	for _, p := range s.Processes {
-		ports, err := p.Fresh().ListenPorts() // another may listen there by now
+		ports, err := p.Uncached().ListenPorts() // another may listen there by now
 		if err != nil || len(ports) == 0 {
 			continue
 		}
 		if s.Status == discover.Idle {
 			return true, nil
 		}
-		return abort(ctx, s, p.Fresh(), ports, host)
+		return abort(ctx, s, p.Uncached(), ports, host)
 	}
 	return false, nil
 }

@@ -32,8 +32,8 @@ func server(t *testing.T, answer http.HandlerFunc) (port int) {
 func serving(t *testing.T, status discover.Status, ports ...int) discover.Session {
 	t.Helper()
 	f := agent(70, at(t, "10:00:00"), "serve")
-	f.Ports, f.Real = ports, os.Getpid()
-	p, _ := proc.FakeTable(f).PID(70)
+	f.Ports, f.PeerPID = ports, os.Getpid()
+	p, _ := proc.NewFakeTable(f).ByPID(70)
 	r := &discover.Record{ID: "ses_1", Dir: "/srv/a dir&more"}
 	return discover.Session{Record: r, Status: status, Shared: true, Processes: []proc.Process{p}}
 }
@@ -114,9 +114,9 @@ func TestEndTellsNobodyElse(t *testing.T) {
 		heard <- string(said[:n])
 	}()
 	f := agent(70, at(t, "10:00:00"), "serve")
-	f.Ports, f.Real = []int{l.Addr().(*net.TCPAddr).Port}, os.Getppid()
+	f.Ports, f.PeerPID = []int{l.Addr().(*net.TCPAddr).Port}, os.Getppid()
 	s := serving(t, discover.Running)
-	s.Processes[0], _ = proc.FakeTable(f).PID(70)
+	s.Processes[0], _ = proc.NewFakeTable(f).ByPID(70)
 	handled, err := New().End(t.Context(), s, launch.Host{Environ: []string{passwordKey + "=secret"}})
 	if handled || err == nil || !strings.Contains(err.Error(), "another process than pid 70 listens on 127.0.0.1:") {
 		t.Errorf("handled: %v, %v", handled, err)
@@ -200,16 +200,16 @@ func TestMarked(t *testing.T) {
 		f := agent(90, at(t, c.clock))
 		f.Environ = map[string]string{pidKey: c.pid}
 		if c.inContainer {
-			f.Namespaced = []int{90, 3}
+			f.NSPIDs = []int{90, 3}
 		}
-		p, _ := proc.FakeTable(f).PID(90)
+		p, _ := proc.NewFakeTable(f).ByPID(90)
 		if got := New().Marked(p, s); got != c.want {
 			t.Errorf("%s: %v", c.name, got)
 		}
 	}
 	f := agent(70, at(t, "10:00:00"))
 	f.Environ = map[string]string{pidKey: "70"}
-	if p, _ := proc.FakeTable(f).PID(70); New().Marked(p, s) {
+	if p, _ := proc.NewFakeTable(f).ByPID(70); New().Marked(p, s) {
 		t.Error("the process itself is none of its tools")
 	}
 }

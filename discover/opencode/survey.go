@@ -87,7 +87,7 @@ func (s *survey) readLogs() {
 				continue
 			}
 			key := f.Path
-			if f.Deleted || f.Elsewhere {
+			if f.Deleted || f.PathDiffers {
 				key = f.Proc
 			}
 			shared[key] = append(shared[key], opened{sub: sub, file: f})
@@ -177,7 +177,7 @@ func (s *survey) readOwnLog(found *ownLogs, sub *subject, f proc.OpenFile) (name
 
 func (s *survey) sharesLog(sub *subject, f proc.OpenFile) bool {
 	return slices.ContainsFunc(s.subjects, func(o *subject) bool {
-		return o != sub && slices.ContainsFunc(o.files, func(g proc.OpenFile) bool { return g.Path == f.Path && g.Elsewhere == f.Elsewhere })
+		return o != sub && slices.ContainsFunc(o.files, func(g proc.OpenFile) bool { return g.Path == f.Path && g.PathDiffers == f.PathDiffers })
 	})
 }
 
@@ -225,7 +225,7 @@ func (s *survey) load(ctx context.Context) {
 }
 
 func (s *survey) warn(path string, err error) {
-	if err != nil && !native.Absent(err) {
+	if err != nil && !native.IsNotExist(err) {
 		s.errs = append(s.errs, warn(path, err))
 	}
 }

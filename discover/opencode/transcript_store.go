@@ -50,7 +50,7 @@ func transcriptIn(ctx context.Context, r discover.Record) iter.Seq[said] {
 				g.read(r.ID)
 			})
 			if err != nil && !isLost(err) {
-				if !native.Absent(err) {
+				if !native.IsNotExist(err) {
 					yield(said{err: warn(r.Path, err)})
 				}
 				return

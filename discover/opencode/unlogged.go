@@ -80,7 +80,7 @@ func (s *survey) mayBeLate(sub *subject, st *stored) bool {
 	begun := st.begun()
 	last, logged := sub.history.newest[st.ID]
 	others := logged && last.run != sub.run && !last.at.Before(begun.Add(-flushSlack))
-	return sub.Before(begun) && s.now.Sub(begun) < flushLate && !sub.flushed.After(begun.Add(flushSlack)) && !others
+	return sub.StartedBefore(begun) && s.now.Sub(begun) < flushLate && !sub.flushed.After(begun.Add(flushSlack)) && !others
 }
 
 // mayHaveBegun reports whether the session is of a kind and in a place that the process may run. A terminal runs the
@@ -97,7 +97,7 @@ func (s *survey) mayHaveBegun(sub *subject, st *stored) bool {
 
 // hasClients reports whether a live process asks a server for headless turns (`run --attach`).
 func (s *survey) hasClients() bool {
-	for p := range s.table.Running(isName) {
+	for p := range s.table.WithExe(isName) {
 		if args, err := p.Args(); err == nil && len(args) > 0 && isClient(p, args[1:]) {
 			return true
 		}

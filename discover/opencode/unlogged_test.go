@@ -53,12 +53,12 @@ func (l *lateStore) writes(pid int, at time.Time, message string) {
 }
 
 // process is a live one that began an hour ago in the directory of the session, and has written the log as said before.
-func (l *lateStore) process(pid int, args ...string) proc.Facts {
+func (l *lateStore) process(pid int, args ...string) proc.FakeProcess {
 	return keeping(agent(pid, time.Now().Add(-time.Hour), args...), l.dir, l.offsets[pid])
 }
 
 // joined is the session as it is seen while these processes live.
-func (l *lateStore) joined(facts ...proc.Facts) discover.Session {
+func (l *lateStore) joined(facts ...proc.FakeProcess) discover.Session {
 	l.t.Helper()
 	put(l.t, filepath.Join(l.dir, "log", "opencode.log"), []byte(l.log))
 	var claims []discover.Claim
@@ -69,7 +69,7 @@ func (l *lateStore) joined(facts ...proc.Facts) discover.Session {
 	if err != nil {
 		l.t.Fatal(err)
 	}
-	all := discover.Correlate(proc.FakeTable(facts...), claims, records)
+	all := discover.Correlate(proc.NewFakeTable(facts...), claims, records)
 	i := slices.IndexFunc(all, func(s discover.Session) bool { return s.ID == l.id })
 	if i < 0 {
 		l.t.Fatalf("no session %s", l.id)
@@ -77,7 +77,7 @@ func (l *lateStore) joined(facts ...proc.Facts) discover.Session {
 	return all[i]
 }
 
-func (l *lateStore) expect(status discover.Status, pid int, facts ...proc.Facts) {
+func (l *lateStore) expect(status discover.Status, pid int, facts ...proc.FakeProcess) {
 	l.t.Helper()
 	s := l.joined(facts...)
 	got := 0

@@ -24,7 +24,7 @@ func (Adapter) WatchPaths(ctx context.Context, s discover.Session) []string {
 	f, err := native.Open(ctx, database)
 	if err == nil {
 		_ = f.Close()
-	} else if native.Absent(err) { // before 1.2
+	} else if native.IsNotExist(err) { // before 1.2
 		folders, _ := legacyFolders(ctx, s.Home) // what cannot be listed is seen late
 		files = append(append(files, filepath.Join(s.Home, "storage", "session")), folders...)
 	}

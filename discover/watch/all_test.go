@@ -189,7 +189,7 @@ func passes(t *testing.T, m *made, span time.Duration) (c *counted, events int) 
 		defer m.mu.Unlock()
 		m.paid += m.price
 		m.looks = append(m.looks, time.Since(m.start))
-		return proc.FakeTable(c.processes...)
+		return proc.NewFakeTable(c.processes...)
 	}, c)
 	ctx, stop := context.WithTimeout(t.Context(), span)
 	defer stop()
@@ -267,7 +267,7 @@ func TestWatchingNoticesAgents(t *testing.T) {
 		}
 		w := worldOf(func() *proc.Table {
 			m.looks = append(m.looks, time.Since(m.start))
-			return proc.FakeTable()
+			return proc.NewFakeTable()
 		}, choosy{memory{agent: "codex"}})
 		ctx, stop := context.WithTimeout(t.Context(), 35*time.Second)
 		defer stop()

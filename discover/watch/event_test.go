@@ -37,7 +37,7 @@ func TestEventsOfASessionsLife(t *testing.T) {
 	s := watches(t, discover.SessionFilter{}, []discover.Claim{presence(7)})
 	s.processes = nil
 	s.tells(0, "")
-	s.processes = []proc.Facts{fact(7, "now", 'S')}
+	s.processes = []proc.FakeProcess{fact(7, "now", 'S')}
 	s.tells(time.Second, "")
 	s.claims, s.records = append(s.claims, exact("a", 7)), []discover.Record{open(s.now(record("codex", "a", 0)))}
 	s.tells(pollInterval, "started:a running:a")
@@ -51,7 +51,7 @@ func TestEventsOfASessionsLife(t *testing.T) {
 	s.processes = nil
 	s.tells(time.Second, "stopped:a")
 	s.tells(idleInterval, "")
-	s.processes, s.claims = []proc.Facts{fact(8, "now", 'S')}, []discover.Claim{exact("a", 8)} // resumed
+	s.processes, s.claims = []proc.FakeProcess{fact(8, "now", 'S')}, []discover.Claim{exact("a", 8)} // resumed
 	s.tells(time.Second, "started:a error:a")
 }
 
@@ -61,12 +61,12 @@ func TestEventsOfOtherDirectories(t *testing.T) {
 	far.Dir, near.Dir = "/far", "/near"
 	sel := discover.SessionFilter{Match: func(s discover.Session) bool { return s.Dir == "/near" }}
 	s := watches(t, sel, []discover.Claim{exact("far", 7), exact("near", 8)}, far, near)
-	s.processes = []proc.Facts{fact(7, "now", 'S'), fact(8, "now", 'S')}
+	s.processes = []proc.FakeProcess{fact(7, "now", 'S'), fact(8, "now", 'S')}
 	s.tells(0, "started:near idle:near")
 	for _, pid := range []int{9, 11} {
 		s.processes = nil
 		s.tells(time.Second, "stopped:near")
-		s.processes = []proc.Facts{fact(pid, "now", 'S'), fact(pid+1, "now", 'S')}
+		s.processes = []proc.FakeProcess{fact(pid, "now", 'S'), fact(pid+1, "now", 'S')}
 		s.claims = []discover.Claim{exact("far", pid), exact("near", pid+1)}
 		s.tells(time.Second, "started:near idle:near")
 	}

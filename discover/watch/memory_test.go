@@ -90,8 +90,8 @@ func exact(id string, pid int) discover.Claim {
 	return discover.Claim{Agent: "codex", Process: proc.ID{PID: pid, Birth: "now"}, Session: id, Path: "/p/" + id, Strength: discover.Exact, Kind: "lock"}
 }
 
-func fact(pid int, birth string, state proc.State) proc.Facts {
-	return proc.Facts{Process: proc.Process{
+func fact(pid int, birth string, state proc.State) proc.FakeProcess {
+	return proc.FakeProcess{Process: proc.Process{
 		ID: proc.ID{PID: pid, Birth: birth}, State: state, Parent: 1, Ticks: uint64(pid),
 		Started: time.Unix(int64(pid), 0).UTC(),
 	}}

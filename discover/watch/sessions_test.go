@@ -17,7 +17,7 @@ import (
 type stage struct {
 	memory
 	t         *testing.T
-	processes []proc.Facts
+	processes []proc.FakeProcess
 	// reading is called before each batch of records is read, taking before each process table.
 	reading, taking func()
 	// best is the file that this agent goes by, of several that a session has; "": it has but one.
@@ -54,7 +54,7 @@ func (s *stage) world() *discover.Scanner {
 		if s.taking != nil {
 			s.taking()
 		}
-		return proc.FakeTable(s.processes...)
+		return proc.NewFakeTable(s.processes...)
 	}, s)
 }
 
@@ -99,7 +99,7 @@ func (s *stage) expect(want string) discover.Result {
 
 func newStage(t *testing.T, claims []discover.Claim, records ...discover.Record) *stage {
 	s := &stage{t: t, memory: memory{agent: "codex", claims: claims, records: records}, clock: time.Unix(1000000, 0)}
-	s.processes = []proc.Facts{fact(7, "now", 'S'), fact(8, "now", 'S'), fact(9, "now", 'S')}
+	s.processes = []proc.FakeProcess{fact(7, "now", 'S'), fact(8, "now", 'S'), fact(9, "now", 'S')}
 	return s
 }
 

@@ -66,7 +66,7 @@ func installedVersion(path string) string {
 
 func packageVersion(path string) string {
 	const longest = 1 << 20 // bytes; real ones have a few thousand
-	text, err := fsread.File(path, longest)
+	text, err := fsread.ReadFile(path, longest)
 	if err != nil {
 		return ""
 	}

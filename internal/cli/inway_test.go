@@ -30,7 +30,7 @@ func sharedEnv(t *testing.T, states map[string]discover.TurnState, where string)
 	dir := t.TempDir()
 	t.Chdir(dir)
 	parents := map[string]int{"inside": 11, "nested": 31, "outside": 1}
-	table := proc.FakeTable(process(1, 0), process(10, 1), process(11, 10), process(30, 11), process(31, 30), process(1000, parents[where]))
+	table := proc.NewFakeTable(process(1, 0), process(10, 1), process(11, 10), process(30, 11), process(31, 30), process(1000, parents[where]))
 	env.Take = func(context.Context) (*proc.Table, error) { return table, nil }
 	codex := stub{name: "codex", program: "codex", home: "/h/codex"}
 	add := func(s *stub, pid int, r discover.Record) {

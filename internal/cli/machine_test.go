@@ -21,12 +21,12 @@ import (
 func working(env Env) Env {
 	shell, server, foreign, inner := process(11, 10), process(12, 11), process(13, 10), process(14, 13)
 	shell.Arguments = []string{"sh", "-c", strings.Repeat("é", 300)}
-	shell.Used = proc.Usage{CPU: 100 * time.Millisecond, Memory: 1 << 20}
+	shell.ResourceUsage = proc.Usage{CPU: 100 * time.Millisecond, Memory: 1 << 20}
 	server.Arguments, server.Ports = []string{"server", "--port", "3000"}, []int{3000}
-	server.Used = proc.Usage{CPU: 90 * time.Second, Memory: 3 << 20}
+	server.ResourceUsage = proc.Usage{CPU: 90 * time.Second, Memory: 3 << 20}
 	foreign.Err, foreign.Name = fs.ErrPermission, "sudo"
-	inner.Used = proc.Usage{CPU: time.Hour, Memory: 1 << 30}
-	table := proc.FakeTable(process(1, 0), process(10, 1), shell, server, foreign, inner, process(20, 1), process(1000, 1))
+	inner.ResourceUsage = proc.Usage{CPU: time.Hour, Memory: 1 << 30}
+	table := proc.NewFakeTable(process(1, 0), process(10, 1), shell, server, foreign, inner, process(20, 1), process(1000, 1))
 	codex := env.Adapters[1].(stub)
 	codex.claims = append(codex.claims, discover.Claim{
 		Agent: "codex", Process: inner.ID, Session: "aaaaaaaa-2", Path: codex.records[1].Path, Strength: discover.Exact,
@@ -151,7 +151,7 @@ func TestGitThatFails(t *testing.T) {
 func TestGoneProcessIsLeftOut(t *testing.T) {
 	gone := process(12, 10)
 	gone.Err = proc.ErrGone
-	table := proc.FakeTable(process(10, 1), gone)
+	table := proc.NewFakeTable(process(10, 1), gone)
 	tree := []discover.ProcessNode{}
 	for p := range table.All() {
 		tree = append(tree, discover.ProcessNode{Process: p})
@@ -234,8 +234,8 @@ func TestGitRunsOnDemand(t *testing.T) {
 		}
 	}
 	contained := process(10, 1)
-	contained.Elsewhere = true
-	env.Take = func(context.Context) (*proc.Table, error) { return proc.FakeTable(process(1, 0), contained), nil }
+	contained.OtherRoot = true
+	env.Take = func(context.Context) (*proc.Table, error) { return proc.NewFakeTable(process(1, 0), contained), nil }
 	if runs("status aaaaaaaa-1") || runs("list --wide") {
 		t.Error("git is asked of a container's directory")
 	}

@@ -53,10 +53,10 @@ func meteredEnv(t *testing.T) (Env, *captured) {
 	t.Helper()
 	env, out := testEnv(t)
 	codex := env.Adapters[1].(stub)
-	var facts []proc.Facts
+	var facts []proc.FakeProcess
 	for _, p := range [][2]int{{1, 0}, {10, 1}, {11, 10}, {20, 1}, {30, 1}, {1000, 1}} {
 		f := process(p[0], p[1])
-		f.Used = proc.Usage{CPU: time.Duration(p[0]) * time.Second / 2, Memory: int64(p[0]) << 20}
+		f.ResourceUsage = proc.Usage{CPU: time.Duration(p[0]) * time.Second / 2, Memory: int64(p[0]) << 20}
 		facts = append(facts, f)
 	}
 	for id, parent := range map[string]string{"boss": "", "hand": "boss", "other": ""} {
@@ -72,7 +72,7 @@ func meteredEnv(t *testing.T) (Env, *captured) {
 		})
 	}
 	env.Adapters[1] = codex
-	env.Take = func(ctx context.Context) (*proc.Table, error) { return proc.FakeTable(facts...), ctx.Err() }
+	env.Take = func(ctx context.Context) (*proc.Table, error) { return proc.NewFakeTable(facts...), ctx.Err() }
 	return env, out
 }
 

@@ -58,7 +58,7 @@ func (c *call) hold(ctx context.Context, place *lock.Place) (*lock.Held, error) 
 
 // isLaunch reports whether a lock is that of this program, starting an agent; of an unseen process that is not known.
 func (env Env) isLaunch(table *proc.Table, l lock.Lock) bool {
-	self, _ := table.PID(env.PID)
+	self, _ := table.ByPID(env.PID)
 	if len(l.Holders) == 0 {
 		return true
 	}

@@ -17,9 +17,9 @@ func orphanEnv(t *testing.T) (Env, *captured) {
 	server, child, tool := process(30, 1), process(31, 30), process(32, 1)
 	server.Arguments, server.Environ = []string{"/opt/serve", "-a\x1b[2J", "x"}, map[string]string{"THREAD": "aaaaaaaa-2"}
 	server.Ports, server.Name = []int{3000, 8080}, "serve"
-	server.Used = proc.Usage{CPU: 90 * time.Second, Memory: 5 << 20}
+	server.ResourceUsage = proc.Usage{CPU: 90 * time.Second, Memory: 5 << 20}
 	child.Name, tool.Environ = "child\x1b[2J", map[string]string{"THREAD": "aaaaaaaa-1"}
-	table := proc.FakeTable(process(1, 0), process(10, 1), process(11, 10), process(20, 1), process(21, 20), process(1000, 11), server, child, tool)
+	table := proc.NewFakeTable(process(1, 0), process(10, 1), process(11, 10), process(20, 1), process(21, 20), process(1000, 11), server, child, tool)
 	env.Take = func(ctx context.Context) (*proc.Table, error) { return table, ctx.Err() }
 	env.Adapters[1] = marking{env.Adapters[1].(stub)}
 	return env, out

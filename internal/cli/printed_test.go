@@ -54,7 +54,7 @@ func storedEnv(t *testing.T) (Env, *captured, []generate.Session) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	processes := []proc.Facts{process(1, 0), process(1000, 1)}
+	processes := []proc.FakeProcess{process(1, 0), process(1000, 1)}
 	claims := map[string][]discover.Claim{}
 	for i := 0; i < len(sessions); i += 10 {
 		p := process(2000+i, 1)
@@ -67,7 +67,7 @@ func storedEnv(t *testing.T) (Env, *captured, []generate.Session) {
 			Home: map[string]string{"claude-code": claude, "codex": codexHome, "opencode": openCode}[s.Agent],
 		})
 	}
-	table := proc.FakeTable(processes...)
+	table := proc.NewFakeTable(processes...)
 	env, out := testEnv(t)
 	env = setenv(env, "HOME", home)
 	env.Take = func(ctx context.Context) (*proc.Table, error) { return table, ctx.Err() }

@@ -81,7 +81,7 @@ func (o *promptOptions) asked(ctx context.Context, env Env, verb string) (string
 		return "", badUsage(verb, "--prompt and --prompt-file cannot be used together")
 	case o.promptFile != "":
 		// The person's own file may be a pipe: bash makes one of <(command).
-		text, err := fsread.Stream(ctx, promptLimit, func() (io.ReadCloser, error) { return os.Open(o.promptFile) })
+		text, err := fsread.ReadStream(ctx, promptLimit, func() (io.ReadCloser, error) { return os.Open(o.promptFile) })
 		switch {
 		case errors.Is(err, fsread.ErrTooLarge):
 			return "", badUsage(verb, "--prompt-file: %s has more than %d MiB: give a shorter prompt", o.promptFile, promptLimit>>20)
@@ -90,7 +90,7 @@ func (o *promptOptions) asked(ctx context.Context, env Env, verb string) (string
 		}
 		return string(text), err
 	case o.prompt == "-" && !o.literal:
-		text, err := fsread.Stream(ctx, promptLimit, func() (io.ReadCloser, error) { return io.NopCloser(env.Stdin), nil })
+		text, err := fsread.ReadStream(ctx, promptLimit, func() (io.ReadCloser, error) { return io.NopCloser(env.Stdin), nil })
 		switch {
 		case errors.Is(err, fsread.ErrTooLarge):
 			return "", badUsage(verb, "the prompt on stdin has more than %d MiB: give a shorter one", promptLimit>>20)
@@ -120,7 +120,7 @@ func (o *promptOptions) block(verb, dir, name string) (string, error) {
 	if info.Size() > o.maxFileSize {
 		return "", badUsage(verb, "%s has %d bytes, more than --max-file-size %d", path, info.Size(), o.maxFileSize)
 	}
-	text, err := fsread.File(path, min(o.maxFileSize, promptLimit))
+	text, err := fsread.ReadFile(path, min(o.maxFileSize, promptLimit))
 	switch {
 	case errors.Is(err, fsread.ErrTooLarge):
 		return "", badUsage(verb, "%s has more than %d bytes: give a shorter file", path, min(o.maxFileSize, promptLimit))

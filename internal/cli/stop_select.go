@@ -77,7 +77,7 @@ func (env Env) around(r discover.Result, nearest []discover.Session) func(discov
 
 // foreign reports whether the session is another user's, whose processes we may not signal.
 func (env Env) foreign(r discover.Result, s discover.Session) bool {
-	self, ok := r.Table.PID(env.PID)
+	self, ok := r.Table.ByPID(env.PID)
 	return ok && self.UID != 0 && len(s.Processes) > 0 && s.Processes[0].UID != self.UID
 }
 

@@ -87,8 +87,8 @@ func (s stub) Read(_ context.Context, entries []discover.Entry, _ discover.ReadO
 }
 
 // process is a live process of the made-up table; the test itself is 1000.
-func process(pid, parent int) proc.Facts {
-	return proc.Facts{Process: proc.Process{
+func process(pid, parent int) proc.FakeProcess {
+	return proc.FakeProcess{Process: proc.Process{
 		ID: proc.ID{PID: pid, Birth: "boot/1"}, Parent: parent, State: 'S', Started: now.Add(-time.Hour),
 	}}
 }
@@ -106,7 +106,7 @@ func record(id, dir string, turn discover.TurnState, age time.Duration) discover
 func testEnv(t *testing.T) (Env, *captured) {
 	t.Helper()
 	out := &captured{}
-	table := proc.FakeTable(process(1, 0), process(10, 1), process(11, 10), process(20, 1), process(21, 20), process(1000, 11))
+	table := proc.NewFakeTable(process(1, 0), process(10, 1), process(11, 10), process(20, 1), process(21, 20), process(1000, 11))
 	live := record("aaaaaaaa-1", t.TempDir(), discover.TurnOpen, time.Minute)
 	codex := stub{
 		name: "codex", program: "codex", home: "/h/codex",

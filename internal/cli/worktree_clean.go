@@ -152,7 +152,7 @@ func (cl *cleaning) claims(ctx context.Context, path string) ([]worktree.Reason,
 func lives(s discover.Session, path string) bool {
 	dirs := []string{lock.DirOf(s)}
 	for _, p := range s.Processes {
-		if dir, err := p.Fresh().Dir(); err == nil {
+		if dir, err := p.Uncached().Cwd(); err == nil {
 			dirs = append(dirs, dir)
 		}
 	}

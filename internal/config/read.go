@@ -15,7 +15,7 @@ const sizeLimit = 1 << 20
 // readFile returns the content of a file. It opens regular files only, since a read from a FIFO or a terminal may
 // never end. It follows symbolic links, since people keep their configuration in other directories.
 func readFile(path string) ([]byte, error) {
-	text, err := fsread.File(path, sizeLimit)
+	text, err := fsread.ReadFile(path, sizeLimit)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		if _, err := os.Lstat(path); err == nil {

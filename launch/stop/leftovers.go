@@ -65,7 +65,7 @@ func (t *target) users(table *proc.Table) map[int]bool {
 	for _, a := range t.agents {
 		users[a.process.UID] = true
 	}
-	if self, ok := table.PID(t.Self); ok && len(users) == 0 {
+	if self, ok := table.ByPID(t.Self); ok && len(users) == 0 {
 		users[self.UID] = true
 	}
 	return users
@@ -87,7 +87,7 @@ func (t *target) marked(p proc.Process) bool {
 // spared tells what of the family is others' as well.
 func (t *target) spared(now discover.Result, left proc.Descendants, alien func(proc.Process) bool) func(proc.Process) bool {
 	kept := map[proc.ID]bool{}
-	if self, ok := now.Table.PID(t.Self); ok {
+	if self, ok := now.Table.ByPID(t.Self); ok {
 		keep(kept, now.Table, self)
 	}
 	for id := range now.Agents {

@@ -94,7 +94,7 @@ func Sessions(ctx context.Context, world *discover.Scanner, chosen []discover.Se
 	if err != nil {
 		return nil, err
 	}
-	now.Table.Complete() // before anything ends
+	now.Table.LoadAll() // before anything ends
 	chosen = slices.Clone(chosen)
 	s := &stopping{world: world, now: now, Options: o, chosen: chosen, agents: map[proc.ID]*agent{}}
 	for i, session := range chosen {

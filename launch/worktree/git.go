@@ -107,7 +107,7 @@ func throughFiles(ctx context.Context, cmd *exec.Cmd) (out, words string, failed
 
 // throughPipes runs a command that leaves nothing running, and writes nothing anywhere.
 func throughPipes(ctx context.Context, cmd *exec.Cmd) (out, words string, failed, err error) {
-	stdout, stderr := fsread.Buffer{Limit: outputLimit}, fsread.Buffer{Limit: outputLimit}
+	stdout, stderr := fsread.LimitedBuffer{Limit: outputLimit}, fsread.LimitedBuffer{Limit: outputLimit}
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	cmd.WaitDelay = time.Second // for what has survived git
 	failed = proc.RunJob(ctx, cmd, true, time.Second)
@@ -122,7 +122,7 @@ func (r *Repo) Ask(ctx context.Context, args ...string) (string, error) {
 
 // printed is all that a process wrote to a file.
 func printed(f *os.File) (string, error) {
-	text, err := fsread.All(io.NewSectionReader(f, 0, math.MaxInt64), outputLimit)
+	text, err := fsread.ReadAll(io.NewSectionReader(f, 0, math.MaxInt64), outputLimit)
 	return string(text), err
 }
 

@@ -54,12 +54,12 @@ func (r *Repo) busy(ctx context.Context) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	for p := range table.Running(func(exe string) bool { return filepath.Base(exe) == "git" }) {
+	for p := range table.WithExe(func(exe string) bool { return filepath.Base(exe) == "git" }) {
 		args, argsErr := p.Args()
 		if !p.Alive() || errors.Is(argsErr, proc.ErrGone) || argsErr == nil && !slices.Contains(args, "worktree") && !slices.Contains(args, "--hard") {
 			continue
 		}
-		dir, dirErr := p.Dir()
+		dir, dirErr := p.Cwd()
 		if errors.Is(dirErr, proc.ErrGone) {
 			continue
 		}
@@ -105,7 +105,7 @@ const gitFileLimit = 64 << 10
 
 // place is the worktree that an entry is of, "" if it does not say.
 func place(entry string) string {
-	text, err := fsread.File(filepath.Join(entry, "gitdir"), gitFileLimit)
+	text, err := fsread.ReadFile(filepath.Join(entry, "gitdir"), gitFileLimit)
 	link := strings.TrimRight(string(text), "\n\r ")
 	if err != nil || link == "" {
 		return ""

@@ -56,7 +56,7 @@ func isLost(entry string) bool {
 
 // isMaking reports whether git's lock is on an entry, or has been begun.
 func isMaking(entry string) bool {
-	text, err := fsread.File(filepath.Join(entry, "locked"), gitFileLimit)
+	text, err := fsread.ReadFile(filepath.Join(entry, "locked"), gitFileLimit)
 	return err == nil && (len(text) == 0 || strings.TrimSpace(string(text)) == making)
 }
 
@@ -94,7 +94,7 @@ func leadsTo(link, entry string) bool {
 	if err != nil || !info.Mode().IsRegular() {
 		return false
 	}
-	text, err := fsread.File(link, gitFileLimit)
+	text, err := fsread.ReadFile(link, gitFileLimit)
 	to, ok := strings.CutPrefix(strings.TrimRight(string(text), "\n"), "gitdir: ")
 	if !filepath.IsAbs(to) {
 		to = filepath.Join(filepath.Dir(link), to)

@@ -66,7 +66,7 @@ func (f *file) read() error {
 	if !f.mode.IsRegular() {
 		return nil
 	}
-	text, err := fsread.File(f.Path, hookLimit)
+	text, err := fsread.ReadFile(f.Path, hookLimit)
 	if errors.Is(err, fsread.ErrTooLarge) {
 		f.large = true
 		return nil
@@ -158,12 +158,12 @@ func (p *Place) advise(f *file, m manager) error {
 	path, add := m.advice(p, f.Name)
 	call := []byte("agentctl hooks run " + f.Name)
 	if shared := filepath.Join(p.top, m.shared); m.shared != "" && p.top != "" {
-		if text, err := fsread.File(shared, hookLimit); err == nil && bytes.Contains(text, call) {
+		if text, err := fsread.ReadFile(shared, hookLimit); err == nil && bytes.Contains(text, call) {
 			f.State, f.Why = Manual, shared+" calls agentctl"
 			return nil
 		}
 	}
-	text, err := fsread.File(path, hookLimit)
+	text, err := fsread.ReadFile(path, hookLimit)
 	switch {
 	case err == nil && bytes.Contains(text, call):
 		f.State, f.Why = Manual, path+" calls agentctl"

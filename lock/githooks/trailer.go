@@ -54,7 +54,7 @@ func (m Message) Takes(ctx context.Context, merges bool) (bool, error) {
 // Add names a session, as AGENT/ID, at the end of the message, unless one is named there or there is no text: git is to
 // see that too.
 func (m Message) Add(ctx context.Context, session string) error {
-	text, err := fsread.File(m.File, messageLimit)
+	text, err := fsread.ReadFile(m.File, messageLimit)
 	if err != nil {
 		return err
 	}
@@ -86,7 +86,7 @@ func endLine(path string) error {
 func (m Message) git(ctx context.Context, stdin []byte, args ...string) ([]byte, error) {
 	cmd := exec.Command(m.Git, args...)
 	cmd.Env, cmd.Stdin = m.Environ, bytes.NewReader(stdin)
-	out := fsread.Buffer{Limit: messageLimit}
+	out := fsread.LimitedBuffer{Limit: messageLimit}
 	cmd.Stdout = &out
 	cmd.WaitDelay = time.Second
 	if err := proc.RunJob(ctx, cmd, true, time.Second); err != nil {

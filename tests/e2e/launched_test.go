@@ -93,7 +93,7 @@ func strangers(ts *testscript.TestScript) []proc.Process {
 }
 
 func launched(table *proc.Table, cast func(pid int) bool) (out []proc.Process) {
-	self, ok := table.PID(os.Getpid())
+	self, ok := table.ByPID(os.Getpid())
 	for p := range table.All() {
 		if !ok || !p.Alive() || p.Session == self.Session || cast(p.ID.PID) {
 			continue
@@ -141,7 +141,7 @@ func sweep() error {
 		for _, p := range left {
 			_ = unix.Kill(p.ID.PID, unix.SIGKILL) // it may have ended by itself
 		}
-		self, _ := table.PID(os.Getpid())
+		self, _ := table.ByPID(os.Getpid())
 		for p := range table.All() {
 			if p.Parent == os.Getpid() && p.Session != self.Session {
 				_, _ = unix.Wait4(p.ID.PID, nil, 0, nil) // it was killed, or is a zombie

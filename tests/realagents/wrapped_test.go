@@ -54,7 +54,7 @@ func hide(t *testing.T, program, name string) string {
 	if err := os.Link(program, hidden); err != nil {
 		copyProgram(t, program, hidden) // on another disk
 	}
-	if got := proc.Program(hidden); got != name {
+	if got := proc.ProgramName(hidden); got != name {
 		t.Fatalf("%s is %s", hidden, got)
 	}
 	script := fmt.Sprintf("#!/usr/bin/env bash\nexec -a \"$0\" %q \"$@\"\n", hidden)

@@ -9,9 +9,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ErrLeaves is returned for a path that a link leads out of the directory that it has to stay in. An absolute link does,
+// ErrEscapes is returned for a path that a link leads out of the directory that it has to stay in. An absolute link does,
 // wherever it leads.
-var ErrLeaves = errors.New("a link leads out of the home, which only a process names")
+var ErrEscapes = errors.New("a link leads out of the home, which only a process names")
 
 // OpenBeneath is [Open] for a name below the directory root. It fails with [ErrLeaves] if a link on the way, or in place of
 // the file, leads out of root, at the moment of the open: nobody can put a link in place between a check and the open.
@@ -46,8 +46,8 @@ func OpenBeneath(root, name string, links Links) (fd int, st unix.Stat_t, err er
 	return fd, st, nil
 }
 
-// DirBeneath opens a directory for listing, as [OpenBeneath] opens a file. The name "." is root itself.
-func DirBeneath(root, name string) (fd int, err error) {
+// OpenDirBeneath opens a directory for listing, as [OpenBeneath] opens a file. The name "." is root itself.
+func OpenDirBeneath(root, name string) (fd int, err error) {
 	r, err := os.OpenRoot(root)
 	if err != nil {
 		return -1, beneathError(err)
@@ -81,7 +81,7 @@ func beneathError(err error) error {
 	case isErrno(err):
 		return err
 	}
-	return ErrLeaves
+	return ErrEscapes
 }
 
 func isErrno(err error) bool {

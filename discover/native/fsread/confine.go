@@ -12,8 +12,8 @@ type Root struct {
 	// Dir is the home's directory, and Files are databases of it that live elsewhere.
 	Dir   string
 	Files []string
-	// Free: links may lead out of it.
-	Free bool
+	// AllowEscape: links may lead out of it.
+	AllowEscape bool
 }
 
 // confinement is the roots of a context.
@@ -33,14 +33,14 @@ type confinementKey struct{}
 // out of it, nor be in place of one of its Files. Of roots within each other, the inner one counts; a free one counts
 // before another one of the same path.
 func Confine(ctx context.Context, roots ...Root) context.Context {
-	if !slices.ContainsFunc(roots, func(r Root) bool { return !r.Free }) {
+	if !slices.ContainsFunc(roots, func(r Root) bool { return !r.AllowEscape }) {
 		return ctx
 	}
 	var c confinement
 	for _, r := range roots {
-		c.add(r.Dir, r.Free)
+		c.add(r.Dir, r.AllowEscape)
 		for _, file := range r.Files {
-			c = append(c, rootPath{path: file, dir: filepath.Dir(file), free: r.Free, file: true})
+			c = append(c, rootPath{path: file, dir: filepath.Dir(file), free: r.AllowEscape, file: true})
 		}
 	}
 	slices.SortStableFunc(c, func(a, b rootPath) int {
@@ -68,8 +68,8 @@ func (c *confinement) add(dir string, free bool) {
 	}
 }
 
-// Place is where a path lies below a root that no link may lead out of.
-type Place struct {
+// ConfinedPath is where a path lies below a root that no link may lead out of.
+type ConfinedPath struct {
 	// Root is the directory, and Name what the path is called in it.
 	Root, Name string
 	// File: the path is one of the root's Files, or what SQLite keeps beside one.
@@ -77,14 +77,14 @@ type Place struct {
 }
 
 // Confined is where a path lies; ok is false for one that may lead anywhere.
-func Confined(ctx context.Context, path string) (p Place, ok bool) {
+func Confined(ctx context.Context, path string) (p ConfinedPath, ok bool) {
 	c, _ := ctx.Value(confinementKey{}).(confinement)
 	for _, r := range c {
 		if name, below := r.name(path); below {
-			return Place{Root: r.dir, Name: name, File: r.file}, !r.free
+			return ConfinedPath{Root: r.dir, Name: name, File: r.file}, !r.free
 		}
 	}
-	return Place{}, false
+	return ConfinedPath{}, false
 }
 
 // name is what a path is called in the root's directory.
@@ -103,8 +103,8 @@ func (r rootPath) name(path string) (name string, below bool) {
 	return strings.TrimLeft(rest, "/"), rest[0] == '/'
 }
 
-// Leaves reports whether a path is not below a home that must not be left.
-func Leaves(ctx context.Context, home, path string) bool {
+// Escapes reports whether a path is not below a home that must not be left.
+func Escapes(ctx context.Context, home, path string) bool {
 	root, ok := Confined(ctx, home)
 	if !ok {
 		return false

@@ -32,13 +32,13 @@ const (
 	Follow   Links = true
 )
 
-// Open opens the regular file of a name in an open directory (unix.AT_FDCWD: the current one) for reading, and returns
+// OpenAt opens the regular file of a name in an open directory (unix.AT_FDCWD: the current one) for reading, and returns
 // its state. It never blocks. Errors are [ErrNotRegular] and the system's, without a path.
 //
 // The type is asked for before and after: in between, another process can replace the file. A regular file in its place
 // is as good, as when a writer renames a new version over the old one. Anything else is closed unread; O_NONBLOCK and
 // O_NOCTTY keep even that open from waiting or from taking a terminal.
-func Open(dir int, name string, links Links) (fd int, st unix.Stat_t, err error) {
+func OpenAt(dir int, name string, links Links) (fd int, st unix.Stat_t, err error) {
 	at, flags := unix.AT_SYMLINK_NOFOLLOW, unix.O_NOFOLLOW
 	if links == Follow {
 		at, flags = 0, 0
@@ -73,10 +73,10 @@ func Open(dir int, name string, links Links) (fd int, st unix.Stat_t, err error)
 
 func regular(st *unix.Stat_t) bool { return st.Mode&unix.S_IFMT == unix.S_IFREG }
 
-// File returns the content of the regular file at path, which has at most limit bytes. Links are followed. Errors are
+// ReadFile returns the content of the regular file at path, which has at most limit bytes. Links are followed. Errors are
 // [fs.PathError]s, of [ErrNotRegular] and [ErrTooLarge] too.
-func File(path string, limit int64) ([]byte, error) {
-	fd, st, err := Open(unix.AT_FDCWD, path, Follow)
+func ReadFile(path string, limit int64) ([]byte, error) {
+	fd, st, err := OpenAt(unix.AT_FDCWD, path, Follow)
 	if err != nil {
 		return nil, &fs.PathError{Op: "open", Path: path, Err: err}
 	}
@@ -84,16 +84,16 @@ func File(path string, limit int64) ([]byte, error) {
 	if st.Size > limit {
 		return nil, &fs.PathError{Op: "read", Path: path, Err: tooLarge(limit)}
 	}
-	data, err := All(descriptor(fd), limit)
+	data, err := ReadAll(descriptor(fd), limit)
 	if err != nil {
 		return nil, &fs.PathError{Op: "read", Path: path, Err: err}
 	}
 	return data, nil
 }
 
-// Begin returns the first bytes of the regular file at path, at most n of them. Links are followed.
-func Begin(path string, n int) ([]byte, error) {
-	fd, _, err := Open(unix.AT_FDCWD, path, Follow)
+// ReadHead returns the first bytes of the regular file at path, at most n of them. Links are followed.
+func ReadHead(path string, n int) ([]byte, error) {
+	fd, _, err := OpenAt(unix.AT_FDCWD, path, Follow)
 	if err != nil {
 		return nil, &fs.PathError{Op: "open", Path: path, Err: err}
 	}
@@ -105,9 +105,9 @@ func Begin(path string, n int) ([]byte, error) {
 	return data, nil
 }
 
-// Dir opens the directory at path, as to lock it. Links are followed. With O_DIRECTORY, the system opens nothing else:
+// OpenDirFile opens the directory at path, as to lock it. Links are followed. With O_DIRECTORY, the system opens nothing else:
 // the error is ENOTDIR then.
-func Dir(path string) (*os.File, error) {
+func OpenDirFile(path string) (*os.File, error) {
 	return os.OpenFile(path, os.O_RDONLY|unix.O_DIRECTORY|unix.O_NONBLOCK, 0)
 }
 

@@ -25,29 +25,29 @@ func TestFile(t *testing.T) {
 	for path, want := range map[string]error{
 		path: nil, link: nil, fifo: ErrNotRegular, dir: ErrNotRegular, "/dev/zero": ErrNotRegular, filepath.Join(dir, "none"): fs.ErrNotExist,
 	} {
-		got, err := File(path, 5)
+		got, err := ReadFile(path, 5)
 		if !errors.Is(err, want) || err == nil && string(got) != "12345" {
 			t.Errorf("%s: %q, %v, want %v", path, got, err, want)
 		}
-		if _, err := Begin(path, 2); !errors.Is(err, want) {
+		if _, err := ReadHead(path, 2); !errors.Is(err, want) {
 			t.Errorf("the beginning of %s: %v, want %v", path, err, want)
 		}
 	}
-	if got, err := Begin(path, 2); err != nil || string(got) != "12" {
+	if got, err := ReadHead(path, 2); err != nil || string(got) != "12" {
 		t.Errorf("the beginning: %q, %v", got, err)
 	}
 	var pe *fs.PathError
-	if _, err := File(path, 4); !errors.Is(err, ErrTooLarge) || !errors.As(err, &pe) || pe.Path != path {
+	if _, err := ReadFile(path, 4); !errors.Is(err, ErrTooLarge) || !errors.As(err, &pe) || pe.Path != path {
 		t.Errorf("%v, want ErrTooLarge of %s", err, path)
 	}
-	fd, _, err := Open(unix.AT_FDCWD, link, NoFollow)
+	fd, _, err := OpenAt(unix.AT_FDCWD, link, NoFollow)
 	if !errors.Is(err, ErrNotRegular) {
 		t.Errorf("a link that is not followed: %d, %v", fd, err)
 	}
-	if d, err := Dir(dir); err != nil || d.Close() != nil {
+	if d, err := OpenDirFile(dir); err != nil || d.Close() != nil {
 		t.Errorf("a directory: %v", err)
 	}
-	if _, err := Dir(fifo); !errors.Is(err, unix.ENOTDIR) {
+	if _, err := OpenDirFile(fifo); !errors.Is(err, unix.ENOTDIR) {
 		t.Errorf("a FIFO as a directory: %v", err)
 	}
 }
@@ -59,7 +59,7 @@ func TestFileIsNotReadWhereItIsTooLarge(t *testing.T) {
 	if err := errors.Join(os.WriteFile(path, nil, 0o600), os.Truncate(path, 1<<40)); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := File(path, 1<<20); !errors.Is(err, ErrTooLarge) {
+	if _, err := ReadFile(path, 1<<20); !errors.Is(err, ErrTooLarge) {
 		t.Error(err)
 	}
 }
@@ -74,12 +74,12 @@ func (e *endless) Read(p []byte) (int, error) {
 
 func TestAllIsBounded(t *testing.T) {
 	t.Parallel()
-	if got, err := All(strings.NewReader("12345"), 5); err != nil || string(got) != "12345" {
+	if got, err := ReadAll(strings.NewReader("12345"), 5); err != nil || string(got) != "12345" {
 		t.Errorf("%q, %v", got, err)
 	}
 	const limit = 1 << 20
 	var e endless
-	if _, err := All(&e, limit); !errors.Is(err, ErrTooLarge) || e.read > limit+1 {
+	if _, err := ReadAll(&e, limit); !errors.Is(err, ErrTooLarge) || e.read > limit+1 {
 		t.Errorf("%v after %d bytes", err, e.read)
 	}
 }
@@ -102,11 +102,11 @@ func TestStreamEndsWithItsContext(t *testing.T) {
 	} {
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
-		if _, err := Stream(ctx, 10, open); !errors.Is(err, context.Canceled) {
+		if _, err := ReadStream(ctx, 10, open); !errors.Is(err, context.Canceled) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	got, err := Stream(t.Context(), 10, func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader("text")), nil })
+	got, err := ReadStream(t.Context(), 10, func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader("text")), nil })
 	if err != nil || string(got) != "text" {
 		t.Errorf("%q, %v", got, err)
 	}
@@ -114,7 +114,7 @@ func TestStreamEndsWithItsContext(t *testing.T) {
 
 func TestBufferKeepsTheBeginning(t *testing.T) {
 	t.Parallel()
-	b := Buffer{Limit: 5}
+	b := LimitedBuffer{Limit: 5}
 	for _, part := range []string{"123", "45", ""} {
 		if n, err := b.Write([]byte(part)); n != len(part) || err != nil {
 			t.Fatal(n, err)

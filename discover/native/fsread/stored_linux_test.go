@@ -17,10 +17,10 @@ func TestFilesOfTheKernelAreNotOpened(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, path := range []string{"/proc/self/limits", link} {
-		if _, err := File(path, 1<<20); !errors.Is(err, ErrNotRegular) {
+		if _, err := ReadFile(path, 1<<20); !errors.Is(err, ErrNotRegular) {
 			t.Errorf("%s: %v", path, err)
 		}
-		if _, err := Begin(path, 1); !errors.Is(err, ErrNotRegular) {
+		if _, err := ReadHead(path, 1); !errors.Is(err, ErrNotRegular) {
 			t.Errorf("the beginning of %s: %v", path, err)
 		}
 	}
@@ -33,7 +33,7 @@ func TestFilesOfTheKernelAreNotOpened(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	fd, _, err := Open(unix.AT_FDCWD, filepath.Join("/proc/self/root", f.Name()), NoFollow)
+	fd, _, err := OpenAt(unix.AT_FDCWD, filepath.Join("/proc/self/root", f.Name()), NoFollow)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,9 +8,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// All reads r to its end, which comes after at most limit bytes; else the error is [ErrTooLarge]. Memory grows with what
+// ReadAll reads r to its end, which comes after at most limit bytes; else the error is [ErrTooLarge]. Memory grows with what
 // is read, and at most one byte too many is.
-func All(r io.Reader, limit int64) ([]byte, error) {
+func ReadAll(r io.Reader, limit int64) ([]byte, error) {
 	data, err := io.ReadAll(io.LimitReader(r, limit+1))
 	if err != nil {
 		return nil, err
@@ -21,9 +21,9 @@ func All(r io.Reader, limit int64) ([]byte, error) {
 	return data, nil
 }
 
-// Stream is [All] of what may never come to its end, as a terminal or a pipe: it returns when ctx ends. The open function
+// ReadStream is [All] of what may never come to its end, as a terminal or a pipe: it returns when ctx ends. The open function
 // is called first; it may wait too, as opening a FIFO does. The goroutine that waits then lasts as long as the process.
-func Stream(ctx context.Context, limit int64, open func() (io.ReadCloser, error)) ([]byte, error) {
+func ReadStream(ctx context.Context, limit int64, open func() (io.ReadCloser, error)) ([]byte, error) {
 	type result struct {
 		data []byte
 		err  error
@@ -36,7 +36,7 @@ func Stream(ctx context.Context, limit int64, open func() (io.ReadCloser, error)
 			return
 		}
 		defer r.Close()
-		data, err := All(r, limit)
+		data, err := ReadAll(r, limit)
 		done <- result{data, err}
 	}()
 	select {
@@ -65,26 +65,26 @@ func (d descriptor) Read(p []byte) (int, error) {
 	}
 }
 
-// Buffer is an io.Writer that keeps the first Limit bytes and drops the rest: for what a command prints, which goes on
+// LimitedBuffer is an io.Writer that keeps the first Limit bytes and drops the rest: for what a command prints, which goes on
 // printing whether or not anybody reads it.
-type Buffer struct {
+type LimitedBuffer struct {
 	Limit int
 	data  []byte
 	over  bool
 }
 
 // Write takes all of p.
-func (b *Buffer) Write(p []byte) (int, error) {
+func (b *LimitedBuffer) Write(p []byte) (int, error) {
 	kept := p[:min(len(p), b.Limit-len(b.data))]
 	b.data, b.over = append(b.data, kept...), b.over || len(kept) < len(p)
 	return len(p), nil
 }
 
 // Bytes are those that were kept.
-func (b *Buffer) Bytes() []byte { return b.data }
+func (b *LimitedBuffer) Bytes() []byte { return b.data }
 
 // Whole returns what was written, or [ErrTooLarge] if a part of it was dropped.
-func (b *Buffer) Whole() ([]byte, error) {
+func (b *LimitedBuffer) Whole() ([]byte, error) {
 	if b.over {
 		return nil, tooLarge(int64(b.Limit))
 	}
