@@ -74,7 +74,7 @@ type line struct {
 
 // read returns the lines of a transcript. An unfinished last line is left out: its writer is still at work.
 func read(path string) (lines []line, err error) {
-	text, err := fsread.File(path, limit)
+	text, err := fsread.ReadFile(path, limit)
 	if err != nil {
 		return nil, err
 	}
@@ -157,7 +157,7 @@ func (Adapter) Messages(_ context.Context, r discover.Record) iter.Seq2[discover
 // Claims returns a presence for each process of the agent, and exact evidence for each whose pid file is its own.
 func (a Adapter) Claims(_ context.Context, table *proc.Table, homes []discover.Home) ([]discover.Claim, error) {
 	var claims []discover.Claim
-	for p := range table.Running(a.MayRun) {
+	for p := range table.WithExe(a.MayRun) {
 		dir, _ := p.Dir() // "" where it may not be read
 		claims = append(claims, discover.Claim{Agent: Name, Process: p.ID, Dir: dir})
 		for _, home := range homes {
@@ -166,7 +166,7 @@ func (a Adapter) Claims(_ context.Context, table *proc.Table, homes []discover.H
 				Session string
 				Start   uint64 // of the process (Linux: field 22 of /proc/PID/stat)
 			}
-			text, err := fsread.File(path, limit)
+			text, err := fsread.ReadFile(path, limit)
 			if err != nil || json.Unmarshal(text, &own) != nil || own.Session == "" || own.Start != p.Ticks {
 				continue
 			}
@@ -185,7 +185,7 @@ func (Adapter) WatchPaths(_ context.Context, s discover.Session) []string {
 }
 
 // MayRun implements [discover.PathWatcher].
-func (Adapter) MayRun(exe string) bool { return proc.Program(exe) == string(Name) }
+func (Adapter) MayRun(exe string) bool { return proc.ProgramName(exe) == string(Name) }
 
 // warning says what could not be read.
 func warning(path string, err error) error {
