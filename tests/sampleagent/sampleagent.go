@@ -158,7 +158,7 @@ func (Adapter) Messages(_ context.Context, r discover.Record) iter.Seq2[discover
 func (a Adapter) Claims(_ context.Context, table *proc.Table, homes []discover.Home) ([]discover.Claim, error) {
 	var claims []discover.Claim
 	for p := range table.WithExe(a.MayRun) {
-		dir, _ := p.Dir() // "" where it may not be read
+		dir, _ := p.Cwd() // "" where it may not be read
 		claims = append(claims, discover.Claim{Agent: Name, Process: p.ID, Dir: dir})
 		for _, home := range homes {
 			path := filepath.Join(home.Dir, "run", strconv.Itoa(p.ID.PID)+".json")
