@@ -122,7 +122,7 @@ func below(top, dir string, list []worktree.Worktree) string {
 func (r *agentRun) takeBack(ctx context.Context, repo *worktree.Repo) error {
 	err := repo.Remove(ctx, r.made.Worktree, worktree.Removing{DeleteBranch: r.made.NewBranch})
 	if refused := (*worktree.RefusedError)(nil); errors.As(err, &refused) {
-		r.say("warning", fmt.Sprintf("%s was kept: %v", r.made.Path, err))
+		r.warning(fmt.Sprintf("%s was kept: %v", r.made.Path, err))
 		return nil
 	}
 	return err
@@ -161,7 +161,7 @@ func (env Env) reportAll(ctx context.Context, runs []*agentRun, group string) er
 			worst = context.Canceled
 		case r.err != nil:
 			worst = cmp.Or(worst, errSome)
-			env.say("error", r.name+": "+r.err.Error())
+			env.report.failure(r.name + ": " + r.err.Error())
 		}
 	}
 	return worst

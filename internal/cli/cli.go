@@ -12,14 +12,12 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// Main runs one command line, the program's name first, and returns the exit code.
-func Main(args []string, env Env) int { return env.main(context.Background(), args[1:]) }
-
-// main runs one command line, without the program's name, and returns the exit code.
-func (env Env) main(ctx context.Context, args []string) int {
-	env.report = &reporter{out: env.Stderr}
+// runApp runs one command line, without the program's name, and returns the exit code. Of the commands it makes those that
+// the command line names.
+func runApp(ctx context.Context, env Env, verbs []verb, args []string) int {
+	env.report = newReporter(env.Stderr)
 	args = verbFirst(args)
-	app := newApp(env, called(args))
+	app := newApp(env, called(verbs, args))
 	arranged, err := arrange(app, args)
 	if err != nil {
 		env.report.json = wantsJSON(args)

@@ -121,7 +121,7 @@ func TestExitCodes(t *testing.T) {
 		{"status aaaaaaaa-2 --alive", 8, ""},
 	} {
 		env, out := testEnv(t)
-		if got := run(env, strings.Fields(tc.args)...); got != tc.exit {
+		if got := Run(t.Context(), env, strings.Fields(tc.args)...); got != tc.exit {
 			t.Errorf("%s: exit %d, want %d; %s", tc.args, got, tc.exit, out.stderr.String())
 		}
 		stderr := out.stderr.String()
@@ -141,7 +141,7 @@ func TestExitCodes(t *testing.T) {
 func TestPartial(t *testing.T) {
 	for _, args := range []string{"list -a", "list -a --json", "list -aq", "status aaaaaaaa-1", "status aaaaaaaa-1 --json", "doctor", "doctor --json"} {
 		env, out := testEnv(t)
-		if got := run(broken(env), strings.Fields(args)...); got != 6 {
+		if got := Run(t.Context(), broken(env), strings.Fields(args)...); got != 6 {
 			t.Errorf("%s: exit %d", args, got)
 		}
 		want := "agentctl: warning: codex: /h/codex/sessions: it is broken\n"
@@ -160,7 +160,7 @@ func TestPartial(t *testing.T) {
 	}
 	for args, want := range map[string]int{"status nothing": 6, "status aaaaaaaa-1 --alive": 0, "status aaaaaaaa-2 --alive": 8} {
 		env, out := testEnv(t)
-		if got := run(broken(env), strings.Fields(args)...); got != want || !strings.Contains(out.stderr.String(), "warning: codex") {
+		if got := Run(t.Context(), broken(env), strings.Fields(args)...); got != want || !strings.Contains(out.stderr.String(), "warning: codex") {
 			t.Errorf("%s: exit %d, %q", args, got, out.stderr.String())
 		}
 	}
@@ -172,7 +172,7 @@ func TestAliveUnknown(t *testing.T) {
 	s := env.Adapters[0].(stub)
 	s.claims[0].Unreadable = "open files: permission denied"
 	env.Adapters = []discover.Adapter{s}
-	if got := run(env, "status", "pid:20", "--alive"); got != 6 || out.stdout.Len() > 0 {
+	if got := Run(t.Context(), env, "status", "pid:20", "--alive"); got != 6 || out.stdout.Len() > 0 {
 		t.Errorf("exit %d, %q", got, out.stdout.String())
 	}
 }
@@ -187,7 +187,7 @@ func TestErrorsInJSON(t *testing.T) {
 		"status --json a\x1b[2J\u202e": "not_found",
 	} {
 		env, out := testEnv(t)
-		run(env, strings.Split(args, " ")...)
+		Run(t.Context(), env, strings.Split(args, " ")...)
 		var line struct {
 			Error struct{ Code, Message, Hint string }
 		}
@@ -200,7 +200,7 @@ func TestErrorsInJSON(t *testing.T) {
 	}
 	// After --, --json is an argument.
 	env, out := testEnv(t)
-	if got := run(env, "status", "--", "--json"); got != 3 || !strings.HasPrefix(out.stderr.String(), "agentctl: error: no such session: --json") {
+	if got := Run(t.Context(), env, "status", "--", "--json"); got != 3 || !strings.HasPrefix(out.stderr.String(), "agentctl: error: no such session: --json") {
 		t.Errorf("%d %q", got, out.stderr.String())
 	}
 }
@@ -210,7 +210,7 @@ func TestInterrupted(t *testing.T) {
 	cancel()
 	for _, args := range [][]string{{"list"}, {"list", "-a"}, {"status", "aaaaaaaa-1"}, {"current"}, {"doctor"}} {
 		env, out := testEnv(t)
-		if got := env.main(ctx, args); got != 130 || out.stderr.String() != "agentctl: error: interrupted\n" {
+		if got := Run(ctx, env, args...); got != 130 || out.stderr.String() != "agentctl: error: interrupted\n" {
 			t.Errorf("%v: exit %d, %q", args, got, out.stderr.String())
 		}
 	}
@@ -233,7 +233,7 @@ func TestSignal(t *testing.T) {
 		}
 		return nil, fmt.Errorf("reading the process table: %w", ctx.Err())
 	}
-	if got := run(env, "list"); got != 130 || out.stderr.String() != "agentctl: error: interrupted\n" {
+	if got := Run(t.Context(), env, "list"); got != 130 || out.stderr.String() != "agentctl: error: interrupted\n" {
 		t.Errorf("exit %d, %q", got, out.stderr.String())
 	}
 }
@@ -252,7 +252,7 @@ func TestClosedPipe(t *testing.T) {
 	} {
 		env, out := testEnv(t)
 		env.Stdout = closedPipe{}
-		if got := run(env, strings.Fields(args)...); got != exitNoReader || out.stderr.Len() > 0 {
+		if got := Run(t.Context(), env, strings.Fields(args)...); got != exitNoReader || out.stderr.Len() > 0 {
 			t.Errorf("%s: exit %d, %q", args, got, out.stderr.String())
 		}
 	}
@@ -264,7 +264,7 @@ func TestProcessTableUnreadable(t *testing.T) {
 		return nil, fmt.Errorf("reading the process table: no /proc")
 	}
 	const want = "agentctl: warning: processes: reading the process table: no /proc\n"
-	if got := run(env, "list"); got != 6 || out.stderr.String() != want {
+	if got := Run(t.Context(), env, "list"); got != 6 || out.stderr.String() != want {
 		t.Errorf("exit %d, %q, want 6 and %q", got, out.stderr.String(), want)
 	}
 }
@@ -284,17 +284,17 @@ func TestConfiguration(t *testing.T) {
 	env = setenv(env, "XDG_CONFIG_HOME", dir)
 
 	write("since = \"40d\"\n")
-	if run(env, "list", "-aq"); !strings.Contains(out.stdout.String(), "dddddddd") {
+	if Run(t.Context(), env, "list", "-aq"); !strings.Contains(out.stdout.String(), "dddddddd") {
 		t.Errorf("the file's since is not in force: %q", out.stdout.String())
 	}
 	out.stdout.Reset()
-	if run(env, "list", "-aq", "--since", "1d"); strings.Contains(out.stdout.String(), "dddddddd") {
+	if Run(t.Context(), env, "list", "-aq", "--since", "1d"); strings.Contains(out.stdout.String(), "dddddddd") {
 		t.Errorf("the flag does not beat the file: %q", out.stdout.String())
 	}
 	write("sinze = \"40d\"\n")
 	for _, args := range []string{"list", "status x", "current", "doctor"} {
 		out.stderr.Reset()
-		if got := run(env, strings.Fields(args)...); got != 2 || !strings.Contains(out.stderr.String(), path+":1:") {
+		if got := Run(t.Context(), env, strings.Fields(args)...); got != 2 || !strings.Contains(out.stderr.String(), path+":1:") {
 			t.Errorf("%s: exit %d, %q", args, got, out.stderr.String())
 		}
 	}
@@ -328,7 +328,7 @@ func TestColor(t *testing.T) {
 		env, out := testEnv(t)
 		env = setenv(env, append(tc.env, "XDG_CONFIG_HOME", dir)...)
 		env.Width = tc.width
-		run(env, strings.Fields("list "+tc.flag)...)
+		Run(t.Context(), env, strings.Fields("list "+tc.flag)...)
 		if got := strings.Contains(out.stdout.String(), "\x1b["); got != tc.want {
 			t.Errorf("%+v: %q", tc, out.stdout.String())
 		}
@@ -358,7 +358,7 @@ func (l *locked) String() string {
 func TestProgress(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var stderr locked
-		stop := Env{Interactive: true, report: &reporter{out: &stderr}}.progress("reading")
+		stop := Env{Interactive: true, report: newReporter(&stderr)}.progress("reading")
 		<-time.After(900 * time.Millisecond) // of the bubble's own clock
 		synctest.Wait()
 		if stderr.String() != "" {
@@ -372,7 +372,7 @@ func TestProgress(t *testing.T) {
 		}
 	})
 	var stderr locked
-	if (Env{report: &reporter{out: &stderr}}).progress("reading")(); stderr.String() != "" {
+	if (Env{report: newReporter(&stderr)}).progress("reading")(); stderr.String() != "" {
 		t.Errorf("not a terminal: %q", stderr.String())
 	}
 }

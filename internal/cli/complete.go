@@ -21,7 +21,7 @@ type offer struct{ word, about string }
 // newComplete makes the command that the completion scripts call: `agentctl __complete SHELL …`, where the further arguments are
 // in the form of that shell (see [Env.complete]). It prints the offers, and never fails: a command line that cannot be completed
 // has none.
-func newComplete(env Env) *cli.Command {
+func newComplete(env Env, verbs func() []verb) *cli.Command {
 	return &cli.Command{
 		Hidden:          true,
 		SkipFlagParsing: true,
@@ -30,7 +30,7 @@ func newComplete(env Env) *cli.Command {
 			if len(args) == 0 {
 				return nil
 			}
-			_, err := io.WriteString(env.Stdout, env.complete(c.Context, args[0], args[1:]))
+			_, err := io.WriteString(env.Stdout, env.complete(c.Context, verbs(), args[0], args[1:]))
 			return err
 		},
 	}
@@ -42,12 +42,12 @@ func newComplete(env Env) *cli.Command {
 // Zsh and fish give the words up to the cursor without their quotes, the last one unfinished, and quote what they insert. For
 // zsh words and descriptions come in turn. For fish a word has a tab and its description behind it: one that has a tab itself
 // cannot be offered.
-func (env Env) complete(ctx context.Context, shell string, args []string) string {
+func (env Env) complete(ctx context.Context, verbs []verb, shell string, args []string) string {
 	if shell == "bash" {
-		return env.completeBash(ctx, args)
+		return env.completeBash(ctx, verbs, args)
 	}
 	var b strings.Builder
-	for _, o := range env.matching(ctx, args) {
+	for _, o := range env.matching(ctx, verbs, args) {
 		about := output.Sanitize(o.about)
 		switch {
 		case shell == "zsh":
@@ -63,19 +63,19 @@ func (env Env) complete(ctx context.Context, shell string, args []string) string
 }
 
 // matching are the offers that begin with the last word.
-func (env Env) matching(ctx context.Context, words []string) []offer {
+func (env Env) matching(ctx context.Context, verbs []verb, words []string) []offer {
 	if len(words) == 0 {
 		return nil
 	}
 	typed := words[len(words)-1]
-	return slices.DeleteFunc(env.offers(ctx, words), func(o offer) bool {
+	return slices.DeleteFunc(env.offers(ctx, verbs, words), func(o offer) bool {
 		return !strings.HasPrefix(o.word, typed) || strings.ContainsRune(o.word, 0)
 	})
 }
 
 // offers are the words that could stand where the last of the words stands.
-func (env Env) offers(ctx context.Context, words []string) []offer {
-	commands := newApp(env, verbs()).Commands
+func (env Env) offers(ctx context.Context, verbs []verb, words []string) []offer {
+	commands := newApp(env, verbs).Commands
 	if words[0] == "help" && len(words) > 1 {
 		words = words[1:]
 	}

@@ -13,7 +13,7 @@ import (
 // completeBash takes the command line up to the cursor, as it is typed, and the end of it that readline replaces (bash's $2, which
 // begins behind a quote or any of COMP_WORDBREAKS). It prints what is to be inserted and its description in turn. Bash inserts it
 // as it is, so it is quoted here.
-func (env Env) completeBash(ctx context.Context, args []string) string {
+func (env Env) completeBash(ctx context.Context, verbs []verb, args []string) string {
 	if len(args) != 2 || !strings.HasSuffix(args[0], args[1]) {
 		return ""
 	}
@@ -28,7 +28,7 @@ func (env Env) completeBash(ctx context.Context, args []string) string {
 		stays, quote = some[0], q
 	}
 	var b strings.Builder
-	for _, o := range env.matching(ctx, words[1:]) {
+	for _, o := range env.matching(ctx, verbs, words[1:]) {
 		if rest, ok := strings.CutPrefix(o.word, stays); ok {
 			b.WriteString(bashQuoted(rest, quote) + "\x00" + output.Sanitize(o.about) + "\x00")
 		}

@@ -57,7 +57,7 @@ func TestComplete(t *testing.T) {
 		env, out := testEnv(t)
 		codex := env.Adapters[1].(stub)
 		codex.records[2].Branch, codex.records[3].Branch = "try/g-1/a", "try/g-2/b"
-		if got := run(env, append([]string{"__complete", "fish"}, strings.Split(words, " ")...)...); got != 0 || out.stderr.Len() > 0 {
+		if got := Run(t.Context(), env, append([]string{"__complete", "fish"}, strings.Split(words, " ")...)...); got != 0 || out.stderr.Len() > 0 {
 			t.Errorf("%q: exit %d, %q", words, got, out.stderr.String())
 		}
 		var got []string
@@ -74,7 +74,7 @@ func TestComplete(t *testing.T) {
 		"zsh":  "aaaaaaaa-2\x00codex stopped: title of aaaaaaaa-2\x00",
 	} {
 		env, out := testEnv(t)
-		if run(env, "__complete", shell, "status", "aaaaaaaa-2"); out.stdout.String() != want {
+		if Run(t.Context(), env, "__complete", shell, "status", "aaaaaaaa-2"); out.stdout.String() != want {
 			t.Errorf("%s: %q, want %q", shell, out.stdout.String(), want)
 		}
 	}
@@ -101,7 +101,7 @@ func TestCompleteBash(t *testing.T) {
 		{`agentctl list --cwd $'it\'s' --status ""w`, "w"}:          "waiting\x00\x00",
 	} {
 		env, out := testEnv(t)
-		if run(env, "__complete", "bash", line[0], line[1]); out.stdout.String() != want {
+		if Run(t.Context(), env, "__complete", "bash", line[0], line[1]); out.stdout.String() != want {
 			t.Errorf("%q: %q, want %q", line, out.stdout.String(), want)
 		}
 	}
@@ -135,14 +135,14 @@ func FuzzBashQuoted(f *testing.F) {
 func TestCompletionScripts(t *testing.T) {
 	for _, shell := range shells() {
 		env, out := testEnv(t)
-		if got := run(env, "completion", shell); got != 0 || !strings.Contains(out.stdout.String(), "__complete "+shell) {
+		if got := Run(t.Context(), env, "completion", shell); got != 0 || !strings.Contains(out.stdout.String(), "__complete "+shell) {
 			t.Errorf("%s: exit %d\n%s", shell, got, out.stdout.String())
 		}
 		args := []string{"lis"}
 		if shell == "bash" {
 			args = []string{"agentctl lis", "lis"}
 		}
-		if answer := env.complete(t.Context(), shell, args); !strings.HasPrefix(answer, "list") {
+		if answer := env.complete(t.Context(), verbs(), shell, args); !strings.HasPrefix(answer, "list") {
 			t.Errorf("%s: nothing answers its script", shell)
 		}
 	}

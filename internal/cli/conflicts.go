@@ -73,7 +73,7 @@ func (sc *scene) at(place *lock.Place, strict bool) *conflicts {
 	}
 	declared, err := lock.StoreIn(sc.Getenv).On(place, sc.Now())
 	if err != nil {
-		sc.say("warning", err.Error())
+		sc.warning(err.Error())
 	}
 	for _, d := range declared {
 		l := lock.Lock{Kind: lock.Stated, Dir: place.Top, Declared: &d}
@@ -124,7 +124,7 @@ func (x *conflicts) agentErr(hint string) error {
 // warnOfIdle warns of sessions that are merely open at the place.
 func (sc *scene) warnOfIdle(x *conflicts) {
 	for _, s := range x.idle {
-		sc.say("warning", fmt.Sprintf("%s is open in %s, idle", named(s), x.place.Top))
+		sc.warning(fmt.Sprintf("%s is open in %s, idle", named(s), x.place.Top))
 	}
 }
 

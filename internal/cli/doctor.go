@@ -76,7 +76,7 @@ func (env Env) doctor(ctx context.Context, o *common) error {
 		return err
 	}
 	for _, w := range f.Warnings {
-		env.say("warning", w)
+		env.warning(w)
 	}
 	if len(f.Warnings) > 0 {
 		return errPartial

@@ -30,7 +30,7 @@ func (env Env) poster(o *eventsOptions) (func(context.Context, delivery) error, 
 	}
 	curl, err := launch.Host{Environ: env.Environ}.LookPath("curl")
 	if err != nil {
-		return nil, &failure{ending{exitUnable, "not_installed"}, "--webhook needs curl, which is not in PATH", ""}
+		return nil, notInstalled("--webhook needs curl, which is not in PATH")
 	}
 	w := webhook.Endpoint{URL: o.webhook, Secret: []byte(env.Getenv(o.secretEnv)), Curl: curl, Environ: without(env.Environ, o.secretEnv)}
 	return func(ctx context.Context, d delivery) error {

@@ -32,7 +32,7 @@ func TestEventsEndWithTheirReader(t *testing.T) {
 	defer w.Close()
 	env.Stdout = w
 	exit := make(chan int)
-	go func() { exit <- run(env, "events", "--initial") }()
+	go func() { exit <- Run(t.Context(), env, "events", "--initial") }()
 	var got []string
 	for lines := bufio.NewScanner(r); len(got) < 4 && lines.Scan(); {
 		typ, _, _ := strings.Cut(strings.TrimPrefix(lines.Text(), `{"type":"`), `"`)
@@ -82,7 +82,7 @@ func TestEventsRefuse(t *testing.T) {
 		{"more", "", exitUsage},
 	} {
 		env.Environ = []string{"PATH=" + tc.path}
-		if code := run(env, append([]string{"events"}, strings.Fields(tc.args)...)...); code != tc.exit || out.stdout.Len() > 0 {
+		if code := Run(t.Context(), env, append([]string{"events"}, strings.Fields(tc.args)...)...); code != tc.exit || out.stdout.Len() > 0 {
 			t.Errorf("%s: exit %d, %s%s", tc.args, code, out.stdout.String(), out.stderr.String())
 		}
 	}

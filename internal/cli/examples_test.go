@@ -18,7 +18,7 @@ func TestExamples(t *testing.T) {
 			}
 			verb := verbOf(c)
 			out.stdout.Reset()
-			run(env, append(strings.Fields(verb), "--help")...)
+			Run(t.Context(), env, append(strings.Fields(verb), "--help")...)
 			_, section, ok := strings.Cut(out.stdout.String(), "\nEXAMPLES:\n")
 			lines := strings.Split(strings.TrimSpace(section), "\n")
 			if !ok || len(lines) < 2 || len(lines) > 3 {
@@ -33,7 +33,7 @@ func TestExamples(t *testing.T) {
 	}
 	check(newApp(env, verbs()).Commands)
 	out.stdout.Reset()
-	if run(env, "--help"); !strings.Contains(out.stdout.String(), "agentctl --version") {
+	if Run(t.Context(), env, "--help"); !strings.Contains(out.stdout.String(), "agentctl --version") {
 		t.Errorf("no --version in\n%s", out.stdout.String())
 	}
 }

@@ -68,6 +68,16 @@ func late(message, hint string) error {
 	return &failure{ending{exitTimeout, "timeout"}, message, hint}
 }
 
+// notFound says that there is no such thing.
+func notFound(message string) error {
+	return &failure{ending{exitNotFound, "not_found"}, message, ""}
+}
+
+// notInstalled says that a program is missing.
+func notInstalled(message string) error {
+	return &failure{ending{exitUnable, "not_installed"}, message, ""}
+}
+
 // passedOn is the end of a command that ran in our place, which has said its own words.
 func passedOn(code int) error {
 	return &failure{ending{exit: code}, fmt.Sprintf("the command ended with exit code %d", code), ""}
@@ -88,7 +98,7 @@ func end(err error) (e ending, hint string) {
 		missing   *launch.NotInstalledError
 		unable    *launch.UnsupportedError
 		untrusted *discover.UntrustedError
-		notFound  *discover.NotFoundError
+		missingID *discover.NotFoundError
 	)
 	switch {
 	case err == nil:
@@ -111,8 +121,8 @@ func end(err error) (e ending, hint string) {
 		return ending{exitNotFound, "not_found"}, "agentctl worktree list shows what there is"
 	case errors.As(err, &ambiguous):
 		return ending{exitAmbiguous, "ambiguous"}, ambiguousHint(ambiguous)
-	case errors.As(err, &notFound) && isNumber(notFound.Arg):
-		return ending{exitNotFound, "not_found"}, "did you mean pid:" + notFound.Arg + "?"
+	case errors.As(err, &missingID) && isNumber(missingID.Arg):
+		return ending{exitNotFound, "not_found"}, "did you mean pid:" + missingID.Arg + "?"
 	case errors.Is(err, discover.ErrNotFound):
 		return ending{exitNotFound, "not_found"}, "agentctl list -a --since all shows every session"
 	case errors.Is(err, discover.ErrUnreadable):
@@ -164,14 +174,8 @@ func wantsJSON(args []string) bool {
 	})
 }
 
-// say reports a warning, or ("error") one of several failures.
-func (env Env) say(kind, message string) {
-	if kind == "error" {
-		env.report.failure(message)
-		return
-	}
-	env.report.warning(output.Warning{Message: message})
-}
+// warning reports a warning.
+func (env Env) warning(message string) { env.report.warning(output.Warning{Message: message}) }
 
 // warn says what could not be read, each once in a call. With any warning the command ends as partial.
 func (env Env) warn(warnings []*discover.Warning) error {

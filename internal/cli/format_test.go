@@ -24,7 +24,7 @@ func TestFormats(t *testing.T) {
 		if strings.HasPrefix(args, "worktree") {
 			env, out = gitEnv(t)
 		}
-		if got := run(env, strings.Fields(args)...); got != 0 || out.stdout.String() != want {
+		if got := Run(t.Context(), env, strings.Fields(args)...); got != 0 || out.stdout.String() != want {
 			t.Errorf("%s: exit %d, %q, want %q; %s", args, got, out.stdout.String(), want, out.stderr.String())
 		}
 	}
@@ -33,25 +33,25 @@ func TestFormats(t *testing.T) {
 		if !strings.HasPrefix(verb, "worktree") {
 			env, out = testEnv(t)
 		}
-		run(env, append(strings.Fields(verb), "--json")...)
+		Run(t.Context(), env, append(strings.Fields(verb), "--json")...)
 		want := out.stdout.String()
 		out.stdout.Reset()
-		if got := run(env, append(strings.Fields(verb), "--format", "json")...); got != 0 || want == "" || out.stdout.String() != want {
+		if got := Run(t.Context(), env, append(strings.Fields(verb), "--format", "json")...); got != 0 || want == "" || out.stdout.String() != want {
 			t.Errorf("%s --format json: exit %d, %q, want %q", verb, got, out.stdout.String(), want)
 		}
 		for format, says := range map[string]string{"id": "contains no field", "table {{.id}}": "not a table", "{{.nope}}": `no field "nope"`} {
 			out.stderr.Reset()
-			if got := run(env, append(strings.Fields(verb), "--format", format)...); got != exitUsage || !strings.Contains(out.stderr.String(), says) {
+			if got := Run(t.Context(), env, append(strings.Fields(verb), "--format", format)...); got != exitUsage || !strings.Contains(out.stderr.String(), says) {
 				t.Errorf("%s --format %s: exit %d, %s", verb, format, got, out.stderr.String())
 			}
 		}
-		if got := run(env, append(strings.Fields(verb), "--format", "{{.nope}}", "--json")...); got != exitUsage {
+		if got := Run(t.Context(), env, append(strings.Fields(verb), "--format", "{{.nope}}", "--json")...); got != exitUsage {
 			t.Errorf("%s --format --json: exit %d", verb, got)
 		}
 	}
 	for format, says := range map[string]string{"id": "contains no field", "{{.nope}}": `no field "nope"`, "{{.session.nope}}": `no field "nope"`} {
 		env, out := testEnv(t)
-		if got := run(env, "events", "--format", format); got != exitUsage || !strings.Contains(out.stderr.String(), says) {
+		if got := Run(t.Context(), env, "events", "--format", format); got != exitUsage || !strings.Contains(out.stderr.String(), says) {
 			t.Errorf("events --format %s: exit %d, %s", format, got, out.stderr.String())
 		}
 	}

@@ -34,7 +34,7 @@ func TestFullDisk(t *testing.T) {
 	for _, line := range lines {
 		env, out := testEnv(t)
 		env.Stdout = full{}
-		if got := run(env, strings.Fields(line)...); got != exitFailed || !strings.Contains(out.stderr.String(), syscall.ENOSPC.Error()) {
+		if got := Run(t.Context(), env, strings.Fields(line)...); got != exitFailed || !strings.Contains(out.stderr.String(), syscall.ENOSPC.Error()) {
 			t.Errorf("%s: exit %d, %q", line, got, out.stderr.String())
 		}
 	}
@@ -48,7 +48,7 @@ func TestFullDisk(t *testing.T) {
 	defer device.Close()
 	env, _ := testEnv(t)
 	env.Stdout = device
-	if got := run(env, "help"); got != exitFailed {
+	if got := Run(t.Context(), env, "help"); got != exitFailed {
 		t.Errorf("help > /dev/full: exit %d", got)
 	}
 }

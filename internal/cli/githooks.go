@@ -20,7 +20,9 @@ func newHooks(env Env) *cli.Command {
 		Usage:     "install git hooks that guard a worktree and name the session in commits",
 		UsageText: "agentctl hooks install|uninstall|status|run [FLAGS] [ARGUMENTS]",
 		Subcommands: []*cli.Command{
-			newHooksChange(env, "install", "install agentctl in the git hooks of a repository", env.hooksInstall),
+			newHooksChange(env, "install", "install agentctl in the git hooks of a repository", func(ctx context.Context, p *githooks.Place, o *hooksOptions) ([]githooks.Hook, error) {
+				return env.hooksInstall(ctx, p, o)
+			}),
 			newHooksChange(env, "uninstall", "remove agentctl from the git hooks, and restore them", func(ctx context.Context, p *githooks.Place, _ *hooksOptions) ([]githooks.Hook, error) {
 				return p.Uninstall(ctx)
 			}),

@@ -60,7 +60,7 @@ func (env Env) guardHook(ctx context.Context, over string) error {
 	case exitConflict:
 		return err
 	case exitPartial:
-		env.say("error", "cannot tell whether another session is running here")
+		env.report.failure("cannot tell whether another session is running here")
 		env.report.hint("override: " + over)
 		return err
 	}
@@ -70,7 +70,7 @@ func (env Env) guardHook(ctx context.Context, over string) error {
 // goOn says what went wrong, which is not git's business.
 func (env Env) goOn(err error) error {
 	if err != nil && !errors.Is(err, errPartial) {
-		env.say("warning", err.Error()+"; git continues")
+		env.warning(err.Error() + "; git continues")
 	}
 	return nil
 }
@@ -83,7 +83,7 @@ func (env Env) afterCheckout(ctx context.Context, args []string) error {
 	}
 	err := env.guard(ctx, ".", &guardOptions{quiet: true}, "")
 	if exitOf(err) == exitConflict {
-		env.say("warning", err.Error()+": its files have just changed under it")
+		env.warning(err.Error() + ": its files have just changed under it")
 		return nil
 	}
 	return env.goOn(err)

@@ -28,7 +28,7 @@ func TestTheTrailerIsNotLeftOutInSilence(t *testing.T) {
 		t.Helper()
 		env, out := testEnv(t)
 		env.Environ, env.Take = os.Environ(), take
-		if code := run(env, "hooks", "run", "prepare-commit-msg", message, "message"); code != exitOK {
+		if code := Run(t.Context(), env, "hooks", "run", "prepare-commit-msg", message, "message"); code != exitOK {
 			t.Errorf("exit %d: the commit fails", code)
 		}
 		raw, err := os.ReadFile(message)

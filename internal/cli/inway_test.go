@@ -88,7 +88,7 @@ func TestGuardInASharedProcess(t *testing.T) {
 			if strings.HasPrefix(tc.says, "error") {
 				want = exitConflict
 			}
-			exit := run(setenv(env, "THREAD", tc.mark), "guard")
+			exit := Run(t.Context(), setenv(env, "THREAD", tc.mark), "guard")
 			said := out.stderr.String()
 			if exit != want || strings.Contains(said, "more") || tc.says == "" && said != "" ||
 				!strings.Contains(said, tc.says) || strings.Count(said, "agentctl: error") > 1 {
@@ -113,7 +113,7 @@ func TestLockOfASubAgent(t *testing.T) {
 		{"hand", "unlock .", exitConflict},
 		{"hand", "unlock . --by hand", exitOK},
 	} {
-		if exit := run(setenv(env, "THREAD", step.mark), strings.Fields(step.args)...); exit != step.exit {
+		if exit := Run(t.Context(), setenv(env, "THREAD", step.mark), strings.Fields(step.args)...); exit != step.exit {
 			t.Errorf("%s: agentctl %s: exit %d\n%s", step.mark, step.args, exit, out.stderr.String())
 		}
 	}

@@ -15,7 +15,7 @@ func TestLongListIsPaged(t *testing.T) {
 	} {
 		env, out := testEnv(t)
 		env.Width, env.Height, env.Environ = 80, 4, []string{"PATH=/usr/bin:/bin", "PAGER=sed 's/^/paged /'"}
-		if got := run(env, strings.Fields(args)...); got != 0 || strings.HasPrefix(out.stdout.String(), "paged ID") != want {
+		if got := Run(t.Context(), env, strings.Fields(args)...); got != 0 || strings.HasPrefix(out.stdout.String(), "paged ID") != want {
 			t.Errorf("%s: exit %d\n%s%s", args, got, out.stdout.String(), out.stderr.String())
 		}
 	}
@@ -27,7 +27,7 @@ func TestListWaitingFirst(t *testing.T) {
 		env, out := testEnv(t)
 		codex := env.Adapters[1].(stub)
 		codex.records[0].Turn, codex.records[0].Updated = discover.Turn{State: discover.TurnWaiting, WaitingFor: "question"}, now.Add(-90*time.Minute)
-		run(env, strings.Fields(args)...)
+		Run(t.Context(), env, strings.Fields(args)...)
 		lines := strings.Split(out.stdout.String(), "\n")
 		if want == 1 != strings.HasPrefix(lines[1], "aaaaaaaa-1 ") {
 			t.Errorf("%s:\n%s", args, out.stdout.String())

@@ -89,7 +89,7 @@ func TestWatchIsAskedFor(t *testing.T) {
 	} {
 		env, out := testEnv(t)
 		env.Terminal = true // but it is no file
-		if got := run(env, strings.Fields(args)...); got != 2 || !strings.Contains(out.stderr.String(), want) {
+		if got := Run(t.Context(), env, strings.Fields(args)...); got != 2 || !strings.Contains(out.stderr.String(), want) {
 			t.Errorf("%s: exit %d, %s", args, got, out.stderr.String())
 		}
 	}

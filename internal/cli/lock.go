@@ -114,7 +114,7 @@ func (c *call) declare(ctx context.Context, places []*lock.Place, o *lockOptions
 			return errors.Join(err, c.undeclare(context.WithoutCancel(ctx), store, places[:len(locks)], d))
 		}
 		for _, l := range x.locks {
-			c.say("warning", whoLocks(l)+"; the lock affects only later commands")
+			c.warning(whoLocks(l) + "; the lock affects only later commands")
 		}
 		locks = append(locks, lock.Lock{Kind: lock.Stated, Dir: place.Top, Declared: &d})
 	}

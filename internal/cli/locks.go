@@ -60,7 +60,7 @@ func (env Env) locks(ctx context.Context, o *common) error {
 	}
 	err = env.warn(r.Warnings)
 	if bad != nil {
-		env.say("warning", bad.Error())
+		env.warning(bad.Error())
 		err = errPartial
 	}
 	return err

@@ -38,7 +38,7 @@ func working(env Env) Env {
 
 func TestStatusShowsProcesses(t *testing.T) {
 	env, out := testEnv(t)
-	if got := run(working(env), "status", "aaaaaaaa-1", "--json"); got != 0 {
+	if got := Run(t.Context(), working(env), "status", "aaaaaaaa-1", "--json"); got != 0 {
 		t.Fatalf("exit %d: %s", got, out.stderr.String())
 	}
 	valid(t, "session", out.stdout.String())
@@ -68,11 +68,11 @@ func TestStatusShowsProcesses(t *testing.T) {
 func TestAliveAndCurrentShowNoProcesses(t *testing.T) {
 	env, out := testEnv(t)
 	env = working(env)
-	if got := run(env, "status", "aaaaaaaa-1", "--alive"); got != 0 || out.stdout.Len() > 0 {
+	if got := Run(t.Context(), env, "status", "aaaaaaaa-1", "--alive"); got != 0 || out.stdout.Len() > 0 {
 		t.Errorf("exit %d: %s", got, out.stdout.String())
 	}
 	env.PID = 12
-	if got := run(env, "current", "--json"); got != 0 || strings.Contains(out.stdout.String(), "processes") {
+	if got := Run(t.Context(), env, "current", "--json"); got != 0 || strings.Contains(out.stdout.String(), "processes") {
 		t.Errorf("exit %d: %s", got, out.stdout.String())
 	}
 }
@@ -86,7 +86,7 @@ func TestStatusShowsChanges(t *testing.T) {
 	codex.records[1].Dir = repo
 	status := func(args ...string) string {
 		out.stdout.Reset()
-		if got := run(env, append([]string{"status", "aaaaaaaa-2"}, args...)...); got != 0 {
+		if got := Run(t.Context(), env, append([]string{"status", "aaaaaaaa-2"}, args...)...); got != 0 {
 			t.Fatalf("exit %d: %s", got, out.stderr.String())
 		}
 		return out.stdout.String()
@@ -134,7 +134,7 @@ func TestGitThatFails(t *testing.T) {
 	for _, args := range [][]string{{"status", "aaaaaaaa-2", "--json"}, {"list", "-a", "--wide", "--json"}, {"status", "aaaaaaaa-2"}} {
 		out.stdout.Reset()
 		out.stderr.Reset()
-		got, warning := run(env, args...), repo+": what is not committed is not known: "
+		got, warning := Run(t.Context(), env, args...), repo+": what is not committed is not known: "
 		if said := out.stderr.String(); got != 6 || strings.Count(said, warning) != 1 || !strings.Contains(said, "version") {
 			t.Errorf("%q: exit %d: %s", args, got, said)
 		}
@@ -165,7 +165,7 @@ func TestGoneProcessIsLeftOut(t *testing.T) {
 func TestListWide(t *testing.T) {
 	env, out := testEnv(t)
 	env = working(env)
-	if got := run(env, "list", "--wide", "--json"); got != 0 {
+	if got := Run(t.Context(), env, "list", "--wide", "--json"); got != 0 {
 		t.Fatalf("exit %d: %s", got, out.stderr.String())
 	}
 	valid(t, "sessions", out.stdout.String())
@@ -183,16 +183,16 @@ func TestListWide(t *testing.T) {
 		t.Errorf("%v", out.stdout.String())
 	}
 	out.stdout.Reset()
-	if got := run(env, "list", "--wide"); got != 0 || !strings.Contains(out.stdout.String(), "    1m  1m30s  4.0 MiB  3000 ") {
+	if got := Run(t.Context(), env, "list", "--wide"); got != 0 || !strings.Contains(out.stdout.String(), "    1m  1m30s  4.0 MiB  3000 ") {
 		t.Errorf("exit %d:\n%s", got, out.stdout.String())
 	}
 	for _, form := range []string{"-q", "--format={{.id}}"} {
-		if got := run(env, "list", "--wide", form); got != 2 {
+		if got := Run(t.Context(), env, "list", "--wide", form); got != 2 {
 			t.Errorf("%s: exit %d", form, got)
 		}
 	}
 	out.stdout.Reset()
-	if got := run(env, "list", "--wide", "--group", "none", "--json"); got != 0 || out.stdout.String() != "[]\n" {
+	if got := Run(t.Context(), env, "list", "--wide", "--group", "none", "--json"); got != 0 || out.stdout.String() != "[]\n" {
 		t.Errorf("exit %d: %q", got, out.stdout.String())
 	}
 }
@@ -210,7 +210,7 @@ func TestGitRunsOnDemand(t *testing.T) {
 	env.Environ = []string{"PATH=" + bin}
 	runs := func(args string) bool {
 		out.stdout.Reset()
-		if got := run(env, strings.Fields(args)...); got != 0 {
+		if got := Run(t.Context(), env, strings.Fields(args)...); got != 0 {
 			t.Fatalf("%s: exit %d: %s", args, got, out.stderr.String())
 		}
 		_, err := os.Stat(ran)

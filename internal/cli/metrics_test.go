@@ -80,7 +80,7 @@ func meteredEnv(t *testing.T) (Env, *captured) {
 // scan duration and unreadable stores; each process and each token counts once.
 func TestMetrics(t *testing.T) {
 	env, out := meteredEnv(t)
-	if got := run(env, "metrics"); got != 0 || out.stderr.Len() > 0 {
+	if got := Run(t.Context(), env, "metrics"); got != 0 || out.stderr.Len() > 0 {
 		t.Fatalf("exit %d, %s", got, out.stderr.String())
 	}
 	got := samples(t, out.stdout.String())
@@ -136,7 +136,7 @@ func TestMetricsCountTokensOnce(t *testing.T) {
 		want  float64
 	}{{nil, 300}, {[]string{"--tokens"}, 200}} {
 		out.stdout.Reset()
-		run(env, append([]string{"metrics", "--adapter", "codex", "--since", "all"}, test.flags...)...)
+		Run(t.Context(), env, append([]string{"metrics", "--adapter", "codex", "--since", "all"}, test.flags...)...)
 		if samples(t, out.stdout.String())["tokens adapter=codex kind=in"] != test.want {
 			t.Error(test.flags, out.stdout.String())
 		}
@@ -148,7 +148,7 @@ func TestMetricsCountTokensOnce(t *testing.T) {
 
 func TestMetricsOfWhatCannotBeRead(t *testing.T) {
 	env, out := testEnv(t)
-	if got := run(broken(env), "metrics"); got != 6 || !strings.Contains(out.stderr.String(), "warning: codex: ") {
+	if got := Run(t.Context(), broken(env), "metrics"); got != 6 || !strings.Contains(out.stderr.String(), "warning: codex: ") {
 		t.Errorf("exit %d, %s", got, out.stderr.String())
 	}
 	if got := samples(t, out.stdout.String())["unreadable adapter=codex"]; got != 1 {
@@ -168,7 +168,7 @@ func TestMetricsIntoAFile(t *testing.T) {
 		}
 		old, _ := os.Open(file) // whoever reads it
 		env, out := testEnv(t)
-		if got := run(env, "metrics", "--output", file); got != 0 || out.stdout.Len() > 0 {
+		if got := Run(t.Context(), env, "metrics", "--output", file); got != 0 || out.stdout.Len() > 0 {
 			t.Fatalf("exit %d, %s%s", got, out.stdout.String(), out.stderr.String())
 		}
 		text, err := os.ReadFile(file)
@@ -193,7 +193,7 @@ func TestMetricsIntoAFile(t *testing.T) {
 		"--output " + dir: 2, "--output " + os.DevNull: 2, "--output " + dir + "/none/x": 2, "--since soon": 2, "--adapter x": 2, "x": 2, "--output=": 2,
 	} {
 		env, out := testEnv(t)
-		if got := run(env, append([]string{"metrics"}, strings.Fields(args)...)...); got != want {
+		if got := Run(t.Context(), env, append([]string{"metrics"}, strings.Fields(args)...)...); got != want {
 			t.Errorf("%s: exit %d, %s", args, got, out.stderr.String())
 		}
 	}

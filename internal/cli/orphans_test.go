@@ -28,7 +28,7 @@ func orphanEnv(t *testing.T) (Env, *captured) {
 // list --orphans names the processes and their ports that dead sessions left behind.
 func TestListOrphans(t *testing.T) {
 	env, out := orphanEnv(t)
-	if got := run(env, "list", "--orphans"); got != 0 || out.stderr.Len() > 0 {
+	if got := Run(t.Context(), env, "list", "--orphans"); got != 0 || out.stderr.Len() > 0 {
 		t.Fatalf("exit %d, %s", got, out.stderr.String())
 	}
 	want := `PID  PPID  AGENT  SESSION     AGE    CPU   MEMORY  PORTS      COMMAND
@@ -40,27 +40,27 @@ func TestListOrphans(t *testing.T) {
 	}
 	out.stdout.Reset()
 	env.Width = 60
-	if run(env, "list", "--orphans"); !strings.Contains(out.stdout.String(), "  3000,8080  serve -a x\n") {
+	if Run(t.Context(), env, "list", "--orphans"); !strings.Contains(out.stdout.String(), "  3000,8080  serve -a x\n") {
 		t.Errorf("narrow:\n%s", out.stdout.String())
 	}
 	out.stdout.Reset()
-	if run(env, "ls", "--orphans", "-q"); out.stdout.String() != "30\n31\n" {
+	if Run(t.Context(), env, "ls", "--orphans", "-q"); out.stdout.String() != "30\n31\n" {
 		t.Errorf("quiet: %q", out.stdout.String())
 	}
 	out.stdout.Reset()
-	run(env, "list", "--orphans", "--json")
+	Run(t.Context(), env, "list", "--orphans", "--json")
 	valid(t, "orphans", out.stdout.String())
 	if !strings.Contains(out.stdout.String(), `"cpu":90,"memory":5242880,"ports":[3000,8080]`) {
 		t.Errorf("%s", out.stdout.String())
 	}
 	out.stdout.Reset()
-	if run(env, "list", "--orphans", "--json", "--adapter", "claude-code"); out.stdout.String() != "[]\n" {
+	if Run(t.Context(), env, "list", "--orphans", "--json", "--adapter", "claude-code"); out.stdout.String() != "[]\n" {
 		t.Errorf("of another agent: %s", out.stdout.String())
 	}
 	codex := env.Adapters[1].(marking)
 	codex.warning = errStore
 	env.Adapters[1] = codex
-	if got := run(env, "list", "--orphans"); got != 6 || !strings.Contains(out.stderr.String(), "warning: codex: ") {
+	if got := Run(t.Context(), env, "list", "--orphans"); got != 6 || !strings.Contains(out.stderr.String(), "warning: codex: ") {
 		t.Errorf("with a store that cannot be read: exit %d, %s", got, out.stderr.String())
 	}
 }
@@ -83,20 +83,20 @@ func TestOrphansAreAskedFor(t *testing.T) {
 		{"stop --orphans --dry-run", 0, ""},
 	} {
 		env, out := orphanEnv(t)
-		if got := run(env, strings.Fields(tc.args)...); got != tc.exit || !strings.Contains(out.stderr.String(), tc.says) {
+		if got := Run(t.Context(), env, strings.Fields(tc.args)...); got != tc.exit || !strings.Contains(out.stderr.String(), tc.says) {
 			t.Errorf("%s: exit %d, %s", tc.args, got, out.stderr.String())
 		}
 	}
 	env, out := orphanEnv(t)
-	run(env, "stop", "--orphans", "--dry-run")
+	Run(t.Context(), env, "stop", "--orphans", "--dry-run")
 	if want := "aaaaaaaa-2  would be stopped (SIGTERM to pid 30, SIGTERM to pid 31)\n"; out.stdout.String() != want {
 		t.Errorf("%s", out.stdout.String())
 	}
 	out.stdout.Reset()
-	run(env, "stop", "--orphans", "--dry-run", "--json")
+	Run(t.Context(), env, "stop", "--orphans", "--dry-run", "--json")
 	valid(t, "stops", out.stdout.String())
 	env.Terminal, env.Stdin = true, strings.NewReader("n\n")
-	if got := run(env, "stop", "--orphans"); got != 8 || !strings.Contains(out.stderr.String(), "end these? [y/N] ") ||
+	if got := Run(t.Context(), env, "stop", "--orphans"); got != 8 || !strings.Contains(out.stderr.String(), "end these? [y/N] ") ||
 		!strings.Contains(out.stderr.String(), "/opt/serve") {
 		t.Errorf("exit %d, %s", got, out.stderr.String())
 	}

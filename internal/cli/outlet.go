@@ -43,7 +43,7 @@ func (env Env) newOutlet(ctx context.Context, flag string, deliver func(context.
 					return
 				}
 				if err != nil {
-					env.say("warning", fmt.Sprintf("%s: %s of %s: %v", flag, d.event.Type, idOf(d.event.Session), err))
+					env.warning(fmt.Sprintf("%s: %s of %s: %v", flag, d.event.Type, idOf(d.event.Session), err))
 				}
 			case <-ctx.Done():
 				return
@@ -62,7 +62,7 @@ func (o *outlet) offer(d delivery) {
 		o.lost++
 		if !o.full {
 			o.full = true
-			o.env.say("warning", fmt.Sprintf("%s does not keep up: %d events wait, more are lost", o.flag, outletSize))
+			o.env.warning(fmt.Sprintf("%s does not keep up: %d events wait, more are lost", o.flag, outletSize))
 		}
 	}
 }
@@ -71,6 +71,6 @@ func (o *outlet) offer(d delivery) {
 func (o *outlet) end() {
 	o.worker.Wait()
 	if n := o.lost + o.cut + len(o.queue); n > 0 {
-		o.env.say("warning", fmt.Sprintf("%s: %d events were not delivered", o.flag, n))
+		o.env.warning(fmt.Sprintf("%s: %d events were not delivered", o.flag, n))
 	}
 }

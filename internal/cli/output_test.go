@@ -36,14 +36,14 @@ func TestOutputFollowsSchema(t *testing.T) {
 		"doctor --json":                      "doctor",
 	} {
 		env, out := testEnv(t)
-		if got := run(env, strings.Fields(args)...); got != 0 {
+		if got := Run(t.Context(), env, strings.Fields(args)...); got != 0 {
 			t.Errorf("%s: exit %d", args, got)
 		}
 		valid(t, name, out.stdout.String())
 	}
 	for _, args := range []string{"list --json x", "status --json nothing", "status --json cccccccc"} {
 		env, out := testEnv(t)
-		run(env, strings.Fields(args)...)
+		Run(t.Context(), env, strings.Fields(args)...)
 		valid(t, "error", out.stderr.String())
 	}
 }
@@ -64,7 +64,7 @@ func TestListSelects(t *testing.T) {
 		"--status waiting --status stopped": "aaaaaaaa-2 cccccccc cccccccc",
 	} {
 		env, out := testEnv(t)
-		if got := run(env, strings.Fields("list -q "+args)...); got != 0 {
+		if got := Run(t.Context(), env, strings.Fields("list -q "+args)...); got != 0 {
 			t.Errorf("%s: exit %d, %s", args, got, out.stderr.String())
 		}
 		if got := strings.Join(strings.Fields(out.stdout.String()), " "); got != want {
@@ -89,7 +89,7 @@ func TestListInDirectory(t *testing.T) {
 	}
 	for dir, want := range map[string]string{repo: "aaaaaaaa-1\n", sub: "aaaaaaaa-1\n", link: "aaaaaaaa-1\n", t.TempDir(): ""} {
 		out.stdout.Reset()
-		if run(env, "list", "-q", "--cwd", dir); out.stdout.String() != want {
+		if Run(t.Context(), env, "list", "-q", "--cwd", dir); out.stdout.String() != want {
 			t.Errorf("%s: %q", dir, out.stdout.String())
 		}
 	}
@@ -110,7 +110,7 @@ func TestEmptyListSpeaksOnTerminalOnly(t *testing.T) {
 	} {
 		out.stderr.Reset()
 		env.Width = tc.width
-		if got := run(env, strings.Fields(tc.args)...); got != 0 || out.stdout.Len() > 0 || out.stderr.String() != tc.want {
+		if got := Run(t.Context(), env, strings.Fields(tc.args)...); got != 0 || out.stdout.Len() > 0 || out.stderr.String() != tc.want {
 			t.Errorf("%+v: %d %q %q", tc, got, out.stdout.String(), out.stderr.String())
 		}
 	}
@@ -125,14 +125,14 @@ func TestStatusOfProcess(t *testing.T) {
 		Strength: discover.Exact, Kind: "writer-lock",
 	})
 	env.Adapters = []discover.Adapter{s}
-	if run(env, "status", "pid:10", "--json"); strings.Count(out.stdout.String(), "\n") != 2 {
+	if Run(t.Context(), env, "status", "pid:10", "--json"); strings.Count(out.stdout.String(), "\n") != 2 {
 		t.Errorf("two sessions: %s", out.stdout.String())
 	}
 	for line := range strings.Lines(out.stdout.String()) {
 		valid(t, "session", line)
 	}
 	out.stdout.Reset()
-	if run(env, "status", "pid:10"); strings.Count(out.stdout.String(), "\nid  ")+strings.Count("\n"+out.stdout.String(), "\nid  ") < 3 {
+	if Run(t.Context(), env, "status", "pid:10"); strings.Count(out.stdout.String(), "\nid  ")+strings.Count("\n"+out.stdout.String(), "\nid  ") < 3 {
 		t.Errorf("two blocks: %s", out.stdout.String())
 	}
 }
@@ -148,7 +148,7 @@ func TestCurrent(t *testing.T) {
 	} {
 		env, out := testEnv(t)
 		env.PID = pid
-		if got := run(env, "current", "-q"); got != tc.exit || out.stdout.String() != tc.stdout || out.stderr.String() != tc.err {
+		if got := Run(t.Context(), env, "current", "-q"); got != tc.exit || out.stdout.String() != tc.stdout || out.stderr.String() != tc.err {
 			t.Errorf("pid %d: exit %d, %q, %q", pid, got, out.stdout.String(), out.stderr.String())
 		}
 	}
@@ -172,7 +172,7 @@ func TestVersion(t *testing.T) {
 	}
 	env, out := testEnv(t)
 	env.Version = "v1.2.3"
-	if run(env, "version"); !strings.HasPrefix(out.stdout.String(), "agentctl v1.2.3 (go1.") {
+	if Run(t.Context(), env, "version"); !strings.HasPrefix(out.stdout.String(), "agentctl v1.2.3 (go1.") {
 		t.Error(out.stdout.String())
 	}
 }
@@ -204,7 +204,7 @@ func TestDoctor(t *testing.T) {
 	}
 	env, out := testEnv(t)
 	env = setenv(env, "PATH", strings.Join([]string{filepath.Join(root, "empty"), bin, filepath.Join(pkg, "bin"), "relative"}, ":"))
-	if got := run(env, "doctor", "--json"); got != 0 {
+	if got := Run(t.Context(), env, "doctor", "--json"); got != 0 {
 		t.Fatalf("exit %d, %s", got, out.stderr.String())
 	}
 	var f findings
@@ -236,7 +236,7 @@ func TestDoctor(t *testing.T) {
 		t.Error("the program was run")
 	}
 	out.stdout.Reset()
-	run(env, "doctor")
+	Run(t.Context(), env, "doctor")
 	for _, want := range []string{"\ncodex\n  program   " + bin, "version 1.2.3-rc.1\n", "  program   none in PATH\n", "  file      none (looked for ", "  go-ps     7 compared, 1 difference\n            pid 12 (x) R 1): missing in go-ps\n"} {
 		if !strings.Contains("\n"+out.stdout.String(), want) {
 			t.Errorf("no %q in\n%s", want, out.stdout.String())

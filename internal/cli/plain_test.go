@@ -25,7 +25,7 @@ func TestNoSystemCallInMessages(t *testing.T) {
 		"hooks status nowhere", "hooks install nowhere", "wait --cwd nowhere", "resume aaaaaaaa-2 x", "metrics --output nowhere/x",
 	} {
 		env, out := testEnv(t)
-		run(env, strings.Fields(args)...)
+		Run(t.Context(), env, strings.Fields(args)...)
 		if said := out.stderr.String(); said == "" || call.MatchString(said) {
 			t.Errorf("%s: %q", args, said)
 		}
@@ -44,7 +44,7 @@ func TestAmbiguityIsShort(t *testing.T) {
 		codex.records = append(codex.records, r)
 	}
 	env.Adapters[1] = codex
-	if got := run(env, "status", "eeee"); got != exitAmbiguous {
+	if got := Run(t.Context(), env, "status", "eeee"); got != exitAmbiguous {
 		t.Fatalf("exit %d", got)
 	}
 	lines := strings.Split(strings.TrimSpace(out.stderr.String()), "\n")
@@ -88,15 +88,15 @@ func TestTimesInMessages(t *testing.T) {
 		t.Errorf("%s, want %s", got, want)
 	}
 	env, out := testEnv(t)
-	if code := run(env, "lock", ".", "--by", "ana", "--reason", "x"); code != exitOK {
+	if code := Run(t.Context(), env, "lock", ".", "--by", "ana", "--reason", "x"); code != exitOK {
 		t.Fatalf("exit %d, %s", code, out.stderr.String())
 	}
-	if code := run(env, "guard"); code != exitConflict || strings.Contains(out.stderr.String(), "Z") || strings.Contains(out.stderr.String(), "--no-verify") {
+	if code := Run(t.Context(), env, "guard"); code != exitConflict || strings.Contains(out.stderr.String(), "Z") || strings.Contains(out.stderr.String(), "--no-verify") {
 		t.Errorf("exit %d, %s", code, out.stderr.String())
 	}
 	// Git asks a hook of the person's own.
 	out.stderr.Reset()
-	if run(setenv(env, "GIT_INDEX_FILE", ".git/index"), "guard"); !strings.Contains(out.stderr.String(), "wait for it, or override: git commit --no-verify") {
+	if Run(t.Context(), setenv(env, "GIT_INDEX_FILE", ".git/index"), "guard"); !strings.Contains(out.stderr.String(), "wait for it, or override: git commit --no-verify") {
 		t.Errorf("inside of a commit: %s", out.stderr.String())
 	}
 	// A branch that begins where we are has changed no file.
@@ -104,7 +104,7 @@ func TestTimesInMessages(t *testing.T) {
 		"-- 1111 1111 1": "", "-- 1111 2222 1": "have just changed", "-- 1111 1111 0": "have just changed", "": "have just changed",
 	} {
 		out.stderr.Reset()
-		if code := run(env, strings.Fields("hooks run post-checkout "+args)...); code != exitOK || !strings.Contains(out.stderr.String(), says) || says == "" && out.stderr.Len() > 0 {
+		if code := Run(t.Context(), env, strings.Fields("hooks run post-checkout "+args)...); code != exitOK || !strings.Contains(out.stderr.String(), says) || says == "" && out.stderr.Len() > 0 {
 			t.Errorf("%s: exit %d, %s", args, code, out.stderr.String())
 		}
 	}

@@ -116,7 +116,7 @@ func TestEveryPrintedIDIsTaken(t *testing.T) {
 			out.stdout.Reset()
 			out.stderr.Reset()
 			env.Width, env.Height = width, 1000
-			run(env, args...)
+			Run(t.Context(), env, args...)
 			printed := id.FindAllString(out.stdout.String()+out.stderr.String(), -1)
 			if len(printed) == 0 && args[0] != "logs" && args[0] != "resume" {
 				t.Errorf("%d columns, %q: no ID in %q %q", width, args, out.stdout.String(), out.stderr.String())
@@ -129,7 +129,7 @@ func TestEveryPrintedIDIsTaken(t *testing.T) {
 				out.stdout.Reset()
 				out.stderr.Reset()
 				var session struct{ ID string }
-				if code := run(env, "status", arg, "--json"); code != 0 {
+				if code := Run(t.Context(), env, "status", arg, "--json"); code != 0 {
 					t.Errorf("%d columns, %q: prints %s, which status refuses: %d, %s", width, args, arg, code, out.stderr.String())
 				} else if err := json.Unmarshal(out.stdout.Bytes(), &session); err != nil || !strings.HasPrefix(session.ID, arg) {
 					t.Errorf("%s is taken for %q, %v", arg, session.ID, err)

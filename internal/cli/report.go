@@ -26,6 +26,9 @@ type reporter struct {
 	warned map[string]bool
 }
 
+// newReporter makes a reporter that writes to out.
+func newReporter(out io.Writer) *reporter { return &reporter{out: out} }
+
 // say reports something: with --json the object, else a line of text.
 func (r *reporter) say(o output.Diagnostic, prefix, text string) {
 	if r.json {

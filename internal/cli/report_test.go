@@ -57,7 +57,7 @@ func TestStderrIsJSON(t *testing.T) {
 			}
 			env, out := testEnv(t)
 			env.Interactive = true
-			exit := run(broken(env), args...)
+			exit := Run(t.Context(), broken(env), args...)
 			list := reports(t, strings.Join(args, " "), out.stderr.String())
 			for _, line := range list {
 				if kind := kindOf(line); !checked[kind] { // the schema takes a while
@@ -97,7 +97,7 @@ func takesNothing(c *cli.Command, tail string) bool {
 // An ambiguous ID is answered with the sessions that it matches.
 func TestCandidatesInJSON(t *testing.T) {
 	env, out := testEnv(t)
-	run(env, "status", "aaaaaaaa", "--json")
+	Run(t.Context(), env, "status", "aaaaaaaa", "--json")
 	list := reports(t, "status", out.stderr.String())
 	if len(list) != 1 || list[0].Error == nil || len(list[0].Error.Candidates) != 2 {
 		t.Fatalf("%q", out.stderr.String())
@@ -114,7 +114,7 @@ func TestCandidatesInJSON(t *testing.T) {
 // What a warning is about is in members of its own.
 func TestWarningsInJSON(t *testing.T) {
 	env, out := testEnv(t)
-	run(broken(env), "list", "-a", "--json")
+	Run(t.Context(), broken(env), "list", "-a", "--json")
 	list := reports(t, "list", out.stderr.String())
 	if len(list) != 1 || list[0].Warning == nil || list[0].Warning.Adapter != "codex" || list[0].Warning.Path != "/h/codex/sessions" {
 		t.Errorf("%q", out.stderr.String())
@@ -128,7 +128,7 @@ func TestValueOfAFlagAsksForNoJSON(t *testing.T) {
 		"list --json --bogus": true, "status -- --json": false,
 	} {
 		env, out := testEnv(t)
-		run(env, strings.Fields(args)...)
+		Run(t.Context(), env, strings.Fields(args)...)
 		if got := strings.HasPrefix(out.stderr.String(), "{"); got != want {
 			t.Errorf("%s: %q", args, out.stderr.String())
 		}
@@ -155,7 +155,7 @@ func TestScriptOutput(t *testing.T) {
 // Nothing is written behind a progress line: it is erased first, and comes back later.
 func TestProgressGivesWay(t *testing.T) {
 	var stderr locked
-	r := &reporter{out: &stderr}
+	r := newReporter(&stderr)
 	r.progress("waiting, 1s …")
 	r.warning(output.Warning{Message: "careful"})
 	r.progress("waiting, 2s …")

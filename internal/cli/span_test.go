@@ -39,7 +39,7 @@ func TestSpanFlags(t *testing.T) {
 		"resume aaaaaaaa-2 x --timeout 0", "wait aaaaaaaa-1 --timeout 5", "stop aaaaaaaa-1 --timeout 0s", "stop --older-than 0d", "lock . --for 0",
 	} {
 		env, out := testEnv(t)
-		if got := run(env, strings.Fields(args)...); got != exitUsage || !strings.Contains(out.stderr.String(), "use a duration such as 90s, 30m, 1h30m, 2d or 1w") {
+		if got := Run(t.Context(), env, strings.Fields(args)...); got != exitUsage || !strings.Contains(out.stderr.String(), "use a duration such as 90s, 30m, 1h30m, 2d or 1w") {
 			t.Errorf("%s: exit %d, %s", args, got, out.stderr.String())
 		}
 	}
@@ -48,11 +48,11 @@ func TestSpanFlags(t *testing.T) {
 // A command that is an empty variable of a script's leaves no lock behind.
 func TestLockWithoutItsCommand(t *testing.T) {
 	env, out := testEnv(t)
-	if got := run(env, "lock", t.TempDir(), "--"); got != exitUsage || !strings.Contains(out.stderr.String(), "no command follows --") {
+	if got := Run(t.Context(), env, "lock", t.TempDir(), "--"); got != exitUsage || !strings.Contains(out.stderr.String(), "no command follows --") {
 		t.Errorf("exit %d, %s", got, out.stderr.String())
 	}
 	out.stdout.Reset()
-	if run(env, "locks", "--json"); strings.Contains(out.stdout.String(), "declared") {
+	if Run(t.Context(), env, "locks", "--json"); strings.Contains(out.stdout.String(), "declared") {
 		t.Error(out.stdout.String())
 	}
 }

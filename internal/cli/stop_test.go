@@ -38,7 +38,7 @@ func TestStopIsAsked(t *testing.T) {
 		{"stop --all --group none --yes -q", 0, ""},
 	} {
 		env, out := testEnv(t)
-		if got := run(env, strings.Fields(tc.args)...); got != tc.exit {
+		if got := Run(t.Context(), env, strings.Fields(tc.args)...); got != tc.exit {
 			t.Errorf("%s: exit %d, want %d; %s", tc.args, got, tc.exit, out.stderr.String())
 		}
 		if stderr := out.stderr.String(); tc.says == "" && stderr != "" || !strings.Contains(stderr, tc.says) {
@@ -63,7 +63,7 @@ func TestStopSelects(t *testing.T) {
 		"--older-than 1m --all --group nothing": "",
 	} {
 		env, out := testEnv(t)
-		exit := run(env, append([]string{"stop", "--dry-run"}, strings.Fields(args)...)...)
+		exit := Run(t.Context(), env, append([]string{"stop", "--dry-run"}, strings.Fields(args)...)...)
 		var got []string
 		for line := range strings.Lines(out.stdout.String()) {
 			id, _, _ := strings.Cut(line, "  ")
@@ -77,7 +77,7 @@ func TestStopSelects(t *testing.T) {
 		}
 		if args == "--all" {
 			out.stdout.Reset()
-			run(env, "stop", "--dry-run", "--all", "--json")
+			Run(t.Context(), env, "stop", "--dry-run", "--all", "--json")
 			valid(t, "stops", out.stdout.String())
 		}
 	}
@@ -115,7 +115,7 @@ func TestStopAsks(t *testing.T) {
 	for answer, want := range map[string]int{"n\n": 8, "\n": 8, "": 8, "yes, all\n": 8, "y\n": 1, " YES\n": 1} {
 		env, out := testEnv(t)
 		env.Terminal, env.Stdin = true, strings.NewReader(answer)
-		if got := run(env, "stop", "--all"); got != want {
+		if got := Run(t.Context(), env, "stop", "--all"); got != want {
 			t.Errorf("%q: exit %d, want %d; %s", answer, got, want, out.stderr.String())
 		}
 		if !strings.Contains(out.stderr.String(), "stop these? [y/N] ") || !strings.Contains(out.stderr.String(), "claude-code") {

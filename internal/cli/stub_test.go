@@ -131,7 +131,7 @@ func testEnv(t *testing.T) (Env, *captured) {
 	}
 	vars := map[string]string{"HOME": t.TempDir()}
 	return Env{
-		Stdout: &out.stdout, Stderr: &out.stderr, report: &reporter{out: &out.stderr},
+		Stdout: &out.stdout, Stderr: &out.stderr, report: newReporter(&out.stderr),
 		Getenv: func(k string) string { return vars[k] },
 		Now:    func() time.Time { return now }, PID: 1000,
 		Adapters: []discover.Adapter{claude, codex},
@@ -143,9 +143,6 @@ func testEnv(t *testing.T) (Env, *captured) {
 }
 
 type captured struct{ stdout, stderr bytes.Buffer }
-
-// run runs one command line in env and returns its exit code.
-func run(env Env, args ...string) int { return Main(append([]string{"agentctl"}, args...), env) }
 
 // setenv adds to the environment.
 func setenv(env Env, pairs ...string) Env {

@@ -52,10 +52,10 @@ func talkative(t *testing.T) (Env, *captured) {
 }
 
 // peeked runs a command line and returns what it prints and how it ends.
-func peeked(env Env, out *captured, words string) (stdout, stderr string, exit int) {
+func peeked(t *testing.T, env Env, out *captured, words string) (stdout, stderr string, exit int) {
 	out.stdout.Reset()
 	out.stderr.Reset()
-	exit = run(env, strings.Fields(words)...)
+	exit = Run(t.Context(), env, strings.Fields(words)...)
 	return out.stdout.String(), out.stderr.String(), exit
 }
 
@@ -96,7 +96,7 @@ assistant  2026-11-20 11:10:00 (50m ago)
 		"logs x --adapter nobody":               {exit: 2},
 		"logs aaaaaaaa-1 --adapter claude-code": {exit: 3},
 	} {
-		stdout, stderr, exit := peeked(env, out, words)
+		stdout, stderr, exit := peeked(t, env, out, words)
 		if exit != want.exit || stdout != want.stdout || exit < 2 && stderr != want.stderr {
 			t.Errorf("%s: exit %d\n%s%s", words, exit, stdout, stderr)
 		}
@@ -111,16 +111,16 @@ func TestPeekAsJSON(t *testing.T) {
 		says("610b…", discover.User, "make the tests pass", 0), pending("toolu_01", "npm test", -4120*time.Millisecond),
 	}
 	s.claims[1].Turn = &discover.Turn{State: discover.TurnWaiting, WaitingFor: "permission"}
-	stdout, stderr, exit := peeked(env, out, "peek aaaaaaaa-1 --json")
+	stdout, stderr, exit := peeked(t, env, out, "peek aaaaaaaa-1 --json")
 	if exit != 0 || stderr != "" || !strings.Contains(doc(t, "json.md"), "```json messages\n"+stdout+"```\n") {
 		t.Errorf("exit %d, the document has something else than\n%s%s", exit, stdout, stderr)
 	}
 	valid(t, "messages", stdout)
-	if stdout, _, _ := peeked(env, out, "peek aaaaaaaa-1 -n1"); !strings.HasSuffix(stdout, "⏺ Bash  npm test  waiting for permission\n") {
+	if stdout, _, _ := peeked(t, env, out, "peek aaaaaaaa-1 -n1"); !strings.HasSuffix(stdout, "⏺ Bash  npm test  waiting for permission\n") {
 		t.Error(stdout)
 	}
 	s.said["aaaaaaaa-1"] = s.said["aaaaaaaa-1"][:1]
-	if stdout, _, _ := peeked(env, out, "peek aaaaaaaa-1"); !strings.HasSuffix(stdout, "  make the tests pass\n\nwaiting for permission\n") {
+	if stdout, _, _ := peeked(t, env, out, "peek aaaaaaaa-1"); !strings.HasSuffix(stdout, "  make the tests pass\n\nwaiting for permission\n") {
 		t.Error(stdout)
 	}
 }
@@ -142,16 +142,16 @@ assistant  2026-11-20 11:54:00 (6m ago)
 [eeeeeeee-2] user  2026-11-20 11:55:00 (5m ago)
   five
 `
-	if stdout, stderr, exit := peeked(env, out, "peek aaaaaaaa-2 --children"); exit != 0 || stdout != want {
+	if stdout, stderr, exit := peeked(t, env, out, "peek aaaaaaaa-2 --children"); exit != 0 || stdout != want {
 		t.Errorf("exit %d\n%s%s", exit, stdout, stderr)
 	}
-	stdout, _, _ := peeked(env, out, "peek aaaaaaaa-2 --children -n2 --json")
+	stdout, _, _ := peeked(t, env, out, "peek aaaaaaaa-2 --children -n2 --json")
 	valid(t, "messages", stdout)
 	var list []struct{ ID, Session string }
 	if err := json.Unmarshal([]byte(stdout), &list); err != nil || fmt.Sprint(list) != "[{d aaaaaaaa-2} {e eeeeeeee-2}]" {
 		t.Errorf("%v, %v", list, err)
 	}
-	followed, _, exit := peeked(env, out, "logs -f aaaaaaaa-2 --children --json")
+	followed, _, exit := peeked(t, env, out, "logs -f aaaaaaaa-2 --children --json")
 	if exit != 0 || strings.Count(followed, "\n") != 5 || !strings.Contains(followed, `{"id":"c","session":"eeeeeeee-1"`) {
 		t.Errorf("exit %d\n%s", exit, followed)
 	}
@@ -167,7 +167,7 @@ func TestPeekOfATornTranscript(t *testing.T) {
 		"peek aaaaaaaa-2": 6, "peek aaaaaaaa-2 --json": 6, "logs -f aaaaaaaa-2": 6, "logs -f cccccccc@/w/b": 1,
 		"peek -n2 aaaaaaaa-2": 0, // what is torn is further back
 	} {
-		stdout, stderr, got := peeked(env, out, words)
+		stdout, stderr, got := peeked(t, env, out, words)
 		if n := strings.Count(strings.ReplaceAll(stderr, `\u001b[2J`, ""), "codex: /h/x: line 7 is damaged"); got != exit || n != min(exit, 1) {
 			t.Errorf("%s: exit %d, %q, %q", words, got, stdout, stderr)
 		}
@@ -181,7 +181,7 @@ func TestPager(t *testing.T) {
 	env, out := talkative(t)
 	env.Width, env.Height, env.Environ = 80, 6, []string{"PATH=/usr/bin:/bin"}
 	env = setenv(env, "NO_COLOR", "1")
-	plain, _, _ := peeked(env, out, "peek aaaaaaaa-1 --no-pager")
+	plain, _, _ := peeked(t, env, out, "peek aaaaaaaa-1 --no-pager")
 	marked := "P" + strings.ReplaceAll(strings.TrimSuffix(plain, "\n"), "\n", "\nP") + "\n"
 	for _, tc := range []struct {
 		vars   string
@@ -208,17 +208,17 @@ func TestPager(t *testing.T) {
 			env.Environ = append(env.Environ, strings.TrimSpace(less))
 		}
 		env.Environ = append(env.Environ, "PAGER="+pager)
-		if stdout, _, exit := peeked(env, out, tc.words); exit != 0 || stdout != tc.want {
+		if stdout, _, exit := peeked(t, env, out, tc.words); exit != 0 || stdout != tc.want {
 			t.Errorf("%+v: exit %d\n%s", tc, exit, stdout)
 		}
 	}
 	env.Environ = []string{"PATH=" + t.TempDir()} // no less
-	if stdout, _, exit := peeked(env, out, "peek aaaaaaaa-1"); exit != 0 || stdout != plain {
+	if stdout, _, exit := peeked(t, env, out, "peek aaaaaaaa-1"); exit != 0 || stdout != plain {
 		t.Errorf("without less: exit %d\n%s", exit, stdout)
 	}
 	env = setenv(env, "TERM", "dumb")
 	env.Environ = []string{"PAGER=sed s/^/P/"}
-	if stdout, _, exit := peeked(env, out, "peek aaaaaaaa-1"); exit != 0 || stdout != plain {
+	if stdout, _, exit := peeked(t, env, out, "peek aaaaaaaa-1"); exit != 0 || stdout != plain {
 		t.Errorf("on a dumb terminal: exit %d\n%s", exit, stdout)
 	}
 }

@@ -77,7 +77,7 @@ func (c *call) unlockPlaces(ctx context.Context, places []*lock.Place, name stri
 		}
 		if err != nil && unread == nil { // it is the store's, and the same for each place
 			unread = err
-			c.say("warning", err.Error())
+			c.warning(err.Error())
 		}
 		if !o.force && len(locks) > 0 {
 			if err := c.ownLocks(ctx, place, locks, o.by); err != nil {
@@ -87,7 +87,7 @@ func (c *call) unlockPlaces(ctx context.Context, places []*lock.Place, name stri
 		all = append(all, locks...)
 	}
 	if len(all) == 0 {
-		return errors.Join(&failure{ending{exitNotFound, "not_found"}, "no declared lock on " + name, ""}, unread)
+		return errors.Join(notFound("no declared lock on "+name), unread)
 	}
 	return store.Remove(ctx, c.Now(), all...)
 }

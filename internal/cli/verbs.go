@@ -15,38 +15,9 @@ type verb struct {
 	looks bool
 }
 
-// verbs are all commands, in the order of the help.
-func verbs() []verb {
-	return []verb{
-		{"list", newList, []string{"ls", "ps"}, true},
-		{"status", newStatus, []string{"show"}, true},
-		{"peek", newPeek, nil, true},
-		{"logs", newLogs, nil, true},
-		{"launch", newLaunch, nil, false},
-		{"resume", newResume, nil, true},
-		{"wait", newWait, nil, true},
-		{"events", newEvents, nil, true},
-		{"stop", newStop, nil, true},
-		{"current", newCurrent, nil, true},
-		{"guard", newGuard, nil, true},
-		{"lock", newLock, nil, true},
-		{"unlock", newUnlock, nil, true},
-		{"locks", newLocks, nil, true},
-		{"worktree", newWorktree, nil, true},
-		{"hooks", newHooks, nil, false},
-		{"metrics", newMetrics, nil, true},
-		{"doctor", newDoctor, nil, true},
-		{"schema", newSchema, nil, false},
-		{"completion", newCompletion, nil, false},
-		{"version", newVersion, nil, false},
-		{"__complete", newComplete, nil, false},
-	}
-}
-
 // called are the verbs that a command line, its verb first, is about: the one that it names, or all. To make them all, with
 // their flags, would cost each call a twentieth of its start, and to have the library go through these more.
-func called(args []string) []verb {
-	all := verbs()
+func called(all []verb, args []string) []verb {
 	for i, v := range all {
 		if len(args) > 0 && (v.name == args[0] || slices.Contains(v.aliases, args[0])) {
 			return all[i : i+1]

@@ -169,7 +169,7 @@ func (u until) met() string {
 func (env Env) conclude(w *waiting) error {
 	unknown, err := w.verdict()
 	if len(unknown) > 0 {
-		env.say("warning", "cannot tell how the last turn ended: "+strings.Join(unknown, ", "))
+		env.warning("cannot tell how the last turn ended: " + strings.Join(unknown, ", "))
 		if err == nil {
 			err = errPartial
 		}

@@ -51,7 +51,7 @@ func TestWorktreeOutputFollowsSchema(t *testing.T) {
 			if strings.Contains(args, " .") {
 				want = exitConflict
 			}
-			if got := run(env, strings.Fields(args)...); got != want {
+			if got := Run(t.Context(), env, strings.Fields(args)...); got != want {
 				t.Errorf("exit %d, %s", got, out.stderr.String())
 			}
 			valid(t, part, out.stdout.String())
@@ -66,7 +66,7 @@ func TestWorktreeOutputFollowsSchema(t *testing.T) {
 func TestWorktreeCleanBlind(t *testing.T) {
 	env, out := gitEnv(t)
 	env.Take = func(context.Context) (*proc.Table, error) { return nil, errors.New("no /proc") }
-	if got := run(env, "worktree", "clean", "fix", "--force"); got != exitFailed || !strings.Contains(out.stderr.String(), "whether it is in use is not known: processes: no /proc") {
+	if got := Run(t.Context(), env, "worktree", "clean", "fix", "--force"); got != exitFailed || !strings.Contains(out.stderr.String(), "whether it is in use is not known: processes: no /proc") {
 		t.Errorf("exit %d, %s", got, out.stderr.String())
 	}
 	if !isThere("wt") {
@@ -79,7 +79,7 @@ func TestWorktreePartial(t *testing.T) {
 	env, out := gitEnv(t)
 	for _, args := range []string{"worktree list", "worktree clean fix"} {
 		out.stderr.Reset()
-		if got := run(broken(env), strings.Fields(args)...); got != exitPartial || out.stdout.Len() == 0 {
+		if got := Run(t.Context(), broken(env), strings.Fields(args)...); got != exitPartial || out.stdout.Len() == 0 {
 			t.Errorf("%s: exit %d, %s", args, got, out.stderr.String())
 		}
 	}
@@ -93,7 +93,7 @@ func TestWorktreeInterrupted(t *testing.T) {
 	cancel()
 	env, _ := gitEnv(t)
 	for _, args := range []string{"worktree list", "worktree clean fix"} {
-		if got := env.main(ctx, strings.Fields(args)); got != exitInterrupted {
+		if got := Run(ctx, env, strings.Fields(args)...); got != exitInterrupted {
 			t.Errorf("%s: exit %d", args, got)
 		}
 	}
@@ -101,7 +101,7 @@ func TestWorktreeInterrupted(t *testing.T) {
 
 func TestCompleteWorktrees(t *testing.T) {
 	env, out := gitEnv(t)
-	if run(env, "__complete", "zsh", "worktree", "clean", ""); !strings.HasPrefix(out.stdout.String(), "fix\x00") || strings.Count(out.stdout.String(), "\x00") != 2 {
+	if Run(t.Context(), env, "__complete", "zsh", "worktree", "clean", ""); !strings.HasPrefix(out.stdout.String(), "fix\x00") || strings.Count(out.stdout.String(), "\x00") != 2 {
 		t.Errorf("%q", out.stdout.String())
 	}
 }
