@@ -25,7 +25,7 @@ type Agent struct {
 // nil), that is what is started.
 func (a Agent) ViaShim() Agent { a.shim = a.Shim != nil; return a }
 
-// In is the agent at work in another directory; use [Scanner.Dir] for one that it trusts.
+// In is the agent at work in another directory; use [World.Dir] for one that it trusts.
 func (a Agent) In(dir string) Agent { a.dir = dir; return a }
 
 // With is the agent with further variables in its environment; "KEY=" takes one away.

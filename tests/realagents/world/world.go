@@ -18,7 +18,7 @@ import (
 // patience bounds every wait, for a machine that is very busy. No test waits for it to pass.
 const patience = 5 * time.Minute
 
-// Scanner is one private home with the agents that live in it.
+// World is one private home with the agents that live in it.
 type World struct {
 	// Home is the agents' HOME; real path.
 	Home string
