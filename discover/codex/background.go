@@ -18,7 +18,7 @@ const (
 )
 
 // setBackgroundCommand gives a call of write_stdin the command that it is about.
-func (t *messageReader) setBackgroundCommand(c *discover.ToolCall, at int64) {
+func (b *MessageBuilder) setBackgroundCommand(c *discover.ToolCall, at int64) {
 	if c.Name != writeStdinTool || c.Brief != "" {
 		return
 	}
@@ -26,14 +26,13 @@ func (t *messageReader) setBackgroundCommand(c *discover.ToolCall, at int64) {
 	if number == "" {
 		return
 	}
-	key := t.path + "#" + number
-	command, known := t.commands[key]
+	command, known := b.commands[number]
 	if !known {
-		command = backgroundCommand(t.file.Head(at), number)
-		if t.commands == nil {
-			t.commands = map[string]string{}
+		command = backgroundCommand(b.file.Head(at), number)
+		if b.commands == nil {
+			b.commands = map[string]string{}
 		}
-		t.commands[key] = command
+		b.commands[number] = command
 	}
 	c.Brief = command
 }

@@ -176,7 +176,7 @@ func TestGapHidesAnOlderTurn(t *testing.T) {
 // Of another thread's compressed rollout no more than the beginning is unpacked to know whom it works for: what is damaged, or
 // takes long, comes after it. A first record that is longer than usual is unpacked further.
 func TestOriginOfAPackedRollout(t *testing.T) {
-	for name, instructions := range map[string]int{"short": 0, "long": 3 * ExpectedPrompt} {
+	for name, instructions := range map[string]int{"short": 0, "long": 3 * 24 << 10} {
 		meta := strings.NewReplacer(someID, threadB, `"cwd":"/w"`, `"instructions":"`+strings.Repeat("x", instructions)+`","cwd":"/w","parent_thread_id":"`+threadA+`"`)
 		packed := pack(t, append(rollout(meta.Replace(metaLine)), make([]byte, 80<<20)...))
 		w := newTestHome(t)

@@ -11,31 +11,18 @@ import (
 	"agentctl/discover/native"
 )
 
-// HistoryBase is where a rollout goes on from, as its first record says: so many bytes of another rollout (0.147 and later).
-type HistoryBase struct {
-	ID                  string // the last id in that rollout's name
-	EndByte, EndOrdinal int64  // the number of bytes, and the ordinal of the first record that is no longer meant
-}
-
-// ParseHistoryBase reads the member "history_base" of a first record.
-func ParseHistoryBase(o native.Object) HistoryBase {
-	return HistoryBase{
-		ID: ParseThreadID(o.Get("thread_id")), EndByte: o.Get("end_byte_offset").Int(), EndOrdinal: o.Get("end_ordinal_exclusive").Int(),
-	}
-}
-
 // baseSegment finds what the rollout with this first record goes on from.
-func (t *messageReader) baseSegment(r *Record) segment {
+func (m *messageReader) baseSegment(r *Record) segment {
 	h := ParseHistoryBase(r.Get("history_base").Object())
 	if h.ID == "" || h.EndByte <= 0 {
 		return segment{}
 	}
-	path, err := findRollout(t.ctx, t.home, h.ID)
+	path, err := findRollout(m.ctx, m.home, h.ID)
 	if err != nil {
-		t.warn(t.path, fmt.Errorf("what it goes on from is left out: %w", err))
+		m.warn(m.path, fmt.Errorf("what it goes on from is left out: %w", err))
 		return segment{}
 	}
-	return segment{path: path, end: h.EndByte, next: h.EndOrdinal}
+	return segment{path: path, endByte: h.EndByte, endOrdinal: h.EndOrdinal}
 }
 
 // errNoRollout: there is none of that name.
@@ -64,7 +51,7 @@ const maxBases = 16
 
 // inheritSettings completes what the end of a rollout tells by the rollouts that it goes on from, up to where each was left: a
 // segment that begins with an edited prompt may have neither the settings of a turn nor a count of tokens so far.
-func (t *Tail) inheritSettings(home string, h HistoryBase, scratch *native.Buffers) error {
+func inheritSettings(t *Tail, home string, h HistoryBase, scratch *native.Buffers) error {
 	for range maxBases {
 		if h.ID == "" || h.EndByte <= 0 || t.Settings != (Settings{}) && t.Usage.Context > 0 {
 			return nil
@@ -73,7 +60,7 @@ func (t *Tail) inheritSettings(home string, h HistoryBase, scratch *native.Buffe
 		if err != nil {
 			return nil //nolint:nilerr // it is gone: what the newer one tells is what there is
 		}
-		if h, err = t.inheritFrom(path, h, scratch); err != nil {
+		if h, err = inheritFrom(t, path, h, scratch); err != nil {
 			return warn(path, err)
 		}
 	}
@@ -81,7 +68,7 @@ func (t *Tail) inheritSettings(home string, h HistoryBase, scratch *native.Buffe
 }
 
 // inheritFrom takes over from one rollout, and returns what that one goes on from.
-func (t *Tail) inheritFrom(path string, h HistoryBase, scratch *native.Buffers) (HistoryBase, error) {
+func inheritFrom(t *Tail, path string, h HistoryBase, scratch *native.Buffers) (HistoryBase, error) {
 	f, g, err := openRollout(path, scratch)
 	if native.IsNotExist(err) {
 		return HistoryBase{}, nil

@@ -8,127 +8,177 @@ import (
 	"agentctl/discover/native"
 )
 
-// addRecord makes the messages of one whole record. Texts are recorded as items of the conversation with the model, too, which
-// hold the agent's own additions to it; those are not read.
-func (t *messageReader) addRecord(r *Record, at int64) {
-	defer func() { t.afterModelItem = r.Kind.FromModel() }()
+// MessageBuilder makes messages of the records of a thread, which come newest first.
+type MessageBuilder struct {
+	emit func(discover.Message)
+	// recordID is the ID of a message whose record has none: its place in the file.
+	recordID func(at int64) string
+
+	file           *native.File // whose records come
+	rolledBack     int          // how many of the person's next older turns were taken back
+	inReview       bool         // whether the records are inside a review, where those of the reviewer need not be marked
+	lastError      string       // the error of the next newer record
+	results        toolResults
+	commands       map[string]string // background commands of the file, by number
+	tokens         answerTokens
+	afterModelItem bool // the next newer record is an item of the model's
+	model          turnModel
+}
+
+// NewMessageBuilder returns a builder for a thread whose newest turn runs with a model. It passes each message to emit; recordID
+// names a message whose record has no ID by the record's offset in the file.
+func NewMessageBuilder(model string, emit func(discover.Message), recordID func(at int64) string) *MessageBuilder {
+	return &MessageBuilder{emit: emit, recordID: recordID, model: turnModel{newestModel: model, inNewestTurn: true}}
+}
+
+// SetFile says that the next records come from this open rollout. newest: it is the thread's newest one.
+func (b *MessageBuilder) SetFile(f *native.File, newest bool) {
+	b.file, b.commands, b.model.inNewestTurn = f, nil, newest
+}
+
+// MayBeMessage reports whether a record of this kind can be a message, or change one.
+func MayBeMessage(k Kind) bool { return k != Unknown && k != Reasoning && k != SettingsApplied }
+
+// Add makes the messages of one complete record at this offset. The same texts are recorded as items of the conversation with
+// the model, which hold the agent's own additions as well; those items are not read.
+func (b *MessageBuilder) Add(r *Record, at int64) {
+	defer func() { b.afterModelItem = r.Kind.FromModel() }()
 	switch r.Kind {
-	case SessionMeta:
-		if at == 0 {
-			t.base = t.baseSegment(r)
-		}
 	case TurnContext:
-		t.model.passTurnStart()
+		b.model.passTurnStart()
 	case TurnStarted:
-		t.tokens.clear()
-		t.lastError = ""
+		b.tokens.clear()
+		b.lastError = ""
 	case TurnCompleted:
-		t.addFailure(r, at, r.Get("error").Object().Get("message").Text(0))
+		b.addFailure(r, at, r.Get("error").Object().Get("message").Text(0))
 	case TurnFailed:
-		t.addFailure(r, at, r.Text())
+		b.addFailure(r, at, r.Text())
 	case TurnAborted:
-		t.tokens.clear()
-		t.emit(t.newMessage(r, at, discover.System, discover.KindInterruption, r.Get("reason").Text(0)))
+		b.tokens.clear()
+		b.add(b.newMessage(r, at, discover.System, discover.KindInterruption, r.Get("reason").Text(0)))
 	case ContextCompacted:
-		t.tokens.clear()
-		t.emit(t.newMessage(r, at, discover.System, discover.KindCompaction, r.Text()))
+		b.tokens.clear()
+		b.add(b.newMessage(r, at, discover.System, discover.KindCompaction, r.Text()))
 	case TurnsRolledBack:
-		t.rolledBack += int(r.Get("num_turns").Int())
+		b.rolledBack += int(r.Get("num_turns").Int())
 	case TokenCount:
-		t.tokens.setCount(r.Get("info").Object(), t.afterModelItem)
+		b.tokens.setCount(r.Get("info").Object(), b.afterModelItem)
 	case TokenUsageRecord:
-		t.tokens.setRecord(r.Get("usage").Object())
+		b.tokens.setRecord(r.Get("usage").Object())
 	case ReviewEntered:
-		t.inReview = false
-		t.addPrompt(r, at)
+		b.inReview = false
+		b.addPrompt(r, at)
 	case ReviewExited:
-		t.inReview = true
+		b.inReview = true
 	case UserText:
-		if !t.isReviewCopy(r) {
-			t.addPrompt(r, at)
+		if !b.isReviewCopy(r) {
+			b.addPrompt(r, at)
 		}
 	case AgentText:
-		if !t.isReviewCopy(r) {
-			t.addAnswer(t.newMessage(r, at, discover.Assistant, discover.KindText, r.Text()), at)
+		if !b.isReviewCopy(r) {
+			b.addAnswer(b.newMessage(r, at, discover.Assistant, discover.KindText, r.Text()), at)
 		}
 	case ToolResult:
-		t.results.add(r)
-		t.tokens.addResult()
+		b.results.add(r)
+		b.tokens.addResult()
 	case ToolCall, ServerToolCall:
-		t.addCall(r, at)
+		b.addCall(r, at)
 	case OtherItem:
-		t.addTypedCommands(r, at)
+		b.addTypedCommands(r, at)
 	case OtherEvent:
-		t.results.addState(cmp.Or(r.body.Get("call_id").Text(0), r.body.Get("id").Text(0)), r.body)
+		b.results.addState(cmp.Or(r.body.Get("call_id").Text(0), r.body.Get("id").Text(0)), r.body)
 	}
 }
 
-// newMessage is one of a record's.
-func (t *messageReader) newMessage(r *Record, at int64, role discover.Role, kind discover.Kind, text string) discover.Message {
+// AddIncompleteResult takes the beginning of a record that is too long to be read as a whole. If it is the result of a tool call,
+// the call has ended.
+func (b *MessageBuilder) AddIncompleteResult(r *Record) {
+	if r.Kind == ToolResult {
+		b.results.add(r)
+	}
+}
+
+// add emits a message, unless the person took its turn back.
+func (b *MessageBuilder) add(m discover.Message) {
+	if b.rolledBack == 0 {
+		b.emit(m)
+	}
+}
+
+func (b *MessageBuilder) newMessage(r *Record, at int64, role discover.Role, kind discover.Kind, text string) discover.Message {
 	id := ""
 	if r.item {
 		id = r.body.Get("id").Text(0)
 	}
-	return discover.Message{ID: t.messageID(id, at), Role: role, Kind: kind, Time: r.Time(), Text: text}
+	return discover.Message{ID: b.messageID(id, at), Role: role, Kind: kind, Time: r.Time(), Text: text}
 }
 
-// isReviewCopy reports whether a record inside a review, which does not say whose it is, is the reviewer's.
-func (t *messageReader) isReviewCopy(r *Record) bool { return t.inReview && r.Get("thread_id") == nil }
-
-// addPrompt gives what the person said, which begins a turn.
-func (t *messageReader) addPrompt(r *Record, at int64) {
-	t.tokens.clear()
-	t.emit(t.newMessage(r, at, discover.User, discover.KindText, r.Text()))
-	t.rolledBack = max(t.rolledBack-1, 0)
+// messageID is the ID that the agent gave, or else the place of the record.
+func (b *MessageBuilder) messageID(id string, at int64) string {
+	if id != "" {
+		return id
+	}
+	return b.recordID(at)
 }
 
-func (t *messageReader) addCall(r *Record, at int64) {
+// isReviewCopy reports whether a record inside a review is the reviewer's: it names no thread.
+func (b *MessageBuilder) isReviewCopy(r *Record) bool { return b.inReview && r.Get("thread_id") == nil }
+
+// addPrompt adds the person's words, with which a turn begins.
+func (b *MessageBuilder) addPrompt(r *Record, at int64) {
+	b.tokens.clear()
+	b.add(b.newMessage(r, at, discover.User, discover.KindText, r.Text()))
+	b.rolledBack = max(b.rolledBack-1, 0)
+}
+
+func (b *MessageBuilder) addCall(r *Record, at int64) {
 	c, _ := ParseToolCall(r)
-	t.setBackgroundCommand(&c, at)
-	t.results.apply(&c)
-	m := t.newMessage(r, at, discover.Assistant, discover.KindTool, "")
-	m.ID, m.Tool = t.messageID(c.ID, at), &c
-	t.addAnswer(m, at)
+	b.setBackgroundCommand(&c, at)
+	b.results.apply(&c)
+	m := b.newMessage(r, at, discover.Assistant, discover.KindTool, "")
+	m.ID, m.Tool = b.messageID(c.ID, at), &c
+	b.addAnswer(m, at)
 }
 
-// addAnswer gives a part of the model's answer. The record of its tokens follows the parts, so that the last one has them.
-func (t *messageReader) addAnswer(m discover.Message, at int64) {
-	if t.rolledBack > 0 {
+// addAnswer adds a part of the model's answer. The record of an answer's tokens follows its parts: the last part has them.
+func (b *MessageBuilder) addAnswer(m discover.Message, at int64) {
+	if b.rolledBack > 0 {
 		return
 	}
-	m.Model, m.Tokens = t.model.modelAt(t.file, at), t.tokens.take()
-	t.emit(m)
+	m.Model, m.Tokens = b.model.modelAt(b.file, at), b.tokens.take()
+	b.add(m)
 }
 
-// addFailure gives the error that a turn ended with; some versions record it twice.
-func (t *messageReader) addFailure(r *Record, at int64, text string) {
-	t.tokens.clear()
-	if text == "" || text == t.lastError {
+// addFailure adds the error that a turn ended with. Some versions record it twice.
+func (b *MessageBuilder) addFailure(r *Record, at int64, text string) {
+	b.tokens.clear()
+	if text == "" || text == b.lastError {
 		return
 	}
-	t.lastError = text
-	t.emit(t.newMessage(r, at, discover.System, discover.KindError, text))
+	b.lastError = text
+	b.add(b.newMessage(r, at, discover.System, discover.KindError, text))
 }
 
-// addTypedCommands gives the commands of the person's own that an item of the conversation holds, and what they printed.
-func (t *messageReader) addTypedCommands(r *Record, at int64) {
+// addTypedCommands adds the commands that the person typed ("!git status") and what they printed. An item of the conversation
+// with the model holds them.
+func (b *MessageBuilder) addTypedCommands(r *Record, at int64) {
 	for part := range r.Get("content").Elements() {
 		command, output, ok := parseTypedCommand(part.Object().Get("text"))
 		if !ok {
 			continue
 		}
-		m := t.newMessage(r, at, discover.System, discover.KindText, output)
+		m := b.newMessage(r, at, discover.System, discover.KindText, output)
 		if id := m.ID; output != "" {
 			m.ID += ":output"
-			t.emit(m)
+			b.add(m)
 			m.ID = id
 		}
 		m.Role, m.Text = discover.User, command
-		t.emit(m)
+		b.add(m)
 	}
 }
 
-// parseTypedCommand takes apart the item that a command of the person's own ("!git status") leaves in the conversation.
+// parseTypedCommand splits the text of such an item into the command and its output.
 func parseTypedCommand(v native.Value) (command, output string, ok bool) {
 	const begin, between, before, end = "<user_shell_command>\n<command>\n", "\n</command>\n<result>\n", "\nOutput:\n", "\n</result>\n</user_shell_command>"
 	if len(v) < len(begin) || !strings.HasPrefix(string(v[1:min(len(v), 64)]), "<user_shell_command>") {

@@ -12,162 +12,154 @@ import (
 	"agentctl/discover/native"
 )
 
-// Messages yields what was said in a thread, from the end of its rollout back and on into the one that it was forked
-// from. What the person took back by editing an earlier prompt is not given: the agent does not show it any more.
+// Messages yields the messages of a thread, newest first: from the end of its rollout back, and on into the rollout that it
+// continues. It leaves out the turns that the person took back by editing an earlier prompt, as the agent does.
 func (Adapter) Messages(ctx context.Context, r discover.Record) iter.Seq2[discover.Message, error] {
 	return func(yield func(discover.Message, error) bool) {
-		t := messageReader{ctx: ctx, scratch: native.NewBuffers(ctx), yield: yield, session: r.ID, home: r.Home, model: turnModel{newestModel: r.Model, inNewestTurn: true}}
+		m := newMessageReader(ctx, r, yield)
 		seen := map[string]bool{}
 		for s := (segment{path: r.Path}); s.path != "" && !seen[s.path]; {
 			seen[s.path] = true
-			s = t.readSegment(s, len(seen) == 1)
+			s = m.readSegment(s, len(seen) == 1)
 		}
 	}
 }
 
-// segment is a rollout or its beginning: a fork goes on from a place in another thread's rollout, and a thread whose
-// person has edited an earlier prompt from a place in its own older one (SEEN 0.169).
+// segment is a rollout or its beginning. A fork continues from a place in another thread's rollout; a thread whose person has
+// edited an earlier prompt continues from a place in its own older one (SEEN 0.169).
 type segment struct {
 	path string
-	// end is how many of its bytes are part of it, next the ordinal of the first record that is not; 0: all are.
-	end, next int64
+	// endByte is the number of its bytes that belong to it, endOrdinal the ordinal of the first record that does not. 0: all do.
+	endByte, endOrdinal int64
 }
 
-// messageReader makes messages of records, which come newest first.
+// messageReader reads the rollouts of a thread backwards and yields their messages.
 type messageReader struct {
-	ctx   context.Context // a transcript lives as long as one call
-	yield func(discover.Message, error) bool
-	home  string
-	// session is whose transcript it is; its rollouts may be another's.
-	session string
+	ctx     context.Context // of the call that the reader lives for
+	yield   func(discover.Message, error) bool
+	stopped bool // the caller wants no more
+	home    string
+	session string // the thread; its rollouts may be another's
+	builder *MessageBuilder
 
-	segment
+	segment     // that is read now
 	file        *native.File
-	thread      string // whose rollout it is
-	prefix      string // of ids that are places in the file
-	gap         gap
-	gapReported bool // that there is a gap was said
-	base        segment
-	stopped     bool // nobody asks for more
+	thread      string  // that the file is named after
+	idPrefix    string  // of message IDs that are places in the file
+	gap         gap     // of the file, where it is compressed
+	gapReported bool    // a warning was yielded for it
+	base        segment // that the file continues
 
-	longLine   bool  // the line after this one is too long to be read
-	longEnd    int64 // where that one ends
-	rolledBack int   // how many of the person's turns that follow were taken back
-	inReview   bool  // inside a review, whose records may be here too without a mark
-	lastError  string
-
-	results        toolResults
-	commands       map[string]string // that run in the background, by rollout and number
-	tokens         answerTokens
-	afterModelItem bool // the record after this one is an item of the model's
-	model          turnModel
-	scratch        *native.Buffers
+	longLine bool  // the next newer line is too long to be read
+	longEnd  int64 // the offset at which that line ends
+	buffers  *native.Buffers
 }
 
-// readSegment gives the messages of one segment and returns what it goes on from.
-func (t *messageReader) readSegment(s segment, own bool) segment {
-	f, g, err := openRollout(s.path, t.scratch)
-	if native.IsNotExist(err) && own {
-		return segment{} // moved or compressed meanwhile: the next look finds it
+func newMessageReader(ctx context.Context, r discover.Record, yield func(discover.Message, error) bool) *messageReader {
+	m := &messageReader{ctx: ctx, buffers: native.NewBuffers(ctx), yield: yield, session: r.ID, home: r.Home}
+	m.builder = NewMessageBuilder(r.Model, m.emit, m.recordID)
+	return m
+}
+
+// readSegment yields the messages of one segment and returns the one that it continues.
+func (m *messageReader) readSegment(s segment, newest bool) segment {
+	f, g, err := openRollout(s.path, m.buffers)
+	if native.IsNotExist(err) && newest {
+		return segment{} // moved or compressed meanwhile: the next snapshot finds it
 	}
 	if err != nil {
-		t.warn(s.path, err)
+		m.warn(s.path, err)
 		return segment{}
 	}
 	defer f.Close()
-	f.UseBuffers(t.scratch)
-	return t.readFile(f, g, s, own)
+	f.UseBuffers(m.buffers)
+	return m.readFile(f, g, s, newest)
 }
 
-// readFile gives the messages of an open segment and returns what it goes on from.
-func (t *messageReader) readFile(f *native.File, g gap, s segment, own bool) segment {
-	if s.end > 0 {
-		f = f.Head(g.kept(s.end))
+// readFile yields the messages of an open segment and returns the one that it continues.
+func (m *messageReader) readFile(f *native.File, g gap, s segment, newest bool) segment {
+	if s.endByte > 0 {
+		f = f.Head(g.kept(s.endByte))
 	}
 	name, _ := parseRolloutName(filepath.Base(s.path))
-	t.segment, t.file, t.gap, t.gapReported, t.thread, t.base = s, f, g, false, name.id, segment{}
-	if t.prefix = cmp.Or(name.segment, name.id) + "@"; t.prefix == t.session+"@" {
-		t.prefix = "" // the thread's first rollout
+	m.segment, m.file, m.gap, m.gapReported, m.thread, m.base = s, f, g, false, name.id, segment{}
+	if m.idPrefix = cmp.Or(name.segment, name.id) + "@"; m.idPrefix == m.session+"@" {
+		m.idPrefix = "" // the thread's first rollout
 	}
-	t.model.inNewestTurn = own
-	if _, err := f.Backward(0, t.addLine); err != nil {
-		t.warn(s.path, err)
+	m.builder.SetFile(f, newest)
+	if _, err := f.Backward(0, m.addLine); err != nil {
+		m.warn(s.path, err)
 	}
-	t.finishLongLine(0)
-	if t.stopped {
+	m.finishLongLine(0)
+	if m.stopped {
 		return segment{}
 	}
-	return t.base
+	return m.base
 }
 
-// addLine takes the line before the last one and reports whether more are wanted.
-func (t *messageReader) addLine(l native.Line) bool {
-	if err := t.ctx.Err(); err != nil {
-		t.fail(err)
+// addLine takes the next older line and reports whether more are wanted.
+func (m *messageReader) addLine(l native.Line) bool {
+	if err := m.ctx.Err(); err != nil {
+		m.fail(err)
 		return false
 	}
-	t.finishLongLine(l.Offset + int64(len(l.Bytes)) + 1)
+	m.finishLongLine(l.Offset + int64(len(l.Bytes)) + 1)
 	if l.Cut {
-		t.longLine, t.longEnd = true, l.Offset+int64(len(l.Bytes))
-		return !t.stopped
+		m.longLine, m.longEnd = true, l.Offset+int64(len(l.Bytes))
+		return !m.stopped
 	}
-	if l.Offset < t.gap.start && t.gap.size > 0 && !t.gapReported {
-		t.gapReported = true
-		t.warn(t.path, fmt.Errorf("%d MB in its middle are left out: it is too long to be unpacked as a whole", t.gap.size>>20))
+	if l.Offset < m.gap.start && m.gap.size > 0 && !m.gapReported {
+		m.gapReported = true
+		m.warn(m.path, fmt.Errorf("%d MB in its middle are left out: it is too long to be unpacked as a whole", m.gap.size>>20))
 	}
-	r, ok := Decode(l.Bytes, t.thread)
+	r, ok := Decode(l.Bytes, m.thread)
 	switch {
-	case ok && (!isMessageKind(r.Kind) || t.isBeyondSegment(l)):
+	case ok && (!MayBeMessage(r.Kind) || m.isBeyondSegment(l)):
 	case ok && r.Complete(l.Bytes):
-		t.addRecord(&r, l.Offset)
+		if r.Kind == SessionMeta && l.Offset == 0 {
+			m.base = m.baseSegment(&r)
+		}
+		m.builder.Add(&r, l.Offset)
 	case native.Damaged(l.Bytes):
-		t.warn(t.path, fmt.Errorf("a damaged record at byte %d is left out", l.Offset))
+		m.warn(m.path, fmt.Errorf("a damaged record at byte %d is left out", l.Offset))
 	}
-	return !t.stopped
+	return !m.stopped
 }
 
-// isBeyondSegment reports whether a record was written after what is read here had been left.
-func (t *messageReader) isBeyondSegment(l native.Line) bool {
-	return t.next > 0 && native.Object(l.Bytes).Get("ordinal").Int() >= t.next
+// isBeyondSegment reports whether a record was written after the place from which a newer rollout continues.
+func (m *messageReader) isBeyondSegment(l native.Line) bool {
+	return m.endOrdinal > 0 && native.Object(l.Bytes).Get("ordinal").Int() >= m.endOrdinal
 }
 
-// finishLongLine takes a record that is too long to be held, once its beginning is known. Of a call's result, that there is one
-// counts all the same.
-func (t *messageReader) finishLongLine(start int64) {
-	if !t.longLine || t.stopped {
+// finishLongLine reports a line that was too long to be read, once the offset of its beginning is known.
+func (m *messageReader) finishLongLine(start int64) {
+	if !m.longLine || m.stopped {
 		return
 	}
-	t.longLine = false
-	t.warn(t.path, fmt.Errorf("a record of %d MB at byte %d is left out", (t.longEnd-start)>>20, start))
+	m.longLine = false
+	m.warn(m.path, fmt.Errorf("a record of %d MB at byte %d is left out", (m.longEnd-start)>>20, start))
 	head := make([]byte, 64<<10)
-	n, _ := t.file.ReadAt(head, start)
-	if r, ok := Decode(head[:n], t.thread); ok && r.Kind == ToolResult {
-		t.results.add(&r)
+	n, _ := m.file.ReadAt(head, start)
+	if r, ok := Decode(head[:n], m.thread); ok {
+		m.builder.AddIncompleteResult(&r)
 	}
 }
 
-// isMessageKind reports whether a record of this kind can be, or change, a message.
-func isMessageKind(is Kind) bool { return is != Unknown && is != Reasoning && is != SettingsApplied }
-
-// emit yields a message, unless it was taken back.
-func (t *messageReader) emit(m discover.Message) {
-	if t.rolledBack == 0 && !t.stopped {
-		t.stopped = !t.yield(m, nil)
+func (m *messageReader) emit(msg discover.Message) {
+	if !m.stopped {
+		m.stopped = !m.yield(msg, nil)
 	}
 }
 
-func (t *messageReader) warn(path string, err error) { t.fail(warn(path, err)) }
+func (m *messageReader) warn(path string, err error) { m.fail(warn(path, err)) }
 
-func (t *messageReader) fail(err error) {
-	if !t.stopped {
-		t.stopped = !t.yield(discover.Message{}, err)
+func (m *messageReader) fail(err error) {
+	if !m.stopped {
+		m.stopped = !m.yield(discover.Message{}, err)
 	}
 }
 
-// messageID is the agent's own id of a thing, or else its record's place in the file.
-func (t *messageReader) messageID(own string, at int64) string {
-	if own != "" {
-		return own
-	}
-	return t.prefix + strconv.FormatInt(t.gap.original(at), 10)
+// recordID names a record by its offset in the uncompressed file.
+func (m *messageReader) recordID(at int64) string {
+	return m.idPrefix + strconv.FormatInt(m.gap.original(at), 10)
 }

@@ -22,7 +22,7 @@ import (
 func readMessages(t testing.TB, data []byte, id string) (list []string, warnings int) {
 	t.Helper()
 	s := segment{path: "/x/sessions/2026/11/20/rollout-2026-11-20T19-00-00-" + id + ".jsonl"}
-	tr := messageReader{ctx: t.Context(), session: id, home: "/x", model: turnModel{inNewestTurn: true}, yield: func(m discover.Message, err error) bool {
+	m := newMessageReader(t.Context(), discover.Record{ID: id, Home: "/x"}, func(m discover.Message, err error) bool {
 		if err != nil {
 			warnings++
 			return true
@@ -33,8 +33,8 @@ func readMessages(t testing.TB, data []byte, id string) (list []string, warnings
 		}
 		list = append(list, string(text))
 		return true
-	}}
-	tr.readFile(native.NewMemoryFile(s.path, data, time.Time{}), gap{}, s, true)
+	})
+	m.readFile(native.NewMemoryFile(s.path, data, time.Time{}), gap{}, s, true)
 	return list, warnings
 }
 
@@ -230,7 +230,7 @@ func TestModelOfEachTurn(t *testing.T) {
 	turn := func(model string) []string {
 		return []string{strings.Replace(contextLine, `"m"`, `"`+model+`"`, 1), askedLine, answerLine}
 	}
-	filler := slices.Repeat([]string{settingsLine}, 2*modelSearchLimit/len(settingsLine))
+	filler := slices.Repeat([]string{settingsLine}, 512<<10/len(settingsLine))
 	lines := slices.Concat([]string{metaLine}, turn("a"), turn("b")[:2], filler, turn("b")[2:], turn("c")[:2], filler, turn("c")[2:])
 	w := newTestHome(t)
 	path := w.file("sessions/2026/11/20/"+nameA, string(rollout(lines...)))
@@ -367,24 +367,5 @@ func TestForkOfWhatIsGone(t *testing.T) {
 	r := readHome(t, w.home, discover.ReadOptions{})[0]
 	if list, warnings := messagesOf(t, r); len(list) != 2 || len(warnings) != 1 {
 		t.Errorf("messages %v, warnings %v", list, warnings)
-	}
-}
-
-// Results that no call asks for cost bounded memory.
-func TestHeldResults(t *testing.T) {
-	var r toolResults
-	line := []byte(calling("%d", strings.Repeat("x", 1<<20))[1])
-	for i := range 200 {
-		e, _ := Decode(bytes.Replace(line, []byte("%d"), []byte(strconv.Itoa(i)), 1), "")
-		r.add(&e)
-	}
-	if r.bytes > maxPendingBytes+1<<20 || len(r.pending) == 0 {
-		t.Errorf("%d results with %d bytes are held", len(r.pending), r.bytes)
-	}
-	for i := range 3 * maxPendingResults {
-		r.addState(strconv.Itoa(1000+i), native.Object(`{"status":"completed"}`))
-	}
-	if len(r.pending) > maxPendingResults || r.bytes != 0 {
-		t.Errorf("%d results with %d bytes are held", len(r.pending), r.bytes)
 	}
 }

@@ -3,7 +3,6 @@ package codex
 import (
 	"cmp"
 	"context"
-	"errors"
 	"iter"
 	"path/filepath"
 	"strings"
@@ -12,9 +11,6 @@ import (
 	"agentctl/discover"
 	"agentctl/discover/native"
 )
-
-// ErrNoMeta: the file has whole lines, but none of them is the record that every rollout begins with.
-var ErrNoMeta = errors.New("no session_meta record: this is no rollout of Codex, or a damaged one")
 
 // neverStartedError is the error of a rollout without a single record: its process ended before it wrote one (SEEN 0.169:
 // a panic because the reader of its output had gone).
@@ -62,14 +58,6 @@ type storedThread struct {
 	// warnings are the warnings of the thread's other rollouts, whose part of the record is missing.
 	warnings error
 }
-
-// How far the first read goes, in bytes: from the start to where most rollouts have told the first prompt, which follows
-// the agent's instructions (at 11 to 24 KB); from the end less than to the newest turn's settings, which stand at its
-// beginning, since turns are of any length and bytes cost more than reads.
-const (
-	ExpectedPrompt = 24 << 10
-	ExpectedTurn   = 14 << 10
-)
 
 // read reads a thread from its rollout. Where that one is damaged, another rollout of the thread tells what the two have
 // in common.
@@ -137,7 +125,7 @@ func (t *storedThread) readFile(f *native.File, end int64, e discover.Entry, wan
 		return err
 	}
 	if h := head.Meta.HistoryBase; h.ID != "" && (tail.Settings == Settings{} || all && !tail.Usage.Any) {
-		t.addWarning(tail.inheritSettings(e.Home, h, f.Holder()))
+		t.addWarning(inheritSettings(&tail, e.Home, h, f.Holder()))
 	}
 	fillRecord(&t.Record, &head, &tail)
 	t.startedBy, t.tokensUnknown = head.Meta.StarterID(), !tail.Usage.Final
@@ -152,7 +140,7 @@ func (t *storedThread) readFile(f *native.File, end int64, e discover.Entry, wan
 		}
 	}
 	if want.Full {
-		t.Quotas = tail.Usage.quotas.list()
+		t.Quotas = tail.Usage.Quotas()
 	}
 	return nil
 }
@@ -162,7 +150,7 @@ func fillRecord(r *discover.Record, h *Head, t *Tail) {
 	m := &h.Meta
 	r.ID = h.ThreadID()
 	if r.Created = m.Created; r.Created.IsZero() {
-		r.Created, _ = ThreadCreated(h.fileID)
+		r.Created, _ = ThreadCreated(h.FileID)
 	}
 	r.Updated = cmp.Or(t.Updated, r.Updated)
 	r.Prompt = h.Prompt

@@ -105,21 +105,13 @@ func storedPermissionArgs(s *discover.Session) ([]string, error) {
 	case ":" + readOnly, ":" + fullAccess: // Codex's own profiles, for settings that no turn has run with yet
 		return []string{"-s", sandbox[1:]}, nil
 	case workspaceWrite, ":workspace":
-		return []string{"-s", workspaceWrite, "-c", "sandbox_workspace_write=" + sessionFact[Workspace](s, "workspace").toml()}, nil
+		return []string{"-s", workspaceWrite, "-c", "sandbox_workspace_write=" + workspaceTOML(sessionFact[Workspace](s, "workspace"))}, nil
 	}
 	return nil, unsupported(fmt.Sprintf("cannot restore the permissions of the session (%s): use --permissions edit or full", sandbox))
 }
 
-// Workspace is what the sandbox mode workspace-write is narrowed or widened by.
-type Workspace struct {
-	WritableRoots   []string `json:"writableRoots,omitempty"`
-	Network         bool     `json:"network,omitempty"`
-	ExcludeTmpdir   bool     `json:"excludeTmpdir,omitempty"` // $TMPDIR may not be written
-	ExcludeSlashTmp bool     `json:"excludeSlashTmp,omitempty"`
-}
-
-// toml writes all of it, so that the configuration of today adds nothing.
-func (w Workspace) toml() string {
+// workspaceTOML writes all of it, so that the configuration of today adds nothing.
+func workspaceTOML(w Workspace) string {
 	roots := make([]string, len(w.WritableRoots))
 	for i, root := range w.WritableRoots {
 		roots[i] = tomlString(root)

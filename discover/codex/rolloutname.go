@@ -1,9 +1,7 @@
 package codex
 
 import (
-	"strconv"
 	"strings"
-	"time"
 
 	"agentctl/discover/native"
 )
@@ -41,24 +39,6 @@ func parseRolloutName(name string) (rolloutName, bool) {
 func parseLockName(name string) (id string, ok bool) {
 	id, ok = strings.CutSuffix(name, lockExt)
 	return id, ok && IsThreadID(id)
-}
-
-// IsThreadID reports whether s is a UUID as Codex writes them, in lower case.
-func IsThreadID(s string) bool { return len(s) == uuidLen && native.IsUUIDPrefix(s, false) }
-
-// ThreadCreated returns the moment in which a thread with this id, or one that begins like this, was created: Codex's ids are
-// UUIDs of version 7, which begin with 48 bits of milliseconds since 1970. It is not ok for less than those, and for
-// an id of another version.
-func ThreadCreated(id string) (time.Time, bool) {
-	digits := strings.ReplaceAll(id, "-", "")
-	if len(digits) < 12 || len(digits) > 12 && digits[12] != '7' {
-		return time.Time{}, false
-	}
-	ms, err := strconv.ParseInt(digits[:12], 16, 64)
-	if err != nil {
-		return time.Time{}, false
-	}
-	return time.UnixMilli(ms).UTC(), true
 }
 
 // dayRange is a range of date folders ("2026/11/20"), both ends included; the zero value is all of them.

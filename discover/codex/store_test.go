@@ -2,7 +2,6 @@ package codex
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -13,7 +12,6 @@ import (
 	"time"
 
 	"agentctl/discover"
-	"agentctl/discover/native"
 )
 
 func contextCancelled(t *testing.T) (context.Context, context.CancelFunc) {
@@ -302,21 +300,6 @@ func TestEditedLater(t *testing.T) {
 		got, err := New().Entries(t.Context(), []discover.Home{{Dir: w.home}}, q)
 		if err != nil || len(got) != 1 || got[0].Path != later {
 			t.Errorf("%+v: %+v, %v", q, got, err)
-		}
-	}
-}
-
-// The prompt is what the person asked, not the file that a launch puts before it.
-func TestPromptBehindAFile(t *testing.T) {
-	text, err := json.Marshal(discover.ContextBlock("spec.md", strings.Repeat("a line\n", 5000)) + "\n\nmake it so")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for name, got := range map[string]string{
-		"message": boundedPrompt(native.Value(text).Text(0)), "item": boundedPrompt(joinedText([]byte(`[{"type":"text","text":` + string(text) + `}]`))),
-	} {
-		if got != "make it so" {
-			t.Errorf("%s: %.80q", name, got)
 		}
 	}
 }

@@ -1,10 +1,8 @@
 package codex
 
 import (
-	"cmp"
 	"time"
 
-	"agentctl/discover"
 	"agentctl/discover/native"
 )
 
@@ -27,22 +25,15 @@ type Tail struct {
 // limits that stand with them.
 type TailOptions struct{ Tokens, Quotas bool }
 
-// Settings are what a turn runs with.
-type Settings struct {
-	Model, Dir, Approval, Sandbox string
-	// Reviewer is who is asked for approval (0.147 and later): "user", or a model.
-	Reviewer string
-	// Profile is the id of the permission profile that the sandbox was made from (0.160 and later).
-	Profile string
-	// Workspace is set where it differs from what the sandbox allows by itself.
-	Workspace *Workspace
-}
+// expectedTurn is the number of bytes that the first read takes from the end. That is less than to the newest turn's settings, which
+// stand at its beginning: turns are of any length, and bytes cost more than reads.
+const expectedTurn = 14 << 10
 
 // ReadTail reads backwards until the newest turn, its settings and, if asked for, the token totals are known. A file
 // without them is read to its beginning, if that is within the last end bytes.
 func ReadTail(f *native.File, end int64, id string, want TailOptions) (t Tail, err error) {
 	t.thread, t.TailOptions, t.Usage.wantQuotas = id, want, want.Quotas
-	f.Expect(ExpectedTurn)
+	f.Expect(expectedTurn)
 	whole, err := f.Backward(end, t.addLine)
 	if whole {
 		t.turn.reachedStart()
@@ -98,44 +89,4 @@ func (t *Tail) addRecord(r *Record) {
 	}
 	t.Usage.add(r)
 	t.turn.add(r)
-}
-
-// parseSettings reads settings.
-func parseSettings(o native.Object) Settings {
-	s := Settings{
-		Model: o.Get("model").Text(0), Dir: o.Get("cwd").Text(0),
-		Approval: o.Get("approval_policy").Text(0), Reviewer: o.Get("approvals_reviewer").Text(0),
-		Profile: o.Get("active_permission_profile").Object().Get("id").Text(0), // 0.160 and later; ":workspace", ":read-only"
-	}
-	s.Sandbox, s.Workspace = parseSandbox(o.Get("sandbox_policy").Object())
-	s.Sandbox = cmp.Or(s.Sandbox, s.Profile)
-	return s
-}
-
-func parseSandbox(o native.Object) (mode string, _ *Workspace) {
-	var w Workspace
-	for key, value := range o.Members() {
-		switch string(key) {
-		case "type", "mode": // mode: 0.42
-			mode = value.Text(0)
-		case "writable_roots":
-			const most = 64
-			for root := range value.Elements() {
-				if len(w.WritableRoots) == most {
-					break
-				}
-				w.WritableRoots = append(w.WritableRoots, root.Text(discover.PathLimit))
-			}
-		case "network_access":
-			w.Network = string(value.Raw()) == "true"
-		case "exclude_tmpdir_env_var":
-			w.ExcludeTmpdir = string(value.Raw()) == "true"
-		case "exclude_slash_tmp":
-			w.ExcludeSlashTmp = string(value.Raw()) == "true"
-		}
-	}
-	if len(w.WritableRoots) == 0 && !w.Network && !w.ExcludeTmpdir && !w.ExcludeSlashTmp {
-		return mode, nil
-	}
-	return mode, &w
 }

@@ -1,15 +1,13 @@
 package codex
 
 import (
-	"encoding/json"
 	"testing"
-
-	"agentctl/discover"
+	"time"
 )
 
 // A turn began when it was first written of, whatever the process has noted before: settings are written by a resume
 // that asks nothing.
-func TestBegan(t *testing.T) {
+func TestTurnStart(t *testing.T) {
 	for name, test := range map[string]struct {
 		lines []string
 		want  string
@@ -21,14 +19,10 @@ func TestBegan(t *testing.T) {
 		"dangling":           {[]string{stamp(startedLine, "10"), stamp(contextLine, "11"), stamp(settingsLine, "30")}, "11"},
 		"asked again":        {[]string{stamp(startedLine, "10"), stamp(contextLine, "11"), stamp(settingsLine, "30"), stamp(startedLine, "31")}, "31"},
 	} {
-		text, err := parse(t, rollout(append([]string{metaLine}, test.lines...)...), someID)
-		var r discover.Record
-		if err != nil || json.Unmarshal([]byte(text), &r) != nil {
-			t.Fatalf("%s: %v", name, err)
-		}
+		tail := readTail(t, append([]string{metaLine}, test.lines...)...)
 		got := ""
-		if !r.Turn.Began.IsZero() {
-			got = r.Turn.Began.Format("05")
+		if began := tail.Turn(time.Now()).Began; !began.IsZero() {
+			got = began.Format("05")
 		}
 		if got != test.want {
 			t.Errorf("%s: began at second %q, want %q", name, got, test.want)

@@ -121,6 +121,9 @@ func (u *Usage) addCount(t discover.Tokens) {
 	}
 }
 
+// Quotas are the limits of the provider, if they were asked for.
+func (u *Usage) Quotas() []discover.Quota { return u.quotas.list() }
+
 // reachedStart takes the beginning of the file: nothing older follows.
 func (u *Usage) reachedStart() { u.Final = true }
 

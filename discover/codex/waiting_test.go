@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"agentctl/discover"
-	"agentctl/discover/native"
 )
 
 // What a call that has been open for long says of the person.
@@ -44,11 +43,7 @@ func TestWaitsForThePerson(t *testing.T) {
 		"a question":                  {0, []string{usual, call("c9", questionTool, `{}`)}, "question"},
 		"a question that is answered": {long, []string{usual, call("c9", questionTool, `{}`), answer}, ""},
 	} {
-		data := rollout(append([]string{metaLine, startedLine, askedLine}, test.lines...)...)
-		tail, err := ReadTail(native.NewMemoryFile("rollout", data, time.Time{}), TailLimit, someID, TailOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		tail := readTail(t, append([]string{metaLine, startedLine, askedLine}, test.lines...)...)
 		called := time.Date(2026, 11, 20, 19, 0, 5, 0, time.UTC)
 		turn := tail.Turn(called.Add(test.after))
 		want := discover.TurnOpen
@@ -93,11 +88,7 @@ func TestWhatThePersonIsAskedAbout(t *testing.T) {
 	} {
 		line := `{"timestamp":"2026-11-20T19:00:05Z","type":"response_item","payload":{` + test.payload + `}}`
 		asks := strings.Replace(contextLine, `"model":"m"`, `"model":"m","approval_policy":"on-request"`, 1)
-		data := rollout(metaLine, startedLine, askedLine, asks, line)
-		tail, err := ReadTail(native.NewMemoryFile("rollout", data, time.Time{}), TailLimit, someID, TailOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		tail := readTail(t, metaLine, startedLine, askedLine, asks, line)
 		if turn := tail.Turn(time.Now()); !reflect.DeepEqual(turn.On, &test.want) {
 			t.Errorf("%s: %+v on %+v", name, turn, turn.On)
 		}

@@ -1,0 +1,25 @@
+package codex
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"agentctl/discover"
+	"agentctl/discover/native"
+)
+
+// The prompt is what the person asked, not the file that a launch puts before it.
+func TestPromptBehindAFile(t *testing.T) {
+	text, err := json.Marshal(discover.ContextBlock("spec.md", strings.Repeat("a line\n", 5000)) + "\n\nmake it so")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, got := range map[string]string{
+		"message": boundedPrompt(native.Value(text).Text(0)), "item": boundedPrompt(joinedText([]byte(`[{"type":"text","text":` + string(text) + `}]`))),
+	} {
+		if got != "make it so" {
+			t.Errorf("%s: %.80q", name, got)
+		}
+	}
+}

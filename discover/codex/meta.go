@@ -1,0 +1,147 @@
+package codex
+
+import (
+	"time"
+
+	"agentctl/discover/native"
+)
+
+// Meta is the first record, written once when the thread begins and never again.
+type Meta struct {
+	Found                          bool
+	ID, Root, Parent, ForkedFrom   string
+	Created                        time.Time
+	Dir, Branch, Version, Provider string
+	Originator                     string
+	Source                         Source
+	Nickname, Role                 string
+	HistoryBase                    HistoryBase
+}
+
+// HasBase reports whether the rollout goes on from another one: that of the thread it was forked from, or an older one
+// of its own.
+func (m *Meta) HasBase() bool { return m.ForkedFrom != "" || m.HistoryBase != HistoryBase{} }
+
+// ParseMeta reads the first record, as far as it is at hand, in one pass: most of it are long instructions.
+func ParseMeta(r *Record) Meta {
+	m := Meta{Created: r.Time()}
+	for key, value := range r.payload.Members() {
+		switch string(key) {
+		case "id":
+			m.ID = ParseThreadID(value)
+		case "session_id":
+			m.Root = ParseThreadID(value)
+		case "parent_thread_id":
+			m.Parent = ParseThreadID(value)
+		case "forked_from_id":
+			m.ForkedFrom = ParseThreadID(value)
+		case "timestamp":
+			if t := value.Time(); !t.IsZero() {
+				m.Created = t
+			}
+		case "cwd":
+			m.Dir = value.Text(0)
+		case "originator":
+			m.Originator = value.Text(0)
+		case "cli_version":
+			m.Version = value.Text(0)
+		case "source":
+			m.Source = parseSource(value)
+		case "model_provider":
+			m.Provider = value.Text(0)
+		case "agent_nickname":
+			m.Nickname = value.Text(0)
+		case "agent_role":
+			m.Role = value.Text(0)
+		case "history_base":
+			m.HistoryBase = ParseHistoryBase(value.Object())
+		case "git":
+			m.Branch = value.Object().Get("branch").Text(0)
+		}
+	}
+	if m.Branch == "HEAD" {
+		m.Branch = ""
+	}
+	return m
+}
+
+// ParentID is the thread that this one was started by as a sub-agent or reviewer, the root of the tree where it is
+// recorded (0.145 and later).
+func (m *Meta) ParentID() string { return m.firstOther(m.Root, m.Parent, m.Source.Parent) }
+
+// StarterID is the same, but the very thread that started this one, which may be a sub-agent itself.
+func (m *Meta) StarterID() string { return m.firstOther(m.Parent, m.Source.Parent, m.Root) }
+
+// firstOther is the first of the ids that is not the thread's own.
+func (m *Meta) firstOther(ids ...string) string {
+	for _, id := range ids {
+		if id != "" && id != m.ID {
+			return id
+		}
+	}
+	return ""
+}
+
+// Source is how a thread began, as its first record says: a word, or for a thread that another one started an object.
+type Source struct {
+	Word string
+	// Subagent is what kind of sub-agent it is ("review", "thread_spawn"), "" for a thread of a person's own.
+	Subagent, Parent string
+}
+
+func parseSource(v native.Value) Source {
+	if word := v.Text(0); word != "" {
+		return Source{Word: word}
+	}
+	for key, value := range v.Object().Members() {
+		s := Source{Word: string(key)}
+		if s.Word != "subagent" {
+			return s
+		}
+		s.Subagent = value.Text(0)
+		for kind, spawn := range value.Object().Members() {
+			s.Subagent, s.Parent = string(kind), ParseThreadID(spawn.Object().Get("parent_thread_id"))
+		}
+		return s
+	}
+	return Source{}
+}
+
+// SourceName is the source in the words that all agents share. The daemon's TUIs call themselves "vscode" (0.160–0.169), so
+// the program that asked counts too.
+func (m *Meta) SourceName() string {
+	switch m.Source.Word {
+	case "":
+		if m.Originator == "codex_exec" {
+			return "exec"
+		}
+		return "" // 0.42 does not record it
+	case "cli":
+		return "tui"
+	case "vscode":
+		if m.Originator == "codex-tui" {
+			return "tui"
+		}
+		return "server"
+	case "mcp", "appServer", "app_server":
+		return "server"
+	case "subagent":
+		if m.Source.Subagent == "review" {
+			return "review"
+		}
+	}
+	return m.Source.Word
+}
+
+// HistoryBase is where a rollout goes on from, as its first record says: so many bytes of another rollout (0.147 and later).
+type HistoryBase struct {
+	ID                  string // the last id in that rollout's name
+	EndByte, EndOrdinal int64  // the number of bytes, and the ordinal of the first record that is no longer meant
+}
+
+// ParseHistoryBase reads the member "history_base" of a first record.
+func ParseHistoryBase(o native.Object) HistoryBase {
+	return HistoryBase{
+		ID: ParseThreadID(o.Get("thread_id")), EndByte: o.Get("end_byte_offset").Int(), EndOrdinal: o.Get("end_ordinal_exclusive").Int(),
+	}
+}

@@ -1,0 +1,67 @@
+package codex
+
+import (
+	"cmp"
+
+	"agentctl/discover"
+	"agentctl/discover/native"
+)
+
+// Settings are what a turn runs with.
+type Settings struct {
+	Model, Dir, Approval, Sandbox string
+	// Reviewer is who is asked for approval (0.147 and later): "user", or a model.
+	Reviewer string
+	// Profile is the id of the permission profile that the sandbox was made from (0.160 and later).
+	Profile string
+	// Workspace is set where it differs from what the sandbox allows by itself.
+	Workspace *Workspace
+}
+
+// Workspace is what the sandbox mode workspace-write is narrowed or widened by.
+type Workspace struct {
+	WritableRoots   []string `json:"writableRoots,omitempty"`
+	Network         bool     `json:"network,omitempty"`
+	ExcludeTmpdir   bool     `json:"excludeTmpdir,omitempty"` // $TMPDIR may not be written
+	ExcludeSlashTmp bool     `json:"excludeSlashTmp,omitempty"`
+}
+
+// parseSettings reads settings.
+func parseSettings(o native.Object) Settings {
+	s := Settings{
+		Model: o.Get("model").Text(0), Dir: o.Get("cwd").Text(0),
+		Approval: o.Get("approval_policy").Text(0), Reviewer: o.Get("approvals_reviewer").Text(0),
+		Profile: o.Get("active_permission_profile").Object().Get("id").Text(0), // 0.160 and later; ":workspace", ":read-only"
+	}
+	s.Sandbox, s.Workspace = parseSandbox(o.Get("sandbox_policy").Object())
+	s.Sandbox = cmp.Or(s.Sandbox, s.Profile)
+	return s
+}
+
+func parseSandbox(o native.Object) (mode string, _ *Workspace) {
+	var w Workspace
+	for key, value := range o.Members() {
+		switch string(key) {
+		case "type", "mode": // mode: 0.42
+			mode = value.Text(0)
+		case "writable_roots":
+			const most = 64
+			for root := range value.Elements() {
+				if len(w.WritableRoots) == most {
+					break
+				}
+				w.WritableRoots = append(w.WritableRoots, root.Text(discover.PathLimit))
+			}
+		case "network_access":
+			w.Network = string(value.Raw()) == "true"
+		case "exclude_tmpdir_env_var":
+			w.ExcludeTmpdir = string(value.Raw()) == "true"
+		case "exclude_slash_tmp":
+			w.ExcludeSlashTmp = string(value.Raw()) == "true"
+		}
+	}
+	if len(w.WritableRoots) == 0 && !w.Network && !w.ExcludeTmpdir && !w.ExcludeSlashTmp {
+		return mode, nil
+	}
+	return mode, &w
+}

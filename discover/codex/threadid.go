@@ -1,0 +1,35 @@
+package codex
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	"agentctl/discover/native"
+)
+
+// IsThreadID reports whether s is a UUID as Codex writes them, in lower case.
+func IsThreadID(s string) bool { return len(s) == native.UUIDLen && native.IsUUIDPrefix(s, false) }
+
+// ThreadCreated returns the moment in which a thread with this id, or one that begins like this, was created: Codex's ids are
+// UUIDs of version 7, which begin with 48 bits of milliseconds since 1970. It is not ok for less than those, and for
+// an id of another version.
+func ThreadCreated(id string) (time.Time, bool) {
+	digits := strings.ReplaceAll(id, "-", "")
+	if len(digits) < 12 || len(digits) > 12 && digits[12] != '7' {
+		return time.Time{}, false
+	}
+	ms, err := strconv.ParseInt(digits[:12], 16, 64)
+	if err != nil {
+		return time.Time{}, false
+	}
+	return time.UnixMilli(ms).UTC(), true
+}
+
+// ParseThreadID is a value that names a thread, "" if it is none: a damaged id is no id.
+func ParseThreadID(v native.Value) string {
+	if id := v.Text(0); IsThreadID(id) {
+		return id
+	}
+	return ""
+}
