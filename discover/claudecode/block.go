@@ -7,23 +7,23 @@ import (
 	"agentctl/discover/native"
 )
 
-// block is one part of a message's content.
-type block struct {
+// Block is one part of a message's content.
+type Block struct {
 	Type      string // text, tool_use, tool_result, thinking, image, …
 	ID        string // of a tool_use
 	Name      string // of its tool
 	ToolUseID string // of a tool_result
 	IsError   bool   // of a tool_result
-	text      native.Value
-	input     native.Value // of a tool_use
-	content   native.Value // of a tool_result: a string or a list of blocks
+	Text      native.Value
+	Input     native.Value // of a tool_use
+	Content   native.Value // of a tool_result: a string or a list of blocks
 }
 
 // blocks yields the parts of a content with their numbers. The short form of a content is a string.
-func blocks(content native.Value) iter.Seq2[int, block] {
-	return func(yield func(int, block) bool) {
+func blocks(content native.Value) iter.Seq2[int, Block] {
+	return func(yield func(int, Block) bool) {
 		if len(content) > 0 && content[0] == '"' {
-			yield(0, block{Type: "text", text: content})
+			yield(0, Block{Type: "text", Text: content})
 			return
 		}
 		i := 0
@@ -36,7 +36,7 @@ func blocks(content native.Value) iter.Seq2[int, block] {
 	}
 }
 
-func parseBlock(o native.Object) (b block) {
+func parseBlock(o native.Object) (b Block) {
 	for key, v := range o.Members() {
 		switch string(key) {
 		case "type":
@@ -50,11 +50,11 @@ func parseBlock(o native.Object) (b block) {
 		case "is_error":
 			b.IsError = isTrue(v)
 		case "text":
-			b.text = v
+			b.Text = v
 		case "input":
-			b.input = v
+			b.Input = v
 		case "content":
-			b.content = v
+			b.Content = v
 		}
 	}
 	return b
@@ -75,7 +75,7 @@ func textOf(content native.Value, limit int) string {
 	var parts []string
 	for _, b := range blocks(content) {
 		if b.Type == "text" {
-			parts = append(parts, b.text.Text(limit))
+			parts = append(parts, b.Text.Text(limit))
 		}
 	}
 	return strings.Join(parts, "\n")

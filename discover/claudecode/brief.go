@@ -2,9 +2,9 @@ package claudecode
 
 import "agentctl/discover/native"
 
-// briefOf is the part of a call's input that tells people what it does: of the members that do, the first one in this
+// callSummary is the part of a call's input that tells people what it does: of the members that do, the first one in this
 // order.
-func briefOf(input native.Object) string {
+func callSummary(input native.Object) string {
 	keys := [...]string{
 		"command", "file_path", "notebook_path", "pattern", "path", "query", "url", "questions", "description", "subject",
 		"skill", "to", "task_id", "bash_id", "shell_id",
@@ -15,7 +15,7 @@ func briefOf(input native.Object) string {
 			if string(key) != k {
 				continue
 			}
-			if text := briefText(v); text != "" {
+			if text := summaryText(v); text != "" {
 				best, brief = i, text
 			}
 			break
@@ -24,8 +24,8 @@ func briefOf(input native.Object) string {
 	return brief
 }
 
-// briefText is a text, or the first of a list of questions.
-func briefText(v native.Value) string {
+// summaryText is a text, or the first of a list of questions.
+func summaryText(v native.Value) string {
 	for question := range v.Elements() {
 		return question.Object().Get("question").Text(0)
 	}

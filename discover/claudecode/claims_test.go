@@ -26,7 +26,7 @@ func TestRegistryEntryNamesTheSession(t *testing.T) {
 		t.Fatalf("want a presence and a claim, got %+v", got)
 	}
 	c := got[1]
-	want := filepath.Join(dir, "projects/-srv-claude-lab-w-tui1", tui1+suffix)
+	want := filepath.Join(dir, "projects/-srv-claude-lab-w-tui1", tui1+transcriptSuffix)
 	if c.Session != tui1 || c.Path != want || c.Strength != discover.Exact || c.Kind != "registry" {
 		t.Errorf("claim %+v", c)
 	}
@@ -93,7 +93,7 @@ func TestSpare(t *testing.T) {
 		}
 	}
 	none("begun")
-	entry := fmt.Sprintf(`"sessionId":%q,"procStart":"1000","version":"2.1.329","kind":"bg","name":%q,"jobId":%q`, alive, alive[:shortID], alive[:shortID])
+	entry := fmt.Sprintf(`"sessionId":%q,"procStart":"1000","version":"2.1.329","kind":"bg","name":%q,"jobId":%q`, alive, alive[:jobIDLen], alive[:jobIDLen])
 	writeEntry(t, dir, 300, entry+`,"status":"idle","spare":true`)
 	none("registered with the mark")
 	writeEntry(t, dir, 300, entry+`,"status":"idle"`)
@@ -104,7 +104,7 @@ func TestSpare(t *testing.T) {
 	must(t, os.WriteFile(jobPath(dir, alive), []byte("{}"), 0o600))
 	writeEntry(t, dir, 300, entry+`,"status":"idle"`)
 	one("given a task")
-	must(t, os.Remove(entryPath(dir, 300)))
+	must(t, os.Remove(registryPath(dir, 300)))
 	one("given a task before it registers")
 }
 
@@ -115,7 +115,7 @@ func TestParked(t *testing.T) {
 	writeTranscript(t, dir, minimal+fmt.Sprintf(`{"type":"continued-in","timestamp":"2026-11-22T07:37:49.381Z","sessionId":%q,"continuedInSessionId":%q}`+"\n", alive, moved))
 	f := native329(300, 1000, dir, "/w")
 	f.Environ = map[string]string{configKey: dir}
-	writeEntry(t, dir, 300, fmt.Sprintf(`"sessionId":%q,"procStart":"1000","version":"2.1.329","kind":"interactive","status":"busy","parkedJobId":%q`, alive, moved[:shortID]))
+	writeEntry(t, dir, 300, fmt.Sprintf(`"sessionId":%q,"procStart":"1000","version":"2.1.329","kind":"interactive","status":"busy","parkedJobId":%q`, alive, moved[:jobIDLen]))
 	if got := claims(t, dir, f); len(got) != 0 {
 		t.Errorf("claims %+v", got)
 	}
@@ -134,7 +134,7 @@ func TestUntouchedTUIIsIdle(t *testing.T) {
 		t.Fatalf("claims %+v", got)
 	}
 	// Without a status (2.1.112) too.
-	must(t, os.WriteFile(entryPath(dir, 4045), fmt.Appendf(nil, `{"pid":4045,"sessionId":%q,"cwd":"/w","startedAt":%d,"kind":"interactive","entrypoint":"cli"}`, alive, time.Now().UnixMilli()), 0o600))
+	must(t, os.WriteFile(registryPath(dir, 4045), fmt.Appendf(nil, `{"pid":4045,"sessionId":%q,"cwd":"/w","startedAt":%d,"kind":"interactive","entrypoint":"cli"}`, alive, time.Now().UnixMilli()), 0o600))
 	got = sessions(claims(t, dir, node112(4045, 199670, dir, "/w")))
 	if len(got) != 1 || got[0].Turn == nil || got[0].Turn.State != discover.TurnNone {
 		t.Errorf("claims %+v", got)
@@ -167,7 +167,7 @@ func numbered(i int) string { return fmt.Sprintf("%08d-0000-4000-8000-0000000000
 func writeEntry(t *testing.T, dir string, pid int, fields string) {
 	t.Helper()
 	must(t, os.MkdirAll(filepath.Join(dir, "sessions"), 0o700))
-	must(t, os.WriteFile(entryPath(dir, pid), fmt.Appendf(nil, `{"pid":%d,"cwd":"/w","startedAt":%d,"entrypoint":"cli",%s}`, pid, time.Now().UnixMilli(), fields), 0o600))
+	must(t, os.WriteFile(registryPath(dir, pid), fmt.Appendf(nil, `{"pid":%d,"cwd":"/w","startedAt":%d,"entrypoint":"cli",%s}`, pid, time.Now().UnixMilli(), fields), 0o600))
 }
 
 // Without a registry entry: the environment of a running command, then the command line.
@@ -175,7 +175,7 @@ func TestOtherTracesOfASession(t *testing.T) {
 	dir := home(t, "01-print-2.1.197")
 	tool := process0(201, 2001, dir, "/w")
 	tool.Name, tool.Exe, tool.Parent = "bash", "/bin/bash", 200
-	tool.Environ = map[string]string{markKey: "1", sessionKey: tui1}
+	tool.Environ = map[string]string{markerKey: "1", sessionKey: tui1}
 	own := native329(200, 2000, dir, "/w")
 	own.Environ[sessionKey] = alive // it was started inside of another session: that is not its own
 	for _, c := range []struct {
@@ -213,7 +213,7 @@ func TestDirectoryIsWeakEvidence(t *testing.T) {
 	if other := newestRecord(t, got[1].Path); other.After(newest) {
 		newest = other
 	}
-	for after, want := range map[time.Duration]int{-2 * firstLine: 1, -firstLine / 5: 0, 20 * time.Second: 0} {
+	for after, want := range map[time.Duration]int{-2 * nodeStartup: 1, -nodeStartup / 5: 0, 20 * time.Second: 0} {
 		started := uint64(newest.Add(after).Sub(bootTime) / (10 * time.Millisecond))
 		if got := sessions(claims(t, dir, node112(300, started, dir, cwd))); len(got) != want {
 			t.Errorf("started %s after the newest line: %+v", after, got)
@@ -237,12 +237,12 @@ func TestMark(t *testing.T) {
 		env  map[string]string
 		want discover.EnvMarker
 	}{
-		{map[string]string{markKey: "1", sessionKey: alive}, discover.EnvMarker{Session: alive, Lasting: true}},
-		{map[string]string{markKey: "1", sessionKey: alive, pidKey: "7"}, discover.EnvMarker{Session: alive, Lasting: true, PID: 7}},
-		{map[string]string{markKey: "1", pidKey: "7"}, discover.EnvMarker{PID: 7}},
+		{map[string]string{markerKey: "1", sessionKey: alive}, discover.EnvMarker{Session: alive, Lasting: true}},
+		{map[string]string{markerKey: "1", sessionKey: alive, pidKey: "7"}, discover.EnvMarker{Session: alive, Lasting: true, PID: 7}},
+		{map[string]string{markerKey: "1", pidKey: "7"}, discover.EnvMarker{PID: 7}},
 		{map[string]string{sessionKey: alive, pidKey: "7"}, discover.EnvMarker{}},
-		{map[string]string{markKey: "1"}, discover.EnvMarker{}},
-		{map[string]string{markKey: "1", sessionKey: "x", pidKey: "-7"}, discover.EnvMarker{}},
+		{map[string]string{markerKey: "1"}, discover.EnvMarker{}},
+		{map[string]string{markerKey: "1", sessionKey: "x", pidKey: "-7"}, discover.EnvMarker{}},
 	} {
 		mark, ok := New().ReadMarker(func(k string) string { return c.env[k] })
 		if ok != (c.want != discover.EnvMarker{}) || mark != c.want {

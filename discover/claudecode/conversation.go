@@ -11,36 +11,36 @@ import (
 	"agentctl/discover/native"
 )
 
-// conversation turns records, given newest first, into messages. It remembers what of a newer record an older one needs.
-type conversation struct {
-	side    bool // a sub-agent's: its chain is the main one
-	results results
-	answers answers
+// messageReader turns records, given newest first, into messages. It remembers what of a newer record an older one needs.
+type messageReader struct {
+	sidechain bool // a sub-agent's: its chain is the main one
+	results   toolResults
+	answers   recentAnswers
 	// boundary is the record that the newest summary follows: it is of the same compaction.
 	boundary string
-	// cut is the answer that the person cut short: what it called was running.
-	cut string
+	// interruptedAnswer is the answer that the person cut short: what it called was running.
+	interruptedAnswer string
 }
 
-// saying is a record whose messages are wanted.
-type saying struct {
-	line
+// messageLine is a record whose messages are wanted.
+type messageLine struct {
+	Line
 	id string // its messages', but for their number
 }
 
 // read returns the messages of one line, newest first; not ok if it is damaged.
-func (c *conversation) read(l native.Line) (messages []discover.Message, ok bool) {
-	if noteType(l.Bytes) != nil || isAttachment(l.Bytes) && !isQueued(l.Bytes) {
+func (c *messageReader) read(l native.Line) (messages []discover.Message, ok bool) {
+	if metadataType(l.Bytes) != nil || isAttachment(l.Bytes) && !isQueued(l.Bytes) {
 		return nil, true
 	}
-	record, ok := parseLine(l.Bytes)
+	record, ok := ParseLine(l.Bytes)
 	if !ok {
 		return nil, !native.Damaged(l.Bytes)
 	}
-	if record.IsSidechain != c.side {
+	if record.IsSidechain != c.sidechain {
 		return nil, true
 	}
-	s := saying{record, cmp.Or(record.UUID.Text(0), fmt.Sprintf("@%d", l.Offset))}
+	s := messageLine{record, cmp.Or(record.UUID.Text(0), fmt.Sprintf("@%d", l.Offset))}
 	switch s.Type {
 	case "user":
 		messages = c.user(s)
@@ -50,14 +50,14 @@ func (c *conversation) read(l native.Line) (messages []discover.Message, ok bool
 		messages = c.system(s)
 	case "attachment":
 		queued := s.Attachment.Object()
-		messages = s.heard(queued.Get("prompt"), queued.Get("origin").Object().Get("kind"))
+		messages = s.userMessages(queued.Get("prompt"), queued.Get("origin").Object().Get("kind"))
 	}
 	slices.Reverse(messages)
 	return messages, true
 }
 
 // message is what the record's block of this number says.
-func (s saying) message(block int, w words) discover.Message {
+func (s messageLine) message(block int, w messageText) discover.Message {
 	m := discover.Message{ID: s.id, Time: s.Timestamp.Time(), Role: w.role, Kind: w.kind, Text: w.text}
 	if w.role == discover.Assistant && !s.synthetic() {
 		m.Model = s.Model.Text(0)
@@ -69,63 +69,63 @@ func (s saying) message(block int, w words) discover.Message {
 }
 
 // texts are the messages of texts, each of which is understood by itself.
-func (s saying) texts(content native.Value, understand func(string) words) (messages []discover.Message) {
+func (s messageLine) texts(content native.Value, understand func(string) messageText) (messages []discover.Message) {
 	for i, b := range blocks(content) {
 		if b.Type != "text" {
 			continue
 		}
-		if w := understand(b.text.Text(0)); w.text != "" {
+		if w := understand(b.Text.Text(0)); w.text != "" {
 			messages = append(messages, s.message(i, w))
 		}
 	}
 	return messages
 }
 
-// heard are the messages of what stands in a user record.
-func (s saying) heard(content, origin native.Value) []discover.Message {
+// userMessages are the messages of what stands in a user record.
+func (s messageLine) userMessages(content, origin native.Value) []discover.Message {
 	from := origin.Text(0)
-	return s.texts(content, func(text string) words { return heard(text, from) })
+	return s.texts(content, func(text string) messageText { return userText(text, from) })
 }
 
-func (c *conversation) user(s saying) []discover.Message {
-	for _, b := range blocks(s.content) {
+func (c *messageReader) user(s messageLine) []discover.Message {
+	for _, b := range blocks(s.Content) {
 		c.results.add(b)
 	}
-	c.cut = cmp.Or(s.Interrupted.Text(0), c.cut)
+	c.interruptedAnswer = cmp.Or(s.Interrupted.Text(0), c.interruptedAnswer)
 	switch {
 	case s.IsMeta:
 		return nil
 	case s.IsCompactSummary:
 		c.boundary = s.ParentUUID.Text(0)
-		return []discover.Message{s.message(0, words{discover.System, discover.KindCompaction, textOf(s.content, 0)})}
+		return []discover.Message{s.message(0, messageText{discover.System, discover.KindCompaction, textOf(s.Content, 0)})}
 	case s.IsTranscriptOnly:
 		return nil
 	}
-	return s.heard(s.content, s.Origin)
+	return s.userMessages(s.Content, s.Origin)
 }
 
-// heard understands what stands in a user record of this origin: mostly what a person typed.
-func heard(text, origin string) words {
-	text, pasted := unpasted(text, false)
-	switch w, ok := marked(text); {
+// userText understands what stands in a user record of this origin: mostly what a person typed.
+func userText(text, origin string) messageText {
+	text, pasted := stripPasteTags(text, false)
+	switch w, ok := parseTagged(text); {
 	case ok && !pasted:
 		return w
 	case origin == "" || origin == "human":
-		return words{discover.User, discover.KindText, text}
+		return messageText{discover.User, discover.KindText, text}
 	}
-	return notice(text)
+	return systemText(text)
 }
 
-func (c *conversation) system(s saying) []discover.Message {
+func (c *messageReader) system(s messageLine) []discover.Message {
 	switch s.Subtype {
 	case "local_command":
-		return s.texts(s.Content, func(text string) words { w, _ := marked(text); return w })
+		return s.texts(s.SystemContent, func(text string) messageText { w, _ := parseTagged(text); return w })
 	case "compact_boundary":
 		if s.id != c.boundary {
-			return []discover.Message{s.message(0, words{role: discover.System, kind: discover.KindCompaction})}
+			return []discover.Message{s.message(0, messageText{role: discover.System, kind: discover.KindCompaction})}
 		}
 	case "api_error":
-		return []discover.Message{s.message(0, failed(apiError(s.Error.Raw())))}
+		return []discover.Message{s.message(0, errorText(apiError(s.Error.Raw())))}
 	}
 	return nil
 }
@@ -135,11 +135,11 @@ func isQueued(raw []byte) bool {
 	return bytes.Contains(raw[:min(len(raw), 400)], []byte(`"type":"queued_command"`))
 }
 
-func (c *conversation) assistant(s saying) (messages []discover.Message) {
-	answer := c.answers.of(&s.line)
-	for i, b := range blocks(s.content) {
+func (c *messageReader) assistant(s messageLine) (messages []discover.Message) {
+	answer := c.answers.find(&s.Line)
+	for i, b := range blocks(s.Content) {
 		c.results.add(b)
-		if m, ok := c.said(s, i, b); ok {
+		if m, ok := c.blockMessage(s, i, b); ok {
 			m.Tokens = answer.tokens()
 			messages = append(messages, m)
 		}
@@ -147,13 +147,13 @@ func (c *conversation) assistant(s saying) (messages []discover.Message) {
 	return messages
 }
 
-// said is what one block of an answer says: the model's, or Claude Code's own in its place.
-func (c *conversation) said(s saying, i int, b block) (m discover.Message, ok bool) {
+// blockMessage is what one block of an answer says: the model's, or Claude Code's own in its place.
+func (c *messageReader) blockMessage(s messageLine, i int, b Block) (m discover.Message, ok bool) {
 	switch {
 	case strings.HasSuffix(b.Type, "tool_use"):
-		m = s.message(i, words{role: discover.Assistant, kind: discover.KindTool})
+		m = s.message(i, messageText{role: discover.Assistant, kind: discover.KindTool})
 		m.Tool = c.results.call(b)
-		if m.Tool.State == discover.ToolRefused && s.ID.Text(0) == c.cut {
+		if m.Tool.State == discover.ToolRefused && s.ID.Text(0) == c.interruptedAnswer {
 			m.Tool.State = discover.ToolCut
 		}
 		if b.ID != "" {
@@ -163,9 +163,9 @@ func (c *conversation) said(s saying, i int, b block) (m discover.Message, ok bo
 	case b.Type != "text":
 		return m, false
 	}
-	w := words{discover.Assistant, discover.KindText, b.text.Text(0)}
+	w := messageText{discover.Assistant, discover.KindText, b.Text.Text(0)}
 	if s.IsAPIErrorMessage {
-		w = failed(w.text)
+		w = errorText(w.text)
 	} else if w.text == noContent || s.synthetic() && w.text == noResponse {
 		return m, false
 	}

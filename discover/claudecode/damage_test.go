@@ -34,13 +34,13 @@ func transcriptOf(t testing.TB, pattern string) []byte {
 }
 
 const (
-	outOfOrder = "09-*/projects/*/*" + suffix
-	longTUI    = "03-*/projects/*/" + tui1 + suffix
+	outOfOrder = "09-*/projects/*/*" + transcriptSuffix
+	longTUI    = "03-*/projects/*/" + tui1 + transcriptSuffix
 )
 
 // "Torn last lines … do no harm": an unfinished last line changes nothing before it.
 func TestMessagesOfATornTranscript(t *testing.T) {
-	content := transcriptOf(t, "16-*-2.1.112/projects/*/dd1c*"+suffix)
+	content := transcriptOf(t, "16-*-2.1.112/projects/*/dd1c*"+transcriptSuffix)
 	complete := map[int]string{} // by length
 	for n := range len(content) + 1 {
 		if whole := asIfComplete(content[:n]); len(whole) == n {
@@ -160,7 +160,7 @@ func TestMessagesOfNothing(t *testing.T) {
 	if got, warned := told(t, ""); len(got)+len(warned) > 0 {
 		t.Errorf("of no transcript: %v, %v", got, warned)
 	}
-	if got, warned := told(t, filepath.Join(t.TempDir(), alive+suffix)); len(got) > 0 || len(warned) != 1 {
+	if got, warned := told(t, filepath.Join(t.TempDir(), alive+transcriptSuffix)); len(got) > 0 || len(warned) != 1 {
 		t.Errorf("of a lost transcript: %v, %v", got, warned)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
@@ -179,21 +179,21 @@ func TestMessagesOfNothing(t *testing.T) {
 
 // Results that no call asks for take bounded memory.
 func TestResultsAreBounded(t *testing.T) {
-	var r results
+	var r toolResults
 	for i := range 10 * maxResults {
-		r.put(fmt.Sprint(i), outcome{output: strings.Repeat("x", i%100)})
+		r.store(fmt.Sprint(i), toolResult{output: strings.Repeat("x", i%100)})
 	}
-	if n := len(r.held) + len(r.before); n > 2*maxResults {
+	if n := len(r.current) + len(r.previous); n > 2*maxResults {
 		t.Errorf("%d results are held", n)
 	}
 	output := strings.Repeat("x", native.MaxLine/2)
 	for i := range 100 {
-		r.put(fmt.Sprint("large", i), outcome{output: output})
+		r.store(fmt.Sprint("large", i), toolResult{output: output})
 	}
-	if n := len(r.held) + len(r.before); n > 6 {
+	if n := len(r.current) + len(r.previous); n > 6 {
 		t.Errorf("%d large results are held", n)
 	}
-	if _, ok := r.of("large99"); !ok {
+	if _, ok := r.find("large99"); !ok {
 		t.Error("the last result is lost")
 	}
 }
@@ -202,7 +202,7 @@ func TestResultsAreBounded(t *testing.T) {
 func TestSorter(t *testing.T) {
 	begin := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	for _, far := range []time.Duration{time.Millisecond, 100 * time.Millisecond, time.Minute} {
-		var s sorter
+		var s messageOrder
 		var got []discover.Message
 		const n = 1000
 		for i := range n { // each fourth record stands three places later than it should
@@ -214,12 +214,12 @@ func TestSorter(t *testing.T) {
 				place++
 			}
 			at := begin.Add(time.Duration(place) * far)
-			got = append(got, s.next([]discover.Message{{Time: at}}, at)...)
+			got = append(got, s.add([]discover.Message{{Time: at}}, at)...)
 			if len(s.waiting) > maxWaiting {
 				t.Fatalf("%d messages wait", len(s.waiting))
 			}
 		}
-		got = append(got, s.rest()...)
+		got = append(got, s.flush()...)
 		for i := range got[1:] {
 			if got[i].Time.Before(got[i+1].Time) {
 				t.Fatalf("%s apart, at %d: %s before %s", far, i, got[i].Time, got[i+1].Time)
@@ -248,7 +248,7 @@ func FuzzMessages(f *testing.F) {
 		}
 		inOrder, last := true, time.Time{}
 		for line := range bytes.Lines(asIfComplete(content)) {
-			at := timeOf(bytes.TrimSuffix(line, []byte{'\n'}))
+			at := TimeOf(bytes.TrimSuffix(line, []byte{'\n'}))
 			inOrder = inOrder && !at.IsZero() && !at.Before(last)
 			last = at
 		}

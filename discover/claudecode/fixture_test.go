@@ -25,7 +25,7 @@ func home(t testing.TB, fixture string) string {
 	dir := filepath.Join(t.TempDir(), ".claude")
 	must(t, os.CopyFS(dir, os.DirFS(filepath.Join(fixtures, fixture))))
 	must(t, filepath.WalkDir(dir, func(path string, _ fs.DirEntry, err error) error {
-		if err != nil || filepath.Ext(path) != suffix {
+		if err != nil || filepath.Ext(path) != transcriptSuffix {
 			return err
 		}
 		return os.Chtimes(path, time.Time{}, newestRecord(t, path))

@@ -122,7 +122,7 @@ func TestTokensBesideTheStatement(t *testing.T) {
 
 // "Context size now": after a compaction, what Claude Code states until there is an answer, and then that one's.
 func TestContextAfterCompaction(t *testing.T) {
-	files, err := filepath.Glob(filepath.Join(fixtures, "03-*/projects/*/"+tui1+suffix))
+	files, err := filepath.Glob(filepath.Join(fixtures, "03-*/projects/*/"+tui1+transcriptSuffix))
 	must(t, err)
 	content, err := os.ReadFile(files[0])
 	must(t, err)

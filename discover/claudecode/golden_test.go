@@ -58,7 +58,7 @@ func TestQuickReadAgreesWithWhole(t *testing.T) {
 			byKey[r.Key()] = r
 		}
 		for _, r := range quick {
-			if info, err := os.Stat(r.Path); err == nil && info.Size() > notesReach {
+			if info, err := os.Stat(r.Path); err == nil && info.Size() > MetadataReach {
 				r.Title = byKey[r.Key()].Title
 			}
 			if a, b := asJSON(t, r), asJSON(t, byKey[r.Key()]); a != b {

@@ -17,12 +17,12 @@ const (
 // processes name in theirs.
 func (Adapter) Homes(setup discover.HomeSources, table *proc.Table) []discover.Home {
 	var h discover.HomeSet
-	h.Add(discover.Home{Dir: homeOf(setup.Getenv(configKey), setup.Getenv(homeKey)), Given: true})
+	h.Add(discover.Home{Dir: configDir(setup.Getenv(configKey), setup.Getenv(homeKey)), Given: true})
 	for _, dir := range setup.Configured {
 		h.Add(discover.Home{Dir: dir, Given: true, Named: true})
 	}
-	for p := range table.WithExe(mayBe) {
-		if p.Alive() && looksLike(p) {
+	for p := range table.WithExe(mayBeAgent) {
+		if p.Alive() && isAgentProcess(p) {
 			dir, _ := processHome(p)
 			h.Add(discover.Home{Dir: dir, By: []proc.ID{p.ID}})
 		}
@@ -30,7 +30,7 @@ func (Adapter) Homes(setup discover.HomeSources, table *proc.Table) []discover.H
 	return h.List()
 }
 
-func homeOf(config, home string) string {
+func configDir(config, home string) string {
 	switch {
 	case config != "":
 		return config
@@ -47,20 +47,11 @@ func processHome(p proc.Process) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return discover.ProcessDir(p, homeOf(env[configKey], env[homeKey]))
+	return discover.ProcessDir(p, configDir(env[configKey], env[homeKey]))
 }
 
 // HomeOf implements [discover.Homer]: tools inherit what the agent was started with.
 func (Adapter) HomeOf(p proc.Process) string {
 	dir, _ := processHome(p) // what cannot be read does not tell
 	return dir
-}
-
-// innerPID is the pid that the process has in its own namespace: another than ours in a container.
-func innerPID(p proc.Process) int {
-	pids, err := p.NamespacePIDs()
-	if err != nil || len(pids) == 0 {
-		return p.ID.PID
-	}
-	return pids[len(pids)-1]
 }

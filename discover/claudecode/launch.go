@@ -2,6 +2,8 @@ package claudecode
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 	"unicode/utf16"
 
 	"agentctl/discover/native"
@@ -16,10 +18,10 @@ func (a Adapter) Spec(r launch.Request, host launch.Host) (launch.Spec, error) {
 	if err != nil {
 		return launch.Spec{}, &launch.NotInstalledError{Agent: a.Name(), Program: a.Program()}
 	}
-	if err := checkWhole(program); err != nil {
+	if err := checkInstalled(program); err != nil {
 		return launch.Spec{}, &launch.NotInstalledError{Agent: a.Name(), Program: a.Program(), Err: err}
 	}
-	c := caller{Request: r, host: host, version: installedVersion(program)}
+	c := argsBuilder{Request: r, host: host, version: installedVersion(program)}
 	if err := c.check(); err != nil {
 		return launch.Spec{}, err
 	}
@@ -27,23 +29,13 @@ func (a Adapter) Spec(r launch.Request, host launch.Host) (launch.Spec, error) {
 	if !r.Interactive {
 		spec.Args = append(spec.Args, "-p")
 	}
-	c.session(&spec)
-	spec.Args = append(append(spec.Args, c.options()...), r.Args...)
+	c.addSession(&spec)
+	spec.Args = append(append(spec.Args, c.optionArgs()...), r.Args...)
 	return spec, nil
 }
 
-// Markers implements [launch.Agent]: what Claude Code sets for the commands, hooks and servers that it starts (SEEN
-// 2.1.75–2.1.329). A TUI that has CLAUDE_CODE_CHILD_SESSION stores nothing and registers nowhere.
-func (Adapter) Markers() []string {
-	return []string{
-		markKey, sessionKey, pidKey, "CLAUDE_CODE_CHILD_SESSION", "CLAUDE_CODE_CHILD_NOTES_DIR", "CLAUDE_CODE_ENTRYPOINT",
-		"CLAUDE_CODE_EXECPATH", "CLAUDE_CODE_LAUNCHED_BY_SESSION_IDS", "CLAUDE_CODE_MESSAGING_*",
-		"CLAUDE_CODE_SESSION_ATTENDED", "CLAUDE_EFFORT", "CLAUDE_ENV_FILE", "CLAUDE_JOB_DIR", "CLAUDE_PROJECT_DIR", "AI_AGENT",
-	}
-}
-
-// caller turns a request into Claude Code's arguments.
-type caller struct {
+// argsBuilder turns a request into Claude Code's arguments.
+type argsBuilder struct {
 	launch.Request
 	host    launch.Host
 	version native.Version // of what is installed; zero if that is not known, which is taken for a current one
@@ -53,7 +45,7 @@ type caller struct {
 const promptLimit = 10 << 20
 
 // check says what Claude Code cannot do of what is asked.
-func (c caller) check() error {
+func (c argsBuilder) check() error {
 	units := 0
 	for _, r := range c.Prompt {
 		units += utf16.RuneLen(r)
@@ -66,21 +58,59 @@ func (c caller) check() error {
 		return c.unsupported("%s cannot name a session at its start: update it, or leave out --name", c.version)
 	}
 	for _, arg := range c.Args {
-		if has(sessionFlags, flagOf(arg)) {
+		if containsWord(sessionFlags, flagName(arg)) {
 			return c.unsupported("cannot be given %s here: agentctl chooses the session itself (see agentctl resume)", arg)
 		}
 	}
 	return nil
 }
 
-func (c caller) unsupported(format string, args ...any) error {
+func (c argsBuilder) unsupported(format string, args ...any) error {
 	return &launch.UnsupportedError{Agent: agentName, What: fmt.Sprintf(format, args...)}
 }
 
 // hint tells that a run with nobody to ask is denied what the settings do not allow.
-func (c caller) hint() string {
-	if c.Interactive || c.Resume != nil || c.Permissions != launch.Own || c.permitted() {
+func (c argsBuilder) hint() string {
+	if c.Interactive || c.Resume != nil || c.Permissions != launch.Own || c.hasPermissionArgs() {
 		return ""
 	}
 	return "claude -p denies what its settings do not allow, edits included; --permissions edit lets it change files"
+}
+
+// Flags that choose the session or its process, and flags that choose what it may do.
+const (
+	sessionFlags    = " --session-id --resume -r --continue -c --fork-session --bg --background --from-pr --teleport "
+	permissionFlags = " --permission-mode --dangerously-skip-permissions --allow-dangerously-skip-permissions " +
+		"--allowedTools --allowed-tools --settings "
+)
+
+func flagName(arg string) string {
+	flag, _, _ := strings.Cut(arg, "=")
+	return flag
+}
+
+// hasPermissionArgs: the person's own arguments say what it may do.
+func (c argsBuilder) hasPermissionArgs() bool {
+	return slices.ContainsFunc(c.Args, func(arg string) bool { return containsWord(permissionFlags, flagName(arg)) })
+}
+
+// optionArgs are the arguments about the model, the name and the permissions. Values are joined to their flags: they may
+// begin with a dash.
+func (c argsBuilder) optionArgs() (args []string) {
+	add := func(flag, value string) {
+		if value != "" {
+			args = append(args, flag+"="+value)
+		}
+	}
+	add("--model", c.model())
+	add("--name", c.Name)
+	switch c.Permissions {
+	case launch.Edit:
+		add("--permission-mode", "acceptEdits")
+	case launch.Full:
+		args = append(args, "--dangerously-skip-permissions")
+	case launch.Own:
+		add("--permission-mode", c.formerPermissionMode())
+	}
+	return args
 }

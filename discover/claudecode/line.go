@@ -6,12 +6,12 @@ import (
 	"agentctl/discover/native"
 )
 
-// line is what this package reads of one transcript record. Conversation records (user, assistant, system,
+// Line is what this package reads of one transcript record. Conversation records (user, assistant, system,
 // attachment) carry the envelope; all others are notes about the session, mostly without time and directory.
-type line struct {
+type Line struct {
 	Type, Subtype string
-	envelope
-	message
+	rawEnvelope
+	apiMessage
 
 	IsMeta            bool // a user record that no person wrote
 	IsCompactSummary  bool
@@ -21,18 +21,18 @@ type line struct {
 	RequestSessionID  native.Value // of an answer in a fork: the session that asked for it (2.1.329)
 	PermissionMode    string       // with the prompt of a user record
 
-	UUID        native.Value
-	Origin      native.Value // who wrote a user record, where that is said: human, task-notification, …
-	Interrupted native.Value // the answer that the person cut short here
-	Content     native.Value // of a system record
-	Attachment  native.Value
-	Error       native.Value // of a system record an object, what the API said; of an answer, the sort of error that it stands for
-	QuotaLimits native.Value // of an answer that stands for an error (2.1.329)
+	UUID          native.Value
+	Origin        native.Value // who wrote a user record, where that is said: human, task-notification, …
+	Interrupted   native.Value // the answer that the person cut short here
+	SystemContent native.Value // of a system record
+	Attachment    native.Value
+	Error         native.Value // of a system record an object, what the API said; of an answer, the sort of error that it stands for
+	QuotaLimits   native.Value // of an answer that stands for an error (2.1.329)
 }
 
-// envelope is what every conversation record says of the session and its moment. Its values are valid as long as the
+// rawEnvelope is what every conversation record says of the session and its moment. Its values are valid as long as the
 // line is.
-type envelope struct {
+type rawEnvelope struct {
 	ParentUUID native.Value
 	// IsSidechain: a sub-agent's record; up to 2.0.x they may stand in the same file.
 	IsSidechain bool
@@ -46,8 +46,8 @@ type envelope struct {
 	ForkedFrom  native.Value
 }
 
-// place is what is kept of an envelope.
-type place struct {
+// Envelope is what is kept of an envelope.
+type Envelope struct {
 	Cwd        string
 	Parent     string // of a sub-agent's record: the session that it names, which is the one that it works for
 	Version    string
@@ -57,9 +57,9 @@ type place struct {
 	ForkedFrom string // the session that /branch copied the record from
 }
 
-// place is the envelope's.
-func (e *envelope) place(texts *native.Interner) place {
-	p := place{
+// Envelope is the envelope's.
+func (e *rawEnvelope) Envelope(texts *native.Interner) Envelope {
+	p := Envelope{
 		Cwd: texts.Intern(e.Cwd), Version: texts.Intern(e.Version), GitBranch: texts.Intern(e.GitBranch),
 		Entrypoint: texts.Intern(e.Entrypoint), ForkedFrom: texts.Intern(e.ForkedFrom),
 		Background: e.SessionKind.Word("bg") == "bg",
@@ -70,45 +70,45 @@ func (e *envelope) place(texts *native.Interner) place {
 	return p
 }
 
-// message is the model API's message of a user or assistant record.
-type message struct {
+// apiMessage is the model API's message of a user or assistant record.
+type apiMessage struct {
 	ID, Model  native.Value
 	StopReason string
-	// content is a string or a list of blocks, used what it cost; valid as long as the line is.
-	content, used native.Value
+	// Content is a string or a list of blocks, used what it cost; valid as long as the line is.
+	Content, usageValue native.Value
 }
 
-// usage is what the model's API counted for one message, in tokens.
-type usage struct{ In, Out, CacheRead, CacheWrite, Reasoning int64 }
+// Usage is what the model's API counted for one message, in tokens.
+type Usage struct{ In, Out, CacheRead, CacheWrite, Reasoning int64 }
 
 // synthetic is the model of messages that Claude Code wrote itself.
 const synthetic = "<synthetic>"
 
 // synthetic reports whether Claude Code wrote the message itself.
-func (m *message) synthetic() bool {
+func (m *apiMessage) synthetic() bool {
 	v := m.Model
 	return len(v) > 1 && (v[1] == synthetic[0] || v[1] == '\\') && v.Text(0) == synthetic
 }
 
-// parseLine reads one record; ok is false where the line is no whole JSON object. A value of an unexpected type is
+// ParseLine reads one record; ok is false where the line is no whole JSON object. A value of an unexpected type is
 // left out; the others count.
-func parseLine(raw []byte) (l line, ok bool) {
+func ParseLine(raw []byte) (l Line, ok bool) {
 	if native.Object(raw).Scan(l.set) {
 		return l, true
 	}
-	return line{}, false
+	return Line{}, false
 }
 
 // set takes one member, and returns how long it is if that has become known. All names stand in one switch: it is decided by a
 // few comparisons then.
-func (l *line) set(key []byte, v native.Value) (length int) {
+func (l *Line) set(key []byte, v native.Value) (length int) {
 	switch string(key) {
 	case "type":
 		l.Type = v.Word("user", "assistant", "system", "attachment")
 	case "subtype":
 		l.Subtype = v.Word("turn_duration", "local_command", "compact_boundary", "api_error")
 	case "message":
-		l.message, length = parseMessage(v.Object())
+		l.apiMessage, length = parseMessage(v.Object())
 	case "requestId":
 		l.RequestID = v
 	case "requestSessionId":
@@ -120,7 +120,7 @@ func (l *line) set(key []byte, v native.Value) (length int) {
 	case "interruptedMessageId":
 		l.Interrupted = v
 	case "content":
-		l.Content = v
+		l.SystemContent = v
 	case "attachment":
 		l.Attachment = v
 	case "error":
@@ -162,7 +162,7 @@ func (l *line) set(key []byte, v native.Value) (length int) {
 }
 
 // parseMessage returns the length of what it read as well, 0 if it is damaged.
-func parseMessage(o native.Object) (m message, length int) {
+func parseMessage(o native.Object) (m apiMessage, length int) {
 	length = o.Len(func(key []byte, v native.Value) int {
 		switch string(key) {
 		case "id":
@@ -172,9 +172,9 @@ func parseMessage(o native.Object) (m message, length int) {
 		case "stop_reason":
 			m.StopReason = v.Word("end_turn", "tool_use")
 		case "content":
-			m.content = v
+			m.Content = v
 		case "usage":
-			m.used = v
+			m.usageValue = v
 		}
 		return 0
 	})
@@ -182,10 +182,10 @@ func parseMessage(o native.Object) (m message, length int) {
 }
 
 // usage is what the message says that it used.
-func (m *message) usage() usage { return usageOf(m.used.Object()) }
+func (m *apiMessage) usage() Usage { return usageOf(m.usageValue.Object()) }
 
 // usageOf reads what the API counted for a call, or what the agent states of a model.
-func usageOf(o native.Object) (u usage) {
+func usageOf(o native.Object) (u Usage) {
 	for key, v := range o.Members() {
 		switch string(key) {
 		case "input_tokens", "inputTokens":
@@ -207,11 +207,12 @@ func usageOf(o native.Object) (u usage) {
 
 func isTrue(v native.Value) bool { return bytes.HasPrefix(v, []byte("true")) }
 
-func (l *line) conversation() bool { return l.Type == "user" || l.Type == "assistant" }
+// IsMessage reports whether the line is a user or an assistant record.
+func (l *Line) IsMessage() bool { return l.Type == "user" || l.Type == "assistant" }
 
-// noteType returns the type of a record whose first key is its type, as it is of all notes; nil otherwise. It costs
+// metadataType returns the type of a record whose first key is its type, as it is of all notes; nil otherwise. It costs
 // no parsing: notes may be megabytes long.
-func noteType(raw []byte) []byte {
+func metadataType(raw []byte) []byte {
 	const begin = `{"type":"`
 	if len(raw) < len(begin) || string(raw[:len(begin)]) != begin {
 		return nil
@@ -248,7 +249,7 @@ func isAttachment(raw []byte) bool {
 	return bytes.Contains(raw[:min(len(raw), 160)], []byte(`,"attachment":{`))
 }
 
-// isResult tells a tool's result, as most user records are, from its first bytes; there may be more that are not told so.
-func isResult(raw []byte) bool {
+// isToolResult tells a tool's result, as most user records are, from its first bytes; there may be more that are not told so.
+func isToolResult(raw []byte) bool {
 	return bytes.Contains(raw[:min(len(raw), 512)], []byte(`"type":"tool_result"`))
 }

@@ -18,7 +18,7 @@ import (
 // told reads all messages of a transcript, the newest first, and the warnings.
 func told(t testing.TB, path string) (messages []discover.Message, warned []*discover.Warning) {
 	t.Helper()
-	id, parent, _ := sessionOf(path)
+	id, parent, _ := sessionOfPath(path)
 	record := discover.Record{Agent: "claude-code", ID: id, Parent: parent, Path: path}
 	for m, err := range New().Messages(context.Background(), record) {
 		if err != nil {
@@ -34,7 +34,7 @@ func told(t testing.TB, path string) (messages []discover.Message, warned []*dis
 func transcripts(t testing.TB) (paths []string) {
 	t.Helper()
 	must(t, filepath.WalkDir(fixtures, func(path string, _ os.DirEntry, err error) error {
-		if _, _, ok := sessionOf(path); ok {
+		if _, _, ok := sessionOfPath(path); ok {
 			paths = append(paths, path)
 		}
 		return err

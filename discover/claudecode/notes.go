@@ -9,61 +9,62 @@ import (
 	"agentctl/discover/native"
 )
 
-// notes are the facts that stand in records of their own, appended again now and then: the newest one counts. nil: not seen.
-type notes [noteKinds]*string
+// Metadata are the facts that stand in records of their own, appended again now and then: the newest one counts. nil: not seen.
+type Metadata [metadataFields]*string
 
 const (
 	customTitle = iota // the person's
 	aiTitle
-	relocated // a directory that replaces the recorded one
-	worktree  // the branch of a worktree that Claude Code made and the session is in; "" once it has left it
-	moved     // the background session that this one has become
-	cost      // in USD
-	noteKinds
+	RelocatedDir   // a directory that replaces the recorded one
+	WorktreeBranch // the branch of a worktree that Claude Code made and the session is in; "" once it has left it
+	ContinuedIn    // the background session that this one has become
+	costUSD        // in USD
+	metadataFields
 )
 
-// get is the text of a note, "" where there is none.
-func (n *notes) get(kind int) string {
+// Get is the text of a note, "" where there is none.
+func (n *Metadata) Get(kind int) string {
 	if n[kind] == nil {
 		return ""
 	}
 	return *n[kind]
 }
 
-func (n *notes) title() string { return cmp.Or(n.get(customTitle), n.get(aiTitle)) }
+// Title returns the person's title, else the agent's.
+func (n *Metadata) Title() string { return cmp.Or(n.Get(customTitle), n.Get(aiTitle)) }
 
-// usd is the cost; nil where none is stated.
-func (n *notes) usd() *float64 {
-	if n[cost] == nil {
+// CostUSD is the cost; nil where none is stated.
+func (n *Metadata) CostUSD() *float64 {
+	if n[costUSD] == nil {
 		return nil
 	}
-	usd, _ := strconv.ParseFloat(*n[cost], 64) // it is a number
+	usd, _ := strconv.ParseFloat(*n[costUSD], 64) // it is a number
 	return &usd
 }
 
-// noteField is what a note tells, and under which key; "" for notes that tell nothing of it.
-func noteField(kind []byte) (field int, key string) {
+// metadataField is what a note tells, and under which key; "" for notes that tell nothing of it.
+func metadataField(kind []byte) (field int, key string) {
 	switch string(kind) {
 	case "custom-title":
 		return customTitle, "customTitle"
 	case "ai-title":
 		return aiTitle, "aiTitle"
 	case "relocated":
-		return relocated, "relocatedCwd"
+		return RelocatedDir, "relocatedCwd"
 	case "worktree-state":
-		return worktree, "worktreeSession"
+		return WorktreeBranch, "worktreeSession"
 	case "continued-in":
-		return moved, "continuedInSessionId"
+		return ContinuedIn, "continuedInSessionId"
 	case "cost-state":
-		return cost, "totalCostUSD"
+		return costUSD, "totalCostUSD"
 	}
 	return 0, ""
 }
 
 // add takes a note; newest says that it is newer than those seen, else it only fills gaps. A title may be taken away, by an
 // empty one, and so may a worktree.
-func (n *notes) add(kind, raw []byte, newest bool) {
-	field, key := noteField(kind)
+func (n *Metadata) add(kind, raw []byte, newest bool) {
+	field, key := metadataField(kind)
 	if key == "" || n[field] != nil && !newest {
 		return
 	}
@@ -74,9 +75,9 @@ func (n *notes) add(kind, raw []byte, newest bool) {
 	switch field {
 	case customTitle, aiTitle:
 		known = true
-	case worktree:
+	case WorktreeBranch:
 		text, known = v.Object().Get("worktreeBranch").Text(0), v != nil
-	case cost:
+	case costUSD:
 		text = string(v.Raw())
 		_, err := strconv.ParseFloat(text, 64)
 		known = err == nil
@@ -86,8 +87,8 @@ func (n *notes) add(kind, raw []byte, newest bool) {
 	}
 }
 
-// before fills the gaps with what stands farther ahead in the file.
-func (n *notes) before(older *notes) {
+// fillFrom fills the gaps with what stands farther ahead in the file.
+func (n *Metadata) fillFrom(older *Metadata) {
 	for i := range n {
 		n[i] = cmp.Or(n[i], older[i])
 	}
@@ -97,21 +98,21 @@ func (n *notes) before(older *notes) {
 // transcript, those notes that do not stand in the last 32 KB as they are now (READ 2.1.197, 2.1.330; SEEN in both). What stands
 // farther back than 64 KB it does not look for itself.
 const (
-	restatedReach = 32 << 10
-	notesReach    = 64 << 10
-	// usualNotes is what is read for them at first.
-	usualNotes = 20 << 10
+	restateReach  = 32 << 10
+	MetadataReach = 64 << 10
+	// usualMetadata is what is read for them at first.
+	usualMetadata = 20 << 10
 )
 
-// leave is the note with which Claude Code left a transcript: the newest last-prompt, where nothing but notes follows it.
-type leave struct {
-	offset int64
-	ok     bool
-	single bool // its prompt is the first one, of a print run
+// exitMark is the note with which Claude Code left a transcript: the newest last-prompt, where nothing but notes follows it.
+type exitMark struct {
+	offset       int64
+	ok           bool
+	singlePrompt bool // its prompt is the first one, of a print run
 }
 
-// see takes a last-prompt, newest first. first is the prompt of the print run that began the transcript; "" in others.
-func (e *leave) see(l native.Line, first string) {
+// add takes a last-prompt, newest first. first is the prompt of the print run that began the transcript; "" in others.
+func (e *exitMark) add(l native.Line, first string) {
 	raw := l.Bytes
 	if e.ok || isCheckpoint(raw) {
 		return
@@ -122,51 +123,51 @@ func (e *leave) see(l native.Line, first string) {
 	}
 	const more = "…"
 	last, isCut := strings.CutSuffix(native.Object(raw).Get("lastPrompt").Text(0), more)
-	e.single = first == last || isCut && strings.HasPrefix(first, last)
+	e.singlePrompt = first == last || isCut && strings.HasPrefix(first, last)
 }
 
-// print is the name of a print run's entrypoint.
-const print = "sdk-cli"
+// printEntrypoint is the name of a print run's entrypoint.
+const printEntrypoint = "sdk-cli"
 
-// printed is the first prompt as last-prompt gives it, on one line, where a print run began the transcript; "" elsewhere.
-func (s *headScan) printed() string {
-	if s.first.Entrypoint != print {
+// PrintPrompt is the first prompt as last-prompt gives it, on one line, where a print run began the transcript; "" elsewhere.
+func (s *Head) PrintPrompt() string {
+	if s.First.Entrypoint != printEntrypoint {
 		return ""
 	}
-	prompt := s.prompt()
+	prompt := s.Prompt()
 	if strings.IndexByte(prompt, '\n') < 0 {
 		return prompt
 	}
 	return strings.ReplaceAll(prompt, "\n", " ")
 }
 
-// stated looks, newest line first, for the place where Claude Code stated all of its notes in the midst of a turn: it has written
+// restatement looks, newest line first, for the place where Claude Code stated all of its notes in the midst of a turn: it has written
 // 32 KB then, and leaves none out, as it does where it begins or ends. What stands before counts no more.
-type stated struct {
-	next [512]byte // how the record that follows begins, but for notes
-	size int
-	call bool // it is a call of the model instead
-	all  bool
+type restatement struct {
+	next      [512]byte // how the record that follows begins, but for notes
+	size      int
+	modelCall bool // it is a call of the model instead
+	all       bool
 }
 
-func (s *stated) see(kind, raw []byte) {
+func (s *restatement) add(kind, raw []byte) {
 	switch string(kind) {
 	case "":
-		s.size, s.call = copy(s.next[:], raw), false
+		s.size, s.modelCall = copy(s.next[:], raw), false
 	case "api-request", "api-request-shape", "api-request-blob":
-		s.call = true
+		s.modelCall = true
 	case "last-prompt": // it comes first
-		s.all = s.all || (s.call || inTurn(s.next[:s.size])) && !isCheckpoint(raw)
+		s.all = s.all || (s.modelCall || inTurn(s.next[:s.size])) && !isCheckpoint(raw)
 	case "custom-title", "ai-title", "agent-name", "agent-color", "agent-setting", "tag", "relocated", "mode", "permission-mode",
 		"atis-latch", "isolation-latch", "worktree-state":
 	default:
-		s.size, s.call = 0, false
+		s.size, s.modelCall = 0, false
 	}
 }
 
 // inTurn reports whether a record that begins so belongs to a turn that was in progress before it: an answer, or a tool's result.
 func inTurn(begin []byte) bool {
-	return bytes.Contains(begin, []byte(`"role":"assistant"`)) || isResult(begin)
+	return bytes.Contains(begin, []byte(`"role":"assistant"`)) || isToolResult(begin)
 }
 
 // isCheckpoint tells a last-prompt that only marks a place in the conversation.
@@ -175,30 +176,30 @@ func isCheckpoint(raw []byte) bool {
 	return bytes.Contains(raw[max(0, len(raw)-behind):], []byte(`"explicit":true`))
 }
 
-// noted reports whether all notes that count stand in what was looked at: what one print run alone wrote, was called something
+// metadataComplete reports whether all notes that count stand in what was looked at: what one print run alone wrote, was called something
 // from the beginning.
-func (s *tailScan) noted() bool {
-	return s.whole || s.side || s.stated.all || s.leave.single && s.last.Entrypoint == print
+func (s *Tail) metadataComplete() bool {
+	return s.Whole || s.Sidechain || s.restated.all || s.exit.singlePrompt && s.Last.Entrypoint == printEntrypoint
 }
 
-// readNotes looks for the notes that stand before what was looked at for the turn.
-func (s *tailScan) readNotes(f *native.File) error {
+// ReadMetadata looks for the notes that stand before what was looked at for the turn.
+func (s *Tail) ReadMetadata(f *native.File) error {
 	const page = 4 << 10
-	begin := f.Size() - notesReach
-	if s.leave.ok {
-		begin = s.leave.offset - restatedReach
+	begin := f.Size() - MetadataReach
+	if s.exit.ok {
+		begin = s.exit.offset - restateReach
 	}
 	begin = max(0, begin) &^ (page - 1) // a part of a page is as dear as all of it
-	if s.noted() || begin >= s.from {
+	if s.metadataComplete() || begin >= s.from {
 		return nil
 	}
 	rest := f.Head(s.from)
-	rest.Expect(usualNotes)
+	rest.Expect(usualMetadata)
 	_, err := rest.Backward(s.from-begin, func(l native.Line) bool {
-		kind := noteType(l.Bytes)
-		s.notes.add(kind, l.Bytes, false)
-		s.stated.see(kind, l.Bytes)
-		return !s.stated.all
+		kind := metadataType(l.Bytes)
+		s.Metadata.add(kind, l.Bytes, false)
+		s.restated.add(kind, l.Bytes)
+		return !s.restated.all
 	})
 	return err
 }

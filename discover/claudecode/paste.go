@@ -13,10 +13,10 @@ const (
 	pasteClose = "\">\n"
 )
 
-// unpasted takes these tags away, and the line ends around them that Claude Code put there, by its own rule: what is left is
+// stripPasteTags takes these tags away, and the line ends around them that Claude Code put there, by its own rule: what is left is
 // what stood in the person's prompt. pasted tells whether there were any. More says that the text goes on, so that a paste may
 // have no end.
-func unpasted(text string, more bool) (prompt string, pasted bool) {
+func stripPasteTags(text string, more bool) (prompt string, pasted bool) {
 	before, body, rest, ok := cutPaste(text, more)
 	if !ok {
 		return text, false

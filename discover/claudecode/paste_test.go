@@ -31,7 +31,7 @@ func TestPastes(t *testing.T) {
 		{"<pasted_content id=\"WXYZ\">\na", "<pasted_content id=\"WXYZ\">\na", true},
 		{"what is <pasted_content id=\"3754\"> for?", "what is <pasted_content id=\"3754\"> for?", false},
 	} {
-		if got, pasted := unpasted(c.text, c.more); got != c.want || pasted != (c.want != c.text) {
+		if got, pasted := stripPasteTags(c.text, c.more); got != c.want || pasted != (c.want != c.text) {
 			t.Errorf("%q: %q, %v", c.text, got, pasted)
 		}
 	}
@@ -52,15 +52,15 @@ func TestPastedWords(t *testing.T) {
 		strings.Repeat("x", 190) + paste("behind it"): strings.Repeat("x", 190) + "behind it",
 		"what is <pasted_content id=\"3754\">\n?":     "what is <pasted_content id=\"3754\">\n?",
 	} {
-		if got := heard(stored, "human"); got != (words{discover.User, discover.KindText, want}) {
+		if got := userText(stored, "human"); got != (messageText{discover.User, discover.KindText, want}) {
 			t.Errorf("%.50q is heard as %+v", stored, got)
 		}
-		l, ok := parseLine([]byte(`{"type":"user","message":{"content":` + asJSON(t, stored) + `}}`))
-		if prompt, command := promptOf(&l); !ok || command || prompt != cut(want) {
+		l, ok := ParseLine([]byte(`{"type":"user","message":{"content":` + asJSON(t, stored) + `}}`))
+		if prompt, command := PromptOf(&l); !ok || command || prompt != cut(want) {
 			t.Errorf("%.50q is the prompt %q", stored, prompt)
 		}
 	}
-	if got := heard(paste("a"), "peer"); got != notice("a") {
+	if got := userText(paste("a"), "peer"); got != systemText("a") {
 		t.Errorf("of another session: %+v", got)
 	}
 }
@@ -70,8 +70,8 @@ func TestPromptBehindAFile(t *testing.T) {
 	text, err := json.Marshal(discover.ContextBlock("spec.md", strings.Repeat("a line\n", 5000)) + "\n\nmake it so")
 	must(t, err)
 	for _, content := range []string{string(text), `[{"type":"text","text":` + string(text) + `}]`} {
-		l, ok := parseLine([]byte(`{"type":"user","message":{"role":"user","content":` + content + `}}`))
-		if prompt, command := promptOf(&l); !ok || command || prompt != "make it so" {
+		l, ok := ParseLine([]byte(`{"type":"user","message":{"role":"user","content":` + content + `}}`))
+		if prompt, command := PromptOf(&l); !ok || command || prompt != "make it so" {
 			t.Errorf("%.80q", prompt)
 		}
 	}

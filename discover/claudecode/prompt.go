@@ -8,27 +8,27 @@ import (
 	"agentctl/discover/native"
 )
 
-// interrupted begins the user record that Claude Code writes when the person cuts a turn short.
-const interrupted = "[Request interrupted by user"
+// interruptedPrefix begins the user record that Claude Code writes when the person cuts a turn short.
+const interruptedPrefix = "[Request interrupted by user"
 
-// promptReading is how many characters of a message are looked at for a prompt: more than are kept, since tags and
+// promptReadLimit is how many characters of a message are looked at for a prompt: more than are kept, since tags and
 // white space may come first.
-const promptReading = 4 * discover.PromptLimit
+const promptReadLimit = 4 * discover.PromptLimit
 
-// promptOf returns what a person typed, by Claude Code's own rule for naming sessions (2.1.197): not what it wrote
+// PromptOf returns what a person typed, by Claude Code's own rule for naming sessions (2.1.197): not what it wrote
 // itself into a user record, which stands in tags. A slash command is only a fallback.
-func promptOf(l *line) (prompt string, command bool) {
+func PromptOf(l *Line) (prompt string, command bool) {
 	if l.Type != "user" || l.IsMeta || l.IsCompactSummary {
 		return "", false
 	}
-	for _, b := range blocks(l.content) {
-		text, pasted := opening(b.text)
+	for _, b := range blocks(l.Content) {
+		text, pasted := textStart(b.Text)
 		switch {
 		case b.Type == "tool_result":
 			return "", false
 		case pasted && text != "":
 			return cut(text), false
-		case b.Type != "text" || text == "" || strings.HasPrefix(text, interrupted):
+		case b.Type != "text" || text == "" || strings.HasPrefix(text, interruptedPrefix):
 		case !startsWithTag(text):
 			return cut(text), false
 		case strings.HasPrefix(text, "<bash-input>"):
@@ -40,22 +40,22 @@ func promptOf(l *line) (prompt string, command bool) {
 	return "", false
 }
 
-// opening is a text without white space around it, as far as a prompt is looked for in it, and without the tags around what
+// textStart is a text without white space around it, as far as a prompt is looked for in it, and without the tags around what
 // was pasted.
-func opening(v native.Value) (text string, pasted bool) {
-	if text, ok := plainOpening(v); ok {
+func textStart(v native.Value) (text string, pasted bool) {
+	if text, ok := plainTextStart(v); ok {
 		return text, false
 	}
-	if text = v.Text(promptReading); discover.HasContext(text) {
+	if text = v.Text(promptReadLimit); discover.HasContext(text) {
 		text = cut(discover.WithoutContext(v.Text(0)))
 	}
-	text, pasted = unpasted(text, len(text) >= promptReading && utf8.RuneCountInString(text) == promptReading)
+	text, pasted = stripPasteTags(text, len(text) >= promptReadLimit && utf8.RuneCountInString(text) == promptReadLimit)
 	return strings.TrimSpace(text), pasted
 }
 
-// plainOpening is the opening of a text that has no tag in what is kept of it, as most have none: what follows tells nothing
+// plainTextStart is the opening of a text that has no tag in what is kept of it, as most have none: what follows tells nothing
 // then, and is not read. ok is false where it may.
-func plainOpening(v native.Value) (text string, ok bool) {
+func plainTextStart(v native.Value) (text string, ok bool) {
 	if len(v) < 2 || v[1] <= ' ' || v[1] == '\\' || v[1] >= utf8.RuneSelf { // white space may come first
 		return "", false
 	}

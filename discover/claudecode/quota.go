@@ -8,23 +8,23 @@ import (
 	"agentctl/discover"
 )
 
-// oldLimit begins the notice of 1.x that a limit is reached; when it ends follows, in seconds since 1970.
-const oldLimit = "Claude AI usage limit reached|"
+// legacyLimitNotice begins the notice of 1.x that a limit is reached; when it ends follows, in seconds since 1970.
+const legacyLimitNotice = "Claude AI usage limit reached|"
 
 // quotaOf is what an error that stands for an answer says of a limit; nil if the reason was another one. Newer notices
 // name the end by the clock of their day, which is left as it stands; 2.1.329 records it beside them.
-func quotaOf(l *line) *discover.Quota {
+func quotaOf(l *Line) *discover.Quota {
 	limits := l.QuotaLimits.Object()
 	q := &discover.Quota{
-		Name: limits.Get("rateLimitType").Text(0), Reached: true, Resets: seconds(limits.Get("resetsAt").Raw()),
-		Text: textOf(l.content, 0), Time: l.Timestamp.Time(),
+		Name: limits.Get("rateLimitType").Text(0), Reached: true, Resets: unixSeconds(limits.Get("resetsAt").Raw()),
+		Text: textOf(l.Content, 0), Time: l.Timestamp.Time(),
 	}
 	if l.QuotaLimits != nil {
 		q.Reached = limits.Get("status").Text(0) == "rejected"
 	}
-	end, old := strings.CutPrefix(q.Text, oldLimit)
+	end, old := strings.CutPrefix(q.Text, legacyLimitNotice)
 	if old && q.Resets.IsZero() {
-		q.Resets = seconds([]byte(end))
+		q.Resets = unixSeconds([]byte(end))
 	}
 	if !old && l.Error.Text(0) != "rate_limit" {
 		return nil
@@ -32,8 +32,8 @@ func quotaOf(l *line) *discover.Quota {
 	return q
 }
 
-// seconds is a time in seconds since 1970; zero for anything else.
-func seconds(digits []byte) time.Time {
+// unixSeconds is a time in seconds since 1970; zero for anything else.
+func unixSeconds(digits []byte) time.Time {
 	n, err := strconv.ParseInt(string(digits), 10, 64)
 	if err != nil || n <= 0 || n > 1<<33 {
 		return time.Time{}

@@ -25,14 +25,14 @@ func (Adapter) Read(ctx context.Context, entries []discover.Entry, want discover
 	x := reader{want: want, whole: want.Tokens || want.Full}
 	return func(yield func(discover.Record, error) bool) {
 		var unlisted []error
-		x.jobs, unlisted = jobsOf(ctx, entries)
+		x.jobs, unlisted = listJobs(ctx, entries)
 		for _, err := range unlisted {
 			if !yield(discover.Record{}, err) {
 				return
 			}
 		}
 		if x.whole {
-			x.beside = besides(ctx, entries)
+			x.projects = listProjects(ctx, entries)
 		}
 		for r, err := range native.ReadParallel(ctx, entries, x.read) {
 			if err != nil && !yield(discover.Record{}, err) || r.ID != "" && !yield(*r, nil) {
@@ -62,10 +62,10 @@ var errNoRecords = errors.New("no transcript, or a damaged one: no message can b
 
 // reader is one call of Read.
 type reader struct {
-	want   discover.ReadOptions
-	whole  bool // transcripts are read whole
-	jobs   jobs
-	beside map[string]beside // by project folder
+	want     discover.ReadOptions
+	whole    bool // transcripts are read whole
+	jobs     backgroundJobs
+	projects map[string]projectContents // by project folder
 }
 
 // read reads one session: neither a record nor an error where the file holds none, or is gone, and both where only a part could
@@ -79,75 +79,75 @@ func (x *reader) read(e discover.Entry, scratch *native.Buffers, r *discover.Rec
 		return false, asWarning(e.Path, err)
 	}
 	defer f.Close()
-	var head headScan
-	tail := tailScan{side: isSubagent(e.ID), began: x.want.TurnStart}
-	if err = head.read(f); err == nil {
-		tail.printed = head.printed()
-		err = tail.read(f)
+	var head Head
+	tail := Tail{Sidechain: isSubagent(e.ID), NeedTurnStart: x.want.TurnStart}
+	if err = head.Read(f); err == nil {
+		tail.PrintPrompt = head.PrintPrompt()
+		err = tail.Read(f)
 	}
-	if err == nil && !head.message && !head.readable(f) {
+	if err == nil && !head.HasMessage && !head.Readable(f) {
 		err = errNoRecords
 	}
-	if err != nil || !head.message || head.sidechain != tail.side {
+	if err != nil || !head.HasMessage || head.Sidechain != tail.Sidechain {
 		return false, asWarning(e.Path, err)
 	}
 	if x.whole {
 		err = x.readWhole(r, e, f, &head, &tail)
 	} else {
-		err = tail.readNotes(f)
+		err = tail.ReadMetadata(f)
 		err = cmp.Or(err, fill(r, e, f, &head, &tail))
 	}
-	err = cmp.Or(err, x.jobs.complete(f.Context(), r))
+	err = cmp.Or(err, x.jobs.describe(f.Context(), r))
 	r.Bound()
 	return true, asWarning(e.Path, err)
 }
 
 // fill makes the record of what head and tail tell. Its error is a warning: of what stands beside the transcript.
-func fill(r *discover.Record, e discover.Entry, f *native.File, head *headScan, tail *tailScan) error {
-	notes := &tail.notes
-	notes.before(&head.notes)
+func fill(r *discover.Record, e discover.Entry, f *native.File, head *Head, tail *Tail) error {
+	notes := &tail.Metadata
+	notes.fillFrom(&head.Metadata)
 	*r = discover.Record{
 		Agent: agentName, ID: e.ID, Path: e.Path, Home: e.Home, Parent: e.Parent,
-		Dir:     cmp.Or(notes.get(relocated), tail.last.Cwd, head.first.Cwd),
-		Title:   notes.title(),
-		Prompt:  head.prompt(),
-		Model:   cmp.Or(tail.model, head.model),
+		Dir:     cmp.Or(notes.Get(RelocatedDir), tail.Last.Cwd, head.First.Cwd),
+		Title:   notes.Title(),
+		Prompt:  head.Prompt(),
+		Model:   cmp.Or(tail.Model, head.Model),
 		Branch:  branch(tail),
-		Version: cmp.Or(tail.last.Version, head.first.Version),
-		Created: head.created, Updated: tail.updated, ForkedFrom: head.first.ForkedFrom,
-		Turn: tail.turn.result(tail.whole), Cost: notes.usd(),
+		Version: cmp.Or(tail.Last.Version, head.First.Version),
+		Created: head.Created, Updated: tail.Updated, ForkedFrom: head.First.ForkedFrom,
+		Turn: tail.Turn.Result(tail.Whole), Cost: notes.CostUSD(),
 	}
 	if r.Updated.IsZero() {
 		r.Updated = f.ModTime()
 	}
-	entrypoint := cmp.Or(tail.last.Entrypoint, head.first.Entrypoint)
-	if r.Source = sourceOf(entrypoint); r.Source == entrypoint {
+	entrypoint := cmp.Or(tail.Last.Entrypoint, head.First.Entrypoint)
+	if r.Source = SourceOf(entrypoint); r.Source == entrypoint {
 		entrypoint = ""
 	}
-	if tail.last.Background { // also when its job is gone (claude rm)
+	if tail.Last.Background { // also when its job is gone (claude rm)
 		r.Source = "bg"
 	}
-	texts := head.texts
-	r.Meta = discover.Facts{{"entrypoint", texts.Value(entrypoint)}, {projectMeta, texts.Value(projectOf(e))}, {"continuedIn", notes.get(moved)}}.Known()
-	if head.forked() {
-		if r.Created.Equal(head.recorded) {
-			r.Created = head.copies.began
+	texts := head.Strings
+	r.Meta = discover.Facts{{"entrypoint", texts.Value(entrypoint)}, {projectMeta, texts.Value(projectOf(e))}, {"continuedIn", notes.Get(ContinuedIn)}}.Known()
+	if head.Forked() {
+		if r.Created.Equal(head.firstTime) {
+			r.Created = head.fork.created
 		}
-		withOrigin(r)
+		moveSharedCost(r)
 	}
-	if tail.side {
-		r.Parent = cmp.Or(r.Parent, head.first.Parent)
-		return describeSubagent(f.Context(), r, head.continued)
+	if tail.Sidechain {
+		r.Parent = cmp.Or(r.Parent, head.First.Parent)
+		return describeSubagent(f.Context(), r, head.Continued)
 	}
 	return nil
 }
 
-// sourceOf translates the entrypoint: how the process that wrote the record was started.
-func sourceOf(entrypoint string) string {
+// SourceOf translates the entrypoint: how the process that wrote the record was started.
+func SourceOf(entrypoint string) string {
 	switch entrypoint {
 	case "cli":
 		return "tui"
-	case print:
+	case printEntrypoint:
 		return "print"
 	case "sdk-ts", "sdk-py":
 		return "sdk"
@@ -157,15 +157,15 @@ func sourceOf(entrypoint string) string {
 
 // branch prefers the worktree's: in a worktree that Claude Code made, records name the branch it came from (2.1.197). A session
 // that has left it again (SEEN 2.1.329, 2.1.330) is on the branch that its records name.
-func branch(tail *tailScan) string {
-	if b := tail.notes.get(worktree); b != "" {
+func branch(tail *Tail) string {
+	if b := tail.Metadata.Get(WorktreeBranch); b != "" {
 		return b
 	}
-	inWorktree := strings.Contains(tail.last.Cwd, "/.claude/worktrees/")
-	if tail.last.GitBranch == "HEAD" || inWorktree {
+	inWorktree := strings.Contains(tail.Last.Cwd, "/.claude/worktrees/")
+	if tail.Last.GitBranch == "HEAD" || inWorktree {
 		return ""
 	}
-	return tail.last.GitBranch
+	return tail.Last.GitBranch
 }
 
 // projectOf is the name of the project folder that an entry lies in.

@@ -16,11 +16,11 @@ import (
 	"agentctl/proc"
 )
 
-// entry is a live process's description of itself, sessions/<pid>.json. The file is removed at a normal exit and
+// registryEntry is a live process's description of itself, sessions/<pid>.json. The file is removed at a normal exit and
 // left behind by a SIGKILL, so it says nothing before it is validated. Fields by version: pid, sessionId, cwd and
 // startedAt since 2.1.75; kind and entrypoint .85; version .116; procStart .118; status .119 (print mode: .280);
 // name .197; pidDomain .260.
-type entry struct {
+type registryEntry struct {
 	PID       int    `json:"pid"`
 	SessionID string `json:"sessionId"`
 	Cwd       string `json:"cwd"`
@@ -44,57 +44,57 @@ type entry struct {
 	path string
 }
 
-// entryLimit bounds a registry file, in bytes; real ones have less than 1,000.
-const entryLimit = 64 << 10
+// registryFileLimit bounds a registry file, in bytes; real ones have less than 1,000.
+const registryFileLimit = 64 << 10
 
-var errNoEntry = errors.New("no registry entry")
+var errNoRegistryEntry = errors.New("no registry entry")
 
-// readEntry reads sessions/<pid>.json of a home. Claude Code rewrites it in place: what follows the first JSON value
+// readRegistryEntry reads sessions/<pid>.json of a home. Claude Code rewrites it in place: what follows the first JSON value
 // is a leftover.
-func readEntry(ctx context.Context, home string, pid int) (entry, error) {
-	path := entryPath(home, pid)
-	var e entry
+func readRegistryEntry(ctx context.Context, home string, pid int) (registryEntry, error) {
+	path := registryPath(home, pid)
+	var e registryEntry
 	var malformed error
-	raw, err := native.ReadComplete(ctx, path, entryLimit, func(raw []byte) bool {
-		e, malformed = parseEntry(raw)
+	raw, err := native.ReadComplete(ctx, path, registryFileLimit, func(raw []byte) bool {
+		e, malformed = parseRegistryEntry(raw)
 		return malformed == nil
 	})
 	switch {
 	case native.IsNotExist(err):
-		return entry{}, errNoEntry
+		return registryEntry{}, errNoRegistryEntry
 	case err != nil:
-		return entry{}, err
+		return registryEntry{}, err
 	case len(raw) == 0: // it was never filled
-		return entry{}, errNoEntry
+		return registryEntry{}, errNoRegistryEntry
 	}
 	e.path = path
 	return e, malformed
 }
 
-func entryPath(home string, pid int) string {
+func registryPath(home string, pid int) string {
 	return filepath.Join(home, "sessions", strconv.Itoa(pid)+".json")
 }
 
-func parseEntry(raw []byte) (entry, error) {
-	var e entry
+func parseRegistryEntry(raw []byte) (registryEntry, error) {
+	var e registryEntry
 	err := json.NewDecoder(bytes.NewReader(raw)).Decode(&e)
 	// A value of an unexpected type is left out; the others count.
 	if _, odd := errors.AsType[*json.UnmarshalTypeError](err); err != nil && !odd {
-		return entry{}, fmt.Errorf("registry entry: %w", err)
+		return registryEntry{}, fmt.Errorf("registry entry: %w", err)
 	}
 	if e.PID <= 0 || !isUUID(e.SessionID) {
-		return entry{}, errors.New("registry entry: no pid or session id in it")
+		return registryEntry{}, errors.New("registry entry: no pid or session id in it")
 	}
 	return e, nil
 }
 
 // validate returns how the entry is known to be p's own, or an error that says why it is another process's. p is
 // known to look like Claude Code; pid is its number in its own namespace.
-func (e entry) validate(p proc.Process, pid int) (proof string, err error) {
+func (e registryEntry) validate(p proc.Process, pid int) (proof string, err error) {
 	if e.PID != pid {
 		return "", fmt.Errorf("it names pid %d", e.PID)
 	}
-	if err := e.checkDomain(p); err != nil {
+	if err := e.checkPIDDomain(p); err != nil {
 		return "", err
 	}
 	if p.Started.IsZero() {
@@ -118,8 +118,8 @@ func (e entry) validate(p proc.Process, pid int) (proof string, err error) {
 	return "procStart " + e.ProcStart + " matches", nil
 }
 
-// checkDomain rejects an entry of another pid namespace, or of another machine that shares the home folder.
-func (e entry) checkDomain(p proc.Process) error {
+// checkPIDDomain rejects an entry of another pid namespace, or of another machine that shares the home folder.
+func (e registryEntry) checkPIDDomain(p proc.Process) error {
 	machine, space, ok := strings.Cut(strings.TrimPrefix(e.PIDDomain, "linux:"), ":pid:")
 	if !ok {
 		return nil
@@ -131,7 +131,7 @@ func (e entry) checkDomain(p proc.Process) error {
 	if "pid:"+space != own {
 		return fmt.Errorf("it belongs to namespace pid:%s", space)
 	}
-	if id := machineID(); id != "" && machine != "" && id != machine && innerPID(p) == p.ID.PID {
+	if id := machineID(); id != "" && machine != "" && id != machine && namespacePID(p) == p.ID.PID {
 		return errors.New("it belongs to another machine")
 	}
 	return nil

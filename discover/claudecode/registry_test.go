@@ -44,7 +44,7 @@ func TestRecycledPIDsAreRejected(t *testing.T) {
 		later := born + 301 + rng.Uint64N(1<<32) // registering takes a moment, and a clock of seconds is allowed two
 		registered := bootTime.Add(time.Duration(born) * 10 * time.Millisecond).Add(500 * time.Millisecond)
 		p := native329(4711, later, "/h", "/w").Process
-		for _, e := range []entry{
+		for _, e := range []registryEntry{
 			{PID: 4711, SessionID: alive, StartedAt: registered.UnixMilli(), ProcStart: fmt.Sprint(born)},
 			{PID: 4711, SessionID: alive, StartedAt: registered.UnixMilli()},
 		} {
@@ -59,7 +59,7 @@ func TestRecycledPIDsAreRejected(t *testing.T) {
 func TestOwnerIsAcceptedWhenRegisteringTookLong(t *testing.T) {
 	p := native329(4711, 1000, "/h", "/w").Process
 	for _, wait := range []time.Duration{0, time.Second, time.Hour} {
-		e := entry{PID: 4711, SessionID: alive, StartedAt: p.Started.Add(wait).UnixMilli()}
+		e := registryEntry{PID: 4711, SessionID: alive, StartedAt: p.Started.Add(wait).UnixMilli()}
 		if _, err := e.validate(p, 4711); err != nil {
 			t.Errorf("registered after %s: %v", wait, err)
 		}
@@ -162,7 +162,7 @@ func TestAnotherMachineOnASharedHome(t *testing.T) {
 	p := native329(5000, 7777, "/h", "/w")
 	table := proc.NewFakeTable(p)
 	found, _ := table.ByPID(5000)
-	e := entry{PID: 5000, ProcStart: "7777", PIDDomain: "linux:" + own + ":pid:[4026531836]"}
+	e := registryEntry{PID: 5000, ProcStart: "7777", PIDDomain: "linux:" + own + ":pid:[4026531836]"}
 	if _, err := e.validate(found, 5000); err != nil {
 		t.Errorf("our own: %v", err)
 	}
@@ -181,11 +181,11 @@ func TestDamagedRegistryEntry(t *testing.T) {
 	} {
 		dir := t.TempDir()
 		must(t, os.MkdirAll(dir+"/sessions", 0o700))
-		must(t, os.WriteFile(entryPath(dir, 100), []byte(content), 0o600))
+		must(t, os.WriteFile(registryPath(dir, 100), []byte(content), 0o600))
 		f := native329(100, 1000, dir, "/w")
 		f.Environ = map[string]string{configKey: dir}
 		got, err := New().Claims(context.Background(), proc.NewFakeTable(f), []discover.Home{{Dir: dir}})
-		if w := warningsIn(t, err); len(w) != warned || warned > 0 && w[0].Path != entryPath(dir, 100) {
+		if w := warningsIn(t, err); len(w) != warned || warned > 0 && w[0].Path != registryPath(dir, 100) {
 			t.Errorf("%q: warnings %v", content, w)
 		}
 		if len(got) == 0 || got[0].Session != "" {

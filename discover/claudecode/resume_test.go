@@ -86,10 +86,10 @@ func TestWhenALongTurnBegan(t *testing.T) {
 	record := func(second int, kind, content string) string {
 		return fmt.Sprintf(`{"parentUuid":"p","isSidechain":false,"type":"%s","message":{"role":"%s","model":"m","content":%s,"stop_reason":"end_turn"},"timestamp":"2026-01-01T00:00:%02d.000Z","cwd":"/w"}`+"\n", kind, kind, content, second)
 	}
-	for _, length := range []int{2 * notesReach, 2 * turnReach} {
-		answer := `[{"type":"text","text":"` + strings.Repeat("a", notesReach) + `"}]`
+	for _, length := range []int{2 * MetadataReach, 2 * turnReach} {
+		answer := `[{"type":"text","text":"` + strings.Repeat("a", MetadataReach) + `"}]`
 		text := record(1, "user", `"one"`) + record(2, "assistant", answer) + record(3, "user", `"two"`) +
-			strings.Repeat(record(4, "assistant", answer), length/notesReach)
+			strings.Repeat(record(4, "assistant", answer), length/MetadataReach)
 		must(t, os.WriteFile(path, []byte(text), 0o600))
 		for want, second := range map[discover.ReadOptions]int{{}: 0, {TurnStart: true}: 3} {
 			got, _ := records(t, dir, discover.EntryFilter{}, want)
@@ -110,14 +110,14 @@ func TestMarked(t *testing.T) {
 		ticks uint64
 		want  bool
 	}{
-		{map[string]string{markKey: "1", sessionKey: alive}, 2000, true},
-		{map[string]string{markKey: "1", sessionKey: alive}, 500, true}, // of an earlier run
-		{map[string]string{sessionKey: alive}, 2000, false},             // a person may have exported it
-		{map[string]string{markKey: "1", sessionKey: strings.Replace(alive, "c", "d", 1)}, 2000, false},
-		{map[string]string{markKey: "1", pidKey: "100"}, 2000, true},
-		{map[string]string{markKey: "1", pidKey: "100"}, 500, false},
-		{map[string]string{markKey: "1", pidKey: "101"}, 2000, false},
-		{map[string]string{markKey: "1"}, 2000, false},
+		{map[string]string{markerKey: "1", sessionKey: alive}, 2000, true},
+		{map[string]string{markerKey: "1", sessionKey: alive}, 500, true}, // of an earlier run
+		{map[string]string{sessionKey: alive}, 2000, false},               // a person may have exported it
+		{map[string]string{markerKey: "1", sessionKey: strings.Replace(alive, "c", "d", 1)}, 2000, false},
+		{map[string]string{markerKey: "1", pidKey: "100"}, 2000, true},
+		{map[string]string{markerKey: "1", pidKey: "100"}, 500, false},
+		{map[string]string{markerKey: "1", pidKey: "101"}, 2000, false},
+		{map[string]string{markerKey: "1"}, 2000, false},
 		{nil, 2000, false},
 	} {
 		tool := process0(200, test.ticks, "/h", "/w")

@@ -25,40 +25,42 @@ const (
 	usualPrompt = 4 << 10
 )
 
-// headScan reads a transcript from its beginning.
-type headScan struct {
-	texts   *native.Interner
-	created time.Time
-	// first is the first record with a directory; message: there is a user or assistant record, and sidechain:
+// Head reads a transcript from its beginning.
+type Head struct {
+	Strings *native.Interner
+	Created time.Time
+	// First is the first record with a directory; message: there is a user or assistant record, and sidechain:
 	// the first of them is a sub-agent's; continued: it follows one that stands elsewhere.
-	first                         place
-	message, sidechain, continued bool
+	First                            Envelope
+	HasMessage, Sidechain, Continued bool
 	// lines is how many there are; known: one of them is a record, damaged: one is none.
 	lines          int
 	known, damaged bool
-	typed, command string
-	model          string
-	notes          notes
-	copies         copies
-	recorded       time.Time // of the first record
+	typed, Command string
+	Model          string
+	Metadata       Metadata
+	fork           forkDetector
+	firstTime      time.Time // of the first record
 }
 
-func (s *headScan) prompt() string { return cmp.Or(s.typed, s.command) }
+// Prompt returns the first prompt; a slash command only where nothing else was typed.
+func (s *Head) Prompt() string { return cmp.Or(s.typed, s.Command) }
 
-func (s *headScan) read(f *native.File) error {
-	s.texts = f.Interner()
+// Read reads f from its beginning until the first prompt and a directory are known.
+func (s *Head) Read(f *native.File) error {
+	s.Strings = f.Interner()
 	f.Expect(usualPrompt)
 	_, err := f.Forward(0, turnReach, func(l native.Line) bool {
 		s.add(l.Bytes)
-		known := s.message && s.first.Cwd != ""
+		known := s.HasMessage && s.First.Cwd != ""
 		return !known || s.typed == "" && l.Offset < promptReach
 	})
 	return err
 }
 
-// readable reports whether what a file without a message holds can be told: other records, nothing, or a first one
+// Readable reports whether what a file without a message holds can be told: other records, nothing, or a first one
 // that its writer has not finished.
-func (s *headScan) readable(f *native.File) bool {
+func (s *Head) Readable(f *native.File) bool {
 	if s.lines > 0 {
 		return s.known && !s.damaged
 	}
@@ -67,98 +69,98 @@ func (s *headScan) readable(f *native.File) bool {
 	return n == 0 || begin[0] == '{' && f.Size() < turnReach
 }
 
-func (s *headScan) add(raw []byte) {
-	kind := noteType(raw)
+func (s *Head) add(raw []byte) {
+	kind := metadataType(raw)
 	s.lines, s.known = s.lines+1, s.known || kind != nil
 	s.date(kind, raw)
 	if kind != nil {
-		s.notes.add(kind, raw, true)
+		s.Metadata.add(kind, raw, true)
 		return
 	}
-	if s.first.Cwd != "" && isAttachment(raw) {
+	if s.First.Cwd != "" && isAttachment(raw) {
 		return
 	}
-	l, ok := parseLine(raw)
+	l, ok := ParseLine(raw)
 	if !ok {
 		s.damaged = s.damaged || native.Damaged(raw)
 		return
 	}
 	s.known = s.known || l.Type != ""
-	if s.first.Cwd == "" {
-		s.first = l.place(s.texts)
+	if s.First.Cwd == "" {
+		s.First = l.Envelope(s.Strings)
 	}
-	if !s.copies.begun {
-		s.copies.begun, s.recorded = true, l.Timestamp.Time()
+	if !s.fork.started {
+		s.fork.started, s.firstTime = true, l.Timestamp.Time()
 	}
-	if !l.conversation() {
+	if !l.IsMessage() {
 		return
 	}
-	if !s.message {
-		s.message, s.sidechain = true, l.IsSidechain
-		s.continued = l.ParentUUID.Text(0) != ""
+	if !s.HasMessage {
+		s.HasMessage, s.Sidechain = true, l.IsSidechain
+		s.Continued = l.ParentUUID.Text(0) != ""
 	}
-	if s.model == "" && l.Type == "assistant" && !l.synthetic() {
-		s.model = s.texts.Intern(l.Model)
+	if s.Model == "" && l.Type == "assistant" && !l.synthetic() {
+		s.Model = s.Strings.Intern(l.Model)
 	}
-	prompt, command := promptOf(&l)
+	prompt, command := PromptOf(&l)
 	if command {
-		s.command = cmp.Or(s.command, prompt)
+		s.Command = cmp.Or(s.Command, prompt)
 	} else {
 		s.typed = prompt
 	}
 }
 
 // date takes the time of the first record that has one, and of the notes that date the session.
-func (s *headScan) date(kind, raw []byte) {
-	dates := s.copies.dates(kind)
-	if !dates && (!s.created.IsZero() || isTimeless(kind)) {
+func (s *Head) date(kind, raw []byte) {
+	dates := s.fork.datesSession(kind)
+	if !dates && (!s.Created.IsZero() || hasNoTimestamp(kind)) {
 		return
 	}
-	made := timeOf(raw)
-	if s.created.IsZero() && string(kind) != "file-history-snapshot" {
-		s.created = made
+	made := TimeOf(raw)
+	if s.Created.IsZero() && string(kind) != "file-history-snapshot" {
+		s.Created = made
 	}
 	if dates {
-		s.copies.note(made)
+		s.fork.addTime(made)
 	}
 }
 
-// tailScan reads a transcript from its end.
-type tailScan struct {
-	texts   *native.Interner
-	side    bool  // a sub-agent's transcript: its chain is the main one
-	last    place // that of the newest conversation record
-	updated time.Time
-	model   string
-	turn    turnScan
-	notes   notes
-	leave   leave
-	stated  stated
-	printed string // the first prompt where a print run began the transcript
-	from    int64  // what stands behind was looked at, from the beginning of a line on
-	began   bool   // when the turn began is asked for, however far back that stands
-	whole   bool   // the whole file was looked at
+// Tail reads a transcript from its end.
+type Tail struct {
+	texts         *native.Interner
+	Sidechain     bool     // a sub-agent's transcript: its chain is the main one
+	Last          Envelope // that of the newest conversation record
+	Updated       time.Time
+	Model         string
+	Turn          Turn
+	Metadata      Metadata
+	exit          exitMark
+	restated      restatement
+	PrintPrompt   string // the first prompt where a print run began the transcript
+	from          int64  // what stands behind was looked at, from the beginning of a line on
+	NeedTurnStart bool   // when the turn began is asked for, however far back that stands
+	Whole         bool   // the whole file was looked at
 }
 
-// read looks as far back as need be, mostly no farther than the first read brings.
-func (s *tailScan) read(f *native.File) (err error) {
+// Read looks as far back as need be, mostly no farther than the first read brings.
+func (s *Tail) Read(f *native.File) (err error) {
 	s.texts = f.Interner()
 	reach := int64(turnReach)
-	if s.began {
+	if s.NeedTurnStart {
 		reach = f.Size()
 	}
 	f.Expect(usualTurn)
 	s.from = f.Size()
-	s.whole, err = f.Backward(reach, func(l native.Line) bool {
+	s.Whole, err = f.Backward(reach, func(l native.Line) bool {
 		if s.from = l.Offset; !l.Cut {
 			s.add(l)
 		}
 		switch behind := f.Size() - l.Offset; {
-		case s.wantsBegan():
+		case s.needsTurnStart():
 			return true
-		case !s.turn.done():
+		case !s.Turn.complete():
 			return behind < turnReach
-		case s.model == "":
+		case s.Model == "":
 			return behind < modelReach
 		case s.inProgress():
 			return behind < beganReach
@@ -169,61 +171,61 @@ func (s *tailScan) read(f *native.File) (err error) {
 	return err
 }
 
-func (s *tailScan) add(line native.Line) {
+func (s *Tail) add(line native.Line) {
 	raw := line.Bytes
-	kind := noteType(raw)
-	s.stated.see(kind, raw)
+	kind := metadataType(raw)
+	s.restated.add(kind, raw)
 	var stamp native.Value
-	if !isTimeless(kind) {
-		stamp = stampNearEnd(raw)
-		if stamp == nil && !(s.turn.done() && isResult(raw)) { // where it has to be searched for, and nothing depends on it
-			stamp = stampFromBegin(raw)
+	if !hasNoTimestamp(kind) {
+		stamp = timestampNearEnd(raw)
+		if stamp == nil && !(s.Turn.complete() && isToolResult(raw)) { // where it has to be searched for, and nothing depends on it
+			stamp = timestampFromStart(raw)
 		}
-		if at := stamp.Time(); at.After(s.updated) { // file order is not quite the order of time
-			s.updated = at
+		if at := stamp.Time(); at.After(s.Updated) { // file order is not quite the order of time
+			s.Updated = at
 		}
 	}
 	if kind != nil {
-		s.notes.add(kind, raw, false)
-		if string(kind) == "last-prompt" && s.last.Cwd == "" {
-			s.leave.see(line, s.printed)
+		s.Metadata.add(kind, raw, false)
+		if string(kind) == "last-prompt" && s.Last.Cwd == "" {
+			s.exit.add(line, s.PrintPrompt)
 		}
 		return
 	}
-	if s.turn.done() && !s.wants(raw, stamp) || isAttachment(raw) {
+	if s.Turn.complete() && !s.mayMatter(raw, stamp) || isAttachment(raw) {
 		return
 	}
-	l, ok := parseLine(raw)
+	l, ok := ParseLine(raw)
 	if !ok && native.Damaged(raw) {
-		s.turn.miss()
+		s.Turn.addDamaged()
 	}
 	if !ok || l.Type == "" {
 		return
 	}
-	if s.last.Cwd == "" {
-		s.last = l.place(s.texts)
+	if s.Last.Cwd == "" {
+		s.Last = l.Envelope(s.texts)
 	}
-	if l.IsSidechain != s.side {
+	if l.IsSidechain != s.Sidechain {
 		return
 	}
-	if s.model == "" && l.Type == "assistant" && !l.synthetic() {
-		s.model = s.texts.Intern(l.Model)
+	if s.Model == "" && l.Type == "assistant" && !l.synthetic() {
+		s.Model = s.texts.Intern(l.Model)
 	}
-	if !s.turn.done() || l.Type == "user" {
-		s.turn.add(&l)
+	if !s.Turn.complete() || l.Type == "user" {
+		s.Turn.add(&l)
 	}
 }
 
-// wants reports whether a record with this time may tell the model, or when the turn began, where that is not known.
-func (s *tailScan) wants(raw []byte, stamp native.Value) bool {
-	return s.wantsBegan() || s.turn.turn.Began.IsZero() && isPrompt(stamp) ||
-		s.model == "" && bytes.Contains(raw, []byte(`"model":"`))
+// mayMatter reports whether a record with this time may tell the model, or when the turn began, where that is not known.
+func (s *Tail) mayMatter(raw []byte, stamp native.Value) bool {
+	return s.needsTurnStart() || s.Turn.state.Began.IsZero() && isPrompt(stamp) ||
+		s.Model == "" && bytes.Contains(raw, []byte(`"model":"`))
 }
 
 // inProgress reports whether the turn has no end, and when it began is not known.
-func (s *tailScan) inProgress() bool {
-	return s.turn.turn.State == discover.TurnOpen && s.turn.turn.Began.IsZero()
+func (s *Tail) inProgress() bool {
+	return s.Turn.state.State == discover.TurnOpen && s.Turn.state.Began.IsZero()
 }
 
-// wantsBegan reports whether when the turn began is asked for and not known.
-func (s *tailScan) wantsBegan() bool { return s.began && s.turn.turn.Began.IsZero() }
+// needsTurnStart reports whether when the turn began is asked for and not known.
+func (s *Tail) needsTurnStart() bool { return s.NeedTurnStart && s.Turn.state.Began.IsZero() }

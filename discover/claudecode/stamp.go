@@ -7,9 +7,9 @@ import (
 	"agentctl/discover/native"
 )
 
-// isTimeless reports whether a note of this kind never has a time (SEEN 2.1.70–2.1.330): there is none to search it for. They
+// hasNoTimestamp reports whether a note of this kind never has a time (SEEN 2.1.70–2.1.330): there is none to search it for. They
 // are those that blocks of notes mostly consist of.
-func isTimeless(kind []byte) bool {
+func hasNoTimestamp(kind []byte) bool {
 	switch string(kind) {
 	case "last-prompt", "custom-title", "ai-title", "agent-name", "mode", "permission-mode", "atis-latch", "cost-state":
 		return true
@@ -17,21 +17,21 @@ func isTimeless(kind []byte) bool {
 	return false
 }
 
-// timeOf is the time of a record.
-func timeOf(raw []byte) time.Time { return stampOf(raw).Time() }
+// TimeOf is the time of a record.
+func TimeOf(raw []byte) time.Time { return timestampOf(raw).Time() }
 
-// stampOf finds where the time of a record stands: that of its envelope, or of the snapshot that a file-history-snapshot
+// timestampOf finds where the time of a record stands: that of its envelope, or of the snapshot that a file-history-snapshot
 // consists of. Others may stand in what the record is about: a tool's result, which follows the envelope's time, is
 // whatever the tool gave.
-func stampOf(raw []byte) native.Value {
-	if stamp := stampNearEnd(raw); stamp != nil {
+func timestampOf(raw []byte) native.Value {
+	if stamp := timestampNearEnd(raw); stamp != nil {
 		return stamp
 	}
-	return stampFromBegin(raw)
+	return timestampFromStart(raw)
 }
 
-// stampFromBegin finds it wherever it stands.
-func stampFromBegin(raw []byte) (stamp native.Value) {
+// timestampFromStart finds it wherever it stands.
+func timestampFromStart(raw []byte) (stamp native.Value) {
 	for key, v := range native.Object(raw).Members() {
 		switch string(key) {
 		case "timestamp":
@@ -43,9 +43,9 @@ func stampFromBegin(raw []byte) (stamp native.Value) {
 	return stamp
 }
 
-// stampNearEnd finds the time where nothing but the outermost object ends behind it, as it mostly is; nil elsewhere. It goes by the
+// timestampNearEnd finds the time where nothing but the outermost object ends behind it, as it mostly is; nil elsewhere. It goes by the
 // letter that a time ends with, which stands for UTC and is rare. Keys inside of strings are escaped.
-func stampNearEnd(raw []byte) native.Value {
+func timestampNearEnd(raw []byte) native.Value {
 	const near, key, form = 512, `"timestamp":`, `"2026-11-20T19:09:28.087Z`
 	end := raw[max(0, len(raw)-near):]
 	for at := 0; ; {

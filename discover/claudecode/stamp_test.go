@@ -35,14 +35,14 @@ func checkStamp(t testing.TB, line []byte) {
 	if !ok {
 		return
 	}
-	if got := stampOf(line); string(got[:min(len(got), len(want))]) != want {
+	if got := timestampOf(line); string(got[:min(len(got), len(want))]) != want {
 		t.Errorf("the time is %s, not %.30s: %.300s", want, got, line)
 	}
-	if isTimeless([]byte(kind)) && want != "" {
+	if hasNoTimestamp([]byte(kind)) && want != "" {
 		t.Errorf("it has a time: %.300s", line)
 	}
 	if bytes.HasPrefix(line, []byte(`{"parentUuid"`)) && kind == "user" && want != "" {
-		if got, want := isPrompt(stampOf(line)), bytes.Contains(line, []byte(`,"permissionMode":"`)); got != want {
+		if got, want := isPrompt(timestampOf(line)), bytes.Contains(line, []byte(`,"permissionMode":"`)); got != want {
 			t.Errorf("a prompt is told: %v: %.300s", got, line)
 		}
 	}
@@ -96,7 +96,7 @@ func FuzzStamp(f *testing.F) {
 	f.Add([]byte(`{"type":"file-history-snapshot","snapshot":{"timestamp":"2026-01-01T00:00:00.000Z"},"isSnapshotUpdate":false}`))
 	f.Fuzz(func(t *testing.T, line []byte) {
 		if bytes.Count(line, []byte(`"timestamp"`)) > 1 || bytes.ContainsAny(line, "\\\n") || !json.Valid(line) {
-			_ = stampOf(line) // of two in one object, or of escaped keys, either may count
+			_ = timestampOf(line) // of two in one object, or of escaped keys, either may count
 			return
 		}
 		var members map[string]json.RawMessage
@@ -104,7 +104,7 @@ func FuzzStamp(f *testing.F) {
 			return
 		}
 		if want := string(members["timestamp"]); want != "" {
-			if got := stampOf(line); !bytes.HasPrefix(got, []byte(want)) {
+			if got := timestampOf(line); !bytes.HasPrefix(got, []byte(want)) {
 				t.Errorf("%s, not %.40s: %s", want, got, line)
 			}
 		}

@@ -2,13 +2,11 @@ package claudecode
 
 import (
 	"context"
-	"slices"
 	"strings"
 	"syscall"
 
 	"agentctl/discover"
 	"agentctl/launch"
-	"agentctl/proc"
 )
 
 // Gentle implements [launch.Stopper]. SIGTERM ends a TUI and print mode; 2.1.197 may only end the running command by
@@ -37,21 +35,5 @@ func (a Adapter) End(ctx context.Context, s discover.Session, host launch.Host) 
 	if err != nil {
 		return true, &launch.NotInstalledError{Agent: a.Name(), Program: a.Program()}
 	}
-	return true, host.Run(ctx, inHome(s.Home, host), program, "stop", job)
-}
-
-// Marked implements [launch.Stopper]. The id alone is believed: whatever process ran the session, it was for it. A pid
-// is believed of what was started after that process.
-func (a Adapter) Marked(p proc.Process, s discover.Session) bool {
-	env, err := p.Env(a.MarkerKeys()...)
-	if err != nil {
-		return false
-	}
-	mark, ok := a.ReadMarker(func(key string) string { return env[key] })
-	if !ok || mark.Session != "" && mark.Session == s.ID {
-		return ok
-	}
-	return mark.PID > 0 && slices.ContainsFunc(s.Processes, func(q proc.Process) bool {
-		return innerPID(q) == mark.PID && !p.Started.Before(q.Started)
-	})
+	return true, host.Run(ctx, homeEnv(s.Home, host), program, "stop", job)
 }

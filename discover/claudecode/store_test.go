@@ -41,7 +41,7 @@ func entryIDs(t *testing.T, dir string, q discover.EntryFilter) (out []string) {
 func TestEntriesByQuery(t *testing.T) {
 	dir := home(t, "08-fork-name-same-id-two-projects-2.1.197")
 	one, two := "11111111-2222-4333-8444-555555555555", "22222222-2222-4333-8444-555555555555"
-	there := filepath.Join(projectsDir(dir), "-srv-claude-lab-w-pr", one+suffix)
+	there := filepath.Join(projectsDir(dir), "-srv-claude-lab-w-pr", one+transcriptSuffix)
 	old := time.Now().Add(-time.Hour)
 	for _, c := range []struct {
 		name string
@@ -55,8 +55,8 @@ func TestEntriesByQuery(t *testing.T) {
 		{"reference with a path", discover.EntryFilter{Refs: []discover.Ref{{ID: one, Path: there}}}, 1},
 		{"reference without", discover.EntryFilter{Refs: []discover.Ref{{ID: one}, {ID: two}}}, 3},
 		{"both sorts", discover.EntryFilter{Refs: []discover.Ref{{ID: one, Path: there}, {ID: two}}}, 2},
-		{"a path outside", discover.EntryFilter{Refs: []discover.Ref{{ID: one, Path: "/etc/" + one + suffix}}}, 0},
-		{"a path that leads outside", discover.EntryFilter{Refs: []discover.Ref{{ID: one, Path: projectsDir(dir) + "/../../" + one + suffix}}}, 0},
+		{"a path outside", discover.EntryFilter{Refs: []discover.Ref{{ID: one, Path: "/etc/" + one + transcriptSuffix}}}, 0},
+		{"a path that leads outside", discover.EntryFilter{Refs: []discover.Ref{{ID: one, Path: projectsDir(dir) + "/../../" + one + transcriptSuffix}}}, 0},
 		{"not since", discover.EntryFilter{Since: old}, 0},
 	} {
 		if got := entryIDs(t, dir, c.q); len(got) != c.want {
@@ -95,7 +95,7 @@ func TestSubagentsOfASession(t *testing.T) {
 				t.Errorf("%s: sub-agents of %s are %v, want %d", fixture, e.ID, ids(found), want)
 			}
 		}
-		elsewhere := discover.EntryFilter{Parents: []discover.Ref{{ID: c.parent, Path: "/w/" + c.parent + suffix}}, Children: true}
+		elsewhere := discover.EntryFilter{Parents: []discover.Ref{{ID: c.parent, Path: "/w/" + c.parent + transcriptSuffix}}, Children: true}
 		if got := entryIDs(t, dir, elsewhere); got != nil {
 			t.Errorf("%s: of a session elsewhere: %v", fixture, got)
 		}
@@ -131,15 +131,15 @@ func TestNoSessions(t *testing.T) {
 	project := filepath.Dir(transcriptPath(dir, "/w", alive))
 	must(t, os.MkdirAll(filepath.Join(project, "memory"), 0o700))
 	for name, content := range map[string]string{
-		numbered(1) + suffix:                            "",
-		numbered(2) + suffix:                            `{"type":"summary","summary":"x","leafUuid":"y"}` + "\n",
-		numbered(3) + suffix:                            strings.ReplaceAll(minimal, `"isSidechain":false`, `"isSidechain":true`),
-		numbered(4) + ".orphaned-1-deadbeef" + suffix:   minimal,
-		"notes" + suffix:                                minimal,
-		numbered(5) + ".json":                           minimal,
-		numbered(6) + suffix:                            strings.TrimSuffix(minimal, "\n"),
-		"agent-0123abc" + suffix:                        minimal,
-		strings.ToUpper("agent-0123abc") + suffix + "~": minimal,
+		numbered(1) + transcriptSuffix:                            "",
+		numbered(2) + transcriptSuffix:                            `{"type":"summary","summary":"x","leafUuid":"y"}` + "\n",
+		numbered(3) + transcriptSuffix:                            strings.ReplaceAll(minimal, `"isSidechain":false`, `"isSidechain":true`),
+		numbered(4) + ".orphaned-1-deadbeef" + transcriptSuffix:   minimal,
+		"notes" + transcriptSuffix:                                minimal,
+		numbered(5) + ".json":                                     minimal,
+		numbered(6) + transcriptSuffix:                            strings.TrimSuffix(minimal, "\n"),
+		"agent-0123abc" + transcriptSuffix:                        minimal,
+		strings.ToUpper("agent-0123abc") + transcriptSuffix + "~": minimal,
 	} {
 		must(t, os.WriteFile(filepath.Join(project, name), []byte(content), 0o600))
 	}
@@ -153,7 +153,7 @@ func TestUnreadableThings(t *testing.T) {
 	dir := t.TempDir()
 	path := writeTranscript(t, dir, minimal)
 	project := filepath.Dir(path)
-	name := func(i int) string { return filepath.Join(project, numbered(i)+suffix) }
+	name := func(i int) string { return filepath.Join(project, numbered(i)+transcriptSuffix) }
 	must(t, syscall.Mkfifo(name(1), 0o600))
 	must(t, os.Symlink(path, name(2)))
 	must(t, os.Mkdir(name(3), 0o700))
@@ -257,7 +257,7 @@ func TestHomesThatAreNone(t *testing.T) {
 func TestLinkedProjectFolder(t *testing.T) {
 	dir, elsewhere := t.TempDir(), t.TempDir()
 	writeTranscript(t, dir, minimal)
-	must(t, os.WriteFile(filepath.Join(elsewhere, numbered(1)+suffix), []byte(minimal), 0o600))
+	must(t, os.WriteFile(filepath.Join(elsewhere, numbered(1)+transcriptSuffix), []byte(minimal), 0o600))
 	must(t, os.Symlink(elsewhere, filepath.Join(projectsDir(dir), "-outside")))
 	must(t, os.Symlink("-w", filepath.Join(projectsDir(dir), "-inside")))
 	if got := entryIDs(t, dir, discover.EntryFilter{}); !slices.Equal(got, []string{numbered(1), alive}) {
@@ -318,7 +318,7 @@ func TestProjectsOfALongPath(t *testing.T) {
 	other := filepath.Join(projectsDir(dir), slug(cwd)[:slugLimit]+"-zzzz")
 	must(t, os.MkdirAll(other, 0o700))
 	must(t, os.MkdirAll(filepath.Join(projectsDir(dir), "-w"), 0o700))
-	if got := projectsOf(t.Context(), dir, cwd); !slices.Equal(got, []string{other}) {
+	if got := projectDirs(t.Context(), dir, cwd); !slices.Equal(got, []string{other}) {
 		t.Errorf("projects %v", got)
 	}
 }
@@ -327,16 +327,16 @@ func TestProjectsOfALongPath(t *testing.T) {
 func TestLocate(t *testing.T) {
 	dir := t.TempDir()
 	path := writeTranscript(t, dir, minimal)
-	if got := locate(t.Context(), dir, "/w/elsewhere", alive); got != path {
+	if got := findTranscript(t.Context(), dir, "/w/elsewhere", alive); got != path {
 		t.Errorf("from elsewhere: %q", got)
 	}
 	second := transcriptPath(dir, "/v", alive)
 	must(t, os.MkdirAll(filepath.Dir(second), 0o700))
 	must(t, os.WriteFile(second, []byte(minimal), 0o600))
-	if got := locate(t.Context(), dir, "/v", alive); got != second {
+	if got := findTranscript(t.Context(), dir, "/v", alive); got != second {
 		t.Errorf("in its directory: %q", got)
 	}
-	if got := locate(t.Context(), dir, "/w/elsewhere", alive); got != "" {
+	if got := findTranscript(t.Context(), dir, "/w/elsewhere", alive); got != "" {
 		t.Errorf("ambiguous: %q", got)
 	}
 }

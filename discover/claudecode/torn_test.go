@@ -55,7 +55,7 @@ func stored(r discover.Record) discover.Record {
 func TestTornAtEveryByte(t *testing.T) {
 	dir := t.TempDir()
 	for _, fixture := range []string{"01-print-2.1.197", "16-tui-clear-stale-id-2.1.112"} {
-		files, err := filepath.Glob(filepath.Join(fixtures, fixture, "projects/*/*"+suffix))
+		files, err := filepath.Glob(filepath.Join(fixtures, fixture, "projects/*/*"+transcriptSuffix))
 		must(t, err)
 		content, err := os.ReadFile(files[0])
 		must(t, err)
@@ -80,7 +80,7 @@ func TestTornAtEveryByte(t *testing.T) {
 // The first prompt and the time of creation stay what they were, however the transcript grows.
 func TestGrowingTranscriptKeepsItsBeginning(t *testing.T) {
 	dir := t.TempDir()
-	files, err := filepath.Glob(filepath.Join(fixtures, "03-*/projects/*/"+tui1+suffix))
+	files, err := filepath.Glob(filepath.Join(fixtures, "03-*/projects/*/"+tui1+transcriptSuffix))
 	must(t, err)
 	content, err := os.ReadFile(files[0])
 	must(t, err)
@@ -109,7 +109,7 @@ func TestGrowingTranscriptKeepsItsBeginning(t *testing.T) {
 }
 
 func FuzzTranscript(f *testing.F) {
-	files, err := filepath.Glob(filepath.Join(fixtures, "*/projects/*/*"+suffix))
+	files, err := filepath.Glob(filepath.Join(fixtures, "*/projects/*/*"+transcriptSuffix))
 	must(f, err)
 	for _, path := range files {
 		content, err := os.ReadFile(path)
@@ -137,7 +137,7 @@ func FuzzEntry(f *testing.F) {
 		f.Add(bytes.TrimSpace(line), []byte("}"))
 	}
 	f.Fuzz(func(t *testing.T, raw, leftover []byte) {
-		e, err := parseEntry(raw)
+		e, err := parseRegistryEntry(raw)
 		if err != nil {
 			return
 		}
@@ -145,7 +145,7 @@ func FuzzEntry(f *testing.F) {
 			t.Fatalf("accepted without pid or session: %q", raw)
 		}
 		// A shorter rewrite leaves the end of the longer one behind.
-		again, err := parseEntry(append(bytes.Clone(raw), append([]byte("\n"), leftover...)...))
+		again, err := parseRegistryEntry(append(bytes.Clone(raw), append([]byte("\n"), leftover...)...))
 		if err != nil || again != e {
 			t.Fatalf("%q followed by %q: %+v, %v", raw, leftover, again, err)
 		}
@@ -158,38 +158,38 @@ func FuzzCommand(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, joined string) {
 		args := strings.Split(joined, " ")
-		c := parseCommand(args)
-		if id := c.named(); id != "" && !isUUID(id) {
+		c := parseCmdline(args)
+		if id := c.namedSession(); id != "" && !isUUID(id) {
 			t.Fatalf("%q names %q", args, id)
 		}
 		// The prompt after "--" changes nothing.
-		if before, _, ok := strings.Cut(joined, " -- "); ok && parseCommand(strings.Split(before, " ")) != c {
+		if before, _, ok := strings.Cut(joined, " -- "); ok && parseCmdline(strings.Split(before, " ")) != c {
 			t.Fatalf("%q: the prompt was read", args)
 		}
 	})
 }
 
 func FuzzPrompt(f *testing.F) {
-	for _, s := range []string{"hello", "<command-name>/x</command-name>", "<bash-input>ls</bash-input>", interrupted, strings.Repeat("é", 300), "<a", "x" + strings.Repeat(" ", 300), "x" + strings.Repeat(" y", 300)} {
+	for _, s := range []string{"hello", "<command-name>/x</command-name>", "<bash-input>ls</bash-input>", interruptedPrefix, strings.Repeat("é", 300), "<a", "x" + strings.Repeat(" ", 300), "x" + strings.Repeat(" y", 300)} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, words string) {
-		l, ok := parseLine([]byte(`{"type":"user","message":{"content":` + strings.TrimSpace(asJSON(t, words)) + `}}`))
+		l, ok := ParseLine([]byte(`{"type":"user","message":{"content":` + strings.TrimSpace(asJSON(t, words)) + `}}`))
 		if !ok {
 			t.Fatal("not parsed")
 		}
-		prompt, _ := promptOf(&l)
+		prompt, _ := PromptOf(&l)
 		if n := len([]rune(prompt)); n > discover.PromptLimit {
 			t.Fatalf("%d characters", n)
 		}
-		if strings.HasPrefix(prompt, interrupted) || strings.HasPrefix(prompt, "<command-name>") {
+		if strings.HasPrefix(prompt, interruptedPrefix) || strings.HasPrefix(prompt, "<command-name>") {
 			t.Fatalf("%q is nobody's prompt", prompt)
 		}
-		for _, b := range blocks(l.content) {
-			read := b.text.Text(promptReading)
-			want, _ := unpasted(read, len([]rune(read)) == promptReading)
+		for _, b := range blocks(l.Content) {
+			read := b.Text.Text(promptReadLimit)
+			want, _ := stripPasteTags(read, len([]rune(read)) == promptReadLimit)
 			want = strings.TrimSpace(want)
-			if got, _ := opening(b.text); cut(got) != cut(want) || startsWithTag(got) != startsWithTag(want) {
+			if got, _ := textStart(b.Text); cut(got) != cut(want) || startsWithTag(got) != startsWithTag(want) {
 				t.Fatalf("%q begins with %q, not %q", words, want, got)
 			}
 		}

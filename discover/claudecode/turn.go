@@ -8,51 +8,53 @@ import (
 	"agentctl/discover/native"
 )
 
-// turnScan finds the state of the newest turn from the conversation records, given newest first. Of sub-agents'
+// Turn finds the state of the newest turn from the conversation records, given newest first. Of sub-agents'
 // records only those of the chain asked for may be given.
 //
 // Records that are no part of a turn are passed over; but output of a local command, or a message that Claude Code
 // wrote itself after a resume, proves that no turn ran any more: a turn that looks open before them was cut. A "!" command
 // is either: its output is a prompt that the model answers, unless a caveat precedes it.
-type turnScan struct {
-	turn    discover.Turn
+type Turn struct {
+	state   discover.Turn
 	decided bool
 
-	over    bool // turn_duration was seen: the turn ended, only how is still open
-	settled bool // no turn ran any more
+	ended   bool // turn_duration was seen: the turn ended, only how is still open
+	stopped bool // no turn ran any more
 	shell   bool // the newest prompt is a "!" command, and what precedes it has not been seen
-	// root is the time of a conversation's first prompt: a TUI's first write may put the answer before it, so
+	// firstPrompt is the time of a conversation's first prompt: a TUI's first write may put the answer before it, so
 	// what stands before it in the file and is newer follows it.
-	root string
-	// results are the tool calls that have an answer; pending those that have none, newest first.
-	results  map[string]bool
-	pending  []pendingCall
-	gathered bool // the newest message's tool calls have all been seen
-	calls    bool
+	firstPrompt string
+	// answered are the tool calls that have an answer; pending those that have none, newest first.
+	answered      map[string]bool
+	Pending       []PendingCall
+	callsComplete bool // the newest message's tool calls have all been seen
+	hasCalls      bool
 }
 
-// done reports whether older records cannot change anything.
-func (s *turnScan) done() bool { return s.decided && s.gathered && s.root == "" && !s.shell }
+// complete reports whether older records cannot change anything.
+func (s *Turn) complete() bool {
+	return s.decided && s.callsComplete && s.firstPrompt == "" && !s.shell
+}
 
-func (s *turnScan) add(l *line) {
-	if s.root != "" {
-		if !l.conversation() && l.Subtype != "turn_duration" {
+func (s *Turn) add(l *Line) {
+	if s.firstPrompt != "" {
+		if !l.IsMessage() && l.Subtype != "turn_duration" {
 			return
 		}
-		if l.Timestamp.Text(0) > s.root {
-			*s = turnScan{turn: discover.Turn{Began: s.turn.Began}}
+		if l.Timestamp.Text(0) > s.firstPrompt {
+			*s = Turn{state: discover.Turn{Began: s.state.Began}}
 		}
-		s.root = ""
+		s.firstPrompt = ""
 	}
 	if s.shell && s.decided {
 		if s.shell = false; l.isCaveat() {
-			*s = turnScan{settled: true, over: s.over, turn: discover.Turn{Began: s.turn.Began}}
+			*s = Turn{stopped: true, ended: s.ended, state: discover.Turn{Began: s.state.Began}}
 		}
 	}
 	switch l.Type {
 	case "system":
-		s.over = s.over || !s.decided && l.Subtype == "turn_duration"
-		s.settled = s.settled || !s.decided && l.Subtype == "local_command"
+		s.ended = s.ended || !s.decided && l.Subtype == "turn_duration"
+		s.stopped = s.stopped || !s.decided && l.Subtype == "local_command"
 	case "assistant":
 		s.assistant(l)
 	case "user":
@@ -60,37 +62,37 @@ func (s *turnScan) add(l *line) {
 	}
 }
 
-// miss takes a damaged record, which may have decided: nothing older does. A turn that is known to be over stays so.
-func (s *turnScan) miss() {
-	if !s.decided && !s.over && !s.settled {
-		s.end(discover.TurnUnknown)
+// addDamaged takes a damaged record, which may have decided: nothing older does. A turn that is known to be over stays so.
+func (s *Turn) addDamaged() {
+	if !s.decided && !s.ended && !s.stopped {
+		s.decide(discover.TurnUnknown)
 	}
 }
 
-func (s *turnScan) assistant(l *line) {
+func (s *Turn) assistant(l *Line) {
 	own := !l.IsAPIErrorMessage && !l.synthetic()
 	if own && !s.decided && l.ends() { // as most do: the content tells no more
-		s.end(discover.TurnDone)
+		s.decide(discover.TurnDone)
 		return
 	}
 	switch {
 	case s.decided:
-		s.gather(l)
+		s.addCalls(l)
 	case l.IsAPIErrorMessage:
-		s.end(discover.TurnFailed)
-		s.turn.Error = strings.TrimSpace(textOf(l.content, 0))
+		s.decide(discover.TurnFailed)
+		s.state.Error = strings.TrimSpace(textOf(l.Content, 0))
 	case !own:
-		s.settled = true
-	case l.StopReason == "" && native.ParseVersion(l.Version.Text(0))[0] < 2 && !hasBlock(l.content, "tool_use"):
-		s.end(discover.TurnUnknown) // 1.x wrote messages before it knew how they end
+		s.stopped = true
+	case l.StopReason == "" && native.ParseVersion(l.Version.Text(0))[0] < 2 && !hasBlock(l.Content, "tool_use"):
+		s.decide(discover.TurnUnknown) // 1.x wrote messages before it knew how they end
 	default:
 		s.open()
-		s.gather(l)
+		s.addCalls(l)
 	}
 }
 
 // ends reports whether the model was done with this message.
-func (m *message) ends() bool {
+func (m *apiMessage) ends() bool {
 	switch m.StopReason {
 	case "end_turn", "stop_sequence", "max_tokens", "refusal", "model_context_window_exceeded":
 		return true
@@ -98,56 +100,56 @@ func (m *message) ends() bool {
 	return false
 }
 
-func (s *turnScan) user(l *line) {
+func (s *Turn) user(l *Line) {
 	if l.IsMeta || l.IsCompactSummary || l.IsTranscriptOnly {
 		return
 	}
-	words := strings.TrimSpace(textOf(l.content, wordsReading))
-	counts := !s.gathered && !s.calls
+	words := strings.TrimSpace(textOf(l.Content, textStartLimit))
+	counts := !s.callsComplete && !s.hasCalls
 	result := false
-	for _, b := range blocks(l.content) {
+	for _, b := range blocks(l.Content) {
 		if b.Type != "tool_result" {
 			continue
 		}
-		if s.results == nil {
-			s.results = map[string]bool{}
+		if s.answered == nil {
+			s.answered = map[string]bool{}
 		}
-		result, s.results[b.ToolUseID] = true, counts
+		result, s.answered[b.ToolUseID] = true, counts
 	}
 	if !result {
-		s.asked(l, words)
+		s.setStart(l, words)
 	}
 	answers := result && counts
 	switch {
 	case s.decided:
-		s.gathered = s.gathered || !answers
-	case strings.HasPrefix(words, interrupted):
-		s.end(discover.TurnInterrupted)
+		s.callsComplete = s.callsComplete || !answers
+	case strings.HasPrefix(words, interruptedPrefix):
+		s.decide(discover.TurnInterrupted)
 	case isShellOutput(words):
 		s.shell = true
 	case isLocalOutput(words):
-		s.settled = true
-	case strings.HasPrefix(words, "<local-command-"), s.settled && !s.shell && isLocalInput(words):
+		s.stopped = true
+	case strings.HasPrefix(words, "<local-command-"), s.stopped && !s.shell && isLocalInput(words):
 	case answers:
 		s.open()
 	default:
 		s.open()
-		s.gathered = true
-		if l.ParentUUID.Text(0) == "" && !s.over && !s.settled {
-			s.root = l.Timestamp.Text(0)
+		s.callsComplete = true
+		if l.ParentUUID.Text(0) == "" && !s.ended && !s.stopped {
+			s.firstPrompt = l.Timestamp.Text(0)
 		}
 	}
 }
 
-// asked notes when the newest prompt was given.
-func (s *turnScan) asked(l *line, words string) {
-	if s.turn.Began.IsZero() && !beginsWith(words, interrupted, "<local-command-") && !isShellOutput(words) {
-		s.turn.Began = l.Timestamp.Time()
+// setStart notes when the newest prompt was given.
+func (s *Turn) setStart(l *Line, words string) {
+	if s.state.Began.IsZero() && !beginsWith(words, interruptedPrefix, "<local-command-") && !isShellOutput(words) {
+		s.state.Began = l.Timestamp.Time()
 	}
 }
 
-// wordsReading is how many characters of a user record tell what sort it is.
-const wordsReading = 100
+// textStartLimit is how many characters of a user record tell what sort it is.
+const textStartLimit = 100
 
 // isLocalOutput: what a slash command or a "!" command printed.
 func isLocalOutput(words string) bool {
@@ -166,58 +168,58 @@ func beginsWith(words string, any ...string) bool {
 
 // isCaveat tells the note that precedes what the model is not to answer: the output of most slash commands, and of a "!" command
 // up to 2.1.112, or where the settings say so or it did not run to its end (SEEN 2.1.112, 2.1.197, 2.1.330).
-func (l *line) isCaveat() bool {
-	words := strings.TrimSpace(textOf(l.content, wordsReading))
+func (l *Line) isCaveat() bool {
+	words := strings.TrimSpace(textOf(l.Content, textStartLimit))
 	return l.Type == "user" && l.IsMeta && beginsWith(words, "<local-command-caveat>", "Caveat: ")
 }
 
 // open decides for a turn that has no end of its own.
-func (s *turnScan) open() {
+func (s *Turn) open() {
 	switch {
-	case s.over:
-		s.end(discover.TurnDone)
-	case s.settled:
-		s.end(discover.TurnInterrupted)
+	case s.ended:
+		s.decide(discover.TurnDone)
+	case s.stopped:
+		s.decide(discover.TurnInterrupted)
 	default:
-		s.turn.State, s.decided = discover.TurnOpen, true
+		s.state.State, s.decided = discover.TurnOpen, true
 	}
 }
 
-func (s *turnScan) end(state discover.TurnState) {
-	s.turn.State, s.decided, s.gathered = state, true, true
+func (s *Turn) decide(state discover.TurnState) {
+	s.state.State, s.decided, s.callsComplete = state, true, true
 }
 
-// gather notes the tool calls of the newest message that have no answer. A message of several calls is several
+// addCalls notes the tool calls of the newest message that have no answer. A message of several calls is several
 // records.
-func (s *turnScan) gather(l *line) {
-	if s.gathered {
+func (s *Turn) addCalls(l *Line) {
+	if s.callsComplete {
 		return
 	}
-	for _, b := range blocks(l.content) {
+	for _, b := range blocks(l.Content) {
 		if b.Type == "tool_use" {
-			s.calls = true
-			if !s.results[b.ID] {
-				s.pending = append(s.pending, pendingCall{b.ID, b.Name, waitingOn(b)})
+			s.hasCalls = true
+			if !s.answered[b.ID] {
+				s.Pending = append(s.Pending, PendingCall{b.ID, b.Name, waitingOn(b)})
 			}
 		}
 	}
 }
 
-// result is the verdict; whole tells whether the scan saw the conversation's beginning.
-func (s *turnScan) result(whole bool) discover.Turn {
+// Result is the verdict; whole tells whether the scan saw the conversation's beginning.
+func (s *Turn) Result(whole bool) discover.Turn {
 	switch {
 	case s.decided:
-	case s.over:
-		s.turn.State = discover.TurnDone
+	case s.ended:
+		s.state.State = discover.TurnDone
 	case whole:
-		s.turn.State = discover.TurnNone
+		s.state.State = discover.TurnNone
 	}
-	if len(s.pending) > 0 && s.turn.State == discover.TurnOpen {
+	if len(s.Pending) > 0 && s.state.State == discover.TurnOpen {
 		var tools []string
-		for _, call := range slices.Backward(s.pending) {
+		for _, call := range slices.Backward(s.Pending) {
 			tools = append(tools, call.Name)
 		}
-		s.turn.Detail = "tool: " + strings.Join(tools, ", ")
+		s.state.Detail = "tool: " + strings.Join(tools, ", ")
 	}
-	return s.turn
+	return s.state
 }

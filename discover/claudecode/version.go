@@ -1,10 +1,57 @@
 package claudecode
 
-import "agentctl/discover/native"
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
 
-// staysBehind reports whether a version's registry entry keeps the first session's id after /clear: until 2.1.129
-// (2.1.126 did), and where an entry has no version.
-func staysBehind(s string) bool {
-	v := native.ParseVersion(s)
-	return !v.Known() || v.Before(native.Version{2, 1, 129})
+	"agentctl/discover/native"
+)
+
+// checkInstalled says what is missing where npm has not run the package's own script (--ignore-scripts): in place of the
+// native binary then lies a text of 500 bytes that no kernel executes (SEEN 2.1.329).
+func checkInstalled(program string) error {
+	program, err := filepath.EvalSymlinks(program)
+	if err != nil {
+		return err
+	}
+	pkg, ok := strings.CutSuffix(program, "/bin/claude.exe")
+	if info, err := os.Stat(program); !ok || err != nil || info.Size() > placeholderLimit {
+		return err
+	}
+	return fmt.Errorf("npm has not installed its native binary; run node %s", filepath.Join(pkg, "install.cjs"))
+}
+
+// placeholderLimit is more than a placeholder has, and far less than a program, in bytes.
+const placeholderLimit = 64 << 10
+
+// manifestLimit bounds package.json, in bytes; real ones have about 1,500.
+const manifestLimit = 64 << 10
+
+// installedVersion is the version of an installed program, by what lies around it; zero where that does not tell.
+//
+//   - npm: .../@anthropic-ai/claude-code/{cli.js,cli-wrapper.cjs,bin/claude.exe} with a package.json
+//   - the native installer: .../claude/versions/2.1.197
+func installedVersion(program string) native.Version {
+	program, err := filepath.EvalSymlinks(program)
+	if err != nil {
+		return native.Version{}
+	}
+	dir := filepath.Dir(program)
+	if filepath.Base(dir) == "versions" {
+		return native.ParseVersion(filepath.Base(program))
+	}
+	for _, dir := range []string{dir, filepath.Dir(dir)} {
+		raw, err := native.ReadFileNoFollow(filepath.Join(dir, "package.json"), manifestLimit)
+		if err != nil {
+			continue
+		}
+		var m struct{ Name, Version string }
+		if json.Unmarshal(raw, &m) == nil && m.Name == "@anthropic-ai/claude-code" {
+			return native.ParseVersion(m.Version)
+		}
+	}
+	return native.Version{}
 }

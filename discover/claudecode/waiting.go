@@ -9,66 +9,66 @@ import (
 	"agentctl/discover/native"
 )
 
-// pendingCall is a call of a tool that has no answer.
-type pendingCall struct {
+// PendingCall is a call of a tool that has no answer.
+type PendingCall struct {
 	ID, Name string
-	// on is what a person who is asked about the call is shown.
-	on *discover.WaitingOn
+	// WaitingOn is what a person who is asked about the call is shown.
+	WaitingOn *discover.WaitingOn
 }
 
 // waitingOn is the call that a block makes, for the person who is asked about it.
-func waitingOn(b block) *discover.WaitingOn {
-	input := b.input.Object()
+func waitingOn(b Block) *discover.WaitingOn {
+	input := b.Input.Object()
 	path := cmp.Or(input.Get("notebook_path").Text(discover.PathLimit+1), input.Get("file_path").Text(discover.PathLimit+1))
-	return discover.NewWaitingOn(b.Name, briefOf(input), path, native.Questions(input))
+	return discover.NewWaitingOn(b.Name, callSummary(input), path, native.Questions(input))
 }
 
-// question is the call by which the model asks the person something; nil if no such call is without an answer.
-func (s *turnScan) question() *discover.WaitingOn {
-	for _, call := range s.pending {
+// Question is the call by which the model asks the person something; nil if no such call is without an answer.
+func (s *Turn) Question() *discover.WaitingOn {
+	for _, call := range s.Pending {
 		if call.Name == questionTool {
-			return call.on
+			return call.WaitingOn
 		}
 	}
 	return nil
 }
 
-// permission is the call that the person is asked about, of a turn that is known to wait for permission; nil where it may be one
+// permissionCall is the call that the person is asked about, of a turn that is known to wait for permission; nil where it may be one
 // of several. Calls that run alone are made one after the other, so that the first one without an answer is asked about. Where a
 // sub-agent is the only one at work, its call counts.
-func (x *process) permission(ctx context.Context, s *turnScan, path string) *discover.WaitingOn {
-	call := s.askedAbout()
+func (x *process) permissionCall(ctx context.Context, s *Turn, path string) *discover.WaitingOn {
+	call := s.PermissionCall()
 	if call == nil {
 		return nil
 	}
-	if !isAgentTool(call.Name) {
-		return call.on
+	if !IsSubagentTool(call.Name) {
+		return call.WaitingOn
 	}
-	begun, _ := x.begun(ctx, path) // what cannot be read is said of the record
+	begun, _ := x.startedSubagents(ctx, path) // what cannot be read is said of the record
 	for _, b := range begun {
 		if b.ToolUseID != call.ID {
 			continue
 		}
 		tail, err := readTail(ctx, b.path)
-		if call := tail.turn.askedAbout(); err == nil && call != nil && !isAgentTool(call.Name) {
-			return call.on
+		if call := tail.Turn.PermissionCall(); err == nil && call != nil && !IsSubagentTool(call.Name) {
+			return call.WaitingOn
 		}
 	}
 	return nil
 }
 
-// askedAbout is the one call that can be asked about; nil if there is none, or more.
-func (s *turnScan) askedAbout() *pendingCall {
-	several := len(s.pending) > 1
-	if len(s.pending) == 0 || several && slices.ContainsFunc(s.pending, func(c pendingCall) bool { return !runsAlone(c.Name) }) {
+// PermissionCall is the one call that can be asked about; nil if there is none, or more.
+func (s *Turn) PermissionCall() *PendingCall {
+	several := len(s.Pending) > 1
+	if len(s.Pending) == 0 || several && slices.ContainsFunc(s.Pending, func(c PendingCall) bool { return !RunsAlone(c.Name) }) {
 		return nil
 	}
-	return &s.pending[len(s.pending)-1] // the newest is first in the list
+	return &s.Pending[len(s.Pending)-1] // the newest is first in the list
 }
 
-// runsAlone reports whether a call of this tool is asked about, and carried out, before the next one of the same message. A command
+// RunsAlone reports whether a call of this tool is asked about, and carried out, before the next one of the same message. A command
 // that only reads may run beside others; those are not asked about.
-func runsAlone(tool string) bool {
+func RunsAlone(tool string) bool {
 	switch tool {
 	case "Bash", "Edit", "Write", "MultiEdit", "NotebookEdit", "ExitPlanMode":
 		return true
@@ -76,5 +76,5 @@ func runsAlone(tool string) bool {
 	return false
 }
 
-// isAgentTool tells the tool that starts a sub-agent; Task is its older name.
-func isAgentTool(name string) bool { return name == "Agent" || name == "Task" }
+// IsSubagentTool tells the tool that starts a sub-agent; Task is its older name.
+func IsSubagentTool(name string) bool { return name == "Agent" || name == "Task" }

@@ -32,10 +32,10 @@ func TestWhichCallIsAskedAbout(t *testing.T) {
 		dir := t.TempDir()
 		path := writeTranscript(t, dir, minimal+c.text)
 		if c.sub != "" {
-			at := filepath.Join(strings.TrimSuffix(path, suffix), subagents, "agent-a1")
+			at := filepath.Join(strings.TrimSuffix(path, transcriptSuffix), subagentsName, "agent-a1")
 			must(t, os.MkdirAll(filepath.Dir(at), 0o700))
-			must(t, os.WriteFile(at+suffix, []byte(strings.ReplaceAll(minimal+c.sub, `"isSidechain":false`, `"isSidechain":true`)), 0o600))
-			must(t, os.WriteFile(at+aboutSuffix, []byte(`{"agentType":"a","toolUseId":"4"}`), 0o600))
+			must(t, os.WriteFile(at+transcriptSuffix, []byte(strings.ReplaceAll(minimal+c.sub, `"isSidechain":false`, `"isSidechain":true`)), 0o600))
+			must(t, os.WriteFile(at+metaSuffix, []byte(`{"agentType":"a","toolUseId":"4"}`), 0o600))
 		}
 		writeEntry(t, dir, 300, fmt.Sprintf(`"sessionId":%q,"procStart":"1000","version":"2.1.329","status":"waiting","waitingFor":"permission prompt"`, alive))
 		f := native329(300, 1000, dir, "/w")

@@ -15,16 +15,13 @@ import (
 func (Adapter) WatchPaths(ctx context.Context, s discover.Session) []string {
 	transcript := cmp.Or(s.Path, transcriptPath(s.Home, s.Dir, s.ID))
 	files := []string{transcript, filepath.Dir(transcript), historyPath(s.Home)}
-	if beside := strings.TrimSuffix(transcript, suffix); isSubagent(s.ID) {
-		files = append(files, beside+aboutSuffix)
+	if beside := strings.TrimSuffix(transcript, transcriptSuffix); isSubagent(s.ID) {
+		files = append(files, beside+metaSuffix)
 	} else {
-		files = append(files, agentFilesOf(ctx, transcript).folders...) // what cannot be read has no changes
+		files = append(files, listSubagentFiles(ctx, transcript).folders...) // what cannot be read has no changes
 	}
 	for _, p := range s.Processes {
-		files = append(files, entryPath(s.Home, innerPID(p)))
+		files = append(files, registryPath(s.Home, namespacePID(p)))
 	}
 	return files
 }
-
-// MayRun reports whether a binary can be this agent's.
-func (Adapter) MayRun(exe string) bool { return mayBe(exe) }

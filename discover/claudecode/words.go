@@ -8,28 +8,32 @@ import (
 	"agentctl/discover"
 )
 
-// words are a text, whose it is and what it is. An empty text is not shown.
-type words struct {
+// messageText are a text, whose it is and what it is. An empty text is not shown.
+type messageText struct {
 	role discover.Role
 	kind discover.Kind
 	text string
 }
 
-// notice is what Claude Code itself says.
-func notice(text string) words { return words{discover.System, discover.KindText, text} }
+// systemText is what Claude Code itself says.
+func systemText(text string) messageText {
+	return messageText{discover.System, discover.KindText, text}
+}
 
-func failed(text string) words { return words{discover.System, discover.KindError, text} }
+func errorText(text string) messageText {
+	return messageText{discover.System, discover.KindError, text}
+}
 
-// marked understands what Claude Code writes in tags, or has a phrase for; not ok if the text is neither.
-func marked(text string) (w words, ok bool) {
-	if strings.HasPrefix(text, interrupted) && strings.HasSuffix(text, "]") && !strings.Contains(text, "\n") {
-		return words{discover.System, discover.KindInterruption, text}, true
+// parseTagged understands what Claude Code writes in tags, or has a phrase for; not ok if the text is neither.
+func parseTagged(text string) (w messageText, ok bool) {
+	if strings.HasPrefix(text, interruptedPrefix) && strings.HasSuffix(text, "]") && !strings.Contains(text, "\n") {
+		return messageText{discover.System, discover.KindInterruption, text}, true
 	}
 	name, ok := tagName(text)
 	if !ok {
-		return words{}, false
+		return messageText{}, false
 	}
-	typed := func(text string) words { return words{discover.User, discover.KindText, text} }
+	typed := func(text string) messageText { return messageText{discover.User, discover.KindText, text} }
 	switch name {
 	case "command-name", "command-message":
 		command := strings.TrimSpace(tag(text, "command-name") + " " + tag(text, "command-args"))
@@ -39,19 +43,19 @@ func marked(text string) (w words, ok bool) {
 	case "user-memory-input":
 		return typed("# " + tag(text, name)), true
 	case "local-command-stdout", "local-command-stderr":
-		return notice(inner(text, name)), true
+		return systemText(inner(text, name)), true
 	case "bash-stdout", "bash-stderr":
 		out, errs := inner(text, "bash-stdout"), inner(text, "bash-stderr")
 		if out != "" && errs != "" && !strings.HasSuffix(out, "\n") {
 			out += "\n"
 		}
-		return notice(out + errs), true
+		return systemText(out + errs), true
 	case "task-notification":
-		return notice(cmp.Or(tag(text, "summary"), text)), true
+		return systemText(cmp.Or(tag(text, "summary"), text)), true
 	case "local-command-caveat", "system-reminder", "ide_opened_file", "ide_selection", "ide_diagnostics":
-		return words{}, strings.HasSuffix(strings.TrimSpace(text), "</"+name+">")
+		return messageText{}, strings.HasSuffix(strings.TrimSpace(text), "</"+name+">")
 	}
-	return words{}, false
+	return messageText{}, false
 }
 
 // tagName is the name of the element that a text begins with.

@@ -11,30 +11,30 @@ import (
 // What stands in user records is shown as what it is: a person's words as they stand, commands as they were typed, the
 // program's words as its own, and what it injects not at all.
 func TestWordsOfUserRecords(t *testing.T) {
-	user := func(text string) words { return words{discover.User, discover.KindText, text} }
+	user := func(text string) messageText { return messageText{discover.User, discover.KindText, text} }
 	for _, c := range []struct {
 		text, origin string
-		want         words
+		want         messageText
 	}{
 		{"  spaces stay \n", "", user("  spaces stay \n")},
 		{"<html> is no tag of Claude Code's", "human", user("<html> is no tag of Claude Code's")},
 		{"<system-reminder> a person may begin so", "human", user("<system-reminder> a person may begin so")},
-		{"<system-reminder>\nnobody said this\n</system-reminder>", "", words{}},
-		{"<ide_opened_file>The user opened x.go</ide_opened_file>", "", words{}},
-		{"<local-command-caveat>Caveat: …</local-command-caveat>", "", words{}},
+		{"<system-reminder>\nnobody said this\n</system-reminder>", "", messageText{}},
+		{"<ide_opened_file>The user opened x.go</ide_opened_file>", "", messageText{}},
+		{"<local-command-caveat>Caveat: …</local-command-caveat>", "", messageText{}},
 		{"<command-message>x is running…</command-message>\n<command-name>/x</command-name>\n<command-args>a b</command-args>", "", user("/x a b")},
 		{"<command-name>/clear</command-name>\n   <command-message>clear</command-message>\n   <command-args></command-args>", "human", user("/clear")},
 		{"<bash-input>ls -l</bash-input>", "", user("! ls -l")},
-		{"<bash-stdout> a</bash-stdout><bash-stderr>b\n</bash-stderr>", "", notice(" a\nb\n")},
-		{"<bash-stdout></bash-stdout><bash-stderr></bash-stderr>", "", notice("")},
+		{"<bash-stdout> a</bash-stdout><bash-stderr>b\n</bash-stderr>", "", systemText(" a\nb\n")},
+		{"<bash-stdout></bash-stdout><bash-stderr></bash-stderr>", "", systemText("")},
 		{"<user-memory-input>remember</user-memory-input>", "", user("# remember")},
-		{"<local-command-stdout>Set model to x</local-command-stdout>", "", notice("Set model to x")},
-		{"<task-notification>\n<task-id>1</task-id>\n<summary>It is done</summary>\n</task-notification>", "task-notification", notice("It is done")},
-		{"a message of another session", "peer", notice("a message of another session")},
-		{"[Request interrupted by user]", "", words{discover.System, discover.KindInterruption, "[Request interrupted by user]"}},
+		{"<local-command-stdout>Set model to x</local-command-stdout>", "", systemText("Set model to x")},
+		{"<task-notification>\n<task-id>1</task-id>\n<summary>It is done</summary>\n</task-notification>", "task-notification", systemText("It is done")},
+		{"a message of another session", "peer", systemText("a message of another session")},
+		{"[Request interrupted by user]", "", messageText{discover.System, discover.KindInterruption, "[Request interrupted by user]"}},
 		{"[Request interrupted by user] was on my screen", "", user("[Request interrupted by user] was on my screen")},
 	} {
-		if got := heard(c.text, c.origin); got != c.want {
+		if got := userText(c.text, c.origin); got != c.want {
 			t.Errorf("%q of %q: %+v", c.text, c.origin, got)
 		}
 	}
@@ -51,7 +51,7 @@ func TestBriefOfCalls(t *testing.T) {
 		`[]`:           "",
 		``:             "",
 	} {
-		if got := briefOf([]byte(input)); got != want {
+		if got := callSummary([]byte(input)); got != want {
 			t.Errorf("%s: %q", input, got)
 		}
 	}
@@ -65,7 +65,7 @@ func TestInputIsAlwaysJSON(t *testing.T) {
 		"{\"a\":\"\xff\"}": `{"a":"�"}`,
 		``:                 `""`,
 	} {
-		if got := jsonOf([]byte(raw)); string(got) != want || !json.Valid(got) {
+		if got := validJSON([]byte(raw)); string(got) != want || !json.Valid(got) {
 			t.Errorf("%q: %s", raw, got)
 		}
 	}

@@ -41,14 +41,14 @@ func TestWorkflow(t *testing.T) {
 		transcript := writeTranscript(t, dir, minimal)
 		writeEntry(t, dir, 300, fmt.Sprintf(`"sessionId":%q,"procStart":"%d","version":"2.1.329","status":"busy"`, alive, began))
 		put := func(content string, names ...string) string {
-			path := filepath.Join(strings.TrimSuffix(transcript, suffix), filepath.Join(names...))
+			path := filepath.Join(strings.TrimSuffix(transcript, transcriptSuffix), filepath.Join(names...))
 			must(t, os.MkdirAll(filepath.Dir(path), 0o700))
 			must(t, os.WriteFile(path, []byte(content), 0o600))
 			return path
 		}
-		path := put(c.text, subagents, "workflows", run, "agent-a1"+suffix)
-		put(c.note, subagents, "workflows", run, "agent-a1"+aboutSuffix)
-		put(`{"type":"launched"}`+"\n", subagents, "workflows", run, "journal.jsonl")
+		path := put(c.text, subagentsName, "workflows", run, "agent-a1"+transcriptSuffix)
+		put(c.note, subagentsName, "workflows", run, "agent-a1"+metaSuffix)
+		put(`{"type":"launched"}`+"\n", subagentsName, "workflows", run, "journal.jsonl")
 		put("export const meta = {}\n", "workflows", "scripts", "x-"+run+".js")
 		if c.over {
 			end := put(`{"status":"completed"}`, "workflows", run+".json")
@@ -99,7 +99,7 @@ func TestWorkflowBroughtAlong(t *testing.T) {
 	project := filepath.Dir(writeTranscript(t, dir, minimal))
 	record := `{"parentUuid":null,"isSidechain":true,"type":"user","message":{"role":"user","content":"look"},"timestamp":"2026-11-22T10:00:00Z","cwd":"/w"}` + "\n"
 	place := func(session string) string {
-		return filepath.Join(project, session, subagents, "workflows", "wf_1", "agent-a1"+suffix)
+		return filepath.Join(project, session, subagentsName, "workflows", "wf_1", "agent-a1"+transcriptSuffix)
 	}
 	for session, age := range map[string]time.Duration{left: time.Hour, alive: time.Minute} {
 		must(t, os.MkdirAll(filepath.Dir(place(session)), 0o700))

@@ -10,15 +10,15 @@ import (
 	"agentctl/discover/native"
 )
 
-// turn is what the process itself shows of its turn; nil where only the transcript tells.
-func (l *look) turn(x *process, path string) *discover.Turn {
+// liveTurn is what the process itself shows of its turn; nil where only the transcript tells.
+func (l *processScan) liveTurn(x *process, path string) *discover.Turn {
 	source := x.source()
 	switch status := x.entry.Status; {
 	case status == "busy":
 		return &discover.Turn{State: discover.TurnOpen}
 	case status == "waiting":
-		return x.waits(l.ctx, path)
-	case source == "print" && !x.command.stream: // it ends with its turn, and is "idle" before that begins (2.1.329)
+		return x.waitingTurn(l.ctx, path)
+	case source == "print" && !x.cmdline.stream: // it ends with its turn, and is "idle" before that begins (2.1.329)
 		return &discover.Turn{State: discover.TurnOpen}
 	case status == "idle", status == "shell":
 		return &discover.Turn{State: discover.TurnDone}
@@ -27,7 +27,7 @@ func (l *look) turn(x *process, path string) *discover.Turn {
 	case source == "tui" && path == "" && x.registered(): // a TUI makes its transcript at the first prompt
 		return &discover.Turn{State: discover.TurnNone}
 	case source == "tui":
-		return l.blocked(x, path)
+		return l.inferWaiting(x, path)
 	}
 	return nil
 }
@@ -35,57 +35,57 @@ func (l *look) turn(x *process, path string) *discover.Turn {
 // questionTool is the tool by which the model asks the person something.
 const questionTool = "AskUserQuestion"
 
-// waits is a turn that waits by the registry's word, which it translates. A question waits as "permission prompt" (2.1.197) or
+// waitingTurn is a turn that waits by the registry's word, which it translates. A question waits as "permission prompt" (2.1.197) or
 // "input needed" (2.1.329); that it is one, the open tool call tells.
-func (x *process) waits(ctx context.Context, path string) *discover.Turn {
+func (x *process) waitingTurn(ctx context.Context, path string) *discover.Turn {
 	word := x.entry.WaitingFor
 	turn := &discover.Turn{State: discover.TurnWaiting, WaitingFor: word}
 	if word != "permission prompt" && word != "input needed" {
 		return turn
 	}
 	tail, err := readTail(ctx, path)
-	if question := tail.turn.question(); err == nil && question != nil {
+	if question := tail.Turn.Question(); err == nil && question != nil {
 		turn.WaitingFor, turn.On = "question", question
 	} else if word == "permission prompt" {
 		turn.WaitingFor = "permission"
 		if err == nil {
-			turn.On = x.permission(ctx, &tail.turn, path)
+			turn.On = x.permissionCall(ctx, &tail.Turn, path)
 		}
 	}
 	return turn
 }
 
-// blocked finds out, for versions whose registry has no status (before 2.1.119), whether the person is asked: a tool
+// inferWaiting finds out, for versions whose registry has no status (before 2.1.119), whether the person is asked: a tool
 // that starts a command, or is done at once, and has been asked for a while ago without either, waits for leave.
-func (l *look) blocked(x *process, path string) *discover.Turn {
+func (l *processScan) inferWaiting(x *process, path string) *discover.Turn {
 	tail, err := readTail(l.ctx, path)
-	if err != nil || tail.turn.result(true).State != discover.TurnOpen || len(tail.turn.pending) == 0 {
+	if err != nil || tail.Turn.Result(true).State != discover.TurnOpen || len(tail.Turn.Pending) == 0 {
 		return nil
 	}
-	if !x.StartedBefore(tail.updated) { // what another process was killed in
+	if !x.StartedBefore(tail.Updated) { // what another process was killed in
 		return nil
 	}
-	if question := tail.turn.question(); question != nil {
+	if question := tail.Turn.Question(); question != nil {
 		return &discover.Turn{State: discover.TurnWaiting, WaitingFor: "question", On: question}
 	}
 	const grace = time.Second // between the record of a call and the start of its command
-	if slices.ContainsFunc(tail.turn.pending, func(c pendingCall) bool { return !runsAlone(c.Name) }) {
+	if slices.ContainsFunc(tail.Turn.Pending, func(c PendingCall) bool { return !RunsAlone(c.Name) }) {
 		return nil
 	}
-	if len(l.toolChildren(x)) > 0 || time.Since(tail.updated) < grace {
+	if len(l.toolCommands(x)) > 0 || time.Since(tail.Updated) < grace {
 		return nil
 	}
-	return &discover.Turn{State: discover.TurnWaiting, WaitingFor: "permission", On: x.permission(l.ctx, &tail.turn, path)}
+	return &discover.Turn{State: discover.TurnWaiting, WaitingFor: "permission", On: x.permissionCall(l.ctx, &tail.Turn, path)}
 }
 
 // readTail reads the end of the transcript of a session, or of a sub-agent.
-func readTail(ctx context.Context, path string) (tail tailScan, err error) {
-	tail.side = isSubagent(filepath.Base(path))
+func readTail(ctx context.Context, path string) (tail Tail, err error) {
+	tail.Sidechain = isSubagent(filepath.Base(path))
 	f, err := native.Open(ctx, path)
 	if err != nil {
 		return tail, err
 	}
 	defer f.Close()
-	err = tail.read(f)
+	err = tail.Read(f)
 	return tail, err
 }

@@ -19,24 +19,24 @@ func TestFollow(t *testing.T) {
 	cleared := map[string]time.Time{b: at(10).Add(20 * time.Millisecond), c: at(20)}
 	for _, test := range []struct {
 		name  string
-		steps []typed
+		steps []historyEntry
 		last  string
 		known bool
 	}{
 		{"nothing typed", nil, a, true},
-		{"cleared", []typed{{"/clear", a, at(10)}}, b, true},
-		{"twice", []typed{{"/clear", a, at(10)}, {"/clear", b, at(20)}}, c, true},
-		{"and back", []typed{{"/clear", a, at(10)}, {"/resume " + a, b, at(15)}}, a, true},
-		{"by another process", []typed{{"/clear", numbered(9), at(10)}}, a, true},
-		{"to what is not there", []typed{{"/clear", a, at(50)}}, a, false},
-		{"chosen from a list", []typed{{"/clear", a, at(10)}, {"/resume", b, at(15)}}, b, false},
+		{"cleared", []historyEntry{{"/clear", a, at(10)}}, b, true},
+		{"twice", []historyEntry{{"/clear", a, at(10)}, {"/clear", b, at(20)}}, c, true},
+		{"and back", []historyEntry{{"/clear", a, at(10)}, {"/resume " + a, b, at(15)}}, a, true},
+		{"by another process", []historyEntry{{"/clear", numbered(9), at(10)}}, a, true},
+		{"to what is not there", []historyEntry{{"/clear", a, at(50)}}, a, false},
+		{"chosen from a list", []historyEntry{{"/clear", a, at(10)}, {"/resume", b, at(15)}}, b, false},
 	} {
-		if last, known := follow(a, test.steps, cleared); last != test.last || known != test.known {
+		if last, known := followSwitches(a, test.steps, cleared); last != test.last || known != test.known {
 			t.Errorf("%s: %s, %v", test.name, last, known)
 		}
 	}
 	cleared[c] = at(11)
-	if _, known := follow(a, []typed{{"/clear", a, at(10)}}, cleared); known {
+	if _, known := followSwitches(a, []historyEntry{{"/clear", a, at(10)}}, cleared); known {
 		t.Error("two sessions begun at the same time are told apart")
 	}
 }
@@ -52,18 +52,18 @@ func TestSwitches(t *testing.T) {
 		line("/resume "+tui1, 4*time.Second), "\x00\xff", line("/clear", 5*time.Second),
 	}
 	must(t, os.WriteFile(filepath.Join(dir, "history.jsonl"), []byte(strings.Join(lines, "\n")), 0o600)) // the last line is unfinished
-	got, err := switches(t.Context(), dir, since)
+	got, err := sessionSwitches(t.Context(), dir, since)
 	if err == nil || !strings.Contains(err.Error(), "damaged lines: 2 ") {
 		t.Errorf("two damaged lines: %v", err)
 	}
-	if len(got) != 2 || got[0].words != "/clear" || got[1].words != "/resume "+tui1 || got[0].session != alive {
+	if len(got) != 2 || got[0].text != "/clear" || got[1].text != "/resume "+tui1 || got[0].session != alive {
 		t.Errorf("switches %+v", got)
 	}
-	if got, err := switches(t.Context(), t.TempDir(), since); len(got) != 0 || err != nil {
+	if got, err := sessionSwitches(t.Context(), t.TempDir(), since); len(got) != 0 || err != nil {
 		t.Errorf("without a history: %+v, %v", got, err)
 	}
 	must(t, os.WriteFile(filepath.Join(dir, "history.jsonl"), []byte("torn\n"+line("/clear", -time.Hour)+"\n\n"+line("/clear", time.Second)+"\n"), 0o600))
-	if got, err := switches(t.Context(), dir, since); len(got) != 1 || err != nil {
+	if got, err := sessionSwitches(t.Context(), dir, since); len(got) != 1 || err != nil {
 		t.Errorf("damaged before that time only: %+v, %v", got, err)
 	}
 }
@@ -100,8 +100,8 @@ func FuzzTyped(f *testing.F) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, raw []byte) {
-		if got := parseTyped(raw); len([]rune(got.words)) > 100 {
-			t.Fatalf("%q", got.words)
+		if got := parseHistoryEntry(raw); len([]rune(got.text)) > 100 {
+			t.Fatalf("%q", got.text)
 		}
 	})
 }

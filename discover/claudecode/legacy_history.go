@@ -12,11 +12,11 @@ import (
 	"agentctl/discover/native"
 )
 
-// typed is one line of history.jsonl: what a person typed into a TUI, and the session it was typed in (seen in 2.1.75
+// historyEntry is one line of history.jsonl: what a person typed into a TUI, and the session it was typed in (seen in 2.1.75
 // and 2.1.112).
-type typed struct {
-	words, session string
-	at             time.Time
+type historyEntry struct {
+	text, session string
+	at            time.Time
 }
 
 func historyPath(home string) string { return filepath.Join(home, "history.jsonl") }
@@ -24,9 +24,9 @@ func historyPath(home string) string { return filepath.Join(home, "history.jsonl
 // historyReach bounds how far back the history is read, in bytes.
 const historyReach = 1 << 20
 
-// switches returns the commands that change a process's session, typed since then, oldest first. With an error there may be
+// sessionSwitches returns the commands that change a process's session, typed since then, oldest first. With an error there may be
 // more of them. No history is no error: it may be turned off.
-func switches(ctx context.Context, home string, since time.Time) (out []typed, err error) {
+func sessionSwitches(ctx context.Context, home string, since time.Time) (out []historyEntry, err error) {
 	f, err := native.Open(ctx, historyPath(home))
 	if native.IsNotExist(err) {
 		return nil, nil
@@ -41,51 +41,51 @@ func switches(ctx context.Context, home string, since time.Time) (out []typed, e
 			damaged++
 			return true
 		}
-		t := parseTyped(l.Bytes)
-		if command, _, _ := strings.Cut(t.words, " "); command == "/clear" || command == "/resume" {
+		t := parseHistoryEntry(l.Bytes)
+		if command, _, _ := strings.Cut(t.text, " "); command == "/clear" || command == "/resume" {
 			out = append(out, t)
 		}
 		return t.at.IsZero() || !t.at.Before(since)
 	})
 	slices.Reverse(out)
-	out = slices.DeleteFunc(out, func(t typed) bool { return t.at.Before(since) })
+	out = slices.DeleteFunc(out, func(t historyEntry) bool { return t.at.Before(since) })
 	if err == nil && damaged > 0 {
 		err = fmt.Errorf("damaged lines: %d of those that may tell which session a process changed to", damaged)
 	}
 	return out, err
 }
 
-func parseTyped(raw []byte) typed {
+func parseHistoryEntry(raw []byte) historyEntry {
 	var t struct {
 		Display   string `json:"display"`
 		SessionID string `json:"sessionId"`
 		Timestamp int64  `json:"timestamp"` // milliseconds
 	}
 	_ = unmarshal(raw, &t) // it is whole
-	return typed{words: strings.TrimSpace(discover.Truncate(t.Display, 100)), session: t.SessionID, at: time.UnixMilli(t.Timestamp)}
+	return historyEntry{text: strings.TrimSpace(discover.Truncate(t.Display, 100)), session: t.SessionID, at: time.UnixMilli(t.Timestamp)}
 }
 
-// began reports whether a session that was created then was begun by this command.
-func (t typed) began(created time.Time) bool {
+// mayHaveBegun reports whether a session that was created then was begun by this command.
+func (t historyEntry) mayHaveBegun(created time.Time) bool {
 	const handling = 2 * time.Second // it took some 10 ms
 	after := created.Sub(t.at)
-	return strings.HasPrefix(t.words, "/clear") && after > -handling && after < handling
+	return strings.HasPrefix(t.text, "/clear") && after > -handling && after < handling
 }
 
-// follow goes from session to session as the person did. known is false where a step cannot be seen: a session chosen
+// followSwitches goes from session to session as the person did. known is false where a step cannot be seen: a session chosen
 // from a list, or a /clear that several sessions, or none, may have come of.
-func follow(session string, steps []typed, cleared map[string]time.Time) (last string, known bool) {
+func followSwitches(session string, steps []historyEntry, cleared map[string]time.Time) (last string, known bool) {
 	for _, step := range steps {
 		if step.session != session {
 			continue
 		}
-		if id, ok := strings.CutPrefix(step.words, "/resume "); ok && isUUID(id) {
+		if id, ok := strings.CutPrefix(step.text, "/resume "); ok && isUUID(id) {
 			session = id
 			continue
 		}
 		var next []string
 		for id, created := range cleared {
-			if step.began(created) {
+			if step.mayHaveBegun(created) {
 				next = append(next, id)
 			}
 		}

@@ -39,19 +39,19 @@ func TestSubagentBroughtAlong(t *testing.T) {
 		now := writeTranscript(t, dir, minimal)
 		writeEntry(t, dir, 300, fmt.Sprintf(`"sessionId":%q,"procStart":"%d","version":"2.1.329","status":"busy"`, alive, began))
 		write := func(session, suffix, content string) string {
-			path := filepath.Join(filepath.Dir(now), session, subagents, "agent-a1"+suffix)
+			path := filepath.Join(filepath.Dir(now), session, subagentsName, "agent-a1"+suffix)
 			must(t, os.MkdirAll(filepath.Dir(path), 0o700))
 			if content != "" {
 				must(t, os.WriteFile(path, []byte(content), 0o600))
 			}
 			return path
 		}
-		first := write(left, suffix, before)
+		first := write(left, transcriptSuffix, before)
 		want := first
 		must(t, os.Chtimes(want, time.Time{}, time.Now().Add(-time.Minute)))
-		write(left, aboutSuffix, note)
-		write(alive, aboutSuffix, c.note)
-		if path := write(alive, suffix, c.text); c.text != "" {
+		write(left, metaSuffix, note)
+		write(alive, metaSuffix, c.note)
+		if path := write(alive, transcriptSuffix, c.text); c.text != "" {
 			want = path
 		}
 		f := native329(300, began, dir, "/w")

@@ -46,7 +46,7 @@ func (s *search) searchHome(home discover.Home) {
 			return
 		}
 	}
-	if s.ofParents() || s.byPath() || !beginsUUID(s.ID) && !s.wantsAgents() {
+	if s.addSubagents() || s.addRefsWithPath() || !beginsUUID(s.ID) && !s.wantsSubagents() {
 		return
 	}
 	projects, err := openProjects(s.ctx, home.Dir)
@@ -58,11 +58,11 @@ func (s *search) searchHome(home discover.Home) {
 	case len(s.Refs) > 0:
 		for _, ref := range s.Refs {
 			if ref.Path == "" {
-				s.exact(projects, ref.ID)
+				s.addByID(projects, ref.ID)
 			}
 		}
 	case isUUID(s.ID):
-		s.exact(projects, s.ID)
+		s.addByID(projects, s.ID)
 	default:
 		s.listAll(projects)
 	}
@@ -75,7 +75,7 @@ func (s *search) listAll(in projects) {
 		*l = search{ctx: s.ctx, EntryFilter: s.EntryFilter, home: s.home, scratch: scratch, found: (*room)[:0]}
 		l.listBelow(in.dir, folder)
 		if s.Children {
-			l.newestParts()
+			l.keepNewestTranscripts()
 		}
 		*room, l.found = l.found, slices.Clone(l.found)
 		return true, nil
@@ -90,32 +90,32 @@ func (s *search) listAll(in projects) {
 	s.found = slices.Concat(found...)
 }
 
-// byPath takes the references that name a file of this home. It reports whether that was all that is asked.
-func (s *search) byPath() (all bool) {
+// addRefsWithPath takes the references that name a file of this home. It reports whether that was all that is asked.
+func (s *search) addRefsWithPath() (all bool) {
 	all = len(s.Refs) > 0
 	for _, ref := range s.Refs {
 		if ref.Path == "" {
 			all = false
 			continue
 		}
-		dir, name := filepath.Split(newestPart(s.ctx, ref.Path))
+		dir, name := filepath.Split(newestTranscript(s.ctx, ref.Path))
 		if rel, err := filepath.Rel(projectsDir(s.home), ref.Path); err == nil && filepath.IsLocal(rel) {
-			s.stat(filepath.Clean(dir), name)
+			s.addPath(filepath.Clean(dir), name)
 		}
 	}
 	return all
 }
 
-// ofParents adds the sub-agents of sessions of this home, and reports whether that was asked. Sub-agents' own lie among
+// addSubagents adds the sub-agents of sessions of this home, and reports whether that was asked. Sub-agents' own lie among
 // them. Up to 2.0.x they are beside the transcripts, and only reading tells whose they are.
-func (s *search) ofParents() bool {
+func (s *search) addSubagents() bool {
 	for _, ref := range s.Parents {
 		rel, err := filepath.Rel(projectsDir(s.home), ref.Path)
 		if err != nil || !filepath.IsLocal(rel) || isSubagent(ref.ID) {
 			continue
 		}
 		before := len(s.found)
-		s.list(agentsFolder(ref.Path))
+		s.list(subagentDir(ref.Path))
 		if len(s.found) == before {
 			s.list(filepath.Dir(ref.Path))
 		}
@@ -123,35 +123,35 @@ func (s *search) ofParents() bool {
 	return s.Parents != nil
 }
 
-// exact looks for one session in all project folders.
-func (s *search) exact(in projects, id string) {
+// addByID looks for one session in all project folders.
+func (s *search) addByID(in projects, id string) {
 	if !isUUID(id) {
 		return
 	}
 	for _, hit := range in.find(s.ctx, id) {
-		s.take(in.path(hit.folder, id), id, "", hit.info, hit.err)
+		s.addOrWarn(in.path(hit.folder, id), id, "", hit.info, hit.err)
 	}
 }
 
-// stat adds one file that may be there.
-func (s *search) stat(dir, name string) {
+// addPath adds one file that may be there.
+func (s *search) addPath(dir, name string) {
 	path := filepath.Join(dir, name)
-	id, parent, ok := sessionOf(path)
+	id, parent, ok := sessionOfPath(path)
 	if !ok {
 		return
 	}
 	info, err := os.Lstat(path)
 	if err != nil {
-		s.take(path, id, parent, native.FileInfo{}, err)
+		s.addOrWarn(path, id, parent, native.FileInfo{}, err)
 	} else if !info.Mode().IsRegular() {
-		s.take(path, id, parent, native.FileInfo{}, fsread.ErrNotRegular)
+		s.addOrWarn(path, id, parent, native.FileInfo{}, fsread.ErrNotRegular)
 	} else {
-		s.take(path, id, parent, native.FileInfo{Size: info.Size(), ModTime: info.ModTime().UTC()}, nil)
+		s.addOrWarn(path, id, parent, native.FileInfo{Size: info.Size(), ModTime: info.ModTime().UTC()}, nil)
 	}
 }
 
-// take adds a file that was looked at, or says why it could not be.
-func (s *search) take(path, id, parent string, info native.FileInfo, err error) {
+// addOrWarn adds a file that was looked at, or says why it could not be.
+func (s *search) addOrWarn(path, id, parent string, info native.FileInfo, err error) {
 	switch {
 	case native.IsNotExist(err):
 	case err != nil:
@@ -175,46 +175,46 @@ func (s *search) listBelow(in *native.Dir, name string) {
 
 func (s *search) listOpened(d *native.Dir, err error) {
 	if err != nil {
-		s.left(err)
+		s.warnSkipped(err)
 		return
 	}
 	defer d.Close()
-	within := agentsAbove(d.Path()) != ""
+	within := enclosingSubagentDir(d.Path()) != ""
 	for n, err := range d.AllEntries(s.scratch) {
 		switch {
 		case err != nil:
-			s.left(err)
+			s.warnSkipped(err)
 		case within && n.IsDir():
 			s.listBelow(d, n.Name())
-		case s.wantsAgents() && s.Parents == nil && n.IsDir() && isUUID(n.Name()):
-			s.listBelow(d, n.Name()+"/"+subagents)
+		case s.wantsSubagents() && s.Parents == nil && n.IsDir() && isUUID(n.Name()):
+			s.listBelow(d, n.Name()+"/"+subagentsName)
 		case strings.HasPrefix(n.Name(), s.ID): // as its session's id then does
-			s.listed(d, n)
+			s.addListed(d, n)
 		}
 	}
 }
 
-// left is a folder that cannot be read and is left out, as the error says that it is.
-func (s *search) left(err error) {
+// warnSkipped is a folder that cannot be read and is left out, as the error says that it is.
+func (s *search) warnSkipped(err error) {
 	if p, ok := errors.AsType[*fs.PathError](err); ok && !native.IsNotExist(err) {
 		s.warn(p.Path, p.Err)
 	}
 }
 
-// listed adds an entry of a folder if it is a session's and asked for.
-func (s *search) listed(d *native.Dir, n native.DirEntry) {
-	id, ok := idOf(n.Name())
+// addListed adds an entry of a folder if it is a session's and asked for.
+func (s *search) addListed(d *native.Dir, n native.DirEntry) {
+	id, ok := idOfFile(n.Name())
 	if !ok || isSubagent(id) && !s.Children || s.Parents != nil && !isSubagent(id) {
 		return
 	}
 	path := d.Path() + "/" + n.Name()
 	id = path[len(d.Path())+1:][:len(id)] // of the path, which is kept anyway
 	info, err := d.StatEntry(n, !s.WithoutTimes)
-	s.take(path, id, parentOf(path), info, err)
+	s.addOrWarn(path, id, parentOf(path), info, err)
 }
 
-// wantsAgents reports whether a sub-agent's session can be among those asked for.
-func (s *search) wantsAgents() bool {
+// wantsSubagents reports whether a sub-agent's session can be among those asked for.
+func (s *search) wantsSubagents() bool {
 	return s.Children && (strings.HasPrefix(agentPrefix, s.ID) || strings.HasPrefix(s.ID, agentPrefix))
 }
 
@@ -234,21 +234,4 @@ func cause(err error) error {
 		return p.Err
 	}
 	return err
-}
-
-// sessionOf reads a path: the id of the session whose transcript it is, and its parent where the path tells.
-func sessionOf(path string) (id, parent string, ok bool) {
-	if id, ok = idOf(path[strings.LastIndexByte(path, '/')+1:]); ok {
-		parent = parentOf(path)
-	}
-	return id, parent, ok
-}
-
-// idOf reads the name of a file: the id of the session whose transcript it is.
-func idOf(name string) (id string, ok bool) {
-	id, ok = strings.CutSuffix(name, suffix)
-	if !ok || !isUUID(id) && (!isSubagent(id) || len(id) == len(agentPrefix)) {
-		return "", false
-	}
-	return id, true
 }

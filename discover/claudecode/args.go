@@ -7,9 +7,9 @@ import (
 	"agentctl/proc"
 )
 
-// command is what a command line asks of Claude Code. Node builds wipe theirs, and in a TUI it may be long out of
+// cmdline is what a command line asks of Claude Code. Node builds wipe theirs, and in a TUI it may be long out of
 // date (/clear, /resume): it is a hint.
-type command struct {
+type cmdline struct {
 	// helper: it runs no session (a subcommand, the background daemon and its hosts, --version, --bg).
 	helper bool
 	// host: the terminal host of a background session, whose child is the session.
@@ -41,39 +41,39 @@ const (
 		"--mcp-config --tools "
 )
 
-func has(set, word string) bool {
+func containsWord(set, word string) bool {
 	return strings.Contains(set, " "+word+" ") && !strings.Contains(word, " ")
 }
 
-// commandOf reads the command line of a process that looks like Claude Code.
-func commandOf(p proc.Process) command {
+// readCmdline reads the command line of a process that looks like Claude Code.
+func readCmdline(p proc.Process) cmdline {
 	args, err := p.Args()
 	if err != nil || len(args) == 0 {
-		return command{}
+		return cmdline{}
 	}
 	rest := args[1:]
-	if nodeBuild(p) && path.Base(args[0]) != "claude" {
-		rest = afterScript(args)
+	if isNodeBuild(p) && path.Base(args[0]) != "claude" {
+		rest = argsAfterScript(args)
 	}
-	return parseCommand(rest)
+	return parseCmdline(rest)
 }
 
-func parseCommand(args []string) (c command) {
+func parseCmdline(args []string) (c cmdline) {
 	positional := 0
 	for len(args) > 0 && args[0] != "--" {
 		word := args[0]
 		args = args[1:]
 		if !strings.HasPrefix(word, "-") || word == "-" {
-			if positional++; positional == 1 && has(subcommands, word) {
+			if positional++; positional == 1 && containsWord(subcommands, word) {
 				c.helper = true
 			}
 			continue
 		}
 		flag, value, joined := strings.Cut(word, "=")
-		if !joined && has(valueFlags, flag) && len(args) > 0 && !strings.HasPrefix(args[0], "-") {
+		if !joined && containsWord(valueFlags, flag) && len(args) > 0 && !strings.HasPrefix(args[0], "-") {
 			value, args = args[0], args[1:]
 		}
-		for has(listFlags, flag) && len(args) > 0 && !strings.HasPrefix(args[0], "-") {
+		for containsWord(listFlags, flag) && len(args) > 0 && !strings.HasPrefix(args[0], "-") {
 			args = args[1:]
 		}
 		c.set(flag, value)
@@ -84,7 +84,7 @@ func parseCommand(args []string) (c command) {
 	return c
 }
 
-func (c *command) set(flag, value string) {
+func (c *cmdline) set(flag, value string) {
 	switch flag {
 	case "-p", "--print":
 		c.print = true
@@ -99,11 +99,11 @@ func (c *command) set(flag, value string) {
 	case "--bg-pty-host":
 		c.host = true
 	}
-	c.helper = c.helper || has(helperFlags, flag)
+	c.helper = c.helper || containsWord(helperFlags, flag)
 }
 
-// named is the session that the command line names, or "".
-func (c command) named() string {
+// namedSession is the session that the command line names, or "".
+func (c cmdline) namedSession() string {
 	switch {
 	case isUUID(c.session):
 		return c.session

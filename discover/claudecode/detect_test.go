@@ -87,7 +87,7 @@ func TestLooksLike(t *testing.T) {
 		{Process: proc.Process{Name: "node", Exe: "/usr/bin/node"}, Arguments: []string{"node", link, "-p"}},
 		{Process: proc.Process{Name: "claude"}, Arguments: []string{"claude"}}, // another user's: no binary to be seen
 	} {
-		if p, _ := proc.NewFakeTable(f).ByPID(0); !looksLike(p) {
+		if p, _ := proc.NewFakeTable(f).ByPID(0); !isAgentProcess(p) {
 			t.Errorf("%s, %s, %q is not recognised", f.Name, f.Exe, f.Arguments)
 		}
 	}
@@ -126,7 +126,7 @@ func TestProcessThatTellsNothing(t *testing.T) {
 func TestUnknownStartProvesNothing(t *testing.T) {
 	p := proc.Process{ID: proc.ID{PID: 100}, Name: "claude"}
 	for _, start := range []string{"", "0", "Mon Jan  1 00:00:00 0001"} {
-		e := entry{PID: 100, SessionID: alive, StartedAt: bootTime.UnixMilli(), ProcStart: start}
+		e := registryEntry{PID: 100, SessionID: alive, StartedAt: bootTime.UnixMilli(), ProcStart: start}
 		if proof, err := e.validate(p, 100); err == nil {
 			t.Errorf("procStart %q: %s", start, proof)
 		}
@@ -136,7 +136,7 @@ func TestUnknownStartProvesNothing(t *testing.T) {
 // macOS names the start in words.
 func TestStartInWords(t *testing.T) {
 	p := proc.Process{ID: proc.ID{PID: 100}, Started: time.Date(2026, 11, 5, 7, 8, 9, 123, time.FixedZone("", 3600))}
-	e := entry{PID: 100, SessionID: alive, ProcStart: "Thu Nov  5 06:08:09 2026"}
+	e := registryEntry{PID: 100, SessionID: alive, ProcStart: "Thu Nov  5 06:08:09 2026"}
 	if _, err := e.validate(p, 100); err != nil {
 		t.Error(err)
 	}

@@ -9,41 +9,41 @@ import (
 	"agentctl/discover/native"
 )
 
-// transcripts lists those that belong to a directory.
-func (l *look) transcripts(x *process, dir string) []discover.Entry {
+// transcriptsOf lists those that belong to a directory.
+func (l *processScan) transcriptsOf(x *process, dir string) []discover.Entry {
 	if x.home == "" || dir == "" {
 		return nil
 	}
 	s := search{ctx: l.ctx}
-	for _, project := range projectsOf(l.ctx, x.home, dir) {
+	for _, project := range projectDirs(l.ctx, x.home, dir) {
 		s.list(project)
 	}
 	l.warnings = append(l.warnings, s.warnings...)
 	return s.found
 }
 
-// early judges the registry entry of a version before 2.1.129, which keeps the first session's id when /clear begins
+// legacyClaims judges the registry entry of a version before 2.1.129, which keeps the first session's id when /clear begins
 // another, and before 2.1.85 when /resume changes to one. The history of typed commands tells whether the process has
 // moved on. Where it does not tell, and another session was written later than the registered one, nobody knows.
-func (l *look) early(x *process) []discover.Claim {
-	later, cleared := l.others(x)
+func (l *processScan) legacyClaims(x *process) []discover.Claim {
+	later, cleared := l.laterSessions(x)
 	followsResume := x.entry.Kind != ""
 	if followsResume && len(later) == 0 && len(cleared) == 0 {
-		return []discover.Claim{l.byRegistry(x)}
+		return []discover.Claim{l.registryClaim(x)}
 	}
-	steps, err := switches(l.ctx, x.home, time.UnixMilli(x.entry.StartedAt))
+	steps, err := sessionSwitches(l.ctx, x.home, time.UnixMilli(x.entry.StartedAt))
 	if err != nil {
 		l.warnings = append(l.warnings, warning(historyPath(x.home), cause(err)))
 	}
-	last, known := follow(x.entry.SessionID, steps, cleared)
+	last, known := followSwitches(x.entry.SessionID, steps, cleared)
 	if known && last != x.entry.SessionID {
-		path := locate(l.ctx, x.home, x.entry.Cwd, last)
-		return []discover.Claim{l.trace(x, last, path, discover.Strong, "history", "history.jsonl: the commands typed since session "+x.entry.SessionID)}
+		path := findTranscript(l.ctx, x.home, x.entry.Cwd, last)
+		return []discover.Claim{l.sessionClaim(x, last, path, discover.Strong, "history", "history.jsonl: the commands typed since session "+x.entry.SessionID)}
 	}
 	later = slices.DeleteFunc(later, func(t discover.Entry) bool { // begun in another process, or left again
-		return known && slices.ContainsFunc(steps, func(s typed) bool { return s.began(cleared[t.ID]) })
+		return known && slices.ContainsFunc(steps, func(s historyEntry) bool { return s.mayHaveBegun(cleared[t.ID]) })
 	})
-	c := l.byRegistry(x)
+	c := l.registryClaim(x)
 	if len(later) == 0 {
 		return []discover.Claim{c}
 	}
@@ -51,16 +51,16 @@ func (l *look) early(x *process) []discover.Claim {
 	claims := []discover.Claim{c}
 	for _, t := range later {
 		const later = "written later than the registered session, by a version whose entry may stay behind"
-		claims = append(claims, l.trace(x, t.ID, t.Path, discover.Weak, "cwd", later))
+		claims = append(claims, l.sessionClaim(x, t.ID, t.Path, discover.Weak, "cwd", later))
 	}
 	return claims
 }
 
-// others returns the sessions that the process may have moved on to, since they were written later than its
+// laterSessions returns the sessions that the process may have moved on to, since they were written later than its
 // registered one, and when those begun by /clear since it registered were created.
-func (l *look) others(x *process) (later []discover.Entry, cleared map[string]time.Time) {
+func (l *processScan) laterSessions(x *process) (later []discover.Entry, cleared map[string]time.Time) {
 	cleared = map[string]time.Time{}
-	all := l.transcripts(x, x.entry.Cwd)
+	all := l.transcriptsOf(x, x.entry.Cwd)
 	var own time.Time
 	for _, t := range all {
 		if t.ID == x.entry.SessionID {
@@ -73,12 +73,12 @@ func (l *look) others(x *process) (later []discover.Entry, cleared map[string]ti
 			continue
 		}
 		head, _ := readHead(l.ctx, t.Path) // what cannot be read has none
-		fresh := head.created.After(registered) && head.command == "/clear"
+		fresh := head.Created.After(registered) && head.Command == "/clear"
 		if fresh {
-			cleared[t.ID] = head.created
+			cleared[t.ID] = head.Created
 		}
 		followsResume := x.entry.Kind != ""
-		resumed := head.message && head.created.Before(registered) && !followsResume
+		resumed := head.HasMessage && head.Created.Before(registered) && !followsResume
 		if (fresh || resumed) && t.Updated.After(own) && !l.isRegistered(t.Path) {
 			later = append(later, t)
 		}
@@ -87,12 +87,19 @@ func (l *look) others(x *process) (later []discover.Entry, cleared map[string]ti
 }
 
 // readHead reads the beginning of a transcript, as far as it goes.
-func readHead(ctx context.Context, path string) (head headScan, err error) {
+func readHead(ctx context.Context, path string) (head Head, err error) {
 	f, err := native.Open(ctx, path)
 	if err != nil {
 		return head, err
 	}
 	defer f.Close()
-	err = head.read(f)
+	err = head.Read(f)
 	return head, err
+}
+
+// keepsFirstSession reports whether a version's registry entry keeps the first session's id after /clear: until 2.1.129
+// (2.1.126 did), and where an entry has no version.
+func keepsFirstSession(s string) bool {
+	v := native.ParseVersion(s)
+	return !v.Known() || v.Before(native.Version{2, 1, 129})
 }

@@ -20,7 +20,7 @@ func (Adapter) Said(o launch.Output) (said launch.Said) {
 			break // an answer, which may quote such lines
 		}
 		first = false
-		e.tell(&said)
+		e.addTo(&said)
 	}
 	return said
 }
@@ -35,8 +35,8 @@ type event struct {
 	Errors  []string `json:"errors"`
 }
 
-// tell adds what an event says of the run as a whole: its beginning, or its end.
-func (e event) tell(said *launch.Said) {
+// addTo adds what an event says of the run as a whole: its beginning, or its end.
+func (e event) addTo(said *launch.Said) {
 	begins, ends := e.Type == "system" && e.Subtype == "init", e.Type == "result"
 	if !begins && !ends || !isUUID(e.Session) {
 		return
@@ -44,9 +44,9 @@ func (e event) tell(said *launch.Said) {
 	said.ID, said.Error = e.Session, ""
 	if e.IsError || strings.HasPrefix(e.Subtype, "error") {
 		words := cmp.Or(strings.TrimSpace(e.Result), strings.Join(e.Errors, "\n"), e.Subtype)
-		said.Error = discover.Truncate(words, wordsLimit)
+		said.Error = discover.Truncate(words, errorTextLimit)
 	}
 }
 
-// wordsLimit is how much of its words is passed on, in characters.
-const wordsLimit = 1000
+// errorTextLimit is how much of its words is passed on, in characters.
+const errorTextLimit = 1000

@@ -23,11 +23,11 @@ func TestStatusOfRealEntries(t *testing.T) {
 	}
 	seen := map[string]int{}
 	for line := range bytes.Lines(raw) {
-		e, err := parseEntry(line)
+		e, err := parseRegistryEntry(line)
 		must(t, err)
 		e.path = "x"
 		x := &process{entry: e}
-		turn := (&look{ctx: t.Context()}).turn(x, "")
+		turn := (&processScan{ctx: t.Context()}).liveTurn(x, "")
 		state, known := want[e.Status]
 		if !known {
 			state = discover.TurnNone // just registered: a TUI that was asked nothing
@@ -39,7 +39,7 @@ func TestStatusOfRealEntries(t *testing.T) {
 		} else if turn == nil || turn.State != state {
 			t.Errorf("%s: %+v", line, turn)
 		}
-		if got := x.claim().Meta.Get("backgroundShell") == true; got != (e.Status == "shell") {
+		if got := x.newClaim().Meta.Get("backgroundShell") == true; got != (e.Status == "shell") {
 			t.Errorf("%s: backgroundShell %v", line, got)
 		}
 		seen[e.Status+e.WaitingFor]++
@@ -63,7 +63,7 @@ func TestWaitingFor(t *testing.T) {
 		{"input needed", tool, "input needed", "", ""},
 		{"dialog open", question, "dialog open", "", ""},
 	} {
-		turn := (&process{entry: entry{WaitingFor: c.word}}).waits(t.Context(), c.path)
+		turn := (&process{entry: registryEntry{WaitingFor: c.word}}).waitingTurn(t.Context(), c.path)
 		if turn.WaitingFor != c.want {
 			t.Errorf("%q, %s: %q, want %q", c.word, filepath.Base(c.path), turn.WaitingFor, c.want)
 		}
@@ -136,9 +136,9 @@ func TestPrint(t *testing.T) {
 	dir := t.TempDir()
 	for _, status := range []string{"", `,"status":"idle"`} {
 		writeEntry(t, dir, 300, fmt.Sprintf(`"sessionId":%q,"procStart":"1000","version":"2.1.329"`+status, alive))
-		raw, err := os.ReadFile(entryPath(dir, 300))
+		raw, err := os.ReadFile(registryPath(dir, 300))
 		must(t, err)
-		must(t, os.WriteFile(entryPath(dir, 300), bytes.Replace(raw, []byte(`"cli"`), []byte(`"sdk-cli"`), 1), 0o600))
+		must(t, os.WriteFile(registryPath(dir, 300), bytes.Replace(raw, []byte(`"cli"`), []byte(`"sdk-cli"`), 1), 0o600))
 		for args, open := range map[string]bool{"-p --": true, "-p --input-format stream-json": false, "-p --input-format=stream-json": false} {
 			f := native329(300, 1000, dir, "/w", strings.Fields(args)...)
 			f.Environ = map[string]string{configKey: dir}
@@ -153,12 +153,12 @@ func TestPrint(t *testing.T) {
 // A sub-agent runs in its parent's process: while the call that started it has no answer, and only then.
 func TestSubagentAtWork(t *testing.T) {
 	dir := home(t, "03-tui-live-clear-resume-compact-subagent-2.1.197")
-	path := filepath.Join(dir, "projects/-srv-claude-lab-w-tui1", tui1+suffix)
+	path := filepath.Join(dir, "projects/-srv-claude-lab-w-tui1", tui1+transcriptSuffix)
 	whole, err := os.ReadFile(path)
 	must(t, err)
 	call := bytes.Index(whole, []byte(`"id":"toolu_mock1795202051470_0"`))
 	during := whole[:call+bytes.IndexByte(whole[call:], '\n')+1]
-	entry, err := os.ReadFile(entryPath(dir, 23113))
+	entry, err := os.ReadFile(registryPath(dir, 23113))
 	must(t, err)
 	own := native329(23113, 80645, dir, "/srv/claude-lab/w/tui1")
 	for _, c := range []struct {
@@ -169,7 +169,7 @@ func TestSubagentAtWork(t *testing.T) {
 		{"at work", "busy", during, 1}, {"idle", "idle", during, 0}, {"answered", "busy", whole, 0},
 	} {
 		must(t, os.WriteFile(path, c.content, 0o600))
-		must(t, os.WriteFile(entryPath(dir, 23113), bytes.Replace(entry, []byte(`"idle"`), []byte(`"`+c.status+`"`), 1), 0o600))
+		must(t, os.WriteFile(registryPath(dir, 23113), bytes.Replace(entry, []byte(`"idle"`), []byte(`"`+c.status+`"`), 1), 0o600))
 		got := sessions(claims(t, dir, own))
 		if len(got) != 1+c.agents {
 			t.Errorf("%s: %+v", c.name, got)
@@ -212,11 +212,11 @@ func TestSubagentInTheBackground(t *testing.T) {
 			dir := t.TempDir()
 			parent := writeTranscript(t, dir, minimal)
 			writeEntry(t, dir, 300, fmt.Sprintf(`"sessionId":%q,"procStart":"%d","version":"2.1.329","status":%q`, alive, began, status))
-			at := filepath.Join(strings.TrimSuffix(parent, suffix), subagents, "agent-a1")
+			at := filepath.Join(strings.TrimSuffix(parent, transcriptSuffix), subagentsName, "agent-a1")
 			must(t, os.MkdirAll(filepath.Dir(at), 0o700))
-			must(t, os.WriteFile(at+suffix, []byte(c.text), 0o600))
+			must(t, os.WriteFile(at+transcriptSuffix, []byte(c.text), 0o600))
 			if c.note != "" {
-				must(t, os.WriteFile(at+aboutSuffix, []byte("{"+c.note+"}"), 0o600))
+				must(t, os.WriteFile(at+metaSuffix, []byte("{"+c.note+"}"), 0o600))
 			}
 			f := native329(300, began, dir, "/w")
 			f.Environ = map[string]string{configKey: dir}
@@ -243,13 +243,13 @@ func TestBackgroundJob(t *testing.T) {
 	} {
 		dir := t.TempDir()
 		writeTranscript(t, dir, c.content)
-		job := filepath.Join(dir, "jobs", alive[:shortID])
+		job := filepath.Join(dir, "jobs", alive[:jobIDLen])
 		must(t, os.MkdirAll(job, 0o700))
 		state, err := json.Marshal(map[string]string{"sessionId": alive, "state": c.state, "detail": "why", "name": "job"})
 		must(t, err)
 		must(t, os.WriteFile(filepath.Join(job, "state.json"), state, 0o600))
 		got, _ := records(t, dir, discover.EntryFilter{}, discover.ReadOptions{})
-		if len(got) != 1 || got[0].Turn.State != c.want || got[0].Source != "bg" || got[0].Meta.Get("jobId") != alive[:shortID] || got[0].Title != "job" {
+		if len(got) != 1 || got[0].Turn.State != c.want || got[0].Source != "bg" || got[0].Meta.Get("jobId") != alive[:jobIDLen] || got[0].Title != "job" {
 			t.Errorf("%s: %+v", c.state, got)
 		}
 	}

@@ -15,13 +15,13 @@ import (
 // process is a live Claude Code process that may run a session.
 type process struct {
 	proc.Process
-	command command
+	cmdline cmdline
 	home    string // its config folder under the name that Homes gave it; "" if not known
-	// behind stands for a config folder behind its own root directory, which is none of ours; "" if it is.
-	behind string
-	dir    string // its working directory; "" if not known
+	// otherRoot stands for a config folder behind its own root directory, which is none of ours; "" if it is.
+	otherRoot string
+	dir       string // its working directory; "" if not known
 	// entry is its own registry entry and proof why it is; without one, entry.path is "".
-	entry entry
+	entry registryEntry
 	proof string
 	// unreadable says why nothing more can be learnt of it.
 	unreadable string
@@ -29,8 +29,8 @@ type process struct {
 
 func (p *process) registered() bool { return p.entry.path != "" }
 
-// look is one look at the live processes.
-type look struct {
+// processScan is one look at the live processes.
+type processScan struct {
 	ctx       context.Context // a look lives as long as one call
 	table     *proc.Table
 	homes     []discover.Home
@@ -38,23 +38,23 @@ type look struct {
 	warnings  []error
 }
 
-// gather finds the processes that may run a session. Zombies, helpers and what vanishes meanwhile are left out.
-func (l *look) gather() {
-	for p := range l.table.WithExe(mayBe) {
-		if !p.Alive() || !looksLike(p) {
+// findProcesses finds the processes that may run a session. Zombies, helpers and what vanishes meanwhile are left out.
+func (l *processScan) findProcesses() {
+	for p := range l.table.WithExe(mayBeAgent) {
+		if !p.Alive() || !isAgentProcess(p) {
 			continue
 		}
-		x := &process{Process: p, command: commandOf(p)}
+		x := &process{Process: p, cmdline: readCmdline(p)}
 		home, err := processHome(p)
-		if gone(err) {
+		if hasEnded(err) {
 			continue
 		}
-		x.home = l.known(home)
-		l.register(x)
+		x.home = l.homeName(home)
+		l.findRegistryEntry(x)
 		if shared, err := x.SharesRoot(); x.home == "" && err == nil && !shared {
-			x.behind = x.PathInRoot("") // sessions are called as ones of ours, perhaps
+			x.otherRoot = x.PathInRoot("") // sessions are called as ones of ours, perhaps
 		}
-		if l.runsSessions(x) {
+		if l.runsSession(x) {
 			if err != nil && !x.registered() {
 				x.unreadable = "its environment: " + cause(err).Error()
 			}
@@ -66,15 +66,15 @@ func (l *look) gather() {
 	}
 }
 
-// gone reports whether a question failed because the process has just ended: neither forbidden nor unknown to the
+// hasEnded reports whether a question failed because the process has just ended: neither forbidden nor unknown to the
 // system.
-func gone(err error) bool {
+func hasEnded(err error) bool {
 	return err != nil && !errors.Is(err, fs.ErrPermission) && !errors.Is(err, proc.ErrUnsupported)
 }
 
-// known returns the home's name among those given, so that paths below it are the same for claims and records; "" if it is
+// homeName returns the home's name among those given, so that paths below it are the same for claims and records; "" if it is
 // none of them: nothing of it is opened then.
-func (l *look) known(dir string) string {
+func (l *processScan) homeName(dir string) string {
 	if dir == "" || slices.ContainsFunc(l.homes, func(h discover.Home) bool { return h.Dir == dir }) {
 		return dir
 	}
@@ -87,21 +87,21 @@ func (l *look) known(dir string) string {
 	return ""
 }
 
-// register finds the process's own registry entry: in its home, or where that is not known in any. In a container
+// findRegistryEntry finds the process's own registry entry: in its home, or where that is not known in any. In a container
 // it is named by the pid that the process has there.
-func (l *look) register(x *process) {
-	pid := innerPID(x.Process)
+func (l *processScan) findRegistryEntry(x *process) {
+	pid := namespacePID(x.Process)
 	homes := []discover.Home{{Dir: x.home}}
 	if x.home == "" {
 		homes = l.homes
 	}
 	for _, home := range homes {
-		e, err := readEntry(l.ctx, home.Dir, pid)
-		if errors.Is(err, errNoEntry) {
+		e, err := readRegistryEntry(l.ctx, home.Dir, pid)
+		if errors.Is(err, errNoRegistryEntry) {
 			continue
 		}
 		if err != nil {
-			l.warnings = append(l.warnings, warning(entryPath(home.Dir, pid), cause(err)))
+			l.warnings = append(l.warnings, warning(registryPath(home.Dir, pid), cause(err)))
 			continue
 		}
 		if proof, err := e.validate(x.Process, pid); err == nil {
@@ -111,35 +111,35 @@ func (l *look) register(x *process) {
 	}
 }
 
-// runsSessions tells sessions from Claude Code's many helpers. A registry entry decides: a pre-started spare keeps
+// runsSession tells sessions from Claude Code's many helpers. A registry entry decides: a pre-started spare keeps
 // its command line when it becomes a session, and may register before; a terminal whose session has moved to the background
 // runs it no more. Without one, the command line does, and a process that Claude Code started itself (an MCP server, whose
 // command line a node build has wiped) is a helper.
-func (l *look) runsSessions(x *process) bool {
+func (l *processScan) runsSession(x *process) bool {
 	if e := x.entry; x.registered() {
-		spare := e.Spare || e.Kind == "bg" && e.Status == "idle" && unasked(l.ctx, x.home, e.Cwd, e.SessionID)
+		spare := e.Spare || e.Kind == "bg" && e.Status == "idle" && isSpare(l.ctx, x.home, e.Cwd, e.SessionID)
 		return e.Kind != "daemon" && e.Kind != "daemon-worker" && !spare && e.ParkedJobID == ""
 	}
-	if x.command.helper {
+	if x.cmdline.helper {
 		return false
 	}
 	parent, ok := l.table.ByPID(x.Parent)
-	if !ok || !looksLike(parent) {
+	if !ok || !isAgentProcess(parent) {
 		return true
 	}
-	id := x.command.named()
-	return commandOf(parent).host && (id == "" || !unasked(l.ctx, x.home, "", id))
+	id := x.cmdline.namedSession()
+	return readCmdline(parent).host && (id == "" || !isSpare(l.ctx, x.home, "", id))
 }
 
-// unasked reports whether a background session is held ready for a task that nobody has given yet: a job's file comes before
+// isSpare reports whether a background session is held ready for a task that nobody has given yet: a job's file comes before
 // its process, a spare's when it gets one (SEEN 2.1.197, 2.1.329).
-func unasked(ctx context.Context, home, dir, id string) bool {
-	return home != "" && !exists(jobPath(home, id)) && locate(ctx, home, dir, id) == ""
+func isSpare(ctx context.Context, home, dir, id string) bool {
+	return home != "" && !isFile(jobPath(home, id)) && findTranscript(ctx, home, dir, id) == ""
 }
 
-// toolChildren yields the commands that a session runs: Claude Code gives each its own session of the kernel, newest
+// toolCommands yields the commands that a session runs: Claude Code gives each its own session of the kernel, newest
 // last.
-func (l *look) toolChildren(x *process) (out []proc.Process) {
+func (l *processScan) toolCommands(x *process) (out []proc.Process) {
 	for c := range l.table.Children(x.ID.PID) {
 		if c.Alive() && c.Session == c.ID.PID {
 			out = append(out, c)
@@ -149,10 +149,10 @@ func (l *look) toolChildren(x *process) (out []proc.Process) {
 	return out
 }
 
-// claim is a claim of the process with what is known of it; Session is still to be named.
-func (x *process) claim() discover.Claim {
+// newClaim is a claim of the process with what is known of it; Session is still to be named.
+func (x *process) newClaim() discover.Claim {
 	c := discover.Claim{
-		Agent: agentName, Process: x.ID, Home: cmp.Or(x.home, x.behind), Dir: x.dir, Version: x.entry.Version,
+		Agent: agentName, Process: x.ID, Home: cmp.Or(x.home, x.otherRoot), Dir: x.dir, Version: x.entry.Version,
 		Source: x.source(), Meta: discover.Facts{{jobMeta, x.entry.JobID}}.Known(),
 	}
 	if x.entry.NameSource != "derived" && x.entry.Name != x.entry.JobID { // the latter until a name is found
@@ -172,18 +172,18 @@ func (x *process) source() string {
 	case x.entry.Kind == "bg":
 		return "bg"
 	case x.entry.Entrypoint != "":
-		return sourceOf(x.entry.Entrypoint)
-	case x.command.print:
+		return SourceOf(x.entry.Entrypoint)
+	case x.cmdline.print:
 		return "print"
-	case x.registered() || !nodeBuild(x.Process): // 2.1.75 to 2.1.80 registered TUIs only
+	case x.registered() || !isNodeBuild(x.Process): // 2.1.75 to 2.1.80 registered TUIs only
 		return "tui"
 	}
 	return ""
 }
 
-// presence says that the process is there.
-func (x *process) presence() discover.Claim {
-	c := x.claim()
+// processClaim says that the process is there.
+func (x *process) processClaim() discover.Claim {
+	c := x.newClaim()
 	c.Strength, c.Kind = discover.Exact, "process"
 	c.Detail = fmt.Sprintf("%s runs %s", x.ID, x.Exe)
 	if x.Exe == "" {

@@ -13,26 +13,26 @@ import (
 // jobLimit bounds jobs/<short>/state.json, in bytes; real ones have about 1,000.
 const jobLimit = 1 << 20
 
-// shortID is how many characters of a session id name its background job.
-const shortID = 8
+// jobIDLen is how many characters of a session id name its background job.
+const jobIDLen = 8
 
-func short(id string) string { return id[:min(len(id), shortID)] }
+func jobIDOf(id string) string { return id[:min(len(id), jobIDLen)] }
 
-func jobPath(home, id string) string { return filepath.Join(home, "jobs", short(id), "state.json") }
+func jobPath(home, id string) string { return filepath.Join(home, "jobs", jobIDOf(id), "state.json") }
 
-// jobs are the background jobs of each home: the short ids that have a folder in jobs/.
-type jobs map[string]map[string]bool
+// backgroundJobs are the background jobs of each home: the short ids that have a folder in jobs/.
+type backgroundJobs map[string]map[string]bool
 
-// jobsOf lists the jobs of the entries' homes. Errors are warnings.
-func jobsOf(ctx context.Context, entries []discover.Entry) (all jobs, errs []error) {
-	all = jobs{}
+// listJobs lists the jobs of the entries' homes. Errors are warnings.
+func listJobs(ctx context.Context, entries []discover.Entry) (all backgroundJobs, errs []error) {
+	all = backgroundJobs{}
 	for _, e := range entries {
 		if _, ok := all[e.Home]; ok {
 			continue
 		}
 		all[e.Home] = map[string]bool{}
 		dir := filepath.Join(e.Home, "jobs")
-		folders, err := names(ctx, dir)
+		folders, err := readDir(ctx, dir)
 		if err != nil {
 			errs = append(errs, warning(dir, cause(err)))
 		}
@@ -43,11 +43,11 @@ func jobsOf(ctx context.Context, entries []discover.Entry) (all jobs, errs []err
 	return all, errs
 }
 
-// complete marks a background session. Its job file also says how it ended; it is asked where the transcript
+// describe marks a background session. Its job file also says how it ended; it is asked where the transcript
 // cannot tell: while a session lives it is often wrong ("working" where the session is idle; 2.1.197, 2.1.329). A file that
 // cannot be read leaves the record as it is. The error is a warning.
-func (j jobs) complete(ctx context.Context, r *discover.Record) error {
-	if !j[r.Home][short(r.ID)] {
+func (j backgroundJobs) describe(ctx context.Context, r *discover.Record) error {
+	if !j[r.Home][jobIDOf(r.ID)] {
 		return nil
 	}
 	path := jobPath(r.Home, r.ID)
@@ -69,7 +69,7 @@ func (j jobs) complete(ctx context.Context, r *discover.Record) error {
 	}
 	r.Source = "bg"
 	r.Title = cmp.Or(r.Title, job.Name)
-	r.SetMeta(jobMeta, short(r.ID))
+	r.SetMeta(jobMeta, jobIDOf(r.ID))
 	if s := r.Turn.State; s != discover.TurnUnknown && s != discover.TurnNone {
 		return nil
 	}

@@ -8,14 +8,16 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
+	"unicode/utf16"
 
 	"agentctl/discover"
 	"agentctl/discover/native"
 )
 
-// suffix of transcripts.
-const suffix = ".jsonl"
+// transcriptSuffix of transcripts.
+const transcriptSuffix = ".jsonl"
 
 func projectsDir(home string) string { return filepath.Join(home, projectsName) }
 
@@ -23,13 +25,13 @@ const projectsName = "projects"
 
 // transcriptPath is where Claude Code starts the transcript of a session in a directory.
 func transcriptPath(home, dir, id string) string {
-	return filepath.Join(projectsDir(home), slug(dir), id+suffix)
+	return filepath.Join(projectsDir(home), slug(dir), id+transcriptSuffix)
 }
 
-// locate finds the transcript of a session, "" if it is not on disk. It is looked for first where dir says: one id
+// findTranscript finds the transcript of a session, "" if it is not on disk. It is looked for first where dir says: one id
 // may exist in two projects. A session resumed from elsewhere stays in its first project (2.1.329).
-func locate(ctx context.Context, home, dir, id string) string {
-	if first := transcriptPath(home, dir, id); exists(first) {
+func findTranscript(ctx context.Context, home, dir, id string) string {
+	if first := transcriptPath(home, dir, id); isFile(first) {
 		return first
 	}
 	projects, _ := openProjects(ctx, home)
@@ -46,7 +48,7 @@ func locate(ctx context.Context, home, dir, id string) string {
 	return found
 }
 
-func exists(path string) bool {
+func isFile(path string) bool {
 	info, err := os.Lstat(path)
 	return err == nil && info.Mode().IsRegular()
 }
@@ -79,7 +81,7 @@ func openProjects(ctx context.Context, home string) (p projects, err error) {
 		// Every absolute path makes a name that begins with a dash; other files are none of Claude Code's.
 		if !ok && (n.Type() == fs.ModeSymlink || strings.HasPrefix(n.Name(), "-")) {
 			path := root + "/" + n.Name()
-			if ok, err = leadsOut(ctx, root, path); err != nil {
+			if ok, err = isExternalLink(ctx, root, path); err != nil {
 				errs = append(errs, warning(path, cause(err)))
 			}
 		}
@@ -98,20 +100,20 @@ func (p projects) close() {
 
 // path is where a session's transcript is if it lies in this folder.
 func (p projects) path(folder, id string) string {
-	return p.dir.Path() + "/" + folder + "/" + id + suffix
+	return p.dir.Path() + "/" + folder + "/" + id + transcriptSuffix
 }
 
-// hit is a project folder that has a transcript of the session in question, or may have: err says why it cannot be told.
-type hit struct {
+// match is a project folder that has a transcript of the session in question, or may have: err says why it cannot be told.
+type match struct {
 	folder string
 	info   native.FileInfo
 	err    error
 }
 
 // find looks for a session's transcript in all folders at once, without opening them. The hits are in order of name.
-func (p projects) find(ctx context.Context, id string) (hits []hit) {
-	file := id + suffix
-	stat := func(folder string, _ *native.Buffers, h *hit) (bool, error) {
+func (p projects) find(ctx context.Context, id string) (hits []match) {
+	file := id + transcriptSuffix
+	stat := func(folder string, _ *native.Buffers, h *match) (bool, error) {
 		h.folder = folder
 		h.info, h.err = p.dir.Stat(folder + "/" + file)
 		return !native.IsNotExist(h.err), nil
@@ -122,13 +124,13 @@ func (p projects) find(ctx context.Context, id string) (hits []hit) {
 		}
 		hits = append(hits, *h)
 	}
-	slices.SortFunc(hits, func(a, b hit) int { return cmp.Compare(a.folder, b.folder) })
+	slices.SortFunc(hits, func(a, b match) int { return cmp.Compare(a.folder, b.folder) })
 	return hits
 }
 
-// leadsOut reports whether what stands in place of a project folder is a link to a folder outside of the store. It is
+// isExternalLink reports whether what stands in place of a project folder is a link to a folder outside of the store. It is
 // an error if it is no folder at all.
-func leadsOut(ctx context.Context, root, link string) (bool, error) {
+func isExternalLink(ctx context.Context, root, link string) (bool, error) {
 	d, err := native.OpenDir(ctx, link)
 	if err != nil {
 		return false, err
@@ -137,9 +139,9 @@ func leadsOut(ctx context.Context, root, link string) (bool, error) {
 	return filepath.Dir(discover.RealPath(link)) != discover.RealPath(root), nil
 }
 
-// projectsOf returns the project folders that may hold the sessions of a directory: one, or for a very long path all
+// projectDirs returns the project folders that may hold the sessions of a directory: one, or for a very long path all
 // that begin alike, because node builds hash the rest in another way.
-func projectsOf(ctx context.Context, home, dir string) []string {
+func projectDirs(ctx context.Context, home, dir string) []string {
 	name := slug(dir)
 	if len(name) <= slugLimit {
 		return []string{filepath.Join(projectsDir(home), name)}
@@ -155,8 +157,8 @@ func projectsOf(ctx context.Context, home, dir string) []string {
 	return out
 }
 
-// names lists a folder; one that does not exist is empty.
-func names(ctx context.Context, dir string) ([]native.DirEntry, error) {
+// readDir lists a folder; one that does not exist is empty.
+func readDir(ctx context.Context, dir string) ([]native.DirEntry, error) {
 	d, err := native.OpenDir(ctx, dir)
 	if native.IsNotExist(err) {
 		return nil, nil
@@ -166,4 +168,40 @@ func names(ctx context.Context, dir string) ([]native.DirEntry, error) {
 	}
 	defer d.Close()
 	return d.Entries()
+}
+
+// slugLimit is the length from which a slug is cut and given a hash.
+const slugLimit = 200
+
+// slug names the project folder of a directory (its real path): every UTF-16 unit but A-Z, a-z, 0-9 becomes a dash.
+// Several directories share a slug, so it is only ever computed, never decoded (seen in 2.1.75 to 2.1.329).
+func slug(dir string) string {
+	units := utf16.Encode([]rune(dir))
+	var b strings.Builder
+	hash := int32(0)
+	for _, u := range units {
+		hash = hash<<5 - hash + int32(u)
+		if u < 128 && isAlphanumeric(byte(u)) {
+			b.WriteByte(byte(u))
+		} else {
+			b.WriteByte('-')
+		}
+	}
+	if b.Len() <= slugLimit {
+		return b.String()
+	}
+	return b.String()[:slugLimit] + "-" + strconv.FormatUint(uint64(abs(int64(hash))), 36)
+}
+
+// isSlugOf reports whether a project folder of that name is a directory's. What follows the cut in the name of a very
+// long one differs between builds.
+func isSlugOf(project, dir string) bool {
+	name := slug(dir)
+	return name == project || len(name) > slugLimit && strings.HasPrefix(project, name[:slugLimit+1])
+}
+
+func abs(n int64) int64 { return max(n, -n) }
+
+func isAlphanumeric(c byte) bool {
+	return '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
 }

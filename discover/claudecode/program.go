@@ -1,4 +1,0 @@
-package claudecode
-
-// Program implements [discover.Program]: the name the agent is installed under.
-func (Adapter) Program() string { return "claude" }

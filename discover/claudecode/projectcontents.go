@@ -1,0 +1,76 @@
+package claudecode
+
+import (
+	"context"
+	"path/filepath"
+
+	"agentctl/discover"
+	"agentctl/discover/native"
+)
+
+// projectContents is what lies beside the transcripts of one project folder.
+type projectContents struct {
+	folders   map[string]bool     // their names
+	subagents map[string][]string // the transcripts of sub-agents (up to 2.0.x), by the session that their first record names
+	failed    string              // what could not be read, and why
+	err       error
+}
+
+// listProjects lists the project folders of the entries, each once, however many sessions it has.
+func listProjects(ctx context.Context, entries []discover.Entry) map[string]projectContents {
+	all := map[string]projectContents{}
+	scratch := native.NewBuffers(ctx)
+	for _, e := range entries {
+		dir := filepath.Dir(e.Path)
+		if _, listed := all[dir]; !listed && !isSubagent(e.ID) {
+			all[dir] = listProject(dir, scratch)
+		}
+	}
+	return all
+}
+
+func listProject(dir string, s *native.Buffers) (found projectContents) {
+	d, err := native.OpenDir(s.Context(), dir)
+	if native.IsNotExist(err) {
+		return projectContents{}
+	}
+	if err != nil {
+		return projectContents{failed: dir, err: err}
+	}
+	defer d.Close()
+	found = projectContents{folders: map[string]bool{}, subagents: map[string][]string{}}
+	for n, err := range d.AllEntries(s) {
+		if err != nil {
+			return projectContents{failed: dir, err: err}
+		}
+		if !n.Type().IsRegular() { // what is linked may be a folder
+			found.folders[n.Name()] = true
+		}
+		if !isSubagentTranscript(n.Name()) {
+			continue
+		}
+		path := filepath.Join(dir, n.Name())
+		session, err := firstSession(path, s)
+		if err != nil && !native.IsNotExist(err) {
+			return projectContents{failed: path, err: err}
+		}
+		found.subagents[session] = append(found.subagents[session], path)
+	}
+	return found
+}
+
+// firstSession is the session that the first record of a transcript names.
+func firstSession(path string, s *native.Buffers) (id string, err error) {
+	f, err := s.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	f.Expect(usualPrompt)
+	_, err = f.Forward(0, 0, func(l native.Line) bool {
+		record, _ := ParseLine(l.Bytes)
+		id = record.SessionID.Text(0)
+		return false
+	})
+	return id, err
+}
