@@ -10,6 +10,7 @@ package codex
 
 import (
 	"agentctl/discover"
+	"agentctl/discover/codex/transcript"
 	"agentctl/discover/native"
 )
 
@@ -34,8 +35,8 @@ func includesSubagents(want discover.ReadOptions) bool { return want.Tokens || w
 
 // MatchesID reports whether an id tells when it was made (UUID version 7), as those of threads do.
 func (Adapter) MatchesID(id string) bool {
-	_, ok := ThreadCreated(id)
-	return ok && IsThreadID(id)
+	_, ok := transcript.ThreadCreated(id)
+	return ok && transcript.IsThreadID(id)
 }
 
 // warn makes the one warning that an unreadable thing costs.

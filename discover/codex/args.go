@@ -4,6 +4,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"agentctl/discover/codex/transcript"
 )
 
 // role is what a codex process is for.
@@ -62,7 +64,7 @@ func parseArgs(args []string) invocation {
 	if in.noThreadHere {
 		in.role = helper
 	}
-	if i := slices.Index(words, "resume"); i >= 0 && i < 2 && i+1 < len(words) && IsThreadID(words[i+1]) {
+	if i := slices.Index(words, "resume"); i >= 0 && i < 2 && i+1 < len(words) && transcript.IsThreadID(words[i+1]) {
 		in.session = words[i+1]
 	}
 	return in

@@ -11,6 +11,7 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
+	"agentctl/discover/codex/transcript"
 	"agentctl/discover/native"
 	"agentctl/discover/native/fsread"
 )
@@ -18,7 +19,7 @@ import (
 // A compressed rollout can only be read from its beginning. Of a long one its beginning and its end are kept, which
 // is all that is looked at; what lies between is dropped as it comes.
 const (
-	keptHead = HeadLimit
+	keptHead = transcript.HeadLimit
 	keptTail = 16 << 20
 )
 

@@ -2,6 +2,7 @@ package codex
 
 import (
 	"agentctl/discover"
+	"agentctl/discover/codex/transcript"
 	"agentctl/proc"
 )
 
@@ -15,7 +16,7 @@ const rootKey = "CODEX_SESSION_ID"
 // ReadMarker returns the thread that an environment belongs to, as Codex sets it for its tools.
 func (Adapter) ReadMarker(getenv func(string) string) (mark discover.EnvMarker, ok bool) {
 	thread := getenv(threadKey)
-	if !IsThreadID(thread) {
+	if !transcript.IsThreadID(thread) {
 		return discover.EnvMarker{}, false
 	}
 	return discover.EnvMarker{Session: thread, Root: getenv(rootKey)}, true

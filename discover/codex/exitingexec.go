@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"agentctl/discover"
+	"agentctl/discover/codex/transcript"
 	"agentctl/discover/native"
 	"agentctl/proc"
 )
@@ -29,7 +30,7 @@ func (c *claimBuilder) addEndedExec(s agentProcess, shown openFiles) {
 	dir := discover.RealPath(s.newThreadDir(s.Process))
 	since := homeScan{ctx: c.ctx, home: s.claim.Home}
 	since.listCreated(s.PreciseStart().Add(-time.Minute), time.Now().Add(time.Minute), func(id string) bool {
-		at, _ := ThreadCreated(id)
+		at, _ := transcript.ThreadCreated(id)
 		return s.StartedBefore(at)
 	})
 	for _, e := range since.found {

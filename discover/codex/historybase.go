@@ -8,12 +8,13 @@ import (
 	"path/filepath"
 
 	"agentctl/discover"
+	"agentctl/discover/codex/transcript"
 	"agentctl/discover/native"
 )
 
 // baseSegment finds what the rollout with this first record goes on from.
-func (m *messageReader) baseSegment(r *Record) segment {
-	h := ParseHistoryBase(r.Get("history_base").Object())
+func (m *messageReader) baseSegment(r *transcript.Record) segment {
+	h := transcript.ParseHistoryBase(r.Get("history_base").Object())
 	if h.ID == "" || h.EndByte <= 0 {
 		return segment{}
 	}
@@ -51,9 +52,9 @@ const maxBases = 16
 
 // inheritSettings completes what the end of a rollout tells by the rollouts that it goes on from, up to where each was left: a
 // segment that begins with an edited prompt may have neither the settings of a turn nor a count of tokens so far.
-func inheritSettings(t *Tail, home string, h HistoryBase, scratch *native.Buffers) error {
+func inheritSettings(t *transcript.Tail, home string, h transcript.HistoryBase, scratch *native.Buffers) error {
 	for range maxBases {
-		if h.ID == "" || h.EndByte <= 0 || t.Settings != (Settings{}) && t.Usage.Context > 0 {
+		if h.ID == "" || h.EndByte <= 0 || t.Settings != (transcript.Settings{}) && t.Usage.Context > 0 {
 			return nil
 		}
 		path, err := findRollout(scratch.Context(), home, h.ID)
@@ -68,22 +69,22 @@ func inheritSettings(t *Tail, home string, h HistoryBase, scratch *native.Buffer
 }
 
 // inheritFrom takes over from one rollout, and returns what that one goes on from.
-func inheritFrom(t *Tail, path string, h HistoryBase, scratch *native.Buffers) (HistoryBase, error) {
+func inheritFrom(t *transcript.Tail, path string, h transcript.HistoryBase, scratch *native.Buffers) (transcript.HistoryBase, error) {
 	f, g, err := openRollout(path, scratch)
 	if native.IsNotExist(err) {
-		return HistoryBase{}, nil
+		return transcript.HistoryBase{}, nil
 	}
 	if err != nil {
-		return HistoryBase{}, err
+		return transcript.HistoryBase{}, err
 	}
 	defer f.Close()
 	name, _ := parseRolloutName(filepath.Base(path))
-	head, err := ReadHead(f, name.id, (*Head).Complete)
-	before, failed := ReadTail(f.Head(g.kept(h.EndByte)), TailLimit, name.id, TailOptions{})
+	head, err := transcript.ReadHead(f, name.id, (*transcript.Head).Complete)
+	before, failed := transcript.ReadTail(f.Head(g.kept(h.EndByte)), transcript.TailLimit, name.id, transcript.TailOptions{})
 	if err := errors.Join(err, failed); err != nil {
-		return HistoryBase{}, err
+		return transcript.HistoryBase{}, err
 	}
-	if t.Settings == (Settings{}) {
+	if t.Settings == (transcript.Settings{}) {
 		t.Settings = before.Settings
 	}
 	t.Usage.Context, t.Usage.Window = cmp.Or(t.Usage.Context, before.Usage.Context), cmp.Or(t.Usage.Window, before.Usage.Window)

@@ -24,3 +24,9 @@ const (
 	reviewLine   = `{"timestamp":"2026-11-20T19:00:02Z","type":"event_msg","payload":{"type":"entered_review_mode","user_facing_hint":"the diff"}}`
 	compactLine  = `{"timestamp":"2026-11-20T19:00:06Z","type":"compacted","payload":{"message":""}}`
 )
+
+// stamp is a line written at that second.
+func stamp(line, second string) string {
+	const prefix = `{"timestamp":"2026-11-20T19:00:`
+	return prefix + second + line[len(prefix)+len("00"):]
+}

@@ -9,6 +9,7 @@ import (
 	"strconv"
 
 	"agentctl/discover"
+	"agentctl/discover/codex/transcript"
 	"agentctl/discover/native"
 )
 
@@ -40,7 +41,7 @@ type messageReader struct {
 	stopped bool // the caller wants no more
 	home    string
 	session string // the thread; its rollouts may be another's
-	builder *MessageBuilder
+	builder *transcript.MessageBuilder
 
 	segment     // that is read now
 	file        *native.File
@@ -57,7 +58,7 @@ type messageReader struct {
 
 func newMessageReader(ctx context.Context, r discover.Record, yield func(discover.Message, error) bool) *messageReader {
 	m := &messageReader{ctx: ctx, buffers: native.NewBuffers(ctx), yield: yield, session: r.ID, home: r.Home}
-	m.builder = NewMessageBuilder(r.Model, m.emit, m.recordID)
+	m.builder = transcript.NewMessageBuilder(r.Model, m.emit, m.recordID)
 	return m
 }
 
@@ -112,11 +113,11 @@ func (m *messageReader) addLine(l native.Line) bool {
 		m.gapReported = true
 		m.warn(m.path, fmt.Errorf("%d MB in its middle are left out: it is too long to be unpacked as a whole", m.gap.size>>20))
 	}
-	r, ok := Decode(l.Bytes, m.thread)
+	r, ok := transcript.Decode(l.Bytes, m.thread)
 	switch {
-	case ok && (!MayBeMessage(r.Kind) || m.isBeyondSegment(l)):
+	case ok && (!transcript.MayBeMessage(r.Kind) || m.isBeyondSegment(l)):
 	case ok && r.Complete(l.Bytes):
-		if r.Kind == SessionMeta && l.Offset == 0 {
+		if r.Kind == transcript.SessionMeta && l.Offset == 0 {
 			m.base = m.baseSegment(&r)
 		}
 		m.builder.Add(&r, l.Offset)
@@ -140,7 +141,7 @@ func (m *messageReader) finishLongLine(start int64) {
 	m.warn(m.path, fmt.Errorf("a record of %d MB at byte %d is left out", (m.longEnd-start)>>20, start))
 	head := make([]byte, 64<<10)
 	n, _ := m.file.ReadAt(head, start)
-	if r, ok := Decode(head[:n], m.thread); ok {
+	if r, ok := transcript.Decode(head[:n], m.thread); ok {
 		m.builder.AddIncompleteResult(&r)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"strings"
 
+	"agentctl/discover/codex/transcript"
 	"agentctl/discover/native"
 	"agentctl/launch"
 )
@@ -21,7 +22,7 @@ func (Adapter) Said(o launch.Output) launch.Said {
 		}
 		switch event.Get("type").Text(0) {
 		case "thread.started":
-			if id := ParseThreadID(event.Get("thread_id")); said.ID == "" {
+			if id := transcript.ParseThreadID(event.Get("thread_id")); said.ID == "" {
 				said.ID = id
 			}
 		case "turn.completed":

@@ -3,6 +3,7 @@ package codex
 import (
 	"testing"
 
+	"agentctl/discover/codex/transcript"
 	"agentctl/launch"
 )
 
@@ -45,7 +46,7 @@ func FuzzSaid(f *testing.F) {
 	f.Add([]byte(`{"type":"turn.failed","error":{"message":"{\"error\":{\"message\":\"x\"}}"}}`), []byte("\x00"))
 	f.Fuzz(func(t *testing.T, stdout, stderr []byte) {
 		said := Adapter{}.Said(launch.Output{Stdout: stdout, Stderr: stderr})
-		if said.ID != "" && !IsThreadID(said.ID) {
+		if said.ID != "" && !transcript.IsThreadID(said.ID) {
 			t.Errorf("%q is no id", said.ID)
 		}
 		more := Adapter{}.Said(launch.Output{Stdout: append(append([]byte{}, stdout...), "\n{\"type\":\"turn.failed\",\"err"...), Stderr: stderr})

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"agentctl/discover"
+	"agentctl/discover/codex/transcript"
 	"agentctl/discover/native"
 )
 
@@ -70,7 +71,7 @@ func (t *storedThread) read(e discover.Entry, want discover.ReadOptions, scratch
 
 // readEntry reads one rollout. A file that vanished, or was moved or compressed meanwhile, is left to the next look.
 func (t *storedThread) readEntry(e discover.Entry, want discover.ReadOptions, scratch *native.Buffers) (ok bool, err error) {
-	end := int64(TailLimit)
+	end := int64(transcript.TailLimit)
 	t.reset(e)
 	f, err := scratch.OpenIn(e.Path)
 	if err == nil && strings.HasSuffix(e.Path, compressedExt) {
@@ -103,11 +104,11 @@ func (t *storedThread) reset(e discover.Entry) {
 func (t *storedThread) readFile(f *native.File, end int64, e discover.Entry, want discover.ReadOptions) error {
 	t.Archived, t.Updated, t.fileTime = isArchived(e.Path), f.ModTime(), f.ModTime()
 	if f.Size() == 0 {
-		t.Created, _ = ThreadCreated(e.ID)
+		t.Created, _ = transcript.ThreadCreated(e.ID)
 		t.Turn = discover.Turn{State: discover.TurnFailed, Error: neverStartedError}
 		return nil
 	}
-	head, err := ReadHead(f, e.ID, (*Head).Complete)
+	head, err := transcript.ReadHead(f, e.ID, (*transcript.Head).Complete)
 	if name, ok := parseRolloutName(filepath.Base(e.Path)); ok && err == nil && name.segment != "" {
 		head.Segment = name.segment
 		err = t.completeHead(&head, e, f.Holder())
@@ -116,15 +117,15 @@ func (t *storedThread) readFile(f *native.File, end int64, e discover.Entry, wan
 		return err
 	}
 	if !head.Meta.Found {
-		t.Created, _ = ThreadCreated(e.ID)
+		t.Created, _ = transcript.ThreadCreated(e.ID)
 		return nil
 	}
 	all := includesSubagents(want)
-	tail, err := ReadTail(f, end, head.ThreadID(), TailOptions{Tokens: all, Quotas: want.Full})
+	tail, err := transcript.ReadTail(f, end, head.ThreadID(), transcript.TailOptions{Tokens: all, Quotas: want.Full})
 	if err != nil {
 		return err
 	}
-	if h := head.Meta.HistoryBase; h.ID != "" && (tail.Settings == Settings{} || all && !tail.Usage.Any) {
+	if h := head.Meta.HistoryBase; h.ID != "" && (tail.Settings == transcript.Settings{} || all && !tail.Usage.Any) {
 		t.addWarning(inheritSettings(&tail, e.Home, h, f.Holder()))
 	}
 	fillRecord(&t.Record, &head, &tail)
@@ -134,7 +135,7 @@ func (t *storedThread) readFile(f *native.File, end int64, e discover.Entry, wan
 		own, err := threadTokens(f, tail.Usage, &head, e.Path, e.Home)
 		if t.addWarning(err); err != nil {
 			t.tokensUnknown = true
-		} else if InAndOut(own) > 0 || tail.Usage.Any {
+		} else if transcript.InAndOut(own) > 0 || tail.Usage.Any {
 			own.Context, own.Window = tail.Usage.Context, tail.Usage.Window
 			t.Tokens = &own
 		}
@@ -146,11 +147,11 @@ func (t *storedThread) readFile(f *native.File, end int64, e discover.Entry, wan
 }
 
 // fillRecord makes the record of what head and tail tell.
-func fillRecord(r *discover.Record, h *Head, t *Tail) {
+func fillRecord(r *discover.Record, h *transcript.Head, t *transcript.Tail) {
 	m := &h.Meta
 	r.ID = h.ThreadID()
 	if r.Created = m.Created; r.Created.IsZero() {
-		r.Created, _ = ThreadCreated(h.FileID)
+		r.Created, _ = transcript.ThreadCreated(h.FileID)
 	}
 	r.Updated = cmp.Or(t.Updated, r.Updated)
 	r.Prompt = h.Prompt
@@ -177,7 +178,7 @@ func fillRecord(r *discover.Record, h *Head, t *Tail) {
 //   - contextWindow: the size of the model's context, in tokens
 //   - startDir: the directory the thread was made in, where the newest turn ran in another
 //   - subagent, agentNickname, agentRole: what kind of sub-agent it is
-func setMeta(r *discover.Record, h *Head, t *Tail) {
+func setMeta(r *discover.Record, h *transcript.Head, t *transcript.Tail) {
 	m := &h.Meta
 	var window, startDir, workspace any
 	if t.Usage.Window > 0 {

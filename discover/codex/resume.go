@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"agentctl/discover"
+	"agentctl/discover/codex/transcript"
 	"agentctl/discover/native"
 	"agentctl/launch"
 )
@@ -105,13 +106,13 @@ func storedPermissionArgs(s *discover.Session) ([]string, error) {
 	case ":" + readOnly, ":" + fullAccess: // Codex's own profiles, for settings that no turn has run with yet
 		return []string{"-s", sandbox[1:]}, nil
 	case workspaceWrite, ":workspace":
-		return []string{"-s", workspaceWrite, "-c", "sandbox_workspace_write=" + workspaceTOML(sessionFact[Workspace](s, "workspace"))}, nil
+		return []string{"-s", workspaceWrite, "-c", "sandbox_workspace_write=" + workspaceTOML(sessionFact[transcript.Workspace](s, "workspace"))}, nil
 	}
 	return nil, unsupported(fmt.Sprintf("cannot restore the permissions of the session (%s): use --permissions edit or full", sandbox))
 }
 
 // workspaceTOML writes all of it, so that the configuration of today adds nothing.
-func workspaceTOML(w Workspace) string {
+func workspaceTOML(w transcript.Workspace) string {
 	roots := make([]string, len(w.WritableRoots))
 	for i, root := range w.WritableRoots {
 		roots[i] = tomlString(root)

@@ -3,6 +3,7 @@ package codex
 import (
 	"strings"
 
+	"agentctl/discover/codex/transcript"
 	"agentctl/discover/native"
 )
 
@@ -26,10 +27,10 @@ func parseRolloutName(name string) (rolloutName, bool) {
 	rest = rest[stampLen+1:]
 	id, rest := rest[:uuidLen], rest[uuidLen:]
 	segment := ""
-	if more, ok := strings.CutPrefix(rest, "_"); ok && len(more) > uuidLen && IsThreadID(more[:uuidLen]) {
+	if more, ok := strings.CutPrefix(rest, "_"); ok && len(more) > uuidLen && transcript.IsThreadID(more[:uuidLen]) {
 		segment, rest = more[:uuidLen], more[uuidLen:]
 	}
-	if !IsThreadID(id) || rest != plainExt && rest != compressedExt {
+	if !transcript.IsThreadID(id) || rest != plainExt && rest != compressedExt {
 		return rolloutName{}, false
 	}
 	return rolloutName{id: id, segment: segment}, true
@@ -38,7 +39,7 @@ func parseRolloutName(name string) (rolloutName, bool) {
 // parseLockName returns the thread that a file in the lock folder is named after.
 func parseLockName(name string) (id string, ok bool) {
 	id, ok = strings.CutSuffix(name, lockExt)
-	return id, ok && IsThreadID(id)
+	return id, ok && transcript.IsThreadID(id)
 }
 
 // dayRange is a range of date folders ("2026/11/20"), both ends included; the zero value is all of them.
@@ -47,7 +48,7 @@ type dayRange struct{ from, to string }
 // daysOfID returns the folders that may hold a thread of this id. They are named by local time, wherever the machine
 // was then, which is never more than a day away from UTC.
 func daysOfID(id string) (dayRange, bool) {
-	t, ok := ThreadCreated(id)
+	t, ok := transcript.ThreadCreated(id)
 	if !ok {
 		return dayRange{}, false
 	}

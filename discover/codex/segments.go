@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"agentctl/discover"
+	"agentctl/discover/codex/transcript"
 	"agentctl/discover/native"
 )
 
@@ -17,11 +18,11 @@ var errOtherThread = errors.New("its first record names another thread than the 
 
 // completeHead completes the head of a rollout that an edited prompt has begun: a thread's time of creation and first prompt are
 // those of its first rollout. Where that one cannot be read, a warning names it, and the newer one's prompt stays.
-func (t *storedThread) completeHead(h *Head, e discover.Entry, scratch *native.Buffers) error {
+func (t *storedThread) completeHead(h *transcript.Head, e discover.Entry, scratch *native.Buffers) error {
 	if h.Meta.Found && h.ThreadID() != e.ID {
 		return errOtherThread
 	}
-	var first Head
+	var first transcript.Head
 	path, err := findRollout(scratch.Context(), e.Home, e.ID)
 	if err == nil {
 		first, err = firstHead(path, e.ID, scratch)
@@ -29,7 +30,7 @@ func (t *storedThread) completeHead(h *Head, e discover.Entry, scratch *native.B
 	switch {
 	case native.IsNotExist(err), errors.Is(err, errNoRollout): // it is gone: what the newer one tells is what there is
 	case err != nil:
-		h.Meta.Created, _ = ThreadCreated(e.ID)
+		h.Meta.Created, _ = transcript.ThreadCreated(e.ID)
 		t.addWarning(warn(path, fmt.Errorf("the session's first prompt is left out: %w", native.WithoutPath(path, err))))
 	case first.Meta.Found:
 		h.Meta.Created = first.Meta.Created
@@ -39,18 +40,18 @@ func (t *storedThread) completeHead(h *Head, e discover.Entry, scratch *native.B
 }
 
 // firstHead reads the beginning of a thread's first rollout.
-func firstHead(path, id string, scratch *native.Buffers) (Head, error) {
-	f, err := openHead(path, HeadLimit, scratch)
+func firstHead(path, id string, scratch *native.Buffers) (transcript.Head, error) {
+	f, err := openHead(path, transcript.HeadLimit, scratch)
 	if err != nil {
-		return Head{}, err
+		return transcript.Head{}, err
 	}
 	defer f.Close()
 	return segmentHead(f, id)
 }
 
 // segmentHead reads the beginning of one of a thread's rollouts. It is an error if that is no rollout, or another thread's.
-func segmentHead(f *native.File, id string) (Head, error) {
-	h, err := ReadHead(f, id, (*Head).Complete)
+func segmentHead(f *native.File, id string) (transcript.Head, error) {
+	h, err := transcript.ReadHead(f, id, (*transcript.Head).Complete)
 	if err == nil && h.Meta.Found && h.ThreadID() != id {
 		err = errOtherThread
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"agentctl/discover"
+	"agentctl/discover/codex/transcript"
 	"agentctl/discover/native"
 )
 
@@ -89,7 +90,7 @@ func (s *homeScan) list(q discover.EntryFilter) {
 // that was. A sub-agent may go on when the thread it works for has ended, and begin others.
 func (s *homeScan) listSubagentCandidates(ref discover.Ref) {
 	const grace = 24 * time.Hour
-	first, ok := ThreadCreated(ref.ID)
+	first, ok := transcript.ThreadCreated(ref.ID)
 	info, err := os.Stat(ref.Path)
 	if s.contains(ref.Path) && ok && err == nil {
 		s.listCreated(first, info.ModTime().Add(grace), func(id string) bool { return id != ref.ID })
@@ -101,7 +102,7 @@ func (s *homeScan) listSubagentCandidates(ref discover.Ref) {
 func (s *homeScan) listCreated(first, last time.Time, match func(id string) bool) {
 	in := dayRange{first.UTC().AddDate(0, 0, -1).Format(dayLayout), last.UTC().AddDate(0, 1, 0).Format(dayLayout)}
 	s.walk(in, func(name rolloutName) bool {
-		at, ok := ThreadCreated(name.id)
+		at, ok := transcript.ThreadCreated(name.id)
 		return ok && !at.Before(first) && !at.After(last) && match(name.id)
 	})
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"agentctl/discover"
+	"agentctl/discover/codex/transcript"
 )
 
 func contextCancelled(t *testing.T) (context.Context, context.CancelFunc) {
@@ -70,7 +71,7 @@ func TestEntriesByID(t *testing.T) {
 func TestEntriesBesideAParent(t *testing.T) {
 	w := newTestHome(t)
 	parent := w.file("sessions/2026/11/20/"+nameA, "")
-	born, _ := ThreadCreated(threadA)
+	born, _ := transcript.ThreadCreated(threadA)
 	at := func(d time.Duration, dir string) string {
 		t := born.Add(d)
 		id := fmt.Sprintf("%012x", t.UnixMilli())
@@ -236,10 +237,10 @@ func FuzzRolloutName(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, name string) {
 		r, ok := parseRolloutName(name)
-		if ok && (!IsThreadID(r.id) || !strings.Contains(name, r.id)) {
+		if ok && (!transcript.IsThreadID(r.id) || !strings.Contains(name, r.id)) {
 			t.Fatalf("%q: %+v", name, r)
 		}
-		if at, ok := ThreadCreated(name); ok {
+		if at, ok := transcript.ThreadCreated(name); ok {
 			if d, _ := daysOfID(name); !d.contains(at.Format("2006/01/02")) || !d.contains(at.Format("2006")) {
 				t.Fatalf("%q: born %v, not in %v", name, at, d)
 			}
@@ -253,7 +254,7 @@ func FuzzArgs(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, line string) {
 		in := parseArgs(strings.Split(line, " "))
-		if in.session != "" && (!IsThreadID(in.session) || !strings.Contains(line, "resume")) {
+		if in.session != "" && (!transcript.IsThreadID(in.session) || !strings.Contains(line, "resume")) {
 			t.Fatalf("%q: %+v", line, in)
 		}
 		if in.role == server && !strings.Contains(line, "server") && !strings.Contains(line, "remote-control") || in.role == exec && !strings.Contains(line, "e") {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"agentctl/discover"
+	"agentctl/discover/codex/transcript"
 	"agentctl/discover/native"
 )
 
@@ -76,7 +77,7 @@ func (f *subagentTree) add(ctx context.Context, t *storedThread, err error) {
 		f.errs = append(f.errs, err)
 		var first storedThread
 		ok, _ := readOrigin(discover.Entry{ID: t.ID, Path: t.Path, Home: f.home}, native.NewBuffers(ctx), &first)
-		if at, dated := ThreadCreated(t.ID); !ok && dated {
+		if at, dated := transcript.ThreadCreated(t.ID); !ok && dated {
 			f.unreadable = append(f.unreadable, at)
 		}
 		if !ok {
@@ -175,7 +176,7 @@ func readOrigin(e discover.Entry, scratch *native.Buffers, t *storedThread) (ok 
 const firstPage = 4 << 10
 
 // readFirstRecord reads as much of a rollout's first record as tells which thread it works for, and when the file was last written.
-func readFirstRecord(e discover.Entry, scratch *native.Buffers) (m Meta, changed time.Time, err error) {
+func readFirstRecord(e discover.Entry, scratch *native.Buffers) (m transcript.Meta, changed time.Time, err error) {
 	f, err := openHead(e.Path, firstPage, scratch)
 	if err != nil {
 		return m, changed, err
@@ -185,24 +186,24 @@ func readFirstRecord(e discover.Entry, scratch *native.Buffers) (m Meta, changed
 	if err := f.Close(); ok || err != nil {
 		return m, changed, err
 	}
-	if f, err = openHead(e.Path, HeadLimit, scratch); err != nil {
+	if f, err = openHead(e.Path, transcript.HeadLimit, scratch); err != nil {
 		return m, changed, err
 	}
 	defer f.Close()
-	h, err := ReadHead(f, e.ID, func(h *Head) bool { return h.Meta.Found })
+	h, err := transcript.ReadHead(f, e.ID, func(h *transcript.Head) bool { return h.Meta.Found })
 	return h.Meta, f.ModTime(), err
 }
 
 // parseFirstPage reads the first record as far as it is on the first page. It is not ok if that does not tell which thread the
 // rollout works for; errors come again when more is read.
-func parseFirstPage(f *native.File) (m Meta, ok bool) {
+func parseFirstPage(f *native.File) (m transcript.Meta, ok bool) {
 	page := make([]byte, min(firstPage, f.Size()))
 	n, _ := f.ReadAt(page, 0)
-	r, ok := Decode(page[:n], "")
-	if !ok || r.Kind != SessionMeta {
+	r, ok := transcript.Decode(page[:n], "")
+	if !ok || r.Kind != transcript.SessionMeta {
 		return m, false
 	}
-	m = ParseMeta(&r)
+	m = transcript.ParseMeta(&r)
 	return m, m.StarterID() != "" || m.Source.Word != "" && m.Source.Subagent == ""
 }
 
@@ -212,7 +213,7 @@ const subagentDelay = 10 * time.Minute
 // subagentWindow is when a sub-agent of the thread may have begun. It is not ok where the thread's id does not tell: the versions
 // that made such ids have no sub-agents.
 func (t *storedThread) subagentWindow() (first, last time.Time, ok bool) {
-	first, ok = ThreadCreated(fileThreadID(t))
+	first, ok = transcript.ThreadCreated(fileThreadID(t))
 	return first, t.fileTime.Add(subagentDelay), ok
 }
 
@@ -269,7 +270,7 @@ func (f *subagentTree) tokens(t *storedThread) *discover.Tokens {
 			return nil
 		}
 		if member.Tokens != nil {
-			used, sum = true, AddTokens(sum, *member.Tokens)
+			used, sum = true, transcript.AddTokens(sum, *member.Tokens)
 		}
 		rest = append(rest, f.subagents[member.ID]...)
 	}

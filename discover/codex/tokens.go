@@ -8,13 +8,14 @@ import (
 	"time"
 
 	"agentctl/discover"
+	"agentctl/discover/codex/transcript"
 	"agentctl/discover/native"
 )
 
 // threadTokens is what a thread itself has used, of which the newest rollout's books stand at u: without what it took over
 // from the one that it was forked from, and with what its person took back by editing an earlier prompt. Such an edit
 // begins another rollout of the same thread (SEEN 0.169).
-func threadTokens(f *native.File, u Usage, h *Head, path, home string) (discover.Tokens, error) {
+func threadTokens(f *native.File, u transcript.Usage, h *transcript.Head, path, home string) (discover.Tokens, error) {
 	own, err := u.SinceStart(f, h)
 	if err != nil {
 		return own, warn(path, err)
@@ -34,7 +35,7 @@ func threadTokens(f *native.File, u Usage, h *Head, path, home string) (discover
 		if err != nil {
 			return own, warn(other.Path, fmt.Errorf("the session's tokens are unknown: %w", native.WithoutPath(other.Path, err)))
 		}
-		own = AddTokens(own, more)
+		own = transcript.AddTokens(own, more)
 	}
 	return own, nil
 }
@@ -50,7 +51,7 @@ func rolloutTokens(newest *native.File, path, id string) (discover.Tokens, error
 	if err != nil {
 		return discover.Tokens{}, err
 	}
-	u, err := TotalsAtEnd(f, id)
+	u, err := transcript.TotalsAtEnd(f, id)
 	if err != nil {
 		return discover.Tokens{}, err
 	}
@@ -59,7 +60,7 @@ func rolloutTokens(newest *native.File, path, id string) (discover.Tokens, error
 
 // allRollouts lists all rollouts of a thread that was last used at the given time. Those are missing that the error names.
 func allRollouts(ctx context.Context, home, id string, last time.Time) ([]discover.Entry, error) {
-	made, ok := ThreadCreated(id)
+	made, ok := transcript.ThreadCreated(id)
 	if !ok {
 		return nil, nil
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"agentctl/discover"
+	"agentctl/discover/codex/transcript"
 )
 
 // WatchPaths returns what changes with a thread: its rollout, or while it has none the folders in which that is made; and
@@ -22,7 +23,7 @@ func (Adapter) WatchPaths(_ context.Context, s discover.Session) []string {
 	if s.Path != "" {
 		return append(files, s.Path)
 	}
-	if t, ok := ThreadCreated(s.ID); ok {
+	if t, ok := transcript.ThreadCreated(s.ID); ok {
 		around(t)
 	}
 	return files

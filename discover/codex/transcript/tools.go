@@ -1,4 +1,4 @@
-package codex
+package transcript
 
 import (
 	"encoding/json"

@@ -1,4 +1,6 @@
-package codex
+// Package transcript reads the records of Codex's rollouts: what the first record says of a thread, how its newest turn stands, what
+// it has used, and its messages. It opens no file: it is given lines, or a file that is open.
+package transcript
 
 import (
 	"bytes"

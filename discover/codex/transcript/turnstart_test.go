@@ -1,4 +1,4 @@
-package codex
+package transcript
 
 import (
 	"testing"
@@ -28,10 +28,4 @@ func TestTurnStart(t *testing.T) {
 			t.Errorf("%s: began at second %q, want %q", name, got, test.want)
 		}
 	}
-}
-
-// stamp is a line written at that second.
-func stamp(line, second string) string {
-	const prefix = `{"timestamp":"2026-11-20T19:00:`
-	return prefix + second + line[len(prefix)+len("00"):]
 }
