@@ -66,12 +66,15 @@ func layers() []layer {
 	return []layer{
 		{"proc", nil},
 		{"discover/native/fsread", nil},
-		{"discover/native/sqlite", nil},
+		{"discover/native/jsonl", nil},
+		{"discover/native/sqlite", []string{"discover/native/fsread"}},
 		{"discover", []string{"discover/native/fsread", "proc"}},
-		{"discover/native", []string{"discover", "discover/native/fsread", "discover/native/sqlite", "proc"}},
+		{"discover/native", []string{"discover/native/fsread", "discover/native/jsonl"}},
 		{"discover/watch", []string{"discover", "proc"}},
-		{"discover/<agent>", []string{"discover", "discover/native", "discover/native/fsread", "discover/native/sqlite", "launch", "proc"}},
-		{"discover/<agent>/transcript", []string{"discover", "discover/native"}}, // bytes to records: it opens no file
+		{"discover/<agent>", []string{
+			"discover", "discover/native", "discover/native/fsread", "discover/native/jsonl", "discover/native/sqlite", "launch", "proc",
+		}},
+		{"discover/<agent>/transcript", []string{"discover", "discover/native", "discover/native/fsread", "discover/native/jsonl"}}, // bytes to records: it opens no file
 		{"discover/agents", []string{"discover", "discover/<agent>"}},
 		{"launch", []string{"discover", "discover/native/fsread", "discover/watch", "lock", "proc", "launch"}},
 		{"lock", []string{"discover", "discover/native/fsread", "proc"}},
@@ -93,7 +96,7 @@ func outside() map[string][]string {
 		"github.com/urfave/cli":         {"internal/cli"},
 		"github.com/BurntSushi/toml":    {"internal/config", "lock"},
 		"github.com/ncruces/go-sqlite3": {"discover/native/sqlite"},
-		"github.com/klauspost/compress": {"discover/native", "discover/<agent>"},
+		"github.com/klauspost/compress": {"discover/<agent>"},
 		"github.com/mitchellh/go-ps":    {"proc"},
 		"github.com/prometheus":         nil,                            // tests hold our metrics against its parser
 		"net/http":                      {"launch", "discover/<agent>"}, // never to read: an OpenCode server is asked to abort a turn

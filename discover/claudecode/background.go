@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 
 	"agentctl/discover"
-	"agentctl/discover/native"
+	"agentctl/discover/native/fsread"
 )
 
 // jobLimit bounds jobs/<short>/state.json, in bytes; real ones have about 1,000.
@@ -51,8 +51,8 @@ func (j backgroundJobs) describe(ctx context.Context, r *discover.Record) error 
 		return nil
 	}
 	path := jobPath(r.Home, r.ID)
-	raw, err := native.ReadComplete(ctx, path, jobLimit, json.Valid)
-	if native.IsNotExist(err) {
+	raw, err := fsread.ReadComplete(ctx, path, jobLimit, json.Valid)
+	if fsread.IsNotExist(err) {
 		return nil
 	}
 	var job struct {

@@ -4,7 +4,7 @@ import (
 	"iter"
 	"strings"
 
-	"agentctl/discover/native"
+	"agentctl/discover/native/jsonl"
 )
 
 // Block is one part of a message's content.
@@ -14,13 +14,13 @@ type Block struct {
 	Name      string // of its tool
 	ToolUseID string // of a tool_result
 	IsError   bool   // of a tool_result
-	Text      native.Value
-	Input     native.Value // of a tool_use
-	Content   native.Value // of a tool_result: a string or a list of blocks
+	Text      jsonl.Value
+	Input     jsonl.Value // of a tool_use
+	Content   jsonl.Value // of a tool_result: a string or a list of blocks
 }
 
 // blocks yields the parts of a content with their numbers. The short form of a content is a string.
-func blocks(content native.Value) iter.Seq2[int, Block] {
+func blocks(content jsonl.Value) iter.Seq2[int, Block] {
 	return func(yield func(int, Block) bool) {
 		if len(content) > 0 && content[0] == '"' {
 			yield(0, Block{Type: "text", Text: content})
@@ -36,7 +36,7 @@ func blocks(content native.Value) iter.Seq2[int, Block] {
 	}
 }
 
-func parseBlock(o native.Object) (b Block) {
+func parseBlock(o jsonl.Object) (b Block) {
 	for key, v := range o.Members() {
 		switch string(key) {
 		case "type":
@@ -61,7 +61,7 @@ func parseBlock(o native.Object) (b Block) {
 }
 
 // hasBlock reports whether a content has a block of this type.
-func hasBlock(content native.Value, kind string) bool {
+func hasBlock(content jsonl.Value, kind string) bool {
 	for _, b := range blocks(content) {
 		if b.Type == kind {
 			return true
@@ -71,7 +71,7 @@ func hasBlock(content native.Value, kind string) bool {
 }
 
 // textOf joins the texts of a content, of each at most limit characters (0: all).
-func textOf(content native.Value, limit int) string {
+func textOf(content jsonl.Value, limit int) string {
 	var parts []string
 	for _, b := range blocks(content) {
 		if b.Type == "text" {

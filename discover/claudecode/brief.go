@@ -1,10 +1,12 @@
 package claudecode
 
-import "agentctl/discover/native"
+import (
+	"agentctl/discover/native/jsonl"
+)
 
 // callSummary is the part of a call's input that tells people what it does: of the members that do, the first one in this
 // order.
-func callSummary(input native.Object) string {
+func callSummary(input jsonl.Object) string {
 	keys := [...]string{
 		"command", "file_path", "notebook_path", "pattern", "path", "query", "url", "questions", "description", "subject",
 		"skill", "to", "task_id", "bash_id", "shell_id",
@@ -25,7 +27,7 @@ func callSummary(input native.Object) string {
 }
 
 // summaryText is a text, or the first of a list of questions.
-func summaryText(v native.Value) string {
+func summaryText(v jsonl.Value) string {
 	for question := range v.Elements() {
 		return question.Object().Get("question").Text(0)
 	}

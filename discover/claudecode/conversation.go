@@ -8,7 +8,8 @@ import (
 	"strings"
 
 	"agentctl/discover"
-	"agentctl/discover/native"
+	"agentctl/discover/native/fsread"
+	"agentctl/discover/native/jsonl"
 )
 
 // messageReader turns records, given newest first, into messages. It remembers what of a newer record an older one needs.
@@ -29,13 +30,13 @@ type messageLine struct {
 }
 
 // read returns the messages of one line, newest first; not ok if it is damaged.
-func (c *messageReader) read(l native.Line) (messages []discover.Message, ok bool) {
+func (c *messageReader) read(l fsread.Line) (messages []discover.Message, ok bool) {
 	if metadataType(l.Bytes) != nil || isAttachment(l.Bytes) && !isQueued(l.Bytes) {
 		return nil, true
 	}
 	record, ok := ParseLine(l.Bytes)
 	if !ok {
-		return nil, !native.Damaged(l.Bytes)
+		return nil, !jsonl.Damaged(l.Bytes)
 	}
 	if record.IsSidechain != c.sidechain {
 		return nil, true
@@ -69,7 +70,7 @@ func (s messageLine) message(block int, w messageText) discover.Message {
 }
 
 // texts are the messages of texts, each of which is understood by itself.
-func (s messageLine) texts(content native.Value, understand func(string) messageText) (messages []discover.Message) {
+func (s messageLine) texts(content jsonl.Value, understand func(string) messageText) (messages []discover.Message) {
 	for i, b := range blocks(content) {
 		if b.Type != "text" {
 			continue
@@ -82,7 +83,7 @@ func (s messageLine) texts(content native.Value, understand func(string) message
 }
 
 // userMessages are the messages of what stands in a user record.
-func (s messageLine) userMessages(content, origin native.Value) []discover.Message {
+func (s messageLine) userMessages(content, origin jsonl.Value) []discover.Message {
 	from := origin.Text(0)
 	return s.texts(content, func(text string) messageText { return userText(text, from) })
 }

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"agentctl/discover"
-	"agentctl/discover/native"
+	"agentctl/discover/native/fsread"
 )
 
 // toldOf is what a transcript of this content tells.
@@ -107,7 +107,7 @@ const (
 
 // "64 MB lines … do no harm": what is not shown is said, and the call whose result it is has ended.
 func TestMessagesWithALongLine(t *testing.T) {
-	huge := strings.Repeat("x", native.MaxLine+native.MaxLine/4)
+	huge := strings.Repeat("x", fsread.MaxLine+fsread.MaxLine/4)
 	for _, c := range []struct {
 		line   string
 		warned int
@@ -186,7 +186,7 @@ func TestResultsAreBounded(t *testing.T) {
 	if n := len(r.current) + len(r.previous); n > 2*maxResults {
 		t.Errorf("%d results are held", n)
 	}
-	output := strings.Repeat("x", native.MaxLine/2)
+	output := strings.Repeat("x", fsread.MaxLine/2)
 	for i := range 100 {
 		r.store(fmt.Sprint("large", i), toolResult{output: output})
 	}

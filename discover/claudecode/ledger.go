@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"agentctl/discover"
-	"agentctl/discover/native"
+	"agentctl/discover/native/jsonl"
 )
 
 // callUsage holds what the calls of a session used: those that are recorded, and what the agent itself says, which counts
@@ -48,14 +48,14 @@ func (g *callUsage) add(c CallID, s timedUsage) {
 // setReported takes the agent's own statement.
 func (g *callUsage) setReported(raw []byte) {
 	var sum Usage
-	for _, model := range native.Object(raw).Get("modelUsage").Object().Members() {
+	for _, model := range jsonl.Object(raw).Get("modelUsage").Object().Members() {
 		sum.add(usageOf(model.Object()))
 	}
 	g.reported, g.resumed = &sum, time.Time{}
 }
 
 // recordTime takes the time of a record.
-func (g *callUsage) recordTime(at native.Value) {
+func (g *callUsage) recordTime(at jsonl.Value) {
 	if g.needsTime() {
 		g.resumed = at.Time()
 	}
@@ -110,5 +110,5 @@ func (u Usage) Tokens() *discover.Tokens {
 
 // compactedUsage is the context after a compaction, as the agent states it; nothing where it does not.
 func compactedUsage(raw []byte) Usage {
-	return Usage{In: native.Object(raw).Get("compactMetadata").Object().Get("postTokens").Int()}
+	return Usage{In: jsonl.Object(raw).Get("compactMetadata").Object().Get("postTokens").Int()}
 }

@@ -7,6 +7,7 @@ import (
 
 	"agentctl/discover"
 	"agentctl/discover/native"
+	"agentctl/discover/native/fsread"
 )
 
 // transcriptsOf lists those that belong to a directory.
@@ -88,7 +89,7 @@ func (l *processScan) laterSessions(x *process) (later []discover.Entry, cleared
 
 // readHead reads the beginning of a transcript, as far as it goes.
 func readHead(ctx context.Context, path string) (head Head, err error) {
-	f, err := native.Open(ctx, path)
+	f, err := fsread.Open(ctx, path)
 	if err != nil {
 		return head, err
 	}

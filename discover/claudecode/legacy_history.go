@@ -9,7 +9,8 @@ import (
 	"time"
 
 	"agentctl/discover"
-	"agentctl/discover/native"
+	"agentctl/discover/native/fsread"
+	"agentctl/discover/native/jsonl"
 )
 
 // historyEntry is one line of history.jsonl: what a person typed into a TUI, and the session it was typed in (seen in 2.1.75
@@ -27,8 +28,8 @@ const historyReach = 1 << 20
 // sessionSwitches returns the commands that change a process's session, typed since then, oldest first. With an error there may be
 // more of them. No history is no error: it may be turned off.
 func sessionSwitches(ctx context.Context, home string, since time.Time) (out []historyEntry, err error) {
-	f, err := native.Open(ctx, historyPath(home))
-	if native.IsNotExist(err) {
+	f, err := fsread.Open(ctx, historyPath(home))
+	if fsread.IsNotExist(err) {
 		return nil, nil
 	}
 	if err != nil {
@@ -36,8 +37,8 @@ func sessionSwitches(ctx context.Context, home string, since time.Time) (out []h
 	}
 	defer f.Close()
 	damaged := 0
-	_, err = f.Backward(historyReach, func(l native.Line) bool {
-		if l.Cut || native.Damaged(l.Bytes) {
+	_, err = f.Backward(historyReach, func(l fsread.Line) bool {
+		if l.Cut || jsonl.Damaged(l.Bytes) {
 			damaged++
 			return true
 		}

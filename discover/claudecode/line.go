@@ -3,7 +3,7 @@ package claudecode
 import (
 	"bytes"
 
-	"agentctl/discover/native"
+	"agentctl/discover/native/jsonl"
 )
 
 // Line is what this package reads of one transcript record. Conversation records (user, assistant, system,
@@ -17,33 +17,33 @@ type Line struct {
 	IsCompactSummary  bool
 	IsTranscriptOnly  bool
 	IsAPIErrorMessage bool
-	RequestID         native.Value
-	RequestSessionID  native.Value // of an answer in a fork: the session that asked for it (2.1.329)
-	PermissionMode    string       // with the prompt of a user record
+	RequestID         jsonl.Value
+	RequestSessionID  jsonl.Value // of an answer in a fork: the session that asked for it (2.1.329)
+	PermissionMode    string      // with the prompt of a user record
 
-	UUID          native.Value
-	Origin        native.Value // who wrote a user record, where that is said: human, task-notification, …
-	Interrupted   native.Value // the answer that the person cut short here
-	SystemContent native.Value // of a system record
-	Attachment    native.Value
-	Error         native.Value // of a system record an object, what the API said; of an answer, the sort of error that it stands for
-	QuotaLimits   native.Value // of an answer that stands for an error (2.1.329)
+	UUID          jsonl.Value
+	Origin        jsonl.Value // who wrote a user record, where that is said: human, task-notification, …
+	Interrupted   jsonl.Value // the answer that the person cut short here
+	SystemContent jsonl.Value // of a system record
+	Attachment    jsonl.Value
+	Error         jsonl.Value // of a system record an object, what the API said; of an answer, the sort of error that it stands for
+	QuotaLimits   jsonl.Value // of an answer that stands for an error (2.1.329)
 }
 
 // rawEnvelope is what every conversation record says of the session and its moment. Its values are valid as long as the
 // line is.
 type rawEnvelope struct {
-	ParentUUID native.Value
+	ParentUUID jsonl.Value
 	// IsSidechain: a sub-agent's record; up to 2.0.x they may stand in the same file.
 	IsSidechain bool
-	Timestamp   native.Value // RFC 3339, milliseconds, UTC
-	Cwd         native.Value
-	SessionID   native.Value
-	Version     native.Value
-	GitBranch   native.Value
-	Entrypoint  native.Value
-	SessionKind native.Value // "bg" of a background session's (2.1.197)
-	ForkedFrom  native.Value
+	Timestamp   jsonl.Value // RFC 3339, milliseconds, UTC
+	Cwd         jsonl.Value
+	SessionID   jsonl.Value
+	Version     jsonl.Value
+	GitBranch   jsonl.Value
+	Entrypoint  jsonl.Value
+	SessionKind jsonl.Value // "bg" of a background session's (2.1.197)
+	ForkedFrom  jsonl.Value
 }
 
 // Envelope is what is kept of an envelope.
@@ -58,7 +58,7 @@ type Envelope struct {
 }
 
 // Envelope is the envelope's.
-func (e *rawEnvelope) Envelope(texts *native.Interner) Envelope {
+func (e *rawEnvelope) Envelope(texts *jsonl.Interner) Envelope {
 	p := Envelope{
 		Cwd: texts.Intern(e.Cwd), Version: texts.Intern(e.Version), GitBranch: texts.Intern(e.GitBranch),
 		Entrypoint: texts.Intern(e.Entrypoint), ForkedFrom: texts.Intern(e.ForkedFrom),
@@ -72,10 +72,10 @@ func (e *rawEnvelope) Envelope(texts *native.Interner) Envelope {
 
 // apiMessage is the model API's message of a user or assistant record.
 type apiMessage struct {
-	ID, Model  native.Value
+	ID, Model  jsonl.Value
 	StopReason string
 	// Content is a string or a list of blocks, used what it cost; valid as long as the line is.
-	Content, usageValue native.Value
+	Content, usageValue jsonl.Value
 }
 
 // Usage is what the model's API counted for one message, in tokens.
@@ -93,7 +93,7 @@ func (m *apiMessage) synthetic() bool {
 // ParseLine reads one record; ok is false where the line is no whole JSON object. A value of an unexpected type is
 // left out; the others count.
 func ParseLine(raw []byte) (l Line, ok bool) {
-	if native.Object(raw).Scan(l.set) {
+	if jsonl.Object(raw).Scan(l.set) {
 		return l, true
 	}
 	return Line{}, false
@@ -101,7 +101,7 @@ func ParseLine(raw []byte) (l Line, ok bool) {
 
 // set takes one member, and returns how long it is if that has become known. All names stand in one switch: it is decided by a
 // few comparisons then.
-func (l *Line) set(key []byte, v native.Value) (length int) {
+func (l *Line) set(key []byte, v jsonl.Value) (length int) {
 	switch string(key) {
 	case "type":
 		l.Type = v.Word("user", "assistant", "system", "attachment")
@@ -162,8 +162,8 @@ func (l *Line) set(key []byte, v native.Value) (length int) {
 }
 
 // parseMessage returns the length of what it read as well, 0 if it is damaged.
-func parseMessage(o native.Object) (m apiMessage, length int) {
-	length = o.Len(func(key []byte, v native.Value) int {
+func parseMessage(o jsonl.Object) (m apiMessage, length int) {
+	length = o.Len(func(key []byte, v jsonl.Value) int {
 		switch string(key) {
 		case "id":
 			m.ID = v
@@ -185,7 +185,7 @@ func parseMessage(o native.Object) (m apiMessage, length int) {
 func (m *apiMessage) usage() Usage { return usageOf(m.usageValue.Object()) }
 
 // usageOf reads what the API counted for a call, or what the agent states of a model.
-func usageOf(o native.Object) (u Usage) {
+func usageOf(o jsonl.Object) (u Usage) {
 	for key, v := range o.Members() {
 		switch string(key) {
 		case "input_tokens", "inputTokens":
@@ -205,7 +205,7 @@ func usageOf(o native.Object) (u Usage) {
 	return u
 }
 
-func isTrue(v native.Value) bool { return bytes.HasPrefix(v, []byte("true")) }
+func isTrue(v jsonl.Value) bool { return bytes.HasPrefix(v, []byte("true")) }
 
 // IsMessage reports whether the line is a user or an assistant record.
 func (l *Line) IsMessage() bool { return l.Type == "user" || l.Type == "assistant" }
@@ -231,7 +231,7 @@ func metadataType(raw []byte) []byte {
 
 // leadingType is the type of a record, where that stands before what may be large; "" elsewhere.
 func leadingType(raw []byte) string {
-	for key, v := range native.Object(raw).Members() {
+	for key, v := range jsonl.Object(raw).Members() {
 		switch string(key) {
 		case "type":
 			return v.Word("user", "assistant", "system", "attachment")

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"agentctl/discover"
-	"agentctl/discover/native"
+	"agentctl/discover/native/fsread"
 )
 
 // liveTurn is what the process itself shows of its turn; nil where only the transcript tells.
@@ -81,7 +81,7 @@ func (l *processScan) inferWaiting(x *process, path string) *discover.Turn {
 // readTail reads the end of the transcript of a session, or of a sub-agent.
 func readTail(ctx context.Context, path string) (tail Tail, err error) {
 	tail.Sidechain = isSubagent(filepath.Base(path))
-	f, err := native.Open(ctx, path)
+	f, err := fsread.Open(ctx, path)
 	if err != nil {
 		return tail, err
 	}

@@ -9,7 +9,8 @@ import (
 	"time"
 
 	"agentctl/discover"
-	"agentctl/discover/native"
+	"agentctl/discover/native/fsread"
+	"agentctl/discover/native/jsonl"
 )
 
 // Messages implements [discover.Transcriber]: a transcript read from its end. What of it is a message, and whose, is in
@@ -19,7 +20,7 @@ func (Adapter) Messages(ctx context.Context, r discover.Record) iter.Seq2[discov
 		if r.Path == "" {
 			return // nothing was asked yet
 		}
-		f, err := native.Open(ctx, r.Path)
+		f, err := fsread.Open(ctx, r.Path)
 		if err != nil {
 			yield(discover.Message{}, warning(r.Path, cause(err)))
 			return
@@ -38,7 +39,7 @@ var errDamaged = errors.New("damaged")
 // backwardReader reads one transcript backwards and hands on what it says.
 type backwardReader struct {
 	ctx   context.Context // a telling lives as long as one call
-	file  *native.File
+	file  *fsread.File
 	path  string
 	yield func(discover.Message, error) bool
 
@@ -64,7 +65,7 @@ func (t *backwardReader) readAll() {
 }
 
 // line takes the next line up and reports whether more are wanted.
-func (t *backwardReader) line(l native.Line) bool {
+func (t *backwardReader) line(l fsread.Line) bool {
 	end := l.Offset + int64(len(l.Bytes))
 	t.skipTooLong(end + 1)
 	if l.Cut {
@@ -113,9 +114,9 @@ func (t *backwardReader) skipTooLong(start int64) {
 	}
 	const key = `"tool_use_id":`
 	if at := bytes.Index(head, []byte(key)); at >= 0 {
-		t.results.store(native.Value(head[at+len(key):]).Text(0), toolResult{state: toolState(t.callFailed, "")})
+		t.results.store(jsonl.Value(head[at+len(key):]).Text(0), toolResult{state: toolState(t.callFailed, "")})
 	}
-	t.warn(fmt.Errorf("a record at byte %d is not shown: more than %d MiB", start, native.MaxLine>>20))
+	t.warn(fmt.Errorf("a record at byte %d is not shown: more than %d MiB", start, fsread.MaxLine>>20))
 }
 
 // longLineHead is how much of a line's beginning tells what it is, in bytes.

@@ -6,7 +6,8 @@ import (
 	"strconv"
 	"strings"
 
-	"agentctl/discover/native"
+	"agentctl/discover/native/fsread"
+	"agentctl/discover/native/jsonl"
 )
 
 // Metadata are the facts that stand in records of their own, appended again now and then: the newest one counts. nil: not seen.
@@ -68,7 +69,7 @@ func (n *Metadata) add(kind, raw []byte, newest bool) {
 	if key == "" || n[field] != nil && !newest {
 		return
 	}
-	note := native.Object(raw)
+	note := jsonl.Object(raw)
 	v := note.Get(key)
 	text := v.Text(0)
 	known := text != ""
@@ -112,7 +113,7 @@ type exitMark struct {
 }
 
 // add takes a last-prompt, newest first. first is the prompt of the print run that began the transcript; "" in others.
-func (e *exitMark) add(l native.Line, first string) {
+func (e *exitMark) add(l fsread.Line, first string) {
 	raw := l.Bytes
 	if e.ok || isCheckpoint(raw) {
 		return
@@ -122,7 +123,7 @@ func (e *exitMark) add(l native.Line, first string) {
 		return
 	}
 	const more = "…"
-	last, isCut := strings.CutSuffix(native.Object(raw).Get("lastPrompt").Text(0), more)
+	last, isCut := strings.CutSuffix(jsonl.Object(raw).Get("lastPrompt").Text(0), more)
 	e.singlePrompt = first == last || isCut && strings.HasPrefix(first, last)
 }
 
@@ -183,7 +184,7 @@ func (s *Tail) metadataComplete() bool {
 }
 
 // ReadMetadata looks for the notes that stand before what was looked at for the turn.
-func (s *Tail) ReadMetadata(f *native.File) error {
+func (s *Tail) ReadMetadata(f *fsread.File) error {
 	const page = 4 << 10
 	begin := f.Size() - MetadataReach
 	if s.exit.ok {
@@ -195,7 +196,7 @@ func (s *Tail) ReadMetadata(f *native.File) error {
 	}
 	rest := f.Head(s.from)
 	rest.Expect(usualMetadata)
-	_, err := rest.Backward(s.from-begin, func(l native.Line) bool {
+	_, err := rest.Backward(s.from-begin, func(l fsread.Line) bool {
 		kind := metadataType(l.Bytes)
 		s.Metadata.add(kind, l.Bytes, false)
 		s.restated.add(kind, l.Bytes)

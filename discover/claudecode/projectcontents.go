@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 
 	"agentctl/discover"
-	"agentctl/discover/native"
+	"agentctl/discover/native/fsread"
 )
 
 // projectContents is what lies beside the transcripts of one project folder.
@@ -19,7 +19,7 @@ type projectContents struct {
 // listProjects lists the project folders of the entries, each once, however many sessions it has.
 func listProjects(ctx context.Context, entries []discover.Entry) map[string]projectContents {
 	all := map[string]projectContents{}
-	scratch := native.NewBuffers(ctx)
+	scratch := fsread.NewBuffers(ctx)
 	for _, e := range entries {
 		dir := filepath.Dir(e.Path)
 		if _, listed := all[dir]; !listed && !isSubagent(e.ID) {
@@ -29,9 +29,9 @@ func listProjects(ctx context.Context, entries []discover.Entry) map[string]proj
 	return all
 }
 
-func listProject(dir string, s *native.Buffers) (found projectContents) {
-	d, err := native.OpenDir(s.Context(), dir)
-	if native.IsNotExist(err) {
+func listProject(dir string, s *fsread.Buffers) (found projectContents) {
+	d, err := fsread.OpenDir(s.Context(), dir)
+	if fsread.IsNotExist(err) {
 		return projectContents{}
 	}
 	if err != nil {
@@ -51,7 +51,7 @@ func listProject(dir string, s *native.Buffers) (found projectContents) {
 		}
 		path := filepath.Join(dir, n.Name())
 		session, err := firstSession(path, s)
-		if err != nil && !native.IsNotExist(err) {
+		if err != nil && !fsread.IsNotExist(err) {
 			return projectContents{failed: path, err: err}
 		}
 		found.subagents[session] = append(found.subagents[session], path)
@@ -60,14 +60,14 @@ func listProject(dir string, s *native.Buffers) (found projectContents) {
 }
 
 // firstSession is the session that the first record of a transcript names.
-func firstSession(path string, s *native.Buffers) (id string, err error) {
+func firstSession(path string, s *fsread.Buffers) (id string, err error) {
 	f, err := s.Open(path)
 	if err != nil {
 		return "", err
 	}
 	defer f.Close()
 	f.Expect(usualPrompt)
-	_, err = f.Forward(0, 0, func(l native.Line) bool {
+	_, err = f.Forward(0, 0, func(l fsread.Line) bool {
 		record, _ := ParseLine(l.Bytes)
 		id = record.SessionID.Text(0)
 		return false

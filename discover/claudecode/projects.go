@@ -13,7 +13,7 @@ import (
 	"unicode/utf16"
 
 	"agentctl/discover"
-	"agentctl/discover/native"
+	"agentctl/discover/native/fsread"
 )
 
 // transcriptSuffix of transcripts.
@@ -55,7 +55,7 @@ func isFile(path string) bool {
 
 // projects are the folders of a home's store, ready to be looked into.
 type projects struct {
-	dir     *native.Dir // nil where there are none
+	dir     *fsread.Dir // nil where there are none
 	folders []string
 }
 
@@ -64,8 +64,8 @@ type projects struct {
 // one.
 func openProjects(ctx context.Context, home string) (p projects, err error) {
 	root := projectsDir(home)
-	p.dir, err = native.OpenDir(ctx, root)
-	if native.IsNotExist(err) {
+	p.dir, err = fsread.OpenDir(ctx, root)
+	if fsread.IsNotExist(err) {
 		return p, nil
 	}
 	if err != nil {
@@ -106,19 +106,19 @@ func (p projects) path(folder, id string) string {
 // match is a project folder that has a transcript of the session in question, or may have: err says why it cannot be told.
 type match struct {
 	folder string
-	info   native.FileInfo
+	info   fsread.FileInfo
 	err    error
 }
 
 // find looks for a session's transcript in all folders at once, without opening them. The hits are in order of name.
 func (p projects) find(ctx context.Context, id string) (hits []match) {
 	file := id + transcriptSuffix
-	stat := func(folder string, _ *native.Buffers, h *match) (bool, error) {
+	stat := func(folder string, _ *fsread.Buffers, h *match) (bool, error) {
 		h.folder = folder
 		h.info, h.err = p.dir.Stat(folder + "/" + file)
-		return !native.IsNotExist(h.err), nil
+		return !fsread.IsNotExist(h.err), nil
 	}
-	for h, err := range native.ReadParallel(ctx, p.folders, stat) {
+	for h, err := range fsread.ReadParallel(ctx, p.folders, stat) {
 		if err != nil {
 			h.err = err
 		}
@@ -131,7 +131,7 @@ func (p projects) find(ctx context.Context, id string) (hits []match) {
 // isExternalLink reports whether what stands in place of a project folder is a link to a folder outside of the store. It is
 // an error if it is no folder at all.
 func isExternalLink(ctx context.Context, root, link string) (bool, error) {
-	d, err := native.OpenDir(ctx, link)
+	d, err := fsread.OpenDir(ctx, link)
 	if err != nil {
 		return false, err
 	}
@@ -158,9 +158,9 @@ func projectDirs(ctx context.Context, home, dir string) []string {
 }
 
 // readDir lists a folder; one that does not exist is empty.
-func readDir(ctx context.Context, dir string) ([]native.DirEntry, error) {
-	d, err := native.OpenDir(ctx, dir)
-	if native.IsNotExist(err) {
+func readDir(ctx context.Context, dir string) ([]fsread.DirEntry, error) {
+	d, err := fsread.OpenDir(ctx, dir)
+	if fsread.IsNotExist(err) {
 		return nil, nil
 	}
 	if err != nil {

@@ -5,7 +5,7 @@ import (
 	"unicode/utf8"
 
 	"agentctl/discover"
-	"agentctl/discover/native"
+	"agentctl/discover/native/jsonl"
 )
 
 // interruptedPrefix begins the user record that Claude Code writes when the person cuts a turn short.
@@ -42,7 +42,7 @@ func PromptOf(l *Line) (prompt string, command bool) {
 
 // textStart is a text without white space around it, as far as a prompt is looked for in it, and without the tags around what
 // was pasted.
-func textStart(v native.Value) (text string, pasted bool) {
+func textStart(v jsonl.Value) (text string, pasted bool) {
 	if text, ok := plainTextStart(v); ok {
 		return text, false
 	}
@@ -55,7 +55,7 @@ func textStart(v native.Value) (text string, pasted bool) {
 
 // plainTextStart is the opening of a text that has no tag in what is kept of it, as most have none: what follows tells nothing
 // then, and is not read. ok is false where it may.
-func plainTextStart(v native.Value) (text string, ok bool) {
+func plainTextStart(v jsonl.Value) (text string, ok bool) {
 	if len(v) < 2 || v[1] <= ' ' || v[1] == '\\' || v[1] >= utf8.RuneSelf { // white space may come first
 		return "", false
 	}

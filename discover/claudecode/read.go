@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"agentctl/discover"
-	"agentctl/discover/native"
+	"agentctl/discover/native/fsread"
 )
 
 // Read yields the records of the transcripts: from the beginning until the first prompt is known, from the end until
@@ -34,7 +34,7 @@ func (Adapter) Read(ctx context.Context, entries []discover.Entry, want discover
 		if x.whole {
 			x.projects = listProjects(ctx, entries)
 		}
-		for r, err := range native.ReadParallel(ctx, entries, x.read) {
+		for r, err := range fsread.ReadParallel(ctx, entries, x.read) {
 			if err != nil && !yield(discover.Record{}, err) || r.ID != "" && !yield(*r, nil) {
 				return
 			}
@@ -70,9 +70,9 @@ type reader struct {
 
 // read reads one session: neither a record nor an error where the file holds none, or is gone, and both where only a part could
 // not be read. Errors are warnings.
-func (x *reader) read(e discover.Entry, scratch *native.Buffers, r *discover.Record) (ok bool, err error) {
+func (x *reader) read(e discover.Entry, scratch *fsread.Buffers, r *discover.Record) (ok bool, err error) {
 	f, err := scratch.OpenIn(e.Path)
-	if native.IsNotExist(err) {
+	if fsread.IsNotExist(err) {
 		return false, nil
 	}
 	if err != nil {
@@ -103,7 +103,7 @@ func (x *reader) read(e discover.Entry, scratch *native.Buffers, r *discover.Rec
 }
 
 // fill makes the record of what head and tail tell. Its error is a warning: of what stands beside the transcript.
-func fill(r *discover.Record, e discover.Entry, f *native.File, head *Head, tail *Tail) error {
+func fill(r *discover.Record, e discover.Entry, f *fsread.File, head *Head, tail *Tail) error {
 	notes := &tail.Metadata
 	notes.fillFrom(&head.Metadata)
 	*r = discover.Record{

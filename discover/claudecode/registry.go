@@ -11,7 +11,6 @@ import (
 	"strings"
 	"time"
 
-	"agentctl/discover/native"
 	"agentctl/discover/native/fsread"
 	"agentctl/proc"
 )
@@ -55,12 +54,12 @@ func readRegistryEntry(ctx context.Context, home string, pid int) (registryEntry
 	path := registryPath(home, pid)
 	var e registryEntry
 	var malformed error
-	raw, err := native.ReadComplete(ctx, path, registryFileLimit, func(raw []byte) bool {
+	raw, err := fsread.ReadComplete(ctx, path, registryFileLimit, func(raw []byte) bool {
 		e, malformed = parseRegistryEntry(raw)
 		return malformed == nil
 	})
 	switch {
-	case native.IsNotExist(err):
+	case fsread.IsNotExist(err):
 		return registryEntry{}, errNoRegistryEntry
 	case err != nil:
 		return registryEntry{}, err

@@ -6,7 +6,8 @@ import (
 	"strings"
 
 	"agentctl/discover"
-	"agentctl/discover/native"
+	"agentctl/discover/native/fsread"
+	"agentctl/discover/native/jsonl"
 )
 
 // toolResults holds what calls returned until the calls come: read from its end, a transcript has the result first. The
@@ -24,7 +25,7 @@ type toolResult struct {
 // How many calls' results are held at once, or how many bytes of them, before the oldest are forgotten.
 const (
 	maxResults     = 2048
-	maxOutputBytes = native.MaxLine
+	maxOutputBytes = fsread.MaxLine
 )
 
 // add takes a block that is a call's result.
@@ -79,7 +80,7 @@ func toolState(isError bool, output string) discover.ToolState {
 }
 
 // outputOf is the text of a result, which may be a list of texts and images.
-func outputOf(content native.Value) string { return textOf(content, 0) }
+func outputOf(content jsonl.Value) string { return textOf(content, 0) }
 
 // validJSON is a JSON value as it stands, or the JSON string of what is none.
 func validJSON(raw []byte) json.RawMessage {

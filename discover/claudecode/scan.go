@@ -7,6 +7,8 @@ import (
 
 	"agentctl/discover"
 	"agentctl/discover/native"
+	"agentctl/discover/native/fsread"
+	"agentctl/discover/native/jsonl"
 )
 
 // How far the scans look for what is not there, in bytes.
@@ -27,7 +29,7 @@ const (
 
 // Head reads a transcript from its beginning.
 type Head struct {
-	Strings *native.Interner
+	Strings *jsonl.Interner
 	Created time.Time
 	// First is the first record with a directory; message: there is a user or assistant record, and sidechain:
 	// the first of them is a sub-agent's; continued: it follows one that stands elsewhere.
@@ -47,10 +49,10 @@ type Head struct {
 func (s *Head) Prompt() string { return cmp.Or(s.typed, s.Command) }
 
 // Read reads f from its beginning until the first prompt and a directory are known.
-func (s *Head) Read(f *native.File) error {
-	s.Strings = f.Interner()
+func (s *Head) Read(f *fsread.File) error {
+	s.Strings = native.InternerOf(f.Buffers())
 	f.Expect(usualPrompt)
-	_, err := f.Forward(0, turnReach, func(l native.Line) bool {
+	_, err := f.Forward(0, turnReach, func(l fsread.Line) bool {
 		s.add(l.Bytes)
 		known := s.HasMessage && s.First.Cwd != ""
 		return !known || s.typed == "" && l.Offset < promptReach
@@ -60,7 +62,7 @@ func (s *Head) Read(f *native.File) error {
 
 // Readable reports whether what a file without a message holds can be told: other records, nothing, or a first one
 // that its writer has not finished.
-func (s *Head) Readable(f *native.File) bool {
+func (s *Head) Readable(f *fsread.File) bool {
 	if s.lines > 0 {
 		return s.known && !s.damaged
 	}
@@ -82,7 +84,7 @@ func (s *Head) add(raw []byte) {
 	}
 	l, ok := ParseLine(raw)
 	if !ok {
-		s.damaged = s.damaged || native.Damaged(raw)
+		s.damaged = s.damaged || jsonl.Damaged(raw)
 		return
 	}
 	s.known = s.known || l.Type != ""
@@ -127,7 +129,7 @@ func (s *Head) date(kind, raw []byte) {
 
 // Tail reads a transcript from its end.
 type Tail struct {
-	texts         *native.Interner
+	texts         *jsonl.Interner
 	Sidechain     bool     // a sub-agent's transcript: its chain is the main one
 	Last          Envelope // that of the newest conversation record
 	Updated       time.Time
@@ -143,15 +145,15 @@ type Tail struct {
 }
 
 // Read looks as far back as need be, mostly no farther than the first read brings.
-func (s *Tail) Read(f *native.File) (err error) {
-	s.texts = f.Interner()
+func (s *Tail) Read(f *fsread.File) (err error) {
+	s.texts = native.InternerOf(f.Buffers())
 	reach := int64(turnReach)
 	if s.NeedTurnStart {
 		reach = f.Size()
 	}
 	f.Expect(usualTurn)
 	s.from = f.Size()
-	s.Whole, err = f.Backward(reach, func(l native.Line) bool {
+	s.Whole, err = f.Backward(reach, func(l fsread.Line) bool {
 		if s.from = l.Offset; !l.Cut {
 			s.add(l)
 		}
@@ -171,11 +173,11 @@ func (s *Tail) Read(f *native.File) (err error) {
 	return err
 }
 
-func (s *Tail) add(line native.Line) {
+func (s *Tail) add(line fsread.Line) {
 	raw := line.Bytes
 	kind := metadataType(raw)
 	s.restated.add(kind, raw)
-	var stamp native.Value
+	var stamp jsonl.Value
 	if !hasNoTimestamp(kind) {
 		stamp = timestampNearEnd(raw)
 		if stamp == nil && !(s.Turn.complete() && isToolResult(raw)) { // where it has to be searched for, and nothing depends on it
@@ -196,7 +198,7 @@ func (s *Tail) add(line native.Line) {
 		return
 	}
 	l, ok := ParseLine(raw)
-	if !ok && native.Damaged(raw) {
+	if !ok && jsonl.Damaged(raw) {
 		s.Turn.addDamaged()
 	}
 	if !ok || l.Type == "" {
@@ -217,7 +219,7 @@ func (s *Tail) add(line native.Line) {
 }
 
 // mayMatter reports whether a record with this time may tell the model, or when the turn began, where that is not known.
-func (s *Tail) mayMatter(raw []byte, stamp native.Value) bool {
+func (s *Tail) mayMatter(raw []byte, stamp jsonl.Value) bool {
 	return s.needsTurnStart() || s.Turn.state.Began.IsZero() && isPrompt(stamp) ||
 		s.Model == "" && bytes.Contains(raw, []byte(`"model":"`))
 }

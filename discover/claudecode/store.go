@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"agentctl/discover"
-	"agentctl/discover/native"
 	"agentctl/discover/native/fsread"
 )
 
@@ -32,7 +31,7 @@ type search struct {
 	ctx context.Context // a search lives as long as one call
 	discover.EntryFilter
 	home     string
-	scratch  *native.Buffers // nil: memory of its own
+	scratch  *fsread.Buffers // nil: memory of its own
 	found    []discover.Entry
 	warnings []error
 }
@@ -70,8 +69,8 @@ func (s *search) searchHome(home discover.Home) {
 
 // listAll adds the sessions of all project folders. Several are listed at a time.
 func (s *search) listAll(in projects) {
-	list := func(folder string, scratch *native.Buffers, l *search) (bool, error) {
-		room := native.Reuse[[]discover.Entry](scratch)
+	list := func(folder string, scratch *fsread.Buffers, l *search) (bool, error) {
+		room := fsread.Reuse[[]discover.Entry](scratch)
 		*l = search{ctx: s.ctx, EntryFilter: s.EntryFilter, home: s.home, scratch: scratch, found: (*room)[:0]}
 		l.listBelow(in.dir, folder)
 		if s.Children {
@@ -81,7 +80,7 @@ func (s *search) listAll(in projects) {
 		return true, nil
 	}
 	found := [][]discover.Entry{s.found}
-	for l, err := range native.ReadParallel(s.ctx, in.folders, list) {
+	for l, err := range fsread.ReadParallel(s.ctx, in.folders, list) {
 		if err != nil {
 			s.warnings = append(s.warnings, err)
 		}
@@ -142,18 +141,18 @@ func (s *search) addPath(dir, name string) {
 	}
 	info, err := os.Lstat(path)
 	if err != nil {
-		s.addOrWarn(path, id, parent, native.FileInfo{}, err)
+		s.addOrWarn(path, id, parent, fsread.FileInfo{}, err)
 	} else if !info.Mode().IsRegular() {
-		s.addOrWarn(path, id, parent, native.FileInfo{}, fsread.ErrNotRegular)
+		s.addOrWarn(path, id, parent, fsread.FileInfo{}, fsread.ErrNotRegular)
 	} else {
-		s.addOrWarn(path, id, parent, native.FileInfo{Size: info.Size(), ModTime: info.ModTime().UTC()}, nil)
+		s.addOrWarn(path, id, parent, fsread.FileInfo{Size: info.Size(), ModTime: info.ModTime().UTC()}, nil)
 	}
 }
 
 // addOrWarn adds a file that was looked at, or says why it could not be.
-func (s *search) addOrWarn(path, id, parent string, info native.FileInfo, err error) {
+func (s *search) addOrWarn(path, id, parent string, info fsread.FileInfo, err error) {
 	switch {
-	case native.IsNotExist(err):
+	case fsread.IsNotExist(err):
 	case err != nil:
 		s.warn(path, cause(err))
 	default:
@@ -163,17 +162,17 @@ func (s *search) addOrWarn(path, id, parent string, info native.FileInfo, err er
 
 // list adds the sessions of a project folder, or of a folder of sub-agents.
 func (s *search) list(dir string) {
-	d, err := native.OpenDir(s.ctx, dir)
+	d, err := fsread.OpenDir(s.ctx, dir)
 	s.listOpened(d, err)
 }
 
 // listBelow is list of a folder below an open one.
-func (s *search) listBelow(in *native.Dir, name string) {
+func (s *search) listBelow(in *fsread.Dir, name string) {
 	d, err := in.OpenDir(name)
 	s.listOpened(d, err)
 }
 
-func (s *search) listOpened(d *native.Dir, err error) {
+func (s *search) listOpened(d *fsread.Dir, err error) {
 	if err != nil {
 		s.warnSkipped(err)
 		return
@@ -196,13 +195,13 @@ func (s *search) listOpened(d *native.Dir, err error) {
 
 // warnSkipped is a folder that cannot be read and is left out, as the error says that it is.
 func (s *search) warnSkipped(err error) {
-	if p, ok := errors.AsType[*fs.PathError](err); ok && !native.IsNotExist(err) {
+	if p, ok := errors.AsType[*fs.PathError](err); ok && !fsread.IsNotExist(err) {
 		s.warn(p.Path, p.Err)
 	}
 }
 
 // addListed adds an entry of a folder if it is a session's and asked for.
-func (s *search) addListed(d *native.Dir, n native.DirEntry) {
+func (s *search) addListed(d *fsread.Dir, n fsread.DirEntry) {
 	id, ok := idOfFile(n.Name())
 	if !ok || isSubagent(id) && !s.Children || s.Parents != nil && !isSubagent(id) {
 		return
@@ -218,7 +217,7 @@ func (s *search) wantsSubagents() bool {
 	return s.Children && (strings.HasPrefix(agentPrefix, s.ID) || strings.HasPrefix(s.ID, agentPrefix))
 }
 
-func (s *search) add(path, id, parent string, info native.FileInfo) {
+func (s *search) add(path, id, parent string, info fsread.FileInfo) {
 	if info.ModTime.Before(s.Since) {
 		return
 	}

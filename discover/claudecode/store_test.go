@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"agentctl/discover"
-	"agentctl/discover/native"
+	"agentctl/discover/native/fsread"
 	"agentctl/proc"
 )
 
@@ -286,7 +286,7 @@ func TestWildContent(t *testing.T) {
 	for name, line := range map[string]string{
 		"binary": "\x00\xff\xfe\x1b[31m", "deep": strings.Repeat(`{"a":`, 50_000), "not UTF-8": "{\"type\":\"user\",\"x\":\"\xc3\x28\"}",
 		"wrong types": `{"type":["user"],"message":7,"timestamp":{},"cwd":[1],"isSidechain":"no"}`,
-		"over long":   strings.Repeat("y", native.MaxLine+10),
+		"over long":   strings.Repeat("y", fsread.MaxLine+10),
 	} {
 		for _, content := range []string{minimal + line + "\n", line + "\n" + minimal} {
 			r, ok := readBytes(t, dir, []byte(content))

@@ -13,7 +13,7 @@ import (
 	"strings"
 
 	"agentctl/discover"
-	"agentctl/discover/native"
+	"agentctl/discover/native/fsread"
 )
 
 // Sub-agents have transcripts of their own: <id>/subagents/agent-<hex>.jsonl, up to 2.0.x agent-<hex>.jsonl beside
@@ -48,15 +48,15 @@ const subagentMetaLimit = 64 << 10
 // is asked only if there is none, the note may be there. The error is a warning.
 func readSubagentMeta(ctx context.Context, transcript string, continued func() bool) (subagentMeta, error) {
 	a, err := readMetaFile(ctx, transcript)
-	if native.IsNotExist(err) && continued() {
+	if fsread.IsNotExist(err) && continued() {
 		for _, path := range otherTranscripts(ctx, transcript) {
-			if a, err = readMetaFile(ctx, path); !native.IsNotExist(err) {
+			if a, err = readMetaFile(ctx, path); !fsread.IsNotExist(err) {
 				transcript = path
 				break
 			}
 		}
 	}
-	if native.IsNotExist(err) {
+	if fsread.IsNotExist(err) {
 		return subagentMeta{}, nil
 	}
 	return a, asWarning(metaPath(transcript), err)
@@ -68,7 +68,7 @@ func metaPath(transcript string) string {
 }
 
 func readMetaFile(ctx context.Context, transcript string) (a subagentMeta, err error) {
-	raw, err := native.ReadComplete(ctx, metaPath(transcript), subagentMetaLimit, json.Valid)
+	raw, err := fsread.ReadComplete(ctx, metaPath(transcript), subagentMetaLimit, json.Valid)
 	if err == nil {
 		err = unmarshal(raw, &a)
 	}

@@ -7,7 +7,8 @@ import (
 	"slices"
 
 	"agentctl/discover"
-	"agentctl/discover/native"
+	"agentctl/discover/native/fsread"
+	"agentctl/discover/native/jsonl"
 )
 
 // Totals adds up a session's tokens. One message of the API is written as several records with the same usage, the
@@ -33,7 +34,7 @@ type Totals struct {
 const wholeChunk = 128 << 10
 
 // readWhole makes the record of a transcript whose whole content counts. Tokens stay unknown where a part cannot be read.
-func (x *reader) readWhole(r *discover.Record, e discover.Entry, f *native.File, head *Head, tail *Tail) error {
+func (x *reader) readWhole(r *discover.Record, e discover.Entry, f *fsread.File, head *Head, tail *Tail) error {
 	t := Totals{sidechain: tail.Sidechain, tokensOnly: !x.want.Full}
 	if x.want.Full && !t.sidechain {
 		t.project = projectOf(e)
@@ -91,7 +92,7 @@ func (t *Totals) sum(r *discover.Record) error {
 	return nil
 }
 
-func (t *Totals) line(l native.Line) bool {
+func (t *Totals) line(l fsread.Line) bool {
 	if kind := metadataType(l.Bytes); kind != nil {
 		t.Metadata.add(kind, l.Bytes, true)
 		if t.fork.datesSession(kind) {
@@ -101,7 +102,7 @@ func (t *Totals) line(l native.Line) bool {
 			t.calls.setReported(l.Bytes)
 		}
 		if t.project != "" && string(kind) == "permission-mode" {
-			t.PermissionMode = cmp.Or(native.Object(l.Bytes).Get("permissionMode").Text(0), t.PermissionMode)
+			t.PermissionMode = cmp.Or(jsonl.Object(l.Bytes).Get("permissionMode").Text(0), t.PermissionMode)
 		}
 		return true
 	}
@@ -161,7 +162,7 @@ func (t *Totals) addDirectory(l *Line) {
 }
 
 // subagents adds the sub-agents' own transcripts: below the session's folder, or (2.0.x) beside it.
-func (t *Totals) subagents(r *discover.Record, beside projectContents, scratch *native.Buffers) error {
+func (t *Totals) subagents(r *discover.Record, beside projectContents, scratch *fsread.Buffers) error {
 	if beside.err != nil {
 		return asWarning(beside.failed, beside.err)
 	}
@@ -178,7 +179,7 @@ func (t *Totals) subagents(r *discover.Record, beside projectContents, scratch *
 		}
 	}
 	for _, path := range agents {
-		if err := t.ReadSubagent(path, scratch); err != nil && !native.IsNotExist(err) {
+		if err := t.ReadSubagent(path, scratch); err != nil && !fsread.IsNotExist(err) {
 			return asWarning(path, err)
 		}
 	}
@@ -186,7 +187,7 @@ func (t *Totals) subagents(r *discover.Record, beside projectContents, scratch *
 }
 
 // ReadSubagent adds the answers in a sub-agent's transcript.
-func (t *Totals) ReadSubagent(path string, scratch *native.Buffers) error {
+func (t *Totals) ReadSubagent(path string, scratch *fsread.Buffers) error {
 	f, err := scratch.Open(path)
 	if err != nil {
 		return err
@@ -194,7 +195,7 @@ func (t *Totals) ReadSubagent(path string, scratch *native.Buffers) error {
 	defer f.Close()
 	f.UseBuffers(scratch)
 	f.Expect(wholeChunk)
-	_, err = f.Forward(0, 0, func(l native.Line) bool {
+	_, err = f.Forward(0, 0, func(l fsread.Line) bool {
 		leading := leadingType(l.Bytes)
 		if l.Cut || leading == "attachment" || leading == "user" || metadataType(l.Bytes) != nil {
 			return true

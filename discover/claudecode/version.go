@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"agentctl/discover/native"
+	"agentctl/discover/native/fsread"
 )
 
 // checkInstalled says what is missing where npm has not run the package's own script (--ignore-scripts): in place of the
@@ -44,7 +45,7 @@ func installedVersion(program string) native.Version {
 		return native.ParseVersion(filepath.Base(program))
 	}
 	for _, dir := range []string{dir, filepath.Dir(dir)} {
-		raw, err := native.ReadFileNoFollow(filepath.Join(dir, "package.json"), manifestLimit)
+		raw, err := fsread.ReadFileNoFollow(filepath.Join(dir, "package.json"), manifestLimit)
 		if err != nil {
 			continue
 		}

@@ -12,6 +12,7 @@ import (
 	"agentctl/discover"
 	"agentctl/discover/codex/transcript"
 	"agentctl/discover/native"
+	"agentctl/discover/native/fsread"
 )
 
 // Adapter is Codex as the rest of the program sees it. It has no state.
@@ -41,5 +42,5 @@ func (Adapter) MatchesID(id string) bool {
 
 // warn makes the one warning that an unreadable thing costs.
 func warn(path string, err error) error {
-	return &discover.Warning{Agent: agentName, Path: path, Err: native.WithoutPath(path, err)}
+	return &discover.Warning{Agent: agentName, Path: path, Err: fsread.WithoutPath(path, err)}
 }

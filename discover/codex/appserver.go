@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"slices"
 
-	"agentctl/discover/native"
+	"agentctl/discover/native/jsonl"
 	"agentctl/proc"
 )
 
@@ -54,7 +54,7 @@ func (c *rpcClient) write(r rpcRequest) error {
 }
 
 // call asks and returns the result. Error: *refusal if the server does not do it.
-func (c *rpcClient) call(method string, params any) (native.Object, error) {
+func (c *rpcClient) call(method string, params any) (jsonl.Object, error) {
 	c.lastID++
 	if err := c.write(rpcRequest{c.lastID, method, params}); err != nil {
 		return nil, fmt.Errorf("%s: %w", method, err)
@@ -64,7 +64,7 @@ func (c *rpcClient) call(method string, params any) (native.Object, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", method, err)
 		}
-		answer := native.Object(raw)
+		answer := jsonl.Object(raw)
 		if !answer.Complete() || answer.Get("method") != nil || answer.Get("id").Int() != int64(c.lastID) {
 			continue // a notification, or a question to whoever shows the thread
 		}

@@ -12,7 +12,6 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"agentctl/discover/codex/transcript"
-	"agentctl/discover/native"
 	"agentctl/discover/native/fsread"
 )
 
@@ -57,7 +56,7 @@ const windowLimit = 8 << 20
 
 // decompress returns the content of a compressed rollout as a file in memory, and closes the compressed one. Of all readers of
 // a call, one at a time does so, until that file is closed.
-func decompress(f *native.File) (_ *native.File, g gap, err error) {
+func decompress(f *fsread.File) (_ *fsread.File, g gap, err error) {
 	f, err = decompressWith(f, func(r io.Reader) (data []byte, err error) {
 		data, g, err = readHeadAndTail(r, keptHead, keptTail, decompressedLimit(f.Size()))
 		return data, err
@@ -66,7 +65,7 @@ func decompress(f *native.File) (_ *native.File, g gap, err error) {
 }
 
 // openRollout opens a rollout, compressed or not, within the call that scratch belongs to.
-func openRollout(path string, scratch *native.Buffers) (*native.File, gap, error) {
+func openRollout(path string, scratch *fsread.Buffers) (*fsread.File, gap, error) {
 	f, err := scratch.Open(path)
 	if err != nil || !strings.HasSuffix(path, compressedExt) {
 		return f, gap{}, err
@@ -75,7 +74,7 @@ func openRollout(path string, scratch *native.Buffers) (*native.File, gap, error
 }
 
 // openHead is openRollout for one who reads no more than the first n bytes: of a compressed rollout nothing else is unpacked.
-func openHead(path string, n int64, scratch *native.Buffers) (*native.File, error) {
+func openHead(path string, n int64, scratch *fsread.Buffers) (*fsread.File, error) {
 	f, err := scratch.Open(path)
 	if err != nil || !strings.HasSuffix(path, compressedExt) {
 		return f, err
@@ -83,7 +82,7 @@ func openHead(path string, n int64, scratch *native.Buffers) (*native.File, erro
 	return decompressWith(f, func(r io.Reader) ([]byte, error) { return fsread.ReadAll(io.LimitReader(r, n), n) })
 }
 
-func decompressWith(f *native.File, read func(io.Reader) ([]byte, error)) (*native.File, error) {
+func decompressWith(f *fsread.File, read func(io.Reader) ([]byte, error)) (*fsread.File, error) {
 	defer f.Close()
 	release, err := f.AcquireLarge()
 	if err != nil {

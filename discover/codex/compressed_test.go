@@ -17,7 +17,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"agentctl/discover"
-	"agentctl/discover/native"
+	"agentctl/discover/native/fsread"
 )
 
 func pack(t testing.TB, data []byte) []byte {
@@ -182,7 +182,7 @@ func TestOriginOfAPackedRollout(t *testing.T) {
 		w := newTestHome(t)
 		path := w.file("sessions/2026/11/20/"+strings.Replace(nameB, plainExt, compressedExt, 1), string(packed))
 		var got storedThread
-		ok, err := readOrigin(discover.Entry{ID: threadB, Path: path, Home: w.home}, native.NewBuffers(t.Context()), &got)
+		ok, err := readOrigin(discover.Entry{ID: threadB, Path: path, Home: w.home}, fsread.NewBuffers(t.Context()), &got)
 		if !ok || err != nil || got.startedBy != threadA {
 			t.Errorf("%s: %v, %v, it works for %q", name, ok, err, got.startedBy)
 		}
@@ -196,7 +196,7 @@ func TestUnpackingEndsWithItsContext(t *testing.T) {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
-	f, err := native.Open(ctx, path)
+	f, err := fsread.Open(ctx, path)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,7 +9,7 @@ import (
 
 	"agentctl/discover"
 	"agentctl/discover/codex/transcript"
-	"agentctl/discover/native"
+	"agentctl/discover/native/fsread"
 	"agentctl/proc"
 )
 
@@ -38,7 +38,7 @@ func (c *claimBuilder) addEndedExec(s agentProcess, shown openFiles) {
 			continue
 		}
 		var r storedThread
-		ok, err := r.read(e, discover.ReadOptions{}, native.NewBuffers(c.ctx))
+		ok, err := r.read(e, discover.ReadOptions{}, fsread.NewBuffers(c.ctx))
 		if err != nil || !ok || r.Source != "exec" || r.IsSub() || discover.RealPath(r.Dir) != dir || !isOver(r.Turn) {
 			continue
 		}
@@ -52,8 +52,8 @@ func (c *claimBuilder) addEndedExec(s agentProcess, shown openFiles) {
 
 // hasHistoryDB reports whether who runs a thread in this home has the database of what threads said open.
 func hasHistoryDB(ctx context.Context, home string) bool {
-	names, _ := native.ReadDir(ctx, home)
-	return slices.ContainsFunc(names, func(n native.DirEntry) bool { return isHistoryDB(n.Name()) })
+	names, _ := fsread.ReadDir(ctx, home)
+	return slices.ContainsFunc(names, func(n fsread.DirEntry) bool { return isHistoryDB(n.Name()) })
 }
 
 // mayHaveWritten reports whether the process can have written the rollout, as far as its system counts what a process writes: one that

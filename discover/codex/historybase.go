@@ -9,7 +9,7 @@ import (
 
 	"agentctl/discover"
 	"agentctl/discover/codex/transcript"
-	"agentctl/discover/native"
+	"agentctl/discover/native/fsread"
 )
 
 // baseSegment finds what the rollout with this first record goes on from.
@@ -52,7 +52,7 @@ const maxBases = 16
 
 // inheritSettings completes what the end of a rollout tells by the rollouts that it goes on from, up to where each was left: a
 // segment that begins with an edited prompt may have neither the settings of a turn nor a count of tokens so far.
-func inheritSettings(t *transcript.Tail, home string, h transcript.HistoryBase, scratch *native.Buffers) error {
+func inheritSettings(t *transcript.Tail, home string, h transcript.HistoryBase, scratch *fsread.Buffers) error {
 	for range maxBases {
 		if h.ID == "" || h.EndByte <= 0 || t.Settings != (transcript.Settings{}) && t.Usage.Context > 0 {
 			return nil
@@ -69,9 +69,9 @@ func inheritSettings(t *transcript.Tail, home string, h transcript.HistoryBase, 
 }
 
 // inheritFrom takes over from one rollout, and returns what that one goes on from.
-func inheritFrom(t *transcript.Tail, path string, h transcript.HistoryBase, scratch *native.Buffers) (transcript.HistoryBase, error) {
+func inheritFrom(t *transcript.Tail, path string, h transcript.HistoryBase, scratch *fsread.Buffers) (transcript.HistoryBase, error) {
 	f, g, err := openRollout(path, scratch)
-	if native.IsNotExist(err) {
+	if fsread.IsNotExist(err) {
 		return transcript.HistoryBase{}, nil
 	}
 	if err != nil {

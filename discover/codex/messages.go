@@ -10,7 +10,8 @@ import (
 
 	"agentctl/discover"
 	"agentctl/discover/codex/transcript"
-	"agentctl/discover/native"
+	"agentctl/discover/native/fsread"
+	"agentctl/discover/native/jsonl"
 )
 
 // Messages yields the messages of a thread, newest first: from the end of its rollout back, and on into the rollout that it
@@ -44,7 +45,7 @@ type messageReader struct {
 	builder *transcript.MessageBuilder
 
 	segment     // that is read now
-	file        *native.File
+	file        *fsread.File
 	thread      string  // that the file is named after
 	idPrefix    string  // of message IDs that are places in the file
 	gap         gap     // of the file, where it is compressed
@@ -53,11 +54,11 @@ type messageReader struct {
 
 	longLine bool  // the next newer line is too long to be read
 	longEnd  int64 // the offset at which that line ends
-	buffers  *native.Buffers
+	buffers  *fsread.Buffers
 }
 
 func newMessageReader(ctx context.Context, r discover.Record, yield func(discover.Message, error) bool) *messageReader {
-	m := &messageReader{ctx: ctx, buffers: native.NewBuffers(ctx), yield: yield, session: r.ID, home: r.Home}
+	m := &messageReader{ctx: ctx, buffers: fsread.NewBuffers(ctx), yield: yield, session: r.ID, home: r.Home}
 	m.builder = transcript.NewMessageBuilder(r.Model, m.emit, m.recordID)
 	return m
 }
@@ -65,7 +66,7 @@ func newMessageReader(ctx context.Context, r discover.Record, yield func(discove
 // readSegment yields the messages of one segment and returns the one that it continues.
 func (m *messageReader) readSegment(s segment, newest bool) segment {
 	f, g, err := openRollout(s.path, m.buffers)
-	if native.IsNotExist(err) && newest {
+	if fsread.IsNotExist(err) && newest {
 		return segment{} // moved or compressed meanwhile: the next snapshot finds it
 	}
 	if err != nil {
@@ -78,7 +79,7 @@ func (m *messageReader) readSegment(s segment, newest bool) segment {
 }
 
 // readFile yields the messages of an open segment and returns the one that it continues.
-func (m *messageReader) readFile(f *native.File, g gap, s segment, newest bool) segment {
+func (m *messageReader) readFile(f *fsread.File, g gap, s segment, newest bool) segment {
 	if s.endByte > 0 {
 		f = f.Head(g.kept(s.endByte))
 	}
@@ -99,7 +100,7 @@ func (m *messageReader) readFile(f *native.File, g gap, s segment, newest bool) 
 }
 
 // addLine takes the next older line and reports whether more are wanted.
-func (m *messageReader) addLine(l native.Line) bool {
+func (m *messageReader) addLine(l fsread.Line) bool {
 	if err := m.ctx.Err(); err != nil {
 		m.fail(err)
 		return false
@@ -121,15 +122,15 @@ func (m *messageReader) addLine(l native.Line) bool {
 			m.base = m.baseSegment(&r)
 		}
 		m.builder.Add(&r, l.Offset)
-	case native.Damaged(l.Bytes):
+	case jsonl.Damaged(l.Bytes):
 		m.warn(m.path, fmt.Errorf("a damaged record at byte %d is left out", l.Offset))
 	}
 	return !m.stopped
 }
 
 // isBeyondSegment reports whether a record was written after the place from which a newer rollout continues.
-func (m *messageReader) isBeyondSegment(l native.Line) bool {
-	return m.endOrdinal > 0 && native.Object(l.Bytes).Get("ordinal").Int() >= m.endOrdinal
+func (m *messageReader) isBeyondSegment(l fsread.Line) bool {
+	return m.endOrdinal > 0 && jsonl.Object(l.Bytes).Get("ordinal").Int() >= m.endOrdinal
 }
 
 // finishLongLine reports a line that was too long to be read, once the offset of its beginning is known.

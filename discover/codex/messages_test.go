@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"agentctl/discover"
-	"agentctl/discover/native"
+	"agentctl/discover/native/fsread"
 )
 
 // readMessages is what the bytes of a rollout say, the newest first, as JSON, and how many warnings they cost.
@@ -34,7 +34,7 @@ func readMessages(t testing.TB, data []byte, id string) (list []string, warnings
 		list = append(list, string(text))
 		return true
 	})
-	m.readFile(native.NewMemoryFile(s.path, data, time.Time{}), gap{}, s, true)
+	m.readFile(fsread.NewMemoryFile(s.path, data, time.Time{}), gap{}, s, true)
 	return list, warnings
 }
 

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"agentctl/discover/codex/transcript"
-	"agentctl/discover/native"
+	"agentctl/discover/native/jsonl"
 	"agentctl/launch"
 )
 
@@ -16,7 +16,7 @@ func (Adapter) Said(o launch.Output) launch.Said {
 	var passing string // an error that is said again if the turn fails of it
 	completed := false // whatever else was said, the turn ended well
 	for line := range bytes.Lines(o.Stdout) {
-		event := native.Object(bytes.TrimSpace(line))
+		event := jsonl.Object(bytes.TrimSpace(line))
 		if !event.Complete() {
 			continue
 		}
@@ -50,7 +50,7 @@ const errorLimit = 1000
 
 // apiErrorMessage is the message in an API's own answer, which Codex passes on as it is (HTTP 400).
 func apiErrorMessage(text string) string {
-	answer := native.Object(strings.TrimSpace(text))
+	answer := jsonl.Object(strings.TrimSpace(text))
 	if !answer.Complete() {
 		return text
 	}

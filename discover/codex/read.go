@@ -10,7 +10,7 @@ import (
 
 	"agentctl/discover"
 	"agentctl/discover/codex/transcript"
-	"agentctl/discover/native"
+	"agentctl/discover/native/fsread"
 )
 
 // neverStartedError is the error of a rollout without a single record: its process ended before it wrote one (SEEN 0.169:
@@ -30,7 +30,7 @@ func (Adapter) Read(ctx context.Context, entries []discover.Entry, want discover
 				return
 			}
 		}
-		threads := native.ReadParallel(ctx, entries, func(e discover.Entry, scratch *native.Buffers, t *storedThread) (bool, error) {
+		threads := fsread.ReadParallel(ctx, entries, func(e discover.Entry, scratch *fsread.Buffers, t *storedThread) (bool, error) {
 			ok, err := t.read(e, want, scratch)
 			t.Title = titles[e.Home][t.ID]
 			t.Bound()
@@ -62,7 +62,7 @@ type storedThread struct {
 
 // read reads a thread from its rollout. Where that one is damaged, another rollout of the thread tells what the two have
 // in common.
-func (t *storedThread) read(e discover.Entry, want discover.ReadOptions, scratch *native.Buffers) (ok bool, err error) {
+func (t *storedThread) read(e discover.Entry, want discover.ReadOptions, scratch *fsread.Buffers) (ok bool, err error) {
 	if ok, err = t.readEntry(e, want, scratch); err == nil || scratch.Context().Err() != nil {
 		return ok, err
 	}
@@ -70,7 +70,7 @@ func (t *storedThread) read(e discover.Entry, want discover.ReadOptions, scratch
 }
 
 // readEntry reads one rollout. A file that vanished, or was moved or compressed meanwhile, is left to the next look.
-func (t *storedThread) readEntry(e discover.Entry, want discover.ReadOptions, scratch *native.Buffers) (ok bool, err error) {
+func (t *storedThread) readEntry(e discover.Entry, want discover.ReadOptions, scratch *fsread.Buffers) (ok bool, err error) {
 	end := int64(transcript.TailLimit)
 	t.reset(e)
 	f, err := scratch.OpenIn(e.Path)
@@ -80,7 +80,7 @@ func (t *storedThread) readEntry(e discover.Entry, want discover.ReadOptions, sc
 			end = f.Size() - g.start
 		}
 	}
-	if native.IsNotExist(err) {
+	if fsread.IsNotExist(err) {
 		return false, nil
 	}
 	if err != nil {
@@ -101,7 +101,7 @@ func (t *storedThread) reset(e discover.Entry) {
 }
 
 // readFile reads an open rollout; its last end bytes may be searched for the newest turn.
-func (t *storedThread) readFile(f *native.File, end int64, e discover.Entry, want discover.ReadOptions) error {
+func (t *storedThread) readFile(f *fsread.File, end int64, e discover.Entry, want discover.ReadOptions) error {
 	t.Archived, t.Updated, t.fileTime = isArchived(e.Path), f.ModTime(), f.ModTime()
 	if f.Size() == 0 {
 		t.Created, _ = transcript.ThreadCreated(e.ID)

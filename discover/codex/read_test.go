@@ -11,7 +11,7 @@ import (
 
 	"agentctl/discover"
 	"agentctl/discover/codex/transcript"
-	"agentctl/discover/native"
+	"agentctl/discover/native/fsread"
 )
 
 // parse reads bytes as the rollout of the given thread.
@@ -20,7 +20,7 @@ func parse(t testing.TB, data []byte, id string) (string, error) {
 	e := discover.Entry{Agent: "codex", ID: id, Path: "/x/sessions/2026/11/20/rollout.jsonl", Home: "/x"}
 	var r storedThread
 	r.reset(e)
-	if err := r.readFile(native.NewMemoryFile(e.Path, data, time.Time{}), transcript.TailLimit, e, discover.ReadOptions{Full: true}); err != nil {
+	if err := r.readFile(fsread.NewMemoryFile(e.Path, data, time.Time{}), transcript.TailLimit, e, discover.ReadOptions{Full: true}); err != nil {
 		return "", err
 	}
 	text, err := json.Marshal(r)
@@ -128,4 +128,4 @@ func TestRecordFields(t *testing.T) {
 	}
 }
 
-func memory(data []byte) *native.File { return native.NewMemoryFile("/x", data, time.Time{}) }
+func memory(data []byte) *fsread.File { return fsread.NewMemoryFile("/x", data, time.Time{}) }

@@ -10,7 +10,7 @@ import (
 
 	"agentctl/discover"
 	"agentctl/discover/codex/transcript"
-	"agentctl/discover/native"
+	"agentctl/discover/native/fsread"
 )
 
 // errOtherThread: a rollout that an edited prompt has begun is never another thread's.
@@ -18,7 +18,7 @@ var errOtherThread = errors.New("its first record names another thread than the 
 
 // completeHead completes the head of a rollout that an edited prompt has begun: a thread's time of creation and first prompt are
 // those of its first rollout. Where that one cannot be read, a warning names it, and the newer one's prompt stays.
-func (t *storedThread) completeHead(h *transcript.Head, e discover.Entry, scratch *native.Buffers) error {
+func (t *storedThread) completeHead(h *transcript.Head, e discover.Entry, scratch *fsread.Buffers) error {
 	if h.Meta.Found && h.ThreadID() != e.ID {
 		return errOtherThread
 	}
@@ -28,10 +28,10 @@ func (t *storedThread) completeHead(h *transcript.Head, e discover.Entry, scratc
 		first, err = firstHead(path, e.ID, scratch)
 	}
 	switch {
-	case native.IsNotExist(err), errors.Is(err, errNoRollout): // it is gone: what the newer one tells is what there is
+	case fsread.IsNotExist(err), errors.Is(err, errNoRollout): // it is gone: what the newer one tells is what there is
 	case err != nil:
 		h.Meta.Created, _ = transcript.ThreadCreated(e.ID)
-		t.addWarning(warn(path, fmt.Errorf("the session's first prompt is left out: %w", native.WithoutPath(path, err))))
+		t.addWarning(warn(path, fmt.Errorf("the session's first prompt is left out: %w", fsread.WithoutPath(path, err))))
 	case first.Meta.Found:
 		h.Meta.Created = first.Meta.Created
 		h.Prompt, h.Review = first.Prompt, first.Review
@@ -40,7 +40,7 @@ func (t *storedThread) completeHead(h *transcript.Head, e discover.Entry, scratc
 }
 
 // firstHead reads the beginning of a thread's first rollout.
-func firstHead(path, id string, scratch *native.Buffers) (transcript.Head, error) {
+func firstHead(path, id string, scratch *fsread.Buffers) (transcript.Head, error) {
 	f, err := openHead(path, transcript.HeadLimit, scratch)
 	if err != nil {
 		return transcript.Head{}, err
@@ -50,7 +50,7 @@ func firstHead(path, id string, scratch *native.Buffers) (transcript.Head, error
 }
 
 // segmentHead reads the beginning of one of a thread's rollouts. It is an error if that is no rollout, or another thread's.
-func segmentHead(f *native.File, id string) (transcript.Head, error) {
+func segmentHead(f *fsread.File, id string) (transcript.Head, error) {
 	h, err := transcript.ReadHead(f, id, (*transcript.Head).Complete)
 	if err == nil && h.Meta.Found && h.ThreadID() != id {
 		err = errOtherThread
@@ -60,7 +60,7 @@ func segmentHead(f *native.File, id string) (transcript.Head, error) {
 
 // readAlternative reads a thread whose rollout is damaged from the best of its other rollouts. What only the damaged one can tell
 // is unknown: the newest turn, and the tokens.
-func (t *storedThread) readAlternative(e discover.Entry, damage error, scratch *native.Buffers) (ok bool, err error) {
+func (t *storedThread) readAlternative(e discover.Entry, damage error, scratch *fsread.Buffers) (ok bool, err error) {
 	for _, other := range otherRollouts(scratch.Context(), e) {
 		if ok, err := t.readEntry(other, discover.ReadOptions{}, scratch); !ok || err != nil || t.ID != e.ID {
 			continue

@@ -12,6 +12,7 @@ import (
 	"agentctl/discover"
 	"agentctl/discover/codex/transcript"
 	"agentctl/discover/native"
+	"agentctl/discover/native/fsread"
 )
 
 // Entries lists the rollouts of the homes by name and time. An id tells the day it was made, so a full id is looked up
@@ -46,17 +47,17 @@ type homeScan struct {
 	byID        map[string]int // into found, by id
 	errs        []error
 
-	buffers native.Buffers
+	buffers fsread.Buffers
 }
 
 // exists reports whether there is a home to look at.
 func (s *homeScan) exists(named bool) bool {
-	d, err := native.OpenDir(s.ctx, s.home)
+	d, err := fsread.OpenDir(s.ctx, s.home)
 	switch {
 	case err == nil:
 		_ = d.Close()
 		return true
-	case named || !native.IsNotExist(err):
+	case named || !fsread.IsNotExist(err):
 		s.errs = append(s.errs, warn(s.home, err))
 	}
 	return false
@@ -142,7 +143,7 @@ func (s *homeScan) findPath(ref discover.Ref) bool {
 	if !ok || name.id != ref.ID {
 		return false
 	}
-	d, err := native.OpenDir(s.ctx, filepath.Dir(ref.Path))
+	d, err := fsread.OpenDir(s.ctx, filepath.Dir(ref.Path))
 	if err != nil {
 		return false
 	}
@@ -165,7 +166,7 @@ func (s *homeScan) walkDir(path, date string, depth int, in dayRange, match func
 	if s.ctx.Err() != nil {
 		return
 	}
-	d, err := native.OpenDir(s.ctx, path)
+	d, err := fsread.OpenDir(s.ctx, path)
 	if err != nil {
 		s.addError(path, err)
 		return
@@ -195,7 +196,7 @@ func isNumber(name string) bool {
 }
 
 // addFile adds a rollout, unless a better file of the same thread is known.
-func (s *homeScan) addFile(path, id string, info native.FileInfo, err error) {
+func (s *homeScan) addFile(path, id string, info fsread.FileInfo, err error) {
 	if err != nil {
 		s.addError(path, err)
 		return
@@ -250,7 +251,7 @@ func modTime(e discover.Entry) time.Time {
 }
 
 func (s *homeScan) addError(path string, err error) {
-	if !native.IsNotExist(err) {
-		s.errs = append(s.errs, warn(path, fmt.Errorf("left out: %w", native.WithoutPath(path, err))))
+	if !fsread.IsNotExist(err) {
+		s.errs = append(s.errs, warn(path, fmt.Errorf("left out: %w", fsread.WithoutPath(path, err))))
 	}
 }

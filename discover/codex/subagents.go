@@ -10,7 +10,7 @@ import (
 
 	"agentctl/discover"
 	"agentctl/discover/codex/transcript"
-	"agentctl/discover/native"
+	"agentctl/discover/native/fsread"
 )
 
 // withSubagentTokens adds to the tokens of threads those of their sub-agents, and theirs. Sub-agents that are not among the
@@ -76,7 +76,7 @@ func (f *subagentTree) add(ctx context.Context, t *storedThread, err error) {
 	if err != nil {
 		f.errs = append(f.errs, err)
 		var first storedThread
-		ok, _ := readOrigin(discover.Entry{ID: t.ID, Path: t.Path, Home: f.home}, native.NewBuffers(ctx), &first)
+		ok, _ := readOrigin(discover.Entry{ID: t.ID, Path: t.Path, Home: f.home}, fsread.NewBuffers(ctx), &first)
 		if at, dated := transcript.ThreadCreated(t.ID); !ok && dated {
 			f.unreadable = append(f.unreadable, at)
 		}
@@ -92,12 +92,12 @@ func (f *subagentTree) add(ctx context.Context, t *storedThread, err error) {
 // search finds the sub-agents that work for the threads, and theirs, among the threads that were begun while one was at
 // work. Only the beginning of a rollout is read before it is known whose it is.
 func (f *subagentTree) search(ctx context.Context) {
-	whole := func(e discover.Entry, scratch *native.Buffers, t *storedThread) (bool, error) {
+	whole := func(e discover.Entry, scratch *fsread.Buffers, t *storedThread) (bool, error) {
 		return t.read(e, discover.ReadOptions{Tokens: true}, scratch)
 	}
 	var others []*storedThread // that work for a thread which is not known so far
 	for {
-		for t, err := range native.ReadParallel(ctx, f.candidates(ctx), readOrigin) {
+		for t, err := range fsread.ReadParallel(ctx, f.candidates(ctx), readOrigin) {
 			other := *t
 			if err != nil {
 				f.add(ctx, &other, err)
@@ -116,7 +116,7 @@ func (f *subagentTree) search(ctx context.Context) {
 		if len(found) == 0 {
 			return
 		}
-		for t, err := range native.ReadParallel(ctx, found, whole) {
+		for t, err := range fsread.ReadParallel(ctx, found, whole) {
 			worker := *t
 			f.add(ctx, &worker, err)
 			if t.warnings != nil {
@@ -158,10 +158,10 @@ func (f *subagentTree) candidates(ctx context.Context) []discover.Entry {
 }
 
 // readOrigin reads which thread a thread works for, and nothing else.
-func readOrigin(e discover.Entry, scratch *native.Buffers, t *storedThread) (ok bool, err error) {
+func readOrigin(e discover.Entry, scratch *fsread.Buffers, t *storedThread) (ok bool, err error) {
 	t.reset(e)
 	m, changed, err := readFirstRecord(e, scratch)
-	if native.IsNotExist(err) {
+	if fsread.IsNotExist(err) {
 		return false, nil
 	}
 	if err != nil {
@@ -176,7 +176,7 @@ func readOrigin(e discover.Entry, scratch *native.Buffers, t *storedThread) (ok 
 const firstPage = 4 << 10
 
 // readFirstRecord reads as much of a rollout's first record as tells which thread it works for, and when the file was last written.
-func readFirstRecord(e discover.Entry, scratch *native.Buffers) (m transcript.Meta, changed time.Time, err error) {
+func readFirstRecord(e discover.Entry, scratch *fsread.Buffers) (m transcript.Meta, changed time.Time, err error) {
 	f, err := openHead(e.Path, firstPage, scratch)
 	if err != nil {
 		return m, changed, err
@@ -196,7 +196,7 @@ func readFirstRecord(e discover.Entry, scratch *native.Buffers) (m transcript.Me
 
 // parseFirstPage reads the first record as far as it is on the first page. It is not ok if that does not tell which thread the
 // rollout works for; errors come again when more is read.
-func parseFirstPage(f *native.File) (m transcript.Meta, ok bool) {
+func parseFirstPage(f *fsread.File) (m transcript.Meta, ok bool) {
 	page := make([]byte, min(firstPage, f.Size()))
 	n, _ := f.ReadAt(page, 0)
 	r, ok := transcript.Decode(page[:n], "")

@@ -5,7 +5,8 @@ import (
 	"path/filepath"
 
 	"agentctl/discover/codex/transcript"
-	"agentctl/discover/native"
+	"agentctl/discover/native/fsread"
+	"agentctl/discover/native/jsonl"
 )
 
 // titlesFile holds the names that the person gave to threads, one record a line, the newest last; it is absent until
@@ -21,8 +22,8 @@ const titleLimit = 1000
 // readTitles returns the names of a home's threads by id.
 func readTitles(ctx context.Context, home string) (map[string]string, error) {
 	path := filepath.Join(home, titlesFile)
-	f, err := native.Open(ctx, path)
-	if native.IsNotExist(err) {
+	f, err := fsread.Open(ctx, path)
+	if fsread.IsNotExist(err) {
 		return nil, nil
 	}
 	if err != nil {
@@ -30,7 +31,7 @@ func readTitles(ctx context.Context, home string) (map[string]string, error) {
 	}
 	defer f.Close()
 	titles := map[string]string{}
-	_, err = f.Backward(titlesLimit, func(l native.Line) bool {
+	_, err = f.Backward(titlesLimit, func(l fsread.Line) bool {
 		if id, name, ok := parseTitle(l.Bytes); ok {
 			if _, newer := titles[id]; !newer {
 				titles[id] = name
@@ -45,7 +46,7 @@ func readTitles(ctx context.Context, home string) (map[string]string, error) {
 }
 
 func parseTitle(line []byte) (id, name string, ok bool) {
-	o := native.Object(line)
+	o := jsonl.Object(line)
 	id, name = o.Get("id").Text(titleLimit), o.Get("thread_name").Text(titleLimit)
 	return id, name, transcript.IsThreadID(id) && o.Complete()
 }

@@ -9,13 +9,13 @@ import (
 
 	"agentctl/discover"
 	"agentctl/discover/codex/transcript"
-	"agentctl/discover/native"
+	"agentctl/discover/native/fsread"
 )
 
 // threadTokens is what a thread itself has used, of which the newest rollout's books stand at u: without what it took over
 // from the one that it was forked from, and with what its person took back by editing an earlier prompt. Such an edit
 // begins another rollout of the same thread (SEEN 0.169).
-func threadTokens(f *native.File, u transcript.Usage, h *transcript.Head, path, home string) (discover.Tokens, error) {
+func threadTokens(f *fsread.File, u transcript.Usage, h *transcript.Head, path, home string) (discover.Tokens, error) {
 	own, err := u.SinceStart(f, h)
 	if err != nil {
 		return own, warn(path, err)
@@ -33,7 +33,7 @@ func threadTokens(f *native.File, u transcript.Usage, h *transcript.Head, path, 
 		}
 		more, err := rolloutTokens(f, other.Path, h.ThreadID())
 		if err != nil {
-			return own, warn(other.Path, fmt.Errorf("the session's tokens are unknown: %w", native.WithoutPath(other.Path, err)))
+			return own, warn(other.Path, fmt.Errorf("the session's tokens are unknown: %w", fsread.WithoutPath(other.Path, err)))
 		}
 		own = transcript.AddTokens(own, more)
 	}
@@ -41,7 +41,7 @@ func threadTokens(f *native.File, u transcript.Usage, h *transcript.Head, path, 
 }
 
 // rolloutTokens is what was used in one rollout of a thread, of which another one is open.
-func rolloutTokens(newest *native.File, path, id string) (discover.Tokens, error) {
+func rolloutTokens(newest *fsread.File, path, id string) (discover.Tokens, error) {
 	f, _, err := openRollout(path, newest.Holder())
 	if err != nil {
 		return discover.Tokens{}, err

@@ -4,7 +4,8 @@ import (
 	"path/filepath"
 	"strings"
 
-	"agentctl/discover/native"
+	"agentctl/discover/native/fsread"
+	"agentctl/discover/native/jsonl"
 )
 
 // binaryVersion tells the version of the running binary by where it is installed, "" where that does not tell: the daemon's
@@ -16,11 +17,11 @@ func binaryVersion(exe string) string {
 		case "releases":
 			return versionNumber(filepath.Base(dir))
 		case "vendor":
-			raw, err := native.ReadFileNoFollow(filepath.Join(filepath.Dir(parent), "package.json"), 64<<10)
+			raw, err := fsread.ReadFileNoFollow(filepath.Join(filepath.Dir(parent), "package.json"), 64<<10)
 			if err != nil {
 				return ""
 			}
-			return versionNumber(native.Object(raw).Get("version").Text(0))
+			return versionNumber(jsonl.Object(raw).Get("version").Text(0))
 		}
 	}
 	return ""

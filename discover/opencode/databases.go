@@ -8,7 +8,7 @@ import (
 	"slices"
 
 	"agentctl/discover"
-	"agentctl/discover/native"
+	"agentctl/discover/native/fsread"
 )
 
 // databasesOf lists the databases of a home, by the paths that records bear. A home that is missing holds none.
@@ -31,8 +31,8 @@ func databasesIn(ctx context.Context, home discover.Home) ([]string, error) {
 		return home.Files, nil
 	}
 	var out []string
-	names, err := native.ReadDir(ctx, home.Dir)
-	if native.IsNotExist(err) {
+	names, err := fsread.ReadDir(ctx, home.Dir)
+	if fsread.IsNotExist(err) {
 		if err = nil; home.Named {
 			err = warn(home.Dir, fs.ErrNotExist)
 		}

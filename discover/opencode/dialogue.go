@@ -4,7 +4,7 @@ import (
 	"cmp"
 
 	"agentctl/discover"
-	"agentctl/discover/native"
+	"agentctl/discover/native/jsonl"
 )
 
 // dialogue makes messages out of what is stored, read from the newest to the oldest.
@@ -67,7 +67,7 @@ func (d *dialogue) failure() (s said, ok bool) {
 
 // part is what a part of the message says. Thoughts, steps, snapshots, patches and what is attached say nothing, nor do texts
 // that the agent's program added.
-func (d *dialogue) part(id string, o native.Object) (s said, ok bool) {
+func (d *dialogue) part(id string, o jsonl.Object) (s said, ok bool) {
 	switch partType(o) {
 	case "text":
 		return d.text(id, o)
@@ -85,7 +85,7 @@ func (d *dialogue) part(id string, o native.Object) (s said, ok bool) {
 }
 
 // partType is what sort of part it is, also where its end is not at hand; "" where that is not told so far.
-func partType(o native.Object) string { return o.Get("type").Text(shortLimit) }
+func partType(o jsonl.Object) string { return o.Get("type").Text(shortLimit) }
 
 // unseen reports whether parts of a type are never shown.
 func unseen(kind string) bool {
@@ -97,7 +97,7 @@ func unseen(kind string) bool {
 }
 
 // text is none where it is empty: 1.18.33 stores it when it is whole, 1.1.65 as it grows (SEEN).
-func (d *dialogue) text(id string, o native.Object) (s said, ok bool) {
+func (d *dialogue) text(id string, o jsonl.Object) (s said, ok bool) {
 	for _, hidden := range [...]string{"synthetic", "ignored"} {
 		if string(o.Get(hidden).Raw()) == "true" {
 			return s, false

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"agentctl/discover"
-	"agentctl/discover/native"
+	"agentctl/discover/native/fsread"
 )
 
 // Entries lists the sessions of all databases, and of the JSON files that no database has taken over.
@@ -30,7 +30,7 @@ func entriesOf(ctx context.Context, home discover.Home, q discover.EntryFilter) 
 	var all []discover.Entry
 	for _, path := range databases {
 		found, err := entriesIn(ctx, home, path, q)
-		if err != nil && !native.IsNotExist(err) {
+		if err != nil && !fsread.IsNotExist(err) {
 			errs = append(errs, warn(path, err))
 		}
 		all = discover.AppendEntries(all, found)

@@ -9,7 +9,8 @@ import (
 	"strings"
 
 	"agentctl/discover"
-	"agentctl/discover/native"
+	"agentctl/discover/native/fsread"
+	"agentctl/discover/native/jsonl"
 )
 
 // legacyFile is the most bytes of one such file that are read.
@@ -26,8 +27,8 @@ func legacyFolders(ctx context.Context, home string) ([]string, error) {
 	var out []string
 	var errs []error
 	under := func(dir string, more ...string) {
-		names, err := native.ReadDir(ctx, dir)
-		if err != nil && !native.IsNotExist(err) {
+		names, err := fsread.ReadDir(ctx, dir)
+		if err != nil && !fsread.IsNotExist(err) {
 			errs = append(errs, warn(dir, err))
 		}
 		for _, e := range names {
@@ -55,9 +56,9 @@ func legacyEntries(ctx context.Context, home discover.Home, q discover.EntryFilt
 		if q.Parents != nil && !slices.ContainsFunc(q.Parents, func(r discover.Ref) bool { return filepath.Dir(r.Path) == folder }) {
 			continue // a sub-agent's file is beside the one of its parent, and only reading tells which it is
 		}
-		d, err := native.OpenDir(ctx, folder)
+		d, err := fsread.OpenDir(ctx, folder)
 		if err != nil {
-			if !native.IsNotExist(err) {
+			if !fsread.IsNotExist(err) {
 				errs = append(errs, warn(folder, err))
 			}
 			continue
@@ -67,7 +68,7 @@ func legacyEntries(ctx context.Context, home discover.Home, q discover.EntryFilt
 		for _, id := range found {
 			info, err := d.Stat(id + ".json")
 			if err != nil {
-				if !native.IsNotExist(err) {
+				if !fsread.IsNotExist(err) {
 					errs = append(errs, warn(filepath.Join(folder, id+".json"), err))
 				}
 				continue
@@ -83,7 +84,7 @@ func legacyEntries(ctx context.Context, home discover.Home, q discover.EntryFilt
 }
 
 func isFolder(ctx context.Context, dir string) bool {
-	d, err := native.OpenDir(ctx, dir)
+	d, err := fsread.OpenDir(ctx, dir)
 	if err != nil {
 		return false
 	}
@@ -92,7 +93,7 @@ func isFolder(ctx context.Context, dir string) bool {
 }
 
 // legacyNames are the ids to look for in a folder.
-func legacyNames(d *native.Dir, q discover.EntryFilter) ([]string, error) {
+func legacyNames(d *fsread.Dir, q discover.EntryFilter) ([]string, error) {
 	var out []string
 	if q.Refs != nil {
 		for _, r := range q.Refs {
@@ -116,8 +117,8 @@ func legacyNames(d *native.Dir, q discover.EntryFilter) ([]string, error) {
 
 // readJSON returns the content of one of these files, which the agent writes in place.
 func readJSON(ctx context.Context, path string) ([]byte, error) {
-	isWhole := func(data []byte) bool { return native.Object(data).Complete() }
-	data, err := native.ReadComplete(ctx, path, legacyFile, isWhole)
+	isWhole := func(data []byte) bool { return jsonl.Object(data).Complete() }
+	data, err := fsread.ReadComplete(ctx, path, legacyFile, isWhole)
 	if err == nil && !isWhole(data) {
 		return nil, &fs.PathError{Op: "read", Path: path, Err: errTorn}
 	}

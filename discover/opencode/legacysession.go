@@ -9,7 +9,8 @@ import (
 	"strings"
 
 	"agentctl/discover"
-	"agentctl/discover/native"
+	"agentctl/discover/native/fsread"
+	"agentctl/discover/native/jsonl"
 )
 
 // files are the places of one session's messages and parts.
@@ -41,7 +42,7 @@ func filesOf(path, id string) files {
 func loadLegacy(ctx context.Context, home, path string, want discover.ReadOptions) (*stored, error) {
 	id := strings.TrimSuffix(filepath.Base(path), ".json")
 	data, err := readJSON(ctx, path)
-	if native.IsNotExist(err) {
+	if fsread.IsNotExist(err) {
 		return nil, nil
 	}
 	if err != nil {
@@ -63,7 +64,7 @@ func loadLegacy(ctx context.Context, home, path string, want discover.ReadOption
 
 func legacySession(data []byte) *stored {
 	s := &stored{}
-	for key, v := range native.Object(data).Members() {
+	for key, v := range jsonl.Object(data).Members() {
 		switch string(key) {
 		case "id":
 			s.ID = v.Text(shortLimit)
@@ -95,7 +96,7 @@ func legacySession(data []byte) *stored {
 	return s
 }
 
-func legacyHeadless(v native.Value) bool { return runPermission(string(v.Raw())) }
+func legacyHeadless(v jsonl.Value) bool { return runPermission(string(v.Raw())) }
 
 // readFiles adds what the messages say: the last one, the first prompt, and where asked for all of them. A message
 // that cannot be read is left out; if it is the last one, the state of the turn is not known.
@@ -145,7 +146,7 @@ func (s *stored) readFiles(ctx context.Context, f files, want discover.ReadOptio
 func readMessage(ctx context.Context, f files, name string) (m message, err error) {
 	path := filepath.Join(f.messages, name+".json")
 	data, err := readJSON(ctx, path)
-	if err != nil && !native.IsNotExist(err) {
+	if err != nil && !fsread.IsNotExist(err) {
 		err = warn(path, err)
 	} else if err == nil {
 		m = parseMessage(data)
@@ -192,7 +193,7 @@ func eachPart(ctx context.Context, dir string, visit func(part) bool) error {
 func readPart(ctx context.Context, dir, name string) ([]byte, error) {
 	path := filepath.Join(dir, name+".json")
 	data, err := readJSON(ctx, path)
-	if err != nil && !native.IsNotExist(err) {
+	if err != nil && !fsread.IsNotExist(err) {
 		return nil, warn(path, err)
 	}
 	return data, nil
@@ -200,8 +201,8 @@ func readPart(ctx context.Context, dir, name string) ([]byte, error) {
 
 // jsonNames lists the names of a folder's JSON files, without the ending, oldest first: their ids sort so.
 func jsonNames(ctx context.Context, dir, prefix string) ([]string, error) {
-	entries, err := native.ReadDir(ctx, dir)
-	if err != nil && !native.IsNotExist(err) {
+	entries, err := fsread.ReadDir(ctx, dir)
+	if err != nil && !fsread.IsNotExist(err) {
 		return nil, warn(dir, err)
 	}
 	var out []string

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"agentctl/discover"
-	"agentctl/discover/native"
+	"agentctl/discover/native/fsread"
 )
 
 // library is what a home holds of the sessions that live processes may run.
@@ -54,7 +54,7 @@ func (l *library) load(ctx context.Context) error {
 		databases, err := databasesOf(ctx, home)
 		errs = append(errs, err)
 		for _, path := range databases {
-			if err := l.loadDatabase(ctx, path); err != nil && !native.IsNotExist(err) {
+			if err := l.loadDatabase(ctx, path); err != nil && !fsread.IsNotExist(err) {
 				l.failed = true
 				errs = append(errs, warn(path, err))
 			}

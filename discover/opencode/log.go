@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"agentctl/discover"
-	"agentctl/discover/native"
 	"agentctl/discover/native/fsread"
 	"agentctl/proc"
 )
@@ -58,7 +57,7 @@ type logLine struct {
 
 // openLog opens a log as a process has it open, up to the given offset: where the name is gone or another file has
 // it now, through the process. One that is not in the process's home is not opened where that must not be left.
-func openLog(ctx context.Context, home string, f proc.OpenFile) (*native.File, error) {
+func openLog(ctx context.Context, home string, f proc.OpenFile) (*fsread.File, error) {
 	if !f.PathDiffers && fsread.Escapes(ctx, home, f.Path) {
 		return nil, fsread.ErrEscapes
 	}
@@ -66,15 +65,15 @@ func openLog(ctx context.Context, home string, f proc.OpenFile) (*native.File, e
 		if f.Deleted {
 			return nil, os.ErrNotExist
 		}
-		return native.Open(ctx, f.Path)
+		return fsread.Open(ctx, f.Path)
 	}
-	return native.OpenLink(ctx, f.Proc)
+	return fsread.OpenLink(ctx, f.Proc)
 }
 
 // runOf finds the run of the process that wrote the bytes before offset, and when it logged the last of them: the last
 // line before it that names a run. The lines after it in the same block are the rest of a stack trace.
-func runOf(log *native.File, offset int64) (run string, at time.Time, err error) {
-	_, err = log.Head(offset).Backward(maxLastLines, func(l native.Line) bool {
+func runOf(log *fsread.File, offset int64) (run string, at time.Time, err error) {
+	_, err = log.Head(offset).Backward(maxLastLines, func(l fsread.Line) bool {
 		line := parseLogLine(l.Bytes)
 		run, at = line.run, line.at
 		return run == ""
@@ -93,7 +92,7 @@ type logHistory struct {
 
 // mentions collects what the log says of sessions in the given runs, down to the start of each one's process: the
 // newest mention of each session counts.
-func mentions(log *native.File, runs map[string]time.Time) (out map[string]map[string]mention, all logHistory, err error) {
+func mentions(log *fsread.File, runs map[string]time.Time) (out map[string]map[string]mention, all logHistory, err error) {
 	out, all = map[string]map[string]mention{}, logHistory{made: map[string]string{}, newest: map[string]logLine{}, requests: map[string][]request{}}
 	named, silent := time.Now(), time.Now() // the oldest start of a run that has a name, of one that has none
 	for run, started := range runs {
@@ -106,7 +105,7 @@ func mentions(log *native.File, runs map[string]time.Time) (out map[string]map[s
 			*earliest = started
 		}
 	}
-	_, err = log.Backward(maxLog, func(l native.Line) bool {
+	_, err = log.Backward(maxLog, func(l fsread.Line) bool {
 		oldest := named
 		if silent.Before(named) && log.Size()-l.Offset <= maxMade {
 			oldest = silent

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"agentctl/discover/native"
+	"agentctl/discover/native/fsread"
 )
 
 const lineStart = "timestamp=2026-11-20T19:26:37.928Z level=INFO run=e5f72788 "
@@ -45,7 +45,7 @@ func TestParseLogLine(t *testing.T) {
 // The run of a process is named by the last line before its offset that names one; what others wrote after is not its.
 func TestRunOf(t *testing.T) {
 	first := lineStart + "message=init\n    at a stack trace\n    of two lines\n"
-	log := native.NewMemoryFile("log", []byte(first+strings.ReplaceAll(lineStart, "e5f72788", "bbbbbbbb")+"message=init\n"), at(t, "19:26:37"))
+	log := fsread.NewMemoryFile("log", []byte(first+strings.ReplaceAll(lineStart, "e5f72788", "bbbbbbbb")+"message=init\n"), at(t, "19:26:37"))
 	if run, _, err := runOf(log, int64(len(first))); run != "e5f72788" || err != nil {
 		t.Errorf("got %q, %v", run, err)
 	}
@@ -79,7 +79,7 @@ func TestMentionsOfAnError(t *testing.T) {
 		"lines out of order":  {refused(4, false, "E: later") + attempt(3, false), "later"},
 		"the end of the turn": {refused(2, false, limit) + line(3, `"exiting loop"`) + "\n", ""},
 	} {
-		got, _, err := mentions(native.NewMemoryFile("log", []byte(test.log), at(t, "19:27:00")), map[string]time.Time{"e5f72788": at(t, "19:26:00")})
+		got, _, err := mentions(fsread.NewMemoryFile("log", []byte(test.log), at(t, "19:27:00")), map[string]time.Time{"e5f72788": at(t, "19:26:00")})
 		if m := got["e5f72788"][id]; err != nil || m.failed != test.want || m.over != (name == "the end of the turn") {
 			t.Errorf("%s: %+v, %v", name, m, err)
 		}
@@ -133,12 +133,12 @@ func FuzzOwnLog(f *testing.F) {
 	f.Add([]byte("INFO  2026-11-20T19:21:49 +2ms service=session id=ses_1 x\n"))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		var whole, torn ownLogs
-		_, err := whole.read(native.NewMemoryFile("log", data, at(t, "19:00:00")), nil)
+		_, err := whole.read(fsread.NewMemoryFile("log", data, at(t, "19:00:00")), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
 		// A torn last line changes nothing before it.
-		_, err = torn.read(native.NewMemoryFile("log", append(data, "\nINFO  x +2ms service=session id=ses_torn"...), at(t, "19:00:00")), nil)
+		_, err = torn.read(fsread.NewMemoryFile("log", append(data, "\nINFO  x +2ms service=session id=ses_torn"...), at(t, "19:00:00")), nil)
 		if err != nil || slices.Contains(torn.sessions, "ses_torn") && !slices.Contains(whole.sessions, "ses_torn") && !strings.Contains(string(data), "ses_torn") {
 			t.Errorf("%v, %v, %v", whole, torn, err)
 		}
@@ -162,7 +162,7 @@ func TestAnOldSilentProcessDoesNotHaveTheLogReadWhole(t *testing.T) {
 		"silent": {map[string]time.Time{"": start}, false},
 		"named":  {map[string]time.Time{"": start, "aaaaaaaa": start}, true},
 	} {
-		_, all, err := mentions(native.NewMemoryFile("log", []byte(text.String()), start), c.runs)
+		_, all, err := mentions(fsread.NewMemoryFile("log", []byte(text.String()), start), c.runs)
 		made := all.made
 		if err != nil || made[id(lines-1)] != "aaaaaaaa" || (made[id(0)] != "") != c.whole {
 			t.Errorf("%s: %d of %d sessions, %v", name, len(made), lines, err)

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"agentctl/discover"
-	"agentctl/discover/native"
+	"agentctl/discover/native/jsonl"
 )
 
 // message is what matters of one message; the same JSON stands in the database's message.data and, before 1.2, in
@@ -39,7 +39,7 @@ const (
 )
 
 func parseMessage(data []byte) (m message) {
-	for key, v := range native.Object(data).Members() {
+	for key, v := range jsonl.Object(data).Members() {
 		switch o := v.Object(); string(key) {
 		case "id":
 			m.id = v.Text(shortLimit)
@@ -81,7 +81,7 @@ func parseMessage(data []byte) (m message) {
 }
 
 // errorText is what an error {"name","data":{"message"}} says in words.
-func errorText(o native.Object) string { return o.Get("data").Object().Get("message").Text(0) }
+func errorText(o jsonl.Object) string { return o.Get("data").Object().Get("message").Text(0) }
 
 // modelName is the model as OpenCode's own -m takes it: provider/model.
 func modelName(provider, model string) string {
@@ -92,7 +92,7 @@ func modelName(provider, model string) string {
 }
 
 // parseTokens reads {"total","input","output","reasoning","cache":{"read","write"}}; total is absent before 1.1.
-func parseTokens(o native.Object) discover.Tokens {
+func parseTokens(o jsonl.Object) discover.Tokens {
 	cache := o.Get("cache").Object()
 	t := discover.Tokens{
 		In: o.Get("input").Int(), Out: o.Get("output").Int(), Reasoning: o.Get("reasoning").Int(),
@@ -118,7 +118,7 @@ type part struct {
 
 func parsePart(data []byte) part {
 	var p part
-	for key, v := range native.Object(data).Members() {
+	for key, v := range jsonl.Object(data).Members() {
 		switch string(key) {
 		case "type":
 			p.kind = v.Text(shortLimit)
@@ -138,7 +138,7 @@ func parsePart(data []byte) part {
 // isNote reports whether the part is all that the person's message says of a command of theirs.
 func (p part) isNote() bool { return p.hidden && p.text == shellNote }
 
-func (p *part) parseState(o native.Object) {
+func (p *part) parseState(o jsonl.Object) {
 	input, metadata := o.Get("input"), o.Get("metadata")
 	p.status, p.errText = o.Get("status").Text(shortLimit), o.Get("error").Text(textLimit)
 	p.command = input.Object().Get("command").Text(argLimit)
@@ -150,7 +150,7 @@ func (p *part) parseState(o native.Object) {
 }
 
 // number is a JSON number; 0 for anything else.
-func number(v native.Value) float64 {
+func number(v jsonl.Value) float64 {
 	f, err := strconv.ParseFloat(string(v.Raw()), 64)
 	if err != nil || math.IsNaN(f) || math.IsInf(f, 0) {
 		return 0

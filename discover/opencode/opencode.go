@@ -10,7 +10,7 @@ import (
 	"strconv"
 
 	"agentctl/discover"
-	"agentctl/discover/native"
+	"agentctl/discover/native/fsread"
 	"agentctl/proc"
 )
 
@@ -55,5 +55,5 @@ func (Adapter) Runs(p proc.Process) bool { return isProgram(p) }
 
 // warn makes the one warning that an unreadable thing costs.
 func warn(path string, err error) error {
-	return &discover.Warning{Agent: agentName, Path: path, Err: native.WithoutPath(path, err)}
+	return &discover.Warning{Agent: agentName, Path: path, Err: fsread.WithoutPath(path, err)}
 }

@@ -6,7 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 
-	"agentctl/discover/native"
+	"agentctl/discover/native/fsread"
+	"agentctl/discover/native/jsonl"
 	"agentctl/proc"
 )
 
@@ -40,13 +41,13 @@ func (s *survey) readOutputs() {
 // printedSession is the session that all events in a process's output are of, "" if there are none or of several.
 func printedSession(ctx context.Context, f proc.OpenFile) (id string, err error) {
 	const most = 64 << 10
-	out, err := native.OpenLink(ctx, f.Proc)
+	out, err := fsread.OpenLink(ctx, f.Proc)
 	if err != nil {
 		return "", err
 	}
 	defer out.Close()
 	several := false
-	_, err = out.Head(f.Offset).Forward(0, most, func(l native.Line) bool {
+	_, err = out.Head(f.Offset).Forward(0, most, func(l fsread.Line) bool {
 		said := eventSession(l.Bytes)
 		several = said != "" && id != "" && said != id
 		if id == "" {
@@ -62,7 +63,7 @@ func printedSession(ctx context.Context, f proc.OpenFile) (id string, err error)
 
 // eventSession is the session that a line of `run --format json` is about.
 func eventSession(line []byte) string {
-	e := native.Object(line)
+	e := jsonl.Object(line)
 	if !e.Complete() {
 		return ""
 	}

@@ -5,7 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"agentctl/discover/native"
+	"agentctl/discover/native/fsread"
+	"agentctl/discover/native/jsonl"
 )
 
 // ownLogs is what the logs of a single process (before 1.17) tell together: one, or two of a TUI, whose worker thread opens
@@ -21,8 +22,8 @@ type ownLogs struct {
 func (o *ownLogs) own() bool { return o.starts == 1 && o.matching == 1 }
 
 // read adds what one log tells, and reports whether it names a session.
-func (o *ownLogs) read(log *native.File, args []string) (named bool, err error) {
-	_, err = log.Forward(0, maxLog, func(l native.Line) bool {
+func (o *ownLogs) read(log *fsread.File, args []string) (named bool, err error) {
+	_, err = log.Forward(0, maxLog, func(l fsread.Line) bool {
 		if theirs, ok := startArgs(l.Bytes); ok {
 			if o.starts++; equal(theirs, args) {
 				o.matching++
@@ -40,15 +41,15 @@ func (o *ownLogs) read(log *native.File, args []string) (named bool, err error) 
 }
 
 // startArgs reads the arguments in a process's first line: `… service=default version=1.1.65 args=["run","hi"] opencode`.
-func startArgs(line []byte) (args native.Value, ok bool) {
+func startArgs(line []byte) (args jsonl.Value, ok bool) {
 	if !bytes.Contains(line, []byte(" service=default version=")) {
 		return nil, false
 	}
 	_, list, ok := bytes.Cut(line, []byte(" args="))
-	return native.Value(list), ok
+	return jsonl.Value(list), ok
 }
 
-func equal(list native.Value, args []string) bool {
+func equal(list jsonl.Value, args []string) bool {
 	i := 0
 	for v := range list.Elements() {
 		if i >= len(args) || v.Text(0) != args[i] {

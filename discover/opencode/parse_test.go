@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"agentctl/discover"
-	"agentctl/discover/native"
+	"agentctl/discover/native/jsonl"
 )
 
 func TestParseCommand(t *testing.T) {
@@ -155,7 +155,7 @@ func FuzzMessage(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		m, p := parseMessage(data), parsePart(data)
 		turnOf(&m, []part{p})
-		if !native.Object(data).Complete() {
+		if !jsonl.Object(data).Complete() {
 			return
 		}
 		more := append(bytes.Clone(data), `{"role":"user","finish":"torn","tool":"torn","type":"torn","state":{"status":"torn`...)

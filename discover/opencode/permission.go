@@ -4,6 +4,7 @@ import (
 	"bytes"
 
 	"agentctl/discover/native"
+	"agentctl/discover/native/jsonl"
 	"agentctl/launch"
 )
 
@@ -39,7 +40,7 @@ func permissionEnv(r launch.Request, host launch.Host) []string {
 	}
 	own := rules
 	rules = nil
-	if set := bytes.TrimSpace([]byte(host.Getenv(permissionKey))); native.Object(set).Complete() {
+	if set := bytes.TrimSpace([]byte(host.Getenv(permissionKey))); jsonl.Object(set).Complete() {
 		add(bytes.TrimSpace(set[1 : len(set)-1]))
 	}
 	add(own) // of two rules with one name JSON takes the later

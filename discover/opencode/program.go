@@ -12,6 +12,8 @@ import (
 
 	"agentctl/discover"
 	"agentctl/discover/native"
+	"agentctl/discover/native/fsread"
+	"agentctl/discover/native/jsonl"
 	"agentctl/launch"
 )
 
@@ -115,9 +117,9 @@ func (p program) known() string {
 
 // versionOf reads the manifest of the npm package that a binary is in; zero if it is in none.
 func versionOf(path string) native.Version {
-	data, err := native.ReadFileNoFollow(filepath.Join(filepath.Dir(filepath.Dir(path)), "package.json"), 1<<20)
-	if err != nil || !strings.HasPrefix(native.Object(data).Get("name").Text(shortLimit), "opencode-") {
+	data, err := fsread.ReadFileNoFollow(filepath.Join(filepath.Dir(filepath.Dir(path)), "package.json"), 1<<20)
+	if err != nil || !strings.HasPrefix(jsonl.Object(data).Get("name").Text(shortLimit), "opencode-") {
 		return native.Version{}
 	}
-	return native.ParseVersion(native.Object(data).Get("version").Text(shortLimit))
+	return native.ParseVersion(jsonl.Object(data).Get("version").Text(shortLimit))
 }

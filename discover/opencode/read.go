@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"agentctl/discover"
-	"agentctl/discover/native"
+	"agentctl/discover/native/fsread"
 )
 
 // chunkSize is how many sessions are read of one look at a database: few enough that a writer's checkpoint rarely
@@ -84,7 +84,7 @@ func (c chunk) read(ctx context.Context, want discover.ReadOptions, known *kin) 
 		}
 	})
 	switch {
-	case native.IsNotExist(err):
+	case fsread.IsNotExist(err):
 		return nil, nil
 	case isLost(err):
 		return records, warn(c.path, err)

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"agentctl/discover"
-	"agentctl/discover/native"
+	"agentctl/discover/native/jsonl"
 	"agentctl/discover/native/sqlite"
 )
 
@@ -56,7 +56,7 @@ func titleOf(title string) string {
 }
 
 // parseModel reads {"id","providerID","variant"}.
-func parseModel(o native.Object) (name, variant string) {
+func parseModel(o jsonl.Object) (name, variant string) {
 	if variant = o.Get("variant").Text(shortLimit); variant == "default" {
 		variant = ""
 	}

@@ -5,7 +5,7 @@ import (
 	"cmp"
 	"strings"
 
-	"agentctl/discover/native"
+	"agentctl/discover/native/jsonl"
 	"agentctl/launch"
 )
 
@@ -20,7 +20,7 @@ func (Adapter) Said(o launch.Output) launch.Said {
 			continue
 		}
 		said.ID = cmp.Or(said.ID, id)
-		if e := native.Object(line); e.Get("type").Text(shortLimit) == "error" {
+		if e := jsonl.Object(line); e.Get("type").Text(shortLimit) == "error" {
 			said.Error = cmp.Or(eventError(e.Get("error").Object()), said.Error)
 		}
 	}
@@ -31,7 +31,7 @@ func (Adapter) Said(o launch.Output) launch.Said {
 }
 
 // eventError is the text of an error event; what the agent's log says more of it has a reference.
-func eventError(e native.Object) string {
+func eventError(e jsonl.Object) string {
 	data := e.Get("data").Object()
 	text := cmp.Or(data.Get("message").Text(textLimit), e.Get("name").Text(shortLimit))
 	if ref := data.Get("ref").Text(shortLimit); ref != "" {

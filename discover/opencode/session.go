@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"agentctl/discover"
-	"agentctl/discover/native"
+	"agentctl/discover/native/jsonl"
 	"agentctl/discover/native/sqlite"
 )
 
@@ -112,7 +112,7 @@ func (s *stored) fillPrompt(st *store) (first int64) {
 		if first == 0 {
 			first = m.Int("time_created")
 		}
-		if native.Object(m.Bytes("data", maxPart)).Get("role").Text(shortLimit) != "user" {
+		if jsonl.Object(m.Bytes("data", maxPart)).Get("role").Text(shortLimit) != "user" {
 			continue
 		}
 		for r := range st.parts(m.Text("id", shortLimit)) {

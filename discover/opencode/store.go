@@ -7,7 +7,6 @@ import (
 	"slices"
 	"time"
 
-	"agentctl/discover/native"
 	"agentctl/discover/native/sqlite"
 )
 
@@ -41,7 +40,7 @@ func columns(table string) []string {
 // forgetting what an earlier run gave it. It is not run where there are no tables so far. What it gave is valid if the
 // error is nil or [*lost].
 func readStore(ctx context.Context, home, path string, read func(*store)) error {
-	return native.ReadDB(ctx, path, func(db *sqlite.DB) error {
+	return sqlite.Read(ctx, path, func(db *sqlite.DB) error {
 		st, err := newStore(home, path, db)
 		if st == nil {
 			return err

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"agentctl/discover"
-	"agentctl/discover/native"
+	"agentctl/discover/native/fsread"
 	"agentctl/proc"
 )
 
@@ -225,7 +225,7 @@ func (s *survey) load(ctx context.Context) {
 }
 
 func (s *survey) warn(path string, err error) {
-	if err != nil && !native.IsNotExist(err) {
+	if err != nil && !fsread.IsNotExist(err) {
 		s.errs = append(s.errs, warn(path, err))
 	}
 }

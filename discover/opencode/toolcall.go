@@ -6,11 +6,11 @@ import (
 	"encoding/json"
 
 	"agentctl/discover"
-	"agentctl/discover/native"
+	"agentctl/discover/native/jsonl"
 )
 
 // tool is a call of a tool, with what became of it: both are one part.
-func (d *dialogue) tool(id string, o native.Object) said {
+func (d *dialogue) tool(id string, o jsonl.Object) said {
 	call := discover.ToolCall{ID: o.Get("callID").Text(shortLimit), Name: o.Get("tool").Text(shortLimit)}
 	state := o.Get("state").Object()
 	fillCall(&call, state)
@@ -22,7 +22,7 @@ func (d *dialogue) tool(id string, o native.Object) said {
 
 // fillCall takes in the state of a call: {"status","input","output","error","title","metadata","time"}. What bash has
 // printed so far is in its metadata.
-func fillCall(call *discover.ToolCall, o native.Object) {
+func fillCall(call *discover.ToolCall, o jsonl.Object) {
 	call.Input = rawJSON(o.Get("input"))
 	switch o.Get("status").Text(shortLimit) {
 	case "completed":
@@ -38,7 +38,7 @@ func fillCall(call *discover.ToolCall, o native.Object) {
 }
 
 // rawJSON is a copy of a value as it stands, in a string where it is no JSON.
-func rawJSON(v native.Value) json.RawMessage {
+func rawJSON(v jsonl.Value) json.RawMessage {
 	raw := bytes.Clone(v.Raw())
 	if len(raw) == 0 || json.Valid(raw) {
 		return raw
@@ -53,7 +53,7 @@ func briefOf(call discover.ToolCall) string {
 	if call.Name == "task" { // a command is only where it came from
 		words = []string{"description"}
 	}
-	o := native.Object(call.Input)
+	o := jsonl.Object(call.Input)
 	for _, name := range words {
 		if text := o.Get(name).Text(textLimit); text != "" {
 			return text

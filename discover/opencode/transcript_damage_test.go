@@ -16,7 +16,7 @@ import (
 	"pgregory.net/rapid"
 
 	"agentctl/discover"
-	"agentctl/discover/native"
+	"agentctl/discover/native/jsonl"
 )
 
 // What cannot be read costs one warning and nothing else; unknown sorts of messages and parts cost nothing.
@@ -234,7 +234,7 @@ func FuzzDialogue(f *testing.F) {
 		g := glance{store: &store{path: "db"}, dialogue: d, place: place{part: "prt_1"}}
 		g.take(part)
 		var w *discover.Warning
-		if damaged := !native.Object(part).Complete(); damaged != (len(g.said) == 1 && errors.As(g.said[0].err, &w)) {
+		if damaged := !jsonl.Object(part).Complete(); damaged != (len(g.said) == 1 && errors.As(g.said[0].err, &w)) {
 			t.Errorf("damaged %v, it says %+v", damaged, g.said)
 		}
 	})

@@ -5,7 +5,7 @@ import (
 	"iter"
 	"slices"
 
-	"agentctl/discover/native"
+	"agentctl/discover/native/fsread"
 )
 
 // transcript yields what the files of a session say, newest first.
@@ -21,7 +21,7 @@ func (f files) transcript(ctx context.Context) iter.Seq[said] {
 				return
 			}
 			m, err := readMessage(ctx, f, name)
-			if err != nil && !native.IsNotExist(err) && !yield(said{err: err}) {
+			if err != nil && !fsread.IsNotExist(err) && !yield(said{err: err}) {
 				return
 			}
 			d.begin(m, func() bool { return f.isNote(ctx, m.asked) })

@@ -6,8 +6,8 @@ import (
 	"iter"
 
 	"agentctl/discover"
-	"agentctl/discover/native"
 	"agentctl/discover/native/fsread"
+	"agentctl/discover/native/jsonl"
 	"agentctl/discover/native/sqlite"
 )
 
@@ -50,7 +50,7 @@ func transcriptIn(ctx context.Context, r discover.Record) iter.Seq[said] {
 				g.read(r.ID)
 			})
 			if err != nil && !isLost(err) {
-				if !native.IsNotExist(err) {
+				if !fsread.IsNotExist(err) {
 					yield(said{err: warn(r.Path, err)})
 				}
 				return
@@ -102,7 +102,7 @@ func (g *glance) begin(r *sqlite.Row) {
 		data := r.Bytes("data", maxPart)
 		m = parseMessage(data)
 		g.bytes += len(data)
-		if !native.Object(data).Complete() {
+		if !jsonl.Object(data).Complete() {
 			g.warn("message", g.place.message, data)
 		}
 	}
@@ -125,7 +125,7 @@ func (g *glance) takeParts() bool {
 			return false
 		}
 		g.place.part = r.Text("id", shortLimit)
-		if g.dialogue.isDialogue() && !unseen(partType(native.Object(r.TextBytes("data", head)))) {
+		if g.dialogue.isDialogue() && !unseen(partType(jsonl.Object(r.TextBytes("data", head)))) {
 			g.take(r.Bytes("data", maxPart))
 		}
 	}
@@ -135,7 +135,7 @@ func (g *glance) takeParts() bool {
 
 func (g *glance) take(data []byte) {
 	g.bytes += len(data)
-	if !native.Object(data).Complete() {
+	if !jsonl.Object(data).Complete() {
 		g.warn("part", g.place.part, data)
 		return
 	}

@@ -7,6 +7,7 @@ import (
 
 	"agentctl/discover"
 	"agentctl/discover/native"
+	"agentctl/discover/native/jsonl"
 )
 
 // abortedName is the error of a message whose turn the person or a signal ended.
@@ -84,7 +85,7 @@ func (p part) running() bool { return p.kind == "tool" && p.status == statusRunn
 
 // waitingOn is what the person is to be asked about the call.
 func (p part) waitingOn() *discover.WaitingOn {
-	input := native.Object(p.input)
+	input := jsonl.Object(p.input)
 	call := discover.ToolCall{Name: p.tool, Input: []byte(p.input)}
 	return discover.NewWaitingOn(p.tool, briefOf(call), input.Get("filePath").Text(discover.PathLimit+1), native.Questions(input))
 }

@@ -2,7 +2,7 @@ package opencode
 
 import (
 	"agentctl/discover"
-	"agentctl/discover/native"
+	"agentctl/discover/native/jsonl"
 	"agentctl/discover/native/sqlite"
 )
 
@@ -140,7 +140,7 @@ const head = 300
 // answerIn is the message of a row, if it is the model's; of a person's, no more is read than its head: behind that stand
 // whole files where they were changed.
 func answerIn(r *sqlite.Row) message {
-	if role := native.Object(r.TextBytes("data", head)).Get("role"); role.Text(shortLimit) == "user" {
+	if role := jsonl.Object(r.TextBytes("data", head)).Get("role"); role.Text(shortLimit) == "user" {
 		return message{}
 	}
 	return parseMessage(r.Bytes("data", maxPart))

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"agentctl/discover"
-	"agentctl/discover/native"
+	"agentctl/discover/native/fsread"
 )
 
 // WatchPaths returns what changes with a session: its database and that one's write-ahead log, or the newest of its JSON
@@ -21,10 +21,10 @@ func (Adapter) WatchPaths(ctx context.Context, s discover.Session) []string {
 		return append(files, s.Path, s.Path+"-wal")
 	}
 	database := filepath.Join(s.Home, "opencode.db")
-	f, err := native.Open(ctx, database)
+	f, err := fsread.Open(ctx, database)
 	if err == nil {
 		_ = f.Close()
-	} else if native.IsNotExist(err) { // before 1.2
+	} else if fsread.IsNotExist(err) { // before 1.2
 		folders, _ := legacyFolders(ctx, s.Home) // what cannot be listed is seen late
 		files = append(append(files, filepath.Join(s.Home, "storage", "session")), folders...)
 	}

@@ -2,7 +2,7 @@ package transcript
 
 import (
 	"agentctl/discover"
-	"agentctl/discover/native"
+	"agentctl/discover/native/jsonl"
 )
 
 // answerTokens is what an answer used, from its record until the answer is met. Records that are older replace it: they are
@@ -17,12 +17,12 @@ type answerTokens struct {
 }
 
 // setRecord takes the record of an answer.
-func (s *answerTokens) setRecord(usage native.Object) {
+func (s *answerTokens) setRecord(usage jsonl.Object) {
 	s.tokens, s.threadTotal, s.directlyAfter = parseAnswerTokens(usage), discover.Tokens{}, true
 }
 
 // setCount takes a count, which may repeat an older one. afterwards: what follows it is of an answer itself.
-func (s *answerTokens) setCount(info native.Object, afterwards bool) {
+func (s *answerTokens) setCount(info jsonl.Object, afterwards bool) {
 	if len(info) == 0 || info[0] != '{' {
 		return
 	}

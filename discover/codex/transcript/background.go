@@ -5,7 +5,8 @@ import (
 	"strings"
 
 	"agentctl/discover"
-	"agentctl/discover/native"
+	"agentctl/discover/native/fsread"
+	"agentctl/discover/native/jsonl"
 )
 
 // A command that outlives what exec_command waits for goes on in the background: the result names it by a number, and the model
@@ -22,7 +23,7 @@ func (b *MessageBuilder) setBackgroundCommand(c *discover.ToolCall, at int64) {
 	if c.Name != writeStdinTool || c.Brief != "" {
 		return
 	}
-	number := string(native.Object(c.Input).Get("session_id").Raw())
+	number := string(jsonl.Object(c.Input).Get("session_id").Raw())
 	if number == "" {
 		return
 	}
@@ -39,9 +40,9 @@ func (b *MessageBuilder) setBackgroundCommand(c *discover.ToolCall, at int64) {
 
 // backgroundCommand finds the call that began the newest command of this number, reading backwards: first a result that names
 // the number, then its call. That may be another call of write_stdin, before which there is a result again.
-func backgroundCommand(f *native.File, number string) (command string) {
+func backgroundCommand(f *fsread.File, number string) (command string) {
 	results := map[string]bool{}
-	_, err := f.Backward(commandSearchLimit, func(l native.Line) bool {
+	_, err := f.Backward(commandSearchLimit, func(l fsread.Line) bool {
 		r, ok := Decode(l.Bytes, "")
 		switch {
 		case !ok || l.Cut:

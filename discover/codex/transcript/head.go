@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"agentctl/discover"
-	"agentctl/discover/native"
+	"agentctl/discover/native/fsread"
 )
 
 // HeadLimit is how far into a file the first prompt is searched for. It follows some 40 KB of the agent's own
@@ -34,10 +34,10 @@ var ErrNoMeta = errors.New("no session_meta record: this is no rollout of Codex,
 
 // ReadHead reads the rollout of the thread of that id from its beginning until there is enough. Without a first record the
 // rollout has none yet: it is being written, or was cut by a crash. Error: errNoMeta if it is no rollout.
-func ReadHead(f *native.File, id string, enough func(*Head) bool) (h Head, err error) {
+func ReadHead(f *fsread.File, id string, enough func(*Head) bool) (h Head, err error) {
 	h.FileID = id
 	f.Expect(expectedPrompt)
-	_, err = f.Forward(0, HeadLimit, func(l native.Line) bool {
+	_, err = f.Forward(0, HeadLimit, func(l fsread.Line) bool {
 		h.addLine(l)
 		return !enough(&h)
 	})
@@ -48,7 +48,7 @@ func ReadHead(f *native.File, id string, enough func(*Head) bool) (h Head, err e
 }
 
 // mayBecomeRollout reports whether a file without a whole line may be the beginning of a rollout.
-func mayBecomeRollout(f *native.File) bool {
+func mayBecomeRollout(f *fsread.File) bool {
 	const start = `{"timestamp":"`
 	buf := make([]byte, min(f.Size(), int64(len(start))))
 	n, _ := f.ReadAt(buf, 0)
@@ -56,7 +56,7 @@ func mayBecomeRollout(f *native.File) bool {
 }
 
 // addLine takes the next line.
-func (h *Head) addLine(l native.Line) {
+func (h *Head) addLine(l fsread.Line) {
 	h.lines++
 	r, ok := Decode(l.Bytes, h.ThreadID())
 	switch {

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"agentctl/discover"
-	"agentctl/discover/native"
+	"agentctl/discover/native/jsonl"
 )
 
 // The prompt is what the person asked, not the file that a launch puts before it.
@@ -16,7 +16,7 @@ func TestPromptBehindAFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, got := range map[string]string{
-		"message": boundedPrompt(native.Value(text).Text(0)), "item": boundedPrompt(joinedText([]byte(`[{"type":"text","text":` + string(text) + `}]`))),
+		"message": boundedPrompt(jsonl.Value(text).Text(0)), "item": boundedPrompt(joinedText([]byte(`[{"type":"text","text":` + string(text) + `}]`))),
 	} {
 		if got != "make it so" {
 			t.Errorf("%s: %.80q", name, got)

@@ -5,12 +5,13 @@ import (
 	"time"
 
 	"agentctl/discover"
-	"agentctl/discover/native"
+	"agentctl/discover/native/fsread"
+	"agentctl/discover/native/jsonl"
 )
 
 // TotalsAtEnd finds how a thread's books stand at the end of a file.
-func TotalsAtEnd(f *native.File, id string) (u Usage, err error) {
-	_, err = f.Backward(0, func(l native.Line) bool {
+func TotalsAtEnd(f *fsread.File, id string) (u Usage, err error) {
+	_, err = f.Backward(0, func(l fsread.Line) bool {
 		r, ok := Decode(l.Bytes, id)
 		if ok && (r.Kind == TokenUsageRecord || r.Kind == TokenCount) && r.Complete(l.Bytes) {
 			u.add(&r)
@@ -25,7 +26,7 @@ func TotalsAtEnd(f *native.File, id string) (u Usage, err error) {
 var errContradictingCounts = errors.New("its token counts contradict each other, so that its tokens are unknown")
 
 // SinceStart is what was used since the rollout began.
-func (u Usage) SinceStart(f *native.File, h *Head) (discover.Tokens, error) {
+func (u Usage) SinceStart(f *fsread.File, h *Head) (discover.Tokens, error) {
 	own := u.Totals
 	if h.Meta.HasBase() && u.Any {
 		then, err := inheritedTotals(f, h.ThreadID())
@@ -47,7 +48,7 @@ func (u Usage) SinceStart(f *native.File, h *Head) (discover.Tokens, error) {
 // inheritedTotals are the books with which a rollout begins that goes on from another one. Of the copies at its beginning, if
 // there are any (0.104, and of such threads later, too), the last count tells. Where the other rollout is but named, the
 // thread's own first answer does: what it used is stated beside the sum.
-func inheritedTotals(f *native.File, id string) (Totals, error) {
+func inheritedTotals(f *fsread.File, id string) (Totals, error) {
 	b := inheritedFinder{thread: id}
 	b.threadCreated, _ = ThreadCreated(id)
 	_, err := f.Forward(0, 0, b.addLine)
@@ -74,7 +75,7 @@ type inheritedFinder struct {
 }
 
 // addLine takes the next line and reports whether more are needed.
-func (b *inheritedFinder) addLine(l native.Line) bool {
+func (b *inheritedFinder) addLine(l fsread.Line) bool {
 	r, ok := Decode(l.Bytes, b.thread)
 	switch {
 	case !ok:
@@ -98,7 +99,7 @@ func (b *inheritedFinder) addLine(l native.Line) bool {
 }
 
 // addCount takes a count and reports whether it tells all. Before an answer it repeats what was taken over.
-func (b *inheritedFinder) addCount(info native.Object) bool {
+func (b *inheritedFinder) addCount(info jsonl.Object) bool {
 	if len(info) == 0 || info[0] != '{' {
 		return false
 	}

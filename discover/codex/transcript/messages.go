@@ -5,7 +5,8 @@ import (
 	"strings"
 
 	"agentctl/discover"
-	"agentctl/discover/native"
+	"agentctl/discover/native/fsread"
+	"agentctl/discover/native/jsonl"
 )
 
 // MessageBuilder makes messages of the records of a thread, which come newest first.
@@ -14,7 +15,7 @@ type MessageBuilder struct {
 	// recordID is the ID of a message whose record has none: its place in the file.
 	recordID func(at int64) string
 
-	file           *native.File // whose records come
+	file           *fsread.File // whose records come
 	rolledBack     int          // how many of the person's next older turns were taken back
 	inReview       bool         // whether the records are inside a review, where those of the reviewer need not be marked
 	lastError      string       // the error of the next newer record
@@ -32,7 +33,7 @@ func NewMessageBuilder(model string, emit func(discover.Message), recordID func(
 }
 
 // SetFile says that the next records come from this open rollout. newest: it is the thread's newest one.
-func (b *MessageBuilder) SetFile(f *native.File, newest bool) {
+func (b *MessageBuilder) SetFile(f *fsread.File, newest bool) {
 	b.file, b.commands, b.model.inNewestTurn = f, nil, newest
 }
 
@@ -179,7 +180,7 @@ func (b *MessageBuilder) addTypedCommands(r *Record, at int64) {
 }
 
 // parseTypedCommand splits the text of such an item into the command and its output.
-func parseTypedCommand(v native.Value) (command, output string, ok bool) {
+func parseTypedCommand(v jsonl.Value) (command, output string, ok bool) {
 	const begin, between, before, end = "<user_shell_command>\n<command>\n", "\n</command>\n<result>\n", "\nOutput:\n", "\n</result>\n</user_shell_command>"
 	if len(v) < len(begin) || !strings.HasPrefix(string(v[1:min(len(v), 64)]), "<user_shell_command>") {
 		return "", "", false

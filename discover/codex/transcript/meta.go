@@ -3,7 +3,7 @@ package transcript
 import (
 	"time"
 
-	"agentctl/discover/native"
+	"agentctl/discover/native/jsonl"
 )
 
 // Meta is the first record, written once when the thread begins and never again.
@@ -89,7 +89,7 @@ type Source struct {
 	Subagent, Parent string
 }
 
-func parseSource(v native.Value) Source {
+func parseSource(v jsonl.Value) Source {
 	if word := v.Text(0); word != "" {
 		return Source{Word: word}
 	}
@@ -140,7 +140,7 @@ type HistoryBase struct {
 }
 
 // ParseHistoryBase reads the member "history_base" of a first record.
-func ParseHistoryBase(o native.Object) HistoryBase {
+func ParseHistoryBase(o jsonl.Object) HistoryBase {
 	return HistoryBase{
 		ID: ParseThreadID(o.Get("thread_id")), EndByte: o.Get("end_byte_offset").Int(), EndOrdinal: o.Get("end_ordinal_exclusive").Int(),
 	}

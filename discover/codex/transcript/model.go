@@ -1,6 +1,6 @@
 package transcript
 
-import "agentctl/discover/native"
+import "agentctl/discover/native/fsread"
 
 // turnModel tells which model a message is from. A turn's model stands at its beginning, before all that it says, and so
 // comes last when reading backwards.
@@ -19,7 +19,7 @@ const modelSearchLimit = 256 << 10
 func (m *turnModel) passTurnStart() { m.inNewestTurn, m.known = false, false }
 
 // modelAt is the model of the turn that the record at this place of the file belongs to, "" where that is not known.
-func (m *turnModel) modelAt(f *native.File, at int64) string {
+func (m *turnModel) modelAt(f *fsread.File, at int64) string {
 	if m.known {
 		return m.name
 	}
@@ -27,7 +27,7 @@ func (m *turnModel) modelAt(f *native.File, at int64) string {
 	if m.inNewestTurn {
 		m.name = m.newestModel
 	}
-	_, _ = f.Head(at).Backward(modelSearchLimit, func(l native.Line) bool {
+	_, _ = f.Head(at).Backward(modelSearchLimit, func(l fsread.Line) bool {
 		r, ok := Decode(l.Bytes, "")
 		if !ok || r.Kind != TurnContext || !r.Complete(l.Bytes) {
 			return true

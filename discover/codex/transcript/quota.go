@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"agentctl/discover"
-	"agentctl/discover/native"
+	"agentctl/discover/native/jsonl"
 )
 
 // quotaFinder finds how much of what the provider allows is used, from the records of a rollout, newest first. They stand in
@@ -27,7 +27,7 @@ func (l *quotaFinder) addFailure(r *Record) {
 }
 
 // httpStatus is the HTTP status of a failure: {"response_too_many_failed_attempts":{"http_status_code":429}}.
-func httpStatus(info native.Object) int64 {
+func httpStatus(info jsonl.Object) int64 {
 	for _, v := range info.Members() {
 		return v.Object().Get("http_status_code").Int()
 	}
@@ -55,7 +55,7 @@ func (l *quotaFinder) addCount(r *Record) {
 
 // parseQuota reads {"used_percent":42.5,"window_minutes":300,"resets_at":1795298576}. Older versions say in how many
 // seconds it resets.
-func parseQuota(o native.Object, at time.Time) (q discover.Quota, ok bool) {
+func parseQuota(o jsonl.Object, at time.Time) (q discover.Quota, ok bool) {
 	used, err := strconv.ParseFloat(string(o.Get("used_percent").Raw()), 64)
 	if err != nil {
 		return q, false

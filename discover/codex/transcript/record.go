@@ -8,17 +8,17 @@ import (
 	"strings"
 	"time"
 
-	"agentctl/discover/native"
+	"agentctl/discover/native/jsonl"
 )
 
 // Record is one line of a rollout: {"timestamp":…,"ordinal":…,"type":…,"payload":{…}}. There are two dialects: events such
 // as user_message and, in paginated files, item_completed with an item. Both are the same kinds of records here.
 type Record struct {
 	Kind      Kind
-	timestamp native.Value
-	payload   native.Object
+	timestamp jsonl.Value
+	payload   jsonl.Object
 	// body holds what the record is about: the payload, or its item.
-	body native.Object
+	body jsonl.Object
 	// item: the body is an item, which may have an id of its own.
 	item bool
 }
@@ -97,14 +97,14 @@ func kindByName(name []byte) Kind {
 // length. What it returns is only what the line claims to be: whole tells whether it is.
 func Decode(line []byte, thread string) (r Record, ok bool) {
 	var envelope []byte
-	for key, value := range native.Object(line).Members() {
+	for key, value := range jsonl.Object(line).Members() {
 		switch string(key) {
 		case "timestamp":
 			r.timestamp = value
 		case "type":
 			envelope = shortString(value)
 		case "payload":
-			r.payload = native.Object(value)
+			r.payload = jsonl.Object(value)
 		}
 		if r.payload != nil && envelope != nil {
 			break
@@ -181,7 +181,7 @@ func (r *Record) forThread(is Kind, thread string) Kind {
 func (r *Record) typeName() []byte { return shortString(r.Get("type")) }
 
 // shortString is a short string value as it stands, without its quotes.
-func shortString(v native.Value) []byte {
+func shortString(v jsonl.Value) []byte {
 	const longest = 64
 	v = v[:min(len(v), longest)]
 	if len(v) == 0 || v[0] != '"' {
@@ -196,15 +196,15 @@ func shortString(v native.Value) []byte {
 
 // Complete reports whether the line is one whole record – not cut, torn or run into another – and bounds its payload.
 func (r *Record) Complete(line []byte) bool {
-	n := r.payload.Len(func([]byte, native.Value) int { return 0 })
+	n := r.payload.Len(func([]byte, jsonl.Value) int { return 0 })
 	rest := r.payload[n:]
 	r.payload = r.payload[:n]
 	last := string(bytes.TrimSpace(rest)) == "}" // as mostly: the line needs no second look
-	return n > 0 && (last || native.Object(line).Complete())
+	return n > 0 && (last || jsonl.Object(line).Complete())
 }
 
 // Get returns a member of the payload, nil if it has none of that name.
-func (r *Record) Get(name string) native.Value { return r.payload.Get(name) }
+func (r *Record) Get(name string) jsonl.Value { return r.payload.Get(name) }
 
 // Time is when the record was written, UTC; zero if it does not say.
 func (r *Record) Time() time.Time { return r.timestamp.Time() }
@@ -221,7 +221,7 @@ func (r *Record) Text() string {
 }
 
 // joinedText is the text of a message, which the agent takes for one however many parts it has; pictures have none.
-func joinedText(content native.Value) string {
+func joinedText(content jsonl.Value) string {
 	var b strings.Builder
 	for part := range content.Elements() {
 		b.WriteString(part.Object().Get("text").Text(0))

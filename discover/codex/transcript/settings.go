@@ -4,7 +4,7 @@ import (
 	"cmp"
 
 	"agentctl/discover"
-	"agentctl/discover/native"
+	"agentctl/discover/native/jsonl"
 )
 
 // Settings are what a turn runs with.
@@ -27,7 +27,7 @@ type Workspace struct {
 }
 
 // parseSettings reads settings.
-func parseSettings(o native.Object) Settings {
+func parseSettings(o jsonl.Object) Settings {
 	s := Settings{
 		Model: o.Get("model").Text(0), Dir: o.Get("cwd").Text(0),
 		Approval: o.Get("approval_policy").Text(0), Reviewer: o.Get("approvals_reviewer").Text(0),
@@ -38,7 +38,7 @@ func parseSettings(o native.Object) Settings {
 	return s
 }
 
-func parseSandbox(o native.Object) (mode string, _ *Workspace) {
+func parseSandbox(o jsonl.Object) (mode string, _ *Workspace) {
 	var w Workspace
 	for key, value := range o.Members() {
 		switch string(key) {

@@ -3,7 +3,8 @@ package transcript
 import (
 	"time"
 
-	"agentctl/discover/native"
+	"agentctl/discover/native/fsread"
+	"agentctl/discover/native/jsonl"
 )
 
 // TailLimit is how far back the newest turn is searched for.
@@ -31,7 +32,7 @@ const expectedTurn = 14 << 10
 
 // ReadTail reads backwards until the newest turn, its settings and, if asked for, the token totals are known. A file
 // without them is read to its beginning, if that is within the last end bytes.
-func ReadTail(f *native.File, end int64, id string, want TailOptions) (t Tail, err error) {
+func ReadTail(f *fsread.File, end int64, id string, want TailOptions) (t Tail, err error) {
 	t.thread, t.TailOptions, t.Usage.wantQuotas = id, want, want.Quotas
 	f.Expect(expectedTurn)
 	whole, err := f.Backward(end, t.addLine)
@@ -46,14 +47,14 @@ func ReadTail(f *native.File, end int64, id string, want TailOptions) (t Tail, e
 }
 
 // addLine takes the line before the last one and reports whether more are needed.
-func (t *Tail) addLine(l native.Line) bool {
+func (t *Tail) addLine(l fsread.Line) bool {
 	r, ok := Decode(l.Bytes, t.thread)
 	switch {
 	case ok && !t.needs(r.Kind):
 		t.turn.trackCalls(&r)
 	case ok && r.Complete(l.Bytes):
 		t.addRecord(&r)
-	case !l.Cut && native.Damaged(l.Bytes):
+	case !l.Cut && jsonl.Damaged(l.Bytes):
 		t.turn.addDamaged()
 	}
 	if at := r.Time(); at.After(t.Updated) {

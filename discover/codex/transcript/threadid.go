@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"agentctl/discover/native"
+	"agentctl/discover/native/jsonl"
 )
 
 // IsThreadID reports whether s is a UUID as Codex writes them, in lower case.
@@ -27,7 +28,7 @@ func ThreadCreated(id string) (time.Time, bool) {
 }
 
 // ParseThreadID is a value that names a thread, "" if it is none: a damaged id is no id.
-func ParseThreadID(v native.Value) string {
+func ParseThreadID(v jsonl.Value) string {
 	if id := v.Text(0); IsThreadID(id) {
 		return id
 	}

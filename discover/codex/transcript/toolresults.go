@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"agentctl/discover"
-	"agentctl/discover/native"
+	"agentctl/discover/native/jsonl"
 )
 
 // toolResults are those of calls that have not come yet: read backwards, a result comes before its call.
@@ -52,7 +52,7 @@ func (r *toolResults) add(e *Record) {
 }
 
 // addState keeps what another record than the result says of how a call ended.
-func (r *toolResults) addState(id string, o native.Object) {
+func (r *toolResults) addState(id string, o jsonl.Object) {
 	if id == "" {
 		return
 	}
@@ -92,7 +92,7 @@ func (r *toolResults) apply(c *discover.ToolCall) {
 }
 
 // outputText is a result as text: it is one, or a list of parts of which some are.
-func outputText(v native.Value) string {
+func outputText(v jsonl.Value) string {
 	if len(v) > 0 && v[0] == '[' {
 		return joinedText(v)
 	}
@@ -128,7 +128,7 @@ func parseToolResult(tool, text string) (discover.ToolState, string) {
 const abortedByUser = "aborted by user"
 
 func parseCommandResult(text string) (discover.ToolState, string) {
-	if o := native.Object(text); strings.HasPrefix(text, "{") && o.Complete() { // {"output":"…","metadata":{"exit_code":0,…}}
+	if o := jsonl.Object(text); strings.HasPrefix(text, "{") && o.Complete() { // {"output":"…","metadata":{"exit_code":0,…}}
 		code := o.Get("metadata").Object().Get("exit_code").Raw()
 		output := o.Get("output").Text(0)
 		if len(code) > 0 && string(code) != "0" {

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"agentctl/discover/native"
+	"agentctl/discover/native/jsonl"
 )
 
 // Results that no call asks for cost bounded memory.
@@ -22,7 +22,7 @@ func TestHeldResults(t *testing.T) {
 		t.Errorf("%d results with %d bytes are held", len(r.pending), r.bytes)
 	}
 	for i := range 3 * maxPendingResults {
-		r.addState(strconv.Itoa(1000+i), native.Object(`{"status":"completed"}`))
+		r.addState(strconv.Itoa(1000+i), jsonl.Object(`{"status":"completed"}`))
 	}
 	if len(r.pending) > maxPendingResults || r.bytes != 0 {
 		t.Errorf("%d results with %d bytes are held", len(r.pending), r.bytes)

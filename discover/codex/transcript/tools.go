@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"agentctl/discover"
-	"agentctl/discover/native"
+	"agentctl/discover/native/jsonl"
 )
 
 // ParseToolCall reads a call of a tool. A web search is done where the model is and leaves no result here.
@@ -17,16 +17,16 @@ func ParseToolCall(r *Record) (discover.ToolCall, bool) {
 		if text := r.Get("arguments").Text(0); json.Valid([]byte(text)) {
 			c.Input = []byte(text)
 		}
-		c.Brief = argumentSummary(native.Object(c.Input))
+		c.Brief = argumentSummary(jsonl.Object(c.Input))
 	case "custom_tool_call":
 		c.Input = r.Get("input").Raw()
 		c.Brief = inputSummary(r.Get("input").Text(0))
 	case "local_shell_call":
 		c.Name, c.Input = "local_shell", r.Get("action").Raw()
-		c.Brief = argumentSummary(native.Object(c.Input))
+		c.Brief = argumentSummary(jsonl.Object(c.Input))
 	case "web_search_call":
 		c.ID, c.Name, c.Input = r.Get("id").Text(0), "web_search", r.Get("action").Raw()
-		c.Brief = argumentSummary(native.Object(c.Input))
+		c.Brief = argumentSummary(jsonl.Object(c.Input))
 		if r.Get("status").Text(0) == "completed" {
 			c.State = discover.ToolDone
 		}
@@ -41,7 +41,7 @@ func ParseToolCall(r *Record) (discover.ToolCall, bool) {
 }
 
 // argumentSummary finds what tells people what a call does among the arguments that the agent's own tools have.
-func argumentSummary(arguments native.Object) string {
+func argumentSummary(arguments jsonl.Object) string {
 	for _, name := range [...]string{"cmd", "command", "query", "url", "path", "message", "explanation", "question"} {
 		v := arguments.Get(name)
 		if text := v.Text(0); text != "" {
@@ -57,7 +57,7 @@ func argumentSummary(arguments native.Object) string {
 	return ""
 }
 
-func texts(v native.Value) (words []string) {
+func texts(v jsonl.Value) (words []string) {
 	for word := range v.Elements() {
 		words = append(words, word.Text(0))
 	}

@@ -6,13 +6,13 @@ import (
 	"time"
 
 	"agentctl/discover"
-	"agentctl/discover/native"
+	"agentctl/discover/native/fsread"
 )
 
 // readTail reads the end of a rollout of these lines.
 func readTail(t *testing.T, lines ...string) Tail {
 	t.Helper()
-	tail, err := ReadTail(native.NewMemoryFile("rollout", rollout(lines...), time.Time{}), TailLimit, someID, TailOptions{})
+	tail, err := ReadTail(fsread.NewMemoryFile("rollout", rollout(lines...), time.Time{}), TailLimit, someID, TailOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,7 +4,7 @@ import (
 	"cmp"
 
 	"agentctl/discover"
-	"agentctl/discover/native"
+	"agentctl/discover/native/jsonl"
 )
 
 // Codex keeps two books of what a thread has used, and each can miss something: its counts (token_count) lose an answer
@@ -80,7 +80,7 @@ func (u *Usage) add(r *Record) {
 }
 
 // addCountInfo takes what a count says; nothing, if no answer had come yet.
-func (u *Usage) addCountInfo(o native.Object) {
+func (u *Usage) addCountInfo(o jsonl.Object) {
 	if len(o) == 0 || o[0] != '{' {
 		u.Final = u.hasCount && !u.contextFull
 		return
@@ -128,7 +128,7 @@ func (u *Usage) Quotas() []discover.Quota { return u.quotas.list() }
 func (u *Usage) reachedStart() { u.Final = true }
 
 // parseTokens reads a usage. Input includes what was read from the cache, as Codex counts it.
-func parseTokens(o native.Object) discover.Tokens {
+func parseTokens(o jsonl.Object) discover.Tokens {
 	return discover.Tokens{
 		In: o.Get("input_tokens").Int(), Out: o.Get("output_tokens").Int(),
 		CacheRead: o.Get("cached_input_tokens").Int(), CacheWrite: o.Get("cache_write_input_tokens").Int(),
@@ -137,7 +137,7 @@ func parseTokens(o native.Object) discover.Tokens {
 }
 
 // parseAnswerTokens is the usage of one answer; nil if none was used, which is how the agent records an estimate of the context.
-func parseAnswerTokens(o native.Object) *discover.Tokens {
+func parseAnswerTokens(o jsonl.Object) *discover.Tokens {
 	t := parseTokens(o)
 	if InAndOut(t) == 0 {
 		return nil

@@ -6,6 +6,7 @@ import (
 
 	"agentctl/discover"
 	"agentctl/discover/native"
+	"agentctl/discover/native/jsonl"
 )
 
 // questionTool is the tool by which the model asks the person something. Its call is open for as long as the question is
@@ -23,7 +24,7 @@ func mayNeedApproval(r *Record) bool {
 	switch r.Get("name").Text(80) {
 	case "exec_command", "shell_command", "shell":
 		call, _ := ParseToolCall(r)
-		return native.Object(call.Input).Get("sandbox_permissions").Text(80) == "require_escalated" ||
+		return jsonl.Object(call.Input).Get("sandbox_permissions").Text(80) == "require_escalated" ||
 			strings.Contains(call.Brief, patchHeader)
 	case "apply_patch":
 		return true
@@ -52,5 +53,5 @@ func newWaitingOn(r *Record) *discover.WaitingOn {
 	} else if files := patchedFiles(r.Get("input").Text(0)); len(files) == 1 {
 		path = files[0]
 	}
-	return discover.NewWaitingOn(call.Name, call.Brief, path, native.Questions(native.Object(call.Input)))
+	return discover.NewWaitingOn(call.Name, call.Brief, path, native.Questions(jsonl.Object(call.Input)))
 }

@@ -3,7 +3,11 @@
 //
 // A file is opened only if it is a regular file, and that is known before it is opened: opening a FIFO waits for a
 // writer, and opening a device can have an effect (a pseudo-terminal is made, a tape is rewound). What the kernel makes when
-// it is read, as in /proc, is no regular file here, whatever its mode says. Every read has a bound in bytes, and a read that can wait ends with its context.
+// it is read, as in /proc, is no regular file here, whatever its mode says. Every read has a bound in bytes, and a read that
+// can wait ends with its context.
+//
+// [File] reads lines from either end of a file, [Dir] lists a directory with few system calls, and [ReadParallel] reads many files
+// on several goroutines, each with its own [Buffers].
 package fsread
 
 import (

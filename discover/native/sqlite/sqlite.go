@@ -1,6 +1,8 @@
-// Package sqlite reads a database with SQLite itself, from pages that its caller has. It knows no files, no locks and no
-// log: where the pages come from, and that all of them are of one moment, is its caller's business. SQLite gets them as
-// a file that nobody can write, so that it neither locks nor creates anything.
+// Package sqlite reads an SQLite database that another program may be writing: without a write, a lock or a new file.
+//
+// [Read] takes a snapshot: the pages of the database file with the committed part of its write-ahead log laid over them, all of
+// one moment, read through package fsread. SQLite itself reads the rows of that ([Open]): it gets the pages as a file that nobody
+// can write, so that it neither locks nor creates anything.
 package sqlite
 
 import (

@@ -1,0 +1,85 @@
+package fsread
+
+import (
+	"encoding/binary"
+	"errors"
+	"io/fs"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// The buffers that directories are read with, in bytes: most are small, and a large buffer would have to be cleared.
+const (
+	usualList = 4 << 10
+	largeList = 64 << 10
+)
+
+// each reads the directory with getdents(2) alone, in room or what it replaces that with. os.File would ask four times more
+// whether it can be polled, which for a thousand small folders is more than the reading.
+func (d *Dir) each(room *[]byte, yield func(DirEntry, error) bool) {
+	if *room == nil {
+		*room = make([]byte, usualList)
+	}
+	for {
+		buf := *room
+		n, err := retry(func() (int, error) { return unix.Getdents(d.fd, buf) })
+		if err != nil {
+			yield(DirEntry{}, err)
+			return
+		}
+		if n == 0 || !d.block(string(buf[:n]), yield) {
+			return
+		}
+		if len(buf) == usualList && n > usualList/2 {
+			*room = make([]byte, largeList)
+		}
+	}
+}
+
+// block yields the entries of a block of struct linux_dirent64, getdents(2), and reports whether more are wanted. Their
+// names are parts of the block.
+func (d *Dir) block(block string, yield func(DirEntry, error) bool) (more bool) {
+	const lengthAt, typeAt, nameAt = 16, 18, 19
+	for len(block) > nameAt {
+		length := int(binary.NativeEndian.Uint16([]byte(block[lengthAt:typeAt])))
+		if length <= nameAt || length > len(block) {
+			yield(DirEntry{}, unix.EIO)
+			return false
+		}
+		name, _, _ := strings.Cut(block[nameAt:length], "\x00")
+		kind := block[typeAt]
+		block = block[length:]
+		if name == "." || name == ".." {
+			continue
+		}
+		mode, err := d.mode(name, kind)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // gone meanwhile
+		}
+		if !yield(DirEntry{name, mode}, err) || err != nil {
+			return false
+		}
+	}
+	return true
+}
+
+// mode translates the type that a directory says of an entry, and asks the entry itself where it says none.
+func (d *Dir) mode(name string, kind byte) (fs.FileMode, error) {
+	if kind == unix.DT_UNKNOWN {
+		var st unix.Stat_t
+		if err := unix.Fstatat(d.fd, name, &st, unix.AT_SYMLINK_NOFOLLOW); err != nil {
+			return 0, err
+		}
+		kind = byte(st.Mode & unix.S_IFMT >> 12) // DT_ are the same numbers
+	}
+	switch kind {
+	case unix.DT_REG:
+		return 0, nil
+	case unix.DT_DIR:
+		return fs.ModeDir, nil
+	case unix.DT_LNK:
+		return fs.ModeSymlink, nil
+	}
+	return fs.ModeIrregular, nil
+}

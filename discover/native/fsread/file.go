@@ -1,0 +1,185 @@
+package fsread
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// File is a regular file opened for reading. Its size is that of the moment it was opened; what is appended later
+// belongs to the next look.
+type File struct {
+	ctx  context.Context // a file is read within one call
+	path string
+	fd   int // -1: all of it is in mem
+	size int64
+	mod  time.Time
+	id   fileID
+	mem  []byte // the content of one that is in memory
+
+	release  func()   // of [Buffers.Hold]; nil: nothing is held
+	holder   *Buffers // who asks for large pieces of memory; nil: nobody has to be asked
+	scratch  *Buffers // nil: memory of its own
+	expected int64    // of the line readers' first read; 0: not said
+}
+
+// fileID tells two files of one name apart.
+type fileID struct{ device, inode uint64 }
+
+// Open opens a regular file without following a link in its last element, without blocking and without creating
+// anything. Reads of it end with ctx, and it is opened beneath the root that ctx confines it to; see [Confine].
+func Open(ctx context.Context, path string) (*File, error) {
+	return new(File).open(ctx, path, NoFollow)
+}
+
+// OpenLink is [Open] for a path whose last element may be a link, as the kernel's names of open files are
+// (/proc/PID/fd/N).
+func OpenLink(ctx context.Context, path string) (*File, error) {
+	return new(File).open(ctx, path, Follow)
+}
+
+// open opens a file as f, and returns that.
+func (f *File) open(ctx context.Context, path string, links Links) (*File, error) {
+	var (
+		fd  int
+		st  unix.Stat_t
+		err error
+	)
+	if p, ok := Confined(ctx, path); ok {
+		fd, st, err = OpenBeneath(p.Root, p.Name, links)
+	} else {
+		fd, st, err = OpenAt(unix.AT_FDCWD, path, links)
+	}
+	if err != nil {
+		return nil, &fs.PathError{Op: "open", Path: path, Err: err}
+	}
+	id := fileID{uint64(st.Dev), st.Ino} //nolint:unconvert // Dev is an int32 on macOS
+	*f = File{ctx: ctx, path: path, fd: fd, size: st.Size, mod: modTime(&st), id: id}
+	return f, nil
+}
+
+// WithContext has reads of the file fail with the error of ctx once that has ended. It returns f.
+func (f *File) WithContext(ctx context.Context) *File {
+	f.ctx = ctx
+	return f
+}
+
+// Context is what reads of the file end with.
+func (f *File) Context() context.Context { return f.ctx }
+
+// Path is the path that the file was opened by.
+func (f *File) Path() string { return f.path }
+
+// SameFile reports whether f and g are one file, by device and inode.
+func (f *File) SameFile(g *File) bool { return f.id == g.id }
+
+// Size is the file's size in bytes when it was opened.
+func (f *File) Size() int64 { return f.size }
+
+// ModTime is the file's modification time when it was opened, UTC.
+func (f *File) ModTime() time.Time { return f.mod }
+
+// Close closes the file, and gives back what was held of the memory for large content.
+func (f *File) Close() error {
+	if f.release != nil {
+		f.release()
+	}
+	if f.fd < 0 {
+		return nil
+	}
+	return unix.Close(f.fd)
+}
+
+// NewMemoryFile is a file whose content is at hand already: it has the same readers, and no system call is made for it.
+func NewMemoryFile(path string, data []byte, mod time.Time) *File {
+	return &File{ctx: context.Background(), path: path, fd: -1, size: int64(len(data)), mod: mod, mem: data}
+}
+
+// WithContent is the file with another content, as what it was packed from. Closing it calls release, and leaves f open.
+func (f *File) WithContent(content []byte, release func()) *File {
+	with := NewMemoryFile(f.path, content, f.mod)
+	with.holder, with.release = f.holder, release
+	return with
+}
+
+// Head is the file as if it ended after n bytes. It shares f's open file: close f, not the head.
+func (f *File) Head(n int64) *File {
+	head := *f
+	head.size = max(min(n, f.size), 0)
+	return &head
+}
+
+// ReadAt implements io.ReaderAt. A file that shrank meanwhile ends early with io.EOF.
+func (f *File) ReadAt(p []byte, off int64) (int, error) {
+	if f.fd >= 0 {
+		return f.pread(p, off)
+	}
+	n := copy(p, f.mem[min(off, int64(len(f.mem))):])
+	if n < len(p) {
+		return n, io.EOF
+	}
+	return n, nil
+}
+
+// pread reads from the file itself.
+func (f *File) pread(p []byte, off int64) (int, error) {
+	n := 0
+	for n < len(p) {
+		if err := f.ctx.Err(); err != nil {
+			return n, err
+		}
+		m, err := retry(func() (int, error) { return unix.Pread(f.fd, p[n:], off+int64(n)) })
+		if err != nil {
+			return n, &fs.PathError{Op: "read", Path: f.path, Err: err}
+		}
+		if m == 0 {
+			return n, io.EOF
+		}
+		n += m
+	}
+	return n, nil
+}
+
+// ReadFileNoFollow returns the whole content of a small regular file of at most limit bytes, which is of no home.
+func ReadFileNoFollow(path string, limit int64) ([]byte, error) {
+	data, _, err := readFile(context.Background(), path, limit)
+	return data, err
+}
+
+// readFile is ReadFile; changed is when the file was written last, as of its being opened.
+func readFile(ctx context.Context, path string, limit int64) (data []byte, changed time.Time, err error) {
+	f, err := Open(ctx, path)
+	if err != nil {
+		return nil, time.Time{}, err
+	}
+	defer f.Close()
+	if f.size > limit {
+		err := fmt.Errorf("%w: %d bytes, at most %d", ErrTooLarge, f.size, limit)
+		return nil, f.mod, &fs.PathError{Op: "read", Path: path, Err: err}
+	}
+	buf := make([]byte, f.size)
+	n, err := f.ReadAt(buf, 0)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return nil, f.mod, err
+	}
+	return buf[:n], f.mod, nil
+}
+
+func modTime(st *unix.Stat_t) time.Time {
+	sec, nsec := st.Mtim.Unix()
+	return time.Unix(sec, nsec).UTC()
+}
+
+func retry[T any](call func() (T, error)) (T, error) {
+	for {
+		v, err := call()
+		if !errors.Is(err, unix.EINTR) {
+			return v, err
+		}
+	}
+}

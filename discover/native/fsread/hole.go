@@ -1,0 +1,55 @@
+package fsread
+
+import (
+	"errors"
+
+	"golang.org/x/sys/unix"
+)
+
+// A sparse file can have holes of terabytes, which read as zeros and take no room on the disk. Reading one takes minutes,
+// and says nothing. Both functions ask the system where data is (lseek(2), SEEK_DATA), and give the position back where it
+// does not say.
+
+// holeEnd returns where the hole that pos lies in ends; pos if it lies in none.
+func (f *File) holeEnd(pos int64) int64 {
+	if at, ok := f.data(pos); ok {
+		return max(at, pos)
+	}
+	return pos
+}
+
+// holeBegin returns where the hole that ends at pos, or goes on behind it, begins; pos if there is none.
+func (f *File) holeBegin(pos int64) int64 {
+	if pos == 0 {
+		return 0
+	}
+	// From x on there is no data before pos: true of all x in the hole, and of none before it.
+	empty := func(x int64) bool {
+		at, ok := f.data(x)
+		return ok && at >= pos
+	}
+	if !empty(pos - 1) {
+		return pos
+	}
+	low, high := int64(0), pos-1 // high is in the hole
+	for low < high {
+		if mid := low + (high-low)/2; empty(mid) {
+			high = mid
+		} else {
+			low = mid + 1
+		}
+	}
+	return high
+}
+
+// data returns where the first data at or after a position stands; the file's size if there is none.
+func (f *File) data(pos int64) (at int64, ok bool) {
+	if f.fd < 0 {
+		return 0, false
+	}
+	at, err := unix.Seek(f.fd, pos, unix.SEEK_DATA)
+	if errors.Is(err, unix.ENXIO) {
+		return f.size, true
+	}
+	return at, err == nil
+}

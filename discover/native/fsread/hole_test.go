@@ -1,0 +1,157 @@
+package fsread
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// sparse makes a file of these texts, each followed by a hole; before the first there is one if begin says so.
+func sparse(t *testing.T, hole int64, begin bool, texts ...string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "f")
+	f, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	at := int64(0)
+	if begin {
+		at = hole
+	}
+	for _, text := range texts {
+		if _, err := f.WriteAt([]byte(text), at); err != nil {
+			t.Fatal(err)
+		}
+		at += int64(len(text)) + hole
+	}
+	if err := f.Truncate(at - hole); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// A hole of a terabyte is passed, not read, from either end; what stands around it is given.
+func TestHolesArePassed(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		path  string
+		want  []string
+		begun bool // the last line has no end, which only a reader from the beginning comes upon
+	}{
+		"in the middle":    {sparse(t, 1<<40, false, "first\ncut", "\nlast\n"), []string{"first", "cut", "last"}, false},
+		"at the beginning": {sparse(t, 1<<40, true, "\nlast\n"), []string{"cut", "last"}, false},
+		"two": {
+			sparse(t, 1<<39, false, "first\n", "\nsecond\n"+strings.Repeat("x", 1<<20), "\nlast\n"),
+			[]string{"first", "cut", "second", "cut", "last"},
+			false,
+		},
+		"at the end": {sparse(t, 1<<40, false, "first\nlast\ncut", ""), []string{"first", "last", "cut"}, true},
+	} {
+		f, err := Open(t.Context(), test.path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+		defer cancel()
+		f.WithContext(ctx)
+		for direction, read := range map[string]func(func(Line) bool) (bool, error){
+			"forward":  func(v func(Line) bool) (bool, error) { return f.Forward(0, 0, v) },
+			"backward": func(v func(Line) bool) (bool, error) { return f.Backward(0, v) },
+		} {
+			var got []string
+			whole, err := read(func(l Line) bool {
+				if l.Cut {
+					got = append(got, "cut")
+				} else {
+					got = append(got, string(l.Bytes))
+				}
+				return true
+			})
+			if direction == "backward" {
+				slices.Reverse(got)
+				if test.begun {
+					got = append(got, "cut")
+				}
+			}
+			if err != nil || !whole || !slices.Equal(got, test.want) {
+				t.Errorf("%s, %s: %.100q, %v, %v", name, direction, got, whole, err)
+			}
+		}
+	}
+}
+
+// Reading ends with its context, wherever it is.
+func TestReadingEndsWithItsContext(t *testing.T) {
+	t.Parallel()
+	f, err := Open(t.Context(), sparse(t, 0, false, strings.Repeat("line\n", 1<<20)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	for direction, read := range map[string]func(func(Line) bool) (bool, error){
+		"forward":  func(v func(Line) bool) (bool, error) { return f.Forward(0, 0, v) },
+		"backward": func(v func(Line) bool) (bool, error) { return f.Backward(0, v) },
+	} {
+		ctx, cancel := context.WithCancel(t.Context())
+		f.WithContext(ctx)
+		lines := 0
+		whole, err := read(func(Line) bool {
+			lines++
+			cancel()
+			return true
+		})
+		if whole || !errors.Is(err, context.Canceled) || lines > maxChunk {
+			t.Errorf("%s: %d lines, %v, %v", direction, lines, whole, err)
+		}
+	}
+}
+
+// Of all readers of a call, one at a time holds a large piece of memory; the same one may hold it twice.
+func TestOneAtATimeHoldsALargePiece(t *testing.T) {
+	t.Parallel()
+	items := make([]int, 100)
+	holders := make(chan struct{}, 1)
+	path := writeTemp(t, []byte("x"))
+	for _, err := range ReadParallel(t.Context(), items, func(_ int, s *Buffers, _ *struct{}) (bool, error) {
+		f, err := s.Open(path)
+		if err != nil {
+			return false, err
+		}
+		release, err := f.AcquireLarge()
+		if err != nil {
+			return false, err
+		}
+		select {
+		case holders <- struct{}{}:
+		default:
+			return false, errors.New("another one holds it")
+		}
+		again, err := f.AcquireLarge()
+		if err != nil {
+			return false, err
+		}
+		again()
+		<-holders
+		return false, f.WithContent(nil, release).Close()
+	}) {
+		t.Error(err)
+	}
+	// Who waits for it ends with the call.
+	ctx, cancel := context.WithCancel(t.Context())
+	l := newLarge()
+	one, two := &File{holder: &Buffers{ctx: ctx, large: l}}, &File{holder: &Buffers{ctx: ctx, large: l}}
+	if _, err := one.AcquireLarge(); err != nil {
+		t.Fatal(err)
+	}
+	cancel()
+	if _, err := two.AcquireLarge(); !errors.Is(err, context.Canceled) {
+		t.Errorf("%v", err)
+	}
+}

@@ -1,0 +1,199 @@
+package fsread
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"slices"
+)
+
+// MaxLine is the most bytes of one line that are held. Real lines reach megabytes (images); a longer one is given
+// cut, so that a damaged or hostile file costs bounded memory.
+const MaxLine = 16 << 20
+
+// Line is one line of a file, without its newline.
+type Line struct {
+	// Bytes are valid until visit returns.
+	Bytes []byte
+	// Offset of its first byte in the file; where it is Cut in a backward read, that of the first byte kept.
+	Offset int64
+	// Cut: the line is longer than [MaxLine] and Bytes is only its beginning (forward) or its end (backward).
+	Cut bool
+	// Buffered: in a backward read, the line before it is at hand, and costs no read.
+	Buffered bool
+}
+
+// The least and the most bytes of a read, unless [File.Expect] says otherwise. Larger ones take no less time, but memory.
+const (
+	firstChunk = 16 << 10
+	leastMore  = 8 << 10 // where the first read was not enough
+	maxChunk   = 128 << 10
+	// page is what the system reads and keeps a file in.
+	page = 4 << 10
+)
+
+// Expect says how many bytes from either end the line readers will most likely look at: so much their first read
+// brings, but for the part of a page that it would begin in, and each further one a quarter of all before it. Bytes
+// that nobody has looked at for long cost more than reads: a page of them as much as four.
+func (f *File) Expect(n int64) { f.expected = n }
+
+// chunk is the size of a line reader's next read after so many bytes.
+func (f *File) chunk(read int64) int64 {
+	switch {
+	case f.expected == 0:
+		return min(max(firstChunk, read), maxChunk)
+	case read == 0, f.expected >= maxChunk: // the latter where all of it is looked at
+		return min(f.expected, maxChunk)
+	}
+	return min(max(leastMore, read/4), maxChunk)
+}
+
+// Forward gives each terminated line from the given offset to visit, until it returns false, the file ends or limit
+// bytes have been read (0: no limit). An unterminated last line is not given: its writer has not finished it.
+// It reports whether everything up to the end was given.
+func (f *File) Forward(from, limit int64, visit func(Line) bool) (whole bool, err error) {
+	end := f.size
+	if limit > 0 && from+limit < end {
+		end = from + limit
+	}
+	var (
+		buf   = f.borrow()[:0] // starts with the first byte of the current line, which is at offset start
+		start = from
+		pos   = from
+		skip  bool // inside a line that was given cut
+	)
+	held := holding{file: f}
+	defer held.release()
+	defer func() { f.giveBack(buf) }()
+	for pos < end {
+		n := min(f.chunk(pos-from), end-pos)
+		fresh := len(buf)
+		if err := held.need(fresh + int(n)); err != nil {
+			return false, err
+		}
+		buf = slices.Grow(buf, int(n))[:fresh+int(n)]
+		m, err := f.ReadAt(buf[fresh:], pos)
+		buf = buf[:fresh+m]
+		pos += int64(m)
+		if err != nil && !errors.Is(err, io.EOF) {
+			return false, err
+		}
+		used := 0
+		for {
+			at := max(used, fresh)
+			i := bytes.IndexByte(buf[at:], '\n')
+			if i < 0 {
+				break
+			}
+			line := Line{Bytes: buf[used : at+i], Offset: start + int64(used)}
+			used = at + i + 1
+			if skip {
+				skip = false
+				continue
+			}
+			if !visit(line) {
+				return false, nil
+			}
+		}
+		start += int64(used)
+		buf = buf[:copy(buf, buf[used:])]
+		if skip {
+			start += int64(len(buf))
+			buf = buf[:0]
+		} else if len(buf) > MaxLine {
+			if !visit(Line{Bytes: buf[:MaxLine], Offset: start, Cut: true}) {
+				return false, nil
+			}
+			skip = true
+			start += int64(len(buf))
+			buf = buf[:0]
+		}
+		if m == 0 {
+			break
+		}
+		if skip { // a hole has no newline
+			pos = min(f.holeEnd(pos), end)
+			start = pos
+		}
+	}
+	return pos >= f.size, nil
+}
+
+// Backward gives each terminated line to visit, the last one first, until it returns false, the file's beginning is
+// reached or limit bytes have been read (0: no limit). An unterminated last line is not given. It reports whether
+// everything down to the beginning was given. The cost depends on how far visit looks, not on the file's size.
+func (f *File) Backward(limit int64, visit func(Line) bool) (whole bool, err error) {
+	var (
+		w     = newWindow(f.borrow()) // bytes from pos to the end of the current line, its newline excluded
+		pos   = f.size
+		stop  = int64(0)
+		begun bool // a newline was seen: what precedes it is a terminated line
+		skip  bool // inside a line that was given cut
+
+		newlines = f.borrowNewlines()
+	)
+	held := holding{file: f}
+	defer held.release()
+	defer func() {
+		f.giveBack(w.buf)
+		f.giveBackNewlines(newlines)
+	}()
+	if limit > 0 && f.size-limit > stop {
+		stop = f.size - limit
+	}
+	for pos > stop {
+		n := int(min(f.chunk(f.size-pos), pos-stop))
+		if part := int(pos-int64(n)) % page; part > 0 && page-part < n && f.expected > 0 {
+			n -= page - part // of a page that is mostly not looked at: it is as dear as a whole one
+		}
+		if err := held.need(w.len() + n); err != nil {
+			return false, err
+		}
+		fresh := w.room(n)
+		if m, err := f.ReadAt(fresh, pos-int64(n)); err != nil && !errors.Is(err, io.EOF) {
+			return false, err
+		} else if m < n { // it shrank: what is left cannot be told from a torn file
+			return false, nil
+		}
+		pos -= int64(n)
+		newlines = appendNewlines(newlines[:0], fresh)
+		for k, i := range slices.Backward(newlines) {
+			if begun && !skip && !visit(Line{Bytes: w.bytes()[i+1:], Offset: pos + int64(i) + 1, Buffered: k > 0 || pos == 0}) {
+				return false, nil
+			}
+			begun, skip = true, false
+			w.end = w.start + i
+		}
+		if !begun || skip {
+			w.clear()
+		} else if over := w.len() - MaxLine; over > 0 {
+			if !visit(Line{Bytes: w.bytes()[over:], Offset: pos + int64(over), Cut: true}) {
+				return false, nil
+			}
+			skip = true
+			w.clear()
+		}
+		if skip || !begun { // a hole has no newline
+			pos = max(f.holeBegin(pos), stop)
+		}
+	}
+	if pos > 0 {
+		return false, nil
+	}
+	if begun && !skip && !visit(Line{Bytes: w.bytes(), Offset: 0}) {
+		return false, nil
+	}
+	return true, nil
+}
+
+// appendNewlines adds where the newlines of b are. Looking forward is many times faster than bytes.LastIndexByte.
+func appendNewlines(at []int, b []byte) []int {
+	for i := 0; ; i++ {
+		n := bytes.IndexByte(b[i:], '\n')
+		if n < 0 {
+			return at
+		}
+		i += n
+		at = append(at, i)
+	}
+}

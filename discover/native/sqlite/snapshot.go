@@ -1,0 +1,286 @@
+package sqlite
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"agentctl/discover/native/fsread"
+)
+
+// ErrNotDatabase is returned for a file that is no SQLite database.
+var ErrNotDatabase = errors.New("not an SQLite database")
+
+// errJournal: a writer of the old journal mode died, or is in the middle of a commit. Only a write could tell what
+// the database holds.
+var errJournal = errors.New("an unfinished transaction stands in its rollback journal")
+
+// maxAhead is the most pages that are read ahead: 16 MB of the usual size.
+const maxAhead = 4096
+
+const sqliteMagic = "SQLite format 3\x00"
+
+// snapshot is a database with the committed part of its write-ahead log laid over it, as of the moment it was taken.
+// It is read with pread alone: nothing is locked, mapped, created or opened for writing, so its reader cannot be in
+// a writer's way. The price is that a writer may pull the pages away meanwhile; [snapshot.intact] tells.
+type snapshot struct {
+	ctx      context.Context // a snapshot lives as long as one call
+	path     string          // links resolved, since SQLite puts the log next to the file itself
+	db       *fsread.File
+	wal      *wal // nil where there is none
+	pageSize int64
+	size     int64
+	taken    time.Time
+	// used are the pages read so far, by offset; ahead those that were read before anybody asked for them.
+	used  []int64
+	ahead map[int64][]byte
+}
+
+// takeSnapshot opens the database at path. An empty database has size 0.
+func takeSnapshot(ctx context.Context, path string) (*snapshot, error) {
+	// The database first: what a checkpoint changes in it from here on shows in its times.
+	s, err := openDatabase(ctx, path)
+	if err != nil {
+		return nil, err
+	}
+	if err = s.openLog(ctx); err == nil {
+		err = s.measure()
+	}
+	if err != nil {
+		s.close()
+		return nil, err
+	}
+	return s, nil
+}
+
+func openDatabase(ctx context.Context, path string) (*snapshot, error) {
+	real, err := fsread.EvalSymlinks(ctx, path)
+	if err != nil {
+		return nil, err
+	}
+	s := &snapshot{ctx: ctx, path: real, taken: time.Now()}
+	s.db, err = fsread.Open(ctx, real)
+	return s, err
+}
+
+func (s *snapshot) openLog(ctx context.Context) error {
+	log, err := fsread.Open(s.ctx, s.path+"-wal")
+	if fsread.IsNotExist(err) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if s.wal, err = readWAL(ctx, log); err != nil {
+		_ = log.Close()
+	}
+	return err
+}
+
+// measure finds page size and size, from the log where it says something.
+func (s *snapshot) measure() error {
+	var head [100]byte
+	n, err := s.db.ReadAt(head[:], 0)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return err
+	}
+	if n > 0 && (n < len(head) || string(head[:len(sqliteMagic)]) != sqliteMagic) {
+		return ErrNotDatabase
+	}
+	if n > 0 {
+		if s.pageSize = int64(binary.BigEndian.Uint16(head[16:])); s.pageSize == 1 {
+			s.pageSize = 65536
+		}
+		s.size = s.db.Size()
+	}
+	if s.wal != nil && s.wal.next > 0 {
+		if n > 0 && s.wal.pageSize != s.pageSize {
+			return fmt.Errorf("%w: page sizes %d and, in its log, %d", ErrNotDatabase, s.pageSize, s.wal.pageSize)
+		}
+		s.pageSize, s.size = s.wal.pageSize, int64(s.wal.pages)*s.wal.pageSize
+	}
+	if s.size > 0 && !validPageSize(s.pageSize) {
+		return fmt.Errorf("%w: page size %d", ErrNotDatabase, s.pageSize)
+	}
+	return s.journal()
+}
+
+func (s *snapshot) journal() error {
+	j, err := fsread.Open(s.ctx, s.path+"-journal")
+	if fsread.IsNotExist(err) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer j.Close()
+	// A journal is live as long as its header is not zeroed or cut off.
+	var head [8]byte
+	if n, _ := j.ReadAt(head[:], 0); n == len(head) && head != [8]byte{} {
+		return errJournal
+	}
+	return nil
+}
+
+// ReadAt implements io.ReaderAt over the pages as they were committed. Pages that follow each other in one file are
+// read with one system call.
+func (s *snapshot) ReadAt(p []byte, off int64) (int, error) {
+	n := 0
+	for n < len(p) {
+		at := off + int64(n)
+		if at >= s.size {
+			return n, io.EOF
+		}
+		got, err := s.readRun(p[n:min(int64(len(p)), s.size-off)], at)
+		if n += got; err != nil {
+			return n, err
+		}
+	}
+	return n, nil
+}
+
+// readRun reads from the page at an offset and from those behind it as far as they stand together.
+func (s *snapshot) readRun(p []byte, at int64) (int, error) {
+	start := at - at%s.pageSize
+	if page, ok := s.ahead[start]; ok {
+		return copy(p, page[at-start:]), nil
+	}
+	s.use(start)
+	file, from := s.place(start)
+	end := start + s.pageSize
+	for ; end < at+int64(len(p)) && s.ahead[end] == nil; end += s.pageSize {
+		if next, off := s.place(end); next != file || off != from+end-start {
+			break
+		}
+		s.use(end)
+	}
+	return file.ReadAt(p[:min(int64(len(p)), end-at)], from+at-start)
+}
+
+func (s *snapshot) use(page int64) {
+	if len(s.used) < maxAhead {
+		s.used = append(s.used, page)
+	}
+}
+
+// place is where the newest content of the page at an offset stands.
+func (s *snapshot) place(page int64) (f *fsread.File, off int64) {
+	if s.wal != nil {
+		if off, ok := s.wal.offset(uint32(page/s.pageSize) + 1); ok {
+			return s.wal.file, off
+		}
+	}
+	return s.db, page
+}
+
+// readAhead reads pages at once, and reports whether they are intact, or why that cannot be told.
+func (s *snapshot) readAhead(pages []int64) (bool, error) {
+	ahead := make(map[int64][]byte, len(pages))
+	for _, start := range pages {
+		page := make([]byte, s.pageSize)
+		if start%s.pageSize != 0 || start >= s.size {
+			continue
+		}
+		if _, err := s.readRun(page, start); err == nil {
+			ahead[start] = page
+		}
+	}
+	s.ahead, s.used = ahead, nil
+	return s.intact()
+}
+
+// intact reports whether everything read so far belongs to the moment the snapshot was taken. Pages in the log stay
+// as they are until a writer begins the log anew, which changes its header. Pages in the database change only by a
+// checkpoint, and one that moves what the snapshot knows changes none that it reads there; so only a checkpoint of
+// frames committed since matters. Without a log, any writer has to change the file's times first. The error is why it cannot
+// be told: files that are there and cannot be opened, as where a process may open no more.
+func (s *snapshot) intact() (bool, error) {
+	db, err := fsread.Open(s.ctx, s.path)
+	if err != nil {
+		return changed(err)
+	}
+	defer db.Close()
+	if !db.SameFile(s.db) {
+		return false, nil
+	}
+	if err := s.journal(); err != nil {
+		return changed(err)
+	}
+	still := db.ModTime().Equal(s.db.ModTime()) && db.Size() == s.db.Size() && s.settled()
+	log, err := fsread.Open(s.ctx, s.path+"-wal")
+	if fsread.IsNotExist(err) {
+		return s.wal == nil && still, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	defer log.Close()
+	if s.wal == nil { // begun since; nothing of it reached the database so far
+		return still, nil
+	}
+	var header [walHeaderSize]byte
+	if _, err := log.ReadAt(header[:], 0); err != nil && !errors.Is(err, io.EOF) {
+		return false, err
+	}
+	if !log.SameFile(s.wal.file) || header != s.wal.header {
+		return false, nil
+	}
+	// Without a commit in the log, the size is that of the database when it was opened: a checkpoint of the log before may
+	// have made it larger since.
+	if still || s.wal.next == 0 {
+		return still, nil
+	}
+	moved, err := s.moved()
+	return err == nil && moved <= s.wal.next, err
+}
+
+// changed tells what a writer has done since, and is in the middle of, from what keeps a file from being read.
+func changed(err error) (intact bool, unknown error) {
+	if fsread.IsNotExist(err) || errors.Is(err, errJournal) {
+		return false, nil
+	}
+	return false, err
+}
+
+// settled reports whether the next change of the database has to show in its time: kernels before 6.13 count in ticks
+// of up to 10 ms, so two changes can bear the same time.
+func (s *snapshot) settled() bool {
+	const ticks = 50 * time.Millisecond
+	return fsread.UnchangedFor(s.taken, s.db.ModTime()) > ticks
+}
+
+// moved is the number of frames that checkpoints have moved, or begun to move, into the database since the log was
+// begun. SQLite keeps it in the shared index of the log: the header with the log's salts twice (48 bytes each, salts
+// at 32), then the checkpoint state (the attempted frame at 128), in the machine's byte order (sqlite.org/walformat.html).
+func (s *snapshot) moved() (int64, error) {
+	const unknown = 1 << 62
+	index, err := fsread.Open(s.ctx, s.path+"-shm")
+	if fsread.IsNotExist(err) {
+		return unknown, nil
+	}
+	if err != nil {
+		return unknown, err
+	}
+	defer index.Close()
+	var b [136]byte
+	if _, err := index.ReadAt(b[:], 0); err != nil || !bytes.Equal(b[:48], b[48:96]) {
+		return unknown, nil
+	}
+	if !bytes.Equal(b[32:40], s.wal.header[16:24]) {
+		return unknown, nil
+	}
+	return int64(binary.NativeEndian.Uint32(b[128:])), nil
+}
+
+func (s *snapshot) close() {
+	if s.db != nil {
+		_ = s.db.Close()
+	}
+	if s.wal != nil {
+		_ = s.wal.file.Close()
+	}
+}
