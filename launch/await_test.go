@@ -30,7 +30,7 @@ func TestAwaitProvesTheSessionOfTheChild(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			p := puppets{store: t.TempDir()}
 			world, c := stage(t, p, script...)
-			s, err := NewWatch(world, p, c).Await(t.Context())
+			s, err := NewVerifier(world, p, c).AwaitSession(t.Context())
 			if err != nil || s.ID != "a" || s.Status != discover.Running || len(s.Processes) != 1 {
 				t.Errorf("%+v, %v", s, err)
 			}
@@ -46,14 +46,14 @@ func TestAwaitTakesNoNeighbour(t *testing.T) {
 	world, c := stage(t, p, "await "+begin, "store a", "run a", never)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	w := NewWatch(world, p, c)
+	w := NewVerifier(world, p, c)
 	for range 3 {
-		if done, err := w.look(ctx, always); done || err != nil {
+		if done, err := w.check(ctx, always); done || err != nil {
 			t.Fatalf("%q, %v, %v", w.session.ID, done, err)
 		}
 	}
 	open(t, begin)
-	if s, err := NewWatch(world, p, c).Await(ctx); err != nil || s.ID != "a" {
+	if s, err := NewVerifier(world, p, c).AwaitSession(ctx); err != nil || s.ID != "a" {
 		t.Errorf("%q, %v", s.ID, err)
 	}
 }
@@ -63,21 +63,21 @@ func whole(t *testing.T, script ...string) (discover.Session, *Child, error) {
 	t.Helper()
 	p := puppets{store: t.TempDir()}
 	world, c := stage(t, p, script...)
-	w := NewWatch(world, p, c)
-	s, err := w.Await(t.Context())
+	w := NewVerifier(world, p, c)
+	s, err := w.AwaitSession(t.Context())
 	if err == nil {
-		err = w.Settle(t.Context())
+		err = w.AwaitTurn(t.Context())
 	}
 	return s, c, err
 }
 
 func TestTheEndOfTheChild(t *testing.T) {
 	_, _, err := whole(t, "print hello", "complain it broke", "exit 3")
-	if e := endedBy(t, err); e.Exit != (Exit{Code: 3}) || e.Words != "it broke" || e.Session != nil {
+	if e := endedBy(t, err); e.Exit != (ExitStatus{Code: 3}) || e.Message != "it broke" || e.Session != nil {
 		t.Errorf("%+v", e)
 	}
 	_, _, err = whole(t, "store a", "run a", "print session a", "exit 4")
-	if e := endedBy(t, err); e.Exit.Code != 4 || e.Session == nil || e.Session.ID != "a" || e.Words != "session a" {
+	if e := endedBy(t, err); e.Exit.Code != 4 || e.Session == nil || e.Session.ID != "a" || e.Message != "session a" {
 		t.Errorf("%+v", e)
 	}
 	if s, _, err := whole(t, "store b", "print session b", "exit 0"); err != nil || s.ID != "b" {
@@ -85,27 +85,27 @@ func TestTheEndOfTheChild(t *testing.T) {
 	}
 	for _, script := range []string{"fail c", "ask c"} { // the storage says more than the exit code
 		_, _, err := whole(t, script, "print session c", "exit 0")
-		if e := endedBy(t, err); e.Exit != (Exit{}) || e.Session == nil || e.Session.ID != "c" {
+		if e := endedBy(t, err); e.Exit != (ExitStatus{}) || e.Session == nil || e.Session.ID != "c" {
 			t.Errorf("%s: %+v", script, e)
 		}
 	}
 	_, _, err = whole(t, "exit 0")
-	if e := endedBy(t, err); e.Exit != (Exit{}) {
+	if e := endedBy(t, err); e.Exit != (ExitStatus{}) {
 		t.Errorf("%+v", e)
 	}
 	_, _, err = whole(t, "signal")
-	if e := endedBy(t, err); e.Exit != (Exit{Code: -1, Signal: unix.SIGKILL}) {
+	if e := endedBy(t, err); e.Exit != (ExitStatus{Code: -1, Signal: unix.SIGKILL}) {
 		t.Errorf("%+v", e)
 	}
 }
 
 // What is said of a failure is true of its end, and of its session.
 func TestWordsOfAnEnd(t *testing.T) {
-	for want, e := range map[string]EndedError{
-		"codex failed (exit status 3): it broke":             {Exit: Exit{Code: 3}, Words: "it broke"},
-		"codex failed (ended by killed): it did not say why": {Exit: Exit{Code: -1, Signal: unix.SIGKILL}},
+	for want, e := range map[string]AgentFailedError{
+		"codex failed (exit status 3): it broke":             {Exit: ExitStatus{Code: 3}, Message: "it broke"},
+		"codex failed (ended by killed): it did not say why": {Exit: ExitStatus{Code: -1, Signal: unix.SIGKILL}},
 		"codex ended without a session: it did not say why":  {},
-		"codex failed: it broke":                             {Words: "it broke", Session: new(discover.UnknownSession())},
+		"codex failed: it broke":                             {Message: "it broke", Session: new(discover.UnknownSession())},
 	} {
 		if e.Agent = "codex"; e.Error() != want {
 			t.Errorf("%q, want %q", e.Error(), want)
@@ -121,20 +121,20 @@ func TestSettleWaitsForTheReason(t *testing.T) {
 	// It takes longer to end than a turn is watched that goes well.
 	began, give := time.Now(), sync.OnceFunc(func() { open(t, reason) })
 	world.Take = func(ctx context.Context) (*proc.Table, error) {
-		if time.Since(began) > 2*settling {
+		if time.Since(began) > 2*turnObservation {
 			give()
 		}
 		return proc.ReadTable(ctx)
 	}
-	w := NewWatch(world, p, c)
-	_, err := w.Await(t.Context())
+	w := NewVerifier(world, p, c)
+	_, err := w.AwaitSession(t.Context())
 	if err == nil {
-		err = w.Settle(t.Context())
+		err = w.AwaitTurn(t.Context())
 	}
-	if e := endedBy(t, err); e.Words != "no such model" || e.Session == nil || e.Session.Outcome != discover.Failed {
+	if e := endedBy(t, err); e.Message != "no such model" || e.Session == nil || e.Session.Outcome != discover.Failed {
 		t.Errorf("%+v", e)
 	}
-	<-c.Ended()
+	<-c.Done()
 	if _, _, err := whole(t, "store a", "run a", never); err != nil {
 		t.Error(err)
 	}
@@ -151,25 +151,25 @@ func TestAwaitTheNewTurn(t *testing.T) {
 	begin := gate(t)
 	asked := gate(t)
 	world, c := stage(t, p, "run a", "await "+begin, "begin a", "await "+asked, "store a", never)
-	w := NewWatch(world, p, c)
+	w := NewVerifier(world, p, c)
 	finds := func(turn time.Time) {
 		t.Helper()
 		for done := false; !done; {
 			var err error
-			if done, err = w.look(t.Context(), func(s discover.Session) bool { return s.Turn.Began.After(turn) }); err != nil {
+			if done, err = w.check(t.Context(), func(s discover.Session) bool { return s.Turn.Began.After(turn) }); err != nil {
 				t.Fatal(err)
 			}
 		}
 	}
-	if finds(time.Time{}); w.session.ID != "a" || w.begun(t.Context(), w.session) {
+	if finds(time.Time{}); w.session.ID != "a" || w.turnStored(t.Context(), w.session) {
 		t.Fatalf("the old turn was taken for the new one: %+v", w.session)
 	}
 	open(t, begin)
-	if finds(c.since); w.begun(t.Context(), w.session) {
+	if finds(c.startTime); w.turnStored(t.Context(), w.session) {
 		t.Fatalf("the turn is in storage, the prompt is not: %+v", w.session)
 	}
 	open(t, asked)
-	if s, err := NewWatch(world, p, c).Await(t.Context()); err != nil || s.ID != "a" {
+	if s, err := NewVerifier(world, p, c).AwaitSession(t.Context()); err != nil || s.ID != "a" {
 		t.Errorf("%+v, %v", s, err)
 	}
 }
@@ -178,14 +178,14 @@ func TestAwaitTheNewTurn(t *testing.T) {
 func TestAwaitAChosenID(t *testing.T) {
 	p := puppets{store: t.TempDir(), chosen: "chosen"}
 	world, c := stage(t, p, "store chosen", never)
-	if s, err := NewWatch(world, p, c).Await(t.Context()); err != nil || s.ID != "chosen" {
+	if s, err := NewVerifier(world, p, c).AwaitSession(t.Context()); err != nil || s.ID != "chosen" {
 		t.Errorf("%+v, %v", s, err)
 	}
 	// Of a session that was there before, the ID alone proves nothing.
 	p.resume = true
 	world, c = stage(t, p, never)
-	w := NewWatch(world, p, c)
-	if done, err := w.look(t.Context(), always); done || err != nil {
+	w := NewVerifier(world, p, c)
+	if done, err := w.check(t.Context(), always); done || err != nil {
 		t.Errorf("%q, %v, %v", w.session.ID, done, err)
 	}
 }
@@ -195,12 +195,12 @@ func TestAwaitLetsGo(t *testing.T) {
 	world, c := stage(t, p, never)
 	ctx, cancel := context.WithDeadline(t.Context(), time.Now())
 	defer cancel()
-	if _, err := NewWatch(world, p, c).Await(ctx); !errors.Is(err, ErrUnproven) {
+	if _, err := NewVerifier(world, p, c).AwaitSession(ctx); !errors.Is(err, ErrSessionTimeout) {
 		t.Errorf("%v", err)
 	}
 	ctx, cancel = context.WithCancel(t.Context())
 	cancel()
-	if _, err := NewWatch(world, p, c).Await(ctx); !errors.Is(err, context.Canceled) {
+	if _, err := NewVerifier(world, p, c).AwaitSession(ctx); !errors.Is(err, context.Canceled) {
 		t.Errorf("%v", err)
 	}
 	if now, err := proc.Inspect(c.Process.ID.PID); err != nil || now.ID != c.Process.ID || !now.Alive() {
@@ -216,12 +216,12 @@ func TestKillEndsAllThatWasStarted(t *testing.T) {
 			break
 		}
 		select {
-		case <-c.Ended():
+		case <-c.Done():
 			t.Fatal("it ended")
 		case <-time.After(time.Millisecond):
 		}
 	}
-	if err := c.Kill(t.Context()); err != nil {
+	if err := c.KillTree(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	table, err := proc.ReadTable(t.Context())

@@ -5,8 +5,8 @@ import (
 	"syscall"
 )
 
-// Become replaces this process by the agent's program, in our terminal. It returns only if it fails.
-func Become(spec Spec, host Host) error {
+// Exec replaces this process by the agent's program, in our terminal. It returns only if it fails.
+func Exec(spec Spec, host Environment) error {
 	if err := os.Chdir(spec.Dir); err != nil {
 		return err
 	}
@@ -17,7 +17,7 @@ func Become(spec Spec, host Host) error {
 }
 
 // environ is the whole environment of the agent. It is told its directory, too: some believe that more than the kernel.
-func (s Spec) environ(host Host) []string {
+func (s Spec) environ(host Environment) []string {
 	env := append([]string(nil), host.Environ...)
 	return append(append(env, s.Env...), "PWD="+s.Dir)
 }

@@ -10,29 +10,29 @@ import (
 	"agentctl/discover"
 )
 
-// Host is the environment that an agent is to run in.
-type Host struct {
+// Environment is the environment that an agent is to run in.
+type Environment struct {
 	// Environ are its variables, as KEY=VALUE; of several with one key, the last counts.
 	Environ []string
 }
 
-// NewHost makes the environment of agents from our own: without the marks of an agent that we run inside of, and with
+// NewEnvironment makes the environment of agents from our own: without the marks of an agent that we run inside of, and with
 // the given variables on top.
-func NewHost(environ []string, agents []discover.Adapter, set ...string) Host {
+func NewEnvironment(environ []string, agents []discover.Adapter, set ...string) Environment {
 	var markers []string
 	for _, a := range agents {
-		if a, ok := a.(Agent); ok {
-			markers = append(markers, a.Markers()...)
+		if a, ok := a.(Adapter); ok {
+			markers = append(markers, a.ScrubbedEnv()...)
 		}
 	}
 	kept := slices.DeleteFunc(slices.Clone(environ), func(variable string) bool {
 		key, _, _ := strings.Cut(variable, "=")
-		return slices.ContainsFunc(markers, func(m string) bool { return marks(m, key) })
+		return slices.ContainsFunc(markers, func(m string) bool { return matchesPattern(m, key) })
 	})
-	return Host{append(kept, set...)}
+	return Environment{append(kept, set...)}
 }
 
-func marks(marker, key string) bool {
+func matchesPattern(marker, key string) bool {
 	if prefix, open := strings.CutSuffix(marker, "*"); open {
 		return strings.HasPrefix(key, prefix)
 	}
@@ -40,7 +40,7 @@ func marks(marker, key string) bool {
 }
 
 // Getenv returns a variable of the environment, "" if it is not set.
-func (h Host) Getenv(key string) string {
+func (h Environment) Getenv(key string) string {
 	for _, variable := range slices.Backward(h.Environ) {
 		if value, ok := strings.CutPrefix(variable, key+"="); ok {
 			return value
@@ -50,7 +50,7 @@ func (h Host) Getenv(key string) string {
 }
 
 // LookPath finds a program as a shell would, and returns its absolute path. Error: [fs.ErrNotExist].
-func (h Host) LookPath(program string) (string, error) {
+func (h Environment) LookPath(program string) (string, error) {
 	for _, dir := range filepath.SplitList(h.Getenv("PATH")) {
 		path, err := filepath.Abs(filepath.Join(dir, program))
 		if err != nil || dir == "" {

@@ -9,8 +9,8 @@ import (
 	"agentctl/proc"
 )
 
-// Kill ends the child and all that it has started, at once, and returns when none of it is left.
-func (c *Child) Kill(ctx context.Context) error {
+// KillTree ends the child and all that it has started, at once, and returns when none of it is left.
+func (c *Child) KillTree(ctx context.Context) error {
 	for {
 		table, err := proc.ReadTable(ctx)
 		if err != nil {
@@ -18,9 +18,9 @@ func (c *Child) Kill(ctx context.Context) error {
 		}
 		left := 0
 		for p := range table.All() {
-			if p.Alive() && c.started(table, p) {
+			if p.Alive() && c.isDescendant(table, p) {
 				left++
-				err = errors.Join(err, end(ctx, p.ID))
+				err = errors.Join(err, killProcess(ctx, p.ID))
 			}
 		}
 		if left == 0 || err != nil {
@@ -29,8 +29,8 @@ func (c *Child) Kill(ctx context.Context) error {
 	}
 }
 
-// end kills one process and waits until it is gone.
-func end(ctx context.Context, id proc.ID) error {
+// killProcess kills one process and waits until it is gone.
+func killProcess(ctx context.Context, id proc.ID) error {
 	h, err := proc.Open(id)
 	if err == nil {
 		err = h.Signal(unix.SIGKILL)

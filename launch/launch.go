@@ -1,7 +1,7 @@
 // Package launch starts agents, and waits until their session is proven.
 //
 // A [Request] says what a person wants, in no agent's words. The agent's adapter turns it into a [Spec], which says how
-// its program is started; [Start] does so, in the same way for all; [Await] watches the process table and the agent's
+// its program is started; [Start] does so, in the same way for all; [Verifier.AwaitSession] watches the process table and the agent's
 // storage, through the same [discover.Scanner] that every other verb asks, until a session is proven to be run by what
 // was started. Nothing is written beside the agent's own files: its output goes to a file without a name, or to the one
 // that was asked for.
@@ -13,16 +13,16 @@ import (
 	"agentctl/discover"
 )
 
-// Agent is an adapter whose agent can be started. Its methods start nothing and write nothing.
-type Agent interface {
+// Adapter is an adapter whose agent can be started. Its methods start nothing and write nothing.
+type Adapter interface {
 	discover.Adapter
 	// Spec says how the request is carried out. Errors: [*NotInstalledError], [*UnsupportedError].
-	Spec(Request, Host) (Spec, error)
-	// Said reads what the agent's process printed.
-	Said(Output) Said
-	// Markers are the environment variables by which the agent marks the processes it starts. A * at the end stands for
+	Spec(Request, Environment) (Spec, error)
+	// ParseOutput reads what the agent's process printed.
+	ParseOutput(Output) ParsedOutput
+	// ScrubbedEnv are the environment variables by which the agent marks the processes it starts. A * at the end stands for
 	// any rest of the name. Settings that a person makes are not among them.
-	Markers() []string
+	ScrubbedEnv() []string
 }
 
 // Request is what a person asks for: a new session, or one more turn of a stopped one.
@@ -48,12 +48,12 @@ type Permissions string
 
 // The permissions that can be asked for.
 const (
-	// Own changes nothing of the agent's own configuration; a resumed session gets what it had.
-	Own Permissions = "own"
-	// Edit lets the agent change files in its directory.
-	Edit Permissions = "edit"
-	// Full is the agent's own mode without any approval.
-	Full Permissions = "full"
+	// PermissionsOwn changes nothing of the agent's own configuration; a resumed session gets what it had.
+	PermissionsOwn Permissions = "own"
+	// PermissionsEdit lets the agent change files in its directory.
+	PermissionsEdit Permissions = "edit"
+	// PermissionsFull is the agent's own mode without any approval.
+	PermissionsFull Permissions = "full"
 )
 
 // Spec is how an agent is started.
@@ -81,8 +81,8 @@ type Hinter interface {
 	Hint(r Request, begun discover.Session) string
 }
 
-// Said is what an agent's output tells.
-type Said struct {
+// ParsedOutput is what an agent's output tells.
+type ParsedOutput struct {
 	// ID is the session's, "" where the output does not name one.
 	ID string
 	// Error is the agent's own words about why it failed, "" where there are none.

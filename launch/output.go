@@ -14,14 +14,14 @@ type Output struct {
 
 // Of a stream longer than both together, what is between is left out.
 const (
-	headKept = 64 << 10
-	tailKept = 1 << 20
+	headLimit = 64 << 10
+	tailLimit = 1 << 20
 )
 
-// capture is where a process writes to: a file, and where in it the process began.
-type capture struct {
-	file *os.File
-	from int64
+// outputFile is where a process writes to: a file, and where in it the process began.
+type outputFile struct {
+	file   *os.File
+	offset int64
 }
 
 // openOutput makes the files that the child writes to. Both streams go to the end of the named file, in the order they
@@ -31,27 +31,27 @@ func (c *Child) openOutput(path string) (err error) {
 		if c.stdout.file, err = os.OpenFile(path, os.O_RDWR|os.O_APPEND|os.O_CREATE, 0o600); err != nil {
 			return err
 		}
-		c.stdout.from, err = c.stdout.file.Seek(0, io.SeekEnd)
+		c.stdout.offset, err = c.stdout.file.Seek(0, io.SeekEnd)
 		c.stderr = c.stdout
 		return err
 	}
-	if c.stdout.file, err = Unnamed("stdout"); err != nil {
+	if c.stdout.file, err = AnonymousFile("stdout"); err != nil {
 		return err
 	}
-	if c.stderr.file, err = Unnamed("stderr"); err != nil {
+	if c.stderr.file, err = AnonymousFile("stderr"); err != nil {
 		c.stdout.close()
 	}
 	return err
 }
 
-func (c capture) close() {
+func (c outputFile) close() {
 	if c.file != nil {
 		_ = c.file.Close() // read only; a second time for a file of both streams
 	}
 }
 
-// output is what the child has printed so far. What cannot be read is missing.
-func (c *Child) output() Output {
+// readOutput is what the child has printed so far. What cannot be read is missing.
+func (c *Child) readOutput() Output {
 	o := Output{Stdout: c.stdout.read()}
 	if o.Stderr = o.Stdout; c.stderr.file != c.stdout.file {
 		o.Stderr = c.stderr.read()
@@ -59,19 +59,19 @@ func (c *Child) output() Output {
 	return o
 }
 
-func (c capture) read() []byte {
+func (c outputFile) read() []byte {
 	info, err := c.file.Stat()
 	if err != nil {
 		return nil
 	}
-	size := info.Size() - c.from
-	if size <= headKept+tailKept {
+	size := info.Size() - c.offset
+	if size <= headLimit+tailLimit {
 		return c.section(0, size)
 	}
-	return append(c.section(0, headKept), c.section(size-tailKept, tailKept)...)
+	return append(c.section(0, headLimit), c.section(size-tailLimit, tailLimit)...)
 }
 
-func (c capture) section(from, size int64) []byte {
-	text, _ := fsread.ReadAll(io.NewSectionReader(c.file, c.from+from, max(size, 0)), headKept+tailKept)
+func (c outputFile) section(from, size int64) []byte {
+	text, _ := fsread.ReadAll(io.NewSectionReader(c.file, c.offset+from, max(size, 0)), headLimit+tailLimit)
 	return text
 }

@@ -1,8 +1,8 @@
 package launch
 
 // Plan asks the agent how a request is carried out. No command is started with the paths of a home that is not ours: a
-// session is gone on with only if it may be acted on. Errors: [*discover.UntrustedError] and those of [Agent.Spec].
-func Plan(a Agent, r Request, h Host) (Spec, error) {
+// session is gone on with only if it may be acted on. Errors: [*discover.UntrustedError] and those of [Adapter.Spec].
+func Plan(a Adapter, r Request, h Environment) (Spec, error) {
 	if r.Resume != nil {
 		if err := r.Resume.Trusted("resume"); err != nil {
 			return Spec{}, err

@@ -203,14 +203,14 @@ func (p puppets) Messages(_ context.Context, r discover.Record) iter.Seq2[discov
 	}
 }
 
-func (p puppets) Spec(r Request, _ Host) (Spec, error) {
+func (p puppets) Spec(r Request, _ Environment) (Spec, error) {
 	return Spec{
 		Args: append([]string{self()}, r.Args...), Env: []string{puppetKey + "=" + p.store},
 		Stdin: r.Prompt, Dir: r.Dir, ID: p.chosen, Resumed: p.resume,
 	}, nil
 }
 
-func (puppets) Said(o Output) (s Said) {
+func (puppets) ParseOutput(o Output) (s ParsedOutput) {
 	for line := range strings.Lines(string(o.Stdout)) {
 		if id, ok := strings.CutPrefix(strings.TrimSpace(line), "session "); ok {
 			s.ID = id
@@ -219,7 +219,7 @@ func (puppets) Said(o Output) (s Said) {
 	return s
 }
 
-func (puppets) Markers() []string { return []string{"PUPPET", "PUPPET_MARK_*"} }
+func (puppets) ScrubbedEnv() []string { return []string{"PUPPET", "PUPPET_MARK_*"} }
 
 func self() string {
 	path, err := os.Executable()
@@ -232,19 +232,19 @@ func self() string {
 // stage starts a puppet that performs the script, each order a line.
 func stage(t *testing.T, p puppets, script ...string) (*discover.Scanner, *Child) {
 	t.Helper()
-	spec, err := p.Spec(Request{Prompt: strings.Join(script, "\n") + "\n", Dir: t.TempDir()}, Host{})
+	spec, err := p.Spec(Request{Prompt: strings.Join(script, "\n") + "\n", Dir: t.TempDir()}, Environment{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := Start(spec, NewHost(os.Environ(), []discover.Adapter{p}), "")
+	c, err := Start(spec, NewEnvironment(os.Environ(), []discover.Adapter{p}), "")
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if err := c.Kill(context.Background()); err != nil {
+		if err := c.KillTree(context.Background()); err != nil {
 			t.Error(err)
 		}
-		<-c.Ended()
+		<-c.Done()
 		c.Close()
 	})
 	setup := func(discover.Agent) discover.HomeSources {
@@ -254,9 +254,9 @@ func stage(t *testing.T, p puppets, script ...string) (*discover.Scanner, *Child
 }
 
 // endedBy is the error of a child that ended.
-func endedBy(t *testing.T, err error) *EndedError {
+func endedBy(t *testing.T, err error) *AgentFailedError {
 	t.Helper()
-	var e *EndedError
+	var e *AgentFailedError
 	if !errors.As(err, &e) {
 		t.Fatalf("the error is %v", err)
 	}

@@ -18,7 +18,7 @@ import (
 const runGrace = 2 * time.Second
 
 // Run runs a short command of an agent's own to its end, with variables beside the host's. The error has its words.
-func (h Host) Run(ctx context.Context, variables []string, args ...string) error {
+func (h Environment) Run(ctx context.Context, variables []string, args ...string) error {
 	cmd := exec.Command(args[0], args[1:]...)
 	cmd.Env = slices.Concat(h.Environ, variables)
 	out := fsread.LimitedBuffer{Limit: 64 << 10}

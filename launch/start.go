@@ -15,24 +15,24 @@ import (
 type Child struct {
 	// Process is what was started: the agent itself, or a launcher of it.
 	Process proc.Process
-	// since is when it was started, by the clock that agents go by and as exactly as they do, which the kernel's own
+	// startTime is when it was started, by the clock that agents go by and as exactly as they do, which the kernel's own
 	// account of it is not.
-	since  time.Time
-	spec   Spec
-	cmd    *exec.Cmd
-	stdout capture
-	stderr capture
-	ended  chan struct{}
+	startTime time.Time
+	spec      Spec
+	cmd       *exec.Cmd
+	stdout    outputFile
+	stderr    outputFile
+	done      chan struct{}
 }
 
-// Exit is how a process ended.
-type Exit struct {
+// ExitStatus is how a process ended.
+type ExitStatus struct {
 	// Code is the exit status, -1 if a signal ended it.
 	Code   int
 	Signal syscall.Signal // 0 if it ended by itself
 }
 
-func (e Exit) String() string {
+func (e ExitStatus) String() string {
 	if e.Signal != 0 {
 		return fmt.Sprintf("ended by %s", e.Signal)
 	}
@@ -42,9 +42,9 @@ func (e Exit) String() string {
 // Start starts the agent so that nothing ties it to us: it leads a session of its own, reads a file, and writes to
 // files – without names, or to the one at output. It goes on when we end, however we do. The error is about the file or
 // about executing the program; then nothing runs.
-func Start(spec Spec, host Host, output string) (*Child, error) {
-	c := &Child{spec: spec, ended: make(chan struct{})}
-	stdin, err := input(spec.Stdin)
+func Start(spec Spec, host Environment, output string) (*Child, error) {
+	c := &Child{spec: spec, done: make(chan struct{})}
+	stdin, err := stdinFile(spec.Stdin)
 	if err != nil {
 		return nil, err
 	}
@@ -57,7 +57,7 @@ func Start(spec Spec, host Host, output string) (*Child, error) {
 		Env: spec.environ(host), Stdin: stdin, Stdout: c.stdout.file, Stderr: c.stderr.file,
 		SysProcAttr: &syscall.SysProcAttr{Setsid: true},
 	}
-	c.since = time.Now().Truncate(time.Millisecond)
+	c.startTime = time.Now().Truncate(time.Millisecond)
 	if err := c.cmd.Start(); err != nil {
 		c.Close()
 		return nil, err
@@ -69,17 +69,17 @@ func Start(spec Spec, host Host, output string) (*Child, error) {
 	}
 	go func() {
 		_ = c.cmd.Wait() // how it ended is in the state
-		close(c.ended)
+		close(c.done)
 	}()
 	return c, nil
 }
 
-// Ended is closed once the process has ended.
-func (c *Child) Ended() <-chan struct{} { return c.ended }
+// Done is closed once the process has ended.
+func (c *Child) Done() <-chan struct{} { return c.done }
 
-// Exit is how the process ended; valid once Ended is closed.
-func (c *Child) Exit() Exit {
-	e := Exit{Code: c.cmd.ProcessState.ExitCode()}
+// ExitStatus is how the process ended; valid once Ended is closed.
+func (c *Child) ExitStatus() ExitStatus {
+	e := ExitStatus{Code: c.cmd.ProcessState.ExitCode()}
 	if status, ok := c.cmd.ProcessState.Sys().(syscall.WaitStatus); ok && status.Signaled() {
 		e.Signal = status.Signal()
 	}
@@ -92,9 +92,9 @@ func (c *Child) Close() {
 	c.stderr.close()
 }
 
-// started reports whether p is the child or was started by it. Whatever a launcher between does or dies of, what it
-// started stays in the kernel session that the child leads, unless it makes its own while its ancestors live.
-func (c *Child) started(table *proc.Table, p proc.Process) bool {
+// isDescendant reports whether p is the child or was started by it. Whatever a launcher between does or dies of, what it
+// isDescendant stays in the kernel session that the child leads, unless it makes its own while its ancestors live.
+func (c *Child) isDescendant(table *proc.Table, p proc.Process) bool {
 	if p.ID == c.Process.ID {
 		return true
 	}
@@ -112,12 +112,12 @@ func (c *Child) started(table *proc.Table, p proc.Process) bool {
 	return false
 }
 
-// input is a file with the text in it, at its beginning.
-func input(text string) (*os.File, error) {
+// stdinFile is a file with the text in it, at its beginning.
+func stdinFile(text string) (*os.File, error) {
 	if text == "" {
 		return os.Open(os.DevNull)
 	}
-	f, err := Unnamed("stdin")
+	f, err := AnonymousFile("stdin")
 	if err != nil {
 		return nil, err
 	}

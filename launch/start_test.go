@@ -15,7 +15,7 @@ import (
 )
 
 func TestHost(t *testing.T) {
-	h := NewHost([]string{"A=1", "PUPPET=x", "PUPPET_MARK_PID=3", "PUPPET_HOME=/h", "A=2"}, []discover.Adapter{puppets{}}, "B=3", "PUPPET=mine")
+	h := NewEnvironment([]string{"A=1", "PUPPET=x", "PUPPET_MARK_PID=3", "PUPPET_HOME=/h", "A=2"}, []discover.Adapter{puppets{}}, "B=3", "PUPPET=mine")
 	if want := []string{"A=1", "PUPPET_HOME=/h", "A=2", "B=3", "PUPPET=mine"}; !slices.Equal(h.Environ, want) {
 		t.Errorf("%q", h.Environ)
 	}
@@ -34,7 +34,7 @@ func TestLookPath(t *testing.T) {
 	if err := os.Mkdir(one+"/other", 0o755); err != nil {
 		t.Fatal(err)
 	}
-	h := Host{[]string{"PATH=" + one + "::" + two}}
+	h := Environment{[]string{"PATH=" + one + "::" + two}}
 	for _, name := range []string{"agent", "other"} {
 		if path, err := h.LookPath(name); err != nil || path != filepath.Join(two, name) {
 			t.Errorf("%s: %s, %v", name, path, err)
@@ -77,16 +77,16 @@ func TestStartKeepsOutput(t *testing.T) {
 	p := puppets{store: t.TempDir()}
 	path := filepath.Join(t.TempDir(), "out")
 	write(path, "before\n")
-	spec, err := p.Spec(Request{Prompt: "print one\ncomplain two\nprint three\n", Dir: t.TempDir()}, Host{})
+	spec, err := p.Spec(Request{Prompt: "print one\ncomplain two\nprint three\n", Dir: t.TempDir()}, Environment{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := Start(spec, Host{os.Environ()}, path)
+	c, err := Start(spec, Environment{os.Environ()}, path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	<-c.Ended()
-	if o := c.output(); string(o.Stdout) != "one\ntwo\nthree\n" || string(o.Stderr) != string(o.Stdout) {
+	<-c.Done()
+	if o := c.readOutput(); string(o.Stdout) != "one\ntwo\nthree\n" || string(o.Stderr) != string(o.Stdout) {
 		t.Errorf("%q, %q", o.Stdout, o.Stderr)
 	}
 	c.Close()
@@ -105,19 +105,19 @@ func TestStartFails(t *testing.T) {
 		{Args: []string{dir + "/broken"}, Dir: dir},
 		{Args: []string{self()}, Dir: dir + "/missing"},
 	} {
-		if c, err := Start(spec, Host{os.Environ()}, ""); err == nil {
+		if c, err := Start(spec, Environment{os.Environ()}, ""); err == nil {
 			t.Errorf("%q has started", spec.Args)
-			_ = c.Kill(context.Background())
+			_ = c.KillTree(context.Background())
 		}
 	}
-	if _, err := Start(Spec{Args: []string{self()}, Dir: dir}, Host{}, dir); err == nil {
+	if _, err := Start(Spec{Args: []string{self()}, Dir: dir}, Environment{}, dir); err == nil {
 		t.Error("a directory was taken for an output file")
 	}
 }
 
 // Of an endless output the beginning and the end are read.
 func TestOutputIsBounded(t *testing.T) {
-	f, err := Unnamed("test")
+	f, err := AnonymousFile("test")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -125,8 +125,8 @@ func TestOutputIsBounded(t *testing.T) {
 	if _, err := f.WriteString("first\n" + strings.Repeat("x", 3<<20) + "\nlast\n"); err != nil {
 		t.Fatal(err)
 	}
-	got := string(capture{file: f}.read())
-	if len(got) != headKept+tailKept || !strings.HasPrefix(got, "first\n") || !strings.HasSuffix(got, "\nlast\n") {
+	got := string(outputFile{file: f}.read())
+	if len(got) != headLimit+tailLimit || !strings.HasPrefix(got, "first\n") || !strings.HasSuffix(got, "\nlast\n") {
 		t.Errorf("%d bytes", len(got))
 	}
 }

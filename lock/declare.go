@@ -15,30 +15,30 @@ import (
 )
 
 // Declare stores a lock on a place. The file appears whole or not at all, whenever we are killed, and only if there is
-// none yet, by whatever name of the place: [ErrDeclared]. What has expired is removed on the way.
-func (s Store) Declare(ctx context.Context, p *Place, d Declared, now time.Time) error {
+// none yet, by whatever name of the place: [ErrAlreadyDeclared]. What has expired is removed on the way.
+func (s Store) Declare(ctx context.Context, p *Workspace, d DeclaredLock, now time.Time) error {
 	if s.Dir == "" {
 		return ErrNoStore
 	}
 	if err := os.MkdirAll(s.Dir, 0o700); err != nil {
 		return err
 	}
-	return s.inTurn(ctx, now, func(c contents) error {
-		if slices.ContainsFunc(c.inForce, func(d Declared) bool { return p.Has(d.Dir) }) ||
-			slices.ContainsFunc(c.damaged, func(d Declared) bool { return s.damagedOn(p, d) }) {
-			return ErrDeclared
+	return s.update(ctx, now, func(c contents) error {
+		if slices.ContainsFunc(c.inForce, func(d DeclaredLock) bool { return p.Contains(d.Dir) }) ||
+			slices.ContainsFunc(c.unreadable, func(d DeclaredLock) bool { return s.unreadableIn(p, d) }) {
+			return ErrAlreadyDeclared
 		}
 		return s.write(d)
 	})
 }
 
-// inTurn changes the store while no other process does: none removes what another one has just put in the place of an
+// update changes the store while no other process does: none removes what another one has just put in the place of an
 // expired lock. What has expired, and what somebody who was killed has left, is removed first.
-func (s Store) inTurn(ctx context.Context, now time.Time, change func(contents) error) error {
+func (s Store) update(ctx context.Context, now time.Time, change func(contents) error) error {
 	if s.Dir == "" {
 		return ErrNoStore
 	}
-	turn, err := TakeTurn(ctx, s.Dir)
+	turn, err := FlockDirTimeout(ctx, s.Dir)
 	if err != nil {
 		return err
 	}
@@ -52,7 +52,7 @@ func (s Store) inTurn(ctx context.Context, now time.Time, change func(contents) 
 			return err
 		}
 	}
-	if err := s.sweep(now); err != nil {
+	if err := s.removeDrafts(now); err != nil {
 		return err
 	}
 	if err := change(stored); err != nil {
@@ -62,7 +62,7 @@ func (s Store) inTurn(ctx context.Context, now time.Time, change func(contents) 
 }
 
 // write stores a lock that is not there.
-func (s Store) write(d Declared) error {
+func (s Store) write(d DeclaredLock) error {
 	var text bytes.Buffer
 	if err := toml.NewEncoder(&text).Encode(d); err != nil {
 		return fmt.Errorf("writing a lock: %w", err)
@@ -79,7 +79,7 @@ func (s Store) write(d Declared) error {
 	// Unlike a rename, a link never replaces another lock, be it one that cannot be read.
 	err = os.Link(draft.Name(), s.file(d.Dir))
 	if errors.Is(err, fs.ErrExist) {
-		return ErrDeclared
+		return ErrAlreadyDeclared
 	}
 	return err
 }
@@ -87,8 +87,8 @@ func (s Store) write(d Declared) error {
 // draftPrefix begins the names of files that are being written.
 const draftPrefix = ".draft-"
 
-// sweep removes drafts that somebody who was killed has left. Writing one takes no minute.
-func (s Store) sweep(now time.Time) error {
+// removeDrafts removes drafts that somebody who was killed has left. Writing one takes no minute.
+func (s Store) removeDrafts(now time.Time) error {
 	drafts, err := filepath.Glob(filepath.Join(s.Dir, draftPrefix+"*"))
 	for _, path := range drafts {
 		info, bad := os.Stat(path)
@@ -104,9 +104,9 @@ func (s Store) sweep(now time.Time) error {
 
 // Remove takes declared locks back, also those that cannot be read. That one is gone already is no error; what somebody has
 // declared in its place stays.
-func (s Store) Remove(ctx context.Context, now time.Time, locks ...Declared) error {
-	return s.inTurn(ctx, now, func(c contents) error {
-		for _, d := range slices.Concat(c.inForce, c.damaged) {
+func (s Store) Remove(ctx context.Context, now time.Time, locks ...DeclaredLock) error {
+	return s.update(ctx, now, func(c contents) error {
+		for _, d := range slices.Concat(c.inForce, c.unreadable) {
 			if !slices.ContainsFunc(locks, d.same) {
 				continue
 			}
@@ -119,9 +119,9 @@ func (s Store) Remove(ctx context.Context, now time.Time, locks ...Declared) err
 }
 
 // same reports whether two readings are of one lock, or of one file that cannot be read.
-func (d Declared) same(o Declared) bool {
-	if d.Damage != nil || o.Damage != nil {
-		return d.File == o.File && d.Damage != nil && o.Damage != nil
+func (d DeclaredLock) same(o DeclaredLock) bool {
+	if d.ReadErr != nil || o.ReadErr != nil {
+		return d.File == o.File && d.ReadErr != nil && o.ReadErr != nil
 	}
 	return d.File == o.File && d.By == o.By && d.Since.Equal(o.Since)
 }

@@ -18,9 +18,9 @@ import (
 	"agentctl/discover/native/fsread"
 )
 
-// Declared is a lock that somebody has declared on a place, until it is taken back or expires. It is the only kind that
+// DeclaredLock is a lock that somebody has declared on a place, until it is taken back or expires. It is the only kind that
 // anything is stored of: one small file, which says nothing that could be looked up elsewhere.
-type Declared struct {
+type DeclaredLock struct {
 	// Dir is the place's top directory.
 	Dir string `toml:"directory"`
 	// By is who declared it, Reason why; free text.
@@ -31,23 +31,23 @@ type Declared struct {
 	Until time.Time `toml:"until,omitempty"`
 	// File is where it is stored.
 	File string `toml:"-"`
-	// Damage says why the file cannot be read; nil of one that can. It is in force all the same, since nobody can tell that
+	// ReadErr says why the file cannot be read; nil of one that can. It is in force all the same, since nobody can tell that
 	// it is not; of the rest only Dir and File are known then.
-	Damage error `toml:"-"`
+	ReadErr error `toml:"-"`
 }
 
 // ErrNoStore: the environment names no folder for declared locks.
 var ErrNoStore = errors.New("neither XDG_STATE_HOME nor HOME names an absolute directory, so that there is no place for declared locks")
 
-// ErrDeclared: the place has a declared lock already.
-var ErrDeclared = errors.New("there is a lock already")
+// ErrAlreadyDeclared: the place has a declared lock already.
+var ErrAlreadyDeclared = errors.New("there is a lock already")
 
 // Store is the folder of the declared locks; without a Dir there is none, which is [ErrNoStore] for whoever asks.
 type Store struct{ Dir string }
 
-// StoreIn returns the store that an environment names: agentctl/locks below $XDG_STATE_HOME, which must be absolute to
+// StoreFromEnv returns the store that an environment names: agentctl/locks below $XDG_STATE_HOME, which must be absolute to
 // count (XDG Base Directory Specification), else below ~/.local/state. Nothing is stored relative to the current directory.
-func StoreIn(getenv func(string) string) Store {
+func StoreFromEnv(getenv func(string) string) Store {
 	dir := getenv("XDG_STATE_HOME")
 	if home := getenv("HOME"); !filepath.IsAbs(dir) {
 		if !filepath.IsAbs(home) {
@@ -71,22 +71,22 @@ func (s Store) file(dir string) string {
 
 // List returns the locks in force, the oldest first. What cannot be read is in the error, file by file; the rest is
 // valid all the same.
-func (s Store) List(now time.Time) ([]Declared, error) {
+func (s Store) List(now time.Time) ([]DeclaredLock, error) {
 	c, err := s.read(now)
-	for _, d := range c.damaged {
-		err = errors.Join(err, d.Damage)
+	for _, d := range c.unreadable {
+		err = errors.Join(err, d.ReadErr)
 	}
 	return c.inForce, err
 }
 
-// On returns the locks in force on a place, the oldest first, and at the end those that cannot be read. There can be
+// ForWorkspace returns the locks in force on a place, the oldest first, and at the end those that cannot be read. There can be
 // several, by different names of one directory. The error names the files that cannot be read and may be other places'.
-func (s Store) On(p *Place, now time.Time) ([]Declared, error) {
+func (s Store) ForWorkspace(p *Workspace, now time.Time) ([]DeclaredLock, error) {
 	c, err := s.read(now)
-	on := slices.DeleteFunc(c.inForce, func(d Declared) bool { return !p.Has(d.Dir) })
-	for _, d := range c.damaged {
-		if !s.damagedOn(p, d) {
-			err = errors.Join(err, d.Damage)
+	on := slices.DeleteFunc(c.inForce, func(d DeclaredLock) bool { return !p.Contains(d.Dir) })
+	for _, d := range c.unreadable {
+		if !s.unreadableIn(p, d) {
+			err = errors.Join(err, d.ReadErr)
 			continue
 		}
 		d.Dir = p.Top
@@ -95,16 +95,16 @@ func (s Store) On(p *Place, now time.Time) ([]Declared, error) {
 	return on, err
 }
 
-// damagedOn reports whether a file that cannot be read is that of a lock on the place: by its name, or by the directory
+// unreadableIn reports whether a file that cannot be read is that of a lock on the place: by its name, or by the directory
 // that it names before the damage.
-func (s Store) damagedOn(p *Place, d Declared) bool {
-	return d.File == s.file(p.Top) || filepath.IsAbs(d.Dir) && p.Has(d.Dir)
+func (s Store) unreadableIn(p *Workspace, d DeclaredLock) bool {
+	return d.File == s.file(p.Top) || filepath.IsAbs(d.Dir) && p.Contains(d.Dir)
 }
 
 // contents are the files of a store: locks in force, those that cannot be read, and the paths of expired ones.
 type contents struct {
-	inForce, damaged []Declared
-	expired          []string
+	inForce, unreadable []DeclaredLock
+	expired             []string
 }
 
 // read reads all files. The error is that of the folder.
@@ -130,24 +130,24 @@ func (s Store) read(now time.Time) (c contents, err error) {
 		}
 		d := load(filepath.Join(s.Dir, f.Name()))
 		switch {
-		case errors.Is(d.Damage, fs.ErrNotExist):
-		case d.Damage != nil:
-			c.damaged = append(c.damaged, d)
+		case errors.Is(d.ReadErr, fs.ErrNotExist):
+		case d.ReadErr != nil:
+			c.unreadable = append(c.unreadable, d)
 		case !d.Until.IsZero() && !now.Before(d.Until):
 			c.expired = append(c.expired, d.File)
 		default:
 			c.inForce = append(c.inForce, d)
 		}
 	}
-	slices.SortFunc(c.inForce, func(a, b Declared) int { return a.Since.Compare(b.Since) })
-	slices.SortFunc(c.damaged, func(a, b Declared) int { return strings.Compare(a.File, b.File) })
+	slices.SortFunc(c.inForce, func(a, b DeclaredLock) int { return a.Since.Compare(b.Since) })
+	slices.SortFunc(c.unreadable, func(a, b DeclaredLock) int { return strings.Compare(a.File, b.File) })
 	return c, nil
 }
 
 // load reads one file. Unknown keys are damage: they may be what makes the lock another one. So is a symbolic link, which
 // agentctl makes none of: what it leads to may be anybody's.
-func load(path string) Declared {
-	d := Declared{File: path}
+func load(path string) DeclaredLock {
+	d := DeclaredLock{File: path}
 	text, err := readFile(path)
 	if err == nil {
 		err = d.decode(string(text))
@@ -156,7 +156,7 @@ func load(path string) Declared {
 		if about := (*fs.PathError)(nil); errors.As(err, &about) {
 			err = about.Err
 		}
-		d.Damage = fmt.Errorf("the lock in %s cannot be read: %w", path, err)
+		d.ReadErr = fmt.Errorf("the lock in %s cannot be read: %w", path, err)
 	}
 	return d
 }
@@ -171,7 +171,7 @@ func readFile(path string) ([]byte, error) {
 	return fsread.ReadAll(f, fileLimit)
 }
 
-func (d *Declared) decode(text string) error {
+func (d *DeclaredLock) decode(text string) error {
 	md, err := toml.Decode(text, d)
 	switch {
 	case err != nil:

@@ -13,9 +13,9 @@ import (
 
 var noon = time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
 
-func place(t *testing.T, dir string) *Place {
+func place(t *testing.T, dir string) *Workspace {
 	t.Helper()
-	p, err := At(dir)
+	p, err := WorkspaceOf(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -29,21 +29,21 @@ func TestDeclared(t *testing.T) {
 	}
 	dir := t.TempDir()
 	p := place(t, dir)
-	d := Declared{Dir: dir, By: "ana", Reason: "release\n\"1.0\"", Since: noon, Until: noon.Add(time.Hour)}
+	d := DeclaredLock{Dir: dir, By: "ana", Reason: "release\n\"1.0\"", Since: noon, Until: noon.Add(time.Hour)}
 	if err := s.Declare(t.Context(), p, d, noon); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Declare(t.Context(), p, Declared{Dir: dir, By: "ben", Since: noon}, noon); !errors.Is(err, ErrDeclared) {
+	if err := s.Declare(t.Context(), p, DeclaredLock{Dir: dir, By: "ben", Since: noon}, noon); !errors.Is(err, ErrAlreadyDeclared) {
 		t.Errorf("a second lock: %v", err)
 	}
-	list, err := s.On(p, noon)
+	list, err := s.ForWorkspace(p, noon)
 	if err != nil || len(list) != 1 || list[0].By != "ana" || list[0].Reason != d.Reason || !list[0].Until.Equal(d.Until) {
 		t.Fatalf("%+v, %v", list, err)
 	}
 	if list, err := s.List(d.Until); err != nil || len(list) != 0 {
 		t.Errorf("an expired lock: %+v, %v", list, err)
 	}
-	if err := s.Declare(t.Context(), p, Declared{Dir: dir, By: "ben", Since: d.Until}, d.Until); err != nil {
+	if err := s.Declare(t.Context(), p, DeclaredLock{Dir: dir, By: "ben", Since: d.Until}, d.Until); err != nil {
 		t.Errorf("over an expired lock: %v", err)
 	}
 	if list, err = s.List(d.Until); err != nil || len(list) != 1 || list[0].By != "ben" {
@@ -61,18 +61,18 @@ func TestDeclared(t *testing.T) {
 func TestDeclaredByAnotherName(t *testing.T) {
 	s, dir := Store{t.TempDir()}, t.TempDir()
 	p := place(t, dir)
-	p.has["/other/name"] = true
-	if err := s.Declare(t.Context(), p, Declared{Dir: "/other/name", Since: noon}, noon); err != nil {
+	p.contains["/other/name"] = true
+	if err := s.Declare(t.Context(), p, DeclaredLock{Dir: "/other/name", Since: noon}, noon); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Declare(t.Context(), p, Declared{Dir: p.Top, Since: noon}, noon); !errors.Is(err, ErrDeclared) {
+	if err := s.Declare(t.Context(), p, DeclaredLock{Dir: p.Top, Since: noon}, noon); !errors.Is(err, ErrAlreadyDeclared) {
 		t.Errorf("by its own name as well: %v", err)
 	}
-	gone, err := Gone("/other/name")
+	gone, err := MissingWorkspace("/other/name")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if list, err := s.On(gone, noon); len(list) != 1 || err != nil {
+	if list, err := s.ForWorkspace(gone, noon); len(list) != 1 || err != nil {
 		t.Errorf("%v, %v", list, err)
 	}
 }
@@ -80,12 +80,12 @@ func TestDeclaredByAnotherName(t *testing.T) {
 // What has taken the place of a lock since it was read stays; what has expired goes with any change.
 func TestRemoveOnlyWhatWasMeant(t *testing.T) {
 	s, p, later := Store{t.TempDir()}, place(t, t.TempDir()), noon.Add(time.Hour)
-	first := Declared{Dir: p.Top, By: "ana", Since: noon, Until: later}
+	first := DeclaredLock{Dir: p.Top, By: "ana", Since: noon, Until: later}
 	if err := s.Declare(t.Context(), p, first, noon); err != nil {
 		t.Fatal(err)
 	}
 	first.File = s.file(p.Top)
-	if err := s.Declare(t.Context(), p, Declared{Dir: p.Top, By: "ben", Since: later, Until: later.Add(time.Hour)}, later); err != nil {
+	if err := s.Declare(t.Context(), p, DeclaredLock{Dir: p.Top, By: "ben", Since: later, Until: later.Add(time.Hour)}, later); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.Remove(t.Context(), later, first); err != nil {
@@ -109,10 +109,10 @@ func TestOneOfManyDeclares(t *testing.T) {
 	for range 50 {
 		p := place(t, dir)
 		wg.Go(func() {
-			switch err := s.Declare(t.Context(), p, Declared{Dir: p.Top, Since: noon}, noon); {
+			switch err := s.Declare(t.Context(), p, DeclaredLock{Dir: p.Top, Since: noon}, noon); {
 			case err == nil:
 				won.Add(1)
-			case !errors.Is(err, ErrDeclared):
+			case !errors.Is(err, ErrAlreadyDeclared):
 				t.Error(err)
 			}
 		})
@@ -153,7 +153,7 @@ func TestDeclaredBadFiles(t *testing.T) {
 	if err := os.Chtimes(filepath.Join(s.Dir, ".draft-1"), noon, noon); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Declare(t.Context(), place(t, t.TempDir()), Declared{Dir: "/b", Since: noon}, noon.Add(time.Hour)); err != nil {
+	if err := s.Declare(t.Context(), place(t, t.TempDir()), DeclaredLock{Dir: "/b", Since: noon}, noon.Add(time.Hour)); err != nil {
 		t.Fatal(err)
 	}
 	if drafts, _ := filepath.Glob(filepath.Join(s.Dir, ".draft-*")); len(drafts) != 0 {

@@ -11,26 +11,26 @@ import (
 	"agentctl/discover/native/fsread"
 )
 
-// ErrHeld: another process holds the directory.
-var ErrHeld = errors.New("another process holds the directory")
+// ErrFlocked: another process holds the directory.
+var ErrFlocked = errors.New("another process holds the directory")
 
-// Held is a kernel lock on a directory (flock(2)), which nothing outlives: the kernel frees it when its last holder
+// Flock is a kernel lock on a directory (flock(2)), which nothing outlives: the kernel frees it when its last holder
 // closes it or dies, however it dies.
-type Held struct{ dir *os.File }
+type Flock struct{ dir *os.File }
 
-// Hold takes the lock of the worktree that dir lies in, which is on the worktree's top directory itself: no file is
-// written. While somebody else has it, it waits until ctx ends, and then fails with [ErrHeld]. The error is an
+// FlockWorkspace takes the lock of the worktree that dir lies in, which is on the worktree's top directory itself: no file is
+// written. While somebody else has it, it waits until ctx ends, and then fails with [ErrFlocked]. The error is an
 // [fs.PathError] if the directory cannot be opened.
-func Hold(ctx context.Context, dir string) (*Held, error) {
+func FlockWorkspace(ctx context.Context, dir string) (*Flock, error) {
 	key, err := Key(dir)
 	if err != nil {
 		return nil, err
 	}
-	return Exclusive(ctx, key)
+	return FlockDir(ctx, key)
 }
 
-// Exclusive opens a directory and takes its exclusive lock, like [Hold] but of any directory.
-func Exclusive(ctx context.Context, dir string) (*Held, error) {
+// FlockDir opens a directory and takes its exclusive lock, like [FlockWorkspace] but of any directory.
+func FlockDir(ctx context.Context, dir string) (*Flock, error) {
 	f, err := fsread.OpenDirFile(dir)
 	if err != nil {
 		return nil, err
@@ -39,10 +39,10 @@ func Exclusive(ctx context.Context, dir string) (*Held, error) {
 		f.Close()
 		return nil, err
 	}
-	return &Held{f}, nil
+	return &Flock{f}, nil
 }
 
-// flock takes the exclusive lock of an open directory, or fails with [ErrHeld] when ctx ends. Two holders of a moment, which
+// flock takes the exclusive lock of an open directory, or fails with [ErrFlocked] when ctx ends. Two holders of a moment, which
 // is what a launch is, pass each other; the kernel's own waiting cannot be ended.
 func flock(ctx context.Context, dir *os.File) error {
 	const pause = 10 * time.Millisecond
@@ -58,17 +58,17 @@ func flock(ctx context.Context, dir *os.File) error {
 		}
 		select {
 		case <-ctx.Done():
-			return ErrHeld
+			return ErrFlocked
 		case <-time.After(pause):
 		}
 	}
 }
 
 // File is the open directory, for a process that is to inherit the lock.
-func (h *Held) File() *os.File { return h.dir }
+func (h *Flock) File() *os.File { return h.dir }
 
 // Release frees the lock. Nothing held is nothing to free.
-func (h *Held) Release() {
+func (h *Flock) Release() {
 	if h != nil {
 		h.dir.Close()
 	}

@@ -24,20 +24,20 @@ func change(order string) error {
 	verb, rest, _ := strings.Cut(order, " ")
 	store, dir, _ := strings.Cut(rest, " ")
 	s := Store{store}
-	p, err := At(dir)
+	p, err := WorkspaceOf(dir)
 	if err != nil {
 		return err
 	}
 	if verb == "declare" {
-		return s.Declare(context.Background(), p, Declared{Dir: p.Top, By: "ana", Reason: "a reason", Since: noon}, noon)
+		return s.Declare(context.Background(), p, DeclaredLock{Dir: p.Top, By: "ana", Reason: "a reason", Since: noon}, noon)
 	}
-	list, err := s.On(p, noon)
+	list, err := s.ForWorkspace(p, noon)
 	return errors.Join(err, s.Remove(context.Background(), noon, list...))
 }
 
 func TestMain(m *testing.M) {
 	if dir := os.Getenv(holderKey); dir != "" {
-		if _, err := Hold(context.Background(), dir); err != nil {
+		if _, err := FlockWorkspace(context.Background(), dir); err != nil {
 			panic(err)
 		}
 		fmt.Println("held")
@@ -78,21 +78,21 @@ func over() context.Context {
 func TestOneHolder(t *testing.T) {
 	top, sub, link := worktree(t)
 	for _, name := range []string{top, sub, link} {
-		h, err := Hold(t.Context(), name)
+		h, err := FlockWorkspace(t.Context(), name)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, other := range []string{top, sub, link} {
-			if _, err := Hold(over(), other); !errors.Is(err, ErrHeld) {
+			if _, err := FlockWorkspace(over(), other); !errors.Is(err, ErrFlocked) {
 				t.Errorf("%s while %s is held: %v", other, name, err)
 			}
 		}
-		if _, err := Hold(over(), t.TempDir()); err != nil {
+		if _, err := FlockWorkspace(over(), t.TempDir()); err != nil {
 			t.Errorf("another directory: %v", err)
 		}
 		h.Release()
 	}
-	if _, err := Hold(t.Context(), filepath.Join(top, "none")); !errors.Is(err, os.ErrNotExist) {
+	if _, err := FlockWorkspace(t.Context(), filepath.Join(top, "none")); !errors.Is(err, os.ErrNotExist) {
 		t.Error(err)
 	}
 	if files, err := os.ReadDir(top); err != nil || len(files) != 2 {
@@ -118,12 +118,12 @@ func TestTheDeadHoldNothing(t *testing.T) {
 	if line, err := bufio.NewReader(out).ReadString('\n'); line != "held\n" {
 		t.Fatal(line, err)
 	}
-	if _, err := Hold(over(), top); !errors.Is(err, ErrHeld) {
+	if _, err := FlockWorkspace(over(), top); !errors.Is(err, ErrFlocked) {
 		t.Error(err)
 	}
 	waiting := make(chan error)
 	go func() {
-		_, err := Hold(context.Background(), top)
+		_, err := FlockWorkspace(context.Background(), top)
 		waiting <- err
 	}()
 	if err := cmd.Process.Kill(); err != nil {

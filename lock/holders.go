@@ -12,9 +12,9 @@ import (
 	"agentctl/proc"
 )
 
-// Held reports whether somebody holds the place ([Hold]). To find out it shares the lock for a moment, which makes who
+// IsFlocked reports whether somebody holds the place ([FlockWorkspace]). To find out it shares the lock for a moment, which makes who
 // wants to hold it try again.
-func (p *Place) Held() (bool, error) {
+func (p *Workspace) IsFlocked() (bool, error) {
 	f, err := fsread.OpenDirFile(p.Top)
 	if err != nil {
 		return false, err
@@ -27,9 +27,9 @@ func (p *Place) Held() (bool, error) {
 	return false, err
 }
 
-// Holding is a directory with a lock of the kernel's on it (flock(2)), and the processes that have it open with that lock,
+// FlockedDir is a directory with a lock of the kernel's on it (flock(2)), and the processes that have it open with that lock,
 // the eldest first: all but the first of them have inherited it.
-type Holding struct {
+type FlockedDir struct {
 	// Dir is a path of the directory; behind the process's root where we have no path of it.
 	Dir string
 	// Shared: several processes can have such a lock at once. It hinders only who wants to hold the directory alone.
@@ -39,12 +39,14 @@ type Holding struct {
 	info os.FileInfo
 }
 
-// IsHolding reports whether it is the place's top directory that is held, by whatever name.
-func (p *Place) IsHolding(h Holding) bool { return p.info != nil && os.SameFile(p.info, h.info) }
+// IsFlockedDir reports whether it is the place's top directory that is held, by whatever name.
+func (p *Workspace) IsFlockedDir(h FlockedDir) bool {
+	return p.info != nil && os.SameFile(p.info, h.info)
+}
 
-// Holdings returns the directories that are held, as far as the kernel tells (Linux, own processes; all of them for root).
-func Holdings(table *proc.Table) []Holding {
-	var out []Holding
+// FlockedDirs returns the directories that are held, as far as the kernel tells (Linux, own processes; all of them for root).
+func FlockedDirs(table *proc.Table) []FlockedDir {
+	var out []FlockedDir
 	for p := range table.All() {
 		if !p.Alive() {
 			continue
@@ -59,7 +61,7 @@ func Holdings(table *proc.Table) []Holding {
 		}
 		for _, f := range files {
 			if f.WriteLocked || f.ReadLocked {
-				out = hold(out, f, p)
+				out = addHolder(out, f, p)
 			}
 		}
 	}
@@ -69,8 +71,8 @@ func Holdings(table *proc.Table) []Holding {
 	return out
 }
 
-// hold adds a process that has a directory locked.
-func hold(list []Holding, f proc.OpenFile, p proc.Process) []Holding {
+// addHolder adds a process that has a directory locked.
+func addHolder(list []FlockedDir, f proc.OpenFile, p proc.Process) []FlockedDir {
 	path := f.Proc
 	if path == "" {
 		path = f.Path
@@ -79,9 +81,9 @@ func hold(list []Holding, f proc.OpenFile, p proc.Process) []Holding {
 	if err != nil || !info.IsDir() {
 		return list // it was closed, or is a file
 	}
-	i := slices.IndexFunc(list, func(h Holding) bool { return h.Shared == !f.WriteLocked && os.SameFile(h.info, info) })
+	i := slices.IndexFunc(list, func(h FlockedDir) bool { return h.Shared == !f.WriteLocked && os.SameFile(h.info, info) })
 	if i < 0 {
-		h := Holding{Dir: f.Path, Shared: !f.WriteLocked, info: info}
+		h := FlockedDir{Dir: f.Path, Shared: !f.WriteLocked, info: info}
 		if f.PathDiffers {
 			h.Dir = p.PathInRoot(f.Path)
 		}

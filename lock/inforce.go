@@ -12,12 +12,12 @@ type Kind string
 
 // The kinds of lock. Only the last is stored anywhere.
 const (
-	// Live: a live session is running in the place.
-	Live Kind = "session"
-	// Kernel: a process holds the directory.
-	Kernel Kind = "held"
-	// Stated: somebody has declared it.
-	Stated Kind = "declared"
+	// KindSession: a live session is running in the place.
+	KindSession Kind = "session"
+	// KindFlock: a process holds the directory.
+	KindFlock Kind = "held"
+	// KindDeclared: somebody has declared it.
+	KindDeclared Kind = "declared"
 )
 
 // Lock is one lock in force.
@@ -31,7 +31,7 @@ type Lock struct {
 	Holders []proc.Process
 	// Shared, of one held: it hinders only who wants to hold the place alone.
 	Shared   bool
-	Declared *Declared
+	Declared *DeclaredLock
 }
 
 // Since is when the lock came into force, as far as that is known: of a session, when its process started.
@@ -47,9 +47,9 @@ func (l Lock) Since() time.Time {
 	return time.Time{}
 }
 
-// DirOf is the directory that a session keeps others out of: where it says that it works. What a home says that is not ours
+// SessionDir is the directory that a session keeps others out of: where it says that it works. What a home says that is not ours
 // is not believed: there, it is where the session's process is by the kernel's word.
-func DirOf(s discover.Session) string {
+func SessionDir(s discover.Session) string {
 	if s.Trust == discover.Ours {
 		return s.Dir
 	}
@@ -61,13 +61,13 @@ func DirOf(s discover.Session) string {
 	return ""
 }
 
-// Locks reports whether a live session, one of all those, locks its place: its turn is not over, or it cannot be told. An
+// SessionLocks reports whether a live session, one of all those, locks its place: its turn is not over, or it cannot be told. An
 // idle one locks only where strict is asked for. A sub-agent counts as the session that it works for: it locks the place
 // only where that one does not, which may be idle while it waits for it.
-func Locks(s discover.Session, all []discover.Session, strict bool) bool {
+func SessionLocks(s discover.Session, all []discover.Session, strict bool) bool {
 	if s.IsSub() {
 		strict = false
-		if eldest := discover.RootSession(all, s); !eldest.IsSub() && eldest.Dir == s.Dir && Locks(eldest, all, false) {
+		if eldest := discover.RootSession(all, s); !eldest.IsSub() && eldest.Dir == s.Dir && SessionLocks(eldest, all, false) {
 			return false
 		}
 	}

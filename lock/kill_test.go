@@ -45,7 +45,7 @@ func storeWithRefuse(t *testing.T) Store {
 	t.Helper()
 	s := Store{filepath.Join(t.TempDir(), "state", "locks")}
 	elsewhere := place(t, t.TempDir())
-	if err := s.Declare(t.Context(), elsewhere, Declared{Dir: elsewhere.Top, Since: noon.Add(-time.Hour), Until: noon}, noon.Add(-time.Hour)); err != nil {
+	if err := s.Declare(t.Context(), elsewhere, DeclaredLock{Dir: elsewhere.Top, Since: noon.Add(-time.Hour), Until: noon}, noon.Add(-time.Hour)); err != nil {
 		t.Fatal(err)
 	}
 	draft := filepath.Join(s.Dir, draftPrefix+"left")
@@ -56,7 +56,7 @@ func storeWithRefuse(t *testing.T) Store {
 }
 
 // whole is what the store says of the place; a lock that is there at all is there whole.
-func whole(t *testing.T, s Store, p *Place) int {
+func whole(t *testing.T, s Store, p *Workspace) int {
 	t.Helper()
 	list, err := s.List(noon)
 	if err != nil || len(list) > 1 || len(list) == 1 && (list[0].By != "ana" || list[0].Reason != "a reason" || list[0].Dir != p.Top) {
@@ -85,8 +85,8 @@ func TestKilledDeclaring(t *testing.T) {
 		s := storeWithRefuse(t)
 		reached := killedAt(t, n, fmt.Sprintf("declare %s %s", s.Dir, p.Top))
 		there := whole(t, s, p)
-		err := s.Declare(t.Context(), p, Declared{Dir: p.Top, By: "ana", Reason: "a reason", Since: noon}, noon)
-		if there == 0 && err != nil || there == 1 && !errors.Is(err, ErrDeclared) {
+		err := s.Declare(t.Context(), p, DeclaredLock{Dir: p.Top, By: "ana", Reason: "a reason", Since: noon}, noon)
+		if there == 0 && err != nil || there == 1 && !errors.Is(err, ErrAlreadyDeclared) {
 			t.Errorf("%d locks, and then declaring one: %v", there, err)
 		}
 		if whole(t, s, p) != 1 {
@@ -109,7 +109,7 @@ func TestKilledRemoving(t *testing.T) {
 	p := place(t, t.TempDir())
 	for n := 1; ; n++ {
 		s := storeWithRefuse(t)
-		d := Declared{Dir: p.Top, By: "ana", Reason: "a reason", Since: noon}
+		d := DeclaredLock{Dir: p.Top, By: "ana", Reason: "a reason", Since: noon}
 		if err := s.write(d); err != nil {
 			t.Fatal(err)
 		}

@@ -10,7 +10,7 @@ import (
 
 func TestPlace(t *testing.T) {
 	root := tree(t)
-	p, err := lock.At(filepath.Join(root, "repo", "sub"))
+	p, err := lock.WorkspaceOf(filepath.Join(root, "repo", "sub"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -18,12 +18,12 @@ func TestPlace(t *testing.T) {
 		"repo": true, "repo/sub/deep": true, "link": true, "repo/wt/a": false, "plain": false, "nowhere": false,
 	} {
 		for range 2 {
-			if p.Has(filepath.Join(root, dir)) != want {
+			if p.Contains(filepath.Join(root, dir)) != want {
 				t.Errorf("%s: %v", dir, !want)
 			}
 		}
 	}
-	if p.Has("") {
+	if p.Contains("") {
 		t.Error("no directory at all is in it")
 	}
 }
@@ -32,7 +32,7 @@ func TestPlace(t *testing.T) {
 func TestPlaceGone(t *testing.T) {
 	root := tree(t)
 	dir := filepath.Join(root, "plain")
-	p, err := lock.At(dir)
+	p, err := lock.WorkspaceOf(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,7 +40,7 @@ func TestPlaceGone(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, want := range map[string]bool{dir: true, dir + "/": true, dir + "/sub": false} {
-		if p.Has(name) != want {
+		if p.Contains(name) != want {
 			t.Errorf("%s: %v", name, !want)
 		}
 	}

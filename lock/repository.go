@@ -16,30 +16,30 @@ var ErrNoRepository = errors.New("not in a git repository")
 // Repository is a git repository with all its worktrees. It is known by git's own directory, which they share, so that a
 // worktree added later belongs to it. It caches answers and is for one goroutine.
 type Repository struct {
-	common string
-	has    map[string]bool
+	common   string
+	contains map[string]bool
 }
 
-// RepositoryAt returns the repository that dir lies in: a directory in any of its worktrees, or a bare repository. Errors:
+// RepositoryOf returns the repository that dir lies in: a directory in any of its worktrees, or a bare repository. Errors:
 // [ErrNoRepository], those of [Key].
-func RepositoryAt(dir string) (*Repository, error) {
+func RepositoryOf(dir string) (*Repository, error) {
 	common, err := commonDir(dir)
 	if err != nil {
 		return nil, err
 	}
-	return &Repository{common: common, has: map[string]bool{}}, nil
+	return &Repository{common: common, contains: map[string]bool{}}, nil
 }
 
-// Has reports whether dir lies in a worktree of this repository. A directory that is gone lies in none.
-func (r *Repository) Has(dir string) bool {
+// Contains reports whether dir lies in a worktree of this repository. A directory that is gone lies in none.
+func (r *Repository) Contains(dir string) bool {
 	if dir == "" {
 		return false
 	}
-	has, known := r.has[dir]
+	has, known := r.contains[dir]
 	if !known {
 		common, err := commonDir(dir)
 		has = err == nil && common == r.common
-		r.has[dir] = has
+		r.contains[dir] = has
 	}
 	return has
 }

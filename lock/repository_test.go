@@ -41,22 +41,22 @@ func TestRepository(t *testing.T) {
 		"plain": "", "gone": "",
 	}
 	for _, of := range []string{"one", "side", "link", "bare", "of-bare", "one/nested"} {
-		r, err := RepositoryAt(at(of))
+		r, err := RepositoryOf(at(of))
 		if err != nil {
 			t.Fatal(of, err)
 		}
 		for dir, repo := range in {
-			if got := r.Has(at(dir)); got != (repo == in[of]) {
+			if got := r.Contains(at(dir)); got != (repo == in[of]) {
 				t.Errorf("%s in the repository of %s: %v", dir, of, got)
 			}
 		}
 		git(t, at("one"), "worktree", "add", "-q", "--detach", at("late"))
-		if got := r.Has(at("late")); got != (in[of] == "one") {
+		if got := r.Contains(at("late")); got != (in[of] == "one") {
 			t.Errorf("a worktree made later, in the repository of %s: %v", of, got)
 		}
 		git(t, at("one"), "worktree", "remove", at("late"))
 	}
-	if _, err := RepositoryAt(at("plain")); !errors.Is(err, ErrNoRepository) {
+	if _, err := RepositoryOf(at("plain")); !errors.Is(err, ErrNoRepository) {
 		t.Error(err)
 	}
 }

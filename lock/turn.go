@@ -7,19 +7,21 @@ import (
 	"time"
 )
 
-// turnTimeout is how long others may take to change a directory: each needs some milliseconds, unless the disk is slow.
-const turnTimeout = 10 * time.Second
+// flockTimeout is how long others may take to change a directory: each needs some milliseconds, unless the disk is slow.
+const flockTimeout = 10 * time.Second
 
-// TakeTurn takes the exclusive lock of a directory that several processes change one after the other. It waits until ctx
+// FlockDirTimeout takes the exclusive lock of a directory that several processes change one after the other. It waits until ctx
 // ends, whose error it returns, and for ten seconds at most: then the error names the directory.
-func TakeTurn(ctx context.Context, dir string) (*Held, error) { return takeTurn(ctx, dir, turnTimeout) }
+func FlockDirTimeout(ctx context.Context, dir string) (*Flock, error) {
+	return flockDirTimeout(ctx, dir, flockTimeout)
+}
 
-func takeTurn(ctx context.Context, dir string, timeout time.Duration) (*Held, error) {
+func flockDirTimeout(ctx context.Context, dir string, timeout time.Duration) (*Flock, error) {
 	limited, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	held, err := Exclusive(limited, dir)
+	held, err := FlockDir(limited, dir)
 	switch {
-	case !errors.Is(err, ErrHeld):
+	case !errors.Is(err, ErrFlocked):
 		return held, err
 	case ctx.Err() != nil:
 		return nil, ctx.Err()

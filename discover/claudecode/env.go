@@ -43,9 +43,9 @@ func (a Adapter) InSandbox(getenv func(string) string) bool {
 	return ok && mark.Session != "" && getenv(sandboxKey) == "1"
 }
 
-// Markers implements [launch.Agent]: what Claude Code sets for the commands, hooks and servers that it starts (SEEN
+// Markers implements [launch.Adapter]: what Claude Code sets for the commands, hooks and servers that it starts (SEEN
 // 2.1.75–2.1.329). A TUI that has CLAUDE_CODE_CHILD_SESSION stores nothing and registers nowhere.
-func (Adapter) Markers() []string {
+func (Adapter) ScrubbedEnv() []string {
 	return []string{
 		markerKey, sessionKey, pidKey, "CLAUDE_CODE_CHILD_SESSION", "CLAUDE_CODE_CHILD_NOTES_DIR", "CLAUDE_CODE_ENTRYPOINT",
 		"CLAUDE_CODE_EXECPATH", "CLAUDE_CODE_LAUNCHED_BY_SESSION_IDS", "CLAUDE_CODE_MESSAGING_*",
@@ -55,7 +55,7 @@ func (Adapter) Markers() []string {
 
 // Marked implements [launch.Stopper]. The id alone is believed: whatever process ran the session, it was for it. A pid
 // is believed of what was started after that process.
-func (a Adapter) Marked(p proc.Process, s discover.Session) bool {
+func (a Adapter) HasMarker(p proc.Process, s discover.Session) bool {
 	env, err := p.Env(a.MarkerKeys()...)
 	if err != nil {
 		return false

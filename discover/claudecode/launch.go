@@ -10,10 +10,10 @@ import (
 	"agentctl/launch"
 )
 
-// Spec implements [launch.Agent]: `claude -p` with an id of our choice and the prompt on stdin, where it stands in no
+// Spec implements [launch.Adapter]: `claude -p` with an id of our choice and the prompt on stdin, where it stands in no
 // command line and is stored as it is (SEEN 2.1.75–2.1.329). A session that is resumed runs where its project folder
 // says that it began, with the model and the permission mode that it had.
-func (a Adapter) Spec(r launch.Request, host launch.Host) (launch.Spec, error) {
+func (a Adapter) Spec(r launch.Request, host launch.Environment) (launch.Spec, error) {
 	program, err := host.LookPath(a.Program())
 	if err != nil {
 		return launch.Spec{}, &launch.NotInstalledError{Agent: a.Name(), Program: a.Program()}
@@ -37,7 +37,7 @@ func (a Adapter) Spec(r launch.Request, host launch.Host) (launch.Spec, error) {
 // argsBuilder turns a request into Claude Code's arguments.
 type argsBuilder struct {
 	launch.Request
-	host    launch.Host
+	host    launch.Environment
 	version native.Version // of what is installed; zero if that is not known, which is taken for a current one
 }
 
@@ -71,7 +71,7 @@ func (c argsBuilder) unsupported(format string, args ...any) error {
 
 // hint tells that a run with nobody to ask is denied what the settings do not allow.
 func (c argsBuilder) hint() string {
-	if c.Interactive || c.Resume != nil || c.Permissions != launch.Own || c.hasPermissionArgs() {
+	if c.Interactive || c.Resume != nil || c.Permissions != launch.PermissionsOwn || c.hasPermissionArgs() {
 		return ""
 	}
 	return "claude -p denies what its settings do not allow, edits included; --permissions edit lets it change files"
@@ -105,11 +105,11 @@ func (c argsBuilder) optionArgs() (args []string) {
 	add("--model", c.model())
 	add("--name", c.Name)
 	switch c.Permissions {
-	case launch.Edit:
+	case launch.PermissionsEdit:
 		add("--permission-mode", "acceptEdits")
-	case launch.Full:
+	case launch.PermissionsFull:
 		args = append(args, "--dangerously-skip-permissions")
-	case launch.Own:
+	case launch.PermissionsOwn:
 		add("--permission-mode", c.formerPermissionMode())
 	}
 	return args

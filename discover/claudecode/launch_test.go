@@ -14,7 +14,7 @@ import (
 )
 
 // installed puts a program where a release has it, and returns an environment whose PATH leads there.
-func installed(t *testing.T, release string, variables ...string) (host launch.Host, program string) {
+func installed(t *testing.T, release string, variables ...string) (host launch.Environment, program string) {
 	t.Helper()
 	root := t.TempDir()
 	pkg := filepath.Join(root, "node_modules", "@anthropic-ai", "claude-code")
@@ -29,18 +29,18 @@ func installed(t *testing.T, release string, variables ...string) (host launch.H
 	must(t, os.MkdirAll(filepath.Join(root, "bin"), 0o755))
 	program = filepath.Join(root, "bin", "claude")
 	must(t, os.Symlink(file, program))
-	return launch.Host{Environ: append([]string{"PATH=/nowhere:" + filepath.Dir(program), "HOME=/h"}, variables...)}, program
+	return launch.Environment{Environ: append([]string{"PATH=/nowhere:" + filepath.Dir(program), "HOME=/h"}, variables...)}, program
 }
 
 // TestSpecOfALaunch: the command line per request; the prompt is never in it.
 func TestSpecOfALaunch(t *testing.T) {
 	host, program := installed(t, "2.1.329")
 	for want, r := range map[string]launch.Request{
-		"-p --session-id ID": {Permissions: launch.Own},
-		"-p --session-id ID --permission-mode=acceptEdits":  {Permissions: launch.Edit},
-		"-p --session-id ID --dangerously-skip-permissions": {Permissions: launch.Full},
+		"-p --session-id ID": {Permissions: launch.PermissionsOwn},
+		"-p --session-id ID --permission-mode=acceptEdits":  {Permissions: launch.PermissionsEdit},
+		"-p --session-id ID --dangerously-skip-permissions": {Permissions: launch.PermissionsFull},
 		"-p --session-id ID --model=m --name=-n --verbose --allowedTools Bash": {
-			Permissions: launch.Own, Model: "m", Name: "-n", Args: []string{"--verbose", "--allowedTools", "Bash"},
+			Permissions: launch.PermissionsOwn, Model: "m", Name: "-n", Args: []string{"--verbose", "--allowedTools", "Bash"},
 		},
 	} {
 		r.Prompt, r.Dir = "--help", "/w"
@@ -53,7 +53,7 @@ func TestSpecOfALaunch(t *testing.T) {
 		if !New().MatchesID(spec.ID) {
 			t.Errorf("%s is no random UUID", spec.ID)
 		}
-		if hint := spec.Hint != ""; hint != (r.Permissions == launch.Own && !strings.Contains(want, "allowedTools")) {
+		if hint := spec.Hint != ""; hint != (r.Permissions == launch.PermissionsOwn && !strings.Contains(want, "allowedTools")) {
 			t.Errorf("%s: the hint is %q", want, spec.Hint)
 		}
 	}
@@ -76,7 +76,7 @@ func TestSpecOfAResume(t *testing.T) {
 		{"2.1.112", "", session, launch.Request{}, "-p --resume SELF --model=m --permission-mode=plan", "/w"},
 		{"2.1.112", "CLAUDE_CODE_USE_BEDROCK=1", session, launch.Request{}, "-p --resume SELF --permission-mode=plan", "/w"},
 		{"2.1.329", "ANTHROPIC_MODEL=x", session, launch.Request{}, "-p --resume SELF --model=m --permission-mode=plan", "/w"},
-		{"2.1.329", "", session, launch.Request{Model: "n", Permissions: launch.Edit}, "-p --resume SELF --model=n --permission-mode=acceptEdits", "/w"},
+		{"2.1.329", "", session, launch.Request{Model: "n", Permissions: launch.PermissionsEdit}, "-p --resume SELF --model=n --permission-mode=acceptEdits", "/w"},
 		{"2.1.329", "", session, launch.Request{Args: []string{"--settings=x"}}, "-p --resume SELF --settings=x", "/w"},
 		{"2.1.329", "", session, launch.Request{Interactive: true}, "--resume SELF --permission-mode=plan", "/w"},
 		{"2.1.329", "", session, launch.Request{Fork: true}, "-p --resume SELF --fork-session --session-id ID --permission-mode=plan", "/w"},
@@ -87,7 +87,7 @@ func TestSpecOfAResume(t *testing.T) {
 		r := test.request
 		r.Resume, r.Dir = &test.session, "/w/now"
 		if r.Permissions == "" {
-			r.Permissions = launch.Own
+			r.Permissions = launch.PermissionsOwn
 		}
 		spec, err := New().Spec(r, host)
 		must(t, err)
@@ -130,7 +130,7 @@ func TestSpecRefuses(t *testing.T) {
 			t.Errorf("%s, %.50v: %v", test.release, test.request, err)
 		}
 	}
-	_, err := New().Spec(launch.Request{}, launch.Host{Environ: []string{"PATH=/nowhere"}})
+	_, err := New().Spec(launch.Request{}, launch.Environment{Environ: []string{"PATH=/nowhere"}})
 	if !errors.As(err, new(*launch.NotInstalledError)) {
 		t.Errorf("without a program: %v", err)
 	}

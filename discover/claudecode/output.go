@@ -9,10 +9,10 @@ import (
 	"agentctl/launch"
 )
 
-// Said implements [launch.Agent]. With --output-format json or stream-json the lines tell; retries in them are no
+// ParseOutput implements [launch.Adapter]. With --output-format json or stream-json the lines tell; retries in them are no
 // failure. Plain text tells nothing: an answer and an API's error look alike there, and stderr has warnings too. The
 // transcript tells them apart.
-func (Adapter) Said(o launch.Output) (said launch.Said) {
+func (Adapter) ParseOutput(o launch.Output) (said launch.ParsedOutput) {
 	first := true
 	for raw := range bytes.Lines(o.Stdout) {
 		var e event
@@ -36,7 +36,7 @@ type event struct {
 }
 
 // addTo adds what an event says of the run as a whole: its beginning, or its end.
-func (e event) addTo(said *launch.Said) {
+func (e event) addTo(said *launch.ParsedOutput) {
 	begins, ends := e.Type == "system" && e.Subtype == "init", e.Type == "result"
 	if !begins && !ends || !isUUID(e.Session) {
 		return

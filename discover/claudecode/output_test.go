@@ -32,8 +32,8 @@ func TestSaid(t *testing.T) {
 		{saidRefuse, alive, "No conversation found"},
 		{`{"type":"result","is_error":true,"result":"of nobody"}`, "", ""},
 	} {
-		want := launch.Said{ID: test.id, Error: test.err}
-		if got := New().Said(launch.Output{Stdout: []byte(test.out), Stderr: []byte("a warning\n")}); got != want {
+		want := launch.ParsedOutput{ID: test.id, Error: test.err}
+		if got := New().ParseOutput(launch.Output{Stdout: []byte(test.out), Stderr: []byte("a warning\n")}); got != want {
 			t.Errorf("%q: %+v, want %+v", test.out, got, want)
 		}
 	}

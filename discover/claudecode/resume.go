@@ -27,7 +27,7 @@ func (c argsBuilder) addSession(spec *launch.Spec) {
 }
 
 // homeEnv sets the config folder where the environment leads to another one.
-func homeEnv(home string, host launch.Host) []string {
+func homeEnv(home string, host launch.Environment) []string {
 	if home == "" || discover.RealPath(home) == discover.RealPath(configDir(host.Getenv(configKey), host.Getenv(homeKey))) {
 		return nil
 	}

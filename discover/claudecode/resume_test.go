@@ -123,7 +123,7 @@ func TestMarked(t *testing.T) {
 		tool := process0(200, test.ticks, "/h", "/w")
 		tool.Environ = test.env
 		p, _ := proc.NewFakeTable(tool).ByPID(200)
-		if got := New().Marked(p, session); got != test.want {
+		if got := New().HasMarker(p, session); got != test.want {
 			t.Errorf("%v at %d: %v", test.env, test.ticks, got)
 		}
 	}

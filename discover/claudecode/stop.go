@@ -11,10 +11,12 @@ import (
 
 // Gentle implements [launch.Stopper]. SIGTERM ends a TUI and print mode; 2.1.197 may only end the running command by
 // it and go on with its turn.
-func (Adapter) Gentle() []syscall.Signal { return []syscall.Signal{syscall.SIGTERM, syscall.SIGINT} }
+func (Adapter) StopSignals() []syscall.Signal {
+	return []syscall.Signal{syscall.SIGTERM, syscall.SIGINT}
+}
 
-// Asks implements [launch.Stopper]: a background session's daemon starts it again when it dies.
-func (Adapter) Asks(s discover.Session) bool { return jobOf(s) != "" }
+// NeedsInterrupt implements [launch.Stopper]: a background session's daemon starts it again when it dies.
+func (Adapter) NeedsInterrupt(s discover.Session) bool { return jobOf(s) != "" }
 
 // jobOf is the background job of a session, "" if it has none. What does not look like one is none: it becomes an argument.
 func jobOf(s discover.Session) string {
@@ -26,7 +28,7 @@ func jobOf(s discover.Session) string {
 }
 
 // End implements [launch.Stopper]: `claude stop` ends a background session for good (SEEN 2.1.329).
-func (a Adapter) End(ctx context.Context, s discover.Session, host launch.Host) (bool, error) {
+func (a Adapter) Interrupt(ctx context.Context, s discover.Session, host launch.Environment) (bool, error) {
 	job := jobOf(s)
 	if job == "" {
 		return false, nil

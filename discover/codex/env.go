@@ -25,15 +25,15 @@ func (Adapter) ReadMarker(getenv func(string) string) (mark discover.EnvMarker, 
 // MarkerKeys are the environment keys that Mark asks for.
 func (Adapter) MarkerKeys() []string { return []string{threadKey, rootKey} }
 
-// Marked reports whether p was started by a tool of the session or of one of its sub-agents.
-func (Adapter) Marked(p proc.Process, s discover.Session) bool {
+// HasMarker reports whether p was started by a tool of the session or of one of its sub-agents.
+func (Adapter) HasMarker(p proc.Process, s discover.Session) bool {
 	env, err := p.Env(threadKey, rootKey)
 	return err == nil && s.ID != "" && (env[threadKey] == s.ID || env[rootKey] == s.ID)
 }
 
-// Markers are what Codex sets for the commands that a thread runs (SEEN 0.104, 0.169), and what npm's launcher sets for
+// ScrubbedEnv are what Codex sets for the commands that a thread runs (SEEN 0.104, 0.169), and what npm's launcher sets for
 // the thread's own process. CODEX_HOME and CODEX_SQLITE_HOME are a person's settings.
-func (Adapter) Markers() []string {
+func (Adapter) ScrubbedEnv() []string {
 	return []string{
 		threadKey, rootKey, "CODEX_TOOL_CALL_ID", "CODEX_VERSION", "CODEX_CI", "CODEX_PERMISSION_PROFILE", "CODEX_SANDBOX*",
 		"CODEX_APPLY_PATCH_PRESERVE_LINE_ENDINGS", "CODEX_MANAGED_*",

@@ -8,7 +8,7 @@ import (
 
 // Spec starts `codex exec`, or Codex's terminal interface on a session. The prompt goes through stdin: exec reads it
 // from there where it is told "-" (SEEN 0.104, 0.169, resume and fork included).
-func (Adapter) Spec(r launch.Request, host launch.Host) (launch.Spec, error) {
+func (Adapter) Spec(r launch.Request, host launch.Environment) (launch.Spec, error) {
 	program, err := findProgram(host)
 	if err != nil {
 		return launch.Spec{}, err

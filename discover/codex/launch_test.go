@@ -26,8 +26,8 @@ func installed(t *testing.T, path string) string {
 }
 
 // hostWith has one codex in its PATH, and a home.
-func hostWith(dir string) launch.Host {
-	return launch.Host{Environ: []string{"PATH=" + dir, "HOME=/home/someone"}}
+func hostWith(dir string) launch.Environment {
+	return launch.Environment{Environ: []string{"PATH=" + dir, "HOME=/home/someone"}}
 }
 
 // stoppedSession is one as storage tells of it.
@@ -47,8 +47,8 @@ func TestSpec(t *testing.T) {
 		want string
 	}{
 		"own":        {launch.Request{Prompt: "-x"}, "exec -C /w --json -"},
-		"edit":       {launch.Request{Model: "m", Permissions: launch.Edit}, "exec -m m -s workspace-write -C /w --json -"},
-		"full":       {launch.Request{Permissions: launch.Full}, "exec --dangerously-bypass-approvals-and-sandbox -C /w --json -"},
+		"edit":       {launch.Request{Model: "m", Permissions: launch.PermissionsEdit}, "exec -m m -s workspace-write -C /w --json -"},
+		"full":       {launch.Request{Permissions: launch.PermissionsFull}, "exec --dangerously-bypass-approvals-and-sandbox -C /w --json -"},
 		"own flags":  {launch.Request{Args: []string{"-i", "a.png"}}, "exec -i a.png -C /w --json -"},
 		"no turn":    {launch.Request{Resume: stoppedSession(nil)}, "exec -m gpt -C /w --json resume " + someID + " -"},
 		"model":      {launch.Request{Resume: stoppedSession(nil), Model: "m"}, "exec -m m -C /w --json resume " + someID + " -"},
@@ -64,9 +64,9 @@ func TestSpec(t *testing.T) {
 		"a person's profile": {launch.Request{Resume: stoppedSession(discover.Facts{{"sandbox", "workspace-write"}, {"permissionProfile", "mine"}})}, `exec -m gpt -c default_permissions="mine" -C /w --json resume ` + someID + " -"},
 		"asked for all":      {launch.Request{Resume: stoppedSession(discover.Facts{{"sandbox", "danger-full-access"}, {"approval", "untrusted"}})}, "exec -m gpt -s read-only -C /w --json resume " + someID + " -"},
 		"no turn, profile":   {launch.Request{Resume: stoppedSession(discover.Facts{{"sandbox", ":read-only"}, {"permissionProfile", ":read-only"}})}, "exec -m gpt -s read-only -C /w --json resume " + someID + " -"},
-		"asked to edit":      {launch.Request{Resume: stoppedSession(discover.Facts{{"sandbox", "read-only"}}), Permissions: launch.Edit}, "exec -m gpt -s workspace-write -C /w --json resume " + someID + " -"},
+		"asked to edit":      {launch.Request{Resume: stoppedSession(discover.Facts{{"sandbox", "read-only"}}), Permissions: launch.PermissionsEdit}, "exec -m gpt -s workspace-write -C /w --json resume " + someID + " -"},
 		"interactive":        {launch.Request{Resume: stoppedSession(discover.Facts{{"sandbox", "read-only"}, {"provider", "p"}}), Interactive: true}, "resume " + someID + " -C /w"},
-		"interactive, asked": {launch.Request{Resume: stoppedSession(nil), Interactive: true, Fork: true, Model: "m", Permissions: launch.Edit}, "fork " + someID + " -m m -s workspace-write -C /w"},
+		"interactive, asked": {launch.Request{Resume: stoppedSession(nil), Interactive: true, Fork: true, Model: "m", Permissions: launch.PermissionsEdit}, "fork " + someID + " -m m -s workspace-write -C /w"},
 	} {
 		test.Dir = "/w"
 		spec, err := New().Spec(test.Request, hostWith(dir))

@@ -9,10 +9,10 @@ import (
 	"agentctl/launch"
 )
 
-// Said reads what `codex exec --json` prints: events as JSON lines on stdout, of which the first names the thread; what
+// ParseOutput reads what `codex exec --json` prints: events as JSON lines on stdout, of which the first names the thread; what
 // keeps it from starting, as text on stderr (SEEN 0.104, 0.169). Both may be in one file.
-func (Adapter) Said(o launch.Output) launch.Said {
-	var said launch.Said
+func (Adapter) ParseOutput(o launch.Output) launch.ParsedOutput {
+	var said launch.ParsedOutput
 	var passing string // an error that is said again if the turn fails of it
 	completed := false // whatever else was said, the turn ended well
 	for line := range bytes.Lines(o.Stdout) {
@@ -34,7 +34,7 @@ func (Adapter) Said(o launch.Output) launch.Said {
 		}
 	}
 	if completed {
-		return launch.Said{ID: said.ID}
+		return launch.ParsedOutput{ID: said.ID}
 	}
 	if said.Error == "" {
 		said.Error = stderrMessage(o.Stderr)

@@ -28,7 +28,7 @@ func (p program) olderThan(v native.Version) bool { return native.ParseVersion(p
 // findProgram finds codex in PATH. npm puts a script there that runs the binary of another package, as its child in
 // the older versions and where node is older than 22.15; going around it makes the process that is started the session's
 // own from its first moment on. What is not laid out as known is left to what is in PATH.
-func findProgram(host launch.Host) (program, error) {
+func findProgram(host launch.Environment) (program, error) {
 	path, err := host.LookPath(Adapter{}.Program())
 	if err != nil {
 		return program{}, &launch.NotInstalledError{Agent: agentName, Program: Adapter{}.Program()}
@@ -54,7 +54,7 @@ func targetTriple() string {
 }
 
 // npmProgram goes the way of @openai/codex/bin/codex.js, and sets what it sets (SEEN 0.104, 0.169).
-func npmProgram(script string, host launch.Host) (program, bool) {
+func npmProgram(script string, host launch.Environment) (program, bool) {
 	if filepath.Base(script) != "codex.js" || filepath.Base(filepath.Dir(script)) != "bin" || targetTriple() == "" {
 		return program{}, false
 	}
@@ -105,7 +105,7 @@ func managedBy(root string) string {
 }
 
 // prependPath is the PATH with a folder in front, if there is that folder: older versions keep their own rg there.
-func prependPath(folder string, host launch.Host) string {
+func prependPath(folder string, host launch.Environment) string {
 	path := host.Getenv("PATH")
 	if _, err := os.Stat(folder); errors.Is(err, os.ErrNotExist) {
 		return path

@@ -33,7 +33,7 @@ func resumeArgs(r launch.Request, p program) ([]string, error) {
 func firstExecForkVersion() native.Version { return native.Version{0, 147} }
 
 // homeEnv names the session's home where Codex would not look by itself.
-func homeEnv(s discover.Session, host launch.Host) []string {
+func homeEnv(s discover.Session, host launch.Environment) []string {
 	if s.Home == "" || discover.RealPath(s.Home) == discover.RealPath(homeFromEnv(host.Getenv(codexHomeKey), host.Getenv(userHomeKey))) {
 		return nil
 	}
@@ -69,9 +69,9 @@ func firstDaemonVersion() native.Version { return native.Version{0, 160} }
 // permissionArgs are the options for what Codex may do without asking: what was asked for, else what the session had.
 func permissionArgs(asked launch.Permissions, had *discover.Session) ([]string, error) {
 	switch asked {
-	case launch.Edit:
+	case launch.PermissionsEdit:
 		return []string{"-s", workspaceWrite}, nil
-	case launch.Full:
+	case launch.PermissionsFull:
 		return []string{"--dangerously-bypass-approvals-and-sandbox"}, nil
 	}
 	if had == nil {
@@ -132,7 +132,7 @@ func tomlString(s string) string {
 func (Adapter) Hint(r launch.Request, begun discover.Session) string {
 	sandbox := sessionFact[string](&begun, "sandbox")
 	switch {
-	case r.Permissions == launch.Edit || r.Permissions == launch.Full || len(r.Args) > 0, sandbox != readOnly && sandbox != ":"+readOnly:
+	case r.Permissions == launch.PermissionsEdit || r.Permissions == launch.PermissionsFull || len(r.Args) > 0, sandbox != readOnly && sandbox != ":"+readOnly:
 		return ""
 	case r.Resume == nil:
 		return "codex may only read here, by its own configuration; --permissions edit lets it change files"

@@ -15,19 +15,21 @@ import (
 	"agentctl/proc"
 )
 
-// Gentle is what ends `codex exec` and a TUI that runs its own threads. SIGINT lets exec note that the turn was
+// StopSignals is what ends `codex exec` and a TUI that runs its own threads. SIGINT lets exec note that the turn was
 // interrupted, end its tools and release its lock; SIGTERM ends it as it stands (SEEN 0.169).
-func (Adapter) Gentle() []syscall.Signal { return []syscall.Signal{syscall.SIGINT, syscall.SIGTERM} }
+func (Adapter) StopSignals() []syscall.Signal {
+	return []syscall.Signal{syscall.SIGINT, syscall.SIGTERM}
+}
 
-// Asks implements [launch.Stopper]: the daemon behind the TUIs of a home runs the threads of all.
-func (Adapter) Asks(s discover.Session) bool {
+// NeedsInterrupt implements [launch.Stopper]: the daemon behind the TUIs of a home runs the threads of all.
+func (Adapter) NeedsInterrupt(s discover.Session) bool {
 	return slices.ContainsFunc(s.Processes, func(p proc.Process) bool { return serverSocket(p) != "" })
 }
 
-// End interrupts the turn of a session that an app-server with a socket runs – the daemon behind the TUIs of a home – and
+// Interrupt interrupts the turn of a session that an app-server with a socket runs – the daemon behind the TUIs of a home – and
 // the turns of its sub-agents, and ends the commands that their tools still run: an interrupted turn leaves them to
 // the daemon. The thread stays loaded, idle. Other servers, which only their client can talk to, are not handled.
-func (Adapter) End(ctx context.Context, s discover.Session, _ launch.Host) (handled bool, err error) {
+func (Adapter) Interrupt(ctx context.Context, s discover.Session, _ launch.Environment) (handled bool, err error) {
 	i := slices.IndexFunc(s.Processes, func(p proc.Process) bool { return serverSocket(p) != "" })
 	if i < 0 {
 		return false, nil

@@ -217,7 +217,7 @@ func TestEnd(t *testing.T) {
 	} {
 		s := startFake(t, test.threads...)
 		s.answer = test.answer
-		handled, err := (Adapter{}).End(t.Context(), served(someID, "app-server", "--listen", "unix://"+s.path), launch.Host{})
+		handled, err := (Adapter{}).Interrupt(t.Context(), served(someID, "app-server", "--listen", "unix://"+s.path), launch.Environment{})
 		if handled != test.handled || err != nil {
 			t.Errorf("%s: handled %t, %v", name, handled, err)
 		}
@@ -244,7 +244,7 @@ func TestEndNot(t *testing.T) {
 		"nobody":   {[]string{"app-server", "--listen", "unix:///nowhere/at/all"}, "/nowhere/at/all"},
 		"unwilled": {[]string{"app-server", "--listen", "unix://" + refuses.path}, "not now"},
 	} {
-		handled, err := (Adapter{}).End(t.Context(), served(someID, test.args...), launch.Host{})
+		handled, err := (Adapter{}).Interrupt(t.Context(), served(someID, test.args...), launch.Environment{})
 		if handled || (err != nil) != (test.say != "") || err != nil && !strings.Contains(err.Error(), test.say) {
 			t.Errorf("%s: handled %t, %v", name, handled, err)
 		}
@@ -285,7 +285,7 @@ func TestEndTellsNobodyElse(t *testing.T) {
 		heard <- string(said[:n])
 	}()
 	session := servedBy(os.Getppid(), someID, "app-server", "--listen", "unix://"+path)
-	handled, err := (Adapter{}).End(t.Context(), session, launch.Host{})
+	handled, err := (Adapter{}).Interrupt(t.Context(), session, launch.Environment{})
 	if handled || err == nil || !strings.Contains(err.Error(), "another process than pid 7 listens on "+path) {
 		t.Errorf("handled %t, %v", handled, err)
 	}
@@ -308,7 +308,7 @@ func TestMarked(t *testing.T) {
 		"of no thread": {map[string]string{threadKey: ""}, false},
 	} {
 		p, _ := proc.NewFakeTable(proc.FakeProcess{Process: proc.Process{ID: proc.ID{PID: 7, Birth: "b"}}, Environ: test.env}).ByPID(7)
-		if (Adapter{}).Marked(p, s) != test.want || (Adapter{}).Marked(p, discover.UnknownSession()) {
+		if (Adapter{}).HasMarker(p, s) != test.want || (Adapter{}).HasMarker(p, discover.UnknownSession()) {
 			t.Errorf("%s: not %t", name, test.want)
 		}
 	}

@@ -8,12 +8,12 @@ import (
 	"agentctl/launch"
 )
 
-// Spec implements [launch.Agent]: `opencode run` on a prompt from its standard input, or the terminal interface on a
+// Spec implements [launch.Adapter]: `opencode run` on a prompt from its standard input, or the terminal interface on a
 // session. The ID of a new session is not known before: the agent makes it.
 //
 // The directory is told by PWD, which the agent believes (SEEN 1.1.65, 1.18.33), so that --dir, which not all versions
 // have, is not needed.
-func (Adapter) Spec(r launch.Request, host launch.Host) (launch.Spec, error) {
+func (Adapter) Spec(r launch.Request, host launch.Environment) (launch.Spec, error) {
 	p, err := findProgram(host)
 	if err != nil {
 		return launch.Spec{}, err
@@ -40,21 +40,21 @@ func (Adapter) Spec(r launch.Request, host launch.Host) (launch.Spec, error) {
 	}
 	spec.Args = append(append(spec.Args, full...), r.Args...)
 	spec.Env = append(spec.Env, permissionEnv(r, host)...)
-	if r.Permissions == launch.Own && !r.Interactive {
+	if r.Permissions == launch.PermissionsOwn && !r.Interactive {
 		spec.Hint = "headless OpenCode denies whatever it would have to ask about; --permissions edit or full lets it"
 	}
 	return spec, nil
 }
 
-// Markers implements [launch.Agent]: what the agent sets for the processes it starts (SEEN: AGENT and OPENCODE by all,
+// ScrubbedEnv implements [launch.Adapter]: what the agent sets for the processes it starts (SEEN: AGENT and OPENCODE by all,
 // OPENCODE_PID since 1.2.27, OPENCODE_RUN_ID by 1.14 and 1.15).
-func (Adapter) Markers() []string {
+func (Adapter) ScrubbedEnv() []string {
 	return []string{"AGENT", "OPENCODE", "OPENCODE_PID", "OPENCODE_RUN_ID", "OPENCODE_PROCESS_ROLE"}
 }
 
 // resume makes the spec one of a further turn. What `run -s` forgets, the model where the configuration names one for
 // the agent, the agent and its variant, is told again (READ 1.1.65, 1.18.33).
-func (p program) resume(spec *launch.Spec, r launch.Request, host launch.Host) error {
+func (p program) resume(spec *launch.Spec, r launch.Request, host launch.Environment) error {
 	s := r.Resume
 	if s.Meta.Get("legacy") == true && !p.version.Before(native.Version{1, 2}) {
 		return unsupported("of version " + p.known() + " cannot go on with a session that an older one keeps in JSON files; " +
@@ -73,7 +73,7 @@ func (p program) resume(spec *launch.Spec, r launch.Request, host launch.Host) e
 
 // storeEnv are the variables that lead the agent to the store that the session is in, where it would not find it by
 // itself.
-func storeEnv(s *discover.Session, host launch.Host) []string {
+func storeEnv(s *discover.Session, host launch.Environment) []string {
 	var env []string
 	dir, base := filepath.Split(s.Home)
 	if home := dataDir(host.Getenv(dataKey), host.Getenv(homeKey)); base == "opencode" && discover.RealPath(home) != discover.RealPath(s.Home) {

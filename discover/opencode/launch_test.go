@@ -15,7 +15,7 @@ import (
 
 // installed makes an installation as of npm, with a launcher or a stand-in in PATH and the binary in the platform's
 // package, and returns the environment that finds it.
-func installed(t *testing.T, version, program string, binaries ...string) (host launch.Host, modules string) {
+func installed(t *testing.T, version, program string, binaries ...string) (host launch.Environment, modules string) {
 	t.Helper()
 	root := t.TempDir()
 	modules = filepath.Join(root, "node_modules")
@@ -42,7 +42,7 @@ func installed(t *testing.T, version, program string, binaries ...string) (host 
 	if err := errors.Join(os.Mkdir(bin, 0o755), os.Symlink(target, filepath.Join(bin, "opencode"))); err != nil {
 		t.Fatal(err)
 	}
-	return launch.Host{Environ: []string{"PATH=" + bin, "HOME=/home/one"}}, modules
+	return launch.Environment{Environ: []string{"PATH=" + bin, "HOME=/home/one"}}, modules
 }
 
 // platform is the platform's package of this machine.
@@ -70,7 +70,7 @@ func TestWithoutABinary(t *testing.T) {
 	if _, err := New().Spec(launch.Request{}, host); !errors.As(err, &missing) || !strings.Contains(err.Error(), "node postinstall.mjs") {
 		t.Errorf("a stand-in: %v", err)
 	}
-	if _, err := New().Spec(launch.Request{}, launch.Host{}); !errors.As(err, &missing) {
+	if _, err := New().Spec(launch.Request{}, launch.Environment{}); !errors.As(err, &missing) {
 		t.Errorf("nothing: %v", err)
 	}
 }
@@ -102,21 +102,21 @@ func TestSpec(t *testing.T) {
 	}{
 		{
 			"everything",
-			launch.Request{Model: "a/b/c", Name: "-n", Permissions: launch.Full, Args: []string{"--thinking"}},
+			launch.Request{Model: "a/b/c", Name: "-n", Permissions: launch.PermissionsFull, Args: []string{"--thinking"}},
 			"",
 			[]string{"run", "--format", "json", "--title=-n", "--model=a/b/c", "--auto", "--thinking"},
 			nil,
 		},
 		{
 			"edit, over what the person set",
-			launch.Request{Permissions: launch.Edit},
+			launch.Request{Permissions: launch.PermissionsEdit},
 			permissionKey + `= {"bash":"ask"} `,
 			[]string{"run", "--format", "json"},
 			[]string{permissionKey + `={"bash":"ask","edit":{"*":"allow"}}`},
 		},
 		{
 			"edit, over what cannot be read",
-			launch.Request{Permissions: launch.Edit},
+			launch.Request{Permissions: launch.PermissionsEdit},
 			permissionKey + `={"bash":`,
 			[]string{"run", "--format", "json"},
 			[]string{permissionKey + `={"edit":{"*":"allow"}}`},
@@ -180,12 +180,12 @@ func TestUnsupported(t *testing.T) {
 		says    string
 		words   string // at the end, where it can
 	}{
-		{"1.1.65", launch.Request{Permissions: launch.Full}, "has no mode without approvals", ""},
-		{"1.3.2", launch.Request{Permissions: launch.Full}, "has no mode without approvals", ""},
-		{"1.17.0", launch.Request{Permissions: launch.Full}, "", "--dangerously-skip-permissions"},
-		{"1.17.0", launch.Request{Permissions: launch.Full, Interactive: true}, "in a terminal", ""},
-		{"1.18.33", launch.Request{Permissions: launch.Full}, "", "--auto"},
-		{"of our own", launch.Request{Permissions: launch.Full}, "", "--auto"},
+		{"1.1.65", launch.Request{Permissions: launch.PermissionsFull}, "has no mode without approvals", ""},
+		{"1.3.2", launch.Request{Permissions: launch.PermissionsFull}, "has no mode without approvals", ""},
+		{"1.17.0", launch.Request{Permissions: launch.PermissionsFull}, "", "--dangerously-skip-permissions"},
+		{"1.17.0", launch.Request{Permissions: launch.PermissionsFull, Interactive: true}, "in a terminal", ""},
+		{"1.18.33", launch.Request{Permissions: launch.PermissionsFull}, "", "--auto"},
+		{"of our own", launch.Request{Permissions: launch.PermissionsFull}, "", "--auto"},
 		{"1.1.65", launch.Request{Resume: legacy}, "", "--model=a/b"},
 		{"1.18.33", launch.Request{Resume: legacy}, "of version 1.18.33 cannot go on with a session that an older one keeps in JSON files", ""},
 		{"of our own", launch.Request{Resume: legacy}, "of version unknown cannot", ""},

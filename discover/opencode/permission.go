@@ -21,7 +21,7 @@ const (
 )
 
 // permissionEnv is the variable for the permissions asked for, with what it holds already.
-func permissionEnv(r launch.Request, host launch.Host) []string {
+func permissionEnv(r launch.Request, host launch.Environment) []string {
 	var rules []byte
 	add := func(rule []byte) {
 		if len(rules) > 0 && len(rule) > 0 {
@@ -29,7 +29,7 @@ func permissionEnv(r launch.Request, host launch.Host) []string {
 		}
 		rules = append(rules, rule...)
 	}
-	if r.Permissions == launch.Edit {
+	if r.Permissions == launch.PermissionsEdit {
 		add([]byte(editRule))
 	}
 	if r.Resume != nil && !r.Interactive && r.Resume.Source != modeRun.source() {
@@ -52,7 +52,7 @@ func permissionEnv(r launch.Request, host launch.Host) []string {
 // deny hold all the same. The terminal interface has the former only.
 func (p program) full(r launch.Request) ([]string, error) {
 	switch {
-	case r.Permissions != launch.Full:
+	case r.Permissions != launch.PermissionsFull:
 		return nil, nil
 	case r.Interactive && p.version.Before(native.Version{1, 18, 33}):
 		return nil, unsupported("of version " + p.known() + " has no mode without approvals in a terminal; it asks there")

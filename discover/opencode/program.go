@@ -32,7 +32,7 @@ type program struct {
 // findProgram looks up the agent's own binary. In npm's package opencode-ai the program may be a launcher that runs the
 // binary in a process of its own (before 1.15), or stand in for one that the package's installation script would put in
 // its place; then the binary of the platform's package is taken, as the launcher would.
-func findProgram(host launch.Host) (program, error) {
+func findProgram(host launch.Environment) (program, error) {
 	name := Adapter{}.Program()
 	path, err := host.LookPath(name)
 	if err != nil {

@@ -9,11 +9,11 @@ import (
 	"agentctl/launch"
 )
 
-// Said implements [launch.Agent]. `run --format json` prints one JSON object an event, each with the ID of the run's own
+// ParseOutput implements [launch.Adapter]. `run --format json` prints one JSON object an event, each with the ID of the run's own
 // session; the first comes when the model answers, or fails to. An error event ends the run, before 1.17 with exit status 0
 // (SEEN 1.1.65, 1.18.33). Retries print nothing.
-func (Adapter) Said(o launch.Output) launch.Said {
-	var said launch.Said
+func (Adapter) ParseOutput(o launch.Output) launch.ParsedOutput {
+	var said launch.ParsedOutput
 	for line := range bytes.Lines(o.Stdout) {
 		id := eventSession(line)
 		if id == "" {

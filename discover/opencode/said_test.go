@@ -17,23 +17,23 @@ func TestSaid(t *testing.T) {
 	)
 	for name, c := range map[string]struct {
 		out, errs string
-		want      launch.Said
+		want      launch.ParsedOutput
 	}{
-		"nothing":          {"", "", launch.Said{}},
-		"at work":          {step, "", launch.Said{ID: id}},
-		"a torn line":      {step[:90], "", launch.Said{}},
-		"an API error":     {step + failed, "", launch.Said{ID: id, Error: "the model answers with status 401"}},
-		"an unknown model": {unknown, "", launch.Said{ID: id, Error: "Unexpected server error. Check server logs for details. (err_f86f7547)"}},
-		"a warning":        {step, "\x1b[93m\x1b[1m! \x1b[0m agent \"x\" not found. Falling back to default agent\n", launch.Said{ID: id}},
-		"no session":       {"", "\x1b[91m\x1b[1mError: \x1b[0mSession not found\n", launch.Said{Error: "Session not found"}},
+		"nothing":          {"", "", launch.ParsedOutput{}},
+		"at work":          {step, "", launch.ParsedOutput{ID: id}},
+		"a torn line":      {step[:90], "", launch.ParsedOutput{}},
+		"an API error":     {step + failed, "", launch.ParsedOutput{ID: id, Error: "the model answers with status 401"}},
+		"an unknown model": {unknown, "", launch.ParsedOutput{ID: id, Error: "Unexpected server error. Check server logs for details. (err_f86f7547)"}},
+		"a warning":        {step, "\x1b[93m\x1b[1m! \x1b[0m agent \"x\" not found. Falling back to default agent\n", launch.ParsedOutput{ID: id}},
+		"no session":       {"", "\x1b[91m\x1b[1mError: \x1b[0mSession not found\n", launch.ParsedOutput{Error: "Session not found"}},
 		"a bad configuration": {
 			"", "\n\x1b[91m\x1b[1mError: \x1b[0mConfiguration is invalid at /x/opencode.json\n↳ Expected string\n",
-			launch.Said{Error: "Configuration is invalid at /x/opencode.json\n↳ Expected string"},
+			launch.ParsedOutput{Error: "Configuration is invalid at /x/opencode.json\n↳ Expected string"},
 		},
-		"a bad flag":        {"", "opencode run [message..]\n\nrun opencode with a message\n", launch.Said{Error: "it does not understand its arguments, and printed its help"}},
-		"a bad flag, early": {"opencode run [message..]\n\nrun opencode with a message\n", "", launch.Said{Error: "it does not understand its arguments, and printed its help"}},
+		"a bad flag":        {"", "opencode run [message..]\n\nrun opencode with a message\n", launch.ParsedOutput{Error: "it does not understand its arguments, and printed its help"}},
+		"a bad flag, early": {"opencode run [message..]\n\nrun opencode with a message\n", "", launch.ParsedOutput{Error: "it does not understand its arguments, and printed its help"}},
 	} {
-		if got := New().Said(launch.Output{Stdout: []byte(c.out), Stderr: []byte(c.errs)}); got != c.want {
+		if got := New().ParseOutput(launch.Output{Stdout: []byte(c.out), Stderr: []byte(c.errs)}); got != c.want {
 			t.Errorf("%s: %+v, want %+v", name, got, c.want)
 		}
 	}
@@ -43,7 +43,7 @@ func TestSaid(t *testing.T) {
 func FuzzSaid(f *testing.F) {
 	f.Add([]byte(`{"type":"error","sessionID":"ses_1","error":{}}`), []byte(errorMark+"x"))
 	f.Fuzz(func(t *testing.T, out, errs []byte) {
-		said := New().Said(launch.Output{Stdout: out, Stderr: errs})
+		said := New().ParseOutput(launch.Output{Stdout: out, Stderr: errs})
 		if said.ID != "" && (!isSessionID(said.ID) || !strings.Contains(string(out), sessionPrefix) && !strings.Contains(string(out), `\u`)) {
 			t.Errorf("%q is no ID that was printed", said.ID)
 		}

@@ -12,18 +12,20 @@ import (
 	"agentctl/proc"
 )
 
-// Gentle implements [launch.Stopper]. The terminal interface takes SIGTERM as the wish to end: it aborts its turns and
+// StopSignals implements [launch.Stopper]. The terminal interface takes SIGTERM as the wish to end: it aborts its turns and
 // ends their tools. `run` and servers die of it and leave both behind (SEEN 1.18.33). The terminal interface of 1.1.65 only
 // gives the screen back at the first one while a tool runs, and dies of the second.
-func (Adapter) Gentle() []syscall.Signal { return []syscall.Signal{syscall.SIGTERM, syscall.SIGTERM} }
+func (Adapter) StopSignals() []syscall.Signal {
+	return []syscall.Signal{syscall.SIGTERM, syscall.SIGTERM}
+}
 
-// Asks implements [launch.Stopper]: a process that runs several sessions.
-func (Adapter) Asks(s discover.Session) bool { return s.Shared }
+// NeedsInterrupt implements [launch.Stopper]: a process that runs several sessions.
+func (Adapter) NeedsInterrupt(s discover.Session) bool { return s.Shared }
 
-// End implements [launch.Stopper]: where a process runs several sessions, a server, or a terminal that listens, is asked
+// Interrupt implements [launch.Stopper]: where a process runs several sessions, a server, or a terminal that listens, is asked
 // over HTTP to abort this one's turn. It answers when the turn's tools are gone; the other sessions go on, and so does the
 // process (SEEN 1.18.33). A session without a turn in progress has nothing to end.
-func (Adapter) End(ctx context.Context, s discover.Session, host launch.Host) (handled bool, err error) {
+func (Adapter) Interrupt(ctx context.Context, s discover.Session, host launch.Environment) (handled bool, err error) {
 	if !s.Shared {
 		return false, nil
 	}
@@ -42,7 +44,7 @@ func (Adapter) End(ctx context.Context, s discover.Session, host launch.Host) (h
 
 // abort asks at each port of the process in turn; one that is not the server's answers otherwise, or not at all. The process
 // may listen on another address than loopback, where another one has the port.
-func abort(ctx context.Context, s discover.Session, server proc.Process, ports []int, host launch.Host) (taken bool, err error) {
+func abort(ctx context.Context, s discover.Session, server proc.Process, ports []int, host launch.Environment) (taken bool, err error) {
 	path := "/session/" + url.PathEscape(s.ID) + "/abort?directory=" + url.QueryEscape(s.Dir)
 	password := host.Getenv(passwordKey)
 	for _, port := range ports {
@@ -65,9 +67,9 @@ func abort(ctx context.Context, s discover.Session, server proc.Process, ports [
 	return false, err
 }
 
-// Marked implements [launch.Stopper]: what the agent starts bears the pid of its process, whichever of its sessions it is
+// HasMarker implements [launch.Stopper]: what the agent starts bears the pid of its process, whichever of its sessions it is
 // for.
-func (a Adapter) Marked(p proc.Process, s discover.Session) bool {
+func (a Adapter) HasMarker(p proc.Process, s discover.Session) bool {
 	env, err := p.Env(pidKey)
 	if err != nil {
 		return false

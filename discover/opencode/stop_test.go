@@ -44,9 +44,9 @@ func TestEndAsksTheServer(t *testing.T) {
 		asked = append(asked, r.Method+" "+r.URL.Path+" in "+r.URL.Query().Get("directory")+" "+r.Header.Get("Authorization"))
 		_, _ = io.WriteString(w, "true")
 	})
-	handled, err := New().End(t.Context(), serving(t, discover.Running, port), launch.Host{})
-	host := launch.Host{Environ: []string{passwordKey + "=secret"}}
-	again, errAgain := New().End(t.Context(), serving(t, discover.Waiting, port), host)
+	handled, err := New().Interrupt(t.Context(), serving(t, discover.Running, port), launch.Environment{})
+	host := launch.Environment{Environ: []string{passwordKey + "=secret"}}
+	again, errAgain := New().Interrupt(t.Context(), serving(t, discover.Waiting, port), host)
 	if !handled || err != nil || !again || errAgain != nil {
 		t.Errorf("handled: %v, %v; %v, %v", handled, err, again, errAgain)
 	}
@@ -73,21 +73,21 @@ func TestEndSaysWhyNot(t *testing.T) {
 		{"another server", []int{status(404)}, "", "HTTP status 404"},
 		{"nothing", []int{1}, "", "connect 127.0.0.1:1: connection refused"},
 	} {
-		handled, err := New().End(t.Context(), serving(t, discover.Running, c.ports...), launch.Host{Environ: []string{c.set}})
+		handled, err := New().Interrupt(t.Context(), serving(t, discover.Running, c.ports...), launch.Environment{Environ: []string{c.set}})
 		if handled || err == nil || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s: handled: %v, %v", c.name, handled, err)
 		}
 	}
-	if handled, err := New().End(t.Context(), serving(t, discover.Running, status(404), status(200)), launch.Host{}); !handled || err != nil {
+	if handled, err := New().Interrupt(t.Context(), serving(t, discover.Running, status(404), status(200)), launch.Environment{}); !handled || err != nil {
 		t.Errorf("at the second port: %v, %v", handled, err)
 	}
-	if handled, err := New().End(t.Context(), serving(t, discover.Idle, closed), launch.Host{}); !handled || err != nil {
+	if handled, err := New().Interrupt(t.Context(), serving(t, discover.Idle, closed), launch.Environment{}); !handled || err != nil {
 		t.Errorf("an idle one has nothing to end: %v, %v", handled, err)
 	}
 	alone := serving(t, discover.Running, closed)
 	alone.Shared = false
 	for _, s := range []discover.Session{alone, serving(t, discover.Running)} {
-		if handled, err := New().End(t.Context(), s, launch.Host{}); handled || err != nil {
+		if handled, err := New().Interrupt(t.Context(), s, launch.Environment{}); handled || err != nil {
 			t.Errorf("there is no such way: %v, %v", handled, err)
 		}
 	}
@@ -117,7 +117,7 @@ func TestEndTellsNobodyElse(t *testing.T) {
 	f.Ports, f.PeerPID = []int{l.Addr().(*net.TCPAddr).Port}, os.Getppid()
 	s := serving(t, discover.Running)
 	s.Processes[0], _ = proc.NewFakeTable(f).ByPID(70)
-	handled, err := New().End(t.Context(), s, launch.Host{Environ: []string{passwordKey + "=secret"}})
+	handled, err := New().Interrupt(t.Context(), s, launch.Environment{Environ: []string{passwordKey + "=secret"}})
 	if handled || err == nil || !strings.Contains(err.Error(), "another process than pid 70 listens on 127.0.0.1:") {
 		t.Errorf("handled: %v, %v", handled, err)
 	}
@@ -156,7 +156,7 @@ func TestEndIsBoundedBeforeItIsHeard(t *testing.T) {
 		}
 	}
 	cancel()
-	if handled, err := New().End(ctx, serving(t, discover.Running, port), launch.Host{}); handled || !errors.Is(err, context.Canceled) {
+	if handled, err := New().Interrupt(ctx, serving(t, discover.Running, port), launch.Environment{}); handled || !errors.Is(err, context.Canceled) {
 		t.Errorf("handled: %v, %v", handled, err)
 	}
 }
@@ -167,7 +167,7 @@ func TestEndIsBounded(t *testing.T) {
 	release := make(chan struct{})
 	port := server(t, func(http.ResponseWriter, *http.Request) { cancel(); <-release })
 	defer close(release)
-	if handled, err := New().End(ctx, serving(t, discover.Running, port), launch.Host{}); handled || !errors.Is(err, context.Canceled) {
+	if handled, err := New().Interrupt(ctx, serving(t, discover.Running, port), launch.Environment{}); handled || !errors.Is(err, context.Canceled) {
 		t.Errorf("handled: %v, %v", handled, err)
 	}
 }
@@ -203,13 +203,13 @@ func TestMarked(t *testing.T) {
 			f.NSPIDs = []int{90, 3}
 		}
 		p, _ := proc.NewFakeTable(f).ByPID(90)
-		if got := New().Marked(p, s); got != c.want {
+		if got := New().HasMarker(p, s); got != c.want {
 			t.Errorf("%s: %v", c.name, got)
 		}
 	}
 	f := agent(70, at(t, "10:00:00"))
 	f.Environ = map[string]string{pidKey: "70"}
-	if p, _ := proc.NewFakeTable(f).ByPID(70); New().Marked(p, s) {
+	if p, _ := proc.NewFakeTable(f).ByPID(70); New().HasMarker(p, s) {
 		t.Error("the process itself is none of its tools")
 	}
 }

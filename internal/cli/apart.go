@@ -19,7 +19,7 @@ import (
 // was made for it taken back; the others go on.
 func (env Env) launchApart(ctx context.Context, runs []*agentRun, o *launchOptions) error {
 	single := len(runs) == 1 && o.matrix == ""
-	group := cmp.Or(o.group, worktree.NewGroup())
+	group := cmp.Or(o.group, worktree.NewGroupID())
 	if !discover.IsGroupName(group) {
 		return badUsage("launch", "--group %q must not contain /, -- or -try-: it becomes part of branches and directories", group)
 	}
@@ -47,7 +47,7 @@ func (env Env) launchApart(ctx context.Context, runs []*agentRun, o *launchOptio
 	}
 	together(runs, func(r *agentRun) {
 		r.err = r.start(working, single)
-		ended := (*launch.EndedError)(nil)
+		ended := (*launch.AgentFailedError)(nil)
 		if r.err != nil && r.made.New && (r.child == nil || errors.As(r.err, &ended)) { // else it goes on there
 			r.err = errors.Join(r.err, r.takeBack(context.WithoutCancel(working), repo))
 		}
@@ -83,11 +83,11 @@ func (r *agentRun) house(ctx context.Context, repo *worktree.Repo, group string,
 		return err
 	}
 	main := list[0]
-	want := worktree.Wanted{
+	want := worktree.CreateOptions{
 		Branch: cmp.Or(o.branch, r.entry.Branch, worktree.GroupBranch(group, r.name)),
 		Base:   cmp.Or(r.entry.Base, o.base),
 	}
-	want.Dir = worktree.Dir(main, want.Branch)
+	want.Dir = worktree.DefaultDir(main, want.Branch)
 	if (o.group != "" || o.matrix != "") && discover.GroupOfBranch(want.Branch) == "" {
 		want.Dir = worktree.GroupDir(main, group, want.Branch)
 	}
@@ -104,11 +104,11 @@ func (r *agentRun) house(ctx context.Context, repo *worktree.Repo, group string,
 
 // below is where in a new worktree corresponds to a directory in one of the others; its top, if there is no such place.
 func below(top, dir string, list []worktree.Worktree) string {
-	place, err := lock.At(dir)
+	place, err := lock.WorkspaceOf(dir)
 	if err != nil {
 		return top
 	}
-	if _, ok := worktree.At(list, place.Top); !ok {
+	if _, ok := worktree.FindByPath(list, place.Top); !ok {
 		return top
 	}
 	rel, err := filepath.Rel(place.Top, dir)
@@ -120,7 +120,7 @@ func below(top, dir string, list []worktree.Worktree) string {
 
 // takeBack removes what was made for a launch that failed; that there is work in it is a reason to leave it.
 func (r *agentRun) takeBack(ctx context.Context, repo *worktree.Repo) error {
-	err := repo.Remove(ctx, r.made.Worktree, worktree.Removing{DeleteBranch: r.made.NewBranch})
+	err := repo.Remove(ctx, r.made.Worktree, worktree.RemoveOptions{DeleteBranch: r.made.NewBranch})
 	if refused := (*worktree.RefusedError)(nil); errors.As(err, &refused) {
 		r.warning(fmt.Sprintf("%s was kept: %v", r.made.Path, err))
 		return nil

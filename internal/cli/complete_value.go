@@ -26,7 +26,7 @@ func (env Env) valueOffers(ctx context.Context, verb *cli.Command, flag, prefix,
 	case "until":
 		return offersOf(prefix, untils()...)
 	case "permissions":
-		return offersOf(prefix, string(launch.Own), string(launch.Edit), string(launch.Full))
+		return offersOf(prefix, string(launch.PermissionsOwn), string(launch.PermissionsEdit), string(launch.PermissionsFull))
 	case "since":
 		return offersOf(prefix, "1h", "1d", "7d", "30d", "all")
 	case "group":

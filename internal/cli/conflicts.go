@@ -54,30 +54,30 @@ func (sc *scene) unseen() error {
 // conflicts are the locks in force on a place, but for our own; declared are those that we have declared ourselves; idle are
 // the sessions that are merely open there.
 type conflicts struct {
-	place           *lock.Place
+	place           *lock.Workspace
 	locks, declared []lock.Lock
 	idle            []discover.Session
 }
 
 // at returns the conflicts at a place; with strict an idle session is one.
-func (sc *scene) at(place *lock.Place, strict bool) *conflicts {
+func (sc *scene) at(place *lock.Workspace, strict bool) *conflicts {
 	x := &conflicts{place: place}
 	for _, s := range sc.Sessions {
 		switch {
-		case sc.inside(s) || !place.Has(lock.DirOf(s)):
-		case lock.Locks(s, sc.Sessions, strict):
-			x.locks = append(x.locks, lock.Lock{Kind: lock.Live, Dir: place.Top, Session: &s})
+		case sc.inside(s) || !place.Contains(lock.SessionDir(s)):
+		case lock.SessionLocks(s, sc.Sessions, strict):
+			x.locks = append(x.locks, lock.Lock{Kind: lock.KindSession, Dir: place.Top, Session: &s})
 		case s.Status == discover.Idle && !s.IsSub():
 			x.idle = append(x.idle, s)
 		}
 	}
-	declared, err := lock.StoreIn(sc.Getenv).On(place, sc.Now())
+	declared, err := lock.StoreFromEnv(sc.Getenv).ForWorkspace(place, sc.Now())
 	if err != nil {
 		sc.warning(err.Error())
 	}
 	for _, d := range declared {
-		l := lock.Lock{Kind: lock.Stated, Dir: place.Top, Declared: &d}
-		if d.Damage == nil && d.By == sc.self {
+		l := lock.Lock{Kind: lock.KindDeclared, Dir: place.Top, Declared: &d}
+		if d.ReadErr == nil && d.By == sc.self {
 			x.declared = append(x.declared, l)
 		} else {
 			x.locks = append(x.locks, l)
@@ -89,9 +89,9 @@ func (sc *scene) at(place *lock.Place, strict bool) *conflicts {
 // addHolders adds the lock of the kernel that is known to be on the place, with the processes that can be seen to have it. A
 // shared one counts for who wants to hold the place alone.
 func (x *conflicts) addHolders(table *proc.Table, shared bool) {
-	l := lock.Lock{Kind: lock.Kernel, Dir: x.place.Top}
-	for _, h := range lock.Holdings(table) {
-		if x.place.IsHolding(h) && (shared || !h.Shared) {
+	l := lock.Lock{Kind: lock.KindFlock, Dir: x.place.Top}
+	for _, h := range lock.FlockedDirs(table) {
+		if x.place.IsFlockedDir(h) && (shared || !h.Shared) {
 			l.Holders, l.Shared = append(l.Holders, h.Processes...), h.Shared
 		}
 	}
@@ -107,7 +107,7 @@ func (x *conflicts) err(hint string) error {
 	if more := len(x.locks) - 1; more > 0 {
 		message += fmt.Sprintf(", and %d more", more)
 	}
-	if d := x.locks[0].Declared; d != nil && d.Damage != nil {
+	if d := x.locks[0].Declared; d != nil && d.ReadErr != nil {
 		hint = "agentctl unlock --force " + x.locks[0].Dir + " removes the file; " + hint
 	} else if d != nil {
 		hint = "agentctl unlock removes the lock; " + hint
@@ -144,8 +144,8 @@ func whoLocks(l lock.Lock) string {
 		return fmt.Sprintf("%s is held by a process that cannot be seen", l.Dir)
 	}
 	d := l.Declared
-	if d.Damage != nil {
-		return fmt.Sprintf("%s is locked: %v", l.Dir, d.Damage)
+	if d.ReadErr != nil {
+		return fmt.Sprintf("%s is locked: %v", l.Dir, d.ReadErr)
 	}
 	text := fmt.Sprintf("%s is locked by %s since %s", l.Dir, output.Sanitize(d.By), moment(d.Since))
 	if !d.Until.IsZero() {

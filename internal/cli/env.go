@@ -40,7 +40,7 @@ type Env struct {
 	// CrossCheck compares the process table with that of go-ps (proc.CrossCheck).
 	CrossCheck func(*proc.Table) (int, []proc.Difference, error)
 	// Become replaces this process by an agent's program.
-	Become func(launch.Spec, launch.Host) error
+	Become func(launch.Spec, launch.Environment) error
 	// users is whose sessions the command is about; nil where it looks for none.
 	users *users
 	// Version was stamped in by the linker; "" if it was not.
@@ -58,7 +58,7 @@ func System(version string) Env {
 	return Env{
 		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
 		Width: width, Height: height, Interactive: interactive, Terminal: typing && width > 0,
-		Getenv: os.Getenv, Environ: os.Environ(), Become: launch.Become, Executable: os.Executable, Now: time.Now, PID: os.Getpid(), UID: os.Geteuid(),
+		Getenv: os.Getenv, Environ: os.Environ(), Become: launch.Exec, Executable: os.Executable, Now: time.Now, PID: os.Getpid(), UID: os.Geteuid(),
 		Adapters: agents.All(), Take: proc.ReadTable, CrossCheck: proc.CrossCheck, Version: version,
 	}
 }

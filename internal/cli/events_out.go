@@ -28,7 +28,7 @@ func (env Env) poster(o *eventsOptions) (func(context.Context, delivery) error, 
 	if err := webhook.CheckURL(o.webhook); err != nil {
 		return nil, badUsage("events", "--webhook: %v", err)
 	}
-	curl, err := launch.Host{Environ: env.Environ}.LookPath("curl")
+	curl, err := launch.Environment{Environ: env.Environ}.LookPath("curl")
 	if err != nil {
 		return nil, notInstalled("--webhook needs curl, which is not in PATH")
 	}

@@ -129,7 +129,7 @@ func end(err error) (e ending, hint string) {
 		return ending{exitPartial, "partial"}, "the warnings name the file; agentctl doctor checks every store"
 	case errors.As(err, &untrusted):
 		return ending{exitConflict, "conflict"}, nameHome(untrusted)
-	case errors.Is(err, launch.ErrUnproven):
+	case errors.Is(err, launch.ErrSessionTimeout):
 		return ending{exitTimeout, "timeout"}, ""
 	case errors.As(err, &missing):
 		return ending{exitUnable, "not_installed"}, ""

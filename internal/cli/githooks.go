@@ -20,13 +20,13 @@ func newHooks(env Env) *cli.Command {
 		Usage:     "install git hooks that guard a worktree and name the session in commits",
 		UsageText: "agentctl hooks install|uninstall|status|run [FLAGS] [ARGUMENTS]",
 		Subcommands: []*cli.Command{
-			newHooksChange(env, "install", "install agentctl in the git hooks of a repository", func(ctx context.Context, p *githooks.Place, o *hooksOptions) ([]githooks.Hook, error) {
+			newHooksChange(env, "install", "install agentctl in the git hooks of a repository", func(ctx context.Context, p *githooks.HooksDir, o *hooksOptions) ([]githooks.Hook, error) {
 				return env.hooksInstall(ctx, p, o)
 			}),
-			newHooksChange(env, "uninstall", "remove agentctl from the git hooks, and restore them", func(ctx context.Context, p *githooks.Place, _ *hooksOptions) ([]githooks.Hook, error) {
+			newHooksChange(env, "uninstall", "remove agentctl from the git hooks, and restore them", func(ctx context.Context, p *githooks.HooksDir, _ *hooksOptions) ([]githooks.Hook, error) {
 				return p.Uninstall(ctx)
 			}),
-			newHooksChange(env, "status", "show which hooks call agentctl", func(_ context.Context, p *githooks.Place, _ *hooksOptions) ([]githooks.Hook, error) {
+			newHooksChange(env, "status", "show which hooks call agentctl", func(_ context.Context, p *githooks.HooksDir, _ *hooksOptions) ([]githooks.Hook, error) {
 				return p.Status()
 			}),
 			newHooksRun(env),
@@ -41,7 +41,7 @@ type hooksOptions struct {
 }
 
 // newHooksChange makes one of the commands that show all hooks when they have done what they do.
-func newHooksChange(env Env, name, usage string, do func(context.Context, *githooks.Place, *hooksOptions) ([]githooks.Hook, error)) *cli.Command {
+func newHooksChange(env Env, name, usage string, do func(context.Context, *githooks.HooksDir, *hooksOptions) ([]githooks.Hook, error)) *cli.Command {
 	o := &hooksOptions{}
 	flags := []cli.Flag{
 		&cli.StringFlag{Name: "repo", Usage: "the repository that contains `DIR` (default: the current one)", Destination: &o.repo},
@@ -65,7 +65,7 @@ func mergesFlag(to *bool) *cli.BoolFlag {
 	return &cli.BoolFlag{Name: "trailer-merges", Usage: "also name the session in the messages of merges and squashes", Destination: to}
 }
 
-func (env Env) hooks(ctx context.Context, verb string, o *hooksOptions, do func(context.Context, *githooks.Place, *hooksOptions) ([]githooks.Hook, error)) error {
+func (env Env) hooks(ctx context.Context, verb string, o *hooksOptions, do func(context.Context, *githooks.HooksDir, *hooksOptions) ([]githooks.Hook, error)) error {
 	c, err := env.call(verb, &o.common, nil)
 	if err != nil {
 		return err
@@ -74,7 +74,7 @@ func (env Env) hooks(ctx context.Context, verb string, o *hooksOptions, do func(
 	if err != nil {
 		return err
 	}
-	place, err := githooks.Find(ctx, repo)
+	place, err := githooks.Open(ctx, repo)
 	if err != nil {
 		return err
 	}
@@ -89,18 +89,18 @@ func (env Env) hooks(ctx context.Context, verb string, o *hooksOptions, do func(
 	for _, h := range list {
 		out = append(out, output.GitHook{
 			Hook: h.Name, State: string(h.State), Path: h.Path, Program: h.Program, TrailerMerges: h.Merges,
-			Original: h.Original, Manager: h.Manager, Reason: h.Why, Advice: h.Advice, Changed: h.Changed,
+			Original: h.Original, Manager: h.Manager, Reason: h.Reason, Advice: h.Advice, Changed: h.Changed,
 		})
 	}
 	return printRows(c, out, o.json, output.GitHookTable)
 }
 
-func (env Env) hooksInstall(ctx context.Context, place *githooks.Place, o *hooksOptions) ([]githooks.Hook, error) {
+func (env Env) hooksInstall(ctx context.Context, place *githooks.HooksDir, o *hooksOptions) ([]githooks.Hook, error) {
 	path, err := env.installed()
 	if err != nil {
 		return nil, err
 	}
-	return place.Install(ctx, githooks.Wanted{Program: path, Merges: o.merges})
+	return place.Install(ctx, githooks.InstallOptions{Program: path, Merges: o.merges})
 }
 
 // installed is where this program is installed: its name along PATH, if that leads to it, since an update replaces what
@@ -113,7 +113,7 @@ func (env Env) installed() (string, error) {
 	if self, err = filepath.Abs(self); err != nil {
 		return "", err
 	}
-	named, err := launch.Host{Environ: env.Environ}.LookPath(program)
+	named, err := launch.Environment{Environ: env.Environ}.LookPath(program)
 	if err != nil {
 		return self, nil
 	}

@@ -112,19 +112,19 @@ func (env Env) nameSession(ctx context.Context, args []string, merges bool) erro
 
 // addTrailer adds the trailer. args are the message's file and source.
 func (env Env) addTrailer(ctx context.Context, args []string, merges bool) error {
-	git, err := launch.Host{Environ: env.Environ}.LookPath("git")
+	git, err := launch.Environment{Environ: env.Environ}.LookPath("git")
 	if err != nil {
 		return err
 	}
-	m := githooks.Message{File: args[0], Source: args[1], Git: git, Environ: env.Environ}
-	if takes, err := m.Takes(ctx, merges); !takes {
+	m := githooks.Message{File: args[0], Source: args[1], GitPath: git, Environ: env.Environ}
+	if takes, err := m.AcceptsTrailer(ctx, merges); !takes {
 		return err
 	}
 	name, err := env.sessionAround(ctx)
 	if name == "" {
 		return err
 	}
-	return m.Add(ctx, name)
+	return m.AddTrailer(ctx, name)
 }
 
 // sessionAround is the session that we run inside of, as AGENT/ID; "" if there is none, or one of several. The error says

@@ -62,7 +62,7 @@ func (env Env) guard(ctx context.Context, dir string, o *guardOptions, over stri
 	if err != nil {
 		return err
 	}
-	place, err := lock.At(dir)
+	place, err := lock.WorkspaceOf(dir)
 	if err != nil {
 		return badUsage("guard", "%v", err)
 	}
@@ -79,7 +79,7 @@ func (env Env) guard(ctx context.Context, dir string, o *guardOptions, over stri
 		return unread
 	}
 	x := sc.at(place, o.strict || c.Strict)
-	switch held, err := place.Held(); {
+	switch held, err := place.IsFlocked(); {
 	case err != nil:
 		return err
 	case held:

@@ -148,12 +148,12 @@ func (env Env) launch(ctx context.Context, args, rest []string, o *launchOptions
 }
 
 // launcher is the agent of that name.
-func (env Env) launcher(name string) (launch.Agent, error) {
+func (env Env) launcher(name string) (launch.Adapter, error) {
 	chosen, err := env.chosenAgents([]string{name})
 	if err != nil {
 		return nil, err
 	}
-	for agent, a := range discover.AdaptersWith[launch.Agent](env.Adapters) {
+	for agent, a := range discover.AdaptersWith[launch.Adapter](env.Adapters) {
 		if slices.Contains(chosen, agent) {
 			return a, nil
 		}
@@ -166,8 +166,8 @@ func (o *startOptions) permitted(verb string) (launch.Permissions, error) {
 	p := launch.Permissions(o.permissions)
 	switch p {
 	case "":
-		return launch.Own, nil
-	case launch.Own, launch.Edit, launch.Full:
+		return launch.PermissionsOwn, nil
+	case launch.PermissionsOwn, launch.PermissionsEdit, launch.PermissionsFull:
 		return p, nil
 	}
 	return "", badUsage(verb, "--permissions must be own, edit or full, not %q", o.permissions)

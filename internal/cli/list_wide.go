@@ -89,7 +89,7 @@ func (env Env) machines(ctx context.Context, w *discover.Scanner, r discover.Res
 			continue
 		}
 		out[i].ChangesError = "not known: " + a.err.Error()
-		if !a.told && !errors.Is(a.err, worktree.ErrPrograms) { // not to ask is our own choice
+		if !a.told && !errors.Is(a.err, worktree.ErrFilterProgram) { // not to ask is our own choice
 			unanswered = append(unanswered, &discover.Warning{Path: s.Dir, Err: fmt.Errorf("what is not committed is not known: %w", a.err)})
 		}
 		a.told = true

@@ -81,10 +81,10 @@ func lockArguments(c *cli.Context, o *lockOptions) (dir string, command []string
 }
 
 // declare stores a lock on each of the places, or on none.
-func (c *call) declare(ctx context.Context, places []*lock.Place, o *lockOptions) error {
-	store := lock.StoreIn(c.Getenv)
+func (c *call) declare(ctx context.Context, places []*lock.Workspace, o *lockOptions) error {
+	store := lock.StoreFromEnv(c.Getenv)
 	for _, place := range places {
-		if list, err := store.On(place, c.Now()); err == nil && len(list) > 0 {
+		if list, err := store.ForWorkspace(place, c.Now()); err == nil && len(list) > 0 {
 			return c.declaredAlready(store, place)
 		}
 	}
@@ -95,7 +95,7 @@ func (c *call) declare(ctx context.Context, places []*lock.Place, o *lockOptions
 		return err
 	}
 	now := c.Now().UTC().Truncate(time.Millisecond)
-	d := lock.Declared{By: cmp.Or(o.by, sc.self), Reason: o.reason, Since: now}
+	d := lock.DeclaredLock{By: cmp.Or(o.by, sc.self), Reason: o.reason, Since: now}
 	if o.duration > 0 {
 		d.Until = now.Add(o.duration)
 	}
@@ -104,7 +104,7 @@ func (c *call) declare(ctx context.Context, places []*lock.Place, o *lockOptions
 		x := sc.at(place, false)
 		d.Dir = place.Top
 		err := store.Declare(ctx, place, d, now)
-		if errors.Is(err, lock.ErrDeclared) {
+		if errors.Is(err, lock.ErrAlreadyDeclared) {
 			err = c.declaredAlready(store, place)
 		}
 		if err != nil && len(locks) == 0 {
@@ -116,7 +116,7 @@ func (c *call) declare(ctx context.Context, places []*lock.Place, o *lockOptions
 		for _, l := range x.locks {
 			c.warning(whoLocks(l) + "; the lock affects only later commands")
 		}
-		locks = append(locks, lock.Lock{Kind: lock.Stated, Dir: place.Top, Declared: &d})
+		locks = append(locks, lock.Lock{Kind: lock.KindDeclared, Dir: place.Top, Declared: &d})
 	}
 	unseen := sc.unseen()
 	if o.json {
@@ -126,10 +126,10 @@ func (c *call) declare(ctx context.Context, places []*lock.Place, o *lockOptions
 }
 
 // undeclare removes the lock on these places that we have just declared.
-func (c *call) undeclare(ctx context.Context, store lock.Store, places []*lock.Place, ours lock.Declared) error {
-	var remove []lock.Declared
+func (c *call) undeclare(ctx context.Context, store lock.Store, places []*lock.Workspace, ours lock.DeclaredLock) error {
+	var remove []lock.DeclaredLock
 	for _, place := range places {
-		list, err := store.On(place, c.Now())
+		list, err := store.ForWorkspace(place, c.Now())
 		if err != nil {
 			return err
 		}
@@ -143,12 +143,12 @@ func (c *call) undeclare(ctx context.Context, store lock.Store, places []*lock.P
 }
 
 // declaredAlready names the lock that there is.
-func (env Env) declaredAlready(store lock.Store, place *lock.Place) error {
-	list, err := store.On(place, env.Now())
+func (env Env) declaredAlready(store lock.Store, place *lock.Workspace) error {
+	list, err := store.ForWorkspace(place, env.Now())
 	if len(list) == 0 {
-		return errors.Join(lock.ErrDeclared, err)
+		return errors.Join(lock.ErrAlreadyDeclared, err)
 	}
-	x := conflicts{locks: []lock.Lock{{Kind: lock.Stated, Dir: place.Top, Declared: &list[0]}}}
+	x := conflicts{locks: []lock.Lock{{Kind: lock.KindDeclared, Dir: place.Top, Declared: &list[0]}}}
 	return x.err("then lock it again")
 }
 
@@ -157,21 +157,21 @@ const grabbing = time.Second
 
 // lockWhile runs the command under kernel locks that it inherits, one on each place, passes signals on, and ends as it does.
 // With force, sessions and declared locks there do not matter.
-func (c *call) lockWhile(ctx context.Context, places []*lock.Place, command []string, force bool) error {
+func (c *call) lockWhile(ctx context.Context, places []*lock.Workspace, command []string, force bool) error {
 	cmd := exec.Command(command[0], command[1:]...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = c.Stdin, c.Stdout, c.Stderr
-	var all []*lock.Held
+	var all []*lock.Flock
 	defer func() {
 		for _, held := range all {
 			held.Release()
 		}
 	}()
-	var taken *lock.Place // by somebody else
+	var taken *lock.Workspace // by somebody else
 	for _, place := range places {
 		limited, cancel := context.WithTimeout(ctx, grabbing)
-		held, err := lock.Hold(limited, place.Top)
+		held, err := lock.FlockWorkspace(limited, place.Top)
 		cancel()
-		if errors.Is(err, lock.ErrHeld) {
+		if errors.Is(err, lock.ErrFlocked) {
 			taken = place
 			break
 		}

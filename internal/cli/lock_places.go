@@ -16,13 +16,13 @@ func lockRepoFlag(to *string) cli.Flag {
 
 // lockPlaces are the places that lock and unlock are about: that of dir, or all worktrees that a repository has now. Their
 // order is always the same, so that two commands that hold them all do not wait for each other.
-func (env Env) lockPlaces(ctx context.Context, verb, dir, repo string) ([]*lock.Place, error) {
+func (env Env) lockPlaces(ctx context.Context, verb, dir, repo string) ([]*lock.Workspace, error) {
 	if repo == "" {
-		place, err := lock.At(dir)
+		place, err := lock.WorkspaceOf(dir)
 		if err != nil {
 			return nil, badUsage(verb, "%v", err)
 		}
-		return []*lock.Place{place}, nil
+		return []*lock.Workspace{place}, nil
 	}
 	r, err := env.repository(ctx, verb, repo)
 	if err != nil {
@@ -32,12 +32,12 @@ func (env Env) lockPlaces(ctx context.Context, verb, dir, repo string) ([]*lock.
 	if err != nil {
 		return nil, err
 	}
-	var places []*lock.Place
+	var places []*lock.Workspace
 	for _, w := range list {
 		if w.Bare || w.Prunable {
 			continue
 		}
-		place, err := lock.At(w.Path)
+		place, err := lock.WorkspaceOf(w.Path)
 		if err != nil {
 			return nil, err
 		}
@@ -46,6 +46,6 @@ func (env Env) lockPlaces(ctx context.Context, verb, dir, repo string) ([]*lock.
 	if len(places) == 0 {
 		return nil, badUsage(verb, "--repo: %s has no worktree", repo)
 	}
-	slices.SortFunc(places, func(a, b *lock.Place) int { return strings.Compare(a.Top, b.Top) })
+	slices.SortFunc(places, func(a, b *lock.Workspace) int { return strings.Compare(a.Top, b.Top) })
 	return places, nil
 }

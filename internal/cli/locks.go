@@ -34,23 +34,23 @@ func (env Env) locks(ctx context.Context, o *common) error {
 	}
 	var list []lock.Lock
 	for _, session := range slices.Backward(r.Sessions) {
-		dir := lock.DirOf(session) // also if it is gone: who works there is still at work
-		if dir == "" || !lock.Locks(session, r.Sessions, c.Strict) {
+		dir := lock.SessionDir(session) // also if it is gone: who works there is still at work
+		if dir == "" || !lock.SessionLocks(session, r.Sessions, c.Strict) {
 			continue
 		}
-		if place, err := lock.At(dir); err == nil {
+		if place, err := lock.WorkspaceOf(dir); err == nil {
 			dir = place.Top
 		}
-		list = append(list, lock.Lock{Kind: lock.Live, Dir: dir, Session: &session})
+		list = append(list, lock.Lock{Kind: lock.KindSession, Dir: dir, Session: &session})
 	}
-	holdings := lock.Holdings(r.Table)
+	holdings := lock.FlockedDirs(r.Table)
 	for _, h := range holdings {
-		list = append(list, lock.Lock{Kind: lock.Kernel, Dir: h.Dir, Holders: h.Processes, Shared: h.Shared})
+		list = append(list, lock.Lock{Kind: lock.KindFlock, Dir: h.Dir, Holders: h.Processes, Shared: h.Shared})
 	}
-	store := lock.StoreIn(env.Getenv)
+	store := lock.StoreFromEnv(env.Getenv)
 	declared, bad := store.List(env.Now())
 	for _, d := range declared {
-		list = append(list, lock.Lock{Kind: lock.Stated, Dir: d.Dir, Declared: &d})
+		list = append(list, lock.Lock{Kind: lock.KindDeclared, Dir: d.Dir, Declared: &d})
 	}
 	for _, place := range places(r.Sessions, declared) {
 		list = append(list, env.hiddenLocks(place, holdings, store)...)
@@ -68,10 +68,10 @@ func (env Env) locks(ctx context.Context, o *common) error {
 
 // places are those where locks are looked for that show nowhere else: here, where sessions live, and where locks are
 // declared.
-func places(sessions []discover.Session, declared []lock.Declared) (out []*lock.Place) {
+func places(sessions []discover.Session, declared []lock.DeclaredLock) (out []*lock.Workspace) {
 	dirs := []string{"."}
 	for _, s := range sessions {
-		dirs = append(dirs, lock.DirOf(s))
+		dirs = append(dirs, lock.SessionDir(s))
 	}
 	for _, d := range declared {
 		dirs = append(dirs, d.Dir)
@@ -82,8 +82,8 @@ func places(sessions []discover.Session, declared []lock.Declared) (out []*lock.
 			continue
 		}
 		seen[dir] = true
-		place, err := lock.At(dir)
-		if err == nil && !slices.ContainsFunc(out, func(p *lock.Place) bool { return p.Has(dir) }) {
+		place, err := lock.WorkspaceOf(dir)
+		if err == nil && !slices.ContainsFunc(out, func(p *lock.Workspace) bool { return p.Contains(dir) }) {
 			out = append(out, place)
 		}
 	}
@@ -92,15 +92,15 @@ func places(sessions []discover.Session, declared []lock.Declared) (out []*lock.
 
 // hiddenLocks are the locks of a place that only it shows: one that a process holds which cannot be seen, and declared ones
 // whose file cannot be read.
-func (env Env) hiddenLocks(place *lock.Place, holdings []lock.Holding, store lock.Store) (out []lock.Lock) {
-	seen := slices.ContainsFunc(holdings, func(h lock.Holding) bool { return !h.Shared && place.IsHolding(h) })
-	if held, err := place.Held(); err == nil && held && !seen {
-		out = append(out, lock.Lock{Kind: lock.Kernel, Dir: place.Top})
+func (env Env) hiddenLocks(place *lock.Workspace, holdings []lock.FlockedDir, store lock.Store) (out []lock.Lock) {
+	seen := slices.ContainsFunc(holdings, func(h lock.FlockedDir) bool { return !h.Shared && place.IsFlockedDir(h) })
+	if held, err := place.IsFlocked(); err == nil && held && !seen {
+		out = append(out, lock.Lock{Kind: lock.KindFlock, Dir: place.Top})
 	}
-	declared, _ := store.On(place, env.Now()) // what is wrong with the others is said of all together
+	declared, _ := store.ForWorkspace(place, env.Now()) // what is wrong with the others is said of all together
 	for _, d := range declared {
-		if d.Damage != nil {
-			out = append(out, lock.Lock{Kind: lock.Stated, Dir: place.Top, Declared: &d})
+		if d.ReadErr != nil {
+			out = append(out, lock.Lock{Kind: lock.KindDeclared, Dir: place.Top, Declared: &d})
 		}
 	}
 	return out
@@ -123,8 +123,8 @@ func lockObject(l lock.Lock) output.Lock {
 		out.Status = session.Status
 	case len(l.Holders) > 0:
 		out.PID, out.LockedBy, out.Shared = l.Holders[0].ID.PID, l.Holders[0].Name, l.Shared
-	case l.Declared != nil && l.Declared.Damage != nil:
-		out.Reason = l.Declared.Damage.Error()
+	case l.Declared != nil && l.Declared.ReadErr != nil:
+		out.Reason = l.Declared.ReadErr.Error()
 	case l.Declared != nil:
 		out.LockedBy, out.Reason, out.Until = l.Declared.By, l.Declared.Reason, output.Timestamp(l.Declared.Until)
 	}

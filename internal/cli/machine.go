@@ -21,7 +21,7 @@ const gitTime = 2 * time.Second
 func (env Env) changes(ctx context.Context, dir string) (*output.Changes, error) {
 	limited, cancel := context.WithTimeout(ctx, gitTime)
 	defer cancel()
-	found, err := worktree.Look(limited, launch.Host{Environ: env.Environ}, dir)
+	found, err := worktree.ReadChanges(limited, launch.Environment{Environ: env.Environ}, dir)
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
 		return nil, fmt.Errorf("git takes longer than %v", gitTime)
@@ -29,7 +29,7 @@ func (env Env) changes(ctx context.Context, dir string) (*output.Changes, error)
 		return nil, err
 	}
 	c := &output.Changes{Changed: found.Changed, Untracked: found.Untracked, Upstream: found.Upstream}
-	if found.Compared {
+	if found.AheadBehindKnown {
 		c.Ahead, c.Behind = &found.Ahead, &found.Behind
 	}
 	return c, nil

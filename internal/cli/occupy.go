@@ -13,8 +13,8 @@ import (
 )
 
 // occupy holds the worktree if nobody else is at work there. Where that is no matter, nothing is held.
-func (r *agentRun) occupy(ctx context.Context) (*lock.Held, error) {
-	place, err := lock.At(r.req.Dir)
+func (r *agentRun) occupy(ctx context.Context) (*lock.Flock, error) {
+	place, err := lock.WorkspaceOf(r.req.Dir)
 	if err != nil {
 		return nil, err
 	}
@@ -33,12 +33,12 @@ func (r *agentRun) occupy(ctx context.Context) (*lock.Held, error) {
 }
 
 // hold holds the place. Other launches hold it for as long as they take, and are waited for; anybody else is in the way.
-func (c *call) hold(ctx context.Context, place *lock.Place) (*lock.Held, error) {
+func (c *call) hold(ctx context.Context, place *lock.Workspace) (*lock.Flock, error) {
 	for {
 		limited, cancel := context.WithTimeout(ctx, grabbing)
-		held, err := lock.Hold(limited, place.Top)
+		held, err := lock.FlockWorkspace(limited, place.Top)
 		cancel()
-		if !errors.Is(err, lock.ErrHeld) {
+		if !errors.Is(err, lock.ErrFlocked) {
 			return held, err
 		}
 		if errors.Is(ctx.Err(), context.Canceled) {
@@ -74,7 +74,7 @@ func (env Env) isLaunch(table *proc.Table, l lock.Lock) bool {
 }
 
 // unoccupied is an error if the session to resume runs, or if another one is running in the worktree.
-func (r *agentRun) unoccupied(ctx context.Context, place *lock.Place) error {
+func (r *agentRun) unoccupied(ctx context.Context, place *lock.Workspace) error {
 	sc, err := r.scene(ctx)
 	if err != nil {
 		return err

@@ -33,7 +33,7 @@ func (env Env) listOrphans(ctx context.Context, o *listOptions) error {
 		return err
 	}
 	working, done := env.query(ctx, "reading the processes")
-	found, r, err := stop.Orphans(working, c.world, env.PID, c.agents)
+	found, r, err := stop.FindOrphans(working, c.world, env.PID, c.agents)
 	done()
 	if err != nil {
 		return err
@@ -68,7 +68,7 @@ func (env Env) addOrphans(ctx context.Context, world *discover.Scanner, r discov
 	}) {
 		return nil
 	}
-	found, scan, err := stop.Orphans(ctx, world, env.PID, nil)
+	found, scan, err := stop.FindOrphans(ctx, world, env.PID, nil)
 	if err != nil {
 		if ctx.Err() != nil {
 			return nil // the caller's own error
@@ -94,7 +94,7 @@ func (env Env) stopOrphans(ctx context.Context, o *stopOptions) error {
 	ctx, end := interruptible(ctx)
 	defer end()
 	if !o.yes && !o.dryRun {
-		found, _, err := stop.Orphans(ctx, c.world, env.PID, c.agents)
+		found, _, err := stop.FindOrphans(ctx, c.world, env.PID, c.agents)
 		if err != nil {
 			return err
 		}

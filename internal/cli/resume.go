@@ -92,7 +92,7 @@ func (env Env) resume(ctx context.Context, arg string, o *resumeOptions) error {
 }
 
 // stored finds the session to go on with, whole.
-func (c *call) stored(ctx context.Context, arg string) (discover.Session, launch.Agent, error) {
+func (c *call) stored(ctx context.Context, arg string) (discover.Session, launch.Adapter, error) {
 	r, err := c.find(ctx, arg, discover.ReadOptions{Full: true})
 	if err != nil {
 		return discover.Session{}, nil, err
@@ -139,7 +139,7 @@ func (r *agentRun) interact(ctx context.Context) error {
 		return badUsage("resume", "--json, --wait and --output need a message")
 	}
 	r.req.Interactive = true
-	host := launch.NewHost(r.Environ, r.Adapters, r.vars...)
+	host := launch.NewEnvironment(r.Environ, r.Adapters, r.vars...)
 	spec, err := launch.Plan(r.agent, r.req, host)
 	if err != nil {
 		return err

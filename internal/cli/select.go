@@ -86,18 +86,18 @@ func (s *scope) flags(verb string) []cli.Flag {
 func (s scope) match(verb string) (func(discover.Session) bool, error) {
 	var conditions []func(discover.Session) bool
 	if s.dir != "" {
-		place, err := lock.At(s.dir)
+		place, err := lock.WorkspaceOf(s.dir)
 		if err != nil {
 			return nil, badUsage(verb, "--cwd: %v", err)
 		}
-		conditions = append(conditions, func(s discover.Session) bool { return place.Has(s.Dir) })
+		conditions = append(conditions, func(s discover.Session) bool { return place.Contains(s.Dir) })
 	}
 	if s.repo != "" {
-		repo, err := lock.RepositoryAt(s.repo)
+		repo, err := lock.RepositoryOf(s.repo)
 		if err != nil {
 			return nil, badUsage(verb, "--repo: %s: %v", s.repo, err)
 		}
-		conditions = append(conditions, func(s discover.Session) bool { return repo.Has(s.Dir) })
+		conditions = append(conditions, func(s discover.Session) bool { return repo.Contains(s.Dir) })
 	}
 	if s.group != "" {
 		conditions = append(conditions, func(o discover.Session) bool { return o.Group == s.group })

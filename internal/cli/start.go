@@ -22,7 +22,7 @@ import (
 type agentRun struct {
 	*call
 	*startOptions
-	agent launch.Agent
+	agent launch.Adapter
 	req   launch.Request
 	vars  []string // of the agent's environment, beside ours
 	group string   // that the agent was started in
@@ -30,10 +30,10 @@ type agentRun struct {
 	// Of a launch: what it was asked for by, the name that tells it from others of its group, and its worktree.
 	entry config.MatrixRow
 	name  string
-	made  worktree.Made
+	made  worktree.CreateResult
 
 	child *launch.Child // nil: nothing was started
-	watch *launch.Watch
+	watch *launch.Verifier
 	// since is when it was started; no message of its turn is older.
 	since time.Time
 	// session is the one that was found; nobody while none was. proven: it is the agent's, and may be printed.
@@ -76,7 +76,7 @@ func (r *agentRun) start(ctx context.Context, alone bool) error {
 	if r.child == nil {
 		return err
 	}
-	ended := (*launch.EndedError)(nil)
+	ended := (*launch.AgentFailedError)(nil)
 	r.proven = err == nil || errors.As(err, &ended) && r.session.ID != "" // it has left a session behind, be it that of a failure
 	if r.proven && alone && !r.json {
 		err = errors.Join(err, r.printID())
@@ -85,7 +85,7 @@ func (r *agentRun) start(ctx context.Context, alone bool) error {
 		err = hook{"--on-create", r.onCreate}.run(ctx, r.Env, r.session, nil)
 	}
 	if err == nil {
-		err = r.watch.Settle(ctx)
+		err = r.watch.AwaitTurn(ctx)
 	}
 	if err != nil && r.session.ID != "" { // it has changed since its proof
 		r.renew(context.WithoutCancel(ctx), discover.ReadOptions{Full: true, Tokens: true})
@@ -97,7 +97,7 @@ func (r *agentRun) start(ctx context.Context, alone bool) error {
 // the proof the worktree is held; from then on the session itself is in the way of others.
 func (r *agentRun) begin(ctx context.Context) error {
 	r.session = discover.UnknownSession()
-	host := launch.NewHost(r.Environ, r.Adapters, r.vars...)
+	host := launch.NewEnvironment(r.Environ, r.Adapters, r.vars...)
 	// The agent's home is where the agent is told it is, which may be another one than ours.
 	there := *r.call
 	there.world = there.Env.world(r.Homes)
@@ -128,8 +128,8 @@ func (r *agentRun) begin(ctx context.Context) error {
 		held.Release()
 		return err
 	}
-	r.child, r.hint, r.watch = child, spec.Hint, launch.NewWatch(r.world, r.agent, child)
-	session, err := r.watch.Await(limited)
+	r.child, r.hint, r.watch = child, spec.Hint, launch.NewVerifier(r.world, r.agent, child)
+	session, err := r.watch.AwaitSession(limited)
 	held.Release()
 	r.group = host.Getenv(discover.GroupKey)
 	r.session = r.grouped(session)
@@ -153,7 +153,7 @@ func (env Env) hints(ctx context.Context, runs ...*agentRun) {
 // hinted is what the person should know of the way the agent was started, "" if nothing.
 func (r *agentRun) hinted(ctx context.Context) string {
 	h, ok := r.agent.(launch.Hinter)
-	if !ok || r.session.ID == "" || r.req.Permissions != launch.Own {
+	if !ok || r.session.ID == "" || r.req.Permissions != launch.PermissionsOwn {
 		return r.hint
 	}
 	r.renew(ctx, discover.ReadOptions{}) // what the turn may do is stored after the session has shown itself
@@ -209,12 +209,12 @@ func (r *agentRun) report(ctx context.Context) error {
 func (r *agentRun) unproven(err error) error {
 	pid := r.child.Process.ID.PID
 	switch {
-	case errors.Is(err, launch.ErrUnproven) && r.killOnTimeout:
+	case errors.Is(err, launch.ErrSessionTimeout) && r.killOnTimeout:
 		return errors.Join(
 			late(fmt.Sprintf("the session of pid %d did not appear within %s; it was ended", pid, r.timeout), ""),
-			r.child.Kill(context.Background()),
+			r.child.KillTree(context.Background()),
 		)
-	case errors.Is(err, launch.ErrUnproven):
+	case errors.Is(err, launch.ErrSessionTimeout):
 		return late(
 			fmt.Sprintf("the session of pid %d did not appear within %s; %s keeps running", pid, r.timeout, r.agent.Name()),
 			fmt.Sprintf("agentctl status pid:%d shows it once it is known; agentctl stop pid:%d ends it", pid, pid),

@@ -125,7 +125,7 @@ func (c *call) endAll(ctx context.Context, o *stopOptions, end func() (results [
 // how is how processes are to be ended.
 func (o *stopOptions) how(env Env) stop.Options {
 	return stop.Options{
-		Timeout: o.timeout, Force: o.force, DryRun: o.dryRun, Self: env.PID, Host: launch.NewHost(env.Environ, env.Adapters),
+		Timeout: o.timeout, Force: o.force, DryRun: o.dryRun, SelfPID: env.PID, Host: launch.NewEnvironment(env.Environ, env.Adapters),
 	}
 }
 

@@ -76,7 +76,7 @@ func details(r stop.Result) []string {
 	ended := map[int]bool{}
 	for _, s := range r.Signalled {
 		switch {
-		case s.Role == stop.Agent:
+		case s.Role == stop.RoleAgent:
 			out = append(out, fmt.Sprintf("%s to %s", unix.SignalName(s.Signal), s.Process))
 		case !slices.Contains(r.Survived, s.Process):
 			ended[s.Process.PID] = true

@@ -55,23 +55,23 @@ func (c *call) unlock(ctx context.Context, dir string, o *unlockOptions) error {
 		}
 		return c.unlockPlaces(ctx, places, "any worktree of "+o.repo, o)
 	}
-	place, err := lock.At(dir)
+	place, err := lock.WorkspaceOf(dir)
 	if errors.Is(err, fs.ErrNotExist) {
-		place, err = lock.Gone(dir) // what it was locked for has gone with it
+		place, err = lock.MissingWorkspace(dir) // what it was locked for has gone with it
 	}
 	if err != nil {
 		return badUsage("unlock", "%v", err)
 	}
-	return c.unlockPlaces(ctx, []*lock.Place{place}, place.Top, o)
+	return c.unlockPlaces(ctx, []*lock.Workspace{place}, place.Top, o)
 }
 
 // unlockPlaces takes back all locks on the places, or none. name is what an error calls them if they have none.
-func (c *call) unlockPlaces(ctx context.Context, places []*lock.Place, name string, o *unlockOptions) error {
-	store := lock.StoreIn(c.Getenv)
-	var all []lock.Declared
+func (c *call) unlockPlaces(ctx context.Context, places []*lock.Workspace, name string, o *unlockOptions) error {
+	store := lock.StoreFromEnv(c.Getenv)
+	var all []lock.DeclaredLock
 	var unread error
 	for _, place := range places {
-		locks, err := store.On(place, c.Now())
+		locks, err := store.ForWorkspace(place, c.Now())
 		if errors.Is(err, lock.ErrNoStore) {
 			return err
 		}
@@ -93,7 +93,7 @@ func (c *call) unlockPlaces(ctx context.Context, places []*lock.Place, name stri
 }
 
 // ownLocks is an error if one of the locks is another's than by's, or than ours if that is "".
-func (c *call) ownLocks(ctx context.Context, place *lock.Place, locks []lock.Declared, by string) error {
+func (c *call) ownLocks(ctx context.Context, place *lock.Workspace, locks []lock.DeclaredLock, by string) error {
 	if by == "" {
 		r, err := c.sessions(ctx, "looking for the current session", discover.SessionFilter{Children: true})
 		if err != nil {
@@ -102,8 +102,8 @@ func (c *call) ownLocks(ctx context.Context, place *lock.Place, locks []lock.Dec
 		by = c.signature(r, c.nearest(r))
 	}
 	for _, d := range locks {
-		if d.Damage != nil || d.By != by {
-			return conflict(whoLocks(lock.Lock{Kind: lock.Stated, Dir: place.Top, Declared: &d}), "--force removes it all the same")
+		if d.ReadErr != nil || d.By != by {
+			return conflict(whoLocks(lock.Lock{Kind: lock.KindDeclared, Dir: place.Top, Declared: &d}), "--force removes it all the same")
 		}
 	}
 	return nil

@@ -55,7 +55,7 @@ func (r *agentRun) outcome(ctx context.Context) error {
 	case exitOf(err) == exitTimeout:
 		return r.overdue(ctx)
 	case hasEnded(r.child):
-		return judged(err, r.watch.Ended(ctx))
+		return judged(err, r.watch.Failure(ctx))
 	}
 	return err
 }
@@ -69,7 +69,7 @@ func (r *agentRun) completed(ctx context.Context) error {
 // hasEnded waits until the child has: a launcher ends soon after the agent that it started, if it ends with it.
 func hasEnded(child *launch.Child) bool {
 	select {
-	case <-child.Ended():
+	case <-child.Done():
 		return true
 	case <-time.After(mercy):
 		return false
@@ -90,7 +90,7 @@ func (r *agentRun) overdue(ctx context.Context) error {
 	working, done := r.work(ctx, "stopping")
 	defer done()
 	results, err := stop.Sessions(working, r.world, []discover.Session{r.session}, stop.Options{
-		Timeout: stopTimeout, Force: true, Self: r.PID, Host: launch.NewHost(r.Environ, r.Adapters),
+		Timeout: stopTimeout, Force: true, SelfPID: r.PID, Host: launch.NewEnvironment(r.Environ, r.Adapters),
 	})
 	message := fmt.Sprintf("%s took longer than --max-time %s", named(r.session), r.maxTime)
 	if err := errors.Join(err, notStopped(results)); err != nil {
@@ -103,11 +103,11 @@ func (r *agentRun) overdue(ctx context.Context) error {
 // are about to end with stands for it.
 func exitCode(child *launch.Child, err error) int {
 	select {
-	case <-child.Ended():
+	case <-child.Done():
 	default:
 		return exitOf(err)
 	}
-	exit := child.Exit()
+	exit := child.ExitStatus()
 	if exit.Signal != 0 {
 		return 128 + int(exit.Signal)
 	}

@@ -80,7 +80,7 @@ func (env Env) repository(ctx context.Context, verb, dir string) (*worktree.Repo
 	if err := isDirectory(dir); err != nil {
 		return nil, badUsage(verb, "%v", err)
 	}
-	repo, err := worktree.Open(ctx, launch.Host{Environ: env.Environ}, dir)
+	repo, err := worktree.Open(ctx, launch.Environment{Environ: env.Environ}, dir)
 	if errors.Is(err, worktree.ErrNoRepository) {
 		return nil, badUsage(verb, "%v", err)
 	}
@@ -89,16 +89,16 @@ func (env Env) repository(ctx context.Context, verb, dir string) (*worktree.Repo
 
 func worktreeObject(w worktree.Worktree, sessions []discover.Session) output.Worktree {
 	out := output.Worktree{
-		Path: w.Path, Branch: w.Branch, Head: w.Head, Main: w.Main, Bare: w.Bare, Detached: w.Detached, HalfMade: w.HalfMade(),
+		Path: w.Path, Branch: w.Branch, Head: w.Head, Main: w.Main, Bare: w.Bare, Detached: w.Detached, HalfMade: w.Incomplete(),
 		Locked: w.Locked, LockReason: w.LockReason, Prunable: w.Prunable, PruneReason: w.PruneReason,
 		Group: discover.GroupOfWorktree(w.Branch, w.Path), Sessions: []output.Session{},
 	}
-	place, err := lock.At(w.Path)
+	place, err := lock.WorkspaceOf(w.Path)
 	if err != nil {
 		return out // it is gone, and nobody is there
 	}
 	for _, s := range sessions {
-		if place.Has(lock.DirOf(s)) {
+		if place.Contains(lock.SessionDir(s)) {
 			out.Sessions = append(out.Sessions, output.NewSession(s))
 		}
 	}

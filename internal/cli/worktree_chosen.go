@@ -53,7 +53,7 @@ func (env Env) condemned(ctx context.Context, args []string, o *cleanOptions) ([
 func (env Env) tree(ctx context.Context, dir string, o *cleanOptions) (*worktree.Repo, []worktree.Worktree, error) {
 	repo, err := env.repository(ctx, "worktree clean", dir)
 	if err == nil && !o.dryRun {
-		err = repo.Sweep(ctx)
+		err = repo.Prune(ctx)
 	}
 	if err != nil {
 		return nil, nil, err
@@ -66,7 +66,7 @@ func (env Env) tree(ctx context.Context, dir string, o *cleanOptions) (*worktree
 func (env Env) condemnedBy(ctx context.Context, arg string, o *cleanOptions) (condemned, error) {
 	if o.repo == "" && isDirectory(arg) == nil {
 		repo, list, err := env.tree(ctx, arg, o)
-		if w, ok := worktree.At(list, arg); err == nil && ok {
+		if w, ok := worktree.FindByPath(list, arg); err == nil && ok {
 			return unambiguous(arg, list, condemned{Worktree: w, repo: repo})
 		}
 	}
@@ -74,16 +74,16 @@ func (env Env) condemnedBy(ctx context.Context, arg string, o *cleanOptions) (co
 	if err != nil {
 		return condemned{}, err
 	}
-	if w, ok := worktree.At(list, arg); ok {
+	if w, ok := worktree.FindByPath(list, arg); ok {
 		return unambiguous(arg, list, condemned{Worktree: w, repo: repo})
 	}
 	branch := strings.TrimPrefix(arg, "refs/heads/")
-	if w, ok := worktree.On(list, branch); ok {
+	if w, ok := worktree.FindByBranch(list, branch); ok {
 		return condemned{Worktree: w, repo: repo}, nil
 	}
 	if o.branch {
 		// Its worktree may be gone already: then the branch is all there is.
-		err := repo.DeleteBranch(ctx, branch, worktree.Removing{DryRun: true, Force: true})
+		err := repo.DeleteBranch(ctx, branch, worktree.RemoveOptions{DryRun: true, Force: true})
 		if err == nil || !errors.Is(err, worktree.ErrNoCommit) {
 			return condemned{Worktree: worktree.Worktree{Branch: branch}, repo: repo}, err
 		}
@@ -93,7 +93,7 @@ func (env Env) condemnedBy(ctx context.Context, arg string, o *cleanOptions) (co
 
 // unambiguous refuses a word that is one worktree's path and another one's branch.
 func unambiguous(arg string, list []worktree.Worktree, c condemned) (condemned, error) {
-	if on, ok := worktree.On(list, arg); ok && on.Path != c.Path {
+	if on, ok := worktree.FindByBranch(list, arg); ok && on.Path != c.Path {
 		return c, badUsage("worktree clean", "%q is the path of one worktree and the branch of another; use ./%s or refs/heads/%s", arg, arg, arg)
 	}
 	return c, nil
@@ -118,7 +118,7 @@ func (env Env) condemnedOf(ctx context.Context, group string, o *cleanOptions) (
 			return nil, err
 		}
 		for _, b := range branches {
-			if _, ok := worktree.On(list, b); !ok {
+			if _, ok := worktree.FindByBranch(list, b); !ok {
 				out = append(out, condemned{Worktree: worktree.Worktree{Branch: b}, repo: repo})
 			}
 		}
@@ -136,7 +136,7 @@ func cleanedObject(c condemned, o *cleanOptions, err error) output.CleanResult {
 	case errors.As(err, &refused):
 		out.Result = "refused"
 		for _, r := range refused.Reasons {
-			out.Reasons = append(out.Reasons, output.CleanReason{Why: string(r.Why), Message: r.Text})
+			out.Reasons = append(out.Reasons, output.CleanReason{Why: string(r.Code), Message: r.Text})
 		}
 	case err != nil:
 		out.Result, out.Message = "failed", err.Error()

@@ -90,21 +90,21 @@ type cleaning struct {
 
 // clean removes one worktree while nobody can move in.
 func (cl *cleaning) clean(ctx context.Context, c condemned) error {
-	how := worktree.Removing{Force: cl.force, DeleteBranch: cl.branch && !c.keepBranch, DryRun: cl.dryRun}
+	how := worktree.RemoveOptions{Force: cl.force, DeleteBranch: cl.branch && !c.keepBranch, DryRun: cl.dryRun}
 	if c.Path == "" {
 		return c.repo.DeleteBranch(ctx, c.Branch, how)
 	}
 	if isThere(c.Path) && !c.Main {
 		now, cancel := context.WithCancel(ctx)
 		cancel() // it is free, or it is not
-		held, err := lock.Hold(now, c.Path)
+		held, err := lock.FlockWorkspace(now, c.Path)
 		switch {
 		case err == nil:
 			defer held.Release()
 		case ctx.Err() != nil:
 			return ctx.Err()
-		case errors.Is(err, lock.ErrHeld):
-			how.Reasons = append(how.Reasons, worktree.Reason{Why: worktree.IsHeld, Text: "another process holds it; it may be a launch"})
+		case errors.Is(err, lock.ErrFlocked):
+			how.Reasons = append(how.Reasons, worktree.Reason{Code: worktree.ReasonFlock, Text: "another process holds it; it may be a launch"})
 		default:
 			return err
 		}
@@ -130,19 +130,19 @@ func (cl *cleaning) claims(ctx context.Context, path string) ([]worktree.Reason,
 	var out []worktree.Reason
 	for _, s := range r.Sessions {
 		if s.Status.Live() && lives(s, path) {
-			out = append(out, worktree.Reason{Why: worktree.HasSession, Text: fmt.Sprintf("in use by %s (%s)", named(s), s.Status)})
+			out = append(out, worktree.Reason{Code: worktree.ReasonSession, Text: fmt.Sprintf("in use by %s (%s)", named(s), s.Status)})
 		}
 	}
-	place, err := lock.At(path)
+	place, err := lock.WorkspaceOf(path)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && place.Top != path {
 		return out, nil // it is gone, or no worktree any more
 	}
 	if err != nil {
 		return nil, err
 	}
-	declared, err := lock.StoreIn(cl.Getenv).On(place, cl.Now())
+	declared, err := lock.StoreFromEnv(cl.Getenv).ForWorkspace(place, cl.Now())
 	for _, d := range declared {
-		out = append(out, worktree.Reason{Why: worktree.IsDeclared, Text: whoLocks(lock.Lock{Kind: lock.Stated, Dir: "it", Declared: &d})})
+		out = append(out, worktree.Reason{Code: worktree.ReasonDeclared, Text: whoLocks(lock.Lock{Kind: lock.KindDeclared, Dir: "it", Declared: &d})})
 	}
 	return out, err
 }
@@ -150,7 +150,7 @@ func (cl *cleaning) claims(ctx context.Context, path string) ([]worktree.Reason,
 // lives reports whether a session would lose its directory with the one at path: by what it says itself, or by where
 // its processes are.
 func lives(s discover.Session, path string) bool {
-	dirs := []string{lock.DirOf(s)}
+	dirs := []string{lock.SessionDir(s)}
 	for _, p := range s.Processes {
 		if dir, err := p.Uncached().Cwd(); err == nil {
 			dirs = append(dirs, dir)
@@ -189,17 +189,17 @@ func notCleaned(failed []error, of int) error {
 
 func cleanHint(r worktree.Reason) string {
 	switch {
-	case r.Forced():
+	case r.ForceOverrides():
 		return "--force removes it all the same, and what is in it"
-	case r.Why == worktree.HasSession:
+	case r.Code == worktree.ReasonSession:
 		return "stop it first: agentctl stop"
-	case r.Why == worktree.IsDeclared:
+	case r.Code == worktree.ReasonDeclared:
 		return "agentctl unlock takes the lock back"
-	case r.Why == worktree.IsLocked:
+	case r.Code == worktree.ReasonLocked:
 		return "git worktree unlock takes the lock away"
-	case r.Why == worktree.HasNested:
+	case r.Code == worktree.ReasonNested:
 		return "clean the other one first"
-	case r.Why == worktree.IsMaking, r.Why == worktree.IsHeld:
+	case r.Code == worktree.ReasonCreating, r.Code == worktree.ReasonFlock:
 		return "try again when it is done"
 	}
 	return ""

@@ -112,11 +112,11 @@ func (a actors) Read(_ context.Context, entries []discover.Entry, _ discover.Rea
 	}
 }
 
-func (a actors) Gentle() []syscall.Signal { return a.gentle }
+func (a actors) StopSignals() []syscall.Signal { return a.gentle }
 
-func (a actors) Asks(discover.Session) bool { return a.end != nil }
+func (a actors) NeedsInterrupt(discover.Session) bool { return a.end != nil }
 
-func (a actors) End(_ context.Context, s discover.Session, _ launch.Host) (bool, error) {
+func (a actors) Interrupt(_ context.Context, s discover.Session, _ launch.Environment) (bool, error) {
 	if a.end == nil {
 		return false, nil
 	}
@@ -134,7 +134,7 @@ func (a actors) ReadMarker(getenv func(string) string) (discover.EnvMarker, bool
 	return mark, mark != discover.EnvMarker{} && getenv(stageKey) == a.stage
 }
 
-func (a actors) Marked(p proc.Process, s discover.Session) bool {
+func (a actors) HasMarker(p proc.Process, s discover.Session) bool {
 	env, err := p.Env(a.MarkerKeys()...)
 	if err != nil || env[stageKey] != a.stage {
 		return false
@@ -158,7 +158,7 @@ func set(t *testing.T) *setting {
 	return &setting{
 		t,
 		actors{stage: t.Name() + fmt.Sprint(os.Getpid()), idle: &atomic.Bool{}},
-		Options{Timeout: time.Minute, Self: os.Getpid()},
+		Options{Timeout: time.Minute, SelfPID: os.Getpid()},
 		proc.ReadTable,
 	}
 }

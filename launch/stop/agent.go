@@ -32,7 +32,7 @@ type agent struct {
 
 	once sync.Once
 	gone bool
-	sent []Sent
+	sent []SentSignal
 	err  error // why it cannot be signalled
 }
 
@@ -41,9 +41,9 @@ func (s *stopping) agent(p proc.Process, st launch.Stopper) *agent {
 	if a := s.agents[p.ID]; a != nil {
 		return a
 	}
-	a := &agent{stopping: s, process: p, gentle: st.Gentle(), below: proc.Descendants{}, outer: map[proc.ID]bool{}}
+	a := &agent{stopping: s, process: p, gentle: st.StopSignals(), below: proc.Descendants{}, outer: map[proc.ID]bool{}}
 	if len(a.gentle) == 0 {
-		a.gentle = plain{}.Gentle()
+		a.gentle = plain{}.StopSignals()
 	}
 	for outer := range s.now.Table.Ancestors(p.ID.PID) {
 		a.outer[outer.ID] = true
@@ -98,7 +98,7 @@ func (a *agent) try(ctx context.Context, h *proc.Handle, sig syscall.Signal, wai
 		a.failed(err)
 		return true
 	}
-	a.sent = append(a.sent, Sent{a.process.ID, sig, Agent})
+	a.sent = append(a.sent, SentSignal{a.process.ID, sig, RoleAgent})
 	limited, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
 	a.attend(limited, h)

@@ -37,7 +37,7 @@ func TestLeftBehindBeforeResume(t *testing.T) {
 	r = s.stop("a")[0]
 	want(t, c, r, Stopped, "agent tool", "")
 	want(t, first, r, Stopped, "server child bystander", "bystander")
-	if len(r.LeftBehind) != 2 || !slices.Contains(sentTo(r, Tool), unix.SIGTERM) {
+	if len(r.LeftBehind) != 2 || !slices.Contains(sentTo(r, RoleTool), unix.SIGTERM) {
 		t.Errorf("%+v", r)
 	}
 }

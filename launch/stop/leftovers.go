@@ -65,7 +65,7 @@ func (t *target) users(table *proc.Table) map[int]bool {
 	for _, a := range t.agents {
 		users[a.process.UID] = true
 	}
-	if self, ok := table.ByPID(t.Self); ok && len(users) == 0 {
+	if self, ok := table.ByPID(t.SelfPID); ok && len(users) == 0 {
 		users[self.UID] = true
 	}
 	return users
@@ -81,13 +81,13 @@ func (t *target) marked(p proc.Process) bool {
 	if !t.gone() {
 		s.Processes = nil
 	}
-	return t.stopper.Marked(p, s)
+	return t.stopper.HasMarker(p, s)
 }
 
 // spared tells what of the family is others' as well.
 func (t *target) spared(now discover.Result, left proc.Descendants, alien func(proc.Process) bool) func(proc.Process) bool {
 	kept := map[proc.ID]bool{}
-	if self, ok := now.Table.ByPID(t.Self); ok {
+	if self, ok := now.Table.ByPID(t.SelfPID); ok {
 		keep(kept, now.Table, self)
 	}
 	for id := range now.Agents {
@@ -108,7 +108,7 @@ func (t *target) spared(now discover.Result, left proc.Descendants, alien func(p
 				return true
 			}
 		}
-		return slices.ContainsFunc(nested, func(n owner) bool { return n.Marked(p, n.session) })
+		return slices.ContainsFunc(nested, func(n owner) bool { return n.HasMarker(p, n.session) })
 	}
 }
 

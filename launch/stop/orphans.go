@@ -15,15 +15,15 @@ type Orphan struct {
 	Session discover.Session
 }
 
-// Orphans finds the processes of our user that sessions have left behind, by ascending pid: those with agents' environment markers,
+// FindOrphans finds the processes of our user that sessions have left behind, by ascending pid: those with agents' environment markers,
 // all of which name sessions that have ended, and their descendants. They never include
 //   - an agent, its ancestors and its descendants,
 //   - a process with the marker of a live session, or with a marker that the process self has too,
 //   - the process self and its ancestors.
 //
 // The result's warnings say what could not be read.
-func Orphans(ctx context.Context, world *discover.Scanner, self int, agents []discover.Agent) ([]Orphan, discover.Result, error) {
-	s := orphanage(world, Options{Self: self}, agents)
+func FindOrphans(ctx context.Context, world *discover.Scanner, self int, agents []discover.Agent) ([]Orphan, discover.Result, error) {
+	s := orphanage(world, Options{SelfPID: self}, agents)
 	now, err := s.leaveOrphans(ctx)
 	var list []Orphan
 	for _, t := range s.targets {
@@ -35,7 +35,7 @@ func Orphans(ctx context.Context, world *discover.Scanner, self int, agents []di
 	return list, now, err
 }
 
-// EndOrphans ends what [Orphans] finds: it is asked to, and what does not end in time is killed with [Options.Force]
+// EndOrphans ends what [FindOrphans] finds: it is asked to, and what does not end in time is killed with [Options.Force]
 // only. There is one result a session. If ctx ends, no more is done, and the results say what was.
 func EndOrphans(ctx context.Context, world *discover.Scanner, o Options, agents []discover.Agent) ([]Result, discover.Result, error) {
 	s := orphanage(world, o, agents)
@@ -67,7 +67,7 @@ func (s *stopping) leaveOrphans(ctx context.Context) (discover.Result, error) {
 	left, seeds, others := map[*target]proc.Descendants{}, map[proc.ID]*target{}, map[proc.ID]bool{}
 	// Where we run ourselves for a session that looks dead, its agent may be out of our sight (in a sandbox), or its tool a
 	// terminal multiplexer with a person in it.
-	self := slices.IndexFunc(bearers, func(b discover.MarkedProcess) bool { return b.ID.PID == s.Self })
+	self := slices.IndexFunc(bearers, func(b discover.MarkedProcess) bool { return b.ID.PID == s.SelfPID })
 	for _, b := range bearers {
 		if !b.Orphan || self >= 0 && b.Related(bearers[self]) {
 			others[b.ID] = true

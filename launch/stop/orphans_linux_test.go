@@ -15,7 +15,7 @@ import (
 // orphans are the names of those that are found, in the order of the cast's names.
 func (s *setting) orphans(c *cast, names string) string {
 	s.Helper()
-	list, _, err := Orphans(s.Context(), s.world(), s.Self, nil)
+	list, _, err := FindOrphans(s.Context(), s.world(), s.SelfPID, nil)
 	if err != nil {
 		s.Fatal(err)
 	}
@@ -86,7 +86,7 @@ func TestOrphans(t *testing.T) {
 	s.DryRun = false
 	r := s.endOrphans()
 	want(t, c, r, AlreadyStopped, all, strings.ReplaceAll(strings.TrimPrefix(all, "agent tool its-child daemon "), "  ", " "))
-	if got := sentTo(r, Tool); len(got) != 3 || slices.Contains(got, unix.SIGKILL) || r.Before.ID != "a" {
+	if got := sentTo(r, RoleTool); len(got) != 3 || slices.Contains(got, unix.SIGKILL) || r.Before.ID != "a" {
 		t.Errorf("%+v", r)
 	}
 	if got := s.orphans(c, all); got != "" {
@@ -105,13 +105,13 @@ func TestStubbornOrphans(t *testing.T) {
 	r := s.endOrphans()
 	want(t, c, r, Failed, "tool meek", "tool")
 	if !slices.Equal(r.Survived, []proc.ID{c.seen["tool"].ID}) || !strings.Contains(r.Message, "--force kills") ||
-		slices.Contains(sentTo(r, Tool), unix.SIGKILL) {
+		slices.Contains(sentTo(r, RoleTool), unix.SIGKILL) {
 		t.Errorf("%+v", r)
 	}
 	s.Force = true
 	r = s.endOrphans()
 	want(t, c, r, AlreadyStopped, "tool meek", "")
-	if got := sentTo(r, Tool); !slices.Equal(got, []syscall.Signal{unix.SIGTERM, unix.SIGKILL}) {
+	if got := sentTo(r, RoleTool); !slices.Equal(got, []syscall.Signal{unix.SIGTERM, unix.SIGKILL}) {
 		t.Errorf("with force it was sent %v", got)
 	}
 }
@@ -128,7 +128,7 @@ func TestOrphansSpareUs(t *testing.T) {
 	s := set(t)
 	c.killed("agent-a")
 	c.killed("agent-b")
-	s.Self = c.seen["one-a"].ID.PID
+	s.SelfPID = c.seen["one-a"].ID.PID
 	if got := s.orphans(c, "shell-a one-a other-a shell-b one-b other-b"); got != "shell-b one-b other-b" {
 		t.Errorf("found %q", got)
 	}

@@ -19,7 +19,7 @@ const (
 // ask asks the agent to end the session by its own command or request, and waits until the session is over or the timeout expires.
 // It does nothing for an unidentified session, which no request can name.
 func (t *target) ask(ctx context.Context) (err error) {
-	if t.session.ID == "" || !t.stopper.Asks(t.session) {
+	if t.session.ID == "" || !t.stopper.NeedsInterrupt(t.session) {
 		return nil
 	}
 	s, err := t.addressee()
@@ -28,7 +28,7 @@ func (t *target) ask(ctx context.Context) (err error) {
 	}
 	limited, cancel := context.WithTimeout(ctx, t.Timeout)
 	defer cancel()
-	if t.asked, err = t.stopper.End(limited, s, t.Host); err != nil || !t.asked {
+	if t.asked, err = t.stopper.Interrupt(limited, s, t.Host); err != nil || !t.asked {
 		return err
 	}
 	t.over = t.poll(limited, func(now discover.Session, known bool) bool {

@@ -53,7 +53,7 @@ func TestWeAreSpared(t *testing.T) {
 		{Name: "shell", Setsid: true, Below: []part{{Name: "self"}, {Name: "sibling"}}},
 	}})
 	s := set(t)
-	s.Self = c.seen["self"].ID.PID
+	s.SelfPID = c.seen["self"].ID.PID
 	want(t, c, s.stop("a")[0], Stopped, "agent shell self sibling", "shell self")
 }
 
@@ -85,7 +85,7 @@ func TestSharedProcessOfTheChosenIsSignalledOnce(t *testing.T) {
 	want(t, c, r[0], Stopped, both, "")
 	want(t, c, r[1], Stopped, both, "")
 	for _, one := range r {
-		if got := sentTo(one, Agent); !slices.Equal(got, []syscall.Signal{unix.SIGTERM}) {
+		if got := sentTo(one, RoleAgent); !slices.Equal(got, []syscall.Signal{unix.SIGTERM}) {
 			t.Errorf("the process was sent %v", got)
 		}
 	}
@@ -101,7 +101,7 @@ func TestOwnWay(t *testing.T) {
 	}
 	r := s.stop("a")[0]
 	want(t, c, r, Interrupted, both, "server launcher-a launcher-b tool-b")
-	if got := sentTo(r, Tool); !slices.Equal(got, []syscall.Signal{unix.SIGTERM}) || len(r.Survived) > 0 {
+	if got := sentTo(r, RoleTool); !slices.Equal(got, []syscall.Signal{unix.SIGTERM}) || len(r.Survived) > 0 {
 		t.Errorf("%+v", r)
 	}
 	if r.After.Status != discover.Idle {
@@ -143,7 +143,7 @@ func TestSupervised(t *testing.T) {
 	}
 	r := s.stop("a")[0]
 	want(t, c, r, Stopped, "worker tool", "")
-	if len(sentTo(r, Agent)) > 0 {
+	if len(sentTo(r, RoleAgent)) > 0 {
 		t.Errorf("it was sent %v", r.Signalled)
 	}
 }

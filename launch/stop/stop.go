@@ -28,10 +28,10 @@ type Options struct {
 	Force bool
 	// DryRun only says what would be done.
 	DryRun bool
-	// Self is our own process: it and those it runs below of are no tools to be ended.
-	Self int
+	// SelfPID is our own process: it and those it runs below of are no tools to be ended.
+	SelfPID int
 	// Host is the environment in which an agent's own commands run.
-	Host launch.Host
+	Host launch.Environment
 }
 
 // Outcome is what became of a session.
@@ -60,12 +60,12 @@ type Role string
 
 // The roles.
 const (
-	Agent Role = "agent"
-	Tool  Role = "tool"
+	RoleAgent Role = "agent"
+	RoleTool  Role = "tool"
 )
 
-// Sent is a signal that was sent.
-type Sent struct {
+// SentSignal is a signal that was sent.
+type SentSignal struct {
 	Process proc.ID
 	Signal  syscall.Signal
 	Role    Role
@@ -79,7 +79,7 @@ type Result struct {
 	Outcome Outcome
 	// Message says more, "" if there is nothing to say.
 	Message   string
-	Signalled []Sent
+	Signalled []SentSignal
 	// LeftBehind are the processes that an earlier process of the session has left behind, with what those have started: they
 	// are ended with the session's tools.
 	LeftBehind []proc.ID
@@ -167,10 +167,12 @@ func (s *stopping) stopperOf(name discover.Agent) launch.Stopper {
 // plain is an agent of which nothing special is known.
 type plain struct{}
 
-func (plain) Gentle() []syscall.Signal { return []syscall.Signal{syscall.SIGTERM} }
+func (plain) StopSignals() []syscall.Signal { return []syscall.Signal{syscall.SIGTERM} }
 
-func (plain) Asks(discover.Session) bool { return false }
+func (plain) NeedsInterrupt(discover.Session) bool { return false }
 
-func (plain) End(context.Context, discover.Session, launch.Host) (bool, error) { return false, nil }
+func (plain) Interrupt(context.Context, discover.Session, launch.Environment) (bool, error) {
+	return false, nil
+}
 
-func (plain) Marked(proc.Process, discover.Session) bool { return false }
+func (plain) HasMarker(proc.Process, discover.Session) bool { return false }

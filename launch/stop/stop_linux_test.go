@@ -27,10 +27,10 @@ func TestToolsEndWithTheirSession(t *testing.T) {
 	}}, part{Name: "bystander"})
 	r := set(t).stop("a")[0]
 	want(t, c, r, Stopped, "agent tool its-child its-daemon server daemon its-own bystander", "bystander")
-	if got := sentTo(r, Agent); !slices.Equal(got, []syscall.Signal{unix.SIGTERM}) {
+	if got := sentTo(r, RoleAgent); !slices.Equal(got, []syscall.Signal{unix.SIGTERM}) {
 		t.Errorf("the agent was sent %v", got)
 	}
-	if got := sentTo(r, Tool); len(got) != 6 || slices.Contains(got, unix.SIGKILL) || len(r.Survived) > 0 {
+	if got := sentTo(r, RoleTool); len(got) != 6 || slices.Contains(got, unix.SIGKILL) || len(r.Survived) > 0 {
 		t.Errorf("the tools were sent %v; %v survived", got, r.Survived)
 	}
 	if r.After == nil || r.After.Status != discover.Stopped || r.Before.Status != discover.Running {
@@ -54,7 +54,7 @@ func TestStillRunning(t *testing.T) {
 	s.Force = true
 	r = s.stop("a")[0]
 	want(t, c, r, Stopped, "agent tool", "")
-	if got := sentTo(r, Agent); !slices.Equal(got, []syscall.Signal{unix.SIGTERM, unix.SIGKILL}) {
+	if got := sentTo(r, RoleAgent); !slices.Equal(got, []syscall.Signal{unix.SIGTERM, unix.SIGKILL}) {
 		t.Errorf("with force it was sent %v", got)
 	}
 }
@@ -66,7 +66,7 @@ func TestGentlestSignalFirst(t *testing.T) {
 	s.Timeout = 4 * time.Second // half of it goes by
 	r := s.stop("a")[0]
 	want(t, c, r, Stopped, "agent", "")
-	if got := sentTo(r, Agent); !slices.Equal(got, s.gentle) {
+	if got := sentTo(r, RoleAgent); !slices.Equal(got, s.gentle) {
 		t.Errorf("it was sent %v", got)
 	}
 }
@@ -150,7 +150,7 @@ func TestInterrupted(t *testing.T) {
 	s := set(t)
 	r := s.stopIn(ctx, s.sessions("a"))[0]
 	want(t, c, r, Running, "agent", "agent")
-	if got := sentTo(r, Agent); !slices.Equal(got, []syscall.Signal{unix.SIGTERM}) || r.Message != "not waited for" {
+	if got := sentTo(r, RoleAgent); !slices.Equal(got, []syscall.Signal{unix.SIGTERM}) || r.Message != "not waited for" {
 		t.Errorf("%v, %q", got, r.Message)
 	}
 }

@@ -73,7 +73,7 @@ func (s *stopping) endOnce(ctx context.Context, left []tool, asked, denied map[p
 		switch {
 		case err == nil:
 			for _, t := range p.of {
-				t.Signalled = append(t.Signalled, Sent{p.ID, sig, Tool})
+				t.Signalled = append(t.Signalled, SentSignal{p.ID, sig, RoleTool})
 			}
 		case !errors.Is(err, proc.ErrGone):
 			denied[p.ID] = true

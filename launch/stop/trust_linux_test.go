@@ -79,7 +79,7 @@ func TestOneIDInTwoDirectories(t *testing.T) {
 	if !strings.Contains(got.Message, "left "+c.seen["elsewhere"].ID.String()+": it may be of another session") {
 		t.Errorf("the message is %q", got.Message)
 	}
-	if !slices.Contains(sentTo(got, Tool), unix.SIGTERM) {
+	if !slices.Contains(sentTo(got, RoleTool), unix.SIGTERM) {
 		t.Errorf("%+v", got.Signalled)
 	}
 }

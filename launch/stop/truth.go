@@ -75,7 +75,7 @@ func (t *target) conclude() {
 
 // account gathers what was signalled, and what lives all the same.
 func (t *target) account() {
-	var sent []Sent
+	var sent []SentSignal
 	for _, a := range t.agents {
 		sent = append(sent, a.sent...)
 		if len(a.sent) > 0 && !a.gone {

@@ -10,34 +10,34 @@ import (
 )
 
 // add has git make the worktree, and takes back what git has made if that fails.
-func (r *Repo) add(ctx context.Context, want Wanted, newBranch bool, base string) (Made, error) {
+func (r *Repo) add(ctx context.Context, want CreateOptions, newBranch bool, base string) (CreateResult, error) {
 	args := []string{"worktree", "add", want.Dir, want.Branch}
 	if newBranch {
 		args = []string{"worktree", "add", "-b", want.Branch, want.Dir, base}
 	}
-	above := missing(filepath.Dir(want.Dir))
+	above := missingDirs(filepath.Dir(want.Dir))
 	_, err := r.git(ctx, r.common, args...)
 	if err != nil {
-		undone := r.undo(context.WithoutCancel(ctx), want, err)
+		undone := r.undoAdd(context.WithoutCancel(ctx), want, err)
 		if newBranch {
-			undone = errors.Join(undone, r.unbranch(context.WithoutCancel(ctx), want.Branch, base))
+			undone = errors.Join(undone, r.undoBranch(context.WithoutCancel(ctx), want.Branch, base))
 		}
 		for _, dir := range above {
 			_ = os.Remove(dir) // not if somebody has put something there
 		}
-		return Made{}, errors.Join(err, undone)
+		return CreateResult{}, errors.Join(err, undone)
 	}
 	list, err := r.List(ctx)
 	for _, w := range list {
 		if w.Path == want.Dir {
-			return Made{w, true, newBranch}, err
+			return CreateResult{w, true, newBranch}, err
 		}
 	}
-	return Made{}, errors.Join(err, ErrNoWorktree)
+	return CreateResult{}, errors.Join(err, ErrNoWorktree)
 }
 
-// missing are the directories that would have to be made for dir to be there, dir first.
-func missing(dir string) []string {
+// missingDirs are the directories that would have to be made for dir to be there, dir first.
+func missingDirs(dir string) []string {
 	var out []string
 	for ; !exists(dir); dir = filepath.Dir(dir) {
 		out = append(out, dir)
@@ -45,29 +45,29 @@ func missing(dir string) []string {
 	return out
 }
 
-// undo removes the worktree that git leaves if it fails because a hook did, or is killed. Where git itself gives up
+// undoAdd removes the worktree that git leaves if it fails because a hook did, or is killed. Where git itself gives up
 // (exit status 128) it has removed what it made; what is there then is another's.
-func (r *Repo) undo(ctx context.Context, want Wanted, failed error) error {
+func (r *Repo) undoAdd(ctx context.Context, want CreateOptions, failed error) error {
 	if exit, ok := errors.AsType[*exec.ExitError](failed); ok && exit.ExitCode() == 128 {
 		return nil
 	}
-	err := r.sweep(ctx)
+	err := r.prune(ctx)
 	list, listErr := r.List(ctx)
 	err = errors.Join(err, listErr)
 	for _, w := range list {
 		if w.Path == want.Dir && !w.Main {
-			err = errors.Join(err, r.discard(ctx, w))
+			err = errors.Join(err, r.removeIncomplete(ctx, w))
 		}
 	}
-	if exists(want.Dir) && !empty(want.Dir) {
+	if exists(want.Dir) && !isEmptyDir(want.Dir) {
 		err = errors.Join(err, fmt.Errorf("%s is left behind", want.Dir))
 	}
 	return err
 }
 
-// unbranch deletes the branch that was made, if no commit has come to it.
-func (r *Repo) unbranch(ctx context.Context, branch, base string) error {
-	head, err := r.commit(ctx, r.common, "refs/heads/"+branch)
+// undoBranch deletes the branch that was made, if no commit has come to it.
+func (r *Repo) undoBranch(ctx context.Context, branch, base string) error {
+	head, err := r.resolveCommit(ctx, r.common, "refs/heads/"+branch)
 	if errors.Is(err, ErrNoCommit) || err == nil && head != base {
 		return nil
 	}

@@ -20,18 +20,18 @@ type Changes struct {
 	// Upstream is the branch that the worktree's follows ("origin/main"); "" for none.
 	Upstream string
 	// Ahead and Behind count the commits that only the branch, or only its upstream, has. Compared: they are known.
-	Ahead, Behind int
-	Compared      bool
+	Ahead, Behind    int
+	AheadBehindKnown bool
 }
 
-// ErrPrograms: the repository's own configuration names programs that git would run to look at files.
-var ErrPrograms = errors.New("the repository's configuration names a filter program, which is not run")
+// ErrFilterProgram: the repository's own configuration names programs that git would run to look at files.
+var ErrFilterProgram = errors.New("the repository's configuration names a filter program, which is not run")
 
-// Look asks git what is not committed in the worktree that dir lies in. Nothing is written, nothing fetched, and no
+// ReadChanges asks git what is not committed in the worktree that dir lies in. Nothing is written, nothing fetched, and no
 // program run that the repository itself names: fsmonitor and hooks are turned off, and where it brings filters of its
-// own, which the answer would depend on, there is none: [ErrPrograms]. It is nil for a directory that is in no repository,
+// own, which the answer would depend on, there is none: [ErrFilterProgram]. It is nil for a directory that is in no repository,
 // or not there any more, and where there is no git.
-func Look(ctx context.Context, host launch.Host, dir string) (*Changes, error) {
+func ReadChanges(ctx context.Context, host launch.Environment, dir string) (*Changes, error) {
 	if !inRepository(dir) {
 		return nil, nil
 	}
@@ -40,11 +40,11 @@ func Look(ctx context.Context, host launch.Host, dir string) (*Changes, error) {
 		return nil, nil
 	}
 	// No transport is allowed: of a partial clone git would fetch what it lacks.
-	r := &Repo{program: program, dir: dir, reading: true, environ: append(environ(host.Environ), "GIT_NO_LAZY_FETCH=1", "GIT_ALLOW_PROTOCOL=")}
+	r := &Repo{program: program, dir: dir, readOnly: true, environ: append(gitEnviron(host.Environ), "GIT_NO_LAZY_FETCH=1", "GIT_ALLOW_PROTOCOL=")}
 	r.options = []string{"-c", "core.fsmonitor=", "-c", "core.hooksPath=" + os.DevNull}
 	var out string
 	if err = r.refuseFilters(ctx); err == nil {
-		out, err = r.Ask(ctx, "status", "--porcelain=v2", "--branch", "-z", "--untracked-files=normal", "--ignore-submodules=dirty")
+		out, err = r.Output(ctx, "status", "--porcelain=v2", "--branch", "-z", "--untracked-files=normal", "--ignore-submodules=dirty")
 	}
 	switch {
 	case isNoRepository(err), err != nil && ctx.Err() == nil && !inRepository(dir): // the latter was removed meanwhile
@@ -53,8 +53,8 @@ func Look(ctx context.Context, host launch.Host, dir string) (*Changes, error) {
 		return nil, err
 	}
 	c := &Changes{}
-	c.count(out)
-	c.compare(out)
+	c.countFiles(out)
+	c.parseBranch(out)
 	return c, nil
 }
 
@@ -79,20 +79,20 @@ func inRepository(dir string) bool {
 // refuseFilters fails if the repository's own configuration, and not the person's, names programs that make what git
 // compares out of what is in a file: gitattributes(5), and those that git-lfs(1) runs in turn.
 func (r *Repo) refuseFilters(ctx context.Context) error {
-	out, err := r.Ask(ctx, "config", "--show-scope", "--name-only", "--get-regexp", `^(filter|lfs\.extension)\..*\.(clean|process)$`)
+	out, err := r.Output(ctx, "config", "--show-scope", "--name-only", "--get-regexp", `^(filter|lfs\.extension)\..*\.(clean|process)$`)
 	if exit, ok := errors.AsType[*exec.ExitError](err); ok && exit.ExitCode() == 1 {
 		return nil // there are none
 	}
 	for line := range strings.Lines(out) {
 		if scope, name, _ := strings.Cut(strings.TrimSpace(line), "\t"); scope == "local" || scope == "worktree" {
-			return fmt.Errorf("%w: %s", ErrPrograms, name)
+			return fmt.Errorf("%w: %s", ErrFilterProgram, name)
 		}
 	}
 	return err
 }
 
-// count reads git-status(1), porcelain v2: a letter for the kind of line, and after a rename (2) the former name.
-func (c *Changes) count(status string) {
+// countFiles reads git-status(1), porcelain v2: a letter for the kind of line, and after a rename (2) the former name.
+func (c *Changes) countFiles(status string) {
 	lines := strings.Split(status, "\x00")
 	for i := 0; i < len(lines); i++ {
 		kind, _, _ := strings.Cut(lines[i], " ")
@@ -108,8 +108,8 @@ func (c *Changes) count(status string) {
 	}
 }
 
-// compare reads the header of git-status(1), porcelain v2, as far as the branches go.
-func (c *Changes) compare(status string) {
+// parseBranch reads the header of git-status(1), porcelain v2, as far as the branches go.
+func (c *Changes) parseBranch(status string) {
 	for line := range strings.SplitSeq(status, "\x00") {
 		header, ok := strings.CutPrefix(line, "# branch.")
 		if !ok {
@@ -120,7 +120,7 @@ func (c *Changes) compare(status string) {
 			c.Upstream = value
 		case "ab": // "+? -?" where they were not counted
 			n, err := fmt.Sscanf(value, "+%d -%d", &c.Ahead, &c.Behind)
-			c.Compared = n == 2 && err == nil
+			c.AheadBehindKnown = n == 2 && err == nil
 		}
 	}
 }

@@ -16,7 +16,7 @@ import (
 
 func (s *sandbox) look(dir string) *worktree.Changes {
 	s.Helper()
-	c, err := worktree.Look(s.Context(), hostOf(s), s.path(dir))
+	c, err := worktree.ReadChanges(s.Context(), hostOf(s), s.path(dir))
 	if err != nil {
 		s.Fatal(err)
 	}
@@ -38,14 +38,14 @@ func TestLook(t *testing.T) {
 	s.write("clone/new/one", "1")
 	s.write("clone/new/two", "1")
 	s.write("clone/? M x\n", "1")
-	want := worktree.Changes{Changed: 2, Untracked: 2, Upstream: "origin/main", Ahead: 2, Behind: 1, Compared: true}
+	want := worktree.Changes{Changed: 2, Untracked: 2, Upstream: "origin/main", Ahead: 2, Behind: 1, AheadBehindKnown: true}
 	for _, dir := range []string{"clone", "clone/dir", "clone/new"} {
 		if got := s.look(dir); got == nil || *got != want {
 			t.Errorf("in %s: %+v, want %+v", dir, got, want)
 		}
 	}
 	s.git("clone", "checkout", "-q", "--detach")
-	if got := s.look("clone"); got.Compared || got.Upstream != "" || got.Changed != 2 {
+	if got := s.look("clone"); got.AheadBehindKnown || got.Upstream != "" || got.Changed != 2 {
 		t.Errorf("detached: %+v", got)
 	}
 }
@@ -94,14 +94,14 @@ func TestLookRunsNothing(t *testing.T) {
 	}
 	for _, setting := range []string{"filter.x.clean", "filter.x.process", "lfs.extension.x.clean"} {
 		s.git("repo", "config", setting, trap)
-		if got, err := worktree.Look(t.Context(), hostOf(s), s.path("repo")); got != nil || !errors.Is(err, worktree.ErrPrograms) {
+		if got, err := worktree.ReadChanges(t.Context(), hostOf(s), s.path("repo")); got != nil || !errors.Is(err, worktree.ErrFilterProgram) {
 			t.Errorf("with %s: %+v, %v", setting, got, err)
 		}
 		s.git("repo", "config", "--unset", setting)
 	}
 	s.write("repo/.git/more", "[Filter \"X\"]\n\tCLEAN = "+trap+"\n")
 	s.git("repo", "config", "include.path", "more")
-	if got, err := worktree.Look(t.Context(), hostOf(s), s.path("repo")); got != nil || !errors.Is(err, worktree.ErrPrograms) {
+	if got, err := worktree.ReadChanges(t.Context(), hostOf(s), s.path("repo")); got != nil || !errors.Is(err, worktree.ErrFilterProgram) {
 		t.Errorf("included: %+v, %v", got, err)
 	}
 	s.git("repo", "config", "--unset", "include.path")
@@ -149,7 +149,7 @@ func TestLookFetchesNothing(t *testing.T) {
 	}
 	s.git("partial", "config", "remote.origin.url", "ext::touch "+s.path("sprung"))
 	s.git("partial", "config", "protocol.ext.allow", "always")
-	got, err := worktree.Look(t.Context(), hostOf(s), s.path("partial"))
+	got, err := worktree.ReadChanges(t.Context(), hostOf(s), s.path("partial"))
 	if err == nil && got.Changed == 0 {
 		t.Errorf("%+v", got)
 	}
@@ -171,7 +171,7 @@ func TestLookEndsInTime(t *testing.T) {
 	s.write("repo/.git/config", "[core]\n\trepositoryformatversion = 0\n\tbare = false\n[include]\n\tpath = endless\n")
 	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
 	defer cancel()
-	if got, err := worktree.Look(ctx, hostOf(s), s.path("repo")); got != nil || !errors.Is(err, context.DeadlineExceeded) {
+	if got, err := worktree.ReadChanges(ctx, hostOf(s), s.path("repo")); got != nil || !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("%+v, %v", got, err)
 	}
 }
@@ -183,8 +183,8 @@ func TestLookWhileItIsRemoved(t *testing.T) {
 	if err := os.Chmod(s.path("bin/git"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	host := launch.Host{Environ: []string{"PATH=" + s.path("bin") + ":/usr/bin:/bin"}}
-	if got, err := worktree.Look(t.Context(), host, s.path("repo")); got != nil || err != nil {
+	host := launch.Environment{Environ: []string{"PATH=" + s.path("bin") + ":/usr/bin:/bin"}}
+	if got, err := worktree.ReadChanges(t.Context(), host, s.path("repo")); got != nil || err != nil {
 		t.Errorf("%+v, %v", got, err)
 	}
 }

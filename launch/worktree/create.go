@@ -11,9 +11,9 @@ import (
 	"agentctl/lock"
 )
 
-// Wanted is a worktree to be made.
-type Wanted struct {
-	// Dir is where; see [Dir]. It must not be there yet, or be empty, unless it is that very worktree.
+// CreateOptions is a worktree to be made.
+type CreateOptions struct {
+	// Dir is where; see [DefaultDir]. It must not be there yet, or be empty, unless it is that very worktree.
 	Dir string
 	// Branch is the branch to be on: a new one, or one that no worktree is on.
 	Branch string
@@ -22,8 +22,8 @@ type Wanted struct {
 	Base string
 }
 
-// Made is a worktree that is there now.
-type Made struct {
+// CreateResult is a worktree that is there now.
+type CreateResult struct {
 	Worktree
 	// New: it was made; otherwise it was there already, on that branch. NewBranch: so was its branch.
 	New, NewBranch bool
@@ -45,48 +45,48 @@ func (e *ConflictError) Error() string { return e.Message }
 // Create makes a worktree, or returns the one that is there on that very branch. It goes by git's list alone: a
 // directory that git does not name as a worktree of this repository on this branch is never used. If it fails, what it
 // has made is taken back. Errors: [ErrBadName], [ErrNoCommit], [*ConflictError], git's own.
-func (r *Repo) Create(ctx context.Context, want Wanted) (Made, error) {
-	ok, err := r.yes(ctx, r.common, "check-ref-format", "refs/heads/"+want.Branch)
+func (r *Repo) Create(ctx context.Context, want CreateOptions) (CreateResult, error) {
+	ok, err := r.test(ctx, r.common, "check-ref-format", "refs/heads/"+want.Branch)
 	if err == nil && (!ok || strings.HasPrefix(want.Branch, "-")) {
 		err = fmt.Errorf("%q %w", want.Branch, ErrBadName)
 	}
 	if err == nil {
-		want.Dir, err = real(want.Dir)
+		want.Dir, err = resolveDir(want.Dir)
 	}
 	if err != nil {
-		return Made{}, err
+		return CreateResult{}, err
 	}
-	held, err := r.hold(ctx)
+	held, err := r.lock(ctx)
 	if err != nil {
-		return Made{}, err
+		return CreateResult{}, err
 	}
 	defer held.Release()
-	if err := r.sweep(ctx); err != nil {
-		return Made{}, err
+	if err := r.prune(ctx); err != nil {
+		return CreateResult{}, err
 	}
-	there, err := r.clear(ctx, want)
+	there, err := r.checkTarget(ctx, want)
 	if err != nil {
-		return Made{}, err
+		return CreateResult{}, err
 	}
-	head, base, err := r.start(ctx, want)
+	head, base, err := r.resolveCommits(ctx, want)
 	if err != nil {
-		return Made{}, err
+		return CreateResult{}, err
 	}
 	if there != nil {
-		return Made{Worktree: *there}, nil
+		return CreateResult{Worktree: *there}, nil
 	}
 	return r.add(ctx, want, head == "", base)
 }
 
-// real is an absolute path whose directory, as far as there is one, has no links in it, as git writes paths.
-func real(path string) (string, error) {
+// resolveDir is an absolute path whose directory, as far as there is one, has no links in it, as git writes paths.
+func resolveDir(path string) (string, error) {
 	path, err := filepath.Abs(path)
 	return filepath.Join(lock.Resolve(filepath.Dir(path)), filepath.Base(path)), err
 }
 
-// clear returns the worktree that is wanted if it is there, and otherwise sees to it that nothing is in the way: what
+// checkTarget returns the worktree that is wanted if it is there, and otherwise sees to it that nothing is in the way: what
 // git was killed making goes.
-func (r *Repo) clear(ctx context.Context, want Wanted) (*Worktree, error) {
+func (r *Repo) checkTarget(ctx context.Context, want CreateOptions) (*Worktree, error) {
 	list, err := r.List(ctx)
 	if err != nil {
 		return nil, err
@@ -100,24 +100,24 @@ func (r *Repo) clear(ctx context.Context, want Wanted) (*Worktree, error) {
 			return nil, err
 		}
 		switch {
-		case stage == underway:
+		case stage == inProgress:
 			return nil, &ConflictError{fmt.Sprintf("git is making the worktree %s", w.Path), "try again when it is done"}
-		case stage == begun:
-			if err := r.discard(ctx, w); err != nil {
+		case stage == interrupted:
+			if err := r.removeIncomplete(ctx, w); err != nil {
 				return nil, err
 			}
 		default:
-			return r.take(ctx, w, want)
+			return r.reuse(ctx, w, want)
 		}
 	}
-	if exists(want.Dir) && !empty(want.Dir) {
+	if exists(want.Dir) && !isEmptyDir(want.Dir) {
 		return nil, &ConflictError{fmt.Sprintf("%s exists and is not a worktree of this repository", want.Dir), "choose another directory or branch, or move it away"}
 	}
 	return nil, nil
 }
 
-// empty reports whether path is a directory with nothing in it, as git leaves one if it is killed at the wrong moment.
-func empty(path string) bool {
+// isEmptyDir reports whether path is a directory with nothing in it, as git leaves one if it is killed at the wrong moment.
+func isEmptyDir(path string) bool {
 	info, err := os.Lstat(path)
 	if err != nil || !info.IsDir() {
 		return false
@@ -126,8 +126,8 @@ func empty(path string) bool {
 	return err == nil && len(inside) == 0
 }
 
-// take returns w if it is the worktree that is wanted.
-func (r *Repo) take(ctx context.Context, w Worktree, want Wanted) (*Worktree, error) {
+// reuse returns w if it is the worktree that is wanted.
+func (r *Repo) reuse(ctx context.Context, w Worktree, want CreateOptions) (*Worktree, error) {
 	clean := "agentctl worktree clean " + w.Path
 	on := "branch " + w.Branch
 	if w.Branch == "" {
@@ -141,10 +141,10 @@ func (r *Repo) take(ctx context.Context, w Worktree, want Wanted) (*Worktree, er
 	case w.Branch != want.Branch:
 		return nil, &ConflictError{fmt.Sprintf("%s is a worktree on %s", w.Path, on), "choose another directory or branch"}
 	}
-	if linked, err := r.linked(ctx, w.Path); err != nil || !linked {
+	if linked, err := r.isWorktreeTop(ctx, w.Path); err != nil || !linked {
 		return nil, errors.Join(err, &ConflictError{fmt.Sprintf("the worktree %s is broken: its .git is not there or is another's", w.Path), clean})
 	}
-	if !w.HalfMade() {
+	if !w.Incomplete() {
 		return &w, nil
 	}
 	// All its files are there; git was killed before it took its lock away.
@@ -153,9 +153,9 @@ func (r *Repo) take(ctx context.Context, w Worktree, want Wanted) (*Worktree, er
 	return &w, err
 }
 
-// start returns the commits that the branch is on, "" if there is no such branch, and that a new one starts at.
-func (r *Repo) start(ctx context.Context, want Wanted) (head, base string, err error) {
-	head, err = r.commit(ctx, r.common, "refs/heads/"+want.Branch)
+// resolveCommits returns the commits that the branch is on, "" if there is no such branch, and that a new one starts at.
+func (r *Repo) resolveCommits(ctx context.Context, want CreateOptions) (head, base string, err error) {
+	head, err = r.resolveCommit(ctx, r.common, "refs/heads/"+want.Branch)
 	if err != nil && !errors.Is(err, ErrNoCommit) {
 		return "", "", err
 	}
@@ -166,18 +166,18 @@ func (r *Repo) start(ctx context.Context, want Wanted) (head, base string, err e
 	if name == "" {
 		name = "HEAD"
 	}
-	if base, err = r.commit(ctx, r.dir, name); err != nil || head == "" {
+	if base, err = r.resolveCommit(ctx, r.dir, name); err != nil || head == "" {
 		return head, base, err
 	}
-	in, err := r.yes(ctx, r.common, "merge-base", "--is-ancestor", base, head)
+	in, err := r.test(ctx, r.common, "merge-base", "--is-ancestor", base, head)
 	if err == nil && !in {
 		err = &ConflictError{fmt.Sprintf("branch %s exists and does not contain %s", want.Branch, want.Base), "choose another branch, or leave out the base"}
 	}
 	return head, base, err
 }
 
-// commit resolves a name.
-func (r *Repo) commit(ctx context.Context, dir, name string) (string, error) {
+// resolveCommit resolves a name.
+func (r *Repo) resolveCommit(ctx context.Context, dir, name string) (string, error) {
 	out, err := r.git(ctx, dir, "rev-parse", "--verify", "--quiet", "--end-of-options", name+"^{commit}")
 	if _, failed := errors.AsType[*gitError](err); failed {
 		return "", fmt.Errorf("%s: %w", name, ErrNoCommit)

@@ -37,8 +37,8 @@ func TestCreate(t *testing.T) {
 		{"of-branch", "b/d", "old", first, true},
 		{"repo/nested", "nested", "HEAD~1", first, true},
 	} {
-		made, err := r.Create(t.Context(), worktree.Wanted{Dir: s.path(tc.dir), Branch: tc.branch, Base: tc.base})
-		want := worktree.Made{Worktree: worktree.Worktree{Path: s.path(tc.dir), Head: tc.head, Branch: tc.branch}, New: true, NewBranch: tc.newBranch}
+		made, err := r.Create(t.Context(), worktree.CreateOptions{Dir: s.path(tc.dir), Branch: tc.branch, Base: tc.base})
+		want := worktree.CreateResult{Worktree: worktree.Worktree{Path: s.path(tc.dir), Head: tc.head, Branch: tc.branch}, New: true, NewBranch: tc.newBranch}
 		if err != nil || made != want {
 			t.Errorf("%+v: %+v, %v", tc, made, err)
 			continue
@@ -47,7 +47,7 @@ func TestCreate(t *testing.T) {
 			t.Errorf("%+v is not as it should be", tc)
 		}
 		// Again: it is that very one.
-		again, err := r.Create(t.Context(), worktree.Wanted{Dir: s.path(tc.dir), Branch: tc.branch, Base: tc.base})
+		again, err := r.Create(t.Context(), worktree.CreateOptions{Dir: s.path(tc.dir), Branch: tc.branch, Base: tc.base})
 		want.New, want.NewBranch = false, false
 		if err != nil || again != want {
 			t.Errorf("%+v again: %+v, %v", tc, again, err)
@@ -105,18 +105,18 @@ func TestCreateRefuses(t *testing.T) {
 		{"broken", "broken", "", "whose directory is gone"},
 		{"elsewhere", "apart", "main", "branch apart exists and does not contain main"},
 	} {
-		made, err := r.Create(t.Context(), worktree.Wanted{Dir: s.path(tc.dir), Branch: tc.branch, Base: tc.base})
+		made, err := r.Create(t.Context(), worktree.CreateOptions{Dir: s.path(tc.dir), Branch: tc.branch, Base: tc.base})
 		if !errors.As(err, &conflict) || !strings.Contains(err.Error(), tc.says) || conflict.Hint == "" {
 			t.Errorf("%+v: %+v, %v", tc, made, err)
 		}
 	}
 	for _, base := range []string{"nowhere", "origin/nowhere", "-b", "--all", "v1"} {
-		if _, err := r.Create(t.Context(), worktree.Wanted{Dir: s.path("elsewhere"), Branch: "new", Base: base}); !errors.Is(err, worktree.ErrNoCommit) {
+		if _, err := r.Create(t.Context(), worktree.CreateOptions{Dir: s.path("elsewhere"), Branch: "new", Base: base}); !errors.Is(err, worktree.ErrNoCommit) {
 			t.Errorf("base %s: %v", base, err)
 		}
 	}
 	for _, branch := range []string{"", "-x", "a b", "a..b", "x.lock", "@{-1}", "a/", "x\ny"} {
-		if _, err := r.Create(t.Context(), worktree.Wanted{Dir: s.path("elsewhere"), Branch: branch}); !errors.Is(err, worktree.ErrBadName) {
+		if _, err := r.Create(t.Context(), worktree.CreateOptions{Dir: s.path("elsewhere"), Branch: branch}); !errors.Is(err, worktree.ErrBadName) {
 			t.Errorf("branch %q: %v", branch, err)
 		}
 	}
@@ -132,7 +132,7 @@ func TestCreateRefuses(t *testing.T) {
 func TestCreateInEmptyRepository(t *testing.T) {
 	s := newSandbox(t)
 	s.git("", "init", "-q", "empty")
-	if _, err := s.open("empty").Create(t.Context(), worktree.Wanted{Dir: s.path("x"), Branch: "x"}); !errors.Is(err, worktree.ErrNoCommit) {
+	if _, err := s.open("empty").Create(t.Context(), worktree.CreateOptions{Dir: s.path("x"), Branch: "x"}); !errors.Is(err, worktree.ErrNoCommit) {
 		t.Error(err)
 	}
 }
@@ -144,7 +144,7 @@ func TestCreateTakesBack(t *testing.T) {
 	before := s.git("repo", "for-each-ref") + s.git("repo", "worktree", "list")
 	s.write("repo/.git/hooks/post-checkout", "#!/bin/sh\necho no room >&2\necho >made-by-hook\nexit 3\n")
 	for _, branch := range []string{"new", "old"} {
-		_, err := s.open("repo").Create(t.Context(), worktree.Wanted{Dir: s.path("above/new"), Branch: branch})
+		_, err := s.open("repo").Create(t.Context(), worktree.CreateOptions{Dir: s.path("above/new"), Branch: branch})
 		if err == nil || !strings.Contains(err.Error(), "no room") {
 			t.Errorf("%v", err)
 		}
@@ -164,7 +164,7 @@ func TestCreateInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error)
 	go func() {
-		_, err := s.open("repo").Create(ctx, worktree.Wanted{Dir: s.path("new"), Branch: "new"})
+		_, err := s.open("repo").Create(ctx, worktree.CreateOptions{Dir: s.path("new"), Branch: "new"})
 		ended <- err
 	}()
 	begun()
@@ -193,7 +193,7 @@ func TestCreateAtOnce(t *testing.T) {
 				t.Error(err)
 				return
 			}
-			m, err := r.Create(t.Context(), worktree.Wanted{Dir: s.path("repo-a-b"), Branch: branch})
+			m, err := r.Create(t.Context(), worktree.CreateOptions{Dir: s.path("repo-a-b"), Branch: branch})
 			mu.Lock()
 			defer mu.Unlock()
 			if conflict := (*worktree.ConflictError)(nil); errors.As(err, &conflict) {

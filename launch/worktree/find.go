@@ -2,9 +2,9 @@ package worktree
 
 import "path/filepath"
 
-// At returns the worktree whose top directory is at path, by whatever name.
-func At(list []Worktree, path string) (Worktree, bool) {
-	name, err := real(path)
+// FindByPath returns the worktree whose top directory is at path, by whatever name.
+func FindByPath(list []Worktree, path string) (Worktree, bool) {
+	name, err := resolveDir(path)
 	if err != nil {
 		return Worktree{}, false
 	}
@@ -17,8 +17,8 @@ func At(list []Worktree, path string) (Worktree, bool) {
 	return Worktree{}, false
 }
 
-// On returns the worktree that a branch is checked out in.
-func On(list []Worktree, branch string) (Worktree, bool) {
+// FindByBranch returns the worktree that a branch is checked out in.
+func FindByBranch(list []Worktree, branch string) (Worktree, bool) {
 	for _, w := range list {
 		if w.Branch == branch && branch != "" {
 			return w, true

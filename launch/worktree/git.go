@@ -21,11 +21,11 @@ import (
 // gitError is a git command that failed.
 type gitError struct {
 	command string
-	words   string // its own
+	message string // its own
 	err     error
 }
 
-func (e *gitError) Error() string { return fmt.Sprintf("git %s: %s", e.command, e.words) }
+func (e *gitError) Error() string { return fmt.Sprintf("git %s: %s", e.command, e.message) }
 
 func (e *gitError) Unwrap() error { return e.err }
 
@@ -64,9 +64,9 @@ func (r *Repo) run(ctx context.Context, dir string, args []string) (string, erro
 	argv := slices.Concat([]string{"-C", dir, "--no-optional-locks"}, r.options, args)
 	cmd := exec.Command(r.program, argv...)
 	cmd.Env = r.environ
-	run := throughFiles
-	if r.reading {
-		run = throughPipes
+	run := runToFiles
+	if r.readOnly {
+		run = runToPipes
 	}
 	out, words, failed, err := run(ctx, cmd)
 	switch {
@@ -75,38 +75,38 @@ func (r *Repo) run(ctx context.Context, dir string, args []string) (string, erro
 	case err != nil, failed == nil:
 		return out, err
 	}
-	return "", &gitError{args[0], complaint(words, failed), failed}
+	return "", &gitError{args[0], errorMessage(words, failed), failed}
 }
 
-// undoing is how long a git that is to end may take to take back what it has begun, before it is killed with its children.
-const undoing = 10 * time.Second
+// cleanupTimeout is how long a git that is to end may take to take back what it has begun, before it is killed with its children.
+const cleanupTimeout = 10 * time.Second
 
 // outputLimit bounds what git may print, in bytes: the names of a million files are less.
 const outputLimit = 64 << 20
 
-// throughFiles runs a command whose output goes to files and not to us, so that what a hook leaves running keeps nobody
+// runToFiles runs a command whose output goes to files and not to us, so that what a hook leaves running keeps nobody
 // waiting. failed is the command's own error.
-func throughFiles(ctx context.Context, cmd *exec.Cmd) (out, words string, failed, err error) {
-	stdout, err := launch.Unnamed("stdout")
+func runToFiles(ctx context.Context, cmd *exec.Cmd) (out, words string, failed, err error) {
+	stdout, err := launch.AnonymousFile("stdout")
 	if err != nil {
 		return "", "", nil, err
 	}
 	defer stdout.Close()
-	stderr, err := launch.Unnamed("stderr")
+	stderr, err := launch.AnonymousFile("stderr")
 	if err != nil {
 		return "", "", nil, err
 	}
 	defer stderr.Close()
 	cmd.Stdout, cmd.Stderr = stdout, stderr
-	failed = proc.RunJob(ctx, cmd, true, undoing)
-	if out, err = printed(stdout); err == nil {
-		words, err = printed(stderr)
+	failed = proc.RunJob(ctx, cmd, true, cleanupTimeout)
+	if out, err = readOutput(stdout); err == nil {
+		words, err = readOutput(stderr)
 	}
 	return out, words, failed, err
 }
 
-// throughPipes runs a command that leaves nothing running, and writes nothing anywhere.
-func throughPipes(ctx context.Context, cmd *exec.Cmd) (out, words string, failed, err error) {
+// runToPipes runs a command that leaves nothing running, and writes nothing anywhere.
+func runToPipes(ctx context.Context, cmd *exec.Cmd) (out, words string, failed, err error) {
 	stdout, stderr := fsread.LimitedBuffer{Limit: outputLimit}, fsread.LimitedBuffer{Limit: outputLimit}
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	cmd.WaitDelay = time.Second // for what has survived git
@@ -115,19 +115,19 @@ func throughPipes(ctx context.Context, cmd *exec.Cmd) (out, words string, failed
 	return string(text), string(stderr.Bytes()), failed, err
 }
 
-// Ask runs a git command where the repository was named, and returns what it prints. Errors are git's own.
-func (r *Repo) Ask(ctx context.Context, args ...string) (string, error) {
+// Output runs a git command where the repository was named, and returns what it prints. Errors are git's own.
+func (r *Repo) Output(ctx context.Context, args ...string) (string, error) {
 	return r.git(ctx, r.dir, args...)
 }
 
-// printed is all that a process wrote to a file.
-func printed(f *os.File) (string, error) {
+// readOutput is all that a process wrote to a file.
+func readOutput(f *os.File) (string, error) {
 	text, err := fsread.ReadAll(io.NewSectionReader(f, 0, math.MaxInt64), outputLimit)
 	return string(text), err
 }
 
-// complaint is what git says went wrong; where it says nothing of the kind, all it said, or else how it ended.
-func complaint(words string, failed error) string {
+// errorMessage is what git says went wrong; where it says nothing of the kind, all it said, or else how it ended.
+func errorMessage(words string, failed error) string {
 	var out []string
 	for line := range strings.Lines(words) {
 		for _, kind := range []string{"fatal: ", "error: "} {
@@ -145,8 +145,8 @@ func complaint(words string, failed error) string {
 	return failed.Error()
 }
 
-// yes runs a git command that answers by its exit status: 0 is yes, 1 is no.
-func (r *Repo) yes(ctx context.Context, dir string, args ...string) (bool, error) {
+// test runs a git command that answers by its exit status: 0 is yes, 1 is no.
+func (r *Repo) test(ctx context.Context, dir string, args ...string) (bool, error) {
 	_, err := r.git(ctx, dir, args...)
 	if exit, ok := errors.AsType[*exec.ExitError](err); ok && exit.ExitCode() == 1 {
 		return false, nil
@@ -154,9 +154,9 @@ func (r *Repo) yes(ctx context.Context, dir string, args ...string) (bool, error
 	return err == nil, err
 }
 
-// environ is the environment that git runs in: of its own variables only a person's settings are left. The others say,
+// gitEnviron is the environment that git runs in: of its own variables only a person's settings are left. The others say,
 // inside of a hook, which repository and index the enclosing git works on. It never asks for a password.
-func environ(all []string) []string {
+func gitEnviron(all []string) []string {
 	settings := []string{
 		"GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM", "GIT_EXEC_PATH",
 		"GIT_CEILING_DIRECTORIES", "GIT_DISCOVERY_ACROSS_FILESYSTEM",

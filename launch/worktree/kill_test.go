@@ -56,7 +56,7 @@ func (s *sandbox) sound(made bool) {
 		s.Errorf("main: %s", got)
 	}
 	for _, w := range s.list(s.open("repo")) {
-		if w.Path == s.path("x") && made && (w.HalfMade() || w.Prunable || w.Branch != "try/g-1/b" || s.git("x", "status", "--porcelain") != "") {
+		if w.Path == s.path("x") && made && (w.Incomplete() || w.Prunable || w.Branch != "try/g-1/b" || s.git("x", "status", "--porcelain") != "") {
 			s.Errorf("%+v", w)
 		}
 	}
@@ -102,7 +102,7 @@ func (s *sandbox) nothing(when string) {
 // clean removes the worktree and its branch, whichever of them is there.
 func (s *sandbox) clean(force bool) error {
 	r := s.open("repo")
-	o := worktree.Removing{Force: force}
+	o := worktree.RemoveOptions{Force: force}
 	err := s.unlocked(func() error { return r.Remove(s.Context(), worktree.Worktree{Path: s.path("x")}, o) })
 	if err != nil && !errors.Is(err, worktree.ErrNoWorktree) || s.git("repo", "branch", "--list", "try/*") == "" {
 		return err
@@ -125,7 +125,7 @@ func TestKilledCreating(t *testing.T) {
 		s := newSandbox(t)
 		_, reached := s.killed("create", n, trace.Everybody)
 		err := s.unlocked(func() error {
-			_, err := s.open("repo").Create(context.Background(), worktree.Wanted{Dir: s.path("x"), Branch: "try/g-1/b"})
+			_, err := s.open("repo").Create(context.Background(), worktree.CreateOptions{Dir: s.path("x"), Branch: "try/g-1/b"})
 			return err
 		})
 		if err != nil {

@@ -14,43 +14,43 @@ import (
 	"agentctl/proc"
 )
 
-// stage is how far the making of a worktree has got.
-type stage uint8
+// createStage is how far the making of a worktree has got.
+type createStage uint8
 
 const (
-	whole    stage = iota // git has written all files; it may still be locked
-	underway              // a git process is at work
-	begun                 // git was killed before it had written all files
+	complete    createStage = iota // git has written all files; it may still be locked
+	inProgress                     // a git process is at work
+	interrupted                    // git was killed before it had written all files
 )
 
 // stage finds out how a worktree stands. Git writes the index when all files are there (git 2.39: worktree add ends
 // with reset --hard).
-func (r *Repo) stage(ctx context.Context, w Worktree) (stage, error) {
-	if !w.HalfMade() {
-		return whole, nil
+func (r *Repo) stage(ctx context.Context, w Worktree) (createStage, error) {
+	if !w.Incomplete() {
+		return complete, nil
 	}
-	busy, err := r.busy(ctx)
+	busy, err := r.gitRunning(ctx)
 	if busy || err != nil {
-		return underway, err
+		return inProgress, err
 	}
-	entry, err := r.entry(w.Path)
+	entry, err := r.adminDir(w.Path)
 	if err != nil {
-		return begun, err
+		return interrupted, err
 	}
 	if !exists(filepath.Join(entry, "index")) {
-		return begun, nil
+		return interrupted, nil
 	}
-	return whole, nil
+	return complete, nil
 }
 
-// busy reports whether a git process that may be adding a worktree runs in this repository, or where that cannot be
+// gitRunning reports whether a git process that may be adding a worktree runs in this repository, or where that cannot be
 // told. It is git itself, or its child that writes the files.
-func (r *Repo) busy(ctx context.Context) (bool, error) {
+func (r *Repo) gitRunning(ctx context.Context) (bool, error) {
 	table, err := proc.ReadTable(ctx)
 	if err != nil {
 		return false, err
 	}
-	places, err := r.places()
+	places, err := r.worktreeDirs()
 	if err != nil {
 		return false, err
 	}
@@ -70,23 +70,23 @@ func (r *Repo) busy(ctx context.Context) (bool, error) {
 	return false, nil
 }
 
-// places are where the repository and its worktrees are, by their files: git cannot list them whatever it has left.
-func (r *Repo) places() ([]string, error) {
-	entries, err := r.entries()
+// worktreeDirs are where the repository and its worktrees are, by their files: git cannot list them whatever it has left.
+func (r *Repo) worktreeDirs() ([]string, error) {
+	entries, err := r.adminDirs()
 	out := []string{r.common}
 	if filepath.Base(r.common) == ".git" {
 		out = append(out, filepath.Dir(r.common))
 	}
 	for _, e := range entries {
-		if dir := place(e); dir != "" {
+		if dir := worktreeOf(e); dir != "" {
 			out = append(out, dir)
 		}
 	}
 	return out, err
 }
 
-// entries are the directories in which git keeps what it knows of the linked worktrees (gitrepository-layout(5)).
-func (r *Repo) entries() ([]string, error) {
+// adminDirs are the directories in which git keeps what it knows of the linked worktrees (gitrepository-layout(5)).
+func (r *Repo) adminDirs() ([]string, error) {
 	list, err := os.ReadDir(filepath.Join(r.common, "worktrees"))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -103,8 +103,8 @@ func (r *Repo) entries() ([]string, error) {
 // gitFileLimit bounds the small files in which git keeps a path or a reason, in bytes.
 const gitFileLimit = 64 << 10
 
-// place is the worktree that an entry is of, "" if it does not say.
-func place(entry string) string {
+// worktreeOf is the worktree that an entry is of, "" if it does not say.
+func worktreeOf(entry string) string {
 	text, err := fsread.ReadFile(filepath.Join(entry, "gitdir"), gitFileLimit)
 	link := strings.TrimRight(string(text), "\n\r ")
 	if err != nil || link == "" {
@@ -116,36 +116,36 @@ func place(entry string) string {
 	return filepath.Dir(link)
 }
 
-// entry is that of the worktree at path.
-func (r *Repo) entry(path string) (string, error) {
-	entries, err := r.entries()
+// adminDir is that of the worktree at path.
+func (r *Repo) adminDir(path string) (string, error) {
+	entries, err := r.adminDirs()
 	if err != nil {
 		return "", err
 	}
 	for _, e := range entries {
-		if place(e) == path {
+		if worktreeOf(e) == path {
 			return e, nil
 		}
 	}
 	return "", &fs.PathError{Op: "find the entry of", Path: path, Err: fs.ErrNotExist}
 }
 
-// discard removes a worktree that git was killed making, of which its files are what git had written by then.
-func (r *Repo) discard(ctx context.Context, w Worktree) error {
-	if err := r.relink(w.Path); err != nil {
+// removeIncomplete removes a worktree that git was killed making, of which its files are what git had written by then.
+func (r *Repo) removeIncomplete(ctx context.Context, w Worktree) error {
+	if err := r.restoreGitFile(w.Path); err != nil {
 		return err
 	}
 	_, err := r.git(ctx, r.common, "worktree", "remove", "--force", "--force", w.Path)
 	return err
 }
 
-// relink gives a worktree its .git back, if that alone is gone: git was killed removing it. Git removes nothing else.
-func (r *Repo) relink(path string) error {
+// restoreGitFile gives a worktree its .git back, if that alone is gone: git was killed removing it. Git removes nothing else.
+func (r *Repo) restoreGitFile(path string) error {
 	link := filepath.Join(path, ".git")
 	if !exists(path) || exists(link) {
 		return nil
 	}
-	entry, err := r.entry(path)
+	entry, err := r.adminDir(path)
 	if err != nil {
 		return err
 	}

@@ -49,31 +49,31 @@ func end(cmd *exec.Cmd) {
 func TestHalfMade(t *testing.T) {
 	for name, next := range map[string]func(*sandbox) error{
 		"create": func(s *sandbox) error {
-			made, err := s.open("repo").Create(t.Context(), worktree.Wanted{Dir: s.path("x"), Branch: "x"})
+			made, err := s.open("repo").Create(t.Context(), worktree.CreateOptions{Dir: s.path("x"), Branch: "x"})
 			if err == nil && (!made.New || made.NewBranch || s.git("x", "status", "--porcelain") != "") {
 				s.Errorf("%+v", made)
 			}
 			return err
 		},
 		"elsewhere": func(s *sandbox) error {
-			_, err := s.open("repo").Create(t.Context(), worktree.Wanted{Dir: s.path("y"), Branch: "x"})
+			_, err := s.open("repo").Create(t.Context(), worktree.CreateOptions{Dir: s.path("y"), Branch: "x"})
 			return err
 		},
 		"another branch": func(s *sandbox) error {
-			_, err := s.open("repo").Create(t.Context(), worktree.Wanted{Dir: s.path("x"), Branch: "y"})
+			_, err := s.open("repo").Create(t.Context(), worktree.CreateOptions{Dir: s.path("x"), Branch: "y"})
 			return err
 		},
 		"remove": func(s *sandbox) error {
 			r := s.open("repo")
-			return r.Remove(t.Context(), s.at(r, "x"), worktree.Removing{DeleteBranch: true})
+			return r.Remove(t.Context(), s.at(r, "x"), worktree.RemoveOptions{DeleteBranch: true})
 		},
 		"remove what was removed in part": func(s *sandbox) error {
 			r := s.open("repo")
 			w := s.at(r, "x")
-			if o := (worktree.Removing{DryRun: true}); why(t, r.Remove(t.Context(), w, o)) == "" {
+			if o := (worktree.RemoveOptions{DryRun: true}); why(t, r.Remove(t.Context(), w, o)) == "" {
 				s.remove("x/.git")
 			}
-			return r.Remove(t.Context(), w, worktree.Removing{})
+			return r.Remove(t.Context(), w, worktree.RemoveOptions{})
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -85,7 +85,7 @@ func TestHalfMade(t *testing.T) {
 			if err := next(s); !errors.As(err, &conflict) && (!errors.As(err, &refused) || why(t, err) != "making") {
 				t.Errorf("while git is at work: %v", err)
 			}
-			if w := s.at(s.open("repo"), "x"); !w.HalfMade() || w.Branch != "x" {
+			if w := s.at(s.open("repo"), "x"); !w.Incomplete() || w.Branch != "x" {
 				t.Errorf("%+v", w)
 			}
 			kill()
@@ -114,10 +114,10 @@ func TestOnlyLockLeft(t *testing.T) {
 		t.Errorf("%+v", made)
 	}
 	y := s.at(r, "y")
-	if got := why(t, r.Remove(t.Context(), y, worktree.Removing{})); got != "dirty" {
+	if got := why(t, r.Remove(t.Context(), y, worktree.RemoveOptions{})); got != "dirty" {
 		t.Error(got)
 	}
-	if err := r.Remove(t.Context(), y, worktree.Removing{Force: true}); err != nil {
+	if err := r.Remove(t.Context(), y, worktree.RemoveOptions{Force: true}); err != nil {
 		t.Error(err)
 	}
 	if s.names("x") != ".git a dir mine" {
@@ -141,7 +141,7 @@ func TestSweepLeavesOthers(t *testing.T) {
 	s.write("repo/.git/worktrees/c/locked", "")
 	s.write("repo/.git/worktrees/d/gitdir", "") // nothing is lost with these
 	s.write("repo/.git/worktrees/e/locked", "initializing")
-	if err := r.Sweep(t.Context()); err != nil {
+	if err := r.Prune(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if got := s.names("repo/.git/worktrees"); got != "a gone kept" {

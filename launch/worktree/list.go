@@ -13,9 +13,9 @@ func (r *Repo) List(ctx context.Context) ([]Worktree, error) {
 	if err != nil {
 		return nil, err
 	}
-	list := parse(out)
+	list := parseList(out)
 	if len(list) > 0 {
-		err = r.mend(ctx, &list[0])
+		err = r.fixSubmodulePath(ctx, &list[0])
 	}
 	return list, err
 }
@@ -24,8 +24,8 @@ func (r *Repo) List(ctx context.Context) ([]Worktree, error) {
 // is; no system takes a longer path.
 const textLimit = discover.PathLimit
 
-// parse reads records of NUL-terminated lines, each record ended by an empty line.
-func parse(out string) []Worktree {
+// parseList reads records of NUL-terminated lines, each record ended by an empty line.
+func parseList(out string) []Worktree {
 	var list []Worktree
 	begun := false
 	for line := range strings.SplitSeq(out, "\x00") {
@@ -64,8 +64,8 @@ func (w *Worktree) set(key, value string) {
 	}
 }
 
-// mend sets the path of a submodule's main worktree: git (2.39) names its git directory instead.
-func (r *Repo) mend(ctx context.Context, main *Worktree) error {
+// fixSubmodulePath sets the path of a submodule's main worktree: git (2.39) names its git directory instead.
+func (r *Repo) fixSubmodulePath(ctx context.Context, main *Worktree) error {
 	if main.Bare || main.Path != r.common {
 		return nil
 	}

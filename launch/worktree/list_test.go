@@ -105,7 +105,7 @@ func TestOpenErrors(t *testing.T) {
 	if err := os.Mkdir(s.path("plain"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	host := launch.Host{Environ: s.env}
+	host := launch.Environment{Environ: s.env}
 	if _, err := worktree.Open(t.Context(), host, s.path("plain")); !errors.Is(err, worktree.ErrNoRepository) {
 		t.Error(err)
 	}
@@ -130,13 +130,13 @@ func TestNames(t *testing.T) {
 		{worktree.Worktree{Path: "/w/.git", Bare: true}, "x", "/w/.git-x"},
 		{worktree.Worktree{Path: "/w/repo"}, worktree.GroupBranch("g-1", "cc"), "/w/repo-try-g-1-cc"},
 	} {
-		if got := worktree.Dir(tc.main, tc.branch); got != tc.want {
+		if got := worktree.DefaultDir(tc.main, tc.branch); got != tc.want {
 			t.Errorf("%+v: %s", tc, got)
 		}
 	}
 	seen := map[string]bool{}
 	for range 100 {
-		g := worktree.NewGroup()
+		g := worktree.NewGroupID()
 		if len(g) != len("g-")+6 || discover.GroupOfBranch(worktree.GroupBranch(g, "cc-opus")) != g {
 			t.Errorf("%q", g)
 		}

@@ -12,60 +12,60 @@ import (
 	"strings"
 )
 
-// losses are the reasons that lie in what would be lost with w. Its commits are lost only with their branch; without a
+// lossReasons are the reasons that lie in what would be lost with w. Its commits are lost only with their branch; without a
 // branch, with the worktree. Stashes are not: all worktrees share them.
-func (r *Repo) losses(ctx context.Context, w Worktree, at stage, deleteBranch bool) ([]Reason, error) {
+func (r *Repo) lossReasons(ctx context.Context, w Worktree, at createStage, deleteBranch bool) ([]Reason, error) {
 	var commits []Reason
 	if deleteBranch || w.Branch == "" {
-		n, err := r.unmerged(ctx, w.Head, w.Branch)
+		n, err := r.countUnmerged(ctx, w.Head, w.Branch)
 		if err != nil {
 			return nil, err
 		}
-		commits = notMerged(n)
+		commits = unmergedReasons(n)
 	}
-	if at == begun || w.Bare || !exists(w.Path) {
+	if at == interrupted || w.Bare || !exists(w.Path) {
 		return commits, nil // its files are only what git had written when it was killed, or there are none
 	}
-	linked, err := r.linked(ctx, w.Path)
+	linked, err := r.isWorktreeTop(ctx, w.Path)
 	if err != nil {
 		return nil, err
 	}
 	if !linked {
-		return append(commits, Reason{IsBroken, "its .git is missing or belongs to another worktree, so git cannot say what is in it"}), nil
+		return append(commits, Reason{ReasonBroken, "its .git is missing or belongs to another worktree, so git cannot say what is in it"}), nil
 	}
-	modules, err := r.submodules(ctx, w.Path)
+	modules, err := r.submoduleReasons(ctx, w.Path)
 	if err != nil {
 		return nil, err
 	}
 	status, err := r.git(ctx, w.Path, "status", "--porcelain=v2", "-z", "--untracked-files=normal", "--ignore-submodules=none")
-	return slices.Concat(uncommitted(status), commits, modules), err
+	return slices.Concat(dirtyReasons(status), commits, modules), err
 }
 
-func uncommitted(status string) []Reason {
+func dirtyReasons(status string) []Reason {
 	var c Changes
-	c.count(status)
+	c.countFiles(status)
 	var files []string
 	if c.Changed > 0 {
-		files = append(files, count(c.Changed, "changed file"))
+		files = append(files, plural(c.Changed, "changed file"))
 	}
 	if c.Untracked > 0 {
-		files = append(files, count(c.Untracked, "untracked file"))
+		files = append(files, plural(c.Untracked, "untracked file"))
 	}
 	if len(files) == 0 {
 		return nil
 	}
-	return []Reason{{IsDirty, "it has " + strings.Join(files, " and ")}}
+	return []Reason{{ReasonDirty, "it has " + strings.Join(files, " and ")}}
 }
 
-func notMerged(commits int) []Reason {
+func unmergedReasons(commits int) []Reason {
 	if commits == 0 {
 		return nil
 	}
-	return []Reason{{IsUnmerged, count(commits, "commit") + " on no other branch, remote branch or tag"}}
+	return []Reason{{ReasonUnmerged, plural(commits, "commit") + " on no other branch, remote branch or tag"}}
 }
 
-// submodules is the reason that there are repositories of submodules in the worktree, which have commits of their own.
-func (r *Repo) submodules(ctx context.Context, path string) ([]Reason, error) {
+// submoduleReasons is the reason that there are repositories of submodules in the worktree, which have commits of their own.
+func (r *Repo) submoduleReasons(ctx context.Context, path string) ([]Reason, error) {
 	modules, err := r.git(ctx, path, "rev-parse", "--path-format=absolute", "--git-path", "modules")
 	if err != nil {
 		return nil, err
@@ -77,19 +77,19 @@ func (r *Repo) submodules(ctx context.Context, path string) ([]Reason, error) {
 	case err != nil || len(inside) == 0:
 		return nil, err
 	}
-	return []Reason{{HasModules, "it holds the repositories of its submodules"}}, nil
+	return []Reason{{ReasonSubmodules, "it holds the repositories of its submodules"}}, nil
 }
 
-func count(n int, what string) string {
+func plural(n int, what string) string {
 	if n == 1 {
 		return "1 " + what
 	}
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
-// linked reports whether git, in that directory, takes it for the top of a worktree of this repository. It may be lost
+// isWorktreeTop reports whether git, in that directory, takes it for the top of a worktree of this repository. It may be lost
 // in another one, which it lies in.
-func (r *Repo) linked(ctx context.Context, path string) (bool, error) {
+func (r *Repo) isWorktreeTop(ctx context.Context, path string) (bool, error) {
 	out, err := r.git(ctx, path, "rev-parse", "--show-cdup", "--path-format=absolute", "--git-common-dir")
 	if err != nil {
 		return false, ctx.Err() // it is in none
@@ -99,8 +99,8 @@ func (r *Repo) linked(ctx context.Context, path string) (bool, error) {
 	return top && err == nil && real == r.common, nil
 }
 
-// unmerged counts the commits that are on head and on no branch but this one.
-func (r *Repo) unmerged(ctx context.Context, head, branch string) (int, error) {
+// countUnmerged counts the commits that are on head and on no branch but this one.
+func (r *Repo) countUnmerged(ctx context.Context, head, branch string) (int, error) {
 	if head == "" {
 		return 0, nil
 	}

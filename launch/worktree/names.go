@@ -8,27 +8,27 @@ import (
 	"agentctl/discover"
 )
 
-// Dir is where a worktree for a branch goes unless a person says otherwise: beside the main one, with its name and the
+// DefaultDir is where a worktree for a branch goes unless a person says otherwise: beside the main one, with its name and the
 // branch's, a - for each /. Two branches may have one directory; [Repo.Create] refuses the second.
-func Dir(main Worktree, branch string) string {
-	return base(main) + "-" + strings.ReplaceAll(branch, "/", "-")
+func DefaultDir(main Worktree, branch string) string {
+	return basePath(main) + "-" + strings.ReplaceAll(branch, "/", "-")
 }
 
-// GroupDir is [Dir] for a member of a launch group whose branch does not name the group: the directory does.
+// GroupDir is [DefaultDir] for a member of a launch group whose branch does not name the group: the directory does.
 func GroupDir(main Worktree, group, branch string) string {
-	return discover.GroupDir(base(main), group, branch)
+	return discover.GroupDir(basePath(main), group, branch)
 }
 
-// base is the main worktree's path, of a bare repository without its .git.
-func base(main Worktree) string {
+// basePath is the main worktree's path, of a bare repository without its .git.
+func basePath(main Worktree) string {
 	if name, ok := strings.CutSuffix(main.Path, ".git"); ok && main.Bare && !strings.HasSuffix(name, "/") {
 		return name
 	}
 	return main.Path
 }
 
-// NewGroup makes the ID of a group of launches: g- and six hexadecimal digits, at random.
-func NewGroup() string {
+// NewGroupID makes the ID of a group of launches: g- and six hexadecimal digits, at random.
+func NewGroupID() string {
 	var b [3]byte
 	_, _ = rand.Read(b[:]) // never fails
 	return "g-" + hex.EncodeToString(b[:])

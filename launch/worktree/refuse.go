@@ -2,34 +2,34 @@ package worktree
 
 import "strings"
 
-// Why is a reason in one word.
-type Why string
+// ReasonCode is a reason in one word.
+type ReasonCode string
 
 // Why nothing was done. What is marked so, force overrides.
 const (
-	IsMain     Why = "main"
-	IsLocked   Why = "locked"
-	IsMaking   Why = "making" // git is at work on it
-	HasNested  Why = "nested" // another worktree lies in it
-	HasSession Why = "session"
-	IsHeld     Why = "held"       // by another process, as during a launch
-	IsDeclared Why = "declared"   // somebody has declared a lock
-	IsDirty    Why = "dirty"      // forced
-	IsUnmerged Why = "unmerged"   // forced
-	HasModules Why = "submodules" // forced
-	IsBroken   Why = "broken"     // forced
+	ReasonMain       ReasonCode = "main"
+	ReasonLocked     ReasonCode = "locked"
+	ReasonCreating   ReasonCode = "making" // git is at work on it
+	ReasonNested     ReasonCode = "nested" // another worktree lies in it
+	ReasonSession    ReasonCode = "session"
+	ReasonFlock      ReasonCode = "held"       // by another process, as during a launch
+	ReasonDeclared   ReasonCode = "declared"   // somebody has declared a lock
+	ReasonDirty      ReasonCode = "dirty"      // forced
+	ReasonUnmerged   ReasonCode = "unmerged"   // forced
+	ReasonSubmodules ReasonCode = "submodules" // forced
+	ReasonBroken     ReasonCode = "broken"     // forced
 )
 
 // Reason is why a worktree was left as it is.
 type Reason struct {
-	Why  Why
+	Code ReasonCode
 	Text string // for people
 }
 
-// Forced reports whether force overrides it.
-func (r Reason) Forced() bool {
-	switch r.Why {
-	case IsDirty, IsUnmerged, HasModules, IsBroken:
+// ForceOverrides reports whether force overrides it.
+func (r Reason) ForceOverrides() bool {
+	switch r.Code {
+	case ReasonDirty, ReasonUnmerged, ReasonSubmodules, ReasonBroken:
 		return true
 	}
 	return false
@@ -49,30 +49,30 @@ func (e *RefusedError) Error() string {
 	return e.Path + ": " + strings.Join(texts, "; ")
 }
 
-// refuse is a [RefusedError] unless there are no reasons.
-func refuse(path string, reasons []Reason) error {
+// refusal is a [RefusedError] unless there are no reasons.
+func refusal(path string, reasons []Reason) error {
 	if len(reasons) == 0 {
 		return nil
 	}
 	return &RefusedError{path, reasons}
 }
 
-// fixed are the reasons against removing w that nothing overrides.
-func fixed(w Worktree, all []Worktree) []Reason {
+// blockingReasons are the reasons against removing w that nothing overrides.
+func blockingReasons(w Worktree, all []Worktree) []Reason {
 	var out []Reason
 	if w.Main {
-		out = append(out, Reason{IsMain, "it is the repository's main worktree"})
+		out = append(out, Reason{ReasonMain, "it is the repository's main worktree"})
 	}
-	if w.Locked && !w.HalfMade() {
+	if w.Locked && !w.Incomplete() {
 		text := "it is locked"
 		if w.LockReason != "" {
 			text += ": " + w.LockReason
 		}
-		out = append(out, Reason{IsLocked, text})
+		out = append(out, Reason{ReasonLocked, text})
 	}
 	for _, other := range all {
 		if strings.HasPrefix(other.Path, w.Path+"/") {
-			out = append(out, Reason{HasNested, "another worktree lies in it: " + other.Path})
+			out = append(out, Reason{ReasonNested, "another worktree lies in it: " + other.Path})
 		}
 	}
 	return out

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// Removing says how far to go.
-type Removing struct {
+// RemoveOptions says how far to go.
+type RemoveOptions struct {
 	// Force also removes what has changes, commits that are nowhere else, or submodules.
 	Force bool
 	// DeleteBranch also deletes the branch; without Force not if it has commits that are nowhere else.
@@ -26,18 +26,18 @@ var ErrNoWorktree = errors.New("no such worktree")
 // Remove removes a linked worktree that [Repo.List] returned, by git's own command. Whether somebody works in it is the
 // caller's to know. Errors: [*RefusedError], and nothing was done; [ErrNoWorktree]; git's own. One that git began to make or to remove
 // when it was killed is removed like any other.
-func (r *Repo) Remove(ctx context.Context, w Worktree, o Removing) error {
-	held, err := r.hold(ctx)
+func (r *Repo) Remove(ctx context.Context, w Worktree, o RemoveOptions) error {
+	held, err := r.lock(ctx)
 	if err != nil {
 		return err
 	}
 	defer held.Release()
 	if !o.DryRun {
-		if err := r.sweep(ctx); err != nil {
+		if err := r.prune(ctx); err != nil {
 			return err
 		}
 	}
-	w, stage, err := r.removable(ctx, w.Path, o)
+	w, stage, err := r.checkRemovable(ctx, w.Path, o)
 	if err != nil || o.DryRun {
 		return err
 	}
@@ -50,8 +50,8 @@ func (r *Repo) Remove(ctx context.Context, w Worktree, o Removing) error {
 	return nil
 }
 
-// removable is the worktree as it is now, if there is no reason against removing it.
-func (r *Repo) removable(ctx context.Context, path string, o Removing) (w Worktree, at stage, err error) {
+// checkRemovable is the worktree as it is now, if there is no reason against removing it.
+func (r *Repo) checkRemovable(ctx context.Context, path string, o RemoveOptions) (w Worktree, at createStage, err error) {
 	all, err := r.List(ctx)
 	if err != nil {
 		return w, at, err
@@ -64,32 +64,32 @@ func (r *Repo) removable(ctx context.Context, path string, o Removing) (w Worktr
 	if at, err = r.stage(ctx, w); err != nil {
 		return w, at, err
 	}
-	reasons := slices.Concat(o.Reasons, fixed(w, all))
+	reasons := slices.Concat(o.Reasons, blockingReasons(w, all))
 	switch {
-	case at == underway:
-		reasons = append(reasons, Reason{IsMaking, "git is using it"})
+	case at == inProgress:
+		reasons = append(reasons, Reason{ReasonCreating, "git is using it"})
 	case !w.Main && !o.Force: // force overrides all of these
-		losses, err := r.losses(ctx, w, at, o.DeleteBranch)
+		losses, err := r.lossReasons(ctx, w, at, o.DeleteBranch)
 		if err != nil {
 			return w, at, err
 		}
 		reasons = append(reasons, losses...)
 	}
-	return w, at, refuse(w.Path, reasons)
+	return w, at, refusal(w.Path, reasons)
 }
 
-func (r *Repo) remove(ctx context.Context, w Worktree, stage stage, force bool) error {
+func (r *Repo) remove(ctx context.Context, w Worktree, stage createStage, force bool) error {
 	switch {
-	case stage == begun:
-		return r.discard(ctx, w)
-	case stage == whole && w.Locked:
+	case stage == interrupted:
+		return r.removeIncomplete(ctx, w)
+	case stage == complete && w.Locked:
 		if _, err := r.git(ctx, r.common, "worktree", "unlock", w.Path); err != nil {
 			return err
 		}
 	}
 	args := []string{"worktree", "remove"}
 	if force {
-		if err := r.relink(w.Path); err != nil {
+		if err := r.restoreGitFile(w.Path); err != nil {
 			return err
 		}
 		args = append(args, "--force")
@@ -100,8 +100,8 @@ func (r *Repo) remove(ctx context.Context, w Worktree, stage stage, force bool) 
 
 // DeleteBranch deletes a branch; without force not if it has commits that are nowhere else ([*RefusedError]). A branch
 // that is not there, or is checked out, is git's error.
-func (r *Repo) DeleteBranch(ctx context.Context, branch string, o Removing) error {
-	held, err := r.hold(ctx)
+func (r *Repo) DeleteBranch(ctx context.Context, branch string, o RemoveOptions) error {
+	held, err := r.lock(ctx)
 	if err != nil {
 		return err
 	}
@@ -122,15 +122,15 @@ func (r *Repo) deleteBranch(ctx context.Context, branch string, force bool) erro
 }
 
 func (r *Repo) branchLosses(ctx context.Context, branch string, force bool) error {
-	head, err := r.commit(ctx, r.common, "refs/heads/"+branch)
+	head, err := r.resolveCommit(ctx, r.common, "refs/heads/"+branch)
 	if err != nil {
 		return err
 	}
-	n, err := r.unmerged(ctx, head, branch)
+	n, err := r.countUnmerged(ctx, head, branch)
 	if err != nil || force {
 		return err
 	}
-	return refuse("branch "+branch, notMerged(n))
+	return refusal("branch "+branch, unmergedReasons(n))
 }
 
 // Branches returns the branches of a launch group, those too that no worktree is on.

@@ -27,7 +27,7 @@ func why(t *testing.T, err error) string {
 		if r.Text == "" {
 			t.Errorf("%v says nothing", r)
 		}
-		out = append(out, string(r.Why))
+		out = append(out, string(r.Code))
 	}
 	return strings.Join(out, " ")
 }
@@ -95,7 +95,7 @@ func TestRemove(t *testing.T) {
 			w := s.at(r, "x")
 			before := s.git("repo", "for-each-ref") + s.git("repo", "worktree", "list")
 			for _, dry := range []bool{true, false} {
-				o := worktree.Removing{DryRun: dry, DeleteBranch: true}
+				o := worktree.RemoveOptions{DryRun: dry, DeleteBranch: true}
 				if !dry && tc.branch == "" {
 					break // it would be removed
 				}
@@ -104,10 +104,10 @@ func TestRemove(t *testing.T) {
 					t.Errorf("with its branch: %s, want %s: %v", got, tc.branch, err)
 				}
 			}
-			if got := why(t, r.Remove(t.Context(), w, worktree.Removing{DryRun: true})); got != tc.plain {
+			if got := why(t, r.Remove(t.Context(), w, worktree.RemoveOptions{DryRun: true})); got != tc.plain {
 				t.Errorf("%s, want %s", got, tc.plain)
 			}
-			own := worktree.Removing{Force: true, Reasons: []worktree.Reason{{Why: worktree.HasSession, Text: "someone works there"}}}
+			own := worktree.RemoveOptions{Force: true, Reasons: []worktree.Reason{{Code: worktree.ReasonSession, Text: "someone works there"}}}
 			if got := why(t, r.Remove(t.Context(), w, own)); got != strings.TrimSpace("session "+tc.force) {
 				t.Errorf("with the caller's reason: %s", got)
 			}
@@ -123,7 +123,7 @@ func TestRemove(t *testing.T) {
 func (s *sandbox) finish(r *worktree.Repo, w worktree.Worktree, plain bool, force string) {
 	s.Helper()
 	if plain {
-		if err := r.Remove(s.Context(), w, worktree.Removing{}); err != nil {
+		if err := r.Remove(s.Context(), w, worktree.RemoveOptions{}); err != nil {
 			s.Error(err)
 		}
 		if w.Branch != "" && s.git("repo", "branch", "--list", w.Branch) == "" {
@@ -131,7 +131,7 @@ func (s *sandbox) finish(r *worktree.Repo, w worktree.Worktree, plain bool, forc
 		}
 		return
 	}
-	if got := why(s.T, r.Remove(s.Context(), w, worktree.Removing{Force: true, DeleteBranch: true})); got != force {
+	if got := why(s.T, r.Remove(s.Context(), w, worktree.RemoveOptions{Force: true, DeleteBranch: true})); got != force {
 		s.Errorf("with force: %s, want %s", got, force)
 	}
 	if force != "" {
@@ -153,7 +153,7 @@ func TestRemoveMainAndUnknown(t *testing.T) {
 	r := s.open("repo")
 	s.git("", "clone", "-q", "--bare", "repo", "bare.git")
 	bare := s.open("bare.git")
-	for _, o := range []worktree.Removing{{}, {Force: true, DeleteBranch: true}} {
+	for _, o := range []worktree.RemoveOptions{{}, {Force: true, DeleteBranch: true}} {
 		if got := why(t, r.Remove(t.Context(), s.at(r, "repo"), o)); got != "main" {
 			t.Error(got)
 		}
@@ -178,15 +178,15 @@ func TestDeleteBranch(t *testing.T) {
 	}
 	for _, tc := range []struct {
 		branch string
-		o      worktree.Removing
+		o      worktree.RemoveOptions
 		why    string
 		left   bool
 	}{
-		{"try/g-1/same", worktree.Removing{DryRun: true}, "", true},
-		{"try/g-1/same", worktree.Removing{}, "", false},
-		{"try/g-1/ahead", worktree.Removing{DryRun: true}, "unmerged", true},
-		{"try/g-1/ahead", worktree.Removing{}, "unmerged", true},
-		{"try/g-1/ahead", worktree.Removing{Force: true}, "", false},
+		{"try/g-1/same", worktree.RemoveOptions{DryRun: true}, "", true},
+		{"try/g-1/same", worktree.RemoveOptions{}, "", false},
+		{"try/g-1/ahead", worktree.RemoveOptions{DryRun: true}, "unmerged", true},
+		{"try/g-1/ahead", worktree.RemoveOptions{}, "unmerged", true},
+		{"try/g-1/ahead", worktree.RemoveOptions{Force: true}, "", false},
 	} {
 		if got := why(t, r.DeleteBranch(t.Context(), tc.branch, tc.o)); got != tc.why {
 			t.Errorf("%+v: %s", tc, got)
@@ -196,7 +196,7 @@ func TestDeleteBranch(t *testing.T) {
 		}
 	}
 	for _, branch := range []string{"none", "main"} {
-		if err := r.DeleteBranch(t.Context(), branch, worktree.Removing{Force: true}); err == nil {
+		if err := r.DeleteBranch(t.Context(), branch, worktree.RemoveOptions{Force: true}); err == nil {
 			t.Errorf("%s is deleted", branch)
 		}
 	}
@@ -210,15 +210,15 @@ func TestRemoveWithSubmodule(t *testing.T) {
 	s.commit("repo", "with sub")
 	r := s.open("repo")
 	w := s.create(r, "x", "x").Worktree
-	if got := why(t, r.Remove(t.Context(), w, worktree.Removing{DryRun: true})); got != "" {
+	if got := why(t, r.Remove(t.Context(), w, worktree.RemoveOptions{DryRun: true})); got != "" {
 		t.Errorf("without its repository: %s", got)
 	}
 	s.git("x", "submodule", "--quiet", "update", "--init")
-	if got := why(t, r.Remove(t.Context(), w, worktree.Removing{})); got != "submodules" {
+	if got := why(t, r.Remove(t.Context(), w, worktree.RemoveOptions{})); got != "submodules" {
 		t.Error(got)
 	}
 	s.write("x/sub/a", "other")
-	if got := why(t, r.Remove(t.Context(), w, worktree.Removing{})); got != "dirty submodules" {
+	if got := why(t, r.Remove(t.Context(), w, worktree.RemoveOptions{})); got != "dirty submodules" {
 		t.Error(got)
 	}
 	s.finish(r, w, false, "")

@@ -33,11 +33,11 @@ func TestMain(m *testing.M) {
 // help creates or removes the worktree at dir, which is on branch b.
 func help(what, repo, dir string) int {
 	ctx := context.Background()
-	r, err := worktree.Open(ctx, launch.Host{Environ: os.Environ()}, repo)
+	r, err := worktree.Open(ctx, launch.Environment{Environ: os.Environ()}, repo)
 	if err == nil && what == "create" {
-		_, err = r.Create(ctx, worktree.Wanted{Dir: dir, Branch: "try/g-1/b"})
+		_, err = r.Create(ctx, worktree.CreateOptions{Dir: dir, Branch: "try/g-1/b"})
 	} else if err == nil {
-		err = r.Remove(ctx, worktree.Worktree{Path: dir}, worktree.Removing{DeleteBranch: true})
+		err = r.Remove(ctx, worktree.Worktree{Path: dir}, worktree.RemoveOptions{DeleteBranch: true})
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -143,9 +143,9 @@ func (s *sandbox) at(r *worktree.Repo, name string) worktree.Worktree {
 }
 
 // create makes the worktree with that name on a branch, and must succeed.
-func (s *sandbox) create(r *worktree.Repo, name, branch string) worktree.Made {
+func (s *sandbox) create(r *worktree.Repo, name, branch string) worktree.CreateResult {
 	s.Helper()
-	made, err := r.Create(s.Context(), worktree.Wanted{Dir: s.path(name), Branch: branch})
+	made, err := r.Create(s.Context(), worktree.CreateOptions{Dir: s.path(name), Branch: branch})
 	if err != nil {
 		s.Fatal(err)
 	}
@@ -166,7 +166,7 @@ func (s *sandbox) names(dir string) string {
 	return strings.Join(out, " ")
 }
 
-func hostOf(s *sandbox) launch.Host { return launch.Host{Environ: s.env} }
+func hostOf(s *sandbox) launch.Environment { return launch.Environment{Environ: s.env} }
 
 // blockCheckout makes git wait for ever when it writes the file dir/b of a new worktree. The returned function waits until
 // it does so.

@@ -12,35 +12,35 @@ import (
 	"agentctl/discover/native/fsread"
 )
 
-// Sweep removes git's entries that lead to no worktree yet, or no more, as they are left when git is killed. Git would
+// Prune removes git's entries that lead to no worktree yet, or no more, as they are left when git is killed. Git would
 // do so at its next garbage collection, but not with those that it had just begun: they are locked; and one that it has
 // begun to write the way to the repository into (commondir) ends every git command in the repository. Git has no command
 // for them: `git worktree remove -f -f` refuses one without a HEAD ("is not a .git file"), `git worktree prune` leaves
 // locked ones, and `git worktree repair` writes the .git files of all worktrees (SEEN git 2.39). While a git process is at
 // work, nothing is done.
-func (r *Repo) Sweep(ctx context.Context) error {
-	held, err := r.hold(ctx)
+func (r *Repo) Prune(ctx context.Context) error {
+	held, err := r.lock(ctx)
 	if err != nil {
 		return err
 	}
 	defer held.Release()
-	return r.sweep(ctx)
+	return r.prune(ctx)
 }
 
-func (r *Repo) sweep(ctx context.Context) error {
-	entries, err := r.entries()
-	lost := slices.DeleteFunc(entries, func(e string) bool { return !isLost(e) })
+func (r *Repo) prune(ctx context.Context) error {
+	entries, err := r.adminDirs()
+	lost := slices.DeleteFunc(entries, func(e string) bool { return !isIncomplete(e) })
 	if err != nil || len(lost) == 0 {
 		return err
 	}
-	if busy, err := r.busy(ctx); busy || err != nil {
+	if busy, err := r.gitRunning(ctx); busy || err != nil {
 		return err // it may have just begun
 	}
 	for _, e := range lost {
-		if !isMaking(e) {
+		if !isInitializing(e) {
 			continue
 		}
-		if err := unmake(e); err != nil {
+		if err := removeAdminFiles(e); err != nil {
 			return err
 		}
 	}
@@ -49,35 +49,35 @@ func (r *Repo) sweep(ctx context.Context) error {
 	return err
 }
 
-// isLost reports whether an entry leads to no worktree, or git has not written all of it.
-func isLost(entry string) bool {
-	return place(entry) == "" || isMaking(entry) && (isBlank(entry, "HEAD") || isBlank(entry, "commondir"))
+// isIncomplete reports whether an entry leads to no worktree, or git has not written all of it.
+func isIncomplete(entry string) bool {
+	return worktreeOf(entry) == "" || isInitializing(entry) && (isEmptyFile(entry, "HEAD") || isEmptyFile(entry, "commondir"))
 }
 
-// isMaking reports whether git's lock is on an entry, or has been begun.
-func isMaking(entry string) bool {
+// isInitializing reports whether git's lock is on an entry, or has been begun.
+func isInitializing(entry string) bool {
 	text, err := fsread.ReadFile(filepath.Join(entry, "locked"), gitFileLimit)
-	return err == nil && (len(text) == 0 || strings.TrimSpace(string(text)) == making)
+	return err == nil && (len(text) == 0 || strings.TrimSpace(string(text)) == initializing)
 }
 
-func isBlank(entry, name string) bool {
+func isEmptyFile(entry, name string) bool {
 	info, err := os.Stat(filepath.Join(entry, name))
 	return err != nil || info.Size() == 0
 }
 
-// unmake removes what git writes before it writes a worktree's files (git 2.39, add_worktree): the directory with .git
+// removeAdminFiles removes what git writes before it writes a worktree's files (git 2.39, add_worktree): the directory with .git
 // in it, and of the entry what keeps git from pruning it. Nothing but that is there.
-func unmake(entry string) error {
+func removeAdminFiles(entry string) error {
 	var names []string
-	if dir := place(entry); dir != "" {
-		if leadsTo(filepath.Join(dir, ".git"), entry) {
+	if dir := worktreeOf(entry); dir != "" {
+		if pointsTo(filepath.Join(dir, ".git"), entry) {
 			names = append(names, filepath.Join(dir, ".git"))
 		}
-		if len(names) > 0 || empty(dir) {
+		if len(names) > 0 || isEmptyDir(dir) {
 			names = append(names, dir)
 		}
 	}
-	if isBlank(entry, "commondir") {
+	if isEmptyFile(entry, "commondir") {
 		names = append(names, filepath.Join(entry, "commondir"))
 	}
 	for _, name := range append(names, filepath.Join(entry, "gitdir"), filepath.Join(entry, "locked")) {
@@ -88,8 +88,8 @@ func unmake(entry string) error {
 	return nil
 }
 
-// leadsTo reports whether git has written, or begun to write, the file at link as the way to an entry.
-func leadsTo(link, entry string) bool {
+// pointsTo reports whether git has written, or begun to write, the file at link as the way to an entry.
+func pointsTo(link, entry string) bool {
 	info, err := os.Lstat(link)
 	if err != nil || !info.Mode().IsRegular() {
 		return false

@@ -38,21 +38,21 @@ type Worktree struct {
 	PruneReason string
 }
 
-// making is the reason for which git locks a worktree until it is whole, in the C locale (git 2.39, builtin/worktree.c).
-const making = "initializing"
+// initializing is the reason for which git locks a worktree until it is whole, in the C locale (git 2.39, builtin/worktree.c).
+const initializing = "initializing"
 
-// HalfMade reports whether git has not finished making it: it is at work, or it was killed.
-func (w Worktree) HalfMade() bool { return w.Locked && w.LockReason == making }
+// Incomplete reports whether git has not finished making it: it is at work, or it was killed.
+func (w Worktree) Incomplete() bool { return w.Locked && w.LockReason == initializing }
 
 // Repo is a git repository.
 type Repo struct {
-	program string        // git's path
-	environ []string      // what it runs in
-	options []string      // of every call
-	reading bool          // nothing is written, not even to a temporary file
-	dir     string        // how the repository was named: a directory in one of its worktrees
-	common  string        // its own directory, which all worktrees share
-	timeout time.Duration // of what reads git's own files; 0: readTimeout
+	program  string        // git's path
+	environ  []string      // what it runs in
+	options  []string      // of every call
+	readOnly bool          // nothing is written, not even to a temporary file
+	dir      string        // how the repository was named: a directory in one of its worktrees
+	common   string        // its own directory, which all worktrees share
+	timeout  time.Duration // of what reads git's own files; 0: readTimeout
 }
 
 // Errors of [Open].
@@ -66,12 +66,12 @@ var (
 // Open finds the repository that dir lies in: a directory in any of its worktrees, or a bare repository. What git is
 // told by an enclosing one (GIT_DIR and the like, as in a hook) does not count. Errors: [ErrNoGit], [ErrNoRepository],
 // git's own.
-func Open(ctx context.Context, host launch.Host, dir string) (*Repo, error) {
+func Open(ctx context.Context, host launch.Environment, dir string) (*Repo, error) {
 	program, err := host.LookPath("git")
 	if err != nil {
 		return nil, ErrNoGit
 	}
-	r := &Repo{program: program, environ: environ(host.Environ), dir: dir}
+	r := &Repo{program: program, environ: gitEnviron(host.Environ), dir: dir}
 	out, err := r.git(ctx, dir, "rev-parse", "--path-format=absolute", "--git-common-dir")
 	if isNoRepository(err) {
 		return nil, fmt.Errorf("%s is %w", dir, ErrNoRepository)
@@ -83,11 +83,11 @@ func Open(ctx context.Context, host launch.Host, dir string) (*Repo, error) {
 	return r, err
 }
 
-// hold keeps other calls of ours from changing the repository's worktrees until it is released. Git does not do so: of
+// lock keeps other calls of ours from changing the repository's worktrees until it is released. Git does not do so: of
 // two worktrees added in one directory at the same time, both may succeed (git 2.39).
-func (r *Repo) hold(ctx context.Context) (*lock.Held, error) {
-	held, err := lock.Exclusive(ctx, r.common)
-	if errors.Is(err, lock.ErrHeld) {
+func (r *Repo) lock(ctx context.Context) (*lock.Flock, error) {
+	held, err := lock.FlockDir(ctx, r.common)
+	if errors.Is(err, lock.ErrFlocked) {
 		err = ctx.Err()
 	}
 	return held, err
@@ -96,5 +96,5 @@ func (r *Repo) hold(ctx context.Context) (*lock.Held, error) {
 // isNoRepository reports whether git says that it is in none.
 func isNoRepository(err error) bool {
 	failed, ok := errors.AsType[*gitError](err)
-	return ok && strings.Contains(failed.words, "not a git repository")
+	return ok && strings.Contains(failed.message, "not a git repository")
 }

@@ -11,12 +11,12 @@ import (
 type form string
 
 const (
-	// among: they were put into a script that was there.
-	among form = "block"
-	// alone: the file was made for them.
-	alone form = "file"
-	// before: the file was made for them, and goes on as the hook that was there, under another name.
-	before form = "chain"
+	// formInserted: they were put into a script that was there.
+	formInserted form = "block"
+	// formStandalone: the file was made for them.
+	formStandalone form = "file"
+	// formChained: the file was made for them, and goes on as the hook that was there, under another name.
+	formChained form = "chain"
 )
 
 // shebang begins the files that we make.
@@ -33,22 +33,22 @@ type block struct {
 
 // newBlock writes the lines for a hook. They do not depend on how the script around them runs (-e, -u), leave its
 // arguments and its stdin alone, and never end it but to stop git.
-func newBlock(hook string, f form, want Wanted) block {
+func newBlock(hook string, f form, want InstallOptions) block {
 	var b strings.Builder
-	fmt.Fprintf(&b, "agentctl_program=%s\n", quoted(want.Program))
+	fmt.Fprintf(&b, "agentctl_program=%s\n", shellQuote(want.Program))
 	b.WriteString(`[ -x "$agentctl_program" ] || agentctl_program=$(command -v agentctl) || agentctl_program=` + "\n")
 	call, failed := "hooks run "+hook, "case $? in 5 | 6) exit 1 ;; esac"
 	switch hook {
-	case prepare:
+	case prepareCommitMsg:
 		if want.Merges {
 			call += " " + mergesFlag
 		}
 		call, failed = call+` -- "$@"`, ":"
-	case checkout: // it is too late, and git would fail for it
+	case postCheckout: // it is too late, and git would fail for it
 		call, failed = call+` -- "$@"`, ":"
 	}
 	fmt.Fprintf(&b, "[ -z \"$agentctl_program\" ] || \"$agentctl_program\" %s </dev/null || %s\n", call, failed)
-	if f == before {
+	if f == formChained {
 		fmt.Fprintf(&b, "[ ! -x \"$0%s\" ] || exec \"$0%s\" \"$@\"\n", originalExt, originalExt)
 	}
 	return block{f, b.String()}
@@ -57,7 +57,7 @@ func newBlock(hook string, f form, want Wanted) block {
 const mergesFlag = "--trailer-merges"
 
 func (b block) String() string {
-	return fmt.Sprintf("%s%s %s >>> taken out by: agentctl hooks uninstall\n%s%s", begin, b.form, b.sum(), b.body, end)
+	return fmt.Sprintf("%s%s %s >>> taken out by: agentctl hooks uninstall\n%s%s", beginMarker, b.form, b.sum(), b.body, endMarker)
 }
 
 func (b block) sum() string {
@@ -73,39 +73,39 @@ func (b block) program() string {
 
 func (b block) merges() bool { return strings.Contains(b.body, mergesFlag) }
 
-// quoted is one word of a shell.
-func quoted(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
+// shellQuote is one word of a shell.
+func shellQuote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
 
-// marked is what there is of ours in a file.
-type marked struct {
+// parsedBlock is what there is of ours in a file.
+type parsedBlock struct {
 	block
 	// around is the file without the lines; at is where they stood.
 	around string
-	at     int
+	offset int
 }
 
 // The marks around our lines.
 const (
-	begin = "# >>> agentctl hooks: "
-	end   = "# <<< agentctl hooks <<<\n"
+	beginMarker = "# >>> agentctl hooks: "
+	endMarker   = "# <<< agentctl hooks <<<\n"
 )
 
-// find finds our lines. Any part of their marks that is not as we write it makes them broken.
-func find(text string) (m marked, found, broken bool) {
-	at := strings.Index(text, begin)
-	to := strings.Index(text, end)
-	if at < 0 && !strings.Contains(text, strings.TrimSpace(end)) {
+// findBlock finds our lines. Any part of their marks that is not as we write it makes them broken.
+func findBlock(text string) (m parsedBlock, found, broken bool) {
+	at := strings.Index(text, beginMarker)
+	to := strings.Index(text, endMarker)
+	if at < 0 && !strings.Contains(text, strings.TrimSpace(endMarker)) {
 		return m, false, false
 	}
 	if at < 0 || to < at || at > 0 && text[at-1] != '\n' {
 		return m, false, true
 	}
-	to += len(end)
+	to += len(endMarker)
 	first, rest, _ := strings.Cut(text[at:to], "\n")
-	name, _, _ := strings.Cut(first[len(begin):], " ")
-	m = marked{block{form(name), strings.TrimSuffix(rest, end)}, text[:at] + text[to:], at}
-	_, more, moreBroken := find(m.around)
+	name, _, _ := strings.Cut(first[len(beginMarker):], " ")
+	m = parsedBlock{block{form(name), strings.TrimSuffix(rest, endMarker)}, text[:at] + text[to:], at}
+	_, more, moreBroken := findBlock(m.around)
 	// That the lines are whole, the checksum says; where they were made for a chain, nothing may stand behind it: it would
 	// never run.
-	return m, true, more || moreBroken || m.String() != text[at:to] || m.form == before && m.around != shebang
+	return m, true, more || moreBroken || m.String() != text[at:to] || m.form == formChained && m.around != shebang
 }

@@ -17,33 +17,33 @@ const errNotDir = syscall.ENOTDIR
 // Install puts our lines into all hooks, or writes them anew where they are other ones. If a hook is not ours to write,
 // unless it calls agentctl already, or is not as we wrote it, nothing is done: [*RefusedError]. Each hook changes as a
 // whole, whenever we are killed, and installing again goes on from there.
-func (p *Place) Install(ctx context.Context, want Wanted) ([]Hook, error) {
-	if p.why == "" {
+func (p *HooksDir) Install(ctx context.Context, want InstallOptions) ([]Hook, error) {
+	if p.notWritable == "" {
 		// Git needs no such directory, and may have made none.
 		if err := os.MkdirAll(p.dir, 0o777); err != nil {
 			return nil, err
 		}
 	}
-	refuses := func(f *file) bool {
-		if why := f.taken(); why != "" {
-			f.Why = why
+	refuses := func(f *hookFile) bool {
+		if why := f.originalConflict(); why != "" {
+			f.Reason = why
 			return true
 		}
 		return f.State == Foreign || f.State == Modified
 	}
-	return p.change(ctx, refuses, func(f *file) error { return f.install(want) })
+	return p.update(ctx, refuses, func(f *hookFile) error { return f.install(want) })
 }
 
 // Uninstall takes our lines out, and leaves every hook as it was, to the byte and with its mode. If one is not as we wrote
 // it, nothing is done: [*RefusedError].
-func (p *Place) Uninstall(ctx context.Context) ([]Hook, error) {
-	return p.change(ctx, func(f *file) bool { return f.State == Modified && !f.whole }, (*file).uninstall)
+func (p *HooksDir) Uninstall(ctx context.Context) ([]Hook, error) {
+	return p.update(ctx, func(f *hookFile) bool { return f.State == Modified && !f.intact }, (*hookFile).uninstall)
 }
 
-// change does something to all hooks that are ours to write, unless one refuses it. Others who change them wait.
-func (p *Place) change(ctx context.Context, refuses func(*file) bool, do func(*file) error) ([]Hook, error) {
-	if p.why == "" {
-		turn, err := lock.TakeTurn(ctx, p.dir)
+// update does something to all hooks that are ours to write, unless one refuses it. Others who change them wait.
+func (p *HooksDir) update(ctx context.Context, refuses func(*hookFile) bool, do func(*hookFile) error) ([]Hook, error) {
+	if p.notWritable == "" {
+		turn, err := lock.FlockDirTimeout(ctx, p.dir)
 		if errors.Is(err, fs.ErrNotExist) {
 			return p.Status()
 		}
@@ -51,11 +51,11 @@ func (p *Place) change(ctx context.Context, refuses func(*file) bool, do func(*f
 			return nil, err
 		}
 		defer turn.Release()
-		if err := sweep(p.dir); err != nil {
+		if err := removeDrafts(p.dir); err != nil {
 			return nil, err
 		}
 	}
-	files, err := p.look()
+	files, err := p.readHooks()
 	if err != nil {
 		return nil, err
 	}
@@ -76,63 +76,63 @@ func (p *Place) change(ctx context.Context, refuses func(*file) bool, do func(*f
 			return nil, fmt.Errorf("%s: %w", f.Name, err)
 		}
 	}
-	return p.changed(files)
+	return p.readChanged(files)
 }
 
-// changed looks again, so that what is told is what is there.
-func (p *Place) changed(before []*file) ([]Hook, error) {
-	after, err := p.look()
+// readChanged looks again, so that what is told is what is there.
+func (p *HooksDir) readChanged(before []*hookFile) ([]Hook, error) {
+	after, err := p.readHooks()
 	if err != nil {
 		return nil, err
 	}
 	for i, f := range after {
-		f.Changed = f.there != before[i].there || f.text != before[i].text || f.mode != before[i].mode
+		f.Changed = f.exists != before[i].exists || f.text != before[i].text || f.mode != before[i].mode
 	}
 	return hooksOf(after), nil
 }
 
-// taken says what is in the way of keeping a hook under its other name; "" if nothing is. That the hook itself has that
+// originalConflict says what is in the way of keeping a hook under its other name; "" if nothing is. That the hook itself has that
 // name too is left from a call that was killed.
-func (f *file) taken() string {
-	if f.State != Missing || f.form() != before {
+func (f *hookFile) originalConflict() string {
+	if f.State != Missing || f.blockForm() != formChained {
 		return ""
 	}
-	if _, err := os.Lstat(f.Path + originalExt); err != nil || f.linked() {
+	if _, err := os.Lstat(f.Path + originalExt); err != nil || f.isLinkedToOriginal() {
 		return ""
 	}
 	return fmt.Sprintf("%s already exists, and %s would have to be kept under that name", f.Path+originalExt, f.Name)
 }
 
-// linked reports whether the hook has its other name as well.
-func (f *file) linked() bool {
+// isLinkedToOriginal reports whether the hook has its other name as well.
+func (f *hookFile) isLinkedToOriginal() bool {
 	one, err := os.Lstat(f.Path)
 	two, err2 := os.Lstat(f.Path + originalExt)
 	return err == nil && err2 == nil && os.SameFile(one, two)
 }
 
-// form is how our lines are to stand in a hook. A hook that git ignores, for it is not executable, is not to run because
+// blockForm is how our lines are to stand in a hook. A hook that git ignores, for it is not executable, is not to run because
 // of us.
-func (f *file) form() form {
-	if f.whole {
-		return f.ours.form
+func (f *hookFile) blockForm() form {
+	if f.intact {
+		return f.block.form
 	}
 	_, shell := isShell(f.text)
 	switch {
-	case !f.there:
-		return alone
+	case !f.exists:
+		return formStandalone
 	case shell && f.mode.Perm()&0o111 != 0:
-		return among
+		return formInserted
 	}
-	return before
+	return formChained
 }
 
-func (f *file) install(want Wanted) error {
-	b := newBlock(f.Name, f.form(), want)
+func (f *hookFile) install(want InstallOptions) error {
+	b := newBlock(f.Name, f.blockForm(), want)
 	text, at, mode := f.text, 0, f.mode
 	switch {
-	case f.whole:
-		text, at = f.ours.around, f.ours.at
-	case b.form == among:
+	case f.intact:
+		text, at = f.block.around, f.block.offset
+	case b.form == formInserted:
 		at, _ = isShell(text)
 	default:
 		text, at, mode = shebang, len(shebang), newMode
@@ -140,26 +140,26 @@ func (f *file) install(want Wanted) error {
 	if text = text[:at] + b.String() + text[at:]; text == f.text {
 		return nil
 	}
-	if b.form == before && !f.whole && !f.linked() {
+	if b.form == formChained && !f.intact && !f.isLinkedToOriginal() {
 		if err := os.Link(f.Path, f.Path+originalExt); err != nil {
 			return err
 		}
 	}
-	return write(f.Path, text, mode)
+	return replaceFile(f.Path, text, mode)
 }
 
-func (f *file) uninstall() error {
+func (f *hookFile) uninstall() error {
 	_, err := os.Lstat(f.Path + originalExt)
 	kept := err == nil
 	switch {
-	case !f.whole && f.there && f.linked(): // an installation was killed before it wrote ours
+	case !f.intact && f.exists && f.isLinkedToOriginal(): // an installation was killed before it wrote ours
 		return os.Remove(f.Path + originalExt)
-	case !f.whole:
+	case !f.intact:
 		return nil
-	case f.ours.form == before && kept:
+	case f.block.form == formChained && kept:
 		return os.Rename(f.Path+originalExt, f.Path)
-	case f.ours.form != among && f.ours.around == shebang:
+	case f.block.form != formInserted && f.block.around == shebang:
 		return os.Remove(f.Path)
 	}
-	return write(f.Path, f.ours.around, f.mode)
+	return replaceFile(f.Path, f.block.around, f.mode)
 }

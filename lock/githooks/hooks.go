@@ -11,14 +11,14 @@ import "strings"
 
 // Names are the hooks that are installed, in the order of githooks(5).
 func Names() []string {
-	return []string{"pre-commit", prepare, "pre-rebase", checkout, "pre-push"}
+	return []string{"pre-commit", prepareCommitMsg, "pre-rebase", postCheckout, "pre-push"}
 }
 
-// prepare is the hook that names the session in a commit's message; all others look who is at work, checkout when it is too
+// prepareCommitMsg is the hook that names the session in a commit's message; all others look who is at work, checkout when it is too
 // late to stop git.
 const (
-	prepare  = "prepare-commit-msg"
-	checkout = "post-checkout"
+	prepareCommitMsg = "prepare-commit-msg"
+	postCheckout     = "post-checkout"
 )
 
 // State is how a hook stands.
@@ -51,15 +51,15 @@ type Hook struct {
 	Original string
 	// Manager is the program that makes a foreign one, where that is known.
 	Manager string
-	// Why is the reason of Foreign, Manual and Modified, and what is wrong with Installed, for people; Advice is what a person
+	// Reason is the reason of Foreign, Manual and Modified, and what is wrong with Installed, for people; Advice is what a person
 	// can do, in one line.
-	Why, Advice string
+	Reason, Advice string
 	// Changed: this call has changed it.
 	Changed bool
 }
 
-// Wanted is what is to be installed.
-type Wanted struct {
+// InstallOptions is what is to be installed.
+type InstallOptions struct {
 	// Program is the absolute path of agentctl.
 	Program string
 	// Merges: name the session in the messages of merges and squashes too.
@@ -70,16 +70,16 @@ type Wanted struct {
 type RefusedError struct{ Hooks []Hook }
 
 func (e *RefusedError) Error() string {
-	return joined(e.Hooks, func(h Hook) string { return h.Why }, "; ")
+	return joinUnique(e.Hooks, func(h Hook) string { return h.Reason }, "; ")
 }
 
 // Advice is what a person can do about it, a line for each hook.
 func (e *RefusedError) Advice() string {
-	return joined(e.Hooks, func(h Hook) string { return h.Advice }, "\n")
+	return joinUnique(e.Hooks, func(h Hook) string { return h.Advice }, "\n")
 }
 
-// joined are the texts of the hooks, each once.
-func joined(list []Hook, text func(Hook) string, between string) string {
+// joinUnique are the texts of the hooks, each once.
+func joinUnique(list []Hook, text func(Hook) string, between string) string {
 	var out []string
 	seen := map[string]bool{}
 	for _, h := range list {

@@ -158,13 +158,13 @@ func TestStdinIsTheHooks(t *testing.T) {
 func TestProgramIsGone(t *testing.T) {
 	s := newSandbox(t)
 	s.install("repo")
-	if h := s.status("repo")[0]; h.Why != "" || h.Advice != "" {
+	if h := s.status("repo")[0]; h.Reason != "" || h.Advice != "" {
 		t.Errorf("%+v", h)
 	}
 	if err := os.Rename(s.wanted().Program, s.path("elsewhere")); err != nil {
 		t.Fatal(err)
 	}
-	if h := s.status("repo")[0]; h.State != githooks.Installed || !strings.HasPrefix(h.Why, s.wanted().Program+" is gone") || h.Advice == "" {
+	if h := s.status("repo")[0]; h.State != githooks.Installed || !strings.HasPrefix(h.Reason, s.wanted().Program+" is gone") || h.Advice == "" {
 		t.Errorf("%+v", h)
 	}
 }
@@ -176,7 +176,7 @@ func TestInstallAnew(t *testing.T) {
 	s.write(hooksDir+"/pre-rebase", "#!/bin/sh\nexit 0\n", 0o755)
 	before := s.tree(hooksDir)
 	s.install("repo")
-	list, err := s.find("repo").Install(s.Context(), githooks.Wanted{Program: "/new/agentctl", Merges: true})
+	list, err := s.find("repo").Install(s.Context(), githooks.InstallOptions{Program: "/new/agentctl", Merges: true})
 	if err != nil || states(list) != "installed+" || list[1].Program != "/new/agentctl" || !list[1].Merges || list[4].Original == "" {
 		t.Errorf("%+v, %v", list, err)
 	}

@@ -13,24 +13,24 @@ import (
 	"agentctl/discover/native/fsread"
 )
 
-// file is a hook as it is on disk.
-type file struct {
+// hookFile is a hook as it is on disk.
+type hookFile struct {
 	Hook
-	there bool
-	mode  fs.FileMode
-	text  string
-	large bool   // too large to be read
-	ours  marked // if there is something of ours that is whole
-	whole bool
+	exists   bool
+	mode     fs.FileMode
+	text     string
+	tooLarge bool        // too large to be read
+	block    parsedBlock // if there is something of ours that is whole
+	intact   bool
 }
 
 // Status returns all hooks. Errors are those of reading files.
-func (p *Place) Status() ([]Hook, error) {
-	files, err := p.look()
+func (p *HooksDir) Status() ([]Hook, error) {
+	files, err := p.readHooks()
 	return hooksOf(files), err
 }
 
-func hooksOf(files []*file) []Hook {
+func hooksOf(files []*hookFile) []Hook {
 	var out []Hook
 	for _, f := range files {
 		out = append(out, f.Hook)
@@ -38,14 +38,14 @@ func hooksOf(files []*file) []Hook {
 	return out
 }
 
-func (p *Place) look() ([]*file, error) {
-	var out []*file
+func (p *HooksDir) readHooks() ([]*hookFile, error) {
+	var out []*hookFile
 	for _, name := range Names() {
-		f := &file{Hook: Hook{Name: name, State: Missing, Path: filepath.Join(p.dir, name)}}
+		f := &hookFile{Hook: Hook{Name: name, State: Missing, Path: filepath.Join(p.dir, name)}}
 		if err := f.read(); err != nil {
 			return nil, err
 		}
-		if err := p.judge(f); err != nil {
+		if err := p.classify(f); err != nil {
 			return nil, err
 		}
 		out = append(out, f)
@@ -54,7 +54,7 @@ func (p *Place) look() ([]*file, error) {
 }
 
 // read reads the file. What is not a regular file has no text.
-func (f *file) read() error {
+func (f *hookFile) read() error {
 	info, err := os.Lstat(f.Path)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, errNotDir) {
 		return nil
@@ -62,50 +62,50 @@ func (f *file) read() error {
 	if err != nil {
 		return err
 	}
-	f.there, f.mode = true, info.Mode()
+	f.exists, f.mode = true, info.Mode()
 	if !f.mode.IsRegular() {
 		return nil
 	}
 	text, err := fsread.ReadFile(f.Path, hookLimit)
 	if errors.Is(err, fsread.ErrTooLarge) {
-		f.large = true
+		f.tooLarge = true
 		return nil
 	}
 	f.text = string(text)
 	return err
 }
 
-// judge decides how a hook stands.
-func (p *Place) judge(f *file) error {
+// classify decides how a hook stands.
+func (p *HooksDir) classify(f *hookFile) error {
 	text := f.text
 	if strings.ContainsRune(text, 0) {
 		text = "" // a program: what marks a script may be anything in there
 	}
-	m, found, broken := find(text)
-	f.ours, f.whole = m, found && !broken
+	m, found, broken := findBlock(text)
+	f.block, f.intact = m, found && !broken
 	manager := managerOf(p.dir, text)
 	switch {
-	case p.why != "":
-		f.foreign(p.why)
-	case f.there && f.mode.Type() == fs.ModeSymlink:
+	case p.notWritable != "":
+		f.setForeign(p.notWritable)
+	case f.exists && f.mode.Type() == fs.ModeSymlink:
 		to, _ := os.Readlink(f.Path)
-		f.foreign(fmt.Sprintf("%s is a link to %s", f.Path, to))
-	case f.there && !f.mode.IsRegular():
-		f.foreign(fmt.Sprintf("%s is %s, not a regular file", f.Path, kind(f.mode)))
-	case f.large:
-		f.foreign(fmt.Sprintf("%s has more than %d MiB", f.Path, hookLimit>>20))
+		f.setForeign(fmt.Sprintf("%s is a link to %s", f.Path, to))
+	case f.exists && !f.mode.IsRegular():
+		f.setForeign(fmt.Sprintf("%s is %s, not a regular file", f.Path, fileKind(f.mode)))
+	case f.tooLarge:
+		f.setForeign(fmt.Sprintf("%s has more than %d MiB", f.Path, hookLimit>>20))
 	case broken:
-		f.State, f.Why = Modified, fmt.Sprintf("somebody has changed agentctl's lines in %s", f.Path)
+		f.State, f.Reason = Modified, fmt.Sprintf("somebody has changed agentctl's lines in %s", f.Path)
 		f.Advice = "remove them by hand, with the lines that enclose them, and install again"
-	case f.whole && f.mode.Perm()&0o111 == 0:
-		f.State, f.Why = Modified, f.Path+" is not executable, so that git ignores it"
+	case f.intact && f.mode.Perm()&0o111 == 0:
+		f.State, f.Reason = Modified, f.Path+" is not executable, so that git ignores it"
 		f.Advice = "chmod +x " + f.Path
-		f.installed()
-	case f.whole:
+		f.setInstalled()
+	case f.intact:
 		f.State = Installed
-		f.installed()
+		f.setInstalled()
 	case manager.name != "":
-		f.foreign(fmt.Sprintf("%s is made by %s", f.Path, manager.name))
+		f.setForeign(fmt.Sprintf("%s is made by %s", f.Path, manager.name))
 	}
 	if f.State == Foreign {
 		return p.advise(f, manager)
@@ -116,8 +116,8 @@ func (p *Place) judge(f *file) error {
 // hookLimit bounds the size of a hook, in bytes. Some hooks are programs.
 const hookLimit = 64 << 20
 
-// kind names what stands in place of a hook.
-func kind(mode fs.FileMode) string {
+// fileKind names what stands in place of a hook.
+func fileKind(mode fs.FileMode) string {
 	switch mode.Type() {
 	case fs.ModeNamedPipe:
 		return "a FIFO"
@@ -139,39 +139,39 @@ func cause(err error) error {
 	return err
 }
 
-func (f *file) foreign(why string) { f.State, f.Why = Foreign, why }
+func (f *hookFile) setForeign(why string) { f.State, f.Reason = Foreign, why }
 
-func (f *file) installed() {
-	f.Program, f.Merges = f.ours.program(), f.ours.merges()
-	if info, err := os.Stat(f.Program); f.Why == "" && (err != nil || info.Mode().Perm()&0o111 == 0) {
-		f.Why = fmt.Sprintf("%s is gone: unless agentctl is in PATH, the hook does nothing", f.Program)
+func (f *hookFile) setInstalled() {
+	f.Program, f.Merges = f.block.program(), f.block.merges()
+	if info, err := os.Stat(f.Program); f.Reason == "" && (err != nil || info.Mode().Perm()&0o111 == 0) {
+		f.Reason = fmt.Sprintf("%s is gone: unless agentctl is in PATH, the hook does nothing", f.Program)
 		f.Advice = "agentctl hooks install sets the path of the current agentctl"
 	}
-	if f.ours.form == before {
+	if f.block.form == formChained {
 		f.Original = f.Path + originalExt
 	}
 }
 
 // advise says what a person can add to a hook that is not ours to write, unless it is there already.
-func (p *Place) advise(f *file, m manager) error {
+func (p *HooksDir) advise(f *hookFile, m manager) error {
 	f.Manager = m.name
 	path, add := m.advice(p, f.Name)
 	call := []byte("agentctl hooks run " + f.Name)
 	if shared := filepath.Join(p.top, m.shared); m.shared != "" && p.top != "" {
 		if text, err := fsread.ReadFile(shared, hookLimit); err == nil && bytes.Contains(text, call) {
-			f.State, f.Why = Manual, shared+" calls agentctl"
+			f.State, f.Reason = Manual, shared+" calls agentctl"
 			return nil
 		}
 	}
 	text, err := fsread.ReadFile(path, hookLimit)
 	switch {
 	case err == nil && bytes.Contains(text, call):
-		f.State, f.Why = Manual, path+" calls agentctl"
+		f.State, f.Reason = Manual, path+" calls agentctl"
 	case errors.Is(err, fsread.ErrNotRegular), errors.Is(err, fsread.ErrTooLarge):
 		f.Advice = fmt.Sprintf("%s cannot be read as a hook (%v): move it away first", path, cause(err))
 	case errors.Is(err, errNotDir):
 		f.Advice = fmt.Sprintf("git runs no hooks at all: %s is not a directory; ", p.dir)
-		if strings.Contains(p.why, "core.hooksPath") {
+		if strings.Contains(p.notWritable, "core.hooksPath") {
 			f.Advice += "unset core.hooksPath first"
 		} else {
 			f.Advice += "move it away first"

@@ -171,7 +171,7 @@ func TestModified(t *testing.T) {
 			s.write(hooksDir+"/pre-commit", change(s.read(hooksDir+"/pre-commit")), 0o755)
 			before := s.tree(hooksDir)
 			var refused *githooks.RefusedError
-			_, err := s.find("repo").Install(s.Context(), githooks.Wanted{Program: "/other"})
+			_, err := s.find("repo").Install(s.Context(), githooks.InstallOptions{Program: "/other"})
 			_, err2 := s.find("repo").Uninstall(s.Context())
 			if !errors.As(err, &refused) || !errors.As(err2, &refused) || !strings.Contains(err.Error(), "somebody has changed") || s.tree(hooksDir) != before {
 				t.Errorf("%v, %v\n%s", err, err2, s.tree(hooksDir))

@@ -28,12 +28,12 @@ func TestMain(m *testing.M) {
 }
 
 func help(what, repo, program string) error {
-	p, err := githooks.Find(context.Background(), git{repo, os.Environ()})
+	p, err := githooks.Open(context.Background(), git{repo, os.Environ()})
 	if err != nil {
 		return err
 	}
 	if what == "install" {
-		_, err = p.Install(context.Background(), githooks.Wanted{Program: program})
+		_, err = p.Install(context.Background(), githooks.InstallOptions{Program: program})
 	} else {
 		_, err = p.Uninstall(context.Background())
 	}
@@ -46,7 +46,7 @@ type git struct {
 	env []string
 }
 
-func (g git) Ask(ctx context.Context, args ...string) (string, error) {
+func (g git) Output(ctx context.Context, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, "git", args...)
 	cmd.Dir, cmd.Env = g.dir, g.env
 	out, err := cmd.Output()
@@ -86,7 +86,9 @@ func (s *sandbox) called() string {
 	return strings.ReplaceAll(strings.TrimSpace(text), "\n", "; ")
 }
 
-func (s *sandbox) wanted() githooks.Wanted { return githooks.Wanted{Program: s.path("it's/agentctl")} }
+func (s *sandbox) wanted() githooks.InstallOptions {
+	return githooks.InstallOptions{Program: s.path("it's/agentctl")}
+}
 
 func (s *sandbox) path(elem ...string) string {
 	return filepath.Join(append([]string{s.root}, elem...)...)
@@ -134,9 +136,9 @@ func (s *sandbox) commit(dir string) (string, error) {
 	return s.try(dir, "commit", "-qm", "text", "--allow-empty")
 }
 
-func (s *sandbox) find(dir string) *githooks.Place {
+func (s *sandbox) find(dir string) *githooks.HooksDir {
 	s.Helper()
-	p, err := githooks.Find(s.Context(), git{s.path(dir), s.env})
+	p, err := githooks.Open(s.Context(), git{s.path(dir), s.env})
 	if err != nil {
 		s.Fatal(err)
 	}

@@ -25,15 +25,15 @@ type Message struct {
 	// File has the text, Source says where it is from: "message", "commit" of an older one, "merge", "squash", or
 	// "template" and "" if somebody is yet to write it.
 	File, Source string
-	// Git is git's path, Environ what it runs in: the hook's own, which says which repository and index is meant.
-	Git     string
+	// GitPath is git's path, Environ what it runs in: the hook's own, which says which repository and index is meant.
+	GitPath string
 	Environ []string
 }
 
-// Takes reports whether a session can be named in the message: somebody has written it, and it is not that of a commit
+// AcceptsTrailer reports whether a session can be named in the message: somebody has written it, and it is not that of a commit
 // which is only moved (rebase, cherry-pick). One that is yet to be written must stay as it is, or git would no longer see
 // that nobody did. Merges and squashes take it only if asked.
-func (m Message) Takes(ctx context.Context, merges bool) (bool, error) {
+func (m Message) AcceptsTrailer(ctx context.Context, merges bool) (bool, error) {
 	switch m.Source {
 	case "message", "commit":
 	case "merge", "squash":
@@ -51,9 +51,9 @@ func (m Message) Takes(ctx context.Context, merges bool) (bool, error) {
 	return err == nil && !moved, err
 }
 
-// Add names a session, as AGENT/ID, at the end of the message, unless one is named there or there is no text: git is to
+// AddTrailer names a session, as AGENT/ID, at the end of the message, unless one is named there or there is no text: git is to
 // see that too.
-func (m Message) Add(ctx context.Context, session string) error {
+func (m Message) AddTrailer(ctx context.Context, session string) error {
 	text, err := fsread.ReadFile(m.File, messageLimit)
 	if err != nil {
 		return err
@@ -84,7 +84,7 @@ func endLine(path string) error {
 
 // git runs where the hook does. It is asked to end when ctx does, so that it takes away what it has begun to write.
 func (m Message) git(ctx context.Context, stdin []byte, args ...string) ([]byte, error) {
-	cmd := exec.Command(m.Git, args...)
+	cmd := exec.Command(m.GitPath, args...)
 	cmd.Env, cmd.Stdin = m.Environ, bytes.NewReader(stdin)
 	out := fsread.LimitedBuffer{Limit: messageLimit}
 	cmd.Stdout = &out

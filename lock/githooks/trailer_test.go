@@ -17,7 +17,7 @@ func (s *sandbox) message(text, source string) githooks.Message {
 	}
 	s.write("message", text, 0o644)
 	env := append(slices.Clip(s.env), "GIT_DIR="+s.path("repo/.git"))
-	return githooks.Message{File: s.path("message"), Source: source, Git: program, Environ: env}
+	return githooks.Message{File: s.path("message"), Source: source, GitPath: program, Environ: env}
 }
 
 func TestAdd(t *testing.T) {
@@ -36,7 +36,7 @@ func TestAdd(t *testing.T) {
 		"\n \n":                        "\n \n",
 		"# Please enter the message\n": "# Please enter the message\n",
 	} {
-		if err := s.message(text, "message").Add(t.Context(), "codex/1"); err != nil {
+		if err := s.message(text, "message").AddTrailer(t.Context(), "codex/1"); err != nil {
 			t.Error(err)
 		}
 		if got := s.read("message"); got != want {
@@ -53,7 +53,7 @@ func TestAddDespiteSettings(t *testing.T) {
 	}
 	m := s.message("subject\n\nFixes: 1\n", "message")
 	for range 2 {
-		if err := m.Add(t.Context(), "codex/1"); err != nil {
+		if err := m.AddTrailer(t.Context(), "codex/1"); err != nil {
 			t.Error(err)
 		}
 	}
@@ -68,8 +68,8 @@ func TestTakes(t *testing.T) {
 		"message": {true, true}, "commit": {true, true}, "merge": {false, true}, "squash": {false, true}, "template": {}, "": {}, "new": {},
 	} {
 		m := s.message("subject\n", source)
-		plain, err := m.Takes(t.Context(), false)
-		merges, err2 := m.Takes(t.Context(), true)
+		plain, err := m.AcceptsTrailer(t.Context(), false)
+		merges, err2 := m.AcceptsTrailer(t.Context(), true)
 		if err != nil || err2 != nil || plain != want.plain || merges != want.merges {
 			t.Errorf("%q: %t, %t, %v, %v", source, plain, merges, err, err2)
 		}
@@ -77,7 +77,7 @@ func TestTakes(t *testing.T) {
 	for _, name := range []string{"CHERRY_PICK_HEAD", "rebase-merge/done", "rebase-apply/next"} {
 		s := newSandbox(t)
 		s.write("repo/.git/"+name, "", 0o644)
-		if takes, err := s.message("subject\n", "message").Takes(t.Context(), true); takes || err != nil {
+		if takes, err := s.message("subject\n", "message").AcceptsTrailer(t.Context(), true); takes || err != nil {
 			t.Errorf("%s: %t, %v", name, takes, err)
 		}
 	}

@@ -13,8 +13,8 @@ const newMode fs.FileMode = 0
 // draftPrefix begins the names of files that are being written. Git looks for no hook of such a name.
 const draftPrefix = ".agentctl-draft-"
 
-// write puts a text in the place of a file, all of it or nothing, whenever we are killed.
-func write(path, text string, mode fs.FileMode) error {
+// replaceFile puts a text in the place of a file, all of it or nothing, whenever we are killed.
+func replaceFile(path, text string, mode fs.FileMode) error {
 	draft := filepath.Join(filepath.Dir(path), draftPrefix+filepath.Base(path))
 	f, err := os.OpenFile(draft, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o777)
 	if err != nil {
@@ -31,8 +31,8 @@ func write(path, text string, mode fs.FileMode) error {
 	return os.Rename(draft, path)
 }
 
-// sweep removes drafts that were left. Nobody is writing one: the directory is held.
-func sweep(dir string) error {
+// removeDrafts removes drafts that were left. Nobody is writing one: the directory is held.
+func removeDrafts(dir string) error {
 	for _, name := range Names() {
 		err := os.Remove(filepath.Join(dir, draftPrefix+name))
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -12,13 +12,13 @@ import (
 	"agentctl/proc"
 )
 
-// Spec implements [launch.Agent]: the agent takes the ID of a new session on its command line, and its prompt on stdin.
-func (Adapter) Spec(r launch.Request, host launch.Host) (launch.Spec, error) {
+// Spec implements [launch.Adapter]: the agent takes the ID of a new session on its command line, and its prompt on stdin.
+func (Adapter) Spec(r launch.Request, host launch.Environment) (launch.Spec, error) {
 	program, err := host.LookPath(string(Name))
 	if err != nil {
 		return launch.Spec{}, err
 	}
-	if r.Interactive || r.Fork || r.Model != "" || r.Name != "" || r.Permissions != launch.Own {
+	if r.Interactive || r.Fork || r.Model != "" || r.Name != "" || r.Permissions != launch.PermissionsOwn {
 		return launch.Spec{}, &launch.UnsupportedError{Agent: Name, What: "takes a prompt only"}
 	}
 	spec := launch.Spec{Dir: r.Dir, Stdin: r.Prompt}
@@ -31,26 +31,28 @@ func (Adapter) Spec(r launch.Request, host launch.Host) (launch.Spec, error) {
 	return spec, nil
 }
 
-// Said implements [launch.Agent]: an error is the last line on stderr.
-func (Adapter) Said(o launch.Output) launch.Said {
+// ParseOutput implements [launch.Adapter]: an error is the last line on stderr.
+func (Adapter) ParseOutput(o launch.Output) launch.ParsedOutput {
 	lines := strings.Split(strings.TrimSpace(string(o.Stderr)), "\n")
-	return launch.Said{Error: lines[len(lines)-1]}
+	return launch.ParsedOutput{Error: lines[len(lines)-1]}
 }
 
-// Markers implements [launch.Agent].
-func (Adapter) Markers() []string { return []string{EnvSession} }
+// ScrubbedEnv implements [launch.Adapter].
+func (Adapter) ScrubbedEnv() []string { return []string{EnvSession} }
 
-// Gentle implements [launch.Stopper]: the agent removes its pid file and ends.
-func (Adapter) Gentle() []syscall.Signal { return []syscall.Signal{syscall.SIGTERM} }
+// StopSignals implements [launch.Stopper]: the agent removes its pid file and ends.
+func (Adapter) StopSignals() []syscall.Signal { return []syscall.Signal{syscall.SIGTERM} }
 
-// Asks implements [launch.Stopper]: a signal is always right.
-func (Adapter) Asks(discover.Session) bool { return false }
+// NeedsInterrupt implements [launch.Stopper]: a signal is always right.
+func (Adapter) NeedsInterrupt(discover.Session) bool { return false }
 
-// End implements [launch.Stopper]: there is no other way.
-func (Adapter) End(context.Context, discover.Session, launch.Host) (bool, error) { return false, nil }
+// Interrupt implements [launch.Stopper]: there is no other way.
+func (Adapter) Interrupt(context.Context, discover.Session, launch.Environment) (bool, error) {
+	return false, nil
+}
 
-// Marked implements [launch.Stopper].
-func (Adapter) Marked(p proc.Process, s discover.Session) bool {
+// HasMarker implements [launch.Stopper].
+func (Adapter) HasMarker(p proc.Process, s discover.Session) bool {
 	env, err := p.Env(EnvSession)
 	return err == nil && s.ID != "" && env[EnvSession] == s.ID
 }

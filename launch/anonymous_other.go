@@ -4,8 +4,8 @@ package launch
 
 import "os"
 
-// Unnamed makes a file whose name is taken away at once: it is gone when nobody has it open any more.
-func Unnamed(what string) (*os.File, error) {
+// AnonymousFile makes a file whose name is taken away at once: it is gone when nobody has it open any more.
+func AnonymousFile(what string) (*os.File, error) {
 	f, err := os.CreateTemp("", "agent-"+what+"-")
 	if err != nil {
 		return nil, err
