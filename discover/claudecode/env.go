@@ -53,7 +53,7 @@ func (Adapter) ScrubbedEnv() []string {
 	}
 }
 
-// Marked implements [launch.Stopper]. The id alone is believed: whatever process ran the session, it was for it. A pid
+// HasMarker implements [launch.Stopper]. The id alone is believed: whatever process ran the session, it was for it. A pid
 // is believed of what was started after that process.
 func (a Adapter) HasMarker(p proc.Process, s discover.Session) bool {
 	env, err := p.Env(a.MarkerKeys()...)

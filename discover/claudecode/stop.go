@@ -9,7 +9,7 @@ import (
 	"agentctl/launch"
 )
 
-// Gentle implements [launch.Stopper]. SIGTERM ends a TUI and print mode; 2.1.197 may only end the running command by
+// StopSignals implements [launch.Stopper]. SIGTERM ends a TUI and print mode; 2.1.197 may only end the running command by
 // it and go on with its turn.
 func (Adapter) StopSignals() []syscall.Signal {
 	return []syscall.Signal{syscall.SIGTERM, syscall.SIGINT}
@@ -27,7 +27,7 @@ func jobOf(s discover.Session) string {
 	return job
 }
 
-// End implements [launch.Stopper]: `claude stop` ends a background session for good (SEEN 2.1.329).
+// Interrupt implements [launch.Stopper]: `claude stop` ends a background session for good (SEEN 2.1.329).
 func (a Adapter) Interrupt(ctx context.Context, s discover.Session, host launch.Environment) (bool, error) {
 	job := jobOf(s)
 	if job == "" {
