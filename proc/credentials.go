@@ -27,10 +27,4 @@ type Credentials struct {
 
 // Credentials asks the kernel whose the process is and which namespaces it is in. Where it is not allowed to tell the
 // namespaces, all of them count as others.
-func (p Process) Credentials() (Credentials, error) { return p.source().standing(p) }
-
-// Filter returns a table of the same moment whose [Table.Running] yields only the processes that match accepts. All else is
-// as in the whole table.
-func (t *Table) Filter(match func(Process) bool) *Table {
-	return &Table{list: t.list, all: t.all, byParent: t.byParent, hidden: t.hidden, match: match}
-}
+func (p Process) Credentials() (Credentials, error) { return p.backend().credentials(p) }

@@ -40,7 +40,7 @@ func (f Descendants) Expand(table *Table, alien func(Process) bool) {
 				continue
 			}
 			for p := range table.inSession(m.Session) {
-				if p.Alive() && f.leads(table, p) && f.Includes(table, p, alien) {
+				if p.Alive() && f.inLedSession(table, p) && f.Includes(table, p, alien) {
 					add(p)
 				}
 			}
@@ -58,12 +58,12 @@ func (f Descendants) Includes(table *Table, p Process, alien func(Process) bool)
 			return false
 		}
 	}
-	return f.leads(table, p)
+	return f.inLedSession(table, p)
 }
 
-// leads reports whether a member leads, or led, the session of the kernel that p is in. The number of a session is not
+// inLedSession reports whether a member leads, or led, the session of the kernel that p is in. The number of a session is not
 // given out again while anybody is in it, so that a younger process can only be in it by descent.
-func (f Descendants) leads(table *Table, p Process) bool {
+func (f Descendants) inLedSession(table *Table, p Process) bool {
 	if p.Session == 0 || p.Session == p.ID.PID {
 		return false
 	}

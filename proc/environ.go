@@ -12,10 +12,10 @@ import (
 // (execve(2)), macOS 1 MiB (ARG_MAX); more than that is not what the process was started with.
 const maxArguments = 6 << 20
 
-// pick returns the named variables of an environment of NUL-terminated "KEY=value" strings. As for getenv(3), the
+// selectEnv returns the named variables of an environment of NUL-terminated "KEY=value" strings. As for getenv(3), the
 // first of two counts. The rest is wiped: it holds secrets.
-func pick(environ io.Reader, keys []string) (map[string]string, error) {
-	vars := window{from: io.LimitReader(environ, maxArguments), buf: make([]byte, usualEnviron)}
+func selectEnv(environ io.Reader, keys []string) (map[string]string, error) {
+	vars := envScanner{from: io.LimitReader(environ, maxArguments), buf: make([]byte, usualEnviron)}
 	defer vars.wipe()
 	found := map[string]string{}
 	for {
@@ -41,26 +41,26 @@ const usualEnviron = 8 << 10
 
 var errTooLong = errors.New("a variable is longer than the system grants")
 
-// window is what was read of NUL-terminated strings.
-type window struct {
+// envScanner is what was read of NUL-terminated strings.
+type envScanner struct {
 	from io.Reader
 	buf  []byte
 	rest []byte // of buf: what was not taken so far
-	over bool   // there is no more to read
+	eof  bool   // there is no more to read
 }
 
 // next takes a string, which is good until the next call; the last one may lack its NUL. The error is io.EOF at the end.
-func (w *window) next() ([]byte, error) {
+func (w *envScanner) next() ([]byte, error) {
 	for {
 		if i := bytes.IndexByte(w.rest, 0); i >= 0 {
 			s := w.rest[:i]
 			w.rest = w.rest[i+1:]
 			return s, nil
 		}
-		if w.over && len(w.rest) == 0 {
+		if w.eof && len(w.rest) == 0 {
 			return nil, io.EOF
 		}
-		if w.over {
+		if w.eof {
 			s := w.rest
 			w.rest = nil
 			return s, nil
@@ -72,7 +72,7 @@ func (w *window) next() ([]byte, error) {
 }
 
 // read adds to what is left, in a larger window if that is full of one string.
-func (w *window) read() error {
+func (w *envScanner) read() error {
 	if longest := 32 * os.Getpagesize(); len(w.rest) > longest { // of a single string, execve(2)
 		return errTooLong
 	}
@@ -84,10 +84,10 @@ func (w *window) read() error {
 	w.buf, w.rest = to, to[:copy(to, w.rest)]
 	n, err := w.from.Read(w.buf[len(w.rest):])
 	w.rest = w.buf[:len(w.rest)+n]
-	if w.over = errors.Is(err, io.EOF); w.over {
+	if w.eof = errors.Is(err, io.EOF); w.eof {
 		return nil
 	}
 	return err
 }
 
-func (w *window) wipe() { clear(w.buf) }
+func (w *envScanner) wipe() { clear(w.buf) }

@@ -25,7 +25,7 @@ func FuzzPick(f *testing.F) {
 			"whole":    strings.NewReader(environ),
 			"bytewise": iotest.OneByteReader(strings.NewReader(environ)),
 		} {
-			if got, err := pick(r, []string{key}); err != nil || !maps.Equal(got, map[string]string{key: value}) {
+			if got, err := selectEnv(r, []string{key}); err != nil || !maps.Equal(got, map[string]string{key: value}) {
 				t.Errorf("%s: %q gives %q, %v", name, environ, got, err)
 			}
 		}
@@ -34,20 +34,20 @@ func FuzzPick(f *testing.F) {
 
 func TestPickBoundsWhatItReads(t *testing.T) {
 	endless := io.MultiReader(strings.NewReader("A=1\x00"), endlessly{})
-	if got, err := pick(endless, []string{"A"}); err != nil || got["A"] != "1" {
+	if got, err := selectEnv(endless, []string{"A"}); err != nil || got["A"] != "1" {
 		t.Errorf("endless environment: %v, %v", got, err)
 	}
 	long := strings.NewReader("A=" + strings.Repeat("x", maxArguments))
-	if got, err := pick(long, []string{"A"}); err == nil {
+	if got, err := selectEnv(long, []string{"A"}); err == nil {
 		t.Errorf("a string longer than the system grants: %d bytes", len(got["A"]))
 	}
-	if got, err := pick(iotest.ErrReader(io.ErrUnexpectedEOF), []string{"A"}); !errors.Is(err, io.ErrUnexpectedEOF) {
+	if got, err := selectEnv(iotest.ErrReader(io.ErrUnexpectedEOF), []string{"A"}); !errors.Is(err, io.ErrUnexpectedEOF) {
 		t.Errorf("unreadable: %v, %v", got, err)
 	}
 }
 
 func TestPickTakesTheFirstOfTwo(t *testing.T) {
-	if got, err := pick(strings.NewReader("A=1\x00A=2\x00"), []string{"A"}); err != nil || got["A"] != "1" {
+	if got, err := selectEnv(strings.NewReader("A=1\x00A=2\x00"), []string{"A"}); err != nil || got["A"] != "1" {
 		t.Errorf("%v, %v", got, err)
 	}
 }
@@ -55,7 +55,7 @@ func TestPickTakesTheFirstOfTwo(t *testing.T) {
 func TestPickWipesWhatItRead(t *testing.T) {
 	for _, more := range []string{"", strings.Repeat("x", 3*usualEnviron)} { // which needs a larger buffer
 		r := &spy{Reader: strings.NewReader("SECRET=s3cret" + more + "\x00A=1\x00")}
-		if got, err := pick(r, []string{"A"}); err != nil || got["A"] != "1" {
+		if got, err := selectEnv(r, []string{"A"}); err != nil || got["A"] != "1" {
 			t.Fatal(got, err)
 		}
 		if len(r.given) == 0 || strings.Contains(string(r.given), "s3cret") {

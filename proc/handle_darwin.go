@@ -11,25 +11,25 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// pin is an identity that is looked at again before each use.
-type pin struct {
+// processRef is an identity that is looked at again before each use.
+type processRef struct {
 	id     ID
 	closed *atomic.Bool
 }
 
-func newPin(id ID) (pin, error) {
-	p := pin{id, new(atomic.Bool)}
-	return p, p.lives()
+func newProcessRef(id ID) (processRef, error) {
+	p := processRef{id, new(atomic.Bool)}
+	return p, p.checkAlive()
 }
 
-func (p pin) close() error {
+func (p processRef) close() error {
 	if p.closed.Swap(true) {
 		return os.ErrClosed
 	}
 	return nil
 }
 
-func (p pin) lives() error {
+func (p processRef) checkAlive() error {
 	if p.closed.Load() {
 		return os.ErrClosed
 	}
@@ -43,8 +43,8 @@ func (p pin) lives() error {
 	return nil
 }
 
-func (p pin) signal(sig syscall.Signal) error {
-	if err := p.lives(); err != nil {
+func (p processRef) signal(sig syscall.Signal) error {
+	if err := p.checkAlive(); err != nil {
 		return err
 	}
 	err := unix.Kill(p.id.PID, sig)
@@ -55,7 +55,7 @@ func (p pin) signal(sig syscall.Signal) error {
 }
 
 // wait blocks in a kqueue(2) that two events end: the process's exit, and one of our own when ctx ends.
-func (p pin) wait(ctx context.Context) error {
+func (p processRef) wait(ctx context.Context) error {
 	if p.closed.Load() {
 		return os.ErrClosed
 	}
@@ -75,7 +75,7 @@ func (p pin) wait(ctx context.Context) error {
 		return err
 	}
 	// The watch is on the pid. If it is not the process's any more, it ended before the watch began.
-	if err := p.lives(); errors.Is(err, ErrGone) {
+	if err := p.checkAlive(); errors.Is(err, ErrGone) {
 		return nil
 	} else if err != nil {
 		return err

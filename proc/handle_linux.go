@@ -12,34 +12,34 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// pin is a pidfd, pidfd_open(2).
-type pin struct{ pidfd *os.File }
+// processRef is a pidfd, pidfd_open(2).
+type processRef struct{ pidfd *os.File }
 
-// newPin opens the pidfd first and looks at the birth then: from there on the pid, the birth and the pidfd are one
+// newProcessRef opens the pidfd first and looks at the birth then: from there on the pid, the birth and the pidfd are one
 // process's, whatever happens.
-func newPin(id ID) (pin, error) {
+func newProcessRef(id ID) (processRef, error) {
 	fd, err := unix.PidfdOpen(id.PID, 0)
 	switch {
 	case err == nil:
 	case errors.Is(err, unix.ESRCH), errors.Is(err, unix.EINVAL), errors.Is(err, unix.ENOENT): // the latter two: a thread
-		return pin{}, ErrGone
+		return processRef{}, ErrGone
 	case errors.Is(err, unix.ENOSYS):
-		return pin{}, fmt.Errorf("pidfd_open: %w", ErrUnsupported)
+		return processRef{}, fmt.Errorf("pidfd_open: %w", ErrUnsupported)
 	default:
-		return pin{}, fmt.Errorf("pidfd_open %d: %w", id.PID, err)
+		return processRef{}, fmt.Errorf("pidfd_open %d: %w", id.PID, err)
 	}
-	p := pin{os.NewFile(uintptr(fd), "pidfd")}
+	p := processRef{os.NewFile(uintptr(fd), "pidfd")}
 	if now, err := Inspect(id.PID); err != nil || now.ID != id || !now.Alive() {
 		_ = p.close()
-		return pin{}, cmp.Or(err, ErrGone)
+		return processRef{}, cmp.Or(err, ErrGone)
 	}
 	return p, nil
 }
 
-func (p pin) close() error { return p.pidfd.Close() }
+func (p processRef) close() error { return p.pidfd.Close() }
 
 // signal asks first whether the process has ended: the kernel accepts signals to a zombie.
-func (p pin) signal(sig syscall.Signal) error {
+func (p processRef) signal(sig syscall.Signal) error {
 	return p.control(func(fd int) error {
 		gone, err := ended(fd)
 		if err != nil {
@@ -58,7 +58,7 @@ func (p pin) signal(sig syscall.Signal) error {
 
 // wait gives a copy of the pidfd to Go's own poller, so that no thread is blocked; its read deadline is how ctx wakes
 // it.
-func (p pin) wait(ctx context.Context) error {
+func (p processRef) wait(ctx context.Context) error {
 	watch, err := p.watch()
 	if err != nil {
 		return err
@@ -81,7 +81,7 @@ func (p pin) wait(ctx context.Context) error {
 }
 
 // watch copies the pidfd, each wait having a deadline of its own. Only what does not block goes to the poller.
-func (p pin) watch() (*os.File, error) {
+func (p processRef) watch() (*os.File, error) {
 	var watch *os.File
 	err := p.control(func(fd int) error {
 		dup, err := unix.FcntlInt(uintptr(fd), unix.F_DUPFD_CLOEXEC, 0)
@@ -99,7 +99,7 @@ func (p pin) watch() (*os.File, error) {
 }
 
 // control runs use while the pidfd cannot be closed.
-func (p pin) control(use func(fd int) error) error {
+func (p processRef) control(use func(fd int) error) error {
 	conn, err := p.pidfd.SyscallConn()
 	if err != nil {
 		return err

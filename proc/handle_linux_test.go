@@ -100,7 +100,7 @@ func TestClosedHandle(t *testing.T) {
 func TestOpenLeaksNoDescriptor(t *testing.T) {
 	me := inspect(t, os.Getpid())
 	count := func() int {
-		fds, err := mount("/proc").at(os.Getpid()).numbers("fd")
+		fds, err := mount("/proc").pid(os.Getpid()).listNumbers("fd")
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -20,12 +20,12 @@ import (
 // may read from it, and the signals of its keys reach the command as they reach us. Then the job is the command and what
 // descends from it.
 type Job struct {
-	cmd   *exec.Cmd
-	id    ID
-	group bool // it leads a process group of its own
+	cmd      *exec.Cmd
+	id       ID
+	ownGroup bool // it leads a process group of its own
 
-	asking sync.Mutex
-	asked  Descendants // of one without a group: all that a signal was sent to
+	mu        sync.Mutex
+	signalled Descendants // of one without a group: all that a signal was sent to
 }
 
 // StartJob starts a command as a job; own: in a process group of its own.
@@ -44,7 +44,7 @@ func StartJob(cmd *exec.Cmd, own bool) (*Job, error) {
 	if err := cmd.Start(); err != nil {
 		return nil, err
 	}
-	j := &Job{cmd: cmd, id: ID{PID: cmd.Process.Pid}, group: own, asked: Descendants{}}
+	j := &Job{cmd: cmd, id: ID{PID: cmd.Process.Pid}, ownGroup: own, signalled: Descendants{}}
 	if p, err := Inspect(j.id.PID); err == nil { // nobody has collected it: the pid is still its
 		j.id = p.ID
 	}
@@ -76,7 +76,7 @@ func RunJob(ctx context.Context, cmd *exec.Cmd, own bool, grace time.Duration) e
 	const interval = 10 * time.Millisecond
 	tick := time.NewTicker(interval)
 	defer tick.Stop()
-	for deadline := time.Now().Add(grace); j.lives() && time.Now().Before(deadline); {
+	for deadline := time.Now().Add(grace); j.alive() && time.Now().Before(deadline); {
 		<-tick.C
 	}
 	j.Signal(syscall.SIGKILL)
@@ -88,15 +88,15 @@ func (j *Job) Wait() error { return j.cmd.Wait() }
 
 // Signal sends a signal to all of the job that lives. What has ended is not signalled, nor what has its number since.
 func (j *Job) Signal(sig syscall.Signal) {
-	if j.group {
-		if !j.numberIsTaken() {
+	if j.ownGroup {
+		if !j.pidReused() {
 			_ = syscall.Kill(-j.id.PID, sig) // that it has just ended is no news
 		}
 		return
 	}
 	// The oldest first: a parent that outlived its children for a moment could end well, or start others.
 	byAge := func(a, b Process) int { return cmp.Or(cmp.Compare(a.Ticks, b.Ticks), cmp.Compare(a.ID.PID, b.ID.PID)) }
-	for _, p := range slices.SortedFunc(maps.Values(j.family()), byAge) {
+	for _, p := range slices.SortedFunc(maps.Values(j.members()), byAge) {
 		h, err := Open(p.ID)
 		if errors.Is(err, ErrUnsupported) && p.ID == j.id {
 			_ = j.cmd.Process.Signal(sig)
@@ -109,40 +109,40 @@ func (j *Job) Signal(sig syscall.Signal) {
 	}
 }
 
-// numberIsTaken reports whether another process has the number of the command and of its group. While any process is in
+// pidReused reports whether another process has the number of the command and of its group. While any process is in
 // the group, the system gives the number to nobody.
-func (j *Job) numberIsTaken() bool {
+func (j *Job) pidReused() bool {
 	p, err := Inspect(j.id.PID)
 	return err == nil && p.ID != j.id && j.id.Birth != ""
 }
 
-// family is the command, what descends from it, and what was signalled before.
-func (j *Job) family() Descendants {
-	j.asking.Lock()
-	defer j.asking.Unlock()
+// members is the command, what descends from it, and what was signalled before.
+func (j *Job) members() Descendants {
+	j.mu.Lock()
+	defer j.mu.Unlock()
 	table, err := ReadTable(context.Background())
 	if err != nil {
-		j.asked[j.id] = Process{ID: j.id}
-		return maps.Clone(j.asked)
+		j.signalled[j.id] = Process{ID: j.id}
+		return maps.Clone(j.signalled)
 	}
 	if p, ok := table.Find(j.id); ok {
-		j.asked[j.id] = p
+		j.signalled[j.id] = p
 	}
-	j.asked.Expand(table, func(Process) bool { return false })
-	for id := range j.asked {
+	j.signalled.Expand(table, func(Process) bool { return false })
+	for id := range j.signalled {
 		if _, ok := table.Find(id); !ok {
-			delete(j.asked, id)
+			delete(j.signalled, id)
 		}
 	}
-	return maps.Clone(j.asked)
+	return maps.Clone(j.signalled)
 }
 
-// lives reports whether any of the job does. Zombies, which somebody else has to collect, do not.
-func (j *Job) lives() bool {
+// alive reports whether any of the job does. Zombies, which somebody else has to collect, do not.
+func (j *Job) alive() bool {
 	switch {
-	case !j.group:
-		return len(j.family()) > 0
-	case j.numberIsTaken() || syscall.Kill(-j.id.PID, 0) != nil:
+	case !j.ownGroup:
+		return len(j.members()) > 0
+	case j.pidReused() || syscall.Kill(-j.id.PID, 0) != nil:
 		return false
 	}
 	table, err := ReadTable(context.Background())

@@ -92,10 +92,10 @@ func TestAJobsNumberIsAnothers(t *testing.T) {
 	}
 	j.id = ID{next.id.PID, "earlier"}
 	j.Signal(9)
-	if j.lives() {
+	if j.alive() {
 		t.Error("another's group is taken for the job's")
 	}
-	if !next.lives() {
+	if !next.alive() {
 		t.Error("another's group was killed")
 	}
 	next.Signal(9)

@@ -14,7 +14,7 @@ func TestRunningReadsNoOthers(t *testing.T) {
 	if err := os.WriteFile(root+"/4045/stat", []byte("torn"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	table, err := mount(root).take(t.Context())
+	table, err := mount(root).readTable(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,7 +66,7 @@ func TestWithEnv(t *testing.T) {
 	if err := os.WriteFile(root+"/4045/stat", []byte("torn"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	table, err := mount(root).take(t.Context())
+	table, err := mount(root).readTable(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -21,7 +21,7 @@ func statLine(s stat) string {
 	if s.exiting {
 		flags |= pfExiting
 	}
-	if s.copied {
+	if s.forkNoExec {
 		flags |= pfForkNoExec
 	}
 	return fmt.Sprintf("%d (%s) %c %d %d %d 34837 4042 %d 75172 4415 1 23 269 49 2 2 20 0 6 0 %d 75106791424 73741\n",
@@ -77,7 +77,7 @@ func TestKilledProcessIsDeadAtOnce(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if got := pidDir(root + "/").outlived(c.main); got.state != c.want {
+		if got := pidDir(root + "/").withThreadState(c.main); got.state != c.want {
 			t.Errorf("%+v with %+v: state %c, want %c", c.main, c.other, got.state, c.want)
 		}
 	}
@@ -93,7 +93,7 @@ func FuzzStatus(f *testing.F) {
 		}
 		name = strings.NewReplacer("\n", `\n`, `\`, `\\`).Replace(name) // as the kernel does
 		raw := fmt.Sprintf("Name:\t%s\nUmask:\t0022\nState:\tS (sleeping)\nTgid:\t%d\nNgid:\t0\nPid:\t%d\nNSpid:\t%d\t%d\n", name, outer, outer, outer, inner)
-		if got, err := parseStatus([]byte(raw)); err != nil || got.group != outer || !slices.Equal(got.namespaced, []int{outer, inner}) {
+		if got, err := parseStatus([]byte(raw)); err != nil || got.group != outer || !slices.Equal(got.nsPIDs, []int{outer, inner}) {
 			t.Errorf("%q: %+v, %v", raw, got, err)
 		}
 		if got, err := parseStatus(junk); err == nil && got.group == 0 {
@@ -176,7 +176,7 @@ func FuzzDiag(f *testing.F) {
 	f.Add(uint16(4096), uint32(31497), byte(stateListen), []byte{20, 0, 0, 0, 3, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0})
 	f.Add(uint16(80), uint32(1), byte(1), []byte{1})
 	f.Fuzz(func(t *testing.T, port uint16, inode uint32, state byte, junk []byte) {
-		message := make([]byte, unix.SizeofNlMsghdr+diagMessage)
+		message := make([]byte, unix.SizeofNlMsghdr+diagMessageSize)
 		binary.NativeEndian.PutUint32(message, uint32(len(message)))
 		binary.NativeEndian.PutUint16(message[4:], sockDiagByFamily)
 		body := message[unix.SizeofNlMsghdr:]
@@ -187,20 +187,20 @@ func FuzzDiag(f *testing.F) {
 		if state == stateListen {
 			want = []listener{{int(port), uint64(inode)}}
 		}
-		if got, more, err := diagAnswer(nil, message); !slices.Equal(got, want) || !more || err != nil {
+		if got, more, err := parseDiagResponse(nil, message); !slices.Equal(got, want) || !more || err != nil {
 			t.Errorf("%v, %v, %v; want %v", got, more, err, want)
 		}
-		if got, _, err := diagAnswer(nil, append(message, junk...)); err == nil && (len(got) < len(want) || !slices.Equal(got[:len(want)], want)) {
+		if got, _, err := parseDiagResponse(nil, append(message, junk...)); err == nil && (len(got) < len(want) || !slices.Equal(got[:len(want)], want)) {
 			t.Errorf("before %q: %v", junk, got)
 		}
 	})
 }
 
 func TestBooted(t *testing.T) {
-	if got, err := parseBooted([]byte("cpu  1 2\nbtime 1795201065\nprocesses 3\n")); err != nil || got.Unix() != 1795201065 {
+	if got, err := parseBootTime([]byte("cpu  1 2\nbtime 1795201065\nprocesses 3\n")); err != nil || got.Unix() != 1795201065 {
 		t.Errorf("%v, %v", got, err)
 	}
-	if got, err := parseBooted([]byte("btime soon\n")); err == nil {
+	if got, err := parseBootTime([]byte("btime soon\n")); err == nil {
 		t.Errorf("%v", got)
 	}
 }

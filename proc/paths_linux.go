@@ -10,17 +10,17 @@ import (
 // sharesRoot reports whether the process resolves absolute paths as we do: it is in our mount namespace and has our root
 // directory. What such a process names by a path, we name by the same.
 func (f *procfs) sharesRoot(p Process) (bool, error) {
-	return ask(f, p, pidDir.sharesRoot)
+	return verified(f, p, pidDir.sharesRoot)
 }
 
 func (d pidDir) sharesRoot() (bool, error) {
 	self := pidDir(filepath.Join(string(d), "../self") + "/")
 	for _, link := range []string{"ns/mnt", "root"} {
-		theirs, err := d.link(link)
+		theirs, err := d.readlink(link)
 		if err != nil {
 			return false, err
 		}
-		ours, err := self.link(link)
+		ours, err := self.readlink(link)
 		if err != nil {
 			return false, err
 		}
@@ -33,20 +33,20 @@ func (d pidDir) sharesRoot() (bool, error) {
 
 // samePath compares the files that a path names for the process and for us, where it does not share our root.
 func (f *procfs) samePath(p Process, path string) (bool, error) {
-	return ask(f, p, func(d pidDir) (bool, error) {
+	return verified(f, p, func(d pidDir) (bool, error) {
 		if shared, err := d.sharesRoot(); shared || err != nil {
 			return shared, err
 		}
 		theirs, err := d.identity(path)
 		if err != nil {
-			return false, missingIsNo(err)
+			return false, ignoreMissing(err)
 		}
 		ours, err := identityOf(path)
-		return err == nil && theirs == ours, missingIsNo(err)
+		return err == nil && theirs == ours, ignoreMissing(err)
 	})
 }
 
-func missingIsNo(err error) error {
+func ignoreMissing(err error) error {
 	if errors.Is(err, unix.ENOENT) || errors.Is(err, unix.ENOTDIR) {
 		return nil
 	}
@@ -60,7 +60,7 @@ type fileID struct{ device, inode uint64 }
 func identityOf(path string) (fileID, error) {
 	var s unix.Stat_t
 	if err := unix.Stat(path, &s); err != nil {
-		return fileID{}, fail("stat", path, err)
+		return fileID{}, pathError("stat", path, err)
 	}
 	return fileID{uint64(s.Dev), s.Ino}, nil //nolint:unconvert // the types differ between architectures
 }
@@ -70,25 +70,25 @@ func identityOf(path string) (fileID, error) {
 func (d pidDir) identity(path string) (fileID, error) {
 	root, err := unix.Open(string(d)+"root", unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 	if err != nil {
-		return fileID{}, fail("open", string(d)+"root", err)
+		return fileID{}, pathError("open", string(d)+"root", err)
 	}
 	defer unix.Close(root)
 	fd, err := unix.Openat2(root, path, &unix.OpenHow{Flags: unix.O_PATH | unix.O_CLOEXEC, Resolve: unix.RESOLVE_IN_ROOT | unix.RESOLVE_NO_MAGICLINKS})
 	if err != nil {
-		return fileID{}, fail("open", string(d)+"root"+path, err)
+		return fileID{}, pathError("open", string(d)+"root"+path, err)
 	}
 	defer unix.Close(fd)
 	var s unix.Stat_t
 	if err := unix.Fstat(fd, &s); err != nil {
-		return fileID{}, fail("stat", string(d)+"root"+path, err)
+		return fileID{}, pathError("stat", string(d)+"root"+path, err)
 	}
 	return fileID{uint64(s.Dev), s.Ino}, nil //nolint:unconvert // the types differ between architectures
 }
 
-// elsewhere reports whether the path that a link of the process was read as names another file here, or none. The kernel
+// pathDiffers reports whether the path that a link of the process was read as names another file here, or none. The kernel
 // writes it as the process's mount namespace has it. The name of a removed file leads nowhere, so that of those only the
 // namespace tells; so it does where we may not look up the path.
-func (d pidDir) elsewhere(name, path string, deleted bool) bool {
+func (d pidDir) pathDiffers(name, path string, deleted bool) bool {
 	if !deleted {
 		file, err := identityOf(string(d) + name)
 		named, errNamed := identityOf(path)
@@ -97,7 +97,7 @@ func (d pidDir) elsewhere(name, path string, deleted bool) bool {
 			return false // it has been closed: who reads the link again finds out
 		case errNamed == nil:
 			return file != named
-		case missingIsNo(errNamed) == nil:
+		case ignoreMissing(errNamed) == nil:
 			return true
 		}
 	}

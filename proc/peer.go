@@ -15,11 +15,11 @@ import (
 var ErrOtherPeer = errors.New("another process is at the other end of the connection")
 
 const (
-	// acceptPoll is the time between two questions who has accepted a connection. A server does so within microseconds.
-	acceptPoll = 5 * time.Millisecond
-	// acceptGrace is how long a connection may be accepted while no process's descriptors show it: between the two, the kernel
+	// acceptPollInterval is the time between two questions who has accepted a connection. A server does so within microseconds.
+	acceptPollInterval = 5 * time.Millisecond
+	// acceptTimeout is how long a connection may be accepted while no process's descriptors show it: between the two, the kernel
 	// may let others run.
-	acceptGrace = time.Second
+	acceptTimeout = time.Second
 )
 
 // VerifyPeer waits until the process is seen to hold the other end of a connected socket of ours, over TCP or a Unix socket: what
@@ -33,36 +33,36 @@ func (p Process) VerifyPeer(ctx context.Context, conn syscall.Conn) error {
 	}
 	for began := time.Now(); ; {
 		var c connection
-		by, failed := byNobody, error(nil)
+		by, failed := peerPending, error(nil)
 		err := raw.Control(func(fd uintptr) {
 			if c, failed = connectionOf(int(fd)); failed == nil {
-				by, failed = p.source().holder(p, c)
+				by, failed = p.backend().peer(p, c)
 			}
 		})
 		if err = errors.Join(err, failed); err != nil {
 			return fmt.Errorf("who is at the other end of the connection: %w", err)
 		}
 		switch {
-		case by == byProcess:
+		case by == peerProcess:
 			return nil
-		case by == byOther && (c.local() || time.Since(began) > acceptGrace):
+		case by == peerOther && (c.local() || time.Since(began) > acceptTimeout):
 			return ErrOtherPeer
 		}
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
-		case <-time.After(acceptPoll):
+		case <-time.After(acceptPollInterval):
 		}
 	}
 }
 
-// holder says who holds the other end of a connection.
-type holder uint8
+// peer says who holds the other end of a connection.
+type peer uint8
 
 const (
-	byNobody holder = iota // it is not accepted so far
-	byOther
-	byProcess
+	peerPending peer = iota // it is not accepted so far
+	peerOther
+	peerProcess
 )
 
 // connection is a connected stream socket of ours.
@@ -94,10 +94,10 @@ func endOf(s unix.Sockaddr) netip.AddrPort {
 	return netip.AddrPort{}
 }
 
-// holderBy compares who listens on a Unix socket, as the kernel noted it then, with the process.
-func holderBy(p Process, pid, uid int) holder {
+// comparePeer compares who listens on a Unix socket, as the kernel noted it then, with the process.
+func comparePeer(p Process, pid, uid int) peer {
 	if pid == p.ID.PID && uid == p.UID {
-		return byProcess
+		return peerProcess
 	}
-	return byOther
+	return peerOther
 }

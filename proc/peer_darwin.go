@@ -2,24 +2,24 @@ package proc
 
 import "golang.org/x/sys/unix"
 
-func (xnu) holder(p Process, c connection) (holder, error) {
-	return ask(p, func(pid int) (holder, error) {
+func (xnu) peer(p Process, c connection) (peer, error) {
+	return verified(p, func(pid int) (peer, error) {
 		if c.local() {
 			listens, err := unix.GetsockoptInt(c.fd, unix.SOL_LOCAL, unix.LOCAL_PEERPID)
 			if err != nil {
-				return byNobody, err
+				return peerPending, err
 			}
 			cred, err := unix.GetsockoptXucred(c.fd, unix.SOL_LOCAL, unix.LOCAL_PEERCRED)
 			if err != nil {
-				return byNobody, err
+				return peerPending, err
 			}
-			return holderBy(p, listens, int(cred.Uid)), nil
+			return comparePeer(p, listens, int(cred.Uid)), nil
 		}
-		by := byOther // the system tells of each process alone: whether nobody has accepted it so far cannot be asked
+		by := peerOther // the system tells of each process alone: whether nobody has accepted it so far cannot be asked
 		err := eachFD(pid, fdSocket, flavorFDSocket, socketSize, func(_ int, raw []byte) error {
 			local, remote, err := parseEnds(raw)
 			if local == c.theirs && remote == c.ours {
-				by = byProcess
+				by = peerProcess
 			}
 			return err
 		})

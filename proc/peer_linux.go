@@ -14,34 +14,34 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-func (f *procfs) holder(p Process, c connection) (holder, error) {
-	return ask(f, p, func(d pidDir) (holder, error) {
+func (f *procfs) peer(p Process, c connection) (peer, error) {
+	return verified(f, p, func(d pidDir) (peer, error) {
 		if c.local() {
 			cred, err := unix.GetsockoptUcred(c.fd, unix.SOL_SOCKET, unix.SO_PEERCRED)
 			if err != nil {
-				return byNobody, err
+				return peerPending, err
 			}
-			return holderBy(p, int(cred.Pid), int(cred.Uid)), nil
+			return comparePeer(p, int(cred.Pid), int(cred.Uid)), nil
 		}
-		return d.accepted(c)
+		return d.tcpPeer(c)
 	})
 }
 
-// accepted tells whether a connection over TCP is one of the process's sockets. The network namespace is the process's: in
+// tcpPeer tells whether a connection over TCP is one of the process's sockets. The network namespace is the process's: in
 // another one than ours there is no such connection.
-func (d pidDir) accepted(c connection) (holder, error) {
+func (d pidDir) tcpPeer(c connection) (peer, error) {
 	inode, err := d.serverSocket(c)
 	if err != nil || inode == 0 {
-		return byNobody, err
+		return peerPending, err
 	}
 	names, err := d.descriptors()
 	switch {
 	case err != nil:
-		return byNobody, err
-	case sockets(names)[inode]:
-		return byProcess, nil
+		return peerPending, err
+	case socketInodes(names)[inode]:
+		return peerProcess, nil
 	}
-	return byOther, nil
+	return peerOther, nil
 }
 
 // serverSocket is the inode of the other end of a connection, 0 while nobody has accepted it.

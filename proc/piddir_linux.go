@@ -18,9 +18,9 @@ import (
 // at which the pid was one process's is all that process's, and it takes no more than a look at the birth to know.
 type pidDir string
 
-func (f *procfs) at(pid int) pidDir { return pidDir(f.root + "/" + strconv.Itoa(pid) + "/") }
+func (f *procfs) pid(pid int) pidDir { return pidDir(f.root + "/" + strconv.Itoa(pid) + "/") }
 
-func fail(op, path string, err error) error { return &fs.PathError{Op: op, Path: path, Err: err} }
+func pathError(op, path string, err error) error { return &fs.PathError{Op: op, Path: path, Err: err} }
 
 // open opens a file or folder of the directory for reading; the caller closes it. [os.Open] would make five calls more, to find
 // out whether it could wait for the file.
@@ -28,7 +28,7 @@ func (d pidDir) open(name string) (*os.File, error) {
 	path := string(d) + name
 	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_CLOEXEC, 0)
 	if err != nil {
-		return nil, fail("open", path, err)
+		return nil, pathError("open", path, err)
 	}
 	return os.NewFile(uintptr(fd), path), nil
 }
@@ -40,13 +40,13 @@ func (d pidDir) read(name string) ([]byte, error) {
 		return nil, err
 	}
 	defer f.Close()
-	return whole(f)
+	return readLimited(f)
 }
 
-func whole(f *os.File) ([]byte, error) { return io.ReadAll(io.LimitReader(f, maxArguments)) }
+func readLimited(f *os.File) ([]byte, error) { return io.ReadAll(io.LimitReader(f, maxArguments)) }
 
-// link reads a symbolic link of the directory.
-func (d pidDir) link(name string) (string, error) {
+// readlink reads a symbolic link of the directory.
+func (d pidDir) readlink(name string) (string, error) {
 	var usual [256]byte // the longest one there can be would need a larger stack
 	buf := usual[:]
 	path := string(d) + name
@@ -59,15 +59,15 @@ func (d pidDir) link(name string) (string, error) {
 		err = unix.ENAMETOOLONG
 	}
 	if err != nil {
-		return "", fail("readlink", path, err)
+		return "", pathError("readlink", path, err)
 	}
 	return string(buf[:n]), nil
 }
 
-// target reads a link to a file and takes off the " (deleted)" that the kernel marks a removed one with. A file may
+// readTarget reads a link to a file and takes off the " (deleted)" that the kernel marks a removed one with. A file may
 // really be called so: then that very file stands under the name as printed.
-func (d pidDir) target(name string) (path string, deleted bool, err error) {
-	link, err := d.link(name)
+func (d pidDir) readTarget(name string) (path string, deleted bool, err error) {
+	link, err := d.readlink(name)
 	path, marked := strings.CutSuffix(link, " (deleted)")
 	if err != nil || !marked {
 		return link, false, err
@@ -86,8 +86,8 @@ func (d pidDir) target(name string) (path string, deleted bool, err error) {
 	return path, true, nil
 }
 
-// numbers lists the entries of a directory whose name is a number, ascending: processes, threads, descriptors.
-func (d pidDir) numbers(name string) ([]int, error) {
+// listNumbers lists the entries of a directory whose name is a number, ascending: processes, threads, descriptors.
+func (d pidDir) listNumbers(name string) ([]int, error) {
 	dir, err := d.open(name)
 	if err != nil {
 		return nil, err

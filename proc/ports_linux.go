@@ -13,14 +13,14 @@ import (
 
 // listenPorts joins the process's sockets with the listening ones of its network namespace. names are those of its
 // descriptors, nil if they are still to be read.
-func (d pidDir) listenPorts(names []string, ours listeners) ([]int, error) {
+func (d pidDir) listenPorts(names []string, ours listenersFunc) ([]int, error) {
 	if names == nil {
 		var err error
 		if names, err = d.descriptors(); err != nil {
 			return nil, err
 		}
 	}
-	own := sockets(names)
+	own := socketInodes(names)
 	if len(own) == 0 {
 		return nil, nil
 	}
@@ -39,9 +39,9 @@ func (d pidDir) listenPorts(names []string, ours listeners) ([]int, error) {
 
 // listeners yields the listening TCP sockets of the process's network namespace. In our own the kernel is asked for those
 // alone: its files of all sockets have it go through a table of some hundred thousand places, which takes milliseconds.
-func (d pidDir) listeners(ours listeners, yield func(port int, inode uint64)) error {
-	theirs, err := d.link("ns/net")
-	if own, ownErr := (d + "../self/").link("ns/net"); err == nil && ownErr == nil && own == theirs {
+func (d pidDir) listeners(ours listenersFunc, yield func(port int, inode uint64)) error {
+	theirs, err := d.readlink("ns/net")
+	if own, ownErr := (d + "../self/").readlink("ns/net"); err == nil && ownErr == nil && own == theirs {
 		if found, err := ours(); err == nil { // not every kernel and sandbox has it
 			for _, l := range found {
 				yield(l.port, l.inode)
@@ -68,12 +68,12 @@ func (d pidDir) listeners(ours listeners, yield func(port int, inode uint64)) er
 
 // descriptors returns what the kernel calls the process's descriptors.
 func (d pidDir) descriptors() (names []string, err error) {
-	fds, err := d.numbers("fd")
+	fds, err := d.listNumbers("fd")
 	if err != nil {
 		return nil, err
 	}
 	for _, fd := range fds {
-		name, err := d.link("fd/" + strconv.Itoa(fd))
+		name, err := d.readlink("fd/" + strconv.Itoa(fd))
 		if vanished(err) {
 			continue
 		}
@@ -85,8 +85,8 @@ func (d pidDir) descriptors() (names []string, err error) {
 	return names, nil
 }
 
-// sockets returns the inodes of the sockets among descriptors of these names.
-func sockets(names []string) map[uint64]bool {
+// socketInodes returns the inodes of the sockets among descriptors of these names.
+func socketInodes(names []string) map[uint64]bool {
 	own := map[uint64]bool{}
 	for _, name := range names {
 		if s, ok := strings.CutPrefix(name, "socket:["); ok {
@@ -133,4 +133,10 @@ func parseListener(line []byte) (port int, inode uint64, ok bool) {
 		i++
 	}
 	return 0, 0, false
+}
+
+// listener is a TCP socket that listens.
+type listener struct {
+	port  int
+	inode uint64
 }

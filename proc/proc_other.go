@@ -22,7 +22,7 @@ func ReadTable(context.Context) (*Table, error) {
 	for _, p := range all {
 		list = append(list, process(p, birth))
 	}
-	return newTable(list).hide(false), nil
+	return newTable(list).setHidden(false), nil
 }
 
 // Inspect reads one process by pid. It returns [ErrGone] if there is none.
@@ -43,34 +43,41 @@ func process(p ps.Process, birth string) Process {
 
 func systemListeners() ([]listener, error) { return nil, ErrUnsupported }
 
-func system() source { return silent{} }
+func system() backend { return unsupported{} }
 
-// silent is a system that tells no more of a process.
-type silent struct{}
+// unsupported is a system that tells no more of a process.
+type unsupported struct{}
 
-func (silent) args(Process) ([]string, error) { return nil, ErrUnsupported }
-func (silent) dir(Process) (string, error)    { return "", ErrUnsupported }
+func (unsupported) args(Process) ([]string, error) { return nil, ErrUnsupported }
+func (unsupported) cwd(Process) (string, error)    { return "", ErrUnsupported }
 
-func (silent) env(Process, []string) (map[string]string, error) { return nil, ErrUnsupported }
+func (unsupported) env(Process, []string) (map[string]string, error) { return nil, ErrUnsupported }
 
-func (silent) openFiles(Process, func(string) bool) ([]OpenFile, error) { return nil, ErrUnsupported }
+func (unsupported) openFiles(Process, func(string) bool) ([]OpenFile, error) {
+	return nil, ErrUnsupported
+}
 
-func (silent) listenPorts(Process, []string, listeners) ([]int, error) { return nil, ErrUnsupported }
+func (unsupported) listenPorts(Process, []string, listenersFunc) ([]int, error) {
+	return nil, ErrUnsupported
+}
 
-func (silent) pidNamespace(Process) (string, error)   { return "", ErrUnsupported }
-func (silent) sharesRoot(Process) (bool, error)       { return false, ErrUnsupported }
-func (silent) samePath(Process, string) (bool, error) { return false, ErrUnsupported }
-func (silent) standing(Process) (Credentials, error)  { return Credentials{}, ErrUnsupported }
-func (silent) usage(Process) (Usage, error)           { return Usage{}, ErrUnsupported }
-func (silent) written(Process) (int64, error)         { return 0, ErrUnsupported }
+func (unsupported) pidNamespace(Process) (string, error)     { return "", ErrUnsupported }
+func (unsupported) sharesRoot(Process) (bool, error)         { return false, ErrUnsupported }
+func (unsupported) samePath(Process, string) (bool, error)   { return false, ErrUnsupported }
+func (unsupported) credentials(Process) (Credentials, error) { return Credentials{}, ErrUnsupported }
+func (unsupported) usage(Process) (Usage, error)             { return Usage{}, ErrUnsupported }
+func (unsupported) bytesWritten(Process) (int64, error)      { return 0, ErrUnsupported }
 
-func (silent) holder(Process, connection) (holder, error) { return byNobody, ErrUnsupported }
+func (unsupported) peer(Process, connection) (peer, error) { return peerPending, ErrUnsupported }
 
-// pin cannot be had: without a birth nothing tells one process from the next with its pid.
-type pin struct{}
+// processRef cannot be had: without a birth nothing tells one process from the next with its pid.
+type processRef struct{}
 
-func newPin(ID) (pin, error) { return pin{}, ErrUnsupported }
+func newProcessRef(ID) (processRef, error) { return processRef{}, ErrUnsupported }
 
-func (pin) signal(syscall.Signal) error { return ErrUnsupported }
-func (pin) wait(context.Context) error  { return ErrUnsupported }
-func (pin) close() error                { return nil }
+func (processRef) signal(syscall.Signal) error { return ErrUnsupported }
+func (processRef) wait(context.Context) error  { return ErrUnsupported }
+func (processRef) close() error                { return nil }
+
+// listener is not used: the system is asked about each process alone.
+type listener struct{}

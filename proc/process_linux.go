@@ -15,7 +15,7 @@ func (f *procfs) inspect(pid int) (Process, error) {
 	if err != nil {
 		return Process{}, err
 	}
-	status, err := f.at(pid).status()
+	status, err := f.pid(pid).status()
 	if err != nil {
 		return Process{}, err
 	}
@@ -28,60 +28,60 @@ func (f *procfs) inspect(pid int) (Process, error) {
 // process reads the table's facts of a process, or thread. The stat line is opened first and read last: that
 // reading fails if the process was collected in between, so everything is of one process.
 func (f *procfs) process(pid int) (Process, error) {
-	m, err := f.machine()
+	m, err := f.boot()
 	if err != nil {
 		return Process{}, err
 	}
-	d := f.at(pid)
+	d := f.pid(pid)
 	line, err := d.open("stat")
 	if err != nil {
 		return Process{}, orGone(err)
 	}
 	defer line.Close()
-	p := Process{UID: -1, src: f}
+	p := Process{UID: -1, impl: f}
 	var owner unix.Stat_t
 	if unix.Stat(string(d), &owner) == nil {
 		p.UID = int(owner.Uid)
 	}
 	// Another user's binary may not be read, and a kernel thread has none.
-	if exe, deleted, err := d.target("exe"); err == nil {
+	if exe, deleted, err := d.readTarget("exe"); err == nil {
 		p.Exe, p.Deleted = exe, deleted
 	}
-	raw, err := whole(line)
+	raw, err := readLimited(line)
 	if err != nil {
 		return Process{}, orGone(err)
 	}
 	s, err := parseStat(raw)
 	if err != nil {
-		return Process{}, fail("parse", string(d)+"stat", err)
+		return Process{}, pathError("parse", string(d)+"stat", err)
 	}
-	return p.with(m, d.outlived(s)), nil
+	return p.with(m, d.withThreadState(s)), nil
 }
 
-func (p Process) with(m machine, s stat) Process {
-	p.ID, p.Ticks, p.Name, p.State = m.id(s), s.ticks, s.name, s.state
-	p.Parent, p.Group, p.Session, p.ForkNoExec = s.parent, s.group, s.session, s.copied
-	if !m.booted.IsZero() {
-		p.Started = m.booted.Add(time.Duration(s.ticks) * (time.Second / clockTicks))
+func (p Process) with(m bootInfo, s stat) Process {
+	p.ID, p.Ticks, p.Name, p.State = m.processID(s), s.ticks, s.name, s.state
+	p.Parent, p.Group, p.Session, p.ForkNoExec = s.parent, s.group, s.session, s.forkNoExec
+	if !m.time.IsZero() {
+		p.Started = m.time.Add(time.Duration(s.ticks) * (time.Second / clockTicks))
 	}
-	if !m.zero.IsZero() {
-		p.begun = m.zero.Add(time.Duration(s.ticks) * (time.Second / clockTicks))
+	if !m.exactTime.IsZero() {
+		p.preciseStart = m.exactTime.Add(time.Duration(s.ticks) * (time.Second / clockTicks))
 	}
 	return p
 }
 
-func (m machine) id(s stat) ID {
-	return ID{PID: s.pid, Birth: m.boot + "/" + strconv.FormatUint(s.ticks, 10)}
+func (m bootInfo) processID(s stat) ID {
+	return ID{PID: s.pid, Birth: m.id + "/" + strconv.FormatUint(s.ticks, 10)}
 }
 
-// outlived corrects the state of a process whose main thread has ended. While other threads go on the process lives,
+// withThreadState corrects the state of a process whose main thread has ended. While other threads go on the process lives,
 // though the kernel calls it a zombie: its state is theirs. And where none does it is dead, though the kernel may not
 // call it a zombie yet: a killed process may need a while to give back its memory.
-func (d pidDir) outlived(s stat) stat {
+func (d pidDir) withThreadState(s stat) stat {
 	if !s.ended() {
 		return s
 	}
-	threads, _ := d.numbers("task") // fails once it is collected: then it is dead indeed
+	threads, _ := d.listNumbers("task") // fails once it is collected: then it is dead indeed
 	for _, id := range threads {
 		t, err := d.stat("task/" + strconv.Itoa(id) + "/stat")
 		if err == nil && !t.ended() {
@@ -102,7 +102,7 @@ func (d pidDir) stat(name string) (stat, error) {
 	}
 	s, err := parseStat(raw)
 	if err != nil {
-		return stat{}, fail("parse", string(d)+name, err)
+		return stat{}, pathError("parse", string(d)+name, err)
 	}
 	return s, nil
 }
@@ -114,7 +114,7 @@ func (d pidDir) status() (status, error) {
 	}
 	s, err := parseStatus(raw)
 	if err != nil {
-		return status{}, fail("parse", string(d)+"status", err)
+		return status{}, pathError("parse", string(d)+"status", err)
 	}
 	return s, nil
 }

@@ -18,54 +18,54 @@ import (
 
 // procfs is a mounted proc(5) file system, or a recorded one.
 type procfs struct {
-	root    string
-	machine func() (machine, error) // read once: a procfs lives as long as one table
+	root string
+	boot func() (bootInfo, error) // read once: a procfs lives as long as one table
 }
 
-// machine is what all processes of one boot have in common.
-type machine struct {
-	// boot is the boot id, "" in a sandbox whose /proc does not have it.
-	boot string
-	// booted is the wall clock at tick 0, in whole seconds; zero where /proc/stat is hidden (subset=pid).
-	booted time.Time
-	// zero is the same by the clocks of this moment; zero for a recorded file system.
-	zero time.Time
+// bootInfo is what all processes of one boot have in common.
+type bootInfo struct {
+	// id is the boot id, "" in a sandbox whose /proc does not have it.
+	id string
+	// time is the wall clock at tick 0, in whole seconds; zero where /proc/stat is hidden (subset=pid).
+	time time.Time
+	// exactTime is the same by the clocks of this moment; zero for a recorded file system.
+	exactTime time.Time
 }
 
 func mount(root string) *procfs {
-	return &procfs{root: root, machine: sync.OnceValues(func() (machine, error) {
+	return &procfs{root: root, boot: sync.OnceValues(func() (bootInfo, error) {
 		if err := checkNamespace(root); err != nil {
-			return machine{}, err
+			return bootInfo{}, err
 		}
-		return readMachine(root)
+		return readBootInfo(root)
 	})}
 }
 
 // systemRoot is where the system's own is mounted.
 const systemRoot = "/proc"
 
-func system() source { return mount(systemRoot) }
+func system() backend { return mount(systemRoot) }
 
-func readMachine(root string) (machine, error) {
-	boot, err := readIfThere(root, "sys/kernel/random/boot_id")
+func readBootInfo(root string) (bootInfo, error) {
+	boot, err := readOptional(root, "sys/kernel/random/boot_id")
 	if err != nil {
-		return machine{}, err
+		return bootInfo{}, err
 	}
-	stat, err := readIfThere(root, "stat")
+	stat, err := readOptional(root, "stat")
 	if err != nil {
-		return machine{}, err
+		return bootInfo{}, err
 	}
-	booted, err := parseBooted(stat)
-	m := machine{boot: strings.TrimSpace(string(boot)), booted: booted}
+	booted, err := parseBootTime(stat)
+	m := bootInfo{id: strings.TrimSpace(string(boot)), time: booted}
 	if root == systemRoot {
-		m.zero = tickZero()
+		m.exactTime = exactBootTime()
 	}
 	return m, err
 }
 
-// tickZero is the wall clock at tick 0, by what the clocks show now. They are read one after the other: of a few tries the
+// exactBootTime is the wall clock at tick 0, by what the clocks show now. They are read one after the other: of a few tries the
 // one counts in which least time went by between. Then it is too early, if anything.
-func tickZero() (zero time.Time) {
+func exactBootTime() (zero time.Time) {
 	least := time.Duration(math.MaxInt64)
 	for range 3 {
 		began := time.Now()
@@ -92,8 +92,8 @@ func checkNamespace(root string) error {
 	return nil
 }
 
-// readIfThere reads a file that the kernel makes.
-func readIfThere(root, name string) ([]byte, error) {
+// readOptional reads a file that the kernel makes.
+func readOptional(root, name string) ([]byte, error) {
 	raw, err := pidDir(root + "/").read(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -101,9 +101,9 @@ func readIfThere(root, name string) ([]byte, error) {
 	return raw, err
 }
 
-// parseBooted finds the time of boot in /proc/stat. It is stable where a difference of clocks would not be: the
+// parseBootTime finds the time of boot in /proc/stat. It is stable where a difference of clocks would not be: the
 // kernel itself cuts it to whole seconds.
-func parseBooted(stat []byte) (time.Time, error) {
+func parseBootTime(stat []byte) (time.Time, error) {
 	for line := range bytes.Lines(stat) {
 		if s, ok := bytes.CutPrefix(line, []byte("btime ")); ok {
 			n, err := strconv.ParseInt(string(bytes.TrimSpace(s)), 10, 64)

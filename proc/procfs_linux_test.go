@@ -59,7 +59,7 @@ func recorded(t *testing.T, dir string) string {
 
 func TestRecordedTree(t *testing.T) {
 	f := mount(recorded(t, "testdata/claude-code"))
-	table, err := f.take(t.Context())
+	table, err := f.readTable(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,7 +83,7 @@ func TestRecordedTree(t *testing.T) {
 	if dir, err := p.Cwd(); err != nil || dir != "/srv/claude-lab/w/alive" {
 		t.Errorf("directory %q, %v", dir, err)
 	}
-	p.src = nil
+	p.impl = nil
 	if p != want {
 		t.Errorf("got %+v, want %+v", p, want)
 	}
@@ -94,17 +94,17 @@ func TestRecordedTree(t *testing.T) {
 }
 
 func TestUnreadableTableIsAnError(t *testing.T) {
-	if _, err := mount(filepath.Join(t.TempDir(), "none")).take(t.Context()); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := mount(filepath.Join(t.TempDir(), "none")).readTable(t.Context()); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("no /proc at all: %v", err)
 	}
-	if table, err := mount(t.TempDir()).take(t.Context()); err == nil {
+	if table, err := mount(t.TempDir()).readTable(t.Context()); err == nil {
 		t.Errorf("an empty directory where nothing is mounted: %d processes", table.Len())
 	}
 	root := recorded(t, "testdata/claude-code")
 	if err := os.WriteFile(root+"/4045/stat", []byte("4045 (claude) S 1"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	table, err := mount(root).take(t.Context())
+	table, err := mount(root).readTable(t.Context())
 	if err != nil || table.Err() != nil {
 		t.Fatalf("%v, %v", err, table.Err())
 	}
@@ -119,7 +119,7 @@ func TestSandboxedTree(t *testing.T) {
 	if err := errors.Join(os.RemoveAll(root+"/sys"), os.Remove(root+"/stat"), os.Remove(root+"/btime")); err != nil {
 		t.Fatal(err)
 	}
-	table, err := mount(root).take(t.Context())
+	table, err := mount(root).readTable(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -140,7 +140,7 @@ func mountHiding(modes ...string) error {
 
 // sees reads a mounted proc file system and compares what it shows.
 func sees(mode string, other int, hidden bool) error {
-	table, err := mount("/tmp/" + mode).take(context.Background())
+	table, err := mount("/tmp/" + mode).readTable(context.Background())
 	if err != nil {
 		return fmt.Errorf("%s: %w", mode, err)
 	}

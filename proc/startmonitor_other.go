@@ -4,19 +4,19 @@ package proc
 
 import "context"
 
-// pace says which calls of a Roll list the processes: one of four, as a table costs much.
-type pace struct{}
+// schedule says which calls of a Roll list the processes: one of four, as a table costs much.
+type schedule struct{}
 
 // due reports whether a call, counted from 1, lists the processes, and whether it asks all of them for their binaries: a table
 // has them.
-func (pace) due(call int) (list, all bool) {
+func (schedule) due(call int) (list, all bool) {
 	list = call%4 == 1
 	return list, list
 }
 
-// roll lists the processes, ascending, with their binaries: "" where one is not known. There is no cheaper way than to
+// listBinaries lists the processes, ascending, with their binaries: "" where one is not known. There is no cheaper way than to
 // take the table.
-func roll() (pids []int, exe func(i int) string, err error) {
+func listBinaries() (pids []int, exe func(i int) string, err error) {
 	table, err := ReadTable(context.Background())
 	if err != nil {
 		return nil, nil, err

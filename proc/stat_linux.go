@@ -13,12 +13,12 @@ type stat struct {
 	state                       State
 	name                        string
 	ticks                       uint64
-	// used is the processor time of the thread group (of the thread, below task/), in user and kernel mode, in ticks.
-	used uint64
+	// cpuTicks is the processor time of the thread group (of the thread, below task/), in user and kernel mode, in ticks.
+	cpuTicks uint64
 	// exiting: it runs no instruction of its program any more, though the kernel has not called it a zombie yet.
 	exiting bool
-	// copied: it was forked and has executed no program since.
-	copied bool
+	// forkNoExec: it was forked and has executed no program since.
+	forkNoExec bool
 }
 
 // Flags of proc_pid_stat(5), from the kernel's include/linux/sched.h: PF_EXITING and PF_FORKNOEXEC.
@@ -72,11 +72,11 @@ func (s *stat) set(field int, text []byte) (err error) {
 	case 9:
 		var flags uint64
 		flags, err = strconv.ParseUint(string(text), 10, 64)
-		s.exiting, s.copied = flags&pfExiting != 0, flags&pfForkNoExec != 0
+		s.exiting, s.forkNoExec = flags&pfExiting != 0, flags&pfForkNoExec != 0
 	case 14, 15:
 		var ticks uint64
 		ticks, err = strconv.ParseUint(string(text), 10, 64)
-		s.used += ticks
+		s.cpuTicks += ticks
 	case 22:
 		s.ticks, err = strconv.ParseUint(string(text), 10, 64)
 	}

@@ -11,8 +11,8 @@ import (
 type status struct {
 	// group is the thread group: the pid of the process that a thread belongs to.
 	group int
-	// namespaced is the pid in each pid namespace, ours first; nil before Linux 4.1.
-	namespaced []int
+	// nsPIDs is the pid in each pid namespace, ours first; nil before Linux 4.1.
+	nsPIDs []int
 	// uid is the effective user, -1 where the file does not say.
 	uid int
 }
@@ -40,7 +40,7 @@ func parseStatus(raw []byte) (status, error) {
 			if err != nil || len(numbers) == 0 {
 				return status{}, fmt.Errorf("namespaced pids %q", value)
 			}
-			s.namespaced = numbers
+			s.nsPIDs = numbers
 		}
 	}
 	if s.group == 0 {

@@ -40,13 +40,13 @@ type entry struct {
 	exe  string // "" where it may not be read
 	once sync.Once
 	read func() (Process, error) // nil where it has been read
-	// started reports whether the process that has this pid now was started with any of the variables. It does not check the
+	// hasEnv reports whether the process that has this pid now was started with any of the variables. It does not check the
 	// identity: [Table.WithEnv] does so for those that it accepts. It is nil where there is no cheaper way than [Process.Env].
-	started func(keys []string) bool
-	ours    listeners
-	p       Process
-	ok      bool // there is such a process
-	err     atomic.Pointer[error]
+	hasEnv    func(keys []string) bool
+	listeners listenersFunc
+	p         Process
+	ok        bool // there is such a process
+	err       atomic.Pointer[error]
 }
 
 // process reads the process if that was not done before.
@@ -58,7 +58,7 @@ func (e *entry) process() (Process, bool) {
 				e.err.Store(&err)
 			}
 		}
-		e.p.src = keep(e.p.source(), e.ours)
+		e.p.impl = newCachedBackend(e.p.backend(), e.listeners)
 	})
 	return e.p, e.ok
 }
@@ -79,10 +79,10 @@ func tableOf(list []entry) *Table {
 	t := &Table{list: list}
 	ours := sync.OnceValues(systemListeners)
 	for i := range list {
-		list[i].ours = ours
+		list[i].listeners = ours
 	}
 	t.all = sync.OnceValue(func() []Process {
-		share(len(list), func(i int) { list[i].process() })
+		parallel(len(list), func(i int) { list[i].process() })
 		out := make([]Process, 0, len(list))
 		for i := range list {
 			if p, ok := list[i].process(); ok {
@@ -108,9 +108,9 @@ func tableOf(list []entry) *Table {
 // say, has another parent once its own has ended.
 func (t *Table) LoadAll() { t.all() }
 
-// hide notes that the system keeps processes from us: some were denied, or the first process, which always runs,
+// setHidden notes that the system keeps processes from us: some were denied, or the first process, which always runs,
 // was not listed.
-func (t *Table) hide(denied bool) *Table {
+func (t *Table) setHidden(denied bool) *Table {
 	_, first := t.ByPID(1)
 	t.hidden = denied || !first
 	return t
@@ -146,13 +146,19 @@ func (t *Table) WithExe(match func(exe string) bool) iter.Seq[Process] {
 	}
 }
 
+// Filter returns a table of the same moment whose [Table.Running] yields only the processes that match accepts. All else is
+// as in the whole table.
+func (t *Table) Filter(match func(Process) bool) *Table {
+	return &Table{list: t.list, all: t.all, byParent: t.byParent, hidden: t.hidden, match: match}
+}
+
 // WithEnv yields, by ascending pid, the processes that were started with any of the named environment variables. No others are
 // read. One whose environment may not be read is left out.
 func (t *Table) WithEnv(keys ...string) iter.Seq[Process] {
 	return func(yield func(Process) bool) {
 		for i := range t.list {
 			e := &t.list[i]
-			if e.started != nil && !e.started(keys) {
+			if e.hasEnv != nil && !e.hasEnv(keys) {
 				continue
 			}
 			p, ok := e.process()
@@ -191,7 +197,7 @@ func (t *Table) Ancestors(pid int) iter.Seq[Process] {
 		child, _ := t.ByPID(pid)
 		for range t.list { // a cycle cannot outlast the table
 			parent, ok := t.ByPID(child.Parent)
-			if !ok || !begot(parent, child) || !yield(parent) {
+			if !ok || !canBeParent(parent, child) || !yield(parent) {
 				return
 			}
 			child = parent
@@ -209,7 +215,7 @@ func (t *Table) Children(pid int) iter.Seq[Process] {
 			if p.Parent != pid {
 				return
 			}
-			if p.ID.PID != pid && (!known || begot(parent, p)) && !yield(p) {
+			if p.ID.PID != pid && (!known || canBeParent(parent, p)) && !yield(p) {
 				return
 			}
 		}
@@ -229,8 +235,8 @@ func (t *Table) inSession(session int) iter.Seq[Process] {
 	}
 }
 
-// begot reports whether parent, found under child's parent pid, can be its parent. The table is not read in one
+// canBeParent reports whether parent, found under child's parent pid, can be its parent. The table is not read in one
 // instant: a parent may die and its pid go to another process in between, but a parent is never the younger one.
-func begot(parent, child Process) bool {
+func canBeParent(parent, child Process) bool {
 	return parent.ID.PID != child.ID.PID && (parent.Ticks == 0 || child.Ticks == 0 || parent.Ticks <= child.Ticks)
 }

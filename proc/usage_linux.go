@@ -9,18 +9,18 @@ import (
 )
 
 func (f *procfs) usage(p Process) (Usage, error) {
-	return ask(f, p, func(d pidDir) (Usage, error) {
+	return verified(f, p, func(d pidDir) (Usage, error) {
 		s, err := d.stat("stat")
 		if err != nil {
 			return Usage{}, err
 		}
 		memory, err := d.resident()
-		return Usage{CPU: time.Duration(s.used) * (time.Second / clockTicks), Memory: memory}, err
+		return Usage{CPU: time.Duration(s.cpuTicks) * (time.Second / clockTicks), Memory: memory}, err
 	})
 }
 
-func (f *procfs) written(p Process) (int64, error) {
-	return ask(f, p, func(d pidDir) (int64, error) {
+func (f *procfs) bytesWritten(p Process) (int64, error) {
+	return verified(f, p, func(d pidDir) (int64, error) {
 		raw, err := d.read("io")
 		if err != nil {
 			return 0, orGone(err)
@@ -41,7 +41,7 @@ func (d pidDir) resident() (int64, error) {
 	if err != nil || n > 0 {
 		return n, err
 	}
-	threads, err := d.numbers("task")
+	threads, err := d.listNumbers("task")
 	if err != nil {
 		return 0, orGone(err)
 	}
@@ -60,7 +60,7 @@ func (d pidDir) statm(name string) (int64, error) {
 	}
 	pages, err := parseStatm(raw)
 	if err != nil {
-		return 0, fail("parse", string(d)+name, err)
+		return 0, pathError("parse", string(d)+name, err)
 	}
 	return pages * int64(os.Getpagesize()), nil
 }

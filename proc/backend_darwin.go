@@ -13,13 +13,13 @@ import (
 // systemListeners is not asked for: each process tells its own.
 func systemListeners() ([]listener, error) { return nil, ErrUnsupported }
 
-func system() source { return xnu{} }
+func system() backend { return xnu{} }
 
 // xnu answers from the macOS kernel.
 type xnu struct{}
 
-// ask reads one fact of the process that has p's pid, and returns it only if that was p: if p still lives.
-func ask[T any](p Process, read func(pid int) (T, error)) (T, error) {
+// verified reads one fact of the process that has p's pid, and returns it only if that was p: if p still lives.
+func verified[T any](p Process, read func(pid int) (T, error)) (T, error) {
 	var none T
 	fact, failed := read(p.ID.PID)
 	now, err := kinfoOf(p.ID.PID)
@@ -39,7 +39,7 @@ func ask[T any](p Process, read func(pid int) (T, error)) (T, error) {
 }
 
 func (xnu) args(p Process) ([]string, error) {
-	return ask(p, func(pid int) ([]string, error) {
+	return verified(p, func(pid int) ([]string, error) {
 		a, err := readProcargs(pid)
 		defer clear(a.environ)
 		for len(a.args) > 0 && a.args[len(a.args)-1] == "" {
@@ -49,21 +49,21 @@ func (xnu) args(p Process) ([]string, error) {
 	})
 }
 
-func (xnu) dir(p Process) (string, error) { return ask(p, cwd) }
+func (xnu) cwd(p Process) (string, error) { return verified(p, cwd) }
 
 func (xnu) env(p Process, keys []string) (map[string]string, error) {
-	return ask(p, func(pid int) (map[string]string, error) {
+	return verified(p, func(pid int) (map[string]string, error) {
 		a, err := readProcargs(pid)
 		defer clear(a.environ)
 		if err != nil {
 			return nil, err
 		}
-		return pick(bytes.NewReader(a.environ), keys)
+		return selectEnv(bytes.NewReader(a.environ), keys)
 	})
 }
 
 func (xnu) openFiles(p Process, match func(string) bool) ([]OpenFile, error) {
-	return ask(p, func(pid int) ([]OpenFile, error) {
+	return verified(p, func(pid int) ([]OpenFile, error) {
 		var files []OpenFile
 		err := eachFD(pid, fdVnode, flavorFDFile, fileSize, func(number int, raw []byte) error {
 			file, err := parseFile(number, raw)
@@ -76,8 +76,8 @@ func (xnu) openFiles(p Process, match func(string) bool) ([]OpenFile, error) {
 	})
 }
 
-func (xnu) listenPorts(p Process, _ []string, _ listeners) ([]int, error) {
-	return ask(p, func(pid int) ([]int, error) {
+func (xnu) listenPorts(p Process, _ []string, _ listenersFunc) ([]int, error) {
+	return verified(p, func(pid int) ([]int, error) {
 		var ports []int
 		err := eachFD(pid, fdSocket, flavorFDSocket, socketSize, func(_ int, raw []byte) error {
 			port, ok, err := parseSocket(raw)
@@ -91,13 +91,13 @@ func (xnu) listenPorts(p Process, _ []string, _ listeners) ([]int, error) {
 	})
 }
 
-// standing: there are no namespaces.
-func (xnu) standing(p Process) (Credentials, error) {
-	return ask(p, func(pid int) (Credentials, error) { return Credentials{UID: p.UID, PIDs: []int{pid}}, nil })
+// credentials: there are no namespaces.
+func (xnu) credentials(p Process) (Credentials, error) {
+	return verified(p, func(pid int) (Credentials, error) { return Credentials{UID: p.UID, PIDs: []int{pid}}, nil })
 }
 
 func (xnu) pidNamespace(p Process) (string, error) {
-	return ask(p, func(int) (string, error) { return "", nil })
+	return verified(p, func(int) (string, error) { return "", nil })
 }
 
 // There is one mount namespace. What chroot(2) does is not looked at: no agent runs so.
@@ -129,3 +129,6 @@ func eachFD(pid, kind, flavor, size int, use func(number int, raw []byte) error)
 	}
 	return nil
 }
+
+// listener is not used: the system is asked about each process alone.
+type listener struct{}

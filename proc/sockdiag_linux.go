@@ -9,20 +9,20 @@ import (
 )
 
 // systemListeners are those of our own network namespace.
-func systemListeners() ([]listener, error) { return diagnosed() }
+func systemListeners() ([]listener, error) { return diagListeners() }
 
 // What sock_diag(7) says and <linux/inet_diag.h> lays out.
 const (
 	sockDiagByFamily = 20
-	diagRequest      = 56 // inet_diag_req_v2: family, protocol, ext, pad, states, id
-	diagMessage      = 72 // inet_diag_msg: family, state, timer, retrans, id, …, inode
+	diagRequestSize  = 56 // inet_diag_req_v2: family, protocol, ext, pad, states, id
+	diagMessageSize  = 72 // inet_diag_msg: family, state, timer, retrans, id, …, inode
 	diagPort         = 4  // of the message: the first of its id, in network order
 	diagInode        = 68
 	stateListen      = 10 // TCP_LISTEN
 )
 
-// diagnosed asks the kernel for the TCP sockets that listen in our network namespace. Another user's are among them.
-func diagnosed() ([]listener, error) {
+// diagListeners asks the kernel for the TCP sockets that listen in our network namespace. Another user's are among them.
+func diagListeners() ([]listener, error) {
 	fd, err := unix.Socket(unix.AF_NETLINK, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, unix.NETLINK_SOCK_DIAG)
 	if err != nil {
 		return nil, fmt.Errorf("sock_diag: %w", err)
@@ -30,7 +30,7 @@ func diagnosed() ([]listener, error) {
 	defer unix.Close(fd)
 	var out []listener
 	for _, family := range []byte{unix.AF_INET, unix.AF_INET6} {
-		if err := unix.Sendto(fd, diagQuestion(family), 0, &unix.SockaddrNetlink{Family: unix.AF_NETLINK}); err != nil {
+		if err := unix.Sendto(fd, diagRequest(family), 0, &unix.SockaddrNetlink{Family: unix.AF_NETLINK}); err != nil {
 			return nil, fmt.Errorf("sock_diag: %w", err)
 		}
 		for more := true; more; {
@@ -42,7 +42,7 @@ func diagnosed() ([]listener, error) {
 			if err != nil {
 				return nil, fmt.Errorf("sock_diag: %w", err)
 			}
-			if out, more, err = diagAnswer(out, buf[:n]); err != nil {
+			if out, more, err = parseDiagResponse(out, buf[:n]); err != nil {
 				return nil, err
 			}
 		}
@@ -50,9 +50,9 @@ func diagnosed() ([]listener, error) {
 	return out, nil
 }
 
-// diagQuestion asks for all listening sockets of an address family.
-func diagQuestion(family byte) []byte {
-	b := make([]byte, unix.SizeofNlMsghdr, unix.SizeofNlMsghdr+diagRequest)
+// diagRequest asks for all listening sockets of an address family.
+func diagRequest(family byte) []byte {
+	b := make([]byte, unix.SizeofNlMsghdr, unix.SizeofNlMsghdr+diagRequestSize)
 	native := binary.NativeEndian
 	native.PutUint32(b[0:], uint32(cap(b)))
 	native.PutUint16(b[4:], sockDiagByFamily)
@@ -62,8 +62,8 @@ func diagQuestion(family byte) []byte {
 	return b[:cap(b)] // any addresses
 }
 
-// diagAnswer adds the sockets of one datagram, and reports whether there are more to come.
-func diagAnswer(out []listener, b []byte) (_ []listener, more bool, err error) {
+// parseDiagResponse adds the sockets of one datagram, and reports whether there are more to come.
+func parseDiagResponse(out []listener, b []byte) (_ []listener, more bool, err error) {
 	native := binary.NativeEndian
 	for len(b) >= unix.SizeofNlMsghdr {
 		size, kind := int(native.Uint32(b)), native.Uint16(b[4:])
@@ -76,7 +76,7 @@ func diagAnswer(out []listener, b []byte) (_ []listener, more bool, err error) {
 			return out, false, nil
 		case kind == unix.NLMSG_ERROR && len(body) >= 4:
 			return nil, false, fmt.Errorf("sock_diag: %w", unix.Errno(-int32(native.Uint32(body))))
-		case kind != sockDiagByFamily || len(body) < diagMessage:
+		case kind != sockDiagByFamily || len(body) < diagMessageSize:
 			return nil, false, errDiag
 		case body[1] == stateListen:
 			out = append(out, listener{

@@ -6,8 +6,8 @@ import (
 	"sync/atomic"
 )
 
-// share runs work(i) for every i < n on the available cores. On one alone a live list beside 2,000 processes takes a third longer.
-func share(n int, work func(i int)) {
+// parallel runs work(i) for every i < n on the available cores. On one alone a live list beside 2,000 processes takes a third longer.
+func parallel(n int, work func(i int)) {
 	const batch = 32 // enough that starting a core's share costs little beside it
 	var next atomic.Int64
 	var wg sync.WaitGroup

@@ -54,7 +54,7 @@ func ReadTable(ctx context.Context) (*Table, error) {
 			list = append(list, p)
 		}
 	}
-	return newTable(list).hide(false), nil
+	return newTable(list).setHidden(false), nil
 }
 
 // Inspect reads one process by pid, a zombie too. It returns [ErrGone] if there is none.

@@ -31,7 +31,7 @@ func NewFakeTable(facts ...FakeProcess) *Table {
 	list := make([]Process, 0, len(facts))
 	for _, f := range facts {
 		p := f.Process
-		p.src = f
+		p.impl = f
 		list = append(list, p)
 	}
 	return newTable(list)
@@ -39,7 +39,7 @@ func NewFakeTable(facts ...FakeProcess) *Table {
 
 func (f FakeProcess) args(Process) ([]string, error) { return f.Arguments, f.Err }
 
-func (f FakeProcess) dir(p Process) (string, error) {
+func (f FakeProcess) cwd(p Process) (string, error) {
 	if same, err := f.samePath(p, f.WorkingDir); err == nil && !same {
 		return "", ErrPathDiffers
 	}
@@ -66,7 +66,9 @@ func (f FakeProcess) openFiles(_ Process, match func(string) bool) ([]OpenFile, 
 	return out, f.Err
 }
 
-func (f FakeProcess) listenPorts(Process, []string, listeners) ([]int, error) { return f.Ports, f.Err }
+func (f FakeProcess) listenPorts(Process, []string, listenersFunc) ([]int, error) {
+	return f.Ports, f.Err
+}
 
 func (f FakeProcess) pidNamespace(Process) (string, error) { return f.PIDNS, f.Err }
 
@@ -76,7 +78,7 @@ func (f FakeProcess) samePath(_ Process, path string) (bool, error) {
 	return !f.OtherRoot || slices.Contains(f.SharedPaths, path), f.Err
 }
 
-func (f FakeProcess) standing(p Process) (Credentials, error) {
+func (f FakeProcess) credentials(p Process) (Credentials, error) {
 	s := Credentials{p.UID, f.NSPIDs, f.Unshared}
 	if f.NSPIDs == nil {
 		s.PIDs = []int{p.ID.PID}
@@ -97,15 +99,15 @@ func (f FakeProcess) usage(Process) (Usage, error) {
 	return f.ResourceUsage, nil
 }
 
-func (f FakeProcess) holder(_ Process, c connection) (holder, error) {
+func (f FakeProcess) peer(_ Process, c connection) (peer, error) {
 	real, err := Inspect(f.PeerPID)
 	if err != nil {
-		return byNobody, err
+		return peerPending, err
 	}
-	return real.source().holder(real, c)
+	return real.backend().peer(real, c)
 }
 
-func (f FakeProcess) written(Process) (int64, error) {
+func (f FakeProcess) bytesWritten(Process) (int64, error) {
 	if f.Err == nil && f.WrittenBytes == 0 {
 		return 0, ErrUnsupported
 	}

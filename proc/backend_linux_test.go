@@ -261,7 +261,7 @@ func TestListenPorts(t *testing.T) {
 		}
 		f.Close()
 	}
-	told, err := diagnosed()
+	told, err := diagListeners()
 	if err != nil {
 		t.Logf("the kernel does not tell: %v", err)
 	}
@@ -330,7 +330,7 @@ type asksListeners struct {
 	told *[][]listener
 }
 
-func (l asksListeners) listenPorts(_ Process, _ []string, ours listeners) ([]int, error) {
+func (l asksListeners) listenPorts(_ Process, _ []string, ours listenersFunc) ([]int, error) {
 	list, err := ours()
 	*l.told = append(*l.told, list)
 	return nil, err
@@ -346,7 +346,7 @@ func TestListenersAreAskedForOnce(t *testing.T) {
 	var told [][]listener
 	var list []Process
 	for pid := range 3 {
-		list = append(list, Process{ID: ID{PID: pid + 1}, src: asksListeners{told: &told}})
+		list = append(list, Process{ID: ID{PID: pid + 1}, impl: asksListeners{told: &told}})
 	}
 	for p := range newTable(list).All() {
 		if _, err := p.ListenPorts(); err != nil {

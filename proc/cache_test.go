@@ -33,7 +33,7 @@ func (a *asked) since() string {
 }
 
 func (a *asked) args(p Process) ([]string, error) { a.note("args"); return a.FakeProcess.args(p) }
-func (a *asked) dir(p Process) (string, error)    { a.note("dir"); return a.FakeProcess.dir(p) }
+func (a *asked) cwd(p Process) (string, error)    { a.note("dir"); return a.FakeProcess.cwd(p) }
 
 func (a *asked) env(p Process, keys []string) (map[string]string, error) {
 	a.note("env:%s", strings.Join(keys, ","))
@@ -50,14 +50,14 @@ func (a *asked) openFiles(p Process, match func(string) bool) ([]OpenFile, error
 	return files, err
 }
 
-func (a *asked) listenPorts(p Process, names []string, ours listeners) ([]int, error) {
+func (a *asked) listenPorts(p Process, names []string, ours listenersFunc) ([]int, error) {
 	a.note("ports:%s", strings.Join(names, ","))
 	return a.FakeProcess.listenPorts(p, names, ours)
 }
 
-func (a *asked) standing(p Process) (Credentials, error) {
+func (a *asked) credentials(p Process) (Credentials, error) {
 	a.note("standing")
-	return a.FakeProcess.standing(p)
+	return a.FakeProcess.credentials(p)
 }
 
 func (a *asked) pidNamespace(p Process) (string, error) {
@@ -65,13 +65,16 @@ func (a *asked) pidNamespace(p Process) (string, error) {
 	return a.FakeProcess.pidNamespace(p)
 }
 
-func (a *asked) written(p Process) (int64, error) { a.note("written"); return a.FakeProcess.written(p) }
-func (a *asked) usage(p Process) (Usage, error)   { a.note("usage"); return a.FakeProcess.usage(p) }
+func (a *asked) bytesWritten(p Process) (int64, error) {
+	a.note("written")
+	return a.FakeProcess.bytesWritten(p)
+}
+func (a *asked) usage(p Process) (Usage, error) { a.note("usage"); return a.FakeProcess.usage(p) }
 
 // one makes a table of one process, and returns how to find it there.
 func one(a *asked) func() Process {
 	id := ID{PID: 7, Birth: "b"}
-	table := newTable([]Process{{ID: id, State: 'S', src: a}})
+	table := newTable([]Process{{ID: id, State: 'S', impl: a}})
 	return func() Process { p, _ := table.Find(id); return p }
 }
 

@@ -129,7 +129,7 @@ func copyOfMe(t *testing.T, name string) string {
 }
 
 func TestThreadIsNoProcess(t *testing.T) {
-	threads, err := mount("/proc").at(os.Getpid()).numbers("task")
+	threads, err := mount("/proc").pid(os.Getpid()).listNumbers("task")
 	if err != nil {
 		t.Fatal(err)
 	}

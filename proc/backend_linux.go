@@ -10,17 +10,17 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ask reads one fact of the process that has p's pid, and returns it only if that was p: if p still lives, and still
+// verified reads one fact of the process that has p's pid, and returns it only if that was p: if p still lives, and still
 // runs the program that it was seen with. A child is its parent's image until it becomes its own program: its new
 // arguments say nothing of the program it was seen as.
-func ask[T any](f *procfs, p Process, read func(pidDir) (T, error)) (T, error) {
+func verified[T any](f *procfs, p Process, read func(pidDir) (T, error)) (T, error) {
 	var none T
-	d := f.at(p.ID.PID)
+	d := f.pid(p.ID.PID)
 	fact, failed := read(d)
-	if err := f.lives(d, p.ID); err != nil {
+	if err := f.checkAlive(d, p.ID); err != nil {
 		return none, err
 	}
-	if exe, _, err := d.target("exe"); p.Exe != "" && err == nil && exe != p.Exe {
+	if exe, _, err := d.readTarget("exe"); p.Exe != "" && err == nil && exe != p.Exe {
 		return none, ErrGone
 	}
 	if errors.Is(failed, unix.ESRCH) {
@@ -32,8 +32,8 @@ func ask[T any](f *procfs, p Process, read func(pidDir) (T, error)) (T, error) {
 	return fact, nil
 }
 
-func (f *procfs) lives(d pidDir, id ID) error {
-	m, err := f.machine()
+func (f *procfs) checkAlive(d pidDir, id ID) error {
+	m, err := f.boot()
 	if err != nil {
 		return err
 	}
@@ -41,32 +41,32 @@ func (f *procfs) lives(d pidDir, id ID) error {
 	if err != nil {
 		return err
 	}
-	if m.id(s) != id || d.outlived(s).state.Dead() {
+	if m.processID(s) != id || d.withThreadState(s).state.Dead() {
 		return ErrGone
 	}
 	return nil
 }
 
 func (f *procfs) args(p Process) ([]string, error) {
-	return ask(f, p, pidDir.args)
+	return verified(f, p, pidDir.args)
 }
 
-func (f *procfs) dir(p Process) (string, error) {
-	return ask(f, p, func(d pidDir) (string, error) {
+func (f *procfs) cwd(p Process) (string, error) {
+	return verified(f, p, func(d pidDir) (string, error) {
 		for {
-			path, deleted, err := d.target("cwd")
-			if err != nil || !d.elsewhere("cwd", path, deleted) {
+			path, deleted, err := d.readTarget("cwd")
+			if err != nil || !d.pathDiffers("cwd", path, deleted) {
 				return path, err
 			}
-			if again, gone, err := d.target("cwd"); err == nil && again == path && gone == deleted {
-				return "", fail("readlink", string(d)+"cwd", ErrPathDiffers)
+			if again, gone, err := d.readTarget("cwd"); err == nil && again == path && gone == deleted {
+				return "", pathError("readlink", string(d)+"cwd", ErrPathDiffers)
 			}
 		}
 	})
 }
 
 func (f *procfs) env(p Process, keys []string) (map[string]string, error) {
-	return ask(f, p, func(d pidDir) (map[string]string, error) { return d.environ(keys) })
+	return verified(f, p, func(d pidDir) (map[string]string, error) { return d.environ(keys) })
 }
 
 // environ picks the named variables out of the environment.
@@ -76,19 +76,19 @@ func (d pidDir) environ(keys []string) (map[string]string, error) {
 		return nil, err
 	}
 	defer environ.Close()
-	return pick(environ, keys)
+	return selectEnv(environ, keys)
 }
 
 func (f *procfs) openFiles(p Process, match func(string) bool) ([]OpenFile, error) {
-	return ask(f, p, func(d pidDir) ([]OpenFile, error) { return d.openFiles(match) })
+	return verified(f, p, func(d pidDir) ([]OpenFile, error) { return d.openFiles(match) })
 }
 
-func (f *procfs) listenPorts(p Process, names []string, ours listeners) ([]int, error) {
-	return ask(f, p, func(d pidDir) ([]int, error) { return d.listenPorts(names, ours) })
+func (f *procfs) listenPorts(p Process, names []string, ours listenersFunc) ([]int, error) {
+	return verified(f, p, func(d pidDir) ([]int, error) { return d.listenPorts(names, ours) })
 }
 
 func (f *procfs) pidNamespace(p Process) (string, error) {
-	return ask(f, p, func(d pidDir) (string, error) { return d.link("ns/pid") })
+	return verified(f, p, func(d pidDir) (string, error) { return d.readlink("ns/pid") })
 }
 
 // args are the process's arguments. One that is about to become another program has none for a moment, since the kernel
@@ -110,12 +110,12 @@ func (d pidDir) args() ([]string, error) {
 
 // hasProgram: neither the kernel's threads nor the dead have one.
 func (d pidDir) hasProgram() bool {
-	_, err := d.link("exe")
+	_, err := d.readlink("exe")
 	return err == nil
 }
 
 func (d pidDir) openFiles(match func(string) bool) ([]OpenFile, error) {
-	fds, err := d.numbers("fd")
+	fds, err := d.listNumbers("fd")
 	if err != nil {
 		return nil, err
 	}
@@ -139,7 +139,7 @@ func (d pidDir) openFiles(match func(string) bool) ([]OpenFile, error) {
 // its number while we read.
 func (d pidDir) openFile(fd int, match func(string) bool) (OpenFile, bool, error) {
 	name := "fd/" + strconv.Itoa(fd)
-	path, deleted, err := d.target(name)
+	path, deleted, err := d.readTarget(name)
 	if err != nil || !match(path) || !strings.HasPrefix(path, "/") {
 		return OpenFile{}, false, err
 	}
@@ -149,12 +149,12 @@ func (d pidDir) openFile(fd int, match func(string) bool) (OpenFile, bool, error
 	}
 	info, err := parseFdinfo(raw)
 	if err != nil {
-		return OpenFile{}, false, fail("parse", string(d)+"fdinfo/"+strconv.Itoa(fd), err)
+		return OpenFile{}, false, pathError("parse", string(d)+"fdinfo/"+strconv.Itoa(fd), err)
 	}
-	elsewhere := d.elsewhere(name, path, deleted)
-	again, gone, err := d.target(name)
+	elsewhere := d.pathDiffers(name, path, deleted)
+	again, gone, err := d.readTarget(name)
 	if elsewhere && gone && !deleted { // removed in between
-		deleted, elsewhere = true, d.elsewhere(name, path, true)
+		deleted, elsewhere = true, d.pathDiffers(name, path, true)
 	}
 	return OpenFile{
 		FD: fd, Path: path, Deleted: deleted, PathDiffers: elsewhere, Proc: string(d) + name,
