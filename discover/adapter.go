@@ -78,23 +78,23 @@ type Home struct {
 	Files []string
 	// FilesOnly: the home is its Files alone, and Dir is another home's.
 	FilesOnly bool
-	// Given: our own environment, the agent's default or the person names this root. Named: the person does, so that its
+	// FromUser: our own environment, the agent's default or the person names this root. Explicit: the person does, so that its
 	// absence is worth a warning.
-	Given, Named bool
-	// By are the live processes that name it.
-	By []proc.ID
+	FromUser, Explicit bool
+	// NamedBy are the live processes that name it.
+	NamedBy []proc.ID
 	// Trust and SeenIn are decided by this package from Given and By; see [Trust]. SeenIn is the pid of a process that names
 	// a [Seen] home, 0 for any other.
-	Trust  Trust
-	SeenIn int
+	Trust     Trust
+	SeenInPID int
 }
 
-// Add takes over from another home of the same root who names it.
-func (h *Home) Add(o Home) {
-	h.Given, h.Named = h.Given || o.Given, h.Named || o.Named
-	for _, id := range o.By {
-		if !slices.Contains(h.By, id) {
-			h.By = append(h.By, id)
+// Merge takes over from another home of the same root who names it.
+func (h *Home) Merge(o Home) {
+	h.FromUser, h.Explicit = h.FromUser || o.FromUser, h.Explicit || o.Explicit
+	for _, id := range o.NamedBy {
+		if !slices.Contains(h.NamedBy, id) {
+			h.NamedBy = append(h.NamedBy, id)
 		}
 	}
 }
@@ -115,8 +115,8 @@ type EntryFilter struct {
 	Parents []Ref
 	// Since leaves out what has not changed since then.
 	Since time.Time
-	// Children asks for sub-agents' sessions too.
-	Children bool
+	// Subagents asks for sub-agents' sessions too.
+	Subagents bool
 	// WithoutTimes: nobody asks when the entries changed, nor for their size. A store that would have to look at each file
 	// for it may leave that to Read.
 	WithoutTimes bool
@@ -143,9 +143,9 @@ type MarkerReader interface {
 	ReadMarker(getenv func(string) string) (mark EnvMarker, ok bool)
 	// MarkerKeys are the environment keys that Mark asks for.
 	MarkerKeys() []string
-	// Runs reports whether a process is the agent's own program, in whatever role: a daemon or a client that runs no
+	// IsAgentProcess reports whether a process is the agent's own program, in whatever role: a daemon or a client that runs no
 	// session has the marks of whoever started it, and is no tool.
-	Runs(proc.Process) bool
+	IsAgentProcess(proc.Process) bool
 }
 
 // HomeResolver is implemented by adapters that can tell an agent's home by the environment of a process that the agent has started.
@@ -156,8 +156,8 @@ type HomeResolver interface {
 
 // SubagentTotals is implemented by adapters whose totals of a session, tokens and cost, can have those of its sub-agents in them.
 type SubagentTotals interface {
-	// IncludesSubAgents reports whether they have where so much was asked for.
-	IncludesSubAgents(ReadOptions) bool
+	// IncludesSubagents reports whether they have where so much was asked for.
+	IncludesSubagents(ReadOptions) bool
 }
 
 // Sandboxer is implemented by adapters whose agent runs its tools in a sandbox that may hide every other process.
@@ -179,8 +179,8 @@ type PathWatcher interface {
 	// WatchPaths returns their paths: those whose size, time or existence changes whenever the storage, or what a live process
 	// says of itself, does. What is missing here is seen late, not never.
 	WatchPaths(context.Context, Session) []string
-	// MayRun reports whether a binary can be the agent's, so that a snapshot is worth it when a process of it has begun.
-	MayRun(exe string) bool
+	// MatchesBinary reports whether a binary can be the agent's, so that a snapshot is worth it when a process of it has begun.
+	MatchesBinary(exe string) bool
 }
 
 // IDMatcher is implemented by adapters whose agent gives its sessions ids of a shape of their own.
@@ -190,9 +190,9 @@ type IDMatcher interface {
 	MatchesID(id string) bool
 }
 
-// Shortener is implemented by adapters that know how many of the first characters of an ID tell it from the agent's others. Without
+// IDShortener is implemented by adapters that know how many of the first characters of an ID tell it from the agent's others. Without
 // it [MinShortID] are taken to do.
-type Shortener interface {
+type IDShortener interface {
 	// ShortID is the least number of characters by which an ID means one session in the whole store, for all practical
 	// purposes: where IDs begin with the time, as many as hold it to the millisecond.
 	ShortID(id string) int

@@ -9,8 +9,8 @@ const textLimit = 4 << 10
 // PathLimit is the most characters of a path that a record keeps in its Meta: no system takes longer ones.
 const PathLimit = 4096
 
-// Bound cuts off what is longer than a record may hold. Whoever reads a record does so before it reads the next.
-func (r *Record) Bound() {
+// TruncateTexts cuts off what is longer than a record may hold. Whoever reads a record does so before it reads the next.
+func (r *Record) TruncateTexts() {
 	texts := []*string{
 		&r.Dir, &r.Title, &r.Prompt, &r.Model, &r.Branch, &r.Version, &r.Source, &r.Parent, &r.ForkedFrom,
 		&r.Turn.WaitingFor, &r.Turn.Error, &r.Turn.Detail,
@@ -19,11 +19,11 @@ func (r *Record) Bound() {
 		texts = append(texts, &r.Quotas[i].Name, &r.Quotas[i].Text)
 	}
 	for _, text := range texts {
-		*text = bounded(*text)
+		*text = truncateText(*text)
 	}
 	for i, f := range r.Meta {
 		if text, ok := f.Value.(string); ok && len(text) > textLimit {
-			r.Meta[i].Value = bounded(text)
+			r.Meta[i].Value = truncateText(text)
 		}
 	}
 }
@@ -43,8 +43,8 @@ func Truncate(text string, limit int) string {
 	return text
 }
 
-// bounded is the beginning of a text, whole characters and in memory of its own.
-func bounded(text string) string {
+// truncateText is the beginning of a text, whole characters and in memory of its own.
+func truncateText(text string) string {
 	if len(text) <= textLimit {
 		return text
 	}

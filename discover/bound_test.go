@@ -14,7 +14,7 @@ func TestRecordsAreBounded(t *testing.T) {
 	r := Record{Meta: Facts{{"long", long}, {"number", 7}}, Quotas: []Quota{{Name: long, Text: long}}}
 	skipped := []string{"Agent", "ID", "Path", "Home"} // known from names, which systems bound
 	fill(reflect.ValueOf(&r).Elem(), long, skipped)
-	r.Bound()
+	r.TruncateTexts()
 	for name, text := range texts(reflect.ValueOf(r), "") {
 		if len(text) > textLimit || len(text) < textLimit-utf8.UTFMax || !utf8.ValidString(text) {
 			t.Errorf("%s has %d bytes", name, len(text))
@@ -24,7 +24,7 @@ func TestRecordsAreBounded(t *testing.T) {
 		t.Errorf("meta: %d bytes, %v", len(r.Meta[0].Value.(string)), r.Meta[1].Value)
 	}
 	short := Record{Title: "a", Dir: "/x"}
-	if short.Bound(); short.Title != "a" || short.Dir != "/x" {
+	if short.TruncateTexts(); short.Title != "a" || short.Dir != "/x" {
 		t.Errorf("%+v", short)
 	}
 }

@@ -58,14 +58,14 @@ type Claim struct {
 	Source, Dir, Title, Version string
 	// Additional: the process may run the session besides others, so that evidence for one says nothing against another.
 	Additional bool
-	// Rival says what may have run the session instead, where that leaves no trace. The claim then shows that the session
+	// Alternative says what may have run the session instead, where that leaves no trace. The claim then shows that the session
 	// may be live, and links it to no process.
-	Rival string
+	Alternative string
 	// Shared: the process serves many sessions (a daemon, a server), and must not be signalled to stop one.
 	Shared bool
-	// Empty, on a presence: the process runs no session of its own that a person would want to see when none is
+	// HideIfUnlinked, on a presence: the process runs no session of its own that a person would want to see when none is
 	// claimed (an idle daemon or server). It then makes no row.
-	Empty bool
+	HideIfUnlinked bool
 	// Unreadable, on a presence, says what could not be read of the process (another user's, say). Its row is then
 	// of unknown status.
 	Unreadable string

@@ -11,12 +11,12 @@ import (
 	"agentctl/discover/native/fsread"
 )
 
-// Keeps is nil if what the path names lies in the home. In a home of [Ours] everything does: its owner may keep a part of it
+// CheckPath is nil if what the path names lies in the home. In a home of [Ours] everything does: its owner may keep a part of it
 // on another disk. In any other, no symbolic link may lead out of it, nor be in place of a database that was named: a
 // sandboxed agent could have us read what it may not. Error: [fsread.ErrLeaves]; others where that cannot be told. A path that
 // leads nowhere is kept: its reader says so.
-func (h Home) Keeps(path string) error {
-	if h.Trust == Ours {
+func (h Home) CheckPath(path string) error {
+	if h.Trust == TrustOurs {
 		return nil
 	}
 	root := h.Dir
@@ -44,9 +44,9 @@ func (h Home) Keeps(path string) error {
 	return nil
 }
 
-// confine leaves out the entries that their homes do not keep. The error is warnings, one a file.
-func confine(homes []Home, entries []Entry) ([]Entry, error) {
-	if !slices.ContainsFunc(homes, func(h Home) bool { return h.Trust != Ours }) {
+// dropOutside leaves out the entries that their homes do not keep. The error is warnings, one a file.
+func dropOutside(homes []Home, entries []Entry) ([]Entry, error) {
+	if !slices.ContainsFunc(homes, func(h Home) bool { return h.Trust != TrustOurs }) {
 		return entries, nil
 	}
 	var errs []error
@@ -55,7 +55,7 @@ func confine(homes []Home, entries []Entry) ([]Entry, error) {
 		keeps, known := kept[e.Path]
 		if h, ok := homeOf(homes, e.Home, e.Path); !known {
 			keeps = true
-			if err := h.Keeps(e.Path); ok && err != nil {
+			if err := h.CheckPath(e.Path); ok && err != nil {
 				keeps, errs = false, append(errs, &Warning{Agent: e.Agent, Path: e.Path, Err: err})
 			}
 			kept[e.Path] = keeps
@@ -70,7 +70,7 @@ func confine(homes []Home, entries []Entry) ([]Entry, error) {
 func Confine(ctx context.Context, homes []Home) context.Context {
 	roots := make([]fsread.Root, len(homes))
 	for i, h := range homes {
-		roots[i] = fsread.Root{Dir: h.Dir, Files: h.Files, AllowEscape: h.Trust == Ours}
+		roots[i] = fsread.Root{Dir: h.Dir, Files: h.Files, AllowEscape: h.Trust == TrustOurs}
 		if h.FilesOnly {
 			roots[i].Dir = ""
 		}
@@ -78,13 +78,13 @@ func Confine(ctx context.Context, homes []Home) context.Context {
 	return fsread.Confine(ctx, roots...)
 }
 
-// confined is Confine to all homes that are looked into, of the agent.
-func (l *scan) confined(ctx context.Context, agent Agent) context.Context {
-	return Confine(ctx, slices.Concat(l.homes[agent], l.past[agent]))
+// confine is Confine to all homes that are looked into, of the agent.
+func (l *scan) confine(ctx context.Context, agent Agent) context.Context {
+	return Confine(ctx, slices.Concat(l.homes[agent], l.extraHomes[agent]))
 }
 
-// confinedTo is Confine to the home of a session.
-func confinedTo(ctx context.Context, s Session) context.Context {
+// confineToSession is Confine to the home of a session.
+func confineToSession(ctx context.Context, s Session) context.Context {
 	h := Home{Dir: s.Home, Trust: s.Trust}
 	if rel, err := filepath.Rel(s.Home, s.Path); s.Path != "" && (err != nil || !filepath.IsLocal(rel)) {
 		h.Files = []string{s.Path}

@@ -31,29 +31,29 @@ func TestLinksOutOfAHome(t *testing.T) {
 		"/out/b": fsread.ErrEscapes, "/sessions/file": fsread.ErrEscapes, "/up/db": fsread.ErrEscapes, "/../home-2/db": fsread.ErrEscapes, "/out": fsread.ErrEscapes,
 	} {
 		for _, root := range []string{home, linked} {
-			for _, trust := range []Trust{Seen, Foreign, Ours} {
+			for _, trust := range []Trust{TrustSeen, TrustForeign, TrustOurs} {
 				h := Home{Dir: root, Trust: trust}
 				expected := want
-				if trust == Ours {
+				if trust == TrustOurs {
 					expected = nil
 				}
-				if err := h.Keeps(root + path); !errors.Is(err, expected) {
+				if err := h.CheckPath(root + path); !errors.Is(err, expected) {
 					t.Errorf("%s%s, %v: %v, want %v", root, path, trust, err, expected)
 				}
 			}
 		}
 	}
 	// A database that was named lies anywhere, but is no link.
-	named := Home{Dir: home, Trust: Seen, Files: []string{other + "/db", other + "/link"}}
-	if err := errors.Join(named.Keeps(other+"/db"), named.Keeps(home+"/db")); err != nil {
+	named := Home{Dir: home, Trust: TrustSeen, Files: []string{other + "/db", other + "/link"}}
+	if err := errors.Join(named.CheckPath(other+"/db"), named.CheckPath(home+"/db")); err != nil {
 		t.Error(err)
 	}
-	if err := named.Keeps(other + "/link"); !errors.Is(err, fsread.ErrEscapes) {
+	if err := named.CheckPath(other + "/link"); !errors.Is(err, fsread.ErrEscapes) {
 		t.Errorf("a linked database: %v", err)
 	}
 
-	homes := []Home{{Dir: home, Trust: Seen}, {Dir: other, Trust: Ours}}
-	entries, err := confine(homes, []Entry{
+	homes := []Home{{Dir: home, Trust: TrustSeen}, {Dir: other, Trust: TrustOurs}}
+	entries, err := dropOutside(homes, []Entry{
 		{ID: "a", Home: home, Path: home + "/sessions/a"},
 		{ID: "b", Home: home, Path: home + "/out/b"},
 		{ID: "b2", Home: home, Path: home + "/out/b"},

@@ -8,21 +8,21 @@ const (
 	contextEnd   = "\n--- End File ---"
 )
 
-// ContextBlock is a file as it stands before a prompt.
-func ContextBlock(name, text string) string {
+// FormatContextFile is a file as it stands before a prompt.
+func FormatContextFile(name, text string) string {
 	return contextBegin + name + " ---\n" + strings.TrimRight(text, "\n") + contextEnd
 }
 
-// HasContext reports whether a prompt, of which this may be the beginning alone, begins with a file.
-func HasContext(prompt string) bool {
+// HasContextFile reports whether a prompt, of which this may be the beginning alone, begins with a file.
+func HasContextFile(prompt string) bool {
 	return strings.HasPrefix(strings.TrimLeft(prompt, " \t\r\n"), contextBegin)
 }
 
-// WithoutContext is a whole prompt without the files before it: what the person asked. A prompt that is nothing else, or in
+// StripContextFiles is a whole prompt without the files before it: what the person asked. A prompt that is nothing else, or in
 // which a file does not end, stays as it is.
-func WithoutContext(prompt string) string {
+func StripContextFiles(prompt string) string {
 	rest := prompt
-	for HasContext(rest) {
+	for HasContextFile(rest) {
 		_, after, ok := strings.Cut(rest, contextEnd)
 		if !ok {
 			return prompt

@@ -3,7 +3,7 @@ package discover
 import "testing"
 
 func TestAPromptWithoutItsContext(t *testing.T) {
-	spec, file := ContextBlock("spec.md", "first\n\nsecond\n"), ContextBlock("a b.go", "package a")
+	spec, file := FormatContextFile("spec.md", "first\n\nsecond\n"), FormatContextFile("a b.go", "package a")
 	for prompt, want := range map[string]string{
 		spec + "\n\nmake it so":                      "make it so",
 		"\n" + spec + "\n\n" + file + "\n\nmake\nit": "make\nit",
@@ -13,7 +13,7 @@ func TestAPromptWithoutItsContext(t *testing.T) {
 		"--- File: cut ---\nits end is missing": "--- File: cut ---\nits end is missing",
 		"see\n" + spec:                          "see\n" + spec,
 	} {
-		if got := WithoutContext(prompt); got != want {
+		if got := StripContextFiles(prompt); got != want {
 			t.Errorf("%q\nis %q\nwant %q", prompt, got, want)
 		}
 	}

@@ -17,8 +17,8 @@ import (
 // session as strongly; a weak claim links only where both sides are left with that one choice, and that of a process
 // that may run more sessions where the session is. What is ambiguous is shown as such, on the session and on the process.
 func Correlate(table *proc.Table, claims []Claim, records ...[]Record) []Session {
-	j := newJoin(table, claims)
-	j.judge()
+	j := newCorrelation(table, claims)
+	j.link()
 	return sorted(j.sessions(records))
 }
 
@@ -37,37 +37,37 @@ func (c Claim) target() target {
 	return target{c.Agent, c.Session, c.Home + "\x00" + c.Dir}
 }
 
-// owner is a process as one agent's: a claim never speaks for another agent's view of the same process.
-type owner struct {
+// agentProcess is a process as one agent's: a claim never speaks for another agent's view of the same process.
+type agentProcess struct {
 	agent   Agent
 	process proc.ID
 }
 
-type join struct {
-	table     *proc.Table
-	evidence  []Evidence       // claims that name a session, in canonical order
-	presences map[owner]Claim  // of live processes
-	of        map[target][]int // indices into evidence
-	named     map[name][]target
-	by        map[owner][]int    // of live processes only
-	accepted  map[owner][]target // what was decided
-	// obscured: processes are out of sight that may run any session.
-	obscured bool
+type correlation struct {
+	table             *proc.Table
+	evidence          []Evidence             // claims that name a session, in canonical order
+	presences         map[agentProcess]Claim // of live processes
+	evidenceByTarget  map[target][]int       // indices into evidence
+	targetsByID       map[recordID][]target
+	evidenceByProcess map[agentProcess][]int    // of live processes only
+	accepted          map[agentProcess][]target // what was decided
+	// processesHidden: processes are out of sight that may run any session.
+	processesHidden bool
 	// exists reports whether a record's file is still where it was read; nil: it is taken to be.
 	exists func(*Record) bool
 }
 
-func newJoin(table *proc.Table, claims []Claim) *join {
-	j := &join{
-		table: table, presences: map[owner]Claim{}, of: map[target][]int{},
-		named: map[name][]target{}, by: map[owner][]int{}, accepted: map[owner][]target{},
+func newCorrelation(table *proc.Table, claims []Claim) *correlation {
+	j := &correlation{
+		table: table, presences: map[agentProcess]Claim{}, evidenceByTarget: map[target][]int{},
+		targetsByID: map[recordID][]target{}, evidenceByProcess: map[agentProcess][]int{}, accepted: map[agentProcess][]target{},
 	}
 	for _, c := range slices.SortedFunc(slices.Values(claims), compareClaims) {
 		_, live := table.Find(c.Process)
-		who := owner{c.Agent, c.Process}
+		who := agentProcess{c.Agent, c.Process}
 		if c.Session == "" {
 			if live {
-				j.present(who, c)
+				j.addPresence(who, c)
 			}
 			continue
 		}
@@ -75,22 +75,22 @@ func newJoin(table *proc.Table, claims []Claim) *join {
 		if !live {
 			e.Why = "the process is gone, or its pid belongs to another one now"
 		} else {
-			j.by[who] = append(j.by[who], len(j.evidence))
+			j.evidenceByProcess[who] = append(j.evidenceByProcess[who], len(j.evidence))
 		}
 		t := c.target()
-		if len(j.of[t]) == 0 {
-			j.named[name{t.agent, t.id}] = append(j.named[name{t.agent, t.id}], t)
+		if len(j.evidenceByTarget[t]) == 0 {
+			j.targetsByID[recordID{t.agent, t.id}] = append(j.targetsByID[recordID{t.agent, t.id}], t)
 		}
-		j.of[t] = append(j.of[t], len(j.evidence))
+		j.evidenceByTarget[t] = append(j.evidenceByTarget[t], len(j.evidence))
 		j.evidence = append(j.evidence, e)
 	}
 	return j
 }
 
-// present notes a presence. Should an adapter make several of one process, the row is hidden only if all say so.
-func (j *join) present(who owner, c Claim) {
+// addPresence notes a presence. Should an adapter make several of one process, the row is hidden only if all say so.
+func (j *correlation) addPresence(who agentProcess, c Claim) {
 	if first, ok := j.presences[who]; ok {
-		first.Shared, first.Empty = first.Shared || c.Shared, first.Empty && c.Empty
+		first.Shared, first.HideIfUnlinked = first.Shared || c.Shared, first.HideIfUnlinked && c.HideIfUnlinked
 		c = first
 	}
 	j.presences[who] = c
@@ -104,7 +104,7 @@ func compareClaims(a, b Claim) int {
 		cmp.Compare(a.Session, b.Session), cmp.Compare(a.Path, b.Path), cmp.Compare(a.Home, b.Home),
 		cmp.Compare(a.Dir, b.Dir), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Detail, b.Detail),
 		cmp.Compare(a.Source, b.Source), cmp.Compare(a.Title, b.Title), cmp.Compare(a.Unreadable, b.Unreadable),
-		cmp.Compare(a.Rival, b.Rival), compareBool(a.Additional, b.Additional),
+		cmp.Compare(a.Alternative, b.Alternative), compareBool(a.Additional, b.Additional),
 	)
 }
 
@@ -118,9 +118,9 @@ func compareBool(a, b bool) int {
 	return -1
 }
 
-// judge goes down from the strongest evidence to the weakest; what is decided above is never undone below.
-func (j *join) judge() {
-	for who, list := range j.by {
+// link goes down from the strongest evidence to the weakest; what is decided above is never undone below.
+func (j *correlation) link() {
+	for who, list := range j.evidenceByProcess {
 		for _, i := range list {
 			if j.evidence[i].Strength == Exact {
 				j.accept(who, i, "the agent or the kernel says so")
@@ -128,18 +128,18 @@ func (j *join) judge() {
 		}
 	}
 	for _, strength := range []Strength{Strong, Weak} {
-		j.judgeBelowExact(strength)
+		j.linkByStrength(strength)
 	}
 }
 
-// judgeBelowExact decides all claims of one strength at once, so that their order cannot matter.
-func (j *join) judgeBelowExact(strength Strength) {
+// linkByStrength decides all claims of one strength at once, so that their order cannot matter.
+func (j *correlation) linkByStrength(strength Strength) {
 	type link struct {
-		who owner
+		who agentProcess
 		i   int
 	}
 	var links []link
-	for who, list := range j.by {
+	for who, list := range j.evidenceByProcess {
 		for _, i := range list {
 			e := &j.evidence[i]
 			if e.Strength != strength || e.Accepted {
@@ -160,7 +160,7 @@ func (j *join) judgeBelowExact(strength Strength) {
 }
 
 // objection says why a claim that is not exact does not link, or "".
-func (j *join) objection(who owner, c Claim) string {
+func (j *correlation) objection(who agentProcess, c Claim) string {
 	own, t, strength := j.accepted[who], c.target(), c.Strength
 	switch {
 	case slices.Contains(own, t):
@@ -169,17 +169,17 @@ func (j *join) objection(who owner, c Claim) string {
 		return "stronger evidence ties the process to another session"
 	case j.claimedAbove(t, strength):
 		return "stronger evidence ties the session to another process"
-	case c.Rival != "":
-		return "ambiguous: " + c.Rival
-	case len(j.rivals(t, strength)) > 1:
+	case c.Alternative != "":
+		return "ambiguous: " + c.Alternative
+	case len(j.competingProcesses(t, strength)) > 1:
 		return "ambiguous: several processes fit the session"
-	case strength == Weak && !c.Additional && len(j.choices(who)) > 1:
+	case strength == Weak && !c.Additional && len(j.candidateSessions(who)) > 1:
 		return "ambiguous: several sessions fit the process"
 	}
 	return ""
 }
 
-func (j *join) accept(who owner, i int, why string) {
+func (j *correlation) accept(who agentProcess, i int, why string) {
 	e := &j.evidence[i]
 	e.Accepted, e.Why = true, why
 	if !slices.Contains(j.accepted[who], e.target()) {
@@ -188,21 +188,21 @@ func (j *join) accept(who owner, i int, why string) {
 }
 
 // shared: the process serves many sessions, so evidence for one says nothing against another.
-func (j *join) shared(who owner) bool { return j.presences[who].Shared }
+func (j *correlation) shared(who agentProcess) bool { return j.presences[who].Shared }
 
 // claimedAbove reports whether an accepted claim of more than this strength names the session.
-func (j *join) claimedAbove(t target, strength Strength) bool {
-	return slices.ContainsFunc(j.of[t], func(i int) bool {
+func (j *correlation) claimedAbove(t target, strength Strength) bool {
+	return slices.ContainsFunc(j.evidenceByTarget[t], func(i int) bool {
 		return j.evidence[i].Accepted && j.evidence[i].Strength > strength
 	})
 }
 
-// rivals are the live processes, not yet spoken for or able to run more, that claim the session with this strength.
-func (j *join) rivals(t target, strength Strength) map[owner]bool {
-	out := map[owner]bool{}
-	for _, i := range j.of[t] {
+// competingProcesses are the live processes, not yet spoken for or able to run more, that claim the session with this strength.
+func (j *correlation) competingProcesses(t target, strength Strength) map[agentProcess]bool {
+	out := map[agentProcess]bool{}
+	for _, i := range j.evidenceByTarget[t] {
 		e := j.evidence[i]
-		who := owner{e.Agent, e.Process}
+		who := agentProcess{e.Agent, e.Process}
 		if _, live := j.table.Find(e.Process); live && e.Strength == strength &&
 			(len(j.accepted[who]) == 0 || j.shared(who) || e.Additional) {
 			out[who] = true
@@ -211,10 +211,10 @@ func (j *join) rivals(t target, strength Strength) map[owner]bool {
 	return out
 }
 
-// choices are the sessions, not yet spoken for, that a process claims weakly.
-func (j *join) choices(who owner) map[target]bool {
+// candidateSessions are the sessions, not yet spoken for, that a process claims weakly.
+func (j *correlation) candidateSessions(who agentProcess) map[target]bool {
 	out := map[target]bool{}
-	for _, i := range j.by[who] {
+	for _, i := range j.evidenceByProcess[who] {
 		e := &j.evidence[i]
 		if t := e.target(); e.Strength == Weak && !e.Additional && !j.claimedAbove(t, Weak) {
 			out[t] = true
@@ -224,26 +224,26 @@ func (j *join) choices(who owner) map[target]bool {
 }
 
 // sessions makes the rows, in no order.
-func (j *join) sessions(records [][]Record) []Session {
+func (j *correlation) sessions(records [][]Record) []Session {
 	stored, several := dedupe(records, j.exists)
-	out := make([]Session, 0, len(stored)+len(j.of)+len(j.presences))
+	out := make([]Session, 0, len(stored)+len(j.evidenceByTarget)+len(j.presences))
 	spoken := map[target]bool{}
 	for _, r := range stored {
 		s := Session{Record: r}
-		if targets := j.targets(r, several[r.name()]); len(targets) > 0 {
+		if targets := j.targetsOf(r, several[r.recordID()]); len(targets) > 0 {
 			own := *r // what runs now is put over it
 			s.Record = &own
 			for _, t := range targets {
 				spoken[t] = true
-				for _, i := range j.of[t] {
+				for _, i := range j.evidenceByTarget[t] {
 					s.Evidence = append(s.Evidence, j.evidence[i])
 				}
 			}
 		}
-		j.complete(&s)
+		j.completeSession(&s)
 		out = append(out, s)
 	}
-	for t, list := range j.of {
+	for t, list := range j.evidenceByTarget {
 		if spoken[t] {
 			continue
 		}
@@ -255,23 +255,23 @@ func (j *join) sessions(records [][]Record) []Session {
 		if slices.ContainsFunc(evidence, func(e Evidence) bool { return e.Accepted }) {
 			c := evidence[0]
 			s := Session{Record: &Record{Agent: t.agent, ID: t.id, Path: c.Path, Home: c.Home}, Evidence: evidence}
-			j.complete(&s)
+			j.completeSession(&s)
 			out = append(out, s)
 		}
 	}
 	for who, c := range j.presences {
-		if len(j.accepted[who]) == 0 && !c.Empty {
-			out = append(out, j.unnamed(who, c))
+		if len(j.accepted[who]) == 0 && !c.HideIfUnlinked {
+			out = append(out, j.unlinkedSession(who, c))
 		}
 	}
 	return out
 }
 
-// targets are the claims' targets that mean this record: those with its path, and those made before it was on disk
+// targetsOf are the claims' targets that mean this record: those with its path, and those made before it was on disk
 // where no other record of that name fits as well.
 // several are the records of its name, if there are others.
-func (j *join) targets(r *Record, several []*Record) []target {
-	named := j.named[r.name()]
+func (j *correlation) targetsOf(r *Record, several []*Record) []target {
+	named := j.targetsByID[r.recordID()]
 	if len(named) == 0 {
 		return nil
 	}
@@ -279,7 +279,7 @@ func (j *join) targets(r *Record, several []*Record) []target {
 		several = []*Record{r}
 	}
 	out := slices.DeleteFunc(slices.Clone(named), func(t target) bool {
-		c := j.evidence[j.of[t][0]].Claim
+		c := j.evidence[j.evidenceByTarget[t][0]].Claim
 		return c.Path != r.Path && (c.Path != "" || bestRecord(c, several) != r.Key())
 	})
 	slices.SortFunc(out, func(a, b target) int { return cmp.Compare(a.place, b.place) })
@@ -307,8 +307,8 @@ func bestRecord(c Claim, same []*Record) Key {
 	return Key{}
 }
 
-// complete makes a session of its record and the evidence about it.
-func (j *join) complete(s *Session) {
+// completeSession makes a session of its record and the evidence about it.
+func (j *correlation) completeSession(s *Session) {
 	slices.SortStableFunc(s.Evidence, func(a, b Evidence) int {
 		if a.Accepted != b.Accepted {
 			return map[bool]int{true: -1, false: 1}[a.Accepted]
@@ -320,8 +320,8 @@ func (j *join) complete(s *Session) {
 	for _, e := range s.Evidence {
 		if e.Accepted {
 			live = append(live, e.Claim)
-			s.own(j.table, e.Process)
-		} else if _, alive := j.table.Find(e.Process); alive && (e.Additional || len(j.accepted[owner{e.Agent, e.Process}]) == 0) {
+			s.addProcess(j.table, e.Process)
+		} else if _, alive := j.table.Find(e.Process); alive && (e.Additional || len(j.accepted[agentProcess{e.Agent, e.Process}]) == 0) {
 			ambiguous = true
 		}
 	}
@@ -329,26 +329,26 @@ func (j *join) complete(s *Session) {
 		s.overlay(c)
 	}
 	for _, c := range live {
-		if p := j.presences[owner{c.Agent, c.Process}]; !p.Shared {
+		if p := j.presences[agentProcess{c.Agent, c.Process}]; !p.Shared {
 			s.Dir = cmp.Or(s.Dir, p.Dir)
 		}
 	}
-	s.localize()
-	s.judge(&statusFacts{stored: s.Turn, claims: live, owner: j.turnOwner(s, live), unseen: j.obscured || ambiguous})
+	s.dropForeignDir()
+	s.setStatus(&statusFacts{stored: s.Turn, claims: live, owner: j.turnOwner(s, live), mayBeHidden: j.processesHidden || ambiguous})
 }
 
-// unnamed is the row of a live agent process that no evidence ties to a session.
-func (j *join) unnamed(who owner, c Claim) Session {
+// unlinkedSession is the row of a live agent process that no evidence ties to a session.
+func (j *correlation) unlinkedSession(who agentProcess, c Claim) Session {
 	s := Session{Record: &Record{Agent: who.agent, Home: c.Home}}
 	s.overlay(c)
-	s.own(j.table, who.process)
-	s.localize()
+	s.addProcess(j.table, who.process)
+	s.dropForeignDir()
 	if c.Turn != nil {
 		s.Turn = *c.Turn
 	}
-	s.judge(&statusFacts{stored: s.Turn, claims: []Claim{c}})
+	s.setStatus(&statusFacts{stored: s.Turn, claims: []Claim{c}})
 	s.Evidence = []Evidence{{Claim: c, Accepted: true, Why: "a live process of the agent that no evidence ties to a session"}}
-	for _, i := range j.by[who] {
+	for _, i := range j.evidenceByProcess[who] {
 		s.Evidence = append(s.Evidence, j.evidence[i])
 	}
 	return s
@@ -367,8 +367,8 @@ func (s *Session) overlay(c Claim) {
 	}
 }
 
-// own adds a process once, oldest first.
-func (s *Session) own(table *proc.Table, id proc.ID) {
+// addProcess adds a process once, oldest first.
+func (s *Session) addProcess(table *proc.Table, id proc.ID) {
 	p, ok := table.Find(id)
 	if !ok || slices.ContainsFunc(s.Processes, func(q proc.Process) bool { return q.ID == id }) {
 		return

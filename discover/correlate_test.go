@@ -68,14 +68,14 @@ func someClaim(t *rapid.T) Claim {
 		Home:    "/h", Dir: "/w",
 	}
 	if rapid.IntRange(0, 3).Draw(t, "presence") == 0 {
-		c.Shared, c.Empty = rapid.Bool().Draw(t, "shared"), rapid.Bool().Draw(t, "empty")
+		c.Shared, c.HideIfUnlinked = rapid.Bool().Draw(t, "shared"), rapid.Bool().Draw(t, "empty")
 		return c
 	}
 	c.Session = rapid.SampledFrom(someIDs).Draw(t, "session")
 	c.Path = rapid.SampledFrom(append(somePaths, "")).Draw(t, "place")
 	c.Strength = rapid.SampledFrom([]Strength{Weak, Strong, Exact}).Draw(t, "strength")
 	c.Kind = rapid.SampledFrom([]string{"x", "y"}).Draw(t, "kind")
-	c.Additional, c.Rival = rapid.Bool().Draw(t, "additional"), rapid.SampledFrom([]string{"", "", "r"}).Draw(t, "rival")
+	c.Additional, c.Alternative = rapid.Bool().Draw(t, "additional"), rapid.SampledFrom([]string{"", "", "r"}).Draw(t, "rival")
 	if rapid.Bool().Draw(t, "shows") {
 		c.Turn = &Turn{State: rapid.SampledFrom(someTurns).Draw(t, "shown")}
 	}
@@ -188,11 +188,11 @@ func TestJoinOnAnEmptyTableStopsEverything(t *testing.T) {
 func TestJoinKeepsEveryRecordAndEveryLiveAgent(t *testing.T) {
 	check(t, func(t *rapid.T, w world) {
 		table := proc.NewFakeTable(w.facts...)
-		records, owners := map[Key]int{}, map[owner]int{}
+		records, owners := map[Key]int{}, map[agentProcess]int{}
 		for _, s := range w.join() {
 			records[s.Key()]++
 			for _, p := range s.Processes {
-				owners[owner{s.Agent, p.ID}]++
+				owners[agentProcess{s.Agent, p.ID}]++
 			}
 		}
 		for _, r := range w.records {
@@ -202,8 +202,8 @@ func TestJoinKeepsEveryRecordAndEveryLiveAgent(t *testing.T) {
 		}
 		for _, c := range w.claims {
 			_, live := table.Find(c.Process)
-			who := owner{c.Agent, c.Process}
-			if c.Session == "" && live && !c.Empty && owners[who] == 0 {
+			who := agentProcess{c.Agent, c.Process}
+			if c.Session == "" && live && !c.HideIfUnlinked && owners[who] == 0 {
 				t.Fatalf("live agent %v has no row", c.Process)
 			}
 			if c.Strength == Exact && c.Session != "" && live && owners[who] == 0 {
@@ -250,7 +250,7 @@ func TestJoinTakesAdditionalEvidenceWhereNobodyElseFits(t *testing.T) {
 				}
 				_, alive := proc.NewFakeTable(w.facts...).Find(e.Process)
 				switch {
-				case e.Accepted && e.Rival != "" && strongest(s, e.Process) == e.Strength && !confirmed(s, e):
+				case e.Accepted && e.Alternative != "" && strongest(s, e.Process) == e.Strength && !confirmed(s, e):
 					t.Fatalf("linked in spite of a rival: %+v", e)
 				case !e.Accepted && alive && !live && s.Status != Unknown:
 					t.Fatalf("%s, though it may be live: %+v", s.Status, e)
@@ -262,19 +262,19 @@ func TestJoinTakesAdditionalEvidenceWhereNobodyElseFits(t *testing.T) {
 
 // confirmed reports whether the process has the session by another claim, too.
 func confirmed(s Session, e Evidence) bool {
-	return slices.ContainsFunc(s.Evidence, func(o Evidence) bool { return o.Accepted && o.Process == e.Process && o.Rival == "" })
+	return slices.ContainsFunc(s.Evidence, func(o Evidence) bool { return o.Accepted && o.Process == e.Process && o.Alternative == "" })
 }
 
 func TestJoinTakesWeakEvidenceOnlyWhereItLeavesOneChoice(t *testing.T) {
 	check(t, func(t *rapid.T, w world) {
 		sessions := w.join()
-		owned, owners := map[owner]map[target]bool{}, map[target]map[proc.ID]bool{}
+		owned, owners := map[agentProcess]map[target]bool{}, map[target]map[proc.ID]bool{}
 		for _, s := range sessions {
 			for _, e := range s.Evidence {
 				if !e.Accepted || e.Session == "" {
 					continue
 				}
-				who := owner{e.Agent, e.Process}
+				who := agentProcess{e.Agent, e.Process}
 				if owned[who] == nil {
 					owned[who] = map[target]bool{}
 				}
@@ -290,7 +290,7 @@ func TestJoinTakesWeakEvidenceOnlyWhereItLeavesOneChoice(t *testing.T) {
 		for _, s := range sessions {
 			for _, e := range s.Evidence {
 				if e.Accepted && e.Strength == Weak && e.Session != "" && strongest(s, e.Process) == Weak {
-					if n := len(owned[owner{e.Agent, e.Process}]); n != 1 && !e.Additional {
+					if n := len(owned[agentProcess{e.Agent, e.Process}]); n != 1 && !e.Additional {
 						t.Fatalf("a weakly linked process owns %d sessions", n)
 					}
 					if n := len(owners[e.target()]); n != 1 {

@@ -11,10 +11,10 @@ import (
 // the mark alone names the session. Errors: [ErrNotFound], [*AmbiguousError].
 func (w *Scanner) Current(ctx context.Context, pid int, getenv func(string) string) (Result, error) {
 	l := w.newScan(nil)
-	if err := l.claimed(ctx, ReadOptions{}); err != nil {
+	if err := l.readLive(ctx, ReadOptions{}); err != nil {
 		return Result{}, err
 	}
-	if l.blind {
+	if l.tableUnreadable {
 		return Result{}, l.warnings[0]
 	}
 	r := l.result()
@@ -26,7 +26,7 @@ func (w *Scanner) Current(ctx context.Context, pid int, getenv func(string) stri
 	if len(r.Sessions) == 0 {
 		return r, ErrNotFound
 	}
-	return r.one("current", len(r.Sessions))
+	return r.requireOne("current", len(r.Sessions))
 }
 
 // EnclosingSessions returns the sessions of r that the process with this pid runs inside of, as [Scanner.Current] does; r must have
@@ -44,7 +44,7 @@ func (w *Scanner) EnclosingSessions(r Result, pid int, getenv func(string) strin
 }
 
 func (r Result) runBy(pid int) []Session {
-	return slices.DeleteFunc(slices.Clone(r.Sessions), func(s Session) bool { return !s.runBy(pid) })
+	return slices.DeleteFunc(slices.Clone(r.Sessions), func(s Session) bool { return !s.hasPID(pid) })
 }
 
 // marked keeps the session that the environment names; without a mark, the sessions that are no sub-agent's.
@@ -59,5 +59,5 @@ func (w *Scanner) marked(sessions []Session, getenv func(string) string) []Sessi
 	if len(sessions) == 1 {
 		return sessions
 	}
-	return slices.DeleteFunc(sessions, func(s Session) bool { return s.IsSub() })
+	return slices.DeleteFunc(sessions, func(s Session) bool { return s.IsSubagent() })
 }

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// name is what records in several places may share.
-type name struct {
+// recordID is what records in several places may share.
+type recordID struct {
 	agent Agent
 	id    string
 }
@@ -14,7 +14,7 @@ type name struct {
 // dedupe returns the records of a snapshot, each session once and in no order, and by name those of which several have
 // one agent's ID. Of a record that was read twice the one with the newer activity stays. Of records in several files those
 // stay whose file exists, unless none does: a session that moves while it is read is met in both places.
-func dedupe(lists [][]Record, exists func(*Record) bool) (rows []*Record, several map[name][]*Record) {
+func dedupe(lists [][]Record, exists func(*Record) bool) (rows []*Record, several map[recordID][]*Record) {
 	n := 0
 	for _, list := range lists {
 		n += len(list)
@@ -25,13 +25,13 @@ func dedupe(lists [][]Record, exists func(*Record) bool) (rows []*Record, severa
 			count[list[i].ID]++
 		}
 	}
-	rows, several = make([]*Record, 0, n), map[name][]*Record{}
+	rows, several = make([]*Record, 0, n), map[recordID][]*Record{}
 	for _, list := range lists {
 		for i := range list {
 			if r := &list[i]; count[r.ID] == 1 {
 				rows = append(rows, r)
 			} else {
-				several[r.name()] = append(several[r.name()], r)
+				several[r.recordID()] = append(several[r.recordID()], r)
 			}
 		}
 	}
@@ -49,4 +49,4 @@ func dedupe(lists [][]Record, exists func(*Record) bool) (rows []*Record, severa
 	return rows, several
 }
 
-func (r *Record) name() name { return name{r.Agent, r.ID} }
+func (r *Record) recordID() recordID { return recordID{r.Agent, r.ID} }

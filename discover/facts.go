@@ -30,9 +30,9 @@ func (f Facts) Get(name string) any {
 	return nil
 }
 
-// Known returns those that are known, in order, in memory of their own. An empty text and nil are not known; of one name
+// WithoutEmpty returns those that are known, in order, in memory of their own. An empty text and nil are not known; of one name
 // the last holds.
-func (f Facts) Known() Facts {
+func (f Facts) WithoutEmpty() Facts {
 	n := 0
 	for _, fact := range f {
 		if known(fact.Value) {

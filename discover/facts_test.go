@@ -45,7 +45,7 @@ func TestFactsAreAMapInOrder(t *testing.T) {
 			grown = grown.With(f.Name, f.Value)
 		}
 		want := told(listed)
-		for _, got := range []Facts{listed.Known(), grown} {
+		for _, got := range []Facts{listed.WithoutEmpty(), grown} {
 			if len(got) != len(want) || encoded(t, got) != encoded(t, want) {
 				t.Fatalf("%s, want %s", encoded(t, got), encoded(t, want))
 			}
@@ -68,7 +68,7 @@ func TestFactsAreAMapInOrder(t *testing.T) {
 // A list that others hold is never changed, not even in the room behind it.
 func TestFactsAreShared(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		first := slices.Grow(someFacts().Draw(t, "facts").Known(), 2)
+		first := slices.Grow(someFacts().Draw(t, "facts").WithoutEmpty(), 2)
 		before, room := encoded(t, first), encoded(t, first[:cap(first)])
 		second := first.With("a", "of the second").With("b", "of the second")
 		third := first.With("a", "of the third")
@@ -82,9 +82,9 @@ func TestFactsAreShared(t *testing.T) {
 }
 
 func TestNoFacts(t *testing.T) {
-	for _, none := range []Facts{nil, {}, Facts{{"a", ""}, {"b", nil}}.Known(), Facts(nil).With("a", "")} {
+	for _, none := range []Facts{nil, {}, Facts{{"a", ""}, {"b", nil}}.WithoutEmpty(), Facts(nil).With("a", "")} {
 		text, err := json.Marshal(struct{ Meta Facts }{none})
-		if string(text) != `{"Meta":{}}` || err != nil || none.Get("a") != nil || len(none.Known()) != 0 {
+		if string(text) != `{"Meta":{}}` || err != nil || none.Get("a") != nil || len(none.WithoutEmpty()) != 0 {
 			t.Errorf("%s, %v", text, err)
 		}
 	}

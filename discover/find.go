@@ -83,38 +83,38 @@ func (w *Scanner) Find(ctx context.Context, arg string, agents []Agent, want Rea
 		return w.findPID(ctx, a.pid, agents, want)
 	}
 	l := w.newScan(agents)
-	total, err := l.search(ctx, a, want)
+	total, err := l.readMatching(ctx, a, want)
 	if err != nil {
 		return Result{}, err
 	}
-	unread := slices.ContainsFunc(l.warnings, func(w *Warning) bool { return isOfStore(w) && l.mayHave(w.Agent, a.id) })
-	l.claim(ctx)
+	unread := slices.ContainsFunc(l.warnings, func(w *Warning) bool { return isStoreWarning(w) && l.mayHaveID(w.Agent, a.id) })
+	l.readClaims(ctx)
 	// Only this name's records are read, but all claims count: what processes claim of other sessions can matter for
 	// the verdict on this one.
-	l.readClaimed(ctx, want, func(c Claim) bool { return strings.HasPrefix(c.Session, a.id) })
+	l.readClaimedRecords(ctx, want, func(c Claim) bool { return strings.HasPrefix(c.Session, a.id) })
 	if err := ctx.Err(); err != nil {
 		return Result{}, err // half a look says nothing
 	}
 	r := l.result()
-	r.Sessions = a.pick(r.Sessions)
+	r.Sessions = a.filter(r.Sessions)
 	switch {
 	case len(r.Sessions) > 0 || !unread:
-		return r.one(arg, total)
+		return r.requireOne(arg, total)
 	case total > 0:
 		return r, fmt.Errorf("session %s is stored, and %w", arg, ErrUnreadable)
 	}
 	return r, fmt.Errorf("no session %s in what can be read; where it may be stored %w", arg, ErrUnreadable)
 }
 
-// mayHave reports whether an agent may have made an ID: those whose shape it has, or any if there are none.
-func (l *scan) mayHave(agent Agent, id string) bool {
-	makers := l.makers(id)
+// mayHaveID reports whether an agent may have made an ID: those whose shape it has, or any if there are none.
+func (l *scan) mayHaveID(agent Agent, id string) bool {
+	makers := l.agentsByIDShape(id)
 	return len(makers) == 0 || slices.Contains(makers, agent)
 }
 
-// makers are the agents whose IDs have the shape of this full one.
-func (l *scan) makers(id string) (agents []Agent) {
-	for agent, m := range AdaptersWith[IDMatcher](l.agents) {
+// agentsByIDShape are the agents whose IDs have the shape of this full one.
+func (l *scan) agentsByIDShape(id string) (agents []Agent) {
+	for agent, m := range AdaptersWith[IDMatcher](l.adapters) {
 		if m.MatchesID(id) {
 			agents = append(agents, agent)
 		}
@@ -122,49 +122,49 @@ func (l *scan) makers(id string) (agents []Agent) {
 	return agents
 }
 
-// isOfStore reports whether a warning is about a store that is there. [look.search] reads nothing but what may be the session
+// isStoreWarning reports whether a warning is about a store that is there. [look.search] reads nothing but what may be the session
 // that it searches for, so that this cannot be told then.
-func isOfStore(w *Warning) bool { return w.Agent != "" && !errors.Is(w, fs.ErrNotExist) }
+func isStoreWarning(w *Warning) bool { return w.Agent != "" && !errors.Is(w, fs.ErrNotExist) }
 
-// search reads the stored sessions of that name, and then the process table. It returns how many there are; of very
+// readMatching reads the stored sessions of that name, and then the process table. It returns how many there are; of very
 // many that an ambiguous argument means, it reads some.
-func (l *scan) search(ctx context.Context, a argument, want ReadOptions) (total int, err error) {
+func (l *scan) readMatching(ctx context.Context, a argument, want ReadOptions) (total int, err error) {
 	var entries []Entry
 	for fresh := l.homes; len(fresh) > 0; {
-		found := l.named(ctx, fresh, a)
-		entries = exactly(a.id, newest(append(entries, found...)))
+		found := l.listMatching(ctx, fresh, a)
+		entries = preferExactID(a.id, sortByUpdated(append(entries, found...)))
 		if total = len(entries); a.dir == "" && total > maxCandidates {
 			entries = entries[:maxCandidates]
 		}
-		l.read(ctx, l.byAgent(entries), want)
-		if fresh, err = l.take(ctx); err != nil {
+		l.readRecords(ctx, l.splitByAgent(entries), want)
+		if fresh, err = l.readProcesses(ctx); err != nil {
 			return 0, err
 		}
 	}
 	return total, nil
 }
 
-// named lists the entries whose id is the argument's or begins with it. A full id is looked for where its shape says
+// listMatching lists the entries whose id is the argument's or begins with it. A full id is looked for where its shape says
 // that it was made, and elsewhere only if it is not there: ids are random, so that another agent has the same one only
 // if a person gave it away. Then ID@DIR asks all agents, and a live process counts whichever agent it is.
-func (l *scan) named(ctx context.Context, homes map[Agent][]Home, a argument) []Entry {
+func (l *scan) listMatching(ctx context.Context, homes map[Agent][]Home, a argument) []Entry {
 	makers, others := map[Agent][]Home{}, maps.Clone(homes)
 	if a.dir == "" {
-		for _, agent := range l.makers(a.id) {
+		for _, agent := range l.agentsByIDShape(a.id) {
 			makers[agent] = homes[agent]
 			delete(others, agent)
 		}
 	}
-	query := func(Agent) EntryFilter { return EntryFilter{ID: a.id, Children: true} }
-	found := slices.Concat(l.entries(ctx, makers, query)...)
+	query := func(Agent) EntryFilter { return EntryFilter{ID: a.id, Subagents: true} }
+	found := slices.Concat(l.listEntries(ctx, makers, query)...)
 	if slices.ContainsFunc(found, func(e Entry) bool { return e.ID == a.id }) {
 		return found
 	}
-	return append(found, slices.Concat(l.entries(ctx, others, query)...)...)
+	return append(found, slices.Concat(l.listEntries(ctx, others, query)...)...)
 }
 
-// exactly keeps only the entries of that very ID, if there are any.
-func exactly(id string, entries []Entry) []Entry {
+// preferExactID keeps only the entries of that very ID, if there are any.
+func preferExactID(id string, entries []Entry) []Entry {
 	same := slices.DeleteFunc(slices.Clone(entries), func(e Entry) bool { return e.ID != id })
 	if len(same) > 0 {
 		return same
@@ -172,14 +172,14 @@ func exactly(id string, entries []Entry) []Entry {
 	return entries
 }
 
-// pick keeps what the argument means; an exact ID beats a prefix, and a session beats its sub-agents.
-func (a argument) pick(sessions []Session) []Session {
+// filter keeps what the argument means; an exact ID beats a prefix, and a session beats its sub-agents.
+func (a argument) filter(sessions []Session) []Session {
 	sessions = slices.DeleteFunc(sessions, func(s Session) bool {
 		return s.ID == "" || !strings.HasPrefix(s.ID, a.id) || a.dir != "" && RealPath(s.Dir) != a.dir && RealPath(s.Home) != a.dir
 	})
 	for _, better := range []func(Session) bool{
 		func(s Session) bool { return s.ID == a.id },
-		func(s Session) bool { return !s.IsSub() },
+		func(s Session) bool { return !s.IsSubagent() },
 	} {
 		if slices.ContainsFunc(sessions, better) {
 			sessions = slices.DeleteFunc(sessions, func(s Session) bool { return !better(s) })
@@ -188,7 +188,7 @@ func (a argument) pick(sessions []Session) []Session {
 	return sessions
 }
 
-func (r Result) one(arg string, total int) (Result, error) {
+func (r Result) requireOne(arg string, total int) (Result, error) {
 	switch len(r.Sessions) {
 	case 0:
 		return r, &NotFoundError{arg}
@@ -200,13 +200,13 @@ func (r Result) one(arg string, total int) (Result, error) {
 
 func (w *Scanner) findPID(ctx context.Context, pid int, agents []Agent, want ReadOptions) (Result, error) {
 	l := w.newScan(agents)
-	if err := cmp.Or(l.claimed(ctx, want), ctx.Err()); err != nil {
+	if err := cmp.Or(l.readLive(ctx, want), ctx.Err()); err != nil {
 		return Result{}, err
 	}
 	r := l.result()
-	r.Sessions = slices.DeleteFunc(r.Sessions, func(s Session) bool { return !s.runBy(pid) })
+	r.Sessions = slices.DeleteFunc(r.Sessions, func(s Session) bool { return !s.hasPID(pid) })
 	if len(r.Sessions) == 0 {
-		r = l.stranger(ctx, r, pid)
+		r = l.addForeignProcess(ctx, r, pid)
 	}
 	if len(r.Sessions) == 0 {
 		return r, fmt.Errorf("%w: process %d runs none", ErrNotFound, pid)
@@ -214,8 +214,8 @@ func (w *Scanner) findPID(ctx context.Context, pid int, agents []Agent, want Rea
 	return r, nil
 }
 
-// runBy reports whether the process with this pid runs the session.
-func (s Session) runBy(pid int) bool {
+// hasPID reports whether the process with this pid runs the session.
+func (s Session) hasPID(pid int) bool {
 	for _, p := range s.Processes {
 		if p.ID.PID == pid {
 			return true

@@ -107,7 +107,7 @@ func TestAMovedSessionIsOne(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			if r, err := w.List(t.Context(), SessionFilter{All: true}); err != nil || ids(r.Sessions) != c.want {
+			if r, err := w.List(t.Context(), SessionFilter{IncludeStopped: true}); err != nil || ids(r.Sessions) != c.want {
 				t.Errorf("list: %q, %v; want %q", ids(r.Sessions), err, c.want)
 			}
 			r, err := w.Find(t.Context(), "s1", nil, ReadOptions{})
@@ -172,7 +172,7 @@ func TestAnArgumentNamesAHome(t *testing.T) {
 	two := []Session{{Record: &Record{ID: "x", Dir: "/w", Home: "/h"}}, {Record: &Record{ID: "x", Dir: "/w", Home: "/other"}}}
 	for arg, want := range map[string]int{"x": 2, "x@/w": 2, "x@/h": 1, "x@/other": 1, "x@/nowhere": 0} {
 		a, err := parseArgument(arg)
-		if got := a.pick(slices.Clone(two)); err != nil || len(got) != want {
+		if got := a.filter(slices.Clone(two)); err != nil || len(got) != want {
 			t.Errorf("%s means %d sessions (%v), want %d", arg, len(got), err, want)
 		}
 	}

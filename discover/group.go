@@ -10,25 +10,25 @@ import (
 	"agentctl/proc"
 )
 
-// GroupKey is the environment variable that a launch sets for the whole group: while a session lives, the
+// GroupEnv is the environment variable that a launch sets for the whole group: while a session lives, the
 // environment of its process is the record of the group.
-const GroupKey = "AGENTCTL_GROUP"
+const GroupEnv = "AGENTCTL_GROUP"
 
-// GroupBranches is how the branches of group launches begin: try/<group>/<name>. After the session's death its branch
+// GroupBranchPrefix is how the branches of group launches begin: try/<group>/<name>. After the session's death its branch
 // is the record of the group.
-const GroupBranches = "try/"
+const GroupBranchPrefix = "try/"
 
 // Environ returns those of the named variables that an agent's process was started with. Its group, which is asked for
 // of all that run sessions, is read along: one reading does for both.
 func Environ(p proc.Process, keys ...string) (map[string]string, error) {
-	return p.Env(append(keys, GroupKey)...)
+	return p.Env(append(keys, GroupEnv)...)
 }
 
 // groupOf reads a session's launch group: from its live process, or else from its branch.
 func groupOf(s *Session) string {
 	for _, p := range s.Processes {
-		if env, err := p.Env(GroupKey); err == nil && env[GroupKey] != "" {
-			return env[GroupKey]
+		if env, err := p.Env(GroupEnv); err == nil && env[GroupEnv] != "" {
+			return env[GroupEnv]
 		}
 	}
 	if group := GroupOfWorktree(s.Branch, s.Dir); group != "" || !strings.Contains(s.Dir, groupDir) {
@@ -43,10 +43,10 @@ const groupDir = "-try-"
 // groupDirEnd ends the group's name in the name of a worktree whose branch does not hold it.
 const groupDirEnd = "--"
 
-// GroupDir is where the worktree of a group's launch goes whose branch has a name of its own: beside the repository at top,
+// GroupWorktreeDir is where the worktree of a group's launch goes whose branch has a name of its own: beside the repository at top,
 // with the group and the branch in its name. The directory, which agents record, is then the record of the group after the
 // session's death; [GroupOfWorktree] reads it.
-func GroupDir(top, group, branch string) string {
+func GroupWorktreeDir(top, group, branch string) string {
 	return top + groupDir + group + groupDirEnd + strings.ReplaceAll(branch, "/", "-")
 }
 
@@ -100,7 +100,7 @@ func branchAt(dir string) string {
 
 // GroupOfBranch is the launch group that a branch was made for, "" if it was made for none.
 func GroupOfBranch(branch string) string {
-	if rest, ok := strings.CutPrefix(branch, GroupBranches); ok {
+	if rest, ok := strings.CutPrefix(branch, GroupBranchPrefix); ok {
 		if group, _, ok := strings.Cut(rest, "/"); ok {
 			return group
 		}

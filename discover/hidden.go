@@ -41,8 +41,8 @@ func around(table *proc.Table, pid int) iter.Seq[proc.Process] {
 	}
 }
 
-// errSealed: what runs cannot be told from what does not.
-var errSealed = errors.New("inside an agent's sandbox other sessions cannot be seen")
+// errInSandbox: what runs cannot be told from what does not.
+var errInSandbox = errors.New("inside an agent's sandbox other sessions cannot be seen")
 
 // sealed reports whether a table shows the inside of an agent's sandbox only: a pid namespace whose first process is the
 // sandbox, or from which the agent cannot be seen that has marked us as in one.
@@ -112,15 +112,15 @@ func (w *Scanner) mark(agent Agent, p proc.Process, getenv func(string) string, 
 // reveal adds a claim of a session that is looked up in the store by its name alone. That so much is hidden is no news
 // then.
 func (l *scan) reveal(ctx context.Context, c Claim) {
-	found := l.entries(ctx, map[Agent][]Home{c.Agent: l.homes[c.Agent]}, func(Agent) EntryFilter {
-		return EntryFilter{Refs: []Ref{{ID: c.Session}}, Children: true}
+	found := l.listEntries(ctx, map[Agent][]Home{c.Agent: l.homes[c.Agent]}, func(Agent) EntryFilter {
+		return EntryFilter{Refs: []Ref{{ID: c.Session}}, Subagents: true}
 	})
 	if all := slices.Concat(found...); len(all) == 1 {
 		c.Path, c.Home = all[0].Path, all[0].Home
 	}
 	l.claims = append(l.claims, c)
-	l.read(ctx, found, ReadOptions{})
+	l.readRecords(ctx, found, ReadOptions{})
 	l.warnings = slices.DeleteFunc(l.warnings, func(warning *Warning) bool {
-		return warning.Path == c.Process.String() || errors.Is(warning, errSealed)
+		return warning.Path == c.Process.String() || errors.Is(warning, errInSandbox)
 	})
 }

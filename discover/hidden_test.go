@@ -33,7 +33,7 @@ func TestInsideOfASandbox(t *testing.T) {
 	if err != nil || ids(r.Sessions) != "one:running" || r.Sessions[0].Dir != "/w" || len(r.Warnings) != 0 {
 		t.Errorf("current: %s, %v, %v", ids(r.Sessions), r.Warnings, err)
 	}
-	r, err = w.List(t.Context(), SessionFilter{All: true})
+	r, err = w.List(t.Context(), SessionFilter{IncludeStopped: true})
 	if err != nil || ids(r.Sessions) != "two:unknown one:unknown" || len(r.Warnings) != 1 || r.ProcessesUnknown {
 		t.Errorf("list: %s, %v, blind %t, %v", ids(r.Sessions), r.Warnings, r.ProcessesUnknown, err)
 	}
@@ -84,7 +84,7 @@ func TestTheMarkOfAHiddenAgent(t *testing.T) {
 type enclosing struct{ memory }
 
 func (enclosing) InSandbox(getenv func(string) string) bool { return getenv("BOXED") == "1" }
-func (enclosing) Runs(p proc.Process) bool                  { return p.Name == "agent" }
+func (enclosing) IsAgentProcess(p proc.Process) bool        { return p.Name == "agent" }
 
 // Where the agent that has marked us as in its sandbox cannot be seen, its mark names the session and nothing else is called
 // stopped, whether there is a process table of the sandbox or none of ours.
@@ -110,8 +110,8 @@ func TestInsideOfAnEnclosure(t *testing.T) {
 		w := worldOf(nil, enclosing{memory{agent: Codex, records: []Record{record(Codex, "one", 1), record(Codex, "two", 2)}}})
 		w.PID = 9
 		w.HomeSources = func(Agent) HomeSources { return HomeSources{Getenv: getenv} }
-		w.Take = func(context.Context) (*proc.Table, error) { return proc.NewFakeTable(tc.seen...), tc.err }
-		r, err := w.List(t.Context(), SessionFilter{All: true})
+		w.ReadTable = func(context.Context) (*proc.Table, error) { return proc.NewFakeTable(tc.seen...), tc.err }
+		r, err := w.List(t.Context(), SessionFilter{IncludeStopped: true})
 		if err != nil || ids(r.Sessions) != tc.list || r.ProcessesUnknown != tc.blind || (len(r.Warnings) > 0) != (tc.blind || tc.list == "two:unknown one:unknown") {
 			t.Errorf("%s: list: %s, %v, blind %t, %v", name, ids(r.Sessions), r.Warnings, r.ProcessesUnknown, err)
 		}

@@ -16,8 +16,8 @@ type HomeSet struct {
 // List returns the homes in the order in which they were added.
 func (s *HomeSet) List() []Home { return s.list }
 
-// Real is the real path of the home with this index.
-func (s *HomeSet) Real(i int) string { return s.real[i] }
+// RealPath is the real path of the home with this index.
+func (s *HomeSet) RealPath(i int) string { return s.real[i] }
 
 // Add adds a home; one without a folder is none.
 func (s *HomeSet) Add(h Home) {
@@ -28,7 +28,7 @@ func (s *HomeSet) Add(h Home) {
 		h.Dir = abs
 	}
 	if i := s.Index(h.Dir); i >= 0 {
-		s.list[i].Add(h)
+		s.list[i].Merge(h)
 		return
 	}
 	s.list, s.real = append(s.list, h), append(s.real, RealPath(h.Dir))

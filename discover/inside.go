@@ -2,13 +2,13 @@ package discover
 
 import "slices"
 
-// insideMeta is the meta key of a directory as processes name it that have a mount namespace or root directory of their
+// insideDirMeta is the meta key of a directory as processes name it that have a mount namespace or root directory of their
 // own, where that name leads to another directory here, or to none.
-const insideMeta = "cwdInside"
+const insideDirMeta = "cwdInside"
 
-// localize takes the directory from a session if none of the processes that run it means the directory that we call so:
+// dropForeignDir takes the directory from a session if none of the processes that run it means the directory that we call so:
 // it is in the way of nobody here, and nothing is read or started there. The name is kept among the session's own facts.
-func (s *Session) localize() {
+func (s *Session) dropForeignDir() {
 	if s.Dir == "" || len(s.Processes) == 0 {
 		return
 	}
@@ -20,6 +20,6 @@ func (s *Session) localize() {
 	own := *s.Record
 	own.Meta = slices.Clone(own.Meta)
 	s.Record = &own
-	s.SetMeta(insideMeta, s.Dir)
+	s.SetMeta(insideDirMeta, s.Dir)
 	s.Dir = ""
 }

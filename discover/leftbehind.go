@@ -53,7 +53,7 @@ func (f *ProcessTrees) isLeftBehind(s Session, p proc.Process) bool {
 		return false
 	}
 	mark := marks[0]
-	if mark.PID > 0 && !ended(table, mark.PID, p) || mark.PID == 0 && mark.Lasting && f.mayServe(s, p) {
+	if mark.PID > 0 && !ended(table, mark.PID, p) || mark.PID == 0 && mark.OutlivesSession && f.mayServe(s, p) {
 		return false
 	}
 	if p.UID != s.Processes[0].UID || f.isAgent(p) {
@@ -76,13 +76,13 @@ func (f *ProcessTrees) isLeftBehind(s Session, p proc.Process) bool {
 
 // isAgent reports whether a process is an agent, one that runs no session included.
 func (f *ProcessTrees) isAgent(p proc.Process) bool {
-	return f.result.Agents[p.ID] || f.world.isAgent(p)
+	return f.result.AgentProcesses[p.ID] || f.world.isAgent(p)
 }
 
 // mayServe reports whether another live process of the agent is old enough to have started p and may work in the same
 // directory: it may have gone on from the session, and p with it.
 func (f *ProcessTrees) mayServe(s Session, p proc.Process) bool {
-	for id := range f.result.Agents {
+	for id := range f.result.AgentProcesses {
 		q, ok := f.result.Table.Find(id)
 		if !ok || !older(q, p) || q.UID != p.UID || !f.runs(q, s.Agent) {
 			continue
@@ -96,6 +96,6 @@ func (f *ProcessTrees) mayServe(s Session, p proc.Process) bool {
 
 // runs reports whether a process runs sessions of an agent, or none that is known.
 func (f *ProcessTrees) runs(p proc.Process, agent Agent) bool {
-	keys := f.result.Runs[p.ID]
+	keys := f.result.SessionsByProcess[p.ID]
 	return len(keys) == 0 || slices.ContainsFunc(keys, func(k Key) bool { return k.Agent == agent })
 }

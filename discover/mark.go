@@ -15,8 +15,8 @@ type EnvMarker struct {
 	Session, Root string
 	// PID is the agent's own process as that sees itself; 0 where the agent does not say.
 	PID int
-	// Lasting: what bears the mark may serve the sessions that the agent's process goes on to, too.
-	Lasting bool
+	// OutlivesSession: what bears the mark may serve the sessions that the agent's process goes on to, too.
+	OutlivesSession bool
 }
 
 // sessions are the ids that the mark names.
@@ -54,11 +54,11 @@ func (b MarkedProcess) Related(o MarkedProcess) bool {
 // is not guessed: its bearers are no orphans, nor is anybody where processes are out of sight.
 func (w *Scanner) MarkedProcesses(ctx context.Context) (Result, []MarkedProcess, error) {
 	l := w.newScan(nil)
-	if err := l.claimed(ctx, ReadOptions{}); err != nil {
+	if err := l.readLive(ctx, ReadOptions{}); err != nil {
 		return Result{}, nil, err
 	}
 	r := l.result()
-	agents := r.Agents
+	agents := r.AgentProcesses
 	var bearers []MarkedProcess
 	for p := range r.Table.WithEnv(w.markKeys()...) {
 		if !p.Alive() || agents[p.ID] || w.isAgent(p) {
@@ -78,9 +78,9 @@ func (w *Scanner) MarkedProcesses(ctx context.Context) (Result, []MarkedProcess,
 	}
 	l.readMarked(ctx, bearers, r.Sessions)
 	r = l.result()
-	r.Agents = agents
+	r.AgentProcesses = agents
 	for i := range bearers {
-		bearers[i].judge(r, l.blind || l.sealed)
+		bearers[i].judge(r, l.tableUnreadable || l.inSandbox)
 	}
 	return r, bearers, ctx.Err()
 }
@@ -88,7 +88,7 @@ func (w *Scanner) MarkedProcesses(ctx context.Context) (Result, []MarkedProcess,
 // isAgent reports whether a process is an agent's program.
 func (w *Scanner) isAgent(p proc.Process) bool {
 	for _, m := range AdaptersWith[MarkerReader](w.Adapters) {
-		if m.Runs(p) {
+		if m.IsAgentProcess(p) {
 			return true
 		}
 	}
@@ -166,7 +166,7 @@ func (b *MarkedProcess) judge(r Result, obscured bool) {
 
 // over reports whether what the mark names has ended, as its bearer shows it; s is the session, as far as it is known.
 func (m agentMark) over(r Result, bearer proc.Process) (s Session, over bool) {
-	s = Session{Record: &Record{Agent: m.agent, ID: m.Session}}.Gone()
+	s = Session{Record: &Record{Agent: m.agent, ID: m.Session}}.Vanished()
 	if m.PID > 0 && !ended(r.Table, m.PID, bearer) {
 		return s, false
 	}
@@ -179,7 +179,7 @@ func (m agentMark) over(r Result, bearer proc.Process) (s Session, over bool) {
 			if row.Agent != m.agent || row.ID != id {
 				continue
 			}
-			if row.Status != Stopped || m.PID == 0 && m.Lasting && r.goesOn(row, bearer) {
+			if row.Status != Stopped || m.PID == 0 && m.OutlivesSession && r.goesOn(row, bearer) {
 				return s, false
 			}
 			if stored = true; id == m.Session {
@@ -215,7 +215,7 @@ func (r Result) unnamed(agent Agent) bool {
 
 // startedBy reports whether any agent is old enough to have started the bearer, for a session that it has not stored.
 func (r Result) startedBy(bearer proc.Process) bool {
-	for id := range r.Agents {
+	for id := range r.AgentProcesses {
 		if p, ok := r.Table.Find(id); ok && older(p, bearer) {
 			return true
 		}

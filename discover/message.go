@@ -13,7 +13,7 @@ type Message struct {
 	// Session is the session's own id; with sub-agents' messages among those of the session they work for, theirs.
 	Session string
 	Role    Role
-	Kind    Kind
+	Kind    MessageKind
 	// Time is when it was recorded, UTC; zero where the agent does not say.
 	Time time.Time
 	// Text is what was said, exactly as stored; of an error the agent's own words. Clean it before a terminal sees it.
@@ -31,22 +31,22 @@ type Role string
 
 // The roles.
 const (
-	User      Role = "user"
-	Assistant Role = "assistant"
-	// System is the agent's program: what is neither the person's nor the model's.
-	System Role = "system"
+	RoleUser      Role = "user"
+	RoleAssistant Role = "assistant"
+	// RoleSystem is the agent's program: what is neither the person's nor the model's.
+	RoleSystem Role = "system"
 )
 
-// Kind says what a message is.
-type Kind string
+// MessageKind says what a message is.
+type MessageKind string
 
 // The kinds of messages.
 const (
-	KindText         Kind = "text"
-	KindTool         Kind = "tool"
-	KindError        Kind = "error"        // the turn, or an attempt to ask the model, failed
-	KindInterruption Kind = "interruption" // the turn was cut here, by the person or by an abort
-	KindCompaction   Kind = "compaction"   // the context was replaced by a summary, which is the text where it is stored
+	KindText         MessageKind = "text"
+	KindTool         MessageKind = "tool"
+	KindError        MessageKind = "error"        // the turn, or an attempt to ask the model, failed
+	KindInterruption MessageKind = "interruption" // the turn was cut here, by the person or by an abort
+	KindCompaction   MessageKind = "compaction"   // the context was replaced by a summary, which is the text where it is stored
 )
 
 // ToolCall is a call of a tool by the model.
@@ -55,8 +55,8 @@ type ToolCall struct {
 	ID, Name string
 	// Input is what the tool was called with: a JSON value as stored, or the JSON string of an input that is none.
 	Input json.RawMessage
-	// Brief is the part of the input that tells people what the call does, in the agent's words: the command, the file.
-	Brief string
+	// Summary is the part of the input that tells people what the call does, in the agent's words: the command, the file.
+	Summary string `json:"Brief"`
 	// Output is what the tool returned, as text; of a failed call its error.
 	Output string
 	State  ToolState
@@ -67,11 +67,11 @@ type ToolState string
 
 // The states of a call. That a call runs or waits is never stored: [Scanner.Messages] judges open ones.
 const (
-	ToolOpen    ToolState = "open"    // no result is stored
-	ToolRunning ToolState = "running" // open, and its session is at work
-	ToolWaiting ToolState = "waiting" // open, and its session waits for the person
-	ToolCut     ToolState = "cut"     // it has no result, and will have none
-	ToolDone    ToolState = "done"
-	ToolFailed  ToolState = "error"
-	ToolRefused ToolState = "refused" // the person said no
+	ToolOpen        ToolState = "open"    // no result is stored
+	ToolRunning     ToolState = "running" // open, and its session is at work
+	ToolWaiting     ToolState = "waiting" // open, and its session waits for the person
+	ToolInterrupted ToolState = "cut"     // it has no result, and will have none
+	ToolDone        ToolState = "done"
+	ToolFailed      ToolState = "error"
+	ToolRefused     ToolState = "refused" // the person said no
 )

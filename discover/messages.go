@@ -6,8 +6,8 @@ import (
 	"iter"
 )
 
-// Transcriber is implemented by adapters that can tell what was said in a session.
-type Transcriber interface {
+// MessageReader is implemented by adapters that can tell what was said in a session.
+type MessageReader interface {
 	// Messages yields a stored session's messages, the newest first, each as complete as the storage has it now; of
 	// messages that are recorded more than once, one. The cost depends on how many are taken, not on how long the session
 	// is. What cannot be read yields a [Warning], and what can be read after it follows. Sub-agents' messages are those of
@@ -19,14 +19,14 @@ type Transcriber interface {
 // without a result by what is true of the session. Of a very long transcript, the newest part is given, and a warning.
 func (w *Scanner) Messages(ctx context.Context, s Session) iter.Seq2[Message, error] {
 	return func(yield func(Message, error) bool) {
-		t, ok := AdapterWith[Transcriber](w.Adapters, s.Agent)
+		t, ok := AdapterWith[MessageReader](w.Adapters, s.Agent)
 		if !ok {
 			yield(Message{}, &Warning{Agent: s.Agent, Path: s.Path, Err: fmt.Errorf("its transcripts cannot be read")})
 			return
 		}
 		over := false // what follows is older than the newest turn
 		given := 0
-		for m, err := range t.Messages(confinedTo(ctx, s), *s.Record) {
+		for m, err := range t.Messages(confineToSession(ctx, s), *s.Record) {
 			if m.Session == "" {
 				m.Session = s.ID
 			}
@@ -39,8 +39,8 @@ func (w *Scanner) Messages(ctx context.Context, s Session) iter.Seq2[Message, er
 			if !yield(m, err) {
 				return
 			}
-			if given += m.size(); given > maxGiven {
-				err := fmt.Errorf("messages before the newest %d MB are left out", maxGiven>>20)
+			if given += m.size(); given > maxMessageBytes {
+				err := fmt.Errorf("messages before the newest %d MB are left out", maxMessageBytes>>20)
 				yield(Message{}, &Warning{Agent: s.Agent, Path: s.Path, Err: err})
 				return
 			}
@@ -48,32 +48,32 @@ func (w *Scanner) Messages(ctx context.Context, s Session) iter.Seq2[Message, er
 	}
 }
 
-// maxGiven is the most bytes of messages that are given, and one more message: who shows them oldest first holds all of them.
-const maxGiven = 24 << 20
+// maxMessageBytes is the most bytes of messages that are given, and one more message: who shows them oldest first holds all of them.
+const maxMessageBytes = 24 << 20
 
 // size is how many bytes a message takes.
 func (m Message) size() int {
 	n := len(m.Text)
 	if m.Tool != nil {
-		n += len(m.Tool.Input) + len(m.Tool.Brief) + len(m.Tool.Output)
+		n += len(m.Tool.Input) + len(m.Tool.Summary) + len(m.Tool.Output)
 	}
 	return n
 }
 
 // endsTurn reports whether no call before this message can still run.
 func (m Message) endsTurn() bool {
-	return m.Role == User && m.Kind == KindText || m.Kind == KindInterruption
+	return m.Role == RoleUser && m.Kind == KindText || m.Kind == KindInterruption
 }
 
 // openCall is the state of a call without a result.
 func (s Session) openCall(over bool) ToolState {
 	switch {
 	case over:
-		return ToolCut
+		return ToolInterrupted
 	case s.Status == Waiting:
 		return ToolWaiting
 	case s.Status == Running || s.Status == Unknown:
 		return ToolRunning
 	}
-	return ToolCut
+	return ToolInterrupted
 }

@@ -32,7 +32,7 @@ func TestMessagesAreBounded(t *testing.T) {
 			warnings++
 		}
 	}
-	if warnings != 1 || n > maxGiven+2*part || n < maxGiven {
+	if warnings != 1 || n > maxMessageBytes+2*part || n < maxMessageBytes {
 		t.Errorf("%d bytes, %d warnings", n, warnings)
 	}
 }

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// fresh is how long a turn that has ended is news.
-const fresh = 10 * time.Minute
+// recentPeriod is how long a turn that has ended is news.
+const recentPeriod = 10 * time.Minute
 
 // SortByAttention orders sessions by how much they need the person now, in place: first those that wait for an answer, the one that
 // waits longest before the others; then those whose turn has ended within the last ten minutes, the failed and the cut ones
@@ -14,13 +14,13 @@ const fresh = 10 * time.Minute
 // longer; and those that have stopped before.
 func SortByAttention(sessions []Session, now time.Time) {
 	slices.SortStableFunc(sessions, func(a, b Session) int {
-		need := a.need(now)
-		if other := b.need(now); need != other {
+		need := a.attentionRank(now)
+		if other := b.attentionRank(now); need != other {
 			return need - other
 		}
 		switch a.Status {
 		case Waiting:
-			if c := a.Activity().Compare(b.Activity()); c != 0 {
+			if c := a.LastActivity().Compare(b.LastActivity()); c != 0 {
 				return c
 			}
 		case Running: // what it does last changes all the time
@@ -32,9 +32,9 @@ func SortByAttention(sessions []Session, now time.Time) {
 	})
 }
 
-// need is the session's place among the others, from 0.
-func (s Session) need(now time.Time) int {
-	news := now.Sub(s.Activity()) < fresh
+// attentionRank is the session's place among the others, from 0.
+func (s Session) attentionRank(now time.Time) int {
+	news := now.Sub(s.LastActivity()) < recentPeriod
 	failed := s.Error != "" || s.Outcome == Failed || s.Outcome == Interrupted
 	switch {
 	case s.Status == Waiting:
@@ -55,5 +55,5 @@ func (s Session) need(now time.Time) int {
 
 // StoppedRecently reports whether the session has stopped so lately that whoever watches wants to see it still.
 func (s Session) StoppedRecently(now time.Time) bool {
-	return s.Status == Stopped && now.Sub(s.Activity()) < fresh
+	return s.Status == Stopped && now.Sub(s.LastActivity()) < recentPeriod
 }

@@ -12,7 +12,7 @@ func Compare(a, b Session) int {
 		return map[bool]int{true: -1, false: 1}[a.Status.Live()]
 	}
 	return cmp.Or(
-		b.Activity().Compare(a.Activity()),
+		b.LastActivity().Compare(a.LastActivity()),
 		cmp.Compare(a.Agent, b.Agent), cmp.Compare(a.ID, b.ID), cmp.Compare(a.Path, b.Path), cmp.Compare(a.pid(), b.pid()),
 	)
 }

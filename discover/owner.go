@@ -5,8 +5,8 @@ import (
 	"syscall"
 )
 
-// ownerOf is the user that a directory belongs to, if it is there.
-func ownerOf(dir string) (uid int, ok bool) {
+// dirOwner is the user that a directory belongs to, if it is there.
+func dirOwner(dir string) (uid int, ok bool) {
 	info, err := os.Stat(dir)
 	if err != nil {
 		return 0, false

@@ -81,8 +81,8 @@ type Turn struct {
 	State TurnState
 	// WaitingFor is "permission", "question" or the agent's own word, when State is TurnWaiting.
 	WaitingFor string
-	// On is the call that it is blocked on, when State is TurnWaiting; nil where that is not known.
-	On *WaitingOn `json:",omitempty"`
+	// WaitingOn is the call that it is blocked on, when State is TurnWaiting; nil where that is not known.
+	WaitingOn *WaitingOn `json:"On,omitempty"`
 	// Error is the agent's own text, when State is TurnFailed.
 	Error string
 	// Detail says in a few words what the turn is doing ("tool: Bash"), where it is known.
@@ -93,16 +93,16 @@ type Turn struct {
 	// Unanswered: it is open, and nothing of the model's answer is in storage so far. A turn that fails at once never gets
 	// further. False where the storage does not tell.
 	Unanswered bool `json:",omitzero"`
-	// Silent is since when nothing has come of a call that is therefore taken to wait for permission: unless its process has
+	// SilentSince is since when nothing has come of a call that is therefore taken to wait for permission: unless its process has
 	// a child that began later, which makes it work. Zero where the agent tells by itself that it waits.
-	Silent time.Time `json:",omitzero"`
+	SilentSince time.Time `json:"Silent,omitzero"`
 	// Headless: it was asked of a headless run, which ends with it or before it, so that no other process has it in
 	// progress. False where the storage does not tell.
 	Headless bool `json:",omitzero"`
 }
 
-// Over reports whether the turn has ended.
-func (t Turn) Over() bool {
+// Ended reports whether the turn has ended.
+func (t Turn) Ended() bool {
 	return t.State == TurnDone || t.State == TurnInterrupted || t.State == TurnFailed
 }
 
@@ -137,11 +137,11 @@ type Key struct {
 // Key returns the record's identity.
 func (r Record) Key() Key { return Key{r.Agent, r.ID, r.Path} }
 
-// IsSub reports whether this is a sub-agent's session, which is hidden unless asked for.
-func (r Record) IsSub() bool { return r.Sub || r.Parent != "" }
+// IsSubagent reports whether this is a sub-agent's session, which is hidden unless asked for.
+func (r Record) IsSubagent() bool { return r.Sub || r.Parent != "" }
 
-// activity is when something last happened by the record alone.
-func (r *Record) activity() time.Time {
+// lastActivity is when something last happened by the record alone.
+func (r *Record) lastActivity() time.Time {
 	if r.Updated.IsZero() {
 		return r.Created
 	}

@@ -30,16 +30,16 @@ func (m memory) Homes(HomeSources, *proc.Table) []Home {
 	if m.homes != nil {
 		return slices.Clone(m.homes)
 	}
-	return []Home{{Dir: "/h", Given: true}}
+	return []Home{{Dir: "/h", FromUser: true}}
 }
 
 func (m memory) MarkerKeys() []string { return []string{"MARK", "MARK_ROOT", "MARK_PID", "MARK_LASTS"} }
 
-func (m memory) Runs(p proc.Process) bool { return p.Name == "agent" }
+func (m memory) IsAgentProcess(p proc.Process) bool { return p.Name == "agent" }
 
 func (m memory) ReadMarker(env func(string) string) (EnvMarker, bool) {
 	pid, _ := strconv.Atoi(env("MARK_PID"))
-	mark := EnvMarker{Session: env("MARK"), Root: env("MARK_ROOT"), PID: pid, Lasting: env("MARK_LASTS") != ""}
+	mark := EnvMarker{Session: env("MARK"), Root: env("MARK_ROOT"), PID: pid, OutlivesSession: env("MARK_LASTS") != ""}
 	return mark, mark != EnvMarker{}
 }
 
@@ -89,7 +89,7 @@ func worldOf(table func() *proc.Table, adapters ...Adapter) *Scanner {
 	return &Scanner{
 		Adapters:    adapters,
 		HomeSources: func(Agent) HomeSources { return HomeSources{Getenv: func(string) string { return "" }} },
-		Take:        func(context.Context) (*proc.Table, error) { return table(), nil },
+		ReadTable:   func(context.Context) (*proc.Table, error) { return table(), nil },
 	}
 }
 
@@ -117,13 +117,13 @@ func TestListShowsLiveSessionsAndAllShowsStored(t *testing.T) {
 		want string
 	}{
 		{SessionFilter{}, "live:idle"},
-		{SessionFilter{All: true}, "live:idle old:stopped older:stopped"},
-		{SessionFilter{All: true, Children: true}, "live:idle kid:stopped old:stopped older:stopped"},
-		{SessionFilter{All: true, Since: at(4)}, "live:idle old:stopped"},
-		{SessionFilter{All: true, Limit: 2}, "live:idle old:stopped"},
-		{SessionFilter{All: true, Statuses: []Status{Stopped}, Limit: 1}, "old:stopped"},
-		{SessionFilter{All: true, Match: func(s Session) bool { return s.ID == "older" }, Limit: 1}, "older:stopped"},
-		{SessionFilter{All: true, Agents: []Agent{OpenCode}}, ""},
+		{SessionFilter{IncludeStopped: true}, "live:idle old:stopped older:stopped"},
+		{SessionFilter{IncludeStopped: true, Subagents: true}, "live:idle kid:stopped old:stopped older:stopped"},
+		{SessionFilter{IncludeStopped: true, Since: at(4)}, "live:idle old:stopped"},
+		{SessionFilter{IncludeStopped: true, Limit: 2}, "live:idle old:stopped"},
+		{SessionFilter{IncludeStopped: true, Statuses: []Status{Stopped}, Limit: 1}, "old:stopped"},
+		{SessionFilter{IncludeStopped: true, Condition: func(s Session) bool { return s.ID == "older" }, Limit: 1}, "older:stopped"},
+		{SessionFilter{IncludeStopped: true, Agents: []Agent{OpenCode}}, ""},
 	} {
 		r, err := w.List(t.Context(), c.sel)
 		if got := ids(r.Sessions); err != nil || got != c.want {
@@ -140,7 +140,7 @@ func TestListOpensNoMoreThanItShows(t *testing.T) {
 	}
 	m.records = append(m.records, record(Codex, "s0", 0))
 	w := worldOf(func() *proc.Table { return proc.NewFakeTable(fact(7, "now", 'S')) }, m)
-	if r, err := w.List(t.Context(), SessionFilter{All: true, Limit: 20}); err != nil || len(r.Sessions) != 20 || len(opened) > 21 {
+	if r, err := w.List(t.Context(), SessionFilter{IncludeStopped: true, Limit: 20}); err != nil || len(r.Sessions) != 20 || len(opened) > 21 {
 		t.Errorf("%d rows, %d opened, %v", len(r.Sessions), len(opened), err)
 	}
 	opened = nil
@@ -162,7 +162,7 @@ func TestListLooksAtProcessesLast(t *testing.T) {
 		return proc.NewFakeTable()
 	}, m)
 	for name, ask := range map[string]func() (Result, error){
-		"list": func() (Result, error) { return w.List(t.Context(), SessionFilter{All: true}) },
+		"list": func() (Result, error) { return w.List(t.Context(), SessionFilter{IncludeStopped: true}) },
 		"find": func() (Result, error) { return w.Find(t.Context(), "a", nil, ReadOptions{}) },
 	} {
 		started = false
@@ -178,7 +178,7 @@ func TestFaultsOfOneAgentLeaveTheOthers(t *testing.T) {
 	good := memory{agent: Codex, claims: []Claim{exact("live", 7)}, records: []Record{record(Codex, "live", 1)}}
 	w := worldOf(func() *proc.Table { return proc.NewFakeTable(fact(7, "now", 'S')) }, bad, good)
 	for _, all := range []bool{false, true} {
-		r, err := w.List(t.Context(), SessionFilter{All: all})
+		r, err := w.List(t.Context(), SessionFilter{IncludeStopped: all})
 		if err != nil || ids(r.Sessions) != "live:idle" || len(r.Warnings) != 2 {
 			t.Errorf("%s, %v, %v", ids(r.Sessions), r.Warnings, err)
 		}
@@ -243,11 +243,11 @@ func TestCurrent(t *testing.T) {
 
 func TestGroupIsReadFromTheProcessOrTheBranch(t *testing.T) {
 	f := fact(7, "now", 'S')
-	f.Environ = map[string]string{GroupKey: "g-1"}
+	f.Environ = map[string]string{GroupEnv: "g-1"}
 	dead := record(Codex, "dead", 1)
 	dead.Branch = "try/g-2/cc"
 	m := memory{agent: Codex, claims: []Claim{exact("live", 7)}, records: []Record{record(Codex, "live", 1), dead}}
-	r, err := worldOf(func() *proc.Table { return proc.NewFakeTable(f) }, m).List(t.Context(), SessionFilter{All: true})
+	r, err := worldOf(func() *proc.Table { return proc.NewFakeTable(f) }, m).List(t.Context(), SessionFilter{IncludeStopped: true})
 	if err != nil || len(r.Sessions) != 2 || r.Sessions[0].Group != "g-1" || r.Sessions[1].Group != "g-2" {
 		t.Errorf("%+v, %v", r.Sessions, err)
 	}
@@ -257,12 +257,12 @@ func TestGroupIsReadFromTheProcessOrTheBranch(t *testing.T) {
 func TestWithoutAProcessTableNothingIsCalledStopped(t *testing.T) {
 	m := memory{agent: Codex, records: []Record{record(Codex, "a", 1), record(Codex, "b", 2)}}
 	w := worldOf(nil, m)
-	w.Take = func(context.Context) (*proc.Table, error) { return nil, errors.New("no /proc") }
+	w.ReadTable = func(context.Context) (*proc.Table, error) { return nil, errors.New("no /proc") }
 	for name, want := range map[string]struct {
 		ask  func() (Result, error)
 		rows string
 	}{
-		"list -a": {func() (Result, error) { return w.List(t.Context(), SessionFilter{All: true}) }, "b:unknown a:unknown"},
+		"list -a": {func() (Result, error) { return w.List(t.Context(), SessionFilter{IncludeStopped: true}) }, "b:unknown a:unknown"},
 		"list":    {func() (Result, error) { return w.List(t.Context(), SessionFilter{}) }, ""},
 		"status":  {func() (Result, error) { return w.Find(t.Context(), "a", nil, ReadOptions{}) }, "a:unknown"},
 	} {

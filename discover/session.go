@@ -67,9 +67,9 @@ type Evidence struct {
 	Why string
 }
 
-// Activity is when something last happened: the newest record, or else the start of the session or its process.
-func (s Session) Activity() time.Time {
-	at := s.activity()
+// LastActivity is when something last happened: the newest record, or else the start of the session or its process.
+func (s Session) LastActivity() time.Time {
+	at := s.lastActivity()
 	if at.IsZero() && len(s.Processes) > 0 {
 		return s.Processes[0].Started
 	}
@@ -89,7 +89,7 @@ func (s Session) SharesProcess(o Session) bool {
 // RunByAny reports whether one of these processes runs the session.
 func (s Session) RunByAny(processes iter.Seq[proc.Process]) bool {
 	for p := range processes {
-		if s.runBy(p.ID.PID) {
+		if s.hasPID(p.ID.PID) {
 			return true
 		}
 	}
@@ -100,13 +100,13 @@ func (s Session) RunByAny(processes iter.Seq[proc.Process]) bool {
 func (s Session) Headless() bool {
 	switch s.Source {
 	case "print", "exec", "run":
-		return !s.Shared && !s.IsSub()
+		return !s.Shared && !s.IsSubagent()
 	}
 	return false
 }
 
-// Proven reports whether exact evidence ties a live process to the session.
-func (s Session) Proven() bool {
+// HasExactEvidence reports whether exact evidence ties a live process to the session.
+func (s Session) HasExactEvidence() bool {
 	return slices.ContainsFunc(s.Evidence, func(e Evidence) bool {
 		return e.Accepted && e.Strength == Exact && e.Session != ""
 	})

@@ -23,42 +23,42 @@ type Snapshot struct {
 // SnapshotRequest says what a snapshot reads beside the process table and the claims.
 type SnapshotRequest struct {
 	// Agents are asked what runs; empty: all.
-	Agents []Agent
-	Want   ReadOptions
-	// Sessions are followed: one that lives on in another process, whose file is moved, or that gets its name between two
+	Agents  []Agent
+	Options ReadOptions
+	// Follow are followed: one that lives on in another process, whose file is moved, or that gets its name between two
 	// snapshots, keeps its place. One that is gone from the storage is stopped once none of its processes lives.
-	Sessions []Session
-	// Others asks for the records of other sessions that live, too.
-	Others bool
+	Follow []Session
+	// AllLive asks for the records of other sessions that live, too.
+	AllLive bool
 	// Stored asks for stored sessions; nil: no store is searched.
 	Stored *StoredRequest
-	// Homes are searched for stored sessions, too, though nothing may name them any more.
-	Homes map[Agent][]Home
+	// ExtraHomes are searched for stored sessions, too, though nothing may name them any more.
+	ExtraHomes map[Agent][]Home
 }
 
 // StoredRequest says which stored sessions are wanted.
 type StoredRequest struct {
 	// Since leaves out what has not changed since then.
 	Since time.Time
-	// Children asks for sub-agents' sessions too.
-	Children bool
-	// Began reports whether it must be known of a session when its newest turn was asked for, even where that stands far
+	// Subagents asks for sub-agents' sessions too.
+	Subagents bool
+	// NeedsTurnStart reports whether it must be known of a session when its newest turn was asked for, even where that stands far
 	// back; nil: of none.
-	Began func(Entry) bool
+	NeedsTurnStart func(Entry) bool
 }
 
 // Snapshot takes a snapshot. What has stopped is judged by what it left: the storage is read again after the process table
 // in which its process was missing, and if that is not the same, all of it is.
 func (w *Scanner) Snapshot(ctx context.Context, req SnapshotRequest) (Snapshot, error) {
 	const tries = 5 // nothing writes what has stopped; should something do all the same, there will be another snapshot
-	f := following{req, slices.Clone(req.Sessions)}
+	f := follower{req, slices.Clone(req.Follow)}
 	for n := 1; ; n++ {
 		l := w.newScan(req.Agents)
-		snap, err := f.take(ctx, l)
+		snap, err := f.snapshot(ctx, l)
 		if err != nil {
 			return Snapshot{}, err
 		}
-		steady := l.steady(ctx, snap.Followed)
+		steady := l.unchangedSinceStop(ctx, snap.Followed)
 		if err := ctx.Err(); err != nil {
 			return Snapshot{}, err
 		}
@@ -68,16 +68,16 @@ func (w *Scanner) Snapshot(ctx context.Context, req SnapshotRequest) (Snapshot, 
 	}
 }
 
-// Hosts reports whether a process of the session's agent lives that goes by the session's home.
-func (s *Snapshot) Hosts(row Session) bool {
+// HasAgentInHome reports whether a process of the session's agent lives that goes by the session's home.
+func (s *Snapshot) HasAgentInHome(row Session) bool {
 	return slices.ContainsFunc(s.claims, func(c Claim) bool {
 		_, live := s.Table.Find(c.Process)
 		return live && c.Agent == row.Agent && (c.Home == "" || c.Home == row.Home)
 	})
 }
 
-// Unclaimed returns the agents' processes that run none of these sessions, as if each ran one: they may begin one.
-func (s *Snapshot) Unclaimed(sessions []Session) (out []Session) {
+// UnlinkedProcesses returns the agents' processes that run none of these sessions, as if each ran one: they may begin one.
+func (s *Snapshot) UnlinkedProcesses(sessions []Session) (out []Session) {
 	for _, c := range s.claims {
 		p, live := s.Table.Find(c.Process)
 		if live && !slices.ContainsFunc(sessions, func(o Session) bool { return o.Agent == c.Agent && o.HasProcess(p.ID) }) {
@@ -87,46 +87,46 @@ func (s *Snapshot) Unclaimed(sessions []Session) (out []Session) {
 	return out
 }
 
-// following is a set of sessions, with the files that their agents go by now.
-type following struct {
+// follower is a set of sessions, with the files that their agents go by now.
+type follower struct {
 	SnapshotRequest
 	sessions []Session
 }
 
-func (f *following) take(ctx context.Context, l *scan) (Snapshot, error) {
+func (f *follower) snapshot(ctx context.Context, l *scan) (Snapshot, error) {
 	if f.Stored != nil {
 		f.readStored(ctx, l)
 	}
-	if err := f.gather(ctx, l); err != nil {
+	if err := f.readSessions(ctx, l); err != nil {
 		return Snapshot{}, err
 	}
 	s := Snapshot{Result: l.result(), claims: l.claims, Homes: f.knownHomes(l)}
-	s.Followed = f.place(s.Result, l.blind)
+	s.Followed = f.rowsOf(s.Result, l.tableUnreadable)
 	return s, nil
 }
 
 // readStored reads what is stored, before the process table as all that is judged by it.
-func (f *following) readStored(ctx context.Context, l *scan) {
-	query := func(Agent) EntryFilter { return EntryFilter{Since: f.Stored.Since, Children: f.Stored.Children} }
-	entries := l.entries(ctx, f.knownHomes(l), query)
-	if f.Stored.Began != nil {
+func (f *follower) readStored(ctx context.Context, l *scan) {
+	query := func(Agent) EntryFilter { return EntryFilter{Since: f.Stored.Since, Subagents: f.Stored.Subagents} }
+	entries := l.listEntries(ctx, f.knownHomes(l), query)
+	if f.Stored.NeedsTurnStart != nil {
 		again := make([][]Entry, len(entries))
 		for i := range entries {
-			again[i] = slices.DeleteFunc(slices.Clone(entries[i]), func(e Entry) bool { return !f.Stored.Began(e) })
+			again[i] = slices.DeleteFunc(slices.Clone(entries[i]), func(e Entry) bool { return !f.Stored.NeedsTurnStart(e) })
 		}
-		want := f.Want
+		want := f.Options
 		want.TurnStart = true
-		l.read(ctx, again, want)
+		l.readRecords(ctx, again, want)
 	}
-	l.read(ctx, entries, f.Want)
+	l.readRecords(ctx, entries, f.Options)
 }
 
 // knownHomes are those of the request and those that are known now.
-func (f *following) knownHomes(l *scan) map[Agent][]Home {
+func (f *follower) knownHomes(l *scan) map[Agent][]Home {
 	homes := map[Agent][]Home{}
-	for _, a := range l.agents {
+	for _, a := range l.adapters {
 		homes[a.Name()] = slices.Clone(l.homes[a.Name()])
-		for _, h := range f.Homes[a.Name()] {
+		for _, h := range f.ExtraHomes[a.Name()] {
 			if !slices.ContainsFunc(homes[a.Name()], h.same) {
 				homes[a.Name()] = append(homes[a.Name()], h)
 			}
@@ -135,56 +135,56 @@ func (f *following) knownHomes(l *scan) map[Agent][]Home {
 	return homes
 }
 
-// gather reads the records of the sessions, wherever they are by now, then all claims of their agents, and the records of
+// readSessions reads the records of the sessions, wherever they are by now, then all claims of their agents, and the records of
 // what the claims name.
-func (f *following) gather(ctx context.Context, l *scan) error {
+func (f *follower) readSessions(ctx context.Context, l *scan) error {
 	homes := map[Agent][]Home{}
 	for _, s := range f.sessions {
 		homes[s.Agent] = withHome(homes[s.Agent], s)
 	}
-	l.past = homes
-	l.readRefs(ctx, homes, refsOf(f.sessions), f.Want)
-	moved := slices.DeleteFunc(slices.Clone(f.sessions), func(s Session) bool { return s.Path == "" || l.had(s.Key()) })
+	l.extraHomes = homes
+	l.readRefs(ctx, homes, refsOf(f.sessions), f.Options)
+	moved := slices.DeleteFunc(slices.Clone(f.sessions), func(s Session) bool { return s.Path == "" || l.hasRecord(s.Key()) })
 	for i := range moved {
-		moved[i] = moved[i].at("")
+		moved[i] = moved[i].withPath("")
 	}
 	if len(moved) > 0 {
-		l.readRefs(ctx, homes, refsOf(moved), f.Want)
+		l.readRefs(ctx, homes, refsOf(moved), f.Options)
 	}
-	if _, err := l.take(ctx); err != nil {
+	if _, err := l.readProcesses(ctx); err != nil {
 		return err
 	}
-	l.claim(ctx)
-	f.rename(ctx, l)
-	l.readClaimed(ctx, f.Want, func(c Claim) bool { return f.Others || f.concerns(c) })
+	l.readClaims(ctx)
+	f.adoptMovedFiles(ctx, l)
+	l.readClaimedRecords(ctx, f.Options, func(c Claim) bool { return f.AllLive || f.isAbout(c) })
 	return nil
 }
 
-// rename takes the file that a process claims for a session where its agent does not go by the one known any more,
+// adoptMovedFiles takes the file that a process claims for a session where its agent does not go by the one known any more,
 // though it still exists. An ID in two places is two sessions only if the agent says so.
-func (f *following) rename(ctx context.Context, l *scan) {
+func (f *follower) adoptMovedFiles(ctx context.Context, l *scan) {
 	for i := range f.sessions {
 		s := &f.sessions[i]
 		for _, c := range l.claims {
-			if c.Agent == s.Agent && c.Session == s.ID && c.Path != s.Path && c.Path != "" && s.Path != "" && !l.valid(ctx, *s) {
-				*s = s.at(c.Path)
+			if c.Agent == s.Agent && c.Session == s.ID && c.Path != s.Path && c.Path != "" && s.Path != "" && !l.isStoredAt(ctx, *s) {
+				*s = s.withPath(c.Path)
 			}
 		}
 	}
 }
 
-// at is the session as if it were stored there.
-func (s Session) at(path string) Session {
+// withPath is the session as if it were stored there.
+func (s Session) withPath(path string) Session {
 	moved := *s.Record
 	moved.Path = path
 	s.Record = &moved
 	return s
 }
 
-// valid reports whether the session's file is among those that its agent knows by the ID.
-func (l *scan) valid(ctx context.Context, s Session) bool {
+// isStoredAt reports whether the session's file is among those that its agent knows by the ID.
+func (l *scan) isStoredAt(ctx context.Context, s Session) bool {
 	homes := map[Agent][]Home{s.Agent: withHome(nil, s)}
-	entries := l.entries(ctx, homes, func(Agent) EntryFilter { return EntryFilter{Refs: []Ref{{ID: s.ID}}, Children: true} })
+	entries := l.listEntries(ctx, homes, func(Agent) EntryFilter { return EntryFilter{Refs: []Ref{{ID: s.ID}}, Subagents: true} })
 	return slices.ContainsFunc(slices.Concat(entries...), func(e Entry) bool { return e.ID == s.ID && e.Path == s.Path })
 }
 
@@ -193,8 +193,8 @@ func withHome(homes []Home, s Session) []Home {
 	i := slices.IndexFunc(homes, func(h Home) bool { return h.Dir == s.Home && h.Trust == s.Trust })
 	if i < 0 {
 		i = len(homes)
-		seenIn, _ := s.Meta.Get(SeenInKey).(int)
-		homes = append(homes, Home{Dir: s.Home, Trust: s.Trust, SeenIn: seenIn})
+		seenIn, _ := s.Meta.Get(seenInKey).(int)
+		homes = append(homes, Home{Dir: s.Home, Trust: s.Trust, SeenInPID: seenIn})
 	}
 	if rel, err := filepath.Rel(s.Home, s.Path); s.Path != "" && (err != nil || !filepath.IsLocal(rel)) &&
 		!slices.Contains(homes[i].Files, s.Path) {
@@ -219,32 +219,32 @@ func (l *scan) readRefs(ctx context.Context, homes map[Agent][]Home, refs map[Ag
 	for agent := range refs {
 		asked[agent] = homes[agent]
 	}
-	query := func(a Agent) EntryFilter { return EntryFilter{Refs: refs[a], Children: true} }
-	l.read(ctx, l.entries(ctx, asked, query), want)
+	query := func(a Agent) EntryFilter { return EntryFilter{Refs: refs[a], Subagents: true} }
+	l.readRecords(ctx, l.listEntries(ctx, asked, query), want)
 }
 
-// concerns reports whether a claim may be about one of the sessions: by its name, or where it has none yet by its process.
-func (f *following) concerns(c Claim) bool {
+// isAbout reports whether a claim may be about one of the sessions: by its name, or where it has none yet by its process.
+func (f *follower) isAbout(c Claim) bool {
 	return slices.ContainsFunc(f.sessions, func(s Session) bool {
 		return s.Agent == c.Agent && (s.ID == c.Session || s.ID == "" && s.HasProcess(c.Process))
 	})
 }
 
-// place returns the rows of the sessions.
-func (f *following) place(r Result, blind bool) []Session {
+// rowsOf returns the rows of the sessions.
+func (f *follower) rowsOf(r Result, blind bool) []Session {
 	rows := make([]Session, len(f.sessions))
 	for i, s := range f.sessions {
 		var ok bool
-		if rows[i], ok = f.find(s, r.Sessions); !ok {
-			rows[i] = s.missing(r, blind)
+		if rows[i], ok = f.findRow(s, r.Sessions); !ok {
+			rows[i] = s.asMissing(r, blind)
 		}
 	}
 	return rows
 }
 
-// find finds a session's row: of its very name; under the same ID elsewhere, if there is but one and it is not another
+// findRow finds a session's row: of its very name; under the same ID elsewhere, if there is but one and it is not another
 // one that is followed; or by the process, of one that had no name.
-func (f *following) find(s Session, rows []Session) (Session, bool) {
+func (f *follower) findRow(s Session, rows []Session) (Session, bool) {
 	if i := slices.IndexFunc(rows, func(r Session) bool { return s.ID != "" && r.Key() == s.Key() }); i >= 0 {
 		return rows[i], true
 	}
@@ -252,7 +252,7 @@ func (f *following) find(s Session, rows []Session) (Session, bool) {
 	for _, r := range rows {
 		same := r.ID == s.ID
 		if s.ID == "" {
-			same = !r.IsSub() && slices.ContainsFunc(s.Processes, func(p proc.Process) bool { return r.HasProcess(p.ID) })
+			same = !r.IsSubagent() && slices.ContainsFunc(s.Processes, func(p proc.Process) bool { return r.HasProcess(p.ID) })
 		}
 		other := slices.ContainsFunc(f.sessions, func(o Session) bool { return o.ID != "" && o.Key() == r.Key() })
 		if r.Agent == s.Agent && same && !other {
@@ -263,44 +263,44 @@ func (f *following) find(s Session, rows []Session) (Session, bool) {
 		return Session{}, false
 	}
 	if found[0].Path == "" { // it is away, and may come back
-		return found[0].at(s.Path), true
+		return found[0].withPath(s.Path), true
 	}
 	return found[0], true
 }
 
-// missing is what is true of a session that neither storage nor processes name any more. While a process that ran it
+// asMissing is what is true of a session that neither storage nor processes name any more. While a process that ran it
 // lives and is not known to run something else, that is not known. One that never had a name was its process alone: it
 // ends when that runs no session that is not known, and keeps its processes, since nothing else says which one it was.
-func (s Session) missing(r Result, blind bool) Session {
+func (s Session) asMissing(r Result, blind bool) Session {
 	unsure := func(p proc.Process) bool {
 		_, lives := r.Table.Find(p.ID)
 		return lives && !slices.ContainsFunc(r.Sessions, func(o Session) bool { return o.ID != "" && o.HasProcess(p.ID) })
 	}
-	facts := statusFacts{stored: s.Turn, lost: true, unseen: blind || s.ID != "" && slices.ContainsFunc(s.Processes, unsure)}
+	facts := statusFacts{stored: s.Turn, vanished: true, mayBeHidden: blind || s.ID != "" && slices.ContainsFunc(s.Processes, unsure)}
 	s.Evidence = nil
-	s.judge(&facts)
-	if !facts.unseen && s.ID != "" {
+	s.setStatus(&facts)
+	if !facts.mayBeHidden && s.ID != "" {
 		s.Processes = nil
 	}
 	return s
 }
 
-// steady reports whether the storage still says of the stopped sessions what it said before it was seen that they had.
-func (l *scan) steady(ctx context.Context, sessions []Session) bool {
+// unchangedSinceStop reports whether the storage still says of the stopped sessions what it said before it was seen that they had.
+func (l *scan) unchangedSinceStop(ctx context.Context, sessions []Session) bool {
 	var stopped []Session
 	homes := map[Agent][]Home{}
 	for _, s := range sessions {
 		if s.Status == Stopped && s.ID != "" {
-			if !l.had(s.Key()) {
-				s = s.at("") // it may have come just before the end
+			if !l.hasRecord(s.Key()) {
+				s = s.withPath("") // it may have come just before the end
 			}
 			stopped, homes[s.Agent] = append(stopped, s), withHome(homes[s.Agent], s)
 		}
 	}
-	again := &scan{world: l.world, agents: l.agents, warned: map[string]bool{}}
+	again := &scan{scanner: l.scanner, adapters: l.adapters, warningTexts: map[string]bool{}}
 	again.readRefs(ctx, homes, refsOf(stopped), ReadOptions{})
 	return !slices.ContainsFunc(slices.Concat(again.records...), func(r Record) bool {
-		return !l.had(r.Key()) || slices.ContainsFunc(stopped, func(s Session) bool {
+		return !l.hasRecord(r.Key()) || slices.ContainsFunc(stopped, func(s Session) bool {
 			return s.Key() == r.Key() && (!s.Turn.equal(r.Turn) || !s.Updated.Equal(r.Updated))
 		})
 	})

@@ -6,17 +6,17 @@ import "slices"
 type statusFacts struct {
 	// stored is the session's newest turn as storage has it.
 	stored Turn
-	// lost: neither storage nor a process names the session any more, so that how its turn ended is not known.
-	lost bool
+	// vanished: neither storage nor a process names the session any more, so that how its turn ended is not known.
+	vanished bool
 	// claims are the accepted claims of live processes; there are none if no process is known to run the session.
 	claims []Claim
 	// owner says whose the stored turn is.
 	owner turnOwner
-	// unseen: a process may run the session although no claim is accepted, because processes are out of sight or because
+	// mayBeHidden: a process may run the session although no claim is accepted, because processes are out of sight or because
 	// what they show fits several sessions.
-	unseen bool
-	// before is what a watcher knows of the session's past; the zero value if nobody watches it.
-	before StopDebounce
+	mayBeHidden bool
+	// debounce is what a watcher knows of the session's past; the zero value if nobody watches it.
+	debounce StopDebounce
 }
 
 // verdict is the status of a session with all that follows from it.
@@ -28,8 +28,8 @@ type verdict struct {
 	Error      string
 	// turn is the stored turn, corrected by who owns it.
 	turn Turn
-	// held: the session seems to have stopped and is not believed to have, so that all of it stays as it was.
-	held bool
+	// stopPending: the session seems to have stopped and is not believed to have, so that all of it stays as it was.
+	stopPending bool
 }
 
 // statusOf decides the status of a session. No other function does. Without an accepted claim the session has stopped,
@@ -40,12 +40,12 @@ func statusOf(f *statusFacts) verdict {
 	switch {
 	case len(f.claims) > 0:
 		v.setLive(f)
-	case f.unseen:
+	case f.mayBeHidden:
 		v.Status = Unknown
-	case f.before.holds():
-		return verdict{held: true}
+	case f.debounce.pending():
+		return verdict{stopPending: true}
 	default:
-		v.setStopped(f.lost)
+		v.setStopped(f.vanished)
 	}
 	return v
 }
@@ -61,7 +61,7 @@ func (v *verdict) setLive(f *statusFacts) {
 	v.Status = Idle
 	switch turn.State {
 	case TurnWaiting:
-		v.Status, v.WaitingFor, v.WaitingOn = Waiting, turn.WaitingFor, turn.On
+		v.Status, v.WaitingFor, v.WaitingOn = Waiting, turn.WaitingFor, turn.WaitingOn
 	case TurnOpen, TurnUnknown:
 		v.Status = Running
 	default:
@@ -111,18 +111,18 @@ func urgency(s TurnState) int {
 // at once while the process lives: what an agent shows may be unreadable for a moment, and an agent that ends lets go of its
 // session before it is gone (Codex 0.169: some milliseconds earlier, more on a busy machine).
 type StopDebounce struct {
-	// Lives: a process that ran the session lives, and is not known to have turned to another one.
-	Lives bool
+	// ProcessLives: a process that ran the session lives, and is not known to have turned to another one.
+	ProcessLives bool
 	// Headless: that process ends with the session, since it runs nothing else. Its stop is never believed.
 	Headless bool
 	// Expired: the session has seemed to have stopped for long enough.
 	Expired bool
 }
 
-func (d StopDebounce) holds() bool { return d.Lives && (d.Headless || !d.Expired) }
+func (d StopDebounce) pending() bool { return d.ProcessLives && (d.Headless || !d.Expired) }
 
-// judge sets the status of a session. Nothing else sets it.
-func (s *Session) judge(f *statusFacts) {
+// setStatus sets the status of a session. Nothing else sets it.
+func (s *Session) setStatus(f *statusFacts) {
 	v := statusOf(f)
 	s.Status, s.Outcome, s.Error = v.Status, v.Outcome, v.Error
 	s.WaitingFor, s.WaitingOn = v.WaitingFor, v.WaitingOn
@@ -131,15 +131,15 @@ func (s *Session) judge(f *statusFacts) {
 	}
 }
 
-// Stops reports whether a session has stopped that a watcher saw live before.
-func (s *Session) Stops(before StopDebounce) bool {
-	return s.Status == Stopped && !statusOf(&statusFacts{stored: s.Turn, before: before}).held
+// StopConfirmed reports whether a session has stopped that a watcher saw live before.
+func (s *Session) StopConfirmed(before StopDebounce) bool {
+	return s.Status == Stopped && !statusOf(&statusFacts{stored: s.Turn, debounce: before}).stopPending
 }
 
-// Gone returns the session as it is when neither storage nor a process knows it any more: stopped, and nothing is known of
+// Vanished returns the session as it is when neither storage nor a process knows it any more: stopped, and nothing is known of
 // how its last turn ended.
-func (s Session) Gone() Session {
+func (s Session) Vanished() Session {
 	s.Processes, s.Evidence, s.Shared = nil, nil, false
-	s.judge(&statusFacts{stored: s.Turn, lost: true})
+	s.setStatus(&statusFacts{stored: s.Turn, vanished: true})
 	return s
 }

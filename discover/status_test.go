@@ -48,28 +48,28 @@ func TestStatusOfAllThatBearsOnIt(t *testing.T) {
 		facts statusFacts
 		want  verdict
 	}{
-		"nothing names it any more":              {statusFacts{stored: done, lost: true}, gone},
-		"nothing names it, processes are hidden": {statusFacts{stored: done, lost: true, unseen: true}, unknown},
-		"processes are hidden":                   {statusFacts{stored: done, unseen: true}, unknown},
-		"processes are hidden, its own is not":   {statusFacts{stored: done, claims: silent, unseen: true}, verdict{Status: Idle, turn: done}},
+		"nothing names it any more":              {statusFacts{stored: done, vanished: true}, gone},
+		"nothing names it, processes are hidden": {statusFacts{stored: done, vanished: true, mayBeHidden: true}, unknown},
+		"processes are hidden":                   {statusFacts{stored: done, mayBeHidden: true}, unknown},
+		"processes are hidden, its own is not":   {statusFacts{stored: done, claims: silent, mayBeHidden: true}, verdict{Status: Idle, turn: done}},
 		"its process cannot be read":             {statusFacts{stored: done, claims: []Claim{{Unreadable: "x"}}}, unknown},
 		"the turn was cut": {
-			statusFacts{stored: open, claims: silent, owner: turnOwner{cut: true}},
+			statusFacts{stored: open, claims: silent, owner: turnOwner{ownerEnded: true}},
 			verdict{Status: Idle, turn: Turn{State: TurnInterrupted}},
 		},
 		"it waits for a command": {
-			statusFacts{stored: Turn{State: TurnWaiting}, claims: silent, owner: turnOwner{busy: true}},
+			statusFacts{stored: Turn{State: TurnWaiting}, claims: silent, owner: turnOwner{childStarted: true}},
 			verdict{Status: Running, turn: open},
 		},
 		"it has just begun": {
-			statusFacts{stored: Turn{State: TurnNone}, claims: silent, owner: turnOwner{own: []ownTurn{{Turn: open}}}},
+			statusFacts{stored: Turn{State: TurnNone}, claims: silent, owner: turnOwner{processTurns: []processTurn{{Turn: open}}}},
 			verdict{Status: Running, turn: Turn{State: TurnNone}},
 		},
-		"it seems to have stopped":         {statusFacts{stored: done, before: StopDebounce{Lives: true}}, verdict{held: true}},
-		"it has seemed so for long":        {statusFacts{stored: done, lost: true, before: StopDebounce{Lives: true, Expired: true}}, gone},
-		"it has, and its process runs it":  {statusFacts{stored: done, before: StopDebounce{Lives: true, Headless: true, Expired: true}}, verdict{held: true}},
-		"it has, and so has its process":   {statusFacts{stored: done, lost: true, before: StopDebounce{Headless: true}}, gone},
-		"it seemed so, and is there again": {statusFacts{stored: done, claims: silent, before: StopDebounce{Lives: true}}, verdict{Status: Idle, turn: done}},
+		"it seems to have stopped":         {statusFacts{stored: done, debounce: StopDebounce{ProcessLives: true}}, verdict{stopPending: true}},
+		"it has seemed so for long":        {statusFacts{stored: done, vanished: true, debounce: StopDebounce{ProcessLives: true, Expired: true}}, gone},
+		"it has, and its process runs it":  {statusFacts{stored: done, debounce: StopDebounce{ProcessLives: true, Headless: true, Expired: true}}, verdict{stopPending: true}},
+		"it has, and so has its process":   {statusFacts{stored: done, vanished: true, debounce: StopDebounce{Headless: true}}, gone},
+		"it seemed so, and is there again": {statusFacts{stored: done, claims: silent, debounce: StopDebounce{ProcessLives: true}}, verdict{Status: Idle, turn: done}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got := statusOf(&c.facts); got != c.want {

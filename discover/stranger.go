@@ -8,23 +8,23 @@ import (
 	"agentctl/proc"
 )
 
-// stranger adds what the process table shows of another user's agent, which was asked for by its pid. Its home is not
+// addForeignProcess adds what the process table shows of another user's agent, which was asked for by its pid. Its home is not
 // opened, so that its session and status are not known.
-func (l *scan) stranger(ctx context.Context, r Result, pid int) Result {
+func (l *scan) addForeignProcess(ctx context.Context, r Result, pid int) Result {
 	p, ok := l.table.ByPID(pid)
-	if !ok || l.world.AllUsers || user(p) == l.world.UID {
+	if !ok || l.scanner.AllUsers || uidOf(p) == l.scanner.UID {
 		return r
 	}
 	alone := l.table.Filter(func(o proc.Process) bool { return o.ID == p.ID })
 	var claims []Claim
-	for _, a := range l.agents {
+	for _, a := range l.adapters {
 		found, _ := a.Claims(ctx, alone, nil) // what cannot be read is said below, once
 		for _, c := range found {
 			if c.Session != "" || c.Process != p.ID {
 				continue
 			}
-			c.Unreadable = fmt.Sprintf("it belongs to user %d; --all-users looks into its home", user(p))
-			c.Home, c.Empty, c.Turn = "", false, nil
+			c.Unreadable = fmt.Sprintf("it belongs to user %d; --all-users looks into its home", uidOf(p))
+			c.Home, c.HideIfUnlinked, c.Turn = "", false, nil
 			claims = append(claims, c)
 			l.warn(a.Name(), &Warning{Agent: a.Name(), Path: p.ID.String(), Err: errors.New(c.Unreadable)})
 		}

@@ -7,14 +7,14 @@ import (
 
 // SubagentTracker finds the sub-agents of a session, and theirs, as they come.
 type SubagentTracker struct {
-	world   *Scanner
-	met     map[Key]bool
+	scanner *Scanner
+	seen    map[Key]bool
 	orphans []Record // sub-agents that were met, but not whom they work for
 }
 
-// Subagents has met nobody yet.
-func (w *Scanner) Subagents() *SubagentTracker {
-	return &SubagentTracker{world: w, met: map[Key]bool{}}
+// TrackSubagents has met nobody yet.
+func (w *Scanner) TrackSubagents() *SubagentTracker {
+	return &SubagentTracker{scanner: w, seen: map[Key]bool{}}
 }
 
 // Update returns the sessions of one agent, as they are by now, with those behind them that are stored, work for one of
@@ -22,11 +22,11 @@ func (w *Scanner) Subagents() *SubagentTracker {
 // sessions were at work, not on what is stored. The error is ctx's.
 func (f *SubagentTracker) Update(ctx context.Context, sessions []Session) (all []Session, warnings []*Warning, err error) {
 	all = slices.Clone(sessions)
-	l := f.world.newScan([]Agent{sessions[0].Agent})
+	l := f.scanner.newScan([]Agent{sessions[0].Agent})
 	for from := 0; from < len(all); {
 		parents := all[from:]
 		from = len(all)
-		f.meet(ctx, l, parents)
+		f.readSubagents(ctx, l, parents)
 		f.orphans = slices.DeleteFunc(f.orphans, func(r Record) bool {
 			i := slices.IndexFunc(all, func(s Session) bool { return s.ID == r.Parent })
 			if i >= 0 {
@@ -38,12 +38,12 @@ func (f *SubagentTracker) Update(ctx context.Context, sessions []Session) (all [
 	return all, l.warnings, ctx.Err()
 }
 
-// meet reads the sub-agents that may work for these sessions. What is not stored has none.
-func (f *SubagentTracker) meet(ctx context.Context, l *scan, parents []Session) {
+// readSubagents reads the sub-agents that may work for these sessions. What is not stored has none.
+func (f *SubagentTracker) readSubagents(ctx context.Context, l *scan, parents []Session) {
 	var refs []Ref
 	var homes []Home
 	for _, s := range parents {
-		f.met[s.Key()] = true
+		f.seen[s.Key()] = true
 		if s.Path != "" {
 			refs, homes = append(refs, Ref{s.ID, s.Path}), withHome(homes, s)
 		}
@@ -52,16 +52,16 @@ func (f *SubagentTracker) meet(ctx context.Context, l *scan, parents []Session) 
 		return
 	}
 	agent := parents[0].Agent
-	entries := l.entries(ctx, map[Agent][]Home{agent: homes}, func(Agent) EntryFilter { return EntryFilter{Parents: refs, Children: true} })
+	entries := l.listEntries(ctx, map[Agent][]Home{agent: homes}, func(Agent) EntryFilter { return EntryFilter{Parents: refs, Subagents: true} })
 	for i := range entries {
-		entries[i] = slices.DeleteFunc(entries[i], func(e Entry) bool { return f.met[Key{e.Agent, e.ID, e.Path}] })
+		entries[i] = slices.DeleteFunc(entries[i], func(e Entry) bool { return f.seen[Key{e.Agent, e.ID, e.Path}] })
 	}
 	from := len(l.records)
-	l.read(ctx, entries, ReadOptions{})
+	l.readRecords(ctx, entries, ReadOptions{})
 	for _, r := range slices.Concat(l.records[from:]...) {
-		if r.IsSub() && !f.met[r.Key()] {
+		if r.IsSubagent() && !f.seen[r.Key()] {
 			f.orphans = append(f.orphans, r)
 		}
-		f.met[r.Key()] = true
+		f.seen[r.Key()] = true
 	}
 }

@@ -12,7 +12,7 @@ import (
 type begun struct{ *memory }
 
 func (b begun) Entries(ctx context.Context, homes []Home, q EntryFilter) ([]Entry, error) {
-	if q.Parents == nil || !q.Children {
+	if q.Parents == nil || !q.Subagents {
 		panic("a family asks for its own only")
 	}
 	return b.memory.Entries(ctx, homes, q)
@@ -38,7 +38,7 @@ func TestAFamilyGrows(t *testing.T) {
 	m := &memory{agent: Codex, opened: &opened, records: []Record{
 		under("kid", "grandkid"), under("other", "cousin"), record(Codex, "other", 1), under("eldest", "kid"), under("", "foundling"),
 	}}
-	f := worldOf(func() *proc.Table { panic("no process is asked") }, begun{m}).Subagents()
+	f := worldOf(func() *proc.Table { panic("no process is asked") }, begun{m}).TrackSubagents()
 	sessions := []Session{{Record: new(record(Codex, "eldest", 1))}}
 	for _, step := range []struct {
 		stored Record
@@ -66,7 +66,7 @@ func TestAFamilyGrows(t *testing.T) {
 // What is not stored yet has no sub-agents, and is not looked for.
 func TestAFamilyOfNobody(t *testing.T) {
 	nobody := []Session{{Record: &Record{Agent: Codex}}}
-	f := worldOf(nil, begun{&memory{agent: Codex}}).Subagents()
+	f := worldOf(nil, begun{&memory{agent: Codex}}).TrackSubagents()
 	if all, warnings, err := f.Update(t.Context(), nobody); len(all) != 1 || warnings != nil || err != nil {
 		t.Errorf("%v, %v, %v", all, warnings, err)
 	}

@@ -70,7 +70,7 @@ func (t *tree) own(p proc.Process) bool { return t.session.HasProcess(p.ID) }
 
 // others are the other sessions that a process runs, or works for; none of a dead one.
 func (t *tree) others(p proc.Process) []Key {
-	switch runs := t.result.Runs[p.ID]; {
+	switch runs := t.result.SessionsByProcess[p.ID]; {
 	case !p.Alive() || t.own(p):
 		return nil
 	case runs != nil:
@@ -89,7 +89,7 @@ func (t *tree) alien(p proc.Process) bool {
 
 // findWorks finds what a process with several sessions has started for the others.
 func (t *tree) findWorks(own proc.Process) {
-	if len(t.result.Runs[own.ID]) < 2 {
+	if len(t.result.SessionsByProcess[own.ID]) < 2 {
 		return
 	}
 	for p := range t.result.Table.Children(own.ID.PID) {
@@ -102,10 +102,10 @@ func (t *tree) findWorks(own proc.Process) {
 // worksFor is the other session that a tool of a process with several was started for, by the agent's mark.
 func (t *tree) worksFor(p proc.Process) []Key {
 	parent, ok := parentOf(t.result.Table, p)
-	if !ok || !t.own(parent) || len(t.result.Runs[parent.ID]) < 2 || t.marked(p, t.session.Key()) {
+	if !ok || !t.own(parent) || len(t.result.SessionsByProcess[parent.ID]) < 2 || t.marked(p, t.session.Key()) {
 		return nil
 	}
-	for _, key := range t.result.Runs[parent.ID] {
+	for _, key := range t.result.SessionsByProcess[parent.ID] {
 		if t.marked(p, key) {
 			return []Key{key}
 		}
@@ -200,7 +200,7 @@ func (t *tree) branches() (out []ProcessNode) {
 	}
 	for _, p := range list {
 		if parent, ok := parentOf(t.result.Table, p); !ok || !in[parent.ID] {
-			add(p, 0, t.session.Shared || t.session.IsSub())
+			add(p, 0, t.session.Shared || t.session.IsSubagent())
 		}
 	}
 	return out

@@ -12,59 +12,59 @@ import (
 type Trust uint8
 
 const (
-	// Foreign: another user, or a process in other namespaces than ours, names the home. It is not even opened, unless
+	// TrustForeign: another user, or a process in other namespaces than ours, names the home. It is not even opened, unless
 	// [Scanner.AllUsers] asks for it, and never acted on.
-	Foreign Trust = iota
-	// Seen: only live processes of our own user, in our own namespaces, name the home. It is read and shown, and never acted
+	TrustForeign Trust = iota
+	// TrustSeen: only live processes of our own user, in our own namespaces, name the home. It is read and shown, and never acted
 	// on: no command is started with its paths, and nothing is sent to what listens for it. A sandboxed agent can name any home.
-	Seen
-	// Ours: our own environment, the agent's default or the person (configuration, --home) names the home, whoever owns it.
+	TrustSeen
+	// TrustOurs: our own environment, the agent's default or the person (configuration, --home) names the home, whoever owns it.
 	// An agent that we start would use it as well.
-	Ours
+	TrustOurs
 )
 
 // String is the word used in messages and in JSON.
 func (t Trust) String() string {
 	switch t {
-	case Ours:
+	case TrustOurs:
 		return "ours"
-	case Seen:
+	case TrustSeen:
 		return "seen"
 	}
 	return "foreign"
 }
 
-// SeenInKey is the fact by which a session shows that its home is [Seen], and the pid of a process that names it.
-const SeenInKey = "homeSeenIn"
+// seenInKey is the fact by which a session shows that its home is [Seen], and the pid of a process that names it.
+const seenInKey = "homeSeenIn"
 
 // Homes are the agent's homes that are looked into, each with its trust. Nobody else asks an adapter for homes.
 func (w *Scanner) Homes(a Adapter, table *proc.Table) []Home {
-	list := a.Homes(w.HomeSources(a.Name()), w.view(table, nil))
+	list := a.Homes(w.HomeSources(a.Name()), w.visibleTable(table, nil))
 	for i := range list {
-		list[i].Trust, list[i].SeenIn = w.trust(list[i], table)
+		list[i].Trust, list[i].SeenInPID = w.trust(list[i], table)
 	}
-	return slices.DeleteFunc(list, func(h Home) bool { return h.Trust == Foreign && !w.AllUsers })
+	return slices.DeleteFunc(list, func(h Home) bool { return h.Trust == TrustForeign && !w.AllUsers })
 }
 
 // trust decides how far a home is trusted, and names the process that a seen one was seen in.
 func (w *Scanner) trust(h Home, table *proc.Table) (Trust, int) {
-	if h.Given || h.Named {
-		return Ours, 0
+	if h.FromUser || h.Explicit {
+		return TrustOurs, 0
 	}
-	for _, id := range h.By {
-		if p, ok := table.Find(id); ok && w.trustsWord(p) {
-			return Seen, id.PID
+	for _, id := range h.NamedBy {
+		if p, ok := table.Find(id); ok && w.mayNameHomes(p) {
+			return TrustSeen, id.PID
 		}
 	}
-	return Foreign, 0
+	return TrustForeign, 0
 }
 
-// trustsWord reports whether a process names homes to us: it is our own user's, and in our namespaces.
-func (w *Scanner) trustsWord(p proc.Process) bool { return user(p) == w.UID && SharesPaths(p) }
+// mayNameHomes reports whether a process names homes to us: it is our own user's, and in our namespaces.
+func (w *Scanner) mayNameHomes(p proc.Process) bool { return uidOf(p) == w.UID && sharesNamespaces(p) }
 
-// SharesPaths reports whether the paths, users and pids that a process names mean the same to us: it is in our namespaces.
+// sharesNamespaces reports whether the paths, users and pids that a process names mean the same to us: it is in our namespaces.
 // Where that cannot be told it is not.
-func SharesPaths(p proc.Process) bool {
+func sharesNamespaces(p proc.Process) bool {
 	s, err := p.Credentials()
 	return err == nil && s.Unshared&(proc.UserNamespace|proc.PIDNamespace|proc.MountNamespace) == 0
 }
@@ -76,47 +76,47 @@ func (w *Scanner) Reachable(p proc.Process) bool {
 	return err == nil && s.UID == w.UID && s.Unshared == 0
 }
 
-// user is whose a process is.
-func user(p proc.Process) int {
+// uidOf is whose a process is.
+func uidOf(p proc.Process) int {
 	if s, err := p.Credentials(); err == nil {
 		return s.UID
 	}
 	return p.UID
 }
 
-// view is the table as the adapters are shown it: without the processes of other users, unless all are asked for. The
+// visibleTable is the table as the adapters are shown it: without the processes of other users, unless all are asked for. The
 // owners of our homes, and root, may run sessions that are stored there, so that their processes are shown; what those
 // show of other homes is left out by [look.ours].
-func (w *Scanner) view(table *proc.Table, homes []Home) *proc.Table {
+func (w *Scanner) visibleTable(table *proc.Table, homes []Home) *proc.Table {
 	if w.AllUsers {
 		return table
 	}
 	users := []int{w.UID, 0}
 	for _, h := range homes {
-		if owner, ok := ownerOf(h.Dir); ok && h.Trust == Ours {
+		if owner, ok := dirOwner(h.Dir); ok && h.Trust == TrustOurs {
 			users = append(users, owner)
 		}
 	}
 	return table.Filter(func(p proc.Process) bool { return p.UID < 0 || slices.Contains(users, p.UID) })
 }
 
-// ours reports whether a claim is about our own sessions: of a process of our user, or of a process of root's or of the
+// isOurs reports whether a claim is about our own sessions: of a process of our user, or of a process of root's or of the
 // home's owner about a home of ours. A process in other namespaces
 // names no session without its home: that could be taken for one of ours.
-func (l *scan) ours(c Claim) bool {
+func (l *scan) isOurs(c Claim) bool {
 	p, ok := l.table.Find(c.Process)
-	if !ok || l.world.AllUsers {
+	if !ok || l.scanner.AllUsers {
 		return true // one of the dead never counts
 	}
 	h, ok := homeOf(l.homes[c.Agent], c.Home, c.Path)
-	uid := user(p)
+	uid := uidOf(p)
 	switch {
-	case uid < 0 || uid == l.world.UID:
-		return c.Home != "" || c.Session == "" || SharesPaths(p)
-	case !ok || h.Trust != Ours:
+	case uid < 0 || uid == l.scanner.UID:
+		return c.Home != "" || c.Session == "" || sharesNamespaces(p)
+	case !ok || h.Trust != TrustOurs:
 		return false
 	}
-	owner, ok := ownerOf(h.Dir)
+	owner, ok := dirOwner(h.Dir)
 	return uid == 0 || ok && uid == owner
 }
 
@@ -134,36 +134,36 @@ func homeOf(homes []Home, dir, path string) (Home, bool) {
 	return found, ok
 }
 
-// judgeTrust sets how far the home of a session is trusted.
-func (l *scan) judgeTrust(s *Session) {
+// setTrust sets how far the home of a session is trusted.
+func (l *scan) setTrust(s *Session) {
 	h, ok := homeOf(l.homes[s.Agent], s.Home, s.Path)
 	if !ok {
-		h, _ = homeOf(l.past[s.Agent], s.Home, s.Path)
+		h, _ = homeOf(l.extraHomes[s.Agent], s.Home, s.Path)
 	}
-	if s.Trust = h.Trust; h.Trust == Seen {
+	if s.Trust = h.Trust; h.Trust == TrustSeen {
 		record := *s.Record // records are shared
-		record.SetMeta(SeenInKey, h.SeenIn)
+		record.SetMeta(seenInKey, h.SeenInPID)
 		s.Record = &record
 	}
 }
 
 // UntrustedError: a session was not acted on, because the person has not named its home.
 type UntrustedError struct {
-	// What would have been done, as in "resume".
-	What    string
+	// Action would have been done, as in "resume".
+	Action  string
 	Session Session
 }
 
 func (e *UntrustedError) Error() string {
 	s := e.Session
-	if s.Trust == Seen {
+	if s.Trust == TrustSeen {
 		return fmt.Sprintf("%s: %s is known only because process %v names it, and is not acted on unless you name it",
-			e.What, e.Home(), s.Meta.Get(SeenInKey))
+			e.Action, e.Home(), s.Meta.Get(seenInKey))
 	}
 	if s.Home == "" {
-		return e.What + ": which home the session is stored in is not known"
+		return e.Action + ": which home the session is stored in is not known"
 	}
-	return fmt.Sprintf("%s: %s belongs to another user, or to a process in another namespace, and is not acted on", e.What, e.Home())
+	return fmt.Sprintf("%s: %s belongs to another user, or to a process in another namespace, and is not acted on", e.Action, e.Home())
 }
 
 // Home is what has to be named for the session to be acted on: its home, or a database outside of it.
@@ -174,10 +174,10 @@ func (e *UntrustedError) Home() string {
 	return e.Session.Path
 }
 
-// Trusted is an error if the session may not be acted on in its agent's own ways: by commands that are started with its
+// CheckTrust is an error if the session may not be acted on in its agent's own ways: by commands that are started with its
 // home's paths, or by messages to what listens for it. what is the act, as in "resume". The error is an [*UntrustedError].
-func (s Session) Trusted(what string) error {
-	if s.Trust == Ours {
+func (s Session) CheckTrust(what string) error {
+	if s.Trust == TrustOurs {
 		return nil
 	}
 	return &UntrustedError{what, s}

@@ -32,19 +32,19 @@ func TestTrustInAHome(t *testing.T) {
 		want   Trust
 		seenIn int
 	}{
-		"nobody":                           {Home{}, Foreign, 0},
-		"the environment":                  {Home{Given: true, By: by(2)}, Ours, 0},
-		"the person":                       {Home{Named: true, By: by(1)}, Ours, 0},
-		"our process":                      {Home{By: by(1)}, Seen, 1},
-		"a network of its own":             {Home{By: by(8)}, Seen, 8},
-		"another user":                     {Home{By: by(2)}, Foreign, 0},
-		"root":                             {Home{By: by(3)}, Foreign, 0},
-		"other mounts":                     {Home{By: by(4)}, Foreign, 0},
-		"other users":                      {Home{By: by(5)}, Foreign, 0},
-		"other pids":                       {Home{By: by(6)}, Foreign, 0},
-		"a process that does not tell":     {Home{By: by(7)}, Foreign, 0},
-		"a process that is gone":           {Home{By: by(99)}, Foreign, 0},
-		"another user, and a process ours": {Home{By: by(2, 4, 1)}, Seen, 1},
+		"nobody":                           {Home{}, TrustForeign, 0},
+		"the environment":                  {Home{FromUser: true, NamedBy: by(2)}, TrustOurs, 0},
+		"the person":                       {Home{Explicit: true, NamedBy: by(1)}, TrustOurs, 0},
+		"our process":                      {Home{NamedBy: by(1)}, TrustSeen, 1},
+		"a network of its own":             {Home{NamedBy: by(8)}, TrustSeen, 8},
+		"another user":                     {Home{NamedBy: by(2)}, TrustForeign, 0},
+		"root":                             {Home{NamedBy: by(3)}, TrustForeign, 0},
+		"other mounts":                     {Home{NamedBy: by(4)}, TrustForeign, 0},
+		"other users":                      {Home{NamedBy: by(5)}, TrustForeign, 0},
+		"other pids":                       {Home{NamedBy: by(6)}, TrustForeign, 0},
+		"a process that does not tell":     {Home{NamedBy: by(7)}, TrustForeign, 0},
+		"a process that is gone":           {Home{NamedBy: by(99)}, TrustForeign, 0},
+		"another user, and a process ours": {Home{NamedBy: by(2, 4, 1)}, TrustSeen, 1},
 	} {
 		w := worldOf(func() *proc.Table { return table })
 		w.UID = 1000
@@ -72,9 +72,9 @@ func TestWhoseSessionsAreShown(t *testing.T) {
 	m := memory{
 		agent: Codex,
 		homes: []Home{
-			{Dir: "/ours", Given: true},
-			{Dir: "/seen", By: []proc.ID{{PID: 2, Birth: "now"}}},
-			{Dir: "/theirs", By: []proc.ID{{PID: 3, Birth: "now"}}},
+			{Dir: "/ours", FromUser: true},
+			{Dir: "/seen", NamedBy: []proc.ID{{PID: 2, Birth: "now"}}},
+			{Dir: "/theirs", NamedBy: []proc.ID{{PID: 3, Birth: "now"}}},
 		},
 		claims: []Claim{
 			claim("a", "/ours", 1), claim("b", "/seen", 2), claim("c", "/theirs", 3), claim("d", "/ours", 4), claim("e", "/seen", 4),
@@ -84,18 +84,18 @@ func TestWhoseSessionsAreShown(t *testing.T) {
 	}
 	w := worldOf(func() *proc.Table { return table }, m)
 	w.UID = 1000
-	r, err := w.List(t.Context(), SessionFilter{All: true})
+	r, err := w.List(t.Context(), SessionFilter{IncludeStopped: true})
 	if got := ids(r.Sessions); err != nil || got != "a:idle b:idle d:idle" || len(r.Warnings) > 0 {
 		t.Fatalf("%q, %v, %v", got, r.Warnings, err)
 	}
 	for _, s := range r.Sessions {
-		if want := map[string]Trust{"a": Ours, "b": Seen, "d": Ours}[s.ID]; s.Trust != want {
+		if want := map[string]Trust{"a": TrustOurs, "b": TrustSeen, "d": TrustOurs}[s.ID]; s.Trust != want {
 			t.Errorf("%s is %v, want %v", s.ID, s.Trust, want)
 		}
-		if pid := s.Meta.Get(SeenInKey); (pid == 2) != (s.ID == "b") {
+		if pid := s.Meta.Get(seenInKey); (pid == 2) != (s.ID == "b") {
 			t.Errorf("%s was seen in %v", s.ID, pid)
 		}
-		if err := s.Trusted("resume"); (err == nil) != (s.Trust == Ours) {
+		if err := s.CheckTrust("resume"); (err == nil) != (s.Trust == TrustOurs) {
 			t.Errorf("%s: %v", s.ID, err)
 		}
 	}
@@ -112,7 +112,7 @@ func TestAnotherUsersProcessByItsPID(t *testing.T) {
 	other.UID = 1001
 	presence := Claim{Agent: Codex, Process: proc.ID{PID: 3, Birth: "now"}, Home: "/theirs", Strength: Exact, Kind: "process"}
 	claim := exact("c", 3)
-	m := memory{agent: Codex, homes: []Home{{Dir: "/ours", Given: true}}, claims: []Claim{presence, claim}}
+	m := memory{agent: Codex, homes: []Home{{Dir: "/ours", FromUser: true}}, claims: []Claim{presence, claim}}
 	w := worldOf(func() *proc.Table { return proc.NewFakeTable(other) }, m)
 	w.UID = 1000
 	r, err := w.Find(t.Context(), "pid:3", nil, ReadOptions{})

@@ -77,7 +77,7 @@ func TestACommandAtWorkWaitsForNobody(t *testing.T) {
 		w := world{
 			facts:   []proc.FakeProcess{fact(1000, "now", 'S')},
 			claims:  []Claim{{Agent: Codex, Process: proc.ID{PID: 1000, Birth: "now"}, Session: "a", Path: "/h/1", Strength: Exact}},
-			records: []Record{{Agent: Codex, ID: "a", Path: "/h/1", Turn: Turn{State: TurnWaiting, WaitingFor: "permission", Began: silent, Silent: silent}}},
+			records: []Record{{Agent: Codex, ID: "a", Path: "/h/1", Turn: Turn{State: TurnWaiting, WaitingFor: "permission", Began: silent, SilentSince: silent}}},
 		}
 		if test.child != 0 {
 			child := fact(max(test.child, -test.child), "now", test.state)

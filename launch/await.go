@@ -66,7 +66,7 @@ type Verifier struct {
 // NewVerifier begins to watch a child.
 func NewVerifier(world *discover.Scanner, agent Adapter, child *Child) *Verifier {
 	return &Verifier{
-		scanner: world, agent: agent, child: child, watcher: watch.Launch(world, agent.Name(), child.Done()),
+		scanner: world, agent: agent, child: child, watcher: watch.NewLaunchWatcher(world, agent.Name(), child.Done()),
 		session: discover.UnknownSession(),
 	}
 }
@@ -177,7 +177,7 @@ func (w *Verifier) provenSession(ctx context.Context, own []discover.Session) (d
 	var found []discover.Session
 	for _, s := range own {
 		// A command line with the ID that we chose is no proof: the agent may not have taken it.
-		proven := s.Proven() || said != "" || chosen != "" && s.Path != ""
+		proven := s.HasExactEvidence() || said != "" || chosen != "" && s.Path != ""
 		if s.ID != "" && s.ID == cmp.Or(id, s.ID) && proven {
 			found = append(found, s)
 		}
@@ -211,7 +211,7 @@ func (w *Verifier) turnStored(ctx context.Context, s discover.Session) bool {
 	if !w.child.spec.Resumed || w.prompted {
 		return true
 	}
-	w.prompted = w.promptStored(ctx, s) || s.Turn.Over() && !s.Turn.Began.Before(w.child.startTime)
+	w.prompted = w.promptStored(ctx, s) || s.Turn.Ended() && !s.Turn.Began.Before(w.child.startTime)
 	return w.prompted
 }
 
@@ -225,7 +225,7 @@ func (w *Verifier) promptStored(ctx context.Context, s discover.Session) bool {
 		if n++; n > most || err != nil {
 			return false
 		}
-		if m.Role == discover.User && m.Kind == discover.KindText && !m.Time.Before(w.child.startTime) {
+		if m.Role == discover.RoleUser && m.Kind == discover.KindText && !m.Time.Before(w.child.startTime) {
 			return true
 		}
 	}

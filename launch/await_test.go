@@ -120,7 +120,7 @@ func TestSettleWaitsForTheReason(t *testing.T) {
 	world, c := stage(t, p, "fail a", "run a", "await "+reason, "complain no such model", "exit 1")
 	// It takes longer to end than a turn is watched that goes well.
 	began, give := time.Now(), sync.OnceFunc(func() { open(t, reason) })
-	world.Take = func(ctx context.Context) (*proc.Table, error) {
+	world.ReadTable = func(ctx context.Context) (*proc.Table, error) {
 		if time.Since(began) > 2*turnObservation {
 			give()
 		}

@@ -4,7 +4,7 @@ package launch
 // session is gone on with only if it may be acted on. Errors: [*discover.UntrustedError] and those of [Adapter.Spec].
 func Plan(a Adapter, r Request, h Environment) (Spec, error) {
 	if r.Resume != nil {
-		if err := r.Resume.Trusted("resume"); err != nil {
+		if err := r.Resume.CheckTrust("resume"); err != nil {
 			return Spec{}, err
 		}
 	}

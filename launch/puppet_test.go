@@ -137,7 +137,7 @@ type puppets struct {
 func (puppets) Name() discover.Agent { return "puppet" }
 
 func (p puppets) Homes(discover.HomeSources, *proc.Table) []discover.Home {
-	return []discover.Home{{Dir: p.store, Given: true}}
+	return []discover.Home{{Dir: p.store, FromUser: true}}
 }
 
 func (p puppets) Claims(_ context.Context, table *proc.Table, _ []discover.Home) (claims []discover.Claim, err error) {
@@ -198,7 +198,7 @@ func (p puppets) Messages(_ context.Context, r discover.Record) iter.Seq2[discov
 	return func(yield func(discover.Message, error) bool) {
 		text, err := os.ReadFile(r.Path)
 		if at, bad := time.Parse(time.RFC3339Nano, string(text)); bad == nil {
-			yield(discover.Message{Role: discover.User, Kind: discover.KindText, Time: at}, err)
+			yield(discover.Message{Role: discover.RoleUser, Kind: discover.KindText, Time: at}, err)
 		}
 	}
 }
@@ -250,7 +250,7 @@ func stage(t *testing.T, p puppets, script ...string) (*discover.Scanner, *Child
 	setup := func(discover.Agent) discover.HomeSources {
 		return discover.HomeSources{Getenv: func(string) string { return "" }}
 	}
-	return &discover.Scanner{Adapters: []discover.Adapter{p}, HomeSources: setup, Take: proc.ReadTable, UID: os.Geteuid()}, c
+	return &discover.Scanner{Adapters: []discover.Adapter{p}, HomeSources: setup, ReadTable: proc.ReadTable, UID: os.Geteuid()}, c
 }
 
 // endedBy is the error of a child that ended.

@@ -50,7 +50,7 @@ func (l Lock) Since() time.Time {
 // SessionDir is the directory that a session keeps others out of: where it says that it works. What a home says that is not ours
 // is not believed: there, it is where the session's process is by the kernel's word.
 func SessionDir(s discover.Session) string {
-	if s.Trust == discover.Ours {
+	if s.Trust == discover.TrustOurs {
 		return s.Dir
 	}
 	for _, p := range s.Processes {
@@ -65,9 +65,9 @@ func SessionDir(s discover.Session) string {
 // idle one locks only where strict is asked for. A sub-agent counts as the session that it works for: it locks the place
 // only where that one does not, which may be idle while it waits for it.
 func SessionLocks(s discover.Session, all []discover.Session, strict bool) bool {
-	if s.IsSub() {
+	if s.IsSubagent() {
 		strict = false
-		if eldest := discover.RootSession(all, s); !eldest.IsSub() && eldest.Dir == s.Dir && SessionLocks(eldest, all, false) {
+		if eldest := discover.RootSession(all, s); !eldest.IsSubagent() && eldest.Dir == s.Dir && SessionLocks(eldest, all, false) {
 			return false
 		}
 	}

@@ -11,7 +11,7 @@ import (
 // The status of a session is decided in one place: nothing else assigns to Status or Outcome of one, nor makes one with a
 // status. Syntax alone does not tell types apart, so that variables of other types with such fields are listed by name.
 func TestOneFunctionDecidesStatuses(t *testing.T) {
-	const judge = "discover/status.go: judge" // (*Session).judge, which applies what statusOf decides
+	const judge = "discover/status.go: setStatus" // (*Session).setStatus, which applies what statusOf decides
 	others := map[string]string{
 		"internal/output: out": "what JSON prints",
 		"internal/cli: out":    "a lock as JSON prints it",

@@ -18,7 +18,7 @@ func TestEveryAgentIsWatched(t *testing.T) {
 			t.Errorf("%s: nothing tells that a process without a session begins one", a.Name())
 		}
 		p, ok := a.(discover.ProgramNamer)
-		if !ok || !w.MayRun("/usr/bin/"+p.Program()) || w.MayRun("/usr/bin/sh") {
+		if !ok || !w.MatchesBinary("/usr/bin/"+p.Program()) || w.MatchesBinary("/usr/bin/sh") {
 			t.Errorf("%s does not know its own program", a.Name())
 		}
 	}
@@ -46,7 +46,7 @@ func TestEveryAgentKnowsItsPrograms(t *testing.T) {
 	}
 	for path, want := range programs {
 		for _, a := range All() {
-			if got := a.(discover.PathWatcher).MayRun(path); got != (a.Name() == want) {
+			if got := a.(discover.PathWatcher).MatchesBinary(path); got != (a.Name() == want) {
 				t.Errorf("%s: %s says %t", path, a.Name(), got)
 			}
 		}

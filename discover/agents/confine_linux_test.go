@@ -52,20 +52,20 @@ func TestNoLinkLeadsOutOfASeenHome(t *testing.T) {
 				to, _ = filepath.Rel(filepath.Dir(link), outside)
 			}
 			must(t, errors.Join(os.MkdirAll(filepath.Dir(outside), 0o700), os.Rename(link, outside), os.Symlink(to, link)))
-			if opens := opened(t, outside, func() { h.readAll(t, discover.Seen, entries, records) }); len(opens) > 0 {
+			if opens := opened(t, outside, func() { h.readAll(t, discover.TrustSeen, entries, records) }); len(opens) > 0 {
 				t.Errorf("%s: %s leads out of the home, and %q are opened", h.agent.Name(), rel, opens)
 			}
 			info, err := os.Stat(outside)
 			must(t, err)
 			if slices.Contains(h.read, rel) && info.IsDir() {
-				if opens := opened(t, outside, func() { h.readAll(t, discover.Ours, entries, records) }); len(opens) == 0 {
+				if opens := opened(t, outside, func() { h.readAll(t, discover.TrustOurs, entries, records) }); len(opens) == 0 {
 					t.Errorf("%s: %s is linked in a home of ours, and nothing of it is opened", h.agent.Name(), rel)
 				}
 			}
 			must(t, errors.Join(os.Remove(link), os.Rename(outside, link)))
 		}
 		for _, rel := range h.read {
-			if opens := opened(t, filepath.Join(h.dir, rel), func() { h.readAll(t, discover.Seen, entries, records) }); len(opens) == 0 {
+			if opens := opened(t, filepath.Join(h.dir, rel), func() { h.readAll(t, discover.TrustSeen, entries, records) }); len(opens) == 0 {
 				t.Errorf("%s: no reader opens %s", h.agent.Name(), rel)
 			}
 		}
@@ -75,7 +75,7 @@ func TestNoLinkLeadsOutOfASeenHome(t *testing.T) {
 // stored reads the home before anything in it is a link.
 func (h home) stored(t *testing.T) (entries []discover.Entry, records []discover.Record) {
 	t.Helper()
-	entries, err := h.agent.Entries(t.Context(), []discover.Home{{Dir: h.dir}}, discover.EntryFilter{Children: true})
+	entries, err := h.agent.Entries(t.Context(), []discover.Home{{Dir: h.dir}}, discover.EntryFilter{Subagents: true})
 	must(t, err)
 	for r, err := range h.agent.Read(t.Context(), entries, discover.ReadOptions{}) {
 		must(t, err)
@@ -104,7 +104,7 @@ func (h home) readAll(t *testing.T, trust discover.Trust, entries []discover.Ent
 	for _, e := range entries {
 		refs = append(refs, discover.Ref{ID: e.ID, Path: e.Path})
 	}
-	for _, q := range []discover.EntryFilter{{Children: true}, {ID: entries[0].ID}, {Refs: refs, Children: true}, {Parents: refs, Children: true}} {
+	for _, q := range []discover.EntryFilter{{Subagents: true}, {ID: entries[0].ID}, {Refs: refs, Subagents: true}, {Parents: refs, Subagents: true}} {
 		_, _ = h.agent.Entries(ctx, homes, q)
 	}
 	for _, want := range []discover.ReadOptions{{}, {Tokens: true}, {Full: true, TurnStart: true}} {

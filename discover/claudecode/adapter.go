@@ -8,7 +8,7 @@ package claudecode
 
 import "agentctl/discover"
 
-// Adapter is Claude Code's [discover.Adapter] and [discover.Marker]. It holds no state.
+// Adapter is Claude Code's [discover.Adapter] and [discover.MarkerReader]. It holds no state.
 type Adapter struct{}
 
 // New returns the adapter.
@@ -22,11 +22,11 @@ func (Adapter) Name() discover.Agent { return agentName }
 // Program implements [discover.Program]: the name the agent is installed under.
 func (Adapter) Program() string { return "claude" }
 
-// ShortName implements [discover.ShortNamed].
+// ShortName implements [discover.ShortNamer].
 func (Adapter) ShortName() string { return "cc" }
 
-// IncludesSubAgents implements [discover.Inclusive].
-func (Adapter) IncludesSubAgents(discover.ReadOptions) bool { return true }
+// IncludesSubagents implements [discover.SubagentTotals].
+func (Adapter) IncludesSubagents(discover.ReadOptions) bool { return true }
 
 // warning is the one shape in which this package reports what it could not read.
 func warning(path string, err error) error {

@@ -237,8 +237,8 @@ func TestMark(t *testing.T) {
 		env  map[string]string
 		want discover.EnvMarker
 	}{
-		{map[string]string{markerKey: "1", sessionKey: alive}, discover.EnvMarker{Session: alive, Lasting: true}},
-		{map[string]string{markerKey: "1", sessionKey: alive, pidKey: "7"}, discover.EnvMarker{Session: alive, Lasting: true, PID: 7}},
+		{map[string]string{markerKey: "1", sessionKey: alive}, discover.EnvMarker{Session: alive, OutlivesSession: true}},
+		{map[string]string{markerKey: "1", sessionKey: alive, pidKey: "7"}, discover.EnvMarker{Session: alive, OutlivesSession: true, PID: 7}},
 		{map[string]string{markerKey: "1", pidKey: "7"}, discover.EnvMarker{PID: 7}},
 		{map[string]string{sessionKey: alive, pidKey: "7"}, discover.EnvMarker{}},
 		{map[string]string{markerKey: "1"}, discover.EnvMarker{}},

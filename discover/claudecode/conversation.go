@@ -60,7 +60,7 @@ func (c *messageReader) read(l fsread.Line) (messages []discover.Message, ok boo
 // message is what the record's block of this number says.
 func (s messageLine) message(block int, w messageText) discover.Message {
 	m := discover.Message{ID: s.id, Time: s.Timestamp.Time(), Role: w.role, Kind: w.kind, Text: w.text}
-	if w.role == discover.Assistant && !s.synthetic() {
+	if w.role == discover.RoleAssistant && !s.synthetic() {
 		m.Model = s.Model.Text(0)
 	}
 	if block > 0 {
@@ -98,7 +98,7 @@ func (c *messageReader) user(s messageLine) []discover.Message {
 		return nil
 	case s.IsCompactSummary:
 		c.boundary = s.ParentUUID.Text(0)
-		return []discover.Message{s.message(0, messageText{discover.System, discover.KindCompaction, textOf(s.Content, 0)})}
+		return []discover.Message{s.message(0, messageText{discover.RoleSystem, discover.KindCompaction, textOf(s.Content, 0)})}
 	case s.IsTranscriptOnly:
 		return nil
 	}
@@ -112,7 +112,7 @@ func userText(text, origin string) messageText {
 	case ok && !pasted:
 		return w
 	case origin == "" || origin == "human":
-		return messageText{discover.User, discover.KindText, text}
+		return messageText{discover.RoleUser, discover.KindText, text}
 	}
 	return systemText(text)
 }
@@ -123,7 +123,7 @@ func (c *messageReader) system(s messageLine) []discover.Message {
 		return s.texts(s.SystemContent, func(text string) messageText { w, _ := parseTagged(text); return w })
 	case "compact_boundary":
 		if s.id != c.boundary {
-			return []discover.Message{s.message(0, messageText{role: discover.System, kind: discover.KindCompaction})}
+			return []discover.Message{s.message(0, messageText{role: discover.RoleSystem, kind: discover.KindCompaction})}
 		}
 	case "api_error":
 		return []discover.Message{s.message(0, errorText(apiError(s.Error.Raw())))}
@@ -152,10 +152,10 @@ func (c *messageReader) assistant(s messageLine) (messages []discover.Message) {
 func (c *messageReader) blockMessage(s messageLine, i int, b Block) (m discover.Message, ok bool) {
 	switch {
 	case strings.HasSuffix(b.Type, "tool_use"):
-		m = s.message(i, messageText{role: discover.Assistant, kind: discover.KindTool})
+		m = s.message(i, messageText{role: discover.RoleAssistant, kind: discover.KindTool})
 		m.Tool = c.results.call(b)
 		if m.Tool.State == discover.ToolRefused && s.ID.Text(0) == c.interruptedAnswer {
-			m.Tool.State = discover.ToolCut
+			m.Tool.State = discover.ToolInterrupted
 		}
 		if b.ID != "" {
 			m.ID = b.ID
@@ -164,7 +164,7 @@ func (c *messageReader) blockMessage(s messageLine, i int, b Block) (m discover.
 	case b.Type != "text":
 		return m, false
 	}
-	w := messageText{discover.Assistant, discover.KindText, b.Text.Text(0)}
+	w := messageText{discover.RoleAssistant, discover.KindText, b.Text.Text(0)}
 	if s.IsAPIErrorMessage {
 		w = errorText(w.text)
 	} else if w.text == noContent || s.synthetic() && w.text == noResponse {

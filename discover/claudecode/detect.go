@@ -9,11 +9,11 @@ import (
 	"agentctl/proc"
 )
 
-// Runs implements [discover.Marker].
-func (Adapter) Runs(p proc.Process) bool { return isAgentProcess(p) }
+// IsAgentProcess implements [discover.MarkerReader].
+func (Adapter) IsAgentProcess(p proc.Process) bool { return isAgentProcess(p) }
 
-// MayRun reports whether a binary can be this agent's.
-func (Adapter) MayRun(exe string) bool { return mayBeAgent(exe) }
+// MatchesBinary reports whether a binary can be this agent's.
+func (Adapter) MatchesBinary(exe string) bool { return mayBeAgent(exe) }
 
 // isAgentProcess reports whether p runs Claude Code, as a session or as a helper. It goes by the binary, never by a word
 // in the command line: editors and shells have such words too.

@@ -17,14 +17,14 @@ const (
 	sandboxKey = "SANDBOX_RUNTIME"
 )
 
-// ReadMarker implements [discover.Marker]. The id or the pid alone is not enough: a person may have exported it. MCP servers are
+// ReadMarker implements [discover.MarkerReader]. The id or the pid alone is not enough: a person may have exported it. MCP servers are
 // marked when they are started, and serve on after a /clear.
 func (Adapter) ReadMarker(getenv func(string) string) (mark discover.EnvMarker, ok bool) {
 	if getenv(markerKey) != "1" {
 		return discover.EnvMarker{}, false
 	}
 	if id := getenv(sessionKey); isUUID(id) {
-		mark.Session, mark.Lasting = id, true
+		mark.Session, mark.OutlivesSession = id, true
 	}
 	if pid, err := strconv.Atoi(getenv(pidKey)); err == nil && pid > 0 {
 		mark.PID = pid
@@ -35,7 +35,7 @@ func (Adapter) ReadMarker(getenv func(string) string) (mark discover.EnvMarker, 
 // MarkerKeys returns the environment keys that Mark asks for.
 func (Adapter) MarkerKeys() []string { return []string{markerKey, sessionKey, pidKey} }
 
-// InSandbox implements [discover.Encloser]: on Linux the sandbox of the tool Bash is a pid namespace, which ends with it (SEEN
+// InSandbox implements [discover.SandboxDetector]: on Linux the sandbox of the tool Bash is a pid namespace, which ends with it (SEEN
 // 2.1.197, 2.1.329, whose /proc shows only the bubblewrap around that). Other programs can be run in the same sandbox: then
 // there is no session's mark.
 func (a Adapter) InSandbox(getenv func(string) string) bool {

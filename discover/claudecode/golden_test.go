@@ -23,7 +23,7 @@ func TestRecordsOfRealStores(t *testing.T) {
 		name := filepath.Base(folder)
 		t.Run(name, func(t *testing.T) {
 			dir := home(t, name)
-			got, warned := records(t, dir, discover.EntryFilter{Children: true}, discover.ReadOptions{Full: true})
+			got, warned := records(t, dir, discover.EntryFilter{Subagents: true}, discover.ReadOptions{Full: true})
 			if len(warned) > 0 {
 				t.Errorf("warnings: %v", warned)
 			}
@@ -44,8 +44,8 @@ func TestQuickReadAgreesWithWhole(t *testing.T) {
 	must(t, err)
 	for _, folder := range folders {
 		dir := home(t, filepath.Base(folder))
-		quick, _ := records(t, dir, discover.EntryFilter{Children: true}, discover.ReadOptions{})
-		whole, _ := records(t, dir, discover.EntryFilter{Children: true}, discover.ReadOptions{Full: true})
+		quick, _ := records(t, dir, discover.EntryFilter{Subagents: true}, discover.ReadOptions{})
+		whole, _ := records(t, dir, discover.EntryFilter{Subagents: true}, discover.ReadOptions{Full: true})
 		byKey := map[discover.Key]discover.Record{}
 		for _, r := range whole {
 			r.Tokens, r.Quotas = nil, nil

@@ -17,14 +17,14 @@ const (
 // processes name in theirs.
 func (Adapter) Homes(setup discover.HomeSources, table *proc.Table) []discover.Home {
 	var h discover.HomeSet
-	h.Add(discover.Home{Dir: configDir(setup.Getenv(configKey), setup.Getenv(homeKey)), Given: true})
+	h.Add(discover.Home{Dir: configDir(setup.Getenv(configKey), setup.Getenv(homeKey)), FromUser: true})
 	for _, dir := range setup.Configured {
-		h.Add(discover.Home{Dir: dir, Given: true, Named: true})
+		h.Add(discover.Home{Dir: dir, FromUser: true, Explicit: true})
 	}
 	for p := range table.WithExe(mayBeAgent) {
 		if p.Alive() && isAgentProcess(p) {
 			dir, _ := processHome(p)
-			h.Add(discover.Home{Dir: dir, By: []proc.ID{p.ID}})
+			h.Add(discover.Home{Dir: dir, NamedBy: []proc.ID{p.ID}})
 		}
 	}
 	return h.List()
@@ -50,7 +50,7 @@ func processHome(p proc.Process) (string, error) {
 	return discover.ProcessDir(p, configDir(env[configKey], env[homeKey]))
 }
 
-// HomeOf implements [discover.Homer]: tools inherit what the agent was started with.
+// HomeOf implements [discover.HomeResolver]: tools inherit what the agent was started with.
 func (Adapter) HomeOf(p proc.Process) string {
 	dir, _ := processHome(p) // what cannot be read does not tell
 	return dir

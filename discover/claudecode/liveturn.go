@@ -45,11 +45,11 @@ func (x *process) waitingTurn(ctx context.Context, path string) *discover.Turn {
 	}
 	tail, err := readTail(ctx, path)
 	if question := tail.Turn.Question(); err == nil && question != nil {
-		turn.WaitingFor, turn.On = "question", question
+		turn.WaitingFor, turn.WaitingOn = "question", question
 	} else if word == "permission prompt" {
 		turn.WaitingFor = "permission"
 		if err == nil {
-			turn.On = x.permissionCall(ctx, &tail.Turn, path)
+			turn.WaitingOn = x.permissionCall(ctx, &tail.Turn, path)
 		}
 	}
 	return turn
@@ -66,7 +66,7 @@ func (l *processScan) inferWaiting(x *process, path string) *discover.Turn {
 		return nil
 	}
 	if question := tail.Turn.Question(); question != nil {
-		return &discover.Turn{State: discover.TurnWaiting, WaitingFor: "question", On: question}
+		return &discover.Turn{State: discover.TurnWaiting, WaitingFor: "question", WaitingOn: question}
 	}
 	const grace = time.Second // between the record of a call and the start of its command
 	if slices.ContainsFunc(tail.Turn.Pending, func(c PendingCall) bool { return !RunsAlone(c.Name) }) {
@@ -75,7 +75,7 @@ func (l *processScan) inferWaiting(x *process, path string) *discover.Turn {
 	if len(l.toolCommands(x)) > 0 || time.Since(tail.Updated) < grace {
 		return nil
 	}
-	return &discover.Turn{State: discover.TurnWaiting, WaitingFor: "permission", On: x.permissionCall(l.ctx, &tail.Turn, path)}
+	return &discover.Turn{State: discover.TurnWaiting, WaitingFor: "permission", WaitingOn: x.permissionCall(l.ctx, &tail.Turn, path)}
 }
 
 // readTail reads the end of the transcript of a session, or of a sub-agent.

@@ -13,7 +13,7 @@ import (
 	"agentctl/discover/native/jsonl"
 )
 
-// Messages implements [discover.Transcriber]: a transcript read from its end. What of it is a message, and whose, is in
+// Messages implements [discover.MessageReader]: a transcript read from its end. What of it is a message, and whose, is in
 // docs/agents/claude-code.md.
 func (Adapter) Messages(ctx context.Context, r discover.Record) iter.Seq2[discover.Message, error] {
 	return func(yield func(discover.Message, error) bool) {

@@ -127,7 +127,7 @@ func TestLastTextsAsStored(t *testing.T) {
 		got := map[discover.Role]string{}
 		messages, _ := told(t, path)
 		for _, m := range slices.Backward(messages) {
-			if m.Kind == discover.KindText && m.Role != discover.System && !strings.HasPrefix(m.Text, "/") && !strings.HasPrefix(m.Text, "! ") {
+			if m.Kind == discover.KindText && m.Role != discover.RoleSystem && !strings.HasPrefix(m.Text, "/") && !strings.HasPrefix(m.Text, "! ") {
 				got[m.Role] = m.Text
 			}
 		}

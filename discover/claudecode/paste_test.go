@@ -52,7 +52,7 @@ func TestPastedWords(t *testing.T) {
 		strings.Repeat("x", 190) + paste("behind it"): strings.Repeat("x", 190) + "behind it",
 		"what is <pasted_content id=\"3754\">\n?":     "what is <pasted_content id=\"3754\">\n?",
 	} {
-		if got := userText(stored, "human"); got != (messageText{discover.User, discover.KindText, want}) {
+		if got := userText(stored, "human"); got != (messageText{discover.RoleUser, discover.KindText, want}) {
 			t.Errorf("%.50q is heard as %+v", stored, got)
 		}
 		l, ok := ParseLine([]byte(`{"type":"user","message":{"content":` + asJSON(t, stored) + `}}`))
@@ -67,7 +67,7 @@ func TestPastedWords(t *testing.T) {
 
 // The prompt is what the person asked, not the file that a launch puts before it.
 func TestPromptBehindAFile(t *testing.T) {
-	text, err := json.Marshal(discover.ContextBlock("spec.md", strings.Repeat("a line\n", 5000)) + "\n\nmake it so")
+	text, err := json.Marshal(discover.FormatContextFile("spec.md", strings.Repeat("a line\n", 5000)) + "\n\nmake it so")
 	must(t, err)
 	for _, content := range []string{string(text), `[{"type":"text","text":` + string(text) + `}]`} {
 		l, ok := ParseLine([]byte(`{"type":"user","message":{"role":"user","content":` + content + `}}`))

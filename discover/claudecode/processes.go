@@ -153,7 +153,7 @@ func (l *processScan) toolCommands(x *process) (out []proc.Process) {
 func (x *process) newClaim() discover.Claim {
 	c := discover.Claim{
 		Agent: agentName, Process: x.ID, Home: cmp.Or(x.home, x.otherRoot), Dir: x.dir, Version: x.entry.Version,
-		Source: x.source(), Meta: discover.Facts{{jobMeta, x.entry.JobID}}.Known(),
+		Source: x.source(), Meta: discover.Facts{{jobMeta, x.entry.JobID}}.WithoutEmpty(),
 	}
 	if x.entry.NameSource != "derived" && x.entry.Name != x.entry.JobID { // the latter until a name is found
 		c.Title = x.entry.Name

@@ -46,8 +46,8 @@ func textStart(v jsonl.Value) (text string, pasted bool) {
 	if text, ok := plainTextStart(v); ok {
 		return text, false
 	}
-	if text = v.Text(promptReadLimit); discover.HasContext(text) {
-		text = cut(discover.WithoutContext(v.Text(0)))
+	if text = v.Text(promptReadLimit); discover.HasContextFile(text) {
+		text = cut(discover.StripContextFiles(v.Text(0)))
 	}
 	text, pasted = stripPasteTags(text, len(text) >= promptReadLimit && utf8.RuneCountInString(text) == promptReadLimit)
 	return strings.TrimSpace(text), pasted
@@ -62,7 +62,7 @@ func plainTextStart(v jsonl.Value) (text string, ok bool) {
 	read := v.Text(discover.PromptLimit)
 	text = strings.TrimSpace(read)
 	ends := text == read || utf8.RuneCountInString(read) < discover.PromptLimit
-	return text, ends && !discover.HasContext(text) && strings.IndexByte(text, '<') < 0
+	return text, ends && !discover.HasContextFile(text) && strings.IndexByte(text, '<') < 0
 }
 
 // startsWithTag: "<", a lower-case letter, letters, digits, "_" or "-", then white space or ">".

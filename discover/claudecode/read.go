@@ -98,7 +98,7 @@ func (x *reader) read(e discover.Entry, scratch *fsread.Buffers, r *discover.Rec
 		err = cmp.Or(err, fill(r, e, f, &head, &tail))
 	}
 	err = cmp.Or(err, x.jobs.describe(f.Context(), r))
-	r.Bound()
+	r.TruncateTexts()
 	return true, asWarning(e.Path, err)
 }
 
@@ -128,7 +128,7 @@ func fill(r *discover.Record, e discover.Entry, f *fsread.File, head *Head, tail
 		r.Source = "bg"
 	}
 	texts := head.Strings
-	r.Meta = discover.Facts{{"entrypoint", texts.Value(entrypoint)}, {projectMeta, texts.Value(projectOf(e))}, {"continuedIn", notes.Get(ContinuedIn)}}.Known()
+	r.Meta = discover.Facts{{"entrypoint", texts.Value(entrypoint)}, {projectMeta, texts.Value(projectOf(e))}, {"continuedIn", notes.Get(ContinuedIn)}}.WithoutEmpty()
 	if head.Forked() {
 		if r.Created.Equal(head.firstTime) {
 			r.Created = head.fork.created

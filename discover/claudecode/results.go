@@ -59,7 +59,7 @@ func (r *toolResults) find(call string) (o toolResult, ok bool) {
 // call is the call that a block makes, with its result where there is one.
 func (r *toolResults) call(b Block) *discover.ToolCall {
 	input := b.Input.Raw()
-	c := &discover.ToolCall{ID: b.ID, Name: b.Name, Input: validJSON(input), Brief: callSummary(input), State: discover.ToolOpen}
+	c := &discover.ToolCall{ID: b.ID, Name: b.Name, Input: validJSON(input), Summary: callSummary(input), State: discover.ToolOpen}
 	if o, ok := r.find(b.ID); ok {
 		c.Output, c.State = o.output, o.state
 	}
@@ -72,7 +72,7 @@ func toolState(isError bool, output string) discover.ToolState {
 	case !isError:
 		return discover.ToolDone
 	case strings.HasSuffix(output, interruptedPrefix+" for tool use]"): // 2.1.112
-		return discover.ToolCut
+		return discover.ToolInterrupted
 	case strings.HasPrefix(output, "The user doesn't want to "):
 		return discover.ToolRefused
 	}

@@ -39,7 +39,7 @@ type search struct {
 func (s *search) warn(path string, err error) { s.warnings = append(s.warnings, warning(path, err)) }
 
 func (s *search) searchHome(home discover.Home) {
-	if home.Named {
+	if home.Explicit {
 		if _, err := os.Stat(home.Dir); err != nil {
 			s.warn(home.Dir, err)
 			return
@@ -73,7 +73,7 @@ func (s *search) listAll(in projects) {
 		room := fsread.Reuse[[]discover.Entry](scratch)
 		*l = search{ctx: s.ctx, EntryFilter: s.EntryFilter, home: s.home, scratch: scratch, found: (*room)[:0]}
 		l.listBelow(in.dir, folder)
-		if s.Children {
+		if s.Subagents {
 			l.keepNewestTranscripts()
 		}
 		*room, l.found = l.found, slices.Clone(l.found)
@@ -203,7 +203,7 @@ func (s *search) warnSkipped(err error) {
 // addListed adds an entry of a folder if it is a session's and asked for.
 func (s *search) addListed(d *fsread.Dir, n fsread.DirEntry) {
 	id, ok := idOfFile(n.Name())
-	if !ok || isSubagent(id) && !s.Children || s.Parents != nil && !isSubagent(id) {
+	if !ok || isSubagent(id) && !s.Subagents || s.Parents != nil && !isSubagent(id) {
 		return
 	}
 	path := d.Path() + "/" + n.Name()
@@ -214,7 +214,7 @@ func (s *search) addListed(d *fsread.Dir, n fsread.DirEntry) {
 
 // wantsSubagents reports whether a sub-agent's session can be among those asked for.
 func (s *search) wantsSubagents() bool {
-	return s.Children && (strings.HasPrefix(agentPrefix, s.ID) || strings.HasPrefix(s.ID, agentPrefix))
+	return s.Subagents && (strings.HasPrefix(agentPrefix, s.ID) || strings.HasPrefix(s.ID, agentPrefix))
 }
 
 func (s *search) add(path, id, parent string, info fsread.FileInfo) {

@@ -81,12 +81,12 @@ func TestSubagentsOfASession(t *testing.T) {
 			if e.ID == c.parent {
 				want = c.want
 			}
-			found, _ := records(t, dir, discover.EntryFilter{Parents: []discover.Ref{{ID: e.ID, Path: e.Path}}, Children: true}, discover.ReadOptions{})
+			found, _ := records(t, dir, discover.EntryFilter{Parents: []discover.Ref{{ID: e.ID, Path: e.Path}}, Subagents: true}, discover.ReadOptions{})
 			for _, r := range found {
 				if !isSubagent(r.ID) || r.Parent != e.ID {
 					t.Errorf("%s: %s is no sub-agent of %s", fixture, r.ID, e.ID)
 				}
-				own := discover.EntryFilter{Parents: []discover.Ref{{ID: r.ID, Path: r.Path}}, Children: true}
+				own := discover.EntryFilter{Parents: []discover.Ref{{ID: r.ID, Path: r.Path}}, Subagents: true}
 				if got := entryIDs(t, dir, own); got != nil {
 					t.Errorf("%s: %s has sub-agents: %v", fixture, r.ID, got)
 				}
@@ -95,7 +95,7 @@ func TestSubagentsOfASession(t *testing.T) {
 				t.Errorf("%s: sub-agents of %s are %v, want %d", fixture, e.ID, ids(found), want)
 			}
 		}
-		elsewhere := discover.EntryFilter{Parents: []discover.Ref{{ID: c.parent, Path: "/w/" + c.parent + transcriptSuffix}}, Children: true}
+		elsewhere := discover.EntryFilter{Parents: []discover.Ref{{ID: c.parent, Path: "/w/" + c.parent + transcriptSuffix}}, Subagents: true}
 		if got := entryIDs(t, dir, elsewhere); got != nil {
 			t.Errorf("%s: of a session elsewhere: %v", fixture, got)
 		}
@@ -109,7 +109,7 @@ func TestSubagentsOnlyWhenAskedFor(t *testing.T) {
 	} {
 		dir := home(t, fixture)
 		without, _ := records(t, dir, discover.EntryFilter{}, discover.ReadOptions{})
-		with, _ := records(t, dir, discover.EntryFilter{Children: true}, discover.ReadOptions{})
+		with, _ := records(t, dir, discover.EntryFilter{Subagents: true}, discover.ReadOptions{})
 		if len(without) != want[0] || len(with) != want[1] {
 			t.Errorf("%s: %v without, %v with", fixture, ids(without), ids(with))
 		}
@@ -118,7 +118,7 @@ func TestSubagentsOnlyWhenAskedFor(t *testing.T) {
 				t.Errorf("%s: parent of %s is %q", fixture, r.ID, r.Parent)
 			}
 		}
-		agents := entryIDs(t, dir, discover.EntryFilter{ID: "agent-a", Children: true})
+		agents := entryIDs(t, dir, discover.EntryFilter{ID: "agent-a", Subagents: true})
 		if len(agents) != want[1]-want[0] {
 			t.Errorf("%s: agents by prefix: %v", fixture, agents)
 		}
@@ -239,10 +239,10 @@ func TestHomesThatAreNone(t *testing.T) {
 		warned int
 	}{
 		{discover.Home{Dir: missing}, 0},
-		{discover.Home{Dir: missing, Named: true}, 1},
-		{discover.Home{Dir: t.TempDir(), Named: true}, 0},
+		{discover.Home{Dir: missing, Explicit: true}, 1},
+		{discover.Home{Dir: t.TempDir(), Explicit: true}, 0},
 		{discover.Home{Dir: file}, 1},
-		{discover.Home{Dir: file, Named: true}, 1},
+		{discover.Home{Dir: file, Explicit: true}, 1},
 		{discover.Home{Dir: loop}, 1},
 	} {
 		for _, q := range []discover.EntryFilter{{}, {ID: alive}, {ID: "c"}, {Refs: []discover.Ref{{ID: alive}}}} {
@@ -354,10 +354,10 @@ func TestHomes(t *testing.T) {
 	setup := discover.HomeSources{Getenv: func(k string) string { return env[k] }, Configured: []string{real, "/etc/claude"}}
 	got := fmt.Sprint(New().Homes(setup, table))
 	want := fmt.Sprint([]discover.Home{
-		{Dir: link, Given: true, Named: true},
-		{Dir: "/etc/claude", Given: true, Named: true},
-		{Dir: "/home/v/.claude", By: idsOf(table, 1, 2)},
-		{Dir: "/w/conf", By: idsOf(table, 3)},
+		{Dir: link, FromUser: true, Explicit: true},
+		{Dir: "/etc/claude", FromUser: true, Explicit: true},
+		{Dir: "/home/v/.claude", NamedBy: idsOf(table, 1, 2)},
+		{Dir: "/w/conf", NamedBy: idsOf(table, 3)},
 	})
 	if got != want {
 		t.Errorf("homes %s, want %s", got, want)
@@ -368,7 +368,7 @@ func TestHomes(t *testing.T) {
 func TestReadingChangesNothing(t *testing.T) {
 	dir := home(t, "03-tui-live-clear-resume-compact-subagent-2.1.197")
 	before := contents(t, dir)
-	records(t, dir, discover.EntryFilter{Children: true}, discover.ReadOptions{Full: true, Tokens: true})
+	records(t, dir, discover.EntryFilter{Subagents: true}, discover.ReadOptions{Full: true, Tokens: true})
 	claims(t, dir, native329(23113, 80645, dir, "/srv/claude-lab/w/tui1"))
 	if !bytes.Equal(before, contents(t, dir)) {
 		t.Error("the store changed")

@@ -61,9 +61,9 @@ func TestSubagentBroughtAlong(t *testing.T) {
 			t.Errorf("%s: claims %+v", name, got)
 		}
 		for _, q := range []discover.EntryFilter{
-			{ID: "agent-a1", Children: true},
-			{ID: "agent-a1", Children: true, WithoutTimes: true},
-			{Refs: []discover.Ref{{ID: "agent-a1", Path: first}}, Children: true},
+			{ID: "agent-a1", Subagents: true},
+			{ID: "agent-a1", Subagents: true, WithoutTimes: true},
+			{Refs: []discover.Ref{{ID: "agent-a1", Path: first}}, Subagents: true},
 		} {
 			found, _ := records(t, dir, q, discover.ReadOptions{})
 			if len(found) != 1 || found[0].Path != want || found[0].Turn.State != c.turn || found[0].Prompt != "do it" ||

@@ -42,8 +42,8 @@ func TestWhichCallIsAskedAbout(t *testing.T) {
 		f.Environ = map[string]string{configKey: dir}
 		turn := sessions(claims(t, dir, f))[0].Turn
 		got := ""
-		if turn.On != nil {
-			got = fmt.Sprintf("%s: %s (%s)", turn.On.Tool, turn.On.Brief, turn.On.Path)
+		if turn.WaitingOn != nil {
+			got = fmt.Sprintf("%s: %s (%s)", turn.WaitingOn.Tool, turn.WaitingOn.Summary, turn.WaitingOn.Path)
 		}
 		if turn.WaitingFor != "permission" || got != c.want {
 			t.Errorf("%s: waiting for %s, %q, want %q", c.name, turn.WaitingFor, got, c.want)

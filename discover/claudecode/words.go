@@ -11,29 +11,29 @@ import (
 // messageText are a text, whose it is and what it is. An empty text is not shown.
 type messageText struct {
 	role discover.Role
-	kind discover.Kind
+	kind discover.MessageKind
 	text string
 }
 
 // systemText is what Claude Code itself says.
 func systemText(text string) messageText {
-	return messageText{discover.System, discover.KindText, text}
+	return messageText{discover.RoleSystem, discover.KindText, text}
 }
 
 func errorText(text string) messageText {
-	return messageText{discover.System, discover.KindError, text}
+	return messageText{discover.RoleSystem, discover.KindError, text}
 }
 
 // parseTagged understands what Claude Code writes in tags, or has a phrase for; not ok if the text is neither.
 func parseTagged(text string) (w messageText, ok bool) {
 	if strings.HasPrefix(text, interruptedPrefix) && strings.HasSuffix(text, "]") && !strings.Contains(text, "\n") {
-		return messageText{discover.System, discover.KindInterruption, text}, true
+		return messageText{discover.RoleSystem, discover.KindInterruption, text}, true
 	}
 	name, ok := tagName(text)
 	if !ok {
 		return messageText{}, false
 	}
-	typed := func(text string) messageText { return messageText{discover.User, discover.KindText, text} }
+	typed := func(text string) messageText { return messageText{discover.RoleUser, discover.KindText, text} }
 	switch name {
 	case "command-name", "command-message":
 		command := strings.TrimSpace(tag(text, "command-name") + " " + tag(text, "command-args"))

@@ -11,7 +11,7 @@ import (
 // What stands in user records is shown as what it is: a person's words as they stand, commands as they were typed, the
 // program's words as its own, and what it injects not at all.
 func TestWordsOfUserRecords(t *testing.T) {
-	user := func(text string) messageText { return messageText{discover.User, discover.KindText, text} }
+	user := func(text string) messageText { return messageText{discover.RoleUser, discover.KindText, text} }
 	for _, c := range []struct {
 		text, origin string
 		want         messageText
@@ -31,7 +31,7 @@ func TestWordsOfUserRecords(t *testing.T) {
 		{"<local-command-stdout>Set model to x</local-command-stdout>", "", systemText("Set model to x")},
 		{"<task-notification>\n<task-id>1</task-id>\n<summary>It is done</summary>\n</task-notification>", "task-notification", systemText("It is done")},
 		{"a message of another session", "peer", systemText("a message of another session")},
-		{"[Request interrupted by user]", "", messageText{discover.System, discover.KindInterruption, "[Request interrupted by user]"}},
+		{"[Request interrupted by user]", "", messageText{discover.RoleSystem, discover.KindInterruption, "[Request interrupted by user]"}},
 		{"[Request interrupted by user] was on my screen", "", user("[Request interrupted by user] was on my screen")},
 	} {
 		if got := userText(c.text, c.origin); got != c.want {
@@ -93,7 +93,7 @@ func TestQueuedPromptsStandWhereTheyWereGiven(t *testing.T) {
 		var ids []string
 		for _, m := range got {
 			ids = append(ids, m.ID)
-			if m.ID == "q" && (m.Role != discover.User || m.Text != "and this" || m.Time.Second() != 3) {
+			if m.ID == "q" && (m.Role != discover.RoleUser || m.Text != "and this" || m.Time.Second() != 3) {
 				t.Errorf("%+v", m)
 			}
 		}

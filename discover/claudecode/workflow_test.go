@@ -61,11 +61,11 @@ func TestWorkflow(t *testing.T) {
 			t.Errorf("%s: claims %+v", name, got)
 		}
 		for _, q := range []discover.EntryFilter{
-			{Children: true},
-			{ID: "agent-a1", Children: true},
-			{ID: "agent-a1", Children: true, WithoutTimes: true},
-			{Parents: []discover.Ref{{ID: alive, Path: transcript}}, Children: true},
-			{Refs: []discover.Ref{{ID: "agent-a1", Path: path}}, Children: true},
+			{Subagents: true},
+			{ID: "agent-a1", Subagents: true},
+			{ID: "agent-a1", Subagents: true, WithoutTimes: true},
+			{Parents: []discover.Ref{{ID: alive, Path: transcript}}, Subagents: true},
+			{Refs: []discover.Ref{{ID: "agent-a1", Path: path}}, Subagents: true},
 		} {
 			found, _ := records(t, dir, q, discover.ReadOptions{})
 			n := 0
@@ -106,7 +106,7 @@ func TestWorkflowBroughtAlong(t *testing.T) {
 		must(t, os.WriteFile(place(session), []byte(record), 0o600))
 		must(t, os.Chtimes(place(session), time.Time{}, time.Now().Add(-age)))
 	}
-	if found, _ := records(t, dir, discover.EntryFilter{ID: "agent-a1", Children: true}, discover.ReadOptions{}); len(found) != 1 || found[0].Path != place(alive) {
+	if found, _ := records(t, dir, discover.EntryFilter{ID: "agent-a1", Subagents: true}, discover.ReadOptions{}); len(found) != 1 || found[0].Path != place(alive) {
 		t.Errorf("%+v", found)
 	}
 }

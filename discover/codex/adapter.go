@@ -29,8 +29,8 @@ func (Adapter) Name() discover.Agent { return agentName }
 // ShortID implements [discover.Shortener]: a thread's ID is a UUID that begins with the time (version 7, SEEN 0.42–0.169).
 func (Adapter) ShortID(id string) int { return native.ShortUUIDLen(id) }
 
-// IncludesSubAgents implements [discover.SubagentTotals]: the sub-agents' rollouts have to be read for it, too.
-func (Adapter) IncludesSubAgents(want discover.ReadOptions) bool { return includesSubagents(want) }
+// IncludesSubagents implements [discover.SubagentTotals]: the sub-agents' rollouts have to be read for it, too.
+func (Adapter) IncludesSubagents(want discover.ReadOptions) bool { return includesSubagents(want) }
 
 func includesSubagents(want discover.ReadOptions) bool { return want.Tokens || want.Full }
 

@@ -108,7 +108,7 @@ func (c *claimBuilder) addThreads(s agentProcess, shown openFiles) {
 func (c *claimBuilder) addUnreadable(s agentProcess, err error) {
 	claim := s.presenceClaim()
 	claim.Unreadable = fmt.Sprintf("its open files: %v", err)
-	claim.Empty = false
+	claim.HideIfUnlinked = false
 	c.claims = append(c.claims, claim)
 	c.addArgvClaim(s)
 }
@@ -132,7 +132,7 @@ func (s agentProcess) presenceClaim() discover.Claim {
 	claim.Strength, claim.Kind = discover.Exact, "process"
 	claim.Detail = fmt.Sprintf("runs %s", cmp.Or(s.Exe, s.Name))
 	claim.Source, claim.Dir, claim.Turn = s.sourceName(), s.newThreadDir(s.Process), s.initialTurn()
-	claim.Empty = s.role == server
+	claim.HideIfUnlinked = s.role == server
 	return claim
 }
 

@@ -84,7 +84,7 @@ func describe(claims []discover.Claim) []string {
 	out := []string{}
 	for _, c := range claims {
 		words := []string{c.Process.String(), c.Session, c.Kind, c.Strength.String(), c.Source}
-		for word, is := range map[string]bool{"shared": c.Shared, "empty": c.Empty, "on-disk": c.Path != "", "unreadable": c.Unreadable != ""} {
+		for word, is := range map[string]bool{"shared": c.Shared, "empty": c.HideIfUnlinked, "on-disk": c.Path != "", "unreadable": c.Unreadable != ""} {
 			if is {
 				words = append(words, word)
 			}
@@ -273,7 +273,7 @@ func TestHomes(t *testing.T) {
 		"configuration": {discover.HomeSources{Getenv: env(map[string]string{"CODEX_HOME": link}), Configured: []string{w.home}}, link},
 	} {
 		homes := New().Homes(test.setup, table)
-		if len(homes) != 1 || homes[0].Dir != test.want || homes[0].Named != (name == "configuration") {
+		if len(homes) != 1 || homes[0].Dir != test.want || homes[0].Explicit != (name == "configuration") {
 			t.Errorf("%s: %+v", name, homes)
 			continue
 		}

@@ -48,8 +48,8 @@ func isUnexecedFork(table *proc.Table, p proc.Process) bool {
 	return err == nil && err2 == nil && len(own) > 0 && slices.Equal(own, theirs)
 }
 
-// Runs implements [discover.MarkerReader]. Under the names of its tools the binary is a tool, as the sandbox is.
-func (Adapter) Runs(p proc.Process) bool {
+// IsAgentProcess implements [discover.MarkerReader]. Under the names of its tools the binary is a tool, as the sandbox is.
+func (Adapter) IsAgentProcess(p proc.Process) bool {
 	if !isCodex(p) {
 		return false
 	}

@@ -51,7 +51,7 @@ func TestSandboxes(t *testing.T) {
 		if got := New().IsSandbox(p); got != (p.ID.PID == 1) {
 			t.Errorf("pid %d: %t", p.ID.PID, got)
 		}
-		if got := New().Runs(p); got != (p.ID.PID == 2) {
+		if got := New().IsAgentProcess(p); got != (p.ID.PID == 2) {
 			t.Errorf("pid %d runs Codex: %t", p.ID.PID, got)
 		}
 	}

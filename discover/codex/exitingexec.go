@@ -39,7 +39,7 @@ func (c *claimBuilder) addEndedExec(s agentProcess, shown openFiles) {
 		}
 		var r storedThread
 		ok, err := r.read(e, discover.ReadOptions{}, fsread.NewBuffers(c.ctx))
-		if err != nil || !ok || r.Source != "exec" || r.IsSub() || discover.RealPath(r.Dir) != dir || !isOver(r.Turn) {
+		if err != nil || !ok || r.Source != "exec" || r.IsSubagent() || discover.RealPath(r.Dir) != dir || !isOver(r.Turn) {
 			continue
 		}
 		claim := s.claim

@@ -19,20 +19,20 @@ const (
 // their environment, and those whose files live Codex processes hold.
 func (Adapter) Homes(setup discover.HomeSources, table *proc.Table) []discover.Home {
 	var h homeFinder
-	h.Add(discover.Home{Dir: homeFromEnv(setup.Getenv(codexHomeKey), setup.Getenv(userHomeKey)), Given: true})
+	h.Add(discover.Home{Dir: homeFromEnv(setup.Getenv(codexHomeKey), setup.Getenv(userHomeKey)), FromUser: true})
 	for _, dir := range setup.Configured {
-		h.Add(discover.Home{Dir: dir, Given: true, Named: true})
+		h.Add(discover.Home{Dir: dir, FromUser: true, Explicit: true})
 	}
 	for p := range processes(table) {
 		by := []proc.ID{p.ID}
-		h.Add(discover.Home{Dir: processHome(p), By: by})
+		h.Add(discover.Home{Dir: processHome(p), NamedBy: by})
 		files, _ := p.OpenFiles(isThreadFile) // what cannot be read is reported by Claims
 		for _, f := range files {
 			if f.PathDiffers {
 				continue
 			}
 			if _, _, ok := h.homeOfFile(f.Path); !ok {
-				h.Add(discover.Home{Dir: homeOfPath(f.Path), By: by})
+				h.Add(discover.Home{Dir: homeOfPath(f.Path), NamedBy: by})
 			}
 		}
 	}
@@ -91,7 +91,7 @@ func (h *homeFinder) homeOfFile(file string) (dir, path string, ok bool) {
 	for _, resolve := range []func(string) string{filepath.Clean, discover.RealPath} {
 		for i, n := range h.List() {
 			for _, name := range []string{sessionsDir, archiveDir, locksDir} {
-				folder := resolve(filepath.Join(h.Real(i), name))
+				folder := resolve(filepath.Join(h.RealPath(i), name))
 				if rest, ok := strings.CutPrefix(file, folder+"/"); ok {
 					return n.Dir, filepath.Join(n.Dir, name, rest), true
 				}

@@ -175,7 +175,7 @@ func TestCallStates(t *testing.T) {
 	} {
 		list, _ := readMessages(t, rollout(append([]string{metaLine}, test.lines...)...), someID)
 		var m discover.Message
-		if len(list) != 1 || json.Unmarshal([]byte(list[0]), &m) != nil || m.Tool.State != test.state || m.Tool.Output != test.output || m.Tool.Brief != "make" {
+		if len(list) != 1 || json.Unmarshal([]byte(list[0]), &m) != nil || m.Tool.State != test.state || m.Tool.Output != test.output || m.Tool.Summary != "make" {
 			t.Errorf("%s: %s", name, list)
 		}
 	}
@@ -237,7 +237,7 @@ func TestModelOfEachTurn(t *testing.T) {
 	list, _ := messagesOf(t, discover.Record{ID: threadA, Path: path, Home: w.home, Model: "c"})
 	var got []string
 	for _, m := range list {
-		if m.Role == discover.Assistant {
+		if m.Role == discover.RoleAssistant {
 			got = append(got, m.Model)
 		}
 	}

@@ -103,10 +103,10 @@ func TestLastTextsAsStored(t *testing.T) {
 			list, _ := messagesOf(t, r)
 			for _, m := range list {
 				typed := strings.HasPrefix(m.Text, "!")
-				if m.Role == discover.User && user == "" && !typed {
+				if m.Role == discover.RoleUser && user == "" && !typed {
 					user = m.Text
 				}
-				if m.Role == discover.Assistant && m.Kind == discover.KindText && assistant == "" {
+				if m.Role == discover.RoleAssistant && m.Kind == discover.KindText && assistant == "" {
 					assistant = m.Text
 				}
 			}

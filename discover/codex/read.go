@@ -33,7 +33,7 @@ func (Adapter) Read(ctx context.Context, entries []discover.Entry, want discover
 		threads := fsread.ReadParallel(ctx, entries, func(e discover.Entry, scratch *fsread.Buffers, t *storedThread) (bool, error) {
 			ok, err := t.read(e, want, scratch)
 			t.Title = titles[e.Home][t.ID]
-			t.Bound()
+			t.TruncateTexts()
 			return ok, err
 		})
 		if includesSubagents(want) {
@@ -202,5 +202,5 @@ func setMeta(r *discover.Record, h *transcript.Head, t *transcript.Tail) {
 		{"startDir", startDir},
 		{"subagent", m.Source.Subagent},
 		{"workspace", workspace},
-	}.Known()
+	}.WithoutEmpty()
 }

@@ -25,7 +25,7 @@ func (Adapter) Entries(ctx context.Context, homes []discover.Home, q discover.En
 	)
 	for _, h := range homes {
 		s := homeScan{ctx: ctx, home: h.Dir, since: q.Since, withTimes: !q.WithoutTimes}
-		if s.exists(h.Named) {
+		if s.exists(h.Explicit) {
 			s.list(q)
 		}
 		found, errs = discover.AppendEntries(found, s.found), append(errs, s.errs...)

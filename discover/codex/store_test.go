@@ -84,9 +84,9 @@ func TestEntriesBesideAParent(t *testing.T) {
 	if err := os.Chtimes(parent, born, born.Add(3*time.Hour)); err != nil {
 		t.Fatal(err)
 	}
-	w.expectEntries(discover.EntryFilter{Parents: []discover.Ref{{ID: threadA, Path: parent}}, Children: true}, near, late)
-	w.expectEntries(discover.EntryFilter{Parents: []discover.Ref{{ID: threadA, Path: "/other/" + nameA}}, Children: true})
-	w.expectEntries(discover.EntryFilter{Parents: []discover.Ref{}, Children: true})
+	w.expectEntries(discover.EntryFilter{Parents: []discover.Ref{{ID: threadA, Path: parent}}, Subagents: true}, near, late)
+	w.expectEntries(discover.EntryFilter{Parents: []discover.Ref{{ID: threadA, Path: "/other/" + nameA}}, Subagents: true})
+	w.expectEntries(discover.EntryFilter{Parents: []discover.Ref{}, Subagents: true})
 }
 
 // A thread that is resumed stays in the folder of the day it began: its file's time counts.
@@ -199,11 +199,11 @@ func TestUnreadableHomes(t *testing.T) {
 		warnings int
 	}{
 		{discover.Home{Dir: filepath.Join(w.home, "missing")}, 0},
-		{discover.Home{Dir: filepath.Join(w.home, "missing"), Named: true}, 1},
+		{discover.Home{Dir: filepath.Join(w.home, "missing"), Explicit: true}, 1},
 		{discover.Home{Dir: file}, 1},
 		{discover.Home{Dir: link}, 1},
-		{discover.Home{Dir: file, Named: true}, 1},
-		{discover.Home{Dir: w.home, Named: true}, 0},
+		{discover.Home{Dir: file, Explicit: true}, 1},
+		{discover.Home{Dir: w.home, Explicit: true}, 0},
 	} {
 		entries, err := New().Entries(t.Context(), []discover.Home{test.home}, discover.EntryFilter{})
 		if got := split(t, err); len(entries) != 0 || len(got) != test.warnings {

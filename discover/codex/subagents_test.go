@@ -109,7 +109,7 @@ func TestTokensOfAFamily(t *testing.T) {
 		t.Errorf("of late: %v", late)
 	}
 	cheap, _ := inputs(t, w, discover.EntryFilter{}, discover.ReadOptions{})
-	if cheap[root] != 1 || cheap[kid] != 10 || New().IncludesSubAgents(discover.ReadOptions{}) {
+	if cheap[root] != 1 || cheap[kid] != 10 || New().IncludesSubagents(discover.ReadOptions{}) {
 		t.Errorf("not asked for: %v", cheap)
 	}
 }

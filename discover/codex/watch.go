@@ -29,5 +29,5 @@ func (Adapter) WatchPaths(_ context.Context, s discover.Session) []string {
 	return files
 }
 
-// MayRun reports whether a binary can be this agent's.
-func (Adapter) MayRun(exe string) bool { return isBinary(exe) }
+// MatchesBinary reports whether a binary can be this agent's.
+func (Adapter) MatchesBinary(exe string) bool { return isBinary(exe) }

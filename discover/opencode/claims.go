@@ -33,7 +33,7 @@ func (Adapter) Claims(ctx context.Context, table *proc.Table, homes []discover.H
 func (s *survey) claims(sub *subject, lib *library) []discover.Claim {
 	base := discover.Claim{
 		Agent: agentName, Process: sub.ID, Home: sub.home, Source: sub.mode.source(),
-		Shared: sub.mode == modeServer, Meta: discover.Facts{{"run", sub.run}}.Known(),
+		Shared: sub.mode == modeServer, Meta: discover.Facts{{"run", sub.run}}.WithoutEmpty(),
 	}
 	if ports, err := sub.ListenPorts(); err == nil && len(ports) > 0 {
 		base.Meta = base.Meta.With("ports", ports)
@@ -55,7 +55,7 @@ func (s *survey) claims(sub *subject, lib *library) []discover.Claim {
 	presence := base
 	presence.Strength, presence.Kind, presence.Dir = discover.Exact, "process", sub.dir
 	presence.Detail = "runs " + proc.ProgramName(sub.Exe) + ", as " + sub.mode.source()
-	presence.Empty, presence.Unreadable = sub.mode == modeServer, sub.unreadable
+	presence.HideIfUnlinked, presence.Unreadable = sub.mode == modeServer, sub.unreadable
 	switch {
 	case sub.mode == modeTUI && sub.unreadable == "" && len(lib.homes) > 0 && !asked:
 		presence.Turn = &discover.Turn{State: discover.TurnNone} // it may show a session, and was asked nothing
@@ -135,7 +135,7 @@ func (s *survey) turn(sub *subject, lib *library, st *stored, depth int) discove
 	for _, p := range st.running() {
 		if s.asks(sub, st, p) {
 			return discover.Turn{
-				State: discover.TurnWaiting, WaitingFor: "permission", On: p.waitingOn(), Detail: "tool: " + p.tool, Began: turn.Began,
+				State: discover.TurnWaiting, WaitingFor: "permission", WaitingOn: p.waitingOn(), Detail: "tool: " + p.tool, Began: turn.Began,
 			}
 		}
 		child := lib.sessions[p.child]

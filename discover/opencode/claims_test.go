@@ -215,7 +215,7 @@ func TestPresences(t *testing.T) {
 	for pid, want := range map[int]discover.Claim{
 		1: {Source: "tui", Turn: &discover.Turn{State: discover.TurnNone}},
 		2: {Source: "run", Turn: &discover.Turn{State: discover.TurnOpen}},
-		3: {Source: "server", Shared: true, Empty: true},
+		3: {Source: "server", Shared: true, HideIfUnlinked: true},
 		4: {Source: "tui", Unreadable: "its environment and open files: permission denied"},
 	} {
 		if len(got[pid]) != 1 {
@@ -223,7 +223,7 @@ func TestPresences(t *testing.T) {
 		}
 		c := got[pid][0]
 		turn := c.Turn == nil && want.Turn == nil || c.Turn != nil && want.Turn != nil && *c.Turn == *want.Turn
-		if c.Session != "" || c.Source != want.Source || c.Shared != want.Shared || c.Empty != want.Empty || !turn || c.Unreadable != want.Unreadable {
+		if c.Session != "" || c.Source != want.Source || c.Shared != want.Shared || c.HideIfUnlinked != want.HideIfUnlinked || !turn || c.Unreadable != want.Unreadable {
 			t.Errorf("%d: %+v, want %+v", pid, c, want)
 		}
 	}
@@ -259,7 +259,7 @@ func TestServer(t *testing.T) {
 	}
 	p := keeping(agent(9, at(t, "19:23:00"), "serve"), dir, int64(len(log)))
 	claims := claimed(t, p)[9]
-	if !claims[0].Empty || len(sessions(claims)) == 0 {
+	if !claims[0].HideIfUnlinked || len(sessions(claims)) == 0 {
 		t.Errorf("claims %+v", claims)
 	}
 	for _, c := range claims {

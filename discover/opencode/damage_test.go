@@ -45,7 +45,7 @@ func TestAnyDamagedPage(t *testing.T) {
 	const sessions = 60
 	path := storeToDamage(t, sessions)
 	home := home(filepath.Dir(path))
-	query := discover.EntryFilter{Children: true}
+	query := discover.EntryFilter{Subagents: true}
 	want, err := look(t, home, query, discover.ReadOptions{Tokens: true})
 	if err != nil || len(want) != sessions {
 		t.Fatalf("%d sessions, %v", len(want), err)
@@ -99,7 +99,7 @@ func oneOfPath(t *testing.T, err error, path string) {
 // missing fails unless a session that cannot be read is an entry of its own if it is asked for, and reading it a warning.
 func missing(t *testing.T, homes []discover.Home, id string, page int) {
 	t.Helper()
-	entries, _ := New().Entries(t.Context(), homes, discover.EntryFilter{ID: id, Children: true})
+	entries, _ := New().Entries(t.Context(), homes, discover.EntryFilter{ID: id, Subagents: true})
 	if len(entries) != 1 || entries[0].ID != id {
 		t.Errorf("page %d: %s is not listed: %v", page, id, entries)
 	}

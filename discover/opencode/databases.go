@@ -16,7 +16,7 @@ func databasesOf(ctx context.Context, home discover.Home) ([]string, error) {
 	all, err := databasesIn(ctx, home)
 	errs := []error{err}
 	all = slices.DeleteFunc(slices.Clone(all), func(path string) bool {
-		leaves := home.Keeps(path)
+		leaves := home.CheckPath(path)
 		if leaves != nil {
 			errs = append(errs, warn(path, leaves))
 		}
@@ -33,7 +33,7 @@ func databasesIn(ctx context.Context, home discover.Home) ([]string, error) {
 	var out []string
 	names, err := fsread.ReadDir(ctx, home.Dir)
 	if fsread.IsNotExist(err) {
-		if err = nil; home.Named {
+		if err = nil; home.Explicit {
 			err = warn(home.Dir, fs.ErrNotExist)
 		}
 	} else if err != nil {

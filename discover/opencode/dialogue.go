@@ -33,12 +33,12 @@ func (d *dialogue) begin(m message, answersNote func() bool) {
 func (d *dialogue) isDialogue() bool { return d.role == "user" || d.role == "assistant" }
 
 // say makes a message of this one, or of a part of it. The first one made of an answer, which is the newest, has its tokens.
-func (d *dialogue) say(id string, kind discover.Kind, at int64, text string) said {
-	s := said{Message: discover.Message{ID: id, Role: discover.User, Kind: kind, Time: millis(cmp.Or(at, d.created)), Text: text}}
+func (d *dialogue) say(id string, kind discover.MessageKind, at int64, text string) said {
+	s := said{Message: discover.Message{ID: id, Role: discover.RoleUser, Kind: kind, Time: millis(cmp.Or(at, d.created)), Text: text}}
 	if d.role == "assistant" {
 		s.answer = d.id
-		if s.Role = discover.Assistant; d.byPerson {
-			s.Role = discover.User
+		if s.Role = discover.RoleAssistant; d.byPerson {
+			s.Role = discover.RoleUser
 			return s
 		}
 		s.Model = d.model
@@ -48,7 +48,7 @@ func (d *dialogue) say(id string, kind discover.Kind, at int64, text string) sai
 		}
 	}
 	if kind != discover.KindText && kind != discover.KindTool {
-		s.Role = discover.System
+		s.Role = discover.RoleSystem
 	}
 	return s
 }

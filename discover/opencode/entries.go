@@ -79,7 +79,7 @@ func entriesIn(ctx context.Context, home discover.Home, path string, q discover.
 
 // asked reports whether the query asks for this entry.
 func asked(q discover.EntryFilter, e discover.Entry) bool {
-	if !q.Children && e.Parent != "" || e.Updated.Before(q.Since) || !strings.HasPrefix(e.ID, q.ID) {
+	if !q.Subagents && e.Parent != "" || e.Updated.Before(q.Since) || !strings.HasPrefix(e.ID, q.ID) {
 		return false
 	}
 	return q.Refs == nil || slices.ContainsFunc(q.Refs, func(r discover.Ref) bool {

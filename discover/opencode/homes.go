@@ -27,27 +27,27 @@ const (
 func (Adapter) Homes(setup discover.HomeSources, table *proc.Table) []discover.Home {
 	var h homes
 	usual := dataDir(setup.Getenv(dataKey), setup.Getenv(homeKey))
-	h.add(discover.Home{Dir: usual, Given: true})
-	h.addDatabase(discover.Home{Dir: usual, Given: true}, database(usual, setup.Getenv(dbKey)))
+	h.add(discover.Home{Dir: usual, FromUser: true})
+	h.addDatabase(discover.Home{Dir: usual, FromUser: true}, database(usual, setup.Getenv(dbKey)))
 	for _, path := range setup.Configured {
 		if (Adapter{}).IsStoreFile(path) {
-			h.addDatabase(discover.Home{Dir: cmp.Or(usual, filepath.Dir(path)), Given: true, Named: true}, path)
+			h.addDatabase(discover.Home{Dir: cmp.Or(usual, filepath.Dir(path)), FromUser: true, Explicit: true}, path)
 			continue
 		}
-		h.add(discover.Home{Dir: path, Given: true, Named: true})
+		h.add(discover.Home{Dir: path, FromUser: true, Explicit: true})
 	}
 	for _, p := range processes(table) {
 		by := []proc.ID{p.ID}
-		h.add(discover.Home{Dir: p.data, By: by})
+		h.add(discover.Home{Dir: p.data, NamedBy: by})
 		for _, db := range p.databases() {
 			given := slices.ContainsFunc(setup.Configured, func(c string) bool { return c == db || discover.RealPath(c) == discover.RealPath(db) })
-			h.addDatabase(discover.Home{Dir: p.data, By: by, Given: given, Named: given}, db)
+			h.addDatabase(discover.Home{Dir: p.data, NamedBy: by, FromUser: given, Explicit: given}, db)
 		}
 	}
 	return h.list
 }
 
-// IsStoreFile implements [discover.FileKeeper].
+// IsStoreFile implements [discover.FileStore].
 func (Adapter) IsStoreFile(path string) bool { return strings.HasSuffix(path, ".db") }
 
 // homes is a set of homes: two names of one folder are one home, under the name that came first.
@@ -63,7 +63,7 @@ func (h *homes) add(home discover.Home) {
 	}
 	home.Dir = absolute(home.Dir)
 	if i := h.folder(home.Dir); i >= 0 {
-		h.list[i].Add(home)
+		h.list[i].Merge(home)
 		return
 	}
 	h.list, h.real = append(h.list, home), append(h.real, discover.RealPath(home.Dir))
@@ -75,9 +75,9 @@ func (h *homes) addDatabase(home discover.Home, db string) {
 		return
 	}
 	home.Dir = absolute(home.Dir)
-	real, given := discover.RealPath(home.Dir), home.Given
+	real, given := discover.RealPath(home.Dir), home.FromUser
 	if i := h.folder(home.Dir); i >= 0 {
-		home.Dir, real, given = h.list[i].Dir, h.real[i], h.list[i].Given
+		home.Dir, real, given = h.list[i].Dir, h.real[i], h.list[i].FromUser
 	}
 	if isDatabaseName(filepath.Base(db)) && isSame(filepath.Dir(db), real) || given && linksTo(real, db) {
 		return // found in the folder anyway
@@ -87,7 +87,7 @@ func (h *homes) addDatabase(home discover.Home, db string) {
 		return o.FilesOnly && o.Dir == home.Dir && (o.Files[0] == db || discover.RealPath(o.Files[0]) == discover.RealPath(db))
 	})
 	if i >= 0 {
-		h.list[i].Add(home)
+		h.list[i].Merge(home)
 		return
 	}
 	h.list, h.real = append(h.list, home), append(h.real, real)

@@ -42,13 +42,13 @@ func TestHomes(t *testing.T) {
 	}
 	usual, other := filepath.Join(base, ".local/share/opencode"), "/home/other/.local/share/opencode"
 	want := []discover.Home{
-		{Dir: usual, Given: true, By: by(3, 5)},
-		{Dir: link, Given: true, Named: true, By: by(1)},
-		{Dir: "/nowhere", Given: true, Named: true},
-		{Dir: other, By: by(2)},
-		{Dir: other, Files: []string{filepath.Join(other, "mine.db")}, FilesOnly: true, By: by(2)},
-		{Dir: usual, Files: []string{filepath.Join(base, "x.db")}, FilesOnly: true, By: by(3)},
-		{Dir: "/srv/opencode", By: by(4)},
+		{Dir: usual, FromUser: true, NamedBy: by(3, 5)},
+		{Dir: link, FromUser: true, Explicit: true, NamedBy: by(1)},
+		{Dir: "/nowhere", FromUser: true, Explicit: true},
+		{Dir: other, NamedBy: by(2)},
+		{Dir: other, Files: []string{filepath.Join(other, "mine.db")}, FilesOnly: true, NamedBy: by(2)},
+		{Dir: usual, Files: []string{filepath.Join(base, "x.db")}, FilesOnly: true, NamedBy: by(3)},
+		{Dir: "/srv/opencode", NamedBy: by(4)},
 	}
 	if got := New().Homes(setup, table); !reflect.DeepEqual(got, want) {
 		t.Errorf("got  %+v\nwant %+v", got, want)
@@ -65,7 +65,7 @@ func TestHomesOfADatabase(t *testing.T) {
 		setup := discover.HomeSources{Getenv: func(string) string { return "" }, Configured: configured}
 		given := 0
 		for _, h := range New().Homes(setup, proc.NewFakeTable(f)) {
-			if h.FilesOnly && h.Given {
+			if h.FilesOnly && h.FromUser {
 				given++
 			}
 		}

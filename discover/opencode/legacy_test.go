@@ -124,7 +124,7 @@ func FuzzLegacySession(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		dir := mkdir(t, filepath.Join(t.TempDir(), "storage", "session", "global"))
 		put(t, filepath.Join(dir, oldSession+".json"), data)
-		records, _ := look(t, home(filepath.Dir(filepath.Dir(filepath.Dir(dir)))), discover.EntryFilter{Children: true}, whole)
+		records, _ := look(t, home(filepath.Dir(filepath.Dir(filepath.Dir(dir)))), discover.EntryFilter{Subagents: true}, whole)
 		for _, r := range records {
 			if r.ID != oldSession {
 				t.Errorf("%q: session %s", data, r.ID)

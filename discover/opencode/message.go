@@ -123,7 +123,7 @@ func parsePart(data []byte) part {
 		case "type":
 			p.kind = v.Text(shortLimit)
 		case "text":
-			p.text = discover.Truncate(discover.WithoutContext(v.Text(0)), promptKept)
+			p.text = discover.Truncate(discover.StripContextFiles(v.Text(0)), promptKept)
 		case "synthetic", "ignored":
 			p.hidden = p.hidden || strings.HasPrefix(string(v), "true")
 		case "tool":

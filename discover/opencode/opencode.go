@@ -25,8 +25,8 @@ const agentName discover.Agent = "opencode"
 // Name is the agent's name in flags and JSON.
 func (Adapter) Name() discover.Agent { return agentName }
 
-// IncludesSubAgents implements [discover.Inclusive].
-func (Adapter) IncludesSubAgents(discover.ReadOptions) bool { return true }
+// IncludesSubagents implements [discover.SubagentTotals].
+func (Adapter) IncludesSubagents(discover.ReadOptions) bool { return true }
 
 // ShortID implements [discover.Shortener]: a session's ID begins with the time.
 func (Adapter) ShortID(string) int { return len(sessionPrefix) + idBits/4 }
@@ -50,8 +50,8 @@ func (Adapter) ReadMarker(getenv func(string) string) (mark discover.EnvMarker, 
 // MarkerKeys are the environment keys that Mark asks for.
 func (Adapter) MarkerKeys() []string { return []string{pidKey} }
 
-// Runs implements [discover.Marker].
-func (Adapter) Runs(p proc.Process) bool { return isProgram(p) }
+// IsAgentProcess implements [discover.MarkerReader].
+func (Adapter) IsAgentProcess(p proc.Process) bool { return isProgram(p) }
 
 // warn makes the one warning that an unreadable thing costs.
 func warn(path string, err error) error {

@@ -68,7 +68,7 @@ func TestTurnOf(t *testing.T) {
 		"answering":       {`{"role":"assistant","time":{"created":1}}`, []string{`{"type":"step-start"}`}, discover.Turn{State: discover.TurnOpen, Detail: "model"}},
 		"tool":            {`{"role":"assistant"}`, []string{`{"type":"tool","tool":"bash","state":{"status":"running"}}`}, discover.Turn{State: discover.TurnOpen, Detail: "tool: bash"}},
 		"tool ended":      {`{"role":"assistant"}`, []string{`{"type":"tool","tool":"bash","state":{"status":"completed"}}`}, discover.Turn{State: discover.TurnOpen, Detail: "model"}},
-		"question":        {`{"role":"assistant"}`, []string{`{"type":"tool","tool":"question","state":{"status":"running","input":{"questions":[{"question":"Which?"},{"question":"How?"}]}}}`}, discover.Turn{State: discover.TurnWaiting, WaitingFor: "question", On: &discover.WaitingOn{Tool: "question", Brief: "Which?", Questions: []string{"Which?", "How?"}}}},
+		"question":        {`{"role":"assistant"}`, []string{`{"type":"tool","tool":"question","state":{"status":"running","input":{"questions":[{"question":"Which?"},{"question":"How?"}]}}}`}, discover.Turn{State: discover.TurnWaiting, WaitingFor: "question", WaitingOn: &discover.WaitingOn{Tool: "question", Summary: "Which?", Questions: []string{"Which?", "How?"}}}},
 		"between steps":   {`{"role":"assistant","finish":"tool-calls","time":{"completed":2}}`, []string{`{"type":"tool","state":{"status":"completed"}}`}, discover.Turn{State: discover.TurnOpen, Detail: "model"}},
 		"rejected":        {`{"role":"assistant","finish":"tool-calls","time":{"completed":2}}`, []string{`{"type":"tool","state":{"status":"error","error":"The user rejected permission to use this specific tool call."}}`}, discover.Turn{State: discover.TurnInterrupted}},
 		"rejected, 1.1":   {`{"role":"assistant","finish":"tool-calls","time":{"completed":2}}`, []string{`{"type":"tool","state":{"status":"error","error":"Error: The user rejected permission to use this specific tool call."}}`}, discover.Turn{State: discover.TurnInterrupted}},
@@ -204,7 +204,7 @@ func TestUsualTitles(t *testing.T) {
 
 // The prompt is what the person asked, not the file that a launch puts before it, however long that is.
 func TestPromptBehindAFile(t *testing.T) {
-	text, err := json.Marshal(discover.ContextBlock("spec.md", strings.Repeat("a line\n", 5000)) + "\n\nmake it so")
+	text, err := json.Marshal(discover.FormatContextFile("spec.md", strings.Repeat("a line\n", 5000)) + "\n\nmake it so")
 	if err != nil {
 		t.Fatal(err)
 	}

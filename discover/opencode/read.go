@@ -72,14 +72,14 @@ func (c chunk) read(ctx context.Context, want discover.ReadOptions, known *kin) 
 		if want.Tokens || want.Full {
 			known.addChildren(ctx, s)
 		}
-		s.Bound()
+		s.TruncateTexts()
 		return []discover.Record{s.Record}, err
 	}
 	err = readStore(ctx, c.home, c.path, func(st *store) {
 		records = make([]discover.Record, 0, len(c.ids))
 		for s := range st.sessions(c.ids, want) {
 			s.askChild(st, maxDepth)
-			s.Bound()
+			s.TruncateTexts()
 			records = append(records, s.Record)
 		}
 	})

@@ -22,7 +22,7 @@ func TestReadDumps(t *testing.T) {
 		name := strings.TrimSuffix(filepath.Base(dump), ".sql")
 		t.Run(name, func(t *testing.T) {
 			dir := restore(t, name)
-			records, err := look(t, home(dir), discover.EntryFilter{Children: true}, whole)
+			records, err := look(t, home(dir), discover.EntryFilter{Subagents: true}, whole)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -38,7 +38,7 @@ func TestReadCaptured(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := capture(t, name)
-			records, err := look(t, home(dir), discover.EntryFilter{Children: true}, whole)
+			records, err := look(t, home(dir), discover.EntryFilter{Subagents: true}, whole)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -50,11 +50,11 @@ func TestReadCaptured(t *testing.T) {
 // What is not asked for is not different, only absent.
 func TestReadCheaply(t *testing.T) {
 	for _, dir := range []string{restore(t, "multi-run-midturn"), restore(t, "family"), capture(t, "json-1.1.65-family"), restore(t, "mig_1.2.1"), capture(t, "json-1.1.65-run-finished")} {
-		cheap, err := look(t, home(dir), discover.EntryFilter{Children: true}, discover.ReadOptions{})
+		cheap, err := look(t, home(dir), discover.EntryFilter{Subagents: true}, discover.ReadOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		full, err := look(t, home(dir), discover.EntryFilter{Children: true}, whole)
+		full, err := look(t, home(dir), discover.EntryFilter{Subagents: true}, whole)
 		if err != nil || len(full) != len(cheap) {
 			t.Fatalf("%d records, %d cheap ones, %v", len(full), len(cheap), err)
 		}
@@ -72,7 +72,7 @@ func TestReadCheaply(t *testing.T) {
 
 func TestEntriesByQuery(t *testing.T) {
 	dir := restore(t, "multi-run-midturn")
-	all, err := New().Entries(t.Context(), home(dir), discover.EntryFilter{Children: true})
+	all, err := New().Entries(t.Context(), home(dir), discover.EntryFilter{Subagents: true})
 	if err != nil || len(all) != 7 {
 		t.Fatalf("%d entries, %v; want 7", len(all), err)
 	}
@@ -90,18 +90,18 @@ func TestEntriesByQuery(t *testing.T) {
 		want  int
 	}{
 		"no children":         {discover.EntryFilter{}, 6},
-		"full id":             {discover.EntryFilter{ID: child, Children: true}, 1},
-		"prefix":              {discover.EntryFilter{ID: "ses_e0595f66", Children: true}, 2},
-		"prefix of none":      {discover.EntryFilter{ID: "ses_f", Children: true}, 0},
-		"reference":           {discover.EntryFilter{Refs: []discover.Ref{{ID: child}, {ID: "ses_none"}}, Children: true}, 1},
-		"reference and path":  {discover.EntryFilter{Refs: []discover.Ref{{ID: child, Path: db}}, Children: true}, 1},
-		"reference elsewhere": {discover.EntryFilter{Refs: []discover.Ref{{ID: child, Path: "/x.db"}}, Children: true}, 0},
-		"no reference":        {discover.EntryFilter{Refs: []discover.Ref{}, Children: true}, 0},
-		"since the newest":    {discover.EntryFilter{Since: newest, Children: true}, 1},
-		"since later":         {discover.EntryFilter{Since: newest.Add(time.Millisecond), Children: true}, 0},
-		"parent":              {discover.EntryFilter{Parents: []discover.Ref{{ID: parent, Path: db}, {ID: child, Path: db}}, Children: true}, 1},
-		"parent elsewhere":    {discover.EntryFilter{Parents: []discover.Ref{{ID: parent, Path: "/x.db"}}, Children: true}, 0},
-		"injection":           {discover.EntryFilter{ID: "ses_' or 1=1 --", Children: true}, 0},
+		"full id":             {discover.EntryFilter{ID: child, Subagents: true}, 1},
+		"prefix":              {discover.EntryFilter{ID: "ses_e0595f66", Subagents: true}, 2},
+		"prefix of none":      {discover.EntryFilter{ID: "ses_f", Subagents: true}, 0},
+		"reference":           {discover.EntryFilter{Refs: []discover.Ref{{ID: child}, {ID: "ses_none"}}, Subagents: true}, 1},
+		"reference and path":  {discover.EntryFilter{Refs: []discover.Ref{{ID: child, Path: db}}, Subagents: true}, 1},
+		"reference elsewhere": {discover.EntryFilter{Refs: []discover.Ref{{ID: child, Path: "/x.db"}}, Subagents: true}, 0},
+		"no reference":        {discover.EntryFilter{Refs: []discover.Ref{}, Subagents: true}, 0},
+		"since the newest":    {discover.EntryFilter{Since: newest, Subagents: true}, 1},
+		"since later":         {discover.EntryFilter{Since: newest.Add(time.Millisecond), Subagents: true}, 0},
+		"parent":              {discover.EntryFilter{Parents: []discover.Ref{{ID: parent, Path: db}, {ID: child, Path: db}}, Subagents: true}, 1},
+		"parent elsewhere":    {discover.EntryFilter{Parents: []discover.Ref{{ID: parent, Path: "/x.db"}}, Subagents: true}, 0},
+		"injection":           {discover.EntryFilter{ID: "ses_' or 1=1 --", Subagents: true}, 0},
 	} {
 		got, err := New().Entries(t.Context(), home(dir), c.query)
 		if err != nil || len(got) != c.want {
@@ -157,7 +157,7 @@ func TestSeveralDatabases(t *testing.T) {
 			t.Fatal(err)
 		}
 		if filepath.Dir(to) != dir {
-			records, err := look(t, []discover.Home{{Dir: dir, Files: []string{to}}}, discover.EntryFilter{Children: true}, discover.ReadOptions{})
+			records, err := look(t, []discover.Home{{Dir: dir, Files: []string{to}}}, discover.EntryFilter{Subagents: true}, discover.ReadOptions{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -310,7 +310,7 @@ func TestUnreadableStores(t *testing.T) {
 		t.Errorf("just begun: %v, %v", records, err)
 	}
 	missing += "2"
-	_, err := look(t, []discover.Home{{Dir: missing, Named: true}}, discover.EntryFilter{}, discover.ReadOptions{})
+	_, err := look(t, []discover.Home{{Dir: missing, Explicit: true}}, discover.EntryFilter{}, discover.ReadOptions{})
 	oneWarning(t, err, missing)
 }
 

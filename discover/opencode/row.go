@@ -36,7 +36,7 @@ func (st *store) newStored(r *sqlite.Row) stored {
 	s.Model, variant = parseModel(r.Bytes("model", maxJSON))
 	s.Meta = discover.Facts{
 		{"agent", text("agent")}, {"projectID", text("project_id")}, {"slug", text("slug")}, {"variant", variant},
-	}.Known()
+	}.WithoutEmpty()
 	s.give(storedUsage(r))
 	return s
 }

@@ -14,7 +14,7 @@ func TestSecondService(t *testing.T) {
 	p := keeping(agent(1, at(t, "19:26:50"), "serve", "--service"), dir, 20219)
 	p.Name, p.Exe = "opencode2", "/opt/opencode/bin/opencode2"
 	got := claimed(t, p)[1]
-	if len(got) != 1 || got[0].Session != "" || got[0].Empty || got[0].Dir != "" || !strings.Contains(got[0].Unreadable, "OpenCode 2") {
+	if len(got) != 1 || got[0].Session != "" || got[0].HideIfUnlinked || got[0].Dir != "" || !strings.Contains(got[0].Unreadable, "OpenCode 2") {
 		t.Errorf("claims %+v", got)
 	}
 }

@@ -14,7 +14,7 @@ func (d *dialogue) tool(id string, o jsonl.Object) said {
 	call := discover.ToolCall{ID: o.Get("callID").Text(shortLimit), Name: o.Get("tool").Text(shortLimit)}
 	state := o.Get("state").Object()
 	fillCall(&call, state)
-	call.Brief = cmp.Or(briefOf(call), state.Get("title").Text(textLimit))
+	call.Summary = cmp.Or(briefOf(call), state.Get("title").Text(textLimit))
 	s := d.say(id, discover.KindTool, state.Get("time").Object().Get("start").Int(), "")
 	s.Tool = &call
 	return s

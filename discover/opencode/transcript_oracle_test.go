@@ -120,7 +120,7 @@ func TestLastTexts(t *testing.T) {
 	texts := 0
 	for name, unpack := range captured(t) {
 		t.Run(name, func(t *testing.T) {
-			records, err := look(t, home(unpack()), discover.EntryFilter{Children: true}, discover.ReadOptions{})
+			records, err := look(t, home(unpack()), discover.EntryFilter{Subagents: true}, discover.ReadOptions{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -135,7 +135,7 @@ func TestLastTexts(t *testing.T) {
 					case m.Kind == discover.KindCompaction && m.Text != "":
 						got.assistant = m.Text
 					case m.Kind != discover.KindText:
-					case m.Role == discover.User:
+					case m.Role == discover.RoleUser:
 						got.user = m.Text
 					default:
 						got.assistant = m.Text

@@ -47,7 +47,7 @@ func TestGoldenTranscripts(t *testing.T) {
 	for name, unpack := range captured(t) {
 		t.Run(name, func(t *testing.T) {
 			dir := unpack()
-			records, err := look(t, home(dir), discover.EntryFilter{Children: true}, discover.ReadOptions{})
+			records, err := look(t, home(dir), discover.EntryFilter{Subagents: true}, discover.ReadOptions{})
 			if err != nil {
 				t.Fatal(err)
 			}

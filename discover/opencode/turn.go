@@ -70,7 +70,7 @@ func openTurn(parts []part) discover.Turn {
 			continue
 		}
 		if p.tool == "question" {
-			return discover.Turn{State: discover.TurnWaiting, WaitingFor: "question", On: p.waitingOn()}
+			return discover.Turn{State: discover.TurnWaiting, WaitingFor: "question", WaitingOn: p.waitingOn()}
 		}
 		turn.Detail = "tool: " + p.tool
 	}

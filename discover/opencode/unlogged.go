@@ -57,7 +57,7 @@ func (s *survey) unlogged(sub *subject, lib *library, base discover.Claim, have 
 		c.Strength, c.Kind = discover.Weak, "log-late"
 		c.Detail = fmt.Sprintf("begun at %s, after what the process last wrote into its log", st.begun().Format(time.RFC3339Nano))
 		if st.inFirstRun() && sub.mode == modeServer && !s.hasClients() {
-			c.Rival = "a headless run that is gone may have begun it"
+			c.Alternative = "a headless run that is gone may have begun it"
 		}
 		all = s.name(all, c, sub, lib, id)
 	}

@@ -109,7 +109,7 @@ func TestTotals(t *testing.T) {
 	for name, unpack := range captured(t) {
 		t.Run(name, func(t *testing.T) {
 			dir := unpack()
-			records, err := look(t, home(dir), discover.EntryFilter{Children: true}, whole)
+			records, err := look(t, home(dir), discover.EntryFilter{Subagents: true}, whole)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -145,7 +145,7 @@ func TestTotalsOfGrandchildren(t *testing.T) {
 	db := filepath.Join(dir, "opencode.db")
 	execute(t, db, "update session set parent_id = '"+child+"' where id = '"+other+"'")
 	total := func(id string, want discover.ReadOptions) int64 {
-		records, err := look(t, home(dir), discover.EntryFilter{ID: id, Children: true}, want)
+		records, err := look(t, home(dir), discover.EntryFilter{ID: id, Subagents: true}, want)
 		if err != nil || len(records) != 1 || records[0].Tokens == nil {
 			t.Fatalf("%+v, %v", records, err)
 		}

@@ -54,5 +54,5 @@ func watchFiles(ctx context.Context, s discover.Session) []string {
 	return files
 }
 
-// MayRun reports whether a binary can be this agent's.
-func (Adapter) MayRun(exe string) bool { return isName(exe) }
+// MatchesBinary reports whether a binary can be this agent's.
+func (Adapter) MatchesBinary(exe string) bool { return isName(exe) }

@@ -51,7 +51,7 @@ type search struct {
 func (s *selection) search(now time.Time) search {
 	if s.begun.IsZero() {
 		s.begun, s.searched, s.due = now, now, now
-		if !s.All {
+		if !s.IncludeStopped {
 			s.due = now.Add(idleInterval)
 		}
 	}
@@ -67,17 +67,17 @@ func (w *Watcher) snapshotAll(ctx context.Context) (discover.Result, error) {
 	w.drop()
 	all, now := w.all, w.poller.now()
 	search := all.search(now)
-	req := discover.SnapshotRequest{Agents: all.Agents, Want: w.want, Sessions: w.sessions(), Others: true, Homes: all.homes}
+	req := discover.SnapshotRequest{Agents: all.Agents, Options: w.want, Follow: w.sessions(), AllLive: true, ExtraHomes: all.homes}
 	if search.due {
-		req.Stored = &discover.StoredRequest{Since: search.since, Children: all.Children}
+		req.Stored = &discover.StoredRequest{Since: search.since, Subagents: all.Subagents}
 		if len(all.stopped) > 0 {
-			req.Stored.Began = w.mayRunAgain
+			req.Stored.NeedsTurnStart = w.mayRunAgain
 		}
-		if all.All {
+		if all.IncludeStopped {
 			req.Stored.Since = all.Since
 		}
 	}
-	snap, err := w.world.Snapshot(ctx, req)
+	snap, err := w.scanner.Snapshot(ctx, req)
 	if err != nil {
 		return discover.Result{}, err
 	}
@@ -94,7 +94,7 @@ func (w *Watcher) snapshotAll(ctx context.Context) (discover.Result, error) {
 			rows = append(rows, t.now)
 		}
 	}
-	w.about = append(slices.Clone(rows), snap.Unclaimed(rows)...)
+	w.about = append(slices.Clone(rows), snap.UnlinkedProcesses(rows)...)
 	for _, row := range all.stored {
 		if !slices.ContainsFunc(rows, func(o discover.Session) bool { return o.Key() == row.Key() }) {
 			rows = append(rows, row)
@@ -103,7 +103,7 @@ func (w *Watcher) snapshotAll(ctx context.Context) (discover.Result, error) {
 	slices.SortFunc(rows, discover.Compare)
 	snap.Result.Sessions = rows
 	sel := all.SessionFilter
-	sel.All = true
+	sel.IncludeStopped = true
 	return sel.Apply(snap.Result), nil
 }
 
@@ -115,7 +115,7 @@ func (w *Watcher) drop() {
 		}
 		if key := t.now.Key(); t.now.ID != "" {
 			w.all.stopped[key] = stopped{t.now, t.reported != nil}
-			if w.all.All {
+			if w.all.IncludeStopped {
 				w.all.stored = slices.DeleteFunc(w.all.stored, func(o discover.Session) bool { return o.Key() == key })
 				w.all.stored = append(w.all.stored, t.now)
 			}
@@ -147,7 +147,7 @@ func (w *Watcher) settle(snap *discover.Snapshot, search search, now time.Time) 
 				t.reported = &old.Session
 			}
 			w.tracks = append(w.tracks, t)
-		case search.due && all.All:
+		case search.due && all.IncludeStopped:
 			all.stored = append(all.stored, row)
 		}
 	}
@@ -166,7 +166,7 @@ func (s *selection) unseen(row discover.Session, since time.Time) bool {
 // same: what ties them may come later than what is stored. It is believed to have stopped when it has seemed so for long;
 // since says since when it has.
 func (w *Watcher) mayLive(snap *discover.Snapshot, row discover.Session, now, since time.Time) bool {
-	if !snap.Hosts(row) {
+	if !snap.HasAgentInHome(row) {
 		return false
 	}
 	if since.IsZero() {
@@ -211,11 +211,11 @@ func (w *Watcher) plan(snap *discover.Snapshot, search search, now time.Time) {
 	}
 	if !snap.ProcessesUnknown {
 		for p := range all.agents {
-			if !snap.Agents[p] { // what it has left behind may be news
+			if !snap.AgentProcesses[p] { // what it has left behind may be news
 				w.searchBy(now)
 			}
 		}
-		all.agents = snap.Agents
+		all.agents = snap.AgentProcesses
 	}
 	all.homes = snap.Homes
 }

@@ -21,7 +21,7 @@ func watches(t *testing.T, sel discover.SessionFilter, claims []discover.Claim, 
 	s := &watched{stage: newStage(t, claims, records...), clock: at(1000)}
 	sys := newMade(0).system()
 	sys.now = func() time.Time { return s.clock }
-	s.watcher = newAll(s.world(), sel, sys)
+	s.watcher = newFilterWatcher(s.world(), sel, sys)
 	return s
 }
 
@@ -155,7 +155,7 @@ func TestAWatchedProcessGetsItsName(t *testing.T) {
 }
 
 func TestAllOfAllShowsTheStoppedToo(t *testing.T) {
-	s := watches(t, discover.SessionFilter{All: true, Since: at(2)}, []discover.Claim{exact("a", 7)}, record("codex", "a", 4), record("codex", "b", 3), record("codex", "c", 1))
+	s := watches(t, discover.SessionFilter{IncludeStopped: true, Since: at(2)}, []discover.Claim{exact("a", 7)}, record("codex", "a", 4), record("codex", "b", 3), record("codex", "c", 1))
 	s.sees(0, "a:idle b:stopped")
 	s.claims, s.processes = []discover.Claim{exact("b", 8)}, s.processes[1:]
 	s.sees(time.Second, "b:idle a:stopped")
@@ -193,7 +193,7 @@ func passes(t *testing.T, m *made, span time.Duration) (c *counted, events int) 
 	}, c)
 	ctx, stop := context.WithTimeout(t.Context(), span)
 	defer stop()
-	all := newAll(w, discover.SessionFilter{}, m.system())
+	all := newFilterWatcher(w, discover.SessionFilter{}, m.system())
 	defer all.Close()
 	for {
 		if _, err := all.Next(ctx); err != nil {
@@ -271,7 +271,7 @@ func TestWatchingNoticesAgents(t *testing.T) {
 		}, choosy{memory{agent: "codex"}})
 		ctx, stop := context.WithTimeout(t.Context(), 35*time.Second)
 		defer stop()
-		all := newAll(w, discover.SessionFilter{}, sys)
+		all := newFilterWatcher(w, discover.SessionFilter{}, sys)
 		defer all.Close()
 		for err := error(nil); err == nil; { // it ends with the context
 			_, err = all.Next(ctx)
@@ -286,4 +286,4 @@ func TestWatchingNoticesAgents(t *testing.T) {
 type choosy struct{ memory }
 
 func (choosy) WatchPaths(context.Context, discover.Session) []string { return nil }
-func (choosy) MayRun(exe string) bool                                { return exe == "/bin/codex" }
+func (choosy) MatchesBinary(exe string) bool                         { return exe == "/bin/codex" }

@@ -35,7 +35,7 @@ type Event struct {
 // as if they had just begun.
 func (w *Watcher) Events() (out []Event) {
 	now, wanted := w.poller.now().UTC(), w.all.SessionFilter
-	wanted.All = true
+	wanted.IncludeStopped = true
 	first := !w.all.reported
 	w.all.reported = true
 	for _, t := range w.tracks {

@@ -59,7 +59,7 @@ func TestEventsOfASessionsLife(t *testing.T) {
 func TestEventsOfOtherDirectories(t *testing.T) {
 	far, near := record("codex", "far", 0), record("codex", "near", 0)
 	far.Dir, near.Dir = "/far", "/near"
-	sel := discover.SessionFilter{Match: func(s discover.Session) bool { return s.Dir == "/near" }}
+	sel := discover.SessionFilter{Condition: func(s discover.Session) bool { return s.Dir == "/near" }}
 	s := watches(t, sel, []discover.Claim{exact("far", 7), exact("near", 8)}, far, near)
 	s.processes = []proc.FakeProcess{fact(7, "now", 'S'), fact(8, "now", 'S')}
 	s.tells(0, "started:near idle:near")
@@ -319,7 +319,7 @@ func TestAReplayOfTheEventsIsWhatListSays(t *testing.T) {
 		for range 3 {
 			look(idleInterval)
 		}
-		r, err := h.world().List(t.Context(), discover.SessionFilter{All: true})
+		r, err := h.world().List(t.Context(), discover.SessionFilter{IncludeStopped: true})
 		if err != nil {
 			rt.Fatal(err)
 		}

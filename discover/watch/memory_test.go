@@ -26,7 +26,7 @@ func (m memory) Homes(discover.HomeSources, *proc.Table) []discover.Home {
 	if m.homes != nil {
 		return slices.Clone(m.homes)
 	}
-	return []discover.Home{{Dir: "/h", Given: true}}
+	return []discover.Home{{Dir: "/h", FromUser: true}}
 }
 
 func (m memory) Claims(context.Context, *proc.Table, []discover.Home) ([]discover.Claim, error) {
@@ -74,7 +74,7 @@ func worldOf(table func() *proc.Table, adapters ...discover.Adapter) *discover.S
 		HomeSources: func(discover.Agent) discover.HomeSources {
 			return discover.HomeSources{Getenv: func(string) string { return "" }}
 		},
-		Take: func(context.Context) (*proc.Table, error) { return table(), nil },
+		ReadTable: func(context.Context) (*proc.Table, error) { return table(), nil },
 	}
 }
 

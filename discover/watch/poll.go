@@ -25,7 +25,7 @@ type pace struct {
 type poller struct {
 	system
 	pace
-	world *discover.Scanner
+	scanner *discover.Scanner
 	// arrivals: processes that begin count.
 	arrivals bool
 	// wake is closed to have a snapshot at once; nil: nothing does.
@@ -58,7 +58,7 @@ type exit struct {
 
 func newPoller(world *discover.Scanner, p pace, s system) *poller {
 	return &poller{
-		system: s, pace: p, world: world, files: map[string]fileStamp{}, processes: map[proc.ID]*exitWatch{},
+		system: s, pace: p, scanner: world, files: map[string]fileStamp{}, processes: map[proc.ID]*exitWatch{},
 		exits: make(chan exit),
 	}
 }
@@ -152,7 +152,7 @@ func (p *poller) begun() bool {
 		return false
 	}
 	binaries, _ := p.arrived()
-	return slices.ContainsFunc(binaries, p.world.MayRun)
+	return slices.ContainsFunc(binaries, p.scanner.MatchesBinary)
 }
 
 // poll reports whether a file has changed, or a process has ended whose end cannot be waited for.
@@ -178,7 +178,7 @@ func (p *poller) attend(ctx context.Context, sessions []discover.Session) {
 	}
 	files, processes := map[string]fileStamp{}, map[proc.ID]*exitWatch{}
 	for _, s := range sessions {
-		for _, path := range p.world.WatchPaths(ctx, s) {
+		for _, path := range p.scanner.WatchPaths(ctx, s) {
 			if _, seen := files[path]; seen {
 				continue
 			}

@@ -197,7 +197,7 @@ func TestAChangeIsLookedAtAndEchoes(t *testing.T) {
 func TestALaunchIsLookedAtOften(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ended := make(chan struct{})
-		w := Launch(&discover.Scanner{Take: func(context.Context) (*proc.Table, error) { return proc.NewFakeTable(), nil }}, "codex", ended)
+		w := NewLaunchWatcher(&discover.Scanner{ReadTable: func(context.Context) (*proc.Table, error) { return proc.NewFakeTable(), nil }}, "codex", ended)
 		defer w.Close()
 		var at []time.Duration
 		for start := time.Now(); len(at) < 4; at = append(at, time.Since(start)) {

@@ -46,7 +46,7 @@ func (s *stage) follows(args ...string) {
 func (s *stage) follow(sessions ...discover.Session) {
 	sys := newMade(0).system()
 	sys.now = func() time.Time { return s.clock }
-	s.watcher = newSessions(s.world(), sessions, sys)
+	s.watcher = newWatcher(s.world(), sessions, sys)
 }
 
 func (s *stage) world() *discover.Scanner {
@@ -285,7 +285,7 @@ func TestAFollowedStoreIsAway(t *testing.T) {
 func TestWithoutAProcessTableNothingFollowedIsStopped(t *testing.T) {
 	s := newStage(t, nil, record("codex", "a", 1))
 	s.follows("a")
-	s.watcher.world.Take = func(context.Context) (*proc.Table, error) { return nil, errors.New("no /proc") }
+	s.watcher.scanner.ReadTable = func(context.Context) (*proc.Table, error) { return nil, errors.New("no /proc") }
 	s.expect("a:unknown")
 	s.records = nil
 	s.expect("a:unknown")
@@ -305,7 +305,7 @@ func TestNextEndsWithItsContext(t *testing.T) {
 	s := newStage(t, nil, record("codex", "a", 1))
 	s.follows("a")
 	ctx, stop := context.WithCancel(t.Context())
-	w := Sessions(s.world(), s.watcher.sessions())
+	w := NewWatcher(s.world(), s.watcher.sessions())
 	defer w.Close()
 	if r, err := w.Next(ctx); err != nil || ids(r.Sessions) != "a:stopped" {
 		t.Errorf("%v, %v", r.Sessions, err)

@@ -32,9 +32,9 @@ func (t *track) step(row discover.Session, table *proc.Table, turned map[proc.ID
 		t.stopping = now
 	}
 	before := discover.StopDebounce{
-		Lives: lives && (!other || row.IsSub()), Headless: t.now.Headless(), Expired: now.Sub(t.stopping) >= stopDebounce,
+		ProcessLives: lives && (!other || row.IsSubagent()), Headless: t.now.Headless(), Expired: now.Sub(t.stopping) >= stopDebounce,
 	}
-	if row.Status == discover.Stopped && !row.Stops(before) {
+	if row.Status == discover.Stopped && !row.StopConfirmed(before) {
 		return
 	}
 	t.replaced = other && row.ID == "" && row.Status == discover.Stopped

@@ -18,10 +18,10 @@ import (
 
 // Watcher watches sessions. It is for one goroutine at a time.
 type Watcher struct {
-	world  *discover.Scanner
-	poller *poller
-	want   discover.ReadOptions
-	tracks []*track
+	scanner *discover.Scanner
+	poller  *poller
+	want    discover.ReadOptions
+	tracks  []*track
 	// ran says which sessions the processes ran at the last snapshot.
 	ran map[run]bool
 	// all is nil for a watcher of given sessions.
@@ -38,24 +38,24 @@ type run struct {
 	id      string
 }
 
-// Sessions watches these sessions: their rows come in their order, again whenever they may have changed. The end of a
+// NewWatcher watches these sessions: their rows come in their order, again whenever they may have changed. The end of a
 // process is seen at once, a change in the storage within a second, unless that would take too much of a processor. A
 // session that lives on in another process, whose file is moved, or that gets its name, keeps its place.
-func Sessions(world *discover.Scanner, sessions []discover.Session) *Watcher {
-	return newSessions(world, sessions, thisSystem())
+func NewWatcher(world *discover.Scanner, sessions []discover.Session) *Watcher {
+	return newWatcher(world, sessions, thisSystem())
 }
 
-// Closely is [Sessions] for somebody who reads along: a change waits for its snapshot no longer than a moment, whatever
+// NewLowLatencyWatcher is [Sessions] for somebody who reads along: a change waits for its snapshot no longer than a moment, whatever
 // that costs.
-func Closely(world *discover.Scanner, sessions []discover.Session) *Watcher {
-	w := newSessions(world, sessions, thisSystem())
+func NewLowLatencyWatcher(world *discover.Scanner, sessions []discover.Session) *Watcher {
+	w := newWatcher(world, sessions, thisSystem())
 	w.poller.max = maxDelay
 	return w
 }
 
-func newSessions(world *discover.Scanner, sessions []discover.Session, s system) *Watcher {
+func newWatcher(world *discover.Scanner, sessions []discover.Session, s system) *Watcher {
 	w := &Watcher{
-		world: world, want: discover.ReadOptions{TurnStart: true}, about: sessions,
+		scanner: world, want: discover.ReadOptions{TurnStart: true}, about: sessions,
 		poller: newPoller(world, pace{min: pollInterval, share: costShare}, s),
 	}
 	for _, s := range sessions {
@@ -64,28 +64,28 @@ func newSessions(world *discover.Scanner, sessions []discover.Session, s system)
 	return w
 }
 
-// All watches all sessions of the selection: the live ones, with sel.All the stopped ones that [discover.Scanner.List] shows
+// NewFilterWatcher watches all sessions of the selection: the live ones, with sel.All the stopped ones that [discover.Scanner.List] shows
 // too, and in one snapshot each those that have stopped since the last one, though they were never seen live: what the
 // storage holds of them is enough.
-func All(world *discover.Scanner, sel discover.SessionFilter) *Watcher {
-	return newAll(world, sel, thisSystem())
+func NewFilterWatcher(world *discover.Scanner, sel discover.SessionFilter) *Watcher {
+	return newFilterWatcher(world, sel, thisSystem())
 }
 
-func newAll(world *discover.Scanner, sel discover.SessionFilter, s system) *Watcher {
+func newFilterWatcher(world *discover.Scanner, sel discover.SessionFilter, s system) *Watcher {
 	w := &Watcher{
-		world: world, want: discover.ReadOptions{Tokens: sel.Tokens}, all: newSelection(sel),
+		scanner: world, want: discover.ReadOptions{Tokens: sel.Tokens}, all: newSelection(sel),
 		poller: newPoller(world, pace{min: pollInterval, max: maxDelay, share: costShare}, s),
 	}
 	w.poller.arrivals = true
 	return w
 }
 
-// Launch watches the live sessions of an agent that was just started, at short intervals. A snapshot is due at once when the
+// NewLaunchWatcher watches the live sessions of an agent that was just started, at short intervals. A snapshot is due at once when the
 // channel is closed.
-func Launch(world *discover.Scanner, agent discover.Agent, ended <-chan struct{}) *Watcher {
+func NewLaunchWatcher(world *discover.Scanner, agent discover.Agent, ended <-chan struct{}) *Watcher {
 	s := thisSystem()
 	s.spent = elapsed()
-	w := newAll(world, discover.SessionFilter{Agents: []discover.Agent{agent}}, s)
+	w := newFilterWatcher(world, discover.SessionFilter{Agents: []discover.Agent{agent}}, s)
 	w.all.liveOnly = true
 	w.poller.pace = pace{min: launchMin, max: launchMax, share: launchShare, always: true}
 	w.poller.wake = ended
@@ -124,7 +124,7 @@ func (w *Watcher) Snapshot(ctx context.Context) (discover.Result, error) {
 	for _, t := range w.tracks {
 		agents = append(agents, t.now.Agent)
 	}
-	snap, err := w.world.Snapshot(ctx, discover.SnapshotRequest{Agents: agents, Want: w.want, Sessions: w.sessions()})
+	snap, err := w.scanner.Snapshot(ctx, discover.SnapshotRequest{Agents: agents, Options: w.want, Follow: w.sessions()})
 	if err != nil {
 		return discover.Result{}, err
 	}
@@ -160,7 +160,7 @@ func (w *Watcher) turned(rows []discover.Session) map[proc.ID]bool {
 	turned := map[proc.ID]bool{}
 	for _, row := range rows {
 		for _, p := range row.Processes {
-			if row.ID != "" && !row.IsSub() && !w.ran[run{p.ID, row.Agent, row.ID}] {
+			if row.ID != "" && !row.IsSubagent() && !w.ran[run{p.ID, row.Agent, row.ID}] {
 				turned[p.ID] = true
 			}
 		}

@@ -35,9 +35,9 @@ func answerIn(messages iter.Seq2[discover.Message, error], session string, since
 		case !m.Time.IsZero() && m.Time.Before(since), m.Kind == discover.KindInterruption:
 			return "", nil
 		case m.Kind != discover.KindText || strings.TrimSpace(m.Text) == "":
-		case m.Role == discover.User:
+		case m.Role == discover.RoleUser:
 			return "", nil
-		case m.Role == discover.Assistant:
+		case m.Role == discover.RoleAssistant:
 			return m.Text, nil
 		}
 	}

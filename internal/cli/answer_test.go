@@ -12,19 +12,19 @@ import (
 
 // The answer is the last text of the newest turn, never one of an earlier turn.
 func TestAnswer(t *testing.T) {
-	message := func(role discover.Role, kind discover.Kind, text string, at time.Duration) discover.Message {
+	message := func(role discover.Role, kind discover.MessageKind, text string, at time.Duration) discover.Message {
 		return discover.Message{Session: "a", Role: role, Kind: kind, Text: text, Time: now.Add(at)}
 	}
 	user := func(text string, at time.Duration) discover.Message {
-		return message(discover.User, discover.KindText, text, at)
+		return message(discover.RoleUser, discover.KindText, text, at)
 	}
 	said := func(text string, at time.Duration) discover.Message {
-		return message(discover.Assistant, discover.KindText, text, at)
+		return message(discover.RoleAssistant, discover.KindText, text, at)
 	}
-	call := message(discover.Assistant, discover.KindTool, "", 2)
-	cut := message(discover.System, discover.KindInterruption, "", 2)
-	sub := discover.Message{Session: "b", Role: discover.Assistant, Kind: discover.KindText, Text: "of a sub-agent", Time: now.Add(5)}
-	asked := discover.Message{Session: "b", Role: discover.User, Kind: discover.KindText, Text: "to a sub-agent", Time: now.Add(4)}
+	call := message(discover.RoleAssistant, discover.KindTool, "", 2)
+	cut := message(discover.RoleSystem, discover.KindInterruption, "", 2)
+	sub := discover.Message{Session: "b", Role: discover.RoleAssistant, Kind: discover.KindText, Text: "of a sub-agent", Time: now.Add(5)}
+	asked := discover.Message{Session: "b", Role: discover.RoleUser, Kind: discover.KindText, Text: "to a sub-agent", Time: now.Add(4)}
 	undated := said("old", 0)
 	undated.Time = time.Time{}
 	for name, test := range map[string]struct {

@@ -117,9 +117,9 @@ func (env Env) argumentOffers(ctx context.Context, verb *cli.Command, words []st
 	case verb.Name == "launch" && first:
 		return offersOf("", env.agentNames()...)
 	case verb.Name == "resume" && first:
-		return env.idOffers(ctx, discover.SessionFilter{All: true, Statuses: []discover.Status{discover.Stopped}})
+		return env.idOffers(ctx, discover.SessionFilter{IncludeStopped: true, Statuses: []discover.Status{discover.Stopped}})
 	case verb.ArgsUsage == "ID":
-		return env.idOffers(ctx, discover.SessionFilter{All: true})
+		return env.idOffers(ctx, discover.SessionFilter{IncludeStopped: true})
 	case verb.ArgsUsage == "ID…": // what is done to live sessions
 		return env.idOffers(ctx, discover.SessionFilter{})
 	}

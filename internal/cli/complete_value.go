@@ -51,7 +51,7 @@ func (env Env) groups(ctx context.Context) []string {
 			out = append(out, group)
 		}
 	}
-	for _, s := range env.offeredSessions(ctx, discover.SessionFilter{All: true}) {
+	for _, s := range env.offeredSessions(ctx, discover.SessionFilter{IncludeStopped: true}) {
 		add(s.Group)
 	}
 	if repo, err := env.repository(ctx, "worktree clean", "."); err == nil {

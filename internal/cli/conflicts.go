@@ -25,7 +25,7 @@ type scene struct {
 
 // scene lists all live sessions. A process that has just been started counts, before anything names its session.
 func (c *call) scene(ctx context.Context) (*scene, error) {
-	r, err := c.world.List(ctx, discover.SessionFilter{Children: true})
+	r, err := c.world.List(ctx, discover.SessionFilter{Subagents: true})
 	if err != nil {
 		return nil, err
 	}
@@ -67,7 +67,7 @@ func (sc *scene) at(place *lock.Workspace, strict bool) *conflicts {
 		case sc.inside(s) || !place.Contains(lock.SessionDir(s)):
 		case lock.SessionLocks(s, sc.Sessions, strict):
 			x.locks = append(x.locks, lock.Lock{Kind: lock.KindSession, Dir: place.Top, Session: &s})
-		case s.Status == discover.Idle && !s.IsSub():
+		case s.Status == discover.Idle && !s.IsSubagent():
 			x.idle = append(x.idle, s)
 		}
 	}

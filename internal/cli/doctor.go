@@ -87,7 +87,7 @@ func (env Env) doctor(ctx context.Context, o *common) error {
 // examine asks every agent's reader what there is.
 func (c *call) examine(ctx context.Context) (findings, error) {
 	f := findings{Config: c.Config, Agents: []agentFindings{}, Warnings: []string{}}
-	live, err := c.world.List(ctx, discover.SessionFilter{Children: true})
+	live, err := c.world.List(ctx, discover.SessionFilter{Subagents: true})
 	if err != nil {
 		return f, err
 	}

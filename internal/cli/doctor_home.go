@@ -32,7 +32,7 @@ type homeFindings struct {
 }
 
 func examineHome(ctx context.Context, a discover.Adapter, home discover.Home, live []discover.Session) (homeFindings, error) {
-	h := homeFindings{Path: home.Dir, Trust: home.Trust.String(), SeenIn: home.SeenIn}
+	h := homeFindings{Path: home.Dir, Trust: home.Trust.String(), SeenIn: home.SeenInPID}
 	if home.FilesOnly {
 		h.Path = home.Files[0]
 	}
@@ -43,7 +43,7 @@ func examineHome(ctx context.Context, a discover.Adapter, home discover.Home, li
 			h.Live++
 		}
 	}
-	entries, err := a.Entries(discover.Confine(ctx, []discover.Home{home}), []discover.Home{home}, discover.EntryFilter{Children: true})
+	entries, err := a.Entries(discover.Confine(ctx, []discover.Home{home}), []discover.Home{home}, discover.EntryFilter{Subagents: true})
 	files := map[string]int64{}
 	formats := map[string]bool{}
 	for _, e := range entries {

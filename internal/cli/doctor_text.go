@@ -77,7 +77,7 @@ func (h homeFindings) text(look output.TextOptions) string {
 		parts = append(parts, "newest "+output.Age(h.newest, look.Now)+" ago")
 	}
 	parts = append(parts, fmt.Sprintf("%d live", h.Live))
-	if h.Trust != discover.Ours.String() {
+	if h.Trust != discover.TrustOurs.String() {
 		who := "another user's, or in another namespace"
 		if h.SeenIn > 0 {
 			who = fmt.Sprintf("named by pid %d only", h.SeenIn)

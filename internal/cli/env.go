@@ -70,7 +70,7 @@ func (env Env) world(homes map[string][]string) *discover.Scanner {
 		HomeSources: func(a discover.Agent) discover.HomeSources {
 			return discover.HomeSources{Getenv: env.Getenv, Configured: homes[string(a)]}
 		},
-		Take: env.Take, PID: env.PID, UID: env.UID,
+		ReadTable: env.Take, PID: env.PID, UID: env.UID,
 		AllUsers: env.users != nil && env.users.allUsers,
 	}
 }

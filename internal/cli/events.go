@@ -68,8 +68,8 @@ func (env Env) events(ctx context.Context, o *eventsOptions) error {
 	if err != nil {
 		return err
 	}
-	sel := discover.SessionFilter{Agents: c.agents, Children: o.children}
-	if sel.Match, err = o.scope.match("events"); err != nil {
+	sel := discover.SessionFilter{Agents: c.agents, Subagents: o.children}
+	if sel.Condition, err = o.scope.match("events"); err != nil {
 		return err
 	}
 	types, err := split("event type", o.types.Value(), eventTypes())
@@ -95,7 +95,7 @@ func (env Env) events(ctx context.Context, o *eventsOptions) error {
 	if o.silent {
 		out = io.Discard
 	}
-	watcher := watch.All(c.world, sel)
+	watcher := watch.NewFilterWatcher(c.world, sel)
 	first := true
 	err = each(ctx, watcher, func(r discover.Result) (bool, error) {
 		_ = env.warn(r.Warnings)

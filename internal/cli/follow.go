@@ -17,7 +17,7 @@ import (
 func (t *telling) once(ctx context.Context) error {
 	more, err := t.gather(ctx)
 	if err == nil && more { // sub-agents are judged together
-		err = each(ctx, watch.Sessions(t.world, t.sessions), func(r discover.Result) (bool, error) {
+		err = each(ctx, watch.NewWatcher(t.world, t.sessions), func(r discover.Result) (bool, error) {
 			t.sessions = r.Sessions
 			t.unread(r.Warnings)
 			return false, nil
@@ -85,7 +85,7 @@ func (t *telling) follow(ctx context.Context) error {
 	end := newWaiting(untilStopped, 1, func(discover.Session) error { return nil })
 	for more := true; more; {
 		more = false
-		err := each(ctx, watch.Closely(t.world, t.sessions), func(r discover.Result) (_ bool, err error) {
+		err := each(ctx, watch.NewLowLatencyWatcher(t.world, t.sessions), func(r discover.Result) (_ bool, err error) {
 			t.sessions = r.Sessions
 			t.unread(r.Warnings)
 			for _, e := range t.next(ctx) {

@@ -33,7 +33,7 @@ func TestSubAgentsThatBeginAreFollowed(t *testing.T) {
 		child := record("eeeeeeee-9", "/w/a", discover.TurnOpen, time.Minute)
 		child.Parent, child.Sub = "aaaaaaaa-1", true
 		say := func(s *stub, id, text string) {
-			s.said[id] = append(s.said[id], says(text, discover.Assistant, text, 0))
+			s.said[id] = append(s.said[id], says(text, discover.RoleAssistant, text, 0))
 		}
 		env.Adapters = []discover.Adapter{&acts{stub: &s, act: func(look int, s *stub) {
 			switch look {
@@ -55,7 +55,7 @@ func TestSubAgentsThatBeginAreFollowed(t *testing.T) {
 			t.Fatal(err)
 		}
 		if err := (&telling{
-			call: &call{Env: env, world: world}, options: o, quiet: func() {}, sessions: r.Sessions, family: world.Subagents(),
+			call: &call{Env: env, world: world}, options: o, quiet: func() {}, sessions: r.Sessions, family: world.TrackSubagents(),
 		}).follow(t.Context()); err != nil {
 			t.Error(err)
 		}

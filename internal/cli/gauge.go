@@ -17,7 +17,7 @@ func (env Env) gauge(r discover.Result, sel discover.SessionFilter, now time.Tim
 			agents = append(agents, a.Name())
 		}
 	}
-	metrics := slices.Concat(countSessions(agents, r.Sessions), measureLive(r.Sessions), env.countTokens(agents, r.Sessions, discover.ReadOptions{Tokens: sel.Tokens, Full: sel.Whole}))
+	metrics := slices.Concat(countSessions(agents, r.Sessions), measureLive(r.Sessions), env.countTokens(agents, r.Sessions, discover.ReadOptions{Tokens: sel.Tokens, Full: sel.Full}))
 	if !sel.Since.IsZero() {
 		window := output.Metric{Name: "agentctl_window_seconds", Help: "How long ago a stopped session may have been active to be counted."}
 		window.Add(now.Sub(sel.Since).Seconds())
@@ -33,7 +33,7 @@ func countSessions(agents []discover.Agent, sessions []discover.Session) []outpu
 	for _, agent := range agents {
 		counts, outcomes := map[string]float64{}, map[discover.Outcome]float64{}
 		for _, s := range sessions {
-			if s.Agent == agent && !s.IsSub() {
+			if s.Agent == agent && !s.IsSubagent() {
 				counts[string(s.Status)]++
 				outcomes[s.Outcome]++
 			}
@@ -70,7 +70,7 @@ func (env Env) countTokens(agents []discover.Agent, sessions []discover.Session,
 	counted := output.Metric{Name: "agentctl_tokens_sessions", Help: "Sessions, sub-agents' too, whose tokens are counted in agentctl_tokens."}
 	for _, agent := range agents {
 		in, inclusive := discover.AdapterWith[discover.SubagentTotals](env.Adapters, agent)
-		inclusive = inclusive && in.IncludesSubAgents(want)
+		inclusive = inclusive && in.IncludesSubagents(want)
 		var sum discover.Tokens
 		var dollars float64
 		var stated, priced int

@@ -69,7 +69,7 @@ func (u *usage) add(processes []proc.Process, labels ...string) {
 func soleSessions(sessions []discover.Session) func(discover.Session) bool {
 	runners, names := map[proc.ID]int{}, map[discover.Key]int{}
 	for _, s := range sessions {
-		if len(s.Processes) > 0 && !s.IsSub() {
+		if len(s.Processes) > 0 && !s.IsSubagent() {
 			names[discover.Key{Agent: s.Agent, ID: s.ID}]++
 			for _, p := range s.Processes {
 				runners[p.ID]++
@@ -77,7 +77,7 @@ func soleSessions(sessions []discover.Session) func(discover.Session) bool {
 		}
 	}
 	return func(s discover.Session) bool {
-		return len(s.Processes) > 0 && s.ID != "" && !s.IsSub() && names[discover.Key{Agent: s.Agent, ID: s.ID}] == 1 &&
+		return len(s.Processes) > 0 && s.ID != "" && !s.IsSubagent() && names[discover.Key{Agent: s.Agent, ID: s.ID}] == 1 &&
 			!slices.ContainsFunc(s.Processes, func(p proc.Process) bool { return runners[p.ID] > 1 })
 	}
 }

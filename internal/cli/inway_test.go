@@ -19,7 +19,7 @@ func (marking) ReadMarker(getenv func(string) string) (discover.EnvMarker, bool)
 
 func (marking) MarkerKeys() []string { return []string{"THREAD"} }
 
-func (marking) Runs(proc.Process) bool { return false }
+func (marking) IsAgentProcess(proc.Process) bool { return false }
 
 // sharedEnv is a world of one codex process, 10, that runs the threads "boss", its sub-agents "hand" and "finger", and
 // "other", all in one directory, which is where we are; the states are theirs, "" for none at all. We are below it,

@@ -192,7 +192,7 @@ func workDir(verb, dir string) (string, error) {
 func variables(pairs []string, group string) ([]string, error) {
 	var out []string
 	if group != "" {
-		out = append(out, discover.GroupKey+"="+group)
+		out = append(out, discover.GroupEnv+"="+group)
 	}
 	for _, pair := range pairs {
 		key, _, ok := strings.Cut(pair, "=")

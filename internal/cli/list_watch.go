@@ -42,7 +42,7 @@ func (env Env) listWatch(c *cli.Context, o *listOptions) error {
 	ctx, stop := context.WithCancel(c.Context)
 	defer stop()
 	w.run(func() error {
-		return each(ctx, watch.All(call.world, sel), func(r discover.Result) (bool, error) {
+		return each(ctx, watch.NewFilterWatcher(call.world, sel), func(r discover.Result) (bool, error) {
 			w.take(r, env.Now())
 			return true, nil
 		})

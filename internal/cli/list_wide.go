@@ -14,7 +14,7 @@ import (
 
 // listWide lists with what each session does on the machine. Token counts are read for it, whatever that takes.
 func (c *call) listWide(ctx context.Context, sel discover.SessionFilter, o *listOptions) error {
-	sel.Tokens, sel.Whole = true, true
+	sel.Tokens, sel.Full = true, true
 	working, done := c.query(ctx, "reading the agents' stores")
 	r, err := c.world.List(working, sel)
 	var machines []output.Resources
@@ -61,7 +61,7 @@ func (env Env) machines(ctx context.Context, w *discover.Scanner, r discover.Res
 	room := make(chan struct{}, atOnce)
 	for _, s := range r.Sessions {
 		// A repository's configuration names programs that git runs: none of a place that only others' homes name.
-		if s.Dir == "" || answers[s.Dir] != nil || s.Trust != discover.Ours {
+		if s.Dir == "" || answers[s.Dir] != nil || s.Trust != discover.TrustOurs {
 			continue
 		}
 		a := &answer{}

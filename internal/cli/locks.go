@@ -28,7 +28,7 @@ func (env Env) locks(ctx context.Context, o *common) error {
 	if err != nil {
 		return err
 	}
-	r, err := c.sessions(ctx, "looking for running sessions", discover.SessionFilter{Children: true})
+	r, err := c.sessions(ctx, "looking for running sessions", discover.SessionFilter{Subagents: true})
 	if err != nil {
 		return err
 	}

@@ -43,7 +43,7 @@ func (env Env) metrics(ctx context.Context, o *metricsOptions) error {
 	if err != nil {
 		return err
 	}
-	sel := discover.SessionFilter{Agents: c.agents, All: true, Children: true, Tokens: o.tokens}
+	sel := discover.SessionFilter{Agents: c.agents, IncludeStopped: true, Subagents: true, Tokens: o.tokens}
 	if sel.Since, err = c.since("metrics", o.since); err != nil {
 		return err
 	}

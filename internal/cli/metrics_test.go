@@ -126,7 +126,7 @@ func TestMetrics(t *testing.T) {
 // inclusive is an agent whose sessions' totals have those of their sub-agents in them, if they are asked for.
 type inclusive struct{ stub }
 
-func (inclusive) IncludesSubAgents(want discover.ReadOptions) bool { return want.Tokens }
+func (inclusive) IncludesSubagents(want discover.ReadOptions) bool { return want.Tokens }
 
 func TestMetricsCountTokensOnce(t *testing.T) {
 	env, out := meteredEnv(t)

@@ -130,5 +130,5 @@ func (o *promptOptions) block(verb, dir, name string) (string, error) {
 	if shown, err := filepath.Rel(dir, path); err == nil && filepath.IsLocal(shown) {
 		name = shown
 	}
-	return discover.ContextBlock(name, string(text)), nil
+	return discover.FormatContextFile(name, string(text)), nil
 }

@@ -109,7 +109,7 @@ func (c *call) stored(ctx context.Context, arg string) (discover.Session, launch
 	if session.ID == "" {
 		return session, agent, conflict(fmt.Sprintf("%s is live, and its session is not known", named(session)), "")
 	}
-	if session.IsSub() {
+	if session.IsSubagent() {
 		return session, agent, &launch.UnsupportedError{Agent: session.Agent, What: "cannot resume a sub-agent's session; resume " + session.Parent}
 	}
 	return session, agent, nil

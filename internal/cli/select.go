@@ -24,7 +24,7 @@ func statuses() []string {
 // is asking for --all.
 func (c *call) selection(o *listOptions) (discover.SessionFilter, error) {
 	sel := discover.SessionFilter{
-		Agents: c.agents, All: o.all || o.since != "", Limit: o.limit, Children: o.children, Tokens: o.tokens,
+		Agents: c.agents, IncludeStopped: o.all || o.since != "", Limit: o.limit, Subagents: o.children, Tokens: o.tokens,
 	}
 	if o.limit < 0 {
 		return sel, badUsage("list", "-n must be 0 or more")
@@ -35,14 +35,14 @@ func (c *call) selection(o *listOptions) (discover.SessionFilter, error) {
 	}
 	for _, w := range words {
 		sel.Statuses = append(sel.Statuses, discover.Status(w))
-		sel.All = sel.All || discover.Status(w) == discover.Stopped
+		sel.IncludeStopped = sel.IncludeStopped || discover.Status(w) == discover.Stopped
 	}
 	if sel.Since, err = c.since("list", o.since); err != nil {
 		return sel, err
 	}
-	sel.Match, err = o.scope.match("list")
+	sel.Condition, err = o.scope.match("list")
 	if o.quiet {
-		sel.Match = withID(sel.Match)
+		sel.Condition = withID(sel.Condition)
 	}
 	return sel, err
 }

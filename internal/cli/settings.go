@@ -30,7 +30,7 @@ func (env Env) settings(noColor bool) (c config.Config, look output.TextOptions,
 
 // shortID is the least number of characters by which an agent's ID means one session.
 func (env Env) shortID(agent, id string) int {
-	if a, ok := discover.AdapterWith[discover.Shortener](env.Adapters, discover.Agent(agent)); ok {
+	if a, ok := discover.AdapterWith[discover.IDShortener](env.Adapters, discover.Agent(agent)); ok {
 		return a.ShortID(id)
 	}
 	return discover.MinShortID

@@ -131,7 +131,7 @@ func (r *agentRun) begin(ctx context.Context) error {
 	r.child, r.hint, r.watch = child, spec.Hint, launch.NewVerifier(r.world, r.agent, child)
 	session, err := r.watch.AwaitSession(limited)
 	held.Release()
-	r.group = host.Getenv(discover.GroupKey)
+	r.group = host.Getenv(discover.GroupEnv)
 	r.session = r.grouped(session)
 	return err
 }

@@ -26,13 +26,13 @@ func (c *call) selected(ctx context.Context, verb string, in scope, stopped bool
 	if err != nil {
 		return discover.Result{}, err
 	}
-	r, err := c.world.List(ctx, discover.SessionFilter{Agents: c.agents, All: stopped, Children: true})
+	r, err := c.world.List(ctx, discover.SessionFilter{Agents: c.agents, IncludeStopped: stopped, Subagents: true})
 	if err != nil {
 		return r, err
 	}
 	around := c.around(r, c.nearest(r))
 	r.Sessions = slices.DeleteFunc(slices.Clone(r.Sessions), func(s discover.Session) bool {
-		return s.IsSub() || match != nil && !match(s) || around(s)
+		return s.IsSubagent() || match != nil && !match(s) || around(s)
 	})
 	return r, nil
 }
@@ -45,7 +45,7 @@ func (c *call) nearest(r discover.Result) []discover.Session {
 // takes are the conditions on time. How long a session has been idle is told by its last activity, how old it is by its
 // process: it may have been resumed.
 func (o *stopSelection) takes(s discover.Session, now time.Time) bool {
-	if o.idleFor > 0 && (s.Status != discover.Idle || now.Sub(s.Activity()) < o.idleFor) {
+	if o.idleFor > 0 && (s.Status != discover.Idle || now.Sub(s.LastActivity()) < o.idleFor) {
 		return false
 	}
 	if o.olderThan == 0 {

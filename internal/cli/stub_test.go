@@ -46,9 +46,9 @@ func (s stub) Name() discover.Agent { return s.name }
 func (s stub) Program() string      { return s.program }
 
 func (s stub) Homes(setup discover.HomeSources, _ *proc.Table) []discover.Home {
-	homes := []discover.Home{{Dir: s.home, Given: true}}
+	homes := []discover.Home{{Dir: s.home, FromUser: true}}
 	for _, dir := range setup.Configured {
-		homes = append(homes, discover.Home{Dir: dir, Given: true, Named: true})
+		homes = append(homes, discover.Home{Dir: dir, FromUser: true, Explicit: true})
 	}
 	return homes
 }
@@ -64,7 +64,7 @@ func (s stub) Entries(_ context.Context, homes []discover.Home, q discover.Entry
 		for _, ref := range q.Refs {
 			named = named || ref.ID == r.ID
 		}
-		named = named && (q.Parents == nil || r.IsSub())
+		named = named && (q.Parents == nil || r.IsSubagent())
 		if named && strings.HasPrefix(r.ID, q.ID) && !r.Updated.Before(q.Since) && r.Home == homes[0].Dir {
 			out = append(out, discover.Entry{
 				Agent: s.name, ID: r.ID, Path: r.Path, Home: r.Home, Updated: r.Updated, Size: 100, Parent: r.Parent,

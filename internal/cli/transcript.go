@@ -79,7 +79,7 @@ func (env Env) transcript(ctx context.Context, arg string, o *transcriptOptions)
 		_ = env.warn(r.Warnings) // the error says how it ends
 		return err
 	}
-	t := &telling{call: c, options: o, quiet: quiet, sessions: r.Sessions, family: c.world.Subagents()}
+	t := &telling{call: c, options: o, quiet: quiet, sessions: r.Sessions, family: c.world.TrackSubagents()}
 	t.unread(r.Warnings)
 	if o.follow {
 		return t.follow(ctx)
@@ -91,7 +91,7 @@ func (env Env) transcript(ctx context.Context, arg string, o *transcriptOptions)
 func onlyOne(arg string, sessions []discover.Session) ([]discover.Session, error) {
 	var own []discover.Session
 	for _, s := range sessions {
-		if len(sessions) == 1 || !s.IsSub() {
+		if len(sessions) == 1 || !s.IsSubagent() {
 			own = append(own, s)
 		}
 	}

@@ -18,11 +18,11 @@ func says(id string, role discover.Role, text string, age time.Duration) discove
 
 // pending is the call of a shell that has no result.
 func pending(id, command string, age time.Duration) discover.Message {
-	m := says(id, discover.Assistant, "", age)
+	m := says(id, discover.RoleAssistant, "", age)
 	m.Kind, m.Model = discover.KindTool, "claude-opus-4-8"
 	m.Tokens = &discover.Tokens{In: 100, Out: 20, CacheRead: 11, CacheWrite: 7, Total: 138}
 	m.Tool = &discover.ToolCall{
-		ID: id, Name: "Bash", Brief: command, Input: json.RawMessage(fmt.Sprintf(`{"command":%q}`, command)), State: discover.ToolOpen,
+		ID: id, Name: "Bash", Summary: command, Input: json.RawMessage(fmt.Sprintf(`{"command":%q}`, command)), State: discover.ToolOpen,
 	}
 	return m
 }
@@ -33,14 +33,14 @@ func talkative(t *testing.T) (Env, *captured) {
 	s := env.Adapters[1].(stub)
 	s.said = map[string][]discover.Message{
 		"aaaaaaaa-1": {
-			says("m1", discover.User, "make the tests pass", time.Hour),
-			says("m2", discover.Assistant, "I run\nthem.\x1b[2J", 50*time.Minute),
+			says("m1", discover.RoleUser, "make the tests pass", time.Hour),
+			says("m2", discover.RoleAssistant, "I run\nthem.\x1b[2J", 50*time.Minute),
 			pending("m3", "npm test", 49*time.Minute),
 		},
-		"aaaaaaaa-2": {says("a", discover.User, "one", 9*time.Minute), says("d", discover.Assistant, "four", 6*time.Minute)},
-		"eeeeeeee-1": {says("b", discover.User, "two", 8*time.Minute), says("c", discover.Assistant, "three", 7*time.Minute)},
-		"eeeeeeee-2": {says("e", discover.User, "five", 5*time.Minute)},
-		"dddddddd":   {says("x", discover.User, "go", time.Minute), pending("y", "sleep 9", time.Minute)},
+		"aaaaaaaa-2": {says("a", discover.RoleUser, "one", 9*time.Minute), says("d", discover.RoleAssistant, "four", 6*time.Minute)},
+		"eeeeeeee-1": {says("b", discover.RoleUser, "two", 8*time.Minute), says("c", discover.RoleAssistant, "three", 7*time.Minute)},
+		"eeeeeeee-2": {says("e", discover.RoleUser, "five", 5*time.Minute)},
+		"dddddddd":   {says("x", discover.RoleUser, "go", time.Minute), pending("y", "sleep 9", time.Minute)},
 	}
 	for id, parent := range map[string]string{"eeeeeeee-1": "aaaaaaaa-2", "eeeeeeee-2": "eeeeeeee-1", "ffffffff": "dddddddd"} {
 		r := record(id, "/w/a", discover.TurnDone, time.Hour)
@@ -108,7 +108,7 @@ func TestPeekAsJSON(t *testing.T) {
 	env, out := talkative(t)
 	s := env.Adapters[1].(stub)
 	s.said["aaaaaaaa-1"] = []discover.Message{
-		says("610b…", discover.User, "make the tests pass", 0), pending("toolu_01", "npm test", -4120*time.Millisecond),
+		says("610b…", discover.RoleUser, "make the tests pass", 0), pending("toolu_01", "npm test", -4120*time.Millisecond),
 	}
 	s.claims[1].Turn = &discover.Turn{State: discover.TurnWaiting, WaitingFor: "permission"}
 	stdout, stderr, exit := peeked(t, env, out, "peek aaaaaaaa-1 --json")

@@ -59,7 +59,7 @@ func (u *users) named(adapters []discover.Adapter, configured map[string][]strin
 
 // nameHome is what to do about a session that is not acted on; "" if nothing helps.
 func nameHome(e *discover.UntrustedError) string {
-	if e.Session.Trust != discover.Seen {
+	if e.Session.Trust != discover.TrustSeen {
 		return ""
 	}
 	return "if you trust what is stored there: --home " + e.Home() + ", or homes." + string(e.Session.Agent) + " in the configuration"

@@ -95,7 +95,7 @@ func (c *call) unlockPlaces(ctx context.Context, places []*lock.Workspace, name 
 // ownLocks is an error if one of the locks is another's than by's, or than ours if that is "".
 func (c *call) ownLocks(ctx context.Context, place *lock.Workspace, locks []lock.DeclaredLock, by string) error {
 	if by == "" {
-		r, err := c.sessions(ctx, "looking for the current session", discover.SessionFilter{Children: true})
+		r, err := c.sessions(ctx, "looking for the current session", discover.SessionFilter{Subagents: true})
 		if err != nil {
 			return err
 		}

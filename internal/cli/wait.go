@@ -118,7 +118,7 @@ func (c *call) await(
 		return arrived(s)
 	})
 	var alarm *time.Timer
-	err := each(limited, watch.Sessions(c.world, sessions), func(r discover.Result) (bool, error) {
+	err := each(limited, watch.NewWatcher(c.world, sessions), func(r discover.Result) (bool, error) {
 		_ = c.warn(r.Warnings) // it may still be read
 		if alarm == nil && timeout > 0 {
 			alarm = time.AfterFunc(timeout, func() { cancel(errLate) })

@@ -60,7 +60,7 @@ func (env Env) worktreeList(ctx context.Context, dir string, o *common) error {
 	if err != nil {
 		return err
 	}
-	r, err := c.world.List(working, discover.SessionFilter{Children: true})
+	r, err := c.world.List(working, discover.SessionFilter{Subagents: true})
 	if err != nil {
 		return err
 	}

@@ -119,7 +119,7 @@ func (cl *cleaning) clean(ctx context.Context, c condemned) error {
 
 // claims are the reasons for which the directory at path is another's: sessions that live there, and declared locks.
 func (cl *cleaning) claims(ctx context.Context, path string) ([]worktree.Reason, error) {
-	r, err := cl.world.List(ctx, discover.SessionFilter{Children: true})
+	r, err := cl.world.List(ctx, discover.SessionFilter{Subagents: true})
 	if err != nil {
 		return nil, err
 	}

@@ -70,7 +70,7 @@ func verdict(s discover.Session) string {
 			return fmt.Sprintf("%s is live and shows that the turn %s", processes, shown)
 		}
 	}
-	if !s.Turn.Silent.IsZero() {
+	if !s.Turn.SilentSince.IsZero() {
 		return processes + " is live; its storage has no result of the last tool call, and no command of that call runs: it waits for permission"
 	}
 	return fmt.Sprintf("%s is live; by its storage the turn %s", processes, stored)

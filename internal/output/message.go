@@ -50,7 +50,7 @@ func NewMessage(m discover.Message, s discover.Session) Message {
 }
 
 func newToolCall(c discover.ToolCall, s discover.Session) *ToolCall {
-	out := &ToolCall{ID: c.ID, Name: c.Name, Brief: c.Brief, Input: validJSON(c.Input), State: string(c.State)}
+	out := &ToolCall{ID: c.ID, Name: c.Name, Brief: c.Summary, Input: validJSON(c.Input), State: string(c.State)}
 	switch c.State {
 	case discover.ToolWaiting:
 		out.WaitingFor = s.WaitingFor

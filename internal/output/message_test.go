@@ -30,9 +30,9 @@ func TestMessageAsJSON(t *testing.T) {
 	silent := called("true", discover.ToolDone, "", time.Minute)
 	silent.Tool.Input = nil
 	for want, m := range map[string]discover.Message{
-		`{"id":"m-hi","session":"s","role":"user","kind":"text","time":"2026-11-20T11:59:00.000Z","text":"hi"}`: said(discover.User, discover.KindText, "hi", time.Minute),
-		`{"id":"m-","session":"s","role":"user","kind":"text","time":"2026-11-20T11:59:00.000Z","text":""}`:     said(discover.User, discover.KindText, "", time.Minute),
-		`{"id":"x","role":"system","kind":"interruption"}`:                                                      {ID: "x", Role: discover.System, Kind: discover.KindInterruption},
+		`{"id":"m-hi","session":"s","role":"user","kind":"text","time":"2026-11-20T11:59:00.000Z","text":"hi"}`: said(discover.RoleUser, discover.KindText, "hi", time.Minute),
+		`{"id":"m-","session":"s","role":"user","kind":"text","time":"2026-11-20T11:59:00.000Z","text":""}`:     said(discover.RoleUser, discover.KindText, "", time.Minute),
+		`{"id":"x","role":"system","kind":"interruption"}`:                                                      {ID: "x", Role: discover.RoleSystem, Kind: discover.KindInterruption},
 		`{"id":"c-git push","role":"assistant","kind":"tool","time":"2026-11-20T11:59:00.000Z",` +
 			`"tool":{"id":"toolu_1","name":"Bash","brief":"git push","input":{"command":"git push","timeout":5},"state":"waiting","waitingFor":"permission"},` +
 			`"model":"opus","tokens":{"in":1,"out":2,"cacheRead":0,"cacheWrite":0,"reasoning":0,"total":3}}`: waiting,
@@ -93,7 +93,7 @@ func TestMessagesRoundTrip(t *testing.T) {
 		if err := json.Unmarshal([]byte(got), &back); err != nil {
 			t.Fatal(err)
 		}
-		if back.Text != m.Text || back.Tool.Brief != m.Tool.Brief || back.Tool.Output != m.Tool.Output {
+		if back.Text != m.Text || back.Tool.Brief != m.Tool.Summary || back.Tool.Output != m.Tool.Output {
 			t.Fatalf("%q came back as %+v", got, back)
 		}
 	})

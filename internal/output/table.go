@@ -66,7 +66,7 @@ func (o TextOptions) sessionGrid(sessions []discover.Session) *grid {
 		s := &sessions[i]
 		g.add(row{
 			cells: []string{
-				cmp.Or(ids[i], "-"), string(s.Agent), Sanitize(statusText(s)), pidText(s), processAge(s, o.Now), Age(s.Activity(), o.Now),
+				cmp.Or(ids[i], "-"), string(s.Agent), Sanitize(statusText(s)), pidText(s), processAge(s, o.Now), Age(s.LastActivity(), o.Now),
 				Sanitize(s.Group), Sanitize(o.shortDir(s.Dir)), Sanitize(cmp.Or(s.Title, s.Prompt)),
 			},
 			color: statusColor(s),

@@ -116,9 +116,9 @@ func headerLabel(m discover.Message) (name, color string) {
 		return "compacted", "1;35"
 	}
 	switch m.Role {
-	case discover.User:
+	case discover.RoleUser:
 		return string(m.Role), "1;36"
-	case discover.Assistant:
+	case discover.RoleAssistant:
 		return string(m.Role), "1;32"
 	}
 	return string(m.Role), "2"

@@ -34,7 +34,7 @@ func (t *Transcript) callLine(e TranscriptMessage, state string) string {
 			state += ": " + why
 		}
 	}
-	words := []string{cmp.Or(Sanitize(e.Tool.Name), "-"), Sanitize(e.Tool.Brief), state}
+	words := []string{cmp.Or(Sanitize(e.Tool.Name), "-"), Sanitize(e.Tool.Summary), state}
 	if t.opts.Width > 0 {
 		t.fitWords(words, t.opts.Width-displayWidth(t.sessionLabel(e))-displaywidth.String(bullet))
 	}
@@ -95,7 +95,7 @@ func stateColor(s discover.ToolState) string {
 		return "31"
 	case discover.ToolWaiting:
 		return "1;33"
-	case discover.ToolRefused, discover.ToolCut:
+	case discover.ToolRefused, discover.ToolInterrupted:
 		return "33"
 	}
 	return "36"

@@ -15,16 +15,16 @@ import (
 )
 
 // said is a message of an age.
-func said(role discover.Role, kind discover.Kind, text string, age time.Duration) discover.Message {
+func said(role discover.Role, kind discover.MessageKind, text string, age time.Duration) discover.Message {
 	return discover.Message{ID: "m-" + text, Session: "s", Role: role, Kind: kind, Text: text, Time: now.Add(-age)}
 }
 
 // called is a call of a shell.
 func called(command string, state discover.ToolState, output string, age time.Duration) discover.Message {
-	m := said(discover.Assistant, discover.KindTool, "", age)
+	m := said(discover.RoleAssistant, discover.KindTool, "", age)
 	input, _ := json.Marshal(map[string]any{"command": command, "timeout": 5})
 	m.ID = "c-" + command
-	m.Tool = &discover.ToolCall{ID: "toolu_1", Name: "Bash", Input: input, Brief: command, Output: output, State: state}
+	m.Tool = &discover.ToolCall{ID: "toolu_1", Name: "Bash", Input: input, Summary: command, Output: output, State: state}
 	return m
 }
 
@@ -36,16 +36,16 @@ func answered(m discover.Message, model string) discover.Message {
 // conversation has a message of every kind.
 func conversation() []discover.Message {
 	return []discover.Message{
-		said(discover.User, discover.KindText, "Mend the parser, please:\n\n\tif x {\n", time.Hour),
-		answered(said(discover.Assistant, discover.KindText, "I look at **it**.", 50*time.Minute), "opus"),
+		said(discover.RoleUser, discover.KindText, "Mend the parser, please:\n\n\tif x {\n", time.Hour),
+		answered(said(discover.RoleAssistant, discover.KindText, "I look at **it**.", 50*time.Minute), "opus"),
 		answered(called("npm test", discover.ToolDone, "ok\nfine\n", 49*time.Minute), "opus"),
 		called("npm   run\nlint", discover.ToolFailed, "\n  Exit code 1\nbad", 48*time.Minute),
 		called("rm -rf /", discover.ToolRefused, "The user said no", 47*time.Minute),
-		called("sleep 1", discover.ToolCut, "", 46*time.Minute),
-		said(discover.User, discover.KindInterruption, "interrupted", 45*time.Minute),
-		said(discover.System, discover.KindError, "the model is away", 44*time.Minute),
-		said(discover.System, discover.KindCompaction, strings.Repeat("They spoke.\n", 14), 43*time.Minute),
-		said(discover.System, discover.KindText, "note", 42*time.Minute),
+		called("sleep 1", discover.ToolInterrupted, "", 46*time.Minute),
+		said(discover.RoleUser, discover.KindInterruption, "interrupted", 45*time.Minute),
+		said(discover.RoleSystem, discover.KindError, "the model is away", 44*time.Minute),
+		said(discover.RoleSystem, discover.KindCompaction, strings.Repeat("They spoke.\n", 14), 43*time.Minute),
+		said(discover.RoleSystem, discover.KindText, "note", 42*time.Minute),
 		answered(called("make", discover.ToolRunning, "", 41*time.Minute), "haiku"),
 		called("git push", discover.ToolWaiting, "", 40*time.Minute),
 	}
@@ -187,7 +187,7 @@ func TestTranscriptOfChanges(t *testing.T) {
 	write(true, called("a", discover.ToolWaiting, "", time.Minute), "")
 	write(true, called("a", discover.ToolDone, "out", time.Minute), "")
 	write(true, called("b", discover.ToolFailed, "no", time.Minute), "kid")
-	write(true, said(discover.Assistant, discover.KindText, "more of it", time.Minute), "")
+	write(true, said(discover.RoleAssistant, discover.KindText, "more of it", time.Minute), "")
 	if err := tr.WriteWaiting(s); err != nil {
 		t.Fatal(err)
 	}
@@ -226,7 +226,7 @@ func TestTranscriptFitsAndIsHarmless(t *testing.T) {
 	text := rapid.StringOf(rapid.RuneFrom([]rune("ab \n\t\x1b[]m;\a\r日👩\u200d\u202e\u009b\u2028")))
 	rapid.Check(t, func(t *rapid.T) {
 		columns := rapid.IntRange(40, 100).Draw(t, "columns")
-		m := said(discover.Assistant, discover.KindText, text.Draw(t, "text"), time.Minute)
+		m := said(discover.RoleAssistant, discover.KindText, text.Draw(t, "text"), time.Minute)
 		m.Model = text.Draw(t, "model")
 		c := called(text.Draw(t, "command"), rapid.SampledFrom([]discover.ToolState{
 			discover.ToolDone, discover.ToolFailed, discover.ToolWaiting, discover.ToolRunning,

@@ -38,12 +38,12 @@ func (actors) Name() discover.Agent { return "actor" }
 
 func (a actors) Homes(_ discover.HomeSources, table *proc.Table) []discover.Home {
 	if !a.seen {
-		return []discover.Home{{Dir: "/h", Given: true}}
+		return []discover.Home{{Dir: "/h", FromUser: true}}
 	}
 	h := discover.Home{Dir: "/h"}
 	for p := range table.All() {
 		if _, ok := a.part(p); ok {
-			h.By = append(h.By, p.ID)
+			h.NamedBy = append(h.NamedBy, p.ID)
 		}
 	}
 	return []discover.Home{h}
@@ -125,7 +125,7 @@ func (a actors) Interrupt(_ context.Context, s discover.Session, _ launch.Enviro
 
 func (actors) MarkerKeys() []string { return []string{stageKey, sessionMark, pidMark} }
 
-func (actors) Runs(proc.Process) bool { return false }
+func (actors) IsAgentProcess(proc.Process) bool { return false }
 
 // ReadMarker knows its own stage's only: the same test may be running elsewhere on the machine.
 func (a actors) ReadMarker(getenv func(string) string) (discover.EnvMarker, bool) {
@@ -169,7 +169,7 @@ func (s *setting) world() *discover.Scanner {
 		HomeSources: func(discover.Agent) discover.HomeSources {
 			return discover.HomeSources{Getenv: func(string) string { return "" }}
 		},
-		Take: s.take, UID: os.Geteuid(),
+		ReadTable: s.take, UID: os.Geteuid(),
 	}
 }
 

@@ -9,7 +9,7 @@ import (
 
 // note adds to the process's family what it has by now. Agents that it has started have families of their own.
 func (a *agent) note(ctx context.Context) error {
-	table, err := a.world.Take(ctx)
+	table, err := a.world.ReadTable(ctx)
 	if err != nil {
 		return err
 	}
@@ -17,7 +17,7 @@ func (a *agent) note(ctx context.Context) error {
 	if !ok {
 		return nil
 	}
-	alien := func(p proc.Process) bool { return a.now.Agents[p.ID] && p.ID != root.ID }
+	alien := func(p proc.Process) bool { return a.now.AgentProcesses[p.ID] && p.ID != root.ID }
 	a.noting.Lock()
 	defer a.noting.Unlock()
 	seen := proc.Descendants{root.ID: root}

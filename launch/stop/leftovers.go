@@ -53,7 +53,7 @@ func (t *target) remains(now discover.Result, left proc.Descendants) (out []proc
 // below of itself do not make its tools theirs.
 func (t *target) alien(now discover.Result) func(proc.Process) bool {
 	return func(p proc.Process) bool {
-		return now.Agents[p.ID] && !slices.ContainsFunc(t.agents, func(a *agent) bool {
+		return now.AgentProcesses[p.ID] && !slices.ContainsFunc(t.agents, func(a *agent) bool {
 			return a.outer[p.ID] || a.process.ID == p.ID && a.gone
 		})
 	}
@@ -90,7 +90,7 @@ func (t *target) spared(now discover.Result, left proc.Descendants, alien func(p
 	if self, ok := now.Table.ByPID(t.SelfPID); ok {
 		keep(kept, now.Table, self)
 	}
-	for id := range now.Agents {
+	for id := range now.AgentProcesses {
 		if p, ok := now.Table.Find(id); ok && alien(p) {
 			keep(kept, now.Table, p)
 		}

@@ -59,7 +59,7 @@ func (t *target) poll(ctx context.Context, done func(now discover.Session, known
 // whose ports and paths are others here. Errors: [*discover.UntrustedError], [errOutOfReach].
 func (t *target) addressee() (discover.Session, error) {
 	s := t.session
-	if err := s.Trusted("stop"); err != nil {
+	if err := s.CheckTrust("stop"); err != nil {
 		return s, err
 	}
 	s.Processes = slices.DeleteFunc(slices.Clone(s.Processes), func(p proc.Process) bool { return !t.world.Reachable(p) })

@@ -90,7 +90,7 @@ type Result struct {
 // Sessions stops the chosen sessions, all at the same time. Each has its result, in their order. If ctx ends, no more is
 // done, and the results say what was. The error is about the process table, and nothing was done then.
 func Sessions(ctx context.Context, world *discover.Scanner, chosen []discover.Session, o Options) ([]Result, error) {
-	now, err := world.List(ctx, discover.SessionFilter{Children: true})
+	now, err := world.List(ctx, discover.SessionFilter{Subagents: true})
 	if err != nil {
 		return nil, err
 	}

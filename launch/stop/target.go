@@ -84,7 +84,7 @@ func candidates(s discover.Session) string {
 // process that runs it; but it has no process of its own.
 func (s *stopping) others(session discover.Session) []discover.Session {
 	return slices.DeleteFunc(slices.Clone(s.now.Sessions), func(o discover.Session) bool {
-		return o.IsSub() || same(o, session) || !o.SharesProcess(session) ||
+		return o.IsSubagent() || same(o, session) || !o.SharesProcess(session) ||
 			slices.ContainsFunc(s.chosen, func(c discover.Session) bool { return same(o, c) })
 	})
 }
@@ -165,7 +165,7 @@ func (t *target) end(ctx context.Context) {
 	case t.over:
 	case t.Force, err == nil && !t.asked && !t.session.Shared:
 		t.signal(ctx)
-	case errors.As(err, &untrusted) && untrusted.Session.Trust == discover.Seen:
+	case errors.As(err, &untrusted) && untrusted.Session.Trust == discover.TrustSeen:
 		t.refuse("%v (--home %s); --force ends its processes", err, untrusted.Home())
 	case errors.As(err, &untrusted), errors.Is(err, errOutOfReach):
 		t.refuse("%v; --force ends its processes", err)

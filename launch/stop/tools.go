@@ -143,7 +143,7 @@ func (s *stopping) leave(ctx context.Context, over []*target) (discover.Result, 
 	if s.orphans {
 		return s.leaveOrphans(ctx)
 	}
-	now, err := s.world.List(ctx, discover.SessionFilter{Children: true})
+	now, err := s.world.List(ctx, discover.SessionFilter{Subagents: true})
 	if err == nil {
 		for _, t := range over {
 			t.findRivals(ctx)

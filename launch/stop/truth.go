@@ -37,7 +37,7 @@ func (t *target) look(ctx context.Context) (now discover.Session, ok bool) {
 	if err != nil && !errors.Is(err, discover.ErrNotFound) {
 		return t.Before, false
 	}
-	return t.Before.Gone(), true
+	return t.Before.Vanished(), true
 }
 
 // see finds out how the session is now.

@@ -16,7 +16,7 @@ func DefaultDir(main Worktree, branch string) string {
 
 // GroupDir is [DefaultDir] for a member of a launch group whose branch does not name the group: the directory does.
 func GroupDir(main Worktree, group, branch string) string {
-	return discover.GroupDir(basePath(main), group, branch)
+	return discover.GroupWorktreeDir(basePath(main), group, branch)
 }
 
 // basePath is the main worktree's path, of a bare repository without its .git.
@@ -36,5 +36,5 @@ func NewGroupID() string {
 
 // GroupBranch is the branch of one launch of a group. [discover.GroupOfBranch] reads it.
 func GroupBranch(group, name string) string {
-	return discover.GroupBranches + group + "/" + name
+	return discover.GroupBranchPrefix + group + "/" + name
 }

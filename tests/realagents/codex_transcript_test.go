@@ -53,7 +53,7 @@ func said(t *testing.T, s session) (list []string) {
 		case err != nil:
 			t.Fatal(err)
 		case m.Tool != nil:
-			list = append(list, strings.TrimSpace(fmt.Sprintf("tool %s %s %s %s", m.Tool.Name, m.Tool.Brief, m.Tool.State, toolOutput(m.Tool))))
+			list = append(list, strings.TrimSpace(fmt.Sprintf("tool %s %s %s %s", m.Tool.Name, m.Tool.Summary, m.Tool.State, toolOutput(m.Tool))))
 		default:
 			list = append(list, string(m.Role)+" "+m.Text)
 		}

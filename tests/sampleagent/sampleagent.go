@@ -39,7 +39,7 @@ func (Adapter) Name() discover.Agent { return Name }
 
 // Homes returns ~/.sample.
 func (Adapter) Homes(from discover.HomeSources, _ *proc.Table) []discover.Home {
-	return []discover.Home{{Dir: filepath.Join(from.Getenv("HOME"), ".sample"), Given: true}}
+	return []discover.Home{{Dir: filepath.Join(from.Getenv("HOME"), ".sample"), FromUser: true}}
 }
 
 // Entries lists the transcripts by name and time.
@@ -138,12 +138,12 @@ func (Adapter) Messages(_ context.Context, r discover.Record) iter.Seq2[discover
 			return
 		}
 		for i, l := range slices.Backward(lines) {
-			m := discover.Message{ID: strconv.Itoa(i), Time: l.Time.UTC(), Text: l.Text, Role: discover.Assistant, Kind: discover.KindText}
+			m := discover.Message{ID: strconv.Itoa(i), Time: l.Time.UTC(), Text: l.Text, Role: discover.RoleAssistant, Kind: discover.KindText}
 			switch l.Type {
 			case "start":
 				continue
 			case "prompt":
-				m.Role = discover.User
+				m.Role = discover.RoleUser
 			case "error":
 				m.Kind = discover.KindError
 			}
@@ -157,7 +157,7 @@ func (Adapter) Messages(_ context.Context, r discover.Record) iter.Seq2[discover
 // Claims returns a presence for each process of the agent, and exact evidence for each whose pid file is its own.
 func (a Adapter) Claims(_ context.Context, table *proc.Table, homes []discover.Home) ([]discover.Claim, error) {
 	var claims []discover.Claim
-	for p := range table.WithExe(a.MayRun) {
+	for p := range table.WithExe(a.MatchesBinary) {
 		dir, _ := p.Cwd() // "" where it may not be read
 		claims = append(claims, discover.Claim{Agent: Name, Process: p.ID, Dir: dir})
 		for _, home := range homes {
@@ -184,8 +184,8 @@ func (Adapter) WatchPaths(_ context.Context, s discover.Session) []string {
 	return []string{s.Path, filepath.Join(s.Home, "run")}
 }
 
-// MayRun implements [discover.PathWatcher].
-func (Adapter) MayRun(exe string) bool { return proc.ProgramName(exe) == string(Name) }
+// MatchesBinary implements [discover.PathWatcher].
+func (Adapter) MatchesBinary(exe string) bool { return proc.ProgramName(exe) == string(Name) }
 
 // warning says what could not be read.
 func warning(path string, err error) error {

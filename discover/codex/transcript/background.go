@@ -20,7 +20,7 @@ const (
 
 // setBackgroundCommand gives a call of write_stdin the command that it is about.
 func (b *MessageBuilder) setBackgroundCommand(c *discover.ToolCall, at int64) {
-	if c.Name != writeStdinTool || c.Brief != "" {
+	if c.Name != writeStdinTool || c.Summary != "" {
 		return
 	}
 	number := string(jsonl.Object(c.Input).Get("session_id").Raw())
@@ -35,7 +35,7 @@ func (b *MessageBuilder) setBackgroundCommand(c *discover.ToolCall, at int64) {
 		}
 		b.commands[number] = command
 	}
-	c.Brief = command
+	c.Summary = command
 }
 
 // backgroundCommand finds the call that began the newest command of this number, reading backwards: first a result that names
@@ -52,7 +52,7 @@ func backgroundCommand(f *fsread.File, number string) (command string) {
 			}
 		case r.Kind == ToolCall && results[r.Get("call_id").Text(0)] && r.Complete(l.Bytes):
 			if c, ok := ParseToolCall(&r); ok && c.Name != writeStdinTool {
-				command = c.Brief
+				command = c.Summary
 				return false
 			}
 		}

@@ -84,5 +84,5 @@ func (h *Head) ThreadID() string {
 
 // boundedPrompt is a prompt as a record keeps it.
 func boundedPrompt(text string) string {
-	return discover.Truncate(discover.WithoutContext(text), discover.PromptLimit)
+	return discover.Truncate(discover.StripContextFiles(text), discover.PromptLimit)
 }

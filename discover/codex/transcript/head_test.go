@@ -11,7 +11,7 @@ import (
 
 // The prompt is what the person asked, not the file that a launch puts before it.
 func TestPromptBehindAFile(t *testing.T) {
-	text, err := json.Marshal(discover.ContextBlock("spec.md", strings.Repeat("a line\n", 5000)) + "\n\nmake it so")
+	text, err := json.Marshal(discover.FormatContextFile("spec.md", strings.Repeat("a line\n", 5000)) + "\n\nmake it so")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -56,10 +56,10 @@ func (b *MessageBuilder) Add(r *Record, at int64) {
 		b.addFailure(r, at, r.Text())
 	case TurnAborted:
 		b.tokens.clear()
-		b.add(b.newMessage(r, at, discover.System, discover.KindInterruption, r.Get("reason").Text(0)))
+		b.add(b.newMessage(r, at, discover.RoleSystem, discover.KindInterruption, r.Get("reason").Text(0)))
 	case ContextCompacted:
 		b.tokens.clear()
-		b.add(b.newMessage(r, at, discover.System, discover.KindCompaction, r.Text()))
+		b.add(b.newMessage(r, at, discover.RoleSystem, discover.KindCompaction, r.Text()))
 	case TurnsRolledBack:
 		b.rolledBack += int(r.Get("num_turns").Int())
 	case TokenCount:
@@ -77,7 +77,7 @@ func (b *MessageBuilder) Add(r *Record, at int64) {
 		}
 	case AgentText:
 		if !b.isReviewCopy(r) {
-			b.addAnswer(b.newMessage(r, at, discover.Assistant, discover.KindText, r.Text()), at)
+			b.addAnswer(b.newMessage(r, at, discover.RoleAssistant, discover.KindText, r.Text()), at)
 		}
 	case ToolResult:
 		b.results.add(r)
@@ -106,7 +106,7 @@ func (b *MessageBuilder) add(m discover.Message) {
 	}
 }
 
-func (b *MessageBuilder) newMessage(r *Record, at int64, role discover.Role, kind discover.Kind, text string) discover.Message {
+func (b *MessageBuilder) newMessage(r *Record, at int64, role discover.Role, kind discover.MessageKind, text string) discover.Message {
 	id := ""
 	if r.item {
 		id = r.body.Get("id").Text(0)
@@ -128,7 +128,7 @@ func (b *MessageBuilder) isReviewCopy(r *Record) bool { return b.inReview && r.G
 // addPrompt adds the person's words, with which a turn begins.
 func (b *MessageBuilder) addPrompt(r *Record, at int64) {
 	b.tokens.clear()
-	b.add(b.newMessage(r, at, discover.User, discover.KindText, r.Text()))
+	b.add(b.newMessage(r, at, discover.RoleUser, discover.KindText, r.Text()))
 	b.rolledBack = max(b.rolledBack-1, 0)
 }
 
@@ -136,7 +136,7 @@ func (b *MessageBuilder) addCall(r *Record, at int64) {
 	c, _ := ParseToolCall(r)
 	b.setBackgroundCommand(&c, at)
 	b.results.apply(&c)
-	m := b.newMessage(r, at, discover.Assistant, discover.KindTool, "")
+	m := b.newMessage(r, at, discover.RoleAssistant, discover.KindTool, "")
 	m.ID, m.Tool = b.messageID(c.ID, at), &c
 	b.addAnswer(m, at)
 }
@@ -157,7 +157,7 @@ func (b *MessageBuilder) addFailure(r *Record, at int64, text string) {
 		return
 	}
 	b.lastError = text
-	b.add(b.newMessage(r, at, discover.System, discover.KindError, text))
+	b.add(b.newMessage(r, at, discover.RoleSystem, discover.KindError, text))
 }
 
 // addTypedCommands adds the commands that the person typed ("!git status") and what they printed. An item of the conversation
@@ -168,13 +168,13 @@ func (b *MessageBuilder) addTypedCommands(r *Record, at int64) {
 		if !ok {
 			continue
 		}
-		m := b.newMessage(r, at, discover.System, discover.KindText, output)
+		m := b.newMessage(r, at, discover.RoleSystem, discover.KindText, output)
 		if id := m.ID; output != "" {
 			m.ID += ":output"
 			b.add(m)
 			m.ID = id
 		}
-		m.Role, m.Text = discover.User, command
+		m.Role, m.Text = discover.RoleUser, command
 		b.add(m)
 	}
 }

@@ -17,16 +17,16 @@ func ParseToolCall(r *Record) (discover.ToolCall, bool) {
 		if text := r.Get("arguments").Text(0); json.Valid([]byte(text)) {
 			c.Input = []byte(text)
 		}
-		c.Brief = argumentSummary(jsonl.Object(c.Input))
+		c.Summary = argumentSummary(jsonl.Object(c.Input))
 	case "custom_tool_call":
 		c.Input = r.Get("input").Raw()
-		c.Brief = inputSummary(r.Get("input").Text(0))
+		c.Summary = inputSummary(r.Get("input").Text(0))
 	case "local_shell_call":
 		c.Name, c.Input = "local_shell", r.Get("action").Raw()
-		c.Brief = argumentSummary(jsonl.Object(c.Input))
+		c.Summary = argumentSummary(jsonl.Object(c.Input))
 	case "web_search_call":
 		c.ID, c.Name, c.Input = r.Get("id").Text(0), "web_search", r.Get("action").Raw()
-		c.Brief = argumentSummary(jsonl.Object(c.Input))
+		c.Summary = argumentSummary(jsonl.Object(c.Input))
 		if r.Get("status").Text(0) == "completed" {
 			c.State = discover.ToolDone
 		}

@@ -97,7 +97,7 @@ func (t *NewestTurn) setOpen() {
 		t.Detail = "tool: " + t.openCall
 	}
 	if t.openCall == questionTool {
-		t.State, t.WaitingFor, t.On = discover.TurnWaiting, "question", t.waitingOn
+		t.State, t.WaitingFor, t.WaitingOn = discover.TurnWaiting, "question", t.waitingOn
 	}
 }
 

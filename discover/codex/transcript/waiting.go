@@ -25,7 +25,7 @@ func mayNeedApproval(r *Record) bool {
 	case "exec_command", "shell_command", "shell":
 		call, _ := ParseToolCall(r)
 		return jsonl.Object(call.Input).Get("sandbox_permissions").Text(80) == "require_escalated" ||
-			strings.Contains(call.Brief, patchHeader)
+			strings.Contains(call.Summary, patchHeader)
 	case "apply_patch":
 		return true
 	}
@@ -38,8 +38,8 @@ func (t *Tail) Turn(now time.Time) discover.Turn {
 	turn := t.turn.Turn
 	asks := t.Settings.Approval != "" && t.Settings.Approval != "never" && (t.Settings.Reviewer == "" || t.Settings.Reviewer == "user")
 	if turn.State == discover.TurnOpen && asks && !t.turn.approvalSince.IsZero() && now.Sub(t.turn.approvalSince) > approvalDelay {
-		turn.State, turn.WaitingFor, turn.Silent = discover.TurnWaiting, "permission", t.turn.approvalSince
-		turn.On = t.turn.waitingOn
+		turn.State, turn.WaitingFor, turn.SilentSince = discover.TurnWaiting, "permission", t.turn.approvalSince
+		turn.WaitingOn = t.turn.waitingOn
 	}
 	return turn
 }
@@ -48,10 +48,10 @@ func (t *Tail) Turn(now time.Time) discover.Turn {
 func newWaitingOn(r *Record) *discover.WaitingOn {
 	call, _ := ParseToolCall(r)
 	path := ""
-	if files := patchedFiles(call.Brief); len(files) == 1 {
+	if files := patchedFiles(call.Summary); len(files) == 1 {
 		path = files[0]
 	} else if files := patchedFiles(r.Get("input").Text(0)); len(files) == 1 {
 		path = files[0]
 	}
-	return discover.NewWaitingOn(call.Name, call.Brief, path, native.Questions(jsonl.Object(call.Input)))
+	return discover.NewWaitingOn(call.Name, call.Summary, path, native.Questions(jsonl.Object(call.Input)))
 }

@@ -50,11 +50,11 @@ func TestWaitsForThePerson(t *testing.T) {
 		if test.want != "" {
 			want = discover.TurnWaiting
 		}
-		if turn.State != want || turn.WaitingFor != test.want || turn.Silent.IsZero() != (test.want != "permission") {
+		if turn.State != want || turn.WaitingFor != test.want || turn.SilentSince.IsZero() != (test.want != "permission") {
 			t.Errorf("%s: %+v", name, turn)
 		}
-		if (turn.On != nil) != (test.want != "") {
-			t.Errorf("%s: it waits on %+v", name, turn.On)
+		if (turn.WaitingOn != nil) != (test.want != "") {
+			t.Errorf("%s: it waits on %+v", name, turn.WaitingOn)
 		}
 	}
 }
@@ -67,30 +67,30 @@ func TestWhatThePersonIsAskedAbout(t *testing.T) {
 	}{
 		"a command": {
 			`"type":"function_call","name":"exec_command","call_id":"c9","arguments":"{\"cmd\":\"rm -rf build\",\"sandbox_permissions\":\"require_escalated\"}"`,
-			discover.WaitingOn{Tool: "exec_command", Brief: "rm -rf build"},
+			discover.WaitingOn{Tool: "exec_command", Summary: "rm -rf build"},
 		},
 		"a patch": {
 			`"type":"custom_tool_call","name":"apply_patch","call_id":"c9","input":"*** Begin Patch\n*** Update File: a.go\n+x\n*** End Patch"`,
-			discover.WaitingOn{Tool: "apply_patch", Brief: "a.go", Path: "a.go"},
+			discover.WaitingOn{Tool: "apply_patch", Summary: "a.go", Path: "a.go"},
 		},
 		"a patch of several files": {
 			`"type":"custom_tool_call","name":"apply_patch","call_id":"c9","input":"*** Begin Patch\n*** Update File: a.go\n+x\n*** Add File: b.go\n*** End Patch"`,
-			discover.WaitingOn{Tool: "apply_patch", Brief: "a.go, b.go"},
+			discover.WaitingOn{Tool: "apply_patch", Summary: "a.go, b.go"},
 		},
 		"a patch as a command": {
 			`"type":"function_call","name":"exec_command","call_id":"c9","arguments":"{\"cmd\":\"apply_patch <<'P'\\n*** Begin Patch\\n*** Add File: b.go\\n\"}"`,
-			discover.WaitingOn{Tool: "exec_command", Brief: "apply_patch <<'P'\n*** Begin Patch\n*** Add File: b.go\n", Path: "b.go"},
+			discover.WaitingOn{Tool: "exec_command", Summary: "apply_patch <<'P'\n*** Begin Patch\n*** Add File: b.go\n", Path: "b.go"},
 		},
 		"questions": {
 			`"type":"function_call","name":"request_user_input","call_id":"c9","arguments":"{\"questions\":[{\"id\":\"a\",\"question\":\"Which?\"},{\"id\":\"b\",\"question\":\"How?\"}]}"`,
-			discover.WaitingOn{Tool: questionTool, Brief: "Which?", Questions: []string{"Which?", "How?"}},
+			discover.WaitingOn{Tool: questionTool, Summary: "Which?", Questions: []string{"Which?", "How?"}},
 		},
 	} {
 		line := `{"timestamp":"2026-11-20T19:00:05Z","type":"response_item","payload":{` + test.payload + `}}`
 		asks := strings.Replace(contextLine, `"model":"m"`, `"model":"m","approval_policy":"on-request"`, 1)
 		tail := readTail(t, metaLine, startedLine, askedLine, asks, line)
-		if turn := tail.Turn(time.Now()); !reflect.DeepEqual(turn.On, &test.want) {
-			t.Errorf("%s: %+v on %+v", name, turn, turn.On)
+		if turn := tail.Turn(time.Now()); !reflect.DeepEqual(turn.WaitingOn, &test.want) {
+			t.Errorf("%s: %+v on %+v", name, turn, turn.WaitingOn)
 		}
 	}
 }
