@@ -1,11 +1,10 @@
-// Package codex reads the sessions of OpenAI's Codex CLI, which calls them threads, and tells which live process
-// runs which. docs/agents/codex.md holds the facts it relies on, with the versions they were seen in.
+// Package codex reads the sessions of OpenAI's Codex CLI, which calls them threads, and finds the live processes that run them.
+// docs/agents/codex.md holds the facts that it relies on, with the versions they were seen in.
 //
-// A thread is one append-only "rollout" file of JSON lines. The process that runs it keeps that file open for
-// writing and, since 0.147, holds an exclusive flock on a file named after the thread. Both marks are the kernel's
-// and vanish with the process, so they are exact evidence; the lock files and databases themselves outlive their
-// owners and are none. Codex's SQLite files are an index made from the rollouts, which can be behind, ahead of a
-// deletion or wrong for ever after a crash: they are not read.
+// A thread is one append-only "rollout" file of JSON lines. The process that runs a thread keeps the rollout open for writing. Since
+// 0.147 it also holds an exclusive flock on a file named after the thread. The kernel drops both when the process ends: they are
+// exact evidence. The lock files themselves and the databases outlive their processes and are no evidence. Codex's SQLite files
+// are an index made from the rollouts. They can lag behind, miss a deletion, or stay wrong after a crash, so they are not read.
 package codex
 
 import (
@@ -15,7 +14,7 @@ import (
 	"agentctl/discover/native/fsread"
 )
 
-// Adapter is Codex as the rest of the program sees it. It has no state.
+// Adapter implements [discover.Adapter] for Codex. It has no state.
 type Adapter struct{}
 
 // New returns the adapter for Codex.
@@ -26,21 +25,21 @@ const agentName discover.Agent = "codex"
 // Name is the agent's name in flags and JSON.
 func (Adapter) Name() discover.Agent { return agentName }
 
-// ShortID implements [discover.Shortener]: a thread's ID is a UUID that begins with the time (version 7, SEEN 0.42–0.169).
+// ShortID implements [discover.Shortener]. A thread's ID is a UUID that begins with the time (version 7, SEEN 0.42–0.169).
 func (Adapter) ShortID(id string) int { return native.ShortUUIDLen(id) }
 
-// IncludesSubagents implements [discover.SubagentTotals]: the sub-agents' rollouts have to be read for it, too.
+// IncludesSubagents implements [discover.SubagentTotals]. Totals of tokens include them: their rollouts are read.
 func (Adapter) IncludesSubagents(want discover.ReadOptions) bool { return includesSubagents(want) }
 
 func includesSubagents(want discover.ReadOptions) bool { return want.Tokens || want.Full }
 
-// MatchesID reports whether an id tells when it was made (UUID version 7), as those of threads do.
+// MatchesID implements [discover.IDMatcher]. A thread's ID is a UUID of version 7.
 func (Adapter) MatchesID(id string) bool {
 	_, ok := transcript.ThreadCreated(id)
 	return ok && transcript.IsThreadID(id)
 }
 
-// warn makes the one warning that an unreadable thing costs.
+// warn returns the warning about a path that could not be read.
 func warn(path string, err error) error {
 	return &discover.Warning{Agent: agentName, Path: path, Err: fsread.WithoutPath(path, err)}
 }

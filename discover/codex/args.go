@@ -8,31 +8,31 @@ import (
 	"agentctl/discover/codex/transcript"
 )
 
-// role is what a codex process is for.
+// role is what a Codex process does.
 type role uint8
 
 const (
-	helper role = iota // runs no thread: sandbox, updater, short command, client by its command line
-	exec               // one turn without a person: exec, review
-	tui                // the terminal interface; its threads may live in the daemon instead
-	server             // serves threads to others: app-server, mcp-server
+	helper role = iota // runs no thread: sandbox, updater, short command, client of a server that its arguments name
+	exec               // runs one turn without a person: exec, review
+	tui                // is the terminal interface; the daemon may run its threads instead
+	server             // serves threads to clients: app-server, mcp-server
 )
 
-// invocation is what a command line says.
+// invocation is a parsed command line.
 type invocation struct {
 	role
-	// noDaemon: a TUI that was told to run its threads itself (--no-daemon, 0.160 and later).
+	// noDaemon: the TUI runs its threads itself (--no-daemon, 0.160 and later).
 	noDaemon bool
-	// noThreadHere: no thread is run here. The TUI shows another server's (--remote), or the call is for help.
+	// noThreadHere: the process runs no thread. It is a client of a remote server (--remote), or prints help.
 	noThreadHere bool
-	// isDaemon: the server is the daemon behind the TUIs of its home.
+	// isDaemon: the server is the daemon that runs the threads of the TUIs of its home.
 	isDaemon bool
-	// dir is the directory given with -C; session the full id given to resume; listen where a server listens.
+	// dir is the value of -C, session the full ID given to resume, listen the value of --listen.
 	dir, session, listen string
 }
 
-// parseArgs reads the command line as Codex's own parser does: the first word that is neither an option nor the value
-// of one is the command; if it is none of the commands, it is a prompt, and the process a TUI (SEEN 0.104, 0.169).
+// parseArgs parses a command line as Codex does. The first word that is neither an option nor the value of one is the command. If
+// no command has that name, the word is a prompt and the process a TUI (SEEN 0.104, 0.169).
 func parseArgs(args []string) invocation {
 	if len(args) == 0 || isToolName(args[0]) {
 		return invocation{}
@@ -51,7 +51,7 @@ func parseArgs(args []string) invocation {
 		in.role = server
 	case "remote-control":
 		in.role = helper
-		if in.noDaemon && len(words) == 1 { // a server of its own, in the foreground (READ 0.169)
+		if in.noDaemon && len(words) == 1 { // its own server, in the foreground (READ 0.169)
 			in.role = server
 		}
 	case "login", "logout", "mcp", "plugin", "completion", "update", "doctor", "sandbox",
@@ -70,14 +70,14 @@ func parseArgs(args []string) invocation {
 	return in
 }
 
-// isToolName reports whether the binary was started under another name, by which it acts as another program: it runs
-// tools in its sandbox and applies patches that way.
+// isToolName reports whether the binary was started under the name of a tool. It then acts as that tool: it runs a command in the
+// sandbox, or applies a patch.
 func isToolName(arg0 string) bool {
 	base := filepath.Base(arg0)
 	return strings.HasPrefix(base, "codex-") && !isBinary(base) || base == "apply_patch" || base == "applypatch"
 }
 
-// serverRole tells an app-server from the tools around it.
+// serverRole is the role of `codex app-server` with these words: a server, or a helper for one.
 func serverRole(words []string) role {
 	for _, tool := range []string{"daemon", "proxy", "generate-ts", "generate-json-schema", "help"} {
 		if slices.Contains(words, tool) {
@@ -100,8 +100,8 @@ func takesValue(option string) bool {
 	return false
 }
 
-// splitOptions reads what matters of the options and returns the words that are neither options nor their values, as far
-// as options are read: what follows "--" is a prompt.
+// splitOptions reads the options that matter and returns the words that are neither options nor their values. It stops at "--",
+// after which the prompt follows.
 func splitOptions(args []string) (in invocation, words []string) {
 	for i := 0; i < len(args) && args[i] != "--"; i++ {
 		if !strings.HasPrefix(args[i], "-") || args[i] == "-" {

@@ -11,11 +11,10 @@ import (
 	"agentctl/proc"
 )
 
-// Claims returns what the live Codex processes show: one presence for each that runs threads or is about to, and up
-// to two pieces of exact evidence for each thread, its held lock and its rollout open for writing. A process without
-// either has no thread on disk: an ephemeral run, one in its first moments, a TUI of the versions before locks that
-// nothing was typed into; or it is an exec in its last moments, see over.go. TUIs that only show the daemon's threads,
-// helpers and short commands make no claim.
+// Claims returns what the live Codex processes show: one presence claim for each process that runs threads or may run one, and up to
+// two pieces of exact evidence for each thread, the lock that the process holds and the rollout that it has open for writing. A
+// process with neither is an ephemeral run, a run in its first moments, a TUI of a version without locks that nothing was typed into,
+// or an exec in its last moments (see exitingexec.go). Clients of the daemon, helpers and short commands make no claim.
 func (a Adapter) Claims(ctx context.Context, table *proc.Table, list []discover.Home) ([]discover.Claim, error) {
 	c := claimBuilder{adapter: a, ctx: ctx}
 	for _, h := range list {
@@ -32,12 +31,12 @@ func (a Adapter) Claims(ctx context.Context, table *proc.Table, list []discover.
 
 type claimBuilder struct {
 	adapter Adapter
-	ctx     context.Context // a claimer lives as long as one call
+	ctx     context.Context // of the call that the builder lives for
 	homes   homeFinder
 	claims  []discover.Claim
 }
 
-// agentProcess is one process, with what all claims of it have in common.
+// agentProcess is a Codex process with what all its claims have in common.
 type agentProcess struct {
 	proc.Process
 	invocation
@@ -56,14 +55,14 @@ func (c *claimBuilder) addProcess(table *proc.Table, p proc.Process) {
 			return
 		}
 	}
-	shown, err := readOpenFiles(p)
+	files, err := readOpenFiles(p)
 	client := func() bool { return in.role == tui && !in.noDaemon && daemonRuns(table, p) }
 	switch {
 	case errors.Is(err, proc.ErrGone):
 	case err != nil && !client():
 		c.addUnreadable(c.newAgentProcess(p, in), err)
-	case err == nil && (len(shown.threads) > 0 || in.mayRunThreads(shown, client)):
-		c.addThreads(c.newAgentProcess(p, in), shown)
+	case err == nil && (len(files.threads) > 0 || in.mayRunThreads(files, client)):
+		c.addThreads(c.newAgentProcess(p, in), files)
 	}
 }
 
@@ -73,7 +72,7 @@ func (c *claimBuilder) newAgentProcess(p proc.Process, in invocation) agentProce
 		Home: c.homes.listedHome(processHome(p)),
 	}
 	if shared, err := p.SharesRoot(); claim.Home == "" && err == nil && !shared {
-		claim.Home = p.PathInRoot("") // none of ours, though a session may be called as one of ours
+		claim.Home = p.PathInRoot("") // no home of ours: its threads may have the IDs of ours
 	}
 	if p.State.Stopped() {
 		claim.Meta = discover.Facts{{"suspended", true}}
@@ -81,8 +80,8 @@ func (c *claimBuilder) newAgentProcess(p proc.Process, in invocation) agentProce
 	return agentProcess{p, in, claim}
 }
 
-func (c *claimBuilder) addThreads(s agentProcess, shown openFiles) {
-	threads := shown.threads
+func (c *claimBuilder) addThreads(s agentProcess, files openFiles) {
+	threads := files.threads
 	c.claims = append(c.claims, s.presenceClaim())
 	var begun, unborn []discover.Claim
 	for _, t := range threads {
@@ -94,17 +93,17 @@ func (c *claimBuilder) addThreads(s agentProcess, shown openFiles) {
 		}
 	}
 	c.claims = append(c.claims, begun...)
-	// An exec has one thread of its own: any other is a sub-agent's, which its first record says some milliseconds later.
+	// An exec runs one thread for its person. Any other thread is a sub-agent's; its first record says so some milliseconds later.
 	if s.role != exec || len(begun) == 0 {
 		c.claims = append(c.claims, unborn...)
 	}
 	if len(threads) == 0 {
 		c.addArgvClaim(s)
-		c.addEndedExec(s, shown)
+		c.addEndedExec(s, files)
 	}
 }
 
-// addUnreadable adds what can be said of a process whose open files may not be read.
+// addUnreadable adds the claims of a process whose open files cannot be read.
 func (c *claimBuilder) addUnreadable(s agentProcess, err error) {
 	claim := s.presenceClaim()
 	claim.Unreadable = fmt.Sprintf("its open files: %v", err)
@@ -113,20 +112,20 @@ func (c *claimBuilder) addUnreadable(s agentProcess, err error) {
 	c.addArgvClaim(s)
 }
 
-// mayRunThreads reports whether a process that holds no thread's files may have one all the same. A TUI may be either
-// kind: where its descriptors do not tell, it is the daemon's client if its home has a daemon.
-func (in invocation) mayRunThreads(shown openFiles, client func() bool) bool {
+// mayRunThreads reports whether a process without a thread's files may run one. Where the descriptors of a TUI do not show whether it
+// is a client of the daemon, it is one if its home has a daemon.
+func (in invocation) mayRunThreads(files openFiles, client func() bool) bool {
 	if in.role != tui || in.noDaemon {
 		return true
 	}
-	if shown.descriptorsNamed {
-		return shown.watchesFiles
+	if files.descriptorsNamed {
+		return files.watchesFiles
 	}
 	return !client()
 }
 
-// presenceClaim says that the process is there. What it says of the turn counts for its own row, which it has while no thread is
-// named, and while nothing is stored of that turn.
+// presenceClaim says that the process is alive. Its turn counts for the process's own row, while it has no thread, and for a thread
+// of whose turn nothing is stored.
 func (s agentProcess) presenceClaim() discover.Claim {
 	claim := s.claim
 	claim.Strength, claim.Kind = discover.Exact, "process"
@@ -136,8 +135,8 @@ func (s agentProcess) presenceClaim() discover.Claim {
 	return claim
 }
 
-// threadClaims makes the claims about one thread, and reports whether anything is stored of it. Of one that nothing was written
-// of yet, the process says how it stands.
+// threadClaims makes the claims about one thread and reports whether anything of it is stored. While nothing is, the claims say how
+// its turn stands.
 func (c *claimBuilder) threadClaims(s agentProcess, t threadFiles, only bool) (claims []discover.Claim, begun bool) {
 	claim := s.claim
 	claim.Session, claim.Strength = t.id, discover.Exact
@@ -146,16 +145,16 @@ func (c *claimBuilder) threadClaims(s agentProcess, t threadFiles, only bool) (c
 		return nil, false
 	}
 	if only || !ok {
-		claim.Source = s.sourceName() // of several, some may be sub-agents, which their records tell
+		claim.Source = s.sourceName() // of several threads, some may be sub-agents: their records say so
 	}
 	if !ok {
 		claim.Dir = s.newThreadDir(s.Process)
 	}
 	begun = ok && stored.Size > 0
-	if !begun && c.homes.byDir(claim.Home) != nil { // of a home that is not opened, nobody knows
+	if !begun && c.homes.byDir(claim.Home) != nil { // what is stored in an unlisted home is unknown
 		claim.Turn = s.initialTurn()
 	}
-	// The details are what a person can check, in lsof or below /proc/PID/fd.
+	// A person can check the details with lsof or in /proc/PID/fd.
 	if f := t.lock; f != nil {
 		claim.Kind, claim.Detail = "writer-lock", fmt.Sprintf("holds an exclusive flock on %s (fd %d)", f.Path, f.FD)
 		claims = append(claims, claim)
@@ -167,8 +166,8 @@ func (c *claimBuilder) threadClaims(s agentProcess, t threadFiles, only bool) (c
 	return claims, begun
 }
 
-// locate finds the thread's rollout as the store names it, and sets the claim's home and path. The thread is not known if it
-// only has the ID of a session that is stored here.
+// locate finds the thread's rollout in the store and sets the claim's home and path. known is false if the process's thread and the
+// stored session only have the same ID.
 func (c *claimBuilder) locate(s agentProcess, claim *discover.Claim, t threadFiles) (e discover.Entry, stored, known bool) {
 	if claim.Home == s.PathInRoot("") {
 		return c.locateInMountNamespace(s, claim, t)
@@ -183,14 +182,14 @@ func (c *claimBuilder) locate(s agentProcess, claim *discover.Claim, t threadFil
 		}
 		dir, path, ok := c.homes.homeOfFile(f.Path)
 		if !ok {
-			return discover.Entry{}, false, true // nothing of a home is opened that is not listed
+			return discover.Entry{}, false, true // nothing is opened in a home that is not listed
 		}
 		claim.Home = dir
 		if f == t.rollout {
 			ref.Path = path
 		}
 	}
-	// What cannot be read here, whoever lists the store reports: once is enough.
+	// Whoever lists the store reports what cannot be read here; once is enough.
 	found, _ := c.adapter.Entries(c.ctx, c.homes.byDir(claim.Home), discover.EntryFilter{Refs: []discover.Ref{ref}})
 	if len(found) == 0 {
 		return discover.Entry{}, false, true
@@ -199,7 +198,7 @@ func (c *claimBuilder) locate(s agentProcess, claim *discover.Claim, t threadFil
 	return found[0], true, true
 }
 
-// addArgvClaim adds the session that the command line resumes, for as long as nothing better tells.
+// addArgvClaim adds the session that the command line resumes, for as long as there is no better evidence.
 func (c *claimBuilder) addArgvClaim(s agentProcess) {
 	if s.session == "" {
 		return
@@ -216,7 +215,7 @@ func (c *claimBuilder) addArgvClaim(s agentProcess) {
 	c.claims = append(c.claims, claim)
 }
 
-// sourceName says how a session is used by the role of the process that runs it, which is not always how it began.
+// sourceName is the source of the session by the role of the process that runs it. The session may have begun in another way.
 func (in invocation) sourceName() string {
 	switch {
 	case in.role == exec:
@@ -224,11 +223,10 @@ func (in invocation) sourceName() string {
 	case in.role == tui, in.isDaemon:
 		return "tui"
 	}
-	return "" // another server's threads are started by whoever its clients are
+	return "" // the clients of a server decide
 }
 
-// initialTurn is what the role says of a thread that has no record: an exec process lives as long as its turn, anything else
-// waits for the first prompt.
+// initialTurn is the turn of a thread without records: an exec runs one turn and exits, any other process waits for the first prompt.
 func (in invocation) initialTurn() *discover.Turn {
 	if in.role == exec {
 		return &discover.Turn{State: discover.TurnOpen}
@@ -236,7 +234,7 @@ func (in invocation) initialTurn() *discover.Turn {
 	return &discover.Turn{State: discover.TurnNone}
 }
 
-// newThreadDir is where a new thread of the process works, "" where its clients say so.
+// newThreadDir is the directory in which the process begins a thread, "" if its clients decide.
 func (in invocation) newThreadDir(p proc.Process) string {
 	if in.role != exec && in.role != tui {
 		return ""
@@ -251,7 +249,7 @@ func (in invocation) newThreadDir(p proc.Process) string {
 	return filepath.Join(cwd, in.dir)
 }
 
-// daemonRuns reports whether the daemon that serves the TUIs of p's home is alive.
+// daemonRuns reports whether the daemon that runs the threads of the TUIs of p's home is alive.
 func daemonRuns(table *proc.Table, p proc.Process) bool {
 	home := discover.RealPath(processHome(p))
 	for q := range processes(table) {

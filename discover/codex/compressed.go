@@ -64,9 +64,9 @@ func decompress(f *fsread.File) (_ *fsread.File, g gap, err error) {
 	return f, g, err
 }
 
-// openRollout opens a rollout, compressed or not, within the call that scratch belongs to.
-func openRollout(path string, scratch *fsread.Buffers) (*fsread.File, gap, error) {
-	f, err := scratch.Open(path)
+// openRollout opens a rollout, compressed or not, within the call that buffers belongs to.
+func openRollout(path string, buffers *fsread.Buffers) (*fsread.File, gap, error) {
+	f, err := buffers.Open(path)
 	if err != nil || !strings.HasSuffix(path, compressedExt) {
 		return f, gap{}, err
 	}
@@ -74,8 +74,8 @@ func openRollout(path string, scratch *fsread.Buffers) (*fsread.File, gap, error
 }
 
 // openHead is openRollout for one who reads no more than the first n bytes: of a compressed rollout nothing else is unpacked.
-func openHead(path string, n int64, scratch *fsread.Buffers) (*fsread.File, error) {
-	f, err := scratch.Open(path)
+func openHead(path string, n int64, buffers *fsread.Buffers) (*fsread.File, error) {
+	f, err := buffers.Open(path)
 	if err != nil || !strings.HasSuffix(path, compressedExt) {
 		return f, err
 	}

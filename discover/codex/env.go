@@ -6,14 +6,14 @@ import (
 	"agentctl/proc"
 )
 
-// threadKey is set in the environment of every command that a thread's tools run (SEEN 0.104–0.169). A codex process
-// that has it was started from inside that thread; it does not run it.
+// threadKey is set in the environment of every command that a thread's tools run (SEEN 0.104–0.169). A Codex process that has it was
+// started from inside that thread; it does not run it.
 const threadKey = "CODEX_THREAD_ID"
 
-// rootKey is set beside [threadKey], to the thread at the root of the tree of sub-agents (SEEN 0.169).
+// rootKey is set with [threadKey], to the thread at the root of the tree of sub-agents (SEEN 0.169).
 const rootKey = "CODEX_SESSION_ID"
 
-// ReadMarker returns the thread that an environment belongs to, as Codex sets it for its tools.
+// ReadMarker implements [discover.MarkerReader]. The variables name the thread whose tool started the process.
 func (Adapter) ReadMarker(getenv func(string) string) (mark discover.EnvMarker, ok bool) {
 	thread := getenv(threadKey)
 	if !transcript.IsThreadID(thread) {
@@ -22,17 +22,17 @@ func (Adapter) ReadMarker(getenv func(string) string) (mark discover.EnvMarker, 
 	return discover.EnvMarker{Session: thread, Root: getenv(rootKey)}, true
 }
 
-// MarkerKeys are the environment keys that Mark asks for.
+// MarkerKeys are the variables that [Adapter.ReadMarker] reads.
 func (Adapter) MarkerKeys() []string { return []string{threadKey, rootKey} }
 
-// HasMarker reports whether p was started by a tool of the session or of one of its sub-agents.
+// HasMarker reports whether a tool of the session, or of one of its sub-agents, started p.
 func (Adapter) HasMarker(p proc.Process, s discover.Session) bool {
 	env, err := p.Env(threadKey, rootKey)
 	return err == nil && s.ID != "" && (env[threadKey] == s.ID || env[rootKey] == s.ID)
 }
 
-// ScrubbedEnv are what Codex sets for the commands that a thread runs (SEEN 0.104, 0.169), and what npm's launcher sets for
-// the thread's own process. CODEX_HOME and CODEX_SQLITE_HOME are a person's settings.
+// ScrubbedEnv are the variables that Codex sets for the commands of a thread (SEEN 0.104, 0.169), and that npm's launcher sets for the
+// thread's own process. CODEX_HOME and CODEX_SQLITE_HOME are not among them: they are a person's settings.
 func (Adapter) ScrubbedEnv() []string {
 	return []string{
 		threadKey, rootKey, "CODEX_TOOL_CALL_ID", "CODEX_VERSION", "CODEX_CI", "CODEX_PERMISSION_PROFILE", "CODEX_SANDBOX*",

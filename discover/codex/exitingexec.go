@@ -13,18 +13,18 @@ import (
 	"agentctl/proc"
 )
 
-// minWriteRatio is how many bytes an exec has written at its end for each byte of its rollout, at the least: each line into the
-// rollout, and what it is worth into databases, their journals and the log (SEEN 0.169: 4 times for a long turn, 11 for a short
-// one; 0.98: 2.3 for a short one). One that has not begun a thread yet has written 60 kB, twice the shortest rollout, and 2.7 MB where it
-// had to make the databases: with those, another mark tells ([evidence.history]).
+// minWriteRatio is the least number of bytes that an exec has written at its end for each byte of its rollout: each line goes into the
+// rollout, into databases and their journals, and into the log (SEEN 0.169: 4 for a long turn, 11 for a short one; 0.98: 2.3 for a
+// short one). An exec that has not begun its thread has written 60 kB, twice the shortest rollout, or 2.7 MB where it had to create
+// the databases; where there are databases, [openFiles.historyDB] tells the two apart.
 const minWriteRatio = 2
 
-// addEndedExec adds the threads that an exec may have run that runs none any more: at its end it lets go of rollout and lock some
-// milliseconds before it is gone (SEEN 0.169), and until then the thread is not stopped, nor the process without one. They
-// are those that were begun in its directory since it was, by an exec, and whose turn has ended; another exec may have run
-// and left one of these, so that this is weak evidence.
-func (c *claimBuilder) addEndedExec(s agentProcess, shown openFiles) {
-	if s.role != exec || s.session != "" || s.claim.Home == "" || s.PreciseStart().IsZero() || !shown.historyDB && hasHistoryDB(c.ctx, s.claim.Home) {
+// addEndedExec adds claims for the threads that an exec may have run which has no thread's files open any more. At its end an exec
+// closes rollout and lock some milliseconds before it exits (SEEN 0.169). Until it exits, the thread is not stopped. Candidates are
+// the threads of an exec in the same directory that began after the process did and whose turn has ended. Another exec may have run
+// one of these, so the evidence is weak.
+func (c *claimBuilder) addEndedExec(s agentProcess, files openFiles) {
+	if s.role != exec || s.session != "" || s.claim.Home == "" || s.PreciseStart().IsZero() || !files.historyDB && hasHistoryDB(c.ctx, s.claim.Home) {
 		return
 	}
 	dir := discover.RealPath(s.newThreadDir(s.Process))
@@ -50,14 +50,14 @@ func (c *claimBuilder) addEndedExec(s agentProcess, shown openFiles) {
 	}
 }
 
-// hasHistoryDB reports whether who runs a thread in this home has the database of what threads said open.
+// hasHistoryDB reports whether a process that runs a thread in this home has the database of the threads' messages open.
 func hasHistoryDB(ctx context.Context, home string) bool {
 	names, _ := fsread.ReadDir(ctx, home)
 	return slices.ContainsFunc(names, func(n fsread.DirEntry) bool { return isHistoryDB(n.Name()) })
 }
 
-// mayHaveWritten reports whether the process can have written the rollout, as far as its system counts what a process writes: one that
-// has just started cannot, when another exec has just ended its thread in the same directory.
+// mayHaveWritten reports whether the process has written enough bytes to have written the rollout, as far as the system counts them.
+// A process that has just started has not, when another exec has just ended its thread in the same directory.
 func mayHaveWritten(s agentProcess, rollout string) bool {
 	n, err := s.BytesWritten()
 	if errors.Is(err, proc.ErrUnsupported) {

@@ -12,7 +12,7 @@ import (
 	"agentctl/discover/native/fsread"
 )
 
-// baseSegment finds what the rollout with this first record goes on from.
+// baseSegment finds the segment that a rollout continues, by its first record.
 func (m *messageReader) baseSegment(r *transcript.Record) segment {
 	h := transcript.ParseHistoryBase(r.Get("history_base").Object())
 	if h.ID == "" || h.EndByte <= 0 {
@@ -26,11 +26,11 @@ func (m *messageReader) baseSegment(r *transcript.Record) segment {
 	return segment{path: path, endByte: h.EndByte, endOrdinal: h.EndOrdinal}
 }
 
-// errNoRollout: there is none of that name.
+// errNoRollout is the error of a search that found no rollout.
 var errNoRollout = errors.New("there is no rollout")
 
-// findRollout finds the rollout whose name ends with an id, of a thread or of a part of one. One that cannot be read is
-// returned with the error.
+// findRollout finds the rollout whose name ends with this ID, of a thread or of a segment. If it cannot be read, findRollout returns
+// its path with the error.
 func findRollout(ctx context.Context, home, id string) (string, error) {
 	s := homeScan{ctx: ctx, home: home}
 	if in, ok := daysOfID(id); ok {
@@ -47,30 +47,30 @@ func findRollout(ctx context.Context, home, id string) (string, error) {
 	return "", fmt.Errorf("%w %s", errNoRollout, id)
 }
 
-// maxBases is how many rollouts back a thread is followed for what its newest ones do not say.
+// maxBases is the most rollouts that are read back for what the newest ones do not contain.
 const maxBases = 16
 
-// inheritSettings completes what the end of a rollout tells by the rollouts that it goes on from, up to where each was left: a
-// segment that begins with an edited prompt may have neither the settings of a turn nor a count of tokens so far.
-func inheritSettings(t *transcript.Tail, home string, h transcript.HistoryBase, scratch *fsread.Buffers) error {
+// inheritSettings completes the tail of a rollout from the rollouts that it continues. A segment that begins with an edited prompt may
+// contain neither the settings of a turn nor a token count.
+func inheritSettings(t *transcript.Tail, home string, h transcript.HistoryBase, buffers *fsread.Buffers) error {
 	for range maxBases {
 		if h.ID == "" || h.EndByte <= 0 || t.Settings != (transcript.Settings{}) && t.Usage.Context > 0 {
 			return nil
 		}
-		path, err := findRollout(scratch.Context(), home, h.ID)
+		path, err := findRollout(buffers.Context(), home, h.ID)
 		if err != nil {
-			return nil //nolint:nilerr // it is gone: what the newer one tells is what there is
+			return nil //nolint:nilerr // deleted: the newer rollout has all that is left
 		}
-		if h, err = inheritFrom(t, path, h, scratch); err != nil {
+		if h, err = inheritFrom(t, path, h, buffers); err != nil {
 			return warn(path, err)
 		}
 	}
 	return nil
 }
 
-// inheritFrom takes over from one rollout, and returns what that one goes on from.
-func inheritFrom(t *transcript.Tail, path string, h transcript.HistoryBase, scratch *fsread.Buffers) (transcript.HistoryBase, error) {
-	f, g, err := openRollout(path, scratch)
+// inheritFrom completes the tail from one rollout, up to the place where it was left. It returns what that rollout continues.
+func inheritFrom(t *transcript.Tail, path string, h transcript.HistoryBase, buffers *fsread.Buffers) (transcript.HistoryBase, error) {
+	f, g, err := openRollout(path, buffers)
 	if fsread.IsNotExist(err) {
 		return transcript.HistoryBase{}, nil
 	}

@@ -8,15 +8,15 @@ import (
 	"agentctl/proc"
 )
 
-// Where a process keeps its home: $CODEX_HOME, else ~/.codex.
+// The variables that name a home: $CODEX_HOME, else $HOME/.codex.
 const (
 	codexHomeKey = "CODEX_HOME"
 	userHomeKey  = "HOME"
 	defaultHome  = ".codex"
 )
 
-// Homes returns the homes of this environment and of the configuration, those that live Codex processes name in
-// their environment, and those whose files live Codex processes hold.
+// Homes returns the homes of this environment and of the configuration, those that the environments of live Codex processes name,
+// and those of the files that live Codex processes have open.
 func (Adapter) Homes(setup discover.HomeSources, table *proc.Table) []discover.Home {
 	var h homeFinder
 	h.Add(discover.Home{Dir: homeFromEnv(setup.Getenv(codexHomeKey), setup.Getenv(userHomeKey)), FromUser: true})
@@ -26,7 +26,7 @@ func (Adapter) Homes(setup discover.HomeSources, table *proc.Table) []discover.H
 	for p := range processes(table) {
 		by := []proc.ID{p.ID}
 		h.Add(discover.Home{Dir: processHome(p), NamedBy: by})
-		files, _ := p.OpenFiles(isThreadFile) // what cannot be read is reported by Claims
+		files, _ := p.OpenFiles(isThreadFile) // Claims reports what cannot be read
 		for _, f := range files {
 			if f.PathDiffers {
 				continue
@@ -49,8 +49,8 @@ func homeFromEnv(codexHome, userHome string) string {
 	return ""
 }
 
-// processHome is the home that a process was started with, "" where it cannot be told: another user's process, or one in
-// whose mount namespace the home's name leads to another directory.
+// processHome is the home that a process was started with. It is "" where that cannot be known: for another user's process, and where
+// the process's mount namespace has another directory under the home's path.
 func processHome(p proc.Process) string {
 	env, err := discover.Environ(p, codexHomeKey, userHomeKey)
 	if err != nil {
@@ -63,10 +63,10 @@ func processHome(p proc.Process) string {
 	return dir
 }
 
-// HomeOf implements [discover.HomeResolver]: tools inherit what the agent was started with.
+// HomeOf implements [discover.HomeResolver]. Tools inherit the environment of their agent.
 func (Adapter) HomeOf(p proc.Process) string { return processHome(p) }
 
-// homeOfPath is the home that a lock or rollout lies in by its path alone, "" if the path is not that of a home.
+// homeOfPath is the home that contains a lock or rollout of this path, "" if the path is not that of one.
 func homeOfPath(file string) string {
 	dir := filepath.Dir(file)
 	switch filepath.Base(dir) {
@@ -82,11 +82,11 @@ func homeOfPath(file string) string {
 	return filepath.Dir(dir)
 }
 
-// homeFinder are the homes whose files processes have open.
+// homeFinder finds the home of an open file.
 type homeFinder struct{ discover.HomeSet }
 
-// homeOfFile tells which home a file belongs to that the kernel names by its real path, and the file's path as it is found
-// from that home. A home's folders may be links to elsewhere, which the kernel follows.
+// homeOfFile returns the home that contains a file, and the file's path below that home. file is the real path, which the kernel
+// reports; a home's directories may be symbolic links.
 func (h *homeFinder) homeOfFile(file string) (dir, path string, ok bool) {
 	for _, resolve := range []func(string) string{filepath.Clean, discover.RealPath} {
 		for i, n := range h.List() {
@@ -101,7 +101,7 @@ func (h *homeFinder) homeOfFile(file string) (dir, path string, ok bool) {
 	return "", "", false
 }
 
-// listedHome returns the name under which the homes have this folder, "" if they do not: nothing of it is opened then.
+// listedHome is the path under which this home is listed, "" if it is not. Nothing is opened in a home that is not listed.
 func (h *homeFinder) listedHome(dir string) string {
 	if dir == "" {
 		return ""
@@ -112,7 +112,7 @@ func (h *homeFinder) listedHome(dir string) string {
 	return ""
 }
 
-// byDir is the home of that name; none if there is none.
+// byDir returns the home of that path as a list of one, or nil if it is not listed.
 func (h *homeFinder) byDir(dir string) []discover.Home {
 	for _, n := range h.List() {
 		if n.Dir == dir {

@@ -8,10 +8,10 @@ import (
 	"agentctl/proc"
 )
 
-// locateInMountNamespace does what locate does for a process whose paths name other files here than there, since it has a mount
-// namespace of its own. A session of ours by that ID is the thread only if the process has that session's rollout open, or
-// the thread's lock in the same home, by device and inode. If it is not, the thread is not ours to name (known is false).
-// Otherwise the claim names a home behind the process's root.
+// locateInMountNamespace is locate for a process with a mount namespace of its own, in which a path names another file than here. A
+// stored session of the thread's ID is the thread only if the process has that session's rollout open, or the thread's lock in the
+// same home, by device and inode. If there is such a session and it is another file, known is false: no claim may name it.
+// Otherwise the claim names a home below the process's root.
 func (c *claimBuilder) locateInMountNamespace(s agentProcess, claim *discover.Claim, t threadFiles) (e discover.Entry, stored, known bool) {
 	known = true
 	for _, h := range c.homes.List() {
@@ -35,7 +35,7 @@ func (c *claimBuilder) locateInMountNamespace(s agentProcess, claim *discover.Cl
 	return discover.Entry{}, false, known
 }
 
-// sameFile reports whether a path of ours leads to the very file that a process has open. Nothing is opened.
+// sameFile reports whether a path here is the very file that a process has open. It opens nothing.
 func sameFile(path string, f *proc.OpenFile) bool {
 	ours, err := os.Stat(path)
 	if err != nil {

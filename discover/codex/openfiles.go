@@ -9,7 +9,7 @@ import (
 	"agentctl/proc"
 )
 
-// isThreadFile reports whether an open file by this name may tie its process to a thread.
+// isThreadFile reports whether an open file of this name can link its process to a thread.
 func isThreadFile(path string) bool {
 	base := filepath.Base(path)
 	if _, ok := parseRolloutName(base); ok {
@@ -19,26 +19,26 @@ func isThreadFile(path string) bool {
 	return ok && filepath.Base(filepath.Dir(path)) == locksDir
 }
 
-// isHistoryDB reports whether a home's file is the database of what threads said, thread_history_1.sqlite in 0.169 and not there
-// before 0.150. The number changes with what is in it.
+// isHistoryDB reports whether a file of a home is the database of the threads' messages: thread_history_1.sqlite in 0.169, absent
+// before 0.150. The number is the version of its schema.
 func isHistoryDB(name string) bool {
 	return strings.HasPrefix(name, "thread_history_") && strings.HasSuffix(name, ".sqlite")
 }
 
-// openFiles is what a process's open files show.
+// openFiles is what a process's descriptors show.
 type openFiles struct {
-	threads []threadFiles // by id
-	// watchesFiles: the process watches files. A process that runs threads watches their configuration for changes, from
-	// before its first thread on; a TUI that shows the daemon's threads does not (SEEN 0.104, 0.169; Linux).
+	threads []threadFiles // by ID
+	// watchesFiles: the process has an inotify descriptor. A process that runs threads watches their configuration, from before its
+	// first thread on. A TUI that shows the daemon's threads does not (SEEN 0.104, 0.169; Linux).
 	watchesFiles bool
-	// descriptorsNamed: the kernel names descriptors that are no files, so that watches means something.
+	// descriptorsNamed: the kernel names descriptors that are not files, so that a missing inotify descriptor means something.
 	descriptorsNamed bool
-	// historyDB: the process has the database of what threads said open. It opens that with its first thread, just after it has
-	// taken the thread's lock, and keeps it until it ends (SEEN 0.169).
+	// historyDB: the process has the database of the threads' messages open. It opens it with its first thread, just after it has
+	// taken the thread's lock, and keeps it open until it ends (SEEN 0.169).
 	historyDB bool
 }
 
-// threadFiles is the evidence about one thread: the lock it holds and the rollout it writes, or one of them.
+// threadFiles is the evidence for one thread: the lock that the process holds, the rollout that it writes, or both.
 type threadFiles struct {
 	id            string
 	lock, rollout *proc.OpenFile
@@ -61,8 +61,8 @@ func readOpenFiles(p proc.Process) (openFiles, error) {
 	return e, err
 }
 
-// add takes an open file as evidence if it is: a codex process opens other threads' rollouts for reading when it
-// starts, and the locks of others to see whether they are held.
+// add records an open file if it is evidence. A Codex process also opens rollouts of other threads for reading when it starts, and
+// lock files of others to see whether they are locked.
 func (e *openFiles) add(f proc.OpenFile) {
 	base := filepath.Base(f.Path)
 	if name, ok := parseRolloutName(base); ok && f.Writable {
@@ -73,8 +73,8 @@ func (e *openFiles) add(f proc.OpenFile) {
 	}
 }
 
-// isLockHeld reports whether a lock file is locked through this very descriptor. Only Linux tells; elsewhere a lock file
-// that is open for writing is taken for held.
+// isLockHeld reports whether a lock file is locked through this descriptor. Only Linux shows that. Elsewhere a lock file that is open
+// for writing counts as locked.
 func isLockHeld(f proc.OpenFile) bool {
 	return f.WriteLocked || runtime.GOOS != "linux" && f.Writable
 }

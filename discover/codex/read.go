@@ -13,11 +13,12 @@ import (
 	"agentctl/discover/native/fsread"
 )
 
-// neverStartedError is the error of a rollout without a single record: its process ended before it wrote one (SEEN 0.169:
-// a panic because the reader of its output had gone).
+// neverStartedError is the error of an empty rollout: its process ended before it wrote a record (SEEN 0.169: a panic because the
+// reader of its output had exited).
 const neverStartedError = "never started (empty rollout)"
 
-// Read yields one record a rollout: its head until the first prompt, its end until the newest turn is known.
+// Read yields one record for each thread. It reads a rollout from its beginning to the first prompt, and from its end back to the
+// beginning of the newest turn.
 func (Adapter) Read(ctx context.Context, entries []discover.Entry, want discover.ReadOptions) iter.Seq2[discover.Record, error] {
 	return func(yield func(discover.Record, error) bool) {
 		titles := map[string]map[string]string{}
@@ -30,8 +31,8 @@ func (Adapter) Read(ctx context.Context, entries []discover.Entry, want discover
 				return
 			}
 		}
-		threads := fsread.ReadParallel(ctx, entries, func(e discover.Entry, scratch *fsread.Buffers, t *storedThread) (bool, error) {
-			ok, err := t.read(e, want, scratch)
+		threads := fsread.ReadParallel(ctx, entries, func(e discover.Entry, buffers *fsread.Buffers, t *storedThread) (bool, error) {
+			ok, err := t.read(e, want, buffers)
 			t.Title = titles[e.Home][t.ID]
 			t.TruncateTexts()
 			return ok, err
@@ -50,30 +51,30 @@ func (Adapter) Read(ctx context.Context, entries []discover.Entry, want discover
 	}
 }
 
-// storedThread is what a rollout tells: its record, and what its family goes by. Of one that cannot be read there is its name.
+// storedThread is what is read of a thread: its record, and what its totals with sub-agents need. If its rollout cannot be read, only
+// the ID, path and home are set.
 type storedThread struct {
 	discover.Record
-	startedBy     string    // whom it works for, as nearly as that is recorded
-	fileTime      time.Time // its file
-	tokensUnknown bool      // what it has used itself cannot be told
-	// warnings are the warnings of the thread's other rollouts, whose part of the record is missing.
+	startedBy     string    // the thread that started it as a sub-agent, as exactly as that is recorded
+	fileTime      time.Time // modification time of its rollout
+	tokensUnknown bool      // its own tokens cannot be determined
+	// warnings are about other rollouts of the thread, whose part of the record is missing.
 	warnings error
 }
 
-// read reads a thread from its rollout. Where that one is damaged, another rollout of the thread tells what the two have
-// in common.
-func (t *storedThread) read(e discover.Entry, want discover.ReadOptions, scratch *fsread.Buffers) (ok bool, err error) {
-	if ok, err = t.readEntry(e, want, scratch); err == nil || scratch.Context().Err() != nil {
+// read reads a thread from its rollout. If that is damaged, it reads what another rollout of the thread has in common with it.
+func (t *storedThread) read(e discover.Entry, want discover.ReadOptions, buffers *fsread.Buffers) (ok bool, err error) {
+	if ok, err = t.readEntry(e, want, buffers); err == nil || buffers.Context().Err() != nil {
 		return ok, err
 	}
-	return t.readAlternative(e, err, scratch)
+	return t.readAlternative(e, err, buffers)
 }
 
-// readEntry reads one rollout. A file that vanished, or was moved or compressed meanwhile, is left to the next look.
-func (t *storedThread) readEntry(e discover.Entry, want discover.ReadOptions, scratch *fsread.Buffers) (ok bool, err error) {
+// readEntry reads one rollout. It is not ok if the file vanished, or was moved or compressed meanwhile: the next snapshot finds it.
+func (t *storedThread) readEntry(e discover.Entry, want discover.ReadOptions, buffers *fsread.Buffers) (ok bool, err error) {
 	end := int64(transcript.TailLimit)
 	t.reset(e)
-	f, err := scratch.OpenIn(e.Path)
+	f, err := buffers.OpenIn(e.Path)
 	if err == nil && strings.HasSuffix(e.Path, compressedExt) {
 		var g gap
 		if f, g, err = decompress(f); err == nil {
@@ -87,7 +88,7 @@ func (t *storedThread) readEntry(e discover.Entry, want discover.ReadOptions, sc
 		return false, warn(e.Path, err)
 	}
 	defer f.Close()
-	f.UseBuffers(scratch)
+	f.UseBuffers(buffers)
 	if err := t.readFile(f, end, e, want); err != nil {
 		t.reset(e)
 		return false, warn(e.Path, err)
@@ -95,12 +96,12 @@ func (t *storedThread) readEntry(e discover.Entry, want discover.ReadOptions, sc
 	return true, nil
 }
 
-// reset begins with a thread of which nothing but the name is known.
+// reset makes t a thread of which only the entry is known.
 func (t *storedThread) reset(e discover.Entry) {
 	*t = storedThread{Record: discover.Record{Agent: agentName, ID: e.ID, Path: e.Path, Home: e.Home}}
 }
 
-// readFile reads an open rollout; its last end bytes may be searched for the newest turn.
+// readFile reads an open rollout. It searches at most its last end bytes for the newest turn.
 func (t *storedThread) readFile(f *fsread.File, end int64, e discover.Entry, want discover.ReadOptions) error {
 	t.Archived, t.Updated, t.fileTime = isArchived(e.Path), f.ModTime(), f.ModTime()
 	if f.Size() == 0 {
@@ -130,7 +131,7 @@ func (t *storedThread) readFile(f *fsread.File, end int64, e discover.Entry, wan
 	}
 	fillRecord(&t.Record, &head, &tail)
 	t.startedBy, t.tokensUnknown = head.Meta.StarterID(), !tail.Usage.Final
-	begun := tail.Usage.Any || head.Segment != "" // an older segment has used something, if any has
+	begun := tail.Usage.Any || head.Segment != "" // tokens may also be in an older segment
 	if begun && tail.Usage.Final && (all || !head.Meta.HasBase()) {
 		own, err := threadTokens(f, tail.Usage, &head, e.Path, e.Home)
 		if t.addWarning(err); err != nil {
@@ -146,7 +147,7 @@ func (t *storedThread) readFile(f *fsread.File, end int64, e discover.Entry, wan
 	return nil
 }
 
-// fillRecord makes the record of what head and tail tell.
+// fillRecord sets the record from both ends of the rollout.
 func fillRecord(r *discover.Record, h *transcript.Head, t *transcript.Tail) {
 	m := &h.Meta
 	r.ID = h.ThreadID()
@@ -167,14 +168,14 @@ func fillRecord(r *discover.Record, h *transcript.Head, t *transcript.Tail) {
 	setMeta(r, h, t)
 }
 
-// setMeta adds Codex's own facts:
+// setMeta adds the facts that only Codex has:
 //
 //   - originator: the program that made the thread, as it names itself ("codex_exec", "codex-tui")
 //   - provider: the model's provider
 //   - approval, sandbox: the newest turn's approval policy and sandbox mode
 //   - permissionProfile: the profile that the sandbox was made from ("mine"; ":workspace" and the like are Codex's own)
-//   - workspace: what the sandbox mode workspace-write allows beyond its own folder, or does not (writableRoots,
-//     network, excludeTmpdir, excludeSlashTmp), where that is not the usual
+//   - workspace: how the sandbox mode workspace-write differs from its default (writableRoots, network, excludeTmpdir,
+//     excludeSlashTmp)
 //   - contextWindow: the size of the model's context, in tokens
 //   - startDir: the directory the thread was made in, where the newest turn ran in another
 //   - subagent, agentNickname, agentRole: what kind of sub-agent it is

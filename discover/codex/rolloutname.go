@@ -15,8 +15,8 @@ const (
 	lockExt       = ".lock"
 )
 
-// rolloutName is what the name of a thread's file tells: rollout-<local time>-<thread>.jsonl, with .zst where it is
-// compressed, and with _<segment> after the thread in the files that are begun when an earlier prompt is edited.
+// rolloutName is a parsed file name: rollout-<local time>-<thread>.jsonl, with .zst appended if it is compressed. Files that begin
+// with an edited prompt have _<segment> after the thread.
 type rolloutName struct{ id, segment string }
 
 func parseRolloutName(name string) (rolloutName, bool) {
@@ -36,17 +36,17 @@ func parseRolloutName(name string) (rolloutName, bool) {
 	return rolloutName{id: id, segment: segment}, true
 }
 
-// parseLockName returns the thread that a file in the lock folder is named after.
+// parseLockName returns the thread that a lock file is named after.
 func parseLockName(name string) (id string, ok bool) {
 	id, ok = strings.CutSuffix(name, lockExt)
 	return id, ok && transcript.IsThreadID(id)
 }
 
-// dayRange is a range of date folders ("2026/11/20"), both ends included; the zero value is all of them.
+// dayRange is a range of date directories ("2026/11/20"), both ends included. The zero value is all of them.
 type dayRange struct{ from, to string }
 
-// daysOfID returns the folders that may hold a thread of this id. They are named by local time, wherever the machine
-// was then, which is never more than a day away from UTC.
+// daysOfID returns the directories that may contain a thread of this ID. Directories are named by local time, which is never more
+// than a day away from UTC, wherever the machine was.
 func daysOfID(id string) (dayRange, bool) {
 	t, ok := transcript.ThreadCreated(id)
 	if !ok {
@@ -55,23 +55,23 @@ func daysOfID(id string) (dayRange, bool) {
 	return dayRange{t.AddDate(0, 0, -1).Format(dayLayout), t.AddDate(0, 0, 1).Format(dayLayout)}, true
 }
 
-// dayLayout is how a date folder is named, below [sessionsDir].
+// dayLayout is the format of a date directory below [sessionsDir].
 const dayLayout = "2006/01/02"
 
-// contains reports whether a folder such as "2026", "2026/11" or "2026/11/20" lies in the range or leads into it.
+// contains reports whether a directory such as "2026", "2026/11" or "2026/11/20" is in the range or above a part of it.
 func (d dayRange) contains(folder string) bool {
 	n := len(folder)
 	return d == dayRange{} || n <= len(d.from) && folder >= d.from[:n] && folder <= d.to[:n]
 }
 
-// Folders of a home.
+// Directories of a home.
 const (
 	sessionsDir = "sessions"
 	archiveDir  = "archived_sessions"
 	locksDir    = "thread-writer-locks"
 )
 
-// isArchived reports whether a rollout lies where Codex puts those that the person has put away.
+// isArchived reports whether a rollout is in the archive.
 func isArchived(path string) bool {
 	folder := path[:max(strings.LastIndexByte(path, '/'), 0)]
 	return folder[strings.LastIndexByte(folder, '/')+1:] == archiveDir

@@ -13,22 +13,23 @@ import (
 	"agentctl/discover/native/fsread"
 )
 
-// errOtherThread: a rollout that an edited prompt has begun is never another thread's.
+// errOtherThread is the error of a rollout whose first record contradicts its file name. A rollout that begins with an edited prompt
+// always belongs to the thread in its name.
 var errOtherThread = errors.New("its first record names another thread than the file does")
 
-// completeHead completes the head of a rollout that an edited prompt has begun: a thread's time of creation and first prompt are
-// those of its first rollout. Where that one cannot be read, a warning names it, and the newer one's prompt stays.
-func (t *storedThread) completeHead(h *transcript.Head, e discover.Entry, scratch *fsread.Buffers) error {
+// completeHead completes the head of a rollout that begins with an edited prompt: the time of creation and the first prompt are in the
+// thread's first rollout. If that cannot be read, a warning names it, and the prompt of this rollout stays.
+func (t *storedThread) completeHead(h *transcript.Head, e discover.Entry, buffers *fsread.Buffers) error {
 	if h.Meta.Found && h.ThreadID() != e.ID {
 		return errOtherThread
 	}
 	var first transcript.Head
-	path, err := findRollout(scratch.Context(), e.Home, e.ID)
+	path, err := findRollout(buffers.Context(), e.Home, e.ID)
 	if err == nil {
-		first, err = firstHead(path, e.ID, scratch)
+		first, err = firstHead(path, e.ID, buffers)
 	}
 	switch {
-	case fsread.IsNotExist(err), errors.Is(err, errNoRollout): // it is gone: what the newer one tells is what there is
+	case fsread.IsNotExist(err), errors.Is(err, errNoRollout): // deleted: this rollout has all that is left
 	case err != nil:
 		h.Meta.Created, _ = transcript.ThreadCreated(e.ID)
 		t.addWarning(warn(path, fmt.Errorf("the session's first prompt is left out: %w", fsread.WithoutPath(path, err))))
@@ -36,12 +37,12 @@ func (t *storedThread) completeHead(h *transcript.Head, e discover.Entry, scratc
 		h.Meta.Created = first.Meta.Created
 		h.Prompt, h.Review = first.Prompt, first.Review
 	}
-	return scratch.Context().Err()
+	return buffers.Context().Err()
 }
 
 // firstHead reads the beginning of a thread's first rollout.
-func firstHead(path, id string, scratch *fsread.Buffers) (transcript.Head, error) {
-	f, err := openHead(path, transcript.HeadLimit, scratch)
+func firstHead(path, id string, buffers *fsread.Buffers) (transcript.Head, error) {
+	f, err := openHead(path, transcript.HeadLimit, buffers)
 	if err != nil {
 		return transcript.Head{}, err
 	}
@@ -49,7 +50,7 @@ func firstHead(path, id string, scratch *fsread.Buffers) (transcript.Head, error
 	return segmentHead(f, id)
 }
 
-// segmentHead reads the beginning of one of a thread's rollouts. It is an error if that is no rollout, or another thread's.
+// segmentHead reads the beginning of one of a thread's rollouts. Error: [errOtherThread], or transcript.ErrNoMeta if it is none.
 func segmentHead(f *fsread.File, id string) (transcript.Head, error) {
 	h, err := transcript.ReadHead(f, id, (*transcript.Head).Complete)
 	if err == nil && h.Meta.Found && h.ThreadID() != id {
@@ -58,11 +59,11 @@ func segmentHead(f *fsread.File, id string) (transcript.Head, error) {
 	return h, err
 }
 
-// readAlternative reads a thread whose rollout is damaged from the best of its other rollouts. What only the damaged one can tell
-// is unknown: the newest turn, and the tokens.
-func (t *storedThread) readAlternative(e discover.Entry, damage error, scratch *fsread.Buffers) (ok bool, err error) {
-	for _, other := range otherRollouts(scratch.Context(), e) {
-		if ok, err := t.readEntry(other, discover.ReadOptions{}, scratch); !ok || err != nil || t.ID != e.ID {
+// readAlternative reads a thread whose rollout is damaged from the preferred one of its other rollouts. The newest turn and the tokens
+// stay unknown: only the damaged rollout has them.
+func (t *storedThread) readAlternative(e discover.Entry, damage error, buffers *fsread.Buffers) (ok bool, err error) {
+	for _, other := range otherRollouts(buffers.Context(), e) {
+		if ok, err := t.readEntry(other, discover.ReadOptions{}, buffers); !ok || err != nil || t.ID != e.ID {
 			continue
 		}
 		t.Path, t.Archived, t.Turn, t.Tokens, t.tokensUnknown = e.Path, isArchived(e.Path), discover.Turn{}, nil, true
@@ -76,9 +77,9 @@ func (t *storedThread) readAlternative(e discover.Entry, damage error, scratch *
 	return false, damage
 }
 
-// otherRollouts lists the other rollouts of the thread, the best one first: the compressed one beside a plain one and, where an
-// edited prompt has begun the rollout, those in its folder and in the first one's. A store of damaged rollouts must not make
-// each of them a search through all folders.
+// otherRollouts lists the other rollouts of the thread, the preferred one first: the compressed copy of a plain file or, if the rollout
+// begins with an edited prompt, those in its directory and in the date directories of the ID. It does not search further: a store of
+// damaged rollouts must not cost a scan for each.
 func otherRollouts(ctx context.Context, e discover.Entry) []discover.Entry {
 	if segmentOf(e) == "" {
 		path, ok := strings.CutSuffix(e.Path, plainExt)
@@ -87,7 +88,7 @@ func otherRollouts(ctx context.Context, e discover.Entry) []discover.Entry {
 		}
 		return []discover.Entry{{Agent: e.Agent, ID: e.ID, Path: path + compressedExt, Home: e.Home}}
 	}
-	s := homeScan{ctx: ctx, home: e.Home, allRollouts: true} // what cannot be listed has nothing to tell
+	s := homeScan{ctx: ctx, home: e.Home, allRollouts: true} // its errors do not matter: the damage is reported
 	same := func(name rolloutName) bool { return name.id == e.ID }
 	if in, ok := daysOfID(e.ID); ok {
 		s.walk(in, same)
@@ -106,5 +107,5 @@ func otherRollouts(ctx context.Context, e discover.Entry) []discover.Entry {
 	return others
 }
 
-// addWarning adds a warning about one of the thread's rollouts, if there is one.
+// addWarning adds a warning about one of the thread's rollouts. err may be nil.
 func (t *storedThread) addWarning(err error) { t.warnings = errors.Join(t.warnings, err) }

@@ -15,9 +15,9 @@ import (
 	"agentctl/discover/native/fsread"
 )
 
-// Entries lists the rollouts of the homes by name and time. An id tells the day it was made, so a full id is looked up
-// in three date folders and the archive. Without one every date folder is listed: a thread that is resumed stays in
-// the folder of the day it began, so only a file's own time tells its age.
+// Entries lists the rollouts of the homes by name and time. An ID contains the time at which its thread began, so a full ID is looked
+// up in three date directories and the archive. Without an ID, every date directory is listed: a thread that is resumed stays in
+// the directory of the day it began, and only the modification time of its file shows its age.
 func (Adapter) Entries(ctx context.Context, homes []discover.Home, q discover.EntryFilter) ([]discover.Entry, error) {
 	var (
 		found []discover.Entry
@@ -36,21 +36,21 @@ func (Adapter) Entries(ctx context.Context, homes []discover.Home, q discover.En
 	return found, errors.Join(errs...)
 }
 
-// homeScan looks through one home.
+// homeScan lists rollouts of one home.
 type homeScan struct {
-	ctx         context.Context // a scan lives as long as one call
+	ctx         context.Context // of the call that the scan lives for
 	home        string
 	since       time.Time
-	withTimes   bool // the entries' times and sizes are asked for
-	allRollouts bool // all rollouts of a thread are asked for, not the best one
+	withTimes   bool // the entries need times and sizes
+	allRollouts bool // list all rollouts of a thread, not only the preferred one
 	found       []discover.Entry
-	byID        map[string]int // into found, by id
+	byID        map[string]int // indexes of found
 	errs        []error
 
 	buffers fsread.Buffers
 }
 
-// exists reports whether there is a home to look at.
+// exists reports whether the home exists and can be read. If named, a home that does not exist is an error.
 func (s *homeScan) exists(named bool) bool {
 	d, err := fsread.OpenDir(s.ctx, s.home)
 	switch {
@@ -75,20 +75,20 @@ func (s *homeScan) list(q discover.EntryFilter) {
 		}
 	case q.ID == "":
 		s.walk(dayRange{}, func(rolloutName) bool { return true })
-	case !native.IsUUIDPrefix(q.ID, false): // another agent's
+	case !native.IsUUIDPrefix(q.ID, false): // an ID of another agent
 	default:
 		match := func(name rolloutName) bool { return strings.HasPrefix(name.id, q.ID) }
 		if near, ok := daysOfID(q.ID); ok {
 			s.listDays(near, match)
 		}
-		if len(s.found) == 0 { // an id of another kind, or a file that someone moved
+		if len(s.found) == 0 { // an ID of another version, or a file that was moved
 			s.walk(dayRange{}, match)
 		}
 	}
 }
 
-// listSubagentCandidates lists the threads that were begun while this one was at work: its sub-agents', and others. An id tells when
-// that was. A sub-agent may go on when the thread it works for has ended, and begin others.
+// listSubagentCandidates lists the threads that began while this one was active: its sub-agents, and others. Their IDs contain the
+// time. A sub-agent may outlive its parent thread and start others.
 func (s *homeScan) listSubagentCandidates(ref discover.Ref) {
 	const grace = 24 * time.Hour
 	first, ok := transcript.ThreadCreated(ref.ID)
@@ -98,8 +98,8 @@ func (s *homeScan) listSubagentCandidates(ref discover.Ref) {
 	}
 }
 
-// listCreated lists the threads whose ids match accepts and tell that they were begun between two moments, in their folders and
-// where a thread goes on whose prompt was edited up to a month later.
+// listCreated lists the threads that began between two moments, by their IDs, and whose IDs match accepts. It searches the date
+// directories of that range, and those of a month after it for rollouts that began with an edited prompt.
 func (s *homeScan) listCreated(first, last time.Time, match func(id string) bool) {
 	in := dayRange{first.UTC().AddDate(0, 0, -1).Format(dayLayout), last.UTC().AddDate(0, 1, 0).Format(dayLayout)}
 	s.walk(in, func(name rolloutName) bool {
@@ -108,8 +108,8 @@ func (s *homeScan) listCreated(first, last time.Time, match func(id string) bool
 	})
 }
 
-// findRef looks up one session. One that is not in its date folder is not searched for: a thread that a process has just
-// begun has no file yet, which must not cost a scan each time.
+// findRef looks up one session. It searches its date directories only: a thread that has just begun has no file yet, and must not
+// cost a scan of the whole home each time.
 func (s *homeScan) findRef(ref discover.Ref) {
 	if ref.Path != "" && !s.contains(ref.Path) || s.findPath(ref) {
 		return
@@ -118,9 +118,9 @@ func (s *homeScan) findRef(ref discover.Ref) {
 	s.listDays(near, func(name rolloutName) bool { return name.id == ref.ID })
 }
 
-// listDays lists the rollouts whose names match accepts where threads made on these days are, and where those are that went on
-// with an edited prompt: in the folders of the days after the older file was last written. They are searched for a month,
-// since each folder costs as much as reading a session.
+// listDays lists the rollouts whose names match accepts in the directories of these days. For each it also searches where a rollout
+// with an edited prompt would be: in the directories of the month after its last change. It searches no longer, since each directory
+// costs as much as reading a session.
 func (s *homeScan) listDays(in dayRange, match func(rolloutName) bool) {
 	before := len(s.found)
 	s.walk(in, match)
@@ -131,13 +131,13 @@ func (s *homeScan) listDays(in dayRange, match func(rolloutName) bool) {
 	}
 }
 
-// contains reports whether a rollout's path lies in this home.
+// contains reports whether the path is that of a rollout in this home.
 func (s *homeScan) contains(path string) bool {
 	return strings.HasPrefix(path, filepath.Join(s.home, sessionsDir)+"/") ||
 		strings.HasPrefix(path, filepath.Join(s.home, archiveDir)+"/")
 }
 
-// findPath finds a session by its file.
+// findPath looks up one session by the path of its rollout.
 func (s *homeScan) findPath(ref discover.Ref) bool {
 	name, ok := parseRolloutName(filepath.Base(ref.Path))
 	if !ok || name.id != ref.ID {
@@ -155,13 +155,13 @@ func (s *homeScan) findPath(ref discover.Ref) bool {
 	return len(s.found) > before
 }
 
-// walk lists the rollouts whose names match accepts in the archive and in the date folders of the range.
+// walk lists the rollouts whose names match accepts in the archive and in the date directories of the range.
 func (s *homeScan) walk(in dayRange, match func(rolloutName) bool) {
 	s.walkDir(filepath.Join(s.home, archiveDir), "", len("YMD"), in, match)
 	s.walkDir(filepath.Join(s.home, sessionsDir), "", 0, in, match)
 }
 
-// walkDir lists one folder; depth counts the levels of date folders above it.
+// walkDir lists one directory. depth is the number of date directories above it.
 func (s *homeScan) walkDir(path, date string, depth int, in dayRange, match func(rolloutName) bool) {
 	if s.ctx.Err() != nil {
 		return
@@ -195,7 +195,7 @@ func isNumber(name string) bool {
 	return len(name) > 0 && strings.Trim(name, "0123456789") == ""
 }
 
-// addFile adds a rollout, unless a better file of the same thread is known.
+// addFile adds a rollout, unless a preferred one of the same thread is known.
 func (s *homeScan) addFile(path, id string, info fsread.FileInfo, err error) {
 	if err != nil {
 		s.addError(path, err)
@@ -220,9 +220,9 @@ func (s *homeScan) addFile(path, id string, info fsread.FileInfo, err error) {
 	s.found = discover.AppendEntry(s.found, e)
 }
 
-// preferred reports whether a is the file to read of a thread that has two: Codex itself reads the plain one beside a
-// compressed one, and an archived thread that is back lies among the others. Of the rollouts that edited prompts have
-// begun, the last one counts; their ids tell when they were.
+// preferred reports whether a is to be read rather than b, another rollout of the same thread. Codex prefers a plain file to a
+// compressed one. An archived thread that was restored is among the others. Of the rollouts that began with an edited prompt, the
+// newest counts, by the times in their IDs.
 func preferred(a, b discover.Entry) bool {
 	switch x, y := isArchived(a.Path), isArchived(b.Path); {
 	case x != y:
@@ -240,7 +240,7 @@ func segmentOf(e discover.Entry) string {
 	return name.segment
 }
 
-// modTime is when an entry's file last changed, looked up if that was not asked for.
+// modTime is when an entry's file last changed. It is looked up if the entry does not have it.
 func modTime(e discover.Entry) time.Time {
 	if e.Updated.IsZero() {
 		if info, err := os.Lstat(e.Path); err == nil {

@@ -13,41 +13,41 @@ import (
 	"agentctl/discover/native/fsread"
 )
 
-// withSubagentTokens adds to the tokens of threads those of their sub-agents, and theirs. Sub-agents that are not among the
-// threads are searched for, unless the threads are complete: all that is stored.
+// withSubagentTokens adds the tokens of sub-agents, and of theirs, to those of the threads. It searches for sub-agents that are not
+// among the threads, unless complete: the threads are all that is stored.
 func withSubagentTokens(ctx context.Context, threads iter.Seq2[*storedThread, error], complete bool) iter.Seq2[*storedThread, error] {
 	return func(yield func(*storedThread, error) bool) {
-		families := map[string]*subagentTree{} // by home
+		trees := map[string]*subagentTree{} // by home
 		var rows []*storedThread
 		for next, err := range threads {
 			t := *next
-			f := families[t.Home]
+			f := trees[t.Home]
 			if f == nil {
 				f = &subagentTree{home: t.Home, seen: map[string]bool{}, threadIDs: map[string]bool{}}
-				families[t.Home] = f
+				trees[t.Home] = f
 			}
 			f.add(ctx, &t, err)
 			if err == nil {
 				rows = append(rows, &t)
 			}
 		}
-		for _, f := range families {
+		for _, f := range trees {
 			if !complete {
 				f.search(ctx)
 			}
 			f.link()
 		}
 		if ctx.Err() != nil {
-			return // half a family says nothing
+			return // a part of a tree would be a wrong total
 		}
 		for _, t := range rows {
 			row := *t
-			row.Tokens = families[t.Home].tokens(t)
+			row.Tokens = trees[t.Home].tokens(t)
 			if !yield(&row, nil) {
 				return
 			}
 		}
-		for _, f := range families {
+		for _, f := range trees {
 			for _, err := range f.errs {
 				if !yield(new(storedThread), err) {
 					return
@@ -57,20 +57,20 @@ func withSubagentTokens(ctx context.Context, threads iter.Seq2[*storedThread, er
 	}
 }
 
-// subagentTree are threads of one home, and which works for which.
+// subagentTree is threads of one home and their sub-agents.
 type subagentTree struct {
 	home       string
 	threads    []*storedThread
-	unreadable []time.Time     // when threads were begun whose beginning cannot be read: they may be anybody's sub-agents
-	seen       map[string]bool // the ids of both, and of all others whose beginning was read, as their files are named
-	threadIDs  map[string]bool // the ids of threads
+	unreadable []time.Time     // when the threads began whose first record cannot be read: any thread may have started them
+	seen       map[string]bool // IDs, by file name, of all whose first record was read or found unreadable
+	threadIDs  map[string]bool // IDs of threads
 	errs       []error
-	incomplete bool // a folder could not be listed
+	incomplete bool // a directory could not be listed
 
-	subagents map[string][]*storedThread // by the id of the thread that they work for
+	subagents map[string][]*storedThread // by the ID of the thread that started them
 }
 
-// add takes a thread that was read. Where that has failed, its beginning may tell all the same whose it is.
+// add adds a thread that was read. If reading failed, its first record may still name its parent thread.
 func (f *subagentTree) add(ctx context.Context, t *storedThread, err error) {
 	f.seen[fileThreadID(t)] = true
 	if err != nil {
@@ -89,13 +89,13 @@ func (f *subagentTree) add(ctx context.Context, t *storedThread, err error) {
 	f.threads, f.threadIDs[t.ID] = append(f.threads, t), true
 }
 
-// search finds the sub-agents that work for the threads, and theirs, among the threads that were begun while one was at
-// work. Only the beginning of a rollout is read before it is known whose it is.
+// search finds the sub-agents of the threads, and theirs, among the threads that began while one of them was active. It reads only the
+// first record of a rollout until the parent thread is known.
 func (f *subagentTree) search(ctx context.Context) {
-	whole := func(e discover.Entry, scratch *fsread.Buffers, t *storedThread) (bool, error) {
-		return t.read(e, discover.ReadOptions{Tokens: true}, scratch)
+	whole := func(e discover.Entry, buffers *fsread.Buffers, t *storedThread) (bool, error) {
+		return t.read(e, discover.ReadOptions{Tokens: true}, buffers)
 	}
-	var others []*storedThread // that work for a thread which is not known so far
+	var others []*storedThread // sub-agents of threads that are not in the tree so far
 	for {
 		for t, err := range fsread.ReadParallel(ctx, f.candidates(ctx), readOrigin) {
 			other := *t
@@ -126,7 +126,7 @@ func (f *subagentTree) search(ctx context.Context) {
 	}
 }
 
-// candidates lists the threads that are not met yet and were begun from the first thread's beginning to the last one's end.
+// candidates lists the threads that are not seen yet and began between the first thread's beginning and the last one's end.
 func (f *subagentTree) candidates(ctx context.Context) []discover.Entry {
 	var first, last time.Time
 	for _, t := range f.threads {
@@ -157,10 +157,10 @@ func (f *subagentTree) candidates(ctx context.Context) []discover.Entry {
 	return s.found
 }
 
-// readOrigin reads which thread a thread works for, and nothing else.
-func readOrigin(e discover.Entry, scratch *fsread.Buffers, t *storedThread) (ok bool, err error) {
+// readOrigin reads which thread started a thread, and nothing else.
+func readOrigin(e discover.Entry, buffers *fsread.Buffers, t *storedThread) (ok bool, err error) {
 	t.reset(e)
-	m, changed, err := readFirstRecord(e, scratch)
+	m, changed, err := readFirstRecord(e, buffers)
 	if fsread.IsNotExist(err) {
 		return false, nil
 	}
@@ -171,13 +171,12 @@ func readOrigin(e discover.Entry, scratch *fsread.Buffers, t *storedThread) (ok 
 	return true, nil
 }
 
-// firstPage is how many bytes of most rollouts tell which thread they work for. That stands before the agent's long
-// instructions.
+// firstPage is the number of bytes that contain the parent thread in most rollouts. It comes before the agent's long instructions.
 const firstPage = 4 << 10
 
-// readFirstRecord reads as much of a rollout's first record as tells which thread it works for, and when the file was last written.
-func readFirstRecord(e discover.Entry, scratch *fsread.Buffers) (m transcript.Meta, changed time.Time, err error) {
-	f, err := openHead(e.Path, firstPage, scratch)
+// readFirstRecord reads as much of a rollout's first record as contains the parent thread. changed is the file's modification time.
+func readFirstRecord(e discover.Entry, buffers *fsread.Buffers) (m transcript.Meta, changed time.Time, err error) {
+	f, err := openHead(e.Path, firstPage, buffers)
 	if err != nil {
 		return m, changed, err
 	}
@@ -186,7 +185,7 @@ func readFirstRecord(e discover.Entry, scratch *fsread.Buffers) (m transcript.Me
 	if err := f.Close(); ok || err != nil {
 		return m, changed, err
 	}
-	if f, err = openHead(e.Path, transcript.HeadLimit, scratch); err != nil {
+	if f, err = openHead(e.Path, transcript.HeadLimit, buffers); err != nil {
 		return m, changed, err
 	}
 	defer f.Close()
@@ -194,8 +193,8 @@ func readFirstRecord(e discover.Entry, scratch *fsread.Buffers) (m transcript.Me
 	return h.Meta, f.ModTime(), err
 }
 
-// parseFirstPage reads the first record as far as it is on the first page. It is not ok if that does not tell which thread the
-// rollout works for; errors come again when more is read.
+// parseFirstPage parses the first record as far as it is on the first page. It is not ok if the page does not show the parent thread.
+// A read error is not reported: it comes again when more is read.
 func parseFirstPage(f *fsread.File) (m transcript.Meta, ok bool) {
 	page := make([]byte, min(firstPage, f.Size()))
 	n, _ := f.ReadAt(page, 0)
@@ -207,17 +206,17 @@ func parseFirstPage(f *fsread.File) (m transcript.Meta, ok bool) {
 	return m, m.StarterID() != "" || m.Source.Word != "" && m.Source.Subagent == ""
 }
 
-// subagentDelay is how much later than a thread's last record its sub-agent may begin: the record comes after it.
+// subagentDelay is how much later than a thread's last record its sub-agent may begin: the record of it is written after that.
 const subagentDelay = 10 * time.Minute
 
-// subagentWindow is when a sub-agent of the thread may have begun. It is not ok where the thread's id does not tell: the versions
-// that made such ids have no sub-agents.
+// subagentWindow is when a sub-agent of the thread may have begun. It is not ok if the thread's ID has no time: the versions with such
+// IDs have no sub-agents.
 func (t *storedThread) subagentWindow() (first, last time.Time, ok bool) {
 	first, ok = transcript.ThreadCreated(fileThreadID(t))
 	return first, t.fileTime.Add(subagentDelay), ok
 }
 
-// fileThreadID is a thread's id as its file is named.
+// fileThreadID is a thread's ID by its file name.
 func fileThreadID(t *storedThread) string {
 	if name, ok := parseRolloutName(filepath.Base(t.Path)); ok {
 		return name.id
@@ -225,7 +224,7 @@ func fileThreadID(t *storedThread) string {
 	return t.ID
 }
 
-// link finds out which thread works for which.
+// link sets subagents.
 func (f *subagentTree) link() {
 	f.subagents = map[string][]*storedThread{}
 	for _, t := range f.threads {
@@ -235,8 +234,8 @@ func (f *subagentTree) link() {
 	}
 }
 
-// parentOf is the thread that a thread works for: the one that started it or, where that is not stored any more, the root of
-// the tree; "" if neither is known.
+// parentOf is the thread that started a thread as its sub-agent or, if that is not stored any more, the root of the tree. It is "" if
+// neither is known.
 func (f *subagentTree) parentOf(t *storedThread) string {
 	for _, id := range [...]string{t.startedBy, t.Parent} {
 		if f.threadIDs[id] {
@@ -246,17 +245,18 @@ func (f *subagentTree) parentOf(t *storedThread) string {
 	return ""
 }
 
-// errTokensUnknown: the tokens of the thread that a sub-agent works for are left out then: a part would pass for the sum.
+// errTokensUnknown is the error of a sub-agent whose tokens are unknown. The total of its parent thread is left out as well: a part
+// must not pass for the total.
 var errTokensUnknown = errors.New("what this sub-agent has used cannot be told, nor what the session has that it works for")
 
-// tokens is what a thread has used together with its sub-agents; the context is its own. It is nil where nothing was used,
-// and where a part of it cannot be told.
+// tokens is the total of a thread with its sub-agents; the context is the thread's own. It is nil if nothing was used, and if a part of
+// it is unknown.
 func (f *subagentTree) tokens(t *storedThread) *discover.Tokens {
 	if len(f.subagents[t.ID])+len(f.unreadable) == 0 && !f.incomplete {
 		return t.Tokens
 	}
 	var sum discover.Tokens
-	used, counted := false, map[string]bool{} // damaged records might lead round in a circle
+	used, counted := false, map[string]bool{} // counted also ends a loop, which damaged records can form
 	for rest := []*storedThread{t}; len(rest) > 0; rest = rest[1:] {
 		member := rest[0]
 		if counted[member.ID] {
@@ -283,7 +283,7 @@ func (f *subagentTree) tokens(t *storedThread) *discover.Tokens {
 	return &sum
 }
 
-// mayOwnUnreadable reports whether a thread that cannot be read may work for this one.
+// mayOwnUnreadable reports whether the thread may have started one that cannot be read.
 func (f *subagentTree) mayOwnUnreadable(t *storedThread) bool {
 	first, last, ok := t.subagentWindow()
 	return slices.ContainsFunc(f.unreadable, func(at time.Time) bool { return ok && !at.Before(first) && !at.After(last) })

@@ -12,9 +12,9 @@ import (
 	"agentctl/discover/native/fsread"
 )
 
-// threadTokens is what a thread itself has used, of which the newest rollout's books stand at u: without what it took over
-// from the one that it was forked from, and with what its person took back by editing an earlier prompt. Such an edit
-// begins another rollout of the same thread (SEEN 0.169).
+// threadTokens is what a thread itself has used, given the usage u at the end of its newest rollout. It leaves out what the thread
+// inherited from the one that it was forked from, and includes turns that the person took back by editing an earlier prompt: such an
+// edit begins another rollout of the same thread (SEEN 0.169).
 func threadTokens(f *fsread.File, u transcript.Usage, h *transcript.Head, path, home string) (discover.Tokens, error) {
 	own, err := u.SinceStart(f, h)
 	if err != nil {
@@ -40,7 +40,7 @@ func threadTokens(f *fsread.File, u transcript.Usage, h *transcript.Head, path, 
 	return own, nil
 }
 
-// rolloutTokens is what was used in one rollout of a thread, of which another one is open.
+// rolloutTokens is what was used in another rollout of the thread whose newest one is open.
 func rolloutTokens(newest *fsread.File, path, id string) (discover.Tokens, error) {
 	f, _, err := openRollout(path, newest.Holder())
 	if err != nil {
@@ -58,7 +58,7 @@ func rolloutTokens(newest *fsread.File, path, id string) (discover.Tokens, error
 	return u.SinceStart(f, &h)
 }
 
-// allRollouts lists all rollouts of a thread that was last used at the given time. Those are missing that the error names.
+// allRollouts lists all rollouts of a thread that was last used at the given time. The error names those that are missing.
 func allRollouts(ctx context.Context, home, id string, last time.Time) ([]discover.Entry, error) {
 	made, ok := transcript.ThreadCreated(id)
 	if !ok {

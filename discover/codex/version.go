@@ -8,9 +8,9 @@ import (
 	"agentctl/discover/native/jsonl"
 )
 
-// binaryVersion tells the version of the running binary by where it is installed, "" where that does not tell: the daemon's
-// copy lies in releases/<version>-<platform>/bin (SEEN 0.169); npm's in <package>/vendor/<platform>/…, beside the
-// package's description (SEEN 0.104, 0.169).
+// binaryVersion is the version of a binary by the place where it is installed, "" where the place does not tell. The daemon's copy is
+// in releases/<version>-<platform>/bin (SEEN 0.169). npm's is in <package>/vendor/<platform>/…, below the directory of the package's
+// description (SEEN 0.104, 0.169).
 func binaryVersion(exe string) string {
 	for dir := filepath.Dir(exe); len(dir) > 1; dir = filepath.Dir(dir) {
 		switch parent := filepath.Dir(dir); filepath.Base(parent) {
