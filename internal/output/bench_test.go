@@ -9,18 +9,18 @@ import (
 	"agentctl/internal/output"
 )
 
-// many are as many sessions as a busy person has in some years.
-func many() []discover.Session {
+// manySessions returns 10,000 sessions, as a heavy user has after some years.
+func manySessions() []discover.Session {
 	list := make([]discover.Session, 10_000)
 	for i := range list {
-		list[i] = full()
+		list[i] = completeSession()
 		list[i].ID = fmt.Sprintf("%08x-c285-7d91-bd0a-842a7d8b5424", i*7919)
 	}
 	return list
 }
 
-func BenchmarkTable(b *testing.B) {
-	list := many()
+func BenchmarkSessionTable(b *testing.B) {
+	list := manySessions()
 	for _, width := range []int{0, 120} {
 		b.Run(fmt.Sprint(width), func(b *testing.B) {
 			for b.Loop() {
@@ -33,7 +33,7 @@ func BenchmarkTable(b *testing.B) {
 }
 
 func BenchmarkJSONArray(b *testing.B) {
-	list := many()
+	list := manySessions()
 	for b.Loop() {
 		if err := output.JSONArrayFunc(io.Discard, list, output.NewSession); err != nil {
 			b.Fatal(err)

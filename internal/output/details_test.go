@@ -13,9 +13,9 @@ import (
 	"agentctl/internal/output"
 )
 
-func TestBlock(t *testing.T) {
+func TestDetails(t *testing.T) {
 	var b bytes.Buffer
-	if err := output.Details(&b, full(), busy(), true, output.TextOptions{Now: now, Home: "/home/me"}); err != nil {
+	if err := output.Details(&b, completeSession(), exampleResources(), true, output.TextOptions{Now: now, Home: "/home/me"}); err != nil {
 		t.Fatal(err)
 	}
 	want := `
@@ -69,8 +69,8 @@ evidence considered:
 	}
 }
 
-func TestBlockOfStopped(t *testing.T) {
-	s := stored()
+func TestDetailsOfStoppedSession(t *testing.T) {
+	s := stoppedSession()
 	s.Turn = discover.Turn{State: discover.TurnDone, Detail: "tool: old"}
 	var b bytes.Buffer
 	if err := output.Details(&b, s, output.Resources{}, true, output.TextOptions{Now: now, Color: true}); err != nil {
@@ -89,11 +89,11 @@ func TestBlockOfStopped(t *testing.T) {
 	}
 }
 
-// One line a fact: no text from a transcript can make another, or reach the terminal raw.
-func FuzzBlock(f *testing.F) {
+// No text from a transcript can add a line to the details, or reach the terminal unsanitized.
+func FuzzDetails(f *testing.F) {
 	f.Add("a\nid  b\x1b[2J\u202e")
 	f.Fuzz(func(t *testing.T, s string) {
-		x := full()
+		x := completeSession()
 		x.ID, x.Title, x.Error, x.Dir, x.Branch, x.Version, x.Group = s, s, s, s, s, s, s
 		x.Evidence[0].Detail, x.Evidence[1].Why, x.Evidence[0].Kind = s, s, s
 		x.Meta = discover.Facts{{"k" + s, s}}
@@ -102,7 +102,7 @@ func FuzzBlock(f *testing.F) {
 			t.Fatal(err)
 		}
 		for line := range strings.Lines(b.String()) {
-			if h := harmful(strings.TrimSuffix(line, "\n")); h != "" {
+			if h := unsafeReason(strings.TrimSuffix(line, "\n")); h != "" {
 				t.Errorf("%q: %s", line, h)
 			}
 		}
@@ -139,34 +139,34 @@ func format(t *testing.T, template string, s discover.Session) (string, error) {
 
 // withoutWindow has tokens, as OpenCode states them.
 func withoutWindow() discover.Session {
-	s := stored()
+	s := stoppedSession()
 	s.Tokens = &discover.Tokens{In: 1, Out: 2, Total: 3}
 	return s
 }
 
 func TestFormat(t *testing.T) {
-	nasty := full()
+	nasty := completeSession()
 	nasty.Title = "a\x1b[31m\nb"
 	for _, tc := range []struct {
 		template, want string
 		of             discover.Session
 	}{
-		{`{{.id}}\t{{.pid}}`, "01a1fa5c-c285-7d91-bd0a-842a7d8b5424\t4711\n", full()},
-		{`{{.tokens.in}}/{{.evidence.kind}}`, "1/writer-lock\n", full()},
-		{`{{.pid}}{{"\n"}}\n{{printf "%d\t" .pid}}\t}}\n{`, "4711\n\n4711\t\t}}\n{\n", full()},
-		{`{{.tokens.in}}/{{.evidence.kind}}/{{.pid}}`, "//\n", stored()},
-		{`{{age .lastActivityAt}} {{truncate 6 .title}}`, "1m mend …\n", full()},
-		{`{{with index .meta "ports"}}{{json .}}{{end}}`, "[4096]\n", full()},
-		{`{{with index .meta "ports"}}{{json .}}{{end}}`, "\n", stored()},
-		{`{{json .evidence}} {{json .tokens}}`, "null null\n", stored()},
+		{`{{.id}}\t{{.pid}}`, "01a1fa5c-c285-7d91-bd0a-842a7d8b5424\t4711\n", completeSession()},
+		{`{{.tokens.in}}/{{.evidence.kind}}`, "1/writer-lock\n", completeSession()},
+		{`{{.pid}}{{"\n"}}\n{{printf "%d\t" .pid}}\t}}\n{`, "4711\n\n4711\t\t}}\n{\n", completeSession()},
+		{`{{.tokens.in}}/{{.evidence.kind}}/{{.pid}}`, "//\n", stoppedSession()},
+		{`{{age .lastActivityAt}} {{truncate 6 .title}}`, "1m mend …\n", completeSession()},
+		{`{{with index .meta "ports"}}{{json .}}{{end}}`, "[4096]\n", completeSession()},
+		{`{{with index .meta "ports"}}{{json .}}{{end}}`, "\n", stoppedSession()},
+		{`{{json .evidence}} {{json .tokens}}`, "null null\n", stoppedSession()},
 		{`{{.tokens.total}}/{{.tokens.window}}/`, "3//\n", withoutWindow()},
 		{`{{json .tokens}}`, `{"cacheRead":0,"cacheWrite":0,"in":1,"out":2,"reasoning":0,"total":3}` + "\n", withoutWindow()},
-		{`{{json .evidence}}`, `{"detail":"open files: permission denied","kind":"process","strength":"none"}` + "\n", unnamed()},
-		{`{{if gt .tokens.total 5}}much{{end}}`, "much\n", full()},
-		{`{{range .pids}}{{.}};{{end}}`, "4711;4712;\n", full()},
+		{`{{json .evidence}}`, `{"detail":"open files: permission denied","kind":"process","strength":"none"}` + "\n", unidentifiedSession()},
+		{`{{if gt .tokens.total 5}}much{{end}}`, "much\n", completeSession()},
+		{`{{range .pids}}{{.}};{{end}}`, "4711;4712;\n", completeSession()},
 		{`{{.title}}`, "a b\n", nasty},
-		{`{{.id}}`, "\n", unnamed()},
-		{`{{age .startedAt}}`, "\n", unnamed()},
+		{`{{.id}}`, "\n", unidentifiedSession()},
+		{`{{age .startedAt}}`, "\n", unidentifiedSession()},
 	} {
 		got, err := format(t, tc.template, tc.of)
 		if err != nil || got != tc.want {
@@ -175,13 +175,13 @@ func TestFormat(t *testing.T) {
 	}
 }
 
-// {{json .}} is what --json prints, of every kind of object.
-func TestFormatWholeObject(t *testing.T) {
+// {{json .}} prints what --json prints, for every type of object.
+func TestFormatJSONEqualsJSONOutput(t *testing.T) {
 	for _, object := range []any{
-		output.NewSession(full()), output.NewSession(stored()), output.NewSession(unnamed()), output.NewSessionWithResources(full(), busy()),
+		output.NewSession(completeSession()), output.NewSession(stoppedSession()), output.NewSession(unidentifiedSession()), output.NewSessionWithResources(completeSession(), exampleResources()),
 		output.Lock{Directory: "/a", Kind: "held", PID: 1},
-		output.Worktree{Path: "/a", Sessions: []output.Session{output.NewSession(stored())}},
-		output.Event{Type: "session.idle", Session: output.NewSession(stored())},
+		output.Worktree{Path: "/a", Sessions: []output.Session{output.NewSession(stoppedSession())}},
+		output.Event{Type: "session.idle", Session: output.NewSession(stoppedSession())},
 	} {
 		f, err := output.ParseFormat("{{json .}}", time.Now, object)
 		if err != nil {
@@ -212,7 +212,7 @@ func TestFormatErrors(t *testing.T) {
 		"table":           "a template prints lines, not a table",
 		"{{nope .id}}":    `function "nope" not defined`,
 	} {
-		if _, err := format(t, template, full()); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := format(t, template, completeSession()); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", template, err, want)
 		}
 	}

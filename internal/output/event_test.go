@@ -12,8 +12,8 @@ import (
 	"agentctl/proc"
 )
 
-// The example of docs/json.md is what is printed.
-func TestTheExampleOfAnEvent(t *testing.T) {
+// docs/json.md shows the event exactly as it is printed.
+func TestEventEqualsDocsExample(t *testing.T) {
 	s := discover.Session{
 		Record: &discover.Record{
 			Agent: "claude-code", ID: "e226c6c2-71f1-4dd8-9d83-1b4d2a9a5f10", Dir: "/home/me/src/api",

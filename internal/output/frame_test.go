@@ -12,7 +12,7 @@ import (
 	"agentctl/internal/output"
 )
 
-// A frame fits the screen, whatever its size, and tells how many rows there are more.
+// A frame fits a screen of any size, and says how many rows are omitted.
 func TestFrame(t *testing.T) {
 	var sessions []discover.Session
 	for i, status := range []discover.Status{discover.Waiting, discover.Running, discover.Running, discover.Idle, discover.Stopped} {

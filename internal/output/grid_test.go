@@ -7,7 +7,7 @@ import (
 	"agentctl/internal/output"
 )
 
-// Where there is little room, it is still told which place is locked, and by whom.
+// A narrow terminal still shows which directory is locked, and by whom.
 func TestLockTableFits(t *testing.T) {
 	id := "88d1d394-0000-4000-8000-000000000000"
 	locks := []output.Lock{
@@ -33,7 +33,7 @@ func TestLockTableFits(t *testing.T) {
 	}
 }
 
-// Why a hook is not agentctl's to write is told as far as the line goes.
+// A narrow terminal shows as much of the reason for a foreign hook as fits.
 func TestGitHookTableFits(t *testing.T) {
 	list := []output.GitHook{{Hook: "pre-commit", State: "foreign", Path: "/srv/a/.husky/_/pre-commit", Reason: "git takes the hooks from /srv/a/.husky/_"}}
 	for width, want := range map[int]string{
@@ -50,7 +50,7 @@ func TestGitHookTableFits(t *testing.T) {
 	}
 }
 
-// So it is who lives in a worktree.
+// A narrow terminal still shows the sessions of a worktree.
 func TestWorktreeTableFits(t *testing.T) {
 	id, other := "88d1d394-0000-4000-8000-000000000000", "99d1d394-0000-4000-8000-000000000000"
 	list := []output.Worktree{{Path: "/srv/a", Branch: "main", Head: "d38f206391234567", Main: true, Sessions: []output.Session{

@@ -16,8 +16,8 @@ import (
 	"agentctl/internal/output"
 )
 
-// The contract's names, spelled out: renaming a field of the struct must fail a test, not a user.
-func TestFields(t *testing.T) {
+// The names of the contract are spelled out, so that renaming a struct field fails a test.
+func TestSessionFieldNames(t *testing.T) {
 	want := []string{
 		"id", "adapter", "status", "outcome", "waitingFor", "waitingOn", "error", "pid", "pids", "processStartedAt",
 		"startedAt", "lastActivityAt", "stoppedAt", "cwd", "title", "prompt", "model", "branch", "version", "source", "tokens", "cost",
@@ -37,9 +37,9 @@ func text(t *testing.T, v any) string {
 	return b.String()
 }
 
-func TestJSONWhole(t *testing.T) {
-	s := output.NewSessionWithResources(full(), busy())
-	s.Explain = output.Explain(full())
+func TestJSONOfCompleteSession(t *testing.T) {
+	s := output.NewSessionWithResources(completeSession(), exampleResources())
+	s.Explain = output.Explain(completeSession())
 	want := `{
   "id": "01a1fa5c-c285-7d91-bd0a-842a7d8b5424",
   "adapter": "codex",
@@ -196,11 +196,11 @@ func TestJSONWhole(t *testing.T) {
 	}
 }
 
-// Unknown facts are absent, never guessed. The ID of an unidentified session is null.
-func TestJSONLittle(t *testing.T) {
+// Unknown facts are absent. The ID of an unidentified session is null.
+func TestJSONOmitsUnknownFacts(t *testing.T) {
 	for want, s := range map[string]discover.Session{
-		`{"id":"88d1d394-0000-4000-8000-000000000000","adapter":"claude-code","status":"stopped","outcome":"completed","lastActivityAt":"2026-11-18T11:00:00.000Z","stoppedAt":"2026-11-18T11:00:00.000Z","meta":{}}`: stored(),
-		`{"id":null,"adapter":"opencode","status":"unknown","pid":99,"evidence":{"strength":"none","kind":"process","detail":"open files: permission denied"},"meta":{}}`:                                             unnamed(),
+		`{"id":"88d1d394-0000-4000-8000-000000000000","adapter":"claude-code","status":"stopped","outcome":"completed","lastActivityAt":"2026-11-18T11:00:00.000Z","stoppedAt":"2026-11-18T11:00:00.000Z","meta":{}}`: stoppedSession(),
+		`{"id":null,"adapter":"opencode","status":"unknown","pid":99,"evidence":{"strength":"none","kind":"process","detail":"open files: permission denied"},"meta":{}}`:                                             unidentifiedSession(),
 	} {
 		var b bytes.Buffer
 		if err := output.JSONLine(&b, output.NewSession(s)); err != nil || b.String() != want+"\n" {
@@ -209,9 +209,9 @@ func TestJSONLittle(t *testing.T) {
 	}
 }
 
-// An unknown status says what is missing; evidence that was turned down is shown for no other one.
-func TestEvidenceOfUnknown(t *testing.T) {
-	s := stored()
+// A session of unknown status shows the rejected evidence; other sessions do not.
+func TestEvidenceOfUnknownStatus(t *testing.T) {
+	s := stoppedSession()
 	s.Evidence = []discover.Evidence{{Claim: discover.Claim{Strength: discover.Weak, Kind: "cwd", Detail: "/w"}, Why: "ambiguous"}}
 	if e := output.NewSession(s).Evidence; e != nil {
 		t.Errorf("a stopped session rests on %+v", e)
@@ -222,8 +222,8 @@ func TestEvidenceOfUnknown(t *testing.T) {
 	}
 }
 
-func TestJSONNeverFailsOnFacts(t *testing.T) {
-	s := full()
+func TestJSONAcceptsAnyFacts(t *testing.T) {
+	s := completeSession()
 	for _, v := range []float64{math.NaN(), math.Inf(1)} {
 		s.Cost = &v
 		if output.NewSession(s).Cost != nil {
@@ -249,9 +249,9 @@ func TestJSONArray(t *testing.T) {
 	}
 }
 
-// A long list is in order, and is what one object after the other is.
-func TestRows(t *testing.T) {
-	list := many()[:1000]
+// An array that is encoded in parallel equals its elements encoded one by one.
+func TestJSONArrayKeepsOrder(t *testing.T) {
+	list := manySessions()[:1000]
 	var got, want bytes.Buffer
 	for i, s := range list {
 		want.WriteString(map[bool]string{true: "[\n", false: ",\n"}[i == 0])
@@ -266,25 +266,25 @@ func TestRows(t *testing.T) {
 	}
 }
 
-// away is a reader that goes away.
-type away struct{ after int }
+// closedPipe fails after a number of writes, as a pipe does whose reader has closed it.
+type closedPipe struct{ after int }
 
-func (a *away) Write(p []byte) (int, error) {
-	if a.after--; a.after < 0 {
+func (c *closedPipe) Write(p []byte) (int, error) {
+	if c.after--; c.after < 0 {
 		return 0, io.ErrClosedPipe
 	}
 	return len(p), nil
 }
 
-func TestJSONArrayEndsWithItsReader(t *testing.T) {
+func TestJSONArrayStopsOnWriteError(t *testing.T) {
 	for after := range 5 {
-		if err := output.JSONArrayFunc(&away{after}, many()[:1000], output.NewSession); !errors.Is(err, io.ErrClosedPipe) {
+		if err := output.JSONArrayFunc(&closedPipe{after}, manySessions()[:1000], output.NewSession); !errors.Is(err, io.ErrClosedPipe) {
 			t.Errorf("after %d writes: %v", after, err)
 		}
 	}
 }
 
-// Whatever a transcript holds, JSON is valid, says the same, and does nothing to a terminal.
+// JSON of any text is valid, keeps the text, and contains nothing that a terminal interprets.
 func FuzzJSON(f *testing.F) {
 	for _, s := range []string{"", "a", "\x1b[31m", "\u009b31m", "\u202e\u2066", "\x7f", "\xff", "\U000e0041", "\u2028", `"\`} {
 		f.Add(s)
@@ -292,7 +292,7 @@ func FuzzJSON(f *testing.F) {
 	f.Fuzz(func(t *testing.T, s string) {
 		r := discover.Session{Record: &discover.Record{ID: s, Title: s, Meta: discover.Facts{{s, s}}}}
 		out := text(t, output.NewSession(r))
-		if h := harmful(strings.Map(dropLayout, out)); h != "" {
+		if h := unsafeReason(strings.Map(dropLayout, out)); h != "" {
 			t.Errorf("%q: %s", out, h)
 		}
 		var got struct {

@@ -24,14 +24,14 @@ func line(t interface{ Fatal(...any) }, m discover.Message, s discover.Session) 
 }
 
 func TestMessageAsJSON(t *testing.T) {
-	waiting := called("git push", discover.ToolWaiting, "", time.Minute)
+	waiting := toolCall("git push", discover.ToolWaiting, "", time.Minute)
 	waiting.Tokens = &discover.Tokens{In: 1, Out: 2, Total: 3}
 	waiting.Model, waiting.Session = "opus", ""
-	silent := called("true", discover.ToolDone, "", time.Minute)
+	silent := toolCall("true", discover.ToolDone, "", time.Minute)
 	silent.Tool.Input = nil
 	for want, m := range map[string]discover.Message{
-		`{"id":"m-hi","session":"s","role":"user","kind":"text","time":"2026-11-20T11:59:00.000Z","text":"hi"}`: said(discover.RoleUser, discover.KindText, "hi", time.Minute),
-		`{"id":"m-","session":"s","role":"user","kind":"text","time":"2026-11-20T11:59:00.000Z","text":""}`:     said(discover.RoleUser, discover.KindText, "", time.Minute),
+		`{"id":"m-hi","session":"s","role":"user","kind":"text","time":"2026-11-20T11:59:00.000Z","text":"hi"}`: textMessage(discover.RoleUser, discover.KindText, "hi", time.Minute),
+		`{"id":"m-","session":"s","role":"user","kind":"text","time":"2026-11-20T11:59:00.000Z","text":""}`:     textMessage(discover.RoleUser, discover.KindText, "", time.Minute),
 		`{"id":"x","role":"system","kind":"interruption"}`:                                                      {ID: "x", Role: discover.RoleSystem, Kind: discover.KindInterruption},
 		`{"id":"c-git push","role":"assistant","kind":"tool","time":"2026-11-20T11:59:00.000Z",` +
 			`"tool":{"id":"toolu_1","name":"Bash","brief":"git push","input":{"command":"git push","timeout":5},"state":"waiting","waitingFor":"permission"},` +
@@ -39,20 +39,20 @@ func TestMessageAsJSON(t *testing.T) {
 		`{"id":"c-true","session":"s","role":"assistant","kind":"tool","time":"2026-11-20T11:59:00.000Z",` +
 			`"tool":{"id":"toolu_1","name":"Bash","brief":"true","output":"","state":"done"}}`: silent,
 	} {
-		if got := line(t, m, full()); got != want+"\n" {
+		if got := line(t, m, completeSession()); got != want+"\n" {
 			t.Errorf("got  %swant %s", got, want)
 		}
 	}
 	for _, m := range conversation() {
-		if err := schema.Check("message", line(t, m, full())); err != nil {
+		if err := schema.Check("message", line(t, m, completeSession())); err != nil {
 			t.Error(err)
 		}
 	}
 }
 
-// Whatever a transcript holds as an input: the line stays one line of JSON that a terminal does not act upon, and an
-// input that is JSON keeps its value.
-func TestInputsStayJSON(t *testing.T) {
+// Any tool input gives one line of JSON without anything that a terminal interprets, and input that is JSON keeps
+// its value.
+func TestToolInputStaysJSON(t *testing.T) {
 	deep := strings.Repeat("[", 20000) + strings.Repeat("]", 20000)
 	for raw, want := range map[string]string{
 		"{\n  \"a\" : 1\n}":                  `{"a":1}`,
@@ -66,9 +66,9 @@ func TestInputsStayJSON(t *testing.T) {
 		`null`:                               `null`,
 		deep:                                 `"` + deep + `"`,
 	} {
-		m := called("x", discover.ToolDone, "", time.Minute)
+		m := toolCall("x", discover.ToolDone, "", time.Minute)
 		m.Tool.Input = json.RawMessage(raw)
-		got := line(t, m, full())
+		got := line(t, m, completeSession())
 		want = strings.ReplaceAll(want, `\ufffd`, "\ufffd")
 		if !strings.Contains(strings.ReplaceAll(got, `\ufffd`, "\ufffd"), `"input":`+want+`,"output"`) {
 			t.Errorf("%.60q: %.300s", raw, got)
@@ -78,12 +78,12 @@ func TestInputsStayJSON(t *testing.T) {
 
 func TestMessagesRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		m := called(rapid.String().Draw(t, "command"), discover.ToolDone, rapid.String().Draw(t, "output"), time.Minute)
+		m := toolCall(rapid.String().Draw(t, "command"), discover.ToolDone, rapid.String().Draw(t, "output"), time.Minute)
 		m.Text = rapid.String().Draw(t, "text")
 		raw := rapid.SliceOf(rapid.Byte()).Draw(t, "input")
 		m.Tool.Input = raw
-		got := line(t, m, full())
-		if harmful(strings.TrimSuffix(got, "\n")) != "" || !utf8.ValidString(got) {
+		got := line(t, m, completeSession())
+		if unsafeReason(strings.TrimSuffix(got, "\n")) != "" || !utf8.ValidString(got) {
 			t.Fatalf("%q", got)
 		}
 		var back struct {

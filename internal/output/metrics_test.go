@@ -15,7 +15,7 @@ import (
 	"agentctl/internal/output"
 )
 
-// Prometheus's own parser reads what was written: the names, the words, the numbers, whatever the texts hold.
+// The parser of Prometheus reads back names, labels and values, whatever the labels contain.
 func TestExposition(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := output.Metric{
@@ -53,7 +53,7 @@ func TestExposition(t *testing.T) {
 	})
 }
 
-// Escapes are those of the format; what a terminal would act upon is not written at all.
+// Labels are escaped by the format, and sanitized.
 func TestExpositionEscapes(t *testing.T) {
 	m := output.Metric{Name: "m", Help: "one\\two\nthree"}
 	m.Add(1234567890, "l", "a\"b\\c\nd\x1b[2Je")

@@ -17,7 +17,7 @@ import (
 	"agentctl/internal/output"
 )
 
-func TestChangesInWords(t *testing.T) {
+func TestChangesText(t *testing.T) {
 	zero, one := 0, 1
 	for want, m := range map[string]output.Resources{
 		"":                                     {},
@@ -26,7 +26,7 @@ func TestChangesInWords(t *testing.T) {
 		"changes    1 changed, 1 behind o/b\n": {Changes: &output.Changes{Changed: 1, Upstream: "o/b", Ahead: &zero, Behind: &one}},
 		"changes    not known: git is late\n":  {ChangesError: "not known: git is late"},
 	} {
-		got := block(t, stored(), m)
+		got := block(t, stoppedSession(), m)
 		_, found, _ := strings.Cut(got, "changes ")
 		if line, _, _ := strings.Cut(found, "\n"); strings.TrimSpace(line) != strings.TrimSpace(strings.TrimPrefix(want, "changes ")) {
 			t.Errorf("%q: %s", want, got)
@@ -43,43 +43,43 @@ func block(t testingT, s discover.Session, m output.Resources) string {
 	return b.String()
 }
 
-// One process needs no sum, and one of which nothing is known has none.
-func TestTreeOfOne(t *testing.T) {
-	got := block(t, stored(), output.Resources{Processes: []output.Process{{PID: 7, Name: "codex"}}})
+// A single process has no total row, and unknown values are empty.
+func TestProcessGridTotal(t *testing.T) {
+	got := block(t, stoppedSession(), output.Resources{Processes: []output.Process{{PID: 7, Name: "codex"}}})
 	if !strings.HasSuffix(got, "\n\nPID  PROCESS\n7    codex\n") {
 		t.Errorf("%q", got)
 	}
-	got = block(t, stored(), output.Resources{Processes: []output.Process{{PID: 7, Name: "codex", Adapter: "codex"}, {PID: 8, Command: "/a/b/x y"}}})
+	got = block(t, stoppedSession(), output.Resources{Processes: []output.Process{{PID: 7, Name: "codex", Adapter: "codex"}, {PID: 8, Command: "/a/b/x y"}}})
 	if !strings.HasSuffix(got, "\n\nPID    PROCESS\n7      codex (codex session)\n8      x y\ntotal\n") {
 		t.Errorf("%q", got)
 	}
 }
 
-// Whatever processes are called, they cannot drive the terminal, nor break their line.
-func TestTreeIsClean(t *testing.T) {
+// A process name cannot control the terminal or break its line.
+func TestProcessGridIsSanitized(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		nasty := rapid.StringOf(rapid.SampledFrom([]rune("a \x1b[2J]\a\u009b\u202e日\n\x00")))
 		m := output.Resources{Processes: []output.Process{{
 			PID: 7, Name: nasty.Draw(t, "name"), Command: nasty.Draw(t, "command"), Depth: rapid.IntRange(0, 3).Draw(t, "depth"),
 			Adapter: nasty.Draw(t, "adapter"), Sessions: []string{nasty.Draw(t, "session")},
 		}}, ChangesError: nasty.Draw(t, "why")}
-		s := stored()
+		s := stoppedSession()
 		s.Quotas = []discover.Quota{{Name: nasty.Draw(t, "quota"), Text: nasty.Draw(t, "text")}}
 		got := block(t, s, m)
 		if _, tree, _ := strings.Cut(got, "\n\n"); strings.Count(tree, "\n") != 2 {
 			t.Fatalf("%q", got)
 		}
 		for line := range strings.Lines(got) {
-			if h := harmful(strings.TrimSuffix(line, "\n")); h != "" {
+			if h := unsafeReason(strings.TrimSuffix(line, "\n")); h != "" {
 				t.Fatalf("%q: %s", line, h)
 			}
 		}
 	})
 }
 
-// What no number says is left out.
+// A quota without a number shows only what is known.
 func TestQuotaWithoutNumber(t *testing.T) {
-	s, none := stored(), math.NaN()
+	s, none := stoppedSession(), math.NaN()
 	s.Quotas = []discover.Quota{{Name: "weekly", Used: &none, Resets: now.Add(50 * time.Hour)}}
 	if q := output.NewSession(s).Quotas; len(q) != 1 || q[0] != (output.Quota{Name: "weekly", ResetsAt: "2026-11-22T14:00:00.000Z"}) {
 		t.Errorf("%+v", q)
@@ -89,7 +89,7 @@ func TestQuotaWithoutNumber(t *testing.T) {
 	}
 }
 
-func TestSize(t *testing.T) {
+func TestByteSize(t *testing.T) {
 	for n, want := range map[int64]string{0: "0 B", 1023: "1023 B", 1536: "1.5 KiB", 5 << 20: "5.0 MiB", 3 << 50: "3072.0 TiB"} {
 		if got := output.ByteSize(n); got != want {
 			t.Errorf("%d: %s", n, got)
@@ -97,8 +97,8 @@ func TestSize(t *testing.T) {
 	}
 }
 
-// The example of docs/json.md is what is printed.
-func TestExampleOfTheDocs(t *testing.T) {
+// docs/json.md shows the resources of a session exactly as they are printed.
+func TestResourcesEqualDocsExample(t *testing.T) {
 	doc, err := os.ReadFile("../../docs/json.md")
 	if err != nil {
 		t.Fatal(err)
@@ -110,7 +110,7 @@ func TestExampleOfTheDocs(t *testing.T) {
 	if err := json.Unmarshal([]byte(example), &written); err != nil {
 		t.Fatal(err, example)
 	}
-	if err := json.Unmarshal([]byte(text(t, output.NewSessionWithResources(full(), busy()))), &printed); err != nil {
+	if err := json.Unmarshal([]byte(text(t, output.NewSessionWithResources(completeSession(), exampleResources()))), &printed); err != nil {
 		t.Fatal(err)
 	}
 	printed.Quotas = printed.Quotas[:1]
@@ -121,12 +121,12 @@ func TestExampleOfTheDocs(t *testing.T) {
 	}
 }
 
-func TestWideTable(t *testing.T) {
-	one, two, three := full(), stored(), unnamed()
+func TestWideSessionTable(t *testing.T) {
+	one, two, three := completeSession(), stoppedSession(), unidentifiedSession()
 	one.Tokens.Context, one.Tokens.Window = 45_250, 200_000
 	two.Tokens = &discover.Tokens{Context: 1_250_000}
 	list := []discover.Session{one, three, two}
-	machines := []output.Resources{busy(), {Processes: []output.Process{{PID: 99}}, Changes: &output.Changes{}}, {ChangesError: "not known: late"}}
+	machines := []output.Resources{exampleResources(), {Processes: []output.Process{{PID: 99}}, Changes: &output.Changes{}}, {ChangesError: "not known: late"}}
 	for width, want := range map[int]string{
 		0: `
 ID                                    AGENT        STATUS                       PID  AGE  LAST    CPU   MEMORY  PORTS        CONTEXT  CHANGES  DOING          GROUP  DIR     TITLE

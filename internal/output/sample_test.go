@@ -8,11 +8,11 @@ import (
 	"agentctl/proc"
 )
 
-// now is when these tests look.
+// now is the time of all tests.
 var now = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 
-// full is a session of which everything is known.
-func full() discover.Session {
+// completeSession has every fact.
+func completeSession() discover.Session {
 	cost, used := 1.25, 87.4
 	process := proc.Process{ID: proc.ID{PID: 4711, Birth: "b/1"}, Started: now.Add(-2 * time.Hour)}
 	second := proc.Process{ID: proc.ID{PID: 4712, Birth: "b/2"}, Started: now.Add(-time.Hour)}
@@ -44,8 +44,8 @@ func full() discover.Session {
 	}
 }
 
-// stored is a stopped session of which little is known.
-func stored() discover.Session {
+// stoppedSession has few facts.
+func stoppedSession() discover.Session {
 	return discover.Session{
 		Record:  &discover.Record{Agent: "claude-code", ID: "88d1d394-0000-4000-8000-000000000000", Updated: now.Add(-49 * time.Hour)},
 		Status:  discover.Stopped,
@@ -53,8 +53,8 @@ func stored() discover.Session {
 	}
 }
 
-// unnamed is a live agent process whose session cannot be told.
-func unnamed() discover.Session {
+// unidentifiedSession is a live agent process whose session is unknown.
+func unidentifiedSession() discover.Session {
 	process := proc.Process{ID: proc.ID{PID: 99, Birth: "b/9"}}
 	return discover.Session{
 		Record: &discover.Record{Agent: "opencode"}, Status: discover.Unknown, Processes: []proc.Process{process},
@@ -64,8 +64,8 @@ func unnamed() discover.Session {
 	}
 }
 
-// busy is what a session does that starts a server, another agent, and changes files.
-func busy() output.Resources {
+// exampleResources are those of a session that runs a server and another agent, and has changed files.
+func exampleResources() output.Resources {
 	tenth, minutes, hours := 0.1, 72.5, 3*3600+300.0
 	small, large, huge := int64(512), int64(4<<20+100), int64(1<<31)
 	ahead, behind := 2, 0

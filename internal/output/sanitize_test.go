@@ -9,7 +9,7 @@ import (
 	"agentctl/internal/output"
 )
 
-func TestClean(t *testing.T) {
+func TestSanitize(t *testing.T) {
 	for in, want := range map[string]string{
 		"":                                   "",
 		"plain text":                         "plain text",
@@ -45,13 +45,14 @@ func TestClean(t *testing.T) {
 		"❤\ufe0f":                            "❤\ufe0f",
 	} {
 		if got := output.Sanitize(in); got != want {
-			t.Errorf("Clean(%q) = %q, want %q", in, got, want)
+			t.Errorf("Sanitize(%q) = %q, want %q", in, got, want)
 		}
 	}
 }
 
-// harmful is the property, said another way than the code does: nothing that acts on a terminal is left.
-func harmful(s string) string {
+// unsafeReason says which kind of unsafe character s contains, if any. It checks the property independently of the
+// code.
+func unsafeReason(s string) string {
 	for _, r := range s {
 		switch {
 		case r == zwj, r == zwnj:
@@ -73,25 +74,25 @@ func harmful(s string) string {
 
 const zwnj, zwj = '\u200c', '\u200d'
 
-func FuzzClean(f *testing.F) {
+func FuzzSanitize(f *testing.F) {
 	for _, s := range []string{"", "a b", "\x1b[31mx", "\x1b]0;t\a", "\u202e\u009b1m", "\xff\xc2", "日本\u200d", "a\u2028\x1bP\x1b\\"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
 		got := output.Sanitize(s)
-		if h := harmful(got); h != "" {
-			t.Errorf("Clean(%q) = %q: %s", s, got, h)
+		if h := unsafeReason(got); h != "" {
+			t.Errorf("Sanitize(%q) = %q: %s", s, got, h)
 		}
 		if again := output.Sanitize(got); again != got {
 			t.Errorf("not idempotent: %q, %q", got, again)
 		}
 		if strings.Contains(got, "  ") || strings.TrimSpace(got) != got {
-			t.Errorf("Clean(%q) = %q: blanks", s, got)
+			t.Errorf("Sanitize(%q) = %q: blanks", s, got)
 		}
 	})
 }
 
-func TestCleanText(t *testing.T) {
+func TestSanitizeLines(t *testing.T) {
 	for in, want := range map[string]string{
 		"":                                 "",
 		"one\ntwo":                         "one\ntwo",
@@ -107,25 +108,25 @@ func TestCleanText(t *testing.T) {
 		"日\u200d\u3000\u200d本":             "日\u3000本",
 	} {
 		if got := output.SanitizeLines(in); got != want {
-			t.Errorf("CleanText(%q) = %q, want %q", in, got, want)
+			t.Errorf("SanitizeLines(%q) = %q, want %q", in, got, want)
 		}
 	}
 }
 
-func FuzzCleanText(f *testing.F) {
+func FuzzSanitizeLines(f *testing.F) {
 	for _, s := range []string{"", "a b\r\n", "\x1b[31mx\t", "\x1b]0;t\a", "\u202e\u009b1m", "\xff\xc2", "日本\u200d\u3000", "a\u2028\x1bP\x1b\\"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
 		got := output.SanitizeLines(s)
-		if h := harmful(strings.NewReplacer("\n", "", "\t", "").Replace(got)); h != "" {
-			t.Errorf("CleanText(%q) = %q: %s", s, got, h)
+		if h := unsafeReason(strings.NewReplacer("\n", "", "\t", "").Replace(got)); h != "" {
+			t.Errorf("SanitizeLines(%q) = %q: %s", s, got, h)
 		}
 		if again := output.SanitizeLines(got); again != got {
 			t.Errorf("not idempotent: %q, %q", got, again)
 		}
 		if one := output.Sanitize(got); one != output.Sanitize(s) {
-			t.Errorf("CleanText(%q) = %q shows something else than Clean: %q", s, got, one)
+			t.Errorf("SanitizeLines(%q) = %q shows something else than Sanitize: %q", s, got, one)
 		}
 	})
 }

@@ -15,10 +15,10 @@ import (
 	"agentctl/tests/schema"
 )
 
-func TestSchemaTakesOutput(t *testing.T) {
-	for _, s := range []discover.Session{full(), stored(), unnamed()} {
+func TestSchemaAcceptsOutput(t *testing.T) {
+	for _, s := range []discover.Session{completeSession(), stoppedSession(), unidentifiedSession()} {
 		for _, explain := range []*output.Explanation{nil, output.Explain(s)} {
-			object := output.NewSessionWithResources(s, busy())
+			object := output.NewSessionWithResources(s, exampleResources())
 			object.Explain = explain
 			if err := schema.Check("session", text(t, object)); err != nil {
 				t.Errorf("%s: %v", text(t, object), err)
@@ -27,10 +27,10 @@ func TestSchemaTakesOutput(t *testing.T) {
 	}
 }
 
-func TestSchemaTakesEvents(t *testing.T) {
-	gone := unnamed()
+func TestSchemaAcceptsEvents(t *testing.T) {
+	gone := unidentifiedSession()
 	gone.Status, gone.Outcome = discover.Stopped, discover.OutcomeUnknown
-	for _, s := range []discover.Session{full(), stored(), unnamed(), gone} {
+	for _, s := range []discover.Session{completeSession(), stoppedSession(), unidentifiedSession(), gone} {
 		object := output.NewEvent(watch.Event{Type: watch.SessionStopped, Time: now, Session: s})
 		if err := schema.Check("event", text(t, object)); err != nil {
 			t.Errorf("%s: %v", text(t, object), err)
@@ -38,7 +38,7 @@ func TestSchemaTakesEvents(t *testing.T) {
 	}
 }
 
-func TestSchemaRefuses(t *testing.T) {
+func TestSchemaRejects(t *testing.T) {
 	for _, bad := range []string{
 		`{}`,
 		`{"id":"x","adapter":"codex","status":"idle"}`,
@@ -57,8 +57,8 @@ func TestSchemaRefuses(t *testing.T) {
 	}
 }
 
-// A program that holds output against the schema of an older version must not fail because an object has gained a member.
-func TestObjectsMayGainMembers(t *testing.T) {
+// A program that validates output with the schema of an older version must accept new members.
+func TestSchemaAllowsNewMembers(t *testing.T) {
 	if n := strings.Count(output.Schema(), `"additionalProperties": false`); n > 0 {
 		t.Errorf("%d objects are closed", n)
 	}
@@ -77,8 +77,8 @@ func TestObjectsMayGainMembers(t *testing.T) {
 	}
 }
 
-// The schema is kept by hand: it must name the very fields that the structs have.
-func TestSchemaNamesTheFields(t *testing.T) {
+// The schema, which is maintained by hand, has exactly the fields of the structs.
+func TestSchemaHasStructFields(t *testing.T) {
 	var doc struct {
 		Defs map[string]node `json:"$defs"`
 	}

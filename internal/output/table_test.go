@@ -30,8 +30,8 @@ type testingT interface {
 	Fatal(...any)
 }
 
-func TestTablePiped(t *testing.T) {
-	got := table(t, output.TextOptions{Home: "/home/me"}, full(), unnamed(), stored())
+func TestSessionTablePiped(t *testing.T) {
+	got := table(t, output.TextOptions{Home: "/home/me"}, completeSession(), unidentifiedSession(), stoppedSession())
 	want := `
 ID                                    AGENT        STATUS                       PID  AGE  LAST  GROUP  DIR     TITLE
 01a1fa5c-c285-7d91-bd0a-842a7d8b5424  codex        waiting (permission)  4711,4712*   2h    1m  g-1    ~/repo  mend the parser
@@ -43,8 +43,8 @@ ID                                    AGENT        STATUS                       
 	}
 }
 
-func TestTableFitsTerminal(t *testing.T) {
-	long := full()
+func TestSessionTableFitsTerminal(t *testing.T) {
+	long := completeSession()
 	long.Dir = "/home/me/very/long/path/to/some/project/sub"
 	long.Title = "日本語のとても長い表題 with more words after it than fit in the line"
 	for width, want := range map[int]string{
@@ -64,18 +64,18 @@ ID        STATUS        TITLE
 88d1d394  stopped
 `,
 	} {
-		if got := table(t, output.TextOptions{Width: width, Home: "/home/me"}, long, stored()); got != want[1:] {
+		if got := table(t, output.TextOptions{Width: width, Home: "/home/me"}, long, stoppedSession()); got != want[1:] {
 			t.Errorf("%d columns: got\n%s", width, got)
 		}
 	}
-	if got := table(t, output.TextOptions{Width: 30}, long, stored()); got != "ID        STATUS\n01a1fa5c  waiting (permission)\n88d1d394  stopped\n" {
+	if got := table(t, output.TextOptions{Width: 30}, long, stoppedSession()); got != "ID        STATUS\n01a1fa5c  waiting (permission)\n88d1d394  stopped\n" {
 		t.Errorf("narrow:\n%s", got)
 	}
 }
 
-// What waits for the person comes first, in letters that can be read on any background.
-func TestWaitingFirst(t *testing.T) {
-	list := []discover.Session{stored(), unnamed(), full()}
+// Waiting sessions come first, in colours that are readable on any background.
+func TestSortWaitingFirst(t *testing.T) {
+	list := []discover.Session{stoppedSession(), unidentifiedSession(), completeSession()}
 	output.SortWaitingFirst(list)
 	if list[0].Status != discover.Waiting || list[1].Status != discover.Stopped || list[2].Status != discover.Unknown {
 		t.Errorf("%s, %s, %s", list[0].Status, list[1].Status, list[2].Status)
@@ -86,7 +86,7 @@ func TestWaitingFirst(t *testing.T) {
 	}
 }
 
-// The table of a group's launches fits, and into a pipe it is whole.
+// The table of launches fits the terminal, and is not truncated in a pipe.
 func TestLaunchTable(t *testing.T) {
 	id := "01a1fa5c-c285-7d91-bd0a-842a7d8b5424"
 	list := []output.LaunchResult{
@@ -115,19 +115,19 @@ claude-code-fable  -
 	}
 }
 
-func TestTableColor(t *testing.T) {
-	got := table(t, output.TextOptions{Width: 80, Color: true}, stored())
+func TestSessionTableColors(t *testing.T) {
+	got := table(t, output.TextOptions{Width: 80, Color: true}, stoppedSession())
 	if !strings.Contains(got, "\x1b[2mstopped\x1b[0m") || strings.Count(got, "\x1b") != 2 {
 		t.Errorf("%q", got)
 	}
 }
 
-// Only whole path elements are the home directory.
-func TestTableHome(t *testing.T) {
+// Only whole path elements are replaced with ~.
+func TestSessionTableShortensHome(t *testing.T) {
 	for home, want := range map[string]string{
 		"/home/me": "~/repo", "/home/me/": "~/repo", "/home/m": "/home/me/repo", "": "/home/me/repo", "/": "/home/me/repo",
 	} {
-		if got := table(t, output.TextOptions{Home: home}, full()); !strings.Contains(got, "  "+want+"  ") {
+		if got := table(t, output.TextOptions{Home: home}, completeSession()); !strings.Contains(got, "  "+want+"  ") {
 			t.Errorf("home %q: %s", home, got)
 		}
 	}
@@ -135,8 +135,8 @@ func TestTableHome(t *testing.T) {
 
 var sgr = regexp.MustCompile("\x1b\\[[0-9;]*m")
 
-// No line is wider than the terminal, and nothing from a transcript acts on it, whatever the rows hold.
-func TestTableProperties(t *testing.T) {
+// No line is wider than the terminal or contains unsafe characters, whatever the rows contain.
+func TestSessionTableFitsAnyText(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		anything := rapid.OneOf(rapid.String(), rapid.StringOf(rapid.SampledFrom([]rune("a \x1b[]\a\u009b\u202e\u200d日👩💻\u0301/"))))
 		row := rapid.Custom(func(t *rapid.T) discover.Session {
@@ -165,7 +165,7 @@ func TestTableProperties(t *testing.T) {
 			if n := displaywidth.String(line); width > 0 && n > width {
 				t.Fatalf("%q is %d wide of %d", line, n, width)
 			}
-			if h := harmful(line); h != "" {
+			if h := unsafeReason(line); h != "" {
 				t.Fatalf("%q: %s", line, h)
 			}
 			if strings.TrimRight(line, " ") != line {

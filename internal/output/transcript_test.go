@@ -14,14 +14,14 @@ import (
 	"agentctl/internal/output"
 )
 
-// said is a message of an age.
-func said(role discover.Role, kind discover.MessageKind, text string, age time.Duration) discover.Message {
+// textMessage is a message of an age.
+func textMessage(role discover.Role, kind discover.MessageKind, text string, age time.Duration) discover.Message {
 	return discover.Message{ID: "m-" + text, Session: "s", Role: role, Kind: kind, Text: text, Time: now.Add(-age)}
 }
 
-// called is a call of a shell.
-func called(command string, state discover.ToolState, output string, age time.Duration) discover.Message {
-	m := said(discover.RoleAssistant, discover.KindTool, "", age)
+// toolCall is a call of a shell.
+func toolCall(command string, state discover.ToolState, output string, age time.Duration) discover.Message {
+	m := textMessage(discover.RoleAssistant, discover.KindTool, "", age)
 	input, _ := json.Marshal(map[string]any{"command": command, "timeout": 5})
 	m.ID = "c-" + command
 	m.Tool = &discover.ToolCall{ID: "toolu_1", Name: "Bash", Input: input, Summary: command, Output: output, State: state}
@@ -36,18 +36,18 @@ func answered(m discover.Message, model string) discover.Message {
 // conversation has a message of every kind.
 func conversation() []discover.Message {
 	return []discover.Message{
-		said(discover.RoleUser, discover.KindText, "Mend the parser, please:\n\n\tif x {\n", time.Hour),
-		answered(said(discover.RoleAssistant, discover.KindText, "I look at **it**.", 50*time.Minute), "opus"),
-		answered(called("npm test", discover.ToolDone, "ok\nfine\n", 49*time.Minute), "opus"),
-		called("npm   run\nlint", discover.ToolFailed, "\n  Exit code 1\nbad", 48*time.Minute),
-		called("rm -rf /", discover.ToolRefused, "The user said no", 47*time.Minute),
-		called("sleep 1", discover.ToolInterrupted, "", 46*time.Minute),
-		said(discover.RoleUser, discover.KindInterruption, "interrupted", 45*time.Minute),
-		said(discover.RoleSystem, discover.KindError, "the model is away", 44*time.Minute),
-		said(discover.RoleSystem, discover.KindCompaction, strings.Repeat("They spoke.\n", 14), 43*time.Minute),
-		said(discover.RoleSystem, discover.KindText, "note", 42*time.Minute),
-		answered(called("make", discover.ToolRunning, "", 41*time.Minute), "haiku"),
-		called("git push", discover.ToolWaiting, "", 40*time.Minute),
+		textMessage(discover.RoleUser, discover.KindText, "Mend the parser, please:\n\n\tif x {\n", time.Hour),
+		answered(textMessage(discover.RoleAssistant, discover.KindText, "I look at **it**.", 50*time.Minute), "opus"),
+		answered(toolCall("npm test", discover.ToolDone, "ok\nfine\n", 49*time.Minute), "opus"),
+		toolCall("npm   run\nlint", discover.ToolFailed, "\n  Exit code 1\nbad", 48*time.Minute),
+		toolCall("rm -rf /", discover.ToolRefused, "The user said no", 47*time.Minute),
+		toolCall("sleep 1", discover.ToolInterrupted, "", 46*time.Minute),
+		textMessage(discover.RoleUser, discover.KindInterruption, "interrupted", 45*time.Minute),
+		textMessage(discover.RoleSystem, discover.KindError, "the model is away", 44*time.Minute),
+		textMessage(discover.RoleSystem, discover.KindCompaction, strings.Repeat("They spoke.\n", 14), 43*time.Minute),
+		textMessage(discover.RoleSystem, discover.KindText, "note", 42*time.Minute),
+		answered(toolCall("make", discover.ToolRunning, "", 41*time.Minute), "haiku"),
+		toolCall("git push", discover.ToolWaiting, "", 40*time.Minute),
 	}
 }
 
@@ -56,7 +56,7 @@ func transcript(t *testing.T, look output.TranscriptOptions, messages ...discove
 	var b bytes.Buffer
 	tr := output.NewTranscript(&b, look)
 	for _, m := range messages {
-		if err := tr.Write(output.TranscriptMessage{Message: m, CurrentSession: full()}); err != nil {
+		if err := tr.Write(output.TranscriptMessage{Message: m, CurrentSession: completeSession()}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -108,12 +108,12 @@ assistant  2026-11-20 11:19:00 (41m ago)  haiku
 	}
 }
 
-func TestTranscriptOfTools(t *testing.T) {
-	long := called("cat", discover.ToolDone, strings.Repeat("row\n", 12)+strings.Repeat("wide ", 100), time.Minute)
+func TestTranscriptToolCalls(t *testing.T) {
+	long := toolCall("cat", discover.ToolDone, strings.Repeat("row\n", 12)+strings.Repeat("wide ", 100), time.Minute)
 	long.Tool.Input = json.RawMessage(`{"text":"a\nb","none":null,"list":[1, 2],"s":"x"}`)
-	odd := called("odd", discover.ToolDone, strings.Repeat("wide ", 100), time.Minute)
+	odd := toolCall("odd", discover.ToolDone, strings.Repeat("wide ", 100), time.Minute)
 	odd.Tool.Input = json.RawMessage(`"only words"`)
-	none := called("none", discover.ToolFailed, "why not", time.Minute)
+	none := toolCall("none", discover.ToolFailed, "why not", time.Minute)
 	none.Tool.Input = json.RawMessage(`{"torn":`)
 	want := `
 assistant  2026-11-20 11:59:00
@@ -172,22 +172,22 @@ assistant  2026-11-20 11:59:00
 	}
 }
 
-// What was written is not written again, but what has become of it is told.
-func TestTranscriptOfChanges(t *testing.T) {
+// A message is not printed again; a changed tool call prints its new state.
+func TestTranscriptChangedMessages(t *testing.T) {
 	var b bytes.Buffer
 	tr := output.NewTranscript(&b, output.TranscriptOptions{TextOptions: output.TextOptions{Now: now}, ShowTools: true})
-	s := full()
+	s := completeSession()
 	write := func(again bool, m discover.Message, whose string) {
 		if err := tr.Write(output.TranscriptMessage{Message: m, CurrentSession: s, SessionLabel: whose, Changed: again}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	write(false, answered(called("a", discover.ToolRunning, "", time.Minute), "opus"), "")
-	write(false, answered(called("b", discover.ToolRunning, "", time.Minute), "opus"), "kid")
-	write(true, called("a", discover.ToolWaiting, "", time.Minute), "")
-	write(true, called("a", discover.ToolDone, "out", time.Minute), "")
-	write(true, called("b", discover.ToolFailed, "no", time.Minute), "kid")
-	write(true, said(discover.RoleAssistant, discover.KindText, "more of it", time.Minute), "")
+	write(false, answered(toolCall("a", discover.ToolRunning, "", time.Minute), "opus"), "")
+	write(false, answered(toolCall("b", discover.ToolRunning, "", time.Minute), "opus"), "kid")
+	write(true, toolCall("a", discover.ToolWaiting, "", time.Minute), "")
+	write(true, toolCall("a", discover.ToolDone, "out", time.Minute), "")
+	write(true, toolCall("b", discover.ToolFailed, "no", time.Minute), "kid")
+	write(true, textMessage(discover.RoleAssistant, discover.KindText, "more of it", time.Minute), "")
 	if err := tr.WriteWaiting(s); err != nil {
 		t.Fatal(err)
 	}
@@ -221,18 +221,18 @@ waiting for permission
 	}
 }
 
-// No line is wider than the terminal, whatever is in it, and nothing acts on it but our own colours.
-func TestTranscriptFitsAndIsHarmless(t *testing.T) {
+// No line is wider than the terminal, and its only escape sequences are our own colours.
+func TestTranscriptFitsAndIsSanitized(t *testing.T) {
 	text := rapid.StringOf(rapid.RuneFrom([]rune("ab \n\t\x1b[]m;\a\r日👩\u200d\u202e\u009b\u2028")))
 	rapid.Check(t, func(t *rapid.T) {
 		columns := rapid.IntRange(40, 100).Draw(t, "columns")
-		m := said(discover.RoleAssistant, discover.KindText, text.Draw(t, "text"), time.Minute)
+		m := textMessage(discover.RoleAssistant, discover.KindText, text.Draw(t, "text"), time.Minute)
 		m.Model = text.Draw(t, "model")
-		c := called(text.Draw(t, "command"), rapid.SampledFrom([]discover.ToolState{
+		c := toolCall(text.Draw(t, "command"), rapid.SampledFrom([]discover.ToolState{
 			discover.ToolDone, discover.ToolFailed, discover.ToolWaiting, discover.ToolRunning,
 		}).Draw(t, "state"), text.Draw(t, "output"), time.Minute)
 		c.Tool.Name = text.Draw(t, "name")
-		s := full()
+		s := completeSession()
 		s.WaitingFor = text.Draw(t, "waiting for")
 		var b bytes.Buffer
 		tr := output.NewTranscript(&b, output.TranscriptOptions{
@@ -251,7 +251,7 @@ func TestTranscriptFitsAndIsHarmless(t *testing.T) {
 			for _, color := range []string{"0", "2", "31", "32", "33", "36", "1;32", "1;33"} {
 				line = strings.ReplaceAll(line, "\x1b["+color+"m", "")
 			}
-			if h := harmful(line); h != "" {
+			if h := unsafeReason(line); h != "" {
 				t.Fatalf("%q: %s", line, h)
 			}
 		}

@@ -8,7 +8,7 @@ import (
 	"agentctl/internal/output"
 )
 
-// A call is named on one line, and nothing in it reaches the terminal that it would act upon.
+// The call fits on one line and is sanitized.
 func TestWaitingOnText(t *testing.T) {
 	for want, on := range map[string]*discover.WaitingOn{
 		"":                         nil,
@@ -22,7 +22,7 @@ func TestWaitingOnText(t *testing.T) {
 		}
 	}
 	var out strings.Builder
-	s := full()
+	s := completeSession()
 	if err := output.Details(&out, s, output.Resources{}, false, output.TextOptions{Now: now}); err != nil || !strings.Contains(out.String(), "waiting (permission): shell: Go on?") {
 		t.Errorf("%s%v", out.String(), err)
 	}

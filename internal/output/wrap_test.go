@@ -38,8 +38,8 @@ func TestWrap(t *testing.T) {
 	}
 }
 
-// No line is too wide, and nothing but blanks is lost.
-func TestWrapLosesNothing(t *testing.T) {
+// No line is too wide, and nothing but blanks is removed.
+func TestWrapKeepsText(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		line := SanitizeLines(strings.ReplaceAll(rapid.StringOfN(rapid.RuneFrom([]rune("ab  \t-日é👩\u200d💻")), 0, 80, -1).Draw(t, "line"), "\n", ""))
 		width := rapid.IntRange(minWrapWidth, 30).Draw(t, "width")

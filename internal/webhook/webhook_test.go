@@ -18,15 +18,15 @@ import (
 	"time"
 )
 
-// request is what a server was sent.
+// request is a request that a server has received.
 type request struct {
 	method string
 	header http.Header
 	body   []byte
 }
 
-// answering is a handler with one status for all, and what it was sent.
-func answering(status int) (http.HandlerFunc, *[]request) {
+// respondWith returns a handler that responds with one status, and the requests that it receives.
+func respondWith(status int) (http.HandlerFunc, *[]request) {
 	var got []request
 	return func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
@@ -38,7 +38,7 @@ func answering(status int) (http.HandlerFunc, *[]request) {
 	}, &got
 }
 
-func hookTo(t *testing.T, url string) Endpoint {
+func newEndpoint(t *testing.T, url string) Endpoint {
 	t.Helper()
 	curl, err := exec.LookPath("curl")
 	if err != nil {
@@ -47,17 +47,17 @@ func hookTo(t *testing.T, url string) Endpoint {
 	return Endpoint{URL: url, Secret: []byte("geheim"), Curl: curl, Environ: []string{"HOME=" + t.TempDir()}}
 }
 
-// Whatever bytes the body has, they arrive as they are, and the signature is theirs.
-func TestAPostArrives(t *testing.T) {
-	handler, got := answering(http.StatusNoContent)
+// A body of any bytes arrives unchanged, with its signature.
+func TestPostSendsBodyAndSignature(t *testing.T) {
+	handler, got := respondWith(http.StatusNoContent)
 	server := httptest.NewServer(handler)
 	defer server.Close()
-	h := hookTo(t, server.URL+"/hook?a=[1]&b={x,y}")
+	e := newEndpoint(t, server.URL+"/hook?a=[1]&b={x,y}")
 	bodies := []string{
 		`{"a":"\"quoted\" \\ \u001b[31m @file =x # no comment"}`, "{\n\t\"ä\": \"\U0001F600\"\r\n}", strings.Repeat("x", 300_000), "",
 	}
 	for _, body := range bodies {
-		if err := h.Post(t.Context(), "session.idle", []byte(body)); err != nil {
+		if err := e.Post(t.Context(), "session.idle", []byte(body)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -65,7 +65,7 @@ func TestAPostArrives(t *testing.T) {
 		t.Fatalf("%d posts, want %d", len(*got), len(bodies))
 	}
 	for i, r := range *got {
-		signature := Sign(h.Secret, []byte(bodies[i]))
+		signature := Sign(e.Secret, []byte(bodies[i]))
 		for key, want := range map[string]string{
 			"Content-Type": "application/json", "X-Agentctl-Event": "session.idle", "X-Agentctl-Signature": signature,
 			"X-Hub-Signature-256": "sha256=" + signature,
@@ -78,28 +78,28 @@ func TestAPostArrives(t *testing.T) {
 			t.Errorf("%s %.100q, want %.100q", r.method, r.body, bodies[i])
 		}
 	}
-	h.Secret = nil
-	if err := h.Post(t.Context(), "x", nil); err != nil || (*got)[len(*got)-1].header.Get("X-Hub-Signature-256") != "" {
+	e.Secret = nil
+	if err := e.Post(t.Context(), "x", nil); err != nil || (*got)[len(*got)-1].header.Get("X-Hub-Signature-256") != "" {
 		t.Errorf("%v, unsigned: %v", err, (*got)[len(*got)-1].header)
 	}
 }
 
 // The example of GitHub's documentation.
-func TestTheSignatureIsTheUsualOne(t *testing.T) {
+func TestSignEqualsGitHubExample(t *testing.T) {
 	const want = "757107ea0eb2509fc211221cce984b8a37570b6d7586c22c46f4379c8b043e17"
 	if got := Sign([]byte("It's a Secret to Everybody"), []byte("Hello, World!")); got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
 }
 
-func TestOnlyAGoodStatusIsWell(t *testing.T) {
-	for status, again := range map[int]bool{201: false, 301: false, 307: false, 400: false, 404: false, 408: true, 429: true, 500: true, 503: true} {
-		handler, got := answering(status)
+func TestPostStatus(t *testing.T) {
+	for status, temporary := range map[int]bool{201: false, 301: false, 307: false, 400: false, 404: false, 408: true, 429: true, 500: true, 503: true} {
+		handler, got := respondWith(status)
 		server := httptest.NewServer(handler)
-		err := hookTo(t, server.URL).Post(t.Context(), "x", []byte("{}"))
+		err := newEndpoint(t, server.URL).Post(t.Context(), "x", []byte("{}"))
 		server.Close()
-		bad, ok := errors.AsType[*StatusError](err)
-		if (status < 300) != (err == nil) || ok && bad.Status != status || err != nil && isTemporary(err) != again {
+		statusError, ok := errors.AsType[*StatusError](err)
+		if (status < 300) != (err == nil) || ok && statusError.Status != status || err != nil && isTemporary(err) != temporary {
 			t.Errorf("%d: %v", status, err)
 		}
 		if len(*got) != 1 {
@@ -108,13 +108,13 @@ func TestOnlyAGoodStatusIsWell(t *testing.T) {
 	}
 }
 
-// A certificate counts if the system trusts it, and not otherwise.
-func TestHTTPS(t *testing.T) {
-	handler, got := answering(http.StatusOK)
+// A certificate is accepted only if the system trusts it.
+func TestPostVerifiesCertificate(t *testing.T) {
+	handler, got := respondWith(http.StatusOK)
 	server := httptest.NewTLSServer(handler)
 	defer server.Close()
-	h := hookTo(t, server.URL)
-	if err := h.Post(t.Context(), "x", []byte("{}")); err == nil || !strings.Contains(err.Error(), "certificate") || !isTemporary(err) {
+	e := newEndpoint(t, server.URL)
+	if err := e.Post(t.Context(), "x", []byte("{}")); err == nil || !strings.Contains(err.Error(), "certificate") || !isTemporary(err) {
 		t.Errorf("%v", err)
 	}
 	file := filepath.Join(t.TempDir(), "roots.pem")
@@ -122,39 +122,39 @@ func TestHTTPS(t *testing.T) {
 	if err := os.WriteFile(file, block, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	h.Environ = append(h.Environ, "CURL_CA_BUNDLE="+file)
-	if err := h.Post(t.Context(), "x", []byte("{}")); err != nil || len(*got) != 1 {
+	e.Environ = append(e.Environ, "CURL_CA_BUNDLE="+file)
+	if err := e.Post(t.Context(), "x", []byte("{}")); err != nil || len(*got) != 1 {
 		t.Errorf("%v, %d requests", err, len(*got))
 	}
 }
 
-func TestNobodyListens(t *testing.T) {
+func TestPostConnectionRefused(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := hookTo(t, "http://"+l.Addr().String())
+	e := newEndpoint(t, "http://"+l.Addr().String())
 	if err := l.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if err := h.Post(t.Context(), "x", []byte("{}")); err == nil || !isTemporary(err) {
+	if err := e.Post(t.Context(), "x", []byte("{}")); err == nil || !isTemporary(err) {
 		t.Errorf("%v", err)
 	}
 }
 
-// A server that never answers holds nobody who does not want to wait any more.
-func TestAPostEndsWithItsContext(t *testing.T) {
+// A server that never responds does not block a post whose context has ended.
+func TestPostEndsWithContext(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	release := make(chan struct{})
 	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { stop(); <-release }))
 	defer server.Close()
 	defer close(release)
-	if err := hookTo(t, server.URL).Post(ctx, "x", []byte("{}")); !errors.Is(err, context.Canceled) {
+	if err := newEndpoint(t, server.URL).Post(ctx, "x", []byte("{}")); !errors.Is(err, context.Canceled) {
 		t.Errorf("%v", err)
 	}
 }
 
-func TestCheck(t *testing.T) {
+func TestCheckURL(t *testing.T) {
 	for address, ok := range map[string]bool{
 		"http://localhost:8080/x": true, "https://user:pass@example.com/?q": true,
 		"ftp://example.com": false, "example.com/x": false, "http:///x": false, "http://[": false, "file:///etc/passwd": false, "": false,
@@ -165,14 +165,14 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// What fails is tried again, after longer and longer; what cannot become well is not.
-func TestRetries(t *testing.T) {
+// Temporary errors are retried with growing delays; permanent errors are not.
+func TestRetry(t *testing.T) {
 	network := errors.New("no route to host")
 	for _, tc := range []struct {
-		answers []error
-		tries   int
-		took    time.Duration
-		ok      bool
+		answers  []error
+		attempts int
+		elapsed  time.Duration
+		ok       bool
 	}{
 		{[]error{nil}, 1, 0, true},
 		{[]error{network, &StatusError{503}, nil}, 3, 3 * time.Second, true},
@@ -181,23 +181,23 @@ func TestRetries(t *testing.T) {
 		{[]error{network, network, network, network, network, network, network}, 7, 63 * time.Second, false},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			began, tries := time.Now(), 0
-			err := Retry(t.Context(), func() error { tries++; return tc.answers[tries-1] })
-			if took := time.Since(began); tries != tc.tries || took != tc.took || (err == nil) != tc.ok {
-				t.Errorf("%v: %d tries in %s, %v", tc.answers, tries, took, err)
+			started, attempts := time.Now(), 0
+			err := Retry(t.Context(), func() error { attempts++; return tc.answers[attempts-1] })
+			if elapsed := time.Since(started); attempts != tc.attempts || elapsed != tc.elapsed || (err == nil) != tc.ok {
+				t.Errorf("%v: %d attempts in %s, %v", tc.answers, attempts, elapsed, err)
 			}
 		})
 	}
 }
 
-func TestRetriesEndWithTheContext(t *testing.T) {
+func TestRetryEndsWithContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, stop := context.WithTimeout(t.Context(), 1500*time.Millisecond)
 		defer stop()
-		tries := 0
-		err := Retry(ctx, func() error { tries++; return errors.New("away") })
-		if !errors.Is(err, context.DeadlineExceeded) || tries != 2 {
-			t.Errorf("%v after %d tries", err, tries)
+		attempts := 0
+		err := Retry(ctx, func() error { attempts++; return errors.New("away") })
+		if !errors.Is(err, context.DeadlineExceeded) || attempts != 2 {
+			t.Errorf("%v after %d attempts", err, attempts)
 		}
 	})
 }
