@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"agentctl/discover"
 	"agentctl/discover/native/fsread"
@@ -175,90 +174,4 @@ func TestMessagesOfNothing(t *testing.T) {
 	if n > 100 {
 		t.Errorf("%d messages after the end", n)
 	}
-}
-
-// Results that no call asks for take bounded memory.
-func TestResultsAreBounded(t *testing.T) {
-	var r toolResults
-	for i := range 10 * maxResults {
-		r.store(fmt.Sprint(i), toolResult{output: strings.Repeat("x", i%100)})
-	}
-	if n := len(r.current) + len(r.previous); n > 2*maxResults {
-		t.Errorf("%d results are held", n)
-	}
-	output := strings.Repeat("x", fsread.MaxLine/2)
-	for i := range 100 {
-		r.store(fmt.Sprint("large", i), toolResult{output: output})
-	}
-	if n := len(r.current) + len(r.previous); n > 6 {
-		t.Errorf("%d large results are held", n)
-	}
-	if _, ok := r.find("large99"); !ok {
-		t.Error("the last result is lost")
-	}
-}
-
-// The messages of records that are nearly in order come in order.
-func TestSorter(t *testing.T) {
-	begin := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-	for _, far := range []time.Duration{time.Millisecond, 100 * time.Millisecond, time.Minute} {
-		var s messageOrder
-		var got []discover.Message
-		const n = 1000
-		for i := range n { // each fourth record stands three places later than it should
-			place := n - i
-			switch i % 4 {
-			case 0:
-				place -= 3
-			default:
-				place++
-			}
-			at := begin.Add(time.Duration(place) * far)
-			got = append(got, s.add([]discover.Message{{Time: at}}, at)...)
-			if len(s.waiting) > maxWaiting {
-				t.Fatalf("%d messages wait", len(s.waiting))
-			}
-		}
-		got = append(got, s.flush()...)
-		for i := range got[1:] {
-			if got[i].Time.Before(got[i+1].Time) {
-				t.Fatalf("%s apart, at %d: %s before %s", far, i, got[i].Time, got[i+1].Time)
-			}
-		}
-		if len(got) != n {
-			t.Errorf("%d messages", len(got))
-		}
-	}
-}
-
-func FuzzMessages(f *testing.F) {
-	for _, path := range transcripts(f) {
-		content, err := os.ReadFile(path)
-		must(f, err)
-		if len(content) < 8_000 {
-			f.Add(content)
-		}
-	}
-	f.Add([]byte(aCall + fmt.Sprintf(aResult, "x") + aPrompt))
-	dir := f.TempDir()
-	f.Fuzz(func(t *testing.T, content []byte) {
-		got, warned := toldOf(t, dir, content)
-		if want, _ := toldOf(t, dir, asIfComplete(content)); asJSON(t, got) != asJSON(t, want) {
-			t.Fatalf("torn %s\ncomplete %s", asJSON(t, got), asJSON(t, want))
-		}
-		inOrder, last := true, time.Time{}
-		for line := range bytes.Lines(asIfComplete(content)) {
-			at := TimeOf(bytes.TrimSuffix(line, []byte{'\n'}))
-			inOrder = inOrder && !at.IsZero() && !at.Before(last)
-			last = at
-		}
-		for i, m := range got {
-			if m.ID == "" || m.Role == "" || (m.Tool == nil) == (m.Kind == discover.KindTool) {
-				t.Fatalf("%+v", m)
-			}
-			if inOrder && len(warned) == 0 && i > 0 && m.Time.After(got[i-1].Time) {
-				t.Fatalf("%s before %s", got[i-1].Time, m.Time)
-			}
-		}
-	})
 }

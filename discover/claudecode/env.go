@@ -43,7 +43,7 @@ func (a Adapter) InSandbox(getenv func(string) string) bool {
 	return ok && mark.Session != "" && getenv(sandboxKey) == "1"
 }
 
-// Markers implements [launch.Adapter]: what Claude Code sets for the commands, hooks and servers that it starts (SEEN
+// ScrubbedEnv implements [launch.Adapter]: what Claude Code sets for the commands, hooks and servers that it starts (SEEN
 // 2.1.75–2.1.329). A TUI that has CLAUDE_CODE_CHILD_SESSION stores nothing and registers nowhere.
 func (Adapter) ScrubbedEnv() []string {
 	return []string{

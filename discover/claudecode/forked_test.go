@@ -34,7 +34,7 @@ func distinctUsage(t *testing.T, store string) (in, out int64) {
 				}
 			}
 			must(t, json.Unmarshal(line, &r))
-			if r.Type == "assistant" && r.Message.Model != synthetic {
+			if r.Type == "assistant" && r.Message.Model != "<synthetic>" {
 				use, id := [2]int64{r.Message.Usage.In, r.Message.Usage.Out}, r.Message.ID
 				if use[0] >= seen[id][0] { // a fork's copy of an aborted answer has zeros
 					seen[id] = use

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"agentctl/discover"
+	"agentctl/discover/claudecode/transcript"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -58,7 +59,7 @@ func TestQuickReadAgreesWithWhole(t *testing.T) {
 			byKey[r.Key()] = r
 		}
 		for _, r := range quick {
-			if info, err := os.Stat(r.Path); err == nil && info.Size() > MetadataReach {
+			if info, err := os.Stat(r.Path); err == nil && info.Size() > transcript.MetadataReach {
 				r.Title = byKey[r.Key()].Title
 			}
 			if a, b := asJSON(t, r), asJSON(t, byKey[r.Key()]); a != b {

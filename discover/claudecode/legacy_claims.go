@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"agentctl/discover"
+	"agentctl/discover/claudecode/transcript"
 	"agentctl/discover/native"
 	"agentctl/discover/native/fsread"
 )
@@ -88,7 +89,7 @@ func (l *processScan) laterSessions(x *process) (later []discover.Entry, cleared
 }
 
 // readHead reads the beginning of a transcript, as far as it goes.
-func readHead(ctx context.Context, path string) (head Head, err error) {
+func readHead(ctx context.Context, path string) (head transcript.Head, err error) {
 	f, err := fsread.Open(ctx, path)
 	if err != nil {
 		return head, err

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"agentctl/discover"
+	"agentctl/discover/claudecode/transcript"
 	"agentctl/discover/native/fsread"
 )
 
@@ -31,9 +32,6 @@ func (l *processScan) liveTurn(x *process, path string) *discover.Turn {
 	}
 	return nil
 }
-
-// questionTool is the tool by which the model asks the person something.
-const questionTool = "AskUserQuestion"
 
 // waitingTurn is a turn that waits by the registry's word, which it translates. A question waits as "permission prompt" (2.1.197) or
 // "input needed" (2.1.329); that it is one, the open tool call tells.
@@ -69,7 +67,7 @@ func (l *processScan) inferWaiting(x *process, path string) *discover.Turn {
 		return &discover.Turn{State: discover.TurnWaiting, WaitingFor: "question", WaitingOn: question}
 	}
 	const grace = time.Second // between the record of a call and the start of its command
-	if slices.ContainsFunc(tail.Turn.Pending, func(c PendingCall) bool { return !RunsAlone(c.Name) }) {
+	if slices.ContainsFunc(tail.Turn.Pending, func(c transcript.PendingCall) bool { return !transcript.RunsAlone(c.Name) }) {
 		return nil
 	}
 	if len(l.toolCommands(x)) > 0 || time.Since(tail.Updated) < grace {
@@ -78,8 +76,32 @@ func (l *processScan) inferWaiting(x *process, path string) *discover.Turn {
 	return &discover.Turn{State: discover.TurnWaiting, WaitingFor: "permission", WaitingOn: x.permissionCall(l.ctx, &tail.Turn, path)}
 }
 
+// permissionCall is the call that the person is asked about, of a turn that is known to wait for permission; nil where it may be one
+// of several. Calls that run alone are made one after the other, so that the first one without an answer is asked about. Where a
+// sub-agent is the only one at work, its call counts.
+func (x *process) permissionCall(ctx context.Context, s *transcript.Turn, path string) *discover.WaitingOn {
+	call := s.PermissionCall()
+	if call == nil {
+		return nil
+	}
+	if !transcript.IsSubagentTool(call.Name) {
+		return call.WaitingOn
+	}
+	begun, _ := x.startedSubagents(ctx, path) // what cannot be read is said of the record
+	for _, b := range begun {
+		if b.ToolUseID != call.ID {
+			continue
+		}
+		tail, err := readTail(ctx, b.path)
+		if call := tail.Turn.PermissionCall(); err == nil && call != nil && !transcript.IsSubagentTool(call.Name) {
+			return call.WaitingOn
+		}
+	}
+	return nil
+}
+
 // readTail reads the end of the transcript of a session, or of a sub-agent.
-func readTail(ctx context.Context, path string) (tail Tail, err error) {
+func readTail(ctx context.Context, path string) (tail transcript.Tail, err error) {
 	tail.Sidechain = isSubagent(filepath.Base(path))
 	f, err := fsread.Open(ctx, path)
 	if err != nil {

@@ -57,9 +57,9 @@ func TestWaitingFor(t *testing.T) {
 	const asked = "Which?"
 	for _, c := range []struct{ word, path, want, on, brief string }{
 		{"permission prompt", tool, "permission", "Bash", "sleep 53"},
-		{"permission prompt", question, "question", questionTool, asked},
+		{"permission prompt", question, "question", "AskUserQuestion", asked},
 		{"permission prompt", "", "permission", "", ""},
-		{"input needed", question, "question", questionTool, asked},
+		{"input needed", question, "question", "AskUserQuestion", asked},
 		{"input needed", tool, "input needed", "", ""},
 		{"dialog open", question, "dialog open", "", ""},
 	} {
@@ -70,7 +70,7 @@ func TestWaitingFor(t *testing.T) {
 		if on := turn.WaitingOn; (on != nil) != (c.on != "") || on != nil && (on.Tool != c.on || on.Summary != c.brief) {
 			t.Errorf("%q, %s: on %+v", c.word, filepath.Base(c.path), on)
 		}
-		if on := turn.WaitingOn; c.on == questionTool && (on == nil || len(on.Questions) != 1 || on.Questions[0] != asked) {
+		if on := turn.WaitingOn; c.on == "AskUserQuestion" && (on == nil || len(on.Questions) != 1 || on.Questions[0] != asked) {
 			t.Errorf("%q: questions of %+v", c.word, on)
 		}
 	}
@@ -91,9 +91,9 @@ func TestPermissionWithoutStatus(t *testing.T) {
 		{"called this moment", tail{}.calls("1", "Bash"), false, false, -time.Hour, ""},
 		{"a tool that runs inside", tail{}.calls("1", "Task"), false, false, time.Hour, ""},
 		{"two tools, one inside", tail{}.calls("1", "Bash").calls("2", "WebFetch"), false, false, time.Hour, ""},
-		{"a question", tail{}.calls("1", questionTool), false, false, time.Hour, "question"},
+		{"a question", tail{}.calls("1", "AskUserQuestion"), false, false, time.Hour, "question"},
 		{"called before the process began", tail{}.calls("1", "Bash"), false, true, time.Hour, ""},
-		{"a question from before", tail{}.calls("1", questionTool), false, true, time.Hour, ""},
+		{"a question from before", tail{}.calls("1", "AskUserQuestion"), false, true, time.Hour, ""},
 		{"answered", tail{}.calls("1", "Bash").answers("1"), false, false, time.Hour, ""},
 		{"idle", tail{}.says(`"end_turn"`), false, false, time.Hour, ""},
 	} {

@@ -1,24 +1,20 @@
 package claudecode
 
 import (
-	"bytes"
 	"context"
-	"errors"
-	"fmt"
 	"iter"
-	"time"
 
 	"agentctl/discover"
+	"agentctl/discover/claudecode/transcript"
 	"agentctl/discover/native/fsread"
-	"agentctl/discover/native/jsonl"
 )
 
-// Messages implements [discover.MessageReader]: a transcript read from its end. What of it is a message, and whose, is in
-// docs/agents/claude-code.md.
+// Messages implements [discover.MessageReader]. It reads the transcript from its end. Which records become which messages is
+// described in docs/agents/claude-code.md.
 func (Adapter) Messages(ctx context.Context, r discover.Record) iter.Seq2[discover.Message, error] {
 	return func(yield func(discover.Message, error) bool) {
 		if r.Path == "" {
-			return // nothing was asked yet
+			return // no prompt was given yet
 		}
 		f, err := fsread.Open(ctx, r.Path)
 		if err != nil {
@@ -26,101 +22,13 @@ func (Adapter) Messages(ctx context.Context, r discover.Record) iter.Seq2[discov
 			return
 		}
 		defer f.Close()
-		t := backwardReader{ctx: ctx, file: f, path: r.Path, yield: yield, messageReader: messageReader{sidechain: isSubagent(r.ID)}}
-		t.readAll()
+		for m, err := range transcript.Messages(f, isSubagent(r.ID)) {
+			if err != nil {
+				err = warning(r.Path, cause(err))
+			}
+			if !yield(m, err) {
+				return
+			}
+		}
 	}
 }
-
-// firstChunk is the first read from the end of a transcript, in bytes.
-const firstChunk = 32 << 10
-
-var errDamaged = errors.New("damaged")
-
-// backwardReader reads one transcript backwards and hands on what it says.
-type backwardReader struct {
-	ctx   context.Context // a telling lives as long as one call
-	file  *fsread.File
-	path  string
-	yield func(discover.Message, error) bool
-
-	messageReader
-	order      messageOrder
-	tooLong    bool // the line before was too long to be held
-	callFailed bool // that one has the mark of a failed call
-	damaged    bool // the line before was
-	stopped    bool // nobody wants more
-}
-
-// readAll tells everything, until nobody wants more.
-func (t *backwardReader) readAll() {
-	t.file.Expect(firstChunk)
-	whole, err := t.file.Backward(0, t.line)
-	if whole {
-		t.skipTooLong(0)
-	}
-	if err != nil {
-		t.warn(cause(err))
-	}
-	t.emit(t.order.flush())
-}
-
-// line takes the next line up and reports whether more are wanted.
-func (t *backwardReader) line(l fsread.Line) bool {
-	end := l.Offset + int64(len(l.Bytes))
-	t.skipTooLong(end + 1)
-	if l.Cut {
-		t.tooLong, t.callFailed = true, hasErrorMark(l.Bytes)
-		return !t.stopped
-	}
-	messages, ok := t.read(l)
-	if !ok && !t.damaged {
-		t.warn(fmt.Errorf("a record that ends at byte %d is not shown: %w", end, errDamaged))
-	}
-	t.damaged = !ok
-	t.emit(t.order.add(messages, writtenAt(l.Bytes)))
-	return !t.stopped && t.ctx.Err() == nil
-}
-
-// writtenAt is when a record was; zero of a note, and of what was said while a turn was in progress: that has the time when
-// it was typed, and was written when the model got it.
-func writtenAt(raw []byte) time.Time {
-	if metadataType(raw) != nil || isQueued(raw) {
-		return time.Time{}
-	}
-	return TimeOf(raw)
-}
-
-func (t *backwardReader) emit(messages []discover.Message) {
-	for _, m := range messages {
-		t.stopped = t.stopped || !t.yield(m, nil)
-	}
-}
-
-func (t *backwardReader) warn(err error) {
-	t.stopped = t.stopped || !t.yield(discover.Message{}, warning(t.path, err))
-}
-
-// skipTooLong says that the line before was too long to be shown, once its start is known; notes never are shown. A call
-// that it is the result of has ended, whatever it said.
-func (t *backwardReader) skipTooLong(start int64) {
-	if !t.tooLong {
-		return
-	}
-	t.tooLong = false
-	head := make([]byte, longLineHead)
-	n, _ := t.file.ReadAt(head, start)
-	if head = head[:n]; metadataType(head) != nil || isAttachment(head) {
-		return
-	}
-	const key = `"tool_use_id":`
-	if at := bytes.Index(head, []byte(key)); at >= 0 {
-		t.results.store(jsonl.Value(head[at+len(key):]).Text(0), toolResult{state: toolState(t.callFailed, "")})
-	}
-	t.warn(fmt.Errorf("a record at byte %d is not shown: more than %d MiB", start, fsread.MaxLine>>20))
-}
-
-// longLineHead is how much of a line's beginning tells what it is, in bytes.
-const longLineHead = 4 << 10
-
-// hasErrorMark reports whether a record has the mark of a failed call. Inside of strings, its quotes are escaped.
-func hasErrorMark(raw []byte) bool { return bytes.Contains(raw, []byte(`"is_error":true`)) }

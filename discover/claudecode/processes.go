@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"agentctl/discover"
+	"agentctl/discover/claudecode/transcript"
 	"agentctl/proc"
 )
 
@@ -172,7 +173,7 @@ func (x *process) source() string {
 	case x.entry.Kind == "bg":
 		return "bg"
 	case x.entry.Entrypoint != "":
-		return SourceOf(x.entry.Entrypoint)
+		return transcript.SourceOf(x.entry.Entrypoint)
 	case x.cmdline.print:
 		return "print"
 	case x.registered() || !isNodeBuild(x.Process): // 2.1.75 to 2.1.80 registered TUIs only

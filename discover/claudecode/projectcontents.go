@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 
 	"agentctl/discover"
+	"agentctl/discover/claudecode/transcript"
 	"agentctl/discover/native/fsread"
 )
 
@@ -59,18 +60,12 @@ func listProject(dir string, s *fsread.Buffers) (found projectContents) {
 	return found
 }
 
-// firstSession is the session that the first record of a transcript names.
-func firstSession(path string, s *fsread.Buffers) (id string, err error) {
-	f, err := s.Open(path)
+// firstSession returns the session that the first record of a transcript names.
+func firstSession(path string, buffers *fsread.Buffers) (id string, err error) {
+	f, err := buffers.Open(path)
 	if err != nil {
 		return "", err
 	}
 	defer f.Close()
-	f.Expect(usualPrompt)
-	_, err = f.Forward(0, 0, func(l fsread.Line) bool {
-		record, _ := ParseLine(l.Bytes)
-		id = record.SessionID.Text(0)
-		return false
-	})
-	return id, err
+	return transcript.FirstSession(f)
 }

@@ -30,11 +30,3 @@ func TestQuotas(t *testing.T) {
 		}
 	}
 }
-
-func TestOldQuotaNotice(t *testing.T) {
-	l, _ := ParseLine([]byte(`{"type":"assistant","isApiErrorMessage":true,"message":{"content":[{"type":"text","text":"Claude AI usage limit reached|1762952400"}]}}`))
-	q := quotaOf(&l)
-	if q == nil || !q.Resets.Equal(time.Unix(1762952400, 0)) || !q.Reached {
-		t.Errorf("%+v", q)
-	}
-}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"agentctl/discover"
+	"agentctl/discover/claudecode/transcript"
 	"agentctl/discover/native/fsread"
 )
 
@@ -79,8 +80,8 @@ func (x *reader) read(e discover.Entry, scratch *fsread.Buffers, r *discover.Rec
 		return false, asWarning(e.Path, err)
 	}
 	defer f.Close()
-	var head Head
-	tail := Tail{Sidechain: isSubagent(e.ID), NeedTurnStart: x.want.TurnStart}
+	var head transcript.Head
+	tail := transcript.Tail{Sidechain: isSubagent(e.ID), NeedTurnStart: x.want.TurnStart}
 	if err = head.Read(f); err == nil {
 		tail.PrintPrompt = head.PrintPrompt()
 		err = tail.Read(f)
@@ -103,36 +104,34 @@ func (x *reader) read(e discover.Entry, scratch *fsread.Buffers, r *discover.Rec
 }
 
 // fill makes the record of what head and tail tell. Its error is a warning: of what stands beside the transcript.
-func fill(r *discover.Record, e discover.Entry, f *fsread.File, head *Head, tail *Tail) error {
-	notes := &tail.Metadata
-	notes.fillFrom(&head.Metadata)
+func fill(r *discover.Record, e discover.Entry, f *fsread.File, head *transcript.Head, tail *transcript.Tail) error {
+	metadata := &tail.Metadata
+	metadata.FillFrom(&head.Metadata)
 	*r = discover.Record{
 		Agent: agentName, ID: e.ID, Path: e.Path, Home: e.Home, Parent: e.Parent,
-		Dir:     cmp.Or(notes.Get(RelocatedDir), tail.Last.Cwd, head.First.Cwd),
-		Title:   notes.Title(),
+		Dir:     cmp.Or(metadata.Get(transcript.RelocatedDir), tail.Last.Cwd, head.First.Cwd),
+		Title:   metadata.Title(),
 		Prompt:  head.Prompt(),
 		Model:   cmp.Or(tail.Model, head.Model),
-		Branch:  branch(tail),
+		Branch:  tail.Branch(),
 		Version: cmp.Or(tail.Last.Version, head.First.Version),
 		Created: head.Created, Updated: tail.Updated, ForkedFrom: head.First.ForkedFrom,
-		Turn: tail.Turn.Result(tail.Whole), Cost: notes.CostUSD(),
+		Turn: tail.Turn.Result(tail.Whole), Cost: metadata.CostUSD(),
 	}
 	if r.Updated.IsZero() {
 		r.Updated = f.ModTime()
 	}
 	entrypoint := cmp.Or(tail.Last.Entrypoint, head.First.Entrypoint)
-	if r.Source = SourceOf(entrypoint); r.Source == entrypoint {
+	if r.Source = transcript.SourceOf(entrypoint); r.Source == entrypoint {
 		entrypoint = ""
 	}
 	if tail.Last.Background { // also when its job is gone (claude rm)
 		r.Source = "bg"
 	}
 	texts := head.Strings
-	r.Meta = discover.Facts{{"entrypoint", texts.Value(entrypoint)}, {projectMeta, texts.Value(projectOf(e))}, {"continuedIn", notes.Get(ContinuedIn)}}.WithoutEmpty()
+	r.Meta = discover.Facts{{"entrypoint", texts.Value(entrypoint)}, {projectMeta, texts.Value(projectOf(e))}, {"continuedIn", metadata.Get(transcript.ContinuedIn)}}.WithoutEmpty()
 	if head.Forked() {
-		if r.Created.Equal(head.firstTime) {
-			r.Created = head.fork.created
-		}
+		r.Created = head.ForkCreated()
 		moveSharedCost(r)
 	}
 	if tail.Sidechain {
@@ -140,32 +139,6 @@ func fill(r *discover.Record, e discover.Entry, f *fsread.File, head *Head, tail
 		return describeSubagent(f.Context(), r, head.Continued)
 	}
 	return nil
-}
-
-// SourceOf translates the entrypoint: how the process that wrote the record was started.
-func SourceOf(entrypoint string) string {
-	switch entrypoint {
-	case "cli":
-		return "tui"
-	case printEntrypoint:
-		return "print"
-	case "sdk-ts", "sdk-py":
-		return "sdk"
-	}
-	return entrypoint
-}
-
-// branch prefers the worktree's: in a worktree that Claude Code made, records name the branch it came from (2.1.197). A session
-// that has left it again (SEEN 2.1.329, 2.1.330) is on the branch that its records name.
-func branch(tail *Tail) string {
-	if b := tail.Metadata.Get(WorktreeBranch); b != "" {
-		return b
-	}
-	inWorktree := strings.Contains(tail.Last.Cwd, "/.claude/worktrees/")
-	if tail.Last.GitBranch == "HEAD" || inWorktree {
-		return ""
-	}
-	return tail.Last.GitBranch
 }
 
 // projectOf is the name of the project folder that an entry lies in.

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"agentctl/discover"
+	"agentctl/discover/claudecode/transcript"
 	"agentctl/discover/native/fsread"
 )
 
@@ -75,13 +76,13 @@ func readMetaFile(ctx context.Context, transcript string) (a subagentMeta, err e
 	return a, err
 }
 
-// unmarshal reads a small JSON file. A value of an unexpected type is left out; the others count. Error: errDamaged.
+// unmarshal reads a small JSON file. A value of an unexpected type is left out; the others count.
 func unmarshal(raw []byte, into any) error {
 	err := json.Unmarshal(raw, into)
 	if _, odd := errors.AsType[*json.UnmarshalTypeError](err); err == nil || odd {
 		return nil
 	}
-	return errDamaged
+	return errors.New("damaged")
 }
 
 // describeSubagent adds what stands in the note on a sub-agent. The error is a warning.
@@ -178,7 +179,7 @@ func pendingSubagentCalls(ctx context.Context, parent discover.Claim) map[string
 	}
 	calls := map[string]bool{}
 	for _, b := range tail.Turn.Pending {
-		if IsSubagentTool(b.Name) {
+		if transcript.IsSubagentTool(b.Name) {
 			calls[b.ID] = true
 		}
 	}

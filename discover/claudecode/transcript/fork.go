@@ -1,10 +1,6 @@
-package claudecode
+package transcript
 
-import (
-	"time"
-
-	"agentctl/discover"
-)
+import "time"
 
 // forkDetector tells the answers that a fork copied from the session it was made of: what they used was that session's. Up to
 // three things mark them: /branch names the session in each record; 2.1.329 names in an answer the session that asked
@@ -53,14 +49,13 @@ func (s *Head) Forked() bool {
 	return s.First.ForkedFrom == "" && s.fork.created.Sub(s.firstTime) > metadataDelay
 }
 
+// ForkCreated returns when a fork itself was created: Created may be the time of a copied record.
+func (s *Head) ForkCreated() time.Time {
+	if s.Created.Equal(s.firstTime) {
+		return s.fork.created
+	}
+	return s.Created
+}
+
 // metadataDelay is more than the time by which a prompt is older than the note that is written before it.
 const metadataDelay = time.Second
-
-// moveSharedCost takes off the cost of a fork that is not its own alone: the agent states it with that of the session it was
-// made of (2.1.329; not of a /branch).
-func moveSharedCost(r *discover.Record) {
-	if r.Cost != nil {
-		r.SetMeta("costWithOrigin", *r.Cost)
-		r.Cost = nil
-	}
-}

@@ -1,7 +1,8 @@
-package claudecode
+package transcript
 
 import (
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"agentctl/discover"
@@ -71,7 +72,7 @@ func startsWithTag(s string) bool {
 		return false
 	}
 	rest := strings.TrimLeftFunc(s[1:], func(r rune) bool {
-		return r < 128 && isAlphanumeric(byte(r)) || r == '_' || r == '-'
+		return r < utf8.RuneSelf && (unicode.IsLetter(r) || unicode.IsDigit(r)) || r == '_' || r == '-'
 	})
 	return rest != "" && strings.ContainsRune("> \t\r\n", rune(rest[0]))
 }

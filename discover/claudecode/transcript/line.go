@@ -1,4 +1,11 @@
-package claudecode
+// Package transcript reads Claude Code's transcripts: what their records say of a session, of its newest turn, of the tokens that
+// it used, and which messages they are. It opens no file: callers hand it opened ones, whose content it does not trust.
+//
+//   - [Head] is the beginning: the first prompt, and when the session was created
+//   - [Tail] is the end: the newest turn, the title and other metadata
+//   - [Totals] is the whole: tokens, and what else only all records tell
+//   - [Messages] yields the messages from the end
+package transcript
 
 import (
 	"bytes"

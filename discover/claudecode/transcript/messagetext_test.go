@@ -1,4 +1,4 @@
-package claudecode
+package transcript
 
 import (
 	"encoding/json"
@@ -74,7 +74,7 @@ func TestInputIsAlwaysJSON(t *testing.T) {
 // Records of sub-agents in the same file, as old versions have them, are none of the session's.
 func TestMessagesOfTheOwnChainOnly(t *testing.T) {
 	side := `{"isSidechain":true,"type":"user","message":{"content":"find it"},"uuid":"s1","timestamp":"2026-01-01T00:00:02.500Z"}` + "\n"
-	got, warned := toldOf(t, t.TempDir(), []byte(aCall+side+aPrompt))
+	got, warned := messagesOf([]byte(aCall + side + aPrompt))
 	if len(got) != 2 || got[0].ID != "u3" || got[1].ID != "toolu_1" || len(warned) > 0 {
 		t.Errorf("%s, %v", asJSON(t, got), warned)
 	}
@@ -89,7 +89,7 @@ func TestQueuedPromptsStandWhereTheyWereGiven(t *testing.T) {
 		of("01") + of("05") + queued:            "q 05 01",
 		of("01") + of("05") + queued + of("06"): "06 q 05 01",
 	} {
-		got, _ := toldOf(t, t.TempDir(), []byte(lines))
+		got, _ := messagesOf([]byte(lines))
 		var ids []string
 		for _, m := range got {
 			ids = append(ids, m.ID)

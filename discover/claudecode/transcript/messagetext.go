@@ -1,4 +1,4 @@
-package claudecode
+package transcript
 
 import (
 	"cmp"
@@ -78,7 +78,7 @@ func apiError(raw []byte) string {
 			Error   struct{ Message string }
 		}
 	}
-	_ = unmarshal(raw, &e) // what is not known is not said
+	_ = json.Unmarshal(raw, &e) // what is not known is not said
 	status := "API error"
 	if e.Status != nil {
 		status += " " + string(e.Status)

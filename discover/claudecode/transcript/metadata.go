@@ -1,4 +1,4 @@
-package claudecode
+package transcript
 
 import (
 	"bytes"
@@ -88,8 +88,8 @@ func (n *Metadata) add(kind, raw []byte, newest bool) {
 	}
 }
 
-// fillFrom fills the gaps with what stands farther ahead in the file.
-func (n *Metadata) fillFrom(older *Metadata) {
+// FillFrom fills the gaps with what stands farther ahead in the file.
+func (n *Metadata) FillFrom(older *Metadata) {
 	for i := range n {
 		n[i] = cmp.Or(n[i], older[i])
 	}

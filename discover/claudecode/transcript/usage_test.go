@@ -1,11 +1,9 @@
-package claudecode
+package transcript
 
 import (
 	"errors"
 	"strconv"
 	"testing"
-
-	"agentctl/discover"
 )
 
 // Calls beyond the bound leave the session's tokens unknown, with a warning; what is known is still replaced.
@@ -19,9 +17,8 @@ func TestCallsAreBounded(t *testing.T) {
 		t.Fatalf("sum %+v, full %v", sum, g.overflow)
 	}
 	g.add(CallID{message: "one more"}, timedUsage{Usage: Usage{In: 9}})
-	var r discover.Record
-	err := (&Totals{calls: g}).sum(&r)
-	if len(g.calls) != maxCalls || !errors.Is(err, ErrTooManyCalls) || r.Tokens != nil {
-		t.Errorf("%d calls, %v, tokens %v", len(g.calls), err, r.Tokens)
+	tokens, err := (&Totals{calls: g}).Tokens()
+	if len(g.calls) != maxCalls || !errors.Is(err, ErrTooManyCalls) || tokens != nil {
+		t.Errorf("%d calls, %v, tokens %v", len(g.calls), err, tokens)
 	}
 }

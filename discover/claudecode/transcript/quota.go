@@ -1,4 +1,4 @@
-package claudecode
+package transcript
 
 import (
 	"strconv"

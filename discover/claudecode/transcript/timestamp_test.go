@@ -1,4 +1,4 @@
-package claudecode
+package transcript
 
 import (
 	"bytes"
@@ -8,6 +8,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
+
+	"agentctl/discover/native/fsread"
 )
 
 // plainStamp is the plain truth: the time of a record's outermost object, or of the snapshot that it consists of.
@@ -51,7 +54,7 @@ func checkStamp(t testing.TB, line []byte) {
 // Each record that the agent was seen to write has its own time, however that is found.
 func TestStampsOfRealRecords(t *testing.T) {
 	lines := 0
-	err := filepath.WalkDir("testdata/fixtures", func(path string, _ fs.DirEntry, err error) error {
+	err := filepath.WalkDir(fixtures, func(path string, _ fs.DirEntry, err error) error {
 		if err != nil || !strings.HasSuffix(path, ".jsonl") {
 			return err
 		}
@@ -83,11 +86,10 @@ func TestStampsInWhatToolsGive(t *testing.T) {
 	} {
 		checkStamp(t, []byte(line))
 	}
-	dir := t.TempDir()
-	prompt := tail{}.prompt("go")[0]
-	r, ok := readBytes(t, dir, []byte(prompt+"\n"+begin+own+`,"toolUseResult":{`+other+`}`+end+"\n"))
-	if !ok || r.Updated.Year() != 2026 {
-		t.Errorf("updated %s", r.Updated)
+	var tail Tail
+	record := begin + own + `,"toolUseResult":{` + other + `}` + end + "\n"
+	if must(t, tail.Read(fsread.NewMemoryFile("memory", []byte(record), time.Time{}))); tail.Updated.Year() != 2026 {
+		t.Errorf("updated %s", tail.Updated)
 	}
 }
 

@@ -1,13 +1,15 @@
-package claudecode
+package transcript
 
 import (
 	"cmp"
-	"context"
 	"slices"
 
 	"agentctl/discover"
 	"agentctl/discover/native"
 )
+
+// questionTool is the tool by which the model asks the person something.
+const questionTool = "AskUserQuestion"
 
 // PendingCall is a call of a tool that has no answer.
 type PendingCall struct {
@@ -27,30 +29,6 @@ func waitingOn(b Block) *discover.WaitingOn {
 func (s *Turn) Question() *discover.WaitingOn {
 	for _, call := range s.Pending {
 		if call.Name == questionTool {
-			return call.WaitingOn
-		}
-	}
-	return nil
-}
-
-// permissionCall is the call that the person is asked about, of a turn that is known to wait for permission; nil where it may be one
-// of several. Calls that run alone are made one after the other, so that the first one without an answer is asked about. Where a
-// sub-agent is the only one at work, its call counts.
-func (x *process) permissionCall(ctx context.Context, s *Turn, path string) *discover.WaitingOn {
-	call := s.PermissionCall()
-	if call == nil {
-		return nil
-	}
-	if !IsSubagentTool(call.Name) {
-		return call.WaitingOn
-	}
-	begun, _ := x.startedSubagents(ctx, path) // what cannot be read is said of the record
-	for _, b := range begun {
-		if b.ToolUseID != call.ID {
-			continue
-		}
-		tail, err := readTail(ctx, b.path)
-		if call := tail.Turn.PermissionCall(); err == nil && call != nil && !IsSubagentTool(call.Name) {
 			return call.WaitingOn
 		}
 	}

@@ -1,11 +1,9 @@
-package claudecode
+package transcript
 
 import (
-	"bytes"
 	"cmp"
 	"time"
 
-	"agentctl/discover"
 	"agentctl/discover/native"
 	"agentctl/discover/native/fsread"
 	"agentctl/discover/native/jsonl"
@@ -15,8 +13,8 @@ import (
 const (
 	// promptReach: from the start, for the first prompt; a first message behind it is still found.
 	promptReach = 256 << 10
-	// turnReach: from the end, for the newest turn.
-	turnReach = 8 << 20
+	// TurnReach: from the end, for the newest turn.
+	TurnReach = 8 << 20
 	// modelReach: from the end, for the model where the turn is known.
 	modelReach = 256 << 10
 	// beganReach: from the end, for when a turn in progress began.
@@ -52,7 +50,7 @@ func (s *Head) Prompt() string { return cmp.Or(s.typed, s.Command) }
 func (s *Head) Read(f *fsread.File) error {
 	s.Strings = native.InternerOf(f.Buffers())
 	f.Expect(usualPrompt)
-	_, err := f.Forward(0, turnReach, func(l fsread.Line) bool {
+	_, err := f.Forward(0, TurnReach, func(l fsread.Line) bool {
 		s.add(l.Bytes)
 		known := s.HasMessage && s.First.Cwd != ""
 		return !known || s.typed == "" && l.Offset < promptReach
@@ -68,7 +66,7 @@ func (s *Head) Readable(f *fsread.File) bool {
 	}
 	var begin [1]byte
 	n, _ := f.ReadAt(begin[:], 0)
-	return n == 0 || begin[0] == '{' && f.Size() < turnReach
+	return n == 0 || begin[0] == '{' && f.Size() < TurnReach
 }
 
 func (s *Head) add(raw []byte) {
@@ -127,107 +125,26 @@ func (s *Head) date(kind, raw []byte) {
 	}
 }
 
-// Tail reads a transcript from its end.
-type Tail struct {
-	texts         *jsonl.Interner
-	Sidechain     bool     // a sub-agent's transcript: its chain is the main one
-	Last          Envelope // that of the newest conversation record
-	Updated       time.Time
-	Model         string
-	Turn          Turn
-	Metadata      Metadata
-	exit          exitMark
-	restated      restatement
-	PrintPrompt   string // the first prompt where a print run began the transcript
-	from          int64  // what stands behind was looked at, from the beginning of a line on
-	NeedTurnStart bool   // when the turn began is asked for, however far back that stands
-	Whole         bool   // the whole file was looked at
+// SourceOf translates the entrypoint: how the process that wrote the record was started.
+func SourceOf(entrypoint string) string {
+	switch entrypoint {
+	case "cli":
+		return "tui"
+	case printEntrypoint:
+		return "print"
+	case "sdk-ts", "sdk-py":
+		return "sdk"
+	}
+	return entrypoint
 }
 
-// Read looks as far back as need be, mostly no farther than the first read brings.
-func (s *Tail) Read(f *fsread.File) (err error) {
-	s.texts = native.InternerOf(f.Buffers())
-	reach := int64(turnReach)
-	if s.NeedTurnStart {
-		reach = f.Size()
-	}
-	f.Expect(usualTurn)
-	s.from = f.Size()
-	s.Whole, err = f.Backward(reach, func(l fsread.Line) bool {
-		if s.from = l.Offset; !l.Cut {
-			s.add(l)
-		}
-		switch behind := f.Size() - l.Offset; {
-		case s.needsTurnStart():
-			return true
-		case !s.Turn.complete():
-			return behind < turnReach
-		case s.Model == "":
-			return behind < modelReach
-		case s.inProgress():
-			return behind < beganReach
-		default:
-			return l.Buffered
-		}
+// FirstSession returns the session that the first record names.
+func FirstSession(f *fsread.File) (id string, err error) {
+	f.Expect(usualPrompt)
+	_, err = f.Forward(0, 0, func(l fsread.Line) bool {
+		record, _ := ParseLine(l.Bytes)
+		id = record.SessionID.Text(0)
+		return false
 	})
-	return err
+	return id, err
 }
-
-func (s *Tail) add(line fsread.Line) {
-	raw := line.Bytes
-	kind := metadataType(raw)
-	s.restated.add(kind, raw)
-	var stamp jsonl.Value
-	if !hasNoTimestamp(kind) {
-		stamp = timestampNearEnd(raw)
-		if stamp == nil && !(s.Turn.complete() && isToolResult(raw)) { // where it has to be searched for, and nothing depends on it
-			stamp = timestampFromStart(raw)
-		}
-		if at := stamp.Time(); at.After(s.Updated) { // file order is not quite the order of time
-			s.Updated = at
-		}
-	}
-	if kind != nil {
-		s.Metadata.add(kind, raw, false)
-		if string(kind) == "last-prompt" && s.Last.Cwd == "" {
-			s.exit.add(line, s.PrintPrompt)
-		}
-		return
-	}
-	if s.Turn.complete() && !s.mayMatter(raw, stamp) || isAttachment(raw) {
-		return
-	}
-	l, ok := ParseLine(raw)
-	if !ok && jsonl.Damaged(raw) {
-		s.Turn.addDamaged()
-	}
-	if !ok || l.Type == "" {
-		return
-	}
-	if s.Last.Cwd == "" {
-		s.Last = l.Envelope(s.texts)
-	}
-	if l.IsSidechain != s.Sidechain {
-		return
-	}
-	if s.Model == "" && l.Type == "assistant" && !l.synthetic() {
-		s.Model = s.texts.Intern(l.Model)
-	}
-	if !s.Turn.complete() || l.Type == "user" {
-		s.Turn.add(&l)
-	}
-}
-
-// mayMatter reports whether a record with this time may tell the model, or when the turn began, where that is not known.
-func (s *Tail) mayMatter(raw []byte, stamp jsonl.Value) bool {
-	return s.needsTurnStart() || s.Turn.state.Began.IsZero() && isPrompt(stamp) ||
-		s.Model == "" && bytes.Contains(raw, []byte(`"model":"`))
-}
-
-// inProgress reports whether the turn has no end, and when it began is not known.
-func (s *Tail) inProgress() bool {
-	return s.Turn.state.State == discover.TurnOpen && s.Turn.state.Began.IsZero()
-}
-
-// needsTurnStart reports whether when the turn began is asked for and not known.
-func (s *Tail) needsTurnStart() bool { return s.NeedTurnStart && s.Turn.state.Began.IsZero() }

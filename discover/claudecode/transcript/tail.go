@@ -1,0 +1,130 @@
+package transcript
+
+import (
+	"bytes"
+	"strings"
+	"time"
+
+	"agentctl/discover"
+	"agentctl/discover/native"
+	"agentctl/discover/native/fsread"
+	"agentctl/discover/native/jsonl"
+)
+
+// Tail reads a transcript from its end.
+type Tail struct {
+	texts         *jsonl.Interner
+	Sidechain     bool     // a sub-agent's transcript: its chain is the main one
+	Last          Envelope // that of the newest conversation record
+	Updated       time.Time
+	Model         string
+	Turn          Turn
+	Metadata      Metadata
+	exit          exitMark
+	restated      restatement
+	PrintPrompt   string // the first prompt where a print run began the transcript
+	from          int64  // what stands behind was looked at, from the beginning of a line on
+	NeedTurnStart bool   // when the turn began is asked for, however far back that stands
+	Whole         bool   // the whole file was looked at
+}
+
+// Read looks as far back as need be, mostly no farther than the first read brings.
+func (s *Tail) Read(f *fsread.File) (err error) {
+	s.texts = native.InternerOf(f.Buffers())
+	reach := int64(TurnReach)
+	if s.NeedTurnStart {
+		reach = f.Size()
+	}
+	f.Expect(usualTurn)
+	s.from = f.Size()
+	s.Whole, err = f.Backward(reach, func(l fsread.Line) bool {
+		if s.from = l.Offset; !l.Cut {
+			s.add(l)
+		}
+		switch behind := f.Size() - l.Offset; {
+		case s.needsTurnStart():
+			return true
+		case !s.Turn.complete():
+			return behind < TurnReach
+		case s.Model == "":
+			return behind < modelReach
+		case s.inProgress():
+			return behind < beganReach
+		default:
+			return l.Buffered
+		}
+	})
+	return err
+}
+
+func (s *Tail) add(line fsread.Line) {
+	raw := line.Bytes
+	kind := metadataType(raw)
+	s.restated.add(kind, raw)
+	var stamp jsonl.Value
+	if !hasNoTimestamp(kind) {
+		stamp = timestampNearEnd(raw)
+		if stamp == nil && !(s.Turn.complete() && isToolResult(raw)) { // where it has to be searched for, and nothing depends on it
+			stamp = timestampFromStart(raw)
+		}
+		if at := stamp.Time(); at.After(s.Updated) { // file order is not quite the order of time
+			s.Updated = at
+		}
+	}
+	if kind != nil {
+		s.Metadata.add(kind, raw, false)
+		if string(kind) == "last-prompt" && s.Last.Cwd == "" {
+			s.exit.add(line, s.PrintPrompt)
+		}
+		return
+	}
+	if s.Turn.complete() && !s.mayMatter(raw, stamp) || isAttachment(raw) {
+		return
+	}
+	l, ok := ParseLine(raw)
+	if !ok && jsonl.Damaged(raw) {
+		s.Turn.addDamaged()
+	}
+	if !ok || l.Type == "" {
+		return
+	}
+	if s.Last.Cwd == "" {
+		s.Last = l.Envelope(s.texts)
+	}
+	if l.IsSidechain != s.Sidechain {
+		return
+	}
+	if s.Model == "" && l.Type == "assistant" && !l.synthetic() {
+		s.Model = s.texts.Intern(l.Model)
+	}
+	if !s.Turn.complete() || l.Type == "user" {
+		s.Turn.add(&l)
+	}
+}
+
+// mayMatter reports whether a record with this time may tell the model, or when the turn began, where that is not known.
+func (s *Tail) mayMatter(raw []byte, stamp jsonl.Value) bool {
+	return s.needsTurnStart() || s.Turn.state.Began.IsZero() && isPrompt(stamp) ||
+		s.Model == "" && bytes.Contains(raw, []byte(`"model":"`))
+}
+
+// inProgress reports whether the turn has no end, and when it began is not known.
+func (s *Tail) inProgress() bool {
+	return s.Turn.state.State == discover.TurnOpen && s.Turn.state.Began.IsZero()
+}
+
+// needsTurnStart reports whether when the turn began is asked for and not known.
+func (s *Tail) needsTurnStart() bool { return s.NeedTurnStart && s.Turn.state.Began.IsZero() }
+
+// Branch returns the git branch. That of a worktree comes first: in a worktree that Claude Code made, records name the branch it came from (2.1.197). A session
+// that has left it again (SEEN 2.1.329, 2.1.330) is on the branch that its records name.
+func (s *Tail) Branch() string {
+	if b := s.Metadata.Get(WorktreeBranch); b != "" {
+		return b
+	}
+	inWorktree := strings.Contains(s.Last.Cwd, "/.claude/worktrees/")
+	if s.Last.GitBranch == "HEAD" || inWorktree {
+		return ""
+	}
+	return s.Last.GitBranch
+}
