@@ -15,9 +15,9 @@ import (
 
 // Details writes everything that is known of one session as text: one aligned line a fact, then its processes and
 // its orphans, and with explain all evidence that was considered.
-func Details(w io.Writer, s discover.Session, m Resources, explain bool, opts TextOptions) error {
+func Details(w io.Writer, s discover.Session, r Resources, explain bool, opts TextOptions) error {
 	out := bufio.NewWriter(w)
-	list := opts.details(s, m)
+	list := opts.details(s, r)
 	width := 0
 	for _, d := range list {
 		width = max(width, len(d.key))
@@ -31,14 +31,14 @@ func Details(w io.Writer, s discover.Session, m Resources, explain bool, opts Te
 			fmt.Fprintf(out, "%-*s  %s\n", width, d.key, text)
 		}
 	}
-	if len(m.Processes) > 0 {
+	if len(r.Processes) > 0 {
 		out.WriteByte('\n')
-		g := processGrid(m.Processes, opts)
+		g := processGrid(r.Processes, opts)
 		g.write(out, opts.Width)
 	}
-	if len(m.Orphans) > 0 {
+	if len(r.Orphans) > 0 {
 		out.WriteString("\norphans, which the session left behind:\n")
-		g := processGrid(m.Orphans, opts)
+		g := processGrid(r.Orphans, opts)
 		g.write(out, opts.Width)
 	}
 	if explain {
@@ -51,7 +51,7 @@ func Details(w io.Writer, s discover.Session, m Resources, explain bool, opts Te
 type detail struct{ key, value string }
 
 // details returns the lines in the order in which they are printed. Lines without a value are not printed.
-func (o TextOptions) details(s discover.Session, m Resources) []detail {
+func (o TextOptions) details(s discover.Session, r Resources) []detail {
 	list := []detail{
 		{"id", cmp.Or(s.ID, "- (no evidence names the session of this process)")},
 		{"agent", strings.TrimSpace(string(s.Agent) + " " + Sanitize(s.Version))},
@@ -62,7 +62,7 @@ func (o TextOptions) details(s discover.Session, m Resources) []detail {
 		{"prompt", s.Prompt},
 		{"dir", o.shortDir(s.Dir)},
 		{"branch", s.Branch},
-		{"changes", m.changesText()},
+		{"changes", r.changesText()},
 		{"model", s.Model},
 		{"source", s.Source},
 		{"pid", o.processesText(s)},

@@ -48,17 +48,17 @@ type TranscriptMessage struct {
 }
 
 // Write prints a message. For a tool call that was printed before, it prints the new state of the call.
-func (t *Transcript) Write(e TranscriptMessage) error {
+func (t *Transcript) Write(m TranscriptMessage) error {
 	var b strings.Builder
 	switch {
-	case e.Tool == nil:
-		t.writeHeader(&b, e)
-		t.writeText(&b, e)
-	case e.Changed:
-		b.WriteString(t.callLine(e, cmp.Or(stateText(e), string(e.Tool.State))))
-		t.writeOutput(&b, e)
+	case m.Tool == nil:
+		t.writeHeader(&b, m)
+		t.writeText(&b, m)
+	case m.Changed:
+		b.WriteString(t.callLine(m, cmp.Or(stateText(m), string(m.Tool.State))))
+		t.writeOutput(&b, m)
 	default:
-		t.writeCall(&b, e)
+		t.writeCall(&b, m)
 	}
 	return t.flush(&b)
 }
@@ -85,22 +85,22 @@ func (t *Transcript) writeBlankLine(b *strings.Builder) {
 }
 
 // writeHeader prints the role, the time, and the model if it has changed.
-func (t *Transcript) writeHeader(b *strings.Builder, e TranscriptMessage) {
+func (t *Transcript) writeHeader(b *strings.Builder, m TranscriptMessage) {
 	t.writeBlankLine(b)
-	name, color := headerLabel(e.Message)
-	t.lastHeader = e.SessionLabel + "\n" + name
+	name, color := headerLabel(m.Message)
+	t.lastHeader = m.SessionLabel + "\n" + name
 	words := []string{t.colored(color, name)}
-	if at := t.timeText(e.Time); at != "" {
+	if at := t.timeText(m.Time); at != "" {
 		words = append(words, t.colored("2", at))
 	}
-	if e.Model != "" && e.Model != t.lastModels[e.Session] {
-		t.lastModels[e.Session] = e.Model
-		words = append(words, t.colored("2", Sanitize(e.Model)))
+	if m.Model != "" && m.Model != t.lastModels[m.Session] {
+		t.lastModels[m.Session] = m.Model
+		words = append(words, t.colored("2", Sanitize(m.Model)))
 	}
-	line := t.sessionLabel(e) + strings.Join(words, columnGap)
+	line := t.sessionLabel(m) + strings.Join(words, columnGap)
 	for t.opts.Width > 0 && len(words) > 1 && displayWidth(line) > t.opts.Width {
 		words = words[:len(words)-1]
-		line = t.sessionLabel(e) + strings.Join(words, columnGap)
+		line = t.sessionLabel(m) + strings.Join(words, columnGap)
 	}
 	b.WriteString(line + "\n")
 }
@@ -134,23 +134,23 @@ func (t *Transcript) timeText(at time.Time) string {
 	return at.In(t.opts.Now.Location()).Format(time.DateTime)
 }
 
-func (t *Transcript) sessionLabel(e TranscriptMessage) string {
-	if e.SessionLabel == "" {
+func (t *Transcript) sessionLabel(m TranscriptMessage) string {
+	if m.SessionLabel == "" {
 		return ""
 	}
-	return t.colored("2", "["+e.SessionLabel+"]") + " "
+	return t.colored("2", "["+m.SessionLabel+"]") + " "
 }
 
 // writeText prints the text of a message. The summary of a compaction is long and may be truncated.
-func (t *Transcript) writeText(b *strings.Builder, e TranscriptMessage) {
-	if name, _ := headerLabel(e.Message); e.Text == "" || e.Text == name { // the header says it all
+func (t *Transcript) writeText(b *strings.Builder, m TranscriptMessage) {
+	if name, _ := headerLabel(m.Message); m.Text == "" || m.Text == name { // the header says it all
 		return
 	}
 	limit := 0
-	if e.Kind == discover.KindCompaction {
+	if m.Kind == discover.KindCompaction {
 		limit = t.maxLines()
 	}
-	t.writeLines(b, e.Text, "  ", limit)
+	t.writeLines(b, m.Text, "  ", limit)
 }
 
 // colored adds a colour to a text, if colours are enabled.

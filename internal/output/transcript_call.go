@@ -10,36 +10,36 @@ import (
 )
 
 // writeCall prints a tool call: one line, and its input and output with ShowTools.
-func (t *Transcript) writeCall(b *strings.Builder, e TranscriptMessage) {
-	if name, _ := headerLabel(e.Message); t.lastHeader != e.SessionLabel+"\n"+name {
-		t.writeHeader(b, e)
+func (t *Transcript) writeCall(b *strings.Builder, m TranscriptMessage) {
+	if name, _ := headerLabel(m.Message); t.lastHeader != m.SessionLabel+"\n"+name {
+		t.writeHeader(b, m)
 	}
-	b.WriteString(t.callLine(e, stateText(e)))
+	b.WriteString(t.callLine(m, stateText(m)))
 	if t.opts.ShowTools {
-		t.writeSection(b, "input", inputText(e.Tool.Input))
+		t.writeSection(b, "input", inputText(m.Tool.Input))
 	}
-	t.writeOutput(b, e)
+	t.writeOutput(b, m)
 }
 
-func (t *Transcript) writeOutput(b *strings.Builder, e TranscriptMessage) {
+func (t *Transcript) writeOutput(b *strings.Builder, m TranscriptMessage) {
 	if t.opts.ShowTools {
-		t.writeSection(b, "output", e.Tool.Output)
+		t.writeSection(b, "output", m.Tool.Output)
 	}
 }
 
 // callLine formats a tool call and its state on one line.
-func (t *Transcript) callLine(e TranscriptMessage, state string) string {
-	if e.Tool.State == discover.ToolFailed && !t.opts.ShowTools {
-		if why := Sanitize(firstLine(e.Tool.Output)); why != "" {
+func (t *Transcript) callLine(m TranscriptMessage, state string) string {
+	if m.Tool.State == discover.ToolFailed && !t.opts.ShowTools {
+		if why := Sanitize(firstLine(m.Tool.Output)); why != "" {
 			state += ": " + why
 		}
 	}
-	words := []string{cmp.Or(Sanitize(e.Tool.Name), "-"), Sanitize(e.Tool.Summary), state}
+	words := []string{cmp.Or(Sanitize(m.Tool.Name), "-"), Sanitize(m.Tool.Summary), state}
 	if t.opts.Width > 0 {
-		t.fitWords(words, t.opts.Width-displayWidth(t.sessionLabel(e))-displaywidth.String(bullet))
+		t.fitWords(words, t.opts.Width-displayWidth(t.sessionLabel(m))-displaywidth.String(bullet))
 	}
-	color := stateColor(e.Tool.State)
-	line := t.sessionLabel(e) + t.colored(color, bullet) + words[0]
+	color := stateColor(m.Tool.State)
+	line := t.sessionLabel(m) + t.colored(color, bullet) + words[0]
 	if words[1] != "" {
 		line += columnGap + words[1]
 	}
@@ -70,14 +70,14 @@ func (t *Transcript) fitWords(words []string, columns int) {
 }
 
 // stateText is the state of a call; "" for one that is done.
-func stateText(e TranscriptMessage) string {
-	switch e.Tool.State {
+func stateText(m TranscriptMessage) string {
+	switch m.Tool.State {
 	case discover.ToolDone:
 		return ""
 	case discover.ToolWaiting:
-		return waitingText(e.CurrentSession)
+		return waitingText(m.CurrentSession)
 	}
-	return string(e.Tool.State)
+	return string(m.Tool.State)
 }
 
 func waitingText(s discover.Session) string {
