@@ -112,7 +112,7 @@ func (t *storedThread) readFile(f *fsread.File, end int64, e discover.Entry, wan
 	head, err := transcript.ReadHead(f, e.ID, (*transcript.Head).Complete)
 	if name, ok := parseRolloutName(filepath.Base(e.Path)); ok && err == nil && name.segment != "" {
 		head.Segment = name.segment
-		err = t.completeHead(&head, e, f.Holder())
+		err = t.completeHead(&head, e, f.CallBuffers())
 	}
 	if err != nil {
 		return err
@@ -127,7 +127,7 @@ func (t *storedThread) readFile(f *fsread.File, end int64, e discover.Entry, wan
 		return err
 	}
 	if h := head.Meta.HistoryBase; h.ID != "" && (tail.Settings == transcript.Settings{} || all && !tail.Usage.Any) {
-		t.addWarning(inheritSettings(&tail, e.Home, h, f.Holder()))
+		t.addWarning(inheritSettings(&tail, e.Home, h, f.CallBuffers()))
 	}
 	fillRecord(&t.Record, &head, &tail)
 	t.startedBy, t.tokensUnknown = head.Meta.StarterID(), !tail.Usage.Final

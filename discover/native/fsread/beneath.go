@@ -36,7 +36,7 @@ func OpenBeneath(root, name string, links Links) (fd int, st unix.Stat_t, err er
 	if fd, err = openBeneath(r, name, unix.O_NONBLOCK|unix.O_NOCTTY); err != nil {
 		return -1, st, err
 	}
-	if err = unix.Fstat(fd, &st); err == nil && (!regular(&st) || !stored(fd, &st)) {
+	if err = unix.Fstat(fd, &st); err == nil && (!regular(&st) || inPseudoFS(fd, &st)) {
 		err = ErrNotRegular
 	}
 	if err != nil {

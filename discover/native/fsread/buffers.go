@@ -10,14 +10,14 @@ import (
 type Buffers struct {
 	buf      []byte
 	newlines []int  // of a piece of a file
-	list     []byte // of a directory's entries
+	dirents  []byte // of a directory's entries
 
-	ctx   context.Context // of the call that it works for; nil: never ends
-	large *large          // shared with the other goroutines of the call; nil: there are none
-	held  int             // how often large is held
+	ctx        context.Context // of the call that it works for; nil: never ends
+	large      *largeMemory    // shared with the other goroutines of the call; nil: there are none
+	largeDepth int             // how often large is held
 
-	file File  // the open one
-	kept []any // see [Reuse]
+	file   File  // the open one
+	reused []any // see [Reuse]
 }
 
 // NewBuffers is memory for one goroutine that reads within a context.
@@ -38,7 +38,7 @@ func (s *Buffers) context() context.Context {
 func (s *Buffers) Open(path string) (*File, error) {
 	f, err := Open(s.context(), path)
 	if err == nil {
-		f.holder = s
+		f.callBuffers = s
 	}
 	return f, err
 }
@@ -60,103 +60,72 @@ func Reuse[T any](b *Buffers) *T {
 	if b == nil {
 		return new(T)
 	}
-	for _, v := range b.kept {
+	for _, v := range b.reused {
 		if t, ok := v.(*T); ok {
 			return t
 		}
 	}
 	t := new(T)
-	b.kept = append(b.kept, t)
+	b.reused = append(b.reused, t)
 	return t
 }
 
 // Buffers is what the readers of f work in; nil for none.
-func (f *File) Buffers() *Buffers { return f.scratch }
+func (f *File) Buffers() *Buffers { return f.buffers }
 
-// Holder is the scratch that f was opened by; nil for none.
-func (f *File) Holder() *Buffers { return f.holder }
+// CallBuffers is the scratch that f was opened by; nil for none.
+func (f *File) CallBuffers() *Buffers { return f.callBuffers }
 
-// scratchLimit is the most that is kept from one file to the next.
-const scratchLimit = 1 << 20
+// maxKeptBuffer is the most that is kept from one file to the next.
+const maxKeptBuffer = 1 << 20
 
 // UseBuffers lets the readers of f work in s. Nothing of f may be in use once s is used for another file.
-func (f *File) UseBuffers(s *Buffers) { f.scratch, f.holder = s, s }
+func (f *File) UseBuffers(s *Buffers) { f.buffers, f.callBuffers = s, s }
 
-// borrow takes the memory out of the scratch, so that a reader inside of another one gets its own.
-func (f *File) borrow() []byte {
-	if f.scratch == nil {
+// takeBuffer takes the memory out of the scratch, so that a reader inside of another one gets its own.
+func (f *File) takeBuffer() []byte {
+	if f.buffers == nil {
 		return nil
 	}
-	buf := f.scratch.buf
-	f.scratch.buf = nil
+	buf := f.buffers.buf
+	f.buffers.buf = nil
 	return buf
 }
 
-func (f *File) giveBack(buf []byte) {
-	if f.scratch != nil && cap(buf) <= scratchLimit && cap(buf) > cap(f.scratch.buf) {
-		f.scratch.buf = buf
+func (f *File) returnBuffer(buf []byte) {
+	if f.buffers != nil && cap(buf) <= maxKeptBuffer && cap(buf) > cap(f.buffers.buf) {
+		f.buffers.buf = buf
 	}
 }
 
-// borrowNewlines and giveBackNewlines are the same for where the newlines of a piece are.
-func (f *File) borrowNewlines() []int {
-	if f.scratch == nil {
+// takeNewlines and giveBackNewlines are the same for where the newlines of a piece are.
+func (f *File) takeNewlines() []int {
+	if f.buffers == nil {
 		return nil
 	}
-	newlines := f.scratch.newlines
-	f.scratch.newlines = nil
+	newlines := f.buffers.newlines
+	f.buffers.newlines = nil
 	return newlines
 }
 
-func (f *File) giveBackNewlines(newlines []int) {
-	if f.scratch != nil {
-		f.scratch.newlines = newlines
+func (f *File) returnNewlines(newlines []int) {
+	if f.buffers != nil {
+		f.buffers.newlines = newlines
 	}
 }
 
-// borrowList and giveBackList are the same for what a directory is read with.
-func (s *Buffers) borrowList() []byte {
+// takeDirents and giveBackList are the same for what a directory is read with.
+func (s *Buffers) takeDirents() []byte {
 	if s == nil {
 		return nil
 	}
-	room := s.list
-	s.list = nil
+	room := s.dirents
+	s.dirents = nil
 	return room
 }
 
-func (s *Buffers) giveBackList(room []byte) {
-	if s != nil && len(room) > len(s.list) {
-		s.list = room
+func (s *Buffers) returnDirents(room []byte) {
+	if s != nil && len(room) > len(s.dirents) {
+		s.dirents = room
 	}
-}
-
-// window is a piece of a file that grows towards the file's beginning.
-type window struct {
-	buf        []byte
-	start, end int // what it holds is buf[start:end]
-}
-
-func newWindow(buf []byte) window {
-	w := window{buf: buf[:cap(buf)]}
-	w.clear()
-	return w
-}
-
-func (w *window) bytes() []byte { return w.buf[w.start:w.end] }
-func (w *window) len() int      { return w.end - w.start }
-func (w *window) clear()        { w.start, w.end = len(w.buf), len(w.buf) }
-
-// room puts n bytes before what the window holds and returns them to be filled.
-func (w *window) room(n int) []byte {
-	if w.start < n {
-		to := w.buf
-		if need := n + w.len(); need > len(to) {
-			to = make([]byte, max(need, 2*len(to)))
-		}
-		held := w.bytes()
-		copy(to[len(to)-len(held):], held)
-		w.buf, w.start, w.end = to, len(to)-len(held), len(to)
-	}
-	w.start -= n
-	return w.buf[w.start : w.start+n]
 }

@@ -21,9 +21,9 @@ type confinement []rootPath
 
 // rootPath is a path that begins others, and the directory that those must not leave.
 type rootPath struct {
-	path, dir string
-	free      bool
-	file      bool // path is a file, with what SQLite keeps beside it
+	path, dir   string
+	allowEscape bool
+	file        bool // path is a file, with what SQLite keeps beside it
 }
 
 // confinementKey is the key of a confinement in a context.
@@ -40,16 +40,16 @@ func Confine(ctx context.Context, roots ...Root) context.Context {
 	for _, r := range roots {
 		c.add(r.Dir, r.AllowEscape)
 		for _, file := range r.Files {
-			c = append(c, rootPath{path: file, dir: filepath.Dir(file), free: r.AllowEscape, file: true})
+			c = append(c, rootPath{path: file, dir: filepath.Dir(file), allowEscape: r.AllowEscape, file: true})
 		}
 	}
 	slices.SortStableFunc(c, func(a, b rootPath) int {
 		switch {
 		case len(a.path) != len(b.path):
 			return len(b.path) - len(a.path)
-		case a.free == b.free:
+		case a.allowEscape == b.allowEscape:
 			return 0
-		case a.free:
+		case a.allowEscape:
 			return -1
 		}
 		return 1
@@ -62,9 +62,9 @@ func (c *confinement) add(dir string, free bool) {
 	if dir == "" {
 		return
 	}
-	*c = append(*c, rootPath{path: dir, dir: dir, free: free})
+	*c = append(*c, rootPath{path: dir, dir: dir, allowEscape: free})
 	if real, err := filepath.EvalSymlinks(dir); err == nil && real != dir {
-		*c = append(*c, rootPath{path: real, dir: dir, free: free})
+		*c = append(*c, rootPath{path: real, dir: dir, allowEscape: free})
 	}
 }
 
@@ -81,7 +81,7 @@ func Confined(ctx context.Context, path string) (p ConfinedPath, ok bool) {
 	c, _ := ctx.Value(confinementKey{}).(confinement)
 	for _, r := range c {
 		if name, below := r.name(path); below {
-			return ConfinedPath{Root: r.dir, Name: name, File: r.file}, !r.free
+			return ConfinedPath{Root: r.dir, Name: name, File: r.file}, !r.allowEscape
 		}
 	}
 	return ConfinedPath{}, false

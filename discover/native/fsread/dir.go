@@ -73,7 +73,7 @@ func openDir(ctx context.Context, in int, name, path string) (*Dir, error) {
 		return unix.Openat(in, name, unix.O_RDONLY|unix.O_CLOEXEC|unix.O_DIRECTORY|unix.O_NONBLOCK, 0)
 	})
 	if err != nil {
-		return nil, &fs.PathError{Op: "open", Path: path, Err: missing(path, err)}
+		return nil, &fs.PathError{Op: "open", Path: path, Err: explainNotExist(path, err)}
 	}
 	return &Dir{ctx: ctx, path: path, fd: fd}, nil
 }
@@ -99,9 +99,9 @@ func (d *Dir) Entries() (names []DirEntry, err error) {
 // AllEntries is Names one by one, for one who works in s and goes through many directories; an error is the last.
 func (d *Dir) AllEntries(s *Buffers) iter.Seq2[DirEntry, error] {
 	return func(yield func(DirEntry, error) bool) {
-		room := s.borrowList()
-		defer func() { s.giveBackList(room) }()
-		d.each(&room, func(n DirEntry, err error) bool {
+		room := s.takeDirents()
+		defer func() { s.returnDirents(room) }()
+		d.readEntries(&room, func(n DirEntry, err error) bool {
 			if err != nil {
 				err = &fs.PathError{Op: "list", Path: d.path, Err: err}
 			}
@@ -134,8 +134,8 @@ func (d *Dir) StatEntry(n DirEntry, timed bool) (FileInfo, error) {
 	return d.Stat(n.name)
 }
 
-// missing tells why there is nothing at path: [ErrDangling] if a link on the way to it is the reason, else err.
-func missing(path string, err error) error {
+// explainNotExist tells why there is nothing at path: [ErrDangling] if a link on the way to it is the reason, else err.
+func explainNotExist(path string, err error) error {
 	if !IsNotExist(err) {
 		return err
 	}
@@ -164,7 +164,7 @@ func EvalSymlinks(ctx context.Context, path string) (string, error) {
 	}
 	real, err := filepath.EvalSymlinks(path)
 	if err != nil {
-		return "", missing(path, err)
+		return "", explainNotExist(path, err)
 	}
 	if ok && Escapes(ctx, place.Root, real) {
 		return "", ErrEscapes

@@ -11,15 +11,15 @@ import (
 
 // The buffers that directories are read with, in bytes: most are small, and a large buffer would have to be cleared.
 const (
-	usualList = 4 << 10
-	largeList = 64 << 10
+	smallDirBuffer = 4 << 10
+	largeDirBuffer = 64 << 10
 )
 
-// each reads the directory with getdents(2) alone, in room or what it replaces that with. os.File would ask four times more
+// readEntries reads the directory with getdents(2) alone, in room or what it replaces that with. os.File would ask four times more
 // whether it can be polled, which for a thousand small folders is more than the reading.
-func (d *Dir) each(room *[]byte, yield func(DirEntry, error) bool) {
+func (d *Dir) readEntries(room *[]byte, yield func(DirEntry, error) bool) {
 	if *room == nil {
-		*room = make([]byte, usualList)
+		*room = make([]byte, smallDirBuffer)
 	}
 	for {
 		buf := *room
@@ -28,18 +28,18 @@ func (d *Dir) each(room *[]byte, yield func(DirEntry, error) bool) {
 			yield(DirEntry{}, err)
 			return
 		}
-		if n == 0 || !d.block(string(buf[:n]), yield) {
+		if n == 0 || !d.parseDirents(string(buf[:n]), yield) {
 			return
 		}
-		if len(buf) == usualList && n > usualList/2 {
-			*room = make([]byte, largeList)
+		if len(buf) == smallDirBuffer && n > smallDirBuffer/2 {
+			*room = make([]byte, largeDirBuffer)
 		}
 	}
 }
 
-// block yields the entries of a block of struct linux_dirent64, getdents(2), and reports whether more are wanted. Their
+// parseDirents yields the entries of a block of struct linux_dirent64, getdents(2), and reports whether more are wanted. Their
 // names are parts of the block.
-func (d *Dir) block(block string, yield func(DirEntry, error) bool) (more bool) {
+func (d *Dir) parseDirents(block string, yield func(DirEntry, error) bool) (more bool) {
 	const lengthAt, typeAt, nameAt = 16, 18, 19
 	for len(block) > nameAt {
 		length := int(binary.NativeEndian.Uint16([]byte(block[lengthAt:typeAt])))
@@ -53,7 +53,7 @@ func (d *Dir) block(block string, yield func(DirEntry, error) bool) (more bool) 
 		if name == "." || name == ".." {
 			continue
 		}
-		mode, err := d.mode(name, kind)
+		mode, err := d.entryType(name, kind)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue // gone meanwhile
 		}
@@ -64,8 +64,8 @@ func (d *Dir) block(block string, yield func(DirEntry, error) bool) (more bool) 
 	return true
 }
 
-// mode translates the type that a directory says of an entry, and asks the entry itself where it says none.
-func (d *Dir) mode(name string, kind byte) (fs.FileMode, error) {
+// entryType translates the type that a directory says of an entry, and asks the entry itself where it says none.
+func (d *Dir) entryType(name string, kind byte) (fs.FileMode, error) {
 	if kind == unix.DT_UNKNOWN {
 		var st unix.Stat_t
 		if err := unix.Fstatat(d.fd, name, &st, unix.AT_SYMLINK_NOFOLLOW); err != nil {

@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// each lists a copy of the open directory, so that closing it leaves the directory open.
-func (d *Dir) each(_ *[]byte, yield func(DirEntry, error) bool) {
+// readEntries lists a copy of the open directory, so that closing it leaves the directory open.
+func (d *Dir) readEntries(_ *[]byte, yield func(DirEntry, error) bool) {
 	fd, err := unix.FcntlInt(uintptr(d.fd), unix.F_DUPFD_CLOEXEC, 0)
 	if err != nil {
 		yield(DirEntry{}, err)

@@ -14,18 +14,18 @@ import (
 // File is a regular file opened for reading. Its size is that of the moment it was opened; what is appended later
 // belongs to the next look.
 type File struct {
-	ctx  context.Context // a file is read within one call
-	path string
-	fd   int // -1: all of it is in mem
-	size int64
-	mod  time.Time
-	id   fileID
-	mem  []byte // the content of one that is in memory
+	ctx     context.Context // a file is read within one call
+	path    string
+	fd      int // -1: all of it is in mem
+	size    int64
+	mod     time.Time
+	id      fileID
+	content []byte // the content of one that is in memory
 
-	release  func()   // of [Buffers.Hold]; nil: nothing is held
-	holder   *Buffers // who asks for large pieces of memory; nil: nobody has to be asked
-	scratch  *Buffers // nil: memory of its own
-	expected int64    // of the line readers' first read; 0: not said
+	release      func()   // of [Buffers.Hold]; nil: nothing is held
+	callBuffers  *Buffers // who asks for large pieces of memory; nil: nobody has to be asked
+	buffers      *Buffers // nil: memory of its own
+	expectedRead int64    // of the line readers' first read; 0: not said
 }
 
 // fileID tells two files of one name apart.
@@ -97,13 +97,13 @@ func (f *File) Close() error {
 
 // NewMemoryFile is a file whose content is at hand already: it has the same readers, and no system call is made for it.
 func NewMemoryFile(path string, data []byte, mod time.Time) *File {
-	return &File{ctx: context.Background(), path: path, fd: -1, size: int64(len(data)), mod: mod, mem: data}
+	return &File{ctx: context.Background(), path: path, fd: -1, size: int64(len(data)), mod: mod, content: data}
 }
 
 // WithContent is the file with another content, as what it was packed from. Closing it calls release, and leaves f open.
 func (f *File) WithContent(content []byte, release func()) *File {
 	with := NewMemoryFile(f.path, content, f.mod)
-	with.holder, with.release = f.holder, release
+	with.callBuffers, with.release = f.callBuffers, release
 	return with
 }
 
@@ -119,7 +119,7 @@ func (f *File) ReadAt(p []byte, off int64) (int, error) {
 	if f.fd >= 0 {
 		return f.pread(p, off)
 	}
-	n := copy(p, f.mem[min(off, int64(len(f.mem))):])
+	n := copy(p, f.content[min(off, int64(len(f.content))):])
 	if n < len(p) {
 		return n, io.EOF
 	}

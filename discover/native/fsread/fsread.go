@@ -50,7 +50,7 @@ func OpenAt(dir int, name string, links Links) (fd int, st unix.Stat_t, err erro
 	if err := unix.Fstatat(dir, name, &st, at); err != nil {
 		return -1, st, err
 	}
-	if !regular(&st) || !storedAt(dir, name, flags, &st) {
+	if !regular(&st) || inPseudoFSAt(dir, name, flags, &st) {
 		return -1, st, ErrNotRegular
 	}
 	for {
@@ -65,7 +65,7 @@ func OpenAt(dir int, name string, links Links) (fd int, st unix.Stat_t, err erro
 	case err != nil:
 		return -1, st, err
 	}
-	if err = unix.Fstat(fd, &st); err == nil && (!regular(&st) || !stored(fd, &st)) {
+	if err = unix.Fstat(fd, &st); err == nil && (!regular(&st) || inPseudoFS(fd, &st)) {
 		err = ErrNotRegular
 	}
 	if err != nil {
@@ -88,7 +88,7 @@ func ReadFile(path string, limit int64) ([]byte, error) {
 	if st.Size > limit {
 		return nil, &fs.PathError{Op: "read", Path: path, Err: tooLarge(limit)}
 	}
-	data, err := ReadAll(descriptor(fd), limit)
+	data, err := ReadAll(fdReader(fd), limit)
 	if err != nil {
 		return nil, &fs.PathError{Op: "read", Path: path, Err: err}
 	}
@@ -102,7 +102,7 @@ func ReadHead(path string, n int) ([]byte, error) {
 		return nil, &fs.PathError{Op: "open", Path: path, Err: err}
 	}
 	defer unix.Close(fd)
-	data, err := io.ReadAll(io.LimitReader(descriptor(fd), int64(n)))
+	data, err := io.ReadAll(io.LimitReader(fdReader(fd), int64(n)))
 	if err != nil {
 		return nil, &fs.PathError{Op: "read", Path: path, Err: err}
 	}

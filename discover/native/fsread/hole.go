@@ -12,20 +12,20 @@ import (
 
 // holeEnd returns where the hole that pos lies in ends; pos if it lies in none.
 func (f *File) holeEnd(pos int64) int64 {
-	if at, ok := f.data(pos); ok {
+	if at, ok := f.nextData(pos); ok {
 		return max(at, pos)
 	}
 	return pos
 }
 
-// holeBegin returns where the hole that ends at pos, or goes on behind it, begins; pos if there is none.
-func (f *File) holeBegin(pos int64) int64 {
+// holeStart returns where the hole that ends at pos, or goes on behind it, begins; pos if there is none.
+func (f *File) holeStart(pos int64) int64 {
 	if pos == 0 {
 		return 0
 	}
 	// From x on there is no data before pos: true of all x in the hole, and of none before it.
 	empty := func(x int64) bool {
-		at, ok := f.data(x)
+		at, ok := f.nextData(x)
 		return ok && at >= pos
 	}
 	if !empty(pos - 1) {
@@ -42,8 +42,8 @@ func (f *File) holeBegin(pos int64) int64 {
 	return high
 }
 
-// data returns where the first data at or after a position stands; the file's size if there is none.
-func (f *File) data(pos int64) (at int64, ok bool) {
+// nextData returns where the first data at or after a position stands; the file's size if there is none.
+func (f *File) nextData(pos int64) (at int64, ok bool) {
 	if f.fd < 0 {
 		return 0, false
 	}

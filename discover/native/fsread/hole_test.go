@@ -145,8 +145,8 @@ func TestOneAtATimeHoldsALargePiece(t *testing.T) {
 	}
 	// Who waits for it ends with the call.
 	ctx, cancel := context.WithCancel(t.Context())
-	l := newLarge()
-	one, two := &File{holder: &Buffers{ctx: ctx, large: l}}, &File{holder: &Buffers{ctx: ctx, large: l}}
+	l := newLargeMemory()
+	one, two := &File{callBuffers: &Buffers{ctx: ctx, large: l}}, &File{callBuffers: &Buffers{ctx: ctx, large: l}}
 	if _, err := one.AcquireLarge(); err != nil {
 		t.Fatal(err)
 	}

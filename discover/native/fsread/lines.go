@@ -25,27 +25,27 @@ type Line struct {
 
 // The least and the most bytes of a read, unless [File.Expect] says otherwise. Larger ones take no less time, but memory.
 const (
-	firstChunk = 16 << 10
-	leastMore  = 8 << 10 // where the first read was not enough
-	maxChunk   = 128 << 10
-	// page is what the system reads and keeps a file in.
-	page = 4 << 10
+	firstChunk   = 16 << 10
+	minNextChunk = 8 << 10 // where the first read was not enough
+	maxChunk     = 128 << 10
+	// pageSize is what the system reads and keeps a file in.
+	pageSize = 4 << 10
 )
 
 // Expect says how many bytes from either end the line readers will most likely look at: so much their first read
 // brings, but for the part of a page that it would begin in, and each further one a quarter of all before it. Bytes
 // that nobody has looked at for long cost more than reads: a page of them as much as four.
-func (f *File) Expect(n int64) { f.expected = n }
+func (f *File) Expect(n int64) { f.expectedRead = n }
 
 // chunk is the size of a line reader's next read after so many bytes.
 func (f *File) chunk(read int64) int64 {
 	switch {
-	case f.expected == 0:
+	case f.expectedRead == 0:
 		return min(max(firstChunk, read), maxChunk)
-	case read == 0, f.expected >= maxChunk: // the latter where all of it is looked at
-		return min(f.expected, maxChunk)
+	case read == 0, f.expectedRead >= maxChunk: // the latter where all of it is looked at
+		return min(f.expectedRead, maxChunk)
 	}
-	return min(max(leastMore, read/4), maxChunk)
+	return min(max(minNextChunk, read/4), maxChunk)
 }
 
 // Forward gives each terminated line from the given offset to visit, until it returns false, the file ends or limit
@@ -57,18 +57,18 @@ func (f *File) Forward(from, limit int64, visit func(Line) bool) (whole bool, er
 		end = from + limit
 	}
 	var (
-		buf   = f.borrow()[:0] // starts with the first byte of the current line, which is at offset start
+		buf   = f.takeBuffer()[:0] // starts with the first byte of the current line, which is at offset start
 		start = from
 		pos   = from
 		skip  bool // inside a line that was given cut
 	)
-	held := holding{file: f}
+	held := largeLease{file: f}
 	defer held.release()
-	defer func() { f.giveBack(buf) }()
+	defer func() { f.returnBuffer(buf) }()
 	for pos < end {
 		n := min(f.chunk(pos-from), end-pos)
 		fresh := len(buf)
-		if err := held.need(fresh + int(n)); err != nil {
+		if err := held.ensure(fresh + int(n)); err != nil {
 			return false, err
 		}
 		buf = slices.Grow(buf, int(n))[:fresh+int(n)]
@@ -124,32 +124,32 @@ func (f *File) Forward(from, limit int64, visit func(Line) bool) (whole bool, er
 // everything down to the beginning was given. The cost depends on how far visit looks, not on the file's size.
 func (f *File) Backward(limit int64, visit func(Line) bool) (whole bool, err error) {
 	var (
-		w     = newWindow(f.borrow()) // bytes from pos to the end of the current line, its newline excluded
+		w     = newBackwardBuffer(f.takeBuffer()) // bytes from pos to the end of the current line, its newline excluded
 		pos   = f.size
 		stop  = int64(0)
 		begun bool // a newline was seen: what precedes it is a terminated line
 		skip  bool // inside a line that was given cut
 
-		newlines = f.borrowNewlines()
+		newlines = f.takeNewlines()
 	)
-	held := holding{file: f}
+	held := largeLease{file: f}
 	defer held.release()
 	defer func() {
-		f.giveBack(w.buf)
-		f.giveBackNewlines(newlines)
+		f.returnBuffer(w.buf)
+		f.returnNewlines(newlines)
 	}()
 	if limit > 0 && f.size-limit > stop {
 		stop = f.size - limit
 	}
 	for pos > stop {
 		n := int(min(f.chunk(f.size-pos), pos-stop))
-		if part := int(pos-int64(n)) % page; part > 0 && page-part < n && f.expected > 0 {
-			n -= page - part // of a page that is mostly not looked at: it is as dear as a whole one
+		if part := int(pos-int64(n)) % pageSize; part > 0 && pageSize-part < n && f.expectedRead > 0 {
+			n -= pageSize - part // of a page that is mostly not looked at: it is as dear as a whole one
 		}
-		if err := held.need(w.len() + n); err != nil {
+		if err := held.ensure(w.len() + n); err != nil {
 			return false, err
 		}
-		fresh := w.room(n)
+		fresh := w.prepend(n)
 		if m, err := f.ReadAt(fresh, pos-int64(n)); err != nil && !errors.Is(err, io.EOF) {
 			return false, err
 		} else if m < n { // it shrank: what is left cannot be told from a torn file
@@ -174,7 +174,7 @@ func (f *File) Backward(limit int64, visit func(Line) bool) (whole bool, err err
 			w.clear()
 		}
 		if skip || !begun { // a hole has no newline
-			pos = max(f.holeBegin(pos), stop)
+			pos = max(f.holeStart(pos), stop)
 		}
 	}
 	if pos > 0 {
@@ -196,4 +196,35 @@ func appendNewlines(at []int, b []byte) []int {
 		i += n
 		at = append(at, i)
 	}
+}
+
+// backwardBuffer is a piece of a file that grows towards the file's beginning.
+type backwardBuffer struct {
+	buf        []byte
+	start, end int // what it holds is buf[start:end]
+}
+
+func newBackwardBuffer(buf []byte) backwardBuffer {
+	w := backwardBuffer{buf: buf[:cap(buf)]}
+	w.clear()
+	return w
+}
+
+func (w *backwardBuffer) bytes() []byte { return w.buf[w.start:w.end] }
+func (w *backwardBuffer) len() int      { return w.end - w.start }
+func (w *backwardBuffer) clear()        { w.start, w.end = len(w.buf), len(w.buf) }
+
+// prepend puts n bytes before what the window holds and returns them to be filled.
+func (w *backwardBuffer) prepend(n int) []byte {
+	if w.start < n {
+		to := w.buf
+		if need := n + w.len(); need > len(to) {
+			to = make([]byte, max(need, 2*len(to)))
+		}
+		held := w.bytes()
+		copy(to[len(to)-len(held):], held)
+		w.buf, w.start, w.end = to, len(to)-len(held), len(to)
+	}
+	w.start -= n
+	return w.buf[w.start : w.start+n]
 }

@@ -103,8 +103,8 @@ func TestNear(t *testing.T) {
 			t.Fatalf("%d bytes: %v, %v", end, whole, err)
 		}
 		from := max(0, end-firstChunk)
-		if part := from % page; part > 0 {
-			from += page - part
+		if part := from % pageSize; part > 0 {
+			from += pageSize - part
 		}
 		var want []int64
 		for to := end; to > from; {

@@ -16,8 +16,8 @@ type ReadFunc[T, R any] func(item T, s *Buffers, into *R) (ok bool, err error)
 // again for the next: records are large. It ends early, with no goroutine left behind, when the consumer stops or ctx ends.
 func ReadParallel[T, R any](ctx context.Context, items []T, read ReadFunc[T, R]) iter.Seq2[*R, error] {
 	return func(yield func(*R, error) bool) {
-		workers := min(2*runtime.GOMAXPROCS(0), maxReaders, (len(items)+usualPart-1)/usualPart)
-		e := each[T, R]{items: items, read: read, large: newLarge(), results: make(chan []result[R]), free: make(chan []result[R], workers+1)}
+		workers := min(2*runtime.GOMAXPROCS(0), maxReaders, (len(items)+batchSize-1)/batchSize)
+		e := parallelRead[T, R]{items: items, read: read, large: newLargeMemory(), results: make(chan []result[R]), spare: make(chan []result[R], workers+1)}
 		ctx, cancel := context.WithCancel(ctx)
 		var readers, all sync.WaitGroup
 		defer all.Wait()
@@ -35,26 +35,26 @@ func ReadParallel[T, R any](ctx context.Context, items []T, read ReadFunc[T, R])
 					return
 				}
 			}
-			e.free <- out
+			e.spare <- out
 		}
 	}
 }
 
 const (
-	// usualPart is how many items are handed over at once: passing them one by one would cost more than reading them.
-	usualPart = 16
+	// batchSize is how many items are handed over at once: passing them one by one would cost more than reading them.
+	batchSize = 16
 	// maxReaders is the most goroutines that read.
 	maxReaders = 16
 )
 
-// each is one call of Each.
-type each[T, R any] struct {
+// parallelRead is one call of Each.
+type parallelRead[T, R any] struct {
 	items   []T
 	read    ReadFunc[T, R]
-	large   *large
+	large   *largeMemory
 	next    atomic.Int64 // the first item that nobody has taken
 	results chan []result[R]
-	free    chan []result[R] // room for more results; there is no more of it than one for each reader and one for the consumer
+	spare   chan []result[R] // room for more results; there is no more of it than one for each reader and one for the consumer
 }
 
 type result[R any] struct {
@@ -63,21 +63,21 @@ type result[R any] struct {
 }
 
 // work reads parts of the items until there are no more, and sends what they gave.
-func (e *each[T, R]) work(ctx context.Context) {
+func (e *parallelRead[T, R]) work(ctx context.Context) {
 	var out []result[R]
 	scratch := Buffers{ctx: ctx, large: e.large}
 	for {
-		to := int(e.next.Add(usualPart))
-		if to-usualPart >= len(e.items) {
+		to := int(e.next.Add(batchSize))
+		if to-batchSize >= len(e.items) {
 			e.send(ctx, out)
 			return
 		}
-		for _, item := range e.items[to-usualPart : min(to, len(e.items))] {
+		for _, item := range e.items[to-batchSize : min(to, len(e.items))] {
 			if ctx.Err() != nil {
 				return
 			}
 			if out == nil {
-				out = e.room()
+				out = e.newBatch()
 			}
 			last := len(out)
 			out = append(out, result[R]{})
@@ -86,14 +86,14 @@ func (e *each[T, R]) work(ctx context.Context) {
 				out = out[:last]
 			}
 		}
-		if len(out) > usualPart/2 {
+		if len(out) > batchSize/2 {
 			e.send(ctx, out)
 			out = nil
 		}
 	}
 }
 
-func (e *each[T, R]) send(ctx context.Context, out []result[R]) {
+func (e *parallelRead[T, R]) send(ctx context.Context, out []result[R]) {
 	if len(out) == 0 {
 		return
 	}
@@ -103,12 +103,12 @@ func (e *each[T, R]) send(ctx context.Context, out []result[R]) {
 	}
 }
 
-// room is memory for the results of a part. It goes round, so that thousands of large ones leave no garbage.
-func (e *each[T, R]) room() []result[R] {
+// newBatch is memory for the results of a part. It goes round, so that thousands of large ones leave no garbage.
+func (e *parallelRead[T, R]) newBatch() []result[R] {
 	select {
-	case out := <-e.free:
+	case out := <-e.spare:
 		return out[:0]
 	default:
-		return make([]result[R], 0, usualPart+usualPart/2)
+		return make([]result[R], 0, batchSize+batchSize/2)
 	}
 }

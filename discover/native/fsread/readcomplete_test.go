@@ -27,7 +27,7 @@ func TestSettledFilesAreReadWhole(t *testing.T) {
 	for _, changed := range []time.Time{time.Now(), time.Now().Add(-time.Minute), time.Now().Add(time.Minute)} {
 		looks := 0
 		write("", changed)
-		data, err := readSettled(t.Context(), path, 100, time.Hour, func(data []byte) bool {
+		data, err := readComplete(t.Context(), path, 100, time.Hour, func(data []byte) bool {
 			looks++
 			write(content[:min(len(content), 5*looks)], changed)
 			return isWhole(data)
@@ -55,7 +55,7 @@ func TestSettledFilesAreReadWhole(t *testing.T) {
 		t.Errorf("%q, %v", data, err)
 	}
 	write("", time.Now())
-	_, err := readSettled(t.Context(), path, 100, time.Hour, func([]byte) bool { _ = os.Remove(path); return false })
+	_, err := readComplete(t.Context(), path, 100, time.Hour, func([]byte) bool { _ = os.Remove(path); return false })
 	if !IsNotExist(err) {
 		t.Errorf("%v, want absent", err)
 	}

@@ -47,10 +47,10 @@ func ReadStream(ctx context.Context, limit int64, open func() (io.ReadCloser, er
 	}
 }
 
-// descriptor reads an open file from where it stands.
-type descriptor int
+// fdReader reads an open file from where it stands.
+type fdReader int
 
-func (d descriptor) Read(p []byte) (int, error) {
+func (d fdReader) Read(p []byte) (int, error) {
 	for {
 		n, err := unix.Read(int(d), p)
 		switch {
@@ -68,15 +68,15 @@ func (d descriptor) Read(p []byte) (int, error) {
 // LimitedBuffer is an io.Writer that keeps the first Limit bytes and drops the rest: for what a command prints, which goes on
 // printing whether or not anybody reads it.
 type LimitedBuffer struct {
-	Limit int
-	data  []byte
-	over  bool
+	Limit     int
+	data      []byte
+	truncated bool
 }
 
 // Write takes all of p.
 func (b *LimitedBuffer) Write(p []byte) (int, error) {
 	kept := p[:min(len(p), b.Limit-len(b.data))]
-	b.data, b.over = append(b.data, kept...), b.over || len(kept) < len(p)
+	b.data, b.truncated = append(b.data, kept...), b.truncated || len(kept) < len(p)
 	return len(p), nil
 }
 
@@ -85,7 +85,7 @@ func (b *LimitedBuffer) Bytes() []byte { return b.data }
 
 // Whole returns what was written, or [ErrTooLarge] if a part of it was dropped.
 func (b *LimitedBuffer) Whole() ([]byte, error) {
-	if b.over {
+	if b.truncated {
 		return nil, tooLarge(int64(b.Limit))
 	}
 	return b.data, nil

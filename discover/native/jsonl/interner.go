@@ -4,24 +4,24 @@ package jsonl
 // is in memory once, and not once a session: 3 of 60 MB, 5 of 45 allocations a session, and a tenth of the time of `list -a` of
 // 10,000 sessions of Claude Code. It belongs to one goroutine at a time; nil remembers nothing.
 type Interner struct {
-	texts  [recentTexts]string
-	values [recentTexts]any
+	texts  [internSlots]string
+	values [internSlots]any
 }
 
 const (
-	// recentTexts is how many are remembered: a few for each of the fields that are asked for.
-	recentTexts = 64
-	// longestText is the most bytes of one that is; longer ones are seldom the same.
-	longestText = 128
+	// internSlots is how many are remembered: a few for each of the fields that are asked for.
+	internSlots = 64
+	// maxInterned is the most bytes of one that is; longer ones are seldom the same.
+	maxInterned = 128
 )
 
 // Intern is v.Text(0).
 func (t *Interner) Intern(v Value) string {
 	literal := v.literal()
-	if t == nil || len(literal) > longestText {
+	if t == nil || len(literal) > maxInterned {
 		return unquote(literal, 0)
 	}
-	known := &t.texts[place(literal)]
+	known := &t.texts[slot(literal)]
 	if *known == string(literal) {
 		return *known
 	}
@@ -34,22 +34,22 @@ func (t *Interner) Intern(v Value) string {
 
 // Value is a text as a value of any type, which takes memory of its own otherwise.
 func (t *Interner) Value(text string) any {
-	if t == nil || len(text) > longestText {
+	if t == nil || len(text) > maxInterned {
 		return text
 	}
-	known := &t.values[place(text)]
+	known := &t.values[slot(text)]
 	if *known != text {
 		*known = text
 	}
 	return *known
 }
 
-// place is where a text is remembered, by its length and its end: directories begin alike.
-func place[T string | []byte](text T) uint32 {
+// slot is where a text is remembered, by its length and its end: directories begin alike.
+func slot[T string | []byte](text T) uint32 {
 	const end, prime = 8, 16777619 // of FNV-1a
 	hash := uint32(len(text))
 	for i := max(0, len(text)-end); i < len(text); i++ {
 		hash = (hash ^ uint32(text[i])) * prime
 	}
-	return hash >> 16 % recentTexts
+	return hash >> 16 % internSlots
 }

@@ -15,7 +15,7 @@ func TestTextsAreWhatTheyAre(t *testing.T) {
 			rapid.Map(rapid.String(), strconv.Quote),
 			rapid.StringMatching(`"[ab]{0,2}(\\n|\\u00e9|\\"|é)?"?`),
 			rapid.Map(rapid.SliceOf(rapid.Byte()), func(b []byte) string { return `"` + string(b) + `"` }),
-			rapid.SampledFrom([]string{"", "null", "1", `"`, `"a" `, `"` + strings.Repeat("a", longestText+1) + `"`}),
+			rapid.SampledFrom([]string{"", "null", "1", `"`, `"a" `, `"` + strings.Repeat("a", maxInterned+1) + `"`}),
 		)
 		var some Interner
 		for _, literal := range rapid.SliceOfN(literals, 1, 50).Draw(t, "literals") {

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"iter"
+	"time"
 )
 
 // Object is one JSON object, read in place: its members are found without decoding, copying or checking what nobody
@@ -20,9 +21,9 @@ func (o Object) Members() iter.Seq2[[]byte, Value] {
 	return func(yield func([]byte, Value) bool) {
 		o.walk(func(key []byte, v Value) int {
 			if yield(key, v) {
-				return unknown
+				return lengthUnknown
 			}
-			return stop
+			return stopWalk
 		})
 	}
 }
@@ -39,12 +40,12 @@ func (o Object) Get(name string) Value {
 
 // Complete reports whether the object is whole: well formed down to its members, closed, and followed by nothing. Two
 // lines run into one by a crash are not.
-func (o Object) Complete() bool { return o.Scan(func([]byte, Value) int { return unknown }) }
+func (o Object) Complete() bool { return o.Scan(func([]byte, Value) int { return lengthUnknown }) }
 
 // Damaged reports whether a line that has an end is no JSON all the same: cut, overwritten or run into another by a
 // crash. A blank one is not.
 func Damaged(line []byte) bool {
-	return len(space(line)) > 0 && !Object(line).Complete() && !json.Valid(line)
+	return len(skipSpace(line)) > 0 && !Object(line).Complete() && !json.Valid(line)
 }
 
 // Scan gives the members to visit as Members yields them, and reports whether the object is Complete. It goes over the
@@ -52,7 +53,7 @@ func Damaged(line []byte) bool {
 // the Len of, so that the value need not be gone over again; 0 if not.
 func (o Object) Scan(visit func(key []byte, v Value) int) (complete bool) {
 	rest := o.walk(visit)
-	return len(rest) > 0 && rest[0] == '}' && len(space(rest[1:])) == 0
+	return len(rest) > 0 && rest[0] == '}' && len(skipSpace(rest[1:])) == 0
 }
 
 // Len is the length of the object, well formed down to its members; 0 if it is not, or not closed. The members are given
@@ -67,17 +68,17 @@ func (o Object) Len(visit func(key []byte, v Value) int) int {
 
 // What a visitor returns who does not know the length of a value, and who wants no more.
 const (
-	unknown = 0
-	stop    = -1
+	lengthUnknown = 0
+	stopWalk      = -1
 )
 
 // walk gives the members to visit and returns the bytes from the closing brace on; nil if it did not get there.
 func (o Object) walk(visit func(key []byte, v Value) int) (rest []byte) {
-	b := space(o)
+	b := skipSpace(o)
 	if len(b) == 0 || b[0] != '{' {
 		return nil
 	}
-	if b = space(b[1:]); len(b) > 0 && b[0] == '}' {
+	if b = skipSpace(b[1:]); len(b) > 0 && b[0] == '}' {
 		return b
 	}
 	for len(b) > 0 && b[0] == '"' {
@@ -86,26 +87,26 @@ func (o Object) walk(visit func(key []byte, v Value) int) (rest []byte) {
 			return nil
 		}
 		key := b[1 : n-1]
-		if b = space(b[n:]); len(b) == 0 || b[0] != ':' {
+		if b = skipSpace(b[n:]); len(b) == 0 || b[0] != ':' {
 			return nil
 		}
-		b = space(b[1:])
+		b = skipSpace(b[1:])
 		end := visit(key, Value(b))
 		switch {
-		case end != unknown:
+		case end != lengthUnknown:
 		default:
 			end = valueEnd(b)
 		}
 		if end <= 0 {
 			return nil
 		}
-		if b = space(b[end:]); len(b) > 0 && b[0] == '}' {
+		if b = skipSpace(b[end:]); len(b) > 0 && b[0] == '}' {
 			return b
 		}
 		if len(b) == 0 || b[0] != ',' {
 			return nil
 		}
-		b = space(b[1:])
+		b = skipSpace(b[1:])
 	}
 	return nil
 }
@@ -131,15 +132,15 @@ func (v Value) Elements() iter.Seq[Value] {
 		if len(v) == 0 || v[0] != '[' {
 			return
 		}
-		for b := space(v[1:]); len(b) > 0 && b[0] != ']'; {
+		for b := skipSpace(v[1:]); len(b) > 0 && b[0] != ']'; {
 			end := valueEnd(b)
 			if end < 0 || !yield(Value(b)) {
 				return
 			}
-			if b = space(b[end:]); len(b) == 0 || b[0] != ',' {
+			if b = skipSpace(b[end:]); len(b) == 0 || b[0] != ',' {
 				return
 			}
-			b = space(b[1:])
+			b = skipSpace(b[1:])
 		}
 	}
 }
@@ -184,8 +185,17 @@ func (v Value) Int() int64 {
 	return n
 }
 
-// space returns b without the white space that it begins with.
-func space(b []byte) []byte {
+// Time is a time in RFC 3339, UTC; zero for anything else.
+func (v Value) Time() time.Time {
+	var t time.Time
+	if err := t.UnmarshalText(v.literal()); err != nil {
+		return time.Time{}
+	}
+	return t.UTC()
+}
+
+// skipSpace returns b without the white space that it begins with.
+func skipSpace(b []byte) []byte {
 	for len(b) > 0 && (b[0] == ' ' || b[0] == '\t' || b[0] == '\n' || b[0] == '\r') {
 		b = b[1:]
 	}

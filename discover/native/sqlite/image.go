@@ -87,14 +87,14 @@ func (b *budget) Err() error {
 	return nil
 }
 
-// allow begins the budget of a statement. To pass a row takes some ten instructions, and a row takes at least some bytes.
-func (d *DB) allow() {
+// resetBudget begins the budget of a statement. To pass a row takes some ten instructions, and a row takes at least some bytes.
+func (d *DB) resetBudget() {
 	const least, bytes = 10_000, 200 // for a thousand instructions
-	d.work.left, d.work.cause = least+d.image.size/bytes, nil
+	d.budget.left, d.budget.cause = least+d.image.size/bytes, nil
 }
 
-// rows is more rows than a table or an index can have.
-func (m *image) rows() int64 {
+// maxRows is more rows than a table or an index can have.
+func (m *image) maxRows() int64 {
 	const least, bytes = 10_000, 4 // of a row
 	return least + m.size/bytes
 }

@@ -15,10 +15,10 @@ import (
 // two are rare; a writer that checkpoints all the time needs many short tries. They go on until the time of a last change can be
 // trusted, unless a journal is in the way.
 const (
-	maxReads  = 200
-	minTime   = fsread.TimeGranularity + time.Second/2
-	firstWait = 250 * time.Microsecond
-	longWait  = 4 * time.Millisecond
+	maxAttempts  = 200
+	minRetryTime = fsread.TimeGranularity + time.Second/2
+	minBackoff   = 250 * time.Microsecond
+	maxBackoff   = 4 * time.Millisecond
 )
 
 // ReadDB runs read on the SQLite database at path as of its last committed transaction, whether or not a writer is
@@ -30,7 +30,7 @@ const (
 // [ErrNotDatabase] is returned for another sort of file.
 func Read(ctx context.Context, path string, read func(*DB) error) error {
 	var pages []int64
-	wait, began := firstWait, time.Now()
+	wait, began := minBackoff, time.Now()
 	for n := 1; ; n++ {
 		used, intact, err := readOnce(ctx, path, pages, read)
 		if intact {
@@ -39,19 +39,19 @@ func Read(ctx context.Context, path string, read func(*DB) error) error {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		if n >= maxReads && (err != nil || time.Since(began) > minTime) {
+		if n >= maxAttempts && (err != nil || time.Since(began) > minRetryTime) {
 			if err == nil {
 				err = errors.New("its writer changes it too fast")
 			}
 			return fmt.Errorf("%s: not read in %d attempts: %w", path, n, err)
 		}
-		pages = merge(pages, used)
+		pages = mergePages(pages, used)
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
 		case <-time.After(wait):
 		}
-		wait = min(wait*2, longWait)
+		wait = min(wait*2, maxBackoff)
 	}
 }
 
@@ -59,7 +59,7 @@ func Read(ctx context.Context, path string, read func(*DB) error) error {
 // used. Those of an earlier attempt are read ahead: that is quickly done, and if all of them are intact and no other
 // is asked for, no writer can disturb the query any more, however long it takes.
 func readOnce(ctx context.Context, path string, pages []int64, read func(*DB) error) (used []int64, intact bool, err error) {
-	s, err := takeSnapshot(ctx, path)
+	s, err := openSnapshot(ctx, path)
 	if errors.Is(err, errJournal) {
 		return nil, false, err
 	}
@@ -72,7 +72,7 @@ func readOnce(ctx context.Context, path string, pages []int64, read func(*DB) er
 			return nil, err != nil, err
 		}
 	}
-	err = s.query(ctx, path, read)
+	err = s.readRows(ctx, path, read)
 	if len(s.used) == 0 {
 		return s.used, true, err
 	}
@@ -83,16 +83,16 @@ func readOnce(ctx context.Context, path string, pages []int64, read func(*DB) er
 	return s.used, intact || unknown != nil, err
 }
 
-// merge adds the pages that are new.
-func merge(pages, used []int64) []int64 {
+// mergePages adds the pages that are new.
+func mergePages(pages, used []int64) []int64 {
 	pages = append(pages, used...)
 	slices.Sort(pages)
 	pages = slices.Compact(pages)
-	return pages[:min(len(pages), maxAhead)]
+	return pages[:min(len(pages), maxReadAhead)]
 }
 
-// query opens the snapshot and hands it to read. A failure of the database counts more than what read made of it.
-func (s *snapshot) query(ctx context.Context, path string, read func(*DB) error) error {
+// readRows opens the snapshot and hands it to read. A failure of the database counts more than what read made of it.
+func (s *snapshot) readRows(ctx context.Context, path string, read func(*DB) error) error {
 	db, err := Open(ctx, s, s.size)
 	if err != nil {
 		return &fs.PathError{Op: "read", Path: path, Err: err}

@@ -32,9 +32,9 @@ func (r *Row) Text(column string, limit int) string { return string(r.TextBytes(
 
 // TextBytes is Text in memory that the row has. It must not be written to.
 func (r *Row) TextBytes(column string, limit int) []byte {
-	b, long := r.short(column)
+	b, long := r.inline(column)
 	if long {
-		b = r.table.beginning(column, r.rowid, int64(limit)*utf8.UTFMax)
+		b = r.table.blobPrefix(column, r.rowid, int64(limit)*utf8.UTFMax)
 	}
 	if len(b) <= limit {
 		return b
@@ -50,9 +50,9 @@ func (r *Row) TextBytes(column string, limit int) []byte {
 // Bytes is the value as CAST(column AS TEXT) gives it, whole; nil for null, and for one of more than limit bytes, of
 // which nothing but the length is read. It must not be written to.
 func (r *Row) Bytes(column string, limit int64) []byte {
-	b, long := r.short(column)
+	b, long := r.inline(column)
 	if long {
-		return r.table.whole(column, r.rowid, limit)
+		return r.table.blob(column, r.rowid, limit)
 	}
 	if int64(len(b)) > limit {
 		return nil
@@ -60,8 +60,8 @@ func (r *Row) Bytes(column string, limit int64) []byte {
 	return b
 }
 
-// short is the value if the row has it at hand. A long one is read by its table.
-func (r *Row) short(column string) (b []byte, long bool) {
+// inline is the value if the row has it at hand. A long one is read by its table.
+func (r *Row) inline(column string) (b []byte, long bool) {
 	r.value(column, func(i int) {
 		b = r.stmt.ColumnRawBlob(i)                                                  // which leaves a blob what it is
 		long = r.table != nil && len(b) == 0 && r.stmt.ColumnType(i) == sqlite3.BLOB // see [DB.Table]
@@ -71,11 +71,11 @@ func (r *Row) short(column string) (b []byte, long bool) {
 
 // value gives the number of a column to read, if there is that column.
 func (r *Row) value(column string, read func(i int)) {
-	i, ok := r.names[column]
+	i, ok := r.columns[column]
 	if !ok || r.db.err != nil {
 		return
 	}
-	defer func() { r.db.fail(caught(recover())) }()
+	defer func() { r.db.fail(recovered(recover())) }()
 	read(i)
 	r.db.fail(r.stmt.Err())
 }

@@ -19,8 +19,8 @@ var ErrNotDatabase = errors.New("not an SQLite database")
 // the database holds.
 var errJournal = errors.New("an unfinished transaction stands in its rollback journal")
 
-// maxAhead is the most pages that are read ahead: 16 MB of the usual size.
-const maxAhead = 4096
+// maxReadAhead is the most pages that are read ahead: 16 MB of the usual size.
+const maxReadAhead = 4096
 
 const sqliteMagic = "SQLite format 3\x00"
 
@@ -40,15 +40,15 @@ type snapshot struct {
 	ahead map[int64][]byte
 }
 
-// takeSnapshot opens the database at path. An empty database has size 0.
-func takeSnapshot(ctx context.Context, path string) (*snapshot, error) {
+// openSnapshot opens the database at path. An empty database has size 0.
+func openSnapshot(ctx context.Context, path string) (*snapshot, error) {
 	// The database first: what a checkpoint changes in it from here on shows in its times.
 	s, err := openDatabase(ctx, path)
 	if err != nil {
 		return nil, err
 	}
-	if err = s.openLog(ctx); err == nil {
-		err = s.measure()
+	if err = s.openWAL(ctx); err == nil {
+		err = s.readSizes()
 	}
 	if err != nil {
 		s.close()
@@ -67,7 +67,7 @@ func openDatabase(ctx context.Context, path string) (*snapshot, error) {
 	return s, err
 }
 
-func (s *snapshot) openLog(ctx context.Context) error {
+func (s *snapshot) openWAL(ctx context.Context) error {
 	log, err := fsread.Open(s.ctx, s.path+"-wal")
 	if fsread.IsNotExist(err) {
 		return nil
@@ -81,8 +81,8 @@ func (s *snapshot) openLog(ctx context.Context) error {
 	return err
 }
 
-// measure finds page size and size, from the log where it says something.
-func (s *snapshot) measure() error {
+// readSizes finds page size and size, from the log where it says something.
+func (s *snapshot) readSizes() error {
 	var head [100]byte
 	n, err := s.db.ReadAt(head[:], 0)
 	if err != nil && !errors.Is(err, io.EOF) {
@@ -106,10 +106,10 @@ func (s *snapshot) measure() error {
 	if s.size > 0 && !validPageSize(s.pageSize) {
 		return fmt.Errorf("%w: page size %d", ErrNotDatabase, s.pageSize)
 	}
-	return s.journal()
+	return s.checkJournal()
 }
 
-func (s *snapshot) journal() error {
+func (s *snapshot) checkJournal() error {
 	j, err := fsread.Open(s.ctx, s.path+"-journal")
 	if fsread.IsNotExist(err) {
 		return nil
@@ -149,26 +149,26 @@ func (s *snapshot) readRun(p []byte, at int64) (int, error) {
 	if page, ok := s.ahead[start]; ok {
 		return copy(p, page[at-start:]), nil
 	}
-	s.use(start)
-	file, from := s.place(start)
+	s.noteUsed(start)
+	file, from := s.locate(start)
 	end := start + s.pageSize
 	for ; end < at+int64(len(p)) && s.ahead[end] == nil; end += s.pageSize {
-		if next, off := s.place(end); next != file || off != from+end-start {
+		if next, off := s.locate(end); next != file || off != from+end-start {
 			break
 		}
-		s.use(end)
+		s.noteUsed(end)
 	}
 	return file.ReadAt(p[:min(int64(len(p)), end-at)], from+at-start)
 }
 
-func (s *snapshot) use(page int64) {
-	if len(s.used) < maxAhead {
+func (s *snapshot) noteUsed(page int64) {
+	if len(s.used) < maxReadAhead {
 		s.used = append(s.used, page)
 	}
 }
 
-// place is where the newest content of the page at an offset stands.
-func (s *snapshot) place(page int64) (f *fsread.File, off int64) {
+// locate is where the newest content of the page at an offset stands.
+func (s *snapshot) locate(page int64) (f *fsread.File, off int64) {
 	if s.wal != nil {
 		if off, ok := s.wal.offset(uint32(page/s.pageSize) + 1); ok {
 			return s.wal.file, off
@@ -201,16 +201,16 @@ func (s *snapshot) readAhead(pages []int64) (bool, error) {
 func (s *snapshot) intact() (bool, error) {
 	db, err := fsread.Open(s.ctx, s.path)
 	if err != nil {
-		return changed(err)
+		return errUnlessChanged(err)
 	}
 	defer db.Close()
 	if !db.SameFile(s.db) {
 		return false, nil
 	}
-	if err := s.journal(); err != nil {
-		return changed(err)
+	if err := s.checkJournal(); err != nil {
+		return errUnlessChanged(err)
 	}
-	still := db.ModTime().Equal(s.db.ModTime()) && db.Size() == s.db.Size() && s.settled()
+	still := db.ModTime().Equal(s.db.ModTime()) && db.Size() == s.db.Size() && s.timeTrusted()
 	log, err := fsread.Open(s.ctx, s.path+"-wal")
 	if fsread.IsNotExist(err) {
 		return s.wal == nil && still, nil
@@ -234,29 +234,29 @@ func (s *snapshot) intact() (bool, error) {
 	if still || s.wal.next == 0 {
 		return still, nil
 	}
-	moved, err := s.moved()
+	moved, err := s.checkpointedFrames()
 	return err == nil && moved <= s.wal.next, err
 }
 
-// changed tells what a writer has done since, and is in the middle of, from what keeps a file from being read.
-func changed(err error) (intact bool, unknown error) {
+// errUnlessChanged tells what a writer has done since, and is in the middle of, from what keeps a file from being read.
+func errUnlessChanged(err error) (intact bool, unknown error) {
 	if fsread.IsNotExist(err) || errors.Is(err, errJournal) {
 		return false, nil
 	}
 	return false, err
 }
 
-// settled reports whether the next change of the database has to show in its time: kernels before 6.13 count in ticks
+// timeTrusted reports whether the next change of the database has to show in its time: kernels before 6.13 count in ticks
 // of up to 10 ms, so two changes can bear the same time.
-func (s *snapshot) settled() bool {
+func (s *snapshot) timeTrusted() bool {
 	const ticks = 50 * time.Millisecond
 	return fsread.UnchangedFor(s.taken, s.db.ModTime()) > ticks
 }
 
-// moved is the number of frames that checkpoints have moved, or begun to move, into the database since the log was
+// checkpointedFrames is the number of frames that checkpoints have moved, or begun to move, into the database since the log was
 // begun. SQLite keeps it in the shared index of the log: the header with the log's salts twice (48 bytes each, salts
 // at 32), then the checkpoint state (the attempted frame at 128), in the machine's byte order (sqlite.org/walformat.html).
-func (s *snapshot) moved() (int64, error) {
+func (s *snapshot) checkpointedFrames() (int64, error) {
 	const unknown = 1 << 62
 	index, err := fsread.Open(s.ctx, s.path+"-shm")
 	if fsread.IsNotExist(err) {

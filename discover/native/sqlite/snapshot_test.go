@@ -34,7 +34,7 @@ func TestSinceChange(t *testing.T) {
 		{at, at.Add(2100 * time.Millisecond), true},
 	} {
 		s := &snapshot{taken: c.now, db: fsread.NewMemoryFile("", nil, c.modified)}
-		if s.settled() != c.trusted {
+		if s.timeTrusted() != c.trusted {
 			t.Errorf("%v after %v: trusted %v", c.now.Sub(c.modified), c.modified, !c.trusted)
 		}
 	}
@@ -55,7 +55,7 @@ func changesUnseen(t *testing.T, path string, rounds int, stamp func()) {
 	}
 	for range rounds {
 		change()
-		s, err := takeSnapshot(t.Context(), path)
+		s, err := openSnapshot(t.Context(), path)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -103,10 +103,10 @@ func TestSnapshotOfGrownDatabase(t *testing.T) {
 	small := s.db.Size()
 	// The log is moved into the database, and begun anew by a transaction that is not committed.
 	execAll(t, db, "pragma wal_checkpoint(restart)", "pragma cache_size=1", "begin", "update a set text = hex(randomblob(3000))")
-	if err := s.openLog(t.Context()); err != nil {
+	if err := s.openWAL(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.measure(); err != nil {
+	if err := s.readSizes(); err != nil {
 		t.Fatal(err)
 	}
 	info, err := os.Stat(path)

@@ -25,10 +25,10 @@ const (
 	maxValue = 1 << 20
 )
 
-// settings: nothing goes to a temporary file, functions of the schema are not trusted, cells are checked before they are
+// pragmas: nothing goes to a temporary file, functions of the schema are not trusted, cells are checked before they are
 // used, and a damaged page of the schema costs only the tables in it, as writable_schema has it. One transaction spares
 // each statement its own.
-const settings = `
+const pragmas = `
 	PRAGMA temp_store = memory;
 	PRAGMA trusted_schema = off;
 	PRAGMA query_only = on;
@@ -41,11 +41,11 @@ const settings = `
 // No method returns an error. A row or a value that cannot be read is left out, and [DB.Damage] counts it. A failure that
 // is not the fault of the stored bytes ends all reading: whatever is asked for afterwards is empty, and [DB.Err] says why.
 type DB struct {
-	conn  *sqlite3.Conn
-	image *image
-	work  *budget
-	idle  map[string][]*statement
-	blobs map[column]*sqlite3.Blob
+	conn           *sqlite3.Conn
+	image          *image
+	budget         *budget
+	idleStatements map[string][]*statement
+	blobs          map[column]*sqlite3.Blob
 
 	err     error
 	damages int
@@ -61,22 +61,22 @@ func Open(ctx context.Context, pages io.ReaderAt, size int64) (db *DB, err error
 	if err != nil {
 		return nil, err
 	}
-	d := &DB{image: img, work: &budget{Context: ctx}, idle: map[string][]*statement{}, blobs: map[column]*sqlite3.Blob{}}
+	d := &DB{image: img, budget: &budget{Context: ctx}, idleStatements: map[string][]*statement{}, blobs: map[column]*sqlite3.Blob{}}
 	readervfs.Create(img.name(), img)
 	defer func() {
-		err = d.explain(cmp.Or(err, caught(recover())))
+		err = d.explain(cmp.Or(err, recovered(recover())))
 		if err != nil {
 			d.Close()
 			db = nil
 		}
 	}()
-	d.allow()
-	if d.conn, err = sqlite3.OpenContext(sqlite3.WithMaxMemory(d.work, maxHeap), "file:"+img.name()+"?vfs=reader&mode=ro"); err != nil {
+	d.resetBudget()
+	if d.conn, err = sqlite3.OpenContext(sqlite3.WithMaxMemory(d.budget, maxHeap), "file:"+img.name()+"?vfs=reader&mode=ro"); err != nil {
 		return nil, err
 	}
-	d.conn.SetInterrupt(d.work)
+	d.conn.SetInterrupt(d.budget)
 	d.conn.Limit(sqlite3.LIMIT_LENGTH, maxValue)
-	return d, d.conn.Exec(settings)
+	return d, d.conn.Exec(pragmas)
 }
 
 // Close frees what the connection holds.
@@ -89,7 +89,7 @@ func (d *DB) Close() {
 	for _, b := range d.blobs {
 		_ = b.Close()
 	}
-	for _, list := range d.idle {
+	for _, list := range d.idleStatements {
 		for _, s := range list {
 			_ = s.stmt.Close()
 		}
@@ -121,9 +121,9 @@ func (d *DB) fail(err error) {
 	}
 }
 
-// caught is a panic as an error. The library panics where a connection has used up its memory; any other is a fault of
+// recovered is a panic as an error. The library panics where a connection has used up its memory; any other is a fault of
 // what was translated from C, after which the connection is of no use.
-func caught(panicked any) error {
+func recovered(panicked any) error {
 	if panicked == nil {
 		return nil
 	}
@@ -136,7 +136,7 @@ func caught(panicked any) error {
 // explain replaces "interrupted" by its cause.
 func (d *DB) explain(err error) error {
 	if errors.Is(err, sqlite3.INTERRUPT) {
-		return cmp.Or(d.work.cause, err)
+		return cmp.Or(d.budget.cause, err)
 	}
 	return err
 }
@@ -173,7 +173,7 @@ func (d *DB) Query(sql string, args ...any) iter.Seq[*Row] {
 		if s == nil {
 			return
 		}
-		defer s.done()
+		defer s.release()
 		s.bind(args)
 		for s.step() && yield(&s.row) {
 		}

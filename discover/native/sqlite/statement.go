@@ -8,11 +8,11 @@ import (
 
 // statement is a prepared statement. One that is used again inside of its own loop is prepared twice.
 type statement struct {
-	db    *DB
-	stmt  *sqlite3.Stmt
-	names map[string]int
-	rows  int64 // so far
-	row   Row
+	db      *DB
+	stmt    *sqlite3.Stmt
+	columns map[string]int
+	rows    int64 // so far
+	row     Row
 }
 
 // statement prepares one, or takes one that was prepared before; nil if it cannot be.
@@ -20,13 +20,13 @@ func (d *DB) statement(sql string) (s *statement) {
 	if d.err != nil {
 		return nil
 	}
-	d.allow()
-	if list := d.idle[sql]; len(list) > 0 {
-		d.idle[sql] = list[:len(list)-1]
+	d.resetBudget()
+	if list := d.idleStatements[sql]; len(list) > 0 {
+		d.idleStatements[sql] = list[:len(list)-1]
 		return list[len(list)-1]
 	}
 	defer func() {
-		if err := caught(recover()); err != nil {
+		if err := recovered(recover()); err != nil {
 			d.fail(err)
 			s = nil
 		}
@@ -36,9 +36,9 @@ func (d *DB) statement(sql string) (s *statement) {
 		d.fail(err)
 		return nil
 	}
-	s = &statement{db: d, stmt: stmt, names: map[string]int{}}
+	s = &statement{db: d, stmt: stmt, columns: map[string]int{}}
 	for i := range stmt.ColumnCount() {
-		s.names[stmt.ColumnName(i)] = i
+		s.columns[stmt.ColumnName(i)] = i
 	}
 	s.row = Row{statement: s}
 	return s
@@ -46,7 +46,7 @@ func (d *DB) statement(sql string) (s *statement) {
 
 // bind sets the arguments.
 func (s *statement) bind(args []any) {
-	defer func() { s.db.fail(caught(recover())) }()
+	defer func() { s.db.fail(recovered(recover())) }()
 	for i, arg := range args {
 		var err error
 		switch v := arg.(type) {
@@ -64,7 +64,7 @@ func (s *statement) bind(args []any) {
 // step goes to the next row; it is false where there is none, or it cannot be read.
 func (s *statement) step() (ok bool) {
 	defer func() {
-		if err := caught(recover()); err != nil {
+		if err := recovered(recover()); err != nil {
 			s.db.fail(err)
 			ok = false
 		}
@@ -72,11 +72,11 @@ func (s *statement) step() (ok bool) {
 	if s.db.err != nil {
 		return false
 	}
-	if s.rows++; s.rows > s.db.image.rows() {
+	if s.rows++; s.rows > s.db.image.maxRows() {
 		s.db.fail(errEndless)
 		return false
 	}
-	s.db.work.left++ // which asking for the next row takes
+	s.db.budget.left++ // which asking for the next row takes
 	if s.stmt.Step() {
 		return true
 	}
@@ -91,9 +91,9 @@ func (s *statement) reset() {
 	s.rows = 0
 }
 
-// done gives the statement back.
-func (s *statement) done() {
+// release gives the statement back.
+func (s *statement) release() {
 	s.reset()
 	sql := s.stmt.SQL()
-	s.db.idle[sql] = append(s.db.idle[sql], s)
+	s.db.idleStatements[sql] = append(s.db.idleStatements[sql], s)
 }

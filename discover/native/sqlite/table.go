@@ -59,7 +59,7 @@ func (t *Table) Row(rowid int64) *Row {
 		}
 	} else {
 		t.row.reset()
-		t.db.allow()
+		t.db.resetBudget()
 	}
 	t.row.bind([]any{rowid})
 	damages := t.db.damages
@@ -73,18 +73,18 @@ func (t *Table) Row(rowid int64) *Row {
 	return &t.row.row
 }
 
-// beginning is as much of a long value as fits into limit bytes; nil if it cannot be read.
-func (t *Table) beginning(column string, rowid, limit int64) (value []byte) {
-	t.long(column, rowid, func(b *sqlite3.Blob) (err error) {
+// blobPrefix is as much of a long value as fits into limit bytes; nil if it cannot be read.
+func (t *Table) blobPrefix(column string, rowid, limit int64) (value []byte) {
+	t.readBlobAt(column, rowid, func(b *sqlite3.Blob) (err error) {
 		value, err = readBlob(b, min(limit, b.Size()))
 		return err
 	})
 	return value
 }
 
-// whole is a long value, if it has no more than limit bytes and can be read.
-func (t *Table) whole(column string, rowid, limit int64) (value []byte) {
-	t.long(column, rowid, func(b *sqlite3.Blob) (err error) {
+// blob is a long value, if it has no more than limit bytes and can be read.
+func (t *Table) blob(column string, rowid, limit int64) (value []byte) {
+	t.readBlobAt(column, rowid, func(b *sqlite3.Blob) (err error) {
 		if b.Size() <= limit {
 			value, err = readBlob(b, b.Size())
 		}
@@ -96,9 +96,9 @@ func (t *Table) whole(column string, rowid, limit int64) (value []byte) {
 // column is one of a table.
 type column struct{ table, name string }
 
-// long opens a long value, with a handle that was used for another row if there is one.
-func (t *Table) long(name string, rowid int64, read func(*sqlite3.Blob) error) {
-	defer func() { t.db.fail(caught(recover())) }()
+// readBlobAt opens a long value, with a handle that was used for another row if there is one.
+func (t *Table) readBlobAt(name string, rowid int64, read func(*sqlite3.Blob) error) {
+	defer func() { t.db.fail(recovered(recover())) }()
 	key := column{t.name, name}
 	blob, err := t.db.blobs[key], error(nil)
 	if blob != nil {

@@ -46,7 +46,7 @@ func readWAL(ctx context.Context, f *fsread.File) (*wal, error) {
 	}
 	h := w.header[:]
 	magic := binary.BigEndian.Uint32(h)
-	sum := walSum{bigEndian: magic&1 == 1}
+	sum := walChecksum{bigEndian: magic&1 == 1}
 	sum.add(h[:24])
 	if magic&^1 != walMagic || binary.BigEndian.Uint32(h[4:]) != walVersion || !sum.matches(h[24:]) {
 		return w, nil
@@ -58,7 +58,7 @@ func readWAL(ctx context.Context, f *fsread.File) (*wal, error) {
 }
 
 // scan follows the chain of frames to its end.
-func (w *wal) scan(ctx context.Context, sum walSum) error {
+func (w *wal) scan(ctx context.Context, sum walChecksum) error {
 	size := walFrameHeader + w.pageSize
 	buf := make([]byte, max(walScanBytes/size, 1)*size)
 	var open []uint32 // pages of the transaction that is not committed so far, in order
@@ -72,7 +72,7 @@ func (w *wal) scan(ctx context.Context, sum walSum) error {
 		}
 		for frame := range int64(n) / size {
 			b := buf[frame*size:][:size]
-			if !w.continues(b, &sum) {
+			if !w.validFrame(b, &sum) {
 				return nil
 			}
 			open = append(open, binary.BigEndian.Uint32(b))
@@ -87,8 +87,8 @@ func (w *wal) scan(ctx context.Context, sum walSum) error {
 	}
 }
 
-// continues reports whether a frame belongs to this log and is whole, and takes it into the checksum.
-func (w *wal) continues(frame []byte, sum *walSum) bool {
+// validFrame reports whether a frame belongs to this log and is whole, and takes it into the checksum.
+func (w *wal) validFrame(frame []byte, sum *walChecksum) bool {
 	if binary.BigEndian.Uint32(frame) == 0 || !bytes.Equal(frame[8:16], w.header[16:24]) {
 		return false
 	}
@@ -111,8 +111,8 @@ func (w *wal) offset(page uint32) (int64, bool) {
 	return walHeaderSize + frame*(walFrameHeader+w.pageSize) + walFrameHeader, ok
 }
 
-// walSum is the running checksum of a write-ahead log.
-type walSum struct {
+// walChecksum is the running checksum of a write-ahead log.
+type walChecksum struct {
 	bigEndian bool
 	a, b      uint32
 }
@@ -121,7 +121,7 @@ type walSum struct {
 // as fast as the plain loop. The race detector would ask for each byte of what is the caller's own.
 //
 //go:norace
-func (s *walSum) add(p []byte) {
+func (s *walChecksum) add(p []byte) {
 	if len(p)%16 > 0 {
 		s.a += s.word(p) + s.b
 		s.b += s.word(p[4:]) + s.a
@@ -147,7 +147,7 @@ func (s *walSum) add(p []byte) {
 }
 
 // word reads four bytes as the log's writer did.
-func (s *walSum) word(p []byte) uint32 {
+func (s *walChecksum) word(p []byte) uint32 {
 	if s.bigEndian {
 		return binary.BigEndian.Uint32(p)
 	}
@@ -155,7 +155,7 @@ func (s *walSum) word(p []byte) uint32 {
 }
 
 // matches compares with a stored checksum; stored ones are big-endian always.
-func (s *walSum) matches(stored []byte) bool {
+func (s *walChecksum) matches(stored []byte) bool {
 	return binary.BigEndian.Uint32(stored) == s.a && binary.BigEndian.Uint32(stored[4:]) == s.b
 }
 

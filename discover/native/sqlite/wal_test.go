@@ -10,7 +10,7 @@ import (
 func TestWalSum(t *testing.T) {
 	for _, order := range []binary.ByteOrder{binary.LittleEndian, binary.BigEndian} {
 		source := rand.New(rand.NewPCG(1, 2))
-		got := walSum{bigEndian: order == binary.BigEndian}
+		got := walChecksum{bigEndian: order == binary.BigEndian}
 		var a, b uint32
 		for length := 0; length <= 4096; length += 8 {
 			p := make([]byte, length)
