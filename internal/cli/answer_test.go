@@ -13,7 +13,7 @@ import (
 // The answer is the last text of the newest turn, never one of an earlier turn.
 func TestAnswer(t *testing.T) {
 	message := func(role discover.Role, kind discover.MessageKind, text string, at time.Duration) discover.Message {
-		return discover.Message{Session: "a", Role: role, Kind: kind, Text: text, Time: now.Add(at)}
+		return discover.Message{Session: "a", Role: role, Kind: kind, Text: text, Time: now().Add(at)}
 	}
 	user := func(text string, at time.Duration) discover.Message {
 		return message(discover.RoleUser, discover.KindText, text, at)
@@ -23,8 +23,8 @@ func TestAnswer(t *testing.T) {
 	}
 	call := message(discover.RoleAssistant, discover.KindTool, "", 2)
 	cut := message(discover.RoleSystem, discover.KindInterruption, "", 2)
-	sub := discover.Message{Session: "b", Role: discover.RoleAssistant, Kind: discover.KindText, Text: "of a sub-agent", Time: now.Add(5)}
-	asked := discover.Message{Session: "b", Role: discover.RoleUser, Kind: discover.KindText, Text: "to a sub-agent", Time: now.Add(4)}
+	sub := discover.Message{Session: "b", Role: discover.RoleAssistant, Kind: discover.KindText, Text: "of a sub-agent", Time: now().Add(5)}
+	asked := discover.Message{Session: "b", Role: discover.RoleUser, Kind: discover.KindText, Text: "to a sub-agent", Time: now().Add(4)}
 	undated := said("old", 0)
 	undated.Time = time.Time{}
 	for name, test := range map[string]struct {
@@ -44,7 +44,7 @@ func TestAnswer(t *testing.T) {
 		"an interrupted turn":        {[]discover.Message{user("q", 0), said("let me see", 1), cut}, nil, ""},
 		"a part that cannot be read": {[]discover.Message{user("q", 0), said("yes", 1)}, errors.New("torn"), ""},
 	} {
-		got, err := answerIn(newestFirst(test.messages, test.torn), "a", now)
+		got, err := answerIn(newestFirst(test.messages, test.torn), "a", now())
 		if got != test.want || !errors.Is(err, test.torn) {
 			t.Errorf("%s: %q, %v", name, got, err)
 		}

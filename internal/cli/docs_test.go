@@ -17,13 +17,17 @@ import (
 	"agentctl/internal/output"
 )
 
+// doc returns a page of the documentation.
 func doc(t *testing.T, name string) string {
 	t.Helper()
-	text, err := os.ReadFile("../../docs/" + name)
-	if err != nil {
-		t.Fatal(err)
+	for _, top := range []string{"../..", "../../.."} {
+		text, err := os.ReadFile(top + "/docs/" + name)
+		if err == nil {
+			return string(text)
+		}
 	}
-	return string(text)
+	t.Fatalf("there is no docs/%s", name)
+	return ""
 }
 
 // section returns what stands below a heading.

@@ -160,7 +160,8 @@ func TestAnEventIsPosted(t *testing.T) {
 	defer server.Close()
 	env, _ := testEnv(t)
 	env.Environ = os.Environ()
-	post, err := setenv(env, "OURS", "geheim").poster(&eventsOptions{webhook: server.URL, secretEnv: "OURS"})
+	env = setenv(env, "OURS", "geheim")
+	post, err := env.poster(&eventsOptions{webhook: server.URL, secretEnv: "OURS"})
 	if err != nil {
 		t.Fatal(err)
 	}

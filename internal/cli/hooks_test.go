@@ -75,7 +75,7 @@ func TestAHookEndsWithTheCommand(t *testing.T) {
 	s := discover.UnknownSession()
 	s.Dir = t.TempDir()
 	ctx, stop := context.WithCancel(t.Context())
-	env.report.out = writerFunc(func(p []byte) (int, error) { stop(); return len(p), nil }) // it has begun
+	env.report = newReporter(writerFunc(func(p []byte) (int, error) { stop(); return len(p), nil })) // it has begun
 	err := (hook{"--on-create", "echo begun; exec sleep 1000"}).run(ctx, env, s, nil)
 	if !errors.Is(err, context.Canceled) || exitOf(err) != exitInterrupted {
 		t.Errorf("%v", err)

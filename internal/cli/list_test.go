@@ -26,7 +26,7 @@ func TestListWaitingFirst(t *testing.T) {
 	for args, want := range map[string]int{"list -a": 1, "list -a --wide": 1, "list -a -q": 2} {
 		env, out := testEnv(t)
 		codex := env.Adapters[1].(stub)
-		codex.records[0].Turn, codex.records[0].Updated = discover.Turn{State: discover.TurnWaiting, WaitingFor: "question"}, now.Add(-90*time.Minute)
+		codex.records[0].Turn, codex.records[0].Updated = discover.Turn{State: discover.TurnWaiting, WaitingFor: "question"}, now().Add(-90*time.Minute)
 		Run(t.Context(), env, strings.Fields(args)...)
 		lines := strings.Split(out.stdout.String(), "\n")
 		if want == 1 != strings.HasPrefix(lines[1], "aaaaaaaa-1 ") {

@@ -27,10 +27,10 @@ func (w *watched) shows(at time.Time) string {
 // person, not the newest.
 func TestWatched(t *testing.T) {
 	row := func(id string, status discover.Status, age time.Duration) discover.Session {
-		return discover.Session{Record: &discover.Record{Agent: "codex", ID: id, Updated: now.Add(-age)}, Status: status}
+		return discover.Session{Record: &discover.Record{Agent: "codex", ID: id, Updated: now().Add(-age)}, Status: status}
 	}
 	w := newWatched(0)
-	if _, _, known := w.sessions(now); known {
+	if _, _, known := w.sessions(now()); known {
 		t.Error("there is an answer before the first look")
 	}
 	for _, step := range []struct {
@@ -47,7 +47,7 @@ func TestWatched(t *testing.T) {
 		{6 * time.Second, nil, "b:stopped"},
 		{11 * time.Minute, nil, ""},
 	} {
-		at := now.Add(step.after)
+		at := now().Add(step.after)
 		w.tell(at, step.rows...)
 		if got := w.shows(at); got != step.want {
 			t.Errorf("after %s: %q, want %q", step.after, got, step.want)
@@ -57,8 +57,8 @@ func TestWatched(t *testing.T) {
 		}
 	}
 	w = newWatched(1)
-	w.tell(now, row("a", discover.Running, 0), row("b", discover.Waiting, time.Hour))
-	if got := w.shows(now); got != "b:waiting" {
+	w.tell(now(), row("a", discover.Running, 0), row("b", discover.Waiting, time.Hour))
+	if got := w.shows(now()); got != "b:waiting" {
 		t.Errorf("the first one: %q", got)
 	}
 }

@@ -58,7 +58,7 @@ func TestListOrphans(t *testing.T) {
 		t.Errorf("of another agent: %s", out.stdout.String())
 	}
 	codex := env.Adapters[1].(marking)
-	codex.warning = errStore
+	codex.warning = storeError()
 	env.Adapters[1] = codex
 	if got := Run(t.Context(), env, "list", "--orphans"); got != 6 || !strings.Contains(out.stderr.String(), "warning: codex: ") {
 		t.Errorf("with a store that cannot be read: exit %d, %s", got, out.stderr.String())

@@ -204,7 +204,8 @@ func TestDoctor(t *testing.T) {
 	}
 	env, out := testEnv(t)
 	env = setenv(env, "PATH", strings.Join([]string{filepath.Join(root, "empty"), bin, filepath.Join(pkg, "bin"), "relative"}, ":"))
-	if got := Run(t.Context(), env, "doctor", "--json"); got != 0 {
+	doctor := []verb{{name: "doctor", make: newDoctor}}
+	if got := runApp(t.Context(), env, doctor, []string{"doctor", "--json"}); got != 0 {
 		t.Fatalf("exit %d, %s", got, out.stderr.String())
 	}
 	var f findings
@@ -236,7 +237,7 @@ func TestDoctor(t *testing.T) {
 		t.Error("the program was run")
 	}
 	out.stdout.Reset()
-	Run(t.Context(), env, "doctor")
+	runApp(t.Context(), env, doctor, []string{"doctor"})
 	for _, want := range []string{"\ncodex\n  program   " + bin, "version 1.2.3-rc.1\n", "  program   none in PATH\n", "  file      none (looked for ", "  go-ps     7 compared, 1 difference\n            pid 12 (x) R 1): missing in go-ps\n"} {
 		if !strings.Contains("\n"+out.stdout.String(), want) {
 			t.Errorf("no %q in\n%s", want, out.stdout.String())

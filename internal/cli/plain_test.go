@@ -67,7 +67,7 @@ func TestAmbiguityOfManyLiveSessions(t *testing.T) {
 		ambiguous.Candidates = append(ambiguous.Candidates, discover.Session{Record: &r, Status: discover.Running})
 	}
 	env, out := testEnv(t)
-	env.report = &reporter{out: env.Stderr}
+	env.report = newReporter(env.Stderr)
 	env.finish(ambiguous)
 	if lines := strings.Split(strings.TrimSpace(out.stderr.String()), "\n"); len(lines) != 12 || lines[11] != "hint: and 15 more" {
 		t.Errorf("%q", lines)

@@ -142,7 +142,8 @@ func TestScriptOutput(t *testing.T) {
 		true:  `{"warning":{"message":"one","source":"--exec"}}` + "\n" + `{"warning":{"message":"two","source":"--exec"}}` + "\n",
 	} {
 		env, out := testEnv(t)
-		env.report = &reporter{out: env.Stderr, json: asJSON}
+		env.report = newReporter(env.Stderr)
+		env.report.json = asJSON
 		if err := (hook{"--exec", "echo one; printf two >&2"}).shell(t.Context(), env, "", nil, nil); err != nil {
 			t.Fatal(err)
 		}

@@ -84,9 +84,9 @@ func TestStopSelects(t *testing.T) {
 }
 
 func TestStopTakesByTime(t *testing.T) {
-	s := discover.Session{Record: &discover.Record{Created: now.Add(-3 * time.Hour), Updated: now.Add(-time.Hour)}, Status: discover.Idle}
+	s := discover.Session{Record: &discover.Record{Created: now().Add(-3 * time.Hour), Updated: now().Add(-time.Hour)}, Status: discover.Idle}
 	resumed := s
-	resumed.Processes = []proc.Process{{Started: now.Add(-2 * time.Hour)}}
+	resumed.Processes = []proc.Process{{Started: now().Add(-2 * time.Hour)}}
 	busy := s
 	busy.Status = discover.Waiting
 	for _, tc := range []struct {
@@ -104,7 +104,7 @@ func TestStopTakesByTime(t *testing.T) {
 		{stopSelection{olderThan: 2 * time.Hour, idleFor: 2 * time.Hour}, resumed, false},
 		{stopSelection{olderThan: time.Hour}, discover.UnknownSession(), false},
 	} {
-		if got := tc.sel.takes(tc.of, now); got != tc.want {
+		if got := tc.sel.takes(tc.of, now()); got != tc.want {
 			t.Errorf("%+v of %s: %v", tc.sel, tc.of.Status, got)
 		}
 	}

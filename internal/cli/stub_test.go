@@ -14,7 +14,8 @@ import (
 	"agentctl/proc"
 )
 
-var now = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+// now is the time of day in the tests.
+func now() time.Time { return time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC) }
 
 // stub is an agent whose store and processes are made up.
 type stub struct {
@@ -89,7 +90,7 @@ func (s stub) Read(_ context.Context, entries []discover.Entry, _ discover.ReadO
 // process is a live process of the made-up table; the test itself is 1000.
 func process(pid, parent int) proc.FakeProcess {
 	return proc.FakeProcess{Process: proc.Process{
-		ID: proc.ID{PID: pid, Birth: "boot/1"}, Parent: parent, State: 'S', Started: now.Add(-time.Hour),
+		ID: proc.ID{PID: pid, Birth: "boot/1"}, Parent: parent, State: 'S', Started: now().Add(-time.Hour),
 	}}
 }
 
@@ -97,7 +98,7 @@ func process(pid, parent int) proc.FakeProcess {
 func record(id, dir string, turn discover.TurnState, age time.Duration) discover.Record {
 	return discover.Record{
 		Agent: "codex", ID: id, Dir: dir, Home: "/h/codex", Path: "/h/codex/" + id + dir + ".jsonl",
-		Title: "title of " + id, Updated: now.Add(-age), Turn: discover.Turn{State: turn},
+		Title: "title of " + id, Updated: now().Add(-age), Turn: discover.Turn{State: turn},
 	}
 }
 
@@ -133,7 +134,7 @@ func testEnv(t *testing.T) (Env, *captured) {
 	return Env{
 		Stdout: &out.stdout, Stderr: &out.stderr, report: newReporter(&out.stderr),
 		Getenv: func(k string) string { return vars[k] },
-		Now:    func() time.Time { return now }, PID: 1000,
+		Now:    now, PID: 1000,
 		Adapters: []discover.Adapter{claude, codex},
 		Take:     func(ctx context.Context) (*proc.Table, error) { return table, ctx.Err() },
 		CrossCheck: func(*proc.Table) (int, []proc.Difference, error) {
@@ -158,12 +159,15 @@ func setenv(env Env, pairs ...string) Env {
 	return env
 }
 
-var errStore = &discover.Warning{Agent: "codex", Path: "/h/codex/sessions", Err: errors.New("it is\x1b[2J broken")}
+// storeError is why the store of broken cannot be read whole.
+func storeError() error {
+	return &discover.Warning{Agent: "codex", Path: "/h/codex/sessions", Err: errors.New("it is\x1b[2J broken")}
+}
 
 // broken has a store that cannot be read whole.
 func broken(env Env) Env {
 	s := env.Adapters[1].(stub)
-	s.warning = errStore
+	s.warning = storeError()
 	env.Adapters = []discover.Adapter{env.Adapters[0], s}
 	return env
 }

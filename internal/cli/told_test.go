@@ -42,7 +42,7 @@ func (s *script) all() iter.Seq2[discover.Message, error] {
 
 func (s *script) say(id string, minute int) {
 	s.messages = append(s.messages, discover.Message{
-		ID: id, Role: discover.RoleAssistant, Kind: discover.KindText, Text: "text of " + id, Time: now.Add(time.Duration(minute) * time.Minute),
+		ID: id, Role: discover.RoleAssistant, Kind: discover.KindText, Text: "text of " + id, Time: now().Add(time.Duration(minute) * time.Minute),
 	})
 }
 

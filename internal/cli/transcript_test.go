@@ -13,7 +13,7 @@ import (
 
 // says is a message of an age.
 func says(id string, role discover.Role, text string, age time.Duration) discover.Message {
-	return discover.Message{ID: id, Role: role, Kind: discover.KindText, Text: text, Time: now.Add(-age)}
+	return discover.Message{ID: id, Role: role, Kind: discover.KindText, Text: text, Time: now().Add(-age)}
 }
 
 // pending is the call of a shell that has no result.

@@ -137,8 +137,8 @@ func TestHowATurnEndedIsTheVerdict(t *testing.T) {
 // A turn that begins is a change, and was not cut: its prompt is stored before the agent's process shows that it is at work.
 func TestUntilATurnBegins(t *testing.T) {
 	before, begun := seen("idle"), seen("idle//open")
-	before.Updated = now
-	begun.Turn.Began = now.Add(time.Second)
+	before.Updated = now()
+	begun.Turn.Began = now().Add(time.Second)
 	w := newWaiting(untilChange, 1, func(discover.Session) error { return nil })
 	for _, s := range []discover.Session{before, begun} {
 		if _, err := w.see([]discover.Session{s}); err != nil {
