@@ -5,7 +5,8 @@ import (
 	"os"
 	"runtime/debug"
 
-	"agentctl/internal/cli"
+	"agentctl/internal/cmd"
+	"agentctl/internal/cmdutil"
 )
 
 // version is stamped in by the linker: -ldflags "-X main.version=v1.2.3". Without it the build information speaks.
@@ -19,5 +20,5 @@ func main() {
 	if os.Getenv("GOMEMLIMIT") == "" {
 		debug.SetMemoryLimit(memoryLimit)
 	}
-	os.Exit(cli.Main(os.Args, cli.System(version)))
+	os.Exit(cmd.Main(os.Args, cmdutil.NewFactory(version)))
 }

@@ -56,7 +56,7 @@ func packages(t *testing.T, goos string) []pkg {
 }
 
 // layer says what a folder, and all below it that has no line of its own, may import of this module. An agent's
-// package stands for every agent: a fourth one needs no line here.
+// package stands for every agent, a command's for every command: another one needs no line here.
 type layer struct {
 	folder string
 	may    []string
@@ -83,17 +83,21 @@ func layers() []layer {
 		{"internal/webhook", nil},
 		{"internal/output", []string{"discover", "discover/watch", "proc"}},
 		{"internal/terminal", nil},
-		{"internal/cli", []string{
-			"discover", "discover/agents", "discover/native/fsread", "discover/watch", "internal/config", "internal/output", "internal/terminal", "internal/webhook", "launch", "launch/worktree", "lock", "lock/githooks", "proc",
+		{"internal/cmd", []string{"internal/cmd/<verb>", "internal/cmdutil"}},
+		{"internal/cmd/<verb>", []string{
+			"discover", "discover/native/fsread", "discover/watch", "internal/cmdutil", "internal/config", "internal/output", "internal/terminal", "internal/webhook", "launch", "lock", "lock/githooks", "proc",
 		}},
-		{".", []string{"internal/cli"}},
+		{"internal/cmdutil", []string{
+			"discover", "discover/agents", "discover/native/fsread", "discover/watch", "internal/cmdutil", "internal/config", "internal/output", "internal/terminal", "launch", "lock", "proc",
+		}},
+		{".", []string{"internal/cmd", "internal/cmdutil"}},
 	}
 }
 
 // outside says which folders may import a module of others. What is not here may be imported anywhere.
 func outside() map[string][]string {
 	return map[string][]string{
-		"github.com/urfave/cli":         {"internal/cli"},
+		"github.com/urfave/cli":         {"internal/cmd", "internal/cmd/<verb>", "internal/cmdutil"},
 		"github.com/BurntSushi/toml":    {"internal/config", "lock"},
 		"github.com/ncruces/go-sqlite3": {"discover/native/sqlite"},
 		"github.com/klauspost/compress": {"discover/<agent>"},
@@ -115,6 +119,8 @@ func folder(name string) string {
 			return "discover/<agent>"
 		case path.Base(f) == "transcript" && path.Dir(path.Dir(f)) == "discover":
 			return "discover/<agent>/transcript"
+		case path.Dir(f) == "internal/cmd":
+			return "internal/cmd/<verb>"
 		}
 	}
 	return name
@@ -180,7 +186,7 @@ func TestFolders(t *testing.T) {
 		".": ".", "proc": "proc", "discover": "discover", "discover/native": "discover/native",
 		"discover/agents": "discover/agents", "discover/codex": "discover/<agent>", "discover/codex/x": "discover/<agent>",
 		"discover/codex/transcript": "discover/<agent>/transcript",
-		"discover/fourth":           "discover/<agent>", "launch/worktree": "launch", "internal/cli": "internal/cli", "internal/new": "internal/new",
+		"discover/fourth":           "discover/<agent>", "launch/worktree": "launch", "internal/cmd": "internal/cmd", "internal/cmd/list": "internal/cmd/<verb>", "internal/new": "internal/new",
 	} {
 		if got := folder(name); got != want {
 			t.Errorf("%s is in %s, want %s", name, got, want)

@@ -12,7 +12,7 @@ import (
 func TestFilesAreOpenedInOnePlace(t *testing.T) {
 	// Functions that open or read by themselves, with the reason.
 	allowed := map[string]string{
-		"internal/cli/prompt.go:asked":               "the person's own file, which may be a pipe; its reader is fsread.ReadStream",
+		"internal/cmdutil/agentrun/prompt.go:read":   "the person's own file, which may be a pipe; its reader is fsread.ReadStream",
 		"internal/terminal/foreground.go:Foreground": "the terminal, to ask whose it is; nothing is read",
 		"launch/output.go:openOutput":                "made for writing, where the person says",
 		"launch/start.go:stdinFile":                  "/dev/null",

@@ -13,10 +13,10 @@ import (
 func TestOneFunctionDecidesStatuses(t *testing.T) {
 	const judge = "discover/status.go: setStatus" // (*Session).setStatus, which applies what statusOf decides
 	others := map[string]string{
-		"internal/output: out": "what JSON prints",
-		"internal/cli: out":    "a lock as JSON prints it",
-		"launch/stop: t":       "the result of a stop",
-		"discover: v":          "the verdict that statusOf returns",
+		"internal/output: out":  "what JSON prints",
+		"internal/cmdutil: out": "a lock as JSON prints it",
+		"launch/stop: t":        "the result of a stop",
+		"discover: v":           "the verdict that statusOf returns",
 	}
 	used := map[string]bool{}
 	for _, f := range files(t) {

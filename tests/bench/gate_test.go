@@ -15,7 +15,8 @@ import (
 	"strings"
 	"testing"
 
-	"agentctl/internal/cli"
+	"agentctl/internal/cmd"
+	"agentctl/internal/cmdutil"
 	"agentctl/tests/store/generate"
 	"agentctl/tests/trace"
 )
@@ -91,12 +92,12 @@ func (w world) run(t *testing.T, args ...string) seen {
 // allocations runs a command in this process, and counts how often it takes memory from the heap.
 func (w world) allocations(t *testing.T, args ...string) float64 {
 	t.Helper()
-	env := cli.System("")
+	env := cmdutil.NewFactory("")
 	env.Stdout, env.Stderr = io.Discard, io.Discard
 	env.Getenv = func(key string) string { return map[string]string{"HOME": w.home}[key] }
 	env.Width, env.Interactive, env.Terminal = 0, false, false
 	return testing.AllocsPerRun(2, func() {
-		if code := cli.Main(append([]string{"agentctl"}, args...), env); code != 0 {
+		if code := cmd.Main(append([]string{"agentctl"}, args...), env); code != 0 {
 			t.Errorf("agentctl %q: exit %d", args, code)
 		}
 	})

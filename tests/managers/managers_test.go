@@ -10,7 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	"agentctl/internal/cli"
+	"agentctl/internal/cmd"
+	"agentctl/internal/cmdutil"
 	"agentctl/tests/cache"
 	"agentctl/tests/debian"
 	"agentctl/tests/recipes"
@@ -20,7 +21,7 @@ import (
 // TestMain makes the test binary the program as well: under the name agentctl it is.
 func TestMain(m *testing.M) {
 	if filepath.Base(os.Args[0]) == "agentctl" {
-		os.Exit(cli.Main(os.Args, cli.System("v0.0.0-test")))
+		os.Exit(cmd.Main(os.Args, cmdutil.NewFactory("v0.0.0-test")))
 	}
 	if code, ran := sandbox.Enter(sandbox.Processes); ran {
 		os.Exit(code)

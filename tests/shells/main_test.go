@@ -5,7 +5,8 @@ import (
 	"path/filepath"
 	"testing"
 
-	"agentctl/internal/cli"
+	"agentctl/internal/cmd"
+	"agentctl/internal/cmdutil"
 	"agentctl/tests/sandbox"
 )
 
@@ -13,7 +14,7 @@ import (
 // there are none.
 func TestMain(m *testing.M) {
 	if filepath.Base(os.Args[0]) == "agentctl" {
-		os.Exit(cli.Main(os.Args, cli.System("v0.0.0-test")))
+		os.Exit(cmd.Main(os.Args, cmdutil.NewFactory("v0.0.0-test")))
 	}
 	if code, ran := sandbox.Enter(sandbox.Processes); ran {
 		os.Exit(code)

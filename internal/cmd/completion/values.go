@@ -1,0 +1,122 @@
+package completion
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"agentctl/discover"
+	"agentctl/internal/cmdutil"
+	"agentctl/internal/cmdutil/await"
+	"agentctl/launch"
+)
+
+// maxSessions is how many sessions are offered, the newest.
+const maxSessions = 200
+
+// idCandidates are the sessions of a selection, in the order of `list`.
+func idCandidates(ctx context.Context, f cmdutil.Factory, sel discover.SessionFilter) []candidate {
+	sel.Limit = maxSessions
+	sessions := recentSessions(ctx, f, sel)
+	var out []candidate
+	for i, name := range cmdutil.ArgumentsFor(sessions) {
+		if s := sessions[i]; name != "" {
+			out = append(out, candidate{name, fmt.Sprintf("%s %s: %s", s.Agent, s.Status, cmp.Or(s.Title, s.Prompt, s.Dir))})
+		}
+	}
+	return out
+}
+
+// recentSessions are the sessions of a selection within the time of the configuration; none if they cannot be read.
+func recentSessions(ctx context.Context, f cmdutil.Factory, sel discover.SessionFilter) []discover.Session {
+	c, err := f.NewCall("__complete", &cmdutil.CommonFlags{}, nil)
+	if err == nil {
+		sel.Since, err = c.SinceTime("__complete", "")
+	}
+	if err != nil {
+		return nil
+	}
+	r, _ := c.Scanner.List(ctx, sel)
+	return r.Sessions
+}
+
+// valueCandidates are the values that a flag takes, of which this much is typed; prefix stands before the value in the same word.
+func valueCandidates(ctx context.Context, f cmdutil.Factory, verb *cli.Command, flag, prefix, typed string) []candidate {
+	switch flag {
+	case "adapter":
+		if verb.Name == "launch" { // each is a launch of its own: there is no list of several
+			return candidatesOf(prefix, f.AgentNames()...)
+		}
+		return listCandidates(prefix, typed, f.AgentNames())
+	case "status":
+		return listCandidates(prefix, typed, cmdutil.Statuses())
+	case "type":
+		return listCandidates(prefix, typed, cmdutil.EventTypes())
+	case "until":
+		return candidatesOf(prefix, await.States()...)
+	case "permissions":
+		return candidatesOf(prefix, string(launch.PermissionsOwn), string(launch.PermissionsEdit), string(launch.PermissionsFull))
+	case "since":
+		return candidatesOf(prefix, "1h", "1d", "7d", "30d", "all")
+	case "group":
+		return candidatesOf(prefix, groups(ctx, f)...)
+	}
+	return nil
+}
+
+// listCandidates complete the last word of a list with commas by those words that are not in it yet.
+func listCandidates(prefix, typed string, words []string) []candidate {
+	i := strings.LastIndexByte(typed, ',') + 1
+	have := strings.Split(typed[:i], ",")
+	left := slices.DeleteFunc(slices.Clone(words), func(w string) bool { return slices.Contains(have, w) })
+	return candidatesOf(prefix+typed[:i], left...)
+}
+
+// groups are the launch groups of sessions and of the worktrees of the repository that we are in, the newest first.
+func groups(ctx context.Context, f cmdutil.Factory) []string {
+	var out []string
+	add := func(group string) {
+		if group != "" && !slices.Contains(out, group) {
+			out = append(out, group)
+		}
+	}
+	for _, s := range recentSessions(ctx, f, discover.SessionFilter{IncludeStopped: true}) {
+		add(s.Group)
+	}
+	if repo, err := f.OpenRepository(ctx, "worktree clean", "."); err == nil {
+		list, _ := repo.List(ctx) // of a repository that cannot be read there are none
+		for _, w := range list {
+			add(discover.GroupOfWorktree(w.Branch, w.Path))
+		}
+	}
+	return out
+}
+
+// worktreeCandidates are the linked worktrees of the repository that we are in, by branch, else by path.
+func worktreeCandidates(ctx context.Context, f cmdutil.Factory) []candidate {
+	repo, err := f.OpenRepository(ctx, "worktree clean", ".")
+	if err != nil {
+		return nil
+	}
+	list, err := repo.List(ctx)
+	if err != nil {
+		return nil
+	}
+	var out []candidate
+	for _, w := range list {
+		switch {
+		case w.Main:
+		case w.Branch == "":
+			out = append(out, candidate{w.Path, "detached"})
+		case strings.HasPrefix(w.Branch, "-"): // it would be read as a flag
+			out = append(out, candidate{w.Path, w.Branch})
+		default:
+			out = append(out, candidate{w.Branch, w.Path})
+		}
+	}
+	return out
+}

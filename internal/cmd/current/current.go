@@ -1,0 +1,62 @@
+// Package current is the command current.
+package current
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/urfave/cli/v2"
+
+	"agentctl/discover"
+	"agentctl/internal/cmdutil"
+	"agentctl/internal/output"
+)
+
+// New makes the command current.
+func New(f cmdutil.Factory) *cli.Command {
+	o := &cmdutil.CommonFlags{}
+	return &cli.Command{
+		Usage:     "show the session that this shell, hook or tool runs in",
+		UsageText: "agentctl current [FLAGS]",
+		Flags: []cli.Flag{
+			&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "print its ID only", Destination: &o.Quiet},
+			cmdutil.JSONFlag(&o.JSON),
+			cmdutil.NoColorFlag(&o.NoColor),
+		},
+		Action: func(c *cli.Context) error {
+			return run(c.Context, f, o)
+		},
+	}
+}
+
+func run(ctx context.Context, f cmdutil.Factory, o *cmdutil.CommonFlags) error {
+	call, err := f.NewCall("current", o, nil)
+	if err != nil {
+		return err
+	}
+	working, done := f.StartQuery(ctx, "looking for the session around")
+	r, err := call.Scanner.Current(working, f.PID, f.Getenv)
+	if working.Err() != nil {
+		err = working.Err()
+	}
+	done()
+	if errors.Is(err, discover.ErrNotFound) {
+		_ = f.ReportWarnings(r.Warnings) // they may be why
+		return cmdutil.AnswerNo("this is not inside a session")
+	}
+	if err != nil {
+		return err
+	}
+	if !o.Quiet {
+		err = call.Show(r.Sessions, make([]output.Resources, len(r.Sessions)), false, o.JSON)
+	} else if id := r.Sessions[0].ID; id != "" {
+		_, err = fmt.Fprintln(f.Stdout, output.Sanitize(id))
+	} else {
+		err = cmdutil.AnswerNo(fmt.Sprintf("this is inside %s, but no evidence names the session", r.Sessions[0].Agent))
+	}
+	if err != nil {
+		return err
+	}
+	return f.ReportWarnings(r.Warnings)
+}

@@ -1,0 +1,93 @@
+package doctor
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"agentctl/discover"
+	"agentctl/discover/native/fsread"
+	"agentctl/internal/cmdutil"
+)
+
+// binary is one program that PATH leads to.
+type binary struct {
+	Path     string `json:"path"`
+	RealPath string `json:"realPath,omitempty"`
+	// Version is what the files it was installed with say; nothing is run to find out.
+	Version string `json:"version,omitempty"`
+}
+
+// binaries finds an agent's programs along PATH, the one that a shell would run first. One file under two names
+// counts once.
+func binaries(f cmdutil.Factory, a discover.Adapter) []binary {
+	list := []binary{}
+	p, ok := a.(discover.ProgramNamer)
+	if !ok {
+		return list
+	}
+	seen := map[string]bool{}
+	for _, dir := range filepath.SplitList(f.Getenv("PATH")) {
+		path := filepath.Join(dir, p.Program())
+		info, err := os.Stat(path)
+		if !filepath.IsAbs(path) || err != nil || !info.Mode().IsRegular() || info.Mode().Perm()&0o111 == 0 {
+			continue
+		}
+		real, err := filepath.EvalSymlinks(path)
+		if err != nil || seen[real] {
+			continue
+		}
+		seen[real] = true
+		b := binary{Path: path, Version: installedVersion(real)}
+		if real != path {
+			b.RealPath = real
+		}
+		list = append(list, b)
+	}
+	return list
+}
+
+// installedVersion reads the version off an npm package around the program, or off a path that ends in it, as
+// native installers make them (…/versions/2.1.197); "" if neither is there.
+func installedVersion(path string) string {
+	if name := filepath.Base(path); isVersion(name) {
+		return name
+	}
+	const depth = 4 // bin/x, vendor/arch/bin/x
+	dir := filepath.Dir(path)
+	for range depth {
+		if v := packageVersion(filepath.Join(dir, "package.json")); v != "" {
+			return v
+		}
+		dir = filepath.Dir(dir)
+	}
+	return ""
+}
+
+func packageVersion(path string) string {
+	const longest = 1 << 20 // bytes; real ones have a few thousand
+	text, err := fsread.ReadFile(path, longest)
+	if err != nil {
+		return ""
+	}
+	var pkg struct {
+		Version string `json:"version"`
+	}
+	if json.Unmarshal(text, &pkg) != nil || !isVersion(pkg.Version) {
+		return ""
+	}
+	return pkg.Version
+}
+
+// isVersion reports whether s begins as 1.2.3 does.
+func isVersion(s string) bool {
+	core, _, _ := strings.Cut(s, "-")
+	parts := strings.Split(core, ".")
+	for _, p := range parts {
+		if p == "" || strings.Trim(p, "0123456789") != "" {
+			return false
+		}
+	}
+	return len(parts) == 3
+}

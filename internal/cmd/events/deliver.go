@@ -1,0 +1,45 @@
+package events
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"agentctl/internal/cmdutil"
+	"agentctl/internal/output"
+	"agentctl/internal/webhook"
+	"agentctl/launch"
+)
+
+// execute runs a script for each event, in our own directory: the session's may be gone.
+func execute(f cmdutil.Factory, h cmdutil.Script) func(context.Context, delivery) error {
+	return func(ctx context.Context, d delivery) error {
+		s := d.event.Session
+		vars := append(cmdutil.SessionVars(s), "AGENTCTL_EVENT="+string(d.event.Type), "AGENTCTL_STATUS="+string(s.Status),
+			cmdutil.EnvVar("AGENTCTL_WAITING_ON", output.WaitingOnText(s.WaitingOn)))
+		return h.Shell(ctx, f, "", d.line, vars)
+	}
+}
+
+// poster posts each event to the webhook; nil if there is none.
+func poster(f cmdutil.Factory, o *options) (func(context.Context, delivery) error, error) {
+	if o.webhook == "" {
+		return nil, nil
+	}
+	if err := webhook.CheckURL(o.webhook); err != nil {
+		return nil, cmdutil.UsageError("events", "--webhook: %v", err)
+	}
+	curl, err := launch.Environment{Environ: f.Environ}.LookPath("curl")
+	if err != nil {
+		return nil, cmdutil.NotInstalledError("--webhook needs curl, which is not in PATH")
+	}
+	w := webhook.Endpoint{URL: o.webhook, Secret: []byte(f.Getenv(o.secretEnv)), Curl: curl, Environ: without(f.Environ, o.secretEnv)}
+	return func(ctx context.Context, d delivery) error {
+		return webhook.Retry(ctx, func() error { return w.Post(ctx, string(d.event.Type), d.line) })
+	}, nil
+}
+
+// without leaves a variable out of an environment.
+func without(environ []string, key string) []string {
+	return slices.DeleteFunc(slices.Clone(environ), func(variable string) bool { return strings.HasPrefix(variable, key+"=") })
+}

@@ -1,0 +1,152 @@
+// Package events is the command events.
+package events
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"slices"
+	"syscall"
+
+	"github.com/urfave/cli/v2"
+
+	"agentctl/discover"
+	"agentctl/discover/watch"
+	"agentctl/internal/cmdutil"
+	"agentctl/internal/output"
+)
+
+type options struct {
+	cmdutil.CommonFlags
+	types              cli.StringSlice
+	initial, children  bool
+	quiet              bool // no events on stdout
+	scope              cmdutil.Scope
+	script             string
+	webhook, secretEnv string
+}
+
+// secretKey is the variable that signs webhooks, unless --secret-env names another one.
+const secretKey = "AGENTCTL_WEBHOOK_SECRET"
+
+// New makes the command events.
+func New(f cmdutil.Factory) *cli.Command {
+	o := &options{}
+	return &cli.Command{
+		Usage:     "print session events as they happen, one JSON object a line",
+		UsageText: "agentctl events [FLAGS]",
+		Description: "A session starts, runs, waits for you, becomes idle, fails or stops. Each event contains the whole session.\n" +
+			"The command runs until it is interrupted (exit 130) or the reader of its output closes the pipe.",
+		Flags: slices.Concat([]cli.Flag{
+			&cli.StringSliceFlag{Name: "type", Usage: "only events of this `TYPE`, such as session.waiting (may be repeated)", Destination: &o.types},
+			&cli.BoolFlag{Name: "initial", Usage: "print sessions that are already live first, as if they had just started", Destination: &o.initial},
+			cmdutil.AdapterFlag(&o.AdapterNames),
+		}, o.scope.Flags("only"), []cli.Flag{
+			&cli.BoolFlag{Name: "children", Usage: "include sub-agents' sessions", Destination: &o.children},
+			&cli.StringFlag{Name: "exec", Usage: "run the shell command `CMD` for each event, with the event on its stdin", Destination: &o.script},
+			&cli.StringFlag{Name: "webhook", Usage: "post each event to `URL`, signed if there is a secret; needs curl", Destination: &o.webhook},
+			&cli.StringFlag{Name: "secret-env", Usage: "read the secret from the environment variable `NAME`", Value: secretKey, Destination: &o.secretEnv},
+			&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "print no events; use it with --exec or --webhook", Destination: &o.quiet},
+			cmdutil.FormatFlag(&o.Format, "{{.type}} {{.session.id}}"),
+			cmdutil.JSONFlag(&o.JSON),
+		}),
+		Action: func(c *cli.Context) error {
+			if o.quiet && o.script == "" && o.webhook == "" {
+				return cmdutil.UsageError("events", "--quiet needs --exec or --webhook")
+			}
+			if c.IsSet("secret-env") && o.webhook == "" {
+				return cmdutil.UsageError("events", "--secret-env needs --webhook")
+			}
+			if c.IsSet("secret-env") && f.Getenv(o.secretEnv) == "" {
+				return cmdutil.UsageError("events", "--secret-env: the environment has no %s", o.secretEnv)
+			}
+			return run(c.Context, f, o)
+		},
+	}
+}
+
+func run(ctx context.Context, f cmdutil.Factory, o *options) error {
+	c, err := f.NewCall("events", &o.CommonFlags, output.Event{})
+	if err != nil {
+		return err
+	}
+	sel := discover.SessionFilter{Agents: c.Agents, Subagents: o.children}
+	if sel.Condition, err = o.scope.Match("events"); err != nil {
+		return err
+	}
+	types, err := cmdutil.SplitWords("event type", o.types.Value(), cmdutil.EventTypes())
+	if err != nil {
+		return err
+	}
+	poster, err := poster(f, o)
+	if err != nil {
+		return err
+	}
+	ctx, stop := cmdutil.Interruptible(ctx)
+	defer stop()
+	ctx, hangup := cmdutil.CancelOnHangup(ctx, f.Stdout)
+	defer hangup(nil)
+	var outlets []*sink
+	if o.script != "" {
+		outlets = append(outlets, newSink(ctx, f, "--exec", execute(f, cmdutil.Script{Flag: "--exec", Command: o.script})))
+	}
+	if poster != nil {
+		outlets = append(outlets, newSink(ctx, f, "--webhook", poster))
+	}
+	out := f.Stdout
+	if o.quiet {
+		out = io.Discard
+	}
+	watcher := watch.NewFilterWatcher(c.Scanner, sel)
+	first := true
+	err = cmdutil.Each(ctx, watcher, func(r discover.Result) (bool, error) {
+		_ = f.ReportWarnings(r.Warnings)
+		events := watcher.Events()
+		if first && !o.initial {
+			events = nil
+		}
+		first = false
+		return true, publish(ctx, out, ofTypes(events, types), c.Template, outlets)
+	})
+	if cause := context.Cause(ctx); errors.Is(cause, syscall.EPIPE) {
+		err = cause // nobody reads any more
+	}
+	hangup(nil)
+	for _, o := range outlets {
+		o.end()
+	}
+	return err
+}
+
+// ofTypes are the events of these types; of all if there are none.
+func ofTypes(events []watch.Event, types []string) []watch.Event {
+	if len(types) == 0 {
+		return events
+	}
+	return slices.DeleteFunc(slices.Clone(events), func(e watch.Event) bool { return !slices.Contains(types, string(e.Type)) })
+}
+
+// publish prints events, by a format if there is one, and hands them to the outlets as JSON.
+func publish(ctx context.Context, out io.Writer, events []watch.Event, template func(io.Writer, any) error, outlets []*sink) error {
+	for _, e := range events {
+		var line bytes.Buffer
+		if err := output.JSONLine(&line, output.NewEvent(e)); err != nil {
+			return err
+		}
+		printed := line
+		if template != nil {
+			printed = bytes.Buffer{}
+			if err := template(&printed, output.NewEvent(e)); err != nil {
+				return err
+			}
+		}
+		if _, err := (cmdutil.ContextWriter{Context: ctx, Out: out}).Write(printed.Bytes()); err != nil {
+			return err
+		}
+		for _, o := range outlets {
+			o.offer(delivery{e, line.Bytes()})
+		}
+	}
+	return nil
+}

@@ -1,0 +1,64 @@
+package events_test
+
+import (
+	"bufio"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"agentctl/internal/cmd"
+	"agentctl/internal/cmdutil"
+	"agentctl/tests/cmdtest"
+)
+
+// The stream ends quietly once nobody reads it, though nothing happens that could be written.
+func TestEventsEndWithTheirReader(t *testing.T) {
+	f, out := cmdtest.New(t)
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	f.Stdout = w
+	exit := make(chan int)
+	go func() { exit <- cmd.Run(t.Context(), f, "events", "--initial") }()
+	var got []string
+	for lines := bufio.NewScanner(r); len(got) < 4 && lines.Scan(); {
+		typ, _, _ := strings.Cut(strings.TrimPrefix(lines.Text(), `{"type":"`), `"`)
+		got = append(got, typ)
+	}
+	if want := []string{"session.started", "session.running", "session.started", "session.running"}; !slices.Equal(got, want) {
+		t.Errorf("%v", got)
+	}
+	r.Close()
+	if code := <-exit; code != cmdutil.ExitNoReader || out.Stderr.Len() > 0 {
+		t.Errorf("exit %d, %s", code, out.Stderr.String())
+	}
+}
+
+func TestEventsRefuse(t *testing.T) {
+	f, out := cmdtest.New(t)
+	curl := filepath.Join(t.TempDir(), "curl")
+	if err := os.WriteFile(curl, nil, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, tc := range []struct {
+		args, path string
+		exit       int
+	}{
+		{"--webhook ftp://x", filepath.Dir(curl), cmdutil.ExitUsage},
+		{"--webhook http://x", t.TempDir(), cmdutil.ExitUnable},
+		{"--webhook http://x --secret-env NOTHING_THERE", filepath.Dir(curl), cmdutil.ExitUsage},
+		{"--secret-env HOME", filepath.Dir(curl), cmdutil.ExitUsage},
+		{"--adapter vim", "", cmdutil.ExitUsage},
+		{"--cwd /nowhere/at/all", "", cmdutil.ExitUsage},
+		{"more", "", cmdutil.ExitUsage},
+	} {
+		f.Environ = []string{"PATH=" + tc.path}
+		if code := cmd.Run(t.Context(), f, append([]string{"events"}, strings.Fields(tc.args)...)...); code != tc.exit || out.Stdout.Len() > 0 {
+			t.Errorf("%s: exit %d, %s%s", tc.args, code, out.Stdout.String(), out.Stderr.String())
+		}
+	}
+}

@@ -1,0 +1,129 @@
+// Package hooks is the command hooks, which installs the git hooks and does their work.
+package hooks
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/urfave/cli/v2"
+
+	"agentctl/internal/cmdutil"
+	"agentctl/internal/output"
+	"agentctl/launch"
+	"agentctl/lock/githooks"
+)
+
+// New makes the command hooks.
+func New(f cmdutil.Factory) *cli.Command {
+	return &cli.Command{
+		Usage:     "install git hooks that guard a worktree and name the session in commits",
+		UsageText: "agentctl hooks install|uninstall|status|run [FLAGS] [ARGUMENTS]",
+		Subcommands: []*cli.Command{
+			newChange(f, "install", "install agentctl in the git hooks of a repository", func(ctx context.Context, p *githooks.HooksDir, o *options) ([]githooks.Hook, error) {
+				return hooksInstall(ctx, f, p, o)
+			}),
+			newChange(f, "uninstall", "remove agentctl from the git hooks, and restore them", func(ctx context.Context, p *githooks.HooksDir, _ *options) ([]githooks.Hook, error) {
+				return p.Uninstall(ctx)
+			}),
+			newChange(f, "status", "show which hooks call agentctl", func(_ context.Context, p *githooks.HooksDir, _ *options) ([]githooks.Hook, error) {
+				return p.Status()
+			}),
+			newRun(f),
+		},
+	}
+}
+
+type options struct {
+	cmdutil.CommonFlags
+	repo   string
+	merges bool
+}
+
+// newChange makes one of the commands that show all hooks when they have done what they do.
+func newChange(f cmdutil.Factory, name, usage string, do func(context.Context, *githooks.HooksDir, *options) ([]githooks.Hook, error)) *cli.Command {
+	o := &options{}
+	flags := []cli.Flag{
+		&cli.StringFlag{Name: "repo", Usage: "the repository that contains `DIR` (default: the current one)", Destination: &o.repo},
+		cmdutil.JSONFlag(&o.JSON), cmdutil.NoColorFlag(&o.NoColor),
+	}
+	if name == "install" {
+		flags = slices.Insert(flags, 1, cli.Flag(mergesFlag(&o.merges)))
+	}
+	return &cli.Command{
+		Name:      name,
+		Usage:     usage,
+		UsageText: "agentctl hooks " + name + " [FLAGS]",
+		Flags:     flags,
+		Action: func(c *cli.Context) error {
+			return runChange(c.Context, f, "hooks "+name, o, do)
+		},
+	}
+}
+
+func mergesFlag(to *bool) *cli.BoolFlag {
+	return &cli.BoolFlag{Name: "trailer-merges", Usage: "also name the session in the messages of merges and squashes", Destination: to}
+}
+
+func runChange(ctx context.Context, f cmdutil.Factory, verb string, o *options, do func(context.Context, *githooks.HooksDir, *options) ([]githooks.Hook, error)) error {
+	c, err := f.NewCall(verb, &o.CommonFlags, nil)
+	if err != nil {
+		return err
+	}
+	repo, err := f.OpenRepository(ctx, verb, cmp.Or(o.repo, "."))
+	if err != nil {
+		return err
+	}
+	place, err := githooks.Open(ctx, repo)
+	if err != nil {
+		return err
+	}
+	list, err := do(ctx, place, o)
+	if refused, ok := errors.AsType[*githooks.RefusedError](err); ok {
+		return cmdutil.ConflictError(refused.Error()+"; nothing was changed", refused.Advice())
+	}
+	if err != nil {
+		return err
+	}
+	var out []output.GitHook
+	for _, h := range list {
+		out = append(out, output.GitHook{
+			Hook: h.Name, State: string(h.State), Path: h.Path, Program: h.Program, TrailerMerges: h.Merges,
+			Original: h.Original, Manager: h.Manager, Reason: h.Reason, Advice: h.Advice, Changed: h.Changed,
+		})
+	}
+	return cmdutil.PrintRows(c, out, o.JSON, output.GitHookTable)
+}
+
+func hooksInstall(ctx context.Context, f cmdutil.Factory, place *githooks.HooksDir, o *options) ([]githooks.Hook, error) {
+	path, err := programPath(f)
+	if err != nil {
+		return nil, err
+	}
+	return place.Install(ctx, githooks.InstallOptions{Program: path, Merges: o.merges})
+}
+
+// programPath is where this program is installed: its name along PATH, if that leads to it, since an update replaces what
+// it leads to; otherwise the program itself.
+func programPath(f cmdutil.Factory) (string, error) {
+	self, err := f.Executable()
+	if err != nil {
+		return "", err
+	}
+	if self, err = filepath.Abs(self); err != nil {
+		return "", err
+	}
+	named, err := launch.Environment{Environ: f.Environ}.LookPath(cmdutil.Program)
+	if err != nil {
+		return self, nil
+	}
+	one, err := os.Stat(named)
+	two, err2 := os.Stat(self)
+	if err == nil && err2 == nil && os.SameFile(one, two) {
+		return named, nil
+	}
+	return self, nil
+}

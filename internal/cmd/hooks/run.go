@@ -1,0 +1,153 @@
+package hooks
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/urfave/cli/v2"
+
+	"agentctl/discover"
+	"agentctl/internal/cmdutil"
+	"agentctl/launch"
+	"agentctl/lock/githooks"
+)
+
+func newRun(f cmdutil.Factory) *cli.Command {
+	var merges bool
+	return &cli.Command{
+		Name:      "run",
+		Usage:     "do the work of a git hook; installed hooks call it",
+		UsageText: "agentctl hooks run [FLAGS] HOOK [-- ARGUMENTS…]",
+		Description: "HOOK is pre-commit, pre-push or pre-rebase: exit 5 or 6 if git should stop; post-checkout: only warn; or\n" +
+			"prepare-commit-msg, with git's own arguments: name the session in the message. Any other failure is a\n" +
+			"warning, with exit 0.",
+		ArgsUsage: "HOOK [ARGUMENTS…]",
+		Flags:     []cli.Flag{mergesFlag(&merges)},
+		Action: func(c *cli.Context) error {
+			args := c.Args().Slice()
+			if len(args) == 0 {
+				return cmdutil.UsageError("hooks run", "hooks run needs a hook: %s", strings.Join(githooks.Names(), ", "))
+			}
+			if !slices.Contains(githooks.Names(), args[0]) {
+				return cmdutil.UnknownWord("hook", args[0], githooks.Names())
+			}
+			if over := overrideCommands()[args[0]]; over != "" {
+				return guardHook(c.Context, f, over)
+			}
+			if args[0] == "post-checkout" {
+				return afterCheckout(c.Context, f, args[1:])
+			}
+			return addTrailerInTime(c.Context, f, args[1:], merges)
+		},
+	}
+}
+
+// overrideCommands are the commands that git does not ask the hooks of.
+func overrideCommands() map[string]string {
+	return map[string]string{
+		"pre-commit": cmdutil.CommitOverride, "pre-push": "git push --no-verify", "pre-rebase": "git rebase --no-verify",
+	}
+}
+
+// guardHook lets git go on unless somebody is in the way, or that cannot be told.
+func guardHook(ctx context.Context, f cmdutil.Factory, over string) error {
+	err := f.Guard(ctx, ".", &cmdutil.GuardOptions{}, over)
+	switch cmdutil.ExitCode(err) {
+	case cmdutil.ExitConflict:
+		return err
+	case cmdutil.ExitPartial:
+		f.Report.Failure("cannot tell whether another session is running here")
+		f.Report.Hint("override: " + over)
+		return err
+	}
+	return warnAndContinue(f, err)
+}
+
+// warnAndContinue says what went wrong, which is not git's business.
+func warnAndContinue(f cmdutil.Factory, err error) error {
+	if err != nil && !errors.Is(err, cmdutil.ErrPartial) {
+		f.Warn(err.Error() + "; git continues")
+	}
+	return nil
+}
+
+// afterCheckout says who is in the way of what git has just done: its exit code would be git's. args are git's own: the commit before
+// and after, and 1 for a branch that was checked out. A branch at the same commit (`checkout -b`) has changed no file.
+func afterCheckout(ctx context.Context, f cmdutil.Factory, args []string) error {
+	if len(args) == 3 && args[0] == args[1] && args[2] == "1" {
+		return nil
+	}
+	err := f.Guard(ctx, ".", &cmdutil.GuardOptions{Quiet: true}, "")
+	if cmdutil.ExitCode(err) == cmdutil.ExitConflict {
+		f.Warn(err.Error() + ": its files have just changed under it")
+		return nil
+	}
+	return warnAndContinue(f, err)
+}
+
+// TrailerTimeout bounds how long a commit waits for the name of its session: a fraction of a second as a rule, seconds on an
+// overloaded machine, for ever where storage does not answer.
+const TrailerTimeout = 20 * time.Second
+
+// addTrailerInTime names the session that we run inside of in the message of a commit. Whatever happens, the commit goes on.
+func addTrailerInTime(ctx context.Context, f cmdutil.Factory, args []string, merges bool) error {
+	if len(args) == 0 {
+		return cmdutil.UsageError("hooks run", "prepare-commit-msg needs the file with the message")
+	}
+	ctx, cancel := context.WithTimeout(ctx, TrailerTimeout)
+	defer cancel()
+	done := make(chan error, 1)
+	go func() { done <- addTrailer(ctx, f, append(args, ""), merges) }()
+	select {
+	case err := <-done:
+		return warnAndContinue(f, err)
+	case <-ctx.Done():
+		return warnAndContinue(f, fmt.Errorf("the commit is not named after a session: %w", ctx.Err()))
+	}
+}
+
+// addTrailer adds the trailer. args are the message's file and source.
+func addTrailer(ctx context.Context, f cmdutil.Factory, args []string, merges bool) error {
+	git, err := launch.Environment{Environ: f.Environ}.LookPath("git")
+	if err != nil {
+		return err
+	}
+	m := githooks.Message{File: args[0], Source: args[1], GitPath: git, Environ: f.Environ}
+	if takes, err := m.AcceptsTrailer(ctx, merges); !takes {
+		return err
+	}
+	name, err := currentSession(ctx, f)
+	if name == "" {
+		return err
+	}
+	return m.AddTrailer(ctx, name)
+}
+
+// currentSession is the session that we run inside of, as AGENT/ID; "" if there is none, or one of several. The error says
+// why it cannot be known.
+func currentSession(ctx context.Context, f cmdutil.Factory) (string, error) {
+	c, err := f.NewCall("hooks run", &cmdutil.CommonFlags{}, nil)
+	if err != nil {
+		return "", err
+	}
+	r, err := c.Scanner.Current(ctx, f.PID, f.Getenv)
+	_, several := errors.AsType[*discover.AmbiguousError](err)
+	switch {
+	case several, errors.Is(err, discover.ErrNotFound): // outside of all, the commit is a person's
+		return "", nil
+	case err != nil:
+		return "", fmt.Errorf("the commit is not named after a session: %w", err)
+	case len(r.Sessions) != 1 || r.Sessions[0].ID == "":
+		return "", nil
+	}
+	name := string(r.Sessions[0].Agent) + "/" + r.Sessions[0].ID
+	if strings.ContainsFunc(name, func(c rune) bool { return unicode.IsSpace(c) || unicode.IsControl(c) }) {
+		return "", nil // it would be no trailer
+	}
+	return name, nil
+}

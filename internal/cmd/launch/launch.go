@@ -1,0 +1,111 @@
+// Package launch is the command launch.
+package launch
+
+import (
+	"context"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"agentctl/internal/cmdutil"
+	"agentctl/internal/cmdutil/agentrun"
+	"agentctl/launch"
+)
+
+type options struct {
+	agentrun.PromptOptions
+	agentrun.Options
+	agentOptions
+	dir, name, group string
+	vars             cli.StringSlice
+}
+
+// New makes the command launch.
+func New(f cmdutil.Factory) *cli.Command {
+	o := &options{}
+	return &cli.Command{
+		Usage:     "start an agent on a prompt, and print the ID of its session",
+		UsageText: "agentctl launch [AGENT] -p PROMPT [FLAGS] [-- AGENT-FLAGS]",
+		Description: "AGENT is " + agentChoice(f.AgentNames()) + ". It runs in the background, independent of this\n" +
+			"terminal. Arguments after -- go to it unchanged.",
+		ArgsUsage: "[AGENT] [-- AGENT-FLAGS]",
+		Flags: slices.Concat(o.PromptOptions.Flags(), []cli.Flag{
+			&cli.StringFlag{Name: "cwd", Usage: "work in `DIR`", Destination: &o.dir},
+			&cli.StringFlag{Name: "name", Usage: "give the session the title `NAME`", Destination: &o.name},
+			&cli.StringFlag{Name: "group", Usage: "add the session to the group `G`", Destination: &o.group},
+			&cli.StringSliceFlag{Name: "env", Usage: "set a variable for the agent: `K=V` (may be repeated)", Destination: &o.vars},
+		}, o.agentOptions.flags(), o.Options.Flags()),
+		Action: func(c *cli.Context) error {
+			args, rest := cmdutil.SplitPassed(c.Args().Slice())
+			if len(args) > 1 {
+				return cmdutil.UsageError("launch", "launch does not take the argument %q; the prompt follows -p, the agent's own flags follow --", args[1])
+			}
+			return run(c.Context, f, args, rest, o)
+		},
+	}
+}
+
+// agentChoice lists names for the help, the default first.
+func agentChoice(names []string) string {
+	text := strings.Replace(strings.Join(names, ", "), ",", " (the default),", 1)
+	if last := strings.LastIndex(text, ", "); last >= 0 {
+		text = text[:last] + " or " + text[last+len(", "):]
+	}
+	return text
+}
+
+func run(ctx context.Context, f cmdutil.Factory, args, rest []string, o *options) error {
+	if err := o.Check("launch"); err != nil {
+		return err
+	}
+	c, err := f.NewCall("launch", &o.CommonFlags, nil)
+	if err != nil {
+		return err
+	}
+	runs, err := planRuns(f, args, o)
+	if err != nil {
+		return err
+	}
+	base := launch.Request{Name: o.name, Args: rest}
+	if base.Permissions, err = o.Permitted("launch"); err != nil {
+		return err
+	}
+	if base.Dir, err = workDir("launch", o.dir); err != nil {
+		return err
+	}
+	if base.Prompt, err = o.Text(ctx, f, "launch", base.Dir); err != nil {
+		return err
+	}
+	for _, r := range runs {
+		if r.Agent, err = agentrun.Launcher(f, r.Entry.Agent); err != nil {
+			return err
+		}
+		model := r.Request.Model
+		r.Request, r.Options, r.Call = base, &o.Options, c
+		r.Request.Model = model
+	}
+	if o.needsWorktrees(runs) {
+		return launchInWorktrees(ctx, f, runs, o)
+	}
+	if runs[0].Vars, err = agentrun.Variables(o.vars.Value(), o.group); err != nil {
+		return err
+	}
+	return agentrun.StartOne(ctx, f, runs[0])
+}
+
+// workDir is the real path of the directory that an agent is to work in.
+func workDir(verb, dir string) (string, error) {
+	dir, err := filepath.Abs(dir)
+	if err == nil {
+		dir, err = filepath.EvalSymlinks(dir)
+	}
+	if err == nil {
+		err = cmdutil.CheckDirectory(dir)
+	}
+	if err != nil {
+		return "", cmdutil.UsageError(verb, "--cwd: %v", err)
+	}
+	return dir, nil
+}

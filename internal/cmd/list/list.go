@@ -1,0 +1,178 @@
+// Package list is the command list.
+package list
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"runtime"
+	"runtime/debug"
+	"slices"
+
+	"github.com/urfave/cli/v2"
+
+	"agentctl/discover"
+	"agentctl/internal/cmdutil"
+	"agentctl/internal/output"
+)
+
+type options struct {
+	cmdutil.CommonFlags
+	all, children, tokens, wide, noPager, orphans, watch bool
+	since                                                string
+	scope                                                cmdutil.Scope
+	limit                                                int
+	statuses                                             cli.StringSlice
+}
+
+// New makes the command list.
+func New(f cmdutil.Factory) *cli.Command {
+	o := &options{}
+	return &cli.Command{
+		Usage:     "list live sessions; with -a, stopped ones too",
+		UsageText: "agentctl list [FLAGS]",
+		Flags: slices.Concat([]cli.Flag{
+			&cli.BoolFlag{Name: "all", Aliases: []string{"a"}, Usage: "include stopped sessions", Destination: &o.all},
+			&cli.StringFlag{Name: "since", Usage: "include stopped sessions active since `WHEN`: 12h, 30d, 2w, a date, a time, all (default: 7d, or the configuration's)", Destination: &o.since},
+			cmdutil.AdapterFlag(&o.AdapterNames),
+			&cli.StringSliceFlag{Name: "status", Usage: "only this `STATUS`: running, waiting, idle, stopped, unknown (may be repeated)", Destination: &o.statuses},
+		}, o.scope.Flags("only"), []cli.Flag{
+			&cli.IntFlag{Name: "n", Usage: "show at most `N` sessions, the newest; 0 shows all", Destination: &o.limit},
+			&cli.BoolFlag{Name: "children", Usage: "include sub-agents' sessions", Destination: &o.children},
+			&cli.BoolFlag{Name: "tokens", Usage: "include token counts in every row of --json and --format", Destination: &o.tokens},
+			&cli.BoolFlag{Name: "orphans", Usage: "show the processes that stopped sessions left behind, with their ports, instead of sessions", Destination: &o.orphans},
+			&cli.BoolFlag{Name: "wide", Usage: "also show each session's processor time, memory, ports, context and uncommitted changes", Destination: &o.wide},
+			&cli.BoolFlag{Name: "watch", Aliases: []string{"w"}, Usage: "show the table on the terminal and update it, sessions that need you first; q ends it", Destination: &o.watch},
+			&cli.BoolFlag{Name: "no-trunc", Usage: "do not shorten anything", Destination: &o.NoTrunc},
+			&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "print IDs only", Destination: &o.Quiet},
+			cmdutil.FormatFlag(&o.Format, cmdutil.SessionTemplate),
+			cmdutil.JSONFlag(&o.JSON),
+			cmdutil.NoColorFlag(&o.NoColor),
+			&cli.BoolFlag{Name: "no-pager", Usage: "do not use a pager", Destination: &o.noPager},
+		}),
+		Action: func(c *cli.Context) error {
+			if o.watch {
+				return runWatch(f, c, o)
+			}
+			if o.orphans {
+				if err := only(c, "orphans", "adapter", "json", "quiet", "no-trunc", "no-color"); err != nil {
+					return err
+				}
+				return runOrphans(c.Context, f, o)
+			}
+			return run(c.Context, f, o)
+		},
+	}
+}
+
+func run(ctx context.Context, f cmdutil.Factory, o *options) error {
+	switch {
+	case o.wide && (o.Quiet || o.Format != ""):
+		return cmdutil.UsageError("list", "--wide is for the table and --json, not for --quiet and --format")
+	case o.JSON && o.Quiet, o.Format != "" && (o.JSON || o.Quiet):
+		return cmdutil.UsageError("list", "--json, --quiet and --format cannot be used together")
+	}
+	c, err := f.NewCall("list", &o.CommonFlags, output.Session{})
+	if err != nil {
+		return err
+	}
+	sel, err := selection(c, o)
+	if err != nil {
+		return err
+	}
+	if o.wide {
+		return runWide(ctx, c, sel, o)
+	}
+	if o.all {
+		delayCollection()
+	}
+	r, err := c.List(ctx, "reading the agents' stores", sel)
+	if err != nil {
+		return err
+	}
+	if err := printSessions(ctx, c, r.Sessions, o); err != nil {
+		return err
+	}
+	return f.ReportWarnings(r.Warnings)
+}
+
+func printSessions(ctx context.Context, c *cmdutil.Call, list []discover.Session, o *options) error {
+	switch {
+	case o.JSON:
+		return output.JSONArrayFunc(c.Stdout, list, output.NewSession)
+	case o.Quiet:
+		for _, s := range list {
+			if _, err := fmt.Fprintln(c.Stdout, output.Sanitize(s.ID)); err != nil {
+				return err
+			}
+		}
+		return nil
+	case c.Template != nil:
+		return cmdutil.PrintEach(list, func(s discover.Session) error { return c.Template(c.Stdout, output.NewSession(s)) })
+	}
+	output.SortWaitingFirst(list)
+	return printTable(ctx, c, len(list), o, func(b *bytes.Buffer) error { return output.SessionTable(b, list, c.Style) })
+}
+
+// printTable prints n rows for people; what is longer than a terminal goes through the pager.
+func printTable(ctx context.Context, c *cmdutil.Call, n int, o *options, draw func(*bytes.Buffer) error) error {
+	if n == 0 && c.Width > 0 {
+		what := "no live sessions; agentctl list -a shows stopped ones too"
+		if o.all {
+			what = "no sessions; agentctl list -a --since all looks further back"
+		}
+		c.Report.Note(what)
+	}
+	if n == 0 {
+		return nil
+	}
+	var b bytes.Buffer
+	if err := draw(&b); err != nil {
+		return err
+	}
+	if o.noPager {
+		_, err := c.Stdout.Write(b.Bytes())
+		return err
+	}
+	return c.Page(ctx, b.Bytes())
+}
+
+// delayCollection puts off the first collection of garbage until the heap has 64 MB instead of 4: ten thousand
+// sessions take no more. From the first one on it goes on as usual. Without it list -a of 10,000 sessions takes 13 % longer.
+func delayCollection() {
+	const percent = 1600 // of the 4 MB that the runtime begins with
+	usual := debug.SetGCPercent(percent)
+	runtime.AddCleanup(new(*int), func(usual int) { debug.SetGCPercent(usual) }, usual)
+}
+
+// selection checks the flags of list and says what they mean. Asking for stopped sessions, or for a window of time,
+// is asking for --all.
+func selection(c *cmdutil.Call, o *options) (discover.SessionFilter, error) {
+	sel := discover.SessionFilter{
+		Agents: c.Agents, IncludeStopped: o.all || o.since != "", Limit: o.limit, Subagents: o.children, Tokens: o.tokens,
+	}
+	if o.limit < 0 {
+		return sel, cmdutil.UsageError("list", "-n must be 0 or more")
+	}
+	words, err := cmdutil.SplitWords("status", o.statuses.Value(), cmdutil.Statuses())
+	if err != nil {
+		return sel, err
+	}
+	for _, w := range words {
+		sel.Statuses = append(sel.Statuses, discover.Status(w))
+		sel.IncludeStopped = sel.IncludeStopped || discover.Status(w) == discover.Stopped
+	}
+	if sel.Since, err = c.SinceTime("list", o.since); err != nil {
+		return sel, err
+	}
+	sel.Condition, err = o.scope.Match("list")
+	if o.Quiet {
+		sel.Condition = withID(sel.Condition)
+	}
+	return sel, err
+}
+
+// withID is a condition that only sessions with an ID meet; and may be nil.
+func withID(and func(discover.Session) bool) func(discover.Session) bool {
+	return func(s discover.Session) bool { return s.ID != "" && (and == nil || and(s)) }
+}

@@ -1,0 +1,57 @@
+package list
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/urfave/cli/v2"
+
+	"agentctl/internal/cmdutil"
+	"agentctl/internal/output"
+	"agentctl/launch/stop"
+)
+
+// only checks that beside a flag that stands for another question no flags are set but those named.
+func only(c *cli.Context, flag string, beside ...string) error {
+	for _, f := range c.Command.Flags {
+		if name := f.Names()[0]; name != flag && c.IsSet(name) && !slices.Contains(beside, name) && name != "home" && name != "all-users" {
+			return cmdutil.UsageError(cmdutil.CommandName(c.Command), "%s and %s cannot be used together", cmdutil.FlagText(flag), cmdutil.FlagText(name))
+		}
+	}
+	return nil
+}
+
+// runOrphans is list --orphans.
+func runOrphans(ctx context.Context, f cmdutil.Factory, o *options) error {
+	if o.JSON && o.Quiet {
+		return cmdutil.UsageError("list", "--json and --quiet cannot be used together")
+	}
+	c, err := f.NewCall("list", &o.CommonFlags, nil)
+	if err != nil {
+		return err
+	}
+	working, done := f.StartQuery(ctx, "reading the processes")
+	found, r, err := stop.FindOrphans(working, c.Scanner, f.PID, c.Agents)
+	done()
+	if err != nil {
+		return err
+	}
+	switch {
+	case o.JSON:
+		err = output.JSONArray(f.Stdout, cmdutil.OrphanObjects(found))
+	case o.Quiet:
+		err = cmdutil.PrintEach(found, func(orphan stop.Orphan) error {
+			_, err := fmt.Fprintln(f.Stdout, orphan.ID.PID)
+			return err
+		})
+	case len(found) > 0:
+		err = output.OrphanTable(f.Stdout, cmdutil.OrphanObjects(found), c.Style)
+	case f.Width > 0:
+		f.Report.Note("no orphaned processes found")
+	}
+	if err != nil {
+		return err
+	}
+	return f.ReportWarnings(r.Warnings)
+}

@@ -1,0 +1,43 @@
+package list
+
+import (
+	"bytes"
+	"context"
+
+	"agentctl/discover"
+	"agentctl/internal/cmdutil"
+	"agentctl/internal/output"
+)
+
+// runWide lists with what each session does on the machine. Token counts are read for it, whatever that takes.
+func runWide(ctx context.Context, c *cmdutil.Call, sel discover.SessionFilter, o *options) error {
+	sel.Tokens, sel.Full = true, true
+	working, done := c.StartQuery(ctx, "reading the agents' stores")
+	r, err := c.Scanner.List(working, sel)
+	var machines []output.Resources
+	var unanswered []*discover.Warning
+	if err == nil {
+		if !o.JSON {
+			output.SortWaitingFirst(r.Sessions)
+		}
+		machines, unanswered = c.Machines(working, c.Scanner, r)
+		err = working.Err()
+	}
+	done()
+	if err != nil {
+		return err
+	}
+	if o.JSON {
+		objects := make([]output.Session, len(r.Sessions))
+		for i, s := range r.Sessions {
+			objects[i] = output.NewSessionWithResources(s, machines[i])
+		}
+		err = output.JSONArray(c.Stdout, objects)
+	} else {
+		err = printTable(ctx, c, len(r.Sessions), o, func(b *bytes.Buffer) error { return output.WideSessionTable(b, r.Sessions, machines, c.Style) })
+	}
+	if err != nil {
+		return err
+	}
+	return c.ReportWarnings(append(r.Warnings, unanswered...))
+}

@@ -1,0 +1,105 @@
+package lock
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"os/signal"
+	"syscall"
+
+	"agentctl/internal/cmdutil"
+	"agentctl/internal/terminal"
+	"agentctl/lock"
+	"agentctl/proc"
+)
+
+// runLocked runs the command under kernel locks that it inherits, one on each place, passes signals on, and ends as it does.
+// With force, sessions and declared locks there do not matter.
+func runLocked(ctx context.Context, c *cmdutil.Call, places []*lock.Workspace, command []string, force bool) error {
+	cmd := exec.Command(command[0], command[1:]...)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = c.Stdin, c.Stdout, c.Stderr
+	var all []*lock.Flock
+	defer func() {
+		for _, held := range all {
+			held.Release()
+		}
+	}()
+	var taken *lock.Workspace // by somebody else
+	for _, place := range places {
+		limited, cancel := context.WithTimeout(ctx, cmdutil.HoldTimeout)
+		held, err := lock.FlockWorkspace(limited, place.Top)
+		cancel()
+		if errors.Is(err, lock.ErrFlocked) {
+			taken = place
+			break
+		}
+		if err != nil {
+			return err
+		}
+		all = append(all, held)
+		cmd.ExtraFiles = append(cmd.ExtraFiles, held.File())
+	}
+	sc, err := c.Activity(ctx) // after the places are held: who has come before is seen
+	if err != nil {
+		return err
+	}
+	unseen := sc.WarnIfBlind()
+	if taken != nil {
+		x := sc.ConflictsAt(taken, c.Strict)
+		x.AddHolders(sc.Table, true)
+		return x.Err("wait for it")
+	}
+	for _, place := range places {
+		if force {
+			break
+		}
+		if err := sc.ConflictsAt(place, c.Strict).AgentErr("wait for it, or --force"); err != nil {
+			return err
+		}
+	}
+	return cmp.Or(passSignals(c.Factory, cmd), unseen)
+}
+
+// passSignals runs a command in our place: signals reach it and all that it has started, and its exit code is ours.
+func passSignals(f cmdutil.Factory, cmd *exec.Cmd) error {
+	signals := make(chan os.Signal, 8)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGUSR1, syscall.SIGUSR2)
+	defer signal.Stop(signals)
+	job, err := proc.StartJob(cmd, !terminal.Foreground())
+	if err != nil {
+		return err
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- job.Wait() }()
+	for {
+		select {
+		case s := <-signals:
+			if sig, ok := s.(syscall.Signal); ok && !byKey(s, terminal.Foreground) {
+				job.Signal(sig)
+			}
+		case err := <-ended:
+			return passOn(cmd.ProcessState, err)
+		}
+	}
+}
+
+// byKey reports whether a signal is that of a key of the terminal in whose foreground we are. It has reached the command as
+// well, and many take a second one for an order to end at once.
+func byKey(s os.Signal, foreground func() bool) bool {
+	return (s == os.Interrupt || s == syscall.SIGQUIT) && foreground()
+}
+
+func passOn(state *os.ProcessState, err error) error {
+	var exit *exec.ExitError
+	switch status, ok := state.Sys().(syscall.WaitStatus); {
+	case err == nil:
+		return nil
+	case !errors.As(err, &exit):
+		return err
+	case ok && status.Signaled():
+		return cmdutil.ExitWith(128 + int(status.Signal()))
+	}
+	return cmdutil.ExitWith(state.ExitCode())
+}

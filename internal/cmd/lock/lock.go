@@ -1,0 +1,150 @@
+// Package lock is the commands lock and unlock.
+package lock
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"agentctl/internal/cmdutil"
+	"agentctl/lock"
+)
+
+type options struct {
+	repo        string
+	by, reason  string
+	duration    time.Duration
+	force, json bool
+}
+
+// New makes the command lock.
+func New(f cmdutil.Factory) *cli.Command {
+	o := &options{}
+	return &cli.Command{
+		Usage:     "lock a directory while a command runs, or until it is unlocked",
+		UsageText: "agentctl lock [FLAGS] DIR [-- COMMAND ARGUMENTS…]\nagentctl lock [FLAGS] --repo DIR [-- COMMAND ARGUMENTS…]",
+		Description: "With a command, lock holds a kernel lock on the directory while the command runs. The command inherits\n" +
+			"the lock, which ends with the last of its processes. Without a command, lock declares a lock in a small file,\n" +
+			"until unlock or until its time has passed.",
+		ArgsUsage: "DIR [-- COMMAND ARGUMENTS…]",
+		Flags: []cli.Flag{
+			lockRepoFlag(&o.repo),
+			&cli.StringFlag{Name: "by", Usage: "the owner of the lock: `WHO` (default: the session that this runs in, otherwise you)", Destination: &o.by},
+			&cli.StringFlag{Name: "reason", Usage: "reason shown to others: `WHY`", Destination: &o.reason},
+			cmdutil.DurationFlag("for", "the lock expires after `D` (default: it stays until unlock)", &o.duration),
+			&cli.BoolFlag{Name: "force", Usage: "with a command: run it even if another session is running there or the directory is locked", Destination: &o.force},
+			cmdutil.JSONFlag(&o.json),
+		},
+		Action: func(c *cli.Context) error {
+			dir, command, err := lockArguments(c, o)
+			if err != nil {
+				return err
+			}
+			places, err := lockPlaces(c.Context, f, "lock", dir, o.repo)
+			if err != nil {
+				return err
+			}
+			call, err := f.NewCall("lock", &cmdutil.CommonFlags{}, nil)
+			if err != nil {
+				return err
+			}
+			if len(command) > 0 {
+				return runLocked(c.Context, call, places, command, o.force)
+			}
+			return declare(c.Context, call, places, o)
+		},
+	}
+}
+
+func lockArguments(c *cli.Context, o *options) (dir string, command []string, err error) {
+	args, command := cmdutil.SplitPassed(c.Args().Slice())
+	switch {
+	case len(args) == 1 && o.repo != "":
+		return "", nil, cmdutil.UsageError("lock", "--repo and a directory cannot be used together")
+	case len(args) != 1 && o.repo == "" || len(args) > 1:
+		return "", nil, cmdutil.UsageError("lock", "lock needs one directory; a command follows --")
+	case command != nil && len(command) == 0:
+		return "", nil, cmdutil.UsageError("lock", "no command follows --") // of a script's empty variable: nothing would unlock it
+	case len(command) > 0 && (o.by != "" || o.reason != "" || o.duration > 0 || o.json):
+		return "", nil, cmdutil.UsageError("lock", "--by, --reason, --for and --json are for locks without a command")
+	case len(command) == 0 && o.force:
+		return "", nil, cmdutil.UsageError("lock", "--force needs a command: a declared lock affects only later commands")
+	}
+	return strings.Join(args, ""), command, nil
+}
+
+// declare stores a lock on each of the places, or on none.
+func declare(ctx context.Context, c *cmdutil.Call, places []*lock.Workspace, o *options) error {
+	store := lock.StoreFromEnv(c.Getenv)
+	for _, place := range places {
+		if list, err := store.ForWorkspace(place, c.Now()); err == nil && len(list) > 0 {
+			return declaredAlready(c.Factory, store, place)
+		}
+	}
+	working, done := c.StartQuery(ctx, "looking for running sessions")
+	sc, err := c.Activity(working)
+	done()
+	if err != nil {
+		return err
+	}
+	now := c.Now().UTC().Truncate(time.Millisecond)
+	d := lock.DeclaredLock{By: cmp.Or(o.by, sc.Signature), Reason: o.reason, Since: now}
+	if o.duration > 0 {
+		d.Until = now.Add(o.duration)
+	}
+	var locks []lock.Lock
+	for _, place := range places {
+		x := sc.ConflictsAt(place, false)
+		d.Dir = place.Top
+		err := store.Declare(ctx, place, d, now)
+		if errors.Is(err, lock.ErrAlreadyDeclared) {
+			err = declaredAlready(c.Factory, store, place)
+		}
+		if err != nil && len(locks) == 0 {
+			return err
+		}
+		if err != nil {
+			return errors.Join(err, undeclare(context.WithoutCancel(ctx), c, store, places[:len(locks)], d))
+		}
+		for _, l := range x.Locks {
+			c.Warn(cmdutil.DescribeLock(l) + "; the lock affects only later commands")
+		}
+		locks = append(locks, lock.Lock{Kind: lock.KindDeclared, Dir: place.Top, Declared: &d})
+	}
+	unseen := sc.WarnIfBlind()
+	if o.json {
+		err = c.PrintLocks(locks, true)
+	}
+	return cmp.Or(err, unseen)
+}
+
+// undeclare removes the lock on these places that we have just declared.
+func undeclare(ctx context.Context, c *cmdutil.Call, store lock.Store, places []*lock.Workspace, ours lock.DeclaredLock) error {
+	var remove []lock.DeclaredLock
+	for _, place := range places {
+		list, err := store.ForWorkspace(place, c.Now())
+		if err != nil {
+			return err
+		}
+		for _, d := range list {
+			if d.By == ours.By && d.Since.Equal(ours.Since) {
+				remove = append(remove, d)
+			}
+		}
+	}
+	return store.Remove(ctx, c.Now(), remove...)
+}
+
+// declaredAlready names the lock that there is.
+func declaredAlready(f cmdutil.Factory, store lock.Store, place *lock.Workspace) error {
+	list, err := store.ForWorkspace(place, f.Now())
+	if len(list) == 0 {
+		return errors.Join(lock.ErrAlreadyDeclared, err)
+	}
+	x := cmdutil.Conflicts{Locks: []lock.Lock{{Kind: lock.KindDeclared, Dir: place.Top, Declared: &list[0]}}}
+	return x.Err("then lock it again")
+}

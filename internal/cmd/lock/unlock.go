@@ -1,0 +1,112 @@
+package lock
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"agentctl/discover"
+	"agentctl/internal/cmdutil"
+	"agentctl/lock"
+)
+
+type unlockOptions struct {
+	repo  string
+	by    string
+	force bool
+}
+
+// NewUnlock makes the command unlock.
+func NewUnlock(f cmdutil.Factory) *cli.Command {
+	o := &unlockOptions{}
+	return &cli.Command{
+		Usage:     "remove a declared lock",
+		UsageText: "agentctl unlock [FLAGS] DIR\nagentctl unlock [FLAGS] --repo DIR",
+		ArgsUsage: "DIR",
+		Flags: []cli.Flag{
+			lockRepoFlag(&o.repo),
+			&cli.StringFlag{Name: "by", Usage: "remove `WHO`'s lock (default: yours)", Destination: &o.by},
+			&cli.BoolFlag{Name: "force", Usage: "remove the lock even if someone else has declared it", Destination: &o.force},
+		},
+		Action: func(c *cli.Context) error {
+			want, what := 1, "a directory"
+			if o.repo != "" {
+				want = 0
+			}
+			args, err := cmdutil.Arguments(c, want, what)
+			if err != nil {
+				return err
+			}
+			call, err := f.NewCall("unlock", &cmdutil.CommonFlags{}, nil)
+			if err != nil {
+				return err
+			}
+			return unlock(c.Context, call, strings.Join(args, ""), o)
+		},
+	}
+}
+
+func unlock(ctx context.Context, c *cmdutil.Call, dir string, o *unlockOptions) error {
+	if o.repo != "" {
+		places, err := lockPlaces(ctx, c.Factory, "unlock", "", o.repo)
+		if err != nil {
+			return err
+		}
+		return unlockPlaces(ctx, c, places, "any worktree of "+o.repo, o)
+	}
+	place, err := lock.WorkspaceOf(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		place, err = lock.MissingWorkspace(dir) // what it was locked for has gone with it
+	}
+	if err != nil {
+		return cmdutil.UsageError("unlock", "%v", err)
+	}
+	return unlockPlaces(ctx, c, []*lock.Workspace{place}, place.Top, o)
+}
+
+// unlockPlaces takes back all locks on the places, or none. name is what an error calls them if they have none.
+func unlockPlaces(ctx context.Context, c *cmdutil.Call, places []*lock.Workspace, name string, o *unlockOptions) error {
+	store := lock.StoreFromEnv(c.Getenv)
+	var all []lock.DeclaredLock
+	var unread error
+	for _, place := range places {
+		locks, err := store.ForWorkspace(place, c.Now())
+		if errors.Is(err, lock.ErrNoStore) {
+			return err
+		}
+		if err != nil && unread == nil { // it is the store's, and the same for each place
+			unread = err
+			c.Warn(err.Error())
+		}
+		if !o.force && len(locks) > 0 {
+			if err := ownLocks(ctx, c, place, locks, o.by); err != nil {
+				return err
+			}
+		}
+		all = append(all, locks...)
+	}
+	if len(all) == 0 {
+		return errors.Join(cmdutil.NotFoundError("no declared lock on "+name), unread)
+	}
+	return store.Remove(ctx, c.Now(), all...)
+}
+
+// ownLocks is an error if one of the locks is another's than by's, or than ours if that is "".
+func ownLocks(ctx context.Context, c *cmdutil.Call, place *lock.Workspace, locks []lock.DeclaredLock, by string) error {
+	if by == "" {
+		r, err := c.List(ctx, "looking for the current session", discover.SessionFilter{Subagents: true})
+		if err != nil {
+			return err
+		}
+		by = c.Signature(r, c.EnclosingSessions(r))
+	}
+	for _, d := range locks {
+		if d.ReadErr != nil || d.By != by {
+			return cmdutil.ConflictError(cmdutil.DescribeLock(lock.Lock{Kind: lock.KindDeclared, Dir: place.Top, Declared: &d}), "--force removes it all the same")
+		}
+	}
+	return nil
+}

@@ -1,0 +1,97 @@
+// Package metrics is the command metrics.
+package metrics
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"agentctl/discover"
+	"agentctl/internal/cmdutil"
+	"agentctl/internal/output"
+)
+
+type options struct {
+	cmdutil.CommonFlags
+	since, output string
+	tokens        bool
+}
+
+// New makes the command metrics.
+func New(f cmdutil.Factory) *cli.Command {
+	o := &options{}
+	return &cli.Command{
+		Usage:     "print metrics of all sessions in Prometheus's text format, once",
+		UsageText: "agentctl metrics [FLAGS]",
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "since", Usage: "count stopped sessions active since `WHEN`, as for list (default: 7d, or the configuration's)", Destination: &o.since},
+			cmdutil.AdapterFlag(&o.AdapterNames),
+			&cli.BoolFlag{Name: "tokens", Usage: "count the tokens of every session; this reads whole files", Destination: &o.tokens},
+			&cli.StringFlag{Name: "output", Usage: "write to `FILE` instead of stdout, and replace it atomically", Destination: &o.output},
+		},
+		Action: func(c *cli.Context) error {
+			return run(c.Context, f, o)
+		},
+	}
+}
+
+func run(ctx context.Context, f cmdutil.Factory, o *options) error {
+	c, err := f.NewCall("metrics", &o.CommonFlags, nil)
+	if err != nil {
+		return err
+	}
+	sel := discover.SessionFilter{Agents: c.Agents, IncludeStopped: true, Subagents: true, Tokens: o.tokens}
+	if sel.Since, err = c.SinceTime("metrics", o.since); err != nil {
+		return err
+	}
+	began := time.Now()
+	r, err := c.List(ctx, "reading the agents' stores", sel)
+	if err != nil {
+		return err
+	}
+	metrics := collect(f, r, sel, c.Style.Now)
+	took := output.Metric{Name: "agentctl_scan_duration_seconds", Help: "Time that reading the processes and the agents' stores took."}
+	took.Add(time.Since(began).Seconds())
+	var text bytes.Buffer
+	if err := output.Exposition(&text, append(metrics, took)); err != nil {
+		return err
+	}
+	if o.output != "" {
+		err = replace(o.output, text.Bytes())
+	} else {
+		_, err = f.Stdout.Write(text.Bytes())
+	}
+	if err != nil {
+		return err
+	}
+	return f.ReportWarnings(r.Warnings)
+}
+
+// replace puts a text in the place of a file that anybody may read, all of it or nothing, whenever we are killed. While it
+// is written its name ends in no suffix that a collector looks for.
+func replace(path string, text []byte) error {
+	if err := cmdutil.CheckDirectory(filepath.Dir(path)); err != nil {
+		return cmdutil.UsageError("metrics", "--output: %v", err)
+	}
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+		return cmdutil.UsageError("metrics", "--output: %s is not a regular file", path)
+	} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	draft, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.Remove(draft.Name()) }() // it is gone, if all went well
+	_, err = draft.Write(text)
+	if err := errors.Join(err, draft.Chmod(0o644), draft.Sync(), draft.Close()); err != nil {
+		return err
+	}
+	return os.Rename(draft.Name(), path)
+}

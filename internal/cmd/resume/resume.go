@@ -1,0 +1,157 @@
+// Package resume is the command resume.
+package resume
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/urfave/cli/v2"
+
+	"agentctl/discover"
+	"agentctl/internal/cmdutil"
+	"agentctl/internal/cmdutil/agentrun"
+	"agentctl/launch"
+)
+
+type options struct {
+	agentrun.PromptOptions
+	agentrun.Options
+	fork  bool
+	model string
+	vars  cli.StringSlice
+}
+
+// New makes the command resume.
+func New(f cmdutil.Factory) *cli.Command {
+	o := &options{}
+	return &cli.Command{
+		Usage:     "continue a stopped session",
+		UsageText: "agentctl resume [FLAGS] ID [MESSAGE]",
+		Description: "With a message, resume runs one more turn in the background, in the session's own directory, with its model\n" +
+			"and permissions. Without one, in a terminal, it replaces itself with the agent's own terminal interface.",
+		ArgsUsage: "ID [MESSAGE]",
+		Flags: slices.Concat([]cli.Flag{
+			&cli.BoolFlag{Name: "fork", Usage: "leave the session as it is and continue a copy", Destination: &o.fork},
+			cmdutil.AdapterFlag(&o.AdapterNames),
+			&cli.StringFlag{Name: "model", Usage: "use `MODEL`, by the agent's name for it", Destination: &o.model},
+			&cli.StringSliceFlag{Name: "env", Usage: "set a variable for the agent: `K=V` (may be repeated)", Destination: &o.vars},
+		}, o.PromptOptions.Flags(), o.Options.Flags()),
+		Action: func(c *cli.Context) error {
+			args := c.Args().Slice()
+			switch {
+			case len(args) == 0:
+				return cmdutil.UsageError("resume", "resume needs the ID of a session")
+			case len(args) > 2:
+				return cmdutil.UsageError("resume", "resume does not take the argument %q; quote the message", args[2])
+			case len(args) == 2 && (o.Prompt != "" || o.PromptFile != ""):
+				return cmdutil.UsageError("resume", "give one message, not two")
+			case len(args) == 2:
+				o.Prompt = args[1]
+				o.Literal = true
+			}
+			return run(c.Context, f, args[0], o)
+		},
+	}
+}
+
+func run(ctx context.Context, f cmdutil.Factory, arg string, o *options) error {
+	if err := o.Check("resume"); err != nil {
+		return err
+	}
+	c, err := f.NewCall("resume", &o.CommonFlags, nil)
+	if err != nil {
+		return err
+	}
+	session, agent, err := findStored(ctx, c, arg)
+	if err != nil {
+		return err
+	}
+	req := launch.Request{Model: o.model, Resume: &session, Fork: o.fork}
+	if req.Permissions, err = o.Permitted("resume"); err != nil {
+		return err
+	}
+	if req.Dir, err = directoryOf(session); err != nil {
+		return err
+	}
+	var group string
+	if !o.fork {
+		group = session.Group
+	}
+	vars, err := agentrun.Variables(o.vars.Value(), group)
+	if err != nil {
+		return err
+	}
+	r := &agentrun.Run{Call: c, Options: &o.Options, Agent: agent, Request: req, Vars: vars}
+	if o.None() {
+		return interact(ctx, r)
+	}
+	if r.Request.Prompt, err = o.Text(ctx, f, "resume", req.Dir); err != nil {
+		return err
+	}
+	return agentrun.StartOne(ctx, f, r)
+}
+
+// findStored finds the session to go on with, whole.
+func findStored(ctx context.Context, c *cmdutil.Call, arg string) (discover.Session, launch.Adapter, error) {
+	r, err := c.Find(ctx, arg, discover.ReadOptions{Full: true})
+	if err != nil {
+		return discover.Session{}, nil, err
+	}
+	if len(r.Sessions) > 1 {
+		_ = c.ReportWarnings(r.Warnings) // the error says how it ends
+		return discover.Session{}, nil, &discover.AmbiguousError{Arg: arg, Candidates: r.Sessions, Total: len(r.Sessions)}
+	}
+	session := r.Sessions[0]
+	agent, err := agentrun.Launcher(c.Factory, string(session.Agent))
+	if err != nil {
+		return session, nil, err
+	}
+	if session.ID == "" {
+		return session, agent, cmdutil.ConflictError(fmt.Sprintf("%s is live, and its session is not known", cmdutil.DescribeSession(session)), "")
+	}
+	if session.IsSubagent() {
+		return session, agent, &launch.UnsupportedError{Agent: session.Agent, What: "cannot resume a sub-agent's session; resume " + session.Parent}
+	}
+	return session, agent, nil
+}
+
+// directoryOf is the real path of the directory that a session worked in.
+func directoryOf(s discover.Session) (string, error) {
+	if s.Dir == "" {
+		return "", fmt.Errorf("%s does not say which directory the session worked in", s.Path)
+	}
+	dir, err := filepath.EvalSymlinks(s.Dir)
+	if err == nil {
+		err = cmdutil.CheckDirectory(dir)
+	}
+	if errors.Is(err, os.ErrNotExist) {
+		return "", fmt.Errorf("the session's directory is gone: %s", s.Dir)
+	}
+	return dir, err
+}
+
+// interact replaces this process by the agent's terminal interface.
+func interact(ctx context.Context, r *agentrun.Run) error {
+	switch {
+	case !r.Terminal:
+		return cmdutil.UsageError("resume", "not a terminal; give a message")
+	case r.JSON || r.Wait || r.Output != "":
+		return cmdutil.UsageError("resume", "--json, --wait and --output need a message")
+	}
+	r.Request.Interactive = true
+	host := launch.NewEnvironment(r.Environ, r.Adapters, r.Vars...)
+	spec, err := launch.Plan(r.Agent, r.Request, host)
+	if err != nil {
+		return err
+	}
+	held, err := r.HoldWorktree(ctx)
+	if err != nil {
+		return err
+	}
+	defer held.Release() // the lock ends with this program's image, when the agent's replaces it
+	return r.Exec(spec, host)
+}

@@ -1,0 +1,66 @@
+// Package cmd is the command line: it lists the commands, each a package below.
+package cmd
+
+import (
+	"context"
+
+	"github.com/urfave/cli/v2"
+
+	"agentctl/internal/cmd/completion"
+	"agentctl/internal/cmd/current"
+	"agentctl/internal/cmd/doctor"
+	"agentctl/internal/cmd/events"
+	"agentctl/internal/cmd/guard"
+	"agentctl/internal/cmd/hooks"
+	"agentctl/internal/cmd/launch"
+	"agentctl/internal/cmd/list"
+	"agentctl/internal/cmd/lock"
+	"agentctl/internal/cmd/locks"
+	"agentctl/internal/cmd/logs"
+	"agentctl/internal/cmd/metrics"
+	"agentctl/internal/cmd/peek"
+	"agentctl/internal/cmd/resume"
+	"agentctl/internal/cmd/schema"
+	"agentctl/internal/cmd/status"
+	"agentctl/internal/cmd/stop"
+	"agentctl/internal/cmd/version"
+	"agentctl/internal/cmd/wait"
+	"agentctl/internal/cmd/worktree"
+	"agentctl/internal/cmdutil"
+)
+
+// Main runs one command line, the program's name first, and returns the exit code.
+func Main(args []string, f cmdutil.Factory) int { return Run(context.Background(), f, args[1:]...) }
+
+// Run runs one command line, without the program's name, and returns the exit code.
+func Run(ctx context.Context, f cmdutil.Factory, args ...string) int {
+	return cmdutil.Run(ctx, f, Verbs(), args)
+}
+
+// Verbs are all commands, in the order of the help.
+func Verbs() []cmdutil.Verb {
+	return []cmdutil.Verb{
+		{Name: "list", New: list.New, Aliases: []string{"ls", "ps"}, FindsSessions: true},
+		{Name: "status", New: status.New, Aliases: []string{"show"}, FindsSessions: true},
+		{Name: "peek", New: peek.New, FindsSessions: true},
+		{Name: "logs", New: logs.New, FindsSessions: true},
+		{Name: "launch", New: launch.New},
+		{Name: "resume", New: resume.New, FindsSessions: true},
+		{Name: "wait", New: wait.New, FindsSessions: true},
+		{Name: "events", New: events.New, FindsSessions: true},
+		{Name: "stop", New: stop.New, FindsSessions: true},
+		{Name: "current", New: current.New, FindsSessions: true},
+		{Name: "guard", New: guard.New, FindsSessions: true},
+		{Name: "lock", New: lock.New, FindsSessions: true},
+		{Name: "unlock", New: lock.NewUnlock, FindsSessions: true},
+		{Name: "locks", New: locks.New, FindsSessions: true},
+		{Name: "worktree", New: worktree.New, FindsSessions: true},
+		{Name: "hooks", New: hooks.New},
+		{Name: "metrics", New: metrics.New, FindsSessions: true},
+		{Name: "doctor", New: doctor.New, FindsSessions: true},
+		{Name: "schema", New: schema.New},
+		{Name: "completion", New: completion.New},
+		{Name: "version", New: version.New},
+		{Name: "__complete", New: func(f cmdutil.Factory) *cli.Command { return completion.NewComplete(f, Verbs) }},
+	}
+}

@@ -1,0 +1,40 @@
+package status
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"agentctl/discover"
+	"agentctl/internal/cmdutil"
+	"agentctl/internal/output"
+	"agentctl/launch/stop"
+)
+
+// addOrphans adds to machines what the stopped sessions of r have left behind, by the rule of list --orphans. The
+// environments of all processes are read for it: only where a session is stopped. The scan reads other sessions, too: of
+// its warnings there are those of the process table only.
+func addOrphans(ctx context.Context, f cmdutil.Factory, world *discover.Scanner, r discover.Result, machines []output.Resources) []*discover.Warning {
+	// The environments alone are cheap to ask, and as a rule say that there are none.
+	known := r.Table != nil && !r.Table.Hidden()
+	if !slices.ContainsFunc(r.Sessions, func(s discover.Session) bool {
+		return s.Status == discover.Stopped && (!known || world.HasMarkedProcess(r.Table, s))
+	}) {
+		return nil
+	}
+	found, scan, err := stop.FindOrphans(ctx, world, f.PID, nil)
+	if err != nil {
+		if ctx.Err() != nil {
+			return nil // the caller's own error
+		}
+		return []*discover.Warning{{Path: "processes", Err: fmt.Errorf("orphans are not known: %w", err)}}
+	}
+	for i, s := range r.Sessions {
+		for _, orphan := range found {
+			if s.Status == discover.Stopped && orphan.Session.Key() == s.Key() {
+				machines[i].Orphans = append(machines[i].Orphans, cmdutil.Processes([]discover.ProcessNode{{Process: orphan.Process}})...)
+			}
+		}
+	}
+	return slices.DeleteFunc(scan.Warnings, func(w *discover.Warning) bool { return w.Agent != "" })
+}

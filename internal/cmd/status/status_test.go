@@ -1,0 +1,133 @@
+package status_test
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"agentctl/discover"
+	"agentctl/internal/cmd"
+	"agentctl/internal/output"
+	"agentctl/tests/cmdtest"
+)
+
+func TestStatusShowsProcesses(t *testing.T) {
+	f, out := cmdtest.New(t)
+	if got := cmd.Run(t.Context(), cmdtest.WithChildren(f), "status", "aaaaaaaa-1", "--json"); got != 0 {
+		t.Fatalf("exit %d: %s", got, out.Stderr.String())
+	}
+	cmdtest.CheckSchema(t, "session", out.Stdout.String())
+	var s output.Session
+	if err := json.Unmarshal(out.Stdout.Bytes(), &s); err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, p := range s.Processes {
+		text, err := json.Marshal(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got = append(got, string(text))
+	}
+	want := `{"pid":10,"ppid":1,"name":"","startedAt":"2026-11-20T11:00:00.000Z","cpu":0,"memory":0}
+{"pid":11,"ppid":10,"name":"","command":"sh -c ` + strings.Repeat("é", 193) + `…","startedAt":"2026-11-20T11:00:00.000Z","cpu":0.1,"memory":1048576}
+{"pid":12,"ppid":11,"name":"","command":"server --port 3000","startedAt":"2026-11-20T11:00:00.000Z","cpu":90,"memory":3145728,"ports":[3000]}
+{"pid":13,"ppid":10,"name":"sudo","startedAt":"2026-11-20T11:00:00.000Z"}
+{"pid":14,"ppid":13,"name":"","startedAt":"2026-11-20T11:00:00.000Z","adapter":"codex","sessions":["aaaaaaaa-2"]}`
+	if got := strings.Join(got, "\n"); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
+// A finished session that has left changes behind says so; with none there, or no repository, there is nothing to say.
+func TestStatusShowsChanges(t *testing.T) {
+	f, out := cmdtest.New(t)
+	f.Environ = os.Environ()
+	codex := f.Adapters[1].(cmdtest.Stub)
+	repo := t.TempDir()
+	codex.Records[1].Dir = repo
+	status := func(args ...string) string {
+		out.Stdout.Reset()
+		if got := cmd.Run(t.Context(), f, append([]string{"status", "aaaaaaaa-2"}, args...)...); got != 0 {
+			t.Fatalf("exit %d: %s", got, out.Stderr.String())
+		}
+		return out.Stdout.String()
+	}
+	if got := status("--json"); strings.Contains(got, "changes") {
+		t.Error(got)
+	}
+	if said, err := exec.Command("git", "-C", repo, "init", "-q").CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, said)
+	}
+	if err := os.WriteFile(repo+"/new", nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got := status(); !strings.Contains(got, "\nchanges      1 untracked\n") {
+		t.Error(got)
+	}
+	if got := status("--json"); !strings.Contains(got, "\"changes\": {\n    \"changed\": 0,\n    \"untracked\": 1\n  }") {
+		t.Error(got)
+	} else {
+		cmdtest.CheckSchema(t, "session", got)
+	}
+	if said, err := exec.Command("git", "-C", repo, "config", "filter.x.clean", "x").CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, said)
+	}
+	if got := status(); !strings.Contains(got, "\nchanges      not known: the repository's configuration names a filter program") {
+		t.Error(got)
+	}
+}
+
+// A git that does not answer costs one warning, however many sessions work there, and the fact alone.
+func TestGitThatFails(t *testing.T) {
+	f, out := cmdtest.New(t)
+	f.Environ = os.Environ()
+	repo := t.TempDir()
+	for _, a := range f.Adapters {
+		for i := range a.(cmdtest.Stub).Records {
+			a.(cmdtest.Stub).Records[i].Dir = repo
+		}
+	}
+	for _, args := range [][]string{{"init", "-q"}, {"config", "core.repositoryFormatVersion", "99"}} {
+		if said, err := exec.Command("git", append([]string{"-C", repo}, args...)...).CombinedOutput(); err != nil {
+			t.Fatalf("%v: %s", err, said)
+		}
+	}
+	for _, args := range [][]string{{"status", "aaaaaaaa-2", "--json"}, {"list", "-a", "--wide", "--json"}, {"status", "aaaaaaaa-2"}} {
+		out.Stdout.Reset()
+		out.Stderr.Reset()
+		got, warning := cmd.Run(t.Context(), f, args...), repo+": what is not committed is not known: "
+		if said := out.Stderr.String(); got != 6 || strings.Count(said, warning) != 1 || !strings.Contains(said, "version") {
+			t.Errorf("%q: exit %d: %s", args, got, said)
+		}
+		if said := out.Stdout.String(); !strings.Contains(said, "aaaaaaaa-2") || strings.Contains(said, `"changes"`) {
+			t.Errorf("%q: %s", args, said)
+		}
+	}
+	if got := out.Stdout.String(); !strings.Contains(got, "\nchanges      not known: ") {
+		t.Error(got)
+	}
+}
+
+func TestStatusOfProcess(t *testing.T) {
+	f, out := cmdtest.New(t)
+	s := f.Adapters[1].(cmdtest.Stub)
+	other := s.Records[1]
+	s.ClaimList = append(s.ClaimList, discover.Claim{
+		Agent: "codex", Process: s.ClaimList[0].Process, Home: s.Home, Session: other.ID, Path: other.Path,
+		Strength: discover.Exact, Kind: "writer-lock",
+	})
+	f.Adapters = []discover.Adapter{s}
+	if cmd.Run(t.Context(), f, "status", "pid:10", "--json"); strings.Count(out.Stdout.String(), "\n") != 2 {
+		t.Errorf("two sessions: %s", out.Stdout.String())
+	}
+	for line := range strings.Lines(out.Stdout.String()) {
+		cmdtest.CheckSchema(t, "session", line)
+	}
+	out.Stdout.Reset()
+	if cmd.Run(t.Context(), f, "status", "pid:10"); strings.Count(out.Stdout.String(), "\nid  ")+strings.Count("\n"+out.Stdout.String(), "\nid  ") < 3 {
+		t.Errorf("two blocks: %s", out.Stdout.String())
+	}
+}

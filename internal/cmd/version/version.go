@@ -1,0 +1,31 @@
+// Package version is the command version.
+package version
+
+import (
+	"fmt"
+	"runtime/debug"
+
+	"github.com/urfave/cli/v2"
+
+	"agentctl/internal/cmdutil"
+	"agentctl/internal/output"
+)
+
+// New makes the command version.
+func New(f cmdutil.Factory) *cli.Command {
+	var asJSON bool
+	return &cli.Command{
+		Usage:     "print the version",
+		UsageText: "agentctl version [--json]",
+		Flags:     []cli.Flag{cmdutil.JSONFlag(&asJSON)},
+		Action: func(c *cli.Context) error {
+			info, _ := debug.ReadBuildInfo()
+			b := cmdutil.BuildInfo(f.Version, info)
+			if asJSON {
+				return output.JSON(f.Stdout, b)
+			}
+			_, err := fmt.Fprintf(f.Stdout, "agentctl %s (%s%s %s/%s)\n", b.Version, b.Commit(), b.Go, b.OS, b.Arch)
+			return err
+		},
+	}
+}

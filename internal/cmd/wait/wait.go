@@ -1,0 +1,125 @@
+// Package wait is the command wait.
+package wait
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"agentctl/discover"
+	"agentctl/internal/cmdutil"
+	"agentctl/internal/cmdutil/await"
+	"agentctl/internal/output"
+)
+
+type options struct {
+	cmdutil.CommonFlags
+	scope   cmdutil.Scope
+	until   string
+	timeout time.Duration
+}
+
+// New makes the command wait.
+func New(f cmdutil.Factory) *cli.Command {
+	o := &options{}
+	return &cli.Command{
+		Usage:     "wait until sessions have stopped, or until their turns are over",
+		UsageText: "agentctl wait [FLAGS] ID…\nagentctl wait [FLAGS] --cwd DIR | --repo DIR | --group G",
+		Description: "wait prints each session when it reaches the state. Exit 0: all have reached it, and their last turns ended\n" +
+			"well; 1: a last turn failed or was cut; 6: how one ended is not known; 124: timeout.",
+		ArgsUsage: "ID…",
+		Flags: slices.Concat([]cli.Flag{
+			&cli.StringFlag{Name: "until", Usage: "wait for this `STATE`: stopped, idle (or stopped), waiting (or idle or stopped), any-change", Value: string(await.Stopped), Destination: &o.until},
+			cmdutil.LimitFlag("timeout", "wait at most `D`; 0 is no limit", &o.timeout),
+			cmdutil.AdapterFlag(&o.AdapterNames),
+		}, o.scope.Flags("select"), []cli.Flag{
+			&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "print nothing but errors", Destination: &o.Quiet},
+			cmdutil.FormatFlag(&o.Format, cmdutil.SessionTemplate),
+			cmdutil.JSONFlag(&o.JSON),
+		}),
+		Action: func(c *cli.Context) error {
+			args := c.Args().Slice()
+			switch {
+			case len(args) == 0 && o.scope == cmdutil.Scope{}:
+				return cmdutil.UsageError("wait", "wait needs the ID of a session, or a selection: --cwd, --repo, --group")
+			case len(args) > 0 && o.scope != cmdutil.Scope{}:
+				return cmdutil.UsageError("wait", "IDs and a selection cannot be used together")
+			case !slices.Contains(await.States(), o.until):
+				return cmdutil.UnknownWord("state", o.until, await.States())
+			}
+			return run(c.Context, f, args, o)
+		},
+	}
+}
+
+func run(ctx context.Context, f cmdutil.Factory, args []string, o *options) error {
+	c, err := f.NewCall("wait", &o.CommonFlags, output.Session{})
+	if err != nil {
+		return err
+	}
+	ctx, stop := cmdutil.Interruptible(ctx) // over all steps: a signal between two of them would be lost
+	defer stop()
+	began := time.Now()
+	quiet := f.Progress("looking for the sessions")
+	found, err := findSessions(ctx, c, args, o)
+	quiet()
+	if ctx.Err() != nil {
+		err = ctx.Err()
+	}
+	if err != nil {
+		_ = f.ReportWarnings(found.Warnings) // they may be why
+		return err
+	}
+	if len(found.Sessions) == 0 {
+		if !o.Quiet {
+			f.Report.Note("no live session matches")
+		}
+		return f.ReportWarnings(found.Warnings)
+	}
+	timeout := o.timeout
+	if timeout > 0 {
+		timeout = max(timeout-time.Since(began), 1)
+	}
+	return await.Until(ctx, c, found.Sessions, await.State(o.until), timeout, func(s discover.Session) error { return printArrival(c, s, o) })
+}
+
+// findSessions finds the sessions that the arguments or the selection name: of a selection the live ones but for sub-agents and
+// those that the command runs inside of; of a group those too that have stopped, as far as storage shows that they are of it.
+func findSessions(ctx context.Context, c *cmdutil.Call, args []string, o *options) (discover.Result, error) {
+	if len(args) > 0 {
+		return c.FindAll(ctx, args)
+	}
+	grouped := o.scope.Group != ""
+	r, err := c.Selected(ctx, "wait", o.scope, grouped)
+	if err == nil && grouped && len(r.Sessions) == 0 {
+		err = fmt.Errorf("%w in group %q", discover.ErrNotFound, o.scope.Group)
+	}
+	return r, err
+}
+
+func printArrival(c *cmdutil.Call, s discover.Session, o *options) error {
+	switch {
+	case o.Quiet:
+		return nil
+	case o.JSON:
+		return output.JSONLine(c.Stdout, output.NewSession(s))
+	case c.Template != nil:
+		return c.Template(c.Stdout, output.NewSession(s))
+	}
+	words := []string{output.Sanitize(cmdutil.SessionName(s)), string(s.Status)}
+	switch {
+	case s.Outcome != "":
+		words = append(words, string(s.Outcome))
+	case s.WaitingFor != "":
+		words = append(words, output.Sanitize(s.WaitingFor))
+	case s.Error != "":
+		words = append(words, string(discover.Failed))
+	}
+	_, err := io.WriteString(c.Stdout, strings.Join(words, "  ")+"\n")
+	return err
+}

@@ -1,0 +1,84 @@
+package worktree
+
+import (
+	"context"
+
+	"github.com/urfave/cli/v2"
+
+	"agentctl/discover"
+	"agentctl/internal/cmdutil"
+	"agentctl/internal/output"
+	"agentctl/launch/worktree"
+	"agentctl/lock"
+)
+
+func newList(f cmdutil.Factory) *cli.Command {
+	o := &cmdutil.CommonFlags{}
+	return &cli.Command{
+		Name:      "list",
+		Aliases:   []string{"ls"},
+		Usage:     "list the worktrees of a repository, with the live sessions in each",
+		UsageText: "agentctl worktree list [FLAGS] [REPO]",
+		ArgsUsage: "[REPO]",
+		Flags:     []cli.Flag{cmdutil.FormatFlag(&o.Format, "{{.branch}} {{.path}}"), cmdutil.JSONFlag(&o.JSON), cmdutil.NoColorFlag(&o.NoColor)},
+		Action: func(c *cli.Context) error {
+			dir := "."
+			if c.Args().Present() {
+				args, err := cmdutil.Arguments(c, 1, "")
+				if err != nil {
+					return err
+				}
+				dir = args[0]
+			}
+			return runList(c.Context, f, dir, o)
+		},
+	}
+}
+
+func runList(ctx context.Context, f cmdutil.Factory, dir string, o *cmdutil.CommonFlags) error {
+	c, err := f.NewCall("worktree list", o, output.Worktree{})
+	if err != nil {
+		return err
+	}
+	working, done := f.StartQuery(ctx, "reading the repository")
+	defer done()
+	repo, err := f.OpenRepository(working, "worktree list", dir)
+	if err != nil {
+		return err
+	}
+	list, err := repo.List(working)
+	if err != nil {
+		return err
+	}
+	r, err := c.Scanner.List(working, discover.SessionFilter{Subagents: true})
+	if err != nil {
+		return err
+	}
+	done()
+	var out []output.Worktree
+	for _, w := range list {
+		out = append(out, worktreeObject(w, r.Sessions))
+	}
+	if err := cmdutil.PrintRows(c, out, o.JSON, output.WorktreeTable); err != nil {
+		return err
+	}
+	return f.ReportWarnings(r.Warnings)
+}
+
+func worktreeObject(w worktree.Worktree, sessions []discover.Session) output.Worktree {
+	out := output.Worktree{
+		Path: w.Path, Branch: w.Branch, Head: w.Head, Main: w.Main, Bare: w.Bare, Detached: w.Detached, HalfMade: w.Incomplete(),
+		Locked: w.Locked, LockReason: w.LockReason, Prunable: w.Prunable, PruneReason: w.PruneReason,
+		Group: discover.GroupOfWorktree(w.Branch, w.Path), Sessions: []output.Session{},
+	}
+	place, err := lock.WorkspaceOf(w.Path)
+	if err != nil {
+		return out // it is gone, and nobody is there
+	}
+	for _, s := range sessions {
+		if place.Contains(lock.SessionDir(s)) {
+			out.Sessions = append(out.Sessions, output.NewSession(s))
+		}
+	}
+	return out
+}

@@ -1,0 +1,17 @@
+// Package worktree is the command worktree.
+package worktree
+
+import (
+	"github.com/urfave/cli/v2"
+
+	"agentctl/internal/cmdutil"
+)
+
+// New makes the command worktree.
+func New(f cmdutil.Factory) *cli.Command {
+	return &cli.Command{
+		Usage:       "list git worktrees with the sessions in them, and remove unused ones",
+		UsageText:   "agentctl worktree list|clean [FLAGS] [ARGUMENTS]",
+		Subcommands: []*cli.Command{newList(f), newClean(f)},
+	}
+}

@@ -1,0 +1,46 @@
+package agentrun
+
+import (
+	"context"
+	"iter"
+	"strings"
+	"time"
+
+	"agentctl/discover"
+	"agentctl/internal/cmdutil"
+)
+
+// ReadAnswer returns the last text of the assistant in the turn that was started, as it is stored; "" if there is none. A
+// transcript that cannot be read is a warning.
+func (r *Run) ReadAnswer(ctx context.Context) string {
+	if r.Session.Path == "" {
+		return ""
+	}
+	text, err := answerIn(r.Scanner.Messages(ctx, r.Session), r.Session.ID, r.since)
+	if err != nil {
+		_ = r.ReportWarnings([]*discover.Warning{cmdutil.UnreadWarning(r.Session, err)})
+	}
+	return text
+}
+
+// answerIn returns the newest text of the assistant in a session's newest turn. messages come newest first. The turn
+// begins with the newest prompt, and has no message from before since: not every prompt is stored as the person's text.
+// Where a part cannot be read before a text is found, the text could be an older one, so there is none.
+func answerIn(messages iter.Seq2[discover.Message, error], session string, since time.Time) (string, error) {
+	for m, err := range messages {
+		if err != nil {
+			return "", err
+		}
+		switch {
+		case m.Session != session: // a sub-agent's
+		case !m.Time.IsZero() && m.Time.Before(since), m.Kind == discover.KindInterruption:
+			return "", nil
+		case m.Kind != discover.KindText || strings.TrimSpace(m.Text) == "":
+		case m.Role == discover.RoleUser:
+			return "", nil
+		case m.Role == discover.RoleAssistant:
+			return m.Text, nil
+		}
+	}
+	return "", nil
+}

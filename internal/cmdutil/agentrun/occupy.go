@@ -1,0 +1,109 @@
+package agentrun
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"agentctl/discover"
+	"agentctl/internal/cmdutil"
+	"agentctl/lock"
+	"agentctl/proc"
+)
+
+// HoldWorktree holds the worktree if nobody else is at work there. Where that is no matter, nothing is held.
+func (r *Run) HoldWorktree(ctx context.Context) (*lock.Flock, error) {
+	place, err := lock.WorkspaceOf(r.Request.Dir)
+	if err != nil {
+		return nil, err
+	}
+	if r.force && r.Request.Resume == nil {
+		return nil, nil // whoever is there, and whoever else is starting: that is no matter
+	}
+	held, err := hold(ctx, r.Call, place)
+	if err != nil {
+		return nil, err
+	}
+	if err := r.checkFree(ctx, place); err != nil {
+		held.Release()
+		return nil, err
+	}
+	return held, nil
+}
+
+// hold holds the place. Other launches hold it for as long as they take, and are waited for; anybody else is in the way.
+func hold(ctx context.Context, c *cmdutil.Call, place *lock.Workspace) (*lock.Flock, error) {
+	for {
+		limited, cancel := context.WithTimeout(ctx, cmdutil.HoldTimeout)
+		held, err := lock.FlockWorkspace(limited, place.Top)
+		cancel()
+		if !errors.Is(err, lock.ErrFlocked) {
+			return held, err
+		}
+		if errors.Is(ctx.Err(), context.Canceled) {
+			return nil, ctx.Err()
+		}
+		table, err := c.ReadTable(context.WithoutCancel(ctx))
+		if err != nil {
+			return nil, err
+		}
+		x := &cmdutil.Conflicts{Place: place}
+		x.AddHolders(table, true)
+		if ctx.Err() != nil || !isLaunch(c.Factory, table, x.Locks[0]) {
+			return nil, x.Err("wait for it")
+		}
+	}
+}
+
+// isLaunch reports whether a lock is that of this program, starting an agent; of an unseen process that is not known.
+func isLaunch(f cmdutil.Factory, table *proc.Table, l lock.Lock) bool {
+	self, _ := table.ByPID(f.PID)
+	if len(l.Holders) == 0 {
+		return true
+	}
+	holder := l.Holders[0]
+	args, err := holder.Args()
+	if errors.Is(err, proc.ErrGone) || err == nil && len(args) == 0 {
+		return true // it has ended since, and holds nothing
+	}
+	if err != nil || holder.Exe != self.Exe || len(args) < 2 {
+		return false
+	}
+	return l.Shared || args[1] == "launch" || args[1] == "resume" // it only shares the lock to see whether it is held
+}
+
+// checkFree is an error if the session to resume runs, or if another one is running in the worktree.
+func (r *Run) checkFree(ctx context.Context, place *lock.Workspace) error {
+	sc, err := r.Activity(ctx)
+	if err != nil {
+		return err
+	}
+	if err := r.checkResumable(sc.Result); err != nil || r.force {
+		return err
+	}
+	_ = sc.WarnIfBlind() // the proof of the session will fail, and say why
+	x := sc.ConflictsAt(place, r.Strict)
+	if err := x.AgentErr("wait for it, stop it, use a worktree of its own, or --force"); err != nil {
+		return err
+	}
+	sc.WarnOfIdle(x)
+	return nil
+}
+
+// checkResumable is an error if the session to go on with is live.
+func (r *Run) checkResumable(live discover.Result) error {
+	if r.Request.Resume == nil || r.Request.Fork {
+		return nil
+	}
+	i := slices.IndexFunc(live.Sessions, func(s discover.Session) bool { return s.Key() == r.Request.Resume.Key() && s.Status.Live() })
+	if i < 0 {
+		return nil
+	}
+	s := live.Sessions[i]
+	hint := "wait for it, stop it, or continue a copy: --fork"
+	if s.Shared && s.Status == discover.Idle { // it does not go away when it is stopped
+		hint = fmt.Sprintf("pid %d keeps it open: talk to it there, wait --until stopped, or continue a copy: --fork", s.Processes[0].ID.PID)
+	}
+	return cmdutil.ConflictError(fmt.Sprintf("%s is live (%s)", cmdutil.DescribeSession(s), s.Status), hint)
+}

@@ -1,0 +1,136 @@
+package agentrun
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"agentctl/discover"
+	"agentctl/discover/native/fsread"
+	"agentctl/internal/cmdutil"
+)
+
+// PromptOptions are the flags that make up what an agent is asked.
+type PromptOptions struct {
+	Prompt, PromptFile, Spec string
+	files                    cli.StringSlice
+	maxFileSize              int64
+	// Literal: the prompt is an argument, of which even "-" is meant as it is.
+	Literal bool
+}
+
+// defaultMaxFileSize bounds each context file, in bytes.
+const defaultMaxFileSize = 51200
+
+// promptLimit bounds what is asked, and each context file whatever --max-file-size says, in bytes. No model reads as much.
+const promptLimit = 16 << 20
+
+// Flags returns the flags that make up the prompt.
+func (o *PromptOptions) Flags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringFlag{Name: "prompt", Aliases: []string{"p"}, Usage: "the prompt `TEXT`; - reads it from stdin", Destination: &o.Prompt},
+		&cli.StringFlag{Name: "prompt-file", Usage: "read the prompt from `FILE`", Destination: &o.PromptFile},
+		&cli.StringFlag{Name: "spec", Usage: "put `FILE` before the prompt, as its specification", Destination: &o.Spec},
+		&cli.StringSliceFlag{Name: "file", Usage: "put `FILE` before the prompt, as context (may be repeated)", Destination: &o.files},
+		&cli.Int64Flag{Name: "max-file-size", Usage: "limit each --spec and --file to `BYTES`", Value: defaultMaxFileSize, Destination: &o.maxFileSize},
+	}
+}
+
+// Text is the prompt: the specification, the context files and what is asked, in this order. Relative names of the
+// former are looked up in dir.
+func (o *PromptOptions) Text(ctx context.Context, f cmdutil.Factory, verb, dir string) (string, error) {
+	asked, err := o.read(ctx, f, verb)
+	if err != nil {
+		return "", err
+	}
+	if strings.TrimSpace(asked) == "" {
+		return "", cmdutil.UsageError(verb, "the prompt is empty")
+	}
+	var parts []string
+	names := o.files.Value()
+	if o.Spec != "" {
+		names = append([]string{o.Spec}, names...)
+	}
+	for _, name := range names {
+		block, err := o.block(verb, dir, name)
+		if err != nil {
+			return "", err
+		}
+		parts = append(parts, block)
+	}
+	text := strings.Join(append(parts, asked), "\n\n")
+	if i := strings.IndexByte(text, 0); i >= 0 {
+		return "", cmdutil.UsageError(verb, "the prompt has a NUL byte, at offset %d: it must be text", i)
+	}
+	return text, nil
+}
+
+// None: nothing is asked at all.
+func (o *PromptOptions) None() bool {
+	return o.Prompt == "" && !o.Literal && o.PromptFile == "" && o.Spec == "" && len(o.files.Value()) == 0
+}
+
+// read reads what is asked from where the flags say.
+func (o *PromptOptions) read(ctx context.Context, f cmdutil.Factory, verb string) (string, error) {
+	switch {
+	case o.Prompt != "" && o.PromptFile != "":
+		return "", cmdutil.UsageError(verb, "--prompt and --prompt-file cannot be used together")
+	case o.PromptFile != "":
+		// The person's own file may be a pipe: bash makes one of <(command).
+		text, err := fsread.ReadStream(ctx, promptLimit, func() (io.ReadCloser, error) { return os.Open(o.PromptFile) })
+		switch {
+		case errors.Is(err, fsread.ErrTooLarge):
+			return "", cmdutil.UsageError(verb, "--prompt-file: %s has more than %d MiB: give a shorter prompt", o.PromptFile, promptLimit>>20)
+		case err != nil && ctx.Err() == nil:
+			return "", cmdutil.UsageError(verb, "--prompt-file: %v", err)
+		}
+		return string(text), err
+	case o.Prompt == "-" && !o.Literal:
+		text, err := fsread.ReadStream(ctx, promptLimit, func() (io.ReadCloser, error) { return io.NopCloser(f.Stdin), nil })
+		switch {
+		case errors.Is(err, fsread.ErrTooLarge):
+			return "", cmdutil.UsageError(verb, "the prompt on stdin has more than %d MiB: give a shorter one", promptLimit>>20)
+		case err != nil && ctx.Err() == nil:
+			return "", fmt.Errorf("reading the prompt from stdin: %w", err)
+		}
+		return string(text), err
+	case o.Prompt == "" && !o.Literal:
+		return "", cmdutil.UsageError(verb, "no prompt given: use -p TEXT, -p - for stdin, or --prompt-file FILE")
+	}
+	return o.Prompt, nil
+}
+
+// block is a context file with its name around it.
+func (o *PromptOptions) block(verb, dir, name string) (string, error) {
+	path := name
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(dir, path)
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return "", cmdutil.UsageError(verb, "%v", err)
+	}
+	if !info.Mode().IsRegular() {
+		return "", cmdutil.UsageError(verb, "%s is not a regular file", path)
+	}
+	if info.Size() > o.maxFileSize {
+		return "", cmdutil.UsageError(verb, "%s has %d bytes, more than --max-file-size %d", path, info.Size(), o.maxFileSize)
+	}
+	text, err := fsread.ReadFile(path, min(o.maxFileSize, promptLimit))
+	switch {
+	case errors.Is(err, fsread.ErrTooLarge):
+		return "", cmdutil.UsageError(verb, "%s has more than %d bytes: give a shorter file", path, min(o.maxFileSize, promptLimit))
+	case err != nil:
+		return "", cmdutil.UsageError(verb, "%v", err)
+	}
+	if shown, err := filepath.Rel(dir, path); err == nil && filepath.IsLocal(shown) {
+		name = shown
+	}
+	return discover.FormatContextFile(name, string(text)), nil
+}

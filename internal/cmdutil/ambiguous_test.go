@@ -1,0 +1,21 @@
+package cmdutil
+
+import (
+	"slices"
+	"testing"
+
+	"agentctl/discover"
+)
+
+// One ID in several places is told apart by the directory, and in two homes that have the same one by the home.
+func TestArgumentsOfOneID(t *testing.T) {
+	session := func(id, dir, home string) discover.Session {
+		return discover.Session{Record: &discover.Record{ID: id, Dir: dir, Home: home}}
+	}
+	list := []discover.Session{
+		session("a", "/w", "/h"), session("b", "/w", "/h"), session("b", "/x", "/h"), session("c", "/w", "/h"), session("c", "/w", "/other"), session("", "/w", "/h"),
+	}
+	if got, want := ArgumentsFor(list), []string{"a", "b@/w", "b@/x", "c@/h", "c@/other", ""}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}

@@ -1,0 +1,137 @@
+package cmdutil
+
+import (
+	"cmp"
+	"context"
+	"io"
+	"slices"
+
+	"github.com/urfave/cli/v2"
+)
+
+// Run runs one command line, without the program's name, and returns the exit code. Of the commands it makes those that
+// the command line names.
+func Run(ctx context.Context, f Factory, verbs []Verb, args []string) int {
+	f.Report = NewReporter(f.Stderr)
+	args = VerbFirst(args)
+	app := NewApp(f, named(verbs, args))
+	arranged, err := ArrangeArgs(app, args)
+	if err != nil {
+		f.Report.JSON = WantsJSON(args)
+		return f.Finish(err)
+	}
+	f.Report.JSON = WantsJSON(arranged)
+	help := &errorKeeper{to: app.Writer}
+	app.Writer = help
+	err = app.RunContext(ctx, append([]string{app.Name}, arranged...))
+	return f.Finish(cmp.Or(err, help.err))
+}
+
+// errorKeeper remembers the first error of writing, for the library, which writes the help and does not look.
+type errorKeeper struct {
+	to  io.Writer
+	err error
+}
+
+func (c *errorKeeper) Write(p []byte) (int, error) {
+	n, err := c.to.Write(p)
+	c.err = cmp.Or(c.err, err)
+	return n, err
+}
+
+// Program is our name.
+const Program = "agentctl"
+
+// NewApp makes these commands. There are no global flags: every flag belongs to a verb.
+func NewApp(f Factory, verbs []Verb) *cli.App {
+	app := &cli.App{
+		Name:            Program,
+		Usage:           "show and control the coding-agent sessions on this machine",
+		UsageText:       "agentctl COMMAND [FLAGS] [ARGUMENTS]\nagentctl --version",
+		Writer:          f.Stdout,
+		ErrWriter:       f.Stderr,
+		HideVersion:     true,
+		HideHelpCommand: true,
+		// A comma in a directory or a prompt separates nothing.
+		DisableSliceFlagSeparator: true,
+		// The library's own handler would end the process.
+		ExitErrHandler: func(*cli.Context, error) {},
+	}
+	for _, v := range verbs {
+		app.Commands = append(app.Commands, v.command(f))
+	}
+	return app
+}
+
+// prepare sets what all commands have in common, and those below them.
+func prepare(c *cli.Command) {
+	c.HideHelpCommand = true
+	template := cli.CommandHelpTemplate
+	if len(c.Subcommands) > 0 {
+		template = cli.SubcommandHelpTemplate
+	}
+	c.CustomHelpTemplate = withExamples(template, examples(CommandName(c)))
+	c.OnUsageError = func(c *cli.Context, err error, _ bool) error { return badFlag(c.Command, err) }
+	if c.ArgsUsage == "" && len(c.Subcommands) == 0 && !c.SkipFlagParsing {
+		run := c.Action
+		c.Action = func(c *cli.Context) error {
+			if _, err := Arguments(c, 0, ""); err != nil {
+				return err
+			}
+			return run(c)
+		}
+	}
+	for _, f := range c.Flags {
+		if b, ok := f.(*cli.BoolFlag); ok {
+			b.DisableDefaultText = true // "(default: false)" behind nearly every line of the help
+		}
+	}
+	for _, below := range c.Subcommands {
+		below.HelpName = Program + " " + CommandName(c) + " " + below.Name
+		prepare(below)
+	}
+}
+
+// Verb is a command by its names, and how it is made.
+type Verb struct {
+	Name    string
+	New     func(Factory) *cli.Command
+	Aliases []string
+	// FindsSessions: it looks for sessions, and takes the flags of [UserFlags].
+	FindsSessions bool
+}
+
+// named are the verbs that a command line, its verb first, is about: the one that it names, or all. To make them all, with
+// their flags, would cost each call a twentieth of its start, and to have the library go through these more.
+func named(all []Verb, args []string) []Verb {
+	for i, v := range all {
+		if len(args) > 0 && (v.Name == args[0] || slices.Contains(v.Aliases, args[0])) {
+			return all[i : i+1]
+		}
+	}
+	return all
+}
+
+// command makes it.
+func (v Verb) command(f Factory) *cli.Command {
+	if v.FindsSessions {
+		f.Users = &UserFlags{verb: v.Name}
+	}
+	c := v.New(f)
+	if v.FindsSessions {
+		withUsers(c, f.Users)
+	}
+	c.Name, c.Aliases = v.Name, v.Aliases
+	prepare(c)
+	return c
+}
+
+// withUsers adds the flags of [UserFlags] to a command, or to those below it.
+func withUsers(c *cli.Command, u *UserFlags) {
+	for _, below := range c.Subcommands {
+		withUsers(below, u)
+	}
+	if len(c.Subcommands) == 0 {
+		c.Flags = append(c.Flags, u.flags()...)
+	}
+}

@@ -1,0 +1,242 @@
+package cmdutil
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+)
+
+// VerbFirst is a command line whose first word is its verb, if it has one: "help VERB" and "--version" are other ways to say it.
+func VerbFirst(args []string) []string {
+	switch {
+	case len(args) == 1 && args[0] == "help":
+		return []string{"--help"}
+	case len(args) > 1 && args[0] == "help":
+		return append(args[1:len(args):len(args)], "--help")
+	case len(args) > 0 && args[0] == "--version":
+		return slices.Concat([]string{"version"}, args[1:])
+	}
+	return args
+}
+
+// ArrangeArgs puts a command line, its verb first, into the order in which the library reads all of it: the verb – of those with
+// commands below them, one of these – its flags, --, its arguments. Flags may stand anywhere before a --; short ones may be
+// joined (-aq, -n5). What is no flag or verb of ours is an error here: the library would take it for an argument.
+func ArrangeArgs(app *cli.App, args []string) ([]string, error) {
+	if len(args) == 0 || isHelp(args[0]) {
+		return []string{"--help"}, nil
+	}
+	verb := app.Command(args[0])
+	switch {
+	case verb == nil && strings.HasPrefix(args[0], "-"):
+		return nil, flagFirst(app.Commands, args[0])
+	case verb == nil:
+		return nil, unknownCommand(args[0], verbNames(app.Commands))
+	case verb.SkipFlagParsing:
+		return args, nil
+	}
+	verbs, args, err := descend(verb, args[1:])
+	if err != nil {
+		return nil, err
+	}
+	verb = verbs[len(verbs)-1]
+	names := []string{}
+	for _, v := range verbs {
+		names = append(names, v.Name)
+	}
+	if len(verb.Subcommands) > 0 {
+		return append(names, "--help"), nil
+	}
+	flags, rest, passed, err := permute(verb, args)
+	if err != nil {
+		return nil, err
+	}
+	if passed != nil && strings.Contains(verb.ArgsUsage, "--") {
+		passed = append([]string{"--"}, passed...) // it tells its arguments from what it passes on
+	}
+	rest = append(rest, passed...)
+	if slices.Contains(flags, "--help") {
+		rest = nil // the library would look them up as topics
+	}
+	return slices.Concat(names, flags, []string{"--"}, rest), nil
+}
+
+// flagFirst makes the usage error for a flag in the place of a command. One that some command has must follow it; any other is
+// unknown.
+func flagFirst(commands []*cli.Command, flag string) error {
+	name, _, _ := strings.Cut(strings.TrimLeft(flag, "-"), "=")
+	if slices.ContainsFunc(commands, func(c *cli.Command) bool { return FlagOf(c, name) != nil }) {
+		return NewUsageError(flag+" must follow the command", Program+" COMMAND "+flag)
+	}
+	hint := Program + " --help lists the commands"
+	if name == "v" || name == "V" {
+		hint = "did you mean " + Program + " --version?"
+	}
+	return NewUsageError("unknown flag "+strconv.Quote(flag), hint)
+}
+
+// descend finds the command below a verb that the words name, and those above it. Where they name none but ask for help,
+// or there are none, it ends early.
+func descend(verb *cli.Command, words []string) (verbs []*cli.Command, rest []string, err error) {
+	verbs = []*cli.Command{verb}
+	for len(verb.Subcommands) > 0 && len(words) > 0 && !isHelp(words[0]) {
+		below := CommandNamed(verb.Subcommands, words[0])
+		switch {
+		case below == nil && strings.HasPrefix(words[0], "-"):
+			return nil, nil, NewUsageError(words[0]+" must follow the command", Program+" "+CommandName(verb)+" COMMAND "+words[0])
+		case below == nil:
+			return nil, nil, UnknownWord(verb.Name+" command", words[0], verbNames(verb.Subcommands))
+		}
+		verb, words = below, words[1:]
+		verbs = append(verbs, verb)
+	}
+	return verbs, words, nil
+}
+
+// CommandNamed is the command of that name, nil if there is none.
+func CommandNamed(commands []*cli.Command, name string) *cli.Command {
+	for _, c := range commands {
+		if c.HasName(name) {
+			return c
+		}
+	}
+	return nil
+}
+
+func isHelp(arg string) bool { return arg == "--help" || arg == "-h" }
+
+func verbNames(commands []*cli.Command) []string {
+	var names []string
+	for _, c := range commands {
+		if !c.Hidden {
+			names = append(names, c.Names()...)
+		}
+	}
+	return names
+}
+
+// permute parts a verb's words into flags, each with its value in one word, arguments, and what follows a --: nil if there is
+// none.
+func permute(verb *cli.Command, words []string) (flags, args, passed []string, err error) {
+	for len(words) > 0 {
+		word := words[0]
+		words = words[1:]
+		switch {
+		case word == "--":
+			return flags, args, words, nil
+		case isHelp(word):
+			flags = append(flags, "--help")
+		case strings.HasPrefix(word, "-") && word != "-":
+			var some []string
+			some, words, err = takeFlags(verb, word, words)
+			flags = append(flags, some...)
+		default:
+			args = append(args, word)
+		}
+		if err != nil {
+			return nil, nil, nil, err
+		}
+	}
+	return flags, args, nil, nil
+}
+
+// takeFlags reads a word of flags, and gives each its value in one word: a long flag, or one-letter ones, of which the first that
+// takes a value has the rest of the word. A value that is not in the word is the next one.
+func takeFlags(verb *cli.Command, word string, next []string) (flags, rest []string, err error) {
+	letters, long := strings.CutPrefix(word[1:], "-")
+	for letters != "" {
+		name, value := letters[:1], letters[1:]
+		joined := value != ""
+		if long {
+			name, value, joined = strings.Cut(letters, "=")
+		}
+		f := FlagOf(verb, name)
+		switch {
+		case f == nil && !long:
+			return nil, nil, unknownShort(CommandName(verb), word, FlagNames(verb))
+		case f == nil || long && len(name) == 1:
+			return nil, nil, UnknownWord("flag", "--"+name, FlagNames(verb))
+		case !f.TakesValue() && long:
+			return []string{word}, next, nil
+		case !f.TakesValue():
+			flags, letters = append(flags, "-"+name), value
+			continue
+		case joined && !long:
+			return append(flags, "-"+name+"="+strings.TrimPrefix(value, "=")), next, nil
+		case joined:
+		case hasDefault(f) && (len(next) == 0 || strings.HasPrefix(next[0], "-")):
+			value = f.(*OptionalValueFlag).Default
+		case len(next) > 0:
+			value, next = next[0], next[1:]
+		}
+		if value == "" { // a variable that was not set, which would select everything
+			return nil, nil, UsageError(CommandName(verb), "flag %s needs a value", FlagText(name))
+		}
+		return append(flags, FlagText(name)+"="+value), next, nil
+	}
+	return flags, next, nil
+}
+
+// hasDefault reports whether the flag may stand without a value.
+func hasDefault(f cli.Flag) bool {
+	_, ok := f.(*OptionalValueFlag)
+	return ok
+}
+
+// FlagOf returns a command's flag of that name, without its dashes; nil if there is none.
+func FlagOf(verb *cli.Command, name string) cli.DocGenerationFlag {
+	for _, f := range verb.Flags {
+		if d, ok := f.(cli.DocGenerationFlag); ok && slices.Contains(f.Names(), name) {
+			return d
+		}
+	}
+	return nil
+}
+
+// FlagNames are a verb's flags as they are typed.
+func FlagNames(verb *cli.Command) []string {
+	names := []string{"--help"}
+	for _, f := range verb.Flags {
+		for _, n := range f.Names() {
+			if d := FlagText(n); !slices.Contains(names, d) {
+				names = append(names, d)
+			}
+		}
+	}
+	return names
+}
+
+// OptionalDir is the one argument, or here.
+func OptionalDir(c *cli.Context) (string, error) {
+	args := c.Args().Slice()
+	switch len(args) {
+	case 0:
+		return ".", nil
+	case 1:
+		return args[0], nil
+	}
+	return "", UsageError(c.Command.Name, "%s does not take the argument %q", c.Command.Name, args[1])
+}
+
+// SplitPassed parts arguments from what follows the --.
+func SplitPassed(args []string) (own, rest []string) {
+	if i := slices.Index(args, "--"); i >= 0 {
+		return args[:i], args[i+1:]
+	}
+	return args, nil
+}
+
+// Arguments checks how many arguments a command got.
+func Arguments(c *cli.Context, want int, what string) ([]string, error) {
+	args := c.Args().Slice()
+	verb := CommandName(c.Command)
+	switch {
+	case len(args) < want:
+		return nil, UsageError(verb, "%s needs %s", verb, what)
+	case len(args) > want:
+		return nil, UsageError(verb, "%s does not take the argument %q", verb, args[want])
+	}
+	return args, nil
+}

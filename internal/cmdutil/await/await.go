@@ -1,0 +1,77 @@
+// Package await waits until sessions have reached a state, and judges how their last turns ended.
+package await
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"agentctl/discover"
+	"agentctl/discover/watch"
+	"agentctl/internal/cmdutil"
+)
+
+// Until blocks until each of the sessions was there once, and calls arrived for each that is. A timeout of 0 is none; the
+// sessions are looked at once whatever it is. Errors: [cmdutil.TimeoutError]; how the turns ended, [cmdutil.ErrPartial] where the end of a turn
+// cannot be told, those of arrived, and the context's.
+func Until(
+	ctx context.Context, c *cmdutil.Call, sessions []discover.Session, u State, timeout time.Duration, arrived func(discover.Session) error,
+) error {
+	working, stop := cmdutil.Interruptible(ctx)
+	defer stop()
+	limited, cancel := context.WithCancelCause(working)
+	defer cancel(nil)
+	quiet := c.Progress("waiting")
+	defer func() { quiet() }()
+	w := NewWaiter(u, len(sessions), func(s discover.Session) error {
+		quiet()
+		defer func() { quiet = c.Progress("waiting") }()
+		return arrived(s)
+	})
+	var alarm *time.Timer
+	err := cmdutil.Each(limited, watch.NewWatcher(c.Scanner, sessions), func(r discover.Result) (bool, error) {
+		_ = c.ReportWarnings(r.Warnings) // it may still be read
+		if alarm == nil && timeout > 0 {
+			alarm = time.AfterFunc(timeout, func() { cancel(errTimeout) })
+		}
+		return w.Update(r.Sessions)
+	})
+	if alarm != nil {
+		alarm.Stop()
+	}
+	quiet()
+	switch {
+	case working.Err() != nil:
+		return working.Err()
+	case err != nil && errors.Is(context.Cause(limited), errTimeout):
+		return cmdutil.TimeoutError(fmt.Sprintf("not %s in time: %s", u.done(), w.missing()), "")
+	case err != nil:
+		return err
+	}
+	return Conclude(c.Factory, w)
+}
+
+// errTimeout: time is up.
+var errTimeout = errors.New("time is up")
+
+// done is the state in the words of an error.
+func (u State) done() string {
+	if u == AnyChange {
+		return "changed"
+	}
+	return string(u)
+}
+
+// Conclude is the error that sessions leave by how their turns ended.
+func Conclude(f cmdutil.Factory, w *Waiter) error {
+	unknown, err := w.turnErrors()
+	if len(unknown) > 0 {
+		f.Warn("cannot tell how the last turn ended: " + strings.Join(unknown, ", "))
+		if err == nil {
+			err = cmdutil.ErrPartial
+		}
+	}
+	return err
+}

@@ -1,0 +1,128 @@
+package cmdutil
+
+import (
+	"cmp"
+	"context"
+	"io"
+	"time"
+
+	"agentctl/discover"
+	"agentctl/internal/config"
+	"agentctl/internal/output"
+)
+
+// Call is one run of a command that asks the engine.
+type Call struct {
+	Factory
+	config.Config
+	Style   output.TextOptions
+	Scanner *discover.Scanner
+	// Agents are those of --adapter; all if there are none.
+	Agents []discover.Agent
+	// Template prints an object as --format says; nil if it is not given.
+	Template func(w io.Writer, object any) error
+}
+
+// NewCall reads the configuration and the common flags. object is one that --format prints; nil for a command without it.
+func (f Factory) NewCall(verb string, o *CommonFlags, object any) (*Call, error) {
+	if o.Quiet && o.JSON {
+		return nil, UsageError(verb, "--quiet and --json cannot be used together")
+	}
+	c := &Call{Factory: f}
+	var err error
+	if c.Config, c.Style, err = f.Settings(o.NoColor); err != nil {
+		return nil, err
+	}
+	if o.NoTrunc {
+		c.Style.Width = 0
+	}
+	if c.Template, err = f.template(verb, &o.Format, &o.JSON, object); err != nil {
+		return nil, err
+	}
+	if c.Agents, err = f.ChosenAgents(o.AdapterNames.Value()); err != nil {
+		return nil, err
+	}
+	c.Scanner = f.NewScanner(c.Homes)
+	return c, nil
+}
+
+// PrintRows prints the rows of a list in the form that was asked for.
+func PrintRows[T any](c *Call, rows []T, asJSON bool, table func(io.Writer, []T, output.TextOptions) error) error {
+	switch {
+	case asJSON:
+		return output.JSONArray(c.Stdout, rows)
+	case c.Template != nil:
+		return PrintEach(rows, func(row T) error { return c.Template(c.Stdout, row) })
+	case len(rows) == 0:
+		return nil
+	}
+	return table(c.Stdout, rows, c.Style)
+}
+
+// List lists what is selected.
+func (c *Call) List(ctx context.Context, what string, sel discover.SessionFilter) (discover.Result, error) {
+	working, done := c.StartQuery(ctx, what)
+	defer done()
+	return c.Scanner.List(working, sel)
+}
+
+// Find finds the sessions that an argument means. Where it fails the warnings, which may be why, are said.
+func (c *Call) Find(ctx context.Context, arg string, want discover.ReadOptions) (discover.Result, error) {
+	working, done := c.StartQuery(ctx, "looking for "+output.Sanitize(arg))
+	defer done()
+	r, err := c.Scanner.Find(working, arg, c.Agents, want)
+	if working.Err() != nil {
+		err = working.Err()
+	}
+	if err != nil {
+		_ = c.ReportWarnings(r.Warnings)
+	}
+	return r, err
+}
+
+// PrintEach prints one object after the other.
+func PrintEach[T any](list []T, print func(T) error) error {
+	for _, object := range list {
+		if err := print(object); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// SinceTime is the time that --since says, or the configuration.
+func (c *Call) SinceTime(verb, flag string) (time.Time, error) {
+	at, err := config.ParseSince(cmp.Or(flag, string(c.Since)), c.Style.Now)
+	if err != nil {
+		return at, UsageError(verb, "--since: %v", err)
+	}
+	return at, nil
+}
+
+// Settings reads the configuration, and how it is printed: flags over environment over file, resolved here and nowhere else.
+func (f Factory) Settings(noColor bool) (c config.Config, look output.TextOptions, err error) {
+	if c, err = config.Load(config.Path(f.Getenv), f.Getenv("HOME"), f.AgentNames()); err != nil {
+		return c, look, err
+	}
+	if c.Homes, err = f.Users.addHomes(f.Adapters, c.Homes); err != nil {
+		return c, look, err
+	}
+	look = output.TextOptions{Width: f.Width, Now: f.Now(), Home: f.Getenv("HOME"), MinShortID: f.shortID}
+	switch {
+	case noColor, f.Getenv("NO_COLOR") != "", f.Getenv("TERM") == "dumb":
+		c.Color = config.Never
+	case c.Color == config.Auto:
+		look.Color = f.Width > 0
+	default:
+		look.Color = c.Color == config.Always
+	}
+	return c, look, nil
+}
+
+// shortID is the least number of characters by which an agent's ID means one session.
+func (f Factory) shortID(agent, id string) int {
+	if a, ok := discover.AdapterWith[discover.IDShortener](f.Adapters, discover.Agent(agent)); ok {
+		return a.ShortID(id)
+	}
+	return discover.MinShortID
+}

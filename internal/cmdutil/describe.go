@@ -1,0 +1,65 @@
+package cmdutil
+
+import (
+	"fmt"
+	"time"
+
+	"agentctl/discover"
+	"agentctl/internal/output"
+	"agentctl/lock"
+)
+
+// DescribeLock tells of one lock: who, since when and why.
+func DescribeLock(l lock.Lock) string {
+	switch {
+	case l.Session != nil:
+		return fmt.Sprintf("%s is running in %s (%s)", DescribeSession(*l.Session), l.Dir, l.Session.Status)
+	case len(l.Holders) > 0:
+		p := l.Holders[0]
+		how := "held"
+		if l.Shared {
+			how = "held (shared)"
+		}
+		return fmt.Sprintf("%s is %s by process %d (%s, since %s)", l.Dir, how, p.ID.PID, output.Sanitize(p.Name), FormatTime(p.Started))
+	case l.Declared == nil:
+		return fmt.Sprintf("%s is held by a process that cannot be seen", l.Dir)
+	}
+	d := l.Declared
+	if d.ReadErr != nil {
+		return fmt.Sprintf("%s is locked: %v", l.Dir, d.ReadErr)
+	}
+	text := fmt.Sprintf("%s is locked by %s since %s", l.Dir, output.Sanitize(d.By), FormatTime(d.Since))
+	if !d.Until.IsZero() {
+		text += " until " + FormatTime(d.Until)
+	}
+	if d.Reason != "" {
+		text += ": " + output.Sanitize(d.Reason)
+	}
+	return text
+}
+
+// FormatTime is a time in a message, in the zone and the form of the tables.
+func FormatTime(t time.Time) string { return t.Local().Format("2006-01-02 15:04:05") }
+
+// DescribeSession is a session in the words of a message.
+func DescribeSession(s discover.Session) string {
+	name := fmt.Sprintf("an unidentified %s session", s.Agent)
+	if s.ID != "" {
+		name = fmt.Sprintf("%s %s", s.Agent, output.Sanitize(s.ID))
+	}
+	if len(s.Processes) == 0 {
+		return name
+	}
+	return fmt.Sprintf("%s (pid %d, since %s)", name, s.Processes[0].ID.PID, FormatTime(s.Processes[0].Started))
+}
+
+// SessionName is the session's ID, or what stands for it where no evidence names one.
+func SessionName(s discover.Session) string {
+	switch {
+	case s.ID != "":
+		return s.ID
+	case len(s.Processes) > 0:
+		return fmt.Sprintf("pid:%d", s.Processes[0].ID.PID)
+	}
+	return "-"
+}

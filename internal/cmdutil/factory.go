@@ -1,0 +1,87 @@
+// Package cmdutil holds what the commands share: the factory of what a command touches, flags, arguments,
+// errors and exit codes, progress, and the printing of what several commands print.
+package cmdutil
+
+import (
+	"context"
+	"io"
+	"os"
+	"time"
+
+	"agentctl/discover"
+	"agentctl/discover/agents"
+	"agentctl/launch"
+	"agentctl/proc"
+)
+
+// Factory is everything a command touches outside of its arguments. Nothing below reads it from the process.
+type Factory struct {
+	// Stdin is read only where a flag asks for it.
+	Stdin io.Reader
+	// Stdout takes data only, Stderr what is reported about it, by way of report.
+	Stdout, Stderr io.Writer
+	// Width and Height are the number of columns and lines if stdout is a terminal, else 0.
+	Width, Height int
+	// Interactive: stderr is a terminal.
+	Interactive bool
+	// Terminal: stdin and stdout are one, for a person to talk in.
+	Terminal bool
+	// Getenv is the environment (os.Getenv), Environ all of it.
+	Getenv  func(string) string
+	Environ []string
+	// Now is the time of day, in the zone times are shown in.
+	Now func() time.Time
+	// Executable is the path of our own program (os.Executable).
+	Executable func() (string, error)
+	// PID is our own process, UID the user it runs as.
+	PID, UID int
+	// Adapters are the agents known.
+	Adapters []discover.Adapter
+	// ReadTable reads the process table.
+	ReadTable func(context.Context) (*proc.Table, error)
+	// CrossCheck compares the process table with that of go-ps (proc.CrossCheck).
+	CrossCheck func(*proc.Table) (int, []proc.Difference, error)
+	// Exec replaces this process by an agent's program.
+	Exec func(launch.Spec, launch.Environment) error
+	// Users is whose sessions the command is about; nil where it looks for none.
+	Users *UserFlags
+	// Version was stamped in by the linker; "" if it was not.
+	Version string
+
+	// Report writes to Stderr; it is made for each command line.
+	Report *Reporter
+}
+
+// NewFactory is the real environment of this process. version is what the linker stamped in, "" if nothing.
+func NewFactory(version string) Factory {
+	width, height, _ := terminalSize(os.Stdout, os.Getenv)
+	_, _, interactive := terminalSize(os.Stderr, os.Getenv)
+	_, _, typing := terminalSize(os.Stdin, os.Getenv)
+	return Factory{
+		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
+		Width: width, Height: height, Interactive: interactive, Terminal: typing && width > 0,
+		Getenv: os.Getenv, Environ: os.Environ(), Exec: launch.Exec, Executable: os.Executable, Now: time.Now, PID: os.Getpid(), UID: os.Geteuid(),
+		Adapters: agents.All(), ReadTable: proc.ReadTable, CrossCheck: proc.CrossCheck, Version: version,
+	}
+}
+
+// NewScanner is the engine, looking where the settings say.
+func (f Factory) NewScanner(homes map[string][]string) *discover.Scanner {
+	return &discover.Scanner{
+		Adapters: f.Adapters,
+		HomeSources: func(a discover.Agent) discover.HomeSources {
+			return discover.HomeSources{Getenv: f.Getenv, Configured: homes[string(a)]}
+		},
+		ReadTable: f.ReadTable, PID: f.PID, UID: f.UID,
+		AllUsers: f.Users != nil && f.Users.allUsers,
+	}
+}
+
+// AgentNames are the names that --adapter and [homes] take.
+func (f Factory) AgentNames() []string {
+	var names []string
+	for _, a := range f.Adapters {
+		names = append(names, string(a.Name()))
+	}
+	return names
+}

@@ -1,0 +1,64 @@
+package cmdutil
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"agentctl/discover"
+	"agentctl/internal/output"
+	"agentctl/launch/worktree"
+)
+
+// maxGit is how many git commands run at the same time.
+const maxGit = 4
+
+// Machines looks at what each session of r does. Sessions may work in one directory: git is asked once, and where it does
+// not answer there is one warning.
+func (f Factory) Machines(ctx context.Context, w *discover.Scanner, r discover.Result) ([]output.Resources, []*discover.Warning) {
+	type answer struct {
+		changes *output.Changes
+		err     error
+		told    bool
+	}
+	answers := map[string]*answer{}
+	var git sync.WaitGroup
+	room := make(chan struct{}, maxGit)
+	for _, s := range r.Sessions {
+		// A repository's configuration names programs that git runs: none of a place that only others' homes name.
+		if s.Dir == "" || answers[s.Dir] != nil || s.Trust != discover.TrustOurs {
+			continue
+		}
+		a := &answer{}
+		answers[s.Dir] = a
+		git.Go(func() {
+			room <- struct{}{}
+			a.changes, a.err = f.gitChanges(ctx, s.Dir)
+			<-room
+		})
+	}
+	out := make([]output.Resources, len(r.Sessions))
+	forest := w.ProcessTrees(r, r.Sessions)
+	for i, s := range r.Sessions {
+		out[i].Processes = Processes(forest.Tree(ctx, s))
+	}
+	git.Wait()
+	var unanswered []*discover.Warning
+	for i, s := range r.Sessions {
+		a := answers[s.Dir]
+		if a == nil {
+			continue
+		}
+		out[i].Changes = a.changes
+		if a.err == nil {
+			continue
+		}
+		out[i].ChangesError = "not known: " + a.err.Error()
+		if !a.told && !errors.Is(a.err, worktree.ErrFilterProgram) { // not to ask is our own choice
+			unanswered = append(unanswered, &discover.Warning{Path: s.Dir, Err: fmt.Errorf("what is not committed is not known: %w", a.err)})
+		}
+		a.told = true
+	}
+	return out, unanswered
+}

@@ -1,0 +1,76 @@
+package messages
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"agentctl/discover"
+	"agentctl/internal/cmdutil"
+	"agentctl/proc"
+	"agentctl/tests/cmdtest"
+)
+
+// acts is an agent whose store and processes are others at each look.
+type acts struct {
+	*cmdtest.Stub
+	looks int
+	act   func(look int, s *cmdtest.Stub)
+}
+
+func (a *acts) Claims(ctx context.Context, table *proc.Table, homes []discover.Home) ([]discover.Claim, error) {
+	a.looks++
+	claims, err := a.Stub.Claims(ctx, table, homes)
+	a.act(a.looks, a.Stub)
+	return claims, err
+}
+
+// A sub-agent that begins while its session is followed is followed too, from its first message; the end is the session's.
+func TestSubAgentsThatBeginAreFollowed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f, out := cmdtest.WithMessages(t)
+		s := f.Adapters[1].(cmdtest.Stub)
+		child := cmdtest.Record("eeeeeeee-9", "/w/a", discover.TurnOpen, time.Minute)
+		child.Parent, child.Sub = "aaaaaaaa-1", true
+		say := func(s *cmdtest.Stub, id, text string) {
+			s.Transcripts[id] = append(s.Transcripts[id], cmdtest.Text(text, discover.RoleAssistant, text, 0))
+		}
+		f.Adapters = []discover.Adapter{&acts{Stub: &s, act: func(look int, s *cmdtest.Stub) {
+			switch look {
+			case 3: // one to find it, one to begin with
+				s.Records = append(s.Records, child)
+				say(s, "aaaaaaaa-1", "above")
+				say(s, "eeeeeeee-9", "below")
+				say(s, "eeeeeeee-9", "more")
+			case 5:
+				say(s, "eeeeeeee-9", "last")
+				s.Records[0].Turn.State = discover.TurnDone
+				s.ClaimList = nil
+			}
+		}}}
+		o := &Options{Verb: "logs", Limit: 1, Follow: true, children: true, CommonFlags: cmdutil.CommonFlags{JSON: true}}
+		world := f.NewScanner(nil)
+		r, err := world.Find(t.Context(), "aaaaaaaa-1", nil, discover.ReadOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := (&printer{
+			Call: &cmdutil.Call{Factory: f, Scanner: world}, options: o, endProgress: func() {}, sessions: r.Sessions, subagents: world.TrackSubagents(),
+		}).follow(t.Context()); err != nil {
+			t.Error(err)
+		}
+		var told []string
+		for line := range strings.Lines(out.Stdout.String()) {
+			cmdtest.CheckSchema(t, "message", line)
+			_, rest, _ := strings.Cut(line, `"id":"`)
+			id, _, _ := strings.Cut(rest, `"`)
+			told = append(told, id)
+		}
+		// The call was open, and is cut in the end.
+		if got := strings.Join(told, " "); got != "m3 above below more m3 last" && got != "m3 above below more last m3" {
+			t.Errorf("told %s\n%s%s", got, out.Stdout.String(), out.Stderr.String())
+		}
+	})
+}

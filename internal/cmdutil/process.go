@@ -1,0 +1,74 @@
+package cmdutil
+
+import (
+	"errors"
+	"strings"
+
+	"agentctl/discover"
+	"agentctl/internal/output"
+	"agentctl/launch/stop"
+	"agentctl/proc"
+)
+
+// Processes asks each process of a tree what it uses. One that has ended meanwhile is left out.
+func Processes(tree []discover.ProcessNode) []output.Process {
+	var out []output.Process
+	for _, b := range tree {
+		p := output.Process{
+			PID: b.ID.PID, PPID: b.Parent, Name: b.Name, StartedAt: output.Timestamp(b.Started), Depth: b.Depth, Shared: b.Shared,
+		}
+		args, err := b.Args()
+		if errors.Is(err, proc.ErrGone) {
+			continue
+		}
+		p.Command = command(args)
+		for _, k := range b.Runs {
+			p.Adapter = string(k.Agent)
+			if k.ID != "" {
+				p.Sessions = append(p.Sessions, k.ID)
+			}
+		}
+		if len(b.Runs) == 0 {
+			measure(&p, b.Process)
+		}
+		out = append(out, p)
+	}
+	return out
+}
+
+func measure(p *output.Process, of proc.Process) {
+	if used, err := of.Usage(); err == nil {
+		seconds := used.CPU.Seconds()
+		p.CPU, p.Memory = &seconds, &used.Memory
+	}
+	if ports, err := of.ListenPorts(); err == nil {
+		p.Ports = ports
+	}
+}
+
+// commandLimit is how many characters of a command line are shown: scripts can stand in one, whole.
+const commandLimit = 200
+
+func command(args []string) string {
+	line := []rune(strings.Join(args, " "))
+	if len(line) > commandLimit {
+		return string(line[:commandLimit-1]) + "…"
+	}
+	return string(line)
+}
+
+// OrphanObjects are those that are there still.
+func OrphanObjects(found []stop.Orphan) []output.Orphan {
+	objects := make([]output.Orphan, 0, len(found))
+	for _, f := range found {
+		for _, p := range Processes([]discover.ProcessNode{{Process: f.Process}}) {
+			o := output.Orphan{Process: p}
+			o.Adapter = string(f.Session.Agent)
+			if f.Session.ID != "" {
+				o.SessionID = &f.Session.ID
+			}
+			objects = append(objects, o)
+		}
+	}
+	return objects
+}

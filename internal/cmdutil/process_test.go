@@ -1,0 +1,24 @@
+package cmdutil_test
+
+import (
+	"testing"
+
+	"agentctl/discover"
+	"agentctl/internal/cmdutil"
+	"agentctl/proc"
+	"agentctl/tests/cmdtest"
+)
+
+// A process that ends between the look and the question is left out.
+func TestGoneProcessIsLeftOut(t *testing.T) {
+	gone := cmdtest.Process(12, 10)
+	gone.Err = proc.ErrGone
+	table := proc.NewFakeTable(cmdtest.Process(10, 1), gone)
+	tree := []discover.ProcessNode{}
+	for p := range table.All() {
+		tree = append(tree, discover.ProcessNode{Process: p})
+	}
+	if got := cmdutil.Processes(tree); len(got) != 1 || got[0].PID != 10 {
+		t.Errorf("%+v", got)
+	}
+}

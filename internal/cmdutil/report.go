@@ -1,0 +1,163 @@
+package cmdutil
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+
+	"agentctl/internal/output"
+)
+
+// Reporter writes everything that a command prints on stderr: errors, warnings, hints, notes, the output of the user's
+// scripts, and progress. With --json each is one line of JSON. Nothing else writes to Env.Stderr but programs that have
+// the terminal to themselves (a pager, the command of lock).
+type Reporter struct {
+	out io.Writer
+	// JSON is set once the command line has been read.
+	JSON bool
+
+	mu sync.Mutex
+	// shown: the progress line is on the screen. paused counts the callers that keep it away.
+	shown  bool
+	paused int
+	// warned are the warnings that were said once, by their text.
+	warned map[string]bool
+}
+
+// NewReporter makes a reporter that writes to out.
+func NewReporter(out io.Writer) *Reporter { return &Reporter{out: out} }
+
+// say reports something: with --json the object, else a line of text.
+func (r *Reporter) say(o output.Diagnostic, prefix, text string) {
+	if r.JSON {
+		r.object(o)
+	} else {
+		r.line(prefix, text)
+	}
+}
+
+// fail reports the error that ends the command; it is the last line.
+func (r *Reporter) fail(p output.Error) {
+	r.say(output.Diagnostic{Error: &p}, "agentctl: error: ", p.Message)
+	if r.JSON {
+		return
+	}
+	for line := range strings.Lines(p.Hint) {
+		r.line("hint: ", line)
+	}
+}
+
+// Failure reports one of several failures, of which the command's own error will follow.
+func (r *Reporter) Failure(message string) {
+	r.say(output.Diagnostic{Warning: &output.Warning{Message: message}}, "agentctl: error: ", message)
+}
+
+func (r *Reporter) warning(n output.Warning) {
+	r.say(output.Diagnostic{Warning: &n}, "agentctl: warning: ", n.Message)
+}
+
+// warnOnce reports a warning unless it was reported by warnOnce before.
+func (r *Reporter) warnOnce(n output.Warning) {
+	r.mu.Lock()
+	known := r.warned[n.Message]
+	if r.warned == nil {
+		r.warned = map[string]bool{}
+	}
+	r.warned[n.Message] = true
+	r.mu.Unlock()
+	if !known {
+		r.warning(n)
+	}
+}
+
+// Hint reports advice.
+func (r *Reporter) Hint(text string) { r.say(output.Diagnostic{Hint: text}, "hint: ", text) }
+
+// Note reports something that is neither wrong nor advice, such as what goes on after an interrupt.
+func (r *Reporter) Note(text string) { r.say(output.Diagnostic{Hint: text}, "agentctl: ", text) }
+
+// line writes one line of text. A failing stderr leaves no way to report it.
+func (r *Reporter) line(prefix, text string) {
+	defer r.Pause()()
+	fmt.Fprintf(r.out, "%s%s\n", prefix, output.Sanitize(text))
+}
+
+func (r *Reporter) object(o output.Diagnostic) {
+	defer r.Pause()()
+	_ = output.JSONLine(r.out, o)
+}
+
+// progress writes the progress line over the one before, unless it is paused.
+func (r *Reporter) progress(text string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.paused > 0 {
+		return
+	}
+	fmt.Fprint(r.out, "\r"+text)
+	r.shown = true
+}
+
+// Pause erases the progress line, and keeps it off the screen until the returned function is called. Whatever writes to
+// the terminal, on stdout too, does so while it is paused.
+func (r *Reporter) Pause() (resume func()) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.paused++
+	if r.shown {
+		fmt.Fprint(r.out, "\r\x1b[K")
+		r.shown = false
+	}
+	return sync.OnceFunc(func() {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.paused--
+	})
+}
+
+// script returns where the user's script of that flag prints, and what to call when it has ended. Without --json the
+// script has stderr itself, which may be a terminal to it.
+func (r *Reporter) script(flag string) (out io.Writer, ended func()) {
+	resume := r.Pause()
+	if !r.JSON {
+		return r.out, resume
+	}
+	w := &scriptWriter{report: r, flag: flag}
+	return w, func() { w.flush(); resume() }
+}
+
+// scriptWriter reports each line that a script prints.
+type scriptWriter struct {
+	report *Reporter
+	flag   string
+	rest   []byte
+}
+
+// maxScriptLine bounds what is kept of a line without an end, in bytes.
+const maxScriptLine = 64 << 10
+
+// Write implements [io.Writer].
+func (w *scriptWriter) Write(text []byte) (int, error) {
+	w.rest = append(w.rest, text...)
+	for {
+		line, rest, found := bytes.Cut(w.rest, []byte("\n"))
+		if !found && len(line) < maxScriptLine {
+			return len(text), nil
+		}
+		w.line(line)
+		w.rest = rest
+	}
+}
+
+func (w *scriptWriter) flush() {
+	w.line(w.rest)
+	w.rest = nil
+}
+
+func (w *scriptWriter) line(line []byte) {
+	if len(line) > 0 {
+		w.report.warning(output.Warning{Message: string(line), Source: w.flag})
+	}
+}

@@ -1,0 +1,33 @@
+package cmdutil
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"syscall"
+
+	"agentctl/launch"
+	"agentctl/launch/worktree"
+)
+
+// CheckDirectory returns an error unless path is a directory, or a link to one.
+func CheckDirectory(path string) error {
+	info, err := os.Stat(path)
+	if err == nil && !info.IsDir() {
+		return &fs.PathError{Op: "open", Path: path, Err: syscall.ENOTDIR}
+	}
+	return err
+}
+
+// OpenRepository is the one that dir lies in.
+func (f Factory) OpenRepository(ctx context.Context, verb, dir string) (*worktree.Repo, error) {
+	if err := CheckDirectory(dir); err != nil {
+		return nil, UsageError(verb, "%v", err)
+	}
+	repo, err := worktree.Open(ctx, launch.Environment{Environ: f.Environ}, dir)
+	if errors.Is(err, worktree.ErrNoRepository) {
+		return nil, UsageError(verb, "%v", err)
+	}
+	return repo, err
+}

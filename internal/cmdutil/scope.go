@@ -1,0 +1,104 @@
+package cmdutil
+
+import (
+	"context"
+	"slices"
+
+	"github.com/urfave/cli/v2"
+
+	"agentctl/discover"
+	"agentctl/lock"
+)
+
+// Statuses are the words that --status takes.
+func Statuses() []string {
+	return []string{
+		string(discover.Running), string(discover.Waiting), string(discover.Idle),
+		string(discover.Stopped), string(discover.Unknown),
+	}
+}
+
+// ChosenAgents are the agents that the values of --adapter name.
+func (f Factory) ChosenAgents(values []string) ([]discover.Agent, error) {
+	words, err := SplitWords("agent", values, f.AgentNames())
+	var out []discover.Agent
+	for _, w := range words {
+		out = append(out, discover.Agent(w))
+	}
+	return out, err
+}
+
+// Scope are the flags that select sessions by where they work and by their launch group; a session must meet all of them.
+type Scope struct{ dir, repo, Group string }
+
+// Flags returns --cwd, --repo and --group; verb says what becomes of the sessions ("only", "select").
+func (s *Scope) Flags(verb string) []cli.Flag {
+	return []cli.Flag{
+		&cli.StringFlag{Name: "cwd", Usage: verb + " sessions in the git worktree that contains `DIR`; if it is in none, in exactly that directory", Destination: &s.dir},
+		&cli.StringFlag{Name: "repo", Usage: verb + " sessions in any worktree of the git repository that contains `DIR`", Destination: &s.repo},
+		&cli.StringFlag{Name: "group", Usage: verb + " sessions of the launch group `G`", Destination: &s.Group},
+	}
+}
+
+// Match is the condition on a finished session; nil if there is none.
+func (s Scope) Match(verb string) (func(discover.Session) bool, error) {
+	var conditions []func(discover.Session) bool
+	if s.dir != "" {
+		place, err := lock.WorkspaceOf(s.dir)
+		if err != nil {
+			return nil, UsageError(verb, "--cwd: %v", err)
+		}
+		conditions = append(conditions, func(s discover.Session) bool { return place.Contains(s.Dir) })
+	}
+	if s.repo != "" {
+		repo, err := lock.RepositoryOf(s.repo)
+		if err != nil {
+			return nil, UsageError(verb, "--repo: %s: %v", s.repo, err)
+		}
+		conditions = append(conditions, func(s discover.Session) bool { return repo.Contains(s.Dir) })
+	}
+	if s.Group != "" {
+		conditions = append(conditions, func(o discover.Session) bool { return o.Group == s.Group })
+	}
+	if len(conditions) == 0 {
+		return nil, nil
+	}
+	return func(s discover.Session) bool {
+		return !slices.ContainsFunc(conditions, func(meets func(discover.Session) bool) bool { return !meets(s) })
+	}, nil
+}
+
+// FindAll finds the sessions that several arguments mean, each once.
+func (c *Call) FindAll(ctx context.Context, args []string) (all discover.Result, err error) {
+	for _, arg := range args {
+		r, err := c.Scanner.Find(ctx, arg, c.Agents, discover.ReadOptions{})
+		all.Warnings = append(all.Warnings, r.Warnings...)
+		if err != nil {
+			return all, err
+		}
+		for _, s := range r.Sessions {
+			if !Includes(all.Sessions, s) {
+				all.Sessions = append(all.Sessions, s)
+			}
+		}
+	}
+	return all, nil
+}
+
+// Selected are the live sessions of a scope, but for sub-agents' and those that the command runs inside of; stopped ones, too,
+// where they are asked for.
+func (c *Call) Selected(ctx context.Context, verb string, in Scope, stopped bool) (discover.Result, error) {
+	match, err := in.Match(verb)
+	if err != nil {
+		return discover.Result{}, err
+	}
+	r, err := c.Scanner.List(ctx, discover.SessionFilter{Agents: c.Agents, IncludeStopped: stopped, Subagents: true})
+	if err != nil {
+		return r, err
+	}
+	around := c.Encloses(r, c.EnclosingSessions(r))
+	r.Sessions = slices.DeleteFunc(slices.Clone(r.Sessions), func(s discover.Session) bool {
+		return s.IsSubagent() || match != nil && !match(s) || around(s)
+	})
+	return r, nil
+}

@@ -1,0 +1,36 @@
+package cmdutil
+
+import (
+	"fmt"
+
+	"agentctl/discover"
+	"agentctl/internal/output"
+)
+
+// Show prints sessions whole: one, or all those of a process.
+func (c *Call) Show(sessions []discover.Session, machines []output.Resources, explain, asJSON bool) error {
+	for i, s := range sessions {
+		object := output.NewSessionWithResources(s, machines[i])
+		if explain {
+			object.Explain = output.Explain(s)
+		}
+		var err error
+		switch {
+		case c.Template != nil:
+			err = c.Template(c.Stdout, object)
+		case asJSON && len(sessions) > 1:
+			err = output.JSONLine(c.Stdout, object)
+		case asJSON:
+			err = output.JSON(c.Stdout, object)
+		default:
+			if i > 0 {
+				fmt.Fprintln(c.Stdout)
+			}
+			err = output.Details(c.Stdout, s, machines[i], explain, c.Style)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
