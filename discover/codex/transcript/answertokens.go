@@ -5,23 +5,23 @@ import (
 	"agentctl/discover/native/jsonl"
 )
 
-// answerTokens is what an answer used, from its record until the answer is met. Records that are older replace it: they are
-// nearer to the answer.
+// answerTokens finds the tokens of an answer among the records, which come newest first. It keeps a record of tokens until the answer
+// comes. An older record of tokens replaces a newer one: it is nearer to the answer.
 type answerTokens struct {
 	tokens      *discover.Tokens
-	threadTotal discover.Tokens // of the thread with it
-	// directlyAfter: it follows its answer directly (0.42, where the answer's calls and texts are stored once more after it, and the
-	// records of 0.160 and later). Otherwise the results of the answer's calls may stand between the two.
+	threadTotal discover.Tokens // the thread's total, this answer included
+	// directlyAfter: the record directly follows the answer (in 0.42, where the answer's calls and texts are stored once more after it,
+	// and the records of 0.160 and later). Otherwise the results of the answer's calls can be between the two.
 	directlyAfter bool
-	takenTotal    discover.Tokens // the sum with the last answer that was told what it used
+	takenTotal    discover.Tokens // the thread's total with the last answer that got its tokens
 }
 
-// setRecord takes the record of an answer.
+// setRecord sets the tokens from a token_usage_record.
 func (s *answerTokens) setRecord(usage jsonl.Object) {
 	s.tokens, s.threadTotal, s.directlyAfter = parseAnswerTokens(usage), discover.Tokens{}, true
 }
 
-// setCount takes a count, which may repeat an older one. afterwards: what follows it is of an answer itself.
+// setCount sets the tokens from a token_count, which can repeat an older one. afterwards: the next newer record belongs to an answer.
 func (s *answerTokens) setCount(info jsonl.Object, afterwards bool) {
 	if len(info) == 0 || info[0] != '{' {
 		return
@@ -32,7 +32,7 @@ func (s *answerTokens) setCount(info jsonl.Object, afterwards bool) {
 	}
 }
 
-// take gives what the answer at hand used, once.
+// take returns the tokens of the answer that has come, once.
 func (s *answerTokens) take() *discover.Tokens {
 	t := s.tokens
 	if t != nil && s.threadTotal != (discover.Tokens{}) {
@@ -42,10 +42,10 @@ func (s *answerTokens) take() *discover.Tokens {
 	return t
 }
 
-// clear: what stands before was not part of the answer.
+// clear drops the tokens: the next older records do not belong to their answer.
 func (s *answerTokens) clear() { s.tokens = nil }
 
-// addResult takes the result of a call.
+// addResult handles the result of a tool call.
 func (s *answerTokens) addResult() {
 	if s.directlyAfter {
 		s.clear()

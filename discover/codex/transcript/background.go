@@ -9,16 +9,16 @@ import (
 	"agentctl/discover/native/jsonl"
 )
 
-// A command that outlives what exec_command waits for goes on in the background: the result names it by a number, and the model
-// waits for it, or types into it, by calls of write_stdin with that number (READ, SEEN 0.169).
+// A command that outlives the time that exec_command waits for continues in the background. The result gives it a number, and the model
+// waits for it, or types into it, with calls of write_stdin that have this number (READ, SEEN 0.169).
 const (
 	writeStdinTool = "write_stdin"
 	backgroundText = "running with session ID "
-	// commandSearchLimit is how far back the call that began the command is looked for, in bytes.
+	// commandSearchLimit is the number of bytes that are searched for the call that began the command.
 	commandSearchLimit = 4 << 20
 )
 
-// setBackgroundCommand gives a call of write_stdin the command that it is about.
+// setBackgroundCommand sets the summary of a write_stdin call to its command.
 func (b *MessageBuilder) setBackgroundCommand(c *discover.ToolCall, at int64) {
 	if c.Name != writeStdinTool || c.Summary != "" {
 		return
@@ -38,8 +38,8 @@ func (b *MessageBuilder) setBackgroundCommand(c *discover.ToolCall, at int64) {
 	c.Summary = command
 }
 
-// backgroundCommand finds the call that began the newest command of this number, reading backwards: first a result that names
-// the number, then its call. That may be another call of write_stdin, before which there is a result again.
+// backgroundCommand finds the newest command of this number. It reads backwards to a result that contains the number, and on to the
+// call of that result. If the call is a write_stdin itself, it continues to an older result.
 func backgroundCommand(f *fsread.File, number string) (command string) {
 	results := map[string]bool{}
 	_, err := f.Backward(commandSearchLimit, func(l fsread.Line) bool {
@@ -59,12 +59,12 @@ func backgroundCommand(f *fsread.File, number string) (command string) {
 		return true
 	})
 	if err != nil {
-		return "" // it is not known, which the transcript itself says where that matters
+		return "" // unknown; where it matters, the reader of the messages reports the error
 	}
 	return command
 }
 
-// isBackgroundResult reports whether a result says that its command goes on by this number.
+// isBackgroundResult reports whether a result says that its command continues under this number.
 func isBackgroundResult(text, number string) bool {
 	_, rest, ok := strings.Cut(text, backgroundText)
 	rest, ok2 := strings.CutPrefix(rest, number)

@@ -8,32 +8,32 @@ import (
 	"agentctl/discover/native/fsread"
 )
 
-// HeadLimit is how far into a file the first prompt is searched for. It follows some 40 KB of the agent's own
-// instructions; a prompt of 300 KB has been seen.
+// HeadLimit is the number of bytes that are searched for the first prompt. It follows some 40 KB of the agent's instructions; a prompt
+// of 300 KB has been seen.
 const HeadLimit = 4 << 20
 
-// Head is what the beginning of a rollout tells.
+// Head is the beginning of a rollout.
 type Head struct {
-	FileID  string // by the file's name
-	Segment string // likewise, where the thread has several
+	FileID  string // the thread's ID by the file's name
+	Segment string // the segment's ID by the file's name, "" in a thread's first rollout
 	lines   int
 	Meta    Meta
-	// Prompt is the first thing the person asked; review is what a review was told to look at.
+	// Prompt is the person's first prompt, Review the description of what a review is about.
 	Prompt, Review string
 }
 
-// Complete reports whether a head tells all that the beginning of a rollout can tell.
+// Complete reports whether all that the beginning of a rollout can contain is known.
 func (h *Head) Complete() bool { return h.Prompt != "" && h.Meta.Found }
 
 // expectedPrompt is the number of bytes within which most rollouts have the first prompt. It follows the agent's instructions, at
 // 11 to 24 KB.
 const expectedPrompt = 24 << 10
 
-// ErrNoMeta: the file has whole lines, but none of them is the record that every rollout begins with.
+// ErrNoMeta is the error of a file with complete lines of which none is the first record of a rollout.
 var ErrNoMeta = errors.New("no session_meta record: this is no rollout of Codex, or a damaged one")
 
-// ReadHead reads the rollout of the thread of that id from its beginning until there is enough. Without a first record the
-// rollout has none yet: it is being written, or was cut by a crash. Error: errNoMeta if it is no rollout.
+// ReadHead reads the rollout of a thread from its beginning until enough is true. A file without a complete line may be a rollout that is
+// just being written, or that a crash cut off: its Meta is not found, which is no error. Error: [ErrNoMeta].
 func ReadHead(f *fsread.File, id string, enough func(*Head) bool) (h Head, err error) {
 	h.FileID = id
 	f.Expect(expectedPrompt)
@@ -47,7 +47,7 @@ func ReadHead(f *fsread.File, id string, enough func(*Head) bool) (h Head, err e
 	return h, err
 }
 
-// mayBecomeRollout reports whether a file without a whole line may be the beginning of a rollout.
+// mayBecomeRollout reports whether a file without a complete line may be the beginning of a rollout.
 func mayBecomeRollout(f *fsread.File) bool {
 	const start = `{"timestamp":"`
 	buf := make([]byte, min(f.Size(), int64(len(start))))
@@ -55,14 +55,14 @@ func mayBecomeRollout(f *fsread.File) bool {
 	return f.Size() < HeadLimit && strings.HasPrefix(start, string(buf[:n]))
 }
 
-// addLine takes the next line.
+// addLine adds the next line.
 func (h *Head) addLine(l fsread.Line) {
 	h.lines++
 	r, ok := Decode(l.Bytes, h.ThreadID())
 	switch {
 	case !ok:
 	case r.Kind == SessionMeta && !h.Meta.Found && r.Complete(l.Bytes):
-		// A copy of another thread's first record may follow in a fork of the older versions.
+		// In a fork of an older version, a copy of the other thread's first record may follow.
 		m := ParseMeta(&r)
 		if m.Found = l.Offset == 0 || m.ID == h.FileID; m.Found {
 			h.Meta = m
@@ -82,7 +82,7 @@ func (h *Head) ThreadID() string {
 	return h.FileID
 }
 
-// boundedPrompt is a prompt as a record keeps it.
+// boundedPrompt is the text of a prompt without the context block that a launch puts before it, truncated.
 func boundedPrompt(text string) string {
 	return discover.Truncate(discover.StripContextFiles(text), discover.PromptLimit)
 }

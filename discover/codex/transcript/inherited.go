@@ -9,7 +9,7 @@ import (
 	"agentctl/discover/native/jsonl"
 )
 
-// TotalsAtEnd finds how a thread's books stand at the end of a file.
+// TotalsAtEnd reads the usage of a thread at the end of a file.
 func TotalsAtEnd(f *fsread.File, id string) (u Usage, err error) {
 	_, err = f.Backward(0, func(l fsread.Line) bool {
 		r, ok := Decode(l.Bytes, id)
@@ -22,10 +22,10 @@ func TotalsAtEnd(f *fsread.File, id string) (u Usage, err error) {
 	return u, err
 }
 
-// errContradictingCounts: the records of what was used contradict each other, as after some were lost.
+// errContradictingCounts is the error of totals that decrease, as after records were lost.
 var errContradictingCounts = errors.New("its token counts contradict each other, so that its tokens are unknown")
 
-// SinceStart is what was used since the rollout began.
+// SinceStart is what was used since the rollout began. u is the usage at its end.
 func (u Usage) SinceStart(f *fsread.File, h *Head) (discover.Tokens, error) {
 	own := u.Totals
 	if h.Meta.HasBase() && u.Any {
@@ -34,7 +34,7 @@ func (u Usage) SinceStart(f *fsread.File, h *Head) (discover.Tokens, error) {
 			return discover.Tokens{}, err
 		}
 		if !u.hasCount {
-			then.counts = discover.Tokens{} // there are but records, each of its own answer
+			then.counts = discover.Tokens{} // without a token_count, the totals are sums of answers: nothing is inherited
 		}
 		own = u.minus(then)
 	}
@@ -45,9 +45,9 @@ func (u Usage) SinceStart(f *fsread.File, h *Head) (discover.Tokens, error) {
 	return t, nil
 }
 
-// inheritedTotals are the books with which a rollout begins that goes on from another one. Of the copies at its beginning, if
-// there are any (0.104, and of such threads later, too), the last count tells. Where the other rollout is but named, the
-// thread's own first answer does: what it used is stated beside the sum.
+// inheritedTotals are the totals that a rollout begins with which continues another one. If copies of the other's records are at its
+// beginning (0.104, and later in threads of that version), their last count has them. Otherwise the thread's first answer has them:
+// its own tokens are recorded beside the total.
 func inheritedTotals(f *fsread.File, id string) (Totals, error) {
 	b := inheritedFinder{thread: id}
 	b.threadCreated, _ = ThreadCreated(id)
@@ -63,18 +63,18 @@ func inheritedTotals(f *fsread.File, id string) (Totals, error) {
 	return b.Totals, err
 }
 
-// inheritedFinder finds the books with which a rollout begins, from its records, the oldest first.
+// inheritedFinder finds the totals that a rollout begins with. Records come oldest first.
 type inheritedFinder struct {
 	Totals
 	thread        string
 	threadCreated time.Time
-	inCopy        bool  // this is a copy of another thread's
-	firstOwn      int64 // where the thread's own records begin, after copies
-	answered      bool  // the thread itself has got an answer
-	countsKnown   bool  // what the counts begin with is known
+	inCopy        bool  // the records are copies of another thread's
+	firstOwn      int64 // the offset of the first record after the copies
+	answered      bool  // an answer in this rollout has come
+	countsKnown   bool  // counts is final
 }
 
-// addLine takes the next line and reports whether more are needed.
+// addLine adds the next line and reports whether more are needed.
 func (b *inheritedFinder) addLine(l fsread.Line) bool {
 	r, ok := Decode(l.Bytes, b.thread)
 	switch {
@@ -98,7 +98,7 @@ func (b *inheritedFinder) addLine(l fsread.Line) bool {
 	return true
 }
 
-// addCount takes a count and reports whether it tells all. Before an answer it repeats what was taken over.
+// addCount adds a token_count and reports whether the totals are final. Before the first answer it repeats the inherited count.
 func (b *inheritedFinder) addCount(info jsonl.Object) bool {
 	if len(info) == 0 || info[0] != '{' {
 		return false

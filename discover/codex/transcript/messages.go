@@ -12,17 +12,17 @@ import (
 // MessageBuilder makes messages of the records of a thread, which come newest first.
 type MessageBuilder struct {
 	emit func(discover.Message)
-	// recordID is the ID of a message whose record has none: its place in the file.
+	// recordID returns the ID of a message whose record has none, by the record's offset.
 	recordID func(at int64) string
 
-	file           *fsread.File // whose records come
-	rolledBack     int          // how many of the person's next older turns were taken back
-	inReview       bool         // whether the records are inside a review, where those of the reviewer need not be marked
-	lastError      string       // the error of the next newer record
+	file           *fsread.File // that the records come from
+	rolledBack     int          // the number of next older turns that the person took back
+	inReview       bool         // the records are inside a review, where the reviewer's need not name their thread
+	lastError      string       // the error of the turn's next newer record
 	results        toolResults
 	commands       map[string]string // background commands of the file, by number
 	tokens         answerTokens
-	afterModelItem bool // the next newer record is an item of the model's
+	afterModelItem bool // the next newer record is an item from the model
 	model          turnModel
 }
 

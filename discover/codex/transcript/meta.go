@@ -6,7 +6,7 @@ import (
 	"agentctl/discover/native/jsonl"
 )
 
-// Meta is the first record, written once when the thread begins and never again.
+// Meta is the first record of a rollout. Codex writes it when the thread begins and never changes it.
 type Meta struct {
 	Found                          bool
 	ID, Root, Parent, ForkedFrom   string
@@ -18,11 +18,10 @@ type Meta struct {
 	HistoryBase                    HistoryBase
 }
 
-// HasBase reports whether the rollout goes on from another one: that of the thread it was forked from, or an older one
-// of its own.
+// HasBase reports whether the rollout continues another one: that of the thread it was forked from, or an older one of its own thread.
 func (m *Meta) HasBase() bool { return m.ForkedFrom != "" || m.HistoryBase != HistoryBase{} }
 
-// ParseMeta reads the first record, as far as it is at hand, in one pass: most of it are long instructions.
+// ParseMeta parses the first record, which may be cut off, in one pass: long instructions are most of it.
 func ParseMeta(r *Record) Meta {
 	m := Meta{Created: r.Time()}
 	for key, value := range r.payload.Members() {
@@ -65,14 +64,14 @@ func ParseMeta(r *Record) Meta {
 	return m
 }
 
-// ParentID is the thread that this one was started by as a sub-agent or reviewer, the root of the tree where it is
-// recorded (0.145 and later).
+// ParentID is the thread that started this one as a sub-agent or reviewer. It is the root of the tree where that is recorded (0.145
+// and later).
 func (m *Meta) ParentID() string { return m.firstOther(m.Root, m.Parent, m.Source.Parent) }
 
-// StarterID is the same, but the very thread that started this one, which may be a sub-agent itself.
+// StarterID is the thread that itself started this one. It may be a sub-agent.
 func (m *Meta) StarterID() string { return m.firstOther(m.Parent, m.Source.Parent, m.Root) }
 
-// firstOther is the first of the ids that is not the thread's own.
+// firstOther is the first of the IDs that is neither empty nor the thread's own.
 func (m *Meta) firstOther(ids ...string) string {
 	for _, id := range ids {
 		if id != "" && id != m.ID {
@@ -82,10 +81,10 @@ func (m *Meta) firstOther(ids ...string) string {
 	return ""
 }
 
-// Source is how a thread began, as its first record says: a word, or for a thread that another one started an object.
+// Source is how a thread began: a word or, for a thread that another one started, an object.
 type Source struct {
 	Word string
-	// Subagent is what kind of sub-agent it is ("review", "thread_spawn"), "" for a thread of a person's own.
+	// Subagent is the kind of sub-agent ("review", "thread_spawn"), "" for a thread that a person began.
 	Subagent, Parent string
 }
 
@@ -107,8 +106,8 @@ func parseSource(v jsonl.Value) Source {
 	return Source{}
 }
 
-// SourceName is the source in the words that all agents share. The daemon's TUIs call themselves "vscode" (0.160–0.169), so
-// the program that asked counts too.
+// SourceName is the source by the names that all agents share. The TUIs of the daemon call themselves "vscode" (0.160–0.169), so the
+// originator counts as well.
 func (m *Meta) SourceName() string {
 	switch m.Source.Word {
 	case "":
@@ -133,10 +132,10 @@ func (m *Meta) SourceName() string {
 	return m.Source.Word
 }
 
-// HistoryBase is where a rollout goes on from, as its first record says: so many bytes of another rollout (0.147 and later).
+// HistoryBase is the place that a rollout continues from in another one (0.147 and later).
 type HistoryBase struct {
-	ID                  string // the last id in that rollout's name
-	EndByte, EndOrdinal int64  // the number of bytes, and the ordinal of the first record that is no longer meant
+	ID                  string // the last ID in the name of the other rollout
+	EndByte, EndOrdinal int64  // the offset and the ordinal of its first record that does not count any more
 }
 
 // ParseHistoryBase reads the member "history_base" of a first record.

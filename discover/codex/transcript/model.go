@@ -2,23 +2,23 @@ package transcript
 
 import "agentctl/discover/native/fsread"
 
-// turnModel tells which model a message is from. A turn's model stands at its beginning, before all that it says, and so
-// comes last when reading backwards.
+// turnModel finds the model that a message is from. A turn's model is recorded at its beginning and so comes after its messages, when
+// reading backwards.
 type turnModel struct {
-	newestModel  string // that of the newest turn, by the session's record
-	inNewestTurn bool   // still in the newest turn
-	known        bool
+	newestModel  string // of the newest turn
+	inNewestTurn bool   // the records still belong to the newest turn
+	known        bool   // name is set
 	name         string // of the turn that is read now
 }
 
-// modelSearchLimit is how far before a message its turn's beginning is searched for. In longer turns the model is not known,
-// unless it is that of the newest one.
+// modelSearchLimit is the number of bytes before a message that are searched for the beginning of its turn. In a longer turn the model
+// stays unknown, unless it is the newest turn.
 const modelSearchLimit = 256 << 10
 
-// passTurnStart notes that the beginning of a turn was passed: what follows is an older turn's.
+// passTurnStart notes that older records belong to an older turn.
 func (m *turnModel) passTurnStart() { m.inNewestTurn, m.known = false, false }
 
-// modelAt is the model of the turn that the record at this place of the file belongs to, "" where that is not known.
+// modelAt is the model of the turn that the record at this offset belongs to, "" if it is unknown.
 func (m *turnModel) modelAt(f *fsread.File, at int64) string {
 	if m.known {
 		return m.name

@@ -8,17 +8,17 @@ import (
 	"agentctl/discover/native/jsonl"
 )
 
-// quotaFinder finds how much of what the provider allows is used, from the records of a rollout, newest first. They stand in
-// the counts, as the provider's last answer told them.
+// quotaFinder finds how much of the provider's limits is used. Records come newest first. The counts (token_count) contain the limits,
+// as the provider stated them in its last answer.
 type quotaFinder struct {
 	quotas []discover.Quota
-	found  bool // the newest count was seen
-	// refusal are the words with which a newer request than that was refused, and when.
+	found  bool // the newest count has come
+	// refusal is the error of a newer request that the provider refused, refusedAt its time.
 	refusal   string
 	refusedAt time.Time
 }
 
-// addFailure takes the end of a turn: it may have failed of a limit (0.147 and later; older versions do not record why).
+// addFailure adds the end of a turn, which may have failed because of a limit (0.147 and later; older versions do not record why).
 func (l *quotaFinder) addFailure(r *Record) {
 	reason := r.Get("error").Object().Get("codex_error_info")
 	if !l.found && l.refusal == "" && (reason.Text(0) == "usage_limit_exceeded" || httpStatus(reason.Object()) == 429) {
@@ -26,7 +26,7 @@ func (l *quotaFinder) addFailure(r *Record) {
 	}
 }
 
-// httpStatus is the HTTP status of a failure: {"response_too_many_failed_attempts":{"http_status_code":429}}.
+// httpStatus is the HTTP status of a failure, as in {"response_too_many_failed_attempts":{"http_status_code":429}}.
 func httpStatus(info jsonl.Object) int64 {
 	for _, v := range info.Members() {
 		return v.Object().Get("http_status_code").Int()
@@ -34,7 +34,7 @@ func httpStatus(info jsonl.Object) int64 {
 	return 0
 }
 
-// addCount takes a count.
+// addCount adds a token_count.
 func (l *quotaFinder) addCount(r *Record) {
 	if l.found {
 		return
@@ -53,8 +53,8 @@ func (l *quotaFinder) addCount(r *Record) {
 	}
 }
 
-// parseQuota reads {"used_percent":42.5,"window_minutes":300,"resets_at":1795298576}. Older versions say in how many
-// seconds it resets.
+// parseQuota parses {"used_percent":42.5,"window_minutes":300,"resets_at":1795298576}. Older versions record the seconds until the
+// reset instead.
 func parseQuota(o jsonl.Object, at time.Time) (q discover.Quota, ok bool) {
 	used, err := strconv.ParseFloat(string(o.Get("used_percent").Raw()), 64)
 	if err != nil {
@@ -69,7 +69,7 @@ func parseQuota(o jsonl.Object, at time.Time) (q discover.Quota, ok bool) {
 	return q, true
 }
 
-// list are the limits; the refusal is that of those that are used up, or of one that is not told.
+// list is the limits. The refusal belongs to those that are used up or, if none is, to a limit of its own.
 func (l *quotaFinder) list() []discover.Quota {
 	if l.refusal == "" {
 		return l.quotas

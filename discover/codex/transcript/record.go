@@ -11,19 +11,19 @@ import (
 	"agentctl/discover/native/jsonl"
 )
 
-// Record is one line of a rollout: {"timestamp":…,"ordinal":…,"type":…,"payload":{…}}. There are two dialects: events such
-// as user_message and, in paginated files, item_completed with an item. Both are the same kinds of records here.
+// Record is one line of a rollout: {"timestamp":…,"ordinal":…,"type":…,"payload":{…}}. There are two dialects: legacy files have events
+// such as user_message, paginated files have item_completed with an item. The kinds are the same for both.
 type Record struct {
 	Kind      Kind
 	timestamp jsonl.Value
 	payload   jsonl.Object
-	// body holds what the record is about: the payload, or its item.
+	// body is what the record is about: the payload or its item.
 	body jsonl.Object
-	// item: the body is an item, which may have an id of its own.
+	// item: body is an item, which may have its own ID.
 	item bool
 }
 
-// Kind is what a record is.
+// Kind is the kind of a record.
 type Kind uint8
 
 // The kinds of records.
@@ -55,8 +55,8 @@ const (
 	OtherEvent                   // any other event; it may tell how a tool call ended
 )
 
-// kindByName is the kind of what has this name: of events (event_msg), of items that are completed, and of items of the
-// conversation with the model (response_item).
+// kindByName is the kind of an event (event_msg), of a completed item, or of an item of the conversation with the model
+// (response_item) by its type.
 func kindByName(name []byte) Kind {
 	switch string(name) {
 	case "task_started":
@@ -93,8 +93,8 @@ func kindByName(name []byte) Kind {
 	return Unknown
 }
 
-// Decode reads a line of this thread's rollout as far as needed to tell what it is, which costs the same for a line of any
-// length. What it returns is only what the line claims to be: whole tells whether it is.
+// Decode reads a line of this thread's rollout as far as needed to know its kind. That costs the same for a line of any length, and
+// believes what the line claims to be: [Record.Complete] reports whether it is.
 func Decode(line []byte, thread string) (r Record, ok bool) {
 	var envelope []byte
 	for key, value := range jsonl.Object(line).Members() {
@@ -158,7 +158,7 @@ func (r *Record) responseItemKind() Kind {
 	r.item = true
 	name := r.typeName()
 	switch is := kindByName(name); {
-	case is == ToolCall, is == ServerToolCall, is == Reasoning: // an agent_message is no event here, but of another agent
+	case is == ToolCall, is == ServerToolCall, is == Reasoning: // an agent_message is another agent's here, not an event
 		return is
 	case bytes.HasSuffix(name, []byte("_output")):
 		return ToolResult
@@ -168,8 +168,8 @@ func (r *Record) responseItemKind() Kind {
 	return OtherItem
 }
 
-// forThread is the kind of a record that is this thread's. A review's parent is given a copy of what the reviewer sees, under
-// the reviewer's own thread (SEEN 0.169).
+// forThread is the kind of a record that may belong to another thread, and [Unknown] if it does. The parent of a review gets a copy of
+// the reviewer's records, which name the reviewer's thread (SEEN 0.169).
 func (r *Record) forThread(is Kind, thread string) Kind {
 	if of := shortString(r.Get("thread_id")); len(of) > 0 && string(of) != thread {
 		return Unknown
@@ -177,10 +177,10 @@ func (r *Record) forThread(is Kind, thread string) Kind {
 	return is
 }
 
-// typeName is the payload's own type. Codex writes it first; should another writer not, it is looked for.
+// typeName is the payload's type. Codex writes it first.
 func (r *Record) typeName() []byte { return shortString(r.Get("type")) }
 
-// shortString is a short string value as it stands, without its quotes.
+// shortString is the content of a short string without escapes.
 func shortString(v jsonl.Value) []byte {
 	const longest = 64
 	v = v[:min(len(v), longest)]
@@ -194,22 +194,22 @@ func shortString(v jsonl.Value) []byte {
 	return v[1 : 1+n]
 }
 
-// Complete reports whether the line is one whole record – not cut, torn or run into another – and bounds its payload.
+// Complete reports whether the line is one complete record – not cut off, torn or run into another – and limits the payload to it.
 func (r *Record) Complete(line []byte) bool {
 	n := r.payload.Len(func([]byte, jsonl.Value) int { return 0 })
 	rest := r.payload[n:]
 	r.payload = r.payload[:n]
-	last := string(bytes.TrimSpace(rest)) == "}" // as mostly: the line needs no second look
+	last := string(bytes.TrimSpace(rest)) == "}" // the usual case: the payload is the last member
 	return n > 0 && (last || jsonl.Object(line).Complete())
 }
 
-// Get returns a member of the payload, nil if it has none of that name.
+// Get returns a member of the payload, nil if there is none.
 func (r *Record) Get(name string) jsonl.Value { return r.payload.Get(name) }
 
-// Time is when the record was written, UTC; zero if it does not say.
+// Time is when the record was written, in UTC. It is zero if the record does not say.
 func (r *Record) Time() time.Time { return r.timestamp.Time() }
 
-// Text is what was said: a message, the contents of an item, or what a review is to look at.
+// Text is the text of a message or an item, or the description of what a review is about.
 func (r *Record) Text() string {
 	if r.Kind == ReviewEntered {
 		return r.body.Get("user_facing_hint").Text(0)
@@ -220,7 +220,7 @@ func (r *Record) Text() string {
 	return cmp.Or(r.body.Get("message").Text(0), r.body.Get("text").Text(0))
 }
 
-// joinedText is the text of a message, which the agent takes for one however many parts it has; pictures have none.
+// joinedText is the text of all parts of a message. Images have none.
 func joinedText(content jsonl.Value) string {
 	var b strings.Builder
 	for part := range content.Elements() {
@@ -229,22 +229,22 @@ func joinedText(content jsonl.Value) string {
 	return b.String()
 }
 
-// FromModel reports whether a record is an item of the model's in the conversation with it.
+// FromModel reports whether a record is an item that the model wrote in the conversation with it.
 func (k Kind) FromModel() bool {
 	return k == AgentItem || k == Reasoning || k == ToolCall || k == ServerToolCall
 }
 
-// conversationPart is what a record contributes to the conversation.
+// conversationPart is the part of a record in the conversation.
 type conversationPart uint8
 
 const (
 	partNone   conversationPart = iota
-	partInput                   // the person's words or a tool's output: the model's answer is due
-	partOutput                  // the model's answer
-	partCall                    // the model's call of a tool
+	partInput                   // the person's words or a tool's output: an answer of the model is due
+	partOutput                  // an answer of the model
+	partCall                    // a tool call of the model
 )
 
-// part tells what a record contributes. The agent's own additions to the conversation are user messages too.
+// part is the record's part in the conversation. The agent's additions to the conversation are user messages too.
 func (k Kind) part() conversationPart {
 	switch k {
 	case UserText, InjectedText, ToolResult:

@@ -7,18 +7,18 @@ import (
 	"agentctl/discover/native/jsonl"
 )
 
-// Settings are what a turn runs with.
+// Settings are the settings of a turn.
 type Settings struct {
 	Model, Dir, Approval, Sandbox string
-	// Reviewer is who is asked for approval (0.147 and later): "user", or a model.
+	// Reviewer decides on approvals (0.147 and later): "user", or a model.
 	Reviewer string
-	// Profile is the id of the permission profile that the sandbox was made from (0.160 and later).
+	// Profile is the ID of the permission profile that the sandbox was made from (0.160 and later).
 	Profile string
-	// Workspace is set where it differs from what the sandbox allows by itself.
+	// Workspace is set if the sandbox mode workspace-write differs from its default.
 	Workspace *Workspace
 }
 
-// Workspace is what the sandbox mode workspace-write is narrowed or widened by.
+// Workspace is how the sandbox mode workspace-write differs from its default.
 type Workspace struct {
 	WritableRoots   []string `json:"writableRoots,omitempty"`
 	Network         bool     `json:"network,omitempty"`
@@ -26,7 +26,7 @@ type Workspace struct {
 	ExcludeSlashTmp bool     `json:"excludeSlashTmp,omitempty"`
 }
 
-// parseSettings reads settings.
+// parseSettings parses the settings of a turn_context or thread_settings.
 func parseSettings(o jsonl.Object) Settings {
 	s := Settings{
 		Model: o.Get("model").Text(0), Dir: o.Get("cwd").Text(0),

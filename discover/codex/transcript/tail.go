@@ -7,10 +7,10 @@ import (
 	"agentctl/discover/native/jsonl"
 )
 
-// TailLimit is how far back the newest turn is searched for.
+// TailLimit is the number of bytes that are searched for the newest turn.
 const TailLimit = 256 << 20
 
-// Tail is what the end of a rollout tells. Lines come newest first, so what is known already stays.
+// Tail is the end of a rollout. Lines come newest first, so that what is set already stays.
 type Tail struct {
 	thread string
 	TailOptions
@@ -22,16 +22,15 @@ type Tail struct {
 	Usage    Usage
 }
 
-// TailOptions is what is asked for beside the turn and its settings: the token totals, however far back they are settled, and the
-// limits that stand with them.
+// TailOptions is what is read besides the turn and its settings: the token totals, however far back they are final, and the quotas.
 type TailOptions struct{ Tokens, Quotas bool }
 
-// expectedTurn is the number of bytes that the first read takes from the end. That is less than to the newest turn's settings, which
-// stand at its beginning: turns are of any length, and bytes cost more than reads.
+// expectedTurn is the number of bytes of the first read. The settings of the newest turn are mostly further back, at its beginning:
+// turns are of any length, and reading more bytes costs more than reading again.
 const expectedTurn = 14 << 10
 
-// ReadTail reads backwards until the newest turn, its settings and, if asked for, the token totals are known. A file
-// without them is read to its beginning, if that is within the last end bytes.
+// ReadTail reads backwards until the newest turn, its settings and, if asked for, the token totals are known, but no more than the last
+// end bytes.
 func ReadTail(f *fsread.File, end int64, id string, want TailOptions) (t Tail, err error) {
 	t.thread, t.TailOptions, t.Usage.wantQuotas = id, want, want.Quotas
 	f.Expect(expectedTurn)
@@ -46,7 +45,7 @@ func ReadTail(f *fsread.File, end int64, id string, want TailOptions) (t Tail, e
 	return t, err
 }
 
-// addLine takes the line before the last one and reports whether more are needed.
+// addLine adds the next older line and reports whether more are needed.
 func (t *Tail) addLine(l fsread.Line) bool {
 	r, ok := Decode(l.Bytes, t.thread)
 	switch {
@@ -67,8 +66,8 @@ func (t *Tail) complete() bool {
 	return t.turn.decided() && t.Settings != (Settings{}) && (t.Usage.Final || !t.Tokens && !t.Usage.Any)
 }
 
-// needs reports whether a record of this kind can tell something that is not known yet. A turn may have megabytes of others,
-// and they are not gone over.
+// needs reports whether a record of this kind can add something. A turn may have megabytes of other records, whose payloads are not
+// read.
 func (t *Tail) needs(is Kind) bool {
 	switch is {
 	case TurnContext:

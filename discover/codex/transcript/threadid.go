@@ -9,12 +9,11 @@ import (
 	"agentctl/discover/native/jsonl"
 )
 
-// IsThreadID reports whether s is a UUID as Codex writes them, in lower case.
+// IsThreadID reports whether s is a UUID in lower case.
 func IsThreadID(s string) bool { return len(s) == native.UUIDLen && native.IsUUIDPrefix(s, false) }
 
-// ThreadCreated returns the moment in which a thread with this id, or one that begins like this, was created: Codex's ids are
-// UUIDs of version 7, which begin with 48 bits of milliseconds since 1970. It is not ok for less than those, and for
-// an id of another version.
+// ThreadCreated is the time at which the thread with this ID, or with an ID that begins like this, was created. Codex's IDs are UUIDs of
+// version 7, which begin with 48 bits of milliseconds since 1970. It is not ok for an ID of another version, or for fewer digits.
 func ThreadCreated(id string) (time.Time, bool) {
 	digits := strings.ReplaceAll(id, "-", "")
 	if len(digits) < 12 || len(digits) > 12 && digits[12] != '7' {
@@ -27,7 +26,7 @@ func ThreadCreated(id string) (time.Time, bool) {
 	return time.UnixMilli(ms).UTC(), true
 }
 
-// ParseThreadID is a value that names a thread, "" if it is none: a damaged id is no id.
+// ParseThreadID is the ID of a thread in a value, "" if the value is none.
 func ParseThreadID(v jsonl.Value) string {
 	if id := v.Text(0); IsThreadID(id) {
 		return id

@@ -8,20 +8,20 @@ import (
 	"agentctl/discover/native/jsonl"
 )
 
-// toolResults are those of calls that have not come yet: read backwards, a result comes before its call.
+// toolResults keeps results of tool calls until their calls come: records are read newest first.
 type toolResults struct {
 	pending map[string]*pendingToolResult
 	bytes   int
 }
 
-// pendingToolResult is what is known of how a call ended.
+// pendingToolResult is what is known about the end of a call.
 type pendingToolResult struct {
-	stored bool // a result is stored
+	stored bool // a result has come
 	text   string
-	state  discover.ToolState // as another record says; "" if none does
+	state  discover.ToolState // by another record than the result, "" if there is none
 }
 
-// What is held for calls that may never come, as in a damaged file. Beyond it, all are forgotten.
+// The most results that are kept, and their bytes. A damaged file may have no calls for them. Beyond that, all are dropped.
 const (
 	maxPendingResults = 10_000
 	maxPendingBytes   = 64 << 20
@@ -40,7 +40,7 @@ func (r *toolResults) pendingResult(id string) *pendingToolResult {
 	return r.pending[id]
 }
 
-// add keeps a call's result.
+// add adds the result of a call.
 func (r *toolResults) add(e *Record) {
 	if id := e.Get("call_id").Text(0); id != "" {
 		got := r.pendingResult(id)
@@ -51,7 +51,7 @@ func (r *toolResults) add(e *Record) {
 	}
 }
 
-// addState keeps what another record than the result says of how a call ended.
+// addState adds the state of a call that has ended, by another record than its result.
 func (r *toolResults) addState(id string, o jsonl.Object) {
 	if id == "" {
 		return
@@ -72,7 +72,7 @@ func (r *toolResults) addState(id string, o jsonl.Object) {
 	}
 }
 
-// apply gives a call its result.
+// apply sets the state and the output of a call.
 func (r *toolResults) apply(c *discover.ToolCall) {
 	got := r.pending[c.ID]
 	if got == nil || c.ID == "" {
@@ -91,7 +91,7 @@ func (r *toolResults) apply(c *discover.ToolCall) {
 	c.State = state
 }
 
-// outputText is a result as text: it is one, or a list of parts of which some are.
+// outputText is the text of a result, which is a string, an object or a list of parts.
 func outputText(v jsonl.Value) string {
 	if len(v) > 0 && v[0] == '[' {
 		return joinedText(v)
@@ -102,8 +102,8 @@ func outputText(v jsonl.Value) string {
 	return v.Text(0)
 }
 
-// parseToolResult tells from a result how its call ended, as the agent's own tools word it (SEEN 0.42, 0.104, 0.169), and what the
-// command itself has printed. Other tools' results are not looked into.
+// parseToolResult is how a call ended, by the texts of the agent's tools (SEEN 0.42, 0.104, 0.169), and the command's own output. The
+// results of other tools are not parsed.
 func parseToolResult(tool, text string) (discover.ToolState, string) {
 	switch {
 	case text == "exec command rejected by user", text == "patch rejected by user",
@@ -124,7 +124,7 @@ func parseToolResult(tool, text string) (discover.ToolState, string) {
 	return discover.ToolDone, text
 }
 
-// abortedByUser is the result of a command that the person interrupted, or that they were asked about when they did.
+// abortedByUser ends the result of a command that the person interrupted, or that was waiting for approval then.
 const abortedByUser = "aborted by user"
 
 func parseCommandResult(text string) (discover.ToolState, string) {
@@ -155,7 +155,7 @@ func parseCommandResult(text string) (discover.ToolState, string) {
 			switch {
 			case n == 0:
 				return discover.ToolDone, output
-			case found: // of what stands before the output, the rest is the agent's bookkeeping
+			case found: // the head before the output has the agent's own lines
 				return discover.ToolFailed, line + "\n" + output
 			}
 			return discover.ToolFailed, text

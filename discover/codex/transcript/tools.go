@@ -8,7 +8,7 @@ import (
 	"agentctl/discover/native/jsonl"
 )
 
-// ParseToolCall reads a call of a tool. A web search is done where the model is and leaves no result here.
+// ParseToolCall parses a tool call. A web search runs on the model's server and leaves no result here.
 func ParseToolCall(r *Record) (discover.ToolCall, bool) {
 	c := discover.ToolCall{ID: r.Get("call_id").Text(0), Name: r.Get("name").Text(0), State: discover.ToolOpen}
 	switch string(r.typeName()) {
@@ -33,14 +33,14 @@ func ParseToolCall(r *Record) (discover.ToolCall, bool) {
 	default:
 		return c, false
 	}
-	c.Input = append(json.RawMessage(nil), c.Input...) // the line's bytes are not ours
+	c.Input = append(json.RawMessage(nil), c.Input...) // the line's buffer is used again
 	if !json.Valid(c.Input) {
 		c.Input = nil
 	}
 	return c, true
 }
 
-// argumentSummary finds what tells people what a call does among the arguments that the agent's own tools have.
+// argumentSummary is the argument that describes a call best, by the names of the agent's own tools.
 func argumentSummary(arguments jsonl.Object) string {
 	for _, name := range [...]string{"cmd", "command", "query", "url", "path", "message", "explanation", "question"} {
 		v := arguments.Get(name)
@@ -64,7 +64,7 @@ func texts(v jsonl.Value) (words []string) {
 	return words
 }
 
-// commandLine is a command line without the shell that is called for it.
+// commandLine is a command line without the shell that runs it.
 func commandLine(words []string) string {
 	if len(words) == 3 && (words[1] == "-lc" || words[1] == "-c") {
 		return words[2]
@@ -72,7 +72,7 @@ func commandLine(words []string) string {
 	return strings.Join(words, " ")
 }
 
-// inputSummary is the first line of an input that is no JSON; of a patch, the files that it changes.
+// inputSummary is the first line of an input that is not JSON or, of a patch, the files that it changes.
 func inputSummary(text string) string {
 	if files := patchedFiles(text); len(files) > 0 && strings.HasPrefix(strings.TrimSpace(text), patchHeader) {
 		return strings.Join(files, ", ")
@@ -81,10 +81,10 @@ func inputSummary(text string) string {
 	return first
 }
 
-// patchHeader is the first line of a patch, which may stand in a command.
+// patchHeader is the first line of a patch. A patch may be part of a command.
 const patchHeader = "*** Begin Patch"
 
-// patchedFiles are the files that a patch changes.
+// patchedFiles is the files that a patch changes.
 func patchedFiles(text string) (files []string) {
 	_, patch, _ := strings.Cut(text, patchHeader)
 	for line := range strings.Lines(patch) {

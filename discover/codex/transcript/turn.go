@@ -7,26 +7,25 @@ import (
 	"agentctl/discover"
 )
 
-// NewestTurn finds how the newest turn stands from the records of a rollout, newest first. The rule is that of Codex itself:
-// the last of task_started (open), task_complete, turn_aborted and error (over) decides. Their turn ids need not
-// match: a review's parent ends a turn that it never began.
+// NewestTurn finds the state of the newest turn. Records come newest first. Codex has the same rule: the last one of task_started
+// (open), task_complete, turn_aborted and error (over) decides. Their turn IDs need not match: the parent of a review ends a turn
+// that it never began.
 type NewestTurn struct {
 	discover.Turn
-	// endedSilently: the turn is over without an answer, and the version is too old to record an error. What stands before
-	// the end decides whether it failed.
+	// endedSilently: the turn ended without an answer, in a version too old to record an error. Older records decide whether it failed.
 	endedSilently bool
-	// answeredCalls: the calls whose output has been seen, and they themselves not; call: the newest one without.
+	// answeredCalls are the calls whose output has come but not they themselves; openCall is the newest call without output.
 	answeredCalls []string
 	openCall      string
-	// callsKnown: all calls are known that have no output.
+	// callsKnown: all calls without output have come.
 	callsKnown bool
-	// approvalSince is when a call without output was made that the person may be asked about; zero if there is none.
+	// approvalSince is the time of a call without output that may need the person's approval.
 	approvalSince time.Time
-	// waitingOn is that call, or the newest one without output where it is a question.
+	// waitingOn is about that call, or about the newest call without output if it is a question.
 	waitingOn *discover.WaitingOn
-	// damaged: a record that may have decided is damaged, so that nothing older does.
+	// damaged: a damaged record may have decided, so that nothing older can.
 	damaged bool
-	// lastPart is the newest record of a conversation, for files without any of the above.
+	// lastPart is the part of the newest record of the conversation, for files without any of the above.
 	lastPart conversationPart
 }
 
@@ -34,7 +33,7 @@ func (t *NewestTurn) decided() bool {
 	return t.damaged || t.State != discover.TurnUnknown && !t.endedSilently
 }
 
-// needs reports whether a record can tell more of the turn than which calls there were.
+// needs reports whether a record of this kind can add more than an open call.
 func (t *NewestTurn) needs(is Kind) bool {
 	switch is {
 	case TurnStarted, TurnCompleted, TurnAborted, TurnFailed, ReviewEntered:
@@ -43,7 +42,7 @@ func (t *NewestTurn) needs(is Kind) bool {
 	return !t.decided() && (t.endedSilently || t.lastPart == partNone) // any record of the conversation counts
 }
 
-// addDamaged takes a damaged record. A turn that is over stays so; only how it ended may not be known then.
+// addDamaged adds a damaged record. A turn that is known to be over stays over, though why it ended may stay unknown.
 func (t *NewestTurn) addDamaged() {
 	if !t.decided() {
 		t.damaged, t.endedSilently = true, false
@@ -53,8 +52,7 @@ func (t *NewestTurn) addDamaged() {
 // noAnswerError is the error of a turn that ended without an answer in a version (up to 0.130) that does not record why.
 const noAnswerError = "the turn ended without an answer; this version of Codex does not record why"
 
-// add takes the next older record. The first that is met of a turn's start and the settings that follow it tells when the
-// newest turn began.
+// add adds the next older record. The newest record at a turn's beginning is when the newest turn began.
 func (t *NewestTurn) add(r *Record) {
 	if !t.decided() {
 		t.decide(r)
@@ -64,7 +62,7 @@ func (t *NewestTurn) add(r *Record) {
 	}
 }
 
-// StartsTurn reports whether a record stands at the beginning of a turn.
+// StartsTurn reports whether a record of this kind is at the beginning of a turn.
 func StartsTurn(is Kind) bool { return is == TurnStarted || is == TurnContext }
 
 func (t *NewestTurn) decide(r *Record) {
@@ -122,7 +120,7 @@ func (t *NewestTurn) setCompleted(r *Record) {
 	t.endedSilently = !failed && !answer && !timed
 }
 
-// resolveSilentEnd decides on a silent end by what stands before it: an answer that is due never came.
+// resolveSilentEnd decides by an older record whether a turn that ended silently failed: an answer was due and never came.
 func (t *NewestTurn) resolveSilentEnd(is Kind) {
 	step := is.part()
 	if step == partNone && !StartsTurn(is) {
@@ -134,8 +132,8 @@ func (t *NewestTurn) resolveSilentEnd(is Kind) {
 	}
 }
 
-// trackCalls remembers which call of a tool is still without its output. Of a record it looks at the beginning only. Calls that
-// are made together stand together: what stands before the results of others was answered.
+// trackCalls notes which tool call has no output yet. It reads only the beginning of a record. Calls that are made together are stored
+// together: whatever is older than another call's result has been answered.
 func (t *NewestTurn) trackCalls(r *Record) {
 	if t.callsKnown || t.decided() {
 		return
@@ -161,8 +159,8 @@ func (t *NewestTurn) trackCalls(r *Record) {
 	}
 }
 
-// reachedStart takes the beginning of the file: nothing older follows. Versions up to 0.80 record neither start nor end of a
-// turn (SEEN 0.42, 0.80). There an answer ends it; anything else may be in progress, cut or failed.
+// reachedStart ends the search at the beginning of the file. Versions up to 0.80 record neither the start nor the end of a turn (SEEN
+// 0.42, 0.80). There an answer ends the turn; after anything else it may be in progress, cut off or failed.
 func (t *NewestTurn) reachedStart() {
 	switch {
 	case t.endedSilently:

@@ -7,15 +7,14 @@ import (
 	"agentctl/discover/native/jsonl"
 )
 
-// Codex keeps two books of what a thread has used, and each can miss something: its counts (token_count) lose an answer
-// whose process was killed before its tool ended, and begin anew when the context is found to be full; its records
-// (token_usage_record, 0.160 and later) do not know what an older version has used. Neither counts anything twice. So
-// both are read, and the one that knows of more is believed.
+// Totals are the two totals that Codex records of a thread. Each can miss something. The counts (token_count) lose an answer whose
+// process was killed before its tool ended, and start again when the context is full. The records (token_usage_record, 0.160 and
+// later) lack what an older version has used. Neither counts anything twice, so the larger one is right.
 type Totals struct {
 	records, counts discover.Tokens
 }
 
-// larger is the fuller of the two books.
+// larger is the larger total.
 func (b Totals) larger() discover.Tokens {
 	if InAndOut(b.records) >= InAndOut(b.counts) {
 		return b.records
@@ -26,7 +25,7 @@ func (b Totals) larger() discover.Tokens {
 // InAndOut is the number of input and output tokens, by which two counts are compared.
 func InAndOut(t discover.Tokens) int64 { return t.In + t.Out }
 
-// minus is what was used since the books stood at that.
+// minus is what was used since the totals were then.
 func (b Totals) minus(then Totals) Totals {
 	return Totals{subtractTokens(b.records, then.records), subtractTokens(b.counts, then.counts)}
 }
@@ -43,21 +42,21 @@ func addScaled(a, b discover.Tokens, sign int64) discover.Tokens {
 	}
 }
 
-// Usage finds how the books of a thread stand from the records of its rollout, newest first.
+// Usage is the usage of a thread at the end of its rollout. Records come newest first.
 type Usage struct {
 	Totals
-	Any, Final      bool // something was used; nothing older can add to it
+	Any, Final      bool // something was used; older records can add nothing
 	Context, Window int64
 	quotas          quotaFinder
-	wantQuotas      bool // they are asked for
+	wantQuotas      bool // quotas are read
 
 	lastCount   discover.Tokens // the newest count
-	hasCount    bool            // there is one
-	hasRecord   bool            // there is a record
-	contextFull bool            // the counts begin here: the context was full
+	hasCount    bool            // a count has come
+	hasRecord   bool            // a token_usage_record has come
+	contextFull bool            // the counts start again here: the context was full
 }
 
-// add takes the next older record.
+// add adds the next older record.
 func (u *Usage) add(r *Record) {
 	if u.Final {
 		return
@@ -79,7 +78,7 @@ func (u *Usage) add(r *Record) {
 	}
 }
 
-// addCountInfo takes what a count says; nothing, if no answer had come yet.
+// addCountInfo adds the info of a token_count. It is null before the first answer.
 func (u *Usage) addCountInfo(o jsonl.Object) {
 	if len(o) == 0 || o[0] != '{' {
 		u.Final = u.hasCount && !u.contextFull
@@ -90,8 +89,8 @@ func (u *Usage) addCountInfo(o jsonl.Object) {
 	u.addCount(parseTokens(o.Get("total_token_usage").Object()))
 }
 
-// addRecord takes what an answer used and what the thread has used with it. The count follows it, if only after the tools
-// that the answer called.
+// addRecord adds the tokens of an answer and the thread's total with it. The count that includes them comes later in the file, possibly
+// after the tools that the answer called.
 func (u *Usage) addRecord(answer, thread discover.Tokens) {
 	if !u.hasCount {
 		u.counts = AddTokens(u.counts, answer)
@@ -103,8 +102,8 @@ func (u *Usage) addRecord(answer, thread discover.Tokens) {
 	u.Final = u.hasCount && !u.contextFull
 }
 
-// addCount takes what the thread has used by the agent's count. It is often given twice. Where nothing but a total is
-// stated, the context was full, and that total is the window's.
+// addCount adds the thread's count, which is often recorded twice. If only its total is set, the context was full, and the total is the
+// size of the context window.
 func (u *Usage) addCount(t discover.Tokens) {
 	switch full := InAndOut(t) == 0 && t.Total > 0; {
 	case full && u.hasCount && !u.contextFull:
@@ -117,17 +116,17 @@ func (u *Usage) addCount(t discover.Tokens) {
 		u.Any, u.hasCount, u.contextFull, u.lastCount = true, true, false, t
 		u.Final = u.hasRecord && t.Total == InAndOut(t)
 	case t != u.lastCount && u.lastCount.Total == InAndOut(u.lastCount):
-		u.Final = true // an answer without a record: there are none
+		u.Final = true // an answer without a token_usage_record: there are no older ones
 	}
 }
 
-// Quotas are the limits of the provider, if they were asked for.
+// Quotas are the provider's limits, if they were asked for.
 func (u *Usage) Quotas() []discover.Quota { return u.quotas.list() }
 
-// reachedStart takes the beginning of the file: nothing older follows.
+// reachedStart ends the search at the beginning of the file.
 func (u *Usage) reachedStart() { u.Final = true }
 
-// parseTokens reads a usage. Input includes what was read from the cache, as Codex counts it.
+// parseTokens parses a usage. Input includes what was read from the cache, as Codex counts it.
 func parseTokens(o jsonl.Object) discover.Tokens {
 	return discover.Tokens{
 		In: o.Get("input_tokens").Int(), Out: o.Get("output_tokens").Int(),
@@ -136,7 +135,7 @@ func parseTokens(o jsonl.Object) discover.Tokens {
 	}
 }
 
-// parseAnswerTokens is the usage of one answer; nil if none was used, which is how the agent records an estimate of the context.
+// parseAnswerTokens parses the usage of one answer. It is nil if nothing was used: so the agent records an estimate of the context.
 func parseAnswerTokens(o jsonl.Object) *discover.Tokens {
 	t := parseTokens(o)
 	if InAndOut(t) == 0 {

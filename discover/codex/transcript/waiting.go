@@ -9,17 +9,17 @@ import (
 	"agentctl/discover/native/jsonl"
 )
 
-// questionTool is the tool by which the model asks the person something. Its call is open for as long as the question is
-// shown (SEEN 0.169), or answered at once where the mode does not allow it.
+// questionTool is the tool by which the model asks the person a question. Its call stays open while the question is shown (SEEN 0.169),
+// or is answered at once where the mode does not allow questions.
 const questionTool = "request_user_input"
 
-// approvalDelay is the longest that a call can take which needs no leave: a command has a process by then, and a patch is
+// approvalDelay is the longest time for which a call is open that needs no approval: a command has a process by then, and a patch is
 // applied.
 const approvalDelay = time.Second
 
-// mayNeedApproval reports whether the person may be asked before a call is carried out: of a command that is to run outside of
-// the sandbox, and of a patch, which Codex applies by itself also where the model writes it as a command (SEEN 0.169). The
-// rest is run, or refused, without a question, or tells nothing.
+// mayNeedApproval reports whether the person may be asked before a call runs: for a command outside of the sandbox, and for a patch.
+// Codex applies a patch itself, also where the model writes it as a command (SEEN 0.169). Other calls run, or are refused, without a
+// question, or do not show it.
 func mayNeedApproval(r *Record) bool {
 	switch r.Get("name").Text(80) {
 	case "exec_command", "shell_command", "shell":
@@ -32,8 +32,8 @@ func mayNeedApproval(r *Record) bool {
 	return false
 }
 
-// Turn is the turn, as far as it is told by how long a call has been open: asking for leave is not recorded (SEEN 0.104,
-// 0.169). That a command of it runs is the process's to tell.
+// Turn is the newest turn at this time. A turn waits for approval if a call that may need it has been open for long: Codex does not record
+// that it asks (SEEN 0.104, 0.169). Whether a command of the call runs, only the processes show.
 func (t *Tail) Turn(now time.Time) discover.Turn {
 	turn := t.turn.Turn
 	asks := t.Settings.Approval != "" && t.Settings.Approval != "never" && (t.Settings.Reviewer == "" || t.Settings.Reviewer == "user")
@@ -44,7 +44,7 @@ func (t *Tail) Turn(now time.Time) discover.Turn {
 	return turn
 }
 
-// newWaitingOn is what the person is to be asked about a call. A patch names its files relative to the session's directory.
+// newWaitingOn describes the call that the person is asked about. The paths in a patch are relative to the session's directory.
 func newWaitingOn(r *Record) *discover.WaitingOn {
 	call, _ := ParseToolCall(r)
 	path := ""
