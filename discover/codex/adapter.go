@@ -29,9 +29,11 @@ func (Adapter) Name() discover.Agent { return agentName }
 func (Adapter) ShortID(id string) int { return native.ShortUUIDLen(id) }
 
 // IncludesSubagents implements [discover.SubagentTotals]. Totals of tokens include them: their rollouts are read.
-func (Adapter) IncludesSubagents(want discover.ReadOptions) bool { return includesSubagents(want) }
+func (Adapter) IncludesSubagents(options discover.ReadOptions) bool {
+	return includesSubagents(options)
+}
 
-func includesSubagents(want discover.ReadOptions) bool { return want.Tokens || want.Full }
+func includesSubagents(options discover.ReadOptions) bool { return options.Tokens || options.Full }
 
 // MatchesID implements [discover.IDMatcher]. A thread's ID is a UUID of version 7.
 func (Adapter) MatchesID(id string) bool {

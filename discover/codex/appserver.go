@@ -11,13 +11,13 @@ import (
 	"agentctl/proc"
 )
 
-// rpcClient talks to an app-server: JSON-RPC, a message a WebSocket message (SEEN 0.169).
+// rpcClient is a client of an app-server. It speaks JSON-RPC, one message in each WebSocket message (SEEN 0.169).
 type rpcClient struct {
 	*webSocket
 	lastID int
 }
 
-// connect opens a connection to a server and introduces us.
+// connect opens a connection to a server and initializes it.
 func connect(ctx context.Context, path string, server proc.Process) (*rpcClient, error) {
 	s, err := dial(ctx, path, server)
 	if err != nil {
@@ -26,7 +26,7 @@ func connect(ctx context.Context, path string, server proc.Process) (*rpcClient,
 	c := &rpcClient{webSocket: s}
 	_, err = c.call("initialize", map[string]any{
 		"clientInfo": map[string]string{"name": "agentctl", "version": "1"},
-		// without it there is no word of background terminals
+		// without it, the server has no methods for background terminals
 		"capabilities": map[string]bool{"experimentalApi": true},
 	})
 	if err == nil {
@@ -53,7 +53,7 @@ func (c *rpcClient) write(r rpcRequest) error {
 	return c.send(opText, raw)
 }
 
-// call asks and returns the result. Error: *refusal if the server does not do it.
+// call sends a request and returns the result. Error: *[rpcError] if the server refuses.
 func (c *rpcClient) call(method string, params any) (jsonl.Object, error) {
 	c.lastID++
 	if err := c.write(rpcRequest{c.lastID, method, params}); err != nil {
@@ -66,7 +66,7 @@ func (c *rpcClient) call(method string, params any) (jsonl.Object, error) {
 		}
 		answer := jsonl.Object(raw)
 		if !answer.Complete() || answer.Get("method") != nil || answer.Get("id").Int() != int64(c.lastID) {
-			continue // a notification, or a question to whoever shows the thread
+			continue // a notification, or a request for another client
 		}
 		if problem := answer.Get("error"); problem != nil {
 			return nil, &rpcError{method, problem.Object().Get("message").Text(errorLimit)}
@@ -75,18 +75,18 @@ func (c *rpcClient) call(method string, params any) (jsonl.Object, error) {
 	}
 }
 
-// rpcError is the server's no.
+// rpcError is an error response of the server.
 type rpcError struct{ method, message string }
 
 func (r *rpcError) Error() string { return fmt.Sprintf("%s: %s", r.method, r.message) }
 
-// loadedThread is a thread that a server has in memory.
+// loadedThread is a thread in a server's memory.
 type loadedThread struct {
 	id, root, parent string
 	active           bool
 }
 
-// threadTree are the loaded threads of a session, itself first; none if it is not loaded.
+// threadTree returns the loaded threads of a session, itself first. It returns none if the session is not loaded.
 func (c *rpcClient) threadTree(id string) ([]loadedThread, error) {
 	list, err := c.call("thread/loaded/list", struct{}{})
 	if err != nil {
@@ -119,7 +119,7 @@ func (c *rpcClient) threadTree(id string) ([]loadedThread, error) {
 	return family, nil
 }
 
-// readThread asks for one thread.
+// readThread reads the state of one thread.
 func (c *rpcClient) readThread(id string) (loadedThread, error) {
 	result, err := c.call("thread/read", map[string]any{"threadId": id})
 	if err != nil {

@@ -15,15 +15,15 @@ import (
 	"agentctl/discover/native/fsread"
 )
 
-// A compressed rollout can only be read from its beginning. Of a long one its beginning and its end are kept, which
-// is all that is looked at; what lies between is dropped as it comes.
+// A compressed rollout can only be read from its beginning. These are the bytes that are kept of a long one's beginning and end; nothing
+// else is read. The middle is dropped while it is decompressed.
 const (
 	keptHead = transcript.HeadLimit
 	keptTail = 16 << 20
 )
 
-// decompressedLimit is the most bytes that a rollout of so many packed ones is unpacked to. Text packs to a tenth, with many
-// repetitions to a hundredth; a file that grows beyond is damaged or meant to harm.
+// decompressedLimit is the most bytes that a file of so many compressed bytes may have. Text compresses to a tenth, with many repetitions
+// to a hundredth. A file that exceeds the limit is damaged or an attack.
 func decompressedLimit(packed int64) int64 {
 	const usual, factor, most = 64 << 20, 500, 4 << 30
 	return min(max(usual, factor*packed), most)
@@ -31,13 +31,13 @@ func decompressedLimit(packed int64) int64 {
 
 var errUnpacksTooLong = errors.New("unpacks to more than a rollout can be")
 
-// gap is where lines of a long compressed rollout were dropped.
+// gap is the place where lines of a long compressed rollout were dropped.
 type gap struct {
-	start int64 // the offset, in what was kept, of the first line after it
-	size  int64 // in bytes; 0: nothing was dropped
+	start int64 // the offset in the kept bytes of the first line after it
+	size  int64 // bytes that were dropped; 0: none
 }
 
-// original is where something at this offset of what was kept stands in the whole.
+// original is the offset in the whole file of an offset in the kept bytes.
 func (g gap) original(at int64) int64 {
 	if at >= g.start {
 		return at + g.size
@@ -45,17 +45,17 @@ func (g gap) original(at int64) int64 {
 	return at
 }
 
-// kept is where in what was kept a place of the whole is, or would be.
+// kept is the offset in the kept bytes of an offset in the whole file, or of the nearest kept byte.
 func (g gap) kept(place int64) int64 {
 	return max(min(place, g.start), place-g.size)
 }
 
-// windowLimit is the most bytes that a packed rollout may refer back to, and that are held for it: what every decoder
-// takes (RFC 8878, 3.1.1.1.2). Codex packs with less.
+// windowLimit is the most bytes back that a compressed rollout may refer to, and that are buffered for it. Every decoder accepts this
+// size (RFC 8878, 3.1.1.1.2); Codex uses less.
 const windowLimit = 8 << 20
 
-// decompress returns the content of a compressed rollout as a file in memory, and closes the compressed one. Of all readers of
-// a call, one at a time does so, until that file is closed.
+// decompress returns the content of a compressed rollout as a file in memory, and closes the compressed one. Of all readers of a call,
+// only one at a time may have such a file open.
 func decompress(f *fsread.File) (_ *fsread.File, g gap, err error) {
 	f, err = decompressWith(f, func(r io.Reader) (data []byte, err error) {
 		data, g, err = readHeadAndTail(r, keptHead, keptTail, decompressedLimit(f.Size()))
@@ -64,7 +64,7 @@ func decompress(f *fsread.File) (_ *fsread.File, g gap, err error) {
 	return f, g, err
 }
 
-// openRollout opens a rollout, compressed or not, within the call that buffers belongs to.
+// openRollout opens a rollout, compressed or not, for the call that buffers belongs to.
 func openRollout(path string, buffers *fsread.Buffers) (*fsread.File, gap, error) {
 	f, err := buffers.Open(path)
 	if err != nil || !strings.HasSuffix(path, compressedExt) {
@@ -73,7 +73,7 @@ func openRollout(path string, buffers *fsread.Buffers) (*fsread.File, gap, error
 	return decompress(f)
 }
 
-// openHead is openRollout for one who reads no more than the first n bytes: of a compressed rollout nothing else is unpacked.
+// openHead is openRollout for a caller that reads no more than the first n bytes. Only these are decompressed.
 func openHead(path string, n int64, buffers *fsread.Buffers) (*fsread.File, error) {
 	f, err := buffers.Open(path)
 	if err != nil || !strings.HasSuffix(path, compressedExt) {
@@ -102,8 +102,8 @@ func decompressWith(f *fsread.File, read func(io.Reader) ([]byte, error)) (*fsre
 	return f.WithContent(data, release), nil
 }
 
-// contextReader is a reader that ends with a context. A few packed bytes can be gigabytes, so that reading the file, which
-// ends with it too, is not enough.
+// contextReader is a reader that ends with a context. The compressed file's reads end with it as well, but a few compressed bytes can
+// become gigabytes.
 type contextReader struct {
 	ctx context.Context
 	in  io.Reader
@@ -116,11 +116,11 @@ func (r contextReader) Read(p []byte) (int, error) {
 	return r.in.Read(p)
 }
 
-// readHeadAndTail reads all of r and returns it without the lines that lie beyond its first head and before its last tail bytes.
-// More than limit bytes are an error.
+// readHeadAndTail reads all of r and returns it without the lines between its first head and its last tail bytes. More than limit bytes
+// are an error.
 func readHeadAndTail(r io.Reader, head, tail int, limit int64) (kept []byte, g gap, err error) {
 	for total := int64(0); ; {
-		if len(kept) == cap(kept) { // to no more than is kept before the middle is dropped
+		if len(kept) == cap(kept) { // grow to no more than is kept before the middle is dropped
 			const least, piece = 64 << 10, 1 << 20
 			kept = slices.Grow(kept, min(max(len(kept), least), max(head+2*tail-len(kept), 0)+piece))
 		}
@@ -144,5 +144,5 @@ func readHeadAndTail(r io.Reader, head, tail int, limit int64) (kept []byte, g g
 	}
 }
 
-// fromFirstLine returns b from its first whole line on.
+// fromFirstLine returns b from its first complete line on.
 func fromFirstLine(b []byte) []byte { return b[bytes.IndexByte(b, '\n')+1:] }

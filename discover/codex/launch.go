@@ -6,8 +6,8 @@ import (
 	"agentctl/launch"
 )
 
-// Spec starts `codex exec`, or Codex's terminal interface on a session. The prompt goes through stdin: exec reads it
-// from there where it is told "-" (SEEN 0.104, 0.169, resume and fork included).
+// Spec starts `codex exec`, or Codex's terminal interface. exec reads the prompt from stdin where its argument is "-" (SEEN 0.104, 0.169,
+// also with resume and fork).
 func (Adapter) Spec(r launch.Request, host launch.Environment) (launch.Spec, error) {
 	program, err := findProgram(host)
 	if err != nil {
@@ -36,7 +36,7 @@ func (Adapter) Spec(r launch.Request, host launch.Environment) (launch.Spec, err
 	if spec.Resumed = r.Resume != nil && !r.Fork; spec.Resumed {
 		spec.ID = r.Resume.ID
 	}
-	// The person's arguments come first: the last of them may be an option that takes every word up to the next one.
+	// The caller's arguments come first: the last of them may be an option that takes every word up to the next option.
 	spec.Args = slices.Concat([]string{program.path, "exec"}, r.Args, settings, []string{"--json"}, session, []string{"-"})
 	spec.Stdin = r.Prompt
 	return spec, nil

@@ -9,12 +9,12 @@ import (
 	"agentctl/launch"
 )
 
-// ParseOutput reads what `codex exec --json` prints: events as JSON lines on stdout, of which the first names the thread; what
-// keeps it from starting, as text on stderr (SEEN 0.104, 0.169). Both may be in one file.
+// ParseOutput parses the output of `codex exec --json`: events as JSON lines on stdout, the first of which names the thread, and on
+// stderr the text of an error that keeps it from starting (SEEN 0.104, 0.169). Both may be in one file.
 func (Adapter) ParseOutput(o launch.Output) launch.ParsedOutput {
-	var said launch.ParsedOutput
-	var passing string // an error that is said again if the turn fails of it
-	completed := false // whatever else was said, the turn ended well
+	var parsed launch.ParsedOutput
+	var lastError string // an error event, which a failed turn repeats
+	completed := false   // the turn succeeded, whatever errors came before
 	for line := range bytes.Lines(o.Stdout) {
 		event := jsonl.Object(bytes.TrimSpace(line))
 		if !event.Complete() {
@@ -22,33 +22,33 @@ func (Adapter) ParseOutput(o launch.Output) launch.ParsedOutput {
 		}
 		switch event.Get("type").Text(0) {
 		case "thread.started":
-			if id := transcript.ParseThreadID(event.Get("thread_id")); said.ID == "" {
-				said.ID = id
+			if id := transcript.ParseThreadID(event.Get("thread_id")); parsed.ID == "" {
+				parsed.ID = id
 			}
 		case "turn.completed":
 			completed = true
 		case "turn.failed":
-			said.Error = apiErrorMessage(event.Get("error").Object().Get("message").Text(errorLimit))
+			parsed.Error = apiErrorMessage(event.Get("error").Object().Get("message").Text(errorLimit))
 		case "error":
-			passing = apiErrorMessage(event.Get("message").Text(errorLimit))
+			lastError = apiErrorMessage(event.Get("message").Text(errorLimit))
 		}
 	}
 	if completed {
-		return launch.ParsedOutput{ID: said.ID}
+		return launch.ParsedOutput{ID: parsed.ID}
 	}
-	if said.Error == "" {
-		said.Error = stderrMessage(o.Stderr)
+	if parsed.Error == "" {
+		parsed.Error = stderrMessage(o.Stderr)
 	}
-	if said.Error == "" && !strings.HasPrefix(passing, "Reconnecting...") {
-		said.Error = passing
+	if parsed.Error == "" && !strings.HasPrefix(lastError, "Reconnecting...") {
+		parsed.Error = lastError
 	}
-	return said
+	return parsed
 }
 
-// errorLimit is the most characters of an error that are kept.
+// errorLimit is the most characters of an error.
 const errorLimit = 1000
 
-// apiErrorMessage is the message in an API's own answer, which Codex passes on as it is (HTTP 400).
+// apiErrorMessage is the message of an API's error response, which Codex passes on unchanged (HTTP 400).
 func apiErrorMessage(text string) string {
 	answer := jsonl.Object(strings.TrimSpace(text))
 	if !answer.Complete() {
@@ -64,11 +64,11 @@ func apiErrorMessage(text string) string {
 	return text
 }
 
-// paragraphLimit is the most lines of a complaint that are kept.
+// paragraphLimit is the most lines of an error on stderr.
 const paragraphLimit = 20
 
-// stderrMessage is the first paragraph on stderr that is about a failure: neither events, nor what is printed whenever Codex
-// runs, nor the log of what it goes on after.
+// stderrMessage is the first paragraph on stderr that is about a failure. It skips events, the lines that Codex prints in every run, and
+// the log.
 func stderrMessage(stderr []byte) string {
 	var words []string
 	for line := range strings.Lines(string(stderr)) {
@@ -88,7 +88,7 @@ func stderrMessage(stderr []byte) string {
 	return strings.Join(words, " ")
 }
 
-// isLogLine reports whether a line is one of the log: "2026-11-20T19:09:05.651Z ERROR codex_core…".
+// isLogLine reports whether a line is from the log: "2026-11-20T19:09:05.651Z ERROR codex_core…".
 func isLogLine(line string) bool {
 	stamp, _, _ := strings.Cut(line, " ")
 	return len(stamp) > len("2026-11-20T19:09:05") && stamp[len("2026-11-20")] == 'T' && strings.HasSuffix(stamp, "Z")

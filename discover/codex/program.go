@@ -11,23 +11,23 @@ import (
 	"agentctl/launch"
 )
 
-// Program implements [discover.ProgramNamer]: the name the agent is installed under.
+// Program implements [discover.ProgramNamer].
 func (Adapter) Program() string { return "codex" }
 
-// program is what to start: Codex's own binary where it can be found.
+// program is the program to start: Codex's own binary where it is found.
 type program struct {
 	path string
 	env  []string
-	// version is "" where the place of the binary does not tell.
+	// version is "" if the place of the binary does not show it.
 	version string
 }
 
-// olderThan reports whether the program is known to be older than that version.
+// olderThan reports whether the program is known to be older than v.
 func (p program) olderThan(v native.Version) bool { return native.ParseVersion(p.version).Before(v) }
 
-// findProgram finds codex in PATH. npm puts a script there that runs the binary of another package, as its child in
-// the older versions and where node is older than 22.15; going around it makes the process that is started the session's
-// own from its first moment on. What is not laid out as known is left to what is in PATH.
+// findProgram finds codex in PATH. npm installs a script there. It runs the binary of another package, as a child process in older
+// versions and where node is older than 22.15. findProgram skips the script, so that the process that is started runs the session from
+// its first moment on. In a layout that it does not know, it uses what is in PATH.
 func findProgram(host launch.Environment) (program, error) {
 	path, err := host.LookPath(Adapter{}.Program())
 	if err != nil {
@@ -43,7 +43,7 @@ func findProgram(host launch.Environment) (program, error) {
 	return program{path: path, version: binaryVersion(real)}, nil
 }
 
-// targetTriple is the platform in the words of the binary's folders.
+// targetTriple is the platform as the binary's directories name it.
 func targetTriple() string {
 	arch := map[string]string{"amd64": "x86_64", "arm64": "aarch64"}[runtime.GOARCH]
 	system := map[string]string{"linux": "unknown-linux-musl", "darwin": "apple-darwin"}[runtime.GOOS]
@@ -53,7 +53,7 @@ func targetTriple() string {
 	return arch + "-" + system
 }
 
-// npmProgram goes the way of @openai/codex/bin/codex.js, and sets what it sets (SEEN 0.104, 0.169).
+// npmProgram finds the binary as @openai/codex/bin/codex.js does, and sets the same variables (SEEN 0.104, 0.169).
 func npmProgram(script string, host launch.Environment) (program, bool) {
 	if filepath.Base(script) != "codex.js" || filepath.Base(filepath.Dir(script)) != "bin" || targetTriple() == "" {
 		return program{}, false
@@ -71,7 +71,7 @@ func npmProgram(script string, host launch.Environment) (program, bool) {
 	return program{}, false
 }
 
-// vendorDirs are where the binary may lie, as node resolves the package of the platform, and at last in the package itself.
+// vendorDirs are the directories that may contain the binary: those where node looks for the platform's package, then the package itself.
 func vendorDirs(root string) []string {
 	arch := map[string]string{"amd64": "x64"}[runtime.GOARCH]
 	if arch == "" {
@@ -93,7 +93,7 @@ func isExecutable(path string) bool {
 	return err == nil && info.Mode().IsRegular() && info.Mode().Perm()&0o111 != 0
 }
 
-// managedBy names the package manager, whose command Codex then shows where it has an update.
+// managedBy names the package manager. Codex shows its command when there is an update.
 func managedBy(root string) string {
 	switch {
 	case strings.Contains(root, "/.bun/install/global/"):
@@ -104,7 +104,7 @@ func managedBy(root string) string {
 	return "CODEX_MANAGED_BY_NPM=1"
 }
 
-// prependPath is the PATH with a folder in front, if there is that folder: older versions keep their own rg there.
+// prependPath is PATH with a directory in front, if the directory exists. Older versions have their own rg there.
 func prependPath(folder string, host launch.Environment) string {
 	path := host.Getenv("PATH")
 	if _, err := os.Stat(folder); errors.Is(err, os.ErrNotExist) {

@@ -19,7 +19,7 @@ const neverStartedError = "never started (empty rollout)"
 
 // Read yields one record for each thread. It reads a rollout from its beginning to the first prompt, and from its end back to the
 // beginning of the newest turn.
-func (Adapter) Read(ctx context.Context, entries []discover.Entry, want discover.ReadOptions) iter.Seq2[discover.Record, error] {
+func (Adapter) Read(ctx context.Context, entries []discover.Entry, options discover.ReadOptions) iter.Seq2[discover.Record, error] {
 	return func(yield func(discover.Record, error) bool) {
 		titles := map[string]map[string]string{}
 		for _, e := range entries {
@@ -32,13 +32,13 @@ func (Adapter) Read(ctx context.Context, entries []discover.Entry, want discover
 			}
 		}
 		threads := fsread.ReadParallel(ctx, entries, func(e discover.Entry, buffers *fsread.Buffers, t *storedThread) (bool, error) {
-			ok, err := t.read(e, want, buffers)
+			ok, err := t.read(e, options, buffers)
 			t.Title = titles[e.Home][t.ID]
 			t.TruncateTexts()
 			return ok, err
 		})
-		if includesSubagents(want) {
-			threads = withSubagentTokens(ctx, threads, want.AllEntries)
+		if includesSubagents(options) {
+			threads = withSubagentTokens(ctx, threads, options.AllEntries)
 		}
 		for t, err := range threads {
 			if err != nil && !yield(discover.Record{}, err) || t.warnings != nil && !yield(discover.Record{}, t.warnings) {
@@ -63,15 +63,15 @@ type storedThread struct {
 }
 
 // read reads a thread from its rollout. If that is damaged, it reads what another rollout of the thread has in common with it.
-func (t *storedThread) read(e discover.Entry, want discover.ReadOptions, buffers *fsread.Buffers) (ok bool, err error) {
-	if ok, err = t.readEntry(e, want, buffers); err == nil || buffers.Context().Err() != nil {
+func (t *storedThread) read(e discover.Entry, options discover.ReadOptions, buffers *fsread.Buffers) (ok bool, err error) {
+	if ok, err = t.readEntry(e, options, buffers); err == nil || buffers.Context().Err() != nil {
 		return ok, err
 	}
 	return t.readAlternative(e, err, buffers)
 }
 
 // readEntry reads one rollout. It is not ok if the file vanished, or was moved or compressed meanwhile: the next snapshot finds it.
-func (t *storedThread) readEntry(e discover.Entry, want discover.ReadOptions, buffers *fsread.Buffers) (ok bool, err error) {
+func (t *storedThread) readEntry(e discover.Entry, options discover.ReadOptions, buffers *fsread.Buffers) (ok bool, err error) {
 	end := int64(transcript.TailLimit)
 	t.reset(e)
 	f, err := buffers.OpenIn(e.Path)
@@ -89,7 +89,7 @@ func (t *storedThread) readEntry(e discover.Entry, want discover.ReadOptions, bu
 	}
 	defer f.Close()
 	f.UseBuffers(buffers)
-	if err := t.readFile(f, end, e, want); err != nil {
+	if err := t.readFile(f, end, e, options); err != nil {
 		t.reset(e)
 		return false, warn(e.Path, err)
 	}
@@ -102,7 +102,7 @@ func (t *storedThread) reset(e discover.Entry) {
 }
 
 // readFile reads an open rollout. It searches at most its last end bytes for the newest turn.
-func (t *storedThread) readFile(f *fsread.File, end int64, e discover.Entry, want discover.ReadOptions) error {
+func (t *storedThread) readFile(f *fsread.File, end int64, e discover.Entry, options discover.ReadOptions) error {
 	t.Archived, t.Updated, t.fileTime = isArchived(e.Path), f.ModTime(), f.ModTime()
 	if f.Size() == 0 {
 		t.Created, _ = transcript.ThreadCreated(e.ID)
@@ -121,8 +121,8 @@ func (t *storedThread) readFile(f *fsread.File, end int64, e discover.Entry, wan
 		t.Created, _ = transcript.ThreadCreated(e.ID)
 		return nil
 	}
-	all := includesSubagents(want)
-	tail, err := transcript.ReadTail(f, end, head.ThreadID(), transcript.TailOptions{Tokens: all, Quotas: want.Full})
+	all := includesSubagents(options)
+	tail, err := transcript.ReadTail(f, end, head.ThreadID(), transcript.TailOptions{Tokens: all, Quotas: options.Full})
 	if err != nil {
 		return err
 	}
@@ -141,7 +141,7 @@ func (t *storedThread) readFile(f *fsread.File, end int64, e discover.Entry, wan
 			t.Tokens = &own
 		}
 	}
-	if want.Full {
+	if options.Full {
 		t.Quotas = tail.Usage.Quotas()
 	}
 	return nil

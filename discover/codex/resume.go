@@ -12,8 +12,8 @@ import (
 	"agentctl/launch"
 )
 
-// resumeArgs are the words that name the session to go on with. A full id that is stored must be given: what Codex does
-// not find it begins anew, without a word (SEEN 0.104 for ids, 0.169 for names).
+// resumeArgs are the arguments that name the session to resume. The session must be stored and its ID full: if Codex does not find it,
+// it begins a new one without a warning (SEEN 0.104 for IDs, 0.169 for names).
 func resumeArgs(r launch.Request, p program) ([]string, error) {
 	s := *r.Resume
 	if s.Archived {
@@ -28,11 +28,11 @@ func resumeArgs(r launch.Request, p program) ([]string, error) {
 	return []string{"fork", s.ID}, nil
 }
 
-// firstExecForkVersion is the first version that may know `exec fork`: 0.169 does, 0.104 and by its help 0.146 do not. One in
-// between that does not says so itself.
+// firstExecForkVersion is the first version that may have `exec fork`: 0.169 has it; 0.104 and, by its help, 0.146 do not. A version
+// between them that lacks it says so itself.
 func firstExecForkVersion() native.Version { return native.Version{0, 147} }
 
-// homeEnv names the session's home where Codex would not look by itself.
+// homeEnv sets the session's home if it is not the one that Codex would use.
 func homeEnv(s discover.Session, host launch.Environment) []string {
 	if s.Home == "" || discover.RealPath(s.Home) == discover.RealPath(homeFromEnv(host.Getenv(codexHomeKey), host.Getenv(userHomeKey))) {
 		return nil
@@ -40,9 +40,9 @@ func homeEnv(s discover.Session, host launch.Environment) []string {
 	return []string{codexHomeKey + "=" + s.Home}
 }
 
-// settingsArgs are the options for model and permissions. Without a person Codex forgets the model, the provider and the
-// sandbox of a session that it resumes (SEEN 0.104, 0.169), and refuses to go on with another provider (SEEN 0.169). Its
-// terminal interface remembers them since it has a daemon, which it goes without if it is told a provider (SEEN 0.169).
+// settingsArgs are the options for model and permissions. `codex exec` forgets the model, the provider and the sandbox of a session that
+// it resumes (SEEN 0.104, 0.169), and refuses to continue with another provider (SEEN 0.169). The terminal interface remembers them
+// since it has a daemon; it does without the daemon if it is given a provider (SEEN 0.169).
 func settingsArgs(r launch.Request, p program) ([]string, error) {
 	had := r.Resume
 	if r.Interactive && !p.olderThan(firstDaemonVersion()) {
@@ -63,10 +63,10 @@ func settingsArgs(r launch.Request, p program) ([]string, error) {
 	return append(flags, rights...), err
 }
 
-// firstDaemonVersion is the first version that was seen to run the threads of its TUIs in a daemon; 0.155 does not.
+// firstDaemonVersion is the first version that was seen to run the threads of its TUIs in a daemon. 0.155 does not.
 func firstDaemonVersion() native.Version { return native.Version{0, 160} }
 
-// permissionArgs are the options for what Codex may do without asking: what was asked for, else what the session had.
+// permissionArgs are the options for what Codex may do without approval: as requested, or as in the session's last turn.
 func permissionArgs(asked launch.Permissions, had *discover.Session) ([]string, error) {
 	switch asked {
 	case launch.PermissionsEdit:
@@ -87,23 +87,23 @@ const (
 	fullAccess     = "danger-full-access"
 )
 
-// storedPermissionArgs are the options that give a session what it had in its last turn, or less. A run without a person never
-// asks, so that nothing is gained where a person was asked (approval on-request, on-failure) – except with "untrusted",
-// where nothing but reading went unasked.
+// storedPermissionArgs are the options that give a session the permissions of its last turn, or fewer. A run without a person never asks
+// for approval, so it gains nothing where a person was asked (approval on-request, on-failure). The exception is "untrusted", where
+// only reading went unasked: such a session is resumed read-only.
 func storedPermissionArgs(s *discover.Session) ([]string, error) {
 	profile, sandbox := sessionFact[string](s, "permissionProfile"), sessionFact[string](s, "sandbox")
 	switch {
 	case sessionFact[string](s, "approval") == "untrusted":
 		sandbox = readOnly
-	case profile != "" && !strings.HasPrefix(profile, ":"): // the person's own; what the sandbox says of it is more than it allows
+	case profile != "" && !strings.HasPrefix(profile, ":"): // the person's own profile, which may allow less than the recorded sandbox
 		return []string{"-c", "default_permissions=" + tomlString(profile)}, nil
 	}
 	switch sandbox {
-	case "": // it never had a turn
+	case "": // the session never had a turn
 		return nil, nil
 	case readOnly, fullAccess:
 		return []string{"-s", sandbox}, nil
-	case ":" + readOnly, ":" + fullAccess: // Codex's own profiles, for settings that no turn has run with yet
+	case ":" + readOnly, ":" + fullAccess: // built-in profiles, in settings that no turn has run with yet
 		return []string{"-s", sandbox[1:]}, nil
 	case workspaceWrite, ":workspace":
 		return []string{"-s", workspaceWrite, "-c", "sandbox_workspace_write=" + workspaceTOML(sessionFact[transcript.Workspace](s, "workspace"))}, nil
@@ -111,7 +111,7 @@ func storedPermissionArgs(s *discover.Session) ([]string, error) {
 	return nil, unsupported(fmt.Sprintf("cannot restore the permissions of the session (%s): use --permissions edit or full", sandbox))
 }
 
-// workspaceTOML writes all of it, so that the configuration of today adds nothing.
+// workspaceTOML writes all settings, so that the configuration file adds nothing.
 func workspaceTOML(w transcript.Workspace) string {
 	roots := make([]string, len(w.WritableRoots))
 	for i, root := range w.WritableRoots {
@@ -121,14 +121,14 @@ func workspaceTOML(w transcript.Workspace) string {
 		w.Network, strings.Join(roots, ","), w.ExcludeTmpdir, w.ExcludeSlashTmp)
 }
 
-// tomlString quotes a string: TOML knows all the escapes that JSON does.
+// tomlString quotes a string. TOML has all the escapes of JSON.
 func tomlString(s string) string {
-	quoted, _ := json.Marshal(s) // a string never fails
+	quoted, _ := json.Marshal(s) // never fails for a string
 	return strings.ReplaceAll(string(quoted), "\x7f", `\u007f`)
 }
 
-// Hint implements [launch.Hinter]: a run that asks for nothing may be one that cannot edit anything. Whether it is, its
-// configuration decides, and the trust in the directory; the session that has begun records it.
+// Hint implements [launch.Hinter]. Without permission options, the configuration and the trust in the directory decide whether Codex may
+// change files. The session that has begun records it.
 func (Adapter) Hint(r launch.Request, begun discover.Session) string {
 	sandbox := sessionFact[string](&begun, "sandbox")
 	switch {
@@ -140,7 +140,7 @@ func (Adapter) Hint(r launch.Request, begun discover.Session) string {
 	return "the session may only read, as before; --permissions edit lets it change files"
 }
 
-// sessionFact is one of the session's own facts, the zero value if it has none of that name.
+// sessionFact is a fact in the session's Meta, the zero value if there is none of that name.
 func sessionFact[T any](s *discover.Session, key string) T {
 	value, _ := s.Meta.Get(key).(T)
 	return value

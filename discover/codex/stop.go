@@ -15,20 +15,20 @@ import (
 	"agentctl/proc"
 )
 
-// StopSignals is what ends `codex exec` and a TUI that runs its own threads. SIGINT lets exec note that the turn was
-// interrupted, end its tools and release its lock; SIGTERM ends it as it stands (SEEN 0.169).
+// StopSignals end `codex exec` and a TUI that runs its own threads. At SIGINT, exec records that the turn was interrupted, ends its tools
+// and releases its lock. At SIGTERM it just exits (SEEN 0.169).
 func (Adapter) StopSignals() []syscall.Signal {
 	return []syscall.Signal{syscall.SIGINT, syscall.SIGTERM}
 }
 
-// NeedsInterrupt implements [launch.Stopper]: the daemon behind the TUIs of a home runs the threads of all.
+// NeedsInterrupt implements [launch.Stopper]. The daemon behind the TUIs of a home runs the threads of all of them.
 func (Adapter) NeedsInterrupt(s discover.Session) bool {
 	return slices.ContainsFunc(s.Processes, func(p proc.Process) bool { return serverSocket(p) != "" })
 }
 
-// Interrupt interrupts the turn of a session that an app-server with a socket runs – the daemon behind the TUIs of a home – and
-// the turns of its sub-agents, and ends the commands that their tools still run: an interrupted turn leaves them to
-// the daemon. The thread stays loaded, idle. Other servers, which only their client can talk to, are not handled.
+// Interrupt interrupts the turns of a session and its sub-agents if an app-server with a socket runs them: the daemon behind the TUIs of
+// a home. It also ends the commands of their tools, which an interrupted turn leaves to the daemon. The thread stays loaded and idle.
+// Other servers are not handled: only their clients can talk to them.
 func (Adapter) Interrupt(ctx context.Context, s discover.Session, _ launch.Environment) (handled bool, err error) {
 	i := slices.IndexFunc(s.Processes, func(p proc.Process) bool { return serverSocket(p) != "" })
 	if i < 0 {
@@ -47,12 +47,12 @@ func (Adapter) Interrupt(ctx context.Context, s discover.Session, _ launch.Envir
 	return c.interruptTree(ctx, s.ID)
 }
 
-// controlSocket is where the daemon of a home listens; a link to a folder for sockets (SEEN 0.169).
+// controlSocket is the socket of a home's daemon, a link into a directory for sockets (SEEN 0.169).
 const controlSocket = "app-server-control/app-server-control.sock"
 
-// serverSocket is where an app-server listens, "" for one that does not do so on a socket, and for any other process.
+// serverSocket is the socket that an app-server listens on, "" for a server without one and for any other process.
 func serverSocket(p proc.Process) string {
-	args, _ := p.Args() // what cannot be read tells of no server
+	args, _ := p.Args() // if they cannot be read, no server is found
 	in := parseArgs(args)
 	path, ok := strings.CutPrefix(in.listen, "unix://")
 	switch home := processHome(p); {
@@ -66,12 +66,12 @@ func serverSocket(p proc.Process) string {
 	return ""
 }
 
-// interruptPoll is the time between two looks at threads that are being interrupted.
+// interruptPoll is the interval at which threads that are being interrupted are read: an interrupt takes some milliseconds.
 const interruptPoll = 20 * time.Millisecond
 
-// interruptTree interrupts a thread and its sub-agents until none of them works and none of their commands runs. Interrupting
-// one does not end the others, and what was queued begins when the turn before it ends. It is not handled if the server
-// has not loaded the thread: then it is not the one that runs it.
+// interruptTree interrupts a thread and its sub-agents until none is active and none of their commands runs. Interrupting one does not
+// end the others, and a queued turn begins when the one before it ends. It is not handled if the server has not loaded the thread:
+// then another process runs it.
 func (c *rpcClient) interruptTree(ctx context.Context, id string) (handled bool, err error) {
 	for {
 		threads, err := c.threadTree(id)
@@ -97,9 +97,8 @@ func (c *rpcClient) interruptTree(ctx context.Context, id string) (handled bool,
 	}
 }
 
-// interruptThread asks a thread to end what it does, and reports whether there was anything. Without a turn's id the turn in
-// progress is meant, and the answer does not wait for its end. The commands are for the time after it: until then there
-// may be more.
+// interruptThread interrupts a thread and reports whether it was active or ran a command. An empty turn ID means the turn in progress; the
+// server answers before it has ended. Commands are ended only after the turn: until then there may be more.
 func (c *rpcClient) interruptThread(t loadedThread) (working bool, err error) {
 	params := map[string]any{"threadId": t.id}
 	if t.active {
@@ -108,7 +107,7 @@ func (c *rpcClient) interruptThread(t loadedThread) (working bool, err error) {
 	}
 	list, err := c.call("thread/backgroundTerminals/list", params)
 	if err != nil {
-		return false, ignoreRefusal(err) // experimental: a version that does not know them leaves the commands to us
+		return false, ignoreRefusal(err) // experimental: a version without the method leaves the commands to the caller
 	}
 	for range list.Get("data").Elements() {
 		_, err = c.call("thread/backgroundTerminals/clean", params)
@@ -117,8 +116,7 @@ func (c *rpcClient) interruptThread(t loadedThread) (working bool, err error) {
 	return false, nil
 }
 
-// ignoreRefusal drops a refusal: the thread was unloaded or its turn over before the question came, which the next look
-// shows.
+// ignoreRefusal returns nil for an [rpcError]: the thread was unloaded, or its turn ended, before the request came. The next poll shows it.
 func ignoreRefusal(err error) error {
 	if r := (*rpcError)(nil); errors.As(err, &r) {
 		return nil

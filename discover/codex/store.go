@@ -18,15 +18,15 @@ import (
 // Entries lists the rollouts of the homes by name and time. An ID contains the time at which its thread began, so a full ID is looked
 // up in three date directories and the archive. Without an ID, every date directory is listed: a thread that is resumed stays in
 // the directory of the day it began, and only the modification time of its file shows its age.
-func (Adapter) Entries(ctx context.Context, homes []discover.Home, q discover.EntryFilter) ([]discover.Entry, error) {
+func (Adapter) Entries(ctx context.Context, homes []discover.Home, filter discover.EntryFilter) ([]discover.Entry, error) {
 	var (
 		found []discover.Entry
 		errs  []error
 	)
 	for _, h := range homes {
-		s := homeScan{ctx: ctx, home: h.Dir, since: q.Since, withTimes: !q.WithoutTimes}
+		s := homeScan{ctx: ctx, home: h.Dir, since: filter.Since, withTimes: !filter.WithoutTimes}
 		if s.exists(h.Explicit) {
-			s.list(q)
+			s.list(filter)
 		}
 		found, errs = discover.AppendEntries(found, s.found), append(errs, s.errs...)
 	}
@@ -63,22 +63,22 @@ func (s *homeScan) exists(named bool) bool {
 	return false
 }
 
-func (s *homeScan) list(q discover.EntryFilter) {
+func (s *homeScan) list(filter discover.EntryFilter) {
 	switch {
-	case q.Parents != nil:
-		for _, ref := range q.Parents {
+	case filter.Parents != nil:
+		for _, ref := range filter.Parents {
 			s.listSubagentCandidates(ref)
 		}
-	case q.Refs != nil:
-		for _, ref := range q.Refs {
+	case filter.Refs != nil:
+		for _, ref := range filter.Refs {
 			s.findRef(ref)
 		}
-	case q.ID == "":
+	case filter.ID == "":
 		s.walk(dayRange{}, func(rolloutName) bool { return true })
-	case !native.IsUUIDPrefix(q.ID, false): // an ID of another agent
+	case !native.IsUUIDPrefix(filter.ID, false): // an ID of another agent
 	default:
-		match := func(name rolloutName) bool { return strings.HasPrefix(name.id, q.ID) }
-		if near, ok := daysOfID(q.ID); ok {
+		match := func(name rolloutName) bool { return strings.HasPrefix(name.id, filter.ID) }
+		if near, ok := daysOfID(filter.ID); ok {
 			s.listDays(near, match)
 		}
 		if len(s.found) == 0 { // an ID of another version, or a file that was moved

@@ -9,17 +9,17 @@ import (
 	"agentctl/discover/native/jsonl"
 )
 
-// titlesFile holds the names that the person gave to threads, one record a line, the newest last; it is absent until
-// the first one. A rollout does not hold its thread's name.
+// titlesFile contains the names that the person gave to threads, one record a line, the newest last. It does not exist before the first
+// name. A rollout does not contain the name of its thread.
 const titlesFile = "session_index.jsonl"
 
-// titlesLimit is how much of it is read, from its end: some hundred thousand names.
+// titlesLimit is the number of bytes that are read from its end: some hundred thousand names.
 const titlesLimit = 16 << 20
 
-// titleLimit is the most characters of a name that are kept.
+// titleLimit is the most characters of a name.
 const titleLimit = 1000
 
-// readTitles returns the names of a home's threads by id.
+// readTitles returns the names of a home's threads by thread ID.
 func readTitles(ctx context.Context, home string) (map[string]string, error) {
 	path := filepath.Join(home, titlesFile)
 	f, err := fsread.Open(ctx, path)

@@ -9,12 +9,12 @@ import (
 	"agentctl/discover/codex/transcript"
 )
 
-// WatchPaths returns what changes with a thread: its rollout, or while it has none the folders in which that is made; and
-// where its process begins another thread: the folder of the locks, in which that makes its lock, and today's of the
-// rollouts, for the versions without locks.
+// WatchPaths implements [discover.PathWatcher]. What changes with a thread is its rollout or, before it has one, the directories in which
+// the rollout is created. When the process begins another thread, the directory of the locks changes or, in versions without locks,
+// today's directory of rollouts.
 func (Adapter) WatchPaths(_ context.Context, s discover.Session) []string {
 	files := []string{filepath.Join(s.Home, locksDir)}
-	around := func(t time.Time) { // folders are named by a local time that need not be ours: see daysOf
+	around := func(t time.Time) { // directories are named by local time; see [daysOfID]
 		for day := -1; day <= 1; day++ {
 			files = append(files, filepath.Join(s.Home, sessionsDir, t.AddDate(0, 0, day).Format(dayLayout)))
 		}

@@ -20,15 +20,15 @@ import (
 	"agentctl/proc"
 )
 
-// webSocket is a WebSocket (RFC 6455) to a server on a Unix socket: what the daemon speaks, and what `codex app-server
-// proxy` passes on as it is (SEEN 0.169). net would bring a resolver of names into the program, net/http TLS as well.
+// webSocket is a WebSocket (RFC 6455) to a server on a Unix socket. The daemon speaks it, and `codex app-server proxy` passes it on
+// unchanged (SEEN 0.169). A library would add net's DNS resolver and net/http's TLS to the program.
 type webSocket struct {
 	conn         *os.File
 	in           *bufio.Reader
-	stopDeadline func() bool // from ending with its context
+	stopDeadline func() bool // detaches the connection from its context
 }
 
-// maxMessage is the most bytes of a message that is read; the daemon splits its own above this (SEEN 0.169).
+// maxMessage is the most bytes of a message. The daemon splits its own messages above this size (SEEN 0.169).
 const maxMessage = 16 << 20
 
 var (
@@ -36,9 +36,8 @@ var (
 	errMessageTooLong = errors.New("a message is longer than is read")
 )
 
-// dial connects to a server; the socket works until ctx ends. Nothing is said to any other process that listens there. The
-// path is resolved because Codex puts a link in the home exactly where names of sockets, some hundred bytes, are too short
-// for it.
+// dial connects to a server. The socket works until ctx ends. dial sends nothing to another process that listens on the path. It
+// resolves the path, because Codex puts a link in the home where socket names, some hundred bytes, are too short for the path.
 func dial(ctx context.Context, path string, server proc.Process) (*webSocket, error) {
 	conn, err := native.Dial(ctx, path, &unix.SockaddrUnix{Name: discover.RealPath(path)})
 	if err != nil {
@@ -55,7 +54,7 @@ func dial(ctx context.Context, path string, server proc.Process) (*webSocket, er
 	return s, nil
 }
 
-// upgrade asks for a WebSocket. That the answer is to this very question need not be checked: nothing stands between.
+// upgrade requests a WebSocket. It does not verify Sec-WebSocket-Accept: no proxy is between.
 func (s *webSocket) upgrade() error {
 	const request = "GET / HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n" +
 		"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: YWdlbnRjdGwgYWdlbnRjdA==\r\n\r\n"
@@ -74,10 +73,10 @@ func (s *webSocket) upgrade() error {
 	return err
 }
 
-// maxHeaderLines is the most lines of an answer's header that are read. Each has at most the bytes of the reader's buffer.
+// maxHeaderLines is the most lines of a response header. Each has at most as many bytes as the reader's buffer.
 const maxHeaderLines = 100
 
-// headerLine reads a line of an answer's header. Error: errLong of one that does not end.
+// headerLine reads a line of the response header. Error: [errMessageTooLong] if it does not end.
 func (s *webSocket) headerLine() (string, error) {
 	line, err := s.in.ReadSlice('\n')
 	if errors.Is(err, bufio.ErrBufferFull) {
@@ -88,10 +87,10 @@ func (s *webSocket) headerLine() (string, error) {
 
 func (s *webSocket) close() {
 	s.stopDeadline()
-	_ = s.conn.Close() // nothing is on its way
+	_ = s.conn.Close() // all has been read and written
 }
 
-// The kinds of frames.
+// The opcodes of frames.
 const (
 	opContinuation = 0
 	opText         = 1
@@ -100,7 +99,7 @@ const (
 	opPong         = 10
 )
 
-// send sends a message of one frame. A client's frames are masked (section 5.3).
+// send sends a message in one frame. A client masks its frames (section 5.3).
 func (s *webSocket) send(kind byte, message []byte) error {
 	const final, masked = 0x80, 0x80
 	frame := []byte{final | kind}
@@ -151,7 +150,7 @@ type frame struct {
 	payload []byte
 }
 
-// readFrame reads a server's frame with a payload of at most limit bytes.
+// readFrame reads a frame of a server, with a payload of at most limit bytes.
 func readFrame(r io.Reader, limit int) (frame, error) {
 	var head [2]byte
 	if _, err := io.ReadFull(r, head[:]); err != nil {
@@ -172,7 +171,7 @@ func readFrame(r io.Reader, limit int) (frame, error) {
 	if limit < 0 || size > uint64(limit) {
 		return frame{}, errMessageTooLong
 	}
-	// Memory grows with what comes, not with what was announced.
+	// Memory grows with the bytes that arrive, not with the announced size.
 	var err error
 	f.payload, err = fsread.ReadAll(io.LimitReader(r, int64(size)), int64(size))
 	if err == nil && uint64(len(f.payload)) < size {
@@ -181,7 +180,7 @@ func readFrame(r io.Reader, limit int) (frame, error) {
 	return f, err
 }
 
-// unexpectedEOF is for an end within a frame.
+// unexpectedEOF turns io.EOF inside a frame into [io.ErrUnexpectedEOF].
 func unexpectedEOF(err error) error {
 	if errors.Is(err, io.EOF) {
 		return io.ErrUnexpectedEOF

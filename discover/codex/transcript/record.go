@@ -23,76 +23,6 @@ type Record struct {
 	item bool
 }
 
-// Kind is the kind of a record.
-type Kind uint8
-
-// The kinds of records.
-const (
-	Unknown          Kind = iota // of no interest here, or another thread's
-	SessionMeta                  // the first record of a rollout
-	TurnContext                  // the settings that a turn runs with
-	SettingsApplied              // the settings that the next turn would run with
-	TurnStarted                  // a turn began
-	TurnCompleted                // a turn ended by itself, with or without an error
-	TurnAborted                  // a turn was interrupted
-	TurnFailed                   // a turn failed
-	ReviewEntered                // a review began
-	ReviewExited                 // a review ended
-	ContextCompacted             // the model's context was replaced
-	CompactionShown              // the person was told that it was
-	TurnsRolledBack              // the person took back the newest turns
-	TokenCount                   // the thread's token count so far
-	TokenUsageRecord             // the tokens of one answer (0.160 and later)
-	UserText                     // the person's words
-	InjectedText                 // the agent's words under the person's name (0.42)
-	AgentText                    // the model's words
-	Reasoning                    // the model's reasoning
-	AgentItem                    // the model's words once more, as an item of the conversation with the model
-	OtherItem                    // another item of it: instructions, a command that the person typed
-	ToolCall                     // a tool call that has a result
-	ServerToolCall               // a tool call that may have none: of the model's server, or of the oldest versions
-	ToolResult                   // the result of a tool call
-	OtherEvent                   // any other event; it may tell how a tool call ended
-)
-
-// kindByName is the kind of an event (event_msg), of a completed item, or of an item of the conversation with the model
-// (response_item) by its type.
-func kindByName(name []byte) Kind {
-	switch string(name) {
-	case "task_started":
-		return TurnStarted
-	case "task_complete":
-		return TurnCompleted
-	case "turn_aborted":
-		return TurnAborted
-	case "error":
-		return TurnFailed
-	case "entered_review_mode", "EnteredReviewMode":
-		return ReviewEntered
-	case "exited_review_mode", "ExitedReviewMode":
-		return ReviewExited
-	case "context_compacted", "ContextCompaction":
-		return CompactionShown
-	case "thread_rolled_back":
-		return TurnsRolledBack
-	case "token_count":
-		return TokenCount
-	case "thread_settings_applied":
-		return SettingsApplied
-	case "user_message", "UserMessage":
-		return UserText
-	case "agent_message", "AgentMessage", "Plan":
-		return AgentText
-	case "agent_reasoning", "reasoning":
-		return Reasoning
-	case "function_call", "custom_tool_call":
-		return ToolCall
-	case "local_shell_call", "web_search_call":
-		return ServerToolCall
-	}
-	return Unknown
-}
-
 // Decode reads a line of this thread's rollout as far as needed to know its kind. That costs the same for a line of any length, and
 // believes what the line claims to be: [Record.Complete] reports whether it is.
 func Decode(line []byte, thread string) (r Record, ok bool) {
@@ -129,52 +59,6 @@ func Decode(line []byte, thread string) (r Record, ok bool) {
 		r.Kind = r.responseItemKind()
 	}
 	return r, true
-}
-
-func (r *Record) eventKind(thread string) Kind {
-	name := r.typeName()
-	if string(name) == "item_completed" {
-		r.body, r.item = r.Get("item").Object(), true
-		return r.forThread(cmp.Or(kindByName(shortString(r.body.Get("type"))), OtherEvent), thread)
-	}
-	is := kindByName(name)
-	switch {
-	case is == SettingsApplied:
-		return r.forThread(is, thread)
-	case is == UserText && r.isInjected():
-		return InjectedText
-	case is == Unknown && len(name) > 0:
-		return OtherEvent
-	}
-	return is
-}
-
-func (r *Record) isInjected() bool {
-	kind := string(shortString(r.Get("kind")))
-	return kind != "" && kind != "plain"
-}
-
-func (r *Record) responseItemKind() Kind {
-	r.item = true
-	name := r.typeName()
-	switch is := kindByName(name); {
-	case is == ToolCall, is == ServerToolCall, is == Reasoning: // an agent_message is another agent's here, not an event
-		return is
-	case bytes.HasSuffix(name, []byte("_output")):
-		return ToolResult
-	case string(name) == "message" && string(shortString(r.Get("role"))) == "assistant":
-		return AgentItem
-	}
-	return OtherItem
-}
-
-// forThread is the kind of a record that may belong to another thread, and [Unknown] if it does. The parent of a review gets a copy of
-// the reviewer's records, which name the reviewer's thread (SEEN 0.169).
-func (r *Record) forThread(is Kind, thread string) Kind {
-	if of := shortString(r.Get("thread_id")); len(of) > 0 && string(of) != thread {
-		return Unknown
-	}
-	return is
 }
 
 // typeName is the payload's type. Codex writes it first.
@@ -227,32 +111,4 @@ func joinedText(content jsonl.Value) string {
 		b.WriteString(part.Object().Get("text").Text(0))
 	}
 	return b.String()
-}
-
-// FromModel reports whether a record is an item that the model wrote in the conversation with it.
-func (k Kind) FromModel() bool {
-	return k == AgentItem || k == Reasoning || k == ToolCall || k == ServerToolCall
-}
-
-// conversationPart is the part of a record in the conversation.
-type conversationPart uint8
-
-const (
-	partNone   conversationPart = iota
-	partInput                   // the person's words or a tool's output: an answer of the model is due
-	partOutput                  // an answer of the model
-	partCall                    // a tool call of the model
-)
-
-// part is the record's part in the conversation. The agent's additions to the conversation are user messages too.
-func (k Kind) part() conversationPart {
-	switch k {
-	case UserText, InjectedText, ToolResult:
-		return partInput
-	case AgentText, AgentItem, ContextCompacted, CompactionShown, ReviewExited:
-		return partOutput
-	case ToolCall, ServerToolCall, Reasoning:
-		return partCall
-	}
-	return partNone
 }

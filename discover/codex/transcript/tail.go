@@ -31,8 +31,8 @@ const expectedTurn = 14 << 10
 
 // ReadTail reads backwards until the newest turn, its settings and, if asked for, the token totals are known, but no more than the last
 // end bytes.
-func ReadTail(f *fsread.File, end int64, id string, want TailOptions) (t Tail, err error) {
-	t.thread, t.TailOptions, t.Usage.wantQuotas = id, want, want.Quotas
+func ReadTail(f *fsread.File, end int64, id string, options TailOptions) (t Tail, err error) {
+	t.thread, t.TailOptions, t.Usage.wantQuotas = id, options, options.Quotas
 	f.Expect(expectedTurn)
 	whole, err := f.Backward(end, t.addLine)
 	if whole {
@@ -68,8 +68,8 @@ func (t *Tail) complete() bool {
 
 // needs reports whether a record of this kind can add something. A turn may have megabytes of other records, whose payloads are not
 // read.
-func (t *Tail) needs(is Kind) bool {
-	switch is {
+func (t *Tail) needs(kind Kind) bool {
+	switch kind {
 	case TurnContext:
 		return t.Settings == (Settings{})
 	case SettingsApplied:
@@ -77,7 +77,7 @@ func (t *Tail) needs(is Kind) bool {
 	case TokenUsageRecord, TokenCount:
 		return !t.Usage.Final
 	}
-	return t.turn.needs(is)
+	return t.turn.needs(kind)
 }
 
 func (t *Tail) addRecord(r *Record) {

@@ -34,8 +34,8 @@ func (t *NewestTurn) decided() bool {
 }
 
 // needs reports whether a record of this kind can add more than an open call.
-func (t *NewestTurn) needs(is Kind) bool {
-	switch is {
+func (t *NewestTurn) needs(kind Kind) bool {
+	switch kind {
 	case TurnStarted, TurnCompleted, TurnAborted, TurnFailed, ReviewEntered:
 		return !t.decided()
 	}
@@ -49,9 +49,6 @@ func (t *NewestTurn) addDamaged() {
 	}
 }
 
-// noAnswerError is the error of a turn that ended without an answer in a version (up to 0.130) that does not record why.
-const noAnswerError = "the turn ended without an answer; this version of Codex does not record why"
-
 // add adds the next older record. The newest record at a turn's beginning is when the newest turn began.
 func (t *NewestTurn) add(r *Record) {
 	if !t.decided() {
@@ -63,7 +60,7 @@ func (t *NewestTurn) add(r *Record) {
 }
 
 // StartsTurn reports whether a record of this kind is at the beginning of a turn.
-func StartsTurn(is Kind) bool { return is == TurnStarted || is == TurnContext }
+func StartsTurn(kind Kind) bool { return kind == TurnStarted || kind == TurnContext }
 
 func (t *NewestTurn) decide(r *Record) {
 	if t.endedSilently {
@@ -120,18 +117,6 @@ func (t *NewestTurn) setCompleted(r *Record) {
 	t.endedSilently = !failed && !answer && !timed
 }
 
-// resolveSilentEnd decides by an older record whether a turn that ended silently failed: an answer was due and never came.
-func (t *NewestTurn) resolveSilentEnd(is Kind) {
-	step := is.part()
-	if step == partNone && !StartsTurn(is) {
-		return
-	}
-	t.endedSilently = false
-	if step == partInput || StartsTurn(is) {
-		t.State, t.Error = discover.TurnFailed, noAnswerError
-	}
-}
-
 // trackCalls notes which tool call has no output yet. It reads only the beginning of a record. Calls that are made together are stored
 // together: whatever is older than another call's result has been answered.
 func (t *NewestTurn) trackCalls(r *Record) {
@@ -156,20 +141,5 @@ func (t *NewestTurn) trackCalls(r *Record) {
 		if mayNeedApproval(r) {
 			t.approvalSince, t.waitingOn = r.Time(), newWaitingOn(r)
 		}
-	}
-}
-
-// reachedStart ends the search at the beginning of the file. Versions up to 0.80 record neither the start nor the end of a turn (SEEN
-// 0.42, 0.80). There an answer ends the turn; after anything else it may be in progress, cut off or failed.
-func (t *NewestTurn) reachedStart() {
-	switch {
-	case t.endedSilently:
-		t.endedSilently = false
-	case t.damaged:
-	case t.State != discover.TurnUnknown:
-	case t.lastPart == partOutput:
-		t.State = discover.TurnDone
-	case t.lastPart == partNone:
-		t.State = discover.TurnNone
 	}
 }

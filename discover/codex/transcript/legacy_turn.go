@@ -1,0 +1,33 @@
+package transcript
+
+import "agentctl/discover"
+
+// noAnswerError is the error of a turn that ended without an answer in a version (up to 0.130) that does not record why.
+const noAnswerError = "the turn ended without an answer; this version of Codex does not record why"
+
+// resolveSilentEnd decides by an older record whether a turn that ended silently failed: an answer was due and never came.
+func (t *NewestTurn) resolveSilentEnd(kind Kind) {
+	part := kind.part()
+	if part == partNone && !StartsTurn(kind) {
+		return
+	}
+	t.endedSilently = false
+	if part == partInput || StartsTurn(kind) {
+		t.State, t.Error = discover.TurnFailed, noAnswerError
+	}
+}
+
+// reachedStart ends the search at the beginning of the file. Versions up to 0.80 record neither the start nor the end of a turn (SEEN
+// 0.42, 0.80). There an answer ends the turn; after anything else it may be in progress, cut off or failed.
+func (t *NewestTurn) reachedStart() {
+	switch {
+	case t.endedSilently:
+		t.endedSilently = false
+	case t.damaged:
+	case t.State != discover.TurnUnknown:
+	case t.lastPart == partOutput:
+		t.State = discover.TurnDone
+	case t.lastPart == partNone:
+		t.State = discover.TurnNone
+	}
+}
