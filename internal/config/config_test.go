@@ -45,7 +45,7 @@ codex = []
 	}
 }
 
-// A table can be written in several ways.
+// [homes] accepts every syntax that TOML has for a table.
 func TestLoadHomes(t *testing.T) {
 	for _, text := range []string{
 		"[homes]\ncodex = [\"/x\"]\n", "homes.codex = [\"/x\"]\n", "homes = {codex = [\"/x\"]}\n", "[ homes ]\n\"codex\" = [\n\"/x\",\n]\n",
@@ -56,7 +56,7 @@ func TestLoadHomes(t *testing.T) {
 	}
 }
 
-func TestLoadNothing(t *testing.T) {
+func TestLoadDefaults(t *testing.T) {
 	want := config.Config{Since: "7d", Color: config.Auto}
 	for _, path := range []string{"", filepath.Join(t.TempDir(), "none.toml")} {
 		if got, err := config.Load(path, "", agents); err != nil || !reflect.DeepEqual(got, want) {
@@ -106,12 +106,12 @@ func TestLoadErrors(t *testing.T) {
 func TestLoadUnreadable(t *testing.T) {
 	dir := t.TempDir()
 	fifo, loop, big := filepath.Join(dir, "fifo"), filepath.Join(dir, "loop"), filepath.Join(dir, "big")
-	lost := filepath.Join(dir, "lost")
-	if err := errors.Join(os.Symlink("nowhere", lost), syscall.Mkfifo(fifo, 0o600), os.Symlink(loop, loop), os.WriteFile(big, make([]byte, 2<<20), 0o600)); err != nil {
+	broken := filepath.Join(dir, "broken")
+	if err := errors.Join(os.Symlink("nowhere", broken), syscall.Mkfifo(fifo, 0o600), os.Symlink(loop, loop), os.WriteFile(big, make([]byte, 2<<20), 0o600)); err != nil {
 		t.Fatal(err)
 	}
 	for path, says := range map[string]string{
-		dir: "not a regular file", fifo: "not a regular file", "/dev/zero": "not a regular file", loop: "too many", lost: "link is broken",
+		dir: "not a regular file", fifo: "not a regular file", "/dev/zero": "not a regular file", loop: "too many", broken: "link is broken",
 		big: "larger than", big + "/under": "not a directory",
 	} {
 		_, err := config.Load(path, "", agents)
