@@ -137,6 +137,17 @@ type ReadOptions struct {
 	TurnStart bool
 }
 
+// EnvMarker is what an agent leaves in the environment of the processes that it starts, and these in what they start.
+type EnvMarker struct {
+	// Session is the ID of the session that the process was started for. Root, if that is a sub-agent's, is the ID of the
+	// session that it works for in the end. Each is "" where the agent does not say.
+	Session, Root string
+	// PID is the agent's process in its own pid namespace; 0 where the agent does not say.
+	PID int
+	// OutlivesSession: a process with the marker may also serve the sessions that the agent's process goes on to.
+	OutlivesSession bool
+}
+
 // MarkerReader is implemented by adapters whose agent marks the processes it starts.
 type MarkerReader interface {
 	// ReadMarker reads the agent's mark in an environment, as it sets it for its tools and hooks.

@@ -79,7 +79,7 @@ func Confine(ctx context.Context, homes []Home) context.Context {
 }
 
 // confine is Confine to all homes that are looked into, of the agent.
-func (l *scan) confine(ctx context.Context, agent Agent) context.Context {
+func (l *Scan) confine(ctx context.Context, agent Agent) context.Context {
 	return Confine(ctx, slices.Concat(l.homes[agent], l.extraHomes[agent]))
 }
 

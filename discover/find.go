@@ -95,7 +95,7 @@ func (w *Scanner) Find(ctx context.Context, arg string, agents []Agent, want Rea
 	if err := ctx.Err(); err != nil {
 		return Result{}, err // half a look says nothing
 	}
-	r := l.result()
+	r := l.Result()
 	r.Sessions = a.filter(r.Sessions)
 	switch {
 	case len(r.Sessions) > 0 || !unread:
@@ -107,13 +107,13 @@ func (w *Scanner) Find(ctx context.Context, arg string, agents []Agent, want Rea
 }
 
 // mayHaveID reports whether an agent may have made an ID: those whose shape it has, or any if there are none.
-func (l *scan) mayHaveID(agent Agent, id string) bool {
+func (l *Scan) mayHaveID(agent Agent, id string) bool {
 	makers := l.agentsByIDShape(id)
 	return len(makers) == 0 || slices.Contains(makers, agent)
 }
 
 // agentsByIDShape are the agents whose IDs have the shape of this full one.
-func (l *scan) agentsByIDShape(id string) (agents []Agent) {
+func (l *Scan) agentsByIDShape(id string) (agents []Agent) {
 	for agent, m := range AdaptersWith[IDMatcher](l.adapters) {
 		if m.MatchesID(id) {
 			agents = append(agents, agent)
@@ -128,7 +128,7 @@ func isStoreWarning(w *Warning) bool { return w.Agent != "" && !errors.Is(w, fs.
 
 // readMatching reads the stored sessions of that name, and then the process table. It returns how many there are; of very
 // many that an ambiguous argument means, it reads some.
-func (l *scan) readMatching(ctx context.Context, a argument, want ReadOptions) (total int, err error) {
+func (l *Scan) readMatching(ctx context.Context, a argument, want ReadOptions) (total int, err error) {
 	var entries []Entry
 	for fresh := l.homes; len(fresh) > 0; {
 		found := l.listMatching(ctx, fresh, a)
@@ -147,7 +147,7 @@ func (l *scan) readMatching(ctx context.Context, a argument, want ReadOptions) (
 // listMatching lists the entries whose id is the argument's or begins with it. A full id is looked for where its shape says
 // that it was made, and elsewhere only if it is not there: ids are random, so that another agent has the same one only
 // if a person gave it away. Then ID@DIR asks all agents, and a live process counts whichever agent it is.
-func (l *scan) listMatching(ctx context.Context, homes map[Agent][]Home, a argument) []Entry {
+func (l *Scan) listMatching(ctx context.Context, homes map[Agent][]Home, a argument) []Entry {
 	makers, others := map[Agent][]Home{}, maps.Clone(homes)
 	if a.dir == "" {
 		for _, agent := range l.agentsByIDShape(a.id) {
@@ -203,8 +203,8 @@ func (w *Scanner) findPID(ctx context.Context, pid int, agents []Agent, want Rea
 	if err := cmp.Or(l.readLive(ctx, want), ctx.Err()); err != nil {
 		return Result{}, err
 	}
-	r := l.result()
-	r.Sessions = slices.DeleteFunc(r.Sessions, func(s Session) bool { return !s.hasPID(pid) })
+	r := l.Result()
+	r.Sessions = slices.DeleteFunc(r.Sessions, func(s Session) bool { return !s.HasPID(pid) })
 	if len(r.Sessions) == 0 {
 		r = l.addForeignProcess(ctx, r, pid)
 	}
@@ -214,8 +214,8 @@ func (w *Scanner) findPID(ctx context.Context, pid int, agents []Agent, want Rea
 	return r, nil
 }
 
-// hasPID reports whether the process with this pid runs the session.
-func (s Session) hasPID(pid int) bool {
+// HasPID reports whether the process with this pid runs the session.
+func (s Session) HasPID(pid int) bool {
 	for _, p := range s.Processes {
 		if p.ID.PID == pid {
 			return true

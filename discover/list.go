@@ -84,7 +84,7 @@ func (w *Scanner) List(ctx context.Context, sel SessionFilter) (Result, error) {
 
 // listAll reads the storage first and the processes second: a session that lives throughout can never look stopped.
 // Should a process name a home that was not read, or the selection take few of what was, it looks at both again.
-func (l *scan) listAll(ctx context.Context, sel SessionFilter) (Result, error) {
+func (l *Scan) listAll(ctx context.Context, sel SessionFilter) (Result, error) {
 	want := ReadOptions{Tokens: sel.Tokens, Full: sel.Full}
 	query := func(Agent) EntryFilter {
 		return EntryFilter{Since: sel.Since, Subagents: sel.Subagents, WithoutTimes: sel.Limit == 0 && sel.Since.IsZero()}

@@ -43,7 +43,7 @@ type Result struct {
 }
 
 // scan is one look at the world: the processes, the homes and the claims of one moment.
-type scan struct {
+type Scan struct {
 	scanner         *Scanner
 	adapters        []Adapter
 	table           *proc.Table
@@ -61,8 +61,8 @@ type scan struct {
 }
 
 // newScan begins to look at what is there without processes: the homes that the environment and the configuration name.
-func (w *Scanner) newScan(agents []Agent) *scan {
-	l := &scan{scanner: w, homes: map[Agent][]Home{}, extraHomes: map[Agent][]Home{}, warningTexts: map[string]bool{}}
+func (w *Scanner) newScan(agents []Agent) *Scan {
+	l := &Scan{scanner: w, homes: map[Agent][]Home{}, extraHomes: map[Agent][]Home{}, warningTexts: map[string]bool{}}
 	for _, a := range w.Adapters {
 		if len(agents) == 0 || slices.Contains(agents, a.Name()) {
 			l.adapters = append(l.adapters, a)
@@ -77,18 +77,18 @@ var errProcessesHidden = errors.New("other users' processes are hidden; what the
 
 // readProcesses reads the process table and returns the homes that only live processes name and that were not known before. A
 // table that cannot be read is a warning: what is stored can be shown, though not whether it lives.
-func (l *scan) readProcesses(ctx context.Context) (fresh map[Agent][]Home, err error) {
+func (l *Scan) readProcesses(ctx context.Context) (fresh map[Agent][]Home, err error) {
 	if l.table, err = l.scanner.ReadTable(ctx); ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
-	if l.inSandbox = errors.Is(err, proc.ErrNamespace) && l.scanner.sealed(l.table); l.inSandbox {
+	if l.inSandbox = errors.Is(err, proc.ErrNamespace) && l.scanner.seesSandboxOnly(l.table); l.inSandbox {
 		l.warn("", &Warning{Path: "processes", Err: errInSandbox})
 	} else if l.tableUnreadable = err != nil; l.tableUnreadable {
 		l.table = proc.NewFakeTable()
 		l.warn("", &Warning{Path: "processes", Err: err})
 	} else if l.table.Hidden() && l.scanner.AllUsers {
 		l.warn("", &Warning{Path: "processes", Err: errProcessesHidden})
-	} else if l.inSandbox = l.scanner.sealed(l.table); l.inSandbox {
+	} else if l.inSandbox = l.scanner.seesSandboxOnly(l.table); l.inSandbox {
 		l.warn("", &Warning{Path: "processes", Err: errInSandbox})
 	}
 	fresh = map[Agent][]Home{}
@@ -106,7 +106,7 @@ func (l *scan) readProcesses(ctx context.Context) (fresh map[Agent][]Home, err e
 
 // readLive takes the process table and reads what the live processes show, and the records of what they claim. Its cost
 // depends on the live processes, not on the store's size.
-func (l *scan) readLive(ctx context.Context, want ReadOptions) error {
+func (l *Scan) readLive(ctx context.Context, want ReadOptions) error {
 	if _, err := l.readProcesses(ctx); err != nil {
 		return err
 	}
@@ -115,8 +115,43 @@ func (l *scan) readLive(ctx context.Context, want ReadOptions) error {
 	return nil
 }
 
+// ScanLive reads the process table, what the live processes show, and the records of what they claim. Its cost depends on
+// the live processes, not on the size of the stores.
+func (w *Scanner) ScanLive(ctx context.Context) (*Scan, error) {
+	s := w.newScan(nil)
+	return s, s.readLive(ctx, ReadOptions{})
+}
+
+// AddClaim adds a claim of a session that is looked up in the stores by its ID alone. The warnings that the process of the
+// claim and its sandbox hide something are dropped.
+func (l *Scan) AddClaim(ctx context.Context, c Claim) {
+	found := l.listEntries(ctx, map[Agent][]Home{c.Agent: l.homes[c.Agent]}, func(Agent) EntryFilter {
+		return EntryFilter{Refs: []Ref{{ID: c.Session}}, Subagents: true}
+	})
+	if all := slices.Concat(found...); len(all) == 1 {
+		c.Path, c.Home = all[0].Path, all[0].Home
+	}
+	l.claims = append(l.claims, c)
+	l.readRecords(ctx, found, ReadOptions{})
+	l.warnings = slices.DeleteFunc(l.warnings, func(warning *Warning) bool {
+		return warning.Path == c.Process.String() || errors.Is(warning, errInSandbox)
+	})
+}
+
+// ReadByID adds the records of the sessions with these IDs, from all known homes.
+func (l *Scan) ReadByID(ctx context.Context, ids map[Agent][]string) {
+	refs, homes := map[Agent][]Ref{}, map[Agent][]Home{}
+	for agent, list := range ids {
+		for _, id := range list {
+			refs[agent] = append(refs[agent], Ref{ID: id})
+		}
+		homes[agent] = l.homes[agent]
+	}
+	l.readRefs(ctx, homes, refs, ReadOptions{})
+}
+
 // readClaims asks all agents who runs what, by the table taken last.
-func (l *scan) readClaims(ctx context.Context) {
+func (l *Scan) readClaims(ctx context.Context) {
 	results := forEachAdapter(l.adapters, func(_ int, a Adapter) ([]Claim, error) {
 		homes := l.homes[a.Name()]
 		return a.Claims(l.confine(ctx, a.Name()), l.scanner.visibleTable(l.table, homes), homes)
@@ -142,7 +177,7 @@ func (l *scan) readClaims(ctx context.Context) {
 }
 
 // listEntries asks the stores in the given homes what they hold, and returns one list an agent.
-func (l *scan) listEntries(ctx context.Context, homes map[Agent][]Home, query func(Agent) EntryFilter) [][]Entry {
+func (l *Scan) listEntries(ctx context.Context, homes map[Agent][]Home, query func(Agent) EntryFilter) [][]Entry {
 	results := forEachAdapter(l.adapters, func(_ int, a Adapter) ([]Entry, error) {
 		if len(homes[a.Name()]) == 0 {
 			return nil, nil
@@ -166,7 +201,7 @@ func sortByUpdated(entries []Entry) []Entry {
 }
 
 // splitByAgent parts entries into one list an agent.
-func (l *scan) splitByAgent(entries []Entry) [][]Entry {
+func (l *Scan) splitByAgent(entries []Entry) [][]Entry {
 	out := make([][]Entry, len(l.adapters))
 	for _, e := range entries {
 		i := slices.IndexFunc(l.adapters, func(a Adapter) bool { return a.Name() == e.Agent })
@@ -176,7 +211,7 @@ func (l *scan) splitByAgent(entries []Entry) [][]Entry {
 }
 
 // readRecords adds the records of the entries, of which there is one list an agent. What was read before is left out.
-func (l *scan) readRecords(ctx context.Context, entries [][]Entry, want ReadOptions) {
+func (l *Scan) readRecords(ctx context.Context, entries [][]Entry, want ReadOptions) {
 	if len(l.readKeys)+len(l.readEntries) > 0 {
 		for i := range entries {
 			entries[i] = slices.DeleteFunc(entries[i], func(e Entry) bool { return l.hasRecord(Key{e.Agent, e.ID, e.Path}) })
@@ -205,7 +240,7 @@ func (l *scan) readRecords(ctx context.Context, entries [][]Entry, want ReadOpti
 }
 
 // hasRecord reports whether an entry of this name was read. Most looks never ask, and have no index made.
-func (l *scan) hasRecord(key Key) bool {
+func (l *Scan) hasRecord(key Key) bool {
 	if len(l.readKeys) == 0 { // mostly it is made once, of all: growing takes twice the memory
 		n := 0
 		for _, entries := range l.readEntries {
@@ -224,7 +259,7 @@ func (l *scan) hasRecord(key Key) bool {
 
 // readClaimedRecords adds the records of the sessions that the wanted claims name, however old they are; it looks for them in their
 // own homes. A claim without a path has none: its adapter has just looked.
-func (l *scan) readClaimedRecords(ctx context.Context, want ReadOptions, wanted func(Claim) bool) {
+func (l *Scan) readClaimedRecords(ctx context.Context, want ReadOptions, wanted func(Claim) bool) {
 	refs, homes := map[Agent][]Ref{}, map[Agent][]Home{}
 	for _, c := range l.claims {
 		ref := Ref{c.Session, c.Path}
@@ -244,7 +279,7 @@ func (l *scan) readClaimedRecords(ctx context.Context, want ReadOptions, wanted 
 func anyClaim(Claim) bool { return true }
 
 // homesOfClaim are where the session of a claim may be stored: in the home that it names, if that is a known one.
-func (l *scan) homesOfClaim(c Claim) []Home {
+func (l *Scan) homesOfClaim(c Claim) []Home {
 	all := l.homes[c.Agent]
 	named := slices.DeleteFunc(slices.Clone(all), func(h Home) bool { return h.Dir != c.Home })
 	if len(named) > 0 {
@@ -254,7 +289,7 @@ func (l *scan) homesOfClaim(c Claim) []Home {
 }
 
 // warn keeps every warning once.
-func (l *scan) warn(agent Agent, err error) {
+func (l *Scan) warn(agent Agent, err error) {
 	for _, w := range warnings(agent, err) {
 		if text := w.Error(); !l.warningTexts[text] {
 			l.warningTexts[text] = true
@@ -282,14 +317,14 @@ func warnings(agent Agent, err error) []*Warning {
 }
 
 // result joins what was gathered.
-func (l *scan) result() Result {
+func (l *Scan) Result() Result {
 	r := l.correlate()
 	l.sortSessions(r.Sessions)
 	return r
 }
 
 // filteredResult is the result with what the selection asks for. What it does not need not be sorted.
-func (l *scan) filteredResult(sel *SessionFilter) Result {
+func (l *Scan) filteredResult(sel *SessionFilter) Result {
 	r := l.correlate()
 	r.Sessions = sel.limit(l.sortSessions(sel.matching(r.Sessions)))
 	return r
@@ -297,8 +332,8 @@ func (l *scan) filteredResult(sel *SessionFilter) Result {
 
 // sortSessions sorts sessions in the order of [Compare], in place. Where processes are out of sight, what seems to live comes before
 // what cannot be told.
-func (l *scan) sortSessions(list []Session) []Session {
-	if !l.processesHidden() {
+func (l *Scan) sortSessions(list []Session) []Session {
+	if !l.ProcessesHidden() {
 		return sorted(list)
 	}
 	slices.SortFunc(list, func(a, b Session) int {
@@ -308,7 +343,7 @@ func (l *scan) sortSessions(list []Session) []Session {
 }
 
 // processesHidden: what has stopped cannot be told from what lives.
-func (l *scan) processesHidden() bool { return l.tableUnreadable || l.inSandbox }
+func (l *Scan) ProcessesHidden() bool { return l.tableUnreadable || l.inSandbox }
 
 // fileExists reports whether the file of a record still stands where it was read. Claude Code renames its transcript when a session
 // goes to a worktree (2.1.330), Codex its rollout when one is archived.
@@ -318,9 +353,9 @@ func fileExists(r *Record) bool {
 }
 
 // correlate is the result with its sessions in no order.
-func (l *scan) correlate() Result {
+func (l *Scan) correlate() Result {
 	j := newCorrelation(l.table, l.claims)
-	j.exists, j.processesHidden = fileExists, l.processesHidden()
+	j.exists, j.processesHidden = fileExists, l.ProcessesHidden()
 	j.link()
 	sessions := j.sessions(l.records)
 	for i := range sessions {

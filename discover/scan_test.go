@@ -220,27 +220,6 @@ func TestFind(t *testing.T) {
 	}
 }
 
-func TestCurrent(t *testing.T) {
-	shell, tool := fact(20, "now", 'S'), fact(21, "now", 'S')
-	shell.Parent, tool.Parent = 7, 20
-	m := memory{agent: Codex, claims: []Claim{exact("one", 7), exact("two", 7)}, records: []Record{record(Codex, "one", 1), record(Codex, "two", 1)}}
-	w := worldOf(func() *proc.Table { return proc.NewFakeTable(fact(7, "now", 'S'), shell, tool, fact(30, "now", 'S')) }, m)
-	mark := func(v string) func(string) string { return func(string) string { return v } }
-
-	if r, err := w.Current(t.Context(), 21, mark("two")); err != nil || ids(r.Sessions) != "two:idle" {
-		t.Errorf("marked: %s, %v", ids(r.Sessions), err)
-	}
-	var ambiguous *AmbiguousError
-	for _, env := range []string{"", "gone"} {
-		if _, err := w.Current(t.Context(), 21, mark(env)); !errors.As(err, &ambiguous) {
-			t.Errorf("mark %q: %v, want ambiguous", env, err)
-		}
-	}
-	if _, err := w.Current(t.Context(), 30, mark("two")); !errors.Is(err, ErrNotFound) {
-		t.Errorf("a mark without the ancestor counts: %v", err)
-	}
-}
-
 func TestGroupIsReadFromTheProcessOrTheBranch(t *testing.T) {
 	f := fact(7, "now", 'S')
 	f.Environ = map[string]string{GroupEnv: "g-1"}
@@ -270,9 +249,6 @@ func TestWithoutAProcessTableNothingIsCalledStopped(t *testing.T) {
 		if err != nil || ids(r.Sessions) != want.rows || len(r.Warnings) != 1 || !r.ProcessesUnknown {
 			t.Errorf("%s: %s, %v, %v; want %s, a warning, and that it says so", name, ids(r.Sessions), r.Warnings, err, want.rows)
 		}
-	}
-	if _, err := w.Current(t.Context(), 1, func(string) string { return "" }); err == nil || errors.Is(err, ErrNotFound) {
-		t.Errorf("current: %v, want the reason why it cannot be told", err)
 	}
 }
 

@@ -89,7 +89,7 @@ func (s Session) SharesProcess(o Session) bool {
 // RunByAny reports whether one of these processes runs the session.
 func (s Session) RunByAny(processes iter.Seq[proc.Process]) bool {
 	for p := range processes {
-		if s.hasPID(p.ID.PID) {
+		if s.HasPID(p.ID.PID) {
 			return true
 		}
 	}

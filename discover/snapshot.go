@@ -93,20 +93,20 @@ type follower struct {
 	sessions []Session
 }
 
-func (f *follower) snapshot(ctx context.Context, l *scan) (Snapshot, error) {
+func (f *follower) snapshot(ctx context.Context, l *Scan) (Snapshot, error) {
 	if f.Stored != nil {
 		f.readStored(ctx, l)
 	}
 	if err := f.readSessions(ctx, l); err != nil {
 		return Snapshot{}, err
 	}
-	s := Snapshot{Result: l.result(), claims: l.claims, Homes: f.knownHomes(l)}
+	s := Snapshot{Result: l.Result(), claims: l.claims, Homes: f.knownHomes(l)}
 	s.Followed = f.rowsOf(s.Result, l.tableUnreadable)
 	return s, nil
 }
 
 // readStored reads what is stored, before the process table as all that is judged by it.
-func (f *follower) readStored(ctx context.Context, l *scan) {
+func (f *follower) readStored(ctx context.Context, l *Scan) {
 	query := func(Agent) EntryFilter { return EntryFilter{Since: f.Stored.Since, Subagents: f.Stored.Subagents} }
 	entries := l.listEntries(ctx, f.knownHomes(l), query)
 	if f.Stored.NeedsTurnStart != nil {
@@ -122,7 +122,7 @@ func (f *follower) readStored(ctx context.Context, l *scan) {
 }
 
 // knownHomes are those of the request and those that are known now.
-func (f *follower) knownHomes(l *scan) map[Agent][]Home {
+func (f *follower) knownHomes(l *Scan) map[Agent][]Home {
 	homes := map[Agent][]Home{}
 	for _, a := range l.adapters {
 		homes[a.Name()] = slices.Clone(l.homes[a.Name()])
@@ -137,7 +137,7 @@ func (f *follower) knownHomes(l *scan) map[Agent][]Home {
 
 // readSessions reads the records of the sessions, wherever they are by now, then all claims of their agents, and the records of
 // what the claims name.
-func (f *follower) readSessions(ctx context.Context, l *scan) error {
+func (f *follower) readSessions(ctx context.Context, l *Scan) error {
 	homes := map[Agent][]Home{}
 	for _, s := range f.sessions {
 		homes[s.Agent] = withHome(homes[s.Agent], s)
@@ -162,7 +162,7 @@ func (f *follower) readSessions(ctx context.Context, l *scan) error {
 
 // adoptMovedFiles takes the file that a process claims for a session where its agent does not go by the one known any more,
 // though it still exists. An ID in two places is two sessions only if the agent says so.
-func (f *follower) adoptMovedFiles(ctx context.Context, l *scan) {
+func (f *follower) adoptMovedFiles(ctx context.Context, l *Scan) {
 	for i := range f.sessions {
 		s := &f.sessions[i]
 		for _, c := range l.claims {
@@ -182,7 +182,7 @@ func (s Session) withPath(path string) Session {
 }
 
 // isStoredAt reports whether the session's file is among those that its agent knows by the ID.
-func (l *scan) isStoredAt(ctx context.Context, s Session) bool {
+func (l *Scan) isStoredAt(ctx context.Context, s Session) bool {
 	homes := map[Agent][]Home{s.Agent: withHome(nil, s)}
 	entries := l.listEntries(ctx, homes, func(Agent) EntryFilter { return EntryFilter{Refs: []Ref{{ID: s.ID}}, Subagents: true} })
 	return slices.ContainsFunc(slices.Concat(entries...), func(e Entry) bool { return e.ID == s.ID && e.Path == s.Path })
@@ -214,7 +214,7 @@ func refsOf(sessions []Session) map[Agent][]Ref {
 }
 
 // readRefs adds the records of these sessions.
-func (l *scan) readRefs(ctx context.Context, homes map[Agent][]Home, refs map[Agent][]Ref, want ReadOptions) {
+func (l *Scan) readRefs(ctx context.Context, homes map[Agent][]Home, refs map[Agent][]Ref, want ReadOptions) {
 	asked := map[Agent][]Home{}
 	for agent := range refs {
 		asked[agent] = homes[agent]
@@ -286,7 +286,7 @@ func (s Session) asMissing(r Result, blind bool) Session {
 }
 
 // unchangedSinceStop reports whether the storage still says of the stopped sessions what it said before it was seen that they had.
-func (l *scan) unchangedSinceStop(ctx context.Context, sessions []Session) bool {
+func (l *Scan) unchangedSinceStop(ctx context.Context, sessions []Session) bool {
 	var stopped []Session
 	homes := map[Agent][]Home{}
 	for _, s := range sessions {
@@ -297,7 +297,7 @@ func (l *scan) unchangedSinceStop(ctx context.Context, sessions []Session) bool 
 			stopped, homes[s.Agent] = append(stopped, s), withHome(homes[s.Agent], s)
 		}
 	}
-	again := &scan{scanner: l.scanner, adapters: l.adapters, warningTexts: map[string]bool{}}
+	again := &Scan{scanner: l.scanner, adapters: l.adapters, warningTexts: map[string]bool{}}
 	again.readRefs(ctx, homes, refsOf(stopped), ReadOptions{})
 	return !slices.ContainsFunc(slices.Concat(again.records...), func(r Record) bool {
 		return !l.hasRecord(r.Key()) || slices.ContainsFunc(stopped, func(s Session) bool {

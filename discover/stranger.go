@@ -10,7 +10,7 @@ import (
 
 // addForeignProcess adds what the process table shows of another user's agent, which was asked for by its pid. Its home is not
 // opened, so that its session and status are not known.
-func (l *scan) addForeignProcess(ctx context.Context, r Result, pid int) Result {
+func (l *Scan) addForeignProcess(ctx context.Context, r Result, pid int) Result {
 	p, ok := l.table.ByPID(pid)
 	if !ok || l.scanner.AllUsers || uidOf(p) == l.scanner.UID {
 		return r

@@ -39,7 +39,7 @@ func (f *SubagentTracker) Update(ctx context.Context, sessions []Session) (all [
 }
 
 // readSubagents reads the sub-agents that may work for these sessions. What is not stored has none.
-func (f *SubagentTracker) readSubagents(ctx context.Context, l *scan, parents []Session) {
+func (f *SubagentTracker) readSubagents(ctx context.Context, l *Scan, parents []Session) {
 	var refs []Ref
 	var homes []Home
 	for _, s := range parents {

@@ -103,7 +103,7 @@ func (w *Scanner) visibleTable(table *proc.Table, homes []Home) *proc.Table {
 // isOurs reports whether a claim is about our own sessions: of a process of our user, or of a process of root's or of the
 // home's owner about a home of ours. A process in other namespaces
 // names no session without its home: that could be taken for one of ours.
-func (l *scan) isOurs(c Claim) bool {
+func (l *Scan) isOurs(c Claim) bool {
 	p, ok := l.table.Find(c.Process)
 	if !ok || l.scanner.AllUsers {
 		return true // one of the dead never counts
@@ -135,7 +135,7 @@ func homeOf(homes []Home, dir, path string) (Home, bool) {
 }
 
 // setTrust sets how far the home of a session is trusted.
-func (l *scan) setTrust(s *Session) {
+func (l *Scan) setTrust(s *Session) {
 	h, ok := homeOf(l.homes[s.Agent], s.Home, s.Path)
 	if !ok {
 		h, _ = homeOf(l.extraHomes[s.Agent], s.Home, s.Path)

@@ -70,13 +70,14 @@ func layers() []layer {
 		{"discover/native/sqlite", []string{"discover/native/fsread"}},
 		{"discover", []string{"discover/native/fsread", "proc"}},
 		{"discover/native", []string{"discover/native/fsread", "discover/native/jsonl"}},
+		{"discover/ancestry", []string{"discover", "proc"}},
 		{"discover/watch", []string{"discover", "proc"}},
 		{"discover/<agent>", []string{
 			"discover", "discover/native", "discover/native/fsread", "discover/native/jsonl", "discover/native/sqlite", "launch", "proc",
 		}},
 		{"discover/<agent>/transcript", []string{"discover", "discover/native", "discover/native/fsread", "discover/native/jsonl"}}, // bytes to records: it opens no file
 		{"discover/agents", []string{"discover", "discover/<agent>"}},
-		{"launch", []string{"discover", "discover/native/fsread", "discover/watch", "lock", "proc", "launch"}},
+		{"launch", []string{"discover", "discover/ancestry", "discover/native/fsread", "discover/watch", "lock", "proc", "launch"}},
 		{"lock", []string{"discover", "discover/native/fsread", "proc"}},
 		{"lock/githooks", []string{"discover/native/fsread", "lock", "proc"}},
 		{"internal/config", []string{"discover/native/fsread"}},
@@ -85,10 +86,10 @@ func layers() []layer {
 		{"internal/terminal", nil},
 		{"internal/cmd", []string{"internal/cmd/<verb>", "internal/cmdutil"}},
 		{"internal/cmd/<verb>", []string{
-			"discover", "discover/native/fsread", "discover/watch", "internal/cmdutil", "internal/config", "internal/output", "internal/terminal", "internal/webhook", "launch", "lock", "lock/githooks", "proc",
+			"discover", "discover/ancestry", "discover/native/fsread", "discover/watch", "internal/cmdutil", "internal/config", "internal/output", "internal/terminal", "internal/webhook", "launch", "lock", "lock/githooks", "proc",
 		}},
 		{"internal/cmdutil", []string{
-			"discover", "discover/agents", "discover/native/fsread", "discover/watch", "internal/cmdutil", "internal/config", "internal/output", "internal/terminal", "launch", "lock", "proc",
+			"discover", "discover/agents", "discover/ancestry", "discover/native/fsread", "discover/watch", "internal/cmdutil", "internal/config", "internal/output", "internal/terminal", "launch", "lock", "proc",
 		}},
 		{".", []string{"internal/cmd", "internal/cmdutil"}},
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"agentctl/discover"
+	"agentctl/discover/ancestry"
 )
 
 // Signature names who declares a lock: the session that we run inside of, which is the nearest, else the person. A
@@ -20,7 +21,7 @@ func (f Factory) Signature(r discover.Result, nearest []discover.Session) string
 
 // EnclosingSessions are the session that this command runs inside of; several where they share a process.
 func (c *Call) EnclosingSessions(r discover.Result) []discover.Session {
-	return c.Scanner.EnclosingSessions(r, c.PID, c.Getenv)
+	return ancestry.EnclosingSessions(c.Scanner, r, c.PID, c.Getenv)
 }
 
 // Encloses tells the sessions that this command runs inside of: the nearest one, and those around that. Of a process with

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"agentctl/discover"
+	"agentctl/discover/ancestry"
 	"agentctl/internal/output"
 	"agentctl/launch/worktree"
 )
@@ -39,7 +40,7 @@ func (f Factory) Machines(ctx context.Context, w *discover.Scanner, r discover.R
 		})
 	}
 	out := make([]output.Resources, len(r.Sessions))
-	forest := w.ProcessTrees(r, r.Sessions)
+	forest := ancestry.NewTrees(w, r, r.Sessions)
 	for i, s := range r.Sessions {
 		out[i].Processes = Processes(forest.Tree(ctx, s))
 	}

@@ -4,14 +4,14 @@ import (
 	"errors"
 	"strings"
 
-	"agentctl/discover"
+	"agentctl/discover/ancestry"
 	"agentctl/internal/output"
 	"agentctl/launch/stop"
 	"agentctl/proc"
 )
 
 // Processes asks each process of a tree what it uses. One that has ended meanwhile is left out.
-func Processes(tree []discover.ProcessNode) []output.Process {
+func Processes(tree []ancestry.Node) []output.Process {
 	var out []output.Process
 	for _, b := range tree {
 		p := output.Process{
@@ -22,13 +22,13 @@ func Processes(tree []discover.ProcessNode) []output.Process {
 			continue
 		}
 		p.Command = command(args)
-		for _, k := range b.Runs {
+		for _, k := range b.Sessions {
 			p.Adapter = string(k.Agent)
 			if k.ID != "" {
 				p.Sessions = append(p.Sessions, k.ID)
 			}
 		}
-		if len(b.Runs) == 0 {
+		if len(b.Sessions) == 0 {
 			measure(&p, b.Process)
 		}
 		out = append(out, p)
@@ -61,7 +61,7 @@ func command(args []string) string {
 func OrphanObjects(found []stop.Orphan) []output.Orphan {
 	objects := make([]output.Orphan, 0, len(found))
 	for _, f := range found {
-		for _, p := range Processes([]discover.ProcessNode{{Process: f.Process}}) {
+		for _, p := range Processes([]ancestry.Node{{Process: f.Process}}) {
 			o := output.Orphan{Process: p}
 			o.Adapter = string(f.Session.Agent)
 			if f.Session.ID != "" {

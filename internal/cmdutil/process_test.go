@@ -3,7 +3,7 @@ package cmdutil_test
 import (
 	"testing"
 
-	"agentctl/discover"
+	"agentctl/discover/ancestry"
 	"agentctl/internal/cmdutil"
 	"agentctl/proc"
 	"agentctl/tests/cmdtest"
@@ -14,9 +14,9 @@ func TestGoneProcessIsLeftOut(t *testing.T) {
 	gone := cmdtest.Process(12, 10)
 	gone.Err = proc.ErrGone
 	table := proc.NewFakeTable(cmdtest.Process(10, 1), gone)
-	tree := []discover.ProcessNode{}
+	tree := []ancestry.Node{}
 	for p := range table.All() {
-		tree = append(tree, discover.ProcessNode{Process: p})
+		tree = append(tree, ancestry.Node{Process: p})
 	}
 	if got := cmdutil.Processes(tree); len(got) != 1 || got[0].PID != 10 {
 		t.Errorf("%+v", got)

@@ -5,14 +5,14 @@ import (
 	"fmt"
 	"slices"
 
-	"agentctl/discover"
+	"agentctl/discover/ancestry"
 	"agentctl/proc"
 )
 
-// findLeftBehind finds what earlier processes of the sessions have left behind ([discover.ProcessTrees.LeftBehind]), before anything
+// findLeftBehind finds what earlier processes of the sessions have left behind ([ancestry.Trees.LeftBehind]), before anything
 // ends: afterwards nothing shows that it was older than the sessions' processes.
 func (s *stopping) findLeftBehind(ctx context.Context) {
-	forest := s.world.ProcessTrees(s.now, s.chosen)
+	forest := ancestry.NewTrees(s.world, s.now, s.chosen)
 	for _, t := range s.targets {
 		if t.Outcome != "" && t.Outcome != Planned {
 			continue
@@ -36,7 +36,7 @@ func (t *target) excluded(p proc.Process) bool {
 	if _, left := t.older[p.ID]; left || len(t.Before.Processes) == 0 {
 		return false
 	}
-	return discover.Predates(p, t.Before)
+	return ancestry.Predates(p, t.Before)
 }
 
 // planLeftBehind says which processes of an earlier process would be ended, too.

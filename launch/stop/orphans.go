@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"agentctl/discover"
+	"agentctl/discover/ancestry"
 	"agentctl/proc"
 )
 
@@ -60,14 +61,14 @@ func orphanage(world *discover.Scanner, o Options, agents []discover.Agent) *sto
 
 // leaveOrphans finds what is left behind by now, and makes targets of the sessions.
 func (s *stopping) leaveOrphans(ctx context.Context) (discover.Result, error) {
-	now, bearers, err := s.world.MarkedProcesses(ctx)
+	now, bearers, err := ancestry.MarkedProcesses(ctx, s.world)
 	if err != nil {
 		return now, err
 	}
 	left, seeds, others := map[*target]proc.Descendants{}, map[proc.ID]*target{}, map[proc.ID]bool{}
 	// Where we run ourselves for a session that looks dead, its agent may be out of our sight (in a sandbox), or its tool a
 	// terminal multiplexer with a person in it.
-	self := slices.IndexFunc(bearers, func(b discover.MarkedProcess) bool { return b.ID.PID == s.SelfPID })
+	self := slices.IndexFunc(bearers, func(b ancestry.MarkedProcess) bool { return b.ID.PID == s.SelfPID })
 	for _, b := range bearers {
 		if !b.Orphan || self >= 0 && b.Related(bearers[self]) {
 			others[b.ID] = true

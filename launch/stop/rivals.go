@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"agentctl/discover"
+	"agentctl/discover/ancestry"
 	"agentctl/proc"
 )
 
@@ -14,7 +15,7 @@ func (t *target) findRivals(ctx context.Context) {
 	if t.compared || t.Before.ID == "" {
 		return
 	}
-	t.rivals = t.world.SameIDSessions(ctx, t.Before)
+	t.rivals = ancestry.SameIDSessions(ctx, t.world, t.Before)
 	t.compared = ctx.Err() == nil
 }
 
@@ -22,7 +23,7 @@ func (t *target) findRivals(ctx context.Context) {
 // fits several is noted as unclear, and left.
 func (t *target) belongs(now discover.Result, p proc.Process) bool {
 	rivals := slices.DeleteFunc(slices.Clone(t.rivals), t.endedToo)
-	fits, sole := t.world.Belongs(now.Table, p, t.Before, rivals)
+	fits, sole := ancestry.Belongs(t.world, now.Table, p, t.Before, rivals)
 	if fits && !sole && !slices.Contains(t.unclear, p.ID) {
 		t.unclear = append(t.unclear, p.ID)
 	}

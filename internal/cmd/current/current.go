@@ -9,6 +9,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"agentctl/discover"
+	"agentctl/discover/ancestry"
 	"agentctl/internal/cmdutil"
 	"agentctl/internal/output"
 )
@@ -36,7 +37,7 @@ func run(ctx context.Context, f cmdutil.Factory, o *cmdutil.CommonFlags) error {
 		return err
 	}
 	working, done := f.StartQuery(ctx, "looking for the session around")
-	r, err := call.Scanner.Current(working, f.PID, f.Getenv)
+	r, err := ancestry.Current(working, call.Scanner, f.PID, f.Getenv)
 	if working.Err() != nil {
 		err = working.Err()
 	}

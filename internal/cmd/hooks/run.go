@@ -12,6 +12,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"agentctl/discover"
+	"agentctl/discover/ancestry"
 	"agentctl/internal/cmdutil"
 	"agentctl/launch"
 	"agentctl/lock/githooks"
@@ -135,7 +136,7 @@ func currentSession(ctx context.Context, f cmdutil.Factory) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	r, err := c.Scanner.Current(ctx, f.PID, f.Getenv)
+	r, err := ancestry.Current(ctx, c.Scanner, f.PID, f.Getenv)
 	_, several := errors.AsType[*discover.AmbiguousError](err)
 	switch {
 	case several, errors.Is(err, discover.ErrNotFound): // outside of all, the commit is a person's

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"agentctl/discover"
+	"agentctl/discover/ancestry"
 	"agentctl/internal/cmdutil"
 	"agentctl/internal/output"
 	"agentctl/launch/stop"
@@ -18,7 +19,7 @@ func addOrphans(ctx context.Context, f cmdutil.Factory, world *discover.Scanner,
 	// The environments alone are cheap to ask, and as a rule say that there are none.
 	known := r.Table != nil && !r.Table.Hidden()
 	if !slices.ContainsFunc(r.Sessions, func(s discover.Session) bool {
-		return s.Status == discover.Stopped && (!known || world.HasMarkedProcess(r.Table, s))
+		return s.Status == discover.Stopped && (!known || ancestry.HasMarkedProcess(world, r.Table, s))
 	}) {
 		return nil
 	}
@@ -32,7 +33,7 @@ func addOrphans(ctx context.Context, f cmdutil.Factory, world *discover.Scanner,
 	for i, s := range r.Sessions {
 		for _, orphan := range found {
 			if s.Status == discover.Stopped && orphan.Session.Key() == s.Key() {
-				machines[i].Orphans = append(machines[i].Orphans, cmdutil.Processes([]discover.ProcessNode{{Process: orphan.Process}})...)
+				machines[i].Orphans = append(machines[i].Orphans, cmdutil.Processes([]ancestry.Node{{Process: orphan.Process}})...)
 			}
 		}
 	}

@@ -1,17 +1,18 @@
-package discover
+package ancestry
 
 import (
 	"fmt"
 	"strings"
 	"testing"
 
+	"agentctl/discover"
 	"agentctl/proc"
 )
 
 // marking is an agent whose tools bear the mark of their session.
 type marking struct{ memory }
 
-func (m marking) Marked(p proc.Process, s Session) bool {
+func (m marking) Marked(p proc.Process, s discover.Session) bool {
 	env, err := p.Env("MARK")
 	return err == nil && env["MARK"] == s.ID
 }
@@ -28,17 +29,17 @@ func (m *machine) add(pid, parent, session int, mark string) {
 	*m = append(*m, f)
 }
 
-func (m machine) tree(t *testing.T, of string, adapters ...Adapter) string {
+func (m machine) tree(t *testing.T, of string, adapters ...discover.Adapter) string {
 	t.Helper()
 	w := worldOf(func() *proc.Table { return proc.NewFakeTable(m...) }, adapters...)
-	r, err := w.Find(t.Context(), of, nil, ReadOptions{})
+	r, err := w.Find(t.Context(), of, nil, discover.ReadOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	var out []string
-	for _, b := range w.ProcessTrees(r, r.Sessions[:1]).Tree(t.Context(), r.Sessions[0]) {
+	for _, b := range NewTrees(w, r, r.Sessions[:1]).Tree(t.Context(), r.Sessions[0]) {
 		text := strings.Repeat("-", b.Depth) + fmt.Sprint(b.ID.PID)
-		for _, k := range b.Runs {
+		for _, k := range b.Sessions {
 			text += "=" + k.ID
 		}
 		if b.Shared {
@@ -69,8 +70,8 @@ func TestTree(t *testing.T) {
 	dead.Parent = 10
 	m = append(m, dead)
 	adapter := marking{memory{
-		agent: Codex, claims: []Claim{exact("one", 10), exact("two", 15), exact("far", 20)},
-		records: []Record{record(Codex, "one", 1), record(Codex, "two", 2), record(Codex, "gone", 3)},
+		agent: Codex, claims: []discover.Claim{exact("one", 10), exact("two", 15), exact("far", 20)},
+		records: []discover.Record{record(Codex, "one", 1), record(Codex, "two", 2), record(Codex, "gone", 3)},
 	}}
 	for of, want := range map[string]string{
 		"one": "10 -11 --12 --15=two -18 13 -14 9", "two": "15 -16 17", "far": "20", "gone": "",
@@ -92,7 +93,7 @@ func TestTreeOfSharedProcess(t *testing.T) {
 	m.add(15, 14, 10, "")
 	one, two := exact("one", 10), exact("two", 10)
 	one.Shared, two.Shared = true, true
-	adapter := marking{memory{agent: Codex, claims: []Claim{one, two}}}
+	adapter := marking{memory{agent: Codex, claims: []discover.Claim{one, two}}}
 	for of, want := range map[string]string{"one": "10* -11 -12=two -14* --15*", "two": "10* -11=one -12 --13 -14* --15*"} {
 		if got := m.tree(t, of, adapter); got != want {
 			t.Errorf("of %s: %s, want %s", of, got, want)
@@ -107,10 +108,10 @@ func TestTreeInsideOfTree(t *testing.T) {
 	m.add(15, 10, 10, "one")
 	m.add(17, 1, 17, "one")
 	m[2].Environ["OTHER"] = "two"
-	outer := marking{memory{agent: Codex, claims: []Claim{exact("one", 10)}}}
+	outer := marking{memory{agent: Codex, claims: []discover.Claim{exact("one", 10)}}}
 	inner := exact("two", 15)
 	inner.Agent = OpenCode
-	other := otherMark{memory{agent: OpenCode, claims: []Claim{inner}}}
+	other := otherMark{memory{agent: OpenCode, claims: []discover.Claim{inner}}}
 	for of, want := range map[string]string{"one": "10 -15=two", "two": "15 17"} {
 		if got := m.tree(t, of, outer, other); got != want {
 			t.Errorf("of %s: %s, want %s", of, got, want)
@@ -121,15 +122,15 @@ func TestTreeInsideOfTree(t *testing.T) {
 // otherMark is an agent with a mark of another name.
 type otherMark struct{ memory }
 
-func (otherMark) Marked(p proc.Process, s Session) bool {
+func (otherMark) Marked(p proc.Process, s discover.Session) bool {
 	env, err := p.Env("OTHER")
 	return err == nil && env["OTHER"] == s.ID
 }
 
 func (otherMark) MarkerKeys() []string { return []string{"OTHER"} }
 
-func (otherMark) ReadMarker(getenv func(string) string) (EnvMarker, bool) {
-	return EnvMarker{Session: getenv("OTHER")}, getenv("OTHER") != ""
+func (otherMark) ReadMarker(getenv func(string) string) (discover.EnvMarker, bool) {
+	return discover.EnvMarker{Session: getenv("OTHER")}, getenv("OTHER") != ""
 }
 
 // counting counts how often it is asked whether a process has the mark of a session.
@@ -138,7 +139,7 @@ type counting struct {
 	calls *int
 }
 
-func (c counting) Marked(p proc.Process, s Session) bool {
+func (c counting) Marked(p proc.Process, s discover.Session) bool {
 	*c.calls++
 	return c.marking.Marked(p, s)
 }
@@ -148,7 +149,7 @@ func TestTreesOfManySessions(t *testing.T) {
 	const tools = 8 // of each session: a shell and what it runs, and one that was left behind
 	count := func(sessions int) int {
 		var m machine
-		var claims []Claim
+		var claims []discover.Claim
 		m.add(1, 0, 1, "")
 		for i := range sessions {
 			pid, id := 10+i*(tools+1), fmt.Sprint("session-", i)
@@ -162,12 +163,12 @@ func TestTreesOfManySessions(t *testing.T) {
 		}
 		calls := 0
 		w := worldOf(func() *proc.Table { return proc.NewFakeTable(m...) }, counting{marking{memory{agent: Codex, claims: claims}}, &calls})
-		r, err := w.List(t.Context(), SessionFilter{})
+		r, err := w.List(t.Context(), discover.SessionFilter{})
 		if err != nil || len(r.Sessions) != sessions {
 			t.Fatalf("%d sessions, %v", len(r.Sessions), err)
 		}
 		calls = 0
-		forest, members := w.ProcessTrees(r, r.Sessions), 0
+		forest, members := NewTrees(w, r, r.Sessions), 0
 		for _, s := range r.Sessions {
 			members += len(forest.Tree(t.Context(), s))
 		}

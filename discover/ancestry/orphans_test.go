@@ -1,4 +1,4 @@
-package discover
+package ancestry
 
 import (
 	"errors"
@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"agentctl/discover"
 	"agentctl/proc"
 )
 
@@ -23,7 +24,7 @@ func tool(pid int, environ string) proc.FakeProcess {
 // Orphans are the processes that dead sessions left behind, proven by their marks; of a session that cannot be told dead
 // none is.
 func TestBearers(t *testing.T) {
-	stored := []Record{record(Codex, "dead", 1), record(Codex, "dead2", 1), record(Codex, "live", 1)}
+	stored := []discover.Record{record(Codex, "dead", 1), record(Codex, "dead2", 1), record(Codex, "live", 1)}
 	for name, test := range map[string]struct {
 		p    proc.FakeProcess
 		want string // the session; "" if it is none
@@ -65,7 +66,7 @@ func TestBearers(t *testing.T) {
 			return f
 		}(), ""},
 	} {
-		m := memory{agent: Codex, claims: []Claim{exact("live", 7)}, records: stored}
+		m := memory{agent: Codex, claims: []discover.Claim{exact("live", 7)}, records: stored}
 		facts := []proc.FakeProcess{fact(1, "now", 'S'), fact(8, "now", 'Z'), fact(60, "now", 'S'), test.p}
 		if test.p.ID.PID != 7 {
 			facts = append(facts, fact(7, "now", 'S'))
@@ -77,9 +78,9 @@ func TestBearers(t *testing.T) {
 }
 
 // orphans names the sessions of the orphans of a world.
-func orphans(t *testing.T, w *Scanner) string {
+func orphans(t *testing.T, w *discover.Scanner) string {
 	t.Helper()
-	_, bearers, err := w.MarkedProcesses(t.Context())
+	_, bearers, err := MarkedProcesses(t.Context(), w)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -87,7 +88,7 @@ func orphans(t *testing.T, w *Scanner) string {
 	for _, b := range bearers {
 		switch {
 		case !b.Orphan:
-		case b.Session.Status != Stopped:
+		case b.Session.Status != discover.Stopped:
 			t.Errorf("%s: the session is %s", b.ID, b.Session.Status)
 		default:
 			out = append(out, b.Session.ID+strings.Repeat("-", 1-min(1, len(b.Session.ID))))
@@ -100,13 +101,13 @@ func orphans(t *testing.T, w *Scanner) string {
 // bearer from being an orphan.
 func TestBearersOfALastingMark(t *testing.T) {
 	start := time.Unix(1000, 0).UTC()
-	live := func(created int, dir string) Record {
+	live := func(created int, dir string) discover.Record {
 		r := record(Codex, "live", 1)
 		r.Created, r.Dir = start.Add(time.Duration(created)*time.Second), dir
 		return r
 	}
 	for name, test := range map[string]struct {
-		live Record
+		live discover.Record
 		pid  int // of the bearer: its start, too
 		mark string
 		want string
@@ -120,7 +121,7 @@ func TestBearersOfALastingMark(t *testing.T) {
 		"the process is known and dead": {live(500, "/w"), 1100, "MARK=dead MARK_LASTS=1 MARK_PID=4", "dead"},
 		"a mark that does not last":     {live(500, "/w"), 1100, "MARK=dead", "dead"},
 	} {
-		m := memory{agent: Codex, claims: []Claim{exact("live", 1000)}, records: []Record{record(Codex, "dead", 1), test.live}}
+		m := memory{agent: Codex, claims: []discover.Claim{exact("live", 1000)}, records: []discover.Record{record(Codex, "dead", 1), test.live}}
 		table := proc.NewFakeTable(fact(1, "now", 'S'), fact(1000, "now", 'S'), tool(test.pid, test.mark))
 		if got := orphans(t, worldOf(func() *proc.Table { return table }, m)); got != test.want {
 			t.Errorf("%s: %q, want %q", name, got, test.want)
@@ -131,8 +132,8 @@ func TestBearersOfALastingMark(t *testing.T) {
 // Whoever bears marks of several agents is an orphan only if all of it is over.
 func TestBearersOfTwoAgents(t *testing.T) {
 	for mark, want := range map[string]string{"MARK=dead": "dead", "MARK=gone": "gone", "MARK=live": ""} {
-		one := memory{agent: Codex, claims: []Claim{exact("live", 7)}, records: []Record{record(Codex, "dead", 1), record(Codex, "live", 1)}}
-		two := memory{agent: OpenCode, records: []Record{record(OpenCode, "dead", 1), record(OpenCode, "gone", 1), record(OpenCode, "live", 1)}}
+		one := memory{agent: Codex, claims: []discover.Claim{exact("live", 7)}, records: []discover.Record{record(Codex, "dead", 1), record(Codex, "live", 1)}}
+		two := memory{agent: OpenCode, records: []discover.Record{record(OpenCode, "dead", 1), record(OpenCode, "gone", 1), record(OpenCode, "live", 1)}}
 		table := proc.NewFakeTable(fact(1, "now", 'S'), fact(7, "now", 'S'), tool(6, mark))
 		if got := orphans(t, worldOf(func() *proc.Table { return table }, one, two)); got != want {
 			t.Errorf("%s: %q, want %q", mark, got, want)
@@ -142,20 +143,20 @@ func TestBearersOfTwoAgents(t *testing.T) {
 
 // Where processes are out of sight, nobody is called an orphan.
 func TestBearersOutOfSight(t *testing.T) {
-	stored := []Record{record(Codex, "dead", 1)}
-	nameless := Claim{Agent: Codex, Process: proc.ID{PID: 7, Birth: "now"}, Kind: "process", Turn: &Turn{State: TurnOpen}}
+	stored := []discover.Record{record(Codex, "dead", 1)}
+	nameless := discover.Claim{Agent: Codex, Process: proc.ID{PID: 7, Birth: "now"}, Kind: "process", Turn: &discover.Turn{State: discover.TurnOpen}}
 	idle := nameless
-	idle.Turn = &Turn{State: TurnNone}
+	idle.Turn = &discover.Turn{State: discover.TurnNone}
 	for name, test := range map[string]struct {
-		w    *Scanner
+		w    *discover.Scanner
 		want string
 	}{
 		"in a sandbox": {worldOf(func() *proc.Table { return proc.NewFakeTable(box(1, "x"), tool(50, "MARK=dead")) }, boxing{memory{agent: Codex, records: stored}}), ""},
 		"an agent at work on nobody knows what": {
-			worldOf(func() *proc.Table { return proc.NewFakeTable(fact(7, "now", 'S'), tool(50, "MARK=dead")) }, memory{agent: Codex, records: stored, claims: []Claim{nameless}}), "",
+			worldOf(func() *proc.Table { return proc.NewFakeTable(fact(7, "now", 'S'), tool(50, "MARK=dead")) }, memory{agent: Codex, records: stored, claims: []discover.Claim{nameless}}), "",
 		},
 		"an agent that nobody has asked for anything": {
-			worldOf(func() *proc.Table { return proc.NewFakeTable(fact(7, "now", 'S'), tool(50, "MARK=dead")) }, memory{agent: Codex, records: stored, claims: []Claim{idle}}), "dead",
+			worldOf(func() *proc.Table { return proc.NewFakeTable(fact(7, "now", 'S'), tool(50, "MARK=dead")) }, memory{agent: Codex, records: stored, claims: []discover.Claim{idle}}), "dead",
 		},
 	} {
 		if got := orphans(t, test.w); got != test.want {

@@ -1,8 +1,9 @@
-package discover
+package ancestry
 
 import (
 	"testing"
 
+	"agentctl/discover"
 	"agentctl/proc"
 )
 
@@ -17,11 +18,11 @@ func TestLeftBehind(t *testing.T) {
 	named := func(f proc.FakeProcess) proc.FakeProcess { f.Name = "agent"; return f }
 	of := func(f proc.FakeProcess, uid int) proc.FakeProcess { f.UID = uid; return f }
 	in := func(f proc.FakeProcess, dir string) proc.FakeProcess { f.WorkingDir = dir; return f }
-	copies := []Record{record(Codex, "one", 1)}
+	copies := []discover.Record{record(Codex, "one", 1)}
 	copies[0].Path, copies[0].Dir = "/q/one", "/elsewhere"
 	for name, test := range map[string]struct {
 		machine []proc.FakeProcess
-		records []Record
+		records []discover.Record
 		want    string
 	}{
 		"a server":                           {[]proc.FakeProcess{process(50, 1, "MARK=one")}, nil, "100 50"},
@@ -45,8 +46,8 @@ func TestLeftBehind(t *testing.T) {
 	} {
 		m := machine(append([]proc.FakeProcess{process(1, 0, ""), in(process(other, 1, ""), "/w"), process(session, 90, "")}, test.machine...))
 		one := memory{
-			agent: Codex, claims: []Claim{exact("one", session), exact("two", other)},
-			records: append([]Record{record(Codex, "one", 1), record(Codex, "two", 1)}, test.records...),
+			agent: Codex, claims: []discover.Claim{exact("one", session), exact("two", other)},
+			records: append([]discover.Record{record(Codex, "one", 1), record(Codex, "two", 1)}, test.records...),
 		}
 		if got := m.tree(t, "pid:100", marking{one}, otherMark{memory{agent: OpenCode}}); got != test.want {
 			t.Errorf("%s: %s, want %s", name, got, test.want)

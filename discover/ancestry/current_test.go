@@ -1,4 +1,4 @@
-package discover
+package ancestry
 
 import (
 	"context"
@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"testing"
 
+	"agentctl/discover"
 	"agentctl/proc"
 )
 
@@ -28,16 +29,16 @@ func TestInsideOfASandbox(t *testing.T) {
 	tool := fact(2, "now", 'S')
 	tool.Parent = 1
 	w := worldOf(func() *proc.Table { return proc.NewFakeTable(box(1, "one"), tool) },
-		boxing{memory{agent: Codex, records: []Record{record(Codex, "one", 1), record(Codex, "two", 2)}}})
-	r, err := w.Current(t.Context(), 2, noMark)
+		boxing{memory{agent: Codex, records: []discover.Record{record(Codex, "one", 1), record(Codex, "two", 2)}}})
+	r, err := Current(t.Context(), w, 2, noMark)
 	if err != nil || ids(r.Sessions) != "one:running" || r.Sessions[0].Dir != "/w" || len(r.Warnings) != 0 {
 		t.Errorf("current: %s, %v, %v", ids(r.Sessions), r.Warnings, err)
 	}
-	r, err = w.List(t.Context(), SessionFilter{IncludeStopped: true})
+	r, err = w.List(t.Context(), discover.SessionFilter{IncludeStopped: true})
 	if err != nil || ids(r.Sessions) != "two:unknown one:unknown" || len(r.Warnings) != 1 || r.ProcessesUnknown {
 		t.Errorf("list: %s, %v, blind %t, %v", ids(r.Sessions), r.Warnings, r.ProcessesUnknown, err)
 	}
-	if got := ids(w.EnclosingSessions(r, 2, noMark)); got != "one:running" {
+	if got := ids(EnclosingSessions(w, r, 2, noMark)); got != "one:running" {
 		t.Errorf("inside: %s", got)
 	}
 }
@@ -47,7 +48,7 @@ func TestASandboxAlone(t *testing.T) {
 	tool, plain, inner := fact(9, "now", 'S'), fact(8, "now", 'S'), box(8, "one")
 	tool.Parent, plain.Parent = 8, 0
 	inner.Parent = 7
-	m := boxing{memory{agent: Codex, claims: []Claim{exact("two", 7)}, records: []Record{record(Codex, "one", 1), record(Codex, "two", 1)}}}
+	m := boxing{memory{agent: Codex, claims: []discover.Claim{exact("two", 7)}, records: []discover.Record{record(Codex, "one", 1), record(Codex, "two", 1)}}}
 	for name, tc := range map[string]struct {
 		outer []proc.FakeProcess
 		want  string
@@ -57,8 +58,8 @@ func TestASandboxAlone(t *testing.T) {
 		"seen":       {[]proc.FakeProcess{inner, fact(7, "now", 'S')}, "two:idle"},
 	} {
 		w := worldOf(func() *proc.Table { return proc.NewFakeTable(append(tc.outer, tool)...) }, m)
-		r, err := w.Current(t.Context(), 9, func(string) string { return "one" })
-		if ids(r.Sessions) != tc.want || (err != nil) != (tc.want == "") || err != nil && !errors.Is(err, ErrNotFound) {
+		r, err := Current(t.Context(), w, 9, func(string) string { return "one" })
+		if ids(r.Sessions) != tc.want || (err != nil) != (tc.want == "") || err != nil && !errors.Is(err, discover.ErrNotFound) {
 			t.Errorf("%s: %s, %v", name, ids(r.Sessions), err)
 		}
 	}
@@ -68,12 +69,12 @@ func TestASandboxAlone(t *testing.T) {
 func TestTheMarkOfAHiddenAgent(t *testing.T) {
 	tool := fact(8, "now", 'S')
 	tool.Parent = 7
-	presence := Claim{Agent: Codex, Process: proc.ID{PID: 7, Birth: "now"}, Strength: Exact, Kind: "process"}
+	presence := discover.Claim{Agent: Codex, Process: proc.ID{PID: 7, Birth: "now"}, Strength: discover.Exact, Kind: "process"}
 	for unreadable, want := range map[string]string{"permission denied": "one:running", "": ":running"} {
 		presence.Unreadable = unreadable
-		m := memory{agent: Codex, claims: []Claim{presence}, records: []Record{record(Codex, "one", 1)}}
+		m := memory{agent: Codex, claims: []discover.Claim{presence}, records: []discover.Record{record(Codex, "one", 1)}}
 		w := worldOf(func() *proc.Table { return proc.NewFakeTable(fact(7, "now", 'S'), tool) }, m)
-		r, err := w.Current(t.Context(), 8, func(string) string { return "one" })
+		r, err := Current(t.Context(), w, 8, func(string) string { return "one" })
 		if err != nil || ids(r.Sessions) != want || len(r.Warnings) != 0 {
 			t.Errorf("%q: %s, %v, %v", unreadable, ids(r.Sessions), r.Warnings, err)
 		}
@@ -107,17 +108,47 @@ func TestInsideOfAnEnclosure(t *testing.T) {
 		"something else failed":  {nil, errors.New("no"), "1", "two:unknown one:unknown", "", true},
 	} {
 		getenv := func(key string) string { return map[string]string{"BOXED": tc.boxed, "MARK": "one"}[key] }
-		w := worldOf(nil, enclosing{memory{agent: Codex, records: []Record{record(Codex, "one", 1), record(Codex, "two", 2)}}})
+		w := worldOf(nil, enclosing{memory{agent: Codex, records: []discover.Record{record(Codex, "one", 1), record(Codex, "two", 2)}}})
 		w.PID = 9
-		w.HomeSources = func(Agent) HomeSources { return HomeSources{Getenv: getenv} }
+		w.HomeSources = func(discover.Agent) discover.HomeSources { return discover.HomeSources{Getenv: getenv} }
 		w.ReadTable = func(context.Context) (*proc.Table, error) { return proc.NewFakeTable(tc.seen...), tc.err }
-		r, err := w.List(t.Context(), SessionFilter{IncludeStopped: true})
+		r, err := w.List(t.Context(), discover.SessionFilter{IncludeStopped: true})
 		if err != nil || ids(r.Sessions) != tc.list || r.ProcessesUnknown != tc.blind || (len(r.Warnings) > 0) != (tc.blind || tc.list == "two:unknown one:unknown") {
 			t.Errorf("%s: list: %s, %v, blind %t, %v", name, ids(r.Sessions), r.Warnings, r.ProcessesUnknown, err)
 		}
-		r, err = w.Current(t.Context(), 9, getenv)
+		r, err = Current(t.Context(), w, 9, getenv)
 		if ids(r.Sessions) != tc.current || (err == nil) != (tc.current != "") || err == nil && (r.Sessions[0].Dir != "/w" || len(r.Warnings) > 0) {
 			t.Errorf("%s: current: %s, %v, %v", name, ids(r.Sessions), r.Warnings, err)
 		}
+	}
+}
+
+func TestCurrent(t *testing.T) {
+	shell, tool := fact(20, "now", 'S'), fact(21, "now", 'S')
+	shell.Parent, tool.Parent = 7, 20
+	m := memory{agent: Codex, claims: []discover.Claim{exact("one", 7), exact("two", 7)}, records: []discover.Record{record(Codex, "one", 1), record(Codex, "two", 1)}}
+	w := worldOf(func() *proc.Table { return proc.NewFakeTable(fact(7, "now", 'S'), shell, tool, fact(30, "now", 'S')) }, m)
+	mark := func(v string) func(string) string { return func(string) string { return v } }
+
+	if r, err := Current(t.Context(), w, 21, mark("two")); err != nil || ids(r.Sessions) != "two:idle" {
+		t.Errorf("marked: %s, %v", ids(r.Sessions), err)
+	}
+	var ambiguous *discover.AmbiguousError
+	for _, env := range []string{"", "gone"} {
+		if _, err := Current(t.Context(), w, 21, mark(env)); !errors.As(err, &ambiguous) {
+			t.Errorf("mark %q: %v, want ambiguous", env, err)
+		}
+	}
+	if _, err := Current(t.Context(), w, 30, mark("two")); !errors.Is(err, discover.ErrNotFound) {
+		t.Errorf("a mark without the ancestor counts: %v", err)
+	}
+}
+
+// Without a process table the error says why the session cannot be told, not that there is none.
+func TestCurrentWithoutAProcessTable(t *testing.T) {
+	w := worldOf(nil, memory{agent: Codex, records: []discover.Record{record(Codex, "a", 1)}})
+	w.ReadTable = func(context.Context) (*proc.Table, error) { return nil, errors.New("no /proc") }
+	if _, err := Current(t.Context(), w, 1, func(string) string { return "" }); err == nil || errors.Is(err, discover.ErrNotFound) {
+		t.Errorf("%v, want the reason", err)
 	}
 }

@@ -1,0 +1,121 @@
+package ancestry
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"agentctl/discover"
+	"agentctl/proc"
+)
+
+// memory is an adapter whose storage and processes are made up.
+type memory struct {
+	homes   []discover.Home // without them, one of ours
+	agent   discover.Agent
+	claims  []discover.Claim
+	records []discover.Record
+	faults  []error
+	// opened counts the sessions whose content was read; onRead is called before each batch.
+	opened *[]string
+	onRead func()
+}
+
+func (m memory) Name() discover.Agent { return m.agent }
+func (m memory) Homes(discover.HomeSources, *proc.Table) []discover.Home {
+	if m.homes != nil {
+		return slices.Clone(m.homes)
+	}
+	return []discover.Home{{Dir: "/h", FromUser: true}}
+}
+
+func (m memory) MarkerKeys() []string { return []string{"MARK", "MARK_ROOT", "MARK_PID", "MARK_LASTS"} }
+
+func (m memory) IsAgentProcess(p proc.Process) bool { return p.Name == "agent" }
+
+func (m memory) ReadMarker(env func(string) string) (discover.EnvMarker, bool) {
+	pid, _ := strconv.Atoi(env("MARK_PID"))
+	mark := discover.EnvMarker{Session: env("MARK"), Root: env("MARK_ROOT"), PID: pid, OutlivesSession: env("MARK_LASTS") != ""}
+	return mark, mark != discover.EnvMarker{}
+}
+
+func (m memory) Claims(context.Context, *proc.Table, []discover.Home) ([]discover.Claim, error) {
+	return m.claims, errors.Join(m.faults...)
+}
+
+func (m memory) Entries(_ context.Context, homes []discover.Home, q discover.EntryFilter) ([]discover.Entry, error) {
+	var out []discover.Entry
+	for _, r := range m.records {
+		byRef := len(q.Refs) == 0 || slices.ContainsFunc(q.Refs, func(f discover.Ref) bool { return f.ID == r.ID })
+		byHome := m.homes == nil || slices.ContainsFunc(homes, func(h discover.Home) bool { return h.Dir == r.Home })
+		if byRef && byHome && strings.HasPrefix(r.ID, q.ID) && !r.Updated.Before(q.Since) {
+			out = append(out, discover.Entry{Agent: m.agent, ID: r.ID, Path: r.Path, Home: "/h", Updated: r.Updated})
+		}
+	}
+	return out, nil
+}
+
+func (m memory) Read(_ context.Context, entries []discover.Entry, _ discover.ReadOptions) iter.Seq2[discover.Record, error] {
+	return func(yield func(discover.Record, error) bool) {
+		if m.onRead != nil {
+			m.onRead()
+		}
+		for _, e := range entries {
+			for _, r := range m.records {
+				if r.ID == e.ID && r.Path == e.Path {
+					if m.opened != nil {
+						*m.opened = append(*m.opened, r.ID)
+					}
+					if !yield(r, nil) {
+						return
+					}
+				}
+			}
+		}
+	}
+}
+
+func at(minute int) time.Time { return time.Unix(int64(minute)*60, 0).UTC() }
+
+func record(agent discover.Agent, id string, minute int) discover.Record {
+	return discover.Record{Agent: agent, ID: id, Path: "/p/" + id, Home: "/h", Dir: "/w", Updated: at(minute), Turn: discover.Turn{State: discover.TurnDone}}
+}
+
+func worldOf(table func() *proc.Table, adapters ...discover.Adapter) *discover.Scanner {
+	return &discover.Scanner{
+		Adapters: adapters,
+		HomeSources: func(discover.Agent) discover.HomeSources {
+			return discover.HomeSources{Getenv: func(string) string { return "" }}
+		},
+		ReadTable: func(context.Context) (*proc.Table, error) { return table(), nil },
+	}
+}
+
+func ids(sessions []discover.Session) string {
+	var out []string
+	for _, s := range sessions {
+		out = append(out, s.ID+":"+string(s.Status))
+	}
+	return strings.Join(out, " ")
+}
+
+func exact(id string, pid int) discover.Claim {
+	return discover.Claim{Agent: Codex, Process: proc.ID{PID: pid, Birth: "now"}, Session: id, Path: "/p/" + id, Strength: discover.Exact, Kind: "lock"}
+}
+
+func fact(pid int, birth string, state proc.State) proc.FakeProcess {
+	return proc.FakeProcess{Process: proc.Process{
+		ID: proc.ID{PID: pid, Birth: birth}, State: state, Parent: 1, Ticks: uint64(pid),
+		Started: time.Unix(int64(pid), 0).UTC(),
+	}}
+}
+
+// Agents of these tests.
+const (
+	Codex    discover.Agent = "codex"
+	OpenCode discover.Agent = "opencode"
+)

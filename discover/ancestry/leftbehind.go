@@ -1,0 +1,102 @@
+package ancestry
+
+import (
+	"context"
+	"slices"
+
+	"agentctl/discover"
+	"agentctl/proc"
+)
+
+// LeftBehind returns the processes that an earlier process of a live session has left behind, such as a server that the
+// session started before it crashed and was resumed. They belong to the session. What such a process has started is not in
+// the list. unclear are those that may belong to another session with the same ID.
+//
+// A process is left behind if
+//   - it is older than every process that runs the session, has the same user, and is no agent,
+//   - its environment has the marker of this session and no other one,
+//   - the agent's process that the marker names has ended,
+//   - none of its ancestors is an agent, and none of the session's processes descends from it,
+//   - no other live process of the agent can have started it before that went on to another session.
+func (t *Trees) LeftBehind(ctx context.Context, s discover.Session) (left, unclear []proc.Process) {
+	if t.result.Table == nil || len(s.Processes) == 0 || s.ID == "" {
+		return nil, nil
+	}
+	var sameID []discover.Session
+	searched := false
+	for _, p := range t.detached.candidates(s) {
+		if seen := func(q proc.Process) bool { return q.ID == p.ID }; slices.ContainsFunc(left, seen) ||
+			slices.ContainsFunc(unclear, seen) || !Predates(p, s) || !t.isLeftBehind(s, p) {
+			continue
+		}
+		if !searched {
+			sameID, searched = SameIDSessions(ctx, t.scanner, s), true
+		}
+		switch fits, sole := Belongs(t.scanner, t.result.Table, p, s, sameID); {
+		case fits && sole:
+			left = append(left, p)
+		case fits:
+			unclear = append(unclear, p)
+		}
+	}
+	return left, unclear
+}
+
+// Predates reports whether a process is older than every process that runs the session.
+func Predates(p proc.Process, s discover.Session) bool {
+	return !slices.ContainsFunc(s.Processes, func(q proc.Process) bool { return p.Ticks >= q.Ticks })
+}
+
+// isLeftBehind is the rule of [Trees.LeftBehind] without the check of other sessions with the same ID.
+func (t *Trees) isLeftBehind(s discover.Session, p proc.Process) bool {
+	table, markers := t.result.Table, readMarkers(t.scanner, p)
+	if len(markers) != 1 || !markers[0].names(s) {
+		return false
+	}
+	m := markers[0]
+	if m.PID > 0 && !markerProcessEnded(table, m.PID, p) || m.PID == 0 && m.OutlivesSession && t.mayServeOther(s, p) {
+		return false
+	}
+	if p.UID != s.Processes[0].UID || t.isAgent(p) {
+		return false
+	}
+	for a := range table.Ancestors(p.ID.PID) {
+		if t.isAgent(a) {
+			return false
+		}
+	}
+	return !slices.ContainsFunc(s.Processes, func(q proc.Process) bool {
+		for a := range table.Ancestors(q.ID.PID) {
+			if a.ID == p.ID {
+				return true
+			}
+		}
+		return false
+	})
+}
+
+// isAgent reports whether a process is an agent, one that runs no session included.
+func (t *Trees) isAgent(p proc.Process) bool {
+	return t.result.AgentProcesses[p.ID] || t.scanner.IsAgent(p)
+}
+
+// mayServeOther reports whether another live process of the agent is old enough to have started p and may work in the same
+// directory: it may have gone on from the session to another one, and p with it.
+func (t *Trees) mayServeOther(s discover.Session, p proc.Process) bool {
+	for id := range t.result.AgentProcesses {
+		q, ok := t.result.Table.Find(id)
+		if !ok || !startedBy(q, p) || q.UID != p.UID || !t.mayRun(q, s.Agent) {
+			continue
+		}
+		if dir, err := q.Cwd(); err != nil || s.Dir == "" || discover.RealPath(dir) == discover.RealPath(s.Dir) {
+			return true
+		}
+	}
+	return false
+}
+
+// mayRun reports whether a process runs sessions of an agent, or none that is known.
+func (t *Trees) mayRun(p proc.Process, agent discover.Agent) bool {
+	keys := t.result.SessionsByProcess[p.ID]
+	return len(keys) == 0 || slices.ContainsFunc(keys, func(k discover.Key) bool { return k.Agent == agent })
+}

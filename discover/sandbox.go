@@ -1,0 +1,58 @@
+package discover
+
+import (
+	"errors"
+
+	"agentctl/proc"
+)
+
+// errInSandbox: what runs cannot be told from what does not.
+var errInSandbox = errors.New("inside an agent's sandbox other sessions cannot be seen")
+
+// seesSandboxOnly reports whether a table shows the inside of an agent's sandbox only: a pid namespace whose first process
+// is the sandbox, or one in which the agent is not visible that has marked our environment as in its sandbox.
+func (w *Scanner) seesSandboxOnly(table *proc.Table) bool {
+	if first, ok := table.ByPID(1); ok && w.SandboxAgent(first) != "" {
+		return true
+	}
+	if w.EnclosingSandboxAgent(func(a Agent) func(string) string { return w.HomeSources(a).Getenv }) == "" {
+		return false
+	}
+	for p := range table.Ancestors(w.PID) {
+		if w.IsAgent(p) {
+			return false
+		}
+	}
+	return true
+}
+
+// IsAgent reports whether a process is an agent's program, one that runs no session included.
+func (w *Scanner) IsAgent(p proc.Process) bool {
+	for _, m := range AdaptersWith[MarkerReader](w.Adapters) {
+		if m.IsAgentProcess(p) {
+			return true
+		}
+	}
+	return false
+}
+
+// EnclosingSandboxAgent returns the agent in whose sandbox an environment is, "" if it is in none. environment returns the
+// environment to ask each agent with; nil: that agent is not asked.
+func (w *Scanner) EnclosingSandboxAgent(environment func(Agent) func(string) string) Agent {
+	for agent, d := range AdaptersWith[SandboxDetector](w.Adapters) {
+		if getenv := environment(agent); getenv != nil && d.InSandbox(getenv) {
+			return agent
+		}
+	}
+	return ""
+}
+
+// SandboxAgent returns the agent whose sandbox a process is, "" if it is none.
+func (w *Scanner) SandboxAgent(p proc.Process) Agent {
+	for agent, s := range AdaptersWith[Sandboxer](w.Adapters) {
+		if s.IsSandbox(p) {
+			return agent
+		}
+	}
+	return ""
+}
