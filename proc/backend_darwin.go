@@ -10,15 +10,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// systemListeners is not asked for: each process tells its own.
+// systemListeners is not used: each process is asked for its own ports.
 func systemListeners() ([]listener, error) { return nil, ErrUnsupported }
 
 func system() backend { return xnu{} }
 
-// xnu answers from the macOS kernel.
+// xnu is the backend of the macOS kernel.
 type xnu struct{}
 
-// verified reads one fact of the process that has p's pid, and returns it only if that was p: if p still lives.
+// verified reads one fact of the process that has p's pid, and returns it only if that process is p and is alive.
 func verified[T any](p Process, read func(pid int) (T, error)) (T, error) {
 	var none T
 	fact, failed := read(p.ID.PID)
@@ -91,7 +91,7 @@ func (xnu) listenPorts(p Process, _ []string, _ listenersFunc) ([]int, error) {
 	})
 }
 
-// credentials: there are no namespaces.
+// credentials: macOS has no namespaces.
 func (xnu) credentials(p Process) (Credentials, error) {
 	return verified(p, func(pid int) (Credentials, error) { return Credentials{UID: p.UID, PIDs: []int{pid}}, nil })
 }
@@ -100,12 +100,12 @@ func (xnu) pidNamespace(p Process) (string, error) {
 	return verified(p, func(int) (string, error) { return "", nil })
 }
 
-// There is one mount namespace. What chroot(2) does is not looked at: no agent runs so.
+// There is one mount namespace. chroot(2) is not taken into account: no agent runs so.
 func (xnu) sharesRoot(Process) (bool, error)       { return true, nil }
 func (xnu) samePath(Process, string) (bool, error) { return true, nil }
 
-// eachFD calls use with the kernel's answer for each descriptor of the kind. One that was closed meanwhile, or whose
-// file has no name any more, is left out.
+// eachFD calls use with the kernel's answer for each descriptor of a kind. It skips one that was closed meanwhile, or
+// whose file has no name any more.
 func eachFD(pid, kind, flavor, size int, use func(number int, raw []byte) error) error {
 	fds, err := descriptors(pid)
 	if err != nil {
@@ -130,5 +130,5 @@ func eachFD(pid, kind, flavor, size int, use func(number int, raw []byte) error)
 	return nil
 }
 
-// listener is not used: the system is asked about each process alone.
+// listener is not used: each process is asked for its own ports.
 type listener struct{}

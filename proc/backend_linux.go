@@ -10,9 +10,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// verified reads one fact of the process that has p's pid, and returns it only if that was p: if p still lives, and still
-// runs the program that it was seen with. A child is its parent's image until it becomes its own program: its new
-// arguments say nothing of the program it was seen as.
+// verified reads one fact of the process that has p's pid, and returns it only if that process is p, is alive, and runs
+// the program that p was read with. The last condition matters for a forked child: it has its parent's binary until it
+// executes its own program, and its later arguments say nothing about the former.
 func verified[T any](f *procfs, p Process, read func(pidDir) (T, error)) (T, error) {
 	var none T
 	d := f.pid(p.ID.PID)
@@ -24,7 +24,7 @@ func verified[T any](f *procfs, p Process, read func(pidDir) (T, error)) (T, err
 		return none, ErrGone
 	}
 	if errors.Is(failed, unix.ESRCH) {
-		return none, ErrGone // its main thread has given back the memory: it is being ended, though others still run
+		return none, ErrGone // its main thread has released its memory: the process is ending, though other threads still run
 	}
 	if failed != nil {
 		return none, failed
@@ -32,6 +32,7 @@ func verified[T any](f *procfs, p Process, read func(pidDir) (T, error)) (T, err
 	return fact, nil
 }
 
+// checkAlive returns ErrGone unless the process of the directory has this ID and is alive.
 func (f *procfs) checkAlive(d pidDir, id ID) error {
 	m, err := f.boot()
 	if err != nil {
@@ -69,7 +70,7 @@ func (f *procfs) env(p Process, keys []string) (map[string]string, error) {
 	return verified(f, p, func(d pidDir) (map[string]string, error) { return d.environ(keys) })
 }
 
-// environ picks the named variables out of the environment.
+// environ returns the named variables of the environment.
 func (d pidDir) environ(keys []string) (map[string]string, error) {
 	environ, err := d.open("environ")
 	if err != nil {
@@ -91,8 +92,9 @@ func (f *procfs) pidNamespace(p Process) (string, error) {
 	return verified(f, p, func(d pidDir) (string, error) { return d.readlink("ns/pid") })
 }
 
-// args are the process's arguments. One that is about to become another program has none for a moment, since the kernel
-// shows the program first; one that has wiped its own has still as many bytes.
+// args returns the arguments. A process that is about to execute a program has none for a moment, since the kernel shows
+// the new binary first: then args reads again, for up to 10 ms. A process that has cleared its arguments still has as
+// many bytes.
 func (d pidDir) args() ([]string, error) {
 	const pause, tries = time.Millisecond, 10
 	for n := 1; ; n++ {
@@ -108,7 +110,7 @@ func (d pidDir) args() ([]string, error) {
 	}
 }
 
-// hasProgram: neither the kernel's threads nor the dead have one.
+// hasProgram reports whether the process has a binary: kernel threads and dead processes have none.
 func (d pidDir) hasProgram() bool {
 	_, err := d.readlink("exe")
 	return err == nil
@@ -135,8 +137,8 @@ func (d pidDir) openFiles(match func(string) bool) ([]OpenFile, error) {
 	return files, nil
 }
 
-// openFile describes one descriptor; it is not ok if it is no file, match does not want it, or another file took
-// its number while we read.
+// openFile describes one descriptor. It returns false if the descriptor is not a file, if match does not accept it, or if
+// its number was reused during the reading.
 func (d pidDir) openFile(fd int, match func(string) bool) (OpenFile, bool, error) {
 	name := "fd/" + strconv.Itoa(fd)
 	path, deleted, err := d.readTarget(name)

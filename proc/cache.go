@@ -6,17 +6,17 @@ import (
 	"sync"
 )
 
-// cachedBackend answers for one process of a table. It asks the system for each fact once and keeps the answer, an error too: a
-// table is one moment, so that all who go by it are told the same, and many of them cost no more than one. What a process
-// uses is another thing each time, and is asked for each time. Without it a list of ten live sessions takes a fifth longer.
+// cachedBackend reads each fact of one process once and caches the answer, errors included. A table is one moment: all
+// its users get the same answers, and many of them cost no more than one. [Process.Usage] and other counters change all
+// the time and are not cached. Without the cache, a list of ten live sessions takes a fifth longer.
 type cachedBackend struct {
 	from      backend
 	listeners listenersFunc
-	mu        sync.Mutex   // one asks, the others wait for its answer
-	facts     *cachedFacts // nil until something is asked, as of most processes
+	mu        sync.Mutex   // held while a fact is read: other callers wait for the answer
+	facts     *cachedFacts // nil until the first call, as for most processes
 }
 
-// cachedFacts are what is known of a process so far.
+// cachedFacts are the facts of a process that were read so far.
 type cachedFacts struct {
 	args        cached[[]string]
 	cwd         cached[string]
@@ -28,12 +28,12 @@ type cachedFacts struct {
 	files       openFileCache
 }
 
-// newCachedBackend makes a source of one process that asks another source no more often than it has to.
+// newCachedBackend returns a cache for one process in front of another backend.
 func newCachedBackend(from backend, ours listenersFunc) backend {
 	return &cachedBackend{from: from, listeners: ours}
 }
 
-// lock are the answers, until done is called nobody else's.
+// lock returns the cached facts, locked until done is called.
 func (k *cachedBackend) lock() (a *cachedFacts, done func()) {
 	k.mu.Lock()
 	if k.facts == nil {
@@ -42,7 +42,7 @@ func (k *cachedBackend) lock() (a *cachedFacts, done func()) {
 	return k.facts, k.mu.Unlock
 }
 
-// Lists are copied: they are the caller's, to do with as he likes.
+// Slices are cloned, since callers may modify them.
 
 func (k *cachedBackend) args(p Process) ([]string, error) {
 	a, done := k.lock()
@@ -88,7 +88,7 @@ func (k *cachedBackend) sharesRoot(p Process) (bool, error) {
 	return a.root.get(p, k.from.sharesRoot)
 }
 
-// samePath asks about each path anew, but only where the process has a root of its own.
+// samePath is not cached by path, but is answered from the cache where the process shares our root.
 func (k *cachedBackend) samePath(p Process, path string) (bool, error) {
 	if shared, err := k.sharesRoot(p); shared || err != nil {
 		return shared, err
@@ -109,7 +109,7 @@ func (k *cachedBackend) bytesWritten(p Process) (int64, error) { return k.from.b
 
 func (k *cachedBackend) peer(p Process, c connection) (peer, error) { return k.from.peer(p, c) }
 
-// cached is what a question was answered with, if it was asked.
+// cached is the answer to a call that may have been made.
 type cached[T any] struct {
 	known bool
 	value T
@@ -124,14 +124,14 @@ func (a *cached[T]) get(p Process, ask func(Process) (T, error)) (T, error) {
 	return a.value, a.err
 }
 
-// envCache are those of a process's environment that were asked for so far. No others are kept: they may be secrets.
+// envCache holds the environment variables that were requested so far. No others are kept, since they may be secrets.
 type envCache struct {
 	requested []string
 	found     map[string]string
 	err       error
 }
 
-// get returns those of the named variables that there are, and asks for those alone that nobody has asked for before.
+// get returns the named variables that exist. It reads only those that were not requested before.
 func (v *envCache) get(keys []string, ask func(more []string) (map[string]string, error)) (map[string]string, error) {
 	more := slices.DeleteFunc(slices.Clone(keys), func(key string) bool { return slices.Contains(v.requested, key) })
 	if v.err == nil && len(more) > 0 {
@@ -161,17 +161,16 @@ func (v *envCache) add(more []string, ask func([]string) (map[string]string, err
 	maps.Copy(v.found, found)
 }
 
-// openFileCache is what a process had open when it was last asked: the names of all descriptors, and the files that were asked
-// for so far.
+// openFileCache holds the names of all descriptors as of the last reading, and the open files that were requested so far.
 type openFileCache struct {
 	read     bool
-	names    []string // as match is shown them
+	names    []string // as match gets them
 	files    []OpenFile
 	included map[string]bool // the names of the files
 	err      error
 }
 
-// get returns the files that match accepts. It asks again if one is accepted that nobody was told of before.
+// get returns the files that match accepts. It reads again if match accepts one that was not requested before.
 func (o *openFileCache) get(match func(string) bool, ask func(match func(string) bool) ([]OpenFile, error)) ([]OpenFile, error) {
 	wanted, known := map[string]bool{}, true
 	for _, name := range o.names {
@@ -193,7 +192,7 @@ func (o *openFileCache) get(match func(string) bool, ask func(match func(string)
 	return files, nil
 }
 
-// fetch asks for what is wanted, and again for what others have wanted: what is kept is of one reading.
+// fetch reads the files that match accepts, and those that were requested before again, so that all are of one reading.
 func (o *openFileCache) fetch(match func(string) bool, ask func(match func(string) bool) ([]OpenFile, error)) (wanted map[string]bool) {
 	wanted = map[string]bool{}
 	now := openFileCache{read: true, included: map[string]bool{}}

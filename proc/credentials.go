@@ -3,28 +3,29 @@ package proc
 // Namespaces is a set of kinds of namespaces (Linux; other systems have none).
 type Namespaces uint8
 
-// The kinds that decide what a fact about a process means to us.
+// Each kind of namespace gives a meaning to one kind of fact about a process.
 const (
-	// UserNamespace decides what user IDs mean.
+	// UserNamespace: user IDs.
 	UserNamespace Namespaces = 1 << iota
-	// PIDNamespace decides what pids mean.
+	// PIDNamespace: pids.
 	PIDNamespace
-	// MountNamespace decides what paths mean. A process with another root directory than ours counts as in another one.
+	// MountNamespace: paths. A process with another root directory than ours counts as in another mount namespace.
 	MountNamespace
-	// NetworkNamespace decides what ports mean.
+	// NetworkNamespace: ports.
 	NetworkNamespace
 )
 
-// Credentials says whose a process is, and how far what it says of users, pids, paths and ports means the same to us.
+// Credentials are the user of a process and its namespaces: whether its user IDs, pids, paths and ports mean the same
+// here.
 type Credentials struct {
 	// UID is the effective user, read together with the namespaces.
 	UID int
-	// PIDs are those of the process in each pid namespace from ours to its own; see [Process.NamespacePIDs].
+	// PIDs are its pids in each pid namespace from ours to its own; see [Process.NamespacePIDs].
 	PIDs []int
-	// Unshared are the namespaces that the process does not share with us, and those of which that cannot be told.
+	// Unshared are the namespaces that the process does not share with us, and those for which that is unknown.
 	Unshared Namespaces
 }
 
-// Credentials asks the kernel whose the process is and which namespaces it is in. Where it is not allowed to tell the
-// namespaces, all of them count as others.
+// Credentials reads the user and the namespaces of the process. If the namespaces may not be read, all of them count as
+// unshared.
 func (p Process) Credentials() (Credentials, error) { return p.backend().credentials(p) }

@@ -19,7 +19,7 @@ func (f *procfs) credentials(p Process) (Credentials, error) {
 	})
 }
 
-// unshared are the namespaces that two processes do not share.
+// unshared returns the namespaces that two processes do not share.
 func (d pidDir) unshared(self pidDir) (apart Namespaces) {
 	for name, kind := range map[string]Namespaces{
 		"ns/user": UserNamespace, "ns/pid": PIDNamespace, "ns/net": NetworkNamespace,

@@ -8,17 +8,17 @@ import (
 	ps "github.com/mitchellh/go-ps"
 )
 
-// Difference is a process that go-ps and this package describe differently.
+// Difference is a process for which go-ps and this package differ.
 type Difference struct {
 	PID int `json:"pid"`
-	// Name is the process name as this package reads it; as go-ps does if the process is missing here.
+	// Name is the process name as this package reads it; as go-ps reads it if the process is missing here.
 	Name string `json:"name"`
-	// Text is the difference in a few words, as "missing in go-ps".
+	// Text describes the difference in a few words, such as "missing in go-ps".
 	Text string `json:"difference"`
 }
 
-// crossCheckTries is how often a process is read again before a difference counts. A process may start, end, or change its
-// name or parent between two readings, so one difference proves nothing.
+// crossCheckTries is how often a process is read again before a difference counts: a process may start, end, or change
+// its name or parent between two readings.
 const crossCheckTries = 10
 
 // CrossCheck compares the table with the one that go-ps reads, process by process. It returns the number of processes

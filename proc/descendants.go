@@ -5,42 +5,41 @@ import (
 	"slices"
 )
 
-// Descendants are processes that descend from one, or from several.
+// Descendants is a set of processes that grows by their descendants.
 type Descendants map[ID]Process
 
-// Expand adds all of the table that descends from the members: by its parents, as far as they live, and by the session of
-// the kernel that a member leads, which nobody can join from outside. What is alien is left out, and with it what
-// descends from that.
-func (f Descendants) Expand(table *Table, alien func(Process) bool) {
-	passed := maps.Clone(f) // whose children are in it, or will be; the dead, too, which the table may have seen last
-	fresh := slices.Collect(maps.Values(f))
+// Expand adds the descendants of the members that the table has: by parent, and by the session that a member leads, which
+// no process can join from outside. Processes for which exclude is true are left out together with their descendants.
+func (d Descendants) Expand(table *Table, exclude func(Process) bool) {
+	seen := maps.Clone(d) // members and dead processes whose children were added, or are queued
+	queue := slices.Collect(maps.Values(d))
 	add := func(p Process) {
-		if _, done := passed[p.ID]; done || alien(p) {
+		if _, done := seen[p.ID]; done || exclude(p) {
 			return
 		}
-		passed[p.ID] = p
-		fresh = append(fresh, p)
+		seen[p.ID] = p
+		queue = append(queue, p)
 		if p.Alive() {
-			f[p.ID] = p
+			d[p.ID] = p
 		}
 	}
-	for len(fresh) > 0 {
-		for len(fresh) > 0 {
-			parent := fresh[len(fresh)-1]
-			fresh = fresh[:len(fresh)-1]
+	for len(queue) > 0 {
+		for len(queue) > 0 {
+			parent := queue[len(queue)-1]
+			queue = queue[:len(queue)-1]
 			if now, there := table.ByPID(parent.ID.PID); !there || now.ID != parent.ID {
-				continue // what has its pid now is another
+				continue // another process has its pid
 			}
 			for p := range table.Children(parent.ID.PID) {
 				add(p)
 			}
 		}
-		for _, m := range slices.Collect(maps.Values(f)) {
+		for _, m := range slices.Collect(maps.Values(d)) {
 			if m.Session != m.ID.PID || m.Session == 0 {
 				continue
 			}
 			for p := range table.inSession(m.Session) {
-				if p.Alive() && f.inLedSession(table, p) && f.Includes(table, p, alien) {
+				if p.Alive() && d.inLedSession(table, p) && d.Includes(table, p, exclude) {
 					add(p)
 				}
 			}
@@ -48,27 +47,28 @@ func (f Descendants) Expand(table *Table, alien func(Process) bool) {
 	}
 }
 
-// Includes reports whether p descends from a member: the nearest of its ancestors that is a member or alien decides.
-func (f Descendants) Includes(table *Table, p Process, alien func(Process) bool) bool {
+// Includes reports whether p descends from a member. The nearest of its ancestors that is a member, or for which exclude
+// is true, decides.
+func (d Descendants) Includes(table *Table, p Process, exclude func(Process) bool) bool {
 	for a := range table.Ancestors(p.ID.PID) {
-		if _, known := f[a.ID]; known {
+		if _, known := d[a.ID]; known {
 			return true
 		}
-		if alien(a) {
+		if exclude(a) {
 			return false
 		}
 	}
-	return f.inLedSession(table, p)
+	return d.inLedSession(table, p)
 }
 
-// inLedSession reports whether a member leads, or led, the session of the kernel that p is in. The number of a session is not
-// given out again while anybody is in it, so that a younger process can only be in it by descent.
-func (f Descendants) inLedSession(table *Table, p Process) bool {
+// inLedSession reports whether p is in a session that a member leads or led. A session ID is not reused while the session
+// has a process, so a younger process can be in it only by descent.
+func (d Descendants) inLedSession(table *Table, p Process) bool {
 	if p.Session == 0 || p.Session == p.ID.PID {
 		return false
 	}
 	leader, there := table.ByPID(p.Session)
-	for _, m := range f {
+	for _, m := range d {
 		if m.ID.PID == p.Session && m.Session == m.ID.PID && m.Ticks <= p.Ticks && (!there || leader.ID == m.ID) {
 			return true
 		}

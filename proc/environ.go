@@ -8,12 +8,12 @@ import (
 	"slices"
 )
 
-// maxArguments bounds what is read of a command line or an environment, in bytes. Linux grants both together 6 MiB
-// (execve(2)), macOS 1 MiB (ARG_MAX); more than that is not what the process was started with.
+// maxArguments is the most bytes that are read of a command line or an environment. Linux allows 6 MiB for both together
+// (execve(2)), macOS 1 MiB (ARG_MAX). What is longer is not what the process was started with.
 const maxArguments = 6 << 20
 
-// selectEnv returns the named variables of an environment of NUL-terminated "KEY=value" strings. As for getenv(3), the
-// first of two counts. The rest is wiped: it holds secrets.
+// selectEnv returns the named variables of an environment, which is NUL-terminated "KEY=value" strings. The first of two
+// equal keys counts, as for getenv(3). The memory that held the rest is cleared, since it holds secrets.
 func selectEnv(environ io.Reader, keys []string) (map[string]string, error) {
 	vars := envScanner{from: io.LimitReader(environ, maxArguments), buf: make([]byte, usualEnviron)}
 	defer vars.wipe()
@@ -36,20 +36,21 @@ func selectEnv(environ io.Reader, keys []string) (map[string]string, error) {
 	}
 }
 
-// usualEnviron is what most environments fit in, in bytes.
+// usualEnviron is the size in bytes that most environments fit in.
 const usualEnviron = 8 << 10
 
 var errTooLong = errors.New("a variable is longer than the system grants")
 
-// envScanner is what was read of NUL-terminated strings.
+// envScanner reads NUL-terminated strings.
 type envScanner struct {
 	from io.Reader
 	buf  []byte
-	rest []byte // of buf: what was not taken so far
-	eof  bool   // there is no more to read
+	rest []byte // of buf: not returned so far
+	eof  bool   // from has no more
 }
 
-// next takes a string, which is good until the next call; the last one may lack its NUL. The error is io.EOF at the end.
+// next returns the next string, which is valid until the next call. The last string may lack its NUL. The error at the
+// end is io.EOF.
 func (w *envScanner) next() ([]byte, error) {
 	for {
 		if i := bytes.IndexByte(w.rest, 0); i >= 0 {
@@ -71,7 +72,7 @@ func (w *envScanner) next() ([]byte, error) {
 	}
 }
 
-// read adds to what is left, in a larger window if that is full of one string.
+// read reads more, into a larger buffer if one string fills the buffer.
 func (w *envScanner) read() error {
 	if longest := 32 * os.Getpagesize(); len(w.rest) > longest { // of a single string, execve(2)
 		return errTooLong

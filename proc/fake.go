@@ -2,7 +2,7 @@ package proc
 
 import "slices"
 
-// FakeProcess is one process of a made-up table: what the kernel would tell of it.
+// FakeProcess is one process of a table for tests, with the facts that its methods return.
 type FakeProcess struct {
 	Process
 	Arguments  []string
@@ -12,21 +12,21 @@ type FakeProcess struct {
 	Ports      []int
 	NSPIDs     []int
 	PIDNS      string
-	// OtherRoot: it has a mount namespace of its own, in which only the paths of Same mean what they mean here.
+	// OtherRoot: it has a mount namespace of its own, in which only SharedPaths mean the same as here.
 	OtherRoot   bool
 	SharedPaths []string
 	// Unshared are the other namespaces that it does not share with us.
 	Unshared      Namespaces
 	ResourceUsage Usage
-	// WrittenBytes is how many bytes it has written, and zero on a system that does not count them.
+	// WrittenBytes is how many bytes it has written; zero stands for a system that does not count them.
 	WrittenBytes int64
-	// PeerPID is the pid of the process that holds the other ends of connections in its place; see [Process.Answers].
+	// PeerPID is the pid of a real process that has the other ends of connections in its place; see [Process.VerifyPeer].
 	PeerPID int
-	// Err is returned by every on-demand question, as for another user's process.
+	// Err is returned by every method, as for a process of another user.
 	Err error
 }
 
-// NewFakeTable makes a table of the given processes; their on-demand facts are answered from memory. It is for tests.
+// NewFakeTable returns a table of these processes, for tests. Their methods answer from memory.
 func NewFakeTable(facts ...FakeProcess) *Table {
 	list := make([]Process, 0, len(facts))
 	for _, f := range facts {

@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// fdinfo is what we use of /proc/PID/fdinfo/FD, proc_pid_fdinfo(5).
+// fdinfo is the part of /proc/PID/fdinfo/FD, proc_pid_fdinfo(5), that this package uses.
 type fdinfo struct {
 	offset                  int64
 	writable                bool
@@ -38,9 +38,9 @@ func parseFdinfo(raw []byte) (fdinfo, error) {
 	return info, nil
 }
 
-// flockKind reads a line as in /proc/locks: "1: FLOCK  ADVISORY  WRITE 12783 fe:00:10225579 0 EOF". It is "" of other kinds
-// of lock. The kernel lists under an open file the locks held through it only, so whose pid it is does not matter: it is
-// that of the process that took the lock, which may have died and left it to this one.
+// flockKind parses a line as in /proc/locks: "1: FLOCK  ADVISORY  WRITE 12783 fe:00:10225579 0 EOF". It returns "" for
+// other kinds of locks. The kernel lists the locks of an open file under that file only, so the pid does not matter: it
+// is that of the process that took the lock, which may have died and left the open file to this one.
 func flockKind(lock []byte) string {
 	f := bytes.Fields(lock)
 	if len(f) > 3 && string(f[1]) == "FLOCK" {

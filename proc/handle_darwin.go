@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// processRef is an identity that is looked at again before each use.
+// processRef is an ID that is checked again before each use.
 type processRef struct {
 	id     ID
 	closed *atomic.Bool
@@ -54,7 +54,7 @@ func (p processRef) signal(sig syscall.Signal) error {
 	return err
 }
 
-// wait blocks in a kqueue(2) that two events end: the process's exit, and one of our own when ctx ends.
+// wait blocks in a kqueue(2) until the process exits or ctx ends, which triggers an event of our own.
 func (p processRef) wait(ctx context.Context) error {
 	if p.closed.Load() {
 		return os.ErrClosed
@@ -74,7 +74,7 @@ func (p processRef) wait(ctx context.Context) error {
 	} else if err != nil {
 		return err
 	}
-	// The watch is on the pid. If it is not the process's any more, it ended before the watch began.
+	// The kqueue watches the pid. If another process has it by now, this one ended before.
 	if err := p.checkAlive(); errors.Is(err, ErrGone) {
 		return nil
 	} else if err != nil {

@@ -15,8 +15,8 @@ import (
 // processRef is a pidfd, pidfd_open(2).
 type processRef struct{ pidfd *os.File }
 
-// newProcessRef opens the pidfd first and looks at the birth then: from there on the pid, the birth and the pidfd are one
-// process's, whatever happens.
+// newProcessRef opens the pidfd before it compares the birth: from then on the pid, the birth and the pidfd belong to one
+// process.
 func newProcessRef(id ID) (processRef, error) {
 	fd, err := unix.PidfdOpen(id.PID, 0)
 	switch {
@@ -38,7 +38,7 @@ func newProcessRef(id ID) (processRef, error) {
 
 func (p processRef) close() error { return p.pidfd.Close() }
 
-// signal asks first whether the process has ended: the kernel accepts signals to a zombie.
+// signal checks first whether the process has ended, since the kernel accepts signals to a zombie.
 func (p processRef) signal(sig syscall.Signal) error {
 	return p.control(func(fd int) error {
 		gone, err := ended(fd)
@@ -56,8 +56,8 @@ func (p processRef) signal(sig syscall.Signal) error {
 	})
 }
 
-// wait gives a copy of the pidfd to Go's own poller, so that no thread is blocked; its read deadline is how ctx wakes
-// it.
+// wait gives a copy of the pidfd to Go's poller, so that no thread blocks. When ctx ends, the read deadline of the copy
+// wakes it.
 func (p processRef) wait(ctx context.Context) error {
 	watch, err := p.watch()
 	if err != nil {
@@ -80,7 +80,7 @@ func (p processRef) wait(ctx context.Context) error {
 	return cmp.Or(err, failed)
 }
 
-// watch copies the pidfd, each wait having a deadline of its own. Only what does not block goes to the poller.
+// watch copies the pidfd, so that each wait has a deadline of its own, and makes the copy non-blocking for the poller.
 func (p processRef) watch() (*os.File, error) {
 	var watch *os.File
 	err := p.control(func(fd int) error {
@@ -98,7 +98,7 @@ func (p processRef) watch() (*os.File, error) {
 	return watch, err
 }
 
-// control runs use while the pidfd cannot be closed.
+// control calls use with the pidfd, which cannot be closed meanwhile.
 func (p processRef) control(use func(fd int) error) error {
 	conn, err := p.pidfd.SyscallConn()
 	if err != nil {
@@ -111,7 +111,7 @@ func (p processRef) control(use func(fd int) error) error {
 	return failed
 }
 
-// ended reports whether all threads of the process have ended: then a pidfd is readable, for a zombie too.
+// ended reports whether all threads of the process have ended: then its pidfd is readable, also for a zombie.
 func ended(pidfd int) (bool, error) {
 	set := []unix.PollFd{{Fd: int32(pidfd), Events: unix.POLLIN}}
 	n, err := retry(func() (int, error) { return unix.Poll(set, 0) })

@@ -14,23 +14,24 @@ import (
 	"time"
 )
 
-// Job is a running command with all that it has started: what is asked to end is not a shell alone, but what that runs.
+// Job is a running command with all processes that it has started, so that a signal reaches not only a shell but also
+// what the shell runs.
 //
-// A job usually leads a process group of its own. One that shares ours is what a person's terminal needs: only our group
-// may read from it, and the signals of its keys reach the command as they reach us. Then the job is the command and what
-// descends from it.
+// A job usually leads a process group of its own. A command that needs the terminal shares our group: only the foreground
+// group may read from the terminal, and the signals of its keys reach the command as they reach this process. The job
+// then consists of the command and its descendants.
 type Job struct {
 	cmd      *exec.Cmd
 	id       ID
 	ownGroup bool // it leads a process group of its own
 
 	mu        sync.Mutex
-	signalled Descendants // of one without a group: all that a signal was sent to
+	signalled Descendants // without a group of its own: all that a signal was sent to
 }
 
-// StartJob starts a command as a job; own: in a process group of its own.
-func StartJob(cmd *exec.Cmd, own bool) (*Job, error) {
-	if own {
+// StartJob starts a command as a job, in a process group of its own if ownGroup.
+func StartJob(cmd *exec.Cmd, ownGroup bool) (*Job, error) {
+	if ownGroup {
 		if cmd.SysProcAttr == nil {
 			cmd.SysProcAttr = &syscall.SysProcAttr{}
 		}
@@ -44,13 +45,14 @@ func StartJob(cmd *exec.Cmd, own bool) (*Job, error) {
 	if err := cmd.Start(); err != nil {
 		return nil, err
 	}
-	j := &Job{cmd: cmd, id: ID{PID: cmd.Process.Pid}, ownGroup: own, signalled: Descendants{}}
-	if p, err := Inspect(j.id.PID); err == nil { // nobody has collected it: the pid is still its
+	j := &Job{cmd: cmd, id: ID{PID: cmd.Process.Pid}, ownGroup: ownGroup, signalled: Descendants{}}
+	if p, err := Inspect(j.id.PID); err == nil { // it was not waited for, so the pid is still its own
 		j.id = p.ID
 	}
 	return j, nil
 }
 
+// missingFile returns the cause of an error of os.Stat, without the path.
 func missingFile(err error) error {
 	if about, ok := errors.AsType[*fs.PathError](err); ok {
 		return about.Err
@@ -58,10 +60,10 @@ func missingFile(err error) error {
 	return err
 }
 
-// RunJob runs a command to its end, as [exec.Cmd.Run]. If ctx ends first, the whole job is sent SIGTERM, and SIGKILL after
-// the grace period if any of it still lives; then it returns, with the command's own error.
-func RunJob(ctx context.Context, cmd *exec.Cmd, own bool, grace time.Duration) error {
-	j, err := StartJob(cmd, own)
+// RunJob runs a command to its end, as [exec.Cmd.Run] does. If ctx ends first, RunJob sends SIGTERM to the whole job, and
+// SIGKILL after the grace period if a process of it is still alive. It returns the command's own error.
+func RunJob(ctx context.Context, cmd *exec.Cmd, ownGroup bool, grace time.Duration) error {
+	j, err := StartJob(cmd, ownGroup)
 	if err != nil {
 		return err
 	}
@@ -83,14 +85,14 @@ func RunJob(ctx context.Context, cmd *exec.Cmd, own bool, grace time.Duration) e
 	return <-ended
 }
 
-// Wait waits for the command itself, as [exec.Cmd.Wait].
+// Wait waits for the command itself, as [exec.Cmd.Wait] does.
 func (j *Job) Wait() error { return j.cmd.Wait() }
 
-// Signal sends a signal to all of the job that lives. What has ended is not signalled, nor what has its number since.
+// Signal sends a signal to all live processes of the job. Processes that reuse a pid of the job get none.
 func (j *Job) Signal(sig syscall.Signal) {
 	if j.ownGroup {
 		if !j.pidReused() {
-			_ = syscall.Kill(-j.id.PID, sig) // that it has just ended is no news
+			_ = syscall.Kill(-j.id.PID, sig) // it may have ended just now
 		}
 		return
 	}
@@ -109,14 +111,14 @@ func (j *Job) Signal(sig syscall.Signal) {
 	}
 }
 
-// pidReused reports whether another process has the number of the command and of its group. While any process is in
-// the group, the system gives the number to nobody.
+// pidReused reports whether another process has the pid of the command, which is also the ID of its group. The system
+// does not reuse the pid while the group has a process.
 func (j *Job) pidReused() bool {
 	p, err := Inspect(j.id.PID)
 	return err == nil && p.ID != j.id && j.id.Birth != ""
 }
 
-// members is the command, what descends from it, and what was signalled before.
+// members returns the command, its descendants, and processes that were signalled before.
 func (j *Job) members() Descendants {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -137,7 +139,7 @@ func (j *Job) members() Descendants {
 	return maps.Clone(j.signalled)
 }
 
-// alive reports whether any of the job does. Zombies, which somebody else has to collect, do not.
+// alive reports whether a process of the job is alive. Zombies are not.
 func (j *Job) alive() bool {
 	switch {
 	case !j.ownGroup:

@@ -7,8 +7,9 @@ import (
 	"time"
 )
 
-// Layout of macOS's struct kinfo_proc on 64 bits, in bytes (XNU bsd/sys/sysctl.h and bsd/sys/proc.h). The macOS build
-// checks it against the structure of golang.org/x/sys/unix. It is read by offset so that any system can test it.
+// Layout of macOS's struct kinfo_proc on 64 bits, in bytes (XNU bsd/sys/sysctl.h and bsd/sys/proc.h). It is read by
+// offset so that it can be tested on any system. The macOS build checks the offsets against the structure of
+// golang.org/x/sys/unix.
 const (
 	kinfoSeconds = 0   // p_starttime.tv_sec, int64
 	kinfoMicros  = 8   // p_starttime.tv_usec, int32
@@ -22,7 +23,7 @@ const (
 	kinfoSize    = 648
 )
 
-// parseKinfos reads the answer to the sysctls kern.proc.all and kern.proc.pid.
+// parseKinfos parses the result of the sysctls kern.proc.all and kern.proc.pid.
 func parseKinfos(raw []byte) ([]Process, error) {
 	if len(raw)%kinfoSize != 0 {
 		return nil, fmt.Errorf("%d bytes of process table, no multiple of %d", len(raw), kinfoSize)
@@ -58,7 +59,7 @@ func kinfoStateLetter(stat byte) State {
 	return 0
 }
 
-// cString is what stands in a character array before its first NUL.
+// cString returns the bytes of a character array before its first NUL.
 func cString(array []byte) string {
 	text, _, _ := bytes.Cut(array, []byte{0})
 	return string(text)

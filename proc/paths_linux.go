@@ -7,8 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// sharesRoot reports whether the process resolves absolute paths as we do: it is in our mount namespace and has our root
-// directory. What such a process names by a path, we name by the same.
+// sharesRoot: see [Process.SharesRoot].
 func (f *procfs) sharesRoot(p Process) (bool, error) {
 	return verified(f, p, pidDir.sharesRoot)
 }
@@ -31,7 +30,7 @@ func (d pidDir) sharesRoot() (bool, error) {
 	return true, nil
 }
 
-// samePath compares the files that a path names for the process and for us, where it does not share our root.
+// samePath compares the files that a path names for the process and here, unless the process shares our root.
 func (f *procfs) samePath(p Process, path string) (bool, error) {
 	return verified(f, p, func(d pidDir) (bool, error) {
 		if shared, err := d.sharesRoot(); shared || err != nil {
@@ -46,6 +45,7 @@ func (f *procfs) samePath(p Process, path string) (bool, error) {
 	})
 }
 
+// ignoreMissing returns nil for an error that says that a file does not exist, else err.
 func ignoreMissing(err error) error {
 	if errors.Is(err, unix.ENOENT) || errors.Is(err, unix.ENOTDIR) {
 		return nil
@@ -53,10 +53,10 @@ func ignoreMissing(err error) error {
 	return err
 }
 
-// fileID is what identifies a file on one machine: bind mounts and mount namespaces have it in common.
+// fileID identifies a file on this machine, whatever the bind mount or mount namespace.
 type fileID struct{ device, inode uint64 }
 
-// identityOf follows symbolic links, those of /proc too. It opens nothing.
+// identityOf follows symbolic links, those of /proc included. It opens nothing.
 func identityOf(path string) (fileID, error) {
 	var s unix.Stat_t
 	if err := unix.Stat(path, &s); err != nil {
@@ -65,8 +65,8 @@ func identityOf(path string) (fileID, error) {
 	return fileID{uint64(s.Dev), s.Ino}, nil //nolint:unconvert // the types differ between architectures
 }
 
-// identity is that of the file which the process names by an absolute path. Absolute symbolic links on the way begin at
-// its root, not at ours, for which openat2(2) is needed (Linux 5.6).
+// identity identifies the file that an absolute path names for the process. Absolute symbolic links on the way start at
+// its root directory, not at ours; that needs openat2(2) (Linux 5.6).
 func (d pidDir) identity(path string) (fileID, error) {
 	root, err := unix.Open(string(d)+"root", unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 	if err != nil {
@@ -85,16 +85,16 @@ func (d pidDir) identity(path string) (fileID, error) {
 	return fileID{uint64(s.Dev), s.Ino}, nil //nolint:unconvert // the types differ between architectures
 }
 
-// pathDiffers reports whether the path that a link of the process was read as names another file here, or none. The kernel
-// writes it as the process's mount namespace has it. The name of a removed file leads nowhere, so that of those only the
-// namespace tells; so it does where we may not look up the path.
+// pathDiffers reports whether path, which was read from a link of the process, names another file here, or none. The
+// kernel writes such a path as the mount namespace of the process has it. The name of a removed file leads nowhere; for
+// it, and where the path may not be looked up, sharing our root decides.
 func (d pidDir) pathDiffers(name, path string, deleted bool) bool {
 	if !deleted {
 		file, err := identityOf(string(d) + name)
 		named, errNamed := identityOf(path)
 		switch {
 		case err != nil:
-			return false // it has been closed: who reads the link again finds out
+			return false // it was closed; the caller reads the link again and notices
 		case errNamed == nil:
 			return file != named
 		case ignoreMissing(errNamed) == nil:

@@ -11,21 +11,22 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ErrOtherPeer is returned for a connection whose other end another process holds.
+// ErrOtherPeer is returned for a connection whose other end belongs to another process.
 var ErrOtherPeer = errors.New("another process is at the other end of the connection")
 
 const (
-	// acceptPollInterval is the time between two questions who has accepted a connection. A server does so within microseconds.
+	// acceptPollInterval is the time between two checks for who has accepted a connection. A server does so within
+	// microseconds.
 	acceptPollInterval = 5 * time.Millisecond
-	// acceptTimeout is how long a connection may be accepted while no process's descriptors show it: between the two, the kernel
-	// may let others run.
+	// acceptTimeout is how long a connection may be accepted without being among any process's descriptors: the kernel
+	// may run other processes in between.
 	acceptTimeout = time.Second
 )
 
-// VerifyPeer waits until the process is seen to hold the other end of a connected socket of ours, over TCP or a Unix socket: what
-// is written to it then reaches this process. Before, nothing should be written to it. A port or a name does not tell: another
-// process may listen on another address of that port, or may have taken it over meanwhile. Errors: [ErrOtherPeer], [ErrGone],
-// that of ctx where nobody accepts the connection, and others where it cannot be told.
+// VerifyPeer waits until the process holds the other end of conn, a connected TCP or Unix socket of this process. Write
+// nothing to the connection before it returns nil. A port or a socket name is no proof: another process may listen on
+// another address of that port, or may have replaced the server meanwhile. Errors: [ErrOtherPeer], [ErrGone], that of ctx
+// if nobody accepts the connection, and others if it cannot be determined.
 func (p Process) VerifyPeer(ctx context.Context, conn syscall.Conn) error {
 	raw, err := conn.SyscallConn()
 	if err != nil {
@@ -56,19 +57,19 @@ func (p Process) VerifyPeer(ctx context.Context, conn syscall.Conn) error {
 	}
 }
 
-// peer says who holds the other end of a connection.
+// peer says which process has the other end of a connection.
 type peer uint8
 
 const (
-	peerPending peer = iota // it is not accepted so far
+	peerPending peer = iota // not accepted so far
 	peerOther
 	peerProcess
 )
 
-// connection is a connected stream socket of ours.
+// connection is a connected stream socket of this process.
 type connection struct {
-	fd int // while the system is asked
-	// ours and theirs are its two ends over TCP; those of a Unix socket are not valid.
+	fd int // valid while the backend uses it
+	// ours and theirs are the two ends of a TCP connection. Those of a Unix socket are not valid.
 	ours, theirs netip.AddrPort
 }
 
@@ -83,7 +84,7 @@ func connectionOf(fd int) (connection, error) {
 	return connection{fd, endOf(ours), endOf(theirs)}, err
 }
 
-// endOf is the address of an end, not valid unless it is one of TCP.
+// endOf returns the address of one end; it is not valid unless it is of TCP.
 func endOf(s unix.Sockaddr) netip.AddrPort {
 	switch s := s.(type) {
 	case *unix.SockaddrInet4:
@@ -94,7 +95,7 @@ func endOf(s unix.Sockaddr) netip.AddrPort {
 	return netip.AddrPort{}
 }
 
-// comparePeer compares who listens on a Unix socket, as the kernel noted it then, with the process.
+// comparePeer compares the process that listened on a Unix socket, as the kernel recorded it, with p.
 func comparePeer(p Process, pid, uid int) peer {
 	if pid == p.ID.PID && uid == p.UID {
 		return peerProcess

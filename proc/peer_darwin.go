@@ -15,7 +15,7 @@ func (xnu) peer(p Process, c connection) (peer, error) {
 			}
 			return comparePeer(p, listens, int(cred.Uid)), nil
 		}
-		by := peerOther // the system tells of each process alone: whether nobody has accepted it so far cannot be asked
+		by := peerOther // macOS lists the sockets of one process only, so that peerPending cannot be told apart
 		err := eachFD(pid, fdSocket, flavorFDSocket, socketSize, func(_ int, raw []byte) error {
 			local, remote, err := parseEnds(raw)
 			if local == c.theirs && remote == c.ours {

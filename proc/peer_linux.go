@@ -27,8 +27,8 @@ func (f *procfs) peer(p Process, c connection) (peer, error) {
 	})
 }
 
-// tcpPeer tells whether a connection over TCP is one of the process's sockets. The network namespace is the process's: in
-// another one than ours there is no such connection.
+// tcpPeer reports whether the process has the other end of a TCP connection. It searches the network namespace of the
+// process: one that is not ours does not have the connection.
 func (d pidDir) tcpPeer(c connection) (peer, error) {
 	inode, err := d.serverSocket(c)
 	if err != nil || inode == 0 {
@@ -44,9 +44,9 @@ func (d pidDir) tcpPeer(c connection) (peer, error) {
 	return peerOther, nil
 }
 
-// serverSocket is the inode of the other end of a connection, 0 while nobody has accepted it.
+// serverSocket returns the inode of the other end of a connection; 0 while it is not accepted.
 func (d pidDir) serverSocket(c connection) (inode uint64, err error) {
-	for _, name := range []string{"net/tcp", "net/tcp6"} { // one that listens on all addresses is of IPv6
+	for _, name := range []string{"net/tcp", "net/tcp6"} { // a server that listens on all addresses has an IPv6 socket
 		f, err := d.open(name)
 		if errors.Is(err, fs.ErrNotExist) { // a kernel without IPv6
 			continue
@@ -63,7 +63,8 @@ func (d pidDir) serverSocket(c connection) (inode uint64, err error) {
 	return 0, nil
 }
 
-// findSocket finds the socket between two addresses in r, a /proc/net/tcp or tcp6, proc_pid_net(5); 0 if there is none.
+// findSocket returns the inode of the socket between two addresses in r, a /proc/net/tcp or tcp6, proc_pid_net(5); 0 if
+// there is none.
 func findSocket(r io.Reader, local, remote netip.AddrPort) (inode uint64, err error) {
 	const ours, theirs, node = 1, 2, 9
 	lines := bufio.NewScanner(r)
@@ -77,8 +78,8 @@ func findSocket(r io.Reader, local, remote netip.AddrPort) (inode uint64, err er
 	return 0, lines.Err()
 }
 
-// parseEnd reads an address as in "0100007F:1F90": words of the address as the machine holds them, and the port. It is not
-// valid for the heading.
+// parseEnd parses an address such as "0100007F:1F90": the words of the address in the byte order of the machine, and the
+// port. The result is not valid for the heading.
 func parseEnd(field []byte) netip.AddrPort {
 	address, port, _ := bytes.Cut(field, []byte(":"))
 	raw, err := hex.DecodeString(string(address))

@@ -12,18 +12,18 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// pidDir is the path of a /proc/PID.
+// pidDir is the path of a directory /proc/PID.
 //
-// The kernel hands a pid out again only after its process was collected. So what is read by path between two moments
-// at which the pid was one process's is all that process's, and it takes no more than a look at the birth to know.
+// The kernel reuses a pid only after the process was reaped. So everything that is read by path between two moments at
+// which the pid had the same birth belongs to one process; comparing the birth is enough to know.
 type pidDir string
 
 func (f *procfs) pid(pid int) pidDir { return pidDir(f.root + "/" + strconv.Itoa(pid) + "/") }
 
 func pathError(op, path string, err error) error { return &fs.PathError{Op: op, Path: path, Err: err} }
 
-// open opens a file or folder of the directory for reading; the caller closes it. [os.Open] would make five calls more, to find
-// out whether it could wait for the file.
+// open opens a file or directory for reading; the caller closes it. [os.Open] would make five more system calls to find
+// out whether reads of the file can block.
 func (d pidDir) open(name string) (*os.File, error) {
 	path := string(d) + name
 	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_CLOEXEC, 0)
@@ -33,7 +33,7 @@ func (d pidDir) open(name string) (*os.File, error) {
 	return os.NewFile(uintptr(fd), path), nil
 }
 
-// read reads a file of the directory, up to [maxArguments].
+// read reads a file, at most [maxArguments] bytes.
 func (d pidDir) read(name string) ([]byte, error) {
 	f, err := d.open(name)
 	if err != nil {
@@ -43,11 +43,12 @@ func (d pidDir) read(name string) ([]byte, error) {
 	return readLimited(f)
 }
 
+// readLimited reads at most [maxArguments] bytes.
 func readLimited(f *os.File) ([]byte, error) { return io.ReadAll(io.LimitReader(f, maxArguments)) }
 
-// readlink reads a symbolic link of the directory.
+// readlink reads a symbolic link.
 func (d pidDir) readlink(name string) (string, error) {
-	var usual [256]byte // the longest one there can be would need a larger stack
+	var usual [256]byte // one for the longest possible path would need a larger stack
 	buf := usual[:]
 	path := string(d) + name
 	n, err := unix.Readlink(path, buf)
@@ -64,8 +65,8 @@ func (d pidDir) readlink(name string) (string, error) {
 	return string(buf[:n]), nil
 }
 
-// readTarget reads a link to a file and takes off the " (deleted)" that the kernel marks a removed one with. A file may
-// really be called so: then that very file stands under the name as printed.
+// readTarget reads a link to a file without the suffix " (deleted)", by which the kernel marks a removed file. A file may
+// really have such a name: then the file of the full name is that very file.
 func (d pidDir) readTarget(name string) (path string, deleted bool, err error) {
 	link, err := d.readlink(name)
 	path, marked := strings.CutSuffix(link, " (deleted)")
@@ -76,7 +77,7 @@ func (d pidDir) readTarget(name string) (path string, deleted bool, err error) {
 	if unix.Stat(string(d)+name, &file) != nil {
 		return path, true, nil
 	}
-	for _, printed := range []string{link, string(d) + "root" + link} { // its root, for another mount namespace, as a container's
+	for _, printed := range []string{link, string(d) + "root" + link} { // in its root, for another mount namespace such as a container's
 		var named unix.Stat_t
 		err := unix.Lstat(printed, &named)
 		if err == nil && named.Dev == file.Dev && named.Ino == file.Ino {
@@ -86,7 +87,7 @@ func (d pidDir) readTarget(name string) (path string, deleted bool, err error) {
 	return path, true, nil
 }
 
-// listNumbers lists the entries of a directory whose name is a number, ascending: processes, threads, descriptors.
+// listNumbers returns the entries of a directory whose names are numbers, ascending: processes, threads, descriptors.
 func (d pidDir) listNumbers(name string) ([]int, error) {
 	dir, err := d.open(name)
 	if err != nil {
@@ -107,7 +108,7 @@ func (d pidDir) listNumbers(name string) ([]int, error) {
 	return list, nil
 }
 
-// retry repeats a system call that a signal interrupted.
+// retry repeats a system call as long as a signal interrupts it.
 func retry(call func() (int, error)) (int, error) {
 	for {
 		if n, err := call(); !errors.Is(err, unix.EINTR) {
@@ -116,8 +117,9 @@ func retry(call func() (int, error)) (int, error) {
 	}
 }
 
-// vanished reports whether err says that the process, or its descriptor, is no more: ENOENT of a name, ESRCH of an open file.
+// vanished reports whether err means that the process or its descriptor no longer exists: ENOENT for a path, ESRCH for an
+// open file.
 func vanished(err error) bool { return errors.Is(err, unix.ENOENT) || errors.Is(err, unix.ESRCH) }
 
-// denied reports whether err says that we may not know.
+// denied reports whether err means that access is not permitted.
 func denied(err error) bool { return errors.Is(err, fs.ErrPermission) }

@@ -11,8 +11,8 @@ import (
 	"strings"
 )
 
-// listenPorts joins the process's sockets with the listening ones of its network namespace. names are those of its
-// descriptors, nil if they are still to be read.
+// listenPorts matches the sockets of the process with the listening ones of its network namespace. names are those of its
+// descriptors; nil if they are still to be read.
 func (d pidDir) listenPorts(names []string, ours listenersFunc) ([]int, error) {
 	if names == nil {
 		var err error
@@ -37,12 +37,13 @@ func (d pidDir) listenPorts(names []string, ours listenersFunc) ([]int, error) {
 	return slices.Compact(ports), nil
 }
 
-// listeners yields the listening TCP sockets of the process's network namespace. In our own the kernel is asked for those
-// alone: its files of all sockets have it go through a table of some hundred thousand places, which takes milliseconds.
+// listeners yields the listening TCP sockets of the network namespace of the process. For our own namespace, sock_diag(7)
+// returns just those; for the files under /proc/net the kernel scans a table of some hundred thousand slots, which takes
+// milliseconds.
 func (d pidDir) listeners(ours listenersFunc, yield func(port int, inode uint64)) error {
 	theirs, err := d.readlink("ns/net")
 	if own, ownErr := (d + "../self/").readlink("ns/net"); err == nil && ownErr == nil && own == theirs {
-		if found, err := ours(); err == nil { // not every kernel and sandbox has it
+		if found, err := ours(); err == nil { // not every kernel and sandbox has sock_diag
 			for _, l := range found {
 				yield(l.port, l.inode)
 			}
@@ -66,7 +67,7 @@ func (d pidDir) listeners(ours listenersFunc, yield func(port int, inode uint64)
 	return nil
 }
 
-// descriptors returns what the kernel calls the process's descriptors.
+// descriptors returns the kernel's names of the descriptors of the process.
 func (d pidDir) descriptors() (names []string, err error) {
 	fds, err := d.listNumbers("fd")
 	if err != nil {
@@ -85,7 +86,7 @@ func (d pidDir) descriptors() (names []string, err error) {
 	return names, nil
 }
 
-// socketInodes returns the inodes of the sockets among descriptors of these names.
+// socketInodes returns the inodes of the sockets among descriptors with these names.
 func socketInodes(names []string) map[uint64]bool {
 	own := map[uint64]bool{}
 	for _, name := range names {
@@ -109,8 +110,8 @@ func listening(r io.Reader, yield func(port int, inode uint64)) error {
 	return lines.Err()
 }
 
-// parseListener reads a line of /proc/net/tcp, proc_pid_net(5). It is not ok for the heading and for any socket
-// that does not listen.
+// parseListener parses a line of /proc/net/tcp, proc_pid_net(5). It returns false for the heading and for a socket that
+// does not listen.
 func parseListener(line []byte) (port int, inode uint64, ok bool) {
 	const local, state, node, listen = 1, 3, 9, "0A"
 	i := 0
@@ -135,7 +136,7 @@ func parseListener(line []byte) (port int, inode uint64, ok bool) {
 	return 0, 0, false
 }
 
-// listener is a TCP socket that listens.
+// listener is a listening TCP socket.
 type listener struct {
 	port  int
 	inode uint64

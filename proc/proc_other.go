@@ -11,7 +11,7 @@ import (
 	ps "github.com/mitchellh/go-ps"
 )
 
-// ReadTable reads the process table: pid, parent and name are all that is known. Births differ in each table.
+// ReadTable reads the process table: only pid, parent and name are known. Each table has births of its own.
 func ReadTable(context.Context) (*Table, error) {
 	all, err := ps.Processes()
 	if err != nil {
@@ -45,7 +45,7 @@ func systemListeners() ([]listener, error) { return nil, ErrUnsupported }
 
 func system() backend { return unsupported{} }
 
-// unsupported is a system that tells no more of a process.
+// unsupported is the backend of a system that provides no more facts of a process.
 type unsupported struct{}
 
 func (unsupported) args(Process) ([]string, error) { return nil, ErrUnsupported }
@@ -70,7 +70,7 @@ func (unsupported) bytesWritten(Process) (int64, error)      { return 0, ErrUnsu
 
 func (unsupported) peer(Process, connection) (peer, error) { return peerPending, ErrUnsupported }
 
-// processRef cannot be had: without a birth nothing tells one process from the next with its pid.
+// processRef does not work: without a birth, nothing distinguishes processes that have one pid after the other.
 type processRef struct{}
 
 func newProcessRef(ID) (processRef, error) { return processRef{}, ErrUnsupported }
@@ -79,5 +79,5 @@ func (processRef) signal(syscall.Signal) error { return ErrUnsupported }
 func (processRef) wait(context.Context) error  { return ErrUnsupported }
 func (processRef) close() error                { return nil }
 
-// listener is not used: the system is asked about each process alone.
+// listener is not used: the system provides no ports.
 type listener struct{}

@@ -6,16 +6,16 @@ import (
 	"errors"
 )
 
-// procargs is the answer to macOS's sysctl kern.procargs2: the number of arguments, the path given to execve(2),
-// padding, the arguments, the environment, and strings of Apple's own after an empty one (XNU bsd/kern/kern_sysctl.c).
+// procargs is the result of macOS's sysctl kern.procargs2: the number of arguments, the path given to execve(2), padding,
+// the arguments, the environment, and after an empty string those that Apple adds (XNU bsd/kern/kern_sysctl.c).
 type procargs struct {
 	exec    string
 	args    []string
 	environ []byte // NUL-terminated strings; empty where the system withholds it, as for its own programs
 }
 
-// parseProcargs reads the block. The padding's length is not told, so empty first arguments pass for padding, and as
-// many variables for arguments; no shell or agent starts a program without its name.
+// parseProcargs parses the result. The length of the padding is not in it, so leading empty arguments count as padding,
+// and as many variables as arguments; no shell or agent starts a program with an empty name.
 func parseProcargs(raw []byte) (procargs, error) {
 	if len(raw) < 4 {
 		return procargs{}, errors.New("no argument count in it")

@@ -7,41 +7,41 @@ import (
 	"time"
 )
 
-// Process is what the table holds of one process. The methods ask the kernel for more, on demand; each of them
-// checks that the pid still belongs to this very process and returns [ErrGone] if not. A process of a [Table] is asked
-// once for each fact, by whomever, and the answer is kept with the table; so is what it fails with.
+// Process is one process of a [Table]. Its fields were read with the table; its methods read more from the kernel on
+// demand. Each method checks that the pid still belongs to this process, and returns [ErrGone] if not. The table caches
+// each answer, errors included, for all copies of the process; see [Process.Uncached].
 type Process struct {
 	ID ID
 	// Ticks is the start time in clock ticks (10 ms) since boot, as agents record it (Linux; 0 elsewhere).
 	Ticks uint64
-	// Parent, Group and Session are pids; Parent is 1 (or a subreaper's) once the real one has died. Group and
-	// Session are 0 where the system does not tell (macOS has no Session here, other systems neither).
+	// Parent, Group and Session are pids. Parent is 1 (or that of a subreaper) once the real parent has died. Group and
+	// Session are 0 where the system does not provide them (macOS: no Session; other systems: neither).
 	Parent, Group, Session int
-	// UID is the effective user, as ps(1) shows it; -1 where it is not known.
+	// UID is the effective user, as ps(1) shows it; -1 if unknown.
 	UID int
-	// State is that of the main thread, or of another one where the main thread has ended before the process.
+	// State is the state of the main thread, or of another thread if the main thread has ended before the process.
 	State State
 	// Name is the kernel's short name (Linux comm, at most 15 bytes; macOS at most 16); any byte may occur in it.
 	Name string
-	// Exe is the path of the running binary without the kernel's " (deleted)" mark; "" for kernel threads and
+	// Exe is the path of the running binary without the kernel's " (deleted)" suffix. It is "" for kernel threads and
 	// where it may not be read.
 	Exe string
-	// Deleted: the binary was replaced or removed while it ran.
+	// Deleted reports that the binary was replaced or removed since the process executed it.
 	Deleted bool
-	// ForkNoExec: it was forked and has executed no program since, so that its binary is that of who forked it (Linux; false
-	// elsewhere).
+	// ForkNoExec reports that the process was forked and has executed no program since, so that its binary is its
+	// parent's (Linux, PF_FORKNOEXEC; false elsewhere).
 	ForkNoExec bool
-	// Started is the wall-clock start, for display only: it moves when the clock is set. Linux: to about a second,
-	// but the same in every reading; zero where it is not known.
+	// Started is the start by the wall clock, for display only: it changes when the clock is set. On Linux it is precise
+	// to about a second, but the same in every reading. It is zero if unknown.
 	Started time.Time
 
 	preciseStart time.Time
 	impl         backend
 }
 
-// PreciseStart is the wall-clock start by the clocks as they stand now, to tell what came before it from what came after: on
-// Linux to 10 ms, where Started may be a second too early, but not the same in every reading. A clock that was set since
-// moves it, too. Zero where it is not known.
+// PreciseStart returns the start by the present wall clock, to order it with other events. On Linux it is precise to 10
+// ms, while Started may be a second too early; but it differs a little between readings. It changes when the clock is
+// set. It is zero if unknown.
 func (p Process) PreciseStart() time.Time {
 	if p.preciseStart.IsZero() {
 		return p.Started
@@ -49,18 +49,18 @@ func (p Process) PreciseStart() time.Time {
 	return p.preciseStart
 }
 
-// StartedBefore reports whether the process had begun by the time that another clock's reading tells: what an agent noted then can
-// be this process's. It errs to yes, by no more than the clocks' fineness and [Process.Begun]'s.
+// StartedBefore reports whether the process had started at t, a time that an agent recorded, so that the record can be
+// this process's. It allows for 50 ms of imprecision of both clocks, and returns true in doubt.
 func (p Process) StartedBefore(t time.Time) bool {
 	const blur = 50 * time.Millisecond
 	return !t.Before(p.PreciseStart().Add(-blur))
 }
 
-// Alive reports whether the process ran when the table was taken; a zombie did not.
+// Alive reports whether the process was running when the table was read. A zombie was not.
 func (p Process) Alive() bool { return !p.State.Dead() }
 
-// Uncached is the same process without what its table keeps of it: what is asked of it is true when it is asked. It is for
-// those who are about to act on the answer.
+// Uncached returns the process without the cache of its table: its methods read from the kernel when they are called. Use
+// it before acting on an answer.
 func (p Process) Uncached() Process {
 	if k, ok := p.impl.(*cachedBackend); ok {
 		p.impl = k.from
@@ -68,51 +68,52 @@ func (p Process) Uncached() Process {
 	return p
 }
 
-// Args is the command line. Agents may rewrite it, so it is a hint, not evidence. Empty arguments at its end are
-// left out: a rewritten one is padded with them. It is empty for kernel threads.
+// Args returns the command line. Agents may rewrite it, so it is a hint, not evidence. Empty arguments at its end are
+// omitted, since a rewritten command line is padded with them. It is empty for kernel threads.
 func (p Process) Args() ([]string, error) { return p.backend().args(p) }
 
-// Cwd is the working directory with symbolic links resolved, without the kernel's " (deleted)" mark. It fails with
-// [ErrElsewhere] where that path does not lead to the same directory here.
+// Cwd returns the working directory with symbolic links resolved, without the kernel's " (deleted)" suffix. It fails with
+// [ErrPathDiffers] if that path does not lead to the same directory here.
 func (p Process) Cwd() (string, error) { return p.backend().cwd(p) }
 
-// Env returns those of the named environment variables that the process was started with. Nothing else of the
-// environment is kept: it holds secrets.
+// Env returns those of the named environment variables that the process was started with. Nothing else of the environment
+// is kept, since it holds secrets.
 func (p Process) Env(keys ...string) (map[string]string, error) { return p.backend().env(p, keys) }
 
-// OpenFiles returns the open files whose path match accepts, with access mode, offset and locks, by ascending
-// descriptor. The path given to match has no " (deleted)" mark. Match is also shown the kernel's names of descriptors
-// that are no files ("anon_inode:inotify", "socket:[4711]"; Linux only), but those are never returned. It may be shown a
-// name twice, and must not ask the process anything.
+// OpenFiles returns the open files whose path match accepts, by ascending descriptor, with access mode, offset and locks.
+// The path that match gets has no " (deleted)" suffix. match is also called with the kernel's names of descriptors that
+// are not files ("anon_inode:inotify", "socket:[4711]"; Linux only), but these are never returned. match may get a name
+// twice, and must not call methods of the process.
 func (p Process) OpenFiles(match func(path string) bool) ([]OpenFile, error) {
 	return p.backend().openFiles(p, match)
 }
 
-// ListenPorts returns the TCP ports the process listens on, ascending.
+// ListenPorts returns the TCP ports that the process listens on, ascending.
 func (p Process) ListenPorts() ([]int, error) {
 	return p.backend().listenPorts(p, nil, systemListeners)
 }
 
-// NamespacePIDs returns the process's pid in each pid namespace from ours to its own: the last one is what the
-// process itself believes to be its pid. Outside of containers it has one element.
+// NamespacePIDs returns the pid of the process in each pid namespace, from ours to its own: the last one is what
+// getpid(2) returns in the process. Outside of containers it has one element.
 func (p Process) NamespacePIDs() ([]int, error) {
 	s, err := p.Credentials()
 	return s.PIDs, err
 }
 
-// PIDNamespace names the process's pid namespace, as in "pid:[4026531836]"; "" on systems without such namespaces.
+// PIDNamespace returns the name of the pid namespace, such as "pid:[4026531836]"; "" on systems without pid namespaces.
 func (p Process) PIDNamespace() (string, error) { return p.backend().pidNamespace(p) }
 
-// SamePath reports whether an absolute path names the same file for the process as for us, by device and inode where the
-// process has a mount namespace or root directory of its own. A path that names no file for either is not the same.
+// SamePath reports whether an absolute path names the same file for the process as for this one. If the process has a
+// mount namespace or root directory of its own, device and inode are compared. A path that names no file for one of them
+// is not the same.
 func (p Process) SamePath(path string) (bool, error) { return p.backend().samePath(p, path) }
 
-// SharesRoot reports whether every absolute path means the same for the process as for us: it has our mount namespace and
-// our root directory.
+// SharesRoot reports whether every absolute path means the same for the process as for this one: it has our mount
+// namespace and our root directory.
 func (p Process) SharesRoot() (bool, error) { return p.backend().sharesRoot(p) }
 
-// PathInRoot is a path of the process as it is reached through its own root directory (Linux). It is a name for what is not
-// ours; whoever opens it must know that the process chooses what lies there.
+// PathInRoot returns a path that names, here, what path names in the root directory of the process (Linux). The process
+// decides what is there: open it as untrusted input.
 func (p Process) PathInRoot(path string) string {
 	return filepath.Join("/proc", strconv.Itoa(p.ID.PID), "root", path)
 }
@@ -127,31 +128,32 @@ func (p Process) backend() backend {
 // OpenFile is one open file of a process.
 type OpenFile struct {
 	FD int
-	// Path as the kernel names it, without " (deleted)"; Deleted says whether the mark was there (Linux).
+	// Path is the kernel's name of the file without " (deleted)"; Deleted reports whether it had that suffix (Linux).
 	Path    string
 	Deleted bool
-	// PathDiffers: here, Path names another file, or none, since the process has a mount namespace or root directory of its
-	// own, or since something was mounted over the file (Linux). Only Proc leads to the file then.
+	// PathDiffers reports that Path names another file here, or none: the process has a mount namespace or root directory
+	// of its own, or something was mounted over the file (Linux). Then the file can be opened only by Proc.
 	PathDiffers bool
-	// Writable: opened for writing (O_WRONLY or O_RDWR).
+	// Writable: the file was opened for writing (O_WRONLY or O_RDWR).
 	Writable bool
-	// Offset is the file position in bytes. For a file opened O_APPEND it is the end of the last block that this
-	// very open file wrote.
+	// Offset is the file position in bytes. For a file opened with O_APPEND it is the end of the last block that was
+	// written through this open file.
 	Offset int64
-	// WriteLocked: this open file holds an exclusive flock(2), ReadLocked: a shared one (Linux; macOS does not tell).
+	// WriteLocked: this open file holds an exclusive flock(2); ReadLocked: a shared one (Linux; unknown on macOS).
 	WriteLocked, ReadLocked bool
-	// Proc is a path through which the very file can be opened even if its name is gone ("" where there is none).
+	// Proc is a path by which this file can be opened even if its name was removed; "" where there is none.
 	Proc string
 }
 
-// backend answers the on-demand questions: the operating system, or the facts of a test.
+// backend reads the facts that the methods of a [Process] return: from the operating system, or from the [FakeProcess] of
+// a test.
 type backend interface {
 	args(Process) ([]string, error)
 	cwd(Process) (string, error)
 	env(Process, []string) (map[string]string, error)
 	openFiles(Process, func(string) bool) ([]OpenFile, error)
-	// listenPorts is given the names of the descriptors, as openFiles shows them, where they are known, and whom to ask for
-	// the listeners of our own network namespace.
+	// listenPorts gets the names of the descriptors, as openFiles passes them to match, if they are known, and a function
+	// that returns the listening sockets of our own network namespace.
 	listenPorts(p Process, names []string, ours listenersFunc) ([]int, error)
 	pidNamespace(Process) (string, error)
 	sharesRoot(Process) (bool, error)
@@ -162,31 +164,32 @@ type backend interface {
 	peer(Process, connection) (peer, error)
 }
 
-// listenersFunc asks for the listeners of our own network namespace. The processes of a table share one answer: each would ask
-// for those of all the others as well.
+// listenersFunc returns the listening sockets of our own network namespace. The processes of a table share one answer,
+// since each answer has the sockets of all processes.
 type listenersFunc func() ([]listener, error)
 
-// Usage is what a process has used of the machine by the moment of asking.
+// Usage is what a process uses at the moment of the call.
 type Usage struct {
-	// CPU is the time its threads, ended ones too, have run in user and kernel mode; that of its children is not in it.
-	// One reading tells no rate but the mean since the start. Linux counts it in ticks of 10 ms.
+	// CPU is the time that its threads, ended ones included, have run in user and kernel mode, without its children. Its
+	// quotient by the age of the process is the mean use since the start. Linux counts in ticks of 10 ms.
 	CPU time.Duration
-	// Memory is what it has in physical memory, in bytes. Pages that it shares count in each process that has them: a
-	// sum over processes is an upper bound.
+	// Memory is the resident memory in bytes. Shared pages count in each process that has them, so a sum over processes
+	// is an upper bound.
 	Memory int64
 }
 
-// Usage returns what the process has used (Linux: /proc/PID/stat and statm; macOS: proc_info's PROC_PIDTASKINFO). On
-// Linux any process's may be read, on macOS only one's own.
+// Usage returns what the process uses (Linux: /proc/PID/stat and statm; macOS: proc_info's PROC_PIDTASKINFO). On macOS
+// only processes of the same user can be read.
 func (p Process) Usage() (Usage, error) { return p.backend().usage(p) }
 
-// BytesWritten is how many bytes the process has written by the moment of asking, into whatever it was (Linux: wchar of
-// /proc/PID/io; [ErrUnsupported] elsewhere). It cannot have written a file that is longer.
+// BytesWritten returns how many bytes the process has written, into whatever it was (Linux: wchar of /proc/PID/io;
+// [ErrUnsupported] elsewhere). The process cannot have written a file that is longer.
 func (p Process) BytesWritten() (int64, error) { return p.backend().bytesWritten(p) }
 
-// ProgramName is the name of a program by the path of its file, or by the kernel's short name: what follows the last slash,
-// but for what Nix puts around it. That hides a program behind a script of its name, and calls it .claude-wrapped, with
-// a _ more for each time that it is wrapped again (READ nixpkgs make-wrapper.sh). The short name may be cut (.opencode-wrapp).
+// ProgramName returns the name of a program from the path of its file, or from the kernel's short name: the part after
+// the last slash. It undoes the wrapping of Nix, which hides a program behind a script of its name and calls it
+// .claude-wrapped, with one more _ for each further wrapping (READ nixpkgs make-wrapper.sh). The short name may be
+// truncated (.opencode-wrapp).
 func ProgramName(path string) string {
 	base := filepath.Base(path)
 	name, hidden := strings.CutPrefix(base, ".")

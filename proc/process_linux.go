@@ -7,7 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// clockTicks is USER_HZ: the kernel's ABI fixes it at 100 on every architecture Go supports.
+// clockTicks is USER_HZ: the kernel's ABI fixes it at 100 on every architecture that Go supports.
 const clockTicks = 100
 
 func (f *procfs) inspect(pid int) (Process, error) {
@@ -25,8 +25,8 @@ func (f *procfs) inspect(pid int) (Process, error) {
 	return p, nil
 }
 
-// process reads the table's facts of a process, or thread. The stat line is opened first and read last: that
-// reading fails if the process was collected in between, so everything is of one process.
+// process reads the table's facts of a process or thread. It opens the stat file first and reads it last: that read fails
+// if the process was reaped in between, so all facts are of one process.
 func (f *procfs) process(pid int) (Process, error) {
 	m, err := f.boot()
 	if err != nil {
@@ -74,9 +74,9 @@ func (m bootInfo) processID(s stat) ID {
 	return ID{PID: s.pid, Birth: m.id + "/" + strconv.FormatUint(s.ticks, 10)}
 }
 
-// withThreadState corrects the state of a process whose main thread has ended. While other threads go on the process lives,
-// though the kernel calls it a zombie: its state is theirs. And where none does it is dead, though the kernel may not
-// call it a zombie yet: a killed process may need a while to give back its memory.
+// withThreadState corrects the state of a process whose main thread has ended. While other threads run, the process is
+// alive although the kernel calls it a zombie: it gets their state. If none runs, it is dead although the kernel may not
+// call it a zombie yet: a killed process may take a while to release its memory.
 func (d pidDir) withThreadState(s stat) stat {
 	if !s.ended() {
 		return s
@@ -119,6 +119,7 @@ func (d pidDir) status() (status, error) {
 	return s, nil
 }
 
+// orGone returns ErrGone for an error that says that the process no longer exists, else err.
 func orGone(err error) error {
 	if vanished(err) {
 		return ErrGone

@@ -16,7 +16,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// procfs is a mounted proc(5) file system, or a recorded one.
+// procfs is a mounted proc(5) file system, or a recorded one in a test.
 type procfs struct {
 	root string
 	boot func() (bootInfo, error) // read once: a procfs lives as long as one table
@@ -41,7 +41,7 @@ func mount(root string) *procfs {
 	})}
 }
 
-// systemRoot is where the system's own is mounted.
+// systemRoot is the mount point of the system's own proc file system.
 const systemRoot = "/proc"
 
 func system() backend { return mount(systemRoot) }
@@ -63,8 +63,8 @@ func readBootInfo(root string) (bootInfo, error) {
 	return m, err
 }
 
-// exactBootTime is the wall clock at tick 0, by what the clocks show now. They are read one after the other: of a few tries the
-// one counts in which least time went by between. Then it is too early, if anything.
+// exactBootTime returns the wall-clock time of tick 0, computed from the present clocks. The clocks are read one after
+// the other; of three tries, the one that took the least time counts. The result may be too early, but not too late.
 func exactBootTime() (zero time.Time) {
 	least := time.Duration(math.MaxInt64)
 	for range 3 {
@@ -80,7 +80,7 @@ func exactBootTime() (zero time.Time) {
 	return zero
 }
 
-// checkNamespace refuses a proc file system of another pid namespace than ours.
+// checkNamespace returns ErrNamespace if the proc file system is that of another pid namespace than ours.
 func checkNamespace(root string) error {
 	self, err := os.Readlink(filepath.Join(root, "self"))
 	if err != nil {
@@ -92,7 +92,7 @@ func checkNamespace(root string) error {
 	return nil
 }
 
-// readOptional reads a file that the kernel makes.
+// readOptional reads a file of the proc file system; nil if it does not exist.
 func readOptional(root, name string) ([]byte, error) {
 	raw, err := pidDir(root + "/").read(name)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -101,8 +101,8 @@ func readOptional(root, name string) ([]byte, error) {
 	return raw, err
 }
 
-// parseBootTime finds the time of boot in /proc/stat. It is stable where a difference of clocks would not be: the
-// kernel itself cuts it to whole seconds.
+// parseBootTime finds the time of boot in /proc/stat, zero if it is not there. Unlike a difference of clocks it is the
+// same in every reading: the kernel truncates it to whole seconds.
 func parseBootTime(stat []byte) (time.Time, error) {
 	for line := range bytes.Lines(stat) {
 		if s, ok := bytes.CutPrefix(line, []byte("btime ")); ok {

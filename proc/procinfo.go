@@ -45,7 +45,7 @@ const (
 // fd is one open descriptor.
 type fd struct{ number, kind int }
 
-// parseFDs reads the answer to PROC_PIDLISTFDS.
+// parseFDs parses the result of PROC_PIDLISTFDS.
 func parseFDs(raw []byte) []fd {
 	var fds []fd
 	for ; len(raw) >= fdSize; raw = raw[fdSize:] {
@@ -54,7 +54,7 @@ func parseFDs(raw []byte) []fd {
 	return fds
 }
 
-// parseCwd reads the answer to PROC_PIDVNODEPATHINFO.
+// parseCwd parses the result of PROC_PIDVNODEPATHINFO.
 func parseCwd(raw []byte) (string, error) {
 	if len(raw) < cwdSize {
 		return "", tooShort(len(raw), cwdSize)
@@ -62,7 +62,7 @@ func parseCwd(raw []byte) (string, error) {
 	return cString(raw[cwdPath : cwdPath+pathMax]), nil
 }
 
-// parseFile reads the answer to PROC_PIDFDVNODEPATHINFO.
+// parseFile parses the result of PROC_PIDFDVNODEPATHINFO.
 func parseFile(number int, raw []byte) (OpenFile, error) {
 	if len(raw) < fileSize {
 		return OpenFile{}, tooShort(len(raw), fileSize)
@@ -76,7 +76,7 @@ func parseFile(number int, raw []byte) (OpenFile, error) {
 	}, nil
 }
 
-// parseSocket reads the answer to PROC_PIDFDSOCKETINFO; it is not ok unless the socket listens for TCP connections.
+// parseSocket parses the result of PROC_PIDFDSOCKETINFO. It returns false unless the socket listens for TCP connections.
 func parseSocket(raw []byte) (port int, ok bool, err error) {
 	if len(raw) < socketSize {
 		return 0, false, tooShort(len(raw), socketSize)
@@ -88,7 +88,7 @@ func parseSocket(raw []byte) (port int, ok bool, err error) {
 	return int(binary.BigEndian.Uint16(raw[socketPort:])), true, nil
 }
 
-// parseEnds reads the answer to PROC_PIDFDSOCKETINFO: the two ends of a TCP connection, not valid for any other socket.
+// parseEnds parses the result of PROC_PIDFDSOCKETINFO: the two ends of a TCP connection, not valid for any other socket.
 func parseEnds(raw []byte) (local, remote netip.AddrPort, err error) {
 	if len(raw) < socketSize {
 		return local, remote, tooShort(len(raw), socketSize)
@@ -106,7 +106,7 @@ func parseEnds(raw []byte) (local, remote netip.AddrPort, err error) {
 	return end(socketOurs, socketPort), end(socketTheirs, socketRemote), nil
 }
 
-// parseTask reads the answer to PROC_PIDTASKINFO; frequency is how many ticks the time base has in a second.
+// parseTask parses the result of PROC_PIDTASKINFO; frequency is the ticks of the time base in a second.
 func parseTask(raw []byte, frequency uint64) (Usage, error) {
 	if len(raw) < taskSize {
 		return Usage{}, tooShort(len(raw), taskSize)

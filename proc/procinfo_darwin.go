@@ -22,10 +22,10 @@ const (
 	pathInfoMaxSize = 4 * pathMax
 )
 
-// sysProcInfo is its number (XNU bsd/kern/syscalls.master). The library's own wrappers need cgo.
+// sysProcInfo is the number of the system call (XNU bsd/kern/syscalls.master). Wrappers of libproc need cgo.
 const sysProcInfo = 336
 
-// procInfo is the system call behind libproc; it fills buf and returns how much of it.
+// procInfo makes the system call behind libproc; it returns the part of buf that was filled.
 func procInfo(call, pid, flavor, arg int, buf []byte) ([]byte, error) {
 	n, _, errno := syscall.Syscall6(sysProcInfo, uintptr(call), uintptr(pid), uintptr(flavor), uintptr(arg),
 		uintptr(unsafe.Pointer(unsafe.SliceData(buf))), uintptr(len(buf)))
@@ -51,7 +51,7 @@ func cwd(pid int) (string, error) {
 	return parseCwd(raw)
 }
 
-// descriptors asks with a larger buffer until there is room to spare.
+// descriptors repeats the call with a larger buffer until the buffer has room to spare.
 func descriptors(pid int) ([]fd, error) {
 	for size := 256 * fdSize; ; size *= 2 {
 		raw, err := procInfo(callPIDInfo, pid, flavorFDs, 0, make([]byte, size))

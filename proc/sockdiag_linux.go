@@ -8,10 +8,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// systemListeners are those of our own network namespace.
+// systemListeners returns those of our own network namespace.
 func systemListeners() ([]listener, error) { return diagListeners() }
 
-// What sock_diag(7) says and <linux/inet_diag.h> lays out.
+// Numbers of sock_diag(7), with the layout in <linux/inet_diag.h>.
 const (
 	sockDiagByFamily = 20
 	diagRequestSize  = 56 // inet_diag_req_v2: family, protocol, ext, pad, states, id
@@ -21,7 +21,7 @@ const (
 	stateListen      = 10 // TCP_LISTEN
 )
 
-// diagListeners asks the kernel for the TCP sockets that listen in our network namespace. Another user's are among them.
+// diagListeners returns the TCP sockets that listen in our network namespace, those of other users included.
 func diagListeners() ([]listener, error) {
 	fd, err := unix.Socket(unix.AF_NETLINK, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, unix.NETLINK_SOCK_DIAG)
 	if err != nil {
@@ -50,7 +50,7 @@ func diagListeners() ([]listener, error) {
 	return out, nil
 }
 
-// diagRequest asks for all listening sockets of an address family.
+// diagRequest returns a request for all listening sockets of an address family.
 func diagRequest(family byte) []byte {
 	b := make([]byte, unix.SizeofNlMsghdr, unix.SizeofNlMsghdr+diagRequestSize)
 	native := binary.NativeEndian
@@ -62,7 +62,7 @@ func diagRequest(family byte) []byte {
 	return b[:cap(b)] // any addresses
 }
 
-// parseDiagResponse adds the sockets of one datagram, and reports whether there are more to come.
+// parseDiagResponse adds the sockets of one datagram to out, and reports whether more datagrams follow.
 func parseDiagResponse(out []listener, b []byte) (_ []listener, more bool, err error) {
 	native := binary.NativeEndian
 	for len(b) >= unix.SizeofNlMsghdr {

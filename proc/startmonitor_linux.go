@@ -6,17 +6,18 @@ import (
 	"strconv"
 )
 
-// schedule says which calls of a Roll list the processes.
+// schedule decides which calls of [StartMonitor.Poll] list the processes.
 type schedule struct {
-	newest    int // the pid that was assigned last at the call before
-	listUntil int // the call after which all processes that have begun run their own program
+	newest    int // the newest pid at the call before
+	listUntil int // the last call at which a process counts as new
 }
 
-// fullListEvery is in how many calls all processes are listed and asked once, whatever is seen to change.
+// fullListEvery is the number of calls after which one lists all processes and reads all binaries, in any case.
 const fullListEvery = 8
 
-// due reports whether a call, counted from 1, lists the processes, and whether it asks all of them for their binaries. While the system has
-// assigned no pid, none has begun: that saves the listing, which is most of what a call costs.
+// due reports whether a call, counted from 1, lists the processes, and whether it reads the binaries of all of them. As
+// long as the system has assigned no pid, no process has started: that saves the listing, which is most of the cost of a
+// call.
 func (p *schedule) due(call int) (list, all bool) {
 	all = call%fullListEvery == 0
 	newest := newestPID()
@@ -26,8 +27,8 @@ func (p *schedule) due(call int) (list, all bool) {
 	return all || call <= p.listUntil, all
 }
 
-// newestPID is the pid that the system has assigned last, to a process or a thread; 0 where it does not say. It is the last
-// field of /proc/loadavg (Linux, proc_loadavg(5)), in the reader's pid namespace.
+// newestPID returns the pid that the system assigned last, to a process or a thread; 0 if unknown. It is the last field
+// of /proc/loadavg (proc_loadavg(5)), in the reader's pid namespace.
 func newestPID() int {
 	raw, err := readOptional(systemRoot, "loadavg")
 	if err != nil {
@@ -44,8 +45,7 @@ func newestPID() int {
 	return pid
 }
 
-// listBinaries lists the processes, ascending, and reads the binary of the i-th when it is asked for: "" where that may not be
-// read.
+// listBinaries lists the pids, ascending. exe reads the binary of the i-th; it is "" where that may not be read.
 func listBinaries() (pids []int, exe func(i int) string, err error) {
 	f := &procfs{root: systemRoot}
 	if pids, err = pidDir(f.root + "/").listNumbers(""); err != nil {

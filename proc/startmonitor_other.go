@@ -4,18 +4,19 @@ package proc
 
 import "context"
 
-// schedule says which calls of a Roll list the processes: one of four, as a table costs much.
+// schedule decides which calls of [StartMonitor.Poll] list the processes: one in four, since reading a table is
+// expensive.
 type schedule struct{}
 
-// due reports whether a call, counted from 1, lists the processes, and whether it asks all of them for their binaries: a table
-// has them.
+// due reports whether a call, counted from 1, lists the processes, and whether it reads the binaries of all of them,
+// which a table has.
 func (schedule) due(call int) (list, all bool) {
 	list = call%4 == 1
 	return list, list
 }
 
-// listBinaries lists the processes, ascending, with their binaries: "" where one is not known. There is no cheaper way than to
-// take the table.
+// listBinaries lists the pids, ascending, with their binaries, "" if unknown. Nothing is cheaper than reading the whole
+// table.
 func listBinaries() (pids []int, exe func(i int) string, err error) {
 	table, err := ReadTable(context.Background())
 	if err != nil {

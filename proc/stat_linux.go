@@ -7,27 +7,28 @@ import (
 	"strconv"
 )
 
-// stat is what we use of /proc/PID/stat, proc_pid_stat(5).
+// stat is the part of /proc/PID/stat, proc_pid_stat(5), that this package uses.
 type stat struct {
 	pid, parent, group, session int
 	state                       State
 	name                        string
 	ticks                       uint64
-	// cpuTicks is the processor time of the thread group (of the thread, below task/), in user and kernel mode, in ticks.
+	// cpuTicks is the processor time of the thread group (below task/: of the thread) in user and kernel mode, in ticks.
 	cpuTicks uint64
-	// exiting: it runs no instruction of its program any more, though the kernel has not called it a zombie yet.
+	// exiting: it executes no more instructions of its program, though the kernel does not call it a zombie yet
+	// (PF_EXITING).
 	exiting bool
-	// forkNoExec: it was forked and has executed no program since.
+	// forkNoExec: it was forked and has executed no program since (PF_FORKNOEXEC).
 	forkNoExec bool
 }
 
-// Flags of proc_pid_stat(5), from the kernel's include/linux/sched.h: PF_EXITING and PF_FORKNOEXEC.
+// Flags of proc_pid_stat(5), from the kernel's include/linux/sched.h.
 const (
 	pfExiting    = 0x4
 	pfForkNoExec = 0x40
 )
 
-// parseStat reads one line. The name may hold any byte, ')' and newline too: it ends at the last ')'.
+// parseStat parses the line. The name may contain any byte, ')' and newline included, so it ends at the last ')'.
 func parseStat(line []byte) (stat, error) {
 	open, end := bytes.IndexByte(line, '('), bytes.LastIndexByte(line, ')')
 	if open < 0 || end < open {
@@ -38,7 +39,7 @@ func parseStat(line []byte) (stat, error) {
 	if s.pid, err = strconv.Atoi(string(bytes.TrimSpace(line[:open]))); err != nil {
 		return stat{}, fmt.Errorf("pid: %w", err)
 	}
-	field := 2 // the name's number; counted as the manual does
+	field := 2 // the number of the name, as the manual counts
 	for f := range bytes.FieldsSeq(line[end+1:]) {
 		if field++; field > 22 {
 			break
@@ -53,7 +54,7 @@ func parseStat(line []byte) (stat, error) {
 	return s, nil
 }
 
-// ended reports whether this thread will never run its program again.
+// ended reports whether this thread will execute no more instructions of its program.
 func (s *stat) ended() bool { return s.state.Dead() || s.exiting }
 
 func (s *stat) set(field int, text []byte) (err error) {

@@ -7,17 +7,17 @@ import (
 	"strconv"
 )
 
-// status is what we use of /proc/PID/status, proc_pid_status(5).
+// status is the part of /proc/PID/status, proc_pid_status(5), that this package uses.
 type status struct {
 	// group is the thread group: the pid of the process that a thread belongs to.
 	group int
-	// nsPIDs is the pid in each pid namespace, ours first; nil before Linux 4.1.
+	// nsPIDs are the pids in each pid namespace, ours first; nil before Linux 4.1.
 	nsPIDs []int
-	// uid is the effective user, -1 where the file does not say.
+	// uid is the effective user, -1 if it is not in the file.
 	uid int
 }
 
-// parseStatus reads the whole file. The name in it cannot fake a line: the kernel escapes its newlines.
+// parseStatus parses the whole file. A name cannot forge a line, since the kernel escapes its newlines.
 func parseStatus(raw []byte) (status, error) {
 	s := status{uid: -1}
 	for line := range bytes.Lines(raw) {

@@ -10,20 +10,21 @@ import (
 	"sync/atomic"
 )
 
-// Table is a snapshot of the process table. It knows who was there and which binary each one ran. On Linux the rest of
-// a process is read when it is first asked for, and then kept: that costs four times as much, and most are never asked
-// for. One that has vanished by then is in the table no more; [Table.Err] says if one could not be read.
-// [Table.Complete] reads all of it at once. What its processes are asked for is kept, too; see [Process.Fresh].
+// Table is a snapshot of the process table. [ReadTable] reads which processes there are and which binary each one runs.
+// On Linux the rest of a process is read when it is first needed, and then cached: reading everything takes four times as
+// long, and most of it is never needed. A process that has ended by then is no longer in the table; [Table.Err] returns
+// why others could not be read. [Table.LoadAll] reads everything at once. The answers of a process's methods are cached
+// as well; see [Process.Uncached].
 type Table struct {
 	list      []entry          // ascending by pid
-	all       func() []Process // ascending by pid; read when first asked for
+	all       func() []Process // ascending by pid; read when first needed
 	byParent  func() []Process // the same, ascending by parent and pid
-	bySession func() []Process // the same, ascending by session of the kernel and pid
+	bySession func() []Process // the same, ascending by session and pid
 	hidden    bool
-	match     func(Process) bool // which processes Running yields; nil: all
+	match     func(Process) bool // which processes WithExe yields; nil: all
 }
 
-// Err is why something that was asked for so far could not be read, though it is there; the table then lacks it.
+// Err returns why processes that exist could not be read so far. The table lacks them.
 func (t *Table) Err() error {
 	var errs []error
 	for i := range t.list {
@@ -40,16 +41,17 @@ type entry struct {
 	exe  string // "" where it may not be read
 	once sync.Once
 	read func() (Process, error) // nil where it has been read
-	// hasEnv reports whether the process that has this pid now was started with any of the variables. It does not check the
-	// identity: [Table.WithEnv] does so for those that it accepts. It is nil where there is no cheaper way than [Process.Env].
+	// hasEnv reports whether the process that has this pid now was started with any of the variables. It does not check
+	// the identity; [Table.WithEnv] does that for those that it yields. It is nil where nothing is cheaper than
+	// [Process.Env].
 	hasEnv    func(keys []string) bool
 	listeners listenersFunc
 	p         Process
-	ok        bool // there is such a process
+	ok        bool // the process was read
 	err       atomic.Pointer[error]
 }
 
-// process reads the process if that was not done before.
+// process reads the process unless that was done before.
 func (e *entry) process() (Process, bool) {
 	e.once.Do(func() {
 		if e.read != nil {
@@ -63,7 +65,7 @@ func (e *entry) process() (Process, bool) {
 	return e.p, e.ok
 }
 
-// newTable makes a table of processes that have been read.
+// newTable returns a table of processes that have been read.
 func newTable(list []Process) *Table {
 	entries := make([]entry, len(list))
 	slices.SortFunc(list, func(a, b Process) int { return cmp.Compare(a.ID.PID, b.ID.PID) })
@@ -74,7 +76,7 @@ func newTable(list []Process) *Table {
 	return tableOf(entries)
 }
 
-// tableOf makes a table of entries, ascending by pid.
+// tableOf returns a table of entries in ascending order of pids.
 func tableOf(list []entry) *Table {
 	t := &Table{list: list}
 	ours := sync.OnceValues(systemListeners)
@@ -104,34 +106,34 @@ func tableOf(list []entry) *Table {
 	return t
 }
 
-// LoadAll reads what has not been asked for so far. It is for those who are about to change what there is: a child,
-// say, has another parent once its own has ended.
+// LoadAll reads what has not been read so far. Call it before a change that would be visible in what is read later: a
+// process gets another parent when its own ends, for example.
 func (t *Table) LoadAll() { t.all() }
 
-// setHidden notes that the system keeps processes from us: some were denied, or the first process, which always runs,
-// was not listed.
+// setHidden records that the system hides processes: some could not be read, or process 1, which always runs, was not
+// listed.
 func (t *Table) setHidden(denied bool) *Table {
 	_, first := t.ByPID(1)
 	t.hidden = denied || !first
 	return t
 }
 
-// Hidden reports whether the system keeps other users' processes from us (Linux: /proc mounted with hidepid; BSD: a
-// jail or see_other_uids), so that the table lacks processes that run. It shows by processes that are listed but may
-// not be read, or by the first process missing; with neither (hidepid=invisible in a container whose first process is
-// ours) it cannot be told.
+// Hidden reports whether the system hides processes of other users, so that the table lacks processes that run (Linux:
+// /proc mounted with hidepid; BSD: a jail or see_other_uids). The signs are processes that are listed but may not be
+// read, and a missing process 1. Without either sign it is not noticed (hidepid=invisible in a container whose process 1
+// is ours).
 func (t *Table) Hidden() bool { return t.hidden }
 
-// Len is the number of processes seen.
+// Len returns the number of processes.
 func (t *Table) Len() int { return len(t.all()) }
 
 // All yields every process, zombies included, by ascending pid.
 func (t *Table) All() iter.Seq[Process] { return slices.Values(t.all()) }
 
-// WithExe yields, by ascending pid, the processes whose binary match accepts by its path, and those whose binary may
-// not be read. No others are looked at. What one of them has just forked to start something else in is left out: until
-// then it is a copy that runs the binary in name only, also if who forked it is gone. Of a program with several threads, as
-// agents are, nothing goes on in a copy but what leads to its execution.
+// WithExe yields, by ascending pid, the processes whose binary match accepts by its path, and those whose binary may not
+// be read. No others are read. Processes that were forked and have not executed a program yet ([Process.ForkNoExec]) are
+// left out: such a child of a program with several threads, as agents are, does nothing but prepare that execution, even
+// after its parent has ended.
 func (t *Table) WithExe(match func(exe string) bool) iter.Seq[Process] {
 	return func(yield func(Process) bool) {
 		for i := range t.list {
@@ -146,14 +148,14 @@ func (t *Table) WithExe(match func(exe string) bool) iter.Seq[Process] {
 	}
 }
 
-// Filter returns a table of the same moment whose [Table.Running] yields only the processes that match accepts. All else is
-// as in the whole table.
+// Filter returns a table of the same moment whose [Table.WithExe] yields only the processes that match accepts. All else
+// is as in the whole table.
 func (t *Table) Filter(match func(Process) bool) *Table {
 	return &Table{list: t.list, all: t.all, byParent: t.byParent, hidden: t.hidden, match: match}
 }
 
-// WithEnv yields, by ascending pid, the processes that were started with any of the named environment variables. No others are
-// read. One whose environment may not be read is left out.
+// WithEnv yields, by ascending pid, the processes that were started with any of the named environment variables. No
+// others are read. A process whose environment may not be read is left out.
 func (t *Table) WithEnv(keys ...string) iter.Seq[Process] {
 	return func(yield func(Process) bool) {
 		for i := range t.list {
@@ -172,8 +174,8 @@ func (t *Table) WithEnv(keys ...string) iter.Seq[Process] {
 	}
 }
 
-// Find returns the live process with this identity. A zombie, a vanished process and a pid that belongs to
-// another process by now are all not found.
+// Find returns the live process with this ID. It does not find a zombie, an ended process, or a pid that belongs to
+// another process by now.
 func (t *Table) Find(id ID) (Process, bool) {
 	p, ok := t.ByPID(id.PID)
 	if !ok || p.ID != id || !p.Alive() {
@@ -182,7 +184,7 @@ func (t *Table) Find(id ID) (Process, bool) {
 	return p, true
 }
 
-// ByPID returns whatever process had this pid when the table was taken, a zombie too.
+// ByPID returns the process that had this pid when the table was read, a zombie included.
 func (t *Table) ByPID(pid int) (Process, bool) {
 	i := sort.Search(len(t.list), func(i int) bool { return t.list[i].pid >= pid })
 	if i == len(t.list) || t.list[i].pid != pid {
@@ -222,7 +224,7 @@ func (t *Table) Children(pid int) iter.Seq[Process] {
 	}
 }
 
-// inSession yields the processes in a session of the kernel, by ascending pid.
+// inSession yields the processes of a session (setsid(2)) by ascending pid.
 func (t *Table) inSession(session int) iter.Seq[Process] {
 	return func(yield func(Process) bool) {
 		order := t.bySession()
@@ -235,8 +237,9 @@ func (t *Table) inSession(session int) iter.Seq[Process] {
 	}
 }
 
-// canBeParent reports whether parent, found under child's parent pid, can be its parent. The table is not read in one
-// instant: a parent may die and its pid go to another process in between, but a parent is never the younger one.
+// canBeParent reports whether parent, which has child's parent pid, can be its parent. The table is not read in one
+// instant: a parent may die, and its pid go to another process, while the table is read. But a parent is never younger
+// than its child.
 func canBeParent(parent, child Process) bool {
 	return parent.ID.PID != child.ID.PID && (parent.Ticks == 0 || child.Ticks == 0 || parent.Ticks <= child.Ticks)
 }

@@ -26,7 +26,7 @@ var (
 
 const eproc = unsafe.Offsetof(unix.KinfoProc{}.Eproc)
 
-// ReadTable reads the process table. Processes that begin or end meanwhile are left out.
+// ReadTable reads the process table. Processes that start or end meanwhile are left out.
 func ReadTable(ctx context.Context) (*Table, error) {
 	before, err := kinfos("kern.proc.all")
 	if err != nil {
@@ -38,7 +38,7 @@ func ReadTable(ctx context.Context) (*Table, error) {
 		}
 		before[i].Exe, before[i].Deleted = exe(before[i].ID.PID)
 	}
-	// A path read between two moments at which the pid was one process's is that process's.
+	// A path that was read between two moments at which the pid had the same birth belongs to that process.
 	after, err := kinfos("kern.proc.all")
 	if err != nil {
 		return nil, fmt.Errorf("reading the process table: %w", err)
@@ -57,7 +57,7 @@ func ReadTable(ctx context.Context) (*Table, error) {
 	return newTable(list).setHidden(false), nil
 }
 
-// Inspect reads one process by pid, a zombie too. It returns [ErrGone] if there is none.
+// Inspect reads one process by pid; it may be a zombie. It returns [ErrGone] if there is none.
 func Inspect(pid int) (Process, error) {
 	before, err := kinfoOf(pid)
 	if err != nil {
@@ -86,7 +86,7 @@ func kinfoOf(pid int) (Process, error) {
 	return list[0], nil
 }
 
-// kinfos asks again while the table outgrows the buffer made for it.
+// kinfos repeats the call while the table outgrows the buffer.
 func kinfos(name string, args ...int) ([]Process, error) {
 	for {
 		raw, err := unix.SysctlRaw(name, args...)
@@ -103,7 +103,7 @@ func kinfos(name string, args ...int) ([]Process, error) {
 	}
 }
 
-// exe is the path of the running binary. The kernel has none for a removed one; then it is the path that was
+// exe returns the path of the running binary. The kernel has none for a removed binary; then it is the path that was
 // executed, if that is absolute.
 func exe(pid int) (file string, deleted bool) {
 	if file, err := pidPath(pid); err == nil {

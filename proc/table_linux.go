@@ -7,12 +7,13 @@ import (
 	"os"
 )
 
-// ReadTable reads the process table. Processes that vanish meanwhile are left out, and those that may not be seen (see
-// [Table.Hidden]); it fails if there is no process table to read. With [ErrNamespace] it returns a table of this process
-// alone, of which nothing more can be asked.
+// ReadTable reads the process table. Processes that end meanwhile, or that the system hides (see [Table.Hidden]), are
+// left out. It fails if the table cannot be read. With [ErrNamespace] it returns a table of this process alone, of which
+// nothing more can be read.
 func ReadTable(ctx context.Context) (*Table, error) { return mount(systemRoot).readTable(ctx) }
 
-// Inspect reads one process by pid, a zombie too. It returns [ErrGone] if there is none; a thread is none.
+// Inspect reads one process by pid; it may be a zombie. It returns [ErrGone] if there is none. The ID of a thread is
+// none.
 func Inspect(pid int) (Process, error) { return mount(systemRoot).inspect(pid) }
 
 func (f *procfs) readTable(ctx context.Context) (*Table, error) {
@@ -45,7 +46,7 @@ func (f *procfs) readTable(ctx context.Context) (*Table, error) {
 	return tableOf(list).setHidden(hidden), nil
 }
 
-// selfTable is the table of this process, by the numbers of our own pid namespace; empty if even that cannot be read.
+// selfTable returns a table of this process, with the pids of our own pid namespace; it is empty if that cannot be read.
 func (f *procfs) selfTable() *Table {
 	d := pidDir(f.root + "/self/")
 	m, err := readBootInfo(f.root)
@@ -62,8 +63,8 @@ func (f *procfs) selfTable() *Table {
 	return newTable([]Process{p.with(m, s)})
 }
 
-// readEntry makes the entry of a process: its binary alone where that may be read, else all that there is. Another
-// process that has the pid by the time the rest is read is read with its own binary.
+// readEntry fills the entry of a process: with its binary alone if that may be read, else with everything. If another
+// process has the pid by the time the rest is read, it is read with its own binary.
 func (f *procfs) readEntry(e *entry, pid int) (err error) {
 	e.pid = pid
 	e.hasEnv = func(keys []string) bool {

@@ -34,8 +34,8 @@ func (f *procfs) bytesWritten(p Process) (int64, error) {
 	})
 }
 
-// resident is the process's resident memory in bytes. The kernel shows none for a main thread that has ended: what the
-// other threads go on with is asked of them.
+// resident returns the resident memory in bytes. The kernel shows none for a main thread that has ended; then it is read
+// from another thread.
 func (d pidDir) resident() (int64, error) {
 	n, err := d.statm("statm")
 	if err != nil || n > 0 {
@@ -65,7 +65,7 @@ func (d pidDir) statm(name string) (int64, error) {
 	return pages * int64(os.Getpagesize()), nil
 }
 
-// parseStatm reads the resident pages, the second number of proc_pid_statm(5).
+// parseStatm returns the resident pages, the second number of proc_pid_statm(5).
 func parseStatm(raw []byte) (int64, error) {
 	_, rest, ok := bytes.Cut(raw, []byte{' '})
 	resident, _, more := bytes.Cut(rest, []byte{' '})
