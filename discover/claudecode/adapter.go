@@ -1,14 +1,15 @@
-// Package claudecode reads Claude Code: which processes run which of its sessions, and what its transcripts say.
+// Package claudecode is the adapter of Claude Code: it finds the agent's processes and its stored sessions, says which
+// process runs which session, and launches, resumes and stops sessions.
 //
-// The facts it relies on, with the versions they were seen in, are in docs/agents/claude-code.md. A session is a
-// transcript projects/<slug>/<id>.jsonl below the config folder (~/.claude); since 2.1.75 each running process
-// describes itself in sessions/<pid>.json, which is believed only of a process that is Claude Code and was born
-// when the file says.
+// The facts that it relies on, with the versions they were seen in, are in docs/agents/claude-code.md. A session is a
+// transcript projects/<slug>/<id>.jsonl below the config folder (~/.claude). Since 2.1.75 each process describes itself in
+// sessions/<pid>.json, a registry entry, which counts only if that process is Claude Code and started when the entry says.
 package claudecode
 
 import "agentctl/discover"
 
-// Adapter is Claude Code's [discover.Adapter] and [discover.MarkerReader]. It holds no state.
+// Adapter is Claude Code's [discover.Adapter], and also its [discover.MarkerReader], [launch.Adapter] and [launch.Stopper].
+// It holds no state.
 type Adapter struct{}
 
 // New returns the adapter.
@@ -16,10 +17,10 @@ func New() Adapter { return Adapter{} }
 
 const agentName discover.Agent = "claude-code"
 
-// Name is the agent's name in flags and JSON.
+// Name returns the agent's name in flags and JSON.
 func (Adapter) Name() discover.Agent { return agentName }
 
-// Program implements [discover.Program]: the name the agent is installed under.
+// Program implements [discover.Program]. It returns the name that the agent is installed under.
 func (Adapter) Program() string { return "claude" }
 
 // ShortName implements [discover.ShortNamer].
@@ -28,7 +29,7 @@ func (Adapter) ShortName() string { return "cc" }
 // IncludesSubagents implements [discover.SubagentTotals].
 func (Adapter) IncludesSubagents(discover.ReadOptions) bool { return true }
 
-// warning is the one shape in which this package reports what it could not read.
+// warning makes the error by which this package reports what it could not read.
 func warning(path string, err error) error {
 	return &discover.Warning{Agent: agentName, Path: path, Err: err}
 }

@@ -7,16 +7,16 @@ import (
 	"agentctl/proc"
 )
 
-// cmdline is what a command line asks of Claude Code. Node builds wipe theirs, and in a TUI it may be long out of
-// date (/clear, /resume): it is a hint.
+// cmdline is what a command line says of a Claude Code process. It is a hint: node builds wipe theirs, and /clear and
+// /resume change a TUI's session later.
 type cmdline struct {
-	// helper: it runs no session (a subcommand, the background daemon and its hosts, --version, --bg).
+	// helper: the process runs no session (a subcommand, the background daemon and its hosts, --version, --bg).
 	helper bool
-	// host: the terminal host of a background session, whose child is the session.
+	// host: the process is the terminal host of a background session, whose child runs the session.
 	host bool
-	// print: -p, one turn without a terminal; stream: it reads further prompts from stdin.
+	// print: -p, one turn without a terminal. stream: print mode that reads further prompts from stdin.
 	print, stream bool
-	// session and resume are the ids that --session-id and --resume name; fork makes the resumed one a copy.
+	// session and resume are the IDs given with --session-id and --resume. fork: the session is a copy of the resumed one.
 	session, resume string
 	fork            bool
 }
@@ -29,8 +29,7 @@ const subcommands = " agents attach auth auto-mode config daemon doctor gateway 
 const helperFlags = " --bg --background --bg-spare --bg-pty-host --daemon-worker --version -v -V --help -h --update " +
 	"--upgrade --chrome-native-host --claude-in-chrome-mcp "
 
-// Flags that take one value, and flags that take all words up to the next flag: needed to tell a value from a
-// subcommand.
+// Flags with one value, and flags with all words up to the next flag. Parsing needs them to tell a value from a subcommand.
 const (
 	valueFlags = " --agent --agents --append-system-prompt --append-system-prompt-file --autocompact --debug-file " +
 		"--effort --environment --fallback-model --input-format --json-schema --max-budget-usd --max-turns --model " +
@@ -45,7 +44,7 @@ func containsWord(set, word string) bool {
 	return strings.Contains(set, " "+word+" ") && !strings.Contains(word, " ")
 }
 
-// readCmdline reads the command line of a process that looks like Claude Code.
+// readCmdline reads the command line of a process that isAgentProcess has accepted.
 func readCmdline(p proc.Process) cmdline {
 	args, err := p.Args()
 	if err != nil || len(args) == 0 {
@@ -102,7 +101,7 @@ func (c *cmdline) set(flag, value string) {
 	c.helper = c.helper || containsWord(helperFlags, flag)
 }
 
-// namedSession is the session that the command line names, or "".
+// namedSession returns the session that the command line names, or "".
 func (c cmdline) namedSession() string {
 	switch {
 	case isUUID(c.session):

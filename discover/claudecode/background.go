@@ -13,14 +13,14 @@ import (
 // jobLimit bounds jobs/<short>/state.json, in bytes; real ones have about 1,000.
 const jobLimit = 1 << 20
 
-// jobIDLen is how many characters of a session id name its background job.
+// jobIDLen is how many characters of a session ID name its background job.
 const jobIDLen = 8
 
 func jobIDOf(id string) string { return id[:min(len(id), jobIDLen)] }
 
 func jobPath(home, id string) string { return filepath.Join(home, "jobs", jobIDOf(id), "state.json") }
 
-// backgroundJobs are the background jobs of each home: the short ids that have a folder in jobs/.
+// backgroundJobs are the background jobs of each home: the job IDs that have a folder in jobs/.
 type backgroundJobs map[string]map[string]bool
 
 // listJobs lists the jobs of the entries' homes. Errors are warnings.
@@ -43,9 +43,9 @@ func listJobs(ctx context.Context, entries []discover.Entry) (all backgroundJobs
 	return all, errs
 }
 
-// describe marks a background session. Its job file also says how it ended; it is asked where the transcript
-// cannot tell: while a session lives it is often wrong ("working" where the session is idle; 2.1.197, 2.1.329). A file that
-// cannot be read leaves the record as it is. The error is a warning.
+// describe marks the record of a background session and adds what its job file says: how the session ended only if the
+// transcript cannot tell, since the file is often wrong while a session lives ("working" though the session is idle;
+// 2.1.197, 2.1.329). If the file cannot be read, the record stays as it is. The error is a warning.
 func (j backgroundJobs) describe(ctx context.Context, r *discover.Record) error {
 	if !j[r.Home][jobIDOf(r.ID)] {
 		return nil

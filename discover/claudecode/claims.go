@@ -11,15 +11,19 @@ import (
 	"agentctl/proc"
 )
 
-// Claims says which live processes run which sessions.
+// Claims returns which live processes run which sessions.
 //
-// Kinds of evidence: "registry" (exact), "tool-call" (exact: a sub-agent whose result the session waits for), "sub-agent"
-// (exact: one that has not ended, as its transcript and the note beside it have it), "history" (strong: where the
-// commands typed since the registered session lead, in versions whose entry stays behind), "tool-env" (strong: a running
-// command was started for the session), "argv" (strong for print mode, weak for a TUI, which may have moved on), "cwd"
-// (weak).
+// Kinds of evidence:
 //
-// Meta keys: suspended (the process is stopped by a signal), backgroundShell (idle, but a command it started still
+//   - "registry" (exact): the process's registry entry
+//   - "tool-call" (exact): a sub-agent whose result the session waits for
+//   - "sub-agent" (exact): a sub-agent that has not ended, by its transcript and metadata
+//   - "history" (strong): the commands typed since the registered session lead to the session, in versions whose registry entry keeps the first one
+//   - "tool-env" (strong): a command of the process was started for the session
+//   - "argv" (strong in print mode, weak for a TUI, which may have changed its session since)
+//   - "cwd" (weak): the transcript was written in the process's directory
+//
+// Meta keys: suspended (a signal has stopped the process), backgroundShell (idle, but a command that it started still
 // runs), jobId (of a background session).
 func (Adapter) Claims(ctx context.Context, table *proc.Table, homes []discover.Home) ([]discover.Claim, error) {
 	l := &processScan{ctx: ctx, table: table, homes: homes}
@@ -46,13 +50,13 @@ func (Adapter) Claims(ctx context.Context, table *proc.Table, homes []discover.H
 	return claims, errors.Join(append(l.warnings, ctx.Err())...)
 }
 
-// isStored reports whether a home of ours has a session by this ID. That of a process whose config folder is another one is
-// not the same.
+// isStored reports whether one of the homes has a session with this ID. A process whose config folder is in another root
+// directory runs a different one.
 func (l *processScan) isStored(id string) bool {
 	return slices.ContainsFunc(l.homes, func(h discover.Home) bool { return findTranscript(l.ctx, h.Dir, "", id) != "" })
 }
 
-// registryClaim is the claim of the process's own entry.
+// registryClaim returns the claim that the process's registry entry makes.
 func (l *processScan) registryClaim(x *process) discover.Claim {
 	detail := x.entry.path + ": " + x.proof
 	if x.entry.Status != "" {
@@ -62,9 +66,9 @@ func (l *processScan) registryClaim(x *process) discover.Claim {
 	return l.sessionClaim(x, id, findTranscript(l.ctx, x.home, x.entry.Cwd, id), discover.Exact, "registry", detail)
 }
 
-// claimsWithoutRegistry collects what else ties a process without a registry entry to a session: before it registers (a dialog
-// is open), where it never does (before 2.1.75, print mode before 2.1.85, a TUI inside of another session), or
-// where the file was lost. The best kind of evidence found is the only one used.
+// claimsWithoutRegistry returns claims for a process without a registry entry: before it registers (a dialog is open), if
+// it never does (before 2.1.75, print mode before 2.1.85, a TUI inside of another session), or if the file was lost. Only
+// the best kind of evidence is used.
 func (l *processScan) claimsWithoutRegistry(x *process) []discover.Claim {
 	if c, ok := l.toolEnvClaim(x); ok {
 		return []discover.Claim{c}
@@ -79,10 +83,10 @@ func (l *processScan) claimsWithoutRegistry(x *process) []discover.Claim {
 	if isNodeBuild(x.Process) {
 		return l.directoryClaims(x)
 	}
-	return nil // later versions register as soon as they have a session
+	return nil // native builds register as soon as they have a session
 }
 
-// sessionClaim is the claim that the process runs this session, on this evidence.
+// sessionClaim returns the claim that the process runs this session, with this evidence.
 func (l *processScan) sessionClaim(x *process, id, path string, strength discover.Strength, kind, detail string) discover.Claim {
 	c := x.newClaim()
 	c.Session, c.Path, c.Strength, c.Kind, c.Detail = id, path, strength, kind, detail
@@ -90,7 +94,7 @@ func (l *processScan) sessionClaim(x *process, id, path string, strength discove
 	return c
 }
 
-// toolEnvClaim takes the session from the environment of the newest command that the process runs.
+// toolEnvClaim returns the claim that the environment of the process's newest command makes.
 func (l *processScan) toolEnvClaim(x *process) (discover.Claim, bool) {
 	for _, child := range slices.Backward(l.toolCommands(x)) {
 		env, err := child.Env(markerKey, sessionKey)
@@ -105,12 +109,12 @@ func (l *processScan) toolEnvClaim(x *process) (discover.Claim, bool) {
 	return discover.Claim{}, false
 }
 
-// nodeStartup is how soon after its start no build for node writes into a transcript: node needs longer to come up. What was
-// written within that time, another process wrote, which may have ended as this one began.
+// nodeStartup is less than a node build needs to start before it writes into a transcript. What was written within that
+// time after the start, another process wrote, which may have ended just then.
 const nodeStartup = 100 * time.Millisecond
 
-// directoryClaims offers every transcript of the process's directory that was written since it started and that no
-// process has registered.
+// directoryClaims returns a claim for each transcript of the process's directory that was written since the process started
+// and that no process has registered.
 func (l *processScan) directoryClaims(x *process) (claims []discover.Claim) {
 	for _, t := range l.transcriptsOf(x, x.dir) {
 		if !l.isRegistered(t.Path) && x.StartedBefore(t.Updated.Add(-nodeStartup)) {
@@ -120,7 +124,7 @@ func (l *processScan) directoryClaims(x *process) (claims []discover.Claim) {
 	return claims
 }
 
-// isRegistered reports whether a live process's registry entry means this transcript.
+// isRegistered reports whether the registry entry of a live process names this transcript.
 func (l *processScan) isRegistered(path string) bool {
 	for _, x := range l.processes {
 		if x.registered() && transcriptPath(x.home, x.entry.Cwd, x.entry.SessionID) == path {

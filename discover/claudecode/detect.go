@@ -15,13 +15,13 @@ func (Adapter) IsAgentProcess(p proc.Process) bool { return isAgentProcess(p) }
 // MatchesBinary reports whether a binary can be this agent's.
 func (Adapter) MatchesBinary(exe string) bool { return mayBeAgent(exe) }
 
-// isAgentProcess reports whether p runs Claude Code, as a session or as a helper. It goes by the binary, never by a word
-// in the command line: editors and shells have such words too.
+// isAgentProcess reports whether p runs Claude Code, as a session or as a helper. The binary decides, never a word in the
+// command line: editors and shells have such words too.
 //
 //   - native builds (2.1.113 and later): .../claude, .../bin/claude.exe, or .../claude/versions/2.1.197
 //   - node builds (up to 2.1.112): node or bun, which either calls itself "claude" (once it is up) or runs cli.js
 //
-// Where the binary may not be seen (another user's process), the kernel's short name decides.
+// If the binary is not visible (another user's process), the kernel's short name decides.
 func isAgentProcess(p proc.Process) bool {
 	if p.Exe == "" {
 		return isClaudeName(proc.ProgramName(p.Name)) && !isExiting(p)
@@ -40,8 +40,8 @@ func isNative(exe string) bool {
 		path.Base(path.Dir(exe)) == "versions" && path.Base(path.Dir(path.Dir(exe))) == "claude"
 }
 
-// isInterpreter includes env(1), which the script's first line has look for node: the lock on a directory rests on the
-// process from the moment it is started.
+// isInterpreter reports whether a binary can run a node build. That includes env(1), which the script's first line has look
+// for node: a lock on a directory depends on the process from the moment it is started.
 func isInterpreter(exe string) bool {
 	switch proc.ProgramName(exe) {
 	case "node", "nodejs", "bun", "env":
@@ -50,8 +50,7 @@ func isInterpreter(exe string) bool {
 	return false
 }
 
-// isExiting reports whether a process is past its end, though the kernel has not called it a zombie yet: its memory is
-// gone, and with it the binary and the arguments.
+// isExiting reports whether a process has released its memory, and with it its binary and arguments, but is no zombie yet.
 func isExiting(p proc.Process) bool {
 	args, err := p.Args()
 	return err == nil && len(args) == 0 || errors.Is(err, proc.ErrGone)
@@ -59,16 +58,17 @@ func isExiting(p proc.Process) bool {
 
 func isClaudeName(name string) bool { return name == "claude" || name == "claude.exe" }
 
-// isNodeBuild reports whether p is one of the versions up to 2.1.112.
+// isNodeBuild reports whether p, an agent's process, is a node build (up to 2.1.112).
 func isNodeBuild(p proc.Process) bool { return isInterpreter(p.Exe) }
 
-// runsScript recognises a node build in its first moments, before it calls itself "claude" and wipes its arguments.
+// runsScript recognises a node build that has just started, before it calls itself "claude" and wipes its arguments.
 func runsScript(p proc.Process) bool {
 	args, err := p.Args()
 	return err == nil && len(argsAfterScript(args)) < len(args)
 }
 
-// argsAfterScript returns the arguments after Claude Code's script, or all of them if it is not among the first ones.
+// argsAfterScript returns the arguments after Claude Code's script, or all arguments if the script is not the first one
+// that is no flag.
 func argsAfterScript(args []string) []string {
 	for i, a := range args {
 		switch {
@@ -82,8 +82,8 @@ func argsAfterScript(args []string) []string {
 	return args
 }
 
-// isScript reports whether a path is that of Claude Code's script, which the SDK brings along (SEEN claude-agent-sdk 0.2.100,
-// that of 2.1.100), or of npm's link to it.
+// isScript reports whether a path is that of Claude Code's script, of the copy in the SDK (SEEN claude-agent-sdk 0.2.100,
+// which has 2.1.100), or of npm's link to it.
 func isScript(name string) bool {
 	dir, base := path.Split(name)
 	switch folder := path.Base(dir); base {
@@ -95,8 +95,8 @@ func isScript(name string) bool {
 	return false
 }
 
-// isEmbeddedTool reports whether the native binary runs as one of the programs it carries: it starts itself under
-// another name in argv[0] to search files, and by an open file, with the name in ARGV0, inside of a sandbox.
+// isEmbeddedTool reports whether the native binary runs as one of the programs that it contains. It starts itself under
+// another name in argv[0] to search files. In a sandbox it starts itself by an open file, with the name in ARGV0.
 func isEmbeddedTool(p proc.Process) bool {
 	args, err := p.Args()
 	if err != nil || len(args) == 0 {
@@ -109,7 +109,7 @@ func isEmbeddedTool(p proc.Process) bool {
 	return strings.HasPrefix(args[0], "/proc/self/fd/")
 }
 
-// namespacePID is the pid that the process has in its own namespace: another than ours in a container.
+// namespacePID returns the PID that the process has in its own PID namespace, which differs in a container.
 func namespacePID(p proc.Process) int {
 	pids, err := p.NamespacePIDs()
 	if err != nil || len(pids) == 0 {

@@ -8,8 +8,8 @@ import (
 	"agentctl/proc"
 )
 
-// The environment by which Claude Code marks the commands, hooks and MCP servers it starts (the id since 2.1.119; its own
-// pid since 2.1.329, not in 2.1.197).
+// The variables that Claude Code sets for the commands, hooks and MCP servers that it starts (the session ID since 2.1.119;
+// the PID since 2.1.329, not in 2.1.197).
 const (
 	markerKey  = "CLAUDECODE"
 	sessionKey = "CLAUDE_CODE_SESSION_ID"
@@ -17,8 +17,8 @@ const (
 	sandboxKey = "SANDBOX_RUNTIME"
 )
 
-// ReadMarker implements [discover.MarkerReader]. The id or the pid alone is not enough: a person may have exported it. MCP servers are
-// marked when they are started, and serve on after a /clear.
+// ReadMarker implements [discover.MarkerReader]. The session ID or the PID alone is not enough: the user may have exported
+// it. MCP servers get their marker when they are started, and run on after a /clear.
 func (Adapter) ReadMarker(getenv func(string) string) (mark discover.EnvMarker, ok bool) {
 	if getenv(markerKey) != "1" {
 		return discover.EnvMarker{}, false
@@ -32,19 +32,19 @@ func (Adapter) ReadMarker(getenv func(string) string) (mark discover.EnvMarker, 
 	return mark, mark.Session != "" || mark.PID > 0
 }
 
-// MarkerKeys returns the environment keys that Mark asks for.
+// MarkerKeys returns the environment keys that ReadMarker needs.
 func (Adapter) MarkerKeys() []string { return []string{markerKey, sessionKey, pidKey} }
 
-// InSandbox implements [discover.SandboxDetector]: on Linux the sandbox of the tool Bash is a pid namespace, which ends with it (SEEN
-// 2.1.197, 2.1.329, whose /proc shows only the bubblewrap around that). Other programs can be run in the same sandbox: then
-// there is no session's mark.
+// InSandbox implements [discover.SandboxDetector]. On Linux the sandbox of the tool Bash is a PID namespace that ends with
+// it (SEEN 2.1.197, 2.1.329; its /proc shows nothing outside but the bubblewrap that made it). Without a session's marker,
+// another program uses the same kind of sandbox.
 func (a Adapter) InSandbox(getenv func(string) string) bool {
 	mark, ok := a.ReadMarker(getenv)
 	return ok && mark.Session != "" && getenv(sandboxKey) == "1"
 }
 
-// ScrubbedEnv implements [launch.Adapter]: what Claude Code sets for the commands, hooks and servers that it starts (SEEN
-// 2.1.75–2.1.329). A TUI that has CLAUDE_CODE_CHILD_SESSION stores nothing and registers nowhere.
+// ScrubbedEnv implements [launch.Adapter]. It returns what Claude Code sets for the commands, hooks and servers that it
+// starts (SEEN 2.1.75–2.1.329). A TUI that has CLAUDE_CODE_CHILD_SESSION stores nothing and does not register.
 func (Adapter) ScrubbedEnv() []string {
 	return []string{
 		markerKey, sessionKey, pidKey, "CLAUDE_CODE_CHILD_SESSION", "CLAUDE_CODE_CHILD_NOTES_DIR", "CLAUDE_CODE_ENTRYPOINT",
@@ -53,8 +53,8 @@ func (Adapter) ScrubbedEnv() []string {
 	}
 }
 
-// HasMarker implements [launch.Stopper]. The id alone is believed: whatever process ran the session, it was for it. A pid
-// is believed of what was started after that process.
+// HasMarker implements [launch.Stopper]. A session ID is enough: whatever process ran the session, p was started for it. A
+// PID counts only if p was started after that process.
 func (a Adapter) HasMarker(p proc.Process, s discover.Session) bool {
 	env, err := p.Env(a.MarkerKeys()...)
 	if err != nil {

@@ -7,14 +7,14 @@ import (
 	"agentctl/proc"
 )
 
-// Where a process keeps its config folder: $CLAUDE_CONFIG_DIR, else ~/.claude. XDG variables do not matter.
+// The variables that decide the config folder: $CLAUDE_CONFIG_DIR, else ~/.claude. XDG variables do not matter.
 const (
 	configKey = "CLAUDE_CONFIG_DIR"
 	homeKey   = "HOME"
 )
 
-// Homes returns the config folders: that of this environment, those configured, and those that live Claude Code
-// processes name in theirs.
+// Homes returns the config folders: that of this environment, the configured ones, and those that live Claude Code
+// processes have in their environment.
 func (Adapter) Homes(setup discover.HomeSources, table *proc.Table) []discover.Home {
 	var h discover.HomeSet
 	h.Add(discover.Home{Dir: configDir(setup.Getenv(configKey), setup.Getenv(homeKey)), FromUser: true})
@@ -40,8 +40,8 @@ func configDir(config, home string) string {
 	return ""
 }
 
-// processHome is the config folder that a process was started with; "" where it cannot be told: the environment does
-// not say, or it names a path that leads to another directory here. The error is that of reading the process.
+// processHome returns the config folder that a process was started with; "" if the environment does not say, or names a
+// path that leads to another directory here. The error is that of reading the process.
 func processHome(p proc.Process) (string, error) {
 	env, err := discover.Environ(p, configKey, homeKey)
 	if err != nil {
@@ -50,8 +50,8 @@ func processHome(p proc.Process) (string, error) {
 	return discover.ProcessDir(p, configDir(env[configKey], env[homeKey]))
 }
 
-// HomeOf implements [discover.HomeResolver]: tools inherit what the agent was started with.
+// HomeOf implements [discover.HomeResolver]. Tools inherit the agent's variables.
 func (Adapter) HomeOf(p proc.Process) string {
-	dir, _ := processHome(p) // what cannot be read does not tell
+	dir, _ := processHome(p) // an unreadable environment means that it is unknown
 	return dir
 }

@@ -9,8 +9,8 @@ import (
 	"agentctl/discover/native"
 )
 
-// MatchesID reports whether an id is a random UUID (version 4), as Claude Code makes them (SEEN 2.0–2.1.329). With
-// --session-id a session may be given any UUID.
+// MatchesID reports whether an ID is a random UUID (version 4), as Claude Code makes them (SEEN 2.0–2.1.329). With
+// --session-id a session may get any UUID.
 func (Adapter) MatchesID(id string) bool { return isUUID(id) && id[versionAt] == '4' }
 
 // ShortID implements [discover.Shortener]. A sub-agent's ID is "agent-", mostly an "a", and random hexadecimal digits.
@@ -21,22 +21,22 @@ func (Adapter) ShortID(id string) int {
 	return native.ShortUUIDLen(id)
 }
 
-// isUUID reports whether s has the form of a session id: 8-4-4-4-12 lower- or upper-case hex digits.
+// isUUID reports whether s has the form of a session ID: 8-4-4-4-12 lower- or upper-case hexadecimal digits.
 func isUUID(s string) bool { return len(s) == uuidLen && beginsUUID(s) }
 
-// A UUID's length, and where its version stands.
+// The length of a UUID, and the index of its version.
 const (
 	uuidLen   = native.UUIDLen
 	versionAt = 14
 )
 
-// beginsUUID reports whether a session id can begin with s.
+// beginsUUID reports whether a session ID can begin with s.
 func beginsUUID(s string) bool { return native.IsUUIDPrefix(s, true) }
 
-// isSubagent reports whether a session id is a sub-agent's.
+// isSubagent reports whether a session ID is a sub-agent's.
 func isSubagent(id string) bool { return strings.HasPrefix(id, agentPrefix) }
 
-// sessionOfPath reads a path: the id of the session whose transcript it is, and its parent where the path tells.
+// sessionOfPath returns the ID of the session whose transcript has this path, and its parent if the path shows it.
 func sessionOfPath(path string) (id, parent string, ok bool) {
 	if id, ok = idOfFile(path[strings.LastIndexByte(path, '/')+1:]); ok {
 		parent = parentOf(path)
@@ -44,7 +44,7 @@ func sessionOfPath(path string) (id, parent string, ok bool) {
 	return id, parent, ok
 }
 
-// idOfFile reads the name of a file: the id of the session whose transcript it is.
+// idOfFile returns the ID of the session whose transcript has this file name.
 func idOfFile(name string) (id string, ok bool) {
 	id, ok = strings.CutSuffix(name, transcriptSuffix)
 	if !ok || !isUUID(id) && (!isSubagent(id) || len(id) == len(agentPrefix)) {
@@ -53,7 +53,7 @@ func idOfFile(name string) (id string, ok bool) {
 	return id, true
 }
 
-// newUUID makes a random UUID (version 4, RFC 9562), as Claude Code's own ids are.
+// newUUID makes a random UUID (version 4, RFC 9562), like Claude Code's IDs.
 func newUUID() string {
 	var b [16]byte
 	_, _ = rand.Read(b[:]) // never fails

@@ -10,9 +10,9 @@ import (
 	"agentctl/launch"
 )
 
-// Spec implements [launch.Adapter]: `claude -p` with an id of our choice and the prompt on stdin, where it stands in no
-// command line and is stored as it is (SEEN 2.1.75–2.1.329). A session that is resumed runs where its project folder
-// says that it began, with the model and the permission mode that it had.
+// Spec implements [launch.Adapter]: `claude -p` with an ID that we choose. The prompt is given on stdin, so that it is in
+// no command line and is stored unchanged (SEEN 2.1.75–2.1.329). A resumed session runs in the directory that its project
+// folder is named after, with the model and the permission mode that it had.
 func (a Adapter) Spec(r launch.Request, host launch.Environment) (launch.Spec, error) {
 	program, err := host.LookPath(a.Program())
 	if err != nil {
@@ -34,17 +34,17 @@ func (a Adapter) Spec(r launch.Request, host launch.Environment) (launch.Spec, e
 	return spec, nil
 }
 
-// argsBuilder turns a request into Claude Code's arguments.
+// argsBuilder builds Claude Code's arguments for a request.
 type argsBuilder struct {
 	launch.Request
 	host    launch.Environment
-	version native.Version // of what is installed; zero if that is not known, which is taken for a current one
+	version native.Version // the installed version; zero if not known, then taken for a current one
 }
 
-// promptLimit is the most that print mode reads from stdin, in UTF-16 units (2.1.197, 2.1.329).
+// promptLimit is the longest prompt that print mode reads from stdin, in UTF-16 units (2.1.197, 2.1.329).
 const promptLimit = 10 << 20
 
-// check says what Claude Code cannot do of what is asked.
+// check returns an error if Claude Code cannot do what is requested.
 func (c argsBuilder) check() error {
 	units := 0
 	for _, r := range c.Prompt {
@@ -69,7 +69,7 @@ func (c argsBuilder) unsupported(format string, args ...any) error {
 	return &launch.UnsupportedError{Agent: agentName, What: fmt.Sprintf(format, args...)}
 }
 
-// hint tells that a run with nobody to ask is denied what the settings do not allow.
+// hint returns the warning that a run in print mode, where nobody can be asked, is denied what the settings do not allow.
 func (c argsBuilder) hint() string {
 	if c.Interactive || c.Resume != nil || c.Permissions != launch.PermissionsOwn || c.hasPermissionArgs() {
 		return ""
@@ -77,7 +77,7 @@ func (c argsBuilder) hint() string {
 	return "claude -p denies what its settings do not allow, edits included; --permissions edit lets it change files"
 }
 
-// Flags that choose the session or its process, and flags that choose what it may do.
+// Flags that choose the session or its process, and flags that choose permissions.
 const (
 	sessionFlags    = " --session-id --resume -r --continue -c --fork-session --bg --background --from-pr --teleport "
 	permissionFlags = " --permission-mode --dangerously-skip-permissions --allow-dangerously-skip-permissions " +
@@ -89,13 +89,13 @@ func flagName(arg string) string {
 	return flag
 }
 
-// hasPermissionArgs: the person's own arguments say what it may do.
+// hasPermissionArgs reports whether the user's own arguments choose permissions.
 func (c argsBuilder) hasPermissionArgs() bool {
 	return slices.ContainsFunc(c.Args, func(arg string) bool { return containsWord(permissionFlags, flagName(arg)) })
 }
 
-// optionArgs are the arguments about the model, the name and the permissions. Values are joined to their flags: they may
-// begin with a dash.
+// optionArgs returns the arguments for the model, the name and the permissions. Values are joined to their flags, since
+// they may begin with a dash.
 func (c argsBuilder) optionArgs() (args []string) {
 	add := func(flag, value string) {
 		if value != "" {

@@ -11,7 +11,7 @@ import (
 	"agentctl/discover/native/fsread"
 )
 
-// transcriptsOf lists those that belong to a directory.
+// transcriptsOf lists the transcripts of a directory's project folders.
 func (l *processScan) transcriptsOf(x *process, dir string) []discover.Entry {
 	if x.home == "" || dir == "" {
 		return nil
@@ -24,9 +24,10 @@ func (l *processScan) transcriptsOf(x *process, dir string) []discover.Entry {
 	return s.found
 }
 
-// legacyClaims judges the registry entry of a version before 2.1.129, which keeps the first session's id when /clear begins
-// another, and before 2.1.85 when /resume changes to one. The history of typed commands tells whether the process has
-// moved on. Where it does not tell, and another session was written later than the registered one, nobody knows.
+// legacyClaims returns the claims of a registered process of a version before 2.1.129: its registry entry keeps the first
+// session's ID when /clear begins another session and, before 2.1.85, when /resume changes to one. The history of typed
+// commands tells whether the process has changed its session. If it does not, and another session was written later than
+// the registered one, all of them get a weak claim.
 func (l *processScan) legacyClaims(x *process) []discover.Claim {
 	later, cleared := l.laterSessions(x)
 	followsResume := x.entry.Kind != ""
@@ -42,7 +43,7 @@ func (l *processScan) legacyClaims(x *process) []discover.Claim {
 		path := findTranscript(l.ctx, x.home, x.entry.Cwd, last)
 		return []discover.Claim{l.sessionClaim(x, last, path, discover.Strong, "history", "history.jsonl: the commands typed since session "+x.entry.SessionID)}
 	}
-	later = slices.DeleteFunc(later, func(t discover.Entry) bool { // begun in another process, or left again
+	later = slices.DeleteFunc(later, func(t discover.Entry) bool { // begun in another process, or not the last one
 		return known && slices.ContainsFunc(steps, func(s historyEntry) bool { return s.mayHaveBegun(cleared[t.ID]) })
 	})
 	c := l.registryClaim(x)
@@ -58,8 +59,8 @@ func (l *processScan) legacyClaims(x *process) []discover.Claim {
 	return claims
 }
 
-// laterSessions returns the sessions that the process may have moved on to, since they were written later than its
-// registered one, and when those begun by /clear since it registered were created.
+// laterSessions returns the sessions that the process may have changed to: they were written later than its registered one.
+// cleared has, for those that /clear began since the process registered, when they were created.
 func (l *processScan) laterSessions(x *process) (later []discover.Entry, cleared map[string]time.Time) {
 	cleared = map[string]time.Time{}
 	all := l.transcriptsOf(x, x.entry.Cwd)
@@ -74,7 +75,7 @@ func (l *processScan) laterSessions(x *process) (later []discover.Entry, cleared
 		if t.ID == x.entry.SessionID || t.Updated.Before(registered) {
 			continue
 		}
-		head, _ := readHead(l.ctx, t.Path) // what cannot be read has none
+		head, _ := readHead(l.ctx, t.Path) // an unreadable transcript has no head
 		fresh := head.Created.After(registered) && head.Command == "/clear"
 		if fresh {
 			cleared[t.ID] = head.Created
@@ -88,7 +89,7 @@ func (l *processScan) laterSessions(x *process) (later []discover.Entry, cleared
 	return later, cleared
 }
 
-// readHead reads the beginning of a transcript, as far as it goes.
+// readHead reads the beginning of a transcript.
 func readHead(ctx context.Context, path string) (head transcript.Head, err error) {
 	f, err := fsread.Open(ctx, path)
 	if err != nil {
@@ -99,8 +100,8 @@ func readHead(ctx context.Context, path string) (head transcript.Head, err error
 	return head, err
 }
 
-// keepsFirstSession reports whether a version's registry entry keeps the first session's id after /clear: until 2.1.129
-// (2.1.126 did), and where an entry has no version.
+// keepsFirstSession reports whether the registry entry of this version keeps the first session's ID after /clear: until
+// 2.1.129 (2.1.126 does), and if the entry has no version.
 func keepsFirstSession(s string) bool {
 	v := native.ParseVersion(s)
 	return !v.Known() || v.Before(native.Version{2, 1, 129})

@@ -13,8 +13,8 @@ import (
 	"agentctl/discover/native/jsonl"
 )
 
-// historyEntry is one line of history.jsonl: what a person typed into a TUI, and the session it was typed in (seen in 2.1.75
-// and 2.1.112).
+// historyEntry is one line of history.jsonl: what the user typed into a TUI, and the session of the TUI at that time (SEEN
+// 2.1.75, 2.1.112).
 type historyEntry struct {
 	text, session string
 	at            time.Time
@@ -22,11 +22,11 @@ type historyEntry struct {
 
 func historyPath(home string) string { return filepath.Join(home, "history.jsonl") }
 
-// historyReach bounds how far back the history is read, in bytes.
+// historyReach bounds how far back history.jsonl is read, in bytes.
 const historyReach = 1 << 20
 
-// sessionSwitches returns the commands that change a process's session, typed since then, oldest first. With an error there may be
-// more of them. No history is no error: it may be turned off.
+// sessionSwitches returns the commands that change a process's session and were typed since then, oldest first. With an
+// error, some may be missing. A missing file is no error: the history may be turned off.
 func sessionSwitches(ctx context.Context, home string, since time.Time) (out []historyEntry, err error) {
 	f, err := fsread.Open(ctx, historyPath(home))
 	if fsread.IsNotExist(err) {
@@ -62,19 +62,19 @@ func parseHistoryEntry(raw []byte) historyEntry {
 		SessionID string `json:"sessionId"`
 		Timestamp int64  `json:"timestamp"` // milliseconds
 	}
-	_ = unmarshal(raw, &t) // it is whole
+	_ = unmarshal(raw, &t) // a damaged line was left out before
 	return historyEntry{text: strings.TrimSpace(discover.Truncate(t.Display, 100)), session: t.SessionID, at: time.UnixMilli(t.Timestamp)}
 }
 
-// mayHaveBegun reports whether a session that was created then was begun by this command.
+// mayHaveBegun reports whether this command may have begun a session that was created at this time.
 func (t historyEntry) mayHaveBegun(created time.Time) bool {
-	const handling = 2 * time.Second // it took some 10 ms
+	const handling = 2 * time.Second // Claude Code needs some 10 ms
 	after := created.Sub(t.at)
 	return strings.HasPrefix(t.text, "/clear") && after > -handling && after < handling
 }
 
-// followSwitches goes from session to session as the person did. known is false where a step cannot be seen: a session chosen
-// from a list, or a /clear that several sessions, or none, may have come of.
+// followSwitches returns the session that the commands lead to. known is false if a step is unknown: a session chosen from
+// a list, or a /clear that several sessions, or none, may result from.
 func followSwitches(session string, steps []historyEntry, cleared map[string]time.Time) (last string, known bool) {
 	for _, step := range steps {
 		if step.session != session {

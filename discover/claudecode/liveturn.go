@@ -11,7 +11,7 @@ import (
 	"agentctl/discover/native/fsread"
 )
 
-// liveTurn is what the process itself shows of its turn; nil where only the transcript tells.
+// liveTurn returns what the process itself shows of its turn; nil if only the transcript tells.
 func (l *processScan) liveTurn(x *process, path string) *discover.Turn {
 	source := x.source()
 	switch status := x.entry.Status; {
@@ -19,13 +19,13 @@ func (l *processScan) liveTurn(x *process, path string) *discover.Turn {
 		return &discover.Turn{State: discover.TurnOpen}
 	case status == "waiting":
 		return x.waitingTurn(l.ctx, path)
-	case source == "print" && !x.cmdline.stream: // it ends with its turn, and is "idle" before that begins (2.1.329)
+	case source == "print" && !x.cmdline.stream: // the process ends with its turn, and is "idle" before the turn begins (2.1.329)
 		return &discover.Turn{State: discover.TurnOpen}
 	case status == "idle", status == "shell":
 		return &discover.Turn{State: discover.TurnDone}
 	}
 	switch {
-	case source == "tui" && path == "" && x.registered(): // a TUI makes its transcript at the first prompt
+	case source == "tui" && path == "" && x.registered(): // a TUI creates its transcript at the first prompt
 		return &discover.Turn{State: discover.TurnNone}
 	case source == "tui":
 		return l.inferWaiting(x, path)
@@ -33,8 +33,8 @@ func (l *processScan) liveTurn(x *process, path string) *discover.Turn {
 	return nil
 }
 
-// waitingTurn is a turn that waits by the registry's word, which it translates. A question waits as "permission prompt" (2.1.197) or
-// "input needed" (2.1.329); that it is one, the open tool call tells.
+// waitingTurn returns the turn of a process whose registry entry says "waiting", with the reason in our words. A question
+// waits as "permission prompt" (2.1.197) or "input needed" (2.1.329): the pending tool call shows that it is one.
 func (x *process) waitingTurn(ctx context.Context, path string) *discover.Turn {
 	word := x.entry.WaitingFor
 	turn := &discover.Turn{State: discover.TurnWaiting, WaitingFor: word}
@@ -53,20 +53,21 @@ func (x *process) waitingTurn(ctx context.Context, path string) *discover.Turn {
 	return turn
 }
 
-// inferWaiting finds out, for versions whose registry has no status (before 2.1.119), whether the person is asked: a tool
-// that starts a command, or is done at once, and has been asked for a while ago without either, waits for leave.
+// inferWaiting returns a waiting turn if the user is being asked, for versions whose registry has no status (before
+// 2.1.119). A pending call of a tool that starts a command, or is done at once, waits for permission if no command was
+// started for a while.
 func (l *processScan) inferWaiting(x *process, path string) *discover.Turn {
 	tail, err := readTail(l.ctx, path)
 	if err != nil || tail.Turn.Result(true).State != discover.TurnOpen || len(tail.Turn.Pending) == 0 {
 		return nil
 	}
-	if !x.StartedBefore(tail.Updated) { // what another process was killed in
+	if !x.StartedBefore(tail.Updated) { // another process, which was killed, made the call
 		return nil
 	}
 	if question := tail.Turn.Question(); question != nil {
 		return &discover.Turn{State: discover.TurnWaiting, WaitingFor: "question", WaitingOn: question}
 	}
-	const grace = time.Second // between the record of a call and the start of its command
+	const grace = time.Second // more than between the record of a call and the start of its command
 	if slices.ContainsFunc(tail.Turn.Pending, func(c transcript.PendingCall) bool { return !transcript.RunsAlone(c.Name) }) {
 		return nil
 	}
@@ -76,9 +77,9 @@ func (l *processScan) inferWaiting(x *process, path string) *discover.Turn {
 	return &discover.Turn{State: discover.TurnWaiting, WaitingFor: "permission", WaitingOn: x.permissionCall(l.ctx, &tail.Turn, path)}
 }
 
-// permissionCall is the call that the person is asked about, of a turn that is known to wait for permission; nil where it may be one
-// of several. Calls that run alone are made one after the other, so that the first one without an answer is asked about. Where a
-// sub-agent is the only one at work, its call counts.
+// permissionCall returns the call that the user is asked about in a turn that waits for permission; nil if it may be one of
+// several. Calls that run alone are made one after the other, so the first one without a result is asked about. If the only
+// pending call is a sub-agent's, the sub-agent's call counts.
 func (x *process) permissionCall(ctx context.Context, s *transcript.Turn, path string) *discover.WaitingOn {
 	call := s.PermissionCall()
 	if call == nil {
@@ -87,7 +88,7 @@ func (x *process) permissionCall(ctx context.Context, s *transcript.Turn, path s
 	if !transcript.IsSubagentTool(call.Name) {
 		return call.WaitingOn
 	}
-	begun, _ := x.startedSubagents(ctx, path) // what cannot be read is said of the record
+	begun, _ := x.startedSubagents(ctx, path) // Read reports what cannot be read
 	for _, b := range begun {
 		if b.ToolUseID != call.ID {
 			continue
@@ -100,7 +101,7 @@ func (x *process) permissionCall(ctx context.Context, s *transcript.Turn, path s
 	return nil
 }
 
-// readTail reads the end of the transcript of a session, or of a sub-agent.
+// readTail reads the end of the transcript of a session or sub-agent.
 func readTail(ctx context.Context, path string) (tail transcript.Tail, err error) {
 	tail.Sidechain = isSubagent(filepath.Base(path))
 	f, err := fsread.Open(ctx, path)

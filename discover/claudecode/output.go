@@ -9,15 +9,15 @@ import (
 	"agentctl/launch"
 )
 
-// ParseOutput implements [launch.Adapter]. With --output-format json or stream-json the lines tell; retries in them are no
-// failure. Plain text tells nothing: an answer and an API's error look alike there, and stderr has warnings too. The
-// transcript tells them apart.
+// ParseOutput implements [launch.Adapter]. It understands --output-format json and stream-json; retries in them are no
+// failure. In plain text an answer and an API's error look alike, and stderr has warnings too: there, only the transcript
+// tells them apart.
 func (Adapter) ParseOutput(o launch.Output) (said launch.ParsedOutput) {
 	first := true
 	for raw := range bytes.Lines(o.Stdout) {
 		var e event
 		if err := unmarshal(raw, &e); first && (err != nil || e.Type == "") {
-			break // an answer, which may quote such lines
+			break // plain text, which may quote such lines
 		}
 		first = false
 		e.addTo(&said)
@@ -25,7 +25,7 @@ func (Adapter) ParseOutput(o launch.Output) (said launch.ParsedOutput) {
 	return said
 }
 
-// event is a line of --output-format stream-json, or the only one of json.
+// event is a line of --output-format stream-json, or the only line of json.
 type event struct {
 	Type    string   `json:"type"`
 	Subtype string   `json:"subtype"`
@@ -35,7 +35,7 @@ type event struct {
 	Errors  []string `json:"errors"`
 }
 
-// addTo adds what an event says of the run as a whole: its beginning, or its end.
+// addTo adds what an event says of the whole run: its beginning, or its end.
 func (e event) addTo(said *launch.ParsedOutput) {
 	begins, ends := e.Type == "system" && e.Subtype == "init", e.Type == "result"
 	if !begins && !ends || !isUUID(e.Session) {
@@ -48,5 +48,5 @@ func (e event) addTo(said *launch.ParsedOutput) {
 	}
 }
 
-// errorTextLimit is how much of its words is passed on, in characters.
+// errorTextLimit is the length to which an error's text is cut, in characters.
 const errorTextLimit = 1000

@@ -17,29 +17,31 @@ import (
 type process struct {
 	proc.Process
 	cmdline cmdline
-	home    string // its config folder under the name that Homes gave it; "" if not known
-	// otherRoot stands for a config folder behind its own root directory, which is none of ours; "" if it is.
+	home    string // its config folder, as Homes named it; "" if not known
+	// otherRoot names the process's root directory if its config folder is in another root than ours; else "".
 	otherRoot string
 	dir       string // its working directory; "" if not known
-	// entry is its own registry entry and proof why it is; without one, entry.path is "".
+	// entry is the process's registry entry and proof is how it is known to be the process's. Without an entry, entry.path
+	// is "".
 	entry registryEntry
 	proof string
-	// unreadable says why nothing more can be learnt of it.
+	// unreadable is the reason if nothing more can be learnt of the process.
 	unreadable string
 }
 
 func (p *process) registered() bool { return p.entry.path != "" }
 
-// processScan is one look at the live processes.
+// processScan is one reading of the live processes.
 type processScan struct {
-	ctx       context.Context // a look lives as long as one call
+	ctx       context.Context // a scan lives as long as one call
 	table     *proc.Table
 	homes     []discover.Home
 	processes []*process
 	warnings  []error
 }
 
-// findProcesses finds the processes that may run a session. Zombies, helpers and what vanishes meanwhile are left out.
+// findProcesses finds the processes that may run a session. It leaves out zombies, helpers, and processes that end
+// meanwhile.
 func (l *processScan) findProcesses() {
 	for p := range l.table.WithExe(mayBeAgent) {
 		if !p.Alive() || !isAgentProcess(p) {
@@ -53,7 +55,7 @@ func (l *processScan) findProcesses() {
 		x.home = l.homeName(home)
 		l.findRegistryEntry(x)
 		if shared, err := x.SharesRoot(); x.home == "" && err == nil && !shared {
-			x.otherRoot = x.PathInRoot("") // sessions are called as ones of ours, perhaps
+			x.otherRoot = x.PathInRoot("") // its sessions may have the same IDs as ours
 		}
 		if l.runsSession(x) {
 			if err != nil && !x.registered() {
@@ -67,14 +69,13 @@ func (l *processScan) findProcesses() {
 	}
 }
 
-// hasEnded reports whether a question failed because the process has just ended: neither forbidden nor unknown to the
-// system.
+// hasEnded reports whether a reading failed because the process has just ended, not because it is forbidden or unsupported.
 func hasEnded(err error) bool {
 	return err != nil && !errors.Is(err, fs.ErrPermission) && !errors.Is(err, proc.ErrUnsupported)
 }
 
-// homeName returns the home's name among those given, so that paths below it are the same for claims and records; "" if it is
-// none of them: nothing of it is opened then.
+// homeName returns the name under which this home is among the given ones, so that claims and records have the same paths;
+// "" if it is none of them. Then nothing in it is opened.
 func (l *processScan) homeName(dir string) string {
 	if dir == "" || slices.ContainsFunc(l.homes, func(h discover.Home) bool { return h.Dir == dir }) {
 		return dir
@@ -88,8 +89,8 @@ func (l *processScan) homeName(dir string) string {
 	return ""
 }
 
-// findRegistryEntry finds the process's own registry entry: in its home, or where that is not known in any. In a container
-// it is named by the pid that the process has there.
+// findRegistryEntry finds the registry entry of the process: in its home or, if that is not known, in any. In a container
+// the entry is named by the PID that the process has there.
 func (l *processScan) findRegistryEntry(x *process) {
 	pid := namespacePID(x.Process)
 	homes := []discover.Home{{Dir: x.home}}
@@ -112,9 +113,9 @@ func (l *processScan) findRegistryEntry(x *process) {
 	}
 }
 
-// runsSession tells sessions from Claude Code's many helpers. A registry entry decides: a pre-started spare keeps
-// its command line when it becomes a session, and may register before; a terminal whose session has moved to the background
-// runs it no more. Without one, the command line does, and a process that Claude Code started itself (an MCP server, whose
+// runsSession tells sessions from Claude Code's many helpers. A registry entry decides: a spare process keeps its command
+// line when it becomes a session, and may register before; a terminal whose session has moved to the background no longer
+// runs it. Without an entry, the command line decides, and a process that Claude Code itself started (an MCP server, whose
 // command line a node build has wiped) is a helper.
 func (l *processScan) runsSession(x *process) bool {
 	if e := x.entry; x.registered() {
@@ -132,14 +133,14 @@ func (l *processScan) runsSession(x *process) bool {
 	return readCmdline(parent).host && (id == "" || !isSpare(l.ctx, x.home, "", id))
 }
 
-// isSpare reports whether a background session is held ready for a task that nobody has given yet: a job's file comes before
-// its process, a spare's when it gets one (SEEN 2.1.197, 2.1.329).
+// isSpare reports whether a background session was started in advance and has no task yet. A job's file is written before
+// its process starts, a spare process's when it gets a task (SEEN 2.1.197, 2.1.329).
 func isSpare(ctx context.Context, home, dir, id string) bool {
 	return home != "" && !isFile(jobPath(home, id)) && findTranscript(ctx, home, dir, id) == ""
 }
 
-// toolCommands yields the commands that a session runs: Claude Code gives each its own session of the kernel, newest
-// last.
+// toolCommands returns the commands that a session runs, newest last. Claude Code starts each in a kernel session of its
+// own.
 func (l *processScan) toolCommands(x *process) (out []proc.Process) {
 	for c := range l.table.Children(x.ID.PID) {
 		if c.Alive() && c.Session == c.ID.PID {
@@ -150,13 +151,13 @@ func (l *processScan) toolCommands(x *process) (out []proc.Process) {
 	return out
 }
 
-// newClaim is a claim of the process with what is known of it; Session is still to be named.
+// newClaim returns a claim with what is known of the process; the session is still missing.
 func (x *process) newClaim() discover.Claim {
 	c := discover.Claim{
 		Agent: agentName, Process: x.ID, Home: cmp.Or(x.home, x.otherRoot), Dir: x.dir, Version: x.entry.Version,
 		Source: x.source(), Meta: discover.Facts{{jobMeta, x.entry.JobID}}.WithoutEmpty(),
 	}
-	if x.entry.NameSource != "derived" && x.entry.Name != x.entry.JobID { // the latter until a name is found
+	if x.entry.NameSource != "derived" && x.entry.Name != x.entry.JobID { // a background session is named after its job until it gets a name
 		c.Title = x.entry.Name
 	}
 	if x.entry.Status == "shell" {
@@ -182,7 +183,7 @@ func (x *process) source() string {
 	return ""
 }
 
-// processClaim says that the process is there.
+// processClaim returns the claim that the process is alive.
 func (x *process) processClaim() discover.Claim {
 	c := x.newClaim()
 	c.Strength, c.Kind = discover.Exact, "process"

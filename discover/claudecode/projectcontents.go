@@ -9,15 +9,15 @@ import (
 	"agentctl/discover/native/fsread"
 )
 
-// projectContents is what lies beside the transcripts of one project folder.
+// projectContents is what a project folder has besides transcripts of sessions.
 type projectContents struct {
-	folders   map[string]bool     // their names
-	subagents map[string][]string // the transcripts of sub-agents (up to 2.0.x), by the session that their first record names
-	failed    string              // what could not be read, and why
+	folders   map[string]bool     // the names of all folders; a link may lead to one
+	subagents map[string][]string // transcripts of sub-agents (up to 2.0.x), by the session that their first record names
+	failed    string              // the path that could not be read; err is the reason
 	err       error
 }
 
-// listProjects lists the project folders of the entries, each once, however many sessions it has.
+// listProjects lists the project folders of the entries, each once.
 func listProjects(ctx context.Context, entries []discover.Entry) map[string]projectContents {
 	all := map[string]projectContents{}
 	scratch := fsread.NewBuffers(ctx)
@@ -44,7 +44,7 @@ func listProject(dir string, s *fsread.Buffers) (found projectContents) {
 		if err != nil {
 			return projectContents{failed: dir, err: err}
 		}
-		if !n.Type().IsRegular() { // what is linked may be a folder
+		if !n.Type().IsRegular() { // a link may lead to a folder
 			found.folders[n.Name()] = true
 		}
 		if !isSubagentTranscript(n.Name()) {

@@ -16,20 +16,21 @@ import (
 	"agentctl/discover/native/fsread"
 )
 
-// transcriptSuffix of transcripts.
+// transcriptSuffix is the suffix of a transcript's name.
 const transcriptSuffix = ".jsonl"
 
 func projectsDir(home string) string { return filepath.Join(home, projectsName) }
 
 const projectsName = "projects"
 
-// transcriptPath is where Claude Code starts the transcript of a session in a directory.
+// transcriptPath returns where Claude Code creates the transcript of a session in a directory.
 func transcriptPath(home, dir, id string) string {
 	return filepath.Join(projectsDir(home), slug(dir), id+transcriptSuffix)
 }
 
-// findTranscript finds the transcript of a session, "" if it is not on disk. It is looked for first where dir says: one id
-// may exist in two projects. A session resumed from elsewhere stays in its first project (2.1.329).
+// findTranscript returns the path of a session's transcript, "" if there is none or several. The project folder of dir
+// comes first, since two projects may have a session with the same ID. A session that was resumed in another directory
+// stays in its first project (2.1.329).
 func findTranscript(ctx context.Context, home, dir, id string) string {
 	if first := transcriptPath(home, dir, id); isFile(first) {
 		return first
@@ -40,7 +41,7 @@ func findTranscript(ctx context.Context, home, dir, id string) string {
 	for _, hit := range projects.find(ctx, id) {
 		if hit.err == nil {
 			if found != "" {
-				return "" // which of them is not known
+				return "" // several: it is not known which is meant
 			}
 			found = projects.path(hit.folder, id)
 		}
@@ -53,15 +54,15 @@ func isFile(path string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-// projects are the folders of a home's store, ready to be looked into.
+// projects are the opened project folders of a home.
 type projects struct {
 	dir     *fsread.Dir // nil where there are none
 	folders []string
 }
 
-// openProjects lists a home's project folders; none if nothing was stored yet. A link counts where it leads out of the
-// store: inside, it would show every session twice. Errors are warnings, joined; close the projects even if there is
-// one.
+// openProjects lists a home's project folders; there are none before anything was stored. A link counts if it leads out of
+// the store: inside, every session would be found twice. Errors are warnings, joined. The caller closes the projects even
+// if there is an error.
 func openProjects(ctx context.Context, home string) (p projects, err error) {
 	root := projectsDir(home)
 	p.dir, err = fsread.OpenDir(ctx, root)
@@ -78,7 +79,7 @@ func openProjects(ctx context.Context, home string) (p projects, err error) {
 			break
 		}
 		ok := n.IsDir()
-		// Every absolute path makes a name that begins with a dash; other files are none of Claude Code's.
+		// The slug of an absolute path begins with a dash; other files are not Claude Code's.
 		if !ok && (n.Type() == fs.ModeSymlink || strings.HasPrefix(n.Name(), "-")) {
 			path := root + "/" + n.Name()
 			if ok, err = isExternalLink(ctx, root, path); err != nil {
@@ -98,19 +99,19 @@ func (p projects) close() {
 	}
 }
 
-// path is where a session's transcript is if it lies in this folder.
+// path returns the path of a session's transcript in this folder.
 func (p projects) path(folder, id string) string {
 	return p.dir.Path() + "/" + folder + "/" + id + transcriptSuffix
 }
 
-// match is a project folder that has a transcript of the session in question, or may have: err says why it cannot be told.
+// match is a project folder with a transcript of the session, or one that could not be read: err is the reason.
 type match struct {
 	folder string
 	info   fsread.FileInfo
 	err    error
 }
 
-// find looks for a session's transcript in all folders at once, without opening them. The hits are in order of name.
+// find returns the folders with a transcript of the session, sorted by name. It does not list them.
 func (p projects) find(ctx context.Context, id string) (hits []match) {
 	file := id + transcriptSuffix
 	stat := func(folder string, _ *fsread.Buffers, h *match) (bool, error) {
@@ -128,8 +129,8 @@ func (p projects) find(ctx context.Context, id string) (hits []match) {
 	return hits
 }
 
-// isExternalLink reports whether what stands in place of a project folder is a link to a folder outside of the store. It is
-// an error if it is no folder at all.
+// isExternalLink reports whether link, in place of a project folder, leads to a folder outside of the store. It is an error
+// if it is no folder at all.
 func isExternalLink(ctx context.Context, root, link string) (bool, error) {
 	d, err := fsread.OpenDir(ctx, link)
 	if err != nil {
@@ -139,8 +140,8 @@ func isExternalLink(ctx context.Context, root, link string) (bool, error) {
 	return filepath.Dir(discover.RealPath(link)) != discover.RealPath(root), nil
 }
 
-// projectDirs returns the project folders that may hold the sessions of a directory: one, or for a very long path all
-// that begin alike, because node builds hash the rest in another way.
+// projectDirs returns the project folders that may have the sessions of a directory. There is one; for a very long path,
+// all with the same beginning count, because node builds hash the rest in another way.
 func projectDirs(ctx context.Context, home, dir string) []string {
 	name := slug(dir)
 	if len(name) <= slugLimit {
@@ -157,7 +158,7 @@ func projectDirs(ctx context.Context, home, dir string) []string {
 	return out
 }
 
-// readDir lists a folder; one that does not exist is empty.
+// readDir lists a folder. A missing folder is empty.
 func readDir(ctx context.Context, dir string) ([]fsread.DirEntry, error) {
 	d, err := fsread.OpenDir(ctx, dir)
 	if fsread.IsNotExist(err) {
@@ -170,11 +171,11 @@ func readDir(ctx context.Context, dir string) ([]fsread.DirEntry, error) {
 	return d.Entries()
 }
 
-// slugLimit is the length from which a slug is cut and given a hash.
+// slugLimit is the length to which a slug is cut; then a hash follows.
 const slugLimit = 200
 
-// slug names the project folder of a directory (its real path): every UTF-16 unit but A-Z, a-z, 0-9 becomes a dash.
-// Several directories share a slug, so it is only ever computed, never decoded (seen in 2.1.75 to 2.1.329).
+// slug returns the name of a directory's project folder: every UTF-16 unit of its real path but A-Z, a-z, 0-9 becomes a
+// dash. Several directories have the same slug, so it is never decoded (SEEN 2.1.75–2.1.329).
 func slug(dir string) string {
 	units := utf16.Encode([]rune(dir))
 	var b strings.Builder
@@ -193,8 +194,8 @@ func slug(dir string) string {
 	return b.String()[:slugLimit] + "-" + strconv.FormatUint(uint64(abs(int64(hash))), 36)
 }
 
-// isSlugOf reports whether a project folder of that name is a directory's. What follows the cut in the name of a very
-// long one differs between builds.
+// isSlugOf reports whether a project folder of this name is a directory's. The hash in the name of a very long one differs
+// between builds.
 func isSlugOf(project, dir string) bool {
 	name := slug(dir)
 	return name == project || len(name) > slugLimit && strings.HasPrefix(project, name[:slugLimit+1])

@@ -12,16 +12,23 @@ import (
 	"agentctl/discover/native/fsread"
 )
 
-// Read yields the records of the transcripts: from the beginning until the first prompt is known, from the end until
-// the turn is, and the notes that Claude Code would find itself; whole only for token totals. A transcript without a message is none: Claude Code leaves such
-// files behind at resumes.
+// Read yields the records of the transcripts. It reads a transcript from the beginning until the first prompt is known,
+// from the end until the newest turn is, and as far back as Claude Code itself looks for metadata. It reads a transcript
+// whole only for token totals and for ReadOptions.Full. A transcript without a message is no session: Claude Code leaves
+// such files behind at resumes.
 //
-// Meta keys: projectDir (the project folder's name), entrypoint (as Claude Code calls it, where Source is another
-// word), jobId (of a background session), agentType (of a sub-agent), workflow (the run that it works for), continuedIn
-// (the background session that it has become), costWithOrigin (of a fork, in USD: the agent's figure, in which what the
-// fork was made of has its part). With ReadOptions.Full also turns (prompts), permissionMode (of the newest
-// prompt: default, acceptEdits, plan, auto, dontAsk, bypassPermissions), and projectPath (the directory that the project
-// folder is that of, where the session has moved to another since).
+// Meta keys:
+//
+//   - projectDir: the project folder's name
+//   - entrypoint: as Claude Code calls it, if Source is another word
+//   - jobId: of a background session
+//   - agentType: of a sub-agent
+//   - workflow: the run that a sub-agent works for
+//   - continuedIn: the background session that the session continues as
+//   - costWithOrigin: of a fork, in USD: the agent's figure, which includes the cost of the session that the fork was made of
+//   - turns (Full): the number of prompts
+//   - permissionMode (Full): of the newest prompt: default, acceptEdits, plan, auto, dontAsk, bypassPermissions
+//   - projectPath (Full): the directory that the project folder is named after, if the session has moved to another since
 func (Adapter) Read(ctx context.Context, entries []discover.Entry, want discover.ReadOptions) iter.Seq2[discover.Record, error] {
 	x := reader{want: want, whole: want.Tokens || want.Full}
 	return func(yield func(discover.Record, error) bool) {
@@ -43,7 +50,7 @@ func (Adapter) Read(ctx context.Context, entries []discover.Entry, want discover
 	}
 }
 
-// asWarning is err as a warning: of the file at path, unless it names another.
+// asWarning makes err a warning about the file at path, unless it is already one.
 func asWarning(path string, err error) error {
 	if _, ok := errors.AsType[*discover.Warning](err); ok || err == nil {
 		return err
@@ -51,7 +58,7 @@ func asWarning(path string, err error) error {
 	return warning(path, cause(err))
 }
 
-// The Meta keys that a resume asks for.
+// The Meta keys that resume and stop need.
 const (
 	projectMeta = "projectDir"
 	dirMeta     = "projectPath"
@@ -61,16 +68,16 @@ const (
 
 var errNoRecords = errors.New("no transcript, or a damaged one: no message can be found in it")
 
-// reader is one call of Read.
+// reader is the state of one call of Read.
 type reader struct {
 	want     discover.ReadOptions
-	whole    bool // transcripts are read whole
+	whole    bool // read transcripts whole
 	jobs     backgroundJobs
 	projects map[string]projectContents // by project folder
 }
 
-// read reads one session: neither a record nor an error where the file holds none, or is gone, and both where only a part could
-// not be read. Errors are warnings.
+// read reads one session. There is neither a record nor an error if the file holds none, or is gone, and both if a part
+// could not be read. Errors are warnings.
 func (x *reader) read(e discover.Entry, scratch *fsread.Buffers, r *discover.Record) (ok bool, err error) {
 	f, err := scratch.OpenIn(e.Path)
 	if fsread.IsNotExist(err) {
@@ -103,7 +110,7 @@ func (x *reader) read(e discover.Entry, scratch *fsread.Buffers, r *discover.Rec
 	return true, asWarning(e.Path, err)
 }
 
-// fill makes the record of what head and tail tell. Its error is a warning: of what stands beside the transcript.
+// fill makes the record from the head and the tail. Its error is a warning about files beside the transcript.
 func fill(r *discover.Record, e discover.Entry, f *fsread.File, head *transcript.Head, tail *transcript.Tail) error {
 	metadata := &tail.Metadata
 	metadata.FillFrom(&head.Metadata)
@@ -125,7 +132,7 @@ func fill(r *discover.Record, e discover.Entry, f *fsread.File, head *transcript
 	if r.Source = transcript.SourceOf(entrypoint); r.Source == entrypoint {
 		entrypoint = ""
 	}
-	if tail.Last.Background { // also when its job is gone (claude rm)
+	if tail.Last.Background { // also after its job was removed (claude rm)
 		r.Source = "bg"
 	}
 	texts := head.Strings
@@ -141,7 +148,7 @@ func fill(r *discover.Record, e discover.Entry, f *fsread.File, head *transcript
 	return nil
 }
 
-// projectOf is the name of the project folder that an entry lies in.
+// projectOf returns the name of the project folder that an entry is in; "" if it is in none.
 func projectOf(e discover.Entry) string {
 	rest, inHome := strings.CutPrefix(e.Path, e.Home)
 	rest, inProjects := strings.CutPrefix(rest, "/"+projectsName+"/")

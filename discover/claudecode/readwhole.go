@@ -38,7 +38,7 @@ func (x *reader) readWhole(r *discover.Record, e discover.Entry, f *fsread.File,
 	return unknown
 }
 
-// fillTotals adds what only the whole transcript tells, but for the tokens.
+// fillTotals adds what only a whole transcript says, except for the tokens.
 func fillTotals(r *discover.Record, t *transcript.Totals) {
 	if origin, ok := t.Fork(); ok {
 		moveSharedCost(r)

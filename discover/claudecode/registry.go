@@ -15,26 +15,25 @@ import (
 	"agentctl/proc"
 )
 
-// registryEntry is a live process's description of itself, sessions/<pid>.json. The file is removed at a normal exit and
-// left behind by a SIGKILL, so it says nothing before it is validated. Fields by version: pid, sessionId, cwd and
-// startedAt since 2.1.75; kind and entrypoint .85; version .116; procStart .118; status .119 (print mode: .280);
-// name .197; pidDomain .260.
+// registryEntry is what a process says of itself in sessions/<pid>.json. The file is removed at a normal exit and left
+// behind by a SIGKILL, so it counts only after validate. Fields by version: pid, sessionId, cwd and startedAt since 2.1.75;
+// kind and entrypoint .85; version .116; procStart .118; status .119 (print mode: .280); name .197; pidDomain .260.
 type registryEntry struct {
 	PID       int    `json:"pid"`
 	SessionID string `json:"sessionId"`
 	Cwd       string `json:"cwd"`
-	StartedAt int64  `json:"startedAt"` // milliseconds; when it registered, not when it started
+	StartedAt int64  `json:"startedAt"` // milliseconds; when the process registered, not when it started
 	// ProcStart is field 22 of /proc/PID/stat on Linux, what `ps -o lstart=` prints in UTC on macOS.
 	ProcStart  string `json:"procStart"`
 	Version    string `json:"version"`
 	Kind       string `json:"kind"`       // interactive, bg, daemon, daemon-worker
 	Entrypoint string `json:"entrypoint"` // cli: a TUI; sdk-cli: print; sdk-ts, sdk-py, …
 	Name       string `json:"name"`
-	NameSource string `json:"nameSource"` // absent: the person's own; auto: the agent's; derived: made of the folder
+	NameSource string `json:"nameSource"` // absent: the user's; auto: the agent's; derived: from the folder
 	JobID      string `json:"jobId"`
-	Spare      bool   `json:"spare"` // started for a background session that nobody has asked for yet (2.1.329)
-	// ParkedJobID: its session goes on as this background session, and it shows that one, or the list of them. Session and
-	// status stay what they were (2.1.329).
+	Spare      bool   `json:"spare"` // started in advance, for a background session to come (2.1.329)
+	// ParkedJobID: the session continues as this background session, and the terminal shows that one, or a list of them.
+	// Session and status stay what they were (2.1.329).
 	ParkedJobID string `json:"parkedJobId"`
 	Status      string `json:"status"` // busy, waiting, idle, shell
 	WaitingFor  string `json:"waitingFor"`
@@ -48,8 +47,8 @@ const registryFileLimit = 64 << 10
 
 var errNoRegistryEntry = errors.New("no registry entry")
 
-// readRegistryEntry reads sessions/<pid>.json of a home. Claude Code rewrites it in place: what follows the first JSON value
-// is a leftover.
+// readRegistryEntry reads sessions/<pid>.json of a home. Claude Code rewrites it in place, so what follows the first JSON
+// value is left over from a longer one.
 func readRegistryEntry(ctx context.Context, home string, pid int) (registryEntry, error) {
 	path := registryPath(home, pid)
 	var e registryEntry
@@ -63,7 +62,7 @@ func readRegistryEntry(ctx context.Context, home string, pid int) (registryEntry
 		return registryEntry{}, errNoRegistryEntry
 	case err != nil:
 		return registryEntry{}, err
-	case len(raw) == 0: // it was never filled
+	case len(raw) == 0: // not yet written
 		return registryEntry{}, errNoRegistryEntry
 	}
 	e.path = path
@@ -87,8 +86,8 @@ func parseRegistryEntry(raw []byte) (registryEntry, error) {
 	return e, nil
 }
 
-// validate returns how the entry is known to be p's own, or an error that says why it is another process's. p is
-// known to look like Claude Code; pid is its number in its own namespace.
+// validate returns how the entry is known to be p's, or an error that says why it is another process's. p must be accepted
+// by isAgentProcess; pid is its PID in its own namespace.
 func (e registryEntry) validate(p proc.Process, pid int) (proof string, err error) {
 	if e.PID != pid {
 		return "", fmt.Errorf("it names pid %d", e.PID)
@@ -100,8 +99,8 @@ func (e registryEntry) validate(p proc.Process, pid int) (proof string, err erro
 		return "", errors.New("when the process started is not known")
 	}
 	if e.ProcStart == "" {
-		// A process that got the pid later started after the dead one had registered. The other way there is no
-		// bound: registering waits for dialogs.
+		// A process with a reused PID started after the dead one had registered. There is no bound in the other direction:
+		// registering waits for dialogs.
 		if registered := time.UnixMilli(e.StartedAt); p.Started.After(registered.Add(2 * time.Second)) {
 			return "", fmt.Errorf("it was written at %s, before the process started", registered.UTC().Format(time.RFC3339))
 		}
@@ -117,7 +116,7 @@ func (e registryEntry) validate(p proc.Process, pid int) (proof string, err erro
 	return "procStart " + e.ProcStart + " matches", nil
 }
 
-// checkPIDDomain rejects an entry of another pid namespace, or of another machine that shares the home folder.
+// checkPIDDomain rejects an entry of another PID namespace, or of another machine that shares the home folder.
 func (e registryEntry) checkPIDDomain(p proc.Process) error {
 	machine, space, ok := strings.Cut(strings.TrimPrefix(e.PIDDomain, "linux:"), ":pid:")
 	if !ok {

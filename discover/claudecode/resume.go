@@ -6,15 +6,15 @@ import (
 	"agentctl/launch"
 )
 
-// addSession adds what says which session it is, and where its storage and its project are.
+// addSession sets which session runs, in which home and in which directory.
 func (c argsBuilder) addSession(spec *launch.Spec) {
 	if spec.ID = newUUID(); c.Resume == nil {
 		spec.Args = append(spec.Args, "--session-id", spec.ID)
 		return
 	}
 	spec.Env = homeEnv(c.Resume.Home, c.host)
-	// Up to 2.1.197 a session is found only from the directory it began in; 2.1.329 finds it from anywhere, but takes
-	// the project's settings from where it runs.
+	// Up to 2.1.197 a session is found only from the directory that it began in. 2.1.329 finds it from anywhere, but takes
+	// the project's settings from the current directory.
 	if dir, ok := c.Resume.Meta.Get(dirMeta).(string); ok {
 		spec.Dir = dir
 	}
@@ -26,7 +26,7 @@ func (c argsBuilder) addSession(spec *launch.Spec) {
 	spec.ID, spec.Resumed = c.Resume.ID, true
 }
 
-// homeEnv sets the config folder where the environment leads to another one.
+// homeEnv returns the variable that leads to this config folder, if the environment leads to another one.
 func homeEnv(home string, host launch.Environment) []string {
 	if home == "" || discover.RealPath(home) == discover.RealPath(configDir(host.Getenv(configKey), host.Getenv(homeKey))) {
 		return nil
@@ -34,9 +34,9 @@ func homeEnv(home string, host launch.Environment) []string {
 	return []string{configKey + "=" + home}
 }
 
-// model is the one asked for, else what a resumed session had where Claude Code does not go on with it by itself:
-// before 2.1.113 (2.1.112 forgets, 2.1.197 remembers), or where ANTHROPIC_MODEL says otherwise. The storage has the
-// name that the API answers with; other providers than Anthropic do not take it.
+// model returns the requested model, else the one that a resumed session had if Claude Code does not continue with it
+// itself: before 2.1.113 (2.1.112 forgets it, 2.1.197 does not), or if ANTHROPIC_MODEL is set. Storage has the name that
+// the API answers with, which providers other than Anthropic do not accept.
 func (c argsBuilder) model() string {
 	if c.Model != "" || c.Resume == nil {
 		return c.Model
@@ -51,8 +51,8 @@ func (c argsBuilder) model() string {
 	return c.Resume.Model
 }
 
-// formerPermissionMode is the permission mode that a resumed session had: Claude Code itself forgets it, and takes the one of its
-// settings, which may allow more (SEEN 2.1.75–2.1.329).
+// formerPermissionMode returns the permission mode that a resumed session had. Claude Code does not keep it: it takes the
+// mode of its settings, which may allow more (SEEN 2.1.75–2.1.329).
 func (c argsBuilder) formerPermissionMode() string {
 	if c.Resume == nil || c.hasPermissionArgs() {
 		return ""

@@ -13,8 +13,8 @@ import (
 	"agentctl/discover/native/fsread"
 )
 
-// Entries lists the transcripts by name, size and time. A full id is looked up in each project folder without
-// listing it, a reference with a path directly.
+// Entries lists the transcripts with their names, sizes and times. It looks up a full ID in each project folder without
+// listing it, and a reference with a path directly.
 func (Adapter) Entries(ctx context.Context, homes []discover.Home, q discover.EntryFilter) ([]discover.Entry, error) {
 	s := search{ctx: ctx, EntryFilter: q}
 	for _, home := range homes {
@@ -31,7 +31,7 @@ type search struct {
 	ctx context.Context // a search lives as long as one call
 	discover.EntryFilter
 	home     string
-	scratch  *fsread.Buffers // nil: memory of its own
+	buffers  *fsread.Buffers // nil: none are shared
 	found    []discover.Entry
 	warnings []error
 }
@@ -67,11 +67,11 @@ func (s *search) searchHome(home discover.Home) {
 	}
 }
 
-// listAll adds the sessions of all project folders. Several are listed at a time.
+// listAll adds the sessions of all project folders, which are listed in parallel.
 func (s *search) listAll(in projects) {
-	list := func(folder string, scratch *fsread.Buffers, l *search) (bool, error) {
-		room := fsread.Reuse[[]discover.Entry](scratch)
-		*l = search{ctx: s.ctx, EntryFilter: s.EntryFilter, home: s.home, scratch: scratch, found: (*room)[:0]}
+	list := func(folder string, buffers *fsread.Buffers, l *search) (bool, error) {
+		room := fsread.Reuse[[]discover.Entry](buffers)
+		*l = search{ctx: s.ctx, EntryFilter: s.EntryFilter, home: s.home, buffers: buffers, found: (*room)[:0]}
 		l.listBelow(in.dir, folder)
 		if s.Subagents {
 			l.keepNewestTranscripts()
@@ -89,7 +89,7 @@ func (s *search) listAll(in projects) {
 	s.found = slices.Concat(found...)
 }
 
-// addRefsWithPath takes the references that name a file of this home. It reports whether that was all that is asked.
+// addRefsWithPath adds the references with a path in this home. It reports whether nothing else is asked for.
 func (s *search) addRefsWithPath() (all bool) {
 	all = len(s.Refs) > 0
 	for _, ref := range s.Refs {
@@ -105,8 +105,9 @@ func (s *search) addRefsWithPath() (all bool) {
 	return all
 }
 
-// addSubagents adds the sub-agents of sessions of this home, and reports whether that was asked. Sub-agents' own lie among
-// them. Up to 2.0.x they are beside the transcripts, and only reading tells whose they are.
+// addSubagents adds the sub-agents of the sessions in s.Parents that are in this home, and reports whether these are asked
+// for. Sub-agents of sub-agents are among them. Up to 2.0.x they are beside the transcripts, and only reading tells whose
+// they are.
 func (s *search) addSubagents() bool {
 	for _, ref := range s.Parents {
 		rel, err := filepath.Rel(projectsDir(s.home), ref.Path)
@@ -122,7 +123,7 @@ func (s *search) addSubagents() bool {
 	return s.Parents != nil
 }
 
-// addByID looks for one session in all project folders.
+// addByID adds the transcripts of one session in all project folders.
 func (s *search) addByID(in projects, id string) {
 	if !isUUID(id) {
 		return
@@ -132,7 +133,7 @@ func (s *search) addByID(in projects, id string) {
 	}
 }
 
-// addPath adds one file that may be there.
+// addPath adds one file, which may be missing.
 func (s *search) addPath(dir, name string) {
 	path := filepath.Join(dir, name)
 	id, parent, ok := sessionOfPath(path)
@@ -149,7 +150,7 @@ func (s *search) addPath(dir, name string) {
 	}
 }
 
-// addOrWarn adds a file that was looked at, or says why it could not be.
+// addOrWarn adds a file, or a warning if err says why it could not be read.
 func (s *search) addOrWarn(path, id, parent string, info fsread.FileInfo, err error) {
 	switch {
 	case fsread.IsNotExist(err):
@@ -166,7 +167,7 @@ func (s *search) list(dir string) {
 	s.listOpened(d, err)
 }
 
-// listBelow is list of a folder below an open one.
+// listBelow lists a folder below an open one.
 func (s *search) listBelow(in *fsread.Dir, name string) {
 	d, err := in.OpenDir(name)
 	s.listOpened(d, err)
@@ -179,7 +180,7 @@ func (s *search) listOpened(d *fsread.Dir, err error) {
 	}
 	defer d.Close()
 	within := enclosingSubagentDir(d.Path()) != ""
-	for n, err := range d.AllEntries(s.scratch) {
+	for n, err := range d.AllEntries(s.buffers) {
 		switch {
 		case err != nil:
 			s.warnSkipped(err)
@@ -187,32 +188,32 @@ func (s *search) listOpened(d *fsread.Dir, err error) {
 			s.listBelow(d, n.Name())
 		case s.wantsSubagents() && s.Parents == nil && n.IsDir() && isUUID(n.Name()):
 			s.listBelow(d, n.Name()+"/"+subagentsName)
-		case strings.HasPrefix(n.Name(), s.ID): // as its session's id then does
+		case strings.HasPrefix(n.Name(), s.ID): // the name of a transcript begins with its session's ID
 			s.addListed(d, n)
 		}
 	}
 }
 
-// warnSkipped is a folder that cannot be read and is left out, as the error says that it is.
+// warnSkipped warns that the folder in the error is left out.
 func (s *search) warnSkipped(err error) {
 	if p, ok := errors.AsType[*fs.PathError](err); ok && !fsread.IsNotExist(err) {
 		s.warn(p.Path, p.Err)
 	}
 }
 
-// addListed adds an entry of a folder if it is a session's and asked for.
+// addListed adds a file of a folder if it is a transcript and asked for.
 func (s *search) addListed(d *fsread.Dir, n fsread.DirEntry) {
 	id, ok := idOfFile(n.Name())
 	if !ok || isSubagent(id) && !s.Subagents || s.Parents != nil && !isSubagent(id) {
 		return
 	}
 	path := d.Path() + "/" + n.Name()
-	id = path[len(d.Path())+1:][:len(id)] // of the path, which is kept anyway
+	id = path[len(d.Path())+1:][:len(id)] // a part of path shares its memory
 	info, err := d.StatEntry(n, !s.WithoutTimes)
 	s.addOrWarn(path, id, parentOf(path), info, err)
 }
 
-// wantsSubagents reports whether a sub-agent's session can be among those asked for.
+// wantsSubagents reports whether sub-agents can be among the sessions asked for.
 func (s *search) wantsSubagents() bool {
 	return s.Subagents && (strings.HasPrefix(agentPrefix, s.ID) || strings.HasPrefix(s.ID, agentPrefix))
 }
@@ -227,7 +228,7 @@ func (s *search) add(path, id, parent string, info fsread.FileInfo) {
 	})
 }
 
-// cause takes off what a warning says already.
+// cause returns the error without the path, which a warning has already.
 func cause(err error) error {
 	if p, ok := errors.AsType[*fs.PathError](err); ok {
 		return p.Err

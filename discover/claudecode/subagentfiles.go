@@ -12,15 +12,15 @@ import (
 	"agentctl/discover"
 )
 
-// subagentDir is where the sub-agents of the session with this transcript are stored: there, and in folders of it at any
-// depth, as Claude Code itself reads them (2.1.329). A workflow's are in workflows/<run> (2.1.197).
+// subagentDir returns the folder of the sub-agents of the session with this transcript. Claude Code itself reads it and the
+// folders below, at any depth (2.1.329). Those of a workflow are in workflows/<run> (2.1.197).
 func subagentDir(transcript string) string {
 	return filepath.Join(strings.TrimSuffix(transcript, transcriptSuffix), subagentsName)
 }
 
-// enclosingSubagentDir is the folder of a session's sub-agents that a path is, or lies in; "" where there is none.
+// enclosingSubagentDir returns the sub-agents' folder of a session that a path is, or is in; "" if it is in none.
 func enclosingSubagentDir(path string) string {
-	if !strings.Contains(path, "/"+subagentsName) { // as nearly all
+	if !strings.Contains(path, "/"+subagentsName) { // nearly all paths
 		return ""
 	}
 	for len(path) > 1 {
@@ -33,7 +33,7 @@ func enclosingSubagentDir(path string) string {
 	return ""
 }
 
-// parentOf is the session that a sub-agent's transcript lies below, "" where there is none.
+// parentOf returns the session whose sub-agents' folder a transcript is in, "" if it is in none.
 func parentOf(transcript string) string {
 	if !isSubagent(filepath.Base(transcript)) {
 		return ""
@@ -44,8 +44,8 @@ func parentOf(transcript string) string {
 	return ""
 }
 
-// subagentFiles are the files in a folder of sub-agents and below it, and all folders there, itself included. The folder need not
-// exist. Folders that cannot be read are empty; failed is the last of them.
+// subagentFiles are the files in and below a folder of sub-agents, and all these folders. The folder may be missing.
+// Folders that cannot be read are empty; failed is the last of them.
 type subagentFiles struct {
 	files, folders []string
 	failed         string
@@ -72,16 +72,16 @@ func listSubagentFiles(ctx context.Context, transcript string) subagentFiles {
 	return a
 }
 
-// isSubagentTranscript tells a sub-agent's transcript by its file's name.
+// isSubagentTranscript reports whether a file name is that of a sub-agent's transcript.
 func isSubagentTranscript(name string) bool {
 	return isSubagent(name) && strings.HasSuffix(name, transcriptSuffix)
 }
 
-// A sub-agent in the background outlives the session that started it: when its process turns to another one (/clear,
-// /resume), what it does from then on is stored in that one's folder, in a file of the same name that begins in the middle of
-// the conversation. /clear lays a copy of the note there at once, /resume none (SEEN 2.1.329).
+// A background sub-agent outlives the session that started it. When its process changes to another session (/clear,
+// /resume), the rest of its conversation is stored in that session's folder, in a file of the same name that begins in the
+// middle. /clear puts a copy of the metadata there at once, /resume does not (SEEN 2.1.329).
 
-// otherTranscripts are the other files that a sub-agent's conversation stands in, the newest first; none where it lies beside the
+// otherTranscripts returns the other files of a sub-agent's conversation, newest first; none if it is beside the sessions'
 // transcripts.
 func otherTranscripts(ctx context.Context, transcript string) (paths []string) {
 	top := enclosingSubagentDir(transcript)
@@ -101,7 +101,7 @@ func otherTranscripts(ctx context.Context, transcript string) (paths []string) {
 	return paths
 }
 
-// newestTranscript is the file that a sub-agent's conversation goes on in; of any other session its own.
+// newestTranscript returns the file that a sub-agent's conversation continues in; for any other session, its only one.
 func newestTranscript(ctx context.Context, transcript string) string {
 	if !isSubagent(filepath.Base(transcript)) {
 		return transcript
@@ -112,8 +112,8 @@ func newestTranscript(ctx context.Context, transcript string) string {
 	return transcript
 }
 
-// carriedOver is a sub-agent that has nothing but its note in the folder of its process's session: where it is stored so far,
-// if it has not ended.
+// carriedOver returns the newest transcript of a sub-agent that has only metadata in the folder of its process's session
+// and has not ended.
 func carriedOver(ctx context.Context, transcript string) storedSubagent {
 	if a, _ := readMetaFile(ctx, transcript); a.mayBeOpen() {
 		if others := otherTranscripts(ctx, transcript); len(others) > 0 {
@@ -123,7 +123,8 @@ func carriedOver(ctx context.Context, transcript string) storedSubagent {
 	return storedSubagent{}
 }
 
-// keepNewestTranscripts leaves of each sub-agent that was found in several sessions' folders of a project the file written last.
+// keepNewestTranscripts keeps, of each sub-agent that was found in several sessions' folders, the file that was written
+// last.
 func (s *search) keepNewestTranscripts() {
 	at := map[string]int{}
 	found := s.found[:0]
@@ -144,7 +145,7 @@ func (s *search) keepNewestTranscripts() {
 	s.found = found
 }
 
-// modified is when the entry's file was written last, also where the search did not ask.
+// modified returns when the entry's file was written last, also if the search did not read it.
 func modified(e discover.Entry) time.Time {
 	if !e.Updated.IsZero() {
 		return e.Updated
@@ -152,7 +153,7 @@ func modified(e discover.Entry) time.Time {
 	return modTime(e.Path)
 }
 
-// modTime is when a file was written last; zero where it cannot be told.
+// modTime returns when a file was written last; zero if it cannot be read.
 func modTime(path string) time.Time {
 	info, err := os.Lstat(path)
 	if err != nil {

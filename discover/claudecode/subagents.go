@@ -17,36 +17,37 @@ import (
 	"agentctl/discover/native/fsread"
 )
 
-// Sub-agents have transcripts of their own: <id>/subagents/agent-<hex>.jsonl, up to 2.0.x agent-<hex>.jsonl beside
-// the transcripts (their parent's id is inside). Those of a workflow are in a folder further down, see workflow.go.
+// Sub-agents have transcripts of their own: <id>/subagents/agent-<hex>.jsonl. Up to 2.0.x they are agent-<hex>.jsonl beside
+// the sessions' transcripts, and their records name the parent. Those of a workflow are in a folder below, see workflow.go.
 const (
 	subagentsName = "subagents"
 	agentPrefix   = "agent-"
 	metaSuffix    = ".meta.json"
 )
 
-// subagentMeta is the note beside a sub-agent's transcript, agent-<hex>.meta.json (2.1.197).
+// subagentMeta is the metadata file of a sub-agent, agent-<hex>.meta.json (2.1.197).
 type subagentMeta struct {
 	AgentType   string `json:"agentType"`
 	Description string `json:"description"`
 	ToolUseID   string `json:"toolUseId"` // the call in the parent that started it
-	// RequestShape says how it was started, "background" or "foreground" (2.1.329; "" in versions whose notes do not say how
-	// it ends).
+	// RequestShape says how the sub-agent was started, "background" or "foreground" (2.1.329); "" in versions that do not
+	// record its end.
 	RequestShape string `json:"requestShape"`
 	Finished     bool   `json:"finished"`
 	Stopped      bool   `json:"stoppedByUser"`
-	// WorktreeBranch is that of the worktree that was made for it; its records name the session's (2.1.197).
+	// WorktreeBranch is the branch of the worktree that was made for the sub-agent. Its records name the session's branch
+	// (2.1.197).
 	WorktreeBranch string `json:"worktreeBranch"`
 }
 
-// mayBeOpen reports whether the note would say so if the sub-agent had ended.
+// mayBeOpen reports whether the file would record the sub-agent's end, and does not.
 func (a subagentMeta) mayBeOpen() bool { return a.RequestShape != "" && !a.Finished && !a.Stopped }
 
-// subagentMetaLimit bounds that note, in bytes; real ones have about 100.
+// subagentMetaLimit bounds the file, in bytes; real ones have about 100.
 const subagentMetaLimit = 64 << 10
 
-// readSubagentMeta returns what is known; the note is an extra, which may be missing. Where the conversation began elsewhere, which
-// is asked only if there is none, the note may be there. The error is a warning.
+// readSubagentMeta returns the metadata of a sub-agent, which may be missing. If it is, and continued reports that the
+// conversation began in another file, it may be beside that one. The error is a warning.
 func readSubagentMeta(ctx context.Context, transcript string, continued func() bool) (subagentMeta, error) {
 	a, err := readMetaFile(ctx, transcript)
 	if fsread.IsNotExist(err) && continued() {
@@ -63,11 +64,12 @@ func readSubagentMeta(ctx context.Context, transcript string, continued func() b
 	return a, asWarning(metaPath(transcript), err)
 }
 
-// metaPath is where the note on a sub-agent with this transcript is.
+// metaPath returns the path of the metadata of the sub-agent with this transcript.
 func metaPath(transcript string) string {
 	return strings.TrimSuffix(transcript, transcriptSuffix) + metaSuffix
 }
 
+// readMetaFile reads the metadata of the sub-agent with this transcript.
 func readMetaFile(ctx context.Context, transcript string) (a subagentMeta, err error) {
 	raw, err := fsread.ReadComplete(ctx, metaPath(transcript), subagentMetaLimit, json.Valid)
 	if err == nil {
@@ -76,7 +78,7 @@ func readMetaFile(ctx context.Context, transcript string) (a subagentMeta, err e
 	return a, err
 }
 
-// unmarshal reads a small JSON file. A value of an unexpected type is left out; the others count.
+// unmarshal parses a small JSON file. A value of an unexpected type is left out; the others count.
 func unmarshal(raw []byte, into any) error {
 	err := json.Unmarshal(raw, into)
 	if _, odd := errors.AsType[*json.UnmarshalTypeError](err); err == nil || odd {
@@ -85,9 +87,9 @@ func unmarshal(raw []byte, into any) error {
 	return errors.New("damaged")
 }
 
-// describeSubagent adds what stands in the note on a sub-agent. The error is a warning.
+// describeSubagent adds the metadata of a sub-agent to its record. The error is a warning.
 func describeSubagent(ctx context.Context, r *discover.Record, continued bool) error {
-	if continued { // where it began may be removed, or be all that can be told of
+	if continued { // the file that it began in may be gone, or be all that is readable
 		for _, path := range otherTranscripts(ctx, r.Path) {
 			if head, err := readHead(ctx, path); err == nil && head.HasMessage && !head.Continued {
 				r.Prompt, r.Created = head.Prompt(), head.Created
@@ -103,8 +105,8 @@ func describeSubagent(ctx context.Context, r *discover.Record, continued bool) e
 	return err
 }
 
-// subagentClaims claims the sub-agents that a session runs in its own process: those whose call has no answer yet, and those
-// that were started in the background, whose call is answered at once, and have not ended. Errors are warnings, joined.
+// subagentClaims returns claims for the sub-agents that a session runs in its process: those whose call has no result yet,
+// and background ones, whose call gets its result at once, that have not ended. Errors are warnings, joined.
 func (x *process) subagentClaims(ctx context.Context, parent discover.Claim) (claims []discover.Claim, err error) {
 	if parent.Path == "" {
 		return nil, nil
@@ -118,7 +120,7 @@ func (x *process) subagentClaims(ctx context.Context, parent discover.Claim) (cl
 		c := x.newClaim()
 		c.Session, _, _ = sessionOfPath(b.path)
 		c.Path, c.Title, c.Strength = b.path, "", discover.Exact
-		c.Dir = "" // its own, which may be a worktree that was made for it, stands in its transcript
+		c.Dir = "" // its transcript has its own, which may be a worktree made for it
 		c.Turn = &discover.Turn{State: discover.TurnOpen}
 		switch {
 		case calls[b.ToolUseID]:
@@ -133,18 +135,18 @@ func (x *process) subagentClaims(ctx context.Context, parent discover.Claim) (cl
 	return claims, err
 }
 
-// storedSubagent is a sub-agent's transcript with the note beside it.
+// storedSubagent is a sub-agent's transcript with its metadata.
 type storedSubagent struct {
 	path string
 	subagentMeta
 }
 
-// startedSubagents are the sub-agents of the session with this transcript that the process may run: those written since it began. A session
-// may have had thousands before: nothing of them is opened. Errors are warnings, joined: one whose note cannot be read counts
-// without it.
+// startedSubagents returns the sub-agents of the session with this transcript that the process may run: those written since
+// it started. Older ones, of which a session may have thousands, are not opened. Errors are warnings, joined: a sub-agent
+// whose metadata cannot be read counts without it.
 func (x *process) startedSubagents(ctx context.Context, transcript string) (found []storedSubagent, err error) {
-	stored := map[string]bool{}                                     // by transcript; false: there is only the note
-	for _, path := range listSubagentFiles(ctx, transcript).files { // what cannot be read tells nothing
+	stored := map[string]bool{}                                     // by transcript; false: there is only metadata
+	for _, path := range listSubagentFiles(ctx, transcript).files { // unreadable folders are skipped
 		id, isNote := strings.CutSuffix(path, metaSuffix)
 		switch {
 		case isNote:
@@ -168,14 +170,14 @@ func (x *process) startedSubagents(ctx context.Context, transcript string) (foun
 	return found, err
 }
 
-// pendingSubagentCalls are the calls for sub-agents that the session waits for.
+// pendingSubagentCalls returns the calls of sub-agents that the session waits for.
 func pendingSubagentCalls(ctx context.Context, parent discover.Claim) map[string]bool {
 	if parent.Turn != nil && parent.Turn.State == discover.TurnDone {
 		return nil
 	}
 	tail, err := readTail(ctx, parent.Path)
 	if err != nil {
-		return nil // the record's reader says so
+		return nil // Read reports it
 	}
 	calls := map[string]bool{}
 	for _, b := range tail.Turn.Pending {
@@ -186,13 +188,13 @@ func pendingSubagentCalls(ctx context.Context, parent discover.Claim) map[string
 	return calls
 }
 
-// wroteTo reports whether the file was written since the process began.
+// wroteTo reports whether the file was written since the process started.
 func (x *process) wroteTo(path string) bool {
 	info, err := os.Lstat(path)
 	return err == nil && x.StartedBefore(info.ModTime())
 }
 
-// hasOpenTurn reports whether a sub-agent's turn is open, and went on since the process began.
+// hasOpenTurn reports whether a sub-agent's turn is open and was written since the process started.
 func (x *process) hasOpenTurn(ctx context.Context, path string) bool {
 	tail, err := readTail(ctx, path)
 	return err == nil && tail.Turn.Result(tail.Whole).State == discover.TurnOpen && x.StartedBefore(tail.Updated)

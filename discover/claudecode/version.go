@@ -11,8 +11,8 @@ import (
 	"agentctl/discover/native/fsread"
 )
 
-// checkInstalled says what is missing where npm has not run the package's own script (--ignore-scripts): in place of the
-// native binary then lies a text of 500 bytes that no kernel executes (SEEN 2.1.329).
+// checkInstalled returns an error that says what to do if npm has not run the package's install script (--ignore-scripts).
+// In place of the native binary there is then a text of 500 bytes that no kernel executes (SEEN 2.1.329).
 func checkInstalled(program string) error {
 	program, err := filepath.EvalSymlinks(program)
 	if err != nil {
@@ -25,13 +25,13 @@ func checkInstalled(program string) error {
 	return fmt.Errorf("npm has not installed its native binary; run node %s", filepath.Join(pkg, "install.cjs"))
 }
 
-// placeholderLimit is more than a placeholder has, and far less than a program, in bytes.
+// placeholderLimit is more than that text and far less than a program has, in bytes.
 const placeholderLimit = 64 << 10
 
 // manifestLimit bounds package.json, in bytes; real ones have about 1,500.
 const manifestLimit = 64 << 10
 
-// installedVersion is the version of an installed program, by what lies around it; zero where that does not tell.
+// installedVersion returns the version of an installed program, from the files around it; zero if they do not tell.
 //
 //   - npm: .../@anthropic-ai/claude-code/{cli.js,cli-wrapper.cjs,bin/claude.exe} with a package.json
 //   - the native installer: .../claude/versions/2.1.197

@@ -2,12 +2,12 @@ package claudecode
 
 import "path/filepath"
 
-// A workflow is a script that has sub-agents work for it, in the background: <id>/subagents/workflows/<run>/agent-<hex>.jsonl. The
-// notes beside them do not say how they end; when the run is over, however that came, <id>/workflows/<run>.json is written (SEEN
-// 2.1.197, 2.1.329). It may be resumed.
+// A workflow is a script that starts sub-agents in the background: <id>/subagents/workflows/<run>/agent-<hex>.jsonl. Their
+// metadata does not record their end. When the run ends, for whatever reason, <id>/workflows/<run>.json is written (SEEN
+// 2.1.197, 2.1.329). A run may be resumed.
 const workflowsName = "workflows"
 
-// workflowRun is the run of a workflow that a sub-agent works for, "" if it works for none.
+// workflowRun returns the workflow run that a sub-agent works for, "" if there is none.
 func workflowRun(transcript string) string {
 	run := filepath.Dir(transcript)
 	above := filepath.Dir(run)
@@ -17,7 +17,7 @@ func workflowRun(transcript string) string {
 	return filepath.Base(run)
 }
 
-// mayBeActive reports whether what is noted of a sub-agent allows that it is at work.
+// mayBeActive reports whether a sub-agent may still be working, by its metadata or its workflow run.
 func mayBeActive(transcript string, a subagentMeta) bool {
 	if run := workflowRun(transcript); run != "" {
 		session := filepath.Join(filepath.Dir(transcript), "..", "..", "..")

@@ -7,7 +7,7 @@ import (
 	"agentctl/discover/native/jsonl"
 )
 
-// Block is one part of a message's content.
+// Block is one block of a message's content.
 type Block struct {
 	Type      string // text, tool_use, tool_result, thinking, image, …
 	ID        string // of a tool_use
@@ -19,7 +19,7 @@ type Block struct {
 	Content   jsonl.Value // of a tool_result: a string or a list of blocks
 }
 
-// blocks yields the parts of a content with their numbers. The short form of a content is a string.
+// blocks yields the blocks of a content with their indexes. A content that is a string is one block of text.
 func blocks(content jsonl.Value) iter.Seq2[int, Block] {
 	return func(yield func(int, Block) bool) {
 		if len(content) > 0 && content[0] == '"' {
@@ -70,7 +70,7 @@ func hasBlock(content jsonl.Value, kind string) bool {
 	return false
 }
 
-// textOf joins the texts of a content, of each at most limit characters (0: all).
+// textOf joins the texts of a content, each cut to limit characters (0: no limit).
 func textOf(content jsonl.Value, limit int) string {
 	var parts []string
 	for _, b := range blocks(content) {

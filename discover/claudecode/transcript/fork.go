@@ -2,30 +2,31 @@ package transcript
 
 import "time"
 
-// forkDetector tells the answers that a fork copied from the session it was made of: what they used was that session's. Up to
-// three things mark them: /branch names the session in each record; 2.1.329 names in an answer the session that asked
-// for it; and --fork-session, which marks nothing else, notes its own beginning first and then the older records.
+// forkDetector recognises the answers that a fork copied from the session it was made of: their tokens are that session's.
+// Three marks tell: /branch names the session in each copied record; 2.1.329 names in each answer the session that
+// requested it; --fork-session of other versions marks nothing, but writes its first metadata before the copied records,
+// which are older.
 type forkDetector struct {
-	created    time.Time // of the session itself, by its first notes; zero where they do not say
-	started    bool      // a record was met: no more of those notes
-	ownAnswers bool      // an answer of its own was met: no more copies
-	unmarked   bool      // there are copies that /branch did not make
-	origin     string    // the session that asked for the newest copied answer, where the copies say so (2.1.329)
+	created    time.Time // when the session itself was created, by its first metadata; zero if not known
+	started    bool      // a record was read: later metadata does not count
+	ownAnswers bool      // an answer of the session itself was read: no copies follow
+	unmarked   bool      // there are copies by --fork-session
+	origin     string    // the session that requested the newest copied answer (2.1.329); "" if not known
 }
 
-// datesSession reports whether a note of this kind tells when the session itself began.
+// datesSession reports whether metadata of this kind dates the creation of the session itself.
 func (c *forkDetector) datesSession(kind []byte) bool {
 	return !c.started && (string(kind) == "queue-operation" || string(kind) == "file-history-snapshot")
 }
 
-// addTime takes when such a note was made.
+// addTime takes the time of such metadata.
 func (c *forkDetector) addTime(made time.Time) {
 	if made.After(c.created) {
 		c.created = made
 	}
 }
 
-// isCopy takes a record, in the order of the file, and reports whether it is a copied answer.
+// isCopy takes the next record, in the order of the file, and reports whether it is a copied answer.
 func (c *forkDetector) isCopy(l *Line) bool {
 	c.started = true
 	switch {
@@ -35,7 +36,7 @@ func (c *forkDetector) isCopy(l *Line) bool {
 		return true
 	case l.RequestSessionID != nil:
 		c.ownAnswers = l.RequestSessionID.Text(0) == l.SessionID.Text(0)
-	default: // nothing marks it as a copy, but perhaps its time
+	default: // only its time can show that it is a copy
 		c.ownAnswers = c.ownAnswers || !l.Timestamp.Time().Before(c.created)
 	}
 	if c.unmarked = c.unmarked || !c.ownAnswers; !c.ownAnswers && l.RequestSessionID != nil {
@@ -44,7 +45,7 @@ func (c *forkDetector) isCopy(l *Line) bool {
 	return !c.ownAnswers
 }
 
-// Forked reports whether what follows the first notes of a transcript is older than they are.
+// Forked reports whether the first records are older than the metadata before them: --fork-session copied them.
 func (s *Head) Forked() bool {
 	return s.First.ForkedFrom == "" && s.fork.created.Sub(s.firstTime) > metadataDelay
 }
@@ -57,5 +58,5 @@ func (s *Head) ForkCreated() time.Time {
 	return s.Created
 }
 
-// metadataDelay is more than the time by which a prompt is older than the note that is written before it.
+// metadataDelay is how much older than the metadata before it a first prompt may be without being a copy.
 const metadataDelay = time.Second

@@ -9,31 +9,31 @@ import (
 	"agentctl/discover/native/jsonl"
 )
 
-// How far the scans look for what is not there, in bytes.
+// How far Head and Tail read for what may not be there, in bytes.
 const (
-	// promptReach: from the start, for the first prompt; a first message behind it is still found.
+	// promptReach, from the start, is for the first prompt. A first message is found behind it, too.
 	promptReach = 256 << 10
-	// TurnReach: from the end, for the newest turn.
+	// TurnReach, from the end, is for the newest turn.
 	TurnReach = 8 << 20
-	// modelReach: from the end, for the model where the turn is known.
+	// modelReach, from the end, is for the model, once the turn is known.
 	modelReach = 256 << 10
-	// beganReach: from the end, for when a turn in progress began.
-	beganReach = 64 << 10
-	// usualTurn: from the end, where most transcripts have told how the newest turn stands.
+	// turnStartReach, from the end, is for the time when a turn in progress began.
+	turnStartReach = 64 << 10
+	// usualTurn, from the end, is enough for the newest turn of most transcripts.
 	usualTurn = 8 << 10
-	// usualPrompt: from the start, where most transcripts have told the first prompt.
+	// usualPrompt, from the start, is enough for the first prompt of most transcripts.
 	usualPrompt = 4 << 10
 )
 
-// Head reads a transcript from its beginning.
+// Head is what the beginning of a transcript says.
 type Head struct {
 	Strings *jsonl.Interner
 	Created time.Time
-	// First is the first record with a directory; message: there is a user or assistant record, and sidechain:
-	// the first of them is a sub-agent's; continued: it follows one that stands elsewhere.
+	// First is of the first record with a directory. HasMessage: there is a user or an assistant record. Of the first such
+	// record, Sidechain says that it is a sub-agent's, and Continued that it follows a record of another file.
 	First                            Envelope
 	HasMessage, Sidechain, Continued bool
-	// lines is how many there are; known: one of them is a record, damaged: one is none.
+	// lines counts the lines read. known: one of them is a record. damaged: one of them is no JSON object.
 	lines          int
 	known, damaged bool
 	typed, Command string
@@ -58,8 +58,8 @@ func (s *Head) Read(f *fsread.File) error {
 	return err
 }
 
-// Readable reports whether what a file without a message holds can be told: other records, nothing, or a first one
-// that its writer has not finished.
+// Readable reports whether a file without a message is understood nevertheless: it is empty, has only other records, or a
+// first record that is still being written.
 func (s *Head) Readable(f *fsread.File) bool {
 	if s.lines > 0 {
 		return s.known && !s.damaged
@@ -110,7 +110,7 @@ func (s *Head) add(raw []byte) {
 	}
 }
 
-// date takes the time of the first record that has one, and of the notes that date the session.
+// date takes the time of the first record that has one, and of metadata that dates the session.
 func (s *Head) date(kind, raw []byte) {
 	dates := s.fork.datesSession(kind)
 	if !dates && (!s.Created.IsZero() || hasNoTimestamp(kind)) {
@@ -125,7 +125,7 @@ func (s *Head) date(kind, raw []byte) {
 	}
 }
 
-// SourceOf translates the entrypoint: how the process that wrote the record was started.
+// SourceOf translates an entrypoint, by which a record says how its process was started, into a [discover.Record] source.
 func SourceOf(entrypoint string) string {
 	switch entrypoint {
 	case "cli":

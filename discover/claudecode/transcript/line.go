@@ -13,8 +13,9 @@ import (
 	"agentctl/discover/native/jsonl"
 )
 
-// Line is what this package reads of one transcript record. Conversation records (user, assistant, system,
-// attachment) carry the envelope; all others are notes about the session, mostly without time and directory.
+// Line is what this package reads of one record. Conversation records (user, assistant, system, attachment) have an
+// envelope. All others are metadata of the session, mostly without a time and a directory. Values are valid as long as the
+// line is.
 type Line struct {
 	Type, Subtype string
 	rawEnvelope
@@ -26,22 +27,21 @@ type Line struct {
 	IsAPIErrorMessage bool
 	RequestID         jsonl.Value
 	RequestSessionID  jsonl.Value // of an answer in a fork: the session that asked for it (2.1.329)
-	PermissionMode    string      // with the prompt of a user record
+	PermissionMode    string      // of a user record with a prompt
 
 	UUID          jsonl.Value
-	Origin        jsonl.Value // who wrote a user record, where that is said: human, task-notification, …
-	Interrupted   jsonl.Value // the answer that the person cut short here
+	Origin        jsonl.Value // who wrote a user record: human, task-notification, …; may be missing
+	Interrupted   jsonl.Value // the answer that the user interrupted by this record
 	SystemContent jsonl.Value // of a system record
 	Attachment    jsonl.Value
-	Error         jsonl.Value // of a system record an object, what the API said; of an answer, the sort of error that it stands for
+	Error         jsonl.Value // of a system record: the API's error, an object; of an answer: the kind of error that it stands for
 	QuotaLimits   jsonl.Value // of an answer that stands for an error (2.1.329)
 }
 
-// rawEnvelope is what every conversation record says of the session and its moment. Its values are valid as long as the
-// line is.
+// rawEnvelope is what every conversation record says of its session and its circumstances.
 type rawEnvelope struct {
 	ParentUUID jsonl.Value
-	// IsSidechain: a sub-agent's record; up to 2.0.x they may stand in the same file.
+	// IsSidechain: the record is a sub-agent's. Up to 2.0.x such records may be in the session's file.
 	IsSidechain bool
 	Timestamp   jsonl.Value // RFC 3339, milliseconds, UTC
 	Cwd         jsonl.Value
@@ -49,18 +49,18 @@ type rawEnvelope struct {
 	Version     jsonl.Value
 	GitBranch   jsonl.Value
 	Entrypoint  jsonl.Value
-	SessionKind jsonl.Value // "bg" of a background session's (2.1.197)
+	SessionKind jsonl.Value // "bg": a background session (2.1.197)
 	ForkedFrom  jsonl.Value
 }
 
-// Envelope is what is kept of an envelope.
+// Envelope returns the part that is kept.
 type Envelope struct {
 	Cwd        string
-	Parent     string // of a sub-agent's record: the session that it names, which is the one that it works for
+	Parent     string // of a sub-agent's record: the session that the sub-agent works for
 	Version    string
 	GitBranch  string // "HEAD" where there is none
 	Entrypoint string
-	Background bool   // it was a background session's then
+	Background bool   // the session was in the background then
 	ForkedFrom string // the session that /branch copied the record from
 }
 
@@ -77,15 +77,15 @@ func (e *rawEnvelope) Envelope(texts *jsonl.Interner) Envelope {
 	return p
 }
 
-// apiMessage is the model API's message of a user or assistant record.
+// apiMessage is the message of the model's API in a user or an assistant record.
 type apiMessage struct {
 	ID, Model  jsonl.Value
 	StopReason string
-	// Content is a string or a list of blocks, used what it cost; valid as long as the line is.
+	// Content is a string or a list of blocks.
 	Content, usageValue jsonl.Value
 }
 
-// Usage is what the model's API counted for one message, in tokens.
+// Usage is what the model's API counted for one call, in tokens.
 type Usage struct{ In, Out, CacheRead, CacheWrite, Reasoning int64 }
 
 // synthetic is the model of messages that Claude Code wrote itself.
@@ -97,8 +97,8 @@ func (m *apiMessage) synthetic() bool {
 	return len(v) > 1 && (v[1] == synthetic[0] || v[1] == '\\') && v.Text(0) == synthetic
 }
 
-// ParseLine reads one record; ok is false where the line is no whole JSON object. A value of an unexpected type is
-// left out; the others count.
+// ParseLine reads one record. ok is false if the line is no complete JSON object. A value of an unexpected type is left
+// out; the others count.
 func ParseLine(raw []byte) (l Line, ok bool) {
 	if jsonl.Object(raw).Scan(l.set) {
 		return l, true
@@ -106,8 +106,8 @@ func ParseLine(raw []byte) (l Line, ok bool) {
 	return Line{}, false
 }
 
-// set takes one member, and returns how long it is if that has become known. All names stand in one switch: it is decided by a
-// few comparisons then.
+// set takes one member and returns its length if parsing has shown it, else 0. All names are in one switch, which the
+// compiler decides by a few comparisons.
 func (l *Line) set(key []byte, v jsonl.Value) (length int) {
 	switch string(key) {
 	case "type":
@@ -168,7 +168,7 @@ func (l *Line) set(key []byte, v jsonl.Value) (length int) {
 	return length
 }
 
-// parseMessage returns the length of what it read as well, 0 if it is damaged.
+// parseMessage also returns the length of what it read, 0 if it is damaged.
 func parseMessage(o jsonl.Object) (m apiMessage, length int) {
 	length = o.Len(func(key []byte, v jsonl.Value) int {
 		switch string(key) {
@@ -188,10 +188,10 @@ func parseMessage(o jsonl.Object) (m apiMessage, length int) {
 	return m, length
 }
 
-// usage is what the message says that it used.
+// usage returns what the message says that it used.
 func (m *apiMessage) usage() Usage { return usageOf(m.usageValue.Object()) }
 
-// usageOf reads what the API counted for a call, or what the agent states of a model.
+// usageOf reads what the API counted for a call, or what the agent reports for a model.
 func usageOf(o jsonl.Object) (u Usage) {
 	for key, v := range o.Members() {
 		switch string(key) {
@@ -217,8 +217,8 @@ func isTrue(v jsonl.Value) bool { return bytes.HasPrefix(v, []byte("true")) }
 // IsMessage reports whether the line is a user or an assistant record.
 func (l *Line) IsMessage() bool { return l.Type == "user" || l.Type == "assistant" }
 
-// metadataType returns the type of a record whose first key is its type, as it is of all notes; nil otherwise. It costs
-// no parsing: notes may be megabytes long.
+// metadataType returns the type of a metadata record: one whose first key is its type and which is no conversation record;
+// nil for others. It does not parse the record, which may have megabytes.
 func metadataType(raw []byte) []byte {
 	const begin = `{"type":"`
 	if len(raw) < len(begin) || string(raw[:len(begin)]) != begin {
@@ -236,7 +236,7 @@ func metadataType(raw []byte) []byte {
 	return kind
 }
 
-// leadingType is the type of a record, where that stands before what may be large; "" elsewhere.
+// leadingType returns the type of a record if it comes before the members that may be large; else "".
 func leadingType(raw []byte) string {
 	for key, v := range jsonl.Object(raw).Members() {
 		switch string(key) {
@@ -251,12 +251,14 @@ func leadingType(raw []byte) string {
 	return ""
 }
 
-// isAttachment tells an attachment, which may be large and never matters to the turn, from its first bytes.
+// isAttachment reports, by its first bytes, whether a record is an attachment. Attachments may be large and never change
+// the turn.
 func isAttachment(raw []byte) bool {
 	return bytes.Contains(raw[:min(len(raw), 160)], []byte(`,"attachment":{`))
 }
 
-// isToolResult tells a tool's result, as most user records are, from its first bytes; there may be more that are not told so.
+// isToolResult reports, by its first bytes, whether a record is a tool's result, as most user records are. It may miss
+// some.
 func isToolResult(raw []byte) bool {
 	return bytes.Contains(raw[:min(len(raw), 512)], []byte(`"type":"tool_result"`))
 }

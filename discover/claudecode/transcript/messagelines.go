@@ -12,24 +12,24 @@ import (
 	"agentctl/discover/native/jsonl"
 )
 
-// messageReader turns records, given newest first, into messages. It remembers what of a newer record an older one needs.
+// messageReader turns records, given newest first, into messages. It keeps what older records need of newer ones.
 type messageReader struct {
-	sidechain bool // a sub-agent's: its chain is the main one
+	sidechain bool // sidechain records count: it is a sub-agent's transcript
 	results   toolResults
 	answers   recentAnswers
-	// boundary is the record that the newest summary follows: it is of the same compaction.
+	// boundary is the record before the newest summary: both belong to the same compaction.
 	boundary string
-	// interruptedAnswer is the answer that the person cut short: what it called was running.
+	// interruptedAnswer is the ID of the answer that the user interrupted: its tool calls were running.
 	interruptedAnswer string
 }
 
-// messageLine is a record whose messages are wanted.
+// messageLine is a record that messages are made of.
 type messageLine struct {
 	Line
-	id string // its messages', but for their number
+	id string // of its first message; the others get the index of their block as well
 }
 
-// read returns the messages of one line, newest first; not ok if it is damaged.
+// read returns the messages of one line, newest first. ok is false if the line is damaged.
 func (c *messageReader) read(l fsread.Line) (messages []discover.Message, ok bool) {
 	if metadataType(l.Bytes) != nil || isAttachment(l.Bytes) && !isQueued(l.Bytes) {
 		return nil, true
@@ -57,7 +57,7 @@ func (c *messageReader) read(l fsread.Line) (messages []discover.Message, ok boo
 	return messages, true
 }
 
-// message is what the record's block of this number says.
+// message returns a message for the record's block with this index.
 func (s messageLine) message(block int, w messageText) discover.Message {
 	m := discover.Message{ID: s.id, Time: s.Timestamp.Time(), Role: w.role, Kind: w.kind, Text: w.text}
 	if w.role == discover.RoleAssistant && !s.synthetic() {
@@ -69,20 +69,20 @@ func (s messageLine) message(block int, w messageText) discover.Message {
 	return m
 }
 
-// texts are the messages of texts, each of which is understood by itself.
-func (s messageLine) texts(content jsonl.Value, understand func(string) messageText) (messages []discover.Message) {
+// texts returns a message for each text block, as classify has it. Empty texts are left out.
+func (s messageLine) texts(content jsonl.Value, classify func(string) messageText) (messages []discover.Message) {
 	for i, b := range blocks(content) {
 		if b.Type != "text" {
 			continue
 		}
-		if w := understand(b.Text.Text(0)); w.text != "" {
+		if w := classify(b.Text.Text(0)); w.text != "" {
 			messages = append(messages, s.message(i, w))
 		}
 	}
 	return messages
 }
 
-// userMessages are the messages of what stands in a user record.
+// userMessages returns the messages of a user record's content.
 func (s messageLine) userMessages(content, origin jsonl.Value) []discover.Message {
 	from := origin.Text(0)
 	return s.texts(content, func(text string) messageText { return userText(text, from) })
@@ -105,7 +105,7 @@ func (c *messageReader) user(s messageLine) []discover.Message {
 	return s.userMessages(s.Content, s.Origin)
 }
 
-// userText understands what stands in a user record of this origin: mostly what a person typed.
+// userText classifies a text of a user record with this origin: mostly, the user typed it.
 func userText(text, origin string) messageText {
 	text, pasted := stripPasteTags(text, false)
 	switch w, ok := parseTagged(text); {
@@ -131,7 +131,8 @@ func (c *messageReader) system(s messageLine) []discover.Message {
 	return nil
 }
 
-// isQueued tells what a person, or a finished task, said while a turn was in progress, and the model has got.
+// isQueued reports whether a record is a prompt, or the notice of a finished task, that arrived during a turn and was given
+// to the model.
 func isQueued(raw []byte) bool {
 	return bytes.Contains(raw[:min(len(raw), 400)], []byte(`"type":"queued_command"`))
 }
@@ -148,7 +149,7 @@ func (c *messageReader) assistant(s messageLine) (messages []discover.Message) {
 	return messages
 }
 
-// blockMessage is what one block of an answer says: the model's, or Claude Code's own in its place.
+// blockMessage returns the message of one block of an answer: the model's, or Claude Code's in place of one.
 func (c *messageReader) blockMessage(s messageLine, i int, b Block) (m discover.Message, ok bool) {
 	switch {
 	case strings.HasSuffix(b.Type, "tool_use"):
@@ -173,7 +174,7 @@ func (c *messageReader) blockMessage(s messageLine, i int, b Block) (m discover.
 	return s.message(i, w), w.text != ""
 }
 
-// What Claude Code writes for an answer where there is none; its own screen does not show it.
+// Texts that Claude Code writes in place of an answer. Its own screen does not show them.
 const (
 	noContent  = "(no content)"
 	noResponse = "No response requested."

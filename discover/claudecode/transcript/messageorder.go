@@ -7,13 +7,13 @@ import (
 	"agentctl/discover"
 )
 
-// messageOrder puts messages, given from the newest record back, into the order of time. Records are nearly in it: a TUI's
-// first write may put an answer before its prompt, what a compaction was asked for by follows it, and so does what it
-// preserved, in a fork. So a message waits until some more records are read, and what is read is clearly older than it.
+// messageOrder sorts messages, given newest record first, by time. Records are nearly sorted: a TUI's first write may put
+// an answer before its prompt; the prompt of a compaction follows it, and so does what a compaction preserved in a fork. So
+// messageOrder holds a message back until it has seen some more records and these are clearly older.
 type messageOrder struct {
 	waiting []bufferedMessage // the newest first
-	last    time.Time         // of the record read last
-	read    int               // how many records were
+	last    time.Time         // the time of the newest line read
+	read    int               // the number of records read
 }
 
 type bufferedMessage struct {
@@ -23,15 +23,15 @@ type bufferedMessage struct {
 }
 
 const (
-	// writeSkew older: records of one write differ by less.
+	// writeSkew is more than the difference between the times of records of one write.
 	writeSkew = 2 * time.Second
-	// minWaiting and maxWaiting are how many records a message waits for at least and at most: clocks may have been set
-	// back, and memory is to be bounded.
+	// minWaiting and maxWaiting are how many records a message is held back for. The maximum bounds memory where a clock
+	// was set back.
 	minWaiting, maxWaiting = 8, 32
 )
 
-// add takes the messages of a record of that time and returns what waits no longer, the newest first. Where the time is
-// zero, those messages stand right before what follows them in the file.
+// add takes the messages of a record with this time and returns those that need not wait longer, newest first. If the time
+// is zero, the messages belong right before the record that follows them in the file.
 func (s *messageOrder) add(messages []discover.Message, at time.Time) (ready []discover.Message) {
 	s.read++
 	if !at.IsZero() {
@@ -40,7 +40,7 @@ func (s *messageOrder) add(messages []discover.Message, at time.Time) (ready []d
 		at = maxTime()
 	}
 	for _, m := range messages {
-		i := len(s.waiting) // of the same time, the one read first is the newest
+		i := len(s.waiting) // of two with the same time, the one read first is newer
 		for i > 0 && s.waiting[i-1].time.Before(at) {
 			i--
 		}
@@ -53,20 +53,20 @@ func (s *messageOrder) add(messages []discover.Message, at time.Time) (ready []d
 	return ready
 }
 
-// maxTime is after all times of records.
+// maxTime is later than the time of any record.
 func maxTime() time.Time { return time.Unix(1<<40, 0) }
 
-// isNewest reports whether nothing newer than a message is to come.
+// isNewest reports whether no newer message can follow.
 func (s *messageOrder) isNewest(w bufferedMessage) bool {
 	return s.read-w.read >= minWaiting && w.time.Sub(s.last) > writeSkew
 }
 
-// overdue reports whether a message has waited for long enough.
+// overdue reports whether a message was held back for the maximum.
 func (s *messageOrder) overdue() bool {
 	return slices.ContainsFunc(s.waiting, func(w bufferedMessage) bool { return s.read-w.read >= maxWaiting })
 }
 
-// flush are those that wait still.
+// flush returns the messages that are still held back, newest first.
 func (s *messageOrder) flush() (rest []discover.Message) {
 	for _, w := range s.waiting {
 		rest = append(rest, w.Message)

@@ -12,13 +12,13 @@ import (
 	"agentctl/discover/native/jsonl"
 )
 
-// firstChunk is the first read from the end of a transcript, in bytes.
+// firstChunk is the size of the first read from the end, in bytes.
 const firstChunk = 32 << 10
 
 var errDamaged = errors.New("damaged")
 
-// Messages yields the messages of a transcript, the newest first. sidechain says that it is a sub-agent's. An error stands for
-// records that are not shown, or for the rest where the file cannot be read.
+// Messages yields the messages of a transcript, newest first. sidechain says that it is a sub-agent's. An error stands for
+// a record that is not shown or, where the file cannot be read, for all older ones.
 func Messages(f *fsread.File, sidechain bool) iter.Seq2[discover.Message, error] {
 	return func(yield func(discover.Message, error) bool) {
 		t := backwardReader{file: f, yield: yield, messageReader: messageReader{sidechain: sidechain}}
@@ -33,13 +33,13 @@ type backwardReader struct {
 
 	messageReader
 	order      messageOrder
-	tooLong    bool // the line before was too long to be held
-	callFailed bool // that one has the mark of a failed call
-	damaged    bool // the line before was
-	stopped    bool // nobody wants more
+	tooLong    bool // the line before was too long to be read whole
+	callFailed bool // that line has the mark of a failed call
+	damaged    bool // the line before was damaged
+	stopped    bool // the caller wants no more
 }
 
-// readAll tells everything, until nobody wants more.
+// readAll yields all messages until the caller stops.
 func (t *backwardReader) readAll() {
 	t.file.Expect(firstChunk)
 	whole, err := t.file.Backward(0, t.line)
@@ -52,7 +52,7 @@ func (t *backwardReader) readAll() {
 	t.emit(t.order.flush())
 }
 
-// line takes the next line up and reports whether more are wanted.
+// line takes the next line and reports whether to go on.
 func (t *backwardReader) line(l fsread.Line) bool {
 	end := l.Offset + int64(len(l.Bytes))
 	t.skipTooLong(end + 1)
@@ -69,8 +69,8 @@ func (t *backwardReader) line(l fsread.Line) bool {
 	return !t.stopped && t.file.Context().Err() == nil
 }
 
-// writtenAt is when a record was; zero of a note, and of what was said while a turn was in progress: that has the time when
-// it was typed, and was written when the model got it.
+// writtenAt returns when a record was written; zero for metadata, and for a prompt that was queued during a turn: its time
+// is when it was typed, but it was written when the model got it.
 func writtenAt(raw []byte) time.Time {
 	if metadataType(raw) != nil || isQueued(raw) {
 		return time.Time{}
@@ -88,8 +88,8 @@ func (t *backwardReader) warn(err error) {
 	t.stopped = t.stopped || !t.yield(discover.Message{}, err)
 }
 
-// skipTooLong says that the line before was too long to be shown, once its start is known; notes never are shown. A call
-// that it is the result of has ended, whatever it said.
+// skipTooLong warns of the line before if it was too long to be shown. start is its offset, now known. Metadata is never
+// shown. If the line is a tool's result, its call has ended.
 func (t *backwardReader) skipTooLong(start int64) {
 	if !t.tooLong {
 		return
@@ -107,8 +107,8 @@ func (t *backwardReader) skipTooLong(start int64) {
 	t.warn(fmt.Errorf("a record at byte %d is not shown: more than %d MiB", start, fsread.MaxLine>>20))
 }
 
-// longLineHead is how much of a line's beginning tells what it is, in bytes.
+// longLineHead is how much of a line's beginning shows what it is, in bytes.
 const longLineHead = 4 << 10
 
-// hasErrorMark reports whether a record has the mark of a failed call. Inside of strings, its quotes are escaped.
+// hasErrorMark reports whether a record has the mark of a failed call. In strings, the quotes are escaped.
 func hasErrorMark(raw []byte) bool { return bytes.Contains(raw, []byte(`"is_error":true`)) }

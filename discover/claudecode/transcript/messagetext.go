@@ -8,14 +8,14 @@ import (
 	"agentctl/discover"
 )
 
-// messageText are a text, whose it is and what it is. An empty text is not shown.
+// messageText is a text with its role and kind. An empty text is not shown.
 type messageText struct {
 	role discover.Role
 	kind discover.MessageKind
 	text string
 }
 
-// systemText is what Claude Code itself says.
+// systemText is a text of Claude Code itself.
 func systemText(text string) messageText {
 	return messageText{discover.RoleSystem, discover.KindText, text}
 }
@@ -24,7 +24,7 @@ func errorText(text string) messageText {
 	return messageText{discover.RoleSystem, discover.KindError, text}
 }
 
-// parseTagged understands what Claude Code writes in tags, or has a phrase for; not ok if the text is neither.
+// parseTagged classifies a text that Claude Code wrote in tags, or as a fixed phrase. ok is false for other texts.
 func parseTagged(text string) (w messageText, ok bool) {
 	if strings.HasPrefix(text, interruptedPrefix) && strings.HasSuffix(text, "]") && !strings.Contains(text, "\n") {
 		return messageText{discover.RoleSystem, discover.KindInterruption, text}, true
@@ -58,7 +58,7 @@ func parseTagged(text string) (w messageText, ok bool) {
 	return messageText{}, false
 }
 
-// tagName is the name of the element that a text begins with.
+// tagName returns the name of the element that a text begins with.
 func tagName(text string) (name string, ok bool) {
 	text = strings.TrimLeft(text, " \t\r\n")
 	if !startsWithTag(text) {
@@ -68,7 +68,7 @@ func tagName(text string) (name string, ok bool) {
 	return name, ok
 }
 
-// apiError is what the API said, or the library that asked it, of an attempt that failed.
+// apiError returns what the API, or its client library, said of a failed attempt.
 func apiError(raw []byte) string {
 	var e struct {
 		Formatted, Message string
@@ -78,7 +78,7 @@ func apiError(raw []byte) string {
 			Error   struct{ Message string }
 		}
 	}
-	_ = json.Unmarshal(raw, &e) // what is not known is not said
+	_ = json.Unmarshal(raw, &e) // members that do not parse stay empty
 	status := "API error"
 	if e.Status != nil {
 		status += " " + string(e.Status)

@@ -10,20 +10,21 @@ import (
 	"agentctl/discover/native/jsonl"
 )
 
-// Metadata are the facts that stand in records of their own, appended again now and then: the newest one counts. nil: not seen.
+// Metadata is what records other than those of the conversation say of a session. Claude Code appends them anew now and
+// then: the newest of each kind counts. A value is nil if none was read.
 type Metadata [metadataFields]*string
 
 const (
-	customTitle = iota // the person's
+	customTitle = iota // the user's
 	aiTitle
-	RelocatedDir   // a directory that replaces the recorded one
-	WorktreeBranch // the branch of a worktree that Claude Code made and the session is in; "" once it has left it
-	ContinuedIn    // the background session that this one has become
+	RelocatedDir   // the directory that the session was moved to
+	WorktreeBranch // the branch of the worktree that Claude Code made for the session; "" once the session has left it
+	ContinuedIn    // the background session that this session continues as
 	costUSD        // in USD
 	metadataFields
 )
 
-// Get is the text of a note, "" where there is none.
+// Get returns the value of a field, "" if there is none.
 func (n *Metadata) Get(kind int) string {
 	if n[kind] == nil {
 		return ""
@@ -31,10 +32,10 @@ func (n *Metadata) Get(kind int) string {
 	return *n[kind]
 }
 
-// Title returns the person's title, else the agent's.
+// Title returns the user's title, else the agent's.
 func (n *Metadata) Title() string { return cmp.Or(n.Get(customTitle), n.Get(aiTitle)) }
 
-// CostUSD is the cost; nil where none is stated.
+// CostUSD returns the cost; nil if none is recorded.
 func (n *Metadata) CostUSD() *float64 {
 	if n[costUSD] == nil {
 		return nil
@@ -43,7 +44,7 @@ func (n *Metadata) CostUSD() *float64 {
 	return &usd
 }
 
-// metadataField is what a note tells, and under which key; "" for notes that tell nothing of it.
+// metadataField returns the field that a record of this kind sets, and the key of its value; "" for other kinds.
 func metadataField(kind []byte) (field int, key string) {
 	switch string(kind) {
 	case "custom-title":
@@ -62,15 +63,15 @@ func metadataField(kind []byte) (field int, key string) {
 	return 0, ""
 }
 
-// add takes a note; newest says that it is newer than those seen, else it only fills gaps. A title may be taken away, by an
-// empty one, and so may a worktree.
+// add takes a metadata record. newest says that it is newer than those taken before; else it only fills gaps. An empty
+// title removes the title, and so does a worktree-state without a worktree.
 func (n *Metadata) add(kind, raw []byte, newest bool) {
 	field, key := metadataField(kind)
 	if key == "" || n[field] != nil && !newest {
 		return
 	}
-	note := jsonl.Object(raw)
-	v := note.Get(key)
+	record := jsonl.Object(raw)
+	v := record.Get(key)
 	text := v.Text(0)
 	known := text != ""
 	switch field {
@@ -83,36 +84,38 @@ func (n *Metadata) add(kind, raw []byte, newest bool) {
 		_, err := strconv.ParseFloat(text, 64)
 		known = err == nil
 	}
-	if known && note.Complete() {
+	if known && record.Complete() {
 		n[field] = &text
 	}
 }
 
-// FillFrom fills the gaps with what stands farther ahead in the file.
+// FillFrom fills the gaps with older metadata.
 func (n *Metadata) FillFrom(older *Metadata) {
 	for i := range n {
 		n[i] = cmp.Or(n[i], older[i])
 	}
 }
 
-// How far back notes stand, in bytes. Claude Code states all that it knows anew whenever it has written 32 KB; and where it leaves a
-// transcript, those notes that do not stand in the last 32 KB as they are now (READ 2.1.197, 2.1.330; SEEN in both). What stands
-// farther back than 64 KB it does not look for itself.
+// How far from the end metadata is, in bytes. Claude Code writes all its metadata anew whenever it has written 32 KB. When
+// it leaves a transcript, it writes anew what is not in the last 32 KB as it is now (READ 2.1.197, 2.1.330; SEEN in both).
+// It does not search farther back than 64 KB itself.
 const (
 	restateReach  = 32 << 10
 	MetadataReach = 64 << 10
-	// usualMetadata is what is read for them at first.
+	// usualMetadata is the size of the first read for metadata.
 	usualMetadata = 20 << 10
 )
 
-// exitMark is the note with which Claude Code left a transcript: the newest last-prompt, where nothing but notes follows it.
+// exitMark is the last-prompt record that Claude Code wrote when it left the transcript: the newest one, followed by
+// nothing but metadata.
 type exitMark struct {
 	offset       int64
 	ok           bool
-	singlePrompt bool // its prompt is the first one, of a print run
+	singlePrompt bool // its prompt is the first one: there was only one print run
 }
 
-// add takes a last-prompt, newest first. first is the prompt of the print run that began the transcript; "" in others.
+// add takes a last-prompt record, newest first. first is the prompt of the print run that began the transcript, "" if none
+// did.
 func (e *exitMark) add(l fsread.Line, first string) {
 	raw := l.Bytes
 	if e.ok || isCheckpoint(raw) {
@@ -127,10 +130,11 @@ func (e *exitMark) add(l fsread.Line, first string) {
 	e.singlePrompt = first == last || isCut && strings.HasPrefix(first, last)
 }
 
-// printEntrypoint is the name of a print run's entrypoint.
+// printEntrypoint is the entrypoint of print mode (-p).
 const printEntrypoint = "sdk-cli"
 
-// PrintPrompt is the first prompt as last-prompt gives it, on one line, where a print run began the transcript; "" elsewhere.
+// PrintPrompt returns the first prompt as last-prompt records have it, on one line, if a print run began the transcript;
+// else "".
 func (s *Head) PrintPrompt() string {
 	if s.First.Entrypoint != printEntrypoint {
 		return ""
@@ -142,12 +146,13 @@ func (s *Head) PrintPrompt() string {
 	return strings.ReplaceAll(prompt, "\n", " ")
 }
 
-// restatement looks, newest line first, for the place where Claude Code stated all of its notes in the midst of a turn: it has written
-// 32 KB then, and leaves none out, as it does where it begins or ends. What stands before counts no more.
+// restatement finds, newest line first, the place where Claude Code wrote all its metadata anew in the middle of a turn,
+// having written 32 KB since the last time. Such a block is complete, unlike those that it writes when it begins or ends.
+// Older metadata does not count.
 type restatement struct {
-	next      [512]byte // how the record that follows begins, but for notes
+	next      [512]byte // the beginning of the conversation record that follows
 	size      int
-	modelCall bool // it is a call of the model instead
+	modelCall bool // what follows is the record of a call of the model instead
 	all       bool
 }
 
@@ -157,7 +162,7 @@ func (s *restatement) add(kind, raw []byte) {
 		s.size, s.modelCall = copy(s.next[:], raw), false
 	case "api-request", "api-request-shape", "api-request-blob":
 		s.modelCall = true
-	case "last-prompt": // it comes first
+	case "last-prompt": // the first record of each block
 		s.all = s.all || (s.modelCall || inTurn(s.next[:s.size])) && !isCheckpoint(raw)
 	case "custom-title", "ai-title", "agent-name", "agent-color", "agent-setting", "tag", "relocated", "mode", "permission-mode",
 		"atis-latch", "isolation-latch", "worktree-state":
@@ -166,31 +171,31 @@ func (s *restatement) add(kind, raw []byte) {
 	}
 }
 
-// inTurn reports whether a record that begins so belongs to a turn that was in progress before it: an answer, or a tool's result.
+// inTurn reports whether a record with this beginning continues a turn: an answer, or a tool's result.
 func inTurn(begin []byte) bool {
 	return bytes.Contains(begin, []byte(`"role":"assistant"`)) || isToolResult(begin)
 }
 
-// isCheckpoint tells a last-prompt that only marks a place in the conversation.
+// isCheckpoint reports whether a last-prompt record only marks a place in the conversation.
 func isCheckpoint(raw []byte) bool {
-	const behind = 200 // the prompt, which comes before the rest
+	const behind = 200 // of the record: its members after the prompt
 	return bytes.Contains(raw[max(0, len(raw)-behind):], []byte(`"explicit":true`))
 }
 
-// metadataComplete reports whether all notes that count stand in what was looked at: what one print run alone wrote, was called something
-// from the beginning.
+// metadataComplete reports whether all metadata that counts was read: sub-agents have none of their own, and a single print
+// run gets its title, if any, at its beginning.
 func (s *Tail) metadataComplete() bool {
 	return s.Whole || s.Sidechain || s.restated.all || s.exit.singlePrompt && s.Last.Entrypoint == printEntrypoint
 }
 
-// ReadMetadata looks for the notes that stand before what was looked at for the turn.
+// ReadMetadata reads the metadata before the records that Read has read.
 func (s *Tail) ReadMetadata(f *fsread.File) error {
 	const page = 4 << 10
 	begin := f.Size() - MetadataReach
 	if s.exit.ok {
 		begin = s.exit.offset - restateReach
 	}
-	begin = max(0, begin) &^ (page - 1) // a part of a page is as dear as all of it
+	begin = max(0, begin) &^ (page - 1) // reading part of a page costs as much as all of it
 	if s.metadataComplete() || begin >= s.from {
 		return nil
 	}

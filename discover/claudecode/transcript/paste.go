@@ -2,8 +2,9 @@ package transcript
 
 import "strings"
 
-// What a person pastes into a TUI – several lines, or a long one – is stored between tags, so that the model can tell it from
-// what was typed; the digits are the process's own (SEEN 2.1.329, 2.1.330; 2.1.197 stores it as if it were typed):
+// What the user pastes into a TUI, if it is long or has several lines, is stored between tags, so that the model can tell
+// it from what was typed. The digits are random, one number per process (SEEN 2.1.329, 2.1.330; 2.1.197 stores pasted text
+// like typed text):
 //
 //	look at this: \n\n<pasted_content id="3754">\nline\nline\n</pasted_content id="3754">\n\n and say why
 const (
@@ -13,9 +14,9 @@ const (
 	pasteClose = "\">\n"
 )
 
-// stripPasteTags takes these tags away, and the line ends around them that Claude Code put there, by its own rule: what is left is
-// what stood in the person's prompt. pasted tells whether there were any. More says that the text goes on, so that a paste may
-// have no end.
+// stripPasteTags removes these tags and the line ends that Claude Code adds around them, by its own rule, so that the
+// user's prompt is left. pasted reports whether there were any tags. more says that the text was cut, so that an end tag
+// may be missing.
 func stripPasteTags(text string, more bool) (prompt string, pasted bool) {
 	before, body, rest, ok := cutPaste(text, more)
 	if !ok {
@@ -30,7 +31,7 @@ func stripPasteTags(text string, more bool) (prompt string, pasted bool) {
 	return whole.String(), true
 }
 
-// cutPaste finds the first paste; without one, all the text is before it.
+// cutPaste finds the first pasted text. Without one, before is the whole text.
 func cutPaste(text string, more bool) (before, body, after string, ok bool) {
 	for at := 0; ; {
 		i := strings.Index(text[at:], pasteBegin)
@@ -56,5 +57,5 @@ func isPasteID(id string) bool {
 	return len(id) == pasteID && strings.Trim(id, "0123456789abcdef") == ""
 }
 
-// trimLines takes away up to two line ends.
+// trimLines removes up to two line ends.
 func trimLines(s string, trim func(s, end string) string) string { return trim(trim(s, "\n"), "\n") }

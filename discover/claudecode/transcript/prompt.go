@@ -9,15 +9,16 @@ import (
 	"agentctl/discover/native/jsonl"
 )
 
-// interruptedPrefix begins the user record that Claude Code writes when the person cuts a turn short.
+// interruptedPrefix begins the user record that Claude Code writes when the user interrupts a turn.
 const interruptedPrefix = "[Request interrupted by user"
 
-// promptReadLimit is how many characters of a message are looked at for a prompt: more than are kept, since tags and
-// white space may come first.
+// promptReadLimit is how many characters of a text are read to find a prompt: more than are kept, since tags and white
+// space may precede it.
 const promptReadLimit = 4 * discover.PromptLimit
 
-// PromptOf returns what a person typed, by Claude Code's own rule for naming sessions (2.1.197): not what it wrote
-// itself into a user record, which stands in tags. A slash command is only a fallback.
+// PromptOf returns what the user typed, by Claude Code's own rule for naming sessions (2.1.197): texts that begin with a
+// tag are Claude Code's own. command reports that it is a slash command, which names a session only if nothing else was
+// typed.
 func PromptOf(l *Line) (prompt string, command bool) {
 	if l.Type != "user" || l.IsMeta || l.IsCompactSummary {
 		return "", false
@@ -41,8 +42,8 @@ func PromptOf(l *Line) (prompt string, command bool) {
 	return "", false
 }
 
-// textStart is a text without white space around it, as far as a prompt is looked for in it, and without the tags around what
-// was pasted.
+// textStart returns the beginning of a text, as far as needed for a prompt, without white space around it and without the
+// tags of pasted text.
 func textStart(v jsonl.Value) (text string, pasted bool) {
 	if text, ok := plainTextStart(v); ok {
 		return text, false
@@ -54,10 +55,10 @@ func textStart(v jsonl.Value) (text string, pasted bool) {
 	return strings.TrimSpace(text), pasted
 }
 
-// plainTextStart is the opening of a text that has no tag in what is kept of it, as most have none: what follows tells nothing
-// then, and is not read. ok is false where it may.
+// plainTextStart returns the beginning of a text without a tag, as most are, and reads no more than is kept. ok is false if
+// a tag is possible.
 func plainTextStart(v jsonl.Value) (text string, ok bool) {
-	if len(v) < 2 || v[1] <= ' ' || v[1] == '\\' || v[1] >= utf8.RuneSelf { // white space may come first
+	if len(v) < 2 || v[1] <= ' ' || v[1] == '\\' || v[1] >= utf8.RuneSelf { // white space or a non-ASCII character
 		return "", false
 	}
 	read := v.Text(discover.PromptLimit)
@@ -66,7 +67,8 @@ func plainTextStart(v jsonl.Value) (text string, ok bool) {
 	return text, ends && !discover.HasContextFile(text) && strings.IndexByte(text, '<') < 0
 }
 
-// startsWithTag: "<", a lower-case letter, letters, digits, "_" or "-", then white space or ">".
+// startsWithTag reports whether a text begins with "<", a lower-case letter, then letters, digits, "_" or "-", then white
+// space or ">".
 func startsWithTag(s string) bool {
 	if len(s) < 2 || s[0] != '<' || s[1] < 'a' || s[1] > 'z' {
 		return false
@@ -77,7 +79,7 @@ func startsWithTag(s string) bool {
 	return rest != "" && strings.ContainsRune("> \t\r\n", rune(rest[0]))
 }
 
-// tag returns the content of the first <name> element, without white space around it.
+// tag returns the content of the first <name> element, trimmed.
 func tag(s, name string) string { return strings.TrimSpace(inner(s, name)) }
 
 // inner returns the content of the first <name> element.
@@ -90,5 +92,5 @@ func inner(s, name string) string {
 	return content
 }
 
-// cut shortens to [discover.PromptLimit] characters.
+// cut shortens a text to [discover.PromptLimit] characters.
 func cut(s string) string { return discover.Truncate(s, discover.PromptLimit) }

@@ -8,11 +8,12 @@ import (
 	"agentctl/discover"
 )
 
-// legacyLimitNotice begins the notice of 1.x that a limit is reached; when it ends follows, in seconds since 1970.
+// legacyLimitNotice begins the notice of 1.x that a limit was reached. The time when the limit ends follows, in seconds
+// since 1970.
 const legacyLimitNotice = "Claude AI usage limit reached|"
 
-// quotaOf is what an error that stands for an answer says of a limit; nil if the reason was another one. Newer notices
-// name the end by the clock of their day, which is left as it stands; 2.1.329 records it beside them.
+// quotaOf returns what an error in place of an answer says of a limit; nil if it has another cause. 2.1.329 records the end
+// of the limit in members of their own. The text of newer notices has only a time of day, which is not interpreted.
 func quotaOf(l *Line) *discover.Quota {
 	limits := l.QuotaLimits.Object()
 	q := &discover.Quota{
@@ -32,7 +33,7 @@ func quotaOf(l *Line) *discover.Quota {
 	return q
 }
 
-// unixSeconds is a time in seconds since 1970; zero for anything else.
+// unixSeconds converts seconds since 1970; anything else becomes the zero time.
 func unixSeconds(digits []byte) time.Time {
 	n, err := strconv.ParseInt(string(digits), 10, 64)
 	if err != nil || n <= 0 || n > 1<<33 {

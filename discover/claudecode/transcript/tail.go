@@ -11,11 +11,11 @@ import (
 	"agentctl/discover/native/jsonl"
 )
 
-// Tail reads a transcript from its end.
+// Tail is what the end of a transcript says.
 type Tail struct {
 	texts         *jsonl.Interner
-	Sidechain     bool     // a sub-agent's transcript: its chain is the main one
-	Last          Envelope // that of the newest conversation record
+	Sidechain     bool     // it is a sub-agent's transcript: sidechain records count
+	Last          Envelope // of the newest record that has one
 	Updated       time.Time
 	Model         string
 	Turn          Turn
@@ -23,12 +23,12 @@ type Tail struct {
 	exit          exitMark
 	restated      restatement
 	PrintPrompt   string // the first prompt where a print run began the transcript
-	from          int64  // what stands behind was looked at, from the beginning of a line on
-	NeedTurnStart bool   // when the turn began is asked for, however far back that stands
-	Whole         bool   // the whole file was looked at
+	from          int64  // the offset of the oldest line that was read
+	NeedTurnStart bool   // read back to the beginning of the turn, however far that is
+	Whole         bool   // the whole file was read
 }
 
-// Read looks as far back as need be, mostly no farther than the first read brings.
+// Read reads backwards as far as necessary. For most transcripts, the first read is enough.
 func (s *Tail) Read(f *fsread.File) (err error) {
 	s.texts = native.InternerOf(f.Buffers())
 	reach := int64(TurnReach)
@@ -49,7 +49,7 @@ func (s *Tail) Read(f *fsread.File) (err error) {
 		case s.Model == "":
 			return behind < modelReach
 		case s.inProgress():
-			return behind < beganReach
+			return behind < turnStartReach
 		default:
 			return l.Buffered
 		}
@@ -64,10 +64,10 @@ func (s *Tail) add(line fsread.Line) {
 	var stamp jsonl.Value
 	if !hasNoTimestamp(kind) {
 		stamp = timestampNearEnd(raw)
-		if stamp == nil && !(s.Turn.complete() && isToolResult(raw)) { // where it has to be searched for, and nothing depends on it
+		if stamp == nil && !(s.Turn.complete() && isToolResult(raw)) { // then a slow search is not worth it
 			stamp = timestampFromStart(raw)
 		}
-		if at := stamp.Time(); at.After(s.Updated) { // file order is not quite the order of time
+		if at := stamp.Time(); at.After(s.Updated) { // records are not quite in the order of time
 			s.Updated = at
 		}
 	}
@@ -102,7 +102,8 @@ func (s *Tail) add(line fsread.Line) {
 	}
 }
 
-// mayMatter reports whether a record with this time may tell the model, or when the turn began, where that is not known.
+// mayMatter reports whether a record with this time may tell the model, or when the turn began, where that is not known
+// yet.
 func (s *Tail) mayMatter(raw []byte, stamp jsonl.Value) bool {
 	return s.needsTurnStart() || s.Turn.state.Began.IsZero() && isPrompt(stamp) ||
 		s.Model == "" && bytes.Contains(raw, []byte(`"model":"`))
@@ -113,11 +114,12 @@ func (s *Tail) inProgress() bool {
 	return s.Turn.state.State == discover.TurnOpen && s.Turn.state.Began.IsZero()
 }
 
-// needsTurnStart reports whether when the turn began is asked for and not known.
+// needsTurnStart reports whether the caller asked when the turn began, and that is not known.
 func (s *Tail) needsTurnStart() bool { return s.NeedTurnStart && s.Turn.state.Began.IsZero() }
 
-// Branch returns the git branch. That of a worktree comes first: in a worktree that Claude Code made, records name the branch it came from (2.1.197). A session
-// that has left it again (SEEN 2.1.329, 2.1.330) is on the branch that its records name.
+// Branch returns the git branch. In a worktree that Claude Code made, records name the branch that the worktree was made
+// from (2.1.197), so the worktree's branch in the metadata wins. A session that has left its worktree (SEEN 2.1.329,
+// 2.1.330) is on the branch that its records name.
 func (s *Tail) Branch() string {
 	if b := s.Metadata.Get(WorktreeBranch); b != "" {
 		return b

@@ -7,8 +7,8 @@ import (
 	"agentctl/discover/native/jsonl"
 )
 
-// hasNoTimestamp reports whether a note of this kind never has a time (SEEN 2.1.70–2.1.330): there is none to search it for. They
-// are those that blocks of notes mostly consist of.
+// hasNoTimestamp reports whether metadata of this kind never has a time (SEEN 2.1.70–2.1.330), so that a search would be in
+// vain. Most metadata is of these kinds.
 func hasNoTimestamp(kind []byte) bool {
 	switch string(kind) {
 	case "last-prompt", "custom-title", "ai-title", "agent-name", "mode", "permission-mode", "atis-latch", "cost-state":
@@ -17,12 +17,11 @@ func hasNoTimestamp(kind []byte) bool {
 	return false
 }
 
-// TimeOf is the time of a record.
+// TimeOf returns the time of a record; zero if it has none.
 func TimeOf(raw []byte) time.Time { return timestampOf(raw).Time() }
 
-// timestampOf finds where the time of a record stands: that of its envelope, or of the snapshot that a file-history-snapshot
-// consists of. Others may stand in what the record is about: a tool's result, which follows the envelope's time, is
-// whatever the tool gave.
+// timestampOf returns the time of a record: that of its envelope, or that of the snapshot in a file-history-snapshot. Times
+// inside of other members, such as a tool's result, may be anything.
 func timestampOf(raw []byte) jsonl.Value {
 	if stamp := timestampNearEnd(raw); stamp != nil {
 		return stamp
@@ -30,7 +29,7 @@ func timestampOf(raw []byte) jsonl.Value {
 	return timestampFromStart(raw)
 }
 
-// timestampFromStart finds it wherever it stands.
+// timestampFromStart finds the time wherever it is.
 func timestampFromStart(raw []byte) (stamp jsonl.Value) {
 	for key, v := range jsonl.Object(raw).Members() {
 		switch string(key) {
@@ -43,8 +42,9 @@ func timestampFromStart(raw []byte) (stamp jsonl.Value) {
 	return stamp
 }
 
-// timestampNearEnd finds the time where nothing but the outermost object ends behind it, as it mostly is; nil elsewhere. It goes by the
-// letter that a time ends with, which stands for UTC and is rare. Keys inside of strings are escaped.
+// timestampNearEnd finds the time if it is near the end, as in most records, and no other object ends behind it; else it
+// returns nil. It searches for the letter that a time ends with, Z for UTC, which is rare. In strings, the quotes of keys
+// are escaped.
 func timestampNearEnd(raw []byte) jsonl.Value {
 	const near, key, form = 512, `"timestamp":`, `"2026-11-20T19:09:28.087Z`
 	end := raw[max(0, len(raw)-near):]
@@ -61,8 +61,8 @@ func timestampNearEnd(raw []byte) jsonl.Value {
 	}
 }
 
-// isPrompt tells a prompt from other user records by what follows its time: only prompts have the permission mode that they
-// were given in, and have it there (SEEN 2.1.75–2.1.330; what is typed after a slash may have none).
+// isPrompt reports, by what follows its time, whether a user record is a prompt: only prompts have a permission mode, right
+// behind the time (SEEN 2.1.75–2.1.330; slash commands may have none).
 func isPrompt(stamp jsonl.Value) bool {
 	const form, key = `"2026-11-20T19:09:28.087Z"`, `,"permissionMode":"`
 	return len(stamp) > len(form)+len(key) && string(stamp[len(form):len(form)+len(key)]) == key

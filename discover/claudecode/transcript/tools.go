@@ -10,8 +10,8 @@ import (
 	"agentctl/discover/native/jsonl"
 )
 
-// toolResults holds what calls returned until the calls come: read from its end, a transcript has the result first. The
-// oldest are forgotten, so that results that no call ever asks for take bounded memory.
+// toolResults holds the results of tool calls until the calls are read: from the end of a transcript, the result comes
+// first. The oldest are dropped, so that results without a call take bounded memory.
 type toolResults struct {
 	current, previous map[string]toolResult // by call
 	size              int                   // of the outputs held, in bytes
@@ -22,13 +22,13 @@ type toolResult struct {
 	state  discover.ToolState
 }
 
-// How many calls' results are held at once, or how many bytes of them, before the oldest are forgotten.
+// The number of results, and of bytes of their outputs, after which older ones are dropped.
 const (
 	maxResults     = 2048
 	maxOutputBytes = fsread.MaxLine
 )
 
-// add takes a block that is a call's result.
+// add stores a block that is a tool's result.
 func (r *toolResults) add(b Block) {
 	if strings.HasSuffix(b.Type, "tool_result") {
 		output := outputOf(b.Content)
@@ -36,7 +36,7 @@ func (r *toolResults) add(b Block) {
 	}
 }
 
-// store takes a result; of several of one call, the newest counts.
+// store stores a result. Of several results of one call, the newest, which comes first, counts.
 func (r *toolResults) store(call string, o toolResult) {
 	if _, ok := r.find(call); ok {
 		return
@@ -48,7 +48,7 @@ func (r *toolResults) store(call string, o toolResult) {
 	r.size += len(o.output)
 }
 
-// find is the result of a call.
+// find returns the result of a call.
 func (r *toolResults) find(call string) (o toolResult, ok bool) {
 	if o, ok = r.current[call]; !ok {
 		o, ok = r.previous[call]
@@ -56,7 +56,7 @@ func (r *toolResults) find(call string) (o toolResult, ok bool) {
 	return o, ok
 }
 
-// call is the call that a block makes, with its result where there is one.
+// call returns the call that a block makes, with its result if there is one.
 func (r *toolResults) call(b Block) *discover.ToolCall {
 	input := b.Input.Raw()
 	c := &discover.ToolCall{ID: b.ID, Name: b.Name, Input: validJSON(input), Summary: callSummary(input), State: discover.ToolOpen}
@@ -66,7 +66,8 @@ func (r *toolResults) call(b Block) *discover.ToolCall {
 	return c
 }
 
-// toolState says how a call ended. That the person said no, or cut it short, is told by Claude Code's own words to the model.
+// toolState returns how a call ended. That the user refused or interrupted it is known only from the text that Claude Code
+// writes for the model.
 func toolState(isError bool, output string) discover.ToolState {
 	switch {
 	case !isError:
@@ -79,41 +80,40 @@ func toolState(isError bool, output string) discover.ToolState {
 	return discover.ToolFailed
 }
 
-// outputOf is the text of a result, which may be a list of texts and images.
+// outputOf returns the text of a result, which may be a list of texts and images.
 func outputOf(content jsonl.Value) string { return textOf(content, 0) }
 
-// validJSON is a JSON value as it stands, or the JSON string of what is none.
+// validJSON returns a JSON value as it is stored, or the JSON string of what is not valid JSON.
 func validJSON(raw []byte) json.RawMessage {
 	if text := bytes.ToValidUTF8(raw, []byte("\uFFFD")); json.Valid(text) {
 		return bytes.Clone(text)
 	}
-	text, _ := json.Marshal(string(raw)) // a string always can be
+	text, _ := json.Marshal(string(raw)) // a string never fails
 	return text
 }
 
-// callSummary is the part of a call's input that tells people what it does: of the members that do, the first one in this
-// order.
+// callSummary returns the member of a call's input that says most to people: the first one of keys that is not empty.
 func callSummary(input jsonl.Object) string {
 	keys := [...]string{
 		"command", "file_path", "notebook_path", "pattern", "path", "query", "url", "questions", "description", "subject",
 		"skill", "to", "task_id", "bash_id", "shell_id",
 	}
-	best, brief := len(keys), ""
+	best, summary := len(keys), ""
 	for key, v := range input.Members() {
 		for i, k := range keys[:best] {
 			if string(key) != k {
 				continue
 			}
 			if text := summaryText(v); text != "" {
-				best, brief = i, text
+				best, summary = i, text
 			}
 			break
 		}
 	}
-	return brief
+	return summary
 }
 
-// summaryText is a text, or the first of a list of questions.
+// summaryText returns a string, or the first of a list of questions.
 func summaryText(v jsonl.Value) string {
 	for question := range v.Elements() {
 		return question.Object().Get("question").Text(0)

@@ -8,26 +8,26 @@ import (
 	"agentctl/discover/native"
 )
 
-// Turn finds the state of the newest turn from the conversation records, given newest first. Of sub-agents'
-// records only those of the chain asked for may be given.
+// Turn determines the state of the newest turn from the conversation records, newest first. Of sidechain records, only
+// those of the sub-agent in question may be given.
 //
-// Records that are no part of a turn are passed over; but output of a local command, or a message that Claude Code
-// wrote itself after a resume, proves that no turn ran any more: a turn that looks open before them was cut. A "!" command
-// is either: its output is a prompt that the model answers, unless a caveat precedes it.
+// Most records outside of a turn are ignored. But the output of a local command, and a message that Claude Code wrote
+// itself after a resume, prove that no turn was running: a turn that looks open before them was interrupted. The output of
+// a "!" command is a prompt that the model answers, unless a caveat precedes it: then it is such an output.
 type Turn struct {
 	state   discover.Turn
 	decided bool
 
-	ended   bool // turn_duration was seen: the turn ended, only how is still open
-	stopped bool // no turn ran any more
-	shell   bool // the newest prompt is a "!" command, and what precedes it has not been seen
-	// firstPrompt is the time of a conversation's first prompt: a TUI's first write may put the answer before it, so
-	// what stands before it in the file and is newer follows it.
+	ended   bool // a turn_duration was read: the turn has ended, how is not known yet
+	stopped bool // a record was read that proves that no turn was running
+	shell   bool // the newest prompt is a "!" command, and the record before it was not read yet
+	// firstPrompt is the time of a conversation's first prompt. A TUI's first write may put the answer before the prompt,
+	// so a record before it in the file that has a later time follows it.
 	firstPrompt string
-	// answered are the tool calls that have an answer; pending those that have none, newest first.
+	// answered has the tool calls with a result. Pending has those without, newest first.
 	answered      map[string]bool
 	Pending       []PendingCall
-	callsComplete bool // the newest message's tool calls have all been seen
+	callsComplete bool // all tool calls of the newest message were read
 	hasCalls      bool
 }
 
@@ -62,7 +62,8 @@ func (s *Turn) add(l *Line) {
 	}
 }
 
-// addDamaged takes a damaged record, which may have decided: nothing older does. A turn that is known to be over stays so.
+// addDamaged takes a damaged record. It may have been the one that decides, so the state is unknown, unless the turn is
+// known to have ended.
 func (s *Turn) addDamaged() {
 	if !s.decided && !s.ended && !s.stopped {
 		s.decide(discover.TurnUnknown)
@@ -71,7 +72,7 @@ func (s *Turn) addDamaged() {
 
 func (s *Turn) assistant(l *Line) {
 	own := !l.IsAPIErrorMessage && !l.synthetic()
-	if own && !s.decided && l.ends() { // as most do: the content tells no more
+	if own && !s.decided && l.ends() { // as most do; the content does not matter
 		s.decide(discover.TurnDone)
 		return
 	}
@@ -84,14 +85,14 @@ func (s *Turn) assistant(l *Line) {
 	case !own:
 		s.stopped = true
 	case l.StopReason == "" && native.ParseVersion(l.Version.Text(0))[0] < 2 && !hasBlock(l.Content, "tool_use"):
-		s.decide(discover.TurnUnknown) // 1.x wrote messages before it knew how they end
+		s.decide(discover.TurnUnknown) // 1.x wrote messages before it knew their stop reason
 	default:
 		s.open()
 		s.addCalls(l)
 	}
 }
 
-// ends reports whether the model was done with this message.
+// ends reports whether the model ended its turn with this message.
 func (m *apiMessage) ends() bool {
 	switch m.StopReason {
 	case "end_turn", "stop_sequence", "max_tokens", "refusal", "model_context_window_exceeded":
@@ -141,17 +142,17 @@ func (s *Turn) user(l *Line) {
 	}
 }
 
-// setStart notes when the newest prompt was given.
+// setStart sets when the turn began: the time of the newest prompt.
 func (s *Turn) setStart(l *Line, words string) {
 	if s.state.Began.IsZero() && !beginsWith(words, interruptedPrefix, "<local-command-") && !isShellOutput(words) {
 		s.state.Began = l.Timestamp.Time()
 	}
 }
 
-// textStartLimit is how many characters of a user record tell what sort it is.
+// textStartLimit is how many characters show what kind of text a user record has.
 const textStartLimit = 100
 
-// isLocalOutput: what a slash command or a "!" command printed.
+// isLocalOutput reports whether a text is the output of a slash command or of a "!" command.
 func isLocalOutput(words string) bool {
 	return isShellOutput(words) || beginsWith(words, "<local-command-stdout>", "<local-command-stderr>")
 }
@@ -166,14 +167,15 @@ func beginsWith(words string, any ...string) bool {
 	return slices.ContainsFunc(any, func(begin string) bool { return strings.HasPrefix(words, begin) })
 }
 
-// isCaveat tells the note that precedes what the model is not to answer: the output of most slash commands, and of a "!" command
-// up to 2.1.112, or where the settings say so or it did not run to its end (SEEN 2.1.112, 2.1.197, 2.1.330).
+// isCaveat reports whether a record is the note that the model is not to answer what follows: the output of most slash
+// commands, and of a "!" command up to 2.1.112, or where the settings say so or it was interrupted (SEEN 2.1.112, 2.1.197,
+// 2.1.330).
 func (l *Line) isCaveat() bool {
 	words := strings.TrimSpace(textOf(l.Content, textStartLimit))
 	return l.Type == "user" && l.IsMeta && beginsWith(words, "<local-command-caveat>", "Caveat: ")
 }
 
-// open decides for a turn that has no end of its own.
+// open decides for a turn without an end of its own.
 func (s *Turn) open() {
 	switch {
 	case s.ended:
@@ -189,8 +191,7 @@ func (s *Turn) decide(state discover.TurnState) {
 	s.state.State, s.decided, s.callsComplete = state, true, true
 }
 
-// addCalls notes the tool calls of the newest message that have no answer. A message of several calls is several
-// records.
+// addCalls adds the tool calls of the newest message that have no result. A message with several calls is several records.
 func (s *Turn) addCalls(l *Line) {
 	if s.callsComplete {
 		return
@@ -205,7 +206,7 @@ func (s *Turn) addCalls(l *Line) {
 	}
 }
 
-// Result is the verdict; whole tells whether the scan saw the conversation's beginning.
+// Result returns the state of the turn. whole says that the transcript was read from its beginning.
 func (s *Turn) Result(whole bool) discover.Turn {
 	switch {
 	case s.decided:

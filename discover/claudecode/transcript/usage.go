@@ -8,29 +8,29 @@ import (
 	"agentctl/discover/native/jsonl"
 )
 
-// callUsage holds what the calls of a session used: those that are recorded, and what the agent itself says, which counts
-// the calls, too, that it does not record (for titles, for summaries).
+// callUsage adds up what the calls of the model in a session used: the recorded calls, and the total that the agent
+// reports, which includes calls that are not recorded (for titles, for summaries).
 type callUsage struct {
 	calls    map[CallID]timedUsage
-	idBytes  int       // bytes of the calls' names
-	overflow bool      // there are more calls than are held
-	reported *Usage    // all until the agent said so last (cost-state, since 2.1.280); nil where it has not
-	resumed  time.Time // when the session went on after that; zero if it did not
+	idBytes  int       // the bytes of all CallIDs
+	overflow bool      // there are more calls than the bounds allow
+	reported *Usage    // the newest total that the agent reported (cost-state, since 2.1.280); nil if none
+	resumed  time.Time // the time of the first record after that report; zero if there is none
 }
 
-// timedUsage is what a call used, and when.
+// timedUsage is what a call used, and when it was recorded.
 type timedUsage struct {
 	Usage
 	at time.Time
 }
 
-// maxCalls and maxNames bound the calls of one session, and the bytes of their names: some 70 MB in all.
+// maxCalls and maxCallIDBytes bound the calls of one session and the bytes of their IDs: some 70 MB in all.
 const (
 	maxCalls       = 1 << 18
 	maxCallIDBytes = 32 << 20
 )
 
-// add takes what a call used; what was told of it before no longer counts.
+// add takes what a call used. It replaces an earlier record of the same call.
 func (g *callUsage) add(c CallID, s timedUsage) {
 	if g.calls == nil {
 		g.calls = map[CallID]timedUsage{}
@@ -46,7 +46,7 @@ func (g *callUsage) add(c CallID, s timedUsage) {
 	}
 }
 
-// setReported takes the agent's own statement.
+// setReported takes the total that the agent reports.
 func (g *callUsage) setReported(raw []byte) {
 	var sum Usage
 	for _, model := range jsonl.Object(raw).Get("modelUsage").Object().Members() {
@@ -65,8 +65,8 @@ func (g *callUsage) recordTime(at jsonl.Value) {
 // needsTime reports whether the time of the next record matters.
 func (g *callUsage) needsTime() bool { return g.reported != nil && g.resumed.IsZero() }
 
-// sum is all that was used; not ok if nothing is known. A process that was killed has stated nothing, and the next one
-// goes on from what was stated before: so of the calls until the statement, what is more counts.
+// sum returns the total. ok is false if nothing is known. A killed process reports nothing, and the next one continues from
+// the last report; so of the calls before a report, their sum counts if it is larger than the report.
 func (g *callUsage) sum() (sum Usage, ok bool) {
 	var before Usage
 	for _, s := range g.calls {
@@ -90,7 +90,7 @@ func (u *Usage) add(v Usage) {
 	u.Reasoning += v.Reasoning
 }
 
-// max is the larger one of each figure.
+// max returns the larger value of each figure.
 func (u Usage) max(v Usage) Usage {
 	return Usage{
 		max(u.In, v.In), max(u.Out, v.Out), max(u.CacheRead, v.CacheRead), max(u.CacheWrite, v.CacheWrite),
@@ -98,10 +98,10 @@ func (u Usage) max(v Usage) Usage {
 	}
 }
 
-// contextSize is the size of the context that a call was made with.
+// contextSize is the size of the context of a call.
 func (u Usage) contextSize() int64 { return u.In + u.CacheRead + u.CacheWrite }
 
-// Tokens are those of one call of the model, or of several.
+// Tokens converts u.
 func (u Usage) Tokens() *discover.Tokens {
 	return &discover.Tokens{
 		In: u.In, Out: u.Out, CacheRead: u.CacheRead, CacheWrite: u.CacheWrite, Reasoning: u.Reasoning,
@@ -109,15 +109,15 @@ func (u Usage) Tokens() *discover.Tokens {
 	}
 }
 
-// compactedUsage is the context after a compaction, as the agent states it; nothing where it does not.
+// compactedUsage returns the context after a compaction as the agent reports it; zero if it does not.
 func compactedUsage(raw []byte) Usage {
 	return Usage{In: jsonl.Object(raw).Get("compactMetadata").Object().Get("postTokens").Int()}
 }
 
-// recentAnswers are the model's newest, and whether their tokens were told: one answer is stored as several records, of
+// recentAnswers holds the newest answers, to yield the tokens of each once: an answer is stored as several records, of
 // which the newest has the final usage.
 type recentAnswers struct {
-	recent [8]modelAnswer // of other answers, few records stand between those of one
+	recent [8]modelAnswer // few records of other answers are between those of one
 	next   int
 }
 
@@ -127,10 +127,10 @@ type modelAnswer struct {
 	reported bool
 }
 
-// CallID names an answer.
+// CallID identifies a call of the model.
 type CallID struct{ message, request string }
 
-// find is the answer that a record is part of; nil of one that the model did not give.
+// find returns the answer that a record is part of; nil if the model did not write the record.
 func (a *recentAnswers) find(l *Line) *modelAnswer {
 	used, ok := l.AnswerUsage()
 	if !ok {
@@ -146,7 +146,7 @@ func (a *recentAnswers) find(l *Line) *modelAnswer {
 	return &a.recent[i]
 }
 
-// tokens are those of the answer, the first time.
+// tokens returns the tokens of the answer the first time, then nil.
 func (x *modelAnswer) tokens() *discover.Tokens {
 	if x == nil || x.reported {
 		return nil
@@ -155,10 +155,10 @@ func (x *modelAnswer) tokens() *discover.Tokens {
 	return x.usage.Tokens()
 }
 
-// CallID names the answer that a record is part of.
+// CallID identifies the call that a record is part of.
 func (l *Line) CallID() CallID { return CallID{l.ID.Text(0), l.RequestID.Text(0)} }
 
-// AnswerUsage is what an answer of the model used; not ok of any other record, and of one without its usage.
+// AnswerUsage returns what an answer of the model used. ok is false for other records, and without a usage.
 func (l *Line) AnswerUsage() (used Usage, ok bool) {
 	if l.Type == "assistant" && !l.synthetic() {
 		used = l.usage()

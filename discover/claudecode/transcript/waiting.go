@@ -8,24 +8,24 @@ import (
 	"agentctl/discover/native"
 )
 
-// questionTool is the tool by which the model asks the person something.
+// questionTool is the tool by which the model asks the user questions.
 const questionTool = "AskUserQuestion"
 
-// PendingCall is a call of a tool that has no answer.
+// PendingCall is a tool call without a result.
 type PendingCall struct {
 	ID, Name string
-	// WaitingOn is what a person who is asked about the call is shown.
+	// WaitingOn is what the user is shown when asked about the call.
 	WaitingOn *discover.WaitingOn
 }
 
-// waitingOn is the call that a block makes, for the person who is asked about it.
+// waitingOn describes the call that a block makes, for the user who is asked about it.
 func waitingOn(b Block) *discover.WaitingOn {
 	input := b.Input.Object()
 	path := cmp.Or(input.Get("notebook_path").Text(discover.PathLimit+1), input.Get("file_path").Text(discover.PathLimit+1))
 	return discover.NewWaitingOn(b.Name, callSummary(input), path, native.Questions(input))
 }
 
-// Question is the call by which the model asks the person something; nil if no such call is without an answer.
+// Question returns the pending call by which the model asks the user questions; nil if there is none.
 func (s *Turn) Question() *discover.WaitingOn {
 	for _, call := range s.Pending {
 		if call.Name == questionTool {
@@ -35,17 +35,18 @@ func (s *Turn) Question() *discover.WaitingOn {
 	return nil
 }
 
-// PermissionCall is the one call that can be asked about; nil if there is none, or more.
+// PermissionCall returns the only pending call that permission can be asked for; nil if there is none, or if there are
+// several.
 func (s *Turn) PermissionCall() *PendingCall {
 	several := len(s.Pending) > 1
 	if len(s.Pending) == 0 || several && slices.ContainsFunc(s.Pending, func(c PendingCall) bool { return !RunsAlone(c.Name) }) {
 		return nil
 	}
-	return &s.Pending[len(s.Pending)-1] // the newest is first in the list
+	return &s.Pending[len(s.Pending)-1] // the newest call is first
 }
 
-// RunsAlone reports whether a call of this tool is asked about, and carried out, before the next one of the same message. A command
-// that only reads may run beside others; those are not asked about.
+// RunsAlone reports whether a call of this tool is asked about, and carried out, before the next call of the same message.
+// Commands that only read may run in parallel; permission is not asked for them.
 func RunsAlone(tool string) bool {
 	switch tool {
 	case "Bash", "Edit", "Write", "MultiEdit", "NotebookEdit", "ExitPlanMode":
@@ -54,5 +55,5 @@ func RunsAlone(tool string) bool {
 	return false
 }
 
-// IsSubagentTool tells the tool that starts a sub-agent; Task is its older name.
+// IsSubagentTool reports whether a tool starts a sub-agent. Task is the older name of Agent.
 func IsSubagentTool(name string) bool { return name == "Agent" || name == "Task" }
