@@ -40,7 +40,7 @@ func New(f cmdutil.Factory) *cli.Command {
 			"The command runs until it is interrupted (exit 130) or the reader of its output closes the pipe.",
 		Flags: slices.Concat([]cli.Flag{
 			&cli.StringSliceFlag{Name: "type", Usage: "only events of this `TYPE`, such as session.waiting (may be repeated)", Destination: &o.types},
-			&cli.BoolFlag{Name: "initial", Usage: "print sessions that are already live first, as if they had just started", Destination: &o.initial},
+			&cli.BoolFlag{Name: "initial", Usage: "first print the sessions that are already live, as if they had just started", Destination: &o.initial},
 			cmdutil.AdapterFlag(&o.AdapterNames),
 		}, o.scope.Flags("only"), []cli.Flag{
 			&cli.BoolFlag{Name: "children", Usage: "include sub-agents' sessions", Destination: &o.children},

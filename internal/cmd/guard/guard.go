@@ -14,7 +14,7 @@ func New(f cmdutil.Factory) *cli.Command {
 		Usage:     "exit 5 if another session is running here, or the directory is locked",
 		UsageText: "agentctl guard [FLAGS] [DIR]",
 		Description: "For git hooks and scripts. guard checks the git worktree that contains DIR (default: the current directory).\n" +
-			"It ignores the session that calls it, and the lock of a lock DIR -- COMMAND that it runs in.",
+			"It ignores the session that calls it, and the lock of an agentctl lock DIR -- COMMAND that it runs under.",
 		ArgsUsage: "[DIR]",
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "strict", Usage: "an idle session blocks too", Destination: &o.Strict},

@@ -24,8 +24,8 @@ func newRun(f cmdutil.Factory) *cli.Command {
 		Name:      "run",
 		Usage:     "do the work of a git hook; installed hooks call it",
 		UsageText: "agentctl hooks run [FLAGS] HOOK [-- ARGUMENTS…]",
-		Description: "HOOK is pre-commit, pre-push or pre-rebase: exit 5 or 6 if git should stop; post-checkout: only warn; or\n" +
-			"prepare-commit-msg, with git's own arguments: name the session in the message. Any other failure is a\n" +
+		Description: "HOOK is pre-commit, pre-push or pre-rebase: exit 5 or 6 means that git should stop; post-checkout: only warns;\n" +
+			"or prepare-commit-msg, with git's own arguments: names the session in the message. Any other failure is a\n" +
 			"warning, with exit 0.",
 		ArgsUsage: "HOOK [ARGUMENTS…]",
 		Flags:     []cli.Flag{mergesFlag(&merges)},

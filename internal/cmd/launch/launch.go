@@ -26,7 +26,7 @@ type options struct {
 func New(f cmdutil.Factory) *cli.Command {
 	o := &options{}
 	return &cli.Command{
-		Usage:     "start an agent on a prompt, and print the ID of its session",
+		Usage:     "start an agent with a prompt, and print the ID of its session",
 		UsageText: "agentctl launch [AGENT] -p PROMPT [FLAGS] [-- AGENT-FLAGS]",
 		Description: "AGENT is " + agentChoice(f.AgentNames()) + ". It runs in the background, independent of this\n" +
 			"terminal. Arguments after -- go to it unchanged.",

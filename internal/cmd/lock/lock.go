@@ -28,8 +28,8 @@ func New(f cmdutil.Factory) *cli.Command {
 		Usage:     "lock a directory while a command runs, or until it is unlocked",
 		UsageText: "agentctl lock [FLAGS] DIR [-- COMMAND ARGUMENTS…]\nagentctl lock [FLAGS] --repo DIR [-- COMMAND ARGUMENTS…]",
 		Description: "With a command, lock holds a kernel lock on the directory while the command runs. The command inherits\n" +
-			"the lock, which ends with the last of its processes. Without a command, lock declares a lock in a small file,\n" +
-			"until unlock or until its time has passed.",
+			"the lock, which is released when its last process ends. Without a command, lock declares a lock in a small file,\n" +
+			"which is in force until unlock or until it expires.",
 		ArgsUsage: "DIR [-- COMMAND ARGUMENTS…]",
 		Flags: []cli.Flag{
 			lockRepoFlag(&o.repo),

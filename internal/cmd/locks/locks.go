@@ -17,7 +17,7 @@ import (
 func New(f cmdutil.Factory) *cli.Command {
 	o := &cmdutil.CommonFlags{}
 	return &cli.Command{
-		Usage:     "list the locks in force: those of live sessions, held and declared ones",
+		Usage:     "list the locks in force: session locks, held locks and declared locks",
 		UsageText: "agentctl locks [FLAGS]",
 		Flags:     []cli.Flag{cmdutil.FormatFlag(&o.Format, "{{.type}} {{.directory}}"), cmdutil.JSONFlag(&o.JSON), cmdutil.NoColorFlag(&o.NoColor)},
 		Action: func(c *cli.Context) error {

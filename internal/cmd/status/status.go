@@ -26,7 +26,7 @@ func New(f cmdutil.Factory) *cli.Command {
 			"directory or its agent's home. pid:N selects the session or sessions of a process.",
 		ArgsUsage: "ID",
 		Flags: []cli.Flag{
-			&cli.BoolFlag{Name: "explain", Usage: "also show every piece of evidence considered, and the reason for the verdict", Destination: &o.explain},
+			&cli.BoolFlag{Name: "explain", Usage: "also show every piece of evidence considered, and the reason for the status", Destination: &o.explain},
 			&cli.BoolFlag{Name: "alive", Usage: "print nothing; exit 0 if it is live, 8 if it is stopped, 6 if that is not known", Destination: &o.alive},
 			cmdutil.AdapterFlag(&o.AdapterNames),
 			cmdutil.FormatFlag(&o.Format, cmdutil.SessionTemplate),

@@ -31,7 +31,7 @@ func New(f cmdutil.Factory) *cli.Command {
 		Usage:     "wait until sessions have stopped, or until their turns are over",
 		UsageText: "agentctl wait [FLAGS] ID…\nagentctl wait [FLAGS] --cwd DIR | --repo DIR | --group G",
 		Description: "wait prints each session when it reaches the state. Exit 0: all have reached it, and their last turns ended\n" +
-			"well; 1: a last turn failed or was cut; 6: how one ended is not known; 124: timeout.",
+			"well; 1: a last turn failed or was cut; 6: the result of a turn is not known; 124: timeout.",
 		ArgsUsage: "ID…",
 		Flags: slices.Concat([]cli.Flag{
 			&cli.StringFlag{Name: "until", Usage: "wait for this `STATE`: stopped, idle (or stopped), waiting (or idle or stopped), any-change", Value: string(await.Stopped), Destination: &o.until},
