@@ -1,10 +1,6 @@
 package discover
 
-import (
-	"fmt"
-
-	"agentctl/proc"
-)
+import "agentctl/proc"
 
 // Strength says how sure a claim is.
 type Strength uint8
@@ -72,22 +68,3 @@ type Claim struct {
 	// Meta holds extra facts of the running process (ports, suspended, …), merged over the record's.
 	Meta Facts
 }
-
-// Warning is a store, file or process that could not be read. It never stops the rest from being shown.
-type Warning struct {
-	// Agent is "" where it is about all of them.
-	Agent Agent
-	// Path is the file, directory or process it is about.
-	Path string
-	Err  error
-}
-
-func (w *Warning) Error() string {
-	about := w.Path
-	if w.Agent != "" {
-		about = string(w.Agent) + ": " + about
-	}
-	return fmt.Sprintf("%s: %v", about, w.Err)
-}
-
-func (w *Warning) Unwrap() error { return w.Err }

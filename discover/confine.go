@@ -79,8 +79,8 @@ func Confine(ctx context.Context, homes []Home) context.Context {
 }
 
 // confine is Confine to all homes that are looked into, of the agent.
-func (l *Scan) confine(ctx context.Context, agent Agent) context.Context {
-	return Confine(ctx, slices.Concat(l.homes[agent], l.extraHomes[agent]))
+func (scan *Scan) confine(ctx context.Context, agent Agent) context.Context {
+	return Confine(ctx, slices.Concat(scan.homes[agent], scan.extraHomes[agent]))
 }
 
 // confineToSession is Confine to the home of a session.

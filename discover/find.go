@@ -74,28 +74,28 @@ func parseArgument(arg string) (argument, error) {
 // Find returns the session that an argument means: a full ID, a unique prefix of one, either with @DIR, or pid:N. For
 // a pid that runs several sessions it returns all of them; otherwise exactly one. Errors: [ErrNotFound], [ErrUnreadable],
 // [*AmbiguousError], with which the result's warnings are valid, and the context's.
-func (w *Scanner) Find(ctx context.Context, arg string, agents []Agent, want ReadOptions) (Result, error) {
+func (scanner *Scanner) Find(ctx context.Context, arg string, agents []Agent, want ReadOptions) (Result, error) {
 	a, err := parseArgument(arg)
 	if err != nil {
 		return Result{}, err
 	}
 	if a.pid > 0 {
-		return w.findPID(ctx, a.pid, agents, want)
+		return scanner.findPID(ctx, a.pid, agents, want)
 	}
-	l := w.newScan(agents)
-	total, err := l.readMatching(ctx, a, want)
+	scan := scanner.newScan(agents)
+	total, err := scan.readMatching(ctx, a, want)
 	if err != nil {
 		return Result{}, err
 	}
-	unread := slices.ContainsFunc(l.warnings, func(w *Warning) bool { return isStoreWarning(w) && l.mayHaveID(w.Agent, a.id) })
-	l.readClaims(ctx)
+	unread := slices.ContainsFunc(scan.warnings, func(warning *Warning) bool { return isStoreWarning(warning) && scan.mayHaveID(warning.Agent, a.id) })
+	scan.readClaims(ctx)
 	// Only this name's records are read, but all claims count: what processes claim of other sessions can matter for
 	// the verdict on this one.
-	l.readClaimedRecords(ctx, want, func(c Claim) bool { return strings.HasPrefix(c.Session, a.id) })
+	scan.readClaimedRecords(ctx, want, func(c Claim) bool { return strings.HasPrefix(c.Session, a.id) })
 	if err := ctx.Err(); err != nil {
 		return Result{}, err // half a look says nothing
 	}
-	r := l.Result()
+	r := scan.Result()
 	r.Sessions = a.filter(r.Sessions)
 	switch {
 	case len(r.Sessions) > 0 || !unread:
@@ -107,14 +107,14 @@ func (w *Scanner) Find(ctx context.Context, arg string, agents []Agent, want Rea
 }
 
 // mayHaveID reports whether an agent may have made an ID: those whose shape it has, or any if there are none.
-func (l *Scan) mayHaveID(agent Agent, id string) bool {
-	makers := l.agentsByIDShape(id)
+func (scan *Scan) mayHaveID(agent Agent, id string) bool {
+	makers := scan.agentsByIDShape(id)
 	return len(makers) == 0 || slices.Contains(makers, agent)
 }
 
 // agentsByIDShape are the agents whose IDs have the shape of this full one.
-func (l *Scan) agentsByIDShape(id string) (agents []Agent) {
-	for agent, m := range AdaptersWith[IDMatcher](l.adapters) {
+func (scan *Scan) agentsByIDShape(id string) (agents []Agent) {
+	for agent, m := range AdaptersWith[IDMatcher](scan.adapters) {
 		if m.MatchesID(id) {
 			agents = append(agents, agent)
 		}
@@ -128,16 +128,16 @@ func isStoreWarning(w *Warning) bool { return w.Agent != "" && !errors.Is(w, fs.
 
 // readMatching reads the stored sessions of that name, and then the process table. It returns how many there are; of very
 // many that an ambiguous argument means, it reads some.
-func (l *Scan) readMatching(ctx context.Context, a argument, want ReadOptions) (total int, err error) {
+func (scan *Scan) readMatching(ctx context.Context, a argument, want ReadOptions) (total int, err error) {
 	var entries []Entry
-	for fresh := l.homes; len(fresh) > 0; {
-		found := l.listMatching(ctx, fresh, a)
+	for fresh := scan.homes; len(fresh) > 0; {
+		found := scan.listMatching(ctx, fresh, a)
 		entries = preferExactID(a.id, sortByUpdated(append(entries, found...)))
 		if total = len(entries); a.dir == "" && total > maxCandidates {
 			entries = entries[:maxCandidates]
 		}
-		l.readRecords(ctx, l.splitByAgent(entries), want)
-		if fresh, err = l.readProcesses(ctx); err != nil {
+		scan.readRecords(ctx, scan.splitByAgent(entries), want)
+		if fresh, err = scan.readProcesses(ctx); err != nil {
 			return 0, err
 		}
 	}
@@ -147,20 +147,20 @@ func (l *Scan) readMatching(ctx context.Context, a argument, want ReadOptions) (
 // listMatching lists the entries whose id is the argument's or begins with it. A full id is looked for where its shape says
 // that it was made, and elsewhere only if it is not there: ids are random, so that another agent has the same one only
 // if a person gave it away. Then ID@DIR asks all agents, and a live process counts whichever agent it is.
-func (l *Scan) listMatching(ctx context.Context, homes map[Agent][]Home, a argument) []Entry {
+func (scan *Scan) listMatching(ctx context.Context, homes map[Agent][]Home, a argument) []Entry {
 	makers, others := map[Agent][]Home{}, maps.Clone(homes)
 	if a.dir == "" {
-		for _, agent := range l.agentsByIDShape(a.id) {
+		for _, agent := range scan.agentsByIDShape(a.id) {
 			makers[agent] = homes[agent]
 			delete(others, agent)
 		}
 	}
 	query := func(Agent) EntryFilter { return EntryFilter{ID: a.id, Subagents: true} }
-	found := slices.Concat(l.listEntries(ctx, makers, query)...)
+	found := slices.Concat(scan.listEntries(ctx, makers, query)...)
 	if slices.ContainsFunc(found, func(e Entry) bool { return e.ID == a.id }) {
 		return found
 	}
-	return append(found, slices.Concat(l.listEntries(ctx, others, query)...)...)
+	return append(found, slices.Concat(scan.listEntries(ctx, others, query)...)...)
 }
 
 // preferExactID keeps only the entries of that very ID, if there are any.
@@ -198,15 +198,15 @@ func (r Result) requireOne(arg string, total int) (Result, error) {
 	return r, &AmbiguousError{Arg: arg, Candidates: r.Sessions, Total: max(total, len(r.Sessions))}
 }
 
-func (w *Scanner) findPID(ctx context.Context, pid int, agents []Agent, want ReadOptions) (Result, error) {
-	l := w.newScan(agents)
-	if err := cmp.Or(l.readLive(ctx, want), ctx.Err()); err != nil {
+func (scanner *Scanner) findPID(ctx context.Context, pid int, agents []Agent, want ReadOptions) (Result, error) {
+	scan := scanner.newScan(agents)
+	if err := cmp.Or(scan.readLive(ctx, want), ctx.Err()); err != nil {
 		return Result{}, err
 	}
-	r := l.Result()
+	r := scan.Result()
 	r.Sessions = slices.DeleteFunc(r.Sessions, func(s Session) bool { return !s.HasPID(pid) })
 	if len(r.Sessions) == 0 {
-		r = l.addForeignProcess(ctx, r, pid)
+		r = scan.addForeignProcess(ctx, r, pid)
 	}
 	if len(r.Sessions) == 0 {
 		return r, fmt.Errorf("%w: process %d runs none", ErrNotFound, pid)

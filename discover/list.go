@@ -71,46 +71,46 @@ func (sel *SessionFilter) limit(list []Session) []Session {
 
 // List returns the sessions of the selection in the order of [Compare]. The error is nil unless the process table
 // cannot be read; what else could not be read is in the result's warnings.
-func (w *Scanner) List(ctx context.Context, sel SessionFilter) (Result, error) {
-	l := w.newScan(sel.Agents)
+func (scanner *Scanner) List(ctx context.Context, sel SessionFilter) (Result, error) {
+	scan := scanner.newScan(sel.Agents)
 	if sel.IncludeStopped {
-		return l.listAll(ctx, sel)
+		return scan.listAll(ctx, sel)
 	}
-	if err := l.readLive(ctx, ReadOptions{Tokens: sel.Tokens, Full: sel.Full}); err != nil {
+	if err := scan.readLive(ctx, ReadOptions{Tokens: sel.Tokens, Full: sel.Full}); err != nil {
 		return Result{}, err
 	}
-	return l.filteredResult(&sel), ctx.Err()
+	return scan.filteredResult(&sel), ctx.Err()
 }
 
 // listAll reads the storage first and the processes second: a session that lives throughout can never look stopped.
 // Should a process name a home that was not read, or the selection take few of what was, it looks at both again.
-func (l *Scan) listAll(ctx context.Context, sel SessionFilter) (Result, error) {
+func (scan *Scan) listAll(ctx context.Context, sel SessionFilter) (Result, error) {
 	want := ReadOptions{Tokens: sel.Tokens, Full: sel.Full}
 	query := func(Agent) EntryFilter {
 		return EntryFilter{Since: sel.Since, Subagents: sel.Subagents, WithoutTimes: sel.Limit == 0 && sel.Since.IsZero()}
 	}
 	var rest []Entry // listed, but not read yet
-	fresh, batch := l.homes, max(sel.Limit, 1)
+	fresh, batch := scan.homes, max(sel.Limit, 1)
 	for {
-		found := l.listEntries(ctx, fresh, query)
+		found := scan.listEntries(ctx, fresh, query)
 		if sel.Limit > 0 { // else all are read, in any order
 			rest = sortByUpdated(slices.Concat(append([][]Entry{rest}, found...)...))
 			n := min(batch, len(rest))
-			found, rest = l.splitByAgent(rest[:n]), rest[n:]
+			found, rest = scan.splitByAgent(rest[:n]), rest[n:]
 		}
 		all := want
-		all.AllEntries = sel.Limit == 0 && sel.Since.IsZero() && len(l.warnings) == 0
-		l.readRecords(ctx, found, all)
+		all.AllEntries = sel.Limit == 0 && sel.Since.IsZero() && len(scan.warnings) == 0
+		scan.readRecords(ctx, found, all)
 		var err error
-		if fresh, err = l.readProcesses(ctx); err != nil {
+		if fresh, err = scan.readProcesses(ctx); err != nil {
 			return Result{}, err
 		}
 		if len(fresh) > 0 {
 			continue
 		}
-		l.readClaims(ctx)
-		l.readClaimedRecords(ctx, want, anyClaim)
-		r := l.filteredResult(&sel)
+		scan.readClaims(ctx)
+		scan.readClaimedRecords(ctx, want, anyClaim)
+		r := scan.filteredResult(&sel)
 		if ctx.Err() != nil || len(rest) == 0 || len(r.Sessions) >= sel.Limit {
 			return r, ctx.Err()
 		}

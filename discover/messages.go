@@ -17,9 +17,9 @@ type MessageReader interface {
 
 // Messages yields what was said in a session, the newest first, as [Transcriber] has it, and judges what became of calls
 // without a result by what is true of the session. Of a very long transcript, the newest part is given, and a warning.
-func (w *Scanner) Messages(ctx context.Context, s Session) iter.Seq2[Message, error] {
+func (scanner *Scanner) Messages(ctx context.Context, s Session) iter.Seq2[Message, error] {
 	return func(yield func(Message, error) bool) {
-		t, ok := AdapterWith[MessageReader](w.Adapters, s.Agent)
+		t, ok := AdapterWith[MessageReader](scanner.Adapters, s.Agent)
 		if !ok {
 			yield(Message{}, &Warning{Agent: s.Agent, Path: s.Path, Err: fmt.Errorf("its transcripts cannot be read")})
 			return

@@ -6,7 +6,7 @@ import (
 )
 
 // Compare orders sessions for people: live ones first, then by newest activity; what is left is ordered by name so
-// that two looks at the same world give the same list.
+// that two scans of the same state give the same list.
 func Compare(a, b Session) int {
 	if a.Status.Live() != b.Status.Live() {
 		return map[bool]int{true: -1, false: 1}[a.Status.Live()]
@@ -20,5 +20,17 @@ func Compare(a, b Session) int {
 // sorted sorts sessions in the order of [Compare], in place.
 func sorted(list []Session) []Session {
 	slices.SortFunc(list, Compare)
+	return list
+}
+
+// sortSessions sorts sessions in the order of [Compare], in place. Where processes are hidden, sessions with processes come
+// before those of unknown status.
+func (scan *Scan) sortSessions(list []Session) []Session {
+	if !scan.ProcessesHidden() {
+		return sorted(list)
+	}
+	slices.SortFunc(list, func(a, b Session) int {
+		return cmp.Or(compareBool(len(a.Processes) == 0, len(b.Processes) == 0), Compare(a, b))
+	})
 	return list
 }

@@ -11,15 +11,15 @@ var errInSandbox = errors.New("inside an agent's sandbox other sessions cannot b
 
 // seesSandboxOnly reports whether a table shows the inside of an agent's sandbox only: a pid namespace whose first process
 // is the sandbox, or one in which the agent is not visible that has marked our environment as in its sandbox.
-func (w *Scanner) seesSandboxOnly(table *proc.Table) bool {
-	if first, ok := table.ByPID(1); ok && w.SandboxAgent(first) != "" {
+func (scanner *Scanner) seesSandboxOnly(table *proc.Table) bool {
+	if first, ok := table.ByPID(1); ok && scanner.SandboxAgent(first) != "" {
 		return true
 	}
-	if w.EnclosingSandboxAgent(func(a Agent) func(string) string { return w.HomeSources(a).Getenv }) == "" {
+	if scanner.EnclosingSandboxAgent(func(a Agent) func(string) string { return scanner.HomeSources(a).Getenv }) == "" {
 		return false
 	}
-	for p := range table.Ancestors(w.PID) {
-		if w.IsAgent(p) {
+	for p := range table.Ancestors(scanner.PID) {
+		if scanner.IsAgent(p) {
 			return false
 		}
 	}
@@ -27,8 +27,8 @@ func (w *Scanner) seesSandboxOnly(table *proc.Table) bool {
 }
 
 // IsAgent reports whether a process is an agent's program, one that runs no session included.
-func (w *Scanner) IsAgent(p proc.Process) bool {
-	for _, m := range AdaptersWith[MarkerReader](w.Adapters) {
+func (scanner *Scanner) IsAgent(p proc.Process) bool {
+	for _, m := range AdaptersWith[MarkerReader](scanner.Adapters) {
 		if m.IsAgentProcess(p) {
 			return true
 		}
@@ -38,8 +38,8 @@ func (w *Scanner) IsAgent(p proc.Process) bool {
 
 // EnclosingSandboxAgent returns the agent in whose sandbox an environment is, "" if it is in none. environment returns the
 // environment to ask each agent with; nil: that agent is not asked.
-func (w *Scanner) EnclosingSandboxAgent(environment func(Agent) func(string) string) Agent {
-	for agent, d := range AdaptersWith[SandboxDetector](w.Adapters) {
+func (scanner *Scanner) EnclosingSandboxAgent(environment func(Agent) func(string) string) Agent {
+	for agent, d := range AdaptersWith[SandboxDetector](scanner.Adapters) {
 		if getenv := environment(agent); getenv != nil && d.InSandbox(getenv) {
 			return agent
 		}
@@ -48,8 +48,8 @@ func (w *Scanner) EnclosingSandboxAgent(environment func(Agent) func(string) str
 }
 
 // SandboxAgent returns the agent whose sandbox a process is, "" if it is none.
-func (w *Scanner) SandboxAgent(p proc.Process) Agent {
-	for agent, s := range AdaptersWith[Sandboxer](w.Adapters) {
+func (scanner *Scanner) SandboxAgent(p proc.Process) Agent {
+	for agent, s := range AdaptersWith[Sandboxer](scanner.Adapters) {
 		if s.IsSandbox(p) {
 			return agent
 		}

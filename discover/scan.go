@@ -1,7 +1,6 @@
 package discover
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"io/fs"
@@ -12,37 +11,7 @@ import (
 	"agentctl/proc"
 )
 
-// Scanner is what there is to look at: the agents' readers and the process table. Its methods are the only way to a
-// list of sessions; every verb goes through them, so two verbs cannot disagree.
-type Scanner struct {
-	Adapters []Adapter
-	// HomeSources says where an agent's homes may be looked for.
-	HomeSources func(Agent) HomeSources
-	// ReadTable reads the process table (proc.ReadTable).
-	ReadTable func(context.Context) (*proc.Table, error)
-	// PID is this process, UID the effective user that it runs as.
-	PID, UID int
-	// AllUsers asks for the sessions of other users, and for homes that only processes in other namespaces name.
-	AllUsers bool
-}
-
-// Result is an answer together with what was left out of it.
-type Result struct {
-	Sessions []Session
-	// Warnings name the stores, files and processes that could not be read.
-	Warnings []*Warning
-	// Table is the process table the answer was judged by, of which what nobody has asked for may not be read yet
-	// ([proc.Table.Complete]); Blind: it could not be read, and is empty.
-	Table            *proc.Table
-	ProcessesUnknown bool
-	// AgentProcesses are the processes in it that are agents, those that make no row too.
-	AgentProcesses map[proc.ID]bool
-	// SessionsByProcess are the sessions that each of them runs, those too that were not asked for; of one that is not named, there is
-	// the agent only.
-	SessionsByProcess map[proc.ID][]Key
-}
-
-// scan is one look at the world: the processes, the homes and the claims of one moment.
+// Scan is one consistent reading: the process table, the homes, the claims and the records of one moment.
 type Scan struct {
 	scanner         *Scanner
 	adapters        []Adapter
@@ -50,52 +19,52 @@ type Scan struct {
 	tableUnreadable bool // the table could not be read and is empty
 	inSandbox       bool // the table shows the inside of an agent's sandbox only
 	homes           map[Agent][]Home
-	extraHomes      map[Agent][]Home // those of sessions that are followed, whether or not anything names them still
+	extraHomes      map[Agent][]Home // homes of followed sessions, though nothing may name them any more
 	claims          []Claim
 
 	records      [][]Record
-	readEntries  [][]Entry    // that were read
-	readKeys     map[Key]bool // their keys, but for those still in asked
+	readEntries  [][]Entry    // entries that were read and have no key in readKeys yet
+	readKeys     map[Key]bool // keys of all other entries that were read
 	warnings     []*Warning
-	warningTexts map[string]bool // their texts
+	warningTexts map[string]bool // texts of warnings, to keep each once
 }
 
-// newScan begins to look at what is there without processes: the homes that the environment and the configuration name.
-func (w *Scanner) newScan(agents []Agent) *Scan {
-	l := &Scan{scanner: w, homes: map[Agent][]Home{}, extraHomes: map[Agent][]Home{}, warningTexts: map[string]bool{}}
-	for _, a := range w.Adapters {
+// newScan returns a scan of the agents, all if there are none, with the homes that the environment and the configuration name.
+func (scanner *Scanner) newScan(agents []Agent) *Scan {
+	scan := &Scan{scanner: scanner, homes: map[Agent][]Home{}, extraHomes: map[Agent][]Home{}, warningTexts: map[string]bool{}}
+	for _, a := range scanner.Adapters {
 		if len(agents) == 0 || slices.Contains(agents, a.Name()) {
-			l.adapters = append(l.adapters, a)
-			l.homes[a.Name()] = w.Homes(a, proc.NewFakeTable())
+			scan.adapters = append(scan.adapters, a)
+			scan.homes[a.Name()] = scanner.Homes(a, proc.NewFakeTable())
 		}
 	}
-	return l
+	return scan
 }
 
-// errProcessesHidden: what runs cannot be told from what does not, of other users' sessions.
+// errProcessesHidden: a session of another user may run although no process of it is visible.
 var errProcessesHidden = errors.New("other users' processes are hidden; what they run may look stopped")
 
-// readProcesses reads the process table and returns the homes that only live processes name and that were not known before. A
-// table that cannot be read is a warning: what is stored can be shown, though not whether it lives.
-func (l *Scan) readProcesses(ctx context.Context) (fresh map[Agent][]Home, err error) {
-	if l.table, err = l.scanner.ReadTable(ctx); ctx.Err() != nil {
+// readProcesses reads the process table. It returns the homes that were not known before, because only live processes name
+// them. A table that cannot be read is a warning: stored sessions can be shown, though not whether they live.
+func (scan *Scan) readProcesses(ctx context.Context) (fresh map[Agent][]Home, err error) {
+	if scan.table, err = scan.scanner.ReadTable(ctx); ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
-	if l.inSandbox = errors.Is(err, proc.ErrNamespace) && l.scanner.seesSandboxOnly(l.table); l.inSandbox {
-		l.warn("", &Warning{Path: "processes", Err: errInSandbox})
-	} else if l.tableUnreadable = err != nil; l.tableUnreadable {
-		l.table = proc.NewFakeTable()
-		l.warn("", &Warning{Path: "processes", Err: err})
-	} else if l.table.Hidden() && l.scanner.AllUsers {
-		l.warn("", &Warning{Path: "processes", Err: errProcessesHidden})
-	} else if l.inSandbox = l.scanner.seesSandboxOnly(l.table); l.inSandbox {
-		l.warn("", &Warning{Path: "processes", Err: errInSandbox})
+	if scan.inSandbox = errors.Is(err, proc.ErrNamespace) && scan.scanner.seesSandboxOnly(scan.table); scan.inSandbox {
+		scan.warn("", &Warning{Path: "processes", Err: errInSandbox})
+	} else if scan.tableUnreadable = err != nil; scan.tableUnreadable {
+		scan.table = proc.NewFakeTable()
+		scan.warn("", &Warning{Path: "processes", Err: err})
+	} else if scan.table.Hidden() && scan.scanner.AllUsers {
+		scan.warn("", &Warning{Path: "processes", Err: errProcessesHidden})
+	} else if scan.inSandbox = scan.scanner.seesSandboxOnly(scan.table); scan.inSandbox {
+		scan.warn("", &Warning{Path: "processes", Err: errInSandbox})
 	}
 	fresh = map[Agent][]Home{}
-	for _, a := range l.adapters {
-		known := l.homes[a.Name()]
-		l.homes[a.Name()] = l.scanner.Homes(a, l.table)
-		for _, h := range l.homes[a.Name()] {
+	for _, a := range scan.adapters {
+		known := scan.homes[a.Name()]
+		scan.homes[a.Name()] = scan.scanner.Homes(a, scan.table)
+		for _, h := range scan.homes[a.Name()] {
 			if !slices.ContainsFunc(known, h.same) {
 				fresh[a.Name()] = append(fresh[a.Name()], h)
 			}
@@ -104,92 +73,84 @@ func (l *Scan) readProcesses(ctx context.Context) (fresh map[Agent][]Home, err e
 	return fresh, nil
 }
 
-// readLive takes the process table and reads what the live processes show, and the records of what they claim. Its cost
-// depends on the live processes, not on the store's size.
-func (l *Scan) readLive(ctx context.Context, want ReadOptions) error {
-	if _, err := l.readProcesses(ctx); err != nil {
+// readLive reads the process table, what the live processes show, and the records of what they claim.
+func (scan *Scan) readLive(ctx context.Context, want ReadOptions) error {
+	if _, err := scan.readProcesses(ctx); err != nil {
 		return err
 	}
-	l.readClaims(ctx)
-	l.readClaimedRecords(ctx, want, anyClaim)
+	scan.readClaims(ctx)
+	scan.readClaimedRecords(ctx, want, anyClaim)
 	return nil
-}
-
-// ScanLive reads the process table, what the live processes show, and the records of what they claim. Its cost depends on
-// the live processes, not on the size of the stores.
-func (w *Scanner) ScanLive(ctx context.Context) (*Scan, error) {
-	s := w.newScan(nil)
-	return s, s.readLive(ctx, ReadOptions{})
 }
 
 // AddClaim adds a claim of a session that is looked up in the stores by its ID alone. The warnings that the process of the
 // claim and its sandbox hide something are dropped.
-func (l *Scan) AddClaim(ctx context.Context, c Claim) {
-	found := l.listEntries(ctx, map[Agent][]Home{c.Agent: l.homes[c.Agent]}, func(Agent) EntryFilter {
+func (scan *Scan) AddClaim(ctx context.Context, c Claim) {
+	found := scan.listEntries(ctx, map[Agent][]Home{c.Agent: scan.homes[c.Agent]}, func(Agent) EntryFilter {
 		return EntryFilter{Refs: []Ref{{ID: c.Session}}, Subagents: true}
 	})
 	if all := slices.Concat(found...); len(all) == 1 {
 		c.Path, c.Home = all[0].Path, all[0].Home
 	}
-	l.claims = append(l.claims, c)
-	l.readRecords(ctx, found, ReadOptions{})
-	l.warnings = slices.DeleteFunc(l.warnings, func(warning *Warning) bool {
+	scan.claims = append(scan.claims, c)
+	scan.readRecords(ctx, found, ReadOptions{})
+	scan.warnings = slices.DeleteFunc(scan.warnings, func(warning *Warning) bool {
 		return warning.Path == c.Process.String() || errors.Is(warning, errInSandbox)
 	})
 }
 
 // ReadByID adds the records of the sessions with these IDs, from all known homes.
-func (l *Scan) ReadByID(ctx context.Context, ids map[Agent][]string) {
+func (scan *Scan) ReadByID(ctx context.Context, ids map[Agent][]string) {
 	refs, homes := map[Agent][]Ref{}, map[Agent][]Home{}
 	for agent, list := range ids {
 		for _, id := range list {
 			refs[agent] = append(refs[agent], Ref{ID: id})
 		}
-		homes[agent] = l.homes[agent]
+		homes[agent] = scan.homes[agent]
 	}
-	l.readRefs(ctx, homes, refs, ReadOptions{})
+	scan.readRefs(ctx, homes, refs, ReadOptions{})
 }
 
-// readClaims asks all agents who runs what, by the table taken last.
-func (l *Scan) readClaims(ctx context.Context) {
-	results := forEachAdapter(l.adapters, func(_ int, a Adapter) ([]Claim, error) {
-		homes := l.homes[a.Name()]
-		return a.Claims(l.confine(ctx, a.Name()), l.scanner.visibleTable(l.table, homes), homes)
+// readClaims asks all adapters what the processes of the table show.
+func (scan *Scan) readClaims(ctx context.Context) {
+	results := forEachAdapter(scan.adapters, func(_ int, a Adapter) ([]Claim, error) {
+		homes := scan.homes[a.Name()]
+		return a.Claims(scan.confine(ctx, a.Name()), scan.scanner.visibleTable(scan.table, homes), homes)
 	})
-	l.claims = nil
+	scan.claims = nil
 	for i, r := range results {
 		for _, c := range r.value {
-			if l.isOurs(c) {
-				l.claims = append(l.claims, c)
+			if scan.isOurs(c) {
+				scan.claims = append(scan.claims, c)
 			}
 		}
-		l.warn(l.adapters[i].Name(), r.err)
+		scan.warn(scan.adapters[i].Name(), r.err)
 	}
-	if err := l.table.Err(); err != nil {
-		l.tableUnreadable = true // what could not be read may run any of them
-		l.warn("", &Warning{Path: "processes", Err: err})
+	if err := scan.table.Err(); err != nil {
+		scan.tableUnreadable = true // what could not be read may run any of them
+		scan.warn("", &Warning{Path: "processes", Err: err})
 	}
-	for _, c := range l.claims {
+	for _, c := range scan.claims {
 		if c.Session == "" && c.Unreadable != "" {
-			l.warn(c.Agent, &Warning{Agent: c.Agent, Path: c.Process.String(), Err: errors.New(c.Unreadable)})
+			scan.warn(c.Agent, &Warning{Agent: c.Agent, Path: c.Process.String(), Err: errors.New(c.Unreadable)})
 		}
 	}
 }
 
-// listEntries asks the stores in the given homes what they hold, and returns one list an agent.
-func (l *Scan) listEntries(ctx context.Context, homes map[Agent][]Home, query func(Agent) EntryFilter) [][]Entry {
-	results := forEachAdapter(l.adapters, func(_ int, a Adapter) ([]Entry, error) {
+// listEntries lists what the stores in the given homes hold. It returns one list for each adapter.
+func (scan *Scan) listEntries(ctx context.Context, homes map[Agent][]Home, query func(Agent) EntryFilter) [][]Entry {
+	results := forEachAdapter(scan.adapters, func(_ int, a Adapter) ([]Entry, error) {
 		if len(homes[a.Name()]) == 0 {
 			return nil, nil
 		}
-		entries, err := a.Entries(l.confine(ctx, a.Name()), homes[a.Name()], query(a.Name()))
+		entries, err := a.Entries(scan.confine(ctx, a.Name()), homes[a.Name()], query(a.Name()))
 		entries, left := dropOutside(homes[a.Name()], entries)
 		return entries, errors.Join(err, left)
 	})
 	out := make([][]Entry, len(results))
 	for i, r := range results {
 		out[i] = r.value
-		l.warn(l.adapters[i].Name(), r.err)
+		scan.warn(scan.adapters[i].Name(), r.err)
 	}
 	return out
 }
@@ -200,31 +161,31 @@ func sortByUpdated(entries []Entry) []Entry {
 	return entries
 }
 
-// splitByAgent parts entries into one list an agent.
-func (l *Scan) splitByAgent(entries []Entry) [][]Entry {
-	out := make([][]Entry, len(l.adapters))
+// splitByAgent returns one list of entries for each adapter.
+func (scan *Scan) splitByAgent(entries []Entry) [][]Entry {
+	out := make([][]Entry, len(scan.adapters))
 	for _, e := range entries {
-		i := slices.IndexFunc(l.adapters, func(a Adapter) bool { return a.Name() == e.Agent })
+		i := slices.IndexFunc(scan.adapters, func(a Adapter) bool { return a.Name() == e.Agent })
 		out[i] = append(out[i], e)
 	}
 	return out
 }
 
-// readRecords adds the records of the entries, of which there is one list an agent. What was read before is left out.
-func (l *Scan) readRecords(ctx context.Context, entries [][]Entry, want ReadOptions) {
-	if len(l.readKeys)+len(l.readEntries) > 0 {
+// readRecords adds the records of the entries, one list for each adapter. Entries that were read before are left out.
+func (scan *Scan) readRecords(ctx context.Context, entries [][]Entry, want ReadOptions) {
+	if len(scan.readKeys)+len(scan.readEntries) > 0 {
 		for i := range entries {
-			entries[i] = slices.DeleteFunc(entries[i], func(e Entry) bool { return l.hasRecord(Key{e.Agent, e.ID, e.Path}) })
+			entries[i] = slices.DeleteFunc(entries[i], func(e Entry) bool { return scan.hasRecord(Key{e.Agent, e.ID, e.Path}) })
 		}
 	}
-	l.readEntries = append(l.readEntries, entries...)
-	results := forEachAdapter(l.adapters, func(i int, a Adapter) (records []Record, err error) {
+	scan.readEntries = append(scan.readEntries, entries...)
+	results := forEachAdapter(scan.adapters, func(i int, a Adapter) (records []Record, err error) {
 		if len(entries[i]) == 0 {
 			return nil, nil
 		}
 		var errs []error
 		records = make([]Record, 0, len(entries[i]))
-		for r, err := range a.Read(l.confine(ctx, a.Name()), entries[i], want) {
+		for r, err := range a.Read(scan.confine(ctx, a.Name()), entries[i], want) {
 			if err != nil {
 				errs = append(errs, err)
 				continue
@@ -234,53 +195,55 @@ func (l *Scan) readRecords(ctx context.Context, entries [][]Entry, want ReadOpti
 		return records, errors.Join(errs...)
 	})
 	for i, r := range results {
-		l.records = append(l.records, r.value)
-		l.warn(l.adapters[i].Name(), r.err)
+		scan.records = append(scan.records, r.value)
+		scan.warn(scan.adapters[i].Name(), r.err)
 	}
 }
 
-// hasRecord reports whether an entry of this name was read. Most looks never ask, and have no index made.
-func (l *Scan) hasRecord(key Key) bool {
-	if len(l.readKeys) == 0 { // mostly it is made once, of all: growing takes twice the memory
+// hasRecord reports whether an entry with this key was read. It builds the index when it is first called: most scans never
+// need one.
+func (scan *Scan) hasRecord(key Key) bool {
+	if len(scan.readKeys) == 0 { // mostly the index is built once, of all entries: growing would take twice the memory
 		n := 0
-		for _, entries := range l.readEntries {
+		for _, entries := range scan.readEntries {
 			n += len(entries)
 		}
-		l.readKeys = make(map[Key]bool, n)
+		scan.readKeys = make(map[Key]bool, n)
 	}
-	for _, entries := range l.readEntries {
+	for _, entries := range scan.readEntries {
 		for _, e := range entries {
-			l.readKeys[Key{e.Agent, e.ID, e.Path}] = true
+			scan.readKeys[Key{e.Agent, e.ID, e.Path}] = true
 		}
 	}
-	l.readEntries = nil
-	return l.readKeys[key]
+	scan.readEntries = nil
+	return scan.readKeys[key]
 }
 
-// readClaimedRecords adds the records of the sessions that the wanted claims name, however old they are; it looks for them in their
-// own homes. A claim without a path has none: its adapter has just looked.
-func (l *Scan) readClaimedRecords(ctx context.Context, want ReadOptions, wanted func(Claim) bool) {
+// readClaimedRecords adds the records of the sessions that the wanted claims name, however old they are. A claim without a
+// path has no record: its adapter has just searched for one.
+func (scan *Scan) readClaimedRecords(ctx context.Context, want ReadOptions, wanted func(Claim) bool) {
 	refs, homes := map[Agent][]Ref{}, map[Agent][]Home{}
-	for _, c := range l.claims {
+	for _, c := range scan.claims {
 		ref := Ref{c.Session, c.Path}
-		if c.Path != "" && wanted(c) && !l.hasRecord(Key{c.Agent, c.Session, c.Path}) &&
+		if c.Path != "" && wanted(c) && !scan.hasRecord(Key{c.Agent, c.Session, c.Path}) &&
 			!slices.Contains(refs[c.Agent], ref) {
 			refs[c.Agent] = append(refs[c.Agent], ref)
-			for _, h := range l.homesOfClaim(c) {
+			for _, h := range scan.homesOfClaim(c) {
 				if !slices.ContainsFunc(homes[c.Agent], h.same) {
 					homes[c.Agent] = append(homes[c.Agent], h)
 				}
 			}
 		}
 	}
-	l.readRecords(ctx, l.listEntries(ctx, homes, func(a Agent) EntryFilter { return EntryFilter{Refs: refs[a], Subagents: true} }), want)
+	scan.readRecords(ctx, scan.listEntries(ctx, homes, func(a Agent) EntryFilter { return EntryFilter{Refs: refs[a], Subagents: true} }), want)
 }
 
 func anyClaim(Claim) bool { return true }
 
-// homesOfClaim are where the session of a claim may be stored: in the home that it names, if that is a known one.
-func (l *Scan) homesOfClaim(c Claim) []Home {
-	all := l.homes[c.Agent]
+// homesOfClaim returns the homes in which the session of a claim may be stored: the home that it names, if that is known, or
+// else all.
+func (scan *Scan) homesOfClaim(c Claim) []Home {
+	all := scan.homes[c.Agent]
 	named := slices.DeleteFunc(slices.Clone(all), func(h Home) bool { return h.Dir != c.Home })
 	if len(named) > 0 {
 		return named
@@ -288,92 +251,62 @@ func (l *Scan) homesOfClaim(c Claim) []Home {
 	return all
 }
 
-// warn keeps every warning once.
-func (l *Scan) warn(agent Agent, err error) {
+// warn adds the warnings of an error, each once.
+func (scan *Scan) warn(agent Agent, err error) {
 	for _, w := range warnings(agent, err) {
-		if text := w.Error(); !l.warningTexts[text] {
-			l.warningTexts[text] = true
-			l.warnings = append(l.warnings, w)
+		if text := w.Error(); !scan.warningTexts[text] {
+			scan.warningTexts[text] = true
+			scan.warnings = append(scan.warnings, w)
 		}
 	}
 }
 
-// warnings takes joined errors apart.
-func warnings(agent Agent, err error) []*Warning {
-	if err == nil {
-		return nil
-	}
-	if joined, ok := err.(interface{ Unwrap() []error }); ok {
-		var out []*Warning
-		for _, e := range joined.Unwrap() {
-			out = append(out, warnings(agent, e)...)
-		}
-		return out
-	}
-	if w, ok := errors.AsType[*Warning](err); ok {
-		return []*Warning{w}
-	}
-	return []*Warning{{Agent: agent, Path: "store", Err: err}}
-}
-
-// result joins what was gathered.
-func (l *Scan) Result() Result {
-	r := l.correlate()
-	l.sortSessions(r.Sessions)
+// Result correlates what was read. The sessions are in order.
+func (scan *Scan) Result() Result {
+	r := scan.correlate()
+	scan.sortSessions(r.Sessions)
 	return r
 }
 
-// filteredResult is the result with what the selection asks for. What it does not need not be sorted.
-func (l *Scan) filteredResult(sel *SessionFilter) Result {
-	r := l.correlate()
-	r.Sessions = sel.limit(l.sortSessions(sel.matching(r.Sessions)))
+// filteredResult returns the result with the sessions that match the filter. It sorts no others.
+func (scan *Scan) filteredResult(sel *SessionFilter) Result {
+	r := scan.correlate()
+	r.Sessions = sel.limit(scan.sortSessions(sel.matching(r.Sessions)))
 	return r
 }
 
-// sortSessions sorts sessions in the order of [Compare], in place. Where processes are out of sight, what seems to live comes before
-// what cannot be told.
-func (l *Scan) sortSessions(list []Session) []Session {
-	if !l.ProcessesHidden() {
-		return sorted(list)
-	}
-	slices.SortFunc(list, func(a, b Session) int {
-		return cmp.Or(compareBool(len(a.Processes) == 0, len(b.Processes) == 0), Compare(a, b))
-	})
-	return list
-}
+// ProcessesHidden reports whether processes are out of sight, so that stopped sessions cannot be told from live ones.
+func (scan *Scan) ProcessesHidden() bool { return scan.tableUnreadable || scan.inSandbox }
 
-// processesHidden: what has stopped cannot be told from what lives.
-func (l *Scan) ProcessesHidden() bool { return l.tableUnreadable || l.inSandbox }
-
-// fileExists reports whether the file of a record still stands where it was read. Claude Code renames its transcript when a session
-// goes to a worktree (2.1.330), Codex its rollout when one is archived.
+// fileExists reports whether the file of a record still exists. Claude Code renames its transcript when a session goes to a
+// worktree (2.1.330), Codex its rollout when one is archived.
 func fileExists(r *Record) bool {
 	_, err := os.Lstat(r.Path)
 	return !errors.Is(err, fs.ErrNotExist)
 }
 
-// correlate is the result with its sessions in no order.
-func (l *Scan) correlate() Result {
-	j := newCorrelation(l.table, l.claims)
-	j.exists, j.processesHidden = fileExists, l.ProcessesHidden()
+// correlate returns the result with its sessions in no order.
+func (scan *Scan) correlate() Result {
+	j := newCorrelation(scan.table, scan.claims)
+	j.exists, j.processesHidden = fileExists, scan.ProcessesHidden()
 	j.link()
-	sessions := j.sessions(l.records)
+	sessions := j.sessions(scan.records)
 	for i := range sessions {
-		l.setTrust(&sessions[i])
+		scan.setTrust(&sessions[i])
 		sessions[i].Group = groupOf(&sessions[i])
 	}
 	agents := map[proc.ID]bool{}
-	for _, c := range l.claims {
-		if _, live := l.table.Find(c.Process); live {
+	for _, c := range scan.claims {
+		if _, live := scan.table.Find(c.Process); live {
 			agents[c.Process] = true
 		}
 	}
 	return Result{
-		Sessions: sessions, Warnings: l.warnings, Table: l.table, ProcessesUnknown: l.tableUnreadable, AgentProcesses: agents, SessionsByProcess: sessionsByProcess(sessions),
+		Sessions: sessions, Warnings: scan.warnings, Table: scan.table, ProcessesUnknown: scan.tableUnreadable, AgentProcesses: agents, SessionsByProcess: sessionsByProcess(sessions),
 	}
 }
 
-// sessionsByProcess are the sessions of each process, in order.
+// sessionsByProcess returns the sessions that each process runs, in order.
 func sessionsByProcess(sessions []Session) map[proc.ID][]Key {
 	var live []Session
 	for i := range sessions {
@@ -395,32 +328,7 @@ type adapterResult[T any] struct {
 	err   error
 }
 
-// MatchesBinary reports whether a binary can be an agent's.
-func (w *Scanner) MatchesBinary(exe string) bool {
-	for _, a := range AdaptersWith[PathWatcher](w.Adapters) {
-		if a.MatchesBinary(exe) {
-			return true
-		}
-	}
-	return false
-}
-
-// WatchPaths returns the files and folders that change with a session. Of a process whose home is not ours there are none: its
-// adapter would look into the home to find them.
-func (w *Scanner) WatchPaths(ctx context.Context, s Session) []string {
-	if s.Path == "" && s.Trust == TrustForeign {
-		return nil
-	}
-	if a, ok := AdapterWith[PathWatcher](w.Adapters, s.Agent); ok {
-		return a.WatchPaths(confineToSession(ctx, s), s)
-	}
-	if s.Path == "" {
-		return nil
-	}
-	return []string{s.Path}
-}
-
-// forEachAdapter asks all agents, each with its index, at the same time; the answers keep their order.
+// forEachAdapter calls a function with each adapter and its index, concurrently. The results keep the order.
 func forEachAdapter[T any](agents []Adapter, ask func(int, Adapter) (T, error)) []adapterResult[T] {
 	out := make([]adapterResult[T], len(agents))
 	var wg sync.WaitGroup

@@ -272,3 +272,10 @@ func TestInterruptedFind(t *testing.T) {
 		}
 	}
 }
+
+// Agents of these tests.
+const (
+	ClaudeCode Agent = "claude-code"
+	Codex      Agent = "codex"
+	OpenCode   Agent = "opencode"
+)

@@ -49,16 +49,16 @@ type StoredRequest struct {
 
 // Snapshot takes a snapshot. What has stopped is judged by what it left: the storage is read again after the process table
 // in which its process was missing, and if that is not the same, all of it is.
-func (w *Scanner) Snapshot(ctx context.Context, req SnapshotRequest) (Snapshot, error) {
+func (scanner *Scanner) Snapshot(ctx context.Context, req SnapshotRequest) (Snapshot, error) {
 	const tries = 5 // nothing writes what has stopped; should something do all the same, there will be another snapshot
 	f := follower{req, slices.Clone(req.Follow)}
 	for n := 1; ; n++ {
-		l := w.newScan(req.Agents)
-		snap, err := f.snapshot(ctx, l)
+		scan := scanner.newScan(req.Agents)
+		snap, err := f.snapshot(ctx, scan)
 		if err != nil {
 			return Snapshot{}, err
 		}
-		steady := l.unchangedSinceStop(ctx, snap.Followed)
+		steady := scan.unchangedSinceStop(ctx, snap.Followed)
 		if err := ctx.Err(); err != nil {
 			return Snapshot{}, err
 		}
@@ -93,22 +93,22 @@ type follower struct {
 	sessions []Session
 }
 
-func (f *follower) snapshot(ctx context.Context, l *Scan) (Snapshot, error) {
+func (f *follower) snapshot(ctx context.Context, scan *Scan) (Snapshot, error) {
 	if f.Stored != nil {
-		f.readStored(ctx, l)
+		f.readStored(ctx, scan)
 	}
-	if err := f.readSessions(ctx, l); err != nil {
+	if err := f.readSessions(ctx, scan); err != nil {
 		return Snapshot{}, err
 	}
-	s := Snapshot{Result: l.Result(), claims: l.claims, Homes: f.knownHomes(l)}
-	s.Followed = f.rowsOf(s.Result, l.tableUnreadable)
+	s := Snapshot{Result: scan.Result(), claims: scan.claims, Homes: f.knownHomes(scan)}
+	s.Followed = f.rowsOf(s.Result, scan.tableUnreadable)
 	return s, nil
 }
 
 // readStored reads what is stored, before the process table as all that is judged by it.
-func (f *follower) readStored(ctx context.Context, l *Scan) {
+func (f *follower) readStored(ctx context.Context, scan *Scan) {
 	query := func(Agent) EntryFilter { return EntryFilter{Since: f.Stored.Since, Subagents: f.Stored.Subagents} }
-	entries := l.listEntries(ctx, f.knownHomes(l), query)
+	entries := scan.listEntries(ctx, f.knownHomes(scan), query)
 	if f.Stored.NeedsTurnStart != nil {
 		again := make([][]Entry, len(entries))
 		for i := range entries {
@@ -116,16 +116,16 @@ func (f *follower) readStored(ctx context.Context, l *Scan) {
 		}
 		want := f.Options
 		want.TurnStart = true
-		l.readRecords(ctx, again, want)
+		scan.readRecords(ctx, again, want)
 	}
-	l.readRecords(ctx, entries, f.Options)
+	scan.readRecords(ctx, entries, f.Options)
 }
 
 // knownHomes are those of the request and those that are known now.
-func (f *follower) knownHomes(l *Scan) map[Agent][]Home {
+func (f *follower) knownHomes(scan *Scan) map[Agent][]Home {
 	homes := map[Agent][]Home{}
-	for _, a := range l.adapters {
-		homes[a.Name()] = slices.Clone(l.homes[a.Name()])
+	for _, a := range scan.adapters {
+		homes[a.Name()] = slices.Clone(scan.homes[a.Name()])
 		for _, h := range f.ExtraHomes[a.Name()] {
 			if !slices.ContainsFunc(homes[a.Name()], h.same) {
 				homes[a.Name()] = append(homes[a.Name()], h)
@@ -137,36 +137,36 @@ func (f *follower) knownHomes(l *Scan) map[Agent][]Home {
 
 // readSessions reads the records of the sessions, wherever they are by now, then all claims of their agents, and the records of
 // what the claims name.
-func (f *follower) readSessions(ctx context.Context, l *Scan) error {
+func (f *follower) readSessions(ctx context.Context, scan *Scan) error {
 	homes := map[Agent][]Home{}
 	for _, s := range f.sessions {
 		homes[s.Agent] = withHome(homes[s.Agent], s)
 	}
-	l.extraHomes = homes
-	l.readRefs(ctx, homes, refsOf(f.sessions), f.Options)
-	moved := slices.DeleteFunc(slices.Clone(f.sessions), func(s Session) bool { return s.Path == "" || l.hasRecord(s.Key()) })
+	scan.extraHomes = homes
+	scan.readRefs(ctx, homes, refsOf(f.sessions), f.Options)
+	moved := slices.DeleteFunc(slices.Clone(f.sessions), func(s Session) bool { return s.Path == "" || scan.hasRecord(s.Key()) })
 	for i := range moved {
 		moved[i] = moved[i].withPath("")
 	}
 	if len(moved) > 0 {
-		l.readRefs(ctx, homes, refsOf(moved), f.Options)
+		scan.readRefs(ctx, homes, refsOf(moved), f.Options)
 	}
-	if _, err := l.readProcesses(ctx); err != nil {
+	if _, err := scan.readProcesses(ctx); err != nil {
 		return err
 	}
-	l.readClaims(ctx)
-	f.adoptMovedFiles(ctx, l)
-	l.readClaimedRecords(ctx, f.Options, func(c Claim) bool { return f.AllLive || f.isAbout(c) })
+	scan.readClaims(ctx)
+	f.adoptMovedFiles(ctx, scan)
+	scan.readClaimedRecords(ctx, f.Options, func(c Claim) bool { return f.AllLive || f.isAbout(c) })
 	return nil
 }
 
 // adoptMovedFiles takes the file that a process claims for a session where its agent does not go by the one known any more,
 // though it still exists. An ID in two places is two sessions only if the agent says so.
-func (f *follower) adoptMovedFiles(ctx context.Context, l *Scan) {
+func (f *follower) adoptMovedFiles(ctx context.Context, scan *Scan) {
 	for i := range f.sessions {
 		s := &f.sessions[i]
-		for _, c := range l.claims {
-			if c.Agent == s.Agent && c.Session == s.ID && c.Path != s.Path && c.Path != "" && s.Path != "" && !l.isStoredAt(ctx, *s) {
+		for _, c := range scan.claims {
+			if c.Agent == s.Agent && c.Session == s.ID && c.Path != s.Path && c.Path != "" && s.Path != "" && !scan.isStoredAt(ctx, *s) {
 				*s = s.withPath(c.Path)
 			}
 		}
@@ -182,9 +182,9 @@ func (s Session) withPath(path string) Session {
 }
 
 // isStoredAt reports whether the session's file is among those that its agent knows by the ID.
-func (l *Scan) isStoredAt(ctx context.Context, s Session) bool {
+func (scan *Scan) isStoredAt(ctx context.Context, s Session) bool {
 	homes := map[Agent][]Home{s.Agent: withHome(nil, s)}
-	entries := l.listEntries(ctx, homes, func(Agent) EntryFilter { return EntryFilter{Refs: []Ref{{ID: s.ID}}, Subagents: true} })
+	entries := scan.listEntries(ctx, homes, func(Agent) EntryFilter { return EntryFilter{Refs: []Ref{{ID: s.ID}}, Subagents: true} })
 	return slices.ContainsFunc(slices.Concat(entries...), func(e Entry) bool { return e.ID == s.ID && e.Path == s.Path })
 }
 
@@ -214,13 +214,13 @@ func refsOf(sessions []Session) map[Agent][]Ref {
 }
 
 // readRefs adds the records of these sessions.
-func (l *Scan) readRefs(ctx context.Context, homes map[Agent][]Home, refs map[Agent][]Ref, want ReadOptions) {
+func (scan *Scan) readRefs(ctx context.Context, homes map[Agent][]Home, refs map[Agent][]Ref, want ReadOptions) {
 	asked := map[Agent][]Home{}
 	for agent := range refs {
 		asked[agent] = homes[agent]
 	}
 	query := func(a Agent) EntryFilter { return EntryFilter{Refs: refs[a], Subagents: true} }
-	l.readRecords(ctx, l.listEntries(ctx, asked, query), want)
+	scan.readRecords(ctx, scan.listEntries(ctx, asked, query), want)
 }
 
 // isAbout reports whether a claim may be about one of the sessions: by its name, or where it has none yet by its process.
@@ -286,21 +286,21 @@ func (s Session) asMissing(r Result, blind bool) Session {
 }
 
 // unchangedSinceStop reports whether the storage still says of the stopped sessions what it said before it was seen that they had.
-func (l *Scan) unchangedSinceStop(ctx context.Context, sessions []Session) bool {
+func (scan *Scan) unchangedSinceStop(ctx context.Context, sessions []Session) bool {
 	var stopped []Session
 	homes := map[Agent][]Home{}
 	for _, s := range sessions {
 		if s.Status == Stopped && s.ID != "" {
-			if !l.hasRecord(s.Key()) {
+			if !scan.hasRecord(s.Key()) {
 				s = s.withPath("") // it may have come just before the end
 			}
 			stopped, homes[s.Agent] = append(stopped, s), withHome(homes[s.Agent], s)
 		}
 	}
-	again := &Scan{scanner: l.scanner, adapters: l.adapters, warningTexts: map[string]bool{}}
+	again := &Scan{scanner: scan.scanner, adapters: scan.adapters, warningTexts: map[string]bool{}}
 	again.readRefs(ctx, homes, refsOf(stopped), ReadOptions{})
 	return !slices.ContainsFunc(slices.Concat(again.records...), func(r Record) bool {
-		return !l.hasRecord(r.Key()) || slices.ContainsFunc(stopped, func(s Session) bool {
+		return !scan.hasRecord(r.Key()) || slices.ContainsFunc(stopped, func(s Session) bool {
 			return s.Key() == r.Key() && (!s.Turn.equal(r.Turn) || !s.Updated.Equal(r.Updated))
 		})
 	})

@@ -38,21 +38,21 @@ func (t Trust) String() string {
 const seenInKey = "homeSeenIn"
 
 // Homes are the agent's homes that are looked into, each with its trust. Nobody else asks an adapter for homes.
-func (w *Scanner) Homes(a Adapter, table *proc.Table) []Home {
-	list := a.Homes(w.HomeSources(a.Name()), w.visibleTable(table, nil))
+func (scanner *Scanner) Homes(a Adapter, table *proc.Table) []Home {
+	list := a.Homes(scanner.HomeSources(a.Name()), scanner.visibleTable(table, nil))
 	for i := range list {
-		list[i].Trust, list[i].SeenInPID = w.trust(list[i], table)
+		list[i].Trust, list[i].SeenInPID = scanner.trust(list[i], table)
 	}
-	return slices.DeleteFunc(list, func(h Home) bool { return h.Trust == TrustForeign && !w.AllUsers })
+	return slices.DeleteFunc(list, func(h Home) bool { return h.Trust == TrustForeign && !scanner.AllUsers })
 }
 
 // trust decides how far a home is trusted, and names the process that a seen one was seen in.
-func (w *Scanner) trust(h Home, table *proc.Table) (Trust, int) {
+func (scanner *Scanner) trust(h Home, table *proc.Table) (Trust, int) {
 	if h.FromUser || h.Explicit {
 		return TrustOurs, 0
 	}
 	for _, id := range h.NamedBy {
-		if p, ok := table.Find(id); ok && w.mayNameHomes(p) {
+		if p, ok := table.Find(id); ok && scanner.mayNameHomes(p) {
 			return TrustSeen, id.PID
 		}
 	}
@@ -60,7 +60,9 @@ func (w *Scanner) trust(h Home, table *proc.Table) (Trust, int) {
 }
 
 // mayNameHomes reports whether a process names homes to us: it is our own user's, and in our namespaces.
-func (w *Scanner) mayNameHomes(p proc.Process) bool { return uidOf(p) == w.UID && sharesNamespaces(p) }
+func (scanner *Scanner) mayNameHomes(p proc.Process) bool {
+	return uidOf(p) == scanner.UID && sharesNamespaces(p)
+}
 
 // sharesNamespaces reports whether the paths, users and pids that a process names mean the same to us: it is in our namespaces.
 // Where that cannot be told it is not.
@@ -71,9 +73,9 @@ func sharesNamespaces(p proc.Process) bool {
 
 // Reachable reports whether a process may be sent something: it is our own user's, and its paths and ports are ours. It is
 // asked anew, since this is for those who are about to act.
-func (w *Scanner) Reachable(p proc.Process) bool {
+func (scanner *Scanner) Reachable(p proc.Process) bool {
 	s, err := p.Uncached().Credentials()
-	return err == nil && s.UID == w.UID && s.Unshared == 0
+	return err == nil && s.UID == scanner.UID && s.Unshared == 0
 }
 
 // uidOf is whose a process is.
@@ -87,11 +89,11 @@ func uidOf(p proc.Process) int {
 // visibleTable is the table as the adapters are shown it: without the processes of other users, unless all are asked for. The
 // owners of our homes, and root, may run sessions that are stored there, so that their processes are shown; what those
 // show of other homes is left out by [look.ours].
-func (w *Scanner) visibleTable(table *proc.Table, homes []Home) *proc.Table {
-	if w.AllUsers {
+func (scanner *Scanner) visibleTable(table *proc.Table, homes []Home) *proc.Table {
+	if scanner.AllUsers {
 		return table
 	}
-	users := []int{w.UID, 0}
+	users := []int{scanner.UID, 0}
 	for _, h := range homes {
 		if owner, ok := dirOwner(h.Dir); ok && h.Trust == TrustOurs {
 			users = append(users, owner)
@@ -103,15 +105,15 @@ func (w *Scanner) visibleTable(table *proc.Table, homes []Home) *proc.Table {
 // isOurs reports whether a claim is about our own sessions: of a process of our user, or of a process of root's or of the
 // home's owner about a home of ours. A process in other namespaces
 // names no session without its home: that could be taken for one of ours.
-func (l *Scan) isOurs(c Claim) bool {
-	p, ok := l.table.Find(c.Process)
-	if !ok || l.scanner.AllUsers {
+func (scan *Scan) isOurs(c Claim) bool {
+	p, ok := scan.table.Find(c.Process)
+	if !ok || scan.scanner.AllUsers {
 		return true // one of the dead never counts
 	}
-	h, ok := homeOf(l.homes[c.Agent], c.Home, c.Path)
+	h, ok := homeOf(scan.homes[c.Agent], c.Home, c.Path)
 	uid := uidOf(p)
 	switch {
-	case uid < 0 || uid == l.scanner.UID:
+	case uid < 0 || uid == scan.scanner.UID:
 		return c.Home != "" || c.Session == "" || sharesNamespaces(p)
 	case !ok || h.Trust != TrustOurs:
 		return false
@@ -135,10 +137,10 @@ func homeOf(homes []Home, dir, path string) (Home, bool) {
 }
 
 // setTrust sets how far the home of a session is trusted.
-func (l *Scan) setTrust(s *Session) {
-	h, ok := homeOf(l.homes[s.Agent], s.Home, s.Path)
+func (scan *Scan) setTrust(s *Session) {
+	h, ok := homeOf(scan.homes[s.Agent], s.Home, s.Path)
 	if !ok {
-		h, _ = homeOf(l.extraHomes[s.Agent], s.Home, s.Path)
+		h, _ = homeOf(scan.extraHomes[s.Agent], s.Home, s.Path)
 	}
 	if s.Trust = h.Trust; h.Trust == TrustSeen {
 		record := *s.Record // records are shared

@@ -13,8 +13,8 @@ type SubagentTracker struct {
 }
 
 // TrackSubagents has met nobody yet.
-func (w *Scanner) TrackSubagents() *SubagentTracker {
-	return &SubagentTracker{scanner: w, seen: map[Key]bool{}}
+func (scanner *Scanner) TrackSubagents() *SubagentTracker {
+	return &SubagentTracker{scanner: scanner, seen: map[Key]bool{}}
 }
 
 // Update returns the sessions of one agent, as they are by now, with those behind them that are stored, work for one of
@@ -22,11 +22,11 @@ func (w *Scanner) TrackSubagents() *SubagentTracker {
 // sessions were at work, not on what is stored. The error is ctx's.
 func (f *SubagentTracker) Update(ctx context.Context, sessions []Session) (all []Session, warnings []*Warning, err error) {
 	all = slices.Clone(sessions)
-	l := f.scanner.newScan([]Agent{sessions[0].Agent})
+	scan := f.scanner.newScan([]Agent{sessions[0].Agent})
 	for from := 0; from < len(all); {
 		parents := all[from:]
 		from = len(all)
-		f.readSubagents(ctx, l, parents)
+		f.readSubagents(ctx, scan, parents)
 		f.orphans = slices.DeleteFunc(f.orphans, func(r Record) bool {
 			i := slices.IndexFunc(all, func(s Session) bool { return s.ID == r.Parent })
 			if i >= 0 {
@@ -35,11 +35,11 @@ func (f *SubagentTracker) Update(ctx context.Context, sessions []Session) (all [
 			return i >= 0
 		})
 	}
-	return all, l.warnings, ctx.Err()
+	return all, scan.warnings, ctx.Err()
 }
 
 // readSubagents reads the sub-agents that may work for these sessions. What is not stored has none.
-func (f *SubagentTracker) readSubagents(ctx context.Context, l *Scan, parents []Session) {
+func (f *SubagentTracker) readSubagents(ctx context.Context, scan *Scan, parents []Session) {
 	var refs []Ref
 	var homes []Home
 	for _, s := range parents {
@@ -52,13 +52,13 @@ func (f *SubagentTracker) readSubagents(ctx context.Context, l *Scan, parents []
 		return
 	}
 	agent := parents[0].Agent
-	entries := l.listEntries(ctx, map[Agent][]Home{agent: homes}, func(Agent) EntryFilter { return EntryFilter{Parents: refs, Subagents: true} })
+	entries := scan.listEntries(ctx, map[Agent][]Home{agent: homes}, func(Agent) EntryFilter { return EntryFilter{Parents: refs, Subagents: true} })
 	for i := range entries {
 		entries[i] = slices.DeleteFunc(entries[i], func(e Entry) bool { return f.seen[Key{e.Agent, e.ID, e.Path}] })
 	}
-	from := len(l.records)
-	l.readRecords(ctx, entries, ReadOptions{})
-	for _, r := range slices.Concat(l.records[from:]...) {
+	from := len(scan.records)
+	scan.readRecords(ctx, entries, ReadOptions{})
+	for _, r := range slices.Concat(scan.records[from:]...) {
 		if r.IsSubagent() && !f.seen[r.Key()] {
 			f.orphans = append(f.orphans, r)
 		}

@@ -5,13 +5,17 @@ import (
 	"time"
 )
 
-// recentPeriod is how long a turn that has ended is news.
+// recentPeriod is how long a turn that has ended counts as recent.
 const recentPeriod = 10 * time.Minute
 
-// SortByAttention orders sessions by how much they need the person now, in place: first those that wait for an answer, the one that
-// waits longest before the others; then those whose turn has ended within the last ten minutes, the failed and the cut ones
-// before the others; then those at work, the one begun last first; those of which it cannot be told; those that are idle for
-// longer; and those that have stopped before.
+// SortByAttention sorts sessions by how much they need the user now, in place:
+//   - sessions that wait for an answer, the longest wait first,
+//   - sessions whose turn failed or was interrupted in the last ten minutes,
+//   - other sessions whose turn ended in the last ten minutes,
+//   - sessions at work, the newest first,
+//   - sessions of unknown status,
+//   - idle sessions,
+//   - stopped sessions.
 func SortByAttention(sessions []Session, now time.Time) {
 	slices.SortStableFunc(sessions, func(a, b Session) int {
 		need := a.attentionRank(now)
@@ -32,7 +36,7 @@ func SortByAttention(sessions []Session, now time.Time) {
 	})
 }
 
-// attentionRank is the session's place among the others, from 0.
+// attentionRank returns the session's rank, 0 for the most urgent.
 func (s Session) attentionRank(now time.Time) int {
 	news := now.Sub(s.LastActivity()) < recentPeriod
 	failed := s.Error != "" || s.Outcome == Failed || s.Outcome == Interrupted

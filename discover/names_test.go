@@ -1,8 +1,0 @@
-package discover
-
-// Agents of these tests.
-const (
-	ClaudeCode Agent = "claude-code"
-	Codex      Agent = "codex"
-	OpenCode   Agent = "opencode"
-)
