@@ -83,19 +83,19 @@ func (c *claimBuilder) newAgentProcess(p proc.Process, in invocation) agentProce
 func (c *claimBuilder) addThreads(s agentProcess, files openFiles) {
 	threads := files.threads
 	c.claims = append(c.claims, s.presenceClaim())
-	var begun, unborn []discover.Claim
+	var storedClaims, otherClaims []discover.Claim // of threads with records, and without
 	for _, t := range threads {
 		claims, stored := c.threadClaims(s, t, len(threads) == 1)
 		if stored {
-			begun = append(begun, claims...)
+			storedClaims = append(storedClaims, claims...)
 		} else {
-			unborn = append(unborn, claims...)
+			otherClaims = append(otherClaims, claims...)
 		}
 	}
-	c.claims = append(c.claims, begun...)
+	c.claims = append(c.claims, storedClaims...)
 	// An exec runs one thread for its person. Any other thread is a sub-agent's; its first record says so some milliseconds later.
-	if s.role != exec || len(begun) == 0 {
-		c.claims = append(c.claims, unborn...)
+	if s.role != exec || len(storedClaims) == 0 {
+		c.claims = append(c.claims, otherClaims...)
 	}
 	if len(threads) == 0 {
 		c.addArgvClaim(s)
@@ -137,10 +137,10 @@ func (s agentProcess) presenceClaim() discover.Claim {
 
 // threadClaims makes the claims about one thread and reports whether anything of it is stored. While nothing is, the claims say how
 // its turn stands.
-func (c *claimBuilder) threadClaims(s agentProcess, t threadFiles, only bool) (claims []discover.Claim, begun bool) {
+func (c *claimBuilder) threadClaims(s agentProcess, t threadFiles, only bool) (claims []discover.Claim, stored bool) {
 	claim := s.claim
 	claim.Session, claim.Strength = t.id, discover.Exact
-	stored, ok, known := c.locate(s, &claim, t)
+	entry, ok, known := c.locate(s, &claim, t)
 	if !known {
 		return nil, false
 	}
@@ -150,8 +150,8 @@ func (c *claimBuilder) threadClaims(s agentProcess, t threadFiles, only bool) (c
 	if !ok {
 		claim.Dir = s.newThreadDir(s.Process)
 	}
-	begun = ok && stored.Size > 0
-	if !begun && c.homes.byDir(claim.Home) != nil { // what is stored in an unlisted home is unknown
+	stored = ok && entry.Size > 0
+	if !stored && c.homes.byDir(claim.Home) != nil { // what is stored in an unlisted home is unknown
 		claim.Turn = s.initialTurn()
 	}
 	// A person can check the details with lsof or in /proc/PID/fd.
@@ -163,7 +163,7 @@ func (c *claimBuilder) threadClaims(s agentProcess, t threadFiles, only bool) (c
 		claim.Kind, claim.Detail = "rollout-fd", fmt.Sprintf("has %s open for writing (fd %d)", f.Path, f.FD)
 		claims = append(claims, claim)
 	}
-	return claims, begun
+	return claims, stored
 }
 
 // locate finds the thread's rollout in the store and sets the claim's home and path. known is false if the process's thread and the
@@ -215,7 +215,7 @@ func (c *claimBuilder) addArgvClaim(s agentProcess) {
 	c.claims = append(c.claims, claim)
 }
 
-// sourceName is the source of the session by the role of the process that runs it. The session may have begun in another way.
+// sourceName is the source of the session by the role of the process that runs it. The session may have stored in another way.
 func (in invocation) sourceName() string {
 	switch {
 	case in.role == exec:

@@ -43,9 +43,9 @@ func isUnexecedFork(table *proc.Table, p proc.Process) bool {
 	if !ok || !parent.Alive() || !isCodex(parent) || parent.Exe != p.Exe {
 		return false
 	}
-	own, err := p.Args()
-	theirs, err2 := parent.Args()
-	return err == nil && err2 == nil && len(own) > 0 && slices.Equal(own, theirs)
+	args, err := p.Args()
+	parentArgs, err2 := parent.Args()
+	return err == nil && err2 == nil && len(args) > 0 && slices.Equal(args, parentArgs)
 }
 
 // IsAgentProcess implements [discover.MarkerReader]. Under the name of one of its tools, the binary is a tool.

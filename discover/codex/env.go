@@ -14,7 +14,7 @@ const threadKey = "CODEX_THREAD_ID"
 const rootKey = "CODEX_SESSION_ID"
 
 // ReadMarker implements [discover.MarkerReader]. The variables name the thread whose tool started the process.
-func (Adapter) ReadMarker(getenv func(string) string) (mark discover.EnvMarker, ok bool) {
+func (Adapter) ReadMarker(getenv func(string) string) (marker discover.EnvMarker, ok bool) {
 	thread := getenv(threadKey)
 	if !transcript.IsThreadID(thread) {
 		return discover.EnvMarker{}, false

@@ -16,7 +16,7 @@ import (
 // minWriteRatio is the least number of bytes that an exec has written at its end for each byte of its rollout: each line goes into the
 // rollout, into databases and their journals, and into the log (SEEN 0.169: 4 for a long turn, 11 for a short one; 0.98: 2.3 for a
 // short one). An exec that has not begun its thread has written 60 kB, twice the shortest rollout, or 2.7 MB where it had to create
-// the databases; where there are databases, [openFiles.historyDB] tells the two apart.
+// the databases; where there are databases, [openFiles.historyDB] tells the two cases apart.
 const minWriteRatio = 2
 
 // addEndedExec adds claims for the threads that an exec may have run which has no thread's files open any more. At its end an exec
@@ -44,7 +44,7 @@ func (c *claimBuilder) addEndedExec(s agentProcess, files openFiles) {
 		}
 		claim := s.claim
 		claim.Session, claim.Path, claim.Strength = r.ID, r.Path, discover.Weak
-		claim.Kind, claim.Detail = "cwd", "it runs no thread any more, and this one was begun in its directory since it was, and has ended its turn"
+		claim.Kind, claim.Detail = "cwd", "it has no thread open any more, and this thread began in its directory after the process did and has ended its turn"
 		claim.Source = s.sourceName()
 		c.claims = append(c.claims, claim)
 	}

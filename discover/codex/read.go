@@ -131,8 +131,8 @@ func (t *storedThread) readFile(f *fsread.File, end int64, e discover.Entry, opt
 	}
 	fillRecord(&t.Record, &head, &tail)
 	t.startedBy, t.tokensUnknown = head.Meta.StarterID(), !tail.Usage.Final
-	begun := tail.Usage.Any || head.Segment != "" // tokens may also be in an older segment
-	if begun && tail.Usage.Final && (all || !head.Meta.HasBase()) {
+	hasTokens := tail.Usage.Any || head.Segment != "" // tokens may also be in an older segment
+	if hasTokens && tail.Usage.Final && (all || !head.Meta.HasBase()) {
 		own, err := threadTokens(f, tail.Usage, &head, e.Path, e.Home)
 		if t.addWarning(err); err != nil {
 			t.tokensUnknown = true

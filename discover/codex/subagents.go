@@ -228,8 +228,8 @@ func fileThreadID(t *storedThread) string {
 func (f *subagentTree) link() {
 	f.subagents = map[string][]*storedThread{}
 	for _, t := range f.threads {
-		if boss := f.parentOf(t); boss != "" {
-			f.subagents[boss] = append(f.subagents[boss], t)
+		if parent := f.parentOf(t); parent != "" {
+			f.subagents[parent] = append(f.subagents[parent], t)
 		}
 	}
 }
@@ -247,7 +247,7 @@ func (f *subagentTree) parentOf(t *storedThread) string {
 
 // errTokensUnknown is the error of a sub-agent whose tokens are unknown. The total of its parent thread is left out as well: a part
 // must not pass for the total.
-var errTokensUnknown = errors.New("what this sub-agent has used cannot be told, nor what the session has that it works for")
+var errTokensUnknown = errors.New("the tokens of this sub-agent are unknown, and so are those of the session that started it")
 
 // tokens is the total of a thread with its sub-agents; the context is the thread's own. It is nil if nothing was used, and if a part of
 // it is unknown.

@@ -16,16 +16,16 @@ import (
 // inherited from the one that it was forked from, and includes turns that the person took back by editing an earlier prompt: such an
 // edit begins another rollout of the same thread (SEEN 0.169).
 func threadTokens(f *fsread.File, u transcript.Usage, h *transcript.Head, path, home string) (discover.Tokens, error) {
-	own, err := u.SinceStart(f, h)
+	sum, err := u.SinceStart(f, h)
 	if err != nil {
-		return own, warn(path, err)
+		return sum, warn(path, err)
 	}
 	if h.Segment == "" {
-		return own, nil
+		return sum, nil
 	}
 	all, err := allRollouts(f.Context(), home, h.ThreadID(), f.ModTime())
 	if err != nil {
-		return own, err
+		return sum, err
 	}
 	for _, other := range all {
 		if filepath.Base(other.Path) == filepath.Base(path) {
@@ -33,11 +33,11 @@ func threadTokens(f *fsread.File, u transcript.Usage, h *transcript.Head, path, 
 		}
 		more, err := rolloutTokens(f, other.Path, h.ThreadID())
 		if err != nil {
-			return own, warn(other.Path, fmt.Errorf("the session's tokens are unknown: %w", fsread.WithoutPath(other.Path, err)))
+			return sum, warn(other.Path, fmt.Errorf("the session's tokens are unknown: %w", fsread.WithoutPath(other.Path, err)))
 		}
-		own = transcript.AddTokens(own, more)
+		sum = transcript.AddTokens(sum, more)
 	}
-	return own, nil
+	return sum, nil
 }
 
 // rolloutTokens is what was used in another rollout of the thread whose newest one is open.

@@ -27,7 +27,7 @@ var errContradictingCounts = errors.New("its token counts contradict each other,
 
 // SinceStart is what was used since the rollout began. u is the usage at its end.
 func (u Usage) SinceStart(f *fsread.File, h *Head) (discover.Tokens, error) {
-	own := u.Totals
+	used := u.Totals
 	if h.Meta.HasBase() && u.Any {
 		then, err := inheritedTotals(f, h.ThreadID())
 		if err != nil {
@@ -36,9 +36,9 @@ func (u Usage) SinceStart(f *fsread.File, h *Head) (discover.Tokens, error) {
 		if !u.hasCount {
 			then.counts = discover.Tokens{} // without a token_count, the totals are sums of answers: nothing is inherited
 		}
-		own = u.minus(then)
+		used = u.minus(then)
 	}
-	t := own.larger()
+	t := used.larger()
 	if min(t.In, t.Out, t.CacheRead, t.CacheWrite, t.Reasoning, t.Total) < 0 {
 		return discover.Tokens{}, errContradictingCounts
 	}

@@ -21,7 +21,7 @@ const (
 	ReviewEntered                // a review began
 	ReviewExited                 // a review ended
 	ContextCompacted             // the model's context was replaced
-	CompactionShown              // the person was told that it was
+	CompactionShown              // a message to the person about it
 	TurnsRolledBack              // the person took back the newest turns
 	TokenCount                   // the thread's token count so far
 	TokenUsageRecord             // the tokens of one answer (0.160 and later)
@@ -34,7 +34,7 @@ const (
 	ToolCall                     // a tool call that has a result
 	ServerToolCall               // a tool call that may have none: of the model's server, or of the oldest versions
 	ToolResult                   // the result of a tool call
-	OtherEvent                   // any other event; it may tell how a tool call ended
+	OtherEvent                   // any other event; it may contain the end of a tool call
 )
 
 // eventKind is the kind of an event (event_msg).

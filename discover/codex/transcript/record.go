@@ -1,5 +1,5 @@
-// Package transcript reads the records of Codex's rollouts: what the first record says of a thread, how its newest turn stands, what
-// it has used, and its messages. It opens no file: it is given lines, or a file that is open.
+// Package transcript parses the records of Codex's rollouts: a thread's first record and prompt, the state of its newest turn, its usage
+// and its messages. It opens no file: callers pass lines, or a file that is open.
 package transcript
 
 import (

@@ -88,8 +88,8 @@ const patchHeader = "*** Begin Patch"
 func patchedFiles(text string) (files []string) {
 	_, patch, _ := strings.Cut(text, patchHeader)
 	for line := range strings.Lines(patch) {
-		for _, mark := range [...]string{"*** Add File: ", "*** Update File: ", "*** Delete File: "} {
-			if file, ok := strings.CutPrefix(strings.TrimRight(line, "\r\n"), mark); ok {
+		for _, header := range [...]string{"*** Add File: ", "*** Update File: ", "*** Delete File: "} {
+			if file, ok := strings.CutPrefix(strings.TrimRight(line, "\r\n"), header); ok {
 				files = append(files, file)
 			}
 		}

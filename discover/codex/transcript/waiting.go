@@ -36,8 +36,8 @@ func mayNeedApproval(r *Record) bool {
 // that it asks (SEEN 0.104, 0.169). Whether a command of the call runs, only the processes show.
 func (t *Tail) Turn(now time.Time) discover.Turn {
 	turn := t.turn.Turn
-	asks := t.Settings.Approval != "" && t.Settings.Approval != "never" && (t.Settings.Reviewer == "" || t.Settings.Reviewer == "user")
-	if turn.State == discover.TurnOpen && asks && !t.turn.approvalSince.IsZero() && now.Sub(t.turn.approvalSince) > approvalDelay {
+	asksUser := t.Settings.Approval != "" && t.Settings.Approval != "never" && (t.Settings.Reviewer == "" || t.Settings.Reviewer == "user")
+	if turn.State == discover.TurnOpen && asksUser && !t.turn.approvalSince.IsZero() && now.Sub(t.turn.approvalSince) > approvalDelay {
 		turn.State, turn.WaitingFor, turn.SilentSince = discover.TurnWaiting, "permission", t.turn.approvalSince
 		turn.WaitingOn = t.turn.waitingOn
 	}
