@@ -2,7 +2,8 @@ package codex
 
 import "testing"
 
-func TestMints(t *testing.T) {
+// Only UUIDs of version 7 are IDs of threads.
+func TestMatchesID(t *testing.T) {
 	for id, want := range map[string]bool{
 		"019de2f3-58ba-72f7-ab7d-7c60e9d8dc8f": true,
 		"479c58fd-bac9-45a8-9895-8d4f68f8467f": false,
@@ -16,7 +17,7 @@ func TestMints(t *testing.T) {
 	}
 }
 
-// A rollout's ID begins with the millisecond in which its thread began.
+// A short ID contains the milliseconds at which the thread began.
 func TestShortID(t *testing.T) {
 	for id, want := range map[string]int{"019de2f3-58ba-72f7-ab7d-7c60e9d8dc8f": 13, "479c58fd-bac9-45a8-9895-8d4f68f8467f": 8, "x": 1} {
 		if got := New().ShortID(id); got != want {

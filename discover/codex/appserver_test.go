@@ -12,9 +12,9 @@ import (
 	"time"
 )
 
-// A server that never ends what it says is not listened to for ever: its header is bounded in lines and in their length, a
-// message in bytes, and all of it in time.
-func TestEndlessServers(t *testing.T) {
+// The client reads no more of a server's answer than a bounded number of header lines, of bytes in a line and of bytes in a message, and
+// stops when its context ends.
+func TestServerWithEndlessAnswer(t *testing.T) {
 	t.Parallel()
 	const accepted = "HTTP/1.1 101 Switching Protocols\r\n\r\n"
 	notification := "\x81\x0d" + `{"method":""}`
@@ -27,7 +27,7 @@ func TestEndlessServers(t *testing.T) {
 		"a message":     {accepted + "\x01\x7e\xff\xff" + strings.Repeat("x", 0xffff), "\x00\x7e\xff\xff" + strings.Repeat("x", 0xffff), errMessageTooLong},
 		"notifications": {accepted, notification, os.ErrDeadlineExceeded},
 	} {
-		path, said := endless(t, test.begin, test.again)
+		path, said := endlessServer(t, test.begin, test.again)
 		ctx, cancel := context.WithCancel(t.Context())
 		if errors.Is(test.want, os.ErrDeadlineExceeded) { // nothing else ends it
 			go func() {
@@ -39,7 +39,7 @@ func TestEndlessServers(t *testing.T) {
 				cancel()
 			}()
 		}
-		c, err := connect(ctx, path, self(t))
+		c, err := connect(ctx, path, thisProcess(t))
 		if err == nil {
 			c.close()
 		}
@@ -53,8 +53,8 @@ func TestEndlessServers(t *testing.T) {
 	}
 }
 
-// endless is a server that says one thing, and then another for as long as somebody listens. It counts what it could send.
-func endless(t *testing.T, begin, again string) (path string, said *atomic.Int64) {
+// endlessServer starts a server that sends begin once and then again until the client closes the connection. It counts what it sends.
+func endlessServer(t *testing.T, begin, again string) (path string, said *atomic.Int64) {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "ws") // the test's own would be too long for a socket's name
 	if err != nil {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// backgroundLines are calls and results of commands that go on in the background.
+// backgroundCall returns the line of a tool call, backgroundResult that of a result whose command continues in the background.
 func backgroundCall(id, name, arguments string) string {
 	return fmt.Sprintf(`{"timestamp":"2026-11-20T19:00:10.000Z","type":"response_item","payload":{"type":"function_call","name":%q,"arguments":%q,"call_id":%q}}`, name, arguments, id)
 }
@@ -15,8 +15,8 @@ func backgroundResult(id, number string) string {
 	return fmt.Sprintf(`{"timestamp":"2026-11-20T19:00:11.000Z","type":"response_item","payload":{"type":"function_call_output","call_id":%q,"output":"Wall time: 10 seconds\\nProcess running with session ID %s\\nOutput:\\n"}}`, id, number)
 }
 
-// A call that waits for a command in the background shows that command, also when it is waited for again.
-func TestACommandThatOutlivesItsYieldIsShown(t *testing.T) {
+// A call that waits for a command in the background shows that command, however many calls wait for it.
+func TestBackgroundCommandIsShown(t *testing.T) {
 	waits := func(id, number string) string {
 		return backgroundCall(id, "write_stdin", `{"session_id":`+number+`,"chars":""}`)
 	}

@@ -23,7 +23,7 @@ const (
 	eventpoll = "anon_inode:[eventpoll]"
 )
 
-// testHome is a home on disk and the processes around it.
+// testHome is a home on disk, and a process table.
 type testHome struct {
 	t     *testing.T
 	home  string
@@ -35,7 +35,7 @@ func newTestHome(t *testing.T) *testHome {
 	return &testHome{t: t, home: filepath.Join(t.TempDir(), ".codex")}
 }
 
-// file writes a file of the home and returns its path.
+// file writes a file in the home and returns its path.
 func (w *testHome) file(name, content string) string {
 	w.t.Helper()
 	path := filepath.Join(w.home, name)
@@ -56,7 +56,7 @@ func (w *testHome) lock(id string) proc.OpenFile {
 	return proc.OpenFile{FD: 40, Path: w.file("thread-writer-locks/"+id+".lock", ""), Writable: true, WriteLocked: true}
 }
 
-// process adds a live process; its files are by default what every codex process has.
+// process adds a live process. Its open files are those that every Codex process has, unless files are given.
 func (w *testHome) process(pid, parent int, exe string, args []string, files ...proc.OpenFile) *proc.FakeProcess {
 	w.facts = append(w.facts, proc.FakeProcess{
 		Process: proc.Process{
@@ -79,7 +79,7 @@ func (w *testHome) claims() []discover.Claim {
 	return claims
 }
 
-// describe writes claims as "pid session kind", presences without a session, with what is special about them.
+// describe formats claims as "pid session kind", presence claims without a session, each with its special fields.
 func describe(claims []discover.Claim) []string {
 	out := []string{}
 	for _, c := range claims {
@@ -107,6 +107,7 @@ func (w *testHome) expect(want ...string) {
 
 func writing(path string) proc.OpenFile { return proc.OpenFile{FD: 41, Path: path, Writable: true} }
 
+// An exec holds its thread's lock and has its rollout open for writing: two pieces of exact evidence.
 func TestExecHasTwoExactClaims(t *testing.T) {
 	w := newTestHome(t)
 	w.process(7, 1, "/usr/bin/node", []string{"/opt/.bin/codex", "exec", "hi"})
@@ -121,7 +122,8 @@ func TestExecHasTwoExactClaims(t *testing.T) {
 	}
 }
 
-func TestReadersAreNoWriters(t *testing.T) {
+// A process that only reads a rollout, or only opens a lock file, makes no claim on the thread.
+func TestReadersMakeNoClaim(t *testing.T) {
 	w := newTestHome(t)
 	lock := w.lock(threadA)
 	lock.WriteLocked = false
@@ -130,6 +132,7 @@ func TestReadersAreNoWriters(t *testing.T) {
 	w.expect("pid 8  process exact exec open")
 }
 
+// The daemon claims the threads of its clients; the clients make no claim.
 func TestDaemonAndItsClients(t *testing.T) {
 	w := newTestHome(t)
 	daemon := filepath.Join(w.home, "packages/app-server-daemon/releases/0.169.0-x86_64-unknown-linux-musl/bin/codex")
@@ -148,8 +151,8 @@ func TestDaemonAndItsClients(t *testing.T) {
 	}
 }
 
-// The same command line, told apart by what the process does: one that watches files runs its own threads.
-func TestTerminalInterfaceWithoutThreads(t *testing.T) {
+// A TUI without a thread makes a presence claim only if it watches files: then it runs its threads itself.
+func TestTUIWithoutThreads(t *testing.T) {
 	for name, test := range map[string]struct {
 		args  []string
 		files []proc.OpenFile
@@ -174,7 +177,8 @@ func TestTerminalInterfaceWithoutThreads(t *testing.T) {
 	}
 }
 
-func TestWhereTheKernelDoesNotTellTheDaemonDoes(t *testing.T) {
+// Where the kernel does not name descriptors, a TUI is a client if its home has a daemon.
+func TestTUIWhereDescriptorsHaveNoNames(t *testing.T) {
 	w := newTestHome(t)
 	w.process(8, 1, npmExe, nil).Files = nil
 	w.expect("pid 8  process exact tui none")
@@ -182,7 +186,8 @@ func TestWhereTheKernelDoesNotTellTheDaemonDoes(t *testing.T) {
 	w.expect("pid 9  process exact tui empty shared none")
 }
 
-func TestHelpersAreNothing(t *testing.T) {
+// Helpers, short commands and tools make no claim.
+func TestHelpersMakeNoClaim(t *testing.T) {
 	w := newTestHome(t)
 	path := w.rollout(nameA)
 	w.process(8, 1, npmExe, []string{"exec", "x"}, w.lock(threadA), writing(path))
@@ -200,8 +205,8 @@ func TestHelpersAreNothing(t *testing.T) {
 		"pid 8 "+threadA+" rollout-fd exact exec on-disk")
 }
 
-// S14: a live process whose thread is not on disk yet is there all the same, and says itself how it stands.
-func TestThreadsNotOnDisk(t *testing.T) {
+// A live process whose thread has no rollout yet claims the thread, with the turn by its role.
+func TestThreadsWithoutRollout(t *testing.T) {
 	w := newTestHome(t)
 	w.process(8, 1, npmExe, []string{"-C", "/elsewhere", "exec", "hi"}, w.lock(threadA))
 	w.process(9, 1, npmExe, []string{"exec", "--ephemeral", "hi"})
@@ -214,8 +219,8 @@ func TestThreadsNotOnDisk(t *testing.T) {
 	}
 }
 
-// A sub-agent's thread is locked, and its rollout made, before its first record says what it is. An exec has no other threads.
-func TestASubAgentOfAnExecIsNotOnDisk(t *testing.T) {
+// A sub-agent's lock and rollout exist before its first record says that it is one. An exec's claims leave out such a thread.
+func TestSubagentOfAnExecWithoutRecords(t *testing.T) {
 	w := newTestHome(t)
 	w.process(8, 1, npmExe, []string{"exec", "hi"}, w.lock(threadA), writing(w.rollout(nameA)), w.lock(threadB))
 	p := w.process(9, 1, npmExe, []string{"--no-daemon"}, w.lock(threadA), writing(w.rollout(nameA)), w.lock(threadB))
@@ -231,6 +236,7 @@ func TestASubAgentOfAnExecIsNotOnDisk(t *testing.T) {
 	w.expect(append(want[:3], "pid 9  process exact tui none")...)
 }
 
+// One process can claim several threads.
 func TestSeveralThreadsInOneProcess(t *testing.T) {
 	w := newTestHome(t)
 	w.process(8, 1, npmExe, []string{"--no-daemon"}, w.lock(threadB), w.lock(threadA), writing(w.rollout(nameA)), writing(w.rollout(nameB)))
@@ -239,6 +245,7 @@ func TestSeveralThreadsInOneProcess(t *testing.T) {
 		"pid 8 "+threadB+" writer-lock exact  on-disk", "pid 8 "+threadB+" rollout-fd exact  on-disk")
 }
 
+// A process whose files cannot be read makes a presence claim that says so.
 func TestAnotherUsersProcess(t *testing.T) {
 	w := newTestHome(t)
 	p := w.process(8, 1, npmExe, nil)
@@ -250,64 +257,7 @@ func TestAnotherUsersProcess(t *testing.T) {
 	w.expect("pid 8  process exact  unreadable none")
 }
 
-// A home that nobody names is found by the files that a process holds; one that is a link keeps the name it was given.
-func TestHomes(t *testing.T) {
-	w := newTestHome(t)
-	link := filepath.Join(t.TempDir(), "link")
-	if err := os.Symlink(w.home, link); err != nil {
-		t.Fatal(err)
-	}
-	path := w.rollout(nameA)
-	w.process(8, 1, npmExe, []string{"exec"}, w.lock(threadA), writing(path)).Environ = nil
-	table := proc.NewFakeTable(w.facts...)
-	env := func(values map[string]string) func(string) string {
-		return func(key string) string { return values[key] }
-	}
-	for name, test := range map[string]struct {
-		setup discover.HomeSources
-		want  string
-	}{
-		"by file":       {discover.HomeSources{Getenv: env(nil)}, w.home},
-		"default":       {discover.HomeSources{Getenv: env(map[string]string{"HOME": filepath.Dir(w.home)})}, w.home},
-		"environment":   {discover.HomeSources{Getenv: env(map[string]string{"HOME": "/nowhere", "CODEX_HOME": link})}, link},
-		"configuration": {discover.HomeSources{Getenv: env(map[string]string{"CODEX_HOME": link}), Configured: []string{w.home}}, link},
-	} {
-		homes := New().Homes(test.setup, table)
-		if len(homes) != 1 || homes[0].Dir != test.want || homes[0].Explicit != (name == "configuration") {
-			t.Errorf("%s: %+v", name, homes)
-			continue
-		}
-		claims, err := New().Claims(t.Context(), table, homes)
-		if err != nil || len(claims) != 3 || claims[1].Home != test.want || claims[1].Path != filepath.Join(test.want, path[len(w.home):]) {
-			t.Errorf("%s: %+v, %v", name, claims, err)
-		}
-		entries, err := New().Entries(t.Context(), homes, discover.EntryFilter{Refs: []discover.Ref{{ID: threadA, Path: claims[1].Path}}})
-		if err != nil || len(entries) != 1 || entries[0].Path != claims[1].Path {
-			t.Errorf("%s: %+v, %v", name, entries, err)
-		}
-	}
-}
-
-// The sessions folder may be a link to a bigger disk; that does not make a home of the disk.
-func TestLinkedSessionsFolder(t *testing.T) {
-	w := newTestHome(t)
-	disk := t.TempDir()
-	w.file("config.toml", "")
-	if err := os.Symlink(disk, filepath.Join(w.home, "sessions")); err != nil {
-		t.Fatal(err)
-	}
-	w.rollout(nameA)
-	w.process(8, 1, npmExe, []string{"exec"}, writing(filepath.Join(disk, "2026/11/20", nameA)))
-	homes := New().Homes(discover.HomeSources{Getenv: func(string) string { return "" }}, proc.NewFakeTable(w.facts...))
-	if len(homes) != 1 || homes[0].Dir != w.home {
-		t.Errorf("homes %+v", homes)
-	}
-	if c := w.claims()[1]; c.Path != filepath.Join(w.home, "sessions/2026/11/20", nameA) {
-		t.Errorf("claim %+v", c)
-	}
-}
-
-// A stale lock file, left by a killed process, ties nothing to anything; the same bytes held by a process do.
+// The lock file that a killed process leaves is no evidence; the same file locked by a live process is.
 func TestStaleLock(t *testing.T) {
 	home, err := filepath.Abs("testdata/19-stale-lock")
 	if err != nil {
@@ -329,10 +279,11 @@ func TestStaleLock(t *testing.T) {
 	}
 }
 
+// Claims returns the error of its context when that ends.
 func TestClaimsEndWithTheContext(t *testing.T) {
 	w := newTestHome(t)
 	w.process(8, 1, npmExe, []string{"exec"})
-	ctx, cancel := contextCancelled(t)
+	ctx, cancel := cancelledContext(t)
 	defer cancel()
 	if _, err := New().Claims(ctx, proc.NewFakeTable(w.facts...), nil); !errors.Is(err, ctx.Err()) {
 		t.Errorf("error %v", err)

@@ -20,7 +20,7 @@ import (
 	"agentctl/discover/native/fsread"
 )
 
-func pack(t testing.TB, data []byte) []byte {
+func compress(t testing.TB, data []byte) []byte {
 	t.Helper()
 	w, err := zstd.NewWriter(nil)
 	if err != nil {
@@ -30,8 +30,8 @@ func pack(t testing.TB, data []byte) []byte {
 	return w.EncodeAll(data, nil)
 }
 
-// A compressed rollout gives the record that the plain one gives.
-func TestPackedReadsLikePlain(t *testing.T) {
+// A compressed rollout gives the same record as the plain one.
+func TestCompressedRecordsEqualPlain(t *testing.T) {
 	paths, _ := filepath.Glob("testdata/*/sessions/*/*/*/*.jsonl")
 	if len(paths) < 20 {
 		t.Fatalf("%d rollouts", len(paths))
@@ -46,7 +46,7 @@ func TestPackedReadsLikePlain(t *testing.T) {
 			w := newTestHome(t)
 			content := data
 			if ext == compressedExt {
-				content = pack(t, data)
+				content = compress(t, data)
 			}
 			w.file("sessions/2026/11/20/"+strings.Replace(filepath.Base(path), plainExt, ext, 1), string(content))
 			records := readHome(t, w.home, discover.ReadOptions{Full: true})
@@ -67,9 +67,9 @@ func TestPackedReadsLikePlain(t *testing.T) {
 	}
 }
 
-// Compressed, a transcript says what it says plain, under the same ids. Of one that is too long to be unpacked as a whole
-// the middle is left out, which is said.
-func TestPackedTranscripts(t *testing.T) {
+// A compressed rollout gives the same messages as the plain one, with the same IDs. If it is too long to be kept as a whole, its middle is
+// left out and a warning says so.
+func TestCompressedMessagesEqualPlain(t *testing.T) {
 	paths, _ := filepath.Glob("testdata/3[0-6]*/sessions/*/*/*/*.jsonl")
 	long := []string{metaLine, startedLine, contextLine}
 	for i := range 5000 {
@@ -84,7 +84,7 @@ func TestPackedTranscripts(t *testing.T) {
 		}
 		name, _ := parseRolloutName(filepath.Base(path))
 		plain, missing := messagesOf(t, discover.Record{ID: name.id, Path: path, Home: w.home})
-		packed := w.file(filepath.Base(path)+strings.TrimPrefix(compressedExt, plainExt), string(pack(t, data)))
+		packed := w.file(filepath.Base(path)+strings.TrimPrefix(compressedExt, plainExt), string(compress(t, data)))
 		got, warnings := messagesOf(t, discover.Record{ID: name.id, Path: packed, Home: w.home})
 		left := len(plain) - len(got)
 		if isLong := len(data) > keptHead+2*keptTail; isLong != (left > 0) || isLong && len(warnings) != 1 || !isLong && len(warnings) != len(missing) {
@@ -101,20 +101,20 @@ func TestPackedTranscripts(t *testing.T) {
 	}
 }
 
-// A compressed file that is cut, as by a crash while it was made, costs a warning.
-func TestPackedAndCut(t *testing.T) {
+// A compressed file that is cut off, as by a crash, gives a warning.
+func TestCompressedAndCutOff(t *testing.T) {
 	w := newTestHome(t)
-	whole := pack(t, rollout(metaLine, startedLine, contextLine, askedLine, completeLine))
+	whole := compress(t, rollout(metaLine, startedLine, contextLine, askedLine, completeLine))
 	w.file("sessions/2026/11/20/"+strings.Replace(nameA, plainExt, compressedExt, 1), string(whole[:len(whole)-9]))
 	if records, warnings := readEntries(t, w.home, discover.EntryFilter{}, discover.ReadOptions{}); len(records) != 0 || len(warnings) != 1 {
 		t.Errorf("records %+v, warnings %v", records, warnings)
 	}
 }
 
-// A small file that would fill the machine's memory or time costs a warning.
-func TestPackedBomb(t *testing.T) {
+// A small file that decompresses to more than a rollout can have gives a warning.
+func TestDecompressionBomb(t *testing.T) {
 	w := newTestHome(t)
-	w.file("sessions/2026/11/20/"+strings.Replace(nameA, plainExt, compressedExt, 1), string(pack(t, make([]byte, 80<<20))))
+	w.file("sessions/2026/11/20/"+strings.Replace(nameA, plainExt, compressedExt, 1), string(compress(t, make([]byte, 80<<20))))
 	if records, warnings := readEntries(t, w.home, discover.EntryFilter{}, discover.ReadOptions{}); len(records) != 0 || len(warnings) != 1 {
 		t.Errorf("records %+v, warnings %v", records, warnings)
 	}
@@ -125,8 +125,8 @@ func TestPackedBomb(t *testing.T) {
 	}
 }
 
-// What is kept of a long stream is lines of it, in order: all of its beginning and all of its end.
-func TestKeep(t *testing.T) {
+// readHeadAndTail keeps whole lines in order: all of the first bytes and all of the last ones.
+func TestReadHeadAndTail(t *testing.T) {
 	const head, tail = 100, 200
 	for n := range 200 {
 		var lines []string
@@ -157,7 +157,7 @@ func TestKeep(t *testing.T) {
 	}
 }
 
-// What lies before the gap says nothing of the newest turn.
+// Records before the gap do not decide on the newest turn.
 func TestGapHidesAnOlderTurn(t *testing.T) {
 	filler := strings.Repeat(answerLine+"\n", 4000)
 	data := append(rollout(metaLine, startedLine, contextLine, askedLine), filler...)
@@ -173,12 +173,12 @@ func TestGapHidesAnOlderTurn(t *testing.T) {
 	}
 }
 
-// Of another thread's compressed rollout no more than the beginning is unpacked to know whom it works for: what is damaged, or
-// takes long, comes after it. A first record that is longer than usual is unpacked further.
-func TestOriginOfAPackedRollout(t *testing.T) {
+// To find the parent thread of a compressed rollout, only its beginning is decompressed: damage behind it does not matter. A first record
+// that is longer than usual is decompressed further.
+func TestOriginOfACompressedRollout(t *testing.T) {
 	for name, instructions := range map[string]int{"short": 0, "long": 3 * 24 << 10} {
 		meta := strings.NewReplacer(someID, threadB, `"cwd":"/w"`, `"instructions":"`+strings.Repeat("x", instructions)+`","cwd":"/w","parent_thread_id":"`+threadA+`"`)
-		packed := pack(t, append(rollout(meta.Replace(metaLine)), make([]byte, 80<<20)...))
+		packed := compress(t, append(rollout(meta.Replace(metaLine)), make([]byte, 80<<20)...))
 		w := newTestHome(t)
 		path := w.file("sessions/2026/11/20/"+strings.Replace(nameB, plainExt, compressedExt, 1), string(packed))
 		var got storedThread
@@ -189,10 +189,10 @@ func TestOriginOfAPackedRollout(t *testing.T) {
 	}
 }
 
-// A little file that becomes much is unpacked no longer than somebody waits for it.
-func TestUnpackingEndsWithItsContext(t *testing.T) {
+// Decompression of a long file ends with its context.
+func TestDecompressionEndsWithContext(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x"+compressedExt)
-	if err := os.WriteFile(path, pack(t, make([]byte, 32<<20)), 0o600); err != nil {
+	if err := os.WriteFile(path, compress(t, make([]byte, 32<<20)), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
@@ -215,8 +215,8 @@ func TestUnpackingEndsWithItsContext(t *testing.T) {
 	}
 }
 
-// What its reader would have to hold more of than Codex packs with is not unpacked.
-func TestALargeWindowIsRefused(t *testing.T) {
+// A compressed file that needs a larger window than every decoder accepts is refused.
+func TestLargeWindowIsRefused(t *testing.T) {
 	const most = 8 << 20
 	for window, want := range map[int]error{most: nil, 2 * most: zstd.ErrWindowSizeExceeded} {
 		var packed bytes.Buffer

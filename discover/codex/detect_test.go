@@ -10,7 +10,8 @@ import (
 	"agentctl/proc"
 )
 
-func TestVersionOfABinary(t *testing.T) {
+// The version of a binary is found in npm's layout and in the daemon's.
+func TestBinaryVersion(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "package.json"), []byte(`{"name":"x","version":"0.169.0-linux-x64"}`), 0o600); err != nil {
 		t.Fatal(err)
@@ -27,7 +28,8 @@ func TestVersionOfABinary(t *testing.T) {
 	}
 }
 
-func TestMark(t *testing.T) {
+// The variables of a tool's environment name its thread, if they contain an ID.
+func TestReadMarker(t *testing.T) {
 	for value, want := range map[string]bool{threadA: true, "": false, "x": false} {
 		mark, ok := New().ReadMarker(func(key string) string {
 			if !slices.Contains(New().MarkerKeys(), key) {
@@ -41,8 +43,8 @@ func TestMark(t *testing.T) {
 	}
 }
 
-// The sandbox is told by the binary and by its name together.
-func TestSandboxes(t *testing.T) {
+// A sandbox is recognised by its binary and its name together.
+func TestIsSandbox(t *testing.T) {
 	w := newTestHome(t)
 	w.process(1, 0, npmExe, []string{"x"}).Arguments[0] = "codex-linux-sandbox"
 	w.process(2, 1, npmExe, []string{"exec"})

@@ -11,9 +11,9 @@ import (
 	"agentctl/proc"
 )
 
-// At its end an exec lets go of its thread before it is gone: it has run the one that was begun since it was, where it was,
-// and whose turn has ended.
-func TestAnExecThatIsOver(t *testing.T) {
+// An exec that has closed its thread's files, but has not exited, claims the thread of an exec that began in its directory after it did and
+// whose turn has ended.
+func TestExitingExec(t *testing.T) {
 	before := time.Date(2026, 11, 20, 19, 9, 0, 0, time.UTC) // threadA's id says five seconds later
 	meta := strings.Replace(metaLine, `"cwd":`, `"source":"exec","cwd":`, 1)
 	turn := []string{meta, startedLine, contextLine, askedLine, answerLine}
@@ -57,9 +57,9 @@ func TestAnExecThatIsOver(t *testing.T) {
 	}
 }
 
-// Who runs a thread has the database of what threads said open, where there is one: without it an exec has not begun its own
-// yet, however much it has written, and the one that was begun and has ended in its directory since it was is another's.
-func TestAnExecThatHasNotBegun(t *testing.T) {
+// In a home with the database of the threads' messages, an exec that does not have it open has not begun its thread. It does not claim a
+// thread that another exec has ended in its directory, however much it has written.
+func TestStartingExec(t *testing.T) {
 	meta := strings.Replace(metaLine, `"cwd":`, `"source":"exec","cwd":`, 1)
 	lines := strings.ReplaceAll(string(rollout(meta, startedLine, contextLine, askedLine, answerLine, completeLine)), someID, threadA)
 	for _, has := range []bool{true, false} {

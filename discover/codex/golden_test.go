@@ -16,7 +16,7 @@ import (
 
 var update = flag.Bool("update", false, "write the golden records instead of comparing them")
 
-// readHome reads all of a home, by id, and fails on anything unreadable.
+// readHome reads all records of a home, sorted by ID. Every warning fails the test.
 func readHome(t testing.TB, dir string, want discover.ReadOptions) []discover.Record {
 	t.Helper()
 	records, warnings := readEntries(t, dir, discover.EntryFilter{}, want)
@@ -26,14 +26,14 @@ func readHome(t testing.TB, dir string, want discover.ReadOptions) []discover.Re
 	return records
 }
 
-// readEntries reads what the query selects of a home, and returns the records by id and every single warning, once as it is shown.
+// readEntries reads the selected records of a home, sorted by ID, and the distinct warnings.
 func readEntries(t testing.TB, dir string, q discover.EntryFilter, want discover.ReadOptions) (records []discover.Record, warnings []error) {
 	t.Helper()
 	entries, err := New().Entries(t.Context(), []discover.Home{{Dir: dir}}, q)
-	warnings = split(t, err)
+	warnings = splitWarnings(t, err)
 	for r, err := range New().Read(t.Context(), entries, want) {
 		if err != nil {
-			warnings = append(warnings, split(t, err)...)
+			warnings = append(warnings, splitWarnings(t, err)...)
 			continue
 		}
 		records = append(records, r)
@@ -44,8 +44,8 @@ func readEntries(t testing.TB, dir string, q discover.EntryFilter, want discover
 	return records, warnings
 }
 
-// pathsOf lists all rollouts of a thread.
-func pathsOf(t testing.TB, home, id string, last time.Time) (paths []string) {
+// rolloutPaths lists all rollouts of a thread.
+func rolloutPaths(t testing.TB, home, id string, last time.Time) (paths []string) {
 	t.Helper()
 	all, err := allRollouts(t.Context(), home, id, last)
 	if err != nil {
@@ -57,8 +57,8 @@ func pathsOf(t testing.TB, home, id string, last time.Time) (paths []string) {
 	return paths
 }
 
-// split takes joined errors apart; each must be a warning that names a path.
-func split(t testing.TB, err error) []error {
+// splitWarnings splits joined errors. Each must be a warning that names a path.
+func splitWarnings(t testing.TB, err error) []error {
 	t.Helper()
 	if err == nil {
 		return nil
@@ -75,7 +75,7 @@ func split(t testing.TB, err error) []error {
 	return errs
 }
 
-// TestGolden reads the captured storage of many versions and situations (testdata/*/README says which).
+// The captured storage of many versions and situations reads as recorded. testdata/*/README describes each.
 func TestGolden(t *testing.T) {
 	dirs, err := filepath.Glob("testdata/[0-9]*")
 	if err != nil || len(dirs) < 20 {
@@ -93,12 +93,12 @@ func TestGolden(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			compare(t, filepath.Join("testdata", "golden", filepath.Base(dir)+".json"), append(got, '\n'))
+			compareGolden(t, filepath.Join("testdata", "golden", filepath.Base(dir)+".json"), append(got, '\n'))
 		})
 	}
 }
 
-func compare(t *testing.T, path string, got []byte) {
+func compareGolden(t *testing.T, path string, got []byte) {
 	t.Helper()
 	if *update {
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
@@ -118,7 +118,7 @@ func compare(t *testing.T, path string, got []byte) {
 	}
 }
 
-// What a list reads is what a status reads, but for the tokens: looking less far never changes an answer.
+// A list reads less than a status, but the same values. Only the tokens may be missing.
 func TestListAgreesWithStatus(t *testing.T) {
 	dirs, _ := filepath.Glob("testdata/[0-9]*")
 	for _, dir := range dirs {

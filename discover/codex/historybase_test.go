@@ -10,7 +10,7 @@ import (
 	"agentctl/discover"
 )
 
-// editedPrompts copies a thread of four rollouts, and leaves out of the newest ones what the records of these kinds say.
+// editedPrompts copies a thread of four rollouts, without the records of these kinds in the newest ones.
 func editedPrompts(t *testing.T, kinds ...string) (home string) {
 	t.Helper()
 	home = t.TempDir()
@@ -48,9 +48,8 @@ func containsAny(line string, kinds []string) bool {
 	return false
 }
 
-// A rollout that an edited prompt has begun, and that says nothing of its turn's settings or of tokens, has those of the one
-// before it.
-func TestASegmentGoesOnWithTheSettingsBefore(t *testing.T) {
+// A rollout that begins with an edited prompt, and contains neither settings nor tokens, has those of the rollout that it continues.
+func TestSegmentInheritsSettings(t *testing.T) {
 	whole := readHome(t, editedPrompts(t), discover.ReadOptions{Tokens: true})[0]
 	if whole.Model == "" || whole.Tokens == nil || whole.Tokens.Total == 0 {
 		t.Fatalf("%+v", whole)
@@ -67,8 +66,8 @@ func TestASegmentGoesOnWithTheSettingsBefore(t *testing.T) {
 	}
 }
 
-// Without the older rollout there is what the newer one says.
-func TestASegmentWhoseBaseIsGone(t *testing.T) {
+// If the rollout that it continues is deleted, a rollout has what it contains itself.
+func TestSegmentWithoutBase(t *testing.T) {
 	home := editedPrompts(t, "turn_context", "thread_settings_applied", "token_count", "token_usage_record")
 	older, _ := filepath.Glob(filepath.Join(home, "sessions/2026/11/21/*edfc.jsonl"))
 	more, _ := filepath.Glob(filepath.Join(home, "sessions/2026/11/21/*_01a1fff[34]-[42][b0]*.jsonl"))

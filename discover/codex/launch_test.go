@@ -13,7 +13,7 @@ import (
 	"agentctl/launch"
 )
 
-// installed makes an empty file that can be executed.
+// installed creates an empty executable file and returns its path.
 func installed(t *testing.T, path string) string {
 	t.Helper()
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
@@ -25,18 +25,19 @@ func installed(t *testing.T, path string) string {
 	return path
 }
 
-// hostWith has one codex in its PATH, and a home.
+// hostWith returns an environment with codex in PATH and a home.
 func hostWith(dir string) launch.Environment {
 	return launch.Environment{Environ: []string{"PATH=" + dir, "HOME=/home/someone"}}
 }
 
-// stoppedSession is one as storage tells of it.
+// stoppedSession returns a stored session with these facts.
 func stoppedSession(meta discover.Facts) *discover.Session {
 	return &discover.Session{Record: &discover.Record{
 		Agent: "codex", ID: someID, Home: "/home/someone/.codex", Dir: "/w", Model: "gpt", Meta: meta,
 	}}
 }
 
+// Each launch request becomes the command line that Codex needs for it.
 func TestSpec(t *testing.T) {
 	dir := t.TempDir()
 	program := installed(t, filepath.Join(dir, "codex"))
@@ -84,7 +85,7 @@ func TestSpec(t *testing.T) {
 	}
 }
 
-// What cannot be done is said, and nothing more is granted than was.
+// A request that Codex cannot fulfil is refused, and no request grants more than was asked for.
 func TestUnsupported(t *testing.T) {
 	dir := t.TempDir()
 	old := filepath.Join(dir, "vendor", targetTriple(), "codex", "codex")
@@ -114,8 +115,8 @@ func TestUnsupported(t *testing.T) {
 	}
 }
 
-// Before there was a daemon, its terminal interface forgot what the session had.
-func TestInteractiveOld(t *testing.T) {
+// A version without a daemon forgets the settings of a session in its terminal interface: they are passed again.
+func TestInteractiveBeforeDaemon(t *testing.T) {
 	r := launch.Request{Resume: stoppedSession(discover.Facts{{"sandbox", "read-only"}}), Interactive: true}
 	for version, want := range map[string]string{"0.104.0": "-m gpt -s read-only", "0.169.0": "", "": ""} {
 		if flags, err := settingsArgs(r, program{version: version}); err != nil || strings.Join(flags, " ") != want {
@@ -124,8 +125,8 @@ func TestInteractiveOld(t *testing.T) {
 	}
 }
 
-// A session of another home is only found there.
-func TestHomeOfASession(t *testing.T) {
+// A session of another home is resumed with CODEX_HOME set.
+func TestSpecSetsHome(t *testing.T) {
 	dir := t.TempDir()
 	installed(t, filepath.Join(dir, "codex"))
 	s := stoppedSession(nil)
@@ -138,8 +139,8 @@ func TestHomeOfASession(t *testing.T) {
 	}
 }
 
-// npm's launcher is gone around where the binary lies as in the known versions.
-func TestProgram(t *testing.T) {
+// The binary is started without npm's launcher in the known layouts only.
+func TestFindProgram(t *testing.T) {
 	platform := filepath.Base(filepath.Dir(vendorDirs("/x")[0]))
 	for name, test := range map[string]struct{ script, binary, want string }{
 		"beside":   {"m/node_modules/@openai/codex/bin/codex.js", "m/node_modules/@openai/" + platform + "/vendor/" + targetTriple() + "/bin/codex", "CODEX_MANAGED_BY_NPM=1 CODEX_MANAGED_PACKAGE_ROOT=%/m/node_modules/@openai/codex"},
@@ -170,7 +171,7 @@ func TestProgram(t *testing.T) {
 	}
 }
 
-func TestOlder(t *testing.T) {
+func TestOlderThan(t *testing.T) {
 	for version, want := range map[string]bool{"0.104.0": true, "0.146.9": true, "0.147": false, "0.147.0": false, "0.169.0": false, "1.0.0": false, "": false, "x.y.z": false} {
 		if (program{version: version}).olderThan(firstExecForkVersion()) != want {
 			t.Errorf("%q: older %t", version, !want)

@@ -25,7 +25,7 @@ const (
 	compactLine  = `{"timestamp":"2026-11-20T19:00:06Z","type":"compacted","payload":{"message":""}}`
 )
 
-// stamp is a line written at that second.
+// stamp sets the seconds of a line's timestamp.
 func stamp(line, second string) string {
 	const prefix = `{"timestamp":"2026-11-20T19:00:`
 	return prefix + second + line[len(prefix)+len("00"):]

@@ -12,8 +12,8 @@ import (
 	"agentctl/discover"
 )
 
-// readByThread is how many bytes this thread has read from files.
-func readByThread(t *testing.T) (n int64) {
+// bytesReadByThread is the number of bytes that this operating system thread has read from files.
+func bytesReadByThread(t *testing.T) (n int64) {
 	t.Helper()
 	data, err := os.ReadFile("/proc/thread-self/io")
 	if err == nil {
@@ -25,8 +25,8 @@ func readByThread(t *testing.T) (n int64) {
 	return n
 }
 
-// The last 20 messages of a transcript of a gigabyte cost as little as those of a short one.
-func TestBytesReadOfAGigabyte(t *testing.T) {
+// The last 20 messages of a rollout of a gigabyte cost as few bytes as those of a short one.
+func TestBytesReadOfALongRollout(t *testing.T) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	lines := []string{metaLine, startedLine, contextLine}
@@ -46,7 +46,7 @@ func TestBytesReadOfAGigabyte(t *testing.T) {
 			t.Fatal(err)
 		}
 		r := discover.Record{ID: threadA, Path: path, Home: filepath.Dir(path)}
-		before, n := readByThread(t), 0
+		before, n := bytesReadByThread(t), 0
 		for m, err := range New().Messages(t.Context(), r) {
 			if err != nil || m.Text == "" {
 				t.Fatal(m, err)
@@ -55,7 +55,7 @@ func TestBytesReadOfAGigabyte(t *testing.T) {
 				break
 			}
 		}
-		if read := readByThread(t) - before; n != 20 || read > 256<<10 {
+		if read := bytesReadByThread(t) - before; n != 20 || read > 256<<10 {
 			t.Errorf("of %d bytes, %d were read for %d messages", size, read, n)
 		}
 	}

@@ -18,7 +18,7 @@ import (
 	"agentctl/discover/native/fsread"
 )
 
-// readMessages is what the bytes of a rollout say, the newest first, as JSON, and how many warnings they cost.
+// readMessages returns the messages in the bytes of a rollout, newest first, as JSON, and the number of warnings.
 func readMessages(t testing.TB, data []byte, id string) (list []string, warnings int) {
 	t.Helper()
 	s := segment{path: "/x/sessions/2026/11/20/rollout-2026-11-20T19-00-00-" + id + ".jsonl"}
@@ -38,8 +38,8 @@ func readMessages(t testing.TB, data []byte, id string) (list []string, warnings
 	return list, warnings
 }
 
-// A torn last line changes nothing before it: a rollout cut at any byte says what it says when cut after its last whole
-// line. What is said once stays said, under the same id.
+// A rollout cut off at any byte has the messages that it has when cut off after its last complete line. Older messages keep their IDs when
+// newer ones are added.
 func TestMessagesTornAtEveryByte(t *testing.T) {
 	for _, pattern := range []string{
 		"20-v0.42.0/*/*/*/*/*", "29-v0.104.0-fork/*/*/*/*/*5c30*", "36-tools/*/*/*/*/*00e5*", "35-limits/*/*/*/*/*67b0*",
@@ -80,7 +80,7 @@ func idsOf(t testing.TB, list []string) (ids []string) {
 	return ids
 }
 
-// Whatever the bytes: no crash, the newest first, and a torn last line changes nothing.
+// Any bytes give no panic and messages newest first, and a torn last line changes nothing.
 func FuzzMessages(f *testing.F) {
 	paths, _ := filepath.Glob("testdata/*/sessions/*/*/*/*.jsonl")
 	for _, path := range paths {
@@ -110,7 +110,7 @@ func FuzzMessages(f *testing.F) {
 	})
 }
 
-// Damage costs one warning, and what can be read is given: lines run into each other, cut ones, junk, unknown records.
+// Each damaged record gives one warning, and all others are read: lines run into each other, cut off ones, junk, unknown records.
 func TestMessagesAroundDamage(t *testing.T) {
 	whole, _ := readMessages(t, rollout(metaLine, startedLine, contextLine, askedLine, answerLine, completeLine), someID)
 	if len(whole) != 2 {
@@ -139,8 +139,8 @@ func TestMessagesAroundDamage(t *testing.T) {
 	}
 }
 
-// calling writes a call of a tool and its result.
-func calling(id, result string) []string {
+// callLines returns the lines of a tool call and its result.
+func callLines(id, result string) []string {
 	text, _ := json.Marshal(result)
 	return []string{
 		`{"timestamp":"2026-11-20T19:00:05Z","type":"response_item","payload":{"type":"function_call","name":"shell","arguments":"{\"command\":[\"bash\",\"-lc\",\"make\"]}","call_id":"` + id + `"}}`,
@@ -148,7 +148,7 @@ func calling(id, result string) []string {
 	}
 }
 
-// How a call ended is what its result says in the words of the agent's own tools, or else what another record says.
+// The state of a call comes from the text of its result in the words of the agent's tools, or from another record.
 func TestCallStates(t *testing.T) {
 	done := `{"timestamp":"2026-11-20T19:00:06Z","type":"event_msg","payload":{"type":"item_completed","item":{"type":"CommandExecution","id":"c1","status":"%s","exit_code":%s}}}`
 	for name, test := range map[string]struct {
@@ -156,22 +156,22 @@ func TestCallStates(t *testing.T) {
 		state  discover.ToolState
 		output string
 	}{
-		"no result":               {calling("c1", "")[:1], discover.ToolOpen, ""},
-		"a text":                  {calling("c1", "all well"), discover.ToolDone, "all well"},
-		"exit code 0":             {calling("c1", "Chunk ID: 1\nProcess exited with code 0\nOutput:\na\nb\n"), discover.ToolDone, "a\nb\n"},
-		"another":                 {calling("c1", "Chunk ID: 1\nProcess exited with code 2\nOriginal token count: 1\nOutput:\nno\n"), discover.ToolFailed, "Process exited with code 2\nno\n"},
-		"only the output says so": {calling("c1", "Process exited with code 0\nOutput:\nExit code: 7\n"), discover.ToolDone, "Exit code: 7\n"},
-		"JSON":                    {calling("c1", `{"output":"a\n","metadata":{"exit_code":0}}`), discover.ToolDone, "a\n"},
-		"JSON, failed":            {calling("c1", `{"output":"a\n","metadata":{"exit_code":1}}`), discover.ToolFailed, "a\n"},
-		"still running":           {calling("c1", "Process running with session ID 5\nOutput:\n"), discover.ToolDone, "Process running with session ID 5\nOutput:\n"},
-		"aborted":                 {calling("c1", "Wall time: 2.7 seconds\naborted by user"), discover.ToolFailed, "aborted by user"},
-		"refused":                 {calling("c1", "exec command rejected by user"), discover.ToolRefused, "exec command rejected by user"},
-		"unknown":                 {calling("c1", "unsupported call: shell"), discover.ToolFailed, "unsupported call: shell"},
-		"done, it is said":        {append(calling("c1", "x")[:1], fmt.Sprintf(done, "completed", "0")), discover.ToolDone, ""},
-		"failed, it is said":      {append(calling("c1", "x"), fmt.Sprintf(done, "failed", "3")), discover.ToolFailed, "x"},
-		"refused, it is said":     {append(calling("c1", "x"), fmt.Sprintf(done, "declined", "null")), discover.ToolRefused, "x"},
-		"it went on":              {append(calling("c1", "running"), fmt.Sprintf(done, "inProgress", "null")), discover.ToolDone, "running"},
-		"another's result":        {append(calling("c1", "x")[:1], calling("c2", "y")[1]), discover.ToolOpen, ""},
+		"no result":               {callLines("c1", "")[:1], discover.ToolOpen, ""},
+		"a text":                  {callLines("c1", "all well"), discover.ToolDone, "all well"},
+		"exit code 0":             {callLines("c1", "Chunk ID: 1\nProcess exited with code 0\nOutput:\na\nb\n"), discover.ToolDone, "a\nb\n"},
+		"another":                 {callLines("c1", "Chunk ID: 1\nProcess exited with code 2\nOriginal token count: 1\nOutput:\nno\n"), discover.ToolFailed, "Process exited with code 2\nno\n"},
+		"only the output says so": {callLines("c1", "Process exited with code 0\nOutput:\nExit code: 7\n"), discover.ToolDone, "Exit code: 7\n"},
+		"JSON":                    {callLines("c1", `{"output":"a\n","metadata":{"exit_code":0}}`), discover.ToolDone, "a\n"},
+		"JSON, failed":            {callLines("c1", `{"output":"a\n","metadata":{"exit_code":1}}`), discover.ToolFailed, "a\n"},
+		"still running":           {callLines("c1", "Process running with session ID 5\nOutput:\n"), discover.ToolDone, "Process running with session ID 5\nOutput:\n"},
+		"aborted":                 {callLines("c1", "Wall time: 2.7 seconds\naborted by user"), discover.ToolFailed, "aborted by user"},
+		"refused":                 {callLines("c1", "exec command rejected by user"), discover.ToolRefused, "exec command rejected by user"},
+		"unknown":                 {callLines("c1", "unsupported call: shell"), discover.ToolFailed, "unsupported call: shell"},
+		"done, it is said":        {append(callLines("c1", "x")[:1], fmt.Sprintf(done, "completed", "0")), discover.ToolDone, ""},
+		"failed, it is said":      {append(callLines("c1", "x"), fmt.Sprintf(done, "failed", "3")), discover.ToolFailed, "x"},
+		"refused, it is said":     {append(callLines("c1", "x"), fmt.Sprintf(done, "declined", "null")), discover.ToolRefused, "x"},
+		"it went on":              {append(callLines("c1", "running"), fmt.Sprintf(done, "inProgress", "null")), discover.ToolDone, "running"},
+		"another's result":        {append(callLines("c1", "x")[:1], callLines("c2", "y")[1]), discover.ToolOpen, ""},
 	} {
 		list, _ := readMessages(t, rollout(append([]string{metaLine}, test.lines...)...), someID)
 		var m discover.Message
@@ -183,12 +183,12 @@ func TestCallStates(t *testing.T) {
 
 const saidLine = `{"timestamp":"2026-11-20T19:00:04Z","type":"response_item","payload":{"type":"message","role":"assistant","content":[]}}`
 
-// The tokens of an answer are with its last part, once, and never with another's.
+// The tokens of an answer are in its last part, once, and in no other answer.
 func TestTokensOfAnswers(t *testing.T) {
 	count := func(total, last int) string {
 		return fmt.Sprintf(`{"timestamp":"2026-11-20T19:00:06Z","type":"event_msg","payload":{"type":"token_count","info":{"total_token_usage":{"input_tokens":%d},"last_token_usage":{"input_tokens":%d}}}}`, total, last)
 	}
-	c1, c2 := calling("c1", "x"), calling("c2", "y")
+	c1, c2 := callLines("c1", "x"), callLines("c2", "y")
 	for name, test := range map[string]struct {
 		lines []string
 		want  map[string]int64 // by the text or the call
@@ -225,7 +225,7 @@ func TestTokensOfAnswers(t *testing.T) {
 	}
 }
 
-// The model of a message is that of its turn; far from the turn's beginning it is not known, unless the record tells.
+// A message has the model of its turn. Far from the turn's beginning it is unknown, except in the newest turn.
 func TestModelOfEachTurn(t *testing.T) {
 	turn := func(model string) []string {
 		return []string{strings.Replace(contextLine, `"m"`, `"`+model+`"`, 1), askedLine, answerLine}
@@ -246,10 +246,10 @@ func TestModelOfEachTurn(t *testing.T) {
 	}
 }
 
-// A record of 64 MB is left out with a warning; that it was a call's result counts.
+// A record of 64 MB is left out with a warning. If it is the result of a tool call, the call has ended.
 func TestMessagesAroundLongRecords(t *testing.T) {
 	w := newTestHome(t)
-	c := calling("c1", "x")
+	c := callLines("c1", "x")
 	path := w.file("sessions/2026/11/20/"+nameA, string(rollout(metaLine, startedLine, contextLine, askedLine, c[0])))
 	head, tail, _ := strings.Cut(c[1], `"x"`)
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0)
@@ -268,7 +268,7 @@ func TestMessagesAroundLongRecords(t *testing.T) {
 	}
 }
 
-// A file that shrinks, vanishes or is replaced while it is read does no harm, nor one that is not there.
+// A file that shrinks, vanishes or is replaced while it is read causes no panic, nor does one that does not exist.
 func TestMessagesOfAChangingFile(t *testing.T) {
 	lines := []string{metaLine}
 	for i := range 20_000 {
@@ -307,8 +307,8 @@ func TestMessagesOfAChangingFile(t *testing.T) {
 	}
 }
 
-// A reader that has enough gets nothing more, and the end of its context ends the reading.
-func TestMessagesEnd(t *testing.T) {
+// A caller that stops gets no more messages, and the end of the context ends the reading.
+func TestMessagesStop(t *testing.T) {
 	r := readHome(t, "testdata/30-edited-prompt", discover.ReadOptions{})[0]
 	all, _ := messagesOf(t, r)
 	for n := 1; n <= len(all); n++ {
@@ -331,10 +331,10 @@ func TestMessagesEnd(t *testing.T) {
 	}
 }
 
-// What was said before a prompt was edited keeps its ids: they tell all messages apart, whatever rollout they are in.
+// Messages from before an edited prompt keep their IDs. All IDs of a thread differ, whatever rollout they are in.
 func TestIDsOfEditedPrompts(t *testing.T) {
 	const id = "01a1ffee-adaf-77a0-8e39-4d756d92edfc"
-	paths := pathsOf(t, "testdata/30-edited-prompt", id, time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC))
+	paths := rolloutPaths(t, "testdata/30-edited-prompt", id, time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC))
 	slices.Sort(paths)
 	texts := map[string]string{}
 	for _, path := range paths {
@@ -355,8 +355,8 @@ func TestIDsOfEditedPrompts(t *testing.T) {
 	}
 }
 
-// The fork of a thread that is gone says what it holds itself, and that there was more.
-func TestForkOfWhatIsGone(t *testing.T) {
+// The fork of a deleted thread has its own messages and a warning that older ones are missing.
+func TestForkOfADeletedThread(t *testing.T) {
 	w := newTestHome(t)
 	paths, _ := filepath.Glob("testdata/28-fork-after-a-turn/sessions/*/*/*/*db8a*")
 	data, err := os.ReadFile(paths[0])

@@ -10,9 +10,8 @@ import (
 	"agentctl/proc"
 )
 
-// The kernel's own words for what makes evidence: this very process holds a lock, writes one rollout, reads another
-// and watches files.
-func TestEvidenceOfARealProcess(t *testing.T) {
+// The kernel reports the evidence as expected: this process holds a lock, writes one rollout, reads another and watches files.
+func TestOpenFilesOfARealProcess(t *testing.T) {
 	w := newTestHome(t)
 	open := func(path string, flag int) *os.File {
 		f, err := os.OpenFile(path, flag, 0)

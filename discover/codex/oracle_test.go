@@ -11,7 +11,7 @@ import (
 	"agentctl/discover"
 )
 
-// oracleLine is a record as a simple reader sees it.
+// oracleLine is a record as encoding/json parses it, without the code under test.
 type oracleLine struct {
 	Type    string
 	Payload struct {
@@ -51,7 +51,7 @@ func oracleLines(t *testing.T, path string) (list []oracleLine) {
 	return list
 }
 
-// lastTexts are the last things that the person and the model said in one rollout, read from its beginning.
+// lastTexts returns the last texts of the person and the model in one rollout, read from its beginning.
 func lastTexts(lines []oracleLine, id string) (user, assistant string) {
 	var turns [][2]string // what each of the person's turns said and was answered
 	reviewed := false
@@ -93,7 +93,7 @@ func lastTexts(lines []oracleLine, id string) (user, assistant string) {
 	return user, assistant
 }
 
-// For every fixture, peek shows the last user and assistant texts exactly as stored.
+// For every fixture, the last texts of the person and the model are those that are stored.
 func TestLastTextsAsStored(t *testing.T) {
 	dirs, _ := filepath.Glob("testdata/[0-9]*")
 	checked := 0
@@ -124,8 +124,8 @@ func TestLastTextsAsStored(t *testing.T) {
 	}
 }
 
-// What a thread has used is what its answers and its sub-agents' have, each once, whoever had part in it: forked from another thread, killed in
-// a tool, compacted, with its context full, with prompts edited. (Versions before 0.160 have no record of each answer.)
+// The tokens of a thread are the sum of its answers' and its sub-agents', each once: in forks, after a kill in a tool, after a compaction,
+// with a full context, with edited prompts. Versions before 0.160 have no record of each answer.
 func TestTokensAreThoseOfTheAnswers(t *testing.T) {
 	dirs, _ := filepath.Glob("testdata/[0-9]*")
 	checked := 0

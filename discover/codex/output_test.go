@@ -7,8 +7,8 @@ import (
 	"agentctl/launch"
 )
 
-// What the real agents print; SEEN 0.104, 0.169.
-func TestSaid(t *testing.T) {
+// The output of real agents (SEEN 0.104, 0.169) gives the thread's ID and the error.
+func TestParseOutput(t *testing.T) {
 	const (
 		noise   = "WARNING: proceeding, even though we could not create PATH aliases: Refusing to create helper binaries\n"
 		started = `{"type":"thread.started","thread_id":"` + someID + `"}` + "\n" + `{"type":"turn.started"}` + "\n"
@@ -41,7 +41,7 @@ func TestSaid(t *testing.T) {
 	}
 }
 
-func FuzzSaid(f *testing.F) {
+func FuzzParseOutput(f *testing.F) {
 	f.Add([]byte(`{"type":"thread.started","thread_id":"`+someID+`"}`), []byte("Error: x"))
 	f.Add([]byte(`{"type":"turn.failed","error":{"message":"{\"error\":{\"message\":\"x\"}}"}}`), []byte("\x00"))
 	f.Fuzz(func(t *testing.T, stdout, stderr []byte) {

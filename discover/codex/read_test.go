@@ -14,7 +14,7 @@ import (
 	"agentctl/discover/native/fsread"
 )
 
-// parse reads bytes as the rollout of the given thread.
+// parse reads bytes as the rollout of a thread and returns the record as JSON.
 func parse(t testing.TB, data []byte, id string) (string, error) {
 	t.Helper()
 	e := discover.Entry{Agent: "codex", ID: id, Path: "/x/sessions/2026/11/20/rollout.jsonl", Home: "/x"}
@@ -30,8 +30,7 @@ func parse(t testing.TB, data []byte, id string) (string, error) {
 	return string(text), nil
 }
 
-// A torn last line changes nothing before it: a rollout cut at any byte reads as the same one cut after its last
-// whole line.
+// A rollout cut off at any byte gives the record that it gives when cut off after its last complete line.
 func TestTornAtEveryByte(t *testing.T) {
 	for _, dir := range []string{"20-v0.42.0", "23-v0.130.0", "06-exec-sigkill", "07-exec-http401"} {
 		paths, err := filepath.Glob(filepath.Join("testdata", dir, "sessions/*/*/*/*"))
@@ -58,7 +57,7 @@ func TestTornAtEveryByte(t *testing.T) {
 	}
 }
 
-// Whatever the bytes: no crash, no other thread's id, bounded text, and a torn last line changes nothing.
+// Any bytes give no panic, no other thread's ID and bounded texts, and a torn last line changes nothing.
 func FuzzRollout(f *testing.F) {
 	paths, _ := filepath.Glob("testdata/*/sessions/*/*/*/*.jsonl")
 	for _, path := range paths {
@@ -90,7 +89,7 @@ func FuzzRollout(f *testing.F) {
 	})
 }
 
-// An id that is none is neither printed nor followed.
+// A damaged ID is neither shown nor looked up.
 func TestDamagedIDs(t *testing.T) {
 	for _, id := range []string{"../../x", `\u001b[31m`, someID + "0", strings.ToUpper(someID)} {
 		meta := strings.Replace(metaLine, `"id":"`+someID+`"`, `"id":"`+id+`","session_id":"`+id+`","forked_from_id":"`+id+`","parent_thread_id":"`+id+`"`, 1)
@@ -102,6 +101,7 @@ func TestDamagedIDs(t *testing.T) {
 	}
 }
 
+// Each field of a record comes from the record of the rollout that decides it.
 func TestRecordFields(t *testing.T) {
 	other := strings.ReplaceAll(metaLine, someID, "01a1fa6a-0000-7310-8297-cbac269b6576")
 	for name, test := range map[string]struct {

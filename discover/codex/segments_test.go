@@ -32,8 +32,8 @@ var damages = map[string]func(path string) error{
 	},
 }
 
-// A session of several rollouts is listed from those that are intact, whichever is damaged, and a warning names that one.
-func TestASegmentIsDamaged(t *testing.T) {
+// A session of several rollouts is read from the intact ones, whichever is damaged. A warning names the damaged one.
+func TestDamagedSegment(t *testing.T) {
 	whole := readHome(t, editedPrompts(t), discover.ReadOptions{})[0]
 	rollouts, err := filepath.Glob("testdata/30-edited-prompt/sessions/*/*/*/*")
 	if err != nil || len(rollouts) != 4 {
@@ -75,11 +75,11 @@ func TestASegmentIsDamaged(t *testing.T) {
 	}
 }
 
-// Where the plain rollout beside a compressed one is damaged, the compressed one tells of the session.
-func TestThePackedRolloutIsIntact(t *testing.T) {
+// If a plain rollout is damaged, its compressed copy is read.
+func TestIntactCompressedRollout(t *testing.T) {
 	const day = "sessions/2026/11/20/"
 	home, name := t.TempDir(), "rollout-2026-11-20T19-00-00-"+someID+".jsonl"
-	packed := pack(t, rollout(metaLine, startedLine, contextLine, askedLine, completeLine))
+	packed := compress(t, rollout(metaLine, startedLine, contextLine, askedLine, completeLine))
 	if err := errors.Join(os.MkdirAll(filepath.Join(home, day), 0o700), os.WriteFile(filepath.Join(home, day, name), []byte("no rollout\n"), 0o600),
 		os.WriteFile(filepath.Join(home, day, name+".zst"), packed, 0o600)); err != nil {
 		t.Fatal(err)

@@ -25,7 +25,7 @@ const (
 	otherID  = "01a1fa6a-5869-7310-8297-cbac269b6579"
 )
 
-// fakeThread is a thread of a fake server: interrupting it takes a few looks, and leaves its command running.
+// fakeThread is a thread of a fake server. Interrupting it takes a few polls and leaves its command running.
 type fakeThread struct {
 	ID, Root, Parent string
 	looks            int // until it is idle, once interrupted
@@ -43,7 +43,7 @@ type fakeServer struct {
 	answer func(method string) (json.RawMessage, bool)
 }
 
-func startFake(t *testing.T, threads ...*fakeThread) *fakeServer {
+func startServer(t *testing.T, threads ...*fakeThread) *fakeServer {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "sock") // a test's own is too long for a socket's name
 	if err != nil {
@@ -81,7 +81,7 @@ func (s *fakeServer) serve(conn net.Conn) {
 			Method string
 			Params struct{ ThreadID, TurnID string }
 		}
-		if json.Unmarshal(unmasked(in), &q) != nil {
+		if json.Unmarshal(readMaskedMessage(in), &q) != nil {
 			return
 		}
 		if q.ID == 0 {
@@ -93,20 +93,20 @@ func (s *fakeServer) serve(conn net.Conn) {
 		}
 		note := `{"method":"thread/status/changed","params":{"id":` + "1" + `}}`
 		raw, _ := json.Marshal(map[string]any{"id": q.ID, key: value})
-		_, _ = conn.Write(slices.Concat(framed(0x89, "are you there"), framed(0x81, note), framed(0x01, string(raw[:1])), framed(0x80, string(raw[1:]))))
+		_, _ = conn.Write(slices.Concat(serverFrame(0x89, "are you there"), serverFrame(0x81, note), serverFrame(0x01, string(raw[:1])), serverFrame(0x80, string(raw[1:]))))
 	}
 }
 
-// framed is a server's frame. Only frames of data may tell their size in 16 bits.
-func framed(head byte, payload string) []byte {
+// serverFrame is a frame as a server sends it. Only frames of data may have a length of 16 bits.
+func serverFrame(head byte, payload string) []byte {
 	if head&0x0f >= opClose {
 		return append([]byte{head, byte(len(payload))}, payload...)
 	}
 	return append(binary.BigEndian.AppendUint16([]byte{head, 126}, uint16(len(payload))), payload...)
 }
 
-// unmasked reads a client's message, and passes over the answers to our pings.
-func unmasked(in *bufio.Reader) []byte {
+// readMaskedMessage reads a client's message. It skips the answers to pings.
+func readMaskedMessage(in *bufio.Reader) []byte {
 	for {
 		var head [2]byte
 		if _, err := io.ReadFull(in, head[:]); err != nil || head[1]&0x80 == 0 {
@@ -132,7 +132,7 @@ func unmasked(in *bufio.Reader) []byte {
 	}
 }
 
-// do answers one question; a string is a refusal.
+// do answers one request. A string is an error response.
 func (s *fakeServer) do(method, id string) json.RawMessage {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -185,10 +185,12 @@ func (s *fakeServer) do(method, id string) json.RawMessage {
 	return marshal(struct{}{})
 }
 
-// served is a session that a server with that command line runs: this process, as its sockets show.
-func served(id string, args ...string) discover.Session { return servedBy(os.Getpid(), id, args...) }
+// sessionServedBy is a session that a server with this command line runs. The server is this process, as its sockets show.
+func sessionServedBy(id string, args ...string) discover.Session {
+	return sessionOfServer(os.Getpid(), id, args...)
+}
 
-func servedBy(pid int, id string, args ...string) discover.Session {
+func sessionOfServer(pid int, id string, args ...string) discover.Session {
 	table := proc.NewFakeTable(proc.FakeProcess{
 		Process: proc.Process{ID: proc.ID{PID: 7, Birth: "b"}, Exe: "/x/codex", State: 'S'}, Arguments: append([]string{"codex"}, args...),
 		PeerPID: pid,
@@ -197,7 +199,8 @@ func servedBy(pid int, id string, args ...string) discover.Session {
 	return discover.Session{Record: &discover.Record{Agent: "codex", ID: id}, Processes: []proc.Process{p}}
 }
 
-func TestEnd(t *testing.T) {
+// Interrupt ends the turns of a session and its sub-agents, and their commands, on a server with a socket.
+func TestInterrupt(t *testing.T) {
 	for name, test := range map[string]struct {
 		threads []*fakeThread
 		answer  func(string) (json.RawMessage, bool)
@@ -215,9 +218,9 @@ func TestEnd(t *testing.T) {
 			return json.RawMessage(`"unknown variant"`), strings.HasPrefix(method, "thread/background")
 		}, true},
 	} {
-		s := startFake(t, test.threads...)
+		s := startServer(t, test.threads...)
 		s.answer = test.answer
-		handled, err := (Adapter{}).Interrupt(t.Context(), served(someID, "app-server", "--listen", "unix://"+s.path), launch.Environment{})
+		handled, err := (Adapter{}).Interrupt(t.Context(), sessionServedBy(someID, "app-server", "--listen", "unix://"+s.path), launch.Environment{})
 		if handled != test.handled || err != nil {
 			t.Errorf("%s: handled %t, %v", name, handled, err)
 		}
@@ -229,9 +232,9 @@ func TestEnd(t *testing.T) {
 	}
 }
 
-// A server that cannot be asked, or will not do it, is said; one that nobody but its client can talk to is not handled.
-func TestEndNot(t *testing.T) {
-	refuses := startFake(t)
+// A server that cannot be reached, or refuses, gives an error. A server that only its client can talk to is not handled.
+func TestInterruptNotHandled(t *testing.T) {
+	refuses := startServer(t)
 	refuses.answer = func(string) (json.RawMessage, bool) { return json.RawMessage(`"not now"`), true }
 	for name, test := range map[string]struct {
 		args []string
@@ -244,14 +247,14 @@ func TestEndNot(t *testing.T) {
 		"nobody":   {[]string{"app-server", "--listen", "unix:///nowhere/at/all"}, "/nowhere/at/all"},
 		"unwilled": {[]string{"app-server", "--listen", "unix://" + refuses.path}, "not now"},
 	} {
-		handled, err := (Adapter{}).Interrupt(t.Context(), served(someID, test.args...), launch.Environment{})
+		handled, err := (Adapter{}).Interrupt(t.Context(), sessionServedBy(someID, test.args...), launch.Environment{})
 		if handled || (err != nil) != (test.say != "") || err != nil && !strings.Contains(err.Error(), test.say) {
 			t.Errorf("%s: handled %t, %v", name, handled, err)
 		}
 	}
 }
 
-func self(t *testing.T) proc.Process {
+func thisProcess(t *testing.T) proc.Process {
 	t.Helper()
 	p, err := proc.Inspect(os.Getpid())
 	if err != nil {
@@ -260,8 +263,8 @@ func self(t *testing.T) proc.Process {
 	return p
 }
 
-// Whoever has taken the place of a server's socket is told nothing.
-func TestEndTellsNobodyElse(t *testing.T) {
+// Nothing is sent to another process that listens on the server's socket.
+func TestInterruptWithOtherListener(t *testing.T) {
 	dir, err := os.MkdirTemp("", "sock")
 	if err != nil {
 		t.Fatal(err)
@@ -284,7 +287,7 @@ func TestEndTellsNobodyElse(t *testing.T) {
 		_ = conn.Close()
 		heard <- string(said[:n])
 	}()
-	session := servedBy(os.Getppid(), someID, "app-server", "--listen", "unix://"+path)
+	session := sessionOfServer(os.Getppid(), someID, "app-server", "--listen", "unix://"+path)
 	handled, err := (Adapter{}).Interrupt(t.Context(), session, launch.Environment{})
 	if handled || err == nil || !strings.Contains(err.Error(), "another process than pid 7 listens on "+path) {
 		t.Errorf("handled %t, %v", handled, err)
@@ -294,8 +297,8 @@ func TestEndTellsNobodyElse(t *testing.T) {
 	}
 }
 
-// A tool of a sub-agent is one of the session's.
-func TestMarked(t *testing.T) {
+// A tool of a sub-agent has the session's marker.
+func TestHasMarker(t *testing.T) {
 	s := discover.Session{Record: &discover.Record{ID: someID}}
 	for name, test := range map[string]struct {
 		env  map[string]string

@@ -15,7 +15,7 @@ import (
 	"agentctl/discover/codex/transcript"
 )
 
-func contextCancelled(t *testing.T) (context.Context, context.CancelFunc) {
+func cancelledContext(t *testing.T) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	return ctx, cancel
@@ -45,6 +45,7 @@ func (w *testHome) expectEntries(q discover.EntryFilter, want ...string) {
 	}
 }
 
+// A full ID, or the beginning of one, finds its thread wherever its rollout is.
 func TestEntriesByID(t *testing.T) {
 	w := newTestHome(t)
 	const old = "3f2a5c5c-c285-4d91-bd0a-842a7d8b5424" // as the first versions made them: no time in it
@@ -67,8 +68,8 @@ func TestEntriesByID(t *testing.T) {
 	w.expectEntries(discover.EntryFilter{Refs: []discover.Ref{{ID: threadA, Path: filepath.Join(w.home, archiveDir, nameA)}}}, a)
 }
 
-// A sub-agent's thread is begun while the one that it works for is at work, or soon after that one's end.
-func TestEntriesBesideAParent(t *testing.T) {
+// A sub-agent's thread is listed if it began while its parent thread was active, or soon after.
+func TestEntriesByParent(t *testing.T) {
 	w := newTestHome(t)
 	parent := w.file("sessions/2026/11/20/"+nameA, "")
 	born, _ := transcript.ThreadCreated(threadA)
@@ -89,7 +90,7 @@ func TestEntriesBesideAParent(t *testing.T) {
 	w.expectEntries(discover.EntryFilter{Parents: []discover.Ref{}, Subagents: true})
 }
 
-// A thread that is resumed stays in the folder of the day it began: its file's time counts.
+// A thread that is resumed stays in the directory of the day it began: the modification time of its file counts.
 func TestEntriesSince(t *testing.T) {
 	w := newTestHome(t)
 	fresh := w.file("sessions/2020/01/01/"+nameA, "x")
@@ -103,7 +104,8 @@ func TestEntriesSince(t *testing.T) {
 	w.expectEntries(discover.EntryFilter{Since: day}, "sessions/2020/01/01/"+nameA)
 }
 
-func TestOneEntryAThread(t *testing.T) {
+// A thread with several files has one entry, the preferred one.
+func TestOneEntryPerThread(t *testing.T) {
 	packed := strings.Replace(nameA, plainExt, compressedExt, 1)
 	window := strings.Replace(nameA, plainExt, "_"+threadB+plainExt, 1)
 	for name, test := range map[string]struct{ files, want []string }{
@@ -132,7 +134,7 @@ func TestOneEntryAThread(t *testing.T) {
 	}
 }
 
-// Each thing that cannot be read costs one warning and nothing else.
+// Each file or directory that cannot be read gives one warning and changes nothing else.
 func TestUnreadableThings(t *testing.T) {
 	good := "sessions/2026/11/20/" + nameA
 	for name, test := range map[string]struct {
@@ -206,67 +208,24 @@ func TestUnreadableHomes(t *testing.T) {
 		{discover.Home{Dir: w.home, Explicit: true}, 0},
 	} {
 		entries, err := New().Entries(t.Context(), []discover.Home{test.home}, discover.EntryFilter{})
-		if got := split(t, err); len(entries) != 0 || len(got) != test.warnings {
+		if got := splitWarnings(t, err); len(entries) != 0 || len(got) != test.warnings {
 			t.Errorf("%+v: %d entries, %v", test.home, len(entries), got)
 		}
 	}
 }
 
-func TestNames(t *testing.T) {
-	w := newTestHome(t)
-	w.rollout(nameA)
-	w.file("sessions/2026/11/20/"+nameA, string(rollout(strings.ReplaceAll(metaLine, someID, threadA))))
-	w.file(titlesFile, `{"id":"`+threadA+`","thread_name":"old"}`+"\n"+`{"id":"`+threadB+`","thread_name":"other"}`+"\n"+
-		`{"id":"`+threadA+`","thread_name":"new \"name\""}`+"\n"+`{"id":"`+threadA+`","thread_name":"torn`)
-	if r := readHome(t, w.home, discover.ReadOptions{}); len(r) != 1 || r[0].Title != `new "name"` {
-		t.Errorf("records %+v", r)
-	}
-}
-
 func TestEntriesEndWithTheContext(t *testing.T) {
-	ctx, cancel := contextCancelled(t)
+	ctx, cancel := cancelledContext(t)
 	defer cancel()
 	if _, err := New().Entries(ctx, []discover.Home{{Dir: "testdata/09-tui-daemon"}}, discover.EntryFilter{}); err == nil {
 		t.Error("no error")
 	}
 }
 
-func FuzzRolloutName(f *testing.F) {
-	for _, name := range []string{nameA, nameB + ".zst", "rollout-2026-11-20T19-09-05-" + threadA + "_" + threadB + ".jsonl", "rollout-", ""} {
-		f.Add(name)
-	}
-	f.Fuzz(func(t *testing.T, name string) {
-		r, ok := parseRolloutName(name)
-		if ok && (!transcript.IsThreadID(r.id) || !strings.Contains(name, r.id)) {
-			t.Fatalf("%q: %+v", name, r)
-		}
-		if at, ok := transcript.ThreadCreated(name); ok {
-			if d, _ := daysOfID(name); !d.contains(at.Format("2006/01/02")) || !d.contains(at.Format("2006")) {
-				t.Fatalf("%q: born %v, not in %v", name, at, d)
-			}
-		}
-	})
-}
-
-func FuzzArgs(f *testing.F) {
-	for _, line := range []string{"codex", "codex exec hi", "codex -C /x app-server daemon", "codex -- exec", "codex resume " + threadA, "codex -C", "codex remote-control --no-daemon"} {
-		f.Add(line)
-	}
-	f.Fuzz(func(t *testing.T, line string) {
-		in := parseArgs(strings.Split(line, " "))
-		if in.session != "" && (!transcript.IsThreadID(in.session) || !strings.Contains(line, "resume")) {
-			t.Fatalf("%q: %+v", line, in)
-		}
-		if in.role == server && !strings.Contains(line, "server") && !strings.Contains(line, "remote-control") || in.role == exec && !strings.Contains(line, "e") {
-			t.Fatalf("%q: %+v", line, in)
-		}
-	})
-}
-
-// Of the rollouts that edited prompts have begun, the last one is the thread's, whatever their files' times are.
+// Of the rollouts that begin with edited prompts, the newest by its ID is the thread's, whatever the modification times are.
 func TestLastRolloutOfEditedPrompts(t *testing.T) {
 	const dir = "testdata/30-edited-prompt"
-	paths := pathsOf(t, dir, "01a1ffee-adaf-77a0-8e39-4d756d92edfc", time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC))
+	paths := rolloutPaths(t, dir, "01a1ffee-adaf-77a0-8e39-4d756d92edfc", time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC))
 	if len(paths) != 4 {
 		t.Fatalf("rollouts %v", paths)
 	}
@@ -288,8 +247,8 @@ func TestLastRolloutOfEditedPrompts(t *testing.T) {
 	}
 }
 
-// A thread that went on with an edited prompt some days later is found by its id where it is now.
-func TestEditedLater(t *testing.T) {
+// A thread whose prompt was edited some days later is found by its ID, with its newest rollout.
+func TestPromptEditedLater(t *testing.T) {
 	w := newTestHome(t)
 	first := w.rollout(nameA)
 	when := time.Date(2026, 11, 25, 0, 0, 0, 0, time.UTC)

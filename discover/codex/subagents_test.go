@@ -12,7 +12,7 @@ import (
 	"agentctl/discover"
 )
 
-// subagentHome are threads of a home that were begun some hours after midnight, each with what it has used itself: 1, 10, 100, …
+// subagentHome is a home with threads that began some hours after midnight. Their own tokens are 1, 10, 100, …
 type subagentHome struct {
 	*testHome
 	used int
@@ -27,16 +27,16 @@ func idAt(hours int) string {
 	return id[:8] + "-" + id[8:] + "-7000-8000-000000000000"
 }
 
-// path is where a thread lies that was begun at that hour; the end is that of its name.
-func path(hours int, end string) string {
+// rolloutPath is the path of a thread that began at that hour; end is the last part of its name.
+func rolloutPath(hours int, end string) string {
 	at := midnight.Add(time.Duration(hours) * time.Hour)
 	return at.Format("sessions/2006/01/02/rollout-2006-01-02T15-04-05-") + idAt(hours) + end
 }
 
-// thread writes a thread that was at work from one hour to another. origin says in its first record whom it works for.
+// thread writes a thread that was active from one hour to another. origin is the part of its first record that names its parent.
 func (w *subagentHome) thread(from, to int, origin string) (id string) {
 	w.t.Helper()
-	return w.threadAt(path(from, plainExt), from, to, origin)
+	return w.threadAt(rolloutPath(from, plainExt), from, to, origin)
 }
 
 func (w *subagentHome) threadAt(name string, from, to int, origin string) (id string) {
@@ -58,15 +58,15 @@ func spawned(root, by string) string {
 	return `"session_id":"` + root + `","parent_thread_id":"` + by + `","source":{"subagent":{"thread_spawn":{"parent_thread_id":"` + by + `"}}},`
 }
 
-// byOldest is what 0.104 records.
-func byOldest(by string) string {
+// spawnedLegacy is the origin as 0.104 records it.
+func spawnedLegacy(by string) string {
 	return `"source":{"subagent":{"thread_spawn":{"parent_thread_id":"` + by + `"}}},`
 }
 
 const own = `"source":"exec",`
 
-// inputs is the input of each record, -1 where it is not known.
-func inputs(t *testing.T, w *subagentHome, q discover.EntryFilter, want discover.ReadOptions) (map[string]int64, []error) {
+// inputTokens returns the input tokens of each record, -1 if they are unknown.
+func inputTokens(t *testing.T, w *subagentHome, q discover.EntryFilter, want discover.ReadOptions) (map[string]int64, []error) {
 	t.Helper()
 	out := map[string]int64{}
 	records, warnings := readEntries(t, w.home, q, want)
@@ -82,74 +82,74 @@ func inputs(t *testing.T, w *subagentHome, q discover.EntryFilter, want discover
 	return out, warnings
 }
 
-// What a session has used has its sub-agents in it, and theirs, whoever asks: status of one session, a list of all, or of
-// those that changed of late. What was not asked for stays cheap: the thread's own.
-func TestTokensOfAFamily(t *testing.T) {
+// The tokens of a session include those of its sub-agents, and theirs: for one session, for a list of all, and for a list of recent ones.
+// Without the option, they are the thread's own.
+func TestTokensWithSubagents(t *testing.T) {
 	w := newSubagentHome(t)
 	root := w.thread(10, 12, own)
 	kid := w.thread(11, 90, spawned(root, root))
 	grandkid := w.thread(80, 81, spawned(root, kid)) // when the root had long ended
 	other := w.thread(9, 13, own)
-	w.threadAt(filepath.Join(archiveDir, filepath.Base(path(13, plainExt))), 13, 14, byOldest(kid)) // archived
-	w.thread(12, 13, `"source":{"subagent":"review"},`)                                             // whose, nobody recorded
+	w.threadAt(filepath.Join(archiveDir, filepath.Base(rolloutPath(13, plainExt))), 13, 14, spawnedLegacy(kid)) // archived
+	w.thread(12, 13, `"source":{"subagent":"review"},`)                                                         // whose, nobody recorded
 	all := map[string]int64{root: 10111, kid: 10110, grandkid: 100, other: 1000, idAt(13): 10000, idAt(12): 100000}
 
 	for name, want := range map[string]discover.ReadOptions{"tokens": {Tokens: true}, "all": {Tokens: true, AllEntries: true}, "whole": {Full: true}} {
-		if got, warnings := inputs(t, w, discover.EntryFilter{}, want); !maps.Equal(got, all) || warnings != nil {
+		if got, warnings := inputTokens(t, w, discover.EntryFilter{}, want); !maps.Equal(got, all) || warnings != nil {
 			t.Errorf("%s: %v, want %v; %v", name, got, all, warnings)
 		}
 	}
 	for id, sum := range all {
-		if got, _ := inputs(t, w, discover.EntryFilter{ID: id}, discover.ReadOptions{Full: true}); len(got) != 1 || got[id] != sum {
+		if got, _ := inputTokens(t, w, discover.EntryFilter{ID: id}, discover.ReadOptions{Full: true}); len(got) != 1 || got[id] != sum {
 			t.Errorf("status of %s: %v, want %d", id, got, sum)
 		}
 	}
-	late, _ := inputs(t, w, discover.EntryFilter{Since: midnight.Add(85 * time.Hour)}, discover.ReadOptions{Tokens: true})
+	late, _ := inputTokens(t, w, discover.EntryFilter{Since: midnight.Add(85 * time.Hour)}, discover.ReadOptions{Tokens: true})
 	if len(late) != 1 || late[kid] != all[kid] {
 		t.Errorf("of late: %v", late)
 	}
-	cheap, _ := inputs(t, w, discover.EntryFilter{}, discover.ReadOptions{})
+	cheap, _ := inputTokens(t, w, discover.EntryFilter{}, discover.ReadOptions{})
 	if cheap[root] != 1 || cheap[kid] != 10 || New().IncludesSubagents(discover.ReadOptions{}) {
 		t.Errorf("not asked for: %v", cheap)
 	}
 }
 
-// A sub-agent whose prompt was edited has gone on in another rollout.
-func TestTokensOfAnEditedSubAgent(t *testing.T) {
+// The tokens of a sub-agent with an edited prompt include those of all its rollouts.
+func TestTokensOfAnEditedSubagent(t *testing.T) {
 	w := newSubagentHome(t)
 	root := w.thread(10, 12, own)
 	w.thread(11, 12, spawned(root, root))
-	w.threadAt(path(40, plainExt)[:len("sessions/2026/11/20/rollout-2026-11-20T19-12-38-")]+idAt(11)+"_"+idAt(40)+plainExt, 11, 41, spawned(root, root))
-	if got, warnings := inputs(t, w, discover.EntryFilter{ID: root}, discover.ReadOptions{Full: true}); got[root] != 111 || warnings != nil {
+	w.threadAt(rolloutPath(40, plainExt)[:len("sessions/2026/11/20/rollout-2026-11-20T19-12-38-")]+idAt(11)+"_"+idAt(40)+plainExt, 11, 41, spawned(root, root))
+	if got, warnings := inputTokens(t, w, discover.EntryFilter{ID: root}, discover.ReadOptions{Full: true}); got[root] != 111 || warnings != nil {
 		t.Errorf("%v, %v", got, warnings)
 	}
 }
 
-// Damaged records that lead round in a circle count everybody once.
-func TestTokensInACircle(t *testing.T) {
+// Damaged records that form a loop count each thread once.
+func TestTokensInALoop(t *testing.T) {
 	w := newSubagentHome(t)
 	for _, hours := range [][2]int{{10, 12}, {11, 10}, {12, 11}, {13, 13}} {
-		w.thread(hours[0], 14, byOldest(idAt(hours[1])))
+		w.thread(hours[0], 14, spawnedLegacy(idAt(hours[1])))
 	}
 	want := map[string]int64{idAt(10): 111, idAt(11): 111, idAt(12): 111, idAt(13): 1000}
-	if got, warnings := inputs(t, w, discover.EntryFilter{}, discover.ReadOptions{Tokens: true}); !maps.Equal(got, want) || warnings != nil {
+	if got, warnings := inputTokens(t, w, discover.EntryFilter{}, discover.ReadOptions{Tokens: true}); !maps.Equal(got, want) || warnings != nil {
 		t.Errorf("%v, want %v; %v", got, want, warnings)
 	}
 }
 
-// A sum that lacks a part is none: where what a sub-agent has used cannot be told, or whether a file is one's. What is told
-// of others stays.
-func TestTokensOfAFamilyWithGaps(t *testing.T) {
+// A total that may lack a part is unknown: if a sub-agent's tokens are unknown, or an unreadable thread may be a sub-agent. Other totals
+// stay.
+func TestTokensWithUnreadableSubagents(t *testing.T) {
 	for name, test := range map[string]func(w *subagentHome, root string){
-		"no beginning": func(w *subagentHome, _ string) { w.file(path(11, plainExt), "{}\n") },
+		"no beginning": func(w *subagentHome, _ string) { w.file(rolloutPath(11, plainExt), "{}\n") },
 		"a damaged beginning": func(w *subagentHome, root string) {
-			w.file(path(11, plainExt), `{"timestamp":"2026-11-20T19:00:00Z","type":"session_meta","payload":{`+spawned(root, root)+"\n{}\n")
+			w.file(rolloutPath(11, plainExt), `{"timestamp":"2026-11-20T19:00:00Z","type":"session_meta","payload":{`+spawned(root, root)+"\n{}\n")
 		},
-		"no file":   func(w *subagentHome, _ string) { w.file(path(11, plainExt)+"/x", "") },
+		"no file":   func(w *subagentHome, _ string) { w.file(rolloutPath(11, plainExt)+"/x", "") },
 		"no folder": func(w *subagentHome, _ string) { w.file("sessions/2026/11/21", "") },
 		"half of it": func(w *subagentHome, root string) {
-			w.file(path(11, compressedExt), "nonsense")
-			w.threadAt(path(40, "_"+idAt(40)+plainExt), 11, 41, spawned(root, root))
+			w.file(rolloutPath(11, compressedExt), "nonsense")
+			w.threadAt(rolloutPath(40, "_"+idAt(40)+plainExt), 11, 41, spawned(root, root))
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -157,7 +157,7 @@ func TestTokensOfAFamilyWithGaps(t *testing.T) {
 			root, before := w.thread(10, 12, own), w.thread(1, 2, own)
 			test(w, root)
 			for _, q := range []discover.EntryFilter{{}, {ID: root}} {
-				got, warnings := inputs(t, w, q, discover.ReadOptions{Tokens: true})
+				got, warnings := inputTokens(t, w, q, discover.ReadOptions{Tokens: true})
 				if got[root] != -1 || len(warnings) == 0 {
 					t.Errorf("%+v: %v, warnings %v", q, got, warnings)
 				}
@@ -169,8 +169,8 @@ func TestTokensOfAFamilyWithGaps(t *testing.T) {
 	}
 }
 
-// It is said why a session's tokens are not known.
-func TestTokensOfAVagueSubAgent(t *testing.T) {
+// A warning says why a session's tokens are unknown.
+func TestTokensOfASubagentWithUnknownTokens(t *testing.T) {
 	threads := func(yield func(*storedThread, error) bool) {
 		for _, t := range []storedThread{
 			{Record: discover.Record{ID: idAt(1), Tokens: &discover.Tokens{In: 1}}},
@@ -182,7 +182,7 @@ func TestTokensOfAVagueSubAgent(t *testing.T) {
 	warnings := 0
 	for r, err := range withSubagentTokens(t.Context(), threads, true) {
 		if err != nil {
-			warnings += len(split(t, err))
+			warnings += len(splitWarnings(t, err))
 		} else if r.Tokens != nil {
 			t.Errorf("%s: %+v", r.ID, r.Tokens)
 		}
@@ -192,14 +192,14 @@ func TestTokensOfAVagueSubAgent(t *testing.T) {
 	}
 }
 
-// A negative sum is no answer: what was used is unknown where the counts contradict each other.
+// Tokens are unknown, not negative, if the counts contradict each other.
 func TestTokensOfContradictingCounts(t *testing.T) {
 	w := newSubagentHome(t)
 	const count = `{"timestamp":"2026-11-20T19:00:00Z","type":"event_msg","payload":{"type":"token_count","info":{"total_token_usage":%s}}}` + "\n"
 	id := w.thread(1, 2, own)
-	w.file(path(1, plainExt), `{"timestamp":"2026-11-20T19:00:00Z","type":"session_meta","payload":{"id":"`+id+`"}}`+"\n"+
+	w.file(rolloutPath(1, plainExt), `{"timestamp":"2026-11-20T19:00:00Z","type":"session_meta","payload":{"id":"`+id+`"}}`+"\n"+
 		fmt.Sprintf(count, `{"total_tokens":8000000}`)+fmt.Sprintf(count, `{"input_tokens":900,"output_tokens":100,"total_tokens":1000}`))
-	got, warnings := inputs(t, w, discover.EntryFilter{}, discover.ReadOptions{Tokens: true})
+	got, warnings := inputTokens(t, w, discover.EntryFilter{}, discover.ReadOptions{Tokens: true})
 	if got[id] != -1 || len(warnings) != 1 || !strings.Contains(warnings[0].Error(), "contradict") {
 		t.Errorf("%v, warnings %v", got, warnings)
 	}

@@ -10,7 +10,7 @@ import (
 	"agentctl/proc"
 )
 
-// status is that of the one thread in the world, whose record and claims are joined.
+// status is the status of the home's one thread, after its record and claims are correlated.
 func (w *testHome) status() discover.Status {
 	w.t.Helper()
 	homes := []discover.Home{{Dir: w.home}}
@@ -26,9 +26,9 @@ func (w *testHome) status() discover.Status {
 	return sessions[0].Status
 }
 
-// An exec is at work for as long as it lives, also while its rollout does not show its turn yet; what it shows may be left
-// of another process, with which the turn has ended, whatever the rollout says.
-func TestWhoseTurnItIs(t *testing.T) {
+// An exec is active while it lives, also while its rollout does not contain its turn yet. A turn that another process left in the rollout
+// has ended, whatever its records say.
+func TestTurnOwner(t *testing.T) {
 	injected := `{"timestamp":"2026-11-20T19:00:01Z","type":"response_item","payload":{"type":"message","role":"user","content":[]}}`
 	execLine := strings.Replace(startedLine, `"task_started"`, `"task_started","turn_attribution":{"turn_trigger":"exec"}`, 1)
 	turn := []string{metaLine, startedLine, contextLine, askedLine, answerLine}

@@ -9,8 +9,8 @@ import (
 	"agentctl/discover"
 )
 
-// A thread is watched at its rollout, and where its process may begin another one.
-func TestWatch(t *testing.T) {
+// A thread is watched at its rollout, and where its process may begin another thread.
+func TestWatchPaths(t *testing.T) {
 	today := filepath.Join("/h", sessionsDir, time.Now().Format(dayLayout))
 	for _, tc := range []struct {
 		r    discover.Record

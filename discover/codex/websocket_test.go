@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// What a server may send, and what no server sends.
+// A frame is read as a server may send it, and refused as no server sends it.
 func TestReadFrame(t *testing.T) {
 	long := strings.Repeat("x", 70_000)
 	for name, test := range map[string]struct {
@@ -44,7 +44,7 @@ func TestReadFrame(t *testing.T) {
 	}
 }
 
-// Whatever comes, a frame is no longer than its bytes, and what follows it changes nothing.
+// A frame has no more bytes than were sent, and what follows it changes nothing.
 func FuzzReadFrame(f *testing.F) {
 	f.Add([]byte("\x81\x02hi"), []byte("\x81\x00"))
 	f.Add([]byte("\x81\x7e\x00\x03abc"), []byte{})

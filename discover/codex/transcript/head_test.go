@@ -9,8 +9,8 @@ import (
 	"agentctl/discover/native/jsonl"
 )
 
-// The prompt is what the person asked, not the file that a launch puts before it.
-func TestPromptBehindAFile(t *testing.T) {
+// The prompt is the person's words, without the file that a launch puts before them.
+func TestPromptAfterContextFile(t *testing.T) {
 	text, err := json.Marshal(discover.FormatContextFile("spec.md", strings.Repeat("a line\n", 5000)) + "\n\nmake it so")
 	if err != nil {
 		t.Fatal(err)

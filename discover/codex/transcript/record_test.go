@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestKeysComeInAnyOrder: JSON objects have none, though Codex has a habit.
-func TestKeysComeInAnyOrder(t *testing.T) {
+// The members of a record may come in any order, though Codex writes them in one.
+func TestKeysInAnyOrder(t *testing.T) {
 	for _, line := range []string{
 		`{"timestamp":"2026-11-20T19:09:05.651Z","type":"event_msg","payload":{"type":"task_started","turn_id":"x"}}`,
 		`{"payload":{"turn_id":"x","type":"task_started"},"timestamp":"2026-11-20T19:09:05.651Z","type":"event_msg"}`,
@@ -19,7 +19,7 @@ func TestKeysComeInAnyOrder(t *testing.T) {
 	}
 }
 
-// FuzzDecode: a line that is JSON and has a kind and a payload is a whole record, and its payload is JSON.
+// A line of valid JSON with a kind and a payload is a complete record, and its payload is valid JSON.
 func FuzzDecode(f *testing.F) {
 	const stamp = `"timestamp":"2026-11-20T19:09:28.087Z"`
 	for _, line := range []string{

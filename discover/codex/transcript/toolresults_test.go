@@ -9,8 +9,8 @@ import (
 	"agentctl/discover/native/jsonl"
 )
 
-// Results that no call asks for cost bounded memory.
-func TestHeldResults(t *testing.T) {
+// Results without calls use bounded memory.
+func TestPendingResultsAreBounded(t *testing.T) {
 	var r toolResults
 	line := []byte(`{"timestamp":"2026-11-20T19:00:06Z","type":"response_item","payload":{"type":"function_call_output","call_id":"%d","output":"` +
 		strings.Repeat("x", 1<<20) + `"}}`)

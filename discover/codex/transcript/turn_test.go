@@ -19,6 +19,7 @@ func readTail(t *testing.T, lines ...string) Tail {
 	return tail
 }
 
+// The state of the newest turn follows from the records at the end of a rollout.
 func TestTurn(t *testing.T) {
 	for name, test := range map[string]struct {
 		lines []string

@@ -5,8 +5,7 @@ import (
 	"time"
 )
 
-// A turn began when it was first written of, whatever the process has noted before: settings are written by a resume
-// that asks nothing.
+// A turn begins with its newest task_started or turn_context. Settings do not begin one: a resume writes them without a prompt.
 func TestTurnStart(t *testing.T) {
 	for name, test := range map[string]struct {
 		lines []string

@@ -11,8 +11,8 @@ import (
 	"agentctl/discover"
 )
 
-// What a call that has been open for long says of the person.
-func TestWaitsForThePerson(t *testing.T) {
+// A turn waits for the person if a call that may need approval, or a question, has been open for long.
+func TestTurnWaitsForPerson(t *testing.T) {
 	call := func(id, name, arguments string) string {
 		text, _ := json.Marshal(arguments)
 		return fmt.Sprintf(`{"timestamp":"2026-11-20T19:00:05Z","type":"response_item","payload":{"type":"function_call","name":%q,"call_id":%q,"arguments":%s}}`, name, id, text)
@@ -59,8 +59,8 @@ func TestWaitsForThePerson(t *testing.T) {
 	}
 }
 
-// The person is shown the command, the file or the questions.
-func TestWhatThePersonIsAskedAbout(t *testing.T) {
+// What the person is asked about contains the command, the file or the questions.
+func TestWaitingOn(t *testing.T) {
 	for name, test := range map[string]struct {
 		payload string
 		want    discover.WaitingOn

@@ -8,12 +8,12 @@ import (
 	"agentctl/discover"
 )
 
-// messagesOf is what a record's transcript says, the newest first, and every warning.
+// messagesOf returns the messages of a record, newest first, and every warning.
 func messagesOf(t testing.TB, r discover.Record) (list []discover.Message, warnings []error) {
 	t.Helper()
 	for m, err := range New().Messages(t.Context(), r) {
 		if err != nil {
-			warnings = append(warnings, split(t, err)...)
+			warnings = append(warnings, splitWarnings(t, err)...)
 			continue
 		}
 		list = append(list, m)
@@ -21,7 +21,7 @@ func messagesOf(t testing.TB, r discover.Record) (list []discover.Message, warni
 	return list, warnings
 }
 
-// TestGoldenMessages reads what was said in every captured session.
+// The messages of every captured session read as recorded.
 func TestGoldenMessages(t *testing.T) {
 	dirs, _ := filepath.Glob("testdata/[0-9]*")
 	for _, dir := range dirs {
@@ -41,7 +41,7 @@ func TestGoldenMessages(t *testing.T) {
 				}
 				got = append(got, '\n')
 			}
-			compare(t, filepath.Join("testdata", "golden", "messages", filepath.Base(dir)+".jsonl"), got)
+			compareGolden(t, filepath.Join("testdata", "golden", "messages", filepath.Base(dir)+".jsonl"), got)
 		})
 	}
 }

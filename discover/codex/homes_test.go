@@ -1,0 +1,67 @@
+package codex
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"agentctl/discover"
+	"agentctl/proc"
+)
+
+// A home that no variable names is found by the files that a process has open. A home that is a link keeps the path it was given.
+func TestHomes(t *testing.T) {
+	w := newTestHome(t)
+	link := filepath.Join(t.TempDir(), "link")
+	if err := os.Symlink(w.home, link); err != nil {
+		t.Fatal(err)
+	}
+	path := w.rollout(nameA)
+	w.process(8, 1, npmExe, []string{"exec"}, w.lock(threadA), writing(path)).Environ = nil
+	table := proc.NewFakeTable(w.facts...)
+	env := func(values map[string]string) func(string) string {
+		return func(key string) string { return values[key] }
+	}
+	for name, test := range map[string]struct {
+		setup discover.HomeSources
+		want  string
+	}{
+		"by file":       {discover.HomeSources{Getenv: env(nil)}, w.home},
+		"default":       {discover.HomeSources{Getenv: env(map[string]string{"HOME": filepath.Dir(w.home)})}, w.home},
+		"environment":   {discover.HomeSources{Getenv: env(map[string]string{"HOME": "/nowhere", "CODEX_HOME": link})}, link},
+		"configuration": {discover.HomeSources{Getenv: env(map[string]string{"CODEX_HOME": link}), Configured: []string{w.home}}, link},
+	} {
+		homes := New().Homes(test.setup, table)
+		if len(homes) != 1 || homes[0].Dir != test.want || homes[0].Explicit != (name == "configuration") {
+			t.Errorf("%s: %+v", name, homes)
+			continue
+		}
+		claims, err := New().Claims(t.Context(), table, homes)
+		if err != nil || len(claims) != 3 || claims[1].Home != test.want || claims[1].Path != filepath.Join(test.want, path[len(w.home):]) {
+			t.Errorf("%s: %+v, %v", name, claims, err)
+		}
+		entries, err := New().Entries(t.Context(), homes, discover.EntryFilter{Refs: []discover.Ref{{ID: threadA, Path: claims[1].Path}}})
+		if err != nil || len(entries) != 1 || entries[0].Path != claims[1].Path {
+			t.Errorf("%s: %+v, %v", name, entries, err)
+		}
+	}
+}
+
+// A sessions directory that is a link to another disk does not make that disk a home.
+func TestLinkedSessionsFolder(t *testing.T) {
+	w := newTestHome(t)
+	disk := t.TempDir()
+	w.file("config.toml", "")
+	if err := os.Symlink(disk, filepath.Join(w.home, "sessions")); err != nil {
+		t.Fatal(err)
+	}
+	w.rollout(nameA)
+	w.process(8, 1, npmExe, []string{"exec"}, writing(filepath.Join(disk, "2026/11/20", nameA)))
+	homes := New().Homes(discover.HomeSources{Getenv: func(string) string { return "" }}, proc.NewFakeTable(w.facts...))
+	if len(homes) != 1 || homes[0].Dir != w.home {
+		t.Errorf("homes %+v", homes)
+	}
+	if c := w.claims()[1]; c.Path != filepath.Join(w.home, "sessions/2026/11/20", nameA) {
+		t.Errorf("claim %+v", c)
+	}
+}
