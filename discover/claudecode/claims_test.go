@@ -51,7 +51,7 @@ func TestTwoProcessesOnOneSession(t *testing.T) {
 	}
 }
 
-// A background session's process may be a claimed spare: the command line names no session. Its helpers run none.
+// A background session's process may have been a spare: its command line names no session. Its helpers run none.
 func TestBackgroundSession(t *testing.T) {
 	dir := home(t, "11-bg-idle-claimed-spare-2.1.329")
 	cwd := "/srv/claude-lab/w/bg329"
@@ -73,9 +73,9 @@ func TestBackgroundSession(t *testing.T) {
 	}
 }
 
-// A spare that is held ready for the agents' own list may register like a session, by mark (2.1.329) or without (2.1.197), and
-// is none until it is given a task, as a job's file says; then its name is the job's until there is one.
-func TestSpare(t *testing.T) {
+// A spare process may register like a session, with the field "spare" (2.1.329) or without (2.1.197). It runs no session
+// until it gets a task, which its job file shows. The session is named after its job until it gets a name.
+func TestSpareProcess(t *testing.T) {
 	dir := t.TempDir()
 	f := native329(300, 1000, dir, "/w", "--session-id", alive, "--agent", "claude")
 	f.Environ, f.Parent = map[string]string{configKey: dir}, 299
@@ -108,8 +108,9 @@ func TestSpare(t *testing.T) {
 	one("given a task before it registers")
 }
 
-// A terminal whose session has moved to the background (the left arrow key) keeps its entry as it was, for good (2.1.329).
-func TestParked(t *testing.T) {
+// A terminal whose session has moved to the background (the left arrow key) keeps its registry entry (2.1.329), but runs no
+// session.
+func TestParkedSession(t *testing.T) {
 	dir := t.TempDir()
 	const moved = "69ba9323-748f-4c94-8ed6-bd4b556515cd"
 	writeTranscript(t, dir, minimal+fmt.Sprintf(`{"type":"continued-in","timestamp":"2026-11-22T07:37:49.381Z","sessionId":%q,"continuedInSessionId":%q}`+"\n", alive, moved))
@@ -125,7 +126,7 @@ func TestParked(t *testing.T) {
 	}
 }
 
-// S14: a process whose session is not on disk yet is there all the same.
+// S14: a session that is not stored yet is claimed nevertheless.
 func TestUntouchedTUIIsIdle(t *testing.T) {
 	dir := home(t, "09-two-processes-one-session-2.1.197")
 	must(t, os.RemoveAll(filepath.Join(dir, "projects")))
@@ -171,7 +172,7 @@ func writeEntry(t *testing.T, dir string, pid int, fields string) {
 }
 
 // Without a registry entry: the environment of a running command, then the command line.
-func TestOtherTracesOfASession(t *testing.T) {
+func TestEvidenceWithoutRegistryEntry(t *testing.T) {
 	dir := home(t, "01-print-2.1.197")
 	tool := process0(201, 2001, dir, "/w")
 	tool.Name, tool.Exe, tool.Parent = "bash", "/bin/bash", 200
@@ -201,7 +202,7 @@ func TestOtherTracesOfASession(t *testing.T) {
 	}
 }
 
-// Print mode of 2.1.75 leaves no trace but what it writes.
+// Print mode of 2.1.75 shows its session only by what it writes.
 func TestDirectoryIsWeakEvidence(t *testing.T) {
 	dir, cwd := home(t, "16-tui-clear-stale-id-2.1.75"), "/srv/claude-lab/w/t2.1.75"
 	must(t, os.RemoveAll(filepath.Join(dir, "sessions")))
@@ -232,7 +233,7 @@ func TestSuspendedProcess(t *testing.T) {
 	}
 }
 
-func TestMark(t *testing.T) {
+func TestReadMarker(t *testing.T) {
 	for _, c := range []struct {
 		env  map[string]string
 		want discover.EnvMarker

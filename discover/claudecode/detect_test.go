@@ -53,8 +53,8 @@ func TestSessionsAreNotTakenForHelpers(t *testing.T) {
 	}
 }
 
-// What is not Claude Code, whatever its command line says (S25).
-func TestDecoys(t *testing.T) {
+// Other programs are not taken for Claude Code, whatever their command lines say (S25).
+func TestOtherProgramsAreNoAgent(t *testing.T) {
 	for name, exe := range map[string]string{
 		"vim": "/usr/bin/vim", "claude": "/usr/bin/sleep", "bash": "/bin/bash", "claude.sh": "/home/u/claude.sh", "node": "/usr/bin/node",
 	} {
@@ -66,8 +66,8 @@ func TestDecoys(t *testing.T) {
 	}
 }
 
-// TestLooksLike goes through the ways in which Claude Code is installed and started.
-func TestLooksLike(t *testing.T) {
+// TestIsAgentProcess has the ways in which Claude Code is installed and started.
+func TestIsAgentProcess(t *testing.T) {
 	script := filepath.Join(t.TempDir(), "claude-code", "cli.js")
 	link := filepath.Join(t.TempDir(), "claude")
 	must(t, os.MkdirAll(filepath.Dir(script), 0o755))
@@ -93,8 +93,8 @@ func TestLooksLike(t *testing.T) {
 	}
 }
 
-// A process that the kernel is just ending has no binary and no arguments any more, but is no zombie yet (S9).
-func TestDyingProcessIsGone(t *testing.T) {
+// A process that is exiting has no binary and no arguments, but is no zombie yet (S9).
+func TestExitingProcessIsNoAgent(t *testing.T) {
 	f := process0(100, 1000, "/h", "")
 	f.Name = "claude"
 	if got := claims(t, "/h", f); len(got) > 0 {
@@ -102,8 +102,8 @@ func TestDyingProcessIsGone(t *testing.T) {
 	}
 }
 
-// What may not be asked of a process does not make it vanish; what has ended does.
-func TestProcessThatTellsNothing(t *testing.T) {
+// A process that may not be read is listed; one that has ended is not.
+func TestUnreadableProcess(t *testing.T) {
 	f := process0(100, 1000, "/h", "/w")
 	f.Name, f.Exe = "claude", "/opt/claude"
 	denied := &fs.PathError{Op: "open", Path: "/proc/100/environ", Err: os.ErrPermission}
@@ -122,8 +122,8 @@ func TestProcessThatTellsNothing(t *testing.T) {
 	}
 }
 
-// Where the system does not tell when a process started, no registry entry can be checked.
-func TestUnknownStartProvesNothing(t *testing.T) {
+// If the start of a process is unknown, no registry entry can be validated.
+func TestRegistryEntryNeedsProcessStart(t *testing.T) {
 	p := proc.Process{ID: proc.ID{PID: 100}, Name: "claude"}
 	for _, start := range []string{"", "0", "Mon Jan  1 00:00:00 0001"} {
 		e := registryEntry{PID: 100, SessionID: alive, StartedAt: bootTime.UnixMilli(), ProcStart: start}
@@ -133,8 +133,8 @@ func TestUnknownStartProvesNothing(t *testing.T) {
 	}
 }
 
-// macOS names the start in words.
-func TestStartInWords(t *testing.T) {
+// macOS gives the start of a process as a date.
+func TestProcStartOfMacOS(t *testing.T) {
 	p := proc.Process{ID: proc.ID{PID: 100}, Started: time.Date(2026, 11, 5, 7, 8, 9, 123, time.FixedZone("", 3600))}
 	e := registryEntry{PID: 100, SessionID: alive, ProcStart: "Thu Nov  5 06:08:09 2026"}
 	if _, err := e.validate(p, 100); err != nil {

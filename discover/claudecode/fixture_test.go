@@ -33,7 +33,7 @@ func home(t testing.TB, fixture string) string {
 	return dir
 }
 
-// newestRecord is the reader's opposite number: it parses everything.
+// newestRecord returns the time of the newest record, by parsing all of them.
 func newestRecord(t testing.TB, path string) (newest time.Time) {
 	t.Helper()
 	raw, err := os.ReadFile(path)
@@ -93,7 +93,7 @@ func warningsIn(t testing.TB, err error) []*discover.Warning {
 	return []*discover.Warning{w}
 }
 
-// claims asks for the claims of made-up processes on real files.
+// claims returns the claims of made-up processes on real files.
 func claims(t testing.TB, dir string, facts ...proc.FakeProcess) []discover.Claim {
 	t.Helper()
 	got, err := New().Claims(context.Background(), proc.NewFakeTable(facts...), []discover.Home{{Dir: dir}})
@@ -113,7 +113,8 @@ func sessions(all []discover.Claim) (out []discover.Claim) {
 	return out
 }
 
-// native is a process of a native build, node one of a node build, as /proc shows them (fixtures' proc folder).
+// native329 is a process of a native build, node112 one of a node build, as /proc shows them (the proc folders of the
+// fixtures).
 func native329(pid int, ticks uint64, home, cwd string, args ...string) proc.FakeProcess {
 	f := process0(pid, ticks, home, cwd)
 	f.Name, f.Exe = "claude", "/opt/agents/node_modules/@anthropic-ai/claude-code/bin/claude.exe"
@@ -139,10 +140,10 @@ func process0(pid int, ticks uint64, home, cwd string) proc.FakeProcess {
 	}
 }
 
-// bootTime is that of the machine the fixtures were captured on.
+// bootTime is the boot time of the machine that the fixtures were captured on.
 var bootTime = time.Unix(1795201065, 0)
 
-// idsOf are the identities of processes of a table.
+// idsOf returns the identities of processes of a table.
 func idsOf(table *proc.Table, pids ...int) (out []proc.ID) {
 	for _, pid := range pids {
 		p, _ := table.ByPID(pid)

@@ -38,8 +38,8 @@ func TestRecordsOfRealStores(t *testing.T) {
 	}
 }
 
-// TestQuickReadAgreesWithWhole: what list shows is what status shows, but for a title that stands in the middle of a
-// long transcript.
+// TestQuickReadAgreesWithWhole: reading only parts of a transcript gives the same record as reading it whole, except for a
+// title in the middle of a long transcript.
 func TestQuickReadAgreesWithWhole(t *testing.T) {
 	folders, err := filepath.Glob(filepath.Join(fixtures, "[0-9]*"))
 	must(t, err)

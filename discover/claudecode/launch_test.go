@@ -32,7 +32,7 @@ func installed(t *testing.T, release string, variables ...string) (host launch.E
 	return launch.Environment{Environ: append([]string{"PATH=/nowhere:" + filepath.Dir(program), "HOME=/h"}, variables...)}, program
 }
 
-// TestSpecOfALaunch: the command line per request; the prompt is never in it.
+// TestSpecOfALaunch has the command line for each request. The prompt is in none of them.
 func TestSpecOfALaunch(t *testing.T) {
 	host, program := installed(t, "2.1.329")
 	for want, r := range map[string]launch.Request{
@@ -59,7 +59,8 @@ func TestSpecOfALaunch(t *testing.T) {
 	}
 }
 
-// TestSpecOfAResume: what Claude Code forgets is given, in the directory that its project folder is that of.
+// TestSpecOfAResume: a resume sets what Claude Code forgets, and runs in the directory that the project folder is named
+// after.
 func TestSpecOfAResume(t *testing.T) {
 	session := discover.Session{Record: &discover.Record{
 		ID: alive, Home: "/h/.claude", Dir: "/w/now", Model: "m",
@@ -108,7 +109,7 @@ func TestSpecOfAResume(t *testing.T) {
 	}
 }
 
-// TestSpecRefuses what Claude Code cannot do, before anything is started.
+// TestSpecRefuses: requests that Claude Code cannot carry out are errors before anything is started.
 func TestSpecRefuses(t *testing.T) {
 	for _, test := range []struct {
 		release string

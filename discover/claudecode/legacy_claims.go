@@ -64,10 +64,10 @@ func (l *processScan) legacyClaims(x *process) []discover.Claim {
 func (l *processScan) laterSessions(x *process) (later []discover.Entry, cleared map[string]time.Time) {
 	cleared = map[string]time.Time{}
 	all := l.transcriptsOf(x, x.entry.Cwd)
-	var own time.Time
+	var registeredWrite time.Time
 	for _, t := range all {
 		if t.ID == x.entry.SessionID {
-			own = t.Updated
+			registeredWrite = t.Updated
 		}
 	}
 	registered := time.UnixMilli(x.entry.StartedAt)
@@ -82,7 +82,7 @@ func (l *processScan) laterSessions(x *process) (later []discover.Entry, cleared
 		}
 		followsResume := x.entry.Kind != ""
 		resumed := head.HasMessage && head.Created.Before(registered) && !followsResume
-		if (fresh || resumed) && t.Updated.After(own) && !l.isRegistered(t.Path) {
+		if (fresh || resumed) && t.Updated.After(registeredWrite) && !l.isRegistered(t.Path) {
 			later = append(later, t)
 		}
 	}

@@ -13,7 +13,7 @@ import (
 	"agentctl/proc"
 )
 
-func TestFollow(t *testing.T) {
+func TestFollowSwitches(t *testing.T) {
 	at := func(s int) time.Time { return bootTime.Add(time.Duration(s) * time.Second) }
 	a, b, c := numbered(1), numbered(2), numbered(3)
 	cleared := map[string]time.Time{b: at(10).Add(20 * time.Millisecond), c: at(20)}
@@ -37,11 +37,11 @@ func TestFollow(t *testing.T) {
 	}
 	cleared[c] = at(11)
 	if _, known := followSwitches(a, []historyEntry{{"/clear", a, at(10)}}, cleared); known {
-		t.Error("two sessions begun at the same time are told apart")
+		t.Error("two sessions begun at the same time are readMessages apart")
 	}
 }
 
-func TestSwitches(t *testing.T) {
+func TestSessionSwitches(t *testing.T) {
 	dir := t.TempDir()
 	since := bootTime
 	line := func(words string, after time.Duration) string {
@@ -68,7 +68,7 @@ func TestSwitches(t *testing.T) {
 	}
 }
 
-// A history that cannot be read is a warning: the session that a process changed to may not be known.
+// A history that cannot be read is a warning, since the process's session is not known for certain then.
 func TestUnreadableHistoryIsAWarning(t *testing.T) {
 	dir, path := home(t, "16-tui-clear-stale-id-2.1.112"), ""
 	own := node112(28263, 155384, dir, "/srv/claude-lab/w/t2.1.112")
@@ -91,7 +91,7 @@ func TestUnreadableHistoryIsAWarning(t *testing.T) {
 	}
 }
 
-func FuzzTyped(f *testing.F) {
+func FuzzHistoryEntry(f *testing.F) {
 	for _, fixture := range []string{"16-tui-clear-stale-id-2.1.75", "03-tui-live-clear-resume-compact-subagent-2.1.197"} {
 		raw, err := os.ReadFile(filepath.Join(fixtures, fixture, "history.jsonl"))
 		must(f, err)

@@ -88,8 +88,8 @@ func (x *process) permissionCall(ctx context.Context, s *transcript.Turn, path s
 	if !transcript.IsSubagentTool(call.Name) {
 		return call.WaitingOn
 	}
-	begun, _ := x.startedSubagents(ctx, path) // Read reports what cannot be read
-	for _, b := range begun {
+	subagents, _ := x.startedSubagents(ctx, path) // Read reports what cannot be read
+	for _, b := range subagents {
 		if b.ToolUseID != call.ID {
 			continue
 		}

@@ -14,7 +14,7 @@ import (
 	"agentctl/proc"
 )
 
-// Every status that real registry entries showed over time has its meaning.
+// Every status that real registry entries had over time is understood.
 func TestStatusOfRealEntries(t *testing.T) {
 	raw, err := os.ReadFile(filepath.Join(fixtures, "registry-snapshots.jsonl"))
 	must(t, err)
@@ -76,26 +76,26 @@ func TestWaitingFor(t *testing.T) {
 	}
 }
 
-// Before 2.1.119 the registry has no status: a command that was called and does not run waits for leave.
+// Before 2.1.119 the registry has no status: a command that was called and is not running waits for permission.
 func TestPermissionWithoutStatus(t *testing.T) {
 	for _, c := range []struct {
 		name  string
-		lines tail
+		lines transcriptLines
 		child bool
 		heir  bool // of a process that was killed
 		age   time.Duration
 		want  string // waiting for
 	}{
-		{"called long ago", tail{}.calls("1", "Bash"), false, false, time.Hour, "permission"},
-		{"runs", tail{}.calls("1", "Bash"), true, false, time.Hour, ""},
-		{"called this moment", tail{}.calls("1", "Bash"), false, false, -time.Hour, ""},
-		{"a tool that runs inside", tail{}.calls("1", "Task"), false, false, time.Hour, ""},
-		{"two tools, one inside", tail{}.calls("1", "Bash").calls("2", "WebFetch"), false, false, time.Hour, ""},
-		{"a question", tail{}.calls("1", "AskUserQuestion"), false, false, time.Hour, "question"},
-		{"called before the process began", tail{}.calls("1", "Bash"), false, true, time.Hour, ""},
-		{"a question from before", tail{}.calls("1", "AskUserQuestion"), false, true, time.Hour, ""},
-		{"answered", tail{}.calls("1", "Bash").answers("1"), false, false, time.Hour, ""},
-		{"idle", tail{}.says(`"end_turn"`), false, false, time.Hour, ""},
+		{"called long ago", transcriptLines{}.calls("1", "Bash"), false, false, time.Hour, "permission"},
+		{"runs", transcriptLines{}.calls("1", "Bash"), true, false, time.Hour, ""},
+		{"called this moment", transcriptLines{}.calls("1", "Bash"), false, false, -time.Hour, ""},
+		{"a tool that runs inside", transcriptLines{}.calls("1", "Task"), false, false, time.Hour, ""},
+		{"two tools, one inside", transcriptLines{}.calls("1", "Bash").calls("2", "WebFetch"), false, false, time.Hour, ""},
+		{"a question", transcriptLines{}.calls("1", "AskUserQuestion"), false, false, time.Hour, "question"},
+		{"called before the process began", transcriptLines{}.calls("1", "Bash"), false, true, time.Hour, ""},
+		{"a question from before", transcriptLines{}.calls("1", "AskUserQuestion"), false, true, time.Hour, ""},
+		{"answered", transcriptLines{}.calls("1", "Bash").answers("1"), false, false, time.Hour, ""},
+		{"idle", transcriptLines{}.says(`"end_turn"`), false, false, time.Hour, ""},
 	} {
 		dir := t.TempDir()
 		now := time.Now().Add(-c.age).UTC().Format("2006-01-02T15:04:05.000Z")
@@ -130,9 +130,9 @@ func TestPermissionWithoutStatus(t *testing.T) {
 	}
 }
 
-// A print run that reads its prompts from a stream is idle between them; one that got its prompt is not, though its
-// registry says so before the turn begins (2.1.329).
-func TestPrint(t *testing.T) {
+// A print run that reads its prompts from a stream is idle between them. One that got its only prompt is not, though its
+// registry entry says so before the turn begins (2.1.329).
+func TestStreamingPrintRun(t *testing.T) {
 	dir := t.TempDir()
 	for _, status := range []string{"", `,"status":"idle"`} {
 		writeEntry(t, dir, 300, fmt.Sprintf(`"sessionId":%q,"procStart":"1000","version":"2.1.329"`+status, alive))
@@ -150,8 +150,8 @@ func TestPrint(t *testing.T) {
 	}
 }
 
-// A sub-agent runs in its parent's process: while the call that started it has no answer, and only then.
-func TestSubagentAtWork(t *testing.T) {
+// A sub-agent runs in its parent's process while the call that started it has no result, and only then.
+func TestSubagentRunsDuringItsCall(t *testing.T) {
 	dir := home(t, "03-tui-live-clear-resume-compact-subagent-2.1.197")
 	path := filepath.Join(dir, "projects/-srv-claude-lab-w-tui1", tui1+transcriptSuffix)
 	whole, err := os.ReadFile(path)
@@ -181,8 +181,8 @@ func TestSubagentAtWork(t *testing.T) {
 	}
 }
 
-// A sub-agent in the background runs in its parent's process until its own transcript or the note beside it says that it has
-// ended, whether the parent waits or not; what an earlier process began died with it (notes as of 2.1.329).
+// A background sub-agent runs in its parent's process until its transcript or its metadata records its end, whether the
+// parent waits or not. Those that an earlier process started have ended with it (metadata as of 2.1.329).
 func TestSubagentInTheBackground(t *testing.T) {
 	const began = 1000 // ticks: ten seconds after the boot
 	record := func(second int, kind, message string) string {
@@ -228,9 +228,9 @@ func TestSubagentInTheBackground(t *testing.T) {
 	}
 }
 
-// A background session's job file says how it ended where the transcript cannot; it is not asked otherwise.
+// A background session's job file says how the session ended if the transcript does not, and is ignored otherwise.
 func TestBackgroundJob(t *testing.T) {
-	unknown := strings.Join(tail{}.note(`{"parentUuid":null,"isSidechain":false,"type":"user","message":{"content":"x"},"isMeta":true,"timestamp":"2026-01-01T00:00:01.000Z","cwd":"/w"}`), "\n") + "\n"
+	unknown := strings.Join(transcriptLines{}.note(`{"parentUuid":null,"isSidechain":false,"type":"user","message":{"content":"x"},"isMeta":true,"timestamp":"2026-01-01T00:00:01.000Z","cwd":"/w"}`), "\n") + "\n"
 	for _, c := range []struct {
 		content, state string
 		want           discover.TurnState

@@ -15,8 +15,8 @@ import (
 	"agentctl/discover"
 )
 
-// told reads all messages of a transcript, the newest first, and the warnings.
-func told(t testing.TB, path string) (messages []discover.Message, warned []*discover.Warning) {
+// readMessages reads all messages of a transcript, newest first, and the warnings.
+func readMessages(t testing.TB, path string) (messages []discover.Message, warned []*discover.Warning) {
 	t.Helper()
 	id, parent, _ := sessionOfPath(path)
 	record := discover.Record{Agent: "claude-code", ID: id, Parent: parent, Path: path}
@@ -30,7 +30,7 @@ func told(t testing.TB, path string) (messages []discover.Message, warned []*dis
 	return messages, warned
 }
 
-// transcripts are all captured ones.
+// transcripts returns all captured transcripts.
 func transcripts(t testing.TB) (paths []string) {
 	t.Helper()
 	must(t, filepath.WalkDir(fixtures, func(path string, _ os.DirEntry, err error) error {
@@ -45,13 +45,13 @@ func transcripts(t testing.TB) (paths []string) {
 	return paths
 }
 
-// TestMessagesOfRealStores reads every captured transcript and compares with the golden messages, one a line.
+// TestMessagesOfRealStores reads every captured transcript and compares with the golden messages, one per line.
 func TestMessagesOfRealStores(t *testing.T) {
 	all := map[string]string{} // by store
 	for _, path := range transcripts(t) {
 		rel, err := filepath.Rel(fixtures, path)
 		must(t, err)
-		messages, warned := told(t, path)
+		messages, warned := readMessages(t, path)
 		if len(warned) > 0 {
 			t.Errorf("%s: warnings: %v", rel, warned)
 		}
@@ -68,7 +68,7 @@ func TestMessagesOfRealStores(t *testing.T) {
 	}
 }
 
-// oracleRecord is a record as a simple reader has it.
+// oracleRecord is a record as an independent reader parses it.
 type oracleRecord struct {
 	Type, UUID                                                       string
 	Timestamp                                                        time.Time
@@ -97,8 +97,7 @@ func (r oracleRecord) texts(t *testing.T) (texts []string) {
 	return texts
 }
 
-// "For every fixture … peek shows the last user and assistant texts exactly as stored": the last ones that a plain
-// reading of the file finds.
+// The last user and assistant texts of each captured transcript are those that an independent reader finds.
 func TestLastTextsAsStored(t *testing.T) {
 	for _, path := range transcripts(t) {
 		raw, err := os.ReadFile(path)
@@ -125,7 +124,7 @@ func TestLastTextsAsStored(t *testing.T) {
 			}
 		}
 		got := map[discover.Role]string{}
-		messages, _ := told(t, path)
+		messages, _ := readMessages(t, path)
 		for _, m := range slices.Backward(messages) {
 			if m.Kind == discover.KindText && m.Role != discover.RoleSystem && !strings.HasPrefix(m.Text, "/") && !strings.HasPrefix(m.Text, "! ") {
 				got[m.Role] = m.Text

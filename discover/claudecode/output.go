@@ -12,7 +12,7 @@ import (
 // ParseOutput implements [launch.Adapter]. It understands --output-format json and stream-json; retries in them are no
 // failure. In plain text an answer and an API's error look alike, and stderr has warnings too: there, only the transcript
 // tells them apart.
-func (Adapter) ParseOutput(o launch.Output) (said launch.ParsedOutput) {
+func (Adapter) ParseOutput(o launch.Output) (parsed launch.ParsedOutput) {
 	first := true
 	for raw := range bytes.Lines(o.Stdout) {
 		var e event
@@ -20,9 +20,9 @@ func (Adapter) ParseOutput(o launch.Output) (said launch.ParsedOutput) {
 			break // plain text, which may quote such lines
 		}
 		first = false
-		e.addTo(&said)
+		e.addTo(&parsed)
 	}
-	return said
+	return parsed
 }
 
 // event is a line of --output-format stream-json, or the only line of json.
@@ -36,15 +36,15 @@ type event struct {
 }
 
 // addTo adds what an event says of the whole run: its beginning, or its end.
-func (e event) addTo(said *launch.ParsedOutput) {
+func (e event) addTo(parsed *launch.ParsedOutput) {
 	begins, ends := e.Type == "system" && e.Subtype == "init", e.Type == "result"
 	if !begins && !ends || !isUUID(e.Session) {
 		return
 	}
-	said.ID, said.Error = e.Session, ""
+	parsed.ID, parsed.Error = e.Session, ""
 	if e.IsError || strings.HasPrefix(e.Subtype, "error") {
-		words := cmp.Or(strings.TrimSpace(e.Result), strings.Join(e.Errors, "\n"), e.Subtype)
-		said.Error = discover.Truncate(words, errorTextLimit)
+		text := cmp.Or(strings.TrimSpace(e.Result), strings.Join(e.Errors, "\n"), e.Subtype)
+		parsed.Error = discover.Truncate(text, errorTextLimit)
 	}
 }
 

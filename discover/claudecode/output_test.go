@@ -7,29 +7,29 @@ import (
 )
 
 const (
-	saidBegan  = `{"type":"system","subtype":"init","cwd":"/w","session_id":"` + alive + `","tools":[]}` + "\n"
-	saidRetry  = `{"type":"system","subtype":"api_retry","attempt":1,"max_retries":1,"error_status":529,"error":"overloaded","session_id":"` + alive + `"}` + "\n"
-	saidFine   = `{"type":"result","subtype":"success","is_error":false,"result":"done","session_id":"` + alive + `"}` + "\n"
-	saidFailed = `{"type":"result","subtype":"success","is_error":true,"api_error_status":529,"result":"API Error: 529 busy\n","session_id":"` + alive + `"}` + "\n"
-	saidCut    = `{"type":"result","subtype":"error_max_turns","is_error":false,"session_id":"` + alive + `"}` + "\n"
-	saidRefuse = `{"type":"result","subtype":"error_during_execution","is_error":true,"errors":["No conversation found"],"session_id":"` + alive + `"}` + "\n"
+	initEvent     = `{"type":"system","subtype":"init","cwd":"/w","session_id":"` + alive + `","tools":[]}` + "\n"
+	retryEvent    = `{"type":"system","subtype":"api_retry","attempt":1,"max_retries":1,"error_status":529,"error":"overloaded","session_id":"` + alive + `"}` + "\n"
+	successEvent  = `{"type":"result","subtype":"success","is_error":false,"result":"done","session_id":"` + alive + `"}` + "\n"
+	failureEvent  = `{"type":"result","subtype":"success","is_error":true,"api_error_status":529,"result":"API Error: 529 busy\n","session_id":"` + alive + `"}` + "\n"
+	maxTurnsEvent = `{"type":"result","subtype":"error_max_turns","is_error":false,"session_id":"` + alive + `"}` + "\n"
+	refusalEvent  = `{"type":"result","subtype":"error_during_execution","is_error":true,"errors":["No conversation found"],"session_id":"` + alive + `"}` + "\n"
 )
 
-// TestSaid has lines as Claude Code prints them (2.1.197, 2.1.329).
-func TestSaid(t *testing.T) {
+// TestParseOutput has lines as Claude Code prints them (2.1.197, 2.1.329).
+func TestParseOutput(t *testing.T) {
 	for _, test := range []struct{ out, id, err string }{
 		{"", "", ""},
 		{"the answer\n", "", ""},
-		{"API Error: 400 no\n", "", ""},                  // may as well be an answer about one
-		{"This is how it looks:\n" + saidFailed, "", ""}, // a quotation
-		{saidBegan, alive, ""},
-		{saidBegan + saidRetry, alive, ""}, // F5
-		{saidBegan + saidRetry + saidFine, alive, ""},
-		{saidBegan + saidRetry + saidFailed, alive, "API Error: 529 busy"},
-		{saidFailed, alive, "API Error: 529 busy"},
-		{saidFailed[:len(saidFailed)-9], "", ""}, // it is being written
-		{saidBegan + saidCut, alive, "error_max_turns"},
-		{saidRefuse, alive, "No conversation found"},
+		{"API Error: 400 no\n", "", ""},                    // may as well be an answer about one
+		{"This is how it looks:\n" + failureEvent, "", ""}, // a quotation
+		{initEvent, alive, ""},
+		{initEvent + retryEvent, alive, ""}, // F5
+		{initEvent + retryEvent + successEvent, alive, ""},
+		{initEvent + retryEvent + failureEvent, alive, "API Error: 529 busy"},
+		{failureEvent, alive, "API Error: 529 busy"},
+		{failureEvent[:len(failureEvent)-9], "", ""}, // it is being written
+		{initEvent + maxTurnsEvent, alive, "error_max_turns"},
+		{refusalEvent, alive, "No conversation found"},
 		{`{"type":"result","is_error":true,"result":"of nobody"}`, "", ""},
 	} {
 		want := launch.ParsedOutput{ID: test.id, Error: test.err}

@@ -7,7 +7,7 @@ import (
 	"agentctl/discover"
 )
 
-// "Last rate-limit or quota notice with its reset time where the agent's storage has one".
+// A record has the newest notice of a rate limit or quota, with the time of its reset if that is stored.
 func TestQuotas(t *testing.T) {
 	for store, want := range map[string]discover.Quota{
 		"25-limit-retry-2.1.329": {

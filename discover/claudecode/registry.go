@@ -118,16 +118,16 @@ func (e registryEntry) validate(p proc.Process, pid int) (proof string, err erro
 
 // checkPIDDomain rejects an entry of another PID namespace, or of another machine that shares the home folder.
 func (e registryEntry) checkPIDDomain(p proc.Process) error {
-	machine, space, ok := strings.Cut(strings.TrimPrefix(e.PIDDomain, "linux:"), ":pid:")
+	machine, namespace, ok := strings.Cut(strings.TrimPrefix(e.PIDDomain, "linux:"), ":pid:")
 	if !ok {
 		return nil
 	}
-	own, err := p.PIDNamespace()
+	current, err := p.PIDNamespace()
 	if err != nil {
 		return nil // procStart decides
 	}
-	if "pid:"+space != own {
-		return fmt.Errorf("it belongs to namespace pid:%s", space)
+	if "pid:"+namespace != current {
+		return fmt.Errorf("it belongs to namespace pid:%s", namespace)
 	}
 	if id := machineID(); id != "" && machine != "" && id != machine && namespacePID(p) == p.ID.PID {
 		return errors.New("it belongs to another machine")

@@ -1,6 +1,7 @@
 package claudecode
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"math/rand/v2"
@@ -14,7 +15,7 @@ import (
 	"agentctl/proc"
 )
 
-// A registry file proves nothing by itself (S9, S11): it outlives a SIGKILL, and its pid is given to others.
+// A registry file alone proves nothing (S9, S11): it outlives a SIGKILL, and its PID is reused.
 func TestStaleRegistryEntryIsNoEvidence(t *testing.T) {
 	dir := home(t, "04-tui-sigkill-stale-registry-2.1.197") // pid 569, ticks 110454, "busy"
 	cwd := "/srv/claude-lab/w/st_KILL"
@@ -36,7 +37,7 @@ func TestStaleRegistryEntryIsNoEvidence(t *testing.T) {
 	}
 }
 
-// Of 10,000 recycled pids none is taken for the dead owner, with procStart or without.
+// None of 10,000 reused PIDs is taken for the dead process, with procStart or without.
 func TestRecycledPIDsAreRejected(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for range 10_000 {
@@ -55,7 +56,7 @@ func TestRecycledPIDsAreRejected(t *testing.T) {
 	}
 }
 
-// The owner is accepted however long a dialog held up its registration.
+// An entry is accepted however long a dialog delayed the registration.
 func TestOwnerIsAcceptedWhenRegisteringTookLong(t *testing.T) {
 	p := native329(4711, 1000, "/h", "/w").Process
 	for _, wait := range []time.Duration{0, time.Second, time.Hour} {
@@ -66,8 +67,9 @@ func TestOwnerIsAcceptedWhenRegisteringTookLong(t *testing.T) {
 	}
 }
 
-// A version before 2.1.129 keeps the first id in its registry after /clear; the transcripts tell.
-func TestClearInVersionsWhoseRegistryStaysBehind(t *testing.T) {
+// A version before 2.1.129 keeps the first session's ID in its registry entry after /clear; the transcripts show the
+// current one.
+func TestClearBeforeRegistryFollowsIt(t *testing.T) {
 	for _, c := range []struct {
 		fixture, cwd, old, new string
 		pid                    int
@@ -112,8 +114,9 @@ func TestClearInVersionsWhoseRegistryStaysBehind(t *testing.T) {
 	}
 }
 
-// Before 2.1.85 the registry does not follow /resume either; the history of typed commands tells, or nothing does.
-func TestResumeInVersionsWhoseRegistryStaysBehind(t *testing.T) {
+// Before 2.1.85 the registry entry does not follow /resume either; the history of typed commands shows the session, or
+// nothing does.
+func TestResumeBeforeRegistryFollowsIt(t *testing.T) {
 	dir, cwd := home(t, "16-tui-clear-stale-id-2.1.75"), "/srv/claude-lab/w/t2.1.75"
 	raw, err := os.ReadFile(transcriptPath(dir, cwd, "621dd4f6-85b1-4d31-861a-164e326ec2ca"))
 	must(t, err)
@@ -136,7 +139,7 @@ func TestResumeInVersionsWhoseRegistryStaysBehind(t *testing.T) {
 	}
 }
 
-// In a container the file is named by the pid there, and the paths of its environment are not ours.
+// In a container the registry file is named by the PID there, and the paths in the environment are not valid outside.
 func TestProcessInAContainer(t *testing.T) {
 	dir := t.TempDir()
 	writeEntry(t, dir, 1, fmt.Sprintf(`"procStart":"7777","sessionId":%q,"version":"2.1.329","pidDomain":"linux:feed:pid:[4026532454]"`, alive))
@@ -195,4 +198,26 @@ func TestDamagedRegistryEntry(t *testing.T) {
 			t.Errorf("%q: claims %+v", content, got)
 		}
 	}
+}
+
+func FuzzRegistryEntry(f *testing.F) {
+	snapshots, err := os.ReadFile(filepath.Join(fixtures, "registry-snapshots.jsonl"))
+	must(f, err)
+	for line := range bytes.Lines(snapshots) {
+		f.Add(bytes.TrimSpace(line), []byte("}"))
+	}
+	f.Fuzz(func(t *testing.T, raw, leftover []byte) {
+		e, err := parseRegistryEntry(raw)
+		if err != nil {
+			return
+		}
+		if e.PID <= 0 || !isUUID(e.SessionID) {
+			t.Fatalf("accepted without pid or session: %q", raw)
+		}
+		// A shorter rewrite leaves the end of the longer one behind.
+		again, err := parseRegistryEntry(append(bytes.Clone(raw), append([]byte("\n"), leftover...)...))
+		if err != nil || again != e {
+			t.Fatalf("%q followed by %q: %+v, %v", raw, leftover, again, err)
+		}
+	})
 }

@@ -13,9 +13,9 @@ import (
 	"agentctl/proc"
 )
 
-// TestWhatAResumeAsksFor: the mode and the project's directory are those of the newest record that has them, however
-// long ago it was; sub-agents' records do not count.
-func TestWhatAResumeAsksFor(t *testing.T) {
+// TestResumeMeta: the permission mode and the project's directory are those of the newest record that has them, however old
+// it is. Sub-agents' records do not count.
+func TestResumeMeta(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), ".claude")
 	path := transcriptPath(dir, "/w/my repo", alive)
 	prompt := func(minute int, mode, cwd string, sidechain bool) string {
@@ -46,8 +46,8 @@ func TestWhatAResumeAsksFor(t *testing.T) {
 	}
 }
 
-// TestWhenTheTurnBegan: the newest prompt counts, though the answer or what Claude Code itself says follows it.
-func TestWhenTheTurnBegan(t *testing.T) {
+// TestTurnStart: a turn begins with the newest prompt, though answers and Claude Code's own records follow it.
+func TestTurnStart(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), ".claude")
 	path := transcriptPath(dir, "/w", alive)
 	record := func(second int, kind, message, rest string) string {
@@ -79,8 +79,8 @@ func TestWhenTheTurnBegan(t *testing.T) {
 	}
 }
 
-// TestWhenALongTurnBegan: it is told only if it is asked for, and then of a turn of any length, and of any prompt.
-func TestWhenALongTurnBegan(t *testing.T) {
+// TestTurnStartOfALongTurn: the start of a turn of any length is found, but only if it is asked for.
+func TestTurnStartOfALongTurn(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), ".claude")
 	path := transcriptPath(dir, "/w", alive)
 	must(t, os.MkdirAll(filepath.Dir(path), 0o755))
@@ -102,8 +102,9 @@ func TestWhenALongTurnBegan(t *testing.T) {
 	}
 }
 
-// TestMarked: by the session's id, or by the pid of its process, if it was there first.
-func TestMarked(t *testing.T) {
+// TestHasMarker: a process has a session's marker by the session's ID, or by the PID of the session's process if that
+// started earlier.
+func TestHasMarker(t *testing.T) {
 	claude, _ := proc.NewFakeTable(native329(100, 1000, "/h", "/w")).ByPID(100)
 	session := discover.Session{Record: &discover.Record{ID: alive}, Processes: []proc.Process{claude}}
 	for _, test := range []struct {

@@ -15,7 +15,6 @@ import (
 	"agentctl/discover"
 	"agentctl/discover/claudecode/transcript"
 	"agentctl/discover/native/fsread"
-	"agentctl/proc"
 )
 
 const minimal = `{"parentUuid":null,"isSidechain":false,"type":"user","message":{"role":"user","content":"hi"},"uuid":"u","timestamp":"2026-01-01T00:00:00.000Z","cwd":"/w"}` + "\n"
@@ -126,8 +125,9 @@ func TestSubagentsOnlyWhenAskedFor(t *testing.T) {
 	}
 }
 
-// What is no session's transcript: sub-agents' files under a session's name, ghosts of a resume, renamed leftovers.
-func TestNoSessions(t *testing.T) {
+// Files that are no session's transcript: sub-agents' files under a session's name, empty files that a resume left behind,
+// renamed files.
+func TestFilesThatAreNoSessions(t *testing.T) {
 	dir := t.TempDir()
 	project := filepath.Dir(transcriptPath(dir, "/w", alive))
 	must(t, os.MkdirAll(filepath.Join(project, "memory"), 0o700))
@@ -149,8 +149,8 @@ func TestNoSessions(t *testing.T) {
 	}
 }
 
-// S6: each thing that cannot be read costs one warning, and nothing else.
-func TestUnreadableThings(t *testing.T) {
+// S6: each file or folder that cannot be read costs one warning, and nothing else.
+func TestUnreadableFiles(t *testing.T) {
 	dir := t.TempDir()
 	path := writeTranscript(t, dir, minimal)
 	project := filepath.Dir(path)
@@ -185,7 +185,7 @@ func TestUnreadableThings(t *testing.T) {
 	}
 }
 
-// A file in which no message can be found, because of what it holds, costs a warning.
+// A file without a readable message costs a warning.
 func TestDamagedTranscripts(t *testing.T) {
 	for name, c := range map[string]struct {
 		content string
@@ -206,7 +206,7 @@ func TestDamagedTranscripts(t *testing.T) {
 	}
 }
 
-// A transcript may turn into something else between the listing and the reading.
+// A transcript may be replaced by something else between the listing and the reading.
 func TestFileReplacedAfterListing(t *testing.T) {
 	dir := t.TempDir()
 	path := writeTranscript(t, dir, minimal)
@@ -229,50 +229,13 @@ func TestFileReplacedAfterListing(t *testing.T) {
 	}
 }
 
-func TestHomesThatAreNone(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "file")
-	must(t, os.WriteFile(file, nil, 0o600))
-	missing := filepath.Join(t.TempDir(), "missing")
-	loop := filepath.Join(t.TempDir(), "loop")
-	must(t, os.Symlink(loop, loop))
-	for _, c := range []struct {
-		home   discover.Home
-		warned int
-	}{
-		{discover.Home{Dir: missing}, 0},
-		{discover.Home{Dir: missing, Explicit: true}, 1},
-		{discover.Home{Dir: t.TempDir(), Explicit: true}, 0},
-		{discover.Home{Dir: file}, 1},
-		{discover.Home{Dir: file, Explicit: true}, 1},
-		{discover.Home{Dir: loop}, 1},
-	} {
-		for _, q := range []discover.EntryFilter{{}, {ID: alive}, {ID: "c"}, {Refs: []discover.Ref{{ID: alive}}}} {
-			entries, err := New().Entries(context.Background(), []discover.Home{c.home}, q)
-			if len(entries) > 0 || len(warningsIn(t, err)) != c.warned {
-				t.Errorf("%+v, %+v: %v, %v", c.home, q, entries, err)
-			}
-		}
-	}
-}
-
-func TestLinkedProjectFolder(t *testing.T) {
-	dir, elsewhere := t.TempDir(), t.TempDir()
-	writeTranscript(t, dir, minimal)
-	must(t, os.WriteFile(filepath.Join(elsewhere, numbered(1)+transcriptSuffix), []byte(minimal), 0o600))
-	must(t, os.Symlink(elsewhere, filepath.Join(projectsDir(dir), "-outside")))
-	must(t, os.Symlink("-w", filepath.Join(projectsDir(dir), "-inside")))
-	if got := entryIDs(t, dir, discover.EntryFilter{}); !slices.Equal(got, []string{numbered(1), alive}) {
-		t.Errorf("entries %v", got)
-	}
-}
-
-// The first directory may stand behind a prompt of hundreds of kilobytes, the last message before as much.
+// The first directory may follow a prompt of hundreds of kilobytes, and so may the last message precede one.
 func TestLongLines(t *testing.T) {
 	dir := t.TempDir()
 	long := strings.Repeat("x", 700_000)
 	attachment := `{"parentUuid":"u","isSidechain":false,"attachment":{"type":"prompt_snapshot","text":"` + long + `"},"type":"attachment","timestamp":"2026-01-01T00:00:09.000Z","cwd":"/w"}` + "\n"
 	content := `{"type":"queue-operation","operation":"enqueue","timestamp":"2026-01-01T00:00:00.000Z","content":"` + long + `"}` + "\n" +
-		strings.Replace(minimal, "hi", long, 1) + strings.Join(tail{}.says(`"end_turn"`), "") + "\n" + strings.Repeat(attachment, 3)
+		strings.Replace(minimal, "hi", long, 1) + strings.Join(transcriptLines{}.says(`"end_turn"`), "") + "\n" + strings.Repeat(attachment, 3)
 	r, ok := readBytes(t, dir, []byte(content))
 	if !ok || r.Dir != "/w" || len(r.Prompt) != discover.PromptLimit || r.Turn.State != discover.TurnDone || r.Model != "m" {
 		t.Errorf("%v %+v", ok, r)
@@ -282,7 +245,7 @@ func TestLongLines(t *testing.T) {
 	}
 }
 
-func TestWildContent(t *testing.T) {
+func TestUnexpectedContent(t *testing.T) {
 	dir := t.TempDir()
 	for name, line := range map[string]string{
 		"binary": "\x00\xff\xfe\x1b[31m", "deep": strings.Repeat(`{"a":`, 50_000), "not UTF-8": "{\"type\":\"user\",\"x\":\"\xc3\x28\"}",
@@ -301,71 +264,7 @@ func TestWildContent(t *testing.T) {
 	}
 }
 
-func TestSlug(t *testing.T) {
-	long := "/" + strings.Repeat("a", 300)
-	for dir, want := range map[string]string{
-		"/tmp/slug/a.b_c": "-tmp-slug-a-b-c", "/x/Ünïcödé-日本": "-x--n-c-d----", "/e😀x": "-e--x", "": "",
-		long: long[:0] + "-" + strings.Repeat("a", 199) + "-",
-	} {
-		if got := slug(dir); got != want && !(len(want) > slugLimit && strings.HasPrefix(got, want) && len(got) > len(want)) {
-			t.Errorf("slug(%q) = %q, want %q", dir, got, want)
-		}
-	}
-}
-
-// A very long path has another hash in node builds; such sessions are found by what the names have in common.
-func TestProjectsOfALongPath(t *testing.T) {
-	dir, cwd := t.TempDir(), "/"+strings.Repeat("a", 300)
-	other := filepath.Join(projectsDir(dir), slug(cwd)[:slugLimit]+"-zzzz")
-	must(t, os.MkdirAll(other, 0o700))
-	must(t, os.MkdirAll(filepath.Join(projectsDir(dir), "-w"), 0o700))
-	if got := projectDirs(t.Context(), dir, cwd); !slices.Equal(got, []string{other}) {
-		t.Errorf("projects %v", got)
-	}
-}
-
-// A session whose process has moved on is found in its first project; with two of that name nobody knows which.
-func TestLocate(t *testing.T) {
-	dir := t.TempDir()
-	path := writeTranscript(t, dir, minimal)
-	if got := findTranscript(t.Context(), dir, "/w/elsewhere", alive); got != path {
-		t.Errorf("from elsewhere: %q", got)
-	}
-	second := transcriptPath(dir, "/v", alive)
-	must(t, os.MkdirAll(filepath.Dir(second), 0o700))
-	must(t, os.WriteFile(second, []byte(minimal), 0o600))
-	if got := findTranscript(t.Context(), dir, "/v", alive); got != second {
-		t.Errorf("in its directory: %q", got)
-	}
-	if got := findTranscript(t.Context(), dir, "/w/elsewhere", alive); got != "" {
-		t.Errorf("ambiguous: %q", got)
-	}
-}
-
-func TestHomes(t *testing.T) {
-	real := t.TempDir()
-	link := filepath.Join(t.TempDir(), "link")
-	must(t, os.Symlink(real, link))
-	env := map[string]string{homeKey: "/home/u", configKey: link}
-	table := proc.NewFakeTable(native329(1, 1, "/home/v/.claude", "/w"), native329(2, 2, "/home/v/.claude", "/w"), func() proc.FakeProcess {
-		f := native329(3, 3, "", "/w")
-		f.Environ = map[string]string{homeKey: "/home/x", configKey: "conf"}
-		return f
-	}())
-	setup := discover.HomeSources{Getenv: func(k string) string { return env[k] }, Configured: []string{real, "/etc/claude"}}
-	got := fmt.Sprint(New().Homes(setup, table))
-	want := fmt.Sprint([]discover.Home{
-		{Dir: link, FromUser: true, Explicit: true},
-		{Dir: "/etc/claude", FromUser: true, Explicit: true},
-		{Dir: "/home/v/.claude", NamedBy: idsOf(table, 1, 2)},
-		{Dir: "/w/conf", NamedBy: idsOf(table, 3)},
-	})
-	if got != want {
-		t.Errorf("homes %s, want %s", got, want)
-	}
-}
-
-// Nothing is written: the store is byte for byte what it was.
+// Reading leaves the store as it was, byte for byte.
 func TestReadingChangesNothing(t *testing.T) {
 	dir := home(t, "03-tui-live-clear-resume-compact-subagent-2.1.197")
 	before := contents(t, dir)

@@ -88,12 +88,12 @@ func otherTranscripts(ctx context.Context, transcript string) (paths []string) {
 	if top == "" {
 		return nil
 	}
-	own := filepath.Dir(top)
-	project, below := filepath.Dir(own), strings.TrimPrefix(transcript, own)
+	sessionDir := filepath.Dir(top)
+	project, below := filepath.Dir(sessionDir), strings.TrimPrefix(transcript, sessionDir)
 	folders, _ := readDir(ctx, project)
 	for _, n := range folders {
 		path := filepath.Join(project, n.Name(), below)
-		if n.IsDir() && isUUID(n.Name()) && n.Name() != filepath.Base(own) && isFile(path) {
+		if n.IsDir() && isUUID(n.Name()) && n.Name() != filepath.Base(sessionDir) && isFile(path) {
 			paths = append(paths, path)
 		}
 	}

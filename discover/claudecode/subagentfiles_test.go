@@ -10,9 +10,9 @@ import (
 	"agentctl/discover"
 )
 
-// A sub-agent in the background is brought along when its process turns to another session: at first with the note alone, or
-// nothing, then with a file that goes on where the first one stops (2.1.329).
-func TestSubagentBroughtAlong(t *testing.T) {
+// A background sub-agent is carried over when its process changes to another session: at first with its metadata alone, or
+// nothing, then with a file that continues where the first one ends (2.1.329).
+func TestSubagentCarriedOver(t *testing.T) {
 	const began, left = 1000, "10000000-0000-4000-8000-000000000000"
 	record := func(second int, parent, kind, message string) string {
 		return fmt.Sprintf(`{"parentUuid":%s,"isSidechain":true,"type":%q,"message":{"role":%q,%s},"timestamp":%q,"cwd":"/w"}`+"\n",

@@ -111,12 +111,12 @@ func (x *process) subagentClaims(ctx context.Context, parent discover.Claim) (cl
 	if parent.Path == "" {
 		return nil, nil
 	}
-	begun, err := x.startedSubagents(ctx, parent.Path)
-	if len(begun) == 0 {
+	subagents, err := x.startedSubagents(ctx, parent.Path)
+	if len(subagents) == 0 {
 		return nil, err
 	}
 	calls := pendingSubagentCalls(ctx, parent)
-	for _, b := range begun {
+	for _, b := range subagents {
 		c := x.newClaim()
 		c.Session, _, _ = sessionOfPath(b.path)
 		c.Path, c.Title, c.Strength = b.path, "", discover.Exact

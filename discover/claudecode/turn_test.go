@@ -10,52 +10,52 @@ import (
 	"agentctl/discover"
 )
 
-// tail builds a transcript's lines; each has a time one second after the one before.
-type tail []string
+// transcriptLines builds the lines of a transcript; each has a time one second after the one before.
+type transcriptLines []string
 
-func (b tail) with(format string, args ...any) tail {
+func (b transcriptLines) with(format string, args ...any) transcriptLines {
 	fields := fmt.Sprintf(format, args...)
 	return append(b, fmt.Sprintf(`{"parentUuid":"p","isSidechain":false,%s,"timestamp":"2026-01-01T00:00:%02d.000Z","cwd":"/w","version":"2.1.197","entrypoint":"cli"}`, fields, len(b)))
 }
 
-func (b tail) prompt(text string) tail {
+func (b transcriptLines) prompt(text string) transcriptLines {
 	return b.with(`"type":"user","message":{"role":"user","content":%q}`, text)
 }
 
-func (b tail) says(stop string) tail {
+func (b transcriptLines) says(stop string) transcriptLines {
 	return b.with(`"message":{"model":"m","content":[{"type":"text","text":"words"}],"stop_reason":%s},"type":"assistant"`, stop)
 }
 
-func (b tail) calls(id, tool string) tail {
+func (b transcriptLines) calls(id, tool string) transcriptLines {
 	return b.with(`"message":{"model":"m","content":[{"type":"tool_use","id":%q,"name":%q,"input":{}}],"stop_reason":"tool_use"},"type":"assistant"`, id, tool)
 }
 
-func (b tail) answers(id string) tail {
+func (b transcriptLines) answers(id string) transcriptLines {
 	return b.with(`"type":"user","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":%q,"content":"x"}]}`, id)
 }
 
-func (b tail) system(subtype string) tail {
+func (b transcriptLines) system(subtype string) transcriptLines {
 	return b.with(`"type":"system","subtype":%q`, subtype)
 }
 
-func (b tail) meta(text string) tail {
+func (b transcriptLines) meta(text string) transcriptLines {
 	return b.with(`"type":"user","message":{"role":"user","content":%q},"isMeta":true`, text)
 }
 
-func (b tail) synthetic(fields string) tail {
+func (b transcriptLines) synthetic(fields string) transcriptLines {
 	return b.with(`"message":{"model":"<synthetic>","content":[{"type":"text","text":"No response requested."}],"stop_reason":"stop_sequence"},"type":"assistant"%s`, fields)
 }
 
-func (b tail) note(line string) tail { return append(b, line) }
+func (b transcriptLines) note(line string) transcriptLines { return append(b, line) }
 
 func TestTurn(t *testing.T) {
-	asked := tail{}.prompt("do it")
+	asked := transcriptLines{}.prompt("do it")
 	done := asked.says(`"end_turn"`)
 	failed := asked.synthetic(`,"isApiErrorMessage":true`)
 	cut := asked.prompt("[Request interrupted by user]")
 	for _, c := range []struct {
 		name   string
-		lines  tail
+		lines  transcriptLines
 		state  discover.TurnState
 		detail string
 	}{
@@ -85,30 +85,30 @@ func TestTurn(t *testing.T) {
 		{"local command after", done.prompt("<command-name>/model</command-name>").prompt("<local-command-stdout>ok</local-command-stdout>"), discover.TurnDone, ""},
 		{"a slash command that asks the model", done.prompt("<command-name>/review</command-name>").meta("Review the code"), discover.TurnOpen, ""},
 		{"a shell command that the model is to answer", done.prompt("<bash-input>ls</bash-input>").prompt("<bash-stdout>x</bash-stdout>"), discover.TurnOpen, ""},
-		{"with nothing before it", tail{}.prompt("<bash-input>ls</bash-input>").prompt("<bash-stderr>x</bash-stderr>"), discover.TurnOpen, ""},
+		{"with nothing before it", transcriptLines{}.prompt("<bash-input>ls</bash-input>").prompt("<bash-stderr>x</bash-stderr>"), discover.TurnOpen, ""},
 		{"and does", done.prompt("<bash-input>ls</bash-input>").prompt("<bash-stdout>x</bash-stdout>").says(`"end_turn"`), discover.TurnDone, ""},
 		{"killed meanwhile, then a slash command", done.prompt("<bash-input>ls</bash-input>").prompt("<bash-stdout>x</bash-stdout>").
 			meta("<local-command-caveat>").prompt("<command-name>/model</command-name>").prompt("<local-command-stdout>ok</local-command-stdout>"), discover.TurnInterrupted, ""},
 		{"a shell command that the model is not to answer", done.meta("<local-command-caveat>Caveat: x").prompt("<bash-input>ls</bash-input>").prompt("<bash-stdout>x</bash-stdout>"), discover.TurnDone, ""},
 		{"in old words", done.meta("Caveat: x").prompt("<bash-input>ls</bash-input>").prompt("<bash-stdout>x</bash-stdout>"), discover.TurnDone, ""},
-		{"with nothing before that", tail{}.meta("<local-command-caveat>Caveat: x").prompt("<bash-input>ls</bash-input>").prompt("<bash-stdout>x</bash-stdout>"), discover.TurnNone, ""},
+		{"with nothing before that", transcriptLines{}.meta("<local-command-caveat>Caveat: x").prompt("<bash-input>ls</bash-input>").prompt("<bash-stdout>x</bash-stdout>"), discover.TurnNone, ""},
 		{"killed, then such a shell command", asked.meta("<local-command-caveat>x").prompt("<bash-input>ls</bash-input>").prompt("<bash-stdout>x</bash-stdout>"), discover.TurnInterrupted, ""},
 		{"killed, resumed, left", asked.calls("1", "Bash").synthetic(""), discover.TurnInterrupted, ""},
 		{"killed, then a local command", asked.system("local_command"), discover.TurnInterrupted, ""},
-		{"only /clear", tail{}.meta("<local-command-caveat>").prompt("<command-name>/clear</command-name>").system("local_command"), discover.TurnNone, ""},
+		{"only /clear", transcriptLines{}.meta("<local-command-caveat>").prompt("<command-name>/clear</command-name>").system("local_command"), discover.TurnNone, ""},
 		{"compacted", done.system("compact_boundary").with(`"type":"user","message":{"role":"user","content":"This session…"},"isCompactSummary":true`).
 			prompt("<command-name>/compact</command-name>").prompt("<local-command-stdout>Compacted"), discover.TurnDone, ""},
 		{"compacted in the middle of a turn", asked.calls("1", "Bash").answers("1").system("compact_boundary").
 			with(`"type":"user","message":{"role":"user","content":"This session…"},"isCompactSummary":true`), discover.TurnOpen, ""},
 		{"a finished command reports", done.prompt("<task-notification>\n<task-id>x</task-id>"), discover.TurnOpen, ""},
 		{"a sub-agent's records between (2.0.x)", done.note(`{"parentUuid":null,"isSidechain":true,"type":"user","message":{"content":"sub"},"timestamp":"2026-01-01T00:09:00.000Z","cwd":"/w"}`), discover.TurnDone, ""},
-		{"first write out of order", tail{}.
+		{"first write out of order", transcriptLines{}.
 			note(`{"parentUuid":"b","isSidechain":false,"message":{"model":"m","content":[],"stop_reason":"end_turn"},"type":"assistant","timestamp":"2026-01-01T00:00:02.000Z","cwd":"/w"}`).
 			note(`{"parentUuid":"c","isSidechain":false,"type":"system","subtype":"turn_duration","timestamp":"2026-01-01T00:00:03.000Z","cwd":"/w"}`).
 			note(`{"parentUuid":null,"isSidechain":false,"type":"user","message":{"content":"hi"},"timestamp":"2026-01-01T00:00:01.000Z","cwd":"/w"}`), discover.TurnDone, ""},
 		{"rewound to the beginning", done.
 			note(`{"parentUuid":null,"isSidechain":false,"type":"user","message":{"content":"anew"},"timestamp":"2026-01-01T00:01:00.000Z","cwd":"/w"}`), discover.TurnOpen, ""},
-		{"1.0 wrote no reason to stop", tail{}.
+		{"1.0 wrote no reason to stop", transcriptLines{}.
 			note(`{"parentUuid":null,"isSidechain":false,"type":"user","message":{"content":"hi"},"timestamp":"2026-01-01T00:00:01.000Z","cwd":"/w","version":"1.0.1"}`).
 			note(`{"parentUuid":"x","isSidechain":false,"type":"assistant","message":{"model":"m","content":[{"type":"text","text":"x"}],"stop_reason":null},"timestamp":"2026-01-01T00:00:02.000Z","cwd":"/w","version":"1.0.1"}`), discover.TurnUnknown, ""},
 	} {

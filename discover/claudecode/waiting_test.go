@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// The person is asked about one call at a time. Which one that is, is said only where it can be told.
-func TestWhichCallIsAskedAbout(t *testing.T) {
+// The user is asked about one call at a time. The call is named only if it is certain which one it is.
+func TestPermissionCall(t *testing.T) {
 	call := func(id, tool, input string) string {
 		return fmt.Sprintf(`{"type":"assistant","isSidechain":false,"timestamp":"2026-01-01T00:00:01.000Z","message":{"role":"assistant","model":"m","stop_reason":"tool_use","content":[{"type":"tool_use","id":%q,"name":%q,"input":%s}]}}`+"\n", id, tool, input)
 	}

@@ -15,8 +15,8 @@ import (
 func (Adapter) WatchPaths(ctx context.Context, s discover.Session) []string {
 	transcript := cmp.Or(s.Path, transcriptPath(s.Home, s.Dir, s.ID))
 	files := []string{transcript, filepath.Dir(transcript), historyPath(s.Home)}
-	if beside := strings.TrimSuffix(transcript, transcriptSuffix); isSubagent(s.ID) {
-		files = append(files, beside+metaSuffix)
+	if base := strings.TrimSuffix(transcript, transcriptSuffix); isSubagent(s.ID) {
+		files = append(files, base+metaSuffix)
 	} else {
 		files = append(files, listSubagentFiles(ctx, transcript).folders...) // unreadable folders are skipped
 	}

@@ -12,7 +12,7 @@ import (
 	"agentctl/discover"
 )
 
-// The sub-agents of a workflow are in folders further down. Their notes do not say how they end, the run's own does.
+// The sub-agents of a workflow are in folders below. Their metadata does not record their end; the run's file does.
 func TestWorkflow(t *testing.T) {
 	const began, run = 1000, "wf_8361d982-fe4"
 	record := func(second int, parent, kind, message string) string {
@@ -92,8 +92,8 @@ func TestWorkflow(t *testing.T) {
 	}
 }
 
-// A workflow's sub-agent that its process has brought along to another session is in the same place there, and one session.
-func TestWorkflowBroughtAlong(t *testing.T) {
+// A workflow's sub-agent that was carried over to another session is at the same place there, and is one session.
+func TestWorkflowCarriedOver(t *testing.T) {
 	const left = "10000000-0000-4000-8000-000000000000"
 	dir := t.TempDir()
 	project := filepath.Dir(writeTranscript(t, dir, minimal))

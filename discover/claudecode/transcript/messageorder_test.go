@@ -7,8 +7,8 @@ import (
 	"agentctl/discover"
 )
 
-// The messages of records that are nearly in order come in order.
-func TestSorter(t *testing.T) {
+// Messages of records that are nearly sorted come sorted.
+func TestMessageOrder(t *testing.T) {
 	begin := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	for _, far := range []time.Duration{time.Millisecond, 100 * time.Millisecond, time.Minute} {
 		var s messageOrder

@@ -8,9 +8,9 @@ import (
 	"agentctl/discover"
 )
 
-// What stands in user records is shown as what it is: a person's words as they stand, commands as they were typed, the
-// program's words as its own, and what it injects not at all.
-func TestWordsOfUserRecords(t *testing.T) {
+// Texts of user records are shown as what they are: a user's text unchanged, commands as typed, Claude Code's own texts as
+// the system's, and injected texts not at all.
+func TestUserText(t *testing.T) {
 	user := func(text string) messageText { return messageText{discover.RoleUser, discover.KindText, text} }
 	for _, c := range []struct {
 		text, origin string
@@ -40,7 +40,7 @@ func TestWordsOfUserRecords(t *testing.T) {
 	}
 }
 
-func TestBriefOfCalls(t *testing.T) {
+func TestCallSummary(t *testing.T) {
 	for input, want := range map[string]string{
 		`{"description":"list","command":"ls -l"}`:                  "ls -l",
 		`{"old_string":"a","new_string":"b","file_path":"/x"}`:      "/x",
@@ -57,7 +57,7 @@ func TestBriefOfCalls(t *testing.T) {
 	}
 }
 
-// "Input: a JSON value as stored, or the JSON string of an input that is none."
+// A call's input is shown as it is stored if it is valid JSON, else as a JSON string.
 func TestInputIsAlwaysJSON(t *testing.T) {
 	for raw, want := range map[string]string{
 		`{"a" : 1}`:        `{"a" : 1}`,
@@ -71,8 +71,8 @@ func TestInputIsAlwaysJSON(t *testing.T) {
 	}
 }
 
-// Records of sub-agents in the same file, as old versions have them, are none of the session's.
-func TestMessagesOfTheOwnChainOnly(t *testing.T) {
+// Records of sub-agents in the session's file, as old versions have them, are not the session's.
+func TestSidechainRecordsAreLeftOut(t *testing.T) {
 	side := `{"isSidechain":true,"type":"user","message":{"content":"find it"},"uuid":"s1","timestamp":"2026-01-01T00:00:02.500Z"}` + "\n"
 	got, warned := messagesOf([]byte(aCall + side + aPrompt))
 	if len(got) != 2 || got[0].ID != "u3" || got[1].ID != "toolu_1" || len(warned) > 0 {
@@ -80,8 +80,8 @@ func TestMessagesOfTheOwnChainOnly(t *testing.T) {
 	}
 }
 
-// What was said while a turn was in progress stands where the model got it, with the time when it was typed.
-func TestQueuedPromptsStandWhereTheyWereGiven(t *testing.T) {
+// A prompt that was queued during a turn comes where the model got it, with the time when it was typed.
+func TestQueuedPromptsComeWhereTheModelGotThem(t *testing.T) {
 	const answer = `{"message":{"id":"ID","content":[{"type":"text","text":"ID"}]},"type":"assistant","uuid":"ID","timestamp":"2026-01-01T00:00:ID.000Z"}` + "\n"
 	queued := `{"parentUuid":"x","attachment":{"type":"queued_command","prompt":"and this","commandMode":"prompt","origin":{"kind":"human"}},"type":"attachment","uuid":"q","timestamp":"2026-01-01T00:00:03.000Z"}` + "\n"
 	of := func(id string) string { return strings.ReplaceAll(answer, "ID", id) }

@@ -8,8 +8,8 @@ import (
 	"agentctl/discover"
 )
 
-// TestPastes: what Claude Code puts around what was pasted is no part of the prompt, and whatever only looks like it is.
-func TestPastes(t *testing.T) {
+// TestStripPasteTags: the tags around pasted text are removed, and nothing that only resembles them.
+func TestStripPasteTags(t *testing.T) {
 	const begin, end = "<pasted_content id=\"3754\">\n", "\n</pasted_content id=\"3754\">"
 	for _, c := range []struct {
 		text, want string
@@ -37,8 +37,8 @@ func TestPastes(t *testing.T) {
 	}
 }
 
-// TestPastedWords are the person's, whatever they begin with, and make a prompt like any others.
-func TestPastedWords(t *testing.T) {
+// TestPastedText: pasted text is the user's, whatever it begins with, and makes a prompt like any other text.
+func TestPastedText(t *testing.T) {
 	paste := func(s string) string {
 		return "\n\n<pasted_content id=\"3754\">\n" + s + "\n</pasted_content id=\"3754\">\n"
 	}
@@ -65,7 +65,7 @@ func TestPastedWords(t *testing.T) {
 	}
 }
 
-// The prompt is what the person asked, not the file that a launch puts before it.
+// The prompt is what the user asked, not the file that a launch puts before it.
 func TestPromptBehindAFile(t *testing.T) {
 	text, err := json.Marshal(discover.FormatContextFile("spec.md", strings.Repeat("a line\n", 5000)) + "\n\nmake it so")
 	must(t, err)

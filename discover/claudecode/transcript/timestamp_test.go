@@ -13,8 +13,8 @@ import (
 	"agentctl/discover/native/fsread"
 )
 
-// plainStamp is the plain truth: the time of a record's outermost object, or of the snapshot that it consists of.
-func plainStamp(t testing.TB, line []byte) (kind, stamp string, ok bool) {
+// parseTimestamp returns the time of a record by parsing all of it: that of its outermost object, or of the snapshot in it.
+func parseTimestamp(t testing.TB, line []byte) (kind, stamp string, ok bool) {
 	t.Helper()
 	var record struct {
 		Type      string          `json:"type"`
@@ -32,9 +32,9 @@ func plainStamp(t testing.TB, line []byte) (kind, stamp string, ok bool) {
 	return record.Type, string(record.Timestamp), true
 }
 
-func checkStamp(t testing.TB, line []byte) {
+func checkTimestamp(t testing.TB, line []byte) {
 	t.Helper()
-	kind, want, ok := plainStamp(t, line)
+	kind, want, ok := parseTimestamp(t, line)
 	if !ok {
 		return
 	}
@@ -46,13 +46,13 @@ func checkStamp(t testing.TB, line []byte) {
 	}
 	if bytes.HasPrefix(line, []byte(`{"parentUuid"`)) && kind == "user" && want != "" {
 		if got, want := isPrompt(timestampOf(line)), bytes.Contains(line, []byte(`,"permissionMode":"`)); got != want {
-			t.Errorf("a prompt is told: %v: %.300s", got, line)
+			t.Errorf("a prompt is readMessages: %v: %.300s", got, line)
 		}
 	}
 }
 
-// Each record that the agent was seen to write has its own time, however that is found.
-func TestStampsOfRealRecords(t *testing.T) {
+// The time of each captured record is found, by the fast search and by the full one.
+func TestTimestampsOfRealRecords(t *testing.T) {
 	lines := 0
 	err := filepath.WalkDir(fixtures, func(path string, _ fs.DirEntry, err error) error {
 		if err != nil || !strings.HasSuffix(path, ".jsonl") {
@@ -60,7 +60,7 @@ func TestStampsOfRealRecords(t *testing.T) {
 		}
 		content, err := os.ReadFile(path)
 		for line := range bytes.Lines(content) {
-			checkStamp(t, bytes.TrimSuffix(line, []byte{'\n'}))
+			checkTimestamp(t, bytes.TrimSuffix(line, []byte{'\n'}))
 			lines++
 		}
 		return err
@@ -70,8 +70,8 @@ func TestStampsOfRealRecords(t *testing.T) {
 	}
 }
 
-// What a tool gave says nothing of when.
-func TestStampsInWhatToolsGive(t *testing.T) {
+// A time in a tool's result is not the record's.
+func TestTimestampsInToolResults(t *testing.T) {
 	const begin, end = `{"parentUuid":"p","isSidechain":false,"type":"user","message":{"role":"user","content":[]},"uuid":"u"`, `,"cwd":"/w}","version":"2.1.330"}`
 	const own, other = `,"timestamp":"2026-01-01T00:00:00.000Z"`, `"timestamp":"2031-01-01T00:00:00.000Z"`
 	for _, line := range []string{
@@ -84,7 +84,7 @@ func TestStampsInWhatToolsGive(t *testing.T) {
 		begin + `,"timestamp":1767225600` + end,
 		`{"type":"queue-operation","operation":"enqueue"` + own + `,"content":"` + strings.Repeat("}", 2000) + `"}`,
 	} {
-		checkStamp(t, []byte(line))
+		checkTimestamp(t, []byte(line))
 	}
 	var tail Tail
 	record := begin + own + `,"toolUseResult":{` + other + `}` + end + "\n"
@@ -93,7 +93,7 @@ func TestStampsInWhatToolsGive(t *testing.T) {
 	}
 }
 
-func FuzzStamp(f *testing.F) {
+func FuzzTimestamp(f *testing.F) {
 	f.Add([]byte(`{"type":"user","message":{"timestamp":"2026-01-01T00:00:00.000Z"},"timestamp":"2027-01-01T00:00:00.000Z","x":{}}`))
 	f.Add([]byte(`{"type":"file-history-snapshot","snapshot":{"timestamp":"2026-01-01T00:00:00.000Z"},"isSnapshotUpdate":false}`))
 	f.Fuzz(func(t *testing.T, line []byte) {

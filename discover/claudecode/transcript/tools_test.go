@@ -8,7 +8,7 @@ import (
 	"agentctl/discover/native/fsread"
 )
 
-// Results that no call asks for take bounded memory.
+// Results without a call take bounded memory.
 func TestResultsAreBounded(t *testing.T) {
 	var r toolResults
 	for i := range 10 * maxResults {

@@ -71,8 +71,8 @@ func (s *Turn) addDamaged() {
 }
 
 func (s *Turn) assistant(l *Line) {
-	own := !l.IsAPIErrorMessage && !l.synthetic()
-	if own && !s.decided && l.ends() { // as most do; the content does not matter
+	fromModel := !l.IsAPIErrorMessage && !l.synthetic()
+	if fromModel && !s.decided && l.ends() { // as most do; the content does not matter
 		s.decide(discover.TurnDone)
 		return
 	}
@@ -82,7 +82,7 @@ func (s *Turn) assistant(l *Line) {
 	case l.IsAPIErrorMessage:
 		s.decide(discover.TurnFailed)
 		s.state.Error = strings.TrimSpace(textOf(l.Content, 0))
-	case !own:
+	case !fromModel:
 		s.stopped = true
 	case l.StopReason == "" && native.ParseVersion(l.Version.Text(0))[0] < 2 && !hasBlock(l.Content, "tool_use"):
 		s.decide(discover.TurnUnknown) // 1.x wrote messages before it knew their stop reason
@@ -105,7 +105,7 @@ func (s *Turn) user(l *Line) {
 	if l.IsMeta || l.IsCompactSummary || l.IsTranscriptOnly {
 		return
 	}
-	words := strings.TrimSpace(textOf(l.Content, textStartLimit))
+	text := strings.TrimSpace(textOf(l.Content, textStartLimit))
 	counts := !s.callsComplete && !s.hasCalls
 	result := false
 	for _, b := range blocks(l.Content) {
@@ -118,19 +118,19 @@ func (s *Turn) user(l *Line) {
 		result, s.answered[b.ToolUseID] = true, counts
 	}
 	if !result {
-		s.setStart(l, words)
+		s.setStart(l, text)
 	}
 	answers := result && counts
 	switch {
 	case s.decided:
 		s.callsComplete = s.callsComplete || !answers
-	case strings.HasPrefix(words, interruptedPrefix):
+	case strings.HasPrefix(text, interruptedPrefix):
 		s.decide(discover.TurnInterrupted)
-	case isShellOutput(words):
+	case isShellOutput(text):
 		s.shell = true
-	case isLocalOutput(words):
+	case isLocalOutput(text):
 		s.stopped = true
-	case strings.HasPrefix(words, "<local-command-"), s.stopped && !s.shell && isLocalInput(words):
+	case strings.HasPrefix(text, "<local-command-"), s.stopped && !s.shell && isLocalInput(text):
 	case answers:
 		s.open()
 	default:
@@ -143,8 +143,8 @@ func (s *Turn) user(l *Line) {
 }
 
 // setStart sets when the turn began: the time of the newest prompt.
-func (s *Turn) setStart(l *Line, words string) {
-	if s.state.Began.IsZero() && !beginsWith(words, interruptedPrefix, "<local-command-") && !isShellOutput(words) {
+func (s *Turn) setStart(l *Line, text string) {
+	if s.state.Began.IsZero() && !beginsWith(text, interruptedPrefix, "<local-command-") && !isShellOutput(text) {
 		s.state.Began = l.Timestamp.Time()
 	}
 }
@@ -153,26 +153,26 @@ func (s *Turn) setStart(l *Line, words string) {
 const textStartLimit = 100
 
 // isLocalOutput reports whether a text is the output of a slash command or of a "!" command.
-func isLocalOutput(words string) bool {
-	return isShellOutput(words) || beginsWith(words, "<local-command-stdout>", "<local-command-stderr>")
+func isLocalOutput(text string) bool {
+	return isShellOutput(text) || beginsWith(text, "<local-command-stdout>", "<local-command-stderr>")
 }
 
-func isShellOutput(words string) bool { return beginsWith(words, "<bash-stdout>", "<bash-stderr>") }
+func isShellOutput(text string) bool { return beginsWith(text, "<bash-stdout>", "<bash-stderr>") }
 
-func isLocalInput(words string) bool {
-	return beginsWith(words, "<command-name>", "<command-message>", "<bash-input>")
+func isLocalInput(text string) bool {
+	return beginsWith(text, "<command-name>", "<command-message>", "<bash-input>")
 }
 
-func beginsWith(words string, any ...string) bool {
-	return slices.ContainsFunc(any, func(begin string) bool { return strings.HasPrefix(words, begin) })
+func beginsWith(text string, prefixes ...string) bool {
+	return slices.ContainsFunc(prefixes, func(prefix string) bool { return strings.HasPrefix(text, prefix) })
 }
 
 // isCaveat reports whether a record is the note that the model is not to answer what follows: the output of most slash
 // commands, and of a "!" command up to 2.1.112, or where the settings say so or it was interrupted (SEEN 2.1.112, 2.1.197,
 // 2.1.330).
 func (l *Line) isCaveat() bool {
-	words := strings.TrimSpace(textOf(l.Content, textStartLimit))
-	return l.Type == "user" && l.IsMeta && beginsWith(words, "<local-command-caveat>", "Caveat: ")
+	text := strings.TrimSpace(textOf(l.Content, textStartLimit))
+	return l.Type == "user" && l.IsMeta && beginsWith(text, "<local-command-caveat>", "Caveat: ")
 }
 
 // open decides for a turn without an end of its own.

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// Calls beyond the bound leave the session's tokens unknown, with a warning; what is known is still replaced.
+// Calls beyond the bound leave the session's tokens unknown, with an error. A call that is known is still replaced.
 func TestCallsAreBounded(t *testing.T) {
 	var g callUsage
 	for i := range maxCalls {

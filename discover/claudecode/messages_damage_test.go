@@ -13,10 +13,10 @@ import (
 	"agentctl/discover/native/fsread"
 )
 
-// toldOf is what a transcript of this content tells.
-func toldOf(t testing.TB, dir string, content []byte) ([]discover.Message, []*discover.Warning) {
+// readMessagesOf reads the messages of a transcript with this content.
+func readMessagesOf(t testing.TB, dir string, content []byte) ([]discover.Message, []*discover.Warning) {
 	t.Helper()
-	return told(t, writeTranscript(t, dir, string(content)))
+	return readMessages(t, writeTranscript(t, dir, string(content)))
 }
 
 // transcriptOf is the content of a captured transcript.
@@ -37,20 +37,20 @@ const (
 	longTUI    = "03-*/projects/*/" + tui1 + transcriptSuffix
 )
 
-// "Torn last lines … do no harm": an unfinished last line changes nothing before it.
+// An unfinished last line changes nothing before it.
 func TestMessagesOfATornTranscript(t *testing.T) {
 	content := transcriptOf(t, "16-*-2.1.112/projects/*/dd1c*"+transcriptSuffix)
 	complete := map[int]string{} // by length
 	for n := range len(content) + 1 {
 		if whole := asIfComplete(content[:n]); len(whole) == n {
-			messages, _ := toldOf(t, t.TempDir(), whole)
+			messages, _ := readMessagesOf(t, t.TempDir(), whole)
 			complete[n] = asJSON(t, messages)
 		}
 	}
 	path := writeTranscript(t, t.TempDir(), string(content))
 	for n := len(content); n >= 0; n-- {
 		must(t, os.Truncate(path, int64(n)))
-		got, warned := told(t, path)
+		got, warned := readMessages(t, path)
 		if want := complete[len(asIfComplete(content[:n]))]; asJSON(t, got) != want || len(warned) > 0 {
 			t.Fatalf("%d bytes: %v, got %s\nwant %s", n, warned, asJSON(t, got), want)
 		}
@@ -63,7 +63,7 @@ func TestMessagesKeepTheirIDs(t *testing.T) {
 		lines := bytes.SplitAfter(transcriptOf(t, pattern), []byte{'\n'})
 		last := map[string]bool{}
 		for n := range len(lines) + 1 {
-			messages, _ := toldOf(t, t.TempDir(), bytes.Join(lines[:n], nil))
+			messages, _ := readMessagesOf(t, t.TempDir(), bytes.Join(lines[:n], nil))
 			now := map[string]bool{}
 			for _, m := range messages {
 				if now[m.ID] {
@@ -82,16 +82,16 @@ func TestMessagesKeepTheirIDs(t *testing.T) {
 	}
 }
 
-// Damaged records are told of, once for those that follow each other, and the rest goes on.
+// Consecutive damaged records cost one warning, and the other messages are shown.
 func TestMessagesAroundDamage(t *testing.T) {
 	content := transcriptOf(t, outOfOrder)
-	want, _ := toldOf(t, t.TempDir(), content)
+	want, _ := readMessagesOf(t, t.TempDir(), content)
 	for at := range content {
 		if at > 0 && content[at-1] != '\n' {
 			continue
 		}
 		damaged := bytes.Join([][]byte{content[:at], []byte("{\"type\":\n\x00\x00\n"), content[at:]}, nil)
-		got, warned := toldOf(t, t.TempDir(), damaged)
+		got, warned := readMessagesOf(t, t.TempDir(), damaged)
 		if asJSON(t, got) != asJSON(t, want) || len(warned) != 1 {
 			t.Fatalf("damaged at %d: warnings %v, got %s", at, warned, asJSON(t, got))
 		}
@@ -104,7 +104,7 @@ const (
 	aPrompt = `{"parentUuid":"u2","isSidechain":false,"type":"user","message":{"role":"user","content":"go on"},"uuid":"u3","timestamp":"2026-01-01T00:00:03.000Z","cwd":"/w"}` + "\n"
 )
 
-// "64 MB lines … do no harm": what is not shown is said, and the call whose result it is has ended.
+// A line that is too long costs a warning, and the call whose result it is has ended.
 func TestMessagesWithALongLine(t *testing.T) {
 	huge := strings.Repeat("x", fsread.MaxLine+fsread.MaxLine/4)
 	for _, c := range []struct {
@@ -118,7 +118,7 @@ func TestMessagesWithALongLine(t *testing.T) {
 		{`{"parentUuid":null,"isSidechain":false,"attachment":{"type":"file","content":"` + huge + `"},"type":"attachment"}` + "\n", 0, discover.ToolOpen},
 	} {
 		for _, before := range []string{"", aCall} {
-			got, warned := toldOf(t, t.TempDir(), []byte(before+c.line+aPrompt))
+			got, warned := readMessagesOf(t, t.TempDir(), []byte(before+c.line+aPrompt))
 			if len(warned) != c.warned || len(got) == 0 || got[0].Text != "go on" {
 				t.Errorf("%.80s: warnings %v, %d messages", c.line, warned, len(got))
 			}
@@ -129,7 +129,7 @@ func TestMessagesWithALongLine(t *testing.T) {
 	}
 }
 
-// "Files that grow, shrink or are replaced … do no harm" while they are read.
+// A file may grow, shrink or be replaced while it is read.
 func TestMessagesOfAChangingFile(t *testing.T) {
 	content := bytes.Repeat(transcriptOf(t, longTUI), 20)
 	for name, change := range map[string]func(path string) error{
@@ -156,10 +156,10 @@ func TestMessagesOfAChangingFile(t *testing.T) {
 }
 
 func TestMessagesOfNothing(t *testing.T) {
-	if got, warned := told(t, ""); len(got)+len(warned) > 0 {
+	if got, warned := readMessages(t, ""); len(got)+len(warned) > 0 {
 		t.Errorf("of no transcript: %v, %v", got, warned)
 	}
-	if got, warned := told(t, filepath.Join(t.TempDir(), alive+transcriptSuffix)); len(got) > 0 || len(warned) != 1 {
+	if got, warned := readMessages(t, filepath.Join(t.TempDir(), alive+transcriptSuffix)); len(got) > 0 || len(warned) != 1 {
 		t.Errorf("of a lost transcript: %v, %v", got, warned)
 	}
 	ctx, cancel := context.WithCancel(context.Background())

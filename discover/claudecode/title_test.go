@@ -10,7 +10,7 @@ import (
 	"agentctl/discover"
 )
 
-// script is a transcript in the making: each method appends to it.
+// script is a transcript under construction: each method appends to it.
 type script struct{ strings.Builder }
 
 func (t *script) note(format string, args ...any) *script {
@@ -30,7 +30,7 @@ func (t *script) left(prompt string) *script {
 	return t.note(`{"type":"last-prompt","lastPrompt":"%s","leafUuid":"u","sessionId":"s"}`, prompt)
 }
 
-// settings are those of a terminal.
+// settings appends those of a terminal.
 func (t *script) settings() *script {
 	return t.note(`{"type":"mode","mode":"normal","sessionId":"s"}`).note(`{"type":"permission-mode","permissionMode":"default","sessionId":"s"}`)
 }
@@ -61,7 +61,8 @@ func (t *script) worked(entrypoint string, kilobytes int) *script {
 	return t
 }
 
-// TestTitlesOfLongSessions: list shows what status shows, as far as Claude Code states its notes anew.
+// TestTitlesOfLongSessions: a quick read finds the same title as a whole read, wherever Claude Code writes its metadata
+// anew.
 func TestTitlesOfLongSessions(t *testing.T) {
 	const tui, print = "cli", "sdk-cli"
 	begun := func(entrypoint string) *script {

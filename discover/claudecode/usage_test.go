@@ -11,7 +11,7 @@ import (
 	"agentctl/discover"
 )
 
-// distinctUsage adds up, once each, the answers in all transcripts of a store: a simple reader's total.
+// distinctUsage adds up the distinct answers in all transcripts of a store, as an independent reader.
 func distinctUsage(t *testing.T, store string) (in, out int64) {
 	t.Helper()
 	seen := map[string][2]int64{}
@@ -48,7 +48,7 @@ func distinctUsage(t *testing.T, store string) (in, out int64) {
 	return in, out
 }
 
-// "Forks not counted twice in totals": the sessions of a store use together what its distinct answers used.
+// The sessions of a store use together what its distinct answers used: a fork's copies do not count twice.
 func TestForksAreNotCountedTwice(t *testing.T) {
 	for _, store := range []string{
 		"08-fork-name-same-id-two-projects-2.1.197", "22-tui-branch-fork-refused-2.1.197",
@@ -68,9 +68,9 @@ func TestForksAreNotCountedTwice(t *testing.T) {
 	}
 }
 
-// Claude Code's own figures, which count the calls for titles and summaries too, are a session's; of a fork they hold
-// what it was made of.
-func TestTokensAsClaudeCodeStatesThem(t *testing.T) {
+// The figures that Claude Code reports, which include calls for titles and summaries, count for a session. Those of a fork
+// include the session that it was made of, and do not count.
+func TestReportedTokens(t *testing.T) {
 	type figures struct{ In, Out, CacheRead, CacheWrite int64 }
 	want := map[string]figures{
 		"11111111": {5170, 250, 55, 35}, // its cost-state
@@ -94,9 +94,8 @@ func TestTokensAsClaudeCodeStatesThem(t *testing.T) {
 	}
 }
 
-// What came after the last statement counts beside it, and a run that was killed before it could state anything is not
-// lost.
-func TestTokensBesideTheStatement(t *testing.T) {
+// Answers after the last report count in addition, and a run that was killed before it reported anything is not lost.
+func TestTokensAfterReport(t *testing.T) {
 	const (
 		stated = `{"type":"cost-state","totalCostUSD":1,"modelUsage":{"a":{"inputTokens":100,"outputTokens":10},"b":{"inputTokens":7}}}`
 		answer = `{"type":"assistant","message":{"id":"ID","model":"m","usage":{"input_tokens":60,"output_tokens":1}},"timestamp":"2026-01-01T00:00:TIME.000Z","cwd":"/w"}`
@@ -120,7 +119,7 @@ func TestTokensBesideTheStatement(t *testing.T) {
 	}
 }
 
-// "Context size now": after a compaction, what Claude Code states until there is an answer, and then that one's.
+// After a compaction, the context is what Claude Code reports until there is an answer, and then that answer's.
 func TestContextAfterCompaction(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join(fixtures, "03-*/projects/*/"+tui1+transcriptSuffix))
 	must(t, err)
