@@ -10,15 +10,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Dial connects to a server on this machine: to a Unix socket, or to a port on loopback. It waits until ctx ends, since a
-// suspended server takes no connection once its queue is full. Deadlines of the file, which has that name, work: the runtime
-// waits for a socket that does not block. Package net would bring a resolver of names into the program.
+// Dial connects to a server on this machine: to a Unix socket, or to a port on loopback. name is the name of the returned
+// file, which supports deadlines. Dial waits until ctx ends, since a suspended server accepts no connection once its
+// queue is full. Package net would link a DNS resolver into the program.
 func Dial(ctx context.Context, name string, to unix.Sockaddr) (*os.File, error) {
 	family := unix.AF_INET
 	if _, ok := to.(*unix.SockaddrUnix); ok {
 		family = unix.AF_UNIX
 	}
-	syscall.ForkLock.RLock() // no child of ours is to inherit it
+	syscall.ForkLock.RLock() // so that no child process inherits the socket
 	fd, err := unix.Socket(family, unix.SOCK_STREAM, 0)
 	if err == nil {
 		unix.CloseOnExec(fd)
@@ -37,7 +37,7 @@ func Dial(ctx context.Context, name string, to unix.Sockaddr) (*os.File, error) 
 	}
 	conn := os.NewFile(uintptr(fd), name)
 	if pending {
-		err = connected(ctx, conn)
+		err = waitConnected(ctx, conn)
 	}
 	if err != nil {
 		_ = conn.Close() // never used
@@ -46,8 +46,8 @@ func Dial(ctx context.Context, name string, to unix.Sockaddr) (*os.File, error) 
 	return conn, nil
 }
 
-// connected waits until a socket is connected, or cannot be.
-func connected(ctx context.Context, conn *os.File) error {
+// waitConnected waits until a socket is connected or has failed.
+func waitConnected(ctx context.Context, conn *os.File) error {
 	raw, err := conn.SyscallConn()
 	if err != nil {
 		return err

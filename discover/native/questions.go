@@ -2,8 +2,8 @@ package native
 
 import "agentctl/discover/native/jsonl"
 
-// Questions are the texts in the input of a call that asks the person something, which has the same form in all agents:
-// {"questions":[{"question":TEXT,…},…]}. There are none in any other input.
+// Questions returns the texts in the input of a tool call that asks the person something. It has the same form in all
+// agents: {"questions":[{"question":TEXT,…},…]}. Any other input has none.
 func Questions(input jsonl.Object) (texts []string) {
 	for q := range input.Get("questions").Elements() {
 		if text := q.Object().Get("question"); text != nil {

@@ -3,8 +3,8 @@ package native
 // UUIDLen is the length of a UUID, in characters.
 const UUIDLen = 36
 
-// ShortUUIDLen is how many of the first characters of a UUID tell it from others: of a random one (version 4) the first group, of one
-// that begins with the time in milliseconds (version 7) as many as hold that, of any other all.
+// ShortUUIDLen returns how many leading characters of a UUID distinguish it from others: the first group of a random one
+// (version 4), the part with the time in milliseconds of a time-ordered one (version 7), all of any other.
 func ShortUUIDLen(id string) int {
 	const version, random, milliseconds = 14, 8, 13
 	if len(id) == UUIDLen {
@@ -18,7 +18,8 @@ func ShortUUIDLen(id string) int {
 	return len(id)
 }
 
-// IsUUIDPrefix reports whether a UUID (8-4-4-4-12 hexadecimal digits) can begin with s: one in lower case, or with mixed in either.
+// IsUUIDPrefix reports whether a UUID (8-4-4-4-12 hexadecimal digits) can start with s: one in lower case, or if mixed in
+// either case.
 func IsUUIDPrefix(s string, mixed bool) bool {
 	if len(s) > UUIDLen {
 		return false

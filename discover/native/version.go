@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// Version is an agent's major, minor and patch number; zero where it is not known.
+// Version is the major, minor and patch number of an agent; zero if unknown.
 type Version [3]int
 
-// ParseVersion reads "2.1.129"; numbers that are missing are 0, and what follows their digits does not count.
+// ParseVersion parses "2.1.129". Missing numbers are 0, and what follows the digits of a number is ignored.
 func ParseVersion(s string) (v Version) {
 	for i, part := range strings.SplitN(s, ".", len(v)) {
 		digits := part[:len(part)-len(strings.TrimLeft(part, "0123456789"))]
@@ -19,11 +19,11 @@ func ParseVersion(s string) (v Version) {
 	return v
 }
 
-// Known reports whether there is a version.
+// Known reports whether the version is known.
 func (v Version) Known() bool { return v != Version{} }
 
-// Before reports whether a version is known to be older than another one.
+// Before reports whether the version is known and older than w.
 func (v Version) Before(w Version) bool { return v.Known() && slices.Compare(v[:], w[:]) < 0 }
 
-// String is the version as its agent writes it.
+// String returns the version as agents write it.
 func (v Version) String() string { return fmt.Sprintf("%d.%d.%d", v[0], v[1], v[2]) }

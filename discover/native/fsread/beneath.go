@@ -9,13 +9,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ErrEscapes is returned for a path that a link leads out of the directory that it has to stay in. An absolute link does,
-// wherever it leads.
+// ErrEscapes is returned for a path that a link leads out of the directory that it must stay in. An absolute link always
+// does.
 var ErrEscapes = errors.New("a link leads out of the home, which only a process names")
 
-// OpenBeneath is [Open] for a name below the directory root. It fails with [ErrLeaves] if a link on the way, or in place of
-// the file, leads out of root, at the moment of the open: nobody can put a link in place between a check and the open.
-// Links on the way to root itself are followed.
+// OpenBeneath is [OpenAt] for a name below the directory root. It fails with [ErrEscapes] if a link on the way, or in
+// place of the file, leads out of root at the moment of the open: there is no time between a check and the open to create
+// a link in. Links on the way to root itself are followed.
 func OpenBeneath(root, name string, links Links) (fd int, st unix.Stat_t, err error) {
 	r, err := os.OpenRoot(root)
 	if err != nil {
@@ -70,7 +70,7 @@ func openBeneath(r *os.Root, name string, flags int) (fd int, err error) {
 	return fd, nil
 }
 
-// beneathError is the cause of an error of an [os.Root], without a path. What the root itself refuses is no error number.
+// beneathError returns the cause of an error of an [os.Root], without a path: [ErrEscapes] if the cause is not an errno.
 func beneathError(err error) error {
 	if p, ok := errors.AsType[*fs.PathError](err); ok {
 		err = p.Err

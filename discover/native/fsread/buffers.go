@@ -4,26 +4,25 @@ import (
 	"context"
 )
 
-// Buffers is memory in which the line readers work through one file after another. One that reads many files saves
-// with it what getting and clearing new memory for each would cost, which is more than reading them. It belongs to one
-// goroutine at a time.
+// Buffers is memory that the line readers reuse from one file to the next. Allocating and clearing new memory for each
+// file would cost more than reading it. It belongs to one goroutine at a time.
 type Buffers struct {
 	buf      []byte
 	newlines []int  // of a piece of a file
 	dirents  []byte // of a directory's entries
 
-	ctx        context.Context // of the call that it works for; nil: never ends
+	ctx        context.Context // of the call; nil: never ends
 	large      *largeMemory    // shared with the other goroutines of the call; nil: there are none
-	largeDepth int             // how often large is held
+	largeDepth int             // how often this goroutine has acquired large
 
-	file   File  // the open one
+	file   File  // see [Buffers.OpenIn]
 	reused []any // see [Reuse]
 }
 
-// NewBuffers is memory for one goroutine that reads within a context.
+// NewBuffers returns buffers for one goroutine that reads until ctx ends.
 func NewBuffers(ctx context.Context) *Buffers { return &Buffers{ctx: ctx} }
 
-// Context is that of the call that s belongs to.
+// Context returns the context of the call that s belongs to.
 func (s *Buffers) Context() context.Context { return s.context() }
 
 func (s *Buffers) context() context.Context {
@@ -33,8 +32,8 @@ func (s *Buffers) context() context.Context {
 	return s.ctx
 }
 
-// Open is [Open] within the call that s belongs to, for a file that is read beside the one that is read in s: it has
-// buffers of its own, unless it is told to [File.Use] those of s.
+// Open opens a file as [Open] does, while another file may be read in s. The file has buffers of its own unless
+// [File.UseBuffers] is called.
 func (s *Buffers) Open(path string) (*File, error) {
 	f, err := Open(s.context(), path)
 	if err == nil {
@@ -43,8 +42,8 @@ func (s *Buffers) Open(path string) (*File, error) {
 	return f, err
 }
 
-// OpenIn is [Buffers.Open] of a file that is read in s: its memory is s's own, a few of 60 MB where `list -a` lists 10,000
-// sessions. It is closed before another one is opened so.
+// OpenIn is [Buffers.Open] for a file that is read in s. The File itself is part of s too, which saves a few of 60 MB
+// where `list -a` lists 10,000 sessions. Close it before the next OpenIn.
 func (s *Buffers) OpenIn(path string) (*File, error) {
 	f, err := s.file.open(s.context(), path, NoFollow)
 	if err == nil {
@@ -70,19 +69,19 @@ func Reuse[T any](b *Buffers) *T {
 	return t
 }
 
-// Buffers is what the readers of f work in; nil for none.
+// Buffers returns the buffers that f is read in; nil if it has none.
 func (f *File) Buffers() *Buffers { return f.buffers }
 
-// CallBuffers is the scratch that f was opened by; nil for none.
+// CallBuffers returns the buffers that f was opened with; nil if there are none.
 func (f *File) CallBuffers() *Buffers { return f.callBuffers }
 
-// maxKeptBuffer is the most that is kept from one file to the next.
+// maxKeptBuffer is the most bytes that are kept for the next file.
 const maxKeptBuffer = 1 << 20
 
-// UseBuffers lets the readers of f work in s. Nothing of f may be in use once s is used for another file.
+// UseBuffers makes f be read in s. No line of f may be in use once s is used for another file.
 func (f *File) UseBuffers(s *Buffers) { f.buffers, f.callBuffers = s, s }
 
-// takeBuffer takes the memory out of the scratch, so that a reader inside of another one gets its own.
+// takeBuffer removes the memory from the buffers, so that a nested reader gets its own.
 func (f *File) takeBuffer() []byte {
 	if f.buffers == nil {
 		return nil
@@ -98,7 +97,7 @@ func (f *File) returnBuffer(buf []byte) {
 	}
 }
 
-// takeNewlines and giveBackNewlines are the same for where the newlines of a piece are.
+// takeNewlines and returnNewlines do the same for the positions of newlines.
 func (f *File) takeNewlines() []int {
 	if f.buffers == nil {
 		return nil
@@ -114,7 +113,7 @@ func (f *File) returnNewlines(newlines []int) {
 	}
 }
 
-// takeDirents and giveBackList are the same for what a directory is read with.
+// takeDirents and returnDirents do the same for the entries of a directory.
 func (s *Buffers) takeDirents() []byte {
 	if s == nil {
 		return nil

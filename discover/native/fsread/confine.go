@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// Root is a home as [Confine] takes it.
+// Root is a directory tree that [Confine] keeps links inside of.
 type Root struct {
-	// Dir is the home's directory, and Files are databases of it that live elsewhere.
+	// Dir is the directory, and Files are its databases that are elsewhere.
 	Dir   string
 	Files []string
 	// AllowEscape: links may lead out of it.
@@ -19,19 +19,19 @@ type Root struct {
 // confinement is the roots of a context.
 type confinement []rootPath
 
-// rootPath is a path that begins others, and the directory that those must not leave.
+// rootPath is a path prefix, and the directory that paths with this prefix must stay in.
 type rootPath struct {
 	path, dir   string
 	allowEscape bool
 	file        bool // path is a file, with what SQLite keeps beside it
 }
 
-// confinementKey is the key of a confinement in a context.
+// confinementKey is the context key of a confinement.
 type confinementKey struct{}
 
-// Confine returns a context in which whatever is opened below a root that is not free is opened beneath it: no link may lead
-// out of it, nor be in place of one of its Files. Of roots within each other, the inner one counts; a free one counts
-// before another one of the same path.
+// Confine returns a context with which every path below one of the roots is opened beneath that root: no link may lead
+// out of it, or replace one of its Files. Of nested roots the inner one counts. Of roots with the same path, one with
+// AllowEscape counts.
 func Confine(ctx context.Context, roots ...Root) context.Context {
 	if !slices.ContainsFunc(roots, func(r Root) bool { return !r.AllowEscape }) {
 		return ctx
@@ -57,7 +57,7 @@ func Confine(ctx context.Context, roots ...Root) context.Context {
 	return context.WithValue(ctx, confinementKey{}, c)
 }
 
-// add adds a directory under the name that it was given, and under its real one.
+// add adds a directory by its given path and by its real path.
 func (c *confinement) add(dir string, free bool) {
 	if dir == "" {
 		return
@@ -68,15 +68,15 @@ func (c *confinement) add(dir string, free bool) {
 	}
 }
 
-// ConfinedPath is where a path lies below a root that no link may lead out of.
+// ConfinedPath is a path below a root that links must not lead out of.
 type ConfinedPath struct {
-	// Root is the directory, and Name what the path is called in it.
+	// Root is the directory, and Name the path relative to it.
 	Root, Name string
-	// File: the path is one of the root's Files, or what SQLite keeps beside one.
+	// File: the path is one of the root's Files, or one of the files that SQLite keeps next to it.
 	File bool
 }
 
-// Confined is where a path lies; ok is false for one that may lead anywhere.
+// Confined returns the root of a path; ok is false for a path that no root confines.
 func Confined(ctx context.Context, path string) (p ConfinedPath, ok bool) {
 	c, _ := ctx.Value(confinementKey{}).(confinement)
 	for _, r := range c {
@@ -87,7 +87,7 @@ func Confined(ctx context.Context, path string) (p ConfinedPath, ok bool) {
 	return ConfinedPath{}, false
 }
 
-// name is what a path is called in the root's directory.
+// name returns a path relative to the root.
 func (r rootPath) name(path string) (name string, below bool) {
 	if r.file {
 		rest, begins := strings.CutPrefix(path, r.path)
@@ -103,7 +103,7 @@ func (r rootPath) name(path string) (name string, below bool) {
 	return strings.TrimLeft(rest, "/"), rest[0] == '/'
 }
 
-// Escapes reports whether a path is not below a home that must not be left.
+// Escapes reports whether path is outside of the root that confines home; false if no root does.
 func Escapes(ctx context.Context, home, path string) bool {
 	root, ok := Confined(ctx, home)
 	if !ok {

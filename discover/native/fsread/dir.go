@@ -11,15 +11,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Dir is an open directory. Its entries are listed and stated relative to it, so that a rename of a parent
-// meanwhile cannot mix two trees.
+// Dir is an open directory. Its entries are read and stated relative to it, so that a concurrent rename of a parent
+// cannot mix two trees.
 type Dir struct {
-	ctx  context.Context // that it was opened in
+	ctx  context.Context // of the call that opened it
 	path string
 	fd   int
 }
 
-// FileInfo is what a directory tells of one of its files.
+// FileInfo is what [Dir.Stat] returns of a file.
 type FileInfo struct {
 	Size    int64 // bytes
 	ModTime time.Time
@@ -31,26 +31,26 @@ type DirEntry struct {
 	mode fs.FileMode // the type bits
 }
 
-// Name is the entry's name alone.
+// Name returns the name of the entry, without its directory.
 func (n DirEntry) Name() string { return n.name }
 
-// Type is the entry's type: 0 for a regular file.
+// Type returns the type bits: 0 for a regular file.
 func (n DirEntry) Type() fs.FileMode { return n.mode }
 
-// IsDir reports whether the entry is a directory; a link to one is none.
+// IsDir reports whether the entry is a directory; a link to one is not.
 func (n DirEntry) IsDir() bool { return n.mode.IsDir() }
 
-// ErrBrokenLink is returned for a link that leads nowhere, as to a disk that is not mounted. That is not [Absent]: what
-// it led to may well be there.
+// ErrBrokenLink is returned for a link whose target does not exist, such as one to a disk that is not mounted.
+// [IsNotExist] is false for it, since the target may exist later.
 var ErrBrokenLink = errors.New("a symbolic link is broken")
 
-// OpenDir opens a directory; links are followed, since people do link ~/.claude elsewhere, but not out of the root that ctx
-// confines the path to; see [Confine].
+// OpenDir opens a directory. Links are followed, since people link ~/.claude to other disks, but not out of the root that
+// ctx confines the path to; see [Confine].
 func OpenDir(ctx context.Context, path string) (*Dir, error) {
 	return openDir(ctx, unix.AT_FDCWD, path, path)
 }
 
-// ReadDir returns the entries of a directory; see [OpenDir] and [Dir.Names].
+// ReadDir returns the entries of a directory; see [OpenDir] and [Dir.Entries].
 func ReadDir(ctx context.Context, path string) ([]DirEntry, error) {
 	d, err := OpenDir(ctx, path)
 	if err != nil {
@@ -60,10 +60,10 @@ func ReadDir(ctx context.Context, path string) ([]DirEntry, error) {
 	return d.Entries()
 }
 
-// OpenDir opens a directory below this one, as [OpenDir] does.
+// OpenDir opens a directory below this one, as the function [OpenDir] does.
 func (d *Dir) OpenDir(name string) (*Dir, error) { return openDir(d.ctx, d.fd, name, d.path+"/"+name) }
 
-// openDir is OpenDir of a name in an open directory; path is what the directory is called.
+// openDir opens a name in an open directory; path is the path of the directory to open.
 func openDir(ctx context.Context, in int, name, path string) (*Dir, error) {
 	place, ok := Confined(ctx, path)
 	fd, err := retry(func() (int, error) {
@@ -78,14 +78,14 @@ func openDir(ctx context.Context, in int, name, path string) (*Dir, error) {
 	return &Dir{ctx: ctx, path: path, fd: fd}, nil
 }
 
-// Path is the path it was opened by.
+// Path returns the path that the directory was opened by.
 func (d *Dir) Path() string { return d.path }
 
 // Close closes the directory.
 func (d *Dir) Close() error { return unix.Close(d.fd) }
 
-// Entries returns all entries in directory order; Type tells files from folders without a stat, except on file
-// systems that do not say (then it is asked for). Those before an error are returned with it.
+// Entries returns all entries in directory order. Their types come with the listing, except on file systems that have
+// none there; then each entry is stated. The entries before an error are returned with it.
 func (d *Dir) Entries() (names []DirEntry, err error) {
 	for n, err := range d.AllEntries(nil) {
 		if err != nil {
@@ -96,7 +96,8 @@ func (d *Dir) Entries() (names []DirEntry, err error) {
 	return names, nil
 }
 
-// AllEntries is Names one by one, for one who works in s and goes through many directories; an error is the last.
+// AllEntries yields the entries one by one. It reads into s, for callers that read many directories. An error is the last
+// value.
 func (d *Dir) AllEntries(s *Buffers) iter.Seq2[DirEntry, error] {
 	return func(yield func(DirEntry, error) bool) {
 		room := s.takeDirents()
@@ -110,13 +111,13 @@ func (d *Dir) AllEntries(s *Buffers) iter.Seq2[DirEntry, error] {
 	}
 }
 
-// Stat states a regular file of the directory, or of a folder below it; anything else is [ErrNotRegular].
+// Stat states a regular file of the directory, or of a directory below it; anything else is [ErrNotRegular].
 func (d *Dir) Stat(name string) (FileInfo, error) {
 	var st unix.Stat_t
 	err := unix.Fstatat(d.fd, name, &st, unix.AT_SYMLINK_NOFOLLOW)
 	switch {
 	case IsNotExist(err):
-		return FileInfo{}, err // nobody is told where, and it is asked of a thousand folders
+		return FileInfo{}, err // without a path: it is frequent, and no caller reports it
 	case err == nil && st.Mode&unix.S_IFMT != unix.S_IFREG:
 		err = ErrNotRegular
 	case err == nil:
@@ -125,8 +126,8 @@ func (d *Dir) Stat(name string) (FileInfo, error) {
 	return FileInfo{}, &fs.PathError{Op: "stat", Path: d.path + "/" + name, Err: err}
 }
 
-// StatEntry is Stat of a regular file that the directory lists; where nobody asks for its time and size, what the listing says
-// of it is enough.
+// StatEntry states an entry if it must: if the listing shows a regular file and the caller needs neither its time nor its
+// size (timed is false), it makes no system call and returns a zero FileInfo.
 func (d *Dir) StatEntry(n DirEntry, timed bool) (FileInfo, error) {
 	if !timed && n.mode.IsRegular() {
 		return FileInfo{}, nil
@@ -134,7 +135,8 @@ func (d *Dir) StatEntry(n DirEntry, timed bool) (FileInfo, error) {
 	return d.Stat(n.name)
 }
 
-// explainNotExist tells why there is nothing at path: [ErrDangling] if a link on the way to it is the reason, else err.
+// explainNotExist returns the reason why path does not exist: [ErrBrokenLink] if a link on the way to it is broken, else
+// err.
 func explainNotExist(path string, err error) error {
 	if !IsNotExist(err) {
 		return err
@@ -155,8 +157,8 @@ func explainNotExist(path string, err error) error {
 	}
 }
 
-// EvalSymlinks is [filepath.EvalSymlinks] with the errors of this package: [ErrBrokenLink], and [ErrEscapes] where a link leads out
-// of the root that ctx confines the path to; see [Confine]. One of a root's Files is returned as it is.
+// EvalSymlinks is [filepath.EvalSymlinks] with two errors of this package: [ErrBrokenLink], and [ErrEscapes] if a link
+// leads out of the root that ctx confines the path to; see [Confine]. One of a root's Files is returned as it is.
 func EvalSymlinks(ctx context.Context, path string) (string, error) {
 	place, ok := Confined(ctx, path)
 	if ok && place.File {
@@ -172,7 +174,7 @@ func EvalSymlinks(ctx context.Context, path string) (string, error) {
 	return real, nil
 }
 
-// WithoutPath is err without the path of the file that it is about, for a message that names it already.
+// WithoutPath returns the cause of err if err is about the file at path, for a message that names the file itself.
 func WithoutPath(path string, err error) error {
 	if p, ok := errors.AsType[*fs.PathError](err); ok && p.Path == path && errors.Is(p, err) { // itself, not wrapped in more words
 		return p.Err
@@ -180,8 +182,8 @@ func WithoutPath(path string, err error) error {
 	return err
 }
 
-// IsNotExist reports whether err says that there is nothing of that name, which is no fault of a store: agents make
-// their folders when they need them, and files vanish while one looks.
+// IsNotExist reports whether err is fs.ErrNotExist. That is no fault of a store: agents create their directories when
+// they need them, and files are removed while others read.
 func IsNotExist(err error) bool {
 	return errors.Is(err, fs.ErrNotExist)
 }

@@ -9,14 +9,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The buffers that directories are read with, in bytes: most are small, and a large buffer would have to be cleared.
+// Sizes of the buffers that directories are read into, in bytes. Most directories are small, and a large buffer takes
+// time to clear.
 const (
 	smallDirBuffer = 4 << 10
 	largeDirBuffer = 64 << 10
 )
 
-// readEntries reads the directory with getdents(2) alone, in room or what it replaces that with. os.File would ask four times more
-// whether it can be polled, which for a thousand small folders is more than the reading.
+// readEntries reads the directory with getdents(2) alone, into *room, which it may replace. [os.File] makes four more
+// system calls to find out whether it can be polled, which for a thousand small directories is more than the reading.
 func (d *Dir) readEntries(room *[]byte, yield func(DirEntry, error) bool) {
 	if *room == nil {
 		*room = make([]byte, smallDirBuffer)
@@ -37,8 +38,8 @@ func (d *Dir) readEntries(room *[]byte, yield func(DirEntry, error) bool) {
 	}
 }
 
-// parseDirents yields the entries of a block of struct linux_dirent64, getdents(2), and reports whether more are wanted. Their
-// names are parts of the block.
+// parseDirents yields the entries of a block of struct linux_dirent64, getdents(2), and reports whether more are wanted.
+// Their names are parts of the block.
 func (d *Dir) parseDirents(block string, yield func(DirEntry, error) bool) (more bool) {
 	const lengthAt, typeAt, nameAt = 16, 18, 19
 	for len(block) > nameAt {
@@ -55,7 +56,7 @@ func (d *Dir) parseDirents(block string, yield func(DirEntry, error) bool) (more
 		}
 		mode, err := d.entryType(name, kind)
 		if errors.Is(err, fs.ErrNotExist) {
-			continue // gone meanwhile
+			continue // removed meanwhile
 		}
 		if !yield(DirEntry{name, mode}, err) || err != nil {
 			return false
@@ -64,7 +65,7 @@ func (d *Dir) parseDirents(block string, yield func(DirEntry, error) bool) (more
 	return true
 }
 
-// entryType translates the type that a directory says of an entry, and asks the entry itself where it says none.
+// entryType translates an entry's type, and states the entry if its directory has no type.
 func (d *Dir) entryType(name string, kind byte) (fs.FileMode, error) {
 	if kind == unix.DT_UNKNOWN {
 		var st unix.Stat_t

@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// readEntries lists a copy of the open directory, so that closing it leaves the directory open.
+// readEntries reads a copy of the open directory, so that the directory stays open when the copy is closed.
 func (d *Dir) readEntries(_ *[]byte, yield func(DirEntry, error) bool) {
 	fd, err := unix.FcntlInt(uintptr(d.fd), unix.F_DUPFD_CLOEXEC, 0)
 	if err != nil {

@@ -11,39 +11,38 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// File is a regular file opened for reading. Its size is that of the moment it was opened; what is appended later
-// belongs to the next look.
+// File is a regular file opened for reading. Its size is the size at the moment of opening: what is appended later is not
+// read.
 type File struct {
 	ctx     context.Context // a file is read within one call
 	path    string
-	fd      int // -1: all of it is in mem
+	fd      int // -1: the file is in memory
 	size    int64
 	mod     time.Time
 	id      fileID
-	content []byte // the content of one that is in memory
+	content []byte // of a file in memory
 
-	release      func()   // of [Buffers.Hold]; nil: nothing is held
-	callBuffers  *Buffers // who asks for large pieces of memory; nil: nobody has to be asked
-	buffers      *Buffers // nil: memory of its own
-	expectedRead int64    // of the line readers' first read; 0: not said
+	release      func()   // releases large memory; nil: none is held
+	callBuffers  *Buffers // those that f was opened with; nil: none
+	buffers      *Buffers // nil: f has memory of its own
+	expectedRead int64    // size of the first read of lines; 0: unknown
 }
 
-// fileID tells two files of one name apart.
+// fileID distinguishes two files that had one name.
 type fileID struct{ device, inode uint64 }
 
-// Open opens a regular file without following a link in its last element, without blocking and without creating
-// anything. Reads of it end with ctx, and it is opened beneath the root that ctx confines it to; see [Confine].
+// Open opens a regular file. It does not follow a link in the last element, does not block and creates nothing. Reads of
+// the file fail when ctx ends. The file is opened beneath the root that ctx confines the path to; see [Confine].
 func Open(ctx context.Context, path string) (*File, error) {
 	return new(File).open(ctx, path, NoFollow)
 }
 
-// OpenLink is [Open] for a path whose last element may be a link, as the kernel's names of open files are
-// (/proc/PID/fd/N).
+// OpenLink is [Open] for a path whose last element may be a link, such as /proc/PID/fd/N.
 func OpenLink(ctx context.Context, path string) (*File, error) {
 	return new(File).open(ctx, path, Follow)
 }
 
-// open opens a file as f, and returns that.
+// open opens a file as f, and returns f.
 func (f *File) open(ctx context.Context, path string, links Links) (*File, error) {
 	var (
 		fd  int
@@ -63,28 +62,28 @@ func (f *File) open(ctx context.Context, path string, links Links) (*File, error
 	return f, nil
 }
 
-// WithContext has reads of the file fail with the error of ctx once that has ended. It returns f.
+// WithContext makes reads of the file fail when ctx ends. It changes f and returns it.
 func (f *File) WithContext(ctx context.Context) *File {
 	f.ctx = ctx
 	return f
 }
 
-// Context is what reads of the file end with.
+// Context returns the context that reads of the file end with.
 func (f *File) Context() context.Context { return f.ctx }
 
-// Path is the path that the file was opened by.
+// Path returns the path that the file was opened by.
 func (f *File) Path() string { return f.path }
 
 // SameFile reports whether f and g are one file, by device and inode.
 func (f *File) SameFile(g *File) bool { return f.id == g.id }
 
-// Size is the file's size in bytes when it was opened.
+// Size returns the file's size in bytes when it was opened.
 func (f *File) Size() int64 { return f.size }
 
-// ModTime is the file's modification time when it was opened, UTC.
+// ModTime returns the file's modification time when it was opened, UTC.
 func (f *File) ModTime() time.Time { return f.mod }
 
-// Close closes the file, and gives back what was held of the memory for large content.
+// Close closes the file, and releases the large memory that it holds; see [File.AcquireLarge].
 func (f *File) Close() error {
 	if f.release != nil {
 		f.release()
@@ -95,26 +94,27 @@ func (f *File) Close() error {
 	return unix.Close(f.fd)
 }
 
-// NewMemoryFile is a file whose content is at hand already: it has the same readers, and no system call is made for it.
+// NewMemoryFile returns a file with this content, which is read without system calls.
 func NewMemoryFile(path string, data []byte, mod time.Time) *File {
 	return &File{ctx: context.Background(), path: path, fd: -1, size: int64(len(data)), mod: mod, content: data}
 }
 
-// WithContent is the file with another content, as what it was packed from. Closing it calls release, and leaves f open.
+// WithContent returns a file like f with another content, such as the uncompressed one. Closing it calls release and
+// leaves f open.
 func (f *File) WithContent(content []byte, release func()) *File {
 	with := NewMemoryFile(f.path, content, f.mod)
 	with.callBuffers, with.release = f.callBuffers, release
 	return with
 }
 
-// Head is the file as if it ended after n bytes. It shares f's open file: close f, not the head.
+// Head returns the file as if it ended after n bytes. It shares the open file of f: close f only.
 func (f *File) Head(n int64) *File {
 	head := *f
 	head.size = max(min(n, f.size), 0)
 	return &head
 }
 
-// ReadAt implements io.ReaderAt. A file that shrank meanwhile ends early with io.EOF.
+// ReadAt implements io.ReaderAt. If the file has shrunk meanwhile, it returns io.EOF early.
 func (f *File) ReadAt(p []byte, off int64) (int, error) {
 	if f.fd >= 0 {
 		return f.pread(p, off)
@@ -126,7 +126,7 @@ func (f *File) ReadAt(p []byte, off int64) (int, error) {
 	return n, nil
 }
 
-// pread reads from the file itself.
+// pread reads from the open file.
 func (f *File) pread(p []byte, off int64) (int, error) {
 	n := 0
 	for n < len(p) {
@@ -145,14 +145,14 @@ func (f *File) pread(p []byte, off int64) (int, error) {
 	return n, nil
 }
 
-// ReadFileNoFollow returns the whole content of a small regular file of at most limit bytes, which is of no home.
+// ReadFileNoFollow is [ReadFile] for a path whose last element must not be a link.
 func ReadFileNoFollow(path string, limit int64) ([]byte, error) {
 	data, _, err := readFile(context.Background(), path, limit)
 	return data, err
 }
 
-// readFile is ReadFile; changed is when the file was written last, as of its being opened.
-func readFile(ctx context.Context, path string, limit int64) (data []byte, changed time.Time, err error) {
+// readFile reads a file as [Open] opens it; modified is its modification time when it was opened.
+func readFile(ctx context.Context, path string, limit int64) (data []byte, modified time.Time, err error) {
 	f, err := Open(ctx, path)
 	if err != nil {
 		return nil, time.Time{}, err
@@ -170,6 +170,7 @@ func readFile(ctx context.Context, path string, limit int64) (data []byte, chang
 	return buf[:n], f.mod, nil
 }
 
+// modTime returns the modification time in a state.
 func modTime(st *unix.Stat_t) time.Time {
 	sec, nsec := st.Mtim.Unix()
 	return time.Unix(sec, nsec).UTC()

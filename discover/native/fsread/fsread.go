@@ -20,14 +20,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ErrNotRegular is returned for a FIFO, device, socket or directory where a file should be, and for a symbolic link
-// where links are not followed. It is not opened.
+// ErrNotRegular is returned, without opening the file, for a FIFO, device, socket or directory instead of a regular file,
+// and for a symbolic link where links are not followed.
 var ErrNotRegular = errors.New("not a regular file")
 
-// ErrTooLarge is returned for content that has more bytes than its reader takes.
+// ErrTooLarge is returned for content of more bytes than its reader accepts.
 var ErrTooLarge = errors.New("larger than expected")
 
-// Links says what becomes of a symbolic link as the last element of a path. Those on the way to it are followed.
+// Links says whether a symbolic link in the last element of a path is followed. Links on the way to it are always
+// followed.
 type Links bool
 
 // The two kinds of Links.
@@ -37,11 +38,11 @@ const (
 )
 
 // OpenAt opens the regular file of a name in an open directory (unix.AT_FDCWD: the current one) for reading, and returns
-// its state. It never blocks. Errors are [ErrNotRegular] and the system's, without a path.
+// its state. It never blocks. Errors are [ErrNotRegular] and those of the system, without a path.
 //
-// The type is asked for before and after: in between, another process can replace the file. A regular file in its place
-// is as good, as when a writer renames a new version over the old one. Anything else is closed unread; O_NONBLOCK and
-// O_NOCTTY keep even that open from waiting or from taking a terminal.
+// The type is checked before and after the open, since another process can replace the file in between. Another regular
+// file is accepted, since writers rename new versions over old ones. Anything else is closed unread; O_NONBLOCK and
+// O_NOCTTY keep even that open from blocking or from acquiring a terminal.
 func OpenAt(dir int, name string, links Links) (fd int, st unix.Stat_t, err error) {
 	at, flags := unix.AT_SYMLINK_NOFOLLOW, unix.O_NOFOLLOW
 	if links == Follow {
@@ -77,8 +78,8 @@ func OpenAt(dir int, name string, links Links) (fd int, st unix.Stat_t, err erro
 
 func regular(st *unix.Stat_t) bool { return st.Mode&unix.S_IFMT == unix.S_IFREG }
 
-// ReadFile returns the content of the regular file at path, which has at most limit bytes. Links are followed. Errors are
-// [fs.PathError]s, of [ErrNotRegular] and [ErrTooLarge] too.
+// ReadFile returns the content of the regular file at path, which has at most limit bytes. Links are followed. Errors,
+// [ErrNotRegular] and [ErrTooLarge] included, are [fs.PathError]s.
 func ReadFile(path string, limit int64) ([]byte, error) {
 	fd, st, err := OpenAt(unix.AT_FDCWD, path, Follow)
 	if err != nil {
@@ -95,7 +96,7 @@ func ReadFile(path string, limit int64) ([]byte, error) {
 	return data, nil
 }
 
-// ReadHead returns the first bytes of the regular file at path, at most n of them. Links are followed.
+// ReadHead returns the first n bytes, or fewer, of the regular file at path. Links are followed.
 func ReadHead(path string, n int) ([]byte, error) {
 	fd, _, err := OpenAt(unix.AT_FDCWD, path, Follow)
 	if err != nil {
@@ -109,8 +110,8 @@ func ReadHead(path string, n int) ([]byte, error) {
 	return data, nil
 }
 
-// OpenDirFile opens the directory at path, as to lock it. Links are followed. With O_DIRECTORY, the system opens nothing else:
-// the error is ENOTDIR then.
+// OpenDirFile opens the directory at path as an [os.File], for example to lock it. Links are followed. With O_DIRECTORY
+// the system opens nothing else; the error is ENOTDIR then.
 func OpenDirFile(path string) (*os.File, error) {
 	return os.OpenFile(path, os.O_RDONLY|unix.O_DIRECTORY|unix.O_NONBLOCK, 0)
 }

@@ -6,11 +6,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A sparse file can have holes of terabytes, which read as zeros and take no room on the disk. Reading one takes minutes,
-// and says nothing. Both functions ask the system where data is (lseek(2), SEEK_DATA), and give the position back where it
-// does not say.
+// A sparse file can have holes of terabytes, which read as zeros and take no space on the disk. Reading one takes minutes and
+// is of no use. holeEnd and holeStart find data by lseek(2) with SEEK_DATA, and return the position itself where the file system
+// does not support that.
 
-// holeEnd returns where the hole that pos lies in ends; pos if it lies in none.
+// holeEnd returns the end of the hole that pos is in; pos if it is in none.
 func (f *File) holeEnd(pos int64) int64 {
 	if at, ok := f.nextData(pos); ok {
 		return max(at, pos)
@@ -18,7 +18,7 @@ func (f *File) holeEnd(pos int64) int64 {
 	return pos
 }
 
-// holeStart returns where the hole that ends at pos, or goes on behind it, begins; pos if there is none.
+// holeStart returns the start of the hole that ends at pos or extends beyond it; pos if there is none.
 func (f *File) holeStart(pos int64) int64 {
 	if pos == 0 {
 		return 0
@@ -42,7 +42,7 @@ func (f *File) holeStart(pos int64) int64 {
 	return high
 }
 
-// nextData returns where the first data at or after a position stands; the file's size if there is none.
+// nextData returns the position of the first data at or after pos; the size of the file if there is none.
 func (f *File) nextData(pos int64) (at int64, ok bool) {
 	if f.fd < 0 {
 		return 0, false

@@ -2,17 +2,18 @@ package fsread
 
 import "context"
 
-// largeThreshold is the size in bytes from which one goroutine of a call at a time may have a piece of memory: a line of many
-// megabytes, or a file that was unpacked. A store of hostile files cannot make sixteen readers take as much each.
+// largeThreshold is the size in bytes from which a piece of memory is large: one for a line of many megabytes, or for an
+// uncompressed file. One goroutine of a call has large memory at a time, so that a store of hostile files does not make
+// sixteen readers allocate as much each.
 const largeThreshold = 1 << 20
 
-// largeMemory is the right to a large piece of memory. One reader of a call has it at a time.
+// largeMemory is the lock that a reader of a call holds while it has large memory.
 type largeMemory struct{ slot chan struct{} }
 
 func newLargeMemory() *largeMemory { return &largeMemory{make(chan struct{}, 1)} }
 
-// AcquireLarge waits until no other reader of the call has a large piece of memory, and keeps others from having one until release
-// is called. A goroutine that holds it already goes on. Error: that of the call's context.
+// AcquireLarge waits until no other reader of the call has large memory, and locks others out until release is called. It
+// may be called again by the goroutine that holds the lock. The error is that of the call's context.
 func (f *File) AcquireLarge() (release func(), err error) {
 	s := f.callBuffers
 	if s == nil || s.large == nil {
@@ -33,13 +34,13 @@ func (f *File) AcquireLarge() (release func(), err error) {
 	}, nil
 }
 
-// largeLease is what a line reader holds, from when it needs it until it is done.
+// largeLease is a line reader's hold on the lock, from when it needs large memory until it is done.
 type largeLease struct {
 	file *File
 	free func()
 }
 
-// ensure is called before so many bytes are held.
+// ensure acquires the lock if n bytes are large.
 func (h *largeLease) ensure(n int) (err error) {
 	if n > largeThreshold && h.free == nil {
 		h.free, err = h.file.AcquireLarge()

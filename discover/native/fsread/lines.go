@@ -7,50 +7,51 @@ import (
 	"slices"
 )
 
-// MaxLine is the most bytes of one line that are held. Real lines reach megabytes (images); a longer one is given
-// cut, so that a damaged or hostile file costs bounded memory.
+// MaxLine is the most bytes of a line that are kept in memory. Real lines have megabytes (images). A longer line is
+// truncated, so that a damaged or hostile file costs bounded memory.
 const MaxLine = 16 << 20
 
 // Line is one line of a file, without its newline.
 type Line struct {
 	// Bytes are valid until visit returns.
 	Bytes []byte
-	// Offset of its first byte in the file; where it is Cut in a backward read, that of the first byte kept.
+	// Offset is that of the first byte in the file; for a line that is Cut in a backward read, that of the first byte
+	// kept.
 	Offset int64
-	// Cut: the line is longer than [MaxLine] and Bytes is only its beginning (forward) or its end (backward).
+	// Cut: the line is longer than [MaxLine], and Bytes is only its beginning (forward) or its end (backward).
 	Cut bool
-	// Buffered: in a backward read, the line before it is at hand, and costs no read.
+	// Buffered: in a backward read, the line before this one is in memory already.
 	Buffered bool
 }
 
-// The least and the most bytes of a read, unless [File.Expect] says otherwise. Larger ones take no less time, but memory.
+// Bounds of a read in bytes, unless [File.Expect] says otherwise. Larger reads are no faster, and take memory.
 const (
 	firstChunk   = 16 << 10
-	minNextChunk = 8 << 10 // where the first read was not enough
+	minNextChunk = 8 << 10 // after the first read
 	maxChunk     = 128 << 10
-	// pageSize is what the system reads and keeps a file in.
+	// pageSize is the unit of the page cache.
 	pageSize = 4 << 10
 )
 
-// Expect says how many bytes from either end the line readers will most likely look at: so much their first read
-// brings, but for the part of a page that it would begin in, and each further one a quarter of all before it. Bytes
-// that nobody has looked at for long cost more than reads: a page of them as much as four.
+// Expect sets how many bytes from either end the caller will probably need. The first read is of that size, except for a
+// part of a page that it would begin in; each further read is a quarter of all before. Bytes that are not in the page
+// cache cost more than system calls: a page of them as much as four.
 func (f *File) Expect(n int64) { f.expectedRead = n }
 
-// chunk is the size of a line reader's next read after so many bytes.
+// chunk returns the size of the next read after so many bytes.
 func (f *File) chunk(read int64) int64 {
 	switch {
 	case f.expectedRead == 0:
 		return min(max(firstChunk, read), maxChunk)
-	case read == 0, f.expectedRead >= maxChunk: // the latter where all of it is looked at
+	case read == 0, f.expectedRead >= maxChunk: // the latter where the whole file is read
 		return min(f.expectedRead, maxChunk)
 	}
 	return min(max(minNextChunk, read/4), maxChunk)
 }
 
-// Forward gives each terminated line from the given offset to visit, until it returns false, the file ends or limit
-// bytes have been read (0: no limit). An unterminated last line is not given: its writer has not finished it.
-// It reports whether everything up to the end was given.
+// Forward calls visit with each terminated line from an offset on, until visit returns false, the file ends, or limit
+// bytes are read (0: no limit). An unterminated last line is left out: its writer has not finished it. It reports whether
+// visit got everything up to the end.
 func (f *File) Forward(from, limit int64, visit func(Line) bool) (whole bool, err error) {
 	end := f.size
 	if limit > 0 && from+limit < end {
@@ -60,7 +61,7 @@ func (f *File) Forward(from, limit int64, visit func(Line) bool) (whole bool, er
 		buf   = f.takeBuffer()[:0] // starts with the first byte of the current line, which is at offset start
 		start = from
 		pos   = from
-		skip  bool // inside a line that was given cut
+		skip  bool // inside a line that was truncated
 	)
 	held := largeLease{file: f}
 	defer held.release()
@@ -119,16 +120,16 @@ func (f *File) Forward(from, limit int64, visit func(Line) bool) (whole bool, er
 	return pos >= f.size, nil
 }
 
-// Backward gives each terminated line to visit, the last one first, until it returns false, the file's beginning is
-// reached or limit bytes have been read (0: no limit). An unterminated last line is not given. It reports whether
-// everything down to the beginning was given. The cost depends on how far visit looks, not on the file's size.
+// Backward calls visit with each terminated line, the last one first, until visit returns false, the beginning is
+// reached, or limit bytes are read (0: no limit). An unterminated last line is left out. It reports whether visit got
+// everything down to the beginning. The cost depends on how many lines visit takes, not on the size of the file.
 func (f *File) Backward(limit int64, visit func(Line) bool) (whole bool, err error) {
 	var (
 		w     = newBackwardBuffer(f.takeBuffer()) // bytes from pos to the end of the current line, its newline excluded
 		pos   = f.size
 		stop  = int64(0)
 		begun bool // a newline was seen: what precedes it is a terminated line
-		skip  bool // inside a line that was given cut
+		skip  bool // inside a line that was truncated
 
 		newlines = f.takeNewlines()
 	)
@@ -144,7 +145,7 @@ func (f *File) Backward(limit int64, visit func(Line) bool) (whole bool, err err
 	for pos > stop {
 		n := int(min(f.chunk(f.size-pos), pos-stop))
 		if part := int(pos-int64(n)) % pageSize; part > 0 && pageSize-part < n && f.expectedRead > 0 {
-			n -= pageSize - part // of a page that is mostly not looked at: it is as dear as a whole one
+			n -= pageSize - part // of a page that is mostly not needed: it costs as much as a whole one
 		}
 		if err := held.ensure(w.len() + n); err != nil {
 			return false, err
@@ -152,7 +153,7 @@ func (f *File) Backward(limit int64, visit func(Line) bool) (whole bool, err err
 		fresh := w.prepend(n)
 		if m, err := f.ReadAt(fresh, pos-int64(n)); err != nil && !errors.Is(err, io.EOF) {
 			return false, err
-		} else if m < n { // it shrank: what is left cannot be told from a torn file
+		} else if m < n { // it has shrunk: what is left may end in the middle of a line
 			return false, nil
 		}
 		pos -= int64(n)
@@ -186,7 +187,8 @@ func (f *File) Backward(limit int64, visit func(Line) bool) (whole bool, err err
 	return true, nil
 }
 
-// appendNewlines adds where the newlines of b are. Looking forward is many times faster than bytes.LastIndexByte.
+// appendNewlines appends the positions of the newlines of b. Searching forward is many times faster than
+// bytes.LastIndexByte.
 func appendNewlines(at []int, b []byte) []int {
 	for i := 0; ; i++ {
 		n := bytes.IndexByte(b[i:], '\n')
@@ -198,7 +200,7 @@ func appendNewlines(at []int, b []byte) []int {
 	}
 }
 
-// backwardBuffer is a piece of a file that grows towards the file's beginning.
+// backwardBuffer is a part of a file that grows towards the beginning of the file.
 type backwardBuffer struct {
 	buf        []byte
 	start, end int // what it holds is buf[start:end]
@@ -214,7 +216,7 @@ func (w *backwardBuffer) bytes() []byte { return w.buf[w.start:w.end] }
 func (w *backwardBuffer) len() int      { return w.end - w.start }
 func (w *backwardBuffer) clear()        { w.start, w.end = len(w.buf), len(w.buf) }
 
-// prepend puts n bytes before what the window holds and returns them to be filled.
+// prepend makes room for n bytes before the content, and returns it to be filled.
 func (w *backwardBuffer) prepend(n int) []byte {
 	if w.start < n {
 		to := w.buf

@@ -8,12 +8,12 @@ import (
 	"sync/atomic"
 )
 
-// ReadFunc reads one item in s into a value that is zero so far, and says whether there is one, and what went wrong.
+// ReadFunc reads one item with the buffers s into a zero value, and reports whether there is a value.
 type ReadFunc[T, R any] func(item T, s *Buffers, into *R) (ok bool, err error)
 
-// ReadParallel applies read to all items on a few goroutines, each with memory of its own to work in, and yields what it gave, in any
-// order: a value where ok, an error where there is one. A value is read, handed over and given out in one place, which is used
-// again for the next: records are large. It ends early, with no goroutine left behind, when the consumer stops or ctx ends.
+// ReadParallel calls read for all items on a few goroutines, each with its own buffers, and yields the results in any
+// order: a value if ok, an error if there is one. A value is valid until the loop goes on: its memory is reused, since
+// records are large. ReadParallel ends early, leaving no goroutine, when the consumer stops or ctx ends.
 func ReadParallel[T, R any](ctx context.Context, items []T, read ReadFunc[T, R]) iter.Seq2[*R, error] {
 	return func(yield func(*R, error) bool) {
 		workers := min(2*runtime.GOMAXPROCS(0), maxReaders, (len(items)+batchSize-1)/batchSize)
@@ -47,14 +47,14 @@ const (
 	maxReaders = 16
 )
 
-// parallelRead is one call of Each.
+// parallelRead is one call of [ReadParallel].
 type parallelRead[T, R any] struct {
 	items   []T
 	read    ReadFunc[T, R]
 	large   *largeMemory
-	next    atomic.Int64 // the first item that nobody has taken
+	next    atomic.Int64 // the first item that no worker has taken
 	results chan []result[R]
-	spare   chan []result[R] // room for more results; there is no more of it than one for each reader and one for the consumer
+	spare   chan []result[R] // memory for results: at most one batch for each worker and one for the consumer
 }
 
 type result[R any] struct {
@@ -62,7 +62,7 @@ type result[R any] struct {
 	err   error
 }
 
-// work reads parts of the items until there are no more, and sends what they gave.
+// work reads batches of items until none is left, and sends the results.
 func (e *parallelRead[T, R]) work(ctx context.Context) {
 	var out []result[R]
 	scratch := Buffers{ctx: ctx, large: e.large}
@@ -103,7 +103,7 @@ func (e *parallelRead[T, R]) send(ctx context.Context, out []result[R]) {
 	}
 }
 
-// newBatch is memory for the results of a part. It goes round, so that thousands of large ones leave no garbage.
+// newBatch returns memory for the results of a batch. It is reused, so that thousands of large results leave no garbage.
 func (e *parallelRead[T, R]) newBatch() []result[R] {
 	select {
 	case out := <-e.spare:

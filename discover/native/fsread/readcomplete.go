@@ -5,15 +5,15 @@ import (
 	"time"
 )
 
-// incompleteFor is how long after its last change a file that is written in place may still be about to get its content.
-// Writing one takes microseconds, but between emptying and filling it a writer may lose its core to others: on a busy
-// machine OpenCode 1.1.65 was met more than 20 ms into it.
+// incompleteFor is how long after its last modification a file that is written in place may be incomplete. Writing takes
+// microseconds, but a writer may be preempted between truncating and filling the file: on a busy machine OpenCode 1.1.65
+// was SEEN to take more than 20 ms.
 const incompleteFor = time.Second
 
-// ReadComplete is [ReadFile] for a file that its agent writes in place, and which may be met empty or half-written: as
-// long as it is not whole and has changed in the last second, it is read again. Content that is not whole even then,
-// or has not been for longer, is returned as it is; the caller judges it by the same measure. It returns within a
-// second, and files that were left torn at one time are not waited for one after the other.
+// ReadComplete reads a file that its agent writes in place, and which may be empty or half-written for a moment. While
+// the content is not complete and was modified in the last second, it is read again. Content that stays incomplete, or is
+// older, is returned as it is; the caller must check it itself. ReadComplete returns within a second. For a set of files
+// that were left incomplete at one time, the wait is one second in all.
 func ReadComplete(ctx context.Context, path string, limit int64, whole func([]byte) bool) ([]byte, error) {
 	return readComplete(ctx, path, limit, incompleteFor, whole)
 }
@@ -34,12 +34,12 @@ func readComplete(ctx context.Context, path string, limit int64, settling time.D
 	}
 }
 
-// TimeGranularity is how much younger a change may be than a time without nanoseconds says. Such times are those of file
-// systems that count seconds (ext3, ext4 with inodes of 128 bytes, some of NFS) or pairs of them (FAT).
+// TimeGranularity is how much older a change may be than a modification time without nanoseconds. File systems with such
+// times count seconds (ext3, ext4 with inodes of 128 bytes, some of NFS) or pairs of seconds (FAT).
 const TimeGranularity = 2 * time.Second
 
-// UnchangedFor is how long at least, at a moment, a file had not changed whose modification time that is. It is less than 0 if
-// the next change may bear the same time for long.
+// UnchangedFor returns how long, at least, a file with this modification time had not changed at a moment. It is negative
+// if the next change may leave the time as it is.
 func UnchangedFor(at, modified time.Time) time.Duration {
 	age := at.Sub(modified).Abs()
 	if modified.Nanosecond() == 0 {

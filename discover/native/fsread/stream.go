@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ReadAll reads r to its end, which comes after at most limit bytes; else the error is [ErrTooLarge]. Memory grows with what
-// is read, and at most one byte too many is.
+// ReadAll reads r to its end. It returns [ErrTooLarge] if there are more than limit bytes, of which it reads one. Memory
+// grows with the content.
 func ReadAll(r io.Reader, limit int64) ([]byte, error) {
 	data, err := io.ReadAll(io.LimitReader(r, limit+1))
 	if err != nil {
@@ -21,8 +21,8 @@ func ReadAll(r io.Reader, limit int64) ([]byte, error) {
 	return data, nil
 }
 
-// ReadStream is [All] of what may never come to its end, as a terminal or a pipe: it returns when ctx ends. The open function
-// is called first; it may wait too, as opening a FIFO does. The goroutine that waits then lasts as long as the process.
+// ReadStream is [ReadAll] for a stream that may never end, such as a terminal or a pipe: it returns when ctx ends. It
+// calls open first, which may block too, as opening a FIFO does. A goroutine that blocks stays until the process ends.
 func ReadStream(ctx context.Context, limit int64, open func() (io.ReadCloser, error)) ([]byte, error) {
 	type result struct {
 		data []byte
@@ -47,7 +47,7 @@ func ReadStream(ctx context.Context, limit int64, open func() (io.ReadCloser, er
 	}
 }
 
-// fdReader reads an open file from where it stands.
+// fdReader reads an open file from its file position.
 type fdReader int
 
 func (d fdReader) Read(p []byte) (int, error) {
@@ -65,22 +65,21 @@ func (d fdReader) Read(p []byte) (int, error) {
 	}
 }
 
-// LimitedBuffer is an io.Writer that keeps the first Limit bytes and drops the rest: for what a command prints, which goes on
-// printing whether or not anybody reads it.
+// LimitedBuffer is an io.Writer that keeps the first Limit bytes and drops the rest, for the output of a command.
 type LimitedBuffer struct {
 	Limit     int
 	data      []byte
 	truncated bool
 }
 
-// Write takes all of p.
+// Write accepts all of p.
 func (b *LimitedBuffer) Write(p []byte) (int, error) {
 	kept := p[:min(len(p), b.Limit-len(b.data))]
 	b.data, b.truncated = append(b.data, kept...), b.truncated || len(kept) < len(p)
 	return len(p), nil
 }
 
-// Bytes are those that were kept.
+// Bytes returns the bytes that were kept.
 func (b *LimitedBuffer) Bytes() []byte { return b.data }
 
 // Whole returns what was written, or [ErrTooLarge] if a part of it was dropped.

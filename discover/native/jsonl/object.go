@@ -9,14 +9,13 @@ import (
 	"time"
 )
 
-// Object is one JSON object, read in place: its members are found without decoding, copying or checking what nobody
-// asked for. Transcript lines hold megabytes of text around the few short facts that matter.
+// Object is one JSON object, read in place: a member is found without decoding, copying or checking the others. Lines of
+// transcripts have megabytes of text around a few short facts.
 type Object []byte
 
-// Members yields the object's keys as they are spelt and its values as they stand, in order. It ends where the bytes
-// stop being an object; what it gave before is then still what it says. A value may be cut by the end of the bytes
-// only if it is an object that begins there: its own members can be read all the same. Compare a key by
-// string(key) == "…", which copies nothing.
+// Members yields the keys, undecoded, and the values of the object in order. It stops where the bytes are not an object
+// any more; the members before that are valid. Only the last value may be truncated, and only if it is an object: its own
+// members can still be read. Compare a key by string(key) == "…", which copies nothing.
 func (o Object) Members() iter.Seq2[[]byte, Value] {
 	return func(yield func([]byte, Value) bool) {
 		o.walk(func(key []byte, v Value) int {
@@ -28,7 +27,7 @@ func (o Object) Members() iter.Seq2[[]byte, Value] {
 	}
 }
 
-// Get is the value of the first member of that name; nil if there is none.
+// Get returns the value of the first member with that name; nil if there is none.
 func (o Object) Get(name string) Value {
 	for key, value := range o.Members() {
 		if string(key) == name {
@@ -38,26 +37,26 @@ func (o Object) Get(name string) Value {
 	return nil
 }
 
-// Complete reports whether the object is whole: well formed down to its members, closed, and followed by nothing. Two
-// lines run into one by a crash are not.
+// Complete reports whether the object is well formed down to its members, closed, and followed by nothing. Two lines that
+// a crash has joined are not.
 func (o Object) Complete() bool { return o.Scan(func([]byte, Value) int { return lengthUnknown }) }
 
-// Damaged reports whether a line that has an end is no JSON all the same: cut, overwritten or run into another by a
-// crash. A blank one is not.
+// Damaged reports whether a terminated line is not JSON: truncated, overwritten or joined with another line by a crash. A
+// blank line is not damaged.
 func Damaged(line []byte) bool {
 	return len(skipSpace(line)) > 0 && !Object(line).Complete() && !json.Valid(line)
 }
 
-// Scan gives the members to visit as Members yields them, and reports whether the object is Complete. It goes over the
-// bytes once for both. visit returns the length of the value if it has come to know it, as of an object that it has taken
-// the Len of, so that the value need not be gone over again; 0 if not.
+// Scan calls visit with each member as Members yields them, and reports whether the object is Complete, in one pass over
+// the bytes. visit returns the length of the value if it knows it, for example from Len, so that the value is not scanned
+// again; 0 if not.
 func (o Object) Scan(visit func(key []byte, v Value) int) (complete bool) {
 	rest := o.walk(visit)
 	return len(rest) > 0 && rest[0] == '}' && len(skipSpace(rest[1:])) == 0
 }
 
-// Len is the length of the object, well formed down to its members; 0 if it is not, or not closed. The members are given
-// to visit on the way, as Scan does it.
+// Len returns the length of the object, which is well formed down to its members; 0 if it is not, or not closed. It calls
+// visit with each member as Scan does.
 func (o Object) Len(visit func(key []byte, v Value) int) int {
 	rest := o.walk(visit)
 	if len(rest) == 0 || rest[0] != '}' {
@@ -66,13 +65,13 @@ func (o Object) Len(visit func(key []byte, v Value) int) int {
 	return len(o) - len(rest) + 1
 }
 
-// What a visitor returns who does not know the length of a value, and who wants no more.
+// Results of a visitor that does not know the length of a value, and of one that wants no more members.
 const (
 	lengthUnknown = 0
 	stopWalk      = -1
 )
 
-// walk gives the members to visit and returns the bytes from the closing brace on; nil if it did not get there.
+// walk calls visit with each member and returns the bytes from the closing brace on; nil if it did not get there.
 func (o Object) walk(visit func(key []byte, v Value) int) (rest []byte) {
 	b := skipSpace(o)
 	if len(b) == 0 || b[0] != '{' {
@@ -111,13 +110,13 @@ func (o Object) walk(visit func(key []byte, v Value) int) (rest []byte) {
 	return nil
 }
 
-// Value is where a value begins; it reaches to the end of the bytes it was found in.
+// Value starts with a JSON value; it extends to the end of the bytes that the value was found in.
 type Value []byte
 
-// Object gives the value as an object; one without members if it is none.
+// Object returns the value as an object, which has no members if the value is not an object.
 func (v Value) Object() Object { return Object(v) }
 
-// Raw is the value alone; nil if it is cut or malformed.
+// Raw returns the bytes of the value alone; nil if it is truncated or malformed.
 func (v Value) Raw() []byte {
 	n := valueEnd(v)
 	if n < 0 {
@@ -126,7 +125,7 @@ func (v Value) Raw() []byte {
 	return v[:n]
 }
 
-// Elements yields the elements if the value is an array.
+// Elements yields the elements of an array; none for any other value.
 func (v Value) Elements() iter.Seq[Value] {
 	return func(yield func(Value) bool) {
 		if len(v) == 0 || v[0] != '[' {
@@ -145,13 +144,13 @@ func (v Value) Elements() iter.Seq[Value] {
 	}
 }
 
-// Text decodes a string value, at most limit characters of it (0: all). It is "" for anything else, for a string that
-// is cut, and for null. Bytes that are no UTF-8 become U+FFFD.
+// Text decodes a string, at most limit characters of it (0: all). It returns "" for any other value and for a truncated
+// string. Invalid UTF-8 becomes U+FFFD.
 func (v Value) Text(limit int) string {
 	return unquote(v.literal(), limit)
 }
 
-// literal is what stands between the quotes of a string value; nil for anything else, and for a string that is cut.
+// literal returns the bytes between the quotes of a string; nil for any other value and for a truncated string.
 func (v Value) literal() []byte {
 	if len(v) == 0 || v[0] != '"' {
 		return nil
@@ -163,7 +162,7 @@ func (v Value) literal() []byte {
 	return v[1 : n-1]
 }
 
-// Word is Text(0) of a value that mostly is one of the usual words: those cost no memory.
+// Word is Text(0) of a value that is mostly one of a few words: those are returned without an allocation.
 func (v Value) Word(usual ...string) string {
 	for _, w := range usual {
 		if end := len(w) + 1; len(v) > end && v[0] == '"' && v[end] == '"' && string(v[1:end]) == w {
@@ -173,7 +172,7 @@ func (v Value) Word(usual ...string) string {
 	return v.Text(0)
 }
 
-// Int is a whole number; 0 for anything else.
+// Int returns a non-negative integer; 0 for any other value.
 func (v Value) Int() int64 {
 	var n int64
 	for _, c := range v {
@@ -185,7 +184,7 @@ func (v Value) Int() int64 {
 	return n
 }
 
-// Time is a time in RFC 3339, UTC; zero for anything else.
+// Time returns a time in RFC 3339, in UTC; zero for any other value.
 func (v Value) Time() time.Time {
 	var t time.Time
 	if err := t.UnmarshalText(v.literal()); err != nil {
@@ -194,7 +193,7 @@ func (v Value) Time() time.Time {
 	return t.UTC()
 }
 
-// skipSpace returns b without the white space that it begins with.
+// skipSpace returns b without leading white space.
 func skipSpace(b []byte) []byte {
 	for len(b) > 0 && (b[0] == ' ' || b[0] == '\t' || b[0] == '\n' || b[0] == '\r') {
 		b = b[1:]
@@ -202,7 +201,7 @@ func skipSpace(b []byte) []byte {
 	return b
 }
 
-// stringEnd returns the length of the string literal that b begins with, quotes included; -1 if it does not end.
+// stringEnd returns the length of the string literal that b starts with, quotes included; -1 if it does not end.
 func stringEnd(b []byte) int {
 	for i := 1; i < len(b); i++ {
 		j := bytes.IndexByte(b[i:], '"')
@@ -221,7 +220,7 @@ func stringEnd(b []byte) int {
 	return -1
 }
 
-// valueEnd returns the length of the value that b begins with; -1 if it does not end. Nesting costs no stack.
+// valueEnd returns the length of the value that b starts with; -1 if it does not end. Nesting takes no stack.
 func valueEnd(b []byte) int {
 	if len(b) > 0 && b[0] == '"' {
 		return stringEnd(b)
