@@ -8,8 +8,8 @@ import (
 	"io"
 )
 
-// image is a database as SQLite sees it: a file of the rollback mode that has as many pages as are there. A database in
-// WAL mode would have it look for a log, and one that was cut off would be refused as a whole.
+// image is a database file as SQLite sees it: in rollback mode, with as many pages as there are. SQLite would search for
+// the log of a database in WAL mode, and reject a truncated one as a whole.
 type image struct {
 	pages  io.ReaderAt
 	size   int64
@@ -48,10 +48,10 @@ func newImage(pages io.ReaderAt, size int64) (*image, error) {
 	return m, nil
 }
 
-// name is what SQLite calls it: that of no other open one.
+// name returns the file name for SQLite, which is unique among open ones.
 func (m *image) name() string { return fmt.Sprintf("%p", m) }
 
-// Size is that of the file.
+// Size returns the size of the file in bytes.
 func (m *image) Size() (int64, error) { return m.size, nil }
 
 // ReadAt implements io.ReaderAt.
@@ -63,9 +63,8 @@ func (m *image) ReadAt(p []byte, off int64) (int, error) {
 	return n, err
 }
 
-// budget is the context of a connection, which SQLite asks after every thousand of its instructions, and the bound of
-// what one statement may take. Pages of a crafted database can refer to each other so that a scan has no end that
-// anybody will see.
+// budget is the context of a connection, which SQLite checks after every thousand of its instructions, and the limit for
+// one statement. Pages of a crafted database can refer to each other so that a scan practically never ends.
 type budget struct {
 	context.Context
 	left  int64 // thousands of instructions
@@ -87,13 +86,13 @@ func (b *budget) Err() error {
 	return nil
 }
 
-// resetBudget begins the budget of a statement. To pass a row takes some ten instructions, and a row takes at least some bytes.
+// resetBudget starts the budget of a statement. A row takes some ten instructions, and at least some bytes.
 func (d *DB) resetBudget() {
 	const least, bytes = 10_000, 200 // for a thousand instructions
 	d.budget.left, d.budget.cause = least+d.image.size/bytes, nil
 }
 
-// maxRows is more rows than a table or an index can have.
+// maxRows returns more rows than a table or an index of this size can have.
 func (m *image) maxRows() int64 {
 	const least, bytes = 10_000, 4 // of a row
 	return least + m.size/bytes

@@ -11,9 +11,9 @@ import (
 	"agentctl/discover/native/fsread"
 )
 
-// Retries of [ReadDB]. Writers checkpoint every few hundred commits and a small read takes less than a millisecond, so
-// two are rare; a writer that checkpoints all the time needs many short tries. They go on until the time of a last change can be
-// trusted, unless a journal is in the way.
+// Retries of [Read]. Writers checkpoint every few hundred commits and a small read takes less than a millisecond, so more
+// than one retry is rare; a writer that checkpoints all the time needs many short attempts. They go on until modification
+// times can be trusted, unless a journal prevents reading.
 const (
 	maxAttempts  = 200
 	minRetryTime = fsread.TimeGranularity + time.Second/2
@@ -21,13 +21,13 @@ const (
 	maxBackoff   = 4 * time.Millisecond
 )
 
-// ReadDB runs read on the SQLite database at path as of its last committed transaction, whether or not a writer is
-// at work, was killed, or left its log without an index. It writes nothing, takes no lock, creates no file, and opens
-// the files for reading only.
+// Read calls read with the SQLite database at path as of its last committed transaction, even if a writer is active, was
+// killed, or left its log without an index. It writes nothing, takes no lock, creates no file, and opens the files for
+// reading only.
 //
-// Where a checkpoint changed pages meanwhile, read is run again from the start: it must begin by forgetting what an
-// earlier run gave it. A database that does not exist is fs.ErrNotExist, an empty one has no tables, and
-// [ErrNotDatabase] is returned for another sort of file.
+// If a checkpoint changes pages meanwhile, read is called again from the start, and must drop what it has from earlier
+// calls. A database that does not exist is fs.ErrNotExist. An empty one has no tables. Another kind of file is
+// [ErrNotDatabase].
 func Read(ctx context.Context, path string, read func(*DB) error) error {
 	var pages []int64
 	wait, began := minBackoff, time.Now()
@@ -55,9 +55,9 @@ func Read(ctx context.Context, path string, read func(*DB) error) error {
 	}
 }
 
-// readOnce reports whether the outcome, an error too, is what the database really holds, and the pages that were
-// used. Those of an earlier attempt are read ahead: that is quickly done, and if all of them are intact and no other
-// is asked for, no writer can disturb the query any more, however long it takes.
+// readOnce calls read once. It returns the pages that were used, and whether the outcome, an error included, is what the
+// database really holds. The pages of an earlier attempt are read ahead, which is quick: if they are intact and no others
+// are needed, a writer cannot disturb the query any more, however long it takes.
 func readOnce(ctx context.Context, path string, pages []int64, read func(*DB) error) (used []int64, intact bool, err error) {
 	s, err := openSnapshot(ctx, path)
 	if errors.Is(err, errJournal) {
@@ -77,13 +77,13 @@ func readOnce(ctx context.Context, path string, pages []int64, read func(*DB) er
 		return s.used, true, err
 	}
 	intact, unknown := s.intact()
-	if unknown != nil || !intact { // what was read, an error too, may be of no one moment
+	if unknown != nil || !intact { // what was read, an error included, may be of two moments
 		err = unknown
 	}
 	return s.used, intact || unknown != nil, err
 }
 
-// mergePages adds the pages that are new.
+// mergePages adds the new pages.
 func mergePages(pages, used []int64) []int64 {
 	pages = append(pages, used...)
 	slices.Sort(pages)
@@ -91,7 +91,7 @@ func mergePages(pages, used []int64) []int64 {
 	return pages[:min(len(pages), maxReadAhead)]
 }
 
-// readRows opens the snapshot and hands it to read. A failure of the database counts more than what read made of it.
+// readRows opens the snapshot and calls read. A failure of the database takes precedence over the error of read.
 func (s *snapshot) readRows(ctx context.Context, path string, read func(*DB) error) error {
 	db, err := Open(ctx, s, s.size)
 	if err != nil {

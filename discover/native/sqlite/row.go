@@ -6,31 +6,32 @@ import (
 	"github.com/ncruces/go-sqlite3"
 )
 
-// Row is a row of a table, or of what a statement gives. It is valid until the next one is asked for in the same place, and
-// so is what it gives as bytes. A column that it does not have, as in databases of older versions of a program, is null.
+// Row is a row of a table, or a result row of a statement. It is valid until the next row is read from the same table or
+// statement, and so are the bytes that it returns. A column that does not exist, as in databases of older versions of a
+// program, is null.
 type Row struct {
 	*statement
-	table *Table // nil for a row that a statement gives
+	table *Table // nil for a result row of a statement
 	rowid int64
 }
 
-// Int is the value as CAST(column AS INTEGER) gives it; 0 for null.
+// Int returns the value as CAST(column AS INTEGER) does; 0 for null.
 func (r *Row) Int(column string) (n int64) {
 	r.value(column, func(i int) { n = r.stmt.ColumnInt64(i) })
 	return n
 }
 
-// Real is the value as CAST(column AS REAL) gives it; 0 for null.
+// Real returns the value as CAST(column AS REAL) does; 0 for null.
 func (r *Row) Real(column string) (f float64) {
 	r.value(column, func(i int) { f = r.stmt.ColumnFloat(i) })
 	return f
 }
 
-// Text is at most limit characters of the value as CAST(column AS TEXT) gives it; "" for null. Not more of the value is
-// read than they can take.
+// Text returns at most limit characters of the value as CAST(column AS TEXT) does; "" for null. It reads no more of the
+// value than they can take.
 func (r *Row) Text(column string, limit int) string { return string(r.TextBytes(column, limit)) }
 
-// TextBytes is Text in memory that the row has. It must not be written to.
+// TextBytes is Text in memory of the row, which must not be written to.
 func (r *Row) TextBytes(column string, limit int) []byte {
 	b, long := r.inline(column)
 	if long {
@@ -47,8 +48,8 @@ func (r *Row) TextBytes(column string, limit int) []byte {
 	return b[:at]
 }
 
-// Bytes is the value as CAST(column AS TEXT) gives it, whole; nil for null, and for one of more than limit bytes, of
-// which nothing but the length is read. It must not be written to.
+// Bytes returns the whole value as CAST(column AS TEXT) does; nil for null, and for a value of more than limit bytes, of
+// which only the length is read. It must not be written to.
 func (r *Row) Bytes(column string, limit int64) []byte {
 	b, long := r.inline(column)
 	if long {
@@ -60,16 +61,16 @@ func (r *Row) Bytes(column string, limit int64) []byte {
 	return b
 }
 
-// inline is the value if the row has it at hand. A long one is read by its table.
+// inline returns the value if the row has it; long is true for a value that must be read from the table.
 func (r *Row) inline(column string) (b []byte, long bool) {
 	r.value(column, func(i int) {
-		b = r.stmt.ColumnRawBlob(i)                                                  // which leaves a blob what it is
+		b = r.stmt.ColumnRawBlob(i)                                                  // does not convert a blob
 		long = r.table != nil && len(b) == 0 && r.stmt.ColumnType(i) == sqlite3.BLOB // see [DB.Table]
 	})
 	return b, long
 }
 
-// value gives the number of a column to read, if there is that column.
+// value calls read with the number of a column if the row has that column.
 func (r *Row) value(column string, read func(i int)) {
 	i, ok := r.columns[column]
 	if !ok || r.db.err != nil {

@@ -12,11 +12,11 @@ import (
 	"agentctl/discover/native/fsread"
 )
 
-// ErrNotDatabase is returned for a file that is no SQLite database.
+// ErrNotDatabase is returned for a file that is not an SQLite database.
 var ErrNotDatabase = errors.New("not an SQLite database")
 
-// errJournal: a writer of the old journal mode died, or is in the middle of a commit. Only a write could tell what
-// the database holds.
+// errJournal: a writer in rollback journal mode died, or is in the middle of a commit. What the database holds can be
+// found only by writing to it.
 var errJournal = errors.New("an unfinished transaction stands in its rollback journal")
 
 // maxReadAhead is the most pages that are read ahead: 16 MB of the usual size.
@@ -24,25 +24,25 @@ const maxReadAhead = 4096
 
 const sqliteMagic = "SQLite format 3\x00"
 
-// snapshot is a database with the committed part of its write-ahead log laid over it, as of the moment it was taken.
-// It is read with pread alone: nothing is locked, mapped, created or opened for writing, so its reader cannot be in
-// a writer's way. The price is that a writer may pull the pages away meanwhile; [snapshot.intact] tells.
+// snapshot is a database overlaid with the committed part of its write-ahead log, as of the moment it was opened. It is
+// read with pread alone: nothing is locked, mapped, created or opened for writing, so the reader never blocks a writer.
+// In exchange, a writer may change pages meanwhile; [snapshot.intact] detects that.
 type snapshot struct {
-	ctx      context.Context // a snapshot lives as long as one call
+	ctx      context.Context // of the call
 	path     string          // links resolved, since SQLite puts the log next to the file itself
 	db       *fsread.File
-	wal      *wal // nil where there is none
+	wal      *wal // nil if there is none
 	pageSize int64
 	size     int64
 	taken    time.Time
-	// used are the pages read so far, by offset; ahead those that were read before anybody asked for them.
+	// used are the pages read so far, by offset; ahead are pages that were read before they were requested.
 	used  []int64
 	ahead map[int64][]byte
 }
 
 // openSnapshot opens the database at path. An empty database has size 0.
 func openSnapshot(ctx context.Context, path string) (*snapshot, error) {
-	// The database first: what a checkpoint changes in it from here on shows in its times.
+	// The database is opened before the log: what a checkpoint changes in it from now on shows in its times.
 	s, err := openDatabase(ctx, path)
 	if err != nil {
 		return nil, err
@@ -81,7 +81,7 @@ func (s *snapshot) openWAL(ctx context.Context) error {
 	return err
 }
 
-// readSizes finds page size and size, from the log where it says something.
+// readSizes sets the page size and the size of the database, from the log if that has committed frames.
 func (s *snapshot) readSizes() error {
 	var head [100]byte
 	n, err := s.db.ReadAt(head[:], 0)
@@ -109,6 +109,7 @@ func (s *snapshot) readSizes() error {
 	return s.checkJournal()
 }
 
+// checkJournal returns errJournal if the database has a live rollback journal.
 func (s *snapshot) checkJournal() error {
 	j, err := fsread.Open(s.ctx, s.path+"-journal")
 	if fsread.IsNotExist(err) {
@@ -126,8 +127,8 @@ func (s *snapshot) checkJournal() error {
 	return nil
 }
 
-// ReadAt implements io.ReaderAt over the pages as they were committed. Pages that follow each other in one file are
-// read with one system call.
+// ReadAt implements io.ReaderAt over the committed pages. Pages that are contiguous in one file are read with one system
+// call.
 func (s *snapshot) ReadAt(p []byte, off int64) (int, error) {
 	n := 0
 	for n < len(p) {
@@ -143,7 +144,7 @@ func (s *snapshot) ReadAt(p []byte, off int64) (int, error) {
 	return n, nil
 }
 
-// readRun reads from the page at an offset and from those behind it as far as they stand together.
+// readRun reads from an offset on, as far as the pages are contiguous in one file.
 func (s *snapshot) readRun(p []byte, at int64) (int, error) {
 	start := at - at%s.pageSize
 	if page, ok := s.ahead[start]; ok {
@@ -167,7 +168,7 @@ func (s *snapshot) noteUsed(page int64) {
 	}
 }
 
-// locate is where the newest content of the page at an offset stands.
+// locate returns the file and the offset of the newest content of the page at an offset.
 func (s *snapshot) locate(page int64) (f *fsread.File, off int64) {
 	if s.wal != nil {
 		if off, ok := s.wal.offset(uint32(page/s.pageSize) + 1); ok {
@@ -177,7 +178,7 @@ func (s *snapshot) locate(page int64) (f *fsread.File, off int64) {
 	return s.db, page
 }
 
-// readAhead reads pages at once, and reports whether they are intact, or why that cannot be told.
+// readAhead reads pages in advance, and reports whether they are intact, or why that is unknown.
 func (s *snapshot) readAhead(pages []int64) (bool, error) {
 	ahead := make(map[int64][]byte, len(pages))
 	for _, start := range pages {
@@ -193,11 +194,13 @@ func (s *snapshot) readAhead(pages []int64) (bool, error) {
 	return s.intact()
 }
 
-// intact reports whether everything read so far belongs to the moment the snapshot was taken. Pages in the log stay
-// as they are until a writer begins the log anew, which changes its header. Pages in the database change only by a
-// checkpoint, and one that moves what the snapshot knows changes none that it reads there; so only a checkpoint of
-// frames committed since matters. Without a log, any writer has to change the file's times first. The error is why it cannot
-// be told: files that are there and cannot be opened, as where a process may open no more.
+// intact reports whether everything read so far belongs to the moment at which the snapshot was opened. The error is why
+// that is unknown: files that exist but cannot be opened, for example because the process may open no more.
+//
+// Pages in the log stay unchanged until a writer restarts the log, which changes its header. Pages in the database change
+// only by a checkpoint. A checkpoint of frames that the snapshot knows changes no page that it reads from the database,
+// so only a checkpoint of later frames matters. Without a log, a writer changes the modification time of the database
+// first.
 func (s *snapshot) intact() (bool, error) {
 	db, err := fsread.Open(s.ctx, s.path)
 	if err != nil {
@@ -219,7 +222,7 @@ func (s *snapshot) intact() (bool, error) {
 		return false, err
 	}
 	defer log.Close()
-	if s.wal == nil { // begun since; nothing of it reached the database so far
+	if s.wal == nil { // created since; none of it is in the database yet
 		return still, nil
 	}
 	var header [walHeaderSize]byte
@@ -229,8 +232,8 @@ func (s *snapshot) intact() (bool, error) {
 	if !log.SameFile(s.wal.file) || header != s.wal.header {
 		return false, nil
 	}
-	// Without a commit in the log, the size is that of the database when it was opened: a checkpoint of the log before may
-	// have made it larger since.
+	// Without a commit in the log, the size is that of the database when it was opened; a checkpoint of the previous log
+	// may have made the database larger since.
 	if still || s.wal.next == 0 {
 		return still, nil
 	}
@@ -238,7 +241,7 @@ func (s *snapshot) intact() (bool, error) {
 	return err == nil && moved <= s.wal.next, err
 }
 
-// errUnlessChanged tells what a writer has done since, and is in the middle of, from what keeps a file from being read.
+// errUnlessChanged distinguishes what a writer has done since, or is doing (no error), from a file that cannot be read.
 func errUnlessChanged(err error) (intact bool, unknown error) {
 	if fsread.IsNotExist(err) || errors.Is(err, errJournal) {
 		return false, nil
@@ -246,16 +249,17 @@ func errUnlessChanged(err error) (intact bool, unknown error) {
 	return false, err
 }
 
-// timeTrusted reports whether the next change of the database has to show in its time: kernels before 6.13 count in ticks
-// of up to 10 ms, so two changes can bear the same time.
+// timeTrusted reports whether a change of the database after the snapshot shows in its modification time: kernels before
+// 6.13 count in ticks of up to 10 ms, so that two changes may have the same time.
 func (s *snapshot) timeTrusted() bool {
 	const ticks = 50 * time.Millisecond
 	return fsread.UnchangedFor(s.taken, s.db.ModTime()) > ticks
 }
 
-// checkpointedFrames is the number of frames that checkpoints have moved, or begun to move, into the database since the log was
-// begun. SQLite keeps it in the shared index of the log: the header with the log's salts twice (48 bytes each, salts
-// at 32), then the checkpoint state (the attempted frame at 128), in the machine's byte order (sqlite.org/walformat.html).
+// checkpointedFrames returns the number of frames that checkpoints have copied, or started to copy, into the database
+// since the log was restarted. SQLite keeps it in the shared index of the log: the header with the log's salts twice (48
+// bytes each, salts at 32), then the checkpoint state (the attempted frame at 128), in the machine's byte order
+// (sqlite.org/walformat.html).
 func (s *snapshot) checkpointedFrames() (int64, error) {
 	const unknown = 1 << 62
 	index, err := fsread.Open(s.ctx, s.path+"-shm")

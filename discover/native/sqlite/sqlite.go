@@ -17,17 +17,18 @@ import (
 	"github.com/ncruces/go-sqlite3/vfs/readervfs"
 )
 
-// Bounds of a connection, whatever a database holds.
+// Bounds of a connection, whatever the database holds.
 const (
-	// maxHeap is all that SQLite may allocate, its cache of 2 MB included. Four connections may work at a time.
+	// maxHeap is the most bytes that SQLite may allocate, its cache of 2 MB included. Four connections may be open at a
+	// time.
 	maxHeap = 24 << 20
-	// maxValue is the longest text or blob that a statement takes; longer ones are read in pieces, see [Row.Bytes].
+	// maxValue is the longest text or blob that a statement returns; longer ones are read in pieces, see [Row.Bytes].
 	maxValue = 1 << 20
 )
 
-// pragmas: nothing goes to a temporary file, functions of the schema are not trusted, cells are checked before they are
-// used, and a damaged page of the schema costs only the tables in it, as writable_schema has it. One transaction spares
-// each statement its own.
+// pragmas: nothing goes to a temporary file; functions of the schema are not trusted; cells are checked before use; a
+// damaged page of the schema costs only the tables in it (writable_schema). BEGIN saves each statement a transaction of
+// its own.
 const pragmas = `
 	PRAGMA temp_store = memory;
 	PRAGMA trusted_schema = off;
@@ -39,7 +40,7 @@ const pragmas = `
 // DB is a database at one moment. It is read-only and used by one goroutine at a time.
 //
 // No method returns an error. A row or a value that cannot be read is left out, and [DB.Damage] counts it. A failure that
-// is not the fault of the stored bytes ends all reading: whatever is asked for afterwards is empty, and [DB.Err] says why.
+// is not due to the stored bytes ends all reading: later calls return nothing, and [DB.Err] returns the failure.
 type DB struct {
 	conn           *sqlite3.Conn
 	image          *image
@@ -52,7 +53,7 @@ type DB struct {
 	damage  error
 }
 
-// Open opens the database whose size bytes are in pages. An empty one has no tables. Statements end when ctx does.
+// Open opens the database whose size bytes are in pages. An empty one has no tables. Statements fail when ctx ends.
 func Open(ctx context.Context, pages io.ReaderAt, size int64) (db *DB, err error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -81,7 +82,7 @@ func Open(ctx context.Context, pages io.ReaderAt, size int64) (db *DB, err error
 
 // Close frees what the connection holds.
 func (d *DB) Close() {
-	defer func() { _ = recover() }() // of a connection that a panic has left in disorder: its memory is all it has
+	defer func() { _ = recover() }() // after an earlier panic; the connection holds nothing but memory
 	readervfs.Delete(d.image.name())
 	if d.conn == nil {
 		return
@@ -97,19 +98,19 @@ func (d *DB) Close() {
 	_ = d.conn.Close()
 }
 
-// Err is the failure that ended the reading; nil for none.
+// Err returns the failure that ended the reading; nil for none.
 func (d *DB) Err() error { return d.err }
 
-// Damage counts what could not be read so far, and returns the first cause.
+// Damage returns how many rows and values could not be read so far, and the first cause.
 func (d *DB) Damage() (n int, first error) { return d.damages, d.damage }
 
-// Fail counts damage that its caller has found.
+// Fail counts damage that the caller has found.
 func (d *DB) Fail(damage error) { d.fail(fmt.Errorf("%w: %w", sqlite3.CORRUPT, damage)) }
 
-// errNoRow is damage that only a reader can notice who has a rowid of an index.
+// errNoRow is damage that only the caller of [Table.Row] can notice, since it has a rowid from an index.
 var errNoRow = errors.New("an index names a row that is not in its table")
 
-// fail takes note of an error.
+// fail records an error.
 func (d *DB) fail(err error) {
 	switch err = d.explain(err); {
 	case err == nil:
@@ -121,8 +122,8 @@ func (d *DB) fail(err error) {
 	}
 }
 
-// recovered is a panic as an error. The library panics where a connection has used up its memory; any other is a fault of
-// what was translated from C, after which the connection is of no use.
+// recovered returns a panic as an error. The library panics if a connection has used up its memory; any other panic is a
+// fault of the code that was translated from C, after which the connection is unusable.
 func recovered(panicked any) error {
 	if panicked == nil {
 		return nil
@@ -141,7 +142,7 @@ func (d *DB) explain(err error) error {
 	return err
 }
 
-// isDamage reports whether stored bytes are to blame for an error, or the pages that they are on cannot be read.
+// isDamage reports whether the cause of an error is stored bytes, or a page that cannot be read.
 func isDamage(err error) bool {
 	for _, code := range []sqlite3.ErrorCode{sqlite3.CORRUPT, sqlite3.IOERR, sqlite3.NOTADB, sqlite3.NOMEM, sqlite3.TOOBIG, sqlite3.FULL} {
 		if errors.Is(err, code) {
@@ -151,7 +152,7 @@ func isDamage(err error) bool {
 	return errors.Is(err, errNoRow) || errors.Is(err, errEndless)
 }
 
-// Tables yields the names of the tables with rows of their own: no views, no virtual ones.
+// Tables yields the names of the tables that store rows: no views, no virtual tables.
 func (d *DB) Tables() iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for r := range d.Query(`SELECT name FROM sqlite_schema WHERE type = 'table' AND rootpage > 0`) {
@@ -165,8 +166,8 @@ func (d *DB) Tables() iter.Seq[string] {
 // maxName is the most characters of a name in a schema.
 const maxName = 1000
 
-// Query yields the rows of an SQL statement with these arguments, each an int64 or a string. A row is valid until the next
-// one is asked for. It ends where a row cannot be read.
+// Query yields the rows of an SQL statement with these arguments, each an int64 or a string. A row is valid until the
+// next one. Query stops at a row that cannot be read.
 func (d *DB) Query(sql string, args ...any) iter.Seq[*Row] {
 	return func(yield func(*Row) bool) {
 		s := d.statement(sql)

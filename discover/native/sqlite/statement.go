@@ -15,7 +15,7 @@ type statement struct {
 	row     Row
 }
 
-// statement prepares one, or takes one that was prepared before; nil if it cannot be.
+// statement prepares a statement, or returns an idle one; nil if it cannot be prepared.
 func (d *DB) statement(sql string) (s *statement) {
 	if d.err != nil {
 		return nil
@@ -61,7 +61,7 @@ func (s *statement) bind(args []any) {
 	}
 }
 
-// step goes to the next row; it is false where there is none, or it cannot be read.
+// step moves to the next row; it returns false if there is none, or if it cannot be read.
 func (s *statement) step() (ok bool) {
 	defer func() {
 		if err := recovered(recover()); err != nil {
@@ -76,7 +76,7 @@ func (s *statement) step() (ok bool) {
 		s.db.fail(errEndless)
 		return false
 	}
-	s.db.budget.left++ // which asking for the next row takes
+	s.db.budget.left++ // SQLite checks the context once more for each step
 	if s.stmt.Step() {
 		return true
 	}
@@ -84,14 +84,14 @@ func (s *statement) step() (ok bool) {
 	return false
 }
 
-// reset makes the statement ready to be used again. It fails as its last step did, which is known.
+// reset prepares the statement for another use. Its error is that of the last step, which is recorded already.
 func (s *statement) reset() {
 	defer func() { _ = recover() }()
 	_ = s.stmt.Reset()
 	s.rows = 0
 }
 
-// release gives the statement back.
+// release makes the statement idle.
 func (s *statement) release() {
 	s.reset()
 	sql := s.stmt.SQL()

@@ -10,20 +10,21 @@ import (
 	"github.com/ncruces/go-sqlite3"
 )
 
-// Table is a table of a database, whose rows are read by their rowids: those that a statement finds in an index. So an order
-// that no index has is made of keys and not of whole rows, and a row that cannot be read costs none of the others.
+// Table is a table of a database whose rows are read by rowid, as a statement finds them in an index. So an order that no
+// index has is computed from keys and not from whole rows, and a damaged row does not affect the others.
 type Table struct {
 	db   *DB
 	name string
 	has  map[string]bool
 	sql  string
-	row  *statement // prepared when a row is asked for
+	row  *statement // prepared at the first row
 }
 
-// longValue is the size in bytes from which a text or blob is read in pieces, and only as far as it is wanted.
+// longValue is the size in bytes from which a text or blob is read in pieces, and only as far as it is needed.
 const longValue = 8 << 10
 
-// Table is one of [DB.Tables], to read these of its columns. A column that it does not have is null; [Table.Has] tells.
+// Table returns one of [DB.Tables], to read these of its columns. A column that it does not have is null; see
+// [Table.Has].
 func (d *DB) Table(name string, columns ...string) *Table {
 	t := &Table{db: d, name: name, has: map[string]bool{}}
 	var list []string
@@ -34,7 +35,7 @@ func (d *DB) Table(name string, columns ...string) *Table {
 		}
 		t.has[column] = true
 		if !strings.Contains(kind, "INT") && kind != "REAL" {
-			// The length is known without the value.
+			// The length is known without reading the value.
 			column = fmt.Sprintf("CASE WHEN octet_length(%[1]s) > %[2]d THEN x'' ELSE %[1]s END AS %[1]s", quote(column), longValue)
 		} else {
 			column = quote(column)
@@ -45,13 +46,13 @@ func (d *DB) Table(name string, columns ...string) *Table {
 	return t
 }
 
-// quote makes an SQL name of a name.
+// quote returns a name as an SQL identifier.
 func quote(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }
 
 // Has reports whether the table has a column of that name.
 func (t *Table) Has(column string) bool { return t.has[column] }
 
-// Row reads the row with a rowid; nil if it cannot be read. It is valid until the next one is.
+// Row reads the row with a rowid; nil if it cannot be read. It is valid until the next call.
 func (t *Table) Row(rowid int64) *Row {
 	if t.row == nil {
 		if t.row = t.db.statement(t.sql); t.row == nil {
@@ -73,7 +74,7 @@ func (t *Table) Row(rowid int64) *Row {
 	return &t.row.row
 }
 
-// blobPrefix is as much of a long value as fits into limit bytes; nil if it cannot be read.
+// blobPrefix returns at most limit bytes of a long value; nil if it cannot be read.
 func (t *Table) blobPrefix(column string, rowid, limit int64) (value []byte) {
 	t.readBlobAt(column, rowid, func(b *sqlite3.Blob) (err error) {
 		value, err = readBlob(b, min(limit, b.Size()))
@@ -82,7 +83,7 @@ func (t *Table) blobPrefix(column string, rowid, limit int64) (value []byte) {
 	return value
 }
 
-// blob is a long value, if it has no more than limit bytes and can be read.
+// blob returns a long value; nil if it has more than limit bytes or cannot be read.
 func (t *Table) blob(column string, rowid, limit int64) (value []byte) {
 	t.readBlobAt(column, rowid, func(b *sqlite3.Blob) (err error) {
 		if b.Size() <= limit {
@@ -93,10 +94,10 @@ func (t *Table) blob(column string, rowid, limit int64) (value []byte) {
 	return value
 }
 
-// column is one of a table.
+// column is one column of a table.
 type column struct{ table, name string }
 
-// readBlobAt opens a long value, with a handle that was used for another row if there is one.
+// readBlobAt opens a long value and calls read. It reuses the handle of another row of that column if there is one.
 func (t *Table) readBlobAt(name string, rowid int64, read func(*sqlite3.Blob) error) {
 	defer func() { t.db.fail(recovered(recover())) }()
 	key := column{t.name, name}
@@ -109,14 +110,14 @@ func (t *Table) readBlobAt(name string, rowid int64, read func(*sqlite3.Blob) er
 	if err == nil {
 		err = read(blob)
 	}
-	if err != nil && blob != nil { // it is of no use any more
+	if err != nil && blob != nil { // the handle is unusable
 		_ = blob.Close()
 		delete(t.db.blobs, key)
 	}
 	t.db.fail(err)
 }
 
-// readBlob reads the first n bytes of a value. Pieces keep SQLite's own memory small.
+// readBlob reads the first n bytes of a value, in pieces, which keeps the memory of SQLite small.
 func readBlob(b *sqlite3.Blob, n int64) ([]byte, error) {
 	const piece = 64 << 10
 	value := make([]byte, n)

@@ -11,32 +11,32 @@ import (
 	"agentctl/discover/native/fsread"
 )
 
-// The write-ahead log of SQLite as its file format document describes it (sqlite.org/fileformat2.html, section 4):
-// a header, then frames of one page each. A frame counts if it has the header's salts and continues the checksum
-// chain, and only up to the last frame that commits a transaction.
+// The write-ahead log of SQLite, by its file format document (sqlite.org/fileformat2.html, section 4): a header, then
+// frames of one page each. A frame is valid if it has the salts of the header and continues the chain of checksums;
+// frames count up to the last one that commits a transaction.
 const (
 	walHeaderSize   = 32
 	walFrameHeader  = 24
-	walMagic        = 0x377f0682 // the lowest bit says that checksums read big-endian words
+	walMagic        = 0x377f0682 // the lowest bit is set if checksums read big-endian words
 	walVersion      = 3007000
 	walScanBytes    = 256 << 10
 	walCommitOffset = 4
 )
 
-// wal is what a write-ahead log holds at one moment.
+// wal is the content of a write-ahead log at one moment.
 type wal struct {
 	file   *fsread.File
 	header [walHeaderSize]byte
 	// frames maps a page number to the newest committed frame with it, counted from 0.
 	frames map[uint32]int64
-	// next is the frame after the last committed one; pages the size of the database after it, in pages.
+	// next is the frame after the last committed one; pages is the size of the database after that commit, in pages.
 	next     int64
 	pages    uint32
 	pageSize int64
 }
 
-// readWAL reads a write-ahead log up to its last commit. A log without a valid header holds nothing, as for SQLite
-// itself: it is one that its writer has just begun, or has done with.
+// readWAL reads a write-ahead log up to its last commit. A log without a valid header is empty, as for SQLite itself: its
+// writer has just created it, or has finished with it.
 func readWAL(ctx context.Context, f *fsread.File) (*wal, error) {
 	w := &wal{file: f, frames: map[uint32]int64{}}
 	if _, err := f.ReadAt(w.header[:], 0); errors.Is(err, io.EOF) {
@@ -61,7 +61,7 @@ func readWAL(ctx context.Context, f *fsread.File) (*wal, error) {
 func (w *wal) scan(ctx context.Context, sum walChecksum) error {
 	size := walFrameHeader + w.pageSize
 	buf := make([]byte, max(walScanBytes/size, 1)*size)
-	var open []uint32 // pages of the transaction that is not committed so far, in order
+	var open []uint32 // pages of the uncommitted transaction, in order
 	for at := int64(0); ; at += int64(len(buf)) / size {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -87,7 +87,7 @@ func (w *wal) scan(ctx context.Context, sum walChecksum) error {
 	}
 }
 
-// validFrame reports whether a frame belongs to this log and is whole, and takes it into the checksum.
+// validFrame reports whether a frame belongs to this log and is whole, and adds it to the checksum.
 func (w *wal) validFrame(frame []byte, sum *walChecksum) bool {
 	if binary.BigEndian.Uint32(frame) == 0 || !bytes.Equal(frame[8:16], w.header[16:24]) {
 		return false
@@ -105,7 +105,7 @@ func (w *wal) commit(numbers []uint32, pages uint32) {
 	w.pages = pages
 }
 
-// offset says where the newest content of a page stands in the log.
+// offset returns where the newest content of a page is in the log.
 func (w *wal) offset(page uint32) (int64, bool) {
 	frame, ok := w.frames[page]
 	return walHeaderSize + frame*(walFrameHeader+w.pageSize) + walFrameHeader, ok
@@ -117,8 +117,8 @@ type walChecksum struct {
 	a, b      uint32
 }
 
-// add takes in a multiple of 8 bytes. Two rounds at a time, of which each sum waits for one addition after the other, are twice
-// as fast as the plain loop. The race detector would ask for each byte of what is the caller's own.
+// add adds a multiple of 8 bytes. Two rounds at a time are twice as fast as the plain loop. The race detector would check each
+// byte of a buffer that only the caller has.
 //
 //go:norace
 func (s *walChecksum) add(p []byte) {
@@ -146,7 +146,7 @@ func (s *walChecksum) add(p []byte) {
 	s.a, s.b = a, b
 }
 
-// word reads four bytes as the log's writer did.
+// word reads four bytes in the byte order of the checksum.
 func (s *walChecksum) word(p []byte) uint32 {
 	if s.bigEndian {
 		return binary.BigEndian.Uint32(p)
@@ -154,7 +154,7 @@ func (s *walChecksum) word(p []byte) uint32 {
 	return binary.LittleEndian.Uint32(p)
 }
 
-// matches compares with a stored checksum; stored ones are big-endian always.
+// matches compares with a stored checksum, which is always big-endian.
 func (s *walChecksum) matches(stored []byte) bool {
 	return binary.BigEndian.Uint32(stored) == s.a && binary.BigEndian.Uint32(stored[4:]) == s.b
 }
