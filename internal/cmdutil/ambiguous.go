@@ -10,18 +10,19 @@ import (
 	"agentctl/internal/output"
 )
 
-// titleShown is how much of a candidate's title is shown, in columns.
+// titleShown bounds a candidate's title, in columns.
 const titleShown = 60
 
-// maxCandidates bounds the candidates that the error of an ambiguous ID shows. The engine may have read more: it adds all live ones.
+// maxCandidates bounds the candidates that the error of an ambiguous ID shows. The scanner may return more: it adds all
+// live sessions.
 const maxCandidates = 10
 
-// shownCandidates returns the first candidates.
+// shownCandidates returns the first maxCandidates candidates.
 func shownCandidates(e *discover.AmbiguousError) []discover.Session {
 	return e.Candidates[:min(len(e.Candidates), maxCandidates)]
 }
 
-// ambiguousHint names the candidates as the argument could have named them.
+// ambiguousHint lists the candidates, one a line, each by an argument that means it alone.
 func ambiguousHint(e *discover.AmbiguousError) string {
 	var b bytes.Buffer
 	names, shown := ArgumentsFor(e.Candidates), shownCandidates(e)
@@ -35,8 +36,8 @@ func ambiguousHint(e *discover.AmbiguousError) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// ArgumentsFor names each of the sessions as an argument can: by its ID; where several of them have that ID by ID@DIR, with the
-// session's directory, or where they share that with the agent's home. A session without an ID has no name.
+// ArgumentsFor returns for each session an argument that means it: its ID; ID@DIR with the session's directory if several
+// have that ID; with the agent's home if they share the directory too. It is "" for a session without an ID.
 func ArgumentsFor(sessions []discover.Session) []string {
 	ids, places := map[string]int{}, map[string]int{}
 	for i := range sessions {

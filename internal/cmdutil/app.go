@@ -9,8 +9,8 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// Run runs one command line, without the program's name, and returns the exit code. Of the commands it makes those that
-// the command line names.
+// Run runs one command line, without the program's name, and returns the exit code. It makes only the command that the
+// command line names.
 func Run(ctx context.Context, f Factory, verbs []Verb, args []string) int {
 	f.Report = NewReporter(f.Stderr)
 	args = VerbFirst(args)
@@ -27,7 +27,7 @@ func Run(ctx context.Context, f Factory, verbs []Verb, args []string) int {
 	return f.Finish(cmp.Or(err, help.err))
 }
 
-// errorKeeper remembers the first error of writing, for the library, which writes the help and does not look.
+// errorKeeper is a writer that keeps its first error: the library ignores errors when it writes help.
 type errorKeeper struct {
 	to  io.Writer
 	err error
@@ -39,10 +39,10 @@ func (c *errorKeeper) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// Program is our name.
+// Program is the name of this program.
 const Program = "agentctl"
 
-// NewApp makes these commands. There are no global flags: every flag belongs to a verb.
+// NewApp makes an application of these commands. There are no global flags: every flag belongs to a verb.
 func NewApp(f Factory, verbs []Verb) *cli.App {
 	app := &cli.App{
 		Name:            Program,
@@ -52,7 +52,7 @@ func NewApp(f Factory, verbs []Verb) *cli.App {
 		ErrWriter:       f.Stderr,
 		HideVersion:     true,
 		HideHelpCommand: true,
-		// A comma in a directory or a prompt separates nothing.
+		// A directory or a prompt may contain commas.
 		DisableSliceFlagSeparator: true,
 		// The library's own handler would end the process.
 		ExitErrHandler: func(*cli.Context, error) {},
@@ -63,7 +63,7 @@ func NewApp(f Factory, verbs []Verb) *cli.App {
 	return app
 }
 
-// prepare sets what all commands have in common, and those below them.
+// prepare sets what all commands and subcommands have in common.
 func prepare(c *cli.Command) {
 	c.HideHelpCommand = true
 	template := cli.CommandHelpTemplate
@@ -92,17 +92,17 @@ func prepare(c *cli.Command) {
 	}
 }
 
-// Verb is a command by its names, and how it is made.
+// Verb is a command that is not made yet: its names and its constructor.
 type Verb struct {
 	Name    string
 	New     func(Factory) *cli.Command
 	Aliases []string
-	// FindsSessions: it looks for sessions, and takes the flags of [UserFlags].
+	// FindsSessions: the command finds sessions, and takes the flags of [UserFlags].
 	FindsSessions bool
 }
 
-// named are the verbs that a command line, its verb first, is about: the one that it names, or all. To make them all, with
-// their flags, would cost each call a twentieth of its start, and to have the library go through these more.
+// named returns the verb that a command line names first, or all verbs if it names none. Making all commands with their
+// flags would cost a twentieth of each start, and the library's pass over them more.
 func named(all []Verb, args []string) []Verb {
 	for i, v := range all {
 		if len(args) > 0 && (v.Name == args[0] || slices.Contains(v.Aliases, args[0])) {
@@ -112,7 +112,7 @@ func named(all []Verb, args []string) []Verb {
 	return all
 }
 
-// command makes it.
+// command makes the command.
 func (v Verb) command(f Factory) *cli.Command {
 	if v.FindsSessions {
 		f.Users = &UserFlags{verb: v.Name}
@@ -126,7 +126,7 @@ func (v Verb) command(f Factory) *cli.Command {
 	return c
 }
 
-// withUsers adds the flags of [UserFlags] to a command, or to those below it.
+// withUsers adds the flags of [UserFlags] to a command, or to its subcommands.
 func withUsers(c *cli.Command, u *UserFlags) {
 	for _, below := range c.Subcommands {
 		withUsers(below, u)

@@ -8,7 +8,7 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// VerbFirst is a command line whose first word is its verb, if it has one: "help VERB" and "--version" are other ways to say it.
+// VerbFirst rewrites "help VERB" to "VERB --help" and "--version" to "version", so that the first word is the verb.
 func VerbFirst(args []string) []string {
 	switch {
 	case len(args) == 1 && args[0] == "help":
@@ -21,9 +21,9 @@ func VerbFirst(args []string) []string {
 	return args
 }
 
-// ArrangeArgs puts a command line, its verb first, into the order in which the library reads all of it: the verb – of those with
-// commands below them, one of these – its flags, --, its arguments. Flags may stand anywhere before a --; short ones may be
-// joined (-aq, -n5). What is no flag or verb of ours is an error here: the library would take it for an argument.
+// ArrangeArgs puts a command line, its verb first, into the order that the library reads: the verb and its subcommand, the
+// flags, --, the arguments. Flags may stand anywhere before a --; short ones may be joined (-aq, -n5). An unknown flag or
+// verb is an error here: the library would take it for an argument.
 func ArrangeArgs(app *cli.App, args []string) ([]string, error) {
 	if len(args) == 0 || isHelp(args[0]) {
 		return []string{"--help"}, nil
@@ -63,8 +63,8 @@ func ArrangeArgs(app *cli.App, args []string) ([]string, error) {
 	return slices.Concat(names, flags, []string{"--"}, rest), nil
 }
 
-// flagFirst makes the usage error for a flag in the place of a command. One that some command has must follow it; any other is
-// unknown.
+// flagFirst makes the usage error for a flag in the place of a command: either it must follow the command, or no command
+// has it.
 func flagFirst(commands []*cli.Command, flag string) error {
 	name, _, _ := strings.Cut(strings.TrimLeft(flag, "-"), "=")
 	if slices.ContainsFunc(commands, func(c *cli.Command) bool { return FlagOf(c, name) != nil }) {
@@ -77,8 +77,8 @@ func flagFirst(commands []*cli.Command, flag string) error {
 	return NewUsageError("unknown flag "+strconv.Quote(flag), hint)
 }
 
-// descend finds the command below a verb that the words name, and those above it. Where they name none but ask for help,
-// or there are none, it ends early.
+// descend resolves the subcommands that the words name. verbs is the path to the last one, rest what follows it. It stops
+// where the words ask for help or end.
 func descend(verb *cli.Command, words []string) (verbs []*cli.Command, rest []string, err error) {
 	verbs = []*cli.Command{verb}
 	for len(verb.Subcommands) > 0 && len(words) > 0 && !isHelp(words[0]) {
@@ -95,7 +95,7 @@ func descend(verb *cli.Command, words []string) (verbs []*cli.Command, rest []st
 	return verbs, words, nil
 }
 
-// CommandNamed is the command of that name, nil if there is none.
+// CommandNamed returns the command with that name or alias; nil if there is none.
 func CommandNamed(commands []*cli.Command, name string) *cli.Command {
 	for _, c := range commands {
 		if c.HasName(name) {
@@ -117,8 +117,8 @@ func verbNames(commands []*cli.Command) []string {
 	return names
 }
 
-// permute parts a verb's words into flags, each with its value in one word, arguments, and what follows a --: nil if there is
-// none.
+// permute splits a verb's words into flags (each with its value in one word), arguments, and what follows a --; passed is
+// nil if there is no --.
 func permute(verb *cli.Command, words []string) (flags, args, passed []string, err error) {
 	for len(words) > 0 {
 		word := words[0]
@@ -142,8 +142,8 @@ func permute(verb *cli.Command, words []string) (flags, args, passed []string, e
 	return flags, args, nil, nil
 }
 
-// takeFlags reads a word of flags, and gives each its value in one word: a long flag, or one-letter ones, of which the first that
-// takes a value has the rest of the word. A value that is not in the word is the next one.
+// takeFlags parses one word of flags: a long flag, or joined short ones, of which the first that takes a value takes the
+// rest of the word. A value that is not in the word is the next word. Each flag is returned as one word with its value.
 func takeFlags(verb *cli.Command, word string, next []string) (flags, rest []string, err error) {
 	letters, long := strings.CutPrefix(word[1:], "-")
 	for letters != "" {
@@ -179,7 +179,7 @@ func takeFlags(verb *cli.Command, word string, next []string) (flags, rest []str
 	return flags, next, nil
 }
 
-// hasDefault reports whether the flag may stand without a value.
+// hasDefault reports whether the flag's value may be left out.
 func hasDefault(f cli.Flag) bool {
 	_, ok := f.(*OptionalValueFlag)
 	return ok
@@ -195,7 +195,7 @@ func FlagOf(verb *cli.Command, name string) cli.DocGenerationFlag {
 	return nil
 }
 
-// FlagNames are a verb's flags as they are typed.
+// FlagNames returns a verb's flags as they are typed, with --help.
 func FlagNames(verb *cli.Command) []string {
 	names := []string{"--help"}
 	for _, f := range verb.Flags {
@@ -208,7 +208,7 @@ func FlagNames(verb *cli.Command) []string {
 	return names
 }
 
-// OptionalDir is the one argument, or here.
+// OptionalDir returns the only argument, "." if there is none.
 func OptionalDir(c *cli.Context) (string, error) {
 	args := c.Args().Slice()
 	switch len(args) {
@@ -220,7 +220,7 @@ func OptionalDir(c *cli.Context) (string, error) {
 	return "", UsageError(c.Command.Name, "%s does not take the argument %q", c.Command.Name, args[1])
 }
 
-// SplitPassed parts arguments from what follows the --.
+// SplitPassed splits the arguments at the --. rest, what is passed on, is nil if there is no --.
 func SplitPassed(args []string) (own, rest []string) {
 	if i := slices.Index(args, "--"); i >= 0 {
 		return args[:i], args[i+1:]
@@ -228,7 +228,7 @@ func SplitPassed(args []string) (own, rest []string) {
 	return args, nil
 }
 
-// Arguments checks how many arguments a command got.
+// Arguments returns the arguments of a command that takes exactly want of them; what names them in the error.
 func Arguments(c *cli.Context, want int, what string) ([]string, error) {
 	args := c.Args().Slice()
 	verb := CommandName(c.Command)

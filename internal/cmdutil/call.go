@@ -11,19 +11,20 @@ import (
 	"agentctl/internal/output"
 )
 
-// Call is one run of a command that asks the engine.
+// Call is one run of a command that uses a scanner.
 type Call struct {
 	Factory
 	config.Config
 	Style   output.TextOptions
 	Scanner *discover.Scanner
-	// Agents are those of --adapter; all if there are none.
+	// Agents are those of --adapter; empty for all.
 	Agents []discover.Agent
-	// Template prints an object as --format says; nil if it is not given.
+	// Template prints an object by --format; nil without it.
 	Template func(w io.Writer, object any) error
 }
 
-// NewCall reads the configuration and the common flags. object is one that --format prints; nil for a command without it.
+// NewCall reads the configuration and the common flags. object is of the type that --format prints; nil for a command
+// without --format.
 func (f Factory) NewCall(verb string, o *CommonFlags, object any) (*Call, error) {
 	if o.Quiet && o.JSON {
 		return nil, UsageError(verb, "--quiet and --json cannot be used together")
@@ -46,7 +47,7 @@ func (f Factory) NewCall(verb string, o *CommonFlags, object any) (*Call, error)
 	return c, nil
 }
 
-// PrintRows prints the rows of a list in the form that was asked for.
+// PrintRows prints the rows of a list as JSON, by --format, or as a table.
 func PrintRows[T any](c *Call, rows []T, asJSON bool, table func(io.Writer, []T, output.TextOptions) error) error {
 	switch {
 	case asJSON:
@@ -59,14 +60,14 @@ func PrintRows[T any](c *Call, rows []T, asJSON bool, table func(io.Writer, []T,
 	return table(c.Stdout, rows, c.Style)
 }
 
-// List lists what is selected.
+// List lists the sessions of a filter; what names the work in the progress line.
 func (c *Call) List(ctx context.Context, what string, sel discover.SessionFilter) (discover.Result, error) {
 	working, done := c.StartQuery(ctx, what)
 	defer done()
 	return c.Scanner.List(working, sel)
 }
 
-// Find finds the sessions that an argument means. Where it fails the warnings, which may be why, are said.
+// Find finds the sessions that an argument means. If it fails, it reports the warnings, which may be the reason.
 func (c *Call) Find(ctx context.Context, arg string, want discover.ReadOptions) (discover.Result, error) {
 	working, done := c.StartQuery(ctx, "looking for "+output.Sanitize(arg))
 	defer done()
@@ -80,7 +81,7 @@ func (c *Call) Find(ctx context.Context, arg string, want discover.ReadOptions) 
 	return r, err
 }
 
-// PrintEach prints one object after the other.
+// PrintEach prints each object, until an error.
 func PrintEach[T any](list []T, print func(T) error) error {
 	for _, object := range list {
 		if err := print(object); err != nil {
@@ -90,7 +91,7 @@ func PrintEach[T any](list []T, print func(T) error) error {
 	return nil
 }
 
-// SinceTime is the time that --since says, or the configuration.
+// SinceTime returns the time of --since, or of the configuration.
 func (c *Call) SinceTime(verb, flag string) (time.Time, error) {
 	at, err := config.ParseSince(cmp.Or(flag, string(c.Since)), c.Style.Now)
 	if err != nil {
@@ -99,7 +100,8 @@ func (c *Call) SinceTime(verb, flag string) (time.Time, error) {
 	return at, nil
 }
 
-// Settings reads the configuration, and how it is printed: flags over environment over file, resolved here and nowhere else.
+// Settings reads the configuration and the style of the output: flags override the environment, which overrides the file.
+// They are resolved here only.
 func (f Factory) Settings(noColor bool) (c config.Config, look output.TextOptions, err error) {
 	if c, err = config.Load(config.Path(f.Getenv), f.Getenv("HOME"), f.AgentNames()); err != nil {
 		return c, look, err
@@ -119,7 +121,7 @@ func (f Factory) Settings(noColor bool) (c config.Config, look output.TextOption
 	return c, look, nil
 }
 
-// shortID is the least number of characters by which an agent's ID means one session.
+// shortID is the least length of a prefix of an agent's ID.
 func (f Factory) shortID(agent, id string) int {
 	if a, ok := discover.AdapterWith[discover.IDShortener](f.Adapters, discover.Agent(agent)); ok {
 		return a.ShortID(id)

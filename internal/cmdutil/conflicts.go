@@ -11,17 +11,17 @@ import (
 	"agentctl/proc"
 )
 
-// Activity is who is at work on the machine, as one call sees it.
+// Activity is a snapshot of the live sessions, as the command that asks sees them.
 type Activity struct {
 	*Call
 	discover.Result
-	// encloses reports whether we run inside of a session, which is not in our own way.
+	// encloses reports whether this command runs inside a session: that is no conflict.
 	encloses func(discover.Session) bool
-	// Signature is how we sign the locks that we declare.
+	// Signature is the owner of the locks that this command declares.
 	Signature string
 }
 
-// Activity lists all live sessions. A process that has just been started counts, before anything names its session.
+// Activity lists all live sessions, and agents' processes whose session is not known yet.
 func (c *Call) Activity(ctx context.Context) (*Activity, error) {
 	r, err := c.Scanner.List(ctx, discover.SessionFilter{Subagents: true})
 	if err != nil {
@@ -31,41 +31,41 @@ func (c *Call) Activity(ctx context.Context) (*Activity, error) {
 	return &Activity{c, r, c.Encloses(r, nearest), c.Signature(r, nearest)}, nil
 }
 
-// WarnIfBlind warns if the process table cannot be read, so that nobody can tell who is at work; it is [ErrPartial] then.
-func (sc *Activity) WarnIfBlind() error {
-	if !sc.ProcessesUnknown {
+// WarnIfBlind warns if the process table cannot be read, so that live sessions are unknown. It returns [ErrPartial] then.
+func (a *Activity) WarnIfBlind() error {
+	if !a.ProcessesUnknown {
 		return nil
 	}
-	return sc.ReportWarnings(sc.Warnings)
+	return a.ReportWarnings(a.Warnings)
 }
 
-// Conflicts are the locks in force on a place, but for our own; declared are those that we have declared ourselves; idle are
-// the sessions that are merely open there.
+// Conflicts are the locks in force on a workspace: locks are those of others, declared those that the caller has declared.
+// idle are sessions that are open there without working.
 type Conflicts struct {
 	Place           *lock.Workspace
 	Locks, declared []lock.Lock
 	idle            []discover.Session
 }
 
-// ConflictsAt returns the conflicts at a place; with strict an idle session is one.
-func (sc *Activity) ConflictsAt(place *lock.Workspace, strict bool) *Conflicts {
+// ConflictsAt returns the conflicts at a workspace; with strict an idle session is one.
+func (a *Activity) ConflictsAt(place *lock.Workspace, strict bool) *Conflicts {
 	x := &Conflicts{Place: place}
-	for _, s := range sc.Sessions {
+	for _, s := range a.Sessions {
 		switch {
-		case sc.encloses(s) || !place.Contains(lock.SessionDir(s)):
-		case lock.SessionLocks(s, sc.Sessions, strict):
+		case a.encloses(s) || !place.Contains(lock.SessionDir(s)):
+		case lock.SessionLocks(s, a.Sessions, strict):
 			x.Locks = append(x.Locks, lock.Lock{Kind: lock.KindSession, Dir: place.Top, Session: &s})
 		case s.Status == discover.Idle && !s.IsSubagent():
 			x.idle = append(x.idle, s)
 		}
 	}
-	declared, err := lock.StoreFromEnv(sc.Getenv).ForWorkspace(place, sc.Now())
+	declared, err := lock.StoreFromEnv(a.Getenv).ForWorkspace(place, a.Now())
 	if err != nil {
-		sc.Warn(err.Error())
+		a.Warn(err.Error())
 	}
 	for _, d := range declared {
 		l := lock.Lock{Kind: lock.KindDeclared, Dir: place.Top, Declared: &d}
-		if d.ReadErr == nil && d.By == sc.Signature {
+		if d.ReadErr == nil && d.By == a.Signature {
 			x.declared = append(x.declared, l)
 		} else {
 			x.Locks = append(x.Locks, l)
@@ -74,8 +74,8 @@ func (sc *Activity) ConflictsAt(place *lock.Workspace, strict bool) *Conflicts {
 	return x
 }
 
-// AddHolders adds the lock of the kernel that is known to be on the place, with the processes that can be seen to have it. A
-// shared one counts for who wants to hold the place alone.
+// AddHolders adds the kernel lock on the workspace, with the processes that are seen to hold it. Shared locks count only
+// with shared: they conflict with an exclusive one.
 func (x *Conflicts) AddHolders(table *proc.Table, shared bool) {
 	l := lock.Lock{Kind: lock.KindFlock, Dir: x.Place.Top}
 	for _, h := range lock.FlockedDirs(table) {
@@ -86,7 +86,7 @@ func (x *Conflicts) AddHolders(table *proc.Table, shared bool) {
 	x.Locks = append(x.Locks, l)
 }
 
-// Err is the error that the locks make, with what to do about it; nil if there are none.
+// Err returns a conflict error with a hint, nil if there are no locks.
 func (x *Conflicts) Err(hint string) error {
 	if len(x.Locks) == 0 {
 		return nil
@@ -103,21 +103,21 @@ func (x *Conflicts) Err(hint string) error {
 	return ConflictError(message, hint)
 }
 
-// AgentErr is the error for an agent, whoever starts it: locks that we have declared ourselves keep it out as well.
+// AgentErr is Err for starting an agent: locks that the caller has declared count too.
 func (x *Conflicts) AgentErr(hint string) error {
 	x.Locks = append(x.Locks, x.declared...)
 	return x.Err(hint)
 }
 
-// WarnOfIdle warns of sessions that are merely open at the place.
-func (sc *Activity) WarnOfIdle(x *Conflicts) {
+// WarnOfIdle warns of the idle sessions at the workspace.
+func (a *Activity) WarnOfIdle(x *Conflicts) {
 	for _, s := range x.idle {
-		sc.Warn(fmt.Sprintf("%s is open in %s, idle", DescribeSession(s), x.Place.Top))
+		a.Warn(fmt.Sprintf("%s is open in %s, idle", DescribeSession(s), x.Place.Top))
 	}
 }
 
-// DropInherited drops the lock of the kernel if the process with this pid runs below one that holds it, as what
-// `lock DIR -- COMMAND` runs does: all the processes that hold a place share one lock.
+// DropInherited drops the kernel lock if an ancestor of the process with this pid holds it, as for the command of
+// `lock DIR -- COMMAND`: all its processes share that lock.
 func (x *Conflicts) DropInherited(table *proc.Table, pid int) {
 	above := slices.Collect(table.Ancestors(pid))
 	x.Locks = slices.DeleteFunc(x.Locks, func(l lock.Lock) bool {
@@ -127,5 +127,5 @@ func (x *Conflicts) DropInherited(table *proc.Table, pid int) {
 	})
 }
 
-// HoldTimeout is how long a lock of the kernel is asked for: a launch or a look at the lock holds it for a moment only.
+// HoldTimeout is how long to wait for a kernel lock: a launch, or a check of the lock, holds it for a moment only.
 const HoldTimeout = time.Second

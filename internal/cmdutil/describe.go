@@ -9,7 +9,7 @@ import (
 	"agentctl/lock"
 )
 
-// DescribeLock tells of one lock: who, since when and why.
+// DescribeLock says who holds a lock, since when and why.
 func DescribeLock(l lock.Lock) string {
 	switch {
 	case l.Session != nil:
@@ -38,10 +38,10 @@ func DescribeLock(l lock.Lock) string {
 	return text
 }
 
-// FormatTime is a time in a message, in the zone and the form of the tables.
+// FormatTime formats a time for a message, in the local zone, as tables do.
 func FormatTime(t time.Time) string { return t.Local().Format("2006-01-02 15:04:05") }
 
-// DescribeSession is a session in the words of a message.
+// DescribeSession names a session in a message: agent, ID, pid and start time.
 func DescribeSession(s discover.Session) string {
 	name := fmt.Sprintf("an unidentified %s session", s.Agent)
 	if s.ID != "" {
@@ -53,7 +53,7 @@ func DescribeSession(s discover.Session) string {
 	return fmt.Sprintf("%s (pid %d, since %s)", name, s.Processes[0].ID.PID, FormatTime(s.Processes[0].Started))
 }
 
-// SessionName is the session's ID, or what stands for it where no evidence names one.
+// SessionName is the session's ID, else pid:N of its process, else "-".
 func SessionName(s discover.Session) string {
 	switch {
 	case s.ID != "":

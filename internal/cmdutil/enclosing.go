@@ -9,8 +9,8 @@ import (
 	"agentctl/discover/ancestry"
 )
 
-// Signature names who declares a lock: the session that we run inside of, which is the nearest, else the person. A
-// sub-agent signs for the session that it works for.
+// Signature names the owner of a lock that this command declares: the nearest session around it, as AGENT/ID, else the
+// user. A sub-agent signs for its root session.
 func (f Factory) Signature(r discover.Result, nearest []discover.Session) string {
 	if len(nearest) == 1 && nearest[0].ID != "" {
 		s := discover.RootSession(r.Sessions, nearest[0])
@@ -19,14 +19,13 @@ func (f Factory) Signature(r discover.Result, nearest []discover.Session) string
 	return cmp.Or(f.Getenv("USER"), f.Getenv("LOGNAME"), fmt.Sprintf("uid %d", f.UID))
 }
 
-// EnclosingSessions are the session that this command runs inside of; several where they share a process.
+// EnclosingSessions returns the nearest session that this command runs inside; several where they share a process.
 func (c *Call) EnclosingSessions(r discover.Result) []discover.Session {
 	return ancestry.EnclosingSessions(c.Scanner, r, c.PID, c.Getenv)
 }
 
-// Encloses tells the sessions that this command runs inside of: the nearest one, and those around that. Of a process with
-// several sessions only the one that called is meant, where that can be told. A sub-agent counts as the session that it
-// works for.
+// Encloses returns a function that reports whether this command runs inside a session: the nearest one, or one around
+// that. Of several sessions of one process only the caller counts, if it is known. A sub-agent counts as its root session.
 func (f Factory) Encloses(r discover.Result, nearest []discover.Session) func(discover.Session) bool {
 	var families []discover.Session
 	for _, s := range nearest {
@@ -41,13 +40,13 @@ func (f Factory) Encloses(r discover.Result, nearest []discover.Session) func(di
 	}
 }
 
-// OtherUsers reports whether the session is another user's, whose processes we may not signal.
+// OtherUsers reports whether the session is another user's, whose processes this user may not signal.
 func (f Factory) OtherUsers(r discover.Result, s discover.Session) bool {
 	self, ok := r.Table.ByPID(f.PID)
 	return ok && self.UID != 0 && len(s.Processes) > 0 && s.Processes[0].UID != self.UID
 }
 
-// Includes reports whether a session is among those, by its name or by its process where it has none.
+// Includes reports whether the list has a session, compared by key, and by process if it has no ID.
 func Includes(list []discover.Session, s discover.Session) bool {
 	return slices.ContainsFunc(list, func(o discover.Session) bool {
 		return o.Key() == s.Key() && (s.ID != "" || s.RunByAny(slices.Values(o.Processes)))

@@ -11,8 +11,8 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// ErrorText is the text of an error for people: without the names of the system calls that Go's errors begin with ("lstat /x: no such
-// file or directory").
+// ErrorText is the text of an error without the names of system calls that Go's errors begin with ("lstat /x: no such file
+// or directory").
 func ErrorText(err error) string {
 	text := err.Error()
 	for _, e := range causes(err) {
@@ -23,7 +23,7 @@ func ErrorText(err error) string {
 	return text
 }
 
-// causes are an error and all that it wraps.
+// causes returns an error and all errors that it wraps.
 func causes(err error) []error {
 	out := []error{err}
 	switch e := err.(type) { //nolint:errorlint // it is walked by hand, each error by itself
@@ -39,7 +39,7 @@ func causes(err error) []error {
 	return out
 }
 
-// withoutSyscall is the text of an error of a system call without the call, "" of any other error.
+// withoutSyscall returns the text of a system call's error without the call, "" for any other error.
 func withoutSyscall(err error) string {
 	switch e := err.(type) { //nolint:errorlint // what it wraps has its turn
 	case *fs.PathError:
@@ -52,12 +52,12 @@ func withoutSyscall(err error) string {
 	return ""
 }
 
-// NewUsageError is something wrong in the command line.
+// NewUsageError makes an error in the command line, with what to do about it.
 func NewUsageError(message, hint string) *Failure {
 	return &Failure{status{ExitUsage, "usage"}, message, hint}
 }
 
-// UsageError makes a usage error with the hint where to read more.
+// UsageError makes a usage error whose hint is the help of the verb. An error among args is printed by [ErrorText].
 func UsageError(verb, format string, args ...any) error {
 	for i, arg := range args {
 		if err, ok := arg.(error); ok {
@@ -67,12 +67,12 @@ func UsageError(verb, format string, args ...any) error {
 	return NewUsageError(fmt.Sprintf(format, args...), Program+" "+verb+" --help")
 }
 
-// CommandName is a command's name: of one below another, both.
+// CommandName is a command's name, of a subcommand with that of its parent.
 func CommandName(c *cli.Command) string {
 	return cmp.Or(strings.TrimPrefix(c.HelpName, Program+" "), c.Name)
 }
 
-// UnknownWord makes the usage error for a word that is none of the words known.
+// UnknownWord makes the usage error for a word that is not among the known ones, with a suggestion.
 func UnknownWord(what, word string, known []string) error {
 	hint := "use one of: " + strings.Join(known, ", ")
 	if near, ok := closest(word, known); ok {
@@ -81,7 +81,7 @@ func UnknownWord(what, word string, known []string) error {
 	return NewUsageError(fmt.Sprintf("unknown %s %q", what, word), hint)
 }
 
-// badFlag rewords what the flag parser says of a value.
+// badFlag rewords the flag parser's error.
 func badFlag(c *cli.Command, err error) error {
 	message := err.Error()
 	for _, f := range c.Flags {
@@ -95,7 +95,7 @@ func badFlag(c *cli.Command, err error) error {
 	return UsageError(CommandName(c), "%s", strings.TrimSuffix(message, ": parse error"))
 }
 
-// FlagText is a flag's name as it is typed.
+// FlagText is a flag's name with its dashes.
 func FlagText(name string) string {
 	if len(name) == 1 {
 		return "-" + name
@@ -103,7 +103,7 @@ func FlagText(name string) string {
 	return "--" + name
 }
 
-// SplitWords takes a flag that may be repeated, or hold several words between commas, and checks each word.
+// SplitWords splits the values of a repeatable flag at commas and checks each word; what names it in the error.
 func SplitWords(what string, values, known []string) ([]string, error) {
 	var out []string
 	for _, v := range values {

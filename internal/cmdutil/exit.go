@@ -16,30 +16,29 @@ import (
 	"agentctl/launch/worktree"
 )
 
-// The exit codes. docs/cli.md tells people; a test compares.
+// The exit codes. docs/cli.md lists them; a test compares.
 const (
 	ExitOK          = 0
 	ExitFailed      = 1   // failure
 	ExitUsage       = 2   // wrong command line or configuration
-	exitNotFound    = 3   // no such session, lock or worktree
+	ExitNotFound    = 3   // no such session, lock or worktree
 	ExitAmbiguous   = 4   // the ID means several sessions
-	ExitConflict    = 5   // somebody is in the way
+	ExitConflict    = 5   // another session, lock or process conflicts
 	ExitPartial     = 6   // printed, but something could not be read
 	ExitUnable      = 7   // the agent is not installed, or cannot do that
 	ExitNo          = 8   // the answer is no
 	ExitTimeout     = 124 // not in time
 	ExitInterrupted = 130 // SIGINT, SIGTERM or SIGHUP
-	ExitNoReader    = 141 // nobody reads stdout any more: what a shell says of a program that SIGPIPE has ended
+	ExitNoReader    = 141 // the reader of stdout has closed it: as a shell reports SIGPIPE
 )
 
-// status is how a command ends: its exit code, and the error's name in JSON; "" where nothing is printed.
+// status is how a command ends: the exit code, and the error's name in JSON, "" if no error is printed.
 type status struct {
 	code int
 	name string
 }
 
-// Failure is an error that knows how the command ends, and what to do about it. The errors of other packages have their
-// ending in [classify].
+// Failure is an error with its exit code and a hint. [classify] has the exit codes of other packages' errors.
 type Failure struct {
 	status
 	message, Hint string
@@ -47,38 +46,38 @@ type Failure struct {
 
 func (f *Failure) Error() string { return f.message }
 
-// Silent ways of ending: all there is to say is said.
+// Errors that set the exit code only: nothing is left to print.
 var (
-	// ErrPartial: warnings say what was left out.
+	// ErrPartial says that something could not be read; warnings have named it.
 	ErrPartial = errors.New("something could not be read")
-	// ErrNo: the exit code is the answer.
+	// ErrNo answers a question with no, by the exit code alone.
 	ErrNo = errors.New("no")
 )
 
-// AnswerNo is a plain no with words.
+// AnswerNo answers a question with no, and a message.
 func AnswerNo(message string) error { return &Failure{status{ExitNo, "no"}, message, ""} }
 
-// ConflictError says that somebody is in the way.
+// ConflictError says that a session, lock or process of another conflicts.
 func ConflictError(message, hint string) error {
 	return &Failure{status{ExitConflict, "conflict"}, message, hint}
 }
 
-// TimeoutError says that what was waited for did not happen in time.
+// TimeoutError says that something did not happen in time.
 func TimeoutError(message, hint string) error {
 	return &Failure{status{ExitTimeout, "timeout"}, message, hint}
 }
 
-// NotFoundError says that there is no such thing.
+// NotFoundError says that something named in the command line does not exist.
 func NotFoundError(message string) error {
-	return &Failure{status{exitNotFound, "not_found"}, message, ""}
+	return &Failure{status{ExitNotFound, "not_found"}, message, ""}
 }
 
-// NotInstalledError says that a program is missing.
+// NotInstalledError says that a program is not installed.
 func NotInstalledError(message string) error {
 	return &Failure{status{ExitUnable, "not_installed"}, message, ""}
 }
 
-// ExitWith is the end of a command that ran in our place, which has said its own words.
+// ExitWith ends with the exit code of a command that was run; nothing is printed about it.
 func ExitWith(code int) error {
 	return &Failure{status{code: code}, fmt.Sprintf("the command ended with exit code %d", code), ""}
 }
@@ -89,7 +88,8 @@ func ExitCode(err error) int {
 	return e.code
 }
 
-// classify is the one place where errors become exit codes, with what to do about each in one line or several; "" if nothing helps.
+// classify is the one place where errors become exit codes. hint says what to do, in one line or several; "" if nothing
+// helps.
 func classify(err error) (e status, hint string) {
 	var (
 		known     *Failure
@@ -118,13 +118,13 @@ func classify(err error) (e status, hint string) {
 	case conf != nil:
 		return status{ExitUsage, "usage"}, "fix or remove the file; docs/cli.md has every key"
 	case errors.Is(err, worktree.ErrNoWorktree):
-		return status{exitNotFound, "not_found"}, "agentctl worktree list shows what there is"
+		return status{ExitNotFound, "not_found"}, "agentctl worktree list shows what there is"
 	case errors.As(err, &ambiguous):
 		return status{ExitAmbiguous, "ambiguous"}, ambiguousHint(ambiguous)
 	case errors.As(err, &missingID) && isNumber(missingID.Arg):
-		return status{exitNotFound, "not_found"}, "did you mean pid:" + missingID.Arg + "?"
+		return status{ExitNotFound, "not_found"}, "did you mean pid:" + missingID.Arg + "?"
 	case errors.Is(err, discover.ErrNotFound):
-		return status{exitNotFound, "not_found"}, "agentctl list -a --since all shows every session"
+		return status{ExitNotFound, "not_found"}, "agentctl list -a --since all shows every session"
 	case errors.Is(err, discover.ErrUnreadable):
 		return status{ExitPartial, "partial"}, "the warnings name the file; agentctl doctor checks every store"
 	case errors.As(err, &untrusted):
@@ -139,7 +139,7 @@ func classify(err error) (e status, hint string) {
 	return status{ExitFailed, "failed"}, ""
 }
 
-// Finish reports why the command failed, if it did, and returns the exit code.
+// Finish reports the error that ends the command, if any, and returns the exit code.
 func (f Factory) Finish(err error) int {
 	e, hint := classify(err)
 	if e.name == "" {
@@ -159,7 +159,7 @@ func (f Factory) Finish(err error) int {
 	return e.code
 }
 
-// WantsJSON reports whether the command line asks for JSON, which even an error in it answers in.
+// WantsJSON reports whether the command line asks for JSON. Errors in the command line itself are printed as JSON then.
 func WantsJSON(args []string) bool {
 	if i := slices.Index(args, "--"); i >= 0 {
 		args = args[:i]
@@ -177,7 +177,7 @@ func WantsJSON(args []string) bool {
 // Warn reports a warning.
 func (f Factory) Warn(message string) { f.Report.warning(output.Warning{Message: message}) }
 
-// ReportWarnings says what could not be read, each once in a call. With any warning the command ends as partial.
+// ReportWarnings reports warnings, each once per command. It returns [ErrPartial] if there are any.
 func (f Factory) ReportWarnings(warnings []*discover.Warning) error {
 	for _, w := range warnings {
 		f.Report.warnOnce(output.Warning{Message: ErrorText(w), Adapter: string(w.Agent), Path: w.Path})
@@ -188,7 +188,7 @@ func (f Factory) ReportWarnings(warnings []*discover.Warning) error {
 	return nil
 }
 
-// UnreadWarning is the warning that a part of a session cannot be read.
+// UnreadWarning makes a warning of an error in reading a session.
 func UnreadWarning(s discover.Session, err error) *discover.Warning {
 	if w, ok := errors.AsType[*discover.Warning](err); ok {
 		return w

@@ -14,28 +14,28 @@ import (
 	"agentctl/proc"
 )
 
-// Factory is everything a command touches outside of its arguments. Nothing below reads it from the process.
+// Factory is everything that a command uses besides its arguments. The packages below read none of it from the process.
 type Factory struct {
 	// Stdin is read only where a flag asks for it.
 	Stdin io.Reader
-	// Stdout takes data only, Stderr what is reported about it, by way of report.
+	// Stdout takes data only; everything else goes to Stderr, through Report.
 	Stdout, Stderr io.Writer
 	// Width and Height are the number of columns and lines if stdout is a terminal, else 0.
 	Width, Height int
-	// Interactive: stderr is a terminal.
+	// Interactive reports whether stderr is a terminal.
 	Interactive bool
-	// Terminal: stdin and stdout are one, for a person to talk in.
+	// Terminal reports whether stdin and stdout are terminals.
 	Terminal bool
 	// Getenv is the environment (os.Getenv), Environ all of it.
 	Getenv  func(string) string
 	Environ []string
 	// Now is the time of day, in the zone times are shown in.
 	Now func() time.Time
-	// Executable is the path of our own program (os.Executable).
+	// Executable returns the path of this program (os.Executable).
 	Executable func() (string, error)
-	// PID is our own process, UID the user it runs as.
+	// PID is this process, UID the user that it runs as.
 	PID, UID int
-	// Adapters are the agents known.
+	// Adapters are the known agents.
 	Adapters []discover.Adapter
 	// ReadTable reads the process table.
 	ReadTable func(context.Context) (*proc.Table, error)
@@ -43,16 +43,16 @@ type Factory struct {
 	CrossCheck func(*proc.Table) (int, []proc.Difference, error)
 	// Exec replaces this process by an agent's program.
 	Exec func(launch.Spec, launch.Environment) error
-	// Users is whose sessions the command is about; nil where it looks for none.
+	// Users has the flags that say whose sessions to find; nil for a command that finds none.
 	Users *UserFlags
-	// Version was stamped in by the linker; "" if it was not.
+	// Version is set by the linker; "" if it was not.
 	Version string
 
-	// Report writes to Stderr; it is made for each command line.
+	// Report writes to Stderr. [Run] makes it for each command line.
 	Report *Reporter
 }
 
-// NewFactory is the real environment of this process. version is what the linker stamped in, "" if nothing.
+// NewFactory returns the factory of this process. version is the one that the linker set, "" if none.
 func NewFactory(version string) Factory {
 	width, height, _ := terminalSize(os.Stdout, os.Getenv)
 	_, _, interactive := terminalSize(os.Stderr, os.Getenv)
@@ -65,7 +65,7 @@ func NewFactory(version string) Factory {
 	}
 }
 
-// NewScanner is the engine, looking where the settings say.
+// NewScanner returns a scanner of the agents' homes, with those of the configuration by agent.
 func (f Factory) NewScanner(homes map[string][]string) *discover.Scanner {
 	return &discover.Scanner{
 		Adapters: f.Adapters,
@@ -77,7 +77,7 @@ func (f Factory) NewScanner(homes map[string][]string) *discover.Scanner {
 	}
 }
 
-// AgentNames are the names that --adapter and [homes] take.
+// AgentNames returns the names that --adapter and the configuration's [homes] take.
 func (f Factory) AgentNames() []string {
 	var names []string
 	for _, a := range f.Adapters {

@@ -11,10 +11,10 @@ import (
 	"agentctl/launch/worktree"
 )
 
-// gitTimeout is how long git may take to say what is not committed.
+// gitTimeout bounds how long git may take to report uncommitted changes.
 const gitTimeout = 2 * time.Second
 
-// gitChanges asks git, which costs two processes; nothing is asked of what is in no repository.
+// gitChanges asks git for the uncommitted changes in a directory, with two processes; nil outside a repository.
 func (f Factory) gitChanges(ctx context.Context, dir string) (*output.Changes, error) {
 	limited, cancel := context.WithTimeout(ctx, gitTimeout)
 	defer cancel()

@@ -7,16 +7,16 @@ import (
 )
 
 // GuardOptions are the flags of guard: Strict counts idle sessions, Quiet does not warn of them.
-type GuardOptions struct{ Strict, Quiet, Json bool }
+type GuardOptions struct{ Strict, Quiet, JSON bool }
 
-// overCommit overrides the guard of a commit, inside of which git sets commitKey (githooks(5): pre-commit).
+// CommitOverride overrides the guard of a commit; git sets CommitVar while it runs hooks of one (githooks(5): pre-commit).
 const (
 	CommitOverride = "git commit --no-verify"
 	CommitVar      = "GIT_INDEX_FILE"
 )
 
-// Guard looks who is running in the place of dir. over is the command by which a person does not mind, "" if
-// git does not ask.
+// Guard returns a conflict error if another session runs in the workspace of dir, or the workspace is locked. over is the
+// git command that overrides the check; "" outside a git hook.
 func (f Factory) Guard(ctx context.Context, dir string, o *GuardOptions, over string) error {
 	c, err := f.NewCall("guard", &CommonFlags{}, nil)
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ContextWriter is a writer that gives up when the context ends: a reader that does not read would hold us for ever.
+// ContextWriter is a writer that gives up when the context ends, since a reader that stops reading would block for ever.
 type ContextWriter struct {
 	Context context.Context // its life is one call
 	Out     io.Writer
@@ -34,8 +34,8 @@ func (i ContextWriter) Write(text []byte) (int, error) {
 	}
 }
 
-// CancelOnHangup ends the context, with EPIPE as its cause, once nobody reads from the other end of a pipe. A signal does not
-// end the process for it any more: what was begun is ended first.
+// CancelOnHangup cancels the context, with EPIPE as its cause, once the other end of the pipe w is closed. SIGPIPE does
+// not end the process meanwhile, so that the command can end what it has started.
 func CancelOnHangup(ctx context.Context, w io.Writer) (context.Context, context.CancelCauseFunc) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	f, ok := w.(*os.File)
@@ -63,7 +63,7 @@ func CancelOnHangup(ctx context.Context, w io.Writer) (context.Context, context.
 	return ctx, cancel
 }
 
-// hungUp reports whether f is a pipe or a socket from which nobody can read any more.
+// hungUp reports whether f is a pipe or a socket whose other end is closed.
 func hungUp(f *os.File) bool {
 	set := []unix.PollFd{{Fd: int32(f.Fd())}}
 	n, err := unix.Poll(set, 0)

@@ -10,7 +10,7 @@ import (
 	"agentctl/proc"
 )
 
-// Processes asks each process of a tree what it uses. One that has ended meanwhile is left out.
+// Processes reads what each process of a tree uses. A process that has ended since is left out.
 func Processes(tree []ancestry.Node) []output.Process {
 	var out []output.Process
 	for _, b := range tree {
@@ -46,7 +46,7 @@ func measure(p *output.Process, of proc.Process) {
 	}
 }
 
-// commandLimit is how many characters of a command line are shown: scripts can stand in one, whole.
+// commandLimit bounds a command line that is shown, in characters: one may contain a whole script.
 const commandLimit = 200
 
 func command(args []string) string {
@@ -57,7 +57,7 @@ func command(args []string) string {
 	return string(line)
 }
 
-// OrphanObjects are those that are there still.
+// OrphanObjects returns the JSON objects of the orphans that still run.
 func OrphanObjects(found []stop.Orphan) []output.Orphan {
 	objects := make([]output.Orphan, 0, len(found))
 	for _, f := range found {

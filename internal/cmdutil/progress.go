@@ -10,26 +10,26 @@ import (
 	"time"
 )
 
-// progressDelay is how long a person waits before wondering.
+// progressDelay is the time before the first progress line, and between two: shorter waits need no explanation.
 const progressDelay = time.Second
 
-// StartWork begins what may take long: it shows progress, and a signal ends it by way of the context.
+// StartWork begins work that may take long: it shows progress, and a signal cancels the context. done ends both.
 func (f Factory) StartWork(ctx context.Context, what string) (working context.Context, done func()) {
 	working, stop := Interruptible(ctx)
-	quiet := f.Progress(what)
-	return working, func() { quiet(); stop() }
+	endProgress := f.Progress(what)
+	return working, func() { endProgress(); stop() }
 }
 
-// StartQuery is work that changes nothing.
+// StartQuery is StartWork for work that changes nothing: see [interruptibleLater].
 func (f Factory) StartQuery(ctx context.Context, what string) (working context.Context, done func()) {
 	working, stop := interruptibleLater(ctx)
-	quiet := f.Progress(what)
-	return working, func() { quiet(); stop() }
+	endProgress := f.Progress(what)
+	return working, func() { endProgress(); stop() }
 }
 
-// interruptibleLater is interruptible from some time on. Taking signals over needs a thread of its own, and switches to
-// it for each of them: a tenth of what a usual look takes. Until then they end the process as they do of themselves: a
-// look has begun nothing that would have to be told of.
+// interruptibleLater is [Interruptible] after a delay. Handling signals takes a thread of its own and a switch to it for
+// each signal: a tenth of the time of a usual query. Until then signals end the process by default; a query leaves nothing
+// behind that would have to be reported.
 func interruptibleLater(ctx context.Context) (working context.Context, stop func()) {
 	const later = progressDelay / 2 // not in the midst of a look
 	working, cancel := context.WithCancelCause(ctx)
@@ -49,9 +49,9 @@ func interruptibleLater(ctx context.Context) (working context.Context, stop func
 	})
 }
 
-// Interruptible ends the context by SIGINT, SIGTERM and SIGHUP, and its cause says by which: what was begun is left in
-// a state that can be told. Before it and after stop they end the process at once, as they do of themselves. A SIGHUP
-// that was to be ignored (nohup) stays so.
+// Interruptible cancels the context on SIGINT, SIGTERM and SIGHUP; the cause names the signal. So a command can report
+// the state that it leaves. After stop the signals end the process by default again. A SIGHUP that was ignored at the
+// start (nohup) stays ignored.
 func Interruptible(ctx context.Context) (working context.Context, stop context.CancelFunc) {
 	signals := []os.Signal{os.Interrupt, syscall.SIGTERM}
 	if !signal.Ignored(syscall.SIGHUP) {
@@ -60,8 +60,8 @@ func Interruptible(ctx context.Context) (working context.Context, stop context.C
 	return signal.NotifyContext(ctx, signals...)
 }
 
-// Progress shows on a terminal's stderr what takes so long, once it does. The returned function ends it, and waits
-// until the line is gone. With --json there is none.
+// Progress shows on a terminal's stderr what the command is doing, once that takes longer than [progressDelay]. stop
+// returns when the line is erased. With --json there is no progress.
 func (f Factory) Progress(what string) (stop func()) {
 	if !f.Interactive || f.Report.JSON {
 		return func() {}

@@ -11,26 +11,26 @@ import (
 )
 
 // Reporter writes everything that a command prints on stderr: errors, warnings, hints, notes, the output of the user's
-// scripts, and progress. With --json each is one line of JSON. Nothing else writes to Env.Stderr but programs that have
-// the terminal to themselves (a pager, the command of lock).
+// scripts, and progress. With --json each is one line of JSON. Nothing else writes to Factory.Stderr but programs that
+// use the terminal alone (a pager, the command of lock).
 type Reporter struct {
 	out io.Writer
-	// JSON is set once the command line has been read.
+	// JSON selects JSON lines. It is set once the command line has been parsed.
 	JSON bool
 
 	mu sync.Mutex
-	// shown: the progress line is on the screen. paused counts the callers that keep it away.
+	// shown reports whether the progress line is on the screen; paused counts the callers that keep it off.
 	shown  bool
 	paused int
-	// warned are the warnings that were said once, by their text.
+	// warned has the texts that warnOnce has reported.
 	warned map[string]bool
 }
 
 // NewReporter makes a reporter that writes to out.
 func NewReporter(out io.Writer) *Reporter { return &Reporter{out: out} }
 
-// say reports something: with --json the object, else a line of text.
-func (r *Reporter) say(o output.Diagnostic, prefix, text string) {
+// write reports the object with --json, else a line of text.
+func (r *Reporter) write(o output.Diagnostic, prefix, text string) {
 	if r.JSON {
 		r.object(o)
 	} else {
@@ -38,9 +38,9 @@ func (r *Reporter) say(o output.Diagnostic, prefix, text string) {
 	}
 }
 
-// fail reports the error that ends the command; it is the last line.
+// fail reports the error that ends the command.
 func (r *Reporter) fail(p output.Error) {
-	r.say(output.Diagnostic{Error: &p}, "agentctl: error: ", p.Message)
+	r.write(output.Diagnostic{Error: &p}, "agentctl: error: ", p.Message)
 	if r.JSON {
 		return
 	}
@@ -51,14 +51,14 @@ func (r *Reporter) fail(p output.Error) {
 
 // Failure reports one of several failures, of which the command's own error will follow.
 func (r *Reporter) Failure(message string) {
-	r.say(output.Diagnostic{Warning: &output.Warning{Message: message}}, "agentctl: error: ", message)
+	r.write(output.Diagnostic{Warning: &output.Warning{Message: message}}, "agentctl: error: ", message)
 }
 
 func (r *Reporter) warning(n output.Warning) {
-	r.say(output.Diagnostic{Warning: &n}, "agentctl: warning: ", n.Message)
+	r.write(output.Diagnostic{Warning: &n}, "agentctl: warning: ", n.Message)
 }
 
-// warnOnce reports a warning unless it was reported by warnOnce before.
+// warnOnce reports a warning unless it has reported the same text before.
 func (r *Reporter) warnOnce(n output.Warning) {
 	r.mu.Lock()
 	known := r.warned[n.Message]
@@ -73,12 +73,12 @@ func (r *Reporter) warnOnce(n output.Warning) {
 }
 
 // Hint reports advice.
-func (r *Reporter) Hint(text string) { r.say(output.Diagnostic{Hint: text}, "hint: ", text) }
+func (r *Reporter) Hint(text string) { r.write(output.Diagnostic{Hint: text}, "hint: ", text) }
 
 // Note reports something that is neither wrong nor advice, such as what goes on after an interrupt.
-func (r *Reporter) Note(text string) { r.say(output.Diagnostic{Hint: text}, "agentctl: ", text) }
+func (r *Reporter) Note(text string) { r.write(output.Diagnostic{Hint: text}, "agentctl: ", text) }
 
-// line writes one line of text. A failing stderr leaves no way to report it.
+// line writes one line of text. There is no way to report that stderr fails.
 func (r *Reporter) line(prefix, text string) {
 	defer r.Pause()()
 	fmt.Fprintf(r.out, "%s%s\n", prefix, output.Sanitize(text))
@@ -100,8 +100,8 @@ func (r *Reporter) progress(text string) {
 	r.shown = true
 }
 
-// Pause erases the progress line, and keeps it off the screen until the returned function is called. Whatever writes to
-// the terminal, on stdout too, does so while it is paused.
+// Pause erases the progress line and keeps it off the screen until resume is called. Whatever writes to the terminal, to
+// stdout too, does so while progress is paused.
 func (r *Reporter) Pause() (resume func()) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -117,8 +117,8 @@ func (r *Reporter) Pause() (resume func()) {
 	})
 }
 
-// script returns where the user's script of that flag prints, and what to call when it has ended. Without --json the
-// script has stderr itself, which may be a terminal to it.
+// script returns the writer for the output of the user's script of that flag, and a function to call when the script has
+// ended. Without --json the script gets stderr itself, so that it sees a terminal where there is one.
 func (r *Reporter) script(flag string) (out io.Writer, ended func()) {
 	resume := r.Pause()
 	if !r.JSON {
@@ -135,7 +135,7 @@ type scriptWriter struct {
 	rest   []byte
 }
 
-// maxScriptLine bounds what is kept of a line without an end, in bytes.
+// maxScriptLine bounds an unfinished line in memory, in bytes.
 const maxScriptLine = 64 << 10
 
 // Write implements [io.Writer].

@@ -18,7 +18,7 @@ func Statuses() []string {
 	}
 }
 
-// ChosenAgents are the agents that the values of --adapter name.
+// ChosenAgents returns the agents that the values of --adapter name.
 func (f Factory) ChosenAgents(values []string) ([]discover.Agent, error) {
 	words, err := SplitWords("agent", values, f.AgentNames())
 	var out []discover.Agent
@@ -28,10 +28,10 @@ func (f Factory) ChosenAgents(values []string) ([]discover.Agent, error) {
 	return out, err
 }
 
-// Scope are the flags that select sessions by where they work and by their launch group; a session must meet all of them.
+// Scope has the flags that select sessions by directory and launch group. A session must match all of them.
 type Scope struct{ dir, repo, Group string }
 
-// Flags returns --cwd, --repo and --group; verb says what becomes of the sessions ("only", "select").
+// Flags returns --cwd, --repo and --group. verb begins their help texts ("only", "select").
 func (s *Scope) Flags(verb string) []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "cwd", Usage: verb + " sessions in the git worktree that contains `DIR`; if it is in none, in exactly that directory", Destination: &s.dir},
@@ -40,7 +40,7 @@ func (s *Scope) Flags(verb string) []cli.Flag {
 	}
 }
 
-// Match is the condition on a finished session; nil if there is none.
+// Match returns the condition of the flags; nil if none is set.
 func (s Scope) Match(verb string) (func(discover.Session) bool, error) {
 	var conditions []func(discover.Session) bool
 	if s.dir != "" {
@@ -68,7 +68,7 @@ func (s Scope) Match(verb string) (func(discover.Session) bool, error) {
 	}, nil
 }
 
-// FindAll finds the sessions that several arguments mean, each once.
+// FindAll finds the sessions that the arguments mean, without duplicates.
 func (c *Call) FindAll(ctx context.Context, args []string) (all discover.Result, err error) {
 	for _, arg := range args {
 		r, err := c.Scanner.Find(ctx, arg, c.Agents, discover.ReadOptions{})
@@ -85,8 +85,8 @@ func (c *Call) FindAll(ctx context.Context, args []string) (all discover.Result,
 	return all, nil
 }
 
-// Selected are the live sessions of a scope, but for sub-agents' and those that the command runs inside of; stopped ones, too,
-// where they are asked for.
+// Selected lists the live sessions of a scope, with stopped the stopped ones too; without sub-agents' sessions and those
+// that the command runs inside.
 func (c *Call) Selected(ctx context.Context, verb string, in Scope, stopped bool) (discover.Result, error) {
 	match, err := in.Match(verb)
 	if err != nil {

@@ -14,24 +14,24 @@ import (
 	"agentctl/proc"
 )
 
-// Script is a script of the person's that runs when something has happened to a session.
+// Script is a shell command of the user's that runs on an event of a session.
 type Script struct {
-	// Flag names it in messages; script is what sh runs, "" for nothing.
+	// Flag names it in messages; Command is what sh runs, "" for nothing.
 	Flag, Command string
 }
 
-// GracePeriod is how long a script that is to end may take, with all that it has started, before it is killed.
+// GracePeriod is how long a script and its descendants may take to end after the context has ended, before they are killed.
 const GracePeriod = 2 * time.Second
 
-// runJob runs a command of the person's to its end, or until ctx ends, which ends it with all that it has started. Where
-// we have the terminal, it may use that.
+// runJob runs a command of the user's until it or ctx ends; ctx ends it with all its descendants. If this process is in
+// the foreground of a terminal, the command is too.
 func runJob(ctx context.Context, cmd *exec.Cmd) error {
 	return proc.RunJob(ctx, cmd, !terminal.Foreground(), GracePeriod)
 }
 
-// Run runs the script in the session's directory, and returns when it has ended. It is told of the session in its
-// environment, and of exit, the exit code, if there is one yet. What it prints is about the data, so it goes to
-// stderr. The error names the flag: the script failed, or ctx has ended, which ends it.
+// Run runs the script in the session's directory and returns when it has ended. Its environment describes the session,
+// with the exit code if exit is not nil. What it prints goes to stderr, since stdout takes data only. The error names the
+// flag: the script failed, or ctx has ended.
 func (h Script) Run(ctx context.Context, f Factory, s discover.Session, exit *int) error {
 	if h.Command == "" {
 		return nil
@@ -43,7 +43,7 @@ func (h Script) Run(ctx context.Context, f Factory, s discover.Session, exit *in
 	return h.Shell(ctx, f, s.Dir, nil, vars)
 }
 
-// Shell runs the script in a directory, with more variables and this on its stdin; nil: nothing.
+// Shell runs the script in a directory, with additional variables. stdin may be nil.
 func (h Script) Shell(ctx context.Context, f Factory, dir string, stdin []byte, vars []string) error {
 	cmd := exec.Command("/bin/sh", "-c", h.Command)
 	cmd.Dir = dir
@@ -65,7 +65,7 @@ func (h Script) Shell(ctx context.Context, f Factory, dir string, stdin []byte, 
 	return nil
 }
 
-// SessionVars are a session's facts as environment variables; those that are not known are empty.
+// SessionVars describe a session in environment variables; a variable is empty if its value is not known.
 func SessionVars(s discover.Session) []string {
 	return []string{
 		EnvVar("AGENTCTL_SESSION_ID", s.ID),
@@ -77,11 +77,12 @@ func SessionVars(s discover.Session) []string {
 	}
 }
 
-// maxEnvVar bounds a variable's value, in bytes. Linux starts no program with one of more than 128 KiB (MAX_ARG_STRLEN).
+// maxEnvVar bounds a variable's value, in bytes. Linux refuses to start a program with a longer one than 128 KiB
+// (MAX_ARG_STRLEN).
 const maxEnvVar = 32 << 10
 
-// EnvVar is one of an environment. Its value comes out of a transcript: a NUL, which no environment can hold, is left out,
-// and what is too long is cut.
+// EnvVar makes an environment variable of a value from a transcript: NUL bytes, which no environment can hold, are
+// removed, and a long value is cut.
 func EnvVar(key, value string) string {
 	value = strings.ReplaceAll(value, "\x00", "")
 	return key + "=" + strings.ToValidUTF8(value[:min(len(value), maxEnvVar)], "")

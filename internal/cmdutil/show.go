@@ -7,7 +7,7 @@ import (
 	"agentctl/internal/output"
 )
 
-// Show prints sessions whole: one, or all those of a process.
+// Show prints sessions in full: one, or all those of a process.
 func (c *Call) Show(sessions []discover.Session, machines []output.Resources, explain, asJSON bool) error {
 	for i, s := range sessions {
 		object := output.NewSessionWithResources(s, machines[i])

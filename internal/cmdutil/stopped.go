@@ -10,10 +10,10 @@ import (
 	"agentctl/launch/stop"
 )
 
-// StopTimeout is how long an agent may take to end: several times what the slowest needs with a tool running.
+// StopTimeout is how long an agent may take to end: several times what the slowest takes with a tool running.
 const StopTimeout = 10 * time.Second
 
-// StopError is why the command fails: for those that live on before those that nothing was done about.
+// StopError returns the error of the results: a failure if a session still runs, else a conflict if one was refused.
 func StopError(results []stop.Result) error {
 	var failed, refused []string
 	for _, r := range results {

@@ -6,11 +6,11 @@ import (
 	"strings"
 )
 
-// maxWord is the longest word that could be a misspelt one of ours.
+// maxWord bounds the words that suggestions are made for, in bytes.
 const maxWord = 64
 
-// closest finds the word that was probably meant: the only one that begins so, or of which at most a third of the letters
-// have to change.
+// closest finds the word that was probably meant: the only one with that prefix, or the nearest one with an edit distance
+// of at most a third of its length.
 func closest(word string, words []string) (string, bool) {
 	best, cost := "", 0
 	if word == "" || len(word) > maxWord {
@@ -28,8 +28,7 @@ func closest(word string, words []string) (string, bool) {
 	return best, best != ""
 }
 
-// distance counts the letters to change, add, drop or swap with their neighbour to get from a to b (the restricted
-// Damerau-Levenshtein distance).
+// distance is the restricted Damerau-Levenshtein distance of two words.
 func distance(a, b string) int {
 	rows := make([][]int, len(a)+1)
 	for i := range rows {
@@ -54,7 +53,7 @@ func distance(a, b string) int {
 	return rows[len(a)][len(b)]
 }
 
-// otherTools are words that other tools have for a command of ours, each with what to type instead.
+// otherTools maps commands of other tools to the command of this program that does the same.
 func otherTools() map[string]string {
 	return map[string]string{
 		"kill": "stop", "rm": "stop", "attach": "resume", "continue": "resume", "start": "launch", "run": "launch",
@@ -68,7 +67,7 @@ func isNumber(word string) bool {
 	return err == nil && n > 0
 }
 
-// unknownCommand makes the usage error for a word that is no command.
+// unknownCommand makes the usage error for an unknown command.
 func unknownCommand(word string, known []string) error {
 	hint := Program + " --help lists the commands"
 	if other, ok := otherTools()[word]; ok {
@@ -79,8 +78,8 @@ func unknownCommand(word string, known []string) error {
 	return NewUsageError("unknown command "+strconv.Quote(word), hint)
 }
 
-// unknownShort makes the usage error for a word of short flags, of which one is not known. One letter is as near to any other: only
-// what other tools mean by it is suggested, where the command has that.
+// unknownShort makes the usage error for a word of short flags with an unknown one. For a single letter, edit distance says
+// nothing: only the meaning that it has in other tools is suggested, if the command has such a flag.
 func unknownShort(verb, word string, known []string) error {
 	if len(word) > 2 {
 		return UnknownWord("flag", word, known)

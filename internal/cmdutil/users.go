@@ -9,8 +9,8 @@ import (
 	"agentctl/discover"
 )
 
-// UserFlags says whose sessions a command is about, beside those that the environment and the configuration lead to. All
-// commands that look for sessions take its flags; see [Verb].
+// UserFlags has the flags --home and --all-users, which add homes and users to those of the environment and the
+// configuration. All commands that find sessions take them; see [Verb].
 type UserFlags struct {
 	verb     string
 	homes    cli.StringSlice
@@ -24,8 +24,8 @@ func (u *UserFlags) flags() []cli.Flag {
 	}
 }
 
-// addHomes adds the homes of the flag to those of each agent that the configuration names. A directory may be any agent's; a
-// file is that of an agent which keeps its sessions in one.
+// addHomes adds the homes of --home to those of the configuration. A directory may be any agent's; a file belongs to the
+// agents that store their sessions in such a file.
 func (u *UserFlags) addHomes(adapters []discover.Adapter, configured map[string][]string) (map[string][]string, error) {
 	if u == nil || len(u.homes.Value()) == 0 {
 		return configured, nil
@@ -57,7 +57,7 @@ func (u *UserFlags) addHomes(adapters []discover.Adapter, configured map[string]
 	return all, nil
 }
 
-// trustHint is what to do about a session that is not acted on; "" if nothing helps.
+// trustHint says how to trust the home of a session that a command refuses to act on; "" if that is impossible.
 func trustHint(e *discover.UntrustedError) string {
 	if e.Session.Trust != discover.TrustSeen {
 		return ""

@@ -7,7 +7,7 @@ import (
 	"agentctl/discover/watch"
 )
 
-// EventTypes are the words that --type takes.
+// EventTypes returns the words that --type takes.
 func EventTypes() []string {
 	return []string{
 		string(watch.SessionStarted), string(watch.SessionRunning), string(watch.SessionWaiting),
@@ -15,7 +15,7 @@ func EventTypes() []string {
 	}
 }
 
-// Each calls do with each result of a watcher until it wants no more, and closes the watcher.
+// Each calls do with each result of a watcher until do returns false or an error, and closes the watcher.
 func Each(ctx context.Context, w *watch.Watcher, do func(discover.Result) (more bool, err error)) error {
 	defer w.Close()
 	for {

@@ -19,7 +19,7 @@ func New(f cmdutil.Factory) *cli.Command {
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "strict", Usage: "an idle session blocks too", Destination: &o.Strict},
 			&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "do not warn of idle sessions", Destination: &o.Quiet},
-			cmdutil.JSONFlag(&o.Json),
+			cmdutil.JSONFlag(&o.JSON),
 		},
 		Action: func(c *cli.Context) error {
 			dir, err := cmdutil.OptionalDir(c)

@@ -31,8 +31,8 @@ func launchInWorktrees(ctx context.Context, f cmdutil.Factory, runs []*agentrun.
 	}
 	working, stop := cmdutil.Interruptible(ctx) // to the end: no signal is lost between two steps
 	defer stop()
-	quiet := f.Progress("waiting for the sessions")
-	defer quiet()
+	endProgress := f.Progress("waiting for the sessions")
+	defer endProgress()
 	dir := runs[0].Request.Dir
 	if o.worktree != "" && o.worktree != currentRepo {
 		dir = o.worktree
@@ -54,7 +54,7 @@ func launchInWorktrees(ctx context.Context, f cmdutil.Factory, runs []*agentrun.
 			r.Err = errors.Join(r.Err, removeWorktree(context.WithoutCancel(working), r, repo))
 		}
 	})
-	quiet()
+	endProgress()
 	for _, r := range runs {
 		if r.Child != nil {
 			defer r.Child.Close()

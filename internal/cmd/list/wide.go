@@ -20,7 +20,7 @@ func runWide(ctx context.Context, c *cmdutil.Call, sel discover.SessionFilter, o
 		if !o.JSON {
 			output.SortWaitingFirst(r.Sessions)
 		}
-		machines, unanswered = c.Machines(working, c.Scanner, r)
+		machines, unanswered = c.Resources(working, c.Scanner, r)
 		err = working.Err()
 	}
 	done()

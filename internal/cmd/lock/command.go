@@ -59,11 +59,11 @@ func runLocked(ctx context.Context, c *cmdutil.Call, places []*lock.Workspace, c
 			return err
 		}
 	}
-	return cmp.Or(passSignals(c.Factory, cmd), unseen)
+	return cmp.Or(passSignals(cmd), unseen)
 }
 
 // passSignals runs a command in our place: signals reach it and all that it has started, and its exit code is ours.
-func passSignals(f cmdutil.Factory, cmd *exec.Cmd) error {
+func passSignals(cmd *exec.Cmd) error {
 	signals := make(chan os.Signal, 8)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGUSR1, syscall.SIGUSR2)
 	defer signal.Stop(signals)

@@ -57,7 +57,7 @@ func run(ctx context.Context, f cmdutil.Factory, arg string, o *options) error {
 	var machines []output.Resources
 	var unanswered []*discover.Warning
 	if err == nil && !o.alive {
-		machines, unanswered = f.Machines(working, c.Scanner, r)
+		machines, unanswered = f.Resources(working, c.Scanner, r)
 		unanswered = append(unanswered, addOrphans(working, f, c.Scanner, r, machines)...)
 	}
 	if working.Err() != nil {

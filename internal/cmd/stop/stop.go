@@ -17,32 +17,6 @@ import (
 	"agentctl/launch/stop"
 )
 
-// runOrphans is stop --orphans.
-func runOrphans(ctx context.Context, f cmdutil.Factory, o *options) error {
-	c, err := f.NewCall("stop", &o.CommonFlags, nil)
-	if err != nil {
-		return err
-	}
-	ctx, end := cmdutil.Interruptible(ctx)
-	defer end()
-	if !o.yes && !o.dryRun {
-		found, _, err := stop.FindOrphans(ctx, c.Scanner, f.PID, c.Agents)
-		if err != nil {
-			return err
-		}
-		if len(found) > 0 {
-			err = confirmed(ctx, f, "end these?", func(w io.Writer) error { return output.OrphanTable(w, cmdutil.OrphanObjects(found), c.Style) })
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return endAll(ctx, c, o, func() (results []stop.Result, partial, err error) {
-		results, r, err := stop.EndOrphans(ctx, c.Scanner, o.stopOptions(f), c.Agents)
-		return results, f.ReportWarnings(r.Warnings), err
-	})
-}
-
 type options struct {
 	cmdutil.CommonFlags
 	selection
@@ -130,12 +104,38 @@ func run(ctx context.Context, f cmdutil.Factory, args []string, o *options) erro
 	})
 }
 
+// runOrphans is stop --orphans.
+func runOrphans(ctx context.Context, f cmdutil.Factory, o *options) error {
+	c, err := f.NewCall("stop", &o.CommonFlags, nil)
+	if err != nil {
+		return err
+	}
+	ctx, end := cmdutil.Interruptible(ctx)
+	defer end()
+	if !o.yes && !o.dryRun {
+		found, _, err := stop.FindOrphans(ctx, c.Scanner, f.PID, c.Agents)
+		if err != nil {
+			return err
+		}
+		if len(found) > 0 {
+			err = confirmed(ctx, f, "end these?", func(w io.Writer) error { return output.OrphanTable(w, cmdutil.OrphanObjects(found), c.Style) })
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return endAll(ctx, c, o, func() (results []stop.Result, partial, err error) {
+		results, r, err := stop.EndOrphans(ctx, c.Scanner, o.stopOptions(f), c.Agents)
+		return results, f.ReportWarnings(r.Warnings), err
+	})
+}
+
 // endAll ends processes and says what has become of them. partial is the error of what could not be read.
 func endAll(ctx context.Context, c *cmdutil.Call, o *options, end func() (results []stop.Result, partial, err error)) error {
-	quiet := c.Progress("stopping")
+	endProgress := c.Progress("stopping")
 	results, partial, err := end()
 	interrupted := ctx.Err()
-	quiet()
+	endProgress()
 	if err != nil {
 		return err
 	}
@@ -158,8 +158,8 @@ func (o *options) stopOptions(f cmdutil.Factory) stop.Options {
 // findSessions finds the sessions. If one of the arguments means none, nothing is done about the others. partial says that the
 // selection may have missed some.
 func findSessions(ctx context.Context, c *cmdutil.Call, args []string, o *options) (chosen []discover.Session, partial, err error) {
-	quiet := c.Progress("looking for the sessions")
-	defer quiet()
+	endProgress := c.Progress("looking for the sessions")
+	defer endProgress()
 	if len(args) > 0 {
 		r, err := c.FindAll(ctx, args)
 		_ = c.ReportWarnings(r.Warnings) // what becomes of these sessions is looked up again

@@ -65,9 +65,9 @@ func run(ctx context.Context, f cmdutil.Factory, args []string, o *options) erro
 	ctx, stop := cmdutil.Interruptible(ctx) // over all steps: a signal between two of them would be lost
 	defer stop()
 	began := time.Now()
-	quiet := f.Progress("looking for the sessions")
+	endProgress := f.Progress("looking for the sessions")
 	found, err := findSessions(ctx, c, args, o)
-	quiet()
+	endProgress()
 	if ctx.Err() != nil {
 		err = ctx.Err()
 	}

@@ -49,13 +49,13 @@ type Run struct {
 func StartOne(ctx context.Context, f cmdutil.Factory, r *Run) error {
 	working, stop := cmdutil.Interruptible(ctx) // to the end: no signal is lost between two steps
 	defer stop()
-	quiet := f.Progress("waiting for the session of " + string(r.Agent.Name()))
-	defer quiet()
+	endProgress := f.Progress("waiting for the session of " + string(r.Agent.Name()))
+	defer endProgress()
 	if r.Err = r.Start(working, true); r.Child == nil {
 		return r.Err
 	}
 	defer r.Child.Close()
-	quiet()
+	endProgress()
 	PrintHints(ctx, f, r)
 	return r.Print(working)
 }

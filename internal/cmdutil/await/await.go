@@ -23,11 +23,11 @@ func Until(
 	defer stop()
 	limited, cancel := context.WithCancelCause(working)
 	defer cancel(nil)
-	quiet := c.Progress("waiting")
-	defer func() { quiet() }()
+	endProgress := c.Progress("waiting")
+	defer func() { endProgress() }()
 	w := NewWaiter(u, len(sessions), func(s discover.Session) error {
-		quiet()
-		defer func() { quiet = c.Progress("waiting") }()
+		endProgress()
+		defer func() { endProgress = c.Progress("waiting") }()
 		return arrived(s)
 	})
 	var alarm *time.Timer
@@ -41,7 +41,7 @@ func Until(
 	if alarm != nil {
 		alarm.Stop()
 	}
-	quiet()
+	endProgress()
 	switch {
 	case working.Err() != nil:
 		return working.Err()

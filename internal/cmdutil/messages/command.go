@@ -55,8 +55,8 @@ func run(ctx context.Context, f cmdutil.Factory, arg string, o *Options) error {
 	}
 	ctx, stop := cmdutil.Interruptible(ctx) // over all steps: a signal between two of them would be lost
 	defer stop()
-	quiet := f.Progress("looking for " + output.Sanitize(arg))
-	defer quiet()
+	endProgress := f.Progress("looking for " + output.Sanitize(arg))
+	defer endProgress()
 	r, err := c.Scanner.Find(ctx, arg, c.Agents, discover.ReadOptions{})
 	if err == nil {
 		r.Sessions, err = onlyOne(arg, r.Sessions)
@@ -65,11 +65,11 @@ func run(ctx context.Context, f cmdutil.Factory, arg string, o *Options) error {
 		err = ctx.Err()
 	}
 	if err != nil {
-		quiet()
+		endProgress()
 		_ = f.ReportWarnings(r.Warnings) // the error says how it ends
 		return err
 	}
-	t := &printer{Call: c, options: o, endProgress: quiet, sessions: r.Sessions, subagents: c.Scanner.TrackSubagents()}
+	t := &printer{Call: c, options: o, endProgress: endProgress, sessions: r.Sessions, subagents: c.Scanner.TrackSubagents()}
 	t.unread(r.Warnings)
 	if o.Follow {
 		return t.follow(ctx)

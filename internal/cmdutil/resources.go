@@ -12,12 +12,12 @@ import (
 	"agentctl/launch/worktree"
 )
 
-// maxGit is how many git commands run at the same time.
+// maxGit bounds the git commands that run at the same time.
 const maxGit = 4
 
-// Machines looks at what each session of r does. Sessions may work in one directory: git is asked once, and where it does
-// not answer there is one warning.
-func (f Factory) Machines(ctx context.Context, w *discover.Scanner, r discover.Result) ([]output.Resources, []*discover.Warning) {
+// Resources reads the processes of each session of r, and the uncommitted changes in its directory. git runs once per
+// directory, and a failure is reported once.
+func (f Factory) Resources(ctx context.Context, w *discover.Scanner, r discover.Result) ([]output.Resources, []*discover.Warning) {
 	type answer struct {
 		changes *output.Changes
 		err     error
