@@ -12,15 +12,15 @@ import (
 
 // Claims returns what the live processes show: each one's presence, and the sessions that evidence ties to it.
 func (Adapter) Claims(ctx context.Context, table *proc.Table, homes []discover.Home) ([]discover.Claim, error) {
-	s := newSurvey(ctx, table, homes)
+	s := newEvidence(ctx, table, homes)
 	s.readLogs()
-	s.readOutputs()
+	s.readStdout()
 	s.load(ctx)
 	var out []discover.Claim
-	for _, sub := range s.subjects {
+	for _, sub := range s.processes {
 		lib := s.homes[sub.home]
 		if lib == nil {
-			lib = newLibrary(sub.home)
+			lib = newHomeSessions(sub.home)
 			lib.failed = true
 		}
 		out = append(out, s.claims(sub, lib)...)
@@ -30,7 +30,7 @@ func (Adapter) Claims(ctx context.Context, table *proc.Table, homes []discover.H
 
 // claims are those of one process. Meta: run (its name in the log), ports (TCP ports it listens on), command (how it
 // was started, where it is a server).
-func (s *survey) claims(sub *subject, lib *library) []discover.Claim {
+func (s *evidence) claims(sub *loggedProcess, lib *homeSessions) []discover.Claim {
 	base := discover.Claim{
 		Agent: agentName, Process: sub.ID, Home: sub.home, Source: sub.mode.source(),
 		Shared: sub.mode == modeServer, Meta: discover.Facts{{"run", sub.run}}.WithoutEmpty(),
@@ -41,15 +41,15 @@ func (s *survey) claims(sub *subject, lib *library) []discover.Claim {
 	if sub.mode == modeServer {
 		base.Meta = base.Meta.With("command", sub.name)
 	}
-	if sub.second {
-		return []discover.Claim{secondPresence(base)}
+	if sub.v2Service {
+		return []discover.Claim{v2ServiceClaim(base)}
 	}
-	sessions := s.exact(sub, lib, base)
+	sessions := s.exactClaims(sub, lib, base)
 	if len(sessions) == 0 && sub.mode != modeServer {
-		sessions = s.inferred(sub, lib, base)
+		sessions = s.inferredClaims(sub, lib, base)
 	}
-	asked := len(sub.sessions) > 0 || !sub.logged && len(sessions) > 0
-	if late := s.unlogged(sub, lib, base, sessions); len(late) > 0 {
+	asked := len(sub.sessions) > 0 || !sub.hasLog && len(sessions) > 0
+	if late := s.unloggedClaims(sub, lib, base, sessions); len(late) > 0 {
 		sessions, asked = append(sessions, late...), true
 	}
 	presence := base
@@ -65,31 +65,31 @@ func (s *survey) claims(sub *subject, lib *library) []discover.Claim {
 	return append([]discover.Claim{presence}, sessions...)
 }
 
-// exact are the claims by the log, or by the command line of a headless process.
-func (s *survey) exact(sub *subject, lib *library, base discover.Claim) []discover.Claim {
+// exactClaims are the claims by the log, or by the command line of a headless process.
+func (s *evidence) exactClaims(sub *loggedProcess, lib *homeSessions, base discover.Claim) []discover.Claim {
 	var out []discover.Claim
 	for _, id := range slices.Sorted(maps.Keys(sub.sessions)) {
 		c := base
-		c.Strength, c.Kind, c.Detail = discover.Exact, sub.kind, sub.detail
-		out = s.name(out, c, sub, lib, id)
+		c.Strength, c.Kind, c.Detail = discover.Exact, sub.logKind, sub.logDetail
+		out = s.addClaim(out, c, sub, lib, id)
 	}
-	if sub.kind == "output" {
-		out = s.withChildren(out, sub, lib)
+	if sub.logKind == "output" {
+		out = s.addSubAgents(out, sub, lib)
 	}
 	if len(out) == 0 && sub.mode == modeRun && sub.session != "" {
 		c := base
 		c.Strength, c.Kind, c.Detail = discover.Exact, "argv", "-s "+sub.session
-		out = s.name(out, c, sub, lib, sub.session)
-		out = s.withChildren(out, sub, lib)
+		out = s.addClaim(out, c, sub, lib, sub.session)
+		out = s.addSubAgents(out, sub, lib)
 	}
 	return out
 }
 
-// name completes a claim for a session and adds it. One that is gone from a store that could be read was deleted. A store
+// addClaim completes a claim for a session and adds it. One that is gone from a store that could be read was deleted. A store
 // behind a process's own root is not ours to read, and a session in it is not the one by that ID that we have.
-func (s *survey) name(out []discover.Claim, c discover.Claim, sub *subject, lib *library, id string) []discover.Claim {
+func (s *evidence) addClaim(out []discover.Claim, c discover.Claim, sub *loggedProcess, lib *homeSessions, id string) []discover.Claim {
 	st := lib.sessions[id]
-	if st == nil && (!lib.failed && !sub.foreign || sub.foreign && s.stores(id)) {
+	if st == nil && (!lib.failed && !sub.foreign || sub.foreign && s.isStored(id)) {
 		return out
 	}
 	c.Session = id
@@ -98,14 +98,14 @@ func (s *survey) name(out []discover.Claim, c discover.Claim, sub *subject, lib 
 		return append(out, c)
 	}
 	c.Path = st.Path
-	if turn := s.turn(sub, lib, st, maxDepth); turn.State != st.Turn.State || turn.Detail != st.Turn.Detail {
+	if turn := s.observedTurn(sub, lib, st, maxDepth); turn.State != st.Turn.State || turn.Detail != st.Turn.Detail {
 		c.Turn = &turn
 	}
 	return append(out, c)
 }
 
-// stores reports whether a home of ours has a session by this ID.
-func (s *survey) stores(id string) bool {
+// isStored reports whether a home of ours has a session by this ID.
+func (s *evidence) isStored(id string) bool {
 	for _, lib := range s.homes {
 		if lib.sessions[id] != nil {
 			return true
@@ -114,26 +114,26 @@ func (s *survey) stores(id string) bool {
 	return false
 }
 
-// turn is what the process shows of a session's turn, over what the store says. Of one that another process has left, older
+// observedTurn is what the process shows of a session's turn, over what the store says. Of one that another process has left, older
 // than itself, it shows nothing.
-func (s *survey) turn(sub *subject, lib *library, st *stored, depth int) discover.Turn {
+func (s *evidence) observedTurn(sub *loggedProcess, lib *homeSessions, st *session, depth int) discover.Turn {
 	turn := st.Turn
 	left := !turn.Began.IsZero() && !sub.StartedBefore(turn.Began)
 	if left || turn.State != discover.TurnOpen && turn.State != discover.TurnWaiting {
 		return turn
 	}
 	if m := sub.sessions[st.ID]; st.last != nil {
-		switch current := m.at.After(millis(st.last.created)); {
-		case current && m.over:
+		switch current := m.at.After(timeOf(st.last.created)); {
+		case current && m.ended:
 			return discover.Turn{State: discover.TurnDone, Detail: "the log says that the turn ended", Began: turn.Began}
-		case current && m.failed != "":
-			turn.Detail = "retrying: " + m.failed
-		case m.over && m.at.Before(turn.Began) && s.now.Sub(turn.Began) > logDelay && s.alone(sub, st.ID):
+		case current && m.retryError != "":
+			turn.Detail = "retrying: " + m.retryError
+		case m.ended && m.at.Before(turn.Began) && s.now.Sub(turn.Began) > maxLogDelay && s.isOnlyCandidate(sub, st.ID):
 			return discover.Turn{State: discover.TurnInterrupted, Began: turn.Began} // the log would say that it began
 		}
 	}
-	for _, p := range st.running() {
-		if s.asks(sub, st, p) {
+	for _, p := range st.runningTools() {
+		if s.waitsForPermission(sub, st, p) {
 			return discover.Turn{
 				State: discover.TurnWaiting, WaitingFor: "permission", WaitingOn: p.waitingOn(), Detail: "tool: " + p.tool, Began: turn.Began,
 			}
@@ -142,7 +142,7 @@ func (s *survey) turn(sub *subject, lib *library, st *stored, depth int) discove
 		if child == nil || depth == 0 {
 			continue
 		}
-		if t := s.turn(sub, lib, child, depth-1); t.State == discover.TurnWaiting {
+		if t := s.observedTurn(sub, lib, child, depth-1); t.State == discover.TurnWaiting {
 			t.Began = turn.Began
 			return t
 		}
@@ -150,44 +150,44 @@ func (s *survey) turn(sub *subject, lib *library, st *stored, depth int) discove
 	return turn
 }
 
-// asks reports whether a tool call waits for permission. A headless run refuses by itself what it would have to ask for. A
+// waitsForPermission reports whether a tool call waits for permission. A headless run refuses by itself what it would have to ask for. A
 // process that logs its requests has logged one for the call; of others the call's silence is all that there is.
-func (s *survey) asks(sub *subject, st *stored, p part) bool {
+func (s *evidence) waitsForPermission(sub *loggedProcess, st *session, p part) bool {
 	if sub.mode == modeRun {
 		return false
 	}
 	if list, ok := sub.history.requests[sub.run]; ok {
-		asked := slices.ContainsFunc(list, func(r request) bool { return r.isFor(p) })
-		return asked && (p.unheard() && p.reportsAtOnce() || p.silentFor(s.now)) && !s.works(sub, st, p)
+		asked := slices.ContainsFunc(list, func(r permissionRequest) bool { return r.matches(p) })
+		return asked && (p.silent() && p.reportsAtOnce() || p.silentTooLong(s.now)) && !s.toolRuns(sub, st, p)
 	}
-	return p.silentFor(s.now) && !s.works(sub, st, p)
+	return p.silentTooLong(s.now) && !s.toolRuns(sub, st, p)
 }
 
-// alone reports whether no other process can have asked for the newest turn of a session that the log names.
-func (s *survey) alone(sub *subject, id string) bool {
-	return !slices.ContainsFunc(s.subjects, func(o *subject) bool {
+// isOnlyCandidate reports whether no other process can have asked for the newest turn of a session that the log names.
+func (s *evidence) isOnlyCandidate(sub *loggedProcess, id string) bool {
+	return !slices.ContainsFunc(s.processes, func(o *loggedProcess) bool {
 		_, named := o.sessions[id]
-		return o != sub && o.home == sub.home && (named || o.session == id || o.guessing())
+		return o != sub && o.home == sub.home && (named || o.session == id || o.needsInference())
 	})
 }
 
-// withChildren adds the sub-agents of the sessions claimed: they run in the same process. Only those begun in its
+// addSubAgents adds the sub-agents of the sessions claimed: they run in the same process. Only those begun in its
 // lifetime, since earlier ones were another process's.
-func (s *survey) withChildren(out []discover.Claim, sub *subject, lib *library) []discover.Claim {
+func (s *evidence) addSubAgents(out []discover.Claim, sub *loggedProcess, lib *homeSessions) []discover.Claim {
 	for i := 0; i < len(out); i++ {
 		for _, id := range slices.Sorted(maps.Keys(lib.sessions)) {
 			child := lib.sessions[id]
-			if child.Parent != out[i].Session || !sub.StartedBefore(child.Created) || named(out, id) {
+			if child.Parent != out[i].Session || !sub.StartedBefore(child.Created) || isClaimed(out, id) {
 				continue
 			}
 			c := out[i]
 			c.Turn, c.Kind, c.Detail = nil, "parent", fmt.Sprintf("sub-agent of %s", out[i].Session)
-			out = s.name(out, c, sub, lib, id)
+			out = s.addClaim(out, c, sub, lib, id)
 		}
 	}
 	return out
 }
 
-func named(claims []discover.Claim, id string) bool {
+func isClaimed(claims []discover.Claim, id string) bool {
 	return slices.ContainsFunc(claims, func(c discover.Claim) bool { return c.Session == id })
 }

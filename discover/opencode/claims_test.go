@@ -133,9 +133,9 @@ func TestDeletedSession(t *testing.T) {
 	if ids := sessions(claimed(t, p)[1]); len(ids) != 0 {
 		t.Errorf("deleted: %v", ids)
 	}
-	put(t, filepath.Join(dir, "opencode.db"), []byte("no database any more, but the process lives"))
+	writeFile(t, filepath.Join(dir, "opencode.db"), []byte("no database any more, but the process lives"))
 	table := proc.NewFakeTable(p)
-	claims, err := New().Claims(t.Context(), table, home(dir))
+	claims, err := New().Claims(t.Context(), table, homeOf(dir))
 	oneWarning(t, err, filepath.Join(dir, "opencode.db"))
 	if ids := sessions(claims); !slices.Equal(ids, []string{"ses_e0592f1c3fferjqNVsEgBbvV83"}) || claims[1].Path != "" || claims[1].Dir == "" {
 		t.Errorf("unreadable: %+v", claims)
@@ -238,7 +238,7 @@ func TestATerminalThatShowsASession(t *testing.T) {
 	const id = "ses_e05988da6ffeaSNInL2Awlo4TA"
 	dir := capture(t, "raw-tui-permission-pending")
 	log := lineStart + "message=init\n"
-	put(t, filepath.Join(mkdir(t, filepath.Join(dir, "log")), "opencode.log"), []byte(log))
+	writeFile(t, filepath.Join(mkdir(t, filepath.Join(dir, "log")), "opencode.log"), []byte(log))
 	for offset, waits := range map[int64]bool{int64(len(log)): true, 0: false} {
 		claims := claimed(t, keeping(agent(1, at(t, "19:26:30"), "-s", id), dir, offset))[1]
 		if len(claims) != 2 || claims[1].Session != id || claims[1].Strength != discover.Strong {
@@ -310,7 +310,7 @@ func TestTurnEndedByLog(t *testing.T) {
 	run := parseLogLine(log).run
 	const id = "ses_e05988da6ffeaSNInL2Awlo4TA"
 	log = append(log, "timestamp=2026-11-20T19:25:00.000Z level=INFO run="+run+` message="exiting loop" session.id=`+id+"\n"...)
-	put(t, filepath.Join(mkdir(t, filepath.Join(dir, "log")), "opencode.log"), log)
+	writeFile(t, filepath.Join(mkdir(t, filepath.Join(dir, "log")), "opencode.log"), log)
 	claims := claimed(t, keeping(agent(1, at(t, "19:20:30")), dir, int64(len(log))))[1]
 	if len(claims) != 2 || claims[1].Turn == nil || claims[1].Turn.State != discover.TurnDone {
 		t.Errorf("claims %+v", claims)
@@ -333,7 +333,7 @@ func TestWaitingChild(t *testing.T) {
 			fmt.Sprintf(`insert into message values ('msg_1', 'ses_parent', %[1]d, 0, '{"role":"assistant"}'), ('msg_2', 'ses_child', %[1]d, 0, '{"role":"assistant"}')`, now),
 			"insert into part values ('prt_1', 'msg_1', 0, '"+part("task", `,"metadata":{"sessionId":"ses_child"}`)+"'), ('prt_2', 'msg_2', 0, '"+part(tool, "")+"')",
 		)
-		records, err := look(t, home(dir), discover.EntryFilter{}, discover.ReadOptions{})
+		records, err := readRecords(t, homeOf(dir), discover.EntryFilter{}, discover.ReadOptions{})
 		if err != nil || len(records) != 1 || (records[0].Turn.State == discover.TurnWaiting) != (tool == "question") {
 			t.Errorf("%s: %+v, %v", tool, records, err)
 		}

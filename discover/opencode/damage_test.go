@@ -44,9 +44,9 @@ func damage(whole []byte, page int) []byte {
 func TestAnyDamagedPage(t *testing.T) {
 	const sessions = 60
 	path := storeToDamage(t, sessions)
-	home := home(filepath.Dir(path))
+	home := homeOf(filepath.Dir(path))
 	query := discover.EntryFilter{Subagents: true}
-	want, err := look(t, home, query, discover.ReadOptions{Tokens: true})
+	want, err := readRecords(t, home, query, discover.ReadOptions{Tokens: true})
 	if err != nil || len(want) != sessions {
 		t.Fatalf("%d sessions, %v", len(want), err)
 	}
@@ -54,8 +54,8 @@ func TestAnyDamagedPage(t *testing.T) {
 	must(t, err)
 	hidden, roots, named, told := 0, 0, 0, 0
 	for page := 2; page <= len(whole)/damagedPage; page++ {
-		put(t, path, damage(whole, page))
-		got, err := look(t, home, query, discover.ReadOptions{Tokens: true})
+		writeFile(t, path, damage(whole, page))
+		got, err := readRecords(t, home, query, discover.ReadOptions{Tokens: true})
 		text := fmt.Sprint(err)
 		if len(got) == 0 && err != nil && !strings.Contains(text, "ses_") {
 			hidden++ // it was a page of the schema
@@ -121,7 +121,7 @@ func TestTranscriptWithDamagedPage(t *testing.T) {
 	must(t, err)
 	less := 0
 	for page := 2; page <= len(whole)/damagedPage; page++ {
-		put(t, path, damage(whole, page))
+		writeFile(t, path, damage(whole, page))
 		after, errs := transcriptOf(t, r)
 		if len(after) < len(before) {
 			less++
@@ -149,7 +149,7 @@ func TestRecordsAreSmall(t *testing.T) {
 		"update message set data = json_set(data, '$.agent', "+long+", '$.modelID', "+long+", '$.providerID', "+long+", '$.variant', "+long+", '$.path.cwd', "+long+", '$.error', json_object('name', 'E', 'data', json_object('message', "+long+")))",
 		"update part set data = json_set(data, '$.text', "+long+", '$.tool', "+long+", '$.state.input.command', "+long+")",
 	)
-	records, err := look(t, home(dir), discover.EntryFilter{}, whole)
+	records, err := readRecords(t, homeOf(dir), discover.EntryFilter{}, whole)
 	if err != nil || len(records) == 0 {
 		t.Fatalf("%d records, %v", len(records), err)
 	}
@@ -170,8 +170,8 @@ func TestCircularPages(t *testing.T) {
 			p[8], p[9], p[10], p[11] = 0, 0, byte(page>>8), byte(page)
 		}
 	}
-	put(t, path, raw)
-	if _, err := look(t, home(filepath.Dir(path)), discover.EntryFilter{}, discover.ReadOptions{Tokens: true}); err == nil {
+	writeFile(t, path, raw)
+	if _, err := readRecords(t, homeOf(filepath.Dir(path)), discover.EntryFilter{}, discover.ReadOptions{Tokens: true}); err == nil {
 		t.Error("no word of it")
 	}
 }

@@ -31,7 +31,7 @@ func restore(t testing.TB, dump string) (dir string) {
 	}
 	execute(t, filepath.Join(mkdir(t, dir), "opencode.db"), string(script))
 	if log, err := os.ReadFile(filepath.Join("testdata", "dumps", dump+".opencode.log")); err == nil {
-		put(t, filepath.Join(mkdir(t, filepath.Join(dir, "log")), "opencode.log"), log)
+		writeFile(t, filepath.Join(mkdir(t, filepath.Join(dir, "log")), "opencode.log"), log)
 	}
 	return dir
 }
@@ -69,8 +69,8 @@ func mkdir(t testing.TB, dir string) string {
 	return dir
 }
 
-// put writes a file that nobody is writing any more: one that has just changed gets a second look.
-func put(t testing.TB, path string, raw []byte) {
+// writeFile writes a file that nobody is writing any more: one that has just changed gets a second look.
+func writeFile(t testing.TB, path string, raw []byte) {
 	t.Helper()
 	hourAgo := time.Now().Add(-time.Hour)
 	if err := errors.Join(os.WriteFile(path, raw, 0o600), os.Chtimes(path, hourAgo, hourAgo)); err != nil {
@@ -78,10 +78,10 @@ func put(t testing.TB, path string, raw []byte) {
 	}
 }
 
-func home(dir string) []discover.Home { return []discover.Home{{Dir: dir}} }
+func homeOf(dir string) []discover.Home { return []discover.Home{{Dir: dir}} }
 
-// look lists and reads, newest first.
-func look(t testing.TB, homes []discover.Home, q discover.EntryFilter, want discover.ReadOptions) (records []discover.Record, err error) {
+// readRecords lists and reads, newest first.
+func readRecords(t testing.TB, homes []discover.Home, q discover.EntryFilter, want discover.ReadOptions) (records []discover.Record, err error) {
 	t.Helper()
 	entries, err := New().Entries(t.Context(), homes, q)
 	errs := []error{err}
@@ -101,18 +101,18 @@ func look(t testing.TB, homes []discover.Home, q discover.EntryFilter, want disc
 	return records, errors.Join(errs...)
 }
 
-// told is a value without what is not told of it: empty members say nothing.
-func told(value any) any {
+// withoutEmpty is a value without what is not told of it: empty members say nothing.
+func withoutEmpty(value any) any {
 	switch v := value.(type) {
 	case map[string]any:
 		for key, member := range v {
-			if member = told(member); member == nil || member == "" || member == false || member == 0.0 {
+			if member = withoutEmpty(member); member == nil || member == "" || member == false || member == 0.0 {
 				delete(v, key)
 			}
 		}
 	case []any:
 		for i := range v {
-			v[i] = told(v[i])
+			v[i] = withoutEmpty(v[i])
 		}
 	}
 	return value
@@ -129,13 +129,13 @@ func golden(t *testing.T, name, dir string, value any) {
 	if err := json.Unmarshal(raw, &members); err != nil {
 		t.Fatal(err)
 	}
-	if raw, err = json.MarshalIndent(told(members), "", "  "); err != nil {
+	if raw, err = json.MarshalIndent(withoutEmpty(members), "", "  "); err != nil {
 		t.Fatal(err)
 	}
 	got := strings.ReplaceAll(string(raw), dir, "~") + "\n"
 	path := filepath.Join("testdata", "golden", name+".json")
 	if *update {
-		put(t, filepath.Join(mkdir(t, filepath.Dir(path)), filepath.Base(path)), []byte(got))
+		writeFile(t, filepath.Join(mkdir(t, filepath.Dir(path)), filepath.Base(path)), []byte(got))
 		return
 	}
 	want, err := os.ReadFile(path)

@@ -28,7 +28,7 @@ func (Adapter) Homes(setup discover.HomeSources, table *proc.Table) []discover.H
 	var h homes
 	usual := dataDir(setup.Getenv(dataKey), setup.Getenv(homeKey))
 	h.add(discover.Home{Dir: usual, FromUser: true})
-	h.addDatabase(discover.Home{Dir: usual, FromUser: true}, database(usual, setup.Getenv(dbKey)))
+	h.addDatabase(discover.Home{Dir: usual, FromUser: true}, databasePath(usual, setup.Getenv(dbKey)))
 	for _, path := range setup.Configured {
 		if (Adapter{}).IsStoreFile(path) {
 			h.addDatabase(discover.Home{Dir: cmp.Or(usual, filepath.Dir(path)), FromUser: true, Explicit: true}, path)
@@ -38,10 +38,10 @@ func (Adapter) Homes(setup discover.HomeSources, table *proc.Table) []discover.H
 	}
 	for _, p := range processes(table) {
 		by := []proc.ID{p.ID}
-		h.add(discover.Home{Dir: p.data, NamedBy: by})
+		h.add(discover.Home{Dir: p.dataDir, NamedBy: by})
 		for _, db := range p.databases() {
 			given := slices.ContainsFunc(setup.Configured, func(c string) bool { return c == db || discover.RealPath(c) == discover.RealPath(db) })
-			h.addDatabase(discover.Home{Dir: p.data, NamedBy: by, FromUser: given, Explicit: given}, db)
+			h.addDatabase(discover.Home{Dir: p.dataDir, NamedBy: by, FromUser: given, Explicit: given}, db)
 		}
 	}
 	return h.list
@@ -61,7 +61,7 @@ func (h *homes) add(home discover.Home) {
 	if home.Dir == "" {
 		return
 	}
-	home.Dir = absolute(home.Dir)
+	home.Dir = absolutePath(home.Dir)
 	if i := h.folder(home.Dir); i >= 0 {
 		h.list[i].Merge(home)
 		return
@@ -74,12 +74,12 @@ func (h *homes) addDatabase(home discover.Home, db string) {
 	if home.Dir == "" || db == "" {
 		return
 	}
-	home.Dir = absolute(home.Dir)
+	home.Dir = absolutePath(home.Dir)
 	real, given := discover.RealPath(home.Dir), home.FromUser
 	if i := h.folder(home.Dir); i >= 0 {
 		home.Dir, real, given = h.list[i].Dir, h.real[i], h.list[i].FromUser
 	}
-	if isDatabaseName(filepath.Base(db)) && isSame(filepath.Dir(db), real) || given && linksTo(real, db) {
+	if isDatabaseName(filepath.Base(db)) && leadsTo(filepath.Dir(db), real) || given && hasLinkTo(real, db) {
 		return // found in the folder anyway
 	}
 	home.Files, home.FilesOnly = []string{db}, true
@@ -108,20 +108,20 @@ func (h *homes) folder(dir string) int {
 	return -1
 }
 
-// absolute is a path by its absolute name.
-func absolute(dir string) string {
+// absolutePath is a path by its absolute name.
+func absolutePath(dir string) string {
 	if abs, err := filepath.Abs(dir); err == nil {
 		return abs
 	}
 	return dir
 }
 
-// isSame reports whether a path leads to one that is real: the kernel names open files by such.
-func isSame(path, real string) bool { return path == real || discover.RealPath(path) == real }
+// leadsTo reports whether a path leads to one that is real: the kernel names open files by such.
+func leadsTo(path, real string) bool { return path == real || discover.RealPath(path) == real }
 
-// linksTo reports whether a database in the folder is a link to db: people keep large databases on another disk. A folder
+// hasLinkTo reports whether a database in the folder is a link to db: people keep large databases on another disk. A folder
 // that only a process names has no such links; see [discover.Home.Keeps].
-func linksTo(dir, db string) bool {
+func hasLinkTo(dir, db string) bool {
 	entries, _ := os.ReadDir(dir) // Entries reports what cannot be read
 	return slices.ContainsFunc(entries, func(e os.DirEntry) bool {
 		return isDatabaseName(e.Name()) && e.Type() == os.ModeSymlink && discover.RealPath(filepath.Join(dir, e.Name())) == discover.RealPath(db)
@@ -139,8 +139,8 @@ func dataDir(dataHome, userHome string) string {
 	return ""
 }
 
-// database is the file that $OPENCODE_DB names, "" if none.
-func database(dir, name string) string {
+// databasePath is the file that $OPENCODE_DB names, "" if none.
+func databasePath(dir, name string) string {
 	if name == "" || name == ":memory:" || dir == "" || filepath.IsAbs(name) {
 		return strings.TrimPrefix(name, ":memory:")
 	}

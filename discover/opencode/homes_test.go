@@ -13,7 +13,7 @@ import (
 func TestHomes(t *testing.T) {
 	base := t.TempDir()
 	data := mkdir(t, filepath.Join(base, "data", "opencode"))
-	put(t, filepath.Join(data, "opencode.db"), nil)
+	writeFile(t, filepath.Join(data, "opencode.db"), nil)
 	link := filepath.Join(base, "link")
 	if err := os.Symlink(data, link); err != nil {
 		t.Fatal(err)

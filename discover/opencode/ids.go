@@ -14,11 +14,11 @@ const idLength = len(sessionPrefix) + 12 + 14
 
 // isSessionID reports whether s is a session id: "ses_" and letters and digits (SEEN 0.5–1.18). It never holds a path separator.
 func isSessionID(s string) bool {
-	return len(s) > len(sessionPrefix) && beginsSessionID(s)
+	return len(s) > len(sessionPrefix) && isSessionIDPrefix(s)
 }
 
-// beginsSessionID reports whether a session id can begin with s.
-func beginsSessionID(s string) bool {
+// isSessionIDPrefix reports whether a session id can begin with s.
+func isSessionIDPrefix(s string) bool {
 	rest, ok := strings.CutPrefix(s, sessionPrefix)
 	if !ok {
 		return strings.HasPrefix(sessionPrefix, s)
@@ -40,34 +40,34 @@ const (
 
 func idTime(t time.Time) uint64 { return uint64(t.UnixMilli()) << 12 & idMask }
 
-// span is a range of ids: from ≤ id < to.
-type span struct{ from, to string }
+// idRange is a range of ids: from ≤ id < to.
+type idRange struct{ from, to string }
 
-// within is the ids between two times of ids: one span, or two where the time comes round in between.
-func within(prefix string, from, to uint64) []span {
+// idRanges is the ids between two times of ids: one span, or two where the time comes round in between.
+func idRanges(prefix string, from, to uint64) []idRange {
 	first, end := fmt.Sprintf("%s%012x", prefix, from), fmt.Sprintf("%s%012x~", prefix, to)
 	if from > to {
-		return []span{{first, prefix + "~"}, {prefix, end}}
+		return []idRange{{first, prefix + "~"}, {prefix, end}}
 	}
-	return []span{{first, end}}
+	return []idRange{{first, end}}
 }
 
-// sessionsSince is the ids of sessions that began at or after t.
-func sessionsSince(t time.Time) []span {
+// sessionIDsSince is the ids of sessions that began at or after t.
+func sessionIDsSince(t time.Time) []idRange {
 	last := ^idTime(t) & idMask
-	return within(sessionPrefix, (last-idMask/2)&idMask, last)
+	return idRanges(sessionPrefix, (last-idMask/2)&idMask, last)
 }
 
-// messagesSince is the ids of messages that were made at or after t.
-func messagesSince(t time.Time) []span {
+// messageIDsSince is the ids of messages that were made at or after t.
+func messageIDsSince(t time.Time) []idRange {
 	first := idTime(t)
-	return within("msg_", first, (first+idMask/2)&idMask)
+	return idRanges("msg_", first, (first+idMask/2)&idMask)
 }
 
-// messageTime is the time in a message's id, in milliseconds; 0 where there is none. It is taken for the last one at or
+// messageIDTime is the time in a message's id, in milliseconds; 0 where there is none. It is taken for the last one at or
 // before that of another message. Should that be more than a month earlier, the id was made later, for a copy (`--fork`):
 // then it is the other's time itself.
-func messageTime(id string, before int64) int64 {
+func messageIDTime(id string, before int64) int64 {
 	const month = 31 * 24 * int64(time.Hour/time.Millisecond)
 	rest, ok := strings.CutPrefix(id, "msg_")
 	if !ok || len(rest) < idBits/4 {
@@ -84,8 +84,8 @@ func messageTime(id string, before int64) int64 {
 	return before - since
 }
 
-// millis turns a time of the store into ours; zero where there is none.
-func millis(ms int64) time.Time {
+// timeOf converts milliseconds since 1970; zero where there is none.
+func timeOf(ms int64) time.Time {
 	if ms <= 0 {
 		return time.Time{}
 	}

@@ -14,11 +14,11 @@ import (
 // The directory is told by PWD, which the agent believes (SEEN 1.1.65, 1.18.33), so that --dir, which not all versions
 // have, is not needed.
 func (Adapter) Spec(r launch.Request, host launch.Environment) (launch.Spec, error) {
-	p, err := findProgram(host)
+	p, err := findInstallation(host)
 	if err != nil {
 		return launch.Spec{}, err
 	}
-	full, err := p.full(r)
+	full, err := p.skipApprovals(r)
 	if err != nil {
 		return launch.Spec{}, err
 	}
@@ -54,10 +54,10 @@ func (Adapter) ScrubbedEnv() []string {
 
 // resume makes the spec one of a further turn. What `run -s` forgets, the model where the configuration names one for
 // the agent, the agent and its variant, is told again (READ 1.1.65, 1.18.33).
-func (p program) resume(spec *launch.Spec, r launch.Request, host launch.Environment) error {
+func (p installation) resume(spec *launch.Spec, r launch.Request, host launch.Environment) error {
 	s := r.Resume
 	if s.Meta.Get("legacy") == true && !p.version.Before(native.Version{1, 2}) {
-		return unsupported("of version " + p.known() + " cannot go on with a session that an older one keeps in JSON files; " +
+		return unsupported("of version " + p.versionText() + " cannot go on with a session that an older one keeps in JSON files; " +
 			"versions before 1.2 can, and 1.2 to 1.15 take such sessions over at their first start")
 	}
 	spec.Args = append(spec.Args, "--session="+s.ID)
@@ -84,7 +84,7 @@ func storeEnv(s *discover.Session, host launch.Environment) []string {
 	}
 	usual := filepath.Join(s.Home, "opencode.db")
 	if name := host.Getenv(dbKey); name != "" {
-		usual = database(s.Home, name)
+		usual = databasePath(s.Home, name)
 	}
 	if discover.RealPath(usual) != discover.RealPath(s.Path) {
 		env = append(env, dbKey+"="+s.Path)

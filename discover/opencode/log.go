@@ -18,30 +18,30 @@ import (
 const (
 	maxLastLines = 1 << 20
 	maxLog       = 256 << 20
-	// maxMade is how far back it is read for nothing but who made which session: a process that writes nothing may be days old.
-	maxMade = 2 << 20
+	// maxCreatorSearch is how far back it is read for nothing but who made which session: a process that writes nothing may be days old.
+	maxCreatorSearch = 2 << 20
 	// clockSlack is how far the time in a line and the start of a process, which is known to a second, may differ.
 	clockSlack = 5 * time.Second
-	// logDelay is more than a line ever was late (SEEN 1.18.33: two seconds).
-	logDelay = 30 * time.Second
+	// maxLogDelay is more than a line ever was late (SEEN 1.18.33: two seconds).
+	maxLogDelay = 30 * time.Second
 	// errorLimit is how many characters are kept of an error that the agent tries again after.
 	errorLimit = 200
 )
 
-// mention is the last thing that a log says of a session in a run.
-type mention struct {
+// logEvent is the last thing that a log says of a session in a run.
+type logEvent struct {
 	at time.Time
-	// over: the turn ended ("exiting loop", "cancel"); anything else says that one is, or may be, going on.
-	over bool
-	// failed is the API's error, while the agent waits to ask it again.
-	failed string
-	// aside: it is of a small task beside the turn, a title say.
-	aside bool
+	// ended: the turn ended ("exiting loop", "cancel"); anything else says that one is, or may be, going on.
+	ended bool
+	// retryError is the API's error, while the agent waits to ask it again.
+	retryError string
+	// auxiliary: it is of a small task beside the turn, a title say.
+	auxiliary bool
 }
 
 // newer returns which of two mentions tells how the turn stands.
-func (m mention) newer(old mention) mention {
-	if m.aside == old.aside && m.at.After(old.at) || old.aside && !m.aside {
+func (m logEvent) newer(old logEvent) logEvent {
+	if m.auxiliary == old.auxiliary && m.at.After(old.at) || old.auxiliary && !m.auxiliary {
 		return m
 	}
 	return old
@@ -50,9 +50,9 @@ func (m mention) newer(old mention) mention {
 // logLine is a line of the shared log that names a session.
 type logLine struct {
 	run, session string
-	made         bool // the run made it
-	informs      bool // it is of the level that requests for permission have
-	mention
+	created      bool // the run made it
+	isInfo       bool // it is of the level that requests for permission have
+	logEvent
 }
 
 // openLog opens a log as a process has it open, up to the given offset: where the name is gone or another file has
@@ -70,9 +70,9 @@ func openLog(ctx context.Context, home string, f proc.OpenFile) (*fsread.File, e
 	return fsread.OpenLink(ctx, f.Proc)
 }
 
-// runOf finds the run of the process that wrote the bytes before offset, and when it logged the last of them: the last
+// lastRun finds the run of the process that wrote the bytes before offset, and when it logged the last of them: the last
 // line before it that names a run. The lines after it in the same block are the rest of a stack trace.
-func runOf(log *fsread.File, offset int64) (run string, at time.Time, err error) {
+func lastRun(log *fsread.File, offset int64) (run string, at time.Time, err error) {
 	_, err = log.Head(offset).Backward(maxLastLines, func(l fsread.Line) bool {
 		line := parseLogLine(l.Bytes)
 		run, at = line.run, line.at
@@ -83,20 +83,20 @@ func runOf(log *fsread.File, offset int64) (run string, at time.Time, err error)
 
 // logHistory is what the log says of each session, whichever run it was.
 type logHistory struct {
-	made   map[string]string  // the run that made it
-	newest map[string]logLine // the newest line about it
+	creators map[string]string  // the run that made it
+	newest   map[string]logLine // the newest line about it
 	// requests are those of each run for permission, the newest first; a run that writes what is below an error is in it,
 	// also without any.
-	requests map[string][]request
+	requests map[string][]permissionRequest
 }
 
-// mentions collects what the log says of sessions in the given runs, down to the start of each one's process: the
+// readLogEvents collects what the log says of sessions in the given runs, down to the start of each one's process: the
 // newest mention of each session counts.
-func mentions(log *fsread.File, runs map[string]time.Time) (out map[string]map[string]mention, all logHistory, err error) {
-	out, all = map[string]map[string]mention{}, logHistory{made: map[string]string{}, newest: map[string]logLine{}, requests: map[string][]request{}}
+func readLogEvents(log *fsread.File, runs map[string]time.Time) (out map[string]map[string]logEvent, all logHistory, err error) {
+	out, all = map[string]map[string]logEvent{}, logHistory{creators: map[string]string{}, newest: map[string]logLine{}, requests: map[string][]permissionRequest{}}
 	named, silent := time.Now(), time.Now() // the oldest start of a run that has a name, of one that has none
 	for run, started := range runs {
-		out[run] = map[string]mention{}
+		out[run] = map[string]logEvent{}
 		earliest := &named
 		if run == "" {
 			earliest = &silent
@@ -107,14 +107,14 @@ func mentions(log *fsread.File, runs map[string]time.Time) (out map[string]map[s
 	}
 	_, err = log.Backward(maxLog, func(l fsread.Line) bool {
 		oldest := named
-		if silent.Before(named) && log.Size()-l.Offset <= maxMade {
+		if silent.Before(named) && log.Size()-l.Offset <= maxCreatorSearch {
 			oldest = silent
 		}
 		if at := lineTime(l.Bytes); !at.IsZero() && at.Before(oldest.Add(-clockSlack)) {
 			return false
 		}
-		if isRequest(l.Bytes) {
-			if run, r := parseRequest(l.Bytes); len(all.requests[run]) < maxRequests {
+		if isPermissionRequest(l.Bytes) {
+			if run, r := parsePermissionRequest(l.Bytes); len(all.requests[run]) < maxRequests {
 				all.requests[run] = append(all.requests[run], r)
 			}
 			return true
@@ -123,11 +123,11 @@ func mentions(log *fsread.File, runs map[string]time.Time) (out map[string]map[s
 			return true
 		}
 		line := parseLogLine(l.Bytes)
-		if _, ok := all.requests[line.run]; !ok && line.informs {
+		if _, ok := all.requests[line.run]; !ok && line.isInfo {
 			all.requests[line.run] = nil
 		}
-		if line.made {
-			all.made[line.session] = line.run
+		if line.created {
+			all.creators[line.session] = line.run
 		}
 		if line.session != "" && line.at.After(all.newest[line.session].at) {
 			all.newest[line.session] = line
@@ -137,9 +137,9 @@ func mentions(log *fsread.File, runs map[string]time.Time) (out map[string]map[s
 			return true
 		}
 		if old, seen := sessions[line.session]; seen {
-			line.mention = line.newer(old)
+			line.logEvent = line.newer(old)
 		}
-		sessions[line.session] = line.mention
+		sessions[line.session] = line.logEvent
 		return true
 	})
 	return out, all, err
@@ -171,27 +171,27 @@ func parseLogLine(line []byte) logLine {
 	if at.IsZero() {
 		return logLine{}
 	}
-	out := logLine{mention: mention{at: at}}
+	out := logLine{logEvent: logEvent{at: at}}
 	var message string
 	for key, value := range fields(string(line)) {
 		switch key {
 		case "run":
 			out.run = value
 		case "level":
-			out.informs = value == "INFO"
+			out.isInfo = value == "INFO"
 		case "message":
 			message = value
 		case "session.id", "sessionID":
 			out.session = value
 		case "id":
 			if message == "created" {
-				out.session, out.made = value, true
+				out.session, out.created = value, true
 			}
 		case "small":
-			out.aside = value == "true"
+			out.auxiliary = value == "true"
 		case "error.error":
 			if message == "stream error" {
-				out.failed = apiError(value)
+				out.retryError = apiError(value)
 			}
 		}
 		if out.session != "" && message != "" && out.run != "" && message != "stream" && message != "stream error" {
@@ -199,9 +199,9 @@ func parseLogLine(line []byte) logLine {
 		}
 	}
 	if !isSessionID(out.session) {
-		out.session, out.made = "", false
+		out.session, out.created = "", false
 	}
-	out.over = message == "exiting loop" || message == "cancel"
+	out.ended = message == "exiting loop" || message == "cancel"
 	return out
 }
 
@@ -224,7 +224,7 @@ func fields(line string) iter.Seq2[string, string] {
 			}
 			var value string
 			if inner, quoted := strings.CutPrefix(rest, `"`); quoted {
-				end := closing(inner)
+				end := quoteEnd(inner)
 				value, rest = inner[:end], inner[min(end+1, len(inner)):]
 				rest = strings.TrimPrefix(rest, " ")
 			} else {
@@ -238,8 +238,8 @@ func fields(line string) iter.Seq2[string, string] {
 	}
 }
 
-// closing is where the quoted text ends.
-func closing(s string) int {
+// quoteEnd is where the quoted text ends.
+func quoteEnd(s string) int {
 	for i := 0; i < len(s); i++ {
 		switch s[i] {
 		case '\\':

@@ -33,7 +33,7 @@ func TestParseLogLine(t *testing.T) {
 		lineStart + "message=stream providerID=anthropic session.id=" + id + " small=false agent=x": {id, false},
 	} {
 		got := parseLogLine([]byte(line))
-		if got.session != want.session || got.over != want.over {
+		if got.session != want.session || got.ended != want.over {
 			t.Errorf("%s\ngot %+v", line, got)
 		}
 		if strings.HasPrefix(line, lineStart) && want.session != "" && got.run != "e5f72788" {
@@ -46,13 +46,13 @@ func TestParseLogLine(t *testing.T) {
 func TestRunOf(t *testing.T) {
 	first := lineStart + "message=init\n    at a stack trace\n    of two lines\n"
 	log := fsread.NewMemoryFile("log", []byte(first+strings.ReplaceAll(lineStart, "e5f72788", "bbbbbbbb")+"message=init\n"), at(t, "19:26:37"))
-	if run, _, err := runOf(log, int64(len(first))); run != "e5f72788" || err != nil {
+	if run, _, err := lastRun(log, int64(len(first))); run != "e5f72788" || err != nil {
 		t.Errorf("got %q, %v", run, err)
 	}
-	if run, _, err := runOf(log, log.Size()); run != "bbbbbbbb" || err != nil {
+	if run, _, err := lastRun(log, log.Size()); run != "bbbbbbbb" || err != nil {
 		t.Errorf("got %q, %v", run, err)
 	}
-	if run, _, err := runOf(log, log.Size()+99); run != "bbbbbbbb" || err != nil {
+	if run, _, err := lastRun(log, log.Size()+99); run != "bbbbbbbb" || err != nil {
 		t.Errorf("beyond the end: %q, %v", run, err)
 	}
 }
@@ -79,8 +79,8 @@ func TestMentionsOfAnError(t *testing.T) {
 		"lines out of order":  {refused(4, false, "E: later") + attempt(3, false), "later"},
 		"the end of the turn": {refused(2, false, limit) + line(3, `"exiting loop"`) + "\n", ""},
 	} {
-		got, _, err := mentions(fsread.NewMemoryFile("log", []byte(test.log), at(t, "19:27:00")), map[string]time.Time{"e5f72788": at(t, "19:26:00")})
-		if m := got["e5f72788"][id]; err != nil || m.failed != test.want || m.over != (name == "the end of the turn") {
+		got, _, err := readLogEvents(fsread.NewMemoryFile("log", []byte(test.log), at(t, "19:27:00")), map[string]time.Time{"e5f72788": at(t, "19:26:00")})
+		if m := got["e5f72788"][id]; err != nil || m.retryError != test.want || m.ended != (name == "the end of the turn") {
 			t.Errorf("%s: %+v, %v", name, m, err)
 		}
 	}
@@ -97,7 +97,7 @@ func TestOwnSession(t *testing.T) {
 		"INFO  2026-11-20T19:21:49 +2ms service=server path=/session/" + id + "/message":          "",
 		"INFO  2026-11-20T19:21:49 +2ms service=session":                                          "",
 	} {
-		if got := ownSession([]byte(line)); got != want {
+		if got := processLogSession([]byte(line)); got != want {
 			t.Errorf("%s: %q", line, got)
 		}
 	}
@@ -106,7 +106,7 @@ func TestOwnSession(t *testing.T) {
 func TestStartArgs(t *testing.T) {
 	line := []byte(`INFO  2026-11-20T19:21:49 +327ms service=default version=1.1.65 args=["run","a \"b\""] opencode`)
 	v, ok := startArgs(line)
-	if !ok || !equal(v, []string{"run", `a "b"`}) || equal(v, []string{"run"}) || equal(v, []string{"run", "x"}) {
+	if !ok || !equalArgs(v, []string{"run", `a "b"`}) || equalArgs(v, []string{"run"}) || equalArgs(v, []string{"run", "x"}) {
 		t.Errorf("%s, %v", v, ok)
 	}
 }
@@ -125,14 +125,14 @@ func FuzzLogLine(f *testing.F) {
 		if quoted.session != "ses_1" && !strings.Contains(line, "\n") {
 			t.Errorf("%q in quotes: %+v", line, quoted)
 		}
-		_ = ownSession([]byte(line))
+		_ = processLogSession([]byte(line))
 	})
 }
 
 func FuzzOwnLog(f *testing.F) {
 	f.Add([]byte("INFO  2026-11-20T19:21:49 +2ms service=session id=ses_1 x\n"))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		var whole, torn ownLogs
+		var whole, torn processLogs
 		_, err := whole.read(fsread.NewMemoryFile("log", data, at(t, "19:00:00")), nil)
 		if err != nil {
 			t.Fatal(err)
@@ -145,13 +145,13 @@ func FuzzOwnLog(f *testing.F) {
 	})
 }
 
-// For who made which session alone, a log is read back no further than [maxMade]; for what a run has said, to its start.
+// For who made which session alone, a log is read back no further than [maxCreatorSearch]; for what a run has said, to its start.
 func TestAnOldSilentProcessDoesNotHaveTheLogReadWhole(t *testing.T) {
 	start := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 	id := func(n int) string { return fmt.Sprintf("ses_%026d", n) }
 	var text strings.Builder
 	lines := 0
-	for ; text.Len() < 3*maxMade; lines++ {
+	for ; text.Len() < 3*maxCreatorSearch; lines++ {
 		fmt.Fprintf(&text, "timestamp=%s level=INFO run=aaaaaaaa message=created id=%s\n",
 			start.Add(time.Duration(lines)*time.Second).Format("2006-01-02T15:04:05.000Z07:00"), id(lines))
 	}
@@ -162,8 +162,8 @@ func TestAnOldSilentProcessDoesNotHaveTheLogReadWhole(t *testing.T) {
 		"silent": {map[string]time.Time{"": start}, false},
 		"named":  {map[string]time.Time{"": start, "aaaaaaaa": start}, true},
 	} {
-		_, all, err := mentions(fsread.NewMemoryFile("log", []byte(text.String()), start), c.runs)
-		made := all.made
+		_, all, err := readLogEvents(fsread.NewMemoryFile("log", []byte(text.String()), start), c.runs)
+		made := all.creators
 		if err != nil || made[id(lines-1)] != "aaaaaaaa" || (made[id(0)] != "") != c.whole {
 			t.Errorf("%s: %d of %d sessions, %v", name, len(made), lines, err)
 		}

@@ -22,7 +22,7 @@ func inProgress(t *testing.T, asked, said time.Time, words string) (dir string, 
 		fmt.Sprintf("insert into session values ('ses_1', '', '/x', %[1]d, %[1]d)", asked.UnixMilli()),
 		fmt.Sprintf(`insert into message values ('msg_1', 'ses_1', %[1]d, 0, '{"role":"user","time":{"created":%[1]d}}')`, asked.UnixMilli()))
 	log := fmt.Sprintf("timestamp=%s level=INFO run=e5f72788 %s\n", said.UTC().Format("2006-01-02T15:04:05.000Z"), words)
-	put(t, filepath.Join(mkdir(t, filepath.Join(dir, "log")), "opencode.log"), []byte(log))
+	writeFile(t, filepath.Join(mkdir(t, filepath.Join(dir, "log")), "opencode.log"), []byte(log))
 	return dir, int64(len(log))
 }
 
@@ -39,7 +39,7 @@ func TestRetrying(t *testing.T) {
 // A turn of which the log of the only process does not say that it began was another one's, which is gone.
 func TestAnothersTurn(t *testing.T) {
 	const ended = `message="exiting loop" session.id=ses_1`
-	old, fresh := time.Now().Add(-time.Hour), time.Now().Add(-logDelay/2)
+	old, fresh := time.Now().Add(-time.Hour), time.Now().Add(-maxLogDelay/2)
 	for name, test := range map[string]struct {
 		asked  time.Time
 		said   time.Duration // after that

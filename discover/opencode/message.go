@@ -18,15 +18,15 @@ type message struct {
 	created, completed int64
 	updated            int64 // of the row; 0 in files
 	active             int64 // of the newest part, where the parts were read
-	finish             string
+	finishReason       string
 	failed             bool
 	errName, errText   string
 	errStatus          int64 // the provider's HTTP status
 	provider           string
 	model              string // with the provider
-	agent, cwd         string
+	agent, dir         string
 	variant            string // of the model
-	asked              string // the user's message that an answer is to
+	parentID           string // the user's message that an answer is to
 	tokens             discover.Tokens
 	cost               float64
 	summary            bool // it sums up what was said before it, for the model to go on from
@@ -46,13 +46,13 @@ func parseMessage(data []byte) (m message) {
 		case "role":
 			m.role = v.Text(shortLimit)
 		case "finish":
-			m.finish = v.Text(shortLimit)
+			m.finishReason = v.Text(shortLimit)
 		case "agent":
 			m.agent = v.Text(shortLimit)
 		case "variant":
 			m.variant = v.Text(shortLimit)
 		case "parentID":
-			m.asked = v.Text(shortLimit)
+			m.parentID = v.Text(shortLimit)
 		case "modelID":
 			m.model = v.Text(shortLimit)
 		case "providerID":
@@ -62,7 +62,7 @@ func parseMessage(data []byte) (m message) {
 		case "time":
 			m.created, m.completed = o.Get("created").Int(), o.Get("completed").Int()
 		case "path":
-			m.cwd = o.Get("cwd").Text(maxText)
+			m.dir = o.Get("cwd").Text(maxText)
 		case "model":
 			m.provider, m.model = o.Get("providerID").Text(shortLimit), o.Get("modelID").Text(shortLimit)
 			m.variant = cmp.Or(o.Get("variant").Text(shortLimit), m.variant)
@@ -98,22 +98,22 @@ func parseTokens(o jsonl.Object) discover.Tokens {
 		In: o.Get("input").Int(), Out: o.Get("output").Int(), Reasoning: o.Get("reasoning").Int(),
 		CacheRead: cache.Get("read").Int(), CacheWrite: cache.Get("write").Int(),
 	}
-	t.Total = total(t)
+	t.Total = totalTokens(t)
 	return t
 }
 
 // part is what matters of one part of a message.
 type part struct {
-	kind, text string
-	hidden     bool // made by the agent, not by the person
-	tool       string
-	status     string
-	metadata   bool // the tool has begun to report
-	command    string
-	child      string // the session of a sub-agent
-	errText    string
-	started    int64
-	input      string // of a tool call that has not ended, as JSON
+	kind, text  string
+	hidden      bool // made by the agent, not by the person
+	tool        string
+	status      string
+	hasMetadata bool // the tool has begun to report
+	command     string
+	child       string // the session of a sub-agent
+	errText     string
+	started     int64
+	input       string // of a tool call that has not ended, as JSON
 }
 
 func parsePart(data []byte) part {
@@ -123,7 +123,7 @@ func parsePart(data []byte) part {
 		case "type":
 			p.kind = v.Text(shortLimit)
 		case "text":
-			p.text = discover.Truncate(discover.StripContextFiles(v.Text(0)), promptKept)
+			p.text = discover.Truncate(discover.StripContextFiles(v.Text(0)), promptLimit)
 		case "synthetic", "ignored":
 			p.hidden = p.hidden || strings.HasPrefix(string(v), "true")
 		case "tool":
@@ -135,14 +135,14 @@ func parsePart(data []byte) part {
 	return p
 }
 
-// isNote reports whether the part is all that the person's message says of a command of theirs.
-func (p part) isNote() bool { return p.hidden && p.text == shellNote }
+// isShellNote reports whether the part is all that the person's message says of a command of theirs.
+func (p part) isShellNote() bool { return p.hidden && p.text == shellNote }
 
 func (p *part) parseState(o jsonl.Object) {
 	input, metadata := o.Get("input"), o.Get("metadata")
 	p.status, p.errText = o.Get("status").Text(shortLimit), o.Get("error").Text(textLimit)
 	p.command = input.Object().Get("command").Text(argLimit)
-	p.metadata, p.child = metadata != nil, metadata.Object().Get("sessionId").Text(shortLimit)
+	p.hasMetadata, p.child = metadata != nil, metadata.Object().Get("sessionId").Text(shortLimit)
 	p.started = o.Get("time").Object().Get("start").Int()
 	if p.status == statusRunning {
 		p.input = string(input.Raw())

@@ -18,11 +18,11 @@ func TestNothingChanges(t *testing.T) {
 	for _, name := range []string{"raw-tui-permission-pending", "json-1.1.65-run-midturn-then-killed"} {
 		dir := capture(t, name)
 		before := state(t, dir)
-		if _, err := look(t, home(dir), discover.EntryFilter{Subagents: true}, whole); err != nil {
+		if _, err := readRecords(t, homeOf(dir), discover.EntryFilter{Subagents: true}, whole); err != nil {
 			t.Error(err)
 		}
 		table := proc.NewFakeTable(keeping(agent(1, at(t, "19:20:30")), dir, 100), keeping(agent(2, at(t, "19:20:30"), "run", "x"), dir, 0))
-		if _, err := New().Claims(t.Context(), table, home(dir)); err != nil {
+		if _, err := New().Claims(t.Context(), table, homeOf(dir)); err != nil {
 			t.Error(err)
 		}
 		if after := state(t, dir); after != before {

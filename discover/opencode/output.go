@@ -1,74 +1,62 @@
 package opencode
 
 import (
-	"context"
-	"fmt"
-	"path/filepath"
+	"bytes"
+	"cmp"
 	"strings"
 
-	"agentctl/discover/native/fsread"
 	"agentctl/discover/native/jsonl"
-	"agentctl/proc"
+	"agentctl/launch"
 )
 
-// isNameless reports whether an open file never had a name (Linux: O_TMPFILE, "/tmp/#4711", or memfd_create(2)). Only who
-// was given it by its maker can write to it.
-func isNameless(path string) bool {
-	return strings.HasPrefix(path, "/memfd:") || strings.HasPrefix(filepath.Base(path), "#")
-}
-
-// readOutputs finds the sessions that headless processes name in what they print, where their logs name none: those of
-// before 1.17 that were started in the same second share one.
-func (s *survey) readOutputs() {
-	for _, sub := range s.subjects {
-		if sub.mode != modeRun || len(sub.sessions) > 0 || s.homes[sub.home] == nil {
+// ParseOutput implements [launch.Adapter]. `run --format json` prints one JSON object an event, each with the ID of the run's own
+// session; the first comes when the model answers, or fails to. An error event ends the run, before 1.17 with exit status 0
+// (SEEN 1.1.65, 1.18.33). Retries print nothing.
+func (Adapter) ParseOutput(o launch.Output) launch.ParsedOutput {
+	var said launch.ParsedOutput
+	for line := range bytes.Lines(o.Stdout) {
+		id := eventSessionID(line)
+		if id == "" {
 			continue
 		}
-		for _, f := range sub.files {
-			if f.FD != 1 || !f.Deleted || !f.Writable || !isNameless(f.Path) {
-				continue
-			}
-			id, err := printedSession(s.ctx, f)
-			if s.warn(sub.ID.String()+" stdout", err); id == "" {
-				continue
-			}
-			sub.kind, sub.detail = "output", fmt.Sprintf("its stdout, a file without a name, holds the events of %s", id)
-			sub.mention(map[string]mention{id: {}})
+		said.ID = cmp.Or(said.ID, id)
+		if e := jsonl.Object(line); e.Get("type").Text(shortLimit) == "error" {
+			said.Error = cmp.Or(eventError(e.Get("error").Object()), said.Error)
 		}
 	}
+	if said.Error == "" {
+		said.Error = cmp.Or(stderrError(o.Stderr), helpError(o.Stderr), helpError(o.Stdout))
+	}
+	return said
 }
 
-// printedSession is the session that all events in a process's output are of, "" if there are none or of several.
-func printedSession(ctx context.Context, f proc.OpenFile) (id string, err error) {
-	const most = 64 << 10
-	out, err := fsread.OpenLink(ctx, f.Proc)
-	if err != nil {
-		return "", err
+// eventError is the text of an error event; what the agent's log says more of it has a reference.
+func eventError(e jsonl.Object) string {
+	data := e.Get("data").Object()
+	text := cmp.Or(data.Get("message").Text(textLimit), e.Get("name").Text(shortLimit))
+	if ref := data.Get("ref").Text(shortLimit); ref != "" {
+		text += " (" + ref + ")"
 	}
-	defer out.Close()
-	several := false
-	_, err = out.Head(f.Offset).Forward(0, most, func(l fsread.Line) bool {
-		said := eventSession(l.Bytes)
-		several = said != "" && id != "" && said != id
-		if id == "" {
-			id = said
-		}
-		return !several
-	})
-	if several {
-		id = ""
-	}
-	return id, err
+	return text
 }
 
-// eventSession is the session that a line of `run --format json` is about.
-func eventSession(line []byte) string {
-	e := jsonl.Object(line)
-	if !e.Complete() {
+// errorPrefix begins a message of failure, in red (SEEN 1.1.65, 1.18.33).
+const errorPrefix = "\x1b[91m\x1b[1mError: \x1b[0m"
+
+// stderrError is what follows the last mark of an error.
+func stderrError(stderr []byte) string {
+	_, after, _ := bytes.Cut(stderr, []byte(errorPrefix))
+	if i := bytes.LastIndex(after, []byte(errorPrefix)); i >= 0 {
+		after = after[i+len(errorPrefix):]
+	}
+	return strings.TrimSpace(string(after[:min(len(after), textLimit)]))
+}
+
+// helpError: a command line that the agent does not understand makes it print its help, and no reason (SEEN 1.1.65 on
+// stdout, 1.18.33 on stderr).
+func helpError(text []byte) string {
+	if !bytes.HasPrefix(bytes.TrimSpace(text), []byte("opencode run [message..]")) {
 		return ""
 	}
-	if id := e.Get("sessionID").Text(shortLimit); isSessionID(id) {
-		return id
-	}
-	return ""
+	return "it does not understand its arguments, and printed its help"
 }

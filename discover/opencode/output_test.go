@@ -1,71 +1,51 @@
 package opencode
 
 import (
-	"os"
-	"path/filepath"
+	"strings"
 	"testing"
 
-	"agentctl/discover"
-	"agentctl/proc"
+	"agentctl/launch"
 )
 
-// printing gives a process without a log of its own what it has printed.
-func printing(t *testing.T, f proc.FakeProcess, dir, stdout string, change func(*proc.OpenFile)) proc.FakeProcess {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), "stdout")
-	if err := os.WriteFile(path, []byte(stdout), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	out := proc.OpenFile{FD: 1, Path: "/tmp/#4711", Deleted: true, Writable: true, Offset: int64(len(stdout)), Proc: path}
-	if change != nil {
-		change(&out)
-	}
-	f.Environ = map[string]string{"XDG_DATA_HOME": filepath.Dir(dir)}
-	f.Files = []proc.OpenFile{out}
-	return f
-}
-
-// What a headless process prints into a file that nobody else can write names its session, where no log does.
-func TestPrintedSession(t *testing.T) {
-	dir := restore(t, "killed9")
-	ids := storedIDs(t, dir)
-	event := func(id string) string { return `{"type":"step_start","sessionID":"` + id + `","part":{}}` + "\n" }
-	for _, c := range []struct {
-		name, stdout string
-		change       func(*proc.OpenFile)
-		want         bool
+// What runs of 1.1.65 and 1.18.33 printed.
+func TestSaid(t *testing.T) {
+	const (
+		step    = `{"type":"step_start","timestamp":1795222482129,"sessionID":"ses_e0466da6bffe0gBsbSC3BXIGZw","part":{"id":"prt_1","sessionID":"ses_other"}}` + "\n"
+		failed  = `{"type":"error","timestamp":1795222811705,"sessionID":"ses_e0466da6bffe0gBsbSC3BXIGZw","error":{"name":"APIError","data":{"message":"the model answers with status 401","statusCode":401}}}` + "\n"
+		unknown = `{"type":"error","timestamp":1795222755978,"sessionID":"ses_e0466da6bffe0gBsbSC3BXIGZw","error":{"name":"UnknownError","data":{"message":"Unexpected server error. Check server logs for details.","ref":"err_f86f7547"}}}` + "\n"
+		id      = "ses_e0466da6bffe0gBsbSC3BXIGZw"
+	)
+	for name, c := range map[string]struct {
+		out, errs string
+		want      launch.ParsedOutput
 	}{
-		{"without a name", event(ids[0]) + "noise\n" + event(ids[0]), nil, true},
-		{"in memory", event(ids[0]), func(f *proc.OpenFile) { f.Path = "/memfd:agent-stdout" }, true},
-		{"nothing yet", "", nil, false},
-		{"a torn line", event(ids[0])[:50], nil, false},
-		{"of two sessions", event(ids[0]) + event(ids[1]), nil, false},
-		{"written by somebody later", event(ids[0]), func(f *proc.OpenFile) { f.Offset = 0 }, false},
-		{"with a name", event(ids[0]), func(f *proc.OpenFile) { f.Path, f.Deleted = "/tmp/out.jsonl", false }, false},
-		{"whose name is gone", event(ids[0]), func(f *proc.OpenFile) { f.Path = "/tmp/out.jsonl" }, false},
-		{"not its stdout", event(ids[0]), func(f *proc.OpenFile) { f.FD = 2 }, false},
+		"nothing":          {"", "", launch.ParsedOutput{}},
+		"at work":          {step, "", launch.ParsedOutput{ID: id}},
+		"a torn line":      {step[:90], "", launch.ParsedOutput{}},
+		"an API error":     {step + failed, "", launch.ParsedOutput{ID: id, Error: "the model answers with status 401"}},
+		"an unknown model": {unknown, "", launch.ParsedOutput{ID: id, Error: "Unexpected server error. Check server logs for details. (err_f86f7547)"}},
+		"a warning":        {step, "\x1b[93m\x1b[1m! \x1b[0m agent \"x\" not found. Falling back to default agent\n", launch.ParsedOutput{ID: id}},
+		"no session":       {"", "\x1b[91m\x1b[1mError: \x1b[0mSession not found\n", launch.ParsedOutput{Error: "Session not found"}},
+		"a bad configuration": {
+			"", "\n\x1b[91m\x1b[1mError: \x1b[0mConfiguration is invalid at /x/opencode.json\n↳ Expected string\n",
+			launch.ParsedOutput{Error: "Configuration is invalid at /x/opencode.json\n↳ Expected string"},
+		},
+		"a bad flag":        {"", "opencode run [message..]\n\nrun opencode with a message\n", launch.ParsedOutput{Error: "it does not understand its arguments, and printed its help"}},
+		"a bad flag, early": {"opencode run [message..]\n\nrun opencode with a message\n", "", launch.ParsedOutput{Error: "it does not understand its arguments, and printed its help"}},
 	} {
-		f := agent(80, at(t, "23:00:00"), "run", "--format", "json")
-		claims := claimed(t, printing(t, f, dir, c.stdout, c.change))[80]
-		exact := false
-		for _, claim := range claims {
-			exact = exact || claim.Session == ids[0] && claim.Strength == discover.Exact && claim.Kind == "output"
-		}
-		if exact != c.want {
-			t.Errorf("%s: %+v", c.name, claims)
+		if got := New().ParseOutput(launch.Output{Stdout: []byte(c.out), Stderr: []byte(c.errs)}); got != c.want {
+			t.Errorf("%s: %+v, want %+v", name, got, c.want)
 		}
 	}
 }
 
-// storedIDs are the ids of sessions in a database.
-func storedIDs(t *testing.T, dir string) (ids []string) {
-	t.Helper()
-	entries, err := New().Entries(t.Context(), []discover.Home{{Dir: dir}}, discover.EntryFilter{})
-	if err != nil || len(entries) < 2 {
-		t.Fatalf("%d sessions, %v", len(entries), err)
-	}
-	for _, e := range entries {
-		ids = append(ids, e.ID)
-	}
-	return ids
+// Whatever was printed, nothing is made up, and a cut loses no more than the line it is in.
+func FuzzSaid(f *testing.F) {
+	f.Add([]byte(`{"type":"error","sessionID":"ses_1","error":{}}`), []byte(errorPrefix+"x"))
+	f.Fuzz(func(t *testing.T, out, errs []byte) {
+		said := New().ParseOutput(launch.Output{Stdout: out, Stderr: errs})
+		if said.ID != "" && (!isSessionID(said.ID) || !strings.Contains(string(out), sessionPrefix) && !strings.Contains(string(out), `\u`)) {
+			t.Errorf("%q is no ID that was printed", said.ID)
+		}
+	})
 }

@@ -15,25 +15,25 @@ import (
 
 func TestParseCommand(t *testing.T) {
 	const id = "ses_e05979612ffe415jjjmvTetWgF"
-	for line, want := range map[string]command{
+	for line, want := range map[string]commandLine{
 		"":                                   {mode: modeTUI},
 		"/some/project":                      {mode: modeTUI},
 		"-s " + id:                           {mode: modeTUI, session: id, resumes: true},
 		"-c --fork":                          {mode: modeTUI},
-		"-m a/b run -s " + id + " hi there":  {mode: modeRun, name: "run", session: id, resumes: true, words: []string{"hi", "there"}},
-		"run --session=" + id + " --fork x":  {mode: modeRun, name: "run", words: []string{"x"}},
-		"run --title T -f a.txt x -- --help": {mode: modeRun, name: "run", title: "T", words: []string{"x", "--help"}},
-		"run --log-level ERROR x":            {mode: modeRun, name: "run", words: []string{"x"}},
+		"-m a/b run -s " + id + " hi there":  {mode: modeRun, name: "run", session: id, resumes: true, promptArgs: []string{"hi", "there"}},
+		"run --session=" + id + " --fork x":  {mode: modeRun, name: "run", promptArgs: []string{"x"}},
+		"run --title T -f a.txt x -- --help": {mode: modeRun, name: "run", title: "T", promptArgs: []string{"x", "--help"}},
+		"run --log-level ERROR x":            {mode: modeRun, name: "run", promptArgs: []string{"x"}},
 		"--print-logs serve --port 1":        {mode: modeServer, name: "serve"},
-		"serve --service":                    {mode: modeServer, name: "serve", second: true},
+		"serve --service":                    {mode: modeServer, name: "serve", v2Service: true},
 		"acp --cwd /x":                       {mode: modeServer, name: "acp"},
-		"run --attach=http://h x":            {mode: modeNone, name: "run", words: []string{"x"}},
-		"attach http://h -s " + id:           {mode: modeNone, name: "attach", session: id, resumes: true, words: []string{"http://h"}},
-		"session list":                       {mode: modeNone, name: "session", words: []string{"list"}},
+		"run --attach=http://h x":            {mode: modeNone, name: "run", promptArgs: []string{"x"}},
+		"attach http://h -s " + id:           {mode: modeNone, name: "attach", session: id, resumes: true, promptArgs: []string{"http://h"}},
+		"session list":                       {mode: modeNone, name: "session", promptArgs: []string{"list"}},
 		"--model":                            {mode: modeTUI},
 		"run -s":                             {mode: modeRun, name: "run"},
 	} {
-		if got := parseCommand(strings.Fields(line)); !reflect.DeepEqual(got, want) {
+		if got := parseArgs(strings.Fields(line)); !reflect.DeepEqual(got, want) {
 			t.Errorf("%q\ngot  %+v\nwant %+v", line, got, want)
 		}
 	}
@@ -45,14 +45,14 @@ func TestPrompt(t *testing.T) {
 		`"say \"hi\" to it"`: `say "hi" to it`, `fix "the bug"`: `fix "the bug"`, `"a b" "c d"`: `"a b" "c d"`,
 		`"`: "", `""`: "", "\"a b\"\nfrom stdin": "\"a b\"\nfrom stdin",
 	} {
-		if got := cutPrompt(stored); got != want {
+		if got := prompt(stored); got != want {
 			t.Errorf("%q: got %q, want %q", stored, got, want)
 		}
 	}
-	if got := wrap([]string{"fix", `the "big" bug`, "now"}); got != `fix "the \"big\" bug" now` {
+	if got := quoteArgs([]string{"fix", `the "big" bug`, "now"}); got != `fix "the \"big\" bug" now` {
 		t.Errorf("got %s", got)
 	}
-	if got := cutPrompt(`"` + strings.Repeat("ä ", 250)); len([]rune(got)) != discover.PromptLimit {
+	if got := prompt(`"` + strings.Repeat("ä ", 250)); len([]rune(got)) != discover.PromptLimit {
 		t.Errorf("%d characters", len([]rune(got)))
 	}
 }
@@ -109,7 +109,7 @@ func TestAsking(t *testing.T) {
 		`{"type":"tool","tool":"webfetch","state":{"status":"running","time":{"start":800000}}}`:           true,
 		`{"type":"tool","tool":"myserver_search","state":{"status":"running","time":{"start":1}}}`:         false,
 	} {
-		if got := parsePart([]byte(call)).silentFor(now); got != want {
+		if got := parsePart([]byte(call)).silentTooLong(now); got != want {
 			t.Errorf("%s: %v", call, got)
 		}
 	}
@@ -118,22 +118,22 @@ func TestAsking(t *testing.T) {
 // Ids are compared by time across the moment when it comes round.
 func TestIDsSince(t *testing.T) {
 	created := time.UnixMilli(1795201766525) // SEEN: ses_e05a2eb82ffe…
-	holds := func(spans []span, id string) bool {
-		return slices.ContainsFunc(spans, func(s span) bool { return id >= s.from && id < s.to })
+	holds := func(spans []idRange, id string) bool {
+		return slices.ContainsFunc(spans, func(s idRange) bool { return id >= s.from && id < s.to })
 	}
 	const id = "ses_e05a2eb82ffei3FepNAqdqxz65"
-	if spans := sessionsSince(created); !holds(spans, id) {
+	if spans := sessionIDsSince(created); !holds(spans, id) {
 		t.Errorf("its own time: %v", spans)
 	}
-	if spans := sessionsSince(created.Add(time.Second)); holds(spans, id) {
+	if spans := sessionIDsSince(created.Add(time.Second)); holds(spans, id) {
 		t.Errorf("a second later: %v", spans)
 	}
 	for _, start := range []int64{1<<36*26 - 500, 1<<36*26 + 500, 1<<36*26 - 1<<35} {
-		spans := messagesSince(time.UnixMilli(start))
-		if now := messagesSince(time.UnixMilli(start + 1000)); !holds(spans, now[0].from+"x") {
+		spans := messageIDsSince(time.UnixMilli(start))
+		if now := messageIDsSince(time.UnixMilli(start + 1000)); !holds(spans, now[0].from+"x") {
 			t.Errorf("%d: %v does not hold a second later", start, spans)
 		}
-		if before := messagesSince(time.UnixMilli(start - 1000)); holds(spans, before[0].from+"x") {
+		if before := messageIDsSince(time.UnixMilli(start - 1000)); holds(spans, before[0].from+"x") {
 			t.Errorf("%d: %v holds a second before", start, spans)
 		}
 	}
@@ -181,7 +181,7 @@ func TestMessageTime(t *testing.T) {
 		{"msg_zzzzzzzzzzzz", created, 0},
 		{"", created, 0},
 	} {
-		if got := messageTime(c.id, c.before); got != c.want {
+		if got := messageIDTime(c.id, c.before); got != c.want {
 			t.Errorf("messageTime(%q, %d) = %d, want %d", c.id, c.before, got, c.want)
 		}
 	}
@@ -189,15 +189,15 @@ func TestMessageTime(t *testing.T) {
 
 // A title that the agent gives to every session at first is none.
 func TestUsualTitles(t *testing.T) {
-	for title, want := range map[string]string{
+	for stored, want := range map[string]string{
 		"New session - 2026-11-20T19:20:45.913Z":           "",
 		"Child session - 2026-11-20T19:20:45.913Z":         "",
 		"New session - 2026-11-20T19:20:45.913Z (fork #1)": "",
 		"New session - of mine":                            "New session - of mine",
 		"Fix the parser":                                   "Fix the parser",
 	} {
-		if got := titleOf(title); got != want {
-			t.Errorf("%q is %q, want %q", title, got, want)
+		if got := title(stored); got != want {
+			t.Errorf("%q is %q, want %q", stored, got, want)
 		}
 	}
 }

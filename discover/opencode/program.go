@@ -23,39 +23,39 @@ func (Adapter) Program() string { return "opencode" }
 // binKey names the variable by which npm's launcher of versions before 1.15 is told which binary to run.
 const binKey = "OPENCODE_BIN_PATH"
 
-// program is the agent as it is installed.
-type program struct {
+// installation is the agent as it is installed.
+type installation struct {
 	path    string
 	version native.Version // zero where the installation does not tell
 }
 
-// findProgram looks up the agent's own binary. In npm's package opencode-ai the program may be a launcher that runs the
+// findInstallation looks up the agent's own binary. In npm's package opencode-ai the program may be a launcher that runs the
 // binary in a process of its own (before 1.15), or stand in for one that the package's installation script would put in
 // its place; then the binary of the platform's package is taken, as the launcher would.
-func findProgram(host launch.Environment) (program, error) {
+func findInstallation(host launch.Environment) (installation, error) {
 	name := Adapter{}.Program()
 	path, err := host.LookPath(name)
 	if err != nil {
-		return program{}, &launch.NotInstalledError{Agent: agentName, Program: name}
+		return installation{}, &launch.NotInstalledError{Agent: agentName, Program: name}
 	}
 	real := discover.RealPath(path)
 	if !isNPM(real) || isBinary(real) {
-		return program{path, versionOf(real)}, nil
+		return installation{path, versionOf(real)}, nil
 	}
 	if set := host.Getenv(binKey); set != "" && filepath.Ext(real) == "" {
-		return program{set, versionOf(set)}, nil
+		return installation{set, versionOf(set)}, nil
 	}
 	for _, candidate := range nativeBinaries(filepath.Dir(real)) {
 		if isBinary(candidate) {
-			return program{candidate, versionOf(candidate)}, nil
+			return installation{candidate, versionOf(candidate)}, nil
 		}
 	}
 	if filepath.Ext(real) != "" {
-		return program{}, &launch.NotInstalledError{Agent: agentName, Program: name, Err: fmt.Errorf(
+		return installation{}, &launch.NotInstalledError{Agent: agentName, Program: name, Err: fmt.Errorf(
 			"%s stands in for the program: run `node postinstall.mjs` in %s", real, filepath.Dir(filepath.Dir(real)),
 		)}
 	}
-	return program{path, versionOf(real)}, nil
+	return installation{path, versionOf(real)}, nil
 }
 
 // isNPM reports whether the program is that of npm's package: opencode-ai/bin/opencode, or since 1.15 opencode.exe on
@@ -107,8 +107,8 @@ func isMusl() bool {
 	return err == nil
 }
 
-// known is the version for messages.
-func (p program) known() string {
+// versionText is the version for messages.
+func (p installation) versionText() string {
 	if !p.version.Known() {
 		return "unknown"
 	}

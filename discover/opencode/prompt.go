@@ -6,14 +6,14 @@ import (
 	"agentctl/discover"
 )
 
-// cutPrompt makes a record's prompt of a stored user text.
-func cutPrompt(text string) string {
-	return discover.Truncate(unwrap(text), discover.PromptLimit)
+// prompt makes a record's prompt of a stored user text.
+func prompt(text string) string {
+	return discover.Truncate(unquoteArg(text), discover.PromptLimit)
 }
 
-// unwrap takes off the quotes that `opencode run` puts around an argument with a space in it. Only a text that is one
+// unquoteArg takes off the quotes that `opencode run` puts around an argument with a space in it. Only a text that is one
 // such argument is changed; 1.1 puts a newline after it, and before what it read from its standard input.
-func unwrap(text string) string {
+func unquoteArg(text string) string {
 	text = strings.TrimRight(strings.TrimPrefix(text, "\n"), "\n")
 	inner, ok := strings.CutPrefix(text, `"`)
 	if !ok {
@@ -35,8 +35,8 @@ func unwrap(text string) string {
 	return out.String() // cut before its end
 }
 
-// wrap joins arguments as `opencode run` does for the prompt it stores.
-func wrap(words []string) string {
+// quoteArgs joins arguments as `opencode run` does for the prompt it stores.
+func quoteArgs(words []string) string {
 	out := make([]string, len(words))
 	for i, w := range words {
 		if out[i] = w; strings.Contains(w, " ") {

@@ -9,26 +9,26 @@ import (
 	"agentctl/discover/native/fsread"
 )
 
-// chunkSize is how many sessions are read of one look at a database: few enough that a writer's checkpoint rarely
+// batchSize is how many sessions are read of one look at a database: few enough that a writer's checkpoint rarely
 // falls into it, and that all their pages can be read ahead where one does.
-const chunkSize = 600
+const batchSize = 600
 
-// chunk is a piece of work for [Adapter.Read]: sessions of one database, or one session of JSON files.
-type chunk struct {
-	chunkPlace
+// batch is a piece of work for [Adapter.Read]: sessions of one database, or one session of JSON files.
+type batch struct {
+	batchKey
 	ids []string
 }
 
-type chunkPlace struct{ path, home string }
+type batchKey struct{ path, home string }
 
 // isFile reports whether it is one of JSON files.
-func (c chunk) isFile() bool { return strings.HasSuffix(c.path, ".json") }
+func (c batch) isFile() bool { return strings.HasSuffix(c.path, ".json") }
 
 // Read yields the records of the entries.
 func (Adapter) Read(ctx context.Context, entries []discover.Entry, want discover.ReadOptions) iter.Seq2[discover.Record, error] {
 	return func(yield func(discover.Record, error) bool) {
-		known := &kin{}
-		for _, c := range chunks(entries) {
+		known := &legacySubAgents{}
+		for _, c := range batches(entries) {
 			if ctx.Err() != nil {
 				return
 			}
@@ -45,16 +45,16 @@ func (Adapter) Read(ctx context.Context, entries []discover.Entry, want discover
 	}
 }
 
-// chunks puts together the sessions of each database.
-func chunks(entries []discover.Entry) (out []chunk) {
-	last := map[chunkPlace]int{} // in out, the newest chunk of a database
+// batches puts together the sessions of each database.
+func batches(entries []discover.Entry) (out []batch) {
+	last := map[batchKey]int{} // in out, the newest chunk of a database
 	for _, e := range entries {
-		place := chunkPlace{e.Path, e.Home}
+		place := batchKey{e.Path, e.Home}
 		i, ok := last[place]
-		if !ok || len(out[i].ids) == chunkSize {
+		if !ok || len(out[i].ids) == batchSize {
 			i = len(out)
 			last[place] = i
-			out = append(out, chunk{chunkPlace: place})
+			out = append(out, batch{batchKey: place})
 		}
 		out[i].ids = append(out[i].ids, e.ID)
 	}
@@ -63,9 +63,9 @@ func chunks(entries []discover.Entry) (out []chunk) {
 
 // read reads the sessions of a chunk, and looks into the sub-agents that they wait for. Its errors are warnings; what has
 // vanished is none.
-func (c chunk) read(ctx context.Context, want discover.ReadOptions, known *kin) (records []discover.Record, err error) {
+func (c batch) read(ctx context.Context, want discover.ReadOptions, known *legacySubAgents) (records []discover.Record, err error) {
 	if c.isFile() {
-		s, err := loadLegacy(ctx, c.home, c.path, want)
+		s, err := readLegacySession(ctx, c.home, c.path, want)
 		if s == nil {
 			return nil, err
 		}
@@ -75,10 +75,10 @@ func (c chunk) read(ctx context.Context, want discover.ReadOptions, known *kin) 
 		s.TruncateTexts()
 		return []discover.Record{s.Record}, err
 	}
-	err = readStore(ctx, c.home, c.path, func(st *store) {
+	err = readDatabase(ctx, c.home, c.path, func(st *database) {
 		records = make([]discover.Record, 0, len(c.ids))
 		for s := range st.sessions(c.ids, want) {
-			s.askChild(st, maxDepth)
+			s.inheritWaiting(st, maxDepth)
 			s.TruncateTexts()
 			records = append(records, s.Record)
 		}
@@ -86,10 +86,10 @@ func (c chunk) read(ctx context.Context, want discover.ReadOptions, known *kin) 
 	switch {
 	case fsread.IsNotExist(err):
 		return nil, nil
-	case isLost(err):
-		return records, warn(c.path, err)
+	case isDamage(err):
+		return records, newWarning(c.path, err)
 	case err != nil:
-		return nil, warn(c.path, err)
+		return nil, newWarning(c.path, err)
 	}
 	return records, nil
 }
@@ -97,17 +97,17 @@ func (c chunk) read(ctx context.Context, want discover.ReadOptions, known *kin) 
 // maxDepth is how deep sub-agents of sub-agents are followed.
 const maxDepth = 4
 
-// askChild takes over that a sub-agent waits for the person: its parent waits with it.
-func (s *stored) askChild(st *store, depth int) {
-	for _, p := range s.running() {
+// inheritWaiting takes over that a sub-agent waits for the person: its parent waits with it.
+func (s *session) inheritWaiting(st *database, depth int) {
+	for _, p := range s.runningTools() {
 		if !isSessionID(p.child) || depth == 0 {
 			continue
 		}
-		children := st.load([]string{p.child}, discover.ReadOptions{})
+		children := st.loadSessions([]string{p.child}, discover.ReadOptions{})
 		if len(children) == 0 {
 			return
 		}
-		children[0].askChild(st, depth-1)
+		children[0].inheritWaiting(st, depth-1)
 		if began := s.Turn.Began; children[0].Turn.State == discover.TurnWaiting {
 			s.Turn = children[0].Turn
 			s.Turn.Began = began

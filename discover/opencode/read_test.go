@@ -22,7 +22,7 @@ func TestReadDumps(t *testing.T) {
 		name := strings.TrimSuffix(filepath.Base(dump), ".sql")
 		t.Run(name, func(t *testing.T) {
 			dir := restore(t, name)
-			records, err := look(t, home(dir), discover.EntryFilter{Subagents: true}, whole)
+			records, err := readRecords(t, homeOf(dir), discover.EntryFilter{Subagents: true}, whole)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -38,7 +38,7 @@ func TestReadCaptured(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := capture(t, name)
-			records, err := look(t, home(dir), discover.EntryFilter{Subagents: true}, whole)
+			records, err := readRecords(t, homeOf(dir), discover.EntryFilter{Subagents: true}, whole)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -50,11 +50,11 @@ func TestReadCaptured(t *testing.T) {
 // What is not asked for is not different, only absent.
 func TestReadCheaply(t *testing.T) {
 	for _, dir := range []string{restore(t, "multi-run-midturn"), restore(t, "family"), capture(t, "json-1.1.65-family"), restore(t, "mig_1.2.1"), capture(t, "json-1.1.65-run-finished")} {
-		cheap, err := look(t, home(dir), discover.EntryFilter{Subagents: true}, discover.ReadOptions{})
+		cheap, err := readRecords(t, homeOf(dir), discover.EntryFilter{Subagents: true}, discover.ReadOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		full, err := look(t, home(dir), discover.EntryFilter{Subagents: true}, whole)
+		full, err := readRecords(t, homeOf(dir), discover.EntryFilter{Subagents: true}, whole)
 		if err != nil || len(full) != len(cheap) {
 			t.Fatalf("%d records, %d cheap ones, %v", len(full), len(cheap), err)
 		}
@@ -72,7 +72,7 @@ func TestReadCheaply(t *testing.T) {
 
 func TestEntriesByQuery(t *testing.T) {
 	dir := restore(t, "multi-run-midturn")
-	all, err := New().Entries(t.Context(), home(dir), discover.EntryFilter{Subagents: true})
+	all, err := New().Entries(t.Context(), homeOf(dir), discover.EntryFilter{Subagents: true})
 	if err != nil || len(all) != 7 {
 		t.Fatalf("%d entries, %v; want 7", len(all), err)
 	}
@@ -103,7 +103,7 @@ func TestEntriesByQuery(t *testing.T) {
 		"parent elsewhere":    {discover.EntryFilter{Parents: []discover.Ref{{ID: parent, Path: "/x.db"}}, Subagents: true}, 0},
 		"injection":           {discover.EntryFilter{ID: "ses_' or 1=1 --", Subagents: true}, 0},
 	} {
-		got, err := New().Entries(t.Context(), home(dir), c.query)
+		got, err := New().Entries(t.Context(), homeOf(dir), c.query)
 		if err != nil || len(got) != c.want {
 			t.Errorf("%s: %d entries, %v; want %d", name, len(got), err, c.want)
 		}
@@ -118,7 +118,7 @@ func TestEntriesByQuery(t *testing.T) {
 // 1.2 copied JSON sessions into the database and left the files; 1.17 leaves what it does not know.
 func TestDatabaseWinsOverFiles(t *testing.T) {
 	dir := capture(t, "json-1.1.65-run-finished")
-	files, err := New().Entries(t.Context(), home(dir), discover.EntryFilter{})
+	files, err := New().Entries(t.Context(), homeOf(dir), discover.EntryFilter{})
 	if err != nil || len(files) != 3 {
 		t.Fatalf("%d entries, %v; want 3", len(files), err)
 	}
@@ -128,7 +128,7 @@ func TestDatabaseWinsOverFiles(t *testing.T) {
 	}
 	execute(t, filepath.Join(dir, "opencode.db"), "delete from session where id = '"+files[0].ID+"'")
 	for _, q := range []discover.EntryFilter{{}, {Since: time.Unix(1, 0)}, {ID: "ses_"}} {
-		records, err := look(t, home(dir), q, discover.ReadOptions{})
+		records, err := readRecords(t, homeOf(dir), q, discover.ReadOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -157,7 +157,7 @@ func TestSeveralDatabases(t *testing.T) {
 			t.Fatal(err)
 		}
 		if filepath.Dir(to) != dir {
-			records, err := look(t, []discover.Home{{Dir: dir, Files: []string{to}}}, discover.EntryFilter{Subagents: true}, discover.ReadOptions{})
+			records, err := readRecords(t, []discover.Home{{Dir: dir, Files: []string{to}}}, discover.EntryFilter{Subagents: true}, discover.ReadOptions{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -170,7 +170,7 @@ func TestSeveralDatabases(t *testing.T) {
 			}
 		}
 	}
-	records, err := look(t, home(dir), discover.EntryFilter{}, discover.ReadOptions{})
+	records, err := readRecords(t, homeOf(dir), discover.EntryFilter{}, discover.ReadOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -195,7 +195,7 @@ func TestReadOddSchema(t *testing.T) {
 		"insert into session values ('ses_1', x'ff00', 'soon', null, 'much'), ('ses_2', 12, 1795202766525, 1795202766526.5, 1), ('../etc', '', 1, 1, 0)",
 		"insert into message values ('msg_1', 'ses_2', 5, 6, 'no json'), ('msg_2', 'ses_1', 'x', null, '{\"role\":\"user\"}')",
 		"insert into part values ('prt_1', 'msg_2', 1, '[1,2'), ('prt_2', 'msg_2', 1, '{\"type\":\"text\",\"text\":\"hi\",\"synthetic\":true}'), ('prt_3', 'msg_2', 1, '{\"type\":\"text\",\"text\":\"ho\"}')")
-	records, err := look(t, home(dir), discover.EntryFilter{}, whole)
+	records, err := readRecords(t, homeOf(dir), discover.EntryFilter{}, whole)
 	if err != nil || len(records) != 2 {
 		t.Fatalf("%d records, %v", len(records), err)
 	}
@@ -211,7 +211,7 @@ func TestReadOddSchema(t *testing.T) {
 func TestNegativeCounts(t *testing.T) {
 	dir := restore(t, "archived")
 	execute(t, filepath.Join(dir, "opencode.db"), "update session set tokens_input = -3, tokens_output = 'x', tokens_reasoning = 7")
-	records, err := look(t, home(dir), discover.EntryFilter{}, discover.ReadOptions{})
+	records, err := readRecords(t, homeOf(dir), discover.EntryFilter{}, discover.ReadOptions{})
 	if err != nil || len(records) == 0 {
 		t.Fatalf("%d records, %v", len(records), err)
 	}
@@ -226,7 +226,7 @@ func TestNegativeCounts(t *testing.T) {
 func TestLongTexts(t *testing.T) {
 	dir := restore(t, "archived")
 	execute(t, filepath.Join(dir, "opencode.db"), "update session set title = hex(zeroblob(100000)), directory = hex(zeroblob(100000)), model = hex(zeroblob(100000))")
-	records, err := look(t, home(dir), discover.EntryFilter{}, whole)
+	records, err := readRecords(t, homeOf(dir), discover.EntryFilter{}, whole)
 	if err != nil || len(records) == 0 {
 		t.Fatalf("%d records, %v", len(records), err)
 	}
@@ -240,7 +240,7 @@ func TestLongTexts(t *testing.T) {
 func TestUnreadableStores(t *testing.T) {
 	for name, damage := range map[string]func(t *testing.T, dir string) (path string){
 		"text": func(t *testing.T, dir string) string {
-			put(t, filepath.Join(dir, "opencode-dev.db"), []byte("this is not a database, is it?"))
+			writeFile(t, filepath.Join(dir, "opencode-dev.db"), []byte("this is not a database, is it?"))
 			return filepath.Join(dir, "opencode-dev.db")
 		},
 		"truncated": func(t *testing.T, dir string) string {
@@ -253,16 +253,16 @@ func TestUnreadableStores(t *testing.T) {
 			if err := os.RemoveAll(dir); err != nil {
 				t.Fatal(err)
 			}
-			put(t, dir, nil)
+			writeFile(t, dir, nil)
 			return dir
 		},
 		"legacy folder is a file": func(t *testing.T, dir string) string {
-			put(t, filepath.Join(mkdir(t, filepath.Join(dir, "storage")), "session"), nil)
+			writeFile(t, filepath.Join(mkdir(t, filepath.Join(dir, "storage")), "session"), nil)
 			return filepath.Join(dir, "storage", "session")
 		},
 		"legacy project is a file": func(t *testing.T, dir string) string {
 			path := filepath.Join(mkdir(t, filepath.Join(dir, "storage", "session")), "global")
-			put(t, path, nil)
+			writeFile(t, path, nil)
 			return path
 		},
 		"folder for a database": func(t *testing.T, dir string) string { return mkdir(t, filepath.Join(dir, "opencode-dev.db")) },
@@ -297,27 +297,27 @@ func TestUnreadableStores(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			dir := restore(t, "archived")
 			path := damage(t, dir)
-			_, err := look(t, home(dir), discover.EntryFilter{}, discover.ReadOptions{})
+			_, err := readRecords(t, homeOf(dir), discover.EntryFilter{}, discover.ReadOptions{})
 			oneWarning(t, err, path)
 		})
 	}
 	missing := filepath.Join(t.TempDir(), "none")
-	if records, err := look(t, home(missing), discover.EntryFilter{}, discover.ReadOptions{}); len(records) != 0 || err != nil {
+	if records, err := readRecords(t, homeOf(missing), discover.EntryFilter{}, discover.ReadOptions{}); len(records) != 0 || err != nil {
 		t.Errorf("missing: %v, %v", records, err)
 	}
-	put(t, filepath.Join(mkdir(t, missing), "opencode.db"), nil)
-	if records, err := look(t, home(missing), discover.EntryFilter{}, discover.ReadOptions{}); len(records) != 0 || err != nil {
+	writeFile(t, filepath.Join(mkdir(t, missing), "opencode.db"), nil)
+	if records, err := readRecords(t, homeOf(missing), discover.EntryFilter{}, discover.ReadOptions{}); len(records) != 0 || err != nil {
 		t.Errorf("just begun: %v, %v", records, err)
 	}
 	missing += "2"
-	_, err := look(t, []discover.Home{{Dir: missing, Explicit: true}}, discover.EntryFilter{}, discover.ReadOptions{})
+	_, err := readRecords(t, []discover.Home{{Dir: missing, Explicit: true}}, discover.EntryFilter{}, discover.ReadOptions{})
 	oneWarning(t, err, missing)
 }
 
 // A database that vanished since it was listed is no error.
 func TestVanished(t *testing.T) {
 	dir := restore(t, "archived")
-	entries, err := New().Entries(t.Context(), home(dir), discover.EntryFilter{})
+	entries, err := New().Entries(t.Context(), homeOf(dir), discover.EntryFilter{})
 	if err != nil {
 		t.Fatal(err)
 	}

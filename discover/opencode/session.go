@@ -10,22 +10,22 @@ import (
 	"agentctl/discover/native/sqlite"
 )
 
-// stored is one session as the store has it: the record, and what the evidence about processes needs besides.
-type stored struct {
+// session is one session as the store has it: the record, and what the evidence about processes needs besides.
+type session struct {
 	discover.Record
-	last   *message // nil without any
-	parts  []part   // of the last message, where they matter
-	prompt string   // the first user text as stored, cut
-	// helped: sub-agents have sessions of their own for it, in the same database.
-	helped bool
+	last        *message // nil without any
+	parts       []part   // of the last message, where they matter
+	firstPrompt string   // the first user text as stored, cut
+	// hasSubAgents: sub-agents have sessions of their own for it, in the same database.
+	hasSubAgents bool
 	// headless: `opencode run` made it; it denies the agent to ask questions (SEEN 1.1.65 and 1.18.33).
 	headless bool
 	// unread: the last message cannot be read, or not all of its parts that matter.
 	unread bool
 }
 
-// promptKept is how many characters of a first prompt are read; a record keeps fewer.
-const promptKept = 500
+// promptLimit is how many characters of a first prompt are read; a record keeps fewer.
+const promptLimit = 500
 
 // maxPart is the most bytes of a message or part that are read; larger ones are pasted files.
 const maxPart = 16_000_000
@@ -42,31 +42,31 @@ const (
 )
 
 // messages are those of a session in an order, as far as they can be read.
-func (st *store) messages(session, order string, before ...any) iter.Seq[*sqlite.Row] {
-	return st.rows(st.message, order, append([]any{session}, before...)...)
+func (st *database) messages(session, order string, before ...any) iter.Seq[*sqlite.Row] {
+	return st.rows(st.messageTable, order, append([]any{session}, before...)...)
 }
 
 // parts are those of a message, as far as they can be read.
-func (st *store) parts(message string) iter.Seq[*sqlite.Row] {
-	return st.rows(st.part, partsInOrder, message)
+func (st *database) parts(message string) iter.Seq[*sqlite.Row] {
+	return st.rows(st.partTable, partsInOrder, message)
 }
 
 // sessions yields the sessions with these ids. Those that cannot be read, or only in part, are lost.
-func (st *store) sessions(ids []string, want discover.ReadOptions) iter.Seq[*stored] {
-	return func(yield func(*stored) bool) {
-		helped := st.helped(ids)
-		for _, l := range st.find(ids) {
-			r := st.session.Row(l.rowid)
+func (st *database) sessions(ids []string, want discover.ReadOptions) iter.Seq[*session] {
+	return func(yield func(*session) bool) {
+		helped := st.haveSubAgents(ids)
+		for _, l := range st.withIDs(ids) {
+			r := st.sessionTable.Row(l.rowid)
 			if r == nil {
-				st.lost.unreadable = append(st.lost.unreadable, l.id)
+				st.damage.unreadable = append(st.damage.unreadable, l.id)
 				continue
 			}
-			before := st.damages()
-			if s := st.newStored(r); isSessionID(s.ID) {
-				s.helped = helped[s.ID]
+			before := st.damageCount()
+			if s := st.newSession(r); isSessionID(s.ID) {
+				s.hasSubAgents = helped[s.ID]
 				s.fill(st, want)
-				if st.damages() > before {
-					st.lost.partial = append(st.lost.partial, s.ID)
+				if st.damageCount() > before {
+					st.damage.partial = append(st.damage.partial, s.ID)
 				}
 				if !yield(&s) {
 					return
@@ -76,9 +76,9 @@ func (st *store) sessions(ids []string, want discover.ReadOptions) iter.Seq[*sto
 	}
 }
 
-// load is all of them.
-func (st *store) load(ids []string, want discover.ReadOptions) []stored {
-	var out []stored
+// loadSessions is all of them.
+func (st *database) loadSessions(ids []string, want discover.ReadOptions) []session {
+	var out []session
 	for s := range st.sessions(ids, want) {
 		out = append(out, *s)
 	}
@@ -86,9 +86,9 @@ func (st *store) load(ids []string, want discover.ReadOptions) []stored {
 }
 
 // fill adds what the messages say.
-func (s *stored) fill(st *store, want discover.ReadOptions) {
+func (s *session) fill(st *database, want discover.ReadOptions) {
 	first := s.fillPrompt(st)
-	before := st.damages()
+	before := st.damageCount()
 	for m := range st.messages(s.ID, newestOnly) {
 		created := m.Int("time_created")
 		last := parseMessage(m.Bytes("data", maxPart))
@@ -97,17 +97,17 @@ func (s *stored) fill(st *store, want discover.ReadOptions) {
 			s.fillParts(st, m.Text("id", shortLimit))
 		}
 	}
-	s.unread = st.damages() > before
+	s.unread = st.damageCount() > before
 	s.fillUsage(st, first, want.Tokens || want.Full)
 	s.finish()
 	if want.Full {
-		s.fillQuota()
+		s.setQuota()
 	}
 }
 
 // fillPrompt finds the first text of the first user message that has one the person wrote. Mostly it is the first thing
 // that a session holds. It returns the time of the first message.
-func (s *stored) fillPrompt(st *store) (first int64) {
+func (s *session) fillPrompt(st *database) (first int64) {
 	for m := range st.messages(s.ID, oldestFirst) {
 		if first == 0 {
 			first = m.Int("time_created")
@@ -117,7 +117,7 @@ func (s *stored) fillPrompt(st *store) (first int64) {
 		}
 		for r := range st.parts(m.Text("id", shortLimit)) {
 			if p := parsePart(r.Bytes("data", maxPart)); p.kind == "text" && p.text != "" && !p.hidden {
-				s.prompt = p.text
+				s.firstPrompt = p.text
 				return first
 			}
 		}
@@ -127,7 +127,7 @@ func (s *stored) fillPrompt(st *store) (first int64) {
 
 // fillParts adds the parts of the last message. A tool at work updates its part alone, which shows that the session
 // is active; a migration stamps all rows with one time, which shows nothing (SEEN 1.2.1).
-func (s *stored) fillParts(st *store, last string) {
+func (s *session) fillParts(st *database, last string) {
 	for r := range st.parts(last) {
 		data := r.Bytes("data", maxPart)
 		if data == nil {
@@ -143,30 +143,30 @@ func (s *stored) fillParts(st *store, last string) {
 }
 
 // finish derives what the record says from what was read.
-func (s *stored) finish() {
+func (s *session) finish() {
 	s.Turn = turnOf(s.last, s.parts)
 	if s.unread {
 		s.Turn = discover.Turn{}
 	}
-	s.Turn.Began, s.Turn.Unanswered = s.last.began(), s.unanswered()
-	s.Prompt = cutPrompt(s.prompt)
+	s.Turn.Began, s.Turn.Unanswered = s.last.turnStart(), s.unanswered()
+	s.Prompt = prompt(s.firstPrompt)
 	m := s.last
 	if m == nil {
 		return
 	}
 	for _, ms := range []int64{m.created, m.completed, m.active} {
-		if t := millis(ms); t.After(s.Updated) {
+		if t := timeOf(ms); t.After(s.Updated) {
 			s.Updated = t
 		}
 	}
 	if s.Dir == "" {
-		s.Dir = m.cwd
+		s.Dir = m.dir
 	}
 	if m.agent != compaction {
 		s.finishModel(m)
 	}
 	if s.Tokens != nil && s.Tokens.Context == 0 {
-		s.Tokens.Context = m.context()
+		s.Tokens.Context = m.contextSize()
 	}
 }
 
@@ -176,7 +176,7 @@ const compaction = "compaction"
 
 // finishModel takes over by what the last message was written. Before 1.14 only the person's own messages name the variant
 // of the model (SEEN 1.1.65).
-func (s *stored) finishModel(m *message) {
+func (s *session) finishModel(m *message) {
 	if m.model != "" {
 		s.Model = m.model
 	}
@@ -190,28 +190,28 @@ func (s *stored) finishModel(m *message) {
 
 // unanswered: the agent makes its own message before it asks the model, and the first part of it when that begins to answer
 // (SEEN 1.1.65, 1.18.33).
-func (s *stored) unanswered() bool {
+func (s *session) unanswered() bool {
 	return s.Turn.State == discover.TurnOpen && (s.last.role == "user" || s.last.completed == 0 && len(s.parts) == 0)
 }
 
-// began is when the turn of the last message was asked for.
-func (m *message) began() time.Time {
+// turnStart is when the turn of the last message was asked for.
+func (m *message) turnStart() time.Time {
 	switch {
 	case m == nil:
 		return time.Time{}
 	case m.role == "user":
-		return millis(m.created)
+		return timeOf(m.created)
 	}
-	return millis(messageTime(m.asked, m.created))
+	return timeOf(messageIDTime(m.parentID, m.created))
 }
 
-// runPermission is what `opencode run` writes into the sessions it makes.
-func runPermission(permission string) bool {
+// isHeadlessPermission is what `opencode run` writes into the sessions it makes.
+func isHeadlessPermission(permission string) bool {
 	return strings.Contains(permission, `"question"`) && strings.Contains(permission, `"deny"`)
 }
 
-// running are the tool calls of the last message that have not ended.
-func (s *stored) running() []part {
+// runningTools are the tool calls of the last message that have not ended.
+func (s *session) runningTools() []part {
 	var out []part
 	if s.last != nil && s.last.completed == 0 && !s.last.failed {
 		for _, p := range s.parts {

@@ -2,144 +2,87 @@ package opencode
 
 import (
 	"context"
-	"fmt"
-	"iter"
+	"errors"
 	"slices"
-	"time"
+	"strings"
 
-	"agentctl/discover/native/sqlite"
+	"agentctl/discover"
+	"agentctl/discover/native/fsread"
 )
 
-// store is a database of sessions at one moment. Its connection counts what cannot be read in it, so nothing here returns
-// errors: what is damaged is left out, and [readStore] returns what was [lost].
-type store struct {
-	home, path             string
-	db                     *sqlite.DB
-	session, message, part *sqlite.Table
-	second                 bool // there are sessions of OpenCode 2 as well
-	lost                   lost
-}
-
-// columns are those of a table that are read. They come with versions: agent and model with 1.14, cost and tokens with
-// 1.15 (SEEN); none was ever removed.
-func columns(table string) []string {
-	switch table {
-	case "session":
-		return []string{
-			"id", "parent_id", "project_id", "slug", "directory", "title", "version", "permission", "agent", "model",
-			"time_created", "time_updated", "time_archived", "cost",
-			"tokens_input", "tokens_output", "tokens_reasoning", "tokens_cache_read", "tokens_cache_write",
-		}
-	case "message":
-		return []string{"id", "session_id", "time_created", "time_updated", "data"}
+// Entries lists the sessions of all databases, and of the JSON files that no database has taken over.
+func (Adapter) Entries(ctx context.Context, homes []discover.Home, q discover.EntryFilter) ([]discover.Entry, error) {
+	var out []discover.Entry
+	var errs []error
+	for _, home := range homes {
+		found, err := homeEntries(ctx, home, q)
+		out, errs = discover.AppendEntries(out, found), append(errs, err)
 	}
-	return []string{"id", "message_id", "time_updated", "data"}
+	return out, errors.Join(errs...)
 }
 
-// readStore runs read on the database at path, more than once where a writer makes that necessary: it must begin by
-// forgetting what an earlier run gave it. It is not run where there are no tables so far. What it gave is valid if the
-// error is nil or [*lost].
-func readStore(ctx context.Context, home, path string, read func(*store)) error {
-	return sqlite.Read(ctx, path, func(db *sqlite.DB) error {
-		st, err := newStore(home, path, db)
-		if st == nil {
-			return err
+func homeEntries(ctx context.Context, home discover.Home, q discover.EntryFilter) ([]discover.Entry, error) {
+	if !isSessionIDPrefix(q.ID) {
+		return nil, nil // another agent's
+	}
+	databases, err := listDatabases(ctx, home)
+	errs := []error{err}
+	var all []discover.Entry
+	for _, path := range databases {
+		found, err := databaseEntries(ctx, home, path, q)
+		if err != nil && !fsread.IsNotExist(err) {
+			errs = append(errs, newWarning(path, err))
 		}
-		read(st)
-		if n, cause := db.Damage(); n > 0 {
-			st.lost.cause = cause
-			return &st.lost
-		}
+		all = discover.AppendEntries(all, found)
+	}
+	files, err := legacyEntries(ctx, home, q)
+	errs = append(errs, err)
+	all = discover.AppendEntries(all, notMigrated(files, all))
+	return slices.DeleteFunc(all, func(e discover.Entry) bool { return !matches(q, e) }), errors.Join(errs...)
+}
+
+// notMigrated are those of the files that no database has taken over.
+func notMigrated(files, taken []discover.Entry) []discover.Entry {
+	if len(files) == 0 {
 		return nil
-	})
+	}
+	known := make(map[string]bool, len(taken))
+	for _, e := range taken {
+		known[e.ID] = true
+	}
+	return slices.DeleteFunc(files, func(e discover.Entry) bool { return known[e.ID] })
 }
 
-// newStore finds the tables; nil where there are none so far.
-func newStore(home, path string, db *sqlite.DB) (*store, error) {
-	tables := slices.Collect(db.Tables())
-	if _, damage := db.Damage(); len(tables) == 0 {
-		return nil, damage
-	}
-	st := &store{home: home, path: path, db: db, second: holdsSecond(db, tables)}
-	// One without the tables of sessions is another program's, or half made; a view is no table.
-	for name, to := range map[string]**sqlite.Table{"session": &st.session, "message": &st.message, "part": &st.part} {
-		switch {
-		case slices.Contains(tables, name):
-			*to = db.Table(name, columns(name)...)
-		case st.second:
-			return nil, errSecond
-		default:
-			return nil, fmt.Errorf("no database of sessions: no such table: %s", name)
-		}
-	}
-	return st, nil
-}
-
-// rows yields the rows of a table that a statement finds, as far as they can be read.
-func (st *store) rows(table *sqlite.Table, statement string, args ...any) iter.Seq[*sqlite.Row] {
-	return func(yield func(*sqlite.Row) bool) {
-		for found := range st.db.Query(statement, args...) {
-			if r := table.Row(found.Int("rowid")); r != nil && !yield(r) {
-				return
+// databaseEntries lists the sessions of one database whose id fits the query. One that cannot be read is an entry only if it is
+// asked for itself: else nobody would come to read it, as its time is not known, and the error names it.
+func databaseEntries(ctx context.Context, home discover.Home, path string, q discover.EntryFilter) (out []discover.Entry, err error) {
+	second := false
+	err = readDatabase(ctx, home.Dir, path, func(st *database) {
+		out, second = nil, st.hasV2
+		for _, l := range st.listSessions(q) {
+			switch {
+			case !isSessionID(l.id):
+			case l.unreadable && q.Refs == nil && q.ID == "":
+				st.damage.unreadable = append(st.damage.unreadable, l.id)
+			default:
+				out = discover.AppendEntry(out, discover.Entry{
+					Agent: agentName, Path: path, Home: home.Dir, ID: l.id, Parent: l.parent, Updated: timeOf(l.updated),
+				})
 			}
 		}
+	})
+	if err == nil && second && q.Refs == nil && q.Parents == nil {
+		err = errV2Sessions
 	}
+	return out, err
 }
 
-// ids are the session ids that a statement finds.
-func (st *store) ids(statement string, args ...any) (out []string) {
-	for r := range st.db.Query(statement, args...) {
-		out = append(out, r.Text("id", shortLimit))
+// matches reports whether the query asks for this entry.
+func matches(q discover.EntryFilter, e discover.Entry) bool {
+	if !q.Subagents && e.Parent != "" || e.Updated.Before(q.Since) || !strings.HasPrefix(e.ID, q.ID) {
+		return false
 	}
-	return out
-}
-
-// idsSince are the ids of the sessions that were begun or prompted at or after t. Primary keys tell, since ids hold
-// their time.
-func (st *store) idsSince(t time.Time) (out []string) {
-	for _, s := range sessionsSince(t) {
-		out = append(out, st.ids(`SELECT id FROM session WHERE id >= ? AND id < ?`, s.from, s.to)...)
-	}
-	for _, s := range messagesSince(t) {
-		out = append(out, st.ids(`SELECT DISTINCT session_id AS id FROM message WHERE id >= ? AND id < ?`, s.from, s.to)...)
-	}
-	return out
-}
-
-// children are the rows of the sub-agents' sessions of one.
-func (st *store) children(session string) iter.Seq[*sqlite.Row] {
-	return st.subAgents(`SELECT rowid FROM session WHERE parent_id = ? ORDER BY rowid`, session)
-}
-
-// descendants are the rows of the sub-agents' sessions of one, and of theirs, each once.
-func (st *store) descendants(session string) iter.Seq[*sqlite.Row] {
-	return st.subAgents(`WITH RECURSIVE family(id) AS (
-			VALUES (?) UNION SELECT session.id FROM session JOIN family ON session.parent_id = family.id)
-		SELECT session.rowid AS rowid FROM session JOIN family USING (id) WHERE id <> ?`, session, session)
-}
-
-// subAgents are the rows of sessions that a statement finds by whom they work for; none where that is not stored.
-func (st *store) subAgents(statement string, args ...any) iter.Seq[*sqlite.Row] {
-	if !st.session.Has("parent_id") {
-		return func(func(*sqlite.Row) bool) {}
-	}
-	return st.rows(st.session, statement, args...)
-}
-
-// helped are those of the sessions that sub-agents have sessions for. One search is for all.
-func (st *store) helped(sessions []string) map[string]bool {
-	if len(sessions) == 0 || !st.session.Has("parent_id") {
-		return nil
-	}
-	helped := map[string]bool{}
-	for _, id := range st.ids(`SELECT DISTINCT parent_id AS id FROM session WHERE parent_id BETWEEN ? AND ?`, slices.Min(sessions), slices.Max(sessions)) {
-		helped[id] = true
-	}
-	return helped
-}
-
-// damages counts what could not be read so far.
-func (st *store) damages() int {
-	n, _ := st.db.Damage()
-	return n
+	return q.Refs == nil || slices.ContainsFunc(q.Refs, func(r discover.Ref) bool {
+		return r.ID == e.ID && (r.Path == "" || r.Path == e.Path)
+	})
 }

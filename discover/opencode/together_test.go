@@ -36,8 +36,8 @@ func TestReadTogetherAndAlone(t *testing.T) {
 			tokens_output, tokens_reasoning, tokens_cache_read, tokens_cache_write, agent, model`),
 	)
 	for _, want := range []discover.ReadOptions{{}, whole} {
-		together, err := look(t, home(dir), discover.EntryFilter{Subagents: true}, want)
-		if err != nil || len(together) <= 2*chunkSize {
+		together, err := readRecords(t, homeOf(dir), discover.EntryFilter{Subagents: true}, want)
+		if err != nil || len(together) <= 2*batchSize {
 			t.Fatalf("%d sessions, %v", len(together), err)
 		}
 		turns, prompts, spent := 0, 0, 0
@@ -54,7 +54,7 @@ func TestReadTogetherAndAlone(t *testing.T) {
 			if i%13 > 0 {
 				continue
 			}
-			alone, err := look(t, home(dir), discover.EntryFilter{Subagents: true, ID: r.ID}, want)
+			alone, err := readRecords(t, homeOf(dir), discover.EntryFilter{Subagents: true, ID: r.ID}, want)
 			if err != nil || len(alone) != 1 || !reflect.DeepEqual(alone[0], r) {
 				t.Errorf("together %+v, alone %+v, %v", r, alone, err)
 			}

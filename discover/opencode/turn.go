@@ -37,19 +37,19 @@ func turnOf(last *message, parts []part) discover.Turn {
 		return discover.Turn{State: discover.TurnFailed, Error: discover.Truncate(cmp.Or(last.errText, last.errName), textLimit)}
 	case last.completed == 0:
 		return openTurn(parts)
-	case last.finish != finishToolCalls:
+	case last.finishReason != finishToolCalls:
 		return discover.Turn{State: discover.TurnDone}
 	}
 	for _, p := range parts {
-		if refusal(p.errText) && !strings.Contains(p.errText, withFeedback) {
+		if isRefusal(p.errText) && !strings.Contains(p.errText, withFeedback) {
 			return discover.Turn{State: discover.TurnInterrupted}
 		}
 	}
 	return discover.Turn{State: discover.TurnOpen, Detail: "model"}
 }
 
-// refusal reports whether a tool's error says that the person refused it; early versions call it an error besides (SEEN 1.1.65).
-func refusal(text string) bool {
+// isRefusal reports whether a tool's error says that the person refused it; early versions call it an error besides (SEEN 1.1.65).
+func isRefusal(text string) bool {
 	text = strings.TrimPrefix(text, "Error: ")
 	return strings.HasPrefix(text, rejectedPermission) || strings.HasPrefix(text, dismissedQuestion)
 }
@@ -60,7 +60,7 @@ const finishToolCalls = "tool-calls"
 // needsParts reports whether the parts of the last message say more about the turn than the message alone.
 func needsParts(last *message) bool {
 	return last != nil && last.role == "assistant" && !last.failed &&
-		(last.completed == 0 || last.finish == finishToolCalls)
+		(last.completed == 0 || last.finishReason == finishToolCalls)
 }
 
 func openTurn(parts []part) discover.Turn {
@@ -87,19 +87,19 @@ func (p part) running() bool { return p.kind == "tool" && p.status == statusRunn
 func (p part) waitingOn() *discover.WaitingOn {
 	input := jsonl.Object(p.input)
 	call := discover.ToolCall{Name: p.tool, Input: []byte(p.input)}
-	return discover.NewWaitingOn(p.tool, briefOf(call), input.Get("filePath").Text(discover.PathLimit+1), native.Questions(input))
+	return discover.NewWaitingOn(p.tool, brief(call), input.Get("filePath").Text(discover.PathLimit+1), native.Questions(input))
 }
 
-// atOnce is how long a tool may take to report that reports at once: four seconds SEEN on a busy machine (1.18.33).
-const atOnce = 5 * time.Second
+// reportDelay is how long a tool may take to report that reports at once: four seconds SEEN on a busy machine (1.18.33).
+const reportDelay = 5 * time.Second
 
-// silence is the longest that a tool can have begun without reporting; a call that is silent for longer waits for
+// maxSilence is the longest that a tool can have begun without reporting; a call that is silent for longer waits for
 // permission. The tools named first report at once (SEEN 1.18.33 for bash, write and task: nothing before the answer),
 // webfetch ends after two minutes at the latest. Others, those of MCP servers say, may work in silence for ever.
-func silence(tool string) (longest time.Duration, bounded bool) {
+func maxSilence(tool string) (longest time.Duration, bounded bool) {
 	switch tool {
 	case "bash", "edit", "write", "patch", "multiedit", "apply_patch", "task":
-		return atOnce, true
+		return reportDelay, true
 	case "webfetch":
 		return 2 * time.Minute, true
 	}
@@ -108,19 +108,19 @@ func silence(tool string) (longest time.Duration, bounded bool) {
 
 // reportsAtOnce reports whether the tool is one that says something as soon as it may begin.
 func (p part) reportsAtOnce() bool {
-	longest, bounded := silence(p.tool)
-	return bounded && longest <= atOnce
+	longest, bounded := maxSilence(p.tool)
+	return bounded && longest <= reportDelay
 }
 
-// unheard reports whether the tool call is one of those whose silence is bounded, and has said nothing so far.
-func (p part) unheard() bool {
-	_, bounded := silence(p.tool)
-	return bounded && p.running() && !p.metadata && p.started > 0
+// silent reports whether the tool call is one of those whose silence is bounded, and has said nothing so far.
+func (p part) silent() bool {
+	_, bounded := maxSilence(p.tool)
+	return bounded && p.running() && !p.hasMetadata && p.started > 0
 }
 
-// silentFor reports whether the tool call has been silent for longer than it can be at work. It counts only where nothing
+// silentTooLong reports whether the tool call has been silent for longer than it can be at work. It counts only where nothing
 // else tells: a machine may be busier than any that was seen.
-func (p part) silentFor(now time.Time) bool {
-	longest, _ := silence(p.tool)
-	return p.unheard() && now.Sub(millis(p.started)) > longest
+func (p part) silentTooLong(now time.Time) bool {
+	longest, _ := maxSilence(p.tool)
+	return p.silent() && now.Sub(timeOf(p.started)) > longest
 }

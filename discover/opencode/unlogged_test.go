@@ -37,7 +37,7 @@ func newLateStore(t *testing.T, ago time.Duration) *lateStore {
 // unloggedIn empties the log of a store.
 func unloggedIn(t *testing.T, dir string) string {
 	t.Helper()
-	put(t, filepath.Join(dir, "log", "opencode.log"), nil)
+	writeFile(t, filepath.Join(dir, "log", "opencode.log"), nil)
 	return dir
 }
 
@@ -60,12 +60,12 @@ func (l *lateStore) process(pid int, args ...string) proc.FakeProcess {
 // joined is the session as it is seen while these processes live.
 func (l *lateStore) joined(facts ...proc.FakeProcess) discover.Session {
 	l.t.Helper()
-	put(l.t, filepath.Join(l.dir, "log", "opencode.log"), []byte(l.log))
+	writeFile(l.t, filepath.Join(l.dir, "log", "opencode.log"), []byte(l.log))
 	var claims []discover.Claim
 	for _, list := range claimed(l.t, facts...) {
 		claims = append(claims, list...)
 	}
-	records, err := look(l.t, home(l.dir), discover.EntryFilter{}, discover.ReadOptions{})
+	records, err := readRecords(l.t, homeOf(l.dir), discover.EntryFilter{}, discover.ReadOptions{})
 	if err != nil {
 		l.t.Fatal(err)
 	}
@@ -109,7 +109,7 @@ func TestASessionThatTheLogDoesNotNameYet(t *testing.T) {
 
 // A session has stopped as soon as the log can tell that no live process has it, and after a while in any case.
 func TestASessionThatTheLogWouldName(t *testing.T) {
-	l := newLateStore(t, flushLate)
+	l := newLateStore(t, maxFlushDelay)
 	l.writes(1, l.begun.Add(-time.Minute), started)
 	l.expect(discover.Stopped, 0, l.process(1))
 	l.expect(discover.Stopped, 0, l.process(1, "serve"))
@@ -168,7 +168,7 @@ func TestASubAgentThatTheLogDoesNotNameYet(t *testing.T) {
 		"select '"+parent+"', project_id, slug, directory, title, version, 1, 1 from session limit 1", "update session set parent_id = '"+parent+"' where id <> '"+parent+"'")
 	l.writes(1, l.begun.Add(-time.Second), "loop session.id="+parent)
 	l.writes(2, l.begun.Add(-time.Minute), started)
-	put(t, filepath.Join(l.dir, "log", "opencode.log"), []byte(l.log))
+	writeFile(t, filepath.Join(l.dir, "log", "opencode.log"), []byte(l.log))
 	for pid, claims := range claimed(t, l.process(1), l.process(2)) {
 		if got := slices.Contains(sessions(claims), l.id); got != (pid == 1) {
 			t.Errorf("process %d claims the sub-agent: %v", pid, got)

@@ -28,8 +28,8 @@ func (u *usage) addAnswer(m message) {
 	}
 }
 
-// used is what the record says.
-func (s *stored) used() (u usage) {
+// usage is what the record says.
+func (s *session) usage() (u usage) {
 	if s.Tokens != nil {
 		u.tokens = *s.Tokens
 	}
@@ -39,8 +39,8 @@ func (s *stored) used() (u usage) {
 	return u
 }
 
-// give makes it the record's; none is not told.
-func (s *stored) give(u usage) {
+// setUsage makes it the record's; none is not told.
+func (s *session) setUsage(u usage) {
 	if s.Tokens, s.Cost = nil, nil; u.tokens.Total > 0 {
 		s.Tokens, s.Cost = &u.tokens, &u.cost
 	}
@@ -55,36 +55,38 @@ func storedUsage(r *sqlite.Row) usage {
 		In: count("tokens_input"), Out: count("tokens_output"), Reasoning: count("tokens_reasoning"),
 		CacheRead: count("tokens_cache_read"), CacheWrite: count("tokens_cache_write"),
 	}
-	t.Total = total(t)
+	t.Total = totalTokens(t)
 	return usage{t, r.Real("cost")}
 }
 
-func total(t discover.Tokens) int64 { return t.In + t.Out + t.Reasoning + t.CacheRead + t.CacheWrite }
+func totalTokens(t discover.Tokens) int64 {
+	return t.In + t.Out + t.Reasoning + t.CacheRead + t.CacheWrite
+}
 
 // fillUsage makes the session's own sum the one of all that was done for it: with that of its sub-agents, without what was
 // copied from the session that it was forked from, which is in that one's sum. Where the agent keeps no sum, or one with
 // copies in it, only all messages tell; first is the time of the first one.
-func (s *stored) fillUsage(st *store, first int64, all bool) {
+func (s *session) fillUsage(st *database, first int64, all bool) {
 	created := s.Created.UnixMilli()
 	copied := first > 0 && first < created
 	if s.Tokens == nil || copied {
 		if s.Tokens, s.Cost = nil, nil; !all {
 			return
 		}
-		s.give(st.usageSince(s.ID, created))
+		s.setUsage(st.usageSince(s.ID, created))
 	}
-	if s.helped {
-		sum := s.used()
-		st.addChildren(&sum, s.ID, all)
-		s.give(sum)
+	if s.hasSubAgents {
+		sum := s.usage()
+		st.addSubAgentUsage(&sum, s.ID, all)
+		s.setUsage(sum)
 	}
 	if all {
 		s.setContext(st.contextOf(s.ID))
 	}
 }
 
-// addChildren adds the sums of the sub-agents of a session, and theirs.
-func (st *store) addChildren(sum *usage, session string, all bool) {
+// addSubAgentUsage adds the sums of the sub-agents of a session, and theirs.
+func (st *database) addSubAgentUsage(sum *usage, session string, all bool) {
 	for r := range st.descendants(session) {
 		u := storedUsage(r)
 		if u.tokens.Total == 0 && all {
@@ -95,7 +97,7 @@ func (st *store) addChildren(sum *usage, session string, all bool) {
 }
 
 // usageSince adds up a session's answers since a time.
-func (st *store) usageSince(session string, since int64) (sum usage) {
+func (st *database) usageSince(session string, since int64) (sum usage) {
 	for r := range st.messages(session, newestFirst) {
 		if r.Int("time_created") < since {
 			break
@@ -106,17 +108,17 @@ func (st *store) usageSince(session string, since int64) (sum usage) {
 }
 
 // contextOf is the size of a session's context, by the newest answer that says it.
-func (st *store) contextOf(session string) int64 {
+func (st *database) contextOf(session string) int64 {
 	for r := range st.messages(session, newestFirst) {
 		if m := answerIn(r); m.tokens.Total > 0 {
-			return m.context()
+			return m.contextSize()
 		}
 	}
 	return 0
 }
 
 // setContext tells it also of a copy that has used nothing so far.
-func (s *stored) setContext(size int64) {
+func (s *session) setContext(size int64) {
 	if s.Tokens == nil && size > 0 {
 		s.Tokens, s.Cost = &discover.Tokens{}, new(float64)
 	}
@@ -125,22 +127,22 @@ func (s *stored) setContext(size int64) {
 	}
 }
 
-// context is how large the context is after an answer: all that was sent and said. After a summary it is not known before
+// contextSize is how large the context is after an answer: all that was sent and said. After a summary it is not known before
 // the next answer.
-func (m message) context() int64 {
+func (m message) contextSize() int64 {
 	if m.summary {
 		return 0
 	}
 	return m.tokens.Total
 }
 
-// head is how many characters of a row's JSON tell what it is.
-const head = 300
+// headLimit is how many characters of a row's JSON tell what it is.
+const headLimit = 300
 
 // answerIn is the message of a row, if it is the model's; of a person's, no more is read than its head: behind that stand
 // whole files where they were changed.
 func answerIn(r *sqlite.Row) message {
-	if role := jsonl.Object(r.TextBytes("data", head)).Get("role"); role.Text(shortLimit) == "user" {
+	if role := jsonl.Object(r.TextBytes("data", headLimit)).Get("role"); role.Text(shortLimit) == "user" {
 		return message{}
 	}
 	return parseMessage(r.Bytes("data", maxPart))

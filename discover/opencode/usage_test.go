@@ -109,7 +109,7 @@ func TestTotals(t *testing.T) {
 	for name, unpack := range captured(t) {
 		t.Run(name, func(t *testing.T) {
 			dir := unpack()
-			records, err := look(t, home(dir), discover.EntryFilter{Subagents: true}, whole)
+			records, err := readRecords(t, homeOf(dir), discover.EntryFilter{Subagents: true}, whole)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -145,7 +145,7 @@ func TestTotalsOfGrandchildren(t *testing.T) {
 	db := filepath.Join(dir, "opencode.db")
 	execute(t, db, "update session set parent_id = '"+child+"' where id = '"+other+"'")
 	total := func(id string, want discover.ReadOptions) int64 {
-		records, err := look(t, home(dir), discover.EntryFilter{ID: id, Subagents: true}, want)
+		records, err := readRecords(t, homeOf(dir), discover.EntryFilter{ID: id, Subagents: true}, want)
 		if err != nil || len(records) != 1 || records[0].Tokens == nil {
 			t.Fatalf("%+v, %v", records, err)
 		}
@@ -168,11 +168,11 @@ func TestContextAfterCompaction(t *testing.T) {
 	dir := restore(t, "family")
 	context := func() int64 {
 		t.Helper()
-		records, err := look(t, home(dir), discover.EntryFilter{ID: id}, whole)
+		records, err := readRecords(t, homeOf(dir), discover.EntryFilter{ID: id}, whole)
 		if err != nil || len(records) != 1 {
 			t.Fatalf("%+v, %v", records, err)
 		}
-		cheap, err := look(t, home(dir), discover.EntryFilter{ID: id}, discover.ReadOptions{})
+		cheap, err := readRecords(t, homeOf(dir), discover.EntryFilter{ID: id}, discover.ReadOptions{})
 		if err != nil || len(cheap) != 1 || cheap[0].Tokens.Context != records[0].Tokens.Context {
 			t.Errorf("%+v, %v", cheap[0].Tokens, err)
 		}
@@ -196,7 +196,7 @@ func TestQuota(t *testing.T) {
 	db := filepath.Join(dir, "opencode.db")
 	execute(t, db, "insert into message values ('msg_f', 'ses_e00011cb1ffe1cYGmjra8CLZP5', 1795296617637, 1, '"+refused+"')")
 	read := func() []discover.Quota {
-		records, err := look(t, home(dir), discover.EntryFilter{ID: "ses_e00011cb1ffe1cYGmjra8CLZP5"}, whole)
+		records, err := readRecords(t, homeOf(dir), discover.EntryFilter{ID: "ses_e00011cb1ffe1cYGmjra8CLZP5"}, whole)
 		if err != nil || len(records) != 1 {
 			t.Fatalf("%+v, %v", records, err)
 		}

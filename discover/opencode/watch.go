@@ -16,7 +16,7 @@ func (Adapter) WatchPaths(ctx context.Context, s discover.Session) []string {
 	files := []string{filepath.Join(s.Home, "log", "opencode.log")}
 	switch {
 	case strings.HasSuffix(s.Path, ".json"):
-		return append(append(files, s.Path, filepath.Dir(s.Path)), watchFiles(ctx, s)...)
+		return append(append(files, s.Path, filepath.Dir(s.Path)), legacyWatchPaths(ctx, s)...)
 	case s.Path != "":
 		return append(files, s.Path, s.Path+"-wal")
 	}
@@ -31,23 +31,23 @@ func (Adapter) WatchPaths(ctx context.Context, s discover.Session) []string {
 	return append(files, database, database+"-wal")
 }
 
-// mostWatched is the most messages of a session in files that are watched at once.
-const mostWatched = 10
+// maxWatched is the most messages of a session in files that are watched at once.
+const maxWatched = 10
 
-// watchFiles are the folder of a session's messages, and the newest ones, down to the model's newest, with their parts: each
+// legacyWatchPaths are the folder of a session's messages, and the newest ones, down to the model's newest, with their parts: each
 // is rewritten in place. The person may say something while the model is at its answer.
-func watchFiles(ctx context.Context, s discover.Session) []string {
-	places := filesOf(s.Path, s.ID)
+func legacyWatchPaths(ctx context.Context, s discover.Session) []string {
+	places := legacyPathsOf(s.Path, s.ID)
 	files := []string{places.messages}
-	names, _ := jsonNames(ctx, places.messages, "msg_") // those that cannot be listed change with their folder
+	names, _ := listJSONNames(ctx, places.messages, "msg_") // those that cannot be listed change with their folder
 	for i, name := range slices.Backward(names) {
 		folder := places.parts(name)
 		files = append(files, filepath.Join(places.messages, name+".json"), folder)
-		parts, _ := jsonNames(ctx, folder, "prt_")
+		parts, _ := listJSONNames(ctx, folder, "prt_")
 		for _, part := range parts {
 			files = append(files, filepath.Join(folder, part+".json"))
 		}
-		if m, _ := readMessage(ctx, places, name); m.role != "user" || i <= len(names)-mostWatched {
+		if m, _ := readLegacyMessage(ctx, places, name); m.role != "user" || i <= len(names)-maxWatched {
 			break
 		}
 	}
@@ -55,4 +55,4 @@ func watchFiles(ctx context.Context, s discover.Session) []string {
 }
 
 // MatchesBinary reports whether a binary can be this agent's.
-func (Adapter) MatchesBinary(exe string) bool { return isName(exe) }
+func (Adapter) MatchesBinary(exe string) bool { return isProgramName(exe) }

@@ -20,7 +20,7 @@ func TestWatch(t *testing.T) {
 	for _, e := range entries {
 		s := discover.Session{Record: &discover.Record{ID: e.ID, Path: e.Path, Home: home}}
 		got := New().WatchPaths(t.Context(), s)
-		places := filesOf(e.Path, e.ID)
+		places := legacyPathsOf(e.Path, e.ID)
 		names, err := filepath.Glob(filepath.Join(places.messages, "msg_*.json"))
 		if err != nil || len(names) == 0 {
 			t.Fatalf("%s: %v", e.ID, err)

@@ -1,0 +1,131 @@
+package opencode
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"agentctl/discover"
+	"agentctl/discover/native/fsread"
+	"agentctl/discover/native/jsonl"
+)
+
+// maxLegacyFile is the most bytes of one such file that are read.
+const maxLegacyFile = 16 << 20
+
+// legacyFolders lists the folders that hold sessions' files. Before 1.2 a session was a JSON file, its messages and
+// their parts one file each, in one of two layouts:
+//
+//	1.0–1.1  storage/session/<project>/ses_X.json, storage/message/ses_X/msg_Y.json, storage/part/msg_Y/prt_Z.json
+//	0.5      project/<slug>/storage/session/info/ses_X.json, …/message/ses_X/msg_Y.json, …/part/ses_X/msg_Y/prt_Z.json
+//
+// 1.2 to 1.15 copied them into the database and left them where they were; 1.17 and later do not read them at all.
+func legacyFolders(ctx context.Context, home string) ([]string, error) {
+	var out []string
+	var errs []error
+	under := func(dir string, more ...string) {
+		names, err := fsread.ReadDir(ctx, dir)
+		if err != nil && !fsread.IsNotExist(err) {
+			errs = append(errs, newWarning(dir, err))
+		}
+		for _, e := range names {
+			if !strings.HasPrefix(e.Name(), ".") { // what is no folder fails when it is opened
+				out = append(out, filepath.Join(append([]string{dir, e.Name()}, more...)...))
+			}
+		}
+	}
+	under(filepath.Join(home, "storage", "session"))
+	under(filepath.Join(home, "project"), "storage", "session", "info")
+	slices.Sort(out)
+	return out, errors.Join(errs...)
+}
+
+// legacyEntries lists the sessions in files. Only a full list opens the folders: a session that is asked for by its
+// name is looked up by it.
+func legacyEntries(ctx context.Context, home discover.Home, q discover.EntryFilter) ([]discover.Entry, error) {
+	if home.FilesOnly || !isFolder(ctx, home.Dir) {
+		return nil, nil // databasesOf has said so
+	}
+	folders, err := legacyFolders(ctx, home.Dir)
+	errs := []error{err}
+	var out []discover.Entry
+	for _, folder := range folders {
+		if q.Parents != nil && !slices.ContainsFunc(q.Parents, func(r discover.Ref) bool { return filepath.Dir(r.Path) == folder }) {
+			continue // a sub-agent's file is beside the one of its parent, and only reading tells which it is
+		}
+		d, err := fsread.OpenDir(ctx, folder)
+		if err != nil {
+			if !fsread.IsNotExist(err) {
+				errs = append(errs, newWarning(folder, err))
+			}
+			continue
+		}
+		found, err := legacyIDs(d, q)
+		errs = append(errs, err)
+		for _, id := range found {
+			info, err := d.Stat(id + ".json")
+			if err != nil {
+				if !fsread.IsNotExist(err) {
+					errs = append(errs, newWarning(filepath.Join(folder, id+".json"), err))
+				}
+				continue
+			}
+			out = append(out, discover.Entry{
+				Agent: agentName, ID: id, Path: filepath.Join(folder, id+".json"), Home: home.Dir,
+				Updated: info.ModTime, Size: info.Size,
+			})
+		}
+		_ = d.Close()
+	}
+	return out, errors.Join(errs...)
+}
+
+func isFolder(ctx context.Context, dir string) bool {
+	d, err := fsread.OpenDir(ctx, dir)
+	if err != nil {
+		return false
+	}
+	_ = d.Close()
+	return true
+}
+
+// legacyIDs are the ids to look for in a folder.
+func legacyIDs(d *fsread.Dir, q discover.EntryFilter) ([]string, error) {
+	var out []string
+	if q.Refs != nil {
+		for _, r := range q.Refs {
+			if isSessionID(r.ID) {
+				out = append(out, r.ID)
+			}
+		}
+		return out, nil
+	}
+	names, err := d.Entries()
+	if err != nil {
+		err = newWarning(d.Path(), err)
+	}
+	for _, e := range names {
+		if id, ok := strings.CutSuffix(e.Name(), ".json"); ok && isSessionID(id) && strings.HasPrefix(id, q.ID) {
+			out = append(out, id)
+		}
+	}
+	return out, err
+}
+
+// readLegacyFile returns the content of one of these files, which the agent writes in place.
+func readLegacyFile(ctx context.Context, path string) ([]byte, error) {
+	isWhole := func(data []byte) bool { return jsonl.Object(data).Complete() }
+	data, err := fsread.ReadComplete(ctx, path, maxLegacyFile, isWhole)
+	if err == nil && !isWhole(data) {
+		return nil, &fs.PathError{Op: "read", Path: path, Err: errIncomplete}
+	}
+	return data, err
+}
+
+var (
+	errIncomplete = errors.New("not a whole JSON object")
+	errWrongID    = errors.New("not the session that its name says")
+)

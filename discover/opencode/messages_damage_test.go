@@ -1,0 +1,241 @@
+package opencode
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"iter"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"agentctl/discover"
+	"agentctl/discover/native/jsonl"
+)
+
+// What cannot be read costs one warning and nothing else; unknown sorts of messages and parts cost nothing.
+func TestDamagedTranscript(t *testing.T) {
+	for name, c := range map[string]struct {
+		damage   string
+		warnings int
+		lost     int
+	}{
+		"a part that is torn":         {`update part set data = substr(data, 1, 40) where id = 'prt_000000034'`, 1, 1},
+		"a part that is no JSON":      {`update part set data = x'00ff' where id = 'prt_000000034'`, 1, 1},
+		"a part without anything":     {`update part set data = null where id = 'prt_000000034'`, 1, 1},
+		"a part that is too large":    {`update part set data = '{"type":"text","text":"' || hex(zeroblob(9000000)) || '"}' where id = 'prt_000000034'`, 1, 1},
+		"a thought that is too large": {`update part set data = '{"type":"reasoning","text":"' || hex(zeroblob(9000000)) || '"}' where id = 'prt_000000032'`, 0, 0},
+		"a part of an unknown sort":   {`update part set data = '{"type":"dance","steps":[1,{"x":2}]}' where id = 'prt_000000034'`, 0, 1},
+		"an answer that is torn":      {`update message set data = substr(data, 1, 40) where id = 'msg_00000003b'`, 1, 0},
+		"an answer that is no JSON":   {`update message set data = 'no' where id = 'msg_00000003b'`, 1, 2},
+		"a message of nobody":         {`update message set data = '{"role":"ghost"}' where id = 'msg_00000003b'`, 0, 2},
+		"a part of nothing":           {`insert into part values ('prt_x', 'msg_x', 'ses_x', 1, 1, '{}')`, 0, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "opencode.db")
+			execute(t, path, transcriptSchema...)
+			converse(t, path, 0, 6, 10)
+			r := discover.Record{ID: longSession, Path: path}
+			before, _ := transcriptOf(t, r)
+			execute(t, path, c.damage)
+			after, errs := transcriptOf(t, r)
+			for _, err := range errs {
+				oneWarning(t, err, path)
+			}
+			if len(errs) != c.warnings || len(after) != len(before)-c.lost {
+				t.Fatalf("%d messages of %d, %v", len(after), len(before), errs)
+			}
+			for _, m := range after {
+				known := slices.ContainsFunc(before, func(b discover.Message) bool { return b.ID == m.ID && b.Text == m.Text })
+				if !known {
+					t.Errorf("it says now %+v", m)
+				}
+			}
+		})
+	}
+}
+
+// A store may grow, vanish, or become another one between two looks.
+func TestTranscriptOfChangingStore(t *testing.T) {
+	for name, change := range map[string]func(t *testing.T, path string){
+		"grows": func(t *testing.T, path string) { converse(t, path, 100, 50, 10) },
+		"shrinks": func(t *testing.T, path string) {
+			execute(t, path, "delete from message where id < 'msg_00000050'", "vacuum")
+		},
+		"vanishes": func(t *testing.T, path string) { must(t, os.Remove(path)) },
+		"is another's": func(t *testing.T, path string) {
+			must(t, os.Remove(path))
+			execute(t, path, transcriptSchema...)
+		},
+		"is empty":       func(t *testing.T, path string) { must(t, os.Truncate(path, 0)) },
+		"is no database": func(t *testing.T, path string) { writeFile(t, path, []byte(strings.Repeat("not a database ", 100))) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "opencode.db")
+			execute(t, path, transcriptSchema...)
+			converse(t, path, 0, 100, 10)
+			seen := map[string]bool{}
+			var failures []error
+			for m, err := range New().Messages(t.Context(), discover.Record{ID: longSession, Path: path}) {
+				if err != nil {
+					failures = append(failures, err)
+					continue
+				}
+				if seen[m.ID] {
+					t.Errorf("%s is told twice", m.ID)
+				}
+				if seen[m.ID] = true; len(seen) == 3 {
+					change(t, path)
+				}
+			}
+			if len(seen) < firstBatch || name == "grows" && len(seen) != 300 || name == "is no database" != (len(failures) == 1) {
+				t.Errorf("%d messages, %v", len(seen), failures)
+			}
+		})
+	}
+	if list, errs := transcriptOf(t, discover.Record{ID: longSession, Path: filepath.Join(t.TempDir(), "none.db")}); list != nil || errs != nil {
+		t.Errorf("of none: %v, %v", list, errs)
+	}
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A file that is torn, at whatever byte, says nothing, and changes nothing of what the others say.
+func TestTranscriptOfTornFiles(t *testing.T) {
+	const session = "ses_e000023d4ffebRkp7C1bgDAMXG"
+	dir := capture(t, "json-1.1.65-family")
+	records, err := readRecords(t, homeOf(dir), discover.EntryFilter{ID: session}, discover.ReadOptions{})
+	if err != nil || len(records) != 1 {
+		t.Fatal(records, err)
+	}
+	whole, _ := transcriptOf(t, records[0])
+	for _, pattern := range []string{"storage/part/*/prt_1ffffdd3e002*.json", "storage/message/*/msg_1ffffdd31001*.json", "storage/part/*/prt_1ffffdc7d001*.json"} {
+		paths := sortedGlob(filepath.Join(dir, pattern))
+		if len(paths) != 1 {
+			t.Fatal(paths)
+		}
+		raw, err := os.ReadFile(paths[0])
+		must(t, err)
+		for end := 0; end < len(raw); end += 1 + len(raw)/20 {
+			writeFile(t, paths[0], raw[:end])
+			list, errs := transcriptOf(t, records[0])
+			if len(errs) != 1 || len(list) >= len(whole) {
+				t.Fatalf("cut at %d: %d messages of %d, %v", end, len(list), len(whole), errs)
+			}
+			oneWarning(t, errs[0], paths[0])
+			for _, m := range list {
+				i := slices.IndexFunc(whole, func(w discover.Message) bool { return w.ID == m.ID })
+				// Tokens are given with the newest part of an answer, which may be another one now.
+				if w := whole[i]; w.Text != m.Text || !w.Time.Equal(m.Time) || !reflect.DeepEqual(w.Tool, m.Tool) {
+					t.Fatalf("cut at %d: %+v, was %+v", end, m, w)
+				}
+			}
+		}
+		must(t, os.Remove(paths[0]))
+		if _, errs := transcriptOf(t, records[0]); len(errs) != 0 {
+			t.Errorf("vanished: %v", errs)
+		}
+		writeFile(t, paths[0], raw)
+	}
+}
+
+// What the person says while the agent is at work stands where it was said.
+func TestInTime(t *testing.T) {
+	rapid.Check(t, func(r *rapid.T) {
+		var store []item // oldest first, answers and prompts by when they began
+		var want []discover.Message
+		clock := int64(0)
+		tick := func() time.Time {
+			clock += rapid.Int64Range(1, 3).Draw(r, "tick")
+			return time.UnixMilli(clock)
+		}
+		say := func(answer string) item {
+			s := item{Message: discover.Message{ID: fmt.Sprint(len(want)), Time: tick()}, answer: answer}
+			want = append(want, s.Message)
+			return s
+		}
+		for n := range rapid.IntRange(0, 12).Draw(r, "answers") {
+			for range rapid.IntRange(0, 3).Draw(r, "prompts before") {
+				store = append(store, say(""))
+			}
+			var parts, meanwhile []item
+			for range rapid.IntRange(0, 4).Draw(r, "parts") {
+				parts = append(parts, say(fmt.Sprint("answer ", n)))
+				for range rapid.SampledFrom([]int{0, 0, 1, 2}).Draw(r, "prompts meanwhile") {
+					meanwhile = append(meanwhile, say(""))
+				}
+			}
+			store = append(append(store, parts...), meanwhile...)
+		}
+		var got []discover.Message
+		backwards := func(yield func(item) bool) {
+			for _, s := range slices.Backward(store) {
+				if !yield(s) {
+					return
+				}
+			}
+		}
+		for m, err := range inTimeOrder(iter.Seq[item](backwards)) {
+			if err != nil {
+				r.Fatal(err)
+			}
+			got = append(got, m)
+		}
+		slices.Reverse(got)
+		if !reflect.DeepEqual(got, want) {
+			r.Fatalf("got  %v\nwant %v", got, want)
+		}
+	})
+}
+
+// Whatever stands in a message and its part: what is made of them can be told on as JSON, and a part without its end says
+// nothing.
+func FuzzDialogue(f *testing.F) {
+	const answer = `{"role":"assistant","time":{"created":5,"completed":9},"modelID":"m","providerID":"p","tokens":{"input":3},"error":{"name":"X","data":{"message":"y"}}}`
+	for _, path := range sortedGlob("testdata/json-1.1.65-family/storage/part/*/*.json") {
+		raw, err := os.ReadFile(path)
+		must(f, err)
+		f.Add([]byte(answer), raw)
+	}
+	f.Add([]byte(`{"role":"user","time":{"created":5}}`), []byte(`{"type":"compaction","auto":true}`))
+	f.Add([]byte(answer), []byte(`{"type":"tool","state":{"status":"error","input":[1,"x"],"error":"The user dismissed this question"}}`))
+	f.Add([]byte(answer), []byte(`{"type":"retry","error":{"data":{"message":"busy"}},"time":{"created":7}}`))
+	f.Fuzz(func(t *testing.T, message, part []byte) {
+		var d builder
+		d.begin(parseMessage(message), func() bool { return false })
+		d.id = "msg_1"
+		var list []item
+		if s, ok := d.failure(); ok {
+			list = append(list, s)
+		}
+		s, ok := d.part("prt_1", part)
+		if ok {
+			list = append(list, s)
+		}
+		for i, s := range list {
+			if s.ID == "" || s.Role == "" || s.Kind == "" || (s.Kind == discover.KindTool) != (s.Tool != nil) || (s.Tokens != nil) != (i == 0 && d.tokens.Total > 0 && d.role == "assistant") {
+				t.Errorf("%+v", s)
+			}
+			if _, err := json.Marshal(s.Message); err != nil {
+				t.Errorf("%+v: %v", s, err)
+			}
+		}
+		g := messageBatch{database: &database{path: "db"}, builder: d, cursor: cursor{part: "prt_1"}}
+		g.addPart(part)
+		var w *discover.Warning
+		if damaged := !jsonl.Object(part).Complete(); damaged != (len(g.items) == 1 && errors.As(g.items[0].err, &w)) {
+			t.Errorf("damaged %v, it says %+v", damaged, g.items)
+		}
+	})
+}

@@ -1,0 +1,73 @@
+package opencode
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+	"time"
+)
+
+// permissionRequest is a line of the shared log by which a process asks for permission, as in
+//
+//	… message=asking id=per_1fa677ca6001SK5QCYOjgbhRYQ permission=bash patterns="[\"sleep 33\"]"
+//
+// The line names neither session nor call, and the answer is not logged (READ, SEEN 1.18.33).
+type permissionRequest struct {
+	at         time.Time
+	permission string
+	patterns   string // a JSON array whose quotes are escaped once more, which loses the escapes in it
+}
+
+// maxRequests is how many of the newest requests of a process are kept.
+const maxRequests = 100
+
+// isPermissionRequest reports whether a line of the log may be a request.
+func isPermissionRequest(line []byte) bool {
+	return bytes.Contains(line, []byte(" message=asking id=per_"))
+}
+
+// parsePermissionRequest reads such a line.
+func parsePermissionRequest(line []byte) (run string, r permissionRequest) {
+	r.at = lineTime(line)
+	for key, value := range fields(string(line)) {
+		switch key {
+		case "run":
+			run = value
+		case "permission":
+			r.permission = value
+		case "patterns":
+			r.patterns = value
+		}
+	}
+	return run, r
+}
+
+// matches reports whether the request is one that this call, which has not begun to report, may have made.
+func (r permissionRequest) matches(p part) bool {
+	if p.started == 0 || r.at.Before(timeOf(p.started)) {
+		return false
+	}
+	switch r.permission {
+	case "external_directory", "doom_loop": // any call may need these
+		return true
+	case "edit":
+		return slices.Contains([]string{"edit", "write", "patch", "multiedit", "apply_patch"}, p.tool)
+	case "bash":
+		return p.tool == "bash" && r.matchesCommand(p.command)
+	}
+	return r.permission == p.tool
+}
+
+// matchesCommand reports whether the parts of a command line that the request names are in this one.
+func (r permissionRequest) matchesCommand(command string) bool {
+	plain := func(text string) string {
+		return strings.Join(strings.Fields(strings.NewReplacer(`\`, "", `"`, "").Replace(text)), " ")
+	}
+	list := strings.TrimSuffix(strings.TrimPrefix(r.patterns, `[\"`), `\"]`)
+	for pattern := range strings.SplitSeq(list, `\",\"`) {
+		if !strings.Contains(plain(command), plain(pattern)) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,118 @@
+package opencode
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"agentctl/discover"
+)
+
+const requestLine = lineStart + "message=asking id=per_1fa677ca6001SK5QCYOjgbhRYQ permission="
+
+func TestARequestForPermissionIsForACall(t *testing.T) {
+	asked := lineTime([]byte(lineStart))
+	bash := func(command string) part {
+		return part{kind: "tool", status: "running", tool: "bash", command: command, started: asked.UnixMilli()}
+	}
+	edit := part{kind: "tool", status: "running", tool: "write", started: asked.UnixMilli()}
+	later := bash("sleep 33")
+	later.started++
+	for i, c := range []struct {
+		line string
+		part part
+		want bool
+	}{
+		{`bash patterns="[\"sleep 33\"]"`, bash("sleep 33"), true},
+		{`bash patterns="[\"sleep 33\"]"`, bash("cd x &&  sleep   33; true"), true},
+		{`bash patterns="[\"sleep 33\",\"touch q\"]"`, bash("sleep 33; touch q"), true},
+		{`bash patterns="[\"sleep 33\",\"touch q\"]"`, bash("sleep 33"), false},
+		{`bash patterns="[\"echo \"a b\"\"]"`, bash(`echo "a b"`), true},
+		{`bash patterns="[\"sleep 33\"]"`, bash("sleep 34"), false},
+		{`bash patterns="[\"sleep 33\"]"`, later, false},
+		{`bash patterns="[\"sleep 33\"]"`, edit, false},
+		{`edit patterns="[\"a.txt\"]"`, edit, true},
+		{`external_directory patterns="[\"/etc/*\"]"`, edit, true},
+		{`task patterns="[\"general\"]"`, part{tool: "task", started: asked.UnixMilli()}, true},
+	} {
+		run, r := parsePermissionRequest([]byte(requestLine + c.line))
+		if run != "e5f72788" || !r.at.Equal(asked) || r.matches(c.part) != c.want {
+			t.Errorf("%d: %s by run %q is for %+v: %v", i, c.line, run, c.part, !c.want)
+		}
+	}
+}
+
+// A call that has not reported waits for permission only if its process has asked for it: on a busy machine commands begin late.
+func TestASilentCallWaitsOnlyIfItsProcessAsks(t *testing.T) {
+	dir := capture(t, "raw-tui-permission-pending")
+	log, err := os.ReadFile(filepath.Join(dir, "opencode.log"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	asks, _, _ := strings.Cut(string(log), "message=asking id=per_")
+	silent := asks[:strings.LastIndex(asks, "\n")+1]
+	mkdir(t, filepath.Join(dir, "log"))
+	for name, c := range map[string]struct {
+		log   string
+		args  []string
+		waits bool
+	}{
+		"asks":                     {string(log), nil, true},
+		"does not ask":             {silent, nil, false},
+		"a server asks":            {string(log), []string{"serve"}, true},
+		"refuses by itself":        {string(log), []string{"run", "x"}, false},
+		"another process asks":     {silent + strings.ReplaceAll(string(log[len(silent):]), "run=", "run=x"), nil, false},
+		"its log is turned down":   {"", []string{"-s", "ses_e05988da6ffeaSNInL2Awlo4TA", "--log-level", "ERROR"}, true},
+		"turned down, and refuses": {"", []string{"run", "-s", "ses_e05988da6ffeaSNInL2Awlo4TA", "--log-level", "ERROR"}, false},
+	} {
+		writeFile(t, filepath.Join(dir, "log", "opencode.log"), []byte(c.log))
+		offset := int64(min(len(c.log), len(silent)))
+		if c.log == string(log) {
+			offset = int64(len(log))
+		}
+		claims := claimed(t, keeping(agent(1, at(t, "19:20:30"), c.args...), dir, offset))[1]
+		if len(claims) != 2 {
+			t.Fatalf("%s: claims %+v", name, claims)
+		}
+		turn := claims[1].Turn
+		if got := turn != nil && turn.State == discover.TurnWaiting && turn.WaitingFor == "permission"; got != c.waits {
+			t.Errorf("%s: turn %+v", name, turn)
+		}
+		if c.waits && turn != nil && !reflect.DeepEqual(turn.WaitingOn, &discover.WaitingOn{Tool: "bash", Summary: "sleep 33"}) {
+			t.Errorf("%s: it waits on %+v", name, turn.WaitingOn)
+		}
+	}
+}
+
+// What a call of a file is about, is its path.
+func TestWaitingOnAFile(t *testing.T) {
+	p := parsePart([]byte(`{"type":"tool","tool":"write","state":{"status":"running","input":{"content":"x","filePath":"/w/a.go"},"time":{"start":1}}}`))
+	if got, want := p.waitingOn(), (&discover.WaitingOn{Tool: "write", Summary: "/w/a.go", Path: "/w/a.go"}); !reflect.DeepEqual(got, want) {
+		t.Errorf("%+v", got)
+	}
+}
+
+// Requests are kept of each run, the newest ones.
+func TestRequestsOfALongLog(t *testing.T) {
+	dir := restore(t, "tui-perm-pending")
+	path := filepath.Join(dir, "log", "opencode.log")
+	var text strings.Builder
+	for n := range 2 * maxRequests {
+		fmt.Fprintf(&text, "%sbash patterns=\"[\\\"%d\\\"]\"\n", requestLine, n)
+	}
+	writeFile(t, path, []byte(text.String()))
+	log, err := openLog(t.Context(), dir, keeping(agent(1, at(t, "19:20:30")), dir, int64(text.Len())).Files[2])
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer log.Close()
+	_, all, err := readLogEvents(log, map[string]time.Time{"e5f72788": at(t, "19:20:30")})
+	list := all.requests["e5f72788"]
+	if err != nil || len(list) != maxRequests || !list[0].matchesCommand(fmt.Sprint(2*maxRequests-1)) {
+		t.Errorf("%d requests, %v", len(list), err)
+	}
+}
