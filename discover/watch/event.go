@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"agentctl/discover"
-	"agentctl/proc"
 )
 
 // EventType says what has happened to a session.
@@ -30,16 +29,15 @@ type Event struct {
 	Session discover.Session
 }
 
-// Events returns what has happened to the sessions of a watcher of all, up to its last snapshot and since the last call: in
-// order, the last event of each session with what is true of it. The first call returns the sessions that lived at first,
-// as if they had just begun.
+// Events returns what has happened to the sessions of a filter's watcher since the last call, as of its last snapshot, in
+// order. The first call returns the sessions that were live at first, as if they had just started.
 func (w *Watcher) Events() (out []Event) {
-	now, wanted := w.poller.now().UTC(), w.all.SessionFilter
+	now, wanted := w.poller.now().UTC(), w.filter.SessionFilter
 	wanted.IncludeStopped = true
-	first := !w.all.reported
-	w.all.reported = true
+	first := !w.filter.reported
+	w.filter.reported = true
 	for _, t := range w.tracks {
-		if t.replaced || t.reported == nil && (!wanted.Matches(&t.now) || !first && w.early(t, now)) {
+		if t.replaced || t.reported == nil && (!wanted.Matches(&t.now) || !first && w.tooEarly(t, now)) {
 			continue
 		}
 		for _, what := range diff(t.reported, t.now) {
@@ -51,8 +49,8 @@ func (w *Watcher) Events() (out []Event) {
 	return out
 }
 
-// early reports whether it is too early for the first event of a session: more is to be known of it soon.
-func (w *Watcher) early(t *track, now time.Time) bool {
+// tooEarly reports whether the first event of a session is to be delayed, because its ID or its parent is known soon.
+func (w *Watcher) tooEarly(t *track, now time.Time) bool {
 	delay := time.Duration(0)
 	switch {
 	case t.now.ID == "" && t.now.Status == discover.Stopped:
@@ -69,49 +67,10 @@ func (w *Watcher) early(t *track, now time.Time) bool {
 	return true
 }
 
-// mayBeSub reports whether a session may turn out to be a sub-agent's: its process runs another one, and no word of it is
-// stored so far.
+// mayBeSub reports whether a session may turn out to be a sub-agent's: its process runs another session, and neither prompt
+// nor title is stored so far.
 func (w *Watcher) mayBeSub(row discover.Session) bool {
 	return row.Prompt == "" && row.Title == "" && slices.ContainsFunc(w.tracks, func(t *track) bool {
 		return t.now.Agent == row.Agent && t.now.ID != row.ID && t.now.ID != "" && t.now.SharesProcess(row)
 	})
-}
-
-// diff says what has happened to a session between two snapshots; was is nil if it was not there.
-func diff(was *discover.Session, now discover.Session) (out []EventType) {
-	began := was == nil || was.Status == discover.Stopped && (now.Status.Live() || later(now, *was)) || elsewhere(now, *was)
-	if began {
-		out = append(out, SessionStarted)
-	} else if !differs(now, *was) && slices.Equal(pids(now), pids(*was)) && now.ID == was.ID &&
-		(now.Status != discover.Idle || !later(now, *was)) {
-		return nil
-	}
-	failed := now.Error != "" && (began || was.Error != now.Error || later(now, *was))
-	switch now.Status {
-	case discover.Waiting:
-		return append(out, SessionWaiting)
-	case discover.Idle:
-		if failed {
-			return append(out, SessionError)
-		}
-		return append(out, SessionIdle)
-	case discover.Stopped:
-		if failed {
-			out = append(out, SessionError)
-		}
-		return append(out, SessionStopped)
-	}
-	return append(out, SessionRunning)
-}
-
-// elsewhere reports whether a live session is run by other processes altogether than it was.
-func elsewhere(s, was discover.Session) bool {
-	return len(s.Processes) > 0 && len(was.Processes) > 0 && s.Status.Live() && !s.SharesProcess(was)
-}
-
-func pids(s discover.Session) (out []proc.ID) {
-	for _, p := range s.Processes {
-		out = append(out, p.ID)
-	}
-	return out
 }

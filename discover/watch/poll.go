@@ -10,43 +10,43 @@ import (
 	"agentctl/proc"
 )
 
-// pace says how often snapshots are taken.
+// pace is how often snapshots are taken.
 type pace struct {
-	// min is the shortest time between two snapshots. share is how many times as long as a snapshot cost the pause after it
-	// is; max bounds that, 0: it has no bound.
+	// min is the shortest time between two snapshots. The pause after a snapshot is share times its cost, at most max; 0: no
+	// bound.
 	min, max time.Duration
 	share    time.Duration
-	// always: a snapshot is due after each pause, whatever was seen to change.
-	always bool
+	// fixedInterval: a snapshot is due after each pause, whether or not a change was seen.
+	fixedInterval bool
 }
 
-// poller tells when the next snapshot is due: at once when a process has ended, soon when a file has changed or a process
-// has begun. Between two snapshots only the sizes and times of a few files are asked for, and the list of pids.
+// poller waits until the next snapshot is due: at once when a process has ended, soon when a file has changed or a process
+// has started. A poll reads only the sizes and times of a few files, and the list of pids.
 type poller struct {
 	system
 	pace
 	scanner *discover.Scanner
-	// arrivals: processes that begin count.
-	arrivals bool
-	// wake is closed to have a snapshot at once; nil: nothing does.
+	// watchStarts: the start of an agent's process makes a snapshot due.
+	watchStarts bool
+	// wake makes a snapshot due when it is closed; may be nil.
 	wake <-chan struct{}
 
 	files map[string]fileStamp
-	// processes are waited for until they end; those that cannot be are polled.
-	processes map[proc.ID]*exitWatch
-	exits     chan exit
-	taken     time.Time // when the last snapshot began
-	spentThen time.Duration
-	pause     time.Duration
-	changed   time.Time // when the last change was seen
-	again     time.Time // when another snapshot is wanted, whatever changes; zero: whenever
+	// processes are waited for until they end. Where the system cannot wait for one, it is polled.
+	processes   map[proc.ID]*exitWatch
+	exits       chan exit
+	taken       time.Time // when the last snapshot began
+	costAtBegin time.Duration
+	pause       time.Duration
+	lastChange  time.Time // when the last change was seen
+	wakeTime    time.Time // when another snapshot is wanted, whatever changes; zero: whenever
 }
 
 // exitWatch waits for the end of a process.
 type exitWatch struct {
 	stop context.CancelFunc
 	done chan struct{}
-	// poll: its end cannot be waited for, so each poll asks for it.
+	// poll: the system cannot wait for its end, so each poll checks it.
 	poll bool
 }
 
@@ -56,32 +56,33 @@ type exit struct {
 	err     error
 }
 
-func newPoller(world *discover.Scanner, p pace, s system) *poller {
+func newPoller(scanner *discover.Scanner, p pace, s system) *poller {
 	return &poller{
-		system: s, pace: p, scanner: world, files: map[string]fileStamp{}, processes: map[proc.ID]*exitWatch{},
+		system: s, pace: p, scanner: scanner, files: map[string]fileStamp{}, processes: map[proc.ID]*exitWatch{},
 		exits: make(chan exit),
 	}
 }
 
-// begin notes that a snapshot begins, end that it was taken.
-func (p *poller) begin() {
-	p.spentThen, p.taken, p.again = p.spent(), p.now(), time.Time{}
+// snapshotBegan starts the measurement of a snapshot's cost.
+func (p *poller) snapshotBegan() {
+	p.costAtBegin, p.taken, p.wakeTime = p.costClock(), p.now(), time.Time{}
 }
 
-func (p *poller) end() {
+// snapshotEnded sets the pause after the snapshot by its cost.
+func (p *poller) snapshotEnded() {
 	p.pause = max(p.min, p.share*p.cost())
 	if p.max > 0 {
 		p.pause = min(p.pause, p.max)
 	}
 }
 
-// cost is what the last snapshot has cost until now.
-func (p *poller) cost() time.Duration { return p.spent() - p.spentThen }
+// cost returns what the snapshot that began last has cost until now.
+func (p *poller) cost() time.Duration { return p.costClock() - p.costAtBegin }
 
-// wait returns when the next snapshot is due. The error is ctx's.
+// wait waits until the next snapshot is due. The error is ctx's.
 func (p *poller) wait(ctx context.Context) error {
 	interval := pollInterval
-	if p.always {
+	if p.fixedInterval {
 		interval = p.pause
 	}
 	for {
@@ -100,11 +101,11 @@ func (p *poller) wait(ctx context.Context) error {
 				return nil
 			}
 		case now := <-next.C:
-			if p.always {
+			if p.fixedInterval {
 				return nil
 			}
-			if begun, changed := p.begun(), p.poll(); begun || changed {
-				p.changed = now
+			if begun, changed := p.agentStarted(), p.poll(); begun || changed {
+				p.lastChange = now
 			}
 			if p.due(now) {
 				return nil
@@ -113,30 +114,30 @@ func (p *poller) wait(ctx context.Context) error {
 	}
 }
 
-// due reports whether a snapshot is due, and not too soon.
+// due reports whether a snapshot is due, and the pause after the last one is over.
 func (p *poller) due(now time.Time) bool {
 	if now.Sub(p.taken) < p.pause {
 		return false
 	}
 	for _, after := range afterChange() {
-		if at := p.changed.Add(after); p.taken.Before(at) && !now.Before(at) {
+		if at := p.lastChange.Add(after); p.taken.Before(at) && !now.Before(at) {
 			return true
 		}
 	}
-	return now.Sub(p.taken) >= idleInterval || !p.again.IsZero() && !now.Before(p.again)
+	return now.Sub(p.taken) >= idleInterval || !p.wakeTime.IsZero() && !now.Before(p.wakeTime)
 }
 
-// wakeAt asks for a snapshot at this time, if none is due before.
+// wakeAt schedules a snapshot for this time, if none is due before.
 func (p *poller) wakeAt(at time.Time) {
-	if p.again.IsZero() || at.Before(p.again) {
-		p.again = at
+	if p.wakeTime.IsZero() || at.Before(p.wakeTime) {
+		p.wakeTime = at
 	}
 }
 
-// exited reports whether a process has ended indeed.
+// exited reports whether the process has ended. One that cannot be waited for is polled from now on.
 func (p *poller) exited(e exit) bool {
 	if e.err == nil || errors.Is(e.err, proc.ErrGone) {
-		p.changed = p.now()
+		p.lastChange = p.now()
 		return true
 	}
 	if w := p.processes[e.process]; w != nil {
@@ -145,17 +146,17 @@ func (p *poller) exited(e exit) bool {
 	return false
 }
 
-// begun reports whether a process has begun that may be an agent. Where the system cannot list processes, the
-// idle interval bounds how late it is seen.
-func (p *poller) begun() bool {
-	if !p.arrivals {
+// agentStarted reports whether a process has started that may be an agent. Where the system cannot list processes, the idle
+// interval bounds the delay.
+func (p *poller) agentStarted() bool {
+	if !p.watchStarts {
 		return false
 	}
-	binaries, _ := p.arrived()
+	binaries, _ := p.startedBinaries()
 	return slices.ContainsFunc(binaries, p.scanner.MatchesBinary)
 }
 
-// poll reports whether a file has changed, or a process has ended whose end cannot be waited for.
+// poll reports whether a file has changed, or a polled process has ended.
 func (p *poller) poll() (changed bool) {
 	for path, old := range p.files {
 		if now := p.stamp(path); now != old {
@@ -170,10 +171,10 @@ func (p *poller) poll() (changed bool) {
 	return changed
 }
 
-// attend watches the files and processes of these sessions and stops watching all others. A file that was not watched until
-// now may have changed since the snapshot.
-func (p *poller) attend(ctx context.Context, sessions []discover.Session) {
-	if p.always {
+// watch watches the files and processes of these sessions, and no others any more. A file that was not watched until now
+// counts as changed, since it may have changed after the snapshot.
+func (p *poller) watch(ctx context.Context, sessions []discover.Session) {
+	if p.fixedInterval {
 		return
 	}
 	files, processes := map[string]fileStamp{}, map[proc.ID]*exitWatch{}
@@ -184,7 +185,7 @@ func (p *poller) attend(ctx context.Context, sessions []discover.Session) {
 			}
 			var known bool
 			if files[path], known = p.files[path]; !known {
-				files[path], p.changed = p.stamp(path), p.now()
+				files[path], p.lastChange = p.stamp(path), p.now()
 			}
 		}
 		for _, q := range s.Processes {
@@ -202,7 +203,7 @@ func (p *poller) attend(ctx context.Context, sessions []discover.Session) {
 	p.files, p.processes = files, processes
 }
 
-// waitFor waits for a process's end beside everything else, until it is stopped.
+// waitFor waits for the end of a process in a goroutine, until it is stopped.
 func (p *poller) waitFor(ctx context.Context, id proc.ID) *exitWatch {
 	ctx, stop := context.WithCancel(context.WithoutCancel(ctx))
 	w := &exitWatch{stop: stop, done: make(chan struct{})}
@@ -217,7 +218,7 @@ func (p *poller) waitFor(ctx context.Context, id proc.ID) *exitWatch {
 	return w
 }
 
-// close ends the waiting for processes.
+// close stops all waiting for processes.
 func (p *poller) close() {
 	for _, w := range p.processes {
 		w.stop()

@@ -71,10 +71,10 @@ func (m *made) system() system {
 				return true
 			}
 		},
-		stamp:   func(path string) fileStamp { m.mu.Lock(); defer m.mu.Unlock(); return m.files[path] },
-		now:     time.Now,
-		arrived: func() ([]string, error) { return nil, nil },
-		spent:   func() time.Duration { m.mu.Lock(); defer m.mu.Unlock(); return m.paid },
+		stamp:           func(path string) fileStamp { m.mu.Lock(); defer m.mu.Unlock(); return m.files[path] },
+		now:             time.Now,
+		startedBinaries: func() ([]string, error) { return nil, nil },
+		costClock:       func() time.Duration { m.mu.Lock(); defer m.mu.Unlock(); return m.paid },
 	}
 }
 
@@ -87,7 +87,7 @@ func (m *made) watch(t *testing.T, d time.Duration) {
 	p := newPoller(&discover.Scanner{}, pace{min: pollInterval, share: costShare}, m.system())
 	defer p.close()
 	for {
-		p.attend(ctx, []discover.Session{s})
+		p.watch(ctx, []discover.Session{s})
 		if len(m.looks) > 0 {
 			if err := p.wait(ctx); err != nil {
 				if !errors.Is(err, context.DeadlineExceeded) {
@@ -96,12 +96,12 @@ func (m *made) watch(t *testing.T, d time.Duration) {
 				return
 			}
 		}
-		p.begin()
+		p.snapshotBegan()
 		m.mu.Lock()
 		m.paid += m.price
 		m.looks = append(m.looks, time.Since(m.start))
 		m.mu.Unlock()
-		p.end()
+		p.snapshotEnded()
 	}
 }
 

@@ -142,7 +142,7 @@ func TestAFollowedEndIsDoubtedWhileTheProcessLives(t *testing.T) {
 		s.expect("a:running")
 		s.claims = []discover.Claim{presence(7)}
 		s.expect("a:running")
-		if due := s.watcher.poller.again; !due.Equal(s.clock.Add(stopDebounce)) {
+		if due := s.watcher.poller.wakeTime; !due.Equal(s.clock.Add(stopDebounce)) {
 			t.Errorf("%s: another snapshot is due at %v, want %v", source, due, s.clock.Add(stopDebounce))
 		}
 		s.clock = s.clock.Add(stopDebounce)

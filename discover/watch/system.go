@@ -11,22 +11,22 @@ import (
 
 // system is what a poller asks the machine.
 type system struct {
-	// arrived returns the binaries of the processes that have begun since it was last asked.
-	arrived func() ([]string, error)
+	// startedBinaries returns the binaries of the processes that have begun since it was last asked.
+	startedBinaries func() ([]string, error)
 	// ended returns nil or [proc.ErrGone] once the process has ended; another error if that cannot be waited for.
 	ended func(context.Context, proc.ID) error
 	// alive reports whether the process still runs.
 	alive func(proc.ID) bool
 	stamp func(path string) fileStamp
-	// spent is what snapshots have cost so far: the processor time of this process, or the time that has passed.
-	spent func() time.Duration
+	// costClock is what snapshots have cost so far: the processor time of this process, or the time that has passed.
+	costClock func() time.Duration
 	// now is the time of day.
 	now func() time.Time
 }
 
 func thisSystem() system {
-	var roll proc.StartMonitor
-	return system{arrived: roll.Poll, ended: ended, alive: alive, stamp: stampOf, spent: processorTime, now: time.Now}
+	var monitor proc.StartMonitor
+	return system{startedBinaries: monitor.Poll, ended: ended, alive: alive, stamp: stampOf, costClock: processorTime, now: time.Now}
 }
 
 func ended(ctx context.Context, id proc.ID) error {

@@ -1,10 +1,10 @@
 // Package watch follows sessions over time: poll → snapshot → debounce → diff → events. It is the only engine behind wait,
 // logs -f, events, list --watch and the proof of a launch.
 //
-// A poll is cheap: it asks for exits, sizes and times of the files that matter, and new processes. When it sees a change, a
-// snapshot ([discover.Scanner.Snapshot]) reads anew what is watched. Each watched session has a track, which debounces what
-// only seems to have stopped; events are the difference between what was reported of a track and what is true of it now.
-// Nothing is stored, and while the caller is busy nothing is read and nothing is lost.
+// A poll is cheap: it checks for ended and started processes, and for changed sizes and times of files. When it finds a
+// change, a snapshot ([discover.Scanner.Snapshot]) reads the watched sessions again. Each watched session has a track, which
+// debounces stops; events are the difference between the last reported state of a track and its state now. Nothing is
+// stored. While the caller is busy nothing is read, and no change is lost.
 package watch
 
 import (
@@ -22,13 +22,13 @@ type Watcher struct {
 	poller  *poller
 	want    discover.ReadOptions
 	tracks  []*track
-	// ran says which sessions the processes ran at the last snapshot.
-	ran map[run]bool
-	// all is nil for a watcher of given sessions.
-	all *selection
-	// about are the sessions whose change makes another snapshot worth while; nil before the first one.
-	about []discover.Session
-	taken bool
+	// ranBefore are the sessions that the processes ran at the last snapshot.
+	ranBefore map[run]bool
+	// filter is the state of a filter's watcher; nil for a watcher of given sessions.
+	filter *filterState
+	// watched are the sessions whose files and processes are polled; nil before the first snapshot.
+	watched []discover.Session
+	started bool
 }
 
 // run is a session that a process runs.
@@ -38,25 +38,25 @@ type run struct {
 	id      string
 }
 
-// NewWatcher watches these sessions: their rows come in their order, again whenever they may have changed. The end of a
-// process is seen at once, a change in the storage within a second, unless that would take too much of a processor. A
-// session that lives on in another process, whose file is moved, or that gets its name, keeps its place.
-func NewWatcher(world *discover.Scanner, sessions []discover.Session) *Watcher {
-	return newWatcher(world, sessions, thisSystem())
+// NewWatcher watches these sessions. Its snapshots have one row for each, in this order. The end of a process is seen at
+// once, a change in the storage within a second, unless that would take too much processor time. A session keeps its row
+// when it continues in another process, when its file is moved, or when its ID becomes known.
+func NewWatcher(scanner *discover.Scanner, sessions []discover.Session) *Watcher {
+	return newWatcher(scanner, sessions, thisSystem())
 }
 
-// NewLowLatencyWatcher is [Sessions] for somebody who reads along: a change waits for its snapshot no longer than a moment, whatever
-// that costs.
-func NewLowLatencyWatcher(world *discover.Scanner, sessions []discover.Session) *Watcher {
-	w := newWatcher(world, sessions, thisSystem())
+// NewLowLatencyWatcher is [NewWatcher] for a user who follows a session: the delay of a change is at most half a second,
+// whatever snapshots cost.
+func NewLowLatencyWatcher(scanner *discover.Scanner, sessions []discover.Session) *Watcher {
+	w := newWatcher(scanner, sessions, thisSystem())
 	w.poller.max = maxDelay
 	return w
 }
 
-func newWatcher(world *discover.Scanner, sessions []discover.Session, s system) *Watcher {
+func newWatcher(scanner *discover.Scanner, sessions []discover.Session, s system) *Watcher {
 	w := &Watcher{
-		scanner: world, want: discover.ReadOptions{TurnStart: true}, about: sessions,
-		poller: newPoller(world, pace{min: pollInterval, share: costShare}, s),
+		scanner: scanner, want: discover.ReadOptions{TurnStart: true}, watched: sessions,
+		poller: newPoller(scanner, pace{min: pollInterval, share: costShare}, s),
 	}
 	for _, s := range sessions {
 		w.tracks = append(w.tracks, &track{now: s})
@@ -64,38 +64,38 @@ func newWatcher(world *discover.Scanner, sessions []discover.Session, s system) 
 	return w
 }
 
-// NewFilterWatcher watches all sessions of the selection: the live ones, with sel.All the stopped ones that [discover.Scanner.List] shows
-// too, and in one snapshot each those that have stopped since the last one, though they were never seen live: what the
-// storage holds of them is enough.
-func NewFilterWatcher(world *discover.Scanner, sel discover.SessionFilter) *Watcher {
-	return newFilterWatcher(world, sel, thisSystem())
+// NewFilterWatcher watches all sessions that match a filter: the live ones, and, with IncludeStopped, the stopped ones that
+// [discover.Scanner.List] returns. Sessions that started and stopped between two snapshots are found in the storage, and are
+// in one snapshot each.
+func NewFilterWatcher(scanner *discover.Scanner, sel discover.SessionFilter) *Watcher {
+	return newFilterWatcher(scanner, sel, thisSystem())
 }
 
-func newFilterWatcher(world *discover.Scanner, sel discover.SessionFilter, s system) *Watcher {
+func newFilterWatcher(scanner *discover.Scanner, sel discover.SessionFilter, s system) *Watcher {
 	w := &Watcher{
-		scanner: world, want: discover.ReadOptions{Tokens: sel.Tokens}, all: newSelection(sel),
-		poller: newPoller(world, pace{min: pollInterval, max: maxDelay, share: costShare}, s),
+		scanner: scanner, want: discover.ReadOptions{Tokens: sel.Tokens}, filter: newFilterState(sel),
+		poller: newPoller(scanner, pace{min: pollInterval, max: maxDelay, share: costShare}, s),
 	}
-	w.poller.arrivals = true
+	w.poller.watchStarts = true
 	return w
 }
 
-// NewLaunchWatcher watches the live sessions of an agent that was just started, at short intervals. A snapshot is due at once when the
-// channel is closed.
-func NewLaunchWatcher(world *discover.Scanner, agent discover.Agent, ended <-chan struct{}) *Watcher {
+// NewLaunchWatcher watches the live sessions of an agent that was just started, at short intervals. A snapshot is due at once
+// when the channel is closed.
+func NewLaunchWatcher(scanner *discover.Scanner, agent discover.Agent, ended <-chan struct{}) *Watcher {
 	s := thisSystem()
-	s.spent = elapsed()
-	w := newFilterWatcher(world, discover.SessionFilter{Agents: []discover.Agent{agent}}, s)
-	w.all.liveOnly = true
-	w.poller.pace = pace{min: launchMin, max: launchMax, share: launchShare, always: true}
+	s.costClock = elapsed()
+	w := newFilterWatcher(scanner, discover.SessionFilter{Agents: []discover.Agent{agent}}, s)
+	w.filter.liveOnly = true
+	w.poller.pace = pace{min: launchMin, max: launchMax, share: launchShare, fixedInterval: true}
 	w.poller.wake = ended
 	return w
 }
 
-// Close ends the watching.
+// Close releases what the watcher waits for.
 func (w *Watcher) Close() { w.poller.close() }
 
-// Next waits until sessions may have changed, but not the first time, and returns the rows. The error is ctx's.
+// Next waits until sessions may have changed, and returns the rows. It does not wait the first time. The error is ctx's.
 func (w *Watcher) Next(ctx context.Context) (discover.Result, error) {
 	if err := w.Wait(ctx); err != nil {
 		return discover.Result{}, err
@@ -105,8 +105,8 @@ func (w *Watcher) Next(ctx context.Context) (discover.Result, error) {
 
 // Wait is the first half of [Watcher.Next], and [Watcher.Snapshot] the second.
 func (w *Watcher) Wait(ctx context.Context) error {
-	w.poller.attend(ctx, w.about)
-	if !w.taken {
+	w.poller.watch(ctx, w.watched)
+	if !w.started {
 		return ctx.Err()
 	}
 	return w.poller.wait(ctx)
@@ -114,10 +114,10 @@ func (w *Watcher) Wait(ctx context.Context) error {
 
 // Snapshot returns the rows as they are now.
 func (w *Watcher) Snapshot(ctx context.Context) (discover.Result, error) {
-	w.poller.begin()
-	defer w.poller.end()
-	w.taken = true
-	if w.all != nil {
+	w.poller.snapshotBegan()
+	defer w.poller.snapshotEnded()
+	w.started = true
+	if w.filter != nil {
 		return w.snapshotAll(ctx)
 	}
 	var agents []discover.Agent
@@ -128,14 +128,14 @@ func (w *Watcher) Snapshot(ctx context.Context) (discover.Result, error) {
 	if err != nil {
 		return discover.Result{}, err
 	}
-	w.step(&snap, w.poller.now())
-	w.remember(snap.Sessions)
+	w.applySnapshot(&snap, w.poller.now())
+	w.rememberRuns(snap.Sessions)
 	snap.Result.Sessions = w.sessions()
-	w.about = w.sessions()
+	w.watched = w.sessions()
 	return snap.Result, nil
 }
 
-// sessions are those of the tracks.
+// sessions returns the sessions of the tracks.
 func (w *Watcher) sessions() []discover.Session {
 	list := make([]discover.Session, len(w.tracks))
 	for i, t := range w.tracks {
@@ -144,36 +144,36 @@ func (w *Watcher) sessions() []discover.Session {
 	return list
 }
 
-// step applies a snapshot to the tracks.
-func (w *Watcher) step(snap *discover.Snapshot, now time.Time) {
-	turned := w.turned(snap.Sessions)
+// applySnapshot updates the tracks.
+func (w *Watcher) applySnapshot(snap *discover.Snapshot, now time.Time) {
+	switched := w.switched(snap.Sessions)
 	for i, t := range w.tracks {
-		t.step(snap.Followed[i], snap.Table, turned, now)
+		t.update(snap.Followed[i], snap.Table, switched, now)
 		if until := t.stopping.Add(stopDebounce); !t.stopping.IsZero() && now.Before(until) {
 			w.poller.wakeAt(until)
 		}
 	}
 }
 
-// turned are the processes that run a session that they did not run before.
-func (w *Watcher) turned(rows []discover.Session) map[proc.ID]bool {
-	turned := map[proc.ID]bool{}
+// switched returns the processes that run a session that they did not run before.
+func (w *Watcher) switched(rows []discover.Session) map[proc.ID]bool {
+	switched := map[proc.ID]bool{}
 	for _, row := range rows {
 		for _, p := range row.Processes {
-			if row.ID != "" && !row.IsSubagent() && !w.ran[run{p.ID, row.Agent, row.ID}] {
-				turned[p.ID] = true
+			if row.ID != "" && !row.IsSubagent() && !w.ranBefore[run{p.ID, row.Agent, row.ID}] {
+				switched[p.ID] = true
 			}
 		}
 	}
-	return turned
+	return switched
 }
 
-// remember keeps which sessions the processes run, by the rows and by what is believed of the tracks.
-func (w *Watcher) remember(rows []discover.Session) {
-	w.ran = map[run]bool{}
+// rememberRuns keeps which sessions the processes run, by the rows and by the debounced tracks.
+func (w *Watcher) rememberRuns(rows []discover.Session) {
+	w.ranBefore = map[run]bool{}
 	for _, row := range slices.Concat(rows, w.sessions()) {
 		for _, p := range row.Processes {
-			w.ran[run{p.ID, row.Agent, row.ID}] = true
+			w.ranBefore[run{p.ID, row.Agent, row.ID}] = true
 		}
 	}
 }

@@ -193,16 +193,16 @@ func passes(t *testing.T, m *made, span time.Duration) (c *counted, events int) 
 	}, c)
 	ctx, stop := context.WithTimeout(t.Context(), span)
 	defer stop()
-	all := newFilterWatcher(w, discover.SessionFilter{}, m.system())
-	defer all.Close()
+	watcher := newFilterWatcher(w, discover.SessionFilter{}, m.system())
+	defer watcher.Close()
 	for {
-		if _, err := all.Next(ctx); err != nil {
+		if _, err := watcher.Next(ctx); err != nil {
 			if !errors.Is(err, context.DeadlineExceeded) {
 				t.Errorf("it ended with %v", err)
 			}
 			return c, events
 		}
-		events += len(all.Events())
+		events += len(watcher.Events())
 	}
 }
 
@@ -256,7 +256,7 @@ func TestWatchingNoticesAgents(t *testing.T) {
 		m := newMade(time.Millisecond)
 		came := map[time.Duration]string{23 * time.Second: "/bin/other", 33 * time.Second: "/bin/codex"}
 		sys := m.system()
-		sys.arrived = func() (exes []string, err error) {
+		sys.startedBinaries = func() (exes []string, err error) {
 			for at, exe := range came {
 				if time.Since(m.start) >= at {
 					exes = append(exes, exe)
@@ -271,10 +271,10 @@ func TestWatchingNoticesAgents(t *testing.T) {
 		}, choosy{memory{agent: "codex"}})
 		ctx, stop := context.WithTimeout(t.Context(), 35*time.Second)
 		defer stop()
-		all := newFilterWatcher(w, discover.SessionFilter{}, sys)
-		defer all.Close()
+		watcher := newFilterWatcher(w, discover.SessionFilter{}, sys)
+		defer watcher.Close()
 		for err := error(nil); err == nil; { // it ends with the context
-			_, err = all.Next(ctx)
+			_, err = watcher.Next(ctx)
 		}
 		if m.between(23*time.Second, 23*time.Second+2*pollInterval) > 0 || m.between(33*time.Second, 33*time.Second+pollInterval) != 1 {
 			t.Errorf("%v", m.looks)
