@@ -15,7 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-func TestArgsAndDir(t *testing.T) {
+func TestArgsAndCwd(t *testing.T) {
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
@@ -107,8 +107,8 @@ func TestOpenFiles(t *testing.T) {
 	}
 }
 
-// TestDescriptorThatChangesHands: the position of one file is not told of another that took its number meanwhile.
-func TestDescriptorThatChangesHands(t *testing.T) {
+// TestReusedDescriptor: the position of one file is not told of another that took its number meanwhile.
+func TestReusedDescriptor(t *testing.T) {
 	first, err := os.Create(filepath.Join(t.TempDir(), "first"))
 	if err != nil {
 		t.Fatal(err)
@@ -336,8 +336,8 @@ func (l asksListeners) listenPorts(_ Process, _ []string, ours listenersFunc) ([
 	return nil, err
 }
 
-// TestListenersAreAskedForOnce: the processes of one table share the kernel's answer, which grows with their number.
-func TestListenersAreAskedForOnce(t *testing.T) {
+// TestListenersAreReadOnce: the processes of one table share the kernel's answer, which grows with their number.
+func TestListenersAreReadOnce(t *testing.T) {
 	l, err := net.Listen("tcp4", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

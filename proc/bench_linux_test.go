@@ -8,9 +8,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// BenchmarkTake measures the table of at least 2,000 processes beside its yardstick, ps. The aim is a fifth of ps.
+// BenchmarkReadTable measures the table of at least 2,000 processes beside its yardstick, ps. The aim is a fifth of ps.
 // On a busy machine the processor time, cpu-ns/op, is what can be compared.
-func BenchmarkTake(b *testing.B) {
+func BenchmarkReadTable(b *testing.B) {
 	crowd(b, 2000)
 	b.Run("take", func(b *testing.B) {
 		b.ReportAllocs()

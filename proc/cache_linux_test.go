@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestWhatEndsIsRemembered: the table says what was true of it, and of what was not asked for that it is gone.
-func TestWhatEndsIsRemembered(t *testing.T) {
+// TestFactsOfEndedProcessStayCached: the table says what was true of it, and of what was not asked for that it is gone.
+func TestFactsOfEndedProcessStayCached(t *testing.T) {
 	c := start(t, "wait")
 	p, ok := take(t).ByPID(c.Process.Pid)
 	if !ok {

@@ -78,8 +78,8 @@ func one(a *asked) func() Process {
 	return func() Process { p, _ := table.Find(id); return p }
 }
 
-// TestEachFactIsAskedForOnce, however many look at once, and at whichever copy of the process.
-func TestEachFactIsAskedForOnce(t *testing.T) {
+// TestEachFactIsReadOnce, however many look at once, and at whichever copy of the process.
+func TestEachFactIsReadOnce(t *testing.T) {
 	a := &asked{FakeProcess: FakeProcess{
 		Arguments: []string{"me"}, WorkingDir: "/w", Environ: map[string]string{"A": "1"},
 		Files: []OpenFile{{Path: "/f"}}, Ports: []int{80}, NSPIDs: []int{7, 1}, PIDNS: "pid:[2]",
@@ -122,8 +122,8 @@ func TestEachFactIsAskedForOnce(t *testing.T) {
 	}
 }
 
-// TestFailuresAreKept: what may not be read is not tried again.
-func TestFailuresAreKept(t *testing.T) {
+// TestErrorsAreCached: what may not be read is not tried again.
+func TestErrorsAreCached(t *testing.T) {
 	a := &asked{FakeProcess: FakeProcess{Err: ErrGone}}
 	p := one(a)()
 	for range 2 {
@@ -141,8 +141,8 @@ func TestFailuresAreKept(t *testing.T) {
 	}
 }
 
-// TestOnlyNewVariablesAreAskedFor: those that nobody names are never read.
-func TestOnlyNewVariablesAreAskedFor(t *testing.T) {
+// TestOnlyNewVariablesAreRead: those that nobody names are never read.
+func TestOnlyNewVariablesAreRead(t *testing.T) {
 	a := &asked{FakeProcess: FakeProcess{Environ: map[string]string{"A": "1", "C": "3", "SECRET": "x"}}}
 	p := one(a)()
 	for _, c := range []struct {
@@ -164,8 +164,8 @@ func TestOnlyNewVariablesAreAskedFor(t *testing.T) {
 	}
 }
 
-// TestFilesThatNobodyWantedAreAskedFor: and with them what is kept is read anew, so that all is of one moment.
-func TestFilesThatNobodyWantedAreAskedFor(t *testing.T) {
+// TestNewFilesAreReadWithTheOthers: and with them what is kept is read anew, so that all is of one moment.
+func TestNewFilesAreReadWithTheOthers(t *testing.T) {
 	a := &asked{FakeProcess: FakeProcess{Files: []OpenFile{{FD: 1, Path: "/a.db"}, {FD: 2, Path: "/b.log"}, {FD: 3, Path: "/a.db"}, {FD: 4, Path: "/c"}}}}
 	p := one(a)()
 	for _, c := range []struct{ suffix, want, asked string }{

@@ -8,7 +8,7 @@ import (
 )
 
 // A process's namespaces are compared with ours, and its user is told also where it lets itself not be inspected.
-func TestStanding(t *testing.T) {
+func TestCredentials(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("only root makes namespaces and other users")
 	}

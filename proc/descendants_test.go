@@ -8,8 +8,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestFamily: by parents, by the session of the kernel that a member leads, and not through what is alien.
-func TestFamily(t *testing.T) {
+// TestDescendants: by parents, by the session of the kernel that a member leads, and not through what is alien.
+func TestDescendants(t *testing.T) {
 	at := func(pid, parent, session int, ticks uint64) FakeProcess {
 		return FakeProcess{Process: Process{ID: ID{PID: pid, Birth: "b"}, Parent: parent, Session: session, Ticks: ticks, State: 'S'}}
 	}
@@ -45,8 +45,8 @@ func TestFamily(t *testing.T) {
 	}
 }
 
-// TestFamilyGrowsToAllItBegets: whoever is begot by what is in it, and nobody else, whatever the table.
-func TestFamilyGrowsToAllItBegets(t *testing.T) {
+// TestExpandAddsAllDescendants: whoever is begot by what is in it, and nobody else, whatever the table.
+func TestExpandAddsAllDescendants(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var facts []FakeProcess
 		n := rapid.IntRange(1, 12).Draw(t, "processes")

@@ -9,8 +9,8 @@ import (
 	"testing/iotest"
 )
 
-// FuzzPick: a named variable comes back as it was written, whatever stands around it and however it is read.
-func FuzzPick(f *testing.F) {
+// FuzzSelectEnv: a named variable comes back as it was written, whatever stands around it and however it is read.
+func FuzzSelectEnv(f *testing.F) {
 	f.Add("CLAUDE_CONFIG_DIR", "/home/me/.claude", "SECRET=x", "CODEX_HOME=")
 	f.Add("A", "b=c\nd", "A", "AA=A=1")
 	f.Add("HOME", "", "", "=")
@@ -32,7 +32,7 @@ func FuzzPick(f *testing.F) {
 	})
 }
 
-func TestPickBoundsWhatItReads(t *testing.T) {
+func TestSelectEnvIsBounded(t *testing.T) {
 	endless := io.MultiReader(strings.NewReader("A=1\x00"), endlessly{})
 	if got, err := selectEnv(endless, []string{"A"}); err != nil || got["A"] != "1" {
 		t.Errorf("endless environment: %v, %v", got, err)
@@ -46,13 +46,13 @@ func TestPickBoundsWhatItReads(t *testing.T) {
 	}
 }
 
-func TestPickTakesTheFirstOfTwo(t *testing.T) {
+func TestSelectEnvTakesTheFirstOfTwo(t *testing.T) {
 	if got, err := selectEnv(strings.NewReader("A=1\x00A=2\x00"), []string{"A"}); err != nil || got["A"] != "1" {
 		t.Errorf("%v, %v", got, err)
 	}
 }
 
-func TestPickWipesWhatItRead(t *testing.T) {
+func TestSelectEnvClearsWhatItRead(t *testing.T) {
 	for _, more := range []string{"", strings.Repeat("x", 3*usualEnviron)} { // which needs a larger buffer
 		r := &spy{Reader: strings.NewReader("SECRET=s3cret" + more + "\x00A=1\x00")}
 		if got, err := selectEnv(r, []string{"A"}); err != nil || got["A"] != "1" {

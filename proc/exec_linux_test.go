@@ -8,7 +8,7 @@ import (
 
 // A process that has become another program since it was seen has nothing to say about what it was. As soon as it shows the
 // new program it has its arguments: the kernel has none for some microseconds in between.
-func TestAnotherProgramByNow(t *testing.T) {
+func TestProcessThatExecutedAnotherProgram(t *testing.T) {
 	for range 200 {
 		becomesAnother(t)
 	}

@@ -9,9 +9,9 @@ import (
 	"testing"
 )
 
-// TestACopyOfAProcessIsNotAnother: a subshell is a fork that executes nothing. It does not run the shell for its own sake,
+// TestForkNoExec: a subshell is a fork that executes nothing. It does not run the shell for its own sake,
 // whether its parent lives or not.
-func TestACopyOfAProcessIsNotAnother(t *testing.T) {
+func TestForkNoExec(t *testing.T) {
 	cmd := exec.Command("sh", "-c", "(read line; echo heard; read line); echo never")
 	const mark = "AGENTCTL_TEST_COPY"
 	cmd.Env = append(os.Environ(), mark+"=1")

@@ -14,7 +14,7 @@ import (
 
 // A command that is to end ends with what it has started: at SIGTERM, or killed after the grace period; whoever outlives
 // the command too.
-func TestAJobEndsWhole(t *testing.T) {
+func TestRunJobEndsAllProcesses(t *testing.T) {
 	for _, tc := range []struct {
 		name, script string
 		own          bool
@@ -62,7 +62,7 @@ func TestAJobEndsWhole(t *testing.T) {
 }
 
 // What ends by itself is not signalled, and leaves running what it has started.
-func TestAJobThatEnds(t *testing.T) {
+func TestRunJobReturnsTheCommandsError(t *testing.T) {
 	for _, own := range []bool{true, false} {
 		if err := RunJob(t.Context(), exec.Command("/bin/sh", "-c", "exit 3"), own, time.Hour); err == nil || err.Error() != "exit status 3" {
 			t.Errorf("own group %t: %v", own, err)
@@ -74,7 +74,7 @@ func TestAJobThatEnds(t *testing.T) {
 }
 
 // The number of a job's group may be another's once all of it has ended.
-func TestAJobsNumberIsAnothers(t *testing.T) {
+func TestJobWithReusedPID(t *testing.T) {
 	j, err := StartJob(exec.Command("/bin/sh", "-c", "exit 0"), true)
 	if err != nil {
 		t.Fatal(err)

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-func TestRunningReadsNoOthers(t *testing.T) {
+func TestWithExeReadsNoOthers(t *testing.T) {
 	root := recorded(t, "testdata/claude-code")
 	if err := os.WriteFile(root+"/4045/stat", []byte("torn"), 0o600); err != nil {
 		t.Fatal(err)
@@ -30,8 +30,8 @@ func TestRunningReadsNoOthers(t *testing.T) {
 	}
 }
 
-// TestCompleteKeepsWhatEndsAfterwards: what has been read stays as it was; what has not is gone with its process.
-func TestCompleteKeepsWhatEndsAfterwards(t *testing.T) {
+// TestLoadAllKeepsProcessesThatEndLater: what has been read stays as it was; what has not is gone with its process.
+func TestLoadAllKeepsProcessesThatEndLater(t *testing.T) {
 	for _, complete := range []bool{true, false} {
 		cmd := exec.Command("sleep", "1000")
 		if err := cmd.Start(); err != nil {

@@ -196,7 +196,7 @@ func FuzzDiag(f *testing.F) {
 	})
 }
 
-func TestBooted(t *testing.T) {
+func TestParseBootTime(t *testing.T) {
 	if got, err := parseBootTime([]byte("cpu  1 2\nbtime 1795201065\nprocesses 3\n")); err != nil || got.Unix() != 1795201065 {
 		t.Errorf("%v, %v", got, err)
 	}

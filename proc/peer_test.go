@@ -43,7 +43,7 @@ func connectTo(t *testing.T, network, address string) syscall.Conn {
 }
 
 // Who answers at an address is told by the connection: this process does, and no other one.
-func TestAnswers(t *testing.T) {
+func TestVerifyPeer(t *testing.T) {
 	t.Parallel()
 	sockets, err := os.MkdirTemp("", "s") // a test's own is too long for a socket's name
 	if err != nil {
@@ -83,7 +83,7 @@ func TestAnswers(t *testing.T) {
 }
 
 // A connection that nobody has accepted is nobody's, as long as it is waited for.
-func TestAnswersOnceAccepted(t *testing.T) {
+func TestVerifyPeerWaitsForAccept(t *testing.T) {
 	t.Parallel()
 	self, err := Inspect(os.Getpid())
 	if err != nil {

@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// TestBegun: a process begins after whoever starts it has decided to, and before whoever started it knows; Started may be a
+// TestPreciseStart: a process begins after whoever starts it has decided to, and before whoever started it knows; Started may be a
 // second off.
-func TestBegun(t *testing.T) {
+func TestPreciseStart(t *testing.T) {
 	const tick = time.Second / clockTicks
 	for range 20 {
 		earliest := time.Now()

@@ -2,7 +2,7 @@ package proc
 
 import "testing"
 
-func TestProgram(t *testing.T) {
+func TestProgramName(t *testing.T) {
 	for path, want := range map[string]string{
 		"/usr/bin/claude": "claude",
 		"codex":           "codex",

@@ -10,7 +10,7 @@ import (
 )
 
 // A process that begins is noticed once, and once more when it becomes another program.
-func TestTheRollTellsWhoHasCome(t *testing.T) {
+func TestStartMonitor(t *testing.T) {
 	var r StartMonitor
 	self, err := os.Executable()
 	if err != nil {

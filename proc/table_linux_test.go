@@ -175,7 +175,7 @@ func TestVanishingProcessesAreLeftOut(t *testing.T) {
 	wg.Wait()
 }
 
-func TestTakeEndsWithItsContext(t *testing.T) {
+func TestReadTableEndsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := ReadTable(ctx); !errors.Is(err, context.Canceled) {

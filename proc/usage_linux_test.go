@@ -46,7 +46,7 @@ func roleWrite() error {
 	return roleWait()
 }
 
-func TestWritten(t *testing.T) {
+func TestBytesWritten(t *testing.T) {
 	c := start(t, "write")
 	p := inspect(t, c.Process.Pid)
 	got, err := p.BytesWritten()

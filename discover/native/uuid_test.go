@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func TestBeginsUUID(t *testing.T) {
+func TestIsUUIDPrefix(t *testing.T) {
 	const lower, upper = "01a1fa5c-c285-7d91-bd0a-842a7d8b5424", "01A1FA5C-C285-7D91-BD0A-842A7D8B5424"
 	for n := range len(lower) + 1 {
 		if !IsUUIDPrefix(lower[:n], false) || !IsUUIDPrefix(lower[:n], true) || !IsUUIDPrefix(upper[:n], true) {
@@ -17,7 +17,7 @@ func TestBeginsUUID(t *testing.T) {
 	}
 }
 
-func FuzzBeginsUUID(f *testing.F) {
+func FuzzIsUUIDPrefix(f *testing.F) {
 	begins := map[bool]*regexp.Regexp{false: uuidBeginning(`[0-9a-f]`), true: uuidBeginning(`[0-9a-fA-F]`)}
 	for _, s := range []string{"", "01a1fa5c-c285-7d91-bd0a-842a7d8b5424", "01A1fa5c", "01a1fa5c-c285-7d91-bd0a-842a7d8b542-", "g", "01a1fa5c0"} {
 		f.Add(s)

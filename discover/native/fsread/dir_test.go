@@ -9,9 +9,9 @@ import (
 	"testing"
 )
 
-// TestDirAll: every entry is listed once, of small and of large directories, with and without memory to work in, and while
+// TestAllEntries: every entry is listed once, of small and of large directories, with and without memory to work in, and while
 // a directory below is gone through in the same memory.
-func TestDirAll(t *testing.T) {
+func TestAllEntries(t *testing.T) {
 	root := t.TempDir()
 	want := map[string]bool{}
 	for i := range 3000 { // more than one read brings
@@ -74,8 +74,8 @@ func namesBelow(t *testing.T, in *Dir, name string, s *Buffers) (names []string)
 	return names
 }
 
-// TestDirOpenAbsent: what is not there is told as by OpenDir.
-func TestDirOpenAbsent(t *testing.T) {
+// TestOpenDirNotExist: what is not there is told as by OpenDir.
+func TestOpenDirNotExist(t *testing.T) {
 	root := t.TempDir()
 	if err := os.Symlink("nowhere", filepath.Join(root, "link")); err != nil {
 		t.Fatal(err)

@@ -46,7 +46,7 @@ func TestOnlyRegularFilesAreOpened(t *testing.T) {
 	}
 }
 
-func TestALinkToNowhereIsNotAbsence(t *testing.T) {
+func TestBrokenLinkIsNotNotExist(t *testing.T) {
 	dir := t.TempDir()
 	link, good := filepath.Join(dir, "link"), filepath.Join(dir, "good")
 	if err := errors.Join(os.Symlink("nowhere", link), os.Symlink(".", good)); err != nil {
@@ -64,7 +64,7 @@ func TestALinkToNowhereIsNotAbsence(t *testing.T) {
 	}
 }
 
-func TestReadFileHasACap(t *testing.T) {
+func TestReadFileNoFollowIsBounded(t *testing.T) {
 	path := writeTemp(t, []byte("12345"))
 	if _, err := ReadFileNoFollow(path, 4); !errors.Is(err, ErrTooLarge) {
 		t.Errorf("%v, want ErrTooLarge", err)

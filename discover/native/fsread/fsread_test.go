@@ -53,7 +53,7 @@ func TestFile(t *testing.T) {
 }
 
 // A hole of a terabyte takes no memory: its size is known before a byte is read.
-func TestFileIsNotReadWhereItIsTooLarge(t *testing.T) {
+func TestReadFileTooLarge(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "f")
 	if err := errors.Join(os.WriteFile(path, nil, 0o600), os.Truncate(path, 1<<40)); err != nil {
@@ -72,7 +72,7 @@ func (e *endless) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-func TestAllIsBounded(t *testing.T) {
+func TestReadAllIsBounded(t *testing.T) {
 	t.Parallel()
 	if got, err := ReadAll(strings.NewReader("12345"), 5); err != nil || string(got) != "12345" {
 		t.Errorf("%q, %v", got, err)
@@ -85,7 +85,7 @@ func TestAllIsBounded(t *testing.T) {
 }
 
 // A pipe that nobody writes to is waited for no longer than the context lasts; so is a FIFO that nobody opens.
-func TestStreamEndsWithItsContext(t *testing.T) {
+func TestReadStreamEndsWithItsContext(t *testing.T) {
 	t.Parallel()
 	r, w, err := os.Pipe()
 	if err != nil {
@@ -112,7 +112,7 @@ func TestStreamEndsWithItsContext(t *testing.T) {
 	}
 }
 
-func TestBufferKeepsTheBeginning(t *testing.T) {
+func TestLimitedBufferKeepsTheBeginning(t *testing.T) {
 	t.Parallel()
 	b := LimitedBuffer{Limit: 5}
 	for _, part := range []string{"123", "45", ""} {

@@ -37,7 +37,7 @@ func sparse(t *testing.T, hole int64, begin bool, texts ...string) string {
 }
 
 // A hole of a terabyte is passed, not read, from either end; what stands around it is given.
-func TestHolesArePassed(t *testing.T) {
+func TestHolesAreSkipped(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		path  string
@@ -114,7 +114,7 @@ func TestReadingEndsWithItsContext(t *testing.T) {
 }
 
 // Of all readers of a call, one at a time holds a large piece of memory; the same one may hold it twice.
-func TestOneAtATimeHoldsALargePiece(t *testing.T) {
+func TestOneReaderAtATimeHasLargeMemory(t *testing.T) {
 	t.Parallel()
 	items := make([]int, 100)
 	holders := make(chan struct{}, 1)

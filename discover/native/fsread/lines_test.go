@@ -84,8 +84,8 @@ func TestLinesAreThoseOfTheFile(t *testing.T) {
 	}
 }
 
-// TestNear goes back while it costs no read: just that far does the first one bring lines.
-func TestNear(t *testing.T) {
+// TestBufferedLines goes back while it costs no read: just that far does the first one bring lines.
+func TestBufferedLines(t *testing.T) {
 	var data []byte
 	for i := range 2000 {
 		data = append(append(data, strings.Repeat("x", i*7%900)...), '\n')
@@ -128,7 +128,7 @@ func FuzzLines(f *testing.F) {
 	})
 }
 
-func TestGiantLinesAreCutNotHeld(t *testing.T) {
+func TestGiantLinesAreTruncated(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "giant")
 	w, err := os.Create(path)
 	if err != nil {
@@ -170,7 +170,7 @@ func TestGiantLinesAreCutNotHeld(t *testing.T) {
 	}
 }
 
-func TestReadingStopsWhenTold(t *testing.T) {
+func TestReadingStopsWhenVisitReturnsFalse(t *testing.T) {
 	data := []byte(strings.Repeat("0123456789\n", 1<<18))
 	f := open(t, writeTemp(t, data))
 	for name, read := range map[string]func(int64, func(Line) bool) (bool, error){
@@ -188,7 +188,7 @@ func TestReadingStopsWhenTold(t *testing.T) {
 	}
 }
 
-func TestMemoryReadsLikeAFile(t *testing.T) {
+func TestMemoryFileReadsLikeAFile(t *testing.T) {
 	data := []byte("one\ntwo\nthree")
 	var forth, back []string
 	f := NewMemoryFile("x", data, open(t, writeTemp(t, data)).ModTime())

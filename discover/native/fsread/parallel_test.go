@@ -8,7 +8,7 @@ import (
 	"go.uber.org/goleak"
 )
 
-func TestEachGivesEveryItemOnce(t *testing.T) {
+func TestReadParallelYieldsEveryItemOnce(t *testing.T) {
 	defer goleak.VerifyNone(t)
 	for _, n := range []int{0, 1, 15, 16, 17, 1000} {
 		items := make([]int, n)
@@ -40,7 +40,7 @@ func TestEachGivesEveryItemOnce(t *testing.T) {
 	}
 }
 
-func TestEachLeavesNothingBehind(t *testing.T) {
+func TestReadParallelLeavesNoGoroutine(t *testing.T) {
 	defer goleak.VerifyNone(t)
 	items := make([]int, 1000)
 	read := func(int, *Buffers, *int) (bool, error) { return true, nil }

@@ -10,7 +10,7 @@ import (
 )
 
 // What the kernel makes is refused though it is regular by its mode: by name, by a link, and beneath a directory.
-func TestFilesOfTheKernelAreNotOpened(t *testing.T) {
+func TestPseudoFilesAreNotOpened(t *testing.T) {
 	t.Parallel()
 	link := filepath.Join(t.TempDir(), "link")
 	if err := os.Symlink("/proc/self/limits", link); err != nil {

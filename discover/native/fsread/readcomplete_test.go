@@ -9,7 +9,7 @@ import (
 )
 
 // A file that has just been written in place is read until it is whole, one that was left torn but once.
-func TestSettledFilesAreReadWhole(t *testing.T) {
+func TestReadComplete(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "part.json")
 	const content = `{"whole": true}`
 	write := func(content string, changed time.Time) {

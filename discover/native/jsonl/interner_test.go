@@ -9,7 +9,7 @@ import (
 )
 
 // Whatever was met before, a text is what it is without a memory.
-func TestTextsAreWhatTheyAre(t *testing.T) {
+func TestInternIsText(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		literals := rapid.OneOf(
 			rapid.Map(rapid.String(), strconv.Quote),
@@ -33,7 +33,7 @@ func TestTextsAreWhatTheyAre(t *testing.T) {
 }
 
 // What was met lately costs no memory, though the bytes that it stood in hold something else by now.
-func TestTextsAreRemembered(t *testing.T) {
+func TestInternDoesNotAllocate(t *testing.T) {
 	var texts Interner
 	literal := []byte(`"/home/me/project-0001"`)
 	first := texts.Intern(literal)

@@ -46,7 +46,7 @@ func TestObjectMembers(t *testing.T) {
 	}
 }
 
-func TestObjectTakesWhatIsNoObject(t *testing.T) {
+func TestMalformedObjects(t *testing.T) {
 	for _, s := range []string{
 		"", "null", "[1]", `"x"`, "{", `{"a"`, `{"a":`, `{"a":1`, `{"a":"`, `{1:2}`, `{"a" 1}`, `}`, "\x00\xff",
 		strings.Repeat(`{"a":`, 100000), strings.Repeat("[", 100000), `{"a":` + strings.Repeat("[", 100000),

@@ -12,7 +12,7 @@ import (
 
 // Where no more files may be opened, that is the error, at once, whichever of a database's files it is about: no writer is at
 // fault.
-func TestReadDBOutOfFiles(t *testing.T) {
+func TestReadOutOfFileDescriptors(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "db")
 	db, err := sql.Open("sqlite3", "file:"+path)
 	if err != nil {

@@ -99,7 +99,7 @@ func put(t testing.TB, path string, raw []byte) {
 	}
 }
 
-func TestReadDBOfLeftovers(t *testing.T) {
+func TestReadOfLeftoverFiles(t *testing.T) {
 	for name, keep := range map[string][]string{
 		"killed":           {"-wal", "-shm"},
 		"killed, no index": {"-wal"},
@@ -120,7 +120,7 @@ func TestReadDBOfLeftovers(t *testing.T) {
 	}
 }
 
-func TestReadDBWithoutLog(t *testing.T) {
+func TestReadWithoutLog(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "closed.db")
 	db, err := openWriter(path)
 	if err != nil {
@@ -150,7 +150,7 @@ func TestReadDBWithoutLog(t *testing.T) {
 	}
 }
 
-func TestReadDBThroughLink(t *testing.T) {
+func TestReadThroughLink(t *testing.T) {
 	path := filled(t, 4, "-wal")
 	link := filepath.Join(t.TempDir(), "link.db")
 	if err := os.Symlink(path, link); err != nil {
@@ -161,7 +161,7 @@ func TestReadDBThroughLink(t *testing.T) {
 	}
 }
 
-func TestReadDBSeesCommittedOnly(t *testing.T) {
+func TestReadSeesCommittedOnly(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "live.db")
 	db, err := openWriter(path)
 	if err != nil {
@@ -194,7 +194,7 @@ func TestReadDBSeesCommittedOnly(t *testing.T) {
 	}
 }
 
-func TestReadDBRollbackJournal(t *testing.T) {
+func TestReadWithRollbackJournal(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "old.db")
 	db, err := sql.Open("sqlite3", "file:"+path)
 	if err != nil {
@@ -226,7 +226,7 @@ func TestReadDBRollbackJournal(t *testing.T) {
 	}
 }
 
-func TestReadDBOfBadFiles(t *testing.T) {
+func TestReadOfBadFiles(t *testing.T) {
 	dir := t.TempDir()
 	whole, err := os.ReadFile(filled(t, 60))
 	if err != nil {
@@ -263,7 +263,7 @@ func TestReadDBOfBadFiles(t *testing.T) {
 	}
 }
 
-func TestReadDBEndsWithContext(t *testing.T) {
+func TestReadEndsWithContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if err := Read(ctx, filled(t, 1, "-wal"), func(*DB) error { return nil }); !errors.Is(err, context.Canceled) {
@@ -272,7 +272,7 @@ func TestReadDBEndsWithContext(t *testing.T) {
 }
 
 // A log cut at any byte holds the commits before the cut, whole.
-func TestReadDBTornLog(t *testing.T) {
+func TestReadWithTornLog(t *testing.T) {
 	path := filled(t, 5, "-wal")
 	raw, err := os.ReadFile(path + "-wal")
 	if err != nil {
@@ -299,7 +299,7 @@ func TestReadDBTornLog(t *testing.T) {
 	}
 }
 
-func FuzzReadDBLog(f *testing.F) {
+func FuzzReadLog(f *testing.F) {
 	path := filled(f, 3, "-wal")
 	raw, err := os.ReadFile(path + "-wal")
 	if err != nil {

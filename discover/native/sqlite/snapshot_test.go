@@ -21,7 +21,7 @@ func execAll(t testing.TB, db *sql.DB, statements ...string) {
 }
 
 // A time without nanoseconds says nothing about changes of the same second, nor of the one after it.
-func TestSinceChange(t *testing.T) {
+func TestTimeTrusted(t *testing.T) {
 	at := time.Unix(1_800_000_000, 0)
 	for _, c := range []struct {
 		modified, now time.Time

@@ -59,7 +59,7 @@ func wanted(t *testing.T, db *sql.DB) []string {
 }
 
 // A log in every state it can be in gives what SQLite gives, for all page sizes and ways to vacuum.
-func TestReadDBInAllStates(t *testing.T) {
+func TestReadInAllStates(t *testing.T) {
 	for size := 512; size <= 65536; size *= 2 {
 		for _, vacuum := range []string{"none", "full", "incremental"} {
 			t.Run(fmt.Sprint(size, " ", vacuum), func(t *testing.T) { allStates(t, size, vacuum) })

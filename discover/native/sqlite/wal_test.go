@@ -7,7 +7,7 @@ import (
 )
 
 // The checksum is that of SQLite's file format, section 4.2: two sums, each of which takes in the other.
-func TestWalSum(t *testing.T) {
+func TestWALChecksum(t *testing.T) {
 	for _, order := range []binary.ByteOrder{binary.LittleEndian, binary.BigEndian} {
 		source := rand.New(rand.NewPCG(1, 2))
 		got := walChecksum{bigEndian: order == binary.BigEndian}

@@ -103,7 +103,7 @@ func commit(db *sql.DB) error {
 }
 
 // A writer in a tight loop never sees SQLITE_BUSY, and every read gives the state after one commit.
-func TestReadDBBesideWriter(t *testing.T) {
+func TestReadWithActiveWriter(t *testing.T) {
 	for _, mode := range []string{"loop", "reopen"} {
 		t.Run(mode, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "busy.db")

@@ -13,7 +13,7 @@ import (
 )
 
 // What is not a regular file is not even opened, whichever reader is given it: the kernel tells of every open.
-func TestWhatIsNoFileIsNotOpened(t *testing.T) {
+func TestOnlyRegularFilesAreOpened(t *testing.T) {
 	dir := t.TempDir()
 	fifo, link, database := filepath.Join(dir, "fifo"), filepath.Join(dir, "link"), filepath.Join(dir, "db")
 	err := errors.Join(unix.Mkfifo(fifo, 0o600), os.Symlink("fifo", link), os.WriteFile(database, nil, 0o600),
