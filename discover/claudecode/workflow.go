@@ -21,8 +21,8 @@ func workflowRun(transcript string) string {
 func mayBeActive(transcript string, a subagentMeta) bool {
 	if run := workflowRun(transcript); run != "" {
 		session := filepath.Join(filepath.Dir(transcript), "..", "..", "..")
-		over := modTime(filepath.Join(session, workflowsName, run+".json"))
-		return !over.After(modTime(transcript))
+		ended := modTime(filepath.Join(session, workflowsName, run+".json"))
+		return !ended.After(modTime(transcript))
 	}
 	return a.mayBeOpen()
 }

@@ -27,7 +27,7 @@ func (c *forkDetector) addTime(made time.Time) {
 }
 
 // isCopy takes the next record, in the order of the file, and reports whether it is a copied answer.
-func (c *forkDetector) isCopy(l *Line) bool {
+func (c *forkDetector) isCopy(l *Record) bool {
 	c.started = true
 	switch {
 	case l.Type != "assistant" || l.synthetic():

@@ -80,7 +80,7 @@ func (s *Head) add(raw []byte) {
 	if s.First.Cwd != "" && isAttachment(raw) {
 		return
 	}
-	l, ok := ParseLine(raw)
+	l, ok := ParseRecord(raw)
 	if !ok {
 		s.damaged = s.damaged || jsonl.Damaged(raw)
 		return
@@ -142,7 +142,7 @@ func SourceOf(entrypoint string) string {
 func FirstSession(f *fsread.File) (id string, err error) {
 	f.Expect(usualPrompt)
 	_, err = f.Forward(0, 0, func(l fsread.Line) bool {
-		record, _ := ParseLine(l.Bytes)
+		record, _ := ParseRecord(l.Bytes)
 		id = record.SessionID.Text(0)
 		return false
 	})

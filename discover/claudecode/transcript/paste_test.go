@@ -55,7 +55,7 @@ func TestPastedText(t *testing.T) {
 		if got := userText(stored, "human"); got != (messageText{discover.RoleUser, discover.KindText, want}) {
 			t.Errorf("%.50q is heard as %+v", stored, got)
 		}
-		l, ok := ParseLine([]byte(`{"type":"user","message":{"content":` + asJSON(t, stored) + `}}`))
+		l, ok := ParseRecord([]byte(`{"type":"user","message":{"content":` + asJSON(t, stored) + `}}`))
 		if prompt, command := PromptOf(&l); !ok || command || prompt != cut(want) {
 			t.Errorf("%.50q is the prompt %q", stored, prompt)
 		}
@@ -70,7 +70,7 @@ func TestPromptBehindAFile(t *testing.T) {
 	text, err := json.Marshal(discover.FormatContextFile("spec.md", strings.Repeat("a line\n", 5000)) + "\n\nmake it so")
 	must(t, err)
 	for _, content := range []string{string(text), `[{"type":"text","text":` + string(text) + `}]`} {
-		l, ok := ParseLine([]byte(`{"type":"user","message":{"role":"user","content":` + content + `}}`))
+		l, ok := ParseRecord([]byte(`{"type":"user","message":{"role":"user","content":` + content + `}}`))
 		if prompt, command := PromptOf(&l); !ok || command || prompt != "make it so" {
 			t.Errorf("%.80q", prompt)
 		}

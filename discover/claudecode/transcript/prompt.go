@@ -19,7 +19,7 @@ const promptReadLimit = 4 * discover.PromptLimit
 // PromptOf returns what the user typed, by Claude Code's own rule for naming sessions (2.1.197): texts that begin with a
 // tag are Claude Code's own. command reports that it is a slash command, which names a session only if nothing else was
 // typed.
-func PromptOf(l *Line) (prompt string, command bool) {
+func PromptOf(l *Record) (prompt string, command bool) {
 	if l.Type != "user" || l.IsMeta || l.IsCompactSummary {
 		return "", false
 	}

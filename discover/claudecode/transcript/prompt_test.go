@@ -12,7 +12,7 @@ func FuzzPrompt(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, words string) {
-		l, ok := ParseLine([]byte(`{"type":"user","message":{"content":` + strings.TrimSpace(asJSON(t, words)) + `}}`))
+		l, ok := ParseRecord([]byte(`{"type":"user","message":{"content":` + strings.TrimSpace(asJSON(t, words)) + `}}`))
 		if !ok {
 			t.Fatal("not parsed")
 		}

@@ -14,7 +14,7 @@ const legacyLimitNotice = "Claude AI usage limit reached|"
 
 // quotaOf returns what an error in place of an answer says of a limit; nil if it has another cause. 2.1.329 records the end
 // of the limit in members of their own. The text of newer notices has only a time of day, which is not interpreted.
-func quotaOf(l *Line) *discover.Quota {
+func quotaOf(l *Record) *discover.Quota {
 	limits := l.QuotaLimits.Object()
 	q := &discover.Quota{
 		Name: limits.Get("rateLimitType").Text(0), Reached: true, Resets: unixSeconds(limits.Get("resetsAt").Raw()),

@@ -6,7 +6,7 @@ import (
 )
 
 func TestLegacyQuotaNotice(t *testing.T) {
-	l, _ := ParseLine([]byte(`{"type":"assistant","isApiErrorMessage":true,"message":{"content":[{"type":"text","text":"Claude AI usage limit reached|1762952400"}]}}`))
+	l, _ := ParseRecord([]byte(`{"type":"assistant","isApiErrorMessage":true,"message":{"content":[{"type":"text","text":"Claude AI usage limit reached|1762952400"}]}}`))
 	q := quotaOf(&l)
 	if q == nil || !q.Resets.Equal(time.Unix(1762952400, 0)) || !q.Reached {
 		t.Errorf("%+v", q)

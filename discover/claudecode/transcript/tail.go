@@ -81,7 +81,7 @@ func (s *Tail) add(line fsread.Line) {
 	if s.Turn.complete() && !s.mayMatter(raw, stamp) || isAttachment(raw) {
 		return
 	}
-	l, ok := ParseLine(raw)
+	l, ok := ParseRecord(raw)
 	if !ok && jsonl.Damaged(raw) {
 		s.Turn.addDamaged()
 	}

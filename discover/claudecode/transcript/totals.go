@@ -83,7 +83,7 @@ func (t *Totals) add(l fsread.Line) bool {
 		t.fork.started = true
 		return true
 	}
-	record, ok := ParseLine(l.Bytes)
+	record, ok := ParseRecord(l.Bytes)
 	if !ok {
 		return true
 	}
@@ -132,7 +132,7 @@ func (t *Totals) addMetadata(kind, raw []byte) {
 }
 
 // addDirectory takes the directory that a record was written in, and the permission mode of its prompt.
-func (t *Totals) addDirectory(l *Line) {
+func (t *Totals) addDirectory(l *Record) {
 	t.PermissionMode = cmp.Or(l.PermissionMode, t.PermissionMode)
 	if cwd := l.Cwd.Text(0); cwd != "" && cwd != t.cwd {
 		if t.cwd = cwd; t.IsProjectDir(cwd) {
@@ -149,7 +149,7 @@ func (t *Totals) ReadSubagent(f *fsread.File) error {
 		if l.Cut || leading == "attachment" || leading == "user" || metadataType(l.Bytes) != nil {
 			return true
 		}
-		record, _ := ParseLine(l.Bytes)
+		record, _ := ParseRecord(l.Bytes)
 		if used, ok := record.AnswerUsage(); ok {
 			t.calls.add(record.CallID(), timedUsage{used, record.Timestamp.Time()})
 		}

@@ -36,7 +36,7 @@ func (s *Turn) complete() bool {
 	return s.decided && s.callsComplete && s.firstPrompt == "" && !s.shell
 }
 
-func (s *Turn) add(l *Line) {
+func (s *Turn) add(l *Record) {
 	if s.firstPrompt != "" {
 		if !l.IsMessage() && l.Subtype != "turn_duration" {
 			return
@@ -70,7 +70,7 @@ func (s *Turn) addDamaged() {
 	}
 }
 
-func (s *Turn) assistant(l *Line) {
+func (s *Turn) assistant(l *Record) {
 	fromModel := !l.IsAPIErrorMessage && !l.synthetic()
 	if fromModel && !s.decided && l.ends() { // as most do; the content does not matter
 		s.decide(discover.TurnDone)
@@ -101,7 +101,7 @@ func (m *apiMessage) ends() bool {
 	return false
 }
 
-func (s *Turn) user(l *Line) {
+func (s *Turn) user(l *Record) {
 	if l.IsMeta || l.IsCompactSummary || l.IsTranscriptOnly {
 		return
 	}
@@ -143,7 +143,7 @@ func (s *Turn) user(l *Line) {
 }
 
 // setStart sets when the turn began: the time of the newest prompt.
-func (s *Turn) setStart(l *Line, text string) {
+func (s *Turn) setStart(l *Record, text string) {
 	if s.state.Began.IsZero() && !beginsWith(text, interruptedPrefix, "<local-command-") && !isShellOutput(text) {
 		s.state.Began = l.Timestamp.Time()
 	}
@@ -170,7 +170,7 @@ func beginsWith(text string, prefixes ...string) bool {
 // isCaveat reports whether a record is the note that the model is not to answer what follows: the output of most slash
 // commands, and of a "!" command up to 2.1.112, or where the settings say so or it was interrupted (SEEN 2.1.112, 2.1.197,
 // 2.1.330).
-func (l *Line) isCaveat() bool {
+func (l *Record) isCaveat() bool {
 	text := strings.TrimSpace(textOf(l.Content, textStartLimit))
 	return l.Type == "user" && l.IsMeta && beginsWith(text, "<local-command-caveat>", "Caveat: ")
 }
@@ -192,7 +192,7 @@ func (s *Turn) decide(state discover.TurnState) {
 }
 
 // addCalls adds the tool calls of the newest message that have no result. A message with several calls is several records.
-func (s *Turn) addCalls(l *Line) {
+func (s *Turn) addCalls(l *Record) {
 	if s.callsComplete {
 		return
 	}

@@ -131,7 +131,7 @@ type modelAnswer struct {
 type CallID struct{ message, request string }
 
 // find returns the answer that a record is part of; nil if the model did not write the record.
-func (a *recentAnswers) find(l *Line) *modelAnswer {
+func (a *recentAnswers) find(l *Record) *modelAnswer {
 	used, ok := l.AnswerUsage()
 	if !ok {
 		return nil
@@ -156,10 +156,10 @@ func (x *modelAnswer) tokens() *discover.Tokens {
 }
 
 // CallID identifies the call that a record is part of.
-func (l *Line) CallID() CallID { return CallID{l.ID.Text(0), l.RequestID.Text(0)} }
+func (l *Record) CallID() CallID { return CallID{l.ID.Text(0), l.RequestID.Text(0)} }
 
 // AnswerUsage returns what an answer of the model used. ok is false for other records, and without a usage.
-func (l *Line) AnswerUsage() (used Usage, ok bool) {
+func (l *Record) AnswerUsage() (used Usage, ok bool) {
 	if l.Type == "assistant" && !l.synthetic() {
 		used = l.usage()
 	}

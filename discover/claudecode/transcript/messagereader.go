@@ -23,9 +23,9 @@ type messageReader struct {
 	interruptedAnswer string
 }
 
-// messageLine is a record that messages are made of.
-type messageLine struct {
-	Line
+// messageRecord is a record that messages are made of.
+type messageRecord struct {
+	Record
 	id string // of its first message; the others get the index of their block as well
 }
 
@@ -34,14 +34,14 @@ func (c *messageReader) read(l fsread.Line) (messages []discover.Message, ok boo
 	if metadataType(l.Bytes) != nil || isAttachment(l.Bytes) && !isQueued(l.Bytes) {
 		return nil, true
 	}
-	record, ok := ParseLine(l.Bytes)
+	record, ok := ParseRecord(l.Bytes)
 	if !ok {
 		return nil, !jsonl.Damaged(l.Bytes)
 	}
 	if record.IsSidechain != c.sidechain {
 		return nil, true
 	}
-	s := messageLine{record, cmp.Or(record.UUID.Text(0), fmt.Sprintf("@%d", l.Offset))}
+	s := messageRecord{record, cmp.Or(record.UUID.Text(0), fmt.Sprintf("@%d", l.Offset))}
 	switch s.Type {
 	case "user":
 		messages = c.user(s)
@@ -58,7 +58,7 @@ func (c *messageReader) read(l fsread.Line) (messages []discover.Message, ok boo
 }
 
 // message returns a message for the record's block with this index.
-func (s messageLine) message(block int, w messageText) discover.Message {
+func (s messageRecord) message(block int, w messageText) discover.Message {
 	m := discover.Message{ID: s.id, Time: s.Timestamp.Time(), Role: w.role, Kind: w.kind, Text: w.text}
 	if w.role == discover.RoleAssistant && !s.synthetic() {
 		m.Model = s.Model.Text(0)
@@ -70,7 +70,7 @@ func (s messageLine) message(block int, w messageText) discover.Message {
 }
 
 // texts returns a message for each text block, as classify has it. Empty texts are left out.
-func (s messageLine) texts(content jsonl.Value, classify func(string) messageText) (messages []discover.Message) {
+func (s messageRecord) texts(content jsonl.Value, classify func(string) messageText) (messages []discover.Message) {
 	for i, b := range blocks(content) {
 		if b.Type != "text" {
 			continue
@@ -83,12 +83,12 @@ func (s messageLine) texts(content jsonl.Value, classify func(string) messageTex
 }
 
 // userMessages returns the messages of a user record's content.
-func (s messageLine) userMessages(content, origin jsonl.Value) []discover.Message {
+func (s messageRecord) userMessages(content, origin jsonl.Value) []discover.Message {
 	from := origin.Text(0)
 	return s.texts(content, func(text string) messageText { return userText(text, from) })
 }
 
-func (c *messageReader) user(s messageLine) []discover.Message {
+func (c *messageReader) user(s messageRecord) []discover.Message {
 	for _, b := range blocks(s.Content) {
 		c.results.add(b)
 	}
@@ -117,7 +117,7 @@ func userText(text, origin string) messageText {
 	return systemText(text)
 }
 
-func (c *messageReader) system(s messageLine) []discover.Message {
+func (c *messageReader) system(s messageRecord) []discover.Message {
 	switch s.Subtype {
 	case "local_command":
 		return s.texts(s.SystemContent, func(text string) messageText { w, _ := parseTagged(text); return w })
@@ -137,8 +137,8 @@ func isQueued(raw []byte) bool {
 	return bytes.Contains(raw[:min(len(raw), 400)], []byte(`"type":"queued_command"`))
 }
 
-func (c *messageReader) assistant(s messageLine) (messages []discover.Message) {
-	answer := c.answers.find(&s.Line)
+func (c *messageReader) assistant(s messageRecord) (messages []discover.Message) {
+	answer := c.answers.find(&s.Record)
 	for i, b := range blocks(s.Content) {
 		c.results.add(b)
 		if m, ok := c.blockMessage(s, i, b); ok {
@@ -150,7 +150,7 @@ func (c *messageReader) assistant(s messageLine) (messages []discover.Message) {
 }
 
 // blockMessage returns the message of one block of an answer: the model's, or Claude Code's in place of one.
-func (c *messageReader) blockMessage(s messageLine, i int, b Block) (m discover.Message, ok bool) {
+func (c *messageReader) blockMessage(s messageRecord, i int, b Block) (m discover.Message, ok bool) {
 	switch {
 	case strings.HasSuffix(b.Type, "tool_use"):
 		m = s.message(i, messageText{role: discover.RoleAssistant, kind: discover.KindTool})

@@ -13,10 +13,10 @@ import (
 	"agentctl/discover/native/jsonl"
 )
 
-// Line is what this package reads of one record. Conversation records (user, assistant, system, attachment) have an
+// Record is what this package reads of one record. Conversation records (user, assistant, system, attachment) have an
 // envelope. All others are metadata of the session, mostly without a time and a directory. Values are valid as long as the
-// line is.
-type Line struct {
+// line that they were parsed from.
+type Record struct {
 	Type, Subtype string
 	rawEnvelope
 	apiMessage
@@ -97,18 +97,18 @@ func (m *apiMessage) synthetic() bool {
 	return len(v) > 1 && (v[1] == synthetic[0] || v[1] == '\\') && v.Text(0) == synthetic
 }
 
-// ParseLine reads one record. ok is false if the line is no complete JSON object. A value of an unexpected type is left
+// ParseRecord parses one line. ok is false if the line is no complete JSON object. A value of an unexpected type is left
 // out; the others count.
-func ParseLine(raw []byte) (l Line, ok bool) {
+func ParseRecord(raw []byte) (l Record, ok bool) {
 	if jsonl.Object(raw).Scan(l.set) {
 		return l, true
 	}
-	return Line{}, false
+	return Record{}, false
 }
 
 // set takes one member and returns its length if parsing has shown it, else 0. All names are in one switch, which the
 // compiler decides by a few comparisons.
-func (l *Line) set(key []byte, v jsonl.Value) (length int) {
+func (l *Record) set(key []byte, v jsonl.Value) (length int) {
 	switch string(key) {
 	case "type":
 		l.Type = v.Word("user", "assistant", "system", "attachment")
@@ -215,7 +215,7 @@ func usageOf(o jsonl.Object) (u Usage) {
 func isTrue(v jsonl.Value) bool { return bytes.HasPrefix(v, []byte("true")) }
 
 // IsMessage reports whether the line is a user or an assistant record.
-func (l *Line) IsMessage() bool { return l.Type == "user" || l.Type == "assistant" }
+func (l *Record) IsMessage() bool { return l.Type == "user" || l.Type == "assistant" }
 
 // metadataType returns the type of a metadata record: one whose first key is its type and which is no conversation record;
 // nil for others. It does not parse the record, which may have megabytes.
