@@ -20,7 +20,7 @@ func isThreadFile(path string) bool {
 }
 
 // isHistoryDB reports whether a file of a home is the database of the threads' messages: thread_history_1.sqlite in 0.169, absent
-// before 0.150. The number is the version of its schema.
+// before 0.150. The number changes with what it contains.
 func isHistoryDB(name string) bool {
 	return strings.HasPrefix(name, "thread_history_") && strings.HasSuffix(name, ".sqlite")
 }

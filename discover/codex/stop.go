@@ -66,7 +66,7 @@ func serverSocket(p proc.Process) string {
 	return ""
 }
 
-// interruptPoll is the interval at which threads that are being interrupted are read: an interrupt takes some milliseconds.
+// interruptPoll is the interval at which threads that are being interrupted are read again.
 const interruptPoll = 20 * time.Millisecond
 
 // interruptTree interrupts a thread and its sub-agents until none is active and none of their commands runs. Interrupting one does not

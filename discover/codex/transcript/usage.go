@@ -9,7 +9,7 @@ import (
 
 // Totals are the two totals that Codex records of a thread. Each can miss something. The counts (token_count) lose an answer whose
 // process was killed before its tool ended, and start again when the context is full. The records (token_usage_record, 0.160 and
-// later) lack what an older version has used. Neither counts anything twice, so the larger one is right.
+// later) lack what an older version has used. Neither counts anything twice, so the larger one is used.
 type Totals struct {
 	records, counts discover.Tokens
 }
