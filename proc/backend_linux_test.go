@@ -107,7 +107,7 @@ func TestOpenFiles(t *testing.T) {
 	}
 }
 
-// TestReusedDescriptor: the position of one file is not told of another that took its number meanwhile.
+// TestReusedDescriptor: the offset of one file is not returned for another file that reuses its descriptor.
 func TestReusedDescriptor(t *testing.T) {
 	first, err := os.Create(filepath.Join(t.TempDir(), "first"))
 	if err != nil {
@@ -133,8 +133,8 @@ func TestReusedDescriptor(t *testing.T) {
 	}
 }
 
-// TestAnotherMountNamespace: what a process names by a path may be another file than what we name so. A name that ends as
-// those of removed files do is whole.
+// TestAnotherMountNamespace: a path may name another file in another mount namespace. The suffix " (deleted)" is kept if
+// it is part of a name.
 func TestAnotherMountNamespace(t *testing.T) {
 	needRoot(t)
 	dir, err := filepath.EvalSymlinks(t.TempDir())
@@ -209,7 +209,7 @@ func TestAnotherRoot(t *testing.T) {
 	}
 }
 
-// TestInheritedLock: the lock shows in the process that inherited it, after the one that took it let go.
+// TestInheritedLock: a flock is found in the process that inherited it, after the process that took it has ended.
 func TestInheritedLock(t *testing.T) {
 	f, err := os.Create(filepath.Join(t.TempDir(), "writer.lock"))
 	if err != nil {
@@ -336,7 +336,8 @@ func (l asksListeners) listenPorts(_ Process, _ []string, ours listenersFunc) ([
 	return nil, err
 }
 
-// TestListenersAreReadOnce: the processes of one table share the kernel's answer, which grows with their number.
+// TestListenersAreReadOnce: the processes of one table share the kernel's list of listening sockets, which grows with
+// their number.
 func TestListenersAreReadOnce(t *testing.T) {
 	l, err := net.Listen("tcp4", "127.0.0.1:0")
 	if err != nil {

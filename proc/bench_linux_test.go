@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// BenchmarkReadTable measures the table of at least 2,000 processes beside its yardstick, ps. The aim is a fifth of ps.
-// On a busy machine the processor time, cpu-ns/op, is what can be compared.
+// BenchmarkReadTable reads a table of at least 2,000 processes and compares it with ps. The aim is a fifth of the time of
+// ps. On a busy machine, compare the processor time, cpu-ns/op.
 func BenchmarkReadTable(b *testing.B) {
 	crowd(b, 2000)
 	b.Run("take", func(b *testing.B) {

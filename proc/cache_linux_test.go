@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// TestFactsOfEndedProcessStayCached: the table says what was true of it, and of what was not asked for that it is gone.
+// TestFactsOfEndedProcessStayCached: facts that were read before the process ended stay as they were; the others are
+// ErrGone.
 func TestFactsOfEndedProcessStayCached(t *testing.T) {
 	c := start(t, "wait")
 	p, ok := take(t).ByPID(c.Process.Pid)

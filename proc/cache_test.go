@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// asked notes what a system is asked for; what it tells is of no matter.
+// asked is a backend that records what is read; the answers do not matter.
 type asked struct {
 	FakeProcess
 	mu   sync.Mutex
@@ -23,7 +23,7 @@ func (a *asked) note(format string, args ...any) {
 	a.list = append(a.list, fmt.Sprintf(format, args...))
 }
 
-// since returns what was asked for since it was last called.
+// since returns what was read since the last call.
 func (a *asked) since() string {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -71,14 +71,14 @@ func (a *asked) bytesWritten(p Process) (int64, error) {
 }
 func (a *asked) usage(p Process) (Usage, error) { a.note("usage"); return a.FakeProcess.usage(p) }
 
-// one makes a table of one process, and returns how to find it there.
+// one makes a table of one process, and returns a function that finds the process in it.
 func one(a *asked) func() Process {
 	id := ID{PID: 7, Birth: "b"}
 	table := newTable([]Process{{ID: id, State: 'S', impl: a}})
 	return func() Process { p, _ := table.Find(id); return p }
 }
 
-// TestEachFactIsReadOnce, however many look at once, and at whichever copy of the process.
+// TestEachFactIsReadOnce, by however many goroutines, and from whichever copy of the process.
 func TestEachFactIsReadOnce(t *testing.T) {
 	a := &asked{FakeProcess: FakeProcess{
 		Arguments: []string{"me"}, WorkingDir: "/w", Environ: map[string]string{"A": "1"},
@@ -122,7 +122,7 @@ func TestEachFactIsReadOnce(t *testing.T) {
 	}
 }
 
-// TestErrorsAreCached: what may not be read is not tried again.
+// TestErrorsAreCached: a fact that could not be read is not read again.
 func TestErrorsAreCached(t *testing.T) {
 	a := &asked{FakeProcess: FakeProcess{Err: ErrGone}}
 	p := one(a)()
@@ -141,7 +141,7 @@ func TestErrorsAreCached(t *testing.T) {
 	}
 }
 
-// TestOnlyNewVariablesAreRead: those that nobody names are never read.
+// TestOnlyNewVariablesAreRead: variables that are not requested are never read.
 func TestOnlyNewVariablesAreRead(t *testing.T) {
 	a := &asked{FakeProcess: FakeProcess{Environ: map[string]string{"A": "1", "C": "3", "SECRET": "x"}}}
 	p := one(a)()
@@ -164,7 +164,7 @@ func TestOnlyNewVariablesAreRead(t *testing.T) {
 	}
 }
 
-// TestNewFilesAreReadWithTheOthers: and with them what is kept is read anew, so that all is of one moment.
+// TestNewFilesAreReadWithTheOthers: files that were cached before are read again, so that all are of one reading.
 func TestNewFilesAreReadWithTheOthers(t *testing.T) {
 	a := &asked{FakeProcess: FakeProcess{Files: []OpenFile{{FD: 1, Path: "/a.db"}, {FD: 2, Path: "/b.log"}, {FD: 3, Path: "/a.db"}, {FD: 4, Path: "/c"}}}}
 	p := one(a)()

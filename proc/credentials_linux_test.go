@@ -7,7 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A process's namespaces are compared with ours, and its user is told also where it lets itself not be inspected.
+// TestCredentials compares the namespaces of a process with ours, and reads its user even if the process is not dumpable.
 func TestCredentials(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("only root makes namespaces and other users")

@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestDescendants: by parents, by the session of the kernel that a member leads, and not through what is alien.
+// TestDescendants: by parent, by the session that a member leads, and not through excluded processes.
 func TestDescendants(t *testing.T) {
 	at := func(pid, parent, session int, ticks uint64) FakeProcess {
 		return FakeProcess{Process: Process{ID: ID{PID: pid, Birth: "b"}, Parent: parent, Session: session, Ticks: ticks, State: 'S'}}
@@ -45,7 +45,7 @@ func TestDescendants(t *testing.T) {
 	}
 }
 
-// TestExpandAddsAllDescendants: whoever is begot by what is in it, and nobody else, whatever the table.
+// TestExpandAddsAllDescendants: all descendants of the members and no other process, for any table.
 func TestExpandAddsAllDescendants(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var facts []FakeProcess

@@ -9,7 +9,7 @@ import (
 	"testing/iotest"
 )
 
-// FuzzSelectEnv: a named variable comes back as it was written, whatever stands around it and however it is read.
+// FuzzSelectEnv: a named variable is returned as it was written, whatever is around it and however it is read.
 func FuzzSelectEnv(f *testing.F) {
 	f.Add("CLAUDE_CONFIG_DIR", "/home/me/.claude", "SECRET=x", "CODEX_HOME=")
 	f.Add("A", "b=c\nd", "A", "AA=A=1")

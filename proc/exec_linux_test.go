@@ -6,8 +6,9 @@ import (
 	"testing"
 )
 
-// A process that has become another program since it was seen has nothing to say about what it was. As soon as it shows the
-// new program it has its arguments: the kernel has none for some microseconds in between.
+// TestProcessThatExecutedAnotherProgram: a process that has executed another program since the table was read returns no
+// facts for the earlier one. As soon as the new program shows it has its arguments: the kernel has none for some
+// microseconds in between.
 func TestProcessThatExecutedAnotherProgram(t *testing.T) {
 	for range 200 {
 		becomesAnother(t)

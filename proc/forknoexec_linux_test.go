@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// TestForkNoExec: a subshell is a fork that executes nothing. It does not run the shell for its own sake,
-// whether its parent lives or not.
+// TestForkNoExec: a subshell is a fork that has executed nothing. It does not count as running the shell, whether its
+// parent is alive or not.
 func TestForkNoExec(t *testing.T) {
 	cmd := exec.Command("sh", "-c", "(read line; echo heard; read line); echo never")
 	const mark = "AGENTCTL_TEST_COPY"

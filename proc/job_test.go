@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// A command that is to end ends with what it has started: at SIGTERM, or killed after the grace period; whoever outlives
-// the command too.
+// TestRunJobEndsAllProcesses: the command and all that it has started end, at SIGTERM or killed after the grace period,
+// those that outlive the command included.
 func TestRunJobEndsAllProcesses(t *testing.T) {
 	for _, tc := range []struct {
 		name, script string
@@ -61,7 +61,7 @@ func TestRunJobEndsAllProcesses(t *testing.T) {
 	}
 }
 
-// What ends by itself is not signalled, and leaves running what it has started.
+// TestRunJobReturnsTheCommandsError: a command that ends by itself is not signalled, and what it has started goes on.
 func TestRunJobReturnsTheCommandsError(t *testing.T) {
 	for _, own := range []bool{true, false} {
 		if err := RunJob(t.Context(), exec.Command("/bin/sh", "-c", "exit 3"), own, time.Hour); err == nil || err.Error() != "exit status 3" {
@@ -73,7 +73,7 @@ func TestRunJobReturnsTheCommandsError(t *testing.T) {
 	}
 }
 
-// The number of a job's group may be another's once all of it has ended.
+// TestJobWithReusedPID: the ID of the group of a job may be reused once all its processes have ended.
 func TestJobWithReusedPID(t *testing.T) {
 	j, err := StartJob(exec.Command("/bin/sh", "-c", "exit 0"), true)
 	if err != nil {

@@ -30,7 +30,7 @@ func TestWithExeReadsNoOthers(t *testing.T) {
 	}
 }
 
-// TestLoadAllKeepsProcessesThatEndLater: what has been read stays as it was; what has not is gone with its process.
+// TestLoadAllKeepsProcessesThatEndLater: a process that was read stays in the table; one that was not is no longer there.
 func TestLoadAllKeepsProcessesThatEndLater(t *testing.T) {
 	for _, complete := range []bool{true, false} {
 		cmd := exec.Command("sleep", "1000")
@@ -55,7 +55,7 @@ func TestLoadAllKeepsProcessesThatEndLater(t *testing.T) {
 	}
 }
 
-// TestWithEnv: it yields who was started with one of the variables, and reads nothing but the environment of all others.
+// TestWithEnv yields the processes with one of the variables, and reads nothing but the environment of all others.
 func TestWithEnv(t *testing.T) {
 	root := recorded(t, "testdata/claude-code")
 	for pid, environ := range map[string]string{"4045": "MARKS=1", "28188": "A=1\x00MARK=\x00B=2"} {

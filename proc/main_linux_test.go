@@ -14,10 +14,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// roleKey names the environment variable that makes this test binary play a part in a test instead of running tests.
+// roleKey is the environment variable that makes this test binary run one of the roles instead of the tests.
 const roleKey = "PROC_TEST_ROLE"
 
-// roles are what a child of a test can do. Each says a line when it is set up; an error ends it with status 1.
+// roles are what a child of a test can do. Each prints a line when it is ready; an error ends it with status 1.
 func roles() map[string]func() error {
 	return map[string]func() error{
 		"wait":            roleWait,
@@ -63,7 +63,7 @@ type child struct {
 	said string
 }
 
-// start runs this binary in a role and returns once it says that it is set up. It is ended with the test.
+// start runs this binary in a role and returns once it is ready. The child ends with the test.
 func start(t testing.TB, role string, options ...func(*exec.Cmd)) *child {
 	t.Helper()
 	c := &child{Cmd: exec.Command("/proc/self/exe")}

@@ -47,7 +47,7 @@ func FuzzStat(f *testing.F) {
 	})
 }
 
-// TestStatTornAnywhere: no beginning of a line passes for the line.
+// TestStatTornAnywhere: no truncated line is accepted.
 func TestStatTornAnywhere(t *testing.T) {
 	want := stat{4045, 4042, 4042, 4042, 'S', "cl) S 1 (aude", 199670, 269 + 49, false, false}
 	line := statLine(want)
@@ -58,7 +58,7 @@ func TestStatTornAnywhere(t *testing.T) {
 	}
 }
 
-// TestKilledProcessIsDeadAtOnce: a process that gives back its memory is no zombie yet, and runs nothing any more (S9).
+// TestKilledProcessIsDeadAtOnce: a process that is releasing its memory is no zombie yet, but runs nothing any more.
 func TestKilledProcessIsDeadAtOnce(t *testing.T) {
 	for _, c := range []struct {
 		main, other stat
@@ -154,7 +154,8 @@ func TestListening(t *testing.T) {
 	}
 }
 
-// A process of another network namespace, or where the kernel does not tell, is told by the files of its own.
+// TestListenersByFiles: for a process in another network namespace, or without sock_diag, the files below its
+// /proc/PID/net are read.
 func TestListenersByFiles(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.MkdirAll(filepath.Join(dir, "7", "net"), 0o755); err != nil {
@@ -171,7 +172,8 @@ func TestListenersByFiles(t *testing.T) {
 	}
 }
 
-// FuzzDiag: the kernel's answer gives the listening sockets that are in it, whatever else is, and no junk breaks it.
+// FuzzDiag: the listening sockets in the kernel's answer are returned, whatever else is in it; malformed answers are
+// errors.
 func FuzzDiag(f *testing.F) {
 	f.Add(uint16(4096), uint32(31497), byte(stateListen), []byte{20, 0, 0, 0, 3, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0})
 	f.Add(uint16(80), uint32(1), byte(1), []byte{1})

@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// listenAt listens, and accepts one connection if it is to.
+// listenAt listens, and accepts one connection if accepts is true.
 func listenAt(t *testing.T, network, address string, accepts bool) net.Addr {
 	t.Helper()
 	l, err := net.Listen(network, address)
@@ -42,7 +42,7 @@ func connectTo(t *testing.T, network, address string) syscall.Conn {
 	return conn.(syscall.Conn)
 }
 
-// Who answers at an address is told by the connection: this process does, and no other one.
+// TestVerifyPeer: this process has the other end of its connection, and no other process has.
 func TestVerifyPeer(t *testing.T) {
 	t.Parallel()
 	sockets, err := os.MkdirTemp("", "s") // a test's own is too long for a socket's name
@@ -82,7 +82,7 @@ func TestVerifyPeer(t *testing.T) {
 	}
 }
 
-// A connection that nobody has accepted is nobody's, as long as it is waited for.
+// TestVerifyPeerWaitsForAccept: while no process has accepted the connection, VerifyPeer waits.
 func TestVerifyPeerWaitsForAccept(t *testing.T) {
 	t.Parallel()
 	self, err := Inspect(os.Getpid())
@@ -97,7 +97,7 @@ func TestVerifyPeerWaitsForAccept(t *testing.T) {
 	}
 }
 
-// sleeping is another process of ours.
+// sleeping starts another process.
 func sleeping(t *testing.T) Process {
 	t.Helper()
 	cmd := exec.Command("sleep", "1000")

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// TestPreciseStart: a process begins after whoever starts it has decided to, and before whoever started it knows; Started may be a
+// TestPreciseStart: a process starts between the moments before and after its start by another process; Started may be a
 // second off.
 func TestPreciseStart(t *testing.T) {
 	const tick = time.Second / clockTicks

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// A process that begins is noticed once, and once more when it becomes another program.
+// TestStartMonitor: a process is returned once when it starts, and once more when it executes another program.
 func TestStartMonitor(t *testing.T) {
 	var r StartMonitor
 	self, err := os.Executable()

@@ -37,7 +37,7 @@ func roleBurn() error {
 	return err
 }
 
-// roleWrite writes what it says it has, of which that it says so is a part.
+// roleWrite writes a number of bytes and prints that number; the printed line is included.
 func roleWrite() error {
 	if err := os.WriteFile(os.DevNull, make([]byte, 1<<20), 0o600); err != nil {
 		return err
@@ -59,7 +59,7 @@ func TestBytesWritten(t *testing.T) {
 	}
 }
 
-// TestUsageOfKnownBurn: between what the child counted before and what the kernel counted at its end.
+// TestUsageOfKnownBurn: the result is between what the child counted before and what the kernel counted at its end.
 func TestUsageOfKnownBurn(t *testing.T) {
 	c := start(t, "burn")
 	said, err := strconv.ParseInt(c.said, 10, 64)
@@ -97,7 +97,7 @@ func TestUsageWithoutMainThread(t *testing.T) {
 	}
 }
 
-// FuzzStatm: the second number is read, and nothing that is none.
+// FuzzStatm: the second number is returned, and anything that is not a number is an error.
 func FuzzStatm(f *testing.F) {
 	f.Add(int64(4415), []byte("1 2"))
 	f.Add(int64(0), []byte("1 x 3"))

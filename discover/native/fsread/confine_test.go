@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A database outside of its home is opened by its name in its folder, with what SQLite keeps beside it. A link in its
-// place is not followed.
+// TestConfinedFile: a database outside of its home is opened by its name in its directory, with the files that SQLite
+// keeps next to it. A link in its place is not followed.
 func TestConfinedFile(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

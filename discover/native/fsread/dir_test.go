@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// TestAllEntries: every entry is listed once, of small and of large directories, with and without memory to work in, and while
-// a directory below is gone through in the same memory.
+// TestAllEntries: every entry is listed once, of small and large directories, with and without buffers, and while a
+// directory below is listed with the same buffers.
 func TestAllEntries(t *testing.T) {
 	root := t.TempDir()
 	want := map[string]bool{}
@@ -74,7 +74,7 @@ func namesBelow(t *testing.T, in *Dir, name string, s *Buffers) (names []string)
 	return names
 }
 
-// TestOpenDirNotExist: what is not there is told as by OpenDir.
+// TestOpenDirNotExist: the method returns the same errors as the function OpenDir.
 func TestOpenDirNotExist(t *testing.T) {
 	root := t.TempDir()
 	if err := os.Symlink("nowhere", filepath.Join(root, "link")); err != nil {

@@ -36,7 +36,7 @@ func sparse(t *testing.T, hole int64, begin bool, texts ...string) string {
 	return path
 }
 
-// A hole of a terabyte is passed, not read, from either end; what stands around it is given.
+// TestHolesAreSkipped: a hole of a terabyte is skipped, not read, from either end; the lines around it are visited.
 func TestHolesAreSkipped(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
@@ -87,7 +87,7 @@ func TestHolesAreSkipped(t *testing.T) {
 	}
 }
 
-// Reading ends with its context, wherever it is.
+// TestReadingEndsWithItsContext at any position.
 func TestReadingEndsWithItsContext(t *testing.T) {
 	t.Parallel()
 	f, err := Open(t.Context(), sparse(t, 0, false, strings.Repeat("line\n", 1<<20)))
@@ -113,7 +113,7 @@ func TestReadingEndsWithItsContext(t *testing.T) {
 	}
 }
 
-// Of all readers of a call, one at a time holds a large piece of memory; the same one may hold it twice.
+// TestOneReaderAtATimeHasLargeMemory: one reader of a call has large memory at a time, and may acquire it twice.
 func TestOneReaderAtATimeHasLargeMemory(t *testing.T) {
 	t.Parallel()
 	items := make([]int, 100)

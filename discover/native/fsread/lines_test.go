@@ -28,7 +28,7 @@ func open(t testing.TB, path string) *File {
 	return f
 }
 
-// terminated is the plain truth: the lines of data that end in a newline.
+// terminated returns the lines of data that end in a newline: the reference for the readers.
 func terminated(data []byte) []string {
 	end := bytes.LastIndexByte(data, '\n')
 	if end < 0 {
@@ -84,7 +84,7 @@ func TestLinesAreThoseOfTheFile(t *testing.T) {
 	}
 }
 
-// TestBufferedLines goes back while it costs no read: just that far does the first one bring lines.
+// TestBufferedLines: Buffered is true just as long as the next line costs no read.
 func TestBufferedLines(t *testing.T) {
 	var data []byte
 	for i := range 2000 {

@@ -9,7 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// What the kernel makes is refused though it is regular by its mode: by name, by a link, and beneath a directory.
+// TestPseudoFilesAreNotOpened: files that the kernel makes are refused though they are regular by their mode: by name, by
+// a link, and beneath a directory.
 func TestPseudoFilesAreNotOpened(t *testing.T) {
 	t.Parallel()
 	link := filepath.Join(t.TempDir(), "link")

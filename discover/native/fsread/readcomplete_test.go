@@ -8,7 +8,8 @@ import (
 	"time"
 )
 
-// A file that has just been written in place is read until it is whole, one that was left torn but once.
+// TestReadComplete: a file that was just written in place is read until it is complete; one that was left incomplete is
+// read once.
 func TestReadComplete(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "part.json")
 	const content = `{"whole": true}`

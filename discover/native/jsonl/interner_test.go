@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Whatever was met before, a text is what it is without a memory.
+// TestInternIsText: the result is that of Text, whatever was interned before.
 func TestInternIsText(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		literals := rapid.OneOf(
@@ -32,7 +32,7 @@ func TestInternIsText(t *testing.T) {
 	})
 }
 
-// What was met lately costs no memory, though the bytes that it stood in hold something else by now.
+// TestInternDoesNotAllocate for a text that it remembers, even if the bytes of the first one were overwritten.
 func TestInternDoesNotAllocate(t *testing.T) {
 	var texts Interner
 	literal := []byte(`"/home/me/project-0001"`)

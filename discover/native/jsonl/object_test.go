@@ -108,8 +108,8 @@ func TestTextLimit(t *testing.T) {
 	}
 }
 
-// On whatever encoding/json takes for an object, the members are those that encoding/json finds, in value and order;
-// on anything else nothing is invented beyond what stands there.
+// FuzzObject: for an object that encoding/json accepts, the members have the same values in the same order; for anything
+// else, no member is returned that is not in the bytes.
 func FuzzObject(f *testing.F) {
 	for _, s := range []string{
 		`{"a":1,"b":{"c":"d"},"e":[1,2,"x"]}`, `{"a":"\u00e4\ud83d\ude00"}`, `{"a\"b":null}`, `{}`, ` { } `, `{"a":"` + "\xff" + `"}`, `{"a":"x\\","b":"x\ny"}`,
@@ -148,7 +148,7 @@ func FuzzObject(f *testing.F) {
 	})
 }
 
-// A string ends where one that goes over it byte by byte says.
+// FuzzString: a string ends where a byte-by-byte scan says.
 func FuzzString(f *testing.F) {
 	for _, s := range []string{
 		``, `"`, `a"b`, `\\"`, `\\\"`, `1234567\"`, `12345678\\"`, "1234567\xff", "\x80\\", strings.Repeat("x", 62) + `\"y"`, strings.Repeat(`\"`, 70) + `"`,

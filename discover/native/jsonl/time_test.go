@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// FuzzTime: whatever the bytes, the time is what the standard library says, in UTC.
+// FuzzTime: for any bytes, the time is that of the standard library, in UTC.
 func FuzzTime(f *testing.F) {
 	for _, s := range []string{
 		"2026-11-20T19:09:28.087Z", "2026-02-29T19:09:28.087Z", "2024-02-29T19:09:28.087Z", "2026-13-20T19:09:28.087Z",

@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// Where no more files may be opened, that is the error, at once, whichever of a database's files it is about: no writer is at
-// fault.
+// TestReadOutOfFileDescriptors: if the process may open no more files, Read returns that error at once, whichever file of
+// the database it is about.
 func TestReadOutOfFileDescriptors(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "db")
 	db, err := sql.Open("sqlite3", "file:"+path)

@@ -12,7 +12,7 @@ import (
 	"agentctl/discover/native/fsread"
 )
 
-// What is not a regular file is not even opened, whichever reader is given it: the kernel tells of every open.
+// TestOnlyRegularFilesAreOpened: no reader opens a file that is not regular; inotify(7) reports every open.
 func TestOnlyRegularFilesAreOpened(t *testing.T) {
 	dir := t.TempDir()
 	fifo, link, database := filepath.Join(dir, "fifo"), filepath.Join(dir, "link"), filepath.Join(dir, "db")

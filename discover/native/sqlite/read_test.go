@@ -39,7 +39,7 @@ func count(t testing.TB, path string) (int, error) {
 	return int(total), err
 }
 
-// state is everything that a reader could have changed in a folder.
+// state is everything in a directory that a reader could have changed.
 func state(t testing.TB, dir string) string {
 	t.Helper()
 	var out strings.Builder
@@ -271,7 +271,7 @@ func TestReadEndsWithContext(t *testing.T) {
 	}
 }
 
-// A log cut at any byte holds the commits before the cut, whole.
+// TestReadWithTornLog: a log that is truncated at any byte has the commits before that byte.
 func TestReadWithTornLog(t *testing.T) {
 	path := filled(t, 5, "-wal")
 	raw, err := os.ReadFile(path + "-wal")
@@ -320,7 +320,7 @@ func FuzzReadLog(f *testing.F) {
 	})
 }
 
-// A database behind a link to a disk that is not mounted is not absent.
+// TestReadOfBrokenLink: a database behind a broken link is not fs.ErrNotExist.
 func TestReadOfBrokenLink(t *testing.T) {
 	link := filepath.Join(t.TempDir(), "link")
 	if err := os.Symlink("nowhere", link); err != nil {

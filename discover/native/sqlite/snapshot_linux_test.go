@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// As TestSnapshotInWholeSeconds, on a file system that is one: ext4 with inodes of 128 bytes. Root alone may mount it.
+// TestSnapshotOnExt4InWholeSeconds is TestSnapshotInWholeSeconds on ext4 with inodes of 128 bytes. Only root may mount
+// it.
 func TestSnapshotOnExt4InWholeSeconds(t *testing.T) {
 	dir := mountWholeSeconds(t)
 	path := filepath.Join(dir, "x.db")

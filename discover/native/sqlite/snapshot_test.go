@@ -20,7 +20,7 @@ func execAll(t testing.TB, db *sql.DB, statements ...string) {
 	}
 }
 
-// A time without nanoseconds says nothing about changes of the same second, nor of the one after it.
+// TestTimeTrusted: a time without nanoseconds does not show changes in the same second or the one after it.
 func TestTimeTrusted(t *testing.T) {
 	at := time.Unix(1_800_000_000, 0)
 	for _, c := range []struct {
@@ -40,8 +40,8 @@ func TestTimeTrusted(t *testing.T) {
 	}
 }
 
-// changesUnseen takes a snapshot, changes the database, and fails if the snapshot calls itself intact. Times of the file are
-// those that stamp leaves it.
+// changesUnseen takes a snapshot, changes the database, and fails if the snapshot is intact by its own account. stamp
+// sets the times of the file.
 func changesUnseen(t *testing.T, path string, rounds int, stamp func()) {
 	t.Helper()
 	db, err := openWriter(path)
@@ -68,7 +68,7 @@ func changesUnseen(t *testing.T, path string, rounds int, stamp func()) {
 	}
 }
 
-// Where all changes of a second bear the same time, none goes unseen.
+// TestSnapshotInWholeSeconds: no change goes unnoticed where all changes of a second have the same time.
 func TestSnapshotInWholeSeconds(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.db")
 	second := time.Now().Add(-time.Second).Truncate(time.Second)
@@ -79,8 +79,8 @@ func TestSnapshotInWholeSeconds(t *testing.T) {
 	})
 }
 
-// A checkpoint that makes the database larger between the opening of it and of its log, which then has no commit, leaves a
-// size that is out of date.
+// TestSnapshotOfGrownDatabase: a checkpoint enlarges the database between the open of the database and that of the log,
+// which then has no commit; the size is out of date.
 func TestSnapshotOfGrownDatabase(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.db")
 	db, err := openWriter(path)

@@ -39,7 +39,7 @@ func contents(t *testing.T, path string) []string {
 	return out
 }
 
-// wanted are the same by SQLite itself.
+// wanted returns the same rows as SQLite itself reads them.
 func wanted(t *testing.T, db *sql.DB) []string {
 	t.Helper()
 	rows, err := db.Query("select id || ' ' || n || ' ' || data from t order by rowid")
