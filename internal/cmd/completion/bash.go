@@ -11,9 +11,9 @@ import (
 	"agentctl/internal/output"
 )
 
-// completeBash takes the command line up to the cursor, as it is typed, and the end of it that readline replaces (bash's $2, which
-// begins behind a quote or any of COMP_WORDBREAKS). It prints what is to be inserted and its description in turn. Bash inserts it
-// as it is, so it is quoted here.
+// completeBash takes the command line up to the cursor, as typed, and the end of it that readline replaces (bash's $2,
+// which begins after a quote or any of COMP_WORDBREAKS). It prints the text to insert and its description in turn. Bash
+// inserts the text as it is, so it is quoted here.
 func completeBash(ctx context.Context, f cmdutil.Factory, verbs []cmdutil.Verb, args []string) string {
 	if len(args) != 2 || !strings.HasSuffix(args[0], args[1]) {
 		return ""
@@ -37,8 +37,9 @@ func completeBash(ctx context.Context, f cmdutil.Factory, verbs []cmdutil.Verb, 
 	return b.String()
 }
 
-// bashWords parts a line into words without their quotes. The last one, which begins at start, is unfinished, and empty if the
-// line ends between two words. quote is the quote that is open at the end: ', ", $ for $' or 0. Nothing is expanded.
+// bashWords splits a line into words without their quotes. The last word, which begins at start, is unfinished; it is
+// empty if the line ends between words. quote is the quote that is open at the end: ', ", $ for $', or 0. Nothing is
+// expanded.
 func bashWords(line string) (words []string, start int, quote byte) {
 	var word strings.Builder
 	inside := false // a word
@@ -83,7 +84,7 @@ func bashWords(line string) (words []string, start int, quote byte) {
 	return append(words, word.String()), start, quote
 }
 
-// ansiEscape reads what stands behind a backslash inside of $'…', and how many bytes that takes.
+// ansiEscape decodes the escape after a backslash inside $'…', and returns its length in bytes.
 func ansiEscape(text string) (char string, n int) {
 	if i := strings.IndexByte(`abefnrtv`, text[0]); i >= 0 {
 		return "\a\b\x1b\f\n\r\t\v"[i : i+1], 1
@@ -99,8 +100,8 @@ func ansiEscape(text string) (char string, n int) {
 	return text[:1], 1
 }
 
-// bashQuoted quotes a text so that bash takes it for itself where this quote is open: ', ", $ for $' or 0 for none. The quote is
-// open behind it, too. What no terminal shows is written as $'…' escapes.
+// bashQuoted quotes a text for bash where this quote is open: ', ", $ for $', or 0 for none. The quote stays open after
+// it. Unprintable bytes are written as $'…' escapes.
 func bashQuoted(text string, quote byte) string {
 	open, end := map[byte]string{'\'': "'", '"': `"`, '$': "$'"}[quote], ""
 	if end = open; quote == '$' {

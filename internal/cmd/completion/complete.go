@@ -14,12 +14,12 @@ import (
 	"agentctl/lock/githooks"
 )
 
-// candidate is a word that would complete the command line, and a description of it.
+// candidate is a word that could complete the command line, with its description.
 type candidate struct{ text, description string }
 
-// NewComplete makes the command that the completion scripts call: `agentctl __complete SHELL …`, where the further arguments are
-// in the form of that shell (see [complete]). It prints the offers, and never fails: a command line that cannot be completed
-// has none.
+// NewComplete makes the hidden command that the completion scripts call: `agentctl __complete SHELL …`. The form of the
+// further arguments depends on the shell (see [complete]). It prints the candidates, and never fails: a command line
+// that cannot be completed has none.
 func NewComplete(f cmdutil.Factory, verbs func() []cmdutil.Verb) *cli.Command {
 	return &cli.Command{
 		Hidden:          true,
@@ -61,7 +61,7 @@ func complete(ctx context.Context, f cmdutil.Factory, verbs []cmdutil.Verb, shel
 	return b.String()
 }
 
-// matching are the offers that begin with the last word.
+// matching returns the candidates that begin with the last word.
 func matching(ctx context.Context, f cmdutil.Factory, verbs []cmdutil.Verb, words []string) []candidate {
 	if len(words) == 0 {
 		return nil
@@ -72,7 +72,7 @@ func matching(ctx context.Context, f cmdutil.Factory, verbs []cmdutil.Verb, word
 	})
 }
 
-// candidates are the words that could stand where the last of the words stands.
+// candidates returns the words that could replace the last word.
 func candidates(ctx context.Context, f cmdutil.Factory, verbs []cmdutil.Verb, words []string) []candidate {
 	commands := cmdutil.NewApp(f, verbs).Commands
 	if words[0] == "help" && len(words) > 1 {
@@ -103,7 +103,7 @@ func candidates(ctx context.Context, f cmdutil.Factory, verbs []cmdutil.Verb, wo
 	return slices.DeleteFunc(argumentCandidates(ctx, f, verb, words), func(o candidate) bool { return strings.HasPrefix(o.text, "-") })
 }
 
-// argumentCandidates are the words that could stand as the argument that is typed last.
+// argumentCandidates returns the words that could be the argument that is typed last.
 func argumentCandidates(ctx context.Context, f cmdutil.Factory, verb *cli.Command, words []string) []candidate {
 	first := argumentsBefore(verb, words) == 0
 	switch {
@@ -156,8 +156,8 @@ func flagCandidates(verb *cli.Command) []candidate {
 	return append(out, candidate{"--help", "show help"})
 }
 
-// pendingFlag finds the flag whose value is being typed: --flag VALUE or --flag=VALUE. prefix is what stands before the value in
-// the same word.
+// pendingFlag finds the flag whose value is being typed: --flag VALUE or --flag=VALUE. prefix is what precedes the
+// value in the same word.
 func pendingFlag(verb *cli.Command, words []string) (name, prefix string, ok bool) {
 	last, before := words[len(words)-1], words[len(words)-2]
 	if flag, _, joined := strings.Cut(last, "="); joined && takesValue(verb, flag) {

@@ -32,9 +32,9 @@ func New(f cmdutil.Factory) *cli.Command {
 
 func shells() []string { return []string{"bash", "zsh", "fish"} }
 
-// scripts all do the same: they give the words before the cursor, the last one unfinished, to `agentctl __complete SHELL`, and offer
-// its answer, in its order; files where it has none. What they insert is quoted: by the shell, and for bash, which does not, by
-// us. What agentctl prints is never evaluated.
+// scripts returns the script of each shell. It gives the words before the cursor, the last one unfinished, to `agentctl
+// __complete SHELL`, and offers the answer in its order, or files if there is none. Inserted words are quoted: by the
+// shell, for bash by agentctl. What agentctl prints is never evaluated.
 func scripts() map[string]string {
 	return map[string]string{
 		"bash": `# bash completion for agentctl: source <(agentctl completion bash)

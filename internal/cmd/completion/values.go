@@ -15,10 +15,10 @@ import (
 	"agentctl/launch"
 )
 
-// maxSessions is how many sessions are offered, the newest.
+// maxSessions bounds the sessions that are offered, the newest.
 const maxSessions = 200
 
-// idCandidates are the sessions of a selection, in the order of `list`.
+// idCandidates returns the sessions of a filter, in the order of `list`.
 func idCandidates(ctx context.Context, f cmdutil.Factory, sel discover.SessionFilter) []candidate {
 	sel.Limit = maxSessions
 	sessions := recentSessions(ctx, f, sel)
@@ -31,7 +31,7 @@ func idCandidates(ctx context.Context, f cmdutil.Factory, sel discover.SessionFi
 	return out
 }
 
-// recentSessions are the sessions of a selection within the time of the configuration; none if they cannot be read.
+// recentSessions returns the sessions of a filter since the time of the configuration; none if they cannot be read.
 func recentSessions(ctx context.Context, f cmdutil.Factory, sel discover.SessionFilter) []discover.Session {
 	c, err := f.NewCall("__complete", &cmdutil.CommonFlags{}, nil)
 	if err == nil {
@@ -44,7 +44,7 @@ func recentSessions(ctx context.Context, f cmdutil.Factory, sel discover.Session
 	return r.Sessions
 }
 
-// valueCandidates are the values that a flag takes, of which this much is typed; prefix stands before the value in the same word.
+// valueCandidates returns the values of a flag, of which typed is entered; prefix precedes the value in the same word.
 func valueCandidates(ctx context.Context, f cmdutil.Factory, verb *cli.Command, flag, prefix, typed string) []candidate {
 	switch flag {
 	case "adapter":
@@ -68,7 +68,7 @@ func valueCandidates(ctx context.Context, f cmdutil.Factory, verb *cli.Command, 
 	return nil
 }
 
-// listCandidates complete the last word of a list with commas by those words that are not in it yet.
+// listCandidates completes the last word of a comma-separated list with the words that are not in it yet.
 func listCandidates(prefix, typed string, words []string) []candidate {
 	i := strings.LastIndexByte(typed, ',') + 1
 	have := strings.Split(typed[:i], ",")
@@ -76,7 +76,7 @@ func listCandidates(prefix, typed string, words []string) []candidate {
 	return candidatesOf(prefix+typed[:i], left...)
 }
 
-// groups are the launch groups of sessions and of the worktrees of the repository that we are in, the newest first.
+// groups returns the launch groups of sessions, and of the worktrees of the current repository, the newest first.
 func groups(ctx context.Context, f cmdutil.Factory) []string {
 	var out []string
 	add := func(group string) {
@@ -96,7 +96,7 @@ func groups(ctx context.Context, f cmdutil.Factory) []string {
 	return out
 }
 
-// worktreeCandidates are the linked worktrees of the repository that we are in, by branch, else by path.
+// worktreeCandidates returns the linked worktrees of the current repository, by branch, else by path.
 func worktreeCandidates(ctx context.Context, f cmdutil.Factory) []candidate {
 	repo, err := f.OpenRepository(ctx, "worktree clean", ".")
 	if err != nil {

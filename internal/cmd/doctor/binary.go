@@ -11,16 +11,15 @@ import (
 	"agentctl/internal/cmdutil"
 )
 
-// binary is one program that PATH leads to.
+// binary is a program that is found in PATH.
 type binary struct {
 	Path     string `json:"path"`
 	RealPath string `json:"realPath,omitempty"`
-	// Version is what the files it was installed with say; nothing is run to find out.
+	// Version is read from the installed files; the program is not run.
 	Version string `json:"version,omitempty"`
 }
 
-// binaries finds an agent's programs along PATH, the one that a shell would run first. One file under two names
-// counts once.
+// binaries finds an agent's programs in PATH, the one that a shell would run first. A file with two names counts once.
 func binaries(f cmdutil.Factory, a discover.Adapter) []binary {
 	list := []binary{}
 	p, ok := a.(discover.ProgramNamer)
@@ -48,8 +47,8 @@ func binaries(f cmdutil.Factory, a discover.Adapter) []binary {
 	return list
 }
 
-// installedVersion reads the version off an npm package around the program, or off a path that ends in it, as
-// native installers make them (…/versions/2.1.197); "" if neither is there.
+// installedVersion reads the version from an npm package around the program, or from a path that ends in it, as native
+// installers make them (…/versions/2.1.197); "" if there is neither.
 func installedVersion(path string) string {
 	if name := filepath.Base(path); isVersion(name) {
 		return name
@@ -80,7 +79,7 @@ func packageVersion(path string) string {
 	return pkg.Version
 }
 
-// isVersion reports whether s begins as 1.2.3 does.
+// isVersion reports whether s begins like 1.2.3.
 func isVersion(s string) bool {
 	core, _, _ := strings.Cut(s, "-")
 	parts := strings.Split(core, ".")

@@ -44,12 +44,12 @@ type agentFindings struct {
 
 type processFindings struct {
 	Seen int `json:"seen"`
-	// Agents counts processes that run sessions, Unreadable those of them whose sessions cannot be read.
+	// Agents counts processes that run sessions, Unreadable those whose sessions cannot be read.
 	Agents     int `json:"agents"`
 	Unreadable int `json:"unreadable"`
-	// Hidden: the system shows us our own processes only.
+	// Hidden: the system shows this user's processes only.
 	Hidden bool `json:"hidden"`
-	// CrossCheck is absent where there was no process table to compare, or go-ps could not read it.
+	// CrossCheck is absent if there was no process table to compare, or go-ps could not read it.
 	CrossCheck *crossCheck `json:"crossCheck,omitempty"`
 }
 
@@ -87,7 +87,7 @@ func run(ctx context.Context, f cmdutil.Factory, o *cmdutil.CommonFlags) error {
 	return nil
 }
 
-// examine asks every agent's reader what there is.
+// examine reads what there is of every agent.
 func examine(ctx context.Context, c *cmdutil.Call) (findings, error) {
 	f := findings{Config: c.Config, Agents: []agentFindings{}, Warnings: []string{}}
 	live, err := c.Scanner.List(ctx, discover.SessionFilter{Subagents: true})
@@ -114,7 +114,7 @@ func examine(ctx context.Context, c *cmdutil.Call) (findings, error) {
 	return f, ctx.Err()
 }
 
-// warn notes each of the joined errors once.
+// warn stores each of the joined errors once.
 func (f *findings) warn(err error) {
 	if err == nil {
 		return

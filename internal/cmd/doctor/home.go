@@ -12,14 +12,14 @@ import (
 	"agentctl/internal/output"
 )
 
-// homeFindings is one data root of an agent.
+// homeFindings describes one home of an agent.
 type homeFindings struct {
 	Path   string `json:"path"`
 	Exists bool   `json:"exists"`
-	// Trust is ours, seen or foreign; SeenIn the process that names a seen home.
+	// Trust is ours, seen or foreign; SeenIn is the process that names a seen home.
 	Trust  string `json:"trust"`
 	SeenIn int    `json:"seenIn,omitempty"`
-	// Sessions and Children count what is stored, Live what runs.
+	// Sessions and Children count stored sessions, Live live ones.
 	Sessions int `json:"sessions"`
 	Children int `json:"children"`
 	// Bytes is the size of the files that hold the sessions, Formats their kinds.
@@ -72,7 +72,7 @@ func (h *homeFindings) count(e discover.Entry) {
 	}
 }
 
-// format is what a file is, by its name.
+// format returns the format of a file, by its name.
 func format(path string) string {
 	for suffix, name := range map[string]string{
 		".jsonl": "jsonl", ".jsonl.zst": "jsonl.zst", ".json": "json", ".db": "sqlite",

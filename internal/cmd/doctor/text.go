@@ -12,7 +12,7 @@ import (
 	"agentctl/internal/output"
 )
 
-// write prints the findings for people. wanted is where a configuration file would be.
+// write prints the findings as text. wanted is the path where a configuration file would be.
 func (f findings) write(w io.Writer, wanted string, look output.TextOptions) error {
 	out := bufio.NewWriter(w)
 	line := func(key, text string) { fmt.Fprintf(out, "  %-8s  %s\n", key, output.Sanitize(text)) }

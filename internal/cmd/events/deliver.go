@@ -11,7 +11,7 @@ import (
 	"agentctl/launch"
 )
 
-// execute runs a script for each event, in our own directory: the session's may be gone.
+// execute returns a function that runs a script for each event, in the current directory: the session's may be gone.
 func execute(f cmdutil.Factory, h cmdutil.Script) func(context.Context, delivery) error {
 	return func(ctx context.Context, d delivery) error {
 		s := d.event.Session
@@ -21,7 +21,7 @@ func execute(f cmdutil.Factory, h cmdutil.Script) func(context.Context, delivery
 	}
 }
 
-// poster posts each event to the webhook; nil if there is none.
+// poster returns a function that posts each event to the webhook; nil if there is none.
 func poster(f cmdutil.Factory, o *options) (func(context.Context, delivery) error, error) {
 	if o.webhook == "" {
 		return nil, nil
@@ -39,7 +39,7 @@ func poster(f cmdutil.Factory, o *options) (func(context.Context, delivery) erro
 	}, nil
 }
 
-// without leaves a variable out of an environment.
+// without returns an environment without a variable.
 func without(environ []string, key string) []string {
 	return slices.DeleteFunc(slices.Clone(environ), func(variable string) bool { return strings.HasPrefix(variable, key+"=") })
 }

@@ -27,7 +27,7 @@ type options struct {
 	webhook, secretEnv string
 }
 
-// secretKey is the variable that signs webhooks, unless --secret-env names another one.
+// secretKey is the default of --secret-env, the variable with the webhook's secret.
 const secretKey = "AGENTCTL_WEBHOOK_SECRET"
 
 // New makes the command events.
@@ -119,7 +119,7 @@ func run(ctx context.Context, f cmdutil.Factory, o *options) error {
 	return err
 }
 
-// ofTypes are the events of these types; of all if there are none.
+// ofTypes returns the events of these types; all if types is empty.
 func ofTypes(events []watch.Event, types []string) []watch.Event {
 	if len(types) == 0 {
 		return events
@@ -127,7 +127,7 @@ func ofTypes(events []watch.Event, types []string) []watch.Event {
 	return slices.DeleteFunc(slices.Clone(events), func(e watch.Event) bool { return !slices.Contains(types, string(e.Type)) })
 }
 
-// publish prints events, by a format if there is one, and hands them to the outlets as JSON.
+// publish prints events, as JSON or by --format, and queues them in the sinks as JSON.
 func publish(ctx context.Context, out io.Writer, events []watch.Event, template func(io.Writer, any) error, outlets []*sink) error {
 	for _, e := range events {
 		var line bytes.Buffer

@@ -9,17 +9,17 @@ import (
 	"agentctl/internal/cmdutil"
 )
 
-// queueSize is how many events an outlet keeps that are not delivered yet.
+// queueSize bounds the events that wait for delivery.
 const queueSize = 1000
 
-// delivery is an event on its way to an outlet, with its line of JSON.
+// delivery is an event with its line of JSON.
 type delivery struct {
 	event watch.Event
 	line  []byte
 }
 
-// sink takes events and delivers them one after the other, in order, beside everything else: whoever gives it one never
-// waits. Those that it has no room for are lost, which is said.
+// sink delivers events one after the other, in order, in a goroutine of its own, so that the caller never waits. Events
+// that the queue has no room for are lost, with a warning.
 type sink struct {
 	env     cmdutil.Factory
 	flag    string // names it in messages
@@ -31,7 +31,7 @@ type sink struct {
 	worker  sync.WaitGroup
 }
 
-// newSink begins to deliver, until ctx ends.
+// newSink makes a sink that delivers until ctx ends.
 func newSink(ctx context.Context, f cmdutil.Factory, flag string, deliver func(context.Context, delivery) error) *sink {
 	o := &sink{env: f, flag: flag, deliver: deliver, queue: make(chan delivery, queueSize)}
 	o.worker.Go(func() {
@@ -54,7 +54,7 @@ func newSink(ctx context.Context, f cmdutil.Factory, flag string, deliver func(c
 	return o
 }
 
-// offer takes an event, or loses it. It is for one goroutine.
+// offer queues an event, or loses it. It must be called by one goroutine only.
 func (o *sink) offer(d delivery) {
 	select {
 	case o.queue <- d:
@@ -68,7 +68,8 @@ func (o *sink) offer(d delivery) {
 	}
 }
 
-// end returns once nothing is delivered any more, and says what was not; the outlet's context must have ended.
+// end returns once nothing is delivered any more, and reports the events that were not; the sink's context must have
+// ended.
 func (o *sink) end() {
 	o.worker.Wait()
 	if n := o.lost + o.cut + len(o.queue); n > 0 {

@@ -43,7 +43,7 @@ type options struct {
 	merges bool
 }
 
-// newChange makes one of the commands that show all hooks when they have done what they do.
+// newChange makes a subcommand that calls do and prints the hooks that do returns.
 func newChange(f cmdutil.Factory, name, usage string, do func(context.Context, *githooks.HooksDir, *options) ([]githooks.Hook, error)) *cli.Command {
 	o := &options{}
 	flags := []cli.Flag{
@@ -106,8 +106,8 @@ func hooksInstall(ctx context.Context, f cmdutil.Factory, place *githooks.HooksD
 	return place.Install(ctx, githooks.InstallOptions{Program: path, Merges: o.merges})
 }
 
-// programPath is where this program is installed: its name along PATH, if that leads to it, since an update replaces what
-// it leads to; otherwise the program itself.
+// programPath is the path of this program for the hooks: its name in PATH if that leads to it, since an update replaces
+// the target; otherwise the program itself.
 func programPath(f cmdutil.Factory) (string, error) {
 	self, err := f.Executable()
 	if err != nil {

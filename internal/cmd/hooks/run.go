@@ -48,14 +48,14 @@ func newRun(f cmdutil.Factory) *cli.Command {
 	}
 }
 
-// overrideCommands are the commands that git does not ask the hooks of.
+// overrideCommands maps a hook to the git command that skips it.
 func overrideCommands() map[string]string {
 	return map[string]string{
 		"pre-commit": cmdutil.CommitOverride, "pre-push": "git push --no-verify", "pre-rebase": "git rebase --no-verify",
 	}
 }
 
-// guardHook lets git go on unless somebody is in the way, or that cannot be told.
+// guardHook stops git if there is a conflict, or if that is not known.
 func guardHook(ctx context.Context, f cmdutil.Factory, over string) error {
 	err := f.Guard(ctx, ".", &cmdutil.GuardOptions{}, over)
 	switch cmdutil.ExitCode(err) {
@@ -69,7 +69,7 @@ func guardHook(ctx context.Context, f cmdutil.Factory, over string) error {
 	return warnAndContinue(f, err)
 }
 
-// warnAndContinue says what went wrong, which is not git's business.
+// warnAndContinue turns an error into a warning: git continues.
 func warnAndContinue(f cmdutil.Factory, err error) error {
 	if err != nil && !errors.Is(err, cmdutil.ErrPartial) {
 		f.Warn(err.Error() + "; git continues")
@@ -77,8 +77,9 @@ func warnAndContinue(f cmdutil.Factory, err error) error {
 	return nil
 }
 
-// afterCheckout says who is in the way of what git has just done: its exit code would be git's. args are git's own: the commit before
-// and after, and 1 for a branch that was checked out. A branch at the same commit (`checkout -b`) has changed no file.
+// afterCheckout warns of conflicts with what git has just done; an exit code would become git's. args are git's own:
+// the commit before and after, and 1 for a branch that was checked out. A branch at the same commit (`checkout -b`) has
+// changed no file.
 func afterCheckout(ctx context.Context, f cmdutil.Factory, args []string) error {
 	if len(args) == 3 && args[0] == args[1] && args[2] == "1" {
 		return nil
@@ -91,11 +92,11 @@ func afterCheckout(ctx context.Context, f cmdutil.Factory, args []string) error 
 	return warnAndContinue(f, err)
 }
 
-// TrailerTimeout bounds how long a commit waits for the name of its session: a fraction of a second as a rule, seconds on an
-// overloaded machine, for ever where storage does not answer.
+// TrailerTimeout bounds how long a commit waits for the name of its session: usually a fraction of a second, seconds on
+// an overloaded machine, for ever if storage does not answer.
 const TrailerTimeout = 20 * time.Second
 
-// addTrailerInTime names the session that we run inside of in the message of a commit. Whatever happens, the commit goes on.
+// addTrailerInTime names the enclosing session in the message of a commit. The commit continues in any case.
 func addTrailerInTime(ctx context.Context, f cmdutil.Factory, args []string, merges bool) error {
 	if len(args) == 0 {
 		return cmdutil.UsageError("hooks run", "prepare-commit-msg needs the file with the message")
@@ -129,8 +130,8 @@ func addTrailer(ctx context.Context, f cmdutil.Factory, args []string, merges bo
 	return m.AddTrailer(ctx, name)
 }
 
-// currentSession is the session that we run inside of, as AGENT/ID; "" if there is none, or one of several. The error says
-// why it cannot be known.
+// currentSession returns the enclosing session as AGENT/ID; "" if there is none, or several. The error says why it is
+// not known.
 func currentSession(ctx context.Context, f cmdutil.Factory) (string, error) {
 	c, err := f.NewCall("hooks run", &cmdutil.CommonFlags{}, nil)
 	if err != nil {

@@ -16,7 +16,8 @@ import (
 	"agentctl/launch"
 )
 
-// agentOptions say what is launched, and where it works: one agent, or several apart from each other.
+// agentOptions has the flags that say which agents to launch, and where: one agent, or several in worktrees of their
+// own.
 type agentOptions struct {
 	// entries are the --adapter flags in their order, each with the --model that follows it.
 	entries []config.MatrixRow
@@ -64,10 +65,10 @@ func (o *agentOptions) setModel(model string) error {
 	return nil
 }
 
-// currentRepo is the value of --worktree alone.
+// currentRepo is the value of --worktree without one.
 const currentRepo = "."
 
-// planRuns are the launches that the command line, or the file that it names, asks for.
+// planRuns returns the launches that the command line, or the matrix file, describes.
 func planRuns(f cmdutil.Factory, args []string, o *options) ([]*agentrun.Run, error) {
 	entries := o.entries
 	switch {
@@ -92,7 +93,7 @@ func planRuns(f cmdutil.Factory, args []string, o *options) ([]*agentrun.Run, er
 	return newRuns(f, entries), o.checkNumber(entries)
 }
 
-// applyMatrix takes from a matrix what no flag says.
+// applyMatrix takes from a matrix what no flag sets, and returns its rows.
 func (o *options) applyMatrix(m config.Matrix) []config.MatrixRow {
 	if o.Prompt == "" && o.PromptFile == "" {
 		o.Prompt, o.Literal = m.Prompt, m.Prompt != ""
@@ -106,7 +107,7 @@ func (o *options) applyMatrix(m config.Matrix) []config.MatrixRow {
 	return m.Rows
 }
 
-// checkNumber checks that the flags go with the number of launches.
+// checkNumber checks that the flags fit the number of launches.
 func (o *options) checkNumber(entries []config.MatrixRow) error {
 	several := len(entries) > 1 || o.matrix != ""
 	switch {
@@ -125,8 +126,8 @@ func (o *options) needsWorktrees(runs []*agentrun.Run) bool {
 	return len(runs) > 1 || o.matrix != "" || o.worktree != "" || o.branch != ""
 }
 
-// newRuns makes a run of every model of every entry, and gives each a name: the agent's, with the model's where an agent
-// comes twice, and a number where that is not enough.
+// newRuns makes a run for every model of every entry. A run's name is the agent's, with the model's if the agent occurs
+// twice, and a number if that is still ambiguous.
 func newRuns(f cmdutil.Factory, entries []config.MatrixRow) []*agentrun.Run {
 	var runs []*agentrun.Run
 	times := map[string]int{}
@@ -158,7 +159,7 @@ func newRuns(f cmdutil.Factory, entries []config.MatrixRow) []*agentrun.Run {
 	return runs
 }
 
-// shortModel is a model's name as part of a branch's.
+// shortModel shortens a model's name for a branch.
 func shortModel(model string) string {
 	for _, family := range []string{"opus", "sonnet", "haiku"} {
 		if strings.Contains(model, family) {

@@ -95,7 +95,7 @@ func run(ctx context.Context, f cmdutil.Factory, args, rest []string, o *options
 	return agentrun.StartOne(ctx, f, runs[0])
 }
 
-// workDir is the real path of the directory that an agent is to work in.
+// workDir resolves the directory that an agent is to work in.
 func workDir(verb, dir string) (string, error) {
 	dir, err := filepath.Abs(dir)
 	if err == nil {

@@ -17,8 +17,8 @@ import (
 	"agentctl/lock"
 )
 
-// launchInWorktrees launches each agent in a worktree of its own, all in one group. What fails is said, one by one, and what
-// was made for it taken back; the others go on.
+// launchInWorktrees launches each agent in a worktree of its own, all in one group. A failure is reported and its
+// worktree removed; the other launches continue.
 func launchInWorktrees(ctx context.Context, f cmdutil.Factory, runs []*agentrun.Run, o *options) error {
 	single := len(runs) == 1 && o.matrix == ""
 	group := cmp.Or(o.group, worktree.NewGroupID())
@@ -67,7 +67,7 @@ func launchInWorktrees(ctx context.Context, f cmdutil.Factory, runs []*agentrun.
 	return reportAll(working, f, runs, group)
 }
 
-// parallel does something for all that have not failed, at the same time.
+// parallel runs do at the same time for all runs that have not failed.
 func parallel(runs []*agentrun.Run, do func(*agentrun.Run)) {
 	var wg sync.WaitGroup
 	for _, r := range runs {
@@ -78,7 +78,8 @@ func parallel(runs []*agentrun.Run, do func(*agentrun.Run)) {
 	wg.Wait()
 }
 
-// createWorktree makes the worktree. The agent works where we are: in the same directory below its top, if there is one.
+// createWorktree makes the worktree of a run. The agent works in the directory of the worktree that corresponds to the
+// current one, if there is one.
 func createWorktree(ctx context.Context, r *agentrun.Run, repo *worktree.Repo, group string, o *options) error {
 	list, err := repo.List(ctx)
 	if err != nil {
@@ -104,7 +105,8 @@ func createWorktree(ctx context.Context, r *agentrun.Run, repo *worktree.Repo, g
 	return nil
 }
 
-// correspondingDir is where in a new worktree corresponds to a directory in one of the others; its top, if there is no such place.
+// correspondingDir returns the directory in a new worktree that corresponds to one in another worktree; the top if
+// there is none.
 func correspondingDir(top, dir string, list []worktree.Worktree) string {
 	place, err := lock.WorkspaceOf(dir)
 	if err != nil {
@@ -120,7 +122,7 @@ func correspondingDir(top, dir string, list []worktree.Worktree) string {
 	return filepath.Join(top, rel)
 }
 
-// removeWorktree removes what was made for a launch that failed; that there is work in it is a reason to leave it.
+// removeWorktree removes the worktree of a launch that failed, unless there is work in it.
 func removeWorktree(ctx context.Context, r *agentrun.Run, repo *worktree.Repo) error {
 	err := repo.Remove(ctx, r.Worktree.Worktree, worktree.RemoveOptions{DeleteBranch: r.Worktree.NewBranch})
 	if refused := (*worktree.RefusedError)(nil); errors.As(err, &refused) {
@@ -130,10 +132,10 @@ func removeWorktree(ctx context.Context, r *agentrun.Run, repo *worktree.Repo) e
 	return err
 }
 
-// errSome: some launches of a group failed, or their turns did; each has said why.
+// errSome says that some launches of a group, or their turns, failed; each failure was reported.
 var errSome = errors.New("some of them failed")
 
-// reportAll prints the launches of a group, waits for them if that is asked for, and ends as the worst of them.
+// reportAll prints the launches of a group, waits for them with --wait, and returns an error if one failed.
 func reportAll(ctx context.Context, f cmdutil.Factory, runs []*agentrun.Run, group string) error {
 	asJSON := runs[0].JSON
 	if !asJSON {

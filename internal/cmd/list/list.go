@@ -114,7 +114,7 @@ func printSessions(ctx context.Context, c *cmdutil.Call, list []discover.Session
 	return printTable(ctx, c, len(list), o, func(b *bytes.Buffer) error { return output.SessionTable(b, list, c.Style) })
 }
 
-// printTable prints n rows for people; what is longer than a terminal goes through the pager.
+// printTable prints n rows as text; through the pager if they are longer than the terminal.
 func printTable(ctx context.Context, c *cmdutil.Call, n int, o *options, draw func(*bytes.Buffer) error) error {
 	if n == 0 && c.Width > 0 {
 		what := "no live sessions; agentctl list -a shows stopped ones too"
@@ -137,16 +137,15 @@ func printTable(ctx context.Context, c *cmdutil.Call, n int, o *options, draw fu
 	return c.Page(ctx, b.Bytes())
 }
 
-// delayCollection puts off the first collection of garbage until the heap has 64 MB instead of 4: ten thousand
-// sessions take no more. From the first one on it goes on as usual. Without it list -a of 10,000 sessions takes 13 % longer.
+// delayCollection delays the first garbage collection until the heap has 64 MB instead of 4: ten thousand sessions take
+// no more. Later collections run as usual. Without it list -a of 10,000 sessions takes 13 % longer.
 func delayCollection() {
 	const percent = 1600 // of the 4 MB that the runtime begins with
 	usual := debug.SetGCPercent(percent)
 	runtime.AddCleanup(new(*int), func(usual int) { debug.SetGCPercent(usual) }, usual)
 }
 
-// selection checks the flags of list and says what they mean. Asking for stopped sessions, or for a window of time,
-// is asking for --all.
+// selection makes the filter of the flags of list. Stopped sessions, or a window of time, imply --all.
 func selection(c *cmdutil.Call, o *options) (discover.SessionFilter, error) {
 	sel := discover.SessionFilter{
 		Agents: c.Agents, IncludeStopped: o.all || o.since != "", Limit: o.limit, Subagents: o.children, Tokens: o.tokens,
@@ -172,7 +171,7 @@ func selection(c *cmdutil.Call, o *options) (discover.SessionFilter, error) {
 	return sel, err
 }
 
-// withID is a condition that only sessions with an ID meet; and may be nil.
+// withID returns a condition that only sessions with an ID meet, and the given one; and may be nil.
 func withID(and func(discover.Session) bool) func(discover.Session) bool {
 	return func(s discover.Session) bool { return s.ID != "" && (and == nil || and(s)) }
 }

@@ -12,7 +12,7 @@ import (
 	"agentctl/launch/stop"
 )
 
-// only checks that beside a flag that stands for another question no flags are set but those named.
+// only checks that no flags are set besides flag and those named.
 func only(c *cli.Context, flag string, beside ...string) error {
 	for _, f := range c.Command.Flags {
 		if name := f.Names()[0]; name != flag && c.IsSet(name) && !slices.Contains(beside, name) && name != "home" && name != "all-users" {

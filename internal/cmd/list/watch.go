@@ -68,7 +68,7 @@ func runWatch(f cmdutil.Factory, c *cli.Context, o *options) error {
 	return f.ReportWarnings(w.last.Warnings)
 }
 
-// tableState is what has been told so far of the sessions that are watched.
+// tableState is the content of the table, which the watcher updates and the screen reads.
 type tableState struct {
 	limit   int
 	changed chan struct{}
@@ -76,7 +76,7 @@ type tableState struct {
 	mu    sync.Mutex
 	known bool
 	last  discover.Result
-	// ended are those that have stopped while they were watched.
+	// ended are the sessions that have stopped since the start.
 	ended map[discover.Key]discover.Session
 
 	running  sync.WaitGroup
@@ -88,7 +88,7 @@ func newTableState(limit int) *tableState {
 	return &tableState{limit: limit, ended: map[discover.Key]discover.Session{}, changed: make(chan struct{}, 1)}
 }
 
-// run watches beside everything else. Once that has ended, nothing changes any more.
+// run calls watch in a goroutine of its own. Nothing changes any more after it has ended.
 func (w *tableState) run(watch func() error) {
 	w.running.Go(func() {
 		defer close(w.changed)
@@ -101,7 +101,7 @@ func (w *tableState) run(watch func() error) {
 	})
 }
 
-// wait waits for the end, and returns why it came.
+// wait waits until watch has ended and returns its error.
 func (w *tableState) wait() error {
 	w.running.Wait()
 	if w.panicked != nil {
@@ -110,7 +110,7 @@ func (w *tableState) wait() error {
 	return w.err
 }
 
-// update takes what is true now.
+// update takes a new result.
 func (w *tableState) update(r discover.Result, now time.Time) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -127,7 +127,8 @@ func (w *tableState) update(r discover.Result, now time.Time) {
 	}
 }
 
-// sessions are those to be shown, in the order of their need, and what could not be read. known: there is an answer yet.
+// sessions returns the sessions to show, those that need the user first, and the warnings. known is false before the
+// first result.
 func (w *tableState) sessions(now time.Time) (list []discover.Session, warnings []string, known bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -9,7 +9,7 @@ import (
 	"agentctl/internal/output"
 )
 
-// runWide lists with what each session does on the machine. Token counts are read for it, whatever that takes.
+// runWide lists with the resources of each session. Token counts are read at any cost.
 func runWide(ctx context.Context, c *cmdutil.Call, sel discover.SessionFilter, o *options) error {
 	sel.Tokens, sel.Full = true, true
 	working, done := c.StartQuery(ctx, "reading the agents' stores")

@@ -15,8 +15,8 @@ import (
 	"agentctl/proc"
 )
 
-// runLocked runs the command under kernel locks that it inherits, one on each place, passes signals on, and ends as it does.
-// With force, sessions and declared locks there do not matter.
+// runLocked runs the command under kernel locks that it inherits, one on each workspace, passes signals on, and ends
+// with its exit code. With force, sessions and declared locks are ignored.
 func runLocked(ctx context.Context, c *cmdutil.Call, places []*lock.Workspace, command []string, force bool) error {
 	cmd := exec.Command(command[0], command[1:]...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = c.Stdin, c.Stdout, c.Stderr
@@ -62,7 +62,8 @@ func runLocked(ctx context.Context, c *cmdutil.Call, places []*lock.Workspace, c
 	return cmp.Or(passSignals(cmd), unseen)
 }
 
-// passSignals runs a command in our place: signals reach it and all that it has started, and its exit code is ours.
+// passSignals runs a command in place of this one: signals reach it and all its descendants, and its exit code is
+// returned.
 func passSignals(cmd *exec.Cmd) error {
 	signals := make(chan os.Signal, 8)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGUSR1, syscall.SIGUSR2)
@@ -85,8 +86,8 @@ func passSignals(cmd *exec.Cmd) error {
 	}
 }
 
-// byKey reports whether a signal is that of a key of the terminal in whose foreground we are. It has reached the command as
-// well, and many take a second one for an order to end at once.
+// byKey reports whether a signal comes from a key of the terminal in whose foreground this process is. The command has
+// received it already, and many programs take a second one as an order to end at once.
 func byKey(s os.Signal, foreground func() bool) bool {
 	return (s == os.Interrupt || s == syscall.SIGQUIT) && foreground()
 }

@@ -77,7 +77,7 @@ func lockArguments(c *cli.Context, o *options) (dir string, command []string, er
 	return strings.Join(args, ""), command, nil
 }
 
-// declare stores a lock on each of the places, or on none.
+// declare stores a lock on each of the workspaces, or on none.
 func declare(ctx context.Context, c *cmdutil.Call, places []*lock.Workspace, o *options) error {
 	store := lock.StoreFromEnv(c.Getenv)
 	for _, place := range places {
@@ -122,7 +122,7 @@ func declare(ctx context.Context, c *cmdutil.Call, places []*lock.Workspace, o *
 	return cmp.Or(err, unseen)
 }
 
-// undeclare removes the lock on these places that we have just declared.
+// undeclare removes the locks on these workspaces that this command has just declared.
 func undeclare(ctx context.Context, c *cmdutil.Call, store lock.Store, places []*lock.Workspace, ours lock.DeclaredLock) error {
 	var remove []lock.DeclaredLock
 	for _, place := range places {
@@ -139,7 +139,7 @@ func undeclare(ctx context.Context, c *cmdutil.Call, store lock.Store, places []
 	return store.Remove(ctx, c.Now(), remove...)
 }
 
-// declaredAlready names the lock that there is.
+// declaredAlready returns a conflict error with the existing lock.
 func declaredAlready(f cmdutil.Factory, store lock.Store, place *lock.Workspace) error {
 	list, err := store.ForWorkspace(place, f.Now())
 	if len(list) == 0 {

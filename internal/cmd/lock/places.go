@@ -15,8 +15,8 @@ func lockRepoFlag(to *string) cli.Flag {
 	return &cli.StringFlag{Name: "repo", Usage: "all current worktrees of the git repository that contains `DIR`", Destination: to}
 }
 
-// lockPlaces are the places that lock and unlock are about: that of dir, or all worktrees that a repository has now. Their
-// order is always the same, so that two commands that hold them all do not wait for each other.
+// lockPlaces returns the workspaces to lock or unlock: that of dir, or all current worktrees of a repository. They are
+// sorted, so that two commands that hold them all cannot wait for each other.
 func lockPlaces(ctx context.Context, f cmdutil.Factory, verb, dir, repo string) ([]*lock.Workspace, error) {
 	if repo == "" {
 		place, err := lock.WorkspaceOf(dir)

@@ -67,7 +67,7 @@ func unlock(ctx context.Context, c *cmdutil.Call, dir string, o *unlockOptions) 
 	return unlockPlaces(ctx, c, []*lock.Workspace{place}, place.Top, o)
 }
 
-// unlockPlaces takes back all locks on the places, or none. name is what an error calls them if they have none.
+// unlockPlaces removes all locks on the workspaces, or none. name names the workspaces in an error.
 func unlockPlaces(ctx context.Context, c *cmdutil.Call, places []*lock.Workspace, name string, o *unlockOptions) error {
 	store := lock.StoreFromEnv(c.Getenv)
 	var all []lock.DeclaredLock
@@ -94,7 +94,8 @@ func unlockPlaces(ctx context.Context, c *cmdutil.Call, places []*lock.Workspace
 	return store.Remove(ctx, c.Now(), all...)
 }
 
-// ownLocks is an error if one of the locks is another's than by's, or than ours if that is "".
+// ownLocks returns a conflict error if one of the locks belongs to another owner than by, or than the caller if by is
+// "".
 func ownLocks(ctx context.Context, c *cmdutil.Call, place *lock.Workspace, locks []lock.DeclaredLock, by string) error {
 	if by == "" {
 		r, err := c.List(ctx, "looking for the current session", discover.SessionFilter{Subagents: true})

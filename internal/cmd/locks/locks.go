@@ -69,8 +69,8 @@ func run(ctx context.Context, f cmdutil.Factory, o *cmdutil.CommonFlags) error {
 	return err
 }
 
-// places are those where locks are looked for that show nowhere else: here, where sessions live, and where locks are
-// declared.
+// places returns the workspaces to check for hidden locks: the current one, those of sessions, and those of declared
+// locks.
 func places(sessions []discover.Session, declared []lock.DeclaredLock) (out []*lock.Workspace) {
 	dirs := []string{"."}
 	for _, s := range sessions {
@@ -93,8 +93,8 @@ func places(sessions []discover.Session, declared []lock.DeclaredLock) (out []*l
 	return out
 }
 
-// hiddenLocks are the locks of a place that only it shows: one that a process holds which cannot be seen, and declared ones
-// whose file cannot be read.
+// hiddenLocks returns the locks of a workspace that no list shows: one held by a process that cannot be seen, and
+// declared ones whose file cannot be read.
 func hiddenLocks(f cmdutil.Factory, place *lock.Workspace, holdings []lock.FlockedDir, store lock.Store) (out []lock.Lock) {
 	seen := slices.ContainsFunc(holdings, func(h lock.FlockedDir) bool { return !h.Shared && place.IsFlockedDir(h) })
 	if held, err := place.IsFlocked(); err == nil && held && !seen {

@@ -10,7 +10,7 @@ import (
 	"agentctl/internal/output"
 )
 
-// collect measures what a list of all sessions of a window shows, sub-agents' too.
+// collect measures the result of a list with sub-agents.
 func collect(f cmdutil.Factory, r discover.Result, sel discover.SessionFilter, now time.Time) []output.Metric {
 	var agents []discover.Agent
 	for _, a := range f.Adapters {
@@ -27,7 +27,7 @@ func collect(f cmdutil.Factory, r discover.Result, sel discover.SessionFilter, n
 	return append(metrics, countWarnings(agents, r.Warnings), buildInfo(f))
 }
 
-// countSessions counts those that list -a shows: no sub-agents'. What there is none of is 0, not missing.
+// countSessions counts the sessions that list -a shows, without sub-agents'. A count of none is 0, not missing.
 func countSessions(agents []discover.Agent, sessions []discover.Session) []output.Metric {
 	byStatus := output.Metric{Name: "agentctl_sessions", Help: "Sessions by status, the stopped ones of the window."}
 	byOutcome := output.Metric{Name: "agentctl_stopped_sessions", Help: "Stopped sessions of the window, by how the last turn ended."}
@@ -62,8 +62,8 @@ func countWarnings(agents []discover.Agent, warnings []*discover.Warning) output
 	return m
 }
 
-// countTokens sums up what the agents themselves state, of what was asked for. A sub-agent's is not counted twice where it is
-// in the total of the session that it works for.
+// countTokens sums up the tokens and costs that the agents state. A sub-agent's are not counted twice if the total of
+// its root session includes them.
 func countTokens(f cmdutil.Factory, agents []discover.Agent, sessions []discover.Session, want discover.ReadOptions) []output.Metric {
 	const known = ", of the sessions of the window whose agent states them; without --tokens, where that is cheap to read."
 	tokens := output.Metric{Name: "agentctl_tokens", Help: "Tokens by kind, as each agent counts them" + known}

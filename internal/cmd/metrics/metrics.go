@@ -73,8 +73,8 @@ func run(ctx context.Context, f cmdutil.Factory, o *options) error {
 	return f.ReportWarnings(r.Warnings)
 }
 
-// replace puts a text in the place of a file that anybody may read, all of it or nothing, whenever we are killed. While it
-// is written its name ends in no suffix that a collector looks for.
+// replace writes a file atomically, readable for all users. While it is written its name ends in no suffix that a
+// collector reads.
 func replace(path string, text []byte) error {
 	if err := cmdutil.CheckDirectory(filepath.Dir(path)); err != nil {
 		return cmdutil.UsageError("metrics", "--output: %v", err)

@@ -10,8 +10,8 @@ import (
 	"agentctl/proc"
 )
 
-// measureLive measures the processes that run live sessions, each once: as a session's if it runs that one alone, else as
-// a process. Sub-agents run in the process of the session that they work for.
+// measureLive measures the processes of live sessions, each once: as a session's if the process runs that one alone,
+// else as a process. Sub-agents run in the process of their root session.
 func measureLive(sessions []discover.Session) []output.Metric {
 	of := usage{
 		memory: output.Metric{Name: "agentctl_session_memory_bytes", Help: "Resident memory of the agent's processes that run a live session and no other."},
@@ -48,10 +48,10 @@ type agentProcess struct {
 	proc.Process
 }
 
-// usage are the two measures of a process, under labels of one kind.
+// usage has the two metrics of a process.
 type usage struct{ memory, cpu output.Metric }
 
-// add sums up what these use. What cannot be read of any is left out: less than the truth is none.
+// add sums up the usage of processes. If one cannot be read, nothing is added: a partial sum would be wrong.
 func (u *usage) add(processes []proc.Process, labels ...string) {
 	var memory, cpu float64
 	for _, p := range processes {
@@ -65,7 +65,8 @@ func (u *usage) add(processes []proc.Process, labels ...string) {
 	u.cpu.Add(cpu, labels...)
 }
 
-// soleSessions tells the sessions that have their processes to themselves, and their ID.
+// soleSessions returns a function that reports whether a session shares neither its processes nor its ID with another
+// one.
 func soleSessions(sessions []discover.Session) func(discover.Session) bool {
 	runners, names := map[proc.ID]int{}, map[discover.Key]int{}
 	for _, s := range sessions {

@@ -95,7 +95,7 @@ func run(ctx context.Context, f cmdutil.Factory, arg string, o *options) error {
 	return agentrun.StartOne(ctx, f, r)
 }
 
-// findStored finds the session to go on with, whole.
+// findStored finds the session to resume, and reads it in full.
 func findStored(ctx context.Context, c *cmdutil.Call, arg string) (discover.Session, launch.Adapter, error) {
 	r, err := c.Find(ctx, arg, discover.ReadOptions{Full: true})
 	if err != nil {
@@ -119,7 +119,7 @@ func findStored(ctx context.Context, c *cmdutil.Call, arg string) (discover.Sess
 	return session, agent, nil
 }
 
-// directoryOf is the real path of the directory that a session worked in.
+// directoryOf resolves the directory that a session worked in.
 func directoryOf(s discover.Session) (string, error) {
 	if s.Dir == "" {
 		return "", fmt.Errorf("%s does not say which directory the session worked in", s.Path)

@@ -12,9 +12,9 @@ import (
 	"agentctl/launch/stop"
 )
 
-// addOrphans adds to machines what the stopped sessions of r have left behind, by the rule of list --orphans. The
-// environments of all processes are read for it: only where a session is stopped. The scan reads other sessions, too: of
-// its warnings there are those of the process table only.
+// addOrphans adds the processes that stopped sessions of r have left behind, by the rule of list --orphans. It reads
+// the environments of all processes, so it does so only if a session is stopped. Of the warnings of this scan, which
+// reads other sessions too, it returns only those of the process table.
 func addOrphans(ctx context.Context, f cmdutil.Factory, world *discover.Scanner, r discover.Result, machines []output.Resources) []*discover.Warning {
 	// The environments alone are cheap to ask, and as a rule say that there are none.
 	known := r.Table != nil && !r.Table.Hidden()

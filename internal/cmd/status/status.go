@@ -77,7 +77,7 @@ func run(ctx context.Context, f cmdutil.Factory, arg string, o *options) error {
 	return f.ReportWarnings(append(r.Warnings, unanswered...))
 }
 
-// alive answers by the exit code. What cannot be told is neither yes nor no.
+// alive answers by the exit code. An unknown status is neither yes nor no.
 func alive(f cmdutil.Factory, r discover.Result) error {
 	_ = f.ReportWarnings(r.Warnings) // of what was left out; the answer is the exit code
 	answer := cmdutil.ErrNo

@@ -13,7 +13,7 @@ import (
 	"agentctl/launch/stop"
 )
 
-// printStops prints what became of the sessions, in their order.
+// printStops prints the results, in the order of the sessions.
 func printStops(f cmdutil.Factory, results []stop.Result, o *options) error {
 	switch {
 	case o.Quiet:
@@ -51,7 +51,7 @@ func resultObject(r stop.Result) output.StopResult {
 	return out
 }
 
-// outcomeText is an outcome for people.
+// outcomeText describes an outcome.
 func outcomeText(o stop.Outcome) string {
 	switch o {
 	case stop.AlreadyStopped:
@@ -64,7 +64,7 @@ func outcomeText(o stop.Outcome) string {
 	return string(o)
 }
 
-// details say what was, what was done, and what is to be said about it.
+// details describe the status before, the signals, and the message of a result.
 func details(r stop.Result) []string {
 	var out []string
 	switch {

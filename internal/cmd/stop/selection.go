@@ -12,15 +12,15 @@ import (
 	"agentctl/internal/cmdutil"
 )
 
-// selection are the flags that choose sessions instead of IDs; a session must meet all of them.
+// selection has the flags that select sessions instead of IDs; a session must match all of them.
 type selection struct {
 	all                bool
 	scope              cmdutil.Scope
 	idleFor, olderThan time.Duration
 }
 
-// matches are the conditions on time. How long a session has been idle is told by its last activity, how old it is by its
-// process: it may have been resumed.
+// matches checks the conditions on time. The idle time counts from the last activity, the age from the start of the
+// process: the session may have been resumed.
 func (o *selection) matches(s discover.Session, now time.Time) bool {
 	if o.idleFor > 0 && (s.Status != discover.Idle || now.Sub(s.LastActivity()) < o.idleFor) {
 		return false
@@ -35,7 +35,7 @@ func (o *selection) matches(s discover.Session, now time.Time) bool {
 	return !began.IsZero() && now.Sub(began) >= o.olderThan
 }
 
-// confirmed shows on the terminal what is to be ended, and asks; without a yes, it is a no.
+// confirmed shows on the terminal what will be ended, and asks; any answer but yes is a no.
 func confirmed(ctx context.Context, f cmdutil.Factory, question string, show func(io.Writer) error) error {
 	if err := show(f.Stderr); err != nil {
 		return err

@@ -60,7 +60,8 @@ func New(f cmdutil.Factory) *cli.Command {
 	}
 }
 
-// check refuses what makes no sense, whatever lives just now: a script that nobody can be asked in is told the first time.
+// check refuses flags that do not go together, whatever sessions live now: a script that cannot be asked fails the
+// first time it runs.
 func (o *options) check(args []string, terminal bool) error {
 	selects := o.selection != selection{}
 	switch {
@@ -130,7 +131,7 @@ func runOrphans(ctx context.Context, f cmdutil.Factory, o *options) error {
 	})
 }
 
-// endAll ends processes and says what has become of them. partial is the error of what could not be read.
+// endAll ends processes and prints the results. partial is the error of warnings.
 func endAll(ctx context.Context, c *cmdutil.Call, o *options, end func() (results []stop.Result, partial, err error)) error {
 	endProgress := c.Progress("stopping")
 	results, partial, err := end()
@@ -148,15 +149,15 @@ func endAll(ctx context.Context, c *cmdutil.Call, o *options, end func() (result
 	return cmp.Or(interrupted, cmdutil.StopError(results), partial)
 }
 
-// stopOptions is how processes are to be ended.
+// stopOptions says how to end processes.
 func (o *options) stopOptions(f cmdutil.Factory) stop.Options {
 	return stop.Options{
 		Timeout: o.timeout, Force: o.force, DryRun: o.dryRun, SelfPID: f.PID, Host: launch.NewEnvironment(f.Environ, f.Adapters),
 	}
 }
 
-// findSessions finds the sessions. If one of the arguments means none, nothing is done about the others. partial says that the
-// selection may have missed some.
+// findSessions finds the sessions to stop. If one of the arguments means none, no session is stopped. partial says that
+// a selection may have missed some.
 func findSessions(ctx context.Context, c *cmdutil.Call, args []string, o *options) (chosen []discover.Session, partial, err error) {
 	endProgress := c.Progress("looking for the sessions")
 	defer endProgress()

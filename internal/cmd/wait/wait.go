@@ -88,8 +88,9 @@ func run(ctx context.Context, f cmdutil.Factory, args []string, o *options) erro
 	return await.Until(ctx, c, found.Sessions, await.State(o.until), timeout, func(s discover.Session) error { return printArrival(c, s, o) })
 }
 
-// findSessions finds the sessions that the arguments or the selection name: of a selection the live ones but for sub-agents and
-// those that the command runs inside of; of a group those too that have stopped, as far as storage shows that they are of it.
+// findSessions finds the sessions of the arguments or the selection. A selection has live sessions only, without
+// sub-agents and those that the command runs inside; one by group has stopped sessions too, as far as storage shows
+// their group.
 func findSessions(ctx context.Context, c *cmdutil.Call, args []string, o *options) (discover.Result, error) {
 	if len(args) > 0 {
 		return c.FindAll(ctx, args)

@@ -19,7 +19,7 @@ import (
 	"agentctl/lock"
 )
 
-// exists reports whether there is anything at path.
+// exists reports whether path exists.
 func exists(path string) bool {
 	_, err := os.Lstat(path)
 	return err == nil
@@ -89,14 +89,14 @@ func runClean(ctx context.Context, f cmdutil.Factory, args []string, o *cleanOpt
 	return cleaning.partial
 }
 
-// cleaner is one call of worktree clean.
+// cleaner is one run of worktree clean.
 type cleaner struct {
 	*cmdutil.Call
 	*cleanOptions
 	partial error // of what could not be read
 }
 
-// clean removes one worktree while nobody can move in.
+// clean removes one worktree while it holds the kernel lock on it.
 func (cl *cleaner) clean(ctx context.Context, c removal) error {
 	how := worktree.RemoveOptions{Force: cl.force, DeleteBranch: cl.branch && !c.keepBranch, DryRun: cl.dryRun}
 	if c.Path == "" {
@@ -125,7 +125,7 @@ func (cl *cleaner) clean(ctx context.Context, c removal) error {
 	return c.repo.Remove(ctx, c.Worktree, how)
 }
 
-// reasonsToKeep are the reasons for which the directory at path is another's: sessions that live there, and declared locks.
+// reasonsToKeep returns why the directory at path is in use: live sessions and declared locks.
 func (cl *cleaner) reasonsToKeep(ctx context.Context, path string) ([]worktree.Reason, error) {
 	r, err := cl.Scanner.List(ctx, discover.SessionFilter{Subagents: true})
 	if err != nil {
@@ -155,8 +155,7 @@ func (cl *cleaner) reasonsToKeep(ctx context.Context, path string) ([]worktree.R
 	return out, err
 }
 
-// livesIn reports whether a session would lose its directory with the one at path: by what it says itself, or by where
-// its processes are.
+// livesIn reports whether a session works below path, by its own directory or by that of its processes.
 func livesIn(s discover.Session, path string) bool {
 	dirs := []string{lock.SessionDir(s)}
 	for _, p := range s.Processes {
@@ -167,7 +166,7 @@ func livesIn(s discover.Session, path string) bool {
 	return slices.ContainsFunc(dirs, func(dir string) bool { return lock.Within(lock.Resolve(dir), path) })
 }
 
-// cleanError is why the command fails, with what to do about it.
+// cleanError joins the errors of the worktrees that were not removed, with hints.
 func cleanError(failed []error, of int) error {
 	var hints, texts []string
 	refusals := true

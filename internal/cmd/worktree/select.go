@@ -15,11 +15,11 @@ import (
 	"agentctl/launch/worktree"
 )
 
-// removal is a worktree to be removed, or, without a path, a branch that no worktree is on.
+// removal is a worktree to remove, or, without a path, a branch that no worktree has checked out.
 type removal struct {
 	worktree.Worktree
 	repo *worktree.Repo
-	// keepBranch: it was chosen as a member of a group, and its branch has a name of its own.
+	// keepBranch: the worktree was selected by its group, but its branch's name is not the group's.
 	keepBranch bool
 }
 
@@ -50,7 +50,7 @@ func findRemovals(ctx context.Context, f cmdutil.Factory, args []string, o *clea
 	return out, nil
 }
 
-// openRepository is a repository with its worktrees, after what git left half made is away.
+// openRepository opens a repository, removes what an interrupted git left of worktrees, and lists its worktrees.
 func openRepository(ctx context.Context, f cmdutil.Factory, dir string, o *cleanOptions) (*worktree.Repo, []worktree.Worktree, error) {
 	repo, err := f.OpenRepository(ctx, "worktree clean", dir)
 	if err == nil && !o.dryRun {
@@ -92,7 +92,7 @@ func findRemoval(ctx context.Context, f cmdutil.Factory, arg string, o *cleanOpt
 	return removal{}, fmt.Errorf("%w at %s, or on a branch of that name", worktree.ErrNoWorktree, arg)
 }
 
-// unambiguous refuses a word that is one worktree's path and another one's branch.
+// unambiguous refuses a word that is the path of one worktree and the branch of another.
 func unambiguous(arg string, list []worktree.Worktree, c removal) (removal, error) {
 	if on, ok := worktree.FindByBranch(list, arg); ok && on.Path != c.Path {
 		return c, cmdutil.UsageError("worktree clean", "%q is the path of one worktree and the branch of another; use ./%s or refs/heads/%s", arg, arg, arg)
@@ -100,7 +100,8 @@ func unambiguous(arg string, list []worktree.Worktree, c removal) (removal, erro
 	return c, nil
 }
 
-// findGroup finds the worktrees of a launch group, and if branches are to be deleted those that no worktree is on.
+// findGroup finds the worktrees of a launch group; with --delete-branch also its branches that no worktree has checked
+// out.
 func findGroup(ctx context.Context, f cmdutil.Factory, group string, o *cleanOptions) ([]removal, error) {
 	repo, list, err := openRepository(ctx, f, cmp.Or(o.repo, "."), o)
 	if err != nil {
@@ -149,7 +150,8 @@ func cleanedObject(c removal, o *cleanOptions, err error) output.CleanResult {
 	return out
 }
 
-// printCleaned prints what was done, or would be; what was not is an error's to say, but in JSON.
+// printCleaned prints what was removed, or would be. Failures are printed in JSON only; as text they are the command's
+// error.
 func printCleaned(f cmdutil.Factory, results []output.CleanResult, o *cleanOptions) error {
 	if o.JSON {
 		return output.JSONArray(f.Stdout, results)

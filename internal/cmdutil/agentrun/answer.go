@@ -10,8 +10,8 @@ import (
 	"agentctl/internal/cmdutil"
 )
 
-// ReadAnswer returns the last text of the assistant in the turn that was started, as it is stored; "" if there is none. A
-// transcript that cannot be read is a warning.
+// ReadAnswer returns the last text of the assistant in the turn that was started, as stored; "" if there is none. An
+// unreadable transcript is a warning.
 func (r *Run) ReadAnswer(ctx context.Context) string {
 	if r.Session.Path == "" {
 		return ""
@@ -24,8 +24,8 @@ func (r *Run) ReadAnswer(ctx context.Context) string {
 }
 
 // answerIn returns the newest text of the assistant in a session's newest turn. messages come newest first. The turn
-// begins with the newest prompt, and has no message from before since: not every prompt is stored as the person's text.
-// Where a part cannot be read before a text is found, the text could be an older one, so there is none.
+// begins with the newest prompt, and no message of it is older than since: not every prompt is stored as the user's
+// text. If a part cannot be read before a text is found, the text could be an older one, so answerIn returns none.
 func answerIn(messages iter.Seq2[discover.Message, error], session string, since time.Time) (string, error) {
 	for m, err := range messages {
 		if err != nil {

@@ -12,7 +12,8 @@ import (
 	"agentctl/proc"
 )
 
-// HoldWorktree holds the worktree if nobody else is at work there. Where that is no matter, nothing is held.
+// HoldWorktree checks that no other session works in the worktree, and holds a kernel lock on it. With --force it holds
+// nothing, except to resume.
 func (r *Run) HoldWorktree(ctx context.Context) (*lock.Flock, error) {
 	place, err := lock.WorkspaceOf(r.Request.Dir)
 	if err != nil {
@@ -32,7 +33,8 @@ func (r *Run) HoldWorktree(ctx context.Context) (*lock.Flock, error) {
 	return held, nil
 }
 
-// hold holds the place. Other launches hold it for as long as they take, and are waited for; anybody else is in the way.
+// hold takes the kernel lock on the workspace. It waits for other launches, which hold it until their session is
+// proven; any other holder is a conflict.
 func hold(ctx context.Context, c *cmdutil.Call, place *lock.Workspace) (*lock.Flock, error) {
 	for {
 		limited, cancel := context.WithTimeout(ctx, cmdutil.HoldTimeout)
@@ -56,7 +58,8 @@ func hold(ctx context.Context, c *cmdutil.Call, place *lock.Workspace) (*lock.Fl
 	}
 }
 
-// isLaunch reports whether a lock is that of this program, starting an agent; of an unseen process that is not known.
+// isLaunch reports whether a lock is held by this program starting an agent. Of a holder that cannot be seen it assumes
+// so.
 func isLaunch(f cmdutil.Factory, table *proc.Table, l lock.Lock) bool {
 	self, _ := table.ByPID(f.PID)
 	if len(l.Holders) == 0 {
@@ -73,7 +76,7 @@ func isLaunch(f cmdutil.Factory, table *proc.Table, l lock.Lock) bool {
 	return l.Shared || args[1] == "launch" || args[1] == "resume" // it only shares the lock to see whether it is held
 }
 
-// checkFree is an error if the session to resume runs, or if another one is running in the worktree.
+// checkFree returns a conflict error if the session to resume is live, or if another one runs in the worktree.
 func (r *Run) checkFree(ctx context.Context, place *lock.Workspace) error {
 	sc, err := r.Activity(ctx)
 	if err != nil {
@@ -91,7 +94,7 @@ func (r *Run) checkFree(ctx context.Context, place *lock.Workspace) error {
 	return nil
 }
 
-// checkResumable is an error if the session to go on with is live.
+// checkResumable returns a conflict error if the session to resume is live.
 func (r *Run) checkResumable(live discover.Result) error {
 	if r.Request.Resume == nil || r.Request.Fork {
 		return nil

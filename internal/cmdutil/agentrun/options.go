@@ -13,7 +13,7 @@ import (
 	"agentctl/launch"
 )
 
-// Options are what every start of an agent has in common.
+// Options has the flags of every start of an agent.
 type Options struct {
 	cmdutil.CommonFlags
 	permissions, Output        string
@@ -61,7 +61,7 @@ func (o *Options) Check(verb string) error {
 	return nil
 }
 
-// Launcher is the agent of that name.
+// Launcher returns the agent of that name, an error if it cannot be launched.
 func Launcher(f cmdutil.Factory, name string) (launch.Adapter, error) {
 	chosen, err := f.ChosenAgents([]string{name})
 	if err != nil {
@@ -75,7 +75,7 @@ func Launcher(f cmdutil.Factory, name string) (launch.Adapter, error) {
 	return nil, &launch.UnsupportedError{Agent: discover.Agent(name), What: "cannot be launched"}
 }
 
-// Permitted checks --permissions.
+// Permitted parses --permissions.
 func (o *Options) Permitted(verb string) (launch.Permissions, error) {
 	p := launch.Permissions(o.permissions)
 	switch p {
@@ -87,7 +87,7 @@ func (o *Options) Permitted(verb string) (launch.Permissions, error) {
 	return "", cmdutil.UsageError(verb, "--permissions must be own, edit or full, not %q", o.permissions)
 }
 
-// Variables are what --env and --group set.
+// Variables returns the variables of --env and --group for the agent's environment.
 func Variables(pairs []string, group string) ([]string, error) {
 	var out []string
 	if group != "" {

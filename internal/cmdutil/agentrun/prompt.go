@@ -16,19 +16,19 @@ import (
 	"agentctl/internal/cmdutil"
 )
 
-// PromptOptions are the flags that make up what an agent is asked.
+// PromptOptions has the flags that make up the prompt.
 type PromptOptions struct {
 	Prompt, PromptFile, Spec string
 	files                    cli.StringSlice
 	maxFileSize              int64
-	// Literal: the prompt is an argument, of which even "-" is meant as it is.
+	// Literal: the prompt is an argument, so that "-" does not mean stdin.
 	Literal bool
 }
 
 // defaultMaxFileSize bounds each context file, in bytes.
 const defaultMaxFileSize = 51200
 
-// promptLimit bounds what is asked, and each context file whatever --max-file-size says, in bytes. No model reads as much.
+// promptLimit bounds the prompt, and each context file whatever --max-file-size says, in bytes. No model reads as much.
 const promptLimit = 16 << 20
 
 // Flags returns the flags that make up the prompt.
@@ -42,8 +42,8 @@ func (o *PromptOptions) Flags() []cli.Flag {
 	}
 }
 
-// Text is the prompt: the specification, the context files and what is asked, in this order. Relative names of the
-// former are looked up in dir.
+// Text returns the prompt: the specification, the context files and the request, in this order. Names of files are
+// relative to dir.
 func (o *PromptOptions) Text(ctx context.Context, f cmdutil.Factory, verb, dir string) (string, error) {
 	asked, err := o.read(ctx, f, verb)
 	if err != nil {
@@ -71,12 +71,12 @@ func (o *PromptOptions) Text(ctx context.Context, f cmdutil.Factory, verb, dir s
 	return text, nil
 }
 
-// None: nothing is asked at all.
+// None reports whether no flag gives a prompt.
 func (o *PromptOptions) None() bool {
 	return o.Prompt == "" && !o.Literal && o.PromptFile == "" && o.Spec == "" && len(o.files.Value()) == 0
 }
 
-// read reads what is asked from where the flags say.
+// read reads the request from the argument, a file or stdin.
 func (o *PromptOptions) read(ctx context.Context, f cmdutil.Factory, verb string) (string, error) {
 	switch {
 	case o.Prompt != "" && o.PromptFile != "":
@@ -106,7 +106,7 @@ func (o *PromptOptions) read(ctx context.Context, f cmdutil.Factory, verb string
 	return o.Prompt, nil
 }
 
-// block is a context file with its name around it.
+// block returns a context file with its name around it.
 func (o *PromptOptions) block(verb, dir, name string) (string, error) {
 	path := name
 	if !filepath.IsAbs(path) {

@@ -15,8 +15,8 @@ import (
 	"agentctl/launch/stop"
 )
 
-// waitEnd waits until the started session has stopped, and ends as its turn did. If something has gone wrong before, the
-// session is not waited for, but its end is told all the same.
+// waitEnd waits until the session has stopped, prints its end, and returns the error of its turn. After an earlier
+// error it does not wait, but prints the end all the same.
 func (r *Run) waitEnd(ctx context.Context) error {
 	r.Err = r.WaitForEnd(ctx)
 	if errors.Is(r.Err, context.Canceled) {
@@ -41,7 +41,7 @@ func (r *Run) waitEnd(ctx context.Context) error {
 	return errors.Join(r.Err, r.RunOnComplete(ctx))
 }
 
-// WaitForEnd waits until the session has stopped, and is the error that it ended with.
+// WaitForEnd waits until the session has stopped and returns the error that it ended with.
 func (r *Run) WaitForEnd(ctx context.Context) error {
 	failed := r.Err
 	err := failed
@@ -62,13 +62,13 @@ func (r *Run) WaitForEnd(ctx context.Context) error {
 	return err
 }
 
-// RunOnComplete runs what is to run when the turn has ended.
+// RunOnComplete runs the script of --on-complete.
 func (r *Run) RunOnComplete(ctx context.Context) error {
 	code := exitCode(r.Child, r.Err)
 	return cmdutil.Script{Flag: "--on-complete", Command: r.onComplete}.Run(ctx, r.Factory, r.Session, &code)
 }
 
-// hasEnded waits until the child has: a launcher ends soon after the agent that it started, if it ends with it.
+// hasEnded waits a moment for the child to end: a launcher ends soon after the agent that it has started.
 func hasEnded(child *launch.Child) bool {
 	select {
 	case <-child.Done():
@@ -78,8 +78,8 @@ func hasEnded(child *launch.Child) bool {
 	}
 }
 
-// turnError is how a turn ended whose agent has ended with own, by its exit code. The agent's own words say more than its
-// storage; where the storage does not tell, the exit code does.
+// turnError combines two errors of a turn: stored is what storage says, own what the agent's exit code and output say.
+// The agent's own error says more, and decides where storage does not know.
 func turnError(stored, own error) error {
 	if own != nil || errors.Is(stored, cmdutil.ErrPartial) {
 		return own
@@ -87,7 +87,7 @@ func turnError(stored, own error) error {
 	return stored
 }
 
-// stopOverdue stops a session whose time is up.
+// stopOverdue stops a session that exceeds --max-time.
 func (r *Run) stopOverdue(ctx context.Context) error {
 	working, done := r.StartWork(ctx, "stopping")
 	defer done()
@@ -101,8 +101,8 @@ func (r *Run) stopOverdue(ctx context.Context) error {
 	return cmdutil.TimeoutError(message+"; it was stopped", "agentctl resume continues it")
 }
 
-// exitCode is that of the agent: as a shell counts it, where a signal ended it. While it lives it has none, and what we
-// are about to end with stands for it.
+// exitCode is the agent's exit code, as a shell counts it after a signal. While the agent lives it is the code that
+// this command will end with.
 func exitCode(child *launch.Child, err error) int {
 	select {
 	case <-child.Done():

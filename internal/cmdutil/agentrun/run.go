@@ -17,7 +17,7 @@ import (
 	"agentctl/launch/worktree"
 )
 
-// Run is one agent that a command starts: what is asked for, and what becomes of it.
+// Run is one agent that a command starts: the request, the process, and the result.
 type Run struct {
 	*cmdutil.Call
 	*Options
@@ -26,21 +26,22 @@ type Run struct {
 	Vars    []string // of the agent's environment, beside ours
 	group   string   // that the agent was started in
 
-	// Of a launch: what it was asked for by, the name that tells it from others of its group, and its worktree.
+	// The row of the matrix, the name within the launch group, and the worktree; only launch sets them.
 	Entry    config.MatrixRow
 	Name     string
 	Worktree worktree.CreateResult
 
 	Child *launch.Child // nil: nothing was started
 	watch *launch.Verifier
-	// since is when it was started; no message of its turn is older.
+	// since is the time of the start; no message of the turn is older.
 	since time.Time
-	// Session is the one that was found; nobody while none was. proven: it is the agent's, and may be printed.
+	// Session is the session that was found, discover.UnknownSession before. proven: it is the agent's, and may be
+	// printed.
 	Session discover.Session
 	proven  bool
-	// hint is for the person, once it runs; "" if there is none.
+	// hint is printed once the agent runs; "" if there is none.
 	hint string
-	// Err is what went wrong; answer is what the turn answered.
+	// Err is what failed; Answer is the turn's answer.
 	Err    error
 	Answer string
 }
@@ -60,8 +61,8 @@ func StartOne(ctx context.Context, f cmdutil.Factory, r *Run) error {
 	return r.Print(working)
 }
 
-// Start starts the agent, waits for the proof of its session, runs what is to run then, and watches whether it fails at once.
-// An ID stays true: alone it is printed as soon as it is proven.
+// Start starts the agent, waits for the proof of its session, runs --on-create, and watches whether the agent fails at
+// once. alone prints the ID as soon as it is proven: it does not change any more.
 func (r *Run) Start(ctx context.Context, alone bool) error {
 	err := r.begin(ctx)
 	if r.Child == nil {
@@ -84,8 +85,8 @@ func (r *Run) Start(ctx context.Context, alone bool) error {
 	return r.explain(err)
 }
 
-// begin starts the agent and waits for the proof of its session. From the check that nobody works in the worktree until
-// the proof the worktree is held; from then on the session itself is in the way of others.
+// begin starts the agent and waits for the proof of its session. It holds the worktree from the check for conflicts
+// until the proof; from then on the session itself is the conflict for others.
 func (r *Run) begin(ctx context.Context) error {
 	r.Session = discover.UnknownSession()
 	host := launch.NewEnvironment(r.Environ, r.Adapters, r.Vars...)
@@ -127,7 +128,7 @@ func (r *Run) begin(ctx context.Context) error {
 	return err
 }
 
-// PrintHints gives the hints for what was started, each once.
+// PrintHints prints the hints for what was started, without duplicates.
 func PrintHints(ctx context.Context, f cmdutil.Factory, runs ...*Run) {
 	var given []string
 	for _, r := range runs {
@@ -141,7 +142,7 @@ func PrintHints(ctx context.Context, f cmdutil.Factory, runs ...*Run) {
 	}
 }
 
-// findHint is what the person should know of the way the agent was started, "" if nothing.
+// findHint returns what the user should know about how the agent was started, "" if nothing.
 func (r *Run) findHint(ctx context.Context) string {
 	h, ok := r.Agent.(launch.Hinter)
 	if !ok || r.Session.ID == "" || r.Request.Permissions != launch.PermissionsOwn {
@@ -151,7 +152,7 @@ func (r *Run) findHint(ctx context.Context) string {
 	return cmp.Or(r.hint, h.Hint(r.Request, r.Session))
 }
 
-// Refresh reads the session again, which has changed since its proof. It stays as it was if it cannot be found any more.
+// Refresh reads the session again, which has changed since its proof. It leaves it as it is if it is not found again.
 func (r *Run) Refresh(ctx context.Context, want discover.ReadOptions) {
 	found, err := r.Scanner.Find(ctx, r.Session.ID, []discover.Agent{r.Session.Agent}, want)
 	if several := (*discover.AmbiguousError)(nil); errors.As(err, &several) {
@@ -165,21 +166,21 @@ func (r *Run) Refresh(ctx context.Context, want discover.ReadOptions) {
 	}
 }
 
-// withGroup adds what only a live process knows of its session, and we: the group.
+// withGroup adds the launch group, which only the live process and this command know.
 func (r *Run) withGroup(s discover.Session) discover.Session {
 	s.Group = cmp.Or(s.Group, r.group)
 	return s
 }
 
-// printID prints the ID, while the progress of the start goes on.
+// printID prints the ID, while progress goes on.
 func (r *Run) printID() error {
 	defer r.Factory.Report.Pause()()
 	_, err := fmt.Fprintln(r.Stdout, output.Sanitize(r.Session.ID))
 	return err
 }
 
-// Print prints as JSON what became of an agent that was started alone, and waits for its end if that is asked for. JSON is
-// what is true when all is known.
+// Print prints the session of an agent that was started alone as JSON, and waits for its end with --wait. With --wait
+// the JSON describes the end.
 func (r *Run) Print(ctx context.Context) error {
 	if r.Session.ID == "" {
 		return r.Err
@@ -196,7 +197,8 @@ func (r *Run) Print(ctx context.Context) error {
 	return r.Err
 }
 
-// explain says what became of a start that did not go well.
+// explain turns the error of a start into one that says whether the agent still runs; with --kill-on-timeout it kills
+// the agent.
 func (r *Run) explain(err error) error {
 	pid := r.Child.Process.ID.PID
 	switch {

@@ -13,9 +13,9 @@ import (
 	"agentctl/internal/cmdutil"
 )
 
-// Until blocks until each of the sessions was there once, and calls arrived for each that is. A timeout of 0 is none; the
-// sessions are looked at once whatever it is. Errors: [cmdutil.TimeoutError]; how the turns ended, [cmdutil.ErrPartial] where the end of a turn
-// cannot be told, those of arrived, and the context's.
+// Until blocks until each session has reached the state once, and calls arrived for each that does. A timeout of 0 is
+// none; the sessions are checked once in any case. Errors: [cmdutil.TimeoutError]; the error of a last turn,
+// [cmdutil.ErrPartial] if its end is not known; those of arrived and of the context.
 func Until(
 	ctx context.Context, c *cmdutil.Call, sessions []discover.Session, u State, timeout time.Duration, arrived func(discover.Session) error,
 ) error {
@@ -53,10 +53,10 @@ func Until(
 	return Conclude(c.Factory, w)
 }
 
-// errTimeout: time is up.
+// errTimeout is the cause of the context after the timeout.
 var errTimeout = errors.New("time is up")
 
-// done is the state in the words of an error.
+// done names the state in an error.
 func (u State) done() string {
 	if u == AnyChange {
 		return "changed"
@@ -64,7 +64,7 @@ func (u State) done() string {
 	return string(u)
 }
 
-// Conclude is the error that sessions leave by how their turns ended.
+// Conclude returns the error of the sessions' last turns.
 func Conclude(f cmdutil.Factory, w *Waiter) error {
 	unknown, err := w.turnErrors()
 	if len(unknown) > 0 {

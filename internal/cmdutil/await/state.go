@@ -11,7 +11,7 @@ import (
 	"agentctl/internal/cmdutil"
 )
 
-// State is what sessions are waited for to become.
+// State is the state that sessions are awaited in.
 type State string
 
 const (
@@ -26,11 +26,11 @@ func States() []string {
 	return []string{string(Stopped), string(Idle), string(Waiting), string(AnyChange)}
 }
 
-// Waiter is a wait for several sessions: each has to be there once, in whatever order.
+// Waiter waits for several sessions: each has to reach the state once, in any order.
 type Waiter struct {
 	until    State
 	sessions []awaited
-	// reached is called once for each session that is there.
+	// reached is called once for each session that has reached the state.
 	reached func(discover.Session) error
 }
 
@@ -47,7 +47,7 @@ func NewWaiter(u State, n int, arrived func(discover.Session) error) *Waiter {
 	return &Waiter{until: u, sessions: make([]awaited, n), reached: arrived}
 }
 
-// Update takes what is true of the sessions, and reports whether one is still to be waited for.
+// Update takes the sessions' current state, and reports whether one is still to be waited for.
 func (w *Waiter) Update(sessions []discover.Session) (more bool, err error) {
 	for i, s := range sessions {
 		a := &w.sessions[i]
@@ -79,7 +79,7 @@ func (a *awaited) reached(u State) bool {
 	return a.now.Status == discover.Idle && u != Stopped && a.turnOver()
 }
 
-// turnOver reports whether it is as good as known how the turn of an idle session ended.
+// turnOver reports whether an idle session's turn has ended, as far as storage tells within watch.TurnEndDelay.
 func (a *awaited) turnOver() bool {
 	if !turnBegins(a.now) {
 		return true
@@ -90,7 +90,7 @@ func (a *awaited) turnOver() bool {
 	return time.Since(a.idle) >= watch.TurnEndDelay
 }
 
-// missing names the sessions that are not there yet.
+// missing names the sessions that have not reached the state.
 func (w *Waiter) missing() string {
 	var names []string
 	for _, a := range w.sessions {
@@ -101,8 +101,8 @@ func (w *Waiter) missing() string {
 	return strings.Join(names, ", ")
 }
 
-// turnErrors is how the last turns of the sessions ended: nil if well, as far as they have ended. unknown are those that
-// cannot be told.
+// turnErrors returns the error of the sessions' last turns, nil if all that have ended ended well. unknown are the
+// sessions whose turn's end is not known.
 func (w *Waiter) turnErrors() (unknown []string, err error) {
 	var bad []string
 	for _, a := range w.sessions {
@@ -123,13 +123,14 @@ func (w *Waiter) turnErrors() (unknown []string, err error) {
 	return unknown, err
 }
 
-// turnBegins reports whether an idle session has a turn in progress in its storage: the agent stores the prompt before its process
-// shows that it is at work (SEEN Claude Code 2.1.330 in a terminal, 5 ms in one turn), so that the turn has hardly been cut.
+// turnBegins reports whether an idle session has a turn in progress in its storage: the agent stores the prompt before
+// its process shows that it works (SEEN Claude Code 2.1.330 in a terminal, 5 ms in one turn), so that the turn has
+// hardly been cut off.
 func turnBegins(s discover.Session) bool {
 	return s.Status == discover.Idle && (s.Turn.State == discover.TurnOpen || s.Turn.State == discover.TurnWaiting)
 }
 
-// turnError says what was wrong with the end of a session's last turn, "" if nothing; a turn in progress has none.
+// turnError describes the error of a session's last turn, "" if there is none or the turn goes on.
 func turnError(s discover.Session) (wrong string, known bool) {
 	if s.Status != discover.Idle && s.Status != discover.Stopped {
 		return "", true

@@ -11,7 +11,7 @@ import (
 	"agentctl/internal/output"
 )
 
-// Options are those of peek and logs.
+// Options has the flags of peek and logs.
 type Options struct {
 	cmdutil.CommonFlags
 	Verb                                    string
@@ -19,7 +19,7 @@ type Options struct {
 	Follow, tools, children, whole, noPager bool
 }
 
-// NewCommand makes the command of these options.
+// NewCommand makes a command that prints the messages of a session.
 func NewCommand(f cmdutil.Factory, o *Options, usage string) *cli.Command {
 	return &cli.Command{
 		Usage:     usage,
@@ -77,7 +77,7 @@ func run(ctx context.Context, f cmdutil.Factory, arg string, o *Options) error {
 	return t.once(ctx)
 }
 
-// onlyOne is the session that is meant where a process runs several: its own, not its sub-agents'.
+// onlyOne returns the only session that is not a sub-agent's, where an argument means all sessions of a process.
 func onlyOne(arg string, sessions []discover.Session) ([]discover.Session, error) {
 	var own []discover.Session
 	for _, s := range sessions {

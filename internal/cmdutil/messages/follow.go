@@ -76,7 +76,7 @@ func (t *printer) print(ctx context.Context, entries []output.TranscriptMessage)
 	return t.Page(ctx, b.Bytes())
 }
 
-// follow prints the last messages of a session, and then what comes, until it stops.
+// follow prints the last messages of a session, then each new one, until the session stops.
 func (t *printer) follow(ctx context.Context) error {
 	if _, err := t.addSubagents(ctx); err != nil {
 		return err
@@ -115,7 +115,7 @@ func (t *printer) follow(ctx context.Context) error {
 	return t.partial
 }
 
-// writer prints one message at a time.
+// writer returns a function that prints one message.
 func (t *printer) writer(ctx context.Context) func(output.TranscriptMessage) error {
 	out := cmdutil.ContextWriter{Context: ctx, Out: t.Stdout}
 	if t.options.JSON {

@@ -12,33 +12,33 @@ import (
 	"agentctl/internal/output"
 )
 
-// printer is one call of peek or logs.
+// printer is one run of peek or logs.
 type printer struct {
 	*cmdutil.Call
 	options *Options
-	// endProgress ends what shows that we are at it.
+	// endProgress ends the progress line.
 	endProgress func()
 	partial     error // of what could not be read
-	// sessions are those whose messages are told, the one that was asked for first, and known is what is known of each.
-	// The others are its sub-agents', of which more may come.
+	// sessions are those whose messages are printed, the requested one first, then its sub-agents'; trackers has the
+	// state of each.
 	sessions  []discover.Session
 	trackers  []*tracker
 	subagents *discover.SubagentTracker
 }
 
-// unread says what could not be read; the command ends as partial.
+// unread reports warnings; the command ends as partial.
 func (t *printer) unread(list []*discover.Warning) {
 	if err := t.ReportWarnings(list); err != nil {
 		t.partial = err
 	}
 }
 
-// warnUnread takes why a part of a session's transcript cannot be read.
+// warnUnread returns a function that reports an error in reading a session's transcript.
 func (t *printer) warnUnread(s discover.Session) func(error) {
 	return func(err error) { t.unread([]*discover.Warning{cmdutil.UnreadWarning(s, err)}) }
 }
 
-// addSubagents adds sub-agents' sessions that are new, if they are asked for.
+// addSubagents adds new sub-agents' sessions with --children, and reports whether there are any.
 func (t *printer) addSubagents(ctx context.Context) (more bool, err error) {
 	if !t.options.children {
 		return false, nil
@@ -50,7 +50,7 @@ func (t *printer) addSubagents(ctx context.Context) (more bool, err error) {
 	return len(all) > before, err
 }
 
-// messages are those of a session, the newest first. What is not stored has said nothing.
+// messages returns the stored messages of a session, the newest first.
 func (t *printer) messages(ctx context.Context, s discover.Session) iter.Seq2[discover.Message, error] {
 	if s.Path == "" {
 		return func(func(discover.Message, error) bool) {}
@@ -58,7 +58,7 @@ func (t *printer) messages(ctx context.Context, s discover.Session) iter.Seq2[di
 	return t.Scanner.Messages(ctx, s)
 }
 
-// next returns what is new: at first the last messages of all sessions, then what has come since.
+// next returns what is new: first the last messages of all sessions, then the messages since.
 func (t *printer) next(ctx context.Context) []output.TranscriptMessage {
 	first := t.trackers == nil
 	more := 0
@@ -89,14 +89,14 @@ func (t *printer) next(ctx context.Context) []output.TranscriptMessage {
 	return all
 }
 
-// transcript writes messages for people.
+// transcript returns a writer of messages as text.
 func (t *printer) transcript(out io.Writer) *output.Transcript {
 	return output.NewTranscript(out, output.TranscriptOptions{
 		TextOptions: t.Style, ShowAge: !t.options.Follow, ShowTools: t.options.tools, Full: t.options.whole,
 	})
 }
 
-// entry is a message as it is told.
+// entry makes the printed form of a message.
 func (t *printer) entry(n update, s discover.Session) output.TranscriptMessage {
 	e := output.TranscriptMessage{Message: n.Message, CurrentSession: s, Changed: n.changed}
 	if !t.options.children {
@@ -107,7 +107,7 @@ func (t *printer) entry(n update, s discover.Session) output.TranscriptMessage {
 	return e
 }
 
-// nameOf is how a sub-agent's messages are marked: by its ID, on a terminal by as much of it as means this session.
+// nameOf names the sub-agent of a message: its ID, on a terminal a unique prefix of it.
 func (t *printer) nameOf(s discover.Session) string {
 	var ids []output.SessionID
 	for _, o := range t.sessions {
@@ -117,7 +117,7 @@ func (t *printer) nameOf(s discover.Session) string {
 	return t.Style.ShortIDs(ids)[i]
 }
 
-// mergeByTime puts the messages of several sessions into the order of time. Those of one stay in their order.
+// mergeByTime merges the messages of several sessions by time. The order within a session stays.
 func mergeByTime(lists [][]output.TranscriptMessage) []output.TranscriptMessage {
 	type placed struct {
 		output.TranscriptMessage

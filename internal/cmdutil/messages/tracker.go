@@ -10,45 +10,45 @@ import (
 	"agentctl/discover"
 )
 
-// tracker is what of a session's transcript is known: each look reads it backwards from its end until it has met enough of
-// that. Nothing is told twice, and nothing is left out, whatever is done to the transcript meanwhile.
+// tracker remembers what of a session's transcript was printed. Each poll reads the transcript backwards until it meets
+// enough known messages. No message is printed twice, and none is missed, even if the transcript is rewritten.
 type tracker struct {
 	seed maphash.Seed
-	// tokens: a message is told again for what its answer took, which may be stored after it.
+	// tokens: a message is printed again when the tokens of its answer are stored, which may be later.
 	tokens bool
-	// seen are the messages known, each as it was seen last.
+	// seen has the known messages by ID, each with the hash of its last state.
 	seen map[string]uint64
-	// unfinished are those of them whose call may get further.
+	// unfinished are the messages whose tool call may still change.
 	unfinished map[string]bool
-	// newest is the time of the newest one.
+	// newest is the time of the newest known message.
 	newest time.Time
-	// complete: all that was there at the first look is known.
+	// complete: all messages of the first poll are known.
 	complete bool
 }
 
 const (
-	// overlap is how many messages in a row have to be known for nothing new to be expected behind them: a message may come
-	// before some that were stored sooner.
+	// overlap is how many known messages in a row end a poll. A message may be stored after newer ones, so that one is
+	// not enough.
 	overlap = 16
-	// maxUnknown is how many old messages in a row may be unknown before it is clear that this is another transcript.
+	// maxUnknown is how many unknown old messages in a row show that this is another transcript.
 	maxUnknown = 1000
-	// maxRemembered is how many messages are remembered.
+	// maxRemembered bounds the messages that are remembered.
 	maxRemembered = 10_000
 )
 
-// update is a message that has come, or has changed since it was told.
+// update is a message that is new, or has changed since it was printed.
 type update struct {
 	discover.Message
 	changed bool
 }
 
-// newTracker knows nothing yet.
+// newTracker makes a tracker that knows no message.
 func newTracker(tokens bool) *tracker {
 	return &tracker{seed: maphash.MakeSeed(), tokens: tokens, seen: map[string]uint64{}, unfinished: map[string]bool{}, complete: true}
 }
 
-// last returns the last n messages of a transcript as it is now, the oldest first; 0 is all. It takes more of them for
-// looks to come to meet. failed is told of what cannot be read.
+// last returns the last n messages of a transcript, the oldest first; all for n 0. It reads more of them, for later
+// polls to meet. failed is called with read errors.
 func (t *tracker) last(messages iter.Seq2[discover.Message, error], n, more int, failed func(error)) (last []update) {
 	met, held := 0, 0
 	for m, err := range messages {
@@ -74,10 +74,10 @@ func (t *tracker) last(messages iter.Seq2[discover.Message, error], n, more int,
 	return last
 }
 
-// transcriptLimit bounds the messages that are in memory at once, in bytes.
+// transcriptLimit bounds the messages in memory, in bytes.
 const transcriptLimit = 48 << 20
 
-// size is how many bytes a message has in memory, about.
+// size is about how many bytes a message takes in memory.
 func size(m discover.Message) int {
 	n := len(m.Text)
 	if m.Tool != nil {
@@ -86,7 +86,7 @@ func size(m discover.Message) int {
 	return n
 }
 
-// remember remembers a message as it is.
+// remember stores the state of a message.
 func (t *tracker) remember(m discover.Message) {
 	t.seen[m.ID] = t.sum(m)
 	if m.Time.After(t.newest) {
@@ -102,7 +102,7 @@ func unfinished(s discover.ToolState) bool {
 	return s == discover.ToolOpen || s == discover.ToolRunning || s == discover.ToolWaiting
 }
 
-// sum is what a message is told again for if it is another one.
+// sum is the hash of what a message is printed again for.
 func (t *tracker) sum(m discover.Message) uint64 {
 	var is maphash.Hash
 	is.SetSeed(t.seed)
@@ -117,7 +117,7 @@ func (t *tracker) sum(m discover.Message) uint64 {
 	return is.Sum64()
 }
 
-// poll returns what has come and what has changed, the oldest first.
+// poll returns the new and changed messages, the oldest first.
 func (t *tracker) poll(messages iter.Seq2[discover.Message, error], failed func(error)) (out []update) {
 	torn := false
 	met, last, settled := t.walk(messages, func(err error) { torn = true; failed(err) })
@@ -143,14 +143,14 @@ func (t *tracker) poll(messages iter.Seq2[discover.Message, error], failed func(
 	return out
 }
 
-// isNew reports whether an unknown message has come since the last look: the others are older than what was taken at the
-// first one, or another transcript's. i is its place, behind the first last of which nothing is known.
+// isNew reports whether an unknown message is new since the last poll. Other unknown messages are older than the first
+// poll, or of another transcript. i is its index; no message from index last on is known.
 func (t *tracker) isNew(m discover.Message, i, last int) bool {
 	return len(t.seen) == 0 || i < last || t.complete && last > 0 || m.Time.After(t.newest)
 }
 
-// walk reads backwards. met are the messages, the newest first; behind the first last of them none is known. settled: it
-// has met enough that is known, so that what it has not met is older, or gone.
+// walk reads backwards. met are the messages, the newest first; none from index last on is known. settled reports that
+// enough known messages were met: those not met are older, or removed.
 func (t *tracker) walk(messages iter.Seq2[discover.Message, error], failed func(error)) (met []discover.Message, last int, settled bool) {
 	known, row, old := 0, 0, 0
 	open := len(t.unfinished)
