@@ -13,7 +13,7 @@ import (
 
 // CheckPath is nil if what the path names lies in the home. In a home of [Ours] everything does: its owner may keep a part of it
 // on another disk. In any other, no symbolic link may lead out of it, nor be in place of a database that was named: a
-// sandboxed agent could have us read what it may not. Error: [fsread.ErrLeaves]; others where that cannot be told. A path that
+// sandboxed agent could have us read what it may not. Error: [fsread.ErrEscapes]; others where that cannot be told. A path that
 // leads nowhere is kept: its reader says so.
 func (h Home) CheckPath(path string) error {
 	if h.Trust == TrustOurs {

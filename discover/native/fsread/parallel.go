@@ -65,7 +65,7 @@ type result[R any] struct {
 // work reads batches of items until none is left, and sends the results.
 func (e *parallelRead[T, R]) work(ctx context.Context) {
 	var out []result[R]
-	scratch := Buffers{ctx: ctx, large: e.large}
+	buffers := Buffers{ctx: ctx, large: e.large}
 	for {
 		to := int(e.next.Add(batchSize))
 		if to-batchSize >= len(e.items) {
@@ -81,7 +81,7 @@ func (e *parallelRead[T, R]) work(ctx context.Context) {
 			}
 			last := len(out)
 			out = append(out, result[R]{})
-			ok, err := e.read(item, &scratch, &out[last].value)
+			ok, err := e.read(item, &buffers, &out[last].value)
 			if out[last].err = err; !ok && err == nil {
 				out = out[:last]
 			}
