@@ -9,7 +9,7 @@ import (
 	"agentctl/proc"
 )
 
-// Adapter is all that the rest of the program knows of one agent.
+// Adapter is everything that the rest of the program knows of one agent.
 type Adapter interface {
 	Name() Agent
 	// Homes returns the agent's data roots, each with where it comes from: the default one or what the environment names,
@@ -66,7 +66,7 @@ type Store interface {
 type HomeSources struct {
 	// Getenv is the environment of this call (os.Getenv).
 	Getenv func(string) string
-	// Configured are the homes that the person names for this agent: in the configuration file, or by --home.
+	// Configured are the homes that the user names for this agent: in the configuration file, or by --home.
 	Configured []string
 }
 
@@ -78,18 +78,18 @@ type Home struct {
 	Files []string
 	// FilesOnly: the home is its Files alone, and Dir is another home's.
 	FilesOnly bool
-	// FromUser: our own environment, the agent's default or the person names this root. Explicit: the person does, so that its
+	// FromUser: our own environment, the agent's default or the user names this root. Explicit: the user does, so that its
 	// absence is worth a warning.
 	FromUser, Explicit bool
 	// NamedBy are the live processes that name it.
 	NamedBy []proc.ID
-	// Trust and SeenIn are decided by this package from Given and By; see [Trust]. SeenIn is the pid of a process that names
-	// a [Seen] home, 0 for any other.
+	// Trust and SeenInPID are set by this package from FromUser and NamedBy; see [Trust]. SeenInPID is the pid of a process that
+	// names a [TrustSeen] home, 0 for any other.
 	Trust     Trust
 	SeenInPID int
 }
 
-// Merge takes over from another home of the same root who names it.
+// Merge adds who names another home with the same root.
 func (h *Home) Merge(o Home) {
 	h.FromUser, h.Explicit = h.FromUser || o.FromUser, h.Explicit || o.Explicit
 	for _, id := range o.NamedBy {
@@ -148,11 +148,11 @@ type EnvMarker struct {
 	OutlivesSession bool
 }
 
-// MarkerReader is implemented by adapters whose agent marks the processes it starts.
+// MarkerReader is implemented by adapters whose agent sets environment markers for the processes that it starts.
 type MarkerReader interface {
-	// ReadMarker reads the agent's mark in an environment, as it sets it for its tools and hooks.
-	ReadMarker(getenv func(string) string) (mark EnvMarker, ok bool)
-	// MarkerKeys are the environment keys that Mark asks for.
+	// ReadMarker reads the agent's marker in an environment, as the agent sets it for its tools and hooks.
+	ReadMarker(getenv func(string) string) (marker EnvMarker, ok bool)
+	// MarkerKeys are the environment variables that ReadMarker reads.
 	MarkerKeys() []string
 	// IsAgentProcess reports whether a process is the agent's own program, in whatever role: a daemon or a client that runs no
 	// session has the marks of whoever started it, and is no tool.
@@ -201,8 +201,8 @@ type IDMatcher interface {
 	MatchesID(id string) bool
 }
 
-// IDShortener is implemented by adapters that know how many of the first characters of an ID tell it from the agent's others. Without
-// it [MinShortID] are taken to do.
+// IDShortener is implemented by adapters that know how many of the first characters of an ID identify it among the agent's
+// IDs. The default is [MinShortID].
 type IDShortener interface {
 	// ShortID is the least number of characters by which an ID means one session in the whole store, for all practical
 	// purposes: where IDs begin with the time, as many as hold it to the millisecond.

@@ -2,7 +2,7 @@ package discover
 
 import "agentctl/proc"
 
-// Strength says how sure a claim is.
+// Strength is how sure a claim is.
 type Strength uint8
 
 const (
@@ -54,13 +54,13 @@ type Claim struct {
 	Source, Dir, Title, Version string
 	// Additional: the process may run the session besides others, so that evidence for one says nothing against another.
 	Additional bool
-	// Alternative says what may have run the session instead, where that leaves no trace. The claim then shows that the session
+	// Alternative is what may have run the session instead, where that leaves no trace. The claim then shows that the session
 	// may be live, and links it to no process.
 	Alternative string
 	// Shared: the process serves many sessions (a daemon, a server), and must not be signalled to stop one.
 	Shared bool
-	// HideIfUnlinked, on a presence: the process runs no session of its own that a person would want to see when none is
-	// claimed (an idle daemon or server). It then makes no row.
+	// HideIfUnlinked, on a presence: the process makes no row of its own if no session is linked to it (an idle daemon or
+	// server).
 	HideIfUnlinked bool
 	// Unreadable, on a presence, says what could not be read of the process (another user's, say). Its row is then
 	// of unknown status.

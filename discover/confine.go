@@ -11,7 +11,7 @@ import (
 	"agentctl/discover/native/fsread"
 )
 
-// CheckPath is nil if what the path names lies in the home. In a home of [Ours] everything does: its owner may keep a part of it
+// CheckPath returns nil if the path is inside the home. In a home of [TrustOurs] everything does: its owner may keep a part of it
 // on another disk. In any other, no symbolic link may lead out of it, nor be in place of a database that was named: a
 // sandboxed agent could have us read what it may not. Error: [fsread.ErrEscapes]; others where that cannot be told. A path that
 // leads nowhere is kept: its reader says so.
@@ -44,7 +44,7 @@ func (h Home) CheckPath(path string) error {
 	return nil
 }
 
-// dropOutside leaves out the entries that their homes do not keep. The error is warnings, one a file.
+// dropOutside removes the entries that lead out of their homes. The error is warnings, one for each file.
 func dropOutside(homes []Home, entries []Entry) ([]Entry, error) {
 	if !slices.ContainsFunc(homes, func(h Home) bool { return h.Trust != TrustOurs }) {
 		return entries, nil
@@ -66,7 +66,7 @@ func dropOutside(homes []Home, entries []Entry) ([]Entry, error) {
 }
 
 // Confine returns a context in which an adapter opens nothing of the homes that a link leads out of them to, unless they are
-// [Ours].
+// [TrustOurs].
 func Confine(ctx context.Context, homes []Home) context.Context {
 	roots := make([]fsread.Root, len(homes))
 	for i, h := range homes {
@@ -78,12 +78,12 @@ func Confine(ctx context.Context, homes []Home) context.Context {
 	return fsread.Confine(ctx, roots...)
 }
 
-// confine is Confine to all homes that are looked into, of the agent.
+// confine is [Confine] to all homes of the agent that the scan reads.
 func (scan *Scan) confine(ctx context.Context, agent Agent) context.Context {
 	return Confine(ctx, slices.Concat(scan.homes[agent], scan.extraHomes[agent]))
 }
 
-// confineToSession is Confine to the home of a session.
+// confineToSession is [Confine] to the home of a session.
 func confineToSession(ctx context.Context, s Session) context.Context {
 	h := Home{Dir: s.Home, Trust: s.Trust}
 	if rel, err := filepath.Rel(s.Home, s.Path); s.Path != "" && (err != nil || !filepath.IsLocal(rel)) {

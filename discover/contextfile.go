@@ -2,24 +2,24 @@ package discover
 
 import "strings"
 
-// What stands around a file that a launch puts before the prompt, for the agent to know.
+// The lines around a file that a launch puts before the prompt.
 const (
 	contextBegin = "--- File: "
 	contextEnd   = "\n--- End File ---"
 )
 
-// FormatContextFile is a file as it stands before a prompt.
+// FormatContextFile returns a file as a launch puts it before a prompt.
 func FormatContextFile(name, text string) string {
 	return contextBegin + name + " ---\n" + strings.TrimRight(text, "\n") + contextEnd
 }
 
-// HasContextFile reports whether a prompt, of which this may be the beginning alone, begins with a file.
+// HasContextFile reports whether a prompt begins with a file. The beginning of the prompt is enough.
 func HasContextFile(prompt string) bool {
 	return strings.HasPrefix(strings.TrimLeft(prompt, " \t\r\n"), contextBegin)
 }
 
-// StripContextFiles is a whole prompt without the files before it: what the person asked. A prompt that is nothing else, or in
-// which a file does not end, stays as it is.
+// StripContextFiles returns a whole prompt without the files before it. A prompt that consists of files only, or in which a
+// file does not end, stays as it is.
 func StripContextFiles(prompt string) string {
 	rest := prompt
 	for HasContextFile(rest) {

@@ -22,11 +22,11 @@ func Correlate(table *proc.Table, claims []Claim, records ...[]Record) []Session
 	return sorted(j.sessions(records))
 }
 
-// target is the session that a claim speaks of.
+// target is the session that a claim names.
 type target struct {
 	agent Agent
 	id    string
-	// place is the native file, or where there is none yet the home and directory: an ID alone is not unique.
+	// place is the native file or, while there is none, the home and directory: an ID alone is not unique.
 	place string
 }
 
@@ -37,7 +37,7 @@ func (c Claim) target() target {
 	return target{c.Agent, c.Session, c.Home + "\x00" + c.Dir}
 }
 
-// agentProcess is a process as one agent's: a claim never speaks for another agent's view of the same process.
+// agentProcess is a process as one agent sees it: a claim says nothing about another agent's view of the process.
 type agentProcess struct {
 	agent   Agent
 	process proc.ID
@@ -53,7 +53,7 @@ type correlation struct {
 	accepted          map[agentProcess][]target // what was decided
 	// processesHidden: processes are out of sight that may run any session.
 	processesHidden bool
-	// exists reports whether a record's file is still where it was read; nil: it is taken to be.
+	// exists reports whether a record's file still exists; nil: all do.
 	exists func(*Record) bool
 }
 
@@ -87,7 +87,7 @@ func newCorrelation(table *proc.Table, claims []Claim) *correlation {
 	return j
 }
 
-// addPresence notes a presence. Should an adapter make several of one process, the row is hidden only if all say so.
+// addPresence adds a presence. If an adapter makes several of one process, the row is hidden only if all say so.
 func (j *correlation) addPresence(who agentProcess, c Claim) {
 	if first, ok := j.presences[who]; ok {
 		first.Shared, first.HideIfUnlinked = first.Shared || c.Shared, first.HideIfUnlinked && c.HideIfUnlinked
@@ -118,7 +118,7 @@ func compareBool(a, b bool) int {
 	return -1
 }
 
-// link goes down from the strongest evidence to the weakest; what is decided above is never undone below.
+// link accepts claims from the strongest to the weakest. Weaker evidence never undoes what stronger evidence decided.
 func (j *correlation) link() {
 	for who, list := range j.evidenceByProcess {
 		for _, i := range list {
@@ -132,7 +132,7 @@ func (j *correlation) link() {
 	}
 }
 
-// linkByStrength decides all claims of one strength at once, so that their order cannot matter.
+// linkByStrength decides all claims of one strength at once, so that their order does not matter.
 func (j *correlation) linkByStrength(strength Strength) {
 	type link struct {
 		who agentProcess
@@ -159,7 +159,7 @@ func (j *correlation) linkByStrength(strength Strength) {
 	}
 }
 
-// objection says why a claim that is not exact does not link, or "".
+// objection returns why a claim that is not exact does not link; "" if it does.
 func (j *correlation) objection(who agentProcess, c Claim) string {
 	own, t, strength := j.accepted[who], c.target(), c.Strength
 	switch {
@@ -187,7 +187,7 @@ func (j *correlation) accept(who agentProcess, i int, why string) {
 	}
 }
 
-// shared: the process serves many sessions, so evidence for one says nothing against another.
+// shared reports whether the process serves many sessions, so that evidence for one says nothing against another.
 func (j *correlation) shared(who agentProcess) bool { return j.presences[who].Shared }
 
 // claimedAbove reports whether an accepted claim of more than this strength names the session.
@@ -197,7 +197,8 @@ func (j *correlation) claimedAbove(t target, strength Strength) bool {
 	})
 }
 
-// competingProcesses are the live processes, not yet spoken for or able to run more, that claim the session with this strength.
+// competingProcesses returns the live processes that claim the session with this strength and have no session yet, or can run
+// more than one.
 func (j *correlation) competingProcesses(t target, strength Strength) map[agentProcess]bool {
 	out := map[agentProcess]bool{}
 	for _, i := range j.evidenceByTarget[t] {
@@ -211,7 +212,7 @@ func (j *correlation) competingProcesses(t target, strength Strength) map[agentP
 	return out
 }
 
-// candidateSessions are the sessions, not yet spoken for, that a process claims weakly.
+// candidateSessions returns the sessions that a process claims weakly and that no stronger claim has linked.
 func (j *correlation) candidateSessions(who agentProcess) map[target]bool {
 	out := map[target]bool{}
 	for _, i := range j.evidenceByProcess[who] {
@@ -227,14 +228,14 @@ func (j *correlation) candidateSessions(who agentProcess) map[target]bool {
 func (j *correlation) sessions(records [][]Record) []Session {
 	stored, several := dedupe(records, j.exists)
 	out := make([]Session, 0, len(stored)+len(j.evidenceByTarget)+len(j.presences))
-	spoken := map[target]bool{}
+	claimed := map[target]bool{}
 	for _, r := range stored {
 		s := Session{Record: r}
 		if targets := j.targetsOf(r, several[r.recordID()]); len(targets) > 0 {
-			own := *r // what runs now is put over it
+			own := *r // overlay changes it
 			s.Record = &own
 			for _, t := range targets {
-				spoken[t] = true
+				claimed[t] = true
 				for _, i := range j.evidenceByTarget[t] {
 					s.Evidence = append(s.Evidence, j.evidence[i])
 				}
@@ -244,14 +245,14 @@ func (j *correlation) sessions(records [][]Record) []Session {
 		out = append(out, s)
 	}
 	for t, list := range j.evidenceByTarget {
-		if spoken[t] {
+		if claimed[t] {
 			continue
 		}
 		var evidence []Evidence
 		for _, i := range list {
 			evidence = append(evidence, j.evidence[i])
 		}
-		// Storage holds nothing of it: only a live process makes it a session at all.
+		// Without a record, only a live process makes it a session.
 		if slices.ContainsFunc(evidence, func(e Evidence) bool { return e.Accepted }) {
 			c := evidence[0]
 			s := Session{Record: &Record{Agent: t.agent, ID: t.id, Path: c.Path, Home: c.Home}, Evidence: evidence}
@@ -267,9 +268,8 @@ func (j *correlation) sessions(records [][]Record) []Session {
 	return out
 }
 
-// targetsOf are the claims' targets that mean this record: those with its path, and those made before it was on disk
-// where no other record of that name fits as well.
-// several are the records of its name, if there are others.
+// targetsOf returns the targets that mean this record: those with its path, and those made before it was on disk, if no other
+// record with this ID fits as well. several are all records with this ID, if there is more than one.
 func (j *correlation) targetsOf(r *Record, several []*Record) []target {
 	named := j.targetsByID[r.recordID()]
 	if len(named) == 0 {
@@ -325,7 +325,7 @@ func (j *correlation) completeSession(s *Session) {
 			ambiguous = true
 		}
 	}
-	for _, c := range slices.Backward(live) { // the strongest evidence has the last word
+	for _, c := range slices.Backward(live) { // the strongest last, so that it prevails
 		s.overlay(c)
 	}
 	for _, c := range live {
@@ -337,7 +337,7 @@ func (j *correlation) completeSession(s *Session) {
 	s.setStatus(&statusFacts{stored: s.Turn, claims: live, owner: j.turnOwner(s, live), mayBeHidden: j.processesHidden || ambiguous})
 }
 
-// unlinkedSession is the row of a live agent process that no evidence ties to a session.
+// unlinkedSession returns the row of a live agent process that no evidence ties to a session.
 func (j *correlation) unlinkedSession(who agentProcess, c Claim) Session {
 	s := Session{Record: &Record{Agent: who.agent, Home: c.Home}}
 	s.overlay(c)
@@ -354,7 +354,7 @@ func (j *correlation) unlinkedSession(who agentProcess, c Claim) Session {
 	return s
 }
 
-// overlay puts what runs now over what was stored.
+// overlay replaces what was stored by what the live process shows.
 func (s *Session) overlay(c Claim) {
 	s.Source, s.Dir, s.Title = cmp.Or(c.Source, s.Source), cmp.Or(c.Dir, s.Dir), cmp.Or(c.Title, s.Title)
 	s.Version, s.Home = cmp.Or(c.Version, s.Version), cmp.Or(c.Home, s.Home)
@@ -367,7 +367,7 @@ func (s *Session) overlay(c Claim) {
 	}
 }
 
-// addProcess adds a process once, oldest first.
+// addProcess adds a process, if it is new, and keeps the oldest first.
 func (s *Session) addProcess(table *proc.Table, id proc.ID) {
 	p, ok := table.Find(id)
 	if !ok || slices.ContainsFunc(s.Processes, func(q proc.Process) bool { return q.ID == id }) {

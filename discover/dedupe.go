@@ -5,15 +5,15 @@ import (
 	"slices"
 )
 
-// recordID is what records in several places may share.
+// recordID is the ID of a record, which records in several places may share.
 type recordID struct {
 	agent Agent
 	id    string
 }
 
-// dedupe returns the records of a snapshot, each session once and in no order, and by name those of which several have
-// one agent's ID. Of a record that was read twice the one with the newer activity stays. Of records in several files those
-// stay whose file exists, unless none does: a session that moves while it is read is met in both places.
+// dedupe returns the records, each session once and in no order, and those that share an ID, by ID. Of a record that was read
+// twice the newer one stays. Of records in several files those stay whose file exists, unless none does: a session that moves
+// while it is read is found in both places.
 func dedupe(lists [][]Record, exists func(*Record) bool) (rows []*Record, several map[recordID][]*Record) {
 	n := 0
 	for _, list := range lists {

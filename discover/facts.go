@@ -30,8 +30,8 @@ func (f Facts) Get(name string) any {
 	return nil
 }
 
-// WithoutEmpty returns those that are known, in order, in memory of their own. An empty text and nil are not known; of one name
-// the last holds.
+// WithoutEmpty returns a copy without empty values, which are "" and nil, in order. Of several facts with one name the last
+// counts.
 func (f Facts) WithoutEmpty() Facts {
 	n := 0
 	for _, fact := range f {
@@ -48,7 +48,7 @@ func (f Facts) WithoutEmpty() Facts {
 	return out
 }
 
-// With returns the facts with one more, or with another value of that name. What is not known adds nothing.
+// With returns the facts with one more, or with another value of that name. An empty value adds nothing.
 func (f Facts) With(name string, value any) Facts {
 	if !known(value) {
 		return f
@@ -60,7 +60,7 @@ func (f Facts) With(name string, value any) Facts {
 
 func known(value any) bool { return value != nil && value != "" }
 
-// put puts the fact where it belongs, in place if there is room.
+// put inserts the fact in order, in place if there is room.
 func (f Facts) put(fact Fact) Facts {
 	if len(f) == 0 || f[len(f)-1].Name < fact.Name { // as nearly always
 		return append(f, fact)

@@ -39,10 +39,10 @@ func (e *AmbiguousError) Error() string {
 	return fmt.Sprintf("%q matches %d sessions", e.Arg, e.Total)
 }
 
-// maxCandidates is how many sessions of an ambiguous argument are read to be shown.
+// maxCandidates is how many of the sessions that an ambiguous argument means are read.
 const maxCandidates = 10
 
-// argument is a session as a person names it.
+// argument is a session as the user names it.
 type argument struct {
 	id  string // full ID or prefix
 	dir string // with ID@DIR: the real path of the session's directory, or of its agent's home
@@ -87,13 +87,14 @@ func (scanner *Scanner) Find(ctx context.Context, arg string, agents []Agent, wa
 	if err != nil {
 		return Result{}, err
 	}
-	unread := slices.ContainsFunc(scan.warnings, func(warning *Warning) bool { return isStoreWarning(warning) && scan.mayHaveID(warning.Agent, a.id) })
+	unread := slices.ContainsFunc(scan.warnings, func(warning *Warning) bool {
+		return isStoreWarning(warning) && scan.mayHaveID(warning.Agent, a.id)
+	})
 	scan.readClaims(ctx)
-	// Only this name's records are read, but all claims count: what processes claim of other sessions can matter for
-	// the verdict on this one.
+	// Only records with this ID are read, but all claims count: claims of other sessions can decide about this one.
 	scan.readClaimedRecords(ctx, want, func(c Claim) bool { return strings.HasPrefix(c.Session, a.id) })
 	if err := ctx.Err(); err != nil {
-		return Result{}, err // half a look says nothing
+		return Result{}, err // half a scan says nothing
 	}
 	r := scan.Result()
 	r.Sessions = a.filter(r.Sessions)
@@ -106,13 +107,13 @@ func (scanner *Scanner) Find(ctx context.Context, arg string, agents []Agent, wa
 	return r, fmt.Errorf("no session %s in what can be read; where it may be stored %w", arg, ErrUnreadable)
 }
 
-// mayHaveID reports whether an agent may have made an ID: those whose shape it has, or any if there are none.
+// mayHaveID reports whether an agent may have made an ID: one of those whose shape it has, or any if there is none.
 func (scan *Scan) mayHaveID(agent Agent, id string) bool {
 	makers := scan.agentsByIDShape(id)
 	return len(makers) == 0 || slices.Contains(makers, agent)
 }
 
-// agentsByIDShape are the agents whose IDs have the shape of this full one.
+// agentsByIDShape returns the agents whose IDs have the shape of this full ID.
 func (scan *Scan) agentsByIDShape(id string) (agents []Agent) {
 	for agent, m := range AdaptersWith[IDMatcher](scan.adapters) {
 		if m.MatchesID(id) {
@@ -122,12 +123,12 @@ func (scan *Scan) agentsByIDShape(id string) (agents []Agent) {
 	return agents
 }
 
-// isStoreWarning reports whether a warning is about a store that is there. [look.search] reads nothing but what may be the session
-// that it searches for, so that this cannot be told then.
+// isStoreWarning reports whether a warning is about an existing store. [Scan.readMatching] reads only what may be the session
+// that it searches for, so the session may be in what could not be read.
 func isStoreWarning(w *Warning) bool { return w.Agent != "" && !errors.Is(w, fs.ErrNotExist) }
 
-// readMatching reads the stored sessions of that name, and then the process table. It returns how many there are; of very
-// many that an ambiguous argument means, it reads some.
+// readMatching reads the stored sessions that the argument may mean, and then the process table. It returns how many there
+// are. Of very many it reads some.
 func (scan *Scan) readMatching(ctx context.Context, a argument, want ReadOptions) (total int, err error) {
 	var entries []Entry
 	for fresh := scan.homes; len(fresh) > 0; {
@@ -144,9 +145,9 @@ func (scan *Scan) readMatching(ctx context.Context, a argument, want ReadOptions
 	return total, nil
 }
 
-// listMatching lists the entries whose id is the argument's or begins with it. A full id is looked for where its shape says
-// that it was made, and elsewhere only if it is not there: ids are random, so that another agent has the same one only
-// if a person gave it away. Then ID@DIR asks all agents, and a live process counts whichever agent it is.
+// listMatching lists the entries whose ID is the argument's or begins with it. A full ID is searched for in the stores of the
+// agents whose IDs have its shape, and in others only if it is not found: IDs are random, so that another agent has the same
+// ID only if the user gave it. ID@DIR searches the stores of all agents.
 func (scan *Scan) listMatching(ctx context.Context, homes map[Agent][]Home, a argument) []Entry {
 	makers, others := map[Agent][]Home{}, maps.Clone(homes)
 	if a.dir == "" {
@@ -163,7 +164,7 @@ func (scan *Scan) listMatching(ctx context.Context, homes map[Agent][]Home, a ar
 	return append(found, slices.Concat(scan.listEntries(ctx, others, query)...)...)
 }
 
-// preferExactID keeps only the entries of that very ID, if there are any.
+// preferExactID returns the entries with exactly that ID, or all if there are none.
 func preferExactID(id string, entries []Entry) []Entry {
 	same := slices.DeleteFunc(slices.Clone(entries), func(e Entry) bool { return e.ID != id })
 	if len(same) > 0 {
@@ -172,7 +173,7 @@ func preferExactID(id string, entries []Entry) []Entry {
 	return entries
 }
 
-// filter keeps what the argument means; an exact ID beats a prefix, and a session beats its sub-agents.
+// filter returns the sessions that the argument means. An exact ID beats a prefix, and a session beats its sub-agents.
 func (a argument) filter(sessions []Session) []Session {
 	sessions = slices.DeleteFunc(sessions, func(s Session) bool {
 		return s.ID == "" || !strings.HasPrefix(s.ID, a.id) || a.dir != "" && RealPath(s.Dir) != a.dir && RealPath(s.Home) != a.dir
@@ -214,7 +215,7 @@ func (scanner *Scanner) findPID(ctx context.Context, pid int, agents []Agent, wa
 	return r, nil
 }
 
-// HasPID reports whether the process with this pid runs the session.
+// HasPID reports whether a process with this pid runs the session.
 func (s Session) HasPID(pid int) bool {
 	for _, p := range s.Processes {
 		if p.ID.PID == pid {

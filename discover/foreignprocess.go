@@ -8,8 +8,8 @@ import (
 	"agentctl/proc"
 )
 
-// addForeignProcess adds what the process table shows of another user's agent, which was asked for by its pid. Its home is not
-// opened, so that its session and status are not known.
+// addForeignProcess adds another user's agent that was asked for by its pid, as the process table shows it. Its home is not
+// opened, so its session and status are unknown.
 func (scan *Scan) addForeignProcess(ctx context.Context, r Result, pid int) Result {
 	p, ok := scan.table.ByPID(pid)
 	if !ok || scan.scanner.AllUsers || uidOf(p) == scan.scanner.UID {
@@ -18,7 +18,7 @@ func (scan *Scan) addForeignProcess(ctx context.Context, r Result, pid int) Resu
 	alone := scan.table.Filter(func(o proc.Process) bool { return o.ID == p.ID })
 	var claims []Claim
 	for _, a := range scan.adapters {
-		found, _ := a.Claims(ctx, alone, nil) // what cannot be read is said below, once
+		found, _ := a.Claims(ctx, alone, nil) // the warning below covers it
 		for _, c := range found {
 			if c.Session != "" || c.Process != p.ID {
 				continue

@@ -16,7 +16,7 @@ type HomeSet struct {
 // List returns the homes in the order in which they were added.
 func (s *HomeSet) List() []Home { return s.list }
 
-// RealPath is the real path of the home with this index.
+// RealPath returns the real path of the home with this index.
 func (s *HomeSet) RealPath(i int) string { return s.real[i] }
 
 // Add adds a home; one without a folder is none.
@@ -34,7 +34,7 @@ func (s *HomeSet) Add(h Home) {
 	s.list, s.real = append(s.list, h), append(s.real, RealPath(h.Dir))
 }
 
-// Index finds a folder among the homes, -1 if it is none of them. Most processes name theirs as others do.
+// Index returns the index of a folder among the homes, -1 if it is none of them.
 func (s *HomeSet) Index(dir string) int {
 	if i := slices.IndexFunc(s.list, func(h Home) bool { return h.Dir == dir }); i >= 0 {
 		return i

@@ -6,13 +6,13 @@ import (
 	"time"
 )
 
-// SessionFilter says which sessions are wanted.
+// SessionFilter selects sessions.
 type SessionFilter struct {
 	// IncludeStopped asks for stopped sessions too.
 	IncludeStopped bool
 	// Since leaves out stopped sessions with no activity since then; zero: all of them.
 	Since time.Time
-	// Limit is the most sessions returned, the first in the order of [Compare]; 0: all.
+	// Limit is the largest number of sessions returned, the first in the order of [Compare]; 0: all.
 	Limit int
 	// Agents, Statuses: any of these; empty: all.
 	Agents   []Agent
@@ -27,7 +27,7 @@ type SessionFilter struct {
 	Full bool
 }
 
-// Matches reports whether the selection asks for a session.
+// Matches reports whether a session passes the filter.
 func (sel *SessionFilter) Matches(s *Session) bool {
 	switch {
 	case s.Status == Stopped && !sel.IncludeStopped,
@@ -39,13 +39,13 @@ func (sel *SessionFilter) Matches(s *Session) bool {
 	return sel.Condition == nil || sel.Condition(*s)
 }
 
-// Apply leaves what is asked for of sessions in order.
+// Apply returns r with the sessions that pass the filter, which must be in order.
 func (sel *SessionFilter) Apply(r Result) Result {
 	r.Sessions = sel.limit(sel.matching(r.Sessions))
 	return r
 }
 
-// matching are those of the sessions that are asked for. Sessions are large: none is moved while none before it is left out.
+// matching returns the sessions that pass the filter, in place. Sessions are large: none is moved before the first is left out.
 func (sel *SessionFilter) matching(list []Session) []Session {
 	n := 0
 	for i := range list {
@@ -61,7 +61,7 @@ func (sel *SessionFilter) matching(list []Session) []Session {
 	return list[:n]
 }
 
-// limit are as many of them as are asked for.
+// limit returns the first sessions, up to the limit.
 func (sel *SessionFilter) limit(list []Session) []Session {
 	if sel.Limit > 0 && len(list) > sel.Limit {
 		return list[:sel.Limit]
@@ -69,7 +69,7 @@ func (sel *SessionFilter) limit(list []Session) []Session {
 	return list
 }
 
-// List returns the sessions of the selection in the order of [Compare]. The error is nil unless the process table
+// List returns the sessions that pass the filter in the order of [Compare]. The error is nil unless the process table
 // cannot be read; what else could not be read is in the result's warnings.
 func (scanner *Scanner) List(ctx context.Context, sel SessionFilter) (Result, error) {
 	scan := scanner.newScan(sel.Agents)
@@ -82,8 +82,8 @@ func (scanner *Scanner) List(ctx context.Context, sel SessionFilter) (Result, er
 	return scan.filteredResult(&sel), ctx.Err()
 }
 
-// listAll reads the storage first and the processes second: a session that lives throughout can never look stopped.
-// Should a process name a home that was not read, or the selection take few of what was, it looks at both again.
+// listAll reads the storage first and the processes second, so that a session that lives throughout never looks stopped. It
+// reads both again if a process names a home that was not read, or if too few of the sessions pass the filter.
 func (scan *Scan) listAll(ctx context.Context, sel SessionFilter) (Result, error) {
 	want := ReadOptions{Tokens: sel.Tokens, Full: sel.Full}
 	query := func(Agent) EntryFilter {

@@ -5,10 +5,10 @@ import (
 	"time"
 )
 
-// Message is one thing that was said or done in a session, as its storage has it.
+// Message is one message, tool call or event of a session, as its storage has it.
 type Message struct {
-	// ID tells the messages of a session apart, in this look and in all later ones: the agent's own id of what the
-	// message was made from where it has one, else its place in the file. A message whose call has ended since keeps it.
+	// ID identifies the message in its session, in this scan and all later ones: the agent's ID of the record where it has one,
+	// else the position in the file. A message whose call has ended since keeps it.
 	ID string
 	// Session is the session's own id; with sub-agents' messages among those of the session they work for, theirs.
 	Session string
@@ -26,14 +26,14 @@ type Message struct {
 	Tokens *Tokens
 }
 
-// Role says whose message it is.
+// Role is who wrote a message.
 type Role string
 
 // The roles.
 const (
 	RoleUser      Role = "user"
 	RoleAssistant Role = "assistant"
-	// RoleSystem is the agent's program: what is neither the person's nor the model's.
+	// RoleSystem is the agent's program: what is neither the user's nor the model's.
 	RoleSystem Role = "system"
 )
 
@@ -45,7 +45,7 @@ const (
 	KindText         MessageKind = "text"
 	KindTool         MessageKind = "tool"
 	KindError        MessageKind = "error"        // the turn, or an attempt to ask the model, failed
-	KindInterruption MessageKind = "interruption" // the turn was cut here, by the person or by an abort
+	KindInterruption MessageKind = "interruption" // the turn was cut here, by the user or by an abort
 	KindCompaction   MessageKind = "compaction"   // the context was replaced by a summary, which is the text where it is stored
 )
 
@@ -69,9 +69,9 @@ type ToolState string
 const (
 	ToolOpen        ToolState = "open"    // no result is stored
 	ToolRunning     ToolState = "running" // open, and its session is at work
-	ToolWaiting     ToolState = "waiting" // open, and its session waits for the person
+	ToolWaiting     ToolState = "waiting" // open, and its session waits for the user
 	ToolInterrupted ToolState = "cut"     // it has no result, and will have none
 	ToolDone        ToolState = "done"
 	ToolFailed      ToolState = "error"
-	ToolRefused     ToolState = "refused" // the person said no
+	ToolRefused     ToolState = "refused" // the user said no
 )

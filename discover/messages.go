@@ -6,7 +6,7 @@ import (
 	"iter"
 )
 
-// MessageReader is implemented by adapters that can tell what was said in a session.
+// MessageReader is implemented by adapters that can read the messages of a session.
 type MessageReader interface {
 	// Messages yields a stored session's messages, the newest first, each as complete as the storage has it now; of
 	// messages that are recorded more than once, one. The cost depends on how many are taken, not on how long the session
@@ -15,8 +15,8 @@ type MessageReader interface {
 	Messages(context.Context, Record) iter.Seq2[Message, error]
 }
 
-// Messages yields what was said in a session, the newest first, as [Transcriber] has it, and judges what became of calls
-// without a result by what is true of the session. Of a very long transcript, the newest part is given, and a warning.
+// Messages yields the messages of a session, the newest first, as [MessageReader] does. It sets the state of calls without a
+// result by the session's status. Of a very long transcript it yields the newest part, and a warning.
 func (scanner *Scanner) Messages(ctx context.Context, s Session) iter.Seq2[Message, error] {
 	return func(yield func(Message, error) bool) {
 		t, ok := AdapterWith[MessageReader](scanner.Adapters, s.Agent)
@@ -24,7 +24,7 @@ func (scanner *Scanner) Messages(ctx context.Context, s Session) iter.Seq2[Messa
 			yield(Message{}, &Warning{Agent: s.Agent, Path: s.Path, Err: fmt.Errorf("its transcripts cannot be read")})
 			return
 		}
-		over := false // what follows is older than the newest turn
+		over := false // the following messages are older than the newest turn
 		given := 0
 		for m, err := range t.Messages(confineToSession(ctx, s), *s.Record) {
 			if m.Session == "" {
@@ -48,10 +48,11 @@ func (scanner *Scanner) Messages(ctx context.Context, s Session) iter.Seq2[Messa
 	}
 }
 
-// maxMessageBytes is the most bytes of messages that are given, and one more message: who shows them oldest first holds all of them.
+// maxMessageBytes is the size of the messages after which no more are yielded: a caller that shows the oldest first holds all of
+// them.
 const maxMessageBytes = 24 << 20
 
-// size is how many bytes a message takes.
+// size returns how many bytes a message takes.
 func (m Message) size() int {
 	n := len(m.Text)
 	if m.Tool != nil {
@@ -65,7 +66,7 @@ func (m Message) endsTurn() bool {
 	return m.Role == RoleUser && m.Kind == KindText || m.Kind == KindInterruption
 }
 
-// openCall is the state of a call without a result.
+// openCall returns the state of a call without a result. over: a later turn has begun.
 func (s Session) openCall(over bool) ToolState {
 	switch {
 	case over:

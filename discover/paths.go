@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-// RealPath returns path without symbolic links, if there is something of that name; else path, cleaned.
+// RealPath returns path with symbolic links resolved; if it does not exist, path, cleaned.
 func RealPath(path string) string {
 	if real, err := filepath.EvalSymlinks(path); err == nil {
 		return real
@@ -15,7 +15,7 @@ func RealPath(path string) string {
 	return filepath.Clean(path)
 }
 
-// dirOwner is the user that a directory belongs to, if it is there.
+// dirOwner returns the user that owns a directory, if it exists.
 func dirOwner(dir string) (uid int, ok bool) {
 	info, err := os.Stat(dir)
 	if err != nil {
@@ -28,12 +28,12 @@ func dirOwner(dir string) (uid int, ok bool) {
 	return int(st.Uid), true
 }
 
-// insideDirMeta is the meta key of a directory as processes name it that have a mount namespace or root directory of their
-// own, where that name leads to another directory here, or to none.
+// insideDirMeta is the meta key of a directory by its path in the mount namespace or root directory of the processes, where
+// that path is another directory here, or none.
 const insideDirMeta = "cwdInside"
 
-// dropForeignDir takes the directory from a session if none of the processes that run it means the directory that we call so:
-// it is in the way of nobody here, and nothing is read or started there. The name is kept among the session's own facts.
+// dropForeignDir removes the directory from a session if its path is another directory for all processes that run it: it
+// conflicts with no session here, and nothing is read or started there. The path is kept in the session's Meta.
 func (s *Session) dropForeignDir() {
 	if s.Dir == "" || len(s.Processes) == 0 {
 		return

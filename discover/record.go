@@ -1,9 +1,9 @@
 // Package discover finds coding-agent sessions and says what is true of them now.
 //
-// Data flows one way: claims (what the live processes show) are joined with records (what the agents' storage
-// says) into sessions, from which the caller selects and renders. The reading is done by one package an agent;
-// the judging – which process runs which session, and what its status is – is done here, in [Join] and statusOf,
-// and nowhere else. Nothing is kept between calls and nothing is written.
+// Data flows one way: claims (what the live processes show) are correlated with records (what the agents' storage holds) to
+// sessions, which the caller filters and renders. One package for each agent reads. This package decides which process runs
+// which session ([Correlate]) and what its status is (statusOf); nothing else does. Nothing is kept between calls and nothing
+// is written.
 package discover
 
 import "time"
@@ -23,7 +23,7 @@ type Record struct {
 	Home string
 	// Dir is the session's working directory, as the agent recorded it last.
 	Dir string
-	// Title is what the person or the agent called the session; Prompt the first real user prompt, at most
+	// Title is what the user or the agent called the session; Prompt the first real user prompt, at most
 	// [PromptLimit] characters. Both are raw text from a transcript: clean them before a terminal sees them.
 	Title, Prompt string
 	Model         string
@@ -47,7 +47,7 @@ type Record struct {
 	Sub bool `json:",omitzero"`
 	// ForkedFrom is the id of the session this one was copied from.
 	ForkedFrom string
-	// Archived: the person put the session away in the agent.
+	// Archived: the user put the session away in the agent.
 	Archived bool
 	// Meta holds the agent's own extra facts.
 	Meta Facts
@@ -66,11 +66,11 @@ const (
 	TurnNone
 	// TurnOpen: a turn is in progress (or was, when its process died).
 	TurnOpen
-	// TurnWaiting: the turn is blocked on the person; see [Turn.WaitingFor].
+	// TurnWaiting: the turn is blocked on the user; see [Turn.WaitingFor].
 	TurnWaiting
 	// TurnDone: the turn ended well.
 	TurnDone
-	// TurnInterrupted: the turn was cut short, by the person or by an abort.
+	// TurnInterrupted: the turn was cut short, by the user or by an abort.
 	TurnInterrupted
 	// TurnFailed: the turn ended with the agent's own error; see [Turn.Error].
 	TurnFailed
@@ -93,8 +93,8 @@ type Turn struct {
 	// Unanswered: it is open, and nothing of the model's answer is in storage so far. A turn that fails at once never gets
 	// further. False where the storage does not tell.
 	Unanswered bool `json:",omitzero"`
-	// SilentSince is since when nothing has come of a call that is therefore taken to wait for permission: unless its process has
-	// a child that began later, which makes it work. Zero where the agent tells by itself that it waits.
+	// SilentSince is the time of the last record of a call that counts as waiting for permission because none followed, unless
+	// its process has a child that started later: then it is at work. Zero where the agent records that it waits.
 	SilentSince time.Time `json:"Silent,omitzero"`
 	// Headless: it was asked of a headless run, which ends with it or before it, so that no other process has it in
 	// progress. False where the storage does not tell.
@@ -128,7 +128,7 @@ type Quota struct {
 	Time time.Time
 }
 
-// Key tells sessions apart: an ID alone does not, since one may exist in two project directories.
+// Key identifies a session. An ID alone does not, since one ID may exist in two project directories.
 type Key struct {
 	Agent    Agent
 	ID, Path string
@@ -140,7 +140,7 @@ func (r Record) Key() Key { return Key{r.Agent, r.ID, r.Path} }
 // IsSubagent reports whether this is a sub-agent's session, which is hidden unless asked for.
 func (r Record) IsSubagent() bool { return r.Sub || r.Parent != "" }
 
-// lastActivity is when something last happened by the record alone.
+// lastActivity returns the time of the newest record, or else of the first.
 func (r *Record) lastActivity() time.Time {
 	if r.Updated.IsZero() {
 		return r.Created

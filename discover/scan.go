@@ -235,7 +235,8 @@ func (scan *Scan) readClaimedRecords(ctx context.Context, want ReadOptions, want
 			}
 		}
 	}
-	scan.readRecords(ctx, scan.listEntries(ctx, homes, func(a Agent) EntryFilter { return EntryFilter{Refs: refs[a], Subagents: true} }), want)
+	filter := func(a Agent) EntryFilter { return EntryFilter{Refs: refs[a], Subagents: true} }
+	scan.readRecords(ctx, scan.listEntries(ctx, homes, filter), want)
 }
 
 func anyClaim(Claim) bool { return true }
@@ -302,7 +303,8 @@ func (scan *Scan) correlate() Result {
 		}
 	}
 	return Result{
-		Sessions: sessions, Warnings: scan.warnings, Table: scan.table, ProcessesUnknown: scan.tableUnreadable, AgentProcesses: agents, SessionsByProcess: sessionsByProcess(sessions),
+		Sessions: sessions, Warnings: scan.warnings, Table: scan.table, ProcessesUnknown: scan.tableUnreadable,
+		AgentProcesses: agents, SessionsByProcess: sessionsByProcess(sessions),
 	}
 }
 

@@ -14,7 +14,7 @@ type Status string
 // The statuses; docs/cli.md gives their meaning for users.
 const (
 	Running Status = "running" // live, a turn is in progress, or it cannot be told
-	Waiting Status = "waiting" // live, blocked on the person
+	Waiting Status = "waiting" // live, blocked on the user
 	Idle    Status = "idle"    // live, the last turn has ended
 	Stopped Status = "stopped" // no live process
 	Unknown Status = "unknown" // the evidence cannot be read, or fits several sessions
@@ -34,14 +34,14 @@ const (
 	OutcomeUnknown Outcome = "unknown"
 )
 
-// Session is a record with its judgement: the one answer every verb uses.
+// Session is a record with its status, as every verb shows it.
 type Session struct {
-	// Record is never nil. Sessions share it, so it is never changed: what changes one makes another of it.
+	// Record is never nil. Sessions share it: copy it before a change.
 	*Record
 	Status     Status
 	Outcome    Outcome // "" unless stopped
 	WaitingFor string  // "" unless waiting
-	// WaitingOn is the call that needs the person; nil unless waiting, or where it is not known.
+	// WaitingOn is the call that needs the user; nil unless waiting, or where it is not known.
 	WaitingOn *WaitingOn
 	Error     string // the agent's own text, when the last turn failed; on live rows too
 	// Processes run the session now, oldest first; more than one where the agent allows it.
@@ -50,16 +50,16 @@ type Session struct {
 	Group string
 	// Shared: the processes serve other sessions as well.
 	Shared bool
-	// Trust says how far the home is trusted that the session is stored in. The zero value is the least.
+	// Trust is how far the session's home is trusted. The zero value is the least.
 	Trust Trust
-	// Evidence is all that was considered, the accepted pieces first.
+	// Evidence is everything that was considered, the accepted evidence first.
 	Evidence []Evidence
 }
 
 // UnknownSession is a session of which nothing is known, not even a name.
 func UnknownSession() Session { return Session{Record: &Record{}} }
 
-// Evidence is one claim as the join judged it.
+// Evidence is one claim with its verdict.
 type Evidence struct {
 	Claim
 	Accepted bool
@@ -67,7 +67,7 @@ type Evidence struct {
 	Why string
 }
 
-// LastActivity is when something last happened: the newest record, or else the start of the session or its process.
+// LastActivity returns the time of the newest record, or else of the start of the session or its process.
 func (s Session) LastActivity() time.Time {
 	at := s.lastActivity()
 	if at.IsZero() && len(s.Processes) > 0 {
@@ -96,7 +96,7 @@ func (s Session) RunByAny(processes iter.Seq[proc.Process]) bool {
 	return false
 }
 
-// Headless reports whether the process that runs the session ends with it, since it runs nothing else.
+// Headless reports whether the process ends with the session, since it runs nothing else.
 func (s Session) Headless() bool {
 	switch s.Source {
 	case "print", "exec", "run":
@@ -112,10 +112,10 @@ func (s Session) HasExactEvidence() bool {
 	})
 }
 
-// RootSession is the session that a sub-agent works for, in the end: the first in its line that is no sub-agent's, as far as
-// the sessions hold them. Any other session is its own.
+// RootSession returns the session at the top of a sub-agent's chain of parents, as far as they are among the sessions. Any
+// other session is its own root.
 func RootSession(sessions []Session, s Session) Session {
-	for range sessions { // a circle cannot outlast them
+	for range sessions { // bounds a cycle
 		i := slices.IndexFunc(sessions, func(p Session) bool { return s.Parent != "" && p.Agent == s.Agent && p.ID == s.Parent })
 		if i < 0 {
 			break

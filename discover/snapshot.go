@@ -9,20 +9,19 @@ import (
 	"agentctl/proc"
 )
 
-// Snapshot is one consistent reading for somebody who watches sessions: what runs, what the processes show, and what is
-// stored of it.
+// Snapshot is the result of one scan for a watcher, with the sessions that it follows.
 type Snapshot struct {
 	Result
-	// Followed has one row for each session of [SnapshotRequest.Sessions], in that order.
+	// Followed has one row for each session of [SnapshotRequest.Follow], in that order.
 	Followed []Session
 	// Homes are those of the request and those that are known now.
 	Homes  map[Agent][]Home
 	claims []Claim
 }
 
-// SnapshotRequest says what a snapshot reads beside the process table and the claims.
+// SnapshotRequest is what a snapshot reads beside the process table and the claims.
 type SnapshotRequest struct {
-	// Agents are asked what runs; empty: all.
+	// Agents are the agents to scan; empty: all.
 	Agents  []Agent
 	Options ReadOptions
 	// Follow are followed: one that lives on in another process, whose file is moved, or that gets its name between two
@@ -36,7 +35,7 @@ type SnapshotRequest struct {
 	ExtraHomes map[Agent][]Home
 }
 
-// StoredRequest says which stored sessions are wanted.
+// StoredRequest selects stored sessions.
 type StoredRequest struct {
 	// Since leaves out what has not changed since then.
 	Since time.Time
@@ -47,10 +46,10 @@ type StoredRequest struct {
 	NeedsTurnStart func(Entry) bool
 }
 
-// Snapshot takes a snapshot. What has stopped is judged by what it left: the storage is read again after the process table
-// in which its process was missing, and if that is not the same, all of it is.
+// Snapshot takes a snapshot. The outcome of a stopped session must rest on its last record: Snapshot reads the storage again
+// after the process table without its process, and if the storage has changed, it repeats the whole scan.
 func (scanner *Scanner) Snapshot(ctx context.Context, req SnapshotRequest) (Snapshot, error) {
-	const tries = 5 // nothing writes what has stopped; should something do all the same, there will be another snapshot
+	const tries = 5 // a stopped session should not change; if one does, the next snapshot has it
 	f := follower{req, slices.Clone(req.Follow)}
 	for n := 1; ; n++ {
 		scan := scanner.newScan(req.Agents)
@@ -58,17 +57,17 @@ func (scanner *Scanner) Snapshot(ctx context.Context, req SnapshotRequest) (Snap
 		if err != nil {
 			return Snapshot{}, err
 		}
-		steady := scan.unchangedSinceStop(ctx, snap.Followed)
+		unchanged := scan.unchangedSinceStop(ctx, snap.Followed)
 		if err := ctx.Err(); err != nil {
 			return Snapshot{}, err
 		}
-		if steady || n == tries {
+		if unchanged || n == tries {
 			return snap, nil
 		}
 	}
 }
 
-// HasAgentInHome reports whether a process of the session's agent lives that goes by the session's home.
+// HasAgentInHome reports whether a live process of the session's agent uses the session's home.
 func (s *Snapshot) HasAgentInHome(row Session) bool {
 	return slices.ContainsFunc(s.claims, func(c Claim) bool {
 		_, live := s.Table.Find(c.Process)
@@ -76,7 +75,7 @@ func (s *Snapshot) HasAgentInHome(row Session) bool {
 	})
 }
 
-// UnlinkedProcesses returns the agents' processes that run none of these sessions, as if each ran one: they may begin one.
+// UnlinkedProcesses returns the agents' processes that run none of these sessions, each as a session: they may start one.
 func (s *Snapshot) UnlinkedProcesses(sessions []Session) (out []Session) {
 	for _, c := range s.claims {
 		p, live := s.Table.Find(c.Process)
@@ -87,7 +86,7 @@ func (s *Snapshot) UnlinkedProcesses(sessions []Session) (out []Session) {
 	return out
 }
 
-// follower is a set of sessions, with the files that their agents go by now.
+// follower finds the followed sessions in a scan. sessions are these, with the paths that their agents use now.
 type follower struct {
 	SnapshotRequest
 	sessions []Session
@@ -105,7 +104,7 @@ func (f *follower) snapshot(ctx context.Context, scan *Scan) (Snapshot, error) {
 	return s, nil
 }
 
-// readStored reads what is stored, before the process table as all that is judged by it.
+// readStored reads the requested stored sessions. It must run before the process table is read.
 func (f *follower) readStored(ctx context.Context, scan *Scan) {
 	query := func(Agent) EntryFilter { return EntryFilter{Since: f.Stored.Since, Subagents: f.Stored.Subagents} }
 	entries := scan.listEntries(ctx, f.knownHomes(scan), query)
@@ -121,7 +120,7 @@ func (f *follower) readStored(ctx context.Context, scan *Scan) {
 	scan.readRecords(ctx, entries, f.Options)
 }
 
-// knownHomes are those of the request and those that are known now.
+// knownHomes returns the homes of the request and those that are known now.
 func (f *follower) knownHomes(scan *Scan) map[Agent][]Home {
 	homes := map[Agent][]Home{}
 	for _, a := range scan.adapters {
@@ -135,8 +134,8 @@ func (f *follower) knownHomes(scan *Scan) map[Agent][]Home {
 	return homes
 }
 
-// readSessions reads the records of the sessions, wherever they are by now, then all claims of their agents, and the records of
-// what the claims name.
+// readSessions reads the records of the sessions, moved files included, then all claims of their agents, and the records that
+// the claims name.
 func (f *follower) readSessions(ctx context.Context, scan *Scan) error {
 	homes := map[Agent][]Home{}
 	for _, s := range f.sessions {
@@ -160,8 +159,8 @@ func (f *follower) readSessions(ctx context.Context, scan *Scan) error {
 	return nil
 }
 
-// adoptMovedFiles takes the file that a process claims for a session where its agent does not go by the one known any more,
-// though it still exists. An ID in two places is two sessions only if the agent says so.
+// adoptMovedFiles sets the path that a process claims for a session, if the agent no longer uses the known one, though that
+// file still exists. An ID in two places is two sessions only if the agent says so.
 func (f *follower) adoptMovedFiles(ctx context.Context, scan *Scan) {
 	for i := range f.sessions {
 		s := &f.sessions[i]
@@ -173,7 +172,7 @@ func (f *follower) adoptMovedFiles(ctx context.Context, scan *Scan) {
 	}
 }
 
-// withPath is the session as if it were stored there.
+// withPath returns the session with another path.
 func (s Session) withPath(path string) Session {
 	moved := *s.Record
 	moved.Path = path
@@ -181,14 +180,14 @@ func (s Session) withPath(path string) Session {
 	return s
 }
 
-// isStoredAt reports whether the session's file is among those that its agent knows by the ID.
+// isStoredAt reports whether the session's file is among those that its agent finds by the ID.
 func (scan *Scan) isStoredAt(ctx context.Context, s Session) bool {
 	homes := map[Agent][]Home{s.Agent: withHome(nil, s)}
 	entries := scan.listEntries(ctx, homes, func(Agent) EntryFilter { return EntryFilter{Refs: []Ref{{ID: s.ID}}, Subagents: true} })
 	return slices.ContainsFunc(slices.Concat(entries...), func(e Entry) bool { return e.ID == s.ID && e.Path == s.Path })
 }
 
-// withHome adds the home of a session. A file that lies elsewhere belongs to it all the same.
+// withHome returns the homes with that of a session. A file outside the home is one of its Files.
 func withHome(homes []Home, s Session) []Home {
 	i := slices.IndexFunc(homes, func(h Home) bool { return h.Dir == s.Home && h.Trust == s.Trust })
 	if i < 0 {
@@ -223,14 +222,14 @@ func (scan *Scan) readRefs(ctx context.Context, homes map[Agent][]Home, refs map
 	scan.readRecords(ctx, scan.listEntries(ctx, asked, query), want)
 }
 
-// isAbout reports whether a claim may be about one of the sessions: by its name, or where it has none yet by its process.
+// isAbout reports whether a claim may be about one of the sessions: by its ID or, while that is not known, by its process.
 func (f *follower) isAbout(c Claim) bool {
 	return slices.ContainsFunc(f.sessions, func(s Session) bool {
 		return s.Agent == c.Agent && (s.ID == c.Session || s.ID == "" && s.HasProcess(c.Process))
 	})
 }
 
-// rowsOf returns the rows of the sessions.
+// rowsOf returns one row for each session.
 func (f *follower) rowsOf(r Result, blind bool) []Session {
 	rows := make([]Session, len(f.sessions))
 	for i, s := range f.sessions {
@@ -242,8 +241,8 @@ func (f *follower) rowsOf(r Result, blind bool) []Session {
 	return rows
 }
 
-// findRow finds a session's row: of its very name; under the same ID elsewhere, if there is but one and it is not another
-// one that is followed; or by the process, of one that had no name.
+// findRow finds a session's row: by its key; by its ID with another path, if there is only one and it is not another followed
+// session; or by the process, if its ID was not known.
 func (f *follower) findRow(s Session, rows []Session) (Session, bool) {
 	if i := slices.IndexFunc(rows, func(r Session) bool { return s.ID != "" && r.Key() == s.Key() }); i >= 0 {
 		return rows[i], true
@@ -262,15 +261,15 @@ func (f *follower) findRow(s Session, rows []Session) (Session, bool) {
 	if len(found) != 1 {
 		return Session{}, false
 	}
-	if found[0].Path == "" { // it is away, and may come back
+	if found[0].Path == "" { // its record is missing for now
 		return found[0].withPath(s.Path), true
 	}
 	return found[0], true
 }
 
-// asMissing is what is true of a session that neither storage nor processes name any more. While a process that ran it
-// lives and is not known to run something else, that is not known. One that never had a name was its process alone: it
-// ends when that runs no session that is not known, and keeps its processes, since nothing else says which one it was.
+// asMissing returns a session that neither storage nor processes name any more. Its status is unknown while a process that ran
+// it lives and is not known to run another session. A session whose ID was never known ends when its process runs known
+// sessions only, and keeps its processes, since nothing else identifies it.
 func (s Session) asMissing(r Result, blind bool) Session {
 	unsure := func(p proc.Process) bool {
 		_, lives := r.Table.Find(p.ID)
@@ -285,14 +284,15 @@ func (s Session) asMissing(r Result, blind bool) Session {
 	return s
 }
 
-// unchangedSinceStop reports whether the storage still says of the stopped sessions what it said before it was seen that they had.
+// unchangedSinceStop reports whether the records of the stopped sessions are still the same as before the process table was
+// read.
 func (scan *Scan) unchangedSinceStop(ctx context.Context, sessions []Session) bool {
 	var stopped []Session
 	homes := map[Agent][]Home{}
 	for _, s := range sessions {
 		if s.Status == Stopped && s.ID != "" {
 			if !scan.hasRecord(s.Key()) {
-				s = s.withPath("") // it may have come just before the end
+				s = s.withPath("") // the record may have been written just before the stop
 			}
 			stopped, homes[s.Agent] = append(stopped, s), withHome(homes[s.Agent], s)
 		}

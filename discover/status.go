@@ -6,16 +6,16 @@ import "slices"
 type statusFacts struct {
 	// stored is the session's newest turn as storage has it.
 	stored Turn
-	// vanished: neither storage nor a process names the session any more, so that how its turn ended is not known.
+	// vanished: neither storage nor a process names the session any more, so its outcome is not known.
 	vanished bool
 	// claims are the accepted claims of live processes; there are none if no process is known to run the session.
 	claims []Claim
-	// owner says whose the stored turn is.
+	// owner is what is known of the process that the stored turn belongs to.
 	owner turnOwner
 	// mayBeHidden: a process may run the session although no claim is accepted, because processes are out of sight or because
 	// what they show fits several sessions.
 	mayBeHidden bool
-	// debounce is what a watcher knows of the session's past; the zero value if nobody watches it.
+	// debounce is what a watcher knows of an earlier snapshot; the zero value without a watcher.
 	debounce StopDebounce
 }
 
@@ -26,15 +26,15 @@ type verdict struct {
 	WaitingFor string
 	WaitingOn  *WaitingOn
 	Error      string
-	// turn is the stored turn, corrected by who owns it.
+	// turn is the stored turn, corrected for ownership.
 	turn Turn
 	// stopPending: the session seems to have stopped and is not believed to have, so that all of it stays as it was.
 	stopPending bool
 }
 
-// statusOf decides the status of a session. No other function does. Without an accepted claim the session has stopped,
-// whatever storage says, unless something that may run it cannot be seen. A session with a live process has never stopped,
-// however its turn ended.
+// statusOf decides the status of a session. No other function does. A session without an accepted claim is stopped, whatever
+// storage says, unless a process that may run it is out of sight. A session with a live process is never stopped, however its
+// turn ended.
 func statusOf(f *statusFacts) verdict {
 	v := verdict{turn: f.owner.correct(f.stored)}
 	switch {
@@ -88,7 +88,7 @@ func (v *verdict) setStopped(lost bool) {
 	}
 }
 
-// mostUrgent returns the turn that counts of those that processes show themselves, or else the stored turn.
+// mostUrgent returns the most urgent of the turns that processes show, or else the stored turn.
 func mostUrgent(stored Turn, claims []Claim) Turn {
 	turn, shown := stored, false
 	for _, c := range claims {
@@ -99,23 +99,23 @@ func mostUrgent(stored Turn, claims []Claim) Turn {
 	return turn
 }
 
-// urgency orders the turns that several claims show of one session: the one that needs the person counts, then the one
-// that works, then what may be work. The rest is ordered so that the order of the claims cannot matter.
+// urgency ranks the turns that several claims show of one session: a turn that waits for the user, then one in progress, then
+// one that may be. The rest has a rank so that the order of the claims does not matter.
 func urgency(s TurnState) int {
 	return slices.Index([]TurnState{
 		TurnNone, TurnDone, TurnInterrupted, TurnFailed, TurnUnknown, TurnOpen, TurnWaiting,
 	}, s)
 }
 
-// StopDebounce is what a watcher knows of a session that it saw live and that seems to have stopped. A stop is not believed
-// at once while the process lives: what an agent shows may be unreadable for a moment, and an agent that ends lets go of its
-// session before it is gone (Codex 0.169: some milliseconds earlier, more on a busy machine).
+// StopDebounce is what a watcher knows of a session that was live and now looks stopped. A stop does not count at once while
+// the process lives: what an agent shows may be unreadable for a moment, and an agent that ends releases its session before
+// it exits (Codex 0.169: some milliseconds earlier, more on a busy machine).
 type StopDebounce struct {
-	// ProcessLives: a process that ran the session lives, and is not known to have turned to another one.
+	// ProcessLives: a process that ran the session lives, and is not known to run another one now.
 	ProcessLives bool
-	// Headless: that process ends with the session, since it runs nothing else. Its stop is never believed.
+	// Headless: that process ends with the session, since it runs nothing else. Its stop never counts while it lives.
 	Headless bool
-	// Expired: the session has seemed to have stopped for long enough.
+	// Expired: the session has looked stopped for the debounce time.
 	Expired bool
 }
 
@@ -126,18 +126,18 @@ func (s *Session) setStatus(f *statusFacts) {
 	v := statusOf(f)
 	s.Status, s.Outcome, s.Error = v.Status, v.Outcome, v.Error
 	s.WaitingFor, s.WaitingOn = v.WaitingFor, v.WaitingOn
-	if len(f.claims) > 0 { // the record is then the session's own
+	if len(f.claims) > 0 { // the record is then a copy
 		s.Turn = v.turn
 	}
 }
 
-// StopConfirmed reports whether a session has stopped that a watcher saw live before.
+// StopConfirmed reports whether a session that a watcher saw live has stopped for good.
 func (s *Session) StopConfirmed(before StopDebounce) bool {
 	return s.Status == Stopped && !statusOf(&statusFacts{stored: s.Turn, debounce: before}).stopPending
 }
 
-// Vanished returns the session as it is when neither storage nor a process knows it any more: stopped, and nothing is known of
-// how its last turn ended.
+// Vanished returns the session as it is when neither storage nor a process names it any more: stopped, with an unknown
+// outcome.
 func (s Session) Vanished() Session {
 	s.Processes, s.Evidence, s.Shared = nil, nil, false
 	s.setStatus(&statusFacts{stored: s.Turn, vanished: true})

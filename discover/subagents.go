@@ -5,21 +5,21 @@ import (
 	"slices"
 )
 
-// SubagentTracker finds the sub-agents of a session, and theirs, as they come.
+// SubagentTracker finds the sub-agents of a session, and their sub-agents, as they start.
 type SubagentTracker struct {
 	scanner *Scanner
 	seen    map[Key]bool
-	orphans []Record // sub-agents that were met, but not whom they work for
+	orphans []Record // sub-agents whose parents were not found yet
 }
 
-// TrackSubagents has met nobody yet.
+// TrackSubagents returns a tracker that has found no sub-agents yet.
 func (scanner *Scanner) TrackSubagents() *SubagentTracker {
 	return &SubagentTracker{scanner: scanner, seen: map[Key]bool{}}
 }
 
-// Update returns the sessions of one agent, as they are by now, with those behind them that are stored, work for one of
-// them and have not been met. They are not judged: a snapshot does that. The cost depends on what was begun while the
-// sessions were at work, not on what is stored. The error is ctx's.
+// Update returns these sessions of one agent, followed by the stored sub-agents of theirs that it has not returned before.
+// Those have no status: a snapshot sets it. The cost depends on the sessions that were started since, not on the size of the
+// store. The error is ctx's.
 func (f *SubagentTracker) Update(ctx context.Context, sessions []Session) (all []Session, warnings []*Warning, err error) {
 	all = slices.Clone(sessions)
 	scan := f.scanner.newScan([]Agent{sessions[0].Agent})
@@ -38,7 +38,7 @@ func (f *SubagentTracker) Update(ctx context.Context, sessions []Session) (all [
 	return all, scan.warnings, ctx.Err()
 }
 
-// readSubagents reads the sub-agents that may work for these sessions. What is not stored has none.
+// readSubagents reads the sub-agents that may work for these sessions. A session that is not stored has none.
 func (f *SubagentTracker) readSubagents(ctx context.Context, scan *Scan, parents []Session) {
 	var refs []Ref
 	var homes []Home
@@ -52,7 +52,8 @@ func (f *SubagentTracker) readSubagents(ctx context.Context, scan *Scan, parents
 		return
 	}
 	agent := parents[0].Agent
-	entries := scan.listEntries(ctx, map[Agent][]Home{agent: homes}, func(Agent) EntryFilter { return EntryFilter{Parents: refs, Subagents: true} })
+	filter := func(Agent) EntryFilter { return EntryFilter{Parents: refs, Subagents: true} }
+	entries := scan.listEntries(ctx, map[Agent][]Home{agent: homes}, filter)
 	for i := range entries {
 		entries[i] = slices.DeleteFunc(entries[i], func(e Entry) bool { return f.seen[Key{e.Agent, e.ID, e.Path}] })
 	}

@@ -9,7 +9,7 @@ const textLimit = 4 << 10
 // PathLimit is the most characters of a path that a record keeps in its Meta: no system takes longer ones.
 const PathLimit = 4096
 
-// TruncateTexts cuts off what is longer than a record may hold. Whoever reads a record does so before it reads the next.
+// TruncateTexts truncates the texts that are longer than a record may hold. A reader calls it before it reads the next record.
 func (r *Record) TruncateTexts() {
 	texts := []*string{
 		&r.Dir, &r.Title, &r.Prompt, &r.Model, &r.Branch, &r.Version, &r.Source, &r.Parent, &r.ForkedFrom,
@@ -28,7 +28,7 @@ func (r *Record) TruncateTexts() {
 	}
 }
 
-// Truncate is at most limit characters of a text, in memory of its own if it is cut.
+// Truncate returns at most limit characters of a text. A truncated text is a copy, so that the long one can be freed.
 func Truncate(text string, limit int) string {
 	if len(text) <= limit { // it has no more characters than bytes
 		return text
@@ -43,7 +43,7 @@ func Truncate(text string, limit int) string {
 	return text
 }
 
-// truncateText is the beginning of a text, whole characters and in memory of its own.
+// truncateText returns at most [textLimit] bytes of a text, whole characters. A truncated text is a copy.
 func truncateText(text string) string {
 	if len(text) <= textLimit {
 		return text

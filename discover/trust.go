@@ -8,7 +8,7 @@ import (
 	"agentctl/proc"
 )
 
-// Trust says how far a home is trusted, by who names it. The zero value is the least.
+// Trust is how far a home is trusted, by who names it. The zero value is the least.
 type Trust uint8
 
 const (
@@ -18,7 +18,7 @@ const (
 	// TrustSeen: only live processes of our own user, in our own namespaces, name the home. It is read and shown, and never acted
 	// on: no command is started with its paths, and nothing is sent to what listens for it. A sandboxed agent can name any home.
 	TrustSeen
-	// TrustOurs: our own environment, the agent's default or the person (configuration, --home) names the home, whoever owns it.
+	// TrustOurs: our own environment, the agent's default or the user (configuration, --home) names the home, whoever owns it.
 	// An agent that we start would use it as well.
 	TrustOurs
 )
@@ -34,10 +34,10 @@ func (t Trust) String() string {
 	return "foreign"
 }
 
-// seenInKey is the fact by which a session shows that its home is [Seen], and the pid of a process that names it.
+// seenInKey is the fact with the pid of a process that names the session's home, if that is [TrustSeen].
 const seenInKey = "homeSeenIn"
 
-// Homes are the agent's homes that are looked into, each with its trust. Nobody else asks an adapter for homes.
+// Homes returns the agent's homes that may be read, each with its trust. Nothing else asks an adapter for homes.
 func (scanner *Scanner) Homes(a Adapter, table *proc.Table) []Home {
 	list := a.Homes(scanner.HomeSources(a.Name()), scanner.visibleTable(table, nil))
 	for i := range list {
@@ -59,7 +59,7 @@ func (scanner *Scanner) trust(h Home, table *proc.Table) (Trust, int) {
 	return TrustForeign, 0
 }
 
-// mayNameHomes reports whether a process names homes to us: it is our own user's, and in our namespaces.
+// mayNameHomes reports whether the homes that a process names are read: it is our user's, and in our namespaces.
 func (scanner *Scanner) mayNameHomes(p proc.Process) bool {
 	return uidOf(p) == scanner.UID && sharesNamespaces(p)
 }
@@ -78,7 +78,7 @@ func (scanner *Scanner) Reachable(p proc.Process) bool {
 	return err == nil && s.UID == scanner.UID && s.Unshared == 0
 }
 
-// uidOf is whose a process is.
+// uidOf returns the effective user of a process.
 func uidOf(p proc.Process) int {
 	if s, err := p.Credentials(); err == nil {
 		return s.UID
@@ -86,9 +86,9 @@ func uidOf(p proc.Process) int {
 	return p.UID
 }
 
-// visibleTable is the table as the adapters are shown it: without the processes of other users, unless all are asked for. The
-// owners of our homes, and root, may run sessions that are stored there, so that their processes are shown; what those
-// show of other homes is left out by [look.ours].
+// visibleTable returns the table that adapters get: without the processes of other users, unless AllUsers. It includes root
+// and the owners of our homes, since they may run sessions that are stored there; [Scan.isOurs] leaves out what their
+// processes show of other homes.
 func (scanner *Scanner) visibleTable(table *proc.Table, homes []Home) *proc.Table {
 	if scanner.AllUsers {
 		return table
@@ -122,7 +122,7 @@ func (scan *Scan) isOurs(c Claim) bool {
 	return uid == 0 || ok && uid == owner
 }
 
-// homeOf finds the home that a session is stored in, by the home's name and the session's file or database.
+// homeOf finds the home of a session by the home's directory and the session's file or database.
 func homeOf(homes []Home, dir, path string) (Home, bool) {
 	var found Home
 	ok := false
@@ -136,22 +136,22 @@ func homeOf(homes []Home, dir, path string) (Home, bool) {
 	return found, ok
 }
 
-// setTrust sets how far the home of a session is trusted.
+// setTrust sets the trust of a session's home.
 func (scan *Scan) setTrust(s *Session) {
 	h, ok := homeOf(scan.homes[s.Agent], s.Home, s.Path)
 	if !ok {
 		h, _ = homeOf(scan.extraHomes[s.Agent], s.Home, s.Path)
 	}
 	if s.Trust = h.Trust; h.Trust == TrustSeen {
-		record := *s.Record // records are shared
+		record := *s.Record // sessions share records
 		record.SetMeta(seenInKey, h.SeenInPID)
 		s.Record = &record
 	}
 }
 
-// UntrustedError: a session was not acted on, because the person has not named its home.
+// UntrustedError: no action was taken on a session, because the user has not named its home.
 type UntrustedError struct {
-	// Action would have been done, as in "resume".
+	// Action is what was not done, as in "resume".
 	Action  string
 	Session Session
 }
@@ -168,7 +168,7 @@ func (e *UntrustedError) Error() string {
 	return fmt.Sprintf("%s: %s belongs to another user, or to a process in another namespace, and is not acted on", e.Action, e.Home())
 }
 
-// Home is what has to be named for the session to be acted on: its home, or a database outside of it.
+// Home returns what the user has to name to allow the action: the session's home, or a database outside of it.
 func (e *UntrustedError) Home() string {
 	if rel, err := filepath.Rel(e.Session.Home, e.Session.Path); e.Session.Path == "" || err == nil && filepath.IsLocal(rel) {
 		return e.Session.Home
@@ -176,8 +176,8 @@ func (e *UntrustedError) Home() string {
 	return e.Session.Path
 }
 
-// CheckTrust is an error if the session may not be acted on in its agent's own ways: by commands that are started with its
-// home's paths, or by messages to what listens for it. what is the act, as in "resume". The error is an [*UntrustedError].
+// CheckTrust returns an [*UntrustedError] if the session's agent must not be used to act on it: by commands with the paths of
+// its home, or by messages to its server. what is the action, as in "resume".
 func (s Session) CheckTrust(what string) error {
 	if s.Trust == TrustOurs {
 		return nil

@@ -6,14 +6,15 @@ import (
 	"agentctl/proc"
 )
 
-// turnOwner says whose the stored turn of a session is, seen from the live processes that run the session. A turn ends
-// with the process that it was asked of, though no storage says so.
+// turnOwner is what is known of the process that the stored turn belongs to, from the live processes that run the session. A
+// turn ends with its process, though no storage says so.
 type turnOwner struct {
-	// ownerEnded: the process that the turn was asked of has ended; those that run the session came later.
+	// ownerEnded: the process of the turn has ended; those that run the session started later.
 	ownerEnded bool
-	// childStarted: a process of the session has a child that began after the turn fell silent, so that it works and waits for nobody.
+	// childStarted: a process of the session has a child that started after the last record, so the turn is at work and does not
+	// wait for permission.
 	childStarted bool
-	// processTurns are the turns that the processes have from their first moment on, before storage has them.
+	// processTurns are the turns that processes have from their start on, before storage has them.
 	processTurns []processTurn
 }
 
@@ -23,7 +24,7 @@ type processTurn struct {
 	replaces bool
 }
 
-// correct returns the stored turn as it is for its owner.
+// correct returns the stored turn, corrected for ownership: a turn whose process has ended was interrupted.
 func (o *turnOwner) correct(stored Turn) Turn {
 	switch {
 	case o.ownerEnded && (stored.State == TurnOpen || stored.State == TurnWaiting):
@@ -34,7 +35,7 @@ func (o *turnOwner) correct(stored Turn) Turn {
 	return stored
 }
 
-// substitute returns the processes' own turn where storage has none of theirs, or else the stored one.
+// substitute returns the turn of a process where storage does not have it yet, or else the stored turn.
 func (o *turnOwner) substitute(turn Turn) Turn {
 	for _, own := range o.processTurns {
 		if turn.State == TurnNone || own.replaces {
@@ -44,7 +45,7 @@ func (o *turnOwner) substitute(turn Turn) Turn {
 	return turn
 }
 
-// turnOwner finds out whose the session's stored turn is.
+// turnOwner finds out which process the session's stored turn belongs to.
 func (j *correlation) turnOwner(s *Session, claims []Claim) (o turnOwner) {
 	if len(claims) == 0 {
 		return o
@@ -57,7 +58,7 @@ func (j *correlation) turnOwner(s *Session, claims []Claim) (o turnOwner) {
 	asked, written := after(s.Turn.Began), after(s.Updated)
 	o.ownerEnded = asked && written
 	o.childStarted = !s.Turn.SilentSince.IsZero() && j.hasChildSince(s, s.Turn.SilentSince)
-	// What was stored before a process began, was begun before.
+	// What was stored before a process started belongs to an earlier one.
 	left := asked || written && s.Turn.Began.IsZero()
 	for _, c := range claims {
 		p := j.presences[agentProcess{c.Agent, c.Process}]
@@ -79,12 +80,13 @@ func (j *correlation) allProcesses(claims []Claim, holds func(proc.Process, Clai
 	return true
 }
 
-// isForeignTurn reports whether a turn is another process's by what is stored of it: a headless run's, which the claimant is not.
+// isForeignTurn reports whether a turn belongs to another process by its record: to a headless run, which the claim's process is
+// not.
 func (j *correlation) isForeignTurn(t Turn, c Claim) bool {
 	return t.Headless && !isHeadless(j.presences[agentProcess{c.Agent, c.Process}])
 }
 
-// hasChildSince reports whether a process of the session has a living child that it may have had since.
+// hasChildSince reports whether a process of the session has a live child that may have started since then.
 func (j *correlation) hasChildSince(s *Session, since time.Time) bool {
 	const blur = 50 * time.Millisecond // of the clocks
 	for _, p := range s.Processes {
@@ -97,7 +99,7 @@ func (j *correlation) hasChildSince(s *Session, since time.Time) bool {
 	return false
 }
 
-// startedAfter reports whether a process has begun after that moment, where it is known.
+// startedAfter reports whether a process started after that time, if the time is known.
 func startedAfter(p proc.Process, t time.Time) bool { return !t.IsZero() && !p.StartedBefore(t) }
 
 // isHeadless reports whether a presence is that of a headless run: it has a turn from its start to its end.

@@ -11,8 +11,8 @@ const SummaryLimit = 200
 // questionsLimit is the most questions that a [WaitingOn] keeps. Agents ask four at the most.
 const questionsLimit = 16
 
-// WaitingOn is the call of a tool that a waiting turn needs the person for. Its texts are raw: clean them before a terminal
-// sees them.
+// WaitingOn is the tool call that a waiting turn needs the user for. Its texts are raw: clean them before they go to a
+// terminal.
 type WaitingOn struct {
 	// Tool is the tool's name, as the agent records it.
 	Tool string
@@ -36,7 +36,7 @@ func NewWaitingOn(tool, brief, path string, questions []string) *WaitingOn {
 	return w
 }
 
-// summarize is a text of at most [BriefLimit] characters, in memory of its own.
+// summarize returns a copy of at most [SummaryLimit] characters of a text.
 func summarize(text string) string {
 	count := 0
 	last := 0 // where the last character that may stay begins
@@ -51,7 +51,7 @@ func summarize(text string) string {
 	return strings.Clone(text)
 }
 
-// equal reports whether two turns wait for the same.
+// equal reports whether two turns wait for the same call.
 func (w *WaitingOn) equal(o *WaitingOn) bool {
 	if w == nil || o == nil {
 		return w == o
@@ -59,7 +59,7 @@ func (w *WaitingOn) equal(o *WaitingOn) bool {
 	return w.Tool == o.Tool && w.Summary == o.Summary && w.Path == o.Path && slices.Equal(w.Questions, o.Questions)
 }
 
-// equal reports whether two readings tell the same of a turn.
+// equal reports whether two readings of a turn are the same.
 func (t Turn) equal(u Turn) bool {
 	same := t.WaitingOn.equal(u.WaitingOn)
 	t.WaitingOn, u.WaitingOn = nil, nil

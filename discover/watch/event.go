@@ -15,7 +15,7 @@ const (
 	SessionStarted EventType = "session.started" // a process runs it now, or has run it
 	SessionRunning EventType = "session.running" // its status is running, or cannot be told any more
 	SessionIdle    EventType = "session.idle"    // its turn has ended
-	SessionWaiting EventType = "session.waiting" // it is blocked on the person
+	SessionWaiting EventType = "session.waiting" // it is blocked on the user
 	SessionError   EventType = "session.error"   // its turn has failed
 	SessionStopped EventType = "session.stopped" // no process runs it any more
 )
