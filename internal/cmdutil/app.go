@@ -66,11 +66,6 @@ func NewApp(f Factory, verbs []Verb) *cli.App {
 // prepare sets what all commands and subcommands have in common.
 func prepare(c *cli.Command) {
 	c.HideHelpCommand = true
-	template := cli.CommandHelpTemplate
-	if len(c.Subcommands) > 0 {
-		template = cli.SubcommandHelpTemplate
-	}
-	c.CustomHelpTemplate = withExamples(template, examples(CommandName(c)))
 	c.OnUsageError = func(c *cli.Context, err error, _ bool) error { return badFlag(c.Command, err) }
 	if c.ArgsUsage == "" && len(c.Subcommands) == 0 && !c.SkipFlagParsing {
 		run := c.Action

@@ -58,7 +58,7 @@ func ArrangeArgs(app *cli.App, args []string) ([]string, error) {
 	}
 	rest = append(rest, passed...)
 	if slices.Contains(flags, "--help") {
-		rest = nil // the library would look them up as topics
+		rest = nil // the library would take them for help topics
 	}
 	return slices.Concat(names, flags, []string{"--"}, rest), nil
 }

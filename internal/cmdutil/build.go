@@ -20,7 +20,7 @@ type Build struct {
 // shortCommit is how many digits of a commit are printed for people.
 const shortCommit = 12
 
-// Commit is what the text says of the commit, with a separator; "" where none is known.
+// Commit describes the commit in text, with a separator; "" if it is not known.
 func (b Build) Commit() string {
 	if b.Revision == "" {
 		return ""

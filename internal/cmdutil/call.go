@@ -102,23 +102,23 @@ func (c *Call) SinceTime(verb, flag string) (time.Time, error) {
 
 // Settings reads the configuration and the style of the output: flags override the environment, which overrides the file.
 // They are resolved here only.
-func (f Factory) Settings(noColor bool) (c config.Config, look output.TextOptions, err error) {
+func (f Factory) Settings(noColor bool) (c config.Config, style output.TextOptions, err error) {
 	if c, err = config.Load(config.Path(f.Getenv), f.Getenv("HOME"), f.AgentNames()); err != nil {
-		return c, look, err
+		return c, style, err
 	}
 	if c.Homes, err = f.Users.addHomes(f.Adapters, c.Homes); err != nil {
-		return c, look, err
+		return c, style, err
 	}
-	look = output.TextOptions{Width: f.Width, Now: f.Now(), Home: f.Getenv("HOME"), MinShortID: f.shortID}
+	style = output.TextOptions{Width: f.Width, Now: f.Now(), Home: f.Getenv("HOME"), MinShortID: f.shortID}
 	switch {
 	case noColor, f.Getenv("NO_COLOR") != "", f.Getenv("TERM") == "dumb":
 		c.Color = config.Never
 	case c.Color == config.Auto:
-		look.Color = f.Width > 0
+		style.Color = f.Width > 0
 	default:
-		look.Color = c.Color == config.Always
+		style.Color = c.Color == config.Always
 	}
-	return c, look, nil
+	return c, style, nil
 }
 
 // shortID is the least length of a prefix of an agent's ID.

@@ -13,7 +13,7 @@ import (
 // durationValue is the value of a flag that takes a span of time.
 type durationValue struct {
 	to *time.Duration
-	// zeroAllowed: 0 may be said, and is no limit.
+	// zeroAllowed: 0 is accepted, and means no limit.
 	zeroAllowed bool
 }
 

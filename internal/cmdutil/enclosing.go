@@ -32,11 +32,11 @@ func (f Factory) Encloses(r discover.Result, nearest []discover.Session) func(di
 		families = append(families, discover.RootSession(r.Sessions, s))
 	}
 	return func(s discover.Session) bool {
-		beside := slices.ContainsFunc(nearest, func(n discover.Session) bool { return s.RunByAny(slices.Values(n.Processes)) })
-		if s.ID == "" && beside {
+		shares := slices.ContainsFunc(nearest, func(n discover.Session) bool { return s.RunByAny(slices.Values(n.Processes)) })
+		if s.ID == "" && shares {
 			return true // the nearest one it is: a process without a name has no other
 		}
-		return Includes(families, discover.RootSession(r.Sessions, s)) || !beside && s.RunByAny(r.Table.Ancestors(f.PID))
+		return Includes(families, discover.RootSession(r.Sessions, s)) || !shares && s.RunByAny(r.Table.Ancestors(f.PID))
 	}
 }
 

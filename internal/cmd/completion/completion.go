@@ -12,9 +12,10 @@ import (
 // New makes the command completion.
 func New(f cmdutil.Factory) *cli.Command {
 	return &cli.Command{
-		Usage:     "print a completion script for bash, zsh or fish",
-		UsageText: "agentctl completion bash|zsh|fish",
-		ArgsUsage: "SHELL",
+		Usage:              "print a completion script for bash, zsh or fish",
+		UsageText:          "agentctl completion bash|zsh|fish",
+		ArgsUsage:          "SHELL",
+		CustomHelpTemplate: cmdutil.HelpTemplate("source <(agentctl completion bash)", "agentctl completion fish | source"),
 		Action: func(c *cli.Context) error {
 			args, err := cmdutil.Arguments(c, 1, "a shell: bash, zsh or fish")
 			if err != nil {

@@ -25,6 +25,7 @@ func New(f cmdutil.Factory) *cli.Command {
 			cmdutil.JSONFlag(&o.JSON),
 			cmdutil.NoColorFlag(&o.NoColor),
 		},
+		CustomHelpTemplate: cmdutil.HelpTemplate("agentctl current", "agentctl current --quiet"),
 		Action: func(c *cli.Context) error {
 			return run(c.Context, f, o)
 		},

@@ -19,9 +19,10 @@ import (
 func New(f cmdutil.Factory) *cli.Command {
 	o := &cmdutil.CommonFlags{}
 	return &cli.Command{
-		Usage:     "show what agentctl finds on this machine: programs, stores, processes, configuration",
-		UsageText: "agentctl doctor [FLAGS]",
-		Flags:     []cli.Flag{cmdutil.JSONFlag(&o.JSON), cmdutil.NoColorFlag(&o.NoColor)},
+		Usage:              "show what agentctl finds on this machine: programs, stores, processes, configuration",
+		UsageText:          "agentctl doctor [FLAGS]",
+		Flags:              []cli.Flag{cmdutil.JSONFlag(&o.JSON), cmdutil.NoColorFlag(&o.NoColor)},
+		CustomHelpTemplate: cmdutil.HelpTemplate("agentctl doctor", "agentctl doctor --json"),
 		Action: func(c *cli.Context) error {
 			return run(c.Context, f, o)
 		},

@@ -13,7 +13,7 @@ import (
 )
 
 // write prints the findings as text. wanted is the path where a configuration file would be.
-func (f findings) write(w io.Writer, wanted string, look output.TextOptions) error {
+func (f findings) write(w io.Writer, wanted string, style output.TextOptions) error {
 	out := bufio.NewWriter(w)
 	line := func(key, text string) { fmt.Fprintf(out, "  %-8s  %s\n", key, output.Sanitize(text)) }
 	for _, a := range f.Agents {
@@ -25,7 +25,7 @@ func (f findings) write(w io.Writer, wanted string, look output.TextOptions) err
 			line("program", "none in PATH")
 		}
 		for _, h := range a.Homes {
-			line("home", h.text(look))
+			line("home", h.text(style))
 		}
 	}
 	fmt.Fprintln(out, "processes")
@@ -62,7 +62,7 @@ func (b binary) text() string {
 	return text
 }
 
-func (h homeFindings) text(look output.TextOptions) string {
+func (h homeFindings) text(style output.TextOptions) string {
 	if !h.Exists {
 		return h.Path + ": does not exist"
 	}
@@ -74,7 +74,7 @@ func (h homeFindings) text(look output.TextOptions) string {
 		parts = append(parts, output.ByteSize(h.Bytes)+" of "+strings.Join(h.Formats, ", "))
 	}
 	if !h.newest.IsZero() {
-		parts = append(parts, "newest "+output.Age(h.newest, look.Now)+" ago")
+		parts = append(parts, "newest "+output.Age(h.newest, style.Now)+" ago")
 	}
 	parts = append(parts, fmt.Sprintf("%d live", h.Live))
 	if h.Trust != discover.TrustOurs.String() {

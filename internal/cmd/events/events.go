@@ -51,6 +51,7 @@ func New(f cmdutil.Factory) *cli.Command {
 			cmdutil.FormatFlag(&o.Format, "{{.type}} {{.session.id}}"),
 			cmdutil.JSONFlag(&o.JSON),
 		}),
+		CustomHelpTemplate: cmdutil.HelpTemplate("agentctl events --initial --repo .", `agentctl events --type session.waiting --quiet --exec 'notify-send "$AGENTCTL_ADAPTER waits"'`),
 		Action: func(c *cli.Context) error {
 			if o.quiet && o.script == "" && o.webhook == "" {
 				return cmdutil.UsageError("events", "--quiet needs --exec or --webhook")
@@ -87,12 +88,12 @@ func run(ctx context.Context, f cmdutil.Factory, o *options) error {
 	defer stop()
 	ctx, hangup := cmdutil.CancelOnHangup(ctx, f.Stdout)
 	defer hangup(nil)
-	var outlets []*sink
+	var sinks []*sink
 	if o.script != "" {
-		outlets = append(outlets, newSink(ctx, f, "--exec", execute(f, cmdutil.Script{Flag: "--exec", Command: o.script})))
+		sinks = append(sinks, newSink(ctx, f, "--exec", execute(f, cmdutil.Script{Flag: "--exec", Command: o.script})))
 	}
 	if poster != nil {
-		outlets = append(outlets, newSink(ctx, f, "--webhook", poster))
+		sinks = append(sinks, newSink(ctx, f, "--webhook", poster))
 	}
 	out := f.Stdout
 	if o.quiet {
@@ -107,13 +108,13 @@ func run(ctx context.Context, f cmdutil.Factory, o *options) error {
 			events = nil
 		}
 		first = false
-		return true, publish(ctx, out, ofTypes(events, types), c.Template, outlets)
+		return true, publish(ctx, out, ofTypes(events, types), c.Template, sinks)
 	})
 	if cause := context.Cause(ctx); errors.Is(cause, syscall.EPIPE) {
-		err = cause // nobody reads any more
+		err = cause // the reader has closed the pipe
 	}
 	hangup(nil)
-	for _, o := range outlets {
+	for _, o := range sinks {
 		o.end()
 	}
 	return err
@@ -128,7 +129,7 @@ func ofTypes(events []watch.Event, types []string) []watch.Event {
 }
 
 // publish prints events, as JSON or by --format, and queues them in the sinks as JSON.
-func publish(ctx context.Context, out io.Writer, events []watch.Event, template func(io.Writer, any) error, outlets []*sink) error {
+func publish(ctx context.Context, out io.Writer, events []watch.Event, template func(io.Writer, any) error, sinks []*sink) error {
 	for _, e := range events {
 		var line bytes.Buffer
 		if err := output.JSONLine(&line, output.NewEvent(e)); err != nil {
@@ -144,7 +145,7 @@ func publish(ctx context.Context, out io.Writer, events []watch.Event, template 
 		if _, err := (cmdutil.ContextWriter{Context: ctx, Out: out}).Write(printed.Bytes()); err != nil {
 			return err
 		}
-		for _, o := range outlets {
+		for _, o := range sinks {
 			o.offer(delivery{e, line.Bytes()})
 		}
 	}

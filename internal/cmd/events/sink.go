@@ -21,7 +21,7 @@ type delivery struct {
 // sink delivers events one after the other, in order, in a goroutine of its own, so that the caller never waits. Events
 // that the queue has no room for are lost, with a warning.
 type sink struct {
-	env     cmdutil.Factory
+	factory cmdutil.Factory
 	flag    string // names it in messages
 	deliver func(context.Context, delivery) error
 	queue   chan delivery
@@ -33,7 +33,7 @@ type sink struct {
 
 // newSink makes a sink that delivers until ctx ends.
 func newSink(ctx context.Context, f cmdutil.Factory, flag string, deliver func(context.Context, delivery) error) *sink {
-	o := &sink{env: f, flag: flag, deliver: deliver, queue: make(chan delivery, queueSize)}
+	o := &sink{factory: f, flag: flag, deliver: deliver, queue: make(chan delivery, queueSize)}
 	o.worker.Go(func() {
 		for {
 			select {
@@ -63,7 +63,7 @@ func (o *sink) offer(d delivery) {
 		o.lost++
 		if !o.full {
 			o.full = true
-			o.env.Warn(fmt.Sprintf("%s does not keep up: %d events wait, more are lost", o.flag, queueSize))
+			o.factory.Warn(fmt.Sprintf("%s does not keep up: %d events wait, more are lost", o.flag, queueSize))
 		}
 	}
 }
@@ -73,6 +73,6 @@ func (o *sink) offer(d delivery) {
 func (o *sink) end() {
 	o.worker.Wait()
 	if n := o.lost + o.cut + len(o.queue); n > 0 {
-		o.env.Warn(fmt.Sprintf("%s: %d events were not delivered", o.flag, n))
+		o.factory.Warn(fmt.Sprintf("%s: %d events were not delivered", o.flag, n))
 	}
 }

@@ -21,6 +21,7 @@ func New(f cmdutil.Factory) *cli.Command {
 			&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "do not warn of idle sessions", Destination: &o.Quiet},
 			cmdutil.JSONFlag(&o.JSON),
 		},
+		CustomHelpTemplate: cmdutil.HelpTemplate("agentctl guard", "agentctl guard --strict ~/src/api"),
 		Action: func(c *cli.Context) error {
 			dir, err := cmdutil.OptionalDir(c)
 			if err != nil {

@@ -20,18 +20,19 @@ import (
 // New makes the command hooks.
 func New(f cmdutil.Factory) *cli.Command {
 	return &cli.Command{
-		Usage:     "install git hooks that guard a worktree and name the session in commits",
-		UsageText: "agentctl hooks install|uninstall|status|run [FLAGS] [ARGUMENTS]",
+		Usage:              "install git hooks that guard a worktree and name the session in commits",
+		UsageText:          "agentctl hooks install|uninstall|status|run [FLAGS] [ARGUMENTS]",
+		CustomHelpTemplate: cmdutil.GroupHelpTemplate("agentctl hooks install", "agentctl hooks status"),
 		Subcommands: []*cli.Command{
 			newChange(f, "install", "install agentctl in the git hooks of a repository", func(ctx context.Context, p *githooks.HooksDir, o *options) ([]githooks.Hook, error) {
 				return hooksInstall(ctx, f, p, o)
-			}),
+			}, "agentctl hooks install", "agentctl hooks install --repo ~/src/api --trailer-merges"),
 			newChange(f, "uninstall", "remove agentctl from the git hooks, and restore them", func(ctx context.Context, p *githooks.HooksDir, _ *options) ([]githooks.Hook, error) {
 				return p.Uninstall(ctx)
-			}),
+			}, "agentctl hooks uninstall", "agentctl hooks uninstall --repo ~/src/api"),
 			newChange(f, "status", "show which hooks call agentctl", func(_ context.Context, p *githooks.HooksDir, _ *options) ([]githooks.Hook, error) {
 				return p.Status()
-			}),
+			}, "agentctl hooks status", "agentctl hooks status --json"),
 			newRun(f),
 		},
 	}
@@ -44,7 +45,7 @@ type options struct {
 }
 
 // newChange makes a subcommand that calls do and prints the hooks that do returns.
-func newChange(f cmdutil.Factory, name, usage string, do func(context.Context, *githooks.HooksDir, *options) ([]githooks.Hook, error)) *cli.Command {
+func newChange(f cmdutil.Factory, name, usage string, do func(context.Context, *githooks.HooksDir, *options) ([]githooks.Hook, error), examples ...string) *cli.Command {
 	o := &options{}
 	flags := []cli.Flag{
 		&cli.StringFlag{Name: "repo", Usage: "the repository that contains `DIR` (default: the current one)", Destination: &o.repo},
@@ -54,10 +55,11 @@ func newChange(f cmdutil.Factory, name, usage string, do func(context.Context, *
 		flags = slices.Insert(flags, 1, cli.Flag(mergesFlag(&o.merges)))
 	}
 	return &cli.Command{
-		Name:      name,
-		Usage:     usage,
-		UsageText: "agentctl hooks " + name + " [FLAGS]",
-		Flags:     flags,
+		Name:               name,
+		Usage:              usage,
+		UsageText:          "agentctl hooks " + name + " [FLAGS]",
+		Flags:              flags,
+		CustomHelpTemplate: cmdutil.HelpTemplate(examples...),
 		Action: func(c *cli.Context) error {
 			return runChange(c.Context, f, "hooks "+name, o, do)
 		},

@@ -27,8 +27,9 @@ func newRun(f cmdutil.Factory) *cli.Command {
 		Description: "HOOK is pre-commit, pre-push or pre-rebase: exit 5 or 6 means that git should stop; post-checkout: only warns;\n" +
 			"or prepare-commit-msg, with git's own arguments: names the session in the message. Any other failure is a\n" +
 			"warning, with exit 0.",
-		ArgsUsage: "HOOK [ARGUMENTS…]",
-		Flags:     []cli.Flag{mergesFlag(&merges)},
+		ArgsUsage:          "HOOK [ARGUMENTS…]",
+		Flags:              []cli.Flag{mergesFlag(&merges)},
+		CustomHelpTemplate: cmdutil.HelpTemplate("agentctl hooks run pre-commit", `agentctl hooks run prepare-commit-msg -- .git/COMMIT_EDITMSG message`),
 		Action: func(c *cli.Context) error {
 			args := c.Args().Slice()
 			if len(args) == 0 {

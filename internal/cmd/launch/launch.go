@@ -37,6 +37,11 @@ func New(f cmdutil.Factory) *cli.Command {
 			&cli.StringFlag{Name: "group", Usage: "add the session to the group `G`", Destination: &o.group},
 			&cli.StringSliceFlag{Name: "env", Usage: "set a variable for the agent: `K=V` (may be repeated)", Destination: &o.vars},
 		}, o.agentOptions.flags(), o.Options.Flags()),
+		CustomHelpTemplate: cmdutil.HelpTemplate(
+			`agentctl launch codex --cwd ~/src/api -p "make the tests pass"`,
+			`agentctl launch -p "fix the login test" --permissions edit --wait --max-time 30m`,
+			`agentctl launch -p "port the parser" --adapter claude-code --adapter codex --group parser`,
+		),
 		Action: func(c *cli.Context) error {
 			args, rest := cmdutil.SplitPassed(c.Args().Slice())
 			if len(args) > 1 {

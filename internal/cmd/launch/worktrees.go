@@ -161,7 +161,7 @@ func reportAll(ctx context.Context, f cmdutil.Factory, runs []*agentrun.Run, gro
 	var worst error
 	for _, r := range runs {
 		switch {
-		case errors.Is(r.Err, context.Canceled): // what goes on is said
+		case errors.Is(r.Err, context.Canceled): // what continues was reported
 			worst = context.Canceled
 		case r.Err != nil:
 			worst = cmp.Or(worst, errSome)

@@ -50,6 +50,7 @@ func New(f cmdutil.Factory) *cli.Command {
 			cmdutil.NoColorFlag(&o.NoColor),
 			&cli.BoolFlag{Name: "no-pager", Usage: "do not use a pager", Destination: &o.noPager},
 		}),
+		CustomHelpTemplate: cmdutil.HelpTemplate("agentctl list --all --since 30d", "agentctl list --repo . --status running,waiting", "agentctl list --watch"),
 		Action: func(c *cli.Context) error {
 			if o.watch {
 				return runWatch(f, c, o)

@@ -49,13 +49,13 @@ func runWatch(f cmdutil.Factory, c *cli.Context, o *options) error {
 		})
 	})
 	screen := terminal.Screen{In: in, Out: out, Changed: w.changed, Frame: func(columns, rows int) []string {
-		look := call.Style
-		look.Width, look.Now = columns, f.Now()
-		sessions, warnings, known := w.sessions(look.Now)
+		style := call.Style
+		style.Width, style.Now = columns, f.Now()
+		sessions, warnings, known := w.sessions(style.Now)
 		if !known {
 			return []string{"reading …"}
 		}
-		return output.Frame(sessions, warnings, look, rows)
+		return output.Frame(sessions, warnings, style, rows)
 	}}
 	err = screen.Show(ctx)
 	stop()
@@ -94,7 +94,7 @@ func (w *tableState) run(watch func() error) {
 		defer close(w.changed)
 		defer func() {
 			if p := recover(); p != nil {
-				w.panicked = fmt.Sprintf("%v\n%s", p, debug.Stack()) // it is said once the terminal is as it was
+				w.panicked = fmt.Sprintf("%v\n%s", p, debug.Stack()) // it is reported after the terminal is restored
 			}
 		}()
 		w.err = watch()

@@ -39,6 +39,7 @@ func New(f cmdutil.Factory) *cli.Command {
 			&cli.BoolFlag{Name: "force", Usage: "with a command: run it even if another session is running there or the directory is locked", Destination: &o.force},
 			cmdutil.JSONFlag(&o.json),
 		},
+		CustomHelpTemplate: cmdutil.HelpTemplate(`agentctl lock . --reason "release 1.4" --for 2h`, "agentctl lock . -- make release", "agentctl lock --repo . --for 1h"),
 		Action: func(c *cli.Context) error {
 			dir, command, err := lockArguments(c, o)
 			if err != nil {

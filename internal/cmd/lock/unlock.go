@@ -31,6 +31,7 @@ func NewUnlock(f cmdutil.Factory) *cli.Command {
 			&cli.StringFlag{Name: "by", Usage: "remove `WHO`'s lock (default: yours)", Destination: &o.by},
 			&cli.BoolFlag{Name: "force", Usage: "remove the lock even if someone else has declared it", Destination: &o.force},
 		},
+		CustomHelpTemplate: cmdutil.HelpTemplate("agentctl unlock .", "agentctl unlock --repo . --force"),
 		Action: func(c *cli.Context) error {
 			want, what := 1, "a directory"
 			if o.repo != "" {

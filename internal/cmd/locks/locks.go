@@ -17,9 +17,10 @@ import (
 func New(f cmdutil.Factory) *cli.Command {
 	o := &cmdutil.CommonFlags{}
 	return &cli.Command{
-		Usage:     "list the locks in force: session locks, held locks and declared locks",
-		UsageText: "agentctl locks [FLAGS]",
-		Flags:     []cli.Flag{cmdutil.FormatFlag(&o.Format, "{{.type}} {{.directory}}"), cmdutil.JSONFlag(&o.JSON), cmdutil.NoColorFlag(&o.NoColor)},
+		Usage:              "list the locks in force: session locks, held locks and declared locks",
+		UsageText:          "agentctl locks [FLAGS]",
+		Flags:              []cli.Flag{cmdutil.FormatFlag(&o.Format, "{{.type}} {{.directory}}"), cmdutil.JSONFlag(&o.JSON), cmdutil.NoColorFlag(&o.NoColor)},
+		CustomHelpTemplate: cmdutil.HelpTemplate("agentctl locks", "agentctl locks --json"),
 		Action: func(c *cli.Context) error {
 			return run(c.Context, f, o)
 		},
@@ -100,7 +101,7 @@ func hiddenLocks(f cmdutil.Factory, place *lock.Workspace, holdings []lock.Flock
 	if held, err := place.IsFlocked(); err == nil && held && !seen {
 		out = append(out, lock.Lock{Kind: lock.KindFlock, Dir: place.Top})
 	}
-	declared, _ := store.ForWorkspace(place, f.Now()) // what is wrong with the others is said of all together
+	declared, _ := store.ForWorkspace(place, f.Now()) // List has reported errors of the store
 	for _, d := range declared {
 		if d.ReadErr != nil {
 			out = append(out, lock.Lock{Kind: lock.KindDeclared, Dir: place.Top, Declared: &d})

@@ -15,5 +15,6 @@ func New(f cmdutil.Factory) *cli.Command {
 	c.Flags = append(c.Flags, &cli.BoolFlag{
 		Name: "follow", Aliases: []string{"f"}, Usage: "follow the session until it stops; exit with the last turn's result", Destination: &o.Follow,
 	})
+	c.CustomHelpTemplate = cmdutil.HelpTemplate("agentctl logs -f 88d1d394", "agentctl logs -n 0 --tools 88d1d394")
 	return c
 }

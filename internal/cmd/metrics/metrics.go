@@ -35,6 +35,7 @@ func New(f cmdutil.Factory) *cli.Command {
 			&cli.BoolFlag{Name: "tokens", Usage: "count the tokens of every session; this reads whole files", Destination: &o.tokens},
 			&cli.StringFlag{Name: "output", Usage: "write to `FILE` instead of stdout, and replace it atomically", Destination: &o.output},
 		},
+		CustomHelpTemplate: cmdutil.HelpTemplate("agentctl metrics", "agentctl metrics --output /var/lib/node_exporter/textfile/agentctl.prom"),
 		Action: func(c *cli.Context) error {
 			return run(c.Context, f, o)
 		},

@@ -10,5 +10,7 @@ import (
 
 // New makes the command peek.
 func New(f cmdutil.Factory) *cli.Command {
-	return messages.NewCommand(f, &messages.Options{Verb: "peek", Limit: 20}, "show the last messages of a session")
+	c := messages.NewCommand(f, &messages.Options{Verb: "peek", Limit: 20}, "show the last messages of a session")
+	c.CustomHelpTemplate = cmdutil.HelpTemplate("agentctl peek 88d1d394", "agentctl peek -n 1 88d1d394 --json")
+	return c
 }

@@ -40,6 +40,7 @@ func New(f cmdutil.Factory) *cli.Command {
 			&cli.StringFlag{Name: "model", Usage: "use `MODEL`, by the agent's name for it", Destination: &o.model},
 			&cli.StringSliceFlag{Name: "env", Usage: "set a variable for the agent: `K=V` (may be repeated)", Destination: &o.vars},
 		}, o.PromptOptions.Flags(), o.Options.Flags()),
+		CustomHelpTemplate: cmdutil.HelpTemplate(`agentctl resume 88d1d394 "now write the tests"`, "agentctl resume 88d1d394", `agentctl resume 88d1d394 --fork "try another way"`),
 		Action: func(c *cli.Context) error {
 			args := c.Args().Slice()
 			switch {

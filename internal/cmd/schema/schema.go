@@ -13,8 +13,9 @@ import (
 // New makes the command schema.
 func New(f cmdutil.Factory) *cli.Command {
 	return &cli.Command{
-		Usage:     "print the JSON Schema of what --json prints",
-		UsageText: "agentctl schema",
+		Usage:              "print the JSON Schema of what --json prints",
+		UsageText:          "agentctl schema",
+		CustomHelpTemplate: cmdutil.HelpTemplate("agentctl schema", "agentctl schema > agentctl.schema.json"),
 		Action: func(c *cli.Context) error {
 			_, err := io.WriteString(f.Stdout, output.Schema())
 			return err

@@ -33,6 +33,7 @@ func New(f cmdutil.Factory) *cli.Command {
 			cmdutil.JSONFlag(&o.JSON),
 			cmdutil.NoColorFlag(&o.NoColor),
 		},
+		CustomHelpTemplate: cmdutil.HelpTemplate("agentctl status 88d1d394", "agentctl status pid:4711 --explain", "agentctl status 88d1d394 --alive"),
 		Action: func(c *cli.Context) error {
 			args, err := cmdutil.Arguments(c, 1, "the ID of a session")
 			if err != nil {

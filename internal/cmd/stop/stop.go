@@ -47,6 +47,7 @@ func New(f cmdutil.Factory) *cli.Command {
 			&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "print nothing but errors", Destination: &o.Quiet},
 			cmdutil.JSONFlag(&o.JSON),
 		}),
+		CustomHelpTemplate: cmdutil.HelpTemplate("agentctl stop 88d1d394", "agentctl stop --repo . --dry-run", "agentctl stop --idle-for 2h --quiet"),
 		Action: func(c *cli.Context) error {
 			args := c.Args().Slice()
 			if err := o.check(args, f.Terminal); err != nil {
@@ -84,7 +85,7 @@ func run(ctx context.Context, f cmdutil.Factory, args []string, o *options) erro
 	if err != nil {
 		return err
 	}
-	ctx, end := cmdutil.Interruptible(ctx) // until it is said what was done: a signal between two steps would be lost
+	ctx, end := cmdutil.Interruptible(ctx) // until the results are printed: a signal between two steps would be lost
 	defer end()
 	chosen, partial, err := findSessions(ctx, c, args, o)
 	if err != nil {

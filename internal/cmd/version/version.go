@@ -15,9 +15,10 @@ import (
 func New(f cmdutil.Factory) *cli.Command {
 	var asJSON bool
 	return &cli.Command{
-		Usage:     "print the version",
-		UsageText: "agentctl version [--json]",
-		Flags:     []cli.Flag{cmdutil.JSONFlag(&asJSON)},
+		Usage:              "print the version",
+		UsageText:          "agentctl version [--json]",
+		Flags:              []cli.Flag{cmdutil.JSONFlag(&asJSON)},
+		CustomHelpTemplate: cmdutil.HelpTemplate("agentctl version", "agentctl version --json"),
 		Action: func(c *cli.Context) error {
 			info, _ := debug.ReadBuildInfo()
 			b := cmdutil.BuildInfo(f.Version, info)

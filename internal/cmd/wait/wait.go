@@ -42,6 +42,7 @@ func New(f cmdutil.Factory) *cli.Command {
 			cmdutil.FormatFlag(&o.Format, cmdutil.SessionTemplate),
 			cmdutil.JSONFlag(&o.JSON),
 		}),
+		CustomHelpTemplate: cmdutil.HelpTemplate("agentctl wait 88d1d394", "agentctl wait --until waiting --timeout 2h 88d1d394", "agentctl wait --group parser"),
 		Action: func(c *cli.Context) error {
 			args := c.Args().Slice()
 			switch {

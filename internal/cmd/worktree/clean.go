@@ -48,6 +48,7 @@ func newClean(f cmdutil.Factory) *cli.Command {
 			&cli.BoolFlag{Name: "dry-run", Usage: "only say what would be done", Destination: &o.dryRun},
 			cmdutil.JSONFlag(&o.JSON),
 		},
+		CustomHelpTemplate: cmdutil.HelpTemplate("agentctl worktree clean ../api-fix-login", "agentctl worktree clean --group parser --delete-branch"),
 		Action: func(c *cli.Context) error {
 			args := c.Args().Slice()
 			if len(args)+len(o.groups.Value()) == 0 {

@@ -15,12 +15,13 @@ import (
 func newList(f cmdutil.Factory) *cli.Command {
 	o := &cmdutil.CommonFlags{}
 	return &cli.Command{
-		Name:      "list",
-		Aliases:   []string{"ls"},
-		Usage:     "list the worktrees of a repository, with the live sessions in each",
-		UsageText: "agentctl worktree list [FLAGS] [REPO]",
-		ArgsUsage: "[REPO]",
-		Flags:     []cli.Flag{cmdutil.FormatFlag(&o.Format, "{{.branch}} {{.path}}"), cmdutil.JSONFlag(&o.JSON), cmdutil.NoColorFlag(&o.NoColor)},
+		Name:               "list",
+		Aliases:            []string{"ls"},
+		Usage:              "list the worktrees of a repository, with the live sessions in each",
+		UsageText:          "agentctl worktree list [FLAGS] [REPO]",
+		ArgsUsage:          "[REPO]",
+		Flags:              []cli.Flag{cmdutil.FormatFlag(&o.Format, "{{.branch}} {{.path}}"), cmdutil.JSONFlag(&o.JSON), cmdutil.NoColorFlag(&o.NoColor)},
+		CustomHelpTemplate: cmdutil.HelpTemplate("agentctl worktree list", "agentctl worktree list ~/src/api --json"),
 		Action: func(c *cli.Context) error {
 			dir := "."
 			if c.Args().Present() {
@@ -73,7 +74,7 @@ func worktreeObject(w worktree.Worktree, sessions []discover.Session) output.Wor
 	}
 	place, err := lock.WorkspaceOf(w.Path)
 	if err != nil {
-		return out // it is gone, and nobody is there
+		return out // it is gone, with its sessions
 	}
 	for _, s := range sessions {
 		if place.Contains(lock.SessionDir(s)) {

@@ -23,7 +23,7 @@ type Run struct {
 	*Options
 	Agent   launch.Adapter
 	Request launch.Request
-	Vars    []string // of the agent's environment, beside ours
+	Vars    []string // added to the agent's environment
 	group   string   // that the agent was started in
 
 	// The row of the matrix, the name within the launch group, and the worktree; only launch sets them.
@@ -90,7 +90,7 @@ func (r *Run) Start(ctx context.Context, alone bool) error {
 func (r *Run) begin(ctx context.Context) error {
 	r.Session = discover.UnknownSession()
 	host := launch.NewEnvironment(r.Environ, r.Adapters, r.Vars...)
-	// The agent's home is where the agent is told it is, which may be another one than ours.
+	// The agent looks for its home in its own environment, which --env may change.
 	there := *r.Call
 	there.Scanner = there.Factory.NewScanner(r.Homes)
 	there.Scanner.HomeSources = func(a discover.Agent) discover.HomeSources {

@@ -36,7 +36,7 @@ type Waiter struct {
 
 // awaited is a session that is waited for.
 type awaited struct {
-	first discover.Session // as it was at the first look
+	first discover.Session // as it was at first
 	now   discover.Session // as last seen, or as it was when it got there
 	done  bool
 	idle  time.Time // when it was first seen idle, though not in the storage
