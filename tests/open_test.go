@@ -2,6 +2,7 @@ package tests_test
 
 import (
 	"go/ast"
+	"path"
 	"slices"
 	"strings"
 	"testing"
@@ -56,5 +57,30 @@ func TestFilesAreOpenedInOnePlace(t *testing.T) {
 		if reason != "" {
 			t.Errorf("%s is allowed (%s), but opens nothing", key, reason)
 		}
+	}
+}
+
+// TestTranscriptsOpenNoFiles: the packages that parse what an agent stores are given bytes, or an open file.
+func TestTranscriptsOpenNoFiles(t *testing.T) {
+	given := []string{"fsread.File", "fsread.Line", "fsread.MaxLine", "fsread.NewMemoryFile"}
+	packages := map[string]bool{}
+	for _, f := range files(t) {
+		if path.Base(path.Dir(f.path)) != "transcript" || !strings.HasPrefix(f.path, "discover/") || f.isTest() {
+			continue
+		}
+		packages[path.Dir(f.path)] = true
+		ast.Inspect(f.File, func(n ast.Node) bool {
+			e, ok := n.(ast.Expr)
+			if !ok {
+				return true
+			}
+			if name := selector(e); strings.HasPrefix(name, "os.") || strings.HasPrefix(name, "fsread.") && !slices.Contains(given, name) {
+				t.Errorf("%s: %s: let the agent's package open the file", f.at(n), name)
+			}
+			return true
+		})
+	}
+	if len(packages) < 2 {
+		t.Errorf("only %v found: the test looks in the wrong place", packages)
 	}
 }
