@@ -8,7 +8,7 @@ import (
 )
 
 // The table is sorted by who needs the person.
-func TestByNeed(t *testing.T) {
+func TestSortByAttention(t *testing.T) {
 	now := at(1000)
 	s := func(id string, status Status, minutes int) Session {
 		return Session{Record: &Record{ID: id, Agent: Codex, Updated: now.Add(-time.Duration(minutes) * time.Minute)}, Status: status}

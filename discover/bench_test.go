@@ -9,8 +9,8 @@ import (
 	"agentctl/proc"
 )
 
-// BenchmarkJoin is what ten thousand stored sessions of which none lives cost between reading and printing.
-func BenchmarkJoin(b *testing.B) {
+// BenchmarkCorrelate is what ten thousand stored sessions of which none lives cost between reading and printing.
+func BenchmarkCorrelate(b *testing.B) {
 	lists := make([][]discover.Record, 3)
 	for i := range 10_000 {
 		id := fmt.Sprintf("%08x-c285-7d91-bd0a-842a7d8b5424", uint32(i*2654435761))

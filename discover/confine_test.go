@@ -10,7 +10,7 @@ import (
 )
 
 // In a home that only a process names no link leads out of it; in one of ours people keep parts of it on other disks.
-func TestLinksOutOfAHome(t *testing.T) {
+func TestCheckPathRefusesLinksOutOfTheHome(t *testing.T) {
 	dir := t.TempDir()
 	home, linked, other := filepath.Join(dir, "home"), filepath.Join(dir, "linked"), filepath.Join(dir, "home-2")
 	for _, path := range []string{home + "/sessions/a", home + "/db", other + "/sessions/b", other + "/db"} {

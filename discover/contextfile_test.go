@@ -2,7 +2,7 @@ package discover
 
 import "testing"
 
-func TestAPromptWithoutItsContext(t *testing.T) {
+func TestStripContextFiles(t *testing.T) {
 	spec, file := FormatContextFile("spec.md", "first\n\nsecond\n"), FormatContextFile("a b.go", "package a")
 	for prompt, want := range map[string]string{
 		spec + "\n\nmake it so":                      "make it so",

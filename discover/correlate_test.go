@@ -120,7 +120,7 @@ func check(t *testing.T, law func(*rapid.T, world)) {
 	})
 }
 
-func TestJoinIgnoresTheOrderOfItsInput(t *testing.T) {
+func TestCorrelateIgnoresTheOrderOfItsInput(t *testing.T) {
 	check(t, func(t *rapid.T, w world) {
 		want := plain(t, w.join())
 		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1))
@@ -133,7 +133,7 @@ func TestJoinIgnoresTheOrderOfItsInput(t *testing.T) {
 }
 
 // Sessions share the records that they are made of.
-func TestJoinChangesNoRecord(t *testing.T) {
+func TestCorrelateChangesNoRecord(t *testing.T) {
 	check(t, func(t *rapid.T, w world) {
 		before := slices.Clone(w.records)
 		for _, s := range w.join() {
@@ -147,7 +147,7 @@ func TestJoinChangesNoRecord(t *testing.T) {
 	})
 }
 
-func TestJoinLinksOnlyLiveProcesses(t *testing.T) {
+func TestCorrelateLinksOnlyLiveProcesses(t *testing.T) {
 	check(t, func(t *rapid.T, w world) {
 		table := proc.NewFakeTable(w.facts...)
 		for _, s := range w.join() {
@@ -166,7 +166,7 @@ func TestJoinLinksOnlyLiveProcesses(t *testing.T) {
 	})
 }
 
-func TestJoinOnAnEmptyTableStopsEverything(t *testing.T) {
+func TestCorrelateOnAnEmptyTableStopsEverything(t *testing.T) {
 	check(t, func(t *rapid.T, w world) {
 		w.facts = nil
 		keys := map[Key]bool{}
@@ -185,7 +185,7 @@ func TestJoinOnAnEmptyTableStopsEverything(t *testing.T) {
 	})
 }
 
-func TestJoinKeepsEveryRecordAndEveryLiveAgent(t *testing.T) {
+func TestCorrelateKeepsEveryRecordAndEveryLiveAgent(t *testing.T) {
 	check(t, func(t *rapid.T, w world) {
 		table := proc.NewFakeTable(w.facts...)
 		records, owners := map[Key]int{}, map[agentProcess]int{}
@@ -213,7 +213,7 @@ func TestJoinKeepsEveryRecordAndEveryLiveAgent(t *testing.T) {
 	})
 }
 
-func TestJoinPrefersStrongEvidence(t *testing.T) {
+func TestCorrelatePrefersStrongEvidence(t *testing.T) {
 	check(t, func(t *rapid.T, w world) {
 		table := proc.NewFakeTable(w.facts...)
 		exact := map[target]map[proc.ID]bool{}
@@ -240,7 +240,7 @@ func TestJoinPrefersStrongEvidence(t *testing.T) {
 }
 
 // An additional claim never links a session that another process has, or that something else may have run.
-func TestJoinTakesAdditionalEvidenceWhereNobodyElseFits(t *testing.T) {
+func TestCorrelateAcceptsAdditionalEvidenceWhereNothingElseFits(t *testing.T) {
 	check(t, func(t *rapid.T, w world) {
 		for _, s := range w.join() {
 			live := len(s.Processes) > 0
@@ -265,7 +265,7 @@ func confirmed(s Session, e Evidence) bool {
 	return slices.ContainsFunc(s.Evidence, func(o Evidence) bool { return o.Accepted && o.Process == e.Process && o.Alternative == "" })
 }
 
-func TestJoinTakesWeakEvidenceOnlyWhereItLeavesOneChoice(t *testing.T) {
+func TestCorrelateAcceptsWeakEvidenceOnlyWhereItLeavesOneChoice(t *testing.T) {
 	check(t, func(t *rapid.T, w world) {
 		sessions := w.join()
 		owned, owners := map[agentProcess]map[target]bool{}, map[target]map[proc.ID]bool{}
@@ -313,7 +313,7 @@ func strongest(s Session, id proc.ID) Strength {
 	return best
 }
 
-func TestJoinIsNotMovedByUnrelatedProcesses(t *testing.T) {
+func TestCorrelateIgnoresUnrelatedProcesses(t *testing.T) {
 	check(t, func(t *rapid.T, w world) {
 		want := plain(t, w.join())
 		for pid := range 5 {
@@ -327,7 +327,7 @@ func TestJoinIsNotMovedByUnrelatedProcesses(t *testing.T) {
 
 // TestRecycledPIDsAreRefused gives ten thousand processes the pid, but not the birth, that a claim names (S11).
 // A session that has just begun is not all in storage yet: where it works, and that it works, its process tells.
-func TestAPresenceFillsWhatIsNotStoredYet(t *testing.T) {
+func TestAPresenceSuppliesWhatIsNotStoredYet(t *testing.T) {
 	presence := Claim{Agent: Codex, Process: proc.ID{PID: 100, Birth: "now"}, Home: "/h", Dir: "/w", Turn: &Turn{State: TurnOpen}}
 	named := Claim{Agent: Codex, Process: presence.Process, Home: "/h", Session: "a", Path: "/h/1", Strength: Exact}
 	shared := presence

@@ -29,7 +29,7 @@ func (m maker) Entries(ctx context.Context, homes []Home, q EntryFilter) ([]Entr
 	return m.memory.Entries(ctx, homes, q)
 }
 
-func TestFindLooksFirstWhereTheIDWasMade(t *testing.T) {
+func TestFindSearchesFirstTheAgentOfTheIDsShape(t *testing.T) {
 	var codex, claude int
 	given := record(Codex, "b111", 1) // of the other agent's shape
 	both := record(ClaudeCode, "a222", 2)
@@ -64,7 +64,7 @@ func TestFindLooksFirstWhereTheIDWasMade(t *testing.T) {
 	}
 }
 
-func TestALiveSessionOfAForeignShapeIsSeen(t *testing.T) {
+func TestFindFindsALiveSessionWithAnIDOfAnotherShape(t *testing.T) {
 	stored, live := record(ClaudeCode, "a111", 1), exact("a111", 7)
 	stored.Path = "/c/a111"
 	live.Agent, live.Path = ClaudeCode, stored.Path
@@ -79,8 +79,8 @@ func TestALiveSessionOfAForeignShapeIsSeen(t *testing.T) {
 	}
 }
 
-// TestAMovedSessionIsOne although it was read before its agent moved its file, and again where a live process says that it is.
-func TestAMovedSessionIsOne(t *testing.T) {
+// TestAMovedSessionIsOneSession although it was read before its agent moved its file, and again where a live process says that it is.
+func TestAMovedSessionIsOneSession(t *testing.T) {
 	from, to := filepath.Join(t.TempDir(), "s1"), filepath.Join(t.TempDir(), "s1")
 	for _, c := range []struct {
 		name  string
@@ -139,7 +139,7 @@ func (m torn) Read(context.Context, []Entry, ReadOptions) iter.Seq2[Record, erro
 }
 
 // A session that is stored and cannot be read is not one that does not exist.
-func TestFindTellsUnreadableFromMissing(t *testing.T) {
+func TestFindDistinguishesUnreadableFromMissing(t *testing.T) {
 	whole := maker{memory{agent: ClaudeCode, records: []Record{record(ClaudeCode, "b222", 1)}}, "b", new(int)}
 	damaged := maker{memory{agent: Codex, records: []Record{record(Codex, "a111", 1)}}, "a", new(int)}
 	for _, c := range []struct {

@@ -11,7 +11,7 @@ import (
 )
 
 // The order is total: sessions in any order are sorted into one.
-func TestSortedIsTheOrderOfCompare(t *testing.T) {
+func TestSortIsTheOrderOfCompare(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		list := rapid.SliceOf(rapid.Custom(func(t *rapid.T) Session {
 			at := func(label string) time.Time {

@@ -13,7 +13,7 @@ import (
 	"agentctl/proc"
 )
 
-// memory is an adapter whose storage and processes are made up.
+// memory is an adapter with a made-up storage and made-up processes.
 type memory struct {
 	homes   []Home // without them, one of ours
 	agent   Agent
@@ -149,9 +149,9 @@ func TestListOpensNoMoreThanItShows(t *testing.T) {
 	}
 }
 
-// TestListLooksAtProcessesLast starts the session's process while the storage is being read: had the processes been
+// TestListReadsProcessesLast starts the session's process while the storage is being read: had the processes been
 // looked at first, a live session would be shown stopped.
-func TestListLooksAtProcessesLast(t *testing.T) {
+func TestListReadsProcessesLast(t *testing.T) {
 	started := false
 	m := memory{agent: Codex, claims: []Claim{exact("a", 7)}, records: []Record{record(Codex, "a", 1)}}
 	m.onRead = func() { started = true }
@@ -252,8 +252,8 @@ func TestWithoutAProcessTableNothingIsCalledStopped(t *testing.T) {
 	}
 }
 
-// TestAnotherUsersAgentIsUnknownAndSaid: exit code 6 comes of the warning.
-func TestAnotherUsersAgentIsUnknownAndSaid(t *testing.T) {
+// TestAnUnreadableAgentIsUnknownWithAWarning: exit code 6 comes of the warning.
+func TestAnUnreadableAgentIsUnknownWithAWarning(t *testing.T) {
 	m := memory{agent: Codex, claims: []Claim{{Agent: Codex, Process: proc.ID{PID: 7, Birth: "now"}, Unreadable: "permission denied"}}}
 	r, err := worldOf(func() *proc.Table { return proc.NewFakeTable(fact(7, "now", 'S')) }, m).List(t.Context(), SessionFilter{})
 	if err != nil || ids(r.Sessions) != ":unknown" || len(r.Warnings) != 1 {
@@ -262,7 +262,7 @@ func TestAnotherUsersAgentIsUnknownAndSaid(t *testing.T) {
 }
 
 // A look that is interrupted finds nothing: what it has not seen could be called stopped, or missing.
-func TestInterruptedFind(t *testing.T) {
+func TestFindReturnsNothingWhenInterrupted(t *testing.T) {
 	for _, arg := range []string{"abc", "pid:7"} {
 		ctx, cancel := context.WithCancel(t.Context())
 		m := memory{agent: Codex, claims: []Claim{exact("abc", 7)}, records: []Record{record(Codex, "abc", 1)}, onRead: cancel}

@@ -40,7 +40,7 @@ func TestStatusOfTheTurnAndTheClaims(t *testing.T) {
 }
 
 // All else that bears on a status: whose the turn is, what cannot be seen, what a watcher knows of the past.
-func TestStatusOfAllThatBearsOnIt(t *testing.T) {
+func TestStatusOfAllFacts(t *testing.T) {
 	open, done := Turn{State: TurnOpen}, Turn{State: TurnDone}
 	silent := []Claim{{}}
 	gone, unknown := verdict{Status: Stopped, Outcome: OutcomeUnknown, turn: done}, verdict{Status: Unknown, turn: done}

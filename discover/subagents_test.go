@@ -33,7 +33,7 @@ func under(parent, id string) Record {
 }
 
 // Sub-agents of sub-agents too, whatever the order they are stored in; nobody else's, and each is read once.
-func TestAFamilyGrows(t *testing.T) {
+func TestSubagentTrackerFindsNewSubagents(t *testing.T) {
 	var opened []string
 	m := &memory{agent: Codex, opened: &opened, records: []Record{
 		under("kid", "grandkid"), under("other", "cousin"), record(Codex, "other", 1), under("eldest", "kid"), under("", "foundling"),
@@ -64,7 +64,7 @@ func TestAFamilyGrows(t *testing.T) {
 }
 
 // What is not stored yet has no sub-agents, and is not looked for.
-func TestAFamilyOfNobody(t *testing.T) {
+func TestSubagentTrackerWithoutSubagents(t *testing.T) {
 	nobody := []Session{{Record: &Record{Agent: Codex}}}
 	f := worldOf(nil, begun{&memory{agent: Codex}}).TrackSubagents()
 	if all, warnings, err := f.Update(t.Context(), nobody); len(all) != 1 || warnings != nil || err != nil {

@@ -8,7 +8,7 @@ import (
 
 // Whom a home is named by decides how far it is trusted: nothing that another user says, or a process in other namespaces,
 // is even looked at.
-func TestTrustInAHome(t *testing.T) {
+func TestTrustOfAHome(t *testing.T) {
 	process := func(pid, uid int, apart proc.Namespaces) proc.FakeProcess {
 		f := fact(pid, "now", 'S')
 		f.UID, f.Unshared = uid, apart
@@ -55,7 +55,7 @@ func TestTrustInAHome(t *testing.T) {
 }
 
 // What belongs to others is left out without a word; what is seen is shown, and says so.
-func TestWhoseSessionsAreShown(t *testing.T) {
+func TestSessionsOfOtherUsers(t *testing.T) {
 	own, seen, other, roots := fact(1, "now", 'S'), fact(2, "now", 'S'), fact(3, "now", 'S'), fact(4, "now", 'S')
 	own.UID, seen.UID, other.UID, roots.UID = 1000, 1000, 1001, 0
 	table := proc.NewFakeTable(own, seen, other, roots)

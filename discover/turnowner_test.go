@@ -61,7 +61,7 @@ func TestATurnEndsWithItsProcess(t *testing.T) {
 }
 
 // A call that nothing has come of waits for leave, unless the process has a child since.
-func TestACommandAtWorkWaitsForNobody(t *testing.T) {
+func TestATurnWithALiveChildDoesNotWait(t *testing.T) {
 	silent := time.Unix(1500, 0).UTC()
 	for name, test := range map[string]struct {
 		child int // its pid, and the second that it began in; 0: none
@@ -93,7 +93,7 @@ func TestACommandAtWorkWaitsForNobody(t *testing.T) {
 }
 
 // What a process shows of a turn in progress is what the session is doing.
-func TestAProcessSaysWhatTheTurnIsDoing(t *testing.T) {
+func TestAProcessShowsTheDetailOfTheTurn(t *testing.T) {
 	for state, want := range map[TurnState]string{TurnOpen: "retrying", TurnDone: "model"} {
 		claim := Claim{Agent: Codex, Process: proc.ID{PID: 1000, Birth: "now"}, Session: "a", Path: "/h/1", Strength: Exact}
 		claim.Turn = &Turn{State: state, Detail: "retrying"}

@@ -25,7 +25,7 @@ func box(pid int, mark string) proc.FakeProcess {
 }
 
 // Inside of a sandbox with a process table of its own, its mark names the session, and nothing else is called stopped.
-func TestInsideOfASandbox(t *testing.T) {
+func TestCurrentInsideASandboxWithItsOwnTable(t *testing.T) {
 	tool := fact(2, "now", 'S')
 	tool.Parent = 1
 	w := worldOf(func() *proc.Table { return proc.NewFakeTable(box(1, "one"), tool) },
@@ -44,7 +44,7 @@ func TestInsideOfASandbox(t *testing.T) {
 }
 
 // A sandbox without a mark names none; and one that the agent can be seen from says less than the agent's own evidence.
-func TestASandboxAlone(t *testing.T) {
+func TestCurrentOfASandboxWithoutAMarker(t *testing.T) {
 	tool, plain, inner := fact(9, "now", 'S'), fact(8, "now", 'S'), box(8, "one")
 	tool.Parent, plain.Parent = 8, 0
 	inner.Parent = 7
@@ -66,7 +66,7 @@ func TestASandboxAlone(t *testing.T) {
 }
 
 // An agent that does not show what it has open is named by its mark, one that shows it never.
-func TestTheMarkOfAHiddenAgent(t *testing.T) {
+func TestCurrentByTheMarkerOfAnUnreadableAgent(t *testing.T) {
 	tool := fact(8, "now", 'S')
 	tool.Parent = 7
 	presence := discover.Claim{Agent: Codex, Process: proc.ID{PID: 7, Birth: "now"}, Strength: discover.Exact, Kind: "process"}
@@ -89,7 +89,7 @@ func (enclosing) IsAgentProcess(p proc.Process) bool        { return p.Name == "
 
 // Where the agent that has marked us as in its sandbox cannot be seen, its mark names the session and nothing else is called
 // stopped, whether there is a process table of the sandbox or none of ours.
-func TestInsideOfAnEnclosure(t *testing.T) {
+func TestCurrentInsideADetectedSandbox(t *testing.T) {
 	tool, helper, agent := fact(9, "now", 'S'), fact(8, "now", 'S'), fact(7, "now", 'S')
 	tool.Parent, helper.Parent, agent.Name = 8, 7, "agent"
 	foreign := fmt.Errorf("%w: as it is", proc.ErrNamespace)

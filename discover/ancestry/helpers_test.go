@@ -13,7 +13,7 @@ import (
 	"agentctl/proc"
 )
 
-// memory is an adapter whose storage and processes are made up.
+// memory is an adapter with a made-up storage and made-up processes.
 type memory struct {
 	homes   []discover.Home // without them, one of ours
 	agent   discover.Agent

@@ -23,7 +23,7 @@ func tool(pid int, environ string) proc.FakeProcess {
 
 // Orphans are the processes that dead sessions left behind, proven by their marks; of a session that cannot be told dead
 // none is.
-func TestBearers(t *testing.T) {
+func TestOrphans(t *testing.T) {
 	stored := []discover.Record{record(Codex, "dead", 1), record(Codex, "dead2", 1), record(Codex, "live", 1)}
 	for name, test := range map[string]struct {
 		p    proc.FakeProcess
@@ -33,7 +33,7 @@ func TestBearers(t *testing.T) {
 		"a live session's":                  {tool(50, "MARK=live"), ""},
 		"a dead one's, of a live root":      {tool(50, "MARK=dead MARK_ROOT=live"), ""},
 		"a dead one's, of a dead root":      {tool(50, "MARK=dead MARK_ROOT=dead2"), "dead"},
-		"nobody's":                          {tool(50, "OTHER=dead"), ""},
+		"another variable":                  {tool(50, "OTHER=dead"), ""},
 		"of a dead process":                 {tool(50, "MARK_PID=4"), "-"},
 		"of a live process":                 {tool(50, "MARK_PID=7"), ""},
 		"of a pid that was given out again": {tool(50, "MARK_PID=60"), "-"},
@@ -80,12 +80,12 @@ func TestBearers(t *testing.T) {
 // orphans names the sessions of the orphans of a world.
 func orphans(t *testing.T, w *discover.Scanner) string {
 	t.Helper()
-	_, bearers, err := MarkedProcesses(t.Context(), w)
+	_, marked, err := MarkedProcesses(t.Context(), w)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var out []string
-	for _, b := range bearers {
+	for _, b := range marked {
 		switch {
 		case !b.Orphan:
 		case b.Session.Status != discover.Stopped:
@@ -98,8 +98,8 @@ func orphans(t *testing.T, w *discover.Scanner) string {
 }
 
 // What was started for a session that its process has gone on from serves the next one: whoever may have done so keeps the
-// bearer from being an orphan.
-func TestBearersOfALastingMark(t *testing.T) {
+// process from being an orphan.
+func TestOrphansWithAMarkerThatOutlivesItsSession(t *testing.T) {
 	start := time.Unix(1000, 0).UTC()
 	live := func(created int, dir string) discover.Record {
 		r := record(Codex, "live", 1)
@@ -108,16 +108,16 @@ func TestBearersOfALastingMark(t *testing.T) {
 	}
 	for name, test := range map[string]struct {
 		live discover.Record
-		pid  int // of the bearer: its start, too
+		pid  int // of the process: its start, too
 		mark string
 		want string
 	}{
 		"gone on to it later":           {live(500, "/w"), 1100, "MARK=dead MARK_LASTS=1", ""},
 		"gone on to an older one":       {live(-500, "/w"), 1100, "MARK=dead MARK_LASTS=1", ""},
 		"begun with it":                 {live(1, "/w"), 1100, "MARK=dead MARK_LASTS=1", "dead"},
-		"begun just before the bearer":  {live(99, "/w"), 1100, "MARK=dead MARK_LASTS=1", ""},
+		"begun just before the process": {live(99, "/w"), 1100, "MARK=dead MARK_LASTS=1", ""},
 		"at work elsewhere":             {live(500, "/x"), 1100, "MARK=dead MARK_LASTS=1", "dead"},
-		"younger than the bearer":       {live(0, "/w"), 900, "MARK=dead MARK_LASTS=1", "dead"},
+		"younger than the process":      {live(0, "/w"), 900, "MARK=dead MARK_LASTS=1", "dead"},
 		"the process is known and dead": {live(500, "/w"), 1100, "MARK=dead MARK_LASTS=1 MARK_PID=4", "dead"},
 		"a mark that does not last":     {live(500, "/w"), 1100, "MARK=dead", "dead"},
 	} {
@@ -129,8 +129,8 @@ func TestBearersOfALastingMark(t *testing.T) {
 	}
 }
 
-// Whoever bears marks of several agents is an orphan only if all of it is over.
-func TestBearersOfTwoAgents(t *testing.T) {
+// A process with markers of several agents is an orphan only if all that they name has ended.
+func TestOrphansWithMarkersOfTwoAgents(t *testing.T) {
 	for mark, want := range map[string]string{"MARK=dead": "dead", "MARK=gone": "gone", "MARK=live": ""} {
 		one := memory{agent: Codex, claims: []discover.Claim{exact("live", 7)}, records: []discover.Record{record(Codex, "dead", 1), record(Codex, "live", 1)}}
 		two := memory{agent: OpenCode, records: []discover.Record{record(OpenCode, "dead", 1), record(OpenCode, "gone", 1), record(OpenCode, "live", 1)}}
@@ -141,8 +141,8 @@ func TestBearersOfTwoAgents(t *testing.T) {
 	}
 }
 
-// Where processes are out of sight, nobody is called an orphan.
-func TestBearersOutOfSight(t *testing.T) {
+// Where processes are hidden, no process is called an orphan.
+func TestNoOrphansWhereProcessesAreHidden(t *testing.T) {
 	stored := []discover.Record{record(Codex, "dead", 1)}
 	nameless := discover.Claim{Agent: Codex, Process: proc.ID{PID: 7, Birth: "now"}, Kind: "process", Turn: &discover.Turn{State: discover.TurnOpen}}
 	idle := nameless
@@ -152,10 +152,10 @@ func TestBearersOutOfSight(t *testing.T) {
 		want string
 	}{
 		"in a sandbox": {worldOf(func() *proc.Table { return proc.NewFakeTable(box(1, "x"), tool(50, "MARK=dead")) }, boxing{memory{agent: Codex, records: stored}}), ""},
-		"an agent at work on nobody knows what": {
+		"an agent that works on an unknown session": {
 			worldOf(func() *proc.Table { return proc.NewFakeTable(fact(7, "now", 'S'), tool(50, "MARK=dead")) }, memory{agent: Codex, records: stored, claims: []discover.Claim{nameless}}), "",
 		},
-		"an agent that nobody has asked for anything": {
+		"an agent that was asked nothing": {
 			worldOf(func() *proc.Table { return proc.NewFakeTable(fact(7, "now", 'S'), tool(50, "MARK=dead")) }, memory{agent: Codex, records: stored, claims: []discover.Claim{idle}}), "dead",
 		},
 	} {

@@ -9,7 +9,7 @@ import (
 	"agentctl/proc"
 )
 
-// marking is an agent whose tools bear the mark of their session.
+// marking is an agent whose tools have the marker of their session.
 type marking struct{ memory }
 
 func (m marking) Marked(p proc.Process, s discover.Session) bool {
@@ -63,7 +63,7 @@ func TestTree(t *testing.T) {
 	m.add(16, 15, 15, "two")
 	m.add(17, 1, 17, "two") // what those left behind
 	m.add(18, 10, 5, "")    // a server without a mark
-	m.add(19, 1, 19, "")    // nobody's
+	m.add(19, 1, 19, "")    // of no session
 	m.add(20, 1, 20, "one") // an agent of its own, whoever has started it
 	m.add(9, 1, 9, "one")   // what an earlier process of the session has left behind
 	dead := fact(21, "now", 'Z')
@@ -82,8 +82,8 @@ func TestTree(t *testing.T) {
 	}
 }
 
-// A process that runs several sessions is in the tree of each; a tool in that of the one it bears the mark of.
-func TestTreeOfSharedProcess(t *testing.T) {
+// A process that runs several sessions is in the tree of each; a tool in that of the one whose marker it has.
+func TestTreeOfASharedProcess(t *testing.T) {
 	var m machine
 	m.add(10, 1, 10, "")
 	m.add(11, 10, 11, "one")
@@ -101,8 +101,8 @@ func TestTreeOfSharedProcess(t *testing.T) {
 	}
 }
 
-// A tool of an agent inside of another bears the marks of both.
-func TestTreeInsideOfTree(t *testing.T) {
+// A tool of an agent inside of another has the markers of both.
+func TestTreeInsideAnotherTree(t *testing.T) {
 	var m machine
 	m.add(10, 5, 5, "")
 	m.add(15, 10, 10, "one")
@@ -168,9 +168,9 @@ func TestTreesOfManySessions(t *testing.T) {
 			t.Fatalf("%d sessions, %v", len(r.Sessions), err)
 		}
 		calls = 0
-		forest, members := NewTrees(w, r, r.Sessions), 0
+		trees, members := NewTrees(w, r, r.Sessions), 0
 		for _, s := range r.Sessions {
-			members += len(forest.Tree(t.Context(), s))
+			members += len(trees.Tree(t.Context(), s))
 		}
 		if members != sessions*(tools+1) {
 			t.Fatalf("%d processes of %d sessions", members, sessions)

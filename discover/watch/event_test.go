@@ -17,7 +17,7 @@ import (
 // hears looks after so long, and returns the events.
 func (s *watched) hears(after time.Duration) []Event {
 	s.t.Helper()
-	s.looks(after)
+	s.snapshotAfter(after)
 	return s.watcher.Events()
 }
 
@@ -73,7 +73,7 @@ func TestEventsOfOtherDirectories(t *testing.T) {
 }
 
 // A turn that begins and ends between two looks is told by its end.
-func TestEventsOfWhatNobodySaw(t *testing.T) {
+func TestEventsOfSessionsThatWereNeverSeenLive(t *testing.T) {
 	a := record("codex", "a", 0)
 	a.Turn.Began = at(1)
 	s := watches(t, discover.SessionFilter{}, []discover.Claim{exact("a", 7)}, a)
@@ -90,7 +90,7 @@ func TestEventsOfWhatNobodySaw(t *testing.T) {
 }
 
 // A session that has stopped may have been run again unseen though its storage did not tell when its turn before began.
-func TestEventsOfATurnAfterOneWithoutABeginning(t *testing.T) {
+func TestEventsOfATurnAfterOneWithUnknownStart(t *testing.T) {
 	s := watches(t, discover.SessionFilter{}, nil, record("codex", "a", 0))
 	s.tells(0, "")
 	s.clock = s.clock.Add(time.Second)
@@ -123,7 +123,7 @@ func TestEventsOfALongTurnAfterALongTurn(t *testing.T) {
 	s.tells(idleInterval, "")
 }
 
-func TestEventsOfAProcessWithoutAName(t *testing.T) {
+func TestEventsOfAProcessWithoutASessionID(t *testing.T) {
 	s := watches(t, discover.SessionFilter{}, nil)
 	s.tells(0, "")
 	s.claims = []discover.Claim{presence(7)}
@@ -141,7 +141,7 @@ func TestEventsOfAProcessWithoutAName(t *testing.T) {
 }
 
 // A thread is shown by its process before its first record says that it is a sub-agent's.
-func TestEventsOfANewbornBesideAnother(t *testing.T) {
+func TestEventsOfANewSessionInASharedProcess(t *testing.T) {
 	a := open(record("codex", "a", 1))
 	a.Created = at(1)
 	s := watches(t, discover.SessionFilter{}, []discover.Claim{exact("a", 7)}, a)

@@ -11,7 +11,7 @@ import (
 	"agentctl/proc"
 )
 
-// watched watches a stage by a clock that stands still but when it is told to go on.
+// watched watches a stage by a clock that stands still but when it is moved on.
 type watched struct {
 	*stage
 	clock time.Time
@@ -32,8 +32,8 @@ func presence(pid int) discover.Claim {
 // now is a record that is written now.
 func (s *watched) now(r discover.Record) discover.Record { r.Updated = s.clock; return r }
 
-// looks looks after so long.
-func (s *watched) looks(after time.Duration) discover.Result {
+// snapshotAfter takes a snapshot after this time.
+func (s *watched) snapshotAfter(after time.Duration) discover.Result {
 	s.t.Helper()
 	s.clock = s.clock.Add(after)
 	r, err := s.watcher.Snapshot(s.t.Context())
@@ -43,15 +43,15 @@ func (s *watched) looks(after time.Duration) discover.Result {
 	return r
 }
 
-// sees looks after so long, and expects these rows.
+// sees takes a snapshot after this time, and expects these rows.
 func (s *watched) sees(after time.Duration, want string) {
 	s.t.Helper()
-	if rows := ids(s.looks(after).Sessions); rows != want {
+	if rows := ids(s.snapshotAfter(after).Sessions); rows != want {
 		s.t.Errorf("%q; want %q", rows, want)
 	}
 }
 
-func TestAllShowsWhatLivesAndWhatHasStoppedOnce(t *testing.T) {
+func TestFilterWatcherShowsLiveSessionsAndEachStopOnce(t *testing.T) {
 	s := watches(t, discover.SessionFilter{}, []discover.Claim{exact("a", 7)}, record("codex", "a", 1), record("codex", "old", 1))
 	s.sees(0, "a:idle")
 	s.claims = append(s.claims, exact("b", 8))
@@ -63,8 +63,8 @@ func TestAllShowsWhatLivesAndWhatHasStoppedOnce(t *testing.T) {
 	s.sees(idleInterval, "b:idle")
 }
 
-// What begins and ends between two looks is told once, as soon as the storage shows it.
-func TestAllFindsWhatNobodySaw(t *testing.T) {
+// What begins and ends between two snapshots is reported once, as soon as the storage shows it.
+func TestFilterWatcherFindsSessionsThatWereNeverSeenLive(t *testing.T) {
 	s := watches(t, discover.SessionFilter{}, nil, record("codex", "old", 1))
 	s.sees(0, "")
 	s.clock = s.clock.Add(time.Second)
@@ -79,8 +79,8 @@ func TestAllFindsWhatNobodySaw(t *testing.T) {
 	s.sees(idleInterval, "old:stopped")
 }
 
-// An agent whose session was not known has ended: the storage is read at the next look, not at the next idleInterval.
-func TestAllReadsTheStorageWhenAnAgentHasEnded(t *testing.T) {
+// An agent whose session was not known has ended: the storage is read at the next snapshot, not at the next idleInterval.
+func TestFilterWatcherReadsTheStorageWhenAnAgentHasEnded(t *testing.T) {
 	s := watches(t, discover.SessionFilter{}, nil)
 	s.sees(0, "")
 	s.claims = []discover.Claim{presence(7)}
@@ -92,7 +92,7 @@ func TestAllReadsTheStorageWhenAnAgentHasEnded(t *testing.T) {
 }
 
 // S15: what cannot be read for a moment has not stopped.
-func TestAllDebouncesAnEndWhoseProcessLives(t *testing.T) {
+func TestFilterWatcherDebouncesAStopWhileTheProcessLives(t *testing.T) {
 	s := watches(t, discover.SessionFilter{}, []discover.Claim{presence(7), exact("a", 7)}, open(record("codex", "a", 1)))
 	s.sees(0, "a:running")
 	s.claims = []discover.Claim{presence(7)}
@@ -106,7 +106,7 @@ func TestAllDebouncesAnEndWhoseProcessLives(t *testing.T) {
 }
 
 // What a server begins is in the storage before the server shows that it runs it.
-func TestAWatchedSessionWhoseProcessShowsLate(t *testing.T) {
+func TestFilterWatcherWaitsForALateClaim(t *testing.T) {
 	s := watches(t, discover.SessionFilter{}, []discover.Claim{presence(7), exact("a", 7)}, record("codex", "a", 1))
 	s.sees(0, "a:idle")
 	s.records = append(s.records, s.now(open(record("codex", "b", 1))), s.now(record("codex", "c", 1)))
@@ -119,8 +119,8 @@ func TestAWatchedSessionWhoseProcessShowsLate(t *testing.T) {
 	s.sees(idleInterval, "b:running a:idle d:stopped")
 }
 
-// The whole store is away: nobody knows, but nothing has stopped.
-func TestAWatchedStoreIsAway(t *testing.T) {
+// The whole store is away: the status is unknown, and nothing has stopped.
+func TestFilterWatcherSurvivesAMissingStore(t *testing.T) {
 	records := []discover.Record{open(record("codex", "a", 1))}
 	s := watches(t, discover.SessionFilter{}, []discover.Claim{presence(7), exact("a", 7)}, records...)
 	s.sees(0, "a:running")
@@ -133,7 +133,7 @@ func TestAWatchedStoreIsAway(t *testing.T) {
 }
 
 // By /clear a process turns from one session to another: the first has stopped at once.
-func TestAWatchedProcessTurnsToAnotherSession(t *testing.T) {
+func TestFilterWatcherWhenAProcessSwitchesSessions(t *testing.T) {
 	s := watches(t, discover.SessionFilter{}, []discover.Claim{presence(7), exact("a", 7)}, record("codex", "a", 1), record("codex", "b", 2))
 	s.sees(0, "a:idle")
 	s.claims = []discover.Claim{presence(7), exact("b", 7)}
@@ -143,7 +143,7 @@ func TestAWatchedProcessTurnsToAnotherSession(t *testing.T) {
 	s.sees(time.Second, "a:idle b:stopped")
 }
 
-func TestAWatchedProcessGetsItsName(t *testing.T) {
+func TestFilterWatcherWhenASessionIDBecomesKnown(t *testing.T) {
 	s := watches(t, discover.SessionFilter{}, []discover.Claim{presence(7)}, record("codex", "a", 1), record("codex", "b", 2))
 	s.sees(0, ":running")
 	s.claims = []discover.Claim{presence(7), exact("a", 7)}
@@ -154,7 +154,7 @@ func TestAWatchedProcessGetsItsName(t *testing.T) {
 	s.sees(time.Second, "b:idle a:idle :running")
 }
 
-func TestAllOfAllShowsTheStoppedToo(t *testing.T) {
+func TestFilterWatcherIncludesStoppedSessions(t *testing.T) {
 	s := watches(t, discover.SessionFilter{IncludeStopped: true, Since: at(2)}, []discover.Claim{exact("a", 7)}, record("codex", "a", 4), record("codex", "b", 3), record("codex", "c", 1))
 	s.sees(0, "a:idle b:stopped")
 	s.claims, s.processes = []discover.Claim{exact("b", 8)}, s.processes[1:]
@@ -188,7 +188,7 @@ func passes(t *testing.T, m *made, span time.Duration) (c *counted, events int) 
 		m.mu.Lock()
 		defer m.mu.Unlock()
 		m.paid += m.price
-		m.looks = append(m.looks, time.Since(m.start))
+		m.snapshots = append(m.snapshots, time.Since(m.start))
 		return proc.NewFakeTable(c.processes...)
 	}, c)
 	ctx, stop := context.WithTimeout(t.Context(), span)
@@ -206,16 +206,16 @@ func passes(t *testing.T, m *made, span time.Duration) (c *counted, events int) 
 	}
 }
 
-// A machine on which nothing happens costs a look each idleInterval, of which each asks the stores for what is new but once, and
+// A machine on which nothing happens costs a snapshot each idleInterval, of which each asks the stores for what is new but once, and
 // what that is does not depend on how much is stored.
-func TestWatchingAQuietMachineIsCheap(t *testing.T) {
+func TestPollingAQuietMachineIsCheap(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const minutes = 10
 		m := newMade(time.Millisecond)
 		c, events := passes(t, m, minutes*time.Minute)
 		const most = minutes*int(time.Minute/idleInterval) + 4 // the first one and its echoes
-		if n := len(m.looks); n > most || n < most-10 || c.whole > n || c.single > n {
-			t.Errorf("%d looks, want %d; all is asked for %d times, the session %d times", n, most, c.whole, c.single)
+		if n := len(m.snapshots); n > most || n < most-10 || c.whole > n || c.single > n {
+			t.Errorf("%d snapshots, want %d; all is asked for %d times, the session %d times", n, most, c.whole, c.single)
 		}
 		if events != 2 {
 			t.Errorf("%d events", events)
@@ -223,8 +223,8 @@ func TestWatchingAQuietMachineIsCheap(t *testing.T) {
 	})
 }
 
-// However dear a look is and however much happens, what has changed is looked at within a second.
-func TestWatchingABusyMachineIsPrompt(t *testing.T) {
+// Whatever a snapshot costs and however much happens, a change is read within a second.
+func TestPollingABusyMachineIsPrompt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := newMade(200 * time.Millisecond)
 		const span = time.Minute
@@ -236,22 +236,22 @@ func TestWatchingABusyMachineIsPrompt(t *testing.T) {
 		}()
 		passes(t, m, span)
 		last := time.Duration(0)
-		for _, at := range m.looks {
+		for _, at := range m.snapshots {
 			if at-last > time.Second {
-				t.Errorf("no look between %s and %s", last, at)
+				t.Errorf("no snapshot between %s and %s", last, at)
 			}
 			last = at
 		}
-		if n := len(m.looks); time.Duration(n) > span/maxDelay+1 {
-			t.Errorf("%d looks", n)
+		if n := len(m.snapshots); time.Duration(n) > span/maxDelay+1 {
+			t.Errorf("%d snapshots", n)
 		}
 		synctest.Wait()
 		<-time.After(30 * time.Millisecond) // the writer has ended, too
 	})
 }
 
-// A process that may be an agent has begun: that is worth a look at once; of any other it is not.
-func TestWatchingNoticesAgents(t *testing.T) {
+// A process that may be an agent has begun: that triggers a snapshot at once; any other process does not.
+func TestPollNoticesNewAgents(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := newMade(time.Millisecond)
 		came := map[time.Duration]string{23 * time.Second: "/bin/other", 33 * time.Second: "/bin/codex"}
@@ -266,7 +266,7 @@ func TestWatchingNoticesAgents(t *testing.T) {
 			return exes, nil
 		}
 		w := worldOf(func() *proc.Table {
-			m.looks = append(m.looks, time.Since(m.start))
+			m.snapshots = append(m.snapshots, time.Since(m.start))
 			return proc.NewFakeTable()
 		}, choosy{memory{agent: "codex"}})
 		ctx, stop := context.WithTimeout(t.Context(), 35*time.Second)
@@ -277,7 +277,7 @@ func TestWatchingNoticesAgents(t *testing.T) {
 			_, err = watcher.Next(ctx)
 		}
 		if m.between(23*time.Second, 23*time.Second+2*pollInterval) > 0 || m.between(33*time.Second, 33*time.Second+pollInterval) != 1 {
-			t.Errorf("%v", m.looks)
+			t.Errorf("%v", m.snapshots)
 		}
 	})
 }

@@ -16,17 +16,17 @@ import (
 )
 
 // made is a made-up machine: files that change and processes that end when a test says so, and a processor of which each
-// look takes a share.
+// snapshot takes a share.
 type made struct {
 	mu    sync.Mutex
 	files map[string]fileStamp
 	dead  map[proc.ID]chan struct{}
 	// mute: the processes' ends do not tell themselves.
-	mute  bool
-	price time.Duration // of a look
-	paid  time.Duration
-	looks []time.Duration // when, since the start
-	start time.Time
+	mute      bool
+	price     time.Duration // of a snapshot
+	paid      time.Duration
+	snapshots []time.Duration // when, since the start
+	start     time.Time
 }
 
 func newMade(price time.Duration) *made {
@@ -88,7 +88,7 @@ func (m *made) watch(t *testing.T, d time.Duration) {
 	defer p.close()
 	for {
 		p.watch(ctx, []discover.Session{s})
-		if len(m.looks) > 0 {
+		if len(m.snapshots) > 0 {
 			if err := p.wait(ctx); err != nil {
 				if !errors.Is(err, context.DeadlineExceeded) {
 					t.Errorf("it ended with %v", err)
@@ -99,15 +99,15 @@ func (m *made) watch(t *testing.T, d time.Duration) {
 		p.snapshotBegan()
 		m.mu.Lock()
 		m.paid += m.price
-		m.looks = append(m.looks, time.Since(m.start))
+		m.snapshots = append(m.snapshots, time.Since(m.start))
 		m.mu.Unlock()
 		p.snapshotEnded()
 	}
 }
 
-// between counts the looks in a window of time.
+// between counts the snapshots in a window of time.
 func (m *made) between(from, to time.Duration) (n int) {
-	for _, at := range m.looks {
+	for _, at := range m.snapshots {
 		if from <= at && at <= to {
 			n++
 		}
@@ -115,19 +115,19 @@ func (m *made) between(from, to time.Duration) (n int) {
 	return n
 }
 
-func TestAQuietMachineIsRarelyLookedAt(t *testing.T) {
+func TestAQuietMachineNeedsFewSnapshots(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := newMade(time.Millisecond)
 		m.watch(t, time.Minute)
-		// The first one, its echoes, and one each idleInterval.
-		if n := len(m.looks); n < 7 || n > 9 {
-			t.Errorf("%d looks: %v", n, m.looks)
+		// The first, those after the change, and one each idleInterval.
+		if n := len(m.snapshots); n < 7 || n > 9 {
+			t.Errorf("%d snapshots: %v", n, m.snapshots)
 		}
 	})
 }
 
-// However much is written, looking takes its share of the processor and no more.
-func TestLookingIsThrifty(t *testing.T) {
+// However much is written, snapshots take their share of the processor and no more.
+func TestSnapshotsAreBoundedByTheirCost(t *testing.T) {
 	for _, price := range []time.Duration{0, time.Millisecond, 5 * time.Millisecond, 40 * time.Millisecond, 200 * time.Millisecond} {
 		t.Run(fmt.Sprint(price), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -143,30 +143,30 @@ func TestLookingIsThrifty(t *testing.T) {
 				synctest.Wait()
 				<-time.After(50 * time.Millisecond) // the writer has ended, too
 				if most := span/costShare + price; m.paid > most {
-					t.Errorf("%d looks took %s of %s, more than %s", len(m.looks), m.paid, span, most)
+					t.Errorf("%d snapshots took %s of %s, more than %s", len(m.snapshots), m.paid, span, most)
 				}
-				if least := span / max(pollInterval, costShare*price) / 2; time.Duration(len(m.looks)) < least {
-					t.Errorf("only %d looks, want %d", len(m.looks), least)
+				if least := span / max(pollInterval, costShare*price) / 2; time.Duration(len(m.snapshots)) < least {
+					t.Errorf("only %d snapshots, want %d", len(m.snapshots), least)
 				}
 			})
 		})
 	}
 }
 
-func TestADeathIsLookedAtAtOnce(t *testing.T) {
+func TestAProcessExitTriggersASnapshotAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m := newMade(100 * time.Millisecond) // a dear look, but an end does not wait
+		m := newMade(100 * time.Millisecond) // an expensive snapshot, but an exit does not wait
 		const end = 7*time.Second + 100*time.Millisecond
 		time.AfterFunc(end, func() { close(m.death(proc.ID{PID: 7, Birth: "b"})) })
 		m.watch(t, 9*time.Second)
 		if m.between(end, end) != 1 {
-			t.Errorf("no look at %s: %v", end, m.looks)
+			t.Errorf("no snapshot at %s: %v", end, m.snapshots)
 		}
 	})
 }
 
-// Where the system does not tell of an end, it is asked for.
-func TestADeathThatDoesNotTell(t *testing.T) {
+// A process that the system cannot wait for is polled.
+func TestAProcessThatCannotBeWaitedForIsPolled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := newMade(time.Millisecond)
 		m.mute = true
@@ -174,12 +174,12 @@ func TestADeathThatDoesNotTell(t *testing.T) {
 		time.AfterFunc(end, func() { close(m.death(proc.ID{PID: 7, Birth: "b"})) })
 		m.watch(t, 9*time.Second)
 		if m.between(end, end+pollInterval) != 1 {
-			t.Errorf("no look after %s: %v", end, m.looks)
+			t.Errorf("no snapshot after %s: %v", end, m.snapshots)
 		}
 	})
 }
 
-func TestAChangeIsLookedAtAndEchoes(t *testing.T) {
+func TestAChangeTriggersThreeSnapshots(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := newMade(time.Millisecond)
 		const change = 25*time.Second + 60*time.Millisecond
@@ -187,14 +187,14 @@ func TestAChangeIsLookedAtAndEchoes(t *testing.T) {
 		m.watch(t, 33*time.Second)
 		for _, after := range afterChange() {
 			if m.between(change+after, change+after+2*pollInterval) != 1 {
-				t.Errorf("no look %s after the change at %s: %v", after, change, m.looks)
+				t.Errorf("no snapshot %s after the change at %s: %v", after, change, m.snapshots)
 			}
 		}
 	})
 }
 
 // While an agent starts, a snapshot is due after each short pause, and at once when it has ended.
-func TestALaunchIsLookedAtOften(t *testing.T) {
+func TestALaunchTriggersFrequentSnapshots(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ended := make(chan struct{})
 		w := NewLaunchWatcher(&discover.Scanner{ReadTable: func(context.Context) (*proc.Table, error) { return proc.NewFakeTable(), nil }}, "codex", ended)
@@ -215,7 +215,7 @@ func TestALaunchIsLookedAtOften(t *testing.T) {
 }
 
 // The real system: a file that is made, grows, is replaced by another of its size and time, and goes.
-func TestStampsTellFilesApart(t *testing.T) {
+func TestFileStampsDiffer(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "f")
 	seen := map[fileStamp]string{stampOf(path): "none"}
 	when := time.Unix(1e9, 0)

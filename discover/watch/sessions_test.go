@@ -105,7 +105,7 @@ func newStage(t *testing.T, claims []discover.Claim, records ...discover.Record)
 
 func open(r discover.Record) discover.Record { r.Turn.State = discover.TurnOpen; return r }
 
-func TestFollowedSessionsKeepTheirPlaceAndNothingElseIsRead(t *testing.T) {
+func TestSnapshotKeepsTheOrderAndReadsNothingElse(t *testing.T) {
 	var opened []string
 	s := newStage(t, []discover.Claim{exact("b", 7), exact("x", 8)}, record("codex", "a", 1), open(record("codex", "b", 2)), record("codex", "x", 3))
 	s.opened = &opened
@@ -119,7 +119,7 @@ func TestFollowedSessionsKeepTheirPlaceAndNothingElseIsRead(t *testing.T) {
 	s.expect("b:idle a:stopped")
 }
 
-func TestFollowedAcrossProcesses(t *testing.T) {
+func TestWatcherFollowsASessionAcrossProcesses(t *testing.T) {
 	s := newStage(t, []discover.Claim{exact("a", 7)}, record("codex", "a", 1))
 	s.follows("a")
 	s.expect("a:idle")
@@ -133,7 +133,7 @@ func TestFollowedAcrossProcesses(t *testing.T) {
 }
 
 // What a process lets go of while it lives has not stopped at once; a headless one ends with its session.
-func TestAFollowedEndIsDoubtedWhileTheProcessLives(t *testing.T) {
+func TestWatcherDebouncesAStopWhileTheProcessLives(t *testing.T) {
 	for source, believed := range map[string]string{"tui": "a:stopped", "exec": "a:running", "print": "a:running", "run": "a:running"} {
 		r := open(record("codex", "a", 1))
 		r.Source = source
@@ -155,7 +155,7 @@ func TestAFollowedEndIsDoubtedWhileTheProcessLives(t *testing.T) {
 }
 
 // The end of a turn that is written between the reading of the storage and the death of the process counts.
-func TestAnEndIsJudgedByWhatItLeft(t *testing.T) {
+func TestOutcomeRestsOnTheLastRecord(t *testing.T) {
 	s := newStage(t, []discover.Claim{exact("a", 7)}, open(record("codex", "a", 1)))
 	s.follows("a")
 	s.expect("a:running")
@@ -166,7 +166,7 @@ func TestAnEndIsJudgedByWhatItLeft(t *testing.T) {
 }
 
 // A session that is first written in the last moments of its process is not without a record.
-func TestAnEndIsJudgedByWhatItLeftLate(t *testing.T) {
+func TestOutcomeRestsOnALateRecord(t *testing.T) {
 	late := exact("a", 7)
 	late.Path = ""
 	s := newStage(t, []discover.Claim{late})
@@ -179,7 +179,7 @@ func TestAnEndIsJudgedByWhatItLeftLate(t *testing.T) {
 }
 
 // A stopped session that somebody goes on writing is told all the same.
-func TestAnUnsteadySessionIsToldAllTheSame(t *testing.T) {
+func TestSnapshotOfASessionThatKeepsChanging(t *testing.T) {
 	s := newStage(t, nil, record("codex", "a", 1))
 	s.follows("a")
 	minute := 1
@@ -187,7 +187,7 @@ func TestAnUnsteadySessionIsToldAllTheSame(t *testing.T) {
 	s.expect("a:stopped")
 }
 
-func TestAFollowedFileMoves(t *testing.T) {
+func TestWatcherFollowsAMovedFile(t *testing.T) {
 	s := newStage(t, []discover.Claim{exact("a", 7)}, open(record("codex", "a", 1)))
 	s.follows("a")
 	moved := open(record("codex", "a", 2))
@@ -208,7 +208,7 @@ func TestAFollowedFileMoves(t *testing.T) {
 }
 
 // What is followed is the caller's, too: that it has moved is noted elsewhere.
-func TestFollowingChangesNoRecord(t *testing.T) {
+func TestSnapshotChangesNoRecord(t *testing.T) {
 	s := newStage(t, []discover.Claim{exact("a", 7)}, open(record("codex", "a", 1)))
 	s.follows("a")
 	was := s.watcher.sessions()[0]
@@ -220,7 +220,7 @@ func TestFollowingChangesNoRecord(t *testing.T) {
 }
 
 // The agent goes on in another file, and leaves the old one where it is.
-func TestAFollowedFileIsSuperseded(t *testing.T) {
+func TestWatcherFollowsASupersededFile(t *testing.T) {
 	s := newStage(t, []discover.Claim{exact("a", 7)}, open(record("codex", "a", 1)))
 	s.follows("a")
 	next := record("codex", "a", 2)
@@ -234,7 +234,7 @@ func TestAFollowedFileIsSuperseded(t *testing.T) {
 }
 
 // One ID in two places is two sessions: what happens to the other one is nothing to this one.
-func TestANamesakeIsAnotherSession(t *testing.T) {
+func TestASessionWithTheSameIDIsAnotherSession(t *testing.T) {
 	twin := open(record("codex", "a", 2))
 	twin.Path, twin.Dir = "/p/twin", "/elsewhere"
 	claim := exact("a", 7)
@@ -246,7 +246,7 @@ func TestANamesakeIsAnotherSession(t *testing.T) {
 	s.expect("a:stopped")
 }
 
-func TestAFollowedProcessGetsItsName(t *testing.T) {
+func TestWatcherWhenASessionIDBecomesKnown(t *testing.T) {
 	s := newStage(t, []discover.Claim{{Agent: "codex", Process: proc.ID{PID: 7, Birth: "now"}}}, open(record("codex", "a", 1)))
 	s.follows("pid:7")
 	s.expect(":running")
@@ -264,7 +264,7 @@ func TestAFollowedProcessGetsItsName(t *testing.T) {
 }
 
 // S6: a store that is away is no death; nobody knows, until the process has ended.
-func TestAFollowedStoreIsAway(t *testing.T) {
+func TestWatcherSurvivesAMissingStore(t *testing.T) {
 	records := []discover.Record{open(record("codex", "a", 1))}
 	s := newStage(t, []discover.Claim{exact("a", 7)}, records...)
 	s.follows("a")
@@ -282,7 +282,7 @@ func TestAFollowedStoreIsAway(t *testing.T) {
 	}
 }
 
-func TestWithoutAProcessTableNothingFollowedIsStopped(t *testing.T) {
+func TestWatcherStopsNothingWithoutAProcessTable(t *testing.T) {
 	s := newStage(t, nil, record("codex", "a", 1))
 	s.follows("a")
 	s.watcher.scanner.ReadTable = func(context.Context) (*proc.Table, error) { return nil, errors.New("no /proc") }
@@ -292,7 +292,7 @@ func TestWithoutAProcessTableNothingFollowedIsStopped(t *testing.T) {
 }
 
 // How far back the newest turn began is read, or its beginning would change with the length of the turn.
-func TestWatchedTurnsHaveABeginning(t *testing.T) {
+func TestWatcherKnowsWhenTurnsStarted(t *testing.T) {
 	s := newStage(t, nil, record("codex", "a", 1))
 	s.follows("a")
 	s.deep = map[string]time.Time{"a": s.clock}
