@@ -45,9 +45,9 @@ func (a liveOpenCode) Claims(context.Context, *proc.Table, []discover.Home) ([]d
 	return a.claims, nil
 }
 
-// storedEnv has a generated store whose sessions began in bursts, as those of a launch of many do. Every tenth one is live, in a
+// withStore has a generated store whose sessions began in bursts, as those of a launch of many do. Every tenth one is live, in a
 // process of its own.
-func storedEnv(t *testing.T) (cmdutil.Factory, *cmdtest.Output, []generate.Session) {
+func withStore(t *testing.T) (cmdutil.Factory, *cmdtest.Output, []generate.Session) {
 	t.Helper()
 	home := t.TempDir()
 	options := generate.Defaults()
@@ -84,7 +84,7 @@ var id = regexp.MustCompile(`\b(ses_[0-9A-Za-z]+|agent-[0-9a-f]+|[0-9a-f]{8}(-[0
 
 // Whatever ID any command prints can be given back to agentctl, and means one session.
 func TestEveryPrintedIDIsTaken(t *testing.T) {
-	f, out, sessions := storedEnv(t)
+	f, out, sessions := withStore(t)
 	var some []string
 	for i, s := range sessions {
 		if i%7 == 0 && i%10 != 0 { // stopped ones

@@ -8,7 +8,7 @@ import (
 )
 
 // One ID in several places is told apart by the directory, and in two homes that have the same one by the home.
-func TestArgumentsOfOneID(t *testing.T) {
+func TestArgumentsFor(t *testing.T) {
 	session := func(id, dir, home string) discover.Session {
 		return discover.Session{Record: &discover.Record{ID: id, Dir: dir, Home: home}}
 	}

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-func TestSpan(t *testing.T) {
+func TestDuration(t *testing.T) {
 	for text, want := range map[string]time.Duration{
 		"90s": 90 * time.Second, "1h30m": 90 * time.Minute, "30m": 30 * time.Minute, "2d": 48 * time.Hour, "1w": 168 * time.Hour,
 		"0": -1, "0s": -1, "0d": -1, "-1s": -1, "-2d": -1, "5": -1, "soon": -1, "1d12h": -1, "d": -1, "": -1, "99999999d": -1,

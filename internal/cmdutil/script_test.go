@@ -12,7 +12,7 @@ import (
 	"agentctl/tests/cmdtest"
 )
 
-func TestAHookIsToldOfTheSession(t *testing.T) {
+func TestScriptEnvironment(t *testing.T) {
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
@@ -42,7 +42,7 @@ func TestAHookIsToldOfTheSession(t *testing.T) {
 }
 
 // What comes out of a transcript may be no text for an environment.
-func TestAHookIsToldOfOddNames(t *testing.T) {
+func TestScriptEnvironmentIsValid(t *testing.T) {
 	f, out := cmdtest.New(t)
 	f.Environ = []string{"PATH=/bin:/usr/bin"}
 	s := discover.Session{Record: &discover.Record{ID: "1", Agent: "codex", Dir: "/w/a\x00b", Branch: strings.Repeat("é", 200_000)}}
@@ -55,7 +55,7 @@ func TestAHookIsToldOfOddNames(t *testing.T) {
 	}
 }
 
-func TestAHookThatFailsIsNamed(t *testing.T) {
+func TestScriptFailureNamesTheFlag(t *testing.T) {
 	f, _ := cmdtest.New(t)
 	s := discover.UnknownSession()
 	s.Dir = t.TempDir()
@@ -72,7 +72,7 @@ func TestAHookThatFailsIsNamed(t *testing.T) {
 	}
 }
 
-func TestAHookEndsWithTheCommand(t *testing.T) {
+func TestScriptEndsWithTheContext(t *testing.T) {
 	f, _ := cmdtest.New(t)
 	s := discover.UnknownSession()
 	s.Dir = t.TempDir()

@@ -7,7 +7,7 @@ import (
 	"agentctl/launch/stop"
 )
 
-func TestStopEnds(t *testing.T) {
+func TestStopError(t *testing.T) {
 	result := func(o stop.Outcome) stop.Result {
 		return stop.Result{Before: discover.UnknownSession(), Outcome: o, Message: "m"}
 	}

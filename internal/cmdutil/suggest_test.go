@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func TestNearest(t *testing.T) {
+func TestClosest(t *testing.T) {
 	words := []string{"list", "status", "claude-code", "-q"}
 	for in, want := range map[string]string{
 		"lsit": "list", "lst": "list", "stauts": "status", "claudecode": "claude-code", "-x": "-q",

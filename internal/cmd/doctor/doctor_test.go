@@ -81,7 +81,7 @@ func TestDoctor(t *testing.T) {
 	}
 }
 
-func TestVersionWords(t *testing.T) {
+func TestIsVersion(t *testing.T) {
 	for s, want := range map[string]bool{
 		"1.2.3": true, "2.1.197": true, "1.2.3-rc.1": true, "1.2": false, "v1.2.3": false, "": false, "a.b.c": false, "1..3": false,
 	} {

@@ -30,7 +30,7 @@ func nth(i int) delivery {
 }
 
 // An outlet delivers in order, says what failed, and goes on.
-func TestAnOutletDeliversInOrder(t *testing.T) {
+func TestSinkDeliversInOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f, out := cmdtest.New(t)
 		ctx, stop := context.WithCancel(t.Context())
@@ -58,7 +58,7 @@ func TestAnOutletDeliversInOrder(t *testing.T) {
 }
 
 // One that hangs holds up nobody: what it has no room for is lost, which is said once and counted in the end.
-func TestAnOutletThatHangs(t *testing.T) {
+func TestSinkThatHangs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f, out := cmdtest.New(t)
 		ctx, stop := context.WithCancel(t.Context())

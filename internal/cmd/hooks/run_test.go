@@ -18,7 +18,7 @@ import (
 )
 
 // The trailer of a commit is left out only with a warning, and not because the machine is busy.
-func TestTheTrailerIsNotLeftOutInSilence(t *testing.T) {
+func TestMissingTrailerIsReported(t *testing.T) {
 	dir := t.TempDir()
 	t.Chdir(dir)
 	if out, err := exec.Command("git", "init", "-q", dir).CombinedOutput(); err != nil {

@@ -44,7 +44,7 @@ func TestListWaitingFirst(t *testing.T) {
 	}
 }
 
-func TestWatchIsAskedFor(t *testing.T) {
+func TestWatchNeedsATerminal(t *testing.T) {
 	for args, want := range map[string]string{
 		"list --watch": "--watch needs a terminal", "list -w --json": "--watch and --json cannot be used together",
 		"list -aw -q": "--watch and --quiet cannot be used together", "ls --watch --orphans": "--watch and --orphans cannot be used together",

@@ -26,7 +26,7 @@ func (w *tableState) shows(at time.Time) string {
 
 // What stops while it is watched stays for ten minutes, unless it lives again; the first rows are those that need the
 // person, not the newest.
-func TestWatched(t *testing.T) {
+func TestTableState(t *testing.T) {
 	row := func(id string, status discover.Status, age time.Duration) discover.Session {
 		return discover.Session{Record: &discover.Record{Agent: "codex", ID: id, Updated: cmdtest.Now().Add(-age)}, Status: status}
 	}
@@ -65,7 +65,7 @@ func TestWatched(t *testing.T) {
 }
 
 // However the watching ends, that is known once nothing changes any more; a panic goes on where the terminal is given back.
-func TestWatchedEnds(t *testing.T) {
+func TestTableStateEnds(t *testing.T) {
 	failed := errors.New("failed")
 	w := newTableState(0)
 	w.run(func() error { return failed })
@@ -76,7 +76,7 @@ func TestWatchedEnds(t *testing.T) {
 	w.run(func() error { panic("in the midst") })
 	<-w.changed
 	defer func() {
-		if text, _ := recover().(string); !strings.HasPrefix(text, "in the midst\n") || !strings.Contains(text, "TestWatchedEnds") {
+		if text, _ := recover().(string); !strings.HasPrefix(text, "in the midst\n") || !strings.Contains(text, "TestTableStateEnds") {
 			t.Errorf("%q", text)
 		}
 	}()

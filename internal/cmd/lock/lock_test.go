@@ -35,7 +35,7 @@ func TestLockOfASubAgent(t *testing.T) {
 }
 
 // A span that is none is wrong usage before anything is looked at, and the error says what is wanted.
-func TestSpanFlags(t *testing.T) {
+func TestDurationFlags(t *testing.T) {
 	for _, args := range []string{
 		"launch codex -p x --timeout 0", "launch codex -p x --timeout=-1s", "launch codex -p x --wait --max-time 5",
 		"resume aaaaaaaa-2 x --timeout 0", "wait aaaaaaaa-1 --timeout 5", "stop aaaaaaaa-1 --timeout 0s", "stop --older-than 0d", "lock . --for 0",

@@ -50,9 +50,9 @@ func samples(t *testing.T, text string) map[string]float64 {
 	return out
 }
 
-// meteredEnv is the world of testEnv, where processes use something, and 30 runs three threads: one and its sub-agent,
+// withMetrics is the world of testEnv, where processes use something, and 30 runs three threads: one and its sub-agent,
 // another one, and 31 is a second process of the live session's ID in another directory.
-func meteredEnv(t *testing.T) (cmdutil.Factory, *cmdtest.Output) {
+func withMetrics(t *testing.T) (cmdutil.Factory, *cmdtest.Output) {
 	t.Helper()
 	f, out := cmdtest.New(t)
 	codex := f.Adapters[1].(cmdtest.Stub)
@@ -82,7 +82,7 @@ func meteredEnv(t *testing.T) (cmdutil.Factory, *cmdtest.Output) {
 // Metrics: sessions by adapter and status, memory and processor time of live ones, tokens and cost where they are stated,
 // scan duration and unreadable stores; each process and each token counts once.
 func TestMetrics(t *testing.T) {
-	f, out := meteredEnv(t)
+	f, out := withMetrics(t)
 	if got := cmd.Run(t.Context(), f, "metrics"); got != 0 || out.Stderr.Len() > 0 {
 		t.Fatalf("exit %d, %s", got, out.Stderr.String())
 	}
@@ -132,7 +132,7 @@ type inclusive struct{ cmdtest.Stub }
 func (inclusive) IncludesSubagents(want discover.ReadOptions) bool { return want.Tokens }
 
 func TestMetricsCountTokensOnce(t *testing.T) {
-	f, out := meteredEnv(t)
+	f, out := withMetrics(t)
 	f.Adapters[1] = inclusive{f.Adapters[1].(cmdtest.Stub)}
 	for _, test := range []struct {
 		flags []string

@@ -88,7 +88,7 @@ func TestPeekAsJSON(t *testing.T) {
 	}
 }
 
-func TestPeekOfAFamily(t *testing.T) {
+func TestPeekWithSubagents(t *testing.T) {
 	f, out := cmdtest.WithMessages(t)
 	want := `user  2026-11-20 11:51:00 (9m ago)
   one
@@ -121,7 +121,7 @@ assistant  2026-11-20 11:54:00 (6m ago)
 }
 
 // What can be read is printed, and what cannot be is said: once, however often it is met.
-func TestPeekOfATornTranscript(t *testing.T) {
+func TestPeekOfUnreadableTranscript(t *testing.T) {
 	f, out := cmdtest.WithMessages(t)
 	s := f.Adapters[1].(cmdtest.Stub)
 	s.ReadErr = &discover.Warning{Agent: "codex", Path: "/h/x", Err: errors.New("line 7 is\x1b[2J damaged")}

@@ -8,7 +8,7 @@ import (
 	"agentctl/tests/cmdtest"
 )
 
-func TestOrphansAreAskedFor(t *testing.T) {
+func TestStopOrphansAsks(t *testing.T) {
 	for _, tc := range []struct {
 		args string
 		exit int

@@ -41,7 +41,7 @@ func TestWorktreeOutputFollowsSchema(t *testing.T) {
 }
 
 // If the process table cannot be read, nobody knows who lives there, and nothing is removed.
-func TestWorktreeCleanBlind(t *testing.T) {
+func TestCleanWithoutProcessTable(t *testing.T) {
 	f, out := cmdtest.InRepository(t)
 	f.ReadTable = func(context.Context) (*proc.Table, error) { return nil, errors.New("no /proc") }
 	if got := cmd.Run(t.Context(), f, "worktree", "clean", "fix", "--force"); got != cmdutil.ExitFailed || !strings.Contains(out.Stderr.String(), "whether it is in use is not known: processes: no /proc") {

@@ -28,7 +28,7 @@ func seen(words string) discover.Session {
 	return s
 }
 
-func TestUntil(t *testing.T) {
+func TestStates(t *testing.T) {
 	for _, tc := range []struct {
 		until State
 		looks string
@@ -64,7 +64,7 @@ func TestUntil(t *testing.T) {
 }
 
 // Each has to be there once; what becomes of it later is nothing to the wait.
-func TestEachIsThereOnce(t *testing.T) {
+func TestEachReachesTheStateOnce(t *testing.T) {
 	var told []string
 	w := NewWaiter(Idle, 2, func(s discover.Session) error { told = append(told, string(s.Status)); return nil })
 	for _, look := range []struct {
@@ -109,7 +109,7 @@ func TestAnIdleSessionGetsAMoment(t *testing.T) {
 	})
 }
 
-func TestHowATurnEndedIsTheVerdict(t *testing.T) {
+func TestTurnErrors(t *testing.T) {
 	for words, want := range map[string]string{
 		"stopped/completed":        "",
 		"stopped/interrupted/open": "the last turn of a was cut",

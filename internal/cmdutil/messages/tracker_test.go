@@ -73,8 +73,8 @@ func fillers(from, to int) []discover.Message {
 	return s.messages
 }
 
-// idsOfNews are the messages by their ids; with a * those that have changed.
-func idsOfNews(list []update) string {
+// idsOfUpdates are the messages by their ids; with a * those that have changed.
+func idsOfUpdates(list []update) string {
 	var out []string
 	for _, n := range list {
 		id := n.ID
@@ -99,13 +99,13 @@ func idsOfMessages(list []discover.Message) string {
 
 func notFailed(t *testing.T) func(error) { return func(err error) { t.Error(err) } }
 
-func TestTheLastMessagesAreTaken(t *testing.T) {
+func TestTrackerLast(t *testing.T) {
 	s := &script{}
 	s.filler(0, 1000)
 	for n, want := range map[int]string{1: "f999", 3: "f997 f998 f999"} {
 		s.read = 0
-		if last := newTracker(false).last(s.all(), n, overlap, notFailed(t)); idsOfNews(last) != want {
-			t.Errorf("the last %d are %s", n, idsOfNews(last))
+		if last := newTracker(false).last(s.all(), n, overlap, notFailed(t)); idsOfUpdates(last) != want {
+			t.Errorf("the last %d are %s", n, idsOfUpdates(last))
 		}
 		if s.read != n+overlap {
 			t.Errorf("%d were read for the last %d", s.read, n)
@@ -117,7 +117,7 @@ func TestTheLastMessagesAreTaken(t *testing.T) {
 }
 
 // Each step changes the transcript; what is new is told, and the rest is not told again.
-func TestNews(t *testing.T) {
+func TestTrackerUpdates(t *testing.T) {
 	for name, steps := range map[string][]struct {
 		do   func(*script)
 		want string
@@ -180,7 +180,7 @@ func TestNews(t *testing.T) {
 			for i, step := range steps {
 				step.do(s)
 				s.read = 0
-				if got := idsOfNews(known.poll(s.all(), func(error) {})); got != step.want {
+				if got := idsOfUpdates(known.poll(s.all(), func(error) {})); got != step.want {
 					t.Errorf("step %d: %q, want %q", i+1, got, step.want)
 				}
 				if s.read > 1000 {
@@ -196,7 +196,7 @@ func TestNews(t *testing.T) {
 }
 
 // What an answer took may be stored after it.
-func TestTokensThatComeLaterAreNews(t *testing.T) {
+func TestTokensStoredLaterAreUpdates(t *testing.T) {
 	for _, tokens := range []bool{false, true} {
 		s := &script{}
 		s.filler(0, 3)
@@ -205,7 +205,7 @@ func TestTokensThatComeLaterAreNews(t *testing.T) {
 		s.messages[2].Tokens = &discover.Tokens{In: 1}
 		want := map[bool]string{true: "f2*"}[tokens]
 		for _, want := range []string{want, ""} {
-			if got := idsOfNews(known.poll(s.all(), notFailed(t))); got != want {
+			if got := idsOfUpdates(known.poll(s.all(), notFailed(t))); got != want {
 				t.Errorf("tokens %v: %q, want %q", tokens, got, want)
 			}
 		}
@@ -213,19 +213,19 @@ func TestTokensThatComeLaterAreNews(t *testing.T) {
 }
 
 // A session that had nothing stored is told from its beginning.
-func TestNewsFromTheBeginning(t *testing.T) {
+func TestTrackerUpdatesFromTheBeginning(t *testing.T) {
 	s := &script{}
 	known := newTracker(false)
 	known.last(s.all(), 5, overlap, notFailed(t))
 	s.filler(0, 100)
 	s.messages[50].Time = time.Time{}
-	if got := idsOfNews(known.poll(s.all(), notFailed(t))); got != idsOfMessages(fillers(0, 100)) {
+	if got := idsOfUpdates(known.poll(s.all(), notFailed(t))); got != idsOfMessages(fillers(0, 100)) {
 		t.Error(got)
 	}
 }
 
 // What is remembered has a bound.
-func TestLittleIsRemembered(t *testing.T) {
+func TestTrackerMemoryIsBounded(t *testing.T) {
 	s := &script{}
 	known := newTracker(false)
 	known.last(s.all(), 5, overlap, notFailed(t))
@@ -244,7 +244,7 @@ func TestLittleIsRemembered(t *testing.T) {
 }
 
 // Whatever happens between which looks: every message is told once, in order, and the end of every call.
-func TestNothingIsLostOrDoubled(t *testing.T) {
+func TestNoMessageIsLostOrRepeated(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := &script{}
 		s.filler(0, rapid.IntRange(0, 60).Draw(t, "before"))

@@ -7,7 +7,7 @@ import (
 )
 
 // The first collection comes late, the others as usual.
-func TestCollectLate(t *testing.T) {
+func TestDelayCollection(t *testing.T) {
 	const usual = 70
 	before := debug.SetGCPercent(usual)
 	defer debug.SetGCPercent(before)
