@@ -159,6 +159,13 @@ type MarkerReader interface {
 	IsAgentProcess(proc.Process) bool
 }
 
+// MarkerMatcher is implemented by adapters that can match a process with a session by its environment marker.
+type MarkerMatcher interface {
+	// HasMarker reports whether the environment of p says that it was started by the session, or by one of the session's
+	// processes. The session may be one that has just ended; its processes are those it had.
+	HasMarker(p proc.Process, s Session) bool
+}
+
 // HomeResolver is implemented by adapters that can tell an agent's home by the environment of a process that the agent has started.
 type HomeResolver interface {
 	// HomeOf is the home, "" where it cannot be told.

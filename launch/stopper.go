@@ -5,7 +5,6 @@ import (
 	"syscall"
 
 	"agentctl/discover"
-	"agentctl/proc"
 )
 
 // Stopper is an adapter that knows how its agent ends.
@@ -20,7 +19,5 @@ type Stopper interface {
 	// other sessions than s were found in them. It returns once the agent has taken the order. Not handled: there is no
 	// such way for this session, or none is needed. Error: why the agent did not take it.
 	Interrupt(ctx context.Context, s discover.Session, host Environment) (handled bool, err error)
-	// HasMarker reports whether the environment of p says that it was started by the session, or by one of the session's
-	// processes. The session may be one that has just ended; its processes are those it had.
-	HasMarker(p proc.Process, s discover.Session) bool
+	discover.MarkerMatcher
 }

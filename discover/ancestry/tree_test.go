@@ -12,7 +12,7 @@ import (
 // marking is an agent whose tools have the marker of their session.
 type marking struct{ memory }
 
-func (m marking) Marked(p proc.Process, s discover.Session) bool {
+func (m marking) HasMarker(p proc.Process, s discover.Session) bool {
 	env, err := p.Env("MARK")
 	return err == nil && env["MARK"] == s.ID
 }
@@ -122,7 +122,7 @@ func TestTreeInsideAnotherTree(t *testing.T) {
 // otherMark is an agent with a mark of another name.
 type otherMark struct{ memory }
 
-func (otherMark) Marked(p proc.Process, s discover.Session) bool {
+func (otherMark) HasMarker(p proc.Process, s discover.Session) bool {
 	env, err := p.Env("OTHER")
 	return err == nil && env["OTHER"] == s.ID
 }
@@ -139,9 +139,9 @@ type counting struct {
 	calls *int
 }
 
-func (c counting) Marked(p proc.Process, s discover.Session) bool {
+func (c counting) HasMarker(p proc.Process, s discover.Session) bool {
 	*c.calls++
-	return c.marking.Marked(p, s)
+	return c.marking.HasMarker(p, s)
 }
 
 // The cost of all trees grows with the number of processes, not with that times the number of sessions.
