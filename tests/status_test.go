@@ -15,7 +15,7 @@ func TestOneFunctionDecidesStatuses(t *testing.T) {
 	others := map[string]string{
 		"internal/output: out":  "what JSON prints",
 		"internal/cmdutil: out": "a lock as JSON prints it",
-		"launch/stop: t":        "the result of a stop",
+		"launch/stop: result":   "the result of a stop",
 		"discover: v":           "the verdict that statusOf returns",
 	}
 	used := map[string]bool{}

@@ -23,85 +23,89 @@ type Orphan struct {
 //   - the process self and its ancestors.
 //
 // The result's warnings say what could not be read.
-func FindOrphans(ctx context.Context, world *discover.Scanner, self int, agents []discover.Agent) ([]Orphan, discover.Result, error) {
-	s := orphanage(world, Options{SelfPID: self}, agents)
-	now, err := s.leaveOrphans(ctx)
+func FindOrphans(ctx context.Context, scanner *discover.Scanner, selfPID int, agents []discover.Agent) ([]Orphan, discover.Result, error) {
+	r := newOrphanRun(scanner, Options{SelfPID: selfPID}, agents)
+	now, err := r.findOrphans(ctx)
 	var list []Orphan
-	for _, t := range s.targets {
-		for _, p := range t.below {
-			list = append(list, Orphan{p, t.Before})
+	for _, x := range r.executions {
+		for _, p := range x.remaining {
+			list = append(list, Orphan{p, x.plan.session})
 		}
 	}
 	slices.SortFunc(list, func(a, b Orphan) int { return a.ID.PID - b.ID.PID })
 	return list, now, err
 }
 
-// EndOrphans ends what [FindOrphans] finds: it is asked to, and what does not end in time is killed with [Options.Force]
-// only. There is one result a session. If ctx ends, no more is done, and the results say what was.
-func EndOrphans(ctx context.Context, world *discover.Scanner, o Options, agents []discover.Agent) ([]Result, discover.Result, error) {
-	s := orphanage(world, o, agents)
-	now, err := s.leaveOrphans(ctx)
+// EndOrphans ends the processes that [FindOrphans] finds, by SIGTERM; with [Options.Force], by SIGKILL after the timeout. There
+// is one result a session. If ctx ends, nothing more is done, and the results say what was.
+func EndOrphans(ctx context.Context, scanner *discover.Scanner, o Options, agents []discover.Agent) ([]Result, discover.Result, error) {
+	r := newOrphanRun(scanner, o, agents)
+	now, err := r.findOrphans(ctx)
 	if err != nil {
 		return nil, now, err
 	}
+	var results []Result
 	if o.DryRun {
-		for _, t := range s.targets {
-			t.Outcome, t.Message = Planned, terminated(idsOf(t.below))
+		for _, x := range r.executions {
+			results = append(results, Result{Before: x.plan.session, Outcome: Planned, Message: describeSIGTERM(idsOf(x.remaining))})
 		}
-	} else {
-		s.endTools(ctx)
-		s.eachTarget(func(t *target) { t.see(ctx); t.conclude() })
+		return results, now, nil
 	}
-	return s.results(), now, nil
+	r.endTools(ctx)
+	for i, v := range r.verify(ctx) {
+		results = append(results, v.result(r.executions[i]))
+	}
+	return results, now, nil
 }
 
-func orphanage(world *discover.Scanner, o Options, agents []discover.Agent) *stopping {
-	return &stopping{world: world, Options: o, orphans: true, of: agents}
+func newOrphanRun(scanner *discover.Scanner, o Options, agents []discover.Agent) *run {
+	return &run{scanner: scanner, Options: o, orphans: true, only: agents}
 }
 
-// leaveOrphans finds what is left behind by now, and makes targets of the sessions.
-func (s *stopping) leaveOrphans(ctx context.Context) (discover.Result, error) {
-	now, bearers, err := ancestry.MarkedProcesses(ctx, s.world)
+// findOrphans records what is left behind by now, with one execution for each session. An execution stays as long as the
+// session has orphans or any of them was signalled.
+func (r *run) findOrphans(ctx context.Context) (discover.Result, error) {
+	now, marked, err := ancestry.MarkedProcesses(ctx, r.scanner)
 	if err != nil {
 		return now, err
 	}
-	left, seeds, others := map[*target]proc.Descendants{}, map[proc.ID]*target{}, map[proc.ID]bool{}
-	// Where we run ourselves for a session that looks dead, its agent may be out of our sight (in a sandbox), or its tool a
-	// terminal multiplexer with a person in it.
-	self := slices.IndexFunc(bearers, func(b ancestry.MarkedProcess) bool { return b.ID.PID == s.SelfPID })
-	for _, b := range bearers {
-		if !b.Orphan || self >= 0 && b.Related(bearers[self]) {
-			others[b.ID] = true
+	roots, owners, others := map[*execution]proc.Descendants{}, map[proc.ID]*execution{}, map[proc.ID]bool{}
+	// If this process runs for a session that looks ended, the session's agent may be hidden (in a sandbox), or its tool may be
+	// a terminal multiplexer with a person in it.
+	self := slices.IndexFunc(marked, func(m ancestry.MarkedProcess) bool { return m.ID.PID == r.SelfPID })
+	for _, m := range marked {
+		if !m.Orphan || self >= 0 && m.Related(marked[self]) {
+			others[m.ID] = true
 			continue
 		}
-		t := s.orphaned(b.Session)
-		if left[t] == nil {
-			left[t] = proc.Descendants{}
+		x := r.orphanExecution(m.Session)
+		if roots[x] == nil {
+			roots[x] = proc.Descendants{}
 		}
-		left[t][b.ID], seeds[b.ID] = b.Process, t
+		roots[x][m.ID], owners[m.ID] = m.Process, x
 	}
-	for _, t := range s.targets {
-		t.below = slices.DeleteFunc(t.remains(now, left[t]), func(p proc.Process) bool {
-			return others[p.ID] || seeds[p.ID] != nil && seeds[p.ID] != t
+	for _, x := range r.executions {
+		x.remaining = slices.DeleteFunc(x.search.remaining(now, roots[x]), func(p proc.Process) bool {
+			return others[p.ID] || owners[p.ID] != nil && owners[p.ID] != x
 		})
-		for _, p := range t.below {
-			seeds[p.ID] = t // what descends from several is the first one's
+		for _, p := range x.remaining {
+			owners[p.ID] = x // a descendant of several is the first one's
 		}
 	}
-	s.targets = slices.DeleteFunc(s.targets, func(t *target) bool {
-		return len(t.below)+len(t.Signalled) == 0 || len(s.of) > 0 && !slices.Contains(s.of, t.Before.Agent)
+	r.executions = slices.DeleteFunc(r.executions, func(x *execution) bool {
+		return len(x.remaining)+len(x.signalled) == 0 || len(r.only) > 0 && !slices.Contains(r.only, x.plan.session.Agent)
 	})
 	return now, nil
 }
 
-// orphaned is the target of a stopped session.
-func (s *stopping) orphaned(session discover.Session) *target {
-	i := slices.IndexFunc(s.targets, func(t *target) bool { return t.Before.Key() == session.Key() })
+// orphanExecution returns the execution for a stopped session.
+func (r *run) orphanExecution(session discover.Session) *execution {
+	i := slices.IndexFunc(r.executions, func(x *execution) bool { return x.plan.session.Key() == session.Key() })
 	if i >= 0 {
-		return s.targets[i]
+		return r.executions[i]
 	}
-	t := &target{stopping: s, stopper: s.stopperOf(session.Agent), session: session}
-	t.Before, t.Outcome = session, AlreadyStopped
-	s.targets = append(s.targets, t)
-	return t
+	p := &plan{session: session, stopper: r.stopperOf(session.Agent), action: actionNone}
+	x := &execution{run: r, plan: p, search: &toolSearch{run: r, plan: p}}
+	r.executions = append(r.executions, x)
+	return x
 }

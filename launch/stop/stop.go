@@ -1,15 +1,18 @@
-// Package stop ends sessions, and tells what is true of them afterwards. It knows no agent: how an agent ends is its
-// adapter's to say ([launch.Stopper]).
+// Package stop ends sessions and reports what became of them. It knows no agent: the agent's adapter says how the agent
+// ends ([launch.Stopper]).
 //
-// A session is ended in steps. Where its process serves other sessions, or would be started again, the agent is asked in
-// its own way. Otherwise what it has started is noted, its process is asked to end by the signals that the agent takes
-// for that, and once it is gone the tools it has left behind are ended. Every process is held on to by its identity, so
-// that no signal reaches another one with its pid. What the result says is looked up again at the end.
+// A call has three stages, and each stage has one type. A plan says what will be done about one session, and why; it is
+// made from one snapshot, before anything is sent. An execution carries the plan out and records what was sent. A
+// verification reads the session again, finds it by its identity, and gives the result.
+//
+// An execution has steps. If the session's process serves other sessions, or would be started again, the agent is asked to
+// interrupt the session. Otherwise the descendants of the process are recorded, the process gets the agent's stop
+// signals, and once it has ended, the tools that it leaves behind are ended. Every process is signalled through a handle
+// of its identity, so no signal reaches another process that has got its pid.
 package stop
 
 import (
 	"context"
-	"slices"
 	"sync"
 	"syscall"
 	"time"
@@ -87,92 +90,69 @@ type Result struct {
 	Survived []proc.ID
 }
 
-// Sessions stops the chosen sessions, all at the same time. Each has its result, in their order. If ctx ends, no more is
-// done, and the results say what was. The error is about the process table, and nothing was done then.
-func Sessions(ctx context.Context, world *discover.Scanner, chosen []discover.Session, o Options) ([]Result, error) {
-	now, err := world.List(ctx, discover.SessionFilter{Subagents: true})
+// Sessions stops the chosen sessions, all at the same time. Each has its result, in their order. If ctx ends, nothing more
+// is done, and the results say what was. The error is about the process table; nothing was done then.
+func Sessions(ctx context.Context, scanner *discover.Scanner, chosen []discover.Session, o Options) ([]Result, error) {
+	snapshot, err := scanner.List(ctx, discover.SessionFilter{Subagents: true})
 	if err != nil {
 		return nil, err
 	}
-	now.Table.LoadAll() // before anything ends
-	chosen = slices.Clone(chosen)
-	s := &stopping{world: world, now: now, Options: o, chosen: chosen, agents: map[proc.ID]*agent{}}
-	for i, session := range chosen {
-		chosen[i] = s.asOfNow(session)
-	}
-	for _, session := range chosen {
-		s.targets = append(s.targets, s.target(session))
-	}
-	s.findLeftBehind(ctx)
+	snapshot.Table.LoadAll() // before anything ends
+	r := &run{Options: o, scanner: scanner, snapshot: snapshot, agents: map[proc.ID]*agentProcess{}}
+	plans := r.plan(ctx, chosen)
+	var results []Result
 	if o.DryRun {
-		s.eachTarget(func(t *target) { t.planLeftBehind() })
-	} else {
-		s.eachTarget(func(t *target) { t.end(ctx) })
-		for again := true; again; again = s.endedLate() {
-			s.endTools(ctx)
-			s.eachTarget(func(t *target) { t.see(ctx) })
+		for _, p := range plans {
+			results = append(results, p.preview(o.Force))
 		}
-		s.eachTarget(func(t *target) { t.conclude() })
+		return results, nil
 	}
-	return s.results(), nil
+	verified := r.execute(ctx, plans)
+	for i, x := range r.executions {
+		results = append(results, verified[i].result(x))
+	}
+	return results, nil
 }
 
-// stopping is one call of Sessions.
-type stopping struct {
+// run is one call of [Sessions] or [EndOrphans]: what its executions share.
+type run struct {
 	Options
-	world *discover.Scanner
-	// now is what runs, as it was before anything was done.
-	now     discover.Result
-	chosen  []discover.Session
-	targets []*target
-	agents  map[proc.ID]*agent // the targets' processes
-	// orphans: all that is to be ended are processes that sessions have left behind.
+	scanner *discover.Scanner
+	// snapshot is the state before anything was done.
+	snapshot   discover.Result
+	executions []*execution
+	agents     map[proc.ID]*agentProcess // the processes of the sessions
+	// orphans: only processes that ended sessions have left behind are ended.
 	orphans bool
-	of      []discover.Agent // whose they are; empty: anybody's
+	only    []discover.Agent // whose orphans; empty: those of all agents
 }
 
-// asOfNow is a chosen session as it is now: it may have been chosen a while ago, and its process be another session's.
-func (s *stopping) asOfNow(session discover.Session) discover.Session {
-	for _, n := range s.now.Sessions {
-		if same(n, session) {
-			return n
-		}
-	}
-	return session
-}
-
-func (s *stopping) eachTarget(do func(*target)) {
+// each runs a function for all executions at the same time.
+func (r *run) each(do func(int, *execution)) {
 	var wg sync.WaitGroup
-	for _, t := range s.targets {
-		wg.Go(func() { do(t) })
+	for i, x := range r.executions {
+		wg.Go(func() { do(i, x) })
 	}
 	wg.Wait()
 }
 
-func (s *stopping) results() (list []Result) {
-	for _, t := range s.targets {
-		list = append(list, t.Result)
-	}
-	return list
-}
-
-// stopperOf is how the agent's adapter says that it ends.
-func (s *stopping) stopperOf(name discover.Agent) launch.Stopper {
-	if st, ok := discover.AdapterWith[launch.Stopper](s.world.Adapters, name); ok {
+// stopperOf returns the agent's adapter as a stopper, or [defaultStopper].
+func (r *run) stopperOf(name discover.Agent) launch.Stopper {
+	if st, ok := discover.AdapterWith[launch.Stopper](r.scanner.Adapters, name); ok {
 		return st
 	}
-	return plain{}
+	return defaultStopper{}
 }
 
-// plain is an agent of which nothing special is known.
-type plain struct{}
+// defaultStopper stops an agent whose adapter is no [launch.Stopper]: by SIGTERM.
+type defaultStopper struct{}
 
-func (plain) StopSignals() []syscall.Signal { return []syscall.Signal{syscall.SIGTERM} }
+func (defaultStopper) StopSignals() []syscall.Signal { return []syscall.Signal{syscall.SIGTERM} }
 
-func (plain) NeedsInterrupt(discover.Session) bool { return false }
+func (defaultStopper) NeedsInterrupt(discover.Session) bool { return false }
 
-func (plain) Interrupt(context.Context, discover.Session, launch.Environment) (bool, error) {
+func (defaultStopper) Interrupt(context.Context, discover.Session, launch.Environment) (bool, error) {
 	return false, nil
 }
 
-func (plain) HasMarker(proc.Process, discover.Session) bool { return false }
+func (defaultStopper) HasMarker(proc.Process, discover.Session) bool { return false }

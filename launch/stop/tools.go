@@ -3,130 +3,127 @@ package stop
 import (
 	"context"
 	"errors"
+	"slices"
 	"syscall"
 	"time"
 
 	"agentctl/discover"
+	"agentctl/discover/ancestry"
 	"agentctl/proc"
 )
 
-const (
-	// grace is how long tools may take to end of themselves before they are killed.
-	grace = 2 * time.Second
-	// rounds is how often what has been started meanwhile is looked for: something that starts its successor whenever
-	// it is ended must not keep us for ever.
-	rounds = 20
-)
-
-// tool is a process that an ended session has left behind.
+// tool is a process that ended sessions have left behind.
 type tool struct {
 	proc.Process
-	of []*target
+	of []*execution
 }
 
-// endTools ends the tools of all sessions that are over: it asks them to, and kills what is left after [grace]. It looks
-// again until it finds none.
-func (s *stopping) endTools(ctx context.Context) {
-	for _, a := range s.agents {
-		a.gone = a.gone || !lives(a.process.ID) // in its agent's own way, or in the last moment
+// toolSignals is the state of ending tools: which of them have got a signal, and which are not signalled any more.
+type toolSignals struct {
+	sent, skip map[proc.ID]bool
+	// killAt is when SIGKILL follows SIGTERM.
+	killAt time.Time
+}
+
+// endTools ends the tools of all sessions that are over: by SIGTERM, and by SIGKILL after the grace period. It searches again
+// until it finds none.
+func (r *run) endTools(ctx context.Context) {
+	for _, a := range r.agents {
+		a.gone = a.gone || !isAlive(a.process.ID) // because it was interrupted, or in the last moment
 	}
-	asked, denied := map[proc.ID]bool{}, map[proc.ID]bool{}
-	var until time.Time
-	for range rounds {
-		left := s.tools(ctx, denied)
+	signals := &toolSignals{sent: map[proc.ID]bool{}, skip: map[proc.ID]bool{}}
+	for range maxToolScans {
+		tools := r.findTools(ctx, signals.skip)
 		if ctx.Err() != nil {
-			last, cancel := lastly(ctx)
+			last, cancel := finalContext(ctx)
 			defer cancel()
-			s.tools(last, denied)
+			r.findTools(last, signals.skip)
 			return
 		}
-		if len(left) == 0 {
+		if len(tools) == 0 {
 			return
 		}
-		if until.IsZero() {
-			until = time.Now().Add(s.patience())
+		if signals.killAt.IsZero() {
+			signals.killAt = time.Now().Add(r.gracePeriod())
 		}
-		s.endOnce(ctx, left, asked, denied, until)
+		r.signalTools(ctx, tools, signals)
 	}
-	s.tools(ctx, denied)
+	r.findTools(ctx, signals.skip)
 }
 
-// endOnce signals each tool once and waits until they are gone, or until the time is.
-func (s *stopping) endOnce(ctx context.Context, left []tool, asked, denied map[proc.ID]bool, until time.Time) {
-	wait := time.Until(until)
-	gentle := wait > 0
-	if !gentle {
-		wait = grace
+// signalTools signals each tool once and waits until they are gone, or the grace period is over.
+func (r *run) signalTools(ctx context.Context, tools []tool, signals *toolSignals) {
+	wait := time.Until(signals.killAt)
+	terminate := wait > 0
+	if !terminate {
+		wait = toolGracePeriod
 	}
-	var held []*proc.Handle
-	for _, p := range left {
+	var handles []*proc.Handle
+	for _, p := range tools {
 		sig := syscall.SIGKILL
-		if (gentle || s.mild()) && !asked[p.ID] {
+		if (terminate || r.neverKill()) && !signals.sent[p.ID] {
 			sig = syscall.SIGTERM
 		}
-		asked[p.ID] = true
+		signals.sent[p.ID] = true
 		h, err := proc.Open(p.ID)
 		if err == nil {
-			held = append(held, h)
-			err = send(h, p.Process, sig)
+			handles = append(handles, h)
+			err = sendSignal(h, p.Process, sig)
 		}
 		switch {
 		case err == nil:
-			for _, t := range p.of {
-				t.Signalled = append(t.Signalled, SentSignal{p.ID, sig, RoleTool})
+			for _, x := range p.of {
+				x.signalled = append(x.signalled, SentSignal{p.ID, sig, RoleTool})
 			}
 		case !errors.Is(err, proc.ErrGone):
-			denied[p.ID] = true
+			signals.skip[p.ID] = true
 		}
 	}
 	limited, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
-	for _, h := range held {
-		_ = h.Wait(limited) // whether it is gone shows at the next look
+	for _, h := range handles {
+		_ = h.Wait(limited) // the next search shows whether it is gone
 		_ = h.Close()       // nothing is lost
 	}
-	for _, p := range left {
-		denied[p.ID] = denied[p.ID] || s.mild() // it was asked, and that is all
+	for _, p := range tools {
+		signals.skip[p.ID] = signals.skip[p.ID] || r.neverKill()
 	}
 }
 
-// mild: nothing is killed. Of what was left behind long ago nobody knows what it is in the midst of.
-func (s *stopping) mild() bool { return s.orphans && !s.Force }
+// neverKill reports whether SIGTERM is all that is sent: nobody knows what an orphan of long ago is in the midst of.
+func (r *run) neverKill() bool { return r.orphans && !r.Force }
 
-// patience is how long tools may take to end of themselves.
-func (s *stopping) patience() time.Duration {
-	if s.orphans {
-		return s.Timeout
+// gracePeriod is how long tools may take to end after SIGTERM.
+func (r *run) gracePeriod() time.Duration {
+	if r.orphans {
+		return r.Timeout
 	}
-	return grace
+	return toolGracePeriod
 }
 
-// tools looks for what is left of the sessions that are over, and returns those that are to be ended. The others, and
-// those that may not be, are known as their sessions' survivors only.
-func (s *stopping) tools(ctx context.Context, denied map[proc.ID]bool) []tool {
-	var over []*target
-	for _, t := range s.targets {
-		if t.isOver() {
-			over = append(over, t)
-		}
-	}
-	if len(over) == 0 {
+// findTools finds what is left of the sessions that are over, and returns the processes that are to be ended. Others, and
+// those in skip, are only recorded as what remains of their sessions.
+func (r *run) findTools(ctx context.Context, skip map[proc.ID]bool) []tool {
+	if !slices.ContainsFunc(r.executions, (*execution).isOver) {
 		return nil
 	}
-	now, err := s.leave(ctx, over)
+	now, err := r.findRemaining(ctx)
 	if err != nil {
 		return nil
 	}
 	found := map[proc.ID]*tool{}
-	for _, t := range over {
-		for _, p := range t.below {
-			if t.Outcome == AlreadyStopped && !t.Force && !s.orphans || denied[p.ID] {
+	for _, x := range r.executions {
+		if !x.isOver() || x.plan.action == actionNone && !r.Force && !r.orphans {
+			continue
+		}
+		for _, p := range x.remaining {
+			if skip[p.ID] {
 				continue
 			}
 			if found[p.ID] == nil {
 				found[p.ID] = &tool{Process: p}
 			}
-			found[p.ID].of = append(found[p.ID].of, t)
+			found[p.ID].of = append(found[p.ID].of, x)
 		}
 	}
 	var out []tool
@@ -138,38 +135,43 @@ func (s *stopping) tools(ctx context.Context, denied map[proc.ID]bool) []tool {
 	return out
 }
 
-// leave finds out what these have left behind by now.
-func (s *stopping) leave(ctx context.Context, over []*target) (discover.Result, error) {
-	if s.orphans {
-		return s.leaveOrphans(ctx)
+// findRemaining records what is left of each session that is over.
+func (r *run) findRemaining(ctx context.Context) (discover.Result, error) {
+	if r.orphans {
+		return r.findOrphans(ctx)
 	}
-	now, err := s.world.List(ctx, discover.SessionFilter{Subagents: true})
-	if err == nil {
-		for _, t := range over {
-			t.findRivals(ctx)
-			t.below = t.leftovers(now)
+	now, err := r.scanner.List(ctx, discover.SessionFilter{Subagents: true})
+	if err != nil {
+		return now, err
+	}
+	for _, x := range r.executions {
+		if x.isOver() {
+			x.readSameID(ctx)
+			x.remaining = x.search.tools(now, x.owns)
 		}
 	}
-	return now, err
+	return now, nil
 }
 
-// lives reports whether the process has not ended. What cannot be told is taken to live.
-func lives(id proc.ID) bool {
-	now, err := proc.Inspect(id.PID)
-	return err == nil && now.ID == id && now.Alive() || err != nil && !errors.Is(err, proc.ErrGone)
-}
-
-// isOver: nothing of the session is to be left.
-func (t *target) isOver() bool {
-	return t.Outcome == AlreadyStopped || t.Outcome == "" && (t.over || t.gone())
-}
-
-// gone reports whether the session had processes and all of them have ended.
-func (t *target) gone() bool {
-	for _, a := range t.agents {
-		if !a.gone {
-			return false
-		}
+// readSameID reads the other sessions with the session's ID, once.
+func (x *execution) readSameID(ctx context.Context) {
+	if x.sameIDRead || x.plan.session.ID == "" {
+		return
 	}
-	return len(t.agents) > 0
+	x.sameID = ancestry.SameIDSessions(ctx, x.scanner, x.plan.session)
+	x.sameIDRead = ctx.Err() == nil
+}
+
+// owns reports whether a process with the session's marker is this session's and not that of another session with this ID.
+// A process that fits several is recorded as unclear, and left.
+func (x *execution) owns(now discover.Result, p proc.Process) bool {
+	// Of sessions that the same call has ended, it does not matter whose a process is.
+	others := slices.DeleteFunc(slices.Clone(x.sameID), func(s discover.Session) bool {
+		return slices.ContainsFunc(x.executions, func(o *execution) bool { return sameSession(o.plan.session, s) && o.isOver() })
+	})
+	fits, sole := ancestry.Belongs(x.scanner, now.Table, p, x.plan.session, others)
+	if fits && !sole && !slices.Contains(x.unclear, p.ID) {
+		x.unclear = append(x.unclear, p.ID)
+	}
+	return sole
 }

@@ -1,0 +1,175 @@
+package stop
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"agentctl/discover"
+	"agentctl/proc"
+)
+
+// verification is what a session is after the execution of its plan.
+type verification struct {
+	// session is valid if known.
+	session discover.Session
+	known   bool
+	// cancelled: the caller's context had ended.
+	cancelled bool
+}
+
+// verify reads all sessions again, at the same time.
+func (r *run) verify(ctx context.Context) []verification {
+	out := make([]verification, len(r.executions))
+	r.each(func(i int, x *execution) {
+		v := &out[i]
+		v.session, v.known = readSession(ctx, r.scanner, x.plan.session)
+		if v.cancelled = ctx.Err() != nil; v.cancelled {
+			last, cancel := finalContext(ctx)
+			defer cancel()
+			v.session, v.known = readSession(last, r.scanner, x.plan.session)
+		}
+	})
+	return out
+}
+
+// finalContext is a context to read the final state in, though ctx has ended.
+func finalContext(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(context.WithoutCancel(ctx), finalReadTimeout)
+}
+
+// readSession reads a session again. A session that neither a process nor the storage knows any more is stopped. Not known:
+// it cannot be told what it is.
+func readSession(ctx context.Context, scanner *discover.Scanner, before discover.Session) (now discover.Session, known bool) {
+	var r discover.Result
+	var err error
+	if agents := []discover.Agent{before.Agent}; before.ID == "" {
+		r, err = scanner.List(ctx, discover.SessionFilter{Agents: agents})
+	} else {
+		r, err = scanner.Find(ctx, before.ID, agents, discover.ReadOptions{})
+	}
+	if s, ok := findSession(r.Sessions, before); ok {
+		return s, s.Status != discover.Unknown || len(s.Processes) > 0
+	}
+	if err != nil && !errors.Is(err, discover.ErrNotFound) {
+		return before, false
+	}
+	return before.Vanished(), true
+}
+
+// result is what became of the session of an execution.
+func (v verification) result(x *execution) Result {
+	result := Result{Before: x.plan.session, LeftBehind: x.plan.leftBehind}
+	if v.known && (v.session.ID != "" || v.session.Status != discover.Stopped) {
+		result.After = &v.session
+	}
+	for _, a := range x.agents {
+		result.Signalled = append(result.Signalled, a.sent...)
+		if len(a.sent) > 0 && !a.gone {
+			result.Survived = append(result.Survived, a.process.ID)
+		}
+	}
+	agentsLeft := len(result.Survived) > 0
+	result.Signalled = append(result.Signalled, x.signalled...)
+	result.Survived = append(result.Survived, idsOf(x.remaining)...)
+	switch {
+	case x.plan.action == actionRefuse:
+		result.Outcome, result.Message = Refused, x.plan.reason
+	case x.plan.action == actionNone:
+		result.Outcome, result.Message = x.remainingTools()
+	case x.failed != failure{}:
+		result.Outcome, result.Message = x.failed.outcome, x.failed.message
+	default:
+		result.Outcome, result.Message = v.outcome(x, agentsLeft, len(result.Signalled) > 0)
+	}
+	result.Message = x.addUnclear(result.Message)
+	return result
+}
+
+// outcome is what became of a session that was to be ended. agentsLeft: a signalled agent process lives.
+func (v verification) outcome(x *execution, agentsLeft, signalled bool) (Outcome, string) {
+	status := v.session.Status
+	// A process that has not ended yet may show the session no more.
+	stopped := status == discover.Stopped && !agentsLeft
+	idle := x.accepted && status == discover.Idle
+	err := x.signalError()
+	switch {
+	case err != nil:
+		return Failed, err.Error()
+	case !v.known:
+		return Failed, "its status is not known"
+	case (stopped || idle) && len(x.remaining) > 0:
+		return Failed, fmt.Sprintf("it is %s, but %s", status, describeRunning(x.remaining))
+	case stopped:
+		return Stopped, ""
+	case idle && x.plan.shared:
+		return Interrupted, fmt.Sprintf("it stays open in %s", v.session.Processes[0].ID)
+	}
+	return Running, v.describeRunning(x, signalled)
+}
+
+// signalError is why a process could not be signalled, nil if all that live could.
+func (x *execution) signalError() error {
+	for _, a := range x.agents {
+		if a.err != nil && !a.gone {
+			return a.err
+		}
+	}
+	return nil
+}
+
+// describeRunning says why the session still runs.
+func (v verification) describeRunning(x *execution, signalled bool) string {
+	pid := x.agents[0].process.ID.String()
+	if len(v.session.Processes) > 0 {
+		pid = v.session.Processes[0].ID.String()
+	}
+	switch {
+	case v.cancelled && !x.accepted && !signalled:
+		return "nothing was done"
+	case v.cancelled:
+		return "not waited for"
+	case x.exited():
+		return fmt.Sprintf("%s runs it now", pid)
+	case x.Force:
+		return fmt.Sprintf("%s has not ended after SIGKILL", pid)
+	case x.accepted:
+		return fmt.Sprintf("%s has accepted the request to end, but still runs it after %s", pid, x.Timeout)
+	}
+	return fmt.Sprintf("%s has not ended within %s; --force kills it", pid, x.Timeout)
+}
+
+// remainingTools is the outcome of a session that was stopped before, with what its tools are now.
+func (x *execution) remainingTools() (Outcome, string) {
+	switch {
+	case len(x.remaining) == 0:
+		return AlreadyStopped, ""
+	case x.Force:
+		return Failed, describeRunning(x.remaining)
+	case x.orphans:
+		return Failed, fmt.Sprintf("%s after %s; --force kills", describeRunning(x.remaining), x.Timeout)
+	}
+	return AlreadyStopped, describeRunning(x.remaining) + "; --force ends what it has left behind"
+}
+
+// addUnclear says which processes were left because they may be another session's.
+func (x *execution) addUnclear(message string) string {
+	left := slices.DeleteFunc(slices.Clone(x.unclear), func(id proc.ID) bool { return !isAlive(id) })
+	if len(left) == 0 {
+		return message
+	}
+	text := fmt.Sprintf("left %s: it may be of another session with this ID", joinFunc(left, ", ", proc.ID.String))
+	if message != "" {
+		text = message + "; " + text
+	}
+	return text
+}
+
+func describeRunning(list []proc.Process) string {
+	ids := joinFunc(idsOf(list), ", ", proc.ID.String)
+	if len(list) == 1 {
+		return "its tool " + ids + " still runs"
+	}
+	return "its tools " + ids + " still run"
+}
