@@ -47,7 +47,9 @@ func EndOrphans(ctx context.Context, scanner *discover.Scanner, o Options, agent
 	var results []Result
 	if o.DryRun {
 		for _, x := range r.executions {
-			results = append(results, Result{Before: x.plan.session, Outcome: Planned, Message: describeSIGTERM(idsOf(x.remaining))})
+			result := Result{Before: x.plan.session, Message: describeSIGTERM(idsOf(x.remaining))}
+			result.Outcome = Planned
+			results = append(results, result)
 		}
 		return results, now, nil
 	}
