@@ -18,7 +18,7 @@ func TestFilesAreOpenedInOnePlace(t *testing.T) {
 		"launch/output.go:openOutput":                "made for writing, where the person says",
 		"launch/start.go:stdinFile":                  "/dev/null",
 		"launch/anonymous_linux.go:AnonymousFile":    "made for writing, without a name",
-		"launch/worktree/leftover.go:restoreGitFile": "made for writing, O_EXCL",
+		"launch/worktree/incomplete.go:restoreGitFile": "made for writing, O_EXCL",
 		"lock/githooks/trailer.go:endLine":           "for writing; git made it, and it was read as a regular file before",
 		"lock/githooks/write.go:replaceFile":         "made for writing, O_EXCL",
 		"proc/piddir_linux.go:open":                  "the kernel's own files, below /proc/PID",

@@ -50,7 +50,7 @@ func (f Factory) Guard(ctx context.Context, dir string, o *GuardOptions, over st
 		sc.WarnOfIdle(x)
 	}
 	if over == "" {
-		return x.Err("wait for it, or use a worktree of your own")
+		return LocksErr(x.Locks, "wait for it, or use a worktree of your own")
 	}
-	return x.Err("wait for it, or override: " + over)
+	return LocksErr(x.Locks, "wait for it, or override: "+over)
 }

@@ -49,13 +49,13 @@ func runLocked(ctx context.Context, c *cmdutil.Call, places []*lock.Workspace, c
 	if taken != nil {
 		x := sc.ConflictsAt(taken, c.Strict)
 		x.AddHolders(sc.Table, true)
-		return x.Err("wait for it")
+		return cmdutil.LocksErr(x.Locks, "wait for it")
 	}
 	for _, place := range places {
 		if force {
 			break
 		}
-		if err := sc.ConflictsAt(place, c.Strict).AgentErr("wait for it, or --force"); err != nil {
+		if err := cmdutil.AgentLocksErr(sc.ConflictsAt(place, c.Strict), "wait for it, or --force"); err != nil {
 			return err
 		}
 	}

@@ -146,6 +146,5 @@ func declaredAlready(f cmdutil.Factory, store lock.Store, place *lock.Workspace)
 	if len(list) == 0 {
 		return errors.Join(lock.ErrAlreadyDeclared, err)
 	}
-	x := cmdutil.Conflicts{Locks: []lock.Lock{{Kind: lock.KindDeclared, Dir: place.Top, Declared: &list[0]}}}
-	return x.Err("then lock it again")
+	return cmdutil.LocksErr([]lock.Lock{{Kind: lock.KindDeclared, Dir: place.Top, Declared: &list[0]}}, "then lock it again")
 }

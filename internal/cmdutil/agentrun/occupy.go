@@ -50,10 +50,10 @@ func hold(ctx context.Context, c *cmdutil.Call, place *lock.Workspace) (*lock.Fl
 		if err != nil {
 			return nil, err
 		}
-		x := &cmdutil.Conflicts{Place: place}
+		x := &lock.Conflicts{Workspace: place}
 		x.AddHolders(table, true)
 		if ctx.Err() != nil || !isLaunch(c.Factory, table, x.Locks[0]) {
-			return nil, x.Err("wait for it")
+			return nil, cmdutil.LocksErr(x.Locks, "wait for it")
 		}
 	}
 }
@@ -87,7 +87,7 @@ func (r *Run) checkFree(ctx context.Context, place *lock.Workspace) error {
 	}
 	_ = sc.WarnIfBlind() // the proof of the session will fail, and say why
 	x := sc.ConflictsAt(place, r.Strict)
-	if err := x.AgentErr("wait for it, stop it, use a worktree of its own, or --force"); err != nil {
+	if err := cmdutil.AgentLocksErr(x, "wait for it, stop it, use a worktree of its own, or --force"); err != nil {
 		return err
 	}
 	sc.WarnOfIdle(x)
