@@ -28,8 +28,8 @@ func (Adapter) NeedsInterrupt(s discover.Session) bool {
 
 // Interrupt interrupts the turns of a session and its sub-agents if an app-server with a socket runs them: the daemon behind the TUIs of
 // a home. It also ends the commands of their tools, which an interrupted turn leaves to the daemon. The thread stays loaded and idle.
-// Other servers are not handled: only their clients can talk to them.
-func (Adapter) Interrupt(ctx context.Context, s discover.Session, _ launch.Environment) (handled bool, err error) {
+// Other servers do not accept it: only their clients can talk to them.
+func (Adapter) Interrupt(ctx context.Context, s discover.Session, _ launch.Environment) (accepted bool, err error) {
 	i := slices.IndexFunc(s.Processes, func(p proc.Process) bool { return serverSocket(p) != "" })
 	if i < 0 {
 		return false, nil
@@ -70,9 +70,9 @@ func serverSocket(p proc.Process) string {
 const interruptPoll = 20 * time.Millisecond
 
 // interruptTree interrupts a thread and its sub-agents until none is active and none of their commands runs. Interrupting one does not
-// end the others, and a queued turn begins when the one before it ends. It is not handled if the server has not loaded the thread:
+// end the others, and a queued turn begins when the one before it ends. It is not accepted if the server has not loaded the thread:
 // then another process runs it.
-func (c *rpcClient) interruptTree(ctx context.Context, id string) (handled bool, err error) {
+func (c *rpcClient) interruptTree(ctx context.Context, id string) (accepted bool, err error) {
 	for {
 		threads, err := c.threadTree(id)
 		if err != nil || len(threads) == 0 {

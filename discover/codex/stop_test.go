@@ -202,9 +202,9 @@ func sessionOfServer(pid int, id string, args ...string) discover.Session {
 // Interrupt ends the turns of a session and its sub-agents, and their commands, on a server with a socket.
 func TestInterrupt(t *testing.T) {
 	for name, test := range map[string]struct {
-		threads []*fakeThread
-		answer  func(string) (json.RawMessage, bool)
-		handled bool
+		threads  []*fakeThread
+		answer   func(string) (json.RawMessage, bool)
+		accepted bool
 	}{
 		"busy, with sub-agents": {[]*fakeThread{
 			{ID: otherID, Root: otherID, looks: 1, commands: 1},
@@ -220,9 +220,9 @@ func TestInterrupt(t *testing.T) {
 	} {
 		s := startServer(t, test.threads...)
 		s.answer = test.answer
-		handled, err := (Adapter{}).Interrupt(t.Context(), sessionServedBy(someID, "app-server", "--listen", "unix://"+s.path), launch.Environment{})
-		if handled != test.handled || err != nil {
-			t.Errorf("%s: handled %t, %v", name, handled, err)
+		accepted, err := (Adapter{}).Interrupt(t.Context(), sessionServedBy(someID, "app-server", "--listen", "unix://"+s.path), launch.Environment{})
+		if accepted != test.accepted || err != nil {
+			t.Errorf("%s: accepted %t, %v", name, accepted, err)
 		}
 		for _, f := range s.threads {
 			if ours := f.Root == someID; ours && (f.looks > 0 || f.commands > 0) || !ours && (f.interrupted || f.looks == 0) {
@@ -232,7 +232,7 @@ func TestInterrupt(t *testing.T) {
 	}
 }
 
-// A server that cannot be reached, or refuses, gives an error. A server that only its client can talk to is not handled.
+// A server that cannot be reached, or refuses, gives an error. A server that only its client can talk to is not accepted.
 func TestInterruptNotHandled(t *testing.T) {
 	refuses := startServer(t)
 	refuses.answer = func(string) (json.RawMessage, bool) { return json.RawMessage(`"not now"`), true }
@@ -247,9 +247,9 @@ func TestInterruptNotHandled(t *testing.T) {
 		"nobody":   {[]string{"app-server", "--listen", "unix:///nowhere/at/all"}, "/nowhere/at/all"},
 		"unwilled": {[]string{"app-server", "--listen", "unix://" + refuses.path}, "not now"},
 	} {
-		handled, err := (Adapter{}).Interrupt(t.Context(), sessionServedBy(someID, test.args...), launch.Environment{})
-		if handled || (err != nil) != (test.say != "") || err != nil && !strings.Contains(err.Error(), test.say) {
-			t.Errorf("%s: handled %t, %v", name, handled, err)
+		accepted, err := (Adapter{}).Interrupt(t.Context(), sessionServedBy(someID, test.args...), launch.Environment{})
+		if accepted || (err != nil) != (test.say != "") || err != nil && !strings.Contains(err.Error(), test.say) {
+			t.Errorf("%s: accepted %t, %v", name, accepted, err)
 		}
 	}
 }
@@ -288,9 +288,9 @@ func TestInterruptWithOtherListener(t *testing.T) {
 		heard <- string(said[:n])
 	}()
 	session := sessionOfServer(os.Getppid(), someID, "app-server", "--listen", "unix://"+path)
-	handled, err := (Adapter{}).Interrupt(t.Context(), session, launch.Environment{})
-	if handled || err == nil || !strings.Contains(err.Error(), "another process than pid 7 listens on "+path) {
-		t.Errorf("handled %t, %v", handled, err)
+	accepted, err := (Adapter{}).Interrupt(t.Context(), session, launch.Environment{})
+	if accepted || err == nil || !strings.Contains(err.Error(), "another process than pid 7 listens on "+path) {
+		t.Errorf("accepted %t, %v", accepted, err)
 	}
 	if said := <-heard; said != "" {
 		t.Errorf("it hears %q", said)

@@ -25,7 +25,7 @@ func (Adapter) NeedsInterrupt(s discover.Session) bool { return s.Shared }
 // Interrupt implements [launch.Stopper]: where a process runs several sessions, a server, or a terminal that listens, is asked
 // over HTTP to abort this one's turn. It answers when the turn's tools are gone; the other sessions go on, and so does the
 // process (SEEN 1.18.33). A session without a turn in progress has nothing to end.
-func (Adapter) Interrupt(ctx context.Context, s discover.Session, host launch.Environment) (handled bool, err error) {
+func (Adapter) Interrupt(ctx context.Context, s discover.Session, host launch.Environment) (accepted bool, err error) {
 	if !s.Shared {
 		return false, nil
 	}

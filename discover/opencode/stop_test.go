@@ -44,11 +44,11 @@ func TestEndAsksTheServer(t *testing.T) {
 		asked = append(asked, r.Method+" "+r.URL.Path+" in "+r.URL.Query().Get("directory")+" "+r.Header.Get("Authorization"))
 		_, _ = io.WriteString(w, "true")
 	})
-	handled, err := New().Interrupt(t.Context(), serving(t, discover.Running, port), launch.Environment{})
+	accepted, err := New().Interrupt(t.Context(), serving(t, discover.Running, port), launch.Environment{})
 	host := launch.Environment{Environ: []string{passwordKey + "=secret"}}
 	again, errAgain := New().Interrupt(t.Context(), serving(t, discover.Waiting, port), host)
-	if !handled || err != nil || !again || errAgain != nil {
-		t.Errorf("handled: %v, %v; %v, %v", handled, err, again, errAgain)
+	if !accepted || err != nil || !again || errAgain != nil {
+		t.Errorf("accepted: %v, %v; %v, %v", accepted, err, again, errAgain)
 	}
 	const abort = "POST /session/ses_1/abort in /srv/a dir&more "
 	login := "Basic " + base64.StdEncoding.EncodeToString([]byte("opencode:secret"))
@@ -73,22 +73,22 @@ func TestEndSaysWhyNot(t *testing.T) {
 		{"another server", []int{status(404)}, "", "HTTP status 404"},
 		{"nothing", []int{1}, "", "connect 127.0.0.1:1: connection refused"},
 	} {
-		handled, err := New().Interrupt(t.Context(), serving(t, discover.Running, c.ports...), launch.Environment{Environ: []string{c.set}})
-		if handled || err == nil || !strings.Contains(err.Error(), c.says) {
-			t.Errorf("%s: handled: %v, %v", c.name, handled, err)
+		accepted, err := New().Interrupt(t.Context(), serving(t, discover.Running, c.ports...), launch.Environment{Environ: []string{c.set}})
+		if accepted || err == nil || !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%s: accepted: %v, %v", c.name, accepted, err)
 		}
 	}
-	if handled, err := New().Interrupt(t.Context(), serving(t, discover.Running, status(404), status(200)), launch.Environment{}); !handled || err != nil {
-		t.Errorf("at the second port: %v, %v", handled, err)
+	if accepted, err := New().Interrupt(t.Context(), serving(t, discover.Running, status(404), status(200)), launch.Environment{}); !accepted || err != nil {
+		t.Errorf("at the second port: %v, %v", accepted, err)
 	}
-	if handled, err := New().Interrupt(t.Context(), serving(t, discover.Idle, closed), launch.Environment{}); !handled || err != nil {
-		t.Errorf("an idle one has nothing to end: %v, %v", handled, err)
+	if accepted, err := New().Interrupt(t.Context(), serving(t, discover.Idle, closed), launch.Environment{}); !accepted || err != nil {
+		t.Errorf("an idle one has nothing to end: %v, %v", accepted, err)
 	}
 	alone := serving(t, discover.Running, closed)
 	alone.Shared = false
 	for _, s := range []discover.Session{alone, serving(t, discover.Running)} {
-		if handled, err := New().Interrupt(t.Context(), s, launch.Environment{}); handled || err != nil {
-			t.Errorf("there is no such way: %v, %v", handled, err)
+		if accepted, err := New().Interrupt(t.Context(), s, launch.Environment{}); accepted || err != nil {
+			t.Errorf("there is no such way: %v, %v", accepted, err)
 		}
 	}
 }
@@ -117,9 +117,9 @@ func TestEndTellsNobodyElse(t *testing.T) {
 	f.Ports, f.PeerPID = []int{l.Addr().(*net.TCPAddr).Port}, os.Getppid()
 	s := serving(t, discover.Running)
 	s.Processes[0], _ = proc.NewFakeTable(f).ByPID(70)
-	handled, err := New().Interrupt(t.Context(), s, launch.Environment{Environ: []string{passwordKey + "=secret"}})
-	if handled || err == nil || !strings.Contains(err.Error(), "another process than pid 70 listens on 127.0.0.1:") {
-		t.Errorf("handled: %v, %v", handled, err)
+	accepted, err := New().Interrupt(t.Context(), s, launch.Environment{Environ: []string{passwordKey + "=secret"}})
+	if accepted || err == nil || !strings.Contains(err.Error(), "another process than pid 70 listens on 127.0.0.1:") {
+		t.Errorf("accepted: %v, %v", accepted, err)
 	}
 	if said := <-heard; said != "" {
 		t.Errorf("it hears %q", said)
@@ -156,8 +156,8 @@ func TestEndIsBoundedBeforeItIsHeard(t *testing.T) {
 		}
 	}
 	cancel()
-	if handled, err := New().Interrupt(ctx, serving(t, discover.Running, port), launch.Environment{}); handled || !errors.Is(err, context.Canceled) {
-		t.Errorf("handled: %v, %v", handled, err)
+	if accepted, err := New().Interrupt(ctx, serving(t, discover.Running, port), launch.Environment{}); accepted || !errors.Is(err, context.Canceled) {
+		t.Errorf("accepted: %v, %v", accepted, err)
 	}
 }
 
@@ -167,8 +167,8 @@ func TestEndIsBounded(t *testing.T) {
 	release := make(chan struct{})
 	port := server(t, func(http.ResponseWriter, *http.Request) { cancel(); <-release })
 	defer close(release)
-	if handled, err := New().Interrupt(ctx, serving(t, discover.Running, port), launch.Environment{}); handled || !errors.Is(err, context.Canceled) {
-		t.Errorf("handled: %v, %v", handled, err)
+	if accepted, err := New().Interrupt(ctx, serving(t, discover.Running, port), launch.Environment{}); accepted || !errors.Is(err, context.Canceled) {
+		t.Errorf("accepted: %v, %v", accepted, err)
 	}
 }
 

@@ -21,8 +21,8 @@ type execution struct {
 	// accepted: the agent has accepted the request to interrupt the session. interrupted: the session has ended, or is idle in
 	// its shared process, because of that.
 	accepted, interrupted bool
-	// failed says why the session could not be ended, as Refused or Failed; zero if nothing was in the way.
-	failed failure
+	// decided says why the session could not be ended, as Refused or Failed; zero if nothing was in the way.
+	decided earlyOutcome
 	// signalled are the signals to tools.
 	signalled []SentSignal
 	// remaining are the tools that lived at the last scan.
@@ -33,14 +33,14 @@ type execution struct {
 	unclear    []proc.ID
 }
 
-// failure is an outcome that is final before the session was verified.
-type failure struct {
+// earlyOutcome is an outcome that is final before the session is verified.
+type earlyOutcome struct {
 	outcome Outcome
 	message string
 }
 
-func failf(outcome Outcome, format string, args ...any) failure {
-	return failure{outcome, fmt.Sprintf(format, args...)}
+func earlyOutcomef(outcome Outcome, format string, args ...any) earlyOutcome {
+	return earlyOutcome{outcome, fmt.Sprintf(format, args...)}
 }
 
 // newExecution adds the execution of a plan.
@@ -61,7 +61,7 @@ func (r *run) execute(ctx context.Context, plans []*plan) []verification {
 	}
 	r.each(func(_ int, x *execution) {
 		if x.plan.action == actionEnd {
-			x.failed = x.endSession(ctx)
+			x.decided = x.endSession(ctx)
 		}
 	})
 	for {
@@ -74,13 +74,13 @@ func (r *run) execute(ctx context.Context, plans []*plan) []verification {
 }
 
 // endSession ends the session, but for its tools, or says why not.
-func (x *execution) endSession(ctx context.Context) failure {
+func (x *execution) endSession(ctx context.Context) earlyOutcome {
 	for _, a := range x.agents {
 		switch err := a.recordDescendants(ctx); {
 		case ctx.Err() != nil:
-			return failure{}
+			return earlyOutcome{}
 		case err != nil:
-			return failf(Failed, "%v", err)
+			return earlyOutcomef(Failed, "%v", err)
 		}
 	}
 	err := x.interrupt(ctx)
@@ -93,18 +93,18 @@ func (x *execution) endSession(ctx context.Context) failure {
 	case x.Force, err == nil && !x.accepted && !x.plan.shared:
 		x.signalAll(ctx)
 	case errors.As(err, &untrusted) && untrusted.Session.Trust == discover.TrustSeen:
-		return failf(Refused, "%v (--home %s); --force ends its processes", err, untrusted.Home())
+		return earlyOutcomef(Refused, "%v (--home %s); --force ends its processes", err, untrusted.Home())
 	case errors.As(err, &untrusted), errors.Is(err, errUnreachable):
-		return failf(Refused, "%v; --force ends its processes", err)
+		return earlyOutcomef(Refused, "%v; --force ends its processes", err)
 	case err != nil && !x.plan.shared:
-		return failf(Failed, "%v", err)
+		return earlyOutcomef(Failed, "%v", err)
 	case err != nil:
-		return failf(Refused, "%s, and %v; --force ends all of it", x.plan.describeShared(), err)
+		return earlyOutcomef(Refused, "%s, and %v; --force ends all of it", x.plan.describeShared(), err)
 	case x.accepted: // the verification shows what came of it
 	default:
-		return failf(Refused, "%s; stop them together, or --force ends all of it", x.plan.describeShared())
+		return earlyOutcomef(Refused, "%s; stop them together, or --force ends all of it", x.plan.describeShared())
 	}
-	return failure{}
+	return earlyOutcome{}
 }
 
 // interrupt asks the agent to end the session by its own command or request, and waits until the session is over or the
@@ -203,7 +203,7 @@ func (x *execution) isOver() bool {
 	case actionNone:
 		return true
 	case actionEnd:
-		return x.failed == failure{} && (x.interrupted || x.exited())
+		return x.decided == earlyOutcome{} && (x.interrupted || x.exited())
 	}
 	return false
 }
@@ -211,6 +211,6 @@ func (x *execution) isOver() bool {
 // endedLate reports whether an agent's process has ended that was alive when tools were last searched: a signalled process may
 // end after the wait for it.
 func (x *execution) endedLate() bool {
-	return x.plan.action == actionEnd && x.failed == failure{} &&
+	return x.plan.action == actionEnd && x.decided == earlyOutcome{} &&
 		slices.ContainsFunc(x.agents, func(a *agentProcess) bool { return !a.gone && !isAlive(a.process.ID) })
 }

@@ -23,7 +23,8 @@ const (
 	actionRefuse               // nothing, for the plan's reason
 )
 
-// plan says what will be done about one session, and why. It is made from a snapshot and never changes.
+// plan says what will be done about one session, and why. It is made from a snapshot and never changes. It refuses only if it is
+// not known which process runs the session; the execution refuses what the agent does not accept.
 type plan struct {
 	// session is the session as the snapshot has it.
 	session discover.Session
@@ -38,7 +39,8 @@ type plan struct {
 	signals []syscall.Signal
 	// leftBehind are processes that an earlier process of the session has left behind, with their descendants.
 	leftBehind []proc.ID
-	// older are the roots of leftBehind, including those that may belong to another session with this ID.
+	// older are all processes that may be left behind: leftBehind without descendants, and those that may belong to another
+	// session with this ID.
 	older proc.Descendants
 }
 

@@ -50,7 +50,8 @@ const (
 	Interrupted Outcome = "interrupted"
 	// Running: it still runs.
 	Running Outcome = "running"
-	// Refused: nothing was done, for what it would have done to others.
+	// Refused: it was not done, because it is not known which process runs the session, because the agent must not be asked, or
+	// because the process serves other sessions and the agent did not end this one.
 	Refused Outcome = "refused"
 	// Failed: it could not be done.
 	Failed Outcome = "failed"

@@ -78,8 +78,8 @@ func (v verification) result(x *execution) Result {
 		result.Outcome, result.Message = Refused, x.plan.reason
 	case x.plan.action == actionNone:
 		result.Outcome, result.Message = x.remainingTools()
-	case x.failed != failure{}:
-		result.Outcome, result.Message = x.failed.outcome, x.failed.message
+	case x.decided != earlyOutcome{}:
+		result.Outcome, result.Message = x.decided.outcome, x.decided.message
 	default:
 		result.Outcome, result.Message = v.outcome(x, agentsLeft, len(result.Signalled) > 0)
 	}
