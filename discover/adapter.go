@@ -127,7 +127,7 @@ type Ref struct{ ID, Path string }
 
 // ReadOptions says how much of a record is worth reading.
 type ReadOptions struct {
-	// Tokens asks for token totals even where that means reading the whole session.
+	// Tokens asks for the totals of tokens and cost even where that means reading the whole session.
 	Tokens bool
 	// Full asks for everything a record can hold, for `status`.
 	Full bool

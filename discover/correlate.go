@@ -315,26 +315,26 @@ func (j *correlation) completeSession(s *Session) {
 		}
 		return compareClaims(a.Claim, b.Claim)
 	})
-	var live []Claim
+	var accepted []Claim
 	ambiguous := false
 	for _, e := range s.Evidence {
 		if e.Accepted {
-			live = append(live, e.Claim)
+			accepted = append(accepted, e.Claim)
 			s.addProcess(j.table, e.Process)
 		} else if _, alive := j.table.Find(e.Process); alive && (e.Additional || len(j.accepted[agentProcess{e.Agent, e.Process}]) == 0) {
 			ambiguous = true
 		}
 	}
-	for _, c := range slices.Backward(live) { // the strongest last, so that it prevails
+	for _, c := range slices.Backward(accepted) { // the strongest last, so that it prevails
 		s.overlay(c)
 	}
-	for _, c := range live {
+	for _, c := range accepted {
 		if p := j.presences[agentProcess{c.Agent, c.Process}]; !p.Shared {
 			s.Dir = cmp.Or(s.Dir, p.Dir)
 		}
 	}
 	s.dropForeignDir()
-	s.setStatus(&statusFacts{stored: s.Turn, claims: live, owner: j.turnOwner(s, live), mayBeHidden: j.processesHidden || ambiguous})
+	s.setStatus(&statusInput{stored: s.Turn, claims: accepted, owner: j.turnOwner(s, accepted), mayBeHidden: j.processesHidden || ambiguous})
 }
 
 // unlinkedSession returns the row of a live agent process that no evidence ties to a session.
@@ -346,7 +346,7 @@ func (j *correlation) unlinkedSession(who agentProcess, c Claim) Session {
 	if c.Turn != nil {
 		s.Turn = *c.Turn
 	}
-	s.setStatus(&statusFacts{stored: s.Turn, claims: []Claim{c}})
+	s.setStatus(&statusInput{stored: s.Turn, claims: []Claim{c}})
 	s.Evidence = []Evidence{{Claim: c, Accepted: true, Why: "a live process of the agent that no evidence ties to a session"}}
 	for _, i := range j.evidenceByProcess[who] {
 		s.Evidence = append(s.Evidence, j.evidence[i])

@@ -21,7 +21,7 @@ type SessionFilter struct {
 	Condition func(Session) bool
 	// Subagents asks for sub-agents' sessions too.
 	Subagents bool
-	// Tokens asks for token totals on every row.
+	// Tokens asks for the totals of tokens and cost on every row.
 	Tokens bool
 	// Full asks for everything a record can hold, as for one session alone.
 	Full bool

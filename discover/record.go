@@ -93,8 +93,8 @@ type Turn struct {
 	// Unanswered: it is open, and nothing of the model's answer is in storage so far. A turn that fails at once never gets
 	// further. False where the storage does not tell.
 	Unanswered bool `json:",omitzero"`
-	// SilentSince is the time of the last record of a call that counts as waiting for permission because none followed, unless
-	// its process has a child that started later: then it is at work. Zero where the agent records that it waits.
+	// SilentSince is set where TurnWaiting is inferred from a call without a result: it is when the call was made. The status
+	// function withdraws the inference if a child of the process started later. Zero where the agent records that it waits.
 	SilentSince time.Time `json:"Silent,omitzero"`
 	// Headless: it was asked of a headless run, which ends with it or before it, so that no other process has it in
 	// progress. False where the storage does not tell.
@@ -104,6 +104,13 @@ type Turn struct {
 // Ended reports whether the turn has ended.
 func (t Turn) Ended() bool {
 	return t.State == TurnDone || t.State == TurnInterrupted || t.State == TurnFailed
+}
+
+// equal reports whether two readings of a turn are the same.
+func (t Turn) equal(u Turn) bool {
+	same := t.WaitingOn.equal(u.WaitingOn)
+	t.WaitingOn, u.WaitingOn = nil, nil
+	return same && t == u
 }
 
 // Tokens counts tokens as the agent states them. Context is the size of the context now, Window the most that the model

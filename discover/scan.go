@@ -35,7 +35,7 @@ func (scanner *Scanner) newScan(agents []Agent) *Scan {
 	for _, a := range scanner.Adapters {
 		if len(agents) == 0 || slices.Contains(agents, a.Name()) {
 			scan.adapters = append(scan.adapters, a)
-			scan.homes[a.Name()] = scanner.Homes(a, proc.NewFakeTable())
+			scan.homes[a.Name()] = scanner.Homes(a, proc.EmptyTable())
 		}
 	}
 	return scan
@@ -53,7 +53,7 @@ func (scan *Scan) readProcesses(ctx context.Context) (fresh map[Agent][]Home, er
 	if scan.inSandbox = errors.Is(err, proc.ErrNamespace) && scan.scanner.seesSandboxOnly(scan.table); scan.inSandbox {
 		scan.warn("", &Warning{Path: "processes", Err: errInSandbox})
 	} else if scan.tableUnreadable = err != nil; scan.tableUnreadable {
-		scan.table = proc.NewFakeTable()
+		scan.table = proc.EmptyTable()
 		scan.warn("", &Warning{Path: "processes", Err: err})
 	} else if scan.table.Hidden() && scan.scanner.AllUsers {
 		scan.warn("", &Warning{Path: "processes", Err: errProcessesHidden})

@@ -44,7 +44,7 @@ func (scanner *Scanner) ScanLive(ctx context.Context) (*Scan, error) {
 	return s, s.readLive(ctx, ReadOptions{})
 }
 
-// IsAgentBinary reports whether a binary can be an agent's.
+// MatchesBinary reports whether a binary can be an agent's.
 func (scanner *Scanner) MatchesBinary(exe string) bool {
 	for _, a := range AdaptersWith[PathWatcher](scanner.Adapters) {
 		if a.MatchesBinary(exe) {

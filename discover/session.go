@@ -8,32 +8,6 @@ import (
 	"agentctl/proc"
 )
 
-// Status is the answer to "what is this session doing?".
-type Status string
-
-// The statuses; docs/cli.md gives their meaning for users.
-const (
-	Running Status = "running" // live, a turn is in progress, or it cannot be told
-	Waiting Status = "waiting" // live, blocked on the user
-	Idle    Status = "idle"    // live, the last turn has ended
-	Stopped Status = "stopped" // no live process
-	Unknown Status = "unknown" // the evidence cannot be read, or fits several sessions
-)
-
-// Live reports whether a process runs the session, or may.
-func (s Status) Live() bool { return s != Stopped }
-
-// Outcome says how a stopped session's last turn ended.
-type Outcome string
-
-// The outcomes of a stopped session.
-const (
-	Completed      Outcome = "completed"
-	Interrupted    Outcome = "interrupted"
-	Failed         Outcome = "error"
-	OutcomeUnknown Outcome = "unknown"
-)
-
 // Session is a record with its status, as every verb shows it.
 type Session struct {
 	// Record is never nil. Sessions share it: copy it before a change.
@@ -59,11 +33,11 @@ type Session struct {
 // UnknownSession is a session of which nothing is known, not even a name.
 func UnknownSession() Session { return Session{Record: &Record{}} }
 
-// Evidence is one claim with its verdict.
+// Evidence is one claim, and whether the correlation accepted it.
 type Evidence struct {
 	Claim
 	Accepted bool
-	// Why is the reason for the verdict.
+	// Why says why it was accepted or rejected.
 	Why string
 }
 

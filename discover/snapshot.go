@@ -275,7 +275,7 @@ func (s Session) asMissing(r Result, blind bool) Session {
 		_, lives := r.Table.Find(p.ID)
 		return lives && !slices.ContainsFunc(r.Sessions, func(o Session) bool { return o.ID != "" && o.HasProcess(p.ID) })
 	}
-	facts := statusFacts{stored: s.Turn, vanished: true, mayBeHidden: blind || s.ID != "" && slices.ContainsFunc(s.Processes, unsure)}
+	facts := statusInput{stored: s.Turn, vanished: true, mayBeHidden: blind || s.ID != "" && slices.ContainsFunc(s.Processes, unsure)}
 	s.Evidence = nil
 	s.setStatus(&facts)
 	if !facts.mayBeHidden && s.ID != "" {

@@ -2,8 +2,34 @@ package discover
 
 import "slices"
 
-// statusFacts is all that bears on the status of a session.
-type statusFacts struct {
+// Status is the answer to "what is this session doing?".
+type Status string
+
+// The statuses; docs/cli.md gives their meaning for users.
+const (
+	Running Status = "running" // live, a turn is in progress, or it cannot be told
+	Waiting Status = "waiting" // live, blocked on the user
+	Idle    Status = "idle"    // live, the last turn has ended
+	Stopped Status = "stopped" // no live process
+	Unknown Status = "unknown" // the evidence cannot be read, or fits several sessions
+)
+
+// Live reports whether a process runs the session, or may.
+func (s Status) Live() bool { return s != Stopped }
+
+// Outcome says how a stopped session's last turn ended.
+type Outcome string
+
+// The outcomes of a stopped session.
+const (
+	Completed      Outcome = "completed"
+	Interrupted    Outcome = "interrupted"
+	Failed         Outcome = "error"
+	OutcomeUnknown Outcome = "unknown"
+)
+
+// statusInput is all that bears on the status of a session.
+type statusInput struct {
 	// stored is the session's newest turn as storage has it.
 	stored Turn
 	// vanished: neither storage nor a process names the session any more, so its outcome is not known.
@@ -19,8 +45,8 @@ type statusFacts struct {
 	debounce StopDebounce
 }
 
-// verdict is the status of a session with all that follows from it.
-type verdict struct {
+// statusDecision is the status of a session with all that follows from it.
+type statusDecision struct {
 	Status     Status
 	Outcome    Outcome
 	WaitingFor string
@@ -35,15 +61,15 @@ type verdict struct {
 // statusOf decides the status of a session. No other function does. A session without an accepted claim is stopped, whatever
 // storage says, unless a process that may run it is out of sight. A session with a live process is never stopped, however its
 // turn ended.
-func statusOf(f *statusFacts) verdict {
-	v := verdict{turn: f.owner.correct(f.stored)}
+func statusOf(f *statusInput) statusDecision {
+	v := statusDecision{turn: f.owner.correct(f.stored)}
 	switch {
 	case len(f.claims) > 0:
 		v.setLive(f)
 	case f.mayBeHidden:
 		v.Status = Unknown
 	case f.debounce.pending():
-		return verdict{stopPending: true}
+		return statusDecision{stopPending: true}
 	default:
 		v.setStopped(f.vanished)
 	}
@@ -51,7 +77,7 @@ func statusOf(f *statusFacts) verdict {
 }
 
 // setLive decides for a session that live processes run: by what they show of the turn, or else by the stored turn.
-func (v *verdict) setLive(f *statusFacts) {
+func (v *statusDecision) setLive(f *statusInput) {
 	if slices.ContainsFunc(f.claims, func(c Claim) bool { return c.Unreadable != "" }) {
 		v.Status = Unknown
 		return
@@ -73,7 +99,7 @@ func (v *verdict) setLive(f *statusFacts) {
 }
 
 // setStopped decides for a session that no process runs.
-func (v *verdict) setStopped(lost bool) {
+func (v *statusDecision) setStopped(lost bool) {
 	v.Status, v.Outcome = Stopped, OutcomeUnknown
 	if lost {
 		return
@@ -122,7 +148,7 @@ type StopDebounce struct {
 func (d StopDebounce) pending() bool { return d.ProcessLives && (d.Headless || !d.Expired) }
 
 // setStatus sets the status of a session. Nothing else sets it.
-func (s *Session) setStatus(f *statusFacts) {
+func (s *Session) setStatus(f *statusInput) {
 	v := statusOf(f)
 	s.Status, s.Outcome, s.Error = v.Status, v.Outcome, v.Error
 	s.WaitingFor, s.WaitingOn = v.WaitingFor, v.WaitingOn
@@ -133,13 +159,13 @@ func (s *Session) setStatus(f *statusFacts) {
 
 // StopConfirmed reports whether a session that a watcher saw live has stopped for good.
 func (s *Session) StopConfirmed(before StopDebounce) bool {
-	return s.Status == Stopped && !statusOf(&statusFacts{stored: s.Turn, debounce: before}).stopPending
+	return s.Status == Stopped && !statusOf(&statusInput{stored: s.Turn, debounce: before}).stopPending
 }
 
 // Vanished returns the session as it is when neither storage nor a process names it any more: stopped, with an unknown
 // outcome.
 func (s Session) Vanished() Session {
 	s.Processes, s.Evidence, s.Shared = nil, nil, false
-	s.setStatus(&statusFacts{stored: s.Turn, vanished: true})
+	s.setStatus(&statusInput{stored: s.Turn, vanished: true})
 	return s
 }

@@ -50,21 +50,22 @@ func (j *correlation) turnOwner(s *Session, claims []Claim) (o turnOwner) {
 	if len(claims) == 0 {
 		return o
 	}
-	after := func(t time.Time) bool {
+	// A turn of another process is older whatever the times say.
+	fromEarlier := func(t time.Time) bool {
 		return j.allProcesses(claims, func(p proc.Process, c Claim) bool { return j.isForeignTurn(s.Turn, c) || startedAfter(p, t) })
 	}
 	// The clock may have been set since, or have stood still with the machine, which makes all processes younger than they
 	// are: a process that has written since it began may well be at work.
-	asked, written := after(s.Turn.Began), after(s.Updated)
-	o.ownerEnded = asked && written
+	askedEarlier, writtenEarlier := fromEarlier(s.Turn.Began), fromEarlier(s.Updated)
+	o.ownerEnded = askedEarlier && writtenEarlier
 	o.childStarted = !s.Turn.SilentSince.IsZero() && j.hasChildSince(s, s.Turn.SilentSince)
 	// What was stored before a process started belongs to an earlier one.
-	left := asked || written && s.Turn.Began.IsZero()
+	replaces := askedEarlier || writtenEarlier && s.Turn.Began.IsZero()
 	for _, c := range claims {
 		p := j.presences[agentProcess{c.Agent, c.Process}]
 		if !p.Shared && p.Turn != nil {
 			// A headless run has its turn from its first moment on; its sub-agents may be at work or not.
-			o.processTurns = append(o.processTurns, processTurn{*p.Turn, left && isHeadless(p) && !s.IsSubagent()})
+			o.processTurns = append(o.processTurns, processTurn{*p.Turn, replaces && isHeadless(p) && !s.IsSubagent()})
 		}
 	}
 	return o

@@ -58,10 +58,3 @@ func (w *WaitingOn) equal(o *WaitingOn) bool {
 	}
 	return w.Tool == o.Tool && w.Summary == o.Summary && w.Path == o.Path && slices.Equal(w.Questions, o.Questions)
 }
-
-// equal reports whether two readings of a turn are the same.
-func (t Turn) equal(u Turn) bool {
-	same := t.WaitingOn.equal(u.WaitingOn)
-	t.WaitingOn, u.WaitingOn = nil, nil
-	return same && t == u
-}

@@ -65,6 +65,9 @@ func (e *entry) process() (Process, bool) {
 	return e.p, e.ok
 }
 
+// EmptyTable returns a table without processes.
+func EmptyTable() *Table { return newTable(nil) }
+
 // newTable returns a table of processes that have been read.
 func newTable(list []Process) *Table {
 	entries := make([]entry, len(list))

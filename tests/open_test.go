@@ -13,17 +13,17 @@ import (
 func TestFilesAreOpenedInOnePlace(t *testing.T) {
 	// Functions that open or read by themselves, with the reason.
 	allowed := map[string]string{
-		"internal/cmdutil/agentrun/prompt.go:read":   "the person's own file, which may be a pipe; its reader is fsread.ReadStream",
-		"internal/terminal/foreground.go:Foreground": "the terminal, to ask whose it is; nothing is read",
-		"launch/output.go:openOutput":                "made for writing, where the person says",
-		"launch/start.go:stdinFile":                  "/dev/null",
-		"launch/anonymous_linux.go:AnonymousFile":    "made for writing, without a name",
+		"internal/cmdutil/agentrun/prompt.go:read":     "the person's own file, which may be a pipe; its reader is fsread.ReadStream",
+		"internal/terminal/foreground.go:Foreground":   "the terminal, to ask whose it is; nothing is read",
+		"launch/output.go:openOutput":                  "made for writing, where the person says",
+		"launch/start.go:stdinFile":                    "/dev/null",
+		"launch/anonymous_linux.go:AnonymousFile":      "made for writing, without a name",
 		"launch/worktree/incomplete.go:restoreGitFile": "made for writing, O_EXCL",
-		"lock/githooks/trailer.go:endLine":           "for writing; git made it, and it was read as a regular file before",
-		"lock/githooks/write.go:replaceFile":         "made for writing, O_EXCL",
-		"proc/piddir_linux.go:open":                  "the kernel's own files, below /proc/PID",
-		"proc/piddir_linux.go:readLimited":           "the kernel's own files, below /proc/PID; bounded",
-		"proc/paths_linux.go:identity":               "O_PATH: the file is not opened, only named",
+		"lock/githooks/trailer.go:endLine":             "for writing; git made it, and it was read as a regular file before",
+		"lock/githooks/write.go:replaceFile":           "made for writing, O_EXCL",
+		"proc/piddir_linux.go:open":                    "the kernel's own files, below /proc/PID",
+		"proc/piddir_linux.go:readLimited":             "the kernel's own files, below /proc/PID; bounded",
+		"proc/paths_linux.go:identity":                 "O_PATH: the file is not opened, only named",
 	}
 	banned := []string{
 		"os.Open", "os.OpenFile", "os.ReadFile", "os.DirFS", "os.OpenInRoot", "os.OpenRoot", "io.ReadAll", "io.Copy",

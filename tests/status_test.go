@@ -16,7 +16,7 @@ func TestOneFunctionDecidesStatuses(t *testing.T) {
 		"internal/output: out":  "what JSON prints",
 		"internal/cmdutil: out": "a lock as JSON prints it",
 		"launch/stop: result":   "the result of a stop",
-		"discover: v":           "the verdict that statusOf returns",
+		"discover: v":           "the decision that statusOf returns",
 	}
 	used := map[string]bool{}
 	for _, f := range files(t) {

@@ -25,7 +25,7 @@ const agentName discover.Agent = "codex"
 // Name is the agent's name in flags and JSON.
 func (Adapter) Name() discover.Agent { return agentName }
 
-// ShortID implements [discover.Shortener]. A thread's ID is a UUID that begins with the time (version 7, SEEN 0.42–0.169).
+// ShortID implements [discover.IDShortener]. A thread's ID is a UUID that begins with the time (version 7, SEEN 0.42–0.169).
 func (Adapter) ShortID(id string) int { return native.ShortUUIDLen(id) }
 
 // IncludesSubagents implements [discover.SubagentTotals]. Totals of tokens include them: their rollouts are read.

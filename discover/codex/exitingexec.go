@@ -39,7 +39,7 @@ func (c *claimBuilder) addEndedExec(s agentProcess, files openFiles) {
 		}
 		var r storedThread
 		ok, err := r.read(e, discover.ReadOptions{}, fsread.NewBuffers(c.ctx))
-		if err != nil || !ok || r.Source != "exec" || r.IsSubagent() || discover.RealPath(r.Dir) != dir || !isOver(r.Turn) {
+		if err != nil || !ok || r.Source != "exec" || r.IsSubagent() || discover.RealPath(r.Dir) != dir || !r.Turn.Ended() {
 			continue
 		}
 		claim := s.claim
@@ -65,12 +65,4 @@ func mayHaveWritten(s agentProcess, rollout string) bool {
 	}
 	st, statErr := os.Stat(rollout)
 	return err == nil && statErr == nil && n >= minWriteRatio*st.Size()
-}
-
-func isOver(t discover.Turn) bool {
-	switch t.State {
-	case discover.TurnDone, discover.TurnInterrupted, discover.TurnFailed:
-		return true
-	}
-	return false
 }

@@ -28,7 +28,7 @@ func (Adapter) Name() discover.Agent { return agentName }
 // IncludesSubagents implements [discover.SubagentTotals].
 func (Adapter) IncludesSubagents(discover.ReadOptions) bool { return true }
 
-// ShortID implements [discover.Shortener]: a session's ID begins with the time.
+// ShortID implements [discover.IDShortener]: a session's ID begins with the time.
 func (Adapter) ShortID(string) int { return len(sessionPrefix) + idBits/4 }
 
 // MatchesID reports whether an id is one of OpenCode's, whole.

@@ -39,7 +39,7 @@ func (s *session) usage() (u usage) {
 	return u
 }
 
-// setUsage makes it the record's; none is not told.
+// setUsage stores the usage in the record. Without tokens, both totals stay nil.
 func (s *session) setUsage(u usage) {
 	if s.Tokens, s.Cost = nil, nil; u.tokens.Total > 0 {
 		s.Tokens, s.Cost = &u.tokens, &u.cost

@@ -8,9 +8,9 @@ import (
 )
 
 // Show prints sessions in full: one, or all those of a process.
-func (c *Call) Show(sessions []discover.Session, machines []output.Resources, explain, asJSON bool) error {
+func (c *Call) Show(sessions []discover.Session, resources []output.Resources, explain, asJSON bool) error {
 	for i, s := range sessions {
-		object := output.NewSessionWithResources(s, machines[i])
+		object := output.NewSessionWithResources(s, resources[i])
 		if explain {
 			object.Explain = output.Explain(s)
 		}
@@ -26,7 +26,7 @@ func (c *Call) Show(sessions []discover.Session, machines []output.Resources, ex
 			if i > 0 {
 				fmt.Fprintln(c.Stdout)
 			}
-			err = output.Details(c.Stdout, s, machines[i], explain, c.Style)
+			err = output.Details(c.Stdout, s, resources[i], explain, c.Style)
 		}
 		if err != nil {
 			return err

@@ -69,7 +69,7 @@ func (o TextOptions) details(s discover.Session, r Resources) []detail {
 		{"started", o.timeAndAge(s.Created)},
 		{"active", o.timeAndAge(s.Updated)},
 		{"tokens", tokensText(s.Tokens)},
-		{"cost", costText(NewSession(s).Cost)},
+		{"cost", costText(finite(s.Cost))},
 		{"quota", o.quotasText(s.Quotas)},
 		{"group", s.Group},
 		{"parent", s.Parent},

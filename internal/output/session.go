@@ -2,7 +2,7 @@ package output
 
 import "agentctl/discover"
 
-// Session is the JSON object of a session, the same for every verb. Its field names are stable; docs/json.md
+// Session is the JSON object of a session, the same for every command. Its field names are stable; docs/json.md
 // documents them. Unknown facts are omitted, except for id and meta.
 type Session struct {
 	ID               *string        `json:"id"`

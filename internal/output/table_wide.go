@@ -10,7 +10,7 @@ import (
 )
 
 // WideSessionTable is [SessionTable] with the resources of each session, in the order of the sessions. If the
-// terminal is too narrow, it drops the columns that change least first, and keeps those that identify a session.
+// terminal is too narrow, it drops AGE, PID, DOING, PORTS, CONTEXT, AGENT, CHANGES, LAST, GROUP, CPU and MEMORY, in this order.
 func WideSessionTable(w io.Writer, sessions []discover.Session, resources []Resources, opts TextOptions) error {
 	g := opts.sessionGrid(sessions)
 	at := slices.IndexFunc(g.columns, func(c column) bool { return c.header == "GROUP" })
@@ -22,7 +22,7 @@ func WideSessionTable(w io.Writer, sessions []discover.Session, resources []Reso
 		{header: "CHANGES", dropOrder: optional + 2},
 		{header: "DOING", dropOrder: optional + 5, preferred: 16},
 	}...)
-	for i := range g.columns { // identifying columns are dropped last; activity before processes
+	for i := range g.columns {
 		switch c := &g.columns[i]; c.header {
 		case "STATUS":
 			c.preferred = c.min

@@ -104,7 +104,9 @@ func (r *run) gracePeriod() time.Duration {
 // findTools finds what is left of the sessions that are over, and returns the processes that are to be ended. Others, and
 // those in skip, are only recorded as what remains of their sessions.
 func (r *run) findTools(ctx context.Context, skip map[proc.ID]bool) []tool {
-	if !slices.ContainsFunc(r.executions, (*execution).isOver) {
+	// Orphans of a session that this search finds first are left for the next one.
+	over := slices.DeleteFunc(slices.Clone(r.executions), func(x *execution) bool { return !x.isOver() })
+	if len(over) == 0 {
 		return nil
 	}
 	now, err := r.findRemaining(ctx)
@@ -112,8 +114,8 @@ func (r *run) findTools(ctx context.Context, skip map[proc.ID]bool) []tool {
 		return nil
 	}
 	found := map[proc.ID]*tool{}
-	for _, x := range r.executions {
-		if !x.isOver() || x.plan.action == actionNone && !r.Force && !r.orphans {
+	for _, x := range over {
+		if x.plan.action == actionNone && !r.Force && !r.orphans {
 			continue
 		}
 		for _, p := range x.remaining {

@@ -21,8 +21,8 @@ type NewestTurn struct {
 	callsKnown bool
 	// approvalSince is the time of a call without output that may need the person's approval.
 	approvalSince time.Time
-	// waitingOn is about that call, or about the newest call without output if it is a question.
-	waitingOn *discover.WaitingOn
+	// approval is that call, question the newest call without output if it is a question.
+	approval, question *discover.WaitingOn
 	// damaged: a damaged record may have decided, so that nothing older can.
 	damaged bool
 	// lastPart is the part of the newest record of the conversation, for files without any of the above.
@@ -91,9 +91,7 @@ func (t *NewestTurn) setOpen() {
 	if t.openCall != "" {
 		t.Detail = "tool: " + t.openCall
 	}
-	if t.openCall == questionTool {
-		t.State, t.WaitingFor, t.WaitingOn = discover.TurnWaiting, "question", t.waitingOn
-	}
+	t.waitForAnswer()
 }
 
 func (t *NewestTurn) setCompleted(r *Record) {
@@ -117,7 +115,7 @@ func (t *NewestTurn) setCompleted(r *Record) {
 	t.endedSilently = !failed && !answer && !timed
 }
 
-// trackCalls notes which tool call has no output yet. It reads only the beginning of a record. Calls that are made together are stored
+// trackCalls notes which tool call has no output yet. Calls that are made together are stored
 // together: whatever is older than another call's result has been answered.
 func (t *NewestTurn) trackCalls(r *Record) {
 	if t.callsKnown || t.decided() {
@@ -135,11 +133,11 @@ func (t *NewestTurn) trackCalls(r *Record) {
 		}
 		if t.openCall == "" {
 			if t.openCall = r.Get("name").Text(80); t.openCall == questionTool {
-				t.waitingOn = newWaitingOn(r)
+				t.question = newWaitingOn(r)
 			}
 		}
 		if mayNeedApproval(r) {
-			t.approvalSince, t.waitingOn = r.Time(), newWaitingOn(r)
+			t.approvalSince, t.approval = r.Time(), newWaitingOn(r)
 		}
 	}
 }

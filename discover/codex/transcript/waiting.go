@@ -13,8 +13,8 @@ import (
 // or is answered at once where the mode does not allow questions.
 const questionTool = "request_user_input"
 
-// approvalDelay is the longest time for which a call is open that needs no approval: a command has a process by then, and a patch is
-// applied.
+// approvalDelay is how long a call may be open without needing approval. A call that is still open then, without a process for its command,
+// is taken to wait for approval: a patch is applied by then.
 const approvalDelay = time.Second
 
 // mayNeedApproval reports whether the person may be asked before a call runs: for a command outside of the sandbox, and for a patch.
@@ -32,6 +32,13 @@ func mayNeedApproval(r *Record) bool {
 	return false
 }
 
+// waitForAnswer makes an open turn a waiting one if its newest call without output is a question.
+func (t *NewestTurn) waitForAnswer() {
+	if t.openCall == questionTool {
+		t.State, t.WaitingFor, t.WaitingOn = discover.TurnWaiting, "question", t.question
+	}
+}
+
 // Turn is the newest turn at this time. A turn waits for approval if a call that may need it has been open for long: Codex does not record
 // that it asks (SEEN 0.104, 0.169). Whether a command of the call runs, only the processes show.
 func (t *Tail) Turn(now time.Time) discover.Turn {
@@ -39,7 +46,7 @@ func (t *Tail) Turn(now time.Time) discover.Turn {
 	asksUser := t.Settings.Approval != "" && t.Settings.Approval != "never" && (t.Settings.Reviewer == "" || t.Settings.Reviewer == "user")
 	if turn.State == discover.TurnOpen && asksUser && !t.turn.approvalSince.IsZero() && now.Sub(t.turn.approvalSince) > approvalDelay {
 		turn.State, turn.WaitingFor, turn.SilentSince = discover.TurnWaiting, "permission", t.turn.approvalSince
-		turn.WaitingOn = t.turn.waitingOn
+		turn.WaitingOn = t.turn.approval
 	}
 	return turn
 }

@@ -41,6 +41,7 @@ func TestTurnWaitsForPerson(t *testing.T) {
 		"in the sandbox":              {long, []string{usual, call("c9", "exec_command", `{"cmd":"sleep 99"}`)}, ""},
 		"a tool that takes its time":  {long, []string{usual, call("c9", "wait_agent", `{}`)}, ""},
 		"a question":                  {0, []string{usual, call("c9", questionTool, `{}`)}, "question"},
+		"a question after a patch":    {long, []string{usual, call("c8", "apply_patch", ""), call("c9", questionTool, `{}`)}, "question"},
 		"a question that is answered": {long, []string{usual, call("c9", questionTool, `{}`), answer}, ""},
 	} {
 		tail := readTail(t, append([]string{metaLine, startedLine, askedLine}, test.lines...)...)
@@ -52,6 +53,9 @@ func TestTurnWaitsForPerson(t *testing.T) {
 		}
 		if turn.State != want || turn.WaitingFor != test.want || turn.SilentSince.IsZero() != (test.want != "permission") {
 			t.Errorf("%s: %+v", name, turn)
+		}
+		if test.want == "question" && turn.WaitingOn.Tool != questionTool {
+			t.Errorf("%s: it waits on %+v", name, turn.WaitingOn)
 		}
 		if (turn.WaitingOn != nil) != (test.want != "") {
 			t.Errorf("%s: it waits on %+v", name, turn.WaitingOn)

@@ -39,9 +39,9 @@ func New(f cmdutil.Factory) *cli.Command {
 		}, o.scope.Flags("only"), []cli.Flag{
 			&cli.IntFlag{Name: "n", Usage: "show at most `N` sessions, the newest; 0 shows all", Destination: &o.limit},
 			&cli.BoolFlag{Name: "children", Usage: "include sub-agents' sessions", Destination: &o.children},
-			&cli.BoolFlag{Name: "tokens", Usage: "include token counts in every row of --json and --format", Destination: &o.tokens},
+			&cli.BoolFlag{Name: "tokens", Usage: "include token counts and cost in every row of --json and --format", Destination: &o.tokens},
 			&cli.BoolFlag{Name: "orphans", Usage: "show the processes that stopped sessions left behind, with their ports, instead of sessions", Destination: &o.orphans},
-			&cli.BoolFlag{Name: "wide", Usage: "also show each session's processor time, memory, ports, context and uncommitted changes", Destination: &o.wide},
+			&cli.BoolFlag{Name: "wide", Usage: "also show each session's CPU time, memory, ports, context, uncommitted changes and what its turn is doing", Destination: &o.wide},
 			&cli.BoolFlag{Name: "watch", Aliases: []string{"w"}, Usage: "show the table on the terminal and update it, sessions that need you first; q ends it", Destination: &o.watch},
 			&cli.BoolFlag{Name: "no-trunc", Usage: "do not shorten anything", Destination: &o.NoTrunc},
 			&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "print IDs only", Destination: &o.Quiet},

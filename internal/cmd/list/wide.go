@@ -9,18 +9,18 @@ import (
 	"agentctl/internal/output"
 )
 
-// runWide lists with the resources of each session. Token counts are read at any cost.
+// runWide lists with the resources of each session. Token counts are always read.
 func runWide(ctx context.Context, c *cmdutil.Call, sel discover.SessionFilter, o *options) error {
 	sel.Tokens, sel.Full = true, true
 	working, done := c.StartQuery(ctx, "reading the agents' stores")
 	r, err := c.Scanner.List(working, sel)
-	var machines []output.Resources
+	var resources []output.Resources
 	var unanswered []*discover.Warning
 	if err == nil {
 		if !o.JSON {
 			output.SortWaitingFirst(r.Sessions)
 		}
-		machines, unanswered = c.Resources(working, c.Scanner, r)
+		resources, unanswered = c.Resources(working, c.Scanner, r)
 		err = working.Err()
 	}
 	done()
@@ -30,11 +30,11 @@ func runWide(ctx context.Context, c *cmdutil.Call, sel discover.SessionFilter, o
 	if o.JSON {
 		objects := make([]output.Session, len(r.Sessions))
 		for i, s := range r.Sessions {
-			objects[i] = output.NewSessionWithResources(s, machines[i])
+			objects[i] = output.NewSessionWithResources(s, resources[i])
 		}
 		err = output.JSONArray(c.Stdout, objects)
 	} else {
-		err = printTable(ctx, c, len(r.Sessions), o, func(b *bytes.Buffer) error { return output.WideSessionTable(b, r.Sessions, machines, c.Style) })
+		err = printTable(ctx, c, len(r.Sessions), o, func(b *bytes.Buffer) error { return output.WideSessionTable(b, r.Sessions, resources, c.Style) })
 	}
 	if err != nil {
 		return err
