@@ -77,7 +77,7 @@ func Start(spec Spec, host Environment, output string) (*Child, error) {
 // Done is closed once the process has ended.
 func (c *Child) Done() <-chan struct{} { return c.done }
 
-// ExitStatus is how the process ended; valid once Ended is closed.
+// ExitStatus is how the process ended; valid once the process has ended.
 func (c *Child) ExitStatus() ExitStatus {
 	e := ExitStatus{Code: c.cmd.ProcessState.ExitCode()}
 	if status, ok := c.cmd.ProcessState.Sys().(syscall.WaitStatus); ok && status.Signaled() {
@@ -92,8 +92,8 @@ func (c *Child) Close() {
 	c.stderr.close()
 }
 
-// isDescendant reports whether p is the child or was started by it. Whatever a launcher between does or dies of, what it
-// isDescendant stays in the kernel session that the child leads, unless it makes its own while its ancestors live.
+// isDescendant reports whether p is the child or was started by it. Whatever a launcher in between does or dies of, what it
+// starts stays in the kernel session that the child leads, unless it makes its own while its ancestors live.
 func (c *Child) isDescendant(table *proc.Table, p proc.Process) bool {
 	if p.ID == c.Process.ID {
 		return true

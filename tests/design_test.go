@@ -84,30 +84,7 @@ func TestDesignNamesWhatExists(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	declared := map[string]bool{} // pkg, pkg.Name, Name, Type.Member
-	for _, f := range files(t) {
-		pkg := f.Name.Name
-		declared[pkg] = true
-		ast.Inspect(f.File, func(n ast.Node) bool {
-			switch n := n.(type) {
-			case *ast.FuncDecl:
-				declared[n.Name.Name], declared[pkg+"."+n.Name.Name] = true, true
-				if n.Recv != nil {
-					declared[receiver(n.Recv.List[0].Type)+"."+n.Name.Name] = true
-				}
-			case *ast.TypeSpec:
-				declared[n.Name.Name], declared[pkg+"."+n.Name.Name] = true, true
-				for _, field := range members(n.Type) {
-					declared[n.Name.Name+"."+field] = true
-				}
-			case *ast.ValueSpec:
-				for _, id := range n.Names {
-					declared[id.Name], declared[pkg+"."+id.Name] = true, true
-				}
-			}
-			return true
-		})
-	}
+	declared := declarations(t)
 	names := 0
 	for _, m := range regexp.MustCompile("`([^`\n]+)`").FindAllStringSubmatch(string(text), -1) {
 		name := m[1]
@@ -134,6 +111,72 @@ func TestDesignNamesWhatExists(t *testing.T) {
 	if names < 30 {
 		t.Errorf("only %d names found: the test looks in the wrong place", names)
 	}
+}
+
+// TestDocLinksResolve checks that what comments link to, as [Name], [Type.Member] or [pkg.Name], exists.
+func TestDocLinksResolve(t *testing.T) {
+	declared, links := declarations(t), 0
+	link := regexp.MustCompile(`(?:^|[ (])\[\*?([A-Za-z]\w*(?:\.[A-Za-z]\w*)*)\](?:[ .,;:)]|$)`)
+	for _, f := range files(t) {
+		if f.isTest() || strings.HasPrefix(f.path, "tests/") {
+			continue
+		}
+		for _, group := range f.Comments {
+			for _, m := range link.FindAllStringSubmatch(group.Text(), -1) {
+				name := m[1]
+				links++
+				first, member, qualified := strings.Cut(name, ".")
+				found := declared[f.Name.Name+"."+name]
+				switch {
+				case qualified && declared["package "+first]:
+					found = declared[name] || declared[member]
+				case qualified && (!declared[first] || declared["import "+first]):
+					continue // of the standard library, or of another module
+				case qualified:
+					found = declared[name]
+				}
+				if !found {
+					t.Errorf("%s: [%s] does not exist", f.at(group), name)
+				}
+			}
+		}
+	}
+	if links < 100 {
+		t.Errorf("only %d links found: the test looks in the wrong place", links)
+	}
+}
+
+// declarations are the names that the module declares: Name, pkg.Name, Type.Member, pkg, "package pkg", and as "import pkg" what it imports.
+func declarations(t *testing.T) map[string]bool {
+	t.Helper()
+	declared := map[string]bool{}
+	for _, f := range files(t) {
+		pkg := f.Name.Name
+		declared[pkg], declared["package "+pkg] = true, true
+		for _, spec := range f.Imports {
+			declared["import "+path.Base(strings.Trim(spec.Path.Value, `"`))] = true
+		}
+		ast.Inspect(f.File, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.FuncDecl:
+				declared[n.Name.Name], declared[pkg+"."+n.Name.Name] = true, true
+				if n.Recv != nil {
+					declared[receiver(n.Recv.List[0].Type)+"."+n.Name.Name] = true
+				}
+			case *ast.TypeSpec:
+				declared[n.Name.Name], declared[pkg+"."+n.Name.Name] = true, true
+				for _, field := range members(n.Type) {
+					declared[n.Name.Name+"."+field] = true
+				}
+			case *ast.ValueSpec:
+				for _, id := range n.Names {
+					declared[id.Name], declared[pkg+"."+id.Name] = true, true
+				}
+			}
+			return true
+		})
+	}
+	return declared
 }
 
 // receiver is the name of a method's type.

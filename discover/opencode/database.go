@@ -38,7 +38,7 @@ func columns(table string) []string {
 
 // readDatabase runs read on the database at path, more than once where a writer makes that necessary: it must begin by
 // forgetting what an earlier run gave it. It is not run where there are no tables so far. What it gave is valid if the
-// error is nil or [*lost].
+// error is nil or [*damageError].
 func readDatabase(ctx context.Context, home, path string, read func(*database)) error {
 	return sqlite.Read(ctx, path, func(db *sqlite.DB) error {
 		st, err := newDatabase(home, path, db)

@@ -120,7 +120,7 @@ func absolutePath(dir string) string {
 func leadsTo(path, real string) bool { return path == real || discover.RealPath(path) == real }
 
 // hasLinkTo reports whether a database in the folder is a link to db: people keep large databases on another disk. A folder
-// that only a process names has no such links; see [discover.Home.Keeps].
+// that only a process names has no such links; see [discover.Home.CheckPath].
 func hasLinkTo(dir, db string) bool {
 	entries, _ := os.ReadDir(dir) // Entries reports what cannot be read
 	return slices.ContainsFunc(entries, func(e os.DirEntry) bool {

@@ -22,7 +22,7 @@ func DurationFlag(name, usage string, to *time.Duration) cli.Flag {
 	return &cli.GenericFlag{Name: name, Usage: usage, Value: &durationValue{to: to}}
 }
 
-// LimitFlag is a spanFlag of which 0 is no limit.
+// LimitFlag is a duration flag; 0 is no limit.
 func LimitFlag(name, usage string, to *time.Duration) cli.Flag {
 	return &cli.GenericFlag{Name: name, Usage: usage, Value: &durationValue{to: to, zeroAllowed: true}}
 }

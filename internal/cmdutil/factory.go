@@ -77,7 +77,7 @@ func (f Factory) NewScanner(homes map[string][]string) *discover.Scanner {
 	}
 }
 
-// AgentNames returns the names that --adapter and the configuration's [homes] take.
+// AgentNames returns the names that --adapter and the table homes of the configuration take.
 func (f Factory) AgentNames() []string {
 	var names []string
 	for _, a := range f.Adapters {

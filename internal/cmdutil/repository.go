@@ -20,7 +20,7 @@ func CheckDirectory(path string) error {
 	return err
 }
 
-// OpenRepository is the one that dir lies in.
+// OpenRepository opens the repository that contains a directory.
 func (f Factory) OpenRepository(ctx context.Context, verb, dir string) (*worktree.Repo, error) {
 	if err := CheckDirectory(dir); err != nil {
 		return nil, UsageError(verb, "%v", err)

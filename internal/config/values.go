@@ -16,7 +16,7 @@ const (
 	Never  Color = "never"
 )
 
-// UnmarshalText implements [encoding.TextUnmarshaler].
+// UnmarshalText implements encoding.TextUnmarshaler.
 func (c *Color) UnmarshalText(text []byte) error {
 	switch v := Color(text); v {
 	case Auto, Always, Never:
@@ -29,7 +29,7 @@ func (c *Color) UnmarshalText(text []byte) error {
 // Since is a time window in the syntax of [ParseSince].
 type Since string
 
-// UnmarshalText implements [encoding.TextUnmarshaler].
+// UnmarshalText implements encoding.TextUnmarshaler.
 func (s *Since) UnmarshalText(text []byte) error {
 	if _, err := ParseSince(string(text), time.Now()); err != nil {
 		return err

@@ -19,7 +19,7 @@ type Changes struct {
 	Changed, Untracked int
 	// Upstream is the branch that the worktree's follows ("origin/main"); "" for none.
 	Upstream string
-	// Ahead and Behind count the commits that only the branch, or only its upstream, has. Compared: they are known.
+	// Ahead and Behind count the commits that only the branch, or only its upstream, has. AheadBehindKnown: they are known.
 	Ahead, Behind    int
 	AheadBehindKnown bool
 }

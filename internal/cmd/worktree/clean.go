@@ -37,7 +37,7 @@ func newClean(f cmdutil.Factory) *cli.Command {
 	return &cli.Command{
 		Name:      "clean",
 		Aliases:   []string{"rm"},
-		Usage:     "remove unused worktrees that contain no uncommitted or unmerged work",
+		Usage:     "remove unused worktrees with nothing to lose",
 		UsageText: "agentctl worktree clean [FLAGS] PATH|BRANCH…",
 		ArgsUsage: "WORKTREE…",
 		Flags: []cli.Flag{
