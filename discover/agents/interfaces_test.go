@@ -29,6 +29,7 @@ func TestOptionalInterfaces(t *testing.T) {
 		"launch.Adapter":  {agentsWith[launch.Adapter](), all},
 		"launch.Stopper":  {agentsWith[launch.Stopper](), all},
 		"launch.Hinter":   {agentsWith[launch.Hinter](), all[1:2]},
+		"ModelFamilies":   {agentsWith[launch.ModelFamilies](), []discover.Agent{"claude-code", "opencode"}},
 	} {
 		if !slices.Equal(c.got, c.want) {
 			t.Errorf("%s: implemented for %v, want %v", name, c.got, c.want)

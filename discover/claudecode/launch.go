@@ -114,3 +114,6 @@ func (c argsBuilder) optionArgs() (args []string) {
 	}
 	return args
 }
+
+// ModelFamilies implements [launch.ModelFamilies].
+func (Adapter) ModelFamilies() []string { return []string{"opus", "sonnet", "haiku"} }

@@ -120,3 +120,6 @@ func metaOf(r launch.Request, key string) string {
 func unsupported(what string) error {
 	return &launch.UnsupportedError{Agent: agentName, What: what}
 }
+
+// ModelFamilies implements [launch.ModelFamilies]: of the models it is used with, Anthropic's have families.
+func (Adapter) ModelFamilies() []string { return []string{"opus", "sonnet", "haiku"} }

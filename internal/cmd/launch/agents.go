@@ -2,10 +2,6 @@ package launch
 
 import (
 	"errors"
-	"fmt"
-	"path"
-	"slices"
-	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -126,55 +122,23 @@ func (o *options) needsWorktrees(runs []*agentrun.Run) bool {
 	return len(runs) > 1 || o.matrix != "" || o.worktree != "" || o.branch != ""
 }
 
-// newRuns makes a run for every model of every entry. A run's name is the agent's, with the model's if the agent occurs
-// twice, and a number if that is still ambiguous.
+// newRuns makes a run for every model of every entry.
 func newRuns(f cmdutil.Factory, entries []config.MatrixRow) []*agentrun.Run {
 	var runs []*agentrun.Run
-	times := map[string]int{}
+	var members []launch.Member
 	for _, e := range entries {
 		models := e.Models
 		if len(models) == 0 {
 			models = []string{""}
 		}
 		for _, m := range models {
+			members = append(members, launch.Member{Agent: discover.Agent(e.Agent), Model: m})
 			runs = append(runs, &agentrun.Run{Entry: e, Request: launch.Request{Model: m}})
-			times[e.Agent]++
 		}
 	}
-	var names []string
-	for _, r := range runs {
-		name := r.Entry.Agent
-		if a, ok := discover.AdapterWith[discover.ShortNamer](f.Adapters, discover.Agent(name)); ok {
-			name = a.ShortName()
-		}
-		if short := shortModel(r.Request.Model); times[r.Entry.Agent] > 1 && short != "" {
-			name += "-" + short
-		}
-		r.Name = name
-		for n := 2; slices.Contains(names, r.Name); n++ {
-			r.Name = fmt.Sprintf("%s-%d", name, n)
-		}
-		names = append(names, r.Name)
+	launch.NameMembers(f.Adapters, members)
+	for i, m := range members {
+		runs[i].Name = m.Name
 	}
 	return runs
-}
-
-// shortModel shortens a model's name for a branch.
-func shortModel(model string) string {
-	for _, family := range []string{"opus", "sonnet", "haiku"} {
-		if strings.Contains(model, family) {
-			return family
-		}
-	}
-	short := strings.Map(func(r rune) rune {
-		switch {
-		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9':
-			return r
-		}
-		return '-'
-	}, path.Base(model))
-	if model == "" {
-		return ""
-	}
-	return strings.Trim(short, "-")
 }

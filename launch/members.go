@@ -1,0 +1,73 @@
+package launch
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"agentctl/discover"
+)
+
+// Member is one launch of a group.
+type Member struct {
+	Agent discover.Agent
+	// Model is the agent's own name of a model; "" leaves it to the agent.
+	Model string
+	// Branch is the branch of its worktree, Base where a new branch starts; "" where the group decides.
+	Branch, Base string
+	// Name is the member's own name within the group; see [NameMembers].
+	Name string
+}
+
+// ModelFamilies is implemented by adapters whose agent runs models of families with short names, for worktrees and branches.
+type ModelFamilies interface {
+	ModelFamilies() []string
+}
+
+// NameMembers gives each member its name: the agent's, with the model's if the agent occurs twice, and a number if that is
+// still ambiguous.
+func NameMembers(adapters []discover.Adapter, members []Member) {
+	times := map[discover.Agent]int{}
+	for _, m := range members {
+		times[m.Agent]++
+	}
+	var taken []string
+	for i := range members {
+		m := &members[i]
+		name := string(m.Agent)
+		if a, ok := discover.AdapterWith[discover.ShortNamer](adapters, m.Agent); ok {
+			name = a.ShortName()
+		}
+		if model := shortModel(adapters, *m); times[m.Agent] > 1 && model != "" {
+			name += "-" + model
+		}
+		m.Name = name
+		for n := 2; slices.Contains(taken, m.Name); n++ {
+			m.Name = fmt.Sprintf("%s-%d", name, n)
+		}
+		taken = append(taken, m.Name)
+	}
+}
+
+// shortModel is a model's name for a branch: its family's, or the last part of its own; "" if the member has none.
+func shortModel(adapters []discover.Adapter, m Member) string {
+	if m.Model == "" {
+		return ""
+	}
+	if a, ok := discover.AdapterWith[ModelFamilies](adapters, m.Agent); ok {
+		for _, family := range a.ModelFamilies() {
+			if strings.Contains(m.Model, family) {
+				return family
+			}
+		}
+	}
+	short := strings.Map(func(r rune) rune {
+		switch {
+		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9':
+			return r
+		}
+		return '-'
+	}, path.Base(m.Model))
+	return strings.Trim(short, "-")
+}
