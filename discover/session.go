@@ -99,6 +99,13 @@ func RootSession(sessions []Session, s Session) Session {
 	return s
 }
 
+// ContainsSession reports whether the list has a session, compared by key, and by process if it has no ID.
+func ContainsSession(list []Session, s Session) bool {
+	return slices.ContainsFunc(list, func(o Session) bool {
+		return o.Key() == s.Key() && (s.ID != "" || s.RunByAny(slices.Values(o.Processes)))
+	})
+}
+
 func (s Session) pid() int {
 	if len(s.Processes) == 0 {
 		return 0

@@ -7,13 +7,16 @@ import (
 	"time"
 )
 
-// flockTimeout is how long others may take to change a directory: each needs some milliseconds, unless the disk is slow.
-const flockTimeout = 10 * time.Second
+// FlockTimeout is how long to wait for the lock of a workspace: a launch, or a check of the lock, holds it for a moment only.
+const FlockTimeout = time.Second
+
+// changeTimeout is how long others may take to change a directory: each needs some milliseconds, unless the disk is slow.
+const changeTimeout = 10 * time.Second
 
 // FlockDirTimeout takes the exclusive lock of a directory that several processes change one after the other. It waits until ctx
 // ends, whose error it returns, and for ten seconds at most: then the error names the directory.
 func FlockDirTimeout(ctx context.Context, dir string) (*Flock, error) {
-	return flockDirTimeout(ctx, dir, flockTimeout)
+	return flockDirTimeout(ctx, dir, changeTimeout)
 }
 
 func flockDirTimeout(ctx context.Context, dir string, timeout time.Duration) (*Flock, error) {

@@ -78,7 +78,7 @@ func layers() []layer {
 		{"discover/<agent>/transcript", []string{"discover", "discover/native", "discover/native/fsread", "discover/native/jsonl"}}, // bytes to records: it opens no file
 		{"discover/agents", []string{"discover", "discover/<agent>"}},
 		{"launch", []string{"discover", "discover/ancestry", "discover/native/fsread", "discover/watch", "lock", "proc", "launch"}},
-		{"lock", []string{"discover", "discover/native/fsread", "proc"}},
+		{"lock", []string{"discover", "discover/ancestry", "discover/native/fsread", "proc"}},
 		{"lock/githooks", []string{"discover/native/fsread", "lock", "proc"}},
 		{"internal/config", []string{"discover/native/fsread"}},
 		{"internal/webhook", nil},

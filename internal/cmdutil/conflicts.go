@@ -4,49 +4,30 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"time"
 
-	"agentctl/discover"
 	"agentctl/lock"
 )
 
-// Activity is a snapshot of the live sessions, as the command that asks sees them.
-type Activity struct {
-	*Call
-	discover.Result
-	// encloses reports whether this command runs inside a session: that is no conflict.
-	encloses func(discover.Session) bool
-	// Signature is the owner of the locks that this command declares.
-	Signature string
-}
-
-// Activity lists all live sessions, and agents' processes whose session is not known yet.
-func (c *Call) Activity(ctx context.Context) (*Activity, error) {
-	r, err := c.Scanner.List(ctx, discover.SessionFilter{Subagents: true})
-	if err != nil {
-		return nil, err
-	}
-	nearest := c.EnclosingSessions(r)
-	return &Activity{c, r, c.Encloses(r, nearest), c.Signature(r, nearest)}, nil
+// Activity reads who works where, as this command sees it.
+func (c *Call) Activity(ctx context.Context) (*lock.Activity, error) {
+	return lock.ReadActivity(ctx, c.Scanner, c.Getenv, c.Now)
 }
 
 // WarnIfBlind warns if the process table cannot be read, so that live sessions are unknown. It returns [ErrPartial] then.
-func (a *Activity) WarnIfBlind() error {
+func (f Factory) WarnIfBlind(a *lock.Activity) error {
 	if !a.ProcessesUnknown {
 		return nil
 	}
-	return a.ReportWarnings(a.Warnings)
+	return f.ReportWarnings(a.Warnings)
 }
 
 // ConflictsAt returns the conflicts at a workspace; with strict an idle session is one.
-func (a *Activity) ConflictsAt(place *lock.Workspace, strict bool) *lock.Conflicts {
-	declared, err := lock.StoreFromEnv(a.Getenv).ForWorkspace(place, a.Now())
+func (f Factory) ConflictsAt(a *lock.Activity, place *lock.Workspace, strict bool) *lock.Conflicts {
+	x, err := a.FindConflicts(place, strict)
 	if err != nil {
-		a.Warn(err.Error())
+		f.Warn(err.Error())
 	}
-	return lock.FindConflicts(place, lock.ConflictQuery{
-		Sessions: a.Sessions, Declared: declared, Owner: a.Signature, Encloses: a.encloses, Strict: strict,
-	})
+	return x
 }
 
 // LocksErr returns a conflict error with a hint, nil if there are no locks.
@@ -72,11 +53,8 @@ func AgentLocksErr(c *lock.Conflicts, hint string) error {
 }
 
 // WarnOfIdle warns of the idle sessions at the workspace.
-func (a *Activity) WarnOfIdle(c *lock.Conflicts) {
+func (f Factory) WarnOfIdle(c *lock.Conflicts) {
 	for _, s := range c.Idle {
-		a.Warn(fmt.Sprintf("%s is open in %s, idle", DescribeSession(s), c.Workspace.Top))
+		f.Warn(fmt.Sprintf("%s is open in %s, idle", DescribeSession(s), c.Workspace.Top))
 	}
 }
-
-// HoldTimeout is how long to wait for a kernel lock: a launch, or a check of the lock, holds it for a moment only.
-const HoldTimeout = time.Second

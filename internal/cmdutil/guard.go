@@ -27,27 +27,23 @@ func (f Factory) Guard(ctx context.Context, dir string, o *GuardOptions, over st
 		return UsageError("guard", "%v", err)
 	}
 	working, done := f.StartQuery(ctx, "looking for running sessions")
-	sc, err := c.Activity(working)
+	activity, err := c.Activity(working)
 	done()
 	if err != nil {
 		return err
 	}
-	unread := f.ReportWarnings(sc.Warnings)
-	if sc.ProcessesUnknown {
+	unread := f.ReportWarnings(activity.Warnings)
+	if activity.ProcessesUnknown {
 		// Who is at work cannot be told: to let pass what must not would be the worse mistake. What is missing of other stores
 		// blocks nobody's work.
 		return unread
 	}
-	x := sc.ConflictsAt(place, o.Strict || c.Strict)
-	switch held, err := place.IsFlocked(); {
-	case err != nil:
+	x := f.ConflictsAt(activity, place, o.Strict || c.Strict)
+	if err := x.AddFlock(activity.Table, f.PID); err != nil {
 		return err
-	case held:
-		x.AddHolders(sc.Table, false)
 	}
-	x.DropInherited(sc.Table, f.PID)
 	if !o.Quiet {
-		sc.WarnOfIdle(x)
+		f.WarnOfIdle(x)
 	}
 	if over == "" {
 		return LocksErr(x.Locks, "wait for it, or use a worktree of your own")

@@ -7,6 +7,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"agentctl/discover"
+	"agentctl/discover/ancestry"
 	"agentctl/lock"
 )
 
@@ -77,7 +78,7 @@ func (c *Call) FindAll(ctx context.Context, args []string) (all discover.Result,
 			return all, err
 		}
 		for _, s := range r.Sessions {
-			if !Includes(all.Sessions, s) {
+			if !discover.ContainsSession(all.Sessions, s) {
 				all.Sessions = append(all.Sessions, s)
 			}
 		}
@@ -96,9 +97,15 @@ func (c *Call) Selected(ctx context.Context, verb string, in Scope, stopped bool
 	if err != nil {
 		return r, err
 	}
-	around := c.Encloses(r, c.EnclosingSessions(r))
+	around := ancestry.FindEnclosing(c.Scanner, r, c.PID, c.Getenv)
 	r.Sessions = slices.DeleteFunc(slices.Clone(r.Sessions), func(s discover.Session) bool {
-		return s.IsSubagent() || match != nil && !match(s) || around(s)
+		return s.IsSubagent() || match != nil && !match(s) || around.Contains(s)
 	})
 	return r, nil
+}
+
+// OtherUsers reports whether the session is another user's, whose processes this user may not signal.
+func (f Factory) OtherUsers(r discover.Result, s discover.Session) bool {
+	self, ok := r.Table.ByPID(f.PID)
+	return ok && self.UID != 0 && len(s.Processes) > 0 && s.Processes[0].UID != self.UID
 }

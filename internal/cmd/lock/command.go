@@ -28,7 +28,7 @@ func runLocked(ctx context.Context, c *cmdutil.Call, places []*lock.Workspace, c
 	}()
 	var taken *lock.Workspace // by somebody else
 	for _, place := range places {
-		limited, cancel := context.WithTimeout(ctx, cmdutil.HoldTimeout)
+		limited, cancel := context.WithTimeout(ctx, lock.FlockTimeout)
 		held, err := lock.FlockWorkspace(limited, place.Top)
 		cancel()
 		if errors.Is(err, lock.ErrFlocked) {
@@ -41,21 +41,21 @@ func runLocked(ctx context.Context, c *cmdutil.Call, places []*lock.Workspace, c
 		all = append(all, held)
 		cmd.ExtraFiles = append(cmd.ExtraFiles, held.File())
 	}
-	sc, err := c.Activity(ctx) // after the places are held: who has come before is seen
+	activity, err := c.Activity(ctx) // after the places are held: who has come before is seen
 	if err != nil {
 		return err
 	}
-	unseen := sc.WarnIfBlind()
+	unseen := c.WarnIfBlind(activity)
 	if taken != nil {
-		x := sc.ConflictsAt(taken, c.Strict)
-		x.AddHolders(sc.Table, true)
+		x := c.ConflictsAt(activity, taken, c.Strict)
+		x.AddHolders(activity.Table, true)
 		return cmdutil.LocksErr(x.Locks, "wait for it")
 	}
 	for _, place := range places {
 		if force {
 			break
 		}
-		if err := cmdutil.AgentLocksErr(sc.ConflictsAt(place, c.Strict), "wait for it, or --force"); err != nil {
+		if err := cmdutil.AgentLocksErr(c.ConflictsAt(activity, place, c.Strict), "wait for it, or --force"); err != nil {
 			return err
 		}
 	}

@@ -87,19 +87,19 @@ func declare(ctx context.Context, c *cmdutil.Call, places []*lock.Workspace, o *
 		}
 	}
 	working, done := c.StartQuery(ctx, "looking for running sessions")
-	sc, err := c.Activity(working)
+	activity, err := c.Activity(working)
 	done()
 	if err != nil {
 		return err
 	}
 	now := c.Now().UTC().Truncate(time.Millisecond)
-	d := lock.DeclaredLock{By: cmp.Or(o.by, sc.Signature), Reason: o.reason, Since: now}
+	d := lock.DeclaredLock{By: cmp.Or(o.by, activity.Owner), Reason: o.reason, Since: now}
 	if o.duration > 0 {
 		d.Until = now.Add(o.duration)
 	}
 	var locks []lock.Lock
 	for _, place := range places {
-		x := sc.ConflictsAt(place, false)
+		x := c.ConflictsAt(activity, place, false)
 		d.Dir = place.Top
 		err := store.Declare(ctx, place, d, now)
 		if errors.Is(err, lock.ErrAlreadyDeclared) {
@@ -116,7 +116,7 @@ func declare(ctx context.Context, c *cmdutil.Call, places []*lock.Workspace, o *
 		}
 		locks = append(locks, lock.Lock{Kind: lock.KindDeclared, Dir: place.Top, Declared: &d})
 	}
-	unseen := sc.WarnIfBlind()
+	unseen := c.WarnIfBlind(activity)
 	if o.json {
 		err = c.PrintLocks(locks, true)
 	}

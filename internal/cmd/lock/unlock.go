@@ -8,7 +8,6 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"agentctl/discover"
 	"agentctl/internal/cmdutil"
 	"agentctl/lock"
 )
@@ -99,11 +98,13 @@ func unlockPlaces(ctx context.Context, c *cmdutil.Call, places []*lock.Workspace
 // "".
 func ownLocks(ctx context.Context, c *cmdutil.Call, place *lock.Workspace, locks []lock.DeclaredLock, by string) error {
 	if by == "" {
-		r, err := c.List(ctx, "looking for the current session", discover.SessionFilter{Subagents: true})
+		working, done := c.StartQuery(ctx, "looking for the current session")
+		activity, err := c.Activity(working)
+		done()
 		if err != nil {
 			return err
 		}
-		by = c.Signature(r, c.EnclosingSessions(r))
+		by = activity.Owner
 	}
 	for _, d := range locks {
 		if d.ReadErr != nil || d.By != by {

@@ -37,7 +37,7 @@ func (r *Run) HoldWorktree(ctx context.Context) (*lock.Flock, error) {
 // proven; any other holder is a conflict.
 func hold(ctx context.Context, c *cmdutil.Call, place *lock.Workspace) (*lock.Flock, error) {
 	for {
-		limited, cancel := context.WithTimeout(ctx, cmdutil.HoldTimeout)
+		limited, cancel := context.WithTimeout(ctx, lock.FlockTimeout)
 		held, err := lock.FlockWorkspace(limited, place.Top)
 		cancel()
 		if !errors.Is(err, lock.ErrFlocked) {
@@ -78,19 +78,19 @@ func isLaunch(f cmdutil.Factory, table *proc.Table, l lock.Lock) bool {
 
 // checkFree returns a conflict error if the session to resume is live, or if another one runs in the worktree.
 func (r *Run) checkFree(ctx context.Context, place *lock.Workspace) error {
-	sc, err := r.Activity(ctx)
+	activity, err := r.Activity(ctx)
 	if err != nil {
 		return err
 	}
-	if err := r.checkResumable(sc.Result); err != nil || r.force {
+	if err := r.checkResumable(activity.Result); err != nil || r.force {
 		return err
 	}
-	_ = sc.WarnIfBlind() // the proof of the session will fail, and say why
-	x := sc.ConflictsAt(place, r.Strict)
+	_ = r.WarnIfBlind(activity) // the proof of the session will fail, and say why
+	x := r.ConflictsAt(activity, place, r.Strict)
 	if err := cmdutil.AgentLocksErr(x, "wait for it, stop it, use a worktree of its own, or --force"); err != nil {
 		return err
 	}
-	sc.WarnOfIdle(x)
+	r.WarnOfIdle(x)
 	return nil
 }
 
