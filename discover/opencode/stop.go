@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"slices"
 	"syscall"
 
 	"agentctl/discover"
@@ -19,8 +20,14 @@ func (Adapter) StopSignals() []syscall.Signal {
 	return []syscall.Signal{syscall.SIGTERM, syscall.SIGTERM}
 }
 
-// NeedsInterrupt implements [launch.Stopper]: a process that runs several sessions.
-func (Adapter) NeedsInterrupt(s discover.Session) bool { return s.Shared }
+// NeedsInterrupt implements [launch.Stopper]: a process that runs several sessions, and listens. If its ports cannot be read, it
+// may listen.
+func (Adapter) NeedsInterrupt(s discover.Session) bool {
+	return s.Shared && slices.ContainsFunc(s.Processes, func(p proc.Process) bool {
+		ports, err := p.Uncached().ListenPorts()
+		return err != nil || len(ports) > 0
+	})
+}
 
 // Interrupt implements [launch.Stopper]: where a process runs several sessions, a server, or a terminal that listens, is asked
 // over HTTP to abort this one's turn. It answers when the turn's tools are gone; the other sessions go on, and so does the

@@ -7,6 +7,8 @@ type StopResult struct {
 	Result    string   `json:"result"`
 	Message   string   `json:"message,omitempty"`
 	Session   *Session `json:"session,omitempty"`
+	// Request is accepted, unanswered or failed; "" if the agent was not asked to end the session.
+	Request   string   `json:"request,omitempty"`
 	Signalled []Signal `json:"signalled"`
 	Survived  []int    `json:"survived"`
 	// LeftBehind are the pids of orphans of an earlier process of the session.

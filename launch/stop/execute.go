@@ -2,8 +2,6 @@ package stop
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"slices"
 	"sync"
 	"time"
@@ -18,11 +16,12 @@ type execution struct {
 	plan   *plan
 	agents []*agentProcess
 	search *toolSearch
-	// accepted: the agent has accepted the request to interrupt the session. interrupted: the session has ended, or is idle in
-	// its shared process, because of that.
-	accepted, interrupted bool
-	// decided says why the session could not be ended, as Refused or Failed; zero if nothing was in the way.
-	decided earlyOutcome
+	// request is what became of the request to the agent. interrupted: the session has ended, or is idle in its shared process,
+	// because of it.
+	request     Request
+	interrupted bool
+	// err is why the session was not ended, nil if nothing was in the way; a [*refusal] if it was refused.
+	err error
 	// signalled are the signals to tools.
 	signalled []SentSignal
 	// remaining are the tools that lived at the last scan.
@@ -31,16 +30,6 @@ type execution struct {
 	sameID     []discover.Session
 	sameIDRead bool
 	unclear    []proc.ID
-}
-
-// earlyOutcome is an outcome that is final before the session is verified.
-type earlyOutcome struct {
-	outcome Outcome
-	message string
-}
-
-func earlyOutcomef(outcome Outcome, format string, args ...any) earlyOutcome {
-	return earlyOutcome{outcome, fmt.Sprintf(format, args...)}
 }
 
 // newExecution adds the execution of a plan.
@@ -61,7 +50,7 @@ func (r *run) execute(ctx context.Context, plans []*plan) []verification {
 	}
 	r.each(func(_ int, x *execution) {
 		if x.plan.action == actionEnd {
-			x.decided = x.endSession(ctx)
+			x.err = x.endSession(ctx)
 		}
 	})
 	for {
@@ -73,77 +62,37 @@ func (r *run) execute(ctx context.Context, plans []*plan) []verification {
 	}
 }
 
-// endSession ends the session, but for its tools, or says why not.
-func (x *execution) endSession(ctx context.Context) earlyOutcome {
+// endSession ends the session, but for its tools. The error says why not; it is a [*refusal] if the agent has not accepted the
+// request to end one of several sessions. If ctx ends there is no error: the verification shows what became of the session.
+func (x *execution) endSession(ctx context.Context) error {
 	for _, a := range x.agents {
 		switch err := a.recordDescendants(ctx); {
 		case ctx.Err() != nil:
-			return earlyOutcome{}
+			return nil
 		case err != nil:
-			return earlyOutcomef(Failed, "%v", err)
+			return err
 		}
 	}
 	err := x.interrupt(ctx)
-	var untrusted *discover.UntrustedError
 	switch {
 	case ctx.Err() != nil:
 	case x.interrupted && !x.plan.shared:
 		x.awaitExit(ctx)
 	case x.interrupted:
-	case x.Force, err == nil && !x.accepted && !x.plan.shared:
+	case x.Force:
 		x.signalAll(ctx)
-	case errors.As(err, &untrusted) && untrusted.Session.Trust == discover.TrustSeen:
-		return earlyOutcomef(Refused, "%v (--home %s); --force ends its processes", err, untrusted.Home())
-	case errors.As(err, &untrusted), errors.Is(err, errUnreachable):
-		return earlyOutcomef(Refused, "%v; --force ends its processes", err)
-	case err != nil && !x.plan.shared:
-		return earlyOutcomef(Failed, "%v", err)
+	case err != nil && x.plan.shared:
+		return x.plan.refuseAfterRequest(err)
 	case err != nil:
-		return earlyOutcomef(Refused, "%s, and %v; --force ends all of it", x.plan.describeShared(), err)
-	case x.accepted: // the verification shows what came of it
+		return err
+	case x.request != "": // the verification shows what came of it
+	case x.plan.maySignal:
+		x.signalAll(ctx)
 	default:
-		return earlyOutcomef(Refused, "%s; stop them together, or --force ends all of it", x.plan.describeShared())
+		return x.plan.refuseShared() // the agent has found no way to end this one
 	}
-	return earlyOutcome{}
-}
-
-// interrupt asks the agent to end the session by its own command or request, and waits until the session is over or the
-// timeout expires. It does nothing for an unidentified session, which no request can name.
-func (x *execution) interrupt(ctx context.Context) (err error) {
-	request := x.plan.request()
-	if request.ID == "" || !x.plan.stopper.NeedsInterrupt(request) {
-		return nil
-	}
-	if request, err = x.reachable(request); err != nil {
-		return err
-	}
-	limited, cancel := context.WithTimeout(ctx, x.Timeout)
-	defer cancel()
-	if x.accepted, err = x.plan.stopper.Interrupt(limited, request, x.Host); err != nil || !x.accepted {
-		return err
-	}
-	x.interrupted = x.poll(limited, func(now discover.Session, known bool) bool {
-		return known && (now.Status == discover.Stopped || now.Status == discover.Idle && x.plan.shared)
-	})
 	return nil
 }
-
-// reachable is the session with those of its processes that may be sent a request. No command, request or password goes to
-// a session of a home that nobody of ours names, to another user's process, or to one in another namespace, whose ports
-// and paths are others here. Errors: [*discover.UntrustedError], [errUnreachable].
-func (x *execution) reachable(s discover.Session) (discover.Session, error) {
-	if err := s.CheckTrust("stop"); err != nil {
-		return s, err
-	}
-	s.Processes = slices.DeleteFunc(slices.Clone(s.Processes), func(p proc.Process) bool { return !x.scanner.Reachable(p) })
-	if len(s.Processes) == 0 {
-		return s, errUnreachable
-	}
-	return s, nil
-}
-
-// errUnreachable: nothing is sent to a process that is another user's or in another namespace.
-var errUnreachable = errors.New("its process belongs to another user or is in another namespace, and is not asked")
 
 // poll reads the session until done accepts it, or ctx ends. It reports whether done has accepted it.
 func (x *execution) poll(ctx context.Context, done func(now discover.Session, known bool) bool) bool {
@@ -168,13 +117,7 @@ func (x *execution) awaitExit(ctx context.Context) {
 	limited, cancel := context.WithTimeout(ctx, toolGracePeriod)
 	defer cancel()
 	for _, a := range x.agents {
-		h, err := proc.Open(a.process.ID)
-		if err != nil {
-			a.gone = errors.Is(err, proc.ErrGone)
-			continue
-		}
-		a.wait(limited, h)
-		_ = h.Close() // nothing is lost
+		a.awaitExit(limited)
 	}
 }
 
@@ -203,7 +146,7 @@ func (x *execution) isOver() bool {
 	case actionNone:
 		return true
 	case actionEnd:
-		return x.decided == earlyOutcome{} && (x.interrupted || x.exited())
+		return x.err == nil && (x.interrupted || x.exited())
 	}
 	return false
 }
@@ -211,6 +154,6 @@ func (x *execution) isOver() bool {
 // endedLate reports whether an agent's process has ended that was alive when tools were last searched: a signalled process may
 // end after the wait for it.
 func (x *execution) endedLate() bool {
-	return x.plan.action == actionEnd && x.decided == earlyOutcome{} &&
-		slices.ContainsFunc(x.agents, func(a *agentProcess) bool { return !a.gone && !isAlive(a.process.ID) })
+	return x.plan.action == actionEnd && x.err == nil &&
+		slices.ContainsFunc(x.agents, func(a *agentProcess) bool { return !a.gone.Load() && !isAlive(a.process.ID) })
 }

@@ -8,34 +8,44 @@ import (
 	"agentctl/proc"
 )
 
-// sameSession reports whether two rows are one session: they have one agent, one ID and one path, or, where the ID or a path
-// is not known, a process in common.
-func sameSession(a, b discover.Session) bool {
-	switch {
-	case a.Agent != b.Agent || a.ID != b.ID:
-		return false
-	case a.ID == "":
-		return a.SharesProcess(b)
-	}
-	return a.Path == b.Path || (a.Path == "" || b.Path == "") && a.SharesProcess(b)
+// isSameRow reports whether two rows of one snapshot are the same: they have one key, and one process if they have no ID.
+func isSameRow(a, b discover.Session) bool {
+	return a.Key() == b.Key() && (a.ID != "" || a.SharesProcess(b))
 }
 
-// findSession finds a session of an earlier snapshot by its identity. Where a path is not known and no process of the session
-// is left, the agent and the ID identify it if only one row has them.
+// findSession finds a session of an earlier snapshot by its identity: its key, or else its ID and a process in common. The
+// latter finds a session whose path was not known, or has changed: agents move a session to another directory while they run
+// it. A session without an ID is its process. It may have got an ID meanwhile.
 func findSession(list []discover.Session, s discover.Session) (discover.Session, bool) {
-	if i := slices.IndexFunc(list, func(o discover.Session) bool { return sameSession(o, s) }); i >= 0 {
+	if i := slices.IndexFunc(list, func(o discover.Session) bool { return isSameRow(o, s) }); i >= 0 {
 		return list[i], true
 	}
-	var found []discover.Session
-	for _, o := range list {
-		if s.ID != "" && o.Agent == s.Agent && o.ID == s.ID {
-			found = append(found, o)
-		}
+	found := slices.DeleteFunc(slices.Clone(list), func(o discover.Session) bool {
+		return o.Agent != s.Agent || s.ID != "" && o.ID != s.ID || !o.SharesProcess(s)
+	})
+	if len(found) != 1 {
+		return discover.Session{}, false
 	}
-	if len(found) == 1 && (s.Path == "" || found[0].Path == "") {
-		return found[0], true
+	return found[0], true
+}
+
+// refresh returns a chosen session as the snapshot has it. A session that the snapshot does not have has ended, unless a
+// process of it lives and runs no other session: what an agent shows may be unreadable for a moment.
+func (r *run) refresh(chosen discover.Session) discover.Session {
+	if now, ok := findSession(r.snapshot.Sessions, chosen); ok {
+		return now
 	}
-	return discover.Session{}, false
+	before := len(chosen.Processes)
+	chosen.Processes = slices.DeleteFunc(slices.Clone(chosen.Processes), func(p proc.Process) bool {
+		now, ok := r.snapshot.Table.Find(p.ID)
+		return !ok || !now.Alive() || slices.ContainsFunc(r.snapshot.Sessions, func(o discover.Session) bool {
+			return o.ID != "" && o.HasProcess(p.ID)
+		})
+	})
+	if before > 0 && len(chosen.Processes) == 0 {
+		return chosen.Vanished()
+	}
+	return chosen
 }
 
 // isAlive reports whether a process has not ended. A process that cannot be read counts as alive.

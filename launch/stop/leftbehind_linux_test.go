@@ -11,21 +11,21 @@ import (
 	"agentctl/proc"
 )
 
-// What a crashed process of a session has left behind belongs to the session once it is resumed: a dry run names it, and stop ends
-// it.
-func TestLeftBehindBeforeResume(t *testing.T) {
-	first := stage(t, part{Name: "first", Runs: []string{"a"}, Mark: "a", MarkPID: true, Below: []part{
-		{Name: "server", Detached: true, Below: []part{{Name: "child"}}},
-	}}, part{Name: "bystander"})
-	server := first.seen["server"]
-	first.killed("first")
+// The processes that a crashed process of a session left behind belong to the session once it is resumed: a dry run names them,
+// and stop ends them.
+func TestProcessesLeftBehindBeforeResume(t *testing.T) {
+	first := start(t, testProcess{Name: "first", Sessions: []string{"a"}, SessionMarker: "a", PIDMarker: true, Children: []testProcess{
+		{Name: "server", Detached: true, Children: []testProcess{{Name: "child"}}},
+	}}, testProcess{Name: "bystander"})
+	server := first.byName["server"]
+	first.kill("first")
 	c := resumed(t, first)
 
-	s := set(t)
+	s := newFixture(t)
 	if got := s.orphans(first, "server child"); got != "" {
 		t.Errorf("while the session lives, %q are orphans", got)
 	}
-	left := []proc.ID{server.ID, first.seen["child"].ID}
+	left := []proc.ID{server.ID, first.byName["child"].ID}
 	slices.SortFunc(left, func(a, b proc.ID) int { return a.PID - b.PID })
 	s.DryRun = true
 	r := s.stop("a")[0]
@@ -35,22 +35,22 @@ func TestLeftBehindBeforeResume(t *testing.T) {
 	}
 	s.DryRun = false
 	r = s.stop("a")[0]
-	want(t, c, r, Stopped, "agent tool", "")
-	want(t, first, r, Stopped, "server child bystander", "bystander")
+	check(t, c, r, Stopped, "agent tool", "")
+	check(t, first, r, Stopped, "server child bystander", "bystander")
 	if len(r.LeftBehind) != 2 || !slices.Contains(sentTo(r, RoleTool), unix.SIGTERM) {
 		t.Errorf("%+v", r)
 	}
 }
 
-// resumed starts an agent with the session in a process that is younger than all of an earlier cast.
-func resumed(t *testing.T, earlier *cast) *cast {
+// resumed starts an agent with the session, in a process that is younger than all earlier ones.
+func resumed(t *testing.T, earlier *processes) *processes {
 	t.Helper()
 	for {
-		c := stage(t, part{Name: "later"})
-		now := c.seen["later"]
-		c.killed("later")
-		if !slices.ContainsFunc(slices.Collect(maps.Values(earlier.seen)), func(p proc.Process) bool { return p.Ticks >= now.Ticks }) {
-			return stage(t, part{Name: "agent", Runs: []string{"a"}, Mark: "a", MarkPID: true, Below: []part{{Name: "tool", Detached: true}}})
+		c := start(t, testProcess{Name: "later"})
+		now := c.byName["later"]
+		c.kill("later")
+		if !slices.ContainsFunc(slices.Collect(maps.Values(earlier.byName)), func(p proc.Process) bool { return p.Ticks >= now.Ticks }) {
+			return start(t, testProcess{Name: "agent", Sessions: []string{"a"}, SessionMarker: "a", PIDMarker: true, Children: []testProcess{{Name: "tool", Detached: true}}})
 		}
 	}
 }

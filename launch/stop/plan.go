@@ -1,7 +1,6 @@
 package stop
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -23,18 +22,22 @@ const (
 	actionRefuse               // nothing, for the plan's reason
 )
 
-// plan says what will be done about one session, and why. It is made from a snapshot and never changes. It refuses only if it is
-// not known which process runs the session; the execution refuses what the agent does not accept.
+// plan says what will be done about one session, and why. It is made from a snapshot and never changes. It refuses whatever is
+// known to be in the way before anything is sent; the execution refuses only what an agent does not accept.
 type plan struct {
 	// session is the session as the snapshot has it.
 	session discover.Session
 	stopper launch.Stopper
 	action  action
-	reason  string
+	// refusal is nil unless action is actionRefuse.
+	refusal *refusal
 	// others are the sessions that run in the same processes and were not chosen. shared: there are such sessions, or the
 	// agent says so.
 	others []discover.Session
 	shared bool
+	// asks: the agent is asked to end the session. maySignal: the session's processes are signalled if that does not end it.
+	asks, maySignal bool
+	force           bool // [Options.Force]
 	// signals ask the session's processes to end, the gentlest first.
 	signals []syscall.Signal
 	// leftBehind are processes that an earlier process of the session has left behind, with their descendants.
@@ -49,15 +52,13 @@ type plan struct {
 func (r *run) plan(ctx context.Context, chosen []discover.Session) []*plan {
 	chosen = slices.Clone(chosen)
 	for i, session := range chosen {
-		if now, ok := findSession(r.snapshot.Sessions, session); ok {
-			chosen[i] = now
-		}
+		chosen[i] = r.refresh(session)
 	}
 	// Afterwards nothing shows that a process was older than the session's processes.
 	trees := ancestry.NewTrees(r.scanner, r.snapshot, chosen)
 	var plans []*plan
 	for _, session := range chosen {
-		p := newPlan(session, chosen, r.snapshot.Sessions, r.stopperOf(session.Agent))
+		p := r.newPlan(session, chosen, r.stopperOf(session.Agent))
 		if p.action == actionEnd {
 			left, unclear := trees.LeftBehind(ctx, session)
 			p.older = processSet(slices.Concat(left, unclear))
@@ -68,25 +69,44 @@ func (r *run) plan(ctx context.Context, chosen []discover.Session) []*plan {
 	return plans
 }
 
-// newPlan decides what is done about a session. all are the snapshot's sessions, chosen those that are to be stopped.
-func newPlan(session discover.Session, chosen, all []discover.Session, stopper launch.Stopper) *plan {
-	p := &plan{session: session, stopper: stopper, signals: stopper.StopSignals()}
+// newPlan decides what is done about a session of the snapshot. chosen are all that are to be stopped.
+func (r *run) newPlan(session discover.Session, chosen []discover.Session, stopper launch.Stopper) *plan {
+	p := &plan{session: session, stopper: stopper, signals: stopper.StopSignals(), force: r.Force}
 	if len(p.signals) == 0 {
 		p.signals = defaultStopper{}.StopSignals()
 	}
-	p.others = slices.DeleteFunc(slices.Clone(all), func(o discover.Session) bool {
+	p.others = slices.DeleteFunc(slices.Clone(r.snapshot.Sessions), func(o discover.Session) bool {
 		// A sub-agent's session belongs to the process that runs it; it has no process of its own.
-		return o.IsSubagent() || sameSession(o, session) || !o.SharesProcess(session) ||
-			slices.ContainsFunc(chosen, func(c discover.Session) bool { return sameSession(o, c) })
+		return o.IsSubagent() || isSameRow(o, session) || !o.SharesProcess(session) ||
+			slices.ContainsFunc(chosen, func(c discover.Session) bool { return isSameRow(o, c) })
 	})
 	p.shared = session.Shared || len(p.others) > 0
-	switch n := len(session.Processes); {
-	case session.Status == discover.Stopped:
+	if session.Status == discover.Stopped {
 		p.action = actionNone
-	case n == 0, session.Status == discover.Unknown && n > 1:
-		p.action, p.reason = actionRefuse, "which process runs it is not known"+candidates(session)
+	} else if p.refusal = r.decide(p); p.refusal != nil {
+		p.action = actionRefuse
 	}
 	return p
+}
+
+// decide decides how a live session is ended, or why not.
+func (r *run) decide(p *plan) *refusal {
+	if n := len(p.session.Processes); n == 0 || p.session.Status == discover.Unknown && n > 1 {
+		return refuseUnknownProcess(p.session, r.snapshot.Table)
+	}
+	p.maySignal = r.Force || !p.shared
+	// No request can name a session without an ID.
+	if p.session.ID != "" && p.stopper.NeedsInterrupt(p.request()) {
+		_, err := r.reachable(p.request())
+		p.asks = err == nil
+		if err != nil && !r.Force {
+			return refuseRequest(err)
+		}
+	}
+	if !p.asks && !p.maySignal {
+		return p.refuseShared()
+	}
+	return nil
 }
 
 // request is the session as the agent's stopper is to see it.
@@ -97,59 +117,37 @@ func (p *plan) request() discover.Session {
 }
 
 // preview is the result of a plan that is not carried out.
-func (p *plan) preview(force bool) Result {
+func (p *plan) preview() Result {
 	result := Result{Before: p.session, LeftBehind: p.leftBehind}
 	switch p.action {
 	case actionNone:
 		result.Outcome = AlreadyStopped
 	case actionRefuse:
-		result.Outcome, result.Message = Refused, p.reason
+		result.Outcome, result.Message = Refused, p.refusal.Error()
 	case actionEnd:
 		after := p.request()
-		result.Outcome, result.Message, result.After = Planned, p.describe(force), &after
+		result.Outcome, result.Message, result.After = Planned, p.describe(), &after
 	}
 	return result
 }
 
 // describe says what would be tried.
-func (p *plan) describe(force bool) string {
-	if p.shared && !force {
-		return p.describeLeftBehind(fmt.Sprintf("will interrupt the turn; the shared process %s is not signalled", p.session.Processes[0].ID))
-	}
-	return p.describeLeftBehind(joinFunc(p.session.Processes, ", ", func(process proc.Process) string {
+func (p *plan) describe() string {
+	text := joinFunc(p.session.Processes, ", ", func(process proc.Process) string {
 		return fmt.Sprintf("%s to %s", signalName(p.signals[0]), process.ID)
-	}))
-}
-
-func (p *plan) describeLeftBehind(text string) string {
+	})
+	switch {
+	case p.asks && !p.maySignal:
+		text = fmt.Sprintf("will interrupt the turn; the shared process %s is not signalled", p.session.Processes[0].ID)
+	case p.asks && p.force:
+		text = "will ask the agent to end it; if it does not, " + text
+	case p.asks:
+		text = "will ask the agent to end it"
+	}
 	if len(p.leftBehind) > 0 {
 		text += fmt.Sprintf("; then %s, left behind before the session was resumed", describeSIGTERM(p.leftBehind))
 	}
 	return text
-}
-
-// describeShared says which other sessions the processes of the session serve.
-func (p *plan) describeShared() string {
-	pid := p.session.Processes[0].ID
-	if len(p.others) == 0 {
-		return fmt.Sprintf("%s serves other sessions too", pid)
-	}
-	names := joinFunc(p.others, ", ", func(o discover.Session) string { return cmp.Or(o.ID, "an unidentified session") })
-	return fmt.Sprintf("%s also runs %s", pid, names)
-}
-
-// candidates names the processes that may run a session.
-func candidates(s discover.Session) string {
-	var ids []proc.ID
-	for _, e := range s.Evidence {
-		if !slices.Contains(ids, e.Process) {
-			ids = append(ids, e.Process)
-		}
-	}
-	if len(ids) == 0 {
-		return ""
-	}
-	return ": it may be " + joinFunc(ids, ", or ", proc.ID.String)
 }
 
 // describeSIGTERM says which processes would get a SIGTERM.

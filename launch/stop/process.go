@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"maps"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -26,10 +27,13 @@ type agentProcess struct {
 	recording   sync.Mutex
 	descendants proc.Descendants
 
+	// gone: it has ended.
+	gone atomic.Bool
 	once sync.Once
-	gone bool
-	sent []SentSignal
-	err  error // why it cannot be signalled
+	// ending is held by whoever signals the process or waits for its end.
+	ending sync.Mutex
+	sent   []SentSignal
+	err    error // why it cannot be signalled
 }
 
 func (r *run) newAgentProcess(p proc.Process, signals []syscall.Signal) *agentProcess {
@@ -51,6 +55,8 @@ func (r *run) agentProcess(p proc.Process, signals []syscall.Signal) *agentProce
 // end sends the signals one after the other and waits after each, until the process has ended.
 func (a *agentProcess) end(ctx context.Context) {
 	a.once.Do(func() {
+		a.ending.Lock()
+		defer a.ending.Unlock()
 		h, err := proc.Open(a.process.ID)
 		if err != nil {
 			a.fail(err)
@@ -69,11 +75,24 @@ func (a *agentProcess) end(ctx context.Context) {
 	})
 }
 
+// awaitExit waits for the end of a process that was not signalled.
+func (a *agentProcess) awaitExit(limited context.Context) {
+	a.ending.Lock()
+	defer a.ending.Unlock()
+	h, err := proc.Open(a.process.ID)
+	if err != nil {
+		a.gone.Store(errors.Is(err, proc.ErrGone))
+		return
+	}
+	defer h.Close()
+	a.wait(limited, h)
+}
+
 // fail records why the process was not signalled. That it is gone is no failure.
 func (a *agentProcess) fail(err error) {
 	switch {
 	case errors.Is(err, proc.ErrGone):
-		a.gone = true
+		a.gone.Store(true)
 	case errors.Is(err, fs.ErrPermission):
 		a.err = fmt.Errorf("%s may not be signalled: it belongs to user %d", a.process.ID, a.process.UID)
 	default:
@@ -98,7 +117,7 @@ func (a *agentProcess) signal(ctx context.Context, h *proc.Handle, sig syscall.S
 	limited, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
 	a.wait(limited, h)
-	return a.gone || a.err != nil || ctx.Err() != nil
+	return a.gone.Load() || a.err != nil || ctx.Err() != nil
 }
 
 // wait waits for the end of the process, and records meanwhile what it still starts.
@@ -110,7 +129,7 @@ func (a *agentProcess) wait(limited context.Context, h *proc.Handle) {
 		cancel()
 		switch {
 		case err == nil:
-			a.gone = true
+			a.gone.Store(true)
 			return
 		case inTime:
 			a.err = err

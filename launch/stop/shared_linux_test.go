@@ -1,9 +1,11 @@
 package stop
 
 import (
+	"context"
 	"errors"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -14,76 +16,76 @@ import (
 	"agentctl/proc"
 )
 
-// nest is an agent with a tool that runs another agent.
-func nest() part {
-	inner := part{Name: "inner", Runs: []string{"b"}, Mark: "b", MarkPID: true, Below: []part{
+// nestedAgents is an agent with a tool that runs another agent.
+func nestedAgents() testProcess {
+	inner := testProcess{Name: "inner", Sessions: []string{"b"}, SessionMarker: "b", PIDMarker: true, Children: []testProcess{
 		{Name: "inner-tool", Setsid: true}, {Name: "inner-daemon", Detached: true},
 	}}
-	return part{Name: "outer", Runs: []string{"a"}, Mark: "a", MarkPID: true, Below: []part{
-		{Name: "shell", Setsid: true, Below: []part{inner, {Name: "sibling"}}}, {Name: "outer-daemon", Detached: true},
+	return testProcess{Name: "outer", Sessions: []string{"a"}, SessionMarker: "a", PIDMarker: true, Children: []testProcess{
+		{Name: "shell", Setsid: true, Children: []testProcess{inner, {Name: "sibling"}}}, {Name: "outer-daemon", Detached: true},
 	}}
 }
 
 const nested = "outer shell inner inner-tool inner-daemon sibling outer-daemon"
 
-// An agent that runs below of another one has its own life: with its tools, and with the shell that it was started from.
+// An agent below another one is spared, with its tools and the shell that started it.
 func TestNestedAgentIsSpared(t *testing.T) {
-	c := stage(t, nest())
-	r := set(t).stop("a")[0]
-	want(t, c, r, Stopped, nested, "shell inner inner-tool inner-daemon")
+	c := start(t, nestedAgents())
+	r := newFixture(t).stop("a")[0]
+	check(t, c, r, Stopped, nested, "shell inner inner-tool inner-daemon")
 }
 
-// An agent that runs below of another one is stopped without it, though its tools carry the marks of both.
-func TestInnerAgentAlone(t *testing.T) {
-	c := stage(t, nest())
-	r := set(t).stop("b")[0]
-	want(t, c, r, Stopped, nested, "outer shell sibling outer-daemon")
+// An agent below another one is stopped without it, although its tools have the markers of both.
+func TestNestedAgentIsStoppedAlone(t *testing.T) {
+	c := start(t, nestedAgents())
+	r := newFixture(t).stop("b")[0]
+	check(t, c, r, Stopped, nested, "outer shell sibling outer-daemon")
 }
 
-func TestNestedTogether(t *testing.T) {
-	c := stage(t, nest())
-	r := set(t).stop("a", "b")
-	want(t, c, r[0], Stopped, nested, "")
-	want(t, c, r[1], Stopped, nested, "")
+func TestNestedAgentsAreStoppedTogether(t *testing.T) {
+	c := start(t, nestedAgents())
+	r := newFixture(t).stop("a", "b")
+	check(t, c, r[0], Stopped, nested, "")
+	check(t, c, r[1], Stopped, nested, "")
 }
 
-// What runs us is not ended, though it is a tool of the session.
-func TestWeAreSpared(t *testing.T) {
-	c := stage(t, part{Name: "agent", Runs: []string{"a"}, Mark: "a", Below: []part{
-		{Name: "shell", Setsid: true, Below: []part{{Name: "self"}, {Name: "sibling"}}},
+// The processes above this one are spared, although they are tools of the session.
+func TestAncestorsOfSelfAreSpared(t *testing.T) {
+	c := start(t, testProcess{Name: "agent", Sessions: []string{"a"}, SessionMarker: "a", Children: []testProcess{
+		{Name: "shell", Setsid: true, Children: []testProcess{{Name: "self"}, {Name: "sibling"}}},
 	}})
-	s := set(t)
-	s.SelfPID = c.seen["self"].ID.PID
-	want(t, c, s.stop("a")[0], Stopped, "agent shell self sibling", "shell self")
+	s := newFixture(t)
+	s.SelfPID = c.byName["self"].ID.PID
+	check(t, c, s.stop("a")[0], Stopped, "agent shell self sibling", "shell self")
 }
 
 // two is one process of two sessions, each with a tool.
-func two() part {
-	return part{Name: "server", Runs: []string{"a", "b"}, MarkPID: true, Below: []part{
-		{Name: "launcher-a", Mark: "a", Below: []part{{Name: "tool-a", Setsid: true}}},
-		{Name: "launcher-b", Mark: "b", Below: []part{{Name: "tool-b", Setsid: true}}},
+func sharedServer() testProcess {
+	return testProcess{Name: "server", Sessions: []string{"a", "b"}, PIDMarker: true, Children: []testProcess{
+		{Name: "launcher-a", SessionMarker: "a", Children: []testProcess{{Name: "tool-a", Setsid: true}}},
+		{Name: "launcher-b", SessionMarker: "b", Children: []testProcess{{Name: "tool-b", Setsid: true}}},
 	}}
 }
 
 const both = "server launcher-a tool-a launcher-b tool-b"
 
 func TestSharedProcessIsNotSignalled(t *testing.T) {
-	c := stage(t, two())
-	s := set(t)
+	c := start(t, sharedServer())
+	s := newFixture(t)
 	r := s.stop("a")[0]
-	want(t, c, r, Refused, both, both)
-	if !strings.Contains(r.Message, c.seen["server"].ID.String()+" also runs b") || len(r.Signalled) > 0 {
+	check(t, c, r, Refused, both, both)
+	if !strings.Contains(r.Message, c.byName["server"].ID.String()+" also runs b") || len(r.Signalled) > 0 {
 		t.Errorf("%+v", r)
 	}
 	s.Force = true
-	want(t, c, s.stop("a")[0], Stopped, both, "")
+	check(t, c, s.stop("a")[0], Stopped, both, "")
 }
 
-func TestSharedProcessOfTheChosenIsSignalledOnce(t *testing.T) {
-	c := stage(t, two())
-	r := set(t).stop("a", "b")
-	want(t, c, r[0], Stopped, both, "")
-	want(t, c, r[1], Stopped, both, "")
+func TestProcessOfSeveralChosenSessionsIsSignalledOnce(t *testing.T) {
+	c := start(t, sharedServer())
+	r := newFixture(t).stop("a", "b")
+	check(t, c, r[0], Stopped, both, "")
+	check(t, c, r[1], Stopped, both, "")
 	for _, one := range r {
 		if got := sentTo(one, RoleAgent); !slices.Equal(got, []syscall.Signal{unix.SIGTERM}) {
 			t.Errorf("the process was sent %v", got)
@@ -91,16 +93,16 @@ func TestSharedProcessOfTheChosenIsSignalledOnce(t *testing.T) {
 	}
 }
 
-// A session that its agent has ended in its own way: the process goes on, and so do the others' tools.
-func TestOwnWay(t *testing.T) {
-	c := stage(t, two())
-	s := set(t)
-	s.end = func(session discover.Session) (bool, error) {
+// If the agent interrupts a session, its shared process lives, and so do the tools of the other sessions.
+func TestInterruptedSessionOfSharedProcess(t *testing.T) {
+	c := start(t, sharedServer())
+	s := newFixture(t)
+	s.interrupt = func(_ context.Context, session discover.Session) (bool, error) {
 		s.idle.Store(session.ID == "a" && session.Shared)
 		return true, nil
 	}
 	r := s.stop("a")[0]
-	want(t, c, r, Interrupted, both, "server launcher-a launcher-b tool-b")
+	check(t, c, r, Interrupted, both, "server launcher-a launcher-b tool-b")
 	if got := sentTo(r, RoleTool); !slices.Equal(got, []syscall.Signal{unix.SIGTERM}) || len(r.Survived) > 0 {
 		t.Errorf("%+v", r)
 	}
@@ -109,63 +111,92 @@ func TestOwnWay(t *testing.T) {
 	}
 }
 
-func TestOwnWayThatLeadsNowhere(t *testing.T) {
-	c := stage(t, two())
-	for name, w := range map[string]struct {
-		end     func(discover.Session) (bool, error)
-		outcome Outcome
-		says    string
+// If the agent does not interrupt a session, the result says whether it was asked.
+func TestRequestInVain(t *testing.T) {
+	c := start(t, sharedServer())
+	for name, test := range map[string]struct {
+		interrupt func(context.Context) (bool, error)
+		outcome   Outcome
+		request   Request
+		says      string
 	}{
-		"takes the order and goes on": {func(discover.Session) (bool, error) { return true, nil }, Running, "has accepted the request to end, but still runs it"},
-		"fails":                       {func(discover.Session) (bool, error) { return true, errors.New("it is deaf") }, Refused, "it is deaf"},
-		"needs a password":            {func(discover.Session) (bool, error) { return false, errors.New("no password") }, Refused, "no password"},
+		"accepted, and the turn goes on": {func(context.Context) (bool, error) { return true, nil }, Running, RequestAccepted, "has accepted the request to end, but still runs it"},
+		"failed":                         {func(context.Context) (bool, error) { return true, errors.New("HTTP status 500") }, Refused, RequestFailed, "also runs b, and the request to end it failed: HTTP status 500"},
+		"not accepted":                   {func(context.Context) (bool, error) { return false, errors.New("no password") }, Refused, RequestFailed, "no password"},
+		"unanswered":                     {func(ctx context.Context) (bool, error) { <-ctx.Done(); return false, ctx.Err() }, Running, RequestUnanswered, "was asked to end it, and has not answered within"},
+		"no way to ask":                  {func(context.Context) (bool, error) { return false, nil }, Refused, "", "also runs b; stop them together"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := set(t)
-			s.stage = strings.TrimSuffix(s.stage, s.stage[strings.Index(s.stage, "/"):]) + s.stage[len(t.Name()):]
-			s.end, s.Timeout = w.end, 200*time.Millisecond
+			s := newFixture(t)
+			s.test = strings.TrimSuffix(s.test, s.test[strings.Index(s.test, "/"):]) + s.test[len(t.Name()):]
+			s.interrupt = func(ctx context.Context, _ discover.Session) (bool, error) { return test.interrupt(ctx) }
+			s.Timeout = 200 * time.Millisecond
 			r := s.stop("a")[0]
-			want(t, c, r, w.outcome, both, both)
-			if !strings.Contains(r.Message, w.says) || len(r.Signalled) > 0 {
+			check(t, c, r, test.outcome, both, both)
+			if !strings.Contains(r.Message, test.says) || r.Request != test.request || len(r.Signalled) > 0 {
 				t.Errorf("%+v", r)
 			}
 		})
 	}
 }
 
-// What would be started again is ended in its agent's own way, and its process with it.
-func TestSupervised(t *testing.T) {
-	c := stage(t, part{Name: "worker", Runs: []string{"a"}, Below: []part{{Name: "tool", Setsid: true}}})
-	s := set(t)
-	s.end = func(session discover.Session) (bool, error) {
+// A process that its agent would start again is ended by the agent, and its tools are ended afterwards.
+func TestSessionEndedByItsAgent(t *testing.T) {
+	c := start(t, testProcess{Name: "worker", Sessions: []string{"a"}, Children: []testProcess{{Name: "tool", Setsid: true}}})
+	s := newFixture(t)
+	s.interrupt = func(_ context.Context, session discover.Session) (bool, error) {
 		kill(session.Processes[0].ID)
 		return true, nil
 	}
 	r := s.stop("a")[0]
-	want(t, c, r, Stopped, "worker tool", "")
+	check(t, c, r, Stopped, "worker tool", "")
 	if len(sentTo(r, RoleAgent)) > 0 {
 		t.Errorf("it was sent %v", r.Signalled)
 	}
 }
 
-// What a session has left behind that died before is named, and ended with --force.
-func TestLeftBehind(t *testing.T) {
-	c := stage(t, part{Name: "agent", Runs: []string{"a"}, Mark: "a", Below: []part{{Name: "tool", Setsid: true}}})
-	h, err := proc.Open(c.seen["agent"].ID)
+// Two chosen sessions of one process that the agent ends are stopped, whether both requests come before its end or one does.
+func TestProcessEndedByItsAgentForSeveralSessions(t *testing.T) {
+	for _, requests := range []int{1, 2} {
+		c := start(t, sharedServer())
+		s := newFixture(t)
+		var sent sync.WaitGroup
+		sent.Add(requests)
+		s.interrupt = func(_ context.Context, session discover.Session) (bool, error) {
+			if requests == 2 {
+				sent.Done()
+				sent.Wait()
+			}
+			kill(session.Processes[0].ID)
+			return true, nil
+		}
+		for _, r := range s.stop("a", "b") {
+			check(t, c, r, Stopped, both, "")
+			if len(sentTo(r, RoleAgent)) > 0 || requests == 2 && r.Request != RequestAccepted {
+				t.Errorf("%+v", r)
+			}
+		}
+	}
+}
+
+// The processes that a stopped session left behind are named, and ended with force.
+func TestToolsOfStoppedSession(t *testing.T) {
+	c := start(t, testProcess{Name: "agent", Sessions: []string{"a"}, SessionMarker: "a", Children: []testProcess{{Name: "tool", Setsid: true}}})
+	h, err := proc.Open(c.byName["agent"].ID)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer h.Close()
-	kill(c.seen["agent"].ID)
+	kill(c.byName["agent"].ID)
 	if err := h.Wait(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	s := set(t)
+	s := newFixture(t)
 	r := s.stop("a")[0]
-	want(t, c, r, AlreadyStopped, "agent tool", "tool")
-	if !strings.Contains(r.Message, c.seen["tool"].ID.String()) || !slices.Equal(r.Survived, []proc.ID{c.seen["tool"].ID}) {
+	check(t, c, r, AlreadyStopped, "agent tool", "tool")
+	if !strings.Contains(r.Message, c.byName["tool"].ID.String()) || !slices.Equal(r.Survived, []proc.ID{c.byName["tool"].ID}) {
 		t.Errorf("%+v", r)
 	}
 	s.Force = true
-	want(t, c, s.stop("a")[0], AlreadyStopped, "agent tool", "")
+	check(t, c, s.stop("a")[0], AlreadyStopped, "agent tool", "")
 }

@@ -51,7 +51,7 @@ const (
 	// Running: it still runs.
 	Running Outcome = "running"
 	// Refused: it was not done, because it is not known which process runs the session, because the agent must not be asked, or
-	// because the process serves other sessions and the agent did not end this one.
+	// because the process serves other sessions and the agent cannot end this one, or has not accepted the request to.
 	Refused Outcome = "refused"
 	// Failed: it could not be done.
 	Failed Outcome = "failed"
@@ -82,7 +82,9 @@ type Result struct {
 	After   *discover.Session
 	Outcome Outcome
 	// Message says more, "" if there is nothing to say.
-	Message   string
+	Message string
+	// Request is what became of the request to the agent, Signalled are the signals that were sent.
+	Request   Request
 	Signalled []SentSignal
 	// LeftBehind are the processes that an earlier process of the session has left behind, with what those have started: they
 	// are ended with the session's tools.
@@ -104,7 +106,7 @@ func Sessions(ctx context.Context, scanner *discover.Scanner, chosen []discover.
 	var results []Result
 	if o.DryRun {
 		for _, p := range plans {
-			results = append(results, p.preview(o.Force))
+			results = append(results, p.preview())
 		}
 		return results, nil
 	}

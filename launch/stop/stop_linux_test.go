@@ -17,16 +17,15 @@ import (
 	"agentctl/proc"
 )
 
-// TestToolsEndWithTheirSession: F26. What the session has started ends with it, wherever it has gone; an innocent process
-// does not.
+// TestToolsEndWithTheirSession: F26. All processes that the session has started end with it, detached ones too; others do not.
 func TestToolsEndWithTheirSession(t *testing.T) {
-	c := stage(t, part{Name: "agent", Runs: []string{"a"}, Mark: "a", MarkPID: true, Below: []part{
-		{Name: "tool", Setsid: true, Below: []part{{Name: "its-child"}, {Name: "its-daemon", Detached: true}}},
+	c := start(t, testProcess{Name: "agent", Sessions: []string{"a"}, SessionMarker: "a", PIDMarker: true, Children: []testProcess{
+		{Name: "tool", Setsid: true, Children: []testProcess{{Name: "its-child"}, {Name: "its-daemon", Detached: true}}},
 		{Name: "server"},
-		{Name: "daemon", Detached: true, Below: []part{{Name: "its-own"}}},
-	}}, part{Name: "bystander"})
-	r := set(t).stop("a")[0]
-	want(t, c, r, Stopped, "agent tool its-child its-daemon server daemon its-own bystander", "bystander")
+		{Name: "daemon", Detached: true, Children: []testProcess{{Name: "its-own"}}},
+	}}, testProcess{Name: "bystander"})
+	r := newFixture(t).stop("a")[0]
+	check(t, c, r, Stopped, "agent tool its-child its-daemon server daemon its-own bystander", "bystander")
 	if got := sentTo(r, RoleAgent); !slices.Equal(got, []syscall.Signal{unix.SIGTERM}) {
 		t.Errorf("the agent was sent %v", got)
 	}
@@ -36,79 +35,78 @@ func TestToolsEndWithTheirSession(t *testing.T) {
 	if r.After == nil || r.After.Status != discover.Stopped || r.Before.Status != discover.Running {
 		t.Errorf("before %+v, after %+v", r.Before, r.After)
 	}
-	if again := set(t).stop("a")[0]; again.Outcome != AlreadyStopped || len(again.Signalled) > 0 {
+	if again := newFixture(t).stop("a")[0]; again.Outcome != AlreadyStopped || len(again.Signalled) > 0 {
 		t.Errorf("a second time: %+v", again)
 	}
 }
 
-// TestStillRunning: S8, F23. One that takes no notice is said to run, and so are its tools left alone, until --force.
-func TestStillRunning(t *testing.T) {
-	c := stage(t, part{Name: "agent", Runs: []string{"a"}, Ignores: []syscall.Signal{unix.SIGTERM}, Below: []part{{Name: "tool", Setsid: true}}})
-	s := set(t)
+// TestAgentThatIgnoresSignalsIsReportedRunning: S8, F23. Its tools are left alone. Force kills it.
+func TestAgentThatIgnoresSignalsIsReportedRunning(t *testing.T) {
+	c := start(t, testProcess{Name: "agent", Sessions: []string{"a"}, Ignores: []syscall.Signal{unix.SIGTERM}, Children: []testProcess{{Name: "tool", Setsid: true}}})
+	s := newFixture(t)
 	s.Timeout = 200 * time.Millisecond
 	r := s.stop("a")[0]
-	want(t, c, r, Running, "agent tool", "agent tool")
-	if !slices.Equal(r.Survived, []proc.ID{c.seen["agent"].ID}) || r.After.Status != discover.Running {
+	check(t, c, r, Running, "agent tool", "agent tool")
+	if !slices.Equal(r.Survived, []proc.ID{c.byName["agent"].ID}) || r.After.Status != discover.Running {
 		t.Errorf("%+v", r)
 	}
 	s.Force = true
 	r = s.stop("a")[0]
-	want(t, c, r, Stopped, "agent tool", "")
+	check(t, c, r, Stopped, "agent tool", "")
 	if got := sentTo(r, RoleAgent); !slices.Equal(got, []syscall.Signal{unix.SIGTERM, unix.SIGKILL}) {
 		t.Errorf("with force it was sent %v", got)
 	}
 }
 
 func TestGentlestSignalFirst(t *testing.T) {
-	c := stage(t, part{Name: "agent", Runs: []string{"a"}, Ignores: []syscall.Signal{unix.SIGINT}})
-	s := set(t)
-	s.gentle = []syscall.Signal{unix.SIGINT, unix.SIGTERM}
-	s.Timeout = 4 * time.Second // half of it goes by
+	c := start(t, testProcess{Name: "agent", Sessions: []string{"a"}, Ignores: []syscall.Signal{unix.SIGINT}})
+	s := newFixture(t)
+	s.signals = []syscall.Signal{unix.SIGINT, unix.SIGTERM}
+	s.Timeout = 4 * time.Second // each of the two signals has half of it
 	r := s.stop("a")[0]
-	want(t, c, r, Stopped, "agent", "")
-	if got := sentTo(r, RoleAgent); !slices.Equal(got, s.gentle) {
+	check(t, c, r, Stopped, "agent", "")
+	if got := sentTo(r, RoleAgent); !slices.Equal(got, s.signals) {
 		t.Errorf("it was sent %v", got)
 	}
 }
 
-// A suspended process takes no notice before it goes on.
-func TestSuspended(t *testing.T) {
-	c := stage(t, part{Name: "agent", Runs: []string{"a"}, Below: []part{{Name: "tool"}}})
+// A suspended process takes a signal only once it is continued.
+func TestSuspendedProcessesEnd(t *testing.T) {
+	c := start(t, testProcess{Name: "agent", Sessions: []string{"a"}, Children: []testProcess{{Name: "tool"}}})
 	for _, name := range []string{"tool", "agent"} {
-		if err := unix.Kill(c.seen[name].ID.PID, unix.SIGSTOP); err != nil {
+		if err := unix.Kill(c.byName[name].ID.PID, unix.SIGSTOP); err != nil {
 			t.Fatal(err)
 		}
 	}
-	want(t, c, set(t).stop("a")[0], Stopped, "agent tool", "")
+	check(t, c, newFixture(t).stop("a")[0], Stopped, "agent tool", "")
 }
 
 // TestRecycledPIDIsNotSignalled: S11, F25.
 func TestRecycledPIDIsNotSignalled(t *testing.T) {
-	c := stage(t, part{Name: "bystander"})
-	p := c.seen["bystander"]
+	c := start(t, testProcess{Name: "bystander"})
+	p := c.byName["bystander"]
 	p.ID.Birth, p.Ticks = p.ID.Birth[:strings.IndexByte(p.ID.Birth, '/')]+"/1", 1
-	s := set(t)
+	s := newFixture(t)
 	s.Force = true
-	before := discover.Session{Record: &discover.Record{Agent: "actor", ID: "a", Path: "/h/a"}, Status: discover.Running, Processes: []proc.Process{p}}
-	r := s.stopIn(t.Context(), []discover.Session{before})[0]
-	want(t, c, r, Stopped, "bystander", "bystander")
+	before := discover.Session{Record: &discover.Record{Agent: "testagent", ID: "a", Path: "/h/a"}, Status: discover.Running, Processes: []proc.Process{p}}
+	r := s.stopSessions(t.Context(), []discover.Session{before})[0]
+	check(t, c, r, AlreadyStopped, "bystander", "bystander")
 	if len(r.Signalled) > 0 {
 		t.Errorf("it was sent %v", r.Signalled)
 	}
 }
 
-// What starts its successor when it is asked to end is ended all the same: it is in the same session of the kernel, or it
-// is marked.
+// A tool that starts a successor when it ends is ended with its successors: they are in its kernel session, or have the marker.
 func TestSuccessorsEnd(t *testing.T) {
-	c := stage(t,
-		part{Name: "agent", Runs: []string{"a"}, Below: []part{{Name: "tool", Setsid: true, Heirs: 3}}},
-		part{Name: "other", Runs: []string{"b"}, Mark: "b", Below: []part{{Name: "roamer", Setsid: true, Heirs: 3, Roams: true}}},
+	c := start(t,
+		testProcess{Name: "agent", Sessions: []string{"a"}, Children: []testProcess{{Name: "tool", Setsid: true, Successors: 3}}},
+		testProcess{Name: "other", Sessions: []string{"b"}, SessionMarker: "b", Children: []testProcess{{Name: "roamer", Setsid: true, Successors: 3, SuccessorsSetsid: true}}},
 	)
-	r := set(t).stop("a", "b")
-	want(t, c, r[0], Stopped, "agent tool", "")
-	want(t, c, r[1], Stopped, "other roamer", "")
+	r := newFixture(t).stop("a", "b")
+	check(t, c, r[0], Stopped, "agent tool", "")
+	check(t, c, r[1], Stopped, "other roamer", "")
 	for c.lines.Scan() { // ends when the last successor has
-		c.know(c.lines.Text())
+		c.record(c.lines.Text())
 	}
 	if got := c.alive("tool", "roamer"); got != "" {
 		t.Errorf("successors of %s live", got)
@@ -116,132 +114,132 @@ func TestSuccessorsEnd(t *testing.T) {
 }
 
 func TestAmbiguousSessionIsRefused(t *testing.T) {
-	c := stage(t, part{Name: "one", Runs: []string{"perhaps-a"}}, part{Name: "two", Runs: []string{"perhaps-a"}})
-	s := set(t)
+	c := start(t, testProcess{Name: "one", Sessions: []string{"perhaps-a"}}, testProcess{Name: "two", Sessions: []string{"perhaps-a"}})
+	s := newFixture(t)
 	s.Force = true
 	r := s.stop("perhaps-a")[0]
-	want(t, c, r, Refused, "one two", "one two")
+	check(t, c, r, Refused, "one two", "one two")
 	for _, name := range []string{"one", "two"} {
-		if pid := c.seen[name].ID.String(); !strings.Contains(r.Message, pid) {
+		if pid := c.byName[name].ID.String(); !strings.Contains(r.Message, pid) {
 			t.Errorf("%q does not name %s", r.Message, pid)
 		}
 	}
 }
 
-func TestDryRunDoesNothing(t *testing.T) {
-	c := stage(t, part{Name: "agent", Runs: []string{"a"}, Below: []part{{Name: "tool"}}})
-	s := set(t)
+func TestDryRunSendsNothing(t *testing.T) {
+	c := start(t, testProcess{Name: "agent", Sessions: []string{"a"}, Children: []testProcess{{Name: "tool"}}})
+	s := newFixture(t)
 	s.DryRun = true
 	r := s.stop("a")[0]
-	want(t, c, r, Planned, "agent tool", "agent tool")
-	if r.Message != "SIGTERM to "+c.seen["agent"].ID.String() || len(r.Signalled) > 0 {
+	check(t, c, r, Planned, "agent tool", "agent tool")
+	if r.Message != "SIGTERM to "+c.byName["agent"].ID.String() || len(r.Signalled) > 0 {
 		t.Errorf("%+v", r)
 	}
 }
 
-// An interrupt ends the wait; what was signalled is said.
-func TestInterrupted(t *testing.T) {
-	c := stage(t, part{Name: "agent", Runs: []string{"a"}, Ignores: []syscall.Signal{unix.SIGTERM}})
+// The result of a cancelled call has the signals that were sent.
+func TestCancelledCallReportsSignals(t *testing.T) {
+	c := start(t, testProcess{Name: "agent", Sessions: []string{"a"}, Ignores: []syscall.Signal{unix.SIGTERM}})
 	ctx, cancel := context.WithCancel(t.Context())
 	go func() {
-		c.lines.Scan() // it ignores
+		c.lines.Scan() // "agent ignores"
 		cancel()
 	}()
-	s := set(t)
-	r := s.stopIn(ctx, s.sessions("a"))[0]
-	want(t, c, r, Running, "agent", "agent")
+	s := newFixture(t)
+	r := s.stopSessions(ctx, s.sessions("a"))[0]
+	check(t, c, r, Running, "agent", "agent")
 	if got := sentTo(r, RoleAgent); !slices.Equal(got, []syscall.Signal{unix.SIGTERM}) || r.Message != "not waited for" {
 		t.Errorf("%v, %q", got, r.Message)
 	}
 }
 
-// TestInterruptedAnywhere: whenever it is interrupted, what is said is true: of the session, and of its tools.
-func TestInterruptedAnywhere(t *testing.T) {
+// Whenever a call is cancelled, its result is true, of the session and of its tools.
+func TestCancelledAnywhereReportsTheTruth(t *testing.T) {
 	outcomes := map[Outcome]int{}
-	for look, looks := 2, 2; looks >= look; look++ { // at the first one nothing is done, and an error says so
-		c := stage(t, part{Name: "agent", Runs: []string{"a"}, Below: []part{{Name: "tool", Setsid: true}}})
+	for at, reads := 2, 2; reads >= at; at++ { // at the first read nothing is done, and an error says so
+		c := start(t, testProcess{Name: "agent", Sessions: []string{"a"}, Children: []testProcess{{Name: "tool", Setsid: true}}})
 		ctx, cancel := context.WithCancel(t.Context())
-		s := set(t)
+		s := newFixture(t)
 		chosen := s.sessions("a")
-		looks = 0
-		s.take = func(ctx context.Context) (*proc.Table, error) {
-			if looks++; looks == look {
+		reads = 0
+		s.readTable = func(ctx context.Context) (*proc.Table, error) {
+			if reads++; reads == at {
 				cancel()
 			}
 			return proc.ReadTable(ctx)
 		}
-		r := s.stopIn(ctx, chosen)[0]
+		r := s.stopSessions(ctx, chosen)[0]
 		cancel()
 		outcomes[r.Outcome]++
 		alive := map[Outcome]string{Running: "agent tool", Failed: "tool", Stopped: ""}[r.Outcome]
 		if r.Outcome == Running && len(r.Signalled) > 0 && c.alive("agent") == "" {
 			alive = "tool" // what was signalled may end later
 		}
-		want(t, c, r, r.Outcome, "agent tool", alive)
+		check(t, c, r, r.Outcome, "agent tool", alive)
 		if sent := len(r.Signalled) > 0; sent == (r.Message == "nothing was done") {
-			t.Errorf("interrupted at look %d: %+v", look, r)
+			t.Errorf("cancelled at read %d: %+v", at, r)
 		}
 		if r.Outcome == Failed && !strings.HasPrefix(r.Message, "it is stopped, but its tool") {
-			t.Errorf("interrupted at look %d: %q", look, r.Message)
+			t.Errorf("cancelled at read %d: %q", at, r.Message)
 		}
-		set(t).stop("a")
+		newFixture(t).stop("a")
 	}
 	if outcomes[Running] == 0 || outcomes[Failed] == 0 || outcomes[Stopped] < 2 {
-		t.Errorf("the moments are no good: %v", outcomes)
+		t.Errorf("not all outcomes were seen: %v", outcomes)
 	}
 }
 
-// A signalled agent that ends after it was last waited for has ended: the session is not said to run, and its tools are looked for.
-func TestAgentThatEndsLate(t *testing.T) {
-	c := stage(t, part{Name: "agent", Runs: []string{"a"}, Ignores: []syscall.Signal{unix.SIGTERM}, Below: []part{{Name: "tool", Setsid: true}}})
+// A signalled agent that ends after the last wait has ended: its session is stopped, and its tools are searched.
+func TestAgentThatEndsLateIsReportedStopped(t *testing.T) {
+	c := start(t, testProcess{Name: "agent", Sessions: []string{"a"}, Ignores: []syscall.Signal{unix.SIGTERM}, Children: []testProcess{{Name: "tool", Setsid: true}}})
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	s := set(t)
+	s := newFixture(t)
 	chosen := s.sessions("a")
-	go func() { // the agent says that it has the signal
+	go func() { // the agent prints that it has got the signal
 		for c.lines.Scan() && c.lines.Text() != "agent ignores" {
 		}
 		cancel()
 	}()
-	s.take = func(taking context.Context) (*proc.Table, error) {
+	s.readTable = func(taking context.Context) (*proc.Table, error) {
 		if ctx.Err() != nil && taking.Err() == nil && c.alive("agent") != "" {
-			c.killed("agent")
+			c.kill("agent")
 		}
 		return proc.ReadTable(taking)
 	}
-	r := s.stopIn(ctx, chosen)[0]
-	want(t, c, r, Failed, "agent tool", "tool")
-	if !strings.HasPrefix(r.Message, "it is stopped, but its tool") || !slices.Equal(r.Survived, []proc.ID{c.seen["tool"].ID}) {
+	r := s.stopSessions(ctx, chosen)[0]
+	check(t, c, r, Failed, "agent tool", "tool")
+	if !strings.HasPrefix(r.Message, "it is stopped, but its tool") || !slices.Equal(r.Survived, []proc.ID{c.byName["tool"].ID}) {
 		t.Errorf("%+v", r)
 	}
 }
 
-// asNobody names the process that the test run as nobody is to stop.
+// asNobody is the process that the test stops as the user nobody.
 const asNobody = "STOP_TEST_AS_NOBODY"
 
-// TestAnotherUsersAgent runs itself again as nobody, who may not signal root's process.
-func TestAnotherUsersAgent(t *testing.T) {
+// The test runs itself again as the user nobody, who may not signal root's process.
+func TestAnotherUsersAgentIsNotSignalled(t *testing.T) {
 	if pid, err := strconv.Atoi(os.Getenv(asNobody)); err == nil {
 		stopAsNobody(t, pid)
 		return
 	}
 	if os.Getuid() != 0 {
 		if os.Getenv("CI") == "true" {
-			t.Fatal("under CI=true this test must run as root: it is another user's, too")
+			t.Fatal("under CI=true this test must run as root, so that there is another user")
 		}
 		t.Skip("needs root, to be another user")
 	}
-	c := stage(t, part{Name: "agent", Runs: []string{"a"}})
+	c := start(t, testProcess{Name: "agent", Sessions: []string{"a"}})
 	const nobody = 65534
-	cmd := exec.Command("/proc/self/exe", "-test.run=^TestAnotherUsersAgent$", "-test.v")
-	cmd.Env = append(os.Environ(), asNobody+"="+strconv.Itoa(c.seen["agent"].ID.PID))
+	cmd := exec.Command("/proc/self/exe", "-test.run=^TestAnotherUsersAgentIsNotSignalled$", "-test.v")
+	cmd.Env = append(os.Environ(), asNobody+"="+strconv.Itoa(c.byName["agent"].ID.PID))
 	cmd.Dir = "/"
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
 	out, err := cmd.CombinedOutput()
 	if err != nil || !strings.Contains(string(out), "--- PASS") {
 		t.Errorf("%v\n%s", err, out)
 	}
-	want(t, c, Result{}, "", "agent", "agent")
+	check(t, c, Result{}, "", "agent", "agent")
 }
 
 func stopAsNobody(t *testing.T, pid int) {
@@ -249,19 +247,19 @@ func stopAsNobody(t *testing.T, pid int) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	before := discover.Session{Record: &discover.Record{Agent: "actor", ID: "a", Path: "/h/a"}, Status: discover.Unknown, Processes: []proc.Process{p}}
-	r := set(t).stopIn(t.Context(), []discover.Session{before})[0]
+	before := discover.Session{Record: &discover.Record{Agent: "testagent", ID: "a", Path: "/h/a"}, Status: discover.Unknown, Processes: []proc.Process{p}}
+	r := newFixture(t).stopSessions(t.Context(), []discover.Session{before})[0]
 	if r.Outcome != Failed || !strings.Contains(r.Message, "belongs to user 0") || len(r.Signalled) > 0 {
 		t.Errorf("%+v", r)
 	}
 }
 
-// What an agent that was started from within has started is its own, however deep, though it bears the session's marks only.
-func TestNestedAgentThatMarksNothing(t *testing.T) {
-	c := stage(t, part{Name: "agent", Runs: []string{"a"}, Mark: "a", MarkPID: true, Below: []part{
+// The descendants of a nested agent that sets no markers are its own, although they have the outer session's markers.
+func TestToolsOfNestedAgentWithoutMarkersAreSpared(t *testing.T) {
+	c := start(t, testProcess{Name: "agent", Sessions: []string{"a"}, SessionMarker: "a", PIDMarker: true, Children: []testProcess{
 		{Name: "tool", Setsid: true},
-		{Name: "inner", Detached: true, Runs: []string{"i"}, Below: []part{{Name: "inner-tool", Below: []part{{Name: "inner-deep"}}}}},
+		{Name: "inner", Detached: true, Sessions: []string{"i"}, Children: []testProcess{{Name: "inner-tool", Children: []testProcess{{Name: "inner-deep"}}}}},
 	}})
-	r := set(t).stop("a")[0]
-	want(t, c, r, Stopped, "agent tool inner inner-tool inner-deep", "inner inner-tool inner-deep")
+	r := newFixture(t).stop("a")[0]
+	check(t, c, r, Stopped, "agent tool inner inner-tool inner-deep", "inner inner-tool inner-deep")
 }

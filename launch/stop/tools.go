@@ -29,7 +29,7 @@ type toolSignals struct {
 // until it finds none.
 func (r *run) endTools(ctx context.Context) {
 	for _, a := range r.agents {
-		a.gone = a.gone || !isAlive(a.process.ID) // because it was interrupted, or in the last moment
+		a.gone.Store(a.gone.Load() || !isAlive(a.process.ID)) // because it was interrupted, or in the last moment
 	}
 	signals := &toolSignals{sent: map[proc.ID]bool{}, skip: map[proc.ID]bool{}}
 	for range maxToolScans {
@@ -169,7 +169,7 @@ func (x *execution) readSameID(ctx context.Context) {
 func (x *execution) owns(now discover.Result, p proc.Process) bool {
 	// Of sessions that the same call has ended, it does not matter whose a process is.
 	others := slices.DeleteFunc(slices.Clone(x.sameID), func(s discover.Session) bool {
-		return slices.ContainsFunc(x.executions, func(o *execution) bool { return sameSession(o.plan.session, s) && o.isOver() })
+		return slices.ContainsFunc(x.executions, func(o *execution) bool { return o.plan.session.Key() == s.Key() && o.isOver() })
 	})
 	fits, sole := ancestry.Belongs(x.scanner, now.Table, p, x.plan.session, others)
 	if fits && !sole && !slices.Contains(x.unclear, p.ID) {

@@ -71,7 +71,7 @@ func (s *toolSearch) remaining(now discover.Result, roots proc.Descendants) (out
 func (s *toolSearch) otherAgent(now discover.Result) func(proc.Process) bool {
 	return func(p proc.Process) bool {
 		return now.AgentProcesses[p.ID] && !slices.ContainsFunc(s.agents, func(a *agentProcess) bool {
-			return a.ancestors[p.ID] || a.process.ID == p.ID && a.gone
+			return a.ancestors[p.ID] || a.process.ID == p.ID && a.gone.Load()
 		})
 	}
 }
@@ -170,5 +170,5 @@ func (s *toolSearch) nested(now discover.Result, roots proc.Descendants, otherAg
 
 // allGone reports whether there were processes and all of them have ended.
 func allGone(agents []*agentProcess) bool {
-	return len(agents) > 0 && !slices.ContainsFunc(agents, func(a *agentProcess) bool { return !a.gone })
+	return len(agents) > 0 && !slices.ContainsFunc(agents, func(a *agentProcess) bool { return !a.gone.Load() })
 }

@@ -52,7 +52,11 @@ func readSession(ctx context.Context, scanner *discover.Scanner, before discover
 	if s, ok := findSession(r.Sessions, before); ok {
 		return s, s.Status != discover.Unknown || len(s.Processes) > 0
 	}
-	if err != nil && !errors.Is(err, discover.ErrNotFound) {
+	// Another process may run it by now, in a place that was not known before.
+	elsewhere := slices.ContainsFunc(r.Sessions, func(o discover.Session) bool {
+		return before.ID != "" && o.ID == before.ID && (o.Path == "" || before.Path == "") && o.Status != discover.Stopped
+	})
+	if err != nil && !errors.Is(err, discover.ErrNotFound) || elsewhere {
 		return before, false
 	}
 	return before.Vanished(), true
@@ -60,13 +64,13 @@ func readSession(ctx context.Context, scanner *discover.Scanner, before discover
 
 // result is what became of the session of an execution.
 func (v verification) result(x *execution) Result {
-	result := Result{Before: x.plan.session, LeftBehind: x.plan.leftBehind}
+	result := Result{Before: x.plan.session, LeftBehind: x.plan.leftBehind, Request: x.request}
 	if v.known && (v.session.ID != "" || v.session.Status != discover.Stopped) {
 		result.After = &v.session
 	}
 	for _, a := range x.agents {
 		result.Signalled = append(result.Signalled, a.sent...)
-		if len(a.sent) > 0 && !a.gone {
+		if len(a.sent) > 0 && !a.gone.Load() {
 			result.Survived = append(result.Survived, a.process.ID)
 		}
 	}
@@ -75,11 +79,14 @@ func (v verification) result(x *execution) Result {
 	result.Survived = append(result.Survived, idsOf(x.remaining)...)
 	switch {
 	case x.plan.action == actionRefuse:
-		result.Outcome, result.Message = Refused, x.plan.reason
+		result.Outcome, result.Message = Refused, x.plan.refusal.Error()
 	case x.plan.action == actionNone:
 		result.Outcome, result.Message = x.remainingTools()
-	case x.decided != earlyOutcome{}:
-		result.Outcome, result.Message = x.decided.outcome, x.decided.message
+	case x.err != nil:
+		result.Outcome, result.Message = Failed, x.err.Error()
+		if _, refused := errors.AsType[*refusal](x.err); refused {
+			result.Outcome = Refused
+		}
 	default:
 		result.Outcome, result.Message = v.outcome(x, agentsLeft, len(result.Signalled) > 0)
 	}
@@ -92,7 +99,7 @@ func (v verification) outcome(x *execution, agentsLeft, signalled bool) (Outcome
 	status := v.session.Status
 	// A process that has not ended yet may show the session no more.
 	stopped := status == discover.Stopped && !agentsLeft
-	idle := x.accepted && status == discover.Idle
+	idle := x.interrupted && status == discover.Idle
 	err := x.signalError()
 	switch {
 	case err != nil:
@@ -112,7 +119,7 @@ func (v verification) outcome(x *execution, agentsLeft, signalled bool) (Outcome
 // signalError is why a process could not be signalled, nil if all that live could.
 func (x *execution) signalError() error {
 	for _, a := range x.agents {
-		if a.err != nil && !a.gone {
+		if a.err != nil && !a.gone.Load() {
 			return a.err
 		}
 	}
@@ -126,7 +133,7 @@ func (v verification) describeRunning(x *execution, signalled bool) string {
 		pid = v.session.Processes[0].ID.String()
 	}
 	switch {
-	case v.cancelled && !x.accepted && !signalled:
+	case v.cancelled && x.request == "" && !signalled:
 		return "nothing was done"
 	case v.cancelled:
 		return "not waited for"
@@ -134,7 +141,9 @@ func (v verification) describeRunning(x *execution, signalled bool) string {
 		return fmt.Sprintf("%s runs it now", pid)
 	case x.Force:
 		return fmt.Sprintf("%s has not ended after SIGKILL", pid)
-	case x.accepted:
+	case x.request == RequestUnanswered:
+		return fmt.Sprintf("%s was asked to end it, and has not answered within %s", pid, x.Timeout)
+	case x.request != "":
 		return fmt.Sprintf("%s has accepted the request to end, but still runs it after %s", pid, x.Timeout)
 	}
 	return fmt.Sprintf("%s has not ended within %s; --force kills it", pid, x.Timeout)

@@ -32,7 +32,7 @@ func printStops(f cmdutil.Factory, results []stop.Result, o *options) error {
 
 func resultObject(r stop.Result) output.StopResult {
 	out := output.StopResult{
-		ID: output.NewSession(r.Before).ID, Adapter: string(r.Before.Agent), Result: string(r.Outcome), Message: r.Message,
+		ID: output.NewSession(r.Before).ID, Adapter: string(r.Before.Agent), Result: string(r.Outcome), Message: r.Message, Request: string(r.Request),
 		Signalled: []output.Signal{}, Survived: []int{},
 	}
 	if r.After != nil {
@@ -60,11 +60,25 @@ func outcomeText(o stop.Outcome) string {
 		return "still running"
 	case stop.Planned:
 		return "would be stopped"
+	case stop.Refused:
+		return "refused"
+	case stop.Stopped, stop.Interrupted, stop.Failed:
 	}
 	return string(o)
 }
 
-// details describe the status before, the signals, and the message of a result.
+// requestText describes a request that the agent has not accepted, if the message does not.
+func requestText(r stop.Result) string {
+	switch {
+	case r.Request == stop.RequestUnanswered && r.Outcome != stop.Running:
+		return "the agent did not answer the request to end it"
+	case r.Request == stop.RequestFailed && r.Outcome != stop.Refused && r.Outcome != stop.Failed:
+		return "the agent did not accept the request to end it"
+	}
+	return ""
+}
+
+// details describe the status before, a request in vain, the signals, and the message of a result.
 func details(r stop.Result) []string {
 	var out []string
 	switch {
@@ -72,6 +86,9 @@ func details(r stop.Result) []string {
 		out = append(out, string(r.Before.Status))
 	case r.Before.Status != discover.Stopped:
 		out = append(out, "was "+string(r.Before.Status))
+	}
+	if text := requestText(r); text != "" {
+		out = append(out, text)
 	}
 	ended := map[int]bool{}
 	for _, s := range r.Signalled {

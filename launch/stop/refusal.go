@@ -1,0 +1,89 @@
+package stop
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+
+	"agentctl/discover"
+	"agentctl/proc"
+)
+
+// reason is why a session is refused. Only [requestFailed] is known after something was sent; the plan decides all others.
+type reason string
+
+const (
+	// unknownProcess: it is not known which process runs the session. Force does not change that.
+	unknownProcess reason = "unknown process"
+	// untrustedHome: the agent must be asked to end the session, and its home is not ours.
+	untrustedHome reason = "untrusted home"
+	// unreachableProcess: the agent must be asked, and its process is another user's or in another namespace.
+	unreachableProcess reason = "unreachable process"
+	// sharedProcess: the process serves other sessions, and the agent cannot end one of them.
+	sharedProcess reason = "shared process"
+	// requestFailed: the process serves other sessions, and the agent has not accepted the request to end this one.
+	requestFailed reason = "request failed"
+)
+
+// refusal is the decision not to end a session.
+type refusal struct {
+	reason reason
+	// detail is the message for the user.
+	detail string
+}
+
+func (r *refusal) Error() string { return r.detail }
+
+// refuseUnknownProcess names the live processes that may run the session.
+func refuseUnknownProcess(s discover.Session, table *proc.Table) *refusal {
+	var ids []proc.ID
+	for _, e := range s.Evidence {
+		p, ok := table.Find(e.Process)
+		if ok && p.Alive() && !slices.Contains(ids, e.Process) {
+			ids = append(ids, e.Process)
+		}
+	}
+	detail := "which process runs it is not known"
+	if len(ids) > 0 {
+		detail += ": it may be " + joinFunc(ids, ", or ", proc.ID.String)
+	}
+	return &refusal{unknownProcess, detail}
+}
+
+// refuseRequest refuses a session whose agent must be asked and may not be. err is that of [run.reachable].
+func refuseRequest(err error) *refusal {
+	untrusted, ok := errors.AsType[*discover.UntrustedError](err)
+	switch {
+	case !ok:
+		return &refusal{unreachableProcess, fmt.Sprintf("%v; --force ends its processes", err)}
+	case untrusted.Session.Trust == discover.TrustSeen:
+		return &refusal{untrustedHome, fmt.Sprintf("%v (--home %s); --force ends its processes", err, untrusted.Home())}
+	}
+	return &refusal{untrustedHome, fmt.Sprintf("%v; --force ends its processes", err)}
+}
+
+// refuseShared refuses to signal processes that serve other sessions. To choose those sessions too helps only if all of them
+// are known.
+func (p *plan) refuseShared() *refusal {
+	advice := "stop them together, or --force ends all of it"
+	if p.session.Shared {
+		advice = "--force ends all of it"
+	}
+	return &refusal{sharedProcess, p.describeShared() + "; " + advice}
+}
+
+// refuseAfterRequest refuses to signal processes that serve other sessions after the agent has not accepted a request.
+func (p *plan) refuseAfterRequest(err error) *refusal {
+	return &refusal{requestFailed, fmt.Sprintf("%s, and %v; --force ends all of it", p.describeShared(), err)}
+}
+
+// describeShared says which other sessions the processes of the session serve.
+func (p *plan) describeShared() string {
+	pid := p.session.Processes[0].ID
+	if len(p.others) == 0 {
+		return fmt.Sprintf("%s serves other sessions too", pid)
+	}
+	names := joinFunc(p.others, ", ", func(o discover.Session) string { return cmp.Or(o.ID, "an unidentified session") })
+	return fmt.Sprintf("%s also runs %s", pid, names)
+}
