@@ -30,17 +30,12 @@ import (
 //   - permissionMode (Full): of the newest prompt: default, acceptEdits, plan, auto, dontAsk, bypassPermissions
 //   - projectPath (Full): the directory that the project folder is named after, if the session has moved to another since
 func (Adapter) Read(ctx context.Context, entries []discover.Entry, want discover.ReadOptions) iter.Seq2[discover.Record, error] {
-	x := reader{want: want, whole: want.Tokens || want.Full}
 	return func(yield func(discover.Record, error) bool) {
-		var unlisted []error
-		x.jobs, unlisted = listJobs(ctx, entries)
+		x, unlisted := newReader(ctx, entries, want)
 		for _, err := range unlisted {
 			if !yield(discover.Record{}, err) {
 				return
 			}
-		}
-		if x.whole {
-			x.projects = listProjects(ctx, entries)
 		}
 		for r, err := range fsread.ReadParallel(ctx, entries, x.read) {
 			if err != nil && !yield(discover.Record{}, err) || r.ID != "" && !yield(*r, nil) {
@@ -76,9 +71,25 @@ type reader struct {
 	projects map[string]projectContents // by project folder
 }
 
+// newReader returns a reader of the entries. The errors are warnings about files beside the transcripts.
+func newReader(ctx context.Context, entries []discover.Entry, want discover.ReadOptions) (*reader, []error) {
+	x := &reader{want: want, whole: want.Tokens || want.Full}
+	var unlisted []error
+	x.jobs, unlisted = listJobs(ctx, entries)
+	if x.whole {
+		x.projects = listProjects(ctx, entries)
+	}
+	return x, unlisted
+}
+
 // read reads one session. There is neither a record nor an error if the file holds none, or is gone, and both if a part
 // could not be read. Errors are warnings.
 func (x *reader) read(e discover.Entry, scratch *fsread.Buffers, r *discover.Record) (ok bool, err error) {
+	return x.readSession(e, scratch, r, &transcript.Totals{})
+}
+
+// readSession is read with the totals that a transcript is read into as a whole.
+func (x *reader) readSession(e discover.Entry, scratch *fsread.Buffers, r *discover.Record, t *transcript.Totals) (ok bool, err error) {
 	f, err := scratch.OpenIn(e.Path)
 	if fsread.IsNotExist(err) {
 		return false, nil
@@ -100,7 +111,7 @@ func (x *reader) read(e discover.Entry, scratch *fsread.Buffers, r *discover.Rec
 		return false, asWarning(e.Path, err)
 	}
 	if x.whole {
-		err = x.readWhole(r, e, f, &head, &tail)
+		err = x.readWhole(r, e, f, &head, &tail, t)
 	} else {
 		err = tail.ReadMetadata(f)
 		err = cmp.Or(err, fill(r, e, f, &head, &tail))

@@ -11,8 +11,8 @@ import (
 )
 
 // readWhole fills the record of a transcript that is read whole. Tokens stay unknown where a part cannot be read.
-func (x *reader) readWhole(r *discover.Record, e discover.Entry, f *fsread.File, head *transcript.Head, tail *transcript.Tail) error {
-	t := transcript.Totals{Sidechain: tail.Sidechain, Full: x.want.Full}
+func (x *reader) readWhole(r *discover.Record, e discover.Entry, f *fsread.File, head *transcript.Head, tail *transcript.Tail, t *transcript.Totals) error {
+	t.Sidechain, t.Full = tail.Sidechain, x.want.Full
 	if x.want.Full && !t.Sidechain {
 		if project := projectOf(e); project != "" {
 			t.IsProjectDir = func(dir string) bool { return isSlugOf(project, dir) }
@@ -26,9 +26,9 @@ func (x *reader) readWhole(r *discover.Record, e discover.Entry, f *fsread.File,
 	if err != nil {
 		return err
 	}
-	fillTotals(r, &t)
+	fillTotals(r, t)
 	if !t.Sidechain {
-		if err := readSubagents(&t, r, x.projects[filepath.Dir(r.Path)], f.Buffers()); err != nil {
+		if err := readSubagents(t, r, x.projects[filepath.Dir(r.Path)], f.Buffers()); err != nil {
 			return err
 		}
 	}

@@ -3,8 +3,10 @@ package claudecode
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -138,5 +140,85 @@ func TestContextAfterCompaction(t *testing.T) {
 		if r, _ := readBytes(t, t.TempDir(), asIfComplete(content[:c.n])); r.Tokens.Context != c.want {
 			t.Errorf("after %d bytes the context is %d, want %d", c.n, r.Tokens.Context, c.want)
 		}
+	}
+}
+
+// The single answers of each session add up to its tokens and cost, in all stores: forks, sub-agents, summaries and
+// titles included.
+func TestAnswersAddUpToTokens(t *testing.T) {
+	stores, err := filepath.Glob(filepath.Join(fixtures, "*", "projects"))
+	must(t, err)
+	compared := 0
+	for _, store := range stores {
+		h := discover.Home{Dir: filepath.Dir(store)}
+		entries, err := (Adapter{}).Entries(t.Context(), []discover.Home{h}, discover.EntryFilter{Subagents: true})
+		must(t, err)
+		got := map[string]discover.SessionUsage{}
+		for u, err := range (Adapter{}).ReadUsage(t.Context(), entries) {
+			if err != nil {
+				continue
+			}
+			sum := discover.SessionUsage{Record: discover.Record{Tokens: &discover.Tokens{}, Cost: new(float64)}}
+			for _, a := range u.Usage {
+				sum.Tokens.In += a.Tokens.In
+				sum.Tokens.Out += a.Tokens.Out
+				sum.Tokens.CacheRead += a.Tokens.CacheRead
+				sum.Tokens.CacheWrite += a.Tokens.CacheWrite
+				sum.Tokens.Reasoning += a.Tokens.Reasoning
+				sum.Tokens.Total += a.Tokens.Total
+				*sum.Cost += a.Cost
+				if a.Time.IsZero() {
+					t.Errorf("%s: %s: an answer without a time", h.Dir, u.ID)
+				}
+			}
+			got[u.Path] = sum
+		}
+		for r, err := range (Adapter{}).Read(t.Context(), entries, discover.ReadOptions{Tokens: true}) {
+			sum, counted := got[r.Path]
+			if err != nil || r.Tokens == nil || r.IsSubagent() && !counted {
+				continue
+			}
+			want := *r.Tokens
+			want.Context = 0
+			if compared++; !counted && want != (discover.Tokens{}) || counted && *sum.Tokens != want {
+				t.Errorf("%s: the answers have %+v, the session %+v", r.Path, sum.Tokens, want)
+			}
+			if counted && r.Cost != nil && max(*r.Cost-*sum.Cost, *sum.Cost-*r.Cost) > 1e-6 {
+				t.Errorf("%s: the answers cost %g, the session %g", r.Path, *sum.Cost, *r.Cost)
+			}
+		}
+	}
+	if compared < 20 {
+		t.Errorf("%d sessions were compared", compared)
+	}
+}
+
+// What only the agent's report has counts by its model, when the report was written; the answers that no report has have no
+// cost so far.
+func TestAnswersAndReports(t *testing.T) {
+	const lines = `{"type":"assistant","message":{"id":"1","model":"a","usage":{"input_tokens":60,"output_tokens":1}},"timestamp":"2026-01-01T23:59:59.000Z","cwd":"/w"}
+{"type":"cost-state","totalCostUSD":1.5,"modelUsage":{"a":{"inputTokens":60,"outputTokens":1,"costUSD":1},"b":{"inputTokens":7,"costUSD":0.5}}}
+{"type":"cost-state","totalCostUSD":1.5,"modelUsage":{"a":{"inputTokens":60,"outputTokens":1,"costUSD":1},"b":{"inputTokens":7,"costUSD":0.5}}}
+{"type":"assistant","message":{"id":"2","model":"a","usage":{"input_tokens":60,"output_tokens":1}},"timestamp":"2026-01-02T00:00:01.000Z","cwd":"/w"}
+{"type":"cost-state","totalCostUSD":2.5,"modelUsage":{"a":{"inputTokens":120,"outputTokens":2,"costUSD":2},"b":{"inputTokens":7,"costUSD":0.5}}}
+{"type":"assistant","message":{"id":"3","model":"a","usage":{"input_tokens":5}},"timestamp":"2026-01-03T00:00:01.000Z","cwd":"/w"}
+`
+	path := filepath.Join(t.TempDir(), "projects", "-w", tui1+transcriptSuffix)
+	must(t, os.MkdirAll(filepath.Dir(path), 0o700))
+	must(t, os.WriteFile(path, []byte(lines), 0o600))
+	var got []string
+	for u, err := range (Adapter{}).ReadUsage(t.Context(), []discover.Entry{{Agent: agentName, ID: tui1, Path: path}}) {
+		must(t, err)
+		for _, a := range u.Usage {
+			got = append(got, fmt.Sprintf("%s %s in %d cost %g %v", a.Time.Format("02"), a.Model, a.Tokens.In, a.Cost, a.CostKnown))
+		}
+	}
+	slices.Sort(got)
+	want := []string{
+		"01 a in 0 cost 1 true", "01 a in 60 cost 0 true", "01 b in 7 cost 0.5 true",
+		"02 a in 0 cost 1 true", "02 a in 60 cost 0 true", "03 a in 5 cost 0 false",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
 	}
 }

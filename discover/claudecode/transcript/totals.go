@@ -45,7 +45,7 @@ func (t *Totals) Read(f *fsread.File) error {
 // they name it (2.1.329). What the agent reports as the session's usage has that session's part in it then, and no longer counts.
 func (t *Totals) Fork() (origin string, ok bool) {
 	if t.fork.unmarked {
-		t.calls.reported = nil
+		t.calls.reports = nil
 	}
 	return t.fork.origin, t.fork.unmarked
 }
@@ -101,7 +101,7 @@ func (t *Totals) add(l fsread.Line) bool {
 	case "assistant":
 		if used, ok := record.AnswerUsage(); ok {
 			if !copied {
-				t.calls.add(record.CallID(), timedUsage{used, record.Timestamp.Time()})
+				t.calls.addAnswer(&record, used)
 			}
 			if mainChain {
 				t.context = used
@@ -124,7 +124,7 @@ func (t *Totals) addMetadata(kind, raw []byte) {
 		t.fork.addTime(TimeOf(raw))
 	}
 	if string(kind) == "cost-state" {
-		t.calls.setReported(raw)
+		t.calls.addReport(raw)
 	}
 	if t.IsProjectDir != nil && string(kind) == "permission-mode" {
 		t.PermissionMode = cmp.Or(jsonl.Object(raw).Get("permissionMode").Text(0), t.PermissionMode)
@@ -151,7 +151,7 @@ func (t *Totals) ReadSubagent(f *fsread.File) error {
 		}
 		record, _ := ParseRecord(l.Bytes)
 		if used, ok := record.AnswerUsage(); ok {
-			t.calls.add(record.CallID(), timedUsage{used, record.Timestamp.Time()})
+			t.calls.addAnswer(&record, used)
 		}
 		return true
 	})

@@ -8,20 +8,23 @@ import (
 	"agentctl/discover/native/jsonl"
 )
 
-// callUsage adds up what the calls of the model in a session used: the recorded calls, and the total that the agent
-// reports, which includes calls that are not recorded (for titles, for summaries).
+// callUsage adds up what the calls of the model in a session used: the recorded calls, and the totals that the agent
+// reports, which include calls that are not recorded (for titles, for summaries).
 type callUsage struct {
+	keepAll  bool            // all reports and the models of the calls are kept, for answers
+	models   *jsonl.Interner // with keepAll
 	calls    map[CallID]timedUsage
 	idBytes  int       // the bytes of all CallIDs
 	overflow bool      // there are more calls than the bounds allow
-	reported *Usage    // the newest total that the agent reported (cost-state, since 2.1.280); nil if none
-	resumed  time.Time // the time of the first record after that report; zero if there is none
+	newest   time.Time // the time of the newest call
+	reports  []report  // the totals that the agent reported (cost-state, since 2.1.280), oldest first; without keepAll the newest only
 }
 
 // timedUsage is what a call used, and when it was recorded.
 type timedUsage struct {
 	Usage
-	at time.Time
+	at    time.Time
+	model string // with keepAll
 }
 
 // maxCalls and maxCallIDBytes bound the calls of one session and the bytes of their IDs: some 70 MB in all.
@@ -35,6 +38,9 @@ func (g *callUsage) add(c CallID, s timedUsage) {
 	if g.calls == nil {
 		g.calls = map[CallID]timedUsage{}
 	}
+	if s.at.After(g.newest) {
+		g.newest = s.at
+	}
 	before := len(g.calls)
 	g.calls[c] = s
 	if len(g.calls) == before {
@@ -46,39 +52,30 @@ func (g *callUsage) add(c CallID, s timedUsage) {
 	}
 }
 
-// setReported takes the total that the agent reports.
-func (g *callUsage) setReported(raw []byte) {
-	var sum Usage
-	for _, model := range jsonl.Object(raw).Get("modelUsage").Object().Members() {
-		sum.add(usageOf(model.Object()))
+// addAnswer takes what an answer used.
+func (g *callUsage) addAnswer(l *Record, used Usage) {
+	s := timedUsage{Usage: used, at: l.Timestamp.Time()}
+	if g.keepAll {
+		s.model = g.models.Intern(l.Model)
 	}
-	g.reported, g.resumed = &sum, time.Time{}
+	g.add(l.CallID(), s)
 }
-
-// recordTime takes the time of a record.
-func (g *callUsage) recordTime(at jsonl.Value) {
-	if g.needsTime() {
-		g.resumed = at.Time()
-	}
-}
-
-// needsTime reports whether the time of the next record matters.
-func (g *callUsage) needsTime() bool { return g.reported != nil && g.resumed.IsZero() }
 
 // sum returns the total. ok is false if nothing is known. A killed process reports nothing, and the next one continues from
 // the last report; so of the calls before a report, their sum counts if it is larger than the report.
 func (g *callUsage) sum() (sum Usage, ok bool) {
 	var before Usage
 	for _, s := range g.calls {
-		if g.reported != nil && (g.resumed.IsZero() || s.at.Before(g.resumed)) {
+		if g.reportAfter(s.at) < len(g.reports) {
 			before.add(s.Usage)
 		} else {
 			sum.add(s.Usage)
 		}
 	}
-	if g.reported != nil {
-		sum.add(before.max(*g.reported))
+	if len(g.reports) > 0 {
+		before = before.max(g.reports[len(g.reports)-1].total)
 	}
+	sum.add(before)
 	return sum, len(g.calls) > 0
 }
 
@@ -96,6 +93,19 @@ func (u Usage) max(v Usage) Usage {
 		max(u.In, v.In), max(u.Out, v.Out), max(u.CacheRead, v.CacheRead), max(u.CacheWrite, v.CacheWrite),
 		max(u.Reasoning, v.Reasoning),
 	}
+}
+
+// min returns the smaller value of each figure.
+func (u Usage) min(v Usage) Usage {
+	return Usage{
+		min(u.In, v.In), min(u.Out, v.Out), min(u.CacheRead, v.CacheRead), min(u.CacheWrite, v.CacheWrite),
+		min(u.Reasoning, v.Reasoning),
+	}
+}
+
+// minus returns the difference of each figure.
+func (u Usage) minus(v Usage) Usage {
+	return Usage{u.In - v.In, u.Out - v.Out, u.CacheRead - v.CacheRead, u.CacheWrite - v.CacheWrite, u.Reasoning - v.Reasoning}
 }
 
 // contextSize is the size of the context of a call.

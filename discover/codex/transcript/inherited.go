@@ -49,6 +49,12 @@ func (u Usage) SinceStart(f *fsread.File, h *Head) (discover.Tokens, error) {
 // beginning (0.104, and later in threads of that version), their last count has them. Otherwise the thread's first answer has them:
 // its own tokens are recorded beside the total.
 func inheritedTotals(f *fsread.File, id string) (Totals, error) {
+	b, err := readInherited(f, id)
+	return b.Totals, err
+}
+
+// readInherited finds what a rollout begins with which continues another one: see [inheritedTotals].
+func readInherited(f *fsread.File, id string) (inheritedFinder, error) {
 	b := inheritedFinder{thread: id}
 	b.threadCreated, _ = ThreadCreated(id)
 	_, err := f.Forward(0, 0, b.addLine)
@@ -56,11 +62,11 @@ func inheritedTotals(f *fsread.File, id string) (Totals, error) {
 		b.firstOwn = f.Size()
 	}
 	if err != nil || b.firstOwn == 0 {
-		return b.Totals, err
+		return b, err
 	}
 	copies, err := TotalsAtEnd(f.Head(b.firstOwn), id)
 	b.counts = copies.counts
-	return b.Totals, err
+	return b, err
 }
 
 // inheritedFinder finds the totals that a rollout begins with. Records come oldest first.
@@ -87,7 +93,7 @@ func (b *inheritedFinder) addLine(l fsread.Line) bool {
 		}
 	case b.inCopy:
 	case r.Kind == TokenUsageRecord && r.Complete(l.Bytes):
-		b.records = subtractTokens(parseTokens(r.Get("thread_token_usage").Object()), parseTokens(r.Get("usage").Object()))
+		b.records = SubtractTokens(parseTokens(r.Get("thread_token_usage").Object()), parseTokens(r.Get("usage").Object()))
 		b.answered = true
 		return !b.countsKnown
 	case r.Kind == TokenCount && r.Complete(l.Bytes):
@@ -108,7 +114,7 @@ func (b *inheritedFinder) addCount(info jsonl.Object) bool {
 	case !b.answered:
 		b.counts, b.countsKnown = total, true
 	case !b.countsKnown:
-		b.counts = subtractTokens(total, parseTokens(info.Get("last_token_usage").Object()))
+		b.counts = SubtractTokens(total, parseTokens(info.Get("last_token_usage").Object()))
 	}
 	return b.answered
 }

@@ -27,13 +27,14 @@ func InAndOut(t discover.Tokens) int64 { return t.In + t.Out }
 
 // minus is what was used since the totals were then.
 func (b Totals) minus(then Totals) Totals {
-	return Totals{subtractTokens(b.records, then.records), subtractTokens(b.counts, then.counts)}
+	return Totals{SubtractTokens(b.records, then.records), SubtractTokens(b.counts, then.counts)}
 }
 
 // AddTokens is the sum of two usages.
 func AddTokens(a, b discover.Tokens) discover.Tokens { return addScaled(a, b, 1) }
 
-func subtractTokens(a, b discover.Tokens) discover.Tokens { return addScaled(a, b, -1) }
+// SubtractTokens is the difference of two usages.
+func SubtractTokens(a, b discover.Tokens) discover.Tokens { return addScaled(a, b, -1) }
 
 func addScaled(a, b discover.Tokens, sign int64) discover.Tokens {
 	return discover.Tokens{

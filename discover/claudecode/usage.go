@@ -1,0 +1,98 @@
+package claudecode
+
+import (
+	"context"
+	"hash/maphash"
+	"iter"
+	"path/filepath"
+	"slices"
+
+	"agentctl/discover"
+	"agentctl/discover/claudecode/transcript"
+	"agentctl/discover/native/fsread"
+)
+
+// sessionUsage is what a session used, and its answers.
+type sessionUsage struct {
+	discover.SessionUsage
+	answers []transcript.Answer
+}
+
+// ReadUsage reads whole transcripts. What sub-agents used is that of their session; of one whose session is not among the
+// entries, its own. A transcript that was copied to another folder counts once.
+func (Adapter) ReadUsage(ctx context.Context, entries []discover.Entry) iter.Seq2[*discover.SessionUsage, error] {
+	return func(yield func(*discover.SessionUsage, error) bool) {
+		x, unlisted := newReader(ctx, entries, discover.ReadOptions{Tokens: true})
+		for _, err := range unlisted {
+			if !yield(nil, err) {
+				return
+			}
+		}
+		calls := newCallSet()
+		for u, err := range fsread.ReadParallel(ctx, x.withoutCounted(entries), x.readUsage) {
+			if err != nil && !yield(nil, err) {
+				return
+			}
+			if u.Usage = calls.addNew(u.Usage[:0], u.answers); len(u.Usage) > 0 && !yield(&u.SessionUsage, nil) {
+				return
+			}
+		}
+	}
+}
+
+// readUsage reads what a session used. There is nothing where its tokens are not known.
+func (x *reader) readUsage(e discover.Entry, buffers *fsread.Buffers, u *sessionUsage) (ok bool, err error) {
+	var t transcript.Totals
+	t.KeepAnswers()
+	if ok, err = x.readSession(e, buffers, &u.Record, &t); ok && u.Tokens != nil {
+		u.answers = t.Answers()
+	}
+	return ok, err
+}
+
+// withoutCounted returns the entries without the sub-agents whose tokens are counted with their session's.
+func (x *reader) withoutCounted(entries []discover.Entry) []discover.Entry {
+	type session struct{ dir, id string }
+	sessions, counted := map[session]bool{}, map[string]bool{}
+	for _, e := range entries {
+		if dir := filepath.Dir(e.Path); !isSubagent(e.ID) {
+			sessions[session{dir, e.ID}] = true
+			for _, path := range x.projects[dir].subagents[e.ID] {
+				counted[path] = true
+			}
+		}
+	}
+	return slices.DeleteFunc(slices.Clone(entries), func(e discover.Entry) bool {
+		if !isSubagent(e.ID) {
+			return false
+		}
+		top := enclosingSubagentDir(e.Path)
+		folder := filepath.Dir(top)
+		return counted[e.Path] || top != "" && sessions[session{filepath.Dir(folder), filepath.Base(folder)}]
+	})
+}
+
+// callSet is a set of calls of the model, by their hashes: a store may have a million.
+type callSet struct {
+	seed  maphash.Seed
+	known map[uint64]struct{}
+}
+
+func newCallSet() *callSet { return &callSet{maphash.MakeSeed(), map[uint64]struct{}{}} }
+
+// addNew appends the answers that are new to the set. What only reports have is new if a recorded call is.
+func (s *callSet) addNew(to []discover.Usage, answers []transcript.Answer) []discover.Usage {
+	for _, a := range answers {
+		if a.Recorded() {
+			key := maphash.Comparable(s.seed, a.CallID)
+			if _, again := s.known[key]; again {
+				continue
+			}
+			s.known[key] = struct{}{}
+		} else if len(to) == 0 {
+			return nil
+		}
+		to = append(to, a.Usage)
+	}
+	return to
+}

@@ -1,0 +1,108 @@
+package codex
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"iter"
+	"path/filepath"
+
+	"agentctl/discover"
+	"agentctl/discover/codex/transcript"
+	"agentctl/discover/native/fsread"
+)
+
+// threadUsage is a thread and what it used.
+type threadUsage struct {
+	discover.SessionUsage
+	warnings error
+}
+
+// ReadUsage reads whole rollouts. Each thread has its own tokens, without those of sub-agents. What the totals have and no answer
+// in a rollout, as in the dropped middle of a compressed one, counts when the thread was last used.
+func (Adapter) ReadUsage(ctx context.Context, entries []discover.Entry) iter.Seq2[*discover.SessionUsage, error] {
+	return func(yield func(*discover.SessionUsage, error) bool) {
+		for u, err := range fsread.ReadParallel(ctx, entries, readUsage) {
+			if err != nil && !yield(nil, err) || u.warnings != nil && !yield(nil, u.warnings) {
+				return
+			}
+			if len(u.Usage) > 0 && !yield(&u.SessionUsage, nil) {
+				return
+			}
+		}
+	}
+}
+
+// readUsage reads what one thread used. There is nothing where its tokens are not known.
+func readUsage(e discover.Entry, buffers *fsread.Buffers, u *threadUsage) (ok bool, err error) {
+	var t storedThread
+	if ok, err = t.read(e, discover.ReadOptions{Tokens: true}, buffers); !ok || err != nil {
+		return ok, err
+	}
+	u.Record, u.warnings = t.Record, t.warnings
+	u.TruncateTexts()
+	if t.Tokens == nil {
+		return true, nil
+	}
+	answers, err := threadAnswers(&t, e, buffers)
+	if err != nil {
+		return true, err
+	}
+	for _, a := range answers {
+		u.Usage = append(u.Usage, discover.Usage{Time: a.Time, Model: cmp.Or(a.Model, t.Model), Tokens: disjoint(a.Tokens)})
+	}
+	return true, nil
+}
+
+// threadAnswers returns the answers in all rollouts of a thread. Their sum is that of the thread's tokens.
+func threadAnswers(t *storedThread, e discover.Entry, buffers *fsread.Buffers) (all []transcript.Answer, err error) {
+	rollouts := []discover.Entry{e}
+	if segmentOf(e) != "" {
+		if rollouts, err = allRollouts(buffers.Context(), e.Home, e.ID, t.fileTime); err != nil {
+			return nil, err
+		}
+	}
+	var sum discover.Tokens
+	for _, rollout := range rollouts {
+		answers, used, err := rolloutAnswers(rollout.Path, e.ID, buffers)
+		if err != nil {
+			return nil, warn(rollout.Path, fmt.Errorf("when the session's tokens were used is unknown: %w", fsread.WithoutPath(rollout.Path, err)))
+		}
+		all, sum = append(all, answers...), transcript.AddTokens(sum, used)
+	}
+	rest := transcript.SubtractTokens(*t.Tokens, sum)
+	if min(rest.In, rest.Out, rest.CacheRead, rest.CacheWrite, rest.Reasoning) < 0 { // the rollout went on meanwhile, or contradicts itself
+		all, rest = all[:0], *t.Tokens
+	}
+	if transcript.InAndOut(rest) > 0 {
+		all = append(all, transcript.Answer{Time: t.Updated, Tokens: rest})
+	}
+	return all, nil
+}
+
+// rolloutAnswers returns the answers in one rollout, and their sum.
+func rolloutAnswers(path, id string, buffers *fsread.Buffers) ([]transcript.Answer, discover.Tokens, error) {
+	f, _, err := openRollout(path, buffers)
+	if err != nil {
+		return nil, discover.Tokens{}, err
+	}
+	defer f.Close()
+	f.UseBuffers(buffers)
+	head, err := segmentHead(f, id)
+	if name, ok := parseRolloutName(filepath.Base(path)); ok && err == nil {
+		head.Segment = name.segment
+	}
+	if err != nil {
+		return nil, discover.Tokens{}, err
+	}
+	answers, err := transcript.ReadAnswers(f, &head)
+	all, sum := answers.Larger()
+	return all, sum, err
+}
+
+// disjoint converts Codex's counts: its input includes what was read from the cache and written to it.
+func disjoint(t discover.Tokens) discover.Tokens {
+	t.In = max(t.In-t.CacheRead-t.CacheWrite, 0)
+	t.Total, t.Context, t.Window = t.In+t.CacheRead+t.CacheWrite+t.Out, 0, 0
+	return t
+}

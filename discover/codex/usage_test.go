@@ -1,0 +1,41 @@
+package codex
+
+import (
+	"path/filepath"
+	"testing"
+
+	"agentctl/discover"
+	"agentctl/discover/codex/transcript"
+)
+
+// The single answers of each thread add up to its own tokens, in all stores: forks, edited prompts, both dialects.
+func TestAnswersAddUpToTokens(t *testing.T) {
+	stores, err := filepath.Glob("testdata/*/sessions")
+	if err != nil {
+		t.Fatal(err)
+	}
+	compared := 0
+	for _, store := range stores {
+		home := filepath.Dir(store)
+		entries, _ := New().Entries(t.Context(), []discover.Home{{Dir: home}}, discover.EntryFilter{Subagents: true})
+		for u, err := range New().ReadUsage(t.Context(), entries) {
+			if err != nil {
+				continue
+			}
+			var sum discover.Tokens
+			for _, a := range u.Usage {
+				sum = transcript.AddTokens(sum, a.Tokens)
+				if a.Time.IsZero() || a.Model == "" || a.CostKnown {
+					t.Errorf("%s: %+v", u.Path, a)
+				}
+			}
+			want := *u.Tokens
+			if compared++; sum.In+sum.CacheRead+sum.CacheWrite != want.In || sum.Out != want.Out || sum.Reasoning != want.Reasoning || sum.Total != want.In+want.Out {
+				t.Errorf("%s: the answers have %+v, the thread %+v", u.Path, sum, want)
+			}
+		}
+	}
+	if compared < 20 {
+		t.Errorf("%d threads were compared", compared)
+	}
+}
