@@ -131,6 +131,8 @@ type ReadOptions struct {
 	Tokens bool
 	// Full asks for everything a record can hold, for `status`.
 	Full bool
+	// Quotas asks for what the agent says of its provider's limits.
+	Quotas bool
 	// AllEntries: the entries are all that is stored in their homes, so that sub-agents need not be searched for beside them.
 	AllEntries bool
 	// TurnStart asks for when the newest turn was asked for even where that stands far back.

@@ -39,7 +39,7 @@ type Record struct {
 	// Tokens and Cost (USD) are nil unless the agent itself states them and they were asked for or cheap.
 	Tokens *Tokens
 	Cost   *float64
-	// Quotas are the agent's last words on how much of what its provider allows is used, with [ReadOptions.Full].
+	// Quotas are the agent's last words on how much of what its provider allows is used, with [ReadOptions.Full] or [ReadOptions.Quotas].
 	Quotas []Quota `json:",omitempty"`
 	// Parent is the id of the session whose sub-agent this is; sub-agents are hidden unless asked for.
 	Parent string

@@ -44,6 +44,14 @@ func (r *Repository) Contains(dir string) bool {
 	return has
 }
 
+// Dir returns the directory that the repository is known by: that of its main worktree, or the bare repository itself.
+func (r *Repository) Dir() string {
+	if filepath.Base(r.common) == ".git" {
+		return filepath.Dir(r.common)
+	}
+	return r.common
+}
+
 // pathLimit bounds the files of git that hold one path, in bytes.
 const pathLimit = 64 << 10
 

@@ -73,7 +73,7 @@ type reader struct {
 
 // newReader returns a reader of the entries. The errors are warnings about files beside the transcripts.
 func newReader(ctx context.Context, entries []discover.Entry, want discover.ReadOptions) (*reader, []error) {
-	x := &reader{want: want, whole: want.Tokens || want.Full}
+	x := &reader{want: want, whole: want.Tokens || want.Full || want.Quotas}
 	var unlisted []error
 	x.jobs, unlisted = listJobs(ctx, entries)
 	if x.whole {

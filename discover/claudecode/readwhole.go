@@ -13,7 +13,7 @@ import (
 // readWhole fills the record of a transcript that is read whole. Tokens stay unknown where a part cannot be read.
 func (x *reader) readWhole(r *discover.Record, e discover.Entry, f *fsread.File, head *transcript.Head, tail *transcript.Tail, t *transcript.Totals) error {
 	t.Sidechain, t.Full = tail.Sidechain, x.want.Full
-	if x.want.Full && !t.Sidechain {
+	if (x.want.Full || x.want.Quotas) && !t.Sidechain {
 		if project := projectOf(e); project != "" {
 			t.IsProjectDir = func(dir string) bool { return isSlugOf(project, dir) }
 		}
@@ -44,11 +44,11 @@ func fillTotals(r *discover.Record, t *transcript.Totals) {
 		moveSharedCost(r)
 		r.ForkedFrom = cmp.Or(r.ForkedFrom, origin)
 	}
-	if !t.Full {
-		return
-	}
 	if t.Quota != nil {
 		r.Quotas = []discover.Quota{*t.Quota}
+	}
+	if !t.Full {
+		return
 	}
 	r.SetMeta("turns", t.Turns)
 	r.SetMeta(modeMeta, t.PermissionMode)

@@ -122,7 +122,7 @@ func (t *storedThread) readFile(f *fsread.File, end int64, e discover.Entry, opt
 		return nil
 	}
 	all := includesSubagents(options)
-	tail, err := transcript.ReadTail(f, end, head.ThreadID(), transcript.TailOptions{Tokens: all, Quotas: options.Full})
+	tail, err := transcript.ReadTail(f, end, head.ThreadID(), transcript.TailOptions{Tokens: all || options.Quotas, Quotas: options.Full || options.Quotas})
 	if err != nil {
 		return err
 	}
@@ -141,7 +141,7 @@ func (t *storedThread) readFile(f *fsread.File, end int64, e discover.Entry, opt
 			t.Tokens = &own
 		}
 	}
-	if options.Full {
+	if options.Full || options.Quotas {
 		t.Quotas = tail.Usage.Quotas()
 	}
 	return nil

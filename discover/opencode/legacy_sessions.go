@@ -56,7 +56,7 @@ func readLegacySession(ctx context.Context, home, path string, want discover.Rea
 	err = s.readFiles(ctx, legacyPathsOf(path, id), want)
 	s.SetMeta("legacy", true)
 	s.finish()
-	if want.Full {
+	if want.Full || want.Quotas {
 		s.setQuota()
 	}
 	return s, err

@@ -100,7 +100,7 @@ func (s *session) fill(st *database, want discover.ReadOptions) {
 	s.unread = st.damageCount() > before
 	s.fillUsage(st, first, want.Tokens || want.Full)
 	s.finish()
-	if want.Full {
+	if want.Full || want.Quotas {
 		s.setQuota()
 	}
 }

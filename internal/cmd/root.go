@@ -23,6 +23,7 @@ import (
 	"agentctl/internal/cmd/schema"
 	"agentctl/internal/cmd/status"
 	"agentctl/internal/cmd/stop"
+	"agentctl/internal/cmd/usage"
 	"agentctl/internal/cmd/version"
 	"agentctl/internal/cmd/wait"
 	"agentctl/internal/cmd/worktree"
@@ -56,6 +57,7 @@ func Verbs() []cmdutil.Verb {
 		{Name: "locks", New: locks.New, FindsSessions: true},
 		{Name: "worktree", New: worktree.New, FindsSessions: true},
 		{Name: "hooks", New: hooks.New},
+		{Name: "usage", New: usage.New, FindsSessions: true},
 		{Name: "metrics", New: metrics.New, FindsSessions: true},
 		{Name: "doctor", New: doctor.New, FindsSessions: true},
 		{Name: "schema", New: schema.New},

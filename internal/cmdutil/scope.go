@@ -19,6 +19,11 @@ func Statuses() []string {
 	}
 }
 
+// UsageGroups are the words that --by of usage takes.
+func UsageGroups() []string {
+	return []string{"day", "week", "month", "project", "model", "agent", "session"}
+}
+
 // ChosenAgents returns the agents that the values of --adapter name.
 func (f Factory) ChosenAgents(values []string) ([]discover.Agent, error) {
 	words, err := SplitWords("agent", values, f.AgentNames())

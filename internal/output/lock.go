@@ -5,7 +5,6 @@ import (
 	"io"
 	"strconv"
 	"strings"
-	"time"
 )
 
 // Lock is the JSON object of a lock that is in force.
@@ -62,8 +61,8 @@ func LockTable(w io.Writer, locks []Lock, opts TextOptions) error {
 
 // localTime formats a JSON timestamp in the time zone of the user.
 func (o TextOptions) localTime(timestamp string) string {
-	t, err := time.Parse(time.RFC3339, timestamp)
-	if err != nil {
+	t, ok := parseTimestamp(timestamp)
+	if !ok {
 		return ""
 	}
 	return t.In(o.Now.Location()).Format("2006-01-02 15:04")

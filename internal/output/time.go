@@ -32,3 +32,9 @@ func Timestamp(t time.Time) string {
 	}
 	return t.Format("2006-01-02T15:04:05.000Z")
 }
+
+// parseTimestamp parses a JSON timestamp. It is not ok if it is absent.
+func parseTimestamp(text string) (t time.Time, ok bool) {
+	t, err := time.Parse(time.RFC3339, text)
+	return t, err == nil
+}

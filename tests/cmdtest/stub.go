@@ -30,6 +30,19 @@ type Stub struct {
 	// Transcripts are the messages of sessions by ID, the oldest first; torn is why what is before them cannot be read.
 	Transcripts map[string][]discover.Message
 	ReadErr     error
+	// Answers is what sessions used, by ID.
+	Answers map[string][]discover.Usage
+}
+
+// ReadUsage implements [discover.UsageReader].
+func (s Stub) ReadUsage(ctx context.Context, entries []discover.Entry) iter.Seq2[*discover.SessionUsage, error] {
+	return func(yield func(*discover.SessionUsage, error) bool) {
+		for r, err := range s.Read(ctx, entries, discover.ReadOptions{Tokens: true}) {
+			if !yield(&discover.SessionUsage{Record: r, Usage: slices.Clone(s.Answers[r.ID])}, err) {
+				return
+			}
+		}
+	}
 }
 
 // Messages implements [discover.Messenger].

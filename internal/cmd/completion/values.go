@@ -58,6 +58,10 @@ func valueCandidates(ctx context.Context, f cmdutil.Factory, verb *cli.Command, 
 		return listCandidates(prefix, typed, cmdutil.EventTypes())
 	case "until":
 		return candidatesOf(prefix, await.States()...)
+	case "by":
+		if verb.Name == "usage" {
+			return candidatesOf(prefix, cmdutil.UsageGroups()...)
+		}
 	case "permissions":
 		return candidatesOf(prefix, string(launch.PermissionsOwn), string(launch.PermissionsEdit), string(launch.PermissionsFull))
 	case "since":

@@ -1,0 +1,232 @@
+package usage
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"agentctl/discover"
+	"agentctl/internal/config"
+	"agentctl/internal/output"
+	"agentctl/lock"
+)
+
+// group is what a row stands for.
+type group string
+
+const (
+	byDay     group = "day"
+	byWeek    group = "week"
+	byMonth   group = "month"
+	byProject group = "project"
+	byModel   group = "model"
+	byAgent   group = "agent"
+	bySession group = "session"
+)
+
+// ofTime reports whether rows are times.
+func (g group) ofTime() bool { return g == byDay || g == byWeek || g == byMonth }
+
+// sums adds up what sessions used.
+type sums struct {
+	by       group
+	zone     *time.Location
+	prices   map[string]config.Price // nil: nothing is reckoned
+	unpriced map[string]bool
+	rows     map[rowKey]*sum
+	total    sum
+	projects map[string]string // by directory
+	parents  map[rowKey]rowKey // of sub-agents, by session
+}
+
+// rowKey identifies a row. Only sessions have an agent.
+type rowKey struct {
+	agent discover.Agent
+	text  string
+}
+
+// sum is the sum of a row.
+type sum struct {
+	tokens              discover.Tokens
+	cost, reckoned      float64
+	hasCost, hasUnknown bool // of a part of the tokens the agent says the cost, or does not
+	hasPrice, hasNone   bool // a part of the tokens has a price, or none
+	sessions            int
+	title, project      string
+}
+
+func newSums(by group, zone *time.Location) *sums {
+	return &sums{
+		by: by, zone: zone, unpriced: map[string]bool{}, rows: map[rowKey]*sum{}, projects: map[string]string{}, parents: map[rowKey]rowKey{},
+	}
+}
+
+// add adds what a session used.
+func (s *sums) add(u *discover.SessionUsage) {
+	seen := map[*sum]bool{&s.total: true}
+	if !u.IsSubagent() {
+		s.total.sessions++
+	}
+	var fixed *sum // the row of all answers
+	if !s.by.ofTime() && s.by != byModel {
+		fixed = s.row(s.keyOf(u))
+	}
+	for _, a := range u.Usage {
+		row := fixed
+		if row == nil {
+			row = s.row(rowKey{text: s.answerKey(a)})
+		}
+		if !seen[row] && !u.IsSubagent() {
+			row.sessions++
+		}
+		seen[row] = true
+		s.addAnswer(row, a)
+		s.addAnswer(&s.total, a)
+	}
+}
+
+// keyOf returns the row of a session.
+func (s *sums) keyOf(u *discover.SessionUsage) rowKey {
+	switch s.by {
+	case byProject:
+		return rowKey{text: s.projectOf(u.Dir)}
+	case byAgent:
+		return rowKey{text: string(u.Agent)}
+	}
+	key := rowKey{u.Agent, u.ID}
+	if u.Parent != "" {
+		s.parents[key] = rowKey{u.Agent, u.Parent}
+	}
+	row := s.row(key)
+	row.title, row.project = cmp.Or(u.Title, u.Prompt), s.projectOf(u.Dir)
+	return key
+}
+
+// answerKey returns the row of an answer: its time or its model.
+func (s *sums) answerKey(a discover.Usage) string {
+	if s.by == byModel {
+		return a.Model
+	}
+	if a.Time.IsZero() {
+		return ""
+	}
+	switch local := a.Time.In(s.zone); s.by {
+	case byWeek:
+		year, week := local.ISOWeek()
+		return fmt.Sprintf("%04d-W%02d", year, week)
+	case byMonth:
+		return local.Format("2006-01")
+	default:
+		return local.Format(time.DateOnly)
+	}
+}
+
+// projectOf returns the directory of the git repository that a directory is in, so that all its worktrees are one project;
+// else the directory itself.
+func (s *sums) projectOf(dir string) string {
+	project, known := s.projects[dir]
+	if !known {
+		project = dir
+		if repo, err := lock.RepositoryOf(dir); dir != "" && err == nil {
+			project = repo.Dir()
+		}
+		s.projects[dir] = project
+	}
+	return project
+}
+
+func (s *sums) row(key rowKey) *sum {
+	row := s.rows[key]
+	if row == nil {
+		row = &sum{}
+		s.rows[key] = row
+	}
+	return row
+}
+
+// addAnswer adds what an answer used.
+func (s *sums) addAnswer(to *sum, a discover.Usage) {
+	to.tokens = addTokens(to.tokens, a.Tokens)
+	to.cost += a.Cost
+	to.hasCost = to.hasCost || a.CostKnown
+	to.hasUnknown = to.hasUnknown || !a.CostKnown && a.Tokens.Total > 0
+	if s.prices == nil || a.Tokens.Total == 0 {
+		return
+	}
+	usd, ok := s.reckon(a)
+	if !ok {
+		to.hasNone, s.unpriced[cmp.Or(a.Model, "unknown model")] = true, true
+		return
+	}
+	to.reckoned, to.hasPrice = to.reckoned+usd, true
+}
+
+func addTokens(a, b discover.Tokens) discover.Tokens {
+	return discover.Tokens{
+		In: a.In + b.In, Out: a.Out + b.Out, CacheRead: a.CacheRead + b.CacheRead, CacheWrite: a.CacheWrite + b.CacheWrite,
+		Reasoning: a.Reasoning + b.Reasoning, Total: a.Total + b.Total,
+	}
+}
+
+// mergeSubagents adds the rows of sub-agents to those of the sessions that they work for in the end.
+func (s *sums) mergeSubagents() {
+	for _, key := range slices.SortedFunc(maps.Keys(s.parents), func(a, b rowKey) int { return cmp.Or(cmp.Compare(a.agent, b.agent), cmp.Compare(a.text, b.text)) }) {
+		top := key
+		for range len(s.parents) { // a damaged store may have a loop
+			parent, isSubagent := s.parents[top]
+			if !isSubagent {
+				break
+			}
+			top = parent
+		}
+		if row := s.rows[top]; row != nil && top != key {
+			row.merge(s.rows[key])
+			delete(s.rows, key)
+		}
+	}
+}
+
+func (r *sum) merge(o *sum) {
+	r.tokens = addTokens(r.tokens, o.tokens)
+	r.cost, r.reckoned = r.cost+o.cost, r.reckoned+o.reckoned
+	r.hasCost, r.hasUnknown = r.hasCost || o.hasCost, r.hasUnknown || o.hasUnknown
+	r.hasPrice, r.hasNone = r.hasPrice || o.hasPrice, r.hasNone || o.hasNone
+}
+
+// report returns the rows: times in their order, all else by tokens.
+func (s *sums) report(since, until time.Time) output.Usage {
+	s.mergeSubagents()
+	u := output.Usage{
+		By: string(s.by), Since: output.Timestamp(since), Until: output.Timestamp(until), Rows: []output.UsageRow{},
+		Total: s.total.row(rowKey{}), UnpricedModels: slices.Sorted(maps.Keys(s.unpriced)),
+	}
+	for key, row := range s.rows {
+		u.Rows = append(u.Rows, row.row(key))
+	}
+	slices.SortFunc(u.Rows, func(a, b output.UsageRow) int {
+		if !s.by.ofTime() && a.Tokens.Total != b.Tokens.Total {
+			return cmp.Compare(b.Tokens.Total, a.Tokens.Total)
+		}
+		return cmp.Or(cmp.Compare(a.Key, b.Key), cmp.Compare(a.Adapter, b.Adapter))
+	})
+	return u
+}
+
+func (r *sum) row(key rowKey) output.UsageRow {
+	out := output.UsageRow{
+		Key: key.text, Adapter: string(key.agent), Title: r.title, Tokens: output.Tokens(r.tokens), CostPartial: r.hasCost && r.hasUnknown,
+		ReckonedPartial: r.hasPrice && r.hasNone, Sessions: r.sessions,
+	}
+	if key.agent != "" {
+		out.Project = r.project
+	}
+	if r.hasCost {
+		out.Cost = &r.cost
+	}
+	if r.hasPrice {
+		out.ReckonedCost = &r.reckoned
+	}
+	return out
+}

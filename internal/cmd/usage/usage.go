@@ -1,0 +1,146 @@
+// Package usage is the command usage.
+package usage
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"agentctl/discover"
+	"agentctl/internal/cmdutil"
+	"agentctl/internal/config"
+	"agentctl/internal/output"
+)
+
+type options struct {
+	cmdutil.CommonFlags
+	by, since, prices string
+	limits            bool
+}
+
+// defaultSince is the time window without --since.
+const defaultSince = "30d"
+
+// New makes the command usage.
+func New(f cmdutil.Factory) *cli.Command {
+	o := &options{}
+	return &cli.Command{
+		Usage:     "show the tokens that sessions used, and what they cost",
+		UsageText: "agentctl usage [FLAGS]",
+		Description: "usage adds up the tokens of all sessions, sub-agents included, each answer of a model once and at its own time.\n" +
+			"The cost is the agents' own figure; ≥ marks one that is known for a part of the tokens only.",
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "by", Usage: "one row for each `GROUP`: day, week, month, project, model, agent, session", Value: "day", Destination: &o.by},
+			&cli.StringFlag{Name: "since", Usage: "what was used since `WHEN`: 12h, 30d, 2w, a date, a time, all", Value: defaultSince, Destination: &o.since},
+			cmdutil.AdapterFlag(&o.AdapterNames),
+			&cli.StringFlag{Name: "prices", Usage: "also show what the tokens cost by the prices in this TOML `FILE`", Destination: &o.prices},
+			&cli.BoolFlag{Name: "limits", Usage: "show the newest word of each provider on its limits instead", Destination: &o.limits},
+			&cli.BoolFlag{Name: "no-trunc", Usage: "do not shorten anything", Destination: &o.NoTrunc},
+			cmdutil.FormatFlag(&o.Format, "{{.key}} {{.tokens.total}}"),
+			cmdutil.JSONFlag(&o.JSON),
+			cmdutil.NoColorFlag(&o.NoColor),
+		},
+		CustomHelpTemplate: cmdutil.HelpTemplate("agentctl usage --since 7d", "agentctl usage --by model --prices prices.toml", "agentctl usage --limits"),
+		Action: func(c *cli.Context) error {
+			if o.limits {
+				for _, name := range []string{"by", "prices"} {
+					if c.IsSet(name) {
+						return cmdutil.UsageError("usage", "--limits and --%s cannot be used together", name)
+					}
+				}
+				return runLimits(c.Context, f, o)
+			}
+			return run(c.Context, f, o)
+		},
+	}
+}
+
+func run(ctx context.Context, f cmdutil.Factory, o *options) error {
+	c, err := f.NewCall("usage", &o.CommonFlags, output.UsageRow{})
+	if err != nil {
+		return err
+	}
+	if !slices.Contains(cmdutil.UsageGroups(), o.by) {
+		return cmdutil.UnknownWord("group", o.by, cmdutil.UsageGroups())
+	}
+	sum := newSums(group(o.by), c.Style.Now.Location())
+	if o.prices != "" {
+		if sum.prices, err = config.LoadPrices(o.prices); err != nil {
+			return cmdutil.UsageError("usage", "--prices: %v", err)
+		}
+	}
+	since, err := since(c, o)
+	if err != nil {
+		return err
+	}
+	working, done := c.StartQuery(ctx, "reading the agents' stores")
+	warnings, err := c.Scanner.ReadUsage(working, discover.UsageFilter{Agents: c.Agents, Since: since}, sum.add)
+	done()
+	if err != nil {
+		return err
+	}
+	if err := print(c, sum.report(since, c.Style.Now), o); err != nil {
+		return err
+	}
+	return f.ReportWarnings(warnings)
+}
+
+// since returns the beginning of the time window. Rows by time begin with a whole day.
+func since(c *cmdutil.Call, o *options) (time.Time, error) {
+	at, err := c.SinceTime("usage", cmp.Or(o.since, defaultSince))
+	if err == nil && !at.IsZero() && group(o.by).ofTime() {
+		local := at.In(c.Style.Now.Location())
+		at = time.Date(local.Year(), local.Month(), local.Day(), 0, 0, 0, 0, local.Location()).UTC()
+	}
+	return at, err
+}
+
+func print(c *cmdutil.Call, u output.Usage, o *options) error {
+	if len(u.UnpricedModels) > 0 {
+		c.Report.Hint("no price for " + output.Sanitize(strings.Join(u.UnpricedModels, ", ")))
+	}
+	switch {
+	case o.JSON:
+		return output.JSON(c.Stdout, u)
+	case c.Template != nil:
+		return cmdutil.PrintEach(u.Rows, func(r output.UsageRow) error { return c.Template(c.Stdout, r) })
+	case len(u.Rows) == 0:
+		if c.Width > 0 {
+			c.Report.Note("nothing was used since then; agentctl usage --since all looks further back")
+		}
+		return nil
+	}
+	return output.UsageTable(c.Stdout, u, c.Style)
+}
+
+func runLimits(ctx context.Context, f cmdutil.Factory, o *options) error {
+	c, err := f.NewCall("usage", &o.CommonFlags, output.UsageLimit{})
+	if err != nil {
+		return err
+	}
+	since, err := c.SinceTime("usage", cmp.Or(o.since, defaultSince))
+	if err != nil {
+		return err
+	}
+	working, done := c.StartQuery(ctx, "reading the agents' stores")
+	quotas, warnings, err := c.Scanner.ReadQuotas(working, discover.UsageFilter{Agents: c.Agents, Since: since})
+	done()
+	if err != nil {
+		return err
+	}
+	limits := make([]output.UsageLimit, 0, len(quotas))
+	for _, q := range quotas {
+		limits = append(limits, output.NewUsageLimit(q))
+	}
+	if len(limits) == 0 && c.Width > 0 {
+		c.Report.Note("no agent has said anything of its provider's limits since then")
+	}
+	if err := cmdutil.PrintRows(c, limits, o.JSON, output.UsageLimitTable); err != nil {
+		return err
+	}
+	return f.ReportWarnings(warnings)
+}

@@ -1,0 +1,84 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/BurntSushi/toml"
+)
+
+// Price is what the tokens of a model cost, in USD per million. A kind is nil if the file does not name it.
+type Price struct{ In, Out, CacheRead, CacheWrite *float64 }
+
+// LoadPrices reads a file of prices, one table for each model:
+//
+//	["claude-opus-4-8"]
+//	in = 5.0           # USD per million tokens
+//	out = 25.0
+//	cache_read = 0.5
+//	cache_write = 6.25
+//
+// Every error is an [*Error].
+func LoadPrices(path string) (map[string]Price, error) {
+	text, err := readFile(path)
+	if err != nil {
+		return nil, readError(path, err)
+	}
+	prices, failed := decodePrices(string(text))
+	if failed != nil {
+		failed.File = path
+		return nil, failed
+	}
+	return prices, nil
+}
+
+func decodePrices(text string) (map[string]Price, *Error) {
+	var models map[string]toml.Primitive
+	md, err := toml.Decode(text, &models)
+	if err != nil {
+		return nil, newError("", err)
+	}
+	if len(models) == 0 {
+		return nil, newError("", errors.New(`there is no model; want a table for each, such as ["MODEL"], with in and out`))
+	}
+	out := map[string]Price{}
+	for _, name := range slices.Sorted(maps.Keys(models)) {
+		var p Price
+		var table map[string]toml.Primitive
+		if md.Type(name) != "Hash" {
+			return nil, newError(name, errors.New(`want a table, as in ["`+name+`"]`))
+		}
+		if err := md.PrimitiveDecode(models[name], &table); err != nil {
+			return nil, newError(name, err)
+		}
+		if err := decodeTable(&md, name+".", table, map[string]any{
+			"in": priceValue(&p.In), "out": priceValue(&p.Out), "cache_read": priceValue(&p.CacheRead), "cache_write": priceValue(&p.CacheWrite),
+		}); err != nil {
+			return nil, err
+		}
+		out[name] = p
+	}
+	return out, nil
+}
+
+// priceValue decodes a number that is not negative.
+func priceValue(to **float64) decoder {
+	return func(value any) error {
+		var usd float64
+		switch n := value.(type) {
+		case int64:
+			usd = float64(n)
+		case float64:
+			usd = n
+		default:
+			return fmt.Errorf("%s is not a number of USD", quote(value))
+		}
+		if !(usd >= 0 && usd < 1e9) {
+			return fmt.Errorf("%v is not a price", value)
+		}
+		*to = &usd
+		return nil
+	}
+}
