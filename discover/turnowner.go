@@ -46,23 +46,23 @@ func (o *turnOwner) substitute(turn Turn) Turn {
 }
 
 // turnOwner finds out which process the session's stored turn belongs to.
-func (j *correlation) turnOwner(s *Session, claims []Claim) (o turnOwner) {
+func (cor *correlation) turnOwner(s *Session, claims []Claim) (o turnOwner) {
 	if len(claims) == 0 {
 		return o
 	}
 	// A turn of another process is older whatever the times say.
 	fromEarlier := func(t time.Time) bool {
-		return j.allProcesses(claims, func(p proc.Process, c Claim) bool { return j.isForeignTurn(s.Turn, c) || startedAfter(p, t) })
+		return cor.allProcesses(claims, func(p proc.Process, c Claim) bool { return cor.isForeignTurn(s.Turn, c) || startedAfter(p, t) })
 	}
 	// The clock may have been set since, or have stood still with the machine, which makes all processes younger than they
 	// are: a process that has written since it began may well be at work.
 	askedEarlier, writtenEarlier := fromEarlier(s.Turn.Began), fromEarlier(s.Updated)
 	o.ownerEnded = askedEarlier && writtenEarlier
-	o.childStarted = !s.Turn.SilentSince.IsZero() && j.hasChildSince(s, s.Turn.SilentSince)
+	o.childStarted = !s.Turn.SilentSince.IsZero() && cor.hasChildSince(s, s.Turn.SilentSince)
 	// What was stored before a process started belongs to an earlier one.
 	replaces := askedEarlier || writtenEarlier && s.Turn.Began.IsZero()
 	for _, c := range claims {
-		p := j.presences[agentProcess{c.Agent, c.Process}]
+		p := cor.presences[agentProcess{c.Agent, c.Process}]
 		if !p.Shared && p.Turn != nil {
 			// A headless run has its turn from its first moment on; its sub-agents may be at work or not.
 			o.processTurns = append(o.processTurns, processTurn{*p.Turn, replaces && isHeadless(p) && !s.IsSubagent()})
@@ -72,9 +72,9 @@ func (j *correlation) turnOwner(s *Session, claims []Claim) (o turnOwner) {
 }
 
 // allProcesses reports whether a condition holds for the process of every claim.
-func (j *correlation) allProcesses(claims []Claim, holds func(proc.Process, Claim) bool) bool {
+func (cor *correlation) allProcesses(claims []Claim, holds func(proc.Process, Claim) bool) bool {
 	for _, c := range claims {
-		if p, ok := j.table.Find(c.Process); !ok || p.PreciseStart().IsZero() || !holds(p, c) {
+		if p, ok := cor.table.Find(c.Process); !ok || p.PreciseStart().IsZero() || !holds(p, c) {
 			return false
 		}
 	}
@@ -83,15 +83,15 @@ func (j *correlation) allProcesses(claims []Claim, holds func(proc.Process, Clai
 
 // isForeignTurn reports whether a turn belongs to another process by its record: to a headless run, which the claim's process is
 // not.
-func (j *correlation) isForeignTurn(t Turn, c Claim) bool {
-	return t.Headless && !isHeadless(j.presences[agentProcess{c.Agent, c.Process}])
+func (cor *correlation) isForeignTurn(t Turn, c Claim) bool {
+	return t.Headless && !isHeadless(cor.presences[agentProcess{c.Agent, c.Process}])
 }
 
 // hasChildSince reports whether a process of the session has a live child that may have started since then.
-func (j *correlation) hasChildSince(s *Session, since time.Time) bool {
+func (cor *correlation) hasChildSince(s *Session, since time.Time) bool {
 	const blur = 50 * time.Millisecond // of the clocks
 	for _, p := range s.Processes {
-		for child := range j.table.Children(p.ID.PID) {
+		for child := range cor.table.Children(p.ID.PID) {
 			if begun := child.PreciseStart(); child.Alive() && (begun.IsZero() || !begun.Add(blur).Before(since)) {
 				return true
 			}

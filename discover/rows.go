@@ -1,0 +1,137 @@
+package discover
+
+import (
+	"cmp"
+	"slices"
+
+	"agentctl/proc"
+)
+
+// sessions makes the rows, in no order: for the records, for sessions that storage does not hold, and for agent processes without
+// a session.
+func (cor *correlation) sessions(records [][]Record) []Session {
+	stored, sameID := dedupe(records, cor.exists)
+	rows := make([]Session, 0, len(stored)+len(cor.evidenceByTarget)+len(cor.presences))
+	claimed := map[target]bool{}
+	for _, r := range stored {
+		rows = append(rows, cor.storedSession(r, cor.targetsOf(r, sameID[r.recordID()]), claimed))
+	}
+	for t := range cor.evidenceByTarget {
+		if !claimed[t] {
+			rows = cor.appendUnstored(rows, t)
+		}
+	}
+	for who, c := range cor.presences {
+		if len(cor.accepted[who]) == 0 && !c.HideIfUnlinked {
+			rows = append(rows, cor.unlinkedSession(who, c))
+		}
+	}
+	return rows
+}
+
+// storedSession returns the row of a record. The targets mean the record; they are added to claimed.
+func (cor *correlation) storedSession(r *Record, targets []target, claimed map[target]bool) Session {
+	s := Session{Record: r}
+	if len(targets) > 0 {
+		own := *r // overlay changes it
+		s.Record = &own
+	}
+	for _, t := range targets {
+		claimed[t] = true
+		s.Evidence = append(s.Evidence, cor.evidenceOf(t)...)
+	}
+	cor.completeSession(&s)
+	return s
+}
+
+// appendUnstored appends the row of a session without a record, if a live process runs it.
+func (cor *correlation) appendUnstored(rows []Session, t target) []Session {
+	evidence := cor.evidenceOf(t)
+	if !slices.ContainsFunc(evidence, func(e Evidence) bool { return e.Accepted }) {
+		return rows
+	}
+	c := evidence[0]
+	s := Session{Record: &Record{Agent: t.agent, ID: t.id, Path: c.Path, Home: c.Home}, Evidence: evidence}
+	cor.completeSession(&s)
+	return append(rows, s)
+}
+
+// evidenceOf returns the evidence that names a target.
+func (cor *correlation) evidenceOf(t target) (evidence []Evidence) {
+	for _, i := range cor.evidenceByTarget[t] {
+		evidence = append(evidence, cor.evidence[i])
+	}
+	return evidence
+}
+
+// completeSession makes a session of its record and the evidence about it.
+func (cor *correlation) completeSession(s *Session) {
+	slices.SortStableFunc(s.Evidence, func(a, b Evidence) int {
+		if a.Accepted != b.Accepted {
+			return map[bool]int{true: -1, false: 1}[a.Accepted]
+		}
+		return compareClaims(a.Claim, b.Claim)
+	})
+	var accepted []Claim
+	ambiguous := false
+	for _, e := range s.Evidence {
+		if e.Accepted {
+			accepted = append(accepted, e.Claim)
+			s.addProcess(cor.table, e.Process)
+		} else if _, alive := cor.table.Find(e.Process); alive && (e.Additional || len(cor.accepted[agentProcess{e.Agent, e.Process}]) == 0) {
+			ambiguous = true
+		}
+	}
+	for _, c := range slices.Backward(accepted) { // the strongest last, so that it prevails
+		s.overlay(c)
+	}
+	for _, c := range accepted {
+		if p := cor.presences[agentProcess{c.Agent, c.Process}]; !p.Shared {
+			s.Dir = cmp.Or(s.Dir, p.Dir)
+		}
+	}
+	s.dropForeignDir()
+	s.setStatus(&statusInput{stored: s.Turn, claims: accepted, owner: cor.turnOwner(s, accepted), mayBeHidden: cor.processesHidden || ambiguous})
+}
+
+// unlinkedSession returns the row of a live agent process that no evidence ties to a session.
+func (cor *correlation) unlinkedSession(who agentProcess, c Claim) Session {
+	s := Session{Record: &Record{Agent: who.agent, Home: c.Home}}
+	s.overlay(c)
+	s.addProcess(cor.table, who.process)
+	s.dropForeignDir()
+	if c.Turn != nil {
+		s.Turn = *c.Turn
+	}
+	s.setStatus(&statusInput{stored: s.Turn, claims: []Claim{c}})
+	s.Evidence = []Evidence{{Claim: c, Accepted: true, Why: "a live process of the agent that no evidence ties to a session"}}
+	for _, i := range cor.evidenceByProcess[who] {
+		s.Evidence = append(s.Evidence, cor.evidence[i])
+	}
+	return s
+}
+
+// overlay replaces what was stored by what the live process shows.
+func (s *Session) overlay(c Claim) {
+	s.Source, s.Dir, s.Title = cmp.Or(c.Source, s.Source), cmp.Or(c.Dir, s.Dir), cmp.Or(c.Title, s.Title)
+	s.Version, s.Home = cmp.Or(c.Version, s.Version), cmp.Or(c.Home, s.Home)
+	s.Shared = s.Shared || c.Shared
+	if c.Turn != nil && c.Turn.State == TurnOpen {
+		s.Turn.Detail = cmp.Or(c.Turn.Detail, s.Turn.Detail)
+	}
+	for _, fact := range c.Meta {
+		s.SetMeta(fact.Name, fact.Value)
+	}
+}
+
+// addProcess adds a process, if it is new, and keeps the oldest first.
+func (s *Session) addProcess(table *proc.Table, id proc.ID) {
+	p, ok := table.Find(id)
+	if !ok || slices.ContainsFunc(s.Processes, func(q proc.Process) bool { return q.ID == id }) {
+		return
+	}
+	s.Processes = append(s.Processes, p)
+	slices.SortFunc(s.Processes, func(a, b proc.Process) int {
+		return cmp.Or(cmp.Compare(a.Ticks, b.Ticks), a.Started.Compare(b.Started), cmp.Compare(a.ID.PID, b.ID.PID))
+	})
+}

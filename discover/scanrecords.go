@@ -1,0 +1,150 @@
+package discover
+
+import (
+	"context"
+	"errors"
+	"slices"
+)
+
+// AddClaim adds a claim of a session that is looked up in the stores by its ID alone. The warnings that the process of the
+// claim and its sandbox hide something are dropped.
+func (scan *Scan) AddClaim(ctx context.Context, c Claim) {
+	found := scan.listEntries(ctx, map[Agent][]Home{c.Agent: scan.homes[c.Agent]}, func(Agent) EntryFilter {
+		return EntryFilter{Refs: []Ref{{ID: c.Session}}, Subagents: true}
+	})
+	if all := slices.Concat(found...); len(all) == 1 {
+		c.Path, c.Home = all[0].Path, all[0].Home
+	}
+	scan.claims = append(scan.claims, c)
+	scan.readRecords(ctx, found, ReadOptions{})
+	scan.warnings = slices.DeleteFunc(scan.warnings, func(warning *Warning) bool {
+		return warning.Path == c.Process.String() || errors.Is(warning, errInSandbox)
+	})
+}
+
+// ReadByID adds the records of the sessions with these IDs, from all known homes.
+func (scan *Scan) ReadByID(ctx context.Context, ids map[Agent][]string) {
+	refs, homes := map[Agent][]Ref{}, map[Agent][]Home{}
+	for agent, list := range ids {
+		for _, id := range list {
+			refs[agent] = append(refs[agent], Ref{ID: id})
+		}
+		homes[agent] = scan.homes[agent]
+	}
+	scan.readRefs(ctx, homes, refs, ReadOptions{})
+}
+
+// listEntries lists what the stores in the given homes hold. It returns one list for each adapter.
+func (scan *Scan) listEntries(ctx context.Context, homes map[Agent][]Home, query func(Agent) EntryFilter) [][]Entry {
+	results := forEachAdapter(scan.adapters, func(_ int, a Adapter) ([]Entry, error) {
+		if len(homes[a.Name()]) == 0 {
+			return nil, nil
+		}
+		entries, err := a.Entries(scan.confine(ctx, a.Name()), homes[a.Name()], query(a.Name()))
+		entries, left := dropOutside(homes[a.Name()], entries)
+		return entries, errors.Join(err, left)
+	})
+	out := make([][]Entry, len(results))
+	for i, r := range results {
+		out[i] = r.value
+		scan.warn(scan.adapters[i].Name(), r.err)
+	}
+	return out
+}
+
+// sortByUpdated sorts entries by their last change, newest first, in place.
+func sortByUpdated(entries []Entry) []Entry {
+	slices.SortStableFunc(entries, func(a, b Entry) int { return b.Updated.Compare(a.Updated) })
+	return entries
+}
+
+// splitByAgent returns one list of entries for each adapter.
+func (scan *Scan) splitByAgent(entries []Entry) [][]Entry {
+	out := make([][]Entry, len(scan.adapters))
+	for _, e := range entries {
+		i := slices.IndexFunc(scan.adapters, func(a Adapter) bool { return a.Name() == e.Agent })
+		out[i] = append(out[i], e)
+	}
+	return out
+}
+
+// readRecords adds the records of the entries, one list for each adapter. Entries that were read before are left out.
+func (scan *Scan) readRecords(ctx context.Context, entries [][]Entry, want ReadOptions) {
+	if len(scan.readKeys)+len(scan.readEntries) > 0 {
+		for i := range entries {
+			entries[i] = slices.DeleteFunc(entries[i], func(e Entry) bool { return scan.hasRecord(Key{e.Agent, e.ID, e.Path}) })
+		}
+	}
+	scan.readEntries = append(scan.readEntries, entries...)
+	results := forEachAdapter(scan.adapters, func(i int, a Adapter) (records []Record, err error) {
+		if len(entries[i]) == 0 {
+			return nil, nil
+		}
+		var errs []error
+		records = make([]Record, 0, len(entries[i]))
+		for r, err := range a.Read(scan.confine(ctx, a.Name()), entries[i], want) {
+			if err != nil {
+				errs = append(errs, err)
+				continue
+			}
+			records = append(records, r)
+		}
+		return records, errors.Join(errs...)
+	})
+	for i, r := range results {
+		scan.records = append(scan.records, r.value)
+		scan.warn(scan.adapters[i].Name(), r.err)
+	}
+}
+
+// hasRecord reports whether an entry with this key was read. It builds the index when it is first called: most scans never
+// need one.
+func (scan *Scan) hasRecord(key Key) bool {
+	if len(scan.readKeys) == 0 { // mostly the index is built once, of all entries: growing would take twice the memory
+		n := 0
+		for _, entries := range scan.readEntries {
+			n += len(entries)
+		}
+		scan.readKeys = make(map[Key]bool, n)
+	}
+	for _, entries := range scan.readEntries {
+		for _, e := range entries {
+			scan.readKeys[Key{e.Agent, e.ID, e.Path}] = true
+		}
+	}
+	scan.readEntries = nil
+	return scan.readKeys[key]
+}
+
+// readClaimedRecords adds the records of the sessions that the wanted claims name, however old they are. A claim without a
+// path has no record: its adapter has just searched for one.
+func (scan *Scan) readClaimedRecords(ctx context.Context, want ReadOptions, wanted func(Claim) bool) {
+	refs, homes := map[Agent][]Ref{}, map[Agent][]Home{}
+	for _, c := range scan.claims {
+		ref := Ref{c.Session, c.Path}
+		if c.Path != "" && wanted(c) && !scan.hasRecord(Key{c.Agent, c.Session, c.Path}) &&
+			!slices.Contains(refs[c.Agent], ref) {
+			refs[c.Agent] = append(refs[c.Agent], ref)
+			for _, h := range scan.homesOfClaim(c) {
+				if !slices.ContainsFunc(homes[c.Agent], h.same) {
+					homes[c.Agent] = append(homes[c.Agent], h)
+				}
+			}
+		}
+	}
+	filter := func(a Agent) EntryFilter { return EntryFilter{Refs: refs[a], Subagents: true} }
+	scan.readRecords(ctx, scan.listEntries(ctx, homes, filter), want)
+}
+
+func anyClaim(Claim) bool { return true }
+
+// homesOfClaim returns the homes in which the session of a claim may be stored: the home that it names, if that is known, or
+// else all.
+func (scan *Scan) homesOfClaim(c Claim) []Home {
+	all := scan.homes[c.Agent]
+	named := slices.DeleteFunc(slices.Clone(all), func(h Home) bool { return h.Dir != c.Home })
+	if len(named) > 0 {
+		return named
+	}
+	return all
+}

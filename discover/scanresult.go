@@ -1,0 +1,72 @@
+package discover
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+
+	"agentctl/proc"
+)
+
+// Result correlates what was read. The sessions are in order.
+func (scan *Scan) Result() Result {
+	r := scan.correlate()
+	scan.sortSessions(r.Sessions)
+	return r
+}
+
+// filteredResult returns the result with the sessions that match the filter. It sorts no others.
+func (scan *Scan) filteredResult(sel *SessionFilter) Result {
+	r := scan.correlate()
+	r.Sessions = sel.limit(scan.sortSessions(sel.matching(r.Sessions)))
+	return r
+}
+
+// ProcessesHidden reports whether processes are out of sight, so that stopped sessions cannot be told from live ones.
+func (scan *Scan) ProcessesHidden() bool { return scan.tableUnreadable || scan.inSandbox }
+
+// fileExists reports whether the file of a record still exists. Claude Code renames its transcript when a session goes to a
+// worktree (2.1.330), Codex its rollout when one is archived.
+func fileExists(r *Record) bool {
+	_, err := os.Lstat(r.Path)
+	return !errors.Is(err, fs.ErrNotExist)
+}
+
+// correlate returns the result with its sessions in no order.
+func (scan *Scan) correlate() Result {
+	cor := newCorrelation(scan.table, scan.claims)
+	cor.exists, cor.processesHidden = fileExists, scan.ProcessesHidden()
+	cor.link()
+	sessions := cor.sessions(scan.records)
+	for i := range sessions {
+		scan.setTrust(&sessions[i])
+		sessions[i].Group = groupOf(&sessions[i])
+	}
+	agents := map[proc.ID]bool{}
+	for _, c := range scan.claims {
+		if _, live := scan.table.Find(c.Process); live {
+			agents[c.Process] = true
+		}
+	}
+	return Result{
+		Sessions: sessions, Warnings: scan.warnings, Table: scan.table, ProcessesUnknown: scan.tableUnreadable,
+		AgentProcesses: agents, SessionsByProcess: sessionsByProcess(sessions),
+	}
+}
+
+// sessionsByProcess returns the sessions that each process runs, in order.
+func sessionsByProcess(sessions []Session) map[proc.ID][]Key {
+	var live []Session
+	for i := range sessions {
+		if len(sessions[i].Processes) > 0 {
+			live = append(live, sessions[i])
+		}
+	}
+	runs := map[proc.ID][]Key{}
+	for _, s := range sorted(live) {
+		for _, p := range s.Processes {
+			runs[p.ID] = append(runs[p.ID], s.Key())
+		}
+	}
+	return runs
+}
